@@ -28,13 +28,13 @@ typedef struct prt_kern {
     const char *level; /* a name that prt_cpu_level knows */
     prt_gemm_fn gemm;
     prt_gemm_row_fn gemm_row;
-    double short_k;     /* at which Strassen's algorithm costs what it saves, if rows and columns
-                         * were free (measured, see prt_strassen_pays) */
-    size_t beside_rows; /* of a tile that gemm_row computes beside; 0: it does not */
-    prt_kern_narrow narrow;
+    double short_k; /* at which Strassen's algorithm costs what it saves, if rows and columns
+                     * were free (measured, see prt_strassen_pays) */
+    size_t gemv_overlap_rows; /* of a tile that gemm_row computes beside; 0: it does not */
+    prt_kern_low_precision low_precision;
     prt_kern_dot dot;
-    prt_kern_split split;
-    prt_tiles_fn tiles;
+    prt_kern_bf16x3 bf16x3;
+    prt_requantize_tiles_fn tiles;
     prt_kern_bytes bytes;
     prt_kern_attend attend;
     prt_kern_rows rows;

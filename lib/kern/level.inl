@@ -50,17 +50,18 @@
     .gemm = PRT_LEVEL(prt_gemm_run),                                                               \
     .gemm_row = run_gemm_row,                                                                      \
     .short_k = VL == 8 ? 176.0 : 64.0,                                                             \
-    .beside_rows = BESIDE_ROWS,                                                                    \
-    .narrow = { .few = run_few, .widen = run_widen, .round = run_round,                            \
+    .gemv_overlap_rows = GEMV_OVERLAP_ROWS,                                                        \
+    .low_precision = { .few = run_few, .widen = run_widen, .round = run_round,                     \
         .pairs = run_round_pairs },                                                                \
-    .bytes = { .fours = run_fours, .row = run_row, .sum = sum_bytes, .settle = run_settle,         \
-        .finish = run_finish, .requantize = run_requantize, .close = run_close,                 \
+    .bytes = { .pack4 = run_fours, .row = run_row, .sum = sum_bytes, .settle = run_settle,         \
+        .finish = run_finish, .requantize = run_requantize, .requantize_sums = run_close,          \
         .quantize = run_quantize, .blocks = run_blocks,                                            \
         .dequantize = run_dequantize,                                                              \
         .add = run_add_bytes, .larger = run_larger, .look_up = run_look_up,                        \
         .dequantize_i32 = run_dequantize_i32 },                                                    \
     .attend = { .weigh = run_weigh, .put_away = run_put_away },                                    \
-    .rows = { .two = run_two, .one = run_one, .act = run_act, .scale = run_scale, .taps = run_taps,\
+    .rows = { .two = run_two, .one = run_one, .act = run_act, .scale = run_scale,                  \
+        .taps = run_taps,                                                                          \
         .largest = run_largest, .softmax = run_softmax, .log_softmax = run_log_softmax,            \
         .sum = run_sum, .squares = run_squares, .extreme = run_extreme, .add_to = run_add_to,      \
         .moments = run_moments, .centre = run_centre, .dots = run_dots, .sums = run_sums,          \
@@ -87,59 +88,61 @@ extern const prt_kern PRT_LEVEL(prt_kern_level);
 
 const prt_kern PRT_LEVEL(prt_kern_level) = {
     .level = PRT_LEVEL_NAME,
-    .dot = { .rows = 48, .fours = PRT_LEVEL(prt_dot_fours), .nibbles = PRT_LEVEL(prt_dot_nibbles),
-        .wise = PRT_LEVEL(prt_dot_wise) },
+    .dot = { .rows = 48, .i8 = PRT_LEVEL(prt_dot4_i8), .i4 = PRT_LEVEL(prt_dot_i4),
+        .depthwise = PRT_LEVEL(prt_dot_depthwise) },
     LEVEL_COMMON
 };
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
-void prt_dot_fours_vnni(const prt_dot_block *g);
-size_t prt_dot_close_vnni(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy);
-void prt_dot_nibbles_vnni(const prt_dot_nibbles *g);
-void prt_dot_wise_vnni(const prt_wise_block *g);
-void prt_dot_columns_vnni(const prt_wise_block *g);
-void prt_dot_pairs_avx512(const prt_dot_block *g);
-void prt_dot_fours_amx(const prt_dot_block *g);
-void prt_dot_pairs_amx(const prt_dot_block *g);
-bool prt_split_rows_amx(size_t rows, size_t k, const float *a, size_t lda, const float *scale,
+void prt_dot4_i8_vnni(const prt_dot_block *g);
+size_t prt_dot_requantize_vnni(const prt_dot_block *g, const prt_requantize *q, uint8_t *y,
+    size_t ldy);
+void prt_dot_i4_vnni(const prt_dot_i4 *g);
+void prt_dot_depthwise_vnni(const prt_depthwise_i8_block *g);
+void prt_dot_depthwise3x3_vnni(const prt_depthwise_i8_block *g);
+void prt_dot2_bf16_avx512(const prt_dot_block *g);
+void prt_dot4_i8_amx(const prt_dot_block *g);
+void prt_dot2_bf16_amx(const prt_dot_block *g);
+bool prt_bf16x3_rows_amx(size_t rows, size_t k, const float *a, size_t lda, const float *scale,
     float *to, size_t ldto);
-bool prt_split_pixels_amx(const prt_split_pixels *g);
-void prt_split_panel_amx(prt_split_panel *p);
-void prt_split_begin_amx(size_t rows, bool pieces);
-void prt_split_multiply_amx(const prt_split_block *g);
-void prt_split_end_amx(void);
-bool prt_split_few_amx(const prt_split_few *g);
-void prt_tiles_multiply_amx(const prt_tiles_block *g);
+bool prt_bf16x3_pixels_amx(const prt_bf16x3_pixels *g);
+void prt_bf16x3_panel_amx(prt_bf16x3_panel *p);
+void prt_bf16x3_begin_amx(size_t rows, bool pieces);
+void prt_bf16x3_multiply_amx(const prt_bf16x3_block *g);
+void prt_bf16x3_end_amx(void);
+bool prt_bf16x3_small_m_amx(const prt_bf16x3_small_m *g);
+void prt_requantize_tiles_multiply_amx(const prt_requantize_tiles_block *g);
 
 extern const prt_kern prt_kern_level_vnni, prt_kern_level_bf16, prt_kern_level_amx;
 
 const prt_kern prt_kern_level_vnni = {
     .level = "avx512_vnni",
-    .dot = { .rows = 48, .fours = prt_dot_fours_vnni, .close = prt_dot_close_vnni,
-        .nibbles = prt_dot_nibbles_vnni, .wise = prt_dot_wise_vnni,
-        .columns = prt_dot_columns_vnni },
+    .dot = { .rows = 48, .i8 = prt_dot4_i8_vnni, .requantize = prt_dot_requantize_vnni,
+        .i4 = prt_dot_i4_vnni, .depthwise = prt_dot_depthwise_vnni,
+        .depthwise3x3 = prt_dot_depthwise3x3_vnni },
     LEVEL_COMMON
 };
 
 const prt_kern prt_kern_level_bf16 = {
     .level = "avx512_bf16",
-    .dot = { .rows = 48, .fours = prt_dot_fours_vnni, .close = prt_dot_close_vnni,
-        .nibbles = prt_dot_nibbles_vnni, .wise = prt_dot_wise_vnni,
-        .columns = prt_dot_columns_vnni,
-        .pairs = prt_dot_pairs_avx512 },
+    .dot = { .rows = 48, .i8 = prt_dot4_i8_vnni, .requantize = prt_dot_requantize_vnni,
+        .i4 = prt_dot_i4_vnni, .depthwise = prt_dot_depthwise_vnni,
+        .depthwise3x3 = prt_dot_depthwise3x3_vnni,
+        .bf16 = prt_dot2_bf16_avx512 },
     LEVEL_COMMON
 };
 
 #ifndef PRT_NO_AMX
 const prt_kern prt_kern_level_amx = {
     .level = "avx512_amx",
-    .dot = { .rows = 64, .fours = prt_dot_fours_amx, .close = prt_dot_close_vnni,
-        .nibbles = prt_dot_nibbles_vnni, .wise = prt_dot_wise_vnni,
-        .columns = prt_dot_columns_vnni, .pairs = prt_dot_pairs_amx },
-    .split = { .rows = prt_split_rows_amx, .pixels = prt_split_pixels_amx,
-        .panel = prt_split_panel_amx, .begin = prt_split_begin_amx,
-        .multiply = prt_split_multiply_amx, .end = prt_split_end_amx, .few = prt_split_few_amx },
-    .tiles = prt_tiles_multiply_amx,
+    .dot = { .rows = 64, .i8 = prt_dot4_i8_amx, .requantize = prt_dot_requantize_vnni,
+        .i4 = prt_dot_i4_vnni, .depthwise = prt_dot_depthwise_vnni,
+        .depthwise3x3 = prt_dot_depthwise3x3_vnni, .bf16 = prt_dot2_bf16_amx },
+    .bf16x3 = { .rows = prt_bf16x3_rows_amx, .pixels = prt_bf16x3_pixels_amx,
+        .panel = prt_bf16x3_panel_amx, .begin = prt_bf16x3_begin_amx,
+        .multiply = prt_bf16x3_multiply_amx, .end = prt_bf16x3_end_amx,
+            .small_m = prt_bf16x3_small_m_amx },
+    .tiles = prt_requantize_tiles_multiply_amx,
     LEVEL_COMMON
 };
 #endif

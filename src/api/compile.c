@@ -99,7 +99,7 @@ static poprt_status set_precision(prt_pass_manager *manager, const poprt_config 
         PRT_TRY(prt_pass_manager_set(manager, "exact", "true"));
     const bool avx2 = kern != NULL && strcmp(kern->level, "avx2") == 0;
     if (strcmp(winograd, "auto") == 0)
-        winograd = kern != NULL && kern->split.multiply != NULL &&
+        winograd = kern != NULL && kern->bf16x3.multiply != NULL &&
                 prt_config_number(config, PRT_OPTION_bf16x3) != 0
             ? "split"
             : avx2 ? "largest"
@@ -147,16 +147,16 @@ static poprt_status run_passes(optimizer *o, const poprt_config *config,
 /* The nodes that no step will stand for. */
 static poprt_status list_gone(const prt_trace *trace, prt_compile_options *options)
 {
-    prt_gone *gone = PRT_NEW_N(trace->arena, prt_gone, trace->nodes.count);
-    if (gone == NULL)
+    prt_eliminated *eliminated = PRT_NEW_N(trace->arena, prt_eliminated, trace->nodes.count);
+    if (eliminated == NULL)
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < trace->nodes.count; i++) {
         const prt_trace_node *n = trace->nodes.data[i];
         if (n->pass != NULL)
-            gone[options->n_gone++] =
-                (prt_gone){ .node = n->node, .op = n->op, .pass = prt_str_of(n->pass) };
+            eliminated[options->n_eliminated++] =
+                (prt_eliminated){ .node = n->node, .op = n->op, .pass = prt_str_of(n->pass) };
     }
-    options->gone = gone;
+    options->eliminated = eliminated;
     return POPRT_OK;
 }
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "ir/extra.h"
-#include "ir/fuse.h"
+#include "ir/merge_models.h"
 #include "ir/interface.h"
 #include "base/budget.h"
 #include "base/clock.h"
@@ -17,7 +17,7 @@
 static poprt_status list_io(const prt_graph *graph, prt_arena *arena, prt_io_entry **inputs,
     prt_io_entry **outputs)
 {
-    const bool fused = prt_ir_fused(graph->module) != 0;
+    const bool fused = prt_ir_merged_models(graph->module) != 0;
     *inputs = PRT_NEW_N(arena, prt_io_entry, graph->inputs.count);
     *outputs = PRT_NEW_N(arena, prt_io_entry, graph->ret->n_in);
     if (*inputs == NULL || *outputs == NULL)
@@ -216,7 +216,7 @@ static poprt_status fuse(const poprt_model *const *models, size_t count, poprt_m
     prt_budget *budget = NULL;
     PRT_TRY(prt_budget_create(&env->allocator, limit, &budget));
     const poprt_status status =
-        prt_ir_fuse_into(modules, count, prt_budget_allocator(budget, &env->allocator), &module);
+        prt_ir_merge_into(modules, count, prt_budget_allocator(budget, &env->allocator), &module);
     prt_budget_release(budget);
     PRT_TRY(status);
     return wrap(env, module, limit, out);

@@ -149,7 +149,7 @@ static bool has_rows(const prt_draft_step *s, bool apart, const prt_type *type)
 {
     prt_tensor t;
     return header_of(type, &t) && t.size != 0 &&
-        prt_alias_is_beside(s->op->def, s->op->attrs, t.rank, apart) &&
+        prt_alias_takes_concat_columns(s->op->def, s->op->attrs, t.rank, apart) &&
         prt_dims_product(t.dims, 0, t.rank - 1) > 1;
 }
 

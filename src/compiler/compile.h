@@ -12,8 +12,8 @@ typedef struct prt_compile_options {
     /* Progress: nonzero return cancels. May be NULL. */
     int32_t (*progress)(void *user, const char *stage, uint64_t done, uint64_t total);
     void *progress_user;
-    const prt_gone *gone; /* nodes that passes took out before; for inspection */
-    uint32_t n_gone;
+    const prt_eliminated *eliminated; /* nodes that passes took out before; for inspection */
+    uint32_t n_eliminated;
     bool apart; /* every value has memory of its own: no views, nothing in place */
 } prt_compile_options;
 

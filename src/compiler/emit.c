@@ -7,7 +7,7 @@
 
 #include "compiler/draft.h"
 #include "ir/extra.h"
-#include "ir/fuse.h"
+#include "ir/merge_models.h"
 #include "poprt/base.h"
 
 typedef struct emitter {
@@ -334,16 +334,16 @@ static poprt_status emit_io(emitter *e)
 static poprt_status emit_gone(emitter *e)
 {
     const prt_compile_options *o = e->draft->options;
-    prt_gone *gone = PRT_NEW_N(e->program->arena, prt_gone, o->n_gone);
-    if (gone == NULL)
+    prt_eliminated *eliminated = PRT_NEW_N(e->program->arena, prt_eliminated, o->n_eliminated);
+    if (eliminated == NULL)
         return POPRT_E_NOMEM;
-    for (uint32_t i = 0; i < o->n_gone; i++)
-        if (!copy_str(e, o->gone[i].node, &gone[i].node) ||
-            !copy_str(e, o->gone[i].op, &gone[i].op) ||
-            !copy_str(e, o->gone[i].pass, &gone[i].pass))
+    for (uint32_t i = 0; i < o->n_eliminated; i++)
+        if (!copy_str(e, o->eliminated[i].node, &eliminated[i].node) ||
+            !copy_str(e, o->eliminated[i].op, &eliminated[i].op) ||
+            !copy_str(e, o->eliminated[i].pass, &eliminated[i].pass))
             return POPRT_E_NOMEM;
-    e->program->n_gone = o->n_gone;
-    e->program->gone = gone;
+    e->program->n_eliminated = o->n_eliminated;
+    e->program->eliminated = eliminated;
     return POPRT_OK;
 }
 
@@ -371,7 +371,7 @@ static poprt_status emit_facts(emitter *e)
 /* The mark of fused models counts where the interface still is what it says. */
 static void emit_fusion(emitter *e)
 {
-    const uint32_t n = prt_ir_fused(e->draft->module);
+    const uint32_t n = prt_ir_merged_models(e->draft->module);
     e->program->n_graphs = prt_program_may_be_fused(e->program, n) ? n : 0;
 }
 

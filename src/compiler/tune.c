@@ -47,7 +47,7 @@ static void say(const prt_tune *t, bool warning, const char *text)
 
 typedef struct times {
     uint32_t n;
-    uint64_t ns[PRT_CHOICE_WAYS][FULL_ROUNDS];
+    uint64_t ns[PRT_CANDIDATES_MAX][FULL_ROUNDS];
 } times;
 
 static int by_size(const void *a, const void *b)
@@ -57,22 +57,22 @@ static int by_size(const void *a, const void *b)
 }
 
 /* False: stopped, or refused. */
-static bool measure(prt_tune *t, const prt_choice *c, times *all)
+static bool measure(prt_tune *t, const prt_candidates *c, times *all)
 {
     const prt_tune_watch *w = t->options.watch;
     const uint32_t rounds = is_full(t) ? FULL_ROUNDS : FAST_ROUNDS;
     if (w->begin(w->user, c) != POPRT_OK)
         return false;
     for (; all->n < rounds; all->n++)
-        for (uint32_t i = 0; i < c->n_ways; i++) {
-            const uint32_t way = all->n % 2 == 0 ? i : c->n_ways - 1 - i;
+        for (uint32_t i = 0; i < c->n_candidates; i++) {
+            const uint32_t way = all->n % 2 == 0 ? i : c->n_candidates - 1 - i;
             prt_tune_lap lap = { 0 };
             if (must_stop(t) || w->run(w->user, way, &lap) != POPRT_OK)
                 return false;
             all->ns[way][all->n] = lap.ns;
             t->spent += lap.cost;
         }
-    for (uint32_t i = 0; i < c->n_ways; i++)
+    for (uint32_t i = 0; i < c->n_candidates; i++)
         qsort(all->ns[i], all->n, sizeof(all->ns[i][0]), by_size);
     return true;
 }
@@ -87,10 +87,10 @@ static bool wins(const times *all, uint32_t way, uint32_t over)
     return true;
 }
 
-static uint32_t winner(const prt_choice *c, const times *all)
+static uint32_t winner(const prt_candidates *c, const times *all)
 {
     uint32_t best = c->rule;
-    for (uint32_t i = 0; i < c->n_ways; i++) {
+    for (uint32_t i = 0; i < c->n_candidates; i++) {
         const bool beats_rule = i != c->rule && wins(all, i, c->rule);
         if (beats_rule && (best == c->rule || all->ns[i][all->n / 2] < all->ns[best][all->n / 2]))
             best = i;
@@ -100,14 +100,15 @@ static uint32_t winner(const prt_choice *c, const times *all)
 
 /* ---- choosing ---- */
 
-static void report(const prt_tune *t, const prt_choice *c, const times *all, uint32_t way)
+static void report(const prt_tune *t, const prt_candidates *c, const times *all, uint32_t way)
 {
     char text[512];
     int n =
         snprintf(text, sizeof(text), "tune: %.*s: %s", PRT_STR_ARG(c->label), c->ways[way].name);
     if (way != c->rule && n > 0 && (size_t)n < sizeof(text))
         n += snprintf(text + n, sizeof(text) - (size_t)n, " instead of %s", c->ways[c->rule].name);
-    for (uint32_t i = 0; all != NULL && i < c->n_ways && n > 0 && (size_t)n < sizeof(text); i++)
+    for (uint32_t i = 0; all != NULL && i < c->n_candidates && n > 0 && (size_t)n < sizeof(text);
+         i++)
         n += snprintf(text + n, sizeof(text) - (size_t)n, "%s%s %.3f ms", i == 0 ? " (" : ", ",
             c->ways[i].name, (double)all->ns[i][all->n / 2] * 1e-6);
     if (all != NULL && n > 0 && (size_t)n < sizeof(text))
@@ -116,18 +117,18 @@ static void report(const prt_tune *t, const prt_choice *c, const times *all, uin
 }
 
 /* What is known: by as careful a tuning as this one. */
-static bool is_known(const prt_tune *t, const prt_choice *c, uint32_t *way)
+static bool is_known(const prt_tune *t, const prt_candidates *c, uint32_t *way)
 {
     const prt_tune_entry *e = prt_tune_cache_find(&t->cache, t->options.machine, c->key);
     if (e == NULL || (is_full(t) && !prt_str_is(e->mode, "full")))
         return false;
-    for (*way = 0; *way < c->n_ways; (*way)++)
+    for (*way = 0; *way < c->n_candidates; (*way)++)
         if (prt_str_is(e->way, c->ways[*way].name))
             return true;
     return false;
 }
 
-static uint32_t choose(void *user, const prt_choice *c)
+static uint32_t choose(void *user, const prt_candidates *c)
 {
     prt_tune *t = user;
     const prt_tune_watch *w = t->options.watch;

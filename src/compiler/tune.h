@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tune.h — forms of operators chosen by time: ways that a pass offers (pass/engine/choice.h) are
- * run cold, round after round, and what wins by a margin is taken. Results are kept in a file, by
- * machine, where one is named.
+ * tune.h — forms of operators chosen by time: ways that a pass offers (pass/engine/candidates.h)
+ * are run cold, round after round, and what wins by a margin is taken. Results are kept in a file,
+ * by machine, where one is named.
  */
 #ifndef PRT_COMPILER_TUNE_H
 #define PRT_COMPILER_TUNE_H
 
 #include "par/pool.h"
-#include "pass/engine/choice.h"
+#include "pass/engine/candidates.h"
 
 typedef enum prt_tune_mode {
     PRT_TUNE_fast, /* where the rule is near its border, for two seconds at most */
@@ -24,7 +24,7 @@ typedef struct prt_tune_lap {
 /* What times: begin, then run in any order, then end, also where begin fails. */
 typedef struct prt_tune_watch {
     void *user;
-    poprt_status (*begin)(void *user, const prt_choice *c);
+    poprt_status (*begin)(void *user, const prt_candidates *c);
     poprt_status (*run)(void *user, uint32_t way, prt_tune_lap *lap);
     void (*end)(void *user);
 } prt_tune_watch;

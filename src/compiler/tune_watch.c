@@ -37,8 +37,8 @@ typedef struct watch {
     char *scratch; /* NULL: `values` gives it, and `most` learns how much there must be */
     size_t used, most;
     uint64_t waiting; /* ns that getting ready took */
-    uint32_t n_ways, n_steps[PRT_CHOICE_WAYS];
-    step steps[PRT_CHOICE_WAYS][PRT_WAY_STEPS];
+    uint32_t n_candidates, n_steps[PRT_CANDIDATES_MAX];
+    step steps[PRT_CANDIDATES_MAX][PRT_WAY_STEPS];
 } watch;
 
 /* ---- a host for kernels ---- */
@@ -147,7 +147,8 @@ static poprt_status shape_result(watch *w, step *s)
     return give_data(w, &s->y);
 }
 
-static poprt_status make_step(watch *w, const prt_way_step *from, const prt_tensor *before, step *s)
+static poprt_status make_step(watch *w, const prt_candidate_step *from, const prt_tensor *before,
+    step *s)
 {
     *s = (step){ .def = prt_op_of(from->op),
         .attrs = from->attrs,
@@ -166,10 +167,10 @@ static poprt_status make_step(watch *w, const prt_way_step *from, const prt_tens
     return shape_result(w, s);
 }
 
-static poprt_status make_ways(watch *w, const prt_choice *c)
+static poprt_status make_ways(watch *w, const prt_candidates *c)
 {
-    w->n_ways = c->n_ways;
-    for (uint32_t i = 0; i < c->n_ways; i++) {
+    w->n_candidates = c->n_candidates;
+    for (uint32_t i = 0; i < c->n_candidates; i++) {
         w->n_steps[i] = c->ways[i].n_steps;
         for (uint32_t k = 0; k < w->n_steps[i]; k++)
             PRT_TRY(make_step(w, &c->ways[i].steps[k], k != 0 ? &w->steps[i][k - 1].y : NULL,
@@ -187,10 +188,10 @@ static void end(void *user)
     w->values = NULL;
     w->scratch = NULL;
     w->most = 0;
-    w->n_ways = 0;
+    w->n_candidates = 0;
 }
 
-static poprt_status begin(void *user, const prt_choice *c)
+static poprt_status begin(void *user, const prt_candidates *c)
 {
     watch *w = user;
     const uint64_t start = prt_clock_ns();

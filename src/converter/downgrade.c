@@ -56,12 +56,12 @@ static void mark_done(prt_op *op, int64_t target)
 
 /* The row that leads down from the form of opset `from`; with `from` 0, the one that does without
  * the operator. */
-static const prt_form *row_down(prt_str name, int64_t from, int64_t target)
+static const prt_opset_variant *row_down(prt_str name, int64_t from, int64_t target)
 {
     size_t count;
-    const prt_form *rows = prt_forms(&count), *found = NULL;
+    const prt_opset_variant *rows = prt_opset_variants(&count), *found = NULL;
     for (size_t i = 0; i < count; i++) {
-        const prt_form *row = &rows[i];
+        const prt_opset_variant *row = &rows[i];
         if (row->down == NULL || !prt_str_is(name, row->name) || row->domain[0] != '\0')
             continue;
         if (from == 0 ? row->from == 0
@@ -72,11 +72,11 @@ static const prt_form *row_down(prt_str name, int64_t from, int64_t target)
     return found;
 }
 
-static poprt_status run_row(prt_downgrade *d, const prt_form *row)
+static poprt_status run_row(prt_downgrade *d, const prt_opset_variant *row)
 {
     size_t count;
     uint32_t *runs = d->op->graph->module->form_runs;
-    const prt_form *rows = prt_forms(&count);
+    const prt_opset_variant *rows = prt_opset_variants(&count);
     prt_op_touch(d->op);
     const poprt_status status = row->down(d);
     if (runs != NULL && status == POPRT_OK)
@@ -88,7 +88,7 @@ static poprt_status climb_down(prt_downgrade *d)
 {
     const prt_op_def *def = d->op->def;
     int64_t from = INT32_MAX;
-    const prt_form *row;
+    const prt_opset_variant *row;
     while (d->op != NULL && d->op->def == def &&
         (row = row_down(d->op->name, from, d->target)) != NULL) {
         PRT_TRY(run_row(d, row));
@@ -140,7 +140,7 @@ static poprt_status lower(prt_downgrade *d)
         return check_foreign(d);
     if (!is_whole(d->op))
         return prt_down_refuse(d, "inputs or outputs are missing, or too many");
-    const prt_form *without = row_down(d->op->name, 0, d->target);
+    const prt_opset_variant *without = row_down(d->op->name, 0, d->target);
     if (without != NULL && prt_history_version(d->op->name, d->target) == 0)
         return run_row(d, without);
     poprt_status status = climb_down(d);

@@ -95,8 +95,8 @@ static const prt_op_def *row_at(prt_str name, int64_t opset)
 {
     const prt_op_def *row = row_of(name);
     const prt_schema *s = find_at(name, opset);
-    const bool gone = s != NULL && s->attrs == NULL && row != NULL && s->since > row->since;
-    return row != NULL && opset >= (int64_t)row->since && !gone ? row : NULL;
+    const bool eliminated = s != NULL && s->attrs == NULL && row != NULL && s->since > row->since;
+    return row != NULL && opset >= (int64_t)row->since && !eliminated ? row : NULL;
 }
 
 int64_t prt_history_newest_of(const char *domain)

@@ -25,8 +25,9 @@ static int64_t least_opset(const prt_op *op)
     if (prt_read_as_holds(op))
         return op->read_as->version;
     if (op->def->domain[0] == '\0')
-        return op->source != NULL && read != 0 ? (int64_t)read
-                                               : prt_history_least(op, prt_form_meaning(op->name));
+        return op->source != NULL && read != 0
+            ? (int64_t)read
+            : prt_history_least(op, prt_opset_variant_meaning(op->name));
     return read != 0 && read < since ? read : since;
 }
 
@@ -59,7 +60,8 @@ static bool fits(const prt_op *op, int64_t version)
     char why[256];
     if (op->def == NULL || prt_read_as_at(op, version))
         return true;
-    return version >= prt_form_meaning(op->name) && prt_history_fits(op, version, why, sizeof(why));
+    return version >= prt_opset_variant_meaning(op->name) &&
+        prt_history_fits(op, version, why, sizeof(why));
 }
 
 static bool all_fit(const prt_graph *g, prt_str domain, int64_t version)

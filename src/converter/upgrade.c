@@ -22,7 +22,7 @@
 #undef KEEP
 #undef BACK
 
-static const prt_form forms[] = {
+static const prt_opset_variant forms[] = {
 #define FORM(domain, name, from, to, up, down) { domain, name, from, to, up, down },
 #define UP(domain, name, from, to, up) { domain, name, from, to, up, NULL },
 #define DOWN(domain, name, from, to, down) { domain, name, from, to, NULL, down },
@@ -57,13 +57,13 @@ static const struct {
 #undef BACK
 };
 
-const prt_form *prt_forms(size_t *count)
+const prt_opset_variant *prt_opset_variants(size_t *count)
 {
     *count = PRT_COUNT_OF(forms);
     return forms;
 }
 
-int64_t prt_form_meaning(prt_str name)
+int64_t prt_opset_variant_meaning(prt_str name)
 {
     int64_t since = 1;
     for (size_t i = 0; i < PRT_COUNT_OF(meanings); i++)
@@ -234,7 +234,7 @@ poprt_status prt_upgrade_become_reshape(prt_upgrade *u, prt_build *b, prt_value 
 
 /* ---- rows ---- */
 
-static const prt_form *next_row(const prt_op *op, int64_t version)
+static const prt_opset_variant *next_row(const prt_op *op, int64_t version)
 {
     for (size_t i = 0; i < PRT_COUNT_OF(forms); i++)
         if (forms[i].up != NULL && forms[i].from <= version && version < forms[i].to &&
@@ -246,7 +246,7 @@ static const prt_form *next_row(const prt_op *op, int64_t version)
 poprt_status prt_upgrade_op(prt_upgrade *u)
 {
     int64_t version = u->version;
-    const prt_form *row;
+    const prt_opset_variant *row;
     while (u->op != NULL && (row = next_row(u->op, version)) != NULL) {
         prt_op_touch(u->op);
         if (u->op->graph->module->form_runs != NULL)

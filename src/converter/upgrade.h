@@ -52,18 +52,18 @@ typedef poprt_status (*prt_upgrade_fn)(prt_upgrade *u);
 typedef poprt_status (*prt_downgrade_fn)(prt_downgrade *d);
 
 /* A row of upgrade.def. */
-typedef struct prt_form {
+typedef struct prt_opset_variant {
     const char *domain, *name; /* ONNX operator */
     int32_t from, to;          /* the older form: opsets >= from and < to; from 0: there was none */
     prt_upgrade_fn up;         /* NULL: nothing to do on this way, or no way */
     prt_downgrade_fn down;
-} prt_form;
+} prt_opset_variant;
 
 /* All rows, in the order of the table. */
-const prt_form *prt_forms(size_t *count);
+const prt_opset_variant *prt_opset_variants(size_t *count);
 
 /* Opset from which on the present form of an operator of ai.onnx means what it means now. */
-int64_t prt_form_meaning(prt_str name);
+int64_t prt_opset_variant_meaning(prt_str name);
 
 /* Runs all rows for u->op in order; an op that becomes another climbs on by the new one's rows.
  * Afterwards u->op is the op that stands for the node, or NULL

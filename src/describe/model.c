@@ -4,7 +4,7 @@
 
 #include "describe/describe.h"
 #include "ir/flops.h"
-#include "ir/fuse.h"
+#include "ir/merge_models.h"
 
 typedef PRT_VEC(const prt_graph *) graph_list;
 
@@ -85,8 +85,8 @@ static poprt_status describe(const prt_module *module, const prt_io_table *io, p
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < graphs->count; i++)
         names[i] = graphs->data[i]->name;
-    if (prt_ir_fused(module) != 0)
-        PRT_TRY(prt_describe_add_graphs(&d, prt_ir_fused(module), names, graphs->count));
+    if (prt_ir_merged_models(module) != 0)
+        PRT_TRY(prt_describe_add_graphs(&d, prt_ir_merged_models(module), names, graphs->count));
     PRT_TRY(prt_describe_add_dims(&d, &dims));
     PRT_TRY(add_opsets(&d, module));
     PRT_TRY(prt_describe_add_fact(&d, "ir version", "ir_version", (prt_str){ NULL, 0 },

@@ -70,7 +70,7 @@ static uint32_t find_versions(const char *domain, const char *name, uint32_t sin
                 versions[n++] = v;
         }
     size_t count;
-    const prt_form *forms = prt_forms(&count);
+    const prt_opset_variant *forms = prt_opset_variants(&count);
     const bool told = n != 0; /* by the history */
     for (size_t i = 0; !told && i < count && n < VERSIONS; i++)
         if (strcmp(forms[i].domain, domain) == 0 && strcmp(forms[i].name, name) == 0 &&
@@ -98,12 +98,12 @@ static void print_versions(const char *domain, const char *name, uint32_t since,
  * Operators without a row of their own: on reading, a row of upgrade.def turns them into others.
  * The next one at or after `*at`; NULL at the end.
  */
-static const prt_form *next_alias(size_t *at)
+static const prt_opset_variant *next_alias(size_t *at)
 {
     size_t count;
-    const prt_form *forms = prt_forms(&count);
+    const prt_opset_variant *forms = prt_opset_variants(&count);
     for (; *at < count; ++*at) {
-        const prt_form *f = &forms[*at];
+        const prt_opset_variant *f = &forms[*at];
         bool seen =
             f->up == NULL || prt_op_find(prt_str_of(f->domain), prt_str_of(f->name)) != NULL;
         for (size_t k = 0; k < *at && !seen; k++)
@@ -177,7 +177,7 @@ static void put_list(prt_sink *sink, const row_list *list)
     size_t at = 0;
     for (size_t i = 0; i < list->count; i++)
         put_line(sink, list->rows[i]);
-    for (const prt_form *f; (f = next_alias(&at)) != NULL;) {
+    for (const prt_opset_variant *f; (f = next_alias(&at)) != NULL;) {
         put_name(sink, f->domain, f->name, 0);
         prt_sink_print(sink, " read as other operators\n");
     }
@@ -284,7 +284,7 @@ static void put_page(prt_sink *sink, const row_list *list)
     }
     prt_sink_print(sink, "\n## Read as other operators\n\n");
     size_t at = 0;
-    for (const prt_form *f; (f = next_alias(&at)) != NULL;) {
+    for (const prt_opset_variant *f; (f = next_alias(&at)) != NULL;) {
         char versions[SET_TEXT];
         print_versions(f->domain, f->name, 0, versions);
         prt_sink_print(sink, "- %s `%s`, versions: %s\n", domain_of(f->domain), f->name, versions);

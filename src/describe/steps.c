@@ -66,7 +66,7 @@ static bool does_nothing(const look *l)
 {
     const prt_op_def *def = l->params->def;
     const bool views = prt_alias_may_view(def);
-    if (prt_sharing_all_beside(l->block, l->params, l->in, l->step->n_in, l->step->n_out))
+    if (prt_sharing_all_concat_columns(l->block, l->params, l->in, l->step->n_in, l->step->n_out))
         return true;
     if ((!views && !prt_alias_may_join(def)) || l->step->n_in == 0 || l->step->n_out == 0)
         return false;
@@ -176,14 +176,14 @@ poprt_status prt_describe_steps(const prt_program *p, prt_sink *sink)
                     put_result(sink, &l, l.out[i]);
         }
     }
-    prt_sink_print(sink, "%u nodes are gone\n", p->n_gone);
-    for (uint32_t i = 0; i < p->n_gone; i++) {
+    prt_sink_print(sink, "%u nodes are gone\n", p->n_eliminated);
+    for (uint32_t i = 0; i < p->n_eliminated; i++) {
         prt_sink_print(sink, "       ");
-        prt_sink_name(sink, p->gone[i].node, 0);
+        prt_sink_name(sink, p->eliminated[i].node, 0);
         prt_sink_print(sink, " (");
-        prt_sink_name(sink, p->gone[i].op, 0);
+        prt_sink_name(sink, p->eliminated[i].op, 0);
         prt_sink_print(sink, "): by ");
-        prt_sink_name(sink, p->gone[i].pass, 0);
+        prt_sink_name(sink, p->eliminated[i].pass, 0);
         prt_sink_print(sink, "\n");
     }
     return prt_sink_finish(sink);
@@ -261,11 +261,11 @@ poprt_status prt_describe_steps_json(const prt_program *p, prt_arena *arena, prt
         }
     prt_json_close(&json, ']');
     prt_json_open(&json, "gone", '[');
-    for (uint32_t i = 0; i < p->n_gone; i++) {
+    for (uint32_t i = 0; i < p->n_eliminated; i++) {
         prt_json_open(&json, NULL, '{');
-        prt_json_put_text(&json, "node", p->gone[i].node);
-        prt_json_put_text(&json, "operator", p->gone[i].op);
-        prt_json_put_text(&json, "pass", p->gone[i].pass);
+        prt_json_put_text(&json, "node", p->eliminated[i].node);
+        prt_json_put_text(&json, "operator", p->eliminated[i].op);
+        prt_json_put_text(&json, "pass", p->eliminated[i].pass);
         prt_json_close(&json, '}');
     }
     prt_json_close(&json, ']');

@@ -18,7 +18,7 @@ typedef struct range {
 
 typedef struct job {
     prt_eval *c;
-    prt_share_body body;
+    prt_parallel_body body;
     const void *user;
     size_t floats;
     float *scratch;
@@ -64,12 +64,12 @@ static float *floats_of(prt_eval *c, size_t rows, size_t columns,
     return (float *)(void *)(memory + (64 - (uintptr_t)memory % 64) % 64);
 }
 
-float *prt_share_floats(prt_eval *c, size_t rows, size_t columns)
+float *prt_parallel_floats(prt_eval *c, size_t rows, size_t columns)
 {
     return floats_of(c, rows, columns, prt_eval_scratch);
 }
 
-float *prt_share_raw(prt_eval *c, size_t rows, size_t columns)
+float *prt_parallel_raw(prt_eval *c, size_t rows, size_t columns)
 {
     return floats_of(c, rows, columns, prt_eval_scratch_raw);
 }
@@ -88,7 +88,7 @@ static bool is_tiny(const prt_eval *c)
 }
 
 /* On this thread alone. */
-static poprt_status run_here(prt_eval *c, size_t count, prt_share_body body, const void *user,
+static poprt_status run_here(prt_eval *c, size_t count, prt_parallel_body body, const void *user,
     float *scratch)
 {
     for (size_t i = 0; i < count; i++) {
@@ -107,12 +107,12 @@ static size_t floats_each(size_t floats)
 /* Threads that take part in so many items. */
 static size_t threads_of(const prt_eval *c, size_t count)
 {
-    const size_t width = prt_share_width(c);
+    const size_t width = prt_parallel_width(c);
     const bool alone = count < 2 || count > UINT32_MAX || is_tiny(c);
     return alone ? 1 : count < width ? count : width;
 }
 
-float *prt_share_room(prt_eval *c, size_t count, size_t floats)
+float *prt_parallel_scratch(prt_eval *c, size_t count, size_t floats)
 {
     return floats_of(c, threads_of(c, count), floats_each(floats), prt_eval_scratch_raw);
 }
@@ -127,7 +127,7 @@ static float *lent(prt_eval *c, size_t threads, size_t floats, size_t *each)
     return spare;
 }
 
-size_t prt_share_lent(prt_eval *c, size_t count)
+size_t prt_parallel_idle_scratch(prt_eval *c, size_t count)
 {
     size_t each;
     (void)lent(c, threads_of(c, count), 0, &each);
@@ -146,7 +146,7 @@ static float *take_room(prt_eval *c, size_t threads, size_t *floats)
     return spare;
 }
 
-poprt_status prt_share_run(prt_eval *c, size_t count, size_t floats, prt_share_body body,
+poprt_status prt_parallel_for(prt_eval *c, size_t count, size_t floats, prt_parallel_body body,
     const void *user)
 {
     float *room = NULL;
@@ -154,11 +154,11 @@ poprt_status prt_share_run(prt_eval *c, size_t count, size_t floats, prt_share_b
         return POPRT_OK;
     if (floats != 0 && (room = take_room(c, threads_of(c, count), &floats)) == NULL)
         return POPRT_E_NOMEM;
-    return prt_share_run_in(c, count, floats, room, body, user);
+    return prt_parallel_for_in(c, count, floats, room, body, user);
 }
 
-poprt_status prt_share_run_in(prt_eval *c, size_t count, size_t floats, float *room,
-    prt_share_body body, const void *user)
+poprt_status prt_parallel_for_in(prt_eval *c, size_t count, size_t floats, float *room,
+    prt_parallel_body body, const void *user)
 {
     if (c->rehearses)
         return POPRT_OK;
@@ -171,8 +171,8 @@ poprt_status prt_share_run_in(prt_eval *c, size_t count, size_t floats, float *r
     j.n_ranges = threads < RANGES ? (uint32_t)threads : RANGES;
     for (uint32_t i = 0; i < j.n_ranges; i++)
         atomic_init(&ranges[i].items,
-            prt_range_of((uint32_t)prt_share_cut(count, j.n_ranges, i),
-                (uint32_t)prt_share_cut(count, j.n_ranges, i + 1)));
+            prt_range_of((uint32_t)prt_parallel_cut(count, j.n_ranges, i),
+                (uint32_t)prt_parallel_cut(count, j.n_ranges, i + 1)));
     prt_par_for(c->par, (uint32_t)threads, take, &j);
     /* The record of a refusal is the thread's that saw it: ask again on this one. */
     return atomic_load(&j.stop) ? c->host->check(c) : POPRT_OK;

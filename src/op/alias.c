@@ -160,7 +160,8 @@ bool prt_alias_join(const prt_op_def *def, const void *attrs, const prt_tensor *
         prt_dims_product(y->dims, 0, (uint32_t)axis) == 1;
 }
 
-bool prt_alias_is_beside(const prt_op_def *def, const void *attrs, uint32_t rank, bool apart)
+bool prt_alias_takes_concat_columns(const prt_op_def *def, const void *attrs, uint32_t rank,
+    bool apart)
 {
     if (def->id != (apart ? PRT_OP_split : PRT_OP_concat) || rank == 0)
         return false;
@@ -195,7 +196,8 @@ bool prt_alias_takes_columns(const prt_op_def *def, const void *attrs, const prt
     switch (def->id) {
     case PRT_OP_concat:
     case PRT_OP_split:
-        return prt_alias_is_beside(def, attrs, (uint32_t)type->rank, def->id == PRT_OP_split);
+        return prt_alias_takes_concat_columns(def, attrs, (uint32_t)type->rank,
+            def->id == PRT_OP_split);
     case PRT_OP_nhwc_conv:
         return conv_takes_columns(attrs, out, i);
     case PRT_OP_nhwc_qconv:

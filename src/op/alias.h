@@ -40,7 +40,8 @@ bool prt_alias_takes_columns(const prt_op_def *def, const void *attrs, const prt
 
 /* The operator puts its inputs beside each other in the rows of output 0, along the last axis, or
  * takes (`apart`) the rows of input 0 apart; the attributes are checked. */
-bool prt_alias_is_beside(const prt_op_def *def, const void *attrs, uint32_t rank, bool apart);
+bool prt_alias_takes_concat_columns(const prt_op_def *def, const void *attrs, uint32_t rank,
+    bool apart);
 
 /* Output 0 of this operator may be written over input `in`, when both have one type and shape:
  * element i is read for the last time before element i is written. */

@@ -36,8 +36,8 @@ static void run_call(const void *user, size_t index, float *scratch)
 {
     job *j = (job *)(uintptr_t)user;
     const uint64_t items = j->c->lowered->items;
-    const size_t first = prt_share_cut((size_t)items, j->calls, index);
-    const size_t end = prt_share_cut((size_t)items, j->calls, index + 1);
+    const size_t first = prt_parallel_cut((size_t)items, j->calls, index);
+    const size_t end = prt_parallel_cut((size_t)items, j->calls, index + 1);
     poprt_kernel context = { j, scratch };
     char what[300];
     if (atomic_load_explicit(&j->failed, memory_order_relaxed))
@@ -84,7 +84,7 @@ static poprt_status run(prt_eval *c, const struct prt_kern *kern, bool *done)
     atomic_init(&j.failed, false);
     atomic_init(&j.told, false);
     const size_t floats = ((size_t)how->scratch + sizeof(float) - 1) / sizeof(float);
-    const poprt_status status = prt_share_run(c, j.calls, floats, run_call, &j);
+    const poprt_status status = prt_parallel_for(c, j.calls, floats, run_call, &j);
     if (!atomic_load(&j.failed))
         return status;
     prt_error_restore(&j.error);

@@ -249,14 +249,14 @@ static void get_constants(prt_source *s)
 
 static void get_gone(prt_source *s)
 {
-    s->program->n_gone = prt_get_count(s, 12);
-    prt_gone *gone = prt_get_array(s, s->program->n_gone, sizeof(prt_gone));
-    for (uint32_t i = 0; s->status == POPRT_OK && i < s->program->n_gone; i++) {
-        gone[i].node = prt_get_str(s);
-        gone[i].op = prt_get_str(s);
-        gone[i].pass = prt_get_str(s);
+    s->program->n_eliminated = prt_get_count(s, 12);
+    prt_eliminated *eliminated = prt_get_array(s, s->program->n_eliminated, sizeof(prt_eliminated));
+    for (uint32_t i = 0; s->status == POPRT_OK && i < s->program->n_eliminated; i++) {
+        eliminated[i].node = prt_get_str(s);
+        eliminated[i].op = prt_get_str(s);
+        eliminated[i].pass = prt_get_str(s);
     }
-    s->program->gone = gone;
+    s->program->eliminated = eliminated;
 }
 
 static void get_facts(prt_source *s)

@@ -345,11 +345,11 @@ poprt_status prt_program_encode(const prt_program *program, prt_arena *arena, co
     put_u32(&s, program->n_blocks);
     for (uint32_t i = 0; i < program->n_blocks; i++)
         put_block(&s, &program->blocks[i]);
-    put_u32(&s, program->n_gone);
-    for (uint32_t i = 0; i < program->n_gone; i++) {
-        put_str(&s, program->gone[i].node);
-        put_str(&s, program->gone[i].op);
-        put_str(&s, program->gone[i].pass);
+    put_u32(&s, program->n_eliminated);
+    for (uint32_t i = 0; i < program->n_eliminated; i++) {
+        put_str(&s, program->eliminated[i].node);
+        put_str(&s, program->eliminated[i].op);
+        put_str(&s, program->eliminated[i].pass);
     }
     if (version >= PRT_CODEC_FUSED)
         put_u32(&s, program->n_graphs);

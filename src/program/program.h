@@ -117,10 +117,10 @@ typedef struct prt_io {
 } prt_io;
 
 /* A node of the model that no step stands for. */
-typedef struct prt_gone {
+typedef struct prt_eliminated {
     prt_str node, op; /* its name, or that of its first output; its operator */
     prt_str pass;     /* after which it was not there any more */
-} prt_gone;
+} prt_eliminated;
 
 typedef struct prt_program {
     _Atomic uint32_t refs;
@@ -139,10 +139,10 @@ typedef struct prt_program {
     prt_eval_params *params;
     prt_io *inputs;
     const prt_io *outputs; /* of the main block, by name */
-    uint32_t n_gone;
-    const prt_gone *gone; /* for inspection */
-    uint32_t n_graphs;    /* fused models: see below; 0: not fused */
-    prt_facts facts;      /* of the model it was made from */
+    uint32_t n_eliminated;
+    const prt_eliminated *eliminated; /* for inspection */
+    uint32_t n_graphs;                /* fused models: see below; 0: not fused */
+    prt_facts facts;                  /* of the model it was made from */
 } prt_program;
 
 /*

@@ -137,7 +137,7 @@ static bool are_beside(const prt_block *block, const prt_eval_params *params, co
         return false;
     const prt_type *type = block->buffers[whole].type;
     if (!prt_type_is_tensor(type) || type->rank < 1 ||
-        !prt_alias_is_beside(params->def, params->attrs, (uint32_t)type->rank, !joins))
+        !prt_alias_takes_concat_columns(params->def, params->attrs, (uint32_t)type->rank, !joins))
         return false;
     place at = place_of(block, whole);
     at.from = at.columns ? at.from : 0;
@@ -160,14 +160,14 @@ static bool are_beside(const prt_block *block, const prt_eval_params *params, co
     return part == PRT_NO_BUFFER;
 }
 
-bool prt_sharing_all_beside(const prt_block *block, const prt_eval_params *params,
+bool prt_sharing_all_concat_columns(const prt_block *block, const prt_eval_params *params,
     const uint32_t *args, uint32_t n_in, uint32_t n_out)
 {
     return are_beside(block, params, args, n_in, n_out, PRT_NO_BUFFER);
 }
 
-bool prt_sharing_beside(const prt_block *block, const prt_eval_params *params, const uint32_t *args,
-    uint32_t n_in, uint32_t n_out, uint32_t in, uint32_t out)
+bool prt_sharing_concat_columns(const prt_block *block, const prt_eval_params *params,
+    const uint32_t *args, uint32_t n_in, uint32_t n_out, uint32_t in, uint32_t out)
 {
     const uint32_t part = args[params->def->id == PRT_OP_concat ? in : n_in + out];
     return part != PRT_NO_BUFFER && are_beside(block, params, args, n_in, n_out, part);
@@ -233,8 +233,8 @@ static poprt_status check_output(const checker *c, const prt_step *step, uint32_
             (moves && !out->columns && !c->places[args[i]].columns))
             continue;
         if (i < step->n_in &&
-            prt_sharing_beside(c->block, &c->program->params[step->params], args, step->n_in,
-                step->n_out, i, o))
+            prt_sharing_concat_columns(c->block, &c->program->params[step->params], args,
+                step->n_in, step->n_out, i, o))
             continue;
         const bool in_place = i < step->n_in && o == 0 && is_same(&c->places[args[i]], out) &&
             prt_sharing_in_place(&c->program->params[step->params], step->n_in, i);

@@ -17,10 +17,10 @@ bool prt_sharing_overlap(const prt_block *block, uint32_t a, uint32_t b);
  * about is in one of the places that it has there. Of no more than PRT_BESIDE_MOST.
  */
 enum { PRT_BESIDE_MOST = 256 };
-bool prt_sharing_all_beside(const prt_block *block, const prt_eval_params *params,
+bool prt_sharing_all_concat_columns(const prt_block *block, const prt_eval_params *params,
     const uint32_t *args, uint32_t n_in, uint32_t n_out);
-bool prt_sharing_beside(const prt_block *block, const prt_eval_params *params, const uint32_t *args,
-    uint32_t n_in, uint32_t n_out, uint32_t in, uint32_t out);
+bool prt_sharing_concat_columns(const prt_block *block, const prt_eval_params *params,
+    const uint32_t *args, uint32_t n_in, uint32_t n_out, uint32_t in, uint32_t out);
 
 /* Output 0 of a step may be written over its input `in`. */
 bool prt_sharing_in_place(const prt_eval_params *params, uint32_t n_in, uint32_t in);

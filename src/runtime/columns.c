@@ -27,7 +27,7 @@ uint8_t prt_columns_of(const prt_frame *f, const prt_frame_step *step)
 
 bool prt_columns_are_there(const prt_frame *f, const prt_frame_step *step)
 {
-    return prt_sharing_all_beside(f->block, step->params, step->out_buffers - step->n_in,
+    return prt_sharing_all_concat_columns(f->block, step->params, step->out_buffers - step->n_in,
         step->n_in, step->n_out);
 }
 

@@ -32,7 +32,7 @@ static void find_sharing(const prt_block *b, const uint32_t *args, prt_frame_ste
             const bool view = b->buffers[out].space == PRT_SPACE_VIEW;
             to->tangled = to->tangled ||
                 (!view && prt_sharing_overlap(b, out, args[i]) &&
-                    !prt_sharing_beside(b, to->params, args, to->n_in, to->n_out, i, o));
+                    !prt_sharing_concat_columns(b, to->params, args, to->n_in, to->n_out, i, o));
             if (view && o == 0 && i < UINT8_MAX && to->over == 0 && b->buffers[out].ref == args[i])
                 to->over = (uint8_t)(i + 1);
         }

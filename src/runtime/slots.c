@@ -48,8 +48,8 @@ prt_arena *prt_frame_slot(prt_frame *f, uint32_t buffer, size_t size)
     f->slots[buffer] = take_spare(s, size);
     if (f->slots[buffer] != NULL)
         return f->slots[buffer];
-    for (size_t gone = 0; size > SMALL && gone < size && s->n_spare != 0;)
-        gone += drop_spare(s, true);
+    for (size_t eliminated = 0; size > SMALL && eliminated < size && s->n_spare != 0;)
+        eliminated += drop_spare(s, true);
     (void)prt_arena_create(&s->memory.allocator, 0, &f->slots[buffer]);
     return f->slots[buffer];
 }

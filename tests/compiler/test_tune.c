@@ -21,7 +21,7 @@ typedef struct script {
     uint32_t infos, warnings;
 } script;
 
-static poprt_status begin(void *user, const prt_choice *c)
+static poprt_status begin(void *user, const prt_candidates *c)
 {
     script *s = user;
     (void)c;
@@ -58,9 +58,9 @@ static void note(void *user, bool warning, const char *text)
     *(warning ? &s->warnings : &s->infos) += 1;
 }
 
-static prt_choice a_choice(const char *key, bool close)
+static prt_candidates a_choice(const char *key, bool close)
 {
-    prt_choice c = { .label = PRT_STR("node"), .n_ways = 2, .rule = 0, .close = close };
+    prt_candidates c = { .label = PRT_STR("node"), .n_candidates = 2, .rule = 0, .close = close };
     (void)snprintf(c.key, sizeof(c.key), "%s", key);
     c.ways[0].name = "panels";
     c.ways[1].name = "winograd";
@@ -86,7 +86,7 @@ static void open_tuner(tuner *t, script *s, prt_tune_mode mode, const char *mach
     ck_assert_int_eq(prt_tune_create(&options, &t->tune), POPRT_OK);
 }
 
-static uint32_t choose(const tuner *t, const prt_choice *c)
+static uint32_t choose(const tuner *t, const prt_candidates *c)
 {
     const prt_chooser *chooser = prt_tune_chooser(t->tune);
     return chooser->choose(chooser->user, c);
@@ -95,7 +95,7 @@ static uint32_t choose(const tuner *t, const prt_choice *c)
 static uint32_t choose_once(script *s, prt_tune_mode mode, bool close)
 {
     tuner t;
-    const prt_choice c = a_choice("k", close);
+    const prt_candidates c = a_choice("k", close);
     open_tuner(&t, s, mode, "m", "");
     const uint32_t way = choose(&t, &c);
     prt_tune_release(t.tune);
@@ -141,8 +141,8 @@ START_TEST(fast_ends_after_two_seconds)
 {
     script s = { .ns = { 100, 50 }, .cost = 150 * MS };
     tuner t;
-    const prt_choice one = a_choice("one", true), two = a_choice("two", true),
-                     three = a_choice("three", true);
+    const prt_candidates one = a_choice("one", true), two = a_choice("two", true),
+                         three = a_choice("three", true);
     open_tuner(&t, &s, PRT_TUNE_fast, "m", "");
     ck_assert_uint_eq(choose(&t, &one), 1);
     ck_assert_uint_eq(choose(&t, &two), 0); /* in the middle of it */
@@ -176,7 +176,7 @@ START_TEST(what_cannot_be_timed_gets_the_rule)
     ck_assert_uint_eq(runs.ended, 1);
     script large = { .ns = { 100, 50 } };
     tuner t;
-    prt_choice c = a_choice("k", true);
+    prt_candidates c = a_choice("k", true);
     open_tuner(&t, &large, PRT_TUNE_full, "m", "");
     c.work = 1e15;
     ck_assert_uint_eq(choose(&t, &c), 0);
@@ -193,7 +193,7 @@ END_TEST
 static uint32_t choose_with(script *s, prt_tune_mode mode, const char *machine, const char *path)
 {
     tuner t;
-    const prt_choice c = a_choice("k", true);
+    const prt_candidates c = a_choice("k", true);
     open_tuner(&t, s, mode, machine, path);
     const uint32_t way = choose(&t, &c);
     ck_assert_uint_eq(choose(&t, &c), way); /* timed once */
@@ -270,10 +270,10 @@ START_TEST(time_goes_by)
     prt_nhwc_conv_attrs winograd = panels;
     winograd.form = PRT_STR("winograd");
     winograd.transformed = 1;
-    prt_choice c = a_choice("k", true);
+    prt_candidates c = a_choice("k", true);
     for (uint32_t i = 0; i < 2; i++) {
-        prt_way_step *s = &c.ways[i].steps[0];
-        *s = (prt_way_step){ .op = PRT_OP_nhwc_conv,
+        prt_candidate_step *s = &c.ways[i].steps[0];
+        *s = (prt_candidate_step){ .op = PRT_OP_nhwc_conv,
             .attrs = i == 0 ? &panels : &winograd,
             .n_in = 3 };
         c.ways[i].n_steps = 1;

@@ -31,7 +31,7 @@ static void ck_fits(const char *text, int64_t yes, int64_t no, const char *part)
 static void ck_least(const char *text, int64_t want)
 {
     const prt_op *op = op_in(text);
-    ck_assert_int_eq(prt_history_least(op, prt_form_meaning(op->name)), want);
+    ck_assert_int_eq(prt_history_least(op, prt_opset_variant_meaning(op->name)), want);
     prt_module_release(module);
 }
 

@@ -373,7 +373,7 @@ static const struct {
     { "SimplifiedLayerNormalization", "test_upgrade_values: a_name_of_another_tool", 1000, 0 },
 };
 
-static bool is_elsewhere(const prt_form *row, size_t way)
+static bool is_elsewhere(const prt_opset_variant *row, size_t way)
 {
     for (size_t i = 0; i < PRT_COUNT_OF(elsewhere); i++)
         if (strcmp(elsewhere[i].name, row->name) == 0 && elsewhere[i].to == row->to &&
@@ -386,9 +386,9 @@ static bool is_elsewhere(const prt_form *row, size_t way)
 static size_t count_idle(const work *w)
 {
     size_t count, idle = 0;
-    const prt_form *rows = prt_forms(&count);
+    const prt_opset_variant *rows = prt_opset_variants(&count);
     for (size_t i = 0; i < count; i++) {
-        const prt_form *row = &rows[i];
+        const prt_opset_variant *row = &rows[i];
         for (size_t way = 0; way < 2 && row->domain[0] == '\0'; way++) {
             const bool has = way == 0 ? row->up != NULL : row->down != NULL;
             if (w->all && has)
@@ -409,7 +409,7 @@ int main(int argc, char **argv)
     static work w = { .within = { 1e-3, 1e-5 } };
     size_t jobs = 2, rows;
     w.s = mmap(NULL, sizeof(*w.s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    (void)prt_forms(&rows);
+    (void)prt_opset_variants(&rows);
     if (w.s == MAP_FAILED || rows > MOST_ROWS)
         return 2;
     for (int i = 1; i < argc; i++) {

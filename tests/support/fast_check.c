@@ -96,7 +96,7 @@ static void check_output(const check *c, const prt_kern *kern, int how, const fl
     free(again);
 }
 
-static bool splits; /* as fast_check_splits has it */
+static bool splits; /* as fast_check_bf16x3 has it */
 
 /* Whether a way to compute gives other bits than products in order do; those are checked. */
 static bool check_way(const check *c, const prt_kern *kern, int how, const float *in_order)
@@ -114,7 +114,7 @@ static bool check_level(const check *c, const prt_kern *kern)
     float *in_order = run_level(c, kern, NULL, IN_ORDER);
     check_output(c, kern, IN_ORDER, in_order);
     const bool other = check_way(c, kern, STRASSEN, in_order);
-    if (kern->split.multiply != NULL)
+    if (kern->bf16x3.multiply != NULL)
         splits = check_way(c, kern, BF16X3, in_order);
     free(in_order);
     return other;
@@ -135,7 +135,7 @@ static const char *short_text(const char *text)
     return to;
 }
 
-bool fast_check_splits(void)
+bool fast_check_bf16x3(void)
 {
     return splits;
 }

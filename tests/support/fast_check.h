@@ -25,7 +25,7 @@
 bool fast_check(const char *text, double low, double high, double bound);
 
 /* Split products gave other bits in the check before, or the processor has none. */
-bool fast_check_splits(void);
+bool fast_check_bf16x3(void);
 
 /* The same of a program, which it releases, made of such a text. */
 struct prt_program;

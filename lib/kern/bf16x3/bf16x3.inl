@@ -10,7 +10,7 @@
 #include "kern/bf16x3/bf16x3.h"
 
 enum {
-    UNIT = PRT_SPLIT_UNIT,
+    UNIT = PRT_BF16X3_UNIT,
     SLOTS = 4 /* of products of a unit, for what goes on between them */
 };
 

@@ -13,10 +13,10 @@ enum { BYTES = 4 * 1024 /* of B for a step: four tiles */ };
 
 /* ---- splitting ---- */
 
-bool prt_split_rows_amx(size_t rows, size_t k, const float *a, size_t lda, const float *scale,
+bool prt_bf16x3_rows_amx(size_t rows, size_t k, const float *a, size_t lda, const float *scale,
     float *to, size_t ldto);
 
-bool prt_split_rows_amx(size_t rows, size_t k, const float *a, size_t lda, const float *scale,
+bool prt_bf16x3_rows_amx(size_t rows, size_t k, const float *a, size_t lda, const float *scale,
     float *to, size_t ldto)
 {
     __m512i order;
@@ -48,13 +48,13 @@ typedef struct bit {
     bool last; /* of the vector */
 } bit;
 
-enum { MOST_BITS = PRT_SPLIT_DEPTH + PRT_SPLIT_DEPTH / TILE }; /* pieces of one element */
+enum { MOST_BITS = PRT_BF16X3_DEPTH + PRT_BF16X3_DEPTH / TILE }; /* pieces of one element */
 
-static size_t find_bits(const prt_split_pixels *g, bit *to)
+static size_t find_bits(const prt_bf16x3_pixels *g, bit *to)
 {
     const size_t end = g->skip + g->k;
     size_t n = 0;
-    for (size_t k = g->skip; k < g->skip + prt_split_size(g->k); k += TILE) {
+    for (size_t k = g->skip; k < g->skip + prt_bf16x3_size(g->k); k += TILE) {
         to[n] = (bit){ 0, 0, true };
         for (size_t i = k, some; i < k + TILE && i < end; i += some) {
             const size_t piece = i / g->each, after = (piece + 1) * g->each;
@@ -80,9 +80,9 @@ static inline __attribute__((always_inline)) __m512 gather(const float *x, const
     return v;
 }
 
-bool prt_split_pixels_amx(const prt_split_pixels *g);
+bool prt_bf16x3_pixels_amx(const prt_bf16x3_pixels *g);
 
-bool prt_split_pixels_amx(const prt_split_pixels *g)
+bool prt_bf16x3_pixels_amx(const prt_bf16x3_pixels *g)
 {
     bit bits[MOST_BITS];
     __m512i order;
@@ -128,7 +128,7 @@ static size_t units_of(size_t k, size_t taps)
     return (k + UNIT - 1) / UNIT * taps;
 }
 
-static void begin_weave(weave *w, const prt_split_panel *p)
+static void begin_weave(weave *w, const prt_bf16x3_panel *p)
 {
     const size_t units = units_of(p->k, p->taps);
     w->b = p->b;
@@ -184,9 +184,9 @@ static bool end_weave(weave *w)
     return is_finite(w->check);
 }
 
-void prt_split_panel_amx(prt_split_panel *p);
+void prt_bf16x3_panel_amx(prt_bf16x3_panel *p);
 
-void prt_split_panel_amx(prt_split_panel *p)
+void prt_bf16x3_panel_amx(prt_bf16x3_panel *p)
 {
     weave w;
     begin_weave(&w, p);
@@ -300,7 +300,7 @@ static void run_steps(const char *a, const char *under, size_t lda, const char *
 }
 
 typedef struct strip {
-    const prt_split_block *g;
+    const prt_bf16x3_block *g;
     size_t row, rows;
     size_t each;       /* of a tile */
     size_t units;      /* of all K */
@@ -314,7 +314,7 @@ typedef struct strip {
 /* All K of columns from `j` on, for the tiles of sums. */
 static void sum_up(strip *s, size_t j, bool lower, bool right)
 {
-    const prt_split_block *g = s->g;
+    const prt_bf16x3_block *g = s->g;
     const size_t each = units_of(g->k, 1), tile = s->row / TILE;
     const char *b = (const char *)g->b + j / WIDE * s->units * BYTES;
     for (size_t t = 0; t < g->taps; t++, b += each * BYTES) {
@@ -341,7 +341,7 @@ static __attribute__((noinline)) void copy_rows(size_t rows, size_t n, const flo
 /* What becomes of the sums of columns from `j` on, which are in the room. */
 static void begin_trail(strip *s, size_t j, size_t columns)
 {
-    const prt_split_block *g = s->g;
+    const prt_bf16x3_block *g = s->g;
     const prt_gemm_end *e = g->end;
     trail *t = &s->trail;
     t->sums = s->room;
@@ -358,7 +358,7 @@ static void begin_trail(strip *s, size_t j, size_t columns)
 /* Columns from `j` on of a strip. */
 static void run_square(strip *s, size_t j)
 {
-    const prt_split_block *g = s->g;
+    const prt_bf16x3_block *g = s->g;
     const size_t left = g->columns - j, columns = left < WIDE ? left : WIDE;
     const bool lower = s->rows > s->each, right = columns > TILE;
     const bool whole =
@@ -392,7 +392,7 @@ static void run_square(strip *s, size_t j)
 
 static void finish(const strip *s)
 {
-    const prt_split_block *g = s->g;
+    const prt_bf16x3_block *g = s->g;
     prt_gemm_end end = *g->end;
     if (end.row_bias != NULL)
         end.row_bias += s->row;
@@ -409,22 +409,22 @@ static size_t rows_of_tiles(size_t rows, bool pieces)
     return pieces ? TILE : rows <= TILE ? rows : (rows + 2 * strips - 1) / (2 * strips);
 }
 
-void prt_split_begin_amx(size_t rows, bool pieces);
-void prt_split_multiply_amx(const prt_split_block *g);
-void prt_split_end_amx(void);
+void prt_bf16x3_begin_amx(size_t rows, bool pieces);
+void prt_bf16x3_multiply_amx(const prt_bf16x3_block *g);
+void prt_bf16x3_end_amx(void);
 
-void prt_split_begin_amx(size_t rows, bool pieces)
+void prt_bf16x3_begin_amx(size_t rows, bool pieces)
 {
     const size_t each = rows_of_tiles(rows, pieces);
     configure(each, each);
 }
 
-void prt_split_end_amx(void)
+void prt_bf16x3_end_amx(void)
 {
     _tile_release();
 }
 
-void prt_split_multiply_amx(const prt_split_block *g)
+void prt_bf16x3_multiply_amx(const prt_bf16x3_block *g)
 {
     float bias[PRT_GEMM_PANEL];
     _Alignas(LINE) float room[HIGH * WIDE];

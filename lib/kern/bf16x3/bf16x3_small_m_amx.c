@@ -14,11 +14,12 @@ enum {
     QUARTER = TILE / SLOTS,  /* rows of a slot */
     LINES = 2 * TILE / SLOTS /* fetched in one */
 };
-_Static_assert(PRT_SPLIT_FEW_ROOM * sizeof(float) == RING * PART + PRT_SPLIT_FEW * LINE,
+_Static_assert(PRT_BF16X3_SMALL_M_SCRATCH * sizeof(float) ==
+        RING * PART + PRT_BF16X3_SMALL_M * LINE,
     "the ring, then sums of 16 columns");
 
 typedef struct ring {
-    const prt_split_few *g;
+    const prt_bf16x3_small_m *g;
     char *at;
     size_t next; /* unit, of all */
     size_t left;
@@ -65,7 +66,7 @@ static __attribute__((noinline)) void split_slot(ring *r, size_t row)
         find_columns(r, r->column + TILE);
 }
 
-static void begin_ring(ring *r, const prt_split_few *g, size_t units)
+static void begin_ring(ring *r, const prt_bf16x3_small_m *g, size_t units)
 {
     const size_t next = (g->first / PRT_GEMM_PANEL + 1) * PRT_GEMM_PANEL;
     *r = (ring){ .g = g, .at = (char *)g->room, .left = units, .check = _mm512_setzero_ps() };
@@ -136,7 +137,7 @@ static void sum_few(ring *r, const places *p, size_t i)
     }
 }
 
-static void finish(const prt_split_few *g, size_t j, size_t columns)
+static void finish(const prt_bf16x3_small_m *g, size_t j, size_t columns)
 {
     prt_gemm_end end = *g->end;
     if (end.residual != NULL)
@@ -144,9 +145,9 @@ static void finish(const prt_split_few *g, size_t j, size_t columns)
     end_sums(g->rows, columns, g->c + j, g->ldc, &end);
 }
 
-bool prt_split_few_amx(const prt_split_few *g);
+bool prt_bf16x3_small_m_amx(const prt_bf16x3_small_m *g);
 
-bool prt_split_few_amx(const prt_split_few *g)
+bool prt_bf16x3_small_m_amx(const prt_bf16x3_small_m *g)
 {
     const size_t each = (g->rows + 3) / 4, units = (g->k + UNIT - 1) / UNIT;
     float *room = g->room + RING * PART / sizeof(float);

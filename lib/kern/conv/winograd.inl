@@ -7,7 +7,7 @@
 #include "kern/conv/winograd.h"
 
 /* Six inputs to the six points. */
-static inline void turn_input6(const vf d[6], vf to[6])
+static inline void transform_input6(const vf d[6], vf to[6])
 {
     const vf two = v_set(2.0f), four = v_set(4.0f), five = v_set(5.0f);
     const vf even = v_sub(d[4], v_mul(four, d[2])), odd = v_sub(d[3], v_mul(four, d[1]));
@@ -22,7 +22,7 @@ static inline void turn_input6(const vf d[6], vf to[6])
 
 /* Six points to four outputs; or to the first two of them, of a kernel so large that no input but
  * those of the last point is the second one's alone. */
-static inline void turn_output6(const vf m[6], size_t out, vf to[4])
+static inline void transform_output6(const vf m[6], size_t out, vf to[4])
 {
     const vf sum = v_add(m[1], m[2]), difference = v_sub(m[1], m[2]);
     const vf sum2 = v_add(m[3], m[4]), difference2 = v_sub(m[3], m[4]);
@@ -37,7 +37,7 @@ static inline void turn_output6(const vf m[6], size_t out, vf to[4])
 }
 
 /* Four inputs to the points 0, 1, -1 and infinity, and back to two outputs. */
-static inline void turn_input4(const vf d[4], vf to[4])
+static inline void transform_input4(const vf d[4], vf to[4])
 {
     to[0] = v_sub(d[0], d[2]);
     to[1] = v_add(d[1], d[2]);
@@ -45,7 +45,7 @@ static inline void turn_input4(const vf d[4], vf to[4])
     to[3] = v_sub(d[3], d[1]);
 }
 
-static inline void turn_output4(const vf m[4], size_t out, vf to[2])
+static inline void transform_output4(const vf m[4], size_t out, vf to[2])
 {
     (void)out;
     to[0] = v_add(m[0], v_add(m[1], m[2]));
@@ -53,7 +53,7 @@ static inline void turn_output4(const vf m[4], size_t out, vf to[2])
 }
 
 /* Three taps to the six points, or to the four. */
-static inline void turn_weights6(const vf g[3], vf to[6])
+static inline void transform_weights6(const vf g[3], vf to[6])
 {
     const vf sixth = v_set(1.0f / 6.0f), odd = v_mul(sixth, g[1]), ends = v_add(g[0], g[2]);
     const vf even2 = v_fma(v_set(1.0f / 24.0f), g[0], v_mul(sixth, g[2]));
@@ -66,7 +66,7 @@ static inline void turn_weights6(const vf g[3], vf to[6])
     to[5] = g[2];
 }
 
-static inline void turn_weights4(const vf g[3], vf to[4])
+static inline void transform_weights4(const vf g[3], vf to[4])
 {
     const vf half = v_set(0.5f), odd = v_mul(half, g[1]), ends = v_add(g[0], g[2]);
     to[0] = g[0];
@@ -112,13 +112,13 @@ static inline vf bias_of(const prt_winograd_out *o, size_t i)
                 PRT_UNROLL(8)                                                                      \
                 for (size_t x = 0; x < N; x++)                                                     \
                     column[x] = v_load_some(from[y * N + x], i, n);                                \
-                turn_input##N(column, rows[y]);                                                    \
+                transform_input##N(column, rows[y]);                                               \
             }                                                                                      \
             for (size_t x = 0; x < N; x++) {                                                       \
                 PRT_UNROLL(8)                                                                      \
                 for (size_t y = 0; y < N; y++)                                                     \
                     column[y] = rows[y][x];                                                        \
-                turn_input##N(column, turned);                                                     \
+                transform_input##N(column, turned);                                                \
                 PRT_UNROLL(8)                                                                      \
                 for (size_t y = 0; y < N; y++)                                                     \
                     v_store_some(to + (y * N + x) * matrix, i, n, turned[y]);                      \
@@ -136,14 +136,14 @@ static inline vf bias_of(const prt_winograd_out *o, size_t i)
                 PRT_UNROLL(3)                                                                      \
                 for (size_t x = 0; x < 3; x++)                                                     \
                     column[x] = v_load(from + (3 * y + x) * tap + i);                              \
-                turn_weights##N(column, rows[y]);                                                  \
+                transform_weights##N(column, rows[y]);                                             \
             }                                                                                      \
             PRT_UNROLL(2)                                                                          \
             for (size_t x = 0; x < C; x++) {                                                       \
                 PRT_UNROLL(3)                                                                      \
                 for (size_t y = 0; y < 3; y++)                                                     \
                     column[y] = rows[y][first + x];                                                \
-                turn_weights##N(column, turned);                                                   \
+                transform_weights##N(column, turned);                                              \
                 PRT_UNROLL(8)                                                                      \
                 for (size_t y = 0; y < N; y++)                                                     \
                     v_store(to + (y * C + x) * matrix + i, turned[y]);                             \
@@ -176,13 +176,13 @@ static inline vf bias_of(const prt_winograd_out *o, size_t i)
                 }                                                                                  \
                 if (y == 1)                                                                        \
                     column[1] = v_add(column[1], bias);                                            \
-                turn_output##N(column, o->out, rows[y]);                                          \
+                transform_output##N(column, o->out, rows[y]);                                      \
             }                                                                                      \
             for (size_t x = 0; x < o->wide; x++) {                                                 \
                 PRT_UNROLL(8)                                                                      \
                 for (size_t y = 0; y < N; y++)                                                     \
                     column[y] = rows[y][x];                                                        \
-                turn_output##N(column, o->out, turned[x]);                                         \
+                transform_output##N(column, o->out, turned[x]);                                    \
             }                                                                                      \
             put_outputs(o, i, M, turned[0]);                                                       \
         }                                                                                          \

@@ -17,7 +17,7 @@ static inline void turn_both(vf even, vf odd, vf to[2])
     to[1] = v_sub(even, odd);
 }
 
-static inline void turn_input8(const vf d[POINTS_L], vf to[POINTS_L])
+static inline void transform_input8(const vf d[POINTS_L], vf to[POINTS_L])
 {
     const vf quarter = v_set(0.25f), half = v_set(0.5f), two = v_set(2.0f), four = v_set(4.0f);
     const vf middle = v_mul(v_set(-2.5f), d[3]);
@@ -32,7 +32,7 @@ static inline void turn_input8(const vf d[POINTS_L], vf to[POINTS_L])
 }
 
 /* Taps, three or five, at the points a and -a, times a factor. */
-static inline void turn_taps(const vf *g, size_t taps, float a, float factor, vf to[2])
+static inline void transform_taps(const vf *g, size_t taps, float a, float factor, vf to[2])
 {
     const vf square = v_set(a * a);
     const vf even = v_fma(square, taps > 4 ? v_fma(square, g[4], g[2]) : g[2], g[0]);
@@ -41,18 +41,18 @@ static inline void turn_taps(const vf *g, size_t taps, float a, float factor, vf
 }
 
 /* `last`: the tap that is alone at infinity. */
-__attribute__((always_inline)) static inline void turn_taps8(const vf *g, size_t taps, vf last,
+__attribute__((always_inline)) static inline void transform_taps8(const vf *g, size_t taps, vf last,
     vf to[POINTS_L])
 {
     to[0] = g[0];
-    turn_taps(g, taps, 1.0f, -2.0f / 9.0f, to + 1);
-    turn_taps(g, taps, 2.0f, 1.0f / 90.0f, to + 3);
-    turn_taps(g, taps, 0.5f, 32.0f / 45.0f, to + 5);
+    transform_taps(g, taps, 1.0f, -2.0f / 9.0f, to + 1);
+    transform_taps(g, taps, 2.0f, 1.0f / 90.0f, to + 3);
+    transform_taps(g, taps, 0.5f, 32.0f / 45.0f, to + 5);
     to[7] = last;
 }
 
 /* Eight points to six outputs, or, but for what infinity adds to the last one, to fewer. */
-static inline void turn_output8(const vf m[POINTS_L], size_t out, vf to[OUT_L])
+static inline void transform_output8(const vf m[POINTS_L], size_t out, vf to[OUT_L])
 {
     const vf sum = v_add(m[1], m[2]), less = v_sub(m[1], m[2]);
     const vf sum2 = v_add(m[3], m[4]), less2 = v_sub(m[3], m[4]);
@@ -73,7 +73,7 @@ static void run_input_line(size_t n, const float *const *from, float *to, size_t
         PRT_UNROLL(8)
         for (size_t x = 0; x < POINTS_L; x++)
             d[x] = v_load_some(from[x], i, n);
-        turn_input8(d, turned);
+        transform_input8(d, turned);
         PRT_UNROLL(8)
         for (size_t x = 0; x < POINTS_L; x++)
             v_store_some(to + x * matrix, i, n, turned[x]);
@@ -86,7 +86,7 @@ static void run_weights_line(const prt_winograd_taps *w)
         vf g[TAPS_L], turned[POINTS_L];
         for (size_t t = 0; t < TAPS_L; t++)
             g[t] = t < w->taps ? v_load(w->from + t * w->tap + i) : v_set(0.0f);
-        turn_taps8(g, TAPS_L, g[POINTS_L - w->out], turned);
+        transform_taps8(g, TAPS_L, g[POINTS_L - w->out], turned);
         PRT_UNROLL(8)
         for (size_t x = 0; x < POINTS_L; x++)
             v_store(w->to + x * w->matrix + i, turned[x]);
@@ -104,7 +104,7 @@ static void run_output_line(const prt_winograd_out *o)
             m[x] = v_load_some(at, i, o->n);
         }
         m[1] = v_add(m[1], bias_of(o, i));
-        turn_output8(m, OUT_L, to);
+        transform_output8(m, OUT_L, to);
         if (o->out < OUT_L)
             to[o->out - 1] = v_add(to[o->out - 1], m[POINTS_L - 1]);
         put_outputs(o, i, 1, to);
@@ -112,9 +112,9 @@ static void run_output_line(const prt_winograd_out *o)
 }
 
 #if defined(__AVX2__) && !defined(__AVX512F__) /* where it was measured */
-static inline void turn_weights8(const vf g[3], vf to[POINTS_L])
+static inline void transform_weights8(const vf g[3], vf to[POINTS_L])
 {
-    turn_taps8(g, 3, g[2], to);
+    transform_taps8(g, 3, g[2], to);
 }
 
 WINOGRAD(8, 6, 8)

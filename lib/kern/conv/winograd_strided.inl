@@ -19,7 +19,7 @@
 
 enum { SIDE_S = 9, POINTS_S = 5, OUT_S = 4, ROWS_S = 25, COLUMNS_S = 45, PIXELS_S = 65 };
 
-static inline void turn_input5(const vf d[POINTS_S], vf to[POINTS_S])
+static inline void transform_input5(const vf d[POINTS_S], vf to[POINTS_S])
 {
     const vf two = v_set(2.0f), less2 = v_set(-2.0f);
     const vf odd = v_sub(d[3], d[1]), even = v_sub(d[3], d[2]);
@@ -30,7 +30,7 @@ static inline void turn_input5(const vf d[POINTS_S], vf to[POINTS_S])
     to[4] = v_fma(less2, odd, v_sub(d[4], d[2]));
 }
 
-static inline void turn_output5(const vf m[POINTS_S], vf to[OUT_S])
+static inline void transform_output5(const vf m[POINTS_S], vf to[OUT_S])
 {
     const vf sum = v_add(m[1], m[2]), difference = v_sub(m[1], m[2]);
     to[0] = v_add(v_add(m[0], m[3]), sum);
@@ -40,7 +40,7 @@ static inline void turn_output5(const vf m[POINTS_S], vf to[OUT_S])
 }
 
 /* Two taps to the five points. */
-static inline void turn_weights5(vf g0, vf g1, vf to[POINTS_S])
+static inline void transform_weights5(vf g0, vf g1, vf to[POINTS_S])
 {
     const vf half = v_set(0.5f), sixth = v_set(1.0f / 6.0f);
     to[0] = v_mul(half, g0);
@@ -65,7 +65,7 @@ static void run_input_strided(size_t n, const float *const *from, float *to, siz
             PRT_UNROLL(5)
             for (size_t y = 0; y < POINTS_S; y++)
                 d[y] = v_load_some(from[2 * y * SIDE_S + x], i, n);
-            turn_input5(d, turned);
+            transform_input5(d, turned);
             if (x % 2 != 0) {
                 store_five(to + (ROWS_S + x / 2) * matrix, OUT_S * matrix, i, n, turned);
                 continue;
@@ -75,7 +75,7 @@ static void run_input_strided(size_t n, const float *const *from, float *to, siz
                 both[k][x / 2] = turned[k];
         }
         for (size_t k = 0; k < POINTS_S; k++) {
-            turn_input5(both[k], turned);
+            transform_input5(both[k], turned);
             store_five(to + k * POINTS_S * matrix, matrix, i, n, turned);
         }
         for (size_t y = 0; y < OUT_S; y++) {
@@ -83,7 +83,7 @@ static void run_input_strided(size_t n, const float *const *from, float *to, siz
             PRT_UNROLL(5)
             for (size_t x = 0; x < POINTS_S; x++)
                 d[x] = v_load_some(row[2 * x], i, n);
-            turn_input5(d, turned);
+            transform_input5(d, turned);
             store_five(to + (COLUMNS_S + y) * matrix, OUT_S * matrix, i, n, turned);
             PRT_UNROLL(4)
             for (size_t x = 0; x < OUT_S; x++)
@@ -100,10 +100,10 @@ __attribute__((always_inline)) static inline void turn_corners(const float *from
     vf rows[2][POINTS_S], turned[POINTS_S];
     PRT_UNROLL(2)
     for (size_t y = 0; y < 2; y++)
-        turn_weights5(v_load(from + 6 * y * tap), v_load(from + (6 * y + 2) * tap), rows[y]);
+        transform_weights5(v_load(from + 6 * y * tap), v_load(from + (6 * y + 2) * tap), rows[y]);
     PRT_UNROLL(2)
     for (size_t x = 0; x < count; x++) {
-        turn_weights5(rows[0][first + x], rows[1][first + x], turned);
+        transform_weights5(rows[0][first + x], rows[1][first + x], turned);
         PRT_UNROLL(5)
         for (size_t k = 0; k < POINTS_S; k++)
             v_store(to + (k * count + x) * matrix, turned[k]);
@@ -122,11 +122,11 @@ static void run_weights_strided(const prt_winograd_taps *w)
         case 1: turn_corners(from, tap, 2, 2, to, matrix); break;
         case 2:
             turn_corners(from, tap, 4, 1, to, matrix);
-            turn_weights5(v_load(from + tap), v_load(from + 7 * tap), turned);
+            transform_weights5(v_load(from + tap), v_load(from + 7 * tap), turned);
             store_five(to + POINTS_S * matrix, matrix, 0, VL, turned);
             break;
         default:
-            turn_weights5(v_load(from + 3 * tap), v_load(from + 5 * tap), turned);
+            transform_weights5(v_load(from + 3 * tap), v_load(from + 5 * tap), turned);
             store_five(to, matrix, 0, VL, turned);
             v_store(to + POINTS_S * matrix, v_load(from + 4 * tap));
         }
@@ -149,7 +149,7 @@ static void run_output_strided(const prt_winograd_out *o)
                 m[x] = load_unit(o, y * POINTS_S + x, i);
             if (y == 1)
                 m[1] = v_add(m[1], bias_of(o, i));
-            turn_output5(m, rows[y]);
+            transform_output5(m, rows[y]);
             PRT_UNROLL(4)
             for (size_t x = 0; x < OUT_S; x++)
                 rows[y][x] = v_add(rows[y][x], load_unit(o, ROWS_S + y * OUT_S + x, i));
@@ -158,7 +158,7 @@ static void run_output_strided(const prt_winograd_out *o)
             PRT_UNROLL(5)
             for (size_t x = 0; x < POINTS_S; x++)
                 m[x] = load_unit(o, COLUMNS_S + x * OUT_S + y, i);
-            turn_output5(m, rest[y]);
+            transform_output5(m, rest[y]);
             PRT_UNROLL(4)
             for (size_t x = 0; x < OUT_S; x++)
                 rest[y][x] = v_add(rest[y][x], load_unit(o, PIXELS_S + y * OUT_S + x, i));
@@ -167,7 +167,7 @@ static void run_output_strided(const prt_winograd_out *o)
             PRT_UNROLL(5)
             for (size_t y = 0; y < POINTS_S; y++)
                 m[y] = rows[y][x];
-            turn_output5(m, turned[x]);
+            transform_output5(m, turned[x]);
             PRT_UNROLL(4)
             for (size_t y = 0; y < OUT_S; y++)
                 turned[x][y] = v_add(turned[x][y], rest[y][x]);

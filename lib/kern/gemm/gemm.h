@@ -62,9 +62,9 @@ typedef struct prt_gemm_block {
 typedef void (*prt_gemm_fn)(const prt_gemm_block *g);
 
 /* C = bias + A B, which gemm_row computes a piece at a time beside its own panels: those it gets
- * from a cache slower than it could multiply them. Rows in whole tiles (prt_kern's beside_rows),
- * columns in whole panels; rows * columns / PRT_GEMM_PANEL pieces in all. */
-typedef struct prt_gemm_beside {
+ * from a cache slower than it could multiply them. Rows in whole tiles (prt_kern's
+ * gemv_overlap_rows), columns in whole panels; rows * columns / PRT_GEMM_PANEL pieces in all. */
+typedef struct prt_gemv_overlap {
     size_t rows, columns, k;
     const float *a;
     size_t lda;
@@ -73,7 +73,7 @@ typedef struct prt_gemm_beside {
     float *c;
     size_t ldc;
     size_t done; /* pieces; from 0 on, counted by gemm_row */
-} prt_gemm_beside;
+} prt_gemv_overlap;
 
 enum { PRT_GEMM_NEAR = 1 << 19 }; /* elements of a B that does not leave the second cache level */
 
@@ -85,8 +85,8 @@ typedef struct prt_gemm_row {
     float *y;
     bool far;  /* B comes from memory or a cache that is slow, and `beside` is not there */
     bool back; /* panels last to first: what a walk the other way has left in a cache comes first */
-    prt_gemm_beside *beside; /* a piece with each whole panel, until all are done; NULL: nothing;
-                              * for B up to PRT_GEMM_NEAR */
+    prt_gemv_overlap *beside; /* a piece with each whole panel, until all are done; NULL: nothing;
+                               * for B up to PRT_GEMM_NEAR */
 } prt_gemm_row;
 
 /* The same bits as prt_gemm_fn's. */

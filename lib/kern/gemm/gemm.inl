@@ -132,7 +132,7 @@ enum { CAN_END = (int)VL == (int)PRT_GEMM_SLICE };
                 PRT_UNROLL(8)                                                                      \
                 for (size_t i = 0; i < THREES; i++)                                                \
                     at[i] = a + 3 * i * lda;                                                       \
-                PRT_TURNS(STEPS(R, W))                                                             \
+                PRT_UNROLL_BY(STEPS(R, W))                                                         \
                 for (size_t p = k; p != 0; p--) {                                                  \
                     STEP(R, W, FETCH, DIFFERENCE, at[i / 3][i % 3 * lda])                          \
                     PRT_UNROLL(8)                                                                  \
@@ -470,7 +470,7 @@ static void run_gemm_row(const prt_gemm_row *r)
         t.width = prt_gemm_width(columns);
         const float *from = begin_with(r->add != NULL ? r->add + first : NULL, columns, start);
         const size_t w = choose_width(1, columns);
-        prt_gemm_beside *beside = r->beside;
+        prt_gemv_overlap *beside = r->beside;
         if (beside != NULL && columns == PRT_GEMM_PANEL &&
             beside->done < beside->rows * (beside->columns / PRT_GEMM_PANEL)) {
             run_beside(r->k, r->x, r->b + first * r->k, from, r->y + first, beside, beside->done++);

@@ -11,13 +11,13 @@
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 enum {
-    BESIDE_ROWS = 6, BESIDE_W = PRT_GEMM_PANEL / VL,
+    GEMV_OVERLAP_ROWS = 6, BESIDE_W = PRT_GEMM_PANEL / VL,
     BESIDE_PACE = 3 /* steps of the row for one of the piece */
 };
 
 #define BESIDE_EACH                                                                                \
     PRT_UNROLL(6)                                                                                  \
-    for (size_t i = 0; i < BESIDE_ROWS; i++)                                                       \
+    for (size_t i = 0; i < GEMV_OVERLAP_ROWS; i++)                                                 \
         PRT_UNROLL(4)                                                                              \
         for (size_t j = 0; j < BESIDE_W; j++)
 
@@ -34,24 +34,24 @@ enum {
     {                                                                                              \
         const vf w = v_load(pb + (J) * VL);                                                        \
         PRT_UNROLL(6)                                                                              \
-        for (size_t i = 0; i < BESIDE_ROWS; i++)                                                   \
+        for (size_t i = 0; i < GEMV_OVERLAP_ROWS; i++)                                             \
             sum[i][J] = v_fma(v_set(i < 3 ? a[i * lda] : rest[(i - 3) * lda]), w, sum[i][J]);      \
     }
 
 /* y = start + x B, k steps; and piece `piece` of g: a part of K of one tile. All parts of a panel's
  * tiles come before the next panel, parts of all tiles before the next part. */
 PRT_AT_LINE static void run_beside(size_t k, const float *x, const float *b, const float *start,
-    float *y, const prt_gemm_beside *g, size_t piece)
+    float *y, const prt_gemv_overlap *g, size_t piece)
 {
-    const size_t tiles = g->rows / BESIDE_ROWS, panel = piece / g->rows, lda = g->lda;
-    const size_t part = piece / tiles % BESIDE_ROWS, row = piece % tiles * BESIDE_ROWS;
-    const size_t from = part * g->k / BESIDE_ROWS;
-    size_t depth = (part + 1) * g->k / BESIDE_ROWS - from;
+    const size_t tiles = g->rows / GEMV_OVERLAP_ROWS, panel = piece / g->rows, lda = g->lda;
+    const size_t part = piece / tiles % GEMV_OVERLAP_ROWS, row = piece % tiles * GEMV_OVERLAP_ROWS;
+    const size_t from = part * g->k / GEMV_OVERLAP_ROWS;
+    size_t depth = (part + 1) * g->k / GEMV_OVERLAP_ROWS - from;
     const float *a = g->a + row * lda + from, *rest = a + 3 * lda;
     const float *pb = g->b + PRT_GEMM_PANEL * (panel * g->k + from);
     float *c = g->c + row * g->ldc + panel * PRT_GEMM_PANEL;
     const float *bias = part == 0 && g->bias != NULL ? g->bias + panel * PRT_GEMM_PANEL : NULL;
-    vf sum[BESIDE_ROWS][BESIDE_W], own[BESIDE_W];
+    vf sum[GEMV_OVERLAP_ROWS][BESIDE_W], own[BESIDE_W];
     BESIDE_EACH sum[i][j] = part != 0 ? v_load(c + i * g->ldc + j * VL)
         : bias != NULL                ? v_load(bias + j * VL)
                                       : v_set(0.0f);
@@ -84,10 +84,10 @@ PRT_AT_LINE static void run_beside(size_t k, const float *x, const float *b, con
         v_store(y + j * VL, own[j]);
 }
 #else
-enum { BESIDE_ROWS = 0 };
+enum { GEMV_OVERLAP_ROWS = 0 };
 
 static void run_beside(size_t k, const float *x, const float *b, const float *start, float *y,
-    const prt_gemm_beside *g, size_t piece)
+    const prt_gemv_overlap *g, size_t piece)
 {
     (void)k, (void)x, (void)b, (void)start, (void)y, (void)g, (void)piece;
 }

@@ -36,16 +36,16 @@ static void store(int kind, void *to, size_t at, float x)
     }
 }
 
-void prt_narrow_pack(int kind, size_t k, size_t columns, const float *panel,
-    const prt_narrow_scales *by, void *to)
+void prt_low_precision_pack(int kind, size_t k, size_t columns, const float *panel,
+    const prt_low_precision_scales *by, void *to)
 {
     const size_t width = prt_gemm_width(columns);
-    memset(to, 0, prt_narrow_bytes(kind, prt_narrow_rows(kind, k) * width));
+    memset(to, 0, prt_low_precision_bytes(kind, prt_low_precision_rows(kind, k) * width));
     for (size_t i = 0; i < k; i++)
         for (size_t j = 0; j < columns; j++) {
             const size_t block = by->block != 0 ? i / by->block * width : 0;
             const float x = panel[i * width + j];
             const float s = by->scale != NULL ? by->scale[block + j] : 1.0f;
-            store(kind, to, prt_narrow_at(kind, width, i, j), s != 1.0f ? x / s : x);
+            store(kind, to, prt_low_precision_at(kind, width, i, j), s != 1.0f ? x / s : x);
         }
 }

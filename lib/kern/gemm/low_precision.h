@@ -19,7 +19,7 @@
 
 #include "kern/gemm/gemm.h"
 
-typedef enum prt_narrow_kind {
+typedef enum prt_low_precision_kind {
     PRT_NARROW_f16,
     PRT_NARROW_bf16,
     PRT_NARROW_e4m3,
@@ -27,7 +27,7 @@ typedef enum prt_narrow_kind {
     PRT_NARROW_i8,
     PRT_NARROW_i4,
     PRT_NARROW_COUNT
-} prt_narrow_kind;
+} prt_low_precision_kind;
 
 /* Largest size that a stored element has. */
 #define PRT_NARROW_MOST                                                                            \
@@ -38,7 +38,7 @@ typedef enum prt_narrow_kind {
 enum { PRT_NARROW_EIGHT = 8 };
 
 /* What so many elements take: whole panels of them. */
-static inline size_t prt_narrow_bytes(int kind, size_t elements)
+static inline size_t prt_low_precision_bytes(int kind, size_t elements)
 {
     return kind == PRT_NARROW_i4                            ? elements / 2
         : kind == PRT_NARROW_f16 || kind == PRT_NARROW_bf16 ? elements * 2
@@ -46,67 +46,67 @@ static inline size_t prt_narrow_bytes(int kind, size_t elements)
 }
 
 /* Rows that lie side by side. */
-static inline size_t prt_narrow_group(int kind)
+static inline size_t prt_low_precision_group(int kind)
 {
     return kind == PRT_NARROW_i4 ? PRT_NARROW_EIGHT : kind == PRT_NARROW_bf16 ? 2 : 1;
 }
 
 /* Rows that a panel of `k` rows is stored in. */
-static inline size_t prt_narrow_rows(int kind, size_t k)
+static inline size_t prt_low_precision_rows(int kind, size_t k)
 {
-    const size_t group = prt_narrow_group(kind);
+    const size_t group = prt_low_precision_group(kind);
     return (k + group - 1) / group * group;
 }
 
 /* Place of element (k, j) in a panel. */
-static inline size_t prt_narrow_at(int kind, size_t width, size_t k, size_t j)
+static inline size_t prt_low_precision_at(int kind, size_t width, size_t k, size_t j)
 {
-    const size_t group = prt_narrow_group(kind);
+    const size_t group = prt_low_precision_group(kind);
     return (k / group * width + j) * group + k % group;
 }
 
 /* What elements are multiplied with. Integers may have it by blocks of rows, and something to add
  * then: an element is q * scale + offset. */
-typedef struct prt_narrow_scales {
+typedef struct prt_low_precision_scales {
     const float *scale;  /* by column of a panel; by blocks: a row of its whole width for each of
                           * them; NULL: 1 */
     const float *offset; /* like it; NULL: 0 */
     size_t block;        /* rows in a block, a multiple of 8; 0: all of K */
-} prt_narrow_scales;
+} prt_low_precision_scales;
 
-static inline size_t prt_narrow_blocks(size_t block, size_t k)
+static inline size_t prt_low_precision_blocks(size_t block, size_t k)
 {
     return block != 0 ? k / block + (k % block != 0) : 1;
 }
 
 /* A few rows of A times one panel; all of K. */
-typedef struct prt_narrow_block {
+typedef struct prt_low_precision_block {
     int kind;
     size_t rows, columns, k;
     const float *a;
     size_t lda;
     const void *b;
-    prt_narrow_scales by;
+    prt_low_precision_scales by;
     const float *sums; /* of A by blocks, rows `ldsums` apart: where there are offsets */
     size_t ldsums;
     float *c;
     size_t ldc;
     const prt_gemm_end *end;
-} prt_narrow_block;
+} prt_low_precision_block;
 
-typedef struct prt_kern_narrow {
-    void (*few)(const prt_narrow_block *g);
+typedef struct prt_kern_low_precision {
+    void (*few)(const prt_low_precision_block *g);
     /* Rows [k, k + depth) of a panel of `columns` columns as gemm.h has them. */
     void (*widen)(int kind, size_t columns, size_t k, size_t depth, const void *b,
-        const prt_narrow_scales *by, float *to);
+        const prt_low_precision_scales *by, float *to);
     /* n elements as bfloat16 holds them, to nearest even; in pairs, a zero behind an odd end. */
     void (*round)(size_t n, const float *x, float *y);
     void (*pairs)(size_t n, const float *x, uint32_t *y);
-} prt_kern_narrow;
+} prt_kern_low_precision;
 
 /* One panel of float32 with `columns` columns to narrow elements, each divided by its scale first;
  * to nearest even, nothing beyond the largest. There are no offsets. */
-void prt_narrow_pack(int kind, size_t k, size_t columns, const float *panel,
-    const prt_narrow_scales *by, void *to);
+void prt_low_precision_pack(int kind, size_t k, size_t columns, const float *panel,
+    const prt_low_precision_scales *by, void *to);
 
 #endif

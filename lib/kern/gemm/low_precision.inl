@@ -15,7 +15,7 @@ static const float narrow_factor[PRT_NARROW_COUNT] = { 1.0f, 1.0f, 128.0f, 0.5f,
 /* ---- a few rows */
 
 typedef struct narrow_tile {
-    const prt_narrow_block *g;
+    const prt_low_precision_block *g;
     size_t width, row, column;
 } narrow_tile;
 
@@ -23,7 +23,7 @@ typedef struct narrow_tile {
 static void narrow_finish(const narrow_tile *t, size_t rows, size_t vectors, const float *scale,
     const float *sum)
 {
-    const prt_narrow_block *g = t->g;
+    const prt_low_precision_block *g = t->g;
     const prt_gemm_end *e = g->end;
     const size_t n = g->columns, end = t->column + vectors * VL;
     const vf factor = v_set(narrow_factor[g->kind]);
@@ -60,9 +60,11 @@ typedef struct narrow_ahead {
 } narrow_ahead;
 
 /* What the window after the first one of a panel is; windows are alike. */
-__attribute__((noinline)) static narrow_ahead next_window(const prt_narrow_block *g, size_t width)
+__attribute__((noinline)) static narrow_ahead next_window(const prt_low_precision_block *g,
+    size_t width)
 {
-    const size_t all = prt_narrow_bytes(g->kind, prt_narrow_rows(g->kind, g->k) * width);
+    const size_t all = prt_low_precision_bytes(g->kind, prt_low_precision_rows(g->kind,
+        g->k) * width);
     const size_t windows = (all + NARROW_WINDOW - 1) / NARROW_WINDOW;
     const size_t streams = (windows != 0 ? windows : 1) * NARROW_STREAMS;
     const size_t lines = (all / LINE + streams - 1) / streams;
@@ -88,7 +90,7 @@ __attribute__((always_inline)) static inline void fetch_line(narrow_ahead *a)
 #define BY_STREAMS(W) (STREAMED && (W) == NARROW_W)
 
 #define NARROW_BEGIN(R, W)                                                                         \
-    const prt_narrow_block *g = t->g;                                                              \
+    const prt_low_precision_block *g = t->g;                                                       \
     const size_t k = g->k, width = t->width;                                                       \
     vf sum[R][W];                                                                                  \
     const float *a[R];                                                                             \
@@ -177,7 +179,7 @@ enum { NARROW_FAR = VL == 8 ? 12288 : FAR, NARROW_SOON = VL == 8 ? 1024 : SOON }
 __attribute__((noinline)) static void narrow_rest(const narrow_tile *t, size_t rows, size_t p,
     float *rest)
 {
-    const prt_narrow_block *g = t->g;
+    const prt_low_precision_block *g = t->g;
     memset(rest, 0, rows * PRT_NARROW_EIGHT * sizeof(float));
     for (size_t i = 0; i < rows; i++)
         memcpy(rest + i * PRT_NARROW_EIGHT, g->a + (t->row + i) * g->lda + p,
@@ -420,7 +422,7 @@ static void run_tile(const narrow_tile *t, const narrow_fn kernels[NARROW_ROWS],
             kernels[0](&one);
 }
 
-static void run_few(const prt_narrow_block *g)
+static void run_few(const prt_low_precision_block *g)
 {
     static const narrow_fn kernels[PRT_NARROW_COUNT][2][NARROW_ROWS] = {
         NARROW_ROW(f16, f16), NARROW_ROW(bf16, bf16), NARROW_ROW(e4m3, f8), NARROW_ROW(e5m2, f8),
@@ -459,7 +461,8 @@ typedef struct narrow_pairs {
     float scale[PRT_GEMM_PANEL], offset[PRT_GEMM_PANEL];
 } narrow_pairs;
 
-static void find_pairs(const prt_narrow_scales *by, size_t columns, size_t k, narrow_pairs *to)
+static void find_pairs(const prt_low_precision_scales *by, size_t columns, size_t k,
+    narrow_pairs *to)
 {
     const size_t width = prt_gemm_width(columns);
     const size_t from = by->block != 0 ? k / by->block * width : 0;
@@ -472,7 +475,7 @@ static void find_pairs(const prt_narrow_scales *by, size_t columns, size_t k, na
 }
 
 static void widen_bytes(size_t columns, size_t k, size_t depth, const void *b,
-    const prt_narrow_scales *by, float *to)
+    const prt_low_precision_scales *by, float *to)
 {
     const size_t width = prt_gemm_width(columns);
     narrow_pairs p;
@@ -486,7 +489,7 @@ static void widen_bytes(size_t columns, size_t k, size_t depth, const void *b,
 }
 
 static void widen_eights(size_t columns, size_t k, size_t depth, const void *b,
-    const prt_narrow_scales *by, float *to)
+    const prt_low_precision_scales *by, float *to)
 {
     const size_t width = prt_gemm_width(columns), first = k / PRT_NARROW_EIGHT * PRT_NARROW_EIGHT;
     narrow_pairs p;
@@ -507,7 +510,7 @@ static void widen_eights(size_t columns, size_t k, size_t depth, const void *b,
 }
 
 static void run_widen(int kind, size_t columns, size_t k, size_t depth, const void *b,
-    const prt_narrow_scales *by, float *to)
+    const prt_low_precision_scales *by, float *to)
 {
     const size_t width = prt_gemm_width(columns);
     float factor[PRT_GEMM_PANEL];

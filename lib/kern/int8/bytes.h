@@ -71,7 +71,7 @@ typedef struct prt_dot_part {
 
 typedef struct prt_kern_bytes {
     /* Four rows of `columns` bytes, bits flipped, to words of a panel (dot.h); zeros behind. */
-    void (*fours)(size_t columns, const uint8_t *const *rows, uint32_t flip, uint32_t *to);
+    void (*pack4)(size_t columns, const uint8_t *const *rows, uint32_t flip, uint32_t *to);
     /* n bytes, bits flipped, followed by zeros to a whole word. */
     void (*row)(size_t n, const uint8_t *x, uint8_t flip, uint8_t *to);
     /* Their sum, modulo 2^32. */
@@ -83,12 +83,12 @@ typedef struct prt_kern_bytes {
     void (*requantize)(size_t n, const int32_t *sums, const prt_requantize *q, uint8_t *y);
     /* The same of a block as kern/int8/dot.h gives it, rows a whole panel apart. There are biases;
      * they and scales may be read up to the next PRT_GEMM_SLICE. */
-    void (*close)(size_t rows, size_t columns, const int32_t *sums, const prt_requantize *q,
-        uint8_t *y, size_t ldy);
+    void (*requantize_sums)(size_t rows, size_t columns, const int32_t *sums,
+        const prt_requantize *q, uint8_t *y, size_t ldy);
     /* x / scale, rounded, + zero, within the range of a byte with a sign or without */
     void (*quantize)(size_t n, const float *x, float scale, float zero, bool sign, uint8_t *y);
     /* A row in blocks of a multiple of 8, each by a scale of its own that makes its largest element
-     * 127, to bytes with a sign for kern/int8/dot.h's `nibbles`: of each eight those with even
+     * 127, to bytes with a sign for kern/int8/dot.h's `i4`: of each eight those with even
      * places, then those with odd ones; zeros behind. A block that is not finite has the scale NaN.
      */
     void (*blocks)(size_t n, size_t block, const float *x, uint32_t *to, prt_dot_part *parts);

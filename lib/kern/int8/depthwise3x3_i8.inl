@@ -10,8 +10,8 @@
 
 #if defined(__AVX512VNNI__)
 /* Weights are taps along rows, four in a word: here those of each column are one. */
-static void column_weights(const prt_wise_block *g, size_t first, size_t n, bool two,
-    wise_block *b)
+static void column_weights(const prt_depthwise_i8_block *g, size_t first, size_t n, bool two,
+    depthwise_block *b)
 {
     const uint32_t *a = g->w + first, *m = a + g->channels, *z = m + g->channels;
     uint32_t w[3][WISE];
@@ -21,16 +21,17 @@ static void column_weights(const prt_wise_block *g, size_t first, size_t n, bool
         w[2][i] = (a[i] >> 16 & 0xff) | (m[i] & 0xff00) | (z[i] & 0xff) << 16;
     }
     for (size_t k = 0; k < 3; k++)
-        wise_lay(sizeof(uint32_t), n, two, w[k], b->w[k]);
+        depthwise_lay(sizeof(uint32_t), n, two, w[k], b->w[k]);
 }
 
 /* Column i of what an output row reads: of two such rows where there are. */
-static inline WISE_INLINE void column_words(const wise_block *b, wise_at at, size_t i,
+static inline WISE_INLINE void column_words(const depthwise_block *b, depthwise_at at, size_t i,
     q_words x[4])
 {
     at.i += i;
     at.j += i;
-    const q_words t = wise_tap(b, 0, at), u = wise_tap(b, 1, at), v = wise_tap(b, 2, at);
+    const q_words t = depthwise_tap(b, 0, at), u = depthwise_tap(b, 1, at), v = depthwise_tap(b,
+        2, at);
     const q_words none = WISE_OF(setzero_si512)();
     const q_words low = WISE_OF(unpacklo_epi8)(t, u), high = WISE_OF(unpackhi_epi8)(t, u);
     const q_words low2 = WISE_OF(unpacklo_epi8)(v, none), high2 = WISE_OF(unpackhi_epi8)(v, none);
@@ -50,8 +51,8 @@ static inline WISE_INLINE void column_add(const q_words from[4], const q_words x
             (dot_words)q_load(w + k * Q_LANES));
 }
 
-static inline WISE_INLINE void column_row(const prt_wise_block *g, const wise_block *b,
-    wise_at at, size_t stride, uint8_t *y, uint8_t *y2)
+static inline WISE_INLINE void column_row(const prt_depthwise_i8_block *g, const depthwise_block *b,
+    depthwise_at at, size_t stride, uint8_t *y, uint8_t *y2)
 {
     const prt_requantize q = *g->q;
     q_words bias[4], sum[4], after[4], x[4];
@@ -76,7 +77,7 @@ static inline WISE_INLINE void column_row(const prt_wise_block *g, const wise_bl
             column_words(b, at, 2 * i + 2, x);
         }
         column_add(sum, x, b->w[2], sum);
-        wise_close(&q, b, &at, sum, y, y2);
+        depthwise_close(&q, b, &at, sum, y, y2);
         column_add(bias, x, b->w[0], after);
         PRT_UNROLL(4)
         for (size_t k = 0; k < 4; k++) {
@@ -85,21 +86,21 @@ static inline WISE_INLINE void column_row(const prt_wise_block *g, const wise_bl
     }
 }
 
-static inline void run_columns(const prt_wise_block *g)
+static inline void run_columns(const prt_depthwise_i8_block *g)
 {
     const size_t rows = g->pixels / g->wide, columns = (g->wide - 1) * g->stride + 3;
-    wise_block b;
+    depthwise_block b;
     for (size_t t = 0; t < 3; t++)
         b.from[t] = g->from + t * rows * columns;
     for (size_t first = g->first, n; first < g->last; first += n) {
         n = g->last - first < WISE ? g->last - first : WISE;
         const bool two = n <= WISE / 2;
         column_weights(g, first, n, two, &b);
-        wise_lay_rest(g, first, n, two, &b);
+        depthwise_lay_rest(g, first, n, two, &b);
         for (size_t row = 0; row < rows; row += two ? 2 : 1) {
             const size_t other = two && row + 1 < rows ? 1 : 0;
             uint8_t *y = g->y + row * g->wide * g->ldy + first, *y2 = y + other * g->wide * g->ldy;
-            wise_at at = { .first = first, .n = n, .i = row * columns,
+            depthwise_at at = { .first = first, .n = n, .i = row * columns,
                 .j = (row + other) * columns };
             if (two) {
                 at.two = true;

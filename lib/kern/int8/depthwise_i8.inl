@@ -12,7 +12,7 @@
 #include "kern/int8/requantize.inl"
 
 /* Channels [first, first + n) one by one. */
-static inline void wise_plain(const prt_wise_block *g, size_t first, size_t n)
+static inline void depthwise_plain(const prt_depthwise_i8_block *g, size_t first, size_t n)
 {
     prt_requantize q = *g->q;
     const int8_t *w = (const int8_t *)g->w;
@@ -31,22 +31,22 @@ static inline void wise_plain(const prt_wise_block *g, size_t first, size_t n)
 #if defined(__AVX2__) && defined(__FMA__)
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 #define WISE_OF(name) _mm512_##name
-static inline q_words wise_load(const void *p, size_t n)
+static inline q_words depthwise_load(const void *p, size_t n)
 {
     return _mm512_maskz_loadu_epi8(~(uint64_t)0 >> (64 - n), p);
 }
-static inline void wise_store(uint8_t *y, q_words bytes, size_t n)
+static inline void depthwise_store(uint8_t *y, q_words bytes, size_t n)
 {
     _mm512_mask_storeu_epi8(y, ~(uint64_t)0 >> (64 - n), bytes);
 }
 /* The same of two pixels, each half a vector. */
-static inline q_words wise_load_two(const void *p, const void *p2, size_t n)
+static inline q_words depthwise_load_two(const void *p, const void *p2, size_t n)
 {
     const __mmask32 m = ~(uint32_t)0 >> (32 - n);
     return _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_maskz_loadu_epi8(m, p)),
         _mm256_maskz_loadu_epi8(m, p2), 1);
 }
-static inline void wise_store_two(uint8_t *y, uint8_t *y2, q_words bytes, size_t n)
+static inline void depthwise_store_two(uint8_t *y, uint8_t *y2, q_words bytes, size_t n)
 {
     const __mmask32 m = ~(uint32_t)0 >> (32 - n);
     _mm256_mask_storeu_epi8(y2, m, _mm512_extracti64x4_epi64(bytes, 1));
@@ -54,41 +54,41 @@ static inline void wise_store_two(uint8_t *y, uint8_t *y2, q_words bytes, size_t
 }
 #else
 #define WISE_OF(name) _mm256_##name
-static inline q_words wise_load(const void *p, size_t n)
+static inline q_words depthwise_load(const void *p, size_t n)
 {
     (void)n;
     return _mm256_loadu_si256(p);
 }
-static inline void wise_store(uint8_t *y, q_words bytes, size_t n)
+static inline void depthwise_store(uint8_t *y, q_words bytes, size_t n)
 {
     (void)n;
     q_store(y, bytes);
 }
-static inline q_words wise_load_two(const void *p, const void *p2, size_t n)
+static inline q_words depthwise_load_two(const void *p, const void *p2, size_t n)
 {
     (void)p2;
-    return wise_load(p, n);
+    return depthwise_load(p, n);
 }
-static inline void wise_store_two(uint8_t *y, uint8_t *y2, q_words bytes, size_t n)
+static inline void depthwise_store_two(uint8_t *y, uint8_t *y2, q_words bytes, size_t n)
 {
     (void)y2;
-    wise_store(y, bytes, n);
+    depthwise_store(y, bytes, n);
 }
 #endif
 
-enum { WISE = 4 * Q_LANES, WISE_FOURS = PRT_WISE_TAPS / 4 };
+enum { WISE = 4 * Q_LANES, WISE_FOURS = PRT_DEPTHWISE_TAPS / 4 };
 
 /* What a block of channels needs, in the order of interleaved bytes. */
-typedef struct wise_block {
+typedef struct depthwise_block {
     int32_t w[WISE_FOURS][WISE], bias[WISE];
     double scale[WISE];
     float near[WISE];
-    const uint32_t *const *from[PRT_WISE_TAPS]; /* the last one again up to a four */
-} wise_block;
+    const uint32_t *const *from[PRT_DEPTHWISE_TAPS]; /* the last one again up to a four */
+} depthwise_block;
 
 /* n elements of so many bytes in that order, zeros behind; for two pixels, again in the second half
  * of what is ordered. */
-static void wise_lay(size_t size, size_t n, bool two, const void *from, void *to)
+static void depthwise_lay(size_t size, size_t n, bool two, const void *from, void *to)
 {
     char some[WISE * sizeof(double)];
     memset(some, 0, size * WISE);
@@ -112,22 +112,23 @@ enum { WISE_FORMS = 0 };
 #define WISE_INLINE __attribute__((always_inline))
 
 /* Some channels of a pixel, or of two. */
-typedef struct wise_at {
+typedef struct depthwise_at {
     size_t first, n, i, j;
     bool two;
-} wise_at;
+} depthwise_at;
 
-static inline q_words wise_tap(const wise_block *b, size_t tap, wise_at at)
+static inline q_words depthwise_tap(const depthwise_block *b, size_t tap, depthwise_at at)
 {
     const uint8_t *p = (const uint8_t *)b->from[tap][at.i] + at.first;
-    return at.two ? wise_load_two(p, (const uint8_t *)b->from[tap][at.j] + at.first, at.n)
-                  : wise_load(p, at.n);
+    return at.two ? depthwise_load_two(p, (const uint8_t *)b->from[tap][at.j] + at.first, at.n)
+                  : depthwise_load(p, at.n);
 }
 
-static inline WISE_INLINE void wise_four(const wise_block *b, size_t f, wise_at at, q_words sum[4])
+static inline WISE_INLINE void depthwise_four(const depthwise_block *b, size_t f, depthwise_at at,
+    q_words sum[4])
 {
-    const q_words t = wise_tap(b, 4 * f, at), u = wise_tap(b, 4 * f + 1, at);
-    const q_words v = wise_tap(b, 4 * f + 2, at), w = wise_tap(b, 4 * f + 3, at);
+    const q_words t = depthwise_tap(b, 4 * f, at), u = depthwise_tap(b, 4 * f + 1, at);
+    const q_words v = depthwise_tap(b, 4 * f + 2, at), w = depthwise_tap(b, 4 * f + 3, at);
     const q_words low = WISE_OF(unpacklo_epi8)(t, u), high = WISE_OF(unpackhi_epi8)(t, u);
     const q_words low2 = WISE_OF(unpacklo_epi8)(v, w), high2 = WISE_OF(unpackhi_epi8)(v, w);
     const q_words x[4] = { WISE_OF(unpacklo_epi16)(low, low2), WISE_OF(unpackhi_epi16)(low, low2),
@@ -138,8 +139,8 @@ static inline WISE_INLINE void wise_four(const wise_block *b, size_t f, wise_at 
             (dot_words)q_load(b->w[f] + k * Q_LANES));
 }
 
-static inline WISE_INLINE void wise_close(const prt_requantize *q, const wise_block *b,
-    const wise_at *at, const q_words sum[4], uint8_t *y, uint8_t *y2)
+static inline WISE_INLINE void depthwise_close(const prt_requantize *q, const depthwise_block *b,
+    const depthwise_at *at, const q_words sum[4], uint8_t *y, uint8_t *y2)
 {
     q_words r[4];
     vf near[4];
@@ -151,12 +152,13 @@ static inline WISE_INLINE void wise_close(const prt_requantize *q, const wise_bl
     }
     q_numbers(sum, near, scales, r);
     if (at->two)
-        wise_store_two(y, y2, q_narrow(r, q), at->n);
+        depthwise_store_two(y, y2, q_narrow(r, q), at->n);
     else
-        wise_store(y, q_narrow(r, q), at->n);
+        depthwise_store(y, q_narrow(r, q), at->n);
 }
 
-static inline WISE_INLINE void wise_some(const prt_wise_block *g, const wise_block *b, wise_at at,
+static inline WISE_INLINE void depthwise_some(const prt_depthwise_i8_block *g,
+    const depthwise_block *b, depthwise_at at,
     size_t fours)
 {
     const prt_requantize q = *g->q;
@@ -167,32 +169,32 @@ static inline WISE_INLINE void wise_some(const prt_wise_block *g, const wise_blo
         for (size_t k = 0; k < 4; k++)
             sum[k] = q_load(b->bias + k * Q_LANES);
         for (size_t f = 0; f < fours; f++)
-            wise_four(b, f, at, sum);
+            depthwise_four(b, f, at, sum);
         uint8_t *y = g->y + at.i * g->ldy + at.first;
-        wise_close(&q, b, &at, sum, y, y + (at.j - at.i) * g->ldy);
+        depthwise_close(&q, b, &at, sum, y, y + (at.j - at.i) * g->ldy);
     }
 }
 
 /* All but weights. */
-static void wise_lay_rest(const prt_wise_block *g, size_t first, size_t n, bool two,
-    wise_block *b)
+static void depthwise_lay_rest(const prt_depthwise_i8_block *g, size_t first, size_t n, bool two,
+    depthwise_block *b)
 {
-    wise_lay(sizeof(int32_t), n, two, g->q->biases + first, b->bias);
-    wise_lay(sizeof(double), n, two, g->q->scales + first, b->scale);
-    wise_lay(sizeof(float), n, two, g->q->near + first, b->near);
+    depthwise_lay(sizeof(int32_t), n, two, g->q->biases + first, b->bias);
+    depthwise_lay(sizeof(double), n, two, g->q->scales + first, b->scale);
+    depthwise_lay(sizeof(float), n, two, g->q->near + first, b->near);
 }
 
-static inline void run_wise(const prt_wise_block *g)
+static inline void run_depthwise_i8(const prt_depthwise_i8_block *g)
 {
     const size_t fours = (g->taps + 3) / 4;
-    wise_block b;
+    depthwise_block b;
     for (size_t t = 0; t < 4 * fours; t++)
         b.from[t] = g->from + (t < g->taps ? t : g->taps - 1) * g->pixels;
     for (size_t first = g->first, n; first < g->last; first += n) {
         n = g->last - first < WISE ? g->last - first : WISE;
         if (n < WISE && Q_LANES == 8) { /* nothing is read that is not there */
             if (g->last - g->first < WISE) {
-                wise_plain(g, first, n);
+                depthwise_plain(g, first, n);
                 return;
             }
             first = g->last - WISE;
@@ -200,15 +202,16 @@ static inline void run_wise(const prt_wise_block *g)
         }
         const bool two = WISE_FORMS && n <= WISE / 2;
         for (size_t f = 0; f < fours; f++)
-            wise_lay(sizeof(int32_t), n, two, g->w + f * g->channels + first, b.w[f]);
-        wise_lay_rest(g, first, n, two, &b);
-        wise_some(g, &b, (wise_at){ .first = first, .n = n, .two = WISE_FORMS && two }, fours);
+            depthwise_lay(sizeof(int32_t), n, two, g->w + f * g->channels + first, b.w[f]);
+        depthwise_lay_rest(g, first, n, two, &b);
+        depthwise_some(g, &b, (depthwise_at){ .first = first, .n = n, .two = WISE_FORMS && two },
+            fours);
     }
 }
 #else
-static inline void run_wise(const prt_wise_block *g)
+static inline void run_depthwise_i8(const prt_depthwise_i8_block *g)
 {
-    wise_plain(g, g->first, g->last - g->first);
+    depthwise_plain(g, g->first, g->last - g->first);
 }
 #endif
 

@@ -70,32 +70,33 @@ static inline void prt_dot_pass(prt_dot_ahead *f, size_t steps)
 
 /* Some rows of bytes with a sign, as prt_kern_bytes' `blocks` makes them, times one panel of 4-bit
  * integers (narrow.h) with scales by the same blocks; all of K. */
-typedef struct prt_dot_nibbles {
+typedef struct prt_dot_i4 {
     size_t rows, columns, k;
     const uint32_t *a;
     size_t lda;                /* words */
     const prt_dot_part *parts; /* of all blocks, row by row */
     const uint32_t *b;
-    prt_narrow_scales by; /* with a block */
+    prt_low_precision_scales by; /* with a block */
     float *c;
     size_t ldc;
-} prt_dot_nibbles;
+} prt_dot_i4;
 
 /* Windows over each channel by itself, of unsigned bytes: channels [first, last) of all. Parts
- * begin at a multiple of PRT_WISE_CHANNELS and have as many or more, where there are several. */
-typedef struct prt_wise_block {
+ * begin at a multiple of PRT_DEPTHWISE_CHANNELS and have as many or more, where there are several.
+ */
+typedef struct prt_depthwise_i8_block {
     size_t pixels, channels, taps, first, last;
-    /* Bytes: tap t of pixel i is at from[t * pixels + i]. For `columns`, row t of the window and
-     * column c of those that output row r reads: from[(t * rows + r) * columns + c]. */
+    /* Bytes: tap t of pixel i is at from[t * pixels + i]. For `depthwise3x3`, row t of the window
+     * and column c of those that output row r reads: from[(t * rows + r) * columns + c]. */
     const uint32_t *const *from;
-    size_t wide, stride;     /* for `columns`: pixels of a row; columns from one to the next */
+    size_t wide, stride;     /* for `depthwise3x3`: pixels of a row; columns from one to the next */
     const uint32_t *w;       /* signed; taps 4 k to 4 k + 3 of channel c: k * channels + c */
     const prt_requantize *q; /* by channel; tame */
     uint8_t *y;
     size_t ldy;
-} prt_wise_block;
+} prt_depthwise_i8_block;
 
-enum { PRT_WISE_TAPS = 64 /* at most */, PRT_WISE_CHANNELS = 64 };
+enum { PRT_DEPTHWISE_TAPS = 64 /* at most */, PRT_DEPTHWISE_CHANNELS = 64 };
 
 /* Of `lines` to be fetched during `all` rows from `at` on: those that belong to g's, which are
  * from row `done` on. */
@@ -108,19 +109,19 @@ static inline void prt_dot_fetch(prt_dot_block *g, const char *at, size_t lines,
 }
 
 typedef struct prt_kern_dot {
-    size_t rows; /* that `fours` is best called with, up to PRT_DOT_ROWS */
+    size_t rows; /* that `i8` is best called with, up to PRT_DOT_ROWS */
     /* Sums of pairs; NULL where the processor has no instruction for it. What is below the normal
      * numbers counts as 0. */
-    void (*pairs)(const prt_dot_block *g);
+    void (*bf16)(const prt_dot_block *g);
     /* Sums of fours, A unsigned and B signed, exact but for what int32 cannot hold: that wraps. */
-    void (*fours)(const prt_dot_block *g);
-    /* The same as bytes, in rows `ldy` apart, by prt_kern_bytes' `close`: of so many of the first
-     * rows, which it returns. NULL: of none. */
-    size_t (*close)(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy);
-    void (*nibbles)(const prt_dot_nibbles *g);
-    void (*wise)(const prt_wise_block *g);
+    void (*i8)(const prt_dot_block *g);
+    /* The same as bytes, in rows `ldy` apart, by prt_kern_bytes' `requantize_sums`: of so many of
+     * the first rows, which it returns. NULL: of none. */
+    size_t (*requantize)(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy);
+    void (*i4)(const prt_dot_i4 *g);
+    void (*depthwise)(const prt_depthwise_i8_block *g);
     /* The same of windows of 3 by 3 over whole rows, stride 1 or 2 along them; NULL: none. */
-    void (*columns)(const prt_wise_block *g);
+    void (*depthwise3x3)(const prt_depthwise_i8_block *g);
 } prt_kern_dot;
 
 #endif

@@ -17,7 +17,7 @@ static inline void put_sums(const prt_dot_block *g, size_t row, size_t column, d
     put_words((int32_t *)g->c + row * g->ldc + column, v);
 }
 
-#define DOT_NAME DOT8_NAME(fours)
+#define DOT_NAME DOT8_NAME(prt_dot4_i8)
 #define DOT_STEP(sum, a, b) step_fours(sum, a, b)
 #define DOT_SUM dot_words
 #define DOT_ZERO zero_words()
@@ -33,33 +33,35 @@ static inline void put_sums(const prt_dot_block *g, size_t row, size_t column, d
 #include "kern/int8/dot_tiles.def"
 
 #if defined(__AVX512VNNI__)
-size_t DOT8_NAME(close)(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy);
+size_t DOT8_NAME(prt_dot_requantize)(const prt_dot_block *g, const prt_requantize *q, uint8_t *y,
+    size_t ldy);
 
-size_t DOT8_NAME(close)(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy)
+size_t DOT8_NAME(prt_dot_requantize)(const prt_dot_block *g, const prt_requantize *q, uint8_t *y,
+    size_t ldy)
 {
     return run_fours_close(g, q, y, ldy);
 }
 
-void DOT8_NAME(columns)(const prt_wise_block *g);
+void DOT8_NAME(prt_dot_depthwise3x3)(const prt_depthwise_i8_block *g);
 
-void DOT8_NAME(columns)(const prt_wise_block *g)
+void DOT8_NAME(prt_dot_depthwise3x3)(const prt_depthwise_i8_block *g)
 {
     run_columns(g);
 }
 #endif
 
-void DOT8_NAME(nibbles)(const prt_dot_nibbles *g);
+void DOT8_NAME(prt_dot_i4)(const prt_dot_i4 *g);
 
-void DOT8_NAME(nibbles)(const prt_dot_nibbles *g)
+void DOT8_NAME(prt_dot_i4)(const prt_dot_i4 *g)
 {
     run_nibbles(g);
 }
 
-void DOT8_NAME(wise)(const prt_wise_block *g);
+void DOT8_NAME(prt_dot_depthwise)(const prt_depthwise_i8_block *g);
 
-void DOT8_NAME(wise)(const prt_wise_block *g)
+void DOT8_NAME(prt_dot_depthwise)(const prt_depthwise_i8_block *g)
 {
-    run_wise(g);
+    run_depthwise_i8(g);
 }
 
 #endif

@@ -39,7 +39,7 @@ static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)
 {
     return (dot_words)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
 }
-#define DOT8_NAME(name) prt_dot_##name##_vnni
+#define DOT8_NAME(name) name##_vnni
 #else
 static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)
 {
@@ -50,13 +50,13 @@ static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)
     return (dot_words)_mm512_add_epi32((__m512i)sum,
         _mm512_add_epi32(_mm512_madd_epi16(a0, b0), _mm512_madd_epi16(a1, b1)));
 }
-#define DOT8_NAME(name) prt_dot_##name##_avx512
+#define DOT8_NAME(name) name##_avx512
 #endif
 
 #elif defined(__AVX2__) && defined(__FMA__)
 typedef int32_t dot_words __attribute__((vector_size(32)));
 #define DOT8_LANES 8
-#define DOT8_NAME(name) prt_dot_##name##_avx2
+#define DOT8_NAME(name) name##_avx2
 
 static inline dot_words zero_words(void)
 {
@@ -91,7 +91,7 @@ static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)
 #else
 typedef uint32_t dot_words __attribute__((vector_size(16)));
 #define DOT8_LANES 4
-#define DOT8_NAME(name) prt_dot_##name##_portable
+#define DOT8_NAME(name) name##_portable
 
 static inline dot_words zero_words(void)
 {

@@ -175,16 +175,16 @@ static bool has_tiles(const prt_dot_block *g)
         (g->from == NULL || g->words >= LEAST_PIECE);
 }
 
-void prt_dot_fours_vnni(const prt_dot_block *g);
-void prt_dot_fours_amx(const prt_dot_block *g);
+void prt_dot4_i8_vnni(const prt_dot_block *g);
+void prt_dot4_i8_amx(const prt_dot_block *g);
 
-void prt_dot_fours_amx(const prt_dot_block *g)
+void prt_dot4_i8_amx(const prt_dot_block *g)
 {
     strip s = { .steps = steps_of_fours };
     if (has_tiles(g))
         run(g, &s, NULL);
     else
-        prt_dot_fours_vnni(g);
+        prt_dot4_i8_vnni(g);
 }
 
 static void finish_pairs(const strip *s)
@@ -195,10 +195,10 @@ static void finish_pairs(const strip *s)
             put(s->g, s->row + i, j, v_load(sums + i * PRT_GEMM_PANEL + j));
 }
 
-void prt_dot_pairs_amx(const prt_dot_block *g);
+void prt_dot2_bf16_amx(const prt_dot_block *g);
 
 /* Rows of any number, for the same bits however they are cut. */
-void prt_dot_pairs_amx(const prt_dot_block *g)
+void prt_dot2_bf16_amx(const prt_dot_block *g)
 {
     strip s = { .steps = steps_of_pairs };
     run(g, &s, finish_pairs);

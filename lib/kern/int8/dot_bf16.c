@@ -2,7 +2,7 @@
 /* dot_bf16.c — pairs of bfloat16 by AVX512-BF16; the build gives the flags. */
 #include "kern/int8/dot_end.inl"
 
-#define DOT_NAME prt_dot_pairs_avx512
+#define DOT_NAME prt_dot2_bf16_avx512
 #define DOT_SUM vf
 #define DOT_ZERO v_set(0.0f)
 #define DOT_WORD __m512i

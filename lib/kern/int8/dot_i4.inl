@@ -9,7 +9,7 @@
 #include "kern/int8/dot.h"
 #include "kern/int8/dot4_i8_words.h"
 
-typedef void (*nibbles_fn)(const prt_dot_nibbles *g, size_t row, size_t column);
+typedef void (*nibbles_fn)(const prt_dot_i4 *g, size_t row, size_t column);
 
 enum { NIBBLES_AHEAD = 3072 /* words, of what is read once */ };
 
@@ -22,11 +22,11 @@ enum { NIBBLES_AHEAD = 3072 /* words, of what is read once */ };
 /* R rows by W vectors: the sums of a block begin with what the nibbles are too large by, and are
  * added to those of all when it ends. */
 #define NIBBLES(R, W)                                                                              \
-    static void nibbles_##R##x##W(const prt_dot_nibbles *g, size_t row, size_t column)             \
+    static void nibbles_##R##x##W(const prt_dot_i4 *g, size_t row, size_t column)                  \
     {                                                                                              \
         const size_t width = prt_gemm_width(g->columns), lda = g->lda, n = g->columns;             \
-        const size_t all = prt_narrow_rows(PRT_NARROW_i4, g->k) / PRT_NARROW_EIGHT;                \
-        const size_t parts = prt_narrow_blocks(g->by.block, g->k);                                 \
+        const size_t all = prt_low_precision_rows(PRT_NARROW_i4, g->k) / PRT_NARROW_EIGHT;         \
+        const size_t parts = prt_low_precision_blocks(g->by.block, g->k);                          \
         const dot_words low = set_words(0x0f0f0f0fu), off = set_words(0x88888888u);                \
         const prt_dot_part *part = g->parts + row * parts;                                         \
         const uint32_t *a = g->a + row * lda, *b = g->b + column;                                  \
@@ -101,7 +101,7 @@ enum { NIBBLES_ROWS = 1, NIBBLES_COLUMNS = PRT_GEMM_SLICE };
 #define NIBBLES_SOME NIBBLES_SLICE
 #endif
 
-static void run_nibbles(const prt_dot_nibbles *g)
+static void run_nibbles(const prt_dot_i4 *g)
 {
     const size_t width = prt_gemm_width(g->columns);
     for (size_t row = 0, rows; row < g->rows; row += rows) {

@@ -20,19 +20,19 @@ enum { PRT_TILES_ROWS = 16, PRT_TILES_WORDS = 16 /* of a step */ };
 #define PRT_TILES_NONE UINT32_MAX
 
 /* Steps of a piece of K. */
-static inline size_t prt_tiles_steps(size_t words)
+static inline size_t prt_requantize_tiles_steps(size_t words)
 {
     return (words + PRT_TILES_WORDS - 1) / PRT_TILES_WORDS;
 }
 
 /* Words of a packed panel. */
-static inline size_t prt_tiles_size(size_t taps, size_t words)
+static inline size_t prt_requantize_tiles_size(size_t taps, size_t words)
 {
-    return taps * prt_tiles_steps(words) * PRT_TILES_WORDS * PRT_GEMM_PANEL;
+    return taps * prt_requantize_tiles_steps(words) * PRT_TILES_WORDS * PRT_GEMM_PANEL;
 }
 
 /* Some rows times one panel; all of K. */
-typedef struct prt_tiles_block {
+typedef struct prt_requantize_tiles_block {
     size_t tiles; /* of rows */
     size_t columns, taps, steps;
     const uint8_t *const *tile; /* the first row of each; the others are `lda` bytes apart */
@@ -47,9 +47,9 @@ typedef struct prt_tiles_block {
     size_t ldy;
     const char *next; /* read after this, fetched on the way; NULL: unknown */
     size_t next_lines;
-} prt_tiles_block;
+} prt_requantize_tiles_block;
 
 /* NULL where the processor has no tiles. */
-typedef void (*prt_tiles_fn)(const prt_tiles_block *g);
+typedef void (*prt_requantize_tiles_fn)(const prt_requantize_tiles_block *g);
 
 #endif

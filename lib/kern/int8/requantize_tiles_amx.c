@@ -65,7 +65,7 @@ static __attribute__((noinline)) void trail_pairs(trail *t, size_t most)
 }
 
 typedef struct job {
-    const prt_tiles_block *g;
+    const prt_requantize_tiles_block *g;
     size_t ldb, far, step; /* bytes of B: from word to word, to the other tile, to the next step */
     const char *last;      /* B's part for the last step that is to come; NULL: it follows */
     trail trail;
@@ -76,7 +76,7 @@ typedef struct job {
 static void run_steps(job *j, const uint8_t *const *tile, const char *b, size_t first, size_t n,
     bool lower, bool right)
 {
-    const prt_tiles_block *g = j->g;
+    const prt_requantize_tiles_block *g = j->g;
     const size_t lda = g->lda, ldb = j->ldb, far = j->far, on = j->step;
     size_t tap = first / g->steps, step = first % g->steps;
     const uint8_t *upper = tile[0], *under = tile[lower ? 1 : 0];
@@ -133,7 +133,7 @@ static void run_square(job *j, size_t tile, const char *b, size_t first, size_t 
 
 static void begin_trail(job *j, size_t tile, size_t column, size_t steps, const int32_t *sums)
 {
-    const prt_tiles_block *g = j->g;
+    const prt_requantize_tiles_block *g = j->g;
     trail *t = &j->trail;
     const size_t left = g->columns - column;
     t->sums = sums;
@@ -149,7 +149,7 @@ static void begin_trail(job *j, size_t tile, size_t column, size_t steps, const 
 /* All of K of some tiles, and 32 columns. */
 static void run_tiles(job *j, size_t tile, size_t end, size_t column, size_t parts, int32_t *sums)
 {
-    const prt_tiles_block *g = j->g;
+    const prt_requantize_tiles_block *g = j->g;
     const size_t all = g->taps * g->steps;
     const char *b =
         (const char *)g->b + (g->packed ? column / WIDE * all * j->step : column * sizeof(*g->b));
@@ -166,9 +166,9 @@ static void run_tiles(job *j, size_t tile, size_t end, size_t column, size_t par
     }
 }
 
-void prt_tiles_multiply_amx(const prt_tiles_block *g);
+void prt_requantize_tiles_multiply_amx(const prt_requantize_tiles_block *g);
 
-void prt_tiles_multiply_amx(const prt_tiles_block *g)
+void prt_requantize_tiles_multiply_amx(const prt_requantize_tiles_block *g)
 {
     _Alignas(LINE) int32_t sums[STRIPS * SQUARE];
     job j = { .g = g, .trail = { .ldy = g->ldy, .q = g->q } };

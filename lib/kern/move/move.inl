@@ -8,7 +8,7 @@
 
 /* A tile of VL by VL: zipping the first half of the rows with the second, as often as VL is
  * halved, turns it. */
-static inline void turn_tile(vf row[VL])
+static inline void transform_tile(vf row[VL])
 {
     vf next[VL];
     PRT_UNROLL(4)
@@ -28,7 +28,7 @@ static void turn_whole(const float *from, size_t from_step, float *to, size_t to
     PRT_UNROLL(16)
     for (size_t i = 0; i < VL; i++)
         row[i] = v_load(from + i * from_step);
-    turn_tile(row);
+    transform_tile(row);
     PRT_UNROLL(16)
     for (size_t i = 0; i < VL; i++)
         v_store(to + i * to_step, row[i]);
@@ -40,7 +40,7 @@ static void turn_part(size_t rows, size_t columns, const float *from, size_t fro
     vf row[VL];
     for (size_t i = 0; i < VL; i++)
         row[i] = i < rows ? v_load_some(from + i * from_step, 0, columns) : v_set(0.0f);
-    turn_tile(row);
+    transform_tile(row);
     for (size_t i = 0; i < columns; i++)
         v_store_some(to + i * to_step, 0, rows, row[i]);
 }

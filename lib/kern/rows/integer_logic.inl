@@ -28,7 +28,7 @@ enum { PLAIN_BLOCK = 64 };
             const type *z = step_b != 0 ? (const type *)b + at : one_b;                            \
             const size_t count = n - at < PLAIN_BLOCK ? n - at : PLAIN_BLOCK;                      \
             out *d = (out *)y + at;                                                                \
-            PRT_APART                                                                              \
+            PRT_NO_ALIAS_LOOP                                                                      \
             for (size_t i = 0; i < count; i++) {                                                   \
                 const type p = x[i], q = z[i];                                                     \
                 d[i] = (out)(expr);                                                                \

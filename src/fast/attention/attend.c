@@ -20,7 +20,7 @@ static poprt_status as_floats(prt_eval *c, size_t batch, prt_heads *h, bool *don
         .row = h->size,
         .head = h->rows * h->size,
         .batch = h->heads * h->rows * h->size };
-    float *data = prt_share_floats(c, batch, to.batch);
+    float *data = prt_parallel_floats(c, batch, to.batch);
     if (data == NULL)
         return POPRT_E_NOMEM;
     to.data = data;

@@ -401,8 +401,8 @@ static void run_item(const void *user, size_t index, float *scratch)
     it.query = scratch + (j->s != NULL ? 2 * j->stride : 0);
     it.scores = it.query + j->rows * (m->q.size > m->v.size ? m->q.size : m->v.size);
     float *room = it.scores + j->rows * j->stride;
-    const size_t first = prt_share_cut(queries, j->pieces, piece);
-    const size_t count = prt_share_cut(queries, j->pieces, piece + 1) - first;
+    const size_t first = prt_parallel_cut(queries, j->pieces, piece);
+    const size_t count = prt_parallel_cut(queries, j->pieces, piece + 1) - first;
     if (queries < FEW) {
         for (size_t i = 0; i < count; i++)
             attend_one(&it, first + i);
@@ -412,8 +412,8 @@ static void run_item(const void *user, size_t index, float *scratch)
     (void)pack(&it, &it.parts[1], room);
     const size_t blocks = (count + j->rows - 1) / j->rows;
     for (size_t b = 0; b < blocks; b++) {
-        const size_t i = prt_share_cut(count, blocks, b);
-        attend_block(&it, first + i, prt_share_cut(count, blocks, b + 1) - i);
+        const size_t i = prt_parallel_cut(count, blocks, b);
+        attend_block(&it, first + i, prt_parallel_cut(count, blocks, b + 1) - i);
     }
 }
 
@@ -448,7 +448,7 @@ poprt_status prt_fast_mha(prt_eval *c, const prt_kern *k, const prt_mha *m,
     j.stride = prt_gemm_width(j.most);
     const size_t wide = m->q.size > m->v.size ? m->q.size : m->v.size;
     const size_t scratch = j.rows * (wide + j.stride) + (with != NULL ? 2 * j.stride : 0);
-    return prt_share_run(c, heads * j.pieces, scratch + room_of(&j), run_item, &j);
+    return prt_parallel_for(c, heads * j.pieces, scratch + room_of(&j), run_item, &j);
 }
 
 poprt_status prt_fast_attention(prt_eval *c, const prt_kern *k, bool *done);

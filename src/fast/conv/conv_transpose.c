@@ -120,7 +120,8 @@ static void spread_panel(const band *b, int64_t first, int64_t columns)
 /* First output row of a band: where a row of inputs starts. */
 static int64_t band_row(const job *j, size_t i)
 {
-    const int64_t row = (int64_t)prt_share_cut((size_t)j->in_h, j->bands, i) * j->stride_h - j->top;
+    const int64_t row =
+        (int64_t)prt_parallel_cut((size_t)j->in_h, j->bands, i) * j->stride_h - j->top;
     if (i == j->bands || row > j->out_h)
         return j->out_h;
     return i == 0 || row < 0 ? 0 : row;
@@ -142,12 +143,12 @@ static void run_item(const void *user, size_t item, float *scratch)
     const job *j = user;
     const size_t part = item % j->parts, n = item / j->parts / j->bands, group = n % j->groups;
     const size_t at = item / j->parts % j->bands, plane = (size_t)(j->in_h * j->in_w);
-    const size_t filter = prt_share_cut(j->filters, j->parts, part);
+    const size_t filter = prt_parallel_cut(j->filters, j->parts, part);
     const float *x = j->x + n * j->channels * plane;
     const float *w = j->turned + (group * j->filters + filter) * j->taps * j->channels;
     float *tile = scratch, *packed = tile + j->rows * PRT_GEMM_PANEL;
     const band b = { .j = j,
-        .filters = prt_share_cut(j->filters, j->parts, part + 1) - filter,
+        .filters = prt_parallel_cut(j->filters, j->parts, part + 1) - filter,
         .bias = j->bias != NULL ? j->bias + group * j->filters + filter : NULL,
         .y = j->y + (n * j->filters + filter) * (size_t)(j->out_h * j->out_w),
         .first = band_row(j, at),
@@ -224,7 +225,7 @@ static void init_items(job *j)
     const int64_t shared = (j->kernel_h - 1) * j->dilation_h / j->stride_h;
     const int64_t wide = (4 * PRT_GEMM_PANEL + j->in_w - 1) / j->in_w;
     const int64_t least = 8 * shared > wide ? 8 * shared : wide;
-    j->bands = prt_share_pieces((size_t)j->in_h, least > 0 ? (size_t)least : 1);
+    j->bands = prt_parallel_pieces((size_t)j->in_h, least > 0 ? (size_t)least : 1);
 }
 
 poprt_status prt_fast_conv_transpose(prt_eval *c, const prt_kern *k, bool *done);
@@ -260,7 +261,7 @@ poprt_status prt_fast_conv_transpose(prt_eval *c, const prt_kern *k, bool *done)
         return POPRT_E_NOMEM;
     const size_t slices = (j.filters * j.taps + 15) / 16;
     const size_t depth = j.channels < BLOCK_K ? j.channels : BLOCK_K;
-    PRT_TRY(prt_share_run(c, j.groups * slices, 0, turn, &j));
-    return prt_share_run(c, (size_t)x->dims[0] * j.groups * j.parts * j.bands,
+    PRT_TRY(prt_parallel_for(c, j.groups * slices, 0, turn, &j));
+    return prt_parallel_for(c, (size_t)x->dims[0] * j.groups * j.parts * j.bands,
         (j.rows + depth) * PRT_GEMM_PANEL, run_item, &j);
 }

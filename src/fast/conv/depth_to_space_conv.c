@@ -26,9 +26,9 @@ static void run_rows(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
     prt_nhwc_product p = j->product;
-    const size_t first = prt_share_cut(j->rows, j->blocks, item / j->high);
+    const size_t first = prt_parallel_cut(j->rows, j->blocks, item / j->high);
     (void)scratch;
-    p.lines = prt_share_cut(j->rows, j->blocks, item / j->high + 1) - first;
+    p.lines = prt_parallel_cut(j->rows, j->blocks, item / j->high + 1) - first;
     p.w += item % j->high * p.k * prt_nhwc_panels_width(p.n);
     prt_nhwc_multiply(j->kern, &p, j->wide, j->x + first * p.a_line,
         j->y + first * p.c_line + item % j->high * j->y_row, NULL);
@@ -64,7 +64,7 @@ poprt_status prt_fast_nhwc_spread(prt_eval *c, const prt_kern *k, bool *done)
             .run = pitch != filters ? filters : columns * filters,
             .far = pitch } };
     if (prt_eval_has(c, 2)) { /* once for each column of the kernel */
-        float *bias = prt_share_floats(c, 1, j.product.n);
+        float *bias = prt_parallel_floats(c, 1, j.product.n);
         if (bias == NULL)
             return POPRT_E_NOMEM;
         for (size_t i = 0; i < j.product.n; i++)
@@ -75,6 +75,6 @@ poprt_status prt_fast_nhwc_spread(prt_eval *c, const prt_kern *k, bool *done)
     j.product.a_line = j.wide * j.product.lda;
     j.product.c_line = j.high * j.y_row;
     const size_t each = (PIXELS + j.wide - 1) / j.wide;
-    j.blocks = prt_share_blocks(c, j.high, (j.rows + each - 1) / each, j.rows, 1);
-    return prt_share_run(c, j.blocks * j.high, 0, run_rows, &j);
+    j.blocks = prt_parallel_blocks(c, j.high, (j.rows + each - 1) / each, j.rows, 1);
+    return prt_parallel_for(c, j.blocks * j.high, 0, run_rows, &j);
 }

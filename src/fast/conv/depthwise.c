@@ -44,6 +44,6 @@ poprt_status prt_fast_depthwise(prt_eval *c, const prt_conv_fast *v, bool *done)
     job j = { .v = v };
     if (!prt_planes_init(&j.planes, v->window))
         return prt_fast_pass(done);
-    return prt_share_run(c, v->batch * v->groups * v->filters, prt_planes_size(&j.planes),
+    return prt_parallel_for(c, v->batch * v->groups * v->filters, prt_planes_size(&j.planes),
         run_filter, &j);
 }

@@ -80,8 +80,8 @@ static void run_piece(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
     const size_t n = item / j->pieces, piece = item % j->pieces;
-    const size_t first = prt_share_cut(j->points, j->pieces, piece);
-    const size_t count = prt_share_cut(j->points, j->pieces, piece + 1) - first;
+    const size_t first = prt_parallel_cut(j->points, j->pieces, piece);
+    const size_t count = prt_parallel_cut(j->points, j->pieces, piece + 1) - first;
     const size_t size = (size_t)j->dims[0] * (size_t)j->dims[1];
     tap *taps = (tap *)(void *)scratch;
     for (size_t i = 0; i < count; i++)
@@ -116,6 +116,6 @@ poprt_status prt_fast_grid_sample(prt_eval *c, const prt_kern *k, bool *done)
         .corners = a->align_corners != 0,
         .zeros = zeros };
     j.pieces = (j.points + POINTS - 1) / POINTS;
-    return prt_share_run(c, (size_t)x->dims[0] * j.pieces, POINTS * sizeof(tap) / sizeof(float),
+    return prt_parallel_for(c, (size_t)x->dims[0] * j.pieces, POINTS * sizeof(tap) / sizeof(float),
         run_piece, &j);
 }

@@ -160,7 +160,7 @@ static poprt_status make_planes(prt_eval *c, const prt_kern *k, conv *v, size_t 
     v->planes = prt_eval_scratch(c, 1, size);
     if (v->planes == NULL)
         return POPRT_E_NOMEM;
-    return prt_share_run(c, channels, 0, copy_channel, v);
+    return prt_parallel_for(c, channels, 0, copy_channel, v);
 }
 
 /* Inputs: x, w, and their zero points. */

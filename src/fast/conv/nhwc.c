@@ -253,8 +253,8 @@ static void multiply_tap(const block *b, part p, size_t end)
     const size_t skip = p.skip, parts = (end - skip + DEPTH - 1) / DEPTH;
     const bool first = p.first, last = p.last;
     for (size_t i = 0; i < parts; i++) {
-        p.skip = skip + prt_share_cut(end - skip, parts, i);
-        p.k = skip + prt_share_cut(end - skip, parts, i + 1) - p.skip;
+        p.skip = skip + prt_parallel_cut(end - skip, parts, i);
+        p.k = skip + prt_parallel_cut(end - skip, parts, i + 1) - p.skip;
         p.first = first && i == 0;
         p.last = last && i + 1 == parts;
         multiply(b, &p);
@@ -317,8 +317,8 @@ static void run_block(const block *b)
     if (b->depth < DEPTH) {
         const size_t most = DEPTH / b->depth, parts = (b->taps + most - 1) / most;
         for (size_t i = 0; i < parts; i++) {
-            p.tap = prt_share_cut(b->taps, parts, i);
-            p.taps = prt_share_cut(b->taps, parts, i + 1) - p.tap;
+            p.tap = prt_parallel_cut(b->taps, parts, i);
+            p.taps = prt_parallel_cut(b->taps, parts, i + 1) - p.tap;
             p.k = b->depth;
             p.first = i == 0;
             p.last = i + 1 == parts;
@@ -339,7 +339,7 @@ static size_t filter_at(const job *j, size_t slice)
 {
     const size_t first = j->halves == 0
         ? slice * PRT_GEMM_PANEL
-        : prt_share_cut(j->halves, j->slices, slice) * (PRT_GEMM_PANEL / 2);
+        : prt_parallel_cut(j->halves, j->slices, slice) * (PRT_GEMM_PANEL / 2);
     return prt_lesser(first, j->v->form.filters);
 }
 
@@ -349,14 +349,14 @@ static void run_item(const void *user, size_t item, float *scratch)
     const prt_nhwc *v = j->v;
     const size_t slice = item % j->slices, chunk = item / j->slices % j->chunks;
     const size_t rest = item / j->slices / j->chunks, piece = rest % j->blocks;
-    const size_t end = prt_share_cut(v->form.group, j->chunks, chunk + 1);
+    const size_t end = prt_parallel_cut(v->form.group, j->chunks, chunk + 1);
     const size_t last = filter_at(j, slice + 1);
     block b = { .j = j, .n = rest / j->blocks,
-        .group = prt_share_cut(v->form.group, j->chunks, chunk), .taps = v->form.taps,
+        .group = prt_parallel_cut(v->form.group, j->chunks, chunk), .taps = v->form.taps,
         .depth = v->form.channels };
     const size_t all = v->images ? v->out_h : j->pixels;
-    const size_t first = prt_share_cut(all, j->blocks, piece);
-    const size_t rows = prt_share_cut(all, j->blocks, piece + 1) - first;
+    const size_t first = prt_parallel_cut(all, j->blocks, piece);
+    const size_t rows = prt_parallel_cut(all, j->blocks, piece + 1) - first;
     b.row = v->images ? first * v->out_w : first;
     b.rows = v->images ? rows * v->out_w : rows;
     if (!j->plain)
@@ -389,9 +389,9 @@ void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t r
         const prt_gemm_end end = { .bias = p->bias != NULL ? p->bias + first : NULL,
             .residual = residual != NULL ? residual + at : NULL, .ldr = p->ldc, .act = p->act };
         for (size_t i = 0; i < parts; i++) {
-            const size_t k = prt_share_cut(p->k, parts, i);
+            const size_t k = prt_parallel_cut(p->k, parts, i);
             prt_gemm_block g = { .rows = rows, .columns = columns,
-                .k = prt_share_cut(p->k, parts, i + 1) - k, .a = a + k, .lda = p->lda,
+                .k = prt_parallel_cut(p->k, parts, i + 1) - k, .a = a + k, .lda = p->lda,
                 .b = p->w + panel * p->k + k * width + first - panel, .stride = width,
                 .c = c + at, .ldc = p->ldc, .add = k != 0,
                 .end = i + 1 == parts && !prt_gemm_end_is_plain(&end) ? &end : NULL };
@@ -412,7 +412,7 @@ static const float *gated_weights(prt_eval *c, const prt_nhwc *v, const float *g
 {
     const prt_nhwc_weights *w = &v->form;
     const size_t size = prt_nhwc_weights_step(w), depth = w->taps * w->channels;
-    float *all = prt_share_floats(c, v->batch, size);
+    float *all = prt_parallel_floats(c, v->batch, size);
     for (size_t n = 0; all != NULL && n < v->batch; n++)
         for (size_t first = 0; first < w->filters; first += PRT_GEMM_PANEL) {
             const size_t width = prt_gemm_panel_width(w->filters, first);
@@ -427,7 +427,7 @@ static const float *gated_weights(prt_eval *c, const prt_nhwc *v, const float *g
 static const float *gated_pixels(prt_eval *c, const prt_nhwc *v, const float *gate)
 {
     const size_t each = v->in_d * v->in_h * v->in_w, wide = v->in_c;
-    float *all = prt_share_floats(c, v->batch * each, wide);
+    float *all = prt_parallel_floats(c, v->batch * each, wide);
     for (size_t i = 0; all != NULL && i < v->batch * each; i++)
         v->kern->rows.two(PRT_TWO_mul, wide, v->x + i * v->x_pitch, 1, gate + i / each * wide, 1,
             all + i * wide);
@@ -439,12 +439,12 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     const size_t pixels = v->out_d * v->out_h * v->out_w;
     const size_t depth = v->form.taps * v->form.channels;
     bool done = false, weights = false;
-    bool splits = (v->images ? depth >= PRT_NHWC_SPLIT_IMAGES
-                             : v->form.channels >= PRT_NHWC_SPLIT_CHANNELS) &&
-        prt_split_pays(c, v->kern, pixels, v->form.filters, depth) && prt_split_fits(v);
+    bool splits = (v->images ? depth >= PRT_NHWC_BF16X3_IMAGES
+                             : v->form.channels >= PRT_NHWC_BF16X3_CHANNELS) &&
+        prt_bf16x3_pays(c, v->kern, pixels, v->form.filters, depth) && prt_bf16x3_fits(v);
     if (gate != NULL && splits && v->batch == 1 && pixels <= FEW_PIXELS * v->form.filters) {
         v->scale = gate; /* pixels, while they are split */
-        PRT_TRY(prt_split_conv(c, v, &done));
+        PRT_TRY(prt_bf16x3_conv(c, v, &done));
         v->scale = NULL;
         splits = false;
     } else if (gate != NULL) {
@@ -461,7 +461,7 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
             return POPRT_E_NOMEM;
     }
     if (splits && (!weights || v->batch == 1))
-        PRT_TRY(prt_split_conv(c, v, &done));
+        PRT_TRY(prt_bf16x3_conv(c, v, &done));
     if (done)
         return POPRT_OK;
     const size_t panels = (v->form.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
@@ -494,14 +494,14 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
         all = v->out_h;
     }
     j.blocks = (all + j.rows - 1) / j.rows;
-    const size_t width = prt_share_width(c);
+    const size_t width = prt_parallel_width(c);
     /* Whole panels are best; of few that threads cannot share alike, some halves, or smaller
      * blocks. */
-    if (j.blocks == 1 && v->form.filters > PRT_GEMM_PANEL / 2 && !prt_share_even(c, some)) {
+    if (j.blocks == 1 && v->form.filters > PRT_GEMM_PANEL / 2 && !prt_parallel_even(c, some)) {
         j.halves = (v->form.filters + PRT_GEMM_PANEL / 2 - 1) / (PRT_GEMM_PANEL / 2);
         j.slices = prt_lesser(width, j.halves);
     } else {
-        j.blocks = prt_share_blocks(c, some, j.blocks, all, v->images ? 1 : FEW);
+        j.blocks = prt_parallel_blocks(c, some, j.blocks, all, v->images ? 1 : FEW);
     }
     const size_t most = (all + j.blocks - 1) / j.blocks;
     if (!j.plain) {
@@ -515,7 +515,7 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     }
     const size_t others = v->batch * j.slices * j.blocks;
     j.chunks = clamp(width > 1 ? 2 * ITEMS * width / others : 1, 1, v->form.group);
-    return prt_share_run(c, others * j.chunks, scratch, run_item, &j);
+    return prt_parallel_for(c, others * j.chunks, scratch, run_item, &j);
 }
 
 void prt_nhwc_take_window(prt_nhwc *v, const prt_window *w)

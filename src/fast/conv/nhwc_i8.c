@@ -66,7 +66,7 @@ static void copy_planes(const job *j, size_t n, const uint8_t *from, uint32_t *t
         for (size_t c = 0; c < 4; c++)
             rows[c] = c < j->channels ? from + c * plane + i : none;
         const bool whole = some == PRT_GEMM_PANEL;
-        j->v.kern->bytes.fours(some, rows, j->flip * 0x01010101u, whole ? to + i : last);
+        j->v.kern->bytes.pack4(some, rows, j->flip * 0x01010101u, whole ? to + i : last);
         if (!whole)
             memcpy(to + i, last, some * sizeof(*to));
     }
@@ -108,8 +108,8 @@ static void copy_row(const void *user, size_t item, float *scratch)
     const size_t room = v->in_w - before, some = (j->image_w + j->step - 1) / j->step;
     const size_t count = some < room ? some : room;
     const uint8_t fill = j->by != NULL ? (uint8_t)j->by[n].zero : j->fill;
-    uint8_t *to =
-        j->copy + (item - y + prt_tiles_row(y, v->in_d * v->in_h, j->phases)) * v->in_w * pixel;
+    uint8_t *to = j->copy +
+        (item - y + prt_nhwc_i8_amx_row(y, v->in_d * v->in_h, j->phases)) * v->in_w * pixel;
     (void)scratch;
     if (y < j->above || (y - j->above) * j->step >= j->image_h * v->in_d) {
         memset(to, fill, v->in_w * pixel);
@@ -159,9 +159,9 @@ static void lay_tiles(job *j, size_t *high, size_t *wide)
         *high = v->out_h;
         *wide = v->out_w;
     }
-    j->joined = v->images && v->in_c == 1 ? prt_tiles_joined(v) : 1;
+    j->joined = v->images && v->in_c == 1 ? prt_nhwc_i8_amx_joined(v) : 1;
     j->phases = j->joined > 1 ? 1 : v->stride_h;
-    prt_tiles_lay(v, j->joined, high, wide);
+    prt_nhwc_i8_amx_lay(v, j->joined, high, wide);
 }
 
 /* All images as words without a sign. */
@@ -189,12 +189,12 @@ static poprt_status copy_images(prt_eval *c, job *j)
         return prt_fail_nomem(SIZE_MAX);
     /* Tiles read beyond the last row, and beyond its end. */
     const size_t beyond = is_tiled(j) ? PRT_TILES_ROWS * v->stride_w + PRT_TILES_WORDS : 0;
-    float *copy = prt_share_raw(c, rows + beyond, v->in_c);
+    float *copy = prt_parallel_raw(c, rows + beyond, v->in_c);
     if (copy == NULL)
         return POPRT_E_NOMEM;
     j->copy = (uint8_t *)copy;
     v->x = copy;
-    PRT_TRY(prt_share_run(c, rows / v->in_w, 0, copy_row, j));
+    PRT_TRY(prt_parallel_for(c, rows / v->in_w, 0, copy_row, j));
     v->images = false; /* any more */
     return POPRT_OK;
 }
@@ -233,8 +233,8 @@ static void run_item(const void *user, size_t item, float *scratch)
     const size_t panel = item % j->panels, group = item / j->panels % v->form.group;
     const size_t rest = item / j->panels / v->form.group, n = rest / j->blocks;
     const size_t first = panel * PRT_GEMM_PANEL, left = v->form.filters - first;
-    const size_t row = prt_share_cut(j->pixels, j->blocks, rest % j->blocks);
-    const size_t rows = prt_share_cut(j->pixels, j->blocks, rest % j->blocks + 1) - row;
+    const size_t row = prt_parallel_cut(j->pixels, j->blocks, rest % j->blocks);
+    const size_t rows = prt_parallel_cut(j->pixels, j->blocks, rest % j->blocks + 1) - row;
     const size_t column = group * v->form.filters + first;
     const float **from = (const float **)(void *)scratch;
     int32_t *sums = (int32_t *)(void *)(scratch + j->table);
@@ -269,15 +269,16 @@ static void run_item(const void *user, size_t item, float *scratch)
         g.a = (const void *)(v->x + pixel * v->x_pitch + group * v->form.channels);
         prt_dot_fetch(&g, next, lines, i, rows);
         uint8_t *y = j->by == NULL ? j->y + pixel * v->y_pitch + column : NULL;
-        some =
-            y != NULL && v->kern->dot.close != NULL ? v->kern->dot.close(&g, &q, y, v->y_pitch) : 0;
+        some = y != NULL && v->kern->dot.requantize != NULL
+            ? v->kern->dot.requantize(&g, &q, y, v->y_pitch)
+            : 0;
         if (some != 0)
             continue;
         some = g.rows = prt_lesser(g.rows, v->kern->dot.rows);
         prt_dot_fetch(&g, next, lines, i, rows);
-        v->kern->dot.fours(&g);
+        v->kern->dot.i8(&g);
         if (y != NULL)
-            v->kern->bytes.close(some, g.columns, sums, &q, y, v->y_pitch);
+            v->kern->bytes.requantize_sums(some, g.columns, sums, &q, y, v->y_pitch);
         else
             finish_rows(j, n, pixel, column, &g);
     }
@@ -304,38 +305,40 @@ static poprt_status run_panels(prt_eval *c, job *j)
     if (!j->plain)
         j->table = (rows * v->form.taps * sizeof(float *) / sizeof(float) + 15) / 16 * 16;
     const size_t sums = PRT_DOT_ROWS * PRT_GEMM_PANEL;
-    return prt_share_run(c, some * j->blocks, j->table + sums, run_item, j);
+    return prt_parallel_for(c, some * j->blocks, j->table + sums, run_item, j);
 }
 
 /* ---- windows */
 
 /* Channels of an item: all, or a part of them. */
-static void take_part(const job *j, size_t part, prt_wise_block *g)
+static void take_part(const job *j, size_t part, prt_depthwise_i8_block *g)
 {
-    const size_t units = j->v.out_c / PRT_WISE_CHANNELS;
+    const size_t units = j->v.out_c / PRT_DEPTHWISE_CHANNELS;
     g->channels = j->v.out_c;
     g->ldy = j->v.y_pitch;
     g->taps = j->v.form.taps;
     g->w = j->w;
     g->q = &j->q;
-    g->first = prt_share_cut(units, j->panels, part) * PRT_WISE_CHANNELS;
-    g->last = part + 1 == j->panels ? j->v.out_c
-                                    : prt_share_cut(units, j->panels, part + 1) * PRT_WISE_CHANNELS;
+    g->first = prt_parallel_cut(units, j->panels, part) * PRT_DEPTHWISE_CHANNELS;
+    g->last = part + 1 == j->panels
+        ? j->v.out_c
+        : prt_parallel_cut(units, j->panels, part + 1) * PRT_DEPTHWISE_CHANNELS;
 }
 
-static void run_wise(const void *user, size_t item, float *scratch)
+static void run_depthwise(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
     const prt_nhwc *v = &j->v;
     const size_t rest = item / j->panels, n = rest / j->blocks, block = rest % j->blocks;
-    const size_t first = prt_share_cut(j->pixels, j->blocks, block);
+    const size_t first = prt_parallel_cut(j->pixels, j->blocks, block);
     const float **from = (const float **)(void *)scratch;
-    prt_wise_block g = { .pixels = prt_share_cut(j->pixels, j->blocks, block + 1) - first,
+    prt_depthwise_i8_block g = { .pixels =
+                                     prt_parallel_cut(j->pixels, j->blocks, block + 1) - first,
         .from = (const void *)from,
         .y = j->y + (n * j->pixels + first) * v->y_pitch };
     prt_nhwc_find_taps(v, n, 0, first, g.pixels, from);
     take_part(j, item % j->panels, &g);
-    v->kern->dot.wise(&g);
+    v->kern->dot.depthwise(&g);
 }
 
 /* What rows of outputs read, column by column, is what windows of one column and stride 1 read. */
@@ -353,25 +356,26 @@ static void run_rows(const void *user, size_t item, float *scratch)
     const prt_nhwc *v = &j->v, columns = columns_of(v);
     const size_t rest = item / j->panels, n = rest / j->blocks, block = rest % j->blocks;
     const size_t all = v->out_d * v->out_h, pairs = (all + 1) / 2;
-    const size_t row = prt_share_cut(pairs, j->blocks, block) * 2;
-    const size_t rows = prt_lesser(prt_share_cut(pairs, j->blocks, block + 1) * 2, all) - row;
+    const size_t row = prt_parallel_cut(pairs, j->blocks, block) * 2;
+    const size_t rows = prt_lesser(prt_parallel_cut(pairs, j->blocks, block + 1) * 2, all) - row;
     const float **from = (const float **)(void *)scratch;
-    prt_wise_block g = { .pixels = rows * v->out_w,
+    prt_depthwise_i8_block g = { .pixels = rows * v->out_w,
         .wide = v->out_w,
         .stride = v->stride_w,
         .from = (const void *)from,
         .y = j->y + (n * j->pixels + row * v->out_w) * v->y_pitch };
     prt_nhwc_find_taps(&columns, n, 0, row * columns.out_w, rows * columns.out_w, from);
     take_part(j, item % j->panels, &g);
-    v->kern->dot.columns(&g);
+    v->kern->dot.depthwise3x3(&g);
 }
 
 static poprt_status run_windows(prt_eval *c, job *j)
 {
     const prt_nhwc *v = &j->v;
     const size_t all = v->out_d * v->out_h, columns = columns_of(v).out_w;
-    const bool by_rows = v->kern->dot.columns != NULL && v->form.taps == 9 && v->kernel_h == 3 &&
-        v->kernel_w == 3 && v->dilation_w == 1 && v->stride_w <= 2 && columns <= WISE_COLUMNS;
+    const bool by_rows = v->kern->dot.depthwise3x3 != NULL && v->form.taps == 9 &&
+        v->kernel_h == 3 && v->kernel_w == 3 && v->dilation_w == 1 && v->stride_w <= 2 &&
+        columns <= WISE_COLUMNS;
     /* Rows come in pairs: few channels are done for two of them at once. */
     const size_t pairs = clamp((WISE_ROWS / v->out_w + 1) / 2, 1, all);
     const size_t addresses = by_rows ? 2 * pairs * columns * 3 : WISE_ROWS * v->form.taps;
@@ -379,10 +383,10 @@ static poprt_status run_windows(prt_eval *c, job *j)
         by_rows ? ((all + 1) / 2 + pairs - 1) / pairs : (j->pixels + WISE_ROWS - 1) / WISE_ROWS;
     /* Few pixels: channels are shared, as those of the products before and after are. */
     const size_t most = WISE_ITEMS / (v->batch * j->blocks);
-    j->panels = clamp(v->out_c / PRT_WISE_CHANNELS, 1, most > 1 ? most : 1);
-    return prt_share_run(c, v->batch * j->blocks * j->panels,
-        (addresses * sizeof(float *) / sizeof(float) + 15) / 16 * 16, by_rows ? run_rows : run_wise,
-        j);
+    j->panels = clamp(v->out_c / PRT_DEPTHWISE_CHANNELS, 1, most > 1 ? most : 1);
+    return prt_parallel_for(c, v->batch * j->blocks * j->panels,
+        (addresses * sizeof(float *) / sizeof(float) + 15) / 16 * 16,
+        by_rows ? run_rows : run_depthwise, j);
 }
 
 /* ---- */
@@ -408,7 +412,7 @@ static poprt_status take_scales(prt_eval *c, job *j)
 {
     const size_t n = prt_tensor_count(c->in[3]);
     const bool whole = j->v.form.form == PRT_NHWC_taps || j->v.form.filters % PRT_GEMM_SLICE == 0;
-    double *copy = (double *)(void *)prt_share_floats(c, n + PRT_GEMM_SLICE, whole ? 1 : 4);
+    double *copy = (double *)(void *)prt_parallel_floats(c, n + PRT_GEMM_SLICE, whole ? 1 : 4);
     if (copy == NULL)
         return POPRT_E_NOMEM;
     float *near = (float *)copy;
@@ -434,14 +438,15 @@ static poprt_status take_scales(prt_eval *c, job *j)
 static poprt_status take_pixels(prt_eval *c, job *j)
 {
     prt_nhwc *v = &j->v;
-    const bool wise = v->form.form == PRT_NHWC_taps, negative = c->in[0]->dtype == PRT_DTYPE_i8;
-    j->groups = wise ? 1 : v->form.group;
-    j->channels = wise ? v->form.group : v->form.channels;
+    const bool depthwise = v->form.form == PRT_NHWC_taps,
+               negative = c->in[0]->dtype == PRT_DTYPE_i8;
+    j->groups = depthwise ? 1 : v->form.group;
+    j->channels = depthwise ? v->form.group : v->form.channels;
     v->form.channels = (j->channels + 3) / 4;
     v->in_c = j->groups * v->form.channels;
     j->flip = negative ? 0x80 : 0;
     j->fill = (uint8_t)((uint8_t)(int)prt_quant_number(c, 4, 0) ^ j->flip);
-    float *zeros = prt_share_raw(c, v->in_c, 1);
+    float *zeros = prt_parallel_raw(c, v->in_c, 1);
     if (zeros == NULL)
         return POPRT_E_NOMEM;
     memset(zeros, j->fill, v->in_c * sizeof(float));
@@ -452,8 +457,8 @@ static poprt_status take_pixels(prt_eval *c, job *j)
     v->x_pitch = j->pitch / 4;
     size_t high, wide;
     const bool plain = prt_nhwc_is_plain(v);
-    j->tiled = PRT_HAS_TILES && !wise && v->form.group == 1 && j->q.tame &&
-        prt_tiles_pays(v->kern, v->batch * j->pixels, v->form.filters,
+    j->tiled = PRT_HAS_TILES && !depthwise && v->form.group == 1 && j->q.tame &&
+        prt_nhwc_i8_amx_pays(v->kern, v->batch * j->pixels, v->form.filters,
             v->form.taps * v->form.channels) &&
         (plain || takes_padding(v, &high, &wide));
     if ((!is_tiled(j) || plain) && !v->images && !negative && j->channels % 4 == 0 &&
@@ -476,11 +481,11 @@ poprt_status prt_fast_nhwc_qconv(prt_eval *c, const prt_kern *k, bool *done)
         prt_tensor_count(y) == 0 || prt_tensor_count(x) == 0 || !is_aligned(c->in[1]->data))
         return prt_fast_pass(done);
     PRT_TRY(take_scales(c, &j));
-    const bool wise = v->form.form == PRT_NHWC_taps;
+    const bool depthwise = v->form.form == PRT_NHWC_taps;
     prt_nhwc_window(&a, x, &w);
     prt_nhwc_take_window(v, &w);
-    if ((wise && (!j.q.tame || v->form.taps > PRT_WISE_TAPS)) ||
-        (v->images && (wise || v->form.group > 1 || v->form.channels > 4 || x->rank == 5)))
+    if ((depthwise && (!j.q.tame || v->form.taps > PRT_DEPTHWISE_TAPS)) ||
+        (v->images && (depthwise || v->form.group > 1 || v->form.channels > 4 || x->rank == 5)))
         return prt_fast_pass(done);
     v->batch = (size_t)x->dims[0];
     v->out_c = v->form.group * v->form.filters;
@@ -489,8 +494,10 @@ poprt_status prt_fast_nhwc_qconv(prt_eval *c, const prt_kern *k, bool *done)
     j.w = c->in[1]->data;
     j.y = c->out[0]->data;
     PRT_TRY(take_pixels(c, &j));
-    const prt_tiles_conv t = { v, j.joined, j.w, j.q, j.y };
-    return is_tiled(&j) ? prt_tiles_conv_run(c, &t) : wise ? run_windows(c, &j) : run_panels(c, &j);
+    const prt_nhwc_i8_amx_conv t = { v, j.joined, j.w, j.q, j.y };
+    return is_tiled(&j) ? prt_nhwc_i8_amx_conv_run(c, &t)
+        : depthwise     ? run_windows(c, &j)
+                        : run_panels(c, &j);
 }
 
 /* The scales of all images, what padding is, and the copy. */
@@ -505,11 +512,11 @@ static poprt_status take_floats(prt_eval *c, job *j)
     j->pitch = j->groups * j->channels;
     j->floats = c->in[0]->data;
     j->by =
-        (prt_bytes_by *)(void *)prt_share_raw(c, v->batch, sizeof(prt_bytes_by) / sizeof(float));
-    float *zeros = prt_share_raw(c, v->batch, v->in_c);
+        (prt_bytes_by *)(void *)prt_parallel_raw(c, v->batch, sizeof(prt_bytes_by) / sizeof(float));
+    float *zeros = prt_parallel_raw(c, v->batch, v->in_c);
     if (j->by == NULL || zeros == NULL)
         return POPRT_E_NOMEM;
-    PRT_TRY(prt_share_run(c, v->batch, 0, find_scale, j));
+    PRT_TRY(prt_parallel_for(c, v->batch, 0, find_scale, j));
     for (size_t n = 0; n < v->batch; n++)
         memset(zeros + n * v->in_c, j->by[n].zero, v->in_c * sizeof(float));
     v->zeros = zeros;

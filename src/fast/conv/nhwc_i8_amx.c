@@ -17,7 +17,7 @@ enum {
 };
 
 typedef struct job {
-    const prt_tiles_conv *t;
+    const prt_nhwc_i8_amx_conv *t;
     bool plain;
     size_t batch, out_h, out_w, filters;
     const uint8_t *x;
@@ -39,7 +39,7 @@ static size_t rounded_up(size_t n, size_t step)
     return (n + step - 1) / step * step;
 }
 
-bool prt_tiles_pays(const prt_kern *kern, size_t pixels, size_t filters, size_t words)
+bool prt_nhwc_i8_amx_pays(const prt_kern *kern, size_t pixels, size_t filters, size_t words)
 {
     return kern->tiles != NULL && pixels >= ROWS && pixels < PRT_TILES_NONE &&
         filters >= LEAST_COLUMNS && words >= LEAST_WORDS;
@@ -48,7 +48,7 @@ bool prt_tiles_pays(const prt_kern *kern, size_t pixels, size_t filters, size_t 
 /* ---- joined rows: for each row that a piece begins with, pixel by pixel, the words of all that it
  * is made of */
 
-size_t prt_tiles_joined(const prt_nhwc *v)
+size_t prt_nhwc_i8_amx_joined(const prt_nhwc *v)
 {
     const size_t most = PRT_TILES_WORDS / v->kernel_w;
     return most < 2 || v->dilation_h != 1 ? 1 : prt_lesser(most, v->kernel_h);
@@ -70,7 +70,7 @@ static size_t lines_of(const prt_nhwc *v, size_t joined, size_t kernel_h)
     return rounded_up(((v->out_h - 1) * v->stride_h + more) / step + 1, v->stride_h / step);
 }
 
-void prt_tiles_lay(const prt_nhwc *v, size_t joined, size_t *high, size_t *wide)
+void prt_nhwc_i8_amx_lay(const prt_nhwc *v, size_t joined, size_t *high, size_t *wide)
 {
     *wide = rounded_up(*wide, v->stride_w);
     *high = rounded_up(*high, v->stride_h);
@@ -85,7 +85,7 @@ static void join_rows(const void *user, size_t item, float *scratch)
     const prt_nhwc *v = j->t->v;
     const size_t joined = j->t->joined, step = step_of(v, joined, v->form.taps);
     const size_t phases = v->stride_h / step, image = item / j->lines, line = item % j->lines;
-    const size_t at = prt_tiles_row(line, j->lines, phases);
+    const size_t at = prt_nhwc_i8_amx_row(line, j->lines, phases);
     (void)scratch;
     v->kern->interleave(v->in_w, joined, v->x + (image * v->in_h + line * step) * v->in_w, v->in_w,
         (float *)(void *)(j->joined + (image * j->lines + at) * j->line));
@@ -97,7 +97,7 @@ static poprt_status join(prt_eval *c, job *j)
     const size_t joined = j->t->joined;
     j->lines = lines_of(v, joined, v->form.taps);
     j->line = v->in_w * joined;
-    j->joined = (void *)prt_share_raw(c, v->batch * j->lines + 1,
+    j->joined = (void *)prt_parallel_raw(c, v->batch * j->lines + 1,
         j->line + ROWS * joined * v->stride_w + PRT_TILES_WORDS);
     if (j->joined == NULL)
         return POPRT_E_NOMEM;
@@ -108,10 +108,10 @@ static poprt_status join(prt_eval *c, job *j)
     j->words = v->form.channels * joined;
     const size_t step = step_of(v, joined, v->form.taps), phases = v->stride_h / step;
     for (size_t i = 0; i < j->taps; i++) {
-        const size_t line = prt_tiles_row(i * joined / step, j->lines, phases);
+        const size_t line = prt_nhwc_i8_amx_row(i * joined / step, j->lines, phases);
         j->tap_at[i] = line * j->line * sizeof(uint32_t);
     }
-    return prt_share_run(c, v->batch * j->lines, 0, join_rows, j);
+    return prt_parallel_for(c, v->batch * j->lines, 0, join_rows, j);
 }
 
 /* ---- panels */
@@ -201,15 +201,15 @@ static size_t find_tiles(const job *j, size_t image, size_t first, size_t count,
 static void run_item(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
-    const prt_tiles_conv *t = j->t;
+    const prt_nhwc_i8_amx_conv *t = j->t;
     const size_t chunk = item % j->chunks, block = item / j->chunks % j->blocks;
-    const size_t unit = prt_share_cut(j->units, j->blocks, block);
-    const size_t end = prt_share_cut(j->units, j->blocks, block + 1);
+    const size_t unit = prt_parallel_cut(j->units, j->blocks, block);
+    const size_t end = prt_parallel_cut(j->units, j->blocks, block + 1);
     const uint8_t **tile = (const uint8_t **)(void *)(scratch + j->packed);
     uint32_t *b = (uint32_t *)(void *)scratch, *to = b + j->packed + j->table;
     prt_requantize q = t->q;
-    prt_tiles_block g = { .taps = j->taps,
-        .steps = prt_tiles_steps(j->words),
+    prt_requantize_tiles_block g = { .taps = j->taps,
+        .steps = prt_requantize_tiles_steps(j->words),
         .tile = tile,
         .tap_at = j->tap_at,
         .lda = j->lda,
@@ -221,8 +221,8 @@ static void run_item(const void *user, size_t item, float *scratch)
     g.tiles = find_tiles(j, item / j->chunks / j->blocks, unit * j->each,
         (end - unit - 1) * j->each + prt_lesser(j->each, j->out_w), tile, to,
         (uint8_t *)(to + j->to));
-    const size_t last = prt_share_cut(j->panels, j->chunks, chunk + 1);
-    for (size_t p = prt_share_cut(j->panels, j->chunks, chunk); p < last; p++) {
+    const size_t last = prt_parallel_cut(j->panels, j->chunks, chunk + 1);
+    for (size_t p = prt_parallel_cut(j->panels, j->chunks, chunk); p < last; p++) {
         const size_t first = p * PRT_GEMM_PANEL, left = j->filters - first;
         const uint32_t *panel = t->w + first * j->depth;
         g.columns = prt_lesser(left, PRT_GEMM_PANEL);
@@ -247,14 +247,15 @@ static void run_item(const void *user, size_t item, float *scratch)
 /* Blocks and chunks, and the scratch of an item. */
 static void cut(const prt_eval *c, job *j)
 {
-    const size_t width = prt_share_width(c), all = j->out_h * j->wide;
+    const size_t width = prt_parallel_width(c), all = j->out_h * j->wide;
     j->panels = (j->filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
     j->units = j->out_h > 1 ? j->out_h : j->out_w;
     j->each = j->out_h > 1 ? j->wide : 1;
     j->blocks = prt_lesser((all * j->lda + BLOCK - 1) / BLOCK, j->units);
     if (j->batch * j->blocks < width && all / width >= MANY)
         j->blocks = width;
-    j->blocks = prt_share_blocks(c, j->batch, j->blocks, j->units, (ROWS + j->each - 1) / j->each);
+    j->blocks =
+        prt_parallel_blocks(c, j->batch, j->blocks, j->units, (ROWS + j->each - 1) / j->each);
     j->chunks = j->batch * j->blocks >= width ? 1 : prt_lesser(j->panels, width);
     const size_t most = (j->units + j->blocks - 1) / j->blocks;
     j->tiles = (most * j->each + ROWS - 1) / ROWS;
@@ -262,13 +263,13 @@ static void cut(const prt_eval *c, job *j)
     j->packs = whole ? PACKS_none : j->taps == 1 && j->joined == NULL ? PACKS_last : PACKS_all;
     j->packed = j->packs == PACKS_none ? 0
         : j->packs == PACKS_last       ? (size_t)WORDS * PRT_GEMM_PANEL
-                                       : prt_tiles_size(j->taps, j->words);
+                                       : prt_requantize_tiles_size(j->taps, j->words);
     j->table = prt_size_align(j->tiles * sizeof(char *) / sizeof(float), 16);
     j->to = j->tiles * ROWS;
     j->last = j->plain ? ROWS * j->lda / sizeof(float) + j->words + ROWS : 0;
 }
 
-poprt_status prt_tiles_conv_run(prt_eval *c, const prt_tiles_conv *t)
+poprt_status prt_nhwc_i8_amx_conv_run(prt_eval *c, const prt_nhwc_i8_amx_conv *t)
 {
     const prt_nhwc *v = t->v;
     const size_t pixel = v->in_c * sizeof(uint32_t), line = v->in_w * pixel;
@@ -294,10 +295,10 @@ poprt_status prt_tiles_conv_run(prt_eval *c, const prt_tiles_conv *t)
     if (j.tap_at == NULL)
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < j.taps; i++)
-        j.tap_at[i] = prt_tiles_row(i * v->dilation_h, v->in_h, v->stride_h) * line;
+        j.tap_at[i] = prt_nhwc_i8_amx_row(i * v->dilation_h, v->in_h, v->stride_h) * line;
     if (t->joined > 1)
         PRT_TRY(join(c, &j));
     cut(c, &j);
-    return prt_share_run(c, j.batch * j.blocks * j.chunks, j.packed + j.table + j.to + j.last,
+    return prt_parallel_for(c, j.batch * j.blocks * j.chunks, j.packed + j.table + j.to + j.last,
         run_item, &j);
 }

@@ -108,17 +108,17 @@ poprt_status prt_fast_nhwc_group_norm(prt_eval *c, const prt_kern *k, bool *done
     (void)prt_fused_act(a->activation, a->alpha, a->beta, &j.act);
     j.most = j.channels < BLOCK ? BLOCK / j.channels : 1;
     j.blocks = (j.pixels + j.most - 1) / j.most;
-    j.ones = prt_share_raw(c, j.most, 1);
-    j.means = prt_share_raw(c, 2 * j.images * j.blocks, j.channels);
-    j.middle = prt_share_raw(c, 2 * j.images, j.channels);
+    j.ones = prt_parallel_raw(c, j.most, 1);
+    j.means = prt_parallel_raw(c, 2 * j.images * j.blocks, j.channels);
+    j.middle = prt_parallel_raw(c, 2 * j.images, j.channels);
     if (j.ones == NULL || j.means == NULL || j.middle == NULL)
         return POPRT_E_NOMEM;
     j.squares = j.means + j.images * j.blocks * j.channels;
     j.scale = j.middle + j.images * j.channels;
     for (size_t i = 0; i < j.most; i++)
         j.ones[i] = 1.0f;
-    PRT_TRY(prt_share_run(c, j.images * j.blocks, 0, measure, &j));
+    PRT_TRY(prt_parallel_for(c, j.images * j.blocks, 0, measure, &j));
     for (size_t i = 0; i < j.images * j.groups; i++)
         settle(&j, i / j.groups, i % j.groups);
-    return prt_share_run(c, j.images * j.blocks, 0, apply, &j);
+    return prt_parallel_for(c, j.images * j.blocks, 0, apply, &j);
 }

@@ -56,6 +56,6 @@ static void run_row(const void *user, size_t item, float *scratch)
 poprt_status prt_nhwc_pool_bytes(prt_eval *c, const prt_nhwc *v, bool sign)
 {
     const job j = { .v = v, .x = (const void *)v->x, .y = (void *)v->y, .sign = sign };
-    return prt_share_run(c, v->batch * v->out_h, v->in_w * v->in_c / sizeof(float) + 1, run_row,
+    return prt_parallel_for(c, v->batch * v->out_h, v->in_w * v->in_c / sizeof(float) + 1, run_row,
         &j);
 }

@@ -56,7 +56,7 @@ static void multiply(const band *b, bool split, const prt_nhwc_product *p, size_
 {
     if (!split)
         prt_nhwc_multiply(b->j->kern, p, rows, x, y, residual);
-    else if (!prt_split_strip(b->j->kern, p, rows, x, y, residual, NULL, b->split))
+    else if (!prt_bf16x3_strip(b->j->kern, p, rows, x, y, residual, NULL, b->split))
         atomic_store_explicit(&b->j->odd, true, memory_order_relaxed);
 }
 
@@ -106,7 +106,7 @@ static void expand_panels(taker *s, size_t high)
     p.n = p.run = b->count;
     p.ldc = PANEL;
     const bool splits = j->splits_first && pixels != 0; /* 0: all is padding */
-    if (splits && !prt_split_strip(j->kern, &p, pixels, x, b->hidden, NULL, &sink, b->split))
+    if (splits && !prt_bf16x3_strip(j->kern, &p, pixels, x, b->hidden, NULL, &sink, b->split))
         atomic_store_explicit(&j->odd, true, memory_order_relaxed);
     for (size_t first = 0; !splits && first < b->count; first += PANEL) {
         p.n = p.run = prt_lesser(b->count - first, PANEL);
@@ -167,18 +167,19 @@ static void run_item(const void *user, size_t item, float *scratch)
 {
     job *j = (job *)(uintptr_t)user;
     const size_t chunk = item % j->chunks, at = item / j->chunks, i = at % j->bands;
-    const size_t end = prt_share_cut(j->v.out_h, j->bands, i + 1), panels = panels_of(j);
+    const size_t end = prt_parallel_cut(j->v.out_h, j->bands, i + 1), panels = panels_of(j);
     band b = { .j = j,
         .n = at / j->bands,
-        .first = prt_share_cut(panels, j->chunks, chunk) * PANEL,
+        .first = prt_parallel_cut(panels, j->chunks, chunk) * PANEL,
         .windows = j->windows,
         .split = scratch,
         .hidden = scratch + j->split };
     b.middle = b.hidden + j->hidden;
-    b.count = prt_lesser(prt_share_cut(panels, j->chunks, chunk + 1) * PANEL, j->v.in_c) - b.first;
+    b.count =
+        prt_lesser(prt_parallel_cut(panels, j->chunks, chunk + 1) * PANEL, j->v.in_c) - b.first;
     if (j->chunks > 1)
         prt_nhwc_windows_take(&b.windows, b.first, b.count, j->v.x_pitch);
-    for (size_t row = prt_share_cut(j->v.out_h, j->bands, i), some;
+    for (size_t row = prt_parallel_cut(j->v.out_h, j->bands, i), some;
          row < end && !atomic_load_explicit(&j->odd, memory_order_relaxed); row += some) {
         some = end - row < j->strip ? end - row : j->strip;
         run_strip(&b, row, row + some);
@@ -204,8 +205,8 @@ static bool takes_panels(const job *j)
 {
     const prt_nhwc *v = &j->v;
     const size_t pixels = rows_seen(v, band_rows(j)) * v->in_w;
-    return j->expands && v->in_c > PANEL && pixels > PRT_SPLIT_FEW &&
-        prt_split_is_whole(pixels, j->expand.k) && prt_nhwc_windows_can_take(&j->windows, PANEL);
+    return j->expands && v->in_c > PANEL && pixels > PRT_BF16X3_SMALL_M &&
+        prt_bf16x3_is_whole(pixels, j->expand.k) && prt_nhwc_windows_can_take(&j->windows, PANEL);
 }
 
 /* Hidden rows are rather computed twice than threads have nothing to do, unless they can share the
@@ -214,7 +215,7 @@ static void cut(job *j, const prt_eval *c)
 {
     const prt_nhwc *v = &j->v;
     const size_t row = v->in_w * v->in_c, reach = (v->kernel_h - 1) * v->dilation_h + 1;
-    const size_t width = prt_share_width(c);
+    const size_t width = prt_parallel_width(c);
     size_t rows = HIDDEN / (row != 0 ? row : 1);
     rows = rows < reach + v->stride_h ? reach + v->stride_h : rows;
     j->bands = v->out_h / (width > 1 ? SHARED : BAND);
@@ -222,8 +223,8 @@ static void cut(job *j, const prt_eval *c)
     j->chunks = 1;
     if (v->batch * j->bands < width && !j->projects && takes_panels(j))
         j->chunks = prt_lesser(width / (v->batch * j->bands), panels_of(j));
-    while (
-        !prt_share_even(c, v->batch * j->bands * j->chunks) && v->out_h / (j->bands + 1) >= LEAST)
+    while (!prt_parallel_even(c, v->batch * j->bands * j->chunks) &&
+        v->out_h / (j->bands + 1) >= LEAST)
         j->bands++;
     j->panels = takes_panels(j);
     j->strip = band_rows(j);
@@ -236,12 +237,13 @@ static void choose_split(job *j, const prt_eval *c)
 {
     const prt_nhwc *v = &j->v;
     j->splits_first = j->expands && !atomic_load(&j->odd) &&
-        prt_split_pays(c, j->kern, v->in_h * v->in_w, j->expand.n, j->expand.k);
+        prt_bf16x3_pays(c, j->kern, v->in_h * v->in_w, j->expand.n, j->expand.k);
     j->splits_last = j->projects && !atomic_load(&j->odd) &&
-        prt_split_pays(c, j->kern, v->out_h * v->out_w, j->project.n, j->project.k);
+        prt_bf16x3_pays(c, j->kern, v->out_h * v->out_w, j->project.n, j->project.k);
     const size_t first =
-        j->splits_first ? prt_split_strip_size(&j->expand, j->hidden_rows * v->in_w) : 0;
-    const size_t last = j->splits_last ? prt_split_strip_size(&j->project, j->strip * v->out_w) : 0;
+        j->splits_first ? prt_bf16x3_strip_size(&j->expand, j->hidden_rows * v->in_w) : 0;
+    const size_t last =
+        j->splits_last ? prt_bf16x3_strip_size(&j->project, j->strip * v->out_w) : 0;
     j->split = (first > last ? first : last) + 15;
     j->split -= j->split % 16;
 }
@@ -264,7 +266,7 @@ static void take_strip(job *j, const prt_eval *c, size_t strip)
 /* Somewhat lower strips, where these fit into memory that is there anyway. */
 static void fit_strip(job *j, prt_eval *c)
 {
-    const size_t lent = prt_share_lent(c, j->v.batch * j->bands * j->chunks);
+    const size_t lent = prt_parallel_idle_scratch(c, j->v.batch * j->bands * j->chunks);
     const size_t most = j->strip;
     for (size_t strip = most; !j->panels && strip > most / 2; strip--) {
         take_strip(j, c, strip);
@@ -349,8 +351,8 @@ poprt_status prt_fast_nhwc_separable(prt_eval *c, const prt_kern *k, bool *done)
     cut(&j, c);
     double *sum = NULL;
     if (mean) {
-        float *ones = prt_share_floats(c, 1, j.v.out_w);
-        j.sums = prt_share_raw(c, j.v.batch * j.v.out_h, j.v.in_c);
+        float *ones = prt_parallel_floats(c, 1, j.v.out_w);
+        j.sums = prt_parallel_raw(c, j.v.batch * j.v.out_h, j.v.in_c);
         sum = prt_eval_scratch_raw(c, j.v.in_c, sizeof(*sum));
         if (ones == NULL || j.sums == NULL || sum == NULL)
             return POPRT_E_NOMEM;
@@ -362,7 +364,7 @@ poprt_status prt_fast_nhwc_separable(prt_eval *c, const prt_kern *k, bool *done)
     do {
         fit_strip(&j, c);
         atomic_store(&j.odd, false);
-        PRT_TRY(prt_share_run(c, j.v.batch * j.bands * j.chunks, scratch_of(&j), run_item, &j));
+        PRT_TRY(prt_parallel_for(c, j.v.batch * j.bands * j.chunks, scratch_of(&j), run_item, &j));
     } while (atomic_load(&j.odd));
     if (mean)
         store_mean(&j, sum, c->out[1]->data);

@@ -17,9 +17,9 @@ typedef struct job {
 static void run_pixels(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
-    const size_t end = prt_share_cut(j->pixels, j->pieces, item + 1), n = j->channels;
+    const size_t end = prt_parallel_cut(j->pixels, j->pieces, item + 1), n = j->channels;
     (void)scratch;
-    for (size_t p = prt_share_cut(j->pixels, j->pieces, item); p < end; p++) {
+    for (size_t p = prt_parallel_cut(j->pixels, j->pieces, item); p < end; p++) {
         const float *a = j->a + p * n, *b = j->b + p * n;
         if (j->high == NULL) {
             j->kern->zip(2 * n, a, b, j->y + p * 2 * n);
@@ -50,6 +50,6 @@ poprt_status prt_fast_nhwc_shuffle(prt_eval *c, const prt_kern *k, bool *done)
         .b = c->in[1]->data,
         .y = c->out[0]->data,
         .high = halves ? c->out[1]->data : NULL };
-    j.pieces = prt_share_alike(c, j.pixels * j.channels, LEAST);
-    return prt_share_run(c, j.pieces, 0, run_pixels, &j);
+    j.pieces = prt_parallel_alike(c, j.pixels * j.channels, LEAST);
+    return prt_parallel_for(c, j.pieces, 0, run_pixels, &j);
 }

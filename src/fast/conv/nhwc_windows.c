@@ -122,8 +122,8 @@ static void run_item(const void *user, size_t item, float *scratch)
     const job *j = user;
     const prt_nhwc *v = j->w.v;
     const size_t image = item / j->bands, band = item % j->bands; /* or a plane of one */
-    const size_t row = prt_share_cut(v->out_h, j->bands, band);
-    const size_t end = prt_share_cut(v->out_h, j->bands, band + 1);
+    const size_t row = prt_parallel_cut(v->out_h, j->bands, band);
+    const size_t end = prt_parallel_cut(v->out_h, j->bands, band + 1);
     const size_t size = v->out_w * v->y_pitch, at = (image * v->out_h + row) * size;
     const float *x = v->x + image / v->out_d * v->in_d * v->in_h * v->in_w * v->x_pitch;
     prt_nhwc_windows w = j->w;
@@ -237,7 +237,7 @@ static void run_line(const void *user, size_t item, float *scratch)
     const prt_nhwc *v = j->w.v;
     const size_t band = item % j->bands;
     const prt_nhwc part = prt_nhwc_part_of_line(v, item / j->bands,
-        prt_share_cut(v->out_w, j->bands, band), prt_share_cut(v->out_w, j->bands, band + 1));
+        prt_parallel_cut(v->out_w, j->bands, band), prt_parallel_cut(v->out_w, j->bands, band + 1));
     prt_nhwc_windows w;
     (void)scratch;
     prt_nhwc_windows_init(&w, &part);
@@ -251,13 +251,13 @@ static poprt_status run_bands(prt_eval *c, job *j)
 {
     const prt_nhwc *v = j->w.v;
     const size_t row = v->out_w * v->in_c * v->kernel_h * v->kernel_w * j->w.d.group;
-    const size_t all = row * v->out_h, usual = prt_share_pieces(all, USUAL);
-    const size_t width = prt_share_width(c);
-    const size_t least = prt_share_pieces(all, LEAST), fair = 2 * width;
+    const size_t all = row * v->out_h, usual = prt_parallel_pieces(all, USUAL);
+    const size_t width = prt_parallel_width(c);
+    const size_t least = prt_parallel_pieces(all, LEAST), fair = 2 * width;
     j->bands = width == 1 || usual > fair ? usual : least < fair ? least : fair;
     const size_t most = j->line ? v->out_w : v->out_h;
     j->bands = j->bands < most ? j->bands : most;
-    return prt_share_run(c, v->batch * v->out_d * j->bands, 0, j->line ? run_line : run_item, j);
+    return prt_parallel_for(c, v->batch * v->out_d * j->bands, 0, j->line ? run_line : run_item, j);
 }
 
 poprt_status prt_nhwc_depthwise(prt_eval *c, const prt_nhwc *v)

@@ -1,49 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * no_amx.c — in a library without the kernels for AMX (-Dkernels without amx): the functions of
- * split.h and tiles.h that no run reaches, since prt_split_pays and prt_tiles_pays are false there.
- * A compiler that optimises removes the calls; one that does not needs something to link.
+ * split.h and tiles.h that no run reaches, since prt_bf16x3_pays and prt_nhwc_i8_amx_pays are false
+ * there. A compiler that optimises removes the calls; one that does not needs something to link.
  */
 #include "fast/gemm/bf16x3.h"
 #include "fast/conv/nhwc_i8_amx.h"
 
-poprt_status prt_split_product(prt_eval *c, const prt_kern *kern, const prt_product_spec *p,
+poprt_status prt_bf16x3_product(prt_eval *c, const prt_kern *kern, const prt_product_spec *p,
     bool *done)
 {
     (void)c, (void)kern, (void)p, (void)done;
     return POPRT_E_INTERNAL;
 }
 
-bool prt_split_fits(const prt_nhwc *v)
+bool prt_bf16x3_fits(const prt_nhwc *v)
 {
     (void)v;
     return false;
 }
 
-poprt_status prt_split_conv(prt_eval *c, const prt_nhwc *v, bool *done)
+poprt_status prt_bf16x3_conv(prt_eval *c, const prt_nhwc *v, bool *done)
 {
     (void)c, (void)v, (void)done;
     return POPRT_E_INTERNAL;
 }
 
-size_t prt_tiles_joined(const prt_nhwc *v)
+size_t prt_nhwc_i8_amx_joined(const prt_nhwc *v)
 {
     (void)v;
     return 0;
 }
 
-void prt_tiles_lay(const prt_nhwc *v, size_t joined, size_t *high, size_t *wide)
+void prt_nhwc_i8_amx_lay(const prt_nhwc *v, size_t joined, size_t *high, size_t *wide)
 {
     (void)v, (void)joined, (void)high, (void)wide;
 }
 
-bool prt_tiles_pays(const prt_kern *kern, size_t pixels, size_t filters, size_t words)
+bool prt_nhwc_i8_amx_pays(const prt_kern *kern, size_t pixels, size_t filters, size_t words)
 {
     (void)kern, (void)pixels, (void)filters, (void)words;
     return false;
 }
 
-poprt_status prt_tiles_conv_run(prt_eval *c, const prt_tiles_conv *t)
+poprt_status prt_nhwc_i8_amx_conv_run(prt_eval *c, const prt_nhwc_i8_amx_conv *t)
 {
     (void)c, (void)t;
     return POPRT_E_INTERNAL;

@@ -93,6 +93,6 @@ poprt_status prt_fast_pool(prt_eval *c, const prt_kern *k, bool *done)
         return prt_fast_pass(done);
     if (!max)
         PRT_TRY(prepare_average(c, &j));
-    return prt_share_run(c, prt_dims_product(x->dims, 0, 2), prt_planes_size(&j.planes), run_plane,
-        &j);
+    return prt_parallel_for(c, prt_dims_product(x->dims, 0, 2), prt_planes_size(&j.planes),
+        run_plane, &j);
 }

@@ -155,8 +155,8 @@ static void run_item(const void *user, size_t item, float *scratch)
     const size_t plane = item / j->bands, band = item % j->bands;
     const float *x = j->x + plane * j->rows.in * j->columns.in * j->channels;
     float *y = j->y + plane * j->rows.out * j->columns.out * j->channels;
-    const size_t first = prt_share_cut(j->rows.out, j->bands, band);
-    const size_t end = prt_share_cut(j->rows.out, j->bands, band + 1);
+    const size_t first = prt_parallel_cut(j->rows.out, j->bands, band);
+    const size_t end = prt_parallel_cut(j->rows.out, j->bands, band + 1);
     if (j->nearest)
         run_nearest(j, x, y, first, end);
     else
@@ -193,8 +193,8 @@ poprt_status prt_fast_resize(prt_eval *c, const prt_kern *k, bool *done)
         .channels = turned ? (size_t)c->in[0]->dims[3] : 1 };
     PRT_TRY(fill_map(c, &form, &axis[last], &j.rows));
     PRT_TRY(fill_map(c, &form, &axis[last + 1], &j.columns));
-    const size_t wanted = prt_share_alike(c, j.rows.out * j.columns.out * j.channels, LEAST);
+    const size_t wanted = prt_parallel_alike(c, j.rows.out * j.columns.out * j.channels, LEAST);
     j.bands = wanted < j.rows.out ? wanted : j.rows.out;
-    return prt_share_run(c, prt_dims_product(c->in[0]->dims, 0, last) * j.bands,
+    return prt_parallel_for(c, prt_dims_product(c->in[0]->dims, 0, last) * j.bands,
         j.nearest ? 0 : TAPS * j.columns.out * j.channels, run_item, &j);
 }

@@ -137,7 +137,7 @@ static void turn_piece(const job *j, size_t n, size_t top, size_t left, float *t
     j->kern->input(j->v->in_c, from, to, j->in_step);
 }
 
-static void turn_input(const job *j, size_t n, size_t tile, float *to)
+static void transform_input(const job *j, size_t n, size_t tile, float *to)
 {
     const prt_nhwc *v = j->v;
     const size_t dy = v->dilation_h, dx = v->dilation_w;
@@ -153,7 +153,7 @@ static void turn_input(const job *j, size_t n, size_t tile, float *to)
     }
 }
 
-static void turn_output(const job *j, size_t n, size_t tile, size_t first, size_t columns,
+static void transform_output(const job *j, size_t n, size_t tile, size_t first, size_t columns,
     const float *from)
 {
     const prt_nhwc *v = j->v;
@@ -216,8 +216,8 @@ static const float *weights_at(const job *j, size_t panel, size_t channel)
 
 /* The matrices of a part, of `count` channels of a piece and filters [first, first + columns) of a
  * panel. */
-static void turn_weights(const job *j, size_t first, size_t columns, size_t channel, size_t count,
-    size_t part, float *to)
+static void transform_weights(const job *j, size_t first, size_t columns, size_t channel,
+    size_t count, size_t part, float *to)
 {
     const prt_nhwc *v = j->v;
     const size_t panel = first / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
@@ -284,7 +284,7 @@ static void run_filters(const job *j, size_t n, size_t first, size_t columns, si
         for (size_t i = 0; i < j->planes; i++) {
             const turn *t = &j->turns[i];
             if (j->weights == NULL && (i == 0 || t->part != t[-1].part))
-                turn_weights(j, first, columns, channel, k, t->part, room);
+                transform_weights(j, first, columns, channel, k, t->part, room);
             prt_gemm_block g = { .rows = tiles,
                 .columns = columns,
                 .k = k,
@@ -303,7 +303,7 @@ static void run_filters(const job *j, size_t n, size_t first, size_t columns, si
         }
     }
     for (size_t i = 0; i < tiles; i++)
-        turn_output(j, n, tile + i, first, columns, products + i * PRT_GEMM_PANEL);
+        transform_output(j, n, tile + i, first, columns, products + i * PRT_GEMM_PANEL);
 }
 
 static void run_item(const void *user, size_t item, float *scratch)
@@ -311,14 +311,14 @@ static void run_item(const void *user, size_t item, float *scratch)
     const job *j = user;
     const size_t part = item % j->parts, block = item / j->parts % j->blocks;
     const size_t n = item / j->parts / j->blocks, all = j->high * j->wide;
-    const size_t tile = prt_share_cut(all, j->blocks, block);
-    const size_t tiles = prt_share_cut(all, j->blocks, block + 1) - tile;
+    const size_t tile = prt_parallel_cut(all, j->blocks, block);
+    const size_t tiles = prt_parallel_cut(all, j->blocks, block + 1) - tile;
     float *products = scratch + j->planes * j->in_step;
     for (size_t i = 0; i < tiles; i++)
-        turn_input(j, n, tile + i, scratch + i * j->depth);
-    const size_t last = j->first + prt_share_cut(j->slices, j->parts, part + 1) * SLICE;
+        transform_input(j, n, tile + i, scratch + i * j->depth);
+    const size_t last = j->first + prt_parallel_cut(j->slices, j->parts, part + 1) * SLICE;
     const size_t end = last < j->v->out_c ? last : j->v->out_c;
-    size_t i = j->first + prt_share_cut(j->slices, j->parts, part) * SLICE;
+    size_t i = j->first + prt_parallel_cut(j->slices, j->parts, part) * SLICE;
     for (size_t some; i < end; i += some) {
         some = PRT_GEMM_PANEL - i % PRT_GEMM_PANEL;
         some = some < end - i ? some : end - i;
@@ -339,7 +339,7 @@ static void weights_item(const void *user, size_t item, float *scratch)
     float *to = j->made + panel * j->depth + channel * width;
     (void)scratch;
     for (size_t part = 0; part < j->made_parts; part++)
-        turn_weights(j, j->first + panel, width, channel, left < GO ? left : GO, part,
+        transform_weights(j, j->first + panel, width, channel, left < GO ? left : GO, part,
             to + j->before[part] * j->step);
 }
 
@@ -350,7 +350,7 @@ static poprt_status run_groups(prt_eval *c, job *j, size_t items, size_t floats)
     const size_t all = (j->v->out_c + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
     const size_t fit = WEIGHTS / (j->matrices * each), some = fit < 1 ? 1 : fit < all ? fit : all;
     j->step = some * each + 16;
-    j->weights = j->made = prt_share_raw(c, j->matrices, j->step);
+    j->weights = j->made = prt_parallel_raw(c, j->matrices, j->step);
     if (j->made == NULL)
         return POPRT_E_NOMEM;
     for (size_t panel = 0; panel < all; panel += some) {
@@ -358,8 +358,8 @@ static poprt_status run_groups(prt_eval *c, job *j, size_t items, size_t floats)
         j->first = panel * PRT_GEMM_PANEL;
         j->slices = panels * (PRT_GEMM_PANEL / SLICE);
         j->parts = j->parts < j->slices ? j->parts : j->slices;
-        PRT_TRY(prt_share_run(c, panels * j->pieces * goes, 0, weights_item, j));
-        PRT_TRY(prt_share_run(c, items * j->parts, floats, run_item, j));
+        PRT_TRY(prt_parallel_for(c, panels * j->pieces * goes, 0, weights_item, j));
+        PRT_TRY(prt_parallel_for(c, items * j->parts, floats, run_item, j));
     }
     return POPRT_OK;
 }
@@ -368,8 +368,8 @@ static poprt_status run_groups(prt_eval *c, job *j, size_t items, size_t floats)
 static void cut_tiles(job *j, const prt_eval *c, size_t least)
 {
     const size_t tiles = j->high * j->wide;
-    while (
-        !prt_share_even(c, j->v->batch * j->blocks * j->parts) && tiles / (j->blocks + 1) >= least)
+    while (!prt_parallel_even(c, j->v->batch * j->blocks * j->parts) &&
+        tiles / (j->blocks + 1) >= least)
         j->blocks++;
 }
 
@@ -382,10 +382,10 @@ static void cut(job *j, const prt_eval *c, size_t most)
     j->slices = (j->v->out_c + SLICE - 1) / SLICE;
     j->parts = 1;
     const bool whole =
-        j->v->out_c % PRT_GEMM_PANEL == 0 && prt_share_even(c, j->v->out_c / PRT_GEMM_PANEL);
+        j->v->out_c % PRT_GEMM_PANEL == 0 && prt_parallel_even(c, j->v->out_c / PRT_GEMM_PANEL);
     cut_tiles(j, c, whole || j->v->form.transformed ? LEAST : FEW);
-    while (!prt_share_even(c, j->v->batch * j->blocks * j->parts) &&
-        j->parts < prt_share_width(c) && j->parts < j->slices)
+    while (!prt_parallel_even(c, j->v->batch * j->blocks * j->parts) &&
+        j->parts < prt_parallel_width(c) && j->parts < j->slices)
         j->parts++;
     cut_tiles(j, c, FEW);
 }
@@ -487,9 +487,9 @@ poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v)
     if (v->form.transformed) {
         j.weights = v->w;
         j.step = prt_nhwc_weights_step(&v->form);
-        return prt_share_run(c, items * j.parts, floats, run_item, &j);
+        return prt_parallel_for(c, items * j.parts, floats, run_item, &j);
     }
-    if (items > prt_share_width(c))
+    if (items > prt_parallel_width(c))
         return run_groups(c, &j, items, floats);
     j.chunk = v->in_c < DEPTH ? v->in_c : DEPTH;
     j.step = j.chunk * PRT_GEMM_PANEL + 48;
@@ -497,5 +497,5 @@ poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v)
     for (size_t part = 0; part < j.made_parts; part++)
         if (room < (j.before[part + 1] - j.before[part]) * j.step)
             room = (j.before[part + 1] - j.before[part]) * j.step;
-    return prt_share_run(c, items * j.parts, floats + room, run_item, &j);
+    return prt_parallel_for(c, items * j.parts, floats + room, run_item, &j);
 }

@@ -32,6 +32,6 @@ poprt_status prt_fast_packed_trees(prt_eval *c, const prt_kern *k, bool *done)
         return POPRT_OK;
     if (!prt_packed_room(&j.f, &room) || !prt_size_mul(room, 2, &room))
         return prt_fail_nomem(SIZE_MAX);
-    PRT_TRY(prt_share_run(c, (j.f.rows + j.f.most - 1) / j.f.most, room, run_rows, &j));
+    PRT_TRY(prt_parallel_for(c, (j.f.rows + j.f.most - 1) / j.f.most, room, run_rows, &j));
     return broken ? prt_packed_fail(c) : POPRT_OK;
 }

@@ -33,9 +33,9 @@ static size_t find(const float *x, size_t n, float r, bool last)
 static void run_rows(const void *user, size_t item, float *scratch)
 {
     const places *p = user;
-    const size_t end = prt_share_cut(p->rows, p->pieces, item + 1);
+    const size_t end = prt_parallel_cut(p->rows, p->pieces, item + 1);
     (void)scratch;
-    for (size_t i = prt_share_cut(p->rows, p->pieces, item); i < end; i++) {
+    for (size_t i = prt_parallel_cut(p->rows, p->pieces, item); i < end; i++) {
         const float *x = p->x + i * p->n;
         const float r = p->kern->rows.extreme(p->least ? PRT_TWO_min : PRT_TWO_max, p->n, x);
         p->y[i] = (int64_t)find(x, p->n, r, p->last);
@@ -93,9 +93,9 @@ poprt_status prt_fast_argmax(prt_eval *c, const prt_kern *k, bool *done)
         return prt_fast_pass(done);
     if (p.inner > 1) {
         p.pieces = (p.inner + COLUMNS - 1) / COLUMNS;
-        return prt_share_run(c, p.rows * p.pieces, 3 * COLUMNS, run_columns, &p);
+        return prt_parallel_for(c, p.rows * p.pieces, 3 * COLUMNS, run_columns, &p);
     }
-    const size_t most = prt_share_alike(c, p.rows * p.n, 1 << 15);
+    const size_t most = prt_parallel_alike(c, p.rows * p.n, 1 << 15);
     p.pieces = p.rows < most ? p.rows : most;
-    return prt_share_run(c, p.pieces, 0, run_rows, &p);
+    return prt_parallel_for(c, p.pieces, 0, run_rows, &p);
 }

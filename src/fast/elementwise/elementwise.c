@@ -215,8 +215,8 @@ static void run_tiles(const job *j, size_t tile, size_t end, float *scratch)
 static void run_piece(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
-    const size_t first = prt_share_cut(j->count, j->pieces, item);
-    (j->by_rows ? run_rows : run_tiles)(j, first, prt_share_cut(j->count, j->pieces, item + 1),
+    const size_t first = prt_parallel_cut(j->count, j->pieces, item);
+    (j->by_rows ? run_rows : run_tiles)(j, first, prt_parallel_cut(j->count, j->pieces, item + 1),
         scratch);
 }
 
@@ -244,11 +244,11 @@ poprt_status prt_elementwise_run(prt_eval *c, const prt_kern *k, const prt_progr
     settle(&j);
     j.by_rows = !prt_elementwise_pays(c, v->n_steps);
     j.count = prt_tensor_count(c->out[0]);
-    j.pieces = prt_share_alike(c, j.count * j.v.n_steps, PIECE);
+    j.pieces = prt_parallel_alike(c, j.count * j.v.n_steps, PIECE);
     if (!j.by_rows)
         cut_tiles(&j);
     j.pieces = j.pieces < j.count ? j.pieces : j.count;
-    return prt_share_run(c, j.pieces, (size_t)j.tiles * TILE, run_piece, &j);
+    return prt_parallel_for(c, j.pieces, (size_t)j.tiles * TILE, run_piece, &j);
 }
 
 poprt_status prt_fast_elementwise(prt_eval *c, const prt_kern *k, bool *done);

@@ -22,9 +22,9 @@ typedef struct decoder {
 static void decode_piece(const void *user, size_t item, float *scratch)
 {
     const decoder *d = user;
-    const size_t end = prt_share_cut(d->count, d->pieces, item + 1);
+    const size_t end = prt_parallel_cut(d->count, d->pieces, item + 1);
     (void)scratch;
-    for (size_t i = prt_share_cut(d->count, d->pieces, item); i < end; i++)
+    for (size_t i = prt_parallel_cut(d->count, d->pieces, item); i < end; i++)
         d->to[i] = d->table[d->from[i]];
 }
 
@@ -47,8 +47,8 @@ poprt_status prt_fast_decode(prt_eval *c, bool *done)
         const uint8_t byte = (uint8_t)i;
         d.table[i] = (float)prt_load_f64(x->dtype, &byte, 0);
     }
-    d.pieces = prt_share_pieces(d.count, PIECE);
-    return prt_share_run(c, d.pieces, 0, decode_piece, &d);
+    d.pieces = prt_parallel_pieces(d.count, PIECE);
+    return prt_parallel_for(c, d.pieces, 0, decode_piece, &d);
 }
 
 #ifndef PRT_NO_GRAPHCORE
@@ -83,12 +83,12 @@ static uint8_t encode(const encoder *e, double value)
 static void encode_piece(const void *user, size_t item, float *scratch)
 {
     const encoder *e = user;
-    const size_t end = prt_share_cut(e->count, e->pieces, item + 1);
+    const size_t end = prt_parallel_cut(e->count, e->pieces, item + 1);
     const uint16_t *halves = e->x->data;
     const float *floats = e->x->data;
     const bool half = e->x->dtype == PRT_DTYPE_f16;
     (void)scratch;
-    for (size_t i = prt_share_cut(e->count, e->pieces, item); i < end; i++)
+    for (size_t i = prt_parallel_cut(e->count, e->pieces, item); i < end; i++)
         e->to[i] = encode(e, (double)(half ? prt_half_to_f32(halves[i]) : floats[i]));
 }
 
@@ -110,7 +110,7 @@ poprt_status prt_fast_cast_to_uint8(prt_eval *c, const prt_kern *k, bool *done)
         .digits = f143 ? 3 : 2,
         .least = f143 ? -7 : -15,
         .count = prt_tensor_count(c->in[0]) };
-    e.pieces = prt_share_pieces(e.count, PIECE);
-    return prt_share_run(c, e.pieces, 0, encode_piece, &e);
+    e.pieces = prt_parallel_pieces(e.count, PIECE);
+    return prt_parallel_for(c, e.pieces, 0, encode_piece, &e);
 }
 #endif

@@ -46,8 +46,8 @@ static void run_piece(const void *user, size_t item, float *scratch)
     (void)scratch;
     prt_rows_init(&r, u->out, u->n_in, u->in);
     r.most = SIZE_MAX;
-    prt_rows_part(&r, prt_share_cut(r.total, u->pieces, item),
-        prt_share_cut(r.total, u->pieces, item + 1));
+    prt_rows_part(&r, prt_parallel_cut(r.total, u->pieces, item),
+        prt_parallel_cut(r.total, u->pieces, item + 1));
     while (prt_rows_next(&r))
         u->run(u, &r);
 }
@@ -55,8 +55,8 @@ static void run_piece(const void *user, size_t item, float *scratch)
 static poprt_status run_runs(prt_eval *c, runs *u)
 {
     u->out = c->out[0];
-    u->pieces = prt_share_alike(c, prt_tensor_count(u->out), PIECE);
-    return prt_share_run(c, u->pieces, 0, run_piece, u);
+    u->pieces = prt_parallel_alike(c, prt_tensor_count(u->out), PIECE);
+    return prt_parallel_for(c, u->pieces, 0, run_piece, u);
 }
 
 /* Elements of input k from where the run has them on. */
@@ -261,9 +261,9 @@ typedef struct cast {
 static void cast_piece(const void *user, size_t item, float *scratch)
 {
     const cast *s = user;
-    const size_t first = prt_share_cut(s->count, s->pieces, item);
+    const size_t first = prt_parallel_cut(s->count, s->pieces, item);
     (void)scratch;
-    s->kern->plain.cast(s->from, s->to, prt_share_cut(s->count, s->pieces, item + 1) - first,
+    s->kern->plain.cast(s->from, s->to, prt_parallel_cut(s->count, s->pieces, item + 1) - first,
         (const char *)s->x->data + first * (prt_dtype_bits(s->x->dtype) / 8),
         (char *)s->y->data + first * (prt_dtype_bits(s->y->dtype) / 8));
 }
@@ -285,6 +285,6 @@ poprt_status prt_fast_cast(prt_eval *c, const prt_kern *k, bool *done)
         return prt_fast_decode(c, done);
     if (s.from < 0 || s.to < 0 || s.from == s.to)
         return prt_fast_pass(done);
-    s.pieces = prt_share_alike(c, s.count, PIECE);
-    return prt_share_run(c, s.pieces, 0, cast_piece, &s);
+    s.pieces = prt_parallel_alike(c, s.count, PIECE);
+    return prt_parallel_for(c, s.pieces, 0, cast_piece, &s);
 }

@@ -38,9 +38,9 @@ static void run_part(const stretch *s, size_t from, size_t count, size_t at)
 static void run_piece(const void *user, size_t item, float *scratch)
 {
     const stretch *s = user;
-    const size_t end = prt_share_cut(s->total, s->pieces, item + 1);
+    const size_t end = prt_parallel_cut(s->total, s->pieces, item + 1);
     (void)scratch;
-    for (size_t i = prt_share_cut(s->total, s->pieces, item); i < end;) {
+    for (size_t i = prt_parallel_cut(s->total, s->pieces, item); i < end;) {
         const size_t row = i / s->inner, left = (row + 1) * s->inner - i;
         const size_t count = left < end - i ? left : end - i;
         run_part(s, i, count, row % s->axis);
@@ -66,8 +66,8 @@ static poprt_status run(prt_eval *c, const prt_kern *k, int64_t axis_attr)
         s.axis = (size_t)x->dims[axis];
         s.inner = prt_dims_product(x->dims, axis + 1, x->rank);
     }
-    s.pieces = prt_share_pieces(s.total, QUANTIZE_LEAST);
-    return prt_share_run(c, s.pieces, 0, run_piece, &s);
+    s.pieces = prt_parallel_pieces(s.total, QUANTIZE_LEAST);
+    return prt_parallel_for(c, s.pieces, 0, run_piece, &s);
 }
 
 static bool is_byte(int32_t dtype)
@@ -115,9 +115,9 @@ static void run_both(const void *user, size_t item, float *scratch)
 {
     const both *s = user;
     prt_add_bytes part = s->of;
-    const size_t from = prt_share_cut(s->total, s->pieces, item);
+    const size_t from = prt_parallel_cut(s->total, s->pieces, item);
     (void)scratch;
-    part.n = prt_share_cut(s->total, s->pieces, item + 1) - from;
+    part.n = prt_parallel_cut(s->total, s->pieces, item + 1) - from;
     part.a.x += from;
     part.b.x += from;
     part.y += from;
@@ -129,14 +129,14 @@ static void run_gated(const void *user, size_t item, float *scratch)
 {
     const both *s = user;
     const size_t image = item / s->pieces, piece = item % s->pieces, c = s->channels;
-    const size_t end = prt_share_cut(s->rows, s->pieces, piece + 1);
+    const size_t end = prt_parallel_cut(s->rows, s->pieces, piece + 1);
     const uint8_t *gate = (s->first ? s->of.a.x : s->of.b.x) + image * c;
     const uint8_t *x = (s->first ? s->of.b.x : s->of.a.x) + image * s->rows * c;
     uint8_t *repeated = (uint8_t *)(void *)scratch, *y = s->of.y + image * s->rows * c;
     prt_add_bytes part = s->of;
     for (size_t i = 0; i < s->repeat; i++)
         memcpy(repeated + i * c, gate, c);
-    for (size_t i = prt_share_cut(s->rows, s->pieces, piece), some; i < end; i += some) {
+    for (size_t i = prt_parallel_cut(s->rows, s->pieces, piece), some; i < end; i += some) {
         some = end - i < s->repeat ? end - i : s->repeat;
         part.n = some * c;
         part.a.x = s->first ? repeated : x + i * c;
@@ -173,7 +173,7 @@ poprt_status prt_fast_quantized_add(prt_eval *c, const prt_kern *k, bool *done)
     const bool whole_a = prt_tensor_count(a) == n, whole_b = prt_tensor_count(b) == n;
     both s = { .run = k->bytes.add,
         .total = n,
-        .pieces = prt_share_pieces(n, QUANTIZE_LEAST),
+        .pieces = prt_parallel_pieces(n, QUANTIZE_LEAST),
         .of = { .multiply = c->def->id == PRT_OP_quantized_mul,
             .a = side(c, 0),
             .b = side(c, 3),
@@ -182,15 +182,15 @@ poprt_status prt_fast_quantized_add(prt_eval *c, const prt_kern *k, bool *done)
             .sign = y->dtype == PRT_DTYPE_i8,
             .y = y->data } };
     if (whole_a && whole_b)
-        return prt_share_run(c, s.pieces, 0, run_both, &s);
+        return prt_parallel_for(c, s.pieces, 0, run_both, &s);
     s.first = whole_b;
     if (!(whole_b ? is_gate(a, y) : whole_a && is_gate(b, y)))
         return prt_fast_pass(done); /* the reference knows how to broadcast */
     s.channels = (size_t)y->dims[y->rank - 1];
     s.rows = n / s.channels / (size_t)y->dims[0];
     s.repeat = s.channels < GATE_BYTES ? GATE_BYTES / s.channels : 1;
-    s.pieces = prt_share_pieces(s.rows, QUANTIZE_LEAST / s.channels + 1);
-    return prt_share_run(c, (size_t)y->dims[0] * s.pieces,
+    s.pieces = prt_parallel_pieces(s.rows, QUANTIZE_LEAST / s.channels + 1);
+    return prt_parallel_for(c, (size_t)y->dims[0] * s.pieces,
         (s.repeat * s.channels + sizeof(float) - 1) / sizeof(float), run_gated, &s);
 }
 
@@ -207,8 +207,9 @@ static void run_lookup(const void *user, size_t item, float *scratch)
 {
     const lookup *l = user;
     const bool one = l->rows == 1;
-    const size_t total = one ? l->columns : l->rows, from = prt_share_cut(total, l->pieces, item);
-    const size_t end = prt_share_cut(total, l->pieces, item + 1);
+    const size_t total = one ? l->columns : l->rows,
+                 from = prt_parallel_cut(total, l->pieces, item);
+    const size_t end = prt_parallel_cut(total, l->pieces, item + 1);
     (void)scratch;
     if (one)
         l->kern->bytes.look_up(end - from, l->x + from, l->table, l->y + from);
@@ -236,8 +237,8 @@ poprt_status prt_fast_byte_table(prt_eval *c, const prt_kern *k, bool *done)
         l.columns = (size_t)x->dims[x->rank - 1];
         l.rows = n / l.columns;
     }
-    l.pieces = prt_share_pieces(n, 4 * QUANTIZE_LEAST);
-    return prt_share_run(c, l.pieces, 0, run_lookup, &l);
+    l.pieces = prt_parallel_pieces(n, 4 * QUANTIZE_LEAST);
+    return prt_parallel_for(c, l.pieces, 0, run_lookup, &l);
 }
 
 /* ---- DynamicQuantizeLinear ---- */
@@ -252,8 +253,8 @@ typedef struct range {
 static void run_range(const void *user, size_t item, float *scratch)
 {
     const range *r = user;
-    const size_t from = prt_share_cut(r->n, r->pieces, item);
-    const size_t count = prt_share_cut(r->n, r->pieces, item + 1) - from;
+    const size_t from = prt_parallel_cut(r->n, r->pieces, item);
+    const size_t count = prt_parallel_cut(r->n, r->pieces, item + 1) - from;
     (void)scratch;
     r->low[item] = r->kern->rows.extreme(PRT_TWO_min, count, r->x + from);
     r->high[item] = r->kern->rows.extreme(PRT_TWO_max, count, r->x + from);
@@ -272,10 +273,10 @@ poprt_status prt_fast_dynamic_quantize(prt_eval *c, const prt_kern *k, bool *don
     const range r = { .kern = k,
         .x = x->data,
         .n = prt_tensor_count(x),
-        .pieces = prt_share_pieces(prt_tensor_count(x), QUANTIZE_LEAST),
+        .pieces = prt_parallel_pieces(prt_tensor_count(x), QUANTIZE_LEAST),
         .low = ends,
         .high = ends + MOST_PIECES };
-    PRT_TRY(prt_share_run(c, r.pieces, 0, run_range, &r));
+    PRT_TRY(prt_parallel_for(c, r.pieces, 0, run_range, &r));
     if (c->rehearses) /* nothing was written to `ends` */
         return POPRT_OK;
     const float low = k->rows.extreme(PRT_TWO_min, r.pieces, r.low);
@@ -299,5 +300,5 @@ poprt_status prt_fast_dynamic_quantize(prt_eval *c, const prt_kern *k, bool *don
         *(float *)c->out[1]->data = scale;
     if (prt_eval_wants(c, 2))
         *(uint8_t *)c->out[2]->data = zero;
-    return prt_share_run(c, s.pieces, 0, run_piece, &s);
+    return prt_parallel_for(c, s.pieces, 0, run_piece, &s);
 }

@@ -95,10 +95,10 @@ static double short_sum(const job *j, const float *x)
 static void run_rows(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
-    const size_t end = prt_share_cut(j->kept.count, j->pieces, item + 1);
+    const size_t end = prt_parallel_cut(j->kept.count, j->pieces, item + 1);
     const bool fits = j->n <= SHORT && j->reduced.count == 1 && j->kind != MAX && j->kind != MIN;
     (void)scratch;
-    for (size_t i = prt_share_cut(j->kept.count, j->pieces, item); i < end; i++) {
+    for (size_t i = prt_parallel_cut(j->kept.count, j->pieces, item); i < end; i++) {
         const float *x = j->x + offset_of(&j->kept, i);
         j->y[i] = fits ? finish(j, short_sum(j, x)) : element(j, x);
     }
@@ -122,8 +122,8 @@ static void run_columns(const void *user, size_t item, float *scratch)
                 x + offset_of(&j->reduced, i), 1, y);
         return;
     }
-    const size_t end = prt_share_cut(j->reduced.count, j->parts, part + 1);
-    for (size_t i = prt_share_cut(j->reduced.count, j->parts, part); i < end; i++)
+    const size_t end = prt_parallel_cut(j->reduced.count, j->parts, part + 1);
+    for (size_t i = prt_parallel_cut(j->reduced.count, j->parts, part); i < end; i++)
         j->kern->add_to(m, x + offset_of(&j->reduced, i), is_square(j), sums);
     for (size_t i = 0; i < m && j->parts == 1; i++)
         y[i] = finish(j, sums[i]);
@@ -141,7 +141,7 @@ static poprt_status reduce_columns(prt_eval *c, job *j)
         if (j->sums == NULL)
             return POPRT_E_NOMEM;
     }
-    PRT_TRY(prt_share_run(c, j->kept.count * j->pieces * j->parts, 0, run_columns, j));
+    PRT_TRY(prt_parallel_for(c, j->kept.count * j->pieces * j->parts, 0, run_columns, j));
     for (size_t i = 0; i < n && j->sums != NULL; i++) {
         for (size_t part = 1; part < j->parts; part++)
             j->sums[i] += j->sums[part * n + i];
@@ -188,9 +188,9 @@ static poprt_status run_axes(prt_eval *c, const prt_kern *k, kind what, uint32_t
     j.total = (double)(last ? j.n : 1) * (double)j.reduced.count;
     if (!last)
         return reduce_columns(c, &j);
-    const size_t most = prt_share_alike(c, prt_tensor_count(x), 1 << 15);
+    const size_t most = prt_parallel_alike(c, prt_tensor_count(x), 1 << 15);
     j.pieces = j.kept.count < most ? j.kept.count : most;
-    return prt_share_run(c, j.pieces, 0, run_rows, &j);
+    return prt_parallel_for(c, j.pieces, 0, run_rows, &j);
 }
 
 poprt_status prt_fast_reduce(prt_eval *c, const prt_kern *k, bool *done);

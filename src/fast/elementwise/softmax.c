@@ -74,7 +74,7 @@ static poprt_status run(prt_eval *c, const prt_kern *k, int64_t axis, bool logar
         .y = c->out[0]->data,
         .logarithm = logarithm };
     const size_t items = prt_dims_product(x->dims, 0, at) * s.chunks;
-    return prt_share_run(c, items, 2 * COLUMNS, run_columns, &s);
+    return prt_parallel_for(c, items, 2 * COLUMNS, run_columns, &s);
 }
 
 poprt_status prt_fast_softmax(prt_eval *c, const prt_kern *k, bool *done);

@@ -23,8 +23,8 @@ typedef struct map {
 static void map_piece(const void *user, size_t item, float *scratch)
 {
     const map *m = user;
-    const size_t from = prt_share_cut(m->count, m->pieces, item);
-    const size_t n = prt_share_cut(m->count, m->pieces, item + 1) - from;
+    const size_t from = prt_parallel_cut(m->count, m->pieces, item);
+    const size_t n = prt_parallel_cut(m->count, m->pieces, item + 1) - from;
     (void)scratch;
     if (m->one >= 0)
         m->kern->rows.one(m->one, n, m->x + from, m->y + from);
@@ -41,8 +41,8 @@ static poprt_status run_map(prt_eval *c, map *m, bool *done)
     m->x = c->in[0]->data;
     m->y = c->out[0]->data;
     m->count = prt_tensor_count(c->in[0]);
-    m->pieces = prt_share_alike(c, m->count, PIECE);
-    return prt_share_run(c, m->pieces, 0, map_piece, m);
+    m->pieces = prt_parallel_alike(c, m->count, PIECE);
+    return prt_parallel_for(c, m->pieces, 0, map_piece, m);
 }
 
 poprt_status prt_fast_unary(prt_eval *c, const prt_kern *k, bool *done);
@@ -94,8 +94,8 @@ static void pair_piece(const void *user, size_t item, float *scratch)
     (void)scratch;
     prt_rows_init(&r, p->out, 2, p->in);
     r.most = SIZE_MAX;
-    prt_rows_part(&r, prt_share_cut(r.total, p->pieces, item),
-        prt_share_cut(r.total, p->pieces, item + 1));
+    prt_rows_part(&r, prt_parallel_cut(r.total, p->pieces, item),
+        prt_parallel_cut(r.total, p->pieces, item + 1));
     while (prt_rows_next(&r))
         p->run(p->kind, r.count, a + r.from[0], r.step[0], b + r.from[1], r.step[1], y + r.to);
 }
@@ -118,12 +118,12 @@ poprt_status prt_fast_binary(prt_eval *c, const prt_kern *k, bool *done)
         .in = { c->in[0], c->in[1] },
         .out = c->out[0],
         .kind = prt_instruction_kind(step.code),
-        .pieces = prt_share_alike(c, prt_tensor_count(c->out[0]), PIECE) };
-    PRT_TRY(prt_share_run(c, p.pieces, 0, pair_piece, &p));
+        .pieces = prt_parallel_alike(c, prt_tensor_count(c->out[0]), PIECE) };
+    PRT_TRY(prt_parallel_for(c, p.pieces, 0, pair_piece, &p));
     for (uint32_t i = 2; i < c->n_in; i++) { /* the output so far, in place, and one more */
         p.in[0] = c->out[0];
         p.in[1] = c->in[i];
-        PRT_TRY(prt_share_run(c, p.pieces, 0, pair_piece, &p));
+        PRT_TRY(prt_parallel_for(c, p.pieces, 0, pair_piece, &p));
     }
     return POPRT_OK;
 }
@@ -160,6 +160,6 @@ poprt_status prt_fast_pow(prt_eval *c, const prt_kern *k, bool *done)
     const pair p = { .run = powers,
         .in = { c->in[0], c->in[1] },
         .out = c->out[0],
-        .pieces = prt_share_alike(c, prt_tensor_count(c->out[0]), PIECE / 8) };
-    return prt_share_run(c, p.pieces, 0, pair_piece, &p);
+        .pieces = prt_parallel_alike(c, prt_tensor_count(c->out[0]), PIECE / 8) };
+    return prt_parallel_for(c, p.pieces, 0, pair_piece, &p);
 }

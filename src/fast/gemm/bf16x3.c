@@ -23,10 +23,10 @@
  * which stays in the second cache level with two split panels. Items for each thread: blocks of
  * MANY_ROWS or more, or one of SOME_ROWS if B is little, else chunks of panels. GATHER rows of
  * pixels share what they read. SHORT, LONG: pixels of parts of a line. */
-enum { LEAST_ROWS = 12, LEAST_COLUMNS = PRT_NHWC_SPLIT_FILTERS, LEAST_K = 24,
-    LEAST_WORK = 1 << 20, PIECE = 1 << 14, BLOCK = PRT_SPLIT_BLOCK, ITEMS = 4,
+enum { LEAST_ROWS = 12, LEAST_COLUMNS = PRT_NHWC_BF16X3_FILTERS, LEAST_K = 24,
+    LEAST_WORK = 1 << 20, PIECE = 1 << 14, BLOCK = PRT_BF16X3_BLOCK, ITEMS = 4,
     MANY_ROWS = 192, SOME_ROWS = 24, LITTLE = 1 << 17, GATHER = 4,
-    DEPTH = PRT_SPLIT_DEPTH, ROWS = PRT_SPLIT_ROWS, SHORT = 256, LONG = 2048 };
+    DEPTH = PRT_BF16X3_DEPTH, ROWS = PRT_BF16X3_ROWS, SHORT = 256, LONG = 2048 };
 
 /* Units of A that are split: rows, of images those of a row of pixels, with padding where that is
  * laid out. All with DEPTH of K, then all with more of it. */
@@ -72,7 +72,7 @@ static void split_rows(job *j, const float *a, size_t lda, size_t rows, size_t p
 {
     const float *scale = j->p->scale;
     for (size_t k = 0; k < j->k; k += DEPTH, to += plane)
-        if (!j->kern->split.rows(rows, prt_lesser(j->k - k, DEPTH), a + k, lda,
+        if (!j->kern->bf16x3.rows(rows, prt_lesser(j->k - k, DEPTH), a + k, lda,
                 scale != NULL ? scale + k : NULL, to, j->pitch))
             atomic_store_explicit(&j->finite, false, memory_order_relaxed);
 }
@@ -113,14 +113,14 @@ static void gather_pixels(job *j, size_t row, size_t rows, size_t plane, float *
 {
     const prt_nhwc *v = j->images;
     const size_t wide = prt_nhwc_band_wide(v);
-    prt_split_pixels g = { .count = v->out_w, .step = v->stride_w * v->in_c,
+    prt_bf16x3_pixels g = { .count = v->out_w, .step = v->stride_w * v->in_c,
         .each = v->kernel_w * v->in_c, .far = v->dilation_h * wide, .x = band, .ldto = j->pitch };
     prt_nhwc_lay_band(v, row / v->out_h, row % v->out_h, rows, band);
     for (size_t i = 0; i < rows; i++, g.x += v->stride_h * wide)
         for (g.skip = 0; g.skip < j->k; g.skip += DEPTH) {
             g.k = prt_lesser(j->k - g.skip, DEPTH);
             g.to = to + g.skip / DEPTH * plane + i * j->unit * j->pitch;
-            if (!j->kern->split.pixels(&g))
+            if (!j->kern->bf16x3.pixels(&g))
                 atomic_store_explicit(&j->finite, false, memory_order_relaxed);
         }
 }
@@ -145,8 +145,8 @@ static void split_some(job *j, const split_a *s, size_t row, size_t end, float *
 static void split_piece(const void *user, size_t item, float *scratch)
 {
     job *j = (job *)(uintptr_t)user;
-    split_some(j, &j->a, prt_share_cut(j->rows, j->pieces, item),
-        prt_share_cut(j->rows, j->pieces, item + 1), scratch);
+    split_some(j, &j->a, prt_parallel_cut(j->rows, j->pieces, item),
+        prt_parallel_cut(j->rows, j->pieces, item + 1), scratch);
 }
 
 /* ---- parts of panels ---- */
@@ -155,7 +155,7 @@ typedef struct part {
     size_t first;     /* column */
     size_t tap, skip; /* piece, and where in each */
     bool begins, ends; /* K */
-    prt_split_panel panel;
+    prt_bf16x3_panel panel;
 } part;
 
 /* Part i of K of columns from `first` on, before `end`, in `room` where it has to be packed. */
@@ -171,11 +171,11 @@ static part part_of(const job *j, size_t first, size_t end, size_t i, float *roo
         t.tap = i / cuts;
         t.skip = i % cuts * DEPTH;
     } else {
-        const size_t some = DEPTH / prt_split_size(j->k);
+        const size_t some = DEPTH / prt_bf16x3_size(j->k);
         t.tap = i * some;
         taps = prt_lesser(some, j->taps - t.tap);
     }
-    t.panel = (prt_split_panel){ .taps = taps, .k = prt_lesser(j->k - t.skip, DEPTH),
+    t.panel = (prt_bf16x3_panel){ .taps = taps, .k = prt_lesser(j->k - t.skip, DEPTH),
         .columns = columns, .b = room, .stride = width, .to = to };
     const size_t k = t.tap * j->k + t.skip;
     if (p->direct != NULL && (width == columns || p->padded))
@@ -216,12 +216,12 @@ static void finish(const job *j, const rows *r, const part *t)
     }
 }
 
-static void multiply(job *j, const rows *r, const part *t, prt_split_panel *next)
+static void multiply(job *j, const rows *r, const part *t, prt_bf16x3_panel *next)
 {
     const prt_product_spec *p = j->p;
-    const prt_split_panel *b = &t->panel;
+    const prt_bf16x3_panel *b = &t->panel;
     prt_gemm_end e = p->end;
-    prt_split_block g = { .rows = r->count, .columns = b->columns, .k = b->k,
+    prt_bf16x3_block g = { .rows = r->count, .columns = b->columns, .k = b->k,
         .a = r->a.a + t->skip / DEPTH * r->a.plane, .lda = j->pitch, .taps = b->taps, .b = b->to,
         .bias = e.bias != NULL ? e.bias + t->first : NULL, .add = !t->begins, .ahead = next };
     if (!b->finite) {
@@ -244,7 +244,7 @@ static void multiply(job *j, const rows *r, const part *t, prt_split_panel *next
         e.row_bias = e.row_bias != NULL ? e.row_bias + r->first : NULL;
         g.end = t->ends && !prt_gemm_end_is_plain(&e) ? &e : NULL;
     }
-    j->kern->split.multiply(&g);
+    j->kern->bf16x3.multiply(&g);
     if (j->v != NULL && t->ends)
         finish(j, r, t);
     if (j->sink != NULL && t->ends)
@@ -291,14 +291,14 @@ static void run_item(const void *user, size_t item, float *scratch)
     const size_t chunk = item % j->chunks, block = item / j->chunks % j->blocks;
     const size_t image = item / j->chunks / j->blocks, each = j->images != NULL ? j->unit : 1;
     const size_t all = v != NULL ? v->out_h : j->p->m / each;
-    const size_t row = prt_share_cut(all, j->blocks, block);
+    const size_t row = prt_parallel_cut(all, j->blocks, block);
     rows r = { .first = (image * all + row) * each,
-        .count = (prt_share_cut(all, j->blocks, block + 1) - row) * each, .sums = scratch,
+        .count = (prt_parallel_cut(all, j->blocks, block + 1) - row) * each, .sums = scratch,
         .a = j->a };
     const size_t pieces = cuts_of(j->p->n, j->piece);
-    size_t first = prt_share_cut(pieces, j->chunks, chunk) * j->piece, at = first, i = 0;
+    size_t first = prt_parallel_cut(pieces, j->chunks, chunk) * j->piece, at = first, i = 0;
     const size_t last =
-        prt_lesser(prt_share_cut(pieces, j->chunks, chunk + 1) * j->piece, j->p->n);
+        prt_lesser(prt_parallel_cut(pieces, j->chunks, chunk + 1) * j->piece, j->p->n);
     float *split = scratch + j->sums, *packed = split + 2 * j->size;
     split_a own = { .a = packed + j->table + room_of(j), .plane = j->a.plane };
     find_a(j, &r, &own);
@@ -309,8 +309,8 @@ static void run_item(const void *user, size_t item, float *scratch)
     if (v != NULL)
         find_tiles(j, &r, own.row, (size_t *)(void *)packed);
     part t = part_of(j, first, last, 0, packed, split), next;
-    j->kern->split.begin(v != NULL ? r.tiles * ROWS : r.count, v != NULL);
-    j->kern->split.panel(&t.panel);
+    j->kern->bf16x3.begin(v != NULL ? r.tiles * ROWS : r.count, v != NULL);
+    j->kern->bf16x3.panel(&t.panel);
     for (size_t other = 1;
          first < last && atomic_load_explicit(&j->finite, memory_order_relaxed);
          other = 1 - other, t = next) {
@@ -326,13 +326,13 @@ static void run_item(const void *user, size_t item, float *scratch)
             next = part_of(j, at, last, i, packed + other * j->size, split + other * j->size);
         multiply(j, &r, &t, first < last ? &next.panel : NULL);
     }
-    j->kern->split.end();
+    j->kern->bf16x3.end();
 }
 
 /* Short ones take no time either way, and small errors are worth more. */
-bool prt_split_pays(const prt_eval *c, const prt_kern *kern, size_t m, size_t n, size_t k)
+bool prt_bf16x3_pays(const prt_eval *c, const prt_kern *kern, size_t m, size_t n, size_t k)
 {
-    return c->bf16x3 && kern->split.multiply != NULL && m >= LEAST_ROWS && n >= LEAST_COLUMNS &&
+    return c->bf16x3 && kern->bf16x3.multiply != NULL && m >= LEAST_ROWS && n >= LEAST_COLUMNS &&
         k >= LEAST_K && (double)m * (double)n * (double)k >= LEAST_WORK;
 }
 
@@ -341,13 +341,13 @@ static void cut(const prt_eval *c, job *j, size_t images, size_t all, size_t row
 {
     const prt_product_spec *p = j->p;
     const size_t depth = prt_lesser(j->k, DEPTH), cuts = cuts_of(j->k, DEPTH);
-    const size_t some = prt_lesser(DEPTH / prt_split_size(depth), j->taps);
-    j->pitch = prt_split_pitch(depth);
+    const size_t some = prt_lesser(DEPTH / prt_bf16x3_size(depth), j->taps);
+    j->pitch = prt_bf16x3_pitch(depth);
     j->parts = cuts > 1 ? cuts * j->taps : cuts_of(j->taps, some);
-    j->size = some * prt_split_size(depth) * PRT_GEMM_PANEL;
+    j->size = some * prt_bf16x3_size(depth) * PRT_GEMM_PANEL;
     j->blocks = prt_lesser(cuts_of(all * row * DEPTH, BLOCK), all);
     j->span = j->v != NULL || all / j->blocks * p->k <= BLOCK ? 1 : p->n;
-    const size_t width = prt_share_width(c), items = width > 1 ? ITEMS * width : 1;
+    const size_t width = prt_parallel_width(c), items = width > 1 ? ITEMS * width : 1;
     const size_t more = all * row / MANY_ROWS; /* blocks, rather than chunks */
     if (images * j->blocks < items && more > j->blocks)
         j->blocks = prt_lesser(prt_lesser(more, cuts_of(items, images)), all);
@@ -358,7 +358,7 @@ static void cut(const prt_eval *c, job *j, size_t images, size_t all, size_t row
     const size_t chunks = prt_lesser(little ? width : items, cuts_of(p->n, j->piece));
     j->chunks = images * j->blocks >= width ? 1 : chunks;
     j->own = j->chunks == 1 || little;
-    j->blocks = prt_share_blocks(c, j->chunks * images, j->blocks, all, cuts_of(ROWS, row));
+    j->blocks = prt_parallel_blocks(c, j->chunks * images, j->blocks, all, cuts_of(ROWS, row));
     const size_t tiles = cuts_of(cuts_of(all, j->blocks) * row, ROWS);
     j->sums = j->v != NULL ? tiles * ROWS * PRT_GEMM_PANEL : 0;
     j->table = j->v != NULL ? cuts_of(tiles * sizeof(size_t), 64) * 16
@@ -366,7 +366,7 @@ static void cut(const prt_eval *c, job *j, size_t images, size_t all, size_t row
                             : cuts_of(2 * j->size + p->spare, 16) * 16;
     const size_t most = cuts_of(all, j->blocks);
     const prt_nhwc *v = j->v;
-    const size_t beyond = v != NULL ? ROWS * v->stride_w : PRT_SPLIT_BEHIND; /* of the last tile */
+    const size_t beyond = v != NULL ? ROWS * v->stride_w : PRT_BF16X3_BEHIND; /* of the last tile */
     j->a.end = !j->own ? j->rows
         : v != NULL ? prt_nhwc_band_high(v, most)
                     : most;
@@ -380,23 +380,23 @@ static poprt_status run(prt_eval *c, job *j, size_t images, size_t all, size_t r
     cut(c, j, images, all, row);
     if (!j->own) {
         const size_t cuts = cuts_of(j->k, DEPTH);
-        j->a.a = prt_share_raw(c, cuts, j->a.plane);
+        j->a.a = prt_parallel_raw(c, cuts, j->a.plane);
         if (j->a.a == NULL)
             return POPRT_E_NOMEM;
-        j->pieces = prt_lesser(prt_share_alike(c, j->a.plane * cuts, PIECE), j->rows);
-        PRT_TRY(prt_share_run(c, j->pieces, room_of(j), split_piece, j));
+        j->pieces = prt_lesser(prt_parallel_alike(c, j->a.plane * cuts, PIECE), j->rows);
+        PRT_TRY(prt_parallel_for(c, j->pieces, room_of(j), split_piece, j));
     }
-    PRT_TRY(prt_share_run(c, j->chunks * j->blocks * images, j->scratch, run_item, j));
+    PRT_TRY(prt_parallel_for(c, j->chunks * j->blocks * images, j->scratch, run_item, j));
     *done = atomic_load(&j->finite);
     return POPRT_OK;
 }
 
-poprt_status prt_split_product(prt_eval *c, const prt_kern *kern, const prt_product_spec *p,
+poprt_status prt_bf16x3_product(prt_eval *c, const prt_kern *kern, const prt_product_spec *p,
     bool *done)
 {
     job j = { .p = p, .kern = kern, .rows = p->m, .k = p->k, .unit = 1, .taps = 1 };
-    if (prt_few_fits(p))
-        return prt_few_product(c, kern, p, done);
+    if (prt_bf16x3_small_m_fits(p))
+        return prt_bf16x3_small_m_product(c, kern, p, done);
     return run(c, &j, 1, p->m, 1, done);
 }
 
@@ -426,17 +426,17 @@ static void begin_strip(job *j, const prt_kern *kern, const prt_product_spec *p)
     cut(&alone, j, 1, p->m, 1);
 }
 
-size_t prt_split_strip_size(const prt_nhwc_product *p, size_t m)
+size_t prt_bf16x3_strip_size(const prt_nhwc_product *p, size_t m)
 {
-    prt_product_spec spec = spec_of_strip(p, prt_lesser(m, PRT_SPLIT_FEW));
-    const size_t few = prt_few_fits(&spec) ? prt_few_size(spec.m, spec.k) : 0;
+    prt_product_spec spec = spec_of_strip(p, prt_lesser(m, PRT_BF16X3_SMALL_M));
+    const size_t few = prt_bf16x3_small_m_fits(&spec) ? prt_bf16x3_small_m_size(spec.m, spec.k) : 0;
     job j;
-    spec.m = prt_lesser(m, PRT_SPLIT_WHOLE); /* in one block */
+    spec.m = prt_lesser(m, PRT_BF16X3_WHOLE); /* in one block */
     begin_strip(&j, NULL, &spec);
     return few > j.scratch ? few : j.scratch;
 }
 
-bool prt_split_strip(const prt_kern *kern, const prt_nhwc_product *p, size_t m, const float *a,
+bool prt_bf16x3_strip(const prt_kern *kern, const prt_nhwc_product *p, size_t m, const float *a,
     float *c, const float *residual, const prt_nhwc_sink *sink, float *scratch)
 {
     job j;
@@ -446,8 +446,8 @@ bool prt_split_strip(const prt_kern *kern, const prt_nhwc_product *p, size_t m, 
     spec.end.residual = residual;
     if (m == 0)
         return true;
-    if (sink == NULL && prt_few_fits(&spec))
-        return prt_few_strip(kern, &spec, scratch);
+    if (sink == NULL && prt_bf16x3_small_m_fits(&spec))
+        return prt_bf16x3_small_m_strip(kern, &spec, scratch);
     begin_strip(&j, kern, &spec);
     j.sink = sink;
     for (size_t i = 0; i < j.blocks; i++)
@@ -485,7 +485,7 @@ static bool take_padding(job *j)
     return true;
 }
 
-bool prt_split_fits(const prt_nhwc *v)
+bool prt_bf16x3_fits(const prt_nhwc *v)
 {
     job j = { .v = v };
     return v->form.group == 1 && (v->images || prt_nhwc_is_plain(v) || take_padding(&j));
@@ -521,8 +521,8 @@ static void begin_part(const lines *l, size_t image, size_t i, prt_nhwc *of,
     prt_product_spec *p, job *j)
 {
     const size_t all = l->v->out_w;
-    *of = prt_nhwc_part_of_line(l->v, image, prt_share_cut(all, l->parts, i),
-        prt_share_cut(all, l->parts, i + 1));
+    *of = prt_nhwc_part_of_line(l->v, image, prt_parallel_cut(all, l->parts, i),
+        prt_parallel_cut(all, l->parts, i + 1));
     of->batch = 1;
     *p = spec_of(of);
     begin_conv(j, p, of, l->tap_at);
@@ -550,7 +550,7 @@ static poprt_status run_lines(prt_eval *c, lines *l, bool *done)
     job j;
     begin_part(l, 0, 0, &of, &p, &j); /* none is longer */
     atomic_init(&l->finite, true);
-    PRT_TRY(prt_share_run(c, l->v->batch * l->parts, j.scratch, run_part, l));
+    PRT_TRY(prt_parallel_for(c, l->v->batch * l->parts, j.scratch, run_part, l));
     *done = atomic_load(&l->finite);
     return POPRT_OK;
 }
@@ -558,28 +558,28 @@ static poprt_status run_lines(prt_eval *c, lines *l, bool *done)
 /* Parts of each line; 1: it stays whole. */
 static size_t parts_of(const prt_eval *c, const prt_nhwc *v)
 {
-    const size_t width = prt_share_width(c), most = v->out_w / SHORT;
+    const size_t width = prt_parallel_width(c), most = v->out_w / SHORT;
     if (v->in_h != 1 || v->kernel_h != 1 || v->out_h != 1 || v->top != 0)
         return 1;
     const size_t some = prt_lesser(most, width > 1 ? 2 * width : 1);
     const size_t least = cuts_of(v->out_w, LONG);
-    return prt_share_blocks(c, v->batch, some > least ? some : least, v->out_w, SHORT);
+    return prt_parallel_blocks(c, v->batch, some > least ? some : least, v->out_w, SHORT);
 }
 
-poprt_status prt_split_conv(prt_eval *c, const prt_nhwc *v, bool *done)
+poprt_status prt_bf16x3_conv(prt_eval *c, const prt_nhwc *v, bool *done)
 {
     const prt_product_spec p = spec_of(v);
     job j = { .p = &p, .kern = v->kern, .rows = v->batch * v->out_h, .k = p.k, .unit = v->out_w,
         .taps = 1, .images = v };
     if (prt_nhwc_is_plain(v))
-        return prt_split_product(c, v->kern, &p, done);
+        return prt_bf16x3_product(c, v->kern, &p, done);
     if (v->images)
         return run(c, &j, 1, j.rows, v->out_w, done);
     size_t *tap_at = prt_eval_scratch_raw(c, v->form.taps, sizeof(*tap_at));
     if (tap_at == NULL)
         return POPRT_E_NOMEM;
     begin_conv(&j, &p, v, tap_at);
-    const size_t pitch = prt_split_pitch(prt_lesser(j.k, DEPTH));
+    const size_t pitch = prt_bf16x3_pitch(prt_lesser(j.k, DEPTH));
     for (size_t t = 0; t < j.taps; t++)
         tap_at[t] = (t / v->kernel_w * v->dilation_h * j.wide +
             t % v->kernel_w * v->dilation_w) * pitch;

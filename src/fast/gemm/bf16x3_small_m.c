@@ -21,14 +21,14 @@ typedef struct job {
     _Atomic bool finite;
 } job;
 
-bool prt_few_fits(const prt_product_spec *p)
+bool prt_bf16x3_small_m_fits(const prt_product_spec *p)
 {
-    return p->padded && p->m >= LEAST_ROWS && p->m <= PRT_SPLIT_FEW && p->n * p->k <= MOST;
+    return p->padded && p->m >= LEAST_ROWS && p->m <= PRT_BF16X3_SMALL_M && p->n * p->k <= MOST;
 }
 
-size_t prt_few_size(size_t m, size_t k)
+size_t prt_bf16x3_small_m_size(size_t m, size_t k)
 {
-    return PRT_SPLIT_FEW_ROOM + m * prt_split_pitch(k);
+    return PRT_BF16X3_SMALL_M_SCRATCH + m * prt_bf16x3_pitch(k);
 }
 
 static size_t slices_of(const prt_product_spec *p)
@@ -40,30 +40,30 @@ static void run_item(const void *user, size_t item, float *scratch)
 {
     job *j = (job *)(uintptr_t)user;
     const prt_product_spec *p = j->p;
-    const size_t all = slices_of(p), pitch = prt_split_pitch(p->k);
-    float *a = scratch + PRT_SPLIT_FEW_ROOM;
+    const size_t all = slices_of(p), pitch = prt_bf16x3_pitch(p->k);
+    float *a = scratch + PRT_BF16X3_SMALL_M_SCRATCH;
     prt_gemm_end end = p->end;
     size_t stride;
     end.bias = NULL;
-    const prt_split_few g = { .rows = p->m,
+    const prt_bf16x3_small_m g = { .rows = p->m,
         .k = p->k,
         .a = a,
         .lda = pitch,
         .n = p->n,
-        .first = prt_share_cut(all, j->items, item) * COLUMNS,
-        .last = prt_lesser(prt_share_cut(all, j->items, item + 1) * COLUMNS, p->n),
+        .first = prt_parallel_cut(all, j->items, item) * COLUMNS,
+        .last = prt_lesser(prt_parallel_cut(all, j->items, item + 1) * COLUMNS, p->n),
         .b = p->direct(p, 0, 0, 0, &stride),
         .bias = p->end.bias,
         .c = p->c,
         .ldc = p->ldc,
         .end = prt_gemm_end_is_plain(&end) ? NULL : &end,
         .room = scratch };
-    if (!j->kern->split.rows(p->m, p->k, p->a, p->lda, p->scale, a, pitch) ||
-        !j->kern->split.few(&g))
+    if (!j->kern->bf16x3.rows(p->m, p->k, p->a, p->lda, p->scale, a, pitch) ||
+        !j->kern->bf16x3.small_m(&g))
         atomic_store_explicit(&j->finite, false, memory_order_relaxed);
 }
 
-bool prt_few_strip(const prt_kern *kern, const prt_product_spec *p, float *scratch)
+bool prt_bf16x3_small_m_strip(const prt_kern *kern, const prt_product_spec *p, float *scratch)
 {
     job j = { .p = p, .kern = kern, .items = 1 };
     atomic_init(&j.finite, true);
@@ -71,12 +71,12 @@ bool prt_few_strip(const prt_kern *kern, const prt_product_spec *p, float *scrat
     return atomic_load(&j.finite);
 }
 
-poprt_status prt_few_product(prt_eval *c, const prt_kern *kern, const prt_product_spec *p,
-    bool *done)
+poprt_status prt_bf16x3_small_m_product(prt_eval *c, const prt_kern *kern,
+    const prt_product_spec *p, bool *done)
 {
-    job j = { .p = p, .kern = kern, .items = prt_lesser(prt_share_width(c), slices_of(p)) };
+    job j = { .p = p, .kern = kern, .items = prt_lesser(prt_parallel_width(c), slices_of(p)) };
     atomic_init(&j.finite, true);
-    PRT_TRY(prt_share_run(c, j.items, prt_few_size(p->m, p->k), run_item, &j));
+    PRT_TRY(prt_parallel_for(c, j.items, prt_bf16x3_small_m_size(p->m, p->k), run_item, &j));
     *done = atomic_load(&j.finite);
     return POPRT_OK;
 }

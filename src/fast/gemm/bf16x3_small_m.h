@@ -6,16 +6,16 @@
 #include "fast/gemm/product.h"
 
 /* One batch of it can be such a product, whose matrix has m rows. */
-bool prt_few_fits(const prt_product_spec *p);
+bool prt_bf16x3_small_m_fits(const prt_product_spec *p);
 
 /* Floats of scratch of one item. */
-size_t prt_few_size(size_t m, size_t k);
+size_t prt_bf16x3_small_m_size(size_t m, size_t k);
 
-/* All columns on the calling thread; as prt_split_strip. */
-bool prt_few_strip(const prt_kern *kern, const prt_product_spec *p, float *scratch);
+/* All columns on the calling thread; as prt_bf16x3_strip. */
+bool prt_bf16x3_small_m_strip(const prt_kern *kern, const prt_product_spec *p, float *scratch);
 
-/* As prt_split_product. */
-poprt_status prt_few_product(prt_eval *c, const prt_kern *kern, const prt_product_spec *p,
-    bool *done);
+/* As prt_bf16x3_product. */
+poprt_status prt_bf16x3_small_m_product(prt_eval *c, const prt_kern *kern,
+    const prt_product_spec *p, bool *done);
 
 #endif

@@ -23,9 +23,9 @@ static void run_left(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
     const prt_integer *p = j->p;
-    const size_t rows = p->lefts * p->m, end = prt_share_cut(rows, j->pieces, item + 1);
+    const size_t rows = p->lefts * p->m, end = prt_parallel_cut(rows, j->pieces, item + 1);
     (void)scratch;
-    for (size_t i = prt_share_cut(rows, j->pieces, item); i < end; i++) {
+    for (size_t i = prt_parallel_cut(rows, j->pieces, item); i < end; i++) {
         if (!j->in_place)
             p->kern->bytes.row(p->k, p->a + i * p->k, p->a_signed ? 0x80 : 0,
                 (uint8_t *)(j->copy + i * j->words));
@@ -51,7 +51,7 @@ static void pack_right(const job *j, size_t batch, size_t first, size_t columns,
             rows[t] = p->right(p, batch, k, first, columns, spare + t * PRT_GEMM_PANEL);
             flip |= all & 0xffu << 8 * t;
         }
-        p->kern->bytes.fours(columns, rows, flip, to);
+        p->kern->bytes.pack4(columns, rows, flip, to);
     }
 }
 
@@ -63,8 +63,8 @@ static void run_item(const void *user, size_t item, float *scratch)
     const size_t batch = item / j->blocks / j->panels, first = panel * PRT_GEMM_PANEL;
     const size_t left = batch % p->lefts * p->m;
     const size_t columns = prt_gemm_panel_columns(p->n, first);
-    const size_t row = prt_share_cut(p->m, j->blocks, block);
-    const size_t rows = prt_share_cut(p->m, j->blocks, block + 1) - row;
+    const size_t row = prt_parallel_cut(p->m, j->blocks, block);
+    const size_t rows = prt_parallel_cut(p->m, j->blocks, block + 1) - row;
     uint32_t *b = (uint32_t *)(void *)scratch;
     int32_t *sums = (int32_t *)(b + j->words * PRT_GEMM_PANEL);
     int32_t *column_sums = sums + INTEGER_ROWS * PRT_GEMM_PANEL;
@@ -78,11 +78,11 @@ static void run_item(const void *user, size_t item, float *scratch)
         .b = b,
         .c = column_sums,
         .ldc = PRT_GEMM_PANEL };
-    p->kern->dot.fours(&g);
+    p->kern->dot.i8(&g);
     g.rows = rows;
     g.a = j->a + (left + row) * j->words;
     g.c = sums;
-    p->kern->dot.fours(&g);
+    p->kern->dot.i8(&g);
     for (size_t i = 0; i < columns; i++)
         zeros[i] = p->b_zero[(first + i) * p->b_step] - (p->b_signed ? 0 : 128);
     for (size_t i = 0; i < rows; i++) {
@@ -99,7 +99,7 @@ poprt_status prt_integer_run(prt_eval *c, const prt_integer *p)
 {
     if (p->batches == 0 || p->m == 0 || p->n == 0)
         return POPRT_OK;
-    const size_t most = prt_share_pieces(p->lefts * p->m * p->k, LEFT_LEAST);
+    const size_t most = prt_parallel_pieces(p->lefts * p->m * p->k, LEFT_LEAST);
     job j = { .p = p,
         .words = (p->k + 3) / 4,
         .pieces = p->m < most ? p->m : most,
@@ -109,16 +109,16 @@ poprt_status prt_integer_run(prt_eval *c, const prt_integer *p)
     if (!prt_size_mul(p->lefts, p->m, &rows) || !prt_size_mul(j.words, PRT_GEMM_PANEL, &packed))
         return prt_fail_nomem(SIZE_MAX);
     j.in_place = p->k % 4 == 0 && !p->a_signed && (uintptr_t)p->a % sizeof(uint32_t) == 0;
-    uint32_t *memory = (void *)prt_share_floats(c, j.in_place ? 1 : rows + 1, j.words);
-    j.a_sum = (int32_t *)(void *)prt_share_floats(c, rows, 1);
+    uint32_t *memory = (void *)prt_parallel_floats(c, j.in_place ? 1 : rows + 1, j.words);
+    j.a_sum = (int32_t *)(void *)prt_parallel_floats(c, rows, 1);
     if (memory == NULL || j.a_sum == NULL)
         return POPRT_E_NOMEM;
     j.ones = memory;
     j.copy = memory + j.words;
     j.a = j.in_place ? (const void *)p->a : j.copy;
     memset(j.ones, 1, p->k); /* bytes; those behind are zeros */
-    PRT_TRY(prt_share_run(c, j.pieces, 0, run_left, &j));
-    return prt_share_run(c, p->batches * j.panels * j.blocks,
+    PRT_TRY(prt_parallel_for(c, j.pieces, 0, run_left, &j));
+    return prt_parallel_for(c, p->batches * j.panels * j.blocks,
         packed + (INTEGER_ROWS + 2) * PRT_GEMM_PANEL, run_item, &j);
 }
 
@@ -128,7 +128,7 @@ const int32_t *prt_integer_zeros(prt_eval *c, uint32_t i, size_t count, size_t *
     const size_t n = t != NULL ? prt_tensor_count(t) : 1;
     if (n != 1 && (n != count || t->rank != 1))
         return NULL;
-    int32_t *zeros = (int32_t *)(void *)prt_share_floats(c, n, 1);
+    int32_t *zeros = (int32_t *)(void *)prt_parallel_floats(c, n, 1);
     if (zeros == NULL)
         return NULL;
     for (size_t k = 0; t != NULL && k < n; k++)

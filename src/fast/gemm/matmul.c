@@ -47,26 +47,27 @@ static const float *in_place(const prt_product_spec *p, size_t batch, size_t fir
 }
 
 /* Column `first` of panels: where they lie, and what its scales are. */
-static const void *narrow_at(const prt_linear *f, size_t first, prt_narrow_scales *by)
+static const void *narrow_at(const prt_linear *f, size_t first, prt_low_precision_scales *by)
 {
-    const size_t at = f->by.block != 0 ? first * prt_narrow_blocks(f->by.block, f->k) : first;
+    const size_t at =
+        f->by.block != 0 ? first * prt_low_precision_blocks(f->by.block, f->k) : first;
     *by = f->by;
     if (by->scale != NULL)
         by->scale += at;
     if (by->offset != NULL)
         by->offset += at;
     return (const char *)f->panels +
-        prt_narrow_bytes(f->narrow, first * prt_narrow_rows(f->narrow, f->k));
+        prt_low_precision_bytes(f->narrow, first * prt_low_precision_rows(f->narrow, f->k));
 }
 
 static void widen(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
     size_t depth, float *to)
 {
     const prt_linear *f = ((const right *)p->user)->narrow;
-    prt_narrow_scales by;
+    prt_low_precision_scales by;
     const void *panel = narrow_at(f, first, &by);
     (void)batch;
-    f->kern->narrow.widen(f->narrow, columns, k, depth, panel, &by, to);
+    f->kern->low_precision.widen(f->narrow, columns, k, depth, panel, &by, to);
 }
 
 static const void *source(const prt_product_spec *p, size_t first, size_t columns, size_t k,
@@ -74,10 +75,10 @@ static const void *source(const prt_product_spec *p, size_t first, size_t column
 {
     const prt_linear *f = ((const right *)p->user)->narrow;
     const size_t width = prt_gemm_width(columns);
-    prt_narrow_scales by;
+    prt_low_precision_scales by;
     const char *panel = narrow_at(f, first, &by);
-    *bytes = prt_narrow_bytes(f->narrow, depth * width);
-    return panel + prt_narrow_bytes(f->narrow, k * width);
+    *bytes = prt_low_precision_bytes(f->narrow, depth * width);
+    return panel + prt_low_precision_bytes(f->narrow, k * width);
 }
 
 static void find(const prt_product_spec *p, size_t batch, size_t *a, size_t *c, size_t *bias)
@@ -92,8 +93,8 @@ static void find(const prt_product_spec *p, size_t batch, size_t *a, size_t *c, 
 /* The sums of A's rows by blocks. */
 static const float *sum_rows(prt_eval *c, const prt_linear *f)
 {
-    const size_t blocks = prt_narrow_blocks(f->by.block, f->k);
-    float *sums = prt_share_raw(c, f->m, blocks);
+    const size_t blocks = prt_low_precision_blocks(f->by.block, f->k);
+    float *sums = prt_parallel_raw(c, f->m, blocks);
     for (size_t i = 0; sums != NULL && i < f->m; i++)
         for (size_t b = 0; b < blocks; b++) {
             const size_t from = b * f->by.block, left = f->k - from;
@@ -113,19 +114,19 @@ static void run_panels(const prt_linear *f, size_t from, size_t n)
             .ldr = f->n,
             .act = f->act };
         if (f->narrow < PRT_NARROW_COUNT) {
-            prt_narrow_block g = { .kind = f->narrow,
+            prt_low_precision_block g = { .kind = f->narrow,
                 .rows = f->m,
                 .columns = columns,
                 .k = f->k,
                 .a = f->a,
                 .lda = f->k,
                 .sums = f->sums,
-                .ldsums = prt_narrow_blocks(f->by.block, f->k),
+                .ldsums = prt_low_precision_blocks(f->by.block, f->k),
                 .c = f->y + at,
                 .ldc = f->n,
                 .end = &end };
             g.b = narrow_at(f, at, &g.by);
-            f->kern->narrow.few(&g);
+            f->kern->low_precision.few(&g);
             continue;
         }
         const prt_gemm_block g = { .rows = f->m,
@@ -183,8 +184,8 @@ static void run_few(const void *user, size_t item, float *scratch)
     const prt_kern_rows *rows = &f->kern->rows;
     const size_t unit = f->turned ? 1 : PRT_GEMM_PANEL;
     const size_t units = f->turned ? f->n : (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
-    const size_t from = prt_share_cut(units, f->pieces, item) * unit;
-    const size_t end = prt_share_cut(units, f->pieces, item + 1) * unit;
+    const size_t from = prt_parallel_cut(units, f->pieces, item) * unit;
+    const size_t end = prt_parallel_cut(units, f->pieces, item + 1) * unit;
     const size_t n = (end < f->n ? end : f->n) - from;
     (void)scratch;
     if (is_far_row(f)) {
@@ -221,21 +222,21 @@ poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
     const bool is_narrow = f->narrow < PRT_NARROW_COUNT;
     if (f->m < PRT_LINEAR_FEW || (is_narrow && f->m <= PRT_LINEAR_NARROW)) {
         const size_t panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
-        f->pieces = prt_share_pieces(f->n * f->k, 1 << 16);
+        f->pieces = prt_parallel_pieces(f->n * f->k, 1 << 16);
         f->near = c->near;
         if (!f->packed && !f->turned) /* rows of B: the longer what is read of each the better */
-            f->pieces = prt_share_width(c);
+            f->pieces = prt_parallel_width(c);
         if (is_far_row(f)) { /* side by side, and as many for each thread */
-            const size_t width = prt_share_width(c), each = panels / (width * FAR_PANELS);
-            f->pieces = prt_lesser(prt_share_alike(c, f->n * f->k, 1 << 16),
+            const size_t width = prt_parallel_width(c), each = panels / (width * FAR_PANELS);
+            f->pieces = prt_lesser(prt_parallel_alike(c, f->n * f->k, 1 << 16),
                 width * (each != 0 ? each : 1));
         }
         f->pieces = !f->turned && panels < f->pieces ? panels : f->pieces;
         if (f->by.offset != NULL && (f->sums = sum_rows(c, f)) == NULL)
             return POPRT_E_NOMEM;
-        return prt_share_run(c, f->pieces, 0, run_few, f);
+        return prt_parallel_for(c, f->pieces, 0, run_few, f);
     }
-    if (f->packed && !is_narrow && !f->in_order && !prt_split_pays(c, f->kern, f->m, f->n, f->k) &&
+    if (f->packed && !is_narrow && !f->in_order && !prt_bf16x3_pays(c, f->kern, f->m, f->n, f->k) &&
         prt_strassen_pays(c, f->kern, f->m, f->n, f->k)) {
         const prt_strassen s = { .kern = f->kern,
             .batches = 1,
@@ -333,7 +334,7 @@ poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
     const prt_tensor *a = c->in[0], *b = c->in[1], *y = c->out[0];
     const size_t n = (size_t)y->dims[y->rank - 1], depth = (size_t)a->dims[a->rank - 1];
     const size_t m = prt_dims_product(a->dims, 0, a->rank - 1);
-    const int narrow = prt_narrow_of(b->dtype);
+    const int narrow = prt_low_precision_of(b->dtype);
     const bool scaled = prt_eval_has(c, 4);
     if (depth == 0 || (narrow == PRT_NARROW_COUNT && scaled))
         return prt_fast_pass(done);

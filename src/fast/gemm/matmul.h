@@ -15,7 +15,7 @@ typedef struct prt_linear {
     bool near;     /* as prt_eval has it */
     int narrow;    /* of elements of this kind, at `panels`; else PRT_NARROW_COUNT */
     const void *panels;
-    prt_narrow_scales by;
+    prt_low_precision_scales by;
     const float *sums; /* of A by those blocks, set where there are offsets */
     const float *bias, *residual;
     float *y;

@@ -21,20 +21,20 @@ static void run_rounding(const void *user, size_t item, float *scratch)
 {
     const rounding *r = user;
     const prt_linear *f = r->f;
-    const size_t end = prt_share_cut(f->m, r->pieces, item + 1);
+    const size_t end = prt_parallel_cut(f->m, r->pieces, item + 1);
     (void)scratch;
-    for (size_t i = prt_share_cut(f->m, r->pieces, item); i < end; i++)
+    for (size_t i = prt_parallel_cut(f->m, r->pieces, item); i < end; i++)
         if (r->pairs != NULL)
-            f->kern->narrow.pairs(f->k, f->a + i * f->k, r->pairs + i * r->step);
+            f->kern->low_precision.pairs(f->k, f->a + i * f->k, r->pairs + i * r->step);
         else
-            f->kern->narrow.round(f->k, f->a + i * f->k, r->rounded + i * r->step);
+            f->kern->low_precision.round(f->k, f->a + i * f->k, r->rounded + i * r->step);
 }
 
 /* Rounds all rows into scratch, `step` words a row. */
 static poprt_status round_rows(prt_eval *c, rounding *r, float **to)
 {
-    const size_t most = prt_share_pieces(r->f->m * r->f->k, ROUND_LEAST);
-    *to = prt_share_floats(c, r->f->m, r->step);
+    const size_t most = prt_parallel_pieces(r->f->m * r->f->k, ROUND_LEAST);
+    *to = prt_parallel_floats(c, r->f->m, r->step);
     if (*to == NULL)
         return POPRT_E_NOMEM;
     r->pieces = r->f->m < most ? r->f->m : most;
@@ -57,8 +57,8 @@ static void run_product(const void *user, size_t item, float *scratch)
     const product *p = user;
     const prt_linear *f = p->f;
     const size_t panel = item % p->panels, block = item / p->panels, first = panel * PRT_GEMM_PANEL;
-    const size_t row = prt_share_cut(f->m, p->blocks, block);
-    const size_t rows = prt_share_cut(f->m, p->blocks, block + 1) - row;
+    const size_t row = prt_parallel_cut(f->m, p->blocks, block);
+    const size_t rows = prt_parallel_cut(f->m, p->blocks, block + 1) - row;
     const uint32_t *b = f->panels;
     const prt_gemm_end end = { .bias = f->bias != NULL ? f->bias + first : NULL,
         .residual = f->residual != NULL ? f->residual + row * f->n + first : NULL,
@@ -79,7 +79,7 @@ static void run_product(const void *user, size_t item, float *scratch)
         g.next_lines = prt_gemm_width(columns_at(f, after)) * p->words / 16;
     }
     (void)scratch;
-    f->kern->dot.pairs(&g);
+    f->kern->dot.bf16(&g);
 }
 
 static poprt_status run_pairs(prt_eval *c, const prt_linear *f)
@@ -88,13 +88,13 @@ static poprt_status run_pairs(prt_eval *c, const prt_linear *f)
     float *to = NULL;
     PRT_TRY(round_rows(c, &r, &to));
     r.pairs = (uint32_t *)(void *)to;
-    PRT_TRY(prt_share_run(c, r.pieces, 0, run_rounding, &r));
+    PRT_TRY(prt_parallel_for(c, r.pieces, 0, run_rounding, &r));
     const product p = { .f = f,
         .a = r.pairs,
         .words = r.step,
         .panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
         .blocks = (f->m + ROW_BLOCK - 1) / ROW_BLOCK };
-    return prt_share_run(c, p.panels * p.blocks, 0, run_product, &p);
+    return prt_parallel_for(c, p.panels * p.blocks, 0, run_product, &p);
 }
 
 poprt_status prt_linear_rounded(prt_eval *c, const prt_linear *f)
@@ -103,11 +103,11 @@ poprt_status prt_linear_rounded(prt_eval *c, const prt_linear *f)
         (uintptr_t)f->panels % sizeof(uint32_t) == 0;
     if (f->m == 0 || f->n == 0)
         return POPRT_OK;
-    if (paired && f->m > FEW_ROWS && f->kern->dot.pairs != NULL)
+    if (paired && f->m > FEW_ROWS && f->kern->dot.bf16 != NULL)
         return run_pairs(c, f);
     rounding r = { .f = f, .step = f->k };
     PRT_TRY(round_rows(c, &r, &r.rounded));
-    PRT_TRY(prt_share_run(c, r.pieces, 0, run_rounding, &r));
+    PRT_TRY(prt_parallel_for(c, r.pieces, 0, run_rounding, &r));
     prt_linear rounded = *f;
     rounded.a = r.rounded;
     return prt_linear_run(c, &rounded);

@@ -19,9 +19,9 @@ static void run_rounding(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
     const prt_linear *f = j->f;
-    const size_t end = prt_share_cut(f->m, j->pieces, item + 1);
+    const size_t end = prt_parallel_cut(f->m, j->pieces, item + 1);
     (void)scratch;
-    for (size_t i = prt_share_cut(f->m, j->pieces, item); i < end; i++)
+    for (size_t i = prt_parallel_cut(f->m, j->pieces, item); i < end; i++)
         f->kern->bytes.blocks(f->k, f->by.block, f->a + i * f->k, j->a + i * j->words,
             j->by + i * j->parts);
 }
@@ -33,9 +33,9 @@ static void run_item(const void *user, size_t item, float *scratch)
     const prt_kern_rows *r = &f->kern->rows;
     const size_t first = item % j->panels * PRT_GEMM_PANEL, block = item / j->panels;
     const size_t n = prt_gemm_panel_columns(f->n, first);
-    const size_t row = prt_share_cut(f->m, j->blocks, block);
-    const size_t end = prt_share_cut(f->m, j->blocks, block + 1);
-    prt_dot_nibbles g = { .rows = end - row,
+    const size_t row = prt_parallel_cut(f->m, j->blocks, block);
+    const size_t end = prt_parallel_cut(f->m, j->blocks, block + 1);
+    prt_dot_i4 g = { .rows = end - row,
         .columns = n,
         .k = f->k,
         .a = j->a + row * j->words,
@@ -46,10 +46,10 @@ static void run_item(const void *user, size_t item, float *scratch)
         .ldc = f->n };
     (void)scratch;
     g.b = (const uint32_t *)f->panels +
-        first * prt_narrow_rows(PRT_NARROW_i4, f->k) / PRT_NARROW_EIGHT;
+        first * prt_low_precision_rows(PRT_NARROW_i4, f->k) / PRT_NARROW_EIGHT;
     g.by.scale += first * j->parts;
     g.by.offset += g.by.offset != NULL ? first * j->parts : 0;
-    f->kern->dot.nibbles(&g);
+    f->kern->dot.i4(&g);
     for (size_t i = row; i < end; i++) {
         float *y = f->y + i * f->n + first;
         if (f->bias != NULL)
@@ -64,19 +64,19 @@ static void run_item(const void *user, size_t item, float *scratch)
 poprt_status prt_linear_blocks(prt_eval *c, const prt_linear *f)
 {
     job j = { .f = f,
-        .words = prt_narrow_rows(PRT_NARROW_i4, f->k) / PRT_DOT_FOUR,
-        .parts = prt_narrow_blocks(f->by.block, f->k),
+        .words = prt_low_precision_rows(PRT_NARROW_i4, f->k) / PRT_DOT_FOUR,
+        .parts = prt_low_precision_blocks(f->by.block, f->k),
         .panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
         .blocks = (f->m + ROWS - 1) / ROWS };
     if (f->m == 0 || f->n == 0)
         return POPRT_OK;
-    const size_t most = prt_share_pieces(f->m * f->k, ROUND_LEAST);
+    const size_t most = prt_parallel_pieces(f->m * f->k, ROUND_LEAST);
     j.pieces = f->m < most ? f->m : most;
-    j.a = (uint32_t *)(void *)prt_share_raw(c, f->m, j.words);
-    j.by = (prt_dot_part *)(void *)prt_share_raw(c, f->m,
+    j.a = (uint32_t *)(void *)prt_parallel_raw(c, f->m, j.words);
+    j.by = (prt_dot_part *)(void *)prt_parallel_raw(c, f->m,
         j.parts * (sizeof(prt_dot_part) / sizeof(float)));
     if (j.a == NULL || j.by == NULL)
         return POPRT_E_NOMEM;
-    PRT_TRY(prt_share_run(c, j.pieces, 0, run_rounding, &j));
-    return prt_share_run(c, j.panels * j.blocks, 0, run_item, &j);
+    PRT_TRY(prt_parallel_for(c, j.pieces, 0, run_rounding, &j));
+    return prt_parallel_for(c, j.panels * j.blocks, 0, run_item, &j);
 }

@@ -47,8 +47,8 @@ static void run_item(const void *user, size_t item, float *packed)
     const size_t panel = item % j->panels, block = item / j->panels % j->blocks;
     const size_t batch = item / j->panels / j->blocks;
     const size_t first = panel * PRT_GEMM_PANEL, columns = prt_gemm_panel_columns(p->n, first);
-    const size_t row = prt_share_cut(p->m, j->blocks, block);
-    const size_t next = prt_share_cut(p->m, j->blocks, block + 1);
+    const size_t row = prt_parallel_cut(p->m, j->blocks, block);
+    const size_t next = prt_parallel_cut(p->m, j->blocks, block + 1);
     size_t a = 0, c = 0, bias = 0;
     if (p->at != NULL)
         p->at(p, batch, &a, &c, &bias);
@@ -86,8 +86,8 @@ poprt_status prt_product_fast(prt_eval *c, const prt_kern *kern, const prt_produ
     if (p->batches == 0 || p->m == 0 || p->n == 0)
         return POPRT_OK;
     bool done = false;
-    if (p->batches == 1 && prt_split_pays(c, kern, p->m, p->n, p->k))
-        PRT_TRY(prt_split_product(c, kern, p, &done));
+    if (p->batches == 1 && prt_bf16x3_pays(c, kern, p->m, p->n, p->k))
+        PRT_TRY(prt_bf16x3_product(c, kern, p, &done));
     if (done)
         return POPRT_OK;
     job j = { .p = p,
@@ -97,7 +97,7 @@ poprt_status prt_product_fast(prt_eval *c, const prt_kern *kern, const prt_produ
         .blocks = (p->m + BLOCK_ROWS - 1) / BLOCK_ROWS,
         .depth = p->m <= LONG_ROWS && p->padded ? LONG_K : BLOCK_K };
     const size_t depth = p->k < j.depth ? p->k : j.depth;
-    j.blocks = prt_share_blocks(c, j.panels * p->batches, j.blocks, p->m, LEAST_ROWS);
+    j.blocks = prt_parallel_blocks(c, j.panels * p->batches, j.blocks, p->m, LEAST_ROWS);
     const size_t scratch = p->padded ? 0 : depth * PRT_GEMM_PANEL + p->spare;
-    return prt_share_run(c, j.panels * j.blocks * p->batches, scratch, run_item, &j);
+    return prt_parallel_for(c, j.panels * j.blocks * p->batches, scratch, run_item, &j);
 }

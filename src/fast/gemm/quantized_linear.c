@@ -26,18 +26,18 @@ typedef struct job {
 static void copy_rows(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
-    const size_t end = prt_share_cut(j->m, j->pieces, item + 1);
+    const size_t end = prt_parallel_cut(j->m, j->pieces, item + 1);
     (void)scratch;
-    for (size_t i = prt_share_cut(j->m, j->pieces, item); i < end; i++)
+    for (size_t i = prt_parallel_cut(j->m, j->pieces, item); i < end; i++)
         j->kern->bytes.row(j->k, j->x + i * j->k, j->flip, (uint8_t *)(j->copy + i * j->words));
 }
 
 static void quantize_rows(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
-    const size_t end = prt_share_cut(j->m, j->pieces, item + 1);
+    const size_t end = prt_parallel_cut(j->m, j->pieces, item + 1);
     (void)scratch;
-    for (size_t i = prt_share_cut(j->m, j->pieces, item); i < end; i++) {
+    for (size_t i = prt_parallel_cut(j->m, j->pieces, item); i < end; i++) {
         const float *x = j->floats + i * j->k;
         uint8_t *to = (uint8_t *)(j->copy + i * j->words), zero = 0;
         float scale = NAN;
@@ -54,8 +54,8 @@ static void run_item(const void *user, size_t item, float *scratch)
     const job *j = user;
     const size_t panel = item % j->panels, block = item / j->panels;
     const size_t first = panel * PRT_GEMM_PANEL, left = j->n - first;
-    const size_t begin = prt_share_cut(j->m, j->blocks, block);
-    const size_t end = prt_share_cut(j->m, j->blocks, block + 1);
+    const size_t begin = prt_parallel_cut(j->m, j->blocks, block);
+    const size_t end = prt_parallel_cut(j->m, j->blocks, block + 1);
     int32_t *sums = (int32_t *)(void *)scratch;
     prt_dot_block g = { .columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL,
         .words = j->words,
@@ -71,7 +71,7 @@ static void run_item(const void *user, size_t item, float *scratch)
         g.rows = end - row < j->kern->dot.rows ? end - row : j->kern->dot.rows;
         prt_dot_fetch(&g, next, lines, row - begin, end - begin);
         g.a = j->a + row * j->words;
-        j->kern->dot.fours(&g);
+        j->kern->dot.i8(&g);
         prt_finish f = prt_integer_finish(&j->end, row, first);
         f.rows = g.rows;
         f.columns = g.columns;
@@ -89,7 +89,7 @@ static poprt_status take_columns(prt_eval *c, job *j)
     j->end.scales = scale->data;
     if (prt_tensor_count(scale) == j->n)
         return POPRT_OK;
-    float *scales = prt_share_raw(c, 1, j->n);
+    float *scales = prt_parallel_raw(c, 1, j->n);
     for (size_t i = 0; scales != NULL && i < j->n; i++)
         scales[i] = *(const float *)scale->data;
     j->end.scales = scales;
@@ -104,19 +104,20 @@ static poprt_status take_rows(prt_eval *c, job *j)
     if (!floats && j->k % PRT_DOT_FOUR == 0 && j->flip == 0 &&
         (uintptr_t)j->a % sizeof(uint32_t) == 0)
         return POPRT_OK;
-    const size_t most = prt_share_pieces(j->m * j->k, floats ? QUANTIZE_LEAST : COPY_LEAST);
+    const size_t most = prt_parallel_pieces(j->m * j->k, floats ? QUANTIZE_LEAST : COPY_LEAST);
     j->pieces = j->m < most ? j->m : most;
-    j->copy = (uint32_t *)(void *)prt_share_raw(c, j->m, j->words);
+    j->copy = (uint32_t *)(void *)prt_parallel_raw(c, j->m, j->words);
     if (j->copy == NULL)
         return POPRT_E_NOMEM;
     j->a = j->copy;
     if (!floats) {
         j->x = c->in[0]->data;
-        return prt_share_run(c, j->pieces, 0, copy_rows, j);
+        return prt_parallel_for(c, j->pieces, 0, copy_rows, j);
     }
     j->floats = c->in[0]->data;
-    j->rows = (prt_bytes_by *)(void *)prt_share_raw(c, j->m, sizeof(prt_bytes_by) / sizeof(float));
-    return j->rows == NULL ? POPRT_E_NOMEM : prt_share_run(c, j->pieces, 0, quantize_rows, j);
+    j->rows =
+        (prt_bytes_by *)(void *)prt_parallel_raw(c, j->m, sizeof(prt_bytes_by) / sizeof(float));
+    return j->rows == NULL ? POPRT_E_NOMEM : prt_parallel_for(c, j->pieces, 0, quantize_rows, j);
 }
 
 static const float *floats(const prt_eval *c, uint32_t i)
@@ -150,5 +151,5 @@ poprt_status prt_fast_quantized_linear(prt_eval *c, const prt_kern *k, bool *don
     j.end.step = j.rows != NULL;
     j.panels = (j.n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
     j.blocks = (j.m + ROWS - 1) / ROWS;
-    return prt_share_run(c, j.panels * j.blocks, PRT_DOT_ROWS * PRT_GEMM_PANEL, run_item, &j);
+    return prt_parallel_for(c, j.panels * j.blocks, PRT_DOT_ROWS * PRT_GEMM_PANEL, run_item, &j);
 }

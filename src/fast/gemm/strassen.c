@@ -74,14 +74,14 @@ static size_t work_size(const job *j)
 static void set_part(part *p, const job *j, size_t block, size_t i, float *sums)
 {
     const prt_strassen *s = j->s;
-    const size_t row = prt_share_cut(s->m, j->blocks, block % j->blocks);
-    const size_t rows = prt_share_cut(s->m, j->blocks, block % j->blocks + 1) - row;
+    const size_t row = prt_parallel_cut(s->m, j->blocks, block % j->blocks);
+    const size_t rows = prt_parallel_cut(s->m, j->blocks, block % j->blocks + 1) - row;
     p->j = j;
     p->row = block / j->blocks * s->m + row;
     p->upper = (rows + 1) / 2;
     p->lower = rows / 2;
-    p->k = 2 * prt_share_cut(s->k / 2, j->parts, i);
-    p->h = prt_share_cut(s->k / 2, j->parts, i + 1) - p->k / 2;
+    p->k = 2 * prt_parallel_cut(s->k / 2, j->parts, i);
+    p->h = prt_parallel_cut(s->k / 2, j->parts, i + 1) - p->k / 2;
     p->first = i == 0;
     p->last = i + 1 == j->parts;
     p->a = s->a + p->row * s->lda + p->k;
@@ -93,10 +93,10 @@ static void add_chunk(const void *user, size_t chunk, float *scratch)
 {
     part *p = (part *)(uintptr_t)user;
     const prt_kern_rows *rows = &p->j->s->kern->rows;
-    const size_t lda = p->j->s->lda, h = p->h, end = prt_share_cut(p->upper, CHUNKS, chunk + 1);
+    const size_t lda = p->j->s->lda, h = p->h, end = prt_parallel_cut(p->upper, CHUNKS, chunk + 1);
     (void)scratch;
     p->finite[chunk] = true;
-    for (size_t i = prt_share_cut(p->upper, CHUNKS, chunk); i < end; i++) {
+    for (size_t i = prt_parallel_cut(p->upper, CHUNKS, chunk); i < end; i++) {
         const float *a11 = p->a + i * lda, *a12 = a11 + h;
         const float *a21 = a11 + p->upper * lda, *a22 = a21 + h;
         float *s[SUMS];
@@ -359,15 +359,15 @@ static void run_block(const void *user, size_t block, float *scratch)
 /* Blocks one by one, each by all threads. */
 static poprt_status run_together(prt_eval *c, const job *j)
 {
-    float *sums = prt_share_raw(c, 1, sums_size(j));
-    float *room = prt_share_room(c, j->units, work_size(j));
+    float *sums = prt_parallel_raw(c, 1, sums_size(j));
+    float *room = prt_parallel_scratch(c, j->units, work_size(j));
     if (sums == NULL || room == NULL)
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < j->s->batches * j->blocks * j->parts; i++) {
         part p;
         set_part(&p, j, i / j->parts, i % j->parts, sums);
-        PRT_TRY(prt_share_run_in(c, CHUNKS, 0, NULL, add_chunk, &p));
-        PRT_TRY(prt_share_run_in(c, j->units, work_size(j), room, run_unit, &p));
+        PRT_TRY(prt_parallel_for_in(c, CHUNKS, 0, NULL, add_chunk, &p));
+        PRT_TRY(prt_parallel_for_in(c, j->units, work_size(j), room, run_unit, &p));
     }
     return POPRT_OK;
 }
@@ -381,14 +381,14 @@ poprt_status prt_strassen_run(prt_eval *c, const prt_strassen *s)
         .unit = PANEL,
         .pairs = s->n / PAIR };
     const size_t left = s->n % PAIR, blocks = s->batches * j.blocks;
-    const bool together = !prt_share_even(c, blocks);
+    const bool together = !prt_parallel_even(c, blocks);
     j.units = j.pairs + (left + PANEL - 1) / PANEL;
-    if (together && (left != 0 || !prt_share_even(c, j.units))) {
+    if (together && (left != 0 || !prt_parallel_even(c, j.units))) {
         j.unit = PANEL / 2;
         j.units = 2 * j.pairs + (left + j.unit - 1) / j.unit;
     }
     j.rows = ((s->m + j.blocks - 1) / j.blocks + 1) / 2;
     j.depth = (s->k / 2 + j.parts - 1) / j.parts;
     return together ? run_together(c, &j)
-                    : prt_share_run(c, blocks, sums_size(&j) + work_size(&j), run_block, &j);
+                    : prt_parallel_for(c, blocks, sums_size(&j) + work_size(&j), run_block, &j);
 }

@@ -38,8 +38,8 @@ static void run_item(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
     const part *p = &j->part[item % j->n];
-    const size_t band = item / j->n, row = prt_share_cut(j->rows, j->bands, band);
-    const size_t rows = prt_share_cut(j->rows, j->bands, band + 1) - row;
+    const size_t band = item / j->n, row = prt_parallel_cut(j->rows, j->bands, band);
+    const size_t rows = prt_parallel_cut(j->rows, j->bands, band + 1) - row;
     char *whole = j->whole + row * j->pitch + p->first, *data = p->data + row * p->pitch;
     (void)scratch;
     if (j->join)
@@ -84,9 +84,9 @@ static bool add_part(job *j, const prt_tensor *t, uint32_t axis)
 
 static poprt_status run(prt_eval *c, job *j)
 {
-    j->bands = prt_share_alike(c, j->rows * j->columns, LEAST);
+    j->bands = prt_parallel_alike(c, j->rows * j->columns, LEAST);
     j->bands = j->bands < j->rows ? j->bands : j->rows;
-    return prt_share_run(c, j->n * j->bands, 0, run_item, j);
+    return prt_parallel_for(c, j->n * j->bands, 0, run_item, j);
 }
 
 poprt_status prt_fast_concat(prt_eval *c, const prt_kern *k, bool *done);

@@ -37,8 +37,8 @@ static void pick_elements(const job *j, size_t from, size_t end)
 static void run_item(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
-    const size_t from = prt_share_cut(j->outer * j->n, j->pieces, item);
-    const size_t end = prt_share_cut(j->outer * j->n, j->pieces, item + 1);
+    const size_t from = prt_parallel_cut(j->outer * j->n, j->pieces, item);
+    const size_t end = prt_parallel_cut(j->outer * j->n, j->pieces, item + 1);
     (void)scratch;
     if (j->inner == 1) {
         pick_elements(j, from, end);
@@ -67,7 +67,7 @@ poprt_status prt_fast_gather(prt_eval *c, const prt_kern *k, bool *done)
     (void)k;
     if (prt_dtype_bits(x->dtype) != 32 || !prt_fast_wants(c) || prt_tensor_count(c->out[0]) == 0)
         return prt_fast_pass(done);
-    PRT_TRY(prt_move_axis(c, a->axis, x->rank, &axis));
+    PRT_TRY(prt_shape_axis(c, a->axis, x->rank, &axis));
     job j = { .outer = prt_dims_product(x->dims, 0, axis),
         .dim = (size_t)x->dims[axis],
         .n = prt_tensor_count(index),
@@ -81,11 +81,11 @@ poprt_status prt_fast_gather(prt_eval *c, const prt_kern *k, bool *done)
     for (size_t i = 0; i < j.n; i++) {
         if (i % READ == 0)
             prt_read_i64(index->dtype, index->data, i, 1, prt_lesser(j.n - i, READ), given);
-        PRT_TRY(prt_move_index(c, given[i % READ], x->dims[axis], &found));
+        PRT_TRY(prt_shape_index(c, given[i % READ], x->dims[axis], &found));
         at[i] = (size_t)found;
     }
     j.at = at;
-    const size_t wanted = prt_share_alike(c, j.outer * j.n * j.inner, LEAST);
+    const size_t wanted = prt_parallel_alike(c, j.outer * j.n * j.inner, LEAST);
     j.pieces = wanted < j.outer * j.n ? wanted : j.outer * j.n;
-    return prt_share_run(c, j.pieces, 0, run_item, &j);
+    return prt_parallel_for(c, j.pieces, 0, run_item, &j);
 }

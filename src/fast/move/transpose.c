@@ -26,8 +26,8 @@ static void run_item(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
     size_t from = 0, to = 0, rest = item / j->bands;
-    const size_t band = item % j->bands, row = prt_share_cut(j->rows, j->bands, band);
-    const size_t rows = prt_share_cut(j->rows, j->bands, band + 1) - row;
+    const size_t band = item % j->bands, row = prt_parallel_cut(j->rows, j->bands, band);
+    const size_t rows = prt_parallel_cut(j->rows, j->bands, band + 1) - row;
     (void)scratch;
     for (uint32_t i = j->rank; i-- > 0; rest /= j->dims[i]) {
         from += rest % j->dims[i] * j->from[i];
@@ -98,10 +98,10 @@ poprt_status prt_fast_transpose(prt_eval *c, const prt_kern *k, bool *done)
         j.to[j.rank++] = to[i];
         outer *= dims[i];
     }
-    const size_t pieces = prt_share_pieces(j.rows * j.columns, LEAST);
+    const size_t pieces = prt_parallel_pieces(j.rows * j.columns, LEAST);
     const size_t most = (j.rows + BAND - 1) / BAND;
     j.bands = pieces < most ? pieces : most;
-    while (!prt_share_even(c, outer * j.bands) && j.bands < most)
+    while (!prt_parallel_even(c, outer * j.bands) && j.bands < most)
         j.bands++;
-    return prt_share_run(c, outer * j.bands, 0, run_item, &j);
+    return prt_parallel_for(c, outer * j.bands, 0, run_item, &j);
 }

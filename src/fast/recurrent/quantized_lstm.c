@@ -51,7 +51,7 @@ static void pack_block(const lstm *q, size_t which, size_t d, size_t first, size
         for (size_t t = 0; t < PRT_DOT_FOUR; t++)
             rows[t] =
                 t < left ? b + (i * PRT_DOT_FOUR + t) * n : (const uint8_t *)(const void *)q->none;
-        q->n.kern->bytes.fours(columns, rows, flip, to + i * prt_gemm_width(columns));
+        q->n.kern->bytes.pack4(columns, rows, flip, to + i * prt_gemm_width(columns));
     }
 }
 
@@ -62,9 +62,9 @@ static void pack_words(const void *user, size_t item, float *scratch)
     const lstm *q = user;
     const size_t which = item % 2, d = item / 2 % q->n.directions, n = q->n.rows;
     const size_t part = item / 2 / q->n.directions, words = q->words[which];
-    const size_t end = prt_share_cut(words, q->parts, part + 1);
+    const size_t end = prt_parallel_cut(words, q->parts, part + 1);
     (void)scratch;
-    for (size_t i = prt_share_cut(words, q->parts, part); i < end; i += FEW_WORDS)
+    for (size_t i = prt_parallel_cut(words, q->parts, part); i < end; i += FEW_WORDS)
         for (size_t first = 0; first < n; first += PRT_GEMM_PANEL)
             pack_block(q, which, d, first, prt_gemm_panel_columns(n, first), i,
                 end - i < FEW_WORDS ? end : i + FEW_WORDS);
@@ -85,7 +85,7 @@ static void add_up(const void *user, size_t item, float *scratch)
         .c = m->sums + first,
         .ldc = PRT_GEMM_PANEL };
     (void)scratch;
-    q->n.kern->dot.fours(&g);
+    q->n.kern->dot.i8(&g);
 }
 
 /* Scales and zero points by column; there is one of a direction, or one for each. */
@@ -99,8 +99,8 @@ static poprt_status take_matrix(lstm *q, size_t d, size_t which)
     const size_t scales = prt_tensor_count(scale) / q->n.directions;
     const size_t zeros = prt_tensor_count(zero) / q->n.directions;
     const int64_t less = zero->dtype == PRT_DTYPE_u8 ? 128 : 0;
-    m->panels = (uint32_t *)(void *)prt_share_raw(c, q->words[which], wide);
-    m->scales = prt_share_floats(c, 3, wide);
+    m->panels = (uint32_t *)(void *)prt_parallel_raw(c, q->words[which], wide);
+    m->scales = prt_parallel_floats(c, 3, wide);
     if (m->panels == NULL || m->scales == NULL)
         return POPRT_E_NOMEM;
     m->sums = (int32_t *)(void *)(m->scales + wide);
@@ -119,11 +119,11 @@ static poprt_status take_matrix(lstm *q, size_t d, size_t which)
 static void quantize_rows(const void *user, size_t item, float *scratch)
 {
     const lstm *q = user;
-    const size_t rows = q->n.seq * q->n.batch, end = prt_share_cut(rows, q->pieces, item + 1);
+    const size_t rows = q->n.seq * q->n.batch, end = prt_parallel_cut(rows, q->pieces, item + 1);
     const prt_kern_bytes *k = &q->n.kern->bytes;
     const float *x = q->n.eval->in[0]->data;
     (void)scratch;
-    for (size_t i = prt_share_cut(rows, q->pieces, item); i < end; i++) {
+    for (size_t i = prt_parallel_cut(rows, q->pieces, item); i < end; i++) {
         uint8_t *to = (uint8_t *)(q->x + i * q->words[0]);
         k->quantize(q->n.input, x + i * q->n.input, q->x_scale, (float)q->x_zero, false, to);
         q->x_sums[i] = k->sum(q->n.input, to);
@@ -142,13 +142,14 @@ static poprt_status take_x(lstm *q, bool *ours)
             &q->x_zero);
     if (!*ours)
         return POPRT_OK;
-    const size_t rows = n->seq * n->batch, most = prt_share_pieces(rows * n->input, QUANTIZE_LEAST);
+    const size_t rows = n->seq * n->batch,
+                 most = prt_parallel_pieces(rows * n->input, QUANTIZE_LEAST);
     q->pieces = rows < most ? rows : most;
-    q->x = (uint32_t *)(void *)prt_share_floats(n->eval, rows, q->words[0]);
-    q->x_sums = (uint32_t *)(void *)prt_share_raw(n->eval, rows, 1);
+    q->x = (uint32_t *)(void *)prt_parallel_floats(n->eval, rows, q->words[0]);
+    q->x_sums = (uint32_t *)(void *)prt_parallel_raw(n->eval, rows, 1);
     if (q->x == NULL || q->x_sums == NULL)
         return POPRT_E_NOMEM;
-    return prt_share_run(n->eval, q->pieces, 0, quantize_rows, q);
+    return prt_parallel_for(n->eval, q->pieces, 0, quantize_rows, q);
 }
 
 static poprt_status prepare(prt_recurrent *n, bool *ours)
@@ -161,8 +162,8 @@ static poprt_status prepare(prt_recurrent *n, bool *ours)
     const size_t wide = prt_gemm_width(n->rows), most = q->words[q->words[1] > q->words[0]];
     n->extra = wide + q->words[1]; /* sums, the state's bytes */
     q->panels = (n->rows + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
-    q->ones = (uint32_t *)(void *)prt_share_raw(n->eval, 1, most);
-    q->none = (int32_t *)(void *)prt_share_floats(n->eval, 1, PRT_GEMM_PANEL);
+    q->ones = (uint32_t *)(void *)prt_parallel_raw(n->eval, 1, most);
+    q->none = (int32_t *)(void *)prt_parallel_floats(n->eval, 1, PRT_GEMM_PANEL);
     if (q->ones == NULL || q->none == NULL)
         return POPRT_E_NOMEM;
     memset(q->ones, 1, most * sizeof(uint32_t)); /* bytes; weights behind the last are 0 */
@@ -173,8 +174,8 @@ static poprt_status prepare(prt_recurrent *n, bool *ours)
     if (!*ours)
         return POPRT_OK;
     q->parts = (q->words[0] + q->words[1] + PART_WORDS - 1) / PART_WORDS;
-    PRT_TRY(prt_share_run(n->eval, 2 * n->directions * q->parts, 0, pack_words, q));
-    return prt_share_run(n->eval, 2 * n->directions * q->panels, 0, add_up, q);
+    PRT_TRY(prt_parallel_for(n->eval, 2 * n->directions * q->parts, 0, pack_words, q));
+    return prt_parallel_for(n->eval, 2 * n->directions * q->panels, 0, add_up, q);
 }
 
 /* ---- products */
@@ -201,7 +202,7 @@ static void run_panel(const void *user, size_t item, float *scratch)
     const size_t first = item % q->panels * PRT_GEMM_PANEL, n = q->n.rows, block = item / q->panels;
     const size_t columns = prt_gemm_panel_columns(n, first);
     const size_t d = (size_t)(side - q->n.side), from = side->first * q->n.batch;
-    const size_t end = prt_share_cut(s->rows, s->blocks, block + 1);
+    const size_t end = prt_parallel_cut(s->rows, s->blocks, block + 1);
     const matrix *m = &q->of[d][0];
     int32_t *sums = (int32_t *)(void *)scratch;
     const float *bias = side->bias != NULL ? side->bias + first : NULL;
@@ -212,10 +213,10 @@ static void run_panel(const void *user, size_t item, float *scratch)
         .b = m->panels + first * q->words[0],
         .c = sums,
         .ldc = PRT_GEMM_PANEL };
-    for (size_t row = prt_share_cut(s->rows, s->blocks, block); row < end; row += g.rows) {
+    for (size_t row = prt_parallel_cut(s->rows, s->blocks, block); row < end; row += g.rows) {
         g.rows = end - row < q->n.kern->dot.rows ? end - row : q->n.kern->dot.rows;
         g.a = q->x + (from + row) * q->words[0];
-        q->n.kern->dot.fours(&g);
+        q->n.kern->dot.i8(&g);
         for (size_t i = 0; i < g.rows; i++)
             settle(q, m, q->depth[0], first, columns, sums + i * PRT_GEMM_PANEL, q->x_zero,
                 q->x_sums[from + row + i]);
@@ -236,7 +237,7 @@ static poprt_status multiply(const prt_recurrent *n, const prt_recurrent_side *s
     const lstm *q = (const lstm *)(const void *)n;
     stretch s = { .q = q, .side = side, .rows = n->steps * n->batch };
     s.blocks = (s.rows + 2 * PRT_DOT_ROWS - 1) / (2 * PRT_DOT_ROWS);
-    return prt_share_run(n->eval, q->panels * s.blocks, PRT_DOT_ROWS * PRT_GEMM_PANEL, run_panel,
+    return prt_parallel_for(n->eval, q->panels * s.blocks, PRT_DOT_ROWS * PRT_GEMM_PANEL, run_panel,
         &s);
 }
 
@@ -265,7 +266,7 @@ static void multiply_state(const lstm *q, const prt_recurrent_step *s, const flo
             .b = m->panels + first * q->words[1],
             .c = sums + first,
             .ldc = PRT_GEMM_PANEL };
-        k->dot.fours(&g);
+        k->dot.i8(&g);
     }
     settle(q, m, hidden, 0, n, sums, zero, k->bytes.sum(hidden, (const uint8_t *)bytes));
     const prt_bytes_by by = { .scale = scale };

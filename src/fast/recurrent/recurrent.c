@@ -42,7 +42,7 @@ static poprt_status pack(const prt_recurrent *n)
         return POPRT_OK;
     for (size_t i = 0; i < n->parts; i++)
         panels += panels_of(&n->side[0].part[i]);
-    return prt_share_run(n->eval, n->directions * panels, 0, pack_panel, n);
+    return prt_parallel_for(n->eval, n->directions * panels, 0, pack_panel, n);
 }
 
 /* A row times panels, by threads: each has its panels in its caches from the step before. */
@@ -57,8 +57,8 @@ static void run_part(const void *user, size_t item, float *scratch)
     const cut_row *r = user;
     prt_gemm_row g = *r->g;
     const size_t panels = (g.columns + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
-    const size_t first = prt_share_cut(panels, r->parts, item) * PRT_GEMM_PANEL;
-    const size_t end = prt_share_cut(panels, r->parts, item + 1) * PRT_GEMM_PANEL;
+    const size_t first = prt_parallel_cut(panels, r->parts, item) * PRT_GEMM_PANEL;
+    const size_t end = prt_parallel_cut(panels, r->parts, item + 1) * PRT_GEMM_PANEL;
     (void)scratch;
     g.columns = (end < g.columns ? end : g.columns) - first;
     g.b += first * g.k;
@@ -79,11 +79,11 @@ static void multiply_panels(const prt_recurrent *n, const prt_recurrent_step *s,
         const cut_row r = { n, &g, n->threads < panels ? n->threads : panels };
         g.back = s->at % 2 != 0;
         g.beside = s->beside;
-        g.far = n->kern->beside_rows == 0 && g.k != 0 && g.columns >= LARGE / g.k;
+        g.far = n->kern->gemv_overlap_rows == 0 && g.k != 0 && g.columns >= LARGE / g.k;
         if (n->threads < 2)
             n->kern->gemm_row(&g);
         else /* fails where the walk is left as well */
-            (void)prt_share_run(n->eval, r.parts, 0, run_part, &r);
+            (void)prt_parallel_for(n->eval, r.parts, 0, run_part, &r);
         return;
     }
     for (size_t first = 0; first < g.columns; first += PRT_GEMM_PANEL) {
@@ -229,18 +229,19 @@ static void write_step(const prt_recurrent *n, const prt_recurrent_step *s, size
  * are computed beside its products, `n->ahead` at a time, each while as many steps are walked. */
 static void find_early(prt_recurrent *n)
 {
-    bool fits = n->kern->beside_rows != 0 && n->batch == 1 && n->ready != NULL && n->threads < 2 &&
-        n->lengths == NULL && n->hidden != 0 && n->rows <= PRT_GEMM_NEAR / n->hidden &&
-        !prt_split_pays(n->eval, n->kern, n->steps, n->rows, n->input);
+    bool fits = n->kern->gemv_overlap_rows != 0 && n->batch == 1 && n->ready != NULL &&
+        n->threads < 2 && n->lengths == NULL && n->hidden != 0 &&
+        n->rows <= PRT_GEMM_NEAR / n->hidden &&
+        !prt_bf16x3_pays(n->eval, n->kern, n->steps, n->rows, n->input);
     for (size_t i = 0; i < n->parts; i++)
         fits = fits && n->side[0].part[i].rows % PRT_GEMM_PANEL == 0;
-    n->ahead = fits ? AHEAD * n->kern->beside_rows : 0;
+    n->ahead = fits ? AHEAD * n->kern->gemv_overlap_rows : 0;
     n->early = fits && n->steps > 2 * n->ahead ? n->ahead + n->steps % n->ahead : n->steps;
 }
 
 /* Where step i begins a group of steps, the gates of the group after it are what is next. */
 static void begin_group(const prt_recurrent *n, prt_recurrent_step *s, size_t i,
-    prt_gemm_beside *next)
+    prt_gemv_overlap *next)
 {
     const prt_recurrent_side *side = s->side;
     const size_t first = i == 0 ? n->early : i + n->ahead;
@@ -250,7 +251,7 @@ static void begin_group(const prt_recurrent *n, prt_recurrent_step *s, size_t i,
     if (s->beside == NULL)
         return;
     const size_t t = side->backward ? n->steps - first - n->ahead : first;
-    *next = (prt_gemm_beside){ .rows = n->ahead,
+    *next = (prt_gemv_overlap){ .rows = n->ahead,
         .columns = n->rows,
         .k = n->input,
         .a = (const float *)n->eval->in[0]->data + (side->first + t) * n->input,
@@ -271,9 +272,9 @@ static void run_item(const void *user, size_t item, float *scratch)
         .sums = scratch,
         .extra = scratch + n->rows,
         .spare = scratch + n->rows + n->extra,
-        .entry = prt_share_cut(n->batch, n->pieces, piece) };
-    prt_gemm_beside next;
-    s.count = prt_share_cut(n->batch, n->pieces, piece + 1) - s.entry;
+        .entry = prt_parallel_cut(n->batch, n->pieces, piece) };
+    prt_gemv_overlap next;
+    s.count = prt_parallel_cut(n->batch, n->pieces, piece + 1) - s.entry;
     for (size_t i = 0; i < n->steps; i++) {
         const size_t t = side->backward ? n->steps - 1 - i : i;
         if (n->eval->host->check(n->eval) != POPRT_OK)
@@ -296,7 +297,7 @@ static poprt_status run_time(prt_recurrent *n)
         !prt_size_add(floats, n->rows + n->extra, &floats))
         return prt_fail_nomem(SIZE_MAX);
     if (n->directions * n->batch == 1 && n->hidden != 0 && n->rows >= LARGE / n->hidden)
-        n->threads = prt_share_width(n->eval);
+        n->threads = prt_parallel_width(n->eval);
     for (size_t from = 0; from < n->seq; from += n->steps) {
         n->steps = n->seq - from < n->most ? n->seq - from : n->most;
         find_early(n);
@@ -308,7 +309,7 @@ static poprt_status run_time(prt_recurrent *n)
             else if (n->steps * n->batch >= FEW_ROWS)
                 PRT_TRY(multiply_w(n, side));
         }
-        PRT_TRY(prt_share_run(n->eval, n->directions * n->pieces, floats, run_item, n));
+        PRT_TRY(prt_parallel_for(n->eval, n->directions * n->pieces, floats, run_item, n));
         PRT_TRY(n->eval->host->check(n->eval)); /* an item may have been left for it */
     }
     return POPRT_OK;

@@ -41,11 +41,11 @@ typedef struct prt_recurrent prt_recurrent;
 typedef struct prt_recurrent_step {
     const prt_recurrent_side *side;
     size_t at, entry, count;
-    float *gates;            /* [count, rows]: products of W, with biases */
-    float *spare;            /* [count, hidden] */
-    float *sums;             /* [rows], for prt_recurrent_product */
-    float *extra;            /* as many as the operator asks for */
-    prt_gemm_beside *beside; /* gates of later steps, computed with R's products; NULL: none */
+    float *gates;             /* [count, rows]: products of W, with biases */
+    float *spare;             /* [count, hidden] */
+    float *sums;              /* [rows], for prt_recurrent_product */
+    float *extra;             /* as many as the operator asks for */
+    prt_gemv_overlap *beside; /* gates of later steps, computed with R's products; NULL: none */
 } prt_recurrent_step;
 
 struct prt_recurrent {

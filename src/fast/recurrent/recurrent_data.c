@@ -66,7 +66,7 @@ static poprt_status read_bias(prt_recurrent *n, size_t d)
     const float *b = data_of(n->eval, 3);
     if (b == NULL)
         return POPRT_OK;
-    side->bias = prt_share_floats(n->eval, 1, n->rows);
+    side->bias = prt_parallel_floats(n->eval, 1, n->rows);
     if (side->bias == NULL)
         return POPRT_E_NOMEM;
     b += d * 2 * n->rows;
@@ -87,7 +87,7 @@ static size_t state_at(const prt_recurrent *n, size_t d, size_t b)
 static poprt_status read_state(const prt_recurrent *n, size_t d, uint32_t in, float **to)
 {
     const float *from = data_of(n->eval, in);
-    *to = prt_share_floats(n->eval, n->batch, n->hidden);
+    *to = prt_parallel_floats(n->eval, n->batch, n->hidden);
     if (*to == NULL)
         return POPRT_E_NOMEM;
     for (size_t b = 0; from != NULL && b < n->batch; b++)
@@ -138,7 +138,7 @@ static poprt_status read_weights(prt_recurrent *n, size_t d)
     side->part[1].r = side->part[0].r + side->part[0].rows * n->hidden;
     for (size_t i = 0; i < n->parts && n->seq * n->batch >= FEW_USES; i++) {
         prt_recurrent_part *part = &side->part[i];
-        part->packed = prt_share_raw(n->eval, n->hidden, prt_gemm_width(part->rows));
+        part->packed = prt_parallel_raw(n->eval, n->hidden, prt_gemm_width(part->rows));
         if (part->packed == NULL)
             return POPRT_E_NOMEM;
         part->panels = part->packed;
@@ -156,7 +156,7 @@ static poprt_status read_side(prt_recurrent *n, size_t d)
     size_t most;
     if (!prt_size_mul(n->most, n->batch, &most))
         return prt_fail_nomem(SIZE_MAX);
-    side->gates = prt_share_raw(n->eval, most, n->rows);
+    side->gates = prt_parallel_raw(n->eval, most, n->rows);
     if (side->gates == NULL)
         return POPRT_E_NOMEM;
     PRT_TRY(read_bias(n, d));
@@ -183,7 +183,7 @@ poprt_status prt_recurrent_read(prt_recurrent *n, bool *ours)
     n->most = n->batch < STRETCH_ROWS ? STRETCH_ROWS / n->batch : 1;
     const size_t stretches = (n->seq + n->most - 1) / n->most;
     n->most = (n->seq + stretches - 1) / stretches;
-    n->pieces = prt_share_pieces(n->batch, FEW_ENTRIES);
+    n->pieces = prt_parallel_pieces(n->batch, FEW_ENTRIES);
     PRT_TRY(read_lengths(n));
     for (size_t d = 0; d < n->directions; d++)
         PRT_TRY(read_side(n, d));

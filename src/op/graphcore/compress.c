@@ -34,14 +34,14 @@ static poprt_status eval(prt_eval *c)
     size_t outer = 1, whole = prt_tensor_count(x), inner = 1;
     if (prt_attr_given(a, ATTR_AXIS)) {
         uint32_t axis;
-        PRT_TRY(prt_move_axis(c, a->axis, x->rank, &axis));
+        PRT_TRY(prt_shape_axis(c, a->axis, x->rank, &axis));
         outer = prt_dims_product(x->dims, 0, axis);
         whole = (size_t)x->dims[axis];
         inner = prt_dims_product(x->dims, axis + 1, x->rank);
-        PRT_TRY(prt_move_shape(c, 0, x->dtype, x->rank, x->dims));
+        PRT_TRY(prt_shape_output(c, 0, x->dtype, x->rank, x->dims));
     } else {
         const int64_t count = (int64_t)whole;
-        PRT_TRY(prt_move_shape(c, 0, x->dtype, 1, &count));
+        PRT_TRY(prt_shape_output(c, 0, x->dtype, 1, &count));
     }
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
@@ -52,7 +52,7 @@ static poprt_status eval(prt_eval *c)
             if (prt_load_u64(condition->dtype, condition->data, i) != 0)
                 prt_element_copy(x->dtype, c->out[0]->data, to++ * inner, x->data,
                     (o * whole + i) * inner, inner);
-        prt_move_zero(x->dtype, c->out[0]->data, to * inner, ((o + 1) * whole - to) * inner);
+        prt_zero_elements(x->dtype, c->out[0]->data, to * inner, ((o + 1) * whole - to) * inner);
     }
     return POPRT_OK;
 }

@@ -116,7 +116,7 @@ static void put(const prt_eval *c, size_t whole, size_t block)
 static void clear(const prt_eval *c, size_t whole, size_t block)
 {
     (void)block;
-    prt_move_zero(c->in[0]->dtype, c->out[0]->data, whole, 1);
+    prt_zero_elements(c->in[0]->dtype, c->out[0]->data, whole, 1);
 }
 
 /* Every element is met once, so this rounds once. */

@@ -22,14 +22,14 @@ static poprt_status infer_call(prt_infer *c)
     prt_region r = { .n_in = c->n_in,
         .n_out = c->n_out,
         .in = c->in,
-        .out = prt_nested_shapes(c, c->n_out),
+        .out = prt_type_wrap_shapes(c, c->n_out),
         .in_content = c->content,
         .out_content = PRT_NEW_N(c->scratch, prt_content, (size_t)c->n_out + 1) };
     if (r.out == NULL || r.out_content == NULL)
         return POPRT_E_NOMEM;
     PRT_TRY(c->region(c, a->callee, &r));
     for (uint32_t i = 0; i < c->n_out; i++) {
-        prt_nested_give(c, i, &r.out[i]);
+        prt_type_wrap_give(c, i, &r.out[i]);
         PRT_TRY(prt_infer_set_content(c, i, r.out_content[i].count, r.out_content[i].values));
     }
     return POPRT_OK;
@@ -120,7 +120,7 @@ static poprt_status infer_packed(prt_infer *c)
     if (c->region == NULL)
         return POPRT_OK;
     const uint32_t n = count_of(c->n_in);
-    prt_shape *in = prt_nested_shapes(c, n), out = { .kind = PRT_VALUE_UNKNOWN };
+    prt_shape *in = prt_type_wrap_shapes(c, n), out = { .kind = PRT_VALUE_UNKNOWN };
     if (in == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < n; i++)
@@ -177,9 +177,9 @@ static poprt_status begin_result(prt_eval *c, const prt_tensor *given)
     int64_t dims[PRT_MAX_RANK] = { a->resultSize };
     for (uint32_t k = 2; k < given->rank; k++)
         dims[k - 1] = given->dims[k];
-    PRT_TRY(prt_move_shape(c, 0, given->dtype, given->rank - 1, dims));
+    PRT_TRY(prt_shape_output(c, 0, given->dtype, given->rank - 1, dims));
     if (prt_eval_wants(c, 0))
-        prt_move_zero(given->dtype, c->out[0]->data, 0, prt_tensor_count(c->out[0]));
+        prt_zero_elements(given->dtype, c->out[0]->data, 0, prt_tensor_count(c->out[0]));
     return POPRT_OK;
 }
 
@@ -223,7 +223,7 @@ static poprt_status give_nothing(prt_eval *c)
     for (uint32_t k = 1; k < declared->rank; k++)
         dims[k] = declared->dims[k] > 0 ? declared->dims[k] : 0;
     PRT_TRY(prt_eval_shape(c, 0, declared->dtype, declared->rank, dims));
-    prt_move_zero(c->out[0]->dtype, c->out[0]->data, 0, prt_tensor_count(c->out[0]));
+    prt_zero_elements(c->out[0]->dtype, c->out[0]->data, 0, prt_tensor_count(c->out[0]));
     return POPRT_OK;
 }
 

@@ -16,7 +16,7 @@ static poprt_status infer_reshape(prt_infer *c)
     return prt_gc_infer_lists(c, &prt_op_reshape, &standard, 1, &a->shape);
 }
 
-const prt_op_hooks prt_op_gc_reshape = { .infer = infer_reshape, .eval = prt_move_flat };
+const prt_op_hooks prt_op_gc_reshape = { .infer = infer_reshape, .eval = prt_copy_flat };
 
 /* Without axes the ranges are of the first ones. */
 static uint32_t slice_lists(const prt_gc_slice_attrs *a, prt_i64s lists[PRT_GC_LISTS])
@@ -104,7 +104,7 @@ static poprt_status eval_subsample(prt_eval *c)
         v.dims[i] = x->dims[i] / by + (x->dims[i] % by != 0);
         v.stride[i] = v.dims[i] > 1 ? v.stride[i] * by : v.stride[i];
     }
-    PRT_TRY(prt_move_shape(c, 0, x->dtype, v.rank, v.dims));
+    PRT_TRY(prt_shape_output(c, 0, x->dtype, v.rank, v.dims));
     prt_view_eval(c, &v);
     return POPRT_OK;
 }
@@ -230,7 +230,7 @@ static poprt_status infer_zeros_like(prt_infer *c)
 static poprt_status eval_zeros(prt_eval *c)
 {
     if (prt_eval_wants(c, 0))
-        prt_move_zero(c->out[0]->dtype, c->out[0]->data, 0, prt_tensor_count(c->out[0]));
+        prt_zero_elements(c->out[0]->dtype, c->out[0]->data, 0, prt_tensor_count(c->out[0]));
     return POPRT_OK;
 }
 

@@ -181,7 +181,7 @@ static poprt_status begin_padded(prt_eval *c, const part *p, const prt_tensor *y
 static void end_padded(const part *p, const prt_tensor *inner, prt_tensor *y)
 {
     int64_t at[PRT_MAX_RANK] = { 0 };
-    prt_move_zero(y->dtype, y->data, 0, prt_tensor_count(y));
+    prt_zero_elements(y->dtype, y->data, 0, prt_tensor_count(y));
     for (size_t from = 0; from < prt_tensor_count(inner); from++) {
         size_t to = 0;
         for (uint32_t i = 0; i < y->rank; i++)

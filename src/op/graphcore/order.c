@@ -32,7 +32,7 @@ static poprt_status eval_sort(prt_eval *c)
 {
     const prt_gc_sort_attrs *a = c->attrs;
     uint32_t axis;
-    PRT_TRY(prt_move_axis(c, a->axis, c->in[0]->rank, &axis));
+    PRT_TRY(prt_shape_axis(c, a->axis, c->in[0]->rank, &axis));
     PRT_TRY(fits_i32(c, (size_t)c->in[0]->dims[axis]));
     return prt_topk_run(c, axis, c->in[0]->dims[axis], a->descending != 0);
 }
@@ -47,7 +47,7 @@ static poprt_status median_axes(const prt_infer *c, uint32_t rank, uint32_t *set
     *set = (1u << rank) - 1;
     if (a->axes.count == 0 && !prt_attr_given(a, 0))
         return POPRT_OK;
-    if (!prt_move_axes(a->axes.data, a->axes.count, rank, set) ||
+    if (!prt_shape_axes(a->axes.data, a->axes.count, rank, set) ||
         (uint32_t)__builtin_popcount(*set) != a->axes.count)
         return prt_infer_fail(c, POPRT_E_SHAPE, "axes stand twice or outside [-%u, %u)", rank,
             rank);
@@ -100,7 +100,7 @@ static uint32_t reduced_axes(const prt_gc_reduce_median_attrs *a, uint32_t rank)
 {
     uint32_t set = (1u << rank) - 1;
     if (a->axes.count != 0 || prt_attr_given(a, 0))
-        (void)prt_move_axes(a->axes.data, a->axes.count, rank, &set);
+        (void)prt_shape_axes(a->axes.data, a->axes.count, rank, &set);
     return set;
 }
 

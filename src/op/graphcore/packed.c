@@ -97,7 +97,7 @@ static poprt_status move(prt_eval *c, size_t tokens, size_t inner, bool repack)
     const prt_tensor *x = c->in[0], *info = c->in[1];
     const size_t samples = (size_t)info->dims[0];
     size_t at = 0, place = 0;
-    prt_move_zero(x->dtype, c->out[0]->data, 0, prt_tensor_count(c->out[0]));
+    prt_zero_elements(x->dtype, c->out[0]->data, 0, prt_tensor_count(c->out[0]));
     for (size_t i = 0; i < samples; i++)
         for (uint32_t k = 0; k < f.most.count; k++) {
             const int64_t n = prt_load_i64(info->dtype, info->data, i * f.most.count + k);

@@ -58,7 +58,7 @@ static poprt_status eval_gather(prt_eval *c)
     const uint32_t first = is_grouped(a);
     const size_t groups = first != 0 ? (size_t)x->dims[0] : 1;
     uint32_t axis;
-    PRT_TRY(prt_move_axis(c, a->axis, x->rank, &axis));
+    PRT_TRY(prt_shape_axis(c, a->axis, x->rank, &axis));
     const size_t outer = prt_dims_product(x->dims, first, axis);
     const size_t inner = prt_dims_product(x->dims, axis + 1, x->rank);
     const size_t n = prt_dims_product(index->dims, first, index->rank);
@@ -67,7 +67,7 @@ static poprt_status eval_gather(prt_eval *c)
         for (size_t i = 0; i < n; i++) {
             const int64_t given = prt_load_i64(index->dtype, index->data, g * n + i);
             int64_t at;
-            PRT_TRY(prt_move_index(c, given, dim, &at));
+            PRT_TRY(prt_shape_index(c, given, dim, &at));
             for (size_t o = g * outer; o < (g + 1) * outer; o++)
                 prt_element_copy(x->dtype, c->out[0]->data, (o * n + i) * inner, x->data,
                     (o * (size_t)dim + (size_t)at) * inner, inner);
@@ -252,7 +252,7 @@ static poprt_status eval_scatter(prt_eval *c)
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
     (void)find_reduction(a->reduction, &s.r);
-    PRT_TRY(prt_move_axis(c, a->axis, x->rank, &axis));
+    PRT_TRY(prt_shape_axis(c, a->axis, x->rank, &axis));
     const bool list = is_list(a, (int32_t)index->rank, (int32_t)x->rank);
     const size_t n = (size_t)x->dims[axis], to_dim = (size_t)c->out[0]->dims[axis];
     const size_t outer = prt_dims_product(x->dims, 0, axis);
@@ -312,7 +312,7 @@ static poprt_status eval_sequence(prt_eval *c)
     const size_t row = prt_dims_product(x->dims, 1, x->rank), n = prt_tensor_count(c->in[2]);
     void *to = c->out[0]->data;
     if (a->zeroUnused != 0)
-        prt_move_zero(y->dtype, to, 0, prt_tensor_count(y));
+        prt_zero_elements(y->dtype, to, 0, prt_tensor_count(y));
     else
         prt_element_copy(y->dtype, to, 0, y->data, 0, prt_tensor_count(y));
     for (size_t i = 0; i < n; i++) {

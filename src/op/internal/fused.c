@@ -169,8 +169,8 @@ static poprt_status infer_conv(prt_infer *c)
     const prt_conv_attrs inner = prt_fused_conv_of(a);
     prt_shape y;
     PRT_TRY(prt_fused_check_act(c, a->activation));
-    PRT_TRY(
-        prt_inner_infer(c, PRT_OP_conv, &inner, c->n_in < 3 ? c->n_in : 3, c->in, c->value, 1, &y));
+    PRT_TRY(prt_delegate_infer(c, PRT_OP_conv, &inner, c->n_in < 3 ? c->n_in : 3, c->in, c->value,
+        1, &y));
     PRT_TRY(prt_fused_check_residual(c, 3, &y));
     return prt_infer_set(c, 0, c->in[0].dtype, y.rank, y.dims);
 }
@@ -182,7 +182,7 @@ static poprt_status eval_conv(prt_eval *c)
     prt_act act;
     if (!prt_eval_wants(c, 0) || !prt_fused_act(a->activation, a->alpha, a->beta, &act))
         return POPRT_OK;
-    PRT_TRY(prt_inner_eval(c, PRT_OP_conv, &inner, c->n_in < 3 ? c->n_in : 3, c->in, 1, c->out));
+    PRT_TRY(prt_delegate_eval(c, PRT_OP_conv, &inner, c->n_in < 3 ? c->n_in : 3, c->in, 1, c->out));
     prt_fused_finish(c, NULL, input(c, 3), &act);
     return POPRT_OK;
 }

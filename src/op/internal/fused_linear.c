@@ -12,7 +12,7 @@
 #include "op/share/low_precision.h"
 #include "op/share/product.h"
 
-int prt_narrow_of(int32_t dtype)
+int prt_low_precision_of(int32_t dtype)
 {
     switch (dtype) {
     case PRT_DTYPE_f16:
@@ -54,7 +54,7 @@ static poprt_status infer_right(prt_infer *c, int64_t columns, bool turned, int6
     if (columns < 0 || columns > INT32_MAX || turned)
         return prt_infer_fail(c, POPRT_E_ARG, "a packed B of %lld columns", (long long)columns);
     PRT_TRY(prt_infer_rank(c, 1, 1));
-    const int64_t group = (int64_t)prt_narrow_group(prt_narrow_of(dtype));
+    const int64_t group = (int64_t)prt_low_precision_group(prt_low_precision_of(dtype));
     const int64_t width = (int64_t)prt_gemm_width((size_t)columns);
     const int64_t size = prt_infer_dim(c, 1, 0);
     *n = columns;
@@ -81,7 +81,7 @@ static poprt_status infer_blocks(prt_infer *c, uint32_t i, int64_t block, int64_
     const int64_t size = prt_infer_dim(c, i, 0), width = (int64_t)prt_gemm_width((size_t)n);
     size_t want;
     if (prt_dim_is_number(size) && prt_dim_is_number(k) &&
-        (!prt_size_mul(prt_narrow_blocks((size_t)block, (size_t)k), (size_t)width, &want) ||
+        (!prt_size_mul(prt_low_precision_blocks((size_t)block, (size_t)k), (size_t)width, &want) ||
             want != (size_t)size))
         return prt_infer_fail(c, POPRT_E_SHAPE,
             "input %u has %lld elements; one is needed for "
@@ -160,15 +160,16 @@ typedef struct panels {
 static void column(const void *user, size_t j, double *to, size_t step)
 {
     const panels *p = user;
-    const int kind = prt_narrow_of(p->b->dtype);
+    const int kind = prt_low_precision_of(p->b->dtype);
     const size_t first = j / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
     const size_t width = prt_gemm_panel_width(p->n, first);
     for (size_t i = 0; i < p->k; i++) {
         const size_t at = p->block != 0
-            ? first * prt_narrow_blocks(p->block, p->k) + i / p->block * width + j - first
+            ? first * prt_low_precision_blocks(p->block, p->k) + i / p->block * width + j - first
             : 0;
         double x = (double)element(p->b,
-            first * prt_narrow_rows(kind, p->k) + prt_narrow_at(kind, width, i, j - first));
+            first * prt_low_precision_rows(kind, p->k) +
+                prt_low_precision_at(kind, width, i, j - first));
         if (p->scale != NULL)
             x *= prt_real_at(p->scale, at);
         if (p->offset != NULL)
@@ -221,7 +222,7 @@ static void round_block(size_t n, const float *from, float *to)
 static poprt_status round_left(prt_eval *c, const prt_fused_linear_attrs *attrs, prt_tensor *a)
 {
     prt_tensor to;
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f32, a->rank, a->dims, &to));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f32, a->rank, a->dims, &to));
     const float *from = a->data;
     float *data = to.data;
     const size_t k = (size_t)a->dims[1], block = (size_t)attrs->block;
@@ -254,7 +255,7 @@ static poprt_status eval(prt_eval *c)
     if (a->columns != 0)
         PRT_TRY(eval_packed(c, &x, (size_t)n, (size_t)a->block));
     else
-        PRT_TRY(prt_inner_eval(c, PRT_OP_gemm, &gemm, 2, in, 1, out));
+        PRT_TRY(prt_delegate_eval(c, PRT_OP_gemm, &gemm, 2, in, 1, out));
     prt_fused_finish_scaled(c, a->block == 0 ? input(c, 4) : NULL, input(c, 2), input(c, 3), &act);
     return POPRT_OK;
 }

@@ -47,7 +47,7 @@ static poprt_status turned(prt_eval *c, const prt_tensor *from, bool copy, prt_t
     int64_t dims[PRT_MAX_RANK];
     for (uint32_t i = 0; i < from->rank; i++)
         dims[i] = from->dims[first_of(i, from->rank)];
-    PRT_TRY(prt_inner_tensor(c, from->dtype, from->rank, dims, to));
+    PRT_TRY(prt_delegate_tensor(c, from->dtype, from->rank, dims, to));
     if (copy)
         turn_data(from, true, to);
     return POPRT_OK;
@@ -63,7 +63,7 @@ poprt_status prt_nhwc_eval_turned(prt_eval *c, uint32_t id, const void *attrs, b
     }
     PRT_TRY(turned(c, to, false, &y));
     prt_tensor *out[2] = { &y, NULL };
-    PRT_TRY(prt_inner_eval(c, id, attrs, n_in, in, 2, out));
+    PRT_TRY(prt_delegate_eval(c, id, attrs, n_in, in, 2, out));
     turn_data(&y, false, to);
     return POPRT_OK;
 }
@@ -74,7 +74,7 @@ poprt_status prt_nhwc_infer_turned(prt_infer *c, uint32_t id, const void *attrs,
     prt_shape out[2], y;
     if (!images)
         turn_shape(&c->in[0], true, &in[0]);
-    PRT_TRY(prt_inner_infer(c, id, attrs, n_in, in, NULL, 2, out));
+    PRT_TRY(prt_delegate_infer(c, id, attrs, n_in, in, NULL, 2, out));
     turn_shape(&out[0], false, &y);
     return prt_infer_set(c, 0, dtype, y.rank, y.dims);
 }
@@ -216,7 +216,7 @@ static poprt_status infer_conv(prt_infer *c)
 static poprt_status gated(prt_eval *c, prt_tensor *to)
 {
     const prt_tensor *x = c->in[0], *gate = c->in[4];
-    PRT_TRY(prt_inner_tensor(c, x->dtype, x->rank, x->dims, to));
+    PRT_TRY(prt_delegate_tensor(c, x->dtype, x->rank, x->dims, to));
     const size_t channels = (size_t)x->dims[x->rank - 1];
     const size_t image = prt_dims_product(x->dims, 1, x->rank);
     for (size_t i = 0; i < prt_tensor_count(x); i++) {
@@ -239,7 +239,7 @@ static poprt_status eval_conv(prt_eval *c)
     if (!prt_nhwc_weights_of(a, &form) || !prt_eval_wants(c, 0) ||
         !prt_fused_act(a->activation, a->alpha, a->beta, &act))
         return POPRT_OK;
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f32, spatial + 2, dims, &w));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f32, spatial + 2, dims, &w));
     prt_nhwc_weights_unpack(&form, c->in[1]->data, w.data);
     prt_tensor x = *c->in[0];
     if (prt_eval_has(c, 4))

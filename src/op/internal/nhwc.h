@@ -47,7 +47,7 @@ static inline void prt_nhwc_inside(size_t out, size_t stride, size_t dilation, i
 
 /* Channels (of images with channels first: with all taps) and filters from which on panels are
  * multiplied split. */
-enum { PRT_NHWC_SPLIT_CHANNELS = 16, PRT_NHWC_SPLIT_IMAGES = 96, PRT_NHWC_SPLIT_FILTERS = 24 };
+enum { PRT_NHWC_BF16X3_CHANNELS = 16, PRT_NHWC_BF16X3_IMAGES = 96, PRT_NHWC_BF16X3_FILTERS = 24 };
 
 /* Channels from which on panels skip the padding of taps that lie apart. */
 enum { PRT_NHWC_FAR_DEPTH = 64 };
@@ -79,7 +79,7 @@ typedef struct prt_nhwc_line {
 prt_nhwc_line prt_nhwc_line_of(size_t taps, size_t pixels, size_t dilation);
 
 /* Groups are so small that the form taps is for them. */
-static inline bool prt_nhwc_is_wise(const prt_nhwc_weights *w)
+static inline bool prt_nhwc_is_depthwise(const prt_nhwc_weights *w)
 {
     return w->channels == w->filters && w->channels <= 8 && (w->channels & (w->channels - 1)) == 0;
 }

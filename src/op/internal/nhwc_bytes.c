@@ -80,9 +80,9 @@ static poprt_status open_all(prt_eval *c, const prt_nhwc_conv_attrs *a, prt_tens
     prt_nhwc_weights w;
     memcpy(dims + 2, a->kernel_shape.data, spatial * sizeof(int64_t));
     (void)prt_nhwc_weights_of(a, &w);
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, x->rank, x->dims, &to[0]));
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, spatial + 2, dims, &to[1]));
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, 1, dims, &to[2]));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, x->rank, x->dims, &to[0]));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, spatial + 2, dims, &to[1]));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, 1, dims, &to[2]));
     double *xs = to[0].data, *ws = to[1].data, *bias = to[2].data;
     for (size_t i = 0; i < prt_tensor_count(x); i++)
         xs[i] = prt_load_f64(x->dtype, x->data, i) - zero;
@@ -109,7 +109,7 @@ static poprt_status eval(prt_eval *c)
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
     PRT_TRY(open_all(c, &a, open));
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, y->rank, y->dims, &sums));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, y->rank, y->dims, &sums));
     PRT_TRY(prt_nhwc_eval_turned(c, PRT_OP_conv, &conv, a.images != 0, 3, in, &sums));
     const size_t filters = (size_t)(a.group * a.filters);
     for (size_t i = 0; i < prt_tensor_count(y); i++)

@@ -38,7 +38,7 @@ static poprt_status open_images(prt_eval *c, prt_tensor *to, double **by)
 {
     const prt_tensor *x = c->in[0];
     const size_t n = (size_t)x->dims[0], each = prt_dims_product(x->dims, 1, x->rank);
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, x->rank, x->dims, to));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, x->rank, x->dims, to));
     uint8_t *bytes = prt_eval_scratch(c, each, 1);
     *by = prt_eval_scratch(c, n, sizeof(double));
     if (bytes == NULL || *by == NULL)
@@ -67,7 +67,7 @@ static poprt_status open_weights(prt_eval *c, const prt_nhwc_conv_attrs *a, prt_
     prt_nhwc_weights w;
     memcpy(dims + 2, a->kernel_shape.data, spatial * sizeof(int64_t));
     (void)prt_nhwc_weights_of(a, &w);
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, spatial + 2, dims, to));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, spatial + 2, dims, to));
     double *out = to->data;
     for (size_t f = 0; f < w.group * w.filters; f++)
         for (size_t k = 0; k < w.channels; k++)
@@ -92,7 +92,7 @@ static poprt_status eval(prt_eval *c)
         return POPRT_OK;
     PRT_TRY(open_images(c, &open[0], &by));
     PRT_TRY(open_weights(c, &a, &open[1]));
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, y->rank, y->dims, &sums));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, y->rank, y->dims, &sums));
     PRT_TRY(prt_nhwc_eval_turned(c, PRT_OP_conv, &conv, false, 2, in, &sums));
     const size_t each = prt_dims_product(y->dims, 1, y->rank);
     float *out = y->data;

@@ -35,7 +35,7 @@ static poprt_status infer_part(prt_infer *c, int part, const prt_shape *x, uint3
     const uint32_t r = part == 2 ? RESIDUAL : UINT32_MAX;
     const prt_shape in[4] = { *x, c->in[w], prt_infer_has(c, w + 1) ? c->in[w + 1] : absent,
         prt_infer_has(c, r) ? c->in[r] : absent };
-    return prt_inner_infer(c, PRT_OP_nhwc_conv, &attrs, 4, in, NULL, 1, y);
+    return prt_delegate_infer(c, PRT_OP_nhwc_conv, &attrs, 4, in, NULL, 1, y);
 }
 
 static poprt_status infer(prt_infer *c)
@@ -81,10 +81,10 @@ static poprt_status run_part(prt_eval *c, int part, const prt_tensor *x, uint32_
     if (y->data == NULL) {
         const int64_t dims[4] = { x->dims[0], window.out[0], window.out[1],
             attrs.group * attrs.filters };
-        PRT_TRY(prt_inner_tensor(c, x->dtype, 4, dims, y));
+        PRT_TRY(prt_delegate_tensor(c, x->dtype, 4, dims, y));
     }
     prt_tensor *out[1] = { y };
-    return prt_inner_eval(c, PRT_OP_nhwc_conv, &attrs, 4, in, 1, out);
+    return prt_delegate_eval(c, PRT_OP_nhwc_conv, &attrs, 4, in, 1, out);
 }
 
 static void store_mean(const prt_tensor *x, prt_tensor *y)

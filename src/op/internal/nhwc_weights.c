@@ -85,7 +85,7 @@ bool prt_nhwc_weights_size(const prt_nhwc_weights *w, size_t *count)
     if (w->transformed ? points == 0 || points > POINTS : w->form == PRT_NHWC_winograd5)
         return false;
     if (w->form == PRT_NHWC_taps)
-        return prt_nhwc_is_wise(w) && prt_size_mul(w->taps, w->group, count) &&
+        return prt_nhwc_is_depthwise(w) && prt_size_mul(w->taps, w->group, count) &&
             prt_size_mul(*count, w->channels * w->filters, count);
     const size_t rows = w->transformed ? points * points : w->taps;
     return w->filters < SIZE_MAX - PRT_GEMM_PANEL &&

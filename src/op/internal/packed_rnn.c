@@ -115,7 +115,7 @@ static poprt_status infer(prt_infer *c)
     memcpy(in, c->in, (c->n_in < INPUTS ? c->n_in : INPUTS) * sizeof(*in));
     in[1] = plain_shape(&p, p.input);
     in[2] = plain_shape(&p, p.hidden);
-    PRT_TRY(prt_inner_infer(c, p.plain, &p.attrs, c->n_in, in, NULL, OUTPUTS, out));
+    PRT_TRY(prt_delegate_infer(c, p.plain, &p.attrs, c->n_in, in, NULL, OUTPUTS, out));
     for (uint32_t i = 0; i < c->n_out && i < OUTPUTS; i++)
         PRT_TRY(prt_infer_exact(c, i, PRT_DTYPE_f32, out[i].rank, out[i].dims));
     return POPRT_OK;
@@ -129,15 +129,15 @@ static poprt_status eval(prt_eval *c)
     if (!prt_packed_rnn_of(c->def->id, c->attrs, &p))
         return prt_eval_fail(c, POPRT_E_ARG, "hidden_size or input_size");
     const prt_shape w_shape = plain_shape(&p, p.input), r_shape = plain_shape(&p, p.hidden);
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f32, 3, w_shape.dims, &w));
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f32, 3, r_shape.dims, &r));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f32, 3, w_shape.dims, &w));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f32, 3, r_shape.dims, &r));
     prt_packed_rnn_plain_w(&p, c->in[1]->data, w.data);
     prt_packed_rnn_plain_r(&p, c->in[2]->data, r.data);
     for (uint32_t i = 0; i < c->n_in && i < INPUTS; i++)
         in[i] = prt_eval_has(c, i) ? c->in[i] : NULL;
     in[1] = &w;
     in[2] = &r;
-    return prt_inner_eval(c, p.plain, &p.attrs, c->n_in, in, c->n_out, c->out);
+    return prt_delegate_eval(c, p.plain, &p.attrs, c->n_in, in, c->n_out, c->out);
 }
 
 const prt_op_hooks prt_op_packed_rnn = { .infer = infer, .eval = eval };

@@ -83,7 +83,7 @@ static poprt_status infer(prt_infer *c)
         in[i] = prt_infer_has(c, i) ? c->in[i] : (prt_shape){ .kind = PRT_VALUE_ABSENT };
     if (in[IN_X].rank == 3)
         in[IN_X].dims[2] = prt_dim_add(c->dims, in[IN_X].dims[2], seen);
-    PRT_TRY(prt_inner_infer(c, PRT_OP_lstm, &lstm, LSTM_INPUTS, in, NULL, 3, out));
+    PRT_TRY(prt_delegate_infer(c, PRT_OP_lstm, &lstm, LSTM_INPUTS, in, NULL, 3, out));
     for (uint32_t i = 0; i < 3; i++)
         PRT_TRY(prt_infer_set(c, i, c->in[IN_X].dtype, out[i].rank, out[i].dims));
     return POPRT_OK;
@@ -202,7 +202,7 @@ static poprt_status begin(prt_eval *c, const attrs *a, attention *s, prt_tensor 
         .input_forget = a->input_forget != 0 };
     s->seen = (size_t)dims[2] - s->input;
     PRT_TRY(read_rows(c, s, batch));
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, 3, dims, x));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, 3, dims, x));
     s->query = prt_eval_reals(c, c->in[IN_QUERY]);
     s->v = prt_eval_reals(c, c->in[IN_V]);
     s->memory = prt_eval_reals(c, memory);

@@ -70,7 +70,7 @@ static poprt_status infer_fp8(prt_infer *c)
 static poprt_status round_to_fp8(prt_eval *c, const prt_tensor *from, double scale, prt_tensor *to)
 {
     const size_t count = prt_tensor_count(from);
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, from->rank, from->dims, to));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, from->rank, from->dims, to));
     double *v = to->data;
     prt_reals_load(from->dtype, from->data, 0, 1, count, v);
     for (size_t i = 0; i < count; i++) {
@@ -167,7 +167,7 @@ static poprt_status infer_gemm(prt_infer *c)
     if (prt_infer_has(c, IN_SCALE_Y))
         return prt_infer_fail(c, POPRT_E_UNSUPPORTED,
             "scaleY: whether it multiplies or divides is not laid down");
-    PRT_TRY(prt_inner_infer(c, PRT_OP_gemm, &attrs, 3, in, NULL, 1, &y));
+    PRT_TRY(prt_delegate_infer(c, PRT_OP_gemm, &attrs, 3, in, NULL, 1, &y));
     return prt_infer_set(c, 0, (int32_t)a->dtype, y.rank, y.dims);
 }
 
@@ -176,7 +176,7 @@ static poprt_status open_scaled(prt_eval *c, uint32_t i, double scale, prt_tenso
 {
     const prt_tensor *x = c->in[i];
     const size_t count = prt_tensor_count(x);
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, x->rank, x->dims, to));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, x->rank, x->dims, to));
     double *v = to->data;
     prt_reals_load(x->dtype, x->data, 0, 1, count, v);
     for (size_t k = 0; k < count; k++)
@@ -204,8 +204,8 @@ static poprt_status eval_gemm(prt_eval *c)
         PRT_TRY(open_scaled(c, IN_C, 1, &bias));
         in[IN_C] = &bias;
     }
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, 2, c->out[0]->dims, &y));
-    PRT_TRY(prt_inner_eval(c, PRT_OP_gemm, &attrs, 3, in, 1, out));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, 2, c->out[0]->dims, &y));
+    PRT_TRY(prt_delegate_eval(c, PRT_OP_gemm, &attrs, 3, in, 1, out));
     double *v = y.data;
     const size_t count = prt_tensor_count(&y);
     for (size_t i = 0; !no_activation(a->activation) && i < count; i++)

@@ -59,7 +59,7 @@ static poprt_status normalise(prt_eval *c, const fused *f, prt_tensor *to)
     const prt_tensor *x = c->in[IN_X];
     const size_t count = prt_tensor_count(x), k = (size_t)f->k;
     const double *skip, *scale;
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, x->rank, x->dims, to));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, x->rank, x->dims, to));
     if (!prt_weights_reals(c, IN_SKIP, &skip) || !prt_weights_reals(c, IN_NORM, &scale))
         return POPRT_E_NOMEM;
     double *v = to->data;
@@ -126,8 +126,8 @@ static poprt_status eval_mlp(prt_eval *c)
     PRT_TRY(normalise(c, &f, &x));
     if (y == NULL)
         return POPRT_OK;
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, y->rank, y->dims, &gate));
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, y->rank, y->dims, &up));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, y->rank, y->dims, &gate));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, y->rank, y->dims, &up));
     PRT_TRY(multiply(c, &f, 0, &x, &gate));
     PRT_TRY(multiply(c, &f, 1, &x, &up));
     double *g = gate.data;

@@ -83,8 +83,8 @@ static poprt_status project(prt_eval *c, prt_tensor *to)
         prt_ms_in(c, IN_X_ZERO), prt_ms_in(c, IN_W_ZERO), c->in[IN_BIAS] };
     const int64_t dims[] = { c->in[IN_X]->dims[0], c->in[IN_X]->dims[1], c->in[IN_W]->dims[1] };
     prt_tensor *out[] = { to };
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, 3, dims, to));
-    return prt_inner_eval(c, PRT_OP_ms_matmul_integer_to_float, NULL, 7, in, 1, out);
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, 3, dims, to));
+    return prt_delegate_eval(c, PRT_OP_ms_matmul_integer_to_float, NULL, 7, in, 1, out);
 }
 
 static poprt_status eval(prt_eval *c)

@@ -39,8 +39,8 @@ static poprt_status eval_softmax(prt_eval *c)
         memcpy(x.dims, dims, sizeof(dims));
         attrs.axis = 1;
     }
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, x.rank, x.dims, &y));
-    PRT_TRY(prt_inner_eval(c, PRT_OP_softmax, &attrs, 1, in, 1, out));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, x.rank, x.dims, &y));
+    PRT_TRY(prt_delegate_eval(c, PRT_OP_softmax, &attrs, 1, in, 1, out));
     prt_quant_close(c, &y, 3);
     return POPRT_OK;
 }
@@ -64,7 +64,7 @@ static poprt_status infer_reduce(prt_infer *c, uint32_t id, prt_i64s axes, int64
     prt_shape in[2] = { c->in[0] }, y;
     prt_shape_of_tensor(&list, &in[1]);
     const prt_tensor *value[] = { NULL, &list };
-    PRT_TRY(prt_inner_infer(c, id, &attrs, 2, in, value, 1, &y));
+    PRT_TRY(prt_delegate_infer(c, id, &attrs, 2, in, value, 1, &y));
     return prt_infer_set(c, 0, dtype, y.rank, y.dims);
 }
 
@@ -75,8 +75,8 @@ static poprt_status eval_reduce(prt_eval *c, uint32_t id, prt_i64s axes, int64_t
     prt_tensor list;
     axes_tensor(axes, &list);
     const prt_tensor *in[] = { x, &list };
-    PRT_TRY(prt_inner_tensor(c, x->dtype, c->out[0]->rank, c->out[0]->dims, y));
-    return prt_inner_eval(c, id, &attrs, 2, in, 1, &y);
+    PRT_TRY(prt_delegate_tensor(c, x->dtype, c->out[0]->rank, c->out[0]->dims, y));
+    return prt_delegate_eval(c, id, &attrs, 2, in, 1, &y);
 }
 
 static poprt_status infer_mean(prt_infer *c)
@@ -115,7 +115,7 @@ static poprt_status eval_sum(prt_eval *c)
     const prt_tensor *from = c->in[0];
     prt_tensor x, y;
     const size_t n = prt_tensor_count(from), m = prt_tensor_count(c->out[0]);
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_i64, from->rank, from->dims, &x));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_i64, from->rank, from->dims, &x));
     for (size_t i = 0; i < n; i++)
         ((int64_t *)x.data)[i] = prt_load_i64(from->dtype, from->data, i);
     PRT_TRY(eval_reduce(c, PRT_OP_reduce_sum, a->axes, a->keepdims, &x, &y));
@@ -157,7 +157,7 @@ static poprt_status infer_concat(prt_infer *c)
         PRT_TRY(check_triple(c, 2 + 3 * i));
         in[i] = c->in[2 + 3 * i];
     }
-    PRT_TRY(prt_inner_infer(c, PRT_OP_concat, &attrs, n, in, NULL, 1, &y));
+    PRT_TRY(prt_delegate_infer(c, PRT_OP_concat, &attrs, n, in, NULL, 1, &y));
     return prt_infer_set(c, 0, c->in[1].dtype, y.rank, y.dims);
 }
 
@@ -175,8 +175,8 @@ static poprt_status eval_concat(prt_eval *c)
         PRT_TRY(prt_quant_open(c, 2 + 3 * i, &x[i]));
         in[i] = &x[i];
     }
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, c->out[0]->rank, c->out[0]->dims, &y));
-    PRT_TRY(prt_inner_eval(c, PRT_OP_concat, &attrs, n, in, 1, out));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, c->out[0]->rank, c->out[0]->dims, &y));
+    PRT_TRY(prt_delegate_eval(c, PRT_OP_concat, &attrs, n, in, 1, out));
     prt_quant_close(c, &y, 0);
     return POPRT_OK;
 }

@@ -25,7 +25,7 @@ static poprt_status infer(prt_infer *c)
     memcpy(in, c->in, c->n_in * sizeof(prt_shape));
     if (a->channels_last != 0)
         prt_channels_first(&in[0]);
-    PRT_TRY(prt_inner_infer(c, PRT_OP_qlinear_conv, &attrs, c->n_in, in, NULL, 1, &y));
+    PRT_TRY(prt_delegate_infer(c, PRT_OP_qlinear_conv, &attrs, c->n_in, in, NULL, 1, &y));
     if (a->channels_last != 0)
         prt_channels_last(&y);
     return prt_infer_set(c, 0, c->in[7].dtype, y.rank, y.dims);
@@ -40,14 +40,14 @@ static poprt_status eval(prt_eval *c)
     prt_tensor *out[] = { &y };
     prt_shape shape;
     if (a->channels_last == 0)
-        return prt_inner_eval(c, PRT_OP_qlinear_conv, &attrs, c->n_in, c->in, 1, c->out);
+        return prt_delegate_eval(c, PRT_OP_qlinear_conv, &attrs, c->n_in, c->in, 1, c->out);
     memcpy(in, c->in, c->n_in * sizeof(in[0]));
     PRT_TRY(prt_channels_to_first(c, c->in[0], &x));
     in[0] = &x;
     prt_shape_of_tensor(c->out[0], &shape);
     prt_channels_first(&shape);
-    PRT_TRY(prt_inner_tensor(c, c->out[0]->dtype, c->out[0]->rank, shape.dims, &y));
-    PRT_TRY(prt_inner_eval(c, PRT_OP_qlinear_conv, &attrs, c->n_in, in, 1, out));
+    PRT_TRY(prt_delegate_tensor(c, c->out[0]->dtype, c->out[0]->rank, shape.dims, &y));
+    PRT_TRY(prt_delegate_eval(c, PRT_OP_qlinear_conv, &attrs, c->n_in, in, 1, out));
     return prt_channels_to_last(c, &y, c->out[0]);
 }
 

@@ -37,8 +37,8 @@ static poprt_status eval_binary(prt_eval *c, uint32_t id)
     prt_tensor *out[] = { &y };
     PRT_TRY(prt_quant_open(c, 0, &a));
     PRT_TRY(prt_quant_open(c, 3, &b));
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, c->out[0]->rank, c->out[0]->dims, &y));
-    PRT_TRY(prt_inner_eval(c, id, NULL, 2, in, 1, out));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, c->out[0]->rank, c->out[0]->dims, &y));
+    PRT_TRY(prt_delegate_eval(c, id, NULL, 2, in, 1, out));
     prt_quant_close(c, &y, 6);
     return POPRT_OK;
 }
@@ -73,7 +73,7 @@ static poprt_status centre(prt_eval *c, uint32_t i, prt_tensor *to)
     const prt_tensor *x = c->in[i];
     const size_t n = prt_tensor_count(x);
     const int32_t zero = (int32_t)prt_quant_number(c, i + 1, 0);
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_i32, x->rank, x->dims, to));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_i32, x->rank, x->dims, to));
     for (size_t k = 0; k < n; k++)
         ((int32_t *)to->data)[k] = (int32_t)prt_load_i64(x->dtype, x->data, k) - zero;
     return POPRT_OK;
@@ -85,7 +85,7 @@ static poprt_status eval_mul_integer(prt_eval *c)
     const prt_tensor *in[] = { &a, &b };
     PRT_TRY(centre(c, 0, &a));
     PRT_TRY(centre(c, 2, &b));
-    return prt_inner_eval(c, PRT_OP_mul, NULL, 2, in, 1, c->out);
+    return prt_delegate_eval(c, PRT_OP_mul, NULL, 2, in, 1, c->out);
 }
 
 const prt_op_hooks prt_op_ms_mul_integer = { .infer = infer_mul_integer, .eval = eval_mul_integer };
@@ -107,8 +107,8 @@ static poprt_status eval_where(prt_eval *c)
     prt_tensor *out[] = { &z };
     PRT_TRY(prt_quant_open(c, 1, &x));
     PRT_TRY(prt_quant_open(c, 4, &y));
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, c->out[0]->rank, c->out[0]->dims, &z));
-    PRT_TRY(prt_inner_eval(c, PRT_OP_where, NULL, 3, in, 1, out));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, c->out[0]->rank, c->out[0]->dims, &z));
+    PRT_TRY(prt_delegate_eval(c, PRT_OP_where, NULL, 3, in, 1, out));
     prt_quant_close(c, &z, 7);
     return POPRT_OK;
 }
@@ -130,8 +130,8 @@ static poprt_status eval_unary(prt_eval *c, uint32_t id, const void *attrs)
     const prt_tensor *in[] = { &x };
     prt_tensor *out[] = { &y };
     PRT_TRY(prt_quant_open(c, 0, &x));
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, x.rank, x.dims, &y));
-    PRT_TRY(prt_inner_eval(c, id, attrs, 1, in, 1, out));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, x.rank, x.dims, &y));
+    PRT_TRY(prt_delegate_eval(c, id, attrs, 1, in, 1, out));
     prt_quant_close(c, &y, 3);
     return POPRT_OK;
 }

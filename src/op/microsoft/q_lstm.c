@@ -67,7 +67,7 @@ static poprt_status infer(prt_infer *c)
     memcpy(in, c->in, sizeof(in));
     turn_shape(&in[IN_W]);
     turn_shape(&in[IN_R]);
-    PRT_TRY(prt_inner_infer(c, PRT_OP_lstm, &attrs, INPUTS, in, NULL, 3, out));
+    PRT_TRY(prt_delegate_infer(c, PRT_OP_lstm, &attrs, INPUTS, in, NULL, 3, out));
     for (uint32_t i = 0; i < 3; i++)
         PRT_TRY(prt_infer_set(c, i, PRT_DTYPE_f32, out[i].rank, out[i].dims));
     return POPRT_OK;
@@ -85,7 +85,7 @@ static poprt_status open_weights(prt_eval *c, uint32_t i, prt_tensor *to)
     const int64_t dims[] = { w->dims[0], w->dims[2], w->dims[1] };
     const bool each_scale = prt_tensor_count(scale) != directions;
     const bool each_zero = prt_tensor_count(zero) != directions;
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, 3, dims, to));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, 3, dims, to));
     double *v = to->data;
     for (size_t d = 0; d < directions; d++)
         for (size_t g = 0; g < gates; g++) {
@@ -155,7 +155,7 @@ static poprt_status eval(prt_eval *c)
     const prt_tensor *x = c->in[IN_X], *in[INPUTS];
     const size_t count = used_count(c), hidden = (size_t)c->in[IN_R]->dims[1];
     prt_tensor inputs, w, r;
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, x->rank, x->dims, &inputs));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, x->rank, x->dims, &inputs));
     PRT_TRY(open_weights(c, IN_W, &w));
     PRT_TRY(open_weights(c, IN_R, &r));
     uint8_t *bytes = prt_eval_scratch(c, count + hidden + 1, 1);

@@ -15,7 +15,7 @@ typedef struct sink {
     prt_tensor *y;
     size_t first;
     double a_scale;
-    prt_factors b_scale, b_zero;
+    prt_quant_params b_scale, b_zero;
     const double *bias; /* by column; NULL: none */
 } sink;
 
@@ -62,8 +62,8 @@ static poprt_status eval_scaled(prt_eval *c, const prt_tensor *a, prt_quant q, s
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < mm.m; i++)
         zeros[i] = q.zero;
-    PRT_TRY(prt_factors_init(c, &to.b_scale, s.b_scale, mm.n, 1));
-    PRT_TRY(prt_factors_init(c, &to.b_zero, s.b_zero, mm.n, 0));
+    PRT_TRY(prt_quant_params_init(c, &to.b_scale, s.b_scale, mm.n, 1));
+    PRT_TRY(prt_quant_params_init(c, &to.b_zero, s.b_zero, mm.n, 0));
     if (prt_eval_has(c, s.bias) && (to.bias = prt_eval_reals(c, c->in[s.bias])) == NULL)
         return POPRT_E_NOMEM;
     p.a =
@@ -75,8 +75,8 @@ static poprt_status eval_scaled(prt_eval *c, const prt_tensor *a, prt_quant q, s
         .zeros = to.b_zero.values };
     PRT_TRY(prt_product_init(c, &p));
     for (size_t i = 0; i < mm.batches; i++) {
-        PRT_TRY(prt_factors_load(c, &to.b_scale, i, mm.batches));
-        PRT_TRY(prt_factors_load(c, &to.b_zero, i, mm.batches));
+        PRT_TRY(prt_quant_params_load(c, &to.b_scale, i, mm.batches));
+        PRT_TRY(prt_quant_params_load(c, &to.b_zero, i, mm.batches));
         prt_matmul_at(&mm, i, &p.a.first, &p.b.first);
         to.first = i * mm.m * mm.n;
         PRT_TRY(prt_product_run(c, &p));
@@ -182,14 +182,14 @@ static poprt_status infer_gemm(prt_infer *c)
         return prt_infer_fail(c, POPRT_E_ARG, "y_scale and y_zero_point come together");
     for (uint32_t i = G_Y_SCALE; i <= G_Y_ZERO; i++)
         PRT_TRY(prt_infer_scalar(c, i, &unused));
-    PRT_TRY(prt_inner_infer(c, PRT_OP_gemm, &attrs, 3, in, NULL, 1, &y));
+    PRT_TRY(prt_delegate_infer(c, PRT_OP_gemm, &attrs, 3, in, NULL, 1, &y));
     return prt_infer_set(c, 0, quantised ? c->in[G_Y_ZERO].dtype : PRT_DTYPE_f32, y.rank, y.dims);
 }
 
 typedef struct gemm {
     prt_tensor *y;
     double scale; /* alpha and A's */
-    prt_factors b_scale, b_zero;
+    prt_quant_params b_scale, b_zero;
     const prt_tensor *c;
     size_t c_row, c_col;
     bool quantised;
@@ -241,10 +241,10 @@ static poprt_status eval_gemm(prt_eval *c)
     for (size_t i = 0; i < m; i++)
         zeros[i] = q.zero;
     place_c(c, &g);
-    PRT_TRY(prt_factors_init(c, &g.b_scale, G_B_SCALE, n, 1));
-    PRT_TRY(prt_factors_init(c, &g.b_zero, G_B_ZERO, n, 0));
-    PRT_TRY(prt_factors_load(c, &g.b_scale, 0, 1));
-    PRT_TRY(prt_factors_load(c, &g.b_zero, 0, 1));
+    PRT_TRY(prt_quant_params_init(c, &g.b_scale, G_B_SCALE, n, 1));
+    PRT_TRY(prt_quant_params_init(c, &g.b_zero, G_B_ZERO, n, 0));
+    PRT_TRY(prt_quant_params_load(c, &g.b_scale, 0, 1));
+    PRT_TRY(prt_quant_params_load(c, &g.b_zero, 0, 1));
     p.a = (prt_operand){ .dtype = x->dtype,
         .data = x->data,
         .row = a->transA != 0 ? 1 : k,

@@ -123,7 +123,7 @@ static poprt_status multiply(prt_eval *c, uint32_t which, size_t expert, const p
     PRT_TRY(prt_moe_weights_init(c, which, expert, &w, &bias));
     const int64_t dims[] = { x->dims[0], (int64_t)w.n };
     const prt_weights weights = { .n = w.n, .k = w.k, .column = w.column, .user = &w };
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, 2, dims, y));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, 2, dims, y));
     return prt_weights_apply(c, &weights, x, bias, y);
 }
 
@@ -140,8 +140,8 @@ static poprt_status run_expert(prt_eval *c, const route *r, const double *x, siz
         return POPRT_OK;
     const int64_t in[] = { (int64_t)n, (int64_t)r->hidden };
     const int64_t between[] = { (int64_t)n, (int64_t)r->inter };
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, 2, in, &rows));
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, 2, between, &middle));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, 2, in, &rows));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, 2, between, &middle));
     n = 0;
     for (size_t i = 0; i < r->tokens * r->chosen; i++)
         if (r->expert[i] == e)

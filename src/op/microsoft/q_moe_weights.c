@@ -187,7 +187,7 @@ static poprt_status row_zeros(prt_eval *c, uint32_t slot, const prt_moe_weights 
 {
     const int64_t dims[] = { (int64_t)w->n };
     const size_t bytes = (w->n * w->bits.bits + 7) / 8;
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, 1, dims, to));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, 1, dims, to));
     for (size_t i = 0; i < w->n; i++)
         ((double *)to->data)[i] = (double)prt_packed_load(w->bits.bits,
             (const uint8_t *)c->in[slot]->data + w->expert * bytes, i);

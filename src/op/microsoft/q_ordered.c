@@ -79,7 +79,7 @@ static poprt_status open_x(prt_eval *c, prt_tensor *to)
     const prt_tensor *x = c->in[0];
     const double scale = prt_quant_number(c, 1, 1);
     const size_t n = prt_tensor_count(x);
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, x->rank, x->dims, to));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, x->rank, x->dims, to));
     for (size_t i = 0; i < n; i++)
         ((double *)to->data)[i] = (double)prt_load_i64(x->dtype, x->data, i) * scale;
     return POPRT_OK;
@@ -103,8 +103,8 @@ static poprt_status eval_gelu(prt_eval *c)
     const prt_tensor *in[] = { &x };
     prt_tensor *out[] = { &y };
     PRT_TRY(open_x(c, &x));
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, x.rank, x.dims, &y));
-    PRT_TRY(prt_inner_eval(c, PRT_OP_gelu, prt_op_of(PRT_OP_gelu)->defaults, 1, in, 1, out));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, x.rank, x.dims, &y));
+    PRT_TRY(prt_delegate_eval(c, PRT_OP_gelu, prt_op_of(PRT_OP_gelu)->defaults, 1, in, 1, out));
     prt_quant_close(c, &y, 2);
     return POPRT_OK;
 }
@@ -129,7 +129,7 @@ static poprt_status infer_norm(prt_infer *c)
     PRT_TRY(check_order(c, "order_Y", a->order_Y, ORDER_ROW));
     PRT_TRY(prt_infer_scalar(c, 1, &unused));
     PRT_TRY(prt_infer_scalar(c, 4, &unused));
-    PRT_TRY(prt_inner_infer(c, PRT_OP_layer_normalization, &attrs, 3, in, NULL, 1, &y));
+    PRT_TRY(prt_delegate_infer(c, PRT_OP_layer_normalization, &attrs, 3, in, NULL, 1, &y));
     return prt_infer_like(c, 0, 0, PRT_DTYPE_i8);
 }
 
@@ -140,8 +140,8 @@ static poprt_status eval_norm(prt_eval *c)
     const prt_tensor *in[] = { &x, c->in[2], prt_eval_has(c, 3) ? c->in[3] : NULL };
     prt_tensor *out[] = { &y };
     PRT_TRY(open_x(c, &x));
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, x.rank, x.dims, &y));
-    PRT_TRY(prt_inner_eval(c, PRT_OP_layer_normalization, &attrs, 3, in, 1, out));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, x.rank, x.dims, &y));
+    PRT_TRY(prt_delegate_eval(c, PRT_OP_layer_normalization, &attrs, 3, in, 1, out));
     prt_quant_close(c, &y, 4);
     return POPRT_OK;
 }
@@ -197,7 +197,7 @@ typedef struct sink {
     const prt_tensor *added; /* C; NULL: none */
     size_t first, added_first;
     double a, y_scale, c;
-    prt_factors b;
+    prt_quant_params b;
     const double *bias;
 } sink;
 
@@ -230,8 +230,8 @@ static poprt_status eval_matmul(prt_eval *c)
     prt_matmul_init(&with_c, to.y, to.added != NULL ? to.added : to.y);
     if (prt_eval_has(c, M_BIAS) && (to.bias = prt_eval_reals(c, c->in[M_BIAS])) == NULL)
         return POPRT_E_NOMEM;
-    PRT_TRY(prt_factors_init(c, &to.b, M_B_SCALE, mm.n, 1));
-    PRT_TRY(prt_factors_load(c, &to.b, 0, 1));
+    PRT_TRY(prt_quant_params_init(c, &to.b, M_B_SCALE, mm.n, 1));
+    PRT_TRY(prt_quant_params_load(c, &to.b, 0, 1));
     prt_product p = { .m = mm.m, .n = mm.n, .k = mm.k, .store = store, .user = &to };
     p.a = (prt_operand){ .dtype = a->dtype, .data = a->data, .row = mm.k, .col = 1 };
     p.b = (prt_operand){ .dtype = b->dtype, .data = b->data, .row = 1, .col = mm.k };

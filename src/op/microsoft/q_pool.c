@@ -26,7 +26,7 @@ static poprt_status infer(prt_infer *c, uint32_t id, const void *attrs, bool las
     PRT_TRY(prt_quant_check(c, 3));
     if (last)
         prt_channels_first(&x);
-    PRT_TRY(prt_inner_infer(c, id, attrs, 1, &x, NULL, 1, &y));
+    PRT_TRY(prt_delegate_infer(c, id, attrs, 1, &x, NULL, 1, &y));
     if (last)
         prt_channels_last(&y);
     return prt_infer_set(c, 0, c->in[0].dtype, y.rank, y.dims);
@@ -45,10 +45,10 @@ static poprt_status eval(prt_eval *c, uint32_t id, const void *attrs, bool last)
         PRT_TRY(prt_channels_to_first(c, &x, &turned));
         x = turned;
     }
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, x.rank, shape.dims, &y));
-    PRT_TRY(prt_inner_eval(c, id, attrs, 1, in, 1, out));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, x.rank, shape.dims, &y));
+    PRT_TRY(prt_delegate_eval(c, id, attrs, 1, in, 1, out));
     if (last) {
-        PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, x.rank, c->out[0]->dims, &back));
+        PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, x.rank, c->out[0]->dims, &back));
         PRT_TRY(prt_channels_to_last(c, &y, &back));
         y = back;
     }

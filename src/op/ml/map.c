@@ -261,10 +261,10 @@ static poprt_status zip_infer(prt_infer *c)
         return POPRT_OK;
     value.kind = PRT_VALUE_TENSOR;
     value.rank = 0;
-    PRT_TRY(prt_nested_set(c, 0, PRT_VALUE_MAP, &value));
+    PRT_TRY(prt_type_wrap_set(c, 0, PRT_VALUE_MAP, &value));
     map = c->out[0];
     map.dtype = prt_ml_label_dtype(&labels);
-    return prt_nested_set(c, 0, PRT_VALUE_SEQUENCE, &map);
+    return prt_type_wrap_set(c, 0, PRT_VALUE_SEQUENCE, &map);
 }
 
 /* Which column belongs to each key, in ascending order of the keys, which are written to `key`.

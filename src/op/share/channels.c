@@ -23,7 +23,7 @@ void prt_channels_last(prt_shape *shape)
 static poprt_status turn(prt_eval *c, const int64_t *perm, const prt_tensor *from, prt_tensor *to)
 {
     const prt_transpose_attrs attrs = { .present = 1, .perm = { perm, from->rank } };
-    return prt_inner_eval(c, PRT_OP_transpose, &attrs, 1, &from, 1, &to);
+    return prt_delegate_eval(c, PRT_OP_transpose, &attrs, 1, &from, 1, &to);
 }
 
 poprt_status prt_channels_to_first(prt_eval *c, const prt_tensor *from, prt_tensor *to)
@@ -34,7 +34,7 @@ poprt_status prt_channels_to_first(prt_eval *c, const prt_tensor *from, prt_tens
     prt_channels_first(&shape);
     for (uint32_t i = 2; i < from->rank; i++)
         perm[i] = i - 1;
-    PRT_TRY(prt_inner_tensor(c, from->dtype, from->rank, shape.dims, to));
+    PRT_TRY(prt_delegate_tensor(c, from->dtype, from->rank, shape.dims, to));
     return turn(c, perm, from, to);
 }
 

@@ -158,18 +158,18 @@ static poprt_status run_group(prt_eval *c, prt_conv *v, size_t n, size_t g, doub
         for (size_t i = 0; i < elements; i++)
             v->plane[i] -= v->zero;
     const group_run run = { v, n, g };
-    const prt_tiles tiles = { .count = (v->positions + PRT_TILE_COLS - 1) / PRT_TILE_COLS,
+    const prt_gemm_tiles tiles = { .count = (v->positions + PRT_TILE_COLS - 1) / PRT_TILE_COLS,
         .depth = v->depth,
         .run = run_tile,
         .user = &run };
-    return prt_tiles_run(c, &tiles, panels);
+    return prt_gemm_tiles_run(c, &tiles, panels);
 }
 
 poprt_status prt_conv_run(prt_eval *c, prt_conv *v)
 {
     if (prt_tensor_count(v->y) == 0)
         return POPRT_OK;
-    double *panels = prt_tiles_panels(c, v->depth);
+    double *panels = prt_gemm_tiles_panels(c, v->depth);
     v->plane = prt_eval_scratch(c, v->channels, v->in_positions * sizeof(double));
     if (panels == NULL || v->plane == NULL)
         return POPRT_E_NOMEM;

@@ -2,7 +2,7 @@
 /* delegate.c — contexts for an operator that runs inside another one. */
 #include "op/share/delegate.h"
 
-poprt_status prt_inner_infer(prt_infer *c, uint32_t id, const void *attrs, uint32_t n_in,
+poprt_status prt_delegate_infer(prt_infer *c, uint32_t id, const void *attrs, uint32_t n_in,
     const prt_shape *in, const prt_tensor *const *value, uint32_t n_out, prt_shape *out)
 {
     const size_t n = (size_t)n_in + n_out;
@@ -29,7 +29,7 @@ poprt_status prt_inner_infer(prt_infer *c, uint32_t id, const void *attrs, uint3
     return sub.def->hooks->infer(&sub);
 }
 
-poprt_status prt_inner_eval(prt_eval *c, uint32_t id, const void *attrs, uint32_t n_in,
+poprt_status prt_delegate_eval(prt_eval *c, uint32_t id, const void *attrs, uint32_t n_in,
     const prt_tensor *const *in, uint32_t n_out, prt_tensor *const *out)
 {
     prt_eval sub = *c;
@@ -42,7 +42,7 @@ poprt_status prt_inner_eval(prt_eval *c, uint32_t id, const void *attrs, uint32_
     return sub.def->hooks->eval(&sub);
 }
 
-poprt_status prt_inner_tensor(prt_eval *c, int32_t dtype, uint32_t rank, const int64_t *dims,
+poprt_status prt_delegate_tensor(prt_eval *c, int32_t dtype, uint32_t rank, const int64_t *dims,
     prt_tensor *to)
 {
     if (!prt_tensor_init(to, dtype, rank, dims, NULL))

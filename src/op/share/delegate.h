@@ -10,15 +10,15 @@
 #include "op/op.h"
 
 /* Shapes by the other operator. `out` is filled; `value` (contents of its inputs) may be NULL. */
-poprt_status prt_inner_infer(prt_infer *c, uint32_t id, const void *attrs, uint32_t n_in,
+poprt_status prt_delegate_infer(prt_infer *c, uint32_t id, const void *attrs, uint32_t n_in,
     const prt_shape *in, const prt_tensor *const *value, uint32_t n_out, prt_shape *out);
 
 /* Values by the other operator. Absent inputs are NULL; outputs have their shapes and memory. */
-poprt_status prt_inner_eval(prt_eval *c, uint32_t id, const void *attrs, uint32_t n_in,
+poprt_status prt_delegate_eval(prt_eval *c, uint32_t id, const void *attrs, uint32_t n_in,
     const prt_tensor *const *in, uint32_t n_out, prt_tensor *const *out);
 
 /* A tensor in scratch, zeroed. */
-poprt_status prt_inner_tensor(prt_eval *c, int32_t dtype, uint32_t rank, const int64_t *dims,
+poprt_status prt_delegate_tensor(prt_eval *c, int32_t dtype, uint32_t rank, const int64_t *dims,
     prt_tensor *to);
 
 #endif

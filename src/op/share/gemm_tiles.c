@@ -6,7 +6,7 @@
 
 typedef struct job {
     prt_eval *c;
-    const prt_tiles *tiles;
+    const prt_gemm_tiles *tiles;
     double *panels;
     _Atomic size_t next;
     _Atomic bool stop;
@@ -22,7 +22,7 @@ static size_t panel_size(size_t depth)
     return depth * PRT_TILE_COLS;
 }
 
-double *prt_tiles_panels(prt_eval *c, size_t depth)
+double *prt_gemm_tiles_panels(prt_eval *c, size_t depth)
 {
     size_t elements;
     if (!prt_size_mul(depth, PRT_TILE_COLS * sizeof(double), &elements)) {
@@ -47,7 +47,7 @@ static void take_tiles(void *arg, uint32_t index)
     }
 }
 
-poprt_status prt_tiles_run(prt_eval *c, const prt_tiles *tiles, double *panels)
+poprt_status prt_gemm_tiles_run(prt_eval *c, const prt_gemm_tiles *tiles, double *panels)
 {
     if (c->rehearses)
         return POPRT_OK;

@@ -9,17 +9,17 @@
 
 #include "op/share/reals.h"
 
-typedef struct prt_tiles {
+typedef struct prt_gemm_tiles {
     size_t count; /* tiles of PRT_TILE_COLS columns */
     size_t depth;
     void (*run)(const void *user, size_t tile, double *panel);
     const void *user;
-} prt_tiles;
+} prt_gemm_tiles;
 
 /* Panels for all participants; one allocation serves many runs. NULL (recorded) when refused. */
-double *prt_tiles_panels(prt_eval *c, size_t depth);
+double *prt_gemm_tiles_panels(prt_eval *c, size_t depth);
 
 /* Runs every tile once; fails when the host cancels. */
-poprt_status prt_tiles_run(prt_eval *c, const prt_tiles *tiles, double *panels);
+poprt_status prt_gemm_tiles_run(prt_eval *c, const prt_gemm_tiles *tiles, double *panels);
 
 #endif

@@ -2,7 +2,7 @@
 /* loop_carry.c — carried values, stacked results and slices for Loop, Scan and SequenceMap. */
 #include "op/share/loop_carry.h"
 
-poprt_status prt_carry_take(prt_eval *c, prt_carry *to, const prt_tensor *first,
+poprt_status prt_loop_carry_take(prt_eval *c, prt_loop_carry *to, const prt_tensor *first,
     const prt_tensor *from)
 {
     to->wrapped = first->kind == PRT_VALUE_OPTIONAL && from->kind != PRT_VALUE_OPTIONAL;
@@ -100,7 +100,7 @@ poprt_status prt_stack_push(prt_eval *c, uint32_t out, prt_stack *s, const prt_t
     return POPRT_OK;
 }
 
-poprt_status prt_carry_empty(prt_eval *c, uint32_t out, uint32_t axis)
+poprt_status prt_loop_carry_empty(prt_eval *c, uint32_t out, uint32_t axis)
 {
     if (!prt_eval_wants(c, out))
         return POPRT_OK;
@@ -123,7 +123,7 @@ poprt_status prt_stack_give(prt_eval *c, uint32_t out, const prt_stack *s)
     if (!prt_eval_wants(c, out))
         return POPRT_OK;
     if (s->count == 0)
-        return prt_carry_empty(c, out, 0);
+        return prt_loop_carry_empty(c, out, 0);
     int64_t dims[PRT_MAX_RANK] = { (int64_t)s->count };
     for (uint32_t k = 0; k < s->first.rank; k++)
         dims[k + 1] = s->first.dims[k];
@@ -153,7 +153,7 @@ void prt_slice_write(prt_tensor *whole, uint32_t axis, int64_t index, const prt_
             slice->data, o * inner, inner);
 }
 
-poprt_status prt_carry_flag(prt_eval *c, const prt_tensor *t, const char *what, bool *out)
+poprt_status prt_loop_carry_flag(prt_eval *c, const prt_tensor *t, const char *what, bool *out)
 {
     if (t->kind != PRT_VALUE_TENSOR || t->dtype != PRT_DTYPE_bool || prt_tensor_count(t) != 1)
         return prt_eval_fail(c, POPRT_E_SHAPE, "%s is not one boolean", what);

@@ -7,6 +7,6 @@
 #include "op/op.h"
 
 /* The kind that a type is stored as; PRT_NARROW_COUNT for float32 and what has none. */
-int prt_narrow_of(int32_t dtype);
+int prt_low_precision_of(int32_t dtype);
 
 #endif

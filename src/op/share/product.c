@@ -7,7 +7,7 @@
 poprt_status prt_product_init(prt_eval *c, prt_product *p)
 {
     p->rows = prt_eval_scratch(c, p->m, p->k * sizeof(double));
-    p->panel = prt_tiles_panels(c, p->k);
+    p->panel = prt_gemm_tiles_panels(c, p->k);
     return p->rows != NULL && p->panel != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
@@ -59,11 +59,11 @@ poprt_status prt_product_run(prt_eval *c, prt_product *p)
     if (p->m == 0 || p->n == 0)
         return POPRT_OK;
     load_rows(p);
-    const prt_tiles tiles = { .count = (p->n + PRT_TILE_COLS - 1) / PRT_TILE_COLS,
+    const prt_gemm_tiles tiles = { .count = (p->n + PRT_TILE_COLS - 1) / PRT_TILE_COLS,
         .depth = p->k,
         .run = run_tile,
         .user = p };
-    return prt_tiles_run(c, &tiles, p->panel);
+    return prt_gemm_tiles_run(c, &tiles, p->panel);
 }
 
 static uint64_t *load_words(prt_eval *c, const prt_operand *o, size_t rows, size_t cols)

@@ -55,7 +55,7 @@ poprt_status prt_quant_open(prt_eval *c, uint32_t data, prt_tensor *to)
     const prt_tensor *x = c->in[data];
     const prt_quant q = prt_quant_of(c, data + 1);
     const size_t n = prt_tensor_count(x);
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, x->rank, x->dims, to));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, x->rank, x->dims, to));
     double *v = to->data;
     prt_reals_load(x->dtype, x->data, 0, 1, n, v);
     for (size_t i = 0; i < n; i++)
@@ -77,7 +77,7 @@ poprt_status prt_quant_dynamic(prt_eval *c, const prt_tensor *x, prt_tensor *to,
 {
     float scale;
     uint8_t zero;
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_u8, x->rank, x->dims, to));
+    PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_u8, x->rank, x->dims, to));
     prt_quant_dynamic_run(prt_tensor_count(x), x->data, to->data, &scale, &zero);
     *q = (prt_quant){ (double)scale, (double)zero };
     return POPRT_OK;

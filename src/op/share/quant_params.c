@@ -4,16 +4,18 @@
 
 #include "op/share/reals.h"
 
-poprt_status prt_factors_init(prt_eval *c, prt_factors *f, uint32_t i, size_t count, double absent)
+poprt_status prt_quant_params_init(prt_eval *c, prt_quant_params *f, uint32_t i, size_t count,
+    double absent)
 {
-    *f = (prt_factors){ .t = prt_eval_has(c, i) ? c->in[i] : NULL,
+    *f = (prt_quant_params){ .t = prt_eval_has(c, i) ? c->in[i] : NULL,
         .absent = absent,
         .count = count };
     f->values = prt_eval_scratch(c, count, sizeof(double));
     return f->values != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-poprt_status prt_factors_load(const prt_eval *c, prt_factors *f, size_t index, size_t batches)
+poprt_status prt_quant_params_load(const prt_eval *c, prt_quant_params *f, size_t index,
+    size_t batches)
 {
     if (f->t == NULL) {
         for (size_t i = 0; i < f->count; i++)

@@ -4,7 +4,7 @@
 
 /* ---- while inferring */
 
-bool prt_move_list_size(const prt_infer *c, uint32_t i, int64_t *count)
+bool prt_shape_values_count(const prt_infer *c, uint32_t i, int64_t *count)
 {
     if (!prt_infer_ranked(c, i) || c->in[i].rank > 1)
         return false;
@@ -12,7 +12,7 @@ bool prt_move_list_size(const prt_infer *c, uint32_t i, int64_t *count)
     return prt_dim_is_number(*count);
 }
 
-bool prt_move_content(const prt_infer *c, uint32_t i, int64_t to[PRT_CONTENT_MAX], uint32_t *count)
+bool prt_shape_values(const prt_infer *c, uint32_t i, int64_t to[PRT_CONTENT_MAX], uint32_t *count)
 {
     int64_t size;
     if (c->dims == NULL || !prt_infer_has(c, i) || c->in[i].rank > 1 ||
@@ -20,7 +20,7 @@ bool prt_move_content(const prt_infer *c, uint32_t i, int64_t to[PRT_CONTENT_MAX
         return false;
     if (prt_infer_ints(c, i, to, PRT_CONTENT_MAX, count))
         return true;
-    if (!prt_move_list_size(c, i, &size) || size < 0 || size > PRT_CONTENT_MAX)
+    if (!prt_shape_values_count(c, i, &size) || size < 0 || size > PRT_CONTENT_MAX)
         return false;
     *count = (uint32_t)size;
     for (uint32_t k = 0; k < *count; k++)
@@ -28,7 +28,7 @@ bool prt_move_content(const prt_infer *c, uint32_t i, int64_t to[PRT_CONTENT_MAX
     return true;
 }
 
-poprt_status prt_move_set_content(prt_infer *c, uint32_t i, uint32_t count, const int64_t *values)
+poprt_status prt_shape_values_set(prt_infer *c, uint32_t i, uint32_t count, const int64_t *values)
 {
     for (uint32_t k = 0; k < count; k++)
         if (values[k] != PRT_DIM_UNKNOWN)
@@ -36,17 +36,17 @@ poprt_status prt_move_set_content(prt_infer *c, uint32_t i, uint32_t count, cons
     return POPRT_OK;
 }
 
-poprt_status prt_move_pass_content(prt_infer *c)
+poprt_status prt_shape_values_pass(prt_infer *c)
 {
     int64_t values[PRT_CONTENT_MAX];
     uint32_t count;
     if (!prt_infer_wants(c, 0) || c->out[0].rank < 0 || c->out[0].rank > 1 ||
-        !prt_move_content(c, 0, values, &count))
+        !prt_shape_values(c, 0, values, &count))
         return POPRT_OK;
-    return prt_move_set_content(c, 0, count, values);
+    return prt_shape_values_set(c, 0, count, values);
 }
 
-bool prt_move_axes(const int64_t *axes, uint32_t count, uint32_t rank, uint32_t *set)
+bool prt_shape_axes(const int64_t *axes, uint32_t count, uint32_t rank, uint32_t *set)
 {
     *set = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -60,7 +60,7 @@ bool prt_move_axes(const int64_t *axes, uint32_t count, uint32_t rank, uint32_t 
 
 /* ---- while evaluating */
 
-poprt_status prt_move_shape(prt_eval *c, uint32_t i, int32_t dtype, uint32_t rank,
+poprt_status prt_shape_output(prt_eval *c, uint32_t i, int32_t dtype, uint32_t rank,
     const int64_t *dims)
 {
     if (!prt_eval_wants(c, i))
@@ -84,7 +84,7 @@ poprt_status prt_move_shape(prt_eval *c, uint32_t i, int32_t dtype, uint32_t ran
     return prt_eval_shape(c, i, dtype, rank, dims);
 }
 
-poprt_status prt_move_flat(prt_eval *c)
+poprt_status prt_copy_flat(prt_eval *c)
 {
     const prt_tensor *x = c->in[0];
     prt_tensor *y = c->out[0];
@@ -95,7 +95,7 @@ poprt_status prt_move_flat(prt_eval *c)
     return POPRT_OK;
 }
 
-poprt_status prt_move_axis(const prt_eval *c, int64_t axis, uint32_t rank, uint32_t *out)
+poprt_status prt_shape_axis(const prt_eval *c, int64_t axis, uint32_t rank, uint32_t *out)
 {
     const int64_t r = rank;
     if (axis < -r || axis >= r)
@@ -105,7 +105,7 @@ poprt_status prt_move_axis(const prt_eval *c, int64_t axis, uint32_t rank, uint3
     return POPRT_OK;
 }
 
-poprt_status prt_move_index_fail(const prt_eval *c, int64_t index, int64_t dim)
+poprt_status prt_shape_index_fail(const prt_eval *c, int64_t index, int64_t dim)
 {
     return prt_eval_fail(c, POPRT_E_ARG, "index %lld is outside [%lld, %lld]", (long long)index,
         (long long)-dim, (long long)dim - 1);
@@ -133,8 +133,8 @@ static void fill_wide(char *d, const char *s, size_t size, size_t count)
     }
 }
 
-void prt_move_fill(int32_t dtype, void *to, size_t to_index, const void *from, size_t from_index,
-    size_t count)
+void prt_fill_elements(int32_t dtype, void *to, size_t to_index, const void *from,
+    size_t from_index, size_t count)
 {
     const uint32_t bits = prt_dtype_bits(dtype);
     if (bits < 8) {
@@ -154,14 +154,14 @@ void prt_move_fill(int32_t dtype, void *to, size_t to_index, const void *from, s
         fill_wide(d, s, bits / 8, count);
 }
 
-void prt_move_zero(int32_t dtype, void *to, size_t to_index, size_t count)
+void prt_zero_elements(int32_t dtype, void *to, size_t to_index, size_t count)
 {
     static const poprt_string empty = { "", 0 };
     const uint32_t bits = prt_dtype_bits(dtype);
     if (dtype == PRT_DTYPE_string)
-        prt_move_fill(dtype, to, to_index, &empty, 0, count);
+        prt_fill_elements(dtype, to, to_index, &empty, 0, count);
     else if (bits >= 8 && count != 0)
         memset((char *)to + to_index * (bits / 8), 0, count * (bits / 8));
     else
-        prt_move_fill(dtype, to, to_index, &(char){ 0 }, 0, count);
+        prt_fill_elements(dtype, to, to_index, &(char){ 0 }, 0, count);
 }

@@ -2,7 +2,7 @@
 /* type_wrap.c — types of sequences and optionals, and the common part of two types. */
 #include "op/share/type_wrap.h"
 
-prt_shape prt_nested_elem(const prt_shape *s)
+prt_shape prt_type_wrap_elem(const prt_shape *s)
 {
     prt_shape elem = prt_shape_open(s->dtype);
     const prt_type *type = s->elem;
@@ -38,7 +38,7 @@ static const prt_type *type_of(prt_infer *c, const prt_shape *s, bool *refused)
     return type;
 }
 
-poprt_status prt_nested_set(prt_infer *c, uint32_t i, int32_t kind, const prt_shape *elem)
+poprt_status prt_type_wrap_set(prt_infer *c, uint32_t i, int32_t kind, const prt_shape *elem)
 {
     if (!prt_infer_wants(c, i))
         return POPRT_OK;
@@ -51,7 +51,7 @@ poprt_status prt_nested_set(prt_infer *c, uint32_t i, int32_t kind, const prt_sh
     return POPRT_OK;
 }
 
-void prt_nested_give(prt_infer *c, uint32_t i, const prt_shape *s)
+void prt_type_wrap_give(prt_infer *c, uint32_t i, const prt_shape *s)
 {
     if (prt_infer_wants(c, i))
         c->out[i] = *s;
@@ -67,7 +67,7 @@ static void join_tensors(prt_shape *to, const prt_shape *other)
             to->dims[k] = PRT_DIM_UNKNOWN;
 }
 
-void prt_nested_join(prt_infer *c, prt_shape *to, const prt_shape *other)
+void prt_type_wrap_join(prt_infer *c, prt_shape *to, const prt_shape *other)
 {
     if (to->dtype != other->dtype || to->kind != other->kind) {
         *to = prt_shape_open(to->dtype == other->dtype ? to->dtype : PRT_DTYPE_undefined);
@@ -80,8 +80,8 @@ void prt_nested_join(prt_infer *c, prt_shape *to, const prt_shape *other)
     if (to->elem == other->elem || to->kind == PRT_VALUE_UNKNOWN)
         return;
     /* Items are joined one level deep; deeper differences leave the item type unknown. */
-    prt_shape a = prt_nested_elem(to);
-    const prt_shape b = prt_nested_elem(other);
+    prt_shape a = prt_type_wrap_elem(to);
+    const prt_shape b = prt_type_wrap_elem(other);
     to->elem = NULL;
     if (a.kind != PRT_VALUE_TENSOR || b.kind != PRT_VALUE_TENSOR || a.dtype != b.dtype)
         return;

@@ -18,19 +18,19 @@ static inline prt_shape prt_shape_open(int32_t dtype)
 }
 
 /* The type of the items of a sequence or optional, as far as it is known. */
-prt_shape prt_nested_elem(const prt_shape *s);
+prt_shape prt_type_wrap_elem(const prt_shape *s);
 
 /* Output `i` becomes a sequence or optional (`kind`) of `elem`. */
-poprt_status prt_nested_set(prt_infer *c, uint32_t i, int32_t kind, const prt_shape *elem);
+poprt_status prt_type_wrap_set(prt_infer *c, uint32_t i, int32_t kind, const prt_shape *elem);
 
 /* Output `i` becomes `s`, whatever that is; contents are not passed on. */
-void prt_nested_give(prt_infer *c, uint32_t i, const prt_shape *s);
+void prt_type_wrap_give(prt_infer *c, uint32_t i, const prt_shape *s);
 
 /* `to` becomes what is true of both. */
-void prt_nested_join(prt_infer *c, prt_shape *to, const prt_shape *other);
+void prt_type_wrap_join(prt_infer *c, prt_shape *to, const prt_shape *other);
 
 /* Shapes in the hook's scratch memory; NULL (failure recorded) when refused. */
-static inline prt_shape *prt_nested_shapes(prt_infer *c, size_t count)
+static inline prt_shape *prt_type_wrap_shapes(prt_infer *c, size_t count)
 {
     return PRT_NEW_N(c->scratch, prt_shape, count + 1);
 }

@@ -63,7 +63,7 @@ static void copy_run(int32_t dtype, void *to, int64_t at, const void *from, int6
         return;
     }
     if (stride == 0) {
-        prt_move_fill(dtype, to, (size_t)at, from, (size_t)index, (size_t)count);
+        prt_fill_elements(dtype, to, (size_t)at, from, (size_t)index, (size_t)count);
         return;
     }
     char *d = (char *)to + at * (bits / 8);

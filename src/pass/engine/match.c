@@ -104,7 +104,7 @@ bool prt_match_reduced(const prt_op *op, uint32_t *set)
     for (size_t i = 0; i < n; i++)
         axes[i] = prt_load_i64(t.dtype, t.data, i);
     *set = n == 0 && a->noop_with_empty_axes == 0 ? (1u << x->rank) - 1 : 0;
-    return n == 0 || prt_move_axes(axes, (uint32_t)n, (uint32_t)x->rank, set);
+    return n == 0 || prt_shape_axes(axes, (uint32_t)n, (uint32_t)x->rank, set);
 }
 
 bool prt_match_only(const prt_op *op, uint32_t first)

@@ -14,7 +14,7 @@
  */
 #include "pass/fuse/quantized.h"
 #include "pass/layout/qconv.h"
-#include "pass/layout/turn.h"
+#include "pass/layout/to_nhwc.h"
 
 enum { MOST_JOINED = 64 };
 
@@ -176,9 +176,9 @@ static bool multiply(prt_pass *p, prt_build *b, prt_op *root, prt_qconv *q, prt_
     prt_value *in[6], *v;
     if (!prt_qconv_pack(p, b, q, in))
         return false;
-    in[0] = prt_turn_reshape(b, x, 3, dims);
+    in[0] = prt_to_nhwc_reshape(b, x, 3, dims);
     v = in[0] != NULL ? prt_qconv_put(b, q, in) : NULL;
-    (void)finish(b, root, v != NULL ? prt_turn_reshape(b, v, (uint32_t)y->rank, y->dims) : NULL);
+    (void)finish(b, root, v != NULL ? prt_to_nhwc_reshape(b, v, (uint32_t)y->rank, y->dims) : NULL);
     return true;
 }
 

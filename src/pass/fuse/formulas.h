@@ -22,7 +22,7 @@ static inline bool prt_formula_is_number(const prt_op *op, uint32_t slot, double
 }
 
 /* The other slot of a binary op whose slot holds that number; UINT32_MAX for none. */
-static inline uint32_t prt_formula_beside(const prt_op *op, double value)
+static inline uint32_t prt_formula_other_operand(const prt_op *op, double value)
 {
     return prt_formula_is_number(op, 1, value) ? 0
         : prt_formula_is_number(op, 0, value)  ? 1
@@ -35,7 +35,8 @@ static inline prt_value *prt_formula_past(const prt_op *op, uint32_t slot, uint3
     double value)
 {
     const prt_op *def = op != NULL ? prt_match_interior(op, slot, id) : NULL;
-    const uint32_t at = def != NULL && def->n_in == 2 ? prt_formula_beside(def, value) : UINT32_MAX;
+    const uint32_t at =
+        def != NULL && def->n_in == 2 ? prt_formula_other_operand(def, value) : UINT32_MAX;
     return at != UINT32_MAX ? prt_op_input(def, at) : NULL;
 }
 

@@ -50,7 +50,7 @@ static bool is_term(const prt_value *v, const prt_value *x, int power)
     const prt_op *mul = maker(v, PRT_OP_mul);
     if (mul == NULL)
         return false;
-    const uint32_t at = prt_formula_beside(mul, 0.044715);
+    const uint32_t at = prt_formula_other_operand(mul, 0.044715);
     if (at != UINT32_MAX)
         return power == 3 ? is_cube(prt_op_input(mul, at), x) : is_square(mul, at, x);
     for (uint32_t slot = 0; power == 2 && slot < 2; slot++)
@@ -98,14 +98,14 @@ static prt_value *gate_at(const prt_op *op, uint32_t slot, bool *by_tanh)
 static bool is_half_of(const prt_op *op, uint32_t slot, const prt_value *x)
 {
     const prt_op *mul = prt_match_interior(op, slot, PRT_OP_mul);
-    const uint32_t at = mul != NULL ? prt_formula_beside(mul, 0.5) : UINT32_MAX;
+    const uint32_t at = mul != NULL ? prt_formula_other_operand(mul, 0.5) : UINT32_MAX;
     return at != UINT32_MAX && prt_op_input(mul, at) == x;
 }
 
 prt_value *prt_formula_gelu(const prt_op *root, bool *tanh)
 {
     /* (x * gate) * 0.5 */
-    const uint32_t at = prt_formula_beside(root, 0.5);
+    const uint32_t at = prt_formula_other_operand(root, 0.5);
     const prt_op *inner = at != UINT32_MAX ? prt_match_interior(root, at, PRT_OP_mul) : NULL;
     for (uint32_t slot = 0; inner != NULL && slot < 2; slot++) {
         prt_value *x = gate_at(inner, slot, tanh);
@@ -118,7 +118,7 @@ prt_value *prt_formula_gelu(const prt_op *root, bool *tanh)
         if (x != NULL && is_half_of(root, 1 - slot, x))
             return x;
         const prt_op *half = prt_match_interior(root, slot, PRT_OP_mul);
-        const uint32_t side = half != NULL ? prt_formula_beside(half, 0.5) : UINT32_MAX;
+        const uint32_t side = half != NULL ? prt_formula_other_operand(half, 0.5) : UINT32_MAX;
         x = side != UINT32_MAX ? gate_at(half, side, tanh) : NULL;
         if (x != NULL && prt_op_input(root, 1 - slot) == x)
             return x;

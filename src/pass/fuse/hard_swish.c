@@ -26,14 +26,14 @@ static prt_value *clipped_at(const prt_op *root, uint32_t slot)
     if (prt_formula_past(root, slot, PRT_OP_min, 6.0) == NULL)
         return NULL;
     const prt_op *min = prt_op_input(root, slot)->def;
-    const uint32_t at = prt_formula_beside(min, 6.0);
+    const uint32_t at = prt_formula_other_operand(min, 6.0);
     const prt_op *relu = prt_match_interior(min, at, PRT_OP_relu);
     if (relu != NULL)
         return prt_formula_past(relu, 0, PRT_OP_add, 3.0);
     if (prt_formula_past(min, at, PRT_OP_max, 0.0) == NULL)
         return NULL;
     const prt_op *max = prt_op_input(min, at)->def;
-    return prt_formula_past(max, prt_formula_beside(max, 0.0), PRT_OP_add, 3.0);
+    return prt_formula_past(max, prt_formula_other_operand(max, 0.0), PRT_OP_add, 3.0);
 }
 
 /* The input of which the op takes a sixth; UINT32_MAX: it does something else. */

@@ -5,7 +5,7 @@
  * made a second time, of all bytes there are, and folded.
  */
 #include "pass/fuse/quantized.h"
-#include "pass/layout/turn.h"
+#include "pass/layout/to_nhwc.h"
 
 enum { MOST_VALUES = 64, MOST_OPERANDS = 8, ALL_BYTES = 256 };
 
@@ -113,7 +113,8 @@ static prt_value *make(chain *c, prt_value *root)
             return NULL;
     }
     prt_value *table = all != NULL ? made_of(c, root, all) : NULL;
-    return table == NULL || table->type->rank == 1 ? table : prt_turn_reshape(c->b, table, 1, dims);
+    return table == NULL || table->type->rank == 1 ? table
+                                                   : prt_to_nhwc_reshape(c->b, table, 1, dims);
 }
 
 bool prt_quantized_table(prt_build *b, prt_op *root)

@@ -9,7 +9,7 @@
  * whole vectors of channels.
  */
 #include "pass/layout/qconv.h"
-#include "pass/layout/turn.h"
+#include "pass/layout/to_nhwc.h"
 
 /* Not one for each channel or block. */
 static bool has_one_scale(const prt_op *op)
@@ -23,54 +23,54 @@ static bool apply_other(prt_pass *p, prt_build *b, prt_op *root)
     (void)p;
     switch (root->def->id) {
     case PRT_OP_concat:
-        return prt_turn_concat(b, root);
+        return prt_to_nhwc_concat(b, root);
     case PRT_OP_split:
-        return prt_turn_split(b, root);
+        return prt_to_nhwc_split(b, root);
     case PRT_OP_pad:
-        return prt_turn_pad(b, root);
+        return prt_to_nhwc_pad(b, root);
     case PRT_OP_slice:
-        return prt_turn_slice(b, root);
+        return prt_to_nhwc_slice(b, root);
     case PRT_OP_resize:
-        return prt_turn_resize(b, root);
+        return prt_to_nhwc_resize(b, root);
     case PRT_OP_max_pool:
     case PRT_OP_average_pool:
-        return prt_turn_pool(b, root);
+        return prt_to_nhwc_pool(b, root);
     case PRT_OP_reduce_mean:
     case PRT_OP_reduce_sum:
     case PRT_OP_reduce_max:
-        return prt_turn_reduce(b, root);
+        return prt_to_nhwc_reduce(b, root);
     case PRT_OP_global_average_pool:
     case PRT_OP_global_max_pool:
-        return prt_turn_global(b, root);
+        return prt_to_nhwc_global(b, root);
     case PRT_OP_group_normalization:
     case PRT_OP_instance_normalization:
-        return prt_turn_norm(b, root);
+        return prt_to_nhwc_norm(b, root);
     case PRT_OP_depth_to_space:
-        return prt_turn_to_space(b, root);
+        return prt_to_nhwc_to_space(b, root);
     case PRT_OP_space_to_depth:
-        return prt_turn_to_depth(b, root);
+        return prt_to_nhwc_to_depth(b, root);
     case PRT_OP_reshape:
-        return prt_turn_shuffle(b, root) || prt_turn_join_shuffle(b, root);
+        return prt_to_nhwc_shuffle(b, root) || prt_to_nhwc_join_shuffle(b, root);
     case PRT_OP_nhwc_shuffle:
-        return prt_turn_halves(b, root);
+        return prt_to_nhwc_halves(b, root);
     case PRT_OP_transpose:
-        return prt_turn_unflatten(b, root) || prt_turn_flatten(b, root);
+        return prt_to_nhwc_unflatten(b, root) || prt_to_nhwc_flatten(b, root);
     case PRT_OP_quantize_linear:
     case PRT_OP_dequantize_linear:
-        return has_one_scale(root) && prt_turn_elementwise(b, root);
+        return has_one_scale(root) && prt_to_nhwc_elementwise(b, root);
     default:
-        return prt_turn_elementwise(b, root);
+        return prt_to_nhwc_elementwise(b, root);
     }
 }
 
 static const prt_rewrite rewrites[] = {
-    { PRT_OP_conv, prt_turn_volume },
-    { PRT_OP_fused_conv, prt_turn_volume },
-    { PRT_OP_conv, prt_turn_conv },
-    { PRT_OP_fused_conv, prt_turn_conv },
-    { PRT_OP_conv_transpose, prt_turn_spread },
-    { PRT_OP_conv_transpose, prt_turn_transposed },
-    { PRT_OP_qlinear_conv, prt_turn_qconv },
+    { PRT_OP_conv, prt_to_nhwc_volume },
+    { PRT_OP_fused_conv, prt_to_nhwc_volume },
+    { PRT_OP_conv, prt_to_nhwc_conv },
+    { PRT_OP_fused_conv, prt_to_nhwc_conv },
+    { PRT_OP_conv_transpose, prt_to_nhwc_spread },
+    { PRT_OP_conv_transpose, prt_to_nhwc_transposed },
+    { PRT_OP_qlinear_conv, prt_to_nhwc_qconv },
     { PRT_OP_concat, apply_other },
     { PRT_OP_split, apply_other },
     { PRT_OP_pad, apply_other },

@@ -2,9 +2,9 @@
 /* conv.c — convolutions with constant weights become NhwcConv, their weights laid out for it. */
 #include "op/internal/fused.h"
 #include "op/internal/nhwc.h"
-#include "pass/layout/turn.h"
-#include "pass/layout/ways.h"
-#include "pass/layout/wide.h"
+#include "pass/layout/to_nhwc.h"
+#include "pass/layout/conv_algorithm.h"
+#include "pass/layout/pixel_blocking.h"
 #include "pass/pack/pack.h"
 
 enum {
@@ -26,11 +26,11 @@ typedef struct conv {
     prt_value *x, *w, *bias, *residual;
     const prt_type *y;
     int64_t pads[2 * PRT_MAX_SPATIAL], kernel[PRT_MAX_SPATIAL], strides[PRT_MAX_SPATIAL];
-    prt_wide wide;
+    prt_pixel_blocking wide;
     float *wider; /* room for the weights of a wide one */
 } conv;
 
-bool prt_turn_window(const prt_value *x, const prt_tensor *w, const prt_window_spec *spec,
+bool prt_to_nhwc_window(const prt_value *x, const prt_tensor *w, const prt_window_spec *spec,
     prt_window *to, int64_t *kernel, int64_t *pads)
 {
     const uint32_t spatial = (uint32_t)x->type->rank - 2;
@@ -116,15 +116,15 @@ static prt_nhwc_form winograd_of(prt_pass *p, const conv *v, const prt_window *w
         PRT_NHWC_winograd6, PRT_NHWC_winograd_line };
     const size_t least = v->form.channels < v->form.filters ? v->form.channels : v->form.filters;
     prt_nhwc_form best = PRT_NHWC_panels;
-    if (w->rank > 2 || least < LEAST_WINOGRAD || prt_ways_split(p, &v->form))
+    if (w->rank > 2 || least < LEAST_WINOGRAD || prt_conv_algorithm_bf16x3(p, &v->form))
         return best;
     double most = PAYS * cost_of(v, w, best);
     for (uint32_t i = 0; i < PRT_COUNT_OF(all); i++) {
         prt_nhwc_weights made = v->form;
         made.form = all[i];
-        if (!prt_nhwc_fits(&v->attrs, &made) || !prt_ways_may(p, all[i]) ||
+        if (!prt_nhwc_fits(&v->attrs, &made) || !prt_conv_algorithm_may(p, all[i]) ||
             cost_of(v, w, all[i]) >= most ||
-            (all[i] == PRT_NHWC_winograd5 && !prt_ways_transform(p, made, false)))
+            (all[i] == PRT_NHWC_winograd5 && !prt_conv_algorithm_transform(p, made, false)))
             continue;
         best = all[i];
         most = cost_of(v, w, best);
@@ -148,7 +148,7 @@ static bool is_close(const conv *v)
 static bool choose(prt_pass *p, conv *v, const prt_window *w)
 {
     prt_nhwc_weights *f = &v->form;
-    if (f->group > 1 && prt_nhwc_is_wise(f) && (w->rank < 3 || f->channels == 1)) {
+    if (f->group > 1 && prt_nhwc_is_depthwise(f) && (w->rank < 3 || f->channels == 1)) {
         f->form = PRT_NHWC_taps;
         return true;
     }
@@ -160,7 +160,7 @@ static void lay(const void *user, const float *from, float *to)
 {
     const conv *v = user;
     if (v->wide.by > 1)
-        prt_wide_lay(&v->wide, &v->form, from, v->wider);
+        prt_pixel_blocking_lay(&v->wide, &v->form, from, v->wider);
     prt_nhwc_weights_pack(&v->form, v->wide.by > 1 ? v->wider : from, to);
 }
 
@@ -193,12 +193,12 @@ static bool match(prt_pass *p, conv *v, const prt_op *root, const prt_conv_attrs
     v->w = prt_op_input(root, 1);
     v->bias = prt_op_input(root, 2);
     v->y = root->out[0].type;
-    if (v->residual != NULL && !prt_turn_is_image(v->residual))
+    if (v->residual != NULL && !prt_to_nhwc_is_image(v->residual))
         return false;
-    if (!prt_turn_is_image(v->x) || !is_f32(v->x) || !is_f32(v->bias) || !is_f32(v->residual) ||
+    if (!prt_to_nhwc_is_image(v->x) || !is_f32(v->x) || !is_f32(v->bias) || !is_f32(v->residual) ||
         !prt_match_constant(root, 1, &w) || w.dtype != PRT_DTYPE_f32 ||
-        !prt_turn_is_image(&root->out[0]) || (int32_t)w.rank != v->x->type->rank || a->group < 1 ||
-        prt_tensor_count(&w) == 0)
+        !prt_to_nhwc_is_image(&root->out[0]) || (int32_t)w.rank != v->x->type->rank ||
+        a->group < 1 || prt_tensor_count(&w) == 0)
         return false;
     v->form = (prt_nhwc_weights){ .group = (size_t)a->group,
         .channels = (size_t)w.dims[1],
@@ -206,7 +206,7 @@ static bool match(prt_pass *p, conv *v, const prt_op *root, const prt_conv_attrs
         .taps = 1 };
     for (uint32_t i = 2; i < w.rank; i++)
         v->form.taps *= (size_t)w.dims[i];
-    if (!prt_turn_window(v->x, &w, &spec, &window, v->kernel, v->pads))
+    if (!prt_to_nhwc_window(v->x, &w, &spec, &window, v->kernel, v->pads))
         return false;
     v->attrs = PRT_ATTRS_OF(nhwc_conv);
     const prt_i64s kernel = { .data = v->kernel, .count = w.rank - 2 };
@@ -219,10 +219,10 @@ static bool match(prt_pass *p, conv *v, const prt_op *root, const prt_conv_attrs
     PRT_ATTR_GIVE(v->attrs, nhwc_conv, dilations, a->dilations);
     if (!choose(p, v, &window))
         return false;
-    v->wide = prt_wide_of(&v->form, v->y, &window, v->residual != NULL);
+    v->wide = prt_pixel_blocking_of(&v->form, v->y, &window, v->residual != NULL);
     memcpy(v->strides, window.stride, sizeof(v->strides));
     if (v->wide.by > 1) {
-        prt_wide_apply(&v->wide, &window, &v->form, v->kernel, v->strides, v->pads);
+        prt_pixel_blocking_apply(&v->wide, &window, &v->form, v->kernel, v->strides, v->pads);
         v->attrs.strides = strides;
     }
     PRT_ATTR_GIVE(v->attrs, nhwc_conv, form, prt_str_of(prt_nhwc_form_name(v->form.form)));
@@ -236,7 +236,7 @@ static bool takes_images(const conv *v)
 {
     const prt_i64s *d = &v->attrs.dilations;
     return v->form.channels <= PRT_TURN_IMAGE && v->form.form == PRT_NHWC_panels &&
-        v->form.group == 1 && v->x->type->rank < 5 && prt_turn_source(v->x) == NULL &&
+        v->form.group == 1 && v->x->type->rank < 5 && prt_to_nhwc_source(v->x) == NULL &&
         (d->count == 0 || d->data[d->count - 1] == 1);
 }
 
@@ -259,9 +259,9 @@ static bool put(prt_pass *p, prt_build *b, prt_op *root, conv *v)
 {
     const bool wide = v->wide.by > 1;
     if (v->form.channels > PRT_TURN_IMAGE && !wide)
-        v->form.form = prt_ways_conv(p, root, &v->attrs, &v->form, is_close(v));
+        v->form.form = prt_conv_algorithm_of_conv(p, root, &v->attrs, &v->form, is_close(v));
     v->attrs.form = prt_str_of(prt_nhwc_form_name(v->form.form));
-    v->form.transformed = v->strides[0] == 1 && prt_ways_transform(p, v->form, true);
+    v->form.transformed = v->strides[0] == 1 && prt_conv_algorithm_transform(p, v->form, true);
     if (v->form.transformed)
         PRT_ATTR_GIVE(v->attrs, nhwc_conv, transformed, 1);
     if (filters_repeat(p, root, v))
@@ -273,20 +273,20 @@ static bool put(prt_pass *p, prt_build *b, prt_op *root, conv *v)
     if (images)
         PRT_ATTR_GIVE(v->attrs, nhwc_conv, images, 1);
     else
-        in[0] = prt_turn_last(b, v->x);
+        in[0] = prt_to_nhwc_last(b, v->x);
     if (v->residual != NULL)
-        in[3] = prt_turn_last(b, v->residual);
+        in[3] = prt_to_nhwc_last(b, v->residual);
     if (wide) {
-        in[2] = prt_wide_bias(b, &v->wide, v->bias);
-        in[3] = v->residual != NULL ? prt_wide_joined(b, &v->wide, v->y, in[3]) : NULL;
+        in[2] = prt_pixel_blocking_bias(b, &v->wide, v->bias);
+        in[3] = v->residual != NULL ? prt_pixel_blocking_joined(b, &v->wide, v->y, in[3]) : NULL;
     }
     const uint32_t n = v->residual != NULL ? 4 : v->bias != NULL ? 3 : 2;
     prt_value *y = prt_build_op(b, PRT_OP_nhwc_conv, &v->attrs, n, in);
-    prt_turn_replace(b, root, 0, wide ? prt_wide_apart(b, &v->wide, v->y, y) : y);
+    prt_to_nhwc_replace(b, root, 0, wide ? prt_pixel_blocking_apart(b, &v->wide, v->y, y) : y);
     return true;
 }
 
-bool prt_turn_conv(prt_pass *p, prt_build *b, prt_op *root)
+bool prt_to_nhwc_conv(prt_pass *p, prt_build *b, prt_op *root)
 {
     conv v = { .residual = NULL };
     if (prt_op_is(root, PRT_OP_conv))

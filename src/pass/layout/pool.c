@@ -3,7 +3,7 @@
  * pool.c — pools where channels come last. Over three dims they are one over the last two, of
  * planes as images, then one over the first, of whose images a plane is a row.
  */
-#include "pass/layout/turn.h"
+#include "pass/layout/to_nhwc.h"
 
 enum { VOLUME = 5, SPACE = 3 };
 
@@ -80,13 +80,13 @@ static bool pool_volume(prt_build *b, prt_op *root, prt_value *x)
     const int64_t volume[VOLUME] = { -1, to[2], to[3], to[4], d[4] };
     x = put(b, root, &a, &planes, prt_match_shaped(b, x, 4, images));
     x = put(b, root, &a, &depth, prt_match_shaped(b, x, 4, rows));
-    prt_turn_replace(b, root, 0, prt_match_shaped(b, x, VOLUME, volume));
+    prt_to_nhwc_replace(b, root, 0, prt_match_shaped(b, x, VOLUME, volume));
     return true;
 }
 
-bool prt_turn_pool(prt_build *b, prt_op *root)
+bool prt_to_nhwc_pool(prt_build *b, prt_op *root)
 {
-    prt_value *x = prt_turn_source(prt_op_input(root, 0));
+    prt_value *x = prt_to_nhwc_source(prt_op_input(root, 0));
     const bool max = prt_op_is(root, PRT_OP_max_pool);
     const int32_t dtype = x != NULL ? x->type->dtype : 0;
     if (x == NULL || (root->n_out > 1 && prt_value_used(&root->out[1])))
@@ -98,6 +98,6 @@ bool prt_turn_pool(prt_build *b, prt_op *root)
         return false;
     /* The rows have the same attributes in the same order. */
     const uint32_t id = max ? PRT_OP_nhwc_max_pool : PRT_OP_nhwc_average_pool;
-    prt_turn_replace(b, root, 0, prt_build_op(b, id, root->attrs, 1, &x));
+    prt_to_nhwc_replace(b, root, 0, prt_build_op(b, id, root->attrs, 1, &x));
     return true;
 }

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "pass/layout/turn.h"
+#include "pass/layout/to_nhwc.h"
 
 enum { LEAST_FILTERS = 8, MOST_TAPS = 64 };
 
@@ -142,12 +142,12 @@ prt_value *prt_qconv_put(prt_build *b, const prt_qconv *q, prt_value *const in[6
 /* Depthwise by windows, others by panels that are not too narrow. */
 static bool choose(prt_nhwc_weights *f)
 {
-    const bool wise = f->group > 1 && f->channels == 1 && f->filters == 1;
-    f->form = wise && f->taps <= MOST_TAPS ? PRT_NHWC_taps : PRT_NHWC_panels;
-    return wise ? f->form == PRT_NHWC_taps : f->group == 1 || f->filters >= LEAST_FILTERS;
+    const bool depthwise = f->group > 1 && f->channels == 1 && f->filters == 1;
+    f->form = depthwise && f->taps <= MOST_TAPS ? PRT_NHWC_taps : PRT_NHWC_panels;
+    return depthwise ? f->form == PRT_NHWC_taps : f->group == 1 || f->filters >= LEAST_FILTERS;
 }
 
-bool prt_turn_qconv(prt_pass *p, prt_build *b, prt_op *root)
+bool prt_to_nhwc_qconv(prt_pass *p, prt_build *b, prt_op *root)
 {
     const prt_qlinear_conv_attrs *a = root->attrs;
     const prt_window_spec spec = PRT_WINDOW_SPEC(a);
@@ -158,7 +158,7 @@ bool prt_turn_qconv(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *in[8];
     for (uint32_t i = 0; i < 8; i++)
         in[i] = prt_op_input(root, i + 1);
-    if (!prt_turn_is_image(x) || !prt_turn_is_image(&root->out[0]) || a->group < 1 ||
+    if (!prt_to_nhwc_is_image(x) || !prt_to_nhwc_is_image(&root->out[0]) || a->group < 1 ||
         !prt_qconv_take(in, &q) || (int32_t)q.weights.rank != x->type->rank ||
         prt_tensor_count(&q.weights) == 0)
         return false;
@@ -172,7 +172,7 @@ bool prt_turn_qconv(prt_pass *p, prt_build *b, prt_op *root)
         f->taps *= (size_t)w->dims[i];
     q.by_filter = f->channels * f->taps;
     q.by_channel = f->taps;
-    if (!choose(f) || !prt_turn_window(x, w, &spec, &window, sizes, pads))
+    if (!choose(f) || !prt_to_nhwc_window(x, w, &spec, &window, sizes, pads))
         return false;
     const prt_i64s kernel = { .data = sizes, .count = w->rank - 2 };
     const prt_i64s edges = { .data = pads, .count = 2 * (w->rank - 2) };
@@ -181,12 +181,12 @@ bool prt_turn_qconv(prt_pass *p, prt_build *b, prt_op *root)
     PRT_ATTR_GIVE(q.attrs, nhwc_qconv, strides, a->strides);
     PRT_ATTR_GIVE(q.attrs, nhwc_qconv, dilations, a->dilations);
     const bool images = f->channels <= PRT_TURN_IMAGE && f->group == 1 && x->type->rank < 5 &&
-        prt_turn_source(x) == NULL;
+        prt_to_nhwc_source(x) == NULL;
     if (images)
         PRT_ATTR_GIVE(q.attrs, nhwc_qconv, images, 1);
     if (!prt_qconv_pack(p, b, &q, in))
         return false;
-    in[0] = images ? x : prt_turn_last(b, x);
-    prt_turn_replace(b, root, 0, prt_qconv_put(b, &q, in));
+    in[0] = images ? x : prt_to_nhwc_last(b, x);
+    prt_to_nhwc_replace(b, root, 0, prt_qconv_put(b, &q, in));
     return true;
 }

@@ -30,6 +30,6 @@ bool prt_qconv_pack(prt_pass *p, prt_build *b, const prt_qconv *q, prt_value *in
 prt_value *prt_qconv_put(prt_build *b, const prt_qconv *q, prt_value *const in[6]);
 
 /* QLinearConv: see channels_last.c. */
-bool prt_turn_qconv(prt_pass *p, prt_build *b, prt_op *root);
+bool prt_to_nhwc_qconv(prt_pass *p, prt_build *b, prt_op *root);
 
 #endif

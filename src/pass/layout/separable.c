@@ -5,7 +5,7 @@
  * of its result is wanted (squeeze and excite), that comes along, whatever the size.
  */
 #include "op/internal/nhwc.h"
-#include "pass/layout/ways.h"
+#include "pass/layout/conv_algorithm.h"
 #include "pass/engine/rewrite.h"
 
 enum {
@@ -35,7 +35,7 @@ static bool is_form(const prt_op *op, const char *form)
 }
 
 /* Each channel by itself. */
-static bool is_wise(const prt_op *op)
+static bool is_depthwise(const prt_op *op)
 {
     return is_form(op, "taps") && ((const prt_nhwc_conv_attrs *)op->attrs)->channels == 1;
 }
@@ -124,21 +124,21 @@ static void take_last(prt_nhwc_separable_attrs *to, const prt_op *op, prt_value 
     in[7] = prt_op_input(op, 3);
 }
 
-static bool is_three_by_three(const prt_op *wise)
+static bool is_three_by_three(const prt_op *depthwise)
 {
-    const prt_i64s *kernel = &((const prt_nhwc_conv_attrs *)wise->attrs)->kernel_shape;
+    const prt_i64s *kernel = &((const prt_nhwc_conv_attrs *)depthwise->attrs)->kernel_shape;
     return kernel->count == 2 && kernel->data[0] == 3 && kernel->data[1] == 3;
 }
 
 /* Whether it is worth a while to keep what is between out of memory. */
-static bool is_large(const prt_pass *p, const prt_op *wise, const prt_value *v)
+static bool is_large(const prt_pass *p, const prt_op *depthwise, const prt_value *v)
 {
     const int64_t size = image_size(v), channels = v->type->dims[3];
     const char *products = prt_pass_text(p, "products");
     if (strcmp(products, "split") == 0 && size >= LEAST_SPLIT && size / channels >= LEAST_PIXELS)
         return true;
     return size >= LEAST_HIDDEN ||
-        (strcmp(products, "avx2") == 0 && size >= LEAST_AVX2 && is_three_by_three(wise));
+        (strcmp(products, "avx2") == 0 && size >= LEAST_AVX2 && is_three_by_three(depthwise));
 }
 
 static bool is_close(int64_t size)
@@ -147,48 +147,49 @@ static bool is_close(int64_t size)
 }
 
 /* `wise` is the depthwise one, `last` the projection or NULL; new ops go before the root. */
-static bool put(const prt_pass *p, prt_build *b, prt_op *wise, prt_op *last)
+static bool put(const prt_pass *p, prt_build *b, prt_op *depthwise, prt_op *last)
 {
     prt_nhwc_separable_attrs attrs = PRT_ATTRS_OF(nhwc_separable);
-    prt_op *first = prt_match_interior(wise, 0, PRT_OP_nhwc_conv);
-    prt_op *mean = last == NULL ? mean_of(&wise->out[0]) : NULL;
+    prt_op *first = prt_match_interior(depthwise, 0, PRT_OP_nhwc_conv);
+    prt_op *mean = last == NULL ? mean_of(&depthwise->out[0]) : NULL;
     if (!is_pointwise(first) || prt_op_input(first, 3) != NULL)
         first = NULL;
     const int64_t before = first != NULL ? image_size(&first->out[0]) : 0;
-    const int64_t behind = image_size(&wise->out[0]);
-    const bool large = first != NULL && is_large(p, wise, &first->out[0]);
-    const bool rule = large || is_large(p, wise, &wise->out[0]);
+    const int64_t behind = image_size(&depthwise->out[0]);
+    const bool large = first != NULL && is_large(p, depthwise, &first->out[0]);
+    const bool rule = large || is_large(p, depthwise, &depthwise->out[0]);
     if ((rule || mean != NULL) && !large)
         first = NULL;
-    if (prt_op_input(wise, 3) != NULL || (first == NULL && last == NULL && mean == NULL))
+    if (prt_op_input(depthwise, 3) != NULL || (first == NULL && last == NULL && mean == NULL))
         return false;
-    prt_value *in[8] = { prt_op_input(wise, 0), prt_op_input(wise, 1), prt_op_input(wise, 2) };
-    take_windows(&attrs, wise->attrs);
+    prt_value *in[8] = { prt_op_input(depthwise, 0), prt_op_input(depthwise, 1),
+        prt_op_input(depthwise, 2) };
+    take_windows(&attrs, depthwise->attrs);
     take_first(&attrs, first, in);
     take_last(&attrs, last, in);
     uint32_t n = 8;
     while (in[n - 1] == NULL)
         n--;
-    const prt_op *const parts[3] = { first, wise, last };
+    const prt_op *const parts[3] = { first, depthwise, last };
     const bool close = is_close(before > behind ? before : behind);
-    if (mean == NULL && !prt_ways_separable(p, parts, &attrs, n, in, rule, close))
+    if (mean == NULL && !prt_conv_algorithm_of_separable(p, parts, &attrs, n, in, rule, close))
         return false;
     prt_op *op = prt_build_op_n(b, PRT_OP_nhwc_separable, &attrs, n, in, mean != NULL ? 2 : 1);
     if (op == NULL)
         return true;
     if (mean != NULL)
         (void)prt_pass_replace(b, &mean->out[0], &op->out[1]);
-    (void)prt_pass_replace(b, last != NULL ? &last->out[0] : &wise->out[0], &op->out[0]);
+    (void)prt_pass_replace(b, last != NULL ? &last->out[0] : &depthwise->out[0], &op->out[0]);
     return true;
 }
 
 static bool apply(prt_pass *p, prt_build *b, prt_op *root)
 {
     if (is_pointwise(root)) {
-        prt_op *wise = prt_match_interior(root, 0, PRT_OP_nhwc_conv);
-        return is_wise(wise) && put(p, b, wise, root);
+        prt_op *depthwise = prt_match_interior(root, 0, PRT_OP_nhwc_conv);
+        return is_depthwise(depthwise) && put(p, b, depthwise, root);
     }
-    if (!is_wise(root))
+    if (!is_depthwise(root))
         return false;
     const prt_op *reader = only_reader(&root->out[0]);
     if (reader != NULL && is_pointwise(reader) && prt_op_input(reader, 0) == &root->out[0])

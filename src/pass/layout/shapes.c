@@ -3,7 +3,7 @@
  * shapes.c — turns that meet reshaping: channel shuffles, images that become rows of pixels, and
  * turns that move dims of 1 only and are therefore reshapes.
  */
-#include "pass/layout/turn.h"
+#include "pass/layout/to_nhwc.h"
 
 static bool is_perm(const prt_op *op, uint32_t rank, const int64_t *perm)
 {
@@ -21,12 +21,12 @@ static bool is_product(int64_t product, int64_t a, int64_t b)
 /* [N, C, H, W] as [N, groups, C / groups, H, W], the two turned, and back to rank 4: the same on
  * the last axis of [N, H, W, C]. `root` is the last reshape. N may be unknown, on both sides: it is
  * the same where all others are. */
-bool prt_turn_shuffle(prt_build *b, prt_op *root)
+bool prt_to_nhwc_shuffle(prt_build *b, prt_op *root)
 {
     static const int64_t five[5] = { 0, 2, 1, 3, 4 }, last[5] = { 0, 1, 2, 4, 3 };
     const prt_op *turn = prt_match_interior(root, 0, PRT_OP_transpose);
     const prt_op *first = turn != NULL ? prt_match_interior(turn, 0, PRT_OP_reshape) : NULL;
-    prt_value *x = first != NULL ? prt_turn_source(prt_op_input(first, 0)) : NULL;
+    prt_value *x = first != NULL ? prt_to_nhwc_source(prt_op_input(first, 0)) : NULL;
     if (x == NULL || x->type->rank != 4 || !is_perm(turn, 5, five) || root->out[0].type->rank != 4)
         return false;
     const int64_t *d = x->type->dims, *split = first->out[0].type->dims;
@@ -40,10 +40,10 @@ bool prt_turn_shuffle(prt_build *b, prt_op *root)
         !is_product(d[3], split[1], split[2]))
         return false;
     const int64_t parts[5] = { d[0], d[1], d[2], split[1], split[2] };
-    prt_value *v = prt_turn_reshape(b, x, 5, parts);
+    prt_value *v = prt_to_nhwc_reshape(b, x, 5, parts);
     v = v != NULL ? prt_match_transposed(b, v, 5, last) : NULL;
-    v = v != NULL ? prt_turn_reshape(b, v, 4, d) : NULL;
-    prt_turn_replace(b, root, 0, v);
+    v = v != NULL ? prt_to_nhwc_reshape(b, v, 4, d) : NULL;
+    prt_to_nhwc_replace(b, root, 0, v);
     return true;
 }
 
@@ -91,7 +91,7 @@ static bool halves_of(const prt_value *v, int64_t channels, prt_value *half[2])
     return n == 2 && half[0] != NULL && half[1] != NULL;
 }
 
-bool prt_turn_join_shuffle(prt_build *b, prt_op *root)
+bool prt_to_nhwc_join_shuffle(prt_build *b, prt_op *root)
 {
     static const int64_t last[5] = { 0, 1, 2, 4, 3 };
     const prt_op *turn = prt_match_interior(root, 0, PRT_OP_transpose);
@@ -114,7 +114,7 @@ bool prt_turn_join_shuffle(prt_build *b, prt_op *root)
 }
 
 /* A shuffle whose result is only read by halves. */
-bool prt_turn_halves(prt_build *b, prt_op *root)
+bool prt_to_nhwc_halves(prt_build *b, prt_op *root)
 {
     prt_nhwc_shuffle_attrs attrs = PRT_ATTRS_OF(nhwc_shuffle);
     prt_value *in[2] = { prt_op_input(root, 0), prt_op_input(root, 1) }, *half[2];
@@ -174,7 +174,7 @@ static bool join(prt_build *b, prt_op *root)
     }
     if (!moves_nothing(x, a))
         return false;
-    prt_value *y = prt_turn_reshape(b, x, a->perm.count, root->out[0].type->dims);
+    prt_value *y = prt_to_nhwc_reshape(b, x, a->perm.count, root->out[0].type->dims);
     if (y == NULL)
         return false;
     (void)prt_pass_replace(b, &root->out[0], y);
@@ -194,27 +194,27 @@ static bool is_one_image(int64_t pixels, const int64_t *image, uint32_t rank)
 }
 
 /* [N, L, C] turned to [N, C, L], as an image, and that one turned: the rows, reshaped. */
-bool prt_turn_unflatten(prt_build *b, prt_op *root)
+bool prt_to_nhwc_unflatten(prt_build *b, prt_op *root)
 {
     const prt_op *shape = prt_match_producer(root, 0, PRT_OP_reshape);
-    prt_value *x = shape != NULL ? prt_turn_source(prt_op_input(shape, 0)) : NULL;
-    if (x == NULL || x->type->rank != 3 || !prt_turn_is_last(root))
+    prt_value *x = shape != NULL ? prt_to_nhwc_source(prt_op_input(shape, 0)) : NULL;
+    if (x == NULL || x->type->rank != 3 || !prt_to_nhwc_is_last(root))
         return false;
     const uint32_t rank = (uint32_t)shape->out[0].type->rank;
     const int64_t *image = shape->out[0].type->dims, *d = x->type->dims;
     if (rank < 4 || d[0] != image[0] || d[2] != image[1] || !prt_dim_is_number(d[2]) ||
         (!prt_dim_is_number(d[0]) && !is_one_image(d[1], image, rank)))
         return false;
-    prt_value *y = prt_turn_reshape(b, x, rank, root->out[0].type->dims);
+    prt_value *y = prt_to_nhwc_reshape(b, x, rank, root->out[0].type->dims);
     return y != NULL && prt_pass_replace(b, &root->out[0], y);
 }
 
 /* [N, C, H, W] as [N, C, H W], turned to [N, H W, C]: the image itself, reshaped. */
-bool prt_turn_flatten(prt_build *b, prt_op *root)
+bool prt_to_nhwc_flatten(prt_build *b, prt_op *root)
 {
     static const int64_t rows[3] = { 0, 2, 1 };
     const prt_op *flat = prt_match_interior(root, 0, PRT_OP_reshape);
-    prt_value *x = flat != NULL ? prt_turn_source(prt_op_input(flat, 0)) : NULL;
+    prt_value *x = flat != NULL ? prt_to_nhwc_source(prt_op_input(flat, 0)) : NULL;
     if (x == NULL || x->type->rank != 4 || !is_perm(root, 3, rows) || flat->out[0].type->rank != 3)
         return join(b, root);
     const int64_t *d = x->type->dims, *y = flat->out[0].type->dims;
@@ -222,7 +222,7 @@ bool prt_turn_flatten(prt_build *b, prt_op *root)
         (!prt_dim_is_number(d[0]) && !is_product(y[2], d[1], d[2])))
         return join(b, root);
     const int64_t dims[3] = { d[0], y[2], d[3] };
-    prt_value *v = prt_turn_reshape(b, x, 3, dims);
+    prt_value *v = prt_to_nhwc_reshape(b, x, 3, dims);
     if (v == NULL)
         return join(b, root);
     (void)prt_pass_replace(b, &root->out[0], v);

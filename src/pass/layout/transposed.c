@@ -11,8 +11,8 @@
 #include <math.h>
 
 #include "op/internal/fused.h"
-#include "pass/layout/turn.h"
-#include "pass/layout/ways.h"
+#include "pass/layout/to_nhwc.h"
+#include "pass/layout/conv_algorithm.h"
 
 enum {
     AXES = 3,
@@ -82,7 +82,7 @@ static bool match(transposed *t, const prt_op *root)
     const prt_conv_transpose_attrs *a = root->attrs;
     t->x = prt_op_input(root, 0);
     t->bias = prt_op_input(root, 2);
-    if (!prt_turn_is_image(t->x) || !prt_match_is_f32(t->x) || t->x->type->rank > 2 + AXES ||
+    if (!prt_to_nhwc_is_image(t->x) || !prt_match_is_f32(t->x) || t->x->type->rank > 2 + AXES ||
         !prt_match_constant(root, 1, &t->w) || t->w.dtype != PRT_DTYPE_f32 ||
         (int32_t)t->w.rank != t->x->type->rank || prt_tensor_count(&t->w) == 0 || a->group != 1 ||
         a->output_shape.count != 0 || (t->bias != NULL && !prt_match_is_f32(t->bias)) ||
@@ -164,7 +164,7 @@ static double cost_of(prt_pass *p, const transposed *t, const span *s)
         three = three && taps_of(&s[i]) == 3;
         pixels *= (in + (double)s[i].over) / in;
     }
-    if (three && prt_ways_may(p, PRT_NHWC_winograd) && t->channels >= LEAST_DEPTH &&
+    if (three && prt_conv_algorithm_may(p, PRT_NHWC_winograd) && t->channels >= LEAST_DEPTH &&
         filters >= LEAST_DEPTH && pixels_of(t) >= LEAST_PIXELS)
         taps *= LARGE_TILES;
     return lanes(filters) * taps * pixels;
@@ -310,20 +310,20 @@ static bool put(prt_build *b, prt_op *root, const transposed *t, const span *s, 
     int64_t size[AXES], block[AXES];
     if (y == NULL)
         return false;
-    y = prt_turn_last(b, y);
+    y = prt_to_nhwc_last(b, y);
     for (uint32_t i = 0; i < t->axes; i++) {
         const axis *x = &t->axis[i];
         block[i] = x->stride;
         size[i] = prt_dim_is_number(x->in) ? (x->in + s[i].over) * x->stride : -1;
     }
     if (phases_of(t) > 1)
-        y = prt_turn_side_by_side(b, y, t->axes, block, size, filters);
+        y = prt_to_nhwc_side_by_side(b, y, t->axes, block, size, filters);
     prt_value *image = y != NULL ? cut(b, t, s, y) : NULL;
-    prt_turn_replace(b, t->reader != NULL ? t->reader : root, 0, image);
+    prt_to_nhwc_replace(b, t->reader != NULL ? t->reader : root, 0, image);
     return true;
 }
 
-bool prt_turn_transposed(prt_pass *p, prt_build *b, prt_op *root)
+bool prt_to_nhwc_transposed(prt_pass *p, prt_build *b, prt_op *root)
 {
     transposed t = { .reader = NULL };
     span exact[AXES], full[AXES];

@@ -76,7 +76,7 @@ static void lay_panel(const numbers *w, int kind, size_t first, size_t columns, 
     const int off = middle(w);
     for (size_t k = 0; k < w->k; k++)
         for (size_t j = 0; j < columns; j++) {
-            const size_t at = prt_narrow_at(kind, width, k, j);
+            const size_t at = prt_low_precision_at(kind, width, k, j);
             const int x = number_at(w, w->q.data, k * w->row + (first + j) * w->column) - off;
             if (kind == PRT_NARROW_i8)
                 to[at] = (uint8_t)x;
@@ -91,7 +91,8 @@ static void lay(const numbers *w, int kind, void *to)
     const bool words = w->bits == 4 && w->row == 1 && w->column % PRT_NARROW_EIGHT == 0;
     for (size_t first = 0; first < w->n; first += PRT_GEMM_PANEL) {
         const size_t left = w->n - first, columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
-        char *panel = (char *)to + prt_narrow_bytes(kind, first * prt_narrow_rows(kind, w->k));
+        char *panel =
+            (char *)to + prt_low_precision_bytes(kind, first * prt_low_precision_rows(kind, w->k));
         if (words)
             lay_words(w, first, columns, (uint32_t *)(void *)panel);
         else
@@ -127,9 +128,9 @@ static bool pack(prt_pass *p, prt_build *b, const numbers *w, prt_value *old, pr
     prt_blob *blobs[3] = { NULL };
     const size_t width = prt_gemm_width(w->n);
     size_t count, scales;
-    bool ok = prt_size_mul(prt_narrow_rows(kind, w->k), width, &count) &&
+    bool ok = prt_size_mul(prt_low_precision_rows(kind, w->k), width, &count) &&
         prt_size_mul(w->blocks * sizeof(float), width, &scales) &&
-        prt_blob_create(a, prt_narrow_bytes(kind, count), &blobs[0]) == POPRT_OK &&
+        prt_blob_create(a, prt_low_precision_bytes(kind, count), &blobs[0]) == POPRT_OK &&
         prt_blob_create(a, scales, &blobs[1]) == POPRT_OK &&
         prt_blob_create(a, scales, &blobs[2]) == POPRT_OK;
     if (!ok) {
@@ -249,7 +250,7 @@ static bool take_scales(const prt_op *op, int64_t axis, numbers *w)
         if (along != axis || a->block_size < 0 || a->block_size % PRT_NARROW_EIGHT != 0)
             return false;
         w->block = (size_t)a->block_size;
-        w->blocks = prt_narrow_blocks(w->block, w->k);
+        w->blocks = prt_low_precision_blocks(w->block, w->k);
         if (w->scale.rank != 2 || (size_t)w->scale.dims[axis] != w->blocks ||
             (size_t)w->scale.dims[!axis] != w->n)
             return false;

@@ -27,7 +27,7 @@ bool prt_pack_columns_repeat(const prt_pass *p, const prt_pack_matrix *m);
 bool prt_pack_recurrent(prt_pass *p, prt_build *b, prt_op *root);
 
 /* NhwcConv, with compute=i8. */
-bool prt_narrow_conv(prt_pass *p, prt_build *b, prt_op *root);
+bool prt_low_precision_conv(prt_pass *p, prt_build *b, prt_op *root);
 
 /* TreeEnsemble, TreeEnsembleClassifier, TreeEnsembleRegressor. */
 bool prt_pack_trees(prt_pass *p, prt_build *b, prt_op *root);

@@ -25,7 +25,7 @@ bool prt_loss_find(const char *name, prt_loss *out)
     return false;
 }
 
-prt_fp8_code prt_candidate(uint32_t index)
+prt_fp8_code prt_fp8_candidate(uint32_t index)
 {
     const uint32_t each = PRT_CANDIDATES / 2, k = index % each;
     const int32_t size = (int32_t)(k + 1) / 2;
@@ -35,7 +35,7 @@ prt_fp8_code prt_candidate(uint32_t index)
 
 prt_fp8_code prt_search_code(const prt_search *s, uint32_t index)
 {
-    return index < PRT_CANDIDATES ? prt_candidate(index) : s->usual;
+    return index < PRT_CANDIDATES ? prt_fp8_candidate(index) : s->usual;
 }
 
 prt_search *prt_search_create(prt_arena *arena, prt_loss loss, prt_fp8_code usual)

@@ -50,7 +50,7 @@ enum {
     PRT_LOSS_BINS = 2048
 };
 
-prt_fp8_code prt_candidate(uint32_t index);
+prt_fp8_code prt_fp8_candidate(uint32_t index);
 
 typedef struct prt_search {
     prt_loss loss;

@@ -10,7 +10,7 @@ static poprt_status convert_graph(prt_retype_state *s, prt_graph *graph);
 /* There is a form of it, or will be: a constant of that type. */
 static bool is_from(const prt_retype_state *s, const prt_value *v)
 {
-    const prt_forms *f = v != NULL ? prt_retype_forms(s, v) : NULL;
+    const prt_opset_variants *f = v != NULL ? prt_retype_forms(s, v) : NULL;
     if (f == NULL)
         return false;
     return f->full != NULL || f->to != NULL ||
@@ -202,7 +202,7 @@ static poprt_status note_outputs(prt_retype_state *s, prt_op *op, const saved *w
 {
     for (uint32_t i = 0; i < op->n_out; i++) {
         prt_value *v = &op->out[i];
-        prt_forms *f = prt_retype_forms(s, v);
+        prt_opset_variants *f = prt_retype_forms(s, v);
         const prt_type *old = was->types[i];
         const bool wrapped = prt_retype_wraps(old, s->how->from);
         if (!wrapped && (old->kind != PRT_VALUE_TENSOR || old->dtype != s->how->from))
@@ -398,7 +398,7 @@ static poprt_status drop_casts(prt_retype_state *s)
 
 static void tell_value(const prt_retype_state *s, const prt_value *v)
 {
-    const prt_forms *f = prt_retype_forms(s, v);
+    const prt_opset_variants *f = prt_retype_forms(s, v);
     if (f != NULL && f->to != NULL)
         s->how->became(s->how->watch, v);
 }

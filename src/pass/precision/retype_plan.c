@@ -116,7 +116,7 @@ static poprt_status plan_graph(prt_retype_state *s, prt_graph *graph, uint32_t d
         .n_values = graph->n_values,
         .n_ops = graph->n_ops,
         .edges = edges };
-    g->forms = PRT_NEW_N(arena, prt_forms, (size_t)g->n_values + 1);
+    g->forms = PRT_NEW_N(arena, prt_opset_variants, (size_t)g->n_values + 1);
     g->modes = PRT_NEW_N(arena, uint8_t, (size_t)g->n_ops + 1);
     if (g->forms == NULL || g->modes == NULL)
         return POPRT_E_NOMEM;

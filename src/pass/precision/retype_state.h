@@ -7,19 +7,19 @@
 #include "pass/precision/retype.h"
 
 /* Forms of one value of type `from`; full and to NULL: it is of another type. */
-typedef struct prt_forms {
+typedef struct prt_opset_variants {
     prt_value *full, *to;
     prt_value *mask; /* `to` of what is above the least number of that type; NULL: not made yet */
-} prt_forms;
+} prt_opset_variants;
 
 /* A graph as it was when the pass began: ops and values made later have higher ids. */
 typedef struct prt_retype_graph {
     prt_graph *graph;
     uint32_t n_values, n_ops;
-    prt_forms *forms; /* by value id */
-    uint8_t *modes;   /* by op id: prt_retype_mode */
-    uint8_t *bits;    /* by value id, see retype_bits.c; NULL: they are not looked at */
-    bool edges;       /* inputs and results of this region stay full */
+    prt_opset_variants *forms; /* by value id */
+    uint8_t *modes;            /* by op id: prt_retype_mode */
+    uint8_t *bits;             /* by value id, see retype_bits.c; NULL: they are not looked at */
+    bool edges;                /* inputs and results of this region stay full */
 } prt_retype_graph;
 
 /* A constant in type `to` and the one it was made from. */
@@ -71,7 +71,7 @@ bool prt_retype_has_bits(const prt_retype_state *s, const prt_value *v);
 /* ---- retype_value.c */
 
 /* Where the forms of a value are kept; NULL for values made by the pass. */
-prt_forms *prt_retype_forms(const prt_retype_state *s, const prt_value *v);
+prt_opset_variants *prt_retype_forms(const prt_retype_state *s, const prt_value *v);
 
 /* The form of a value in one of the two types: a Cast or a constant is made where it is missing.
  * Values of other types come back as they are. */

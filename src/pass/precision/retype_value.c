@@ -12,7 +12,7 @@
 #include "op/share/number_text.h"
 #include "pass/precision/retype_state.h"
 
-prt_forms *prt_retype_forms(const prt_retype_state *s, const prt_value *v)
+prt_opset_variants *prt_retype_forms(const prt_retype_state *s, const prt_value *v)
 {
     const prt_retype_graph *g = prt_retype_graph_of(s, v->graph);
     return v->id < g->n_values ? &g->forms[v->id] : NULL;
@@ -148,7 +148,7 @@ poprt_status prt_retype_input(prt_retype_state *s, prt_value *v)
     }
     v->type = type;
     s->changed = true;
-    *prt_retype_forms(s, v) = (prt_forms){ .to = v };
+    *prt_retype_forms(s, v) = (prt_opset_variants){ .to = v };
     return POPRT_OK;
 }
 
@@ -182,7 +182,7 @@ static prt_value *before_widening(const prt_retype_state *s, const prt_value *v)
     return widens ? def->in[0].value : NULL;
 }
 
-static poprt_status make_to(prt_retype_state *s, prt_value *v, prt_forms *f)
+static poprt_status make_to(prt_retype_state *s, prt_value *v, prt_opset_variants *f)
 {
     if (f->full == v && prt_value_is_fixed(v))
         return derive(s, v, &f->to);
@@ -192,7 +192,7 @@ static poprt_status make_to(prt_retype_state *s, prt_value *v, prt_forms *f)
 
 poprt_status prt_retype_form(prt_retype_state *s, prt_value *v, bool full, prt_value **out)
 {
-    prt_forms *f = v != NULL ? prt_retype_forms(s, v) : NULL;
+    prt_opset_variants *f = v != NULL ? prt_retype_forms(s, v) : NULL;
     *out = v;
     if (f == NULL)
         return POPRT_OK;
@@ -215,7 +215,7 @@ poprt_status prt_retype_form(prt_retype_state *s, prt_value *v, bool full, prt_v
 
 poprt_status prt_retype_mask(prt_retype_state *s, prt_value *v, prt_value **out)
 {
-    prt_forms *f = prt_retype_forms(s, v);
+    prt_opset_variants *f = prt_retype_forms(s, v);
     if (f->full == NULL || prt_value_is_fixed(v) || before_widening(s, f->full) != NULL)
         return prt_retype_form(s, v, false, out);
     if (f->mask == NULL) {

@@ -66,7 +66,7 @@ static poprt_status run_remove(prt_pass *p, prt_graph *graph, bool *changed)
     const uint32_t count = graph->ret->n_in;
     bool *keep = PRT_NEW_N(p->arena, bool, (size_t)count + 1);
     prt_op **makers = PRT_NEW_N(p->arena, prt_op *, (size_t)count + 1);
-    uint32_t gone = 0;
+    uint32_t eliminated = 0;
     prt_str name;
     if (keep == NULL || makers == NULL)
         return POPRT_E_NOMEM;
@@ -75,17 +75,17 @@ static poprt_status run_remove(prt_pass *p, prt_graph *graph, bool *changed)
             return prt_fail_no_output(graph, name);
     for (uint32_t i = 0; i < count; i++) {
         keep[i] = !prt_pass_lists(p, "outputs", graph->output_names.data[i]);
-        makers[gone] = graph->ret->in[i].value->def;
-        gone += !keep[i];
+        makers[eliminated] = graph->ret->in[i].value->def;
+        eliminated += !keep[i];
     }
-    if (gone == 0)
+    if (eliminated == 0)
         return POPRT_OK;
-    if (gone == count)
+    if (eliminated == count)
         return prt_fail(POPRT_E_ARG, "outputs", "nothing would be left: all %u outputs are named",
             count);
     PRT_TRY(prt_graph_keep_outputs(graph, p->arena, keep));
     *changed = true;
-    for (uint32_t i = 0; i < gone; i++)
+    for (uint32_t i = 0; i < eliminated; i++)
         if (makers[i] != NULL)
             PRT_TRY(erase_unread(p, makers[i]));
     return POPRT_OK;

@@ -55,13 +55,14 @@ static bool is_gone(const prt_value *input)
 }
 
 /* The loop without the values marked in `goes`, with the body of the old one. */
-static poprt_status rebuild(prt_op *op, prt_graph *body, const bool *goes, uint32_t n_gone,
+static poprt_status rebuild(prt_op *op, prt_graph *body, const bool *goes, uint32_t n_eliminated,
     prt_arena *arena)
 {
     const uint32_t carried = op->n_in - CARRIED;
     prt_build b = prt_build_before(op);
     prt_value **given = PRT_NEW_N(arena, prt_value *, body->ret->n_in);
-    prt_op *to = prt_graph_add_op(op->graph, op, op->def, op->n_in - n_gone, op->n_out - n_gone, 1);
+    prt_op *to = prt_graph_add_op(op->graph, op, op->def, op->n_in - n_eliminated,
+        op->n_out - n_eliminated, 1);
     if (given == NULL || to == NULL)
         return POPRT_E_NOMEM;
     PRT_ATTR_GIVE(*(prt_loop_attrs *)to->attrs, loop, body, 0);
@@ -105,16 +106,16 @@ static poprt_status carry_less(prt_pass *p, prt_op *op, bool *changed)
 {
     prt_graph *body = body_of(op);
     const uint32_t carried = body != NULL && op->n_in > CARRIED ? op->n_in - CARRIED : 0;
-    uint32_t n_gone = 0;
+    uint32_t n_eliminated = 0;
     bool *goes = PRT_NEW_N(p->arena, bool, (size_t)carried + 1);
     if (goes == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < carried; i++)
-        n_gone += goes[i] = is_needless(op, body, i);
-    if (n_gone == 0)
+        n_eliminated += goes[i] = is_needless(op, body, i);
+    if (n_eliminated == 0)
         return POPRT_OK;
     *changed = true;
-    return rebuild(op, body, goes, n_gone, p->arena);
+    return rebuild(op, body, goes, n_eliminated, p->arena);
 }
 
 /* ---- operators */

@@ -42,7 +42,7 @@ START_TEST(products)
             m, k, nhwc_weights_count("panels", 1, k, n, 1), n, m, n, cases[i].bias ? "b" : "_",
             cases[i].residual ? "r" : "_", n, cases[i].act);
         (void)fast_check(text, -1, 1, BOUND);
-        ck_assert_msg(fast_check_splits(), "%s", text);
+        ck_assert_msg(fast_check_bf16x3(), "%s", text);
     }
 }
 END_TEST
@@ -52,11 +52,11 @@ START_TEST(others)
 {
     (void)fast_check("a = input f32[2,40,300]\nb = input f32[300,90]\ny = matmul a b\nreturn y\n",
         -1, 1, BOUND);
-    ck_assert(fast_check_splits());
+    ck_assert(fast_check_bf16x3());
     (void)fast_check("a = input f32[70,150]\nb = input f32[130,150]\nc = input f32[130]\n"
                      "y = gemm a b c {transB=1}\nreturn y\n",
         -1, 1, BOUND);
-    ck_assert(fast_check_splits());
+    ck_assert(fast_check_bf16x3());
     (void)fast_check("x = input f32[1,60,20,21]\nw = input f32[45,60,3,3]\nb = input f32[45]\n"
                      "y = conv x w b {pads=[1,1,1,1]}\nreturn y\n",
         -1, 1, BOUND);
@@ -90,7 +90,7 @@ static void check_conv(const conv *v, bool gate)
         v->kernel[0], v->kernel[1], v->stride[0], v->stride[1], v->dilation[0], v->dilation[1],
         v->pads[0], v->pads[1], v->pads[2], v->pads[3], v->act);
     (void)fast_check(text, -1, 1, BOUND);
-    ck_assert_msg(fast_check_splits(), "%s", text);
+    ck_assert_msg(fast_check_bf16x3(), "%s", text);
 }
 
 START_TEST(convolutions)
@@ -148,7 +148,7 @@ START_TEST(images)
             nhwc_weights_count("panels", 1, v[2], filters[i], v[3] * v[3]), filters[i], v[2],
             filters[i], v[3], v[3], v[4], v[4], v[5], v[5], v[5], v[5]);
         (void)fast_check(text, -1, 1, BOUND);
-        ck_assert_msg(fast_check_splits(), "%s", text);
+        ck_assert_msg(fast_check_bf16x3(), "%s", text);
     }
 }
 END_TEST
@@ -181,7 +181,7 @@ static void check_separable(const separable *v, const char *x, double low)
         v->kernel, v->stride, v->stride, v->kernel / 2, v->kernel / 2, v->kernel / 2, v->kernel / 2,
         v->act, v->act, v->act, v->mean ? "s = add y m\nreturn s\n" : "return y\n");
     (void)fast_check(text, low, 1, BOUND);
-    ck_assert_msg(low > 0 || fast_check_splits(), "%s", text);
+    ck_assert_msg(low > 0 || fast_check_bf16x3(), "%s", text);
 }
 
 /* Strip by strip, with and without all parts. */
@@ -224,8 +224,8 @@ START_TEST(left_in_float32)
                      "y = fused_linear a w {columns=32}\nreturn y\n",
         -1, 1, BOUND);
     const prt_kern *kern = prt_kern_of(prt_cpu_level("avx512_amx") & prt_cpu_features());
-    if (kern != NULL && kern->split.multiply != NULL)
-        ck_assert(!fast_check_splits());
+    if (kern != NULL && kern->bf16x3.multiply != NULL)
+        ck_assert(!fast_check_bf16x3());
 }
 END_TEST
 

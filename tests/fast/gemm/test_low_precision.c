@@ -40,7 +40,7 @@ static size_t put_weights(char *text, size_t size, const char *type, size_t coun
 /* A product of m rows with panels of pseudo-random stored numbers. */
 static void check_product(size_t kind, int m, int n, int k, const char *attrs, int scaled)
 {
-    const size_t rows = prt_narrow_rows((int)kind, (size_t)k), count = rows * width_of(n);
+    const size_t rows = prt_low_precision_rows((int)kind, (size_t)k), count = rows * width_of(n);
     const size_t size = count * 8 + 1024;
     char *text = malloc(size);
     size_t at = (size_t)snprintf(text, size,
@@ -164,7 +164,7 @@ START_TEST(specials_come_through)
     for (size_t kind = 0; kind < PRT_COUNT_OF(kinds); kind++)
         for (size_t i = 0; i < PRT_COUNT_OF(specials); i++) {
             char text[4096];
-            const int count = 64 * (int)prt_narrow_rows((int)kind, 2);
+            const int count = 64 * (int)prt_low_precision_rows((int)kind, 2);
             size_t at = (size_t)snprintf(text, sizeof(text),
                 "x = input f32[2,1]\n"
                 "a = const f32[2,2] {1,%s,5e37,2}\nb = const f32[%d] {",

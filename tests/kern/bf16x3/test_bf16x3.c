@@ -13,12 +13,12 @@
 #include "kern/levels.h"
 #include "support/check_main.h"
 
-enum { MOST = PRT_SPLIT_DEPTH, WIDE = PRT_GEMM_PANEL };
+enum { MOST = PRT_BF16X3_DEPTH, WIDE = PRT_GEMM_PANEL };
 
 static const prt_kern *tiles(void)
 {
     const prt_kern *kern = level_named("avx512_amx");
-    return kern != NULL && kern->split.multiply != NULL ? kern : NULL;
+    return kern != NULL && kern->bf16x3.multiply != NULL ? kern : NULL;
 }
 
 typedef struct sizes {
@@ -51,7 +51,7 @@ static made make(const prt_kern *kern, const sizes *s)
     const size_t pieces = s->taps != 0 ? s->taps : 1, all = s->rows * pieces;
     made m = { .s = *s,
         .depth = s->k * pieces,
-        .lda = prt_split_pitch(s->k),
+        .lda = prt_bf16x3_pitch(s->k),
         .ldc = (s->taps != 0 ? WIDE : s->columns) + 3 };
     m.a = random_floats(all * s->k, 1);
     m.b = random_floats(m.depth * prt_gemm_width(s->columns), 2);
@@ -59,20 +59,20 @@ static made make(const prt_kern *kern, const sizes *s)
     m.residual = random_floats(s->rows * s->columns, 4);
     m.c = random_floats(s->rows * m.ldc, 5);
     m.before = random_floats(s->rows * m.ldc, 5);
-    m.split_a = nan_lines((all + PRT_SPLIT_BEHIND) * m.lda);
-    m.split_b = nan_lines(pieces * prt_split_size(s->k) * WIDE);
-    ck_assert(kern->split.rows(all, s->k, m.a, s->k, NULL, m.split_a, m.lda));
+    m.split_a = nan_lines((all + PRT_BF16X3_BEHIND) * m.lda);
+    m.split_b = nan_lines(pieces * prt_bf16x3_size(s->k) * WIDE);
+    ck_assert(kern->bf16x3.rows(all, s->k, m.a, s->k, NULL, m.split_a, m.lda));
     for (size_t i = 0; i < s->rows / 16 && s->taps != 0; i++)
         m.tile_at[i] = piece_of(&m, i * 16, 0) * m.lda;
     for (size_t t = 0; t < s->taps; t++)
         m.tap_at[t] = (piece_of(&m, 0, t) - piece_of(&m, 0, 0)) * m.lda;
-    prt_split_panel p = { .taps = pieces,
+    prt_bf16x3_panel p = { .taps = pieces,
         .k = s->k,
         .columns = s->columns,
         .b = m.b,
         .stride = prt_gemm_width(s->columns),
         .to = m.split_b };
-    kern->split.panel(&p);
+    kern->bf16x3.panel(&p);
     ck_assert(p.finite);
     return m;
 }
@@ -90,14 +90,14 @@ static void drop(made *m)
 }
 
 static void run(const prt_kern *kern, const made *m, size_t rows, bool add, bool ends,
-    prt_split_panel *ahead)
+    prt_bf16x3_panel *ahead)
 {
     const bool pieces = m->s.taps != 0;
     for (size_t i = 0; i < m->s.rows; i += rows) {
         const prt_gemm_end end = { .residual = m->residual + i * m->s.columns,
             .ldr = m->s.columns,
             .act = { .kind = PRT_ACT_relu } };
-        const prt_split_block g = { .rows = m->s.rows - i < rows ? m->s.rows - i : rows,
+        const prt_bf16x3_block g = { .rows = m->s.rows - i < rows ? m->s.rows - i : rows,
             .columns = m->s.columns,
             .k = m->s.k,
             .a = m->split_a + (pieces ? 0 : i * m->lda),
@@ -112,9 +112,9 @@ static void run(const prt_kern *kern, const made *m, size_t rows, bool add, bool
             .add = add,
             .end = ends ? &end : NULL,
             .ahead = ahead };
-        kern->split.begin(g.rows, pieces);
-        kern->split.multiply(&g);
-        kern->split.end();
+        kern->bf16x3.begin(g.rows, pieces);
+        kern->bf16x3.multiply(&g);
+        kern->bf16x3.end();
     }
 }
 
@@ -165,12 +165,12 @@ START_TEST(cuts_and_panels)
         made m = make(kern, &cases[i]);
         const size_t size = m.s.rows * m.ldc * sizeof(float);
         const size_t taps = m.s.taps != 0 ? m.s.taps : 1, unit = m.s.taps != 0 ? 16 : 1;
-        const size_t floats = taps * prt_split_size(m.s.k) * WIDE;
+        const size_t floats = taps * prt_bf16x3_size(m.s.k) * WIDE;
         float *whole = malloc(size), *to = nan_lines(floats);
         run(kern, &m, m.s.rows, false, true, NULL);
         memcpy(whole, m.c, size);
         for (size_t rows = unit; rows <= m.s.rows; rows += (1 + m.s.rows / unit / 5) * unit) {
-            prt_split_panel ahead = { .taps = taps,
+            prt_bf16x3_panel ahead = { .taps = taps,
                 .k = m.s.k,
                 .columns = m.s.columns,
                 .b = m.b,
@@ -195,7 +195,7 @@ END_TEST
 /* Rows that are gathered get the bits of those that lie there; nothing is written behind them. */
 START_TEST(pixels)
 {
-    static const prt_split_pixels all[] = {
+    static const prt_bf16x3_pixels all[] = {
         { .count = 7, .step = 6, .each = 9, .far = 40, .k = 27 },
         { .count = 5, .step = 6, .each = 21, .far = 64, .k = 147 },
         { .count = 3, .step = 12, .each = 33, .far = 70, .k = 256 },
@@ -205,8 +205,8 @@ START_TEST(pixels)
     };
     const prt_kern *kern = tiles();
     for (size_t c = 0; kern != NULL && c < PRT_COUNT_OF(all); c++) {
-        prt_split_pixels g = all[c];
-        const size_t k = g.k, lda = prt_split_pitch(k), size = g.count * lda;
+        prt_bf16x3_pixels g = all[c];
+        const size_t k = g.k, lda = prt_bf16x3_pitch(k), size = g.count * lda;
         const size_t reach = (g.count - 1) * g.step + ((g.skip + k - 1) / g.each + 1) * g.far;
         float *x = random_floats(reach, 1), *rows = malloc(g.count * k * sizeof(float));
         float *want = nan_lines(size + lda);
@@ -217,11 +217,11 @@ START_TEST(pixels)
         g.x = x;
         g.to = nan_lines(size + lda);
         g.ldto = lda;
-        ck_assert(kern->split.pixels(&g));
-        ck_assert(kern->split.rows(g.count, k, rows, k, NULL, want, lda));
+        ck_assert(kern->bf16x3.pixels(&g));
+        ck_assert(kern->bf16x3.rows(g.count, k, rows, k, NULL, want, lda));
         ck_assert(memcmp(g.to, want, (size + lda) * sizeof(float)) == 0);
         x[(g.count - 1) * g.step + g.skip / g.each * g.far + g.skip % g.each] = NAN;
-        ck_assert(!kern->split.pixels(&g));
+        ck_assert(!kern->bf16x3.pixels(&g));
         free(x);
         free(rows);
         free(want);
@@ -240,8 +240,8 @@ START_TEST(whole_numbers)
     made m = make(kern, &s);
     for (size_t i = 0; i < s.rows * s.k; i++)
         m.a[i] = (float)((int)(i * 37 % 255) - 127);
-    (void)kern->split.rows(s.rows, s.k, m.a, s.k, NULL, m.split_a, m.lda);
-    prt_split_panel p = { .taps = 1,
+    (void)kern->bf16x3.rows(s.rows, s.k, m.a, s.k, NULL, m.split_a, m.lda);
+    prt_bf16x3_panel p = { .taps = 1,
         .k = s.k,
         .columns = WIDE,
         .b = m.b,
@@ -250,7 +250,7 @@ START_TEST(whole_numbers)
     for (size_t i = 0; i < s.k * WIDE; i++)
         m.b[i] = (float)(i * 13 % 15);
     memset(m.bias, 0, s.columns * sizeof(float));
-    kern->split.panel(&p);
+    kern->bf16x3.panel(&p);
     run(kern, &m, s.rows, false, false, NULL);
     for (size_t i = 0; i < s.rows * WIDE; i++) {
         double sum = 0.0;
@@ -267,21 +267,21 @@ START_TEST(what_is_not_finite)
     static const float odd[] = { INFINITY, -INFINITY, NAN, FLT_MAX };
     const prt_kern *kern = tiles();
     enum { ROWS = 3, K = 50 };
-    float to[ROWS * (2 * PRT_SPLIT_UNIT + PRT_SPLIT_UNIT / 2)], *panel = nan_lines(MOST * WIDE);
+    float to[ROWS * (2 * PRT_BF16X3_UNIT + PRT_BF16X3_UNIT / 2)], *panel = nan_lines(MOST * WIDE);
     for (size_t i = 0; kern != NULL && i < PRT_COUNT_OF(odd); i++)
         for (size_t at = 0; at < (size_t)ROWS * K; at += 11) {
             float *a = random_floats((size_t)ROWS * K, 1);
             a[at] = odd[i];
-            ck_assert(!kern->split.rows(ROWS, K, a, K, NULL, to, prt_split_pitch(K)));
+            ck_assert(!kern->bf16x3.rows(ROWS, K, a, K, NULL, to, prt_bf16x3_pitch(K)));
             float *b = random_floats((size_t)K * WIDE, 2);
-            prt_split_panel p = { .taps = 1,
+            prt_bf16x3_panel p = { .taps = 1,
                 .k = K,
                 .columns = WIDE,
                 .b = b,
                 .stride = WIDE,
                 .to = panel };
             b[at * 20] = odd[i];
-            kern->split.panel(&p);
+            kern->bf16x3.panel(&p);
             ck_assert(!p.finite);
             free(a);
             free(b);

@@ -12,12 +12,12 @@
 #include "kern/levels.h"
 #include "support/check_main.h"
 
-enum { WIDE = PRT_GEMM_PANEL, DEPTH = PRT_SPLIT_DEPTH };
+enum { WIDE = PRT_GEMM_PANEL, DEPTH = PRT_BF16X3_DEPTH };
 
 static const prt_kern *tiles(void)
 {
     const prt_kern *kern = level_named("avx512_amx");
-    return kern != NULL && kern->split.few != NULL ? kern : NULL;
+    return kern != NULL && kern->bf16x3.small_m != NULL ? kern : NULL;
 }
 
 typedef struct made {
@@ -30,26 +30,26 @@ typedef struct made {
 /* The same by panels, DEPTH of K at a time. */
 static void by_panels(const prt_kern *kern, made *d, const prt_gemm_end *end)
 {
-    float *a = nan_lines((d->m + PRT_SPLIT_BEHIND) * prt_split_pitch(DEPTH));
+    float *a = nan_lines((d->m + PRT_BF16X3_BEHIND) * prt_bf16x3_pitch(DEPTH));
     float *panel = nan_lines(DEPTH * WIDE);
     d->finite = true;
     for (size_t j = 0; j < d->n; j += WIDE)
         for (size_t k = 0; k < d->k; k += DEPTH) {
-            const size_t some = prt_lesser(d->k - k, DEPTH), lda = prt_split_pitch(some);
+            const size_t some = prt_lesser(d->k - k, DEPTH), lda = prt_bf16x3_pitch(some);
             const size_t stride = prt_gemm_panel_width(d->n, j);
             prt_gemm_end here = *end;
             here.residual += j;
-            prt_split_panel p = { .taps = 1,
+            prt_bf16x3_panel p = { .taps = 1,
                 .k = some,
                 .columns = prt_lesser(d->n - j, WIDE),
                 .b = d->packed + j * d->k + k * stride,
                 .stride = stride,
                 .to = panel };
-            if (!kern->split.rows(d->m, some, d->a + k, d->k, d->scale + k, a, lda))
+            if (!kern->bf16x3.rows(d->m, some, d->a + k, d->k, d->scale + k, a, lda))
                 d->finite = false;
-            kern->split.panel(&p);
+            kern->bf16x3.panel(&p);
             d->finite = p.finite && d->finite;
-            const prt_split_block g = { .rows = d->m,
+            const prt_bf16x3_block g = { .rows = d->m,
                 .columns = p.columns,
                 .k = some,
                 .a = a,
@@ -61,9 +61,9 @@ static void by_panels(const prt_kern *kern, made *d, const prt_gemm_end *end)
                 .c = d->expected + j,
                 .ldc = d->ldc,
                 .end = k + some == d->k ? &here : NULL };
-            kern->split.begin(g.rows, false);
-            kern->split.multiply(&g);
-            kern->split.end();
+            kern->bf16x3.begin(g.rows, false);
+            kern->bf16x3.multiply(&g);
+            kern->bf16x3.end();
         }
     free(a);
     free(panel);
@@ -80,8 +80,8 @@ static made make(size_t m, size_t n, size_t k)
     d.residual = random_floats(m * n, 4);
     d.c = random_floats(m * d.ldc, 5);
     d.expected = random_floats(m * d.ldc, 5);
-    d.split = nan_lines(m * prt_split_pitch(k));
-    d.room = nan_lines(PRT_SPLIT_FEW_ROOM);
+    d.split = nan_lines(m * prt_bf16x3_pitch(k));
+    d.room = nan_lines(PRT_BF16X3_SMALL_M_SCRATCH);
     return d;
 }
 
@@ -102,10 +102,10 @@ static void drop(made *d)
 /* In `parts` of columns; what they say. */
 static bool by_few(const prt_kern *kern, made *d, size_t parts, const prt_gemm_end *end)
 {
-    const size_t all = (d->n + 15) / 16, lda = prt_split_pitch(d->k);
-    bool finite = kern->split.rows(d->m, d->k, d->a, d->k, d->scale, d->split, lda);
+    const size_t all = (d->n + 15) / 16, lda = prt_bf16x3_pitch(d->k);
+    bool finite = kern->bf16x3.rows(d->m, d->k, d->a, d->k, d->scale, d->split, lda);
     for (size_t i = 0; i < parts; i++) {
-        const prt_split_few g = { .rows = d->m,
+        const prt_bf16x3_small_m g = { .rows = d->m,
             .k = d->k,
             .a = d->split,
             .lda = lda,
@@ -118,7 +118,7 @@ static bool by_few(const prt_kern *kern, made *d, size_t parts, const prt_gemm_e
             .ldc = d->ldc,
             .end = end,
             .room = d->room };
-        finite = kern->split.few(&g) && finite;
+        finite = kern->bf16x3.small_m(&g) && finite;
     }
     return finite;
 }

@@ -129,7 +129,7 @@ START_TEST(fours_are_exact)
                 continue;
             memset(c, -1, sizeof(c));
             const prt_dot_block g = block_of(&m, 0, m.s.rows, c);
-            level_of(l)->dot.fours(&g);
+            level_of(l)->dot.i8(&g);
             for (size_t i = 0; i < m.s.rows; i++)
                 ck_assert_mem_eq(c + i * WIDE, want + i * WIDE, m.s.columns * sizeof(*c));
         }
@@ -161,14 +161,14 @@ START_TEST(closed_bytes_are_the_same)
                 .high = sign ? 127.0 : 255.0,
                 .tame = true };
             prt_dot_block g = block_of(&m, 0, m.s.rows, sums);
-            level_of(0)->dot.fours(&g);
-            level_of(0)->bytes.close(m.s.rows, m.s.columns, sums, &q, want, WIDE);
+            level_of(0)->dot.i8(&g);
+            level_of(0)->bytes.requantize_sums(m.s.rows, m.s.columns, sums, &q, want, WIDE);
             for (int l = 0; l < ALL; l++) {
-                if (level_of(l) == NULL || level_of(l)->dot.close == NULL)
+                if (level_of(l) == NULL || level_of(l)->dot.requantize == NULL)
                     continue;
                 memset(y, 0, sizeof(y));
                 g.c = NULL;
-                const size_t rows = level_of(l)->dot.close(&g, &q, y, WIDE);
+                const size_t rows = level_of(l)->dot.requantize(&g, &q, y, WIDE);
                 ck_assert_uint_le(rows, m.s.rows);
                 for (size_t i = 0; i < rows; i++)
                     ck_assert_mem_eq(y + i * WIDE, want + i * WIDE, m.s.columns);
@@ -188,11 +188,11 @@ START_TEST(pairs_are_near)
         float *bias = random_floats(m.s.columns, 3);
         const prt_gemm_end end = { .bias = bias, .act = { PRT_ACT_leaky_relu, 0.25f, 0.0f } };
         for (int l = 0; l < ALL; l++) {
-            if (level_of(l) == NULL || level_of(l)->dot.pairs == NULL)
+            if (level_of(l) == NULL || level_of(l)->dot.bf16 == NULL)
                 continue;
             prt_dot_block g = block_of(&m, 0, m.s.rows, c);
             g.end = &end;
-            level_of(l)->dot.pairs(&g);
+            level_of(l)->dot.bf16(&g);
             for (size_t i = 0; i < m.s.rows; i++)
                 for (size_t j = 0; j < m.s.columns; j++) {
                     double sum = (double)bias[j], most = 1.0;
@@ -210,7 +210,7 @@ START_TEST(pairs_are_near)
                 const size_t left = m.s.rows - first;
                 g = block_of(&m, first, first + (left < 13 ? left : 13), cut + first * WIDE);
                 g.end = &end;
-                level_of(l)->dot.pairs(&g);
+                level_of(l)->dot.bf16(&g);
             }
             for (size_t i = 0; i < m.s.rows; i++)
                 ck_assert_mem_eq(c + i * WIDE, cut + i * WIDE, m.s.columns * sizeof(*c));

@@ -42,7 +42,7 @@ static uint8_t *bytes_of(size_t n, uint32_t seed)
 static made *make(const sizes *s)
 {
     made *m = malloc(sizeof(*m));
-    const size_t piece = prt_tiles_steps(s->words) * 64;
+    const size_t piece = prt_requantize_tiles_steps(s->words) * 64;
     const size_t all = s->tiles * ROWS * s->lda;
     m->size = all + s->taps * s->lda * 3 + piece;
     m->a = bytes_of(m->size, 1);
@@ -79,7 +79,7 @@ static void sum_up(const sizes *s, const made *m, size_t i, int32_t *sums)
 
 static void pack(const sizes *s, const uint32_t *panel, uint32_t *to)
 {
-    const size_t width = prt_gemm_width(s->columns), steps = prt_tiles_steps(s->words);
+    const size_t width = prt_gemm_width(s->columns), steps = prt_requantize_tiles_steps(s->words);
     for (size_t j = 0; j < width; j += 32)
         for (size_t t = 0; t < s->taps; t++)
             for (size_t k = 0; k < steps * PRT_TILES_WORDS; k++)
@@ -98,7 +98,7 @@ static void check(const sizes *s, const prt_kern *kern, bool packed, bool sign)
     static int32_t biases[PANEL], sums[PANEL];
     static uint8_t y[MOST * PANEL], want[PANEL], none[PANEL];
     made *m = make(s);
-    uint32_t *own = aligned_alloc(64, prt_tiles_size(s->taps, s->words) * sizeof(*own));
+    uint32_t *own = aligned_alloc(64, prt_requantize_tiles_size(s->taps, s->words) * sizeof(*own));
     const size_t rows = s->tiles * ROWS;
     for (size_t j = 0; j < PANEL; j++) {
         scales[j] = 2e-4 * (double)(1 + j % 9);
@@ -112,10 +112,10 @@ static void check(const sizes *s, const prt_kern *kern, bool packed, bool sign)
         .low = sign ? -128.0 : 0.0,
         .high = sign ? 127.0 : 255.0,
         .tame = true };
-    prt_tiles_block g = { .tiles = s->tiles,
+    prt_requantize_tiles_block g = { .tiles = s->tiles,
         .columns = s->columns,
         .taps = s->taps,
-        .steps = prt_tiles_steps(s->words),
+        .steps = prt_requantize_tiles_steps(s->words),
         .tile = m->tile,
         .tap_at = m->tap_at,
         .lda = s->lda,
@@ -141,7 +141,7 @@ static void check(const sizes *s, const prt_kern *kern, bool packed, bool sign)
     for (size_t i = 0; i < rows; i++) {
         const uint8_t *row = y + (rows - 1 - i) * PANEL;
         sum_up(s, m, i, sums);
-        kern->bytes.close(1, s->columns, sums, &q, want, PANEL);
+        kern->bytes.requantize_sums(1, s->columns, sums, &q, want, PANEL);
         ck_assert_mem_eq(row, m->to[i] == PRT_TILES_NONE ? none : want, s->columns);
         ck_assert_mem_eq(row + s->columns, none, PANEL - s->columns);
     }

@@ -135,7 +135,7 @@ START_TEST(fills_repeat_one_element)
             memset(want, 0xcc, MOST);
             for (size_t e = 0; e < counts[k]; e++)
                 prt_element_copy(types[i], want, e + 1, one, 0, 1);
-            prt_move_fill(types[i], found, 1, one, 0, counts[k]);
+            prt_fill_elements(types[i], found, 1, one, 0, counts[k]);
             ck_assert_int_eq(memcmp(found, want, MOST), 0);
         }
     free(found);

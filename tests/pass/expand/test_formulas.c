@@ -7,12 +7,12 @@
 
 #define PASS "expand_formulas"
 
-static void expands(const char *text, uint32_t gone)
+static void expands(const char *text, uint32_t eliminated)
 {
     prt_graph *g = graph_from_text(text);
     ck_assert_msg(run_pass(g, PASS, NULL), "%s", text);
     for (const prt_op *op = g->first; op != NULL; op = op->next)
-        ck_assert_msg(!prt_op_is(op, gone), "%s", text);
+        ck_assert_msg(!prt_op_is(op, eliminated), "%s", text);
     ck_assert(!run_pass(g, PASS, NULL));
     module_free(g);
     assert_pass_keeps_results(text, PASS, 1e-5);

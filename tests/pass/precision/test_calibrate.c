@@ -234,11 +234,11 @@ START_TEST(of_equals_the_usual_is_taken)
             ck_assert_uint_eq(prt_search_best(s), PRT_USUAL);
             ck_assert_double_eq(prt_search_loss(s, 0), 0);
         }
-    ck_assert_int_eq(prt_candidate(0).scale, 0);
-    ck_assert_int_eq(prt_candidate(1).scale, -1);
-    ck_assert_int_eq(prt_candidate(2).scale, 1);
-    ck_assert_int_eq(prt_candidate(41).scale, 10);
-    ck_assert_int_eq(prt_candidate(41).format, PRT_DTYPE_f8e5m2fnuz);
+    ck_assert_int_eq(prt_fp8_candidate(0).scale, 0);
+    ck_assert_int_eq(prt_fp8_candidate(1).scale, -1);
+    ck_assert_int_eq(prt_fp8_candidate(2).scale, 1);
+    ck_assert_int_eq(prt_fp8_candidate(41).scale, 10);
+    ck_assert_int_eq(prt_fp8_candidate(41).format, PRT_DTYPE_f8e5m2fnuz);
     prt_arena_release(arena);
 }
 END_TEST

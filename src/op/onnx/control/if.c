@@ -11,7 +11,7 @@
 /* What a branch gives, in memory of this call. */
 static poprt_status run_branch(prt_infer *c, uint32_t branch, prt_region *r)
 {
-    r->out = prt_nested_shapes(c, c->n_out);
+    r->out = prt_type_wrap_shapes(c, c->n_out);
     r->out_content = PRT_NEW_N(c->scratch, prt_content, (size_t)c->n_out + 1);
     if (r->out == NULL || r->out_content == NULL)
         return POPRT_E_NOMEM;
@@ -50,11 +50,11 @@ static poprt_status infer(prt_infer *c)
     PRT_TRY(find_taken(c, &then, &other, &taken));
     for (uint32_t i = 0; i < c->n_out; i++) {
         if (taken == NULL) {
-            prt_nested_join(c, &then.out[i], &other.out[i]);
-            prt_nested_give(c, i, &then.out[i]);
+            prt_type_wrap_join(c, &then.out[i], &other.out[i]);
+            prt_type_wrap_give(c, i, &then.out[i]);
             continue;
         }
-        prt_nested_give(c, i, &taken->out[i]);
+        prt_type_wrap_give(c, i, &taken->out[i]);
         PRT_TRY(
             prt_infer_set_content(c, i, taken->out_content[i].count, taken->out_content[i].values));
     }
@@ -67,7 +67,7 @@ static poprt_status eval(prt_eval *c)
     bool cond;
     if (c->host->call == NULL)
         return prt_eval_fail(c, POPRT_E_UNSUPPORTED, "regions cannot run here");
-    PRT_TRY(prt_carry_flag(c, c->in[0], "the condition", &cond));
+    PRT_TRY(prt_loop_carry_flag(c, c->in[0], "the condition", &cond));
     prt_tensor *out = prt_eval_scratch(c, (size_t)c->n_out + 1, sizeof(prt_tensor));
     if (out == NULL)
         return POPRT_E_NOMEM;

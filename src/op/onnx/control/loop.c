@@ -52,7 +52,7 @@ static bool join_carried(prt_infer *c, body *b)
         const prt_shape before = b->in[i];
         if (before.kind != PRT_VALUE_TENSOR)
             continue;
-        prt_nested_join(c, &b->in[i], &b->out[i - 1]);
+        prt_type_wrap_join(c, &b->in[i], &b->out[i - 1]);
         const prt_shape *s = &b->in[i];
         changed = changed || s->kind != before.kind || s->dtype != before.dtype ||
             s->rank != before.rank ||
@@ -124,9 +124,9 @@ static poprt_status infer(prt_infer *c)
             c->n_out);
     if (c->region == NULL)
         return POPRT_OK;
-    b.in = prt_nested_shapes(c, (size_t)b.n_carried + 2);
-    b.next = prt_nested_shapes(c, (size_t)b.n_carried + 2);
-    b.out = prt_nested_shapes(c, (size_t)c->n_out + 1);
+    b.in = prt_type_wrap_shapes(c, (size_t)b.n_carried + 2);
+    b.next = prt_type_wrap_shapes(c, (size_t)b.n_carried + 2);
+    b.out = prt_type_wrap_shapes(c, (size_t)c->n_out + 1);
     b.in_content = PRT_NEW_N(c->scratch, prt_content, (size_t)b.n_carried + 2);
     b.out_content = PRT_NEW_N(c->scratch, prt_content, (size_t)c->n_out + 1);
     if (b.in == NULL || b.next == NULL || b.out == NULL || b.in_content == NULL ||
@@ -144,15 +144,15 @@ static poprt_status infer(prt_infer *c)
             PRT_TRY(infer_collected(c, i, s, trips));
             continue;
         }
-        prt_nested_join(c, s, &c->in[i + 2]);
-        prt_nested_give(c, i, s);
+        prt_type_wrap_join(c, s, &c->in[i + 2]);
+        prt_type_wrap_give(c, i, s);
     }
     return POPRT_OK;
 }
 
 typedef struct loop_run {
     uint32_t n_carried, n_stacked;
-    prt_carry *carried;
+    prt_loop_carry *carried;
     prt_stack *stacked;
     const prt_tensor **in; /* of the region */
     prt_tensor *out;
@@ -165,7 +165,7 @@ static poprt_status loop_begin(prt_eval *c, loop_run *r)
 {
     r->n_carried = c->n_in > 2 ? c->n_in - 2 : 0;
     r->n_stacked = c->n_out - r->n_carried;
-    r->carried = prt_eval_scratch(c, (size_t)r->n_carried + 1, sizeof(prt_carry));
+    r->carried = prt_eval_scratch(c, (size_t)r->n_carried + 1, sizeof(prt_loop_carry));
     r->stacked = prt_eval_scratch(c, (size_t)r->n_stacked + 1, sizeof(prt_stack));
     r->in = prt_eval_scratch(c, (size_t)r->n_carried + 2, sizeof(prt_tensor *));
     r->out = prt_eval_scratch(c, (size_t)c->n_out + 1, sizeof(prt_tensor));
@@ -196,11 +196,11 @@ static poprt_status loop_step(prt_eval *c, loop_run *r)
     bool keep_on;
     PRT_TRY(c->host->check(c));
     PRT_TRY(c->host->call(c, a->body, r->n_carried + 2, r->in, c->n_out + 1, r->out));
-    PRT_TRY(prt_carry_flag(c, &r->out[0], "the body's condition", &keep_on));
+    PRT_TRY(prt_loop_carry_flag(c, &r->out[0], "the body's condition", &keep_on));
     for (uint32_t i = 0; i < r->n_stacked; i++)
         PRT_TRY(prt_stack_push(c, r->n_carried + i, &r->stacked[i], &r->out[1 + r->n_carried + i]));
     for (uint32_t i = 0; i < r->n_carried; i++)
-        PRT_TRY(prt_carry_take(c, &r->carried[i], c->in[i + 2], &r->out[1 + i]));
+        PRT_TRY(prt_loop_carry_take(c, &r->carried[i], c->in[i + 2], &r->out[1 + i]));
     r->keep_on = keep_on;
     return POPRT_OK;
 }
@@ -217,7 +217,7 @@ static poprt_status read_bounds(prt_eval *c, int64_t *trips, bool *keep_on)
             return prt_eval_fail(c, POPRT_E_SHAPE, "the trip count is not one number");
     }
     if (prt_eval_has(c, 1))
-        PRT_TRY(prt_carry_flag(c, c->in[1], "the condition", keep_on));
+        PRT_TRY(prt_loop_carry_flag(c, c->in[1], "the condition", keep_on));
     return POPRT_OK;
 }
 
@@ -238,7 +238,7 @@ static poprt_status eval(prt_eval *c)
     for (; r.iteration < trips && r.keep_on; r.iteration++)
         PRT_TRY(loop_step(c, &r));
     for (uint32_t i = 0; i < r.n_carried; i++)
-        PRT_TRY(prt_eval_copy(c, i, prt_carry_result(&r.carried[i])));
+        PRT_TRY(prt_eval_copy(c, i, prt_loop_carry_result(&r.carried[i])));
     for (uint32_t i = 0; i < r.n_stacked; i++)
         PRT_TRY(prt_stack_give(c, r.n_carried + i, &r.stacked[i]));
     return POPRT_OK;

@@ -13,11 +13,11 @@ static poprt_status optional_infer(prt_infer *c)
         elem = c->in[0];
     else if (a->type != NULL) {
         const prt_shape holder = { .kind = PRT_VALUE_OPTIONAL, .elem = a->type };
-        elem = prt_nested_elem(&holder);
+        elem = prt_type_wrap_elem(&holder);
     } else {
         return prt_infer_fail(c, POPRT_E_PARSE, "needs an input or a type");
     }
-    return prt_nested_set(c, 0, PRT_VALUE_OPTIONAL, &elem);
+    return prt_type_wrap_set(c, 0, PRT_VALUE_OPTIONAL, &elem);
 }
 
 static poprt_status optional_eval(prt_eval *c)
@@ -58,8 +58,8 @@ static poprt_status has_eval(prt_eval *c)
 static poprt_status get_infer(prt_infer *c)
 {
     const prt_shape elem =
-        c->in[0].kind == PRT_VALUE_OPTIONAL ? prt_nested_elem(&c->in[0]) : c->in[0];
-    prt_nested_give(c, 0, &elem);
+        c->in[0].kind == PRT_VALUE_OPTIONAL ? prt_type_wrap_elem(&c->in[0]) : c->in[0];
+    prt_type_wrap_give(c, 0, &elem);
     return POPRT_OK;
 }
 

@@ -97,13 +97,13 @@ static poprt_status infer(prt_infer *c)
     if (n_states > c->n_out)
         return prt_infer_fail(c, POPRT_E_PARSE, "has %u states and %u outputs", n_states, c->n_out);
     PRT_TRY(check_lists(c, n_scanned, c->n_out - n_states));
-    prt_shape *in = prt_nested_shapes(c, c->n_in), *out = prt_nested_shapes(c, c->n_out);
+    prt_shape *in = prt_type_wrap_shapes(c, c->n_in), *out = prt_type_wrap_shapes(c, c->n_out);
     if (in == NULL || out == NULL)
         return POPRT_E_NOMEM;
     memcpy(in, c->in, n_states * sizeof(prt_shape));
     PRT_TRY(slice_shapes(c, n_states, in, &steps));
     for (uint32_t i = 0; i < n_states; i++)
-        prt_nested_give(c, i, &c->in[i]);
+        prt_type_wrap_give(c, i, &c->in[i]);
     if (c->region == NULL)
         return POPRT_OK;
     PRT_TRY(c->region(c, a->body,
@@ -116,7 +116,7 @@ static poprt_status infer(prt_infer *c)
 typedef struct scan_run {
     uint32_t n_states, n_scanned, n_stacked;
     int64_t steps;
-    prt_carry *states;
+    prt_loop_carry *states;
     prt_tensor *slices;
     const prt_tensor **in; /* of the region */
     prt_tensor *out;
@@ -139,7 +139,7 @@ static poprt_status scan_begin(prt_eval *c, scan_run *r)
     r->n_scanned = (uint32_t)a->num_scan_inputs;
     r->n_states = c->n_in - r->n_scanned;
     r->n_stacked = c->n_out - r->n_states;
-    r->states = prt_eval_scratch(c, (size_t)r->n_states + 1, sizeof(prt_carry));
+    r->states = prt_eval_scratch(c, (size_t)r->n_states + 1, sizeof(prt_loop_carry));
     r->slices = prt_eval_scratch(c, r->n_scanned, sizeof(prt_tensor));
     r->in = prt_eval_scratch(c, c->n_in, sizeof(prt_tensor *));
     r->out = prt_eval_scratch(c, (size_t)c->n_out + 1, sizeof(prt_tensor));
@@ -216,7 +216,7 @@ static poprt_status scan_step(prt_eval *c, scan_run *r, int64_t step)
     for (uint32_t i = 0; i < r->n_states; i++) {
         if (!same_form(c->in[i], &r->out[i]))
             return prt_eval_fail(c, POPRT_E_SHAPE, "state %u changes its type or shape", i);
-        PRT_TRY(prt_carry_take(c, &r->states[i], c->in[i], &r->out[i]));
+        PRT_TRY(prt_loop_carry_take(c, &r->states[i], c->in[i], &r->out[i]));
     }
     return POPRT_OK;
 }
@@ -238,7 +238,7 @@ static poprt_status eval(prt_eval *c)
         if (axis < 0 && y != NULL && y->rank <= PRT_MAX_RANK)
             axis += y->rank;
         const bool usable = axis > 0 && axis < PRT_MAX_RANK;
-        PRT_TRY(prt_carry_empty(c, r.n_states + i, usable ? (uint32_t)axis : 0));
+        PRT_TRY(prt_loop_carry_empty(c, r.n_states + i, usable ? (uint32_t)axis : 0));
     }
     return POPRT_OK;
 }

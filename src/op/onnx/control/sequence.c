@@ -42,10 +42,10 @@ static poprt_status construct_infer(prt_infer *c)
         if (first)
             elem = c->in[i];
         else
-            prt_nested_join(c, &elem, &c->in[i]);
+            prt_type_wrap_join(c, &elem, &c->in[i]);
         first = false;
     }
-    return prt_nested_set(c, 0, PRT_VALUE_SEQUENCE, &elem);
+    return prt_type_wrap_set(c, 0, PRT_VALUE_SEQUENCE, &elem);
 }
 
 static poprt_status construct_eval(prt_eval *c)
@@ -64,7 +64,7 @@ static poprt_status empty_infer(prt_infer *c)
     const int64_t dtype = prt_attr_given(a, 0) ? a->dtype : PRT_DTYPE_f32;
     PRT_TRY(prt_infer_dtype_attr(c, "dtype", PRT_T_ALL, dtype));
     const prt_shape elem = prt_shape_open((int32_t)dtype);
-    return prt_nested_set(c, 0, PRT_VALUE_SEQUENCE, &elem);
+    return prt_type_wrap_set(c, 0, PRT_VALUE_SEQUENCE, &elem);
 }
 
 static poprt_status empty_eval(prt_eval *c)
@@ -79,8 +79,8 @@ static poprt_status empty_eval(prt_eval *c)
 
 static poprt_status at_infer(prt_infer *c)
 {
-    const prt_shape elem = prt_nested_elem(&c->in[0]);
-    prt_nested_give(c, 0, &elem);
+    const prt_shape elem = prt_type_wrap_elem(&c->in[0]);
+    prt_type_wrap_give(c, 0, &elem);
     return POPRT_OK;
 }
 
@@ -111,13 +111,13 @@ static poprt_status length_eval(prt_eval *c)
 
 static poprt_status insert_infer(prt_infer *c)
 {
-    prt_shape elem = prt_nested_elem(&c->in[0]);
+    prt_shape elem = prt_type_wrap_elem(&c->in[0]);
     if (elem.dtype != PRT_DTYPE_undefined && c->in[1].dtype != PRT_DTYPE_undefined &&
         elem.dtype != c->in[1].dtype)
         return prt_infer_fail(c, POPRT_E_TYPE, "inserts %s into a sequence of %s",
             prt_dtype_of(c->in[1].dtype)->name, prt_dtype_of(elem.dtype)->name);
-    prt_nested_join(c, &elem, &c->in[1]);
-    return prt_nested_set(c, 0, PRT_VALUE_SEQUENCE, &elem);
+    prt_type_wrap_join(c, &elem, &c->in[1]);
+    return prt_type_wrap_set(c, 0, PRT_VALUE_SEQUENCE, &elem);
 }
 
 static poprt_status insert_eval(prt_eval *c)
@@ -139,7 +139,7 @@ static poprt_status insert_eval(prt_eval *c)
 
 static poprt_status erase_infer(prt_infer *c)
 {
-    prt_nested_give(c, 0, &c->in[0]);
+    prt_type_wrap_give(c, 0, &c->in[0]);
     return POPRT_OK;
 }
 

@@ -12,18 +12,18 @@ static poprt_status infer(prt_infer *c)
         if (!prt_infer_has(c, i))
             return prt_infer_fail(c, POPRT_E_PARSE, "input %u is missing", i);
     const prt_shape open = prt_shape_open(PRT_DTYPE_undefined);
-    prt_shape *in = prt_nested_shapes(c, c->n_in), *out = prt_nested_shapes(c, c->n_out);
+    prt_shape *in = prt_type_wrap_shapes(c, c->n_in), *out = prt_type_wrap_shapes(c, c->n_out);
     if (in == NULL || out == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < c->n_in; i++)
-        in[i] = c->in[i].kind == PRT_VALUE_SEQUENCE ? prt_nested_elem(&c->in[i]) : c->in[i];
+        in[i] = c->in[i].kind == PRT_VALUE_SEQUENCE ? prt_type_wrap_elem(&c->in[i]) : c->in[i];
     for (uint32_t i = 0; i < c->n_out; i++)
         out[i] = open;
     if (c->region != NULL)
         PRT_TRY(c->region(c, a->body,
             &(prt_region){ .n_in = c->n_in, .in = in, .n_out = c->n_out, .out = out }));
     for (uint32_t i = 0; i < c->n_out; i++)
-        PRT_TRY(prt_nested_set(c, i, PRT_VALUE_SEQUENCE, &out[i]));
+        PRT_TRY(prt_type_wrap_set(c, i, PRT_VALUE_SEQUENCE, &out[i]));
     return POPRT_OK;
 }
 

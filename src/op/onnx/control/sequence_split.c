@@ -27,7 +27,7 @@ static poprt_status split_infer(prt_infer *c)
             elem.dims[k] = elem.dims[k + 1];
         elem.rank -= drop;
     }
-    return prt_nested_set(c, 0, PRT_VALUE_SEQUENCE, &elem);
+    return prt_type_wrap_set(c, 0, PRT_VALUE_SEQUENCE, &elem);
 }
 
 /* Width of each part: `*count` of them, the last perhaps smaller; or a list in input 1. */
@@ -110,7 +110,7 @@ static poprt_status split_eval(prt_eval *c)
 static poprt_status concat_infer(prt_infer *c)
 {
     const prt_concat_from_sequence_attrs *a = c->attrs;
-    const prt_shape elem = prt_nested_elem(&c->in[0]);
+    const prt_shape elem = prt_type_wrap_elem(&c->in[0]);
     int64_t dims[PRT_MAX_RANK];
     uint32_t axis;
     if (!prt_attr_given(a, 0) || (a->new_axis != 0 && a->new_axis != 1))

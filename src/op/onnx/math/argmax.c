@@ -32,7 +32,7 @@ static poprt_status eval(prt_eval *c, bool least)
     const attrs *a = c->attrs;
     const prt_tensor *x = c->in[0];
     uint32_t axis;
-    PRT_TRY(prt_move_axis(c, a->axis, x->rank, &axis));
+    PRT_TRY(prt_shape_axis(c, a->axis, x->rank, &axis));
     const size_t outer = prt_dims_product(x->dims, 0, axis);
     const size_t inner = prt_dims_product(x->dims, axis + 1, x->rank);
     const size_t n = (size_t)x->dims[axis];

@@ -71,7 +71,7 @@ static poprt_status eval(prt_eval *c)
     PRT_TRY(prt_eval_ints(c, 1, &given, 1, &count));
     if (count != 1)
         return prt_eval_fail(c, POPRT_E_SHAPE, "axis must be one number");
-    PRT_TRY(prt_move_axis(c, given, x->rank, &axis));
+    PRT_TRY(prt_shape_axis(c, given, x->rank, &axis));
     const int64_t outer = (int64_t)prt_dims_product(x->dims, 0, axis);
     const int64_t inner = (int64_t)prt_dims_product(x->dims, axis + 1, x->rank);
     const int64_t n = x->dims[axis];

@@ -25,7 +25,7 @@ static poprt_status reduce_content(prt_infer *c, kind k)
 {
     int64_t values[PRT_CONTENT_MAX], all;
     uint32_t count;
-    if (k > MIN || k == MEAN || c->in[0].rank != 1 || !prt_move_content(c, 0, values, &count) ||
+    if (k > MIN || k == MEAN || c->in[0].rank != 1 || !prt_shape_values(c, 0, values, &count) ||
         (count == 0 && (k == MAX || k == MIN)))
         return POPRT_OK;
     all = k == PROD ? 1 : k == SUM ? 0 : values[0];
@@ -44,7 +44,7 @@ static poprt_status reduce_content(prt_infer *c, kind k)
             all = prt_dim_min(c->dims, all, values[i]);
             break;
         }
-    return prt_move_set_content(c, 0, 1, &all);
+    return prt_shape_values_set(c, 0, 1, &all);
 }
 
 /* Axes that input 1 leaves open: the rank is known when dims are kept, or when they are counted. */
@@ -55,7 +55,7 @@ static poprt_status infer_open(prt_infer *c)
     int64_t listed;
     if (a->keepdims != 0)
         return prt_infer_unranked(c, 0, x->dtype, x->rank);
-    if (x->rank < 0 || !prt_move_list_size(c, 1, &listed) || listed <= 0 || listed > x->rank)
+    if (x->rank < 0 || !prt_shape_values_count(c, 1, &listed) || listed <= 0 || listed > x->rank)
         return prt_infer_unranked(c, 0, x->dtype, PRT_RANK_UNKNOWN);
     return prt_infer_unranked(c, 0, x->dtype, x->rank - (int32_t)listed);
 }
@@ -73,7 +73,7 @@ static poprt_status infer(prt_infer *c, kind k)
         return prt_infer_set(c, 0, x->dtype, 0, NULL);
     if (x->rank < 0)
         return infer_open(c);
-    if (!prt_move_axes(axes, count, (uint32_t)x->rank, &set))
+    if (!prt_shape_axes(axes, count, (uint32_t)x->rank, &set))
         return prt_infer_fail(c, POPRT_E_SHAPE, "an axis is outside [%d, %d]", -x->rank,
             x->rank - 1);
     if ((uint32_t)__builtin_popcount(set) != count)
@@ -324,7 +324,7 @@ poprt_status prt_reduce_axes(const prt_eval *c, uint32_t *set)
     uint32_t count = 0;
     if (prt_eval_has(c, 1))
         PRT_TRY(prt_eval_ints(c, 1, axes, PRT_MAX_RANK, &count));
-    if (!prt_move_axes(axes, count, c->in[0]->rank, set) ||
+    if (!prt_shape_axes(axes, count, c->in[0]->rank, set) ||
         (uint32_t)__builtin_popcount(*set) != count)
         return prt_eval_fail(c, POPRT_E_SHAPE, "axes do not fit rank %u", c->in[0]->rank);
     if (count == 0 && a->noop_with_empty_axes == 0)
@@ -347,7 +347,7 @@ static poprt_status eval(prt_eval *c, kind k)
         else if (a->keepdims != 0)
             dims[rank++] = 1;
     }
-    PRT_TRY(prt_move_shape(c, 0, x->dtype, rank, dims));
+    PRT_TRY(prt_shape_output(c, 0, x->dtype, rank, dims));
     const walk kept = make_walk(x, ~set), reduced = make_walk(x, set);
     reducer r = { .kind = k,
         .dtype = x->dtype,

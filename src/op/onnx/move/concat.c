@@ -10,12 +10,12 @@ static poprt_status concat_content(prt_infer *c)
     for (uint32_t i = 0; i < c->n_in; i++) {
         int64_t more[PRT_CONTENT_MAX];
         uint32_t n;
-        if (!prt_move_content(c, i, more, &n) || n > PRT_CONTENT_MAX - count)
+        if (!prt_shape_values(c, i, more, &n) || n > PRT_CONTENT_MAX - count)
             return POPRT_OK;
         memcpy(values + count, more, n * sizeof(int64_t));
         count += n;
     }
-    return prt_move_set_content(c, 0, count, values);
+    return prt_shape_values_set(c, 0, count, values);
 }
 
 /* Adds input `i` to the dims known so far. */
@@ -64,7 +64,7 @@ static poprt_status eval(prt_eval *c)
     const prt_tensor *first = c->in[0];
     prt_tensor *y = c->out[0];
     uint32_t axis;
-    PRT_TRY(prt_move_axis(c, a->axis, first->rank, &axis));
+    PRT_TRY(prt_shape_axis(c, a->axis, first->rank, &axis));
     const size_t outer = prt_dims_product(y->dims, 0, axis);
     const size_t row = prt_dims_product(y->dims, axis, y->rank);
     size_t at = 0;

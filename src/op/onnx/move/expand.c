@@ -8,14 +8,14 @@ static poprt_status repeat_content(prt_infer *c)
     int64_t from[PRT_CONTENT_MAX], to[PRT_CONTENT_MAX];
     uint32_t count;
     if (!prt_infer_wants(c, 0) || c->out[0].rank < 0 || c->out[0].rank > 1 ||
-        !prt_move_content(c, 0, from, &count) || count == 0)
+        !prt_shape_values(c, 0, from, &count) || count == 0)
         return POPRT_OK;
     const int64_t n = c->out[0].rank == 0 ? 1 : c->out[0].dims[0];
     if (!prt_dim_is_number(n) || n > PRT_CONTENT_MAX)
         return POPRT_OK;
     for (uint32_t i = 0; i < (uint32_t)n; i++)
         to[i] = from[i % count];
-    return prt_move_set_content(c, 0, (uint32_t)n, to);
+    return prt_shape_values_set(c, 0, (uint32_t)n, to);
 }
 
 /* ---- Expand */
@@ -27,7 +27,7 @@ static poprt_status infer_expand(prt_infer *c)
     uint32_t count;
     if (!prt_infer_ints(c, 1, pair[1].dims, PRT_MAX_RANK, &count)) {
         int64_t rank;
-        if (x->rank < 0 || !prt_move_list_size(c, 1, &rank))
+        if (x->rank < 0 || !prt_shape_values_count(c, 1, &rank))
             return prt_infer_unranked(c, 0, x->dtype, PRT_RANK_UNKNOWN);
         if (rank > PRT_MAX_RANK)
             return prt_infer_fail(c, POPRT_E_LIMIT, "the shape has rank %lld", (long long)rank);
@@ -64,7 +64,7 @@ static poprt_status eval_expand(prt_eval *c)
         dims[i] = v.dims[i] = in == 1 ? want : in;
         v.stride[i] = in == 1 ? 0 : (int64_t)prt_dims_product(x->dims, x->rank - k + 1, x->rank);
     }
-    PRT_TRY(prt_move_shape(c, 0, x->dtype, v.rank, dims));
+    PRT_TRY(prt_shape_output(c, 0, x->dtype, v.rank, dims));
     prt_view_eval(c, &v);
     return POPRT_OK;
 }
@@ -78,7 +78,7 @@ static poprt_status infer_tile(prt_infer *c)
     uint32_t count;
     if (!prt_infer_ints(c, 1, repeats, PRT_MAX_RANK, &count)) {
         int64_t rank;
-        if (x->rank < 0 && prt_move_list_size(c, 1, &rank) && rank >= 0 && rank <= PRT_MAX_RANK)
+        if (x->rank < 0 && prt_shape_values_count(c, 1, &rank) && rank >= 0 && rank <= PRT_MAX_RANK)
             return prt_infer_unranked(c, 0, x->dtype, (int32_t)rank);
         return prt_infer_unranked(c, 0, x->dtype, x->rank);
     }
@@ -112,7 +112,7 @@ static poprt_status eval_tile(prt_eval *c)
             return prt_eval_fail(c, POPRT_E_SHAPE, "axis %u cannot be repeated %lld times", i,
                 (long long)repeats[i]);
     }
-    PRT_TRY(prt_move_shape(c, 0, x->dtype, count, dims));
+    PRT_TRY(prt_shape_output(c, 0, x->dtype, count, dims));
     prt_view_eval(c, &v);
     return POPRT_OK;
 }

@@ -24,7 +24,7 @@ static poprt_status fill_content(prt_infer *c)
     const int64_t v = prt_load_i64(y->dtype, a->value->data, 0);
     for (int64_t i = 0; i < n; i++)
         values[i] = prt_dim_is_number(v) ? v : PRT_DIM_UNKNOWN;
-    return prt_move_set_content(c, 0, (uint32_t)n, values);
+    return prt_shape_values_set(c, 0, (uint32_t)n, values);
 }
 
 static poprt_status infer_constant_of_shape(prt_infer *c)
@@ -41,7 +41,7 @@ static poprt_status infer_constant_of_shape(prt_infer *c)
     if (c->in[0].rank > 1)
         return prt_infer_fail(c, POPRT_E_SHAPE, "the shape has rank %d, not 1", c->in[0].rank);
     if (!prt_infer_ints(c, 0, dims, PRT_MAX_RANK, &count)) {
-        if (!prt_move_list_size(c, 0, &rank))
+        if (!prt_shape_values_count(c, 0, &rank))
             rank = PRT_RANK_UNKNOWN;
         if (rank > PRT_MAX_RANK)
             return prt_infer_fail(c, POPRT_E_LIMIT, "the shape has rank %lld; at most %d",
@@ -58,12 +58,12 @@ static poprt_status eval_constant_of_shape(prt_eval *c)
     int64_t dims[PRT_MAX_RANK];
     uint32_t rank;
     PRT_TRY(prt_eval_ints(c, 0, dims, PRT_MAX_RANK, &rank));
-    PRT_TRY(prt_move_shape(c, 0, fill_type(a), rank, dims));
+    PRT_TRY(prt_shape_output(c, 0, fill_type(a), rank, dims));
     prt_tensor *y = c->out[0];
     if (a->value != NULL)
-        prt_move_fill(y->dtype, y->data, 0, a->value->data, 0, prt_tensor_count(y));
+        prt_fill_elements(y->dtype, y->data, 0, a->value->data, 0, prt_tensor_count(y));
     else
-        prt_move_zero(y->dtype, y->data, 0, prt_tensor_count(y));
+        prt_zero_elements(y->dtype, y->data, 0, prt_tensor_count(y));
     return POPRT_OK;
 }
 
@@ -92,7 +92,7 @@ static poprt_status eval_eye_like(prt_eval *c)
     const prt_eye_like_attrs *a = c->attrs;
     prt_tensor *y = c->out[0];
     const int64_t rows = y->dims[0], cols = y->dims[1];
-    prt_move_zero(y->dtype, y->data, 0, prt_tensor_count(y));
+    prt_zero_elements(y->dtype, y->data, 0, prt_tensor_count(y));
     if (a->k <= -rows || a->k >= cols)
         return POPRT_OK;
     for (int64_t i = a->k < 0 ? -a->k : 0; i < rows && i + a->k < cols; i++)
@@ -150,7 +150,7 @@ static int64_t count_dim(const prt_infer *c, int64_t v[3])
     for (uint32_t i = 0; i < 3; i++) {
         int64_t values[PRT_CONTENT_MAX];
         uint32_t n;
-        if (!prt_move_content(c, i, values, &n) || n != 1)
+        if (!prt_shape_values(c, i, values, &n) || n != 1)
             return PRT_DIM_UNKNOWN;
         v[i] = values[0];
     }
@@ -183,7 +183,7 @@ static poprt_status infer_range(prt_infer *c)
         return POPRT_OK;
     for (int64_t i = 0; i < count; i++)
         values[i] = prt_dim_add(c->dims, v[0], prt_dim_mul(c->dims, i, v[2]));
-    return prt_move_set_content(c, 0, (uint32_t)count, values);
+    return prt_shape_values_set(c, 0, (uint32_t)count, values);
 }
 
 static poprt_status eval_range(prt_eval *c)
@@ -192,7 +192,7 @@ static poprt_status eval_range(prt_eval *c)
     int64_t count;
     if (!count_of(c->in[0], c->in[1], c->in[2], &count))
         return prt_eval_fail(c, POPRT_E_ARG, "delta is 0 or the range is not finite");
-    PRT_TRY(prt_move_shape(c, 0, t, 1, &count));
+    PRT_TRY(prt_shape_output(c, 0, t, 1, &count));
     void *y = c->out[0]->data;
     const bool whole = prt_dtype_is_integer(t);
     const uint64_t first = whole ? prt_load_u64(t, c->in[0]->data, 0) : 0;

@@ -9,15 +9,15 @@ static poprt_status gather_content(prt_infer *c)
 {
     int64_t data[PRT_CONTENT_MAX], index[PRT_CONTENT_MAX];
     uint32_t n_data, n_index;
-    if (c->in[0].rank != 1 || !prt_move_content(c, 0, data, &n_data) ||
-        !prt_move_content(c, 1, index, &n_index))
+    if (c->in[0].rank != 1 || !prt_shape_values(c, 0, data, &n_data) ||
+        !prt_shape_values(c, 1, index, &n_index))
         return POPRT_OK;
     for (uint32_t i = 0; i < n_index; i++) {
         const int64_t at = index[i] < 0 ? index[i] + (int64_t)n_data : index[i];
         const bool known = prt_dim_is_number(index[i]) && at >= 0 && at < (int64_t)n_data;
         index[i] = known ? data[at] : PRT_DIM_UNKNOWN;
     }
-    return prt_move_set_content(c, 0, n_index, index);
+    return prt_shape_values_set(c, 0, n_index, index);
 }
 
 static poprt_status infer_gather(prt_infer *c)
@@ -48,14 +48,14 @@ static poprt_status eval_gather(prt_eval *c)
     const prt_tensor *x = c->in[0], *index = c->in[1];
     prt_tensor *y = c->out[0];
     uint32_t axis;
-    PRT_TRY(prt_move_axis(c, a->axis, x->rank, &axis));
+    PRT_TRY(prt_shape_axis(c, a->axis, x->rank, &axis));
     const size_t outer = prt_dims_product(x->dims, 0, axis);
     const size_t inner = prt_dims_product(x->dims, axis + 1, x->rank);
     const size_t n = prt_tensor_count(index);
     const int64_t dim = x->dims[axis];
     for (size_t i = 0; i < n; i++) {
         int64_t at;
-        PRT_TRY(prt_move_index(c, prt_load_i64(index->dtype, index->data, i), dim, &at));
+        PRT_TRY(prt_shape_index(c, prt_load_i64(index->dtype, index->data, i), dim, &at));
         if (n == 1) {
             const int64_t row = (int64_t)inner;
             prt_view_eval(c,
@@ -111,7 +111,7 @@ static poprt_status pick_row(prt_eval *c, size_t to, size_t row, size_t step, si
         const int64_t given =
             wide != NULL ? wide[i] : prt_load_i64(index->dtype, index->data, to + i);
         int64_t picked;
-        PRT_TRY(prt_move_index(c, given, dim, &picked));
+        PRT_TRY(prt_shape_index(c, given, dim, &picked));
         const size_t from = row + i * step + (size_t)picked * stride;
         if (words)
             to_words[to + i] = from_words[from];
@@ -126,7 +126,7 @@ static poprt_status eval_elements(prt_eval *c)
     const prt_gather_elements_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0], *index = c->in[1];
     uint32_t axis;
-    PRT_TRY(prt_move_axis(c, a->axis, x->rank, &axis));
+    PRT_TRY(prt_shape_axis(c, a->axis, x->rank, &axis));
     size_t stride[PRT_MAX_RANK];
     for (uint32_t i = 0; i < x->rank; i++) {
         stride[i] = prt_dims_product(x->dims, i + 1, x->rank);
@@ -197,7 +197,7 @@ static poprt_status eval_nd(prt_eval *c)
             size_t from = 0;
             for (uint32_t k = 0; k < depth; k++) {
                 int64_t at;
-                PRT_TRY(prt_move_index(c,
+                PRT_TRY(prt_shape_index(c,
                     prt_load_i64(index->dtype, index->data, (b * tuples + t) * depth + k),
                     x->dims[batch + k], &at));
                 from = from * (size_t)x->dims[batch + k] + (size_t)at;

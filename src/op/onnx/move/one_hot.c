@@ -57,12 +57,12 @@ static poprt_status eval(prt_eval *c)
         return prt_eval_fail(c, POPRT_E_ARG, "depth must be one number that is not negative");
     if (prt_tensor_count(values) != 2)
         return prt_eval_fail(c, POPRT_E_SHAPE, "values must have shape [2]");
-    PRT_TRY(prt_move_axis(c, a->axis, index->rank + 1, &axis));
+    PRT_TRY(prt_shape_axis(c, a->axis, index->rank + 1, &axis));
     for (uint32_t i = 0, k = 0; i < index->rank + 1; i++)
         dims[i] = i == axis ? depth : index->dims[k++];
-    PRT_TRY(prt_move_shape(c, 0, values->dtype, index->rank + 1, dims));
+    PRT_TRY(prt_shape_output(c, 0, values->dtype, index->rank + 1, dims));
     prt_tensor *y = c->out[0];
-    prt_move_fill(y->dtype, y->data, 0, values->data, 0, prt_tensor_count(y));
+    prt_fill_elements(y->dtype, y->data, 0, values->data, 0, prt_tensor_count(y));
     const size_t outer = prt_dims_product(index->dims, 0, axis);
     const size_t inner = prt_dims_product(index->dims, axis, index->rank);
     for (size_t o = 0; o < outer; o++)

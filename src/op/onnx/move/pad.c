@@ -34,7 +34,7 @@ static bool spread(uint32_t rank, const int64_t *list, uint32_t n_list, const in
     memset(out, 0, sizeof(*out));
     if (axes == NULL)
         n_axes = rank;
-    else if (!prt_move_axes(axes, n_axes, rank, &set) ||
+    else if (!prt_shape_axes(axes, n_axes, rank, &set) ||
         (uint32_t)__builtin_popcount(set) != n_axes)
         return false;
     if (n_list != 2 * n_axes)
@@ -123,9 +123,9 @@ static poprt_status pad(prt_eval *c, const pads *p, mode m, const void *fill)
     for (uint32_t i = 0; i <= last; i++)
         PRT_TRY(span_of(c, m, x->dims[i], p->begin[i], p->end[i], y->dims[i], &spans[i]));
     if (m == CONSTANT && fill != NULL)
-        prt_move_fill(y->dtype, y->data, 0, fill, 0, n);
+        prt_fill_elements(y->dtype, y->data, 0, fill, 0, n);
     else if (m == CONSTANT)
-        prt_move_zero(y->dtype, y->data, 0, n);
+        prt_zero_elements(y->dtype, y->data, 0, n);
     const span *row = &spans[last];
     const int64_t count = y->dims[last];
     const int64_t first = m == CONSTANT ? row->before : 0;
@@ -166,7 +166,7 @@ static poprt_status shape_by_pads(prt_eval *c, const pads *p)
                 (long long)b, (long long)e);
         dims[i] = x->dims[i] + (b + e);
     }
-    return prt_move_shape(c, 0, x->dtype, x->rank, dims);
+    return prt_shape_output(c, 0, x->dtype, x->rank, dims);
 }
 
 static poprt_status eval_pad(prt_eval *c)
@@ -185,7 +185,7 @@ static poprt_status eval_pad(prt_eval *c)
         return prt_eval_fail(c, POPRT_E_SHAPE, "pads and axes do not fit rank %u", x->rank);
     PRT_TRY(shape_by_pads(c, &p));
     if (x->rank == 0)
-        return prt_move_flat(c);
+        return prt_copy_flat(c);
     const void *fill = NULL;
     if (prt_eval_has(c, 2)) {
         if (prt_tensor_count(c->in[2]) != 1)
@@ -204,7 +204,7 @@ static bool crop_axes(const prt_center_crop_pad_attrs *a, uint32_t rank, uint32_
 {
     uint32_t set;
     *count = a->axes.count != 0 ? a->axes.count : rank;
-    if (!prt_move_axes(a->axes.data, a->axes.count, rank, &set) ||
+    if (!prt_shape_axes(a->axes.data, a->axes.count, rank, &set) ||
         (uint32_t)__builtin_popcount(set) != a->axes.count)
         return false;
     for (uint32_t i = 0; i < *count; i++) {
@@ -253,8 +253,8 @@ static poprt_status eval_crop(prt_eval *c)
         p.begin[axis] = more / 2; /* toward zero, so that what is odd is at the end */
         p.end[axis] = more - more / 2;
     }
-    PRT_TRY(prt_move_shape(c, 0, x->dtype, x->rank, dims));
-    return x->rank != 0 ? pad(c, &p, CONSTANT, NULL) : prt_move_flat(c);
+    PRT_TRY(prt_shape_output(c, 0, x->dtype, x->rank, dims));
+    return x->rank != 0 ? pad(c, &p, CONSTANT, NULL) : prt_copy_flat(c);
 }
 
 const prt_op_hooks prt_op_pad = { .infer = infer_pad, .eval = eval_pad };

@@ -106,18 +106,18 @@ static poprt_status infer(prt_infer *c)
     target t = { .rank = 0 };
     if (!prt_infer_ints(c, 1, t.dims, PRT_MAX_RANK, &t.rank)) {
         int64_t rank;
-        if (!prt_move_list_size(c, 1, &rank))
+        if (!prt_shape_values_count(c, 1, &rank))
             rank = PRT_RANK_UNKNOWN;
         if (rank > PRT_MAX_RANK)
             return prt_infer_fail(c, POPRT_E_LIMIT, "the shape would have rank %lld",
                 (long long)rank);
         PRT_TRY(prt_infer_unranked(c, 0, dtype, (int32_t)rank));
-        return rank == 0 || rank == 1 ? prt_move_pass_content(c) : POPRT_OK;
+        return rank == 0 || rank == 1 ? prt_shape_values_pass(c) : POPRT_OK;
     }
     PRT_TRY(read_target(c, &t));
     PRT_TRY(settle(c, &t));
     PRT_TRY(prt_infer_set(c, 0, dtype, (int32_t)t.rank, t.dims));
-    return prt_move_pass_content(c);
+    return prt_shape_values_pass(c);
 }
 
-const prt_op_hooks prt_op_reshape = { .infer = infer, .eval = prt_move_flat };
+const prt_op_hooks prt_op_reshape = { .infer = infer, .eval = prt_copy_flat };

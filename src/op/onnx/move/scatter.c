@@ -148,7 +148,7 @@ static poprt_status put_row(prt_eval *c, reduction r, size_t from, size_t row, s
         const int64_t given =
             wide != NULL ? wide[i] : prt_load_i64(index->dtype, index->data, from + i);
         int64_t picked;
-        PRT_TRY(prt_move_index(c, given, dim, &picked));
+        PRT_TRY(prt_shape_index(c, given, dim, &picked));
         const size_t to = row + i * step + (size_t)picked * stride;
         if (words)
             to_words[to] = from_words[from + i];
@@ -166,7 +166,7 @@ static poprt_status eval_elements(prt_eval *c)
     uint32_t axis;
     size_t stride[PRT_MAX_RANK];
     (void)find_reduction(a->reduction, &r);
-    PRT_TRY(prt_move_axis(c, a->axis, x->rank, &axis));
+    PRT_TRY(prt_shape_axis(c, a->axis, x->rank, &axis));
     for (uint32_t i = 0; i < x->rank; i++) {
         stride[i] = prt_dims_product(x->dims, i + 1, x->rank);
         if (index->dims[i] != update->dims[i] || (i != axis && index->dims[i] > x->dims[i]))
@@ -236,7 +236,7 @@ static poprt_status eval_nd(prt_eval *c)
         size_t to = 0;
         for (uint32_t k = 0; k < depth; k++) {
             int64_t at;
-            PRT_TRY(prt_move_index(c, prt_load_i64(index->dtype, index->data, t * depth + k),
+            PRT_TRY(prt_shape_index(c, prt_load_i64(index->dtype, index->data, t * depth + k),
                 x->dims[k], &at));
             to = to * (size_t)x->dims[k] + (size_t)at;
         }
@@ -283,7 +283,7 @@ static poprt_status eval_tensor_scatter(prt_eval *c)
     const prt_tensor *x = c->in[0], *update = c->in[1];
     const bool circular = prt_str_is(a->mode, "circular"), given = prt_eval_has(c, 2);
     uint32_t axis;
-    PRT_TRY(prt_move_axis(c, a->axis, x->rank, &axis));
+    PRT_TRY(prt_shape_axis(c, a->axis, x->rank, &axis));
     const size_t batch = (size_t)x->dims[0], per_batch = prt_dims_product(x->dims, 1, axis);
     const size_t inner = prt_dims_product(x->dims, axis + 1, x->rank);
     const int64_t most = x->dims[axis], n = update->dims[axis];

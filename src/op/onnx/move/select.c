@@ -50,14 +50,14 @@ static poprt_status eval_compress(prt_eval *c)
     uint32_t axis = 0;
     size_t outer = 1, whole = prt_tensor_count(x), inner = 1;
     if (!flat) {
-        PRT_TRY(prt_move_axis(c, a->axis, x->rank, &axis));
+        PRT_TRY(prt_shape_axis(c, a->axis, x->rank, &axis));
         outer = prt_dims_product(x->dims, 0, axis);
         whole = (size_t)x->dims[axis];
         inner = prt_dims_product(x->dims, axis + 1, x->rank);
     }
     memcpy(dims, x->dims, sizeof(dims));
     dims[axis] = count_kept(condition, (int64_t)whole);
-    PRT_TRY(prt_move_shape(c, 0, x->dtype, flat ? 1 : x->rank, dims));
+    PRT_TRY(prt_shape_output(c, 0, x->dtype, flat ? 1 : x->rank, dims));
     const size_t listed = prt_tensor_count(condition);
     size_t to = 0;
     for (size_t o = 0; o < outer; o++)
@@ -138,7 +138,7 @@ static poprt_status eval_nonzero(prt_eval *c)
         for (size_t i = 0; i < some; i++)
             dims[1] += found[i];
     }
-    PRT_TRY(prt_move_shape(c, 0, PRT_DTYPE_i64, 2, dims));
+    PRT_TRY(prt_shape_output(c, 0, PRT_DTYPE_i64, 2, dims));
     const uint32_t outer = x->rank != 0 ? x->rank - 1 : 0;
     const size_t row = x->rank != 0 ? (size_t)x->dims[outer] : 1;
     int64_t at[PRT_MAX_RANK] = { 0 }, *y = c->out[0]->data;

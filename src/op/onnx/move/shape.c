@@ -23,7 +23,7 @@ static poprt_status infer_shape(prt_infer *c)
     PRT_TRY(prt_infer_set(c, 0, PRT_DTYPE_i64, 1, &count));
     if (c->dims == NULL)
         return POPRT_OK;
-    return prt_move_set_content(c, 0, (uint32_t)count, &c->in[0].dims[start]);
+    return prt_shape_values_set(c, 0, (uint32_t)count, &c->in[0].dims[start]);
 }
 
 static poprt_status eval_shape(prt_eval *c)
@@ -32,7 +32,7 @@ static poprt_status eval_shape(prt_eval *c)
     int64_t start, end;
     range_of(c->attrs, x->rank, &start, &end);
     const int64_t count = end - start;
-    PRT_TRY(prt_move_shape(c, 0, PRT_DTYPE_i64, 1, &count));
+    PRT_TRY(prt_shape_output(c, 0, PRT_DTYPE_i64, 1, &count));
     if (count != 0)
         memcpy(c->out[0]->data, &x->dims[start], (size_t)count * sizeof(int64_t));
     return POPRT_OK;
@@ -44,7 +44,7 @@ static poprt_status infer_size(prt_infer *c)
     if (!prt_infer_ranked(c, 0) || c->dims == NULL)
         return POPRT_OK;
     const int64_t count = prt_infer_product(c, c->in[0].dims, 0, (uint32_t)c->in[0].rank);
-    return prt_move_set_content(c, 0, 1, &count);
+    return prt_shape_values_set(c, 0, 1, &count);
 }
 
 static poprt_status eval_size(prt_eval *c)

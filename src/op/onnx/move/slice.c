@@ -126,12 +126,12 @@ static poprt_status slice_content(prt_infer *c, const range *r)
     int64_t from[PRT_CONTENT_MAX], to[PRT_CONTENT_MAX], first, count;
     uint32_t n;
     if (!prt_dim_is_number(r->start) || !prt_dim_is_number(r->end) || !prt_dim_is_number(r->step) ||
-        !prt_move_content(c, 0, from, &n))
+        !prt_shape_values(c, 0, from, &n))
         return POPRT_OK;
     range_of(r, n, &first, &count);
     for (int64_t i = 0; i < count; i++)
         to[i] = from[first + i * r->step];
-    return prt_move_set_content(c, 0, (uint32_t)count, to);
+    return prt_shape_values_set(c, 0, (uint32_t)count, to);
 }
 
 static poprt_status infer(prt_infer *c)
@@ -149,7 +149,7 @@ static poprt_status infer(prt_infer *c)
     for (int32_t i = 0; i < x->rank; i++)
         dims[i] = (set >> i & 1) != 0 ? count_of(c->dims, &ranges[i], x->dims[i]) : x->dims[i];
     PRT_TRY(prt_infer_set(c, 0, x->dtype, x->rank, dims));
-    return x->rank == 1 && set != 0 ? slice_content(c, &ranges[0]) : prt_move_pass_content(c);
+    return x->rank == 1 && set != 0 ? slice_content(c, &ranges[0]) : prt_shape_values_pass(c);
 }
 
 /* ---- while evaluating */
@@ -176,7 +176,7 @@ static poprt_status eval(prt_eval *c)
     for (uint32_t i = 0, seen = 0; i < n; i++) {
         uint32_t axis;
         int64_t first;
-        PRT_TRY(prt_move_axis(c, read_one(c, 3, i, i), x->rank, &axis));
+        PRT_TRY(prt_shape_axis(c, read_one(c, 3, i, i), x->rank, &axis));
         if ((seen >> axis & 1) != 0)
             return prt_eval_fail(c, POPRT_E_SHAPE, "axes names axis %u twice", axis);
         seen |= 1u << axis;
@@ -190,7 +190,7 @@ static poprt_status eval(prt_eval *c)
         v.first += first * stride;
         v.stride[axis] = v.dims[axis] > 1 ? stride * r.step : stride;
     }
-    PRT_TRY(prt_move_shape(c, 0, x->dtype, x->rank, v.dims));
+    PRT_TRY(prt_shape_output(c, 0, x->dtype, x->rank, v.dims));
     prt_view_eval(c, &v);
     return POPRT_OK;
 }

@@ -40,12 +40,12 @@ static poprt_status part_content(prt_infer *c, const int64_t *sizes)
 {
     int64_t values[PRT_CONTENT_MAX], at = 0;
     uint32_t count;
-    if (!prt_move_content(c, 0, values, &count))
+    if (!prt_shape_values(c, 0, values, &count))
         return POPRT_OK;
     for (uint32_t i = 0; i < c->n_out; i++) {
         if (!prt_dim_is_number(sizes[i]) || sizes[i] > (int64_t)count - at)
             return POPRT_OK;
-        PRT_TRY(prt_move_set_content(c, i, (uint32_t)sizes[i], values + at));
+        PRT_TRY(prt_shape_values_set(c, i, (uint32_t)sizes[i], values + at));
         at += sizes[i];
     }
     return POPRT_OK;
@@ -89,7 +89,7 @@ static poprt_status eval(prt_eval *c)
     const prt_split_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0];
     uint32_t axis;
-    PRT_TRY(prt_move_axis(c, a->axis, x->rank, &axis));
+    PRT_TRY(prt_shape_axis(c, a->axis, x->rank, &axis));
     const bool given = prt_eval_has(c, 1);
     if (given && prt_tensor_count(c->in[1]) != c->n_out)
         return prt_eval_fail(c, POPRT_E_SHAPE, "split has %zu sizes for %u outputs",
@@ -107,7 +107,7 @@ static poprt_status eval(prt_eval *c)
                 i, (long long)part, (long long)whole);
         memcpy(dims, x->dims, sizeof(dims));
         dims[axis] = part;
-        PRT_TRY(prt_move_shape(c, i, x->dtype, x->rank, dims));
+        PRT_TRY(prt_shape_output(c, i, x->dtype, x->rank, dims));
         const size_t size = (size_t)part * inner;
         for (size_t o = 0; prt_eval_wants(c, i) && o < outer; o++)
             prt_element_copy(x->dtype, c->out[i]->data, o * size, x->data,

@@ -19,7 +19,7 @@ static poprt_status infer_flatten(prt_infer *c)
 static poprt_status read_axes(const prt_infer *c, const int64_t *axes, uint32_t count, int32_t rank,
     uint32_t *set)
 {
-    if (!prt_move_axes(axes, count, (uint32_t)rank, set))
+    if (!prt_shape_axes(axes, count, (uint32_t)rank, set))
         return prt_infer_fail(c, POPRT_E_SHAPE, "an axis is outside [%d, %d]", -rank, rank - 1);
     return POPRT_OK;
 }
@@ -43,7 +43,7 @@ static poprt_status infer_squeeze(prt_infer *c)
     uint32_t count = 0, set;
     if (prt_infer_has(c, 1)) {
         if (in->rank < 0 || !prt_infer_ints(c, 1, axes, PRT_MAX_RANK, &count)) {
-            if (in->rank > 0 && prt_move_list_size(c, 1, &listed) && listed == 1)
+            if (in->rank > 0 && prt_shape_values_count(c, 1, &listed) && listed == 1)
                 return prt_infer_unranked(c, 0, in->dtype, in->rank - 1);
             return prt_infer_unranked(c, 0, in->dtype, PRT_RANK_UNKNOWN);
         }
@@ -60,7 +60,7 @@ static poprt_status infer_squeeze(prt_infer *c)
                 (long long)in->dims[i]);
     }
     PRT_TRY(prt_infer_set(c, 0, in->dtype, rank, dims));
-    return prt_move_pass_content(c);
+    return prt_shape_values_pass(c);
 }
 
 static poprt_status infer_unsqueeze(prt_infer *c)
@@ -69,7 +69,7 @@ static poprt_status infer_unsqueeze(prt_infer *c)
     int64_t axes[PRT_MAX_RANK], dims[PRT_MAX_RANK], listed;
     uint32_t count = 0, set;
     if (in->rank < 0 || !prt_infer_ints(c, 1, axes, PRT_MAX_RANK, &count)) {
-        if (in->rank < 0 || !prt_move_list_size(c, 1, &listed))
+        if (in->rank < 0 || !prt_shape_values_count(c, 1, &listed))
             return prt_infer_unranked(c, 0, in->dtype, PRT_RANK_UNKNOWN);
         if (listed > PRT_MAX_RANK - in->rank)
             return prt_infer_fail(c, POPRT_E_LIMIT, "%lld axes added to rank %d are above rank %d",
@@ -86,9 +86,9 @@ static poprt_status infer_unsqueeze(prt_infer *c)
     for (int32_t i = 0, k = 0; i < rank; i++)
         dims[i] = (set >> i & 1) != 0 ? 1 : in->dims[k++];
     PRT_TRY(prt_infer_set(c, 0, in->dtype, rank, dims));
-    return prt_move_pass_content(c);
+    return prt_shape_values_pass(c);
 }
 
-const prt_op_hooks prt_op_flatten = { .infer = infer_flatten, .eval = prt_move_flat };
-const prt_op_hooks prt_op_squeeze = { .infer = infer_squeeze, .eval = prt_move_flat };
-const prt_op_hooks prt_op_unsqueeze = { .infer = infer_unsqueeze, .eval = prt_move_flat };
+const prt_op_hooks prt_op_flatten = { .infer = infer_flatten, .eval = prt_copy_flat };
+const prt_op_hooks prt_op_squeeze = { .infer = infer_squeeze, .eval = prt_copy_flat };
+const prt_op_hooks prt_op_unsqueeze = { .infer = infer_unsqueeze, .eval = prt_copy_flat };

@@ -159,15 +159,15 @@ static poprt_status eval(prt_eval *c)
     const prt_tensor *x = c->in[0];
     int64_t k, dims[PRT_MAX_RANK];
     uint32_t axis, count;
-    PRT_TRY(prt_move_axis(c, a->axis, x->rank, &axis));
+    PRT_TRY(prt_shape_axis(c, a->axis, x->rank, &axis));
     PRT_TRY(prt_eval_ints(c, 1, &k, 1, &count));
     if (count != 1 || k < 0 || k > x->dims[axis])
         return prt_eval_fail(c, POPRT_E_SHAPE, "K must be one number in [0, %lld]",
             (long long)x->dims[axis]);
     memcpy(dims, x->dims, sizeof(dims));
     dims[axis] = k;
-    PRT_TRY(prt_move_shape(c, 0, x->dtype, x->rank, dims));
-    PRT_TRY(prt_move_shape(c, 1, PRT_DTYPE_i64, x->rank, dims));
+    PRT_TRY(prt_shape_output(c, 0, x->dtype, x->rank, dims));
+    PRT_TRY(prt_shape_output(c, 1, PRT_DTYPE_i64, x->rank, dims));
     return prt_topk_run(c, axis, k, a->largest != 0);
 }
 

@@ -32,11 +32,11 @@ static poprt_status eval_trilu(prt_eval *c)
         edge = edge < 0 ? 0 : edge > cols ? cols : edge;
         const size_t at = (size_t)(r * cols), left = (size_t)edge, right = (size_t)(cols - edge);
         if (a->upper != 0) {
-            prt_move_zero(y->dtype, y->data, at, left);
+            prt_zero_elements(y->dtype, y->data, at, left);
             prt_element_copy(y->dtype, y->data, at + left, x->data, at + left, right);
         } else {
             prt_element_copy(y->dtype, y->data, at, x->data, at, left);
-            prt_move_zero(y->dtype, y->data, at + left, right);
+            prt_zero_elements(y->dtype, y->data, at + left, right);
         }
     }
     return POPRT_OK;

@@ -96,7 +96,7 @@ static poprt_status write_values(prt_eval *c, const slices *s, const groups *g, 
 {
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
-    PRT_TRY(prt_move_shape(c, 0, s->dtype, rank, dims));
+    PRT_TRY(prt_shape_output(c, 0, s->dtype, rank, dims));
     for (size_t o = 0; o < s->outer; o++)
         for (size_t k = 0; k < g->count; k++)
             prt_element_copy(s->dtype, c->out[0]->data, (o * g->count + k) * s->inner, s->data,
@@ -111,7 +111,7 @@ static poprt_status write_places(prt_eval *c, const groups *g, size_t n)
     if (place == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 1; i < 4; i++)
-        PRT_TRY(prt_move_shape(c, i, PRT_DTYPE_i64, 1, &dims[i]));
+        PRT_TRY(prt_shape_output(c, i, PRT_DTYPE_i64, 1, &dims[i]));
     for (size_t k = 0; k < g->count; k++) {
         const int64_t group = g->order[k];
         place[group] = (int64_t)k;
@@ -138,7 +138,7 @@ static poprt_status eval(prt_eval *c)
         .inner = 1 };
     groups g;
     if (prt_attr_given(a, ATTR_AXIS)) {
-        PRT_TRY(prt_move_axis(c, a->axis, x->rank, &axis));
+        PRT_TRY(prt_shape_axis(c, a->axis, x->rank, &axis));
         rank = x->rank;
         s.outer = prt_dims_product(x->dims, 0, axis);
         s.count = (size_t)x->dims[axis];

@@ -111,7 +111,7 @@ static size_t source(const prt_window *w, const int64_t *out, const int64_t *tap
 }
 
 /* W is (C, M/group, taps): to [M][C/group * taps]. */
-static poprt_status turn_weights(prt_eval *c, prt_conv *v)
+static poprt_status transform_weights(prt_eval *c, prt_conv *v)
 {
     double *to = prt_eval_scratch(c, v->groups * v->filters, v->depth * sizeof(double));
     if (to == NULL)
@@ -140,7 +140,7 @@ static poprt_status eval_form(prt_eval *c, const prt_conv_transpose_attrs *a, pr
     v.filters = (size_t)w->dims[1];
     v.depth = v.channels * v.taps;
     v.source = source;
-    PRT_TRY(turn_weights(c, &v));
+    PRT_TRY(transform_weights(c, &v));
     return prt_conv_run(c, &v);
 }
 

@@ -10,7 +10,7 @@
 typedef struct sink {
     prt_tensor *y;
     size_t first;
-    prt_factors a_zero, b_zero, a_scale, b_scale, y_scale, y_zero;
+    prt_quant_params a_zero, b_zero, a_scale, b_scale, y_scale, y_zero;
 } sink;
 
 static void init_product(const prt_eval *c, uint32_t a, uint32_t b, const prt_matmul *mm, sink *to,
@@ -50,13 +50,13 @@ static poprt_status eval_integer(prt_eval *c)
     init_product(c, 0, 1, &mm, &to, &p);
     p.store = store_integer;
     PRT_TRY(prt_product_init(c, &p));
-    PRT_TRY(prt_factors_init(c, &to.a_zero, 2, mm.m, 0.0));
-    PRT_TRY(prt_factors_init(c, &to.b_zero, 3, mm.n, 0.0));
+    PRT_TRY(prt_quant_params_init(c, &to.a_zero, 2, mm.m, 0.0));
+    PRT_TRY(prt_quant_params_init(c, &to.b_zero, 3, mm.n, 0.0));
     p.a.zeros = to.a_zero.values;
     p.b.zeros = to.b_zero.values;
     for (size_t i = 0; i < mm.batches; i++) {
-        PRT_TRY(prt_factors_load(c, &to.a_zero, i, mm.batches));
-        PRT_TRY(prt_factors_load(c, &to.b_zero, i, mm.batches));
+        PRT_TRY(prt_quant_params_load(c, &to.a_zero, i, mm.batches));
+        PRT_TRY(prt_quant_params_load(c, &to.b_zero, i, mm.batches));
         prt_matmul_at(&mm, i, &p.a.first, &p.b.first);
         to.first = i * mm.m * mm.n;
         PRT_TRY(prt_product_run(c, &p));
@@ -93,12 +93,12 @@ static void store_qlinear(const prt_product *p, size_t i, size_t j, size_t count
 
 static poprt_status init_all(prt_eval *c, const prt_matmul *mm, sink *to)
 {
-    PRT_TRY(prt_factors_init(c, &to->a_scale, 1, mm->m, 1.0));
-    PRT_TRY(prt_factors_init(c, &to->a_zero, 2, mm->m, 0.0));
-    PRT_TRY(prt_factors_init(c, &to->b_scale, 4, mm->n, 1.0));
-    PRT_TRY(prt_factors_init(c, &to->b_zero, 5, mm->n, 0.0));
-    PRT_TRY(prt_factors_init(c, &to->y_scale, 6, mm->m, 1.0));
-    return prt_factors_init(c, &to->y_zero, 7, mm->m, 0.0);
+    PRT_TRY(prt_quant_params_init(c, &to->a_scale, 1, mm->m, 1.0));
+    PRT_TRY(prt_quant_params_init(c, &to->a_zero, 2, mm->m, 0.0));
+    PRT_TRY(prt_quant_params_init(c, &to->b_scale, 4, mm->n, 1.0));
+    PRT_TRY(prt_quant_params_init(c, &to->b_zero, 5, mm->n, 0.0));
+    PRT_TRY(prt_quant_params_init(c, &to->y_scale, 6, mm->m, 1.0));
+    return prt_quant_params_init(c, &to->y_zero, 7, mm->m, 0.0);
 }
 
 static poprt_status eval_qlinear(prt_eval *c)
@@ -116,10 +116,10 @@ static poprt_status eval_qlinear(prt_eval *c)
     p.a.zeros = to.a_zero.values;
     p.b.zeros = to.b_zero.values;
     for (size_t i = 0; i < mm.batches; i++) {
-        prt_factors *all[] = { &to.a_zero, &to.b_zero, &to.a_scale, &to.b_scale, &to.y_scale,
+        prt_quant_params *all[] = { &to.a_zero, &to.b_zero, &to.a_scale, &to.b_scale, &to.y_scale,
             &to.y_zero };
         for (size_t k = 0; k < PRT_COUNT_OF(all); k++)
-            PRT_TRY(prt_factors_load(c, all[k], i, mm.batches));
+            PRT_TRY(prt_quant_params_load(c, all[k], i, mm.batches));
         prt_matmul_at(&mm, i, &p.a.first, &p.b.first);
         to.first = i * mm.m * mm.n;
         PRT_TRY(prt_product_run(c, &p));

@@ -68,13 +68,13 @@ static const char *truth(const sample *s)
 {
     static char text[TEXT];
     size_t kept[MOST], n = 0;
-    bool gone[MOST] = { false };
+    bool eliminated[MOST] = { false };
     for (size_t round = 0; round < s->count; round++) {
         size_t best = MOST;
         for (size_t i = 0; i < s->count; i++)
-            if (!gone[i] && (best == MOST || s->score[i] > s->score[best]))
+            if (!eliminated[i] && (best == MOST || s->score[i] > s->score[best]))
                 best = i;
-        gone[best] = true;
+        eliminated[best] = true;
         bool free = true;
         for (size_t k = 0; k < n; k++)
             free = free && !overlap(s->box[best], s->box[kept[k]], s->iou);

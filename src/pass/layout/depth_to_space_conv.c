@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* spread.c — ConvTranspose whose kernel is its stride, or of one pixel, becomes NhwcSpread. */
+/* depth_to_space_conv.c — ConvTranspose whose kernel is its stride, or of one pixel, becomes
+ * NhwcSpread. */
 #include "op/internal/nhwc.h"
-#include "pass/layout/turn.h"
+#include "pass/layout/to_nhwc.h"
 #include "pass/pack/pack.h"
 
 /* Nothing but the stride, which is the kernel or does not matter. */
@@ -9,7 +10,7 @@ static bool is_spread(const prt_op *root, const prt_tensor *w, const prt_value *
 {
     const prt_conv_transpose_attrs *a = root->attrs;
     if (a->group != 1 || a->output_shape.count != 0 || w->rank != 4 || w->dtype != PRT_DTYPE_f32 ||
-        !prt_turn_is_image(x) || x->type->rank != 4 || x->type->dtype != PRT_DTYPE_f32 ||
+        !prt_to_nhwc_is_image(x) || x->type->rank != 4 || x->type->dtype != PRT_DTYPE_f32 ||
         prt_tensor_count(w) == 0 ||
         (a->auto_pad.size != 0 && !prt_str_is(a->auto_pad, "NOTSET") &&
             !prt_str_is(a->auto_pad, "VALID")))
@@ -41,7 +42,7 @@ static void lay(const void *user, const float *from, float *to)
                     prt_nhwc_panel_at(columns, channels, c, t % wide * filters + f)] = *from++;
 }
 
-bool prt_turn_spread(prt_pass *p, prt_build *b, prt_op *root)
+bool prt_to_nhwc_spread(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_tensor w;
     prt_value *x = prt_op_input(root, 0);
@@ -59,8 +60,8 @@ bool prt_turn_spread(prt_pass *p, prt_build *b, prt_op *root)
         prt_op_input(root, 2) };
     if (in[1] == NULL)
         return false;
-    in[0] = prt_turn_last(b, x);
-    prt_turn_replace(b, root, 0,
+    in[0] = prt_to_nhwc_last(b, x);
+    prt_to_nhwc_replace(b, root, 0,
         prt_build_op(b, PRT_OP_nhwc_spread, &attrs, in[2] != NULL ? 3 : 2, in));
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuse.c — modules become branches of one module.
+ * merge_models.c — modules become branches of one module.
  *
  *     index ── Cast ──┬── Equal 0 ── If { module 0 } else { zeros } ── graph0/…
  *                     └── Equal 1 ── If { module 1 } else { zeros } ── graph1/…
@@ -8,7 +8,7 @@
  * The index is compared as int64, which every opset and runtime can do. Zeros come from Expand, the
  * last operator of its branch, so that no pass turns them into stored constants.
  */
-#include "ir/fuse.h"
+#include "ir/merge_models.h"
 
 #include <stdio.h>
 
@@ -344,12 +344,12 @@ static size_t limit_of(const prt_module *const *modules, size_t count)
     return limit;
 }
 
-poprt_status prt_ir_fuse(const prt_module *const *modules, size_t count, prt_module **out)
+poprt_status prt_ir_merge_models(const prt_module *const *modules, size_t count, prt_module **out)
 {
-    return prt_ir_fuse_into(modules, count, count != 0 ? modules[0]->allocator : NULL, out);
+    return prt_ir_merge_into(modules, count, count != 0 ? modules[0]->allocator : NULL, out);
 }
 
-poprt_status prt_ir_fuse_into(const prt_module *const *modules, size_t count,
+poprt_status prt_ir_merge_into(const prt_module *const *modules, size_t count,
     const prt_allocator *allocator, prt_module **out)
 {
     fuser f = { 0 };
@@ -371,7 +371,7 @@ poprt_status prt_ir_fuse_into(const prt_module *const *modules, size_t count,
     return POPRT_OK;
 }
 
-uint32_t prt_ir_fused(const prt_module *module)
+uint32_t prt_ir_merged_models(const prt_module *module)
 {
     prt_str text;
     uint32_t count = 0;

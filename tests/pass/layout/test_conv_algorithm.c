@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ways.c — what passes offer to whoever times, and that any answer gives the same values. */
+/* test_conv_algorithm.c — what passes offer to whoever times, and that any answer gives the same
+ * values. */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "pass/engine/choice.h"
+#include "pass/engine/candidates.h"
 #include "pass/engine/manager.h"
 #include "support/check_main.h"
 #include "support/graph_text.h"
@@ -12,22 +13,22 @@
 typedef struct asked {
     uint32_t other;
     uint32_t n;
-    prt_choice last; /* attributes are gone */
+    prt_candidates last; /* attributes are gone */
 } asked;
 
-static uint32_t choose(void *user, const prt_choice *c)
+static uint32_t choose(void *user, const prt_candidates *c)
 {
     asked *a = user;
-    ck_assert_uint_ge(c->n_ways, 2);
-    ck_assert_uint_lt(c->rule, c->n_ways);
+    ck_assert_uint_ge(c->n_candidates, 2);
+    ck_assert_uint_lt(c->rule, c->n_candidates);
     ck_assert_ptr_null(strchr(c->key, ' '));
-    for (uint32_t i = 0; i < c->n_ways; i++) {
+    for (uint32_t i = 0; i < c->n_candidates; i++) {
         ck_assert_uint_ge(c->ways[i].n_steps, 1);
         ck_assert_int_eq(c->ways[i].steps[0].in[0].kind, PRT_VALUE_TENSOR);
     }
     a->n++;
     a->last = *c;
-    return (c->rule + a->other) % c->n_ways;
+    return (c->rule + a->other) % c->n_candidates;
 }
 
 /* A graph with constants w0, w1, ... of the given dims before `rest`. */
@@ -117,7 +118,7 @@ START_TEST(options_leave_forms_out)
         prt_graph *chosen = run_with(text, rows[i].winograd, "10", &a);
         ck_assert(has(ruled, rows[i].rule));
         ck_assert_str_eq(graph_text(ruled), graph_text(chosen));
-        ck_assert_uint_eq(a.n != 0 ? a.last.n_ways : 0, rows[i].ways);
+        ck_assert_uint_eq(a.n != 0 ? a.last.n_candidates : 0, rows[i].ways);
         assert_same_results(before, ruled, 1e-4, 5);
         module_free(ruled);
         module_free(chosen);
@@ -171,7 +172,7 @@ START_TEST(five_by_five_has_two_forms)
             assert_same_results(before, g, 1e-4, 5);
             module_free(g);
         }
-        ck_assert_uint_eq(a.n != 0 ? a.last.n_ways : 0, rows[i].ways);
+        ck_assert_uint_eq(a.n != 0 ? a.last.n_candidates : 0, rows[i].ways);
     }
     module_free(before);
     free(text);
@@ -211,7 +212,7 @@ START_TEST(three_by_three_has_three_forms)
         "y = fused_conv x w0 b {pads=[1,1,1,1],activation=\"Relu\"}\nreturn y\n");
     (void)check(text, "form=winograd2", false, 2);
     const asked a = check(text, "form=winograd,", false, 1);
-    ck_assert_uint_eq(a.last.n_ways, 3);
+    ck_assert_uint_eq(a.last.n_candidates, 3);
     ck_assert_str_eq(a.last.key, "conv:2x9x7x8:1x8x10:k3x3:p1x1x1x1:Relu:b");
     ck_assert(a.last.close);
     ck_assert_uint_eq(a.last.rule, 0);
@@ -250,7 +251,7 @@ END_TEST
 static void check_two(char *text, const char *form, uint32_t rule)
 {
     const asked a = check(text, form, true, 1);
-    ck_assert_uint_eq(a.last.n_ways, 2);
+    ck_assert_uint_eq(a.last.n_candidates, 2);
     ck_assert_uint_eq(a.last.rule, rule);
     prt_graph *g = run_with(text, "large", "1000", NULL);
     ck_assert(has(g, form) && !has(g, "transformed=1"));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuse.h — several models in one graph: each is a branch that an input selects. The names of its
- * interface and what is asked of it are program/program.h's.
+ * merge_models.h — several models in one graph: each is a branch that an input selects. The names
+ * of its interface and what is asked of it are program/program.h's.
  */
-#ifndef PRT_IR_FUSE_H
-#define PRT_IR_FUSE_H
+#ifndef PRT_IR_MERGE_MODELS_H
+#define PRT_IR_MERGE_MODELS_H
 
 #include "ir/ir.h"
 
@@ -18,12 +18,12 @@
  * zeros. All modules have canonical forms, operators of the same plug-ins, inputs of static shape,
  * and outputs that are tensors or sequences.
  */
-poprt_status prt_ir_fuse(const prt_module *const *modules, size_t count, prt_module **out);
+poprt_status prt_ir_merge_models(const prt_module *const *modules, size_t count, prt_module **out);
 /* The same from an allocator of its own. */
-poprt_status prt_ir_fuse_into(const prt_module *const *modules, size_t count,
+poprt_status prt_ir_merge_into(const prt_module *const *modules, size_t count,
     const prt_allocator *allocator, prt_module **out);
 
 /* How many graphs the module says it was made of; 0 when it does not. */
-uint32_t prt_ir_fused(const prt_module *module);
+uint32_t prt_ir_merged_models(const prt_module *module);
 
 #endif

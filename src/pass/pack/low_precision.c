@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * narrow.c — narrow_weights: packed matrices are stored in fewer bits (kern/gemm/low_precision.h),
- * where a session widens them as it reads them. fused_linear keeps its place; nhwc_conv of 1 by 1
- * becomes fused_linear. With compute=i8 both become quantized_linear, which quantises the rows of
- * its left side, and other convolutions what narrow_conv.c makes of them. Asked for by the options
- * only: results change.
+ * low_precision.c — narrow_weights: packed matrices are stored in fewer bits
+ * (kern/gemm/low_precision.h), where a session widens them as it reads them. fused_linear keeps its
+ * place; nhwc_conv of 1 by 1 becomes fused_linear. With compute=i8 both become quantized_linear,
+ * which quantises the rows of its left side, and other convolutions what narrow_conv.c makes of
+ * them. Asked for by the options only: results change.
  */
 #include <math.h>
 
@@ -77,15 +77,17 @@ static bool narrow_all(const target *t, size_t k, size_t n, const float *w, void
     for (size_t first = 0; first < n; first += PRT_GEMM_PANEL) {
         const size_t columns = n - first < PRT_GEMM_PANEL ? n - first : PRT_GEMM_PANEL;
         const size_t width = prt_gemm_width(columns);
-        float *to_scale = scale + first * (t->block != 0 ? prt_narrow_blocks(t->block, k) : 1);
-        const prt_narrow_scales by = { .scale = t->scaled ? to_scale : NULL, .block = t->block };
+        float *to_scale =
+            scale + first * (t->block != 0 ? prt_low_precision_blocks(t->block, k) : 1);
+        const prt_low_precision_scales by = { .scale = t->scaled ? to_scale : NULL,
+            .block = t->block };
         const size_t block = t->block != 0 ? t->block : k;
         for (size_t i = 0; i < k; i += block, to_scale += width)
             if (!find_scales(t, k - i < block ? k - i : block, columns, w + i * width, to_scale))
                 return false;
-        prt_narrow_pack(t->kind, k, columns, w, &by, out);
+        prt_low_precision_pack(t->kind, k, columns, w, &by, out);
         w += k * width;
-        out += prt_narrow_bytes(t->kind, prt_narrow_rows(t->kind, k) * width);
+        out += prt_low_precision_bytes(t->kind, prt_low_precision_rows(t->kind, k) * width);
     }
     return true;
 }
@@ -153,9 +155,9 @@ static bool narrow(prt_pass *p, prt_op *op, const target *t, size_t n, prt_value
     prt_blob *blob = NULL, *scale = NULL, *copy;
     size_t size;
     const size_t k = rows_of(op, n, &w), width = prt_gemm_width(n);
-    const size_t rows = prt_narrow_rows(t->kind, k);
-    const size_t scaled = t->block != 0 ? prt_narrow_blocks(t->block, k) * width : n;
-    if (k == 0 || !prt_size_mul(prt_narrow_bytes(t->kind, rows), width, &size))
+    const size_t rows = prt_low_precision_rows(t->kind, k);
+    const size_t scaled = t->block != 0 ? prt_low_precision_blocks(t->block, k) * width : n;
+    if (k == 0 || !prt_size_mul(prt_low_precision_bytes(t->kind, rows), width, &size))
         return false;
     const float *from = floats_of(p, &w, &copy);
     const bool ok = from != NULL &&
@@ -295,7 +297,7 @@ static bool apply_conv(prt_pass *p, prt_build *b, prt_op *root)
         prt_op_input(root, 4) != NULL || !prt_type_is_tensor(x->type) || x->type->rank < 2 ||
         !prt_i64s_are(a->kernel_shape, 1) || !prt_i64s_are(a->pads, 0) ||
         !prt_i64s_are(a->strides, 1) || a->filters < 1)
-        return computes(p, "i8") && prt_narrow_conv(p, b, root);
+        return computes(p, "i8") && prt_low_precision_conv(p, b, root);
     PRT_ATTR_GIVE(attrs, fused_linear, columns, a->filters);
     if (a->activation.size != 0) {
         PRT_ATTR_GIVE(attrs, fused_linear, activation, a->activation);

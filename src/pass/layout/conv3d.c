@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * volume.c — convolutions of volumes become those of images, planes being more images: what a
+ * conv3d.c — convolutions of volumes become those of images, planes being more images: what a
  * plane of the output reads of the planes around it are channels of one image. So they get what
  * images have: Winograd's algorithm, and kernels for few channels.
  */
 #include "op/internal/fused.h"
-#include "pass/layout/turn.h"
+#include "pass/layout/to_nhwc.h"
 
 enum {
     SPACE = 3,
@@ -56,7 +56,7 @@ static bool match(volume *v, const prt_op *root, const prt_conv_attrs *a)
     if (!prt_match_is_sized(v->x, RANK) || !prt_match_is_sized(&root->out[0], RANK) ||
         !prt_match_constant(root, 1, &v->w) || v->w.dtype != PRT_DTYPE_f32 || v->w.rank != RANK ||
         prt_tensor_count(&v->w) == 0 || a->group < 1 ||
-        !prt_turn_window(v->x, &v->w, &spec, &window, v->kernel, v->pads) ||
+        !prt_to_nhwc_window(v->x, &v->w, &spec, &window, v->kernel, v->pads) ||
         v->kernel[0] > MOST_PLANES)
         return false;
     v->channels = v->x->type->dims[1];
@@ -146,7 +146,8 @@ static prt_value *joined(prt_pass *p, prt_build *b, const volume *v, prt_value *
     static const int64_t planes_first[RANK] = { 0, 2, 1, 3, 4 };
     const bool few = v->channels == 1 || v->kernel[0] * v->channels <= PRT_TURN_IMAGE;
     const int64_t planes[4] = { -1, v->channels, v->in[1], v->in[2] };
-    prt_value *x = few ? prt_match_transposed(b, v->x, RANK, planes_first) : prt_turn_last(b, v->x);
+    prt_value *x =
+        few ? prt_match_transposed(b, v->x, RANK, planes_first) : prt_to_nhwc_last(b, v->x);
     prt_value *part[MOST_PLANES];
     x = x != NULL ? padded(b, v, x) : NULL;
     for (int64_t k = 0; k < v->kernel[0]; k++) {
@@ -164,7 +165,7 @@ static prt_value *joined(prt_pass *p, prt_build *b, const volume *v, prt_value *
     return x != NULL ? convolved(p, b, v, x, residual) : NULL;
 }
 
-bool prt_turn_volume(prt_pass *p, prt_build *b, prt_op *root)
+bool prt_to_nhwc_volume(prt_pass *p, prt_build *b, prt_op *root)
 {
     volume v = { .attrs = PRT_ATTRS_OF(fused_conv) };
     prt_value *residual = NULL;
@@ -185,9 +186,9 @@ bool prt_turn_volume(prt_pass *p, prt_build *b, prt_op *root)
     if (!prt_pass_afford(p, prt_tensor_count(&v.w) * sizeof(float)))
         return false;
     if (v.residual != NULL)
-        residual = images_of(b, prt_turn_last(b, v.residual), d[1], d + 3);
+        residual = images_of(b, prt_to_nhwc_last(b, v.residual), d[1], d + 3);
     prt_value *y = joined(p, b, &v, residual);
-    y = y != NULL ? prt_match_shaped(b, prt_turn_last(b, y), RANK, dims) : NULL;
-    prt_turn_replace(b, root, 0, y);
+    y = y != NULL ? prt_match_shaped(b, prt_to_nhwc_last(b, y), RANK, dims) : NULL;
+    prt_to_nhwc_replace(b, root, 0, y);
     return true;
 }

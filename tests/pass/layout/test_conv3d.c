@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_volume.c — channels_last: convolutions and pools of volumes. */
+/* test_conv3d.c — channels_last: convolutions and pools of volumes. */
 #include "pass/layout/turns.h"
 
 START_TEST(volumes_are_turned_as_images_are)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gate.c — fuse_gate: channels that are multiplied by one number each (squeeze and excite) before
- * a convolution, which multiplies what is less, its weights or its pixels.
+ * channel_scale.c — fuse_gate: channels that are multiplied by one number each (squeeze and excite)
+ * before a convolution, which multiplies what is less, its weights or its pixels.
  */
 #include "pass/engine/rewrite.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* ways.c — the choices between forms of convolutions, made ready for timing. */
-#include "pass/layout/ways.h"
+/* conv_algorithm.c — the choices between forms of convolutions, made ready for timing. */
+#include "pass/layout/conv_algorithm.h"
 
 #include <stdio.h>
 
-#include "pass/engine/choice.h"
+#include "pass/engine/candidates.h"
 
 /* A type whose sizes are numbers; an unknown number of images counts as one. */
 static bool take_type(const prt_value *v, prt_tensor *to)
@@ -37,13 +37,13 @@ static void turn(prt_tensor *t)
 }
 
 /* Text appended to the key; one that is full stays so. */
-static void put(prt_choice *c, const char *text)
+static void put(prt_candidates *c, const char *text)
 {
     const size_t used = strlen(c->key);
     (void)snprintf(c->key + used, sizeof(c->key) - used, "%s", text);
 }
 
-static void put_numbers(prt_choice *c, const char *before, uint32_t n, const int64_t *numbers)
+static void put_numbers(prt_candidates *c, const char *before, uint32_t n, const int64_t *numbers)
 {
     char text[32];
     put(c, before);
@@ -53,14 +53,14 @@ static void put_numbers(prt_choice *c, const char *before, uint32_t n, const int
     }
 }
 
-static void put_list(prt_choice *c, const char *before, const prt_i64s *list)
+static void put_list(prt_candidates *c, const char *before, const prt_i64s *list)
 {
     if (list->count != 0)
         put_numbers(c, before, list->count, list->data);
 }
 
 /* What a convolution is, but for its form. */
-static void put_conv(prt_choice *c, const prt_nhwc_conv_attrs *a, const prt_way_step *s)
+static void put_conv(prt_candidates *c, const prt_nhwc_conv_attrs *a, const prt_candidate_step *s)
 {
     const int64_t sizes[3] = { a->group, a->channels, a->filters };
     char text[64];
@@ -77,14 +77,14 @@ static void put_conv(prt_choice *c, const prt_nhwc_conv_attrs *a, const prt_way_
     put(c, text);
 }
 
-static uint32_t ask(const prt_pass *p, const prt_choice *c)
+static uint32_t ask(const prt_pass *p, const prt_candidates *c)
 {
     const uint32_t way = p->chooser->choose(p->chooser->user, c);
-    PRT_ASSERT(way < c->n_ways);
+    PRT_ASSERT(way < c->n_candidates);
     return way;
 }
 
-bool prt_ways_may(const prt_pass *p, prt_nhwc_form form)
+bool prt_conv_algorithm_may(const prt_pass *p, prt_nhwc_form form)
 {
     const char *most = prt_pass_text(p, "winograd");
     const bool largest = strcmp(most, "largest") == 0;
@@ -95,13 +95,13 @@ bool prt_ways_may(const prt_pass *p, prt_nhwc_form form)
     return prt_nhwc_points(form) == 0 || strcmp(most, "large") == 0 || strcmp(most, "split") == 0;
 }
 
-bool prt_ways_split(const prt_pass *p, const prt_nhwc_weights *w)
+bool prt_conv_algorithm_bf16x3(const prt_pass *p, const prt_nhwc_weights *w)
 {
     return strcmp(prt_pass_text(p, "winograd"), "split") == 0 && w->group == 1 &&
-        w->channels >= PRT_NHWC_SPLIT_CHANNELS && w->filters >= PRT_NHWC_SPLIT_FILTERS;
+        w->channels >= PRT_NHWC_BF16X3_CHANNELS && w->filters >= PRT_NHWC_BF16X3_FILTERS;
 }
 
-bool prt_ways_transform(prt_pass *p, prt_nhwc_weights w, bool take)
+bool prt_conv_algorithm_transform(prt_pass *p, prt_nhwc_weights w, bool take)
 {
     size_t plain, count;
     prt_nhwc_weights panels = w;
@@ -121,7 +121,7 @@ bool prt_ways_transform(prt_pass *p, prt_nhwc_weights w, bool take)
     return true;
 }
 
-static bool take_inputs(const prt_op *op, prt_way_step *s)
+static bool take_inputs(const prt_op *op, prt_candidate_step *s)
 {
     for (uint32_t i = 0; i < 4; i++) {
         if (i == 1)
@@ -136,34 +136,35 @@ static bool take_inputs(const prt_op *op, prt_way_step *s)
     return true;
 }
 
-prt_nhwc_form prt_ways_conv(prt_pass *p, const prt_op *op, const prt_nhwc_conv_attrs *attrs,
-    const prt_nhwc_weights *weights, bool close)
+prt_nhwc_form prt_conv_algorithm_of_conv(prt_pass *p, const prt_op *op,
+    const prt_nhwc_conv_attrs *attrs, const prt_nhwc_weights *weights, bool close)
 {
     static const prt_nhwc_form all[] = { PRT_NHWC_panels, PRT_NHWC_winograd, PRT_NHWC_winograd2,
         PRT_NHWC_winograd5, PRT_NHWC_winograd6, PRT_NHWC_winograd_line };
-    prt_nhwc_form forms[PRT_CHOICE_WAYS];
-    prt_nhwc_conv_attrs of_way[PRT_CHOICE_WAYS];
-    prt_way_step common = { .op = PRT_OP_nhwc_conv, .n_in = 2 };
+    prt_nhwc_form forms[PRT_CANDIDATES_MAX];
+    prt_nhwc_conv_attrs of_way[PRT_CANDIDATES_MAX];
+    prt_candidate_step common = { .op = PRT_OP_nhwc_conv, .n_in = 2 };
     prt_tensor y;
-    if (p->chooser == NULL || prt_ways_split(p, weights) || !take_inputs(op, &common) ||
+    if (p->chooser == NULL || prt_conv_algorithm_bf16x3(p, weights) || !take_inputs(op, &common) ||
         !take_type(&op->out[0], &y) || prt_tensor_count(&y) == 0)
         return weights->form;
-    prt_choice c = { .key = "conv",
+    prt_candidates c = { .key = "conv",
         .label = prt_str_of(prt_op_label(op)),
         .close = close,
         .work = (double)prt_tensor_count(&y) * (double)(weights->taps * weights->channels) };
     put_numbers(&c, ":", 4, common.in[0].dims);
     put_conv(&c, attrs, &common);
     for (uint32_t k = 0; k < PRT_COUNT_OF(all); k++) {
-        const uint32_t i = c.n_ways;
+        const uint32_t i = c.n_candidates;
         prt_nhwc_weights w = *weights;
         size_t count;
         w.form = all[k];
-        w.transformed = prt_i64s_are(attrs->strides, 1) && prt_ways_transform(p, w, false);
-        if (!prt_ways_may(p, all[k]) || !prt_nhwc_fits(attrs, &w) ||
+        w.transformed =
+            prt_i64s_are(attrs->strides, 1) && prt_conv_algorithm_transform(p, w, false);
+        if (!prt_conv_algorithm_may(p, all[k]) || !prt_nhwc_fits(attrs, &w) ||
             (all[k] == PRT_NHWC_winograd5 && !w.transformed))
             continue;
-        prt_way_step *step = &c.ways[i].steps[0];
+        prt_candidate_step *step = &c.ways[i].steps[0];
         forms[i] = all[k];
         of_way[i] = *attrs;
         of_way[i].transformed = w.transformed;
@@ -178,15 +179,15 @@ prt_nhwc_form prt_ways_conv(prt_pass *p, const prt_op *op, const prt_nhwc_conv_a
         c.ways[i].n_steps = 1;
         if (forms[i] == weights->form)
             c.rule = i;
-        c.n_ways++;
+        c.n_candidates++;
     }
-    return c.n_ways > 1 ? forms[ask(p, &c)] : weights->form;
+    return c.n_candidates > 1 ? forms[ask(p, &c)] : weights->form;
 }
 
 /* An NhwcConv as a step. */
-static bool take_part(const prt_op *op, prt_way_step *s)
+static bool take_part(const prt_op *op, prt_candidate_step *s)
 {
-    *s = (prt_way_step){ .op = op->def->id, .attrs = op->attrs, .n_in = op->n_in };
+    *s = (prt_candidate_step){ .op = op->def->id, .attrs = op->attrs, .n_in = op->n_in };
     if (op->n_in > PRT_WAY_INPUTS)
         return false;
     for (uint32_t i = 0; i < op->n_in; i++)
@@ -195,22 +196,22 @@ static bool take_part(const prt_op *op, prt_way_step *s)
     return true;
 }
 
-bool prt_ways_separable(const prt_pass *p, const prt_op *const parts[3],
+bool prt_conv_algorithm_of_separable(const prt_pass *p, const prt_op *const parts[3],
     const prt_nhwc_separable_attrs *attrs, uint32_t n_in, prt_value *const *in, bool rule,
     bool close)
 {
-    prt_choice c = { .key = "separable",
+    prt_candidates c = { .key = "separable",
         .label = prt_str_of(prt_op_label(parts[1])),
-        .n_ways = 2,
+        .n_candidates = 2,
         .close = close,
         .rule = rule ? 1 : 0 };
-    prt_way *apart = &c.ways[0], *fused = &c.ways[1];
-    prt_way_step *whole = &fused->steps[0];
+    prt_candidate *apart = &c.ways[0], *fused = &c.ways[1];
+    prt_candidate_step *whole = &fused->steps[0];
     if (p->chooser == NULL)
         return rule;
     apart->name = "apart";
     for (uint32_t i = 0; i < 3; i++) {
-        prt_way_step *step = &apart->steps[apart->n_steps];
+        prt_candidate_step *step = &apart->steps[apart->n_steps];
         prt_tensor y;
         if (parts[i] == NULL)
             continue;
@@ -225,7 +226,7 @@ bool prt_ways_separable(const prt_pass *p, const prt_op *const parts[3],
     }
     fused->name = "fused";
     fused->n_steps = 1;
-    *whole = (prt_way_step){ .op = PRT_OP_nhwc_separable, .attrs = attrs, .n_in = n_in };
+    *whole = (prt_candidate_step){ .op = PRT_OP_nhwc_separable, .attrs = attrs, .n_in = n_in };
     for (uint32_t i = 0; i < n_in; i++)
         if (!take_type(in[i], &whole->in[i]))
             return rule;

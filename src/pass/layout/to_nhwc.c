@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* turn.c — making and finding the Transposes between the two orders. */
-#include "pass/layout/turn.h"
+/* to_nhwc.c — making and finding the Transposes between the two orders. */
+#include "pass/layout/to_nhwc.h"
 
 static const int64_t to_first[3][5] = { { 0, 2, 1 }, { 0, 3, 1, 2 }, { 0, 4, 1, 2, 3 } };
 static const int64_t to_last[3][5] = { { 0, 2, 1 }, { 0, 2, 3, 1 }, { 0, 2, 3, 4, 1 } };
 
-bool prt_turn_is_image(const prt_value *v)
+bool prt_to_nhwc_is_image(const prt_value *v)
 {
     return v != NULL && prt_type_is_tensor(v->type) && v->type->rank >= 3 &&
         v->type->rank <= PRT_TURN_RANK;
@@ -17,30 +17,30 @@ static bool has_perm(const prt_op *op, const int64_t *perm, uint32_t rank)
     return a->perm.count == rank && memcmp(a->perm.data, perm, rank * sizeof(int64_t)) == 0;
 }
 
-prt_value *prt_turn_source(const prt_value *v)
+prt_value *prt_to_nhwc_source(const prt_value *v)
 {
-    if (!prt_turn_is_image(v) || v->def == NULL || !prt_op_is(v->def, PRT_OP_transpose))
+    if (!prt_to_nhwc_is_image(v) || v->def == NULL || !prt_op_is(v->def, PRT_OP_transpose))
         return NULL;
     const uint32_t rank = (uint32_t)v->type->rank;
     prt_value *x = prt_op_input(v->def, 0);
-    return has_perm(v->def, to_first[rank - 3], rank) && prt_turn_is_image(x) ? x : NULL;
+    return has_perm(v->def, to_first[rank - 3], rank) && prt_to_nhwc_is_image(x) ? x : NULL;
 }
 
-bool prt_turn_is_last(const prt_op *op)
+bool prt_to_nhwc_is_last(const prt_op *op)
 {
     const prt_value *x = prt_op_input(op, 0);
-    return prt_turn_is_image(x) &&
+    return prt_to_nhwc_is_image(x) &&
         has_perm(op, to_last[x->type->rank - 3], (uint32_t)x->type->rank);
 }
 
-prt_value *prt_turn_last(prt_build *b, prt_value *v)
+prt_value *prt_to_nhwc_last(prt_build *b, prt_value *v)
 {
-    prt_value *source = prt_turn_source(v);
+    prt_value *source = prt_to_nhwc_source(v);
     const uint32_t rank = (uint32_t)v->type->rank;
     return source != NULL ? source : prt_match_transposed(b, v, rank, to_last[rank - 3]);
 }
 
-void prt_turn_replace(prt_build *b, prt_op *root, uint32_t i, prt_value *y)
+void prt_to_nhwc_replace(prt_build *b, prt_op *root, uint32_t i, prt_value *y)
 {
     if (y == NULL)
         return;
@@ -50,7 +50,7 @@ void prt_turn_replace(prt_build *b, prt_op *root, uint32_t i, prt_value *y)
         (void)prt_pass_replace(b, &root->out[i], turned);
 }
 
-prt_value *prt_turn_reshape(prt_build *b, prt_value *x, uint32_t rank, const int64_t *dims)
+prt_value *prt_to_nhwc_reshape(prt_build *b, prt_value *x, uint32_t rank, const int64_t *dims)
 {
     int64_t shape[PRT_MAX_RANK];
     uint32_t open = 0;

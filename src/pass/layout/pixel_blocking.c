@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* wide.c — see wide.h. */
-#include "pass/layout/wide.h"
+/* pixel_blocking.c — see wide.h. */
+#include "pass/layout/pixel_blocking.h"
 
-#include "pass/layout/turn.h"
+#include "pass/layout/to_nhwc.h"
 
 enum { LANES = 16 };
 static const double GAIN = 0.8; /* it has to stay below this share of the time */
 
 /* Products that a row costs, in lanes, if `by` pixels are worked on at once; `rows` of taps make
  * one of y. A result with too many pixels is copied. */
-static double cost(const prt_wide *v, int64_t filters, double rows, int64_t by)
+static double cost(const prt_pixel_blocking *v, int64_t filters, double rows, int64_t by)
 {
     const int64_t lanes = (by * filters + LANES - 1) / LANES * LANES;
     const int64_t tiles = (v->pixels - 1) / by + 1;
@@ -31,12 +31,12 @@ static bool is_plain(const prt_nhwc_weights *form, const prt_type *y, const prt_
     return open < 2 && prt_dim_is_number(y->dims[y->rank - 1]);
 }
 
-prt_wide prt_wide_of(const prt_nhwc_weights *form, const prt_type *y, const prt_window *w,
-    bool exact)
+prt_pixel_blocking prt_pixel_blocking_of(const prt_nhwc_weights *form, const prt_type *y,
+    const prt_window *w, bool exact)
 {
     const uint32_t last = w->rank - 1;
     const int64_t filters = (int64_t)form->filters;
-    prt_wide v = { .by = 1, .step = w->stride[last], .taps = w->kernel[last] };
+    prt_pixel_blocking v = { .by = 1, .step = w->stride[last], .taps = w->kernel[last] };
     if (!is_plain(form, y, w) || v.step >= v.taps || v.taps > INT32_MAX / LANES / LANES)
         return v;
     v.pixels = y->dims[y->rank - 1];
@@ -54,8 +54,8 @@ prt_wide prt_wide_of(const prt_nhwc_weights *form, const prt_type *y, const prt_
     return v;
 }
 
-void prt_wide_apply(const prt_wide *v, const prt_window *w, prt_nhwc_weights *form, int64_t *kernel,
-    int64_t *strides, int64_t *pads)
+void prt_pixel_blocking_apply(const prt_pixel_blocking *v, const prt_window *w,
+    prt_nhwc_weights *form, int64_t *kernel, int64_t *strides, int64_t *pads)
 {
     const uint32_t last = w->rank - 1;
     const int64_t more = (v->by - 1) * v->step;
@@ -67,7 +67,8 @@ void prt_wide_apply(const prt_wide *v, const prt_window *w, prt_nhwc_weights *fo
     pads[w->rank + last] += over; /* what was left over at the end of a row is left over still */
 }
 
-void prt_wide_lay(const prt_wide *v, const prt_nhwc_weights *form, const float *from, float *to)
+void prt_pixel_blocking_lay(const prt_pixel_blocking *v, const prt_nhwc_weights *form,
+    const float *from, float *to)
 {
     const size_t wide = (size_t)(v->taps + (v->by - 1) * v->step), taps = (size_t)v->taps;
     const size_t filters = form->filters / (size_t)v->by;
@@ -79,7 +80,7 @@ void prt_wide_lay(const prt_wide *v, const prt_nhwc_weights *form, const float *
                 from + (i % filters * rows + r) * taps, taps * sizeof(float));
 }
 
-prt_value *prt_wide_bias(prt_build *b, const prt_wide *v, prt_value *bias)
+prt_value *prt_pixel_blocking_bias(prt_build *b, const prt_pixel_blocking *v, prt_value *bias)
 {
     return bias != NULL ? prt_build_binary(b, PRT_OP_tile, bias, prt_build_i64s(b, 1, &v->by))
                         : NULL;
@@ -92,18 +93,20 @@ static prt_value *shaped(prt_build *b, const prt_type *y, int64_t row, int64_t c
     int64_t dims[PRT_MAX_RANK];
     const uint32_t rank = (uint32_t)y->rank;
     for (uint32_t i = 0; i < rank; i++)
-        dims[prt_turn_axis(i, rank)] = y->dims[i];
+        dims[prt_to_nhwc_axis(i, rank)] = y->dims[i];
     dims[rank - 2] = row;
     dims[rank - 1] = channels;
-    return prt_turn_reshape(b, x, rank, dims);
+    return prt_to_nhwc_reshape(b, x, rank, dims);
 }
 
-prt_value *prt_wide_joined(prt_build *b, const prt_wide *v, const prt_type *y, prt_value *x)
+prt_value *prt_pixel_blocking_joined(prt_build *b, const prt_pixel_blocking *v, const prt_type *y,
+    prt_value *x)
 {
     return shaped(b, y, v->tiles, y->dims[1] * v->by, x);
 }
 
-prt_value *prt_wide_apart(prt_build *b, const prt_wide *v, const prt_type *y, prt_value *x)
+prt_value *prt_pixel_blocking_apart(prt_build *b, const prt_pixel_blocking *v, const prt_type *y,
+    prt_value *x)
 {
     const int64_t zero = 0, axis = y->rank - 2;
     x = shaped(b, y, v->tiles * v->by, y->dims[1], x);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fuse.c — several graphs as branches of one: structure, names, types, what is refused; and
- * the mark of the program that it becomes. */
-#include "ir/fuse.h"
+/* test_merge_models.c — several graphs as branches of one: structure, names, types, what is
+ * refused; and the mark of the program that it becomes. */
+#include "ir/merge_models.h"
 
 #include "compiler/compile.h"
 #include "ir/extra.h"
@@ -15,7 +15,7 @@ static prt_module *fuse_texts(const char *a, const char *b)
     const prt_graph *first = graph_from_text(a), *second = graph_from_text(b);
     const prt_module *modules[2] = { first->module, second->module };
     prt_module *out = NULL;
-    const poprt_status status = prt_ir_fuse(modules, 2, &out);
+    const poprt_status status = prt_ir_merge_models(modules, 2, &out);
     ck_assert_msg(status == POPRT_OK, "%s: %s", prt_error_last()->subject,
         prt_error_last()->message);
     prt_module_release(modules[0]->main->module);
@@ -32,7 +32,7 @@ static void check_refusal(const char *text, poprt_status status, const char *sub
                     *second = graph_from_text("x = input f32[2]\ny = neg x\nreturn y\n");
     const prt_module *modules[2] = { first->module, second->module };
     prt_module *out = NULL;
-    ck_assert_int_eq(prt_ir_fuse(modules, 2, &out), status);
+    ck_assert_int_eq(prt_ir_merge_models(modules, 2, &out), status);
     ck_assert_ptr_null(out);
     ck_assert_str_eq(prt_error_last()->subject, subject);
     ck_assert_msg(strstr(prt_error_last()->message, part) != NULL, "%s", prt_error_last()->message);
@@ -81,7 +81,7 @@ START_TEST(graphs_become_branches)
         "  }\n"
         "} @graph1\n"
         "return graph0/out, graph1/y\n");
-    ck_assert_uint_eq(prt_ir_fused(m), 2);
+    ck_assert_uint_eq(prt_ir_merged_models(m), 2);
     prt_module_release(m);
 }
 END_TEST
@@ -93,7 +93,7 @@ START_TEST(weights_share_their_bytes_and_outlive_the_models)
     const prt_module *modules[2] = { a->module, a->module };
     const unsigned char *bytes = a->constants.data[0]->constant->data;
     prt_module *m = NULL;
-    ck_assert_int_eq(prt_ir_fuse(modules, 2, &m), POPRT_OK);
+    ck_assert_int_eq(prt_ir_merge_models(modules, 2, &m), POPRT_OK);
     prt_module_release(a->module);
     uint32_t found = 0;
     prt_for_each_op (op, m->main)
@@ -153,7 +153,7 @@ START_TEST(symbols_of_two_models_are_two)
     ck_assert_int_eq(prt_module_set_input_shape(b->module, "x", &three, 1), POPRT_OK);
     ck_assert_int_eq(prt_ir_infer(a->module->main), POPRT_OK);
     ck_assert_int_eq(prt_ir_infer(b->module->main), POPRT_OK);
-    ck_assert_int_eq(prt_ir_fuse(modules, 2, &m), POPRT_OK);
+    ck_assert_int_eq(prt_ir_merge_models(modules, 2, &m), POPRT_OK);
     for (size_t i = 0; i < prt_dims_count(m->dims); i++)
         if (prt_dims_at(m->dims, i)->op == PRT_DIM_SYMBOL) {
             const uint32_t graph = prt_fused_graph_of(prt_dims_at(m->dims, i)->symbol);
@@ -181,7 +181,7 @@ START_TEST(versions_are_the_newest_and_metadata_is_kept_apart)
     a->module->ir_version = 7;
     b->module->ir_version = 4;
     ck_assert_int_eq(prt_module_set_metadata(b->module, "key", PRT_STR("value")), POPRT_OK);
-    ck_assert_int_eq(prt_ir_fuse(modules, 2, &m), POPRT_OK);
+    ck_assert_int_eq(prt_ir_merge_models(modules, 2, &m), POPRT_OK);
     ck_assert_int_eq(prt_module_opset(m, PRT_STR("")), 13);
     ck_assert_int_eq(prt_module_opset(m, PRT_STR("ai.onnx.ml")), 2);
     ck_assert_int_eq(m->ir_version, 7);
@@ -206,10 +206,10 @@ START_TEST(what_cannot_be_fused_is_named)
     prt_module *out = NULL;
     for (size_t i = 0; i < 65; i++)
         modules[i] = g->module;
-    ck_assert_int_eq(prt_ir_fuse(modules, 1, &out), POPRT_E_ARG);
-    ck_assert_int_eq(prt_ir_fuse(modules, 65, &out), POPRT_E_ARG);
-    ck_assert_int_eq(prt_ir_fuse(modules, 64, &out), POPRT_OK);
-    ck_assert_uint_eq(prt_ir_fused(out), 64);
+    ck_assert_int_eq(prt_ir_merge_models(modules, 1, &out), POPRT_E_ARG);
+    ck_assert_int_eq(prt_ir_merge_models(modules, 65, &out), POPRT_E_ARG);
+    ck_assert_int_eq(prt_ir_merge_models(modules, 64, &out), POPRT_OK);
+    ck_assert_uint_eq(prt_ir_merged_models(out), 64);
     ck_assert_uint_eq(out->main->inputs.count, 65);
     prt_module_release(out);
     module_free((prt_graph *)(uintptr_t)g);
@@ -226,12 +226,12 @@ START_TEST(the_mark_is_a_number_of_graphs)
     } rows[] = { { "2", 2 }, { "64", 64 }, { "65", 0 }, { "1", 0 }, { "", 0 }, { "two", 0 },
         { "-2", 0 }, { "002", 0 } };
     const prt_graph *g = graph_from_text("x = input f32[2]\ny = neg x\nreturn y\n");
-    ck_assert_uint_eq(prt_ir_fused(g->module), 0);
+    ck_assert_uint_eq(prt_ir_merged_models(g->module), 0);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         ck_assert_int_eq(prt_module_set_metadata(g->module, PRT_FUSED_KEY,
                              prt_str_of(rows[i].text)),
             POPRT_OK);
-        ck_assert_msg(prt_ir_fused(g->module) == rows[i].count, "%s", rows[i].text);
+        ck_assert_msg(prt_ir_merged_models(g->module) == rows[i].count, "%s", rows[i].text);
     }
     module_free((prt_graph *)(uintptr_t)g);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * narrow_conv.c — what narrow_weights makes of NhwcConv with compute=i8: NhwcQuantizedConv. Not of
- * convolutions of each channel by itself, of a model's images or with a gate.
+ * low_precision_conv.c — what narrow_weights makes of NhwcConv with compute=i8: NhwcQuantizedConv.
+ * Not of convolutions of each channel by itself, of a model's images or with a gate.
  */
 #include <math.h>
 
@@ -112,7 +112,7 @@ static prt_nhwc_quantized_conv_attrs attrs_of(const prt_nhwc_conv_attrs *a)
     return to;
 }
 
-bool prt_narrow_conv(prt_pass *p, prt_build *b, prt_op *root)
+bool prt_low_precision_conv(prt_pass *p, prt_build *b, prt_op *root)
 {
     const prt_nhwc_conv_attrs *a = root->attrs;
     prt_value *in[6] = { prt_op_input(root, 0), NULL, NULL, NULL, prt_op_input(root, 2),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* depth.c — blocks of pixels as channels and back, where channels come last. */
-#include "pass/layout/turn.h"
+/* depth_to_space.c — blocks of pixels as channels and back, where channels come last. */
+#include "pass/layout/to_nhwc.h"
 
 /* Reshape, Transpose, Reshape. */
 static prt_value *moved(prt_build *b, prt_value *x, uint32_t rank, const int64_t *apart,
@@ -10,7 +10,7 @@ static prt_value *moved(prt_build *b, prt_value *x, uint32_t rank, const int64_t
     return prt_match_shaped(b, x, last_rank, last);
 }
 
-prt_value *prt_turn_side_by_side(prt_build *b, prt_value *x, uint32_t axes, const int64_t *block,
+prt_value *prt_to_nhwc_side_by_side(prt_build *b, prt_value *x, uint32_t axes, const int64_t *block,
     const int64_t *size, int64_t channels)
 {
     int64_t apart[2 * PRT_TURN_RANK] = { 0 }, turn[2 * PRT_TURN_RANK] = { 0 };
@@ -32,8 +32,8 @@ prt_value *prt_turn_side_by_side(prt_build *b, prt_value *x, uint32_t axes, cons
 /* The input, channels last and of known dims but for the first, or NULL. */
 static prt_value *source_of(const prt_op *root, int64_t *channels)
 {
-    prt_value *x = prt_turn_source(prt_op_input(root, 0));
-    if (x == NULL || x->type->rank != 4 || !prt_turn_is_image(&root->out[0]))
+    prt_value *x = prt_to_nhwc_source(prt_op_input(root, 0));
+    if (x == NULL || x->type->rank != 4 || !prt_to_nhwc_is_image(&root->out[0]))
         return NULL;
     for (uint32_t i = 1; i < 4; i++)
         if (!prt_dim_is_number(x->type->dims[i]) || x->type->dims[i] == 0)
@@ -42,7 +42,7 @@ static prt_value *source_of(const prt_op *root, int64_t *channels)
     return x;
 }
 
-bool prt_turn_to_space(prt_build *b, prt_op *root)
+bool prt_to_nhwc_to_space(prt_build *b, prt_op *root)
 {
     static const int64_t turn[6] = { 0, 1, 4, 2, 5, 3 };
     const prt_depth_to_space_attrs *a = root->attrs;
@@ -55,13 +55,13 @@ bool prt_turn_to_space(prt_build *b, prt_op *root)
     channels /= n * n;
     const int64_t block[2] = { n, n }, apart[6] = { 0, 0, 0, channels, n, n };
     const int64_t dims[4] = { 0, rows, columns, channels };
-    prt_turn_replace(b, root, 0,
-        prt_str_is(a->mode, "DCR") ? prt_turn_side_by_side(b, x, 2, block, dims + 1, channels)
+    prt_to_nhwc_replace(b, root, 0,
+        prt_str_is(a->mode, "DCR") ? prt_to_nhwc_side_by_side(b, x, 2, block, dims + 1, channels)
                                    : moved(b, x, 6, apart, turn, 4, dims));
     return true;
 }
 
-bool prt_turn_to_depth(prt_build *b, prt_op *root)
+bool prt_to_nhwc_to_depth(prt_build *b, prt_op *root)
 {
     static const int64_t turn[6] = { 0, 1, 3, 2, 4, 5 }, crd[6] = { 0, 1, 3, 5, 2, 4 };
     const prt_space_to_depth_attrs *a = root->attrs;
@@ -73,7 +73,7 @@ bool prt_turn_to_depth(prt_build *b, prt_op *root)
     const int64_t rows = x->type->dims[1] / n, columns = x->type->dims[2] / n;
     const int64_t apart[6] = { 0, rows, n, columns, n, channels };
     const int64_t dims[4] = { 0, rows, columns, channels * n * n };
-    prt_turn_replace(b, root, 0,
+    prt_to_nhwc_replace(b, root, 0,
         moved(b, x, 6, apart, prt_str_is(a->mode, "DCR") ? turn : crd, 4, dims));
     return true;
 }

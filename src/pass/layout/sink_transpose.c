@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * movers.c — operators that a turn to channels first may come after instead of before: each gets
- * its input as it lies, with axes renamed, and its output is turned.
+ * sink_transpose.c — operators that a turn to channels first may come after instead of before: each
+ * gets its input as it lies, with axes renamed, and its output is turned.
  */
 #include "op/share/shape_values.h"
-#include "pass/layout/turn.h"
+#include "pass/layout/to_nhwc.h"
 
 /* A constant list of integers at input `slot`. */
 static bool ints_at(const prt_op *op, uint32_t slot, uint32_t count, int64_t *to)
@@ -53,13 +53,13 @@ static bool may_turn_back(uint32_t rank, uint32_t turned, uint32_t images)
     return rank == 3 && 2 * turned <= images;
 }
 
-bool prt_turn_elementwise(prt_build *b, prt_op *root)
+bool prt_to_nhwc_elementwise(prt_build *b, prt_op *root)
 {
     prt_value *in[PRT_MAX_RANK];
     const uint32_t rank = (uint32_t)root->out[0].type->rank;
     uint32_t turned = 0, images = 0;
     bool turn[PRT_MAX_RANK] = { false };
-    if (root->n_out != 1 || root->n_in > PRT_MAX_RANK || !prt_turn_is_image(&root->out[0]))
+    if (root->n_out != 1 || root->n_in > PRT_MAX_RANK || !prt_to_nhwc_is_image(&root->out[0]))
         return false;
     /* The table of a ByteTable is for all elements. */
     const uint32_t n_data = root->def->id == PRT_OP_byte_table ? 1 : root->n_in;
@@ -67,10 +67,10 @@ bool prt_turn_elementwise(prt_build *b, prt_op *root)
         in[i] = prt_op_input(root, i);
     for (uint32_t i = 0; i < n_data; i++) {
         prt_value *v = prt_op_input(root, i);
-        const bool whole = prt_turn_is_image(v) && (uint32_t)v->type->rank == rank;
+        const bool whole = prt_to_nhwc_is_image(v) && (uint32_t)v->type->rank == rank;
         in[i] = v;
-        turned += whole && prt_turn_source(v) != NULL;
-        turn[i] = whole && (prt_turn_source(v) != NULL || v->constant == NULL);
+        turned += whole && prt_to_nhwc_source(v) != NULL;
+        turn[i] = whole && (prt_to_nhwc_source(v) != NULL || v->constant == NULL);
         images += turn[i];
         if (v != NULL && !turn[i] && small(v, rank) == 0)
             return false;
@@ -82,11 +82,11 @@ bool prt_turn_elementwise(prt_build *b, prt_op *root)
             continue;
         const int64_t count = small(in[i], rank);
         if (turn[i])
-            in[i] = prt_turn_last(b, in[i]);
+            in[i] = prt_to_nhwc_last(b, in[i]);
         else if (in[i]->type->rank > 1)
-            in[i] = prt_turn_reshape(b, in[i], 1, &count);
+            in[i] = prt_to_nhwc_reshape(b, in[i], 1, &count);
     }
-    prt_turn_replace(b, root, 0, prt_build_op(b, root->def->id, root->attrs, root->n_in, in));
+    prt_to_nhwc_replace(b, root, 0, prt_build_op(b, root->def->id, root->attrs, root->n_in, in));
     return true;
 }
 
@@ -94,47 +94,47 @@ bool prt_turn_elementwise(prt_build *b, prt_op *root)
 
 static int64_t axis_of(int64_t axis, int32_t rank)
 {
-    return (int64_t)prt_turn_axis((uint32_t)(axis < 0 ? axis + rank : axis), (uint32_t)rank);
+    return (int64_t)prt_to_nhwc_axis((uint32_t)(axis < 0 ? axis + rank : axis), (uint32_t)rank);
 }
 
 enum { MOST_PARTS = 64 };
 
-bool prt_turn_concat(prt_build *b, prt_op *root)
+bool prt_to_nhwc_concat(prt_build *b, prt_op *root)
 {
     const prt_concat_attrs *a = root->attrs;
     prt_concat_attrs attrs = *a;
     prt_value *in[MOST_PARTS];
     uint32_t turned = 0;
-    if (root->n_in > MOST_PARTS || !prt_turn_is_image(&root->out[0]))
+    if (root->n_in > MOST_PARTS || !prt_to_nhwc_is_image(&root->out[0]))
         return false;
     for (uint32_t i = 0; i < root->n_in; i++) {
         in[i] = prt_op_input(root, i);
-        if (!prt_turn_is_image(in[i]))
+        if (!prt_to_nhwc_is_image(in[i]))
             return false;
-        turned += prt_turn_source(in[i]) != NULL;
+        turned += prt_to_nhwc_source(in[i]) != NULL;
     }
     if (turned == 0 || 2 * turned < root->n_in ||
         may_turn_back((uint32_t)root->out[0].type->rank, turned, root->n_in))
         return false;
     for (uint32_t i = 0; i < root->n_in; i++)
-        if ((in[i] = prt_turn_last(b, in[i])) == NULL)
+        if ((in[i] = prt_to_nhwc_last(b, in[i])) == NULL)
             return true;
     PRT_ATTR_GIVE(attrs, concat, axis, axis_of(a->axis, root->out[0].type->rank));
-    prt_turn_replace(b, root, 0, prt_build_op(b, PRT_OP_concat, &attrs, root->n_in, in));
+    prt_to_nhwc_replace(b, root, 0, prt_build_op(b, PRT_OP_concat, &attrs, root->n_in, in));
     return true;
 }
 
-bool prt_turn_split(prt_build *b, prt_op *root)
+bool prt_to_nhwc_split(prt_build *b, prt_op *root)
 {
     const prt_split_attrs *a = root->attrs;
     prt_split_attrs attrs = *a;
-    prt_value *in[2] = { prt_turn_source(prt_op_input(root, 0)), prt_op_input(root, 1) };
+    prt_value *in[2] = { prt_to_nhwc_source(prt_op_input(root, 0)), prt_op_input(root, 1) };
     bool read = false;
     if (in[0] == NULL)
         return false;
     for (uint32_t i = 0; i < root->n_out; i++) {
         read = read || prt_value_used(&root->out[i]);
-        if (!prt_turn_is_image(&root->out[i]))
+        if (!prt_to_nhwc_is_image(&root->out[i]))
             return false;
     }
     if (!read)
@@ -143,7 +143,7 @@ bool prt_turn_split(prt_build *b, prt_op *root)
     prt_op *op = prt_build_op_n(b, PRT_OP_split, &attrs, in[1] != NULL ? 2 : 1, in, root->n_out);
     for (uint32_t i = 0; op != NULL && i < root->n_out; i++)
         if (prt_value_used(&root->out[i]))
-            prt_turn_replace(b, root, i, &op->out[i]);
+            prt_to_nhwc_replace(b, root, i, &op->out[i]);
     return true;
 }
 
@@ -151,12 +151,12 @@ bool prt_turn_split(prt_build *b, prt_op *root)
 static void turn_list(const int64_t *from, uint32_t rank, int64_t *to)
 {
     for (uint32_t i = 0; i < rank; i++)
-        to[prt_turn_axis(i, rank)] = from[i];
+        to[prt_to_nhwc_axis(i, rank)] = from[i];
 }
 
-bool prt_turn_pad(prt_build *b, prt_op *root)
+bool prt_to_nhwc_pad(prt_build *b, prt_op *root)
 {
-    prt_value *x = prt_turn_source(prt_op_input(root, 0));
+    prt_value *x = prt_to_nhwc_source(prt_op_input(root, 0));
     int64_t pads[2 * PRT_TURN_RANK], turned[2 * PRT_TURN_RANK];
     if (x == NULL || root->n_in > 3)
         return false;
@@ -166,13 +166,13 @@ bool prt_turn_pad(prt_build *b, prt_op *root)
     turn_list(pads, rank, turned);
     turn_list(pads + rank, rank, turned + rank);
     prt_value *in[3] = { x, prt_build_i64s(b, 2 * rank, turned), prt_op_input(root, 2) };
-    prt_turn_replace(b, root, 0, prt_build_op(b, PRT_OP_pad, root->attrs, root->n_in, in));
+    prt_to_nhwc_replace(b, root, 0, prt_build_op(b, PRT_OP_pad, root->attrs, root->n_in, in));
     return true;
 }
 
-bool prt_turn_slice(prt_build *b, prt_op *root)
+bool prt_to_nhwc_slice(prt_build *b, prt_op *root)
 {
-    prt_value *x = prt_turn_source(prt_op_input(root, 0));
+    prt_value *x = prt_to_nhwc_source(prt_op_input(root, 0));
     int64_t axes[PRT_MAX_RANK];
     const uint32_t count = count_at(root, 3);
     if (x == NULL || root->n_in < 4 || count > PRT_TURN_RANK || !ints_at(root, 3, count, axes) ||
@@ -182,16 +182,16 @@ bool prt_turn_slice(prt_build *b, prt_op *root)
         axes[i] = axis_of(axes[i], x->type->rank);
     prt_value *in[5] = { x, prt_op_input(root, 1), prt_op_input(root, 2),
         prt_build_i64s(b, count, axes), prt_op_input(root, 4) };
-    prt_turn_replace(b, root, 0, prt_build_op(b, PRT_OP_slice, root->attrs, root->n_in, in));
+    prt_to_nhwc_replace(b, root, 0, prt_build_op(b, PRT_OP_slice, root->attrs, root->n_in, in));
     return true;
 }
 
 /* ---- images ---- */
 
-bool prt_turn_resize(prt_build *b, prt_op *root)
+bool prt_to_nhwc_resize(prt_build *b, prt_op *root)
 {
     const prt_resize_attrs *a = root->attrs;
-    prt_value *x = prt_turn_source(prt_op_input(root, 0));
+    prt_value *x = prt_to_nhwc_source(prt_op_input(root, 0));
     const uint32_t slot = prt_op_input(root, 3) != NULL ? 3 : 2;
     prt_tensor t;
     if (x == NULL || a->axes.count != 0 ||
@@ -205,21 +205,21 @@ bool prt_turn_resize(prt_build *b, prt_op *root)
     float scales[PRT_TURN_RANK];
     for (uint32_t i = 0; i < rank; i++) {
         const double v = prt_load_f64(t.dtype, t.data, i);
-        sizes[prt_turn_axis(i, rank)] = (int64_t)v;
-        scales[prt_turn_axis(i, rank)] = (float)v;
+        sizes[prt_to_nhwc_axis(i, rank)] = (int64_t)v;
+        scales[prt_to_nhwc_axis(i, rank)] = (float)v;
     }
     const int64_t dim = rank;
     prt_value *in[4] = { x, NULL, NULL, NULL };
     in[slot] = slot == 3 ? prt_build_i64s(b, rank, sizes)
                          : prt_build_tensor(b, PRT_DTYPE_f32, 1, &dim, scales);
-    prt_turn_replace(b, root, 0, prt_build_op(b, PRT_OP_resize, a, slot + 1, in));
+    prt_to_nhwc_replace(b, root, 0, prt_build_op(b, PRT_OP_resize, a, slot + 1, in));
     return true;
 }
 
-bool prt_turn_reduce(prt_build *b, prt_op *root)
+bool prt_to_nhwc_reduce(prt_build *b, prt_op *root)
 {
     const prt_reduce_mean_attrs *a = root->attrs;
-    prt_value *x = prt_turn_source(prt_op_input(root, 0));
+    prt_value *x = prt_to_nhwc_source(prt_op_input(root, 0));
     int64_t axes[PRT_MAX_RANK];
     const uint32_t count = count_at(root, 1);
     bool kept = true; /* images and channels */
@@ -236,28 +236,28 @@ bool prt_turn_reduce(prt_build *b, prt_op *root)
     prt_value *in[2] = { x, prt_build_i64s(b, count, axes) };
     prt_value *y = prt_build_op(b, root->def->id, root->attrs, 2, in);
     if (a->keepdims != 0)
-        prt_turn_replace(b, root, 0, y);
+        prt_to_nhwc_replace(b, root, 0, y);
     else if (y != NULL)
         (void)prt_pass_replace(b, &root->out[0], y);
     return true;
 }
 
-bool prt_turn_global(prt_build *b, prt_op *root)
+bool prt_to_nhwc_global(prt_build *b, prt_op *root)
 {
     static const int64_t axes[3] = { 1, 2, 3 };
-    prt_value *x = prt_turn_source(prt_op_input(root, 0));
+    prt_value *x = prt_to_nhwc_source(prt_op_input(root, 0));
     if (x == NULL)
         return false;
     prt_value *in[2] = { x, prt_build_i64s(b, (uint32_t)x->type->rank - 2, axes) };
     const uint32_t id =
         prt_op_is(root, PRT_OP_global_max_pool) ? PRT_OP_reduce_max : PRT_OP_reduce_mean;
-    prt_turn_replace(b, root, 0, prt_build_op(b, id, NULL, 2, in));
+    prt_to_nhwc_replace(b, root, 0, prt_build_op(b, id, NULL, 2, in));
     return true;
 }
 
-bool prt_turn_norm(prt_build *b, prt_op *root)
+bool prt_to_nhwc_norm(prt_build *b, prt_op *root)
 {
-    prt_value *x = prt_turn_source(prt_op_input(root, 0));
+    prt_value *x = prt_to_nhwc_source(prt_op_input(root, 0));
     prt_nhwc_group_norm_attrs attrs = PRT_ATTRS_OF(nhwc_group_norm);
     float epsilon;
     int64_t groups;
@@ -278,6 +278,6 @@ bool prt_turn_norm(prt_build *b, prt_op *root)
     PRT_ATTR_GIVE(attrs, nhwc_group_norm, num_groups, groups);
     PRT_ATTR_GIVE(attrs, nhwc_group_norm, epsilon, epsilon);
     prt_value *in[3] = { x, prt_op_input(root, 1), prt_op_input(root, 2) };
-    prt_turn_replace(b, root, 0, prt_build_op(b, PRT_OP_nhwc_group_norm, &attrs, 3, in));
+    prt_to_nhwc_replace(b, root, 0, prt_build_op(b, PRT_OP_nhwc_group_norm, &attrs, 3, in));
     return true;
 }
