@@ -233,7 +233,7 @@ static poprt_status visit_graph(walk *w, prt_graph *g)
 {
     prt_op *op = g->last;
     while (op != NULL) {
-        prt_op *const behind = op->next;
+        prt_op *behind = op->next;
         if (is_done(op, w->target)) {
             op = op->prev;
             continue;
@@ -241,6 +241,8 @@ static poprt_status visit_graph(walk *w, prt_graph *g)
         PRT_TRY(visit(w, op));
         if (!op->dead)
             mark_done(op, w->target);
+        while (behind != NULL && behind->dead) /* erased ops keep the links that they had */
+            behind = behind->next;
         op = behind != NULL ? behind->prev : g->last;
     }
     return POPRT_OK;
