@@ -16,7 +16,7 @@ echo "ONNX to PopEF:"
 set -x
 $build/src/tools/poprt --input_model tests/fixtures/digits/model.onnx --export_popef --output_dir $build
 $build/src/tools/poprt inspect $build/executable.popef
-cc -Iinclude tests/api/example_digits.c -o $build/example_digits \
+cc -Iinclude examples/digits.c -o $build/example_digits \
     -L$build/src/api -lpoprt -lm -Wl,-rpath,"$PWD/$build/src/api"
 $build/example_digits $build/executable.popef tests/fixtures/digits/images.npy \
     tests/fixtures/digits/labels.npy

@@ -53,7 +53,7 @@ link_static() {
     flags=$(PKG_CONFIG_LIBDIR="$work/install/lib/pkgconfig" pkg-config --static --cflags --libs \
         poprt) || return 1
     echo "$flags"
-    musl-gcc -static -o "$work/digits" tests/api/example_digits.c $flags -lm
+    musl-gcc -static -o "$work/digits" examples/digits.c $flags -lm
 }
 
 static_runs() {

@@ -9,7 +9,7 @@
 #   c       compiled with -Wall -Wextra -Werror against include/. A block that defines main is a whole
 #           program. Any other block is the body of a function: its #include lines move to the top,
 #           after <poprt/poprt.h> and the usual headers of C.
-#   sh      run by `sh -eu` in a folder for the page, in which tests/, include/ and build/release/ are
+#   sh      run by `sh -eu` in a folder for the page, in which tests/, examples/, include/ and build/release/ are
 #           those of the tree and `poprt`, `poprt_exec` and `pkg-config poprt` are the build's. The
 #           blocks of a page run in order in the same folder.
 #   python  compiled by py_compile.
@@ -106,7 +106,7 @@ while IFS=$tab read -r block page line language context name reason scope <&3; d
     if [ "$page" != "$page_before" ]; then
         folder=$work/pages/$(echo "$page" | tr / _)
         mkdir -p "$folder/build"
-        ln -s "$root/tests" "$root/include" "$folder/"
+        ln -s "$root/tests" "$root/examples" "$root/include" "$folder/"
         ln -s "$build" "$folder/build/release"
         page_before=$page
     fi

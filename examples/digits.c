@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * example_digits.c — an example of the interface, and a test: reads handwritten digits with a
- * compiled model, draws some of them beside what was read, and says how many of all it read right.
+ * digits.c — reads handwritten digits with a compiled model, draws some of them with the answers,
+ * and prints how many of all answers are right.
  *
- *     example_digits executable.popef images.npy labels.npy
+ *     digits executable.popef images.npy labels.npy
  *
- * Uses nothing but libpoprt's public headers. Ends with 1 when fewer than 98 % were read right.
+ * Uses nothing but libpoprt's public headers. Ends with 1 when fewer than 98 % of the
+ * answers are right.
  */
 #include <math.h>
 #include <stdio.h>

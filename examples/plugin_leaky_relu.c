@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * leaky_relu.c — a plug-in with one operator: custom.ops.LeakyRelu, y = x where x > 0, alpha * x
- * elsewhere. `infer` says that the output is like the input, `eval` computes it.
+ * plugin_leaky_relu.c — a plug-in with one operator: custom.ops.LeakyRelu, y = x where x > 0, alpha
+ * * x elsewhere. `infer` says that the output is like the input, `eval` computes it.
  */
 #include "poprt/plugin.h"
 
