@@ -8,6 +8,7 @@ int prt_command_run(int argc, char **argv);
 int prt_command_test(int argc, char **argv);
 int prt_command_bench(int argc, char **argv);
 int prt_command_inspect(int argc, char **argv);
+int prt_command_options(int argc, char **argv);
 int prt_command_auto_sharding(int argc, char **argv);
 
 int prt_command_tf2onnx(int argc, char **argv);

@@ -17,6 +17,7 @@ static const struct {
     { "test", prt_command_test },
     { "bench", prt_command_bench },
     { "inspect", prt_command_inspect },
+    { "options", prt_command_options },
     { "auto_sharding", prt_command_auto_sharding },
 };
 
