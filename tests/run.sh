@@ -95,6 +95,14 @@ if build build/sanitize all $kernels -Db_sanitize=address,undefined -Db_lundef=f
     -Doptimization=1 -Ddebug=true -Dinvariants=true -Dc_args=-g1 $gold; then
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 unit build/sanitize 4
 fi
+# Data races: the tests that use threads, under the thread sanitizer.
+if build build/thread tests/par_test_pool $kernels -Db_sanitize=thread -Db_lundef=false \
+    -Doptimization=1 -Ddebug=true -Dc_args=-g1 $gold &&
+    ninja -C build/thread tests/par_test_queue tests/runtime_test_session \
+        tests/api/test_api_stepio tests/api/test_api_threads; then
+    TSAN_OPTIONS=halt_on_error=1 unit build/thread 4 --no-rebuild par/pool \
+        par/queue runtime/session api/stepio api/threads
+fi
 # Kernels of AVX-512 and AMX, whatever the processor: what tests them is built and no more. Two that
 # take long are left to `meson test -C build/emulate`.
 if build build/emulate src/tools/poprt --werror -Demulate=true; then

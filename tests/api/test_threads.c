@@ -289,6 +289,9 @@ END_TEST
 
 START_TEST(both_sides_of_a_fork_go_on)
 {
+#ifdef __SANITIZE_THREAD__
+    return; /* the thread sanitizer does not support threads that start after fork */
+#endif
     poprt_env_options options = POPRT_ENV_OPTIONS_INIT;
     poprt_env *env = NULL;
     poprt_session *session = NULL;
