@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# named.sh ROOT — is every source named by a test? A test names a source NAME.c when it is called
+# test_NAME.c or corpus/NAME.txt, or when the first 15 lines of the test name "NAME.c". Ends with 1
+# and the sources that no test names.
+cd "$1" || exit 2
+find tests -name '*.[ch]' -o -name '*.sh' -o -name '*.py' | xargs -n 1 sed 15q |
+    grep -oE '[A-Za-z0-9_]+\.c\b' | sort -u >"${TMPDIR:-/tmp}/named.$$"
+find tests -name 'test_*.c' | sed 's,.*/test_,,' >>"${TMPDIR:-/tmp}/named.$$"
+find tests/corpus -name '*.txt' | sed 's,.*/,,; s,txt$,c,' >>"${TMPDIR:-/tmp}/named.$$"
+bad=$(find lib src -name '*.c' | sort | while read -r source; do
+    grep -qxF "${source##*/}" "${TMPDIR:-/tmp}/named.$$" || echo "$source"
+done)
+rm -f "${TMPDIR:-/tmp}/named.$$"
+[ -z "$bad" ] || { echo "no test names these sources:"; echo "$bad"; exit 1; }
