@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* region.c — looking at If and its branches, and moving ops in and out of them. */
+/* region.c — queries about If and its branches, and moving ops in and out of them. */
 #include "pass/engine/region.h"
 
 enum { MAX_DEPTH = 256 };
