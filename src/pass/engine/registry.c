@@ -54,7 +54,7 @@
 
 /* Deviation of results: the median, if it is measured, and the maximum. */
 typedef struct deviation {
-    double middle, most;
+    double median, most;
 } deviation;
 
 static const deviation deviations[PRT_PASS_COUNT] = {
@@ -62,7 +62,7 @@ static const deviation deviations[PRT_PASS_COUNT] = {
 #define OPTION(id, kind, name, initial, doc)
 #define ORDER(id, relation, other)
 #define BOUND(id, relative) [PRT_PASS_ID_##id] = { 0, relative },
-#define TYPICAL(id, middle, most) [PRT_PASS_ID_##id] = { middle, most },
+#define TYPICAL(id, median, worst) [PRT_PASS_ID_##id] = { median, worst },
 #define PASS_END(id)
 #include "pass/passes.def"
 #undef PASS_BEGIN
@@ -179,7 +179,7 @@ double prt_pass_bound(const prt_pass_def *def)
 
 double prt_pass_typical(const prt_pass_def *def)
 {
-    return deviation_of(def).middle;
+    return deviation_of(def).median;
 }
 
 const prt_pass_def *prt_pass_find(const char *name)
