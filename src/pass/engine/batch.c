@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * batch.c — option `gather_ir_passes`: merges consecutive passes that only rewrite graphs into
- * merged apply_ir_pass, which reports merged event. Passes with arguments, passes of a loop and
- * passes outside the registry stay separate.
+ * batch.c — option `gather_ir_passes`: merges consecutive passes that only rewrite graphs into one
+ * apply_ir_pass, which reports one event. Passes with arguments, passes of a loop and passes
+ * outside the registry stay separate.
  */
 #include "pass/engine/manager_state.h"
 
