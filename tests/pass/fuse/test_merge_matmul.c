@@ -55,8 +55,10 @@ START_TEST(what_does_not_fit_is_refused)
     assert_pass_fails(pass, "merge_str=p,r", PLAIN "return z, q\n", POPRT_E_NOT_FOUND,
         "no node of this name");
     assert_pass_fails(pass, "merge_str=p,p", PLAIN "return z, q\n", POPRT_E_ARG, "twice");
-    assert_pass_fails(adds, "merge_str=p,s,q", BIASED "return s, t\n", POPRT_E_ARG, "multiple of 2");
-    assert_pass_fails(adds, "merge_str=p,t,q,s", BIASED "return s, t\n", POPRT_E_ARG, "only reader");
+    assert_pass_fails(adds, "merge_str=p,s,q", BIASED "return s, t\n", POPRT_E_ARG,
+        "multiple of 2");
+    assert_pass_fails(adds, "merge_str=p,t,q,s", BIASED "return s, t\n", POPRT_E_ARG,
+        "only reader");
     assert_pass_fails(pass, "merge_str=p,s", BIASED "return s, t\n", POPRT_E_ARG, "not a MatMul");
     assert_pass_fails(pass, "merge_str=p,q",
         X "y = neg x\np = matmul x w @p\nq = matmul y v @q\n"
