@@ -180,7 +180,7 @@ static bool multiply(prt_pass *p, prt_build *b, prt_op *root, prt_qconv *q, prt_
     if (!prt_qconv_pack(p, b, q, in))
         return false;
     in[0] = prt_to_nhwc_reshape(b, x, 3, dims);
-    v = in[0] != NULL ? prt_qconv_put(b, q, in) : NULL;
+    v = in[0] != NULL ? prt_qconv_build(b, q, in) : NULL;
     (void)finish(b, root, v != NULL ? prt_to_nhwc_reshape(b, v, (uint32_t)y->rank, y->dims) : NULL);
     return true;
 }
@@ -191,7 +191,7 @@ static bool apply_matmul(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *in[8] = { NULL };
     for (uint32_t i = 0; i < 7; i++)
         in[i] = prt_op_input(root, i + 1);
-    return prt_qconv_take(in, &q) && multiply(p, b, root, &q, prt_op_input(root, 0), false);
+    return prt_qconv_read(in, &q) && multiply(p, b, root, &q, prt_op_input(root, 0), false);
 }
 
 static bool fuse_gemm(prt_pass *p, prt_build *b, prt_op *root, prt_op *op)
@@ -208,7 +208,7 @@ static bool fuse_gemm(prt_pass *p, prt_build *b, prt_op *root, prt_op *op)
     prt_value *in[8] = { prt_op_input(x, 1), prt_op_input(x, 2), prt_op_input(w, 0),
         prt_op_input(w, 1), prt_op_input(w, 2), prt_op_input(root, 1), prt_op_input(root, 2),
         bias };
-    return prt_qconv_take(in, &q) && multiply(p, b, root, &q, prt_op_input(x, 0), a->transB != 0);
+    return prt_qconv_read(in, &q) && multiply(p, b, root, &q, prt_op_input(x, 0), a->transB != 0);
 }
 
 static bool apply_quantize(prt_pass *p, prt_build *b, prt_op *root)
@@ -262,7 +262,7 @@ static bool apply_ms_gemm(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *in[8] = { prt_op_input(root, 1), prt_op_input(root, 2), prt_op_input(root, 3),
         prt_op_input(root, 4), prt_op_input(root, 5), prt_op_input(root, 7), prt_op_input(root, 8),
         prt_op_input(root, 6) };
-    return prt_qconv_take(in, &q) &&
+    return prt_qconv_read(in, &q) &&
         multiply(p, b, root, &q, prt_op_input(root, 0), a->transB != 0);
 }
 
