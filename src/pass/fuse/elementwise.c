@@ -145,7 +145,7 @@ static bool draft_of(draft *d, const prt_op *op)
 {
     *d = (draft){ .n_in = 0 };
     if (op->def == NULL || op->def->id >= PRT_OP_COUNT ||
-        op->n_out != 1 || /* an operator of a plug-in, for instance */
+        op->n_out != 1 || /* of a plug-in, for instance */
         !prt_type_is_tensor(op->out[0].type) || op->out[0].type->rank < 0)
         return false;
     if (prt_op_is(op, PRT_OP_elementwise)) {

@@ -16,10 +16,12 @@ enum {
     CLOSE = 4          /* a rule is close to its threshold within this factor */
 };
 
-/* Parameters of the cost model (measured). WEIGHTS: time to fetch or make one matrix of weights, in
- * tiles multiplied. PAYS: largest cost relative to panels at which the transforms pay. LARGEST:
- * extra cost factor of the largest tiles, whose transforms take longer. */
-static const double WEIGHTS = 6.0, PAYS = 0.8, LARGEST = 1.08;
+/* Parameters of the cost model (measured). */
+static const double WEIGHTS =
+    6.0;                        /* tiles multiplied while a matrix of weights is fetched or made */
+static const double PAYS = 0.8; /* largest cost, relative to panels, at which transforms pay */
+static const double LARGEST =
+    1.08; /* cost factor of the largest tiles, whose transforms are slow */
 
 typedef struct conv {
     prt_nhwc_conv_attrs attrs;
@@ -43,9 +45,8 @@ bool prt_to_nhwc_window(const prt_value *x, const prt_tensor *w, const prt_windo
         const bool whole = prt_i64s_at(spec->strides, i, 1) == 1;
         if (!prt_dim_is_number(in[i]) && !explicit && !whole)
             return false;
-        sizes[i] = prt_dim_is_number(in[i])
-            ? in[i]
-            : INT32_MAX; /* explicit padding does not depend on the size */
+        /* The padding does not depend on an unknown size here. */
+        sizes[i] = prt_dim_is_number(in[i]) ? in[i] : INT32_MAX;
         kernel[i] = w->dims[i + 2];
     }
     prt_window_fill(NULL, spec, spatial, sizes, kernel, to);

@@ -34,8 +34,8 @@ static bool pays(const volume *v)
     const int64_t batch = prt_dim_is_number(v->y->dims[0]) ? v->y->dims[0] : 1;
     const bool square = v->kernel[1] == v->kernel[2] && (v->kernel[1] == 3 || v->kernel[1] == 5) &&
         v->stride[1] == 1 && v->stride[2] == 1;
-    if (v->attrs.group >
-        1) /* depthwise: the 3-D kernels exist, but are slower for a kernel of depth 1 */
+    /* Depthwise 3-D convolutions have kernels, but these are slower where the depth is 1. */
+    if (v->attrs.group > 1)
         return v->kernel[0] == 1;
     const double bytes = (double)batch * (double)v->y->dims[2] * (double)pixels *
         (double)(v->kernel[0] * v->channels) * (double)sizeof(float);

@@ -65,8 +65,8 @@ void prt_pixel_blocking_apply(const prt_pixel_blocking *v, const prt_window *w,
     form->filters *= (size_t)v->by;
     kernel[last] += more;
     strides[last] *= v->by;
-    pads[w->rank + last] +=
-        extra; /* input pixels that were unused at the end of a row stay unused */
+    /* Input pixels that were unused at the end of a row stay unused. */
+    pads[w->rank + last] += extra;
 }
 
 void prt_pixel_blocking_pack(const prt_pixel_blocking *v, const prt_nhwc_weights *form,

@@ -15,12 +15,12 @@ typedef struct lists {
 /* Copies the attributes of axis `from` (SPATIAL: an axis without pooling) to axis `to`. */
 static void copy_axis(const prt_max_pool_attrs *a, uint32_t from, uint32_t to, lists *l)
 {
-    const bool none = from == SPATIAL;
-    l->kernel[to] = none ? 1 : a->kernel_shape.data[from];
-    l->strides[to] = none ? 1 : prt_i64s_at(a->strides, from, 1);
-    l->dilations[to] = none ? 1 : prt_i64s_at(a->dilations, from, 1);
-    l->pads[to] = none ? 0 : prt_i64s_at(a->pads, from, 0);
-    l->pads[2 + to] = none ? 0 : prt_i64s_at(a->pads, SPATIAL + from, 0);
+    const bool unpooled = from == SPATIAL;
+    l->kernel[to] = unpooled ? 1 : a->kernel_shape.data[from];
+    l->strides[to] = unpooled ? 1 : prt_i64s_at(a->strides, from, 1);
+    l->dilations[to] = unpooled ? 1 : prt_i64s_at(a->dilations, from, 1);
+    l->pads[to] = unpooled ? 0 : prt_i64s_at(a->pads, from, 0);
+    l->pads[2 + to] = unpooled ? 0 : prt_i64s_at(a->pads, SPATIAL + from, 0);
 }
 
 static prt_value *build_pool(prt_build *b, const prt_op *root, const prt_max_pool_attrs *a,
@@ -75,8 +75,8 @@ static bool pool_volume(prt_build *b, prt_op *root, prt_value *x)
     copy_axis(&a, 2, 1, &planes);
     copy_axis(&a, 0, 0, &depth);
     copy_axis(&a, SPATIAL, 1, &depth);
-    const int64_t *d = x->type->dims,
-                  *to = y->dims; /* dims of x with channels last, of y with channels first */
+    /* x has channels last, y channels first. */
+    const int64_t *d = x->type->dims, *to = y->dims;
     const int64_t images[4] = { -1, d[2], d[3], d[4] };
     const int64_t rows[4] = { -1, d[1], to[3] * to[4], d[4] };
     const int64_t volume[VOLUME] = { -1, to[2], to[3], to[4], d[4] };

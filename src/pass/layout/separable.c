@@ -12,9 +12,8 @@ enum {
     MIN_HIDDEN = 160 << 10,       /* least floats of an image between two convolutions */
     MIN_HIDDEN_BF16X3 = 24 << 10, /* the same with bf16x3 products, */
     MIN_PIXELS = 128,             /* and at least this many pixels */
-    MIN_HIDDEN_AVX2 =
-        70 << 10, /* the same for 3x3 kernels with AVX2, whose processors have a smaller cache */
-    CLOSE = 4     /* the rule is close to its threshold within this factor */
+    MIN_HIDDEN_AVX2 = 70 << 10,   /* the same for 3x3 kernels with AVX2 (smaller caches) */
+    CLOSE = 4                     /* the rule is close to its threshold within this factor */
 };
 
 /* Returns the elements of one image (without the batch); 0: not known. */

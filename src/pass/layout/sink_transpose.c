@@ -58,7 +58,7 @@ bool prt_to_nhwc_elementwise(prt_build *b, prt_op *root)
     prt_value *in[PRT_MAX_RANK];
     const uint32_t rank = (uint32_t)root->out[0].type->rank;
     uint32_t n_transposed = 0, images = 0;
-    bool turn[PRT_MAX_RANK] = { false };
+    bool convert[PRT_MAX_RANK] = { false };
     if (root->n_out != 1 || root->n_in > PRT_MAX_RANK || !prt_to_nhwc_is_image(&root->out[0]))
         return false;
     /* The table of a ByteTable applies to all elements. */
@@ -70,9 +70,9 @@ bool prt_to_nhwc_elementwise(prt_build *b, prt_op *root)
         const bool whole = prt_to_nhwc_is_image(v) && (uint32_t)v->type->rank == rank;
         in[i] = v;
         n_transposed += whole && prt_to_nhwc_source(v) != NULL;
-        turn[i] = whole && (prt_to_nhwc_source(v) != NULL || v->constant == NULL);
-        images += turn[i];
-        if (v != NULL && !turn[i] && broadcast_count(v, rank) == 0)
+        convert[i] = whole && (prt_to_nhwc_source(v) != NULL || v->constant == NULL);
+        images += convert[i];
+        if (v != NULL && !convert[i] && broadcast_count(v, rank) == 0)
             return false;
     }
     if (n_transposed == 0 || may_oscillate(rank, n_transposed, images))
@@ -81,7 +81,7 @@ bool prt_to_nhwc_elementwise(prt_build *b, prt_op *root)
         if (in[i] == NULL)
             continue;
         const int64_t count = broadcast_count(in[i], rank);
-        if (turn[i])
+        if (convert[i])
             in[i] = prt_to_nhwc_last(b, in[i]);
         else if (in[i]->type->rank > 1)
             in[i] = prt_to_nhwc_reshape(b, in[i], 1, &count);

@@ -17,8 +17,7 @@ static inline uint32_t prt_to_nhwc_axis(uint32_t i, uint32_t rank)
 
 enum {
     PRT_TO_NHWC_MAX_RANK = 5,
-    PRT_TO_NHWC_IMAGE_CHANNELS =
-        4 /* largest number of channels of an image that a convolution converts itself */
+    PRT_TO_NHWC_IMAGE_CHANNELS = 4 /* most channels of an image that a convolution converts */
 };
 
 /* Returns whether the value is a tensor of rank 3 to 5. */

@@ -23,8 +23,10 @@ enum {
     MAX_PHASES = 64
 };
 
-/* Cost factors of a tap in large tiles, in separate convolutions, and in ConvTranspose. */
-static const double LARGE_TILES = 0.33, SEPARATE = 1.1, UNCHANGED = 1.3;
+/* Cost factors of a tap. */
+static const double LARGE_TILES = 0.33; /* in large Winograd tiles */
+static const double SEPARATE = 1.1;     /* in one convolution for each phase */
+static const double UNCHANGED = 1.3;    /* in ConvTranspose */
 
 /* The window along one axis. */
 typedef struct axis {

@@ -22,9 +22,9 @@ typedef struct target {
     size_t block; /* rows that share a row of scales; 0: all rows */
 } target;
 
-static bool computes(const prt_pass *p, const char *what)
+static bool computes(const prt_pass *p, const char *type)
 {
-    return strcmp(prt_pass_text(p, "compute"), what) == 0;
+    return strcmp(prt_pass_text(p, "compute"), type) == 0;
 }
 
 static bool target_of(const prt_pass *p, target *to)

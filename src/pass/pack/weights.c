@@ -14,8 +14,8 @@ prt_value *prt_pack_constant(prt_pass *p, prt_op *op, uint32_t slot, const prt_t
 {
     prt_blob *blob = NULL, *copy = NULL;
     size_t size;
-    const bool aligned =
-        (uintptr_t)w->data % _Alignof(float) == 0; /* the data may have any alignment */
+    /* The data may have any alignment. */
+    const bool aligned = (uintptr_t)w->data % _Alignof(float) == 0;
     if (!prt_size_mul(count, sizeof(float), &size) ||
         (!aligned && prt_blob_create(p->module->allocator, w->size, &copy) != POPRT_OK))
         return NULL;
