@@ -9,7 +9,12 @@
 
 #include "op/op.h"
 
-enum { PRT_WAY_STEPS = 3, PRT_WAY_INPUTS = 8, PRT_CANDIDATES_MAX = 4, PRT_CHOICE_KEY = 320 };
+enum {
+    PRT_WAY_STEPS = 3,      /* most steps of a candidate */
+    PRT_WAY_INPUTS = 8,     /* most inputs of a step */
+    PRT_CANDIDATES_MAX = 4, /* most candidates of a choice */
+    PRT_CHOICE_KEY = 320    /* bytes of a key */
+};
 
 typedef struct prt_candidate_step {
     uint32_t op; /* prt_op_id; one output */

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "pass/engine/manager_state.h"
 
-enum { DEFAULT_FOLD_BYTES = 256 << 20 };
+enum { DEFAULT_FOLD_BYTES = 256 << 20 }; /* limit of constants that one run of a pass makes */
 
 poprt_status prt_pass_manager_create(const prt_allocator *allocator, prt_pass_manager **out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * manager.h — a list of passes with their options, run in order on a module.
+ * manager.h — the pass manager: a list of passes with options that runs on a module in order.
  */
 #ifndef PRT_PASS_ENGINE_MANAGER_H
 #define PRT_PASS_ENGINE_MANAGER_H

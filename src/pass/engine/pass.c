@@ -10,7 +10,10 @@
 #include "ir/text.h"
 #include "pass/engine/rewrite.h"
 
-enum { MAX_DEPTH = 256 /* of nested regions */, MAX_NAMES = 64 };
+enum {
+    MAX_DEPTH = 256, /* nested regions */
+    MAX_NAMES = 64   /* options of which the nearest names are searched */
+};
 
 /* ---- options */
 
@@ -272,7 +275,7 @@ uint64_t prt_pass_constants(prt_pass *p)
 
 bool prt_pass_afford(prt_pass *p, size_t size)
 {
-    enum { TIMES = 2, MORE = 1 << 20 };
+    enum { TIMES = 2, MORE = 1 << 20 }; /* limit: TIMES * bytes of all constants + MORE */
     if (p->budget == 0) {
         count_constants(p->module->main, false, 0, &p->budget);
         p->budget = p->budget * TIMES + MORE;

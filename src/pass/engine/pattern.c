@@ -6,7 +6,10 @@
  */
 #include "pass/engine/pattern.h"
 
-enum { MAX_EDGES = 256, MAX_STEPS = 20000000 };
+enum {
+    MAX_EDGES = 256,     /* arrows of a pattern */
+    MAX_STEPS = 20000000 /* ops tried in one search */
+};
 
 typedef struct token {
     prt_str op, label;

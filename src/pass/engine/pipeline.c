@@ -8,7 +8,7 @@
 #include "base/nearest.h"
 #include "pass/engine/manager_state.h"
 
-enum { MAX_NAMES = 64 };
+enum { MAX_NAMES = 64 }; /* passes of which the nearest names are searched */
 
 typedef struct pipeline_reader {
     prt_pass_manager *pm;

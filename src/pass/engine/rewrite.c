@@ -9,7 +9,11 @@
 
 #include "ir/extra.h"
 
-enum { MAX_ROUNDS = 64, EDITS_PER_OP = 16, MORE_EDITS = 1024 };
+enum {
+    MAX_ROUNDS = 64,   /* walks over all ops of a graph */
+    EDITS_PER_OP = 16, /* limit of edits: this times the ops of the graph, */
+    MORE_EDITS = 1024  /* and so many more */
+};
 
 typedef struct engine {
     prt_pass *p;

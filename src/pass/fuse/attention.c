@@ -24,8 +24,8 @@
 #include "pass/fuse/scores.h"
 #include "pass/engine/match.h"
 
-enum { BATCH, HEADS, ROWS, SIZE };
-enum { MAX_STEPS = 8 };
+enum { BATCH, HEADS, ROWS, SIZE }; /* axes of a view of rank 4 */
+enum { MAX_STEPS = 8 };            /* operators between a cache and its product */
 
 typedef struct match {
     prt_op *root; /* the product with V */

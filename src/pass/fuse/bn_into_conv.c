@@ -105,7 +105,7 @@ static bool apply(prt_pass *p, prt_build *builder, prt_op *root)
     if (m.conv->n_in < 3)
         builder->status = prt_op_add_input(m.conv, NULL);
     if (prt_pass_may_replace(&root->out[0], &m.conv->out[0]))
-        m.conv->out[0].name = PRT_STR(""); /* the value has changed, so it must not keep its name */
+        m.conv->out[0].name = PRT_STR(""); /* the value has changed */
     (void)prt_pass_replace(builder, &root->out[0], &m.conv->out[0]);
     if (!prt_value_used(&root->out[0])) {
         prt_op_set_input(m.conv, 1, weights);

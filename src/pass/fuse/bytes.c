@@ -16,7 +16,7 @@
 #include "pass/layout/qconv.h"
 #include "pass/layout/to_nhwc.h"
 
-enum { MAX_CONCAT_INPUTS = 64 };
+enum { MAX_CONCAT_INPUTS = 64 }; /* a Concat with more inputs stays as it is */
 
 /* Returns whether `slot` is a float32 scale and the next input an 8-bit zero point, one element
  * each. */

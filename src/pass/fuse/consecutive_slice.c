@@ -6,7 +6,7 @@
  */
 #include "pass/engine/match.h"
 
-enum { STARTS = 1, ENDS, AXES, STEPS };
+enum { STARTS = 1, ENDS, AXES, STEPS }; /* inputs of Slice */
 
 /* Constant bounds of a Slice along a set of axes. */
 typedef struct cut {

@@ -15,7 +15,7 @@
  */
 #include "pass/engine/match.h"
 
-enum { MOST_STEPS = 16 };
+enum { MAX_STEPS = 16 }; /* operators that a search passes */
 
 /* The product before the moves, and the Add of its bias (or NULL). */
 typedef struct projection {
@@ -28,7 +28,7 @@ static prt_op *skip_moves(const prt_op *op, uint32_t slot)
     static const uint32_t moves[] = { PRT_OP_reshape, PRT_OP_transpose, PRT_OP_squeeze,
         PRT_OP_unsqueeze, PRT_OP_identity };
     prt_value *v = prt_op_input(op, slot);
-    for (uint32_t step = 0; step < MOST_STEPS; step++) {
+    for (uint32_t step = 0; step < MAX_STEPS; step++) {
         if (v == NULL || v->def == NULL || v->graph != op->graph || !prt_value_used_once(v))
             return NULL;
         bool is_move = false;
@@ -73,7 +73,7 @@ static prt_value *scale(prt_pass *p, prt_build *b, const prt_op *by, prt_value *
  * one reader. */
 static bool leads_to_softmax(const prt_value *v)
 {
-    for (uint32_t i = 0; i < MOST_STEPS && prt_value_used_once(v); i++) {
+    for (uint32_t i = 0; i < MAX_STEPS && prt_value_used_once(v); i++) {
         const prt_op *op = v->uses->user;
         if (prt_op_is(op, PRT_OP_softmax))
             return true;
@@ -138,7 +138,7 @@ static bool apply_operand(prt_pass *p, prt_build *b, prt_op *root)
             continue;
         if (!fold_factor(p, b, root, c, &q))
             return b->status != POPRT_OK;
-        x->name = PRT_STR(""); /* another value from now on */
+        x->name = PRT_STR(""); /* the value has changed */
         (void)prt_pass_replace(b, &root->out[0], x);
         return true;
     }
@@ -157,7 +157,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
         return false;
     if (!fold_factor(p, b, root, c, &q))
         return b->status != POPRT_OK;
-    scores->out[0].name = PRT_STR(""); /* another value from now on */
+    scores->out[0].name = PRT_STR(""); /* the value has changed */
     (void)prt_pass_replace(b, &root->out[0], &scores->out[0]);
     return true;
 }

@@ -9,7 +9,7 @@
  */
 #include "pass/engine/rewrite.h"
 
-enum { MAX_PARTS = 3, VIEW = 4 };
+enum { MAX_PARTS = 3 /* Q, K, V */, VIEW = 4 /* offset and three strides */ };
 
 typedef struct part {
     prt_op *op;

@@ -17,8 +17,8 @@
  */
 #include "pass/fuse/rows.h"
 
-enum { ROUNDS = 4 };
-#define MOST_STEPS                                                                                 \
+enum { ROUNDS = 4 }; /* walks over the graph that remove members, at most */
+#define MAX_STEPS                                                                                  \
     ((uint64_t)1 << 26) /* limit of visited uses; after it no further member is removed */
 
 typedef struct finder {
@@ -249,7 +249,7 @@ static poprt_status remove_costly(finder *f)
         for (const prt_op *op = round % 2 == 0 ? f->r->graph->first : f->r->graph->last; op != NULL;
              op = round % 2 == 0 ? op->next : op->prev) {
             PRT_TRY(prt_pass_check(f->r->p));
-            if (f->steps > MOST_STEPS)
+            if (f->steps > MAX_STEPS)
                 return POPRT_OK;
             left |= f->r->member[op->id] && remove_if_cheaper(f, op);
         }

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { MAX_STEPS = 10, MAX_CHECKED = 1 << 22 };
+enum { MAX_STEPS = 10 /* operators */, MAX_CHECKED = 1 << 22 /* elements of a constant mask */ };
 
 static const double NEVER = -1e30; /* a score below this has no weight next to any other */
 

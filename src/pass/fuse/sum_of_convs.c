@@ -12,7 +12,7 @@
 
 #include "pass/fuse/bn.h"
 
-enum { SPACE = 3 };
+enum { SPATIAL = 3 }; /* most spatial axes */
 
 typedef struct branch {
     prt_value *x;
@@ -22,7 +22,7 @@ typedef struct branch {
     prt_bn bn;
     bool biased, same; /* same: the branch is the input itself */
     uint32_t axes;
-    int64_t group, kernel[SPACE], pad[SPACE], stride[SPACE], dilation[SPACE];
+    int64_t group, kernel[SPATIAL], pad[SPATIAL], stride[SPATIAL], dilation[SPATIAL];
     size_t taps;
 } branch;
 
@@ -36,7 +36,7 @@ static bool find_conv(const prt_op *root, uint32_t slot, branch *to)
     const prt_op *op = prt_match_interior(root, slot, PRT_OP_conv);
     *to = (branch){ .taps = 1 };
     if (op == NULL || !prt_match_constant(op, 1, &to->w) || to->w.dtype != PRT_DTYPE_f32 ||
-        to->w.rank < 3 || to->w.rank > SPACE + 2)
+        to->w.rank < 3 || to->w.rank > SPATIAL + 2)
         return false;
     to->biased = prt_op_input(op, 2) != NULL;
     if (to->biased && (!prt_match_constant(op, 2, &to->bias) || to->bias.dtype != PRT_DTYPE_f32))
@@ -65,7 +65,7 @@ static bool find_norm(const prt_op *root, uint32_t slot, branch *to)
         .same = op == NULL,
         .x = prt_op_input(root, slot),
         .y = prt_op_input(root, slot) };
-    for (uint32_t i = 0; i < SPACE; i++)
+    for (uint32_t i = 0; i < SPATIAL; i++)
         to->kernel[i] = to->stride[i] = to->dilation[i] = 1;
     if (op == NULL)
         return prt_match_reader(&root->out[0], PRT_OP_batch_normalization) != NULL;
@@ -174,7 +174,7 @@ static bool replace(prt_pass *p, prt_build *b, prt_op *root, const branch *large
 static bool apply(prt_pass *p, prt_build *b, prt_op *root)
 {
     branch x[2];
-    int64_t at[SPACE];
+    int64_t at[SPATIAL];
     for (uint32_t i = 0; i < 2; i++)
         if (!find_conv(root, i, &x[i]) && !find_norm(root, i, &x[i]))
             return false;

@@ -7,14 +7,14 @@
 #include "pass/fuse/quantized.h"
 #include "pass/layout/to_nhwc.h"
 
-enum { MOST_VALUES = 64, MOST_OPERANDS = 8, ALL_BYTES = 256 };
+enum { MAX_VALUES = 64, MAX_OPERANDS = 8, ALL_BYTES = 256 };
 
 typedef struct chain {
     prt_build *b;
     prt_value *source; /* the 8-bit input of the chain */
     uint32_t count;
-    prt_value *of[MOST_VALUES];      /* values of the chain */
-    prt_value *rebuilt[MOST_VALUES]; /* the same values for all 256 bytes */
+    prt_value *of[MAX_VALUES];      /* values of the chain */
+    prt_value *rebuilt[MAX_VALUES]; /* the same values for all 256 bytes */
 } chain;
 
 /* Returns whether the value is a constant of one element. */
@@ -31,7 +31,7 @@ static bool is_link(const prt_op *op)
 {
     const uint32_t needed = PRT_PURE | PRT_ELEMENTWISE;
     if (op == NULL || op->def == NULL || op->def->id == PRT_OP_NONE || op->n_out != 1 ||
-        op->n_in > MOST_OPERANDS)
+        op->n_in > MAX_OPERANDS)
         return false;
     switch (op->def->id) {
     case PRT_OP_dequantize_linear:
@@ -53,7 +53,7 @@ static bool walk_inputs(chain *c, prt_value *v)
 {
     const prt_op *op = v->def;
     bool any = false;
-    if (!is_link(op) || op->graph != c->b->graph || c->count == MOST_VALUES)
+    if (!is_link(op) || op->graph != c->b->graph || c->count == MAX_VALUES)
         return false;
     const uint32_t n = op->def->id == PRT_OP_byte_table ? 1 : op->n_in;
     c->of[c->count++] = NULL; /* also limits the depth of the recursion */
@@ -65,7 +65,7 @@ static bool walk_inputs(chain *c, prt_value *v)
             return false;
         any = true;
     }
-    if (!any || c->count == MOST_VALUES)
+    if (!any || c->count == MAX_VALUES)
         return false;
     c->of[c->count++] = v; /* after its inputs */
     return true;
@@ -103,7 +103,7 @@ static prt_value *rebuild(chain *c, prt_value *root)
         bytes[i] = (uint8_t)i;
     prt_value *all = prt_build_tensor(c->b, c->source->type->dtype, 1, dims, bytes);
     for (uint32_t k = 0; all != NULL && k < c->count; k++) {
-        prt_value *in[MOST_OPERANDS];
+        prt_value *in[MAX_OPERANDS];
         if (c->of[k] == NULL)
             continue;
         const prt_op *op = c->of[k]->def;

@@ -3,7 +3,7 @@
  * on. */
 #include "pass/fuse/view.h"
 
-enum { MOST_STEPS = 16 }; /* limit of the operators in a view */
+enum { MAX_STEPS = 16 }; /* limit of the operators in a view */
 
 bool prt_view_is_static(const prt_value *value)
 {
@@ -313,9 +313,9 @@ static prt_value *source_of(const prt_value *value)
  * becomes the source. */
 bool prt_view_trace(prt_value *value, prt_view *out)
 {
-    prt_value *chain[MOST_STEPS + 1] = { value };
+    prt_value *chain[MAX_STEPS + 1] = { value };
     uint32_t n = 0;
-    while (n < MOST_STEPS) {
+    while (n < MAX_STEPS) {
         prt_value *from = source_of(chain[n]);
         if (from == NULL || !prt_view_is_static(from) || from->graph != value->graph ||
             from->type->dtype != value->type->dtype)

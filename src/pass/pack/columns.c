@@ -10,7 +10,7 @@
  */
 #include "pass/pack/pack.h"
 
-enum { FIRST_ROWS = 16 };
+enum { FIRST_ROWS = 16 }; /* rows of the first comparison */
 
 /* Updates the hashes of all columns with the rows from `first` to `last`. */
 static void hash_columns(const prt_pack_matrix *m, size_t first, size_t last, uint64_t *hashes)

@@ -13,7 +13,7 @@
 #include "pass/engine/match.h"
 #include "pass/pack/pack.h"
 
-enum { BLOCK_ROWS = 32 };
+enum { BLOCK_ROWS = 32 }; /* rows that share a scale of int4 */
 
 typedef struct target {
     int kind;

@@ -11,7 +11,7 @@
 #include "pass/engine/match.h"
 #include "pass/pack/pack.h"
 
-enum { MIN_DEPTH = 32, MIN_FILTERS = 8 };
+enum { MIN_DEPTH = 32 /* channels * taps */, MIN_FILTERS = 8 /* of a group */ };
 
 /* Buffers of the constants of the new operator. */
 typedef struct target {
