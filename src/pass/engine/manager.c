@@ -239,9 +239,9 @@ static poprt_status run_loop(const prt_pass_manager *pm, size_t first, size_t la
     return POPRT_OK;
 }
 
-/* Returns whether an entry from `i` on compares with the model before the list (PRT_COMPARES_LIST),
- * or an entry of the stage of `i` compares with the model before that stage
- * (PRT_COMPARES_STAGE). */
+/* Returns whether an entry from `i` on compares with the model before the list (PRT_COMPARES_LIST).
+ * For PRT_COMPARES_STAGE: whether an entry of the stage of `i` compares with the model before that
+ * stage. */
 static bool compares(const prt_pass_manager *pm, size_t i, prt_pass_compares with)
 {
     const char *stage = i < pm->entries.count ? pm->entries.data[i].stage : "";

@@ -104,8 +104,8 @@ bool prt_match_put(prt_build *b, prt_op *root, uint32_t id, const void *attrs, u
 prt_value *prt_match_reshaped(prt_build *b, prt_value *old, uint32_t rank, const int64_t *dims);
 
 /* Evaluates an operator on constants now and makes a constant, named after `like`, of the result.
- * Returns NULL, and makes nothing, if an input is not a fixed constant, if the operator fails, or
- * if the result is not finite or exceeds the bytes of all inputs by more than 64. */
+ * Returns NULL, and makes nothing, if an input is not a fixed constant or the operator fails. The
+ * same holds if the result is not finite or exceeds the bytes of all inputs by more than 64. */
 prt_value *prt_match_compute(prt_pass *p, prt_build *b, const prt_value *like, uint32_t id,
     const void *attrs, uint32_t n_in, prt_value *const *in);
 

@@ -259,8 +259,8 @@ static void match_result(match *m)
 
 /* ---- grouped keys and values ---- */
 
-/* Replaces a view of the whole Reshape(Expand(x [B, G, 1, rows, size])) to [B, G r, rows, size],
- * which repeats each head r times, by a view of x with G heads. */
+/* Matches a view of the whole Reshape(Expand(x [B, G, 1, rows, size])) to [B, G r, rows, size],
+ * which repeats each head r times. Replaces it by a view of x with G heads. */
 static bool ungroup(prt_view *v)
 {
     const prt_op *made = v->value->def, *expand = NULL;

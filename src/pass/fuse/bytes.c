@@ -4,9 +4,9 @@
  *
  *     DequantizeLinear, element-wise operators, QuantizeLinear   ByteTable
  *     DequantizeLinear of both, Add or Mul, QuantizeLinear       QuantizedAdd, QuantizedMul
- *     DequantizeLinear, a mover or MaxPool, QuantizeLinear       the same on bytes, ByteTable
- *     DequantizeLinear of all, Concat, QuantizeLinear            ByteTable of each, Concat
- *     DequantizeLinear of both, Gemm, QuantizeLinear;            NhwcQConv, whose pixels are the
+ *     DequantizeLinear, Reshape, Transpose, ... or MaxPool,      the same on bytes, ByteTable\n *
+ * QuantizeLinear DequantizeLinear of all, Concat, QuantizeLinear            ByteTable of each,
+ * Concat DequantizeLinear of both, Gemm, QuantizeLinear;            NhwcQConv, whose pixels are the
  *     QLinearMatMul with constant weights                        rows
  *
  * It also replaces operators of com.microsoft that are one of these, or that have no optimised
@@ -72,7 +72,7 @@ static bool finish(prt_build *b, prt_op *root, prt_value *y)
 
 /* ---- between DequantizeLinear and QuantizeLinear */
 
-static bool is_mover(const prt_op *op)
+static bool moves_elements(const prt_op *op)
 {
     switch (op->def->id) {
     case PRT_OP_max_pool:
@@ -95,9 +95,9 @@ static prt_value *quantize_like(prt_build *b, const prt_op *root, prt_value *x)
     return prt_build_op(b, PRT_OP_quantize_linear, root->attrs, 3, in);
 }
 
-static bool fuse_mover(prt_build *b, prt_op *root, prt_op *op)
+static bool fuse_move(prt_build *b, prt_op *root, prt_op *op)
 {
-    prt_op *d = op != NULL && is_mover(op) ? dequantized(op, 0) : NULL;
+    prt_op *d = op != NULL && moves_elements(op) ? dequantized(op, 0) : NULL;
     prt_value *in[2] = { NULL, NULL };
     if (d == NULL || op->n_in > 2 || !is_ordinary(d) || !is_ordinary(root))
         return false;
@@ -225,7 +225,7 @@ static bool apply_quantize(prt_pass *p, prt_build *b, prt_op *root)
         return true;
     prt_op *op = prt_match_interior(root, 0, x->def->def != NULL ? x->def->def->id : PRT_OP_COUNT);
     return op != NULL &&
-        (fuse_binary(b, root, op) || fuse_gemm(p, b, root, op) || fuse_mover(b, root, op) ||
+        (fuse_binary(b, root, op) || fuse_gemm(p, b, root, op) || fuse_move(b, root, op) ||
             fuse_concat(b, root, op));
 }
 

@@ -113,8 +113,8 @@ static prt_value *fast_variance_at(const prt_op *op, uint32_t slot, const prt_va
     return *mean != NULL ? x : NULL;
 }
 
-/* Returns whether `sum` adds e to the variance of d, or of the x that d is made from (`*centred`
- * true), or to the mean of squares of d (`*centred` false). */
+/* Returns whether `sum` adds e to a variance of d, or of the x that d is made from (`*centred`
+ * true), or to the mean square of d (`*centred` false). */
 static bool is_variance(const prt_op *sum, const prt_value *d, double *epsilon, bool *centred)
 {
     const prt_value *mean = NULL, *other = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * qconv.c — converts quantised convolutions with constant weights to NhwcQConv. The zero points of
- * the weights are subtracted from the packed weights, the zero point of the data is folded into the
- * bias, and all scales become one factor for each filter.
+ * qconv.c — converts quantised convolutions with constant weights to NhwcQConv. The packed weights
+ * have their zero points subtracted, and the zero point of the data is folded into the bias. All
+ * scales become one factor for each filter.
  */
 #include "pass/layout/qconv.h"
 
