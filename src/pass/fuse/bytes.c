@@ -4,9 +4,10 @@
  *
  *     DequantizeLinear, element-wise operators, QuantizeLinear   ByteTable
  *     DequantizeLinear of both, Add or Mul, QuantizeLinear       QuantizedAdd, QuantizedMul
- *     DequantizeLinear, Reshape, Transpose, ... or MaxPool,      the same on bytes, ByteTable\n *
- * QuantizeLinear DequantizeLinear of all, Concat, QuantizeLinear            ByteTable of each,
- * Concat DequantizeLinear of both, Gemm, QuantizeLinear;            NhwcQConv, whose pixels are the
+ *     DequantizeLinear, MaxPool or an operator that moves        the same on bytes, ByteTable
+ *     elements (moves_elements), QuantizeLinear
+ *     DequantizeLinear of all, Concat, QuantizeLinear            ByteTable of each, Concat
+ *     DequantizeLinear of both, Gemm, QuantizeLinear;            NhwcQConv, whose pixels are the
  *     QLinearMatMul with constant weights                        rows
  *
  * It also replaces operators of com.microsoft that are one of these, or that have no optimised
