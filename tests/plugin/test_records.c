@@ -223,7 +223,7 @@ START_TEST(patterns_are_checked)
         .version = "0",
         .patterns = patterns,
         .n_patterns = 1 };
-    refuse_plugin(&plugin, "this label is another operator's already");
+    refuse_plugin(&plugin, "this label already belongs to another operator");
     chains[0] = NULL;
     refuse_plugin(&plugin, "NULL");
     pattern.n_chains = 0;

@@ -28,7 +28,7 @@ expect 0 -i "$cases/leaky/model.onnx" --custom_library_so_paths "$leaky" "$repla
 expect 0 inspect a/model.onnx.optimized.onnx --text
 has out 'Sub\|sub'
 expect 2 -i "$cases/leaky/model.onnx" --passes replace_add_with_sub --output_dir b
-has err "no pass 'replace_add_with_sub'"
+has err "unknown pass 'replace_add_with_sub'"
 expect 0 -i "$cases/twice/model.onnx" --custom_shape_inference "$plugins/twice_shape.so" --show
 has out 'Output y: dtype - float32, shape - \[4, 3\]'
 
@@ -47,17 +47,17 @@ has out '^Input x: dtype - float32, shape - \[5, 3\]$'
 expect 2 $options --passes replace_add_with_sub --pass_options replace_add_with_sub.keeps=plus
 has err "pass replace_add_with_sub has no option 'keeps'; nearest: keep"
 expect 2 $options --passes replace_add_with_sub --pass_options replace_add_with_sub.most=one
-has err "option most of pass replace_add_with_sub is an integer, not 'one'"
+has err "option most of pass replace_add_with_sub must be an integer, not 'one'"
 expect 2 $options --passes const_batch_size --pass_options const_batch_size.const_batch=5
 has err "pass const_batch_size has no option 'const_batch'; nearest: const_batch_size"
 expect 2 $options --passes const_batch_size --pass_options replace_add_with_sub.keep=plus
-has err 'pass_options names a pass that is not among those to run; nearest: const_batch_size'
+has err 'pass_options names a pass that is not in the list of passes to run; nearest: const_batch_size'
 expect 2 $options --pass_options replace_add_with_sub.keep=plus
-has err 'pass_options names a pass that is not among those to run$'
+has err 'pass_options names a pass that is not in the list of passes to run$'
 expect 2 $options --passes const_batch_size --pass_options const_batchsize.const_batch_size=5
-has err "no pass 'const_batchsize'"
+has err "unknown pass 'const_batchsize'"
 expect 2 $options --passes const_batch_size --pass_options const_batch_size=5
-has err 'pass_options has options by names PASS.OPTION'
+has err 'pass_options must name options as PASS.OPTION'
 expect 2 $options --passes const_batch_size --pass_options const_batch_size.const_batch_size
 has err 'is not of the form KEY=VALUE'
 printf 'passes: replace_add_with_sub\npass_options: [replace_add_with_sub.keep=plus]\n' >options.yaml

@@ -242,7 +242,7 @@ expect 2 inspect --steps --dot "$digits"
 expect 0 inspect --steps --disable-passes fuse_epilogue "$digits"
 has out '  relu '
 expect 2 inspect --steps --disable-passes fuse_epilog "$digits"
-has err "no pass 'fuse_epilog'; near names: fuse_epilogue"
+has err "unknown pass 'fuse_epilog'; nearest: fuse_epilogue"
 expect 0 inspect "$digits"
 has out '^plan ratio  *1\.0'
 

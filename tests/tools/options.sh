@@ -63,9 +63,9 @@ refused "'maybe' is not accepted; expected NAME" \
     $convert --compiler_options custom_patterns=InPlace:maybe
 
 # Passes and their options; options of compiling.
-refused 'no pass' $convert --passes no_such_pass
-refused 'no pass' $convert --skip_passes no_such_pass
-refused 'no pass' $convert --disable_passes no_such_pass
+refused 'unknown pass' $convert --passes no_such_pass
+refused 'unknown pass' $convert --skip_passes no_such_pass
+refused 'unknown pass' $convert --disable_passes no_such_pass
 refused 'max_tensor_size' \
     $convert --passes constant_folding --pass_options constant_folding.max_tensor_size=many
 refused 'max_valid' $convert --pack_args max_valid=1

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * batch.c — gather_ir_passes: passes that follow each other and only rewrite graphs become one
- * apply_ir_pass, which is one event. Passes with arguments, those of loops and those that are in no
- * table stay by themselves.
+ * batch.c — option `gather_ir_passes`: merges consecutive passes that only rewrite graphs into one
+ * apply_ir_pass, which reports one event. Passes with arguments, passes of a loop and passes
+ * outside the registry stay separate.
  */
 #include "pass/engine/manager_state.h"
 
-static bool is_gathered(const prt_entry *e)
+static bool is_batchable(const prt_entry *e)
 {
     return (e->def->kind == PRT_PASS_graph || e->def->kind == PRT_PASS_pattern) &&
         e->args.count == 0 && e->loop == 0 && e->def->hooks->compares == PRT_COMPARES_NOTHING &&
         prt_pass_find(e->def->name) == e->def;
 }
 
-/* Names of entries [first, last), with commas between. */
+/* Returns the names of entries [first, last), separated by commas; NULL: no memory. */
 static char *list_names(const prt_pass_manager *pm, size_t first, size_t last)
 {
     size_t size = 0, at = 0;
@@ -29,7 +29,7 @@ static char *list_names(const prt_pass_manager *pm, size_t first, size_t last)
     return text;
 }
 
-static poprt_status gather(prt_pass_manager *pm, size_t first, size_t last, prt_entry *out)
+static poprt_status merge_entries(prt_pass_manager *pm, size_t first, size_t last, prt_entry *out)
 {
     const prt_pass_arg passes = { "passes", list_names(pm, first, last) };
     *out = (prt_entry){ .def = prt_pass_of(PRT_PASS_ID_apply_ir_pass),
@@ -44,7 +44,7 @@ poprt_status prt_manager_gather(prt_pass_manager *pm)
     for (size_t i = 0; i < pm->entries.count;) {
         const prt_entry *e = &pm->entries.data[i];
         size_t last = i;
-        while (last < pm->entries.count && is_gathered(&pm->entries.data[last]) &&
+        while (last < pm->entries.count && is_batchable(&pm->entries.data[last]) &&
             strcmp(pm->entries.data[last].stage, e->stage) == 0)
             last++;
         if (last < i + 2) {
@@ -52,9 +52,9 @@ poprt_status prt_manager_gather(prt_pass_manager *pm)
             i++;
             continue;
         }
-        prt_entry one;
-        PRT_TRY(gather(pm, i, last, &one));
-        pm->entries.data[n++] = one;
+        prt_entry merged;
+        PRT_TRY(merge_entries(pm, i, last, &merged));
+        pm->entries.data[n++] = merged;
         i = last;
     }
     pm->entries.count = n;

@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * candidates.h — several ways to compute the same: what a pass offers to whoever can time them. A
- * way is one to three steps; each but the first takes the result of the one before as its input 0.
+ * candidates.h — alternative implementations of the same computation, which a pass offers to an
+ * autotuner. A candidate has one to three steps; each step but the first takes the result of the
+ * previous step as its input 0.
  */
 #ifndef PRT_PASS_ENGINE_CANDIDATES_H
 #define PRT_PASS_ENGINE_CANDIDATES_H
 
 #include "op/op.h"
 
-enum { PRT_WAY_STEPS = 3, PRT_WAY_INPUTS = 8, PRT_CANDIDATES_MAX = 4, PRT_CHOICE_KEY = 320 };
+enum {
+    PRT_WAY_STEPS = 3,      /* most steps of a candidate */
+    PRT_WAY_INPUTS = 8,     /* most inputs of a step */
+    PRT_CANDIDATES_MAX = 4, /* most candidates of a choice */
+    PRT_CHOICE_KEY = 320    /* bytes of a key */
+};
 
 typedef struct prt_candidate_step {
     uint32_t op; /* prt_op_id; one output */
     const void *attrs;
     uint32_t n_in;
-    prt_tensor in[PRT_WAY_INPUTS]; /* types without data; ABSENT: none */
+    prt_tensor in[PRT_WAY_INPUTS]; /* types without data; ABSENT: no input */
 } prt_candidate_step;
 
 typedef struct prt_candidate {
@@ -24,18 +30,19 @@ typedef struct prt_candidate {
 } prt_candidate;
 
 typedef struct prt_candidates {
-    char key[PRT_CHOICE_KEY]; /* all that time depends on but for the machine; without blanks */
+    char key[PRT_CHOICE_KEY]; /* identifies the case for all that affects time except the machine;
+                                 without blanks */
     prt_str label;            /* the node */
     uint32_t n_candidates;
     prt_candidate ways[PRT_CANDIDATES_MAX];
-    uint32_t rule; /* the way that is taken where nobody times */
-    bool close;    /* the rule is near its border here */
-    double work;   /* multiplications of the plainest way */
+    uint32_t rule; /* index of the candidate that is used without an autotuner */
+    bool close;    /* the rule is close to its threshold for this case */
+    double work;   /* multiplications of the simplest candidate */
 } prt_candidates;
 
 typedef struct prt_chooser {
     void *user;
-    uint32_t (*choose)(void *user, const prt_candidates *c); /* index of a way */
+    uint32_t (*choose)(void *user, const prt_candidates *c); /* returns an index into `ways` */
 } prt_chooser;
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* manager.c — runs passes in order: repeats groups, measures, reports, verifies in debug builds. */
+/* manager.c — runs the list of passes: repeats loops, measures times, reports events, and verifies
+ * the IR in debug builds. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/clock.h"
 #include "pass/engine/manager_state.h"
 
-enum { DEFAULT_FOLD_BYTES = 256 << 20 };
+enum { DEFAULT_FOLD_BYTES = 256 << 20 }; /* limit of constants that one run of a pass makes */
 
 poprt_status prt_pass_manager_create(const prt_allocator *allocator, prt_pass_manager **out)
 {
@@ -55,7 +56,7 @@ const prt_pass_def *prt_pass_manager_find(const prt_pass_manager *pm, const char
 poprt_status prt_pass_manager_know(prt_pass_manager *pm, const prt_pass_def *def)
 {
     if (prt_pass_manager_find(pm, def->name) != NULL)
-        return prt_fail(POPRT_E_ARG, def->name, "there is a pass of this name already");
+        return prt_fail(POPRT_E_ARG, def->name, "a pass of this name is registered already");
     return PRT_VEC_PUSH(pm->arena, &pm->known, def) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
@@ -222,7 +223,8 @@ static poprt_status run_entry(const prt_pass_manager *pm, const prt_entry *e, pr
     return status;
 }
 
-/* Entries [first, last) of one loop, until nothing changes. */
+/* Repeats entries [first, last), which are one loop, until none changes the module, at most `times`
+ * times. */
 static poprt_status run_loop(const prt_pass_manager *pm, size_t first, size_t last,
     prt_module *module, bool *changed)
 {
@@ -237,7 +239,9 @@ static poprt_status run_loop(const prt_pass_manager *pm, size_t first, size_t la
     return POPRT_OK;
 }
 
-/* Does a pass compare with the model before the list, or before its stage (from entry `i` on)? */
+/* Returns whether an entry from `i` on compares with the model before the list (PRT_COMPARES_LIST).
+ * For PRT_COMPARES_STAGE: whether an entry of the stage of `i` compares with the model before that
+ * stage. */
 static bool compares(const prt_pass_manager *pm, size_t i, prt_pass_compares with)
 {
     const char *stage = i < pm->entries.count ? pm->entries.data[i].stage : "";
@@ -248,7 +252,7 @@ static bool compares(const prt_pass_manager *pm, size_t i, prt_pass_compares wit
     return false;
 }
 
-static bool compares_plainly(const prt_pass_manager *pm)
+static bool compares_outside_stages(const prt_pass_manager *pm)
 {
     for (size_t i = 0; i < pm->entries.count; i++)
         if (pm->entries.data[i].def->hooks->compares == PRT_COMPARES_STAGE &&
@@ -257,7 +261,8 @@ static bool compares_plainly(const prt_pass_manager *pm)
     return false;
 }
 
-/* Entry `i` may be the first of a stage. */
+/* If entry `i` is the first of a stage, releases the clone of the previous stage, and clones the
+ * module if a pass of the new stage compares with it. */
 static poprt_status enter_stage(prt_pass_manager *pm, size_t i, const prt_module *module)
 {
     if (pm->entries.data[i].stage[0] == '\0' ||
@@ -293,8 +298,8 @@ poprt_status prt_pass_manager_run(prt_pass_manager *pm, prt_module *module, bool
     PRT_TRY(prt_pass_manager_sort(pm));
     if (pm->gathers)
         PRT_TRY(prt_manager_gather(pm));
-    /* Outside a pipeline a stage is the list. */
-    const bool wants = compares(pm, 0, PRT_COMPARES_LIST) || compares_plainly(pm);
+    /* A pass outside a stage compares with the model before the whole list. */
+    const bool wants = compares(pm, 0, PRT_COMPARES_LIST) || compares_outside_stages(pm);
     if (origin == NULL && wants) {
         PRT_TRY(prt_ir_clone(module, &clone));
         pm->origin = clone;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* manager_state.h — the body of a pass manager, for the files that make it. */
+/* manager_state.h — definition of prt_pass_manager, private to the files of the manager. */
 #ifndef PRT_PASS_ENGINE_MANAGER_STATE_H
 #define PRT_PASS_ENGINE_MANAGER_STATE_H
 
@@ -8,7 +8,7 @@
 typedef struct prt_entry {
     const prt_pass_def *def;
     PRT_VEC(prt_pass_arg) args;
-    uint32_t loop, times; /* entries of one loop follow each other; 0: none */
+    uint32_t loop, times; /* entries of one loop are consecutive; 0: no loop */
     const char *stage;
 } prt_entry;
 
@@ -24,16 +24,18 @@ struct prt_pass_manager {
     const prt_module *origin;
     bool gathers;     /* gather_ir_passes */
     bool fixed;       /* `origin` was given */
-    prt_module *kept; /* the model before the stage in progress, where a pass of it asks for that */
+    prt_module *kept; /* clone of the module before the current stage, if a pass of the stage
+                         compares with it */
     const struct prt_feed *feed;
 };
 
 bool prt_manager_skips(const prt_pass_manager *pm, const prt_pass_def *def);
-/* An entry at the end, with arguments that are checked; one more argument, which was. */
+/* Appends an entry and checks its arguments. */
 poprt_status prt_manager_add_entry(prt_pass_manager *pm, const char *pass, const char *stage,
     uint32_t n_args, const prt_pass_arg *args);
+/* Sets one argument of an entry; the caller has checked it. */
 poprt_status prt_manager_add_arg(prt_pass_manager *pm, prt_entry *e, const prt_pass_arg *arg);
-/* Makes one apply_ir_pass of passes that follow each other: gather.c. */
+/* Merges consecutive passes into one apply_ir_pass: batch.c. */
 poprt_status prt_manager_gather(prt_pass_manager *pm);
 
 #endif

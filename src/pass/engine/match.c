@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* match.c — what matchers and edits of several passes share. */
+/* match.c — matchers and edits that several passes share. */
 #include "pass/engine/match.h"
 
 #include <math.h>
@@ -8,7 +8,12 @@
 #include "op/interp.h"
 #include "op/share/shape_values.h"
 
-enum { MAX_DEPTH = 256, SMALL = 64, SCRATCH_FACTOR = 4, SCRATCH_MORE = 1 << 20 };
+enum {
+    MAX_DEPTH = 256,       /* nested regions */
+    EXTRA_BYTES = 64,      /* by which a computed constant may exceed the size of its inputs */
+    SCRATCH_FACTOR = 4,    /* limit of the scratch arena: this times the largest result, */
+    SCRATCH_MORE = 1 << 20 /* and so many bytes more */
+};
 
 /* ---- matchers */
 
@@ -92,7 +97,7 @@ bool prt_match_integer(const prt_op *op, uint32_t slot, int64_t *out)
 
 bool prt_match_reduced(const prt_op *op, uint32_t *set)
 {
-    const prt_reduce_sum_attrs *a = op->attrs; /* all of the family have the same ones */
+    const prt_reduce_sum_attrs *a = op->attrs; /* all Reduce operators have the same attributes */
     const prt_type *x = prt_match_ranked(prt_op_input(op, 0));
     int64_t axes[PRT_MAX_RANK];
     prt_tensor t = { .dims = { 0 }, .rank = 1, .dtype = PRT_DTYPE_i64 };
@@ -217,7 +222,8 @@ poprt_status prt_match_nodes(const prt_pass *p, const char *option, uint32_t mul
         prt_op *op = prt_match_node(graph, name);
         if (op == NULL)
             return prt_fail_no_node(graph, name);
-        for (size_t k = 0; k < nodes.count; k++) /* only a pair may be one node */
+        /* Only the two nodes of one pair may be the same. */
+        for (size_t k = 0; k < nodes.count; k++)
             if (nodes.data[k] == op && (multiple == 1 || i % 2 == 0 || k + 1 != i))
                 return prt_fail(POPRT_E_ARG, option, "%s lists '%.*s' twice", option,
                     PRT_STR_ARG(name));
@@ -225,8 +231,9 @@ poprt_status prt_match_nodes(const prt_pass *p, const char *option, uint32_t mul
             return POPRT_E_NOMEM;
     }
     if (nodes.count % multiple != 0)
-        return prt_fail(POPRT_E_ARG, option, "%s lists %u nodes; they go in groups of %u", option,
-            (unsigned)nodes.count, multiple);
+        return prt_fail(POPRT_E_ARG, option,
+            "%s lists %u nodes; the number must be a multiple of %u", option, (unsigned)nodes.count,
+            multiple);
     *out = nodes.data;
     *count = (uint32_t)nodes.count;
     return POPRT_OK;
@@ -279,7 +286,8 @@ static bool is_finite(const prt_tensor *t)
     return true;
 }
 
-/* Runs the op in `scratch`; false when it fails or gives what is not wanted. */
+/* Evaluates the operator in `scratch`. Returns false if it fails or if its result is not a finite
+ * tensor of at most `most` bytes. */
 static bool run(prt_arena *scratch, uint32_t id, const void *attrs, uint32_t n_in,
     prt_value *const *values, size_t most, prt_tensor *out)
 {
@@ -305,7 +313,7 @@ static bool run(prt_arena *scratch, uint32_t id, const void *attrs, uint32_t n_i
 prt_value *prt_match_compute(prt_pass *p, prt_build *b, const prt_value *like, uint32_t id,
     const void *attrs, uint32_t n_in, prt_value *const *in)
 {
-    size_t most = SMALL, room;
+    size_t most = EXTRA_BYTES, scratch_size;
     prt_arena *scratch = NULL;
     prt_value *v = NULL;
     prt_tensor t;
@@ -315,8 +323,9 @@ prt_value *prt_match_compute(prt_pass *p, prt_build *b, const prt_value *like, u
         if (in[i] != NULL &&
             (!prt_value_is_fixed(in[i]) || !prt_size_add(most, in[i]->constant->size, &most)))
             return NULL;
-    if (!prt_size_mul(most, SCRATCH_FACTOR, &room) || !prt_size_add(room, SCRATCH_MORE, &room) ||
-        prt_arena_create(p->module->allocator, room, &scratch) != POPRT_OK)
+    if (!prt_size_mul(most, SCRATCH_FACTOR, &scratch_size) ||
+        !prt_size_add(scratch_size, SCRATCH_MORE, &scratch_size) ||
+        prt_arena_create(p->module->allocator, scratch_size, &scratch) != POPRT_OK)
         return NULL;
     if (run(scratch, id, attrs, n_in, in, most, &t) && prt_pass_afford(p, t.size)) {
         prt_blob *blob = NULL;
@@ -333,7 +342,7 @@ prt_value *prt_match_compute(prt_pass *p, prt_build *b, const prt_value *like, u
     return v;
 }
 
-/* The smallest number of the type with all its bits. */
+/* Returns the smallest positive normal number of a float type. */
 static double least_normal(int32_t dtype)
 {
     return dtype == PRT_DTYPE_f16 ? 0x1p-14 : dtype == PRT_DTYPE_f64 ? 0x1p-1022 : 0x1p-126;
@@ -416,8 +425,9 @@ prt_value *prt_match_cast(prt_build *b, prt_value *x, int32_t dtype)
 bool prt_match_swap(prt_pass *p, prt_build *b, prt_op *root)
 {
     (void)p;
-    const prt_op *turn = prt_match_interior(root, 0, PRT_OP_transpose);
-    const prt_op *first = turn != NULL ? prt_match_interior(turn, 0, PRT_OP_reshape) : NULL;
+    const prt_op *transpose = prt_match_interior(root, 0, PRT_OP_transpose);
+    const prt_op *first =
+        transpose != NULL ? prt_match_interior(transpose, 0, PRT_OP_reshape) : NULL;
     prt_value *x = first != NULL ? prt_op_input(first, 0) : NULL;
     const prt_type *from = prt_match_static(x), *to = prt_match_static(&root->out[0]);
     const prt_type *mid = first != NULL ? prt_match_static(&first->out[0]) : NULL;
@@ -425,7 +435,7 @@ bool prt_match_swap(prt_pass *p, prt_build *b, prt_op *root)
     if (from == NULL || to == NULL || mid == NULL || mid->rank != 3 || from->rank < 3 ||
         to->rank < 3)
         return false;
-    const prt_i64s perm = ((const prt_transpose_attrs *)turn->attrs)->perm;
+    const prt_i64s perm = ((const prt_transpose_attrs *)transpose->attrs)->perm;
     if (perm.count != 3 || perm.data[0] != 0 || perm.data[1] != 2)
         return false;
     const int32_t r = to->rank;

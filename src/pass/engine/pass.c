@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pass.c — what passes share: their options, cancelling, walking regions, replacing values. */
+/* pass.c — functions that passes share: options, cancelling, walking regions, replacing values. */
 #include "pass/engine/pass.h"
 
 #include <stdarg.h>
@@ -10,7 +10,10 @@
 #include "ir/text.h"
 #include "pass/engine/rewrite.h"
 
-enum { MAX_DEPTH = 256 /* of regions */, MAX_NEAR = 64 };
+enum {
+    MAX_DEPTH = 256, /* nested regions */
+    MAX_NAMES = 64   /* options of which the nearest names are searched */
+};
 
 /* ---- options */
 
@@ -48,17 +51,19 @@ static poprt_status check_value(const prt_pass_def *def, const prt_pass_option *
     case PRT_OPTION_i64:
         if (!to_i64(value, &number))
             return prt_fail(POPRT_E_ARG, option->name,
-                "option %s of pass %s is an integer, not '%.100s'", option->name, def->name, value);
+                "option %s of pass %s must be an integer, not '%.100s'", option->name, def->name,
+                value);
         return POPRT_OK;
     case PRT_OPTION_f64:
         if (!to_f64(value, &real))
             return prt_fail(POPRT_E_ARG, option->name,
-                "option %s of pass %s is a number, not '%.100s'", option->name, def->name, value);
+                "option %s of pass %s must be a number, not '%.100s'", option->name, def->name,
+                value);
         return POPRT_OK;
     case PRT_OPTION_bool:
         if (!to_bool(value, &on))
             return prt_fail(POPRT_E_ARG, option->name,
-                "option %s of pass %s is true or false, not '%.100s'", option->name, def->name,
+                "option %s of pass %s must be true or false, not '%.100s'", option->name, def->name,
                 value);
         return POPRT_OK;
     default:
@@ -68,14 +73,14 @@ static poprt_status check_value(const prt_pass_def *def, const prt_pass_option *
 
 static poprt_status unknown_option(const prt_pass_def *def, const char *key)
 {
-    const char *names[MAX_NEAR] = { NULL };
-    char near[256];
-    const uint32_t n = def->n_options < MAX_NEAR ? def->n_options : MAX_NEAR;
+    const char *names[MAX_NAMES] = { NULL };
+    char nearest[256];
+    const uint32_t n = def->n_options < MAX_NAMES ? def->n_options : MAX_NAMES;
     for (uint32_t i = 0; i < n; i++)
         names[i] = def->options[i].name;
-    prt_nearest(key, names, n, near, sizeof(near));
+    prt_nearest(key, names, n, nearest, sizeof(nearest));
     return prt_fail(POPRT_E_ARG, key, "pass %s has no option '%.100s'%s%s", def->name, key,
-        n != 0 ? "; nearest: " : "", near);
+        n != 0 ? "; nearest: " : "", nearest);
 }
 
 poprt_status prt_pass_check_args(const prt_pass_def *def, uint32_t n_args, const prt_pass_arg *args)
@@ -143,7 +148,7 @@ poprt_status prt_pass_json(const prt_pass *p, const char *name, prt_json **out)
     return prt_fail_about(prt_json_parse(p->arena, text, strlen(text), out), name);
 }
 
-/* ---- the caller's wishes */
+/* ---- cancelling, progress, messages */
 
 static poprt_status stopped(const prt_pass *p)
 {
@@ -249,7 +254,8 @@ poprt_status prt_pass_run_other(const prt_pass *p, const char *name, bool *chang
     return other.def != NULL ? prt_pass_run_hooks(&other, changed) : prt_pass_unknown(name);
 }
 
-/* Of all constants, or of those that are read. */
+/* Adds the bytes of all constants of the graph and its regions, or (`read`) only of constants that
+ * have a reader. */
 static void count_constants(const prt_graph *graph, bool read, uint32_t depth, uint64_t *bytes)
 {
     for (size_t i = 0; i < graph->constants.count; i++)
@@ -269,12 +275,12 @@ uint64_t prt_pass_constants(prt_pass *p)
 
 bool prt_pass_afford(prt_pass *p, size_t size)
 {
-    enum { TIMES = 2, MORE = 1 << 20 };
-    if (p->purse == 0) {
-        count_constants(p->module->main, false, 0, &p->purse);
-        p->purse = p->purse * TIMES + MORE;
+    enum { TIMES = 2, MORE = 1 << 20 }; /* limit: TIMES * bytes of all constants + MORE */
+    if (p->budget == 0) {
+        count_constants(p->module->main, false, 0, &p->budget);
+        p->budget = p->budget * TIMES + MORE;
     }
-    if (size > p->purse - p->spent)
+    if (size > p->budget - p->spent)
         return false;
     p->spent += size;
     return true;
@@ -288,7 +294,7 @@ prt_value *prt_pass_derive(prt_graph *graph, const prt_value *old, const prt_typ
     return prt_graph_add_constant(graph, name.data != NULL ? name : PRT_STR(""), type, blob);
 }
 
-/* An output of a graph that `value` is not of counts too: regions may return what they capture. */
+/* `value` may also be an output of an inner graph: regions may return values they capture. */
 bool prt_pass_may_replace(const prt_value *from, const prt_value *to)
 {
     if (from == to)

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pattern.c — parses patterns and finds them: nodes of the pattern are bound one after the other,
- * each next to one that is bound where an arrow leads there, with backtracking.
+ * pattern.c — parses patterns and finds them by backtracking. The pattern's nodes are bound one
+ * after the other; a node with an arrow to a bound node is searched only among that node's readers
+ * or producers.
  */
 #include "pass/engine/pattern.h"
 
-enum { MAX_EDGES = 256, MAX_STEPS = 20000000 };
+enum {
+    MAX_EDGES = 256,     /* arrows of a pattern */
+    MAX_STEPS = 20000000 /* ops tried in one search */
+};
 
 typedef struct token {
     prt_str op, label;
@@ -13,7 +17,7 @@ typedef struct token {
 } token;
 
 typedef struct edge {
-    uint32_t from, to; /* nodes */
+    uint32_t from, to; /* indices of nodes */
 } edge;
 
 struct prt_pattern {
@@ -21,9 +25,9 @@ struct prt_pattern {
     uint32_t n_nodes, n_edges;
     token nodes[PRT_PATTERN_NODES];
     prt_op *match[PRT_PATTERN_NODES];
-    uint32_t order[PRT_PATTERN_NODES]; /* in which nodes are bound */
+    uint32_t order[PRT_PATTERN_NODES]; /* the order in which nodes are bound */
     edge edges[MAX_EDGES];
-    prt_map seen; /* ids of ops of matches that were returned */
+    prt_map seen; /* keys of returned matches: the ids of their ops */
     uint64_t steps;
     const prt_graph *graph;
 };
@@ -63,13 +67,14 @@ static poprt_status read_token(prt_str text, token *out)
         return fail(text, "a token is OpType:label, s:label or e:label");
     out->label = trim((prt_str){ text.data + colon + 1, text.size - colon - 1 });
     if (out->op.size == 0 || out->label.size == 0)
-        return fail(text, "operator or label is missing");
+        return fail(text, "the operator or the label is missing");
     out->marker = prt_str_is(out->op, "s") || prt_str_is(out->op, "e");
     return POPRT_OK;
 }
 
-/* The next token of a chain; `rest` is what follows its arrow, without data after the last. */
-static prt_str cut(prt_str *rest)
+/* Returns the next token of a chain. `rest` becomes the text after its arrow; its data is NULL
+ * after the last token. */
+static prt_str next_token(prt_str *rest)
 {
     for (uint32_t i = 0; i + 1 < rest->size; i++)
         if (rest->data[i] == '-' && rest->data[i + 1] == '>') {
@@ -82,14 +87,14 @@ static prt_str cut(prt_str *rest)
     return last;
 }
 
-/* Its node, new or known. */
+/* Returns the node of a token: an existing node with the same label, or a new one. */
 static poprt_status add_node(prt_pattern *pt, const token *t, prt_str text, uint32_t *out)
 {
     for (*out = 0; *out < pt->n_nodes; ++*out)
         if (prt_str_equal(pt->nodes[*out].label, t->label)) {
             if (prt_str_equal(pt->nodes[*out].op, t->op))
                 return POPRT_OK;
-            return fail(text, "this label is another operator's already");
+            return fail(text, "this label already belongs to another operator");
         }
     if (pt->n_nodes == PRT_PATTERN_NODES)
         return fail(text, "the pattern has too many nodes");
@@ -101,7 +106,7 @@ static poprt_status read_chain(prt_pattern *pt, prt_str chain)
 {
     uint32_t before = UINT32_MAX;
     for (prt_str rest = chain; rest.data != NULL;) {
-        const prt_str text = cut(&rest);
+        const prt_str text = next_token(&rest);
         token t;
         uint32_t node = UINT32_MAX;
         PRT_TRY(read_token(text, &t));
@@ -117,7 +122,7 @@ static poprt_status read_chain(prt_pattern *pt, prt_str chain)
     return POPRT_OK;
 }
 
-/* A node that an arrow joins to one that comes earlier goes first. */
+/* Orders the nodes for binding: a node with an arrow to a node placed earlier goes first. */
 static void order_nodes(prt_pattern *pt)
 {
     bool placed[PRT_PATTERN_NODES] = { false };
@@ -159,16 +164,17 @@ poprt_status prt_pattern_parse(prt_arena *arena, uint32_t n_chains, const prt_st
 
 /* ---- matching */
 
-static bool reads(const prt_op *op, const prt_op *maker)
+static bool reads(const prt_op *op, const prt_op *producer)
 {
     for (uint32_t i = 0; i < op->n_in; i++)
-        if (op->in[i].value != NULL && op->in[i].value->def == maker)
+        if (op->in[i].value != NULL && op->in[i].value->def == producer)
             return true;
     return false;
 }
 
-/* May pattern node `node` be `op`, by all that is bound? */
-static bool fits(const prt_pattern *pt, uint32_t node, const prt_op *op)
+/* Returns whether pattern node `node` can be bound to `op`, given the nodes that are bound
+ * already. */
+static bool can_bind(const prt_pattern *pt, uint32_t node, const prt_op *op)
 {
     if (op == NULL || op->graph != pt->graph || op == pt->graph->ret ||
         !prt_str_equal(op->name, pt->nodes[node].op))
@@ -210,8 +216,8 @@ static poprt_status try_op(prt_pattern *pt, uint32_t depth, prt_op *op, bool *fo
     const uint32_t node = pt->order[depth];
     if (++pt->steps > MAX_STEPS)
         return prt_fail(POPRT_E_LIMIT, "pattern",
-            "matching takes too long: make the pattern more special");
-    if (!fits(pt, node, op))
+            "matching takes too many steps: make the pattern more specific");
+    if (!can_bind(pt, node, op))
         return POPRT_OK;
     pt->match[node] = op;
     PRT_TRY(bind(pt, depth + 1, found));
@@ -220,10 +226,11 @@ static poprt_status try_op(prt_pattern *pt, uint32_t depth, prt_op *op, bool *fo
     return POPRT_OK;
 }
 
-static poprt_status try_readers(prt_pattern *pt, uint32_t depth, const prt_op *maker, bool *found)
+static poprt_status try_readers(prt_pattern *pt, uint32_t depth, const prt_op *producer,
+    bool *found)
 {
-    for (uint32_t i = 0; i < maker->n_out; i++)
-        prt_for_each_use (use, &maker->out[i]) {
+    for (uint32_t i = 0; i < producer->n_out; i++)
+        prt_for_each_use (use, &producer->out[i]) {
             PRT_TRY(try_op(pt, depth, use->user, found));
             if (*found)
                 return POPRT_OK;
@@ -231,7 +238,8 @@ static poprt_status try_readers(prt_pattern *pt, uint32_t depth, const prt_op *m
     return POPRT_OK;
 }
 
-static poprt_status try_makers(prt_pattern *pt, uint32_t depth, const prt_op *reader, bool *found)
+static poprt_status try_producers(prt_pattern *pt, uint32_t depth, const prt_op *reader,
+    bool *found)
 {
     for (uint32_t i = 0; i < reader->n_in && !*found; i++)
         if (reader->in[i].value != NULL)
@@ -239,7 +247,7 @@ static poprt_status try_makers(prt_pattern *pt, uint32_t depth, const prt_op *re
     return POPRT_OK;
 }
 
-/* Binds the nodes from place `depth` of the order on. */
+/* Binds the nodes from position `depth` of the order on. */
 static poprt_status bind(prt_pattern *pt, uint32_t depth, bool *found)
 {
     if (depth == pt->n_nodes)
@@ -250,7 +258,7 @@ static poprt_status bind(prt_pattern *pt, uint32_t depth, bool *found)
         if (e->to == node && pt->match[e->from] != NULL)
             return try_readers(pt, depth, pt->match[e->from], found);
         if (e->from == node && pt->match[e->to] != NULL)
-            return try_makers(pt, depth, pt->match[e->to], found);
+            return try_producers(pt, depth, pt->match[e->to], found);
     }
     for (prt_op *op = pt->graph->first; op != NULL && !*found; op = op->next)
         PRT_TRY(try_op(pt, depth, op, found));

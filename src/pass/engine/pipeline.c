@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pipeline.c — steps of a pipeline become entries of a manager, as settings make them. */
+/* pipeline.c — turns the steps of a pipeline into entries of a manager, as the settings select
+ * them. */
 #include <stdio.h>
 
 #include "base/json.h"
@@ -7,22 +8,22 @@
 #include "base/nearest.h"
 #include "pass/engine/manager_state.h"
 
-enum { MAX_NEAR = 64 };
+enum { MAX_NAMES = 64 }; /* passes of which the nearest names are searched */
 
-typedef struct filler {
+typedef struct pipeline_reader {
     prt_pass_manager *pm;
     const prt_pass_settings *settings;
     const char *stage;
-    uint32_t base, most; /* loops are numbered on */
-    bool added;          /* the last step was */
-} filler;
+    uint32_t base, most; /* number of the last loop before this pipeline, and of its last loop */
+    bool added;          /* whether the last step was added */
+} pipeline_reader;
 
-static const char *setting(const filler *f, const char *key)
+static const char *setting(const pipeline_reader *f, const char *key)
 {
     return f->settings != NULL ? f->settings->get(f->settings->user, key) : NULL;
 }
 
-static bool holds(const filler *f, const prt_pipeline_step *step)
+static bool holds(const pipeline_reader *f, const prt_pipeline_step *step)
 {
     const char *text = setting(f, step->key);
     if (text == NULL)
@@ -32,7 +33,7 @@ static bool holds(const filler *f, const prt_pipeline_step *step)
     return text[0] != '\0' && strcmp(text, "false") != 0;
 }
 
-static poprt_status add_step(filler *f, const prt_pipeline_step *step)
+static poprt_status add_step(pipeline_reader *f, const prt_pipeline_step *step)
 {
     prt_entry e = { .def = prt_pass_of(step->pass), .times = step->times, .stage = f->stage };
     f->added = !prt_manager_skips(f->pm, e.def);
@@ -43,7 +44,7 @@ static poprt_status add_step(filler *f, const prt_pipeline_step *step)
     return PRT_VEC_PUSH(f->pm->arena, &f->pm->entries, e) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-static poprt_status give_text(const filler *f, const char *option, const char *value)
+static poprt_status set_option(const pipeline_reader *f, const char *option, const char *value)
 {
     const prt_pass_arg arg = { option, value };
     prt_entry *last = &f->pm->entries.data[f->pm->entries.count - 1];
@@ -51,13 +52,14 @@ static poprt_status give_text(const filler *f, const char *option, const char *v
     return prt_manager_add_arg(f->pm, last, &arg);
 }
 
-static poprt_status give(const filler *f, const prt_pipeline_step *step)
+static poprt_status set_from_setting(const pipeline_reader *f, const prt_pipeline_step *step)
 {
     const char *value = setting(f, step->key);
-    return f->added && value != NULL ? give_text(f, step->value, value) : POPRT_OK;
+    return f->added && value != NULL ? set_option(f, step->value, value) : POPRT_OK;
 }
 
-/* A scalar of JSON as the text of an option. */
+/* Converts a JSON scalar to the text of an option; NULL: it is not a string, a boolean or an
+ * integer. */
 static const char *text_of(prt_arena *arena, const prt_json *value)
 {
     char number[32];
@@ -72,8 +74,8 @@ static const char *text_of(prt_arena *arena, const prt_json *value)
     return prt_arena_text(arena, number, strlen(number));
 }
 
-/* A setting that is an object of JSON; `*out` is NULL where it is not set. */
-static poprt_status members_of(const filler *f, const char *key, prt_json **out)
+/* Parses a setting that is a JSON object; `*out` is NULL if it is not set. */
+static poprt_status members_of(const pipeline_reader *f, const char *key, prt_json **out)
 {
     const char *text = setting(f, key);
     *out = NULL;
@@ -82,11 +84,11 @@ static poprt_status members_of(const filler *f, const char *key, prt_json **out)
     PRT_TRY(prt_fail_about(prt_json_parse(f->pm->arena, text, strlen(text), out), key));
     return (*out)->kind == PRT_JSON_OBJECT
         ? POPRT_OK
-        : prt_fail(POPRT_E_ARG, key, "an object of options is expected");
+        : prt_fail(POPRT_E_ARG, key, "expected a JSON object of pass options");
 }
 
-/* Name and value of an option in such an object. */
-static poprt_status read_member(const filler *f, const prt_json *m, prt_pass_arg *out)
+/* Reads the name and the value of an option from a member of such an object. */
+static poprt_status read_member(const pipeline_reader *f, const prt_json *m, prt_pass_arg *out)
 {
     out->key = prt_arena_text(f->pm->arena, m->key.data, m->key.size);
     if (out->key == NULL)
@@ -94,10 +96,11 @@ static poprt_status read_member(const filler *f, const prt_json *m, prt_pass_arg
     out->value = text_of(f->pm->arena, m);
     return out->value != NULL
         ? POPRT_OK
-        : prt_fail(POPRT_E_ARG, out->key, "an option is a string, an integer or a bool");
+        : prt_fail(POPRT_E_ARG, out->key,
+              "the value of an option must be a string, an integer or a boolean");
 }
 
-static poprt_status spread(const filler *f, const prt_pipeline_step *step)
+static poprt_status set_from_object(const pipeline_reader *f, const prt_pipeline_step *step)
 {
     prt_json *members = NULL;
     prt_pass_arg arg;
@@ -106,29 +109,30 @@ static poprt_status spread(const filler *f, const prt_pipeline_step *step)
     PRT_TRY(members_of(f, step->key, &members));
     for (uint32_t i = 0; members != NULL && i < members->count; i++) {
         PRT_TRY(read_member(f, &members->items[i], &arg));
-        PRT_TRY(give_text(f, arg.key, arg.value));
+        PRT_TRY(set_option(f, arg.key, arg.value));
     }
     return POPRT_OK;
 }
 
-/* "PASS.OPTION" for every entry of that pass from `first` on. */
-static poprt_status address(const filler *f, size_t first, const char *key, prt_pass_arg arg)
+/* Sets an option with a key "PASS.OPTION" for every entry of that pass from `first` on. */
+static poprt_status set_of_inserted(const pipeline_reader *f, size_t first, const char *key,
+    prt_pass_arg arg)
 {
     prt_pass_manager *pm = f->pm;
     const char *dot = strchr(arg.key, '.');
-    const char *names[MAX_NEAR] = { NULL };
-    char near[256];
+    const char *names[MAX_NAMES] = { NULL };
+    char nearest[256];
     size_t n = 0;
     bool found = false;
     if (dot == NULL || dot == arg.key || dot[1] == '\0')
-        return prt_fail(POPRT_E_ARG, arg.key, "%s has options by names PASS.OPTION", key);
+        return prt_fail(POPRT_E_ARG, arg.key, "%s must name options as PASS.OPTION", key);
     const char *pass = prt_arena_text(pm->arena, arg.key, (size_t)(dot - arg.key));
     if (pass == NULL)
         return POPRT_E_NOMEM;
     arg.key = dot + 1;
     for (size_t i = first; i < pm->entries.count; i++) {
         prt_entry *e = &pm->entries.data[i];
-        if (n < MAX_NEAR)
+        if (n < MAX_NAMES)
             names[n++] = e->def->name;
         if (strcmp(e->def->name, pass) != 0)
             continue;
@@ -140,12 +144,13 @@ static poprt_status address(const filler *f, size_t first, const char *key, prt_
         return POPRT_OK;
     if (prt_pass_manager_find(pm, pass) == NULL)
         return prt_pass_unknown(pass);
-    prt_nearest(pass, names, n, near, sizeof(near));
-    return prt_fail(POPRT_E_NOT_FOUND, pass, "%s names a pass that is not among those to run%s%s",
-        key, n != 0 ? "; nearest: " : "", near);
+    prt_nearest(pass, names, n, nearest, sizeof(nearest));
+    return prt_fail(POPRT_E_NOT_FOUND, pass,
+        "%s names a pass that is not in the list of passes to run%s%s", key,
+        n != 0 ? "; nearest: " : "", nearest);
 }
 
-static poprt_status insert(const filler *f, const prt_pipeline_step *step)
+static poprt_status insert_passes(const pipeline_reader *f, const prt_pipeline_step *step)
 {
     const size_t first = f->pm->entries.count;
     const char *names = setting(f, step->key);
@@ -161,25 +166,25 @@ static poprt_status insert(const filler *f, const prt_pipeline_step *step)
     PRT_TRY(members_of(f, step->value, &members));
     for (uint32_t i = 0; members != NULL && i < members->count; i++) {
         PRT_TRY(read_member(f, &members->items[i], &arg));
-        PRT_TRY(address(f, first, step->value, arg));
+        PRT_TRY(set_of_inserted(f, first, step->value, arg));
     }
     return POPRT_OK;
 }
 
-static poprt_status fill(filler *f, const prt_pipeline_step *step)
+static poprt_status read_step(pipeline_reader *f, const prt_pipeline_step *step)
 {
     switch (step->kind) {
     case PRT_STEP_STAGE:
         f->stage = step->value;
         return POPRT_OK;
     case PRT_STEP_WITH:
-        return f->added ? give_text(f, step->key, step->value) : POPRT_OK;
+        return f->added ? set_option(f, step->key, step->value) : POPRT_OK;
     case PRT_STEP_GIVE:
-        return give(f, step);
+        return set_from_setting(f, step);
     case PRT_STEP_SPREAD:
-        return spread(f, step);
+        return set_from_object(f, step);
     case PRT_STEP_INSERT:
-        return insert(f, step);
+        return insert_passes(f, step);
     case PRT_STEP_WHEN:
     case PRT_STEP_UNLESS:
         f->added = false;
@@ -192,12 +197,12 @@ static poprt_status fill(filler *f, const prt_pipeline_step *step)
 poprt_status prt_pass_manager_add_pipeline(prt_pass_manager *pm, const char *name,
     const prt_pass_settings *settings)
 {
-    filler f = { .pm = pm, .settings = settings, .stage = "", .base = pm->loops };
+    pipeline_reader f = { .pm = pm, .settings = settings, .stage = "", .base = pm->loops };
     const prt_pipeline *pipeline = prt_pipeline_find(name);
     if (pipeline == NULL)
         return prt_pipeline_unknown(name);
     for (uint32_t i = 0; i < pipeline->n_steps; i++)
-        PRT_TRY(fill(&f, &pipeline->steps[i]));
+        PRT_TRY(read_step(&f, &pipeline->steps[i]));
     pm->loops = f.most > pm->loops ? f.most : pm->loops;
     return POPRT_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* region.c — looking at If and its branches, and moving ops in and out of them. */
+/* region.c — queries about If and its branches, and moving ops in and out of them. */
 #include "pass/engine/region.h"
 
-enum { MAX_DEPTH = 256 };
+enum { MAX_DEPTH = 256 }; /* nested regions */
 
 bool prt_region_branches(const prt_op *op, prt_graph **then_branch, prt_graph **else_branch)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* registry.c — the tables of passes and pipelines, and which names a wrong one may have meant. */
+/* registry.c — tables of passes and pipelines, lookup by name, and the nearest names of an unknown
+ * one. */
 #include "base/nearest.h"
 #include "pass/engine/pass.h"
 
@@ -15,7 +16,7 @@
 #undef BOUND
 #undef PASS_END
 
-/* Option rows; each array ends in an empty row, so that none has length zero. */
+/* Option rows of each pass; an empty row at the end of each array keeps its length above zero. */
 #define PASS_BEGIN(id, kind, since, doc) static const prt_pass_option options_##id[] = {
 #define OPTION(id, kind, name, initial, doc) { #name, PRT_OPTION_##kind, initial, doc },
 #define ORDER(id, relation, other)
@@ -33,7 +34,7 @@
 #undef BOUND
 #undef PASS_END
 
-/* The same for ORDER rows. */
+/* ORDER rows of each pass, with an empty row at the end. */
 #define PASS_BEGIN(id, kind, since, doc) static const prt_pass_order orders_##id[] = {
 #define OPTION(id, kind, name, initial, doc)
 #define ORDER(id, relation, other) { PRT_RELATION_##relation, #other },
@@ -51,17 +52,17 @@
 #undef BOUND
 #undef PASS_END
 
-/* How far results may move: in the median, where that is measured, and at most. */
-typedef struct movement {
-    double middle, most;
-} movement;
+/* Deviation of results: the median, if it is measured, and the maximum. */
+typedef struct deviation {
+    double median, most;
+} deviation;
 
-static const movement movements[PRT_PASS_COUNT] = {
+static const deviation deviations[PRT_PASS_COUNT] = {
 #define PASS_BEGIN(id, kind, since, doc)
 #define OPTION(id, kind, name, initial, doc)
 #define ORDER(id, relation, other)
 #define BOUND(id, relative) [PRT_PASS_ID_##id] = { 0, relative },
-#define TYPICAL(id, middle, most) [PRT_PASS_ID_##id] = { middle, most },
+#define TYPICAL(id, median, worst) [PRT_PASS_ID_##id] = { median, worst },
 #define PASS_END(id)
 #include "pass/passes.def"
 #undef PASS_BEGIN
@@ -162,23 +163,23 @@ const prt_pass_def *prt_pass_of(uint32_t index)
     return index < PRT_COUNT_OF(passes) ? &passes[index] : NULL;
 }
 
-/* A row that is not of the table moves nothing. */
-static movement movement_of(const prt_pass_def *def)
+/* A pass outside the table has no deviation. */
+static deviation deviation_of(const prt_pass_def *def)
 {
     for (size_t i = 0; i < PRT_COUNT_OF(passes); i++)
         if (&passes[i] == def)
-            return movements[i];
-    return (movement){ 0, 0 };
+            return deviations[i];
+    return (deviation){ 0, 0 };
 }
 
 double prt_pass_bound(const prt_pass_def *def)
 {
-    return movement_of(def).most;
+    return deviation_of(def).most;
 }
 
 double prt_pass_typical(const prt_pass_def *def)
 {
-    return movement_of(def).middle;
+    return deviation_of(def).median;
 }
 
 const prt_pass_def *prt_pass_find(const char *name)
@@ -202,7 +203,7 @@ const prt_pipeline *prt_pipeline_find(const char *name)
     return NULL;
 }
 
-/* ---- near names */
+/* ---- nearest names */
 
 static const char *const pass_names[] = {
 #define PASS_BEGIN(id, kind, since, doc) #id,
@@ -246,14 +247,15 @@ static const char *const pipeline_names[] = {
 
 poprt_status prt_pass_unknown(const char *name)
 {
-    char near[256];
-    prt_nearest(name, pass_names, PRT_COUNT_OF(pass_names), near, sizeof(near));
-    return prt_fail(POPRT_E_NOT_FOUND, name, "no pass '%.100s'; near names: %s", name, near);
+    char nearest[256];
+    prt_nearest(name, pass_names, PRT_COUNT_OF(pass_names), nearest, sizeof(nearest));
+    return prt_fail(POPRT_E_NOT_FOUND, name, "unknown pass '%.100s'; nearest: %s", name, nearest);
 }
 
 poprt_status prt_pipeline_unknown(const char *name)
 {
-    char near[256];
-    prt_nearest(name, pipeline_names, PRT_COUNT_OF(pipeline_names), near, sizeof(near));
-    return prt_fail(POPRT_E_NOT_FOUND, name, "no pipeline '%.100s'; near names: %s", name, near);
+    char nearest[256];
+    prt_nearest(name, pipeline_names, PRT_COUNT_OF(pipeline_names), nearest, sizeof(nearest));
+    return prt_fail(POPRT_E_NOT_FOUND, name, "unknown pipeline '%.100s'; nearest: %s", name,
+        nearest);
 }

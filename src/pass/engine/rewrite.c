@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rewrite.c — the worklist: all ops in order at first; after an edit the ops it made, the readers
- * of what was and is there, and the makers of the root's inputs. What that misses (a use that went
- * far away) the next round over all ops finds.
+ * rewrite.c — the worklist of pattern rewriting. It starts with all ops in order. After an edit it
+ * gets the ops the edit made, their readers and producers, and the readers and producers of the
+ * root. The next round over all ops finds the matches this misses, such as uses that moved far
+ * away.
  */
 #include "pass/engine/rewrite.h"
 
 #include "ir/extra.h"
 
-enum { MAX_ROUNDS = 64, EDITS_PER_OP = 16, MORE_EDITS = 1024 };
+enum {
+    MAX_ROUNDS = 64,   /* walks over all ops of a graph */
+    EDITS_PER_OP = 16, /* limit of edits: this times the ops of the graph, */
+    MORE_EDITS = 1024  /* and so many more */
+};
 
 typedef struct engine {
     prt_pass *p;
     prt_graph *graph;
     const prt_rewrite *rewrites;
     uint32_t count;
-    PRT_VEC(prt_op *) list; /* a stack: the next one is the last */
+    PRT_VEC(prt_op *) list; /* a stack: the last op is the next */
     PRT_VEC(bool) listed;   /* by op id */
     size_t edits, most_edits;
 } engine;
@@ -41,7 +46,7 @@ static poprt_status push_readers(engine *e, const prt_op *op)
     return POPRT_OK;
 }
 
-static poprt_status push_makers(engine *e, const prt_op *op)
+static poprt_status push_producers(engine *e, const prt_op *op)
 {
     for (uint32_t i = 0; i < op->n_in; i++)
         if (op->in[i].value != NULL)
@@ -49,15 +54,15 @@ static poprt_status push_makers(engine *e, const prt_op *op)
     return POPRT_OK;
 }
 
-/* Ops made by the edit have ids from `first` on and stand before the root, which keeps its `prev`
- * when it is erased. */
+/* Pushes the ops that an edit made, with their readers and producers. These ops have ids from
+ * `first` on and stand before the root, which keeps its `prev` when it is erased. */
 static poprt_status push_new(engine *e, const prt_op *root, uint32_t first)
 {
     for (prt_op *op = root->prev; op != NULL && (op->id >= first || op->dead); op = op->prev)
         if (!op->dead) {
             PRT_TRY(push(e, op));
             PRT_TRY(push_readers(e, op));
-            PRT_TRY(push_makers(e, op));
+            PRT_TRY(push_producers(e, op));
         }
     return POPRT_OK;
 }
@@ -67,9 +72,9 @@ static poprt_status apply_at(engine *e, const prt_rewrite *rewrite, prt_op *root
     const uint32_t first = e->graph->n_ops;
     const size_t waiting = e->list.count;
     prt_build b = prt_build_before(root);
-    /* Neighbours are noted before, because an edit tears them off. */
+    /* The neighbours are pushed before the edit, which disconnects them. */
     PRT_TRY(push_readers(e, root));
-    PRT_TRY(push_makers(e, root));
+    PRT_TRY(push_producers(e, root));
     const bool applied = rewrite->apply(e->p, &b, root);
     PRT_TRY(prt_build_status(&b));
     if (!applied) {
@@ -79,8 +84,8 @@ static poprt_status apply_at(engine *e, const prt_rewrite *rewrite, prt_op *root
     }
     *changed = true;
     if (++e->edits > e->most_edits)
-        return prt_fail(POPRT_E_INTERNAL, prt_op_label(root), "pass %s does not come to an end",
-            e->p->def->name);
+        return prt_fail(POPRT_E_INTERNAL, prt_op_label(root),
+            "pass %s does not terminate: it has reached the limit of edits", e->p->def->name);
     PRT_TRY(push(e, root));
     return push_new(e, root, first);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * schedule.c — puts a list of passes into an order that its rows allow. What is moved is a unit: a
- * pass, or the passes of one loop, which stay together.
+ * schedule.c — sorts a list of passes as their ORDER rows require. The unit of sorting is a pass,
+ * or all passes of one loop, which stay together.
  */
 #include "pass/engine/manager_state.h"
 
@@ -31,7 +31,7 @@ static poprt_status gather_units(sorter *s)
     return POPRT_OK;
 }
 
-/* Index of the first entry of that name; the count when there is none. */
+/* Returns the index of the first entry of that name; the number of entries if there is none. */
 static size_t find_entry(const prt_pass_manager *pm, const char *name)
 {
     size_t i = 0;
@@ -40,7 +40,7 @@ static size_t find_entry(const prt_pass_manager *pm, const char *name)
     return i;
 }
 
-/* What entry `i` depends on and the list has not is put before it. */
+/* Adds one pass that entry `i` depends on and that is missing, in front of the entry. */
 static poprt_status add_missing(prt_pass_manager *pm, size_t i, bool *added)
 {
     const prt_pass_def *def = pm->entries.data[i].def;
@@ -55,7 +55,7 @@ static poprt_status add_missing(prt_pass_manager *pm, size_t i, bool *added)
             return prt_pass_unknown(def->orders[k].other);
         if (prt_manager_skips(pm, e.def))
             continue;
-        size_t at = i; /* never within a loop */
+        size_t at = i; /* in front of the whole loop */
         while (at > 0 && pm->entries.data[at].loop != 0 &&
             pm->entries.data[at - 1].loop == pm->entries.data[at].loop)
             at--;
@@ -84,7 +84,7 @@ static poprt_status check_against(const prt_pass_manager *pm)
     return POPRT_OK;
 }
 
-/* Has `other` to run before `def`? */
+/* Returns whether `other` must run before `def`. */
 static bool waits_for(const prt_pass_def *def, const prt_pass_def *other)
 {
     for (uint32_t k = 0; k < def->n_orders; k++)
@@ -98,7 +98,8 @@ static bool waits_for(const prt_pass_def *def, const prt_pass_def *other)
     return false;
 }
 
-/* An entry of a unit that is not placed yet and that unit `u` waits for; NULL: it may run. */
+/* Finds a pass that must run before unit `u` and is not placed yet; `*by` becomes the entry of `u`
+ * that requires it. NULL: `u` may run. */
 static const prt_pass_def *awaited(const sorter *s, const unit *u, const prt_pass_def **by)
 {
     const prt_entry *e = s->pm->entries.data;
@@ -114,7 +115,7 @@ static const prt_pass_def *awaited(const sorter *s, const unit *u, const prt_pas
     return NULL;
 }
 
-/* The first unit that waits for none goes next, until all are placed. */
+/* Places the first unit that does not wait for another one, until all are placed. */
 static poprt_status place_units(sorter *s)
 {
     prt_pass_manager *pm = s->pm;
@@ -131,8 +132,8 @@ static poprt_status place_units(sorter *s)
                 next = &s->units.data[i];
         if (next == NULL)
             return prt_fail(POPRT_E_ARG, by->name,
-                "passes wait for each other in a circle: %s for %s, and that one for it", by->name,
-                other->name);
+                "the order of passes forms a cycle: %s must run after %s and also before it",
+                by->name, other->name);
         for (size_t i = next->first; i < next->last; i++)
             sorted[n++] = pm->entries.data[i];
         next->placed = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace.h — which nodes of a model are gone after passes, and which pass took each of them out. A
- * node that another one stands for (prt_op.merged) is not gone.
+ * trace.h — records which nodes of a model are eliminated, and by which pass. A node that was
+ * merged into another one (prt_op.merged) does not count as eliminated.
  */
 #ifndef PRT_PASS_ENGINE_TRACE_H
 #define PRT_PASS_ENGINE_TRACE_H
@@ -9,8 +9,8 @@
 #include "ir/ir.h"
 
 typedef struct prt_trace_node {
-    prt_str node, op; /* its label; its operator */
-    const char *pass; /* NULL: still there */
+    prt_str node, op; /* label; operator */
+    const char *pass; /* the pass that eliminated it; NULL: still present */
     uint32_t seen;
 } prt_trace_node;
 
@@ -20,12 +20,14 @@ typedef struct prt_trace {
     prt_map by_name;
     PRT_VEC(prt_trace_node *) nodes;
     uint32_t round;
-    poprt_status status; /* the first failure; calls after it do nothing */
+    poprt_status status; /* the first failure; later calls do nothing */
 } prt_trace;
 
-/* Notes the nodes there are. Everything lives in `arena`; `module` has to stay for the calls. */
+/* Records the nodes of `module`, which must outlive the trace. Everything is allocated in
+ * `arena`. */
 void prt_trace_begin(prt_trace *t, const prt_module *module, prt_arena *arena);
-/* Those that are missing for the first time were taken out by `pass` (which has to stay). */
+/* Attributes to `pass` (whose text must stay valid) all nodes that are missing for the first
+ * time. */
 void prt_trace_look(prt_trace *t, const char *pass);
 
 #endif

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attention.c — fuse_attention: what exporters write out for attention becomes one operator that
- * reads Q, K and V where they are:
+ * attention.c — fuse_attention: replaces the formula of attention, as exporters write it, by one
+ * operator that reads Q, K and V in place:
  *
- *     MatMul(Softmax(MatMul(Q, K') · s + masks), V), each of Q, K, V a view (view.h) of a value
+ *     MatMul(Softmax(MatMul(Q, K') · s + masks), V)
  *
- * Heads of K and V that Expand and Reshape repeat for groups of queries are read where they are.
+ * Each of Q, K and V may be a view (view.h) of another value. Heads of K and V that Expand and
+ * Reshape repeat for groups of queries (grouped-query attention) are read without the repetition.
  *
- * Torch's exporters put Where(IsNaN(w), 0, w) behind a Softmax w whose mask may close every key.
+ * Torch's exporters put Where(IsNaN(w), 0, w) behind a Softmax w whose mask may hide every key.
  *
- * Factors may be on Q, on K, on the scores, in parts; masks are added, or put in place by Where; K
- * and V may be Concat(past, new) along the rows, which are then written once, as the operator's
- * outputs; Transpose and Reshape of the result go into where it writes. scores.c knows what may
- * stand between the products.
+ * Factors may stand on Q, on K or on the scores; masks may be added or applied by Where. K and V
+ * may be Concat(past, new) along the rows; the operator then writes the concatenation as its
+ * outputs. A Transpose or Reshape of the result determines where the operator writes. scores.c
+ * matches the operators between the two products.
  *
- * Expects float32, static shapes but for the rows of the past, and scores that nobody else reads.
+ * Requires float32, shapes that are known except for the rows of the past, and scores that no other
+ * operator reads.
  */
 #include <math.h>
 
@@ -22,18 +24,18 @@
 #include "pass/fuse/scores.h"
 #include "pass/engine/match.h"
 
-enum { BATCH, HEADS, ROWS, SIZE };
-enum { MOST_TURNS = 8 };
+enum { BATCH, HEADS, ROWS, SIZE }; /* axes of a view of rank 4 */
+enum { MAX_STEPS = 8 };            /* operators between a cache and its product */
 
 typedef struct match {
     prt_op *root; /* the product with V */
     prt_scores scores;
-    prt_view q, k, v;               /* of four dims: images, heads, rows, elements */
-    prt_value *past[2], *joined[2]; /* of K and V; NULL where there is no cache */
-    prt_value *result;              /* that is replaced */
+    prt_view q, k, v;               /* of rank 4: batch, heads, rows, elements */
+    prt_value *past[2], *joined[2]; /* of K and V; NULL without a cache */
+    prt_value *result;              /* the value that is replaced */
     int64_t order[3];
-    bool joins_heads; /* the products have heads as images */
-    bool guarded;     /* weights that are NaN count as 0 */
+    bool merges_heads; /* the products have the heads in the batch dimension */
+    bool guarded;      /* softmax weights that are NaN count as 0 */
 } match;
 
 static bool is_f32(const prt_value *v)
@@ -41,9 +43,9 @@ static bool is_f32(const prt_value *v)
     return prt_view_is_static(v) && v->type->dtype == PRT_DTYPE_f32;
 }
 
-/* Four dims: of three, the first are images of one head; of two, there is one image. Nothing is
- * empty. */
-static bool as_four(prt_view *v)
+/* Extends a view to rank 4 [batch, heads, rows, elements]: rank 3 has one head, rank 2 also a batch
+ * of 1. Returns false if the view is empty. */
+static bool to_rank_4(prt_view *v)
 {
     const prt_view from = *v;
     if (from.rank < 2 || from.rank > 4)
@@ -72,15 +74,16 @@ static void swap_last(prt_view *v)
     v->steps[ROWS] = step;
 }
 
-/* Input `slot` as rows whose elements lie side by side. */
-static bool rows_at(const prt_op *op, uint32_t slot, bool turned, bool scaled, prt_view *v)
+/* Finds input `slot` as a view of rank 4 with contiguous elements in its rows. `transposed`: rows
+ * and elements are swapped; `scaled`: the view may have a factor. */
+static bool rows_at(const prt_op *op, uint32_t slot, bool transposed, bool scaled, prt_view *v)
 {
     prt_value *value = prt_op_input(op, slot);
     for (int whole = 0; whole < 2; whole++) {
         if (!is_f32(value) || !(whole != 0 ? prt_view_whole(value, v) : prt_view_trace(value, v)) ||
-            !as_four(v))
+            !to_rank_4(v))
             return false;
-        if (turned)
+        if (transposed)
             swap_last(v);
         if (v->value->type->dtype == PRT_DTYPE_f32 && (v->steps[SIZE] == 1 || v->dims[SIZE] == 1) &&
             (scaled || v->scale == 1.0))
@@ -91,8 +94,8 @@ static bool rows_at(const prt_op *op, uint32_t slot, bool turned, bool scaled, p
 
 /* ---- the cache ---- */
 
-/* How many operators of the graph read a value. Who reads the shape of an output reads that of what
- * takes its place. */
+/* Returns how many operators of the graph read a value. A Shape of a graph output does not count,
+ * since it can read the value that replaces it. */
 static uint32_t readers(const prt_value *value)
 {
     const bool output = prt_value_is_output(value);
@@ -103,7 +106,8 @@ static uint32_t readers(const prt_value *value)
     return n;
 }
 
-/* Four dims of float32, all numbers or, for the rows, an expression. */
+/* Returns whether the value is float32 of rank 4 whose dims are numbers; the rows may be an
+ * expression. */
 static bool is_cache(const prt_value *v)
 {
     const prt_type *type = v->type;
@@ -113,7 +117,8 @@ static bool is_cache(const prt_value *v)
         (prt_dim_is_expr(type->dims[ROWS]) || type->dims[ROWS] >= 1);
 }
 
-/* Concat(past, new) along the rows, read here and as an output at most. */
+/* Matches Concat(past, new) along the rows. It may be read here and be a graph output, but have no
+ * other reader. */
 static bool split_cache(const prt_value *joined, prt_value **past, prt_view *now)
 {
     const prt_op *op = joined->def;
@@ -125,16 +130,16 @@ static bool split_cache(const prt_value *joined, prt_value **past, prt_view *now
         rows_at(op, 1, false, false, now);
 }
 
-/* Between rows of images and heads, and rows of images that are both. */
-static bool joins_heads(const prt_type *from, const prt_type *to)
+/* Returns whether a Reshape merges [1, heads, rows, elements] to [heads, rows, elements]. */
+static bool merges_heads(const prt_type *from, const prt_type *to)
 {
     return from->rank == 4 && to->rank == 3 && from->dims[BATCH] == 1 &&
         from->dims[HEADS] == to->dims[0] && from->dims[ROWS] == to->dims[1] &&
         from->dims[SIZE] == to->dims[2];
 }
 
-/* Rows and elements change places, nothing else does. */
-static bool turns_rows(const prt_op *op)
+/* Returns whether a Transpose swaps the last two axes only. */
+static bool swaps_rows(const prt_op *op)
 {
     const prt_i64s perm = ((const prt_transpose_attrs *)op->attrs)->perm;
     for (uint32_t i = 0; i + 2 < perm.count; i++)
@@ -143,21 +148,21 @@ static bool turns_rows(const prt_op *op)
     return perm.count >= 3 && perm.data[perm.count - 2] == (int64_t)perm.count - 1;
 }
 
-/* Input `slot` is a cache with new rows behind it, maybe turned and times a factor. */
-static bool find_cache(const prt_op *op, uint32_t slot, bool turned, prt_value **past,
+/* Matches a cache with new rows appended at input `slot`, which may be transposed and scaled. */
+static bool find_cache(const prt_op *op, uint32_t slot, bool transposed, prt_value **past,
     prt_value **joined, prt_view *now)
 {
     prt_value *v = prt_op_input(op, slot);
     double scale = 1.0, by;
-    for (uint32_t i = 0; i < MOST_TURNS && v->def != NULL && v->graph == op->graph; i++) {
+    for (uint32_t i = 0; i < MAX_STEPS && v->def != NULL && v->graph == op->graph; i++) {
         const prt_op *from = v->def;
         uint32_t rest = 0;
         if (prt_op_is(from, PRT_OP_transpose)) {
-            if (!turns_rows(from))
+            if (!swaps_rows(from))
                 return false;
-            turned = !turned;
+            transposed = !transposed;
         } else if (prt_op_is(from, PRT_OP_reshape)) {
-            if (!joins_heads(prt_op_input(from, 0)->type, v->type))
+            if (!merges_heads(prt_op_input(from, 0)->type, v->type))
                 return false;
         } else if (prt_scores_factor(from, &by, &rest)) {
             scale *= by;
@@ -166,7 +171,7 @@ static bool find_cache(const prt_op *op, uint32_t slot, bool turned, prt_value *
         }
         v = prt_op_input(from, rest);
     }
-    if (turned || !split_cache(v, past, now))
+    if (transposed || !split_cache(v, past, now))
         return false;
     now->scale *= scale;
     *joined = v;
@@ -198,17 +203,17 @@ static void swap(int64_t *x)
     x[1] = first;
 }
 
-/* What was taken for images of one head are heads of one image, as the cache has them. */
-static void call_heads(match *m)
+/* Converts a batch of [heads, 1 head] to [1 image, heads], as the cache has them. */
+static void batch_to_heads(match *m)
 {
-    m->joins_heads = true;
+    m->merges_heads = true;
     swap(m->q.dims);
     swap(m->q.steps);
     for (uint32_t i = 0; i < PRT_SCORES_VIEWS; i++)
         swap(m->scores.views[i].steps);
 }
 
-/* ---- the result: what follows moves whole rows only ---- */
+/* ---- the result: the operators behind it move whole rows only ---- */
 
 static bool follow_transpose(match *m, const prt_op *op, uint32_t rank)
 {
@@ -219,7 +224,7 @@ static bool follow_transpose(match *m, const prt_op *op, uint32_t rank)
     int64_t order[3] = { m->order[0], m->order[1], m->order[2] };
     for (uint32_t i = 0; i + 1 < rank; i++) {
         const int64_t from = a->perm.data[i];
-        /* Of three dims, the first are images; heads, of which there is one, stay behind them. */
+        /* Of rank 3, the first axis is the batch; the single head axis stays behind it. */
         order[lead + i] = m->order[rank == 4 ? from : from == 0 ? 1 : 2];
     }
     memcpy(m->order, order, sizeof(order));
@@ -240,12 +245,12 @@ static void match_result(match *m)
             use->user->graph != m->result->graph || use->user->n_out == 0)
             return;
         prt_op *op = use->user;
-        const bool turn = prt_op_is(op, PRT_OP_transpose) && moves;
+        const bool transpose = prt_op_is(op, PRT_OP_transpose) && moves;
         const bool view = (prt_op_is(op, PRT_OP_reshape) || prt_op_is(op, PRT_OP_squeeze) ||
                               prt_op_is(op, PRT_OP_unsqueeze) || prt_op_is(op, PRT_OP_flatten)) &&
             prt_op_input(op, 0) == m->result;
-        if ((!turn && !view) || !is_f32(&op->out[0]) || op->out[0].type->rank > PRT_MAX_RANK ||
-            (turn && !follow_transpose(m, op, (uint32_t)m->result->type->rank)))
+        if ((!transpose && !view) || !is_f32(&op->out[0]) || op->out[0].type->rank > PRT_MAX_RANK ||
+            (transpose && !follow_transpose(m, op, (uint32_t)m->result->type->rank)))
             return;
         moves = moves && (!view || op->out[0].type == m->result->type);
         m->result = &op->out[0];
@@ -254,8 +259,8 @@ static void match_result(match *m)
 
 /* ---- grouped keys and values ---- */
 
-/* A view of the whole of Reshape(Expand(x [B, G, 1, rows, size])) to [B, G r, rows, size], which
- * repeats each head: becomes one of x, with G heads. */
+/* Matches a view of the whole Reshape(Expand(x [B, G, 1, rows, size])) to [B, G r, rows, size],
+ * which repeats each head r times. Replaces it by a view of x with G heads. */
 static bool ungroup(prt_view *v)
 {
     const prt_op *made = v->value->def, *expand = NULL;
@@ -288,7 +293,7 @@ static bool ungroup(prt_view *v)
     return true;
 }
 
-/* Heads of K and V that are repeated are read once for all of their queries. */
+/* Reads repeated heads of K and V once for all of their queries. */
 static void match_groups(match *m)
 {
     prt_view k = m->k, v = m->v;
@@ -299,7 +304,7 @@ static void match_groups(match *m)
     m->v = v;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole pattern ---- */
 
 static bool match_operands(match *m)
 {
@@ -313,7 +318,7 @@ static bool match_operands(match *m)
         prt_op_input(m->root, 1)->type->rank != rank || inner->out[0].type->rank != rank)
         return false;
     if (m->past[0] != NULL && rank == 3)
-        call_heads(m);
+        batch_to_heads(m);
     for (uint32_t i = BATCH; i <= HEADS; i++)
         if (m->q.dims[i] != m->k.dims[i] || m->q.dims[i] != m->v.dims[i])
             return false;
@@ -321,8 +326,8 @@ static bool match_operands(match *m)
     return m->q.dims[SIZE] == m->k.dims[SIZE] && m->k.dims[ROWS] == m->v.dims[ROWS];
 }
 
-/* The w of Where(IsNaN(w), 0, w), or with Not(Equal(w, w)), at input 0 of `op`, read by these
- * alone; NULL: it is something else. */
+/* Returns the Softmax w of Where(IsNaN(w), 0, w), or of the same with Not(Equal(w, w)), at input 0
+ * of `op`, if only these operators read it; otherwise NULL. */
 static const prt_op *under_guard(const prt_op *op)
 {
     const prt_op *where = prt_match_interior(op, 0, PRT_OP_where);
@@ -353,7 +358,7 @@ static bool find(match *m)
     if (!prt_scores_match(softmax, &m->scores) || !match_operands(m))
         return false;
     match_result(m);
-    for (uint32_t i = 0; m->joins_heads && i < 3; i++)
+    for (uint32_t i = 0; m->merges_heads && i < 3; i++)
         m->order[i] = m->order[i] < 2 ? 1 - m->order[i] : 2;
     return prt_pass_may_replace(m->result, &m->root->out[0]) || m->result == &m->root->out[0];
 }
@@ -362,7 +367,7 @@ typedef struct lists {
     int64_t sizes[8], rows[3][4], scores[3][4];
 } lists;
 
-static void give_lists(const match *m, prt_fused_attention_attrs *a, lists *l)
+static void set_lists(const match *m, prt_fused_attention_attrs *a, lists *l)
 {
     const prt_view *const rows[3] = { &m->q, &m->k, &m->v };
     const int64_t dim = m->past[0] != NULL ? m->past[0]->type->dims[ROWS] : 0;
@@ -403,7 +408,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
         return false;
     prt_fused_attention_attrs a = PRT_ATTRS_OF(fused_attention);
     const prt_type *type = m.result->type;
-    give_lists(&m, &a, &l);
+    set_lists(&m, &a, &l);
     PRT_ATTR_GIVE(a, fused_attention, order, ((prt_i64s){ m.order, 3 }));
     PRT_ATTR_GIVE(a, fused_attention, shape, ((prt_i64s){ type->dims, (uint32_t)type->rank }));
     PRT_ATTR_GIVE(a, fused_attention, scale, (float)(m.scores.scale * m.q.scale * m.k.scale));

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * batch_norm.c — batch_norm_to_conv: a BatchNormalization with constant parameters that no
- * convolution takes in becomes a Conv of each channel by itself with kernel 1 by 1, so that an
- * activation behind it can be fused and channels can come last. Of images, rank 4, float32; of the
- * rows of a matrix it becomes Mul and Add.
+ * convolution absorbs becomes a depthwise 1x1 Conv, so that an activation behind it can be fused
+ * and channels last applies. Requires float32 of rank 4; at rank 2 it becomes Mul and Add.
  */
 #include <math.h>
 

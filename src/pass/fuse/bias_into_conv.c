@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bias_into_conv.c — fuse_add_bias_into_conv: Conv or ConvTranspose, then Add of a constant, one
- * number or one for each channel, which becomes part of the bias; float32. A normalisation behind
- * it can be taken in then.
+ * bias_into_conv.c — fuse_add_bias_into_conv: folds an Add of a constant, which is one number or
+ * one for each channel, into the bias of the Conv or ConvTranspose before it; float32. A
+ * normalisation behind the Add can then be folded too.
  */
 #include "pass/fuse/epilogue.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bn.c — what folding a BatchNormalization into Conv and into Gemm have in common. */
+/* bn.c — shared parts of folding a BatchNormalization into Conv and into Gemm. */
 #include "pass/fuse/bn.h"
 
 #include <math.h>

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bn_into_conv.c — fuse_bn_into_conv: Conv or ConvTranspose, then BatchNormalization for
- * inference, all parameters constants of one type: with s = scale / sqrt(var + epsilon),
- * W' = W · s and B' = (B - mean) · s + bias, per output channel, in double arithmetic.
+ * bn_into_conv.c — fuse_bn_into_conv: folds a BatchNormalization for inference into the Conv or
+ * ConvTranspose before it. All parameters are constants of one type. With s = scale / sqrt(var +
+ * epsilon), W' = W · s and B' = (B - mean) · s + bias for each output channel, in double
+ * arithmetic.
  *
- * Expects: the convolution's result read by the normalisation only. Leaves: the convolution, with
- * new constants; the old ones may have other readers. A result that the type cannot hold (half
- * precision, say) keeps the pattern as it is.
+ * Requires that only the normalisation reads the convolution's result. Keeps the convolution and
+ * gives it new constants; the old ones may have other readers. If the type cannot hold a new value
+ * (float16, for instance), the pattern stays as it is.
  */
 #include "pass/fuse/bn.h"
 
-/* Everything about a match; tensors are constants. */
+/* A match; all tensors are constants. */
 typedef struct match {
     prt_op *conv, *norm;
     prt_bn bn;
     prt_tensor w, b;
     bool has_b, transposed;
-    uint64_t channels; /* of the output */
+    uint64_t channels; /* of the convolution's output */
     int64_t group;
 } match;
 
@@ -65,8 +66,8 @@ static bool fold_weights(const match *m, const double *s, void *data)
     return true;
 }
 
-/* New blobs of the folded weights and bias; false (nothing made) when the type cannot hold them or
- * memory is short. */
+/* Makes blobs of the folded weights and bias. Returns false, and makes nothing, if the type cannot
+ * hold them or there is no memory. */
 static bool fold(const match *m, prt_pass *p, prt_blob **w, prt_blob **b)
 {
     size_t size;
@@ -99,12 +100,12 @@ static bool apply(prt_pass *p, prt_build *builder, prt_op *root)
         builder->status = POPRT_E_NOMEM;
         return true;
     }
-    /* In place, so that what the model says of the node (place, raw attributes) stays. The new
-     * parameters go in exactly when the normalisation is out, whatever is refused on the way. */
+    /* The convolution is changed in place to keep its position and raw attributes in the model. The
+     * new parameters are set exactly if the normalisation was replaced. */
     if (m.conv->n_in < 3)
         builder->status = prt_op_add_input(m.conv, NULL);
     if (prt_pass_may_replace(&root->out[0], &m.conv->out[0]))
-        m.conv->out[0].name = PRT_STR(""); /* another value from now on */
+        m.conv->out[0].name = PRT_STR(""); /* the value has changed */
     (void)prt_pass_replace(builder, &root->out[0], &m.conv->out[0]);
     if (!prt_value_used(&root->out[0])) {
         prt_op_set_input(m.conv, 1, weights);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bn_into_gemm.c — fuse_bn_into_gemm: MatMul or Gemm of matrices, then BatchNormalization for
- * inference (bn.h), becomes one Gemm. Its weight is an initializer that it alone reads; Gemm's C is
- * absent, or a constant for each column or for all.
+ * bn_into_gemm.c — fuse_bn_into_gemm: folds a BatchNormalization for inference (bn.h) into the
+ * MatMul or Gemm of matrices before it, which becomes one Gemm. Its weight is an initializer with
+ * no other reader; C of the Gemm is absent, or a constant for each column or for all.
  *
- * A Reshape may be between them that makes rows of more dims, as where layers take vectors and the
- * normalisation a matrix of them: "bij,jk" then "(bi)k".
+ * A Reshape from rows of more dims to a matrix may stand between them, as in models that apply a
+ * linear layer to sequences and the normalisation to a matrix: "bij,jk" then "(bi)k".
  *
- * Expects: the product read by the normalisation only. A result that the type cannot hold keeps the
- * pattern as it is. Results differ by the rounding of weight and bias: a few units of the last
- * place of the sum's largest term.
+ * Requires that only the normalisation reads the product. If the type cannot hold a new value, the
+ * pattern stays as it is. Results differ by the rounding of weight and bias: a few units in the
+ * last place of the sum's largest term.
  */
 #include "pass/fuse/bn.h"
 
 typedef struct match {
     prt_bn bn;
     prt_op *product;
-    bool rows; /* of more dims than a matrix has */
+    bool rows; /* the product's result has more than two dims */
     prt_tensor w, c;
     prt_gemm_attrs attrs;
     bool has_c;
@@ -28,14 +28,14 @@ static bool is_matrix(const prt_value *v)
     return v != NULL && prt_type_is_tensor(v->type) && v->type->rank == 2;
 }
 
-/* One number for each column, or one. */
+/* Returns whether C is one number, or one for each column. */
 static bool is_row(const prt_tensor *c, size_t columns)
 {
     const size_t n = prt_tensor_count(c);
     return n == 1 || (n == columns && c->rank >= 1 && (size_t)c->dims[c->rank - 1] == columns);
 }
 
-/* A product whose result is reshaped to a matrix of the same rows. */
+/* Matches a MatMul whose result is reshaped to a matrix with the same columns. */
 static bool match_rows(const prt_op *norm, match *m)
 {
     const prt_op *reshape = prt_match_interior(norm, 0, PRT_OP_reshape);
@@ -87,7 +87,8 @@ static bool fold_weights(const match *m, const double *s, void *data)
     return true;
 }
 
-/* New blobs; false (nothing made) when the type cannot hold them or memory is short. */
+/* Makes blobs of the folded weight and bias. Returns false, and makes nothing, if the type cannot
+ * hold them or there is no memory. */
 static bool fold(const match *m, prt_pass *p, prt_blob **w, prt_blob **c)
 {
     const double *s = prt_bn_factors(&m->bn, p->arena);

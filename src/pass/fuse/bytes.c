@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bytes.c — fuse_bytes: what stands between operators on quantised data stays bytes, too:
+ * bytes.c — fuse_bytes: keeps 8-bit integers between quantised operators:
  *
- *     DequantizeLinear, element by element, QuantizeLinear   ByteTable
- *     DequantizeLinear of both, Add or Mul, QuantizeLinear   QuantizedAdd, QuantizedMul
- *     DequantizeLinear, a move or MaxPool, QuantizeLinear    that on bytes, then ByteTable
- *     DequantizeLinear of all, Concat, QuantizeLinear        ByteTable of each, Concat
- *     DequantizeLinear of both, Gemm, QuantizeLinear;        NhwcQConv, whose pixels are the rows
- *     QLinearMatMul with constant weights
+ *     DequantizeLinear, element-wise operators, QuantizeLinear   ByteTable
+ *     DequantizeLinear of both, Add or Mul, QuantizeLinear       QuantizedAdd, QuantizedMul
+ *     DequantizeLinear, MaxPool or an operator that moves        the same on bytes, ByteTable
+ *     elements (moves_elements), QuantizeLinear
+ *     DequantizeLinear of all, Concat, QuantizeLinear            ByteTable of each, Concat
+ *     DequantizeLinear of both, Gemm, QuantizeLinear;            NhwcQConv, whose pixels are the
+ *     QLinearMatMul with constant weights                        rows
  *
- * and operators of com.microsoft that are one of these, or have no form but the reference. Comes
- * after fuse_quantized and before constants are folded.
+ * It also replaces operators of com.microsoft that are one of these, or that have no optimised
+ * implementation. Runs after fuse_quantized and before constant folding.
  */
 #include "pass/fuse/quantized.h"
 #include "pass/layout/qconv.h"
 #include "pass/layout/to_nhwc.h"
 
-enum { MOST_JOINED = 64 };
+enum { MAX_CONCAT_INPUTS = 64 }; /* a Concat with more inputs stays as it is */
 
-/* A scale of float32 and a zero point of bytes, one each, at `slot` and the next one. */
+/* Returns whether `slot` is a float32 scale and the next input an 8-bit zero point, one element
+ * each. */
 static bool has_one(const prt_op *op, uint32_t slot)
 {
     const prt_value *scale = prt_op_input(op, slot), *zero = prt_op_input(op, slot + 1);
@@ -26,8 +28,8 @@ static bool has_one(const prt_op *op, uint32_t slot)
         prt_quantized_one(zero) && prt_quantized_byte(zero);
 }
 
-/* The DequantizeLinear behind input `slot`. */
-static prt_op *opened(const prt_op *op, uint32_t slot)
+/* Returns the DequantizeLinear of 8-bit integers that makes input `slot`; otherwise NULL. */
+static prt_op *dequantized(const prt_op *op, uint32_t slot)
 {
     prt_op *d = prt_match_producer(op, slot, PRT_OP_dequantize_linear);
     const prt_dequantize_linear_attrs *a = d != NULL ? d->attrs : NULL;
@@ -37,8 +39,8 @@ static prt_op *opened(const prt_op *op, uint32_t slot)
         : NULL;
 }
 
-/* Scale and zero point of both are the same numbers. */
-static bool are_alike(const prt_op *d, const prt_op *q)
+/* Returns whether both operators have the same scale and zero point. */
+static bool same_quantization(const prt_op *d, const prt_op *q)
 {
     for (uint32_t i = 1; i < 3; i++) {
         prt_tensor a, b;
@@ -51,7 +53,8 @@ static bool are_alike(const prt_op *d, const prt_op *q)
     return true;
 }
 
-/* What is opened and closed with a scale of ordinary size is what it was. */
+/* Returns whether the scale is constant and of ordinary size, so that dequantising and quantising
+ * again with it restores the input. */
 static bool is_ordinary(const prt_op *d)
 {
     prt_tensor t;
@@ -70,7 +73,7 @@ static bool finish(prt_build *b, prt_op *root, prt_value *y)
 
 /* ---- between DequantizeLinear and QuantizeLinear */
 
-static bool is_mover(const prt_op *op)
+static bool moves_elements(const prt_op *op)
 {
     switch (op->def->id) {
     case PRT_OP_max_pool:
@@ -86,51 +89,51 @@ static bool is_mover(const prt_op *op)
     }
 }
 
-/* QuantizeLinear of x like `root`, which may become a table. */
-static prt_value *close_like(prt_build *b, const prt_op *root, prt_value *x)
+/* Adds a QuantizeLinear of x with the parameters of `root`; it may become a table later. */
+static prt_value *quantize_like(prt_build *b, const prt_op *root, prt_value *x)
 {
     prt_value *in[3] = { x, prt_op_input(root, 1), prt_op_input(root, 2) };
     return prt_build_op(b, PRT_OP_quantize_linear, root->attrs, 3, in);
 }
 
-static bool take_mover(prt_build *b, prt_op *root, prt_op *op)
+static bool fuse_move(prt_build *b, prt_op *root, prt_op *op)
 {
-    prt_op *d = op != NULL && is_mover(op) ? opened(op, 0) : NULL;
+    prt_op *d = op != NULL && moves_elements(op) ? dequantized(op, 0) : NULL;
     prt_value *in[2] = { NULL, NULL };
     if (d == NULL || op->n_in > 2 || !is_ordinary(d) || !is_ordinary(root))
         return false;
     in[0] = prt_op_input(d, 0);
     in[1] = prt_op_input(op, 1);
     prt_value *y = prt_build_op(b, op->def->id, op->attrs, op->n_in, in);
-    if (y == NULL || are_alike(d, root))
+    if (y == NULL || same_quantization(d, root))
         return finish(b, root, y);
     prt_value *of[3] = { y, prt_op_input(d, 1), prt_op_input(d, 2) };
     y = prt_build_op(b, PRT_OP_dequantize_linear, d->attrs, 3, of);
-    return finish(b, root, y != NULL ? close_like(b, root, y) : NULL);
+    return finish(b, root, y != NULL ? quantize_like(b, root, y) : NULL);
 }
 
-/* What is joined is closed before that. */
-static bool take_concat(prt_build *b, prt_op *root, prt_op *op)
+/* Quantises the inputs of a Concat instead of its result. */
+static bool fuse_concat(prt_build *b, prt_op *root, prt_op *op)
 {
-    prt_value *in[MOST_JOINED];
-    if (op->def->id != PRT_OP_concat || op->n_in > MOST_JOINED || !is_ordinary(root))
+    prt_value *in[MAX_CONCAT_INPUTS];
+    if (op->def->id != PRT_OP_concat || op->n_in > MAX_CONCAT_INPUTS || !is_ordinary(root))
         return false;
     for (uint32_t i = 0; i < op->n_in; i++) {
-        const prt_op *d = opened(op, i);
+        const prt_op *d = dequantized(op, i);
         if (d == NULL || !is_ordinary(d))
             return false;
     }
     for (uint32_t i = 0; i < op->n_in; i++)
-        if ((in[i] = close_like(b, root, prt_op_input(op, i))) == NULL)
+        if ((in[i] = quantize_like(b, root, prt_op_input(op, i))) == NULL)
             return false;
     return finish(b, root, prt_build_op(b, PRT_OP_concat, op->attrs, op->n_in, in));
 }
 
-static bool take_two(prt_build *b, prt_op *root, prt_op *op)
+static bool fuse_binary(prt_build *b, prt_op *root, prt_op *op)
 {
     const bool add = prt_op_is(op, PRT_OP_add), mul = prt_op_is(op, PRT_OP_mul);
-    const prt_op *l = add || mul ? opened(op, 0) : NULL;
-    const prt_op *r = l != NULL ? opened(op, 1) : NULL;
+    const prt_op *l = add || mul ? dequantized(op, 0) : NULL;
+    const prt_op *r = l != NULL ? dequantized(op, 1) : NULL;
     if (r == NULL)
         return false;
     prt_value *in[8] = { prt_op_input(l, 0), prt_op_input(l, 1), prt_op_input(l, 2),
@@ -142,9 +145,10 @@ static bool take_two(prt_build *b, prt_op *root, prt_op *op)
 
 /* ---- products */
 
-/* Rows of `x` times the matrix in `q`, for which all but the form is known. */
+/* Multiplies the rows of `x` by the matrix in `q`, in which all but `form` is set. `transposed`:
+ * the matrix is [n, k]. */
 static bool multiply(prt_pass *p, prt_build *b, prt_op *root, prt_qconv *q, prt_value *x,
-    bool turned)
+    bool transposed)
 {
     const prt_type *t = x->type, *y = root->out[0].type;
     int64_t dims[3] = { 1, 1, 1 };
@@ -158,7 +162,7 @@ static bool multiply(prt_pass *p, prt_build *b, prt_op *root, prt_qconv *q, prt_
             return false;
         dims[1] = open != 0 ? PRT_DIM_UNKNOWN : dims[1] * t->dims[i];
     }
-    const size_t k = (size_t)q->weights.dims[turned], n = (size_t)q->weights.dims[!turned];
+    const size_t k = (size_t)q->weights.dims[transposed], n = (size_t)q->weights.dims[!transposed];
     if (open > 1 || t->dims[t->rank - 1] != (int64_t)k || y->dims[y->rank - 1] != (int64_t)n)
         return false;
     static const int64_t one[1] = { 1 };
@@ -168,8 +172,8 @@ static bool multiply(prt_pass *p, prt_build *b, prt_op *root, prt_qconv *q, prt_
         .channels = k,
         .filters = n,
         .taps = 1 };
-    q->by_filter = turned ? k : 1;
-    q->by_channel = turned ? 1 : n;
+    q->by_filter = transposed ? k : 1;
+    q->by_channel = transposed ? 1 : n;
     q->attrs = PRT_ATTRS_OF(nhwc_qconv);
     PRT_ATTR_GIVE(q->attrs, nhwc_qconv, kernel_shape, kernel);
     dims[2] = (int64_t)k;
@@ -177,7 +181,7 @@ static bool multiply(prt_pass *p, prt_build *b, prt_op *root, prt_qconv *q, prt_
     if (!prt_qconv_pack(p, b, q, in))
         return false;
     in[0] = prt_to_nhwc_reshape(b, x, 3, dims);
-    v = in[0] != NULL ? prt_qconv_put(b, q, in) : NULL;
+    v = in[0] != NULL ? prt_qconv_build(b, q, in) : NULL;
     (void)finish(b, root, v != NULL ? prt_to_nhwc_reshape(b, v, (uint32_t)y->rank, y->dims) : NULL);
     return true;
 }
@@ -188,10 +192,10 @@ static bool apply_matmul(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *in[8] = { NULL };
     for (uint32_t i = 0; i < 7; i++)
         in[i] = prt_op_input(root, i + 1);
-    return prt_qconv_take(in, &q) && multiply(p, b, root, &q, prt_op_input(root, 0), false);
+    return prt_qconv_read(in, &q) && multiply(p, b, root, &q, prt_op_input(root, 0), false);
 }
 
-static bool take_gemm(prt_pass *p, prt_build *b, prt_op *root, prt_op *op)
+static bool fuse_gemm(prt_pass *p, prt_build *b, prt_op *root, prt_op *op)
 {
     const prt_gemm_attrs *a = op->attrs;
     prt_qconv q = { .w = NULL };
@@ -205,32 +209,32 @@ static bool take_gemm(prt_pass *p, prt_build *b, prt_op *root, prt_op *op)
     prt_value *in[8] = { prt_op_input(x, 1), prt_op_input(x, 2), prt_op_input(w, 0),
         prt_op_input(w, 1), prt_op_input(w, 2), prt_op_input(root, 1), prt_op_input(root, 2),
         bias };
-    return prt_qconv_take(in, &q) && multiply(p, b, root, &q, prt_op_input(x, 0), a->transB != 0);
+    return prt_qconv_read(in, &q) && multiply(p, b, root, &q, prt_op_input(x, 0), a->transB != 0);
 }
 
-static bool apply_close(prt_pass *p, prt_build *b, prt_op *root)
+static bool apply_quantize(prt_pass *p, prt_build *b, prt_op *root)
 {
     const prt_quantize_linear_attrs *q = root->attrs;
     const prt_value *x = prt_op_input(root, 0);
     if (q->block_size != 0 || q->precision != 0 || !has_one(root, 1) ||
         !prt_type_is_tensor(x->type) || x->type->dtype != PRT_DTYPE_f32 || x->def == NULL)
         return false;
-    const prt_op *d = opened(root, 0);
-    if (d != NULL && are_alike(d, root) && is_ordinary(d))
+    const prt_op *d = dequantized(root, 0);
+    if (d != NULL && same_quantization(d, root) && is_ordinary(d))
         return prt_pass_replace(b, &root->out[0], prt_op_input(d, 0));
     if (prt_quantized_table(b, root))
         return true;
     prt_op *op = prt_match_interior(root, 0, x->def->def != NULL ? x->def->def->id : PRT_OP_COUNT);
     return op != NULL &&
-        (take_two(b, root, op) || take_gemm(p, b, root, op) || take_mover(b, root, op) ||
-            take_concat(b, root, op));
+        (fuse_binary(b, root, op) || fuse_gemm(p, b, root, op) || fuse_move(b, root, op) ||
+            fuse_concat(b, root, op));
 }
 
 #ifndef PRT_NO_MICROSOFT
 /* ---- operators of com.microsoft */
 
-/* The zero point at `slot`, 0 of the type of input `like` where it is absent. */
-static prt_value *zero_at(prt_build *b, const prt_op *op, uint32_t slot, uint32_t like)
+/* Returns the zero point at `slot`; if it is absent, 0 of the type of input `like`. */
+static prt_value *zero_or_default(prt_build *b, const prt_op *op, uint32_t slot, uint32_t like)
 {
     prt_value *v = prt_op_input(op, slot);
     return v != NULL ? v : prt_build_scalar(b, prt_op_input(op, like)->type->dtype, 0);
@@ -244,9 +248,9 @@ static bool apply_ms_add(prt_pass *p, prt_build *b, prt_op *root)
         return false;
     for (uint32_t i = 0; i < 7; i++)
         in[i] = prt_op_input(root, i);
-    in[2] = zero_at(b, root, 2, 0);
-    in[5] = zero_at(b, root, 5, 3);
-    in[7] = zero_at(b, root, 7, 0);
+    in[2] = zero_or_default(b, root, 2, 0);
+    in[5] = zero_or_default(b, root, 5, 3);
+    in[7] = zero_or_default(b, root, 7, 0);
     return finish(b, root, prt_build_op(b, PRT_OP_quantized_add, NULL, 8, in));
 }
 
@@ -259,7 +263,7 @@ static bool apply_ms_gemm(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *in[8] = { prt_op_input(root, 1), prt_op_input(root, 2), prt_op_input(root, 3),
         prt_op_input(root, 4), prt_op_input(root, 5), prt_op_input(root, 7), prt_op_input(root, 8),
         prt_op_input(root, 6) };
-    return prt_qconv_take(in, &q) &&
+    return prt_qconv_read(in, &q) &&
         multiply(p, b, root, &q, prt_op_input(root, 0), a->transB != 0);
 }
 
@@ -280,7 +284,7 @@ static bool apply_ms_average(prt_pass *p, prt_build *b, prt_op *root)
 #endif
 
 static const prt_rewrite rewrites[] = {
-    { PRT_OP_quantize_linear, apply_close },
+    { PRT_OP_quantize_linear, apply_quantize },
     { PRT_OP_qlinear_matmul, apply_matmul },
 #ifndef PRT_NO_MICROSOFT
     { PRT_OP_ms_qlinear_add, apply_ms_add },

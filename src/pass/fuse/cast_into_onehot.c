@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cast_into_onehot.c — fuse_cast_into_onehot: a OneHot whose result is cast has its two constant
- * values cast instead. The OneHot is read by the Cast alone, and other runtimes have a kernel for
- * the new type if they had one for the old. Bitwise equal.
+ * cast_into_onehot.c — fuse_cast_into_onehot: if the result of a OneHot is cast, casts its two
+ * constant values instead. Requires that only the Cast reads the OneHot. If other runtimes have a
+ * kernel for the old type, they must have one for the new type. Results are bitwise equal.
  */
 #include "pass/engine/match.h"
 #include "pass/precision/kernels.h"
 
-enum { VALUES = 2 }; /* type variable of the values */
+enum { VALUES = 2 }; /* index of the type variable of the values */
 
 static bool apply(prt_pass *p, prt_build *b, prt_op *root)
 {

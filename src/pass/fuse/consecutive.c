@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * consecutive.c — fuse_consecutive_cast, _reshape, _squeeze, _unsqueeze, _transpose: two of a kind,
- * the first read by the second alone, become one. Bitwise equal.
+ * consecutive.c — fuse_consecutive_cast, _reshape, _squeeze, _unsqueeze, _transpose: merges two
+ * operators of a kind, if only the second one reads the first. Results are bitwise equal.
  *
- *     Cast        where the first type holds every value of the input's type, so that only the
- *                 second one rounds or cuts; not over a float and back to fewer integers
- *     Reshape     the second shape is a constant; its zeros copy dims of the value between, and are
- *                 written out; the first may be a Flatten where all dims are known
- *     Squeeze     constant axes; the second ones count without the first
- *     Unsqueeze   constant axes; the first ones move up by the second
- *     Transpose   perm[i] = first[second[i]]; what keeps the order goes; a turn of the last two
- *                 axes between two Reshapes that join and part the others goes past them
+ *     Cast        the first type holds every value of the input's type, so that only the second
+ *                 Cast rounds or truncates; a float type between two integer types is excluded if
+ *                 the result type does not hold every input value
+ *     Reshape     the second shape is constant; its zeros, which copy dims of the inner value, are
+ *                 replaced by these dims; the first may be a Flatten if all dims are known
+ *     Squeeze     constant axes; the second axes are counted without the first ones
+ *     Unsqueeze   constant axes; the first axes are shifted by the second ones
+ *     Transpose   perm[i] = first[second[i]]; an identity is removed; a swap of the last two axes
+ *                 between two Reshapes that merge and split the other axes moves past them
  */
 #include "pass/engine/match.h"
 
 /* ---- Cast */
 
-/* Bits that a number of the type takes: of integers all, of floats those of the significand. */
+/* Returns the bits of precision of a type: all bits of an integer, the significand of a float. */
 static uint32_t digits(int32_t dtype)
 {
     switch (dtype) {
@@ -47,7 +48,7 @@ static bool is_plain(int32_t dtype)
     }
 }
 
-/* Every value of `from` is one of `to`. */
+/* Returns whether type `to` can represent every value of type `from`. */
 static bool holds(int32_t to, int32_t from)
 {
     if (to == from)
@@ -68,7 +69,8 @@ static bool holds(int32_t to, int32_t from)
     return digits(to) >= digits(from) + (from_signed ? 0 : 1);
 }
 
-/* What is too large for an integer type is cut otherwise from a float than from an integer. */
+/* Returns whether a value that is out of range for an integer type is converted alike with and
+ * without the first Cast; the rule differs between floats and integers. */
 static bool casts_alike(int32_t from, int32_t by, int32_t to)
 {
     return prt_dtype_is_float(from) == prt_dtype_is_float(by) || prt_dtype_is_float(to) ||
@@ -92,8 +94,9 @@ static bool apply_cast(prt_pass *p, prt_build *b, prt_op *root)
 
 /* ---- Reshape */
 
-/* The second shape without zeros that copy; false where such a dim is not known. */
-static bool write_out(const prt_op *root, int64_t *shape, uint32_t n, bool *differs)
+/* Replaces zeros in the second shape by the dims they copy. Returns false if such a dim is not
+ * known. */
+static bool replace_zeros(const prt_op *root, int64_t *shape, uint32_t n, bool *differs)
 {
     const prt_type *between = prt_op_input(root, 0)->type;
     const bool copies = ((const prt_reshape_attrs *)root->attrs)->allowzero == 0;
@@ -109,8 +112,8 @@ static bool write_out(const prt_op *root, int64_t *shape, uint32_t n, bool *diff
     return true;
 }
 
-/* Reshape of Flatten, whose shapes are known. */
-static bool past_flatten(prt_build *b, prt_op *root)
+/* Merges a Flatten and a Reshape whose shapes are known. */
+static bool merge_flatten(prt_build *b, prt_op *root)
 {
     const prt_op *first = prt_match_interior(root, 0, PRT_OP_flatten);
     const prt_type *y = prt_match_static(&root->out[0]);
@@ -130,10 +133,10 @@ static bool apply_reshape(prt_pass *p, prt_build *b, prt_op *root)
     bool differs = false;
     uint32_t n;
     (void)p;
-    if (past_flatten(b, root))
+    if (merge_flatten(b, root))
         return true;
     if (first == NULL || !prt_match_i64s(root, 1, PRT_MAX_RANK, shape, &n) ||
-        !write_out(root, shape, n, &differs))
+        !replace_zeros(root, shape, n, &differs))
         return false;
     prt_value *in[2] = { prt_op_input(first, 0),
         differs ? prt_build_i64s(b, n, shape) : prt_op_input(root, 1) };
@@ -147,7 +150,7 @@ static int32_t rank_of(const prt_value *v)
     return prt_type_is_tensor(v->type) ? v->type->rank : PRT_RANK_UNKNOWN;
 }
 
-/* Constant axes of `op`, of a value of that rank. */
+/* Reads the constant axes of `op` as a bit set, for a value of that rank. */
 static bool axes_of(const prt_op *op, int32_t rank, uint64_t *set)
 {
     int64_t axes[PRT_MAX_RANK];
@@ -163,7 +166,8 @@ static bool axes_of(const prt_op *op, int32_t rank, uint64_t *set)
     return true;
 }
 
-/* The places not in `taken`, in order; those among them that `wanted` numbers. */
+/* Numbers the positions that are not in `taken` in order, and returns those among them whose number
+ * is in `wanted`. */
 static uint64_t among_others(uint64_t taken, uint64_t wanted)
 {
     uint64_t set = 0;
@@ -208,7 +212,8 @@ static bool apply_unsqueeze(prt_pass *p, prt_build *b, prt_op *root)
 
 /* ---- Transpose */
 
-/* The permutation, also where it is the reversal that is not written; false when not known. */
+/* Reads the permutation; without an attribute it is the reversal. Returns false if it is not
+ * known. */
 static bool perm_of(const prt_op *op, uint32_t *rank, int64_t *perm)
 {
     const prt_i64s given = ((const prt_transpose_attrs *)op->attrs)->perm;

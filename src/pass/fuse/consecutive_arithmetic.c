@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * consecutive_arithmetic.c — fuse_consecutive_arithmetic: of two sums or differences with constants
- * one is left, and of two products or quotients:
+ * consecutive_arithmetic.c — fuse_consecutive_arithmetic: merges two consecutive sums or
+ * differences with constants, and two consecutive products or quotients with constants:
  *
  *     (x + a) + b = x + (a + b)    b - (x - a) = (a + b) - x    … with Sub on either side
  *     (x * a) * b = x * (a * b)    b / (x / a) = (a * b) / x    … with Div on either side
  *
- * The first result is read by the second operator alone. Constants are joined where that takes no
- * more bytes than both, and gives finite numbers (in products, none that is 0 or below the normal
- * ones). Integers: sums, differences and products of numbers so small that nothing overflows.
+ * Requires that only the second operator reads the first result. The joined constant must not take
+ * more bytes than both, and must be finite (in products also neither zero nor subnormal). Integers
+ * are joined only in sums, differences and products whose constants are too small to overflow.
  *
- * Ours: floats differ from before by a few units of the last place of the larger of the
- * terms, or of the product.
+ * Not in the reference: float results differ by a few units in the last place of the larger term,
+ * or of the product.
  */
 #include <math.h>
 
@@ -19,9 +19,9 @@
 
 typedef struct term {
     prt_value *x, *constant;
-    bool product; /* Mul, Div; else Add, Sub */
-    bool minus;   /* x - c, x / c */
-    bool turned;  /* c - x, c / x */
+    bool product;  /* Mul or Div; otherwise Add or Sub */
+    bool minus;    /* x - c, x / c */
+    bool reversed; /* c - x, c / x */
 } term;
 
 static bool read_term(const prt_op *op, term *t)
@@ -41,7 +41,7 @@ static bool read_term(const prt_op *op, term *t)
     return false;
 }
 
-/* ---- constants that may be joined */
+/* ---- which constants may be joined */
 
 static double smallest_normal(int32_t dtype)
 {
@@ -59,7 +59,8 @@ static bool is_normal(const prt_value *v)
     return true;
 }
 
-/* Integers whose sum or product with another such one the type holds. */
+/* Returns whether all integers are so small that the sum or product of two such numbers does not
+ * overflow. */
 static bool is_small(const prt_value *v, bool product)
 {
     prt_tensor t;
@@ -84,28 +85,28 @@ static bool may_join(const prt_op *root, const prt_op *first, const term *one, c
         is_small(two->constant, one->product);
 }
 
-/* ---- both as one */
+/* ---- the merged operator */
 
 typedef struct joined {
     uint32_t join; /* operator between the constants */
-    bool swapped;  /* the second one comes first */
-    bool minus, turned;
+    bool swapped;  /* the second constant is the first operand */
+    bool minus, reversed;
 } joined;
 
-/* In terms of sums; products go the same way. With first = s x + k a, for signs s and k:
- * first + b, first - b, b - first. */
+/* Written for sums; products are analogous. With first = s x + k a, for signs s and k, the result
+ * is first + b, first - b or b - first. */
 static joined join_terms(const term *one, const term *two)
 {
     const uint32_t plus = one->product ? PRT_OP_mul : PRT_OP_add;
     const uint32_t minus = one->product ? PRT_OP_div : PRT_OP_sub;
-    const bool negative_a = one->minus;                 /* x - a */
-    const bool negative_x = one->turned != two->turned; /* of the whole */
-    joined j = { .join = plus, .turned = negative_x };
-    if (negative_a && !two->turned) { /* x - a + b = x + (b - a); x - a - b = x - (a + b) */
+    const bool negative_a = one->minus;                     /* x - a */
+    const bool negative_x = one->reversed != two->reversed; /* sign of x in the result */
+    joined j = { .join = plus, .reversed = negative_x };
+    if (negative_a && !two->reversed) { /* x - a + b = x + (b - a); x - a - b = x - (a + b) */
         j.join = two->minus ? plus : minus;
         j.swapped = !two->minus;
         j.minus = two->minus;
-    } else if (!negative_a && two->turned) { /* b - (x + a) = (b - a) - x; b - (a - x) = x + … */
+    } else if (!negative_a && two->reversed) { /* b - (x + a) = (b - a) - x; b - (a - x) = x + … */
         j.join = minus;
         j.swapped = true;
     } else if (!negative_a && two->minus) { /* x + a - b, a - x - b: a - b */
@@ -133,13 +134,13 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     if (c == NULL)
         return b->status != POPRT_OK;
     if (one.product && prt_dtype_is_float(c->type->dtype) && !is_normal(c)) {
-        c->name = PRT_STR(""); /* made in vain */
+        c->name = PRT_STR(""); /* not used */
         return false;
     }
     const uint32_t plus = one.product ? PRT_OP_mul : PRT_OP_add;
     const uint32_t minus = one.product ? PRT_OP_div : PRT_OP_sub;
-    prt_value *operands[2] = { j.turned ? c : one.x, j.turned ? one.x : c };
-    return prt_match_put(b, root, j.minus || j.turned ? minus : plus, NULL, 2, operands);
+    prt_value *operands[2] = { j.reversed ? c : one.x, j.reversed ? one.x : c };
+    return prt_match_put(b, root, j.minus || j.reversed ? minus : plus, NULL, 2, operands);
 }
 
 static const prt_rewrite rewrites[] = { { PRT_OP_add, apply }, { PRT_OP_sub, apply },

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * consecutive_slice.c — fuse_consecutive_slice: a Slice of a Slice along other axes is one Slice of
- * both. All readers of the first one must be such Slices, so that it goes. Bitwise equal.
+ * consecutive_slice.c — fuse_consecutive_slice: merges a Slice of a Slice along other axes into one
+ * Slice. All readers of the first Slice must be such Slices, so that it is removed. Results are
+ * bitwise equal.
  */
 #include "pass/engine/match.h"
 
-enum { STARTS = 1, ENDS, AXES, STEPS };
+enum { STARTS = 1, ENDS, AXES, STEPS }; /* inputs of Slice */
 
-/* Constant bounds, one for each axis of a set. */
+/* Constant bounds of a Slice along a set of axes. */
 typedef struct cut {
     uint32_t count;
-    uint32_t set; /* of axes, bits */
+    uint32_t set; /* bit set of axes */
     int64_t starts[PRT_MAX_RANK], ends[PRT_MAX_RANK], axes[PRT_MAX_RANK], steps[PRT_MAX_RANK];
 } cut;
 
@@ -43,7 +44,7 @@ static bool read_cut(const prt_op *op, cut *c)
     return true;
 }
 
-/* Reads the first Slice, and cuts other axes. */
+/* Returns whether `op` is a Slice of `first` along other axes; `b` becomes its bounds. */
 static bool follows(const prt_op *op, const prt_op *first, const cut *a, cut *b)
 {
     return op->graph == first->graph && op != op->graph->ret &&

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * epilogue.c — fuse_epilogue: what follows a convolution or a product becomes part of it, so that
- * elements are finished while they are at hand:
+ * epilogue.c — fuse_epilogue: fuses the operators behind a convolution or a product into it, so
+ * that they are applied while the elements are in registers or cache:
  *
  *     Conv, fused_conv            then Add of a value of the same shape, then an activation
- *     MatMul with a matrix, Gemm  then Add of a bias by column, then the same
+ *     MatMul with a matrix, Gemm  then Add of a bias for each column, then the same
  *     both                        then Add of a constant, one number or one for each channel
  *                                 then Mul by a constant, one number or one for each channel
- *     quantized_linear            as MatMul, but for Mul
+ *     quantized_linear            as MatMul, without Mul
  *     nhwc_spread                 then an activation
  *
- * Expects float32 and, for residuals, types that are equal; the inner results have one reader.
- * Factors go into weights and bias, which are constants then and which nobody else reads.
+ * Requires float32 and, for residuals, equal types; the inner results have one reader. Factors are
+ * folded into weights and bias, which must be constants with no other reader.
  */
 #include <math.h>
 
@@ -19,12 +19,12 @@
 
 /* ---- the product, as one of the fused operators ---- */
 
-enum { INPUTS = 7 }; /* the most that one of them has */
+enum { INPUTS = 7 }; /* largest number of inputs of the fused operators */
 
 typedef struct fused {
-    prt_op *op; /* what is taken in */
+    prt_op *op; /* the producer that is fused */
     uint32_t id;
-    prt_value *in[INPUTS]; /* data, weights and what else it needs; bias, residual; others */
+    prt_value *in[INPUTS]; /* data, weights and other required inputs; bias; residual; others */
     uint32_t needs;
     prt_fused_conv_attrs conv;
     prt_fused_linear_attrs linear;
@@ -52,7 +52,7 @@ static bool from_conv(fused *f, const prt_op *op)
     f->conv.strides = a->strides;
     f->conv.dilations = a->dilations;
     f->conv.kernel_shape = a->kernel_shape;
-    f->conv.present = a->present; /* the rows begin alike */
+    f->conv.present = a->present; /* both operators begin with the same attributes */
     f->id = PRT_OP_fused_conv;
     return true;
 }
@@ -77,8 +77,9 @@ static bool from_linear(fused *f, const prt_op *op)
     return true;
 }
 
-/* Takes in the op that makes input `slot` of `user`; false when it is no product of its own. */
-static bool take(fused *f, const prt_op *user, uint32_t slot)
+/* Reads the producer of input `slot` of `user` as a fused operator. Returns false if it is not a
+ * convolution or product, or has other readers or an activation. */
+static bool match_product(fused *f, const prt_op *user, uint32_t slot)
 {
     static const uint32_t ids[] = { PRT_OP_fused_conv, PRT_OP_fused_linear, PRT_OP_quantized_linear,
         PRT_OP_conv, PRT_OP_matmul, PRT_OP_gemm };
@@ -91,7 +92,7 @@ static bool take(fused *f, const prt_op *user, uint32_t slot)
     for (uint32_t i = 0; i < INPUTS; i++)
         f->in[i] = prt_op_input(f->op, i);
     f->id = f->op->def->id;
-    switch (f->id) { /* nothing comes behind an activation */
+    switch (f->id) { /* an operator with an activation cannot absorb more */
     case PRT_OP_conv:
         return from_conv(f, f->op);
     case PRT_OP_fused_conv:
@@ -119,7 +120,7 @@ bool prt_epilogue_put(prt_build *b, prt_op *root, const prt_op *product, uint32_
     return true;
 }
 
-static bool put(fused *f, prt_build *b, prt_op *root)
+static bool replace(fused *f, prt_build *b, prt_op *root)
 {
     const prt_str name = prt_str_of(prt_fused_act_name(f->act.kind));
     const void *attrs = &f->linear;
@@ -146,7 +147,7 @@ static bool put(fused *f, prt_build *b, prt_op *root)
 
 /* ---- activations ---- */
 
-static bool scalar(const prt_op *op, uint32_t slot, float absent, float *out)
+static bool read_scalar(const prt_op *op, uint32_t slot, float absent, float *out)
 {
     prt_tensor t;
     *out = absent;
@@ -163,11 +164,11 @@ bool prt_epilogue_act(const prt_op *op, prt_act *act)
     if (!prt_op_is(op, PRT_OP_clip))
         return prt_fused_act_of(op->def->id, op->attrs, act);
     *act = (prt_act){ PRT_ACT_clip, 0, 0 };
-    return scalar(op, 1, -INFINITY, &act->a) && scalar(op, 2, INFINITY, &act->b);
+    return read_scalar(op, 1, -INFINITY, &act->a) && read_scalar(op, 2, INFINITY, &act->b);
 }
 
-/* Behind a transposed convolution with channels last. */
-static bool end_spread(prt_build *b, prt_op *root, const prt_op *spread, const prt_act *act)
+/* Fuses an activation into nhwc_spread, a transposed convolution with channels last. */
+static bool fuse_into_spread(prt_build *b, prt_op *root, const prt_op *spread, const prt_act *act)
 {
     prt_nhwc_spread_attrs attrs = *(const prt_nhwc_spread_attrs *)spread->attrs;
     prt_value *in[3] = { prt_op_input(spread, 0), prt_op_input(spread, 1),
@@ -189,11 +190,11 @@ static bool apply_act(prt_pass *p, prt_build *b, prt_op *root)
     if (!prt_epilogue_act(root, &act))
         return false;
     if (spread != NULL)
-        return end_spread(b, root, spread, &act);
-    if (!take(&f, root, 0))
+        return fuse_into_spread(b, root, spread, &act);
+    if (!match_product(&f, root, 0))
         return false;
     f.act = act;
-    return put(&f, b, root);
+    return replace(&f, b, root);
 }
 
 /* ---- sums ---- */
@@ -209,14 +210,14 @@ bool prt_epilogue_factor(const prt_value *c, const prt_type *y, uint32_t behind,
     return true;
 }
 
-/* A vector by the columns of the product. */
+/* Returns whether the value is a vector with an element for each column of the product. */
 static bool is_bias(const prt_value *v, const prt_type *y)
 {
     return prt_match_is_f32(v) && v->type->rank == 1 && y->rank >= 1 &&
         v->type->dims[0] == y->dims[y->rank - 1] && prt_dim_is_number(v->type->dims[0]);
 }
 
-/* One number as many times. */
+/* Makes a vector that repeats one number `count` times. */
 static prt_value *repeated(prt_pass *p, prt_build *b, const prt_tensor *number, int64_t count)
 {
     float *all = PRT_NEW_N(p->arena, float, (size_t)count);
@@ -244,8 +245,8 @@ prt_value *prt_epilogue_bias(prt_pass *p, prt_build *b, const prt_op *add, uint3
     return prt_match_compute(p, b, old, PRT_OP_add, NULL, 2, (prt_value *[]){ old, other });
 }
 
-/* The same with what is to be taken in. */
-static prt_value *more_bias(prt_pass *p, prt_build *b, fused *f, const prt_op *root, uint32_t slot)
+/* Like prt_epilogue_bias, for the operator in `f`. */
+static prt_value *added_bias(prt_pass *p, prt_build *b, fused *f, const prt_op *root, uint32_t slot)
 {
     const prt_type *w = prt_match_ranked(f->in[1]);
     const bool conv = f->id == PRT_OP_fused_conv;
@@ -260,26 +261,26 @@ static bool apply_add(prt_pass *p, prt_build *b, prt_op *root)
     for (uint32_t slot = 0; slot < 2; slot++) {
         fused f;
         prt_value *other = prt_op_input(root, 1 - slot), *bias = NULL;
-        if (!prt_match_is_f32(other) || !take(&f, root, slot) || *residual_of(&f) != NULL)
+        if (!prt_match_is_f32(other) || !match_product(&f, root, slot) || *residual_of(&f) != NULL)
             continue;
         const prt_type *y = f.op->out[0].type;
         if (f.id != PRT_OP_fused_conv && *bias_of(&f) == NULL && is_bias(other, y))
             *bias_of(&f) = other;
-        else if ((bias = more_bias(p, b, &f, root, 1 - slot)) != NULL)
+        else if ((bias = added_bias(p, b, &f, root, 1 - slot)) != NULL)
             *bias_of(&f) = bias;
         else if (b->status == POPRT_OK && other->type == y && other != &f.op->out[0])
             *residual_of(&f) = other;
         else
             continue;
-        return put(&f, b, root);
+        return replace(&f, b, root);
     }
     return b->status != POPRT_OK;
 }
 
 /* ---- factors ---- */
 
-/* `x` by the factor, whose numbers go along axis `axis` of x. */
-static prt_value *times(prt_pass *p, prt_build *b, const prt_tensor *x, prt_value *x_value,
+/* Multiplies constant `x` by the factor, whose elements go along axis `axis` of x. */
+static prt_value *multiplied(prt_pass *p, prt_build *b, const prt_tensor *x, prt_value *x_value,
     prt_value *factor, uint32_t axis)
 {
     int64_t dims[PRT_MAX_RANK];
@@ -296,8 +297,9 @@ static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
     for (uint32_t slot = 0; slot < 2; slot++) {
         fused f;
         prt_tensor w, bias, c;
-        if (!prt_match_constant(root, 1 - slot, &c) || !take(&f, root, slot) || f.in[3] != NULL ||
-            f.id == PRT_OP_quantized_linear || !prt_match_own_constant(f.op, 1, &w) ||
+        if (!prt_match_constant(root, 1 - slot, &c) || !match_product(&f, root, slot) ||
+            f.in[3] != NULL || f.id == PRT_OP_quantized_linear ||
+            !prt_match_own_constant(f.op, 1, &w) ||
             (f.in[2] != NULL && !prt_match_own_constant(f.op, 2, &bias)))
             continue;
         const prt_type *y = f.op->out[0].type;
@@ -307,11 +309,11 @@ static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
         if (f.linear.columns != 0 || f.linear.compute.size != 0 || w.rank <= axis ||
             !prt_epilogue_factor(factor, y, conv ? w.rank - 2 : 0, w.dims[axis]))
             continue;
-        f.in[1] = times(p, b, &w, f.in[1], factor, axis);
+        f.in[1] = multiplied(p, b, &w, f.in[1], factor, axis);
         if (f.in[1] != NULL && f.in[2] != NULL &&
-            (f.in[2] = times(p, b, &bias, f.in[2], factor, 0)) == NULL)
+            (f.in[2] = multiplied(p, b, &bias, f.in[2], factor, 0)) == NULL)
             f.in[1] = NULL;
-        return f.in[1] != NULL ? put(&f, b, root) : b->status != POPRT_OK;
+        return f.in[1] != NULL ? replace(&f, b, root) : b->status != POPRT_OK;
     }
     return false;
 }

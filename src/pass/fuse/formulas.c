@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * formulas.c — fuse_formulas: what exporters write out becomes the operator that it is:
+ * formulas.c — fuse_formulas: replaces formulas that exporters write out by the operator they
+ * compute:
  *
  *     x * Sigmoid(x)                                          Swish
  *     Max(x, a x), a from 0 to 1; Where(x >= 0, x, a x);
- *     PRelu of one slope                                      LeakyRelu
- *     x * 0.5 * (1 + Erf(x / sqrt(2))), and with Tanh          Gelu, see gelu.c
- *     Clip(x + 3, 0, 6) / 6, and times x              HardSigmoid, HardSwish: see hard_swish.c
+ *     PRelu with one slope                                    LeakyRelu
+ *     x * 0.5 * (1 + Erf(x / sqrt(2))), and with Tanh         Gelu, see gelu.c
+ *     Clip(x + 3, 0, 6) / 6, and times x                      HardSigmoid, HardSwish: hard_swish.c
  *     (x - mean) / Sqrt(mean((x - mean)^2) + e) * s + b       LayerNormalization, last axis
  *     x / Sqrt(mean(x^2) + e) * s                             RMSNormalization, last axis
  *
- * The last two: norms.c. Constants are within a few units of single precision of what the formula
- * says. With "portable" the operator is one that other runtimes have a kernel of (kernels.def).
+ * norms.c matches the last two. Constants may differ from those of the formula by a relative 1e-3
+ * (1e-5 in hard_swish.c). With option "portable", only operators that other runtimes have a kernel
+ * for (kernels.def) are made.
  */
 #include "pass/fuse/formulas.h"
 #include "pass/precision/kernels.h"
 
-/* A converted model may run elsewhere, where an operator without a kernel for the type of x is of
- * no use. */
+/* With "portable", the operator must have a kernel for the type of x in other runtimes, where the
+ * converted model may run. */
 static bool is_allowed(const prt_pass *p, uint32_t id, const prt_value *x)
 {
     return !prt_pass_bool(p, "portable") || prt_kernel_exists_of(id, x->type->dtype);
 }
 
-static bool put(prt_pass *p, prt_build *b, prt_op *root, uint32_t id, const void *attrs, uint32_t n,
-    prt_value *const *in)
+static bool replace(prt_pass *p, prt_build *b, prt_op *root, uint32_t id, const void *attrs,
+    uint32_t n, prt_value *const *in)
 {
     if (!is_allowed(p, id, in[0]))
         return false;
@@ -43,18 +45,19 @@ static bool apply_silu(prt_pass *p, prt_build *b, prt_op *root)
         prt_value *x = prt_op_input(root, 1 - slot);
         if (gate == NULL || prt_op_input(gate, 0) != x || !prt_formula_is_float(x))
             continue;
-        return put(p, b, root, PRT_OP_swish, NULL, 1, &x);
+        return replace(p, b, root, PRT_OP_swish, NULL, 1, &x);
     }
     return false;
 }
 
 /* ---- Max(x, a x), PRelu ---- */
 
-static bool put_leaky(prt_pass *p, prt_build *b, prt_op *root, prt_value *x, double slope)
+static bool replace_by_leaky_relu(prt_pass *p, prt_build *b, prt_op *root, prt_value *x,
+    double slope)
 {
     prt_leaky_relu_attrs attrs = PRT_ATTRS_OF(leaky_relu);
     PRT_ATTR_GIVE(attrs, leaky_relu, alpha, (float)slope);
-    return put(p, b, root, PRT_OP_leaky_relu, &attrs, 1, &x);
+    return replace(p, b, root, PRT_OP_leaky_relu, &attrs, 1, &x);
 }
 
 static bool apply_prelu(prt_pass *p, prt_build *b, prt_op *root)
@@ -62,7 +65,7 @@ static bool apply_prelu(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *x = prt_op_input(root, 0);
     double slope;
     return prt_formula_is_float(x) && x->type == root->out[0].type &&
-        prt_match_number(root, 1, &slope) && put_leaky(p, b, root, x, slope);
+        prt_match_number(root, 1, &slope) && replace_by_leaky_relu(p, b, root, x, slope);
 }
 
 static bool apply_max(prt_pass *p, prt_build *b, prt_op *root)
@@ -75,14 +78,14 @@ static bool apply_max(prt_pass *p, prt_build *b, prt_op *root)
         if (mul == NULL || prt_op_input(mul, 1 - number) != x || !prt_formula_is_float(x) ||
             x->type != root->out[0].type || !prt_match_number(mul, number, &slope))
             continue;
-        return slope >= 0.0 && slope <= 1.0 && put_leaky(p, b, root, x, slope);
+        return slope >= 0.0 && slope <= 1.0 && replace_by_leaky_relu(p, b, root, x, slope);
     }
     return false;
 }
 
 /* ---- Where(x >= 0, x, a x) ---- */
 
-/* x and a of a x, where `v` is that; NULL when it is something else. */
+/* Matches a * x at input `slot`. Returns x, and a in `*slope`; NULL if it is something else. */
 static prt_value *times_slope(const prt_op *root, uint32_t slot, double *slope)
 {
     const prt_op *mul = prt_match_interior(root, slot, PRT_OP_mul);
@@ -92,8 +95,8 @@ static prt_value *times_slope(const prt_op *root, uint32_t slot, double *slope)
     return NULL;
 }
 
-/* The condition says where x is positive (1), negative (-1), or neither (0); at 0 both branches
- * are 0, so equality does not count. */
+/* Returns 1 if the condition selects positive x, -1 if negative x, otherwise 0. At 0 both branches
+ * are 0, so whether the comparison includes equality does not matter. */
 static int side_of(const prt_op *root, const prt_value *x)
 {
     static const uint32_t more[] = { PRT_OP_greater, PRT_OP_greater_or_equal },
@@ -119,7 +122,7 @@ static bool apply_where(prt_pass *p, prt_build *b, prt_op *root)
         if (times_slope(root, slot, &slope) == x && prt_formula_is_float(x) &&
             x->type == root->out[0].type && isfinite(slope) &&
             side_of(root, x) == (slot == 2 ? 1 : -1))
-            return put_leaky(p, b, root, x, slope);
+            return replace_by_leaky_relu(p, b, root, x, slope);
     }
     return false;
 }
@@ -134,7 +137,7 @@ static bool apply_add(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *in[3] = { n.x, prt_formula_row(b, n.scale), prt_formula_row(b, n.bias) };
     prt_layer_normalization_attrs attrs = PRT_ATTRS_OF(layer_normalization);
     PRT_ATTR_GIVE(attrs, layer_normalization, epsilon, (float)n.epsilon);
-    return put(p, b, root, PRT_OP_layer_normalization, &attrs, 3, in);
+    return replace(p, b, root, PRT_OP_layer_normalization, &attrs, 3, in);
 }
 
 static bool apply_rms(prt_pass *p, prt_build *b, prt_op *root)
@@ -145,7 +148,7 @@ static bool apply_rms(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *in[2] = { n.x, prt_formula_row(b, n.scale) };
     prt_rms_normalization_attrs attrs = PRT_ATTRS_OF(rms_normalization);
     PRT_ATTR_GIVE(attrs, rms_normalization, epsilon, (float)n.epsilon);
-    return put(p, b, root, PRT_OP_rms_normalization, &attrs, 2, in);
+    return replace(p, b, root, PRT_OP_rms_normalization, &attrs, 2, in);
 }
 
 /* ---- HardSigmoid, HardSwish ---- */
@@ -158,11 +161,11 @@ static bool apply_hard(prt_pass *p, prt_build *b, prt_op *root)
         return false;
     prt_hard_sigmoid_attrs attrs = PRT_ATTRS_OF(hard_sigmoid);
     PRT_ATTR_GIVE(attrs, hard_sigmoid, alpha, 1.0f / 6.0f);
-    return put(p, b, root, swish ? PRT_OP_hard_swish : PRT_OP_hard_sigmoid, swish ? NULL : &attrs,
-        1, &x);
+    return replace(p, b, root, swish ? PRT_OP_hard_swish : PRT_OP_hard_sigmoid,
+        swish ? NULL : &attrs, 1, &x);
 }
 
-/* ---- what a Mul or a Div may be the end of ---- */
+/* ---- formulas that end with Mul or Div ---- */
 
 static bool apply_div(prt_pass *p, prt_build *b, prt_op *root)
 {
@@ -180,7 +183,7 @@ static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
     prt_gelu_attrs attrs = PRT_ATTRS_OF(gelu);
     if (tanh)
         PRT_ATTR_GIVE(attrs, gelu, approximate, PRT_STR("tanh"));
-    return put(p, b, root, PRT_OP_gelu, &attrs, 1, &x);
+    return replace(p, b, root, PRT_OP_gelu, &attrs, 1, &x);
 }
 
 static const prt_rewrite rewrites[] = { { PRT_OP_mul, apply_mul }, { PRT_OP_add, apply_add },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* formulas.h — formulas that fill a file of their own, and what their matchers share. */
+/* formulas.h — matchers of formulas that have their own files, and helpers that they share. */
 #ifndef PRT_PASS_FUSE_FORMULAS_H
 #define PRT_PASS_FUSE_FORMULAS_H
 
@@ -12,7 +12,8 @@ static inline bool prt_formula_is_float(const prt_value *v)
     return v != NULL && prt_type_is_tensor(v->type) && prt_dtype_is_float(v->type->dtype);
 }
 
-/* Input `slot` is a constant with one element near `value`. */
+/* Returns whether input `slot` is a float constant with one element that is within 0.1 % of
+ * `value`. */
 static inline bool prt_formula_is_number(const prt_op *op, uint32_t slot, double value)
 {
     prt_tensor t;
@@ -21,7 +22,8 @@ static inline bool prt_formula_is_number(const prt_op *op, uint32_t slot, double
         fabs(prt_load_f64(t.dtype, t.data, 0) - value) <= 1e-3 * fabs(value);
 }
 
-/* The other slot of a binary op whose slot holds that number; UINT32_MAX for none. */
+/* Returns the other slot of a binary op that has this number in one slot; UINT32_MAX: neither slot
+ * has it. */
 static inline uint32_t prt_formula_other_operand(const prt_op *op, double value)
 {
     return prt_formula_is_number(op, 1, value) ? 0
@@ -29,8 +31,8 @@ static inline uint32_t prt_formula_other_operand(const prt_op *op, double value)
                                                : UINT32_MAX;
 }
 
-/* The other operand of an interior Add, Mul, Max or Min of two at input `slot` that has that
- * number; NULL: there is none, or no op. */
+/* Returns the other operand of an interior binary `id` (Add, Mul, Max or Min) at input `slot` that
+ * has this number; NULL if there is no such op. `op` may be NULL. */
 static inline prt_value *prt_formula_past(const prt_op *op, uint32_t slot, uint32_t id,
     double value)
 {
@@ -40,25 +42,26 @@ static inline prt_value *prt_formula_past(const prt_op *op, uint32_t slot, uint3
     return at != UINT32_MAX ? prt_op_input(def, at) : NULL;
 }
 
-/* The x of which a Mul is Gelu, by Erf or (`*tanh`) by Tanh; NULL when it is something else. */
+/* Returns the x whose Gelu, with Erf or (`*tanh`) with Tanh, the Mul computes; NULL if it is
+ * something else. */
 prt_value *prt_formula_gelu(const prt_op *mul, bool *tanh);
 
-/* The x of which a Mul or Div is HardSigmoid, of 1/6 and 1/2, or (`*swish`) HardSwish; NULL when it
- * is something else. */
+/* Returns the x whose HardSigmoid with 1/6 and 1/2, or (`*swish`) HardSwish, the Mul or Div
+ * computes; NULL if it is something else. */
 prt_value *prt_formula_hard(const prt_op *root, bool *swish);
 
-/* (x - mean) / Sqrt(variance + epsilon) * scale + bias, or without mean and bias (NULL). Scale and
- * bias have an element for each of the last axis and dims of 1 before it; float32. */
+/* (x - mean) / Sqrt(variance + epsilon) * scale + bias, or the same without mean and bias (NULL).
+ * Scale and bias are float32 vectors along the last axis, with dims of 1 before it. */
 typedef struct prt_formula_norm {
     prt_value *x, *scale, *bias;
     double epsilon;
 } prt_formula_norm;
 
-/* What an Add, or a Mul, is the end of. */
+/* Match a layer norm that ends with `add`, or an RMS norm that ends with `mul`. */
 bool prt_formula_layer_norm(const prt_op *add, prt_formula_norm *out);
 bool prt_formula_rms_norm(const prt_op *mul, prt_formula_norm *out);
-/* Scale or bias with one dim, as the operators want it; NULL for NULL, or a failure stays in `b`.
- * */
+/* Returns scale or bias with rank 1, as the operators need it; NULL for NULL, or after a failure,
+ * which is in `b`. */
 prt_value *prt_formula_row(prt_build *b, prt_value *v);
 
 #endif

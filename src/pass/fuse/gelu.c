@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gelu.c — the formula of Gelu: factors x, 0.5 and a gate, in any order and grouping. The gate is
+ * gelu.c — matches the formula of Gelu: the factors x, 0.5 and a gate, in any order and grouping.
+ * The gate is
  *
  *     1 + Erf(x / sqrt(2))
  *     1 + Tanh(c (x + 0.044715 x^3)), or 1 + Tanh(c x (1 + 0.044715 x x)), with c = sqrt(2 / pi)
  */
 #include "pass/fuse/formulas.h"
 
-/* The op that makes a value which it alone reads. */
-static const prt_op *maker(const prt_value *v, uint32_t id)
+/* Returns the producer of a value if it is an `id` and the value has one reader; otherwise NULL. */
+static const prt_op *interior_producer(const prt_value *v, uint32_t id)
 {
     return v != NULL && prt_value_used_once(v) && prt_op_is(v->def, id) && v->graph == v->def->graph
         ? v->def
         : NULL;
 }
 
-/* Input `slot` is x / sqrt(2). */
+/* Returns x if input `slot` is x / sqrt(2); otherwise NULL. */
 static prt_value *scaled_at(const prt_op *op, uint32_t slot)
 {
     const prt_op *div = prt_match_interior(op, slot, PRT_OP_div);
@@ -32,10 +33,10 @@ static bool is_square(const prt_op *op, uint32_t slot, const prt_value *x)
         (mul != NULL && prt_op_input(mul, 0) == x && prt_op_input(mul, 1) == x);
 }
 
-/* v is x^3, by Pow or as products. */
+/* Returns whether v is x^3, by Pow or by products. */
 static bool is_cube(const prt_value *v, const prt_value *x)
 {
-    const prt_op *pow = maker(v, PRT_OP_pow), *mul = maker(v, PRT_OP_mul);
+    const prt_op *pow = interior_producer(v, PRT_OP_pow), *mul = interior_producer(v, PRT_OP_mul);
     if (pow != NULL)
         return prt_op_input(pow, 0) == x && prt_formula_is_number(pow, 1, 3.0);
     for (uint32_t slot = 0; mul != NULL && slot < 2; slot++)
@@ -44,10 +45,10 @@ static bool is_cube(const prt_value *v, const prt_value *x)
     return false;
 }
 
-/* v is 0.044715 x^power; a square may also be (0.044715 x) x. */
+/* Returns whether v is 0.044715 x^power; a square may also be (0.044715 x) x. */
 static bool is_term(const prt_value *v, const prt_value *x, int power)
 {
-    const prt_op *mul = maker(v, PRT_OP_mul);
+    const prt_op *mul = interior_producer(v, PRT_OP_mul);
     if (mul == NULL)
         return false;
     const uint32_t at = prt_formula_other_operand(mul, 0.044715);
@@ -60,17 +61,17 @@ static bool is_term(const prt_value *v, const prt_value *x, int power)
     return false;
 }
 
-/* v is x + 0.044715 x^3: gives x. */
+/* Returns x if v is x + 0.044715 x^3; otherwise NULL. */
 static prt_value *cubic(const prt_value *v)
 {
-    const prt_op *sum = maker(v, PRT_OP_add);
+    const prt_op *sum = interior_producer(v, PRT_OP_add);
     for (uint32_t slot = 0; sum != NULL && slot < 2; slot++)
         if (is_term(prt_op_input(sum, 1 - slot), prt_op_input(sum, slot), 3))
             return prt_op_input(sum, slot);
     return NULL;
 }
 
-/* The argument of Tanh: gives x. */
+/* Returns x if the argument of Tanh matches; otherwise NULL. */
 static prt_value *inside_tanh(const prt_op *tanh)
 {
     static const double c = 0.7978845608028654;
@@ -85,16 +86,17 @@ static prt_value *inside_tanh(const prt_op *tanh)
     return x;
 }
 
-/* The gate at input `slot`: gives x. */
+/* Returns x if input `slot` is the gate; otherwise NULL. */
 static prt_value *gate_at(const prt_op *op, uint32_t slot, bool *by_tanh)
 {
     const prt_value *curve = prt_formula_past(op, slot, PRT_OP_add, 1.0);
-    const prt_op *erf = maker(curve, PRT_OP_erf), *tanh = maker(curve, PRT_OP_tanh);
+    const prt_op *erf = interior_producer(curve, PRT_OP_erf),
+                 *tanh = interior_producer(curve, PRT_OP_tanh);
     *by_tanh = tanh != NULL;
     return erf != NULL ? scaled_at(erf, 0) : tanh != NULL ? inside_tanh(tanh) : NULL;
 }
 
-/* Input `slot` is 0.5 x. */
+/* Returns whether input `slot` is 0.5 x. */
 static bool is_half_of(const prt_op *op, uint32_t slot, const prt_value *x)
 {
     const prt_op *mul = prt_match_interior(op, slot, PRT_OP_mul);

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * group_norm.c — fuse_group_norm: GroupNormalization as exporters wrote it before it was an
- * operator, and what norms of groups of channels take in:
+ * group_norm.c — fuse_group_norm: replaces the formula of GroupNormalization that exporters wrote
+ * before the operator existed, and fuses operators behind group norms:
  *
  *     Reshape(InstanceNormalization(Reshape(x, [N, groups, -1])))    GroupNormalization
  *     a norm, then Mul by or Add of a constant for each channel      its scale and bias
- *     NhwcGroupNorm, then an activation                              part of it
+ *     NhwcGroupNorm, then an activation                              its activation
  *     com.microsoft.GroupNorm, channels last                         NhwcGroupNorm
  *
- * Expects float32; the inner results have one reader.
+ * Requires float32; the inner results have one reader.
  */
 #include "pass/fuse/epilogue.h"
 
 /* ---- Reshape, InstanceNormalization, Reshape */
 
-/* Constant input `slot` of `op`, a number for each group, as one for each of `channels`. */
-static prt_value *spread(prt_pass *p, prt_build *b, const prt_op *op, uint32_t slot, int64_t groups,
-    int64_t channels)
+/* Expands constant input `slot` of `op` from one number for each group to one for each of
+ * `channels`. NULL: it is something else, or no memory. */
+static prt_value *expand_groups(prt_pass *p, prt_build *b, const prt_op *op, uint32_t slot,
+    int64_t groups, int64_t channels)
 {
     prt_tensor t;
     if (!prt_match_constant(op, slot, &t) || t.dtype != PRT_DTYPE_f32 || t.rank != 1 ||
@@ -43,8 +44,8 @@ static bool apply_reshape(prt_pass *p, prt_build *b, prt_op *root)
         first->out[0].type->dims[0] != x->type->dims[0] ||
         (!prt_dim_is_number(x->type->dims[0]) && !prt_dim_is_expr(x->type->dims[0])))
         return false;
-    prt_value *in[3] = { x, spread(p, b, norm, 1, groups, channels),
-        spread(p, b, norm, 2, groups, channels) };
+    prt_value *in[3] = { x, expand_groups(p, b, norm, 1, groups, channels),
+        expand_groups(p, b, norm, 2, groups, channels) };
     if (in[1] == NULL || in[2] == NULL)
         return b->status != POPRT_OK;
     prt_group_normalization_attrs attrs = PRT_ATTRS_OF(group_normalization);
@@ -70,7 +71,7 @@ static prt_op *norm_at(const prt_op *user, uint32_t slot)
     return norm;
 }
 
-static bool apply_numbers(prt_pass *p, prt_build *b, prt_op *root)
+static bool apply_affine(prt_pass *p, prt_build *b, prt_op *root)
 {
     const bool mul = prt_op_is(root, PRT_OP_mul);
     for (uint32_t slot = 0; slot < 2; slot++) {
@@ -98,9 +99,9 @@ static bool apply_numbers(prt_pass *p, prt_build *b, prt_op *root)
     return false;
 }
 
-/* ---- with channels last */
+/* ---- channels last */
 
-static bool put_nhwc(prt_build *b, prt_op *root, const prt_op *norm,
+static bool replace_by_nhwc(prt_build *b, prt_op *root, const prt_op *norm,
     prt_nhwc_group_norm_attrs *attrs, const prt_act *act)
 {
     prt_value *in[3] = { prt_op_input(norm, 0), prt_op_input(norm, 1), prt_op_input(norm, 2) };
@@ -121,7 +122,7 @@ static bool apply_act(prt_pass *p, prt_build *b, prt_op *root)
     if (norm == NULL || !prt_op_is(norm, PRT_OP_nhwc_group_norm) || !prt_epilogue_act(root, &act))
         return false;
     prt_nhwc_group_norm_attrs attrs = *(const prt_nhwc_group_norm_attrs *)norm->attrs;
-    return put_nhwc(b, root, norm, &attrs, &act);
+    return replace_by_nhwc(b, root, norm, &attrs, &act);
 }
 
 static bool apply_microsoft(prt_pass *p, prt_build *b, prt_op *root)
@@ -137,13 +138,13 @@ static bool apply_microsoft(prt_pass *p, prt_build *b, prt_op *root)
             return false;
     PRT_ATTR_GIVE(attrs, nhwc_group_norm, num_groups, a->groups);
     PRT_ATTR_GIVE(attrs, nhwc_group_norm, epsilon, a->epsilon);
-    return put_nhwc(b, root, root, &attrs, &act);
+    return replace_by_nhwc(b, root, root, &attrs, &act);
 }
 
 static const prt_rewrite rewrites[] = {
     { PRT_OP_reshape, apply_reshape },
-    { PRT_OP_mul, apply_numbers },
-    { PRT_OP_add, apply_numbers },
+    { PRT_OP_mul, apply_affine },
+    { PRT_OP_add, apply_affine },
     PRT_EPILOGUE_ACTS(apply_act),
     { PRT_OP_ms_group_norm, apply_microsoft },
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hard_swish.c — the formulas of HardSigmoid and HardSwish (Howard et al., "Searching for
- * MobileNetV3", 2019), with s = Clip(x + 3, 0, 6), which may be Min and Max or Relu:
+ * hard_swish.c — matches the formulas of HardSigmoid and HardSwish (Howard et al., "Searching for
+ * MobileNetV3", 2019). With s = Clip(x + 3, 0, 6), which may be written with Min and Max or Relu:
  *
- *     s / 6, s * (1 / 6)                                        HardSigmoid of 1/6 and 1/2
- *     x * s / 6 in any order, x * HardSigmoid(x) of those       HardSwish
+ *     s / 6, s * (1 / 6)                                        HardSigmoid with 1/6 and 1/2
+ *     x * s / 6 in any order, x * HardSigmoid(x) of that kind   HardSwish
  */
 #include "pass/fuse/epilogue.h"
 #include "pass/fuse/formulas.h"
@@ -14,7 +14,7 @@ static bool is_near(double x, double value)
     return fabs(x - value) <= 1e-5 * value;
 }
 
-/* Input `slot` is x + 3, clipped to 0 and 6: gives x. */
+/* Returns x if input `slot` is x + 3 clipped to 0 and 6; otherwise NULL. */
 static prt_value *clipped_at(const prt_op *root, uint32_t slot)
 {
     const prt_op *last = prt_match_interior(root, slot, PRT_OP_clip);
@@ -36,7 +36,7 @@ static prt_value *clipped_at(const prt_op *root, uint32_t slot)
     return prt_formula_past(max, prt_formula_other_operand(max, 0.0), PRT_OP_add, 3.0);
 }
 
-/* The input of which the op takes a sixth; UINT32_MAX: it does something else. */
+/* Returns the input that the op divides by 6; UINT32_MAX: it does something else. */
 static uint32_t sixth_of(const prt_op *op)
 {
     for (uint32_t slot = 0; slot < 2; slot++) {
@@ -49,8 +49,8 @@ static uint32_t sixth_of(const prt_op *op)
     return UINT32_MAX;
 }
 
-/* The product (NULL: none) of x and what is clipped of x: gives x. */
-static prt_value *swished(const prt_op *mul)
+/* Returns x if `mul` (NULL is allowed) is x * Clip(x + 3, 0, 6); otherwise NULL. */
+static prt_value *times_clipped(const prt_op *mul)
 {
     for (uint32_t slot = 0; mul != NULL && slot < 2; slot++) {
         prt_value *x = clipped_at(mul, slot);
@@ -60,7 +60,8 @@ static prt_value *swished(const prt_op *mul)
     return NULL;
 }
 
-/* Input `slot` is a sixth: of what (an operator with that at the input given back in `at`). */
+/* Returns the interior Mul or Div at input `slot` that divides its input `*at` by 6; NULL: it is
+ * something else. */
 static const prt_op *sixth_at(const prt_op *root, uint32_t slot, uint32_t *at)
 {
     const prt_op *op = prt_match_interior(root, slot, PRT_OP_mul);
@@ -74,7 +75,7 @@ prt_value *prt_formula_hard(const prt_op *root, bool *swish)
     const uint32_t of = sixth_of(root);
     *swish = true;
     if (of != UINT32_MAX) {
-        prt_value *x = swished(prt_match_interior(root, of, PRT_OP_mul));
+        prt_value *x = times_clipped(prt_match_interior(root, of, PRT_OP_mul));
         *swish = x != NULL;
         return x != NULL ? x : clipped_at(root, of);
     }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * merge_matmul.c — merge_matmul, merge_matmul_add: the named products of one value become one:
- * their constant right sides (and the constants added behind) side by side on the last dim, one
- * MatMul (and Add), and a Split with the old widths. Bitwise equal, for what each column sums up
- * stays.
+ * merge_matmul.c — merge_matmul, merge_matmul_add: merges the named products of one value.
+ * Concatenates their constant right operands (and the constants added to them) along the last dim,
+ * and makes one MatMul (and Add) and a Split with the old widths. Results are bitwise equal, since
+ * each column is still the same sum.
  *
- * Names that do not fit (other left sides, other depths, no constants) are refused, not left out:
- * somebody asked for just these.
+ * Named nodes that cannot be merged (other left operands, other inner dims, no constants) are an
+ * error, since the user asked for exactly these nodes.
  */
 #include "pass/engine/match.h"
 
 typedef struct part {
-    prt_op *product, *add; /* add: NULL in merge_matmul */
+    prt_op *product, *add; /* add: NULL for merge_matmul */
     prt_tensor w, bias;
     uint32_t bias_slot;
 } part;
@@ -29,7 +29,7 @@ static poprt_status refuse(const part *t, const char *why)
         prt_op_label(t->product), why);
 }
 
-/* All dims but the last are those of the first part. */
+/* Returns whether the type and all dims but the last are equal. */
 static bool same_depth(const prt_tensor *a, const prt_tensor *b)
 {
     return a->dtype == b->dtype && a->rank == b->rank && a->rank >= 2 &&
@@ -39,29 +39,32 @@ static bool same_depth(const prt_tensor *a, const prt_tensor *b)
 static poprt_status check_product(const plan *m, part *t)
 {
     if (!prt_op_is(t->product, PRT_OP_matmul))
-        return refuse(t, "it is no MatMul");
+        return refuse(t, "it is not a MatMul");
     if (!prt_match_constant(t->product, 1, &t->w) || t->w.rank < 2)
-        return refuse(t, "its right side is no constant matrix");
+        return refuse(t, "its right operand is not a constant matrix");
     if (prt_op_input(t->product, 0) != prt_op_input(m->parts[0].product, 0) ||
         t->product->graph != m->parts[0].product->graph)
-        return refuse(t, "it does not read what the first one reads");
+        return refuse(t, "its left operand is not that of the first product");
     if (!same_depth(&t->w, &m->parts[0].w))
-        return refuse(t, "its right side has other dims before the last than the first one's");
+        return refuse(t,
+            "the dims of its right operand before the last differ from those of the first product");
     return POPRT_OK;
 }
 
-/* One number for each column. */
+/* Checks that the Add adds a constant with one number for each column, and nothing else reads the
+ * product. */
 static poprt_status check_add(part *t)
 {
     const prt_value *y = &t->product->out[0];
     if (!prt_op_is(t->add, PRT_OP_add) || !prt_value_used_once(y) || y->uses->user != t->add)
-        return refuse(t, "the Add named with it does not add to it alone");
+        return refuse(t, "the Add named with it is not the only reader of its result");
     t->bias_slot = prt_op_input(t->add, 0) == y ? 1 : 0;
     if (!prt_match_constant(t->add, t->bias_slot, &t->bias) || t->bias.rank < 1 ||
         prt_tensor_count(&t->bias) != (size_t)t->w.dims[t->w.rank - 1] ||
         t->bias.dims[t->bias.rank - 1] != t->w.dims[t->w.rank - 1] ||
         t->add->out[0].type != y->type)
-        return refuse(t, "what is added is not a constant for each column");
+        return refuse(t,
+            "the operand of its Add is not a constant with one number for each column");
     return POPRT_OK;
 }
 
@@ -85,7 +88,8 @@ static poprt_status read_plan(plan *m, prt_graph *graph)
     return POPRT_OK;
 }
 
-/* The constants of all parts side by side. */
+/* Concatenates the right operands, or the biases, of all parts. NULL: refused, or a failure is in
+ * `b`. */
 static prt_value *join(const plan *m, prt_build *b, bool bias)
 {
     prt_value **in = PRT_NEW_N(m->p->arena, prt_value *, m->n);
@@ -102,7 +106,7 @@ static prt_value *join(const plan *m, prt_build *b, bool bias)
     return in != NULL ? prt_match_compute(m->p, b, in[0], PRT_OP_concat, &attrs, m->n, in) : NULL;
 }
 
-/* Parts of `y` in the place of what the old ops gave. */
+/* Splits `y` and replaces the results of the old ops by the parts. */
 static void split(const plan *m, prt_build *b, prt_value *y)
 {
     int64_t *widths = PRT_NEW_N(m->p->arena, int64_t, m->n);
@@ -121,7 +125,7 @@ static void split(const plan *m, prt_build *b, prt_value *y)
             &op->out[i]);
 }
 
-/* The named product that comes first in the list. */
+/* Returns the first named product in the graph's list. */
 static prt_op *first_of(const plan *m, const uint32_t *places)
 {
     prt_op *first = m->parts[0].product;
@@ -145,7 +149,7 @@ static poprt_status merge(prt_pass *p, prt_graph *graph, bool adds, bool *change
     prt_value *bias = adds ? join(&m, &b, true) : NULL;
     PRT_TRY(prt_build_status(&b));
     if (in[1] == NULL || (adds && bias == NULL))
-        return refuse(&m.parts[0], "the constants side by side are too large, or not finite");
+        return refuse(&m.parts[0], "the concatenated constants are too large or not finite");
     prt_op *op = prt_match_new(&b, m.parts[0].product, PRT_OP_matmul, NULL, 2, in, 1);
     prt_value *sum[2] = { op != NULL ? &op->out[0] : NULL, bias };
     if (adds && op != NULL)

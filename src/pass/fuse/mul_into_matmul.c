@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mul_into_matmul.c — fuse_mul_into_matmul: a constant factor goes into a product's weight,
+ * mul_into_matmul.c — fuse_mul_into_matmul: folds a constant factor or divisor into the weight of a
+ * product:
  *
  *     MatMul(x, W) * c       c one number, or one for each column
  *     MatMul(x * c, W)       c one number, or one for each row of W
  *
- * and so does a constant divisor. W is a constant that the product alone reads, of rank 2 or more;
- * the factor does not enlarge the result.
- * Formulas of Gelu and RMS norm keep theirs. What the type cannot hold is left as it is.
+ * W is a constant of rank 2 or more that only the product reads; broadcasting the factor does not
+ * enlarge the result. Factors of the formulas of Gelu and RMS norm stay in them. If the type cannot
+ * hold a new value, the pattern stays as it is.
  *
- * Results differ by the rounding of the scaled weight: units of the last place of the sum's largest
- * term. By powers of two they do not, as long as nothing is below the normal numbers.
+ * Results differ by the rounding of the scaled weight: units in the last place of the sum's largest
+ * term. For powers of two they are equal, unless a value is subnormal.
  */
 #include "pass/fuse/formulas.h"
 #include "pass/engine/match.h"
 
-/* The constant and the other operand of Mul or Div. */
+/* Reads the constant and the other operand of a Mul or Div. */
 static bool read_factor(const prt_op *op, prt_value **x, prt_value **c)
 {
     prt_tensor t;
@@ -29,7 +30,7 @@ static bool read_factor(const prt_op *op, prt_value **x, prt_value **c)
     return false;
 }
 
-/* As many numbers as the last dim has, or one; the other dims are 1. */
+/* Returns whether `c` has one or `n` elements along its last dim, and other dims of 1. */
 static bool is_row(const prt_value *c, int64_t n)
 {
     const prt_type *t = c->type;
@@ -39,7 +40,7 @@ static bool is_row(const prt_value *c, int64_t n)
     return t->rank == 0 || t->dims[t->rank - 1] == 1 || t->dims[t->rank - 1] == n;
 }
 
-/* W times (or by) a row for its columns, or for its rows; NULL: not done. */
+/* Multiplies (or divides) W by a constant for its columns, or for its rows. NULL: not done. */
 static prt_value *scale(prt_pass *p, prt_build *b, const prt_op *by, prt_value *w, prt_value *c,
     bool rows)
 {
@@ -61,7 +62,7 @@ static prt_value *weight_of(const prt_op *matmul)
         : NULL;
 }
 
-static bool put(prt_build *b, prt_op *root, const prt_op *matmul, prt_value *x, prt_value *w)
+static bool replace(prt_build *b, prt_op *root, const prt_op *matmul, prt_value *x, prt_value *w)
 {
     prt_value *in[2] = { x, w };
     prt_op *op = prt_match_new(b, matmul, PRT_OP_matmul, NULL, 2, in, 1);
@@ -80,10 +81,11 @@ static bool apply_behind(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *w = weight_of(matmul);
     if (w == NULL || (w = scale(p, b, root, w, c, false)) == NULL)
         return b->status != POPRT_OK;
-    return put(b, root, matmul, prt_op_input(matmul, 0), w);
+    return replace(b, root, matmul, prt_op_input(matmul, 0), w);
 }
 
-/* The factor ends Gelu or an RMS norm that is written out, and which runs faster as one. */
+/* Returns whether the Mul ends the formula of Gelu or an RMS norm, which is faster as one
+ * operator. */
 static bool ends_formula(const prt_op *mul)
 {
     prt_formula_norm norm;
@@ -100,7 +102,7 @@ static bool apply_before(prt_pass *p, prt_build *b, prt_op *root)
     if (by == NULL || w == NULL || ends_formula(mul) || !read_factor(by, &x, &c) ||
         (w = scale(p, b, by, w, c, true)) == NULL)
         return b->status != POPRT_OK;
-    return put(b, root, root, x, w);
+    return replace(b, root, root, x, w);
 }
 
 static const prt_rewrite rewrites[] = { { PRT_OP_mul, apply_behind }, { PRT_OP_div, apply_behind },

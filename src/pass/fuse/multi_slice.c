@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * multi_slice.c — merge_multi_slice: several Slices of one value along one axis, with steps of 1
- * and constant bounds, none over another, become one Split. What none of them takes is a part of
- * the Split that nobody reads; Slices that take the same share a part. Bitwise equal.
+ * multi_slice.c — merge_multi_slice: replaces several Slices of one value along one axis by one
+ * Split. The Slices have steps of 1 and constant bounds and do not overlap. Ranges without a Slice
+ * become unused outputs of the Split; Slices of the same range share an output. Results are bitwise
+ * equal.
  *
- * Ours: two different parts at least, and the axis' length is known.
+ * Conditions that are not in the reference: at least two different ranges, and a known length of
+ * the axis.
  */
 #include <stdlib.h>
 
@@ -20,7 +22,7 @@ typedef struct key {
     uint64_t axis;
 } key;
 
-/* The only axis that a Slice with steps of 1 cuts, and where. */
+/* Reads the axis and the range of a Slice with step 1 along a single axis. */
 static bool read_cut(prt_op *op, key *k, cut *c)
 {
     int64_t start, end, axis = 0, step = 1;
@@ -52,12 +54,13 @@ static int by_place(const void *a, const void *b)
     return x->last != y->last ? (x->last < y->last ? -1 : 1) : 0;
 }
 
-/* Parts of the whole axis from cuts in order; false where they overlap or are one. */
+/* Divides the whole axis into parts from the sorted ranges. Returns false if ranges overlap, if
+ * there are fewer than two, or without memory. */
 static bool find_parts(prt_pass *p, const cut *cuts, size_t n, int64_t dim, int64_t **sizes,
     uint32_t *count, uint32_t *part_of)
 {
     int64_t at = 0;
-    uint32_t parts = 0, taken = 0;
+    uint32_t parts = 0, used = 0;
     *sizes = PRT_NEW_N(p->arena, int64_t, 2 * n + 1);
     for (size_t i = 0; *sizes != NULL && i < n; i++) {
         if (i != 0 && cuts[i].first == cuts[i - 1].first && cuts[i].last == cuts[i - 1].last) {
@@ -71,12 +74,12 @@ static bool find_parts(prt_pass *p, const cut *cuts, size_t n, int64_t dim, int6
         part_of[i] = parts;
         (*sizes)[parts++] = cuts[i].last - cuts[i].first;
         at = cuts[i].last;
-        taken++;
+        used++;
     }
     if (*sizes != NULL && at < dim)
         (*sizes)[parts++] = dim - at;
     *count = parts;
-    return *sizes != NULL && taken >= 2;
+    return *sizes != NULL && used >= 2;
 }
 
 static poprt_status merge(prt_pass *p, const prt_match_group *group, bool *changed)
@@ -101,7 +104,8 @@ static poprt_status merge(prt_pass *p, const prt_match_group *group, bool *chang
     PRT_ATTR_GIVE(attrs, split, axis, (int64_t)k.axis);
     prt_value *in[2] = { x, prt_build_i64s(&b, count, sizes) };
     prt_op *split = prt_match_new(&b, first, PRT_OP_split, &attrs, 2, in, count);
-    for (size_t i = 0; split != NULL && i < n; i++) { /* all of it before an old op goes */
+    for (size_t i = 0; split != NULL && i < n;
+         i++) { /* all outputs are ready before an old op is replaced */
         const bool again = i != 0 && part_of[i] == part_of[i - 1];
         to[i] = &split->out[part_of[i]];
         if (again && prt_value_is_output(&cuts[i].op->out[0]))

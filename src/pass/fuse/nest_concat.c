@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nest_concat.c — nest_concat: where a Concat begins with all that one before it joins, it takes
- * that one's result instead. So every value is joined once, and may be made where it is joined
- * (compiler/alias.c): layers of DenseNet read all that came before them (Huang et al., 2017).
+ * nest_concat.c — nest_concat: if a Concat begins with all inputs of an earlier Concat, it reads
+ * the result of that Concat instead. So every value is copied once, and may be computed in its
+ * place in the result (compiler/alias.c). In DenseNet, layers read all earlier results (Huang et
+ * al., 2017).
  *
- * Bitwise equal.
+ * Results are bitwise equal.
  */
 #include "pass/engine/match.h"
 
-/* A Concat that has one before it with the same first input. */
+/* A Concat and the previous one with the same first input. */
 typedef struct pair {
     prt_op *before, *op;
 } pair;
@@ -37,7 +38,7 @@ static poprt_status find_pairs(prt_pass *p, const prt_graph *graph, pairs *found
     return POPRT_OK;
 }
 
-static bool begins_with(const pair *both)
+static bool extends_previous(const pair *both)
 {
     const prt_op *op = both->op, *before = both->before;
     if (op->n_in <= before->n_in || !prt_attrs_equal(op->def, op->attrs, before->attrs))
@@ -48,14 +49,15 @@ static bool begins_with(const pair *both)
     return true;
 }
 
-/* The last one first, so that the one before still has the inputs that it is compared by. */
+/* Goes from the last pair to the first, so that the earlier Concat still has the inputs that are
+ * compared. */
 static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
 {
     pairs found = { .list = { .data = NULL } };
     PRT_TRY(find_pairs(p, graph, &found));
     for (size_t k = found.list.count; k-- > 0;) {
         const pair *both = &found.list.data[k];
-        if (!begins_with(both))
+        if (!extends_previous(both))
             continue;
         const uint32_t joined = both->before->n_in, n = both->op->n_in - joined + 1;
         prt_value **in = PRT_NEW_N(p->arena, prt_value *, n);

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * norms.c — the formulas of layer and RMS norms over the last axis:
+ * norms.c — matches the formulas of layer and RMS norms over the last axis:
  *
  *     (x - mean) / Sqrt(variance + e) * s + b
  *     x / Sqrt(mean(x^2) + e) * s
- *     x * i + (b - mean * i), with i = 1 / Sqrt(variance + e) * s: how TensorFlow writes it
+ *     x * i + (b - mean * i), with i = 1 / Sqrt(variance + e) * s, as TensorFlow writes it
  *
- * x - mean may be written once or twice, and the factors grouped in any way. A mean is ReduceMean,
- * or ReduceSum by the number of elements. A variance is mean((x - mean)^2), or mean(x^2) - mean^2
- * as Flax writes it, with or without Max(0, .) around it. Of the root, 1 / Sqrt, Reciprocal and
- * Pow(-0.5) are known. s and b have as many elements as the last axis and dims of 1 before it.
+ * x - mean may be computed once or twice, and the factors may be grouped in any way. A mean is
+ * ReduceMean, or ReduceSum divided by the number of elements. A variance is mean((x - mean)^2), or
+ * mean(x^2) - mean^2 as Flax writes it, with or without Max(0, .) around it. The inverse root may
+ * be 1 / Sqrt, Reciprocal or Pow(-0.5). s and b have the elements of the last axis and dims of 1
+ * before it.
  */
 #include "pass/fuse/formulas.h"
 
 /* ---- means and variances ---- */
 
-/* A Reduce operator over the last axis that keeps it; NULL when `op` is something else. */
+/* Returns `op` if it is Reduce operator `id` over the last axis with keepdims; otherwise NULL. */
 static const prt_op *over_last(const prt_op *op, uint32_t id)
 {
     prt_tensor axes;
@@ -29,8 +30,8 @@ static const prt_op *over_last(const prt_op *op, uint32_t id)
     return last ? op : NULL;
 }
 
-/* The operator that takes the mean of which `v` is the result: it is `v` itself, or ReduceSum under
- * a division by the number of elements. */
+/* Returns the operator whose input 0 is averaged by `v`: the producer of `v`, or the ReduceSum
+ * under a division by the number of elements. */
 static const prt_op *mean_of(const prt_value *v)
 {
     const prt_op *op = v != NULL && v->def != NULL && v->graph == v->def->graph ? v->def : NULL;
@@ -49,7 +50,7 @@ static const prt_op *mean_of(const prt_value *v)
     return NULL;
 }
 
-/* The d of d * d or d ^ 2 at input `slot`. */
+/* Returns d if input `slot` is d * d or d ^ 2; otherwise NULL. */
 static prt_value *under_square(const prt_op *op, uint32_t slot)
 {
     const prt_op *pow = prt_match_interior(op, slot, PRT_OP_pow);
@@ -62,7 +63,7 @@ static prt_value *under_square(const prt_op *op, uint32_t slot)
         : NULL;
 }
 
-/* How a mean may be read: by one Sub, or by two that are alike; `others` more uses are known. */
+/* Returns whether a mean is read by at most two Subs and by exactly `others` other uses. */
 static bool is_shared_by_subs(const prt_value *mean, uint32_t others)
 {
     uint32_t subs = 0, n = 0;
@@ -74,7 +75,7 @@ static bool is_shared_by_subs(const prt_value *mean, uint32_t others)
     return subs <= 2 && n == others;
 }
 
-/* The x of d = x - mean(x), and the mean; NULL when d is something else. */
+/* Returns the x, and the mean, of d = x - mean(x); NULL if d is something else. */
 static prt_value *find_centred(const prt_value *d, uint32_t others, const prt_value **mean)
 {
     if (d == NULL || !prt_op_is(d->def, PRT_OP_sub) || d->graph != d->def->graph)
@@ -85,7 +86,8 @@ static prt_value *find_centred(const prt_value *d, uint32_t others, const prt_va
     return op != NULL && prt_op_input(op, 0) == x && is_shared_by_subs(*mean, others) ? x : NULL;
 }
 
-/* mean(base^2) at input `slot` of `op`, which alone reads it: gives the base. */
+/* Returns the base if input `slot` of `op` is mean(base^2) without other readers; otherwise
+ * NULL. */
 static prt_value *mean_square_at(const prt_op *op, uint32_t slot)
 {
     const prt_value *v = prt_op_input(op, slot);
@@ -93,7 +95,7 @@ static prt_value *mean_square_at(const prt_op *op, uint32_t slot)
     return mean != NULL ? under_square(mean, 0) : NULL;
 }
 
-/* mean(x^2) - mean^2 at input `slot` of `op`: gives x. */
+/* Returns x if input `slot` of `op` is mean(x^2) - mean^2; otherwise NULL. */
 static prt_value *fast_variance_at(const prt_op *op, uint32_t slot, const prt_value **mean)
 {
     const prt_op *max = prt_match_interior(op, slot, PRT_OP_max);
@@ -111,9 +113,9 @@ static prt_value *fast_variance_at(const prt_op *op, uint32_t slot, const prt_va
     return *mean != NULL ? x : NULL;
 }
 
-/* The variance, or the mean of squares (`*centred` false), that `sum` adds e to: is it of d or of
- * the x that d is made from? */
-static bool is_spread(const prt_op *sum, const prt_value *d, double *epsilon, bool *centred)
+/* Returns whether `sum` adds e to a variance of d, or of the x that d is made from (`*centred`
+ * true), or to the mean square of d (`*centred` false). */
+static bool is_variance(const prt_op *sum, const prt_value *d, double *epsilon, bool *centred)
 {
     const prt_value *mean = NULL, *other = NULL;
     const uint32_t at = prt_match_number(sum, 1, epsilon) ? 0 : 1;
@@ -126,7 +128,7 @@ static bool is_spread(const prt_op *sum, const prt_value *d, double *epsilon, bo
         return base == d || (x != NULL && find_centred(base, 0, &other) == x);
     }
     const prt_value *x = fast_variance_at(sum, at, &other);
-    /* The product of the mean with itself reads it twice, its square by Pow once. */
+    /* mean * mean reads the mean twice, Pow(mean, 2) once. */
     *centred = x != NULL && (find_centred(d, 2, &mean) == x || find_centred(d, 1, &mean) == x) &&
         mean == other;
     return *centred;
@@ -134,7 +136,7 @@ static bool is_spread(const prt_op *sum, const prt_value *d, double *epsilon, bo
 
 /* ---- quotients ---- */
 
-/* s of 1 / Sqrt(s) at input `slot`, in one of its forms. */
+/* Returns the Add s if input `slot` is 1 / Sqrt(s), Reciprocal(Sqrt(s)) or Pow(s, -0.5). */
 static const prt_op *under_inverse_root(const prt_op *op, uint32_t slot)
 {
     const prt_op *over = prt_match_interior(op, slot, PRT_OP_reciprocal);
@@ -149,7 +151,7 @@ static const prt_op *under_inverse_root(const prt_op *op, uint32_t slot)
     return root != NULL ? prt_match_interior(root, 0, PRT_OP_add) : NULL;
 }
 
-/* Factors beside 1 / Sqrt(sum), of products and quotients in any grouping. */
+/* Factors of 1 / Sqrt(sum), from products and quotients in any grouping. */
 typedef struct factors {
     prt_value *v[2];
     uint32_t n;
@@ -193,14 +195,14 @@ static bool find_factors(const prt_op *op, uint32_t depth, factors *f)
     return f->sum != NULL && add_factor(op, 0, depth, f);
 }
 
-/* d / Sqrt(spread of d + e) * scale, where `op` is the last product. */
+/* Matches d / Sqrt(variance or mean square of d + e) * scale, where `op` is the last product. */
 static bool find_scaled(const prt_op *op, prt_formula_norm *out, bool *centred)
 {
     factors f = { .n = 0 };
     if (!find_factors(op, 1, &f) || f.sum == NULL || f.n != 2)
         return false;
     for (uint32_t i = 0; i < 2; i++)
-        if (is_spread(f.sum, f.v[i], &out->epsilon, centred)) {
+        if (is_variance(f.sum, f.v[i], &out->epsilon, centred)) {
             out->scale = f.v[1 - i];
             out->x = *centred ? prt_op_input(f.v[i]->def, 0) : f.v[i];
             return true;
@@ -208,7 +210,7 @@ static bool find_scaled(const prt_op *op, prt_formula_norm *out, bool *centred)
     return false;
 }
 
-/* x * i + (bias - mean * i), with i = scale / Sqrt(spread + e). */
+/* Matches x * i + (bias - mean * i), with i = scale / Sqrt(variance + e). */
 static bool find_folded(const prt_op *root, uint32_t slot, prt_formula_norm *out)
 {
     const prt_op *sub = prt_match_interior(root, slot, PRT_OP_sub);
@@ -238,7 +240,7 @@ static bool find_folded(const prt_op *root, uint32_t slot, prt_formula_norm *out
 
 /* ---- operands ---- */
 
-/* As many elements as x has on its last axis, with dims of 1 before them. */
+/* Returns whether the value has the elements of x's last axis, with dims of 1 before it. */
 static bool is_row(const prt_value *v, const prt_type *x)
 {
     const prt_type *type = prt_match_ranked(v);
@@ -251,7 +253,7 @@ static bool is_row(const prt_value *v, const prt_type *x)
     return type->rank == 1 || prt_dim_is_number(type->dims[type->rank - 1]);
 }
 
-static bool is_normal(const prt_value *x, const prt_value *scale)
+static bool is_norm(const prt_value *x, const prt_value *scale)
 {
     return x != NULL && prt_type_is_tensor(x->type) && x->type->rank >= 1 &&
         x->type->dtype == PRT_DTYPE_f32 && is_row(scale, x->type);
@@ -266,9 +268,9 @@ bool prt_formula_layer_norm(const prt_op *root, prt_formula_norm *out)
         bool centred = false;
         *out = (prt_formula_norm){ .bias = prt_op_input(root, 1 - slot) };
         if (mul != NULL && find_scaled(mul, out, &centred) && centred &&
-            is_normal(out->x, out->scale) && is_row(out->bias, out->x->type))
+            is_norm(out->x, out->scale) && is_row(out->bias, out->x->type))
             return true;
-        if (find_folded(root, slot, out) && is_normal(out->x, out->scale) &&
+        if (find_folded(root, slot, out) && is_norm(out->x, out->scale) &&
             is_row(out->bias, out->x->type))
             return true;
     }
@@ -279,7 +281,7 @@ bool prt_formula_rms_norm(const prt_op *root, prt_formula_norm *out)
 {
     bool centred = false;
     *out = (prt_formula_norm){ .x = NULL };
-    return find_scaled(root, out, &centred) && !centred && is_normal(out->x, out->scale);
+    return find_scaled(root, out, &centred) && !centred && is_norm(out->x, out->scale);
 }
 
 prt_value *prt_formula_row(prt_build *b, prt_value *v)

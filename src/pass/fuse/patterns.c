@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * patterns.c — erf_gelu_pattern, gelu_pattern, layer_norm_pattern: the formulas of formulas.h
- * become operators of ai.graphcore:
+ * patterns.c — erf_gelu_pattern, gelu_pattern, layer_norm_pattern: replace the formulas of
+ * formulas.h by operators of ai.graphcore:
  *
- *     Gelu by Erf             GeluErf (ours: not Gelu, so that the numbers stay)
- *     Gelu by Tanh            Gelu
- *     layer norm, last axis   GroupNormalization of one group over [rows, hidden], with Reshapes
- *                             around it where x has another rank than 2
+ *     Gelu with Erf           GeluErf (not in the reference: not Gelu, so that results stay)
+ *     Gelu with Tanh          Gelu
+ *     layer norm, last axis   GroupNormalization of one group over [rows, hidden], between
+ *                             Reshapes if the rank of x is not 2
  *
- * Results differ by rounding: the formula's steps round one by one, the operator once. Constants
- * that are rounded themselves, such as 1.4142, count as what they stand for.
+ * Results differ by rounding: the formula rounds after each step, the operator once. Rounded
+ * constants such as 1.4142 count as the exact ones.
  */
 #include "pass/fuse/formulas.h"
 #include "pass/engine/match.h"
@@ -35,7 +35,7 @@ static bool apply_by_tanh(prt_pass *p, prt_build *b, prt_op *root)
     return apply_gelu(b, root, true);
 }
 
-/* The shape that x has, to come back to. */
+/* Returns the shape of x as a value. */
 static prt_value *shape_of(prt_build *b, prt_value *x)
 {
     if (prt_type_is_static(x->type))
@@ -43,7 +43,7 @@ static prt_value *shape_of(prt_build *b, prt_value *x)
     return prt_build_unary(b, PRT_OP_shape, x);
 }
 
-static bool put_norm(prt_build *b, prt_op *root, prt_formula_norm n)
+static bool replace_norm(prt_build *b, prt_op *root, prt_formula_norm n)
 {
     const int64_t hidden = n.x->type->dims[n.x->type->rank - 1], rows[2] = { -1, hidden };
     if (!prt_dim_is_number(hidden) || hidden == 0)
@@ -69,11 +69,11 @@ static bool apply_norm(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_formula_norm n;
     (void)p;
-    return prt_formula_layer_norm(root, &n) && put_norm(b, root, n);
+    return prt_formula_layer_norm(root, &n) && replace_norm(b, root, n);
 }
 
-/* ours: the operator that opset 17 has for it is taken too, as it would be written out for opset 11
- * before the reference sees it. */
+/* Not in the reference: also replaces LayerNormalization of opset 17. For opset 11, exporters write
+ * it out before the reference reads it. */
 static bool apply_norm_op(prt_pass *p, prt_build *b, prt_op *root)
 {
     const prt_layer_normalization_attrs *a = root->attrs;
@@ -86,7 +86,7 @@ static bool apply_norm_op(prt_pass *p, prt_build *b, prt_op *root)
         bias->rank != 1 || (a->axis != -1 && a->axis != x->rank - 1) || !prt_match_only(root, 1) ||
         scale->dims[0] != x->dims[x->rank - 1] || bias->dims[0] != scale->dims[0])
         return false;
-    return put_norm(b, root, n);
+    return replace_norm(b, root, n);
 }
 
 static bool apply_gelu_op(prt_build *b, prt_op *root, bool by_tanh)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * post_expand.c — post_expand: element-wise operators on what an Expand repeats work on what it
- * repeats, and the Expand comes behind them. Bitwise equal.
+ * post_expand.c — post_expand: moves an Expand behind element-wise operators, which then compute
+ * only the elements before the repetition. Results are bitwise equal.
  *
- * Ours, for the reference says no more than the name: the operator reads the Expand alone and
- * constants beside it, which do not enlarge the small tensor; the Expand has no other reader. So
- * Neg, Cast, Clip, Pow or a bias per channel move, one after the other.
+ * The reference defines only the name; the conditions are our own. The operator reads the Expand
+ * and constants that do not enlarge the small tensor; the Expand has no other reader. So the Expand
+ * moves behind Neg, Cast, Clip, Pow or a bias per channel, one after the other.
  */
 #include "pass/engine/match.h"
 
-/* The slot of the only input that an Expand makes for this op alone; the others are constants that
- * fit the Expand's own input. */
+/* Finds an Expand that only this op reads, at input `*at`. The other inputs must be constants that
+ * broadcast to the Expand's own input. NULL: there is none. */
 static prt_op *find_expand(const prt_op *op, uint32_t *at)
 {
     prt_op *expand = NULL;
@@ -42,7 +42,7 @@ static poprt_status move(prt_op *op, prt_op *expand, uint32_t at)
     return prt_build_status(&b);
 }
 
-/* In order, so that an Expand goes past all that it can in one walk. */
+/* Walks in order, so that one walk moves an Expand behind all operators it can pass. */
 static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
 {
     for (prt_op *op = graph->first, *next; op != NULL; op = next) {

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pre_scale.c — pre_scale: of attention, the factor behind Q K' goes into what makes Q:
+ * pre_scale.c — pre_scale: in attention, folds the factor behind Q K' into the weights that compute
+ * Q:
  *
  *     Q = x W + b, moved;  MatMul(Q, K') * c   →   Q = x (W c) + b c;  MatMul(Q, K')
  *
- * and so does a divisor, and a factor of either operand, as torch's scaled_dot_product_attention
- * has them: MatMul(Q * c, K' * c). Moved: by Reshape, Transpose, Squeeze, Unsqueeze, Identity. Each
- * step is read by the next one alone; W is a constant that nobody else reads. Where the left side
- * is no such product, the right one is tried.
+ * It also folds a divisor, and a factor of either operand, as in torch's
+ * scaled_dot_product_attention: MatMul(Q * c, K' * c). "Moved" is a chain of Reshape, Transpose,
+ * Squeeze, Unsqueeze and Identity. Each step has one reader; W is a constant without other readers.
+ * If the left operand is not such a product, the right one is tried.
  *
- * Scores no longer get large before they get small, which half precision is glad of. By powers of
- * two (heads of 16, 64 or 256 numbers) results are bitwise equal; else they differ by the rounding
- * of weight and bias.
+ * Scores stay smaller, which avoids overflow in float16. For powers of two (heads of 16, 64 or 256
+ * elements) results are bitwise equal; otherwise they differ by the rounding of weight and bias.
  */
 #include "pass/engine/match.h"
 
-enum { MOST_STEPS = 16 };
+enum { MAX_STEPS = 16 }; /* operators that a search passes */
 
-/* The product at the end of what only moves elements, and the sum behind it (or NULL). */
+/* The product before the moves, and the Add of its bias (or NULL). */
 typedef struct projection {
     prt_op *matmul, *add;
     uint32_t bias_slot;
 } projection;
 
-static prt_op *past_moves(const prt_op *op, uint32_t slot)
+static prt_op *skip_moves(const prt_op *op, uint32_t slot)
 {
     static const uint32_t moves[] = { PRT_OP_reshape, PRT_OP_transpose, PRT_OP_squeeze,
         PRT_OP_unsqueeze, PRT_OP_identity };
     prt_value *v = prt_op_input(op, slot);
-    for (uint32_t step = 0; step < MOST_STEPS; step++) {
+    for (uint32_t step = 0; step < MAX_STEPS; step++) {
         if (v == NULL || v->def == NULL || v->graph != op->graph || !prt_value_used_once(v))
             return NULL;
         bool is_move = false;
@@ -49,7 +49,7 @@ static bool is_product(const prt_op *op)
 
 static bool find_projection(const prt_op *scores, uint32_t slot, projection *q)
 {
-    prt_op *op = past_moves(scores, slot);
+    prt_op *op = skip_moves(scores, slot);
     prt_tensor t;
     *q = (projection){ 0 };
     if (prt_op_is(op, PRT_OP_add)) {
@@ -57,7 +57,7 @@ static bool find_projection(const prt_op *scores, uint32_t slot, projection *q)
         q->bias_slot = prt_match_constant(op, 1, &t) ? 1 : 0;
         if (q->bias_slot == 0 && !prt_match_constant(op, 0, &t))
             return false;
-        op = past_moves(op, 1 - q->bias_slot);
+        op = skip_moves(op, 1 - q->bias_slot);
     }
     q->matmul = op;
     return op != NULL && is_product(op);
@@ -69,10 +69,11 @@ static prt_value *scale(prt_pass *p, prt_build *b, const prt_op *by, prt_value *
     return scalar != NULL ? prt_match_compute(p, b, w, by->def->id, NULL, 2, in) : NULL;
 }
 
-/* Does the value lead to a Softmax, past factors and sums, read by one op at a time? */
+/* Returns whether the value reaches a Softmax through factors, sums, Where and Reshape, each with
+ * one reader. */
 static bool leads_to_softmax(const prt_value *v)
 {
-    for (uint32_t i = 0; i < MOST_STEPS && prt_value_used_once(v); i++) {
+    for (uint32_t i = 0; i < MAX_STEPS && prt_value_used_once(v); i++) {
         const prt_op *op = v->uses->user;
         if (prt_op_is(op, PRT_OP_softmax))
             return true;
@@ -85,7 +86,8 @@ static bool leads_to_softmax(const prt_value *v)
     return false;
 }
 
-/* The scores, when `root` is their product with one number. */
+/* Returns the MatMul of the scores if `root` multiplies or divides it by one number; otherwise
+ * NULL. */
 static prt_op *read_scores(const prt_op *root, prt_value **c)
 {
     prt_tensor t, w;
@@ -100,15 +102,16 @@ static prt_op *read_scores(const prt_op *root, prt_value **c)
     return NULL;
 }
 
-/* The factor `by` of `root` goes into weights and bias of a projection. */
-static bool take_in(prt_pass *p, prt_build *b, const prt_op *by, prt_value *c, projection *q)
+/* Folds the factor `c` of operator `by` into the weights and the bias of a projection. Returns
+ * false if nothing was done. */
+static bool fold_factor(prt_pass *p, prt_build *b, const prt_op *by, prt_value *c, projection *q)
 {
     prt_value *bias = NULL, *w = scale(p, b, by, prt_op_input(q->matmul, 1), c);
     if (w != NULL && q->add != NULL)
         bias = scale(p, b, by, prt_op_input(q->add, q->bias_slot), c);
     if (w == NULL || (q->add != NULL && bias == NULL)) {
         if (w != NULL)
-            w->name = PRT_STR(""); /* made in vain */
+            w->name = PRT_STR(""); /* not used */
         return false;
     }
     prt_op_set_input(q->matmul, 1, w);
@@ -117,7 +120,7 @@ static bool take_in(prt_pass *p, prt_build *b, const prt_op *by, prt_value *c, p
     return true;
 }
 
-/* A factor of one operand of the scores: `root` is read by their product alone. */
+/* Folds a factor of one operand of the scores; only their product reads `root`. */
 static bool apply_operand(prt_pass *p, prt_build *b, prt_op *root)
 {
     projection q;
@@ -133,9 +136,9 @@ static bool apply_operand(prt_pass *p, prt_build *b, prt_op *root)
             !prt_dtype_is_float(t.dtype) || !prt_match_fits(c->type, x->type) ||
             !find_projection(root, 1 - slot, &q) || !prt_pass_may_replace(y, x))
             continue;
-        if (!take_in(p, b, root, c, &q))
+        if (!fold_factor(p, b, root, c, &q))
             return b->status != POPRT_OK;
-        x->name = PRT_STR(""); /* another value from now on */
+        x->name = PRT_STR(""); /* the value has changed */
         (void)prt_pass_replace(b, &root->out[0], x);
         return true;
     }
@@ -152,9 +155,9 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     if ((!find_projection(scores, 0, &q) && !find_projection(scores, 1, &q)) ||
         !prt_pass_may_replace(&root->out[0], &scores->out[0]))
         return false;
-    if (!take_in(p, b, root, c, &q))
+    if (!fold_factor(p, b, root, c, &q))
         return b->status != POPRT_OK;
-    scores->out[0].name = PRT_STR(""); /* another value from now on */
+    scores->out[0].name = PRT_STR(""); /* the value has changed */
     (void)prt_pass_replace(b, &root->out[0], &scores->out[0]);
     return true;
 }

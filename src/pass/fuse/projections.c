@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * projections.c — merge_projections: the products that make Q, K and V of an attention from one
- * value become one wider product, whose rows hold the parts side by side; fused_attention reads
- * them at other distances. Two of them (K and V of another sequence) are merged as well.
+ * projections.c — merge_projections: merges the products that compute Q, K and V of an attention
+ * from one value into one wider product, whose rows hold the parts side by side; fused_attention
+ * then reads them with other strides. Two products (K and V of another sequence) are merged too.
  *
- * Expects fused_linear or plain Gemm with constant weights, no residual and no activation, read by
- * the attention alone. Runs before weights are packed.
+ * Requires fused_linear or plain Gemm with constant weights, without residual and activation, read
+ * by the attention only. Runs before weights are packed.
  */
 #include "pass/engine/rewrite.h"
 
-enum { MOST = 3, VIEW = 4 };
+enum { MAX_PARTS = 3 /* Q, K, V */, VIEW = 4 /* offset and three strides */ };
 
 typedef struct part {
     prt_op *op;
     prt_tensor w, bias;
     int64_t n;      /* columns */
-    int64_t offset; /* of its columns in the wider product */
+    int64_t offset; /* first column in the merged product */
 } part;
 
 typedef struct match {
-    part parts[MOST];
-    bool member[MOST];
+    part parts[MAX_PARTS];
+    bool member[MAX_PARTS];
     bool biased;
-    int64_t k, n; /* of all of them */
-    int64_t view[MOST][VIEW];
+    int64_t k, n; /* depth, and columns of all parts together */
+    int64_t view[MAX_PARTS][VIEW];
 } match;
 
 static bool is_bias(const prt_op *op, part *p)
@@ -34,7 +34,7 @@ static bool is_bias(const prt_op *op, part *p)
             p->bias.dims[p->bias.rank - 1] == p->n);
 }
 
-/* x w + bias, and no more. */
+/* Returns whether the op computes x w + bias and nothing more. */
 static bool is_plain(const prt_op *op)
 {
     if (prt_op_is(op, PRT_OP_gemm)) {
@@ -58,8 +58,8 @@ static bool find_part(const prt_op *root, uint32_t slot, part *p)
     return p->n > 0 && is_bias(p->op, p);
 }
 
-/* Distances within rows of n columns, and between them, in rows of `wide`; false where a part
- * would not stay within a row. */
+/* Converts the strides of a view of rows of n columns to strides in rows of `wide` columns. Returns
+ * false if a part would not stay within a row. */
 static bool widen(const int64_t *sizes, uint32_t slot, prt_i64s view, const part *p, int64_t wide,
     int64_t *to)
 {
@@ -75,14 +75,15 @@ static bool widen(const int64_t *sizes, uint32_t slot, prt_i64s view, const part
     return end <= p->n;
 }
 
-/* The members of the group that reads what slot `first` reads. */
+/* Finds the slots from `first` on whose products read the same value as slot `first`. Returns false
+ * unless there are two or more. */
 static bool find_group(const prt_op *root, uint32_t first, match *m)
 {
     const prt_fused_attention_attrs *a = root->attrs;
-    const prt_i64s views[MOST] = { a->query, a->key, a->value };
+    const prt_i64s views[MAX_PARTS] = { a->query, a->key, a->value };
     uint32_t count = 0;
     *m = (match){ .k = 0 };
-    for (uint32_t i = first; i < MOST; i++) {
+    for (uint32_t i = first; i < MAX_PARTS; i++) {
         part *p = &m->parts[i];
         if (!find_part(root, i, p))
             continue;
@@ -99,13 +100,14 @@ static bool find_group(const prt_op *root, uint32_t first, match *m)
         m->n += p->n;
         count++;
     }
-    for (uint32_t i = 0; count > 1 && i < MOST; i++)
+    for (uint32_t i = 0; count > 1 && i < MAX_PARTS; i++)
         if (m->member[i] && !widen(a->sizes.data, i, views[i], &m->parts[i], m->n, m->view[i]))
             return false;
     return count > 1;
 }
 
-/* Rows of the members side by side, as a new constant. */
+/* Concatenates the weights (slot 1) or biases (slot 2) of the members along the columns, as a new
+ * constant. */
 static prt_value *join(prt_pass *p, prt_graph *graph, const match *m, uint32_t slot)
 {
     const int64_t rows = slot == 1 ? m->k : 1, dims[2] = { rows, m->n };
@@ -116,7 +118,7 @@ static prt_value *join(prt_pass *p, prt_graph *graph, const match *m, uint32_t s
         prt_blob_create(p->module->allocator, size, &blob) != POPRT_OK)
         return NULL;
     unsigned char *to = prt_blob_bytes(blob);
-    for (uint32_t i = 0; i < MOST; i++) {
+    for (uint32_t i = 0; i < MAX_PARTS; i++) {
         const part *from = &m->parts[i];
         const prt_tensor *t = slot == 1 ? &from->w : &from->bias;
         const size_t row = (size_t)from->n * sizeof(float);
@@ -133,7 +135,7 @@ static prt_value *join(prt_pass *p, prt_graph *graph, const match *m, uint32_t s
         blob);
 }
 
-static bool put(prt_pass *p, prt_build *b, prt_op *root, const match *m)
+static bool replace(prt_pass *p, prt_build *b, prt_op *root, const match *m)
 {
     const uint32_t first = m->member[0] ? 0 : 1;
     prt_value *in[3] = { prt_op_input(m->parts[first].op, 0), join(p, root->graph, m, 1),
@@ -143,11 +145,11 @@ static bool put(prt_pass *p, prt_build *b, prt_op *root, const match *m)
     b->origin = m->parts[first].op->origin;
     prt_value *wide = prt_build_op(b, PRT_OP_fused_linear, NULL, m->biased ? 3 : 2, in);
     prt_fused_attention_attrs a = *(const prt_fused_attention_attrs *)root->attrs;
-    prt_i64s *const views[MOST] = { &a.query, &a.key, &a.value };
+    prt_i64s *const views[MAX_PARTS] = { &a.query, &a.key, &a.value };
     prt_value *operands[8];
     for (uint32_t i = 0; i < root->n_in && i < 8; i++)
         operands[i] = prt_op_input(root, i);
-    for (uint32_t i = 0; i < MOST; i++)
+    for (uint32_t i = 0; i < MAX_PARTS; i++)
         if (m->member[i]) {
             *views[i] = (prt_i64s){ m->view[i], VIEW };
             operands[i] = wide;
@@ -167,7 +169,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     match m;
     for (uint32_t first = 0; first < 2; first++)
         if (find_group(root, first, &m))
-            return put(p, b, root, &m);
+            return replace(p, b, root, &m);
     return false;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prologue.c — fuse_prologue: a constant that what a convolution reads is multiplied by or added
- * to, one number or one for each channel, goes into the convolution's weights, or its bias. Sums do
- * so where there is no padding, whose zeros come behind them.
+ * prologue.c — fuse_prologue: folds a constant factor or sum on the input of a convolution, one
+ * number or one for each channel, into the convolution's weights or bias. Sums are folded only
+ * without padding, because the zeros of the padding come after the sum.
  *
- * Of float32; weights and bias are constants, and nobody else reads what is left out.
+ * Requires float32, constant weights and bias, and no other reader of the removed results.
  */
 #include <math.h>
 
@@ -13,9 +13,9 @@
 typedef struct site {
     prt_op *conv;
     const prt_op *before;               /* Mul or Add */
-    prt_value *x;                       /* its other input */
-    prt_tensor c, w;                    /* the constant, the weights */
-    size_t group, filters, depth, taps; /* depth: channels of a group */
+    prt_value *x;                       /* the other input of `before` */
+    prt_tensor c, w;                    /* the constant of `before`, the weights */
+    size_t group, filters, depth, taps; /* depth: input channels of a group */
 } site;
 
 static bool is_unpadded(const prt_i64s *pads, prt_str auto_pad)
@@ -50,14 +50,14 @@ static bool match(site *s, prt_op *conv, uint32_t before)
     return false;
 }
 
-/* The constant's number for the channel that filter f reads at `depth`. */
+/* Returns the constant for the channel that filter f reads at `depth`. */
 static double number_of(const site *s, size_t f, size_t depth)
 {
     const size_t channel = f / (s->filters / s->group) * s->depth + depth;
     return prt_load_f64(s->c.dtype, s->c.data, prt_tensor_count(&s->c) == 1 ? 0 : channel);
 }
 
-static bool put(const site *s, prt_build *b, prt_value *w, prt_value *bias)
+static bool replace(const site *s, prt_build *b, prt_value *w, prt_value *bias)
 {
     prt_value *in[4] = { s->x, w, bias, prt_op_input(s->conv, 3) };
     if (w == NULL)
@@ -82,7 +82,7 @@ static bool apply_mul(prt_pass *p, prt_build *b, const site *s)
         if (!isfinite(w[i]))
             return false;
     }
-    return put(s, b, prt_build_tensor(b, PRT_DTYPE_f32, s->w.rank, s->w.dims, w),
+    return replace(s, b, prt_build_tensor(b, PRT_DTYPE_f32, s->w.rank, s->w.dims, w),
         prt_op_input(s->conv, 2));
 }
 
@@ -104,7 +104,7 @@ static bool apply_add(prt_pass *p, prt_build *b, const site *s)
         if (!isfinite(bias[f]))
             return false;
     }
-    return put(s, b, prt_op_input(s->conv, 1),
+    return replace(s, b, prt_op_input(s->conv, 1),
         prt_build_tensor(b, PRT_DTYPE_f32, 1, &s->w.dims[0], bias));
 }
 

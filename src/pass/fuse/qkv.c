@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * qkv.c — fused_attention: the three branches that make Q, K and V of one value,
+ * qkv.c — fused_attention: merges the three branches that compute Q, K and V from one value,
  *
  *     MatMul(x, W) [→ Reshape] [→ Add(bias)] → Reshape to [B, S, heads, size] → Transpose
  *     Gemm(x, W, bias) → Reshape to [B, S, heads, size] → Transpose
  *
- * become one: weights and biases side by side on the last dim, one MatMul, one Add, one Reshape to
- * [B, S, 3 heads, size], one Transpose to [B, 3 heads, S, size], one Split. K's turn of the last
- * two axes for QK' stays behind it. Bitwise equal, for what each column sums up stays; but for
- * Gemm, which may add its bias first, and for a branch without bias, which gets zeros where another
- * one has a bias: +0 comes of -0.
+ * into one: concatenated weights and biases, one MatMul, one Add, one Reshape to [B, S, 3 heads,
+ * size], one Transpose to [B, 3 heads, S, size], one Split. The swap of K's last two axes for QK'
+ * follows the Split. Results are bitwise equal, since each column is still the same sum. There are
+ * two exceptions: Gemm may add its bias first, and a branch without bias gets zeros if another
+ * branch has a bias, which turns -0 into +0.
  *
- * Expects exactly three such branches of one shape, each step read by the next one alone, weights
- * that are matrices nobody else reads, biases with a number for each column. Transposes are
+ * Requires exactly three such branches of one shape, one reader for each step, weights that are
+ * matrices without other readers, and biases with one number for each column. Transposes are
  * [0,2,1,3] or [0,2,3,1].
  */
 #include "pass/engine/match.h"
@@ -20,13 +20,13 @@
 enum { PARTS = 3, RANK = 4 };
 
 typedef struct branch {
-    prt_op *matmul, *add, *reshape, *transpose; /* add NULL: Gemm, or no bias */
-    prt_value *bias;                            /* NULL: none */
-    int64_t shape[RANK];                        /* that the last Reshape asks for */
-    bool turned;                                /* [0,2,3,1] */
+    prt_op *matmul, *add, *reshape, *transpose; /* add: NULL for Gemm or without bias */
+    prt_value *bias;                            /* NULL: no bias */
+    int64_t shape[RANK];                        /* target shape of the last Reshape */
+    bool swapped;                               /* [0,2,3,1] */
 } branch;
 
-/* What branches must have in common. */
+/* Properties that merged branches must share. */
 typedef struct key {
     const prt_value *x;
     int64_t depth, columns, heads, size;
@@ -44,8 +44,9 @@ static bool is_bias(const prt_op *op, uint32_t slot, int64_t columns)
     return prt_match_constant(op, slot, &bias) && bias.rank == 1 && bias.dims[0] == columns;
 }
 
-/* The shape [B, S, heads, size]: a number for each that can be known. Zeros copy dims of a value
- * with other dims where `wide` is false. */
+/* Reads the shape [B, S, heads, size], with numbers for all known dims. `wide`: the input of the
+ * Reshape has the dims [B, S, columns]; otherwise zeros, which copy dims, are refused for B and
+ * S. */
 static bool read_shape(branch *t, bool wide)
 {
     const prt_type *y = t->reshape->out[0].type;
@@ -61,15 +62,15 @@ static bool read_shape(branch *t, bool wide)
     return t->shape[2] > 0 && t->shape[3] > 0 && (wide || (t->shape[0] != 0 && t->shape[1] != 0));
 }
 
-static bool read_turn(branch *t)
+static bool read_perm(branch *t)
 {
-    static const int64_t plain[RANK] = { 0, 2, 1, 3 }, turned[RANK] = { 0, 2, 3, 1 };
+    static const int64_t plain[RANK] = { 0, 2, 1, 3 }, swapped[RANK] = { 0, 2, 3, 1 };
     const prt_i64s perm = ((const prt_transpose_attrs *)t->transpose->attrs)->perm;
-    t->turned = perm.count == RANK && memcmp(perm.data, turned, sizeof(turned)) == 0;
-    return t->turned || (perm.count == RANK && memcmp(perm.data, plain, sizeof(plain)) == 0);
+    t->swapped = perm.count == RANK && memcmp(perm.data, swapped, sizeof(swapped)) == 0;
+    return t->swapped || (perm.count == RANK && memcmp(perm.data, plain, sizeof(plain)) == 0);
 }
 
-/* MatMul, or Gemm that is nothing but a product and a sum of columns. */
+/* Matches MatMul, or a Gemm that computes only a product and a bias for each column. */
 static bool is_product(const prt_op *op, branch *t)
 {
     const prt_gemm_attrs *a = op->attrs;
@@ -85,8 +86,8 @@ static bool is_product(const prt_op *op, branch *t)
         (t->bias == NULL || is_bias(op, 2, w.dims[1]));
 }
 
-/* The bias behind a MatMul, and the Reshape to heads. `*between`: a Reshape comes before the bias.
- * */
+/* Finds the bias behind a MatMul and the Reshape to heads. `*between`: the Reshape before the bias,
+ * or NULL. */
 static bool find_heads(branch *t, int64_t columns, prt_op **between)
 {
     prt_op *first = next_of(t->matmul, PRT_OP_reshape);
@@ -118,7 +119,7 @@ static bool read_branch(prt_op *op, branch *t, key *k)
     if (wide && (!prt_type_is_tensor(x) || x->rank != 3))
         return false;
     if ((t->transpose = next_of(t->reshape, PRT_OP_transpose)) == NULL || !read_shape(t, wide) ||
-        !read_turn(t) || t->shape[2] > INT32_MAX / PARTS || t->shape[3] > INT32_MAX ||
+        !read_perm(t) || t->shape[2] > INT32_MAX / PARTS || t->shape[3] > INT32_MAX ||
         t->shape[2] * t->shape[3] != w.dims[1] ||
         (between != NULL &&
             (!prt_type_is_tensor(between->out[0].type) || between->out[0].type->rank != 3 ||
@@ -135,7 +136,8 @@ static prt_value *join(prt_pass *p, prt_build *b, prt_value **in)
     return prt_match_compute(p, b, in[0], PRT_OP_concat, &attrs, PARTS, in);
 }
 
-/* The biases side by side; zeros for a branch without. `*any` false: none has a bias. */
+/* Concatenates the biases; a branch without bias gets zeros. `*any` is false if no branch has a
+ * bias. */
 static prt_value *join_biases(prt_pass *p, prt_build *b, const branch *parts, bool *any)
 {
     prt_value *in[PARTS], *like = NULL;
@@ -152,7 +154,7 @@ static prt_value *join_biases(prt_pass *p, prt_build *b, const branch *parts, bo
     return *any ? join(p, b, in) : NULL;
 }
 
-static prt_value *turn(prt_build *b, const branch *like, prt_value *x, const int64_t *perm)
+static prt_value *transpose(prt_build *b, const branch *like, prt_value *x, const int64_t *perm)
 {
     prt_transpose_attrs attrs = PRT_ATTRS_OF(transpose);
     const prt_i64s axes = { perm, RANK };
@@ -161,8 +163,9 @@ static prt_value *turn(prt_build *b, const branch *like, prt_value *x, const int
     return op != NULL ? &op->out[0] : NULL;
 }
 
-/* The wide branch up to its Split; NULL: a failure is in `b`, or the constants are refused. */
-static prt_op *widen(prt_pass *p, prt_build *b, const branch *parts)
+/* Builds the merged branch up to its Split. NULL: a failure is in `b`, or the constants are
+ * refused. */
+static prt_op *build_merged(prt_pass *p, prt_build *b, const branch *parts)
 {
     static const int64_t perm[RANK] = { 0, 2, 1, 3 };
     const branch *t = &parts[0];
@@ -184,7 +187,7 @@ static prt_op *widen(prt_pass *p, prt_build *b, const branch *parts)
         op = prt_match_new(b, t->add != NULL ? t->add : t->matmul, PRT_OP_add, NULL, 2, sum, 1);
     prt_value *whole[2] = { op != NULL ? &op->out[0] : NULL, prt_build_i64s(b, RANK, shape) };
     op = op != NULL ? prt_match_new(b, t->reshape, PRT_OP_reshape, NULL, 2, whole, 1) : NULL;
-    prt_value *y = op != NULL ? turn(b, t, &op->out[0], perm) : NULL;
+    prt_value *y = op != NULL ? transpose(b, t, &op->out[0], perm) : NULL;
     prt_value *cut[2] = { y, prt_build_i64s(b, PARTS, heads) };
     return y != NULL ? prt_build_op_n(b, PRT_OP_split, &attrs, 2, cut, PARTS) : NULL;
 }
@@ -200,11 +203,12 @@ static poprt_status merge(prt_pass *p, const prt_match_group *group, bool *chang
             parts[i].shape[0] != parts[0].shape[0] || parts[i].shape[1] != parts[0].shape[1])
             return POPRT_OK;
     prt_build b = prt_build_before(parts[0].matmul);
-    prt_op *split = widen(p, &b, parts);
+    prt_op *split = build_merged(p, &b, parts);
     if (split == NULL)
         return prt_build_status(&b);
     for (uint32_t i = 0; i < PARTS; i++)
-        to[i] = parts[i].turned ? turn(&b, &parts[i], &split->out[i], last_two) : &split->out[i];
+        to[i] =
+            parts[i].swapped ? transpose(&b, &parts[i], &split->out[i], last_two) : &split->out[i];
     for (uint32_t i = 0; i < PARTS && b.status == POPRT_OK; i++)
         (void)prt_pass_replace(&b, &parts[i].transpose->out[0], to[i]);
     *changed = true;

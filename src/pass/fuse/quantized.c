@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quantized.c — fuse_quantized: DequantizeLinear of both sides, Conv or MatMul, QuantizeLinear
- * become QLinearConv or QLinearMatMul, which sum integers exactly.
+ * quantized.c — fuse_quantized: replaces DequantizeLinear of both operands, Conv or MatMul, and
+ * QuantizeLinear by QLinearConv or QLinearMatMul, which sum integers exactly.
  *
- * Expects 8-bit integers, one scale for data and result, one or one by filter (column) for weights,
- * and a bias in units of data times weights. The floats in between have one reader. Rounding may
- * differ by one unit where the float form was half way between two. Comes before constants are
- * folded, which would make floats of quantised weights.
+ * Requires 8-bit integers, one scale for data and result, one scale or one for each filter (column)
+ * for weights, and a bias quantised with the scale of data times weights. The floats in between
+ * have one reader. Results may differ by one unit where the float result was halfway between two
+ * integers. Runs before constant folding, which would turn quantised weights into floats.
  */
 #include <math.h>
 

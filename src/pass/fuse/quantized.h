@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* quantized.h — the parts of a quantised product, for the passes that look for one. */
+/* quantized.h — matchers of the parts of a quantised product. */
 #ifndef PRT_PASS_FUSE_QUANTIZED_H
 #define PRT_PASS_FUSE_QUANTIZED_H
 
 #include "pass/engine/rewrite.h"
 
-/* Tensors of 8-bit integers; of one number, of rank 0 or 1. False for NULL. */
+/* Return whether the value is a tensor of 8-bit integers, or has one element and rank 0 or 1. False
+ * for NULL. */
 bool prt_quantized_byte(const prt_value *v);
 bool prt_quantized_one(const prt_value *v);
 
-/* The DequantizeLinear behind input `slot`, of bytes with a zero point; `axis`: that of several
- * scales, or -1 for one only. */
+/* Returns the DequantizeLinear of 8-bit integers with a zero point that makes input `slot`;
+ * otherwise NULL. `axis` is the axis along which it may have several scales; -1: one scale only. */
 prt_op *prt_quantized_side(const prt_op *op, uint32_t slot, int64_t axis);
 
-/* The int32 bias at input 2, NULL where there is none; false when it is counted in other units than
- * those of the two sides. */
+/* Reads the int32 bias at input 2; NULL if there is none. Returns false if its scale is not the
+ * product of the scales of `x` and `w`. */
 bool prt_quantized_bias(const prt_op *op, const prt_op *x, const prt_op *w, prt_value **bias);
 
-/* ByteTable in place of the chain of element-wise operators that ends in QuantizeLinear `root`. */
+/* Replaces the chain of element-wise operators that ends in QuantizeLinear `root` by a ByteTable.
+ * Returns false if there is no such chain. */
 bool prt_quantized_table(prt_build *b, prt_op *root);
 
 #endif

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quantized_linear.c — fuse_quantized_linear: products of bytes with constant weights whose sums
- * become floats are one operator, which has the weights packed:
+ * quantized_linear.c — fuse_quantized_linear: replaces products of 8-bit integers with constant
+ * weights and float results by one operator with packed weights:
  *
  *     MatMulInteger, Cast to float32, Mul by a scale        QuantizedLinear
  *     MatMulIntegerToFloat                                  Mul of the scales, QuantizedLinear
  *     DynamicQuantizeMatMul                                 DynamicQuantizeLinear, the same
  *
- * Expects one zero point for the data and a scale that is one number or one for each column, both
- * of which may be found by each run. The inner results have one reader.
+ * Requires one zero point for the data and a scale that is one number or one for each column. Both
+ * may be computed in each run. The inner results have one reader.
  *
- * Weights that are no bytes with a sign once their zero point z is taken from them keep some of it:
- * z times the sum of a row of the data is taken from the result.
+ * If weights minus their zero point z do not fit into int8, a part of z stays out of the packed
+ * weights. Then z times the sum of each row of the data is subtracted from the result.
  */
 #include "kern/int8/dot.h"
 #include "op/internal/nhwc.h"
 #include "pass/fuse/quantized.h"
 #include "pass/engine/match.h"
 
-/* A vector of so many, or (`one`) a number. */
+/* Returns whether the value is a float32 vector of `columns` elements, or (`one`) a single
+ * number. */
 static bool is_by_column(const prt_value *v, int64_t columns, bool one)
 {
     return prt_match_is_f32(v) &&
@@ -27,15 +28,15 @@ static bool is_by_column(const prt_value *v, int64_t columns, bool one)
 
 typedef struct product {
     const prt_op *op;
-    uint32_t a_zero, b_zero; /* inputs of it; it has A and B first */
+    uint32_t a_zero, b_zero; /* indices of the inputs; inputs 0 and 1 are A and B */
     prt_tensor b, b_zeros;
-    size_t zeros; /* how many there are in it; 0: no input */
+    size_t zeros; /* number of zero points of B; 0: no such input */
     prt_nhwc_weights form;
-    bool apart; /* zero points are not in the weights, but for `middle` */
+    bool separate_zeros; /* the weights contain only `middle`, not the zero points */
     int middle;
 } product;
 
-static bool take(product *m)
+static bool match_operands(product *m)
 {
     const prt_value *a = prt_op_input(m->op, 0), *zero = prt_op_input(m->op, m->a_zero);
     if (!prt_match_constant(m->op, 1, &m->b) || !prt_quantized_byte(prt_op_input(m->op, 1)) ||
@@ -66,13 +67,15 @@ static int zero_at(const product *m, size_t j)
     return m->zeros != 0 ? byte_at(&m->b_zeros, m->zeros != 1 ? j : 0) : 0;
 }
 
-/* Row k of B, columns [first, end) of one panel. */
-static bool lay_row(const product *m, size_t k, size_t first, size_t end, int8_t *to, int32_t *sums)
+/* Packs row k of B, columns [first, end) of one panel, and adds it to the sums. Returns false if a
+ * weight does not fit into int8. */
+static bool pack_row(const product *m, size_t k, size_t first, size_t end, int8_t *to,
+    int32_t *sums)
 {
     const size_t n = m->form.filters;
     to += prt_nhwc_bytes_at(&m->form, 0, first, k, 0);
     for (size_t j = first; j < end; j++, to += PRT_DOT_FOUR) {
-        const int v = byte_at(&m->b, k * n + j) - (m->apart ? m->middle : zero_at(m, j));
+        const int v = byte_at(&m->b, k * n + j) - (m->separate_zeros ? m->middle : zero_at(m, j));
         if (v < -128 || v > 127)
             return false;
         *to = (int8_t)v;
@@ -81,19 +84,20 @@ static bool lay_row(const product *m, size_t k, size_t first, size_t end, int8_t
     return true;
 }
 
-static bool lay(const product *m, int8_t *to, int32_t *sums)
+static bool pack_panels(const product *m, int8_t *to, int32_t *sums)
 {
     const size_t n = m->form.filters;
     for (size_t first = 0, end; first < n; first = end) {
         end = n - first < PRT_GEMM_PANEL ? n : first + PRT_GEMM_PANEL;
         for (size_t k = 0; k < m->form.channels; k++)
-            if (!lay_row(m, k, first, end, to, sums))
+            if (!pack_row(m, k, first, end, to, sums))
                 return false;
     }
     return true;
 }
 
-/* B and its sums as constants; false when a failure stays in `b`, or there is no memory. */
+/* Makes constants of the packed B and its column sums. Returns false if a failure is in `b`, or
+ * without memory. */
 static bool pack(prt_pass *p, prt_build *b, product *m, prt_value *to[2])
 {
     prt_blob *bytes = NULL, *sums = NULL;
@@ -103,10 +107,11 @@ static bool pack(prt_pass *p, prt_build *b, product *m, prt_value *to[2])
         prt_blob_create(p->module->allocator, m->form.filters * sizeof(int32_t), &sums) == POPRT_OK;
     m->middle = m->b.dtype == PRT_DTYPE_u8 ? 128 : 0;
     for (int i = 0; i < 2 && ok; i++) {
-        m->apart = i != 0;
+        m->separate_zeros = i != 0;
         memset(prt_blob_bytes(bytes), 0, count);
         memset(prt_blob_bytes(sums), 0, m->form.filters * sizeof(int32_t));
-        if (lay(m, (int8_t *)prt_blob_bytes(bytes), (int32_t *)(void *)prt_blob_bytes(sums)))
+        if (pack_panels(m, (int8_t *)prt_blob_bytes(bytes),
+                (int32_t *)(void *)prt_blob_bytes(sums)))
             break;
     }
     if (!ok) {
@@ -123,8 +128,8 @@ static bool pack(prt_pass *p, prt_build *b, product *m, prt_value *to[2])
     return to[0] != NULL && to[1] != NULL;
 }
 
-/* The zero points that are not in the weights, as a constant. */
-static prt_value *zeros_apart(prt_pass *p, prt_build *b, const product *m)
+/* Makes a constant of the parts of the zero points that the packed weights do not contain. */
+static prt_value *separate_zero_points(prt_pass *p, prt_build *b, const product *m)
 {
     const int64_t dim = (int64_t)m->zeros;
     float *z = PRT_NEW_N(p->arena, float, m->zeros);
@@ -136,9 +141,9 @@ static prt_value *zeros_apart(prt_pass *p, prt_build *b, const product *m)
     return NULL;
 }
 
-/* What the zero points that are not in the weights take from y: the sums of rows of A, less its
- * zero point, times them and the scale. */
-static prt_value *less_zeros(prt_pass *p, prt_build *b, const product *m, prt_value *const *in,
+/* Subtracts the contribution of the separate zero points from y: (row sums of A minus its zero
+ * point) times zero points times scale. */
+static prt_value *subtract_zeros(prt_pass *p, prt_build *b, const product *m, prt_value *const *in,
     prt_value *y)
 {
     prt_reduce_sum_attrs attrs = PRT_ATTRS_OF(reduce_sum);
@@ -150,11 +155,11 @@ static prt_value *less_zeros(prt_pass *p, prt_build *b, const product *m, prt_va
     sums = prt_build_binary(b, PRT_OP_sub, sums, zero);
     return prt_build_binary(b, PRT_OP_sub, y,
         prt_build_binary(b, PRT_OP_mul, sums,
-            prt_build_binary(b, PRT_OP_mul, in[4], zeros_apart(p, b, m))));
+            prt_build_binary(b, PRT_OP_mul, in[4], separate_zero_points(p, b, m))));
 }
 
-/* in: A, its zero point or NULL, two places for B, scale, bias or NULL. */
-static bool put(prt_pass *p, prt_build *b, prt_op *root, const product *m, prt_value *in[6])
+/* Replaces `root`. in: A, its zero point or NULL, two constants of B, scale, bias or NULL. */
+static bool replace(prt_pass *p, prt_build *b, prt_op *root, const product *m, prt_value *in[6])
 {
     prt_quantized_linear_attrs attrs = PRT_ATTRS_OF(quantized_linear);
     PRT_ATTR_GIVE(attrs, quantized_linear, columns, (int64_t)m->form.filters);
@@ -163,8 +168,8 @@ static bool put(prt_pass *p, prt_build *b, prt_op *root, const product *m, prt_v
     prt_value *y = in[1] != NULL && in[4] != NULL
         ? prt_build_op(b, PRT_OP_quantized_linear, &attrs, in[5] != NULL ? 6 : 5, in)
         : NULL;
-    if (y != NULL && m->apart)
-        y = less_zeros(p, b, m, in, y);
+    if (y != NULL && m->separate_zeros)
+        y = subtract_zeros(p, b, m, in, y);
     if (y != NULL)
         (void)prt_pass_replace(b, &root->out[0], y);
     return true;
@@ -179,19 +184,19 @@ static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
             .a_zero = 2,
             .b_zero = 3 };
         prt_value *scale = prt_op_input(root, 1 - slot);
-        if (m.op == NULL || !prt_match_is_f32(&cast->out[0]) || !take(&m) ||
+        if (m.op == NULL || !prt_match_is_f32(&cast->out[0]) || !match_operands(&m) ||
             !is_by_column(scale, (int64_t)m.form.filters, true))
             continue;
         prt_value *in[6] = { prt_op_input(m.op, 0), prt_op_input(m.op, 2), NULL, NULL, scale,
             NULL };
-        return pack(p, b, &m, in + 2) ? put(p, b, root, &m, in) : b->status != POPRT_OK;
+        return pack(p, b, &m, in + 2) ? replace(p, b, root, &m, in) : b->status != POPRT_OK;
     }
     return false;
 }
 
 #ifndef PRT_NO_MICROSOFT
-/* Those of A, if it has one, and of B; the bias. */
-static bool take_scales(const product *m, const prt_value *a, const prt_value *b,
+/* Returns whether the scales of A (if it has one) and B and the bias (if any) have valid shapes. */
+static bool check_scales(const product *m, const prt_value *a, const prt_value *b,
     const prt_value *bias)
 {
     const int64_t n = (int64_t)m->form.filters;
@@ -199,7 +204,7 @@ static bool take_scales(const product *m, const prt_value *a, const prt_value *b
         (bias == NULL || is_by_column(bias, n, false));
 }
 
-static prt_value *times(prt_build *b, prt_value *x, prt_value *y)
+static prt_value *multiplied(prt_build *b, prt_value *x, prt_value *y)
 {
     prt_value *in[2] = { x, y };
     return prt_build_op(b, PRT_OP_mul, NULL, 2, in);
@@ -210,20 +215,24 @@ static bool apply_to_float(prt_pass *p, prt_build *b, prt_op *root)
     product m = { .op = root, .a_zero = 4, .b_zero = 5 };
     prt_value *in[6] = { prt_op_input(root, 0), prt_op_input(root, 4), NULL, NULL, NULL,
         prt_op_input(root, 6) };
-    if (!take(&m) || !take_scales(&m, prt_op_input(root, 2), prt_op_input(root, 3), in[5]))
+    if (!match_operands(&m) ||
+        !check_scales(&m, prt_op_input(root, 2), prt_op_input(root, 3), in[5]))
         return false;
     if (!pack(p, b, &m, in + 2))
         return b->status != POPRT_OK;
-    in[4] = times(b, prt_op_input(root, 2), prt_op_input(root, 3));
-    return put(p, b, root, &m, in);
+    in[4] = multiplied(b, prt_op_input(root, 2), prt_op_input(root, 3));
+    return replace(p, b, root, &m, in);
 }
 
 static bool apply_dynamic(prt_pass *p, prt_build *b, prt_op *root)
 {
-    product m = { .op = root, .a_zero = 5, .b_zero = 3 }; /* there is no input 5 */
+    product m = { .op = root,
+        .a_zero = 5,
+        .b_zero = 3 }; /* input 5 does not exist: no zero point of A */
     prt_value *x = prt_op_input(root, 0),
               *in[6] = { NULL, NULL, NULL, NULL, NULL, prt_op_input(root, 4) };
-    if (!take(&m) || !prt_match_is_f32(x) || !take_scales(&m, NULL, prt_op_input(root, 2), in[5]))
+    if (!match_operands(&m) || !prt_match_is_f32(x) ||
+        !check_scales(&m, NULL, prt_op_input(root, 2), in[5]))
         return false;
     if (!pack(p, b, &m, in + 2))
         return b->status != POPRT_OK;
@@ -232,8 +241,8 @@ static bool apply_dynamic(prt_pass *p, prt_build *b, prt_op *root)
         return true;
     in[0] = &q->out[0];
     in[1] = &q->out[2];
-    in[4] = times(b, &q->out[1], prt_op_input(root, 2));
-    return put(p, b, root, &m, in);
+    in[4] = multiplied(b, &q->out[1], prt_op_input(root, 2));
+    return replace(p, b, root, &m, in);
 }
 #endif
 

@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rows.c — rows_as_matrix: operators that treat every row (the last axis) alike get matrices
- * [rows, columns] in place of tensors [batch, length, columns]; MatMul with a bias becomes Gemm.
+ * rows.c — rows_as_matrix: operators that treat all rows (the last axis) alike get matrices [rows,
+ * columns] instead of tensors [batch, length, columns]; MatMul with a bias becomes Gemm.
  *
  *     MatMul → Add → Reshape [B,S,H,D]          Gemm → Reshape [B,S,H,D]
  *     Gemm → Reshape [B,S,C] → Gelu → Reshape [BS,C] → Gemm     Gemm → Gelu → Gemm
  *
  * Members are element-wise operators, normalisations, Softmax, Split and Concat along the last
- * axis, products with a constant matrix, and views that keep the last axis, which vanish. What lies
- * between members and others costs a Reshape, unless a view is there anyway. Which operators pay is
- * a cut through the graph: all that can become members at first; those whose leaving saves more
- * nodes than it costs leave; connected parts that save nothing stay as they are.
+ * axis, products with a constant matrix, and views that keep the last axis, which are removed. A
+ * value between a member and another operator costs a Reshape, unless a view is there already. The
+ * members are a cut through the graph, found in three steps. All operators that can be members are
+ * members at first. Operators whose removal saves more nodes than it costs are removed. Connected
+ * parts that save nothing are dropped.
  *
- * Bound: a Gemm rounds once where MatMul and Add rounded twice.
+ * Deviation: a Gemm rounds once where MatMul and Add round twice.
  */
 #include "pass/fuse/rows.h"
 
-enum { ROUNDS = 4 };
-#define MOST_STEPS ((uint64_t)1 << 26) /* of looking at uses; then the rest stays as it is */
+enum { ROUNDS = 4 }; /* walks over the graph that remove members, at most */
+#define MAX_STEPS                                                                                  \
+    ((uint64_t)1 << 26) /* limit of visited uses; after it no further member is removed */
 
 typedef struct finder {
     prt_rows *r;
-    uint32_t *leader; /* by op id: union of members that are connected */
-    int64_t *saved;   /* by leader */
+    uint32_t *leader; /* by op id: union-find over connected members */
+    int64_t *saved;   /* nodes saved, by leader */
     uint64_t steps;
 } finder;
 
-/* Dims are numbers from 1, two at least. */
+/* Returns the type if it has rank 2 or more and known positive dims; otherwise NULL. */
 static const prt_type *matrix_like(const prt_value *v)
 {
     const prt_type *type = v != NULL ? prt_match_static(v) : NULL;
@@ -61,7 +63,7 @@ bool prt_rows_reads(const prt_op *op, uint32_t slot)
     return in != NULL && same_dims(in, op->out[0].type);
 }
 
-/* An operand that is the same for every row. */
+/* Returns whether an operand is the same for every row. */
 static bool is_common(const prt_op *op, uint32_t slot)
 {
     const prt_value *v = prt_op_input(op, slot);
@@ -104,7 +106,7 @@ static bool is_along_rows(const prt_op *op)
     }
 }
 
-/* Can this op work on matrices? */
+/* Returns whether this op can work on matrices. */
 static bool can_join(const prt_op *op)
 {
     if (op->def == NULL || op->n_regions != 0 || (op->def->traits & PRT_PURE) == 0 ||
@@ -139,7 +141,7 @@ static bool can_join(const prt_op *op)
     return any;
 }
 
-/* The MatMul whose bias this Add is. */
+/* Returns the MatMul whose bias this Add adds; NULL if there is none. */
 static prt_op *find_product(const prt_rows *r, const prt_op *add)
 {
     for (uint32_t i = 0; i < 2 && prt_op_is(add, PRT_OP_add); i++) {
@@ -158,7 +160,7 @@ static prt_op *find_product(const prt_rows *r, const prt_op *add)
     return NULL;
 }
 
-/* ---- what it costs */
+/* ---- costs */
 
 static bool is_member(const prt_rows *r, const prt_op *op)
 {
@@ -187,7 +189,7 @@ static bool is_read_by_rows(finder *f, const prt_value *v)
     return false;
 }
 
-/* Reshapes that the value needs between members and others. */
+/* Returns the number of Reshapes that the value needs between members and other operators. */
 static int64_t cost_of(finder *f, const prt_value *v)
 {
     const prt_type *type = matrix_like(v);
@@ -203,7 +205,7 @@ static int64_t cost_of(finder *f, const prt_value *v)
         prt_rows_is_bound(f->r, v);
 }
 
-/* Nodes that vanish because the op is a member. */
+/* Returns the number of nodes that are removed because the op is a member. */
 static int64_t saving_of(const prt_rows *r, const prt_op *op)
 {
     if (!r->member[op->id])
@@ -226,8 +228,8 @@ static int64_t cost_around(finder *f, const prt_op *op)
     return cost;
 }
 
-/* Takes the op out where that makes it cheaper. */
-static bool leave(finder *f, const prt_op *op)
+/* Removes the op from the members if that lowers the cost; returns whether it did. */
+static bool remove_if_cheaper(finder *f, const prt_op *op)
 {
     const prt_op *sum =
         prt_op_is(op, PRT_OP_matmul) ? prt_match_reader(&op->out[0], PRT_OP_add) : NULL;
@@ -239,7 +241,7 @@ static bool leave(finder *f, const prt_op *op)
     return after < before;
 }
 
-static poprt_status trim(finder *f)
+static poprt_status remove_costly(finder *f)
 {
     bool left = true;
     for (uint32_t round = 0; round < ROUNDS && left; round++) {
@@ -247,9 +249,9 @@ static poprt_status trim(finder *f)
         for (const prt_op *op = round % 2 == 0 ? f->r->graph->first : f->r->graph->last; op != NULL;
              op = round % 2 == 0 ? op->next : op->prev) {
             PRT_TRY(prt_pass_check(f->r->p));
-            if (f->steps > MOST_STEPS)
+            if (f->steps > MAX_STEPS)
                 return POPRT_OK;
-            left |= f->r->member[op->id] && leave(f, op);
+            left |= f->r->member[op->id] && remove_if_cheaper(f, op);
         }
     }
     return POPRT_OK;
@@ -264,7 +266,7 @@ static uint32_t leader_of(finder *f, uint32_t id)
     return id;
 }
 
-/* A member that makes or reads the value by rows, all of which are connected; NULL: none does. */
+/* Connects all members that make or read the value by rows; returns one of them, or NULL. */
 static const prt_op *connect(finder *f, const prt_value *v)
 {
     const prt_op *any = is_member(f->r, v->def) ? v->def : NULL;
@@ -279,27 +281,27 @@ static const prt_op *connect(finder *f, const prt_value *v)
     return any;
 }
 
-static void settle(finder *f, const prt_value *v, bool count)
+static void connect_value(finder *f, const prt_value *v, bool count)
 {
     const prt_op *any = connect(f, v);
     if (any != NULL && count)
         f->saved[leader_of(f, any->id)] -= cost_of(f, v);
 }
 
-static void settle_all(finder *f, bool count)
+static void connect_all(finder *f, bool count)
 {
     prt_rows *r = f->r;
     for (size_t i = 0; i < r->graph->inputs.count; i++)
-        settle(f, r->graph->inputs.data[i], count);
+        connect_value(f, r->graph->inputs.data[i], count);
     prt_for_each_op (op, r->graph) {
         for (uint32_t i = 0; i < op->n_out; i++)
-            settle(f, &op->out[i], count);
+            connect_value(f, &op->out[i], count);
         if (count && r->member[op->id])
             f->saved[leader_of(f, op->id)] += saving_of(r, op);
     }
 }
 
-/* Members of parts that save nothing are none. */
+/* Removes the members of connected parts that save nothing. Returns whether members remain. */
 static bool keep_worthy(finder *f)
 {
     bool found = false;
@@ -325,9 +327,9 @@ poprt_status prt_rows_find(prt_rows *r, bool *found)
         r->member[op->id] = can_join(op);
         r->product[op->id] = r->member[op->id] ? find_product(r, op) : NULL;
     }
-    PRT_TRY(trim(&f));
-    settle_all(&f, false);
-    settle_all(&f, true);
+    PRT_TRY(remove_costly(&f));
+    connect_all(&f, false);
+    connect_all(&f, true);
     *found = keep_worthy(&f);
     return POPRT_OK;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rows_apply.c — rows_as_matrix, the edit. Every member is made anew on matrices, in order, beside
- * the old one; then the old ones go, last ones first, each handing over to others what they read.
+ * rows_apply.c — rows_as_matrix, the edit. Every member is rebuilt on matrices, in order, next to
+ * the old op. Then the old ops are removed from last to first, and their other readers get the new
+ * results.
  */
 #include "pass/fuse/rows.h"
 
@@ -27,10 +28,10 @@ static prt_value *reshape(prt_build *b, const prt_op *like, prt_value *x, uint32
     return op != NULL ? &op->out[0] : NULL;
 }
 
-/* A value that a member reads, as a matrix. NULL: a failure stays in `b`. */
+/* Returns a value that a member reads as a matrix. NULL: a failure is in `b`. */
 static prt_value *as_matrix(editor *e, prt_build *b, const prt_op *reader, prt_value *v)
 {
-    const bool own = v->graph == e->r->graph; /* a constant may be of a graph around it */
+    const bool own = v->graph == e->r->graph; /* a constant may belong to an outer graph */
     int64_t dims[2];
     matrix_dims(v->type, dims);
     if (own && e->matrix[v->id] != NULL)
@@ -47,7 +48,7 @@ static prt_value *as_matrix(editor *e, prt_build *b, const prt_op *reader, prt_v
     return made;
 }
 
-/* An operand that is the same for every row, with the rank of one. */
+/* Returns an operand that is the same for every row with rank 1. */
 static prt_value *as_row(prt_build *b, prt_value *v)
 {
     if (v == NULL || v->constant == NULL || !prt_type_is_tensor(v->type) || v->type->rank <= 1)
@@ -55,7 +56,7 @@ static prt_value *as_row(prt_build *b, prt_value *v)
     return prt_match_reshaped(b, v, 1, &v->type->dims[v->type->rank - 1]);
 }
 
-/* Attributes for matrices: an axis is the last one. */
+/* Returns the attributes for matrices: an axis attribute becomes -1. */
 static const void *attrs_of(const editor *e, const prt_op *op)
 {
     const uint32_t at = prt_op_attr(op->def, PRT_STR("axis"));
@@ -69,7 +70,7 @@ static const void *attrs_of(const editor *e, const prt_op *op)
     return attrs;
 }
 
-/* The product and the Add of its bias as one. */
+/* Makes a Gemm from the product and the Add of its bias. */
 static poprt_status make_gemm(editor *e, prt_op *add)
 {
     prt_op *product = e->r->product[add->id];
@@ -85,7 +86,7 @@ static poprt_status make_gemm(editor *e, prt_op *add)
     return prt_build_status(&b);
 }
 
-static poprt_status make(editor *e, prt_op *op)
+static poprt_status rebuild(editor *e, prt_op *op)
 {
     prt_build b = prt_build_before(op);
     if (prt_rows_is_view(op)) {
@@ -108,7 +109,7 @@ static poprt_status make(editor *e, prt_op *op)
     return prt_build_status(&b);
 }
 
-/* A view of what is a matrix now is a view of the matrix. */
+/* Makes views of `v` views of its matrix. */
 static poprt_status move_views(editor *e, prt_value *v, prt_value *matrix)
 {
     for (prt_use *use = v->uses, *next; use != NULL; use = next) {
@@ -127,8 +128,9 @@ static poprt_status move_views(editor *e, prt_value *v, prt_value *matrix)
     return POPRT_OK;
 }
 
-/* All that later members read of it is gone; others get what they need. */
-static poprt_status hand_over(editor *e, prt_op *op)
+/* Removes an old op. Later members no longer read it; other readers get its result in the old
+ * shape. */
+static poprt_status remove_old(editor *e, prt_op *op)
 {
     for (uint32_t i = 0; i < op->n_out && !op->dead; i++) {
         prt_value *v = &op->out[i], *matrix = e->matrix[v->id];
@@ -143,7 +145,8 @@ static poprt_status hand_over(editor *e, prt_op *op)
         prt_value *to =
             square ? matrix : reshape(&b, op, matrix, (uint32_t)v->type->rank, v->type->dims);
         if (to != NULL && !prt_pass_replace(&b, v, to) && b.status == POPRT_OK)
-            return prt_fail(POPRT_E_INTERNAL, op->origin.data, "its result cannot be replaced");
+            return prt_fail(POPRT_E_INTERNAL, op->origin.data,
+                "the result of this node cannot be replaced");
         PRT_TRY(prt_build_status(&b));
     }
     if (!op->dead)
@@ -170,11 +173,11 @@ poprt_status prt_rows_apply(prt_rows *r)
         prt_op *op = e.members.data[i], *product = r->product[op->id];
         PRT_TRY(prt_pass_check(r->p));
         if (!taken[op->id])
-            PRT_TRY(product != NULL && taken[product->id] ? make_gemm(&e, op) : make(&e, op));
+            PRT_TRY(product != NULL && taken[product->id] ? make_gemm(&e, op) : rebuild(&e, op));
     }
     for (size_t i = e.members.count; i-- > 0;)
         if (!e.members.data[i]->dead)
-            PRT_TRY(hand_over(&e, e.members.data[i]));
+            PRT_TRY(remove_old(&e, e.members.data[i]));
     return POPRT_OK;
 }
 

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scores.c — from a Softmax back to the product: scores = max(where(keep, scale * Q K' + bias +
- * mask, fill), least). What lies between is met from the outside inwards: Max, Where, then sums,
- * then factors; reshapes anywhere. A Where that hides nothing, or nothing but what is ahead of each
- * query, may also stand behind sums.
+ * scores.c — matches the operators from a Softmax back to the product: scores = max(where(keep,
+ * scale * Q K' + bias + mask, fill), least). From the Softmax inwards the order is Max, Where,
+ * sums, factors; Reshapes may stand anywhere. A Where that hides nothing, or hides only keys ahead
+ * of each query (causal), may also stand behind sums.
  */
 #include "pass/fuse/scores.h"
 
 #include <math.h>
 
-enum { MOST_STEPS = 10, MOST_CHECKED = 1 << 22 };
+enum { MAX_STEPS = 10 /* operators */, MAX_CHECKED = 1 << 22 /* elements of a constant mask */ };
 
-static const double NEVER = -1e30; /* a score that low has no weight beside any other */
+static const double NEVER = -1e30; /* a score below this has no weight next to any other */
 
-/* ---- which way the scores come ---- */
+/* ---- the path of the scores ---- */
 
-/* All dims are numbers, but for that of the keys, which may be an expression. */
-static bool is_settled(const prt_value *v)
+/* Returns whether all dims are numbers; the last one, the keys, may be an expression. */
+static bool has_known_dims(const prt_value *v)
 {
     const prt_type *type = v != NULL ? v->type : NULL;
     if (!prt_type_is_tensor(type) || type->rank < 0)
@@ -51,13 +51,14 @@ bool prt_scores_factor(const prt_op *op, double *by, uint32_t *slot)
     return prt_view_number(op, 0, by);
 }
 
-/* A product of two matrices that are both computed, looked for through what may stand behind. */
+/* Returns whether the value comes from a product of two computed matrices through operators that
+ * may stand behind it. */
 static bool leads_back(const prt_value *v, uint32_t depth)
 {
     const prt_op *op = v != NULL && prt_value_used_once(v) ? v->def : NULL;
     double by;
     uint32_t slot;
-    if (op == NULL || depth == MOST_STEPS || op->graph != v->graph)
+    if (op == NULL || depth == MAX_STEPS || op->graph != v->graph)
         return false;
     if (prt_op_is(op, PRT_OP_matmul))
         return prt_op_input(op, 0)->constant == NULL && prt_op_input(op, 1)->constant == NULL;
@@ -77,19 +78,20 @@ static bool leads_back(const prt_value *v, uint32_t depth)
 
 /* ---- masks ---- */
 
-/* One value of a constant for each query and key, the same for all images and heads? */
+/* Returns whether the constant has one value for each query and key, the same for all images and
+ * heads, and is small enough to be checked. */
 static bool is_flat(const prt_view *v)
 {
     for (uint32_t i = 0; i + 2 < v->rank; i++)
         if (v->steps[i] != 0 && v->dims[i] != 1)
             return false;
-    return v->rank >= 2 && v->dims[v->rank - 1] * v->dims[v->rank - 2] <= MOST_CHECKED;
+    return v->rank >= 2 && v->dims[v->rank - 1] * v->dims[v->rank - 2] <= MAX_CHECKED;
 }
 
 typedef enum mask_kind { MASK_OTHER, MASK_OPEN, MASK_CAUSAL } mask_kind;
 
-/* Does this element let its score through (1), never (0), or neither (-1)? */
-static int lets(const prt_scores *s, const prt_tensor *t, size_t at, bool where)
+/* Returns 1 if this element of a mask keeps its score, 0 if it hides it, otherwise -1. */
+static int keeps_score(const prt_scores *s, const prt_tensor *t, size_t at, bool where)
 {
     if (where)
         return (((const unsigned char *)t->data)[at] != 0) != s->inverted;
@@ -97,8 +99,8 @@ static int lets(const prt_scores *s, const prt_tensor *t, size_t at, bool where)
     return x == 0.0 ? 1 : x <= NEVER ? 0 : -1;
 }
 
-/* Constants that let everything through need not be asked, and those that hide what is ahead of
- * each query neither: the last query is at the place of the last key. */
+/* Classifies a mask. A constant that keeps everything is dropped; a constant that hides all keys
+ * ahead of each query is causal, where the last query is at the position of the last key. */
 static mask_kind kind_of(const prt_scores *s, const prt_view *v, bool where)
 {
     prt_tensor t;
@@ -110,7 +112,7 @@ static mask_kind kind_of(const prt_scores *s, const prt_view *v, bool where)
     for (int64_t i = 0; i < rows && (open || causal); i++)
         for (int64_t j = 0; j < keys; j++) {
             const int64_t at = v->first + i * v->steps[v->rank - 2] + j * v->steps[v->rank - 1];
-            const int sees = lets(s, &t, (size_t)at, where);
+            const int sees = keeps_score(s, &t, (size_t)at, where);
             open = open && sees == 1;
             causal = causal && sees == (j <= i + keys - rows);
         }
@@ -143,7 +145,7 @@ static bool has_views(const prt_scores *s)
         s->views[PRT_SCORES_MASK].value != NULL || s->views[PRT_SCORES_KEEP].value != NULL;
 }
 
-/* ---- one operator, whose output is `v`: gives the input to go on with ---- */
+/* ---- one operator, whose output is `v`: returns the input to continue with, or NULL ---- */
 
 static prt_value *through_add(prt_scores *s, const prt_value *v)
 {
@@ -151,7 +153,7 @@ static prt_value *through_add(prt_scores *s, const prt_value *v)
     for (uint32_t slot = 0; slot < 2; slot++) {
         prt_value *from = prt_op_input(op, slot), *mask = prt_op_input(op, 1 - slot);
         prt_view view;
-        if (!leads_back(from, 0) || from->type != v->type || !is_settled(mask) ||
+        if (!leads_back(from, 0) || from->type != v->type || !has_known_dims(mask) ||
             mask->type->dtype != PRT_DTYPE_f32 || s->scale != 1.0)
             continue;
         if (prt_view_broadcast(mask, (uint32_t)v->type->rank, v->type->dims, &view) &&
@@ -161,7 +163,8 @@ static prt_value *through_add(prt_scores *s, const prt_value *v)
     return NULL;
 }
 
-/* Where comes outside of all sums: what it puts in is final, unless it hides nothing. */
+/* A Where must be outside of all sums, since its fill value is final, unless it hides nothing or is
+ * causal. */
 static prt_value *through_where(prt_scores *s, const prt_value *v)
 {
     const prt_op *op = v->def;
@@ -170,7 +173,7 @@ static prt_value *through_where(prt_scores *s, const prt_value *v)
     const bool inverted = !prt_view_number(op, 2, &s->fill);
     prt_value *from = prt_op_input(op, inverted ? 2 : 1);
     if ((inverted && !prt_view_number(op, 1, &s->fill)) || isnan(s->fill) || s->scale != 1.0 ||
-        s->views[PRT_SCORES_KEEP].value != NULL || from->type != v->type || !is_settled(cond) ||
+        s->views[PRT_SCORES_KEEP].value != NULL || from->type != v->type || !has_known_dims(cond) ||
         cond->type->dtype != PRT_DTYPE_bool ||
         !prt_view_broadcast(cond, (uint32_t)v->type->rank, v->type->dims, &view))
         return NULL;
@@ -180,7 +183,7 @@ static prt_value *through_where(prt_scores *s, const prt_value *v)
     return add_mask(s, &view, PRT_SCORES_KEEP, PRT_SCORES_VIEWS, true) ? from : NULL;
 }
 
-/* Max comes outside of everything. */
+/* A Max must be outside of all other operators. */
 static prt_value *through_max(prt_scores *s, const prt_value *v)
 {
     const prt_op *op = v->def;
@@ -195,9 +198,9 @@ static prt_value *through_max(prt_scores *s, const prt_value *v)
 static prt_value *through_reshape(prt_scores *s, const prt_value *v)
 {
     prt_value *from = prt_op_input(v->def, 0);
-    if (!is_settled(from) || from->type->rank > PRT_MAX_RANK)
+    if (!has_known_dims(from) || from->type->rank > PRT_MAX_RANK)
         return NULL;
-    /* Causal is said of the last two dims. */
+    /* A causal mask refers to the last two dims, which must stay. */
     const int32_t r = from->type->rank, n = v->type->rank;
     if (r < 2 || n < 2 || from->type->dims[r - 1] != v->type->dims[n - 1] ||
         from->type->dims[r - 2] != v->type->dims[n - 2])
@@ -228,7 +231,7 @@ static prt_value *through(prt_scores *s, const prt_value *v)
     return prt_op_input(op, slot);
 }
 
-/* Masks by images, heads, queries, keys. */
+/* Converts masks to rank 4: images, heads, queries, keys. */
 static bool finish(prt_scores *s, const prt_type *type)
 {
     for (uint32_t i = 0; i < PRT_SCORES_VIEWS; i++) {
@@ -254,12 +257,12 @@ bool prt_scores_match(const prt_op *softmax, prt_scores *out)
     const prt_value *v = prt_op_input(softmax, 0);
     const prt_type *type = v->type;
     *out = (prt_scores){ .scale = 1.0, .least = -HUGE_VAL };
-    if (!is_settled(v) || type->rank < 2 || type->rank > 4 ||
+    if (!has_known_dims(v) || type->rank < 2 || type->rank > 4 ||
         (axis != -1 && axis != type->rank - 1) || !leads_back(v, 0))
         return false;
-    for (uint32_t i = 0; i < MOST_STEPS && !prt_op_is(v->def, PRT_OP_matmul); i++) {
+    for (uint32_t i = 0; i < MAX_STEPS && !prt_op_is(v->def, PRT_OP_matmul); i++) {
         v = through(out, v);
-        if (v == NULL || v->def == NULL || !prt_value_used_once(v) || !is_settled(v))
+        if (v == NULL || v->def == NULL || !prt_value_used_once(v) || !has_known_dims(v))
             return false;
     }
     out->product = v->def;

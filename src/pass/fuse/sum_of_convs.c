@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sum_of_convs.c — fuse_sum_of_convs: convolutions of one input that are added become one, with
- * their weights added: branches of RepVGG, MobileOne and what follows them, as they are trained.
- * The smaller kernel lies within the larger one; a BatchNormalization of the input is a kernel of
- * one tap, and so is the input itself where a BatchNormalization follows, which then folds as well
- * (Ding et al., RepVGG, 2021).
+ * sum_of_convs.c — fuse_sum_of_convs: merges convolutions of one input whose results are added into
+ * one convolution with added weights. This merges the training-time branches of RepVGG, MobileOne
+ * and similar networks. The smaller kernel lies within the larger one. A BatchNormalization of the
+ * input is a 1x1 kernel. So is the input itself if a BatchNormalization follows the sum, which is
+ * then folded too (Ding et al., RepVGG, 2021).
  *
- * Expects: constant float32 weights, read by the sum alone, of the same groups and strides.
+ * Requires constant float32 weights whose results only the sum reads, and equal groups and strides.
  */
 #include <math.h>
 
 #include "pass/fuse/bn.h"
 
-enum { SPACE = 3 };
+enum { SPATIAL = 3 }; /* most spatial axes */
 
 typedef struct branch {
     prt_value *x;
     const prt_value *y;
-    const prt_conv_attrs *attrs; /* NULL: a normalisation, or x itself */
+    const prt_conv_attrs *attrs; /* NULL: a normalisation, or the input itself */
     prt_tensor w, bias;
     prt_bn bn;
-    bool biased, same; /* same: y is x */
+    bool biased, same; /* same: the branch is the input itself */
     uint32_t axes;
-    int64_t group, kernel[SPACE], pad[SPACE], stride[SPACE], dilation[SPACE];
+    int64_t group, kernel[SPATIAL], pad[SPATIAL], stride[SPATIAL], dilation[SPATIAL];
     size_t taps;
 } branch;
 
@@ -36,7 +36,7 @@ static bool find_conv(const prt_op *root, uint32_t slot, branch *to)
     const prt_op *op = prt_match_interior(root, slot, PRT_OP_conv);
     *to = (branch){ .taps = 1 };
     if (op == NULL || !prt_match_constant(op, 1, &to->w) || to->w.dtype != PRT_DTYPE_f32 ||
-        to->w.rank < 3 || to->w.rank > SPACE + 2)
+        to->w.rank < 3 || to->w.rank > SPATIAL + 2)
         return false;
     to->biased = prt_op_input(op, 2) != NULL;
     if (to->biased && (!prt_match_constant(op, 2, &to->bias) || to->bias.dtype != PRT_DTYPE_f32))
@@ -56,7 +56,7 @@ static bool find_conv(const prt_op *root, uint32_t slot, branch *to)
     return to->attrs->auto_pad.size == 0 || prt_str_is(to->attrs->auto_pad, "NOTSET");
 }
 
-/* As a convolution of each channel by itself. */
+/* Reads a normalisation, or the input itself, as a depthwise 1x1 convolution. */
 static bool find_norm(const prt_op *root, uint32_t slot, branch *to)
 {
     const prt_op *op = prt_match_interior(root, slot, PRT_OP_batch_normalization);
@@ -65,7 +65,7 @@ static bool find_norm(const prt_op *root, uint32_t slot, branch *to)
         .same = op == NULL,
         .x = prt_op_input(root, slot),
         .y = prt_op_input(root, slot) };
-    for (uint32_t i = 0; i < SPACE; i++)
+    for (uint32_t i = 0; i < SPATIAL; i++)
         to->kernel[i] = to->stride[i] = to->dilation[i] = 1;
     if (op == NULL)
         return prt_match_reader(&root->out[0], PRT_OP_batch_normalization) != NULL;
@@ -74,7 +74,8 @@ static bool find_norm(const prt_op *root, uint32_t slot, branch *to)
         prt_bn_suits(&to->bn, PRT_DTYPE_f32, (uint64_t)prt_match_dim(to->x, 1));
 }
 
-/* Where the first tap of `small` is in the kernel of `large`, on each axis; false: not within. */
+/* Finds the position of the first tap of `small` in the kernel of `large`, on each axis. Returns
+ * false if it does not lie within. */
 static bool find_place(const branch *large, const branch *small, int64_t *at)
 {
     for (uint32_t i = 0; i < large->axes; i++) {
@@ -102,7 +103,7 @@ static bool fits(const prt_op *root, const branch *large, const branch *small, i
         (small->same || prt_tensor_count(&small->bn.scale) == (size_t)large->w.dims[0]);
 }
 
-/* Tap `tap` of the small kernel in the large one. */
+/* Returns the tap of the large kernel where tap `tap` of the small kernel lies. */
 static size_t tap_of(const branch *large, const branch *small, const int64_t *at, size_t tap)
 {
     size_t to = 0, step = 1;
@@ -115,7 +116,7 @@ static size_t tap_of(const branch *large, const branch *small, const int64_t *at
     return to;
 }
 
-/* What `small` adds to the weights w, [filters, depth, taps]. */
+/* Adds the weights of `small` to w, [filters, depth, taps]. */
 static void add_weights(const branch *large, const branch *small, const int64_t *at,
     const double *factors, float *w)
 {
@@ -142,8 +143,8 @@ static double bias_of(const branch *x, const double *factors, size_t f)
         prt_load_f64(PRT_DTYPE_f32, x->bn.mean.data, f) * factors[f];
 }
 
-static bool put(prt_pass *p, prt_build *b, prt_op *root, const branch *large, const branch *small,
-    const int64_t *at)
+static bool replace(prt_pass *p, prt_build *b, prt_op *root, const branch *large,
+    const branch *small, const int64_t *at)
 {
     const size_t count = prt_tensor_count(&large->w), filters = (size_t)large->w.dims[0];
     const bool norm = small->attrs == NULL && !small->same;
@@ -173,13 +174,13 @@ static bool put(prt_pass *p, prt_build *b, prt_op *root, const branch *large, co
 static bool apply(prt_pass *p, prt_build *b, prt_op *root)
 {
     branch x[2];
-    int64_t at[SPACE];
+    int64_t at[SPATIAL];
     for (uint32_t i = 0; i < 2; i++)
         if (!find_conv(root, i, &x[i]) && !find_norm(root, i, &x[i]))
             return false;
     for (uint32_t i = 0; i < 2; i++)
         if (fits(root, &x[i], &x[!i], at))
-            return put(p, b, root, &x[i], &x[!i], at);
+            return replace(p, b, root, &x[i], &x[!i], at);
     return false;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* view.c — one step of a view for each operator that makes one, from the source on. */
+/* view.c — traces views: one function for each operator that makes a view, applied from the source
+ * on. */
 #include "pass/fuse/view.h"
 
-enum { MOST_STEPS = 16 }; /* operators that are looked through */
+enum { MAX_STEPS = 16 }; /* limit of the operators in a view */
 
 bool prt_view_is_static(const prt_value *value)
 {
@@ -39,7 +40,7 @@ bool prt_view_is_plain(const prt_view *v)
     return v->first == 0;
 }
 
-/* Axes of the old dims, without those of one element. */
+/* Copies the dims and strides of axes that do not have size 1; returns their number. */
 static uint32_t squeeze(const prt_view *v, int64_t *dims, int64_t *steps)
 {
     uint32_t n = 0;
@@ -51,7 +52,8 @@ static uint32_t squeeze(const prt_view *v, int64_t *dims, int64_t *steps)
     return n;
 }
 
-/* Old and new axes go in groups of equal products; the old ones of a group are one run. */
+/* Old and new axes are matched in groups of equal products; the old axes of a group must be
+ * contiguous. */
 bool prt_view_reshape(prt_view *v, uint32_t rank, const int64_t *dims)
 {
     int64_t old[PRT_MAX_RANK], by[PRT_MAX_RANK], steps[PRT_MAX_RANK];
@@ -92,7 +94,7 @@ bool prt_view_reshape(prt_view *v, uint32_t rank, const int64_t *dims)
     return true;
 }
 
-/* As prt_view_whole, with a last dim that is an expression. One other dim at most is not 1. */
+/* Like prt_view_whole, with an expression as the last dim. At most one other dim is not 1. */
 static bool whole_open(prt_value *value, prt_view *out)
 {
     const prt_type *type = value->type;
@@ -169,14 +171,14 @@ static bool integer_at(const prt_op *op, uint32_t slot, uint32_t i, int64_t *out
     return true;
 }
 
-/* How many integers input `slot` has; 0 when it is no constant. */
+/* Returns the number of elements of input `slot`; 0 if it is not constant. */
 static uint32_t integers(const prt_op *op, uint32_t slot)
 {
     prt_tensor t;
     return prt_match_constant(op, slot, &t) ? (uint32_t)prt_tensor_count(&t) : 0;
 }
 
-/* Steps of 1 only. The dims are the output's, which infer knows. */
+/* Supports steps of 1 only. The result's dims are those that type inference found. */
 static bool slice(prt_view *v, const prt_op *op)
 {
     const prt_value *y = &op->out[0];
@@ -222,7 +224,7 @@ static bool split(prt_view *v, const prt_op *op, uint32_t slot)
     return true;
 }
 
-/* One index takes its axis away. */
+/* Supports one scalar index, which removes its axis. */
 static bool gather(prt_view *v, const prt_op *op)
 {
     const prt_gather_attrs *a = op->attrs;
@@ -251,7 +253,7 @@ static bool reshape(prt_view *v, const prt_op *op)
         prt_view_reshape(v, (uint32_t)y->type->rank, y->type->dims);
 }
 
-/* The other factor of a product, or the divisor, is a number; it has no dims of its own. */
+/* Supports a Mul or Div by a constant number that does not enlarge the rank. */
 static bool factor(prt_view *v, const prt_op *op)
 {
     const prt_value *y = &op->out[0];
@@ -286,7 +288,7 @@ static bool step(prt_view *v, const prt_value *value)
     }
 }
 
-/* The value that this one may be a view of; NULL for none. */
+/* Returns the value that this one may be a view of; NULL: it is not a view. */
 static prt_value *source_of(const prt_value *value)
 {
     static const uint32_t ids[] = { PRT_OP_transpose, PRT_OP_slice, PRT_OP_split, PRT_OP_gather,
@@ -307,12 +309,13 @@ static prt_value *source_of(const prt_value *value)
     return NULL;
 }
 
-/* From the source towards `value`; where a step is not even, that step's result is the source. */
+/* Goes from the source towards `value`. Where a step does not have constant strides, its result
+ * becomes the source. */
 bool prt_view_trace(prt_value *value, prt_view *out)
 {
-    prt_value *chain[MOST_STEPS + 1] = { value };
+    prt_value *chain[MAX_STEPS + 1] = { value };
     uint32_t n = 0;
-    while (n < MOST_STEPS) {
+    while (n < MAX_STEPS) {
         prt_value *from = source_of(chain[n]);
         if (from == NULL || !prt_view_is_static(from) || from->graph != value->graph ||
             from->type->dtype != value->type->dtype)

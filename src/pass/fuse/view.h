@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view.h — values that are another value's elements in other places: what Reshape, Transpose,
- * Slice, Split, Gather with one index and factors make, described as distances within the value
- * that they come from. For passes that read the elements where they are.
+ * view.h — values that hold the elements of another value in other places, made by Reshape,
+ * Transpose, Slice, Split, Gather with one index, and constant factors. A view has an offset and
+ * strides within its source. For passes that read the elements in place.
  */
 #ifndef PRT_PASS_FUSE_VIEW_H
 #define PRT_PASS_FUSE_VIEW_H
@@ -18,29 +18,30 @@ typedef struct prt_view {
     double scale;
 } prt_view;
 
-/* A tensor whose dims are all numbers. */
+/* Returns whether the value is a tensor whose dims are all numbers. */
 bool prt_view_is_static(const prt_value *value);
 
-/* A value as it lies; false when its shape is not known. */
+/* Describes a value as a view of itself; false if its shape is not known. */
 bool prt_view_whole(prt_value *value, prt_view *out);
 
-/* The farthest value that `value` is a view of, maybe itself; false when its shape is not known. */
+/* Traces `value` back to the farthest source that it is a view of, which may be itself. Returns
+ * false if the shape is not known. */
 bool prt_view_trace(prt_value *value, prt_view *out);
 
-/* The same elements with other dims; false when the distances of that are not even. */
+/* Gives the view other dims; returns false if the result does not have constant strides. */
 bool prt_view_reshape(prt_view *v, uint32_t rank, const int64_t *dims);
 
-/* A distance that is as long as the last dim, where that is no number. */
+/* A stride equal to the last dim, if that is not a number. */
 #define PRT_VIEW_OPEN ((int64_t)-1)
 
-/* An operand broadcast to `dims`, distances 0 where it repeats; false when it does not fit. The
- * last dim may be an expression. */
+/* Describes an operand broadcast to `dims`, with strides 0 where it repeats. Returns false if it
+ * does not broadcast. The last dim may be an expression. */
 bool prt_view_broadcast(const prt_value *value, uint32_t rank, const int64_t *dims, prt_view *out);
 
-/* The elements follow each other as they would in a tensor of these dims. */
+/* Returns whether the view is contiguous, in row-major order of its dims. */
 bool prt_view_is_plain(const prt_view *v);
 
-/* Input `slot` is a constant of one float. */
+/* Reads input `slot` if it is a constant of one float. */
 bool prt_view_number(const prt_op *op, uint32_t slot, double *out);
 
 #endif

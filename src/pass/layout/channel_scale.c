@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * channel_scale.c — fuse_gate: channels that are multiplied by one number each (squeeze and excite)
- * before a convolution, which multiplies what is less, its weights or its pixels.
+ * channel_scale.c — fuse_gate: fuses a Mul by one factor for each channel (squeeze and excite) into
+ * the convolution after it. The convolution then scales its weights or its pixels, whichever are
+ * fewer.
  */
 #include "pass/engine/rewrite.h"
 
-static bool is_gate(const prt_value *v, const prt_value *x)
+static bool is_channel_scale(const prt_value *v, const prt_value *x)
 {
     const prt_type *g = v->type, *t = x->type;
     if (!prt_type_is_tensor(g) || !prt_type_is_tensor(t) || g->rank != 4 || t->rank != 4 ||
@@ -22,15 +23,15 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     if (mul == NULL || a->group != 1 || a->images != 0 || !prt_str_is(a->form, "panels") ||
         a->kernel_shape.count != 2 || prt_op_input(root, 4) != NULL)
         return false;
-    prt_value *x = prt_op_input(mul, 0), *gate = prt_op_input(mul, 1);
-    if (!is_gate(gate, x)) {
+    prt_value *x = prt_op_input(mul, 0), *scale = prt_op_input(mul, 1);
+    if (!is_channel_scale(scale, x)) {
         x = prt_op_input(mul, 1);
-        gate = prt_op_input(mul, 0);
+        scale = prt_op_input(mul, 0);
     }
-    if (!is_gate(gate, x))
+    if (!is_channel_scale(scale, x))
         return false;
     prt_value *in[5] = { x, prt_op_input(root, 1), prt_op_input(root, 2), prt_op_input(root, 3),
-        gate };
+        scale };
     prt_value *y = prt_build_op(b, PRT_OP_nhwc_conv, a, 5, in);
     if (y != NULL)
         (void)prt_pass_replace(b, &root->out[0], y);

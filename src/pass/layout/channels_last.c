@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * channels_last.c — channels_last: convolutions of images get their channels last, between turns
- * of the data (turn.h); turns move behind what does not care about the order, until they meet and
- * cancel each other or come to the border of the convolutional part.
+ * channels_last.c — channels_last: converts convolutions of images to channels last (NHWC), between
+ * Transposes of the data (to_nhwc.h). The Transposes then move behind operators that do not depend
+ * on the order of axes, until they meet and cancel each other or reach the border of the
+ * convolutional part.
  *
- * Channels last, because there a pixel is a vector: products read pixels in place and packed
- * weights as they lie in the file, and depthwise kernels, pools and Winograd's transforms work on
- * whole vectors of channels.
+ * With channels last, a pixel is a vector: products read pixels in place and packed weights in
+ * order, and depthwise kernels, pools and Winograd transforms process whole vectors of channels.
  */
 #include "pass/layout/qconv.h"
 #include "pass/layout/to_nhwc.h"
 
-/* Not one for each channel or block. */
+/* Returns whether the operator has a single scale, rather than one for each channel or block. */
 static bool has_one_scale(const prt_op *op)
 {
     const prt_type *t = prt_op_input(op, 1)->type;
@@ -46,9 +46,9 @@ static bool apply_other(prt_pass *p, prt_build *b, prt_op *root)
     case PRT_OP_instance_normalization:
         return prt_to_nhwc_norm(b, root);
     case PRT_OP_depth_to_space:
-        return prt_to_nhwc_to_space(b, root);
+        return prt_to_nhwc_depth_to_space(b, root);
     case PRT_OP_space_to_depth:
-        return prt_to_nhwc_to_depth(b, root);
+        return prt_to_nhwc_space_to_depth(b, root);
     case PRT_OP_reshape:
         return prt_to_nhwc_shuffle(b, root) || prt_to_nhwc_join_shuffle(b, root);
     case PRT_OP_nhwc_shuffle:
@@ -64,12 +64,12 @@ static bool apply_other(prt_pass *p, prt_build *b, prt_op *root)
 }
 
 static const prt_rewrite rewrites[] = {
-    { PRT_OP_conv, prt_to_nhwc_volume },
-    { PRT_OP_fused_conv, prt_to_nhwc_volume },
+    { PRT_OP_conv, prt_to_nhwc_conv3d },
+    { PRT_OP_fused_conv, prt_to_nhwc_conv3d },
     { PRT_OP_conv, prt_to_nhwc_conv },
     { PRT_OP_fused_conv, prt_to_nhwc_conv },
-    { PRT_OP_conv_transpose, prt_to_nhwc_spread },
-    { PRT_OP_conv_transpose, prt_to_nhwc_transposed },
+    { PRT_OP_conv_transpose, prt_to_nhwc_depth_to_space_conv },
+    { PRT_OP_conv_transpose, prt_to_nhwc_conv_transpose },
     { PRT_OP_qlinear_conv, prt_to_nhwc_qconv },
     { PRT_OP_concat, apply_other },
     { PRT_OP_split, apply_other },
@@ -90,7 +90,7 @@ static const prt_rewrite rewrites[] = {
     { PRT_OP_reshape, apply_other },
     { PRT_OP_nhwc_shuffle, apply_other },
     { PRT_OP_transpose, apply_other },
-    /* element by element */
+    /* element-wise operators */
     { PRT_OP_add, apply_other },
     { PRT_OP_sub, apply_other },
     { PRT_OP_mul, apply_other },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* conv.c — convolutions with constant weights become NhwcConv, their weights laid out for it. */
+/* conv.c — converts convolutions with constant weights to NhwcConv: chooses the algorithm by a cost
+ * model and packs the weights for it. */
 #include "op/internal/fused.h"
 #include "op/internal/nhwc.h"
 #include "pass/layout/to_nhwc.h"
@@ -8,17 +9,19 @@
 #include "pass/pack/pack.h"
 
 enum {
-    LEAST_WINOGRAD = 16, /* channels and filters */
-    MANY_PIXELS = 400,   /* along an axis; of an output that large tiles are best for by far */
-    LEAST_PIXELS = 9,    /* of an output that any tiles are good for */
-    LEAST_FILTERS = 8,   /* of a group */
-    CLOSE = 4            /* within such a factor a border is near */
+    MIN_WINOGRAD = 16, /* least channels and filters for Winograd */
+    MANY_PIXELS = 400, /* output pixels along an axis from which large tiles are clearly best */
+    MIN_PIXELS = 9,    /* output pixels from which any Winograd tiles pay */
+    MIN_FILTERS = 8,   /* least filters of a group */
+    CLOSE = 4          /* a rule is close to its threshold within this factor */
 };
 
-/* Tiles that a matrix of weights takes as long to fetch, or to make, as it takes to multiply; the
- * share of plain products that pays for transforms; and how much less products there have to be by
- * the largest tiles, whose transforms take longer (all measured). */
-static const double WEIGHTS = 6.0, PAYS = 0.8, LARGEST = 1.08;
+/* Parameters of the cost model (measured). */
+static const double WEIGHTS =
+    6.0;                        /* tiles multiplied while a matrix of weights is fetched or made */
+static const double PAYS = 0.8; /* largest cost, relative to panels, at which transforms pay */
+static const double LARGEST =
+    1.08; /* cost factor of the largest tiles, whose transforms are slow */
 
 typedef struct conv {
     prt_nhwc_conv_attrs attrs;
@@ -26,8 +29,8 @@ typedef struct conv {
     prt_value *x, *w, *bias, *residual;
     const prt_type *y;
     int64_t pads[2 * PRT_MAX_SPATIAL], kernel[PRT_MAX_SPATIAL], strides[PRT_MAX_SPATIAL];
-    prt_pixel_blocking wide;
-    float *wider; /* room for the weights of a wide one */
+    prt_pixel_blocking blocking;
+    float *blocked_weights; /* scratch for the weights of a pixel-blocked convolution */
 } conv;
 
 bool prt_to_nhwc_window(const prt_value *x, const prt_tensor *w, const prt_window_spec *spec,
@@ -42,7 +45,8 @@ bool prt_to_nhwc_window(const prt_value *x, const prt_tensor *w, const prt_windo
         const bool whole = prt_i64s_at(spec->strides, i, 1) == 1;
         if (!prt_dim_is_number(in[i]) && !explicit && !whole)
             return false;
-        sizes[i] = prt_dim_is_number(in[i]) ? in[i] : INT32_MAX; /* padding does not ask */
+        /* The padding does not depend on an unknown size here. */
+        sizes[i] = prt_dim_is_number(in[i]) ? in[i] : INT32_MAX;
         kernel[i] = w->dims[i + 2];
     }
     prt_window_fill(NULL, spec, spatial, sizes, kernel, to);
@@ -53,7 +57,8 @@ bool prt_to_nhwc_window(const prt_value *x, const prt_tensor *w, const prt_windo
     return true;
 }
 
-/* Pixels of an output, at most MANY_PIXELS; what is not known is many. */
+/* Returns the output pixels along an axis, at most MANY_PIXELS, which also stands for an unknown
+ * number. */
 static int64_t pixels_along(const conv *v, uint32_t axis)
 {
     const int64_t pixels = v->y->dims[axis + 2];
@@ -65,8 +70,8 @@ static bool is_by_two(const prt_window *w)
     return w->rank == 2 && w->stride[0] == 2 && w->stride[1] == 2;
 }
 
-/* The share of an axis' taps that are in the image: panels skip those of padding where taps lie
- * apart and have some channels. */
+/* Returns the share of taps along an axis that lie inside the image. For dilated kernels with
+ * enough channels, panels skip taps in the padding. */
 static double share_inside(const conv *v, const prt_window *w, uint32_t axis)
 {
     const size_t out = (size_t)w->out[axis], kernel = (size_t)v->kernel[axis];
@@ -82,7 +87,7 @@ static double share_inside(const conv *v, const prt_window *w, uint32_t axis)
     return (double)inside / (double)(out * kernel);
 }
 
-/* Products of a channel with a filter that a form takes, and what takes as long. */
+/* Estimates the cost of an algorithm, in products of one channel with one filter. */
 static double cost_of(const conv *v, const prt_window *w, prt_nhwc_form form)
 {
     const size_t points = prt_nhwc_points(form), side = prt_nhwc_side(form);
@@ -108,21 +113,22 @@ static double cost_of(const conv *v, const prt_window *w, prt_nhwc_form form)
     return (is_by_two(w) ? 81.0 : matrices) * count + matrices * WEIGHTS;
 }
 
-/* Winograd's way that pays: large tiles save products, small ones weights, which come from memory
- * or are made by each run; those for kernels of 5 by 5 are made beforehand or not at all. */
+/* Returns the Winograd algorithm with the lowest cost, or panels if none pays. Large tiles need
+ * fewer products; small tiles need fewer weights, which are read from memory or transformed in each
+ * run. Weights for 5x5 kernels must be transformed ahead. */
 static prt_nhwc_form winograd_of(prt_pass *p, const conv *v, const prt_window *w)
 {
     static const prt_nhwc_form all[] = { PRT_NHWC_winograd, PRT_NHWC_winograd2, PRT_NHWC_winograd5,
         PRT_NHWC_winograd6, PRT_NHWC_winograd_line };
     const size_t least = v->form.channels < v->form.filters ? v->form.channels : v->form.filters;
     prt_nhwc_form best = PRT_NHWC_panels;
-    if (w->rank > 2 || least < LEAST_WINOGRAD || prt_conv_algorithm_bf16x3(p, &v->form))
+    if (w->rank > 2 || least < MIN_WINOGRAD || prt_conv_algorithm_bf16x3(p, &v->form))
         return best;
     double most = PAYS * cost_of(v, w, best);
     for (uint32_t i = 0; i < PRT_COUNT_OF(all); i++) {
         prt_nhwc_weights made = v->form;
         made.form = all[i];
-        if (!prt_nhwc_fits(&v->attrs, &made) || !prt_conv_algorithm_may(p, all[i]) ||
+        if (!prt_nhwc_fits(&v->attrs, &made) || !prt_conv_algorithm_allowed(p, all[i]) ||
             cost_of(v, w, all[i]) >= most ||
             (all[i] == PRT_NHWC_winograd5 && !prt_conv_algorithm_transform(p, made, false)))
             continue;
@@ -132,7 +138,8 @@ static prt_nhwc_form winograd_of(prt_pass *p, const conv *v, const prt_window *w
     return best;
 }
 
-/* Not so few channels or pixels that it must be panels, nor so many that it must be large tiles. */
+/* Returns whether neither panels nor large tiles are clearly best by the number of channels and
+ * pixels. */
 static bool is_close(const conv *v)
 {
     const prt_nhwc_weights *f = &v->form;
@@ -140,12 +147,13 @@ static bool is_close(const conv *v)
     if (v->y->rank > 4)
         return false;
     const int64_t pixels = pixels_along(v, 0) * (v->y->rank == 4 ? pixels_along(v, 1) : 1);
-    return least >= LEAST_WINOGRAD / CLOSE && pixels >= LEAST_PIXELS &&
-        (least < LEAST_WINOGRAD * CLOSE || pixels < MANY_PIXELS * CLOSE);
+    return least >= MIN_WINOGRAD / CLOSE && pixels >= MIN_PIXELS &&
+        (least < MIN_WINOGRAD * CLOSE || pixels < MANY_PIXELS * CLOSE);
 }
 
-/* Which way by rule, of those that the options allow; false for none. */
-static bool choose(prt_pass *p, conv *v, const prt_window *w)
+/* Chooses the algorithm by rule among those the options allow. Returns false if no algorithm
+ * suits. */
+static bool choose_algorithm(prt_pass *p, conv *v, const prt_window *w)
 {
     prt_nhwc_weights *f = &v->form;
     if (f->group > 1 && prt_nhwc_is_depthwise(f) && (w->rank < 3 || f->channels == 1)) {
@@ -153,18 +161,18 @@ static bool choose(prt_pass *p, conv *v, const prt_window *w)
         return true;
     }
     f->form = winograd_of(p, v, w);
-    return f->group == 1 || f->filters >= LEAST_FILTERS;
+    return f->group == 1 || f->filters >= MIN_FILTERS;
 }
 
-static void lay(const void *user, const float *from, float *to)
+static void pack_weights(const void *user, const float *from, float *to)
 {
     const conv *v = user;
-    if (v->wide.by > 1)
-        prt_pixel_blocking_lay(&v->wide, &v->form, from, v->wider);
-    prt_nhwc_weights_pack(&v->form, v->wide.by > 1 ? v->wider : from, to);
+    if (v->blocking.by > 1)
+        prt_pixel_blocking_pack(&v->blocking, &v->form, from, v->blocked_weights);
+    prt_nhwc_weights_pack(&v->form, v->blocking.by > 1 ? v->blocked_weights : from, to);
 }
 
-/* The constant W in its form; NULL when it is none or memory is short. */
+/* Packs the constant W for the algorithm; NULL: W is not constant, or no memory. */
 static prt_value *pack(prt_pass *p, prt_op *root, conv *v)
 {
     const prt_nhwc_weights *f = &v->form;
@@ -172,10 +180,11 @@ static prt_value *pack(prt_pass *p, prt_op *root, conv *v)
     size_t count;
     if (!prt_match_constant(root, 1, &w) || !prt_nhwc_weights_size(f, &count))
         return NULL;
-    if (v->wide.by > 1 &&
-        (v->wider = PRT_NEW_N(p->arena, float, f->filters * f->channels * f->taps)) == NULL)
+    if (v->blocking.by > 1 &&
+        (v->blocked_weights = PRT_NEW_N(p->arena, float, f->filters * f->channels * f->taps)) ==
+            NULL)
         return NULL;
-    return prt_pack_constant(p, root, 1, &w, count, lay, v);
+    return prt_pack_constant(p, root, 1, &w, count, pack_weights, v);
 }
 
 static bool is_f32(const prt_value *v)
@@ -183,7 +192,7 @@ static bool is_f32(const prt_value *v)
     return v == NULL || (prt_type_is_tensor(v->type) && v->type->dtype == PRT_DTYPE_f32);
 }
 
-/* Everything but the activation, from attributes of Conv. */
+/* Reads everything but the activation, from the attributes of Conv. */
 static bool match(prt_pass *p, conv *v, const prt_op *root, const prt_conv_attrs *a)
 {
     const prt_window_spec spec = PRT_WINDOW_SPEC(a);
@@ -217,12 +226,12 @@ static bool match(prt_pass *p, conv *v, const prt_op *root, const prt_conv_attrs
     PRT_ATTR_GIVE(v->attrs, nhwc_conv, pads, pads);
     PRT_ATTR_GIVE(v->attrs, nhwc_conv, strides, a->strides);
     PRT_ATTR_GIVE(v->attrs, nhwc_conv, dilations, a->dilations);
-    if (!choose(p, v, &window))
+    if (!choose_algorithm(p, v, &window))
         return false;
-    v->wide = prt_pixel_blocking_of(&v->form, v->y, &window, v->residual != NULL);
+    v->blocking = prt_pixel_blocking_of(&v->form, v->y, &window, v->residual != NULL);
     memcpy(v->strides, window.stride, sizeof(v->strides));
-    if (v->wide.by > 1) {
-        prt_pixel_blocking_apply(&v->wide, &window, &v->form, v->kernel, v->strides, v->pads);
+    if (v->blocking.by > 1) {
+        prt_pixel_blocking_apply(&v->blocking, &window, &v->form, v->kernel, v->strides, v->pads);
         v->attrs.strides = strides;
     }
     PRT_ATTR_GIVE(v->attrs, nhwc_conv, form, prt_str_of(prt_nhwc_form_name(v->form.form)));
@@ -231,16 +240,17 @@ static bool match(prt_pass *p, conv *v, const prt_op *root, const prt_conv_attrs
     return true;
 }
 
-/* Images of few channels are laid out by the convolution. */
-static bool takes_images(const conv *v)
+/* Returns whether the convolution converts its input itself, which suits images of few channels. */
+static bool reads_nchw(const conv *v)
 {
     const prt_i64s *d = &v->attrs.dilations;
-    return v->form.channels <= PRT_TURN_IMAGE && v->form.form == PRT_NHWC_panels &&
+    return v->form.channels <= PRT_TO_NHWC_IMAGE_CHANNELS && v->form.form == PRT_NHWC_panels &&
         v->form.group == 1 && v->x->type->rank < 5 && prt_to_nhwc_source(v->x) == NULL &&
         (d->count == 0 || d->data[d->count - 1] == 1);
 }
 
-/* Of the products that Strassen's algorithm may compute, 1x1 convolutions of one group. */
+/* Returns whether filters of a 1x1 convolution of one group, which Strassen's algorithm may
+ * compute, are equal or zero. */
 static bool filters_repeat(const prt_pass *p, const prt_op *root, const conv *v)
 {
     prt_tensor w;
@@ -252,13 +262,13 @@ static bool filters_repeat(const prt_pass *p, const prt_op *root, const conv *v)
         .n = v->form.filters,
         .row = 1,
         .column = v->form.channels };
-    return v->wide.by <= 1 && prt_pack_columns_repeat(p, &m);
+    return v->blocking.by <= 1 && prt_pack_columns_repeat(p, &m);
 }
 
-static bool put(prt_pass *p, prt_build *b, prt_op *root, conv *v)
+static bool replace(prt_pass *p, prt_build *b, prt_op *root, conv *v)
 {
-    const bool wide = v->wide.by > 1;
-    if (v->form.channels > PRT_TURN_IMAGE && !wide)
+    const bool blocking = v->blocking.by > 1;
+    if (v->form.channels > PRT_TO_NHWC_IMAGE_CHANNELS && !blocking)
         v->form.form = prt_conv_algorithm_of_conv(p, root, &v->attrs, &v->form, is_close(v));
     v->attrs.form = prt_str_of(prt_nhwc_form_name(v->form.form));
     v->form.transformed = v->strides[0] == 1 && prt_conv_algorithm_transform(p, v->form, true);
@@ -266,7 +276,7 @@ static bool put(prt_pass *p, prt_build *b, prt_op *root, conv *v)
         PRT_ATTR_GIVE(v->attrs, nhwc_conv, transformed, 1);
     if (filters_repeat(p, root, v))
         PRT_ATTR_GIVE(v->attrs, nhwc_conv, in_order, 1);
-    const bool images = takes_images(v);
+    const bool images = reads_nchw(v);
     prt_value *in[4] = { v->x, pack(p, root, v), v->bias, v->residual };
     if (in[1] == NULL)
         return false;
@@ -276,13 +286,14 @@ static bool put(prt_pass *p, prt_build *b, prt_op *root, conv *v)
         in[0] = prt_to_nhwc_last(b, v->x);
     if (v->residual != NULL)
         in[3] = prt_to_nhwc_last(b, v->residual);
-    if (wide) {
-        in[2] = prt_pixel_blocking_bias(b, &v->wide, v->bias);
-        in[3] = v->residual != NULL ? prt_pixel_blocking_joined(b, &v->wide, v->y, in[3]) : NULL;
+    if (blocking) {
+        in[2] = prt_pixel_blocking_bias(b, &v->blocking, v->bias);
+        in[3] = v->residual != NULL ? prt_pixel_blocking_join(b, &v->blocking, v->y, in[3]) : NULL;
     }
     const uint32_t n = v->residual != NULL ? 4 : v->bias != NULL ? 3 : 2;
     prt_value *y = prt_build_op(b, PRT_OP_nhwc_conv, &v->attrs, n, in);
-    prt_to_nhwc_replace(b, root, 0, wide ? prt_pixel_blocking_apart(b, &v->wide, v->y, y) : y);
+    prt_to_nhwc_replace(b, root, 0,
+        blocking ? prt_pixel_blocking_split(b, &v->blocking, v->y, y) : y);
     return true;
 }
 
@@ -290,7 +301,7 @@ bool prt_to_nhwc_conv(prt_pass *p, prt_build *b, prt_op *root)
 {
     conv v = { .residual = NULL };
     if (prt_op_is(root, PRT_OP_conv))
-        return match(p, &v, root, root->attrs) && put(p, b, root, &v);
+        return match(p, &v, root, root->attrs) && replace(p, b, root, &v);
     const prt_fused_conv_attrs *f = root->attrs;
     const prt_conv_attrs a = prt_fused_conv_of(f);
     v.residual = prt_op_input(root, 3);
@@ -299,5 +310,5 @@ bool prt_to_nhwc_conv(prt_pass *p, prt_build *b, prt_op *root)
     PRT_ATTR_GIVE(v.attrs, nhwc_conv, activation, f->activation);
     PRT_ATTR_GIVE(v.attrs, nhwc_conv, alpha, f->alpha);
     PRT_ATTR_GIVE(v.attrs, nhwc_conv, beta, f->beta);
-    return put(p, b, root, &v);
+    return replace(p, b, root, &v);
 }

@@ -1,49 +1,50 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conv3d.c — convolutions of volumes become those of images, planes being more images: what a
- * plane of the output reads of the planes around it are channels of one image. So they get what
- * images have: Winograd's algorithm, and kernels for few channels.
+ * conv3d.c — converts 3-D convolutions to 2-D convolutions: planes become images of the batch, and
+ * the input planes that an output plane reads become channels of one image. So they can use
+ * Winograd's algorithm and the kernels for few channels.
  */
 #include "op/internal/fused.h"
 #include "pass/layout/to_nhwc.h"
 
 enum {
-    SPACE = 3,
+    SPATIAL = 3,
     RANK = 5,
-    DEPTH = 1,           /* axis of it once channels or planes have come to their place */
-    FEW = 8,             /* channels, of which rows of taps are short */
-    LEAST_DEPTH = 16,    /* channels and filters that gain by large tiles, */
-    LEAST_PIXELS = 100,  /* and pixels of a plane */
-    MOST_PLANES = 16,    /* of a kernel */
-    MOST_BYTES = 1 << 26 /* of planes beside each other */
+    DEPTH = 1,          /* depth axis after the channels or planes have moved */
+    FEW_CHANNELS = 8,   /* below this many channels, rows of taps are short */
+    MIN_CHANNELS = 16,  /* least channels and filters for large tiles */
+    MIN_PIXELS = 100,   /* least pixels of a plane for large tiles */
+    MAX_PLANES = 16,    /* largest kernel depth */
+    MAX_BYTES = 1 << 26 /* largest size of the concatenated planes, in bytes */
 };
 
 typedef struct volume {
     prt_value *x, *bias, *residual;
     prt_tensor w;
-    prt_fused_conv_attrs attrs; /* of the convolution of images, but for its lists */
+    prt_fused_conv_attrs attrs; /* attributes of the 2-D convolution, without its lists */
     const prt_type *y;
-    int64_t in[SPACE], kernel[SPACE], pads[2 * SPACE], stride[SPACE], dilation[SPACE];
-    int64_t channels; /* of x */
+    int64_t in[SPATIAL], kernel[SPATIAL], pads[2 * SPATIAL], stride[SPATIAL], dilation[SPATIAL];
+    int64_t channels; /* channels of x */
 } volume;
 
-/* Whether it pays. */
-static bool suits(const volume *v)
+/* Returns whether the conversion pays. */
+static bool pays(const volume *v)
 {
     const int64_t filters = v->w.dims[0], pixels = v->in[1] * v->in[2];
     const int64_t batch = prt_dim_is_number(v->y->dims[0]) ? v->y->dims[0] : 1;
     const bool square = v->kernel[1] == v->kernel[2] && (v->kernel[1] == 3 || v->kernel[1] == 5) &&
         v->stride[1] == 1 && v->stride[2] == 1;
-    if (v->attrs.group > 1) /* each by itself: windows know volumes, but are slower there */
+    /* Depthwise 3-D convolutions have kernels, but these are slower where the depth is 1. */
+    if (v->attrs.group > 1)
         return v->kernel[0] == 1;
-    const double beside = (double)batch * (double)v->y->dims[2] * (double)pixels *
+    const double bytes = (double)batch * (double)v->y->dims[2] * (double)pixels *
         (double)(v->kernel[0] * v->channels) * (double)sizeof(float);
-    if (v->kernel[0] > 1 && beside > MOST_BYTES)
+    if (v->kernel[0] > 1 && bytes > MAX_BYTES)
         return false;
-    if (v->channels < FEW && v->kernel[1] * v->kernel[2] > 1)
+    if (v->channels < FEW_CHANNELS && v->kernel[1] * v->kernel[2] > 1)
         return true;
-    return square && v->channels * v->kernel[0] >= LEAST_DEPTH && filters >= LEAST_DEPTH &&
-        pixels >= LEAST_PIXELS;
+    return square && v->channels * v->kernel[0] >= MIN_CHANNELS && filters >= MIN_CHANNELS &&
+        pixels >= MIN_PIXELS;
 }
 
 static bool match(volume *v, const prt_op *root, const prt_conv_attrs *a)
@@ -57,24 +58,24 @@ static bool match(volume *v, const prt_op *root, const prt_conv_attrs *a)
         !prt_match_constant(root, 1, &v->w) || v->w.dtype != PRT_DTYPE_f32 || v->w.rank != RANK ||
         prt_tensor_count(&v->w) == 0 || a->group < 1 ||
         !prt_to_nhwc_window(v->x, &v->w, &spec, &window, v->kernel, v->pads) ||
-        v->kernel[0] > MOST_PLANES)
+        v->kernel[0] > MAX_PLANES)
         return false;
     v->channels = v->x->type->dims[1];
     if (a->group > 1 && (a->group != v->channels || v->w.dims[0] != v->channels))
         return false;
-    for (uint32_t i = 0; i < SPACE; i++) {
+    for (uint32_t i = 0; i < SPATIAL; i++) {
         v->in[i] = v->x->type->dims[i + 2];
         v->stride[i] = window.stride[i];
         v->dilation[i] = window.dilation[i];
-        if (v->pads[i] < 0 || v->pads[SPACE + i] < 0 || v->pads[i] > INT16_MAX ||
-            v->pads[SPACE + i] > INT16_MAX)
+        if (v->pads[i] < 0 || v->pads[SPATIAL + i] < 0 || v->pads[i] > INT16_MAX ||
+            v->pads[SPATIAL + i] > INT16_MAX)
             return false;
     }
     PRT_ATTR_GIVE(v->attrs, fused_conv, group, a->group);
-    return suits(v);
+    return pays(v);
 }
 
-/* As [filters, planes * channels, taps]. */
+/* Returns the weights as [filters, planes * channels, taps]. */
 static prt_value *weights_of(prt_pass *p, prt_build *b, const volume *v)
 {
     const size_t filters = (size_t)v->w.dims[0], channels = (size_t)v->w.dims[1];
@@ -90,29 +91,29 @@ static prt_value *weights_of(prt_pass *p, prt_build *b, const volume *v)
     return w != NULL ? prt_build_tensor(b, PRT_DTYPE_f32, 4, dims, w) : NULL;
 }
 
-/* With its padding along the depth, which is axis DEPTH. */
+/* Pads x along the depth, which is axis DEPTH. */
 static prt_value *padded(prt_build *b, const volume *v, prt_value *x)
 {
     int64_t pads[2 * RANK] = { 0 };
     pads[DEPTH] = v->pads[0];
-    pads[RANK + DEPTH] = v->pads[SPACE];
+    pads[RANK + DEPTH] = v->pads[SPATIAL];
     prt_value *in[2] = { x, prt_build_i64s(b, 2 * RANK, pads) };
-    return v->pads[0] != 0 || v->pads[SPACE] != 0 ? prt_build_op(b, PRT_OP_pad, NULL, 2, in) : x;
+    return v->pads[0] != 0 || v->pads[SPATIAL] != 0 ? prt_build_op(b, PRT_OP_pad, NULL, 2, in) : x;
 }
 
-/* The planes that plane `k` of the kernel sees. */
-static prt_value *seen(prt_build *b, const volume *v, prt_value *x, int64_t k)
+/* Returns the input planes that plane `k` of the kernel reads. */
+static prt_value *planes_of_tap(prt_build *b, const volume *v, prt_value *x, int64_t k)
 {
     const int64_t first = k * v->dilation[0], along = DEPTH, step = v->stride[0];
     const int64_t end = first + (v->y->dims[2] - 1) * step + 1;
-    if (v->kernel[0] == 1 && step == 1 && end == v->in[0] + v->pads[0] + v->pads[SPACE])
+    if (v->kernel[0] == 1 && step == 1 && end == v->in[0] + v->pads[0] + v->pads[SPATIAL])
         return x;
     prt_value *in[5] = { x, prt_build_i64s(b, 1, &first), prt_build_i64s(b, 1, &end),
         prt_build_i64s(b, 1, &along), prt_build_i64s(b, 1, &step) };
     return prt_build_op(b, PRT_OP_slice, NULL, 5, in);
 }
 
-/* A volume with channels last as images with channels first. */
+/* Converts a volume with channels last to images with channels first. */
 static prt_value *images_of(prt_build *b, prt_value *x, int64_t channels, const int64_t *size)
 {
     static const int64_t first[4] = { 0, 3, 1, 2 };
@@ -124,7 +125,7 @@ static prt_value *convolved(prt_pass *p, prt_build *b, const volume *v, prt_valu
     prt_value *residual)
 {
     prt_fused_conv_attrs attrs = v->attrs;
-    const int64_t pads[4] = { v->pads[1], v->pads[2], v->pads[SPACE + 1], v->pads[SPACE + 2] };
+    const int64_t pads[4] = { v->pads[1], v->pads[2], v->pads[SPATIAL + 1], v->pads[SPATIAL + 2] };
     const prt_i64s edges = { pads, 4 }, strides = { v->stride + 1, 2 };
     const prt_i64s dilations = { v->dilation + 1, 2 };
     PRT_ATTR_GIVE(attrs, fused_conv, pads, edges);
@@ -140,18 +141,19 @@ static prt_value *convolved(prt_pass *p, prt_build *b, const volume *v, prt_valu
         in);
 }
 
-/* Planes beside each other as channels. Few of them come first, as of images. */
-static prt_value *joined(prt_pass *p, prt_build *b, const volume *v, prt_value *residual)
+/* Concatenates the planes of the kernel as channels and convolves them. Few channels come first, as
+ * in images. */
+static prt_value *concat_planes(prt_pass *p, prt_build *b, const volume *v, prt_value *residual)
 {
     static const int64_t planes_first[RANK] = { 0, 2, 1, 3, 4 };
-    const bool few = v->channels == 1 || v->kernel[0] * v->channels <= PRT_TURN_IMAGE;
+    const bool few = v->channels == 1 || v->kernel[0] * v->channels <= PRT_TO_NHWC_IMAGE_CHANNELS;
     const int64_t planes[4] = { -1, v->channels, v->in[1], v->in[2] };
     prt_value *x =
         few ? prt_match_transposed(b, v->x, RANK, planes_first) : prt_to_nhwc_last(b, v->x);
-    prt_value *part[MOST_PLANES];
+    prt_value *part[MAX_PLANES];
     x = x != NULL ? padded(b, v, x) : NULL;
     for (int64_t k = 0; k < v->kernel[0]; k++) {
-        part[k] = x != NULL ? seen(b, v, x, k) : NULL;
+        part[k] = x != NULL ? planes_of_tap(b, v, x, k) : NULL;
         part[k] = few ? prt_match_shaped(b, part[k], 4, planes) : part[k];
         if (part[k] == NULL)
             return NULL;
@@ -165,7 +167,7 @@ static prt_value *joined(prt_pass *p, prt_build *b, const volume *v, prt_value *
     return x != NULL ? convolved(p, b, v, x, residual) : NULL;
 }
 
-bool prt_to_nhwc_volume(prt_pass *p, prt_build *b, prt_op *root)
+bool prt_to_nhwc_conv3d(prt_pass *p, prt_build *b, prt_op *root)
 {
     volume v = { .attrs = PRT_ATTRS_OF(fused_conv) };
     prt_value *residual = NULL;
@@ -187,7 +189,7 @@ bool prt_to_nhwc_volume(prt_pass *p, prt_build *b, prt_op *root)
         return false;
     if (v.residual != NULL)
         residual = images_of(b, prt_to_nhwc_last(b, v.residual), d[1], d + 3);
-    prt_value *y = joined(p, b, &v, residual);
+    prt_value *y = concat_planes(p, b, &v, residual);
     y = y != NULL ? prt_match_shaped(b, prt_to_nhwc_last(b, y), RANK, dims) : NULL;
     prt_to_nhwc_replace(b, root, 0, y);
     return true;

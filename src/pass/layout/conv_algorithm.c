@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* conv_algorithm.c — the choices between forms of convolutions, made ready for timing. */
+/* conv_algorithm.c — choices between algorithms of convolutions, as candidates that an autotuner
+ * can time. */
 #include "pass/layout/conv_algorithm.h"
 
 #include <stdio.h>
 
 #include "pass/engine/candidates.h"
 
-/* A type whose sizes are numbers; an unknown number of images counts as one. */
-static bool take_type(const prt_value *v, prt_tensor *to)
+/* Reads a type whose dims are numbers; an unknown batch counts as one. */
+static bool read_type(const prt_value *v, prt_tensor *to)
 {
     *to = (prt_tensor){ .kind = PRT_VALUE_ABSENT };
     if (v == NULL)
@@ -25,8 +26,8 @@ static bool take_type(const prt_value *v, prt_tensor *to)
     return prt_tensor_init(to, v->type->dtype, (uint32_t)v->type->rank, dims, NULL);
 }
 
-/* Channels from second to last. */
-static void turn(prt_tensor *t)
+/* Moves the channels from the second to the last dim. */
+static void channels_to_last(prt_tensor *t)
 {
     if (t->kind == PRT_VALUE_ABSENT)
         return;
@@ -36,55 +37,57 @@ static void turn(prt_tensor *t)
     t->dims[t->rank - 1] = channels;
 }
 
-/* Text appended to the key; one that is full stays so. */
-static void put(prt_candidates *c, const char *text)
+/* Appends text to the key; text beyond its size is cut off. */
+static void append(prt_candidates *c, const char *text)
 {
     const size_t used = strlen(c->key);
     (void)snprintf(c->key + used, sizeof(c->key) - used, "%s", text);
 }
 
-static void put_numbers(prt_candidates *c, const char *before, uint32_t n, const int64_t *numbers)
+static void append_numbers(prt_candidates *c, const char *before, uint32_t n,
+    const int64_t *numbers)
 {
     char text[32];
-    put(c, before);
+    append(c, before);
     for (uint32_t i = 0; i < n; i++) {
         (void)snprintf(text, sizeof(text), i != 0 ? "x%lld" : "%lld", (long long)numbers[i]);
-        put(c, text);
+        append(c, text);
     }
 }
 
-static void put_list(prt_candidates *c, const char *before, const prt_i64s *list)
+static void append_list(prt_candidates *c, const char *before, const prt_i64s *list)
 {
     if (list->count != 0)
-        put_numbers(c, before, list->count, list->data);
+        append_numbers(c, before, list->count, list->data);
 }
 
-/* What a convolution is, but for its form. */
-static void put_conv(prt_candidates *c, const prt_nhwc_conv_attrs *a, const prt_candidate_step *s)
+/* Appends all parameters of a convolution except its algorithm. */
+static void append_conv(prt_candidates *c, const prt_nhwc_conv_attrs *a,
+    const prt_candidate_step *s)
 {
     const int64_t sizes[3] = { a->group, a->channels, a->filters };
     char text[64];
-    put_numbers(c, ":", 3, sizes);
-    put_list(c, ":k", &a->kernel_shape);
-    put_list(c, ":s", &a->strides);
-    put_list(c, ":p", &a->pads);
-    put_list(c, ":d", &a->dilations);
+    append_numbers(c, ":", 3, sizes);
+    append_list(c, ":k", &a->kernel_shape);
+    append_list(c, ":s", &a->strides);
+    append_list(c, ":p", &a->pads);
+    append_list(c, ":d", &a->dilations);
     const prt_str act = a->activation.size != 0 ? a->activation : PRT_STR("-");
     const bool bias = s->n_in > 2 && s->in[2].kind != PRT_VALUE_ABSENT;
     const bool residual = s->n_in > 3 && s->in[3].kind != PRT_VALUE_ABSENT;
     (void)snprintf(text, sizeof(text), ":%.*s%s%s", act.size < 40 ? (int)act.size : 40, act.data,
         bias ? ":b" : "", residual ? ":r" : "");
-    put(c, text);
+    append(c, text);
 }
 
-static uint32_t ask(const prt_pass *p, const prt_candidates *c)
+static uint32_t ask_chooser(const prt_pass *p, const prt_candidates *c)
 {
     const uint32_t way = p->chooser->choose(p->chooser->user, c);
     PRT_ASSERT(way < c->n_candidates);
     return way;
 }
 
-bool prt_conv_algorithm_may(const prt_pass *p, prt_nhwc_form form)
+bool prt_conv_algorithm_allowed(const prt_pass *p, prt_nhwc_form form)
 {
     const char *most = prt_pass_text(p, "winograd");
     const bool largest = strcmp(most, "largest") == 0;
@@ -121,17 +124,17 @@ bool prt_conv_algorithm_transform(prt_pass *p, prt_nhwc_weights w, bool take)
     return true;
 }
 
-static bool take_inputs(const prt_op *op, prt_candidate_step *s)
+static bool read_inputs(const prt_op *op, prt_candidate_step *s)
 {
     for (uint32_t i = 0; i < 4; i++) {
         if (i == 1)
             continue;
-        if (!take_type(prt_op_input(op, i), &s->in[i]))
+        if (!read_type(prt_op_input(op, i), &s->in[i]))
             return false;
         if (s->in[i].kind != PRT_VALUE_ABSENT)
             s->n_in = i + 1;
         if (i != 2)
-            turn(&s->in[i]);
+            channels_to_last(&s->in[i]);
     }
     return true;
 }
@@ -142,18 +145,18 @@ prt_nhwc_form prt_conv_algorithm_of_conv(prt_pass *p, const prt_op *op,
     static const prt_nhwc_form all[] = { PRT_NHWC_panels, PRT_NHWC_winograd, PRT_NHWC_winograd2,
         PRT_NHWC_winograd5, PRT_NHWC_winograd6, PRT_NHWC_winograd_line };
     prt_nhwc_form forms[PRT_CANDIDATES_MAX];
-    prt_nhwc_conv_attrs of_way[PRT_CANDIDATES_MAX];
+    prt_nhwc_conv_attrs attrs_of_candidate[PRT_CANDIDATES_MAX];
     prt_candidate_step common = { .op = PRT_OP_nhwc_conv, .n_in = 2 };
     prt_tensor y;
-    if (p->chooser == NULL || prt_conv_algorithm_bf16x3(p, weights) || !take_inputs(op, &common) ||
-        !take_type(&op->out[0], &y) || prt_tensor_count(&y) == 0)
+    if (p->chooser == NULL || prt_conv_algorithm_bf16x3(p, weights) || !read_inputs(op, &common) ||
+        !read_type(&op->out[0], &y) || prt_tensor_count(&y) == 0)
         return weights->form;
     prt_candidates c = { .key = "conv",
         .label = prt_str_of(prt_op_label(op)),
         .close = close,
         .work = (double)prt_tensor_count(&y) * (double)(weights->taps * weights->channels) };
-    put_numbers(&c, ":", 4, common.in[0].dims);
-    put_conv(&c, attrs, &common);
+    append_numbers(&c, ":", 4, common.in[0].dims);
+    append_conv(&c, attrs, &common);
     for (uint32_t k = 0; k < PRT_COUNT_OF(all); k++) {
         const uint32_t i = c.n_candidates;
         prt_nhwc_weights w = *weights;
@@ -161,18 +164,18 @@ prt_nhwc_form prt_conv_algorithm_of_conv(prt_pass *p, const prt_op *op,
         w.form = all[k];
         w.transformed =
             prt_i64s_are(attrs->strides, 1) && prt_conv_algorithm_transform(p, w, false);
-        if (!prt_conv_algorithm_may(p, all[k]) || !prt_nhwc_fits(attrs, &w) ||
+        if (!prt_conv_algorithm_allowed(p, all[k]) || !prt_nhwc_fits(attrs, &w) ||
             (all[k] == PRT_NHWC_winograd5 && !w.transformed))
             continue;
         prt_candidate_step *step = &c.ways[i].steps[0];
         forms[i] = all[k];
-        of_way[i] = *attrs;
-        of_way[i].transformed = w.transformed;
-        of_way[i].form = prt_str_of(prt_nhwc_form_name(forms[i]));
+        attrs_of_candidate[i] = *attrs;
+        attrs_of_candidate[i].transformed = w.transformed;
+        attrs_of_candidate[i].form = prt_str_of(prt_nhwc_form_name(forms[i]));
         if (!prt_nhwc_weights_size(&w, &count))
             return weights->form;
         *step = common;
-        step->attrs = &of_way[i];
+        step->attrs = &attrs_of_candidate[i];
         const int64_t dim = (int64_t)count;
         (void)prt_tensor_init(&step->in[1], PRT_DTYPE_f32, 1, &dim, NULL);
         c.ways[i].name = prt_nhwc_form_name(forms[i]);
@@ -181,17 +184,17 @@ prt_nhwc_form prt_conv_algorithm_of_conv(prt_pass *p, const prt_op *op,
             c.rule = i;
         c.n_candidates++;
     }
-    return c.n_candidates > 1 ? forms[ask(p, &c)] : weights->form;
+    return c.n_candidates > 1 ? forms[ask_chooser(p, &c)] : weights->form;
 }
 
-/* An NhwcConv as a step. */
-static bool take_part(const prt_op *op, prt_candidate_step *s)
+/* Reads an NhwcConv as a step of a candidate. */
+static bool read_step(const prt_op *op, prt_candidate_step *s)
 {
     *s = (prt_candidate_step){ .op = op->def->id, .attrs = op->attrs, .n_in = op->n_in };
     if (op->n_in > PRT_WAY_INPUTS)
         return false;
     for (uint32_t i = 0; i < op->n_in; i++)
-        if (!take_type(prt_op_input(op, i), &s->in[i]))
+        if (!read_type(prt_op_input(op, i), &s->in[i]))
             return false;
     return true;
 }
@@ -215,12 +218,12 @@ bool prt_conv_algorithm_of_separable(const prt_pass *p, const prt_op *const part
         prt_tensor y;
         if (parts[i] == NULL)
             continue;
-        if (!take_part(parts[i], step) || !take_type(&parts[i]->out[0], &y))
+        if (!read_step(parts[i], step) || !read_type(&parts[i]->out[0], &y))
             return rule;
         const prt_nhwc_conv_attrs *a = parts[i]->attrs;
         if (apart->n_steps++ == 0)
-            put_numbers(&c, ":", 4, step->in[0].dims);
-        put_conv(&c, a, step);
+            append_numbers(&c, ":", 4, step->in[0].dims);
+        append_conv(&c, a, step);
         c.work += (double)prt_tensor_count(&y) * (double)a->channels *
             (double)prt_dims_product(a->kernel_shape.data, 0, a->kernel_shape.count);
     }
@@ -228,7 +231,7 @@ bool prt_conv_algorithm_of_separable(const prt_pass *p, const prt_op *const part
     fused->n_steps = 1;
     *whole = (prt_candidate_step){ .op = PRT_OP_nhwc_separable, .attrs = attrs, .n_in = n_in };
     for (uint32_t i = 0; i < n_in; i++)
-        if (!take_type(in[i], &whole->in[i]))
+        if (!read_type(in[i], &whole->in[i]))
             return rule;
-    return ask(p, &c) == 1;
+    return ask_chooser(p, &c) == 1;
 }

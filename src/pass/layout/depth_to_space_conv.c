@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* depth_to_space_conv.c — ConvTranspose whose kernel is its stride, or of one pixel, becomes
- * NhwcSpread. */
+/* depth_to_space_conv.c — converts a ConvTranspose whose kernel equals its stride, or whose input
+ * has a single pixel, to NhwcSpread. */
 #include "op/internal/nhwc.h"
 #include "pass/layout/to_nhwc.h"
 #include "pass/pack/pack.h"
 
-/* Nothing but the stride, which is the kernel or does not matter. */
-static bool is_spread(const prt_op *root, const prt_tensor *w, const prt_value *x)
+/* Returns whether the ConvTranspose has one group, no padding and no dilation, and its stride
+ * equals the kernel (or the input has size 1 along the axis). */
+static bool kernel_is_stride(const prt_op *root, const prt_tensor *w, const prt_value *x)
 {
     const prt_conv_transpose_attrs *a = root->attrs;
     if (a->group != 1 || a->output_shape.count != 0 || w->rank != 4 || w->dtype != PRT_DTYPE_f32 ||
@@ -28,25 +29,25 @@ static bool is_spread(const prt_op *root, const prt_tensor *w, const prt_value *
     return true;
 }
 
-/* From [channels, filters, rows, columns]. */
-static void lay(const void *user, const float *from, float *to)
+/* Packs weights [channels, filters, rows, columns]. */
+static void pack_weights(const void *user, const float *from, float *to)
 {
     const prt_tensor *w = user;
     const size_t channels = (size_t)w->dims[0], filters = (size_t)w->dims[1];
-    const size_t high = (size_t)w->dims[2], wide = (size_t)w->dims[3], columns = wide * filters;
+    const size_t rows = (size_t)w->dims[2], width = (size_t)w->dims[3], columns = width * filters;
     const size_t step = channels * prt_nhwc_panels_width(columns);
     for (size_t c = 0; c < channels; c++)
         for (size_t f = 0; f < filters; f++)
-            for (size_t t = 0; t < high * wide; t++)
-                to[t / wide * step +
-                    prt_nhwc_panel_at(columns, channels, c, t % wide * filters + f)] = *from++;
+            for (size_t t = 0; t < rows * width; t++)
+                to[t / width * step +
+                    prt_nhwc_panel_at(columns, channels, c, t % width * filters + f)] = *from++;
 }
 
-bool prt_to_nhwc_spread(prt_pass *p, prt_build *b, prt_op *root)
+bool prt_to_nhwc_depth_to_space_conv(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_tensor w;
     prt_value *x = prt_op_input(root, 0);
-    if (!prt_match_constant(root, 1, &w) || !is_spread(root, &w, x))
+    if (!prt_match_constant(root, 1, &w) || !kernel_is_stride(root, &w, x))
         return false;
     prt_nhwc_spread_attrs attrs = PRT_ATTRS_OF(nhwc_spread);
     const int64_t sizes[2] = { w.dims[2], w.dims[3] };
@@ -56,7 +57,7 @@ bool prt_to_nhwc_spread(prt_pass *p, prt_build *b, prt_op *root)
     size_t count;
     if (!prt_nhwc_spread_size(&attrs, (size_t)w.dims[0], &count))
         return false;
-    prt_value *in[3] = { NULL, prt_pack_constant(p, root, 1, &w, count, lay, &w),
+    prt_value *in[3] = { NULL, prt_pack_constant(p, root, 1, &w, count, pack_weights, &w),
         prt_op_input(root, 2) };
     if (in[1] == NULL)
         return false;

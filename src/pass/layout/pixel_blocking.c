@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* pixel_blocking.c — see wide.h. */
+/* pixel_blocking.c — cost model and edits of pixel blocking; see pixel_blocking.h. */
 #include "pass/layout/pixel_blocking.h"
 
 #include "pass/layout/to_nhwc.h"
 
 enum { LANES = 16 };
-static const double GAIN = 0.8; /* it has to stay below this share of the time */
+static const double GAIN = 0.8; /* largest cost, relative to no blocking, at which blocking pays */
 
-/* Products that a row costs, in lanes, if `by` pixels are worked on at once; `rows` of taps make
- * one of y. A result with too many pixels is copied. */
+/* Estimates the cost of an output row, in products of lanes, if `by` pixels are computed at once.
+ * `rows` is the number of kernel rows over all channels. A result with too many pixels is
+ * copied. */
 static double cost(const prt_pixel_blocking *v, int64_t filters, double rows, int64_t by)
 {
     const int64_t lanes = (by * filters + LANES - 1) / LANES * LANES;
@@ -41,11 +42,11 @@ prt_pixel_blocking prt_pixel_blocking_of(const prt_nhwc_weights *form, const prt
         return v;
     v.pixels = y->dims[y->rank - 1];
     const double rows = (double)form->channels * (double)(form->taps / (size_t)v.taps);
-    const double alone = cost(&v, filters, rows, 1);
-    double least = alone;
+    const double unblocked = cost(&v, filters, rows, 1);
+    double least = unblocked;
     for (int64_t by = 2; by <= LANES / filters && by <= v.pixels; by++) {
         const double now = cost(&v, filters, rows, by);
-        if (now < least && now < alone * GAIN && (!exact || v.pixels % by == 0)) {
+        if (now < least && now < unblocked * GAIN && (!exact || v.pixels % by == 0)) {
             least = now;
             v.by = by;
         }
@@ -59,24 +60,25 @@ void prt_pixel_blocking_apply(const prt_pixel_blocking *v, const prt_window *w,
 {
     const uint32_t last = w->rank - 1;
     const int64_t more = (v->by - 1) * v->step;
-    const int64_t over = (v->tiles * v->by - v->pixels) * v->step;
+    const int64_t extra = (v->tiles * v->by - v->pixels) * v->step;
     form->taps = form->taps / (size_t)v->taps * (size_t)(v->taps + more);
     form->filters *= (size_t)v->by;
     kernel[last] += more;
     strides[last] *= v->by;
-    pads[w->rank + last] += over; /* what was left over at the end of a row is left over still */
+    /* Input pixels that were unused at the end of a row stay unused. */
+    pads[w->rank + last] += extra;
 }
 
-void prt_pixel_blocking_lay(const prt_pixel_blocking *v, const prt_nhwc_weights *form,
+void prt_pixel_blocking_pack(const prt_pixel_blocking *v, const prt_nhwc_weights *form,
     const float *from, float *to)
 {
-    const size_t wide = (size_t)(v->taps + (v->by - 1) * v->step), taps = (size_t)v->taps;
+    const size_t width = (size_t)(v->taps + (v->by - 1) * v->step), taps = (size_t)v->taps;
     const size_t filters = form->filters / (size_t)v->by;
-    const size_t rows = form->channels * (form->taps / wide);
-    memset(to, 0, form->filters * rows * wide * sizeof(float));
+    const size_t rows = form->channels * (form->taps / width);
+    memset(to, 0, form->filters * rows * width * sizeof(float));
     for (size_t i = 0; i < form->filters; i++)
         for (size_t r = 0; r < rows; r++)
-            memcpy(to + (i * rows + r) * wide + i / filters * (size_t)v->step,
+            memcpy(to + (i * rows + r) * width + i / filters * (size_t)v->step,
                 from + (i % filters * rows + r) * taps, taps * sizeof(float));
 }
 
@@ -86,7 +88,7 @@ prt_value *prt_pixel_blocking_bias(prt_build *b, const prt_pixel_blocking *v, pr
                         : NULL;
 }
 
-/* Dims of y, channels last, with rows of `row` pixels of `channels`. */
+/* Reshapes x to the dims of y with channels last, with rows of `row` pixels and `channels`. */
 static prt_value *shaped(prt_build *b, const prt_type *y, int64_t row, int64_t channels,
     prt_value *x)
 {
@@ -99,13 +101,13 @@ static prt_value *shaped(prt_build *b, const prt_type *y, int64_t row, int64_t c
     return prt_to_nhwc_reshape(b, x, rank, dims);
 }
 
-prt_value *prt_pixel_blocking_joined(prt_build *b, const prt_pixel_blocking *v, const prt_type *y,
+prt_value *prt_pixel_blocking_join(prt_build *b, const prt_pixel_blocking *v, const prt_type *y,
     prt_value *x)
 {
     return shaped(b, y, v->tiles, y->dims[1] * v->by, x);
 }
 
-prt_value *prt_pixel_blocking_apart(prt_build *b, const prt_pixel_blocking *v, const prt_type *y,
+prt_value *prt_pixel_blocking_split(prt_build *b, const prt_pixel_blocking *v, const prt_type *y,
     prt_value *x)
 {
     const int64_t zero = 0, axis = y->rank - 2;

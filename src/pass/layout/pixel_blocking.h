@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pixel_blocking.h — convolutions of few filters, as those of W taps and stride s in a row of
- * pixels, work on several neighbouring pixels at once: with `by` copies of the filters, moved by s
- * each,
+ * pixel_blocking.h — convolutions of few filters compute several neighbouring pixels at once. A
+ * convolution with kernel width W, stride s and F filters becomes one with `by` copies of the
+ * filters, each shifted by s:
  *
- *     kernel W + (by - 1) s, stride by * s, by * F filters
+ *     kernel width W + (by - 1) s, stride by * s, by * F filters
  *
- * gives pixels whose channels are those of `by` pixels, channels last, so that nothing has to move.
- * A vector of filters is full then; some of the taps are zeros, by which an infinity or NaN of x
- * makes NaN of up to `by` - 1 pixels more (as Winograd's algorithm does in a tile).
+ * The channels of its output pixels are those of `by` pixels, and with channels last no element has
+ * to move. So the filters fill a vector. Some taps of the wide kernel are zeros: an infinity or NaN
+ * in x makes up to `by` - 1 more pixels NaN (as Winograd's algorithm does in a tile).
  */
 #ifndef PRT_PASS_LAYOUT_PIXEL_BLOCKING_H
 #define PRT_PASS_LAYOUT_PIXEL_BLOCKING_H
@@ -18,31 +18,34 @@
 #include "pass/engine/pass.h"
 
 typedef struct prt_pixel_blocking {
-    int64_t by;         /* pixels; 1: as it is */
-    int64_t tiles;      /* wide pixels in a row of y, */
-    int64_t pixels;     /* which has these */
-    int64_t step, taps; /* stride and kernel along the row, as they were */
+    int64_t by;         /* pixels computed at once; 1: no blocking */
+    int64_t tiles;      /* blocks of pixels in a row of y */
+    int64_t pixels;     /* pixels in a row of y */
+    int64_t step, taps; /* original stride and kernel width along the row */
 } prt_pixel_blocking;
 
-/* What pays for a convolution that gives `y`, channels first. `exact`: no wide pixel may go beyond
- * the row. */
+/* Chooses the blocking of a convolution with result `y`, channels first. `exact`: the blocks must
+ * not go beyond the row. */
 prt_pixel_blocking prt_pixel_blocking_of(const prt_nhwc_weights *form, const prt_type *y,
     const prt_window *w, bool exact);
 
-/* Its window (the last axis of the lists) and weights become those of the wide one. */
+/* Converts the window (the last axis of the lists) and the weights to those of the blocked
+ * convolution. */
 void prt_pixel_blocking_apply(const prt_pixel_blocking *v, const prt_window *w,
     prt_nhwc_weights *form, int64_t *kernel, int64_t *strides, int64_t *pads);
 
-/* Weights [filters, channels, taps...] of the wide one, `form`, from the others. */
-void prt_pixel_blocking_lay(const prt_pixel_blocking *v, const prt_nhwc_weights *form,
+/* Writes the weights [filters, channels, taps...] of the blocked convolution `form` from the
+ * original ones. */
+void prt_pixel_blocking_pack(const prt_pixel_blocking *v, const prt_nhwc_weights *form,
     const float *from, float *to);
 
-/* Bias, a vector, for all copies. */
+/* Repeats a bias vector for all copies of the filters. */
 prt_value *prt_pixel_blocking_bias(prt_build *b, const prt_pixel_blocking *v, prt_value *bias);
-/* A tensor like y, channels last, as the wide one has it; and its result as y. */
-prt_value *prt_pixel_blocking_joined(prt_build *b, const prt_pixel_blocking *v, const prt_type *y,
+/* Convert a tensor like y, channels last, to the dims of the blocked result, and the blocked result
+ * to y. */
+prt_value *prt_pixel_blocking_join(prt_build *b, const prt_pixel_blocking *v, const prt_type *y,
     prt_value *x);
-prt_value *prt_pixel_blocking_apart(prt_build *b, const prt_pixel_blocking *v, const prt_type *y,
+prt_value *prt_pixel_blocking_split(prt_build *b, const prt_pixel_blocking *v, const prt_type *y,
     prt_value *x);
 
 #endif

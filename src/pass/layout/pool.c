@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool.c — pools where channels come last. Over three dims they are one over the last two, of
- * planes as images, then one over the first, of whose images a plane is a row.
+ * pool.c — pools with channels last. A 3-D pool is a 2-D pool over the last two axes, with planes
+ * as images, followed by one over the first axis, with each plane as a row.
  */
 #include "pass/layout/to_nhwc.h"
 
-enum { VOLUME = 5, SPACE = 3 };
+enum { VOLUME = 5, SPATIAL = 3 };
 
-/* Lists of a pool along some of its axes. */
+/* Attributes of a 2-D pool. */
 typedef struct lists {
     int64_t kernel[2], strides[2], dilations[2], pads[4];
 } lists;
 
-/* What is along axis `from`, or nothing (SPACE), becomes axis `to`. */
-static void take_axis(const prt_max_pool_attrs *a, uint32_t from, uint32_t to, lists *l)
+/* Copies the attributes of axis `from` (SPATIAL: an axis without pooling) to axis `to`. */
+static void copy_axis(const prt_max_pool_attrs *a, uint32_t from, uint32_t to, lists *l)
 {
-    const bool none = from == SPACE;
-    l->kernel[to] = none ? 1 : a->kernel_shape.data[from];
-    l->strides[to] = none ? 1 : prt_i64s_at(a->strides, from, 1);
-    l->dilations[to] = none ? 1 : prt_i64s_at(a->dilations, from, 1);
-    l->pads[to] = none ? 0 : prt_i64s_at(a->pads, from, 0);
-    l->pads[2 + to] = none ? 0 : prt_i64s_at(a->pads, SPACE + from, 0);
+    const bool unpooled = from == SPATIAL;
+    l->kernel[to] = unpooled ? 1 : a->kernel_shape.data[from];
+    l->strides[to] = unpooled ? 1 : prt_i64s_at(a->strides, from, 1);
+    l->dilations[to] = unpooled ? 1 : prt_i64s_at(a->dilations, from, 1);
+    l->pads[to] = unpooled ? 0 : prt_i64s_at(a->pads, from, 0);
+    l->pads[2 + to] = unpooled ? 0 : prt_i64s_at(a->pads, SPATIAL + from, 0);
 }
 
-static prt_value *put(prt_build *b, const prt_op *root, const prt_max_pool_attrs *a, const lists *l,
-    prt_value *x)
+static prt_value *build_pool(prt_build *b, const prt_op *root, const prt_max_pool_attrs *a,
+    const lists *l, prt_value *x)
 {
     const prt_i64s kernel = { l->kernel, 2 }, strides = { l->strides, 2 };
     const prt_i64s dilations = { l->dilations, 2 }, pads = { l->pads, 4 };
@@ -46,7 +46,8 @@ static prt_value *put(prt_build *b, const prt_op *root, const prt_max_pool_attrs
     return prt_build_op(b, PRT_OP_nhwc_average_pool, &attrs, 1, &x);
 }
 
-/* The mean of means is the mean where no window is cut short. */
+/* Splits a 3-D pool. A mean of means is the mean only if no window is cut off, which is checked
+ * here. */
 static bool pool_volume(prt_build *b, prt_op *root, prt_value *x)
 {
     prt_max_pool_attrs a = PRT_ATTRS_OF(max_pool);
@@ -70,16 +71,17 @@ static bool pool_volume(prt_build *b, prt_op *root, prt_value *x)
     if (!prt_match_is_sized(x, VOLUME) || !prt_match_is_sized(&root->out[0], VOLUME) ||
         !prt_str_is(a.auto_pad, "NOTSET"))
         return false;
-    take_axis(&a, 1, 0, &planes);
-    take_axis(&a, 2, 1, &planes);
-    take_axis(&a, 0, 0, &depth);
-    take_axis(&a, SPACE, 1, &depth);
-    const int64_t *d = x->type->dims, *to = y->dims; /* channels last, and first */
+    copy_axis(&a, 1, 0, &planes);
+    copy_axis(&a, 2, 1, &planes);
+    copy_axis(&a, 0, 0, &depth);
+    copy_axis(&a, SPATIAL, 1, &depth);
+    /* x has channels last, y channels first. */
+    const int64_t *d = x->type->dims, *to = y->dims;
     const int64_t images[4] = { -1, d[2], d[3], d[4] };
     const int64_t rows[4] = { -1, d[1], to[3] * to[4], d[4] };
     const int64_t volume[VOLUME] = { -1, to[2], to[3], to[4], d[4] };
-    x = put(b, root, &a, &planes, prt_match_shaped(b, x, 4, images));
-    x = put(b, root, &a, &depth, prt_match_shaped(b, x, 4, rows));
+    x = build_pool(b, root, &a, &planes, prt_match_shaped(b, x, 4, images));
+    x = build_pool(b, root, &a, &depth, prt_match_shaped(b, x, 4, rows));
     prt_to_nhwc_replace(b, root, 0, prt_match_shaped(b, x, VOLUME, volume));
     return true;
 }
@@ -96,7 +98,7 @@ bool prt_to_nhwc_pool(prt_build *b, prt_op *root)
     if (x->type->rank != 4 ||
         (dtype != PRT_DTYPE_f32 && !(max && (dtype == PRT_DTYPE_u8 || dtype == PRT_DTYPE_i8))))
         return false;
-    /* The rows have the same attributes in the same order. */
+    /* The operators have the same attributes in the same order. */
     const uint32_t id = max ? PRT_OP_nhwc_max_pool : PRT_OP_nhwc_average_pool;
     prt_to_nhwc_replace(b, root, 0, prt_build_op(b, id, root->attrs, 1, &x));
     return true;

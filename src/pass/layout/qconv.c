@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * qconv.c — quantised convolutions with constant weights become NhwcQConv: weights packed, their
- * zero points in them, the data's in the bias, all scales in one factor for each filter.
+ * qconv.c — converts quantised convolutions with constant weights to NhwcQConv. The packed weights
+ * have their zero points subtracted, and the zero point of the data is folded into the bias. All
+ * scales become one factor for each filter.
  */
 #include "pass/layout/qconv.h"
 
@@ -10,7 +11,7 @@
 
 #include "pass/layout/to_nhwc.h"
 
-enum { LEAST_FILTERS = 8, MOST_TAPS = 64 };
+enum { MIN_FILTERS = 8, MAX_TAPS = 64 };
 
 static bool is_byte(int32_t dtype)
 {
@@ -22,7 +23,7 @@ static bool is_one(const prt_tensor *t)
     return prt_tensor_count(t) == 1;
 }
 
-bool prt_qconv_take(prt_value *const in[8], prt_qconv *q)
+bool prt_qconv_read(prt_value *const in[8], prt_qconv *q)
 {
     prt_tensor *const to[8] = { &q->x_scale, &q->x_zero, &q->weights, &q->w_scale, &q->w_zero,
         &q->y_scale, &q->y_zero, &q->bias };
@@ -49,8 +50,9 @@ static int weight_at(const prt_qconv *q, size_t i)
     return q->weights.dtype == PRT_DTYPE_i8 ? (int8_t)byte : byte;
 }
 
-/* Weights of one filter; their sum, and that without signs. False when one does not fit. */
-static bool lay_filter(const prt_qconv *q, size_t filter, int8_t *to, double *sum, double *most)
+/* Packs the weights of one filter; returns their sum and the sum of their absolute values. False if
+ * a weight minus its zero point does not fit into int8. */
+static bool pack_filter(const prt_qconv *q, size_t filter, int8_t *to, double *sum, double *most)
 {
     const prt_nhwc_weights *w = &q->form;
     const int zero = (int)number(&q->w_zero, filter);
@@ -68,14 +70,14 @@ static bool lay_filter(const prt_qconv *q, size_t filter, int8_t *to, double *su
     return true;
 }
 
-static bool lay_all(const prt_qconv *q, int8_t *to, int32_t *bias, double *scale)
+static bool pack_all(const prt_qconv *q, int8_t *to, int32_t *bias, double *scale)
 {
     const size_t filters = q->form.group * q->form.filters;
     const double x_zero = number(&q->x_zero, 0) + (q->x_zero.dtype == PRT_DTYPE_i8 ? 128 : 0);
     const double x_scale = number(&q->x_scale, 0), y_scale = number(&q->y_scale, 0);
     for (size_t f = 0; f < filters; f++) {
         double sum, most;
-        if (!lay_filter(q, f, to, &sum, &most))
+        if (!pack_filter(q, f, to, &sum, &most))
             return false;
         const double rest = (q->has_bias ? number(&q->bias, f) : 0) - x_zero * sum;
         if (!(fabs(rest) + 255 * most <= INT32_MAX))
@@ -114,7 +116,7 @@ bool prt_qconv_pack(prt_pass *p, prt_build *b, const prt_qconv *q, prt_value *in
     if (ok)
         memset(prt_blob_bytes(blob[0]), 0, count);
     ok = ok &&
-        lay_all(q, (int8_t *)prt_blob_bytes(blob[0]), (int32_t *)(void *)prt_blob_bytes(blob[1]),
+        pack_all(q, (int8_t *)prt_blob_bytes(blob[0]), (int32_t *)(void *)prt_blob_bytes(blob[1]),
             (double *)(void *)prt_blob_bytes(blob[2]));
     for (size_t i = 0; i < 3 && !ok; i++)
         prt_blob_release(blob[i]);
@@ -128,7 +130,7 @@ bool prt_qconv_pack(prt_pass *p, prt_build *b, const prt_qconv *q, prt_value *in
     return ok && in[1] != NULL && in[2] != NULL && in[3] != NULL;
 }
 
-prt_value *prt_qconv_put(prt_build *b, const prt_qconv *q, prt_value *const in[6])
+prt_value *prt_qconv_build(prt_build *b, const prt_qconv *q, prt_value *const in[6])
 {
     prt_nhwc_qconv_attrs a = q->attrs;
     const prt_str form = prt_str_of(prt_nhwc_form_name(q->form.form));
@@ -139,12 +141,13 @@ prt_value *prt_qconv_put(prt_build *b, const prt_qconv *q, prt_value *const in[6
     return prt_build_op(b, PRT_OP_nhwc_qconv, &a, 6, in);
 }
 
-/* Depthwise by windows, others by panels that are not too narrow. */
-static bool choose(prt_nhwc_weights *f)
+/* Chooses the algorithm: windows for depthwise convolutions, otherwise panels, unless a group has
+ * too few filters. Returns false if neither suits. */
+static bool choose_algorithm(prt_nhwc_weights *f)
 {
     const bool depthwise = f->group > 1 && f->channels == 1 && f->filters == 1;
-    f->form = depthwise && f->taps <= MOST_TAPS ? PRT_NHWC_taps : PRT_NHWC_panels;
-    return depthwise ? f->form == PRT_NHWC_taps : f->group == 1 || f->filters >= LEAST_FILTERS;
+    f->form = depthwise && f->taps <= MAX_TAPS ? PRT_NHWC_taps : PRT_NHWC_panels;
+    return depthwise ? f->form == PRT_NHWC_taps : f->group == 1 || f->filters >= MIN_FILTERS;
 }
 
 bool prt_to_nhwc_qconv(prt_pass *p, prt_build *b, prt_op *root)
@@ -159,7 +162,7 @@ bool prt_to_nhwc_qconv(prt_pass *p, prt_build *b, prt_op *root)
     for (uint32_t i = 0; i < 8; i++)
         in[i] = prt_op_input(root, i + 1);
     if (!prt_to_nhwc_is_image(x) || !prt_to_nhwc_is_image(&root->out[0]) || a->group < 1 ||
-        !prt_qconv_take(in, &q) || (int32_t)q.weights.rank != x->type->rank ||
+        !prt_qconv_read(in, &q) || (int32_t)q.weights.rank != x->type->rank ||
         prt_tensor_count(&q.weights) == 0)
         return false;
     const prt_tensor *w = &q.weights;
@@ -172,7 +175,7 @@ bool prt_to_nhwc_qconv(prt_pass *p, prt_build *b, prt_op *root)
         f->taps *= (size_t)w->dims[i];
     q.by_filter = f->channels * f->taps;
     q.by_channel = f->taps;
-    if (!choose(f) || !prt_to_nhwc_window(x, w, &spec, &window, sizes, pads))
+    if (!choose_algorithm(f) || !prt_to_nhwc_window(x, w, &spec, &window, sizes, pads))
         return false;
     const prt_i64s kernel = { .data = sizes, .count = w->rank - 2 };
     const prt_i64s edges = { .data = pads, .count = 2 * (w->rank - 2) };
@@ -180,13 +183,13 @@ bool prt_to_nhwc_qconv(prt_pass *p, prt_build *b, prt_op *root)
     PRT_ATTR_GIVE(q.attrs, nhwc_qconv, pads, edges);
     PRT_ATTR_GIVE(q.attrs, nhwc_qconv, strides, a->strides);
     PRT_ATTR_GIVE(q.attrs, nhwc_qconv, dilations, a->dilations);
-    const bool images = f->channels <= PRT_TURN_IMAGE && f->group == 1 && x->type->rank < 5 &&
-        prt_to_nhwc_source(x) == NULL;
+    const bool images = f->channels <= PRT_TO_NHWC_IMAGE_CHANNELS && f->group == 1 &&
+        x->type->rank < 5 && prt_to_nhwc_source(x) == NULL;
     if (images)
         PRT_ATTR_GIVE(q.attrs, nhwc_qconv, images, 1);
     if (!prt_qconv_pack(p, b, &q, in))
         return false;
     in[0] = images ? x : prt_to_nhwc_last(b, x);
-    prt_to_nhwc_replace(b, root, 0, prt_qconv_put(b, &q, in));
+    prt_to_nhwc_replace(b, root, 0, prt_qconv_build(b, &q, in));
     return true;
 }

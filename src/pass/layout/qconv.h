@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* qconv.h — NhwcQConv from the parts of a quantised convolution or product. */
+/* qconv.h — builds NhwcQConv from the parts of a quantised convolution or product. */
 #ifndef PRT_PASS_LAYOUT_QCONV_H
 #define PRT_PASS_LAYOUT_QCONV_H
 
 #include "op/internal/nhwc.h"
 #include "pass/engine/rewrite.h"
 
-/* Constants all; scales and zero points of data and result are one number, those of weights one or
- * one by filter. */
+/* Parts of a quantised convolution; all are constants. Scales and zero points of data and result
+ * have one element, those of weights one or one for each filter. */
 typedef struct prt_qconv {
-    prt_value *w; /* what the packed weights are made of */
+    prt_value *w; /* the source of the packed weights */
     prt_tensor weights, x_scale, x_zero, w_scale, w_zero, y_scale, y_zero, bias;
-    bool has_bias;                /* int32, in units of data times weights */
-    size_t by_filter, by_channel; /* elements from a weight to the next one of those; taps follow
-                                   * each other */
+    bool has_bias;                /* int32, quantised with the scale of data times weights */
+    size_t by_filter, by_channel; /* strides of weights between filters and channels, in elements;
+                                     taps are contiguous */
     prt_nhwc_weights form;
-    prt_nhwc_qconv_attrs attrs; /* but for form, group, channels and filters */
+    prt_nhwc_qconv_attrs attrs; /* without form, group, channels and filters */
 } prt_qconv;
 
-/* The inputs of QLinearConv behind its data: scale, zero point, w, scale, zero point, y's scale,
- * zero point, bias or NULL. False when they are not as above. */
-bool prt_qconv_take(prt_value *const in[8], prt_qconv *q);
+/* Reads the inputs of QLinearConv after its data: scale, zero point, w, scale, zero point, y's
+ * scale, zero point, bias or NULL. Returns false if they are not as described above. */
+bool prt_qconv_read(prt_value *const in[8], prt_qconv *q);
 
-/* Inputs of the operator from the second on, constants; false when weights less their zero point,
- * or sums, might not fit. */
+/* Makes the constant inputs of NhwcQConv, from the second on. Returns false if weights minus their
+ * zero points, or sums, might overflow, or after a failure. */
 bool prt_qconv_pack(prt_pass *p, prt_build *b, const prt_qconv *q, prt_value *in[6]);
 
-/* The operator; in[0] has its channels last, but for images. NULL on failure. */
-prt_value *prt_qconv_put(prt_build *b, const prt_qconv *q, prt_value *const in[6]);
+/* Builds the operator; in[0] has channels last, unless attribute `images` is set. NULL after a
+ * failure. */
+prt_value *prt_qconv_build(prt_build *b, const prt_qconv *q, prt_value *const in[6]);
 
-/* QLinearConv: see channels_last.c. */
+/* Converts a QLinearConv; see channels_last.c. */
 bool prt_to_nhwc_qconv(prt_pass *p, prt_build *b, prt_op *root);
 
 #endif

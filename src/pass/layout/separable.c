@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * separable.c — fuse_separable: a depthwise NhwcConv with the convolutions of 1 by 1 around it, or
- * one of them, where what lies between is larger than the second cache level keeps. Where the mean
- * of its result is wanted (squeeze and excite), that comes along, whatever the size.
+ * separable.c — fuse_separable: fuses a depthwise NhwcConv with one or both 1x1 convolutions around
+ * it, if the tensor between them is larger than the L2 cache. The mean of the result (squeeze and
+ * excite) is fused too, at any size.
  */
 #include "op/internal/nhwc.h"
 #include "pass/layout/conv_algorithm.h"
 #include "pass/engine/rewrite.h"
 
 enum {
-    LEAST_HIDDEN = 160 << 10, /* floats of an image between two convolutions */
-    LEAST_SPLIT = 24 << 10,   /* the same where products are split, */
-    LEAST_PIXELS = 128,       /* of so many pixels */
-    LEAST_AVX2 = 70 << 10,    /* of 3x3 windows with AVX2, whose processors have less of a cache */
-    CLOSE = 4                 /* within such a factor the border is near */
+    MIN_HIDDEN = 160 << 10,       /* least floats of an image between two convolutions */
+    MIN_HIDDEN_BF16X3 = 24 << 10, /* the same with bf16x3 products, */
+    MIN_PIXELS = 128,             /* and at least this many pixels */
+    MIN_HIDDEN_AVX2 = 70 << 10,   /* the same for 3x3 kernels with AVX2 (smaller caches) */
+    CLOSE = 4                     /* the rule is close to its threshold within this factor */
 };
 
-/* Elements of an image (not of the batch); 0 when not known. */
+/* Returns the elements of one image (without the batch); 0: not known. */
 static int64_t image_size(const prt_value *v)
 {
     int64_t size = 1;
@@ -28,22 +28,22 @@ static int64_t image_size(const prt_value *v)
     return size;
 }
 
-static bool is_form(const prt_op *op, const char *form)
+static bool has_form(const prt_op *op, const char *form)
 {
     return op != NULL && prt_op_is(op, PRT_OP_nhwc_conv) && image_size(&op->out[0]) != 0 &&
         prt_str_is(((const prt_nhwc_conv_attrs *)op->attrs)->form, form);
 }
 
-/* Each channel by itself. */
+/* Returns whether the op is a depthwise convolution. */
 static bool is_depthwise(const prt_op *op)
 {
-    return is_form(op, "taps") && ((const prt_nhwc_conv_attrs *)op->attrs)->channels == 1;
+    return has_form(op, "taps") && ((const prt_nhwc_conv_attrs *)op->attrs)->channels == 1;
 }
 
-/* A product of pixels with a matrix. */
+/* Returns whether the op is a 1x1 convolution: a product of pixels with a matrix. */
 static bool is_pointwise(const prt_op *op)
 {
-    if (!is_form(op, "panels"))
+    if (!has_form(op, "panels"))
         return false;
     const prt_nhwc_conv_attrs *a = op->attrs;
     const prt_i64s *lists[3] = { &a->kernel_shape, &a->strides, &a->dilations };
@@ -57,7 +57,7 @@ static bool is_pointwise(const prt_op *op)
     return a->group == 1 && a->images == 0 && prt_op_input(op, 4) == NULL;
 }
 
-/* The ReduceMean over all pixels of `v`, the dims kept; NULL: none. */
+/* Returns the ReduceMean over all pixels of `v` with keepdims; NULL: there is none. */
 static prt_op *mean_of(const prt_value *v)
 {
     prt_for_each_use (use, v) {
@@ -72,7 +72,7 @@ static prt_op *mean_of(const prt_value *v)
     return NULL;
 }
 
-/* The one operator that reads it, where it is no output. */
+/* Returns the only reader of a value that is not a graph output; otherwise NULL. */
 static prt_op *only_reader(const prt_value *v)
 {
     prt_op *reader = NULL;
@@ -84,7 +84,7 @@ static prt_op *only_reader(const prt_value *v)
     return reader;
 }
 
-static void take_windows(prt_nhwc_separable_attrs *to, const prt_nhwc_conv_attrs *a)
+static void copy_windows(prt_nhwc_separable_attrs *to, const prt_nhwc_conv_attrs *a)
 {
     PRT_ATTR_GIVE(*to, nhwc_separable, hidden, a->group);
     PRT_ATTR_GIVE(*to, nhwc_separable, kernel_shape, a->kernel_shape);
@@ -96,8 +96,8 @@ static void take_windows(prt_nhwc_separable_attrs *to, const prt_nhwc_conv_attrs
     PRT_ATTR_GIVE(*to, nhwc_separable, beta1, a->beta);
 }
 
-/* `op` or NULL as the part before, or behind, the windows: attributes and inputs. */
-static void take_first(prt_nhwc_separable_attrs *to, const prt_op *op, prt_value **in)
+/* Copies attributes and inputs of the convolution before the windows; `op` may be NULL. */
+static void copy_first(prt_nhwc_separable_attrs *to, const prt_op *op, prt_value **in)
 {
     if (op == NULL)
         return;
@@ -110,7 +110,7 @@ static void take_first(prt_nhwc_separable_attrs *to, const prt_op *op, prt_value
     in[4] = prt_op_input(op, 2);
 }
 
-static void take_last(prt_nhwc_separable_attrs *to, const prt_op *op, prt_value **in)
+static void copy_last(prt_nhwc_separable_attrs *to, const prt_op *op, prt_value **in)
 {
     if (op == NULL)
         return;
@@ -130,24 +130,26 @@ static bool is_three_by_three(const prt_op *depthwise)
     return kernel->count == 2 && kernel->data[0] == 3 && kernel->data[1] == 3;
 }
 
-/* Whether it is worth a while to keep what is between out of memory. */
+/* Returns whether keeping the tensor between two convolutions out of memory pays. */
 static bool is_large(const prt_pass *p, const prt_op *depthwise, const prt_value *v)
 {
     const int64_t size = image_size(v), channels = v->type->dims[3];
     const char *products = prt_pass_text(p, "products");
-    if (strcmp(products, "split") == 0 && size >= LEAST_SPLIT && size / channels >= LEAST_PIXELS)
+    if (strcmp(products, "split") == 0 && size >= MIN_HIDDEN_BF16X3 &&
+        size / channels >= MIN_PIXELS)
         return true;
-    return size >= LEAST_HIDDEN ||
-        (strcmp(products, "avx2") == 0 && size >= LEAST_AVX2 && is_three_by_three(depthwise));
+    return size >= MIN_HIDDEN ||
+        (strcmp(products, "avx2") == 0 && size >= MIN_HIDDEN_AVX2 && is_three_by_three(depthwise));
 }
 
 static bool is_close(int64_t size)
 {
-    return size >= LEAST_HIDDEN / CLOSE && size <= LEAST_HIDDEN * CLOSE;
+    return size >= MIN_HIDDEN / CLOSE && size <= MIN_HIDDEN * CLOSE;
 }
 
-/* `wise` is the depthwise one, `last` the projection or NULL; new ops go before the root. */
-static bool put(const prt_pass *p, prt_build *b, prt_op *depthwise, prt_op *last)
+/* Fuses around `depthwise`; `last` is the 1x1 convolution after it, or NULL. New ops go before the
+ * root. */
+static bool replace(const prt_pass *p, prt_build *b, prt_op *depthwise, prt_op *last)
 {
     prt_nhwc_separable_attrs attrs = PRT_ATTRS_OF(nhwc_separable);
     prt_op *first = prt_match_interior(depthwise, 0, PRT_OP_nhwc_conv);
@@ -164,9 +166,9 @@ static bool put(const prt_pass *p, prt_build *b, prt_op *depthwise, prt_op *last
         return false;
     prt_value *in[8] = { prt_op_input(depthwise, 0), prt_op_input(depthwise, 1),
         prt_op_input(depthwise, 2) };
-    take_windows(&attrs, depthwise->attrs);
-    take_first(&attrs, first, in);
-    take_last(&attrs, last, in);
+    copy_windows(&attrs, depthwise->attrs);
+    copy_first(&attrs, first, in);
+    copy_last(&attrs, last, in);
     uint32_t n = 8;
     while (in[n - 1] == NULL)
         n--;
@@ -187,14 +189,14 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
 {
     if (is_pointwise(root)) {
         prt_op *depthwise = prt_match_interior(root, 0, PRT_OP_nhwc_conv);
-        return is_depthwise(depthwise) && put(p, b, depthwise, root);
+        return is_depthwise(depthwise) && replace(p, b, depthwise, root);
     }
     if (!is_depthwise(root))
         return false;
     const prt_op *reader = only_reader(&root->out[0]);
     if (reader != NULL && is_pointwise(reader) && prt_op_input(reader, 0) == &root->out[0])
-        return false; /* which takes it in */
-    return put(p, b, root, NULL);
+        return false; /* the rewrite of the reader fuses it */
+    return replace(p, b, root, NULL);
 }
 
 static const prt_rewrite rewrites[] = { { PRT_OP_nhwc_conv, apply } };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shapes.c — turns that meet reshaping: channel shuffles, images that become rows of pixels, and
- * turns that move dims of 1 only and are therefore reshapes.
+ * shapes.c — Transposes between channels first and last that meet Reshapes: channel shuffles,
+ * images that become rows of pixels, and Transposes that move only dims of 1 and are therefore
+ * Reshapes.
  */
 #include "pass/layout/to_nhwc.h"
 
@@ -11,23 +12,25 @@ static bool is_perm(const prt_op *op, uint32_t rank, const int64_t *perm)
     return a->perm.count == rank && memcmp(a->perm.data, perm, rank * sizeof(int64_t)) == 0;
 }
 
-/* Numbers only. */
+/* Returns whether a and b are numbers with this product. */
 static bool is_product(int64_t product, int64_t a, int64_t b)
 {
     return prt_dim_is_number(a) && prt_dim_is_number(b) && a != 0 && product % a == 0 &&
         product / a == b;
 }
 
-/* [N, C, H, W] as [N, groups, C / groups, H, W], the two turned, and back to rank 4: the same on
- * the last axis of [N, H, W, C]. `root` is the last reshape. N may be unknown, on both sides: it is
- * the same where all others are. */
+/* Matches a channel shuffle: [N, C, H, W] as [N, groups, C / groups, H, W], a swap of the two, and
+ * back to rank 4. Does the same on the last axis of [N, H, W, C]. `root` is the last Reshape. N may
+ * be unknown: if all other dims are equal on both sides, N is too. */
 bool prt_to_nhwc_shuffle(prt_build *b, prt_op *root)
 {
     static const int64_t five[5] = { 0, 2, 1, 3, 4 }, last[5] = { 0, 1, 2, 4, 3 };
-    const prt_op *turn = prt_match_interior(root, 0, PRT_OP_transpose);
-    const prt_op *first = turn != NULL ? prt_match_interior(turn, 0, PRT_OP_reshape) : NULL;
+    const prt_op *transpose = prt_match_interior(root, 0, PRT_OP_transpose);
+    const prt_op *first =
+        transpose != NULL ? prt_match_interior(transpose, 0, PRT_OP_reshape) : NULL;
     prt_value *x = first != NULL ? prt_to_nhwc_source(prt_op_input(first, 0)) : NULL;
-    if (x == NULL || x->type->rank != 4 || !is_perm(turn, 5, five) || root->out[0].type->rank != 4)
+    if (x == NULL || x->type->rank != 4 || !is_perm(transpose, 5, five) ||
+        root->out[0].type->rank != 4)
         return false;
     const int64_t *d = x->type->dims, *split = first->out[0].type->dims;
     const int64_t *y = root->out[0].type->dims;
@@ -47,9 +50,9 @@ bool prt_to_nhwc_shuffle(prt_build *b, prt_op *root)
     return true;
 }
 
-/* ---- [N, H, W, C] of two images, joined, shuffled and cut: NhwcShuffle */
+/* ---- NhwcShuffle: Concat of two [N, H, W, C], shuffle, split */
 
-/* Constant lists of one number at the inputs of a Slice along the last axis: [first, end). */
+/* Returns whether the op is a Slice of [first, end) along the last axis, with constant inputs. */
 static bool is_slice(const prt_op *op, int64_t first, int64_t end)
 {
     const int64_t rank = op->out[0].type->rank;
@@ -68,7 +71,7 @@ static bool is_slice(const prt_op *op, int64_t first, int64_t end)
         (v[1] == end || (v[1] > end && end == 2 * first));
 }
 
-/* The halves of `v`, when its readers are two slices that make them or one split that does. */
+/* Finds the two halves of `v`, if its only readers are two Slices or one Split that make them. */
 static bool halves_of(const prt_value *v, int64_t channels, prt_value *half[2])
 {
     uint32_t n = 0;
@@ -94,18 +97,21 @@ static bool halves_of(const prt_value *v, int64_t channels, prt_value *half[2])
 bool prt_to_nhwc_join_shuffle(prt_build *b, prt_op *root)
 {
     static const int64_t last[5] = { 0, 1, 2, 4, 3 };
-    const prt_op *turn = prt_match_interior(root, 0, PRT_OP_transpose);
-    const prt_op *first = turn != NULL ? prt_match_interior(turn, 0, PRT_OP_reshape) : NULL;
-    const prt_op *join = first != NULL ? prt_match_interior(first, 0, PRT_OP_concat) : NULL;
-    if (join == NULL || join->n_in != 2 || !is_perm(turn, 5, last) ||
+    const prt_op *transpose = prt_match_interior(root, 0, PRT_OP_transpose);
+    const prt_op *first =
+        transpose != NULL ? prt_match_interior(transpose, 0, PRT_OP_reshape) : NULL;
+    const prt_op *merge_transposes =
+        first != NULL ? prt_match_interior(first, 0, PRT_OP_concat) : NULL;
+    if (merge_transposes == NULL || merge_transposes->n_in != 2 || !is_perm(transpose, 5, last) ||
         first->out[0].type->rank != 5 || root->out[0].type->rank != 4)
         return false;
-    prt_value *in[2] = { prt_op_input(join, 0), prt_op_input(join, 1) };
-    const int64_t *d = join->out[0].type->dims, *split = first->out[0].type->dims;
+    prt_value *in[2] = { prt_op_input(merge_transposes, 0), prt_op_input(merge_transposes, 1) };
+    const int64_t *d = merge_transposes->out[0].type->dims, *split = first->out[0].type->dims;
     if (in[0]->type != in[1]->type || in[0]->type->dtype != PRT_DTYPE_f32 ||
         !prt_dim_is_number(d[3]) || in[0]->type->dims[3] * 2 != d[3] || split[3] != 2 ||
         split[4] * 2 != d[3] || !prt_dim_is_number(d[1]) || !prt_dim_is_number(d[2]) ||
-        memcmp(d, split, 3 * sizeof(int64_t)) != 0 || join->out[0].type != root->out[0].type)
+        memcmp(d, split, 3 * sizeof(int64_t)) != 0 ||
+        merge_transposes->out[0].type != root->out[0].type)
         return false;
     prt_value *y = prt_build_op(b, PRT_OP_nhwc_shuffle, NULL, 2, in);
     if (y != NULL)
@@ -113,7 +119,7 @@ bool prt_to_nhwc_join_shuffle(prt_build *b, prt_op *root)
     return true;
 }
 
-/* A shuffle whose result is only read by halves. */
+/* Matches a shuffle whose result is read only as two halves. */
 bool prt_to_nhwc_halves(prt_build *b, prt_op *root)
 {
     prt_nhwc_shuffle_attrs attrs = PRT_ATTRS_OF(nhwc_shuffle);
@@ -129,7 +135,8 @@ bool prt_to_nhwc_halves(prt_build *b, prt_op *root)
     return true;
 }
 
-/* A turn of dims of which all but one are 1, or of one that keep their order, moves nothing. */
+/* Returns whether a Transpose keeps the order of all dims that are not 1, so that it moves
+ * nothing. */
 static bool moves_nothing(const prt_value *x, const prt_transpose_attrs *a)
 {
     int64_t before = -1;
@@ -146,8 +153,9 @@ static bool moves_nothing(const prt_value *x, const prt_transpose_attrs *a)
     return a->perm.count != 0;
 }
 
-/* Two turns are one; one that moves nothing is a reshape, or not there. */
-static bool join(prt_build *b, prt_op *root)
+/* Merges two Transposes into one, and replaces one that moves nothing by a Reshape or removes
+ * it. */
+static bool merge_transposes(prt_build *b, prt_op *root)
 {
     const prt_transpose_attrs *a = root->attrs;
     prt_value *x = prt_op_input(root, 0);
@@ -181,7 +189,8 @@ static bool join(prt_build *b, prt_op *root)
     return true;
 }
 
-/* So many pixels are those of one image [N, C, spatial...]; numbers only. */
+/* Returns whether `pixels` is the number of pixels of one image [N, C, spatial...] of known
+ * dims. */
 static bool is_one_image(int64_t pixels, const int64_t *image, uint32_t rank)
 {
     for (uint32_t i = 2; i < rank; i++) {
@@ -193,7 +202,8 @@ static bool is_one_image(int64_t pixels, const int64_t *image, uint32_t rank)
     return pixels == 1;
 }
 
-/* [N, L, C] turned to [N, C, L], as an image, and that one turned: the rows, reshaped. */
+/* Matches [N, L, C] transposed to [N, C, L], reshaped to an image and transposed to channels last:
+ * a Reshape of the rows. */
 bool prt_to_nhwc_unflatten(prt_build *b, prt_op *root)
 {
     const prt_op *shape = prt_match_producer(root, 0, PRT_OP_reshape);
@@ -209,22 +219,23 @@ bool prt_to_nhwc_unflatten(prt_build *b, prt_op *root)
     return y != NULL && prt_pass_replace(b, &root->out[0], y);
 }
 
-/* [N, C, H, W] as [N, C, H W], turned to [N, H W, C]: the image itself, reshaped. */
+/* Matches [N, C, H, W] as [N, C, H W] transposed to [N, H W, C]: a Reshape of the image with
+ * channels last. */
 bool prt_to_nhwc_flatten(prt_build *b, prt_op *root)
 {
     static const int64_t rows[3] = { 0, 2, 1 };
     const prt_op *flat = prt_match_interior(root, 0, PRT_OP_reshape);
     prt_value *x = flat != NULL ? prt_to_nhwc_source(prt_op_input(flat, 0)) : NULL;
     if (x == NULL || x->type->rank != 4 || !is_perm(root, 3, rows) || flat->out[0].type->rank != 3)
-        return join(b, root);
+        return merge_transposes(b, root);
     const int64_t *d = x->type->dims, *y = flat->out[0].type->dims;
     if (y[0] != d[0] || y[1] != d[3] || !prt_dim_is_number(d[3]) || !prt_dim_is_number(y[2]) ||
         (!prt_dim_is_number(d[0]) && !is_product(y[2], d[1], d[2])))
-        return join(b, root);
+        return merge_transposes(b, root);
     const int64_t dims[3] = { d[0], y[2], d[3] };
     prt_value *v = prt_to_nhwc_reshape(b, x, 3, dims);
     if (v == NULL)
-        return join(b, root);
+        return merge_transposes(b, root);
     (void)prt_pass_replace(b, &root->out[0], v);
     return true;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sink_transpose.c — operators that a turn to channels first may come after instead of before: each
- * gets its input as it lies, with axes renamed, and its output is turned.
+ * sink_transpose.c — moves Transposes to channels first from before an operator to behind it: the
+ * operator gets its input with channels last and renamed axes, and its output is transposed.
  */
 #include "op/share/shape_values.h"
 #include "pass/layout/to_nhwc.h"
 
-/* A constant list of integers at input `slot`. */
+/* Reads a constant list of `count` integers at input `slot`. */
 static bool ints_at(const prt_op *op, uint32_t slot, uint32_t count, int64_t *to)
 {
     prt_tensor t;
@@ -26,11 +26,11 @@ static uint32_t count_at(const prt_op *op, uint32_t slot)
         : UINT32_MAX;
 }
 
-/* ---- element by element ---- */
+/* ---- element-wise operators */
 
-/* A value that broadcasts: a single element (1), a constant that differs by channel alone (their
- * number); 0 for others. */
-static int64_t small(const prt_value *v, uint32_t rank)
+/* Returns the number of elements of a value that broadcasts along all axes but the channels: 1 for
+ * a single element, the channels for a constant; otherwise 0. */
+static int64_t broadcast_count(const prt_value *v, uint32_t rank)
 {
     const prt_type *t = v->type;
     int64_t count = 1, channels = 1;
@@ -46,22 +46,22 @@ static int64_t small(const prt_value *v, uint32_t rank)
     return count == 1 || (count == channels && v->constant != NULL) ? count : 0;
 }
 
-/* Of rank 3, a turn to channels last looks like one to channels first: what is rewritten by turning
- * as many operands as come turned would be rewritten again, and without an end. */
-static bool may_turn_back(uint32_t rank, uint32_t turned, uint32_t images)
+/* At rank 3, a Transpose to channels last equals one to channels first. If no more than half of the
+ * operands are transposed, a rewrite would be undone by the next one, without end. */
+static bool may_oscillate(uint32_t rank, uint32_t n_transposed, uint32_t images)
 {
-    return rank == 3 && 2 * turned <= images;
+    return rank == 3 && 2 * n_transposed <= images;
 }
 
 bool prt_to_nhwc_elementwise(prt_build *b, prt_op *root)
 {
     prt_value *in[PRT_MAX_RANK];
     const uint32_t rank = (uint32_t)root->out[0].type->rank;
-    uint32_t turned = 0, images = 0;
-    bool turn[PRT_MAX_RANK] = { false };
+    uint32_t n_transposed = 0, images = 0;
+    bool convert[PRT_MAX_RANK] = { false };
     if (root->n_out != 1 || root->n_in > PRT_MAX_RANK || !prt_to_nhwc_is_image(&root->out[0]))
         return false;
-    /* The table of a ByteTable is for all elements. */
+    /* The table of a ByteTable applies to all elements. */
     const uint32_t n_data = root->def->id == PRT_OP_byte_table ? 1 : root->n_in;
     for (uint32_t i = n_data; i < root->n_in; i++)
         in[i] = prt_op_input(root, i);
@@ -69,19 +69,19 @@ bool prt_to_nhwc_elementwise(prt_build *b, prt_op *root)
         prt_value *v = prt_op_input(root, i);
         const bool whole = prt_to_nhwc_is_image(v) && (uint32_t)v->type->rank == rank;
         in[i] = v;
-        turned += whole && prt_to_nhwc_source(v) != NULL;
-        turn[i] = whole && (prt_to_nhwc_source(v) != NULL || v->constant == NULL);
-        images += turn[i];
-        if (v != NULL && !turn[i] && small(v, rank) == 0)
+        n_transposed += whole && prt_to_nhwc_source(v) != NULL;
+        convert[i] = whole && (prt_to_nhwc_source(v) != NULL || v->constant == NULL);
+        images += convert[i];
+        if (v != NULL && !convert[i] && broadcast_count(v, rank) == 0)
             return false;
     }
-    if (turned == 0 || may_turn_back(rank, turned, images))
+    if (n_transposed == 0 || may_oscillate(rank, n_transposed, images))
         return false;
     for (uint32_t i = 0; i < n_data; i++) {
         if (in[i] == NULL)
             continue;
-        const int64_t count = small(in[i], rank);
-        if (turn[i])
+        const int64_t count = broadcast_count(in[i], rank);
+        if (convert[i])
             in[i] = prt_to_nhwc_last(b, in[i]);
         else if (in[i]->type->rank > 1)
             in[i] = prt_to_nhwc_reshape(b, in[i], 1, &count);
@@ -90,31 +90,31 @@ bool prt_to_nhwc_elementwise(prt_build *b, prt_op *root)
     return true;
 }
 
-/* ---- along an axis ---- */
+/* ---- operators along an axis */
 
 static int64_t axis_of(int64_t axis, int32_t rank)
 {
     return (int64_t)prt_to_nhwc_axis((uint32_t)(axis < 0 ? axis + rank : axis), (uint32_t)rank);
 }
 
-enum { MOST_PARTS = 64 };
+enum { MAX_INPUTS = 64 };
 
 bool prt_to_nhwc_concat(prt_build *b, prt_op *root)
 {
     const prt_concat_attrs *a = root->attrs;
     prt_concat_attrs attrs = *a;
-    prt_value *in[MOST_PARTS];
-    uint32_t turned = 0;
-    if (root->n_in > MOST_PARTS || !prt_to_nhwc_is_image(&root->out[0]))
+    prt_value *in[MAX_INPUTS];
+    uint32_t n_transposed = 0;
+    if (root->n_in > MAX_INPUTS || !prt_to_nhwc_is_image(&root->out[0]))
         return false;
     for (uint32_t i = 0; i < root->n_in; i++) {
         in[i] = prt_op_input(root, i);
         if (!prt_to_nhwc_is_image(in[i]))
             return false;
-        turned += prt_to_nhwc_source(in[i]) != NULL;
+        n_transposed += prt_to_nhwc_source(in[i]) != NULL;
     }
-    if (turned == 0 || 2 * turned < root->n_in ||
-        may_turn_back((uint32_t)root->out[0].type->rank, turned, root->n_in))
+    if (n_transposed == 0 || 2 * n_transposed < root->n_in ||
+        may_oscillate((uint32_t)root->out[0].type->rank, n_transposed, root->n_in))
         return false;
     for (uint32_t i = 0; i < root->n_in; i++)
         if ((in[i] = prt_to_nhwc_last(b, in[i])) == NULL)
@@ -147,8 +147,8 @@ bool prt_to_nhwc_split(prt_build *b, prt_op *root)
     return true;
 }
 
-/* One edge of each axis, in the other order. */
-static void turn_list(const int64_t *from, uint32_t rank, int64_t *to)
+/* Reorders a list of one number for each axis to channels last. */
+static void list_to_last(const int64_t *from, uint32_t rank, int64_t *to)
 {
     for (uint32_t i = 0; i < rank; i++)
         to[prt_to_nhwc_axis(i, rank)] = from[i];
@@ -157,15 +157,15 @@ static void turn_list(const int64_t *from, uint32_t rank, int64_t *to)
 bool prt_to_nhwc_pad(prt_build *b, prt_op *root)
 {
     prt_value *x = prt_to_nhwc_source(prt_op_input(root, 0));
-    int64_t pads[2 * PRT_TURN_RANK], turned[2 * PRT_TURN_RANK];
+    int64_t pads[2 * PRT_TO_NHWC_MAX_RANK], reordered[2 * PRT_TO_NHWC_MAX_RANK];
     if (x == NULL || root->n_in > 3)
         return false;
     const uint32_t rank = (uint32_t)x->type->rank;
     if (!ints_at(root, 1, 2 * rank, pads))
         return false;
-    turn_list(pads, rank, turned);
-    turn_list(pads + rank, rank, turned + rank);
-    prt_value *in[3] = { x, prt_build_i64s(b, 2 * rank, turned), prt_op_input(root, 2) };
+    list_to_last(pads, rank, reordered);
+    list_to_last(pads + rank, rank, reordered + rank);
+    prt_value *in[3] = { x, prt_build_i64s(b, 2 * rank, reordered), prt_op_input(root, 2) };
     prt_to_nhwc_replace(b, root, 0, prt_build_op(b, PRT_OP_pad, root->attrs, root->n_in, in));
     return true;
 }
@@ -175,8 +175,8 @@ bool prt_to_nhwc_slice(prt_build *b, prt_op *root)
     prt_value *x = prt_to_nhwc_source(prt_op_input(root, 0));
     int64_t axes[PRT_MAX_RANK];
     const uint32_t count = count_at(root, 3);
-    if (x == NULL || root->n_in < 4 || count > PRT_TURN_RANK || !ints_at(root, 3, count, axes) ||
-        prt_op_input(root, 1)->type->dtype != PRT_DTYPE_i64)
+    if (x == NULL || root->n_in < 4 || count > PRT_TO_NHWC_MAX_RANK ||
+        !ints_at(root, 3, count, axes) || prt_op_input(root, 1)->type->dtype != PRT_DTYPE_i64)
         return false;
     for (uint32_t i = 0; i < count; i++)
         axes[i] = axis_of(axes[i], x->type->rank);
@@ -201,8 +201,8 @@ bool prt_to_nhwc_resize(prt_build *b, prt_op *root)
     const uint32_t rank = (uint32_t)x->type->rank;
     if (prt_tensor_count(&t) != rank)
         return false;
-    int64_t sizes[PRT_TURN_RANK];
-    float scales[PRT_TURN_RANK];
+    int64_t sizes[PRT_TO_NHWC_MAX_RANK];
+    float scales[PRT_TO_NHWC_MAX_RANK];
     for (uint32_t i = 0; i < rank; i++) {
         const double v = prt_load_f64(t.dtype, t.data, i);
         sizes[prt_to_nhwc_axis(i, rank)] = (int64_t)v;
@@ -222,15 +222,16 @@ bool prt_to_nhwc_reduce(prt_build *b, prt_op *root)
     prt_value *x = prt_to_nhwc_source(prt_op_input(root, 0));
     int64_t axes[PRT_MAX_RANK];
     const uint32_t count = count_at(root, 1);
-    bool kept = true; /* images and channels */
-    if (x == NULL || root->n_in < 2 || count == 0 || count > PRT_TURN_RANK ||
+    bool kept = true; /* the batch and the channels are not reduced */
+    if (x == NULL || root->n_in < 2 || count == 0 || count > PRT_TO_NHWC_MAX_RANK ||
         !ints_at(root, 1, count, axes))
         return false;
     for (uint32_t i = 0; i < count; i++) {
         axes[i] = axis_of(axes[i], x->type->rank);
         kept = kept && axes[i] != 0 && axes[i] != x->type->rank - 1;
     }
-    /* Without the dims, what is left must have the same order: all between those two are gone. */
+    /* Without keepdims, the remaining axes must have the same order: all axes between batch and
+     * channels are reduced. */
     if (a->keepdims == 0 && (!kept || (int32_t)count != x->type->rank - 2))
         return false;
     prt_value *in[2] = { x, prt_build_i64s(b, count, axes) };

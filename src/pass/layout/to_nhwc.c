@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* to_nhwc.c — making and finding the Transposes between the two orders. */
+/* to_nhwc.c — makes and finds the Transposes between channels first and channels last. */
 #include "pass/layout/to_nhwc.h"
 
 static const int64_t to_first[3][5] = { { 0, 2, 1 }, { 0, 3, 1, 2 }, { 0, 4, 1, 2, 3 } };
@@ -8,7 +8,7 @@ static const int64_t to_last[3][5] = { { 0, 2, 1 }, { 0, 2, 3, 1 }, { 0, 2, 3, 4
 bool prt_to_nhwc_is_image(const prt_value *v)
 {
     return v != NULL && prt_type_is_tensor(v->type) && v->type->rank >= 3 &&
-        v->type->rank <= PRT_TURN_RANK;
+        v->type->rank <= PRT_TO_NHWC_MAX_RANK;
 }
 
 static bool has_perm(const prt_op *op, const int64_t *perm, uint32_t rank)
@@ -45,9 +45,9 @@ void prt_to_nhwc_replace(prt_build *b, prt_op *root, uint32_t i, prt_value *y)
     if (y == NULL)
         return;
     const uint32_t rank = (uint32_t)y->type->rank;
-    prt_value *turned = prt_match_transposed(b, y, rank, to_first[rank - 3]);
-    if (turned != NULL)
-        (void)prt_pass_replace(b, &root->out[i], turned);
+    prt_value *transposed = prt_match_transposed(b, y, rank, to_first[rank - 3]);
+    if (transposed != NULL)
+        (void)prt_pass_replace(b, &root->out[i], transposed);
 }
 
 prt_value *prt_to_nhwc_reshape(prt_build *b, prt_value *x, uint32_t rank, const int64_t *dims)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * transposed.c — ConvTranspose becomes convolutions of its input, one for each of the pixels that
- * it makes of one, whose results are channels of one image and are then laid side by side.
+ * transposed.c — converts ConvTranspose to ordinary convolutions of its input. The results are
+ * channels of one image, which are then placed side by side as pixels.
  *
- * Pixel o of the output takes tap k of input i where o = i * stride - begin + k. Of o = i' * stride
- * + r, those are every stride-th tap, at whole distances from i': a convolution for each r. They
- * may be one with more taps, of which some are 0 (large tiles of Winograd's algorithm make up for
- * that); one that computes the output with its pads, which are cut off; or one each.
+ * Output pixel o gets tap k of input pixel i where o = i * stride - begin + k. For the outputs o =
+ * i' * stride + r (phase r), these are every stride-th tap, at integer distances from i': one
+ * convolution for each r. There are three ways: one convolution for all phases, in which some taps
+ * are 0 (large Winograd tiles make up for that); one convolution that computes the output with its
+ * pads, which are cut off; or one convolution for each phase.
  */
 #include <math.h>
 
@@ -16,25 +17,27 @@
 
 enum {
     AXES = 3,
-    LANES = 16,       /* filters that cost as much as fewer */
-    LEAST_DEPTH = 16, /* channels and filters that pay for large tiles */
-    LEAST_PIXELS = 400,
-    MOST_PHASES = 64
+    LANES = 16,        /* filters in a vector; the cost counts whole vectors */
+    MIN_CHANNELS = 16, /* least channels and filters for large tiles */
+    MIN_PIXELS = 400,
+    MAX_PHASES = 64
 };
 
-/* Time that taps take in large tiles, in many convolutions, in ConvTranspose. */
-static const double LARGE_TILES = 0.33, APART = 1.1, AS_IT_IS = 1.3;
+/* Cost factors of a tap. */
+static const double LARGE_TILES = 0.33; /* in large Winograd tiles */
+static const double SEPARATE = 1.1;     /* in one convolution for each phase */
+static const double UNCHANGED = 1.3;    /* in ConvTranspose */
 
-/* By axis: what the window is, and where convolutions find the taps of outputs from 0 to stride. */
+/* The window along one axis. */
 typedef struct axis {
-    int64_t in, kernel, stride, begin, out; /* in, out: or unknown */
+    int64_t in, kernel, stride, begin, out; /* in and out may be unknown */
     bool whole;                             /* out = in * stride */
 } axis;
 
 typedef struct span {
-    int64_t begin;       /* pad of the outputs that are computed */
-    int64_t first, last; /* distances of inputs */
-    int64_t over;        /* inputs that outputs go beyond, which are computed with their pads */
+    int64_t begin;       /* pad of the computed outputs */
+    int64_t first, last; /* first and last distance of inputs */
+    int64_t padded;      /* additional input positions, which the outputs in the pads need */
 } span;
 
 typedef struct transposed {
@@ -44,10 +47,10 @@ typedef struct transposed {
     axis axis[AXES];
     size_t channels, filters;
     prt_act act;
-    prt_op *reader; /* an activation; NULL: none */
+    prt_op *reader; /* an activation that is the only reader; NULL: none */
 } transposed;
 
-/* ---- what becomes of it ---- */
+/* ---- matching */
 
 static bool find_axis(transposed *t, const prt_conv_transpose_attrs *a, uint32_t i)
 {
@@ -67,7 +70,7 @@ static bool find_axis(transposed *t, const prt_conv_transpose_attrs *a, uint32_t
     return !prt_dim_is_number(x->out) || x->out > 0;
 }
 
-/* A single reader that is an activation is applied before pixels are laid out. */
+/* Finds a single reader that is an activation, which is applied before the pixels are placed. */
 static void find_reader(transposed *t, const prt_op *root)
 {
     prt_op *reader = prt_value_used_once(&root->out[0]) ? root->out[0].uses->user : NULL;
@@ -96,15 +99,15 @@ static bool match(transposed *t, const prt_op *root)
             return false;
     for (uint32_t i = 1; i < t->axes; i++)
         if (!prt_dim_is_number(t->axis[i].in))
-            return false; /* rows of an image, laid side by side, have a length */
+            return false; /* placing pixels needs the row length */
     find_reader(t, root);
     return true;
 }
 
-/* ---- which convolutions ---- */
+/* ---- costs */
 
-/* Distances of inputs that outputs r to end (of a step) take, if they begin at that pad. Where pads
- * are no more than the kernel has beyond its stride, 0 is among them. */
+/* Returns the distances of the inputs that outputs r to end (of a stride) read, with pad `begin`.
+ * If pads do not exceed kernel - stride, 0 is among them. */
 static span span_of(const axis *x, int64_t begin, int64_t r, int64_t end)
 {
     span s = { .begin = begin };
@@ -122,7 +125,7 @@ static int64_t taps_of(const span *s)
     return s->last - s->first + 1;
 }
 
-/* Filters of one or more vectors. */
+/* Returns the filters rounded up to whole vectors. */
 static double lanes(size_t filters)
 {
     return (double)((filters + LANES - 1) / LANES * LANES);
@@ -132,7 +135,7 @@ static double pixels_of(const transposed *t)
 {
     double pixels = 1.0;
     for (uint32_t i = 0; i < t->axes; i++)
-        pixels *= prt_dim_is_number(t->axis[i].in) ? (double)t->axis[i].in : LEAST_PIXELS;
+        pixels *= prt_dim_is_number(t->axis[i].in) ? (double)t->axis[i].in : MIN_PIXELS;
     return pixels;
 }
 
@@ -152,45 +155,45 @@ static size_t phases_of(const transposed *t)
     return phases;
 }
 
-/* What all outputs of a step cost in one convolution, by lanes and taps. */
+/* Estimates the cost of one convolution for all phases, in lanes times taps. */
 static double cost_of(prt_pass *p, const transposed *t, const span *s)
 {
     const size_t filters = t->filters * phases_of(t);
     double taps = 1.0, pixels = 1.0;
     bool three = t->axes == 2;
     for (uint32_t i = 0; i < t->axes; i++) {
-        const double in = prt_dim_is_number(t->axis[i].in) ? (double)t->axis[i].in : LEAST_PIXELS;
+        const double in = prt_dim_is_number(t->axis[i].in) ? (double)t->axis[i].in : MIN_PIXELS;
         taps *= (double)taps_of(&s[i]);
         three = three && taps_of(&s[i]) == 3;
-        pixels *= (in + (double)s[i].over) / in;
+        pixels *= (in + (double)s[i].padded) / in;
     }
-    if (three && prt_conv_algorithm_may(p, PRT_NHWC_winograd) && t->channels >= LEAST_DEPTH &&
-        filters >= LEAST_DEPTH && pixels_of(t) >= LEAST_PIXELS)
+    if (three && prt_conv_algorithm_allowed(p, PRT_NHWC_winograd) && t->channels >= MIN_CHANNELS &&
+        filters >= MIN_CHANNELS && pixels_of(t) >= MIN_PIXELS)
         taps *= LARGE_TILES;
     return lanes(filters) * taps * pixels;
 }
 
-/* Outputs of a step in convolutions of their own. */
-static double cost_apart(const transposed *t)
+/* Estimates the cost of one convolution for each phase. */
+static double cost_separate(const transposed *t)
 {
-    return lanes(t->filters) * kernel_of(t) * (phases_of(t) > 1 ? APART : 1.0);
+    return lanes(t->filters) * kernel_of(t) * (phases_of(t) > 1 ? SEPARATE : 1.0);
 }
 
-static double cost_as_it_is(const transposed *t)
+static double cost_unchanged(const transposed *t)
 {
-    return (double)t->filters * kernel_of(t) * AS_IT_IS;
+    return (double)t->filters * kernel_of(t) * UNCHANGED;
 }
 
 /* ---- the convolutions ---- */
 
-/* Outputs of a step that one convolution computes: along each axis from r on. */
+/* Phases that one convolution computes: `count` phases along each axis, from r on. */
 typedef struct part {
     const transposed *t;
     span span[AXES];
     int64_t r[AXES], count[AXES];
 } part;
 
-/* Tap of W that is tap `tap` of the convolution for its phase `phase`; -1: none is, it is 0. */
+/* Returns the tap of W that is tap `tap` of the convolution for phase `phase`; -1: the tap is 0. */
 static int64_t source_of(const part *q, size_t phase, size_t tap)
 {
     int64_t at = 0, step = 1;
@@ -210,8 +213,9 @@ static int64_t source_of(const part *q, size_t phase, size_t tap)
     return at;
 }
 
-/* [phases, filters, channels, taps], which is zero, from [channels, filters, taps]. */
-static void lay(const part *q, size_t phases, size_t taps, float *to)
+/* Writes the weights [phases, filters, channels, taps] into zeros, from [channels, filters,
+ * taps]. */
+static void pack_weights(const part *q, size_t phases, size_t taps, float *to)
 {
     const transposed *t = q->t;
     const size_t all = prt_dims_product(t->w.dims, 2, t->w.rank);
@@ -226,8 +230,8 @@ static void lay(const part *q, size_t phases, size_t taps, float *to)
         }
 }
 
-/* The convolution, channels first; NULL when memory is short. */
-static prt_value *put_part(prt_pass *p, prt_build *b, const part *q)
+/* Builds one convolution, channels first. NULL: no memory or a failure. */
+static prt_value *build_part(prt_pass *p, prt_build *b, const part *q)
 {
     const transposed *t = q->t;
     int64_t dims[2 + AXES] = { (int64_t)t->filters, (int64_t)t->channels }, pads[2 * AXES];
@@ -238,7 +242,7 @@ static prt_value *put_part(prt_pass *p, prt_build *b, const part *q)
         phases *= q->count[i];
         dims[2 + i] = taps_of(s);
         pads[i] = -s->first;
-        pads[t->axes + i] = s->last + s->over;
+        pads[t->axes + i] = s->last + s->padded;
         taps *= (size_t)dims[2 + i];
     }
     dims[0] *= phases;
@@ -246,7 +250,7 @@ static prt_value *put_part(prt_pass *p, prt_build *b, const part *q)
     float *w = PRT_NEW_N(p->arena, float, count);
     if (w == NULL)
         return NULL;
-    lay(q, (size_t)phases, taps, w);
+    pack_weights(q, (size_t)phases, taps, w);
     prt_fused_conv_attrs attrs = PRT_ATTRS_OF(fused_conv);
     const prt_i64s all = { .data = pads, .count = 2 * t->axes };
     PRT_ATTR_GIVE(attrs, fused_conv, pads, all);
@@ -262,10 +266,10 @@ static prt_value *put_part(prt_pass *p, prt_build *b, const part *q)
     return prt_build_op(b, PRT_OP_fused_conv, &attrs, t->bias != NULL ? 3 : 2, in);
 }
 
-/* Every output of a step by itself, as channels of one image. */
-static prt_value *put_apart(prt_pass *p, prt_build *b, const transposed *t)
+/* Builds one convolution for each phase and concatenates the results as channels. */
+static prt_value *build_separate(prt_pass *p, prt_build *b, const transposed *t)
 {
-    prt_value *parts[MOST_PHASES];
+    prt_value *parts[MAX_PHASES];
     const size_t phases = phases_of(t);
     for (size_t k = 0; k < phases; k++) {
         part q = { .t = t };
@@ -275,7 +279,7 @@ static prt_value *put_apart(prt_pass *p, prt_build *b, const transposed *t)
             q.count[i] = 1;
             q.span[i] = span_of(&t->axis[i], t->axis[i].begin, q.r[i], q.r[i] + 1);
         }
-        parts[k] = put_part(p, b, &q);
+        parts[k] = build_part(p, b, &q);
         if (parts[k] == NULL)
             return NULL;
     }
@@ -284,16 +288,16 @@ static prt_value *put_apart(prt_pass *p, prt_build *b, const transposed *t)
     return phases > 1 ? prt_build_op(b, PRT_OP_concat, &attrs, (uint32_t)phases, parts) : parts[0];
 }
 
-/* ---- pixels side by side ---- */
+/* ---- placing pixels */
 
-/* Without what was computed beyond. */
-static prt_value *cut(prt_build *b, const transposed *t, const span *s, prt_value *y)
+/* Cuts off the outputs in the pads. */
+static prt_value *cut_pads(prt_build *b, const transposed *t, const span *s, prt_value *y)
 {
     int64_t first[AXES], end[AXES], axes[AXES];
     uint32_t n = 0;
     for (uint32_t i = 0; i < t->axes; i++) {
         const axis *x = &t->axis[i];
-        if (x->whole && s[i].begin == x->begin && s[i].over == 0)
+        if (x->whole && s[i].begin == x->begin && s[i].padded == 0)
             continue;
         first[n] = x->begin - s[i].begin;
         end[n] = first[n] + x->out;
@@ -304,7 +308,7 @@ static prt_value *cut(prt_build *b, const transposed *t, const span *s, prt_valu
     return n != 0 ? prt_build_op(b, PRT_OP_slice, NULL, 4, in) : y;
 }
 
-static bool put(prt_build *b, prt_op *root, const transposed *t, const span *s, prt_value *y)
+static bool replace(prt_build *b, prt_op *root, const transposed *t, const span *s, prt_value *y)
 {
     const int64_t filters = (int64_t)t->filters;
     int64_t size[AXES], block[AXES];
@@ -314,16 +318,16 @@ static bool put(prt_build *b, prt_op *root, const transposed *t, const span *s, 
     for (uint32_t i = 0; i < t->axes; i++) {
         const axis *x = &t->axis[i];
         block[i] = x->stride;
-        size[i] = prt_dim_is_number(x->in) ? (x->in + s[i].over) * x->stride : -1;
+        size[i] = prt_dim_is_number(x->in) ? (x->in + s[i].padded) * x->stride : -1;
     }
     if (phases_of(t) > 1)
-        y = prt_to_nhwc_side_by_side(b, y, t->axes, block, size, filters);
-    prt_value *image = y != NULL ? cut(b, t, s, y) : NULL;
+        y = prt_to_nhwc_place_blocks(b, y, t->axes, block, size, filters);
+    prt_value *image = y != NULL ? cut_pads(b, t, s, y) : NULL;
     prt_to_nhwc_replace(b, t->reader != NULL ? t->reader : root, 0, image);
     return true;
 }
 
-bool prt_to_nhwc_transposed(prt_pass *p, prt_build *b, prt_op *root)
+bool prt_to_nhwc_conv_transpose(prt_pass *p, prt_build *b, prt_op *root)
 {
     transposed t = { .reader = NULL };
     span exact[AXES], full[AXES];
@@ -336,21 +340,22 @@ bool prt_to_nhwc_transposed(prt_pass *p, prt_build *b, prt_op *root)
         known = known && prt_dim_is_number(x->in);
         exact[i] = span_of(x, x->begin, 0, x->stride);
         full[i] = span_of(x, 0, 0, x->stride);
-        full[i].over = -full[i].first;
+        full[i].padded = -full[i].first;
     }
     const double together = whole ? cost_of(p, &t, exact) : HUGE_VAL;
-    const double over = known ? cost_of(p, &t, full) : HUGE_VAL;
-    const double apart = whole && phases_of(&t) <= MOST_PHASES ? cost_apart(&t) : HUGE_VAL;
-    const double least = fmin(together, fmin(over, apart));
-    const span *s = least == over ? full : exact;
+    const double padded = known ? cost_of(p, &t, full) : HUGE_VAL;
+    const double separate = whole && phases_of(&t) <= MAX_PHASES ? cost_separate(&t) : HUGE_VAL;
+    const double least = fmin(together, fmin(padded, separate));
+    const span *s = least == padded ? full : exact;
     part q = { .t = &t };
     size_t size = t.channels * t.filters * sizeof(float);
     for (uint32_t i = 0; i < t.axes; i++) {
         q.span[i] = s[i];
         q.count[i] = t.axis[i].stride;
-        size *= (size_t)(least == apart ? t.axis[i].kernel : taps_of(&s[i]) * q.count[i]);
+        size *= (size_t)(least == separate ? t.axis[i].kernel : taps_of(&s[i]) * q.count[i]);
     }
-    if (least >= cost_as_it_is(&t) || !prt_pass_afford(p, size))
+    if (least >= cost_unchanged(&t) || !prt_pass_afford(p, size))
         return false;
-    return put(b, root, &t, s, least == apart ? put_apart(p, b, &t) : put_part(p, b, &q));
+    return replace(b, root, &t, s,
+        least == separate ? build_separate(p, b, &t) : build_part(p, b, &q));
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * overlap_io.c — overlap_io: notes in the model's metadata (key "overlap_io") that inputs and
- * outputs are to be moved while others are computed with, and which they are. On a CPU they are
- * used where the caller has them, so nothing is moved and no result changes.
+ * overlap_io.c — overlap_io: records in the model's metadata (key "overlap_io") the inputs and
+ * outputs whose transfer is to overlap with computation. A CPU uses them in place in the caller's
+ * memory, so nothing is transferred and no result changes.
  */
 #include "ir/extra.h"
 #include "pass/engine/pass.h"
 
-static void put_names(prt_json_out *out, const char *key, const prt_graph *graph, bool inputs)
+static void write_names(prt_json_out *out, const char *key, const prt_graph *graph, bool inputs)
 {
     prt_json_open(out, key, '[');
     for (size_t i = 0; inputs && i < graph->inputs.count; i++)
@@ -23,14 +23,14 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
     prt_str text, now;
     prt_json_out_init(&out, p->arena, false);
     prt_json_open(&out, NULL, '{');
-    put_names(&out, "inputs", graph, true);
-    put_names(&out, "outputs", graph, false);
+    write_names(&out, "inputs", graph, true);
+    write_names(&out, "outputs", graph, false);
     prt_json_close(&out, '}');
     PRT_TRY(prt_json_out_finish(&out, &text));
     if (prt_module_metadata(p->module, "overlap_io", &now) && prt_str_equal(now, text))
         return POPRT_OK;
     prt_pass_note(p, NULL,
-        "noted for %zu inputs and %u outputs; a CPU uses them in place, so "
+        "recorded for %zu inputs and %u outputs; a CPU uses them in place, so "
         "results and times stay the same",
         graph->inputs.count, graph->ret->n_in);
     *changed = true;

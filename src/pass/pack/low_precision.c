@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * low_precision.c — narrow_weights: packed matrices are stored in fewer bits
- * (kern/gemm/low_precision.h), where a session widens them as it reads them. fused_linear keeps its
- * place; nhwc_conv of 1 by 1 becomes fused_linear. With compute=i8 both become quantized_linear,
- * which quantises the rows of its left side, and other convolutions what narrow_conv.c makes of
- * them. Asked for by the options only: results change.
+ * low_precision.c — narrow_weights: stores packed matrices in fewer bits
+ * (kern/gemm/low_precision.h); a session widens them as it reads them. A fused_linear keeps its
+ * operator; a 1x1 nhwc_conv becomes fused_linear. With compute=i8 both become quantized_linear,
+ * which quantises the rows of its left operand in each run; low_precision_conv.c converts other
+ * convolutions. Runs only if the options ask for it, since results change.
  */
 #include <math.h>
 
@@ -13,18 +13,18 @@
 #include "pass/engine/match.h"
 #include "pass/pack/pack.h"
 
-enum { BLOCK = 32 };
+enum { BLOCK_ROWS = 32 }; /* rows that share a scale of int4 */
 
 typedef struct target {
     int kind;
     int32_t dtype;
     bool scaled;
-    size_t block; /* rows that share a row of scales; 0: all of them */
+    size_t block; /* rows that share a row of scales; 0: all rows */
 } target;
 
-static bool computes(const prt_pass *p, const char *what)
+static bool computes(const prt_pass *p, const char *type)
 {
-    return strcmp(prt_pass_text(p, "compute"), what) == 0;
+    return strcmp(prt_pass_text(p, "compute"), type) == 0;
 }
 
 static bool target_of(const prt_pass *p, target *to)
@@ -37,7 +37,7 @@ static bool target_of(const prt_pass *p, target *to)
         { "f8e4m3", { PRT_NARROW_e4m3, PRT_DTYPE_f8e4m3fnuz, true, 0 } },
         { "f8e5m2", { PRT_NARROW_e5m2, PRT_DTYPE_f8e5m2fnuz, true, 0 } },
         { "i8", { PRT_NARROW_i8, PRT_DTYPE_i8, true, 0 } },
-        { "i4", { PRT_NARROW_i4, PRT_DTYPE_i4, true, BLOCK } } };
+        { "i4", { PRT_NARROW_i4, PRT_DTYPE_i4, true, BLOCK_ROWS } } };
     const char *weights = prt_pass_text(p, "weights");
     if (computes(p, "bf16"))
         weights = "bf16";
@@ -49,8 +49,9 @@ static bool target_of(const prt_pass *p, target *to)
     return false;
 }
 
-/* Scales that make each column's largest element the largest that can be stored; without scales,
- * false when an element is beyond that. False for what is not finite. */
+/* Computes scales that map the largest element of each column to the largest number of the type.
+ * Without scales, returns false if an element exceeds that number. Returns false for elements that
+ * are not finite. */
 static bool find_scales(const target *t, size_t k, size_t columns, const float *panel, float *scale)
 {
     static const float most[PRT_NARROW_COUNT] = PRT_NARROW_MOST;
@@ -92,7 +93,8 @@ static bool narrow_all(const target *t, size_t k, size_t n, const float *w, void
     return true;
 }
 
-/* The panels of fours, less than which floats lie in panels, and the sums of their columns. */
+/* Packs int8 panels of groups of four rows (dot4_i8) from float panels, with the sums of their
+ * columns and the scales. */
 static bool quantize_all(const target *t, size_t k, size_t n, const float *w, void *to,
     float *scale, int32_t *sums)
 {
@@ -117,8 +119,8 @@ static bool quantize_all(const target *t, size_t k, size_t n, const float *w, vo
     return true;
 }
 
-/* A constant's floats, which may lie at any address: at one of theirs, or NULL without memory. The
- * copy, if there is one, is the caller's. */
+/* Returns the floats of a constant at an aligned address; NULL: no memory. The caller releases
+ * `*copy`, if a copy was necessary. */
 static const float *floats_of(const prt_pass *p, const prt_tensor *w, prt_blob **copy)
 {
     *copy = NULL;
@@ -130,7 +132,8 @@ static const float *floats_of(const prt_pass *p, const prt_tensor *w, prt_blob *
     return (const void *)(*copy)->data;
 }
 
-/* Rows of input 1 of `op`, packed float32 of n columns; 0: it is none. */
+/* Returns the number of rows of input 1 of `op`, packed float32 panels of n columns; 0: it is
+ * something else. */
 static size_t rows_of(const prt_op *op, size_t n, prt_tensor *w)
 {
     if (n == 0 || !prt_match_constant(op, 1, w) || w->dtype != PRT_DTYPE_f32 || w->rank != 1)
@@ -147,7 +150,8 @@ static prt_value *derive(const prt_pass *p, const prt_op *op, int32_t dtype, siz
         prt_type_tensor(p->module->types, dtype, 1, &dim), blob);
 }
 
-/* Panels of n columns, and their scales (NULL without). */
+/* Makes low-precision panels of n columns and their scales (NULL without scales). Returns false if
+ * they cannot be stored or without memory. */
 static bool narrow(prt_pass *p, prt_op *op, const target *t, size_t n, prt_value **panels,
     prt_value **scales)
 {
@@ -179,7 +183,8 @@ static bool narrow(prt_pass *p, prt_op *op, const target *t, size_t n, prt_value
     return *panels != NULL && (!t->scaled || *scales != NULL);
 }
 
-/* Inputs 2 to 4 of quantized_linear. */
+/* Makes inputs 2 to 4 of quantized_linear. Returns false if they cannot be stored or without
+ * memory. */
 static bool quantize(prt_pass *p, prt_op *op, size_t n, prt_value **in)
 {
     static const target t = { PRT_NARROW_i8, PRT_DTYPE_i8, true, 0 };
@@ -218,8 +223,9 @@ static bool quantize(prt_pass *p, prt_op *op, size_t n, prt_value **in)
     return in[0] != NULL && in[1] != NULL && in[2] != NULL;
 }
 
-/* The product of bytes. */
-static bool put_bytes(prt_pass *p, prt_build *b, prt_op *root, const prt_fused_linear_attrs *from)
+/* Replaces `root` by quantized_linear. */
+static bool replace_by_quantized(prt_pass *p, prt_build *b, prt_op *root,
+    const prt_fused_linear_attrs *from)
 {
     prt_quantized_linear_attrs attrs = PRT_ATTRS_OF(quantized_linear);
     prt_value *in[7] = { prt_op_input(root, 0), NULL, NULL, NULL, NULL, prt_op_input(root, 2),
@@ -239,8 +245,9 @@ static bool put_bytes(prt_pass *p, prt_build *b, prt_op *root, const prt_fused_l
         in);
 }
 
-/* A product of 4-bit integers by blocks (pack_n_bits) keeps them and rounds the other side. */
-static bool put_blocks(prt_build *b, prt_op *root, prt_fused_linear_attrs *attrs)
+/* A product of 4-bit integers in blocks (pack_n_bits) keeps its weights and quantises the left
+ * operand. */
+static bool quantize_left(prt_build *b, prt_op *root, prt_fused_linear_attrs *attrs)
 {
     prt_value *in[6];
     if (attrs->compute.size != 0 || attrs->block < 1 || attrs->block > PRT_DOT_DEPTH)
@@ -251,13 +258,13 @@ static bool put_blocks(prt_build *b, prt_op *root, prt_fused_linear_attrs *attrs
     return prt_match_put(b, root, PRT_OP_fused_linear, attrs, root->n_in, in);
 }
 
-static bool put(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_attrs *attrs)
+static bool replace(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_attrs *attrs)
 {
     target t;
     prt_value *in[5];
     const bool narrowed = target_of(p, &t);
     if (computes(p, "i8") && (!narrowed || t.kind != PRT_NARROW_i4))
-        return put_bytes(p, b, root, attrs);
+        return replace_by_quantized(p, b, root, attrs);
     if (!narrowed || !narrow(p, root, &t, (size_t)attrs->columns, &in[1], &in[4]))
         return false;
     in[0] = prt_op_input(root, 0);
@@ -283,11 +290,11 @@ static bool apply_linear(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_fused_linear_attrs attrs = *(const prt_fused_linear_attrs *)root->attrs;
     if (computes(p, "i8") && prt_op_input(root, 1)->type->dtype == PRT_DTYPE_i4)
-        return put_blocks(b, root, &attrs);
-    return attrs.columns > 0 && put(p, b, root, &attrs);
+        return quantize_left(b, root, &attrs);
+    return attrs.columns > 0 && replace(p, b, root, &attrs);
 }
 
-/* A convolution of 1 by 1 over all pixels is a product of their channels. */
+/* A 1x1 convolution without padding and strides is a matrix product of pixels and channels. */
 static bool apply_conv(prt_pass *p, prt_build *b, prt_op *root)
 {
     const prt_nhwc_conv_attrs *a = root->attrs;
@@ -304,7 +311,7 @@ static bool apply_conv(prt_pass *p, prt_build *b, prt_op *root)
         PRT_ATTR_GIVE(attrs, fused_linear, alpha, a->alpha);
         PRT_ATTR_GIVE(attrs, fused_linear, beta, a->beta);
     }
-    return put(p, b, root, &attrs);
+    return replace(p, b, root, &attrs);
 }
 
 static const prt_rewrite rewrites[] = { { PRT_OP_fused_linear, apply_linear },

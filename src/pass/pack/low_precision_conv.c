@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * low_precision_conv.c — what narrow_weights makes of NhwcConv with compute=i8: NhwcQuantizedConv.
- * Not of convolutions of each channel by itself, of a model's images or with a gate.
+ * low_precision_conv.c — narrow_weights with compute=i8: converts NhwcConv to NhwcQuantizedConv.
+ * Excludes depthwise convolutions, convolutions of a model's own images, and convolutions with a
+ * channel scale.
  */
 #include <math.h>
 
@@ -10,9 +11,9 @@
 #include "pass/engine/match.h"
 #include "pass/pack/pack.h"
 
-enum { LEAST_DEPTH = 32, LEAST_FILTERS = 8 };
+enum { MIN_DEPTH = 32 /* channels * taps */, MIN_FILTERS = 8 /* of a group */ };
 
-/* Where weights go: the constants of the operator. */
+/* Buffers of the constants of the new operator. */
 typedef struct target {
     prt_nhwc_weights form;
     int8_t *bytes;
@@ -20,7 +21,7 @@ typedef struct target {
     float *scales;
 } target;
 
-/* One filter of `depth` weights; false if one is not finite. */
+/* Quantises one filter; returns false if a weight is not finite. */
 static bool quantize_filter(const target *t, size_t filter, const float *w)
 {
     const size_t taps = t->form.taps, depth = t->form.channels * taps;
@@ -41,7 +42,7 @@ static bool quantize_filter(const target *t, size_t filter, const float *w)
     return true;
 }
 
-/* Weights as they are packed, at `packed`, by way of their own order, at `plain`. */
+/* Quantises the weights at `packed`, using `plain` as scratch for their unpacked order. */
 static bool quantize_all(const target *t, const prt_nhwc_weights *from, const float *packed,
     float *plain)
 {
@@ -53,14 +54,15 @@ static bool quantize_all(const target *t, const prt_nhwc_weights *from, const fl
     return true;
 }
 
-/* Inputs 1 to 3. */
+/* Makes inputs 1 to 3 of the new operator. Returns false if a weight is not finite or without
+ * memory. */
 static bool quantize(prt_pass *p, prt_op *op, const prt_nhwc_weights *from, prt_value **in)
 {
     const prt_allocator *a = p->module->allocator;
     const size_t filters = from->group * from->filters;
     target t = { .form = *from };
     prt_tensor w;
-    prt_blob *blobs[5] = { NULL }; /* bytes, sums, scales; plain; a copy of what lies anywhere */
+    prt_blob *blobs[5] = { NULL }; /* bytes, sums, scales; scratch; an aligned copy */
     size_t size[4] = { 0, filters * sizeof(int32_t), filters * sizeof(float), 0 };
     t.form.form = PRT_NHWC_panels;
     t.form.transformed = false;
@@ -120,8 +122,8 @@ bool prt_low_precision_conv(prt_pass *p, prt_build *b, prt_op *root)
     prt_nhwc_weights w;
     if (!prt_nhwc_weights_of(a, &w) || w.form == PRT_NHWC_taps || a->images != 0 ||
         prt_op_input(root, 4) != NULL || !prt_match_is_f32(in[0]) ||
-        w.channels * w.taps < LEAST_DEPTH || w.channels * w.taps > PRT_DOT_DEPTH ||
-        w.filters < LEAST_FILTERS)
+        w.channels * w.taps < MIN_DEPTH || w.channels * w.taps > PRT_DOT_DEPTH ||
+        w.filters < MIN_FILTERS)
         return false;
     const prt_nhwc_quantized_conv_attrs attrs = attrs_of(a);
     if (!quantize(p, root, &w, in + 1))

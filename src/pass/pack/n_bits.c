@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * n_bits.c — pack_n_bits: products with constant integers that have scales become fused_linear,
- * whose panels a session widens as it reads them (kern/gemm/low_precision.h): weights stay as small
- * as they are.
+ * n_bits.c — pack_n_bits: converts products with constant low-bit integers and scales to
+ * fused_linear. A session widens the panels as it reads them (kern/gemm/low_precision.h), so the
+ * weights stay small.
  *
- *     MatMulNBits                                                        of 2, 4 or 8 bits
- *     MatMul or Gemm whose right side is a DequantizeLinear of a constant matrix of 2, 4 or 8
- *     bits, turned by a Transpose or not; scales: one, by column, or by blocks along K
+ *     MatMulNBits                                      with 2, 4 or 8 bits
+ *     MatMul or Gemm whose right operand is a          with 2, 4 or 8 bits, with or without a
+ *     DequantizeLinear of a constant matrix            Transpose; one scale, scales by column,
+ *                                                      or by blocks along K
  *
- * Expects a left side of float32. Runs before constants are folded. With compute=model, what
- * MatMulNBits says of its accuracy_level holds: 4 allows to quantise the left side by blocks.
+ * Requires a float32 left operand. Runs before constant folding. With compute=model, accuracy_level
+ * 4 of MatMulNBits allows quantising the left operand by blocks.
  */
 #include <string.h>
 
@@ -18,22 +19,23 @@
 #include "pass/engine/match.h"
 #include "pass/pack/pack.h"
 
-enum { ROUNDED = 4 }; /* accuracy_level: int8 */
+enum { ROUNDED = 4 }; /* accuracy_level that allows int8 */
 
-/* Numbers of a few bits, K by N, and what they stand for: (number - zero) * scale. */
+/* A K by N matrix of low-bit integers; an element stands for (number - zero) * scale. */
 typedef struct numbers {
-    prt_tensor q, scale, zero; /* data NULL: no zero */
+    prt_tensor q, scale, zero; /* zero.data is NULL without zero points */
     size_t k, n, block, blocks;
-    size_t row, column; /* of q: element (k, j) is at k * row + j * column */
+    size_t row, column; /* strides of q: element (k, j) is at k * row + j * column */
     size_t scale_row, scale_column;
-    size_t zero_row, zero_column; /* of packed zeros, and 0, 1 after those of one number */
+    size_t zero_row, zero_column; /* strides of the zero points */
     uint32_t bits;
     bool has_sign;
-    bool rounds;   /* the other side may become integers of 8 bits */
-    double absent; /* the zero where there is none */
+    bool rounds;   /* the left operand may be quantised to int8 */
+    double absent; /* the zero point if there is none */
 } numbers;
 
-/* What lies in the middle, which is taken off where there is no sign. */
+/* Returns the middle of an unsigned range, which is subtracted from the numbers; 0 for signed
+ * numbers. */
 static int middle(const numbers *w)
 {
     return w->has_sign ? 0 : 1 << (w->bits - 1);
@@ -54,8 +56,8 @@ static double zero_at(const numbers *w, size_t block, size_t j)
                                              : (double)number_at(w, w->zero.data, at);
 }
 
-/* Rows of eight by a panel's columns: a column's eight numbers are one word in both. */
-static void lay_words(const numbers *w, size_t first, size_t columns, uint32_t *to)
+/* Copies 4-bit numbers in words: in both layouts a word has eight consecutive rows of a column. */
+static void pack_words(const numbers *w, size_t first, size_t columns, uint32_t *to)
 {
     const size_t width = prt_gemm_width(columns);
     const uint8_t *from = (const uint8_t *)w->q.data + first * w->column / 2;
@@ -70,14 +72,14 @@ static void lay_words(const numbers *w, size_t first, size_t columns, uint32_t *
         }
 }
 
-static void lay_panel(const numbers *w, int kind, size_t first, size_t columns, uint8_t *to)
+static void pack_panel(const numbers *w, int kind, size_t first, size_t columns, uint8_t *to)
 {
     const size_t width = prt_gemm_width(columns);
-    const int off = middle(w);
+    const int shift = middle(w);
     for (size_t k = 0; k < w->k; k++)
         for (size_t j = 0; j < columns; j++) {
             const size_t at = prt_low_precision_at(kind, width, k, j);
-            const int x = number_at(w, w->q.data, k * w->row + (first + j) * w->column) - off;
+            const int x = number_at(w, w->q.data, k * w->row + (first + j) * w->column) - shift;
             if (kind == PRT_NARROW_i8)
                 to[at] = (uint8_t)x;
             else
@@ -85,23 +87,24 @@ static void lay_panel(const numbers *w, int kind, size_t first, size_t columns, 
         }
 }
 
-static void lay(const numbers *w, int kind, void *to)
+static void pack_panels(const numbers *w, int kind, void *to)
 {
-    /* Whole words, which a last one that is not whole must not leave. */
+    /* Words can be copied if each column of q begins at a word. */
     const bool words = w->bits == 4 && w->row == 1 && w->column % PRT_NARROW_EIGHT == 0;
     for (size_t first = 0; first < w->n; first += PRT_GEMM_PANEL) {
         const size_t left = w->n - first, columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
         char *panel =
             (char *)to + prt_low_precision_bytes(kind, first * prt_low_precision_rows(kind, w->k));
         if (words)
-            lay_words(w, first, columns, (uint32_t *)(void *)panel);
+            pack_words(w, first, columns, (uint32_t *)(void *)panel);
         else
-            lay_panel(w, kind, first, columns, (uint8_t *)panel);
+            pack_panel(w, kind, first, columns, (uint8_t *)panel);
     }
 }
 
-/* Panels of scales, a row for each block, and what they add; false when that is nothing. */
-static bool lay_scales(const numbers *w, float *scale, float *offset)
+/* Writes panels of scales, a row for each block, and of offsets. Returns false if all offsets are
+ * 0. */
+static bool pack_scales(const numbers *w, float *scale, float *offset)
 {
     bool some = false;
     for (size_t j = 0; j < w->n; j++) {
@@ -120,7 +123,8 @@ static bool lay_scales(const numbers *w, float *scale, float *offset)
     return some;
 }
 
-/* The panels, scales and offsets (NULL where there are none) as constants; false without memory. */
+/* Makes constants of the panels, scales and offsets (NULL without offsets). Returns false without
+ * memory. */
 static bool pack(prt_pass *p, prt_build *b, const numbers *w, prt_value *old, prt_value *to[3])
 {
     const int kind = w->bits == 8 ? PRT_NARROW_i8 : PRT_NARROW_i4;
@@ -138,9 +142,9 @@ static bool pack(prt_pass *p, prt_build *b, const numbers *w, prt_value *old, pr
             prt_blob_release(blobs[i]);
         return false;
     }
-    lay(w, kind, prt_blob_bytes(blobs[0]));
+    pack_panels(w, kind, prt_blob_bytes(blobs[0]));
     const bool some =
-        lay_scales(w, (void *)prt_blob_bytes(blobs[1]), (void *)prt_blob_bytes(blobs[2]));
+        pack_scales(w, (void *)prt_blob_bytes(blobs[1]), (void *)prt_blob_bytes(blobs[2]));
     const int64_t size = (int64_t)count, by_size = (int64_t)(w->blocks * width);
     const prt_type *by = prt_type_tensor(p->module->types, PRT_DTYPE_f32, 1, &by_size);
     to[0] = prt_pass_derive(b->graph, old,
@@ -156,7 +160,7 @@ static bool pack(prt_pass *p, prt_build *b, const numbers *w, prt_value *old, pr
     return to[0] != NULL && to[1] != NULL && (to[2] != NULL || !some);
 }
 
-static bool put(prt_pass *p, prt_build *b, prt_op *root, const numbers *w, prt_value *old,
+static bool replace(prt_pass *p, prt_build *b, prt_op *root, const numbers *w, prt_value *old,
     prt_value *bias)
 {
     prt_fused_linear_attrs attrs = PRT_ATTRS_OF(fused_linear);
@@ -215,7 +219,7 @@ static bool apply_n_bits(prt_pass *p, prt_build *b, prt_op *root)
         ? (w.blocks * w.bits + 7) / 8 * 8 / w.bits
         : w.blocks;
     w.absent = (double)middle(&w);
-    return put(p, b, root, &w, prt_op_input(root, 1), prt_op_input(root, 5));
+    return replace(p, b, root, &w, prt_op_input(root, 1), prt_op_input(root, 5));
 }
 
 /* ---- DequantizeLinear */
@@ -237,8 +241,8 @@ static bool bits_of(int32_t dtype, numbers *w)
     }
 }
 
-/* Blocks along K, whose axis in the constant is `axis`. */
-static bool take_scales(const prt_op *op, int64_t axis, numbers *w)
+/* Reads scales by blocks along K; `axis` is the axis of K in the constant. */
+static bool read_scales(const prt_op *op, int64_t axis, numbers *w)
 {
     const prt_dequantize_linear_attrs *a = op->attrs;
     const int64_t along = a->axis < 0 ? a->axis + 2 : a->axis;
@@ -266,25 +270,26 @@ static bool take_scales(const prt_op *op, int64_t axis, numbers *w)
     return true;
 }
 
-static bool take_right(const prt_op *root, bool turned, numbers *w, const prt_op **op)
+static bool read_right(const prt_op *root, bool transposed, numbers *w, const prt_op **op)
 {
     const prt_op *transpose = prt_match_interior(root, 1, PRT_OP_transpose);
     *op = prt_match_interior(transpose != NULL ? transpose : root, transpose != NULL ? 0 : 1,
         PRT_OP_dequantize_linear);
     if (*op == NULL || !prt_match_is_f32(&(*op)->out[0]) || !prt_match_constant(*op, 0, &w->q) ||
-        w->q.rank != 2 || !bits_of(w->q.dtype, w) || prt_tensor_count(&w->q) < PRT_PACK_LEAST ||
-        !prt_match_constant(*op, 1, &w->scale) || w->scale.dtype == PRT_DTYPE_f8e8m0 ||
+        w->q.rank != 2 || !bits_of(w->q.dtype, w) ||
+        prt_tensor_count(&w->q) < PRT_PACK_MIN_ELEMENTS || !prt_match_constant(*op, 1, &w->scale) ||
+        w->scale.dtype == PRT_DTYPE_f8e8m0 ||
         (prt_op_input(*op, 2) != NULL && !prt_match_constant(*op, 2, &w->zero)))
         return false;
-    if (transpose != NULL) { /* the only one of a matrix that changes anything, or the other */
+    if (transpose != NULL) { /* a Transpose of a matrix swaps the axes or keeps them */
         const prt_transpose_attrs *t = transpose->attrs;
-        turned ^= t->perm.count != 2 || t->perm.data[0] != 0;
+        transposed ^= t->perm.count != 2 || t->perm.data[0] != 0;
     }
-    w->k = (size_t)w->q.dims[turned];
-    w->n = (size_t)w->q.dims[!turned];
-    w->row = turned ? 1 : w->n;
-    w->column = turned ? w->k : 1;
-    return take_scales(*op, turned, w);
+    w->k = (size_t)w->q.dims[transposed];
+    w->n = (size_t)w->q.dims[!transposed];
+    w->row = transposed ? 1 : w->n;
+    w->column = transposed ? w->k : 1;
+    return read_scales(*op, transposed, w);
 }
 
 static bool apply_matmul(prt_pass *p, prt_build *b, prt_op *root)
@@ -292,8 +297,8 @@ static bool apply_matmul(prt_pass *p, prt_build *b, prt_op *root)
     const prt_value *x = prt_op_input(root, 0);
     const prt_op *op;
     numbers w = { .k = 0 };
-    return prt_match_is_f32(x) && x->type->rank >= 2 && take_right(root, false, &w, &op) &&
-        put(p, b, root, &w, prt_op_input(op, 0), NULL);
+    return prt_match_is_f32(x) && x->type->rank >= 2 && read_right(root, false, &w, &op) &&
+        replace(p, b, root, &w, prt_op_input(op, 0), NULL);
 }
 
 static bool apply_gemm(prt_pass *p, prt_build *b, prt_op *root)
@@ -303,11 +308,11 @@ static bool apply_gemm(prt_pass *p, prt_build *b, prt_op *root)
     const prt_op *op;
     numbers w = { .k = 0 };
     return prt_match_is_f32(prt_op_input(root, 0)) && a->transA == 0 && a->alpha == 1.0f &&
-        a->beta == 1.0f && take_right(root, a->transB != 0, &w, &op) &&
+        a->beta == 1.0f && read_right(root, a->transB != 0, &w, &op) &&
         (bias == NULL ||
             (prt_match_is_f32(bias) && bias->type->rank == 1 &&
                 bias->type->dims[0] == (int64_t)w.n)) &&
-        put(p, b, root, &w, prt_op_input(op, 0), bias);
+        replace(p, b, root, &w, prt_op_input(op, 0), bias);
 }
 
 static const prt_rewrite rewrites[] = { { PRT_OP_ms_matmul_n_bits, apply_n_bits },

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* trees.c — the ensembles of ai.onnx.ml, whose nodes go by names, become PackedTrees. */
+/* trees.c — converts the tree ensembles of ai.onnx.ml, whose nodes refer to each other by id, to
+ * PackedTrees. */
 #include "op/ml/tree_packed.h"
 #include "pass/pack/pack.h"
 
-/* What op has in its attributes; false: not to be laid out. */
-static bool read(const prt_ml_site *site, const prt_op *op, prt_forest *f, prt_tree_judge *j)
+/* Reads the ensemble from the attributes; returns false if it cannot be packed. */
+static bool read_forest(const prt_ml_site *site, const prt_op *op, prt_forest *f, prt_tree_judge *j)
 {
     const int32_t dtype = prt_op_input(op, 0)->type->dtype;
     if (prt_op_is(op, PRT_OP_ml_tree_ensemble_classifier))
@@ -21,8 +22,8 @@ static prt_value *list(prt_build *b, int32_t dtype, size_t count, const void *fr
     return prt_build_tensor(b, dtype, 1, &dim, from);
 }
 
-/* Inputs behind the rows: nodes, roots, votes, base. */
-static bool lay(prt_pass *p, prt_build *b, const prt_ml_site *site, const prt_forest *f,
+/* Makes the inputs of PackedTrees after the rows: nodes, roots, votes, base. */
+static bool pack(prt_pass *p, prt_build *b, const prt_ml_site *site, const prt_forest *f,
     const prt_tree_judge *j, prt_value **in)
 {
     size_t count;
@@ -54,8 +55,8 @@ bool prt_pack_trees(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *in[5] = { prt_op_input(root, 0) };
     prt_forest f;
     prt_tree_judge j;
-    if (!prt_type_is_tensor(in[0]->type) || !read(&site, root, &f, &j) ||
-        !lay(p, b, &site, &f, &j, in + 1))
+    if (!prt_type_is_tensor(in[0]->type) || !read_forest(&site, root, &f, &j) ||
+        !pack(p, b, &site, &f, &j, in + 1))
         return b->status != POPRT_OK;
     int64_t features = 0;
     for (size_t i = 0; i < f.n_nodes; i++)

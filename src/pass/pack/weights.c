@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * weights.c — pack_weights: constant matrices of products become panels as kernels read them
- * (kern/gemm/gemm.h), once, when a model is compiled. MatMul, Gemm and fused_linear become
- * fused_linear with `columns`; RNN, GRU and LSTM those of op/internal/recurrent.def (recurrent.c),
- * ensembles of trees PackedTrees (trees.c). A matrix with other readers stays for them.
+ * weights.c — pack_weights: packs constant matrices of products into panels in the order that
+ * kernels read them (kern/gemm/gemm.h), once, when a model is compiled. MatMul, Gemm and
+ * fused_linear become fused_linear with `columns`. RNN, GRU and LSTM become the operators of
+ * op/internal/recurrent.def (recurrent.c), tree ensembles PackedTrees (trees.c). If a matrix has
+ * other readers, they keep the original.
  */
 #include "kern/gemm/gemm.h"
 #include "pass/pack/pack.h"
 
 prt_value *prt_pack_constant(prt_pass *p, prt_op *op, uint32_t slot, const prt_tensor *w,
-    size_t count, void (*lay)(const void *user, const float *from, float *to), const void *user)
+    size_t count, void (*pack)(const void *user, const float *from, float *to), const void *user)
 {
     prt_blob *blob = NULL, *copy = NULL;
     size_t size;
-    const bool aligned = (uintptr_t)w->data % _Alignof(float) == 0; /* it may lie anywhere */
+    /* The data may have any alignment. */
+    const bool aligned = (uintptr_t)w->data % _Alignof(float) == 0;
     if (!prt_size_mul(count, sizeof(float), &size) ||
         (!aligned && prt_blob_create(p->module->allocator, w->size, &copy) != POPRT_OK))
         return NULL;
@@ -23,47 +25,50 @@ prt_value *prt_pack_constant(prt_pass *p, prt_op *op, uint32_t slot, const prt_t
     }
     if (!aligned)
         memcpy(prt_blob_bytes(copy), w->data, w->size);
-    lay(user, aligned ? w->data : (const void *)copy->data, (float *)(void *)prt_blob_bytes(blob));
+    pack(user, aligned ? w->data : (const void *)copy->data, (float *)(void *)prt_blob_bytes(blob));
     prt_blob_release(copy);
     const int64_t dim = (int64_t)count;
     return prt_pass_derive(op->graph, prt_op_input(op, slot),
         prt_type_tensor(p->module->types, PRT_DTYPE_f32, 1, &dim), blob);
 }
 
-/* The right side of a product. */
+/* The right operand of a product. */
 typedef struct right {
     size_t k, n;
-    bool turned;
+    bool transposed;
 } right;
 
-static void lay_right(const void *user, const float *from, float *to)
+static void pack_right(const void *user, const float *from, float *to)
 {
     const right *m = user;
-    prt_gemm_pack_all(m->k, m->n, from, m->turned ? 1 : m->n, m->turned ? m->k : 1, to);
+    prt_gemm_pack_all(m->k, m->n, from, m->transposed ? 1 : m->n, m->transposed ? m->k : 1, to);
 }
 
-/* The panels of a constant matrix as a new constant; NULL when it is none worth it. */
-static prt_value *packed(prt_pass *p, prt_op *op, bool turned, int64_t *columns, bool *repeats)
+/* Packs a constant right operand; NULL: it is not constant, too small, or there is no memory.
+ * `*repeats`: two columns are equal or one is zero. */
+static prt_value *packed(prt_pass *p, prt_op *op, bool transposed, int64_t *columns, bool *repeats)
 {
     prt_tensor w;
     size_t count;
     if (!prt_match_constant(op, 1, &w) || w.dtype != PRT_DTYPE_f32 || w.rank != 2 ||
-        prt_tensor_count(&w) < PRT_PACK_LEAST)
+        prt_tensor_count(&w) < PRT_PACK_MIN_ELEMENTS)
         return NULL;
-    const right m = { .k = (size_t)w.dims[turned], .n = (size_t)w.dims[!turned], .turned = turned };
+    const right m = { .k = (size_t)w.dims[transposed],
+        .n = (size_t)w.dims[!transposed],
+        .transposed = transposed };
     const prt_pack_matrix matrix = { .data = w.data,
         .k = m.k,
         .n = m.n,
-        .row = turned ? 1 : m.n,
-        .column = turned ? m.k : 1 };
+        .row = transposed ? 1 : m.n,
+        .column = transposed ? m.k : 1 };
     *columns = (int64_t)m.n;
     *repeats = prt_pack_columns_repeat(p, &matrix);
     return prt_size_mul(m.k, prt_gemm_width(m.n), &count)
-        ? prt_pack_constant(p, op, 1, &w, count, lay_right, &m)
+        ? prt_pack_constant(p, op, 1, &w, count, pack_right, &m)
         : NULL;
 }
 
-static bool put(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_attrs *attrs)
+static bool replace(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_attrs *attrs)
 {
     prt_value *in[4];
     int64_t columns = 0;
@@ -93,14 +98,14 @@ static bool put(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_attrs 
 static bool apply_linear(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_fused_linear_attrs attrs = *(const prt_fused_linear_attrs *)root->attrs;
-    return attrs.columns == 0 && put(p, b, root, &attrs);
+    return attrs.columns == 0 && replace(p, b, root, &attrs);
 }
 
 static bool apply_matmul(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_fused_linear_attrs attrs = PRT_ATTRS_OF(fused_linear);
     const prt_value *a = prt_op_input(root, 0);
-    return prt_type_is_tensor(a->type) && a->type->rank >= 2 && put(p, b, root, &attrs);
+    return prt_type_is_tensor(a->type) && a->type->rank >= 2 && replace(p, b, root, &attrs);
 }
 
 static bool apply_gemm(prt_pass *p, prt_build *b, prt_op *root)
@@ -115,7 +120,7 @@ static bool apply_gemm(prt_pass *p, prt_build *b, prt_op *root)
                 c->type->dims[0] != w->type->dims[g->transB != 0 ? 0 : 1])))
         return false;
     attrs.transB = g->transB;
-    return put(p, b, root, &attrs);
+    return replace(p, b, root, &attrs);
 }
 
 static const prt_rewrite rewrites[] = { { PRT_OP_fused_linear, apply_linear },

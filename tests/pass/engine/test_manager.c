@@ -380,7 +380,7 @@ END_TEST
 START_TEST(what_cannot_be_put_in_order_is_refused)
 {
     assert_no_order(&lonely, POPRT_E_ARG, "lonely and first exclude each other");
-    assert_no_order(&ring, POPRT_E_ARG, "circle");
+    assert_no_order(&ring, POPRT_E_ARG, "cycle");
     assert_no_order(&lost, POPRT_E_NOT_FOUND, "constant_folding");
 }
 END_TEST

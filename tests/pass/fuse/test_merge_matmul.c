@@ -55,19 +55,21 @@ START_TEST(what_does_not_fit_is_refused)
     assert_pass_fails(pass, "merge_str=p,r", PLAIN "return z, q\n", POPRT_E_NOT_FOUND,
         "no node of this name");
     assert_pass_fails(pass, "merge_str=p,p", PLAIN "return z, q\n", POPRT_E_ARG, "twice");
-    assert_pass_fails(adds, "merge_str=p,s,q", BIASED "return s, t\n", POPRT_E_ARG, "groups of 2");
-    assert_pass_fails(adds, "merge_str=p,t,q,s", BIASED "return s, t\n", POPRT_E_ARG, "alone");
-    assert_pass_fails(pass, "merge_str=p,s", BIASED "return s, t\n", POPRT_E_ARG, "no MatMul");
+    assert_pass_fails(adds, "merge_str=p,s,q", BIASED "return s, t\n", POPRT_E_ARG,
+        "multiple of 2");
+    assert_pass_fails(adds, "merge_str=p,t,q,s", BIASED "return s, t\n", POPRT_E_ARG,
+        "only reader");
+    assert_pass_fails(pass, "merge_str=p,s", BIASED "return s, t\n", POPRT_E_ARG, "not a MatMul");
     assert_pass_fails(pass, "merge_str=p,q",
         X "y = neg x\np = matmul x w @p\nq = matmul y v @q\n"
           "return p, q\n",
-        POPRT_E_ARG, "first one reads");
+        POPRT_E_ARG, "its left operand is not");
     assert_pass_fails(pass, "merge_str=p,q",
         X "u = input f32[2,2]\np = matmul x w @p\nq = matmul x u @q\nreturn p, q\n", POPRT_E_ARG,
         "constant");
     assert_pass_fails(pass, "merge_str=p,q",
         X "u = const f32[1,2,1] {1,2}\np = matmul x w @p\nq = matmul x u @q\nreturn p, q\n",
-        POPRT_E_ARG, "other dims");
+        POPRT_E_ARG, "differ from");
     assert_pass_fails(adds, "merge_str=p,s,q,t",
         X "c = const f32[2,1] {1,2}\nx2 = input f32[2,2]\np = matmul x2 w @p\ns = add p a @s\n"
           "q = matmul x2 v @q\nt = add q c @t\nreturn s, t\n",
