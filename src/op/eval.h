@@ -87,11 +87,11 @@ struct prt_eval {
     const prt_par *par;
     /* Prefetch hint: a constant that a step reads soon after this one; may be NULL. */
     const prt_tensor *later;
-    bool near;      /* the weights of the program are small enough to stay in a cache */
-    bool strassen;  /* matrix products may use Strassen's algorithm */
-    bool bf16x3;    /* matrix products may use bf16x3, see kern/bf16x3/bf16x3.h */
-    bool rehearses; /* measuring run: requests scratch like a real run, but skips loops
-                     * over data */
+    bool near;     /* the weights of the program are small enough to stay in a cache */
+    bool strassen; /* matrix products may use Strassen's algorithm */
+    bool bf16x3;   /* matrix products may use bf16x3, see kern/bf16x3/bf16x3.h */
+    /* measuring run: requests scratch like a real run, but skips loops over data */
+    bool rehearses;
     void *user;
 };
 

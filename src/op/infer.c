@@ -153,9 +153,8 @@ bool prt_infer_ints(const prt_infer *c, uint32_t i, int64_t *to, uint32_t max, u
             return false;
         for (size_t k = 0; k < n; k++) {
             const int64_t v = prt_load_i64(t->dtype, t->data, k);
-            to[k] = prt_dim_is_number(v) ? v : PRT_DIM_UNKNOWN; /* a number in the range of
-                                                                 * expressions must not be taken
-                                                                 * for one */
+            /* a number in the range of expressions must not be taken for one */
+            to[k] = prt_dim_is_number(v) ? v : PRT_DIM_UNKNOWN;
         }
         *count = (uint32_t)n;
         return true;

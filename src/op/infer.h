@@ -23,8 +23,8 @@ typedef struct prt_shape {
     int32_t dtype;
     int32_t rank; /* or PRT_RANK_UNKNOWN */
     int64_t dims[PRT_MAX_RANK];
-    const prt_type *elem; /* type of the items of a sequence or optional, if known; NULL at run
-                           * time */
+    /* type of the items of a sequence or optional, if known; NULL at run time */
+    const prt_type *elem;
 } prt_shape;
 
 /* Writes the shape of a value at run time; kind ABSENT for NULL. */

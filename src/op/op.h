@@ -155,15 +155,15 @@ typedef struct prt_op_hooks {
 } prt_op_hooks;
 
 typedef struct prt_op_def {
-    const char *key; /* name in IR text: the id of the row, or "domain.Name" for an operator of a
-                      * plug-in */
+    /* name in IR text: the id of the row, or "domain.Name" for an operator of a plug-in */
+    const char *key;
     const char *domain, *name;
     uint16_t id, traits;
     uint32_t since; /* opset version of the newest schema, which the row describes */
     uint16_t n_types, n_in, n_out, n_attrs; /* numbers of rows */
     uint16_t min_in, min_out;               /* numbers of arguments */
-    uint32_t max_in, max_out;               /* numbers of arguments; UINT32_MAX for variadic
-                                             * slots */
+    /* numbers of arguments; UINT32_MAX for variadic slots */
+    uint32_t max_in, max_out;
     uint16_t attrs_size;
     const prt_type_def *types;
     const prt_slot_def *in, *out;

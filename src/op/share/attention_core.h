@@ -46,8 +46,8 @@ struct prt_attention {
     const double *sinks;     /* per query head: an extra logit without a value; may be NULL */
     const size_t *past_rows; /* per image: number of valid rows of the cache; NULL: all rows */
     const size_t *new_rows;  /* per image: number of valid rows of K and V; NULL: all rows */
-    const size_t *leave;     /* per image: number of leading keys that the present cache omits;
-                              * may be NULL */
+    /* per image: number of leading keys that the present cache omits; may be NULL */
+    const size_t *leave;
     /* Writes the bias of the scores of query `i`; -HUGE_VAL masks a key. */
     void (*bias)(const prt_attention *s, size_t batch, size_t head, size_t i, double *to);
     /* Returns true if the bias of query `i` is 0 for keys [*first, *end) and masks all other

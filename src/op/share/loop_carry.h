@@ -13,8 +13,8 @@
 typedef struct prt_loop_carry {
     prt_tensor value; /* input of the next run of the region */
     prt_tensor held;  /* the item of `value` if that is an optional */
-    bool wrapped;     /* the region returned the item of an optional; its next input is an
-                       * optional again */
+    /* the region returned the item of an optional; its next input is an optional again */
+    bool wrapped;
     void *place[2];
     size_t room[2]; /* capacity in bytes */
     uint32_t turn;

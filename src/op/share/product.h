@@ -13,8 +13,8 @@ typedef struct prt_operand {
     int32_t dtype;
     const void *data;
     size_t first, row, col;
-    const double *zeros; /* zero points: per row of the left operand, per column of the right
-                          * one; may be NULL */
+    /* zero points: per row of the left operand, per column of the right one; may be NULL */
+    const double *zeros;
     /* Optional, for a right operand in a format of its own: writes the elements of a column,
      * `step` apart. It is called from any thread. NULL: the elements are found as above. */
     void (*column)(const void *user, size_t column, double *to, size_t step);
@@ -28,8 +28,8 @@ struct prt_product {
     /* Stores `count` sums of row i from column j on. */
     void (*store)(const prt_product *p, size_t i, size_t j, size_t count, double *sums);
     void *user;
-    double *rows, *panel; /* set by prt_product_init: the left operand, and panels for all
-                           * threads */
+    /* set by prt_product_init: the left operand, and panels for all threads */
+    double *rows, *panel;
 };
 
 /* Allocates scratch for products of these sizes; the operands may then change from run to run. */

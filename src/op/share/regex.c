@@ -11,8 +11,8 @@
 
 typedef struct group {
     int32_t start, alternative; /* pcs of the start of the group and of its current alternative */
-    int32_t jumps;              /* linked list, through x, of jumps to the end of the group; -1
-                                 * terminates it */
+    /* linked list, through x, of jumps to the end of the group; -1 terminates it */
+    int32_t jumps;
 } group;
 
 typedef struct parser {
