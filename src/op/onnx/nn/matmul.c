@@ -91,7 +91,7 @@ static poprt_status infer_gemm(prt_infer *c)
             const int64_t dim = bias->dims[bias->rank - i], want = dims[2 - i];
             if (prt_dim_is_number(dim) && prt_dim_is_number(want) && dim != 1 && dim != want)
                 return prt_infer_fail(c, POPRT_E_SHAPE,
-                    "a dim of C is %lld, which cannot be broadcast to %lld", (long long)dim,
+                    "a dim of C is %lld, which does not broadcast to %lld", (long long)dim,
                     (long long)want);
         }
     }
