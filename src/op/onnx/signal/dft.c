@@ -236,7 +236,7 @@ static poprt_status stft_infer(prt_infer *c)
     int64_t step, frame = PRT_DIM_UNKNOWN, signal = PRT_DIM_UNKNOWN;
     if (prt_infer_ranked(c, 0)) {
         if (x->rank != 2 && x->rank != 3)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "the signal has rank %d; rank 3 is required",
+            return prt_infer_fail(c, POPRT_E_SHAPE, "the signal has rank %d; accepted: 2, 3",
                 x->rank);
         if (x->rank == 3)
             PRT_TRY(check_parts(c, x->dims[2]));
