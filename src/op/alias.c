@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* alias.c — views, joins and results in place, by operator. */
+/*
+ * alias.c — per operator: outputs that are views, concatenations without copies, results in place.
+ */
 #include "op/alias.h"
 
-/* Operators that copy when nothing else is asked of them, beside those with PRT_VIEW. */
-static bool is_mover(uint32_t id)
+/* Operators without PRT_VIEW whose output is a view for some attributes, shapes or contents. */
+static bool may_be_view(uint32_t id)
 {
     return id == PRT_OP_slice || id == PRT_OP_split || id == PRT_OP_transpose ||
         id == PRT_OP_expand || id == PRT_OP_dropout || id == PRT_OP_cast || id == PRT_OP_cast_like;
@@ -12,7 +14,7 @@ static bool is_mover(uint32_t id)
 bool prt_alias_may_view(const prt_op_def *def)
 {
     const uint32_t views = PRT_VIEW | PRT_PURE;
-    return (def->traits & views) == views || is_mover(def->id);
+    return (def->traits & views) == views || may_be_view(def->id);
 }
 
 static bool has(uint32_t n_in, const prt_tensor *const *in, uint32_t i)
@@ -20,8 +22,8 @@ static bool has(uint32_t n_in, const prt_tensor *const *in, uint32_t i)
     return i < n_in && in[i] != NULL && in[i]->kind != PRT_VALUE_ABSENT;
 }
 
-/* Input i is absent, or a list of integers whose contents are known. */
-static bool is_open(uint32_t n_in, const prt_tensor *const *in, uint32_t i)
+/* Input i is present, and its contents are not known. */
+static bool is_unknown(uint32_t n_in, const prt_tensor *const *in, uint32_t i)
 {
     return has(n_in, in, i) && (in[i]->kind != PRT_VALUE_TENSOR || in[i]->data == NULL);
 }
@@ -32,7 +34,8 @@ static int64_t number(uint32_t n_in, const prt_tensor *const *in, uint32_t i, si
     return has(n_in, in, i) ? prt_load_i64(in[i]->dtype, in[i]->data, k) : absent;
 }
 
-/* First element, by axis, of what Slice takes; false when a step is not 1. */
+/* Writes the first index per axis that Slice reads. Returns false if an input is not known or a
+ * step is not 1. */
 static bool slice_firsts(uint32_t n_in, const prt_tensor *const *in, int64_t *first)
 {
     const prt_tensor *x = in[0];
@@ -40,7 +43,7 @@ static bool slice_firsts(uint32_t n_in, const prt_tensor *const *in, int64_t *fi
         return false;
     const size_t n = prt_tensor_count(in[1]);
     for (uint32_t i = 1; i < 5; i++)
-        if (is_open(n_in, in, i) || (has(n_in, in, i) && prt_tensor_count(in[i]) != n))
+        if (is_unknown(n_in, in, i) || (has(n_in, in, i) && prt_tensor_count(in[i]) != n))
             return false;
     for (size_t k = 0; k < n; k++) {
         int64_t axis = number(n_in, in, 3, k, (int64_t)k), start = number(n_in, in, 1, k, 0);
@@ -54,8 +57,9 @@ static bool slice_firsts(uint32_t n_in, const prt_tensor *const *in, int64_t *fi
     return true;
 }
 
-/* A box of the input that starts at `first` and has y's dims: its rows follow on each other when
- * only one element is taken of every axis before the cut one, and all of those behind it. */
+/* Computes the offset, in elements, of the box of x that starts at `first` and has y's dims.
+ * Returns false if the box is not contiguous: below the innermost sliced axis all axes are
+ * whole, above it all dims are 1. */
 static bool box_offset(const prt_tensor *x, const prt_tensor *y, const int64_t *first,
     size_t *elements)
 {
@@ -78,7 +82,7 @@ static bool split_firsts(const prt_split_attrs *a, uint32_t n_in, const prt_tens
 {
     const prt_tensor *x = in[0];
     const int64_t axis = a->axis < 0 ? a->axis + x->rank : a->axis;
-    if (axis < 0 || axis >= (int64_t)x->rank || is_open(n_in, in, 1))
+    if (axis < 0 || axis >= (int64_t)x->rank || is_unknown(n_in, in, 1))
         return false;
     const int64_t whole = x->dims[axis], part = whole / n_out + (whole % n_out != 0);
     if (has(n_in, in, 1) && prt_tensor_count(in[1]) != n_out)
@@ -92,7 +96,8 @@ static bool split_firsts(const prt_split_attrs *a, uint32_t n_in, const prt_tens
     return true;
 }
 
-/* A permutation that leaves the axes longer than 1 in their order. */
+/* Returns true if the permutation keeps the order of the axes longer than 1, so that no element
+ * moves. */
 static bool keeps_order(const prt_transpose_attrs *a, const prt_tensor *x)
 {
     int64_t last = -1;
@@ -111,10 +116,10 @@ static bool keeps_order(const prt_transpose_attrs *a, const prt_tensor *x)
     return true;
 }
 
-/* Neither trains nor is asked what it dropped. */
+/* Dropout copies its input: it does not train, and its mask output is not wanted. */
 static bool drops_nothing(uint32_t n_in, const prt_tensor *const *in, bool others)
 {
-    return !others && !is_open(n_in, in, 2) && number(n_in, in, 2, 0, 0) == 0;
+    return !others && !is_unknown(n_in, in, 2) && number(n_in, in, 2, 0, 0) == 0;
 }
 
 bool prt_alias_view(const prt_op_def *def, const void *attrs, uint32_t n_in,
@@ -178,8 +183,7 @@ static bool is_point(const prt_i64s *kernel)
     return true;
 }
 
-/* Kernels over windows of each channel by itself are for channels without gaps, but for those of
- * one tap. */
+/* The depthwise kernels (algorithm `taps`) need channels without gaps, except for 1x1 kernels. */
 static bool conv_takes_columns(const prt_nhwc_conv_attrs *a, bool out, uint32_t i)
 {
     if (prt_str_is(a->form, "taps"))
@@ -206,7 +210,7 @@ bool prt_alias_takes_columns(const prt_op_def *def, const void *attrs, const prt
         return out || i == 5;
     case PRT_OP_nhwc_separable:
         return !out && i == 0 && is_point(&((const prt_nhwc_separable_attrs *)attrs)->kernel_shape);
-    case PRT_OP_nhwc_spread: /* products of whole vectors of filters */
+    case PRT_OP_nhwc_spread: /* stores whole vectors of 16 filters */
         return i == 0 && (!out || ((const prt_nhwc_spread_attrs *)attrs)->filters % 16 == 0);
     case PRT_OP_nhwc_average_pool:
     case PRT_OP_nhwc_max_pool:

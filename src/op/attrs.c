@@ -124,7 +124,7 @@ static bool clone_field(prt_arena *arena, uint32_t kind, void *a)
     }
     case PRT_ATTR_tensor:
         return clone_tensor(arena, a);
-    default: /* numbers; types belong to a pool that the caller translates */
+    default: /* Numbers are in the struct. A type belongs to a pool that the caller translates. */
         return true;
     }
 }

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* content.c — partial contents read, computed element by element, and checked against types. */
+/*
+ * content.c — partial contents: reading them, computing them element by element, checking them
+ * against element types.
+ */
 #include "op/content.h"
 
 #include <math.h>
 
 enum {
     MAX_INPUTS = 8,
-    MOST_OVER = 256 /* of a fraction such as 0.75 */
+    /* Limit of the denominator of a fraction such as 0.75; denominators are powers of two. */
+    MOST_OVER = 256
 };
 
-/* Largest integer up to which a type holds all, 0 for types that carry no contents. */
+/* Returns the largest n such that the type holds all integers in [-n, n]; 0 for types without
+ * contents. */
 static int64_t most_exact(int32_t dtype)
 {
     switch (dtype) {
@@ -28,7 +33,8 @@ static int64_t most_exact(int32_t dtype)
     }
 }
 
-/* Element `k` of a whole tensor; numbers beyond `most` could be taken for expressions. */
+/* Returns element `k` of a tensor as a dim. A number beyond `most` could be mistaken for an
+ * expression. */
 static int64_t element(prt_dims *dims, const prt_tensor *t, size_t k, int64_t most)
 {
     if (!prt_dtype_is_float(t->dtype)) {
@@ -72,7 +78,7 @@ bool prt_known_read(prt_dims *dims, const prt_tensor *t, prt_known *out)
     return true;
 }
 
-/* The output's elements are so many. */
+/* Returns true if the output is known to have `count` elements. */
 static bool has_count(const prt_shape *out, uint32_t count)
 {
     int64_t n = 1;
@@ -101,8 +107,10 @@ poprt_status prt_known_give(prt_infer *c, uint32_t at, prt_known *k)
     return any ? prt_infer_set_content(c, at, k->count, k->values) : POPRT_OK;
 }
 
-/* For each element of a shape that broadcasts to `to`, as many as `to` has: its index. */
-static void spread(const prt_shape *from, const prt_shape *to, uint16_t index[PRT_CONTENT_MAX])
+/* Writes, for each element of `to`, the index of its element in `from`, which broadcasts to
+ * `to`. */
+static void broadcast_indices(const prt_shape *from, const prt_shape *to,
+    uint16_t index[PRT_CONTENT_MAX])
 {
     int64_t at[PRT_MAX_RANK] = { 0 }, stride[PRT_MAX_RANK] = { 0 };
     int64_t size = 1;
@@ -127,7 +135,8 @@ int64_t prt_known_is_true(prt_dims *dims, int64_t dim)
     return prt_dim_min(dims, size, 1);
 }
 
-/* Ratios that floats only come near are no operands. */
+/* Drops ratios that binary floats represent only approximately: the divisor is not a power of
+ * two. */
 static void drop_rounded(const prt_dims *dims, uint32_t n, int64_t *values)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -145,7 +154,7 @@ poprt_status prt_known_map(prt_infer *c, prt_known_fn fn)
     prt_known out = { .count = 1 };
     if (c->dims == NULL || c->n_in == 0 || c->n_in > MAX_INPUTS || !prt_infer_wants(c, 0))
         return POPRT_OK;
-    for (uint32_t i = 0; i < c->n_in; i++) /* cheap, before memory is taken */
+    for (uint32_t i = 0; i < c->n_in; i++) /* cheap check before memory is allocated */
         if (c->value[i] == NULL && c->content[i].count == 0)
             return POPRT_OK;
     for (int32_t k = 0; k < c->out[0].rank; k++) {
@@ -162,7 +171,7 @@ poprt_status prt_known_map(prt_infer *c, prt_known_fn fn)
     for (uint32_t i = 0; i < c->n_in; i++) {
         if (!prt_known_of(c, i, &in[i]) || !has_count(&c->in[i], in[i].count))
             return POPRT_OK;
-        spread(&c->in[i], &c->out[0], index[i]);
+        broadcast_indices(&c->in[i], &c->out[0], index[i]);
     }
     for (uint32_t k = 0; k < out.count; k++) {
         int64_t element_of[MAX_INPUTS];

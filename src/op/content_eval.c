@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * content_eval.c — contents through operators that have no rule of their own, by their own kernels.
+ * content_eval.c — partial contents of operators without a rule of their own, computed by their
+ * kernels.
  *
- * Where every input is a small tensor of known numbers, the kernel gives the output. Where an
- * operator only moves elements, what it moves need not be numbers: dims are int64, so the kernel
- * runs on an int64 tensor of numbers, expressions and PRT_DIM_UNKNOWN. Inputs and outputs are at
- * most PRT_CONTENT_MAX elements, which with the traits asked for bounds the time.
+ * If every input is a small tensor of known numbers, the kernel computes the output. If an operator
+ * only moves elements, the elements need not be numbers: dims are int64, so the kernel runs on an
+ * int64 tensor of numbers, expressions and PRT_DIM_UNKNOWN. Inputs and outputs have at most
+ * PRT_CONTENT_MAX elements; together with the required traits this bounds the time.
  */
 #include "op/content.h"
 #include "op/interp.h"
@@ -15,10 +16,11 @@ enum { MAX_SLOTS = 16 };
 typedef struct plan {
     const prt_tensor *in[MAX_SLOTS];
     prt_tensor made[MAX_SLOTS], out[MAX_SLOTS];
-    bool numbers; /* every input is one tensor of numbers */
+    bool numbers; /* every input is a whole tensor of numbers */
 } plan;
 
-/* A kernel that adds or multiplies what it scatters does more than move. */
+/* Returns false for a kernel with a reduction: it adds or multiplies elements instead of moving
+ * them. */
 static bool only_moves(const prt_infer *c)
 {
     const uint32_t k = prt_op_attr(c->def, PRT_STR("reduction"));
@@ -30,7 +32,7 @@ static bool only_moves(const prt_infer *c)
     return prt_str_is(*(const prt_str *)how, "none");
 }
 
-/* Few elements; where there are none, the other dims are small still. */
+/* Few elements; for an empty tensor, the product of the other dims is small too. */
 static bool is_small(const prt_shape *s)
 {
     int64_t n = 1;
@@ -54,7 +56,7 @@ static bool is_empty(const prt_shape *s)
     return false;
 }
 
-/* Cheap, and false for almost every operator of a model. */
+/* A cheap test that fails for almost every operator of a model. */
 static bool is_candidate(const prt_infer *c)
 {
     const uint32_t light = PRT_ELEMENTWISE | PRT_VIEW | PRT_MOVES | PRT_LIGHT;
@@ -70,13 +72,13 @@ static bool is_candidate(const prt_infer *c)
     return open;
 }
 
-/* Aligned copy of a whole input. */
-static bool take_whole(const prt_infer *c, uint32_t i, plan *p)
+/* Makes an aligned copy of an input that is known whole. */
+static bool copy_input(const prt_infer *c, uint32_t i, plan *p)
 {
     const prt_shape *s = &c->in[i];
     const prt_tensor *t = c->value[i];
     if (is_empty(s)) {
-        p->made[i].data = c->scratch; /* any address: there is nothing to read */
+        p->made[i].data = c->scratch; /* any address: an empty tensor is never read */
         return prt_tensor_init(&p->made[i], s->dtype, (uint32_t)s->rank, s->dims, p->made[i].data);
     }
     if (t == NULL || t->kind != PRT_VALUE_TENSOR || t->dtype == PRT_DTYPE_string)
@@ -86,8 +88,8 @@ static bool take_whole(const prt_infer *c, uint32_t i, plan *p)
     return p->made[i].data != NULL;
 }
 
-/* Dims as an int64 tensor, all unknown where nothing of the input is known. */
-static bool take_dims(const prt_infer *c, uint32_t i, plan *p, bool *any)
+/* Makes an int64 tensor of dims; every dim is unknown if nothing is known of the input. */
+static bool make_dims(const prt_infer *c, uint32_t i, plan *p, bool *any)
 {
     const prt_shape *s = &c->in[i];
     prt_known known;
@@ -122,15 +124,16 @@ static bool fill_plan(const prt_infer *c, plan *p)
         if (!prt_infer_has(c, i))
             continue;
         const bool as_dims = !p->numbers && strcmp(prt_op_in_slot(c->def, i)->var, moved) == 0;
-        if (!(as_dims ? take_dims(c, i, p, &any) : take_whole(c, i, p)))
+        if (!(as_dims ? make_dims(c, i, p, &any) : copy_input(c, i, p)))
             return false;
         p->in[i] = &p->made[i];
     }
     return p->numbers || any;
 }
 
-/* Results become contents; a shape that only the contents of inputs tell becomes known. */
-static poprt_status give(prt_infer *c, const plan *p, uint32_t i)
+/* Sets the contents of output i from the result, and its shape if that depends on input
+ * contents. */
+static poprt_status set_output(prt_infer *c, const plan *p, uint32_t i)
 {
     const prt_tensor *t = &p->out[i];
     prt_known known;
@@ -158,18 +161,19 @@ poprt_status prt_known_evaluate(prt_infer *c)
     if (!fill_plan(c, p))
         return POPRT_OK;
     for (uint32_t i = 0; i < c->n_out; i++) {
-        /* What infer leaves open is, with light operators, no more than their inputs. */
+        /* A light operator's output is at most a small multiple of its inputs if infer leaves
+         * the shape open. */
         if (prt_infer_wants(c, i) && prt_shape_is_known(&c->out[i]) && !is_small(&c->out[i]))
             return POPRT_OK;
         p->out[i].kind = prt_infer_wants(c, i) ? PRT_VALUE_UNKNOWN : PRT_VALUE_ABSENT;
         if (p->out[i].kind == PRT_VALUE_UNKNOWN && !prt_shape_is_known(&c->out[i]) && !p->numbers)
             return POPRT_OK;
     }
-    /* What fails here fails again, and is reported, when the model runs. */
+    /* An error here is ignored: it occurs again, and is reported, when the model runs. */
     if (prt_interp_run(c->def, c->attrs, c->origin, c->n_in, p->in, c->n_out, p->out, c->scratch,
             NULL, NULL) != POPRT_OK)
         return POPRT_OK;
     for (uint32_t i = 0; i < c->n_out; i++)
-        PRT_TRY(give(c, p, i));
+        PRT_TRY(set_output(c, p, i));
     return POPRT_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* eval.c — what the eval hooks share: output memory, deep copies, element copies, errors. */
+/* eval.c — helpers of the eval hooks: output memory, deep copies, element copies, errors. */
 #include "op/eval.h"
 
 #include <stdarg.h>
@@ -19,7 +19,7 @@ poprt_status prt_eval_fail(const prt_eval *c, poprt_status status, const char *f
     return prt_fail(status, c->origin.data, "%s: %s", c->def->name, text);
 }
 
-/* Header and memory of a tensor in the memory of output `i`. */
+/* Initialises a tensor whose data belongs to the memory of output `i`. */
 static poprt_status make_tensor(prt_eval *c, uint32_t i, prt_tensor *t, int32_t dtype,
     uint32_t rank, const int64_t *dims)
 {
@@ -63,7 +63,7 @@ void *prt_eval_scratch_raw(prt_eval *c, size_t count, size_t size)
     return c->host->scratch(c, bytes);
 }
 
-/* Strings' characters are copied too, because the source may be overwritten. */
+/* Copies the characters of the strings too, because the source may be overwritten. */
 static poprt_status copy_strings(prt_eval *c, uint32_t i, const prt_tensor *from, prt_tensor *to)
 {
     const poprt_string *s = from->data;
@@ -88,7 +88,7 @@ static poprt_status copy_tensor(prt_eval *c, uint32_t i, const prt_tensor *from,
     return POPRT_OK;
 }
 
-/* Keys and values of a map. */
+/* Copies the keys and values of a map. */
 static poprt_status copy_map(prt_eval *c, uint32_t i, const prt_tensor *from, prt_tensor *to)
 {
     const int64_t count = (int64_t)from->count;
@@ -101,7 +101,7 @@ static poprt_status copy_map(prt_eval *c, uint32_t i, const prt_tensor *from, pr
     return to->items != NULL ? prt_eval_copy_item(c, i, from->items, to->items) : POPRT_E_NOMEM;
 }
 
-/* Nesting is bounded by PRT_MAX_TYPE_DEPTH, because types are. */
+/* The recursion is bounded by PRT_MAX_TYPE_DEPTH, because types are. */
 poprt_status prt_eval_copy_item(prt_eval *c, uint32_t i, const prt_tensor *from, prt_tensor *to)
 {
     if (from->kind == PRT_VALUE_TENSOR) {
@@ -150,8 +150,8 @@ poprt_status prt_eval_ints(const prt_eval *c, uint32_t i, int64_t *to, uint32_t 
     const prt_tensor *t = c->in[i];
     const size_t n = prt_tensor_count(t);
     if (n > max)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "input %u has %zu elements; at most %u fit", i, n,
-            max);
+        return prt_eval_fail(c, POPRT_E_SHAPE, "input %u has %zu elements; at most %u are accepted",
+            i, n, max);
     for (size_t k = 0; k < n; k++)
         to[k] = prt_load_i64(t->dtype, t->data, k);
     *count = (uint32_t)n;
@@ -186,7 +186,8 @@ bool prt_at_next(uint32_t rank, const int64_t *dims, int64_t *at)
 poprt_status prt_op_eval(prt_eval *c)
 {
     if (c->def->hooks->eval == NULL)
-        return prt_eval_fail(c, POPRT_E_UNSUPPORTED, "has no evaluation");
+        return prt_eval_fail(c, POPRT_E_UNSUPPORTED,
+            "this operator has no eval hook and cannot run");
     bool wanted = c->n_out == 0 || (c->def->traits & PRT_PURE) == 0;
     for (uint32_t i = 0; i < c->n_out; i++)
         wanted = wanted || c->out[i] != NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* infer.c — what the infer hooks share: the table's checks, broadcasting, contents, errors. */
+/* infer.c — helpers of the infer hooks: the table's checks, broadcasting, contents, errors. */
 #include "op/infer.h"
 
 #include <stdarg.h>
@@ -45,12 +45,13 @@ poprt_status prt_infer_set(prt_infer *c, uint32_t i, int32_t dtype, int32_t rank
     if (!prt_infer_wants(c, i))
         return POPRT_OK;
     if (rank > PRT_MAX_RANK)
-        return prt_infer_fail(c, POPRT_E_LIMIT,
-            "output %u would have rank %d; at most %d is possible", i, rank, PRT_MAX_RANK);
+        return prt_infer_fail(c, POPRT_E_LIMIT, "output %u would have rank %d; the limit is %d", i,
+            rank, PRT_MAX_RANK);
     prt_shape *out = &c->out[i];
     for (int32_t k = 0; k < rank; k++)
         if (prt_dim_is_number(dims[k]) && dims[k] < 0)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "dim %d of output %u would be %lld", k, i,
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "dim %d of output %u would be %lld, but dims cannot be negative", k, i,
                 (long long)dims[k]);
     out->kind = PRT_VALUE_TENSOR;
     out->dtype = dtype;
@@ -83,7 +84,7 @@ poprt_status prt_infer_same(prt_infer *c)
     return POPRT_OK;
 }
 
-/* Two dims of a broadcast; false when they cannot go together. */
+/* Broadcasts two dims. Returns false if they are incompatible. */
 static bool broadcast_dim(prt_dims *dims, int64_t a, int64_t b, int64_t *out)
 {
     const bool na = prt_dim_is_number(a), nb = prt_dim_is_number(b);
@@ -95,7 +96,7 @@ static bool broadcast_dim(prt_dims *dims, int64_t a, int64_t b, int64_t *out)
         *out = a;
     else if (na && nb)
         return false;
-    else if (na) /* the other one is 1 or equal to a number above 1 */
+    else if (na) /* the other dim is 1 or equal to this number, which is above 1 */
         *out = a;
     else if (nb)
         *out = b;
@@ -152,7 +153,8 @@ bool prt_infer_ints(const prt_infer *c, uint32_t i, int64_t *to, uint32_t max, u
             return false;
         for (size_t k = 0; k < n; k++) {
             const int64_t v = prt_load_i64(t->dtype, t->data, k);
-            to[k] = prt_dim_is_number(v) ? v : PRT_DIM_UNKNOWN; /* it must not name an expression */
+            /* a number in the range of expressions must not be taken for one */
+            to[k] = prt_dim_is_number(v) ? v : PRT_DIM_UNKNOWN;
         }
         *count = (uint32_t)n;
         return true;
@@ -192,7 +194,7 @@ poprt_status prt_infer_merge(const prt_infer *c, int64_t a, int64_t b, const cha
     if (prt_dim_is_number(a) && prt_dim_is_number(b) && a != b)
         return prt_infer_fail(c, POPRT_E_SHAPE, "%s is %lld in one place and %lld in another", what,
             (long long)a, (long long)b);
-    /* Of two expressions for one dim, the one made earlier is the simpler one. */
+    /* Of two expressions for one dim, the one created earlier is the simpler one. */
     const bool both = prt_dim_is_expr(a) && prt_dim_is_expr(b);
     if (prt_dim_is_number(a) || b == PRT_DIM_UNKNOWN ||
         (both && prt_dim_index(a) < prt_dim_index(b)))
@@ -210,9 +212,9 @@ int64_t prt_infer_product(const prt_infer *c, const int64_t *dims, uint32_t firs
     return product;
 }
 
-/* ---- checks that the table makes possible ---- */
+/* ---- checks derived from the table ---- */
 
-/* Text of a set of types, for "accepts float32, float16 …". */
+/* Prints a set of types, for error messages ("accepts float32, float16 …"). */
 static void print_set(uint64_t set, char *to, size_t size)
 {
     size_t at = 0;
@@ -267,7 +269,7 @@ static poprt_status check_input(prt_infer *c, uint32_t i, int32_t *bound)
         char set[256];
         print_set(def->types[v].set, set, sizeof(set));
         return prt_infer_fail(c, POPRT_E_TYPE, "input %u (%s) is %s; accepted: %s", i, slot->name,
-            in->kind == PRT_VALUE_TENSOR ? prt_dtype_of(in->dtype)->name : "no tensor", set);
+            in->kind == PRT_VALUE_TENSOR ? prt_dtype_of(in->dtype)->name : "not a tensor", set);
     }
     if ((slot->flags & PRT_SLOT_HETEROGENEOUS) != 0 || in->kind != PRT_VALUE_TENSOR ||
         in->dtype == PRT_DTYPE_undefined)
@@ -281,7 +283,7 @@ static poprt_status check_input(prt_infer *c, uint32_t i, int32_t *bound)
     return POPRT_OK;
 }
 
-/* The only member of a set of tensor types, or undefined. */
+/* Returns the only member of a set of tensor types, or undefined. */
 static int32_t only_type(uint64_t set)
 {
     for (int32_t t = 1; t < PRT_DTYPE_COUNT; t++)

@@ -24,13 +24,14 @@ static poprt_status interp_check(prt_eval *c)
     return POPRT_OK;
 }
 
-/* Always the same for a node, and another for each. */
+/* The seed depends on the node's name only: reproducible, and different for each node. */
 static uint64_t interp_seed(prt_eval *c)
 {
     return prt_hash(c->origin.data, c->origin.size, 0);
 }
 
-/* Output shapes from real inputs; those that infer cannot tell stay without data. */
+/* Infers output shapes from the real inputs; outputs whose shape infer leaves open stay without
+ * data. */
 static poprt_status shape_outputs(prt_infer *c, prt_tensor *out, prt_arena *arena)
 {
     PRT_TRY(prt_op_infer(c));
@@ -39,7 +40,7 @@ static poprt_status shape_outputs(prt_infer *c, prt_tensor *out, prt_arena *aren
         if (s->kind == PRT_VALUE_ABSENT)
             continue;
         if (s->kind == PRT_VALUE_UNKNOWN && s->dtype == PRT_DTYPE_undefined)
-            continue; /* what the caller declares stays */
+            continue; /* the caller's declaration stays */
         const int32_t dtype = s->dtype != PRT_DTYPE_undefined ? s->dtype : out[i].dtype;
         out[i] = (prt_tensor){ .kind = s->kind, .dtype = dtype };
         if (!prt_shape_is_known(s))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * op.h — the operator table: one row per operator in ops_*.def, typed attributes made from the
- * rows, reflection for printing, storing and ONNX in and out, and the hooks.
+ * op.h — the operator table: one row per operator in the .def files, typed attribute structs
+ * generated from the rows, reflection (printing, storing, ONNX import and export), and the hooks.
  */
 #ifndef PRT_OP_OP_H
 #define PRT_OP_OP_H
@@ -12,31 +12,35 @@
 
 /* Traits of a row. */
 enum {
-    PRT_PURE = 1 << 0, /* same inputs, same outputs, no effect: may be folded, merged, dropped */
-    PRT_ELEMENTWISE = 1 << 1, /* output element i depends on broadcast elements i only */
+    /* The outputs depend on the inputs only, without side effects: may be folded, merged,
+     * dropped. */
+    PRT_PURE = 1 << 0,
+    /* Output element i depends only on the broadcast elements i of the inputs. */
+    PRT_ELEMENTWISE = 1 << 1,
     PRT_COMMUTATIVE = 1 << 2,
-    PRT_VIEW = 1 << 3, /* output has the elements of input 0 in the same order */
+    PRT_VIEW = 1 << 3, /* the output has the elements of input 0 in the same order */
     PRT_RANDOM = 1 << 4,
-    PRT_STATEFUL = 1 << 5, /* writes input 0 where that is a weight */
+    PRT_STATEFUL = 1 << 5, /* writes input 0 if that is a weight */
     PRT_COLLECTIVE = 1 << 6,
     PRT_CONTROL = 1 << 7, /* has regions */
-    /* Elements of inputs that share output 0's type variable are copied or replaced by zeros, and
-     * nothing else is done with them (but by an attribute "reduction" other than none). */
+    /* Elements of inputs that share output 0's type variable are copied or replaced by zeros and
+     * not changed otherwise, unless an attribute "reduction" has a value other than "none". */
     PRT_MOVES = 1 << 8,
-    /* Time and memory within a small multiple of the elements of inputs and outputs. Element-wise
-     * operators, views and those that move are so anyway. */
+    /* Time and memory are within a small multiple of the number of input and output elements.
+     * This is implied by PRT_ELEMENTWISE, PRT_VIEW and PRT_MOVES. */
     PRT_LIGHT = 1 << 9
 };
 
 /* Flags of an input or output slot. */
 enum {
     PRT_SLOT_OPTIONAL = 1 << 0,
-    PRT_SLOT_VARIADIC = 1 << 1,      /* the last slot; stands for any number */
-    PRT_SLOT_HETEROGENEOUS = 1 << 2, /* variadic slots whose types differ */
-    PRT_SLOT_TYPE_ONLY = 1 << 3      /* an input of which only the element type matters */
+    PRT_SLOT_VARIADIC = 1 << 1,      /* the last slot; takes any number of arguments */
+    PRT_SLOT_HETEROGENEOUS = 1 << 2, /* the arguments of a variadic slot may differ in type */
+    PRT_SLOT_TYPE_ONLY = 1 << 3      /* an input of which only the element type is used */
 };
 
-/* Sets of types for TYPE rows: bit n is element type n as a tensor, the high bits other kinds. */
+/* Sets of types for TYPE rows: bit n is a tensor of element type n, the high bits are other
+ * kinds. */
 #define PRT_T(dtype) ((uint64_t)1 << PRT_DTYPE_##dtype)
 #define PRT_T_SEQ ((uint64_t)1 << 60) /* sequence of tensors */
 #define PRT_T_OPT ((uint64_t)1 << 61) /* optional of tensor or sequence */
@@ -47,7 +51,7 @@ enum {
 #define PRT_T_SINT (PRT_T(i8) | PRT_T(i16) | PRT_T(i32) | PRT_T(i64))
 #define PRT_T_UINT (PRT_T(u8) | PRT_T(u16) | PRT_T(u32) | PRT_T(u64))
 #define PRT_T_INT (PRT_T_SINT | PRT_T_UINT)
-#define PRT_T_NUM (PRT_T_INT | PRT_T_FB) /* every plain number */
+#define PRT_T_NUM (PRT_T_INT | PRT_T_FB) /* integers and floats of 8 to 64 bits */
 #define PRT_T_INDEX (PRT_T(i32) | PRT_T(i64))
 #define PRT_T_C (PRT_T(c64) | PRT_T(c128))
 #define PRT_T_F6 (PRT_T(f6e2m3) | PRT_T(f6e3m2))
@@ -55,7 +59,7 @@ enum {
 #define PRT_T_ALL (PRT_T_NUM | PRT_T_C | PRT_T_F8 | PRT_T_SMALL | PRT_T(bool) | PRT_T(string))
 #define PRT_T_ANY (PRT_T_ALL | PRT_T_SEQ | PRT_T_OPT | PRT_T_MAP)
 
-/* Attribute kinds and the C types behind them. `graph` is the index of the op's region. */
+/* Attribute kinds and their C types. `graph` is the index of the op's region. */
 typedef struct prt_i64s {
     const int64_t *data;
     uint32_t count;
@@ -91,7 +95,7 @@ typedef enum prt_attr_kind {
 #define PRT_ATTR_C_graph uint32_t
 #define PRT_ATTR_C_type const prt_type *
 
-/* Default of an attribute that has none: empty, zero, absent. */
+/* Default of an attribute without a default value: empty, zero or absent. */
 #define PRT_NONE                                                                                   \
     {                                                                                              \
         0                                                                                          \
@@ -106,10 +110,10 @@ typedef enum prt_op_id {
 #define OP_END(id)
 #include "op/ops.def"
     PRT_OP_COUNT,
-    PRT_OP_NONE = 0xffff /* id of rows that are not in the table */
+    PRT_OP_NONE = 0xffff /* id of rows outside the table */
 } prt_op_id;
 
-/* `present` has bit k set when attribute k was given in the model or by a pass. */
+/* Bit k of `present` is set if the model or a pass gave attribute k. */
 #undef OP_BEGIN
 #undef ATTR
 #undef OP_END
@@ -141,7 +145,7 @@ typedef struct prt_type_def {
 
 typedef struct prt_slot_def {
     const char *name;
-    const char *var; /* a TYPE of the row */
+    const char *var; /* name of a TYPE of the row */
     uint32_t flags;  /* PRT_SLOT_* */
 } prt_slot_def;
 
@@ -151,42 +155,44 @@ typedef struct prt_op_hooks {
 } prt_op_hooks;
 
 typedef struct prt_op_def {
-    const char *key; /* the row's id as text: the name in IR text; "domain.Name" of a plug-in's */
+    /* name in IR text: the id of the row, or "domain.Name" for an operator of a plug-in */
+    const char *key;
     const char *domain, *name;
     uint16_t id, traits;
-    uint32_t since; /* version of the newest schema, which the row describes */
-    uint16_t n_types, n_in, n_out, n_attrs; /* rows */
-    uint16_t min_in, min_out;               /* counts */
-    uint32_t max_in, max_out;               /* counts; UINT32_MAX for variadic */
+    uint32_t since; /* opset version of the newest schema, which the row describes */
+    uint16_t n_types, n_in, n_out, n_attrs; /* numbers of rows */
+    uint16_t min_in, min_out;               /* numbers of arguments */
+    /* numbers of arguments; UINT32_MAX for variadic slots */
+    uint32_t max_in, max_out;
     uint16_t attrs_size;
     const prt_type_def *types;
     const prt_slot_def *in, *out;
     const prt_attr_def *attrs;
-    const void *defaults; /* a prt_<id>_attrs with present 0 */
+    const void *defaults; /* a prt_<id>_attrs with `present` 0 */
     const prt_op_hooks *hooks;
 } prt_op_def;
 
 struct prt_kern;
 
-/* A row beside the table: an operator that a plug-in brings. Its id is PRT_OP_NONE. */
+/* A row outside the table: an operator of a plug-in. Its id is PRT_OP_NONE. */
 typedef struct prt_op_row {
     prt_op_def def;
-    const char *plugin;         /* its name */
-    const char *const *kernels; /* names */
+    const char *plugin;         /* name of the plug-in */
+    const char *const *kernels; /* names of the kernels */
     uint32_t n_kernels;
-    /* How a node is compiled; NULL: eval runs it. */
+    /* Compiles a node; NULL: the node is run by eval. */
     poprt_status (*lower)(prt_lower *c);
-    /* Runs a node by `c->lowered`, as a fast form does (fast/fast.h). */
+    /* Runs a node by `c->lowered`, with the contract of a fast implementation (fast/fast.h). */
     poprt_status (*run)(prt_eval *c, const struct prt_kern *kern, bool *done);
 } prt_op_row;
 
-/* The operators that plug-ins of one environment bring. It grows until a model is made. */
+/* The operators of the plug-ins of one environment. The set grows until a model is created. */
 typedef struct prt_op_set {
     const prt_op_row *const *rows;
     size_t count;
 } prt_op_set;
 
-/* The domain of ONNX's own operators has two names. */
+/* ONNX's own domain has two names, "" and "ai.onnx". */
 static inline bool prt_domain_is_onnx(prt_str domain)
 {
     return domain.size == 0 || prt_str_is(domain, "ai.onnx");
@@ -197,27 +203,29 @@ static inline bool prt_domain_equal(prt_str a, prt_str b)
     return prt_str_equal(a, b) || (prt_domain_is_onnx(a) && prt_domain_is_onnx(b));
 }
 
-/* Row by id (below PRT_OP_COUNT), by key, or by ONNX domain ("" is ai.onnx) and name; else NULL. */
+/* Return the row by id (below PRT_OP_COUNT), by key, or by ONNX domain ("" is ai.onnx) and name;
+ * NULL if the row does not exist. */
 const prt_op_def *prt_op_of(uint32_t id);
 const prt_op_def *prt_op_by_key(prt_str key);
 const prt_op_def *prt_op_find(prt_str domain, prt_str name);
-/* The same, then among the rows of a set, which may be NULL. */
+/* Like prt_op_find, but then searches the rows of `set`, which may be NULL. */
 const prt_op_def *prt_op_find_in(const prt_op_set *set, prt_str domain, prt_str name);
 
-/* The row of an operator that a plug-in brought; NULL for those of the table. */
+/* Returns the row of a plug-in's operator; NULL for operators of the table. */
 static inline const prt_op_row *prt_op_row_of(const prt_op_def *def)
 {
     return def->id == PRT_OP_NONE ? (const prt_op_row *)(const void *)def : NULL;
 }
 
-/* Name of that plug-in; NULL likewise. */
+/* Returns the name of the plug-in; NULL for operators of the table. */
 const char *prt_op_plugin(const prt_op_def *def);
 
-/* The slot definition of input or output i, variadic ones repeated; NULL beyond the end. */
+/* Return the slot definition of input or output i, repeating a variadic slot; NULL beyond the
+ * end. */
 const prt_slot_def *prt_op_in_slot(const prt_op_def *def, uint32_t i);
 const prt_slot_def *prt_op_out_slot(const prt_op_def *def, uint32_t i);
 
-/* Index of an attribute in the row, or UINT32_MAX. */
+/* Returns the index of an attribute in the row, or UINT32_MAX. */
 uint32_t prt_op_attr(const prt_op_def *def, prt_str name);
 
 static inline bool prt_attr_given(const void *attrs, uint32_t index)
@@ -225,16 +233,16 @@ static inline bool prt_attr_given(const void *attrs, uint32_t index)
     return (*(const uint64_t *)attrs >> index & 1) != 0;
 }
 
-/*
- * Checks the row (counts, required inputs, element types), presets the outputs' element types,
- * then runs the hook. Errors name the node, the operator, the slot and what would be accepted.
- */
+/* Checks the row (numbers of arguments, required inputs, element types), presets the outputs'
+ * element types, then runs the hook. Errors name the node, the operator, the slot and the
+ * accepted values. */
 poprt_status prt_op_infer(prt_infer *c);
 
-/* Runs the eval hook; an operator without one is POPRT_E_UNSUPPORTED. */
+/* Runs the eval hook. Fails with POPRT_E_UNSUPPORTED if the operator has none. */
 poprt_status prt_op_eval(prt_eval *c);
 
-/* A row's attributes with their defaults, and one of them given in an lvalue of that type. */
+/* The defaults of a row's attributes; and the assignment of one attribute to an lvalue of that
+ * struct. */
 #define PRT_ATTRS_OF(id) (*(const prt_##id##_attrs *)prt_op_of(PRT_OP_##id)->defaults)
 #define PRT_ATTR_GIVE(attrs, id, field, value)                                                     \
     do {                                                                                           \
@@ -242,10 +250,10 @@ poprt_status prt_op_eval(prt_eval *c);
         (attrs).present |= (uint64_t)1 << prt_op_attr(prt_op_of(PRT_OP_##id), PRT_STR(#field));    \
     } while (0)
 
-/* Equality of typed attributes: tensors by contents, regions by index. */
+/* Compares typed attributes: tensors by contents, regions by index. */
 bool prt_attrs_equal(const prt_op_def *def, const void *a, const void *b);
 
-/* Deep copy of attributes into an arena. */
+/* Returns a deep copy of the attributes in `arena`, or NULL when out of memory. */
 void *prt_attrs_clone(const prt_op_def *def, prt_arena *arena, const void *attrs);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* table.c — the operator table: every row of ops.def as a prt_op_def, and look-ups. */
+/* table.c — the operator table: every row of ops.def as a prt_op_def, and lookups. */
 #include <stdio.h>
 
 #include "op/op.h"
@@ -27,8 +27,9 @@
 #undef OP_END
 #undef ATTR
 
-/* Reflection rows: one array of each kind for all operators, one behind the other. Enumerators
- * count the rows before an operator's first and its end; those of rows have no other use. */
+/* Reflection rows: one array per kind holds the rows of all operators in order. Enumerators mark
+ * the index of an operator's first row and of its end; the enumerators of single rows only
+ * count. */
 #define ROW(kind, id, line) ROW_(kind, id, line)
 #define ROW_(kind, id, line) kind##_##id##_##line
 #define AT_BEGIN(kind, id) kind##_at_##id, kind##_before_##id = kind##_at_##id - 1,
@@ -118,7 +119,7 @@ static const prt_slot_def outputs[] = {
 #undef OUT
 #undef OP_END
 
-/* Counts as constant expressions. A variadic slot makes the maximum open. */
+/* Numbers of arguments as constant expressions. A variadic slot has no maximum. */
 #define OUT(id, name, var, flags)
 #define OP_END(id)                                                                                 \
     }                                                                                              \
@@ -195,7 +196,7 @@ const prt_op_def *prt_op_find(prt_str domain, prt_str name)
 {
     if (prt_str_is(domain, "ai.onnx"))
         domain = PRT_STR("");
-    const char first = name.size != 0 ? name.data[0] : '\0'; /* spares most comparisons */
+    const char first = name.size != 0 ? name.data[0] : '\0'; /* avoids most string comparisons */
     for (size_t i = 0; i < PRT_OP_COUNT; i++)
         if (table[i].name[0] == first && prt_str_is(name, table[i].name) &&
             prt_str_is(domain, table[i].domain))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attention_core.c — the loops of attention, one query at a time. */
+/* attention_core.c — the reference loops of attention, one query at a time. */
 #include <math.h>
 
 #include "op/share/attention_core.h"
@@ -36,8 +36,9 @@ prt_heads prt_heads_joined(const prt_tensor *t, size_t heads)
     return h;
 }
 
-/* Rows of the cache and then new ones, for one image and head; also as present. */
-static void join_rows(const prt_attention *s, const prt_heads *past, const prt_heads *now,
+/* Concatenates the cached and the new rows of one image and head in `to`, and stores them in the
+ * present cache. */
+static void concat_rows(const prt_attention *s, const prt_heads *past, const prt_heads *now,
     const prt_heads *present, size_t batch, size_t head, double *to)
 {
     const size_t size = now->data != NULL ? now->size : past->size;
@@ -54,7 +55,7 @@ static void join_rows(const prt_attention *s, const prt_heads *past, const prt_h
     }
 }
 
-/* A query that sees no key gives zeros. */
+/* Softmax in place. If a query sees no key, the result is all zeros. */
 static void softmax(double *x, size_t n, const double *sink)
 {
     double most = sink != NULL ? *sink : -HUGE_VAL;
@@ -74,7 +75,7 @@ static void show(const prt_attention *s, int stage, size_t batch, size_t head, s
         s->scores(s, stage, batch, head, i, s->row);
 }
 
-/* One query: its scores, their softmax, and the mean of the values by it. */
+/* Computes one query: scores, their softmax, and the weighted sum of the values. */
 static void attend(const prt_attention *s, size_t batch, size_t head, size_t i)
 {
     const size_t size = s->q.size, wide = s->v.data != NULL ? s->v.size : s->past_v.size;
@@ -129,8 +130,8 @@ poprt_status prt_attention_run(prt_eval *c, prt_attention *s)
         s->total = s->past + (s->new_rows != NULL ? s->new_rows[b] : s->k.rows);
         for (size_t h = 0; h < k->heads; h++) {
             PRT_TRY(c->host->check(c));
-            join_rows(s, &s->past_k, &s->k, &s->present_k, b, h, s->keys);
-            join_rows(s, &s->past_v, &s->v, &s->present_v, b, h, s->values);
+            concat_rows(s, &s->past_k, &s->k, &s->present_k, b, h, s->keys);
+            concat_rows(s, &s->past_v, &s->v, &s->present_v, b, h, s->values);
             for (size_t g = 0; g < group; g++)
                 for (size_t i = 0; i < s->q.rows; i++)
                     attend(s, b, h * group + g, i);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* broadcast.c — runs over broadcast inputs, and the element-wise kernels made of them. */
+/*
+ * broadcast.c — the iterator over rows of broadcast inputs, and element-wise kernels that use it.
+ */
 #include "op/share/broadcast.h"
 
 /* Element strides of an input along the output's axes. */
@@ -16,7 +18,7 @@ static void strides_of(const prt_tensor *in, uint32_t rank, size_t *stride)
     }
 }
 
-/* Whether every input walks axis `a` and then `a + 1` as one longer axis. */
+/* Returns true if every input walks axis `outer` and the next one as a single longer axis. */
 static bool merges(const prt_rows *r, uint32_t outer, const size_t inner[PRT_ROWS_MAX], int64_t dim)
 {
     for (uint32_t k = 0; k < r->n_in; k++)
@@ -61,8 +63,8 @@ void prt_rows_part(prt_rows *r, size_t first, size_t end)
         r->at[i] = (int64_t)(first % (size_t)r->dims[i]);
 }
 
-/* Positions by axes, anew. */
-static void find(prt_rows *r)
+/* Recomputes the positions of all inputs from the coordinates. */
+static void find_positions(prt_rows *r)
 {
     for (uint32_t k = 0; k < r->n_in; k++) {
         r->from[k] = 0;
@@ -72,8 +74,8 @@ static void find(prt_rows *r)
     }
 }
 
-/* Positions of the next run: whatever `next` says in mixed radix. The last axis moves most, and the
- * one before it most of the other times. */
+/* Advances to the run at `next`, a mixed-radix counter. Usually only the last axis changes, and
+ * otherwise mostly the one before it. */
 bool prt_rows_next(prt_rows *r)
 {
     if (r->next >= r->total)
@@ -86,7 +88,7 @@ bool prt_rows_next(prt_rows *r)
         r->at[moved - 1]++;
     }
     if (r->count == 0 || moved + 1 < last) {
-        find(r);
+        find_positions(r);
     } else {
         for (uint32_t k = 0; k < r->n_in; k++) {
             r->from[k] += r->count * r->step[k];
@@ -113,7 +115,7 @@ static void binary_floats(prt_eval *c, const prt_binary_fns *f, prt_rows *r)
     }
 }
 
-/* Signed and unsigned integers have the same bits and the two C types may alias. */
+/* Signed and unsigned integers have the same bits, and the two C types may alias. */
 static poprt_status binary_ints(prt_eval *c, const prt_binary_fns *f, prt_rows *r)
 {
     const bool no_sign = prt_dtype_is_unsigned(c->in[0]->dtype);
@@ -125,7 +127,7 @@ static poprt_status binary_ints(prt_eval *c, const prt_binary_fns *f, prt_rows *
             ? f->u64(r->count, (const uint64_t *)a, (const uint64_t *)b, (uint64_t *)y)
             : f->i64(r->count, a, b, y);
         if (!ok)
-            return prt_eval_fail(c, POPRT_E_ARG, "divides an integer by zero");
+            return prt_eval_fail(c, POPRT_E_ARG, "integer division by zero");
         prt_write_i64(c->out[0]->dtype, c->out[0]->data, r->to, r->count, y);
     }
     return POPRT_OK;
@@ -137,7 +139,7 @@ poprt_status prt_eval_binary(prt_eval *c, const prt_binary_fns *f)
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
     if (floats ? f->f64 == NULL : f->i64 == NULL || f->u64 == NULL)
-        return prt_eval_fail(c, POPRT_E_TYPE, "has no meaning for %s",
+        return prt_eval_fail(c, POPRT_E_TYPE, "element type %s is not supported",
             prt_dtype_of(c->in[0]->dtype)->name);
     prt_rows r;
     prt_rows_init(&r, c->out[0], 2, c->in);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* channels.c — channels from the last dim to the second and back. */
+/* channels.c — moves the channel dim from the last to the second position and back. */
 #include "op/share/channels.h"
 
 void prt_channels_first(prt_shape *shape)

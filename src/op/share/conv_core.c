@@ -4,15 +4,16 @@
 
 #include "op/share/gemm_tiles.h"
 
-/* Channels against weights and groups. */
+/* Checks the channels of the input against the weights and the groups. */
 static poprt_status check_channels(prt_infer *c, prt_conv_slots s, int64_t group, int64_t *filters)
 {
     const int64_t m = prt_infer_dim(c, s.w, 0), per_group = prt_infer_dim(c, s.w, 1);
     int64_t channels;
     if (group < 1 || group > INT32_MAX)
-        return prt_infer_fail(c, POPRT_E_ARG, "group is %lld", (long long)group);
+        return prt_infer_fail(c, POPRT_E_ARG, "group is %lld; accepted: 1 to 2147483647",
+            (long long)group);
     if (prt_dim_is_number(m) && m % group != 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld filters do not divide into %lld groups",
+        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld filters are not divisible by %lld groups",
             (long long)m, (long long)group);
     PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, s.x, 1), prt_dim_mul(c->dims, per_group, group),
         "number of channels", &channels));
@@ -33,7 +34,7 @@ poprt_status prt_conv_infer(prt_infer *c, prt_conv_slots s, const prt_window_spe
     if (rank < 0)
         return prt_infer_unranked(c, 0, dtype, rank);
     if (rank < 3 || rank > PRT_MAX_RANK)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "images have rank %d; 3 to %d are possible", rank,
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; accepted: 3 to %d", rank,
             PRT_MAX_RANK);
     const uint32_t spatial = (uint32_t)rank - 2;
     PRT_TRY(prt_infer_rank(c, s.x, rank));
@@ -126,13 +127,13 @@ void prt_conv_store(const prt_conv *v, size_t n, size_t filter, size_t first, si
     prt_reals_store(v->y->dtype, v->y->data, prt_conv_at(v, n, filter, first), 1, count, sums);
 }
 
-/* One image and group. */
+/* The product of one image and group. */
 typedef struct group_run {
     const prt_conv *v;
     size_t n, g;
 } group_run;
 
-/* A tile of positions with all filters. */
+/* Computes a tile of output positions for all filters. */
 static void run_tile(const void *user, size_t tile, double *panel)
 {
     const group_run *r = user;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* delegate.c — contexts for an operator that runs inside another one. */
+/* delegate.c — contexts for running one operator inside another one. */
 #include "op/share/delegate.h"
 
 poprt_status prt_delegate_infer(prt_infer *c, uint32_t id, const void *attrs, uint32_t n_in,
@@ -46,7 +46,7 @@ poprt_status prt_delegate_tensor(prt_eval *c, int32_t dtype, uint32_t rank, cons
     prt_tensor *to)
 {
     if (!prt_tensor_init(to, dtype, rank, dims, NULL))
-        return prt_eval_fail(c, POPRT_E_LIMIT, "an intermediate result is too large");
+        return prt_eval_fail(c, POPRT_E_LIMIT, "an intermediate tensor is too large");
     to->data = prt_eval_scratch(c, to->size != 0 ? to->size : 1, 1);
     return to->data != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* elements.c — runs of elements widened and narrowed: a loop for each common type. */
+/* elements.c — conversion of runs of elements, with one loop for each common type. */
 #include "op/share/elements.h"
 
 #include "num/float.h"
 
-/* `v` is an element; those side by side have a loop that the compiler can turn into vectors. */
+/* `expr` converts the element `v`. The dense case has a loop of its own that the compiler
+ * vectorises. */
 #define READ(type, expr)                                                                           \
     do {                                                                                           \
         const type *x = (const type *)data + first;                                                \
@@ -24,7 +25,7 @@
             y[first + i] = (type)(expr);                                                           \
     } while (0)
 
-/* What is read once is repeated: runs over a broadcast axis. */
+/* Repeats the first element: a run over a broadcast axis. */
 static void repeat(size_t size, size_t count, void *to)
 {
     char *bytes = to;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* equation.c — reads equations of Einsum. */
+/* equation.c — parser of Einsum equations. */
 #include "op/share/equation.h"
 
 #include <string.h>
 
-/* Reads one term from *at up to ',', '-' or the end. */
+/* Reads one term from *at up to ',', '-' or the end. Returns NULL or an error text. */
 static const char *parse_term(const char **at, const char *end, prt_equation_term *t)
 {
     *t = (prt_equation_term){ 0 };
@@ -22,7 +22,7 @@ static const char *parse_term(const char **at, const char *end, prt_equation_ter
         }
         const bool upper = ch >= 'A' && ch <= 'Z';
         if (!upper && !(ch >= 'a' && ch <= 'z'))
-            return "has a character that is no letter";
+            return "has a character other than letters, spaces, ',', '...' and '->'";
         if (t->count == PRT_MAX_RANK)
             return "has a term with too many letters";
         t->label[t->count++] = (uint8_t)(upper ? ch - 'A' : ch - 'a' + 26);
@@ -54,11 +54,11 @@ const char *prt_equation_parse(prt_str text, uint32_t n_in, prt_equation *e)
             return wrong;
     }
     if (at != end)
-        return "goes on after its output";
-    return e->n_in == n_in ? NULL : "has another number of terms than the operator has inputs";
+        return "has text after its output term";
+    return e->n_in == n_in ? NULL : "must have one term for each input of the operator";
 }
 
-/* Puts the ellipsis dims of a term of `rank` between its letters, aligned to the right. */
+/* Inserts the ellipsis dims of a term of `rank` between its letters, aligned to the right. */
 static bool expand_dots(const prt_equation *e, prt_equation_term *t, uint32_t rank)
 {
     if (rank < t->count || (!t->dots && rank != t->count))
@@ -72,14 +72,15 @@ static bool expand_dots(const prt_equation *e, prt_equation_term *t, uint32_t ra
     return true;
 }
 
-/* Output of an equation without "->": ellipsis dims, then letters that occur once, in order. */
+/* Sets the output of an equation without "->": ellipsis dims, then letters that occur once, in
+ * order. */
 static const char *implicit_output(prt_equation *e)
 {
     e->out.dots = true;
     for (uint8_t label = 0; label < PRT_EQUATION_LETTERS; label++)
         if (e->seen[label] == 1) {
             if (e->out.count == PRT_MAX_RANK)
-                return "gives too many dims";
+                return "has an output of too many dims";
             e->out.label[e->out.count++] = label;
         }
     return NULL;
@@ -91,7 +92,7 @@ static const char *check_output(const prt_equation *e)
     for (uint32_t i = 0; i < e->out.count; i++) {
         const uint8_t label = e->out.label[i];
         if (label < PRT_EQUATION_LETTERS && e->seen[label] == 0)
-            return "has an output letter that no input has";
+            return "has an output letter that occurs in no input term";
         if ((used >> label & 1) != 0)
             return "has an output letter twice";
         used |= (uint64_t)1 << label;
@@ -99,7 +100,8 @@ static const char *check_output(const prt_equation *e)
     return NULL;
 }
 
-/* A label's size seen again: dims of one broadcast. False when they differ. */
+/* Merges the size of a label that occurs again; dims of 1 broadcast. Returns false if sizes
+ * differ. */
 static bool merge_size(int64_t *size, uint32_t seen, int64_t dim)
 {
     if (seen == 0 || (prt_dim_is_number(*size) && *size == 1))
@@ -117,7 +119,7 @@ const char *prt_equation_resolve(prt_equation *e, const uint32_t *ranks, const i
 {
     for (uint32_t i = 0; i < e->n_in; i++) {
         if (ranks[i] < e->in[i].count || (!e->in[i].dots && ranks[i] != e->in[i].count))
-            return "has a term that does not fit its input's rank";
+            return "has a term that does not match the rank of its input";
         if (ranks[i] - e->in[i].count > e->dots)
             e->dots = ranks[i] - e->in[i].count;
     }
@@ -126,7 +128,7 @@ const char *prt_equation_resolve(prt_equation *e, const uint32_t *ranks, const i
         for (uint32_t k = 0; k < ranks[i]; k++) {
             const uint8_t label = e->in[i].label[k];
             if (!merge_size(&e->size[label], e->seen[label]++, dims[i][k]))
-                return "has a letter for dims of different sizes";
+                return "has a letter that stands for dims of different sizes";
         }
     }
     if (!e->has_out) {
@@ -135,7 +137,7 @@ const char *prt_equation_resolve(prt_equation *e, const uint32_t *ranks, const i
             return wrong;
     }
     if (e->out.dots && e->out.count + e->dots > PRT_MAX_RANK)
-        return "gives too many dims";
+        return "has an output of too many dims";
     if (e->out.dots)
         (void)expand_dots(e, &e->out, e->out.count + e->dots);
     return check_output(e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * equation.h — equations of Einsum. Letters and ellipsis dims become labels; those of an ellipsis
- * are aligned to the right, behind the labels of all letters.
+ * equation.h — equations of Einsum. Letters and ellipsis dims become labels. Ellipsis dims are
+ * aligned to the right; their labels follow the labels of all letters.
  */
 #ifndef PRT_OP_SHARE_EQUATION_H
 #define PRT_OP_SHARE_EQUATION_H
@@ -17,24 +17,25 @@ enum {
 };
 
 typedef struct prt_equation_term {
-    uint8_t label[PRT_MAX_RANK]; /* ellipsis dims among them only when resolved */
-    uint32_t count, dots_at;     /* letters; how many stand before the ellipsis */
+    uint8_t label[PRT_MAX_RANK]; /* includes ellipsis dims only after prt_equation_resolve */
+    uint32_t count, dots_at;     /* number of letters; number of letters before the ellipsis */
     bool dots;
 } prt_equation_term;
 
 typedef struct prt_equation {
     prt_equation_term in[PRT_EQUATION_TERMS], out;
     uint32_t n_in;
-    bool has_out;  /* "->" was there */
+    bool has_out;  /* the equation contains "->" */
     uint32_t dots; /* dims of the widest ellipsis */
     int64_t size[PRT_EQUATION_LABELS];
-    uint32_t seen[PRT_EQUATION_LABELS]; /* occurrences in the inputs */
+    uint32_t seen[PRT_EQUATION_LABELS]; /* number of occurrences in the inputs */
 } prt_equation;
 
-/* Splits the equation; NULL, or what is wrong with it. */
+/* Parses the equation. Returns NULL, or the text of the error. */
 const char *prt_equation_parse(prt_str text, uint32_t n_in, prt_equation *e);
 
-/* Labels and sizes from the operands' ranks and dims; NULL, or what is wrong. */
+/* Resolves labels and sizes from the operands' ranks and dims. Returns NULL, or the text of the
+ * error. */
 const char *prt_equation_resolve(prt_equation *e, const uint32_t *ranks,
     const int64_t *const *dims);
 

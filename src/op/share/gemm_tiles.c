@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* gemm_tiles.c — tiles handed out by a counter. */
+/* gemm_tiles.c — distribution of tiles to threads by an atomic counter. */
 #include "op/share/gemm_tiles.h"
 
 #include <stdatomic.h>
 
-typedef struct job {
+typedef struct tile_work {
     prt_eval *c;
     const prt_gemm_tiles *tiles;
     double *panels;
     _Atomic size_t next;
     _Atomic bool stop;
-} job;
+} tile_work;
 
 static uint32_t participants(const prt_eval *c)
 {
@@ -32,18 +32,18 @@ double *prt_gemm_tiles_panels(prt_eval *c, size_t depth)
     return prt_eval_scratch(c, participants(c), elements);
 }
 
-static void take_tiles(void *arg, uint32_t index)
+static void run_tiles(void *arg, uint32_t index)
 {
-    job *j = arg;
-    double *panel = j->panels + index * panel_size(j->tiles->depth);
+    tile_work *work = arg;
+    double *panel = work->panels + index * panel_size(work->tiles->depth);
     for (;;) {
-        const size_t tile = atomic_fetch_add_explicit(&j->next, 1, memory_order_relaxed);
-        if (tile >= j->tiles->count || atomic_load_explicit(&j->stop, memory_order_relaxed))
+        const size_t tile = atomic_fetch_add_explicit(&work->next, 1, memory_order_relaxed);
+        if (tile >= work->tiles->count || atomic_load_explicit(&work->stop, memory_order_relaxed))
             return;
-        if (j->c->host->check(j->c) != POPRT_OK)
-            atomic_store_explicit(&j->stop, true, memory_order_relaxed);
+        if (work->c->host->check(work->c) != POPRT_OK)
+            atomic_store_explicit(&work->stop, true, memory_order_relaxed);
         else
-            j->tiles->run(j->tiles->user, tile, panel);
+            work->tiles->run(work->tiles->user, tile, panel);
     }
 }
 
@@ -51,9 +51,9 @@ poprt_status prt_gemm_tiles_run(prt_eval *c, const prt_gemm_tiles *tiles, double
 {
     if (c->rehearses)
         return POPRT_OK;
-    job j = { .c = c, .tiles = tiles, .panels = panels };
+    tile_work work = { .c = c, .tiles = tiles, .panels = panels };
     const uint32_t n = participants(c);
-    prt_par_for(c->par, tiles->count < n ? (uint32_t)tiles->count : n, take_tiles, &j);
-    /* The record of a refusal is the thread's that saw it: ask again on this one. */
-    return atomic_load(&j.stop) ? c->host->check(c) : POPRT_OK;
+    prt_par_for(c->par, tiles->count < n ? (uint32_t)tiles->count : n, run_tiles, &work);
+    /* The error record is thread-local, so the calling thread repeats the check. */
+    return atomic_load(&work.stop) ? c->host->check(c) : POPRT_OK;
 }

@@ -5,7 +5,8 @@
 
 #include "op/op.h"
 
-/* Elements of one of `heads` (at least 1) heads in a dim that packs them all. */
+/* Computes the size of one head in a dim that packs `heads` (at least 1) heads. Fails with
+ * POPRT_E_SHAPE if the dim is not divisible. */
 static inline poprt_status prt_infer_head_size(const prt_infer *c, int64_t packed, int64_t heads,
     int64_t *size)
 {
@@ -16,12 +17,14 @@ static inline poprt_status prt_infer_head_size(const prt_infer *c, int64_t packe
     return POPRT_OK;
 }
 
-/* Query heads come in groups, one for each head of the keys. Dims that are no numbers pass. */
+/* Checks that the number of query heads is a multiple of the number of key heads. Dims that are
+ * not known numbers pass. */
 static inline poprt_status prt_infer_head_groups(const prt_infer *c, int64_t query, int64_t key)
 {
     if (prt_dim_is_number(query) && prt_dim_is_number(key) && (key < 1 || query % key != 0))
-        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld query heads over %lld key heads",
-            (long long)query, (long long)key);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "%lld query heads over %lld key heads; a multiple is required", (long long)query,
+            (long long)key);
     return POPRT_OK;
 }
 

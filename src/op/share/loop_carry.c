@@ -17,14 +17,15 @@ poprt_status prt_loop_carry_take(prt_eval *c, prt_loop_carry *to, const prt_tens
     if (from->kind != first->kind ||
         (from->kind == PRT_VALUE_TENSOR && from->dtype != first->dtype))
         return prt_eval_fail(c, POPRT_E_TYPE,
-            "a carried value begins as %s and becomes another type",
+            "the type of a carried value changes; it must stay %s",
             prt_dtype_of(first->dtype)->name);
     if (from->kind != PRT_VALUE_TENSOR || from->dtype == PRT_DTYPE_string)
         return prt_eval_copy_item(c, UINT32_MAX, from, &to->value);
     to->turn ^= 1;
     const uint32_t turn = to->turn;
     if (to->place[turn] == NULL || to->room[turn] < from->size) {
-        /* a value that grows gets room to grow, so that copies stay linear in its size */
+        /* A growing value gets capacity for growth, so that the cost of copies is linear in its
+         * size. */
         const bool again = to->place[turn] != NULL && from->size <= SIZE_MAX / 2;
         const size_t room = again ? from->size * 2 : from->size;
         to->place[turn] = prt_eval_scratch(c, room, 1);
@@ -64,7 +65,8 @@ static poprt_status stack_grow(prt_eval *c, prt_stack *s)
     return POPRT_OK;
 }
 
-/* Characters move to the memory of the output, because the region's go with its next run. */
+/* Copies the characters to the memory of the output: the region's memory is reused by its next
+ * run. */
 static poprt_status keep_characters(prt_eval *c, uint32_t out, poprt_string *s, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -83,12 +85,12 @@ poprt_status prt_stack_push(prt_eval *c, uint32_t out, prt_stack *s, const prt_t
     if (!prt_eval_wants(c, out))
         return POPRT_OK;
     if (item->kind != PRT_VALUE_TENSOR || item->rank >= PRT_MAX_RANK)
-        return prt_eval_fail(c, POPRT_E_TYPE, "output %u collects tensors of rank below %d", out,
-            PRT_MAX_RANK);
+        return prt_eval_fail(c, POPRT_E_TYPE,
+            "output %u stacks tensors; each must have a rank below %d", out, PRT_MAX_RANK);
     if (s->count == 0 && s->room == 0)
         s->first = *item;
     else if (!same_form(&s->first, item))
-        return prt_eval_fail(c, POPRT_E_SHAPE, "output %u collects tensors of different shapes",
+        return prt_eval_fail(c, POPRT_E_SHAPE, "output %u stacks tensors; their shapes differ",
             out);
     if (s->count == s->room)
         PRT_TRY(stack_grow(c, s));
@@ -108,7 +110,7 @@ poprt_status prt_loop_carry_empty(prt_eval *c, uint32_t out, uint32_t axis)
     int64_t dims[PRT_MAX_RANK] = { 0 };
     if (declared->dtype == PRT_DTYPE_undefined)
         return prt_eval_fail(c, POPRT_E_UNSUPPORTED,
-            "there was no iteration and the type of output %u is not declared", out);
+            "the loop ran no iteration, and the type of output %u is not declared", out);
     uint32_t rank = declared->rank;
     if (rank <= axis || rank > PRT_MAX_RANK)
         rank = axis + 1;
@@ -156,7 +158,7 @@ void prt_slice_write(prt_tensor *whole, uint32_t axis, int64_t index, const prt_
 poprt_status prt_loop_carry_flag(prt_eval *c, const prt_tensor *t, const char *what, bool *out)
 {
     if (t->kind != PRT_VALUE_TENSOR || t->dtype != PRT_DTYPE_bool || prt_tensor_count(t) != 1)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "%s is not one boolean", what);
+        return prt_eval_fail(c, POPRT_E_SHAPE, "%s must be a tensor of one bool", what);
     *out = *(const unsigned char *)t->data != 0;
     return POPRT_OK;
 }

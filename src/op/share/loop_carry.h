@@ -1,57 +1,60 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loop_carry.h — what loops keep between runs of their region: values that go from one iteration to
- * the next, and results of all iterations put together.
+ * loop_carry.h — state of loops between runs of their region: values carried from one iteration to
+ * the next, and stacked results of all iterations.
  */
 #ifndef PRT_OP_SHARE_LOOP_CARRY_H
 #define PRT_OP_SHARE_LOOP_CARRY_H
 
 #include "op/op.h"
 
-/* A carried value. What a region returns may be one of its own inputs, so there are two places,
- * written in turn. */
+/* A carried value. A region may return one of its own inputs, so there are two buffers, written
+ * alternately. */
 typedef struct prt_loop_carry {
-    prt_tensor value; /* what the next run of the region gets */
-    prt_tensor held;  /* what `value`, an optional, holds */
-    bool wrapped;     /* the region gave the item of an optional; it gets an optional again */
+    prt_tensor value; /* input of the next run of the region */
+    prt_tensor held;  /* the item of `value` if that is an optional */
+    /* the region returned the item of an optional; its next input is an optional again */
+    bool wrapped;
     void *place[2];
-    size_t room[2]; /* bytes */
+    size_t room[2]; /* capacity in bytes */
     uint32_t turn;
 } prt_loop_carry;
 
-/* Copies a result of the region. Its kind and element type must be those of `first`, the value
- * the loop began with; only an optional may turn into what it holds. */
+/* Copies a result of the region. Its kind and element type must be those of `first`, the initial
+ * value; the only exception is an optional that becomes its item. */
 poprt_status prt_loop_carry_take(prt_eval *c, prt_loop_carry *to, const prt_tensor *first,
     const prt_tensor *from);
 
-/* The value as the region gave it last. */
+/* Returns the value in the form in which the region returned it last. */
 static inline const prt_tensor *prt_loop_carry_result(const prt_loop_carry *carry)
 {
     return carry->wrapped ? &carry->held : &carry->value;
 }
 
-/* Tensors of one shape, one after another. */
+/* A growing stack of tensors of one shape. */
 typedef struct prt_stack {
-    prt_tensor first; /* header of the first: element type and dims of all */
+    prt_tensor first; /* header of the first item: element type and dims of all items */
     void *data;
-    size_t count, room; /* items */
+    size_t count, room; /* number of items, and capacity in items */
 } prt_stack;
 
-/* Appends a copy of `item`, in memory that output `out` can refer to. */
+/* Appends a copy of `item`. Its strings are copied to the memory of output `out`. */
 poprt_status prt_stack_push(prt_eval *c, uint32_t out, prt_stack *stack, const prt_tensor *item);
 
-/* Output `out` becomes the items along a new first axis. Without items the dims come from what is
- * declared for the output. */
+/* Makes output `out` the items along a new first axis. Without items, the dims are the declared
+ * dims of the output. */
 poprt_status prt_stack_give(prt_eval *c, uint32_t out, const prt_stack *stack);
 
-/* Shape of an output of a loop that never ran: as declared, zero where a dim is not known. */
+/* Makes output `out` the result of a loop that never ran: the declared shape, with 0 for each
+ * unknown dim. */
 poprt_status prt_loop_carry_empty(prt_eval *c, uint32_t out, uint32_t axis);
 
-/* Copies between a tensor and its slice `index` along `axis`; `whole` has one axis more. */
+/* Copy between a tensor and its slice `index` along `axis`; `whole` has one axis more than the
+ * slice. */
 void prt_slice_read(const prt_tensor *whole, uint32_t axis, int64_t index, prt_tensor *slice);
 void prt_slice_write(prt_tensor *whole, uint32_t axis, int64_t index, const prt_tensor *slice);
 
-/* One element of a tensor input that must have exactly one. */
+/* Reads a bool input that must have exactly one element; `what` names it in the error. */
 poprt_status prt_loop_carry_flag(prt_eval *c, const prt_tensor *t, const char *what, bool *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * number_text.c — numbers as text: the C library does the arithmetic, on texts without a decimal
+ * number_text.c — numbers as text. The C library does the arithmetic, on texts without a decimal
  * point, because that character depends on the locale.
  */
 #include "op/share/number_text.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 enum {
-    MAX_DIGITS = 800, /* what can decide the rounding of a double, and more */
+    MAX_DIGITS = 800, /* more digits than the exact rounding of a double can need */
     MAX_EXPONENT = 1000000
 };
 
@@ -24,7 +24,7 @@ static bool is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Drops blanks around the text and reads the sign. */
+/* Drops blanks around the text and reads the sign. Returns true for '-'. */
 static bool trim(const char **text, size_t *size)
 {
     while (*size > 0 && is_blank((*text)[0])) {
@@ -41,7 +41,7 @@ static bool trim(const char **text, size_t *size)
     return negative;
 }
 
-/* `word` is in lower case. */
+/* Compares without regard to case; `word` is in lower case. */
 static bool same_word(const char *text, size_t size, const char *word)
 {
     if (size != strlen(word))
@@ -54,14 +54,16 @@ static bool same_word(const char *text, size_t size, const char *word)
     return true;
 }
 
-/* digits · 10^exponent; `digits` has room for an exponent behind its `n` characters. */
+/* Returns digits · 10^exponent. The buffer `digits` has space for an exponent after its `n`
+ * characters. */
 static double compose(char *digits, size_t n, int64_t exponent)
 {
     (void)snprintf(digits + n, 24, "e%lld", (long long)exponent);
     return strtod(digits, NULL);
 }
 
-/* Exponent part from `at` on, added to `exponent`; false when it is none. */
+/* Reads an exponent part from `at` on and adds it to `exponent`. Returns false if it is
+ * malformed. */
 static bool parse_exponent(const char *text, size_t size, size_t at, int64_t *exponent)
 {
     if (at == size)
@@ -107,7 +109,7 @@ bool prt_parse_f64(const char *text, size_t size, double *out)
             continue;
         if (n < MAX_DIGITS)
             digits[n++] = text[at];
-        else { /* beyond deciding, but not equal to nothing */
+        else { /* beyond the precision of a double; only the difference from zero still matters */
             exponent++;
             if (text[at] != '0')
                 digits[n - 1] = digits[n - 1] == '0' ? '1' : digits[n - 1];
@@ -139,7 +141,7 @@ bool prt_parse_i64(const char *text, size_t size, int64_t *out)
     return true;
 }
 
-/* Digits of a positive value rounded to `precision` of them, and the exponent of the first. */
+/* Rounds a positive value to `precision` digits. Returns the exponent of the first digit. */
 static int64_t round_digits(double value, int precision, char *digits)
 {
     char text[PRT_NUMBER_TEXT];
@@ -153,8 +155,9 @@ static int64_t round_digits(double value, int precision, char *digits)
     return e != NULL ? strtol(e + 1, NULL, 10) : 0;
 }
 
-/* Whether the digits read back as the element. Finite values of the type never overflow it, but for
- * types below 8 bits, where "8" would read back as 7.5: their few values are printed in full. */
+/* Returns true if the digits read back as the same element. Finite values of a type never
+ * overflow it, except for types below 8 bits, where "8" would read back as 7.5; their few values
+ * are printed in full. */
 static bool reads_back(int32_t dtype, double value, const char *digits, int64_t exponent)
 {
     char text[PRT_NUMBER_TEXT + 24];
@@ -168,8 +171,8 @@ static bool reads_back(int32_t dtype, double value, const char *digits, int64_t 
     return prt_load_f64(dtype, element, 0) == value;
 }
 
-/* "12.5", "0.001", "100.0": the exponent is in [-4, 16). */
-static size_t lay_out_plain(const char *digits, int64_t exponent, char *to)
+/* Prints "12.5", "0.001", "100.0"; the exponent is in [-4, 16). */
+static size_t print_plain(const char *digits, int64_t exponent, char *to)
 {
     size_t at = 0;
     const int64_t n = (int64_t)strlen(digits);
@@ -184,8 +187,8 @@ static size_t lay_out_plain(const char *digits, int64_t exponent, char *to)
     return at;
 }
 
-/* "1e-05", "1.5e+20" */
-static size_t lay_out_scientific(const char *digits, int64_t exponent, char *to)
+/* Prints "1e-05", "1.5e+20". */
+static size_t print_scientific(const char *digits, int64_t exponent, char *to)
 {
     const int n =
         snprintf(to, PRT_NUMBER_TEXT, "%c%s%se%c%02lld", digits[0], digits[1] != '\0' ? "." : "",
@@ -216,6 +219,6 @@ size_t prt_print_f64(int32_t dtype, double value, char *to)
             break;
     }
     if (value == 0.0 || (exponent >= -4 && exponent < 16))
-        return at + lay_out_plain(digits, exponent, to + at);
-    return at + lay_out_scientific(digits, exponent, to + at);
+        return at + print_plain(digits, exponent, to + at);
+    return at + print_scientific(digits, exponent, to + at);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* order.c — comparing elements of any type; a merge sort from the bottom up, without recursion. */
+/* order.c — comparison of elements of any type; bottom-up merge sort, without recursion. */
 #include "op/share/order.h"
 
 #include <string.h>
@@ -7,13 +7,14 @@
 #include "op/share/elements.h"
 #include "poprt/base.h"
 
-enum { KEYS = 256 }; /* at a time */
+enum { KEYS = 256 }; /* elements converted at a time */
 
-/* Doubles order as integers once negative ones are turned over and the others lifted above them. */
+/* Maps a double to an integer with the same order: negative numbers have all bits inverted, the
+ * others the sign bit. */
 static uint64_t key_of_f64(double v)
 {
     const uint64_t sign = UINT64_C(1) << 63;
-    const double zero = v + 0.0; /* of the two zeros the positive one */
+    const double zero = v + 0.0; /* -0.0 becomes +0.0 */
     uint64_t bits;
     memcpy(&bits, &zero, sizeof(bits));
     bits ^= (0 - (bits >> 63)) | sign;
@@ -80,10 +81,10 @@ int prt_order_compare(int32_t dtype, const void *data, size_t a, size_t b)
     return compare_keys(dtype, data, a, b);
 }
 
-void prt_order_sort(int64_t *index, int64_t *spare, size_t count,
+void prt_order_sort(int64_t *index, int64_t *scratch, size_t count,
     int (*compare)(const void *user, int64_t a, int64_t b), const void *user)
 {
-    int64_t *from = index, *to = spare;
+    int64_t *from = index, *to = scratch;
     for (size_t width = 1; width < count; width *= 2) {
         for (size_t first = 0; first < count; first += 2 * width) {
             const size_t middle = first + width < count ? first + width : count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* product.c — tiled products of matrices, and the shapes and batches of matmul. */
+/* product.c — tiled matrix products, and the shapes and batches of MatMul. */
 #include "op/share/product.h"
 
 #include "op/share/gemm_tiles.h"
@@ -38,7 +38,7 @@ static void load_panel(const prt_product *p, size_t first, size_t count, double 
     }
 }
 
-/* A tile of columns with all rows. */
+/* Computes a tile of columns for all rows. */
 static void run_tile(const void *user, size_t tile, double *panel)
 {
     const prt_product *p = user;
@@ -104,7 +104,8 @@ poprt_status prt_matmul_infer(prt_infer *c, uint32_t a, uint32_t b, prt_shape *o
     *out = (prt_shape){ .kind = PRT_VALUE_TENSOR, .rank = PRT_RANK_UNKNOWN };
     for (uint32_t i = a;; i = b) {
         if (prt_infer_ranked(c, i) && c->in[i].rank == 0)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "input %u is a scalar", i);
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "input %u is a scalar; a rank of at least 1 is required", i);
         if (i == b)
             break;
     }
@@ -122,7 +123,7 @@ poprt_status prt_matmul_infer(prt_infer *c, uint32_t a, uint32_t b, prt_shape *o
     sub.n_in = 2;
     PRT_TRY(prt_infer_broadcast(&sub, 0, 2, out));
     if (out->rank + (nx > 1) + (ny > 1) > PRT_MAX_RANK)
-        return prt_infer_fail(c, POPRT_E_LIMIT, "result has more than %d dims", PRT_MAX_RANK);
+        return prt_infer_fail(c, POPRT_E_LIMIT, "the result has more than %d dims", PRT_MAX_RANK);
     if (nx > 1)
         out->dims[out->rank++] = x->dims[nx - 2];
     if (ny > 1)
@@ -130,7 +131,8 @@ poprt_status prt_matmul_infer(prt_infer *c, uint32_t a, uint32_t b, prt_shape *o
     return POPRT_OK;
 }
 
-/* Elements per step of each of `rank` batch dims of an operand; 0 where it is broadcast. */
+/* Writes the element stride of each of the `rank` batch dims of an operand; 0 where it
+ * broadcasts. */
 static void batch_steps(const prt_tensor *t, uint32_t rank, size_t *step)
 {
     const uint32_t own = t->rank > 2 ? t->rank - 2 : 0;

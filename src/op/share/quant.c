@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* quant.c — quantised integers: ranges, rounding, one scale and zero point for a tensor. */
+/* quant.c — quantised integers: ranges, rounding, per-tensor scale and zero point. */
 #include "op/share/quant.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ void prt_quant_store(int32_t dtype, void *data, size_t index, double value, doub
 {
     double low = 0, high = 0, v = nearbyint(value) + zero;
     (void)prt_quant_range(dtype, &low, &high);
-    if (!(v > low)) /* NaN too */
+    if (!(v > low)) /* also true for NaN */
         v = low;
     else if (v > high)
         v = high;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* quant_params.c — scales and zero points laid out for the matrices of a batch. */
+/* quant_params.c — scales and zero points of the matrices of a batch. */
 #include "op/share/quant_params.h"
 
 #include "op/share/reals.h"
@@ -30,7 +30,7 @@ poprt_status prt_quant_params_load(const prt_eval *c, prt_quant_params *f, size_
         first = index * f->count;
     else if (n != f->count)
         return prt_eval_fail(c, POPRT_E_SHAPE,
-            "scale or zero point has %zu elements; 1, %zu or %zu are possible", n, f->count,
+            "scale or zero point has %zu elements; 1, %zu or %zu are accepted", n, f->count,
             f->count * batches);
     prt_reals_load(f->t->dtype, f->t->data, first, step, f->count, f->values);
     return POPRT_OK;

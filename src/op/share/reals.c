@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reals.c — elements as doubles, shape checks, coordinates and the matrix tile of nn.h. */
+/* reals.c — elements as doubles, shape checks, coordinates and the matrix product of a tile. */
 #include "op/share/reals.h"
 
 void prt_reals_load(int32_t dtype, const void *data, size_t first, size_t step, size_t count,
@@ -95,10 +95,10 @@ void prt_unravel(size_t index, uint32_t rank, const int64_t *dims, int64_t *at)
 
 _Static_assert(PRT_TILE_LANES == 8, "product_2 has four pairs");
 
-/* Two doubles, as they lie. */
+/* A vector of two doubles with the alignment of one. */
 typedef double two __attribute__((vector_size(2 * sizeof(double)), aligned(8), may_alias));
 
-/* Two rows by one group of lanes; the sums stay in registers. */
+/* Multiplies two rows by one group of lanes; the accumulators stay in registers. */
 static void product_2(size_t depth, const double *a0, const double *a1, const double *p, double *c0,
     double *c1)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * regex.c — patterns become code for a machine with many threads (Thompson's construction), which
- * takes a text character by character and never goes back.
+ * regex.c — compiles patterns to the code of an NFA (Thompson's construction), which regex_match.c
+ * simulates character by character without backtracking.
  *
- * Jumps are relative, so a piece of code can be moved and copied: an operator after a piece
- * inserts a split before it, {n,m} writes it out several times. Groups are kept on a stack of
- * their own, so nothing here is recursive.
+ * Jumps are relative, so a piece of code can be moved and copied: an operator inserts a split
+ * before its operand, and {n,m} copies the operand several times. Open groups are kept on an
+ * explicit stack, so nothing here is recursive.
  */
 #include "op/share/regex_code.h"
 
 typedef struct group {
-    int32_t start, alternative; /* pcs where they begin */
-    int32_t jumps;              /* chain of jumps to the end, through x; -1 ends it */
+    int32_t start, alternative; /* pcs of the start of the group and of its current alternative */
+    /* linked list, through x, of jumps to the end of the group; -1 terminates it */
+    int32_t jumps;
 } group;
 
 typedef struct parser {
@@ -19,7 +20,7 @@ typedef struct parser {
     const char *at, *end;
     group groups[PRT_REGEX_MAX_DEPTH];
     int32_t depth;
-    int32_t atom; /* pc where the last piece began; -1: nothing to repeat */
+    int32_t atom; /* pc of the last operand; -1: no operand to repeat */
     size_t max_ranges;
     const char *why;
 } parser;
@@ -40,7 +41,8 @@ static poprt_status emit(parser *p, prt_regex_op op, int32_t x, int32_t y)
     return POPRT_OK;
 }
 
-/* One instruction before `at`; what follows moves. Nothing before `at` jumps beyond it yet. */
+/* Inserts one instruction before `at` and moves the code after it. No code before `at` jumps
+ * beyond it yet. */
 static poprt_status insert_split(parser *p, int32_t at, int32_t x, int32_t y)
 {
     PRT_TRY(emit(p, PRT_REGEX_SPLIT, 0, 0));
@@ -60,7 +62,8 @@ static poprt_status add_range(parser *p, uint32_t first, uint32_t last)
 
 /* ---- sets ---- */
 
-/* Named sets: \d \w \s, and POSIX names in classes. Pairs of first and last. */
+/* Named sets: \d \w \s, and POSIX names in classes. Each is a list of pairs of first and last
+ * character. */
 static const struct {
     const char *name;
     const char *pairs;
@@ -82,10 +85,10 @@ static const struct {
     { "xdigit", "09AFaf" },
 };
 
-/* The ranges of a set, or of all characters not in it. */
+/* Adds the ranges of a set or, if `negated`, of all characters not in it. */
 static poprt_status add_set(parser *p, size_t index, bool negated)
 {
-    uint32_t next = 0; /* first character not yet passed */
+    uint32_t next = 0; /* first character not yet covered */
     for (const char *s = sets[index].pairs; *s != '\0'; s += 2) {
         const uint32_t first = (unsigned char)s[0], last = (unsigned char)s[1];
         if (!negated)
@@ -114,7 +117,7 @@ static int hex_of(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* After "\x": two digits, or any number in braces. */
+/* Parses the rest of "\x": two digits, or any number in braces. */
 static poprt_status parse_hex(parser *p, uint32_t *c)
 {
     const bool braces = p->at < p->end && *p->at == '{';
@@ -123,7 +126,7 @@ static poprt_status parse_hex(parser *p, uint32_t *c)
     for (; p->at < p->end && hex_of(*p->at) >= 0 && (braces || digits < 2); digits++, p->at++) {
         value = value * 16 + (uint32_t)hex_of(*p->at);
         if (value > 0x10ffff)
-            return bad(p, POPRT_E_ARG, "\\x is beyond Unicode");
+            return bad(p, POPRT_E_ARG, "\\x is above the last Unicode character, 10FFFF");
     }
     if (digits == 0 || (!braces && digits < 2) || (braces && (p->at == p->end || *p->at != '}')))
         return bad(p, POPRT_E_ARG, "\\x has no hexadecimal number");
@@ -132,7 +135,8 @@ static poprt_status parse_hex(parser *p, uint32_t *c)
     return POPRT_OK;
 }
 
-/* After a backslash: one character into `c`, or a set whose ranges are added and *is_set. */
+/* Parses the rest of an escape: one character into `c`, or a set (*is_set), whose ranges are
+ * added. */
 static poprt_status parse_escape(parser *p, uint32_t *c, bool *is_set)
 {
     static const char letters[] = "ntrfva", meanings[] = "\n\t\r\f\v\a";
@@ -157,12 +161,13 @@ static poprt_status parse_escape(parser *p, uint32_t *c, bool *is_set)
         return POPRT_OK;
     }
     if (prt_regex_is_word((unsigned char)ch) && ch != '_')
-        return bad(p, POPRT_E_UNSUPPORTED, "an escape is not known here");
+        return bad(p, POPRT_E_UNSUPPORTED, "an escape sequence is not supported");
     *c = prt_regex_decode(&p->at, p->end);
     return POPRT_OK;
 }
 
-/* "[:name:]" or "[:^name:]" inside a class; false when there is none. */
+/* Parses "[:name:]" or "[:^name:]" inside a class. Returns false if the text is not of this
+ * form. */
 static bool parse_posix(parser *p, poprt_status *status)
 {
     if (p->end - p->at < 4 || p->at[0] != '[' || p->at[1] != ':')
@@ -174,13 +179,14 @@ static bool parse_posix(parser *p, poprt_status *status)
     if (p->end - stop < 2)
         return false;
     const size_t set = find_set(name, (size_t)(stop - name));
-    *status = set < PRT_COUNT_OF(sets) ? add_set(p, set, negated)
-                                       : bad(p, POPRT_E_ARG, "a class name is not known");
+    *status = set < PRT_COUNT_OF(sets)
+        ? add_set(p, set, negated)
+        : bad(p, POPRT_E_ARG, "a class name is not a POSIX class name");
     p->at = stop + 2;
     return true;
 }
 
-/* One end of a range in a class. */
+/* Parses one end of a range in a class. */
 static poprt_status parse_member(parser *p, uint32_t *c, bool *is_set)
 {
     *is_set = false;
@@ -194,7 +200,7 @@ static poprt_status parse_member(parser *p, uint32_t *c, bool *is_set)
     return parse_escape(p, c, is_set);
 }
 
-/* After "[". */
+/* Parses the rest of a class, after "[". */
 static poprt_status parse_class(parser *p)
 {
     const int32_t first_range = p->r->n_ranges;
@@ -216,7 +222,7 @@ static poprt_status parse_class(parser *p)
             p->at++;
             PRT_TRY(parse_member(p, &to, &is_set));
             if (is_set || to < from)
-                return bad(p, POPRT_E_ARG, "a range in a class runs backward");
+                return bad(p, POPRT_E_ARG, "a range in a class ends before it starts");
         }
         PRT_TRY(add_range(p, from, to));
     }
@@ -237,14 +243,14 @@ static poprt_status copy_piece(parser *p, const prt_regex_code *piece, int32_t c
     return POPRT_OK;
 }
 
-/* The last piece `least` to `most` times; `most` -1 for any number. */
+/* Repeats the last operand `least` to `most` times; `most` -1: without limit. */
 static poprt_status repeat(parser *p, int32_t least, int32_t most)
 {
     const int32_t at = p->atom, n = p->r->n_code - at;
     const int32_t copies = most < 0 ? (least > 0 ? least : 1) : most;
     if (copies > 0 && (n + 2) * (int64_t)copies > PRT_REGEX_MAX_CODE)
         return bad(p, POPRT_E_LIMIT, "the pattern is too large");
-    /* The first copy stands at `at`; a split in front of it moves it by one. */
+    /* The first copy is at `at`; a split in front of it moves it by one. */
     const int32_t split = least == 0 && copies > 0;
     if (copies == 0)
         p->r->n_code = at;
@@ -269,7 +275,7 @@ static bool parse_number(parser *p, int32_t *to)
     return p->at > start;
 }
 
-/* "{n}", "{n,}" or "{n,m}"; without it the brace is a character and `at` stays. */
+/* Parses "{n}", "{n,}" or "{n,m}". Otherwise the brace is a literal, and `at` does not move. */
 static bool parse_counts(parser *p, int32_t *least, int32_t *most)
 {
     const char *start = p->at++;
@@ -285,7 +291,7 @@ static bool parse_counts(parser *p, int32_t *least, int32_t *most)
     return good;
 }
 
-/* A repetition operator, if one stands here. */
+/* Parses a repetition operator, if there is one. */
 static poprt_status parse_repeat(parser *p, bool *found)
 {
     int32_t least = 0, most = -1;
@@ -311,10 +317,10 @@ static poprt_status parse_repeat(parser *p, bool *found)
     if (!*found)
         return POPRT_OK;
     if (p->atom < 0)
-        return bad(p, POPRT_E_ARG, "there is nothing to repeat");
+        return bad(p, POPRT_E_ARG, "a repetition operator has no operand");
     if (least > PRT_REGEX_MAX_REPEAT || most > PRT_REGEX_MAX_REPEAT || (most >= 0 && most < least))
-        return bad(p, POPRT_E_ARG, "a repetition count is out of range");
-    if (p->at < p->end && *p->at == '?') /* lazy: the same for a match of everything */
+        return bad(p, POPRT_E_ARG, "a repetition count is above 1000, or below its minimum");
+    if (p->at < p->end && *p->at == '?') /* lazy: no difference for a match of the whole text */
         p->at++;
     PRT_TRY(repeat(p, least, most));
     p->atom = -1;
@@ -336,14 +342,15 @@ static poprt_status open_group(parser *p)
         else if (p->end - p->at >= 2 && p->at[1] == ':')
             p->at += 2;
         else
-            return bad(p, POPRT_E_UNSUPPORTED, "flags and other groups of (? are not known here");
+            return bad(p, POPRT_E_UNSUPPORTED,
+                "only (?: ) and (?P<name> ) groups are supported after (?");
     }
     p->groups[p->depth++] = (group){ p->r->n_code, p->r->n_code, -1 };
     p->atom = -1;
     return POPRT_OK;
 }
 
-/* "|": the alternative so far becomes one arm of a split. */
+/* Parses "|": the code of the current alternative becomes one arm of a split. */
 static poprt_status next_alternative(parser *p)
 {
     group *g = &p->groups[p->depth - 1];
@@ -427,7 +434,7 @@ static poprt_status parse(parser *p)
         case ')':
             p->at++;
             if (p->depth < 2)
-                return bad(p, POPRT_E_ARG, "a group is closed that was not opened");
+                return bad(p, POPRT_E_ARG, "a closing parenthesis has no opening one");
             close_group(p);
             break;
         case '|':
@@ -447,8 +454,8 @@ static poprt_status parse(parser *p)
 poprt_status prt_regex_create(prt_str pattern, prt_regex_memory memory, prt_regex **out,
     const char **why)
 {
-    /* A character of the pattern makes at most this many ranges (\W) and, before repetition, three
-     * instructions; the code is written in full size and the parser counts. */
+    /* A character of the pattern produces at most this many ranges (\W) and, before repetition,
+     * three instructions. The code array has its maximum size, and the parser checks the limit. */
     enum { RANGES_PER_CHARACTER = 8 };
     const size_t max_ranges = ((size_t)pattern.size + 1) * RANGES_PER_CHARACTER;
     *why = "out of memory";

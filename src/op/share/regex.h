@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * regex.h — regular expressions for RegexFullMatch and Tokenizer: the common part of RE2's syntax,
- * matched in time proportional to text times pattern whatever either holds.
+ * matched in time proportional to text size times pattern size for every input.
  *
- * Known: characters, `.`, classes with ranges, negation and [:names:], \d \w \s and their
+ * Supported: characters, `.`, classes with ranges, negation and [:names:], \d \w \s and their
  * opposites, \n \t \r \f \v \a, \xHH, \x{H…}, anchors ^ $ \A \z, \b \B, groups ( ), (?: ),
- * (?P<name> ), alternatives, and * + ? {n} {n,} {n,m}, lazy or not. Flags, \p{…} and \Q are not.
+ * (?P<name> ), alternatives, and * + ? {n} {n,} {n,m}, lazy or greedy. Not supported: flags, \p{…}
+ * and \Q.
  */
 #ifndef PRT_OP_SHARE_REGEX_H
 #define PRT_OP_SHARE_REGEX_H
@@ -13,28 +14,29 @@
 #include "base/str.h"
 
 enum {
-    PRT_REGEX_MAX_CODE = 1 << 15, /* instructions, after repetitions are written out */
-    PRT_REGEX_MAX_DEPTH = 128,    /* groups in groups */
-    PRT_REGEX_MAX_REPEAT = 1000   /* as RE2 */
+    PRT_REGEX_MAX_CODE = 1 << 15, /* maximum number of instructions, with repetitions written out */
+    PRT_REGEX_MAX_DEPTH = 128,    /* maximum nesting of groups */
+    PRT_REGEX_MAX_REPEAT = 1000   /* maximum repetition count, as in RE2 */
 };
 
 typedef struct prt_regex prt_regex;
 
-/* Where memory comes from; NULL is a refusal (recorded). Nothing is given back. */
+/* Allocator; it returns NULL, with the error recorded, if memory is refused. Nothing is freed. */
 typedef struct prt_regex_memory {
     void *(*alloc)(void *user, size_t size);
     void *user;
 } prt_regex_memory;
 
-/* On failure `why` says what is wrong: POPRT_E_ARG for no expression, POPRT_E_UNSUPPORTED,
- * POPRT_E_LIMIT or POPRT_E_NOMEM. */
+/* Compiles a pattern. On failure `*why` is the reason: POPRT_E_ARG for a syntax error,
+ * POPRT_E_UNSUPPORTED, POPRT_E_LIMIT or POPRT_E_NOMEM. */
 poprt_status prt_regex_create(prt_str pattern, prt_regex_memory memory, prt_regex **out,
     const char **why);
 
-/* Whether all of the text (UTF-8; other bytes count as U+FFFD) matches. */
+/* Returns true if the whole text matches (UTF-8; each invalid byte counts as U+FFFD). */
 bool prt_regex_matches(prt_regex *regex, const char *text, size_t size);
 
-/* Where the longest match that begins at byte `from` ends; SIZE_MAX when there is none. */
+/* Returns the end of the longest match that begins at byte `from`; SIZE_MAX if there is no
+ * match. */
 size_t prt_regex_longest(prt_regex *regex, const char *text, size_t size, size_t from);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * regex_match.c — the machine with many threads: each is a place in the code, all take the same
- * character, and no place is held twice, so a character costs at most the size of the code.
+ * regex_match.c — NFA simulation with thread lists (Pike). Each thread is a pc; all consume the
+ * same character, and no pc is in a list twice. A character therefore costs at most the size of the
+ * code.
  */
 #include "op/share/regex_code.h"
 
@@ -36,7 +37,7 @@ bool prt_regex_is_word(uint32_t c)
 
 /* ---- matching ---- */
 
-/* Where the machine stands in the text. */
+/* The surroundings of the current position in the text, for assertions. */
 typedef struct place {
     bool start, end, word_before, word_after;
 } place;
@@ -56,10 +57,11 @@ static bool holds(prt_regex_op op, const place *at)
     }
 }
 
-/* Adds `pc` and all that follows from it without taking a character; true when MATCH does. */
+/* Adds `pc` and all pcs reachable from it without consuming a character. Returns true if MATCH
+ * is one of them. */
 static bool follow(prt_regex *r, int32_t pc, const place *at, int32_t *list, int32_t *count)
 {
-    int32_t depth = 0; /* each place in the code adds two at most: the stack has that room */
+    int32_t depth = 0; /* each pc pushes at most two entries, and the stack has that capacity */
     bool matched = false;
     r->stack[depth++] = pc;
     while (depth > 0) {

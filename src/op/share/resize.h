@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * resize.h — how Resize maps the coordinates of one axis: parsed attributes, and the inputs and
- * weights behind one output coordinate.
+ * resize.h — the coordinate mapping of Resize along one axis: parsed attributes, and the inputs and
+ * weights of one output coordinate.
  */
 #ifndef PRT_OP_SHARE_RESIZE_H
 #define PRT_OP_SHARE_RESIZE_H
@@ -46,32 +46,34 @@ typedef struct prt_resize_form {
     double cubic_a;
 } prt_resize_form;
 
-/* One axis: sizes, scale, the wished-for output size (may be a fraction) and region of interest. */
+/* One axis: sizes, scale, requested output size (may be a fraction) and region of interest. */
 typedef struct prt_resize_axis {
     int64_t in, out;
     double scale, width, start, end;
 } prt_resize_axis;
 
-/* Words of the attributes as numbers; false when one is not known, its name in `bad`. */
+/* Parses the text attributes. Returns false, with the value in `bad`, if a value is not known. */
 bool prt_resize_read(const prt_resize_attrs *a, prt_resize_form *form, prt_str *bad);
 
-/* Everything about each axis of the input, at run time. */
+/* Computes all parameters of each axis of the input, at run time. */
 poprt_status prt_resize_axes(prt_eval *c, const prt_resize_form *form, prt_resize_axis *axis);
 
-/* Nothing changes along this axis. */
+/* Returns true if the output equals the input along this axis. */
 bool prt_resize_is_identity(const prt_resize_form *form, const prt_resize_axis *axis);
 
-/* Coordinate in the input of output coordinate `at`; false when it is to be extrapolated. */
+/* Computes the input coordinate of output coordinate `at`. Returns false if it is to be
+ * extrapolated. */
 bool prt_resize_coordinate(const prt_resize_form *form, const prt_resize_axis *axis, int64_t at,
     double *to);
 
-/* The nearest input to a coordinate. */
+/* Returns the nearest input index to a coordinate. */
 int64_t prt_resize_nearest(const prt_resize_form *form, const prt_resize_axis *axis, double at);
 
-/* Number of inputs that have weight for any output coordinate. */
+/* Returns the maximum number of inputs with a weight for any output coordinate. */
 size_t prt_resize_taps(const prt_resize_form *form, const prt_resize_axis *axis);
 
-/* Their weights around a coordinate; gives the first input index (may be outside: clamp). */
+/* Computes the weights around a coordinate. Returns the first input index, which may be outside:
+ * clamp it. */
 int64_t prt_resize_weights(const prt_resize_form *form, const prt_resize_axis *axis, double at,
     size_t taps, double *weights);
 

@@ -4,7 +4,7 @@
 
 #include "op/share/resize.h"
 
-/* Index of a word in a list; `count` when it is not there. */
+/* Returns the index of a word in a list; `count` if it is not there. */
 static int32_t find_word(prt_str word, const char *const *words, int32_t count)
 {
     int32_t i = 0;
@@ -52,7 +52,7 @@ bool prt_resize_is_identity(const prt_resize_form *form, const prt_resize_axis *
         (form->coords != PRT_COORDS_tf_crop_and_resize || (axis->start == 0.0 && axis->end == 1.0));
 }
 
-/* In single precision where elements are selected, as elsewhere: ties depend on it. */
+/* Uses single precision for mode nearest, like other implementations: ties depend on it. */
 static double half_pixel(const prt_resize_form *form, const prt_resize_axis *axis, double x)
 {
     if (form->mode == PRT_RESIZE_NEAREST)
@@ -101,7 +101,7 @@ bool prt_resize_coordinate(const prt_resize_form *form, const prt_resize_axis *a
     }
 }
 
-/* A coordinate as an integer near the axis; NaN and what is far away go to its ends. */
+/* Converts a coordinate to an index near the axis. NaN and far coordinates go to the ends. */
 static int64_t to_index(const prt_resize_axis *axis, double x)
 {
     const double most = (double)axis->in;
@@ -130,13 +130,13 @@ int64_t prt_resize_nearest(const prt_resize_form *form, const prt_resize_axis *a
     return index < 0 ? 0 : index >= axis->in ? axis->in - 1 : index;
 }
 
-/* How far the filter is stretched: below 1 only when antialiasing a smaller output. */
+/* Returns the scale of the filter: below 1 only for antialiasing of a smaller output. */
 static double shrink(const prt_resize_form *form, const prt_resize_axis *axis)
 {
     return form->antialias && axis->scale < 1.0 ? axis->scale : 1.0;
 }
 
-/* First tap relative to the floor of the coordinate; taps are symmetric about it. */
+/* Returns the first tap relative to the floor of the coordinate; taps are symmetric about it. */
 static int64_t first_tap(const prt_resize_form *form, const prt_resize_axis *axis)
 {
     const double reach = form->mode == PRT_RESIZE_CUBIC ? 2.0 : 1.0;

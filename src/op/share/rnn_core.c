@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rnn_core.c — shapes, activations and the time loop of recurrent operators. */
+/* rnn_core.c — shapes, activation functions and the time loop of recurrent operators. */
 #include "op/share/rnn_core.h"
 
 #include <math.h>
@@ -65,7 +65,7 @@ static double softplus(double x, double a, double b)
     return fmax(x, 0.0) + log1p(exp(-fabs(x)));
 }
 
-/* Factors that are not given are those of the operator of the same name, which are floats. */
+/* The default factors are those of the operators of the same name, which are floats. */
 static const struct {
     const char *name;
     double (*fn)(double x, double alpha, double beta);
@@ -85,7 +85,8 @@ static const struct {
     { "softplus", softplus, false, false, 0.0, 0.0 },
 };
 
-/* Row of `functions` with this name, letter case aside; PRT_COUNT_OF(functions) for none. */
+/* Returns the row of `functions` with this name, ignoring case; PRT_COUNT_OF(functions) if there
+ * is none. */
 static size_t find_function(prt_str name)
 {
     size_t i = 0;
@@ -161,18 +162,20 @@ static poprt_status check_form(const prt_infer *c, const prt_rnn_form *form)
         return prt_infer_fail(c, POPRT_E_ARG, "layout is %lld; accepted: 0, 1",
             (long long)form->layout);
     if (form->hidden_size < 0 || form->hidden_size > INT32_MAX)
-        return prt_infer_fail(c, POPRT_E_ARG, "hidden_size is %lld", (long long)form->hidden_size);
+        return prt_infer_fail(c, POPRT_E_ARG, "hidden_size is %lld; accepted: 0 to 2147483647",
+            (long long)form->hidden_size);
     if (form->activations.count != 0 && form->activations.count != count)
-        return prt_infer_fail(c, POPRT_E_ARG, "activations has %u names where %zu are needed",
+        return prt_infer_fail(c, POPRT_E_ARG, "activations has %u names; %zu are required",
             form->activations.count, count);
     for (uint32_t i = 0; i < form->activations.count; i++)
         if (find_function(form->activations.data[i]) == PRT_COUNT_OF(functions))
-            return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "activation \"%.*s\" is not known",
+            return prt_infer_fail(c, POPRT_E_UNSUPPORTED,
+                "activation \"%.*s\" is not a known activation function",
                 PRT_STR_ARG(form->activations.data[i]));
     return POPRT_OK;
 }
 
-/* Input i, where present, has these dims. */
+/* Checks that input i, if present, has these dims. */
 static poprt_status check_dims(const prt_infer *c, uint32_t i, int32_t rank, const int64_t *dims)
 {
     int64_t merged;
@@ -244,7 +247,7 @@ void prt_rnn_add_product(size_t rows, size_t n, const double *m, const double *x
             y[i] += m[k] * x[k];
 }
 
-/* All of an input as doubles; true and NULL where it is absent. */
+/* Reads all elements of an input as doubles. NULL and true if the input is absent. */
 static bool reals_of(prt_eval *c, uint32_t i, const double **to)
 {
     *to = NULL;
@@ -258,7 +261,7 @@ typedef struct operands {
     const double *x, *w, *r, *b, *h, *c, *p;
 } operands;
 
-/* State `s` of one batch entry from its initial value, or into an output. */
+/* Returns the element index of the state of one batch entry, in an initial value or an output. */
 static size_t state_at(const prt_rnn *n, size_t direction, size_t b)
 {
     const size_t row =
@@ -266,8 +269,8 @@ static size_t state_at(const prt_rnn *n, size_t direction, size_t b)
     return row * n->hidden;
 }
 
-static void put_state(const prt_eval *c, uint32_t out, const prt_rnn *n, size_t direction, size_t b,
-    const double *state)
+static void write_state(const prt_eval *c, uint32_t out, const prt_rnn *n, size_t direction,
+    size_t b, const double *state)
 {
     if (prt_eval_wants(c, out))
         prt_reals_store(c->out[out]->dtype, c->out[out]->data, state_at(n, direction, b), 1,
@@ -295,8 +298,8 @@ static void run_entry(prt_eval *c, prt_rnn *n, const operands *o, size_t directi
         if (prt_eval_wants(c, 0))
             prt_reals_store(c->out[0]->dtype, c->out[0]->data, to * n->hidden, 1, n->hidden, n->h);
     }
-    put_state(c, 1, n, direction, b, n->h);
-    put_state(c, 2, n, direction, b, n->c);
+    write_state(c, 1, n, direction, b, n->h);
+    write_state(c, 2, n, direction, b, n->c);
 }
 
 poprt_status prt_rnn_length(const prt_eval *c, size_t seq, size_t b, size_t *length)
@@ -306,8 +309,8 @@ poprt_status prt_rnn_length(const prt_eval *c, size_t seq, size_t b, size_t *len
         return POPRT_OK;
     const int64_t given = prt_load_i64(c->in[4]->dtype, c->in[4]->data, b);
     if (given < 0 || (size_t)given > seq)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "sequence_lens has %lld, outside [0, %zu]",
-            (long long)given, seq);
+        return prt_eval_fail(c, POPRT_E_SHAPE,
+            "sequence_lens contains %lld, which is outside [0, %zu]", (long long)given, seq);
     *length = (size_t)given;
     return POPRT_OK;
 }

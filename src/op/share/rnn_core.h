@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rnn_core.h — what RNN, GRU and LSTM share: shapes, directions, activation functions with their
- * factors, and the walk over batch entries and time steps. An operator adds its cell.
+ * rnn_core.h — the parts shared by RNN, GRU and LSTM: shapes, directions, activation functions with
+ * their factors, and the loop over batch entries and time steps. Each operator provides its cell.
  */
 #ifndef PRT_OP_SHARE_RNN_CORE_H
 #define PRT_OP_SHARE_RNN_CORE_H
@@ -10,19 +10,19 @@
 
 enum { PRT_RNN_MAX_FUNCTIONS = 3 };
 
-/* The attributes that all three have, and what distinguishes the operators. */
+/* The common attributes, and the parameters that distinguish the operators. */
 typedef struct prt_rnn_form {
-    uint32_t gates;                           /* of W, R: rows are gates * hidden */
-    uint32_t functions;                       /* activations of one direction */
-    const char *usual[PRT_RNN_MAX_FUNCTIONS]; /* their defaults */
+    uint32_t gates;                           /* gates of W and R, which have gates * hidden rows */
+    uint32_t functions;                       /* activation functions per direction */
+    const char *usual[PRT_RNN_MAX_FUNCTIONS]; /* names of the default functions */
     prt_str direction;
     prt_strs activations;
     prt_f32s alpha, beta;
     int64_t hidden_size, layout;
-    double clip; /* 0: none */
+    double clip; /* 0: no clipping */
 } prt_rnn_form;
 
-/* The fields of a form that come from an attribute struct. */
+/* Initialises the fields that come from an attribute struct. */
 #define PRT_RNN_COMMON(a)                                                                          \
     .direction = (a)->direction, .activations = (a)->activations, .alpha = (a)->activation_alpha,  \
     .beta = (a)->activation_beta, .hidden_size = (a)->hidden_size, .layout = (a)->layout,          \
@@ -33,7 +33,7 @@ typedef struct prt_activation {
     double alpha, beta, clip;
 } prt_activation;
 
-/* Value of a gate: clipped, then through its function. */
+/* Returns the value of a gate: clipped, then passed through its function. */
 static inline double prt_activate(const prt_activation *f, double x)
 {
     if (f->clip > 0.0)
@@ -41,56 +41,57 @@ static inline double prt_activate(const prt_activation *f, double x)
     return f->fn(x, f->alpha, f->beta);
 }
 
-/* The function of this name, letter case aside, with its usual factors and no clip; false when
- * there is none. */
+/* Finds the function of this name, ignoring case, with its default factors and no clipping.
+ * Returns false if there is none. */
 bool prt_activation_find(prt_str name, prt_activation *to);
 
-/* The name, in lower case, of a function that came from one. */
+/* Returns the name, in lower case, of a function that prt_activation_find set. */
 const char *prt_activation_name(const prt_activation *f);
 
 typedef struct prt_rnn prt_rnn;
 struct prt_rnn {
     const prt_rnn_form *form;
     size_t seq, batch, input, hidden, directions, rows; /* rows: gates * hidden */
-    /* Of the direction at hand: weights, biases (NULL: none), peepholes (LSTM). */
+    /* Of the current direction: weights, biases (may be NULL), peepholes (LSTM). */
     const double *w, *r, *wb, *rb, *p;
     prt_activation f[PRT_RNN_MAX_FUNCTIONS];
-    double *gate, *h, *c, *spare; /* rows; hidden; hidden; rows */
-    /* One step: x of `input` elements; h (and c) are read and replaced. */
+    double *gate, *h, *c, *spare; /* sizes: rows; hidden; hidden; rows */
+    /* Runs one step: x has `input` elements; h (and c) are read and replaced. */
     void (*cell)(const prt_rnn *n, const double *x);
     const void *user;
-    size_t direction, entry, step; /* of the step at hand; steps count from 0 both ways */
+    size_t direction, entry, step; /* of the current step; steps count from 0 in both directions */
 };
 
-/* The forms of the three operators. */
+/* The parameters of the three operators. */
 prt_rnn_form prt_rnn_form_of_rnn(const prt_rnn_attrs *a);
 prt_rnn_form prt_rnn_form_of_gru(const prt_gru_attrs *a);
 prt_rnn_form prt_rnn_form_of_lstm(const prt_lstm_attrs *a);
 
-/* 1 or 2 */
+/* Returns 1 or 2. */
 size_t prt_rnn_directions(const prt_rnn_form *form);
 
-/* Direction `direction` goes from the last step to the first. */
+/* Returns true if direction `direction` goes from the last step to the first. */
 bool prt_rnn_backward(const prt_rnn_form *form, size_t direction);
 
-/* The functions of one direction, whose names infer has checked. Factors are used up by the
- * functions that have them, in order. */
+/* Sets the functions of one direction, whose names infer has checked. Each function with factors
+ * takes the next ones in order. */
 void prt_rnn_functions(const prt_rnn_form *form, size_t direction, prt_activation *to);
 
-/* Steps of batch entry b, out of `seq`: input 4 (sequence_lens) says. */
+/* Reads the number of steps of batch entry b from input 4 (sequence_lens). Fails if it is
+ * outside [0, seq]. */
 poprt_status prt_rnn_length(const prt_eval *c, size_t seq, size_t b, size_t *length);
 
-/* Checks and sets outputs 0 (Y), 1 (Y_h) and, with a cell state, 2 (Y_c). */
+/* Checks the inputs and sets outputs 0 (Y), 1 (Y_h) and, with a cell state, 2 (Y_c). */
 poprt_status prt_rnn_infer(prt_infer *c, const prt_rnn_form *form);
 
-/* Runs the whole operator. `initial_c` and `peephole` are input slots, UINT32_MAX for none. */
+/* Runs the whole operator. `initial_c` and `peephole` are input slots, UINT32_MAX if not used. */
 poprt_status prt_rnn_run(prt_eval *c, const prt_rnn_form *form, uint32_t initial_c,
     uint32_t peephole, void (*cell)(const prt_rnn *n, const double *x), const void *user);
 
-/* A step of an LSTM, whose weights R are multiplied with `h`. */
+/* Runs one step of an LSTM; the weights R are multiplied by `h`. */
 void prt_lstm_step(const prt_rnn *n, const double *x, const double *h, bool input_forget);
 
-/* y[i] += row i of m · x */
+/* Computes y[i] += row i of m · x. */
 void prt_rnn_add_product(size_t rows, size_t n, const double *m, const double *x, double *y);
 
 #endif

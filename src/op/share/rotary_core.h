@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* rotary_core.h — the turn that rotary embeddings make of the elements of a head. */
+/* rotary_core.h — the rotation of the elements of a head by rotary embeddings. */
 #ifndef PRT_OP_SHARE_ROTARY_CORE_H
 #define PRT_OP_SHARE_ROTARY_CORE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/*
- * Turns the first 2 * half elements of `x`: pair k by the angle with this cosine and sine. A pair
- * is elements 2k and 2k + 1 when interleaved, else k and k + half.
- */
+/* Rotates the first 2 * half elements of `x`: pair k by the angle with this cosine and sine. A
+ * pair is elements 2k and 2k + 1 if interleaved, else k and k + half. */
 static inline void prt_rotary_turn(size_t half, bool interleaved, const double *cosine,
     const double *sine, double *x)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* shape_values.c — what operators that move elements share. */
+/* shape_values.c — helpers of operators that move elements. */
 #include "op/share/shape_values.h"
 
-/* ---- while inferring */
+/* ---- for infer hooks */
 
 bool prt_shape_values_count(const prt_infer *c, uint32_t i, int64_t *count)
 {
@@ -58,7 +58,7 @@ bool prt_shape_axes(const int64_t *axes, uint32_t count, uint32_t rank, uint32_t
     return true;
 }
 
-/* ---- while evaluating */
+/* ---- for eval hooks */
 
 poprt_status prt_shape_output(prt_eval *c, uint32_t i, int32_t dtype, uint32_t rank,
     const int64_t *dims)
@@ -112,16 +112,16 @@ poprt_status prt_shape_index_fail(const prt_eval *c, int64_t index, int64_t dim)
 }
 
 enum {
-    FEW = 16,        /* elements that are filled one by one */
-    FILLED = 1 << 14 /* bytes that are copied at once when filling */
+    FEW = 16,        /* below this number, elements are filled one by one */
+    FILLED = 1 << 14 /* block size in bytes of copies while filling; it fits the L1 cache */
 };
 
-/* Element size known to the compiler. */
+/* Fills with an element size that is known at compile time. */
 #define FILL(size)                                                                                 \
     for (size_t i = 0; i < count; i++)                                                             \
     memcpy(d + i * (size), s, size)
 
-/* What is there is doubled, up to what the nearest cache holds. */
+/* Fills by copying the filled part, whose size doubles up to FILLED bytes. */
 static void fill_wide(char *d, const char *s, size_t size, size_t count)
 {
     const size_t total = count * size;

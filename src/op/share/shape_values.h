@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shape_values.h — what operators that move elements share: contents of shape tensors, strided
+ * shape_values.h — helpers of operators that move elements: contents of shape tensors, strided
  * reading, filling, and the check that contents agree with the shape of an output.
  */
 #ifndef PRT_OP_SHARE_SHAPE_VALUES_H
@@ -8,46 +8,44 @@
 
 #include "op/op.h"
 
-/* ---- while inferring */
+/* ---- for infer hooks */
 
-/*
- * What is known of the integers of input i, an int32 or int64 tensor of rank 0 or 1: element for
- * element a number, an expression or PRT_DIM_UNKNOWN. False when not even their count is known, or
- * it is above PRT_CONTENT_MAX, and always at run time, where nobody asks for contents.
- */
+/* Reads the known integers of input i, an int32 or int64 tensor of rank 0 or 1; each element is
+ * a number, an expression or PRT_DIM_UNKNOWN. Returns false if the count is not known or above
+ * PRT_CONTENT_MAX, and always at run time. */
 bool prt_shape_values(const prt_infer *c, uint32_t i, int64_t to[PRT_CONTENT_MAX], uint32_t *count);
 
-/* Says what is known of output i, unless that is nothing. */
+/* Sets the known integers of output i, unless all are unknown. */
 poprt_status prt_shape_values_set(prt_infer *c, uint32_t i, uint32_t count, const int64_t *values);
 
-/* Output 0 has the elements of input 0 in the same order: passes their contents on when the output
- * has rank 0 or 1. Called after the output's shape was set. */
+/* Copies the contents of input 0 to output 0, which has the same elements in the same order, if
+ * the output has rank 0 or 1. Call it after the output's shape was set. */
 poprt_status prt_shape_values_pass(prt_infer *c);
 
-/* Number of elements of input i, a list of rank 0 or 1: false when not known. */
+/* Reads the number of elements of input i, a list of rank 0 or 1. Returns false if it is not
+ * known. */
 bool prt_shape_values_count(const prt_infer *c, uint32_t i, int64_t *count);
 
-/*
- * `axes` as a set of bits, negative ones counted from the end; false when one is outside
- * [-rank, rank). Repeated axes show in the count of bits.
- */
+/* Converts `axes` to a set of bits; negative axes count from the end. Returns false if one is
+ * outside [-rank, rank). A repeated axis sets one bit only, so compare the number of bits. */
 bool prt_shape_axes(const int64_t *axes, uint32_t count, uint32_t rank, uint32_t *set);
 
-/* ---- while evaluating */
+/* ---- for eval hooks */
 
-/* Gives output i this shape, or fails when another one was promised: what contents say and what
- * was declared may differ in a model from outside. */
+/* Gives output i this shape. Fails with POPRT_E_SHAPE if the output already has another shape:
+ * in a model from outside, the contents may contradict the declaration. */
 poprt_status prt_shape_output(prt_eval *c, uint32_t i, int32_t dtype, uint32_t rank,
     const int64_t *dims);
 
-/* Output 0 has the elements of input 0 in the same order. */
+/* Copies input 0 to output 0, which has the same elements in the same order. */
 poprt_status prt_copy_flat(prt_eval *c);
 
-/* `axis`, in [-rank, rank), made non-negative. */
+/* Converts `axis` in [-rank, rank) to a non-negative index. */
 poprt_status prt_shape_axis(const prt_eval *c, int64_t axis, uint32_t rank, uint32_t *out);
 
 poprt_status prt_shape_index_fail(const prt_eval *c, int64_t index, int64_t dim);
-/* Index `index` of `dim` elements, negative ones counted from the end; fails outside. */
+/* Converts an index into `dim` elements, negative ones counted from the end. Fails with
+ * POPRT_E_ARG if it is outside. */
 static inline poprt_status prt_shape_index(const prt_eval *c, int64_t index, int64_t dim,
     int64_t *out)
 {
@@ -55,17 +53,17 @@ static inline poprt_status prt_shape_index(const prt_eval *c, int64_t index, int
     return *out >= 0 && *out < dim ? POPRT_OK : prt_shape_index_fail(c, index, dim);
 }
 
-/* `count` copies of one element. */
+/* Writes `count` copies of one element. */
 void prt_fill_elements(int32_t dtype, void *to, size_t to_index, const void *from,
     size_t from_index, size_t count);
 
-/* `count` elements of value zero: false, the empty string. */
+/* Writes `count` elements of value zero: false, the empty string. */
 void prt_zero_elements(int32_t dtype, void *to, size_t to_index, size_t count);
 
 enum { PRT_VIEW_RANK = 2 * PRT_MAX_RANK };
 
-/* A tensor read through strides: its element at[] is element first + sum of at[i] * stride[i] of
- * another one. Whoever makes it sees that these are inside. */
+/* A strided view of another tensor: its element at[] is element first + sum of at[i] *
+ * stride[i]. The creator ensures that all of these are inside. */
 typedef struct prt_view {
     uint32_t rank;
     int64_t dims[PRT_VIEW_RANK];
@@ -73,10 +71,10 @@ typedef struct prt_view {
     int64_t first;
 } prt_view;
 
-/* Writes the elements of a view in order. */
+/* Writes the elements of a view in row-major order. */
 void prt_view_copy(const prt_view *view, int32_t dtype, void *to, const void *from);
 
-/* Output 0, which has its shape, from a view of input 0; all threads lent take part. */
+/* Writes output 0, which has its shape, from a view of input 0, on all threads of the host. */
 void prt_view_eval(prt_eval *c, const prt_view *view);
 
 #endif

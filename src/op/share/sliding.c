@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sliding.c — checks of window attributes and the arithmetic of sizes and padding. */
+/* sliding.c — checks of window attributes, and the arithmetic of sizes and padding. */
 #include "op/share/sliding.h"
 
-enum { MAX_STEP = INT32_MAX }; /* for each attribute: products of two then fit int64 */
+enum { MAX_STEP = INT32_MAX }; /* limit of each attribute, so that a product of two fits int64 */
 
 static poprt_status check_list(const prt_infer *c, prt_i64s list, uint32_t count, int64_t least,
     const char *name)
@@ -24,8 +24,8 @@ poprt_status prt_window_check(const prt_infer *c, const prt_window_spec *spec, u
     static const char *const modes[] = { "", "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID" };
     bool known = false;
     if (rank == 0 || rank > PRT_MAX_SPATIAL)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "has %u spatial dims; 1 to %d are possible", rank,
-            PRT_MAX_SPATIAL);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the input has %u spatial dims; accepted: 1 to %d",
+            rank, PRT_MAX_SPATIAL);
     for (size_t i = 0; i < PRT_COUNT_OF(modes); i++)
         known = known || prt_str_is(spec->auto_pad, modes[i]);
     if (!known)
@@ -39,7 +39,7 @@ poprt_status prt_window_check(const prt_infer *c, const prt_window_spec *spec, u
     return check_list(c, spec->pads, 2 * rank, 0, "pads");
 }
 
-/* Output size and padding of one dim. `span` is what a window covers. */
+/* Computes output size and padding of one dim. `span` is the extent of a dilated window. */
 static void fill_dim(prt_dims *d, const prt_window_spec *spec, uint32_t i, prt_window *w)
 {
     const int64_t s = w->stride[i], in = w->in[i];
@@ -107,11 +107,12 @@ poprt_status prt_window_kernel(const prt_infer *c, uint32_t i, const prt_window_
         const int64_t size = prt_infer_dim(c, i, k + 2);
         if (prt_dim_is_number(size) && prt_dim_is_number(given) && size != given)
             return prt_infer_fail(c, POPRT_E_SHAPE,
-                "kernel_shape says %lld for spatial axis %u, and the weight has %lld there",
+                "kernel_shape is %lld at spatial axis %u, but the size of the weight is %lld",
                 (long long)given, k, (long long)size);
         PRT_TRY(prt_infer_merge(c, size, given, "kernel_shape", &kernel[k]));
         if (prt_dim_is_number(kernel[k]) && (kernel[k] < 1 || kernel[k] > MAX_STEP))
-            return prt_infer_fail(c, POPRT_E_SHAPE, "kernel has size %lld", (long long)kernel[k]);
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "the kernel has a dim of %lld; accepted: 1 to 2147483647", (long long)kernel[k]);
     }
     return POPRT_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* type_wrap.c — types of sequences and optionals, and the common part of two types. */
+/* type_wrap.c — types of sequences and optionals, and the join of two types. */
 #include "op/share/type_wrap.h"
 
 prt_shape prt_type_wrap_elem(const prt_shape *s)
@@ -19,7 +19,7 @@ prt_shape prt_type_wrap_elem(const prt_shape *s)
     return elem;
 }
 
-/* The interned type of a shape; NULL with `refused` set when the pool has no memory. */
+/* Returns the interned type of a shape; NULL with `refused` set if the pool is out of memory. */
 static const prt_type *type_of(prt_infer *c, const prt_shape *s, bool *refused)
 {
     const prt_type *type = NULL;
@@ -57,7 +57,7 @@ void prt_type_wrap_give(prt_infer *c, uint32_t i, const prt_shape *s)
         c->out[i] = *s;
 }
 
-/* Tensors of one element type: dims that differ are unknown. */
+/* Joins tensors of one element type: dims that differ become unknown. */
 static void join_tensors(prt_shape *to, const prt_shape *other)
 {
     if (to->rank != other->rank)
@@ -79,7 +79,7 @@ void prt_type_wrap_join(prt_infer *c, prt_shape *to, const prt_shape *other)
     }
     if (to->elem == other->elem || to->kind == PRT_VALUE_UNKNOWN)
         return;
-    /* Items are joined one level deep; deeper differences leave the item type unknown. */
+    /* Item types are joined one level deep; deeper differences leave the item type unknown. */
     prt_shape a = prt_type_wrap_elem(to);
     const prt_shape b = prt_type_wrap_elem(other);
     to->elem = NULL;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view.c — copies of tensors read through strides, any element type.
+ * view.c — copies of strided views of tensors, for any element type.
  *
- * Dims that follow on each other are joined first, so that what stays together moves at once: runs
- * where the last dim is dense, tiles where another one is (a matrix that is turned), else element
- * by element. Nothing but elements of less than a byte depends on who else writes.
+ * Contiguous dims are merged first, so that contiguous elements are copied together. The innermost
+ * loop copies runs if the last dim is dense, tiles if another dim is dense (a transposed matrix),
+ * and single elements otherwise. Several threads may write neighbouring elements, except for
+ * sub-byte types.
  */
 #include "op/share/shape_values.h"
 
 enum {
-    TILE = 8,        /* elements square */
-    PIECE = 1 << 17, /* bytes worth another thread */
+    TILE = 8,              /* side of a square tile, in elements */
+    PIECE_BYTES = 1 << 17, /* minimum number of bytes for each thread */
     MOST_PIECES = 64
 };
 
-/* A view together with where its elements go: strides of both sides, in elements. */
+/* A view and its destination: dims, and the strides of both sides in elements. */
 typedef struct walk {
     uint32_t rank; /* at least 1 */
     int64_t dims[PRT_VIEW_RANK];
@@ -22,7 +23,7 @@ typedef struct walk {
     int64_t first_from, first_to;
 } walk;
 
-/* Drops dims of 1 and joins dims that follow on each other; leaves at least one. */
+/* Drops dims of 1 and merges contiguous dims; at least one dim remains. */
 static walk simplify(const prt_view *view)
 {
     walk w = { .first_from = view->first };
@@ -48,12 +49,12 @@ static walk simplify(const prt_view *view)
     return w;
 }
 
-/* Element size known to the compiler: a move instead of a call. */
-#define PICK(size)                                                                                 \
+/* The element size is known at compile time: a move instead of a call. */
+#define GATHER(size)                                                                               \
     for (int64_t i = 0; i < count; i++)                                                            \
     memcpy(d + i * (size), s + i * stride * (size), size)
 
-/* `count` elements, `stride` apart, to places side by side. */
+/* Copies `count` elements, `stride` apart, to contiguous elements. */
 static void copy_run(int32_t dtype, void *to, int64_t at, const void *from, int64_t index,
     int64_t stride, int64_t count)
 {
@@ -70,19 +71,19 @@ static void copy_run(int32_t dtype, void *to, int64_t at, const void *from, int6
     const char *s = (const char *)from + index * (bits / 8);
     switch (bits) {
     case 8:
-        PICK(1);
+        GATHER(1);
         break;
     case 16:
-        PICK(2);
+        GATHER(2);
         break;
     case 32:
-        PICK(4);
+        GATHER(4);
         break;
     case 64:
-        PICK(8);
+        GATHER(8);
         break;
     case 128:
-        PICK(16);
+        GATHER(16);
         break;
     default:
         for (int64_t i = 0; i < count; i++)
@@ -91,9 +92,9 @@ static void copy_run(int32_t dtype, void *to, int64_t at, const void *from, int6
     }
 }
 
-/* Element (i, j) of a matrix goes from s + i + j * from_step to d + i * to_step + j; whole tiles
- * with loops of known length, the edges without. */
-#define TURN(name, size)                                                                           \
+/* Transposes a matrix: element (i, j) goes from s + i + j * from_step to d + i * to_step + j.
+ * Whole tiles have loops of constant trip count, tiles at the edges do not. */
+#define TRANSPOSE(name, size)                                                                      \
     static void name(char *d, int64_t to_step, const char *s, int64_t from_step, int64_t rows,     \
         int64_t columns)                                                                           \
     {                                                                                              \
@@ -117,33 +118,34 @@ static void copy_run(int32_t dtype, void *to, int64_t at, const void *from, int6
             }                                                                                      \
     }
 
-TURN(turn_1, 1)
-TURN(turn_2, 2)
-TURN(turn_4, 4)
-TURN(turn_8, 8)
-TURN(turn_16, 16)
+TRANSPOSE(transpose_1, 1)
+TRANSPOSE(transpose_2, 2)
+TRANSPOSE(transpose_4, 4)
+TRANSPOSE(transpose_8, 8)
+TRANSPOSE(transpose_16, 16)
 
-typedef void (*turn_fn)(char *d, int64_t to_step, const char *s, int64_t from_step, int64_t rows,
-    int64_t columns);
+typedef void (*transpose_fn)(char *d, int64_t to_step, const char *s, int64_t from_step,
+    int64_t rows, int64_t columns);
 
-static turn_fn turn_of(uint32_t bits)
+static transpose_fn transpose_of(uint32_t bits)
 {
     switch (bits) {
     case 8:
-        return turn_1;
+        return transpose_1;
     case 16:
-        return turn_2;
+        return transpose_2;
     case 32:
-        return turn_4;
+        return transpose_4;
     case 64:
-        return turn_8;
+        return transpose_8;
     default:
-        return bits == 128 ? turn_16 : NULL;
+        return bits == 128 ? transpose_16 : NULL;
     }
 }
 
-/* The dim that is dense in the source where the last one is not: made last but one. */
-static bool find_turn(walk *w)
+/* If the last dim is not dense in the source but another dim is, moves that dim to the last but
+ * one position. Returns true if it did. */
+static bool move_dense_dim(walk *w)
 {
     const uint32_t last = w->rank - 1;
     if (w->from[last] == 1 || w->from[last] == 0)
@@ -164,18 +166,18 @@ static bool find_turn(walk *w)
     return false;
 }
 
-/* No dim is 0. */
+/* Copies a view whose dims are all above 0. */
 static void copy_walk(walk w, int32_t dtype, void *to, const void *from)
 {
-    const turn_fn turn = turn_of(prt_dtype_bits(dtype));
-    const bool turned = turn != NULL && find_turn(&w);
-    const uint32_t last = w.rank - 1, outer = turned ? last - 1 : last;
+    const transpose_fn transpose = transpose_of(prt_dtype_bits(dtype));
+    const bool transposes = transpose != NULL && move_dense_dim(&w);
+    const uint32_t last = w.rank - 1, outer = transposes ? last - 1 : last;
     const int64_t size = prt_dtype_bits(dtype) / 8;
     int64_t at[PRT_VIEW_RANK] = { 0 };
     int64_t source = w.first_from, target = w.first_to;
     for (uint32_t i = 0; i != UINT32_MAX;) {
-        if (turned)
-            turn((char *)to + target * size, w.to[outer], (const char *)from + source * size,
+        if (transposes)
+            transpose((char *)to + target * size, w.to[outer], (const char *)from + source * size,
                 w.from[last], w.dims[outer], w.dims[last]);
         else
             copy_run(dtype, to, target, from, source, w.from[last], w.dims[last]);
@@ -205,18 +207,18 @@ void prt_view_copy(const prt_view *view, int32_t dtype, void *to, const void *fr
         copy_walk(simplify(view), dtype, to, from);
 }
 
-/* Parts of the longest dim. */
-typedef struct job {
+/* The longest dim is split into `pieces` work items. */
+typedef struct copy_work {
     walk w;
     uint32_t axis, pieces;
     int32_t dtype;
     void *to;
     const void *from;
-} job;
+} copy_work;
 
 static void copy_piece(void *arg, uint32_t index)
 {
-    const job *j = arg;
+    const copy_work *j = arg;
     const int64_t dim = j->w.dims[j->axis], n = (int64_t)j->pieces, i = (int64_t)index;
     const int64_t first = dim / n * i + (dim % n < i ? dim % n : i);
     walk w = j->w;
@@ -232,13 +234,13 @@ void prt_view_eval(prt_eval *c, const prt_view *view)
     prt_tensor *y = c->out[0];
     if (is_empty(view) || c->rehearses)
         return;
-    job j = { .w = simplify(view), .dtype = x->dtype, .to = y->data, .from = x->data };
+    copy_work j = { .w = simplify(view), .dtype = x->dtype, .to = y->data, .from = x->data };
     for (uint32_t i = 1; i < j.w.rank; i++)
         if (j.w.dims[i] > j.w.dims[j.axis])
             j.axis = i;
     const size_t bytes = y->size, most = (size_t)j.w.dims[j.axis];
     const bool whole = prt_dtype_bits(x->dtype) >= 8;
-    size_t pieces = whole ? bytes / PIECE : 1;
+    size_t pieces = whole ? bytes / PIECE_BYTES : 1;
     pieces = pieces > MOST_PIECES ? MOST_PIECES : pieces;
     pieces = pieces > most ? most : pieces;
     j.pieces = pieces > 1 ? (uint32_t)pieces : 1;

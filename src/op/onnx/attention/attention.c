@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attention.c — Attention: softmax(scale * Q K' + bias) V for grouped heads, with a key and value
- * cache inside (past in, present out) or outside (nonpad_kv_seqlen).
+ * attention.c — Attention: softmax(scale * Q K' + bias) V for grouped heads. The cache of keys and
+ * values is either managed by the operator (past as input, present as output) or by the caller
+ * (nonpad_kv_seqlen).
  *
  * Tensors are [batch, heads, sequence, size], or [batch, sequence, heads * size] with the numbers
- * of heads in attributes. A query without any key allowed gives zeros.
+ * of heads in attributes. If all keys are masked for a query, its result is all zeros.
  */
 #include <math.h>
 
@@ -19,7 +20,7 @@ enum { BATCH, HEADS, SEQUENCE, SIZE };
 
 /* ---- shapes ---- */
 
-/* Dims of input `i` as four, from either form. */
+/* Reads the dims of input `i` of either layout as four dims. */
 static poprt_status four_dims(const prt_infer *c, uint32_t i, int64_t heads, int64_t *to)
 {
     const prt_shape *s = &c->in[i];
@@ -28,22 +29,25 @@ static poprt_status four_dims(const prt_infer *c, uint32_t i, int64_t heads, int
     if (!prt_infer_ranked(c, i))
         return POPRT_OK;
     if (s->rank != 3 && s->rank != 4)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "input %u has rank %d", i, s->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "input %u has rank %d; accepted: 3, 4", i, s->rank);
     if (s->rank != c->in[IN_Q].rank && c->in[IN_Q].rank >= 0 && i < IN_MASK)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "Q, K and V have different ranks");
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "Q, K and V have different ranks; equal ranks are required");
     if (s->rank == 4) {
         memcpy(to, s->dims, 4 * sizeof(int64_t));
         return POPRT_OK;
     }
     if (heads < 1)
-        return prt_infer_fail(c, POPRT_E_ARG, "inputs of rank 3 need q_num_heads and kv_num_heads");
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "inputs of rank 3 require q_num_heads and kv_num_heads of at least 1");
     to[BATCH] = s->dims[0];
     to[HEADS] = heads;
     to[SEQUENCE] = s->dims[1];
     return prt_infer_head_size(c, s->dims[2], heads, &to[SIZE]);
 }
 
-/* The mask broadcasts over all but its last dim, which may be too short. */
+/* Checks that the mask broadcasts over all dims but the last, which may be shorter than the
+ * keys. */
 static poprt_status check_mask(const prt_infer *c, const int64_t *q, int64_t total)
 {
     const int64_t want[4] = { q[BATCH], q[HEADS], q[SEQUENCE], total };
@@ -51,19 +55,20 @@ static poprt_status check_mask(const prt_infer *c, const int64_t *q, int64_t tot
     if (!prt_infer_ranked(c, IN_MASK))
         return POPRT_OK;
     if (m->rank < 1 || m->rank > 4)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the mask has rank %d", m->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the mask has rank %d; accepted: 1 to 4", m->rank);
     for (int32_t k = 1; k <= m->rank; k++) {
         const int64_t have = m->dims[m->rank - k], need = want[4 - k];
         if (!prt_dim_is_number(have) || !prt_dim_is_number(need))
             continue;
         if (k == 1 ? have > need : have != 1 && have != need)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "dim %d of the mask is %lld; %lld is needed",
+            return prt_infer_fail(c, POPRT_E_SHAPE, "dim %d of the mask is %lld; %lld is required",
                 m->rank - k, (long long)have, (long long)need);
     }
     return POPRT_OK;
 }
 
-/* K and V against Q and each other; the cache in front of them. Gives the length with it. */
+/* Checks K and V against Q, against each other and against the cache. Computes the number of
+ * keys including the cache. */
 static poprt_status check_cache(prt_infer *c, const int64_t *q, int64_t *k, int64_t *v,
     int64_t *total)
 {
@@ -76,12 +81,12 @@ static poprt_status check_cache(prt_infer *c, const int64_t *q, int64_t *k, int6
     PRT_TRY(prt_infer_head_groups(c, q[HEADS], k[HEADS]));
     *total = k[SEQUENCE];
     if (prt_infer_has(c, IN_PAST_KEY) != prt_infer_has(c, IN_PAST_VALUE))
-        return prt_infer_fail(c, POPRT_E_ARG, "past_key and past_value come together");
+        return prt_infer_fail(c, POPRT_E_ARG, "past_key and past_value must be given together");
     if (!prt_infer_has(c, IN_PAST_KEY))
         return POPRT_OK;
     for (uint32_t i = IN_PAST_KEY; i <= IN_PAST_VALUE; i++)
         if (prt_infer_ranked(c, i) && c->in[i].rank != 4)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "input %u has rank %d; 4 is needed", i,
+            return prt_infer_fail(c, POPRT_E_SHAPE, "input %u has rank %d; rank 4 is required", i,
                 c->in[i].rank);
     PRT_TRY(four_dims(c, IN_PAST_KEY, 0, past_k));
     PRT_TRY(four_dims(c, IN_PAST_VALUE, 0, past_v));
@@ -101,18 +106,19 @@ static poprt_status check_attention(prt_infer *c, const int64_t *q)
     const prt_attention_attrs *a = c->attrs;
     int64_t dim;
     if (a->left_window_size < -1 || a->right_window_size < -1)
-        return prt_infer_fail(c, POPRT_E_ARG, "a window size is below -1");
+        return prt_infer_fail(c, POPRT_E_ARG, "a window size is below -1; it must be at least -1");
     if (a->qk_matmul_output_mode < 0 || a->qk_matmul_output_mode > 3)
-        return prt_infer_fail(c, POPRT_E_ARG, "qk_matmul_output_mode is %lld",
+        return prt_infer_fail(c, POPRT_E_ARG, "qk_matmul_output_mode is %lld; accepted: 0 to 3",
             (long long)a->qk_matmul_output_mode);
     if (a->softmax_precision != 0)
         PRT_TRY(prt_infer_dtype_attr(c, "softmax_precision", PRT_T_FB, a->softmax_precision));
     if (prt_infer_has(c, IN_LENGTHS) && prt_infer_has(c, IN_PAST_KEY))
-        return prt_infer_fail(c, POPRT_E_ARG, "nonpad_kv_seqlen and a cache exclude each other");
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "nonpad_kv_seqlen and past_key cannot be given together");
     if (!prt_infer_ranked(c, IN_LENGTHS))
         return POPRT_OK;
     if (c->in[IN_LENGTHS].rank != 1)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "nonpad_kv_seqlen has rank %d",
+        return prt_infer_fail(c, POPRT_E_SHAPE, "nonpad_kv_seqlen has rank %d; rank 1 is required",
             c->in[IN_LENGTHS].rank);
     return prt_infer_merge(c, q[BATCH], c->in[IN_LENGTHS].dims[0], "the batch", &dim);
 }
@@ -152,7 +158,7 @@ static prt_heads view_of(const prt_tensor *t, int64_t heads)
     return t->rank == 4 ? prt_heads_split(t) : prt_heads_joined(t, (size_t)heads);
 }
 
-/* What the mask adds for key `j`; beyond its last dim nothing is allowed. */
+/* Returns the bias of the mask for key `j`. Keys beyond the last dim of the mask are masked. */
 static double mask_at(const prt_tensor *m, size_t batch, size_t head, size_t i, size_t j)
 {
     const size_t at[4] = { batch, head, i, j };
@@ -168,8 +174,8 @@ static double mask_at(const prt_tensor *m, size_t batch, size_t head, size_t i, 
     return prt_load_f64(m->dtype, m->data, index);
 }
 
-/* The position of query i among the keys, of which `*length` count. */
-static int64_t place_of(const prt_attention *s, size_t batch, size_t i, int64_t *length)
+/* Returns the position of query i among the keys; `*length` is the number of valid keys. */
+static int64_t position_of(const prt_attention *s, size_t batch, size_t i, int64_t *length)
 {
     const state *st = s->user;
     const int64_t queries = (int64_t)s->q.rows;
@@ -192,7 +198,7 @@ static bool range(const prt_attention *s, size_t batch, size_t i, size_t *first,
     const state *st = s->user;
     const prt_attention_attrs *a = st->a;
     int64_t length, low = 0;
-    const int64_t place = place_of(s, batch, i, &length);
+    const int64_t place = position_of(s, batch, i, &length);
     int64_t high = least(length, (int64_t)s->total);
     if (a->is_causal != 0)
         high = least(high, place + 1);
@@ -210,9 +216,10 @@ static void fill_bias(const prt_attention *s, size_t batch, size_t head, size_t 
     const state *st = s->user;
     const prt_attention_attrs *a = st->a;
     int64_t length;
-    const int64_t place = place_of(s, batch, i, &length);
+    const int64_t place = position_of(s, batch, i, &length);
     for (size_t j = 0; j < s->total; j++) {
-        const int64_t by = (int64_t)j - place; /* keys ahead of the query */
+        /* distance of the key from the query; positive for later keys */
+        const int64_t by = (int64_t)j - place;
         const bool open = (int64_t)j < length && (a->is_causal == 0 || by <= 0) &&
             (a->left_window_size < 0 || -by <= a->left_window_size) &&
             (a->right_window_size < 0 || by <= a->right_window_size);
@@ -220,8 +227,8 @@ static void fill_bias(const prt_attention *s, size_t batch, size_t head, size_t 
     }
 }
 
-/* Puts the scores out when `stage` is what was asked for. */
-static void give_scores(const prt_attention *s, int stage, size_t batch, size_t head, size_t i,
+/* Stores the scores if `stage` is the requested stage. */
+static void store_scores(const prt_attention *s, int stage, size_t batch, size_t head, size_t i,
     const double *scores)
 {
     const state *st = s->user;
@@ -250,7 +257,7 @@ static poprt_status eval(prt_eval *c)
         .cap = (double)a->softcap,
         .bias = fill_bias,
         .range = range,
-        .scores = st.scores != NULL ? give_scores : NULL,
+        .scores = st.scores != NULL ? store_scores : NULL,
         .user = &st };
     s.y = y != NULL ? view_of(y, a->q_num_heads) : s.y;
     s.scale = prt_attr_given(a, ATTR_SCALE) ? (double)a->scale : 1 / sqrt((double)s.q.size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * causal_conv.c — CausalConvWithState: each channel of [batch, channels, length] convolved with a
- * kernel of its own over its past alone. What comes before the first element is the state of the
- * step before (zeros without one); the state given on is the end of both put together.
+ * causal_conv.c — CausalConvWithState: a causal depthwise convolution of [batch, channels, length].
+ * The elements before the first are the state of the previous step (zeros without one). The new
+ * state is the end of the old state and the input together.
  */
 #include <math.h>
 
@@ -21,13 +21,14 @@ static poprt_status infer(prt_infer *c)
     const prt_causal_conv_with_state_attrs *a = c->attrs;
     int64_t batch, channels, unused, kernel = prt_infer_dim(c, IN_WEIGHT, 2);
     if (!is_silu(a) && !prt_str_is(a->activation, "none"))
-        return prt_infer_fail(c, POPRT_E_ARG, "activation is %.*s; known are none, silu and swish",
+        return prt_infer_fail(c, POPRT_E_ARG, "activation is \"%.*s\"; accepted: none, silu, swish",
             PRT_STR_ARG(a->activation));
     for (uint32_t i = IN_X; i <= IN_PAST; i++)
         if (i != IN_BIAS)
             PRT_TRY(prt_infer_rank(c, i, 3));
     if (prt_dim_is_number(kernel) && kernel < 1)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the kernel has no elements");
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "the kernel has no elements; at least one is required");
     PRT_TRY(prt_infer_merge(c, 1, prt_infer_dim(c, IN_WEIGHT, 1), "dim 1 of the weight", &unused));
     PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, IN_X, 0), prt_infer_dim(c, IN_PAST, 0), "the batch",
         &batch));
@@ -45,11 +46,13 @@ static poprt_status infer(prt_infer *c)
     return prt_infer_set(c, OUT_STATE, c->in[IN_X].dtype, 3, state);
 }
 
-/* The last `kept` of a channel's past (NULL: zeros) followed by its new elements. */
-static void give_state(prt_tensor *to, size_t channel, size_t kept, const prt_tensor *past,
+/* Writes the new state: the last `kept` elements of a channel's past (NULL: zeros) and its new
+ * elements. */
+static void write_state(prt_tensor *to, size_t channel, size_t kept, const prt_tensor *past,
     const prt_tensor *x, size_t length)
 {
-    const size_t old = length < kept ? kept - length : 0; /* elements left of the past */
+    /* number of elements kept from the past */
+    const size_t old = length < kept ? kept - length : 0;
     if (past != NULL)
         prt_element_copy(to->dtype, to->data, channel * kept, past->data,
             (channel + 1) * kept - old, old);
@@ -88,7 +91,7 @@ static poprt_status eval(prt_eval *c)
                 silu ? sum / (1 + exp(-sum)) : sum);
         }
         if (prt_eval_wants(c, OUT_STATE))
-            give_state(c->out[OUT_STATE], line, kept, past, x, length);
+            write_state(c->out[OUT_STATE], line, kept, past, x, length);
     }
     return POPRT_OK;
 }

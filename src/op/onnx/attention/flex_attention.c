@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * flex_attention.c — FlexAttention: softmax(scale * Q K') V for grouped heads, where a region may
- * rewrite the scores and another one the probabilities, all [batch, heads, queries, keys] of them
- * at once and in the softmax's own type.
+ * flex_attention.c — FlexAttention: softmax(scale * Q K') V for grouped heads. One region may
+ * rewrite the scores, another one the probabilities; each receives all of them at once, [batch,
+ * heads, queries, keys], in the type of the softmax.
  */
 #include <math.h>
 
@@ -21,7 +21,7 @@ static int32_t precision_of(const prt_flex_attention_attrs *a, int32_t dtype)
     return dtype == PRT_DTYPE_f64 ? PRT_DTYPE_f64 : PRT_DTYPE_f32;
 }
 
-/* A region takes the scores and gives back the like. */
+/* Checks that a region takes the scores and returns a tensor of the same type and shape. */
 static poprt_status check_region(prt_infer *c, uint32_t attr, uint32_t region,
     const prt_shape *scores)
 {
@@ -37,10 +37,11 @@ static poprt_status check_region(prt_infer *c, uint32_t attr, uint32_t region,
     if (out.kind != PRT_VALUE_TENSOR ||
         (out.dtype != PRT_DTYPE_undefined && scores->dtype != PRT_DTYPE_undefined &&
             out.dtype != scores->dtype))
-        return prt_infer_fail(c, POPRT_E_TYPE, "%s gives %s where %s is needed", name,
+        return prt_infer_fail(c, POPRT_E_TYPE, "%s returns %s; %s is required", name,
             prt_dtype_of(out.dtype)->name, prt_dtype_of(scores->dtype)->name);
     if (out.rank >= 0 && out.rank != 4)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "%s gives rank %d; 4 is needed", name, out.rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "%s returns rank %d; rank 4 is required", name,
+            out.rank);
     for (int32_t k = 0; k < out.rank; k++)
         PRT_TRY(prt_infer_merge(c, scores->dims[k], out.dims[k], name, &dim));
     return POPRT_OK;
@@ -74,14 +75,14 @@ static poprt_status infer(prt_infer *c)
 }
 
 typedef struct attention {
-    prt_tensor typed; /* the scores as a region sees them */
+    prt_tensor typed; /* the scores as input of a region */
     size_t heads, queries, keys, size, width, group;
-    size_t kv_heads, count; /* of all scores */
+    size_t kv_heads, count; /* number of all scores */
     double scale;
     double *scores, *query, *k, *v;
 } attention;
 
-/* Runs a region on all scores, if there is one. */
+/* Runs a region on all scores, if the attribute is given. */
 static poprt_status modify(prt_eval *c, attention *s, uint32_t attr, uint32_t region)
 {
     prt_tensor *in = &s->typed, out = { 0 };
@@ -89,7 +90,8 @@ static poprt_status modify(prt_eval *c, attention *s, uint32_t attr, uint32_t re
     if (!prt_attr_given(c->attrs, attr))
         return POPRT_OK;
     if (c->host->call == NULL)
-        return prt_eval_fail(c, POPRT_E_UNSUPPORTED, "regions cannot run here");
+        return prt_eval_fail(c, POPRT_E_UNSUPPORTED,
+            "this operator has a region, which cannot run in this context");
     if (in->data == NULL) {
         in->data = prt_eval_scratch(c, in->size + 1, 1);
         if (in->data == NULL)
@@ -98,15 +100,16 @@ static poprt_status modify(prt_eval *c, attention *s, uint32_t attr, uint32_t re
     prt_reals_store(in->dtype, in->data, 0, 1, s->count, s->scores);
     PRT_TRY(c->host->call(c, region, 1, &(const prt_tensor *){ in }, 1, &out));
     if (out.kind != PRT_VALUE_TENSOR || out.dtype != in->dtype)
-        return prt_eval_fail(c, POPRT_E_TYPE, "%s did not give a tensor of %s", name,
+        return prt_eval_fail(c, POPRT_E_TYPE, "%s must return a tensor of %s", name,
             prt_dtype_of(in->dtype)->name);
     if (out.rank != 4 || memcmp(out.dims, in->dims, 4 * sizeof(int64_t)) != 0)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "%s gave another shape than it took", name);
+        return prt_eval_fail(c, POPRT_E_SHAPE, "%s must return the shape of its input", name);
     prt_reals_load(out.dtype, out.data, 0, 1, s->count, s->scores);
     return POPRT_OK;
 }
 
-/* Key or value rows of the group that query head `head` of all batches belongs to. */
+/* Loads the rows of keys or values of the group of query head `head`, which is counted over all
+ * batches. */
 static void load_group(const prt_tensor *t, const attention *s, size_t head, size_t size,
     double *to)
 {
@@ -129,7 +132,7 @@ static void score(prt_eval *c, attention *s, size_t head)
     }
 }
 
-/* A row whose scores are all -inf has no distribution; it is NaN, as the definition has it. */
+/* A row of scores that are all -inf gives NaN, as the definition says. */
 static void softmax(const attention *s, double *x)
 {
     double most = -HUGE_VAL, sum = 0;
@@ -161,7 +164,7 @@ static poprt_status begin(prt_eval *c, attention *s)
     const prt_tensor *q = c->in[IN_Q], *k = c->in[IN_K];
     const int64_t dims[4] = { q->dims[0], q->dims[1], q->dims[2], k->dims[2] };
     if (!prt_tensor_init(&s->typed, precision_of(a, q->dtype), 4, dims, NULL))
-        return prt_eval_fail(c, POPRT_E_LIMIT, "there are too many scores");
+        return prt_eval_fail(c, POPRT_E_LIMIT, "the tensor of scores is too large");
     s->heads = (size_t)q->dims[1];
     s->kv_heads = (size_t)k->dims[1];
     s->group = s->heads / s->kv_heads;

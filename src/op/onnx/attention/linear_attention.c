@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * linear_attention.c — LinearAttention: per head a matrix S [key size, value size] that each
- * position updates with its key and value and its query reads:
+ * linear_attention.c — LinearAttention: each head has a matrix S [key size, value size]; each
+ * position updates it with its key and value, and its query reads it:
  *
  *     S = exp(decay) * S                     gated, gated_delta
  *     v = beta * (v - S' k)                  delta, gated_delta
  *     S = S + k v';  output = scale * S' q
  *
- * Tensors are [batch, positions, heads * size]; the state is [batch, heads, key, value size].
+ * Tensors are [batch, positions, heads * size]; the state is [batch, heads, key size, value size].
  */
 #include <math.h>
 
@@ -17,7 +17,7 @@
 enum { IN_Q, IN_K, IN_V, IN_PAST, IN_DECAY, IN_BETA };
 enum { OUT_Y, OUT_STATE };
 
-/* What an update rule does before it adds the value. */
+/* The parts of an update rule that come before the sum. */
 typedef struct rule {
     const char *name;
     bool gated, delta;
@@ -43,20 +43,20 @@ static poprt_status check_attrs(const prt_infer *c)
     const rule *r = rule_of(a);
     if (r == NULL)
         return prt_infer_fail(c, POPRT_E_ARG,
-            "update_rule %.*s is none of linear, gated, delta and gated_delta",
+            "update_rule is \"%.*s\"; accepted: linear, gated, delta, gated_delta",
             PRT_STR_ARG(a->update_rule));
     if (a->q_num_heads < 1 || a->kv_num_heads < 1)
-        return prt_infer_fail(c, POPRT_E_ARG, "q_num_heads and kv_num_heads have to be positive");
+        return prt_infer_fail(c, POPRT_E_ARG, "q_num_heads and kv_num_heads must be at least 1");
     if (prt_infer_has(c, IN_DECAY) != r->gated)
-        return prt_infer_fail(c, POPRT_E_ARG, "the rule %s %s decay", r->name,
-            r->gated ? "needs" : "has no");
+        return prt_infer_fail(c, POPRT_E_ARG, "update_rule %s %s the input decay", r->name,
+            r->gated ? "requires" : "does not use");
     if (prt_infer_has(c, IN_BETA) != r->delta)
-        return prt_infer_fail(c, POPRT_E_ARG, "the rule %s %s beta", r->name,
-            r->delta ? "needs" : "has no");
+        return prt_infer_fail(c, POPRT_E_ARG, "update_rule %s %s the input beta", r->name,
+            r->delta ? "requires" : "does not use");
     return prt_infer_head_groups(c, a->q_num_heads, a->kv_num_heads);
 }
 
-/* The last dim of input `i`, which is `few` or `many`, where they are known. */
+/* Checks that the last dim of input `i` is `few` or `many`, where they are known. */
 static poprt_status check_gate(const prt_infer *c, uint32_t i, int64_t few, int64_t many)
 {
     const int64_t have = prt_infer_dim(c, i, 2);
@@ -102,10 +102,10 @@ static poprt_status infer(prt_infer *c)
 
 typedef struct attention {
     const rule *rule;
-    size_t rows, q_heads, heads, size, width; /* of keys and of values */
-    size_t decays, betas;                     /* last dims of these inputs */
+    size_t rows, q_heads, heads, size, width; /* size: of a key; width: of a value */
+    size_t decays, betas;                     /* last dims of the inputs decay and beta */
     double scale;
-    double *state, *query, *key, *value, *decay, *sums; /* sums: of one value's width */
+    double *state, *query, *key, *value, *decay, *sums; /* sums has `width` elements */
 } attention;
 
 static void load(const prt_tensor *t, size_t first, size_t count, double *to)
@@ -113,7 +113,7 @@ static void load(const prt_tensor *t, size_t first, size_t count, double *to)
     prt_reals_load(t->dtype, t->data, first, 1, count, to);
 }
 
-/* sums = x' S */
+/* Computes sums = x' S. */
 static void read_state(attention *s, const double *x)
 {
     memset(s->sums, 0, s->width * sizeof(double));
@@ -122,13 +122,13 @@ static void read_state(attention *s, const double *x)
             s->sums[j] += x[i] * s->state[i * s->width + j];
 }
 
-/* One position `at` (counted through all batches) of head `h`. */
+/* Runs position `at` (counted through all batches) for head `h`. */
 static void step(prt_eval *c, attention *s, size_t at, size_t h)
 {
     load(c->in[IN_K], (at * s->heads + h) * s->size, s->size, s->key);
     load(c->in[IN_V], (at * s->heads + h) * s->width, s->width, s->value);
     if (s->rule->gated) {
-        const size_t count = s->decays / s->heads; /* of one head: 1 or one for each key element */
+        const size_t count = s->decays / s->heads; /* decays per head: 1, or one per key element */
         load(c->in[IN_DECAY], at * s->decays + h * count, count, s->decay);
         for (size_t i = 0; i < s->size; i++) {
             const double keep = exp(s->decay[count == 1 ? 0 : i]);

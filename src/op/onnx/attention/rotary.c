@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rotary.c — RotaryEmbedding: turns pairs of elements of each head by angles whose cosine and
+ * rotary.c — RotaryEmbedding: rotates pairs of elements of each head by angles whose cosine and
  * sine are given per position. X is [batch, heads, sequence, size] or [batch, sequence, heads *
  * size].
  */
@@ -10,26 +10,30 @@
 
 enum { IN_X, IN_COS, IN_SIN, IN_POSITIONS };
 
-/* Elements turned and the head size, from the attributes and X; dims are unknown where they are. */
-static poprt_status head_size(const prt_infer *c, int64_t *size, int64_t *turned)
+/* Computes the head size and the number of rotated elements from the attributes and X; dims may
+ * be unknown. */
+static poprt_status head_size(const prt_infer *c, int64_t *size, int64_t *rotated)
 {
     const prt_rotary_embedding_attrs *a = c->attrs;
     const prt_shape *x = &c->in[IN_X];
     *size = x->dims[x->rank - 1];
     if (x->rank == 3) {
         if (a->num_heads < 1)
-            return prt_infer_fail(c, POPRT_E_ARG, "an input of rank 3 needs num_heads");
+            return prt_infer_fail(c, POPRT_E_ARG,
+                "an input of rank 3 requires num_heads of at least 1");
         PRT_TRY(prt_infer_head_size(c, *size, a->num_heads, size));
     }
-    *turned = a->rotary_embedding_dim != 0 ? a->rotary_embedding_dim : *size;
-    if (prt_dim_is_number(*turned) &&
-        (*turned < 0 || *turned % 2 != 0 || (prt_dim_is_number(*size) && *turned > *size)))
-        return prt_infer_fail(c, POPRT_E_ARG, "%lld of %lld elements cannot be turned",
-            (long long)*turned, (long long)*size);
+    *rotated = a->rotary_embedding_dim != 0 ? a->rotary_embedding_dim : *size;
+    if (prt_dim_is_number(*rotated) &&
+        (*rotated < 0 || *rotated % 2 != 0 || (prt_dim_is_number(*size) && *rotated > *size)))
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "%lld of %lld elements cannot be rotated; an even number up to the head size is "
+            "required",
+            (long long)*rotated, (long long)*size);
     return POPRT_OK;
 }
 
-static poprt_status check_cache(const prt_infer *c, uint32_t i, int64_t turned)
+static poprt_status check_cache(const prt_infer *c, uint32_t i, int64_t rotated)
 {
     const prt_shape *x = &c->in[IN_X], *s = &c->in[i];
     const bool by_position = prt_infer_has(c, IN_POSITIONS);
@@ -37,8 +41,10 @@ static poprt_status check_cache(const prt_infer *c, uint32_t i, int64_t turned)
     if (!prt_infer_ranked(c, i))
         return POPRT_OK;
     if (s->rank != (by_position ? 2 : 3))
-        return prt_infer_fail(c, POPRT_E_SHAPE, "input %u has rank %d", i, s->rank);
-    PRT_TRY(prt_infer_merge(c, prt_dim_floordiv(c->dims, turned, 2), s->dims[s->rank - 1],
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "input %u has rank %d; rank 2 with position_ids or rank 3 without is required", i,
+            s->rank);
+    PRT_TRY(prt_infer_merge(c, prt_dim_floordiv(c->dims, rotated, 2), s->dims[s->rank - 1],
         "the number of angles", &dim));
     if (by_position)
         return POPRT_OK;
@@ -49,19 +55,21 @@ static poprt_status check_cache(const prt_infer *c, uint32_t i, int64_t turned)
 static poprt_status infer(prt_infer *c)
 {
     const prt_shape *x = &c->in[IN_X], *p = &c->in[IN_POSITIONS];
-    int64_t size = 0, turned = 0, dim;
+    int64_t size = 0, rotated = 0, dim;
     if (prt_infer_ranked(c, IN_X)) {
         if (x->rank != 3 && x->rank != 4)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d", x->rank);
-        PRT_TRY(head_size(c, &size, &turned));
-        PRT_TRY(check_cache(c, IN_COS, turned));
-        PRT_TRY(check_cache(c, IN_SIN, turned));
+            return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; accepted: 3, 4",
+                x->rank);
+        PRT_TRY(head_size(c, &size, &rotated));
+        PRT_TRY(check_cache(c, IN_COS, rotated));
+        PRT_TRY(check_cache(c, IN_SIN, rotated));
         if (prt_infer_ranked(c, IN_COS) && prt_infer_ranked(c, IN_SIN))
             PRT_TRY(prt_infer_merge(c, c->in[IN_COS].dims[0], c->in[IN_SIN].dims[0],
                 "the number of positions", &dim));
         if (prt_infer_ranked(c, IN_POSITIONS)) {
             if (p->rank != 2)
-                return prt_infer_fail(c, POPRT_E_SHAPE, "position_ids has rank %d", p->rank);
+                return prt_infer_fail(c, POPRT_E_SHAPE,
+                    "position_ids has rank %d; rank 2 is required", p->rank);
             PRT_TRY(prt_infer_merge(c, x->dims[0], p->dims[0], "the batch", &dim));
             PRT_TRY(prt_infer_merge(c, x->dims[x->rank == 4 ? 2 : 1], p->dims[1], "the sequence",
                 &dim));
@@ -74,11 +82,11 @@ typedef struct rotary {
     const prt_tensor *x, *cosine, *sine;
     size_t batch, heads, rows, size, half;
     bool interleaved;
-    double *row; /* of a head, then its cosines and sines */
+    double *row; /* elements of a head, then its cosines and sines */
 } rotary;
 
-/* Turns the row at element `at` by the angles at `angle` in the caches. */
-static void turn_row(const rotary *r, prt_tensor *y, size_t at, size_t angle)
+/* Rotates the row at element `at` by the angles at `angle` in the caches. */
+static void rotate_row(const rotary *r, prt_tensor *y, size_t at, size_t angle)
 {
     const int32_t t = r->x->dtype;
     double *row = r->row, *cosine = row + r->size, *sine = cosine + r->half;
@@ -115,12 +123,13 @@ static poprt_status eval(prt_eval *c)
             if (p != NULL) {
                 const int64_t at = prt_load_i64(p->dtype, p->data, place);
                 if (at < 0 || at >= r.cosine->dims[0])
-                    return prt_eval_fail(c, POPRT_E_ARG, "position %lld of %lld", (long long)at,
+                    return prt_eval_fail(c, POPRT_E_ARG,
+                        "position %lld is outside the cache of %lld positions", (long long)at,
                         (long long)r.cosine->dims[0]);
                 place = (size_t)at;
             }
             for (size_t h = 0; h < r.heads; h++)
-                turn_row(&r, c->out[0],
+                rotate_row(&r, c->out[0],
                     four ? ((b * r.heads + h) * r.rows + i) * r.size
                          : ((b * r.rows + i) * r.heads + h) * r.size,
                     place * r.half);

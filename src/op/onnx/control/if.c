@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * if.c — If: one of two regions runs, and its results are the outputs. A branch in which shapes
- * contradict each other (a model for two sampling rates, given the size of a frame at one of them)
- * fails when it is taken, so the outputs have the shapes that the other branch gives.
+ * if.c — If: runs one of two regions; its results are the outputs. If the shapes in one branch
+ * contradict each other (for instance in a model for two sampling rates with the frame size of one
+ * of them), that branch fails only when it is taken, and the outputs have the shapes of the other
+ * branch.
  */
 #include "op/share/loop_carry.h"
 #include "op/content.h"
 #include "op/share/type_wrap.h"
 
-/* What a branch gives, in memory of this call. */
+/* Infers the outputs of a branch; they live until the call ends. */
 static poprt_status run_branch(prt_infer *c, uint32_t branch, prt_region *r)
 {
     r->out = prt_type_wrap_shapes(c, c->n_out);
@@ -18,8 +19,9 @@ static poprt_status run_branch(prt_infer *c, uint32_t branch, prt_region *r)
     return c->region(c, branch, r);
 }
 
-/* The branch that is taken as far as is known: the condition is known from sizes, or the other
- * branch cannot run. Fails as the branch does that is taken, or as both do. */
+/* Finds the branch that is taken, if that is known: the condition is known from sizes, or the
+ * other branch cannot run. Fails with the error of the branch that is taken, or if both branches
+ * fail. */
 static poprt_status find_taken(prt_infer *c, prt_region *then, prt_region *other,
     prt_region **taken)
 {
@@ -35,7 +37,7 @@ static poprt_status find_taken(prt_infer *c, prt_region *then, prt_region *other
     if (prt_known_of(c, 0, &condition) && prt_dim_is_number(condition.values[0]))
         *taken = condition.values[0] != 0 ? then : other;
     if (*taken == then && first != POPRT_OK)
-        return run_branch(c, a->then_branch, then); /* says why, once more */
+        return run_branch(c, a->then_branch, then); /* records its error once more */
     return *taken == other ? second : POPRT_OK;
 }
 
@@ -43,7 +45,8 @@ static poprt_status infer(prt_infer *c)
 {
     const prt_if_attrs *a = c->attrs;
     if (!prt_attr_given(a, 0) || !prt_attr_given(a, 1))
-        return prt_infer_fail(c, POPRT_E_PARSE, "needs then_branch and else_branch");
+        return prt_infer_fail(c, POPRT_E_PARSE,
+            "the attribute then_branch or else_branch is missing");
     if (c->region == NULL)
         return POPRT_OK;
     prt_region then = { .n_out = c->n_out }, other = { .n_out = c->n_out }, *taken = NULL;
@@ -66,7 +69,8 @@ static poprt_status eval(prt_eval *c)
     const prt_if_attrs *a = c->attrs;
     bool cond;
     if (c->host->call == NULL)
-        return prt_eval_fail(c, POPRT_E_UNSUPPORTED, "regions cannot run here");
+        return prt_eval_fail(c, POPRT_E_UNSUPPORTED,
+            "this operator has regions, which cannot run in this context");
     PRT_TRY(prt_loop_carry_flag(c, c->in[0], "the condition", &cond));
     prt_tensor *out = prt_eval_scratch(c, (size_t)c->n_out + 1, sizeof(prt_tensor));
     if (out == NULL)

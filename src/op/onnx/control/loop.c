@@ -8,16 +8,17 @@
 #include "op/content.h"
 #include "op/share/type_wrap.h"
 
-/* What inference works with: types of the region's inputs and of what it gives. */
+/* The state of inference: types of the region's inputs and outputs. */
 typedef struct body {
     uint32_t n_carried;
     prt_shape *in, *out, *next; /* next: inputs of the second iteration */
-    bool tried;                 /* they are known */
+    bool tried;                 /* `next` is known */
     prt_content *in_content, *out_content;
 } body;
 
-/* A carried value may change its dims from one iteration to the next, not its type. */
-static poprt_status weaken(prt_infer *c, prt_shape *s)
+/* Drops the dims of a carried value, which may change from one iteration to the next. Its type
+ * may not. */
+static poprt_status drop_dims(prt_infer *c, prt_shape *s)
 {
     if (s->kind == PRT_VALUE_TENSOR)
         s->rank = PRT_RANK_UNKNOWN;
@@ -44,8 +45,8 @@ static poprt_status run_body(prt_infer *c, const body *b, bool trial)
             .trial = trial });
 }
 
-/* Makes `in` true of what an iteration gave as well; tells whether it had to change. */
-static bool join_carried(prt_infer *c, body *b)
+/* Generalises `in` so that it also holds after an iteration. Returns true if it had to change. */
+static bool merge_carried(prt_infer *c, body *b)
 {
     bool changed = false;
     for (uint32_t i = 2; i < b->n_carried + 2; i++) {
@@ -61,18 +62,19 @@ static bool join_carried(prt_infer *c, body *b)
     return changed;
 }
 
-/* Types of the carried values that hold before and after each iteration: the initial ones, less
- * what iterations change. Where that is not found, no dims are known. */
-static poprt_status settle_carried(prt_infer *c, body *b)
+/* Computes types of the carried values that hold before and after each iteration: the initial
+ * types without the dims that iterations change. If ROUNDS rounds do not suffice, no dims are
+ * known. */
+static poprt_status infer_carried(prt_infer *c, body *b)
 {
     enum { ROUNDS = 3 };
-    bool settled = false;
+    bool stable = false;
     for (uint32_t i = 0; i < b->n_carried; i++) {
         b->in[i + 2] = c->in[i + 2];
         if (b->in[i + 2].kind != PRT_VALUE_TENSOR)
-            PRT_TRY(weaken(c, &b->in[i + 2]));
+            PRT_TRY(drop_dims(c, &b->in[i + 2]));
     }
-    for (uint32_t round = 0; !settled && !c->deep && round < ROUNDS; round++) {
+    for (uint32_t round = 0; !stable && !c->deep && round < ROUNDS; round++) {
         const poprt_status status = run_body(c, b, true);
         if (status == POPRT_E_NOMEM)
             return status;
@@ -83,14 +85,15 @@ static poprt_status settle_carried(prt_infer *c, body *b)
             memcpy(b->next + 2, b->out + 1, b->n_carried * sizeof(prt_shape));
         }
         b->tried = true;
-        settled = !join_carried(c, b);
+        stable = !merge_carried(c, b);
     }
-    for (uint32_t i = 0; !settled && i < b->n_carried; i++)
-        PRT_TRY(weaken(c, &b->in[i + 2]));
+    for (uint32_t i = 0; !stable && i < b->n_carried; i++)
+        PRT_TRY(drop_dims(c, &b->in[i + 2]));
     return POPRT_OK;
 }
 
-/* How often the body runs: the count given, when nothing ends the loop before. */
+/* Returns the number of iterations: the trip count, if the condition cannot end the loop
+ * earlier. */
 static int64_t count_trips(prt_infer *c, const body *b)
 {
     const prt_content *again = &b->out_content[0];
@@ -118,10 +121,10 @@ static poprt_status infer(prt_infer *c)
     const prt_loop_attrs *a = c->attrs;
     body b = { .n_carried = c->n_in > 2 ? c->n_in - 2 : 0 };
     if (!prt_attr_given(a, 0))
-        return prt_infer_fail(c, POPRT_E_PARSE, "needs a body");
+        return prt_infer_fail(c, POPRT_E_PARSE, "the attribute body is missing");
     if (b.n_carried > c->n_out)
-        return prt_infer_fail(c, POPRT_E_PARSE, "carries %u values and has %u outputs", b.n_carried,
-            c->n_out);
+        return prt_infer_fail(c, POPRT_E_PARSE,
+            "the loop carries %u values, but has only %u outputs", b.n_carried, c->n_out);
     if (c->region == NULL)
         return POPRT_OK;
     b.in = prt_type_wrap_shapes(c, (size_t)b.n_carried + 2);
@@ -134,8 +137,8 @@ static poprt_status infer(prt_infer *c)
         return POPRT_E_NOMEM;
     b.in[0] = (prt_shape){ .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_i64 };
     b.in[1] = (prt_shape){ .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_bool };
-    b.in_content[1] = (prt_content){ 1, &one }; /* the body runs only while it holds */
-    PRT_TRY(settle_carried(c, &b));
+    b.in_content[1] = (prt_content){ 1, &one }; /* the body runs only while the condition is true */
+    PRT_TRY(infer_carried(c, &b));
     PRT_TRY(run_body(c, &b, false));
     const int64_t trips = count_trips(c, &b);
     for (uint32_t i = 0; i < c->n_out; i++) {
@@ -154,7 +157,7 @@ typedef struct loop_run {
     uint32_t n_carried, n_stacked;
     prt_loop_carry *carried;
     prt_stack *stacked;
-    const prt_tensor **in; /* of the region */
+    const prt_tensor **in; /* inputs of the region */
     prt_tensor *out;
     int64_t iteration;
     unsigned char keep_on; /* the condition as a tensor element */
@@ -205,7 +208,8 @@ static poprt_status loop_step(prt_eval *c, loop_run *r)
     return POPRT_OK;
 }
 
-/* A trip count or condition that is missing bounds nothing; a negative count means none. */
+/* Reads trip count and condition. A missing one imposes no limit; a negative trip count means no
+ * iteration. */
 static poprt_status read_bounds(prt_eval *c, int64_t *trips, bool *keep_on)
 {
     uint32_t count;
@@ -214,7 +218,7 @@ static poprt_status read_bounds(prt_eval *c, int64_t *trips, bool *keep_on)
     if (prt_eval_has(c, 0)) {
         PRT_TRY(prt_eval_ints(c, 0, trips, 1, &count));
         if (count != 1)
-            return prt_eval_fail(c, POPRT_E_SHAPE, "the trip count is not one number");
+            return prt_eval_fail(c, POPRT_E_SHAPE, "the trip count must have exactly one element");
     }
     if (prt_eval_has(c, 1))
         PRT_TRY(prt_loop_carry_flag(c, c->in[1], "the condition", keep_on));
@@ -227,11 +231,12 @@ static poprt_status eval(prt_eval *c)
     int64_t trips;
     bool keep_on;
     if (c->host->call == NULL)
-        return prt_eval_fail(c, POPRT_E_UNSUPPORTED, "regions cannot run here");
+        return prt_eval_fail(c, POPRT_E_UNSUPPORTED,
+            "this operator has a region, which cannot run in this context");
     PRT_TRY(read_bounds(c, &trips, &keep_on));
     PRT_TRY(loop_begin(c, &r));
     r.keep_on = keep_on;
-    if (c->rehearses) { /* the bounds may be contents that only a run has */
+    if (c->rehearses) { /* measuring runs do not know the bounds: run at least once */
         trips = trips > 1 ? trips : 1;
         r.keep_on = true;
     }

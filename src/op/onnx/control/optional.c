@@ -3,7 +3,7 @@
 #include "op/share/type_wrap.h"
 #include "op/op.h"
 
-/* ---- Optional: with an input it holds that, without it nothing of the type in `type` ---- */
+/* ---- Optional: holds its input or, without an input, nothing of the type in `type` ---- */
 
 static poprt_status optional_infer(prt_infer *c)
 {
@@ -15,7 +15,8 @@ static poprt_status optional_infer(prt_infer *c)
         const prt_shape holder = { .kind = PRT_VALUE_OPTIONAL, .elem = a->type };
         elem = prt_type_wrap_elem(&holder);
     } else {
-        return prt_infer_fail(c, POPRT_E_PARSE, "needs an input or a type");
+        return prt_infer_fail(c, POPRT_E_PARSE,
+            "either an input or the attribute type is required");
     }
     return prt_type_wrap_set(c, 0, PRT_VALUE_OPTIONAL, &elem);
 }
@@ -36,7 +37,7 @@ static poprt_status optional_eval(prt_eval *c)
     return prt_eval_copy_item(c, 0, x, y->items);
 }
 
-/* ---- OptionalHasElement: values that are no optionals are there ---- */
+/* ---- OptionalHasElement: true for values that are not optionals ---- */
 
 static poprt_status has_infer(prt_infer *c)
 {
@@ -69,7 +70,7 @@ static poprt_status get_eval(prt_eval *c)
     if (x->kind != PRT_VALUE_OPTIONAL)
         return prt_eval_copy(c, 0, x);
     if (x->count == 0)
-        return prt_eval_fail(c, POPRT_E_ARG, "the optional is empty");
+        return prt_eval_fail(c, POPRT_E_ARG, "the optional has no element");
     return prt_eval_copy(c, 0, x->items);
 }
 

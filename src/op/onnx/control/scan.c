@@ -2,16 +2,16 @@
 /*
  * scan.c — Scan: runs its region once for each slice of the scanned inputs.
  *
- * Region: (states …, slices …) → (states …, slices …). Inputs of the operator are the initial
- * states and then the scanned tensors; outputs the final states and the stacked slices. States
- * keep their shape.
+ * Region: (states …, slices …) → (states …, slices …). The inputs of the operator are the initial
+ * states and then the scanned tensors; the outputs are the final states and the stacked slices.
+ * States keep their shape.
  */
 #include "op/share/loop_carry.h"
 #include "op/share/type_wrap.h"
 
-enum { SCAN_INPUTS = 0, SCAN_BODY = 1 }; /* attributes, by row */
+enum { SCAN_INPUTS = 0, SCAN_BODY = 1 }; /* indices in the operator's row */
 
-/* Entry `i` of a list that may be left out; entries there but not in the list are 0. */
+/* Returns entry `i` of an optional list; the default of an entry is 0. */
 static int64_t entry(prt_i64s list, uint32_t i)
 {
     return i < list.count ? list.data[i] : 0;
@@ -38,17 +38,17 @@ static poprt_status check_lists(const prt_infer *c, uint32_t n_scanned, uint32_t
     };
     for (size_t r = 0; r < PRT_COUNT_OF(rows); r++) {
         if (rows[r].list.count != 0 && rows[r].list.count != rows[r].count)
-            return prt_infer_fail(c, POPRT_E_ARG, "%s has %u entries; %u are needed", rows[r].name,
-                rows[r].list.count, rows[r].count);
+            return prt_infer_fail(c, POPRT_E_ARG, "%s has %u entries; %u are required",
+                rows[r].name, rows[r].list.count, rows[r].count);
         for (uint32_t i = 0; rows[r].direction && i < rows[r].list.count; i++)
             if (rows[r].list.data[i] != 0 && rows[r].list.data[i] != 1)
-                return prt_infer_fail(c, POPRT_E_ARG, "%s has an entry that is not 0 or 1",
+                return prt_infer_fail(c, POPRT_E_ARG, "%s has an entry other than 0 and 1",
                     rows[r].name);
     }
     return POPRT_OK;
 }
 
-/* How many slices there are, from all scanned inputs. Also the slices' shapes. */
+/* Infers the shapes of the slices, and their number from all scanned inputs. */
 static poprt_status slice_shapes(prt_infer *c, uint32_t n_states, prt_shape *to, int64_t *steps)
 {
     const prt_scan_attrs *a = c->attrs;
@@ -69,7 +69,7 @@ static poprt_status slice_shapes(prt_infer *c, uint32_t n_states, prt_shape *to,
     return POPRT_OK;
 }
 
-/* Output `i` collects slices of shape `s`. */
+/* Infers output `i`, which stacks slices of shape `s`. */
 static poprt_status stacked_shape(prt_infer *c, uint32_t i, const prt_shape *s, int64_t axis_attr,
     int64_t steps)
 {
@@ -89,13 +89,15 @@ static poprt_status infer(prt_infer *c)
     const prt_scan_attrs *a = c->attrs;
     int64_t steps;
     if (!prt_attr_given(a, SCAN_BODY) || !prt_attr_given(a, SCAN_INPUTS))
-        return prt_infer_fail(c, POPRT_E_PARSE, "needs a body and num_scan_inputs");
+        return prt_infer_fail(c, POPRT_E_PARSE, "the attribute body or num_scan_inputs is missing");
     if (a->num_scan_inputs < 1 || a->num_scan_inputs > (int64_t)c->n_in)
-        return prt_infer_fail(c, POPRT_E_ARG, "num_scan_inputs is %lld of %u inputs",
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "num_scan_inputs is %lld; accepted: 1 to the number of inputs, %u",
             (long long)a->num_scan_inputs, c->n_in);
     const uint32_t n_scanned = (uint32_t)a->num_scan_inputs, n_states = c->n_in - n_scanned;
     if (n_states > c->n_out)
-        return prt_infer_fail(c, POPRT_E_PARSE, "has %u states and %u outputs", n_states, c->n_out);
+        return prt_infer_fail(c, POPRT_E_PARSE, "there are %u states, but only %u outputs",
+            n_states, c->n_out);
     PRT_TRY(check_lists(c, n_scanned, c->n_out - n_states));
     prt_shape *in = prt_type_wrap_shapes(c, c->n_in), *out = prt_type_wrap_shapes(c, c->n_out);
     if (in == NULL || out == NULL)
@@ -118,7 +120,7 @@ typedef struct scan_run {
     int64_t steps;
     prt_loop_carry *states;
     prt_tensor *slices;
-    const prt_tensor **in; /* of the region */
+    const prt_tensor **in; /* inputs of the region */
     prt_tensor *out;
 } scan_run;
 
@@ -165,8 +167,8 @@ static bool same_form(const prt_tensor *a, const prt_tensor *b)
         (a->rank == 0 || memcmp(a->dims, b->dims, a->rank * sizeof(int64_t)) == 0);
 }
 
-/* Writes the region's slice for output `i` to its place; the first one makes the output. */
-static poprt_status put_slice(prt_eval *c, const scan_run *r, uint32_t i, int64_t step)
+/* Copies the region's slice to output `i`; the first slice allocates the output. */
+static poprt_status write_slice(prt_eval *c, const scan_run *r, uint32_t i, int64_t step)
 {
     const prt_scan_attrs *a = c->attrs;
     const uint32_t out = r->n_states + i;
@@ -174,11 +176,11 @@ static poprt_status put_slice(prt_eval *c, const scan_run *r, uint32_t i, int64_
     if (!prt_eval_wants(c, out))
         return POPRT_OK;
     if (slice->kind != PRT_VALUE_TENSOR || slice->rank >= PRT_MAX_RANK)
-        return prt_eval_fail(c, POPRT_E_TYPE, "output %u collects tensors of rank below %d", out,
-            PRT_MAX_RANK);
+        return prt_eval_fail(c, POPRT_E_TYPE,
+            "output %u stacks tensors; each must have a rank below %d", out, PRT_MAX_RANK);
     const int64_t rank = (int64_t)slice->rank + 1, wanted = entry(a->scan_output_axes, i);
     if (wanted < -rank || wanted >= rank)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "output axis %lld is not in [%lld, %lld]",
+        return prt_eval_fail(c, POPRT_E_SHAPE, "output axis %lld is outside [%lld, %lld]",
             (long long)wanted, (long long)-rank, (long long)(rank - 1));
     const uint32_t axis = axis_of(wanted, (uint32_t)rank);
     int64_t dims[PRT_MAX_RANK] = { 0 };
@@ -190,7 +192,7 @@ static poprt_status put_slice(prt_eval *c, const scan_run *r, uint32_t i, int64_
         PRT_TRY(prt_eval_shape(c, out, slice->dtype, (uint32_t)rank, dims));
     else if (to->dtype != slice->dtype || to->rank != (uint32_t)rank ||
         memcmp(to->dims, dims, (size_t)rank * sizeof(int64_t)) != 0)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "output %u collects tensors of different shapes",
+        return prt_eval_fail(c, POPRT_E_SHAPE, "output %u stacks tensors; their shapes differ",
             out);
     prt_tensor kept = *slice;
     if (slice->dtype == PRT_DTYPE_string)
@@ -212,10 +214,11 @@ static poprt_status scan_step(prt_eval *c, scan_run *r, int64_t step)
     }
     PRT_TRY(c->host->call(c, a->body, c->n_in, r->in, c->n_out, r->out));
     for (uint32_t i = 0; i < r->n_stacked; i++)
-        PRT_TRY(put_slice(c, r, i, step));
+        PRT_TRY(write_slice(c, r, i, step));
     for (uint32_t i = 0; i < r->n_states; i++) {
         if (!same_form(c->in[i], &r->out[i]))
-            return prt_eval_fail(c, POPRT_E_SHAPE, "state %u changes its type or shape", i);
+            return prt_eval_fail(c, POPRT_E_SHAPE,
+                "state %u changes its type or shape, which must stay the same", i);
         PRT_TRY(prt_loop_carry_take(c, &r->states[i], c->in[i], &r->out[i]));
     }
     return POPRT_OK;
@@ -226,7 +229,8 @@ static poprt_status eval(prt_eval *c)
     const prt_scan_attrs *a = c->attrs;
     scan_run r = { 0 };
     if (c->host->call == NULL)
-        return prt_eval_fail(c, POPRT_E_UNSUPPORTED, "regions cannot run here");
+        return prt_eval_fail(c, POPRT_E_UNSUPPORTED,
+            "this operator has a region, which cannot run in this context");
     PRT_TRY(scan_begin(c, &r));
     for (int64_t step = 0; step < r.steps; step++)
         PRT_TRY(scan_step(c, &r, step));

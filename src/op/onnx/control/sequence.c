@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* sequence.c — sequences of tensors: making them, taking items, adding and removing them. */
+/* sequence.c — sequences of tensors: construction, access to items, insertion and removal. */
 #include "op/check.h"
 #include "op/share/type_wrap.h"
 #include "op/op.h"
 
-/* Position in input `i`, counted from the end when negative, among `count` places. */
+/* Reads the position in input `i` among `places` positions; a negative position counts from the
+ * end. `absent` is the default. */
 static poprt_status read_position(prt_eval *c, uint32_t i, size_t places, size_t absent,
     size_t *out)
 {
@@ -16,7 +17,7 @@ static poprt_status read_position(prt_eval *c, uint32_t i, size_t places, size_t
     PRT_TRY(prt_eval_ints(c, i, &at, 1, &n));
     const int64_t count = (int64_t)c->in[0]->count;
     if (n != 1 || at < -count || at >= (int64_t)places)
-        return prt_eval_fail(c, POPRT_E_ARG, "position %lld in a sequence of %lld",
+        return prt_eval_fail(c, POPRT_E_ARG, "position %lld is outside the sequence of %lld items",
             n == 1 ? (long long)at : 0, (long long)count);
     *out = (size_t)(at < 0 ? at + count : at);
     return POPRT_OK;
@@ -114,7 +115,8 @@ static poprt_status insert_infer(prt_infer *c)
     prt_shape elem = prt_type_wrap_elem(&c->in[0]);
     if (elem.dtype != PRT_DTYPE_undefined && c->in[1].dtype != PRT_DTYPE_undefined &&
         elem.dtype != c->in[1].dtype)
-        return prt_infer_fail(c, POPRT_E_TYPE, "inserts %s into a sequence of %s",
+        return prt_infer_fail(c, POPRT_E_TYPE,
+            "an item of %s cannot be inserted into a sequence of %s",
             prt_dtype_of(c->in[1].dtype)->name, prt_dtype_of(elem.dtype)->name);
     prt_type_wrap_join(c, &elem, &c->in[1]);
     return prt_type_wrap_set(c, 0, PRT_VALUE_SEQUENCE, &elem);
@@ -129,7 +131,8 @@ static poprt_status insert_eval(prt_eval *c)
         return POPRT_OK;
     const int32_t dtype = from->dtype != PRT_DTYPE_undefined ? from->dtype : c->in[1]->dtype;
     if (dtype != c->in[1]->dtype)
-        return prt_eval_fail(c, POPRT_E_TYPE, "inserts %s into a sequence of %s",
+        return prt_eval_fail(c, POPRT_E_TYPE,
+            "an item of %s cannot be inserted into a sequence of %s",
             prt_dtype_of(c->in[1]->dtype)->name, prt_dtype_of(dtype)->name);
     PRT_TRY(prt_eval_sequence(c, 0, dtype, from->count + 1));
     PRT_TRY(copy_items(c, from, 0, at, 0));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sequence_map.c — SequenceMap: runs its region on every item of sequences of one length. */
+/* sequence_map.c — SequenceMap: runs its region on every item of sequences of equal length. */
 #include "op/share/loop_carry.h"
 #include "op/share/type_wrap.h"
 
@@ -7,7 +7,7 @@ static poprt_status infer(prt_infer *c)
 {
     const prt_sequence_map_attrs *a = c->attrs;
     if (!prt_attr_given(a, 0))
-        return prt_infer_fail(c, POPRT_E_PARSE, "needs a body");
+        return prt_infer_fail(c, POPRT_E_PARSE, "the attribute body is missing");
     for (uint32_t i = 0; i < c->n_in; i++)
         if (!prt_infer_has(c, i))
             return prt_infer_fail(c, POPRT_E_PARSE, "input %u is missing", i);
@@ -27,28 +27,29 @@ static poprt_status infer(prt_infer *c)
     return POPRT_OK;
 }
 
-/* All sequences have the length of the first. */
+/* Checks that all sequences have the length of the first. */
 static poprt_status check_lengths(prt_eval *c)
 {
     for (uint32_t i = 1; i < c->n_in; i++)
         if (c->in[i]->kind == PRT_VALUE_SEQUENCE && c->in[i]->count != c->in[0]->count)
-            return prt_eval_fail(c, POPRT_E_SHAPE, "input %u has %zu items, the first one %zu", i,
+            return prt_eval_fail(c, POPRT_E_SHAPE, "input %u has %zu items, but input 0 has %zu", i,
                 c->in[i]->count, c->in[0]->count);
     return POPRT_OK;
 }
 
-/* Item `k` of every output; item 0 tells the element type. */
-static poprt_status take_items(prt_eval *c, size_t k, const prt_tensor *out)
+/* Copies item `k` of every output; item 0 determines the element type. */
+static poprt_status copy_items(prt_eval *c, size_t k, const prt_tensor *out)
 {
     for (uint32_t i = 0; i < c->n_out; i++) {
         if (!prt_eval_wants(c, i))
             continue;
         if (out[i].kind != PRT_VALUE_TENSOR)
-            return prt_eval_fail(c, POPRT_E_TYPE, "output %u collects no tensors", i);
+            return prt_eval_fail(c, POPRT_E_TYPE, "output %u must collect tensors", i);
         if (k == 0)
             c->out[i]->dtype = out[i].dtype;
         else if (c->out[i]->dtype != out[i].dtype)
-            return prt_eval_fail(c, POPRT_E_TYPE, "output %u collects tensors of two types", i);
+            return prt_eval_fail(c, POPRT_E_TYPE,
+                "output %u collects tensors of different types; one type is required", i);
         PRT_TRY(prt_eval_copy_item(c, i, &out[i], &c->out[i]->items[k]));
     }
     return POPRT_OK;
@@ -59,7 +60,8 @@ static poprt_status eval(prt_eval *c)
     const prt_sequence_map_attrs *a = c->attrs;
     const size_t count = c->in[0]->count;
     if (c->host->call == NULL)
-        return prt_eval_fail(c, POPRT_E_UNSUPPORTED, "regions cannot run here");
+        return prt_eval_fail(c, POPRT_E_UNSUPPORTED,
+            "this operator has a region, which cannot run in this context");
     PRT_TRY(check_lengths(c));
     const prt_tensor **in = prt_eval_scratch(c, c->n_in, sizeof(prt_tensor *));
     prt_tensor *out = prt_eval_scratch(c, (size_t)c->n_out + 1, sizeof(prt_tensor));
@@ -73,7 +75,7 @@ static poprt_status eval(prt_eval *c)
         for (uint32_t i = 0; i < c->n_in; i++)
             in[i] = c->in[i]->kind == PRT_VALUE_SEQUENCE ? &c->in[i]->items[k] : c->in[i];
         PRT_TRY(c->host->call(c, a->body, c->n_in, in, c->n_out, out));
-        PRT_TRY(take_items(c, k, out));
+        PRT_TRY(copy_items(c, k, out));
     }
     return POPRT_OK;
 }

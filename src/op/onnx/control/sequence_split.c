@@ -5,7 +5,7 @@
 
 /* ---- SplitToSequence ---- */
 
-/* One number stands for equal parts and the rest; without `split` every part is one wide. */
+/* A scalar `split` gives equal parts and a remainder; without `split` every part has size 1. */
 static poprt_status split_infer(prt_infer *c)
 {
     const prt_split_to_sequence_attrs *a = c->attrs;
@@ -14,7 +14,7 @@ static poprt_status split_infer(prt_infer *c)
     uint32_t axis;
     int64_t part;
     if (prt_infer_ranked(c, 1) && c->in[1].rank > 1)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "split has rank %d", c->in[1].rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "split has rank %d; accepted: 0, 1", c->in[1].rank);
     if (prt_infer_ranked(c, 0)) {
         PRT_TRY(prt_infer_axis(c, a->axis, elem.rank, false, &axis));
         elem.dims[axis] = PRT_DIM_UNKNOWN;
@@ -30,7 +30,8 @@ static poprt_status split_infer(prt_infer *c)
     return prt_type_wrap_set(c, 0, PRT_VALUE_SEQUENCE, &elem);
 }
 
-/* Width of each part: `*count` of them, the last perhaps smaller; or a list in input 1. */
+/* Reads the size of each part: `*count` parts of `*width`, of which the last may be smaller; or
+ * a list in input 1. */
 static poprt_status read_parts(prt_eval *c, int64_t dim, size_t *count, int64_t *width)
 {
     const prt_tensor *split = prt_eval_has(c, 1) ? c->in[1] : NULL;
@@ -41,23 +42,25 @@ static poprt_status read_parts(prt_eval *c, int64_t dim, size_t *count, int64_t 
         for (size_t k = 0; k < *count; k++) {
             const int64_t part = prt_load_i64(split->dtype, split->data, k);
             if (part < 0 || !prt_i64_add(sum, part, &sum))
-                return prt_eval_fail(c, POPRT_E_ARG, "part %zu has %lld", k, (long long)part);
+                return prt_eval_fail(c, POPRT_E_ARG,
+                    "part %zu has size %lld, which is negative or too large", k, (long long)part);
         }
         if (sum != dim)
-            return prt_eval_fail(c, POPRT_E_SHAPE, "parts sum to %lld of %lld", (long long)sum,
-                (long long)dim);
+            return prt_eval_fail(c, POPRT_E_SHAPE, "the parts add up to %lld, but the dim is %lld",
+                (long long)sum, (long long)dim);
         return POPRT_OK;
     }
     if (split != NULL)
         *width = prt_load_i64(split->dtype, split->data, 0);
     if (*width <= 0)
-        return prt_eval_fail(c, POPRT_E_ARG, "split is %lld", (long long)*width);
+        return prt_eval_fail(c, POPRT_E_ARG, "split is %lld; it must be at least 1",
+            (long long)*width);
     *count = (size_t)(dim / *width) + (dim % *width != 0);
     return POPRT_OK;
 }
 
-/* Part [at, at+width) along `axis` as item `k`. */
-static poprt_status give_part(prt_eval *c, size_t k, uint32_t axis, int64_t at, int64_t width,
+/* Copies part [at, at+width) along `axis` to item `k`. */
+static poprt_status copy_part(prt_eval *c, size_t k, uint32_t axis, int64_t at, int64_t width,
     bool drop)
 {
     const prt_tensor *x = c->in[0];
@@ -99,7 +102,7 @@ static poprt_status split_eval(prt_eval *c)
             part = prt_load_i64(split->dtype, split->data, k);
         else if (part > x->dims[axis] - at)
             part = x->dims[axis] - at;
-        PRT_TRY(give_part(c, k, axis, at, part, drop));
+        PRT_TRY(copy_part(c, k, axis, at, part, drop));
         at += part;
     }
     return POPRT_OK;
@@ -114,7 +117,8 @@ static poprt_status concat_infer(prt_infer *c)
     int64_t dims[PRT_MAX_RANK];
     uint32_t axis;
     if (!prt_attr_given(a, 0) || (a->new_axis != 0 && a->new_axis != 1))
-        return prt_infer_fail(c, POPRT_E_PARSE, "needs an axis, and new_axis 0 or 1");
+        return prt_infer_fail(c, POPRT_E_PARSE,
+            "the attribute axis is missing, or new_axis is not 0 or 1");
     const int32_t rank = elem.rank + (int32_t)a->new_axis;
     if (elem.kind != PRT_VALUE_TENSOR || elem.rank < 0 || rank > PRT_MAX_RANK)
         return prt_infer_unranked(c, 0, elem.dtype, PRT_RANK_UNKNOWN);
@@ -125,18 +129,20 @@ static poprt_status concat_infer(prt_infer *c)
     return prt_infer_set(c, 0, elem.dtype, rank, dims);
 }
 
-/* The result's dims; all items must fit. */
+/* Computes the dims of the result. Fails unless the shapes of all items match. */
 static poprt_status concat_dims(prt_eval *c, bool fresh, int64_t *dims, uint32_t *rank,
     uint32_t *axis)
 {
     const prt_concat_from_sequence_attrs *a = c->attrs;
     const prt_tensor *s = c->in[0];
     if (s->count == 0)
-        return prt_eval_fail(c, POPRT_E_ARG, "the sequence is empty");
+        return prt_eval_fail(c, POPRT_E_ARG,
+            "the sequence is empty; at least one item is required");
     const prt_tensor *first = &s->items[0];
     const int64_t n = (int64_t)first->rank + fresh;
     if (first->kind != PRT_VALUE_TENSOR || n > PRT_MAX_RANK)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "items have rank %u", first->rank);
+        return prt_eval_fail(c, POPRT_E_SHAPE,
+            "items have rank %u; tensors of lower rank are required", first->rank);
     if (a->axis < -n || a->axis >= n)
         return prt_eval_fail(c, POPRT_E_SHAPE, "axis %lld is outside [%lld, %lld]",
             (long long)a->axis, (long long)-n, (long long)(n - 1));
@@ -151,7 +157,8 @@ static poprt_status concat_dims(prt_eval *c, bool fresh, int64_t *dims, uint32_t
         for (uint32_t k = 0; fits && k < t->rank; k++)
             fits = t->dims[k] == first->dims[k] || (!fresh && k == *axis);
         if (!fits || !prt_i64_add(dims[*axis], fresh ? 1 : t->dims[*axis], &dims[*axis]))
-            return prt_eval_fail(c, POPRT_E_SHAPE, "item %zu does not fit the first one", i);
+            return prt_eval_fail(c, POPRT_E_SHAPE,
+                "the shape of item %zu does not match the first item", i);
     }
     return POPRT_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * activation.c — functions of one element with parameters from attributes: Elu, Celu, Selu,
- * LeakyRelu, ThresholdedRelu, HardSigmoid, Swish, Gelu, Shrink; Clip, whose bounds are inputs, is
- * in clip.c. Computed in double and rounded once.
+ * LeakyRelu, ThresholdedRelu, HardSigmoid, Swish, Gelu, Shrink, computed in double and rounded
+ * once. Clip, whose bounds are inputs, is in clip.c.
  */
 #include <math.h>
 
@@ -96,7 +96,8 @@ static double shrink(double x, const double *p)
     return x < -p[0] ? x + p[1] : x > p[0] ? x - p[1] : 0.0;
 }
 
-/* A whole bias is added in integers, which wrap; a broken one in double, then cut off. */
+/* A bias that is a whole number is added in integers, which wrap; another one is added in double
+ * and truncated. */
 static poprt_status shrink_ints(prt_eval *c, double lambd, double bias)
 {
     const int32_t dtype = c->in[0]->dtype;

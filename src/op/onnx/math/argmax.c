@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* argmax.c — ArgMax and ArgMin: where along an axis the greatest or least element is. NaN wins. */
+/* argmax.c — ArgMax and ArgMin: index of the greatest or least element along an axis. NaN wins. */
 #include "op/share/shape_values.h"
 #include "op/share/order.h"
 
@@ -16,7 +16,8 @@ static poprt_status infer(prt_infer *c)
         return prt_infer_unranked(c, 0, PRT_DTYPE_i64, PRT_RANK_UNKNOWN);
     PRT_TRY(prt_infer_axis(c, a->axis, x->rank, false, &axis));
     if (x->dims[axis] == 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "axis %u has no elements", axis);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "axis %u has no elements; at least one is required",
+            axis);
     int32_t rank = 0;
     for (int32_t i = 0; i < x->rank; i++) {
         if ((uint32_t)i != axis)
@@ -38,7 +39,8 @@ static poprt_status eval(prt_eval *c, bool least)
     const size_t n = (size_t)x->dims[axis];
     const bool floats = prt_dtype_is_float(x->dtype);
     if (n == 0)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "axis %u has no elements", axis);
+        return prt_eval_fail(c, POPRT_E_SHAPE, "axis %u has no elements; at least one is required",
+            axis);
     uint64_t *keys = prt_eval_scratch(c, n, sizeof(uint64_t));
     if (keys == NULL)
         return POPRT_E_NOMEM;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * binary.c — Add, Sub, Mul, Div, Mod, PRelu: arithmetic on two broadcast inputs. Integers wrap;
- * an integer divided by zero is an error.
+ * integer division by zero is an error.
  */
 #include <math.h>
 
 #include "op/share/broadcast.h"
 #include "op/content.h"
 
-/* One loop; `p` and `q` are the elements. */
+/* Defines a loop; `expr` combines the elements `p` and `q`. */
 #define FLOATS(name, expr)                                                                         \
     static void name##_f64(size_t n, const double *a, const double *b, double *y)                  \
     {                                                                                              \
@@ -40,7 +40,7 @@
         return true;                                                                               \
     }
 
-/* Negation that wraps, which division by -1 comes to. */
+/* Wrapping negation, used for division by -1. */
 static int64_t negate(int64_t x)
 {
     return (int64_t)(0 - (uint64_t)x);
@@ -58,7 +58,7 @@ FLOATS(mul, p *q)
 UNSIGNED(mul, false, p *q)
 SIGNED(mul, false, (int64_t)((uint64_t)p *(uint64_t)q))
 
-/* Neither has a sign, nor more than 32 bits, of which quotients are several times as fast. */
+/* Returns true if both numbers fit 32 bits unsigned: such divisions are several times as fast. */
 static bool is_short(int64_t p, int64_t q)
 {
     return ((uint64_t)p | (uint64_t)q) >> 32 == 0;
@@ -75,7 +75,7 @@ FLOATS(div, p / q)
 UNSIGNED(div, q == 0, p / q)
 SIGNED(div, q == 0, divide(p, q))
 
-/* Remainder with the divisor's sign, as numpy.mod has it. */
+/* Remainder with the sign of the divisor, as numpy.mod. */
 static double floor_mod(double p, double q)
 {
     const double r = fmod(p, q);
@@ -103,10 +103,10 @@ UNSIGNED(fmod, q == 0, p % q)
 SIGNED(fmod, q == 0, q == -1 ? 0 : p % q)
 
 FLOATS(prelu, p < 0.0 ? p * q : p)
-UNSIGNED(prelu, false, ((void)q, p)) /* no element is below zero */
+UNSIGNED(prelu, false, ((void)q, p)) /* an unsigned element is never below zero */
 SIGNED(prelu, false, p < 0 ? (int64_t)((uint64_t)p * (uint64_t)q) : p)
 
-/* Elements of partial contents. */
+/* ---- partial contents, element by element */
 static int64_t known_add(const prt_infer *c, uint32_t n, const int64_t *in)
 {
     (void)n;
@@ -130,7 +130,8 @@ static bool is_ratio(const prt_infer *c, int64_t a, prt_dim_node *out)
 static int64_t known_mul(const prt_infer *c, uint32_t n, const int64_t *in)
 {
     (void)n;
-    prt_dim_node of; /* over its divisor again, so that numbers become numbers */
+    /* Multiplies the numerator and keeps the divisor, so that a whole result becomes a number. */
+    prt_dim_node of;
     for (uint32_t i = 0; i < 2; i++)
         if (is_ratio(c, in[i], &of))
             return prt_dim_make(c->dims, PRT_DIM_RATIO, prt_dim_mul(c->dims, of.a, in[1 - i]),
@@ -138,8 +139,8 @@ static int64_t known_mul(const prt_infer *c, uint32_t n, const int64_t *in)
     return prt_dim_mul(c->dims, in[0], in[1]);
 }
 
-/* Rounds toward zero: the floor of what is not negative, else the larger of floor and what the
- * ceiling has below zero. */
+/* Divides with rounding toward zero: the floor for operands that are never negative, else the
+ * larger of the floor and the ceiling where that is negative. */
 static int64_t truncating_div(const prt_infer *c, int64_t a, int64_t b)
 {
     const int64_t floor_of = prt_dim_floordiv(c->dims, a, b);
@@ -151,7 +152,7 @@ static int64_t truncating_div(const prt_infer *c, int64_t a, int64_t b)
     return prt_dim_max(c->dims, floor_of, below);
 }
 
-/* A quotient of floats is a ratio, which is for rounding only (see content.h). */
+/* A quotient of floats is a ratio, which only rounding may consume (see content.h). */
 static int64_t known_div(const prt_infer *c, uint32_t n, const int64_t *in)
 {
     (void)n;
@@ -222,7 +223,7 @@ static poprt_status eval_mod(prt_eval *c)
 
 const prt_op_hooks prt_op_mod = { .infer = infer_mod, .eval = eval_mod };
 
-/* The slope broadcasts to the input, not the other way. */
+/* The slope broadcasts to the shape of the input; the input does not broadcast to the slope. */
 static poprt_status infer_prelu(prt_infer *c)
 {
     const int32_t dtype = c->out[0].dtype;

@@ -5,7 +5,7 @@
 #include "op/share/broadcast.h"
 #include "op/content.h"
 
-/* One loop for both: bits know no sign. */
+/* Signed and unsigned types have the same loop: the operation does not depend on the sign. */
 #define BITS(name, expr)                                                                           \
     static bool name##_u64(size_t n, const uint64_t *a, const uint64_t *b, uint64_t *y)            \
     {                                                                                              \
@@ -27,7 +27,8 @@ static bool numbers(const int64_t *in)
     return prt_dim_is_number(in[0]) && prt_dim_is_number(in[1]);
 }
 
-/* One zero decides, whatever the other one is. Truth values that are expressions are 0 or 1. */
+/* If one operand is zero, the result is zero, even if the other is not known. Bool expressions
+ * are 0 or 1. */
 static int64_t known_and(const prt_infer *c, uint32_t n, const int64_t *in)
 {
     (void)n;
@@ -85,10 +86,8 @@ static poprt_status infer_bit_shift(prt_infer *c)
     return prt_infer_nary(c);
 }
 
-/*
- * One element of `bits` bits. A shift amount outside [0, bits) moves everything out; what comes
- * in is the sign when a signed number goes right, else zeros.
- */
+/* Shifts one element of `bits` bits. A shift amount outside [0, bits) shifts all bits out. A
+ * right shift of a signed number fills with the sign bit, every other shift fills with zeros. */
 static int64_t shifted(int64_t x, int64_t by, bool no_sign, uint32_t bits, bool left)
 {
     const bool out = no_sign ? (uint64_t)by >= bits : by < 0 || by >= (int64_t)bits;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cast.c — Cast and CastLike between all element types but complex ones. Integers wrap, floats
- * are cut off toward zero, text is read and written as number_text.h says.
+ * cast.c — Cast and CastLike between all element types except complex types. Integers wrap, floats
+ * are truncated toward zero, and text is converted by number_text.h.
  */
 #include <float.h>
 #include <math.h>
@@ -32,10 +32,8 @@ static bool read_mode(prt_str text, rounding *out)
     return true;
 }
 
-/*
- * Float8 E8M0 is a power of two, 2^(bits - 127), without sign: it is given that of |x|. What is too
- * small or too large goes to the nearest end, or to NaN.
- */
+/* Float8 E8M0 is a power of two, 2^(bits - 127), without a sign; the result is computed from
+ * |x|. A value out of range becomes the nearest end (`saturate`) or NaN. */
 static uint8_t to_e8m0(double x, bool saturate, rounding mode)
 {
     enum { NAN_BITS = 255, BIAS = 127, MOST = 254 };
@@ -58,8 +56,8 @@ static uint8_t to_e8m0(double x, bool saturate, rounding mode)
     return bits < 0 ? 0 : MOST;
 }
 
-/* Infinity saturates in all small formats, also in those that would take it for NaN; float4 and
- * float6 have no NaN, it becomes zero. */
+/* Infinity saturates in all small formats, even if the format has no infinity. Float4 and float6
+ * have no NaN; NaN becomes zero. */
 static double for_small(const cast *k, double x)
 {
     if (isinf(x) && k->saturate)
@@ -81,10 +79,9 @@ static void write_floats(const cast *k, prt_tensor *y, size_t first, size_t n, c
             prt_store_f64_as(k->to, y->data, first + i, for_small(k, x[i]), k->saturate);
 }
 
-/*
- * An integer on its way to a smaller float. A double has too few bits for the largest, and two
- * roundings may differ from one: so the bits it lacks are gathered into one that tells "more than".
- */
+/* Converts an integer to double before it is rounded to a smaller float. A double has too few
+ * bits for large integers, and double rounding could differ from a single rounding: the lost
+ * bits are therefore merged into one sticky bit. */
 static double widen(int64_t x, bool no_sign, int32_t to)
 {
     const bool negative = !no_sign && x < 0;
@@ -163,7 +160,7 @@ static poprt_status from_strings(prt_eval *c, const cast *k, const prt_tensor *x
         else if (prt_parse_f64(s[i].data, s[i].size, &number))
             write_floats(k, y, i, 1, &number);
         else
-            return prt_eval_fail(c, POPRT_E_ARG, "element %zu is no number: \"%.*s\"", i,
+            return prt_eval_fail(c, POPRT_E_ARG, "element %zu is not a number: \"%.*s\"", i,
                 (int)(s[i].size < 40 ? s[i].size : 40), s[i].size != 0 ? s[i].data : "");
     }
     return POPRT_OK;
@@ -190,8 +187,8 @@ static poprt_status eval_cast(prt_eval *c, int64_t saturate, prt_str round_mode)
     return POPRT_OK;
 }
 
-/* Whole numbers stay what they are, ratios are truncated, and prt_known_set drops what the type
- * cannot hold. */
+/* Whole numbers do not change, ratios are truncated, and prt_known_set drops values that the
+ * type cannot represent. */
 static poprt_status infer_cast(prt_infer *c, int32_t to, prt_str round_mode)
 {
     rounding mode;

@@ -5,7 +5,7 @@
 #include "op/share/broadcast.h"
 #include "op/content.h"
 
-/* Bounds are scalars; [1] is let pass where it cannot widen the result. */
+/* Bounds are scalars; shape [1] is accepted if it does not raise the rank of the result. */
 static poprt_status infer(prt_infer *c)
 {
     for (uint32_t i = 1; i < 3; i++) {
@@ -16,7 +16,7 @@ static poprt_status infer(prt_infer *c)
         for (int32_t k = 0; one && k < bound->rank; k++)
             one = bound->dims[k] == 1 || !prt_dim_is_number(bound->dims[k]);
         if (!one)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "%s is no scalar", i == 1 ? "min" : "max");
+            return prt_infer_fail(c, POPRT_E_SHAPE, "%s is not a scalar", i == 1 ? "min" : "max");
     }
     PRT_TRY(prt_infer_unary(c));
     prt_known x, min = { .count = 0 }, max = { .count = 0 };
@@ -44,7 +44,7 @@ static void clip_floats(prt_eval *c, const prt_tensor *min, const prt_tensor *ma
     prt_rows_init(&r, c->out[0], 1, c->in);
     while (prt_rows_next(&r)) {
         prt_read_f64(x->dtype, x->data, r.from[0], r.step[0], r.count, v);
-        for (size_t i = 0; i < r.count; i++) { /* NaN is neither below nor above */
+        for (size_t i = 0; i < r.count; i++) { /* both comparisons are false for NaN */
             v[i] = v[i] < low ? low : v[i];
             v[i] = v[i] > high ? high : v[i];
         }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compare.c — Equal (strings and bool too), Greater, GreaterOrEqual, Less, LessOrEqual; IsInf and
- * IsNaN. Comparisons with NaN are false.
+ * compare.c — Equal (also for strings and bool), Greater, GreaterOrEqual, Less, LessOrEqual; IsInf
+ * and IsNaN. Comparisons with NaN are false.
  */
 #include <math.h>
 
 #include "op/share/broadcast.h"
 #include "op/content.h"
 
-/* The three element classes of one comparison; results are 0 or 1 in the class itself. */
+/* Defines one comparison for float, int64 and uint64 elements; the results are 0 or 1 in the
+ * same type. */
 #define COMPARE(id, op)                                                                            \
     static void id##_f64(size_t n, const double *a, const double *b, double *y)                    \
     {                                                                                              \
@@ -35,8 +36,8 @@ COMPARE(greater_or_equal, >=)
 COMPARE(less, <)
 COMPARE(less_or_equal, <=)
 
-/* -1, 0 or 1 as a is below, equal to or above b; PRT_DIM_UNKNOWN when that is not known. Sizes are
- * never negative, so a size and a marker such as -1 are known to differ. */
+/* Returns -1, 0 or 1 if a is below, equal to or above b; PRT_DIM_UNKNOWN if that is not known.
+ * Sizes are never negative, so a size always differs from a marker such as -1. */
 static int64_t order(const prt_infer *c, int64_t a, int64_t b)
 {
     if (a == PRT_DIM_UNKNOWN || b == PRT_DIM_UNKNOWN)
@@ -52,13 +53,13 @@ static int64_t order(const prt_infer *c, int64_t a, int64_t b)
     return PRT_DIM_UNKNOWN;
 }
 
-/* 1 where x is above zero, else 0. */
+/* Returns 1 where x is above zero, else 0. */
 static int64_t above_zero(prt_dims *dims, int64_t x)
 {
     return prt_dim_min(dims, prt_dim_max(dims, x, 0), 1);
 }
 
-/* The answer as a number where the order is known, else as an expression of a and b. */
+/* The result is a number if the order is known, else an expression of a and b. */
 #define KNOWN(id, number, expression)                                                              \
     static int64_t known_##id(const prt_infer *c, uint32_t n, const int64_t *in)                   \
     {                                                                                              \
@@ -119,7 +120,7 @@ static poprt_status eval_equal(prt_eval *c)
 
 const prt_op_hooks prt_op_equal = { .infer = infer_equal, .eval = eval_equal };
 
-/* Which of the two infinities, and whether NaN, make an element true. */
+/* Writes true for the selected kinds of elements: negative infinity, positive infinity, NaN. */
 static poprt_status classify(prt_eval *c, bool negative, bool positive, bool nan)
 {
     if (!prt_eval_wants(c, 0))

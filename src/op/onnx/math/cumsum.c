@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cumsum.c — CumSum: running sums along an axis, floats in doubles, integers wrapping. */
+/* cumsum.c — CumSum: running sums along an axis; floats are summed in double, integers wrap. */
 #include "op/share/shape_values.h"
 
 static poprt_status infer(prt_infer *c)
@@ -11,10 +11,10 @@ static poprt_status infer(prt_infer *c)
     return prt_infer_like(c, 0, 0, c->in[0].dtype);
 }
 
-enum { WIDE = 64 }; /* lines side by side at a time */
+enum { WIDE = 64 }; /* number of adjacent lines summed together */
 
-/* `wide` lines of `n` elements each, from `first` on; those of a line are `step`, which may be
- * negative, apart. */
+/* `wide` adjacent lines of `n` elements each; the first starts at `first`. Elements of a line
+ * are `step` apart, which may be negative. */
 typedef struct lines {
     int64_t first, step, n;
     size_t wide;

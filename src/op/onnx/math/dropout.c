@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dropout.c — Dropout: a copy, or in training mode each element kept with probability 1 - ratio
- * and scaled by 1 / (1 - ratio). BiasDropout of com.microsoft adds a bias before and a residual
- * after it; the Bitmask forms give their mask as bits of 32-bit words.
+ * dropout.c — Dropout: a copy or, in training mode, each element kept with probability 1 - ratio
+ * and scaled by 1 / (1 - ratio). BiasDropout of com.microsoft also adds a bias before and a
+ * residual after the dropout; the Bitmask variants pack their mask into bits of 32-bit words.
  *
- * A given seed decides the mask as in ONNX's published examples, which are made with numpy's old
- * generator: the 32-bit Mersenne Twister, two words to a double.
+ * With a given seed the mask equals that of ONNX's published examples, which use numpy's legacy
+ * generator: the 32-bit Mersenne Twister, two words per double.
  */
 #include "op/share/broadcast.h"
 
@@ -44,31 +44,31 @@ static uint32_t twister_next(twister *t)
     return y ^ y >> 18;
 }
 
-/* In [0, 1), 53 bits of it. */
+/* Returns a number in [0, 1) with 53 random bits. */
 static double twister_double(twister *t)
 {
     const uint32_t a = twister_next(t) >> 5, b = twister_next(t) >> 6;
     return (a * 67108864.0 + b) / 9007199254740992.0;
 }
 
-/* Inputs beside the data (UINT32_MAX: none), and the attribute `seed`. */
+/* The inputs other than the data (UINT32_MAX: absent), and the attribute `seed`. */
 typedef struct form {
     uint32_t bias, residual, ratio, mode;
-    bool bits; /* the mask is packed, the first element in the lowest bit */
+    bool bits; /* the mask is packed; the first element is in the lowest bit */
     bool has_seed;
     uint64_t seed;
 } form;
 
-/* Input `i` is one number. */
+/* Checks that input `i` has exactly one element. */
 static poprt_status check_one(const prt_infer *c, uint32_t i, const char *name)
 {
     for (int32_t k = 0; prt_infer_ranked(c, i) && k < c->in[i].rank; k++)
         if (c->in[i].dims[k] != 1 && prt_dim_is_number(c->in[i].dims[k]))
-            return prt_infer_fail(c, POPRT_E_SHAPE, "%s is no scalar", name);
+            return prt_infer_fail(c, POPRT_E_SHAPE, "%s is not a scalar", name);
     return POPRT_OK;
 }
 
-/* Input `i` has the dims of the data, or (`row`) the last of them. */
+/* Checks that input `i` has the dims of the data or, if `row`, only the last of them. */
 static poprt_status check_added(const prt_infer *c, uint32_t i, bool row)
 {
     int64_t dim;
@@ -117,7 +117,8 @@ static const prt_tensor *input(const prt_eval *c, uint32_t i)
     return prt_eval_has(c, i) ? c->in[i] : NULL;
 }
 
-/* Everything kept is times `scale`; `t` decides what, or is NULL. */
+/* Computes the output. Kept elements are multiplied by `scale`. `t` generates the mask; NULL
+ * keeps all elements. */
 static void run(const prt_eval *c, const form *f, twister *t, double ratio, double scale)
 {
     const prt_tensor *x = c->in[0], *bias = input(c, f->bias), *rest = input(c, f->residual);

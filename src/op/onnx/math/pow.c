@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pow.c — Pow: the base's type is the result's, the exponent may be of another. Integers to
- * integer powers are exact modulo 2^bits; every other pair goes through double.
+ * pow.c — Pow: the result has the type of the base; the exponent may have another type. Integer
+ * powers of integers are exact modulo 2^bits; every other pair is computed in double.
  */
 #include <math.h>
 
 #include "op/share/broadcast.h"
 #include "op/content.h"
 
-/* Squares and multiplies; a uint64 keeps the low bits of a signed result too. */
+/* Exponentiation by squaring. In a uint64 the low bits are also right for signed numbers. */
 static uint64_t power(uint64_t base, uint64_t exponent)
 {
     uint64_t y = 1;
@@ -22,7 +22,8 @@ static uint64_t power(uint64_t base, uint64_t exponent)
     return y;
 }
 
-/* Negative exponents leave something of 1 and -1 only. */
+/* A negative exponent gives a non-zero integer only for the bases 1 and -1. Returns false for
+ * base 0. */
 static bool signed_power(int64_t base, int64_t exponent, int64_t *y)
 {
     if (exponent >= 0)
@@ -63,13 +64,15 @@ static poprt_status eval_ints(prt_eval *c, prt_rows *r)
             if (no_sign)
                 a[i] = (int64_t)power((uint64_t)a[i], (uint64_t)b[i]);
             else if (!signed_power(a[i], b[i], &a[i]))
-                return prt_eval_fail(c, POPRT_E_ARG, "raises integer 0 to a negative power");
+                return prt_eval_fail(c, POPRT_E_ARG,
+                    "an integer 0 cannot be raised to a negative power");
         prt_write_i64(x->dtype, c->out[0]->data, r->to, r->count, a);
     }
     return POPRT_OK;
 }
 
-/* Small integer powers of floats are what pow gives, which is right to the last bit but one. */
+/* Small integer powers of floats use the C library's pow, which is accurate to one unit in the
+ * last place. */
 static void eval_floats(prt_eval *c, prt_rows *r)
 {
     const prt_tensor *x = c->in[0], *e = c->in[1];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * random.c — RandomNormal, RandomUniform and their Like forms, Bernoulli, Multinomial.
+ * random.c — RandomNormal, RandomUniform and their Like variants, Bernoulli, Multinomial.
  *
- * The generator has a counter and no state: word i of a seed is SplitMix64's output function on
- * seed + (i + 1) * GOLDEN. So an element's value depends on the seed and its index alone. With a
- * seed attribute the seed is made of its bits and every run gives the same; otherwise the host
- * gives a new one for each call. Uniform numbers have 53 bits; normal ones come from two uniform
- * ones by Box and Muller's formula.
+ * The generator is counter-based and has no state: word i of a seed is SplitMix64's output function
+ * of seed + (i + 1) * GOLDEN. An element's value therefore depends only on the seed and its index.
+ * With a seed attribute, the bits of the attribute are the seed, and every run gives the same
+ * result; otherwise the host returns a new seed for each call. Uniform numbers have 53 random bits;
+ * a normal number is computed from two uniform numbers by the Box-Muller transform.
  */
 #include <math.h>
 
@@ -25,7 +25,7 @@ static uint64_t word(uint64_t seed, uint64_t i)
     return mix(seed + (i + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* In [0, 1). */
+/* Returns a uniform number in [0, 1). */
 static double uniform(uint64_t seed, uint64_t i)
 {
     return (double)(word(seed, i) >> 11) * 0x1p-53;
@@ -46,20 +46,22 @@ static uint64_t seed_of(prt_eval *c, bool given, float attr)
     return mix(bits);
 }
 
-/* ---- RandomNormal, RandomUniform: by shape attribute; Like: by the input's shape ---- */
+/* ---- RandomNormal, RandomUniform: shape attribute; Like variants: shape of the input ---- */
 
 static poprt_status infer_shape(prt_infer *c, prt_i64s shape, int64_t dtype)
 {
     PRT_TRY(prt_infer_dtype_attr(c, "dtype", PRT_T_FB, dtype));
     if (shape.count > PRT_MAX_RANK)
-        return prt_infer_fail(c, POPRT_E_LIMIT, "shape has %u dims", shape.count);
+        return prt_infer_fail(c, POPRT_E_LIMIT, "shape has %u dims; the limit is 8", shape.count);
     for (uint32_t i = 0; i < shape.count; i++)
         if (shape.data[i] < 0)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "dim %u is %lld", i, (long long)shape.data[i]);
+            return prt_infer_fail(c, POPRT_E_SHAPE, "dim %u is %lld; it must be at least 0", i,
+                (long long)shape.data[i]);
     return prt_infer_set(c, 0, (int32_t)dtype, (int32_t)shape.count, shape.data);
 }
 
-/* Without a dtype the output has the input's type, which must be one of the output's. */
+/* Without a dtype attribute the output has the input's type, which must be an allowed output
+ * type. */
 static poprt_status infer_like(prt_infer *c, uint64_t set, int64_t dtype)
 {
     if (dtype == 0)
@@ -159,7 +161,7 @@ static poprt_status bernoulli_eval(prt_eval *c)
     return POPRT_OK;
 }
 
-/* ---- Multinomial: classes by their unnormalised log-probabilities ---- */
+/* ---- Multinomial: draws classes by their unnormalised log-probabilities ---- */
 
 static poprt_status multinomial_infer(prt_infer *c)
 {
@@ -167,16 +169,18 @@ static poprt_status multinomial_infer(prt_infer *c)
     int64_t dims[2] = { PRT_DIM_UNKNOWN, a->sample_size };
     PRT_TRY(prt_infer_dtype_attr(c, "dtype", PRT_T_INDEX, a->dtype));
     if (a->sample_size < 1)
-        return prt_infer_fail(c, POPRT_E_ARG, "sample_size is %lld", (long long)a->sample_size);
+        return prt_infer_fail(c, POPRT_E_ARG, "sample_size is %lld; it must be at least 1",
+            (long long)a->sample_size);
     if (prt_infer_ranked(c, 0)) {
         if (c->in[0].rank != 2)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d", c->in[0].rank);
+            return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; rank 2 is required",
+                c->in[0].rank);
         dims[0] = c->in[0].dims[0];
     }
     return prt_infer_set(c, 0, (int32_t)a->dtype, 2, dims);
 }
 
-/* Running sums of the probabilities of one row, up to a common factor. */
+/* Computes the running sums of the probabilities of one row, up to a common factor. */
 static double sums_of_row(const prt_tensor *x, size_t row, size_t classes, double *sums)
 {
     double most = -HUGE_VAL, sum = 0;
@@ -198,7 +202,8 @@ static poprt_status multinomial_eval(prt_eval *c)
     if (!prt_eval_wants(c, 0) || rows == 0)
         return POPRT_OK;
     if (classes == 0)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "there is no class to draw");
+        return prt_eval_fail(c, POPRT_E_SHAPE,
+            "the input has no classes; at least one is required");
     double *sums = prt_eval_scratch(c, classes, sizeof(double));
     if (sums == NULL)
         return POPRT_E_NOMEM;
@@ -208,7 +213,8 @@ static poprt_status multinomial_eval(prt_eval *c)
         const double sum = sums_of_row(x, r, classes, sums);
         for (size_t i = 0; i < draws; i++) {
             const double at = uniform(seed, r * draws + i) * sum;
-            size_t low = 0, high = classes - 1; /* first class whose sum is above */
+            /* finds the first class whose running sum is above `at` */
+            size_t low = 0, high = classes - 1;
             while (low < high) {
                 const size_t mid = low + (high - low) / 2;
                 if (sums[mid] > at)

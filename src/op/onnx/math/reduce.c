@@ -2,9 +2,9 @@
 /*
  * reduce.c — Reduce*: sums, products, means, norms, extremes and logarithms of sums along axes.
  *
- * Floats are accumulated in doubles. Integers are accumulated in 64 bits and wrap; a mean of
- * integers truncates toward zero. NaN stays NaN. Nothing to reduce gives the neutral element
- * (a mean of floats: NaN, of integers: an error).
+ * Floats are accumulated in double. Integers are accumulated in 64 bits and wrap; a mean of
+ * integers truncates toward zero. NaN propagates. The reduction of no elements is the neutral
+ * element (for a mean of floats NaN, for a mean of integers an error).
  */
 #include "op/share/reduce.h"
 
@@ -20,7 +20,7 @@ typedef prt_reduce_sum_attrs attrs;
 
 /* ---- shape */
 
-/* Folds the known integers of a shape tensor: how models compute numbers of elements. */
+/* Reduces the known integers of a shape tensor; models compute numbers of elements this way. */
 static poprt_status reduce_content(prt_infer *c, kind k)
 {
     int64_t values[PRT_CONTENT_MAX], all;
@@ -47,7 +47,7 @@ static poprt_status reduce_content(prt_infer *c, kind k)
     return prt_shape_values_set(c, 0, 1, &all);
 }
 
-/* Axes that input 1 leaves open: the rank is known when dims are kept, or when they are counted. */
+/* Axes not known: the rank is known if the dims are kept, or if the number of axes is known. */
 static poprt_status infer_open(prt_infer *c)
 {
     const attrs *a = c->attrs;
@@ -97,11 +97,12 @@ typedef struct reducer {
     kind kind;
     int32_t dtype;
     bool floats, is_signed;
-    double low, f; /* what is taken off before exp; the float accumulator */
-    uint64_t i;    /* the integer one, signed types as two's complement */
+    /* shift subtracted before exp; float accumulator */
+    double low, f;
+    uint64_t i; /* integer accumulator; signed types are in two's complement */
 } reducer;
 
-/* The least or greatest number of an integer type. */
+/* Returns the least or greatest number of an integer type. */
 static uint64_t extreme(const reducer *r, bool greatest)
 {
     const uint32_t bits = prt_dtype_bits(r->dtype);
@@ -165,8 +166,8 @@ static void add_floats(reducer *r, const double *x, size_t n)
     r->f = f;
 }
 
-/* Of what is in `u` and `x`, that which is the least once its bits are flipped. Four at a time, for
- * none of them waits for another. */
+/* Returns the element of `u` and `x` that is least after XOR with `flip`. Four independent
+ * minima avoid a dependency chain. */
 static uint64_t least(uint64_t u, uint64_t flip, const uint64_t *x, size_t n)
 {
     uint64_t best[4] = { u ^ flip, u ^ flip, u ^ flip, u ^ flip };
@@ -182,7 +183,8 @@ static uint64_t least(uint64_t u, uint64_t flip, const uint64_t *x, size_t n)
 
 static void add_integers(reducer *r, const uint64_t *x, size_t n)
 {
-    const uint64_t sign = r->is_signed ? (uint64_t)1 << 63 : 0; /* compares signed as unsigned */
+    /* XOR with it gives signed numbers the order of unsigned numbers */
+    const uint64_t sign = r->is_signed ? (uint64_t)1 << 63 : 0;
     uint64_t u = r->i;
     switch (r->kind) {
     case PROD:
@@ -217,7 +219,7 @@ static void add_integers(reducer *r, const uint64_t *x, size_t n)
     r->i = u;
 }
 
-/* Takes in `n` elements `step` apart. */
+/* Accumulates `n` elements that are `step` apart. */
 static void add_run(reducer *r, const void *data, size_t first, size_t step, size_t n)
 {
     double reals[CHUNK];
@@ -259,9 +261,9 @@ static void finish(const reducer *r, size_t n, void *to, size_t index)
     prt_store_f64(r->dtype, to, index, f);
 }
 
-/* ---- walking */
+/* ---- iterating */
 
-/* Dims of one sort, kept or reduced, with their strides in the input; at least one. */
+/* The kept or the reduced dims with their strides in the input; at least one dim. */
 typedef struct walk {
     uint32_t rank;
     size_t count; /* product of dims */
@@ -292,7 +294,7 @@ static walk make_walk(const prt_tensor *x, uint32_t set)
     return w;
 }
 
-/* Steps the dims below `rank`; `offset` follows. */
+/* Advances the coordinates of the dims below `rank`, and `offset` with them. */
 static void step(const walk *w, uint32_t rank, int64_t *at, size_t *offset)
 {
     for (uint32_t i = rank; i-- > 0;) {
@@ -304,7 +306,7 @@ static void step(const walk *w, uint32_t rank, int64_t *at, size_t *offset)
     }
 }
 
-/* All elements that make one element of the output. */
+/* Accumulates all elements that are reduced to one output element. */
 static void add_all(reducer *r, const walk *w, const void *data, size_t base)
 {
     const uint32_t last = w->rank - 1;
@@ -326,7 +328,8 @@ poprt_status prt_reduce_axes(const prt_eval *c, uint32_t *set)
         PRT_TRY(prt_eval_ints(c, 1, axes, PRT_MAX_RANK, &count));
     if (!prt_shape_axes(axes, count, c->in[0]->rank, set) ||
         (uint32_t)__builtin_popcount(*set) != count)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "axes do not fit rank %u", c->in[0]->rank);
+        return prt_eval_fail(c, POPRT_E_SHAPE, "an axis is repeated or outside the rank %u",
+            c->in[0]->rank);
     if (count == 0 && a->noop_with_empty_axes == 0)
         *set = (1u << c->in[0]->rank) - 1;
     return POPRT_OK;
@@ -340,7 +343,7 @@ static poprt_status eval(prt_eval *c, kind k)
     uint32_t set, rank = 0;
     PRT_TRY(prt_reduce_axes(c, &set));
     if (set == 0 && (k == SUM || k == PROD || k == MEAN || k == MAX || k == MIN))
-        return prt_eval_copy(c, 0, x); /* of one element each: -0 stays what it is */
+        return prt_eval_copy(c, 0, x); /* only single elements: the copy keeps -0 */
     for (uint32_t i = 0; i < x->rank; i++) {
         if ((set >> i & 1) == 0)
             dims[rank++] = x->dims[i];
@@ -354,7 +357,8 @@ static poprt_status eval(prt_eval *c, kind k)
         .floats = prt_dtype_is_float(x->dtype),
         .is_signed = prt_dtype_of(x->dtype)->kind == PRT_KIND_int };
     if (k == MEAN && !r.floats && reduced.count == 0 && kept.count != 0)
-        return prt_eval_fail(c, POPRT_E_ARG, "no integers have no mean");
+        return prt_eval_fail(c, POPRT_E_ARG,
+            "the mean of no integers is undefined; at least one element is required");
     int64_t at[PRT_MAX_RANK] = { 0 };
     size_t base = 0;
     for (size_t to = 0; to < kept.count; to++) {

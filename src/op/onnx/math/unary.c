@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unary.c — functions of one element without parameters: Exp, Sqrt, Sin …, computed in double
- * and rounded once; Abs, Neg, Sign and Relu for integers too, where they wrap; Not, BitwiseNot.
+ * unary.c — functions of one element without parameters: Exp, Sqrt, Sin …, computed in double and
+ * rounded once; Abs, Neg, Sign and Relu also for integers, which wrap; Not, BitwiseNot.
  */
 #include <math.h>
 
@@ -50,7 +50,7 @@ static double sigmoid(double x)
     return 1.0 / (1.0 + exp(-x));
 }
 
-/* log(1 + exp(x)) that neither overflows nor loses small values. */
+/* log(1 + exp(x)) without overflow and without loss of small values. */
 static double softplus(double x)
 {
     return (x > 0.0 ? x : 0.0) + log1p(exp(-fabs(x)));
@@ -102,9 +102,9 @@ UNARY(sqrt, sqrt)
 UNARY(tan, tan)
 UNARY(tanh, tanh)
 
-/* ---- for floats only, but with contents: sizes are rounded as floats */
+/* ---- float types only, with contents: sizes are rounded as floats */
 
-/* To halves there is no such formula: of ratios, nothing is known. */
+/* Rounding half to even has no formula for expressions, so the result for a ratio is not known. */
 static int64_t known_round(prt_dims *dims, int64_t x)
 {
     return prt_dim_floor(dims, x) == x ? x : PRT_DIM_UNKNOWN;
@@ -134,10 +134,10 @@ static poprt_status round_known(prt_infer *c, int64_t (*to_whole)(prt_dims *dims
 
 ROUNDING(ceil, ceil, prt_dim_ceil)
 ROUNDING(floor, floor, prt_dim_floor)
-/* Halves to even, the rounding mode of every host that does not change it. */
+/* Rounds half to even, which is the default rounding mode. */
 ROUNDING(round, rint, known_round)
 
-/* ---- integers too */
+/* ---- integer types too */
 
 static int64_t negate(int64_t x)
 {
@@ -159,7 +159,7 @@ static int64_t sign_i64(int64_t x)
     return (x > 0) - (x < 0);
 }
 
-/* NaN stays, as in numpy. */
+/* NaN propagates, as in numpy. */
 static double sign_f64(double x)
 {
     return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x == 0.0 ? 0.0 : x;
@@ -226,7 +226,7 @@ static int64_t known_not(const prt_infer *c, uint32_t n, const int64_t *in)
     return prt_dim_sub(c->dims, 1, in[0]);
 }
 
-/* For an unsigned type the bits are the number already, and no sign changes them. */
+/* `by_sign`: the function does not change non-negative numbers, so an unsigned input is copied. */
 static poprt_status unary_any(prt_eval *c, double (*f)(double), int64_t (*i)(int64_t), bool by_sign)
 {
     const int32_t dtype = c->in[0]->dtype;

@@ -14,7 +14,7 @@ typedef struct fold {
     void (*u64)(size_t n, const uint64_t *x, uint64_t *y);
 } fold;
 
-/* NaN wins, as in numpy. */
+/* NaN propagates, as in numpy. */
 static void max_f64(size_t n, const double *x, double *y)
 {
     for (size_t i = 0; i < n; i++)
@@ -51,7 +51,7 @@ static const fold fold_max = { max_f64, max_i64, max_u64 };
 static const fold fold_min = { min_f64, min_i64, min_u64 };
 static const fold fold_sum = { .f64 = sum_f64 };
 
-/* Accumulators for the whole output, so that each input is walked once with its own strides. */
+/* Accumulates the whole output, so that each input is read once with its own strides. */
 static poprt_status fold_floats(prt_eval *c, const fold *f, size_t n, double *acc)
 {
     prt_tensor *out = c->out[0];
@@ -109,7 +109,7 @@ static poprt_status eval_fold(prt_eval *c, const fold *f)
     return fold_ints(c, f, n, acc);
 }
 
-/* The row's check covers the first input only. */
+/* The generic check of the row covers only the first input of a variadic slot. */
 static poprt_status infer_fold(prt_infer *c)
 {
     for (uint32_t i = 0; i < c->n_in; i++)
@@ -118,7 +118,7 @@ static poprt_status infer_fold(prt_infer *c)
     return prt_infer_nary(c);
 }
 
-/* Symbols may be zero, so a maximum with a larger number stays an expression. */
+/* A symbol may be zero, so its maximum with a number stays an expression. */
 static int64_t known_max(const prt_infer *c, uint32_t n, const int64_t *in)
 {
     int64_t most = in[0];

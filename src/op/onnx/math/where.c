@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* where.c — Where: elements of X where the condition holds, else of Y; any element type. */
+/* where.c — Where: elements of X where the condition is true, else of Y; any element type. */
 #include "op/share/broadcast.h"
 #include "op/content.h"
 
@@ -21,8 +21,9 @@ static poprt_status infer(prt_infer *c)
     return prt_known_map(c, known);
 }
 
-/* Output strings own their characters: the inputs' may be gone before the output is read. */
-static poprt_status own_strings(prt_eval *c)
+/* Copies the characters of the output strings, because the inputs may be freed before the output
+ * is read. */
+static poprt_status copy_characters(prt_eval *c)
 {
     poprt_string *s = c->out[0]->data;
     const size_t n = prt_tensor_count(c->out[0]);
@@ -55,7 +56,7 @@ static poprt_status eval(prt_eval *c)
             else
                 prt_element_copy(y->dtype, y->data, r.to + i, c->in[k]->data, from, 1);
         }
-    return y->dtype == PRT_DTYPE_string ? own_strings(c) : POPRT_OK;
+    return y->dtype == PRT_DTYPE_string ? copy_characters(c) : POPRT_OK;
 }
 
 const prt_op_hooks prt_op_where = { .infer = infer, .eval = eval };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bit_cast.c — BitCast: the same bits as another type of the same width. */
+/* bit_cast.c — BitCast: reinterprets the bits as another type of the same width. */
 #include "op/check.h"
 #include "op/op.h"
 
@@ -10,8 +10,9 @@ static poprt_status infer(prt_infer *c)
     PRT_TRY(prt_infer_dtype_attr(c, "to", c->def->types[1].set, a->to));
     const int32_t to = (int32_t)a->to;
     if (from != PRT_DTYPE_undefined && prt_dtype_bits(from) != prt_dtype_bits(to))
-        return prt_infer_fail(c, POPRT_E_TYPE, "%s and %s are not equally wide",
-            prt_dtype_of(from)->name, prt_dtype_of(to)->name);
+        return prt_infer_fail(c, POPRT_E_TYPE,
+            "%s and %s have different widths; equal widths are required", prt_dtype_of(from)->name,
+            prt_dtype_of(to)->name);
     return prt_infer_like(c, 0, 0, to);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cum_prod.c — CumProd: running products along an axis, backward or without the element itself on
- * demand. */
+/* cum_prod.c — CumProd: running products along an axis, optionally in reverse or exclusive. */
 #include "op/check.h"
 #include "op/op.h"
 
@@ -14,7 +13,7 @@ static poprt_status infer(prt_infer *c)
     return prt_infer_like(c, 0, 0, c->in[0].dtype);
 }
 
-/* Line of `n` elements from `at` by `step`. Integers wrap. */
+/* Computes one line of `n` elements from `at` on, `step` apart. Integers wrap. */
 static void product_line(const prt_tensor *x, prt_tensor *y, size_t at, size_t step, size_t n,
     const prt_cum_prod_attrs *a)
 {
@@ -47,7 +46,8 @@ static poprt_status eval(prt_eval *c)
     if (!prt_eval_wants(c, 0) || prt_tensor_count(x) == 0)
         return POPRT_OK;
     if (axis < -(int64_t)x->rank || axis >= (int64_t)x->rank)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "axis %lld of rank %u", (long long)axis, x->rank);
+        return prt_eval_fail(c, POPRT_E_SHAPE, "axis %lld is outside the rank %u", (long long)axis,
+            x->rank);
     axis += axis < 0 ? (int64_t)x->rank : 0;
     const size_t outer = prt_dims_product(x->dims, 0, (uint32_t)axis), n = (size_t)x->dims[axis];
     const size_t inner = prt_dims_product(x->dims, (uint32_t)axis + 1, x->rank);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * image_decoder.c — ImageDecoder: the bytes of a picture's file to [height, width, channels]. What
- * is no picture, or a broken one, gives an empty result: [0, 0, channels].
+ * image_decoder.c — ImageDecoder: decodes an image file to [height, width, channels]. If the bytes
+ * are not a valid image, the result is empty: [0, 0, channels].
  */
 #include "image/image.h"
 #include "op/share/reals.h"
@@ -16,7 +16,8 @@ static poprt_status infer(prt_infer *c)
     const prt_image_decoder_attrs *a = c->attrs;
     if (!is_grey(a) && !prt_str_is(a->pixel_format, "RGB") && !prt_str_is(a->pixel_format, "BGR"))
         return prt_infer_fail(c, POPRT_E_ARG,
-            "pixel_format is %.*s; known are RGB, BGR and Grayscale", PRT_STR_ARG(a->pixel_format));
+            "pixel_format is \"%.*s\"; accepted: RGB, BGR, Grayscale",
+            PRT_STR_ARG(a->pixel_format));
     PRT_TRY(prt_infer_rank(c, 0, 1));
     const int64_t dims[3] = { PRT_DIM_UNKNOWN, PRT_DIM_UNKNOWN, is_grey(a) ? 1 : 3 };
     return prt_infer_set(c, 0, PRT_DTYPE_u8, 3, dims);
@@ -33,13 +34,14 @@ static poprt_status check(void *user)
     return c->host->check(c);
 }
 
-/* ITU-R 601's luma in 16 bits, to nearest. */
+/* ITU-R BT.601 luma in 16-bit fixed point, rounded to nearest. */
 static unsigned char grey_of(const unsigned char *p)
 {
     return (unsigned char)((p[0] * 19595u + p[1] * 38470u + p[2] * 7471u + 0x8000u) >> 16);
 }
 
-static void give_pixels(const prt_image *image, const prt_image_decoder_attrs *a, unsigned char *to)
+static void write_pixels(const prt_image *image, const prt_image_decoder_attrs *a,
+    unsigned char *to)
 {
     const size_t count = image->width * image->height, from = image->channels;
     const bool swap = prt_str_is(a->pixel_format, "BGR");
@@ -67,7 +69,7 @@ static poprt_status eval(prt_eval *c)
         return prt_fail_about(status, c->origin.data);
     const int64_t dims[3] = { (int64_t)image.height, (int64_t)image.width, is_grey(a) ? 1 : 3 };
     PRT_TRY(prt_eval_shape(c, 0, PRT_DTYPE_u8, 3, dims));
-    give_pixels(&image, a, c->out[0]->data);
+    write_pixels(&image, a, c->out[0]->data);
     return POPRT_OK;
 }
 

@@ -9,8 +9,8 @@ static poprt_status infer(prt_infer *c)
     prt_shape s = c->in[0];
     if (prt_infer_ranked(c, 0) && prt_infer_ranked(c, 1)) {
         if (c->in[1].rank != s.rank)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "the inputs have ranks %d and %d", s.rank,
-                c->in[1].rank);
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "the inputs have ranks %d and %d, which must be equal", s.rank, c->in[1].rank);
         for (int32_t k = 0; k < s.rank; k++)
             PRT_TRY(prt_infer_merge(c, s.dims[k], c->in[1].dims[k], "a dim", &s.dims[k]));
     } else if (prt_infer_ranked(c, 1)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* concat.c — Concat: tensors joined along one axis. */
+/* concat.c — Concat: concatenates tensors along one axis. */
 #include "op/share/shape_values.h"
 
-/* Joins what is known of shape tensors. */
+/* Concatenates the known integers of shape tensors. */
 static poprt_status concat_content(prt_infer *c)
 {
     int64_t values[PRT_CONTENT_MAX];
@@ -18,19 +18,19 @@ static poprt_status concat_content(prt_infer *c)
     return prt_shape_values_set(c, 0, count, values);
 }
 
-/* Adds input `i` to the dims known so far. */
-static poprt_status join(const prt_infer *c, uint32_t i, uint32_t axis, prt_shape *out)
+/* Adds the dims of input `i` to the output dims. */
+static poprt_status add_dims(const prt_infer *c, uint32_t i, uint32_t axis, prt_shape *out)
 {
     const prt_shape *in = &c->in[i];
     if (in->rank != out->rank)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "input %u has rank %d where another has rank %d", i,
-            in->rank, out->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "input %u has rank %d, but another input has rank %d", i, in->rank, out->rank);
     for (int32_t k = 0; k < out->rank; k++) {
         int64_t *d = &out->dims[k];
         if ((uint32_t)k == axis)
             *d = prt_dim_add(c->dims, *d, in->dims[k]);
         else
-            PRT_TRY(prt_infer_merge(c, *d, in->dims[k], "a dim beside the axis", d));
+            PRT_TRY(prt_infer_merge(c, *d, in->dims[k], "a dim other than the axis", d));
     }
     return POPRT_OK;
 }
@@ -49,7 +49,7 @@ static poprt_status infer(prt_infer *c)
             out = c->in[i];
             PRT_TRY(prt_infer_axis(c, a->axis, out.rank, false, &axis));
         } else {
-            PRT_TRY(join(c, i, axis, &out));
+            PRT_TRY(add_dims(c, i, axis, &out));
         }
     }
     if (out.rank > 0 && unranked != 0)
@@ -72,7 +72,8 @@ static poprt_status eval(prt_eval *c)
         const prt_tensor *x = c->in[i];
         const size_t part = prt_dims_product(x->dims, axis, x->rank);
         if (part > row - at || prt_tensor_count(x) != outer * part)
-            return prt_eval_fail(c, POPRT_E_SHAPE, "input %u does not fit the output's shape", i);
+            return prt_eval_fail(c, POPRT_E_SHAPE,
+                "the shape of input %u does not match the output", i);
         for (size_t o = 0; o < outer; o++)
             prt_element_copy(x->dtype, y->data, o * row + at, x->data, o * part, part);
         at += part;

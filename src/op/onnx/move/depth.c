@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * depth.c — DepthToSpace and SpaceToDepth: blocks of a picture into channels and back.
+ * depth.c — DepthToSpace and SpaceToDepth: move blocks of an image into channels and back.
  *
- * Seen as six axes, channels C = block * block * rest (DCR) or rest * block * block (CRD), rows
- * H = h * block, columns W = w * block, both are one permutation of axes.
+ * Both are one permutation of six axes: channels C = block * block * rest (DCR) or rest * block *
+ * block (CRD), rows H = h * block, columns W = w * block.
  */
 #include "op/share/shape_values.h"
 
@@ -13,7 +13,8 @@ static poprt_status check(const prt_infer *c, prt_str mode, int64_t block)
         return prt_infer_fail(c, POPRT_E_ARG, "mode is \"%.*s\"; accepted: DCR, CRD",
             PRT_STR_ARG(mode));
     if (block < 1 || block > INT32_MAX)
-        return prt_infer_fail(c, POPRT_E_ARG, "blocksize %lld is not possible", (long long)block);
+        return prt_infer_fail(c, POPRT_E_ARG, "blocksize is %lld; accepted: 1 to 2147483647",
+            (long long)block);
     if (c->in[0].rank >= 0 && c->in[0].rank != 4)
         return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d, not 4", c->in[0].rank);
     return POPRT_OK;
@@ -22,8 +23,8 @@ static poprt_status check(const prt_infer *c, prt_str mode, int64_t block)
 static poprt_status divide(const prt_infer *c, int64_t dim, int64_t by, int64_t *out)
 {
     if (prt_dim_is_number(dim) && dim % by != 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "dim %lld is no multiple of %lld", (long long)dim,
-            (long long)by);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "dim %lld is not a multiple of blocksize %lld",
+            (long long)dim, (long long)by);
     *out = prt_dim_floordiv(c->dims, dim, by);
     return POPRT_OK;
 }
@@ -56,7 +57,7 @@ static poprt_status infer_to_depth(prt_infer *c)
     return prt_infer_set(c, 0, x->dtype, 4, dims);
 }
 
-/* Output [n, rest, h, row, w, column] from an input [n, channels…, h, w]. */
+/* The output is [n, rest, h, row, w, column], the input [n, channels…, h, w]. */
 static poprt_status eval_to_space(prt_eval *c)
 {
     const prt_depth_to_space_attrs *a = c->attrs;
@@ -72,7 +73,7 @@ static poprt_status eval_to_space(prt_eval *c)
     return POPRT_OK;
 }
 
-/* Output [n, row, column, rest, h, w] (DCR) or [n, rest, row, column, h, w]. */
+/* The output is [n, row, column, rest, h, w] (DCR) or [n, rest, row, column, h, w] (CRD). */
 static poprt_status eval_to_depth(prt_eval *c)
 {
     const prt_space_to_depth_attrs *a = c->attrs;

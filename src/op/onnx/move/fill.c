@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fill.c — ConstantOfShape, EyeLike, Range: tensors made from numbers. */
+/* fill.c — ConstantOfShape, EyeLike, Range: tensors generated from numbers. */
 #include <math.h>
 
 #include "op/share/broadcast.h"
@@ -34,7 +34,8 @@ static poprt_status infer_constant_of_shape(prt_infer *c)
     int64_t dims[PRT_MAX_RANK], rank;
     uint32_t count;
     if (dtype <= 0 || dtype >= PRT_DTYPE_COUNT || (c->def->types[1].set >> dtype & 1) == 0)
-        return prt_infer_fail(c, POPRT_E_TYPE, "value cannot be %s", prt_dtype_of(dtype)->name);
+        return prt_infer_fail(c, POPRT_E_TYPE, "the attribute value cannot have element type %s",
+            prt_dtype_of(dtype)->name);
     if (a->value != NULL && prt_tensor_count(a->value) != 1)
         return prt_infer_fail(c, POPRT_E_SHAPE, "value has %zu elements, not 1",
             prt_tensor_count(a->value));
@@ -44,7 +45,7 @@ static poprt_status infer_constant_of_shape(prt_infer *c)
         if (!prt_shape_values_count(c, 0, &rank))
             rank = PRT_RANK_UNKNOWN;
         if (rank > PRT_MAX_RANK)
-            return prt_infer_fail(c, POPRT_E_LIMIT, "the shape has rank %lld; at most %d",
+            return prt_infer_fail(c, POPRT_E_LIMIT, "the shape has rank %lld; the limit is %d",
                 (long long)rank, PRT_MAX_RANK);
         return prt_infer_unranked(c, 0, dtype, (int32_t)rank);
     }
@@ -69,7 +70,7 @@ static poprt_status eval_constant_of_shape(prt_eval *c)
 
 /* ---- EyeLike */
 
-enum { ATTR_DTYPE = 0 }; /* place in the row */
+enum { ATTR_DTYPE = 0 }; /* index in the operator's row */
 
 static poprt_status infer_eye_like(prt_infer *c)
 {
@@ -78,7 +79,9 @@ static poprt_status infer_eye_like(prt_infer *c)
     if (given &&
         (a->dtype <= 0 || a->dtype >= PRT_DTYPE_COUNT ||
             (c->def->types[1].set >> a->dtype & 1) == 0))
-        return prt_infer_fail(c, POPRT_E_TYPE, "dtype %lld is not possible", (long long)a->dtype);
+        return prt_infer_fail(c, POPRT_E_TYPE,
+            "dtype %lld is not an element type that this operator can produce",
+            (long long)a->dtype);
     if (c->in[0].rank >= 0 && c->in[0].rank != 2)
         return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d, not 2", c->in[0].rank);
     const int32_t dtype = given ? (int32_t)a->dtype : c->in[0].dtype;
@@ -102,7 +105,8 @@ static poprt_status eval_eye_like(prt_eval *c)
 
 /* ---- Range */
 
-/* Number of elements between integers; false when delta is 0 or there are too many. */
+/* Computes the number of elements of an integer range. Returns false if delta is 0 or there are
+ * too many elements. */
 static bool count_ints(int64_t start, int64_t limit, int64_t delta, int64_t *out)
 {
     const bool up = delta > 0;
@@ -129,7 +133,7 @@ static bool count_floats(double start, double limit, double delta, int64_t *out)
     return true;
 }
 
-/* From real inputs. */
+/* Computes the number of elements from real inputs. */
 static bool count_of(const prt_tensor *start, const prt_tensor *limit, const prt_tensor *delta,
     int64_t *out)
 {
@@ -144,7 +148,8 @@ static bool count_of(const prt_tensor *start, const prt_tensor *limit, const prt
         prt_load_f64(t, delta->data, 0), out);
 }
 
-/* From what is known at most, dims being possible: integers that step up or down by a number. */
+/* Computes the number of elements as a dim from partially known inputs: integers, with a delta
+ * that is a number. */
 static int64_t count_dim(const prt_infer *c, int64_t v[3])
 {
     for (uint32_t i = 0; i < 3; i++) {
@@ -168,10 +173,11 @@ static poprt_status infer_range(prt_infer *c)
     for (uint32_t i = 0; i < 3; i++)
         if (c->in[i].rank > 1 ||
             (c->in[i].rank == 1 && prt_dim_is_number(c->in[i].dims[0]) && c->in[i].dims[0] != 1))
-            return prt_infer_fail(c, POPRT_E_SHAPE, "input %u is no scalar", i);
+            return prt_infer_fail(c, POPRT_E_SHAPE, "input %u is not a scalar", i);
     if (c->value[0] != NULL && c->value[1] != NULL && c->value[2] != NULL) {
         if (!count_of(c->value[0], c->value[1], c->value[2], &count))
-            return prt_infer_fail(c, POPRT_E_ARG, "delta is 0 or the range is not finite");
+            return prt_infer_fail(c, POPRT_E_ARG,
+                "delta is 0, or the range is not finite or too large");
         return prt_infer_set(c, 0, dtype, 1, &count);
     }
     if (c->dims == NULL)
@@ -191,7 +197,7 @@ static poprt_status eval_range(prt_eval *c)
     const int32_t t = c->in[0]->dtype;
     int64_t count;
     if (!count_of(c->in[0], c->in[1], c->in[2], &count))
-        return prt_eval_fail(c, POPRT_E_ARG, "delta is 0 or the range is not finite");
+        return prt_eval_fail(c, POPRT_E_ARG, "delta is 0, or the range is not finite or too large");
     PRT_TRY(prt_shape_output(c, 0, t, 1, &count));
     void *y = c->out[0]->data;
     const bool whole = prt_dtype_is_integer(t);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* gather.c — Gather, GatherElements, GatherND: elements or blocks picked by index tensors. */
+/* gather.c — Gather, GatherElements, GatherND: elements or blocks selected by index tensors. */
 #include "op/share/shape_values.h"
 
 /* ---- Gather */
 
-/* Picks among the known integers of a shape tensor. */
+/* Gathers from the known integers of a shape tensor. */
 static poprt_status gather_content(prt_infer *c)
 {
     int64_t data[PRT_CONTENT_MAX], index[PRT_CONTENT_MAX];
@@ -82,13 +82,13 @@ static poprt_status infer_elements(prt_infer *c)
     if (x->rank >= 0) {
         PRT_TRY(prt_infer_axis(c, a->axis, x->rank, false, &axis));
         if (index->rank >= 0 && index->rank != x->rank)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "indices have rank %d, the data has rank %d",
-                index->rank, x->rank);
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "the indices have rank %d, but the data has rank %d", index->rank, x->rank);
         for (int32_t i = 0; i < index->rank; i++)
             if ((uint32_t)i != axis && prt_dim_is_number(index->dims[i]) &&
                 prt_dim_is_number(x->dims[i]) && index->dims[i] > x->dims[i])
                 return prt_infer_fail(c, POPRT_E_SHAPE,
-                    "dim %d of the indices is %lld, above the data's %lld", i,
+                    "dim %d of the indices is %lld; the dim of the data, %lld, is the limit", i,
                     (long long)index->dims[i], (long long)x->dims[i]);
     }
     if (index->rank < 0)
@@ -96,9 +96,9 @@ static poprt_status infer_elements(prt_infer *c)
     return prt_infer_like(c, 0, 1, x->dtype);
 }
 
-/* Elements from `to` on of the last dim of the indices: element i comes from row + i * step, and
- * `stride` times what its index is. */
-static poprt_status pick_row(prt_eval *c, size_t to, size_t row, size_t step, size_t stride,
+/* Gathers one row along the last dim of the indices, from index element `to` on: element i is
+ * read from row + i * step + index * stride. */
+static poprt_status gather_row(prt_eval *c, size_t to, size_t row, size_t step, size_t stride,
     int64_t dim)
 {
     const prt_tensor *x = c->in[0], *index = c->in[1];
@@ -131,7 +131,8 @@ static poprt_status eval_elements(prt_eval *c)
     for (uint32_t i = 0; i < x->rank; i++) {
         stride[i] = prt_dims_product(x->dims, i + 1, x->rank);
         if (i != axis && index->dims[i] > x->dims[i])
-            return prt_eval_fail(c, POPRT_E_SHAPE, "dim %u of the indices is above the data's", i);
+            return prt_eval_fail(c, POPRT_E_SHAPE,
+                "dim %u of the indices is larger than that of the data", i);
     }
     const size_t n = prt_tensor_count(index);
     const uint32_t last = x->rank - 1;
@@ -140,7 +141,7 @@ static poprt_status eval_elements(prt_eval *c)
         size_t row = 0;
         for (uint32_t i = 0; i < last; i++)
             row += i == axis ? 0 : stride[i] * (size_t)at[i];
-        PRT_TRY(pick_row(c, to, row, axis == last ? 0 : 1, stride[axis], x->dims[axis]));
+        PRT_TRY(gather_row(c, to, row, axis == last ? 0 : 1, stride[axis], x->dims[axis]));
         (void)prt_at_next(last, index->dims, at);
     }
     return POPRT_OK;
@@ -148,7 +149,8 @@ static poprt_status eval_elements(prt_eval *c)
 
 /* ---- GatherND */
 
-/* Output: the dims of the indices without the last, then what an index tuple leaves of the data. */
+/* Output dims: the dims of the indices without the last, then the dims of the data that an index
+ * tuple does not cover. */
 static poprt_status infer_nd(prt_infer *c)
 {
     const prt_gather_nd_attrs *a = c->attrs;
@@ -172,8 +174,9 @@ static poprt_status infer_nd(prt_infer *c)
     if (!prt_dim_is_number(depth))
         return prt_infer_unranked(c, 0, x->dtype, PRT_RANK_UNKNOWN);
     if (depth < 0 || depth > x->rank - batch)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "index tuples have %lld members; at most %d fit",
-            (long long)depth, x->rank - batch);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "index tuples have %lld members; at most %d are accepted", (long long)depth,
+            x->rank - batch);
     for (int32_t i = batch + (int32_t)depth; i < x->rank; i++)
         dims[rank++] = x->dims[i];
     return prt_infer_set(c, 0, x->dtype, rank, dims);

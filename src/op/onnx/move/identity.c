@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* identity.c — Identity: the value itself, of any kind. */
+/* identity.c — Identity: copies its input, of any kind. */
 #include "op/op.h"
 
 static poprt_status infer(prt_infer *c)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* one_hot.c — OneHot: a new axis with one value where the index points and another elsewhere. */
+/* one_hot.c — OneHot: adds an axis that has one value at the index and another value elsewhere. */
 #include <math.h>
 
 #include "op/share/shape_values.h"
 
-/* Integer `k` of a tensor of any number type; false for what no index can be. */
+/* Reads integer `k` of a tensor of any number type. Returns false if the element cannot be an
+ * index. */
 static bool read_index(const prt_tensor *t, size_t k, int64_t *out)
 {
     if (prt_dtype_of(t->dtype)->kind == PRT_KIND_uint) {
@@ -32,7 +33,7 @@ static poprt_status infer(prt_infer *c)
     uint32_t axis, count;
     if (value != NULL) {
         if (prt_tensor_count(value) != 1 || !read_index(value, 0, &depth) || depth < 0)
-            return prt_infer_fail(c, POPRT_E_ARG, "depth must be one number that is not negative");
+            return prt_infer_fail(c, POPRT_E_ARG, "depth must be exactly one number of at least 0");
     } else if (!prt_infer_ints(c, 1, &depth, 1, &count) || count != 1) {
         depth = PRT_DIM_UNKNOWN;
     }
@@ -54,7 +55,7 @@ static poprt_status eval(prt_eval *c)
     int64_t dims[PRT_MAX_RANK + 1], depth;
     uint32_t axis;
     if (prt_tensor_count(c->in[1]) != 1 || !read_index(c->in[1], 0, &depth) || depth < 0)
-        return prt_eval_fail(c, POPRT_E_ARG, "depth must be one number that is not negative");
+        return prt_eval_fail(c, POPRT_E_ARG, "depth must be exactly one number of at least 0");
     if (prt_tensor_count(values) != 2)
         return prt_eval_fail(c, POPRT_E_SHAPE, "values must have shape [2]");
     PRT_TRY(prt_shape_axis(c, a->axis, index->rank + 1, &axis));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pad.c — Pad and CenterCropPad: elements added or taken away at both ends of axes.
+ * pad.c — Pad and CenterCropPad: add or remove elements at both ends of axes.
  *
- * Negative pads crop first; the added elements then mirror, repeat or wrap what is left.
+ * Negative pads crop first; the padding then reflects, repeats or wraps the remaining elements.
  */
 #include "op/share/shape_values.h"
 
@@ -25,9 +25,9 @@ static bool find_mode(prt_str text, mode *out)
     return false;
 }
 
-/* Pads by axis from the lists of inputs 1 and 3 (`axes` NULL: all in order); false when an axis is
- * outside, named twice, or the counts do not fit. */
-static bool spread(uint32_t rank, const int64_t *list, uint32_t n_list, const int64_t *axes,
+/* Distributes the lists of inputs 1 and 3 to axes (`axes` NULL: all axes in order). Returns
+ * false if an axis is outside or named twice, or if the numbers of elements do not match. */
+static bool read_pads(uint32_t rank, const int64_t *list, uint32_t n_list, const int64_t *axes,
     uint32_t n_axes, pads *out)
 {
     uint32_t set;
@@ -61,17 +61,19 @@ static poprt_status infer_pad(prt_infer *c)
     if (x->rank < 0 || !prt_infer_ints(c, 1, list, 2 * PRT_MAX_RANK, &n_list) ||
         (prt_infer_has(c, 3) && !prt_infer_ints(c, 3, axes, PRT_MAX_RANK, &n_axes)))
         return prt_infer_unranked(c, 0, x->dtype, x->rank);
-    if (!spread((uint32_t)x->rank, list, n_list, prt_infer_has(c, 3) ? axes : NULL, n_axes, &p))
+    if (!read_pads((uint32_t)x->rank, list, n_list, prt_infer_has(c, 3) ? axes : NULL, n_axes, &p))
         return prt_infer_fail(c, POPRT_E_SHAPE,
-            "pads has %u elements and axes %u, which do not fit rank %d", n_list, n_axes, x->rank);
+            "pads has %u elements and axes has %u, which does not match rank %d", n_list, n_axes,
+            x->rank);
     for (int32_t i = 0; i < x->rank; i++)
         dims[i] = prt_dim_add(c->dims, x->dims[i], prt_dim_add(c->dims, p.begin[i], p.end[i]));
     return prt_infer_set(c, 0, x->dtype, x->rank, dims);
 }
 
-/* ---- filling */
+/* ---- copying */
 
-/* Index of the input that stands `i` elements from the first one kept, of which there are `n`. */
+/* Returns the index of the element at position `i` relative to the `n` kept elements; -1 for the
+ * constant. */
 static int64_t source_of(mode m, int64_t i, int64_t n)
 {
     if (i >= 0 && i < n)
@@ -86,7 +88,8 @@ static int64_t source_of(mode m, int64_t i, int64_t n)
     return at < n ? at : period - at;
 }
 
-/* What one axis shows: `kept` of its elements behind `skip`, from `before` on. */
+/* One axis: output positions from `before` on hold `kept` elements of the input, of which the
+ * first `skip` are cropped. */
 typedef struct span {
     int64_t skip, kept, before;
 } span;
@@ -97,19 +100,20 @@ static poprt_status span_of(const prt_eval *c, mode m, int64_t dim, int64_t begi
     const int64_t skip = begin < 0 ? -begin : 0, drop = end < 0 ? -end : 0;
     *s = (span){ skip, skip + drop < dim ? dim - skip - drop : 0, begin > 0 ? begin : 0 };
     if (s->kept == 0 && m != CONSTANT && count != 0)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "an axis without elements has nothing to pad with");
+        return prt_eval_fail(c, POPRT_E_SHAPE,
+            "an axis without elements can only be padded in mode constant");
     return POPRT_OK;
 }
 
-/* Index of the input that stands at `i`, or -1 for the constant. */
-static int64_t shown_at(mode m, const span *s, int64_t i)
+/* Returns the input index at output position `i`; -1 for the constant. */
+static int64_t source_at(mode m, const span *s, int64_t i)
 {
     const int64_t from = source_of(m, i - s->before, s->kept);
     return from < 0 ? -1 : s->skip + from;
 }
 
-/* Output 0 from input 0 (rank above 0); `fill` is one element, NULL for zero. What lies behind the
- * last axis that changes is copied as it is. */
+/* Computes output 0 from input 0 (rank above 0); `fill` is one element, NULL for zero. Elements
+ * along the axes after the last padded axis are copied in one block. */
 static poprt_status pad(prt_eval *c, const pads *p, mode m, const void *fill)
 {
     const prt_tensor *x = c->in[0];
@@ -130,16 +134,17 @@ static poprt_status pad(prt_eval *c, const pads *p, mode m, const void *fill)
     const int64_t count = y->dims[last];
     const int64_t first = m == CONSTANT ? row->before : 0;
     const int64_t end = m == CONSTANT ? row->before + row->kept : count;
-    const bool words = unit == 1 && prt_dtype_bits(x->dtype) == 32; /* one by one at the ends */
+    /* the ends are written element by element */
+    const bool words = unit == 1 && prt_dtype_bits(x->dtype) == 32;
     int64_t at[PRT_MAX_RANK] = { 0 };
     for (size_t to = 0; to < n; to += (size_t)count * unit) {
         int64_t from = 0;
         for (uint32_t i = 0; from >= 0 && i < last; i++) {
-            const int64_t index = shown_at(m, &spans[i], at[i]);
+            const int64_t index = source_at(m, &spans[i], at[i]);
             from = index < 0 ? -1 : from * x->dims[i] + index;
         }
         for (int64_t i = first, run; from >= 0 && i < end; i += run) {
-            const int64_t index = from * x->dims[last] + shown_at(m, row, i);
+            const int64_t index = from * x->dims[last] + source_at(m, row, i);
             run = i == row->before ? row->kept : 1;
             if (run == 1 && words) {
                 ((uint32_t *)y->data)[to + (size_t)i] = ((const uint32_t *)x->data)[index];
@@ -153,7 +158,7 @@ static poprt_status pad(prt_eval *c, const pads *p, mode m, const void *fill)
     return POPRT_OK;
 }
 
-/* Output dims from pads; they may not be what infer was told. */
+/* Computes the output dims from the pads. They may differ from the dims that infer assumed. */
 static poprt_status shape_by_pads(prt_eval *c, const pads *p)
 {
     const prt_tensor *x = c->in[0];
@@ -181,8 +186,8 @@ static poprt_status eval_pad(prt_eval *c)
     PRT_TRY(prt_eval_ints(c, 1, list, 2 * PRT_MAX_RANK, &n_list));
     if (prt_eval_has(c, 3))
         PRT_TRY(prt_eval_ints(c, 3, axes, PRT_MAX_RANK, &n_axes));
-    if (!spread(x->rank, list, n_list, prt_eval_has(c, 3) ? axes : NULL, n_axes, &p))
-        return prt_eval_fail(c, POPRT_E_SHAPE, "pads and axes do not fit rank %u", x->rank);
+    if (!read_pads(x->rank, list, n_list, prt_eval_has(c, 3) ? axes : NULL, n_axes, &p))
+        return prt_eval_fail(c, POPRT_E_SHAPE, "pads and axes do not match rank %u", x->rank);
     PRT_TRY(shape_by_pads(c, &p));
     if (x->rank == 0)
         return prt_copy_flat(c);
@@ -198,7 +203,8 @@ static poprt_status eval_pad(prt_eval *c)
 
 /* ---- CenterCropPad */
 
-/* Axes by place in `shape`; `count` of them. False when they do not fit the rank. */
+/* Reads the axis of each element of `shape`, and their number. Returns false if they do not
+ * match the rank. */
 static bool crop_axes(const prt_center_crop_pad_attrs *a, uint32_t rank, uint32_t *axes,
     uint32_t *count)
 {
@@ -223,10 +229,11 @@ static poprt_status infer_crop(prt_infer *c)
     if (x->rank < 0)
         return prt_infer_unranked(c, 0, x->dtype, PRT_RANK_UNKNOWN);
     if (!crop_axes(a, (uint32_t)x->rank, axes, &count))
-        return prt_infer_fail(c, POPRT_E_SHAPE, "axes do not fit rank %d", x->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "axes do not match rank %d", x->rank);
     const bool known = prt_infer_ints(c, 1, shape, PRT_MAX_RANK, &given);
     if (known && given != count)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "shape has %u elements for %u axes", given, count);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "shape has %u elements, but there are %u axes",
+            given, count);
     memcpy(dims, x->dims, sizeof(dims));
     for (uint32_t i = 0; i < count; i++)
         dims[axes[i]] = known ? shape[i] : PRT_DIM_UNKNOWN;
@@ -240,17 +247,18 @@ static poprt_status eval_crop(prt_eval *c)
     uint32_t axes[PRT_MAX_RANK], count, given;
     PRT_TRY(prt_eval_ints(c, 1, shape, PRT_MAX_RANK, &given));
     if (!crop_axes(c->attrs, x->rank, axes, &count) || given != count)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "shape has %u elements for %u axes", given, count);
+        return prt_eval_fail(c, POPRT_E_SHAPE, "shape has %u elements, but there are %u axes",
+            given, count);
     memcpy(dims, x->dims, sizeof(dims));
     pads p = { .begin = { 0 } };
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t axis = axes[i];
         dims[axis] = shape[i];
         if (shape[i] < 0)
-            return prt_eval_fail(c, POPRT_E_SHAPE, "dim %u would be %lld", axis,
-                (long long)shape[i]);
+            return prt_eval_fail(c, POPRT_E_SHAPE, "dim %u would be %lld; at least 0 is required",
+                axis, (long long)shape[i]);
         const int64_t more = shape[i] - x->dims[axis];
-        p.begin[axis] = more / 2; /* toward zero, so that what is odd is at the end */
+        p.begin[axis] = more / 2; /* rounds toward zero, so an odd element goes to the end */
         p.end[axis] = more - more / 2;
     }
     PRT_TRY(prt_shape_output(c, 0, x->dtype, x->rank, dims));

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reshape.c — Reshape: the same elements under dims from an input, with 0 for "as in the input"
- * and -1 for "what remains".
+ * reshape.c — Reshape: the same elements with the dims of a shape input; 0 copies the dim of the
+ * input, and -1 is inferred from the number of elements.
  */
 #include "op/share/shape_values.h"
 
-/* The dims asked for, while they are being understood. */
+/* The requested dims during shape inference. */
 typedef struct target {
     uint32_t rank;
     int64_t dims[PRT_MAX_RANK];
-    int32_t rest;    /* index of -1, or -1 */
-    uint32_t copied; /* bits: dim i is input dim i */
+    int32_t rest;    /* index of the dim that is -1; -1 if no dim is */
+    uint32_t copied; /* bit i: dim i is copied from the input */
 } target;
 
 static poprt_status read_target(const prt_infer *c, target *t)
@@ -27,25 +27,27 @@ static poprt_status read_target(const prt_infer *c, target *t)
             continue;
         if (*d == 0) {
             if (in->rank >= 0 && i >= (uint32_t)in->rank)
-                return prt_infer_fail(c, POPRT_E_SHAPE, "shape has 0 at %u, the input has rank %d",
-                    i, in->rank);
+                return prt_infer_fail(c, POPRT_E_SHAPE,
+                    "the shape has a 0 at index %u, but the input has rank %d", i, in->rank);
             *d = in->rank >= 0 ? in->dims[i] : PRT_DIM_UNKNOWN;
             t->copied |= 1u << i;
         } else if (*d == -1 && t->rest < 0) {
             t->rest = (int32_t)i;
         } else {
             return prt_infer_fail(c, POPRT_E_SHAPE,
-                "shape has %lld at %u; only one dim may be -1, none below", (long long)*d, i);
+                "the shape has %lld at index %u; only one dim may be -1, and all others must be at "
+                "least 0",
+                (long long)*d, i);
         }
     }
     return POPRT_OK;
 }
 
 /*
- * Products of the dims of input and target (without -1) that do not cancel. A dim that was copied
- * cancels even when it is not known; so do equal numbers and expressions. Zeros do so as well: what
- * -1 stands for is then what it would be for any other number in their place, which is how models
- * with a symbol there mean it.
+ * Computes the products of the dims of input and target (without -1) that do not cancel. A copied
+ * dim cancels even if it is unknown; so do equal numbers and equal expressions. Zeros cancel too:
+ * -1 then has the value that it has for any other number in place of the zero, which is what models
+ * with a symbolic dim there intend.
  */
 static void cancel(const prt_infer *c, const target *t, int64_t *in, int64_t *out)
 {
@@ -69,8 +71,8 @@ static void cancel(const prt_infer *c, const target *t, int64_t *in, int64_t *ou
             *in = prt_dim_mul(c->dims, *in, x->dims[k]);
 }
 
-/* Finds the dim at -1; compares the counts of elements where both are numbers. */
-static poprt_status settle(const prt_infer *c, target *t)
+/* Infers the dim that is -1, and compares the numbers of elements where both are known. */
+static poprt_status infer_rest(const prt_infer *c, target *t)
 {
     const prt_shape *x = &c->in[0];
     int64_t in, out;
@@ -91,7 +93,7 @@ static poprt_status settle(const prt_infer *c, target *t)
         return POPRT_OK;
     }
     if (out == 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "-1 stands for any number beside a dim of 0");
+        return prt_infer_fail(c, POPRT_E_SHAPE, "-1 is ambiguous because another dim is 0");
     if (numbers && in % out != 0)
         return prt_infer_fail(c, POPRT_E_SHAPE,
             "%lld elements cannot be divided by %lld for -1 (common dims left out)", (long long)in,
@@ -109,13 +111,13 @@ static poprt_status infer(prt_infer *c)
         if (!prt_shape_values_count(c, 1, &rank))
             rank = PRT_RANK_UNKNOWN;
         if (rank > PRT_MAX_RANK)
-            return prt_infer_fail(c, POPRT_E_LIMIT, "the shape would have rank %lld",
-                (long long)rank);
+            return prt_infer_fail(c, POPRT_E_LIMIT,
+                "the shape would have rank %lld; the limit is 8", (long long)rank);
         PRT_TRY(prt_infer_unranked(c, 0, dtype, (int32_t)rank));
         return rank == 0 || rank == 1 ? prt_shape_values_pass(c) : POPRT_OK;
     }
     PRT_TRY(read_target(c, &t));
-    PRT_TRY(settle(c, &t));
+    PRT_TRY(infer_rest(c, &t));
     PRT_TRY(prt_infer_set(c, 0, dtype, (int32_t)t.rank, t.dims));
     return prt_shape_values_pass(c);
 }

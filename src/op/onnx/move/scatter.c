@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scatter.c — ScatterElements, ScatterND, TensorScatter: a copy of a tensor with elements or
- * blocks put, or combined, where index tensors say. Updates are applied in order.
+ * scatter.c — ScatterElements, ScatterND, TensorScatter: copy a tensor and write or combine
+ * elements or blocks at the positions of index tensors. Updates are applied in order.
  */
 #include "op/share/shape_values.h"
 
@@ -26,8 +26,9 @@ static poprt_status check_reduction(const prt_infer *c, prt_str text)
             "reduction is \"%.*s\"; accepted: none, add, mul, max, min", PRT_STR_ARG(text));
     const uint8_t kind = prt_dtype_of(c->in[0].dtype)->kind;
     if (r != NONE && (kind == PRT_KIND_string || kind == PRT_KIND_complex))
-        return prt_infer_fail(c, POPRT_E_TYPE, "reduction \"%.*s\" is not for %s",
-            PRT_STR_ARG(text), prt_dtype_of(c->in[0].dtype)->name);
+        return prt_infer_fail(c, POPRT_E_TYPE,
+            "reduction \"%.*s\" does not support element type %s", PRT_STR_ARG(text),
+            prt_dtype_of(c->in[0].dtype)->name);
     return POPRT_OK;
 }
 
@@ -45,7 +46,8 @@ static double reduce_f64(reduction r, double a, double b)
     }
 }
 
-/* Two's complement: `sign` turns signed numbers into unsigned ones of the same order. */
+/* Reduces integers in two's complement; XOR with `sign` maps signed numbers to unsigned numbers
+ * of the same order. */
 static uint64_t reduce_u64(reduction r, uint64_t a, uint64_t b, uint64_t sign)
 {
     switch (r) {
@@ -60,7 +62,7 @@ static uint64_t reduce_u64(reduction r, uint64_t a, uint64_t b, uint64_t sign)
     }
 }
 
-/* The same of float32, whose sums and products are those of doubles, rounded. */
+/* Reduces float32. The sum or product of doubles, rounded, is that of the floats. */
 static void combine_f32(reduction r, float *restrict to, const float *restrict from, size_t count)
 {
     if (r == ADD)
@@ -71,7 +73,7 @@ static void combine_f32(reduction r, float *restrict to, const float *restrict f
             to[i] = (float)reduce_f64(r, (double)to[i], (double)from[i]);
 }
 
-/* Combines `count` elements of `from` into `to`. Bools add as "or" and multiply as "and". */
+/* Combines `count` elements of `from` into `to`. For bool, add is "or" and mul is "and". */
 static void combine(int32_t dtype, reduction r, void *to, size_t to_index, const void *from,
     size_t from_index, size_t count)
 {
@@ -99,7 +101,7 @@ static void combine(int32_t dtype, reduction r, void *to, size_t to_index, const
     }
 }
 
-/* Output 0 starts as input 0. */
+/* Copies input 0 to output 0. */
 static void copy_data(const prt_eval *c)
 {
     const prt_tensor *x = c->in[0];
@@ -118,23 +120,24 @@ static poprt_status infer_elements(prt_infer *c)
         PRT_TRY(prt_infer_axis(c, a->axis, x->rank, false, &axis));
     if ((x->rank >= 0 && index->rank >= 0 && x->rank != index->rank) ||
         (index->rank >= 0 && update->rank >= 0 && index->rank != update->rank))
-        return prt_infer_fail(c, POPRT_E_SHAPE, "data, indices and updates have ranks %d, %d, %d",
-            x->rank, index->rank, update->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "data, indices and updates have ranks %d, %d and %d, which must be equal", x->rank,
+            index->rank, update->rank);
     for (int32_t i = 0; update->rank >= 0 && i < index->rank; i++) {
         int64_t dim;
         PRT_TRY(prt_infer_merge(c, index->dims[i], update->dims[i], "a dim of the indices", &dim));
         if (x->rank >= 0 && (uint32_t)i != axis && prt_dim_is_number(dim) &&
             prt_dim_is_number(x->dims[i]) && dim > x->dims[i])
             return prt_infer_fail(c, POPRT_E_SHAPE,
-                "dim %d of the indices is %lld, of the data %lld", i, (long long)dim,
-                (long long)x->dims[i]);
+                "dim %d of the indices is %lld; the dim of the data, %lld, is the limit", i,
+                (long long)dim, (long long)x->dims[i]);
     }
     return prt_infer_like(c, 0, 0, x->dtype);
 }
 
-/* Elements from `from` on of the last dim of the indices: element i goes to row + i * step, and
- * `stride` times what its index is. */
-static poprt_status put_row(prt_eval *c, reduction r, size_t from, size_t row, size_t step,
+/* Scatters one row along the last dim of the indices, from index element `from` on: element i is
+ * written to row + i * step + index * stride. */
+static poprt_status scatter_row(prt_eval *c, reduction r, size_t from, size_t row, size_t step,
     size_t stride, int64_t dim)
 {
     const prt_tensor *index = c->in[1], *update = c->in[2];
@@ -170,8 +173,8 @@ static poprt_status eval_elements(prt_eval *c)
     for (uint32_t i = 0; i < x->rank; i++) {
         stride[i] = prt_dims_product(x->dims, i + 1, x->rank);
         if (index->dims[i] != update->dims[i] || (i != axis && index->dims[i] > x->dims[i]))
-            return prt_eval_fail(c, POPRT_E_SHAPE, "dim %u of indices, updates and data do not fit",
-                i);
+            return prt_eval_fail(c, POPRT_E_SHAPE,
+                "dim %u of indices, updates and data does not match", i);
     }
     copy_data(c);
     int64_t at[PRT_MAX_RANK] = { 0 };
@@ -181,7 +184,7 @@ static poprt_status eval_elements(prt_eval *c)
         size_t row = 0;
         for (uint32_t i = 0; i < last; i++)
             row += i == axis ? 0 : stride[i] * (size_t)at[i];
-        PRT_TRY(put_row(c, r, from, row, axis == last ? 0 : 1, stride[axis], x->dims[axis]));
+        PRT_TRY(scatter_row(c, r, from, row, axis == last ? 0 : 1, stride[axis], x->dims[axis]));
         (void)prt_at_next(last, index->dims, at);
     }
     return POPRT_OK;
@@ -189,7 +192,8 @@ static poprt_status eval_elements(prt_eval *c)
 
 /* ---- ScatterND */
 
-/* Updates have the dims of the indices without the last, then what a tuple leaves of the data. */
+/* Updates have the dims of the indices without the last, then the dims of the data that an index
+ * tuple does not cover. */
 static poprt_status infer_nd(prt_infer *c)
 {
     const prt_scatter_nd_attrs *a = c->attrs;
@@ -199,13 +203,14 @@ static poprt_status infer_nd(prt_infer *c)
     if (x->rank < 0 || index->rank < 0)
         return POPRT_OK;
     if (index->rank == 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the indices have no dims");
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "the indices are a scalar; a rank of at least 1 is required");
     const int64_t depth = index->dims[index->rank - 1];
     if (!prt_dim_is_number(depth))
         return POPRT_OK;
     if (depth < 0 || depth > x->rank)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "index tuples have %lld members for rank %d",
-            (long long)depth, x->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "index tuples have %lld members, but the data has rank %d", (long long)depth, x->rank);
     const int32_t outer = index->rank - 1, rank = outer + x->rank - (int32_t)depth;
     if (update->rank < 0)
         return POPRT_OK;
@@ -261,13 +266,14 @@ static poprt_status infer_tensor_scatter(prt_infer *c)
         return POPRT_OK;
     PRT_TRY(prt_infer_axis(c, a->axis, x->rank, false, &axis));
     if (axis == 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "axis cannot be 0, the batch");
+        return prt_infer_fail(c, POPRT_E_SHAPE, "axis cannot be 0, which is the batch axis");
     if (update->rank >= 0 && update->rank != x->rank)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the update has rank %d, the cache rank %d",
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the update has rank %d, but the cache has rank %d",
             update->rank, x->rank);
     for (int32_t i = 0; i < update->rank; i++)
         if ((uint32_t)i != axis)
-            PRT_TRY(prt_infer_merge(c, x->dims[i], update->dims[i], "a dim beside the axis", &dim));
+            PRT_TRY(
+                prt_infer_merge(c, x->dims[i], update->dims[i], "a dim other than the axis", &dim));
     if (prt_infer_ranked(c, 2)) {
         if (c->in[2].rank != 1)
             return prt_infer_fail(c, POPRT_E_SHAPE, "write_indices has rank %d, not 1",
@@ -289,7 +295,7 @@ static poprt_status eval_tensor_scatter(prt_eval *c)
     const int64_t most = x->dims[axis], n = update->dims[axis];
     if (n > most || prt_tensor_count(update) != batch * per_batch * (size_t)n * inner ||
         (given && prt_tensor_count(c->in[2]) != batch))
-        return prt_eval_fail(c, POPRT_E_SHAPE, "the update does not fit the cache");
+        return prt_eval_fail(c, POPRT_E_SHAPE, "the shape of the update does not match the cache");
     copy_data(c);
     for (size_t b = 0; n > 0 && b < batch; b++) {
         const int64_t at = given ? prt_load_i64(c->in[2]->dtype, c->in[2]->data, b) : 0;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* select.c — Compress and NonZero: what a condition, or the elements themselves, say to keep. */
+/*
+ * select.c — Compress (keeps the elements where a condition is true) and NonZero (indices of
+ * elements that are not zero).
+ */
 #include "op/share/broadcast.h"
 #include "op/share/shape_values.h"
 
 /* ---- Compress */
 
-enum { ATTR_AXIS = 0 }; /* place in the row */
+enum { ATTR_AXIS = 0 }; /* index in the operator's row */
 
 static int64_t count_kept(const prt_tensor *condition, int64_t most)
 {
@@ -25,7 +28,8 @@ static poprt_status infer_compress(prt_infer *c)
     if (c->in[1].rank > 1)
         return prt_infer_fail(c, POPRT_E_SHAPE, "the condition has rank %d, not 1", c->in[1].rank);
     if (x->rank == 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the input has no dims");
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "the input is a scalar; a rank of at least 1 is required");
     const bool flat = !prt_attr_given(a, ATTR_AXIS);
     if (x->rank > 0) {
         if (!flat)
@@ -85,7 +89,7 @@ static bool is_nonzero(const prt_tensor *x, size_t i)
     }
 }
 
-/* Which of `count` elements from `first` on are not zero. */
+/* Marks which of `count` elements from `first` on are not zero. */
 static void find_nonzero(const prt_tensor *x, size_t first, size_t count, bool found[PRT_RUN])
 {
     int64_t whole[PRT_RUN];
@@ -111,8 +115,9 @@ static poprt_status infer_nonzero(prt_infer *c)
     return prt_infer_set(c, 0, PRT_DTYPE_i64, 2, dims);
 }
 
-/* Coordinates of those of a row of the last axis, of which `at` has the others. */
-static size_t put_nonzero(const bool *found, size_t count, size_t first, uint32_t rank,
+/* Writes the coordinates of the marked elements of a row along the last axis; `at` has the other
+ * coordinates. Returns their number. */
+static size_t write_coordinates(const bool *found, size_t count, size_t first, uint32_t rank,
     const int64_t *at, int64_t *y, size_t stride)
 {
     size_t to = 0;
@@ -146,7 +151,7 @@ static poprt_status eval_nonzero(prt_eval *c)
         for (size_t j = 0, some; j < row; j += some) {
             some = row - j < PRT_RUN ? row - j : PRT_RUN;
             find_nonzero(x, i + j, some, found);
-            to += put_nonzero(found, some, j, x->rank, at, y + to, (size_t)dims[1]);
+            to += write_coordinates(found, some, j, x->rank, at, y + to, (size_t)dims[1]);
         }
         (void)prt_at_next(outer, x->dims, at);
     }

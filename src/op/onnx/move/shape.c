@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* shape.c — Shape and Size: the dims of a tensor and their product as numbers. */
+/* shape.c — Shape (the dims of a tensor) and Size (the number of its elements). */
 #include "op/share/shape_values.h"
 
-enum { ATTR_END = 0 }; /* place in the row */
+enum { ATTR_END = 0 }; /* index in the operator's row */
 
-/* The axes [start, end) that Shape asks for. */
+/* Computes the range of axes [start, end) that Shape outputs. */
 static void range_of(const prt_shape_attrs *a, int64_t rank, int64_t *start, int64_t *end)
 {
     *start = a->start < 0 ? a->start + rank : a->start;

@@ -2,12 +2,13 @@
 /*
  * slice.c — Slice: a range with a step along some axes.
  *
- * Bounds may be any 64-bit number (the smallest one stands for "to the front" when stepping back),
- * so they are read as numbers first, and as dims only where they are expressions.
+ * Bounds may be any 64-bit number, and exporters use the lowest one for "to the front" with
+ * negative steps. Bounds are therefore read as numbers first, and as dims only if they are
+ * expressions.
  */
 #include "op/share/shape_values.h"
 
-/* What is known of one axis: numbers, expressions, PRT_DIM_UNKNOWN. */
+/* The range of one axis: numbers, expressions or PRT_DIM_UNKNOWN. */
 typedef struct range {
     int64_t start, end, step;
 } range;
@@ -17,7 +18,7 @@ static int64_t clamp(int64_t v, int64_t low, int64_t high)
     return v < low ? low : v > high ? high : v;
 }
 
-/* First index and number of elements of a range with a step that is not 0. */
+/* Computes the first index and the number of elements of a range whose step is not 0. */
 static void range_of(const range *r, int64_t dim, int64_t *first, int64_t *count)
 {
     *first = *count = 0;
@@ -34,9 +35,10 @@ static void range_of(const range *r, int64_t dim, int64_t *first, int64_t *count
     *count = span <= 0 ? 0 : (int64_t)(((uint64_t)span - 1) / size + 1);
 }
 
-/* ---- while inferring */
+/* ---- for the infer hook */
 
-/* Up to PRT_MAX_RANK integers of input i; numbers too small for a dim become the smallest one. */
+/* Reads up to PRT_MAX_RANK integers of input i. A number too low for a dim becomes the lowest
+ * dim. */
 static bool read_bounds(const prt_infer *c, uint32_t i, int64_t *to, uint32_t *count)
 {
     if (!prt_infer_ints(c, i, to, PRT_MAX_RANK, count))
@@ -48,10 +50,11 @@ static bool read_bounds(const prt_infer *c, uint32_t i, int64_t *to, uint32_t *c
     return true;
 }
 
-/* A bound counted from the front, inside [0, dim], stepping forward. */
+/* Clamps a bound to [0, dim], counted from the front, for positive steps. */
 static int64_t bound_of(prt_dims *dims, int64_t bound, int64_t dim)
 {
-    const int64_t far = (int64_t)1 << 31; /* no dim of a model; exporters write such to say "all" */
+    /* beyond any dim of a model; exporters write such bounds for "all" */
+    const int64_t far = (int64_t)1 << 31;
     if (bound == dim || (prt_dim_is_number(bound) && bound >= far - 1))
         return dim;
     if (prt_dim_is_number(bound) && bound < -far)
@@ -59,7 +62,7 @@ static int64_t bound_of(prt_dims *dims, int64_t bound, int64_t dim)
     return prt_dim_bound(dims, bound, dim);
 }
 
-/* Number of elements as a dim. */
+/* Returns the number of elements as a dim. */
 static int64_t count_of(prt_dims *dims, const range *r, int64_t dim)
 {
     if (!prt_dim_is_number(r->step))
@@ -79,13 +82,13 @@ static int64_t count_of(prt_dims *dims, const range *r, int64_t dim)
     const int64_t start = bound_of(dims, r->start, dim), end = bound_of(dims, r->end, dim);
     if (start == 0)
         return prt_dim_ceildiv(dims, end, r->step);
-    if (end == dim && prt_dim_is_number(r->start) && r->start < 0) /* the last ones */
+    if (end == dim && prt_dim_is_number(r->start) && r->start < 0) /* the last -start elements */
         return prt_dim_ceildiv(dims, prt_dim_min(dims, dim, -r->start), r->step);
     const int64_t span = prt_dim_max(dims, prt_dim_sub(dims, end, start), 0);
     return prt_dim_ceildiv(dims, span, r->step);
 }
 
-/* The ranges by axis of the data; axes that are not sliced stay untouched. */
+/* Reads the ranges by axis of the data; axes that are not sliced are not changed. */
 static poprt_status read_ranges(const prt_infer *c, range *ranges, uint32_t *set, bool *known)
 {
     int64_t v[4][PRT_MAX_RANK];
@@ -97,7 +100,7 @@ static poprt_status read_ranges(const prt_infer *c, range *ranges, uint32_t *set
         have[i] = read_bounds(c, i + 1, v[i], &n[i]);
         if (have[i] && count <= PRT_MAX_RANK && n[i] != count)
             return prt_infer_fail(c, POPRT_E_SHAPE,
-                "starts, ends, axes and steps have %u and %u elements", count, n[i]);
+                "starts, ends, axes and steps differ in size: %u and %u elements", count, n[i]);
         count = have[i] ? n[i] : count;
     }
     if (count > PRT_MAX_RANK || (prt_infer_has(c, 3) && !have[2])) {
@@ -116,7 +119,8 @@ static poprt_status read_ranges(const prt_infer *c, range *ranges, uint32_t *set
             .end = have[1] ? v[1][i] : PRT_DIM_UNKNOWN,
             .step = have[3] ? v[3][i] : step };
         if (ranges[axis].step == 0)
-            return prt_infer_fail(c, POPRT_E_ARG, "the step of axis %u is 0", axis);
+            return prt_infer_fail(c, POPRT_E_ARG, "the step of axis %u is 0, which is not allowed",
+                axis);
     }
     return POPRT_OK;
 }
@@ -152,9 +156,9 @@ static poprt_status infer(prt_infer *c)
     return x->rank == 1 && set != 0 ? slice_content(c, &ranges[0]) : prt_shape_values_pass(c);
 }
 
-/* ---- while evaluating */
+/* ---- for the eval hook */
 
-/* Integer `k` of input i, or `absent` without that input. */
+/* Returns integer `k` of input i, or `absent` if the input is absent. */
 static int64_t read_one(const prt_eval *c, uint32_t i, uint32_t k, int64_t absent)
 {
     return prt_eval_has(c, i) ? prt_load_i64(c->in[i]->dtype, c->in[i]->data, k) : absent;
@@ -166,8 +170,8 @@ static poprt_status eval(prt_eval *c)
     const size_t n = prt_tensor_count(c->in[1]);
     for (uint32_t i = 2; i < 5; i++)
         if (prt_eval_has(c, i) && prt_tensor_count(c->in[i]) != n)
-            return prt_eval_fail(c, POPRT_E_SHAPE, "starts has %zu elements, input %u has %zu", n,
-                i, prt_tensor_count(c->in[i]));
+            return prt_eval_fail(c, POPRT_E_SHAPE, "starts has %zu elements, but input %u has %zu",
+                n, i, prt_tensor_count(c->in[i]));
     prt_view v = { .rank = x->rank };
     for (uint32_t i = 0; i < x->rank; i++) {
         v.dims[i] = x->dims[i];
@@ -184,7 +188,8 @@ static poprt_status eval(prt_eval *c)
             .end = read_one(c, 2, i, 0),
             .step = read_one(c, 4, i, 1) };
         if (r.step == 0)
-            return prt_eval_fail(c, POPRT_E_ARG, "the step of axis %u is 0", axis);
+            return prt_eval_fail(c, POPRT_E_ARG, "the step of axis %u is 0, which is not allowed",
+                axis);
         range_of(&r, x->dims[axis], &first, &v.dims[axis]);
         const int64_t stride = (int64_t)prt_dims_product(x->dims, axis + 1, x->rank);
         v.first += first * stride;

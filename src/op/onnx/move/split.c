@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* split.c — Split: a tensor cut into parts along one axis. */
+/* split.c — Split: splits a tensor into parts along one axis. */
 #include "op/share/shape_values.h"
 
-/* Size of part `i` of `n` where only the whole is given: all equal, the last one smaller. Where
- * that would leave less than nothing (5 in 4 parts of 2), parts stop when the whole is used up. */
+/* Returns the size of part `i` of `n` if no sizes are given: all are equal, and the last one is
+ * smaller. Where the last would be negative (5 in 4 parts of 2), the parts end when the dim is
+ * used up. */
 static int64_t equal_part(prt_dims *dims, int64_t whole, uint32_t i, uint32_t n)
 {
     const int64_t part = prt_dim_ceildiv(dims, whole, n);
     if (i == 0)
         return part;
     const int64_t rest = prt_dim_sub(dims, whole, prt_dim_mul(dims, part, i));
-    if (n == 2) /* never negative, never above the first */
+    if (n == 2) /* never negative, never larger than the first */
         return rest;
     return prt_dim_min(dims, part, prt_dim_max(dims, rest, 0));
 }
 
-/* Sizes of parts from input 1; `sizes` has room for every output. */
+/* Reads the sizes of parts from input 1; `sizes` has one element for every output. */
 static poprt_status given_parts(const prt_infer *c, int64_t whole, int64_t *sizes)
 {
     uint32_t count = 0;
@@ -26,12 +27,12 @@ static poprt_status given_parts(const prt_infer *c, int64_t whole, int64_t *size
         return POPRT_OK;
     }
     if (count != c->n_out)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "split has %u sizes for %u outputs", count,
-            c->n_out);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "split has %u sizes, but there are %u outputs",
+            count, c->n_out);
     for (uint32_t i = 0; i < count; i++)
         sum = prt_dim_add(c->dims, sum, sizes[i]);
     if (prt_dim_is_number(sum) && prt_dim_is_number(whole) && sum != whole)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "sizes sum to %lld, the dim is %lld",
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the sizes add up to %lld, but the dim is %lld",
             (long long)sum, (long long)whole);
     return POPRT_OK;
 }
@@ -57,7 +58,7 @@ static poprt_status infer(prt_infer *c)
     const prt_shape *x = &c->in[0];
     uint32_t axis;
     if (a->num_outputs != 0 && a->num_outputs != (int64_t)c->n_out)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "num_outputs is %lld, there are %u",
+        return prt_infer_fail(c, POPRT_E_SHAPE, "num_outputs is %lld, but there are %u outputs",
             (long long)a->num_outputs, c->n_out);
     if (x->rank < 0) {
         for (uint32_t i = 0; i < c->n_out; i++)
@@ -77,8 +78,8 @@ static poprt_status infer(prt_infer *c)
         memcpy(dims, x->dims, sizeof(dims));
         dims[axis] = sizes[i];
         if (prt_dim_is_number(sizes[i]) && sizes[i] < 0)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "part %u would have size %lld", i,
-                (long long)sizes[i]);
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "part %u would have size %lld; at least 0 is required", i, (long long)sizes[i]);
         PRT_TRY(prt_infer_set(c, i, x->dtype, x->rank, dims));
     }
     return x->rank == 1 ? part_content(c, sizes) : POPRT_OK;
@@ -92,7 +93,7 @@ static poprt_status eval(prt_eval *c)
     PRT_TRY(prt_shape_axis(c, a->axis, x->rank, &axis));
     const bool given = prt_eval_has(c, 1);
     if (given && prt_tensor_count(c->in[1]) != c->n_out)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "split has %zu sizes for %u outputs",
+        return prt_eval_fail(c, POPRT_E_SHAPE, "split has %zu sizes, but there are %u outputs",
             prt_tensor_count(c->in[1]), c->n_out);
     const size_t outer = prt_dims_product(x->dims, 0, axis);
     const size_t inner = prt_dims_product(x->dims, axis + 1, x->rank);
@@ -103,7 +104,7 @@ static poprt_status eval(prt_eval *c)
         const int64_t part = given ? prt_load_i64(c->in[1]->dtype, c->in[1]->data, i)
                                    : equal_part(NULL, whole, i, c->n_out);
         if (part < 0 || part > whole - at)
-            return prt_eval_fail(c, POPRT_E_SHAPE, "part %u of size %lld is outside the dim %lld",
+            return prt_eval_fail(c, POPRT_E_SHAPE, "part %u of size %lld exceeds the dim of %lld",
                 i, (long long)part, (long long)whole);
         memcpy(dims, x->dims, sizeof(dims));
         dims[axis] = part;
@@ -115,8 +116,8 @@ static poprt_status eval(prt_eval *c)
         at += part;
     }
     if (at != whole)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "sizes sum to %lld, the dim is %lld", (long long)at,
-            (long long)whole);
+        return prt_eval_fail(c, POPRT_E_SHAPE, "the sizes add up to %lld, but the dim is %lld",
+            (long long)at, (long long)whole);
     return POPRT_OK;
 }
 

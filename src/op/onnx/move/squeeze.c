@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* squeeze.c — Flatten, Squeeze, Unsqueeze: the same elements under dims joined, dropped, added. */
+/* squeeze.c — Flatten, Squeeze, Unsqueeze: the same elements with dims merged, removed or added. */
 #include "op/share/shape_values.h"
 
 static poprt_status infer_flatten(prt_infer *c)
@@ -15,7 +15,7 @@ static poprt_status infer_flatten(prt_infer *c)
     return prt_infer_set(c, 0, in->dtype, 2, dims);
 }
 
-/* The axes in input 1 as a set of bits below `rank`. */
+/* Converts the axes of input 1 to a set of bits below `rank`. */
 static poprt_status read_axes(const prt_infer *c, const int64_t *axes, uint32_t count, int32_t rank,
     uint32_t *set)
 {
@@ -24,7 +24,7 @@ static poprt_status read_axes(const prt_infer *c, const int64_t *axes, uint32_t 
     return POPRT_OK;
 }
 
-/* Without axes: all dims of 1 go, which takes knowing every dim; false when one is not known. */
+/* Without axes, every dim of 1 is removed. Returns false if a dim is not known. */
 static bool find_ones(const prt_shape *in, uint32_t *set)
 {
     *set = 0;
@@ -56,7 +56,8 @@ static poprt_status infer_squeeze(prt_infer *c)
         if ((set >> i & 1) == 0)
             dims[rank++] = in->dims[i];
         else if (prt_dim_is_number(in->dims[i]) && in->dims[i] != 1)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "axis %d to squeeze has dim %lld, not 1", i,
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "axis %d has dim %lld and cannot be squeezed; a dim of 1 is required", i,
                 (long long)in->dims[i]);
     }
     PRT_TRY(prt_infer_set(c, 0, in->dtype, rank, dims));
@@ -72,14 +73,15 @@ static poprt_status infer_unsqueeze(prt_infer *c)
         if (in->rank < 0 || !prt_shape_values_count(c, 1, &listed))
             return prt_infer_unranked(c, 0, in->dtype, PRT_RANK_UNKNOWN);
         if (listed > PRT_MAX_RANK - in->rank)
-            return prt_infer_fail(c, POPRT_E_LIMIT, "%lld axes added to rank %d are above rank %d",
-                (long long)listed, in->rank, PRT_MAX_RANK);
+            return prt_infer_fail(c, POPRT_E_LIMIT,
+                "%lld axes added to rank %d exceed the rank limit of %d", (long long)listed,
+                in->rank, PRT_MAX_RANK);
         return prt_infer_unranked(c, 0, in->dtype, in->rank + (int32_t)listed);
     }
     const int32_t rank = in->rank + (int32_t)count;
     if (rank > PRT_MAX_RANK)
-        return prt_infer_fail(c, POPRT_E_LIMIT, "the output would have rank %d; at most %d", rank,
-            PRT_MAX_RANK);
+        return prt_infer_fail(c, POPRT_E_LIMIT, "the output would have rank %d; the limit is %d",
+            rank, PRT_MAX_RANK);
     PRT_TRY(read_axes(c, axes, count, rank, &set));
     if ((uint32_t)__builtin_popcount(set) != count)
         return prt_infer_fail(c, POPRT_E_SHAPE, "axes names an axis twice");

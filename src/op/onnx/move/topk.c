@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* topk.c — TopK: the greatest or least elements along an axis and where they were. Always sorted;
- * of equal ones the first comes first; NaN is above all numbers. */
+/*
+ * topk.c — TopK: the greatest or least elements along an axis and their indices. The result is
+ * always sorted; equal elements keep their order; NaN is above all numbers. If k is below a quarter
+ * of the line, a heap keeps the k best elements; otherwise the whole line is sorted.
+ */
 #include "op/share/topk.h"
 
 #include "op/share/shape_values.h"
 #include "op/share/order.h"
 
-enum { BLOCK = 8 }; /* elements that are passed by at once */
+enum { BLOCK = 8 }; /* elements that one test can skip */
 
 static poprt_status infer(prt_infer *c)
 {
@@ -22,7 +25,7 @@ static poprt_status infer(prt_infer *c)
     if (!prt_infer_ints(c, 1, &k, 1, &count) || count != 1)
         k = PRT_DIM_UNKNOWN;
     if (prt_dim_is_number(k) && (k < 0 || (prt_dim_is_number(x->dims[axis]) && k > x->dims[axis])))
-        return prt_infer_fail(c, POPRT_E_SHAPE, "K is %lld, axis %u has %lld elements",
+        return prt_infer_fail(c, POPRT_E_SHAPE, "K is %lld, but axis %u has %lld elements",
             (long long)k, axis, (long long)x->dims[axis]);
     memcpy(dims, x->dims, sizeof(dims));
     dims[axis] = k;
@@ -30,14 +33,14 @@ static poprt_status infer(prt_infer *c)
     return prt_infer_set(c, 1, PRT_DTYPE_i64, x->rank, dims);
 }
 
-/* Of equal keys the first one is before the other. */
+/* Compares by key. Of two equal keys, the one with the lower index comes first. */
 static int compare(const void *user, int64_t a, int64_t b)
 {
     const uint64_t *keys = user;
     return keys[a] != keys[b] ? (keys[a] > keys[b] ? 1 : -1) : (a > b) - (a < b);
 }
 
-/* Moves heap[at] down to where no child is behind it. */
+/* Moves heap[at] down until none of its children comes after it. */
 static void sift(const uint64_t *keys, int64_t *heap, size_t count, size_t at)
 {
     for (size_t child = 2 * at + 1; child < count; at = child, child = 2 * at + 1) {
@@ -51,7 +54,7 @@ static void sift(const uint64_t *keys, int64_t *heap, size_t count, size_t at)
     }
 }
 
-/* A line of the input, and the keys of what has been looked at: the least come first. */
+/* A line of the input. The element with the least key comes first. */
 typedef struct line {
     const prt_tensor *x;
     size_t first, step, n;
@@ -67,7 +70,8 @@ static void read_keys(const line *l, size_t from, size_t count)
         l->keys[j] = ~l->keys[j];
 }
 
-/* Float32 side by side are passed by where none of them comes before element `last`, nor is NaN. */
+/* Returns false if no element of a block of contiguous float32 comes before element `last` or is
+ * NaN, so the block can be skipped. */
 static bool may_hold(const line *l, size_t from, size_t count, size_t last)
 {
     if (count != BLOCK || l->step != 1 || l->x->dtype != PRT_DTYPE_f32)
@@ -84,15 +88,16 @@ static bool may_hold(const line *l, size_t from, size_t count, size_t last)
     return any != 0;
 }
 
-/* Few are kept in a heap with the last of them on top; others are sorted. */
+/* Returns the number of elements to keep: k in a heap with the last of them on top, or all n to
+ * be sorted. */
 static size_t kept_of(size_t n, size_t k)
 {
     return k < n / 4 ? k : n;
 }
 
-/* Where the first k of a line are to the front of `order`, sorted; it has room for those that are
- * kept, and as much behind. */
-static void pick(const line *l, size_t k, int64_t *order)
+/* Writes the indices of the first k elements of a line, sorted, to the front of `order`. Its
+ * size is twice the number of elements kept. */
+static void select_first(const line *l, size_t k, int64_t *order)
 {
     const size_t count = kept_of(l->n, k);
     for (size_t j = 0; j < count; j++)
@@ -116,7 +121,7 @@ static void pick(const line *l, size_t k, int64_t *order)
     prt_order_sort(order, order + count, count, compare, l->keys);
 }
 
-/* The first `k` of one line, whose elements are `step` apart from `first` on. */
+/* Writes the first `k` elements of one line, whose elements are `step` apart. */
 static void write_line(const prt_eval *c, const int64_t *order, size_t k, size_t from, size_t to,
     size_t step)
 {
@@ -147,7 +152,7 @@ poprt_status prt_topk_run(prt_eval *c, uint32_t axis, int64_t k, bool largest)
     for (size_t o = 0; o < outer; o++)
         for (size_t i = 0; i < inner; i++) {
             l.first = o * n * inner + i;
-            pick(&l, (size_t)k, order);
+            select_first(&l, (size_t)k, order);
             write_line(c, order, (size_t)k, l.first, o * (size_t)k * inner + i, inner);
         }
     return POPRT_OK;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* transpose.c — Transpose: permutes dimensions; without `perm` reverses them. */
+/* transpose.c — Transpose: permutes axes; without `perm` it reverses them. */
 #include "op/share/shape_values.h"
 
-/* The permutation of `rank` axes into `perm`; an error when the attribute is none. */
+/* Writes the permutation of `rank` axes to `perm`. Fails with POPRT_E_SHAPE if the attribute is
+ * not a permutation. */
 static poprt_status read_perm(const prt_infer *c, int32_t rank, uint32_t *perm)
 {
     const prt_transpose_attrs *a = c->attrs;
@@ -13,7 +14,7 @@ static poprt_status read_perm(const prt_infer *c, int32_t rank, uint32_t *perm)
         return POPRT_OK;
     }
     if (a->perm.count != (uint32_t)rank)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "perm has %u axes, the input has rank %d",
+        return prt_infer_fail(c, POPRT_E_SHAPE, "perm has %u axes, but the input has rank %d",
             a->perm.count, rank);
     for (int32_t i = 0; i < rank; i++) {
         PRT_TRY(prt_infer_axis(c, a->perm.data[i], rank, false, &perm[i]));

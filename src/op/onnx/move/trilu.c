@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* trilu.c — Trilu and ReverseSequence: triangles kept, starts of sequences turned round. */
+/*
+ * trilu.c — Trilu (upper or lower triangles) and ReverseSequence (reverses the start of each
+ * sequence).
+ */
 #include "op/share/shape_values.h"
 
 /* ---- Trilu */
@@ -7,8 +10,8 @@
 static poprt_status infer_trilu(prt_infer *c)
 {
     if (prt_infer_ranked(c, 0) && c->in[0].rank < 2)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; at least 2 is needed",
-            c->in[0].rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "the input has rank %d; a rank of at least 2 is required", c->in[0].rank);
     return prt_infer_like(c, 0, 0, c->in[0].dtype);
 }
 
@@ -27,7 +30,7 @@ static poprt_status eval_trilu(prt_eval *c)
         return prt_eval_fail(c, POPRT_E_SHAPE, "k must be one number");
     k = k < -rows - 1 ? -rows - 1 : k > cols + 1 ? cols + 1 : k;
     for (int64_t r = 0; r < total; r++) {
-        /* Upper: columns from row + k on. Lower: columns up to row + k. */
+        /* Upper: columns from row + k on are kept. Lower: columns up to row + k are kept. */
         int64_t edge = r % rows + k + (a->upper != 0 ? 0 : 1);
         edge = edge < 0 ? 0 : edge > cols ? cols : edge;
         const size_t at = (size_t)(r * cols), left = (size_t)edge, right = (size_t)(cols - edge);
@@ -53,8 +56,8 @@ static poprt_status infer_reverse(prt_infer *c)
             "batch_axis and time_axis must be 0 and 1 or 1 and 0, not %lld and %lld",
             (long long)a->batch_axis, (long long)a->time_axis);
     if (x->rank >= 0 && x->rank < 2)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; at least 2 is needed",
-            x->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "the input has rank %d; a rank of at least 2 is required", x->rank);
     if (x->rank >= 0 && c->in[1].rank >= 0) {
         int64_t batch;
         if (c->in[1].rank != 1)
@@ -73,13 +76,15 @@ static poprt_status eval_reverse(prt_eval *c)
     const int64_t batch = x->dims[a->batch_axis], time = x->dims[a->time_axis];
     const size_t inner = prt_dims_product(x->dims, 2, x->rank);
     if (prt_tensor_count(lens) != (size_t)batch)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "sequence_lens has %zu elements, the batch %lld",
-            prt_tensor_count(lens), (long long)batch);
+        return prt_eval_fail(c, POPRT_E_SHAPE,
+            "sequence_lens has %zu elements, but the batch has %lld", prt_tensor_count(lens),
+            (long long)batch);
     for (int64_t b = 0; b < batch; b++) {
         const int64_t len = prt_load_i64(lens->dtype, lens->data, (size_t)b);
         if (len < 0 || len > time)
-            return prt_eval_fail(c, POPRT_E_ARG, "a sequence length is %lld, outside [0, %lld]",
-                (long long)len, (long long)time);
+            return prt_eval_fail(c, POPRT_E_ARG,
+                "a sequence length is %lld, which is outside [0, %lld]", (long long)len,
+                (long long)time);
         for (int64_t t = 0; t < time; t++) {
             const int64_t s = t < len ? len - 1 - t : t;
             const int64_t to = batch_first ? b * time + t : t * batch + b;

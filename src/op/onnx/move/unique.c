@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* unique.c — Unique: the different elements, or the different slices along an axis. */
+/* unique.c — Unique: the distinct elements, or the distinct slices along an axis. */
 #include "op/share/shape_values.h"
 #include "op/share/order.h"
 
-enum { ATTR_AXIS = 0 }; /* place in the row */
+enum { ATTR_AXIS = 0 }; /* index in the operator's row */
 
-/* The things compared: slice k along an axis, or element k of the flattened input. */
+/* The values that are compared: slice k along an axis, or element k of the flattened input. */
 typedef struct slices {
     int32_t dtype;
     const void *data;
     size_t outer, count, inner;
-    const uint64_t *keys; /* of slices that are one number each; or NULL */
+    const uint64_t *keys; /* sort keys if each slice is one number; else NULL */
 } slices;
 
 static poprt_status infer(prt_infer *c)
@@ -57,8 +57,8 @@ static int compare_places(const void *user, int64_t a, int64_t b)
     return (first[a] > first[b]) - (first[a] < first[b]);
 }
 
-/* What is found: group g starts at slice first[g] and has counts[g] members; slice k is of group
- * group[k]; the groups come out in the order of `order`. */
+/* Groups of equal slices: group g starts at slice first[g] and has counts[g] members; slice k
+ * belongs to group[k]; `order` is the output order of the groups. */
 typedef struct groups {
     int64_t *first, *counts, *group, *order;
     size_t count;
@@ -70,24 +70,25 @@ static bool find_groups(prt_eval *c, const slices *s, bool sorted, groups *g)
     int64_t *memory = prt_eval_scratch(c, n + 1, 6 * sizeof(int64_t));
     if (memory == NULL)
         return false;
-    int64_t *index = memory, *spare = memory + n;
+    int64_t *index = memory, *scratch = memory + n;
     *g = (groups){ .first = memory + 2 * n,
         .counts = memory + 3 * n,
         .group = memory + 4 * n,
         .order = memory + 5 * n };
     for (size_t k = 0; k < n; k++)
         index[k] = (int64_t)k;
-    prt_order_sort(index, spare, n, compare, s);
+    prt_order_sort(index, scratch, n, compare, s);
     for (size_t k = 0; k < n; k++) {
         if (k == 0 || compare(s, index[k - 1], index[k]) != 0)
-            g->first[g->count++] = index[k]; /* the sort is stable: the first one comes first */
+            /* the sort is stable, so the first member comes first */
+            g->first[g->count++] = index[k];
         g->counts[g->count - 1]++;
         g->group[index[k]] = (int64_t)g->count - 1;
     }
     for (size_t k = 0; k < g->count; k++)
         g->order[k] = (int64_t)k;
     if (!sorted)
-        prt_order_sort(g->order, spare, g->count, compare_places, g->first);
+        prt_order_sort(g->order, scratch, g->count, compare_places, g->first);
     return true;
 }
 
@@ -107,21 +108,22 @@ static poprt_status write_values(prt_eval *c, const slices *s, const groups *g, 
 static poprt_status write_places(prt_eval *c, const groups *g, size_t n)
 {
     const int64_t dims[4] = { 0, (int64_t)g->count, (int64_t)n, (int64_t)g->count };
-    int64_t *place = prt_eval_scratch(c, g->count + 1, sizeof(int64_t)); /* of a group in Y */
-    if (place == NULL)
+    /* index of each group in Y */
+    int64_t *position = prt_eval_scratch(c, g->count + 1, sizeof(int64_t));
+    if (position == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 1; i < 4; i++)
         PRT_TRY(prt_shape_output(c, i, PRT_DTYPE_i64, 1, &dims[i]));
     for (size_t k = 0; k < g->count; k++) {
         const int64_t group = g->order[k];
-        place[group] = (int64_t)k;
+        position[group] = (int64_t)k;
         if (prt_eval_wants(c, 1))
             prt_store_i64(PRT_DTYPE_i64, c->out[1]->data, k, g->first[group]);
         if (prt_eval_wants(c, 3))
             prt_store_i64(PRT_DTYPE_i64, c->out[3]->data, k, g->counts[group]);
     }
     for (size_t k = 0; prt_eval_wants(c, 2) && k < n; k++)
-        prt_store_i64(PRT_DTYPE_i64, c->out[2]->data, k, place[g->group[k]]);
+        prt_store_i64(PRT_DTYPE_i64, c->out[2]->data, k, position[g->group[k]]);
     return POPRT_OK;
 }
 

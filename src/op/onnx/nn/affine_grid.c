@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* affine_grid.c — AffineGrid: the sampling grid of an affine map, for images and volumes. */
+/* affine_grid.c — AffineGrid: the sampling grid of an affine map, in 2 or 3 dimensions. */
 #include "op/share/reals.h"
 
 static poprt_status infer(prt_infer *c)
@@ -29,7 +29,8 @@ static poprt_status infer(prt_infer *c)
     return prt_infer_exact(c, 0, dtype, (int32_t)count, dims);
 }
 
-/* Coordinate of point `i` of `n` in [-1, 1]: centres of cells, or corners. */
+/* Returns the coordinate of point `i` of `n` in [-1, 1]: cell centres, or the ends included
+ * (`corners`). */
 static double coordinate(int64_t i, int64_t n, bool corners)
 {
     if (corners)
@@ -52,7 +53,8 @@ static poprt_status eval(prt_eval *c)
         double value[3];
         for (uint32_t row = 0; row < spatial; row++, m += spatial + 1) {
             value[row] = m[spatial];
-            for (uint32_t k = 0; k < spatial; k++) { /* the last axis is x */
+            /* The grid stores x, which is the last axis, first. */
+            for (uint32_t k = 0; k < spatial; k++) {
                 const uint32_t axis = spatial - k;
                 value[row] += m[k] * coordinate(at[axis], y->dims[axis], a->align_corners != 0);
             }

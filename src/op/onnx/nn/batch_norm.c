@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* batch_norm.c — BatchNormalization with given or, in training mode, the batch's own statistics. */
+/*
+ * batch_norm.c — BatchNormalization by given statistics or, in training mode, by those of the
+ * batch.
+ */
 #include <math.h>
 
 #include "op/share/norm.h"
@@ -9,7 +12,8 @@ static poprt_status infer(prt_infer *c)
     const prt_batch_normalization_attrs *a = c->attrs;
     const prt_shape *x = &c->in[0];
     if (x->rank == 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "input is a scalar");
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "the input is a scalar; a rank of at least 1 is required");
     int64_t channels = x->rank == 1 ? 1 : prt_infer_dim(c, 0, 1);
     for (uint32_t i = 1; i < 5; i++) {
         PRT_TRY(prt_infer_vector(c, i, channels));
@@ -17,7 +21,8 @@ static poprt_status infer(prt_infer *c)
             prt_infer_merge(c, channels, prt_infer_dim(c, i, 0), "number of channels", &channels));
     }
     if (a->training_mode == 0 && (prt_infer_wants(c, 1) || prt_infer_wants(c, 2)))
-        return prt_infer_fail(c, POPRT_E_ARG, "statistics are outputs in training mode only");
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "running_mean and running_var are outputs in training mode only");
     for (uint32_t i = 1; i < 3; i++)
         PRT_TRY(prt_infer_set(c, i, c->in[3].dtype, 1, &channels));
     return prt_infer_like(c, 0, 0, x->dtype);
@@ -27,7 +32,8 @@ typedef struct layout {
     size_t batch, channels, inner;
 } layout;
 
-/* Mean and population variance of a channel over the batch; `row` holds `inner` elements. */
+/* Computes the mean and population variance of a channel over the batch; `row` is scratch of
+ * `inner` elements. */
 static void statistics(const prt_tensor *x, const layout *l, size_t channel, double *row,
     double *mean, double *variance)
 {
@@ -47,23 +53,24 @@ static void statistics(const prt_tensor *x, const layout *l, size_t channel, dou
     *variance = squares / count;
 }
 
-static void give(prt_eval *c, uint32_t out, size_t channel, double value)
+static void write_channel(prt_eval *c, uint32_t out, size_t channel, double value)
 {
     if (prt_eval_wants(c, out))
         prt_reals_store(c->out[out]->dtype, c->out[out]->data, channel, 1, 1, &value);
 }
 
-/* Outputs 1 and 2 are running statistics, 3 and 4 (where an operator has them) the batch's own. */
-static void give_statistics(prt_eval *c, const prt_batch_norm *form, const layout *l,
+/* Writes outputs 1 and 2, the running statistics, and 3 and 4 (if the operator has them), the
+ * statistics of the batch. */
+static void write_statistics(prt_eval *c, const prt_batch_norm *form, const layout *l,
     size_t channel, const double *given, double mean, double variance)
 {
     const double n = (double)l->batch * (double)l->inner, old = form->momentum;
     const double told =
         form->unbiased ? (variance + form->epsilon) * n / (n - 1.0) - form->epsilon : variance;
-    give(c, 1, channel, given[2] * old + mean * (1.0 - old));
-    give(c, 2, channel, given[3] * old + told * (1.0 - old));
-    give(c, 3, channel, mean);
-    give(c, 4, channel, told);
+    write_channel(c, 1, channel, given[2] * old + mean * (1.0 - old));
+    write_channel(c, 2, channel, given[3] * old + told * (1.0 - old));
+    write_channel(c, 3, channel, mean);
+    write_channel(c, 4, channel, told);
 }
 
 poprt_status prt_batch_norm_run(prt_eval *c, const prt_batch_norm *form)
@@ -84,7 +91,7 @@ poprt_status prt_batch_norm_run(prt_eval *c, const prt_batch_norm *form)
         variance = given[3];
         if (form->training) {
             statistics(x, &l, channel, row, &mean, &variance);
-            give_statistics(c, form, &l, channel, given, mean, variance);
+            write_statistics(c, form, &l, channel, given, mean, variance);
         }
         const double factor = given[0] / sqrt(variance + form->epsilon);
         for (size_t n = 0; y != NULL && n < l.batch; n++) {

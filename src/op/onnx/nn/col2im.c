@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * col2im.c — Col2Im: sums overlapping blocks into an image. Seen from the image's side: element x
- * collects tap k of block b where x = b * stride - begin + k * dilation.
+ * col2im.c — Col2Im: sums overlapping blocks into an image. It is computed per image element:
+ * element x sums tap k of block b where x = b * stride - begin + k * dilation.
  */
 #include "op/share/sliding.h"
 
@@ -18,7 +18,7 @@ static int64_t product(const int64_t *dims, uint32_t n)
     return p;
 }
 
-/* Columns and rows of the input against the blocks. */
+/* Checks the rows and columns of the input against the blocks. */
 static poprt_status check_blocks(const prt_infer *c, uint32_t spatial, const int64_t *image,
     const int64_t *block)
 {
@@ -30,10 +30,10 @@ static poprt_status check_blocks(const prt_infer *c, uint32_t spatial, const int
     prt_window_fill(NULL, &spec, spatial, image, block, &w);
     for (uint32_t i = 0; i < spatial; i++)
         if (w.out[i] < 0)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "blocks do not fit into the image");
+            return prt_infer_fail(c, POPRT_E_SHAPE, "a block does not fit into the image");
     if (prt_dim_is_number(rows) && (!prt_dim_is_number(taps) || rows % taps != 0))
-        return prt_infer_fail(c, POPRT_E_SHAPE, "dim 1 is %lld, no multiple of the block's size",
-            (long long)rows);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "dim 1 is %lld, which is not a multiple of the block size", (long long)rows);
     return prt_infer_merge(c, cols, product(w.out, spatial), "number of blocks", &merged);
 }
 
@@ -47,21 +47,23 @@ static poprt_status infer(prt_infer *c)
     if (!prt_infer_ints(c, 1, image, PRT_MAX_SPATIAL, &spatial) ||
         !prt_infer_ints(c, 2, block, PRT_MAX_SPATIAL, &count)) {
         if (c->dims == NULL)
-            return prt_infer_fail(c, POPRT_E_LIMIT, "images have more than %d dims",
-                PRT_MAX_SPATIAL);
+            return prt_infer_fail(c, POPRT_E_LIMIT,
+                "image_shape or block_shape has more than %d values", PRT_MAX_SPATIAL);
         return prt_infer_unranked(c, 0, dtype, PRT_RANK_UNKNOWN);
     }
     if (count != spatial)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "image_shape has %u values, block_shape %u",
+        return prt_infer_fail(c, POPRT_E_SHAPE, "image_shape has %u values, but block_shape has %u",
             spatial, count);
     PRT_TRY(prt_window_check(c, &spec, spatial));
     bool known = true;
     for (uint32_t i = 0; i < spatial; i++) {
         known = known && prt_dim_is_number(image[i]) && prt_dim_is_number(block[i]);
         if (prt_dim_is_number(block[i]) && (block[i] < 1 || block[i] > INT32_MAX))
-            return prt_infer_fail(c, POPRT_E_SHAPE, "block_shape has %lld", (long long)block[i]);
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "block_shape contains %lld; accepted: 1 to 2147483647", (long long)block[i]);
         if (prt_dim_is_number(image[i]) && (image[i] < 0 || image[i] > INT32_MAX))
-            return prt_infer_fail(c, POPRT_E_SHAPE, "image_shape has %lld", (long long)image[i]);
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "image_shape contains %lld; accepted: 0 to 2147483647", (long long)image[i]);
         dims[i + 2] = image[i];
     }
     if (known)
@@ -72,7 +74,7 @@ static poprt_status infer(prt_infer *c)
     return prt_infer_exact(c, 0, dtype, (int32_t)spatial + 2, dims);
 }
 
-/* Block that puts tap `k` at image position `at`; SIZE_MAX for none. */
+/* Returns the block whose tap `k` is at image position `at`; SIZE_MAX if there is none. */
 static size_t block_of(const prt_window *w, const int64_t *at, const int64_t *k)
 {
     size_t index = 0;
@@ -96,7 +98,7 @@ static poprt_status eval(prt_eval *c)
     PRT_TRY(prt_eval_ints(c, 2, block, PRT_MAX_SPATIAL, &spatial));
     prt_window_fill(NULL, &spec, spatial, y->dims + 2, block, &w);
     const bool integer = prt_dtype_is_integer(y->dtype);
-    /* A complex number is two reals; of truth values, one makes the sum true. */
+    /* A complex number is summed as two reals; a bool sum is true if any element is true. */
     const int32_t part = y->dtype == PRT_DTYPE_c64 ? PRT_DTYPE_f32
         : y->dtype == PRT_DTYPE_c128               ? PRT_DTYPE_f64
                                                    : y->dtype;

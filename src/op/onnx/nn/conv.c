@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* conv.c — Conv, ConvInteger and QLinearConv: sums exact in doubles for the 8-bit forms. */
+/* conv.c — Conv, ConvInteger and QLinearConv. Sums of 8-bit products are exact in double. */
 #include "op/share/conv_core.h"
 #include "op/share/quant.h"
 
@@ -25,7 +25,7 @@ static poprt_status eval(prt_eval *c)
 
 const prt_op_hooks prt_op_conv = { .infer = infer, .eval = eval };
 
-/* A scale or zero point: one number or, with `each`, a vector of one per filter. */
+/* Checks a scale or zero point: one number or, if `each`, a vector with one per filter. */
 static poprt_status check_scale(const prt_infer *c, uint32_t i, bool each, uint32_t weights)
 {
     if (!prt_infer_ranked(c, i) || c->in[i].rank == 0)
@@ -82,8 +82,8 @@ static poprt_status infer_qlinear(prt_infer *c)
 }
 
 typedef struct requantize {
-    double input, output, zero; /* scales, output zero point */
-    const prt_tensor *weights;  /* their scales */
+    double input, output, zero; /* scales, and the output zero point */
+    const prt_tensor *weights;  /* scales of the weights */
 } requantize;
 
 static void store_qlinear(const prt_conv *v, size_t n, size_t filter, size_t first, size_t count,

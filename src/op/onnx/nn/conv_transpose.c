@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conv_transpose.c — ConvTranspose: every input element spreads over a window of the output.
- * Computed from the output's side: position o collects tap k of input i where
- * o = i * stride - begin + k * dilation. ConvTransposeWithDynamicPads of com.microsoft has its pads
- * in an input.
+ * conv_transpose.c — ConvTranspose, computed per output element: position o sums tap k of input i
+ * where o = i * stride - begin + k * dilation. ConvTransposeWithDynamicPads of com.microsoft has
+ * its pads in an input.
  */
 #include "op/share/conv_core.h"
 
@@ -13,7 +12,8 @@ void prt_conv_transpose_fill(prt_dims *d, const prt_conv_transpose_attrs *a, uin
     const int64_t *in, const int64_t *kernel, prt_window *w)
 {
     const prt_window_spec spec = PRT_WINDOW_SPEC(a);
-    const uint32_t skip = a->output_shape.count > rank ? 2 : 0; /* of old models: all dims */
+    /* In old models output_shape lists all dims, not only the spatial dims. */
+    const uint32_t skip = a->output_shape.count > rank ? 2 : 0;
     const bool upper = prt_str_is(a->auto_pad, "SAME_UPPER");
     const bool valid = prt_str_is(a->auto_pad, "VALID");
     prt_window_fill(d, &spec, rank, in, kernel, w);
@@ -42,11 +42,11 @@ static poprt_status check_extra(const prt_infer *c, prt_i64s list, uint32_t rank
     const char *name)
 {
     if (list.count != 0 && list.count != rank && !(least == 1 && list.count == rank + 2))
-        return prt_infer_fail(c, POPRT_E_SHAPE, "%s has %u values where %u are needed", name,
+        return prt_infer_fail(c, POPRT_E_SHAPE, "%s has %u values; %u are required", name,
             list.count, rank);
     for (uint32_t i = 0; i < list.count; i++)
         if (list.data[i] < least || list.data[i] > INT32_MAX)
-            return prt_infer_fail(c, POPRT_E_ARG, "%s has value %lld", name,
+            return prt_infer_fail(c, POPRT_E_ARG, "%s contains %lld, which is out of range", name,
                 (long long)list.data[i]);
     return POPRT_OK;
 }
@@ -63,10 +63,11 @@ static poprt_status check(prt_infer *c, const prt_conv_transpose_attrs *a, uint3
     PRT_TRY(check_extra(c, a->output_padding, rank, 0, "output_padding"));
     PRT_TRY(check_extra(c, a->output_shape, rank, 1, "output_shape"));
     if (a->group < 1 || a->group > INT32_MAX)
-        return prt_infer_fail(c, POPRT_E_ARG, "group is %lld", (long long)a->group);
+        return prt_infer_fail(c, POPRT_E_ARG, "group is %lld; accepted: 1 to 2147483647",
+            (long long)a->group);
     PRT_TRY(prt_infer_merge(c, channels, prt_infer_dim(c, 1, 0), "number of channels", &merged));
     if (prt_dim_is_number(merged) && merged % a->group != 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld channels do not divide into %lld groups",
+        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld channels are not divisible by %lld groups",
             (long long)merged, (long long)a->group);
     return prt_infer_vector(c, bias, prt_dim_mul(c->dims, prt_infer_dim(c, 1, 1), a->group));
 }
@@ -83,7 +84,7 @@ static poprt_status infer_form(prt_infer *c, const prt_conv_transpose_attrs *a,
     if (rank < 0)
         return prt_infer_unranked(c, 0, dtype, rank);
     if (rank < 3 || rank > PRT_MAX_RANK)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "images have rank %d; 3 to %d are possible", rank,
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; accepted: 3 to %d", rank,
             PRT_MAX_RANK);
     const uint32_t spatial = (uint32_t)rank - 2;
     PRT_TRY(check(c, a, slots.bias, spatial));
@@ -110,7 +111,7 @@ static size_t source(const prt_window *w, const int64_t *out, const int64_t *tap
     return at;
 }
 
-/* W is (C, M/group, taps): to [M][C/group * taps]. */
+/* Transposes W from (C, M/group, taps) to [M][C/group * taps]. */
 static poprt_status transform_weights(prt_eval *c, prt_conv *v)
 {
     double *to = prt_eval_scratch(c, v->groups * v->filters, v->depth * sizeof(double));
@@ -162,7 +163,8 @@ const prt_op_hooks prt_op_conv_transpose = { .infer = infer, .eval = eval };
 
 static const prt_conv_slots DYNAMIC_SLOTS = { 0, 1, 3 };
 
-static prt_conv_transpose_attrs usual(const void *attrs, const int64_t *pads, uint32_t count)
+static prt_conv_transpose_attrs conv_transpose_attrs_of(const void *attrs, const int64_t *pads,
+    uint32_t count)
 {
     const prt_ms_conv_transpose_with_dynamic_pads_attrs *a = attrs;
     return (prt_conv_transpose_attrs){ .group = a->group,
@@ -182,12 +184,12 @@ static poprt_status infer_dynamic(prt_infer *c)
     for (uint32_t i = 0; i < count; i++)
         known = known && prt_dim_is_number(pads[i]);
     if (known) {
-        const prt_conv_transpose_attrs a = usual(c->attrs, pads, count);
+        const prt_conv_transpose_attrs a = conv_transpose_attrs_of(c->attrs, pads, count);
         return infer_form(c, &a, DYNAMIC_SLOTS);
     }
     if (c->dims == NULL)
         return prt_infer_fail(c, POPRT_E_SHAPE,
-            "Pads is not a list of two numbers for each "
+            "Pads must be a list of two numbers for each "
             "spatial dim");
     if (!prt_infer_ranked(c, 0))
         return prt_infer_unranked(c, 0, c->in[0].dtype, PRT_RANK_UNKNOWN);
@@ -200,7 +202,7 @@ static poprt_status eval_dynamic(prt_eval *c)
     uint32_t count = 0;
     if (prt_eval_has(c, 2))
         PRT_TRY(prt_eval_ints(c, 2, pads, PRT_COUNT_OF(pads), &count));
-    const prt_conv_transpose_attrs a = usual(c->attrs, pads, count);
+    const prt_conv_transpose_attrs a = conv_transpose_attrs_of(c->attrs, pads, count);
     return eval_form(c, &a, DYNAMIC_SLOTS);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* deform_conv.c — DeformConv: a convolution whose taps are moved by offsets, between elements, and
- * weighted by a mask. */
+/*
+ * deform_conv.c — DeformConv: a convolution whose taps are displaced by fractional offsets (with
+ * linear interpolation) and weighted by a mask.
+ */
 #include <math.h>
 
 #include "op/share/conv_core.h"
@@ -15,7 +17,7 @@ static prt_window_spec spec_of(const prt_deform_conv_attrs *a)
         .pads = a->pads };
 }
 
-/* Input i is (N, offset_group * taps * per_tap, output dims). */
+/* Checks that input i is (N, offset_group * taps * per_tap, output dims). */
 static poprt_status check_field(const prt_infer *c, uint32_t i, int64_t per_tap)
 {
     const prt_deform_conv_attrs *a = c->attrs;
@@ -39,8 +41,8 @@ static poprt_status infer(prt_infer *c)
     const int64_t channels = prt_infer_dim(c, 0, 1);
     if (a->offset_group < 1 || a->offset_group > INT32_MAX ||
         (prt_dim_is_number(channels) && channels % a->offset_group != 0))
-        return prt_infer_fail(c, POPRT_E_SHAPE, "channels do not divide into %lld offset groups",
-            (long long)a->offset_group);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "the channels are not divisible by %lld offset groups", (long long)a->offset_group);
     PRT_TRY(prt_conv_infer(c, SLOTS, &spec, a->group, c->in[0].dtype));
     if (c->out[0].kind != PRT_VALUE_TENSOR)
         return POPRT_OK;
@@ -49,11 +51,12 @@ static poprt_status infer(prt_infer *c)
 }
 
 typedef struct field {
-    const double *offset, *mask; /* mask NULL: ones */
-    size_t groups;               /* offset groups */
+    const double *offset, *mask; /* mask NULL: all ones */
+    size_t groups;               /* number of offset groups */
 } field;
 
-/* Corners of the cell around a point: flat indices (SIZE_MAX outside) and weights. */
+/* Computes the flat indices (SIZE_MAX outside) and weights of the corners of the cell around a
+ * point. */
 static void find_corners(const prt_window *w, const double *point, size_t *at, double *weight)
 {
     for (size_t corner = 0; corner < (size_t)1 << w->rank; corner++) {
@@ -71,7 +74,7 @@ static void find_corners(const prt_window *w, const double *point, size_t *at, d
     }
 }
 
-/* One position and tap, for the channels of one offset group. */
+/* Gathers one position and tap for the channels of one offset group. */
 static void gather_point(const prt_conv *v, size_t n, size_t g, size_t group, size_t position,
     const int64_t *tap, size_t t, size_t j, double *panel)
 {

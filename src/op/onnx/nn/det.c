@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* det.c — Det: determinants of the square matrices in the last two dims, by elimination. */
+/*
+ * det.c — Det: determinants of the square matrices in the last two dims, by Gaussian elimination
+ * with partial pivoting.
+ */
 #include <math.h>
 
 #include "op/share/reals.h"
@@ -11,13 +14,14 @@ static poprt_status infer(prt_infer *c)
     if (x->rank < 0)
         return prt_infer_unranked(c, 0, x->dtype, x->rank);
     if (x->rank < 2)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "input has rank %d; at least 2 is needed", x->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "the input has rank %d; a rank of at least 2 is required", x->rank);
     PRT_TRY(prt_infer_merge(c, x->dims[x->rank - 1], x->dims[x->rank - 2], "side of the matrix",
         &side));
     return prt_infer_set(c, 0, x->dtype, x->rank - 2, x->dims);
 }
 
-/* Destroys the matrix. */
+/* Returns the determinant; the matrix is overwritten. */
 static double determinant(size_t n, double *m)
 {
     double det = 1.0;

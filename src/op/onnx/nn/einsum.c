@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * einsum.c — Einsum: every label of the equation has a size, and every operand a stride for each
- * label (0 where it lacks it or is broadcast; the sum of its strides where it repeats). One and two
- * real operands run as a batch of matrix products over tables of offsets, anything else as nested
- * sums.
+ * einsum.c — Einsum: every label of the equation has a size, and every operand has a stride for
+ * each label (0 if the operand lacks the label or broadcasts it; the sum of the strides if the
+ * label repeats). One or two real operands are computed as a batch of matrix products over tables
+ * of offsets, all other cases as nested sums.
  */
 #include "op/share/equation.h"
 #include "op/share/reals.h"
@@ -44,11 +44,13 @@ static poprt_status infer(prt_infer *c)
 /* ---- evaluation ---- */
 
 enum {
-    OUTPUT = PRT_EQUATION_TERMS, /* the output's place among the operands of a walk */
+    /* Index of the output among the operands of a walk. */
+    OUTPUT = PRT_EQUATION_TERMS,
     CHECK_EVERY = 4096
 };
 
-/* A set of labels walked in order, with the strides of each operand and of the output. */
+/* An iteration over a set of labels in order, with the strides of each operand and of the
+ * output. */
 typedef struct walk {
     uint32_t rank;
     int64_t dims[PRT_EQUATION_LABELS];
@@ -56,8 +58,9 @@ typedef struct walk {
     size_t count;
 } walk;
 
-/* Labels of the output that only the left (m), only the right (n) or both operands (batch) have;
- * k: those summed over. With other than two operands m has all of the output's. */
+/* Labels of the output that only the left operand (m), only the right one (n) or both (batch)
+ * have; k: labels that are summed over. Unless there are two operands, m has all labels of the
+ * output. */
 typedef struct parts {
     walk batch, m, n, k;
 } parts;
@@ -76,7 +79,7 @@ static void add_label(const prt_equation *e, const prt_eval *c, walk *w, uint8_t
     const uint32_t at = w->rank++;
     w->dims[at] = e->size[label];
     if (!prt_size_mul(w->count, (size_t)e->size[label], &w->count))
-        w->count = SIZE_MAX; /* more than can be stored or walked to the end */
+        w->count = SIZE_MAX; /* too many elements to store or to iterate over */
     for (uint32_t i = 0; i < e->n_in; i++)
         w->step[i][at] = step_of(&e->in[i], c->in[i], label);
     w->step[OUTPUT][at] = step_of(&e->out, c->out[0], label);
@@ -98,7 +101,7 @@ static void divide(const prt_equation *e, const prt_eval *c, parts *p)
     }
 }
 
-/* Offsets of operand `i`, or of the output, at every point of a walk. */
+/* Returns the offsets of operand `i`, or of the output, at every point of a walk. */
 static size_t *offsets(prt_eval *c, const walk *w, uint32_t i)
 {
     int64_t at[PRT_EQUATION_LABELS] = { 0 };
@@ -111,7 +114,7 @@ static size_t *offsets(prt_eval *c, const walk *w, uint32_t i)
     return to;
 }
 
-/* Two real operands: products of m × k by k × n, gathered by offsets. */
+/* Two real operands: computes products of m × k by k × n, gathered by offsets. */
 static poprt_status run_products(prt_eval *c, const parts *p)
 {
     const prt_tensor *x = c->in[0], *y = c->in[1];
@@ -153,7 +156,7 @@ static poprt_status run_products(prt_eval *c, const parts *p)
     return POPRT_OK;
 }
 
-/* Any operands: for each output element the sum over k of the product of all. */
+/* Any operands: computes each output element as the sum over k of the product of all operands. */
 static poprt_status run_sums(prt_eval *c, const prt_equation *e, const parts *p, const walk *outer)
 {
     prt_tensor *z = c->out[0];
@@ -208,7 +211,7 @@ static poprt_status eval(prt_eval *c)
     if (e == NULL || p == NULL)
         return POPRT_E_NOMEM;
     if (prt_equation_parse(a->equation, c->n_in, e) != NULL)
-        return prt_eval_fail(c, POPRT_E_INTERNAL, "equation changed since it was checked");
+        return prt_eval_fail(c, POPRT_E_INTERNAL, "the equation has changed since shape inference");
     for (uint32_t i = 0; i < c->n_in; i++) {
         ranks[i] = c->in[i]->rank;
         dims[i] = c->in[i]->dims;
@@ -219,7 +222,7 @@ static poprt_status eval(prt_eval *c)
     divide(e, c, p);
     if (e->n_in == 2 && !prt_dtype_is_integer(c->out[0]->dtype))
         return run_products(c, p);
-    /* All of the output's labels in one walk. */
+    /* Merge all labels of the output into one walk. */
     walk *outer = &p->batch;
     for (uint8_t label = 0; e->n_in == 2 && label < PRT_EQUATION_LABELS; label++)
         if (e->seen[label] != 0 && prt_equation_has(&e->out, label) &&

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* grid_sample.c — GridSample: reads images of any number of dims at the grid's positions. */
+/*
+ * grid_sample.c — GridSample: samples images with any number of spatial dims at the positions of a
+ * grid.
+ */
 #include <math.h>
 
 #include "op/share/elements.h"
@@ -7,8 +10,8 @@
 
 typedef struct sampler {
     uint32_t rank;
-    const int64_t *dims; /* spatial, of the image */
-    uint32_t taps;       /* 1 nearest, 2 linear, 4 cubic */
+    const int64_t *dims; /* spatial dims of the image */
+    uint32_t taps;       /* taps per axis: 1 nearest, 2 linear, 4 cubic */
     bool zeros, reflect, corners;
 } sampler;
 
@@ -46,7 +49,8 @@ static poprt_status infer(prt_infer *c)
     if (rank < 0)
         return prt_infer_unranked(c, 0, dtype, rank);
     if (rank < 3)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "image has rank %d; at least 3 is needed", rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "the image has rank %d; a rank of at least 3 is required", rank);
     PRT_TRY(prt_infer_rank(c, 0, rank));
     PRT_TRY(prt_infer_rank(c, 1, rank));
     PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, 0, 0), prt_infer_dim(c, 1, 0), "batch", &dims[0]));
@@ -58,7 +62,7 @@ static poprt_status infer(prt_infer *c)
     return prt_infer_exact(c, 0, dtype, rank, dims);
 }
 
-/* Mirrors a coordinate at the borders until it is within them. */
+/* Reflects a coordinate at the borders until it is inside. */
 static double reflect(double x, double least, double most)
 {
     const double range = most - least;
@@ -68,8 +72,9 @@ static double reflect(double x, double least, double most)
     return least + (over <= range ? over : 2.0 * range - over);
 }
 
-/* Grid coordinate in [-1, 1] to a coordinate of the image, moved inside as the padding says. Single
- * precision for all but double grids, as elsewhere, because ties depend on it. */
+/* Converts a grid coordinate in [-1, 1] to an image coordinate and applies the padding mode.
+ * Single precision unless the grid is double, like other implementations, because ties depend on
+ * it. */
 static double to_image(const sampler *s, uint32_t axis, double g, bool wide)
 {
     const double far = 1e15, size = (double)s->dims[axis];
@@ -87,13 +92,13 @@ static double to_image(const sampler *s, uint32_t axis, double g, bool wide)
     if (x < least || x > most) {
         if (s->reflect)
             x = reflect(x, least, most);
-        else if (!s->zeros && s->taps != 4) /* cubic filters look beyond the border as well */
+        else if (!s->zeros && s->taps != 4) /* cubic filters also read taps beyond the border */
             x = fmin(fmax(x, 0.0), size - 1.0);
     }
     return x;
 }
 
-/* An integer position as an index; -1 where the padding is zero. */
+/* Converts an integer position to an index; -1 where the padding is zero. */
 static int64_t to_index(const sampler *s, uint32_t axis, int64_t at)
 {
     const int64_t size = s->dims[axis];
@@ -116,7 +121,7 @@ static void cubic_weights(double t, double *w)
                                 : ((a * d[i] - 5.0 * a) * d[i] + 8.0 * a) * d[i] - 4.0 * a;
 }
 
-/* Indices and weights of the taps along each axis of one position. */
+/* Indices and weights of the taps along each axis at one position. */
 typedef struct taps {
     int64_t index[PRT_MAX_SPATIAL][4];
     double weight[PRT_MAX_SPATIAL][4];
@@ -125,7 +130,7 @@ typedef struct taps {
 static void find_taps(const sampler *s, const double *grid, bool wide, taps *t)
 {
     for (uint32_t axis = 0; axis < s->rank; axis++) {
-        /* The grid names the last axis first. */
+        /* The grid stores the last axis first. */
         const double x = to_image(s, axis, grid[s->rank - 1 - axis], wide), whole = floor(x);
         const int64_t first = (int64_t)whole - (s->taps == 4 ? 1 : 0);
         double *w = t->weight[axis];
@@ -143,11 +148,11 @@ static void find_taps(const sampler *s, const double *grid, bool wide, taps *t)
 
 /* An element of a plane that a position reads, and its weight. */
 typedef struct tap {
-    size_t at; /* SIZE_MAX: outside, where there are zeros */
+    size_t at; /* SIZE_MAX: outside, where the value is zero */
     double weight;
 } tap;
 
-/* All taps^rank of them, the same for every channel. */
+/* Computes all taps^rank taps of a position, which are the same for every channel. */
 static void multiply_taps(const sampler *s, const taps *t, tap *to)
 {
     const int64_t counts[PRT_MAX_SPATIAL] = { s->taps, s->taps, s->taps, s->taps, s->taps,
@@ -167,7 +172,7 @@ static void multiply_taps(const sampler *s, const taps *t, tap *to)
     } while (prt_at_next(s->rank, counts, k));
 }
 
-/* Of a plane of float, or of doubles. */
+/* Returns the weighted sum of the taps of one position in a plane of float (`single`) or double. */
 static inline double weigh(const tap *t, size_t count, const float *single, const double *plane)
 {
     double sum = 0.0;
@@ -177,7 +182,7 @@ static inline double weigh(const tap *t, size_t count, const float *single, cons
     return sum;
 }
 
-/* `count` positions of as many taps each. */
+/* Computes `count` positions of `each` taps. */
 static void weigh_all(const tap *t, size_t each, size_t count, const float *single,
     const double *plane, double *sums)
 {
@@ -192,7 +197,7 @@ static void weigh_all(const tap *t, size_t each, size_t count, const float *sing
             sums[p] = weigh(t + p * each, each, single, NULL);
 }
 
-/* A position of one channel, where one tap says what it is. */
+/* Copies one element of a channel, for mode nearest. */
 static void copy_nearest(const prt_tensor *x, prt_tensor *y, size_t from, size_t to, size_t at)
 {
     const size_t bits = prt_dtype_bits(y->dtype);
@@ -204,7 +209,7 @@ static void copy_nearest(const prt_tensor *x, prt_tensor *y, size_t from, size_t
         prt_store_i64(y->dtype, y->data, to, 0);
 }
 
-/* Positions whose taps are held at a time: 16 MB of them. */
+/* Limit of taps held at a time; they take 16 MB. */
 enum { MOST_TAPS = 1 << 20 };
 
 static poprt_status eval(prt_eval *c)
@@ -221,7 +226,8 @@ static poprt_status eval(prt_eval *c)
     if (prt_tensor_count(y) == 0)
         return POPRT_OK;
     if (size == 0)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "the image has no elements");
+        return prt_eval_fail(c, POPRT_E_SHAPE,
+            "the image is empty; at least one element is required");
     const size_t most = MOST_TAPS / each < points ? MOST_TAPS / each : points;
     const double *at = prt_eval_reals(c, grid);
     tap *t = prt_eval_scratch(c, most * each, sizeof(tap));

@@ -2,8 +2,8 @@
 /*
  * loss.c — NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss.
  *
- * Scores are [N, C, d…], targets [N, d…]; the loss has the targets' shape or is reduced to one
- * number. A target equal to ignore_index counts nothing.
+ * Scores are [N, C, d…], targets [N, d…]. The loss has the shape of the targets or is reduced to
+ * one number. A target equal to ignore_index contributes nothing.
  */
 #include <math.h>
 
@@ -30,16 +30,19 @@ static poprt_status infer_loss(prt_infer *c, prt_str reduction_attr)
     int64_t dim, dims[PRT_MAX_RANK];
     int reduction;
     if (!reduction_of(reduction_attr, &reduction))
-        return prt_infer_fail(c, POPRT_E_ARG, "reduction is none of none, sum and mean");
+        return prt_infer_fail(c, POPRT_E_ARG, "reduction is not known; accepted: none, sum, mean");
     if (prt_infer_ranked(c, 0) && x->rank < 2)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "scores have rank %d", x->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "the scores have rank %d; a rank of at least 2 is required", x->rank);
     if (prt_infer_ranked(c, 2) && c->in[2].rank != 1)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "weights have rank %d", c->in[2].rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the weights have rank %d; rank 1 is required",
+            c->in[2].rank);
     if (prt_infer_ranked(c, 0) && prt_infer_ranked(c, 2))
         PRT_TRY(prt_infer_merge(c, x->dims[1], c->in[2].dims[0], "the number of classes", &dim));
     if (prt_infer_ranked(c, 0) && prt_infer_ranked(c, 1)) {
         if (t->rank != x->rank - 1)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "scores have rank %d, targets %d", x->rank,
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "the scores have rank %d and the targets rank %d; one less is required", x->rank,
                 t->rank);
         for (int32_t k = 0; k < t->rank; k++)
             PRT_TRY(prt_infer_merge(c, x->dims[k == 0 ? 0 : k + 1], t->dims[k], "a dim", &dims[k]));
@@ -51,7 +54,7 @@ static poprt_status infer_loss(prt_infer *c, prt_str reduction_attr)
     return prt_infer_like(c, 0, 1, x->dtype);
 }
 
-/* Scores as three loops and what to do with the targets. */
+/* The scores as a block [outer, classes, inner], and the attributes. */
 typedef struct loss {
     size_t outer, classes, inner;
     bool ignores;
@@ -70,7 +73,7 @@ static loss loss_of(const prt_tensor *x, bool ignores, int64_t ignored, prt_str 
     return l;
 }
 
-/* Sum of weighted losses of log-probabilities `lp`, or one loss for each target. */
+/* Computes the sum of weighted losses from log-probabilities `lp`, or one loss for each target. */
 static poprt_status reduce_loss(prt_eval *c, const loss *l, const prt_tensor *lp)
 {
     const prt_tensor *t = c->in[1], *w = prt_eval_has(c, 2) ? c->in[2] : NULL;
@@ -82,8 +85,9 @@ static poprt_status reduce_loss(prt_eval *c, const loss *l, const prt_tensor *lp
         double value = 0;
         if (!l->ignores || target != l->ignored) {
             if (target < 0 || target >= (int64_t)l->classes)
-                return prt_eval_fail(c, POPRT_E_ARG, "target %zu is class %lld of %zu", i,
-                    (long long)target, l->classes);
+                return prt_eval_fail(c, POPRT_E_ARG,
+                    "target %zu is class %lld, but there are %zu classes", i, (long long)target,
+                    l->classes);
             const size_t row = i / l->inner * l->classes + (size_t)target;
             const size_t at = row * l->inner + i % l->inner;
             const double weight = w != NULL ? prt_load_f64(w->dtype, w->data, (size_t)target) : 1;
@@ -121,7 +125,7 @@ static poprt_status cross_entropy_infer(prt_infer *c)
     return prt_infer_like(c, 1, 0, c->in[0].dtype);
 }
 
-/* log-softmax over classes, kept in double until the end. */
+/* Computes log-softmax over the classes, in double. */
 static void log_softmax(const loss *l, const prt_tensor *x, double *out)
 {
     for (size_t o = 0; o < l->outer && l->classes != 0; o++)

@@ -2,13 +2,14 @@
 /* matmul.c — MatMul with numpy's broadcasting, and Gemm. */
 #include "op/share/product.h"
 
-/* Where sums go: rows of the output from element `first` on; for Gemm scaled, and C added. */
+/* The destination of sums: rows of the output from element `first` on. Gemm scales them and adds
+ * C. */
 typedef struct sink {
     prt_tensor *y;
     size_t first;
     double alpha, beta;
-    const prt_tensor *c; /* NULL: none */
-    size_t c_row, c_col; /* steps in C; 0 where it is broadcast */
+    const prt_tensor *c; /* may be NULL */
+    size_t c_row, c_col; /* strides of C; 0 where it broadcasts */
 } sink;
 
 /* ---- MatMul ---- */
@@ -49,7 +50,8 @@ static poprt_status eval_matmul(prt_eval *c)
     prt_matmul_init(&mm, a, b);
     if (prt_tensor_count(to.y) == 0)
         return POPRT_OK;
-    if (b->rank <= 2) { /* one right-hand matrix: the batch is more rows of the left one */
+    /* With one right-hand matrix, the batch is merged into the rows of the left-hand matrix. */
+    if (b->rank <= 2) {
         mm.m *= mm.batches;
         mm.batches = 1;
     }
@@ -84,13 +86,13 @@ static poprt_status infer_gemm(prt_infer *c)
     if (prt_infer_ranked(c, 2)) {
         const prt_shape *bias = &c->in[2];
         if (bias->rank > 2)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "C has rank %d; at most 2 is possible",
-                bias->rank);
+            return prt_infer_fail(c, POPRT_E_SHAPE, "C has rank %d; the limit is 2", bias->rank);
         for (int32_t i = 1; i <= bias->rank; i++) {
             const int64_t dim = bias->dims[bias->rank - i], want = dims[2 - i];
             if (prt_dim_is_number(dim) && prt_dim_is_number(want) && dim != 1 && dim != want)
-                return prt_infer_fail(c, POPRT_E_SHAPE, "C of dim %lld does not broadcast to %lld",
-                    (long long)dim, (long long)want);
+                return prt_infer_fail(c, POPRT_E_SHAPE,
+                    "a dim of C is %lld, which does not broadcast to %lld", (long long)dim,
+                    (long long)want);
         }
     }
     return prt_infer_exact(c, 0, c->in[0].dtype, 2, dims);
@@ -111,7 +113,7 @@ static void store_gemm(const prt_product *p, size_t i, size_t j, size_t count, d
     prt_reals_store(to->y->dtype, to->y->data, i * p->n + j, 1, count, sums);
 }
 
-/* Integers: exact with factors of one, otherwise the scaled sum toward zero. */
+/* Integers: exact if alpha and beta are 1; otherwise the scaled sum is truncated toward zero. */
 static poprt_status gemm_words(prt_eval *c, const prt_product *p, const sink *to)
 {
     const int32_t dtype = to->y->dtype;

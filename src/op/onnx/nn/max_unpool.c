@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* max_unpool.c — MaxUnpool: puts each value where MaxPool's index says, zeros elsewhere. */
+/*
+ * max_unpool.c — MaxUnpool: writes each value to the position of MaxPool's index; all other
+ * elements are zero.
+ */
 #include "op/share/sliding.h"
 
-/* Output size when it is not given: what the pooling windows cover. */
+/* Returns the default output size: the extent of the pooling windows. */
 static int64_t covered(prt_dims *d, const prt_max_unpool_attrs *a, int64_t in, uint32_t i)
 {
     const uint32_t n = a->kernel_shape.count;
@@ -38,7 +41,7 @@ static poprt_status infer(prt_infer *c)
     if (!prt_infer_ints(c, 2, dims, PRT_MAX_RANK, &count) && c->dims != NULL)
         return prt_infer_unranked(c, 0, c->in[0].dtype, rank);
     if (count != spatial + 2)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "output_shape has %u values where %d are needed",
+        return prt_infer_fail(c, POPRT_E_SHAPE, "output_shape has %u values; %d are required",
             count, rank);
     return prt_infer_exact(c, 0, c->in[0].dtype, rank, dims);
 }
@@ -50,13 +53,13 @@ static poprt_status eval(prt_eval *c)
     const int64_t *index = c->in[1]->data;
     prt_tensor *y = c->out[0];
     int64_t dims[PRT_MAX_RANK] = { 0 }, at[PRT_MAX_RANK] = { 0 };
-    /* Indices count in the shape without output_shape; a larger output extends it. */
+    /* Indices refer to the default shape; a larger output_shape only extends it. */
     for (uint32_t i = 0; i < x->rank; i++)
         dims[i] = i < 2 ? x->dims[i] : covered(NULL, a, x->dims[i], i - 2);
     const size_t n = prt_tensor_count(x);
     if (y->size != 0)
         memset(y->data, 0, y->size);
-    bool alike = prt_dtype_bits(y->dtype) == 32; /* an index is a place in the output */
+    bool alike = prt_dtype_bits(y->dtype) == 32; /* the index is also the index in the output */
     for (uint32_t i = 0; i < x->rank; i++)
         alike = alike && dims[i] == y->dims[i];
     const size_t all = alike ? prt_tensor_count(y) : 0;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nms.c — NonMaxSuppression: for each batch and class, boxes by falling score that overlap no
- * better one too much. The number of results depends on the data.
+ * nms.c — NonMaxSuppression: for each batch and class, selects boxes by descending score that do
+ * not overlap a selected box by more than the threshold. The number of results depends on the data.
+ * A heap orders the candidates; a one-dimensional grid of cells over x finds the selected boxes
+ * that may overlap.
  */
 #include <math.h>
 
@@ -13,13 +15,14 @@ static poprt_status infer(prt_infer *c)
     int64_t dim;
     for (uint32_t i = 0; i < 2; i++)
         if (prt_infer_ranked(c, i) && c->in[i].rank != 3)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "input %u has rank %d; 3 is needed", i,
+            return prt_infer_fail(c, POPRT_E_SHAPE, "input %u has rank %d; rank 3 is required", i,
                 c->in[i].rank);
     if (prt_infer_ranked(c, 0))
         PRT_TRY(prt_infer_merge(c, c->in[0].dims[2], 4, "the size of a box", &dim));
     if (prt_infer_ranked(c, 0) && prt_infer_ranked(c, 1)) {
         PRT_TRY(prt_infer_merge(c, c->in[0].dims[0], c->in[1].dims[0], "the batch", &dim));
-        PRT_TRY(prt_infer_merge(c, c->in[0].dims[1], c->in[1].dims[2], "the box count", &dim));
+        PRT_TRY(
+            prt_infer_merge(c, c->in[0].dims[1], c->in[1].dims[2], "the number of boxes", &dim));
     }
     return prt_infer_set(c, 0, PRT_DTYPE_i64, 2, dims);
 }
@@ -29,7 +32,7 @@ typedef struct area {
     double y0, x0, y1, x1;
 } area;
 
-/* Without a call for NaN, with which nothing overlaps in any case. */
+/* Not fmin: NaN needs no care, since a box with NaN overlaps nothing. */
 static double least(double a, double b)
 {
     return a < b ? a : b;
@@ -59,39 +62,40 @@ static bool overlaps(area a, area b, double threshold)
     return one > 0 && two > 0 && both > 0 && h * w / both > threshold;
 }
 
-/* An optional input of one element. */
+/* Reads an optional input of one element. */
 static poprt_status read_option(prt_eval *c, uint32_t i, double *to)
 {
     if (!prt_eval_has(c, i))
         return POPRT_OK;
     if (prt_tensor_count(c->in[i]) != 1)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "input %u is not one number", i);
+        return prt_eval_fail(c, POPRT_E_SHAPE,
+            "input %u is not one number; a tensor of one element is required", i);
     *to = prt_load_f64(c->in[i]->dtype, c->in[i]->data, 0);
     return POPRT_OK;
 }
 
 enum {
     CELLS = 256,
-    FEW = 32 /* kept ones that are simply all looked at */
+    FEW = 32 /* up to this number, all kept boxes are compared without cells */
 };
 
 typedef struct nms {
     size_t boxes;
-    double most, iou, score; /* results a class at most; thresholds */
+    double most, iou, score; /* maximum number of results per class; thresholds */
     bool scored, centred;
-    uint64_t *heap; /* candidates, the best on top */
+    uint64_t *heap; /* keys of the candidates, the best on top */
     size_t *kept;
-    area *areas; /* of those kept */
-    /* Those kept by where they begin on the x axis, between the first and the last of all boxes:
-     * lists of them, counted from 1. */
+    area *areas; /* areas of the kept boxes */
+    /* Cells over the x axis, from the lowest to the highest left edge of all boxes: the list of
+     * kept boxes whose left edge is in the cell. Indices are counted from 1. */
     uint32_t first[CELLS], *next;
     double from, scale, widest;
 } nms;
 
-/* Greater for a greater score, and of equal ones for the first. */
+/* Returns a key that is greater for a greater score and, for equal scores, for the lower index. */
 static uint64_t key_of(float score, size_t index)
 {
-    const float zero = score + 0.0f; /* of the two zeros the positive one */
+    const float zero = score + 0.0f; /* -0.0 becomes +0.0 */
     uint32_t bits;
     memcpy(&bits, &zero, sizeof(bits));
     bits ^= (0 - (bits >> 31)) | 0x80000000u;
@@ -103,7 +107,7 @@ static size_t index_of(uint64_t key)
     return UINT32_MAX - (uint32_t)key;
 }
 
-/* Moves what is at `at` down to where no child is greater. */
+/* Moves heap[at] down until no child is greater. */
 static void sift(uint64_t *heap, size_t count, size_t at)
 {
     const uint64_t moved = heap[at];
@@ -128,14 +132,14 @@ static size_t collect(nms *s, const float *scores)
     return n;
 }
 
-/* Does not fall where x rises. */
+/* Returns the cell of x; it does not decrease with x. */
 static size_t cell_of(const nms *s, double x)
 {
     const double at = (x - s->from) * s->scale;
     return at > 0 ? at < CELLS - 1 ? (size_t)at : CELLS - 1 : 0;
 }
 
-/* Cells for these boxes, with nothing in them. */
+/* Initialises empty cells for these boxes. */
 static void clear_cells(nms *s, const float *boxes)
 {
     double low = (double)INFINITY, high = -(double)INFINITY;
@@ -160,8 +164,9 @@ static void keep(nms *s, size_t at, size_t box, area mine)
     s->widest = most(mine.x1 - mine.x0, s->widest);
 }
 
-/* What overlaps begins before it ends, and no further before it begins than the widest reaches;
- * one cell more makes up for rounding. */
+/* Returns true if no kept box overlaps too much. A box that overlaps has its left edge before
+ * the right edge of `mine`, and at most the largest width before its left edge. One more cell
+ * covers rounding. */
 static bool is_free(const nms *s, size_t kept, area mine)
 {
     if (kept <= FEW) {
@@ -193,10 +198,10 @@ static size_t select_boxes(nms *s, const float *boxes, const float *scores)
     return kept;
 }
 
-/* Results grow by doubling, in scratch memory. */
-static poprt_status append(prt_eval *c, int64_t **rows, size_t *room, size_t count, size_t more)
+/* Makes capacity for `more` results in scratch, by doubling. */
+static poprt_status append(prt_eval *c, int64_t **rows, size_t *capacity, size_t count, size_t more)
 {
-    size_t want = *room;
+    size_t want = *capacity;
     if (count + more <= want)
         return POPRT_OK;
     while (want < count + more)
@@ -207,7 +212,7 @@ static poprt_status append(prt_eval *c, int64_t **rows, size_t *room, size_t cou
     if (count != 0)
         memcpy(grown, *rows, count * 3 * sizeof(int64_t));
     *rows = grown;
-    *room = want;
+    *capacity = want;
     return POPRT_OK;
 }
 
@@ -216,13 +221,13 @@ static poprt_status run(prt_eval *c, nms *s)
     const prt_tensor *boxes = c->in[0], *scores = c->in[1];
     const size_t batches = (size_t)boxes->dims[0], classes = (size_t)scores->dims[1];
     int64_t *rows = NULL;
-    size_t count = 0, room = 0;
+    size_t count = 0, capacity = 0;
     for (size_t b = 0; b < batches && s->boxes != 0 && s->most > 0; b++)
         for (size_t k = 0; k < classes; k++) {
             PRT_TRY(c->host->check(c));
             const size_t kept = select_boxes(s, (const float *)boxes->data + b * s->boxes * 4,
                 (const float *)scores->data + (b * classes + k) * s->boxes);
-            PRT_TRY(append(c, &rows, &room, count, kept));
+            PRT_TRY(append(c, &rows, &capacity, count, kept));
             for (size_t i = 0; i < kept; i++, count++) {
                 rows[3 * count] = (int64_t)b;
                 rows[3 * count + 1] = (int64_t)k;
@@ -249,7 +254,7 @@ static poprt_status eval(prt_eval *c)
         s.most = 0;
     const size_t n = s.most > 0 ? s.boxes : 0;
     if (n > UINT32_MAX)
-        return prt_eval_fail(c, POPRT_E_LIMIT, "%zu boxes", n);
+        return prt_eval_fail(c, POPRT_E_LIMIT, "there are %zu boxes; the limit is 4294967295", n);
     s.heap = prt_eval_scratch(c, n + 1, sizeof(uint64_t));
     s.kept = prt_eval_scratch(c, n + 1, sizeof(size_t));
     s.areas = prt_eval_scratch(c, n + 1, sizeof(area));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * norm.c — normalisations by the statistics of rows or groups of channels: LayerNormalization,
+ * norm.c — normalisations by the statistics of rows or of groups of channels: LayerNormalization,
  * RMSNormalization, InstanceNormalization and GroupNormalization.
  */
 #include <math.h>
@@ -27,17 +27,17 @@ double prt_norm_square(const double *x, size_t n)
     return squares / (double)n;
 }
 
-/* ---- LayerNormalization and RMSNormalization: rows from an axis on, factors broadcast ---- */
+/* ---- LayerNormalization and RMSNormalization: rows start at an axis, factors broadcast ---- */
 
-/* Input i broadcasts to the shape of input 0. */
+/* Checks that input i broadcasts to the shape of input 0. */
 static poprt_status check_factor(const prt_infer *c, uint32_t i)
 {
     if (!prt_infer_ranked(c, i) || !prt_infer_ranked(c, 0))
         return POPRT_OK;
     const prt_shape *x = &c->in[0], *f = &c->in[i];
     if (f->rank > x->rank)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "input %u has rank %d, above the input's %d", i,
-            f->rank, x->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "input %u has rank %d; the limit is the rank of the input, %d", i, f->rank, x->rank);
     for (int32_t k = 1; k <= f->rank; k++) {
         const int64_t a = f->dims[f->rank - k], b = x->dims[x->rank - k];
         if (prt_dim_is_number(a) && prt_dim_is_number(b) && a != b && a != 1)
@@ -83,11 +83,11 @@ static poprt_status infer_rms(prt_infer *c)
     return prt_infer_like(c, 0, 0, c->in[1].dtype);
 }
 
-/* A factor of one row, broadcast to it. */
+/* A scale or bias, broadcast to one row. */
 typedef struct factor {
     const prt_tensor *t;
-    size_t step[PRT_MAX_RANK]; /* by axis of the input */
-    bool same;                 /* for every row */
+    size_t step[PRT_MAX_RANK]; /* stride per axis of the input */
+    bool same;                 /* the same for every row */
     double *row;
 } factor;
 
@@ -125,7 +125,7 @@ static void load_factor(factor *f, const prt_tensor *x, uint32_t axis, size_t ou
     }
 }
 
-/* Rows less their mean (unless `rms`) over their root mean square. */
+/* Subtracts the mean (unless `rms`) from each row and divides it by its root mean square. */
 static poprt_status run_rows(prt_eval *c, int64_t from, bool rms, double epsilon)
 {
     const prt_tensor *x = c->in[0];
@@ -173,18 +173,21 @@ static poprt_status eval_rms(prt_eval *c)
 const prt_op_hooks prt_op_layer_normalization = { .infer = infer_layer, .eval = eval_layer };
 const prt_op_hooks prt_op_rms_normalization = { .infer = infer_rms, .eval = eval_rms };
 
-/* ---- InstanceNormalization and GroupNormalization: groups of channels, factors by channel ---- */
+/* ---- InstanceNormalization and GroupNormalization: groups of channels, factors per channel
+ * ---- */
 
 poprt_status prt_group_norm_infer(prt_infer *c, int64_t groups)
 {
     const prt_shape *x = &c->in[0];
     const int64_t channels = prt_infer_dim(c, 0, 1);
     if (prt_infer_ranked(c, 0) && x->rank < 2)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "input has rank %d; at least 2 is needed", x->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "the input has rank %d; a rank of at least 2 is required", x->rank);
     if (groups < 1)
-        return prt_infer_fail(c, POPRT_E_ARG, "num_groups is %lld", (long long)groups);
+        return prt_infer_fail(c, POPRT_E_ARG, "num_groups is %lld; it must be at least 1",
+            (long long)groups);
     if (prt_dim_is_number(channels) && channels % groups != 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld channels do not divide into %lld groups",
+        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld channels are not divisible by %lld groups",
             (long long)channels, (long long)groups);
     PRT_TRY(prt_infer_vector(c, 1, channels));
     PRT_TRY(prt_infer_vector(c, 2, channels));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * norm_axes.c — normalisations along axes: MeanVarianceNormalization, LpNormalization, and LRN,
- * which looks at neighbouring channels.
+ * which normalises by neighbouring channels.
  */
 #include <math.h>
 
@@ -9,7 +9,7 @@
 
 /* ---- MeanVarianceNormalization ---- */
 
-/* Set of axes as bits; `axes` without values stands for 0, 2, 3. */
+/* Reads the set of axes as bits; without the attribute `axes` they are 0, 2, 3. */
 static poprt_status read_axes(const prt_infer *c, int32_t rank, uint32_t *set)
 {
     const prt_mean_variance_normalization_attrs *a = c->attrs;
@@ -32,7 +32,7 @@ static poprt_status infer_mvn(prt_infer *c)
     return prt_infer_same(c);
 }
 
-/* Adds x, or squares of x less the mean, of every element into the cell of its kept axes. */
+/* Adds every element, or its squared distance from the mean, to the cell of its kept axes. */
 static void accumulate(const prt_tensor *x, const double *values, const size_t *step,
     const double *mean, double *cells)
 {
@@ -134,10 +134,11 @@ static poprt_status infer_lrn(prt_infer *c)
 {
     const prt_lrn_attrs *a = c->attrs;
     if (a->size < 1)
-        return prt_infer_fail(c, POPRT_E_ARG, "size is %lld", (long long)a->size);
+        return prt_infer_fail(c, POPRT_E_ARG, "size is %lld; it must be at least 1",
+            (long long)a->size);
     if (c->in[0].rank >= 0 && c->in[0].rank < 2)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "input has rank %d; at least 2 is needed",
-            c->in[0].rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "the input has rank %d; a rank of at least 2 is required", c->in[0].rank);
     return prt_infer_same(c);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool.c — MaxPool, AveragePool, LpPool and their Global forms: one value for each window of each
- * channel. The global forms are one window over everything.
+ * pool.c — MaxPool, AveragePool, LpPool and their Global variants: one value for each window of
+ * each channel. In the Global variants one window covers the whole input.
  */
 #include <float.h>
 #include <math.h>
@@ -12,20 +12,21 @@ typedef struct pool pool;
 struct pool {
     prt_window w;
     size_t planes, in_positions, positions;
-    double p;          /* of LpPool */
-    bool count_pad;    /* of AveragePool */
+    double p;          /* exponent of LpPool */
+    bool count_pad;    /* count_include_pad of AveragePool */
     bool column_major; /* numbering of MaxPool's indices */
-    double least;      /* MaxPool of nothing */
+    double least;      /* result of MaxPool for an empty window */
     const double *plane;
-    const prt_tensor *masks; /* of MaxpoolWithMask; their planes repeat */
+    const prt_tensor *masks; /* of MaxpoolWithMask; the planes of the mask repeat */
     size_t mask_planes;
-    const int32_t *mask; /* of this plane */
-    /* Value of a window: offsets first[i] ≤ k < last[i] are inside the input. */
+    const int32_t *mask; /* mask of the current plane */
+    /* Returns the value of a window; offsets first[i] ≤ k < last[i] are inside the input. */
     double (*value)(const pool *p, const int64_t *out, const int64_t *first, const int64_t *last,
         size_t *index);
 };
 
-/* The taps of a window that are inside the input. False when there is none. */
+/* Computes the range of taps of a window that are inside the input. Returns false if it is
+ * empty. */
 static bool inside(const prt_window *w, const int64_t *out, int64_t *first, int64_t *last)
 {
     bool some = true;
@@ -40,7 +41,7 @@ static bool inside(const prt_window *w, const int64_t *out, int64_t *first, int6
     return some;
 }
 
-/* The next tap within [first, last); false after the last. */
+/* Advances to the next tap within [first, last). Returns false after the last. */
 static bool next_tap(uint32_t rank, const int64_t *first, const int64_t *last, int64_t *tap)
 {
     for (uint32_t i = rank; i-- > 0;) {
@@ -51,7 +52,7 @@ static bool next_tap(uint32_t rank, const int64_t *first, const int64_t *last, i
     return false;
 }
 
-/* Index as MaxPool numbers it, within one plane. */
+/* Converts a row-major index within one plane to MaxPool's column-major numbering. */
 static size_t column_major(const prt_window *w, size_t at)
 {
     int64_t x[PRT_MAX_SPATIAL];
@@ -86,7 +87,7 @@ static double average_value(const pool *p, const int64_t *out, const int64_t *fi
     const prt_window *w = &p->w;
     (void)index;
     for (uint32_t i = 0; i < w->rank; i++) {
-        /* Padding counts as far as it was asked for, not where ceil_mode reaches beyond it. */
+        /* Requested padding counts; positions that ceil_mode adds after the padding do not. */
         const int64_t start = out[i] * w->stride[i] - w->begin[i];
         const int64_t most = (w->in[i] + w->end[i] - start + w->dilation[i] - 1) / w->dilation[i];
         count *= (double)(!p->count_pad ? last[i] - first[i]
@@ -210,8 +211,8 @@ const prt_op_hooks prt_op_max_pool = { .infer = infer_max, .eval = eval_max };
 
 /* ---- MaxpoolWithMask of com.microsoft ---- */
 
-/* A row of the window ends at the first element that the mask closes. The first element of a
- * picture (not of a line) counts as open, as in ONNX Runtime. */
+/* Reads each row of the window up to the first masked element. The first element of an image
+ * (not of a row) counts as not masked, as in ONNX Runtime. */
 static double masked_value(const pool *p, const int64_t *out, const int64_t *first,
     const int64_t *last, size_t *index)
 {
@@ -252,7 +253,8 @@ static poprt_status infer_masked(prt_infer *c)
         PRT_TRY(prt_infer_merge(c, x->dims[k], m->dims[k], "a dim of the mask", &dim));
     for (int32_t k = 0; k < 2; k++)
         if (prt_dim_is_number(m->dims[k]) && m->dims[k] < 1)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "the mask is empty");
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "the mask is empty; dims 0 and 1 must be at least 1");
     return POPRT_OK;
 }
 
@@ -333,7 +335,8 @@ static poprt_status infer_global(prt_infer *c)
     if (x->rank < 0)
         return prt_infer_unranked(c, 0, x->dtype, x->rank);
     if (x->rank < 2)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "input has rank %d; at least 2 is needed", x->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "the input has rank %d; a rank of at least 2 is required", x->rank);
     for (int32_t i = 0; i < x->rank; i++)
         dims[i] = i < 2 ? x->dims[i] : 1;
     return prt_infer_set(c, 0, x->dtype, x->rank, dims);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * resize.c — Resize: output sizes from scales or sizes, then one axis after another, since every
- * mode is separable; nearest only selects elements and so takes any type.
+ * resize.c — Resize: output sizes from scales or sizes. Linear and cubic modes are separable and
+ * run one axis after another; mode nearest only selects elements and supports any type.
  */
 #include "op/share/resize.h"
 
 #include <math.h>
 
-/* The axes that roi, scales and sizes speak of. */
+/* Reads the axes of the elements of roi, scales and sizes. */
 static poprt_status read_axes(const prt_infer *c, uint32_t rank, uint32_t *axes, uint32_t *count)
 {
     const prt_resize_attrs *a = c->attrs;
     uint32_t seen = 0;
     *count = a->axes.count != 0 ? a->axes.count : rank;
     if (*count > rank)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "axes has %u values, the input has rank %u", *count,
-            rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "axes has %u values, but the input has rank %u",
+            *count, rank);
     for (uint32_t i = 0; i < *count; i++) {
         axes[i] = i;
         if (a->axes.count != 0)
@@ -27,15 +27,16 @@ static poprt_status read_axes(const prt_infer *c, uint32_t rank, uint32_t *axes,
     return POPRT_OK;
 }
 
-/* An input that is there and not known to be empty, the old way of leaving it out. */
+/* Returns true if an input is present and not known to be empty; old models pass an empty input
+ * to omit it. */
 static bool given(const prt_infer *c, uint32_t i)
 {
     return prt_infer_has(c, i) &&
         !(prt_infer_ranked(c, i) && c->in[i].rank == 1 && c->in[i].dims[0] == 0);
 }
 
-/* floor(dim * scale) for a scale of few bits (0.5, 1.25), which float32 multiplies exactly; unknown
- * for others. */
+/* Returns floor(dim * scale) as an expression if float32 multiplies by the scale exactly (0.5,
+ * 1.25); unknown for others. */
 static int64_t scale_expression(const prt_infer *c, int64_t dim, float scale)
 {
     int64_t below = 1;
@@ -48,11 +49,12 @@ static int64_t scale_expression(const prt_infer *c, int64_t dim, float scale)
     return prt_dim_floordiv(c->dims, prt_dim_mul(c->dims, dim, (int64_t)scale), below);
 }
 
-/* An input dim times a scale, in float32 as exporters count. */
+/* Multiplies an input dim by a scale, in float32 like exporters. */
 static poprt_status scale_dim(const prt_infer *c, int64_t dim, float scale, int64_t *out)
 {
     if (!(scale > 0.0f) || isinf(scale))
-        return prt_infer_fail(c, POPRT_E_ARG, "scales has %g; it must be positive", (double)scale);
+        return prt_infer_fail(c, POPRT_E_ARG, "scales contains %g; it must be positive and finite",
+            (double)scale);
     *out = PRT_DIM_UNKNOWN;
     if (scale == 1.0f)
         *out = dim;
@@ -62,7 +64,8 @@ static poprt_status scale_dim(const prt_infer *c, int64_t dim, float scale, int6
         return POPRT_OK;
     const float size = floorf((float)dim * scale);
     if (size > 1e15f)
-        return prt_infer_fail(c, POPRT_E_LIMIT, "output would have a dim of %g", (double)size);
+        return prt_infer_fail(c, POPRT_E_LIMIT,
+            "the output would have a dim of %g, which is too large", (double)size);
     *out = (int64_t)size;
     return POPRT_OK;
 }
@@ -77,14 +80,14 @@ static poprt_status dims_of_scales(const prt_infer *c, const uint32_t *axes, uin
         return POPRT_OK;
     }
     if (prt_tensor_count(scales) != count)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "scales has %zu values where %u are needed",
+        return prt_infer_fail(c, POPRT_E_SHAPE, "scales has %zu values; %u are required",
             prt_tensor_count(scales), count);
     for (uint32_t i = 0; i < count; i++)
         PRT_TRY(scale_dim(c, dims[axes[i]], ((const float *)scales->data)[i], &dims[axes[i]]));
     return POPRT_OK;
 }
 
-/* Sizes that keep the ratio of sides: the smallest or largest scale for all axes. */
+/* Keeps the aspect ratio: the smallest or largest scale applies to all axes. */
 static void keep_ratio(const prt_resize_form *form, const uint32_t *axes, uint32_t count,
     const int64_t *sizes, int64_t *dims)
 {
@@ -114,11 +117,11 @@ static poprt_status dims_of_sizes(const prt_infer *c, const prt_resize_form *for
         return POPRT_OK;
     }
     if (n != count)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "sizes has %u values where %u are needed", n,
-            count);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "sizes has %u values; %u are required", n, count);
     for (uint32_t i = 0; i < count; i++)
         if (prt_dim_is_number(sizes[i]) && sizes[i] < 0)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "sizes has %lld", (long long)sizes[i]);
+            return prt_infer_fail(c, POPRT_E_SHAPE, "sizes contains %lld; it must be at least 0",
+                (long long)sizes[i]);
     if (form->policy != PRT_POLICY_stretch) {
         keep_ratio(form, axes, count, sizes, dims);
         return POPRT_OK;
@@ -135,8 +138,8 @@ static poprt_status check_form(const prt_infer *c, prt_resize_form *form)
     const bool number = dtype == PRT_DTYPE_undefined || dtype == PRT_DTYPE_bool ||
         prt_dtype_is_float(dtype) || prt_dtype_is_integer(dtype);
     if (!prt_resize_read(c->attrs, form, &bad))
-        return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "mode \"%.*s\" is not known",
-            PRT_STR_ARG(bad));
+        return prt_infer_fail(c, POPRT_E_UNSUPPORTED,
+            "the attribute value \"%.*s\" is not supported", PRT_STR_ARG(bad));
     if (form->mode != PRT_RESIZE_NEAREST && !number)
         return prt_infer_fail(c, POPRT_E_TYPE, "%s elements cannot be interpolated",
             prt_dtype_of(dtype)->name);
@@ -158,9 +161,10 @@ static poprt_status infer(prt_infer *c)
     memcpy(dims, x->dims, sizeof(dims));
     const bool scales = given(c, 2), sizes = given(c, 3);
     if (!scales && !sizes)
-        return prt_infer_fail(c, POPRT_E_ARG, "has neither scales nor sizes");
+        return prt_infer_fail(c, POPRT_E_ARG, "neither scales nor sizes is given");
     if (scales && sizes && c->value[2] != NULL && prt_tensor_count(c->value[2]) != 0)
-        return prt_infer_fail(c, POPRT_E_ARG, "has both scales and sizes");
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "both scales and sizes are given; only one is accepted");
     if (sizes)
         PRT_TRY(dims_of_sizes(c, &form, axes, count, dims));
     else
@@ -177,9 +181,10 @@ poprt_status prt_resize_axes(prt_eval *c, const prt_resize_form *form, prt_resiz
     const uint32_t count = a->axes.count != 0 ? a->axes.count : x->rank;
     const bool scaled = prt_eval_has(c, 2) && prt_tensor_count(c->in[2]) != 0;
     const bool cropped = form->coords == PRT_COORDS_tf_crop_and_resize;
-    double ratio = 0.0; /* one scale for all axes that are named, if a policy asks for it */
+    /* The common scale of the listed axes, if the aspect ratio policy requires one. */
+    double ratio = 0.0;
     if (cropped && (!prt_eval_has(c, 1) || prt_tensor_count(c->in[1]) != 2 * (size_t)count))
-        return prt_eval_fail(c, POPRT_E_SHAPE, "roi needs %u values", 2 * count);
+        return prt_eval_fail(c, POPRT_E_SHAPE, "roi must have %u values", 2 * count);
     for (uint32_t i = 0; i < x->rank; i++) {
         const double in = (double)x->dims[i], out = (double)y->dims[i];
         axis[i] = (prt_resize_axis){ .in = x->dims[i],
@@ -224,7 +229,7 @@ static void store_rounded(const prt_tensor *y, size_t at, double value)
         const bool is_signed = prt_dtype_of(y->dtype)->kind == PRT_KIND_int;
         const double most = ldexp(1.0, (int)bits - (is_signed ? 1 : 0));
         value = nearbyint(value);
-        if (bits < 64) /* the store itself saturates to 64 bits */
+        if (bits < 64) /* prt_store_f64 saturates to 64 bits */
             value = fmin(fmax(value, is_signed ? -most : 0.0), most - 1.0);
         else if (!is_signed && !(value > 0.0))
             value = 0.0;
@@ -264,14 +269,14 @@ static poprt_status run_nearest(prt_eval *c, const prt_resize_form *form,
             prt_element_copy(y->dtype, y->data, to, x->data, source, 1);
         else if (prt_dtype_is_float(y->dtype) || prt_dtype_is_integer(y->dtype))
             store_rounded(y, to, (double)a->extrapolation_value);
-        else /* types without that value: false, an empty string, complex zero */
+        else /* types that cannot hold the value: false, an empty string, complex zero */
             memset((char *)y->data + to * size, 0, size);
         (void)prt_at_next(x->rank, y->dims, at);
     }
     return POPRT_OK;
 }
 
-/* One axis of [outer][in][inner] to [outer][out][inner]. */
+/* Resizes one axis, [outer][in][inner] to [outer][out][inner]. */
 static poprt_status run_axis(prt_eval *c, const prt_resize_form *form, const prt_resize_axis *axis,
     size_t outer, size_t inner, const double *x, double *y)
 {
@@ -311,7 +316,7 @@ static poprt_status run_filter(prt_eval *c, const prt_resize_form *form,
     if (now == NULL)
         return POPRT_E_NOMEM;
     memcpy(dims, x->dims, sizeof(dims));
-    /* Axes that shrink go first, so that nothing between is larger than input or output. */
+    /* Shrinking axes go first, so that no intermediate result is larger than input or output. */
     for (uint32_t step = 0; step < 2 * x->rank; step++) {
         const uint32_t i = step % x->rank;
         if (prt_resize_is_identity(form, &axis[i]) ||
@@ -343,7 +348,8 @@ static poprt_status eval(prt_eval *c)
     if (prt_tensor_count(c->out[0]) == 0)
         return POPRT_OK;
     if (prt_tensor_count(c->in[0]) == 0)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "the input has no elements");
+        return prt_eval_fail(c, POPRT_E_SHAPE,
+            "the input is empty; at least one element is required");
     (void)prt_resize_read(c->attrs, &form, &bad);
     PRT_TRY(prt_resize_axes(c, &form, axis));
     return form.mode == PRT_RESIZE_NEAREST ? run_nearest(c, &form, axis)

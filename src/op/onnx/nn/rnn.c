@@ -2,7 +2,7 @@
 /* rnn.c — the cells of RNN, GRU and LSTM. */
 #include "op/share/rnn_core.h"
 
-/* gate = W x + R h + biases, for rows [first, last). */
+/* Computes gate = W x + R h + biases for rows [first, last). */
 static void gates(const prt_rnn *n, const double *x, const double *h, size_t first, size_t last)
 {
     for (size_t i = first; i < last; i++)
@@ -125,7 +125,7 @@ void prt_lstm_step(const prt_rnn *n, const double *x, const double *h, bool inpu
         n->c[k] = f * before + i * prt_activate(&n->f[1], n->gate[3 * hidden + k]);
         if (p != NULL)
             o += p[hidden + k] * n->c[k];
-        /* The cell state is no gate: clipping leaves it alone. */
+        /* The cell state is not a gate, so it is not clipped. */
         n->h[k] = prt_activate(&n->f[0], o) * n->f[2].fn(n->c[k], n->f[2].alpha, n->f[2].beta);
     }
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* roi.c — RoiAlign and MaxRoiPool: a grid of values from each region of interest. */
+/* roi.c — RoiAlign and MaxRoiPool: compute a grid of values from each region of interest. */
 #include <math.h>
 
 #include "op/share/reals.h"
 
-/* Along one side of a bin; at a time. */
+/* MAX_SAMPLES: limit of samples along one side of a bin. SAMPLES: samples computed at a time. */
 enum { MAX_SAMPLES = 1 << 14, SAMPLES = 16 };
 
 typedef struct region {
     size_t image;
-    double top, left, height, width; /* in elements */
+    double top, left, height, width; /* in units of elements */
 } region;
 
 /* ---- RoiAlign ---- */
@@ -39,7 +39,8 @@ static poprt_status infer_align(prt_infer *c)
     return prt_infer_exact(c, 0, c->in[0].dtype, 4, dims);
 }
 
-/* Corners and weights of a bilinear sample; false where it counts as zero. */
+/* Computes the corners and weights of a bilinear sample. Returns false if the sample is outside
+ * and counts as zero. */
 static bool corners(double y, double x, int64_t height, int64_t width, size_t *at, double *weight)
 {
     if (!(y >= -1.0 && y <= (double)height && x >= -1.0 && x <= (double)width))
@@ -66,11 +67,11 @@ static bool corners(double y, double x, int64_t height, int64_t width, size_t *a
 
 typedef struct bins {
     int64_t rows, cols; /* of the output */
-    int64_t ny, nx;     /* samples of one bin */
+    int64_t ny, nx;     /* samples per bin along each side */
     bool largest;
 } bins;
 
-/* Where a sample lies, and what its corners weigh; zeros where it counts as zero. */
+/* The corners of a sample and their weights; all zero if the sample is outside. */
 typedef struct sample {
     size_t at[4];
     double weight[4];
@@ -90,8 +91,8 @@ static void find_samples(const prt_tensor *x, const region *r, const bins *b, in
     }
 }
 
-/* Samples of a bin of the plane that begins at `from`, into its value so far. */
-static double take_samples(const prt_tensor *x, size_t from, const sample *s, size_t count,
+/* Accumulates samples of a bin into `value`. The plane starts at element `from`. */
+static double add_samples(const prt_tensor *x, size_t from, const sample *s, size_t count,
     const bins *b, bool begun, double value)
 {
     const float *f32 = x->dtype == PRT_DTYPE_f32 ? (const float *)x->data + from : NULL;
@@ -109,9 +110,9 @@ static double take_samples(const prt_tensor *x, size_t from, const sample *s, si
     return value;
 }
 
-/* One bin of all channels: where samples lie is found once for them. */
-static void find_bin(const prt_tensor *x, const region *r, const bins *b, int64_t row, int64_t col,
-    double *values)
+/* Computes one bin for all channels; the samples are computed once for all of them. */
+static void compute_bin(const prt_tensor *x, const region *r, const bins *b, int64_t row,
+    int64_t col, double *values)
 {
     const size_t channels = (size_t)x->dims[1], size = prt_dims_product(x->dims, 2, 4);
     const int64_t all = b->ny * b->nx;
@@ -121,7 +122,7 @@ static void find_bin(const prt_tensor *x, const region *r, const bins *b, int64_
         const size_t count = all - i < SAMPLES ? (size_t)(all - i) : SAMPLES;
         find_samples(x, r, b, row, col, i, count, samples);
         for (size_t ch = 0; ch < channels; ch++)
-            values[ch] = take_samples(x, (r->image * channels + ch) * size, samples, count, b,
+            values[ch] = add_samples(x, (r->image * channels + ch) * size, samples, count, b,
                 i != 0, values[ch]);
     }
     for (size_t ch = 0; !b->largest && all != 0 && ch < channels; ch++)
@@ -136,8 +137,9 @@ static poprt_status read_region(const prt_eval *c, size_t n, region *r, bins *b)
     const int64_t image = prt_load_i64(PRT_DTYPE_i64, c->in[2]->data, n);
     double box[4];
     if (image < 0 || image >= x->dims[0])
-        return prt_eval_fail(c, POPRT_E_SHAPE, "batch_indices has %lld, outside [0, %lld)",
-            (long long)image, (long long)x->dims[0]);
+        return prt_eval_fail(c, POPRT_E_SHAPE,
+            "batch_indices contains %lld, which is outside [0, %lld)", (long long)image,
+            (long long)x->dims[0]);
     prt_reals_load(c->in[1]->dtype, c->in[1]->data, 4 * n, 1, 4, box);
     for (size_t i = 0; i < 4; i++)
         box[i] = box[i] * (double)a->spatial_scale - (half ? 0.5 : 0.0);
@@ -160,7 +162,8 @@ static poprt_status read_region(const prt_eval *c, size_t n, region *r, bins *b)
     if (a->sampling_ratio > 0)
         return POPRT_OK;
     if (!(ny <= MAX_SAMPLES && nx <= MAX_SAMPLES))
-        return prt_eval_fail(c, POPRT_E_LIMIT, "region %zu is too large", n);
+        return prt_eval_fail(c, POPRT_E_LIMIT,
+            "region %zu is too large; at most 16384 samples per side are supported", n);
     b->ny = ny > 0.0 ? (int64_t)ny : 0;
     b->nx = nx > 0.0 ? (int64_t)nx : 0;
     return POPRT_OK;
@@ -175,7 +178,8 @@ static poprt_status eval_align(prt_eval *c)
     if (prt_tensor_count(y) == 0)
         return POPRT_OK;
     if (size == 0)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "the images have no elements");
+        return prt_eval_fail(c, POPRT_E_SHAPE,
+            "the images are empty; at least one element is required");
     double *values = prt_eval_scratch(c, channels, sizeof(double));
     if (values == NULL)
         return POPRT_E_NOMEM;
@@ -185,7 +189,7 @@ static poprt_status eval_align(prt_eval *c)
         PRT_TRY(read_region(c, n, &r, &b));
         for (size_t i = 0; i < cells; i++) {
             PRT_TRY(c->host->check(c));
-            find_bin(x, &r, &b, (int64_t)i / b.cols, (int64_t)i % b.cols, values);
+            compute_bin(x, &r, &b, (int64_t)i / b.cols, (int64_t)i % b.cols, values);
             prt_reals_store(y->dtype, y->data, n * channels * cells + i, cells, channels, values);
         }
     }
@@ -204,18 +208,19 @@ static poprt_status infer_pool(prt_infer *c)
     PRT_TRY(prt_infer_rank(c, 1, 2));
     PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, 1, 1), 5, "columns of rois", &merged));
     if (a->pooled_shape.count != 2)
-        return prt_infer_fail(c, POPRT_E_ARG, "pooled_shape has %u values; 2 are needed",
+        return prt_infer_fail(c, POPRT_E_ARG, "pooled_shape has %u values; 2 are required",
             a->pooled_shape.count);
     for (uint32_t i = 0; i < 2; i++)
         if (a->pooled_shape.data[i] < 1 || a->pooled_shape.data[i] > INT32_MAX)
-            return prt_infer_fail(c, POPRT_E_ARG, "pooled_shape has %lld",
+            return prt_infer_fail(c, POPRT_E_ARG,
+                "pooled_shape contains %lld; accepted: 1 to 2147483647",
                 (long long)a->pooled_shape.data[i]);
     const int64_t dims[4] = { prt_infer_dim(c, 1, 0), prt_infer_dim(c, 0, 1),
         a->pooled_shape.data[0], a->pooled_shape.data[1] };
     return prt_infer_exact(c, 0, c->in[0].dtype, 4, dims);
 }
 
-/* First and last (exclusive) input of a bin along one side, cut at the image. */
+/* Computes the first and last (exclusive) input of a bin along one side, clipped to the image. */
 static void bin_range(double start, double size, int64_t count, int64_t bin, int64_t limit,
     int64_t *first, int64_t *last)
 {
@@ -234,9 +239,11 @@ static poprt_status pool_region(prt_eval *c, size_t n, double *plane)
     double box[5], side[4];
     prt_reals_load(c->in[1]->dtype, c->in[1]->data, 5 * n, 1, 5, box);
     if (!(box[0] >= 0.0 && box[0] < (double)x->dims[0]))
-        return prt_eval_fail(c, POPRT_E_SHAPE, "region %zu names image %g", n, box[0]);
+        return prt_eval_fail(c, POPRT_E_SHAPE,
+            "region %zu has image index %g, which is out of range", n, box[0]);
     for (size_t i = 0; i < 4; i++)
-        side[i] = (double)roundf((float)box[i + 1] * a->spatial_scale); /* ties as in float */
+        /* Rounds ties in float precision. */
+        side[i] = (double)roundf((float)box[i + 1] * a->spatial_scale);
     const double width = fmax(side[2] - side[0] + 1.0, 1.0);
     const double height = fmax(side[3] - side[1] + 1.0, 1.0);
     for (size_t ch = 0; ch < channels; ch++) {

@@ -31,7 +31,7 @@ static poprt_status run(prt_eval *c, int64_t axis, void (*row_of)(size_t n, doub
     return POPRT_OK;
 }
 
-/* Index of the first largest value, or of the first NaN. */
+/* Returns the index of the first largest value, or of the first NaN. */
 static size_t largest(size_t n, const double *x)
 {
     size_t best = 0;
@@ -41,7 +41,7 @@ static size_t largest(size_t n, const double *x)
     return best;
 }
 
-/* Replaces x by its distance to the largest value; gives the sum of exponentials. */
+/* Subtracts the largest value from x. Returns the sum of exponentials. */
 static double shift(size_t n, double *x)
 {
     const double most = x[largest(n, x)];

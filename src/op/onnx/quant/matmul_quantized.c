@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * matmul_quantized.c — MatMulInteger and QLinearMatMul. Zero points and scales are one number, one
- * per row of A or column of B, or one of these per matrix of the batch.
+ * matmul_quantized.c — MatMulInteger and QLinearMatMul. Zero points and scales are one number for
+ * all, one per row of A or column of B, or one per row or column of each matrix of the batch.
  */
 #include "op/share/quant_params.h"
 #include "op/share/product.h"

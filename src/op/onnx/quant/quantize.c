@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quantize.c — QuantizeLinear, DequantizeLinear (per tensor, per axis, in blocks) and
+ * quantize.c — QuantizeLinear, DequantizeLinear (per tensor, per axis, per block) and
  * DynamicQuantizeLinear.
  */
 #include <float.h>
@@ -9,15 +9,16 @@
 #include "op/check.h"
 #include "op/share/quant.h"
 
-/* ---- which scale belongs to an element ---- */
+/* ---- layout of scales ---- */
 
 typedef struct layout {
-    size_t outer, axis, inner;           /* the tensor as three loops */
-    size_t block;                        /* elements of the axis that share a scale */
-    size_t by_outer, by_block, by_inner; /* steps in the scale */
+    size_t outer, axis, inner;           /* the tensor as a block [outer, axis, inner] */
+    size_t block;                        /* elements along the axis that share a scale */
+    size_t by_outer, by_block, by_inner; /* strides in the scale */
 } layout;
 
-/* The zero point has the scale's shape; one number may be of rank 0 or 1 in either. */
+/* Checks that the zero point has the scale's shape; a single number may have rank 0 or 1 in
+ * either. */
 static poprt_status check_zero_point(const prt_infer *c)
 {
     const prt_shape *s = &c->in[1], *z = &c->in[2];
@@ -28,22 +29,22 @@ static poprt_status check_zero_point(const prt_infer *c)
         return prt_infer_merge(c, s->rank == 0 ? 1 : s->dims[0], z->rank == 0 ? 1 : z->dims[0],
             "the number of scales", &dim);
     if (s->rank != z->rank)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "scale has rank %d, zero point %d", s->rank,
-            z->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "the scale has rank %d, but the zero point has rank %d", s->rank, z->rank);
     for (int32_t k = 0; k < s->rank; k++)
         PRT_TRY(prt_infer_merge(c, s->dims[k], z->dims[k], "a dim of the scale", &dim));
     return POPRT_OK;
 }
 
-/* Scale against the input, at infer time; `axis` matters unless the scale is one
- * number. */
+/* Checks the scale against the input; `axis_attr` is used unless the scale is a single number. */
 static poprt_status check_scale(prt_infer *c, int64_t axis_attr, int64_t block)
 {
     const prt_shape *x = &c->in[0], *s = &c->in[1];
     uint32_t axis;
     int64_t dim;
     if (block < 0)
-        return prt_infer_fail(c, POPRT_E_ARG, "block_size is %lld", (long long)block);
+        return prt_infer_fail(c, POPRT_E_ARG, "block_size is %lld; it must be at least 0",
+            (long long)block);
     PRT_TRY(check_zero_point(c));
     if (!prt_infer_ranked(c, 1) || !prt_infer_ranked(c, 0) || s->rank == 0 ||
         (block == 0 && s->rank == 1 && (s->dims[0] == 1 || !prt_dim_is_number(s->dims[0]))))
@@ -51,13 +52,13 @@ static poprt_status check_scale(prt_infer *c, int64_t axis_attr, int64_t block)
     PRT_TRY(prt_infer_axis(c, axis_attr, x->rank, false, &axis));
     if (block == 0) {
         if (s->rank != 1)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "the scale has rank %d and there is no block",
-                s->rank);
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "the scale has rank %d; without block_size, rank 0 or 1 is required", s->rank);
         return prt_infer_merge(c, x->dims[axis], s->dims[0], "the number of scales", &dim);
     }
     if (s->rank != x->rank)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the scale has rank %d, the input %d", s->rank,
-            x->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the scale has rank %d, but the input has rank %d",
+            s->rank, x->rank);
     for (int32_t k = 0; k < x->rank; k++) {
         const int64_t want =
             k == (int32_t)axis ? prt_dim_ceildiv(c->dims, x->dims[k], block) : x->dims[k];
@@ -106,7 +107,7 @@ static poprt_status quantize_infer(prt_infer *c)
     return prt_infer_like(c, 0, 0, (int32_t)dtype);
 }
 
-/* The quotient as the type that the division is done in gives it. */
+/* Divides with the precision of the given type. */
 static double divide(int32_t precision, double x, double scale)
 {
     unsigned char bytes[8];
@@ -123,12 +124,12 @@ typedef struct quantizer {
     bool integer, saturate;
 } quantizer;
 
-/* One element with its scale and zero point. */
+/* Processes one element with its scale and zero point. */
 typedef void (
     *element_fn)(const void *user, prt_tensor *y, size_t i, double x, double scale, double zero);
 
-/* Every element of x in order; scale and zero point are looked up once for a stretch that shares
- * them. */
+/* Calls `fn` for every element of x in order. Scale and zero point are loaded once for each run
+ * of elements that share them. */
 static void for_each(const layout *l, const prt_eval *c, element_fn fn, const void *user)
 {
     const prt_tensor *x = c->in[0], *s = c->in[1], *z = prt_eval_has(c, 2) ? c->in[2] : NULL;
@@ -154,7 +155,7 @@ static void quantize_one(const void *user, prt_tensor *y, size_t i, double x, do
     const quantizer *q = user;
     double v = divide(q->precision, x, scale);
     if (!q->integer) {
-        if (isinf(v) && q->saturate) /* in all small formats, as Cast has it */
+        if (isinf(v) && q->saturate) /* saturates in all small formats, like Cast */
             v = copysign(DBL_MAX, v);
         prt_store_f64_as(y->dtype, y->data, i, v + zero, q->saturate);
         return;
@@ -231,7 +232,7 @@ static float clamp_byte(float v)
     return v > 255 ? 255 : v;
 }
 
-/* The range always holds zero; a range of nothing has scale 1. */
+/* The range always includes zero; the scale of an empty range is 1. */
 void prt_quant_dynamic_run(size_t n, const float *x, uint8_t *y, float *scale, uint8_t *zero)
 {
     float low = 0, high = 0;

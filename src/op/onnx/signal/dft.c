@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dft.c — DFT along one axis, and STFT: DFT of windowed frames. By the defining sum, with a table
- * of the n different factors. Complex numbers are a last axis of two; real ones of one.
+ * dft.c — DFT along one axis, and STFT, the DFT of windowed frames. Each DFT is computed by its
+ * defining sum, with a table of the n different factors. The last axis holds the parts of numbers:
+ * two for complex, one for real.
  */
 #include <math.h>
 
 #include "op/check.h"
 #include "op/op.h"
 
-enum { CHECK_ABOVE = 2048 }; /* lines longer than this ask for cancellation at every bin */
+enum { CHECK_ABOVE = 2048 }; /* above this length, every bin checks for cancellation */
 
 typedef struct line {
     size_t n;
     bool inverse;
     double *cosine, *sine; /* of 2 pi k / n */
-    double *re, *im;       /* the line */
+    double *re, *im;       /* real and imaginary parts of the line */
 } line;
 
 static poprt_status make_line(prt_eval *c, size_t n, bool inverse, line *l)
@@ -31,7 +32,7 @@ static poprt_status make_line(prt_eval *c, size_t n, bool inverse, line *l)
     return POPRT_OK;
 }
 
-/* Bin `k`: the line times the k-th factors. */
+/* Computes bin `k`: the product of the line and the k-th row of factors. */
 static void sum_bin(const line *l, size_t k, double *re, double *im)
 {
     double a = 0, b = 0;
@@ -48,7 +49,7 @@ static void sum_bin(const line *l, size_t k, double *re, double *im)
     *im = l->inverse ? b / (double)l->n : b;
 }
 
-/* Element `at` of a tensor of numbers with `parts` (1 or 2) in the last axis. */
+/* Loads element `at` of a tensor with `parts` (1 or 2) parts in the last axis. */
 static void load_number(const prt_tensor *x, size_t at, size_t parts, double *re, double *im)
 {
     *re = prt_load_f64(x->dtype, x->data, at * parts);
@@ -65,14 +66,15 @@ static void store_number(prt_tensor *y, size_t at, size_t parts, double re, doub
 static poprt_status check_parts(const prt_infer *c, int64_t dim)
 {
     if (prt_dim_is_number(dim) && dim != 1 && dim != 2)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the last dim is %lld; 1 is real, 2 complex",
-            (long long)dim);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "the last dim is %lld; accepted: 1 (real), 2 (complex)", (long long)dim);
     return POPRT_OK;
 }
 
 /* ---- DFT ---- */
 
-/* The length from input 1, or from the axis; one-sided spectra have about half of it. */
+/* Computes the DFT length from input 1 or from the axis; a one-sided spectrum has about half of
+ * it. */
 static poprt_status dft_length(prt_infer *c, int64_t dim, int64_t *length)
 {
     const prt_dft_attrs *a = c->attrs;
@@ -83,7 +85,8 @@ static poprt_status dft_length(prt_infer *c, int64_t dim, int64_t *length)
     else
         *length = dim;
     if (prt_dim_is_number(*length) && *length < 1)
-        return prt_infer_fail(c, POPRT_E_ARG, "the length is %lld", (long long)*length);
+        return prt_infer_fail(c, POPRT_E_ARG, "the DFT length is %lld; it must be at least 1",
+            (long long)*length);
     return POPRT_OK;
 }
 
@@ -96,7 +99,8 @@ static poprt_status dft_infer(prt_infer *c)
     if (!prt_infer_ranked(c, 0))
         return prt_infer_unranked(c, 0, x->dtype, PRT_RANK_UNKNOWN);
     if (x->rank < 2)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d", x->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "the input has rank %d; a rank of at least 2 is required", x->rank);
     PRT_TRY(check_parts(c, x->dims[x->rank - 1]));
     memcpy(dims, x->dims, sizeof(dims));
     dims[x->rank - 1] = a->inverse != 0 && a->onesided != 0 ? 1 : 2;
@@ -109,7 +113,8 @@ static poprt_status dft_infer(prt_infer *c)
     }
     PRT_TRY(prt_infer_axis(c, axis_number, x->rank, false, &axis));
     if (axis + 1 == (uint32_t)x->rank)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the last axis holds the parts of numbers");
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "axis is the last axis, which holds the real and imaginary parts");
     PRT_TRY(dft_length(c, x->dims[axis], &length));
     if (a->onesided != 0 && a->inverse == 0)
         length = prt_dim_add(c->dims, prt_dim_floordiv(c->dims, length, 2), 1);
@@ -117,7 +122,8 @@ static poprt_status dft_infer(prt_infer *c)
     return prt_infer_set(c, 0, x->dtype, x->rank, dims);
 }
 
-/* What is beyond the input is zero; half spectra are completed by symmetry. */
+/* Loads a line. Elements beyond the input are zero; a one-sided spectrum is completed by
+ * symmetry. */
 static void read_line(const prt_tensor *x, size_t base, size_t stride, size_t have, bool half,
     line *l)
 {
@@ -163,7 +169,7 @@ static poprt_status dft_run(prt_eval *c, uint32_t axis, line *l)
     return POPRT_OK;
 }
 
-/* Axis and length are contents, which may be other than what infer saw. */
+/* Reads axis and length from contents, which infer may not have seen. */
 static poprt_status read_axis(prt_eval *c, uint32_t *axis, int64_t *length)
 {
     const prt_dft_attrs *a = c->attrs;
@@ -172,16 +178,19 @@ static poprt_status read_axis(prt_eval *c, uint32_t *axis, int64_t *length)
     if (prt_eval_has(c, 2))
         at = prt_load_i64(c->in[2]->dtype, c->in[2]->data, 0);
     if (at < -(int64_t)x->rank || at >= (int64_t)x->rank)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "axis %lld of rank %u", (long long)at, x->rank);
+        return prt_eval_fail(c, POPRT_E_SHAPE, "axis %lld is outside the rank %u", (long long)at,
+            x->rank);
     *axis = (uint32_t)(at < 0 ? at + (int64_t)x->rank : at);
     if (*axis + 1 == x->rank)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "the last axis holds the parts of numbers");
+        return prt_eval_fail(c, POPRT_E_SHAPE,
+            "axis is the last axis, which holds the real and imaginary parts");
     if (prt_eval_has(c, 1))
         *length = prt_load_i64(c->in[1]->dtype, c->in[1]->data, 0);
     else
         *length = a->inverse != 0 && a->onesided != 0 ? 2 * (x->dims[*axis] - 1) : x->dims[*axis];
     if (*length < 1)
-        return prt_eval_fail(c, POPRT_E_ARG, "the length is %lld", (long long)*length);
+        return prt_eval_fail(c, POPRT_E_ARG, "the DFT length is %lld; it must be at least 1",
+            (long long)*length);
     return POPRT_OK;
 }
 
@@ -205,15 +214,17 @@ static poprt_status dft_eval(prt_eval *c)
 
 /* ---- STFT ---- */
 
-/* The signal is [batch, length, parts]; without the last dim, which some files leave out, it is
+/* The signal is [batch, length, parts]; if the last dim is missing, as in some files, it is
  * real. */
 
-/* Number in a scalar input, else PRT_DIM_UNKNOWN; it must be positive. */
+/* Reads the number in a scalar input, or PRT_DIM_UNKNOWN. Fails with POPRT_E_ARG unless it is
+ * positive. */
 static poprt_status stft_number(const prt_infer *c, uint32_t i, int64_t *to)
 {
     PRT_TRY(prt_infer_scalar(c, i, to));
     if (prt_dim_is_number(*to) && *to < 1)
-        return prt_infer_fail(c, POPRT_E_ARG, "input %u is %lld", i, (long long)*to);
+        return prt_infer_fail(c, POPRT_E_ARG, "input %u is %lld; it must be at least 1", i,
+            (long long)*to);
     return POPRT_OK;
 }
 
@@ -225,11 +236,13 @@ static poprt_status stft_infer(prt_infer *c)
     int64_t step, frame = PRT_DIM_UNKNOWN, signal = PRT_DIM_UNKNOWN;
     if (prt_infer_ranked(c, 0)) {
         if (x->rank != 2 && x->rank != 3)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "the signal has rank %d; 3 is needed", x->rank);
+            return prt_infer_fail(c, POPRT_E_SHAPE, "the signal has rank %d; accepted: 2, 3",
+                x->rank);
         if (x->rank == 3)
             PRT_TRY(check_parts(c, x->dims[2]));
         if (x->rank == 3 && x->dims[2] == 2 && a->onesided != 0)
-            return prt_infer_fail(c, POPRT_E_ARG, "a complex signal has no one-sided spectrum");
+            return prt_infer_fail(c, POPRT_E_ARG,
+                "a complex signal has no one-sided spectrum; onesided must be 0");
         dims[0] = x->dims[0];
         signal = x->dims[1];
     }
@@ -240,12 +253,14 @@ static poprt_status stft_infer(prt_infer *c)
         frame = signal;
     if (prt_infer_ranked(c, 2)) {
         if (c->in[2].rank != 1)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "the window has rank %d", c->in[2].rank);
+            return prt_infer_fail(c, POPRT_E_SHAPE, "the window has rank %d; rank 1 is required",
+                c->in[2].rank);
         PRT_TRY(prt_infer_merge(c, frame, c->in[2].dims[0], "the frame's length", &frame));
     }
     if (prt_dim_is_number(frame) && (frame < 1 || (prt_dim_is_number(signal) && frame > signal)))
-        return prt_infer_fail(c, POPRT_E_SHAPE, "frames of %lld in a signal of %lld",
-            (long long)frame, (long long)signal);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "the frame length is %lld; accepted: 1 to the signal length, %lld", (long long)frame,
+            (long long)signal);
     dims[1] = prt_dim_floordiv(c->dims, prt_dim_sub(c->dims, signal, frame), step);
     dims[1] = prt_dim_add(c->dims, dims[1], 1);
     dims[2] =
@@ -253,7 +268,7 @@ static poprt_status stft_infer(prt_infer *c)
     return prt_infer_set(c, 0, x->dtype, 4, dims);
 }
 
-/* The output's dims from contents, which may be other than what infer saw. */
+/* Computes step and frame length from contents, which infer may not have seen. */
 static poprt_status read_frames(prt_eval *c, int64_t *step, int64_t *frame)
 {
     const prt_stft_attrs *a = c->attrs;
@@ -265,12 +280,14 @@ static poprt_status read_frames(prt_eval *c, int64_t *step, int64_t *frame)
     if (prt_eval_has(c, 3)) {
         const int64_t asked = prt_load_i64(c->in[3]->dtype, c->in[3]->data, 0);
         if (prt_eval_has(c, 2) && asked != *frame)
-            return prt_eval_fail(c, POPRT_E_SHAPE, "the window has %lld of %lld", (long long)*frame,
+            return prt_eval_fail(c, POPRT_E_SHAPE,
+                "the window has %lld elements, but frame_length is %lld", (long long)*frame,
                 (long long)asked);
         *frame = asked;
     }
     if (*step < 1 || *frame < 1 || *frame > x->dims[1])
-        return prt_eval_fail(c, POPRT_E_ARG, "frames of %lld by %lld in a signal of %lld",
+        return prt_eval_fail(c, POPRT_E_ARG,
+            "frame length %lld or frame step %lld is not possible for a signal of length %lld",
             (long long)*frame, (long long)*step, (long long)x->dims[1]);
     const int64_t dims[4] = { x->dims[0], (x->dims[1] - *frame) / *step + 1,
         a->onesided != 0 ? *frame / 2 + 1 : *frame, 2 };

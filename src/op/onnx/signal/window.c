@@ -15,12 +15,14 @@ static poprt_status infer_window(prt_infer *c, int64_t dtype)
     return prt_infer_set(c, 0, (int32_t)dtype, 1, &size);
 }
 
-/* a0 - a1 cos(t) + a2 cos(2t), t from 0 to 2 pi over the size or, when symmetric, over one less. */
+/* Computes a0 - a1 cos(t) + a2 cos(2t); t runs from 0 to 2 pi, divided by the size (periodic) or
+ * by the size less one (symmetric). */
 static poprt_status eval_window(prt_eval *c, bool periodic, double a0, double a1, double a2)
 {
     const int64_t size = prt_load_i64(c->in[0]->dtype, c->in[0]->data, 0);
     if (size < 0)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "the size is %lld", (long long)size);
+        return prt_eval_fail(c, POPRT_E_SHAPE, "the size is %lld; it must be at least 0",
+            (long long)size);
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
     prt_tensor *y = c->out[0];
@@ -66,7 +68,7 @@ static poprt_status blackman_eval(prt_eval *c)
         0.08);
 }
 
-/* ---- MelWeightMatrix: one triangle over the spectrum for each mel band ---- */
+/* ---- MelWeightMatrix: one triangle filter over the spectrum for each mel band ---- */
 
 static poprt_status mel_infer(prt_infer *c)
 {
@@ -76,7 +78,8 @@ static poprt_status mel_infer(prt_infer *c)
     PRT_TRY(prt_infer_scalar(c, 0, &dims[1]));
     PRT_TRY(prt_infer_scalar(c, 1, &length));
     if (prt_dim_is_number(length) && length < 0)
-        return prt_infer_fail(c, POPRT_E_ARG, "dft_length is %lld", (long long)length);
+        return prt_infer_fail(c, POPRT_E_ARG, "dft_length is %lld; it must be at least 0",
+            (long long)length);
     dims[0] = prt_dim_add(c->dims, prt_dim_floordiv(c->dims, length, 2), 1);
     return prt_infer_set(c, 0, (int32_t)a->output_datatype, 2, dims);
 }
@@ -84,7 +87,8 @@ static poprt_status mel_infer(prt_infer *c)
 static poprt_status read_scalar(prt_eval *c, uint32_t i, double *to)
 {
     if (prt_tensor_count(c->in[i]) != 1)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "input %u is not one number", i);
+        return prt_eval_fail(c, POPRT_E_SHAPE,
+            "input %u is not one number; a tensor of one element is required", i);
     *to = prt_load_f64(c->in[i]->dtype, c->in[i]->data, 0);
     return POPRT_OK;
 }
@@ -94,7 +98,7 @@ static double mel_of(double hertz)
     return 2595 * log10(1 + hertz / 700);
 }
 
-/* Spectrum bin at step `i` of the mel scale, kept inside the matrix. */
+/* Returns the spectrum bin at step `i` of the mel scale, clamped to the matrix. */
 static int64_t bin_at(const double *v, double low, double step, int64_t i, int64_t bins)
 {
     const double hertz = 700 * (pow(10, (low + (double)i * step) / 2595) - 1);
@@ -110,15 +114,16 @@ static poprt_status mel_eval(prt_eval *c)
     for (uint32_t i = 0; i < 5; i++)
         PRT_TRY(read_scalar(c, i, &v[i]));
     if (!(v[2] > 0))
-        return prt_eval_fail(c, POPRT_E_ARG, "sample_rate is not positive");
+        return prt_eval_fail(c, POPRT_E_ARG, "sample_rate must be positive");
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
     const int64_t bins = prt_load_i64(c->in[1]->dtype, c->in[1]->data, 0) / 2 + 1;
     const int64_t bands = prt_load_i64(c->in[0]->dtype, c->in[0]->data, 0);
     const int64_t dims[2] = { bins, bands };
     if (bins < 1 || bands < 0)
-        return prt_eval_fail(c, POPRT_E_ARG, "%lld bands over %lld bins", (long long)bands,
-            (long long)bins);
+        return prt_eval_fail(c, POPRT_E_ARG,
+            "there are %lld mel bands and %lld bins; at least 0 and 1 are required",
+            (long long)bands, (long long)bins);
     prt_tensor *y = c->out[0];
     PRT_TRY(prt_eval_shape(c, 0, y->dtype, 2, dims));
     const double low = mel_of(v[3]), step = (mel_of(v[4]) - low) / (v[0] + 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* regex_full_match.c — RegexFullMatch: whether each string matches a pattern as a whole. */
+/* regex_full_match.c — RegexFullMatch: tests whether a pattern matches each string as a whole. */
 #include "op/op.h"
 #include "op/share/regex.h"
 

@@ -11,7 +11,7 @@ static poprt_status concat_infer(prt_infer *c)
     return prt_infer_set(c, 0, PRT_DTYPE_string, s.rank, s.dims);
 }
 
-/* Index of the element of `x` that belongs to element `i` of `y`. */
+/* Returns the index in `x` that element `i` of `y` broadcasts from. */
 static size_t broadcast_index(const prt_tensor *y, const prt_tensor *x, size_t i)
 {
     size_t at = 0, step = 1;
@@ -57,7 +57,8 @@ static poprt_status split_infer(prt_infer *c)
     if (x->rank < 0)
         return prt_infer_unranked(c, 0, PRT_DTYPE_string, PRT_RANK_UNKNOWN);
     if (x->rank == PRT_MAX_RANK)
-        return prt_infer_fail(c, POPRT_E_LIMIT, "the result would have rank %d", x->rank + 1);
+        return prt_infer_fail(c, POPRT_E_LIMIT, "the result would have rank %d; the limit is 8",
+            x->rank + 1);
     memcpy(dims, x->dims, sizeof(dims));
     dims[x->rank] = PRT_DIM_UNKNOWN;
     return prt_infer_set(c, 0, PRT_DTYPE_string, x->rank + 1, dims);
@@ -69,9 +70,9 @@ static bool is_space(char ch)
 }
 
 typedef struct splitter {
-    const char *at, *end; /* what is left; `at` NULL when nothing is */
-    prt_str delimiter;    /* empty: runs of white space */
-    int64_t left;         /* splits still allowed */
+    const char *at, *end; /* the remaining text; `at` is NULL at the end */
+    prt_str delimiter;    /* empty: split at runs of white space */
+    int64_t left;         /* number of splits still allowed */
 } splitter;
 
 static const char *find_delimiter(const splitter *s)
@@ -83,7 +84,7 @@ static const char *find_delimiter(const splitter *s)
     return NULL;
 }
 
-/* The next piece; false at the end. */
+/* Reads the next piece. Returns false at the end. */
 static bool next_piece(splitter *s, poprt_string *piece)
 {
     const bool spaces = s->delimiter.size == 0;
@@ -152,7 +153,7 @@ static poprt_status split_eval(prt_eval *c)
     return POPRT_OK;
 }
 
-/* ---- StringNormalizer: [C] or [1, C]; stop words out, case changed ---- */
+/* ---- StringNormalizer: [C] or [1, C]; removes stop words and changes case ---- */
 
 typedef enum case_change { CASE_NONE, CASE_LOWER, CASE_UPPER } case_change;
 
@@ -169,8 +170,9 @@ static bool case_of(prt_str text, case_change *out)
     return true;
 }
 
-/* Code points below 0x800 whose other case is as long in UTF-8: from [first, last] of upper case
- * letters by a distance; distance 0: pairs, upper case first, from `first` on. */
+/* Code points below 0x800 whose other case has the same length in UTF-8. The upper-case letters
+ * [first, last] have their lower case at `distance`. Distance 0: alternating pairs from `first`
+ * on, upper case first. */
 static const struct {
     uint16_t first, last, distance;
 } cases[] = {
@@ -212,7 +214,7 @@ static uint32_t change_code(uint32_t code, case_change to)
     return code;
 }
 
-/* In place. Bytes that are no code point below 0x800 stay. */
+/* Changes the case in place. Bytes that do not form a code point below 0x800 are not changed. */
 static void change_case(char *text, size_t size, case_change to)
 {
     for (size_t i = 0; to != CASE_NONE && i < size; i++) {
@@ -237,17 +239,19 @@ static poprt_status normalizer_infer(prt_infer *c)
     case_change change;
     int64_t one;
     if (!case_of(a->case_change_action, &change))
-        return prt_infer_fail(c, POPRT_E_ARG, "case_change_action is none of NONE, LOWER, UPPER");
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "case_change_action is not known; accepted: NONE, LOWER, UPPER");
     if (x->rank < 0)
         return prt_infer_unranked(c, 0, PRT_DTYPE_string, PRT_RANK_UNKNOWN);
     if (x->rank != 1 && x->rank != 2)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; 1 or 2 is needed", x->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; accepted: 1, 2", x->rank);
     if (x->rank == 2)
         PRT_TRY(prt_infer_merge(c, x->dims[0], 1, "the first dim", &one));
     return prt_infer_set(c, 0, PRT_DTYPE_string, x->rank, dims + (2 - x->rank));
 }
 
-/* A copy in the memory of output 0 or of this call, with its case changed. */
+/* Makes a copy with changed case, in the memory of output `out` or, for UINT32_MAX, of this
+ * call. */
 static poprt_status changed_copy(prt_eval *c, uint32_t out, const char *data, size_t size,
     case_change to, poprt_string *copy)
 {
@@ -295,7 +299,8 @@ static poprt_status normalizer_eval(prt_eval *c)
     }
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
-    if (kept == 0) /* nothing left is one empty string */
+    /* If no words are left, the result is one empty string. */
+    if (kept == 0)
         words[kept++] = (poprt_string){ "", 0 };
     const int64_t dims[2] = { 1, (int64_t)kept };
     PRT_TRY(prt_eval_shape(c, 0, PRT_DTYPE_string, x->rank, dims + (2 - x->rank)));

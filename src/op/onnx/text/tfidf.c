@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tfidf.c — TfIdfVectorizer: counts the n-grams of a pool in each row, gaps allowed.
+ * tfidf.c — TfIdfVectorizer: counts the n-grams of a pool in each row; n-grams may skip items.
  *
- * The pool's n-grams go to a hash table; a row's are hashed item by item as they grow.
+ * The n-grams of the pool are in a hash table. N-grams of a row are hashed incrementally, item by
+ * item.
  */
 #include "op/op.h"
 
@@ -14,14 +15,15 @@ static poprt_status check_pool(const prt_infer *c, uint32_t total, uint64_t *gra
         const int64_t from = a->ngram_counts.data[i];
         const int64_t to = i + 1 < a->ngram_counts.count ? a->ngram_counts.data[i + 1] : total;
         if (from < 0 || to < from || to > (int64_t)total || (to - from) % (i + 1) != 0)
-            return prt_infer_fail(c, POPRT_E_ARG, "ngram_counts[%u] is %lld of %u items", i,
+            return prt_infer_fail(c, POPRT_E_ARG,
+                "ngram_counts[%u] is %lld, which does not match a pool of %u items", i,
                 (long long)from, total);
         *grams += (uint64_t)(to - from) / (i + 1);
     }
     return POPRT_OK;
 }
 
-/* Size of a row of the output: one above the largest index. */
+/* Computes the size of an output row: the largest index plus 1. */
 static poprt_status check_indexes(const prt_infer *c, int64_t *size)
 {
     const prt_tf_idf_vectorizer_attrs *a = c->attrs;
@@ -29,7 +31,8 @@ static poprt_status check_indexes(const prt_infer *c, int64_t *size)
     for (uint32_t i = 0; i < a->ngram_indexes.count; i++) {
         const int64_t at = a->ngram_indexes.data[i];
         if (at < 0 || at >= INT32_MAX)
-            return prt_infer_fail(c, POPRT_E_ARG, "ngram_indexes[%u] is %lld", i, (long long)at);
+            return prt_infer_fail(c, POPRT_E_ARG,
+                "ngram_indexes[%u] is %lld; accepted: 0 to 2147483646", i, (long long)at);
         *size = at >= *size ? at + 1 : *size;
     }
     return POPRT_OK;
@@ -42,25 +45,28 @@ static poprt_status infer(prt_infer *c)
     int64_t dims[2] = { PRT_DIM_UNKNOWN, 0 };
     uint64_t grams;
     if (!prt_str_is(a->mode, "TF") && !prt_str_is(a->mode, "IDF") && !prt_str_is(a->mode, "TFIDF"))
-        return prt_infer_fail(c, POPRT_E_ARG, "mode is none of TF, IDF and TFIDF");
+        return prt_infer_fail(c, POPRT_E_ARG, "mode is not known; accepted: TF, IDF, TFIDF");
     if (a->min_gram_length < 1 || a->max_gram_length < a->min_gram_length ||
         a->max_gram_length > (int64_t)a->ngram_counts.count || a->max_skip_count < 0)
-        return prt_infer_fail(c, POPRT_E_ARG, "lengths %lld to %lld of %u, skips %lld",
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "min_gram_length %lld, max_gram_length %lld (limit %u) or max_skip_count %lld is out "
+            "of range",
             (long long)a->min_gram_length, (long long)a->max_gram_length, a->ngram_counts.count,
             (long long)a->max_skip_count);
     const uint32_t total = strings ? a->pool_strings.count : a->pool_int64s.count;
     PRT_TRY(check_pool(c, total, &grams));
     PRT_TRY(check_indexes(c, &dims[1]));
     if (grams > a->ngram_indexes.count || dims[1] == 0)
-        return prt_infer_fail(c, POPRT_E_ARG, "the pool has %llu n-grams and %u indexes",
+        return prt_infer_fail(c, POPRT_E_ARG, "the pool has %llu n-grams, but there are %u indexes",
             (unsigned long long)grams, a->ngram_indexes.count);
     if (a->weights.count != 0 && a->weights.count < grams)
-        return prt_infer_fail(c, POPRT_E_ARG, "there are %u weights for %llu n-grams",
+        return prt_infer_fail(c, POPRT_E_ARG, "there are %u weights, but %llu n-grams",
             a->weights.count, (unsigned long long)grams);
     if (!prt_infer_ranked(c, 0))
         return prt_infer_unranked(c, 0, PRT_DTYPE_f32, PRT_RANK_UNKNOWN);
     if (c->in[0].rank > 2)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d", c->in[0].rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; the limit is 2",
+            c->in[0].rank);
     if (c->in[0].rank < 2)
         return prt_infer_set(c, 0, PRT_DTYPE_f32, 1, &dims[1]);
     dims[0] = c->in[0].dims[0];
@@ -68,9 +74,9 @@ static poprt_status infer(prt_infer *c)
 }
 
 typedef struct slot {
-    uint32_t length; /* items; 0: free */
-    uint32_t gram;   /* which n-gram of the pool */
-    size_t first;    /* its first item in the pool */
+    uint32_t length; /* number of items; 0: free slot */
+    uint32_t gram;   /* index of the n-gram in the pool */
+    size_t first;    /* index of its first item in the pool */
 } slot;
 
 typedef struct table {
@@ -80,7 +86,7 @@ typedef struct table {
     slot *slots;
     size_t mask;
     uint32_t grams;
-    float *counts; /* of each n-gram in a row */
+    float *counts; /* count of each n-gram in the current row */
 } table;
 
 static poprt_string pool_text(const table *t, size_t i)
@@ -99,7 +105,7 @@ static uint64_t hash_number(int64_t v, uint64_t h)
     return prt_hash(&v, sizeof(v), h + 1);
 }
 
-/* Item `i` of the pool against item `at` of the input, or of the pool itself. */
+/* Compares item `i` of the pool with item `at` of the input or, if `in_pool`, of the pool. */
 static bool same_item(const table *t, size_t i, size_t at, bool in_pool)
 {
     if (t->strings) {
@@ -112,7 +118,7 @@ static bool same_item(const table *t, size_t i, size_t at, bool in_pool)
     return t->a->pool_int64s.data[i] == q;
 }
 
-/* The slot of an n-gram, or the free one where it belongs. */
+/* Returns the slot of an n-gram, or the free slot to insert it. */
 static slot *find(const table *t, uint64_t hash, uint32_t length, size_t at, size_t step,
     bool in_pool)
 {
@@ -128,18 +134,18 @@ static slot *find(const table *t, uint64_t hash, uint32_t length, size_t at, siz
     }
 }
 
-/* The pool's n-grams of the lengths asked for. Of equal ones the last counts. */
+/* Inserts the n-grams of the requested lengths. The last of equal n-grams counts. */
 static poprt_status fill_table(prt_eval *c, table *t)
 {
     const prt_tf_idf_vectorizer_attrs *a = t->a;
     const size_t total = t->strings ? a->pool_strings.count : a->pool_int64s.count;
-    size_t room = 16;
-    while (room < total * 2)
-        room *= 2;
-    t->slots = prt_eval_scratch(c, room, sizeof(slot));
+    size_t capacity = 16;
+    while (capacity < total * 2)
+        capacity *= 2;
+    t->slots = prt_eval_scratch(c, capacity, sizeof(slot));
     if (t->slots == NULL)
         return POPRT_E_NOMEM;
-    t->mask = room - 1;
+    t->mask = capacity - 1;
     uint32_t gram = 0;
     t->counts = prt_eval_scratch(c, a->ngram_indexes.count, sizeof(float));
     if (t->counts == NULL)
@@ -161,7 +167,7 @@ static poprt_status fill_table(prt_eval *c, table *t)
     return POPRT_OK;
 }
 
-/* N-grams that start at item `at` and take every `step`-th item before `end`. */
+/* Counts the n-grams that start at item `at` and use every `step`-th item before `end`. */
 static void count_from(const table *t, size_t at, size_t end, size_t step)
 {
     const prt_tf_idf_vectorizer_attrs *a = t->a;
@@ -181,8 +187,9 @@ static void count_from(const table *t, size_t at, size_t end, size_t step)
     }
 }
 
-/* The counts of a row, cut to one and weighed as the mode says, to where their indexes say. */
-static void weigh(const table *t, float *row)
+/* Writes the counts of a row, weighted or limited to 1 as the mode says, to the indices of their
+ * n-grams. */
+static void write_row(const table *t, float *row)
 {
     const prt_tf_idf_vectorizer_attrs *a = t->a;
     const bool once = prt_str_is(a->mode, "IDF"), plain = prt_str_is(a->mode, "TF");
@@ -215,7 +222,7 @@ static poprt_status eval(prt_eval *c)
         for (size_t step = 1; step <= items && step - 1 <= (size_t)a->max_skip_count; step++)
             for (size_t i = 0; i < items; i++)
                 count_from(&t, r * items + i, (r + 1) * items, step);
-        weigh(&t, (float *)y->data + r * size);
+        write_row(&t, (float *)y->data + r * size);
     }
     return POPRT_OK;
 }

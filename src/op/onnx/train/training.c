@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * training.c — Adagrad, Adam and Momentum: one step of an optimiser for any number of tensors.
+ * training.c — Adagrad, Adam and Momentum: one optimiser step for any number of tensors.
  *
  * Inputs: rate R, step T, then groups of n tensors each: the tensors, their gradients, and one or
- * two kinds of state. Outputs: the tensors and the states again, in groups.
+ * two groups of state. Outputs: the updated tensors and states, in groups.
  */
 #include <math.h>
 
 #include "op/check.h"
 #include "op/op.h"
 
-/* `groups` of inputs after R and T; outputs are all groups but the gradients. */
+/* Checks the `groups` of inputs after R and T; the outputs are all groups except the gradients. */
 static poprt_status infer_step(prt_infer *c, uint32_t groups)
 {
     int64_t dim;
     if (c->n_in < 2 || (c->n_in - 2) % groups != 0 ||
         c->n_out != (c->n_in - 2) / groups * (groups - 1))
-        return prt_infer_fail(c, POPRT_E_ARG, "%u inputs and %u outputs are no groups", c->n_in,
-            c->n_out);
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "%u inputs and %u outputs do not form groups of equal size", c->n_in, c->n_out);
     PRT_TRY(prt_infer_scalar(c, 0, &dim));
     PRT_TRY(prt_infer_scalar(c, 1, &dim));
     const uint32_t n = (c->n_in - 2) / groups;
@@ -26,11 +26,13 @@ static poprt_status infer_step(prt_infer *c, uint32_t groups)
         if (!prt_infer_has(c, i))
             return prt_infer_fail(c, POPRT_E_PARSE, "input %u is missing", i);
         if (x->dtype != s->dtype && x->dtype != 0 && s->dtype != 0)
-            return prt_infer_fail(c, POPRT_E_TYPE, "input %u has another type than its tensor", i);
+            return prt_infer_fail(c, POPRT_E_TYPE,
+                "input %u has a type other than that of its tensor", i);
         if (x->rank < 0 || s->rank < 0)
             continue;
         if (x->rank != s->rank)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "input %u has another rank than its tensor", i);
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "input %u has a rank other than that of its tensor", i);
         for (int32_t k = 0; k < x->rank; k++)
             PRT_TRY(prt_infer_merge(c, x->dims[k], s->dims[k], "a dim", &dim));
     }
@@ -39,7 +41,7 @@ static poprt_status infer_step(prt_infer *c, uint32_t groups)
     return POPRT_OK;
 }
 
-/* One element: tensor, gradient and states in, tensor and states changed. */
+/* `apply` updates one element: it reads the gradient, and changes the tensor and the states. */
 typedef struct step {
     double rate, decay, post, epsilon, alpha, beta;
     bool nesterov;
@@ -143,7 +145,7 @@ static poprt_status momentum_infer(prt_infer *c)
 {
     const prt_momentum_attrs *a = c->attrs;
     if (!prt_str_is(a->mode, "standard") && !prt_str_is(a->mode, "nesterov"))
-        return prt_infer_fail(c, POPRT_E_ARG, "mode is neither standard nor nesterov");
+        return prt_infer_fail(c, POPRT_E_ARG, "mode is not known; accepted: standard, nesterov");
     return infer_step(c, 3);
 }
 

@@ -65,7 +65,7 @@ END_TEST
 START_TEST(errors)
 {
     ck_failure(INPUTS "y, s = causal_conv_with_state x w {activation=relu}\nreturn y\n",
-        POPRT_E_ARG, "activation is relu");
+        POPRT_E_ARG, "activation is \"relu\"");
     ck_failure(INPUTS "y, s = causal_conv_with_state x x\nreturn y\n", POPRT_E_SHAPE,
         "dim 1 of the weight");
     ck_failure(INPUTS "y, s = causal_conv_with_state x w p\nreturn y\n", POPRT_E_SHAPE, "rank 3");

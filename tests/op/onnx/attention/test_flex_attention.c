@@ -94,7 +94,7 @@ START_TEST(errors)
         POPRT_E_SHAPE, "score_mod");
     ck_failure(EVEN "y = flex_attention q k v {prob_mod {s = input f32[1,2,1,2]\n"
                     "t = cast s {to=11}\nreturn t\n}}\nreturn y\n",
-        POPRT_E_TYPE, "prob_mod gives float64 where float32 is needed");
+        POPRT_E_TYPE, "prob_mod returns float64; float32 is required");
 }
 END_TEST
 

@@ -75,16 +75,16 @@ END_TEST
 START_TEST(errors)
 {
     ck_failure(INPUTS "y, s = linear_attention q k v" ATTRS("other") "return y\n", POPRT_E_ARG,
-        "update_rule other");
+        "update_rule is");
     ck_failure(INPUTS "y, s = linear_attention q k v" ATTRS("gated") "return y\n", POPRT_E_ARG,
-        "needs decay");
+        "requires the input decay");
     ck_failure(INPUTS "y, s = linear_attention q k v _ d" ATTRS("linear") "return y\n", POPRT_E_ARG,
-        "has no decay");
+        "does not use the input decay");
     ck_failure(INPUTS "y, s = linear_attention q k v _ d" ATTRS("gated_delta") "return y\n",
-        POPRT_E_ARG, "needs beta");
+        POPRT_E_ARG, "requires the input beta");
     ck_failure(INPUTS "y, s = linear_attention q k v {q_num_heads=2, update_rule=linear}\n"
                       "return y\n",
-        POPRT_E_ARG, "kv_num_heads have to be positive");
+        POPRT_E_ARG, "kv_num_heads must be at least 1");
     ck_failure(INPUTS "y, s = linear_attention q k v {q_num_heads=3, kv_num_heads=2, "
                       "update_rule=linear}\nreturn y\n",
         POPRT_E_SHAPE, "3 query heads over 2");

@@ -47,7 +47,7 @@ END_TEST
 START_TEST(errors)
 {
     ck_failure(GREYS "y = image_decoder x {pixel_format=YUV}\nreturn y\n", POPRT_E_ARG,
-        "pixel_format is YUV");
+        "pixel_format is \"YUV\"");
     ck_failure("x = const u8[1,3] {1,2,3}\ny = image_decoder x\nreturn y\n", POPRT_E_SHAPE,
         "has rank 2 where 1 is needed");
     ck_failure("x = const i8[3] {1,2,3}\ny = image_decoder x\nreturn y\n", POPRT_E_TYPE,
