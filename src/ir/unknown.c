@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* unknown.c — gathers the names that there are, and says which are nearest. */
+/* unknown.c — collects the existing names and reports the nearest ones. */
 #include "ir/unknown.h"
 
 #include <stdio.h>
 
 #include "base/nearest.h"
 
-/* Names that are looked at; the failure record has room for a few. */
+/* MOST_NAMES: names that are considered. NAME_SIZE: bytes of the unknown name that are copied. */
 enum { MOST_NAMES = 2048, NAME_SIZE = 200 };
 
 typedef struct names {
