@@ -2,16 +2,16 @@
 /*
  * print.c — prints a graph as text, for `poprt inspect` and for tests; parse.c reads it.
  *
- *     graph = { statement ( newline | ";" ) }
+ *     graph     = { statement ( newline | ";" ) }
  *     statement = value "=" "input" type [ data ]
  *               | value "=" "const" type data
  *               | [ value { "," value } ] "=" op { operand } [ braces ] [ "@" name ]
  *                 [ ":" type { "," type } ]
  *               | "return" [ operand [ "as" name ] { "," operand [ "as" name ] } ]
- *     value = name | "%" number | "_"
- *     op = key of the operator table | quoted "domain.Name" of an operator outside the table
- *     operand = value
- *     braces = "{" { attribute "=" attribute value | region "{" graph "}" } "}"
+ *     value     = name | "%" number | "_"
+ *     op        = key of the operator table | quoted "domain.Name" of an operator outside the table
+ *     operand   = value
+ *     braces    = "{" { attribute "=" attribute value | region "{" graph "}" } "}"
  *
  * Names with characters other than [A-Za-z0-9_.:/-] are quoted. "%3" is a value without a name. "_"
  * is an absent operand or an unread output. Data of an input is its default. "@" gives the name of

@@ -2,8 +2,8 @@
 /*
  * scan_data.c — contents of constants and values of attributes as text.
  *
- *     data = "{" [ element { "," element } ] "}" | "zeros" | "ones" | "fill" element
- *     element = number | "true" | "false" | "inf" | "nan" | "0x" bits | "(" re "," im ")" | name
+ *     data      = "{" [ element { "," element } ] "}" | "zeros" | "ones" | "fill" element
+ *     element   = number | "true" | "false" | "inf" | "nan" | "0x" bits | "(" re "," im ")" | name
  *     attribute = number | name | "[" … "]" | type data | type
  *
  * "{... hash}" stands for contents that were too long to print; it cannot be read back.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gemm.c — expand_formulas of Gemm: alpha and beta become factors of inputs (of B and C, which are
- * constants as a rule), a transposed A a Transpose, and what is added is a bias by column, or added
- * behind it.
+ * gemm.c — expand_formulas for Gemm: alpha and beta become factors of inputs (preferably of
+ * constants), a transposed A becomes a Transpose. C stays as a bias by column, or becomes an Add
+ * after the product.
  */
 #include "pass/expand/expand.h"
 
@@ -13,7 +13,7 @@ static prt_value *scaled(prt_build *b, prt_value *x, float by)
         : x;
 }
 
-/* C adds one number to each column; `*known`: whether that can be told. */
+/* Returns whether C is one number for each column; `*known` is false if its shape does not tell. */
 static bool is_by_column(const prt_value *c, const prt_type *y, bool *known)
 {
     const prt_type *t = prt_match_ranked(c);
