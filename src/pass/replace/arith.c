@@ -4,7 +4,7 @@
  *
  *     replace_div_with_mul  Div(x, c) of floats becomes Mul(x, 1/c). Two roundings instead of one:
  *                           within 2 ulp; bitwise equal if c is a power of two. Not applied if
- *                           some 1/c is not finite or is subnormal.
+ *                           some 1/c is not finite or loses bits.
  *     replace_pow           Pow(x, c) of floats: x for 1, x*x for 2, x*x*x for 3. Bitwise equal
  *                           for 1 and 2 (float32 and below), within 2 ulp for 3.
  *
