@@ -37,8 +37,8 @@ prt_value *prt_build_tensor(prt_build *b, int32_t dtype, uint32_t rank, const in
     const void *data);
 prt_value *prt_build_i64s(prt_build *b, uint32_t count, const int64_t *values); /* rank 1 */
 prt_value *prt_build_i64(prt_build *b, int64_t value);                          /* rank 0 */
-prt_value *prt_build_scalar(prt_build *b, int32_t dtype, double value); /* rank 0, of any numeric
-                                                                         * type */
+/* rank 0, of any numeric type */
+prt_value *prt_build_scalar(prt_build *b, int32_t dtype, double value);
 
 /* Makes every use of `from` a use of `to`. If `to` has no name and `from` has one, the name moves
  * to `to`. */

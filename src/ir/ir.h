@@ -89,10 +89,10 @@ struct prt_graph {
     prt_module *module;
     prt_op *owner; /* op that holds this region; NULL for the main graph */
     prt_str name, doc;
-    prt_op *first, *last;  /* list of ops, without `ret` */
-    prt_op *ret;           /* pseudo-operator whose inputs are the graph's outputs */
-    prt_strs output_names; /* names of the graph's outputs; independent of the names of the
-                            * values */
+    prt_op *first, *last; /* list of ops, without `ret` */
+    prt_op *ret;          /* pseudo-operator whose inputs are the graph's outputs */
+    /* names of the graph's outputs; independent of the names of the values */
+    prt_strs output_names;
     PRT_VEC(prt_value *) inputs;
     PRT_VEC(prt_value *) constants; /* initializers; unused ones may stay in the list */
     uint32_t n_values, n_ops;       /* next free ids */
@@ -116,16 +116,16 @@ struct prt_module {
     prt_types *types;
     prt_graph *main;
     PRT_VEC(prt_blob *) blobs; /* referenced until the module is released: files, constants */
-    const prt_op_set *ops;     /* operators of plug-ins, NULL: the built-in table only; must outlive
-                                * the module */
-    prt_map names;             /* every value name in use -> prt_value */
-    uint32_t next_name;        /* counter for generated names */
+    /* operators of plug-ins, NULL: the built-in table only; must outlive the module */
+    const prt_op_set *ops;
+    prt_map names;      /* every value name in use -> prt_value */
+    uint32_t next_name; /* counter for generated names */
     int64_t ir_version;
-    prt_opset *opsets;      /* as the model imports them */
-    const prt_blob *source; /* file the module was read from, one of `blobs`; NULL: not read from a
-                             * file */
-    prt_str file;           /* path of that file, for errors and external data */
-    const prt_raw *extra;   /* model-level fields: producer, metadata, doc string, functions ... */
+    prt_opset *opsets; /* as the model imports them */
+    /* file the module was read from, one of `blobs`; NULL: not read from a file */
+    const prt_blob *source;
+    prt_str file;         /* path of that file, for errors and external data */
+    const prt_raw *extra; /* model-level fields: producer, metadata, doc string, functions ... */
     /* opset whose variants the ai.onnx ops are; 0: canonical. Unless it is 0, the module can only
      * be written. */
     int64_t form_opset;

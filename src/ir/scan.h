@@ -29,8 +29,8 @@ void prt_scan_space(prt_scan *s, bool lines);
  * text. */
 char prt_scan_peek(prt_scan *s);
 bool prt_scan_accept(prt_scan *s, char c);
-bool prt_scan_accept_word(prt_scan *s, const char *word); /* the word must not be followed by a name
-                                                           * character */
+/* the word must not be followed by a name character */
+bool prt_scan_accept_word(prt_scan *s, const char *word);
 poprt_status prt_scan_expect(prt_scan *s, char c);
 
 /* Returns a run of name characters, which points into the text; size 0 when there is none here. */

@@ -284,8 +284,8 @@ static poprt_status fix_shape(prt_packer *k, prt_build *b, prt_op *op, const prt
     return prt_build_status(b);
 }
 
-/* Returns the dim of the unpacked operands that is `behind` axes before their last; 1 if there is
- * none above 1. */
+/* Returns the dim of the unpacked operands that is `behind` axes before their last; 1 if all of
+ * them have 1 there. */
 static int64_t dim_behind(const prt_packer *k, const prt_op *op, int32_t behind)
 {
     int64_t dim = 1;
