@@ -38,7 +38,7 @@ static poprt_status add_all(const prt_pass *p, prt_pass_manager *pm)
         if (text == NULL)
             return POPRT_E_NOMEM;
         if (strcmp(text, p->def->name) == 0)
-            return prt_fail(POPRT_E_ARG, text, "%s cannot be in its own list of passes", text);
+            return prt_fail(POPRT_E_ARG, text, "%s cannot list itself", text);
         PRT_TRY(prt_pass_manager_add(pm, text, 0, NULL));
     }
     return POPRT_OK;

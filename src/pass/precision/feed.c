@@ -113,7 +113,7 @@ static poprt_status make_random(const prt_feed *feed, const prt_value *v, uint64
     if (type->kind != PRT_VALUE_TENSOR || type->rank < 0 || type->rank > PRT_MAX_RANK ||
         type->dtype == PRT_DTYPE_undefined || type->dtype == PRT_DTYPE_string)
         return prt_fail(POPRT_E_UNSUPPORTED, v->name.data,
-            "random data needs a tensor of known rank and numeric type; input '%.200s' is not one",
+            "no data for input '%.200s': random data needs a tensor of known rank and numeric type",
             v->name.data);
     for (int32_t i = 0; i < type->rank; i++)
         dims[i] = prt_dim_is_number(type->dims[i]) ? type->dims[i] : open_dim(feed, v, i);

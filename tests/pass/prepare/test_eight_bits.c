@@ -151,11 +151,11 @@ START_TEST(what_has_no_images_is_warned_of)
 {
     module_free(converted("x = input f32[1,4,2,2]\ny = neg x\nreturn y\n", NULL));
     ck_assert_str_eq(warned,
-        "no input is an image: float, 4 dimensions, 3 channels; give mean and "
-        "std for images of other channels\n");
+        "no input is an image (float, 4 dimensions, 3 channels); give mean and "
+        "std for images with another number of channels\n");
     static const char *const plain[] = { "std", "1", NULL };
     module_free(converted("x = input f32[1,2]\ny = neg x\nreturn y\n", plain));
-    ck_assert_str_eq(warned, "no input is an image: float, 4 dimensions, 1, 3 or 4 channels\n");
+    ck_assert_str_eq(warned, "no input is an image (float, 4 dimensions, 1, 3 or 4 channels)\n");
 }
 END_TEST
 
