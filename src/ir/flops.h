@@ -16,7 +16,7 @@
 #include "ir/ir.h"
 
 /* Sets `flops` to the operations of one run of a node, without its regions. Returns false if the
- * count depends on an unknown shape or the operator is not in the table. */
+ * count depends on an unknown shape or the operator is not in the built-in table. */
 bool prt_op_flops(const prt_op *op, uint64_t *flops);
 
 /* Returns the operations of a node and of all nodes in its regions, each region counted once: trip

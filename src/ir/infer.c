@@ -95,7 +95,7 @@ static bool same_content(const prt_content *a, const prt_content *b)
         (n == 0 || memcmp(a->values, b->values, n * sizeof(int64_t)) == 0);
 }
 
-/* Returns whether the declared rank or a declared dim differs from that of `run`. */
+/* Returns whether the declared rank or a declared number differs from that of `run`. */
 static bool contradicts(const prt_type *declared, const prt_shape *run)
 {
     if (declared->kind != PRT_VALUE_TENSOR || run->kind != PRT_VALUE_TENSOR || declared->rank < 0 ||

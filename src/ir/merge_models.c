@@ -47,7 +47,7 @@ static poprt_status check_input(const prt_module *m, const prt_value *v)
         return POPRT_OK;
     if (!prt_type_is_tensor(type) || type->dtype == PRT_DTYPE_undefined)
         return prt_fail(POPRT_E_UNSUPPORTED, v->name.data,
-            "is a map or has an unknown type: inputs of merged models are tensors, sequences and "
+            "is a map or has an unknown type: inputs of fused models are tensors, sequences and "
             "optionals");
     if (type->rank > PRT_MAX_RANK || !prt_type_is_static(type))
         return prt_fail(POPRT_E_SHAPE, v->name.data,
@@ -64,7 +64,7 @@ static poprt_status check_output(const prt_graph *g, uint32_t i)
     const prt_type *tensor = sequence ? type->elem : type;
     if (!prt_type_is_tensor(tensor) || tensor->dtype == PRT_DTYPE_undefined)
         return prt_fail(POPRT_E_UNSUPPORTED, g->output_names.data[i].data,
-            "outputs of merged models must be tensors or sequences of tensors, of a known type");
+            "outputs of fused models must be tensors or sequences of tensors, of a known type");
     return POPRT_OK;
 }
 
@@ -73,10 +73,10 @@ static poprt_status check(const prt_module *first, const prt_module *m)
     const prt_graph *g = m->main;
     if (m->form_opset != 0)
         return prt_fail(POPRT_E_STATE, m->file.data,
-            "was converted to an older opset and can only be written, not merged");
+            "was converted to an older opset and can only be written, not fused");
     if (m->ops != first->ops)
         return prt_fail(POPRT_E_ARG, m->file.data,
-            "uses other plug-ins than the first model; merged models share their plug-ins");
+            "uses other plug-ins than the first model; fused models share their plug-ins");
     for (size_t i = 0; i < g->inputs.count; i++)
         PRT_TRY(check_input(m, g->inputs.data[i]));
     for (uint32_t i = 0; i < g->ret->n_in; i++)
@@ -358,7 +358,7 @@ poprt_status prt_ir_merge_into(const prt_module *const *modules, size_t count,
 {
     merger f = { 0 };
     if (count < 2 || count > PRT_FUSED_MOST)
-        return prt_fail(POPRT_E_ARG, "models", "%zu models cannot be merged: 2 to %d are expected",
+        return prt_fail(POPRT_E_ARG, "models", "%zu models cannot be fused: 2 to %d are expected",
             count, PRT_FUSED_MOST);
     for (size_t i = 0; i < count; i++)
         PRT_TRY(check(modules[0], modules[i]));

@@ -394,7 +394,8 @@ static poprt_status cut_positions(prt_packer *k, prt_build *b, prt_op *op)
     return POPRT_OK;
 }
 
-/* Unpacks the operands; packs the result again if the next operators can work on packed tokens. */
+/* Unpacks the operands. Packs the result again if it has merged heads, or if it is the element-wise
+ * result of tokens. */
 static poprt_status on_samples(prt_packer *k, prt_op *op)
 {
     const prt_packed_fact first = prt_packed_fact_of(k, prt_op_input(op, 0));

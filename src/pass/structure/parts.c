@@ -405,7 +405,7 @@ static poprt_status run_products(prt_pass *p, prt_graph *graph, bool *changed)
         made += c.factor * (int64_t)c.count;
         if (made > MOST_OPS) {
             prt_pass_warn(p, prt_op_label(op),
-                "is not cut into parts: the graph already has more than 65536 nodes in parts");
+                "is not cut into parts: the graph would get more than %d nodes in parts", MOST_OPS);
             return POPRT_OK;
         }
         PRT_TRY(write_parts(p, &c));
