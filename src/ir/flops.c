@@ -230,12 +230,12 @@ static uint64_t windows(const prt_op *op, uint64_t made)
 static bool recurrent(const prt_op *op, const row *r, uint64_t *flops)
 {
     const prt_type *x = operand(op, r->x, 3), *w = operand(op, r->w, 3),
-                   *again = operand(op, r->w + 1u, 3);
-    if (x == NULL || w == NULL || again == NULL)
+                   *recurrence = operand(op, r->w + 1u, 3);
+    if (x == NULL || w == NULL || recurrence == NULL)
         return false;
     const uint64_t gates = prt_most_mul(dim(w, 0), dim(w, 1));
-    const uint64_t states = prt_most_mul(dim(again, 0), dim(again, 2));
-    uint64_t step = prt_most_mul(2, prt_most_add(product_from(w, 0), product_from(again, 0)));
+    const uint64_t states = prt_most_mul(dim(recurrence, 0), dim(recurrence, 2));
+    uint64_t step = prt_most_mul(2, prt_most_add(product_from(w, 0), product_from(recurrence, 0)));
     step = prt_most_add(step, prt_most_mul(GATE, gates));
     step = prt_most_add(step, prt_most_mul(r->each, states));
     *flops = prt_most_mul(prt_most_mul(dim(x, 0), dim(x, 1)), step);

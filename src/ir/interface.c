@@ -191,12 +191,12 @@ poprt_status prt_module_set_input_shape(prt_module *module, const char *input, c
 
 /* ---- adding and removing inputs and outputs */
 
-void prt_graph_drop_inputs(prt_graph *graph, bool (*goes)(const prt_value *input))
+void prt_graph_drop_inputs(prt_graph *graph, bool (*dropped)(const prt_value *input))
 {
     size_t kept = 0;
     for (size_t i = 0; i < graph->inputs.count; i++) {
         prt_value *v = graph->inputs.data[i];
-        if (goes(v)) {
+        if (dropped(v)) {
             v->name = PRT_STR("");
             continue;
         }

@@ -24,8 +24,8 @@ poprt_status prt_module_set_dim(prt_module *module, prt_str name, int64_t number
  * expressions. Types are not inferred again. */
 poprt_status prt_module_relate_dims(prt_module *module);
 
-/* Removes from a graph's list the inputs for which `goes` holds. They must have no uses. */
-void prt_graph_drop_inputs(prt_graph *graph, bool (*goes)(const prt_value *input));
+/* Removes from a graph's list the inputs for which `dropped` holds. They must have no uses. */
+void prt_graph_drop_inputs(prt_graph *graph, bool (*dropped)(const prt_value *input));
 
 bool prt_graph_has_output(const prt_graph *graph, prt_str name);
 /* Removes the outputs whose `keep` is false from the graph's list; the ops that made them stay. */

@@ -57,7 +57,7 @@ static void float_text(int32_t dtype, const void *data, size_t index, char *to, 
     const uint64_t bits = get_bits(dtype, data, index);
     const char *sign = signbit(value) ? "-" : "";
     char text[PRT_NUMBER_TEXT];
-    uint64_t again = 0;
+    uint64_t reread = 0;
     /* integers are printed exactly; the shortest decimal may differ */
     if (fabs(value) < 1e15 && value == trunc(value)) {
         (void)snprintf(to, size, "%s%lld", sign, (long long)fabs(value));
@@ -69,7 +69,7 @@ static void float_text(int32_t dtype, const void *data, size_t index, char *to, 
     } else {
         (void)snprintf(to, size, "%s%s", sign, isnan(value) ? "nan" : "inf");
     }
-    if (!prt_text_to_element(dtype, prt_str_of(to), &again, 0) || again != bits)
+    if (!prt_text_to_element(dtype, prt_str_of(to), &reread, 0) || reread != bits)
         (void)snprintf(to, size, "0x%llx", (unsigned long long)bits);
 }
 

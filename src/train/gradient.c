@@ -10,8 +10,8 @@ static prt_value *find(const prt_op *op, prt_str name)
     prt_value *v = prt_map_find(&op->graph->module->names, name);
     if (v == NULL || v->graph != op->graph)
         return NULL;
-    for (const prt_op *later = op; later != NULL; later = later->next)
-        if (v->def == later)
+    for (const prt_op *at_or_after = op; at_or_after != NULL; at_or_after = at_or_after->next)
+        if (v->def == at_or_after)
             return NULL;
     return v;
 }

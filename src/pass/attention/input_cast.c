@@ -19,7 +19,7 @@ static bool feeds_gathers(const prt_value *v)
 
 /* Returns the integer type that all readers cast to; undefined if they differ or another op reads
  * the input. */
-static int32_t wanted(const prt_value *input)
+static int32_t common_index_type(const prt_value *input)
 {
     int32_t to = PRT_DTYPE_undefined;
     prt_for_each_use (use, input) {
@@ -61,7 +61,7 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
         PRT_TRY(prt_pass_check(p));
         if (!prt_dtype_is_float(prt_match_dtype(input)) || input->constant != NULL)
             continue;
-        const int32_t to = wanted(input);
+        const int32_t to = common_index_type(input);
         if (to == PRT_DTYPE_undefined)
             continue;
         PRT_TRY(retype(p, input, to));

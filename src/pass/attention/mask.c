@@ -45,15 +45,16 @@ static prt_value *source_of(prt_value *v)
     return v;
 }
 
-/* Returns whether `wide` is the mask [B, S] as [B, 1, 1, S] and `scores` is [B, heads, S, S]. The
- * dims show that the views on the way only insert ones. */
-static bool fits(const prt_type *mask, const prt_type *wide, const prt_type *scores)
+/* Returns whether `expanded` is the mask [B, S] as [B, 1, 1, S] and `scores` is [B, heads, S, S].
+ * The dims show that the views on the way only insert ones. */
+static bool fits(const prt_type *mask, const prt_type *expanded, const prt_type *scores)
 {
-    return mask != NULL && wide != NULL && scores != NULL && mask->rank == 2 && wide->rank == 4 &&
-        scores->rank == 4 && wide->dims[0] == mask->dims[0] && wide->dims[1] == 1 &&
-        wide->dims[2] == 1 && wide->dims[3] == mask->dims[1] && mask->dims[0] != PRT_DIM_UNKNOWN &&
-        mask->dims[1] != PRT_DIM_UNKNOWN && scores->dims[0] == mask->dims[0] &&
-        scores->dims[2] == mask->dims[1] && scores->dims[3] == mask->dims[1];
+    return mask != NULL && expanded != NULL && scores != NULL && mask->rank == 2 &&
+        expanded->rank == 4 && scores->rank == 4 && expanded->dims[0] == mask->dims[0] &&
+        expanded->dims[1] == 1 && expanded->dims[2] == 1 && expanded->dims[3] == mask->dims[1] &&
+        mask->dims[0] != PRT_DIM_UNKNOWN && mask->dims[1] != PRT_DIM_UNKNOWN &&
+        scores->dims[0] == mask->dims[0] && scores->dims[2] == mask->dims[1] &&
+        scores->dims[3] == mask->dims[1];
 }
 
 static bool apply(prt_pass *p, prt_build *b, prt_op *root)
@@ -67,11 +68,11 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
         if (sub == NULL || !(big <= -1000))
             continue;
         const uint32_t at = prt_op_input(mul, 0) == sub ? 0 : 1;
-        prt_value *wide = other_than_number(mul, at, PRT_OP_sub, &one);
-        prt_value *mask = wide != NULL && one == 1 ? source_of(wide) : NULL;
+        prt_value *expanded = other_than_number(mul, at, PRT_OP_sub, &one);
+        prt_value *mask = expanded != NULL && one == 1 ? source_of(expanded) : NULL;
         const int32_t dtype = prt_match_dtype(scores);
         if (mask == NULL || (dtype != PRT_DTYPE_f32 && dtype != PRT_DTYPE_f16) ||
-            !fits(prt_match_ranked(mask), prt_match_ranked(wide), prt_match_ranked(scores)) ||
+            !fits(prt_match_ranked(mask), prt_match_ranked(expanded), prt_match_ranked(scores)) ||
             prt_match_dtype(mask) == PRT_DTYPE_string)
             continue;
         prt_gc_attention_mask_attrs attrs = PRT_ATTRS_OF(gc_attention_mask);

@@ -37,9 +37,9 @@ bool prt_expand_plain_gemm(prt_pass *p, prt_build *b, prt_op *root)
     const bool bias = c != NULL && is_by_column(c, y, &known);
     if (!known || (a->alpha == 1.0f && a->transA == 0 && (c == NULL || (a->beta == 1.0f && bias))))
         return false;
-    static const int64_t turned[2] = { 1, 0 };
+    static const int64_t swapped[2] = { 1, 0 };
     if (a->transA != 0)
-        in[0] = prt_match_transposed(b, in[0], 2, turned);
+        in[0] = prt_match_transposed(b, in[0], 2, swapped);
     in[in[1]->constant != NULL] = scaled(b, in[in[1]->constant != NULL], a->alpha);
     if (c != NULL)
         c = scaled(b, c, a->beta);

@@ -67,16 +67,16 @@ static int64_t times(int64_t batch, int64_t count)
     return prt_dim_is_number(batch) ? batch * count : -1;
 }
 
-static prt_value *resize_depth(prt_build *b, const volume *v, prt_value *x, int64_t high,
-    int64_t wide)
+static prt_value *resize_depth(prt_build *b, const volume *v, prt_value *x, int64_t height,
+    int64_t width)
 {
-    const int64_t dims[PIXEL] = { times(v->in[0], v->in[1]), v->in[2], 1, high * wide };
+    const int64_t dims[PIXEL] = { times(v->in[0], v->in[1]), v->in[2], 1, height * width };
     return resized(b, v, prt_match_shaped(b, x, PIXEL, dims), dims, 1, 2, false);
 }
 
-static prt_value *resize_planes(prt_build *b, const volume *v, prt_value *x, int64_t deep)
+static prt_value *resize_planes(prt_build *b, const volume *v, prt_value *x, int64_t depth)
 {
-    const int64_t dims[PIXEL] = { times(v->in[0], 1), v->in[1] * deep, v->in[3], v->in[4] };
+    const int64_t dims[PIXEL] = { times(v->in[0], 1), v->in[1] * depth, v->in[3], v->in[4] };
     return resized(b, v, prt_match_shaped(b, x, PIXEL, dims), dims, 2, 3, true);
 }
 

@@ -72,10 +72,10 @@ static uint64_t freed_by(const prt_op *op, bool *large)
     *large = false;
     for (uint32_t i = 0; i < op->n_in; i++) {
         const prt_value *v = op->in[i].value;
-        bool again = false;
+        bool repeated = false;
         for (uint32_t k = 0; k < i; k++)
-            again = again || op->in[k].value == v;
-        if (v == NULL || v->constant == NULL || again)
+            repeated = repeated || op->in[k].value == v;
+        if (v == NULL || v->constant == NULL || repeated)
             continue;
         *large = *large || v->constant->size > KEPT;
         freed += prt_value_is_read_by(v, op) ? v->constant->size : 0;
@@ -102,7 +102,7 @@ static bool is_foldable(const folder *f, const prt_op *op)
 {
     if (!is_pure(op) || op->def->hooks->eval == NULL || has_output_of_graph(op))
         return false;
-    bool wanted = false;
+    bool any_used = false;
     for (uint32_t i = 0; i < op->n_in; i++)
         if (op->in[i].value != NULL && !prt_value_is_fixed(op->in[i].value))
             return false;
@@ -110,11 +110,11 @@ static bool is_foldable(const folder *f, const prt_op *op)
         size_t size;
         if (!is_wanted(&op->out[i]))
             continue;
-        wanted = true;
+        any_used = true;
         if (prt_type_size(op->out[i].type, &size) && !fits(f, op, size))
             return false;
     }
-    return wanted;
+    return any_used;
 }
 
 /* Replaces an output by a constant. The characters of string elements follow the elements. */

@@ -39,7 +39,7 @@ typedef struct settings {
 
 /* ---- options */
 
-static poprt_status bad(const char *option, prt_str text, const char *right)
+static poprt_status fail_option(const char *option, prt_str text, const char *right)
 {
     return prt_fail(POPRT_E_ARG, option, "%s '%.*s' is not %s", option,
         (int)(text.size < 100 ? text.size : 100), text.data, right);
@@ -86,7 +86,7 @@ static poprt_status read_params(settings *s)
     if (s->input.format == PRT_DTYPE_undefined || s->weight.format == PRT_DTYPE_undefined ||
         !to_scale(next_part(&at), &s->input.scale) || !to_scale(next_part(&at), &s->weight.scale) ||
         *at != '\0')
-        return bad("fp8_params", prt_str_of(text), right);
+        return fail_option("fp8_params", prt_str_of(text), right);
     return POPRT_OK;
 }
 
@@ -97,14 +97,15 @@ static poprt_status read_dict(const settings *s, const char *option, const prt_j
     int64_t scale;
     PRT_TRY(prt_pass_json(s->p, option, &root));
     if (root != NULL && root->kind != PRT_JSON_OBJECT)
-        return bad(option, prt_str_of(prt_pass_text(s->p, option)),
+        return fail_option(option, prt_str_of(prt_pass_text(s->p, option)),
             "an object of [format, scale] by node");
     for (uint32_t i = 0; root != NULL && i < root->count; i++) {
         const prt_json *item = &root->items[i];
         if (item->kind != PRT_JSON_ARRAY || item->count != 2 ||
             !prt_json_text(&item->items[0], &name) || !prt_json_i64(&item->items[1], &scale) ||
             prt_fp8_format_of(name) == PRT_DTYPE_undefined || !is_scale(scale))
-            return bad(option, item->key, "a list [\"F143\" or \"F152\", scale from -32 to 31]");
+            return fail_option(option, item->key,
+                "a list [\"F143\" or \"F152\", scale from -32 to 31]");
     }
     *out = root;
     return POPRT_OK;
@@ -117,7 +118,7 @@ static poprt_status read_settings(settings *s)
     s->skip_op = prt_pass_bool(s->p, "skip_op");
     s->skip = prt_pass_text(s->p, "skip_op_names");
     if (!s->weights_only && !prt_str_is(convert, "fp8"))
-        return bad("convert_model", convert, "fp8 or fp8_weight");
+        return fail_option("convert_model", convert, "fp8 or fp8_weight");
     PRT_TRY(read_params(s));
     PRT_TRY(read_dict(s, "fp8_input_dict", &s->inputs));
     return read_dict(s, "fp8_weight_dict", &s->weights);
@@ -138,7 +139,7 @@ static poprt_status calibrate(settings *s)
     if (loss[0] == '\0')
         return POPRT_OK;
     if (!prt_loss_find(loss, &how.loss))
-        return bad("calibration_loss_type", prt_str_of(loss),
+        return fail_option("calibration_loss_type", prt_str_of(loss),
             "mse, mae, snr, kld, cos_dist or gptq");
     if (keep < 0 || keep > INT32_MAX)
         return prt_fail(POPRT_E_ARG, "num_of_layers_keep_fp16",

@@ -28,7 +28,7 @@ typedef struct coder {
     const prt_json *values; /* NULL: the pass rounds the weight */
 } coder;
 
-static poprt_status bad(prt_str name, const char *what)
+static poprt_status fail_item(prt_str name, const char *what)
 {
     return prt_fail(POPRT_E_ARG, "int8_offset_scale", "int8_offset_scale of '%.*s': %s",
         (int)(name.size < 100 ? name.size : 100), name.data, what);
@@ -95,15 +95,15 @@ static poprt_status read_item(coder *c, const prt_json *item)
         return POPRT_OK;
     const prt_json *offset = prt_json_get(item, "offset"), *scale = prt_json_get(item, "scale");
     if (item->kind != PRT_JSON_OBJECT)
-        return bad(item->key, "an object of offset, scale and value is expected");
+        return fail_item(item->key, "an object of offset, scale and value is expected");
     if (offset != NULL && !prt_json_f64(offset, &c->offset))
-        return bad(item->key, "offset is not a number");
+        return fail_item(item->key, "offset is not a number");
     if (scale != NULL && (!prt_json_f64(scale, c->scales) || !(c->scales[0] > 0)))
-        return bad(item->key, "scale is not a number above 0");
+        return fail_item(item->key, "scale is not a number above 0");
     c->values = prt_json_get(item, "value");
     if (c->values != NULL &&
         (c->values->kind != PRT_JSON_ARRAY || c->values->count != prt_tensor_count(&c->t)))
-        return bad(item->key,
+        return fail_item(item->key,
             "value is not a list with one integer for each element of the weight");
     return POPRT_OK;
 }
@@ -114,7 +114,7 @@ static poprt_status encode(const coder *c, int8_t *to)
         int64_t q;
         if (c->values != NULL) {
             if (!prt_json_i64(&c->values->items[i], &q) || q < INT8_MIN || q > INT8_MAX)
-                return bad(c->weight->name,
+                return fail_item(c->weight->name,
                     "value has an element that is not an integer from -128 to 127");
         } else {
             const double x = prt_load_f64(c->t.dtype, c->t.data, i) / *scale_of(c, i) + c->offset;
@@ -207,7 +207,7 @@ static poprt_status convert(coder *c, prt_value *weight, const prt_op *layer, co
         fits = fits && c->scales[i] > 0 && isfinite(c->scales[i]);
     }
     if (!fits)
-        return bad(weight->name,
+        return fail_item(weight->name,
             "scale or offset is not finite, or scale is 0, in the weight's element type");
     *changed = true;
     return replace(c);
@@ -221,7 +221,7 @@ static poprt_status convert_named(coder *c, const prt_json *dict, bool *changed)
         if (known && prt_value_tensor(v, &c->t) && c->t.dtype == PRT_DTYPE_i8)
             continue;
         if (!known || !is_weight(v, &c->t))
-            return bad(dict->items[i].key,
+            return fail_item(dict->items[i].key,
                 "the model has no float32 or float16 constant of this name");
         PRT_TRY(convert(c, v, NULL, &dict->items[i], changed));
     }

@@ -103,10 +103,10 @@ static poprt_status learn_graph(prt_retype_state *s, prt_graph *graph, uint32_t 
 
 poprt_status prt_retype_learn(prt_retype_state *s)
 {
-    bool again = true;
-    for (uint32_t round = 0; round < ROUNDS && again; round++) {
-        again = false;
-        PRT_TRY(learn_graph(s, s->p->module->main, 0, &again));
+    bool changed = true;
+    for (uint32_t round = 0; round < ROUNDS && changed; round++) {
+        changed = false;
+        PRT_TRY(learn_graph(s, s->p->module->main, 0, &changed));
     }
     return POPRT_OK;
 }

@@ -36,7 +36,7 @@ typedef struct state {
 
 /* ---- options */
 
-static poprt_status bad(const char *option, const char *text, const char *right)
+static poprt_status fail_option(const char *option, const char *text, const char *right)
 {
     return prt_fail(POPRT_E_ARG, option, "%s '%.100s' is not %s", option, text, right);
 }
@@ -52,9 +52,9 @@ static poprt_status read_numbers(const prt_pass *p, const char *option, bool pos
         double value;
         if (prt_json_parse(p->arena, item.data, item.size, &number) != POPRT_OK ||
             !prt_json_f64(number, &value) || out->count == MOST)
-            return bad(option, text, right);
+            return fail_option(option, text, right);
         if (positive && !(value > 0))
-            return bad(option, text, "a list of numbers above 0");
+            return fail_option(option, text, "a list of numbers above 0");
         out->values[out->count++] = value;
     }
     return POPRT_OK;
@@ -129,7 +129,7 @@ static prt_value *cast(prt_build *b, prt_value *x, int32_t to)
     return prt_build_op(b, PRT_OP_cast, &a, 1, &x);
 }
 
-static void tell(const state *s, const char *name, const char *what)
+static void report_format(const state *s, const char *name, const char *what)
 {
     char text[256];
     size_t n = 0;
@@ -172,7 +172,7 @@ static poprt_status convert_input(const state *s, prt_graph *graph, prt_value *i
         if (use->user != x->def)
             prt_op_set_input(use->user, (uint32_t)(use - use->user->in), y);
     }
-    tell(s, image->name.data, "input");
+    report_format(s, image->name.data, "input");
     return POPRT_OK;
 }
 
@@ -242,7 +242,7 @@ static poprt_status try_output(state *s, prt_graph *graph, uint32_t slot, bool n
             offsets[i] = 255 * of_channel(&s->mean, i) + 0.5;
         }
         PRT_TRY(convert_output(graph, slot, factors, offsets, axis));
-        tell(s, name, "output");
+        report_format(s, name, "output");
         s->outputs++;
         return POPRT_OK;
     }

@@ -118,9 +118,10 @@ static prt_value *folded(prt_pass *p, prt_build *b, const prt_op *root, prt_valu
 {
     prt_tensor t;
     prt_blob *blob = NULL;
-    const bool alone = prt_value_used_once(x) && x->uses->user == root;
-    if (b->status != POPRT_OK || (by == 1 && (!alone || !transposed)) || !prt_value_is_fixed(x) ||
-        !prt_value_tensor(x, &t) || t.rank != 2 || !prt_pass_afford(p, t.size))
+    const bool only_reader = prt_value_used_once(x) && x->uses->user == root;
+    if (b->status != POPRT_OK || (by == 1 && (!only_reader || !transposed)) ||
+        !prt_value_is_fixed(x) || !prt_value_tensor(x, &t) || t.rank != 2 ||
+        !prt_pass_afford(p, t.size))
         return NULL;
     const int64_t dims[2] = { t.dims[transposed ? 1 : 0], t.dims[transposed ? 0 : 1] };
     const prt_type *type = prt_type_tensor(b->graph->module->types, t.dtype, 2, dims);

@@ -68,7 +68,7 @@ static poprt_status assign(walk *w, prt_op *op, int64_t device, int64_t stage)
     return stage >= 0 ? prt_op_set_mark_i64(op, PRT_MARK_STAGE, stage) : POPRT_OK;
 }
 
-static poprt_status reach(walk *w, const prt_value *v)
+static poprt_status push_producer(walk *w, const prt_value *v)
 {
     if (v == NULL || v->def == NULL || v->graph != w->graph || w->assigned[v->def->id])
         return POPRT_OK;
@@ -76,14 +76,14 @@ static poprt_status reach(walk *w, const prt_value *v)
 }
 
 /* Adds the producers of everything an op reads, in its regions too. */
-static poprt_status reach_inputs(walk *w, const prt_op *op)
+static poprt_status push_producers(walk *w, const prt_op *op)
 {
     for (uint32_t i = 0; i < op->n_in; i++)
-        PRT_TRY(reach(w, op->in[i].value));
+        PRT_TRY(push_producer(w, op->in[i].value));
     for (uint32_t r = 0; r < op->n_regions; r++) {
         prt_for_each_op (inner, op->regions[r])
-            PRT_TRY(reach_inputs(w, inner));
-        PRT_TRY(reach_inputs(w, op->regions[r]->ret));
+            PRT_TRY(push_producers(w, inner));
+        PRT_TRY(push_producers(w, op->regions[r]->ret));
     }
     return POPRT_OK;
 }
@@ -101,7 +101,7 @@ static poprt_status assign_inputs(walk *w, const prt_shard_point *at)
         if (w->assigned[op->id])
             continue;
         PRT_TRY(assign(w, op, at->device, at->stage));
-        PRT_TRY(reach_inputs(w, op));
+        PRT_TRY(push_producers(w, op));
     }
     return POPRT_OK;
 }

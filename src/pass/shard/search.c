@@ -121,8 +121,8 @@ static poprt_status try_move(prt_cuts *s, uint32_t index, move m, bool must_fit)
         PRT_TRY(prt_cuts_measure(s, from));
         PRT_TRY(prt_cuts_measure(s, m.to));
         const uint64_t worst = s->needs[prt_cuts_worst(s)].bytes;
-        const bool near = worst <= before_worst || (double)worst <= (double)memory * NEAR;
-        if (must_fit ? worst <= memory : near)
+        const bool tolerable = worst <= before_worst || (double)worst <= (double)memory * NEAR;
+        if (must_fit ? worst <= memory : tolerable)
             PRT_TRY(prt_cuts_keep(s, index, m.part, m.to));
     }
     prt_cuts_place(s, m.part, from);

@@ -55,8 +55,8 @@ static bool is_eliminated(const prt_value *input)
     return input->slot == UINT32_MAX;
 }
 
-/* Builds the loop without the values marked in `goes`, with the body of the old loop. */
-static poprt_status rebuild(prt_op *op, prt_graph *body, const bool *goes, uint32_t n_eliminated,
+/* Builds the loop without the values marked in `dropped`, with the body of the old loop. */
+static poprt_status rebuild(prt_op *op, prt_graph *body, const bool *dropped, uint32_t n_eliminated,
     prt_arena *arena)
 {
     const uint32_t carried = op->n_in - CARRIED;
@@ -76,7 +76,7 @@ static poprt_status rebuild(prt_op *op, prt_graph *body, const bool *goes, uint3
     uint32_t in = 0, out = 0;
     given[out++] = prt_op_input(body->ret, 0);
     for (uint32_t i = 0; i < op->n_out; i++) {
-        if (i >= carried || !goes[i])
+        if (i >= carried || !dropped[i])
             given[out++] = prt_op_input(body->ret, i + 1);
     }
     PRT_TRY(prt_region_give(body, out, given));
@@ -85,7 +85,7 @@ static poprt_status rebuild(prt_op *op, prt_graph *body, const bool *goes, uint3
         prt_op_set_input(to, in, prt_op_input(op, in));
     for (uint32_t i = 0; i < op->n_out; i++) {
         prt_value *first = i < carried ? prt_op_input(op, i + CARRIED) : NULL;
-        if (i < carried && goes[i]) {
+        if (i < carried && dropped[i]) {
             prt_value *v = body->inputs.data[i + CARRIED];
             prt_value_replace(v, first);
             prt_value_replace(&op->out[i], first);
@@ -108,15 +108,15 @@ static poprt_status drop_carried(prt_pass *p, prt_op *op, bool *changed)
     prt_graph *body = body_of(op);
     const uint32_t carried = body != NULL && op->n_in > CARRIED ? op->n_in - CARRIED : 0;
     uint32_t n_eliminated = 0;
-    bool *goes = PRT_NEW_N(p->arena, bool, (size_t)carried + 1);
-    if (goes == NULL)
+    bool *dropped = PRT_NEW_N(p->arena, bool, (size_t)carried + 1);
+    if (dropped == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < carried; i++)
-        n_eliminated += goes[i] = is_needless(op, body, i);
+        n_eliminated += dropped[i] = is_needless(op, body, i);
     if (n_eliminated == 0)
         return POPRT_OK;
     *changed = true;
-    return rebuild(op, body, goes, n_eliminated, p->arena);
+    return rebuild(op, body, dropped, n_eliminated, p->arena);
 }
 
 /* ---- operators */
