@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* build.c — the sticky builder. */
+/* build.c — implementation of the sticky builder. */
 #include "ir/build.h"
 
 #include "ir/extra.h"
@@ -119,9 +119,10 @@ static bool is_unread(const prt_op *op)
     return true;
 }
 
-enum { MOST_MERGED = 240 }; /* characters */
+enum { MOST_MERGED = 240 }; /* bound of prt_op.merged in characters */
 
-/* A node's name joins those that `into` (NULL: nobody) stands for; beyond the bound, dots do. */
+/* Appends a node's name to the merged names of `into` (NULL: does nothing). Beyond MOST_MERGED
+ * characters it appends "..." once. */
 static poprt_status merge_name(prt_op *into, prt_str name)
 {
     static const char dots[] = "...";
@@ -145,8 +146,8 @@ static poprt_status merge_name(prt_op *into, prt_str name)
     return POPRT_OK;
 }
 
-/* An op that nobody reads goes, and with it what only it read. The list of ops still to look at
- * is needed where inputs part; along a chain there is one at a time. */
+/* Erases `op` if it is unread, then all ops that become unread by it. `more` is a work list for ops
+ * with several inputs; along a chain it stays empty. */
 static poprt_status sweep(prt_op *op, prt_op *into)
 {
     prt_arena *arena = op->graph->module->arena;

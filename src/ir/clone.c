@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clone.c — a deep copy of a module: own arena and pools, dense ids again, no erased ops.
+ * clone.c — deep copy of a module: own arena and pools, renumbered dense ids, without erased ops.
  *
  * Bytes of constants are shared (one more reference each). Files stay mapped for the node bytes
  * that ops were read from; strings, raw fields and attributes are copied.
  *
- * A graft is such a copy into a module that holds other graphs: names get a prefix, and what speaks
- * of values by their old names (node bytes, fields of graphs) stays behind.
+ * A graft copies into a module that holds other graphs. Names get a prefix; node bytes and raw
+ * fields of graphs are not copied, because they contain the old names of values.
  */
 #include "ir/ir.h"
 
-enum { MAX_DEPTH = 256 }; /* of regions */
+enum { MAX_DEPTH = 256 }; /* deepest nesting of regions */
 
-/* A graph being copied: new values by the id of the old ones. */
+/* A graph being copied; `values` maps ids of old values to new values. */
 typedef struct frame {
     const prt_graph *from;
     prt_value **values;
@@ -24,12 +24,12 @@ typedef struct cloner {
     const prt_module *from;
     prt_module *to;
     prt_arena *scratch;
-    int64_t *dims;     /* new dim by index of the old expression */
+    int64_t *dims;     /* new dimension, by index of the old expression */
     prt_str prefix;    /* of a graft; else empty */
-    prt_graph *inputs; /* of a graft: where the main graph's inputs go; else NULL */
+    prt_graph *inputs; /* of a graft: the graph that receives the main graph's inputs; else NULL */
 } cloner;
 
-/* ---- what lives in pools */
+/* ---- strings, dimensions and types */
 
 static bool copy_str(cloner *c, prt_str from, prt_str *to)
 {
@@ -39,7 +39,7 @@ static bool copy_str(cloner *c, prt_str from, prt_str *to)
     return to->data != NULL || from.data == NULL;
 }
 
-/* The name of a value, node, graph or symbol. */
+/* Copies the name of a value, node, graph or symbol, with the prefix. */
 static bool copy_name(cloner *c, prt_str from, prt_str *to)
 {
     if (c->prefix.size == 0 || from.size == 0)
@@ -57,7 +57,8 @@ static int64_t copy_dim(const cloner *c, int64_t dim)
     return prt_dim_is_expr(dim) ? c->dims[prt_dim_index(dim)] : dim;
 }
 
-/* Operands come before what uses them, so one pass in order will do. */
+/* Copies all dimension expressions. Operands precede the expressions that use them, so one pass in
+ * order is enough. */
 static poprt_status copy_dims(cloner *c)
 {
     const size_t n = prt_dims_count(c->from->dims);
@@ -78,7 +79,7 @@ static poprt_status copy_dims(cloner *c)
     return POPRT_OK;
 }
 
-/* Nesting is bounded by PRT_MAX_TYPE_DEPTH. */
+/* Recursion is bounded by PRT_MAX_TYPE_DEPTH. */
 static const prt_type *copy_type(cloner *c, const prt_type *type)
 {
     if (type == NULL)
@@ -138,8 +139,8 @@ static poprt_status copy_read_as(cloner *c, const prt_read_as *from, const prt_r
 
 /* ---- values and ops */
 
-/* A blob of string elements points into itself or into the old module's memory: a copy of its own,
- * elements first, characters behind. */
+/* Copies the elements followed by the characters. String elements point into their own blob or into
+ * the old module's memory, so the blob cannot be shared. */
 static poprt_status copy_strings(cloner *c, const prt_tensor *t, prt_blob **out)
 {
     const size_t n = prt_tensor_count(t);
@@ -170,8 +171,8 @@ static poprt_status copy_blob(cloner *c, const prt_value *from, prt_blob **out)
     return POPRT_OK;
 }
 
-/* Inside of a graft, a name that the module around it needs for itself gives way; an input's
- * does not. */
+/* In a graft, a copied value gets a fresh name if the target module already has the name; an input
+ * keeps its name. */
 static poprt_status name_value(cloner *c, const prt_value *from, prt_value *to)
 {
     prt_str name;
@@ -351,7 +352,8 @@ static poprt_status mark_values(const prt_graph *g, prt_map *constants)
     return POPRT_OK;
 }
 
-/* What the module keeps and no constant is: files and converted parts that raw bytes point into. */
+/* Retains the blobs of the module that are not constants: files and converted parts that raw bytes
+ * point into. */
 static poprt_status keep_files(cloner *c)
 {
     prt_map constants = prt_map_in(c->scratch);
@@ -368,7 +370,7 @@ static poprt_status copy_module(cloner *c)
     prt_module *to = c->to;
     to->next_name = c->from->next_name;
     to->ir_version = c->from->ir_version;
-    to->source = c->from->source; /* keep_files holds it */
+    to->source = c->from->source; /* keep_files retains it */
     to->describes_values = c->from->describes_values;
     to->ops = c->from->ops;
     to->form_opset = c->from->form_opset;

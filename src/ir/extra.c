@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * extra.c — marks and metadata as protobuf fields. Both are small messages of scalar fields, so
- * they are put together and read here, below the converter.
+ * this file encodes and decodes them itself and does not depend on the converter.
  */
 #include "ir/extra.h"
 
-/* Field numbers of ONNX: NodeProto.attribute, ModelProto.metadata_props, GraphProto.input and of
- * what they hold. */
+/* ONNX field numbers: NodeProto.attribute, ModelProto.metadata_props, GraphProto.input, and the
+ * fields of their messages. */
 enum { NODE_ATTRIBUTE = 5, MODEL_METADATA = 14, GRAPH_INPUT = 11, NAME = 1, VALUE = 2 };
 enum { ATTR_F = 2, ATTR_I = 3, ATTR_S = 4, ATTR_TYPE = 20 };
 enum { TYPE_FLOAT = 1, TYPE_INT = 2, TYPE_STRING = 3 };
 enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5, MAX_VARINT = 10 };
 
-/* ---- out: into a buffer that is large enough */
+/* ---- writer into a buffer that is large enough */
 
 typedef struct bytes {
     unsigned char *data;
@@ -55,19 +55,20 @@ static void put_float(bytes *b, uint32_t field, float value)
         b->data[b->size++] = (unsigned char)(word >> (8 * i));
 }
 
-/* Room for a message of `size` bytes of text and three small fields, with its own head. */
-static bool make_room(prt_arena *arena, size_t size, bytes *b)
+/* Allocates a buffer for a message with `size` bytes of text, three small fields and its own
+ * tag. */
+static bool alloc_message(prt_arena *arena, size_t size, bytes *b)
 {
     *b = (bytes){ prt_arena_alloc(arena, size + 8 * (MAX_VARINT + 1)), 0 };
     return b->data != NULL;
 }
 
-/* ---- in */
+/* ---- reader */
 
 typedef struct field {
     uint32_t number, wire;
-    uint64_t value; /* of a varint, or the word of a fixed one */
-    prt_str text;   /* of bytes */
+    uint64_t value; /* value of a varint or fixed field */
+    prt_str text;   /* contents of a bytes field */
 } field;
 
 static bool get_varint(prt_str *s, uint64_t *out)
@@ -121,13 +122,13 @@ static bool get_field(prt_str *s, field *f)
     }
 }
 
-/* Larger ones than a string can be are no marks. */
+/* Returns the bytes of a field; empty when they exceed UINT32_MAX bytes. */
 static prt_str whole_of(const prt_raw *raw)
 {
     return (prt_str){ raw->bytes, raw->size <= UINT32_MAX ? (uint32_t)raw->size : 0 };
 }
 
-/* The message in `raw`, when its field NAME is `name`. */
+/* Sets `message` to the contents of `raw` if its NAME field equals `name`. */
 static bool opens(const prt_raw *raw, uint32_t number, prt_str name, prt_str *message)
 {
     prt_str whole = whole_of(raw);
@@ -152,7 +153,8 @@ static bool find(const prt_raw *list, uint32_t number, prt_str name, uint32_t me
     return false;
 }
 
-/* The list without the entries of that name. Entries are shared with other lists: copied. */
+/* Copies the list without the entries of that name. The entries are copied because lists share
+ * them. */
 static poprt_status without(prt_arena *arena, const prt_raw *list, uint32_t number, prt_str name,
     prt_raw **out)
 {
@@ -171,7 +173,7 @@ static poprt_status without(prt_arena *arena, const prt_raw *list, uint32_t numb
     return POPRT_OK;
 }
 
-/* `list` with field `number` that holds `message`, at its end. */
+/* Replaces the entry `name` of `list` by `message`, as field `number`, at the end. */
 static poprt_status set(prt_arena *arena, const prt_raw **list, uint32_t number, prt_str name,
     const bytes *message)
 {
@@ -179,7 +181,7 @@ static poprt_status set(prt_arena *arena, const prt_raw **list, uint32_t number,
     bytes whole;
     PRT_TRY(without(arena, *list, number, name, &all));
     prt_raw *last = PRT_NEW(arena, prt_raw);
-    if (last == NULL || !make_room(arena, message->size, &whole))
+    if (last == NULL || !alloc_message(arena, message->size, &whole))
         return POPRT_E_NOMEM;
     put_bytes(&whole, number, message->data, message->size);
     *last = (prt_raw){ .field = number, .bytes = whole.data, .size = whole.size };
@@ -196,7 +198,7 @@ static poprt_status set(prt_arena *arena, const prt_raw **list, uint32_t number,
 static poprt_status begin_mark(prt_op *op, const char *name, size_t more, bytes *b)
 {
     const size_t size = strlen(name);
-    if (!make_room(op->graph->module->arena, size + more, b))
+    if (!alloc_message(op->graph->module->arena, size + more, b))
         return POPRT_E_NOMEM;
     put_bytes(b, NAME, name, size);
     return POPRT_OK;
@@ -262,7 +264,7 @@ bool prt_op_mark_text(const prt_op *op, const char *name, prt_str *out)
     return true;
 }
 
-/* The name of a message that is kept as field `number`; no data: it has none. */
+/* Returns the NAME of a message kept as field `number`; data is NULL if it has no name. */
 static prt_str name_of(const prt_raw *raw, uint32_t number)
 {
     prt_str whole = whole_of(raw);
@@ -358,7 +360,7 @@ bool prt_graph_unlist_constants(prt_graph *graph)
 poprt_status prt_module_set_metadata(prt_module *module, const char *key, prt_str value)
 {
     bytes b;
-    if (!make_room(module->arena, strlen(key) + value.size, &b))
+    if (!alloc_message(module->arena, strlen(key) + value.size, &b))
         return POPRT_E_NOMEM;
     put_bytes(&b, NAME, key, strlen(key));
     put_bytes(&b, VALUE, value.data, value.size);
@@ -374,7 +376,7 @@ bool prt_module_metadata(const prt_module *module, const char *key, prt_str *out
     return true;
 }
 
-/* Both fields of an entry; one without a key is none. */
+/* Reads key and value of an entry. Returns false for an entry without a key. */
 static bool read_metadata(const prt_raw *raw, prt_str *key, prt_str *value)
 {
     prt_str whole = whole_of(raw);
@@ -412,9 +414,9 @@ void prt_module_remove_metadata(prt_module *module, const char *key)
             at = (const prt_raw **)(uintptr_t) & (*at)->next;
 }
 
-/* ---- facts */
+/* ---- facts about the model */
 
-/* The fields of ModelProto that are kept as they came. */
+/* Reads the fields of ModelProto that are kept as raw bytes. */
 static void read_fact(const prt_raw *raw, prt_facts *out)
 {
     enum { PRODUCER_NAME = 2, PRODUCER_VERSION, DOMAIN, MODEL_VERSION, DOC_STRING };

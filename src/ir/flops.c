@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * flops.c — a row for each operator that is more, or less, than one operation for each element:
- * its formula and which inputs are the operands. Numbers that are too large stay the largest.
+ * flops.c — a table with a row for each operator whose count differs from one operation an element:
+ * its formula and its operands. Counts saturate at UINT64_MAX.
  */
 #include "ir/flops.h"
 
@@ -10,14 +10,14 @@
 enum { NO = 0xff, MAX_DEPTH = 256 };
 
 typedef enum formula {
-    ELEMENTS, /* `each` for each element read or made */
+    ELEMENTS, /* `each` for each element read or written */
     NOTHING,
-    PRODUCT,        /* x: left side, its columns (rows with transA) are summed over */
-    CONVOLUTION,    /* each output element: one filter of w */
-    TRANSPOSED,     /* each input element: its slice of w */
-    WINDOWS,        /* each output element: the kernel */
-    NEIGHBOURS,     /* each output element: twice the attribute "size" */
-    RECURRENT,      /* each step: both matrices */
+    PRODUCT,        /* x: left operand; sums over its columns (over its rows with transA) */
+    CONVOLUTION,    /* for each output element: one filter of w */
+    TRANSPOSED,     /* for each input element: its slice of w */
+    WINDOWS,        /* for each output element: the kernel */
+    NEIGHBOURS,     /* for each output element: twice the attribute "size" */
+    RECURRENT,      /* for each step: both matrices */
     QUERIES,        /* x: queries, w: keys, bias: past keys */
     SELF_ATTENTION, /* x: states, w: the three matrices side by side, bias: past */
     EINSUM
@@ -25,13 +25,15 @@ typedef enum formula {
 
 typedef struct row {
     uint8_t formula, x, w;
-    uint8_t bias; /* an input; NO: none */
-    uint8_t each; /* more operations for each element made */
+    uint8_t bias; /* input slot; NO: absent */
+    uint8_t each; /* additional operations for each element written */
 } row;
 
-/* What a softmax does to an element: compare, subtract, exp, add, divide; before it a scale. */
+/* Operations an element. SOFTMAX: compare, subtract, exp, add, divide. SCORE: a softmax and a
+ * scale. */
 enum { SOFTMAX = 5, SCORE = 6, BATCH_NORM = 2, RMS_NORM = 4, NORM = 7 };
-/* A gate's two biases and its function; what LSTM and GRU do to a state beside. */
+/* GATE: two biases and the function of a gate. STATE: other operations of LSTM and GRU for each
+ * element of a state. */
 enum { GATE = 3, STATE = 5 };
 
 static const row rows[PRT_OP_COUNT] = {
@@ -140,7 +142,8 @@ static const row rows[PRT_OP_COUNT] = {
 
 /* ---- operands */
 
-/* Elements of a tensor; 0 for what is absent or no tensor. False: not known. */
+/* Counts the elements of a tensor; 0 for an absent value or a value that is not a tensor. Returns
+ * false if the count is unknown. */
 static bool count_of(const prt_value *v, uint64_t *count)
 {
     *count = 0;
@@ -149,14 +152,15 @@ static bool count_of(const prt_value *v, uint64_t *count)
     return prt_type_count(v->type, count);
 }
 
-/* Elements of output 0, if anyone wants it. */
+/* Counts the elements of output 0; 0 if it is unused and unnamed. */
 static bool count_made(const prt_op *op, uint64_t *count)
 {
     const prt_value *v = op->n_out != 0 ? &op->out[0] : NULL;
     return count_of(v != NULL && (v->name.size != 0 || v->uses != NULL) ? v : NULL, count);
 }
 
-/* The type of an input that is a tensor of known shape and this rank at least; else NULL. */
+/* Returns the type of an input that is a tensor of static shape with rank `rank` or more; else
+ * NULL. */
 static const prt_type *operand(const prt_op *op, uint32_t slot, int32_t rank)
 {
     const prt_value *v = prt_op_input(op, slot);
@@ -182,8 +186,8 @@ static uint64_t dim(const prt_type *type, int32_t i)
     return (uint64_t)type->dims[i];
 }
 
-/* Products of dims [first, rank). */
-static uint64_t behind(const prt_type *type, int32_t first)
+/* Returns the product of dims [first, rank). */
+static uint64_t product_from(const prt_type *type, int32_t first)
 {
     uint64_t product = 1;
     for (int32_t i = first; i < type->rank; i++)
@@ -191,15 +195,15 @@ static uint64_t behind(const prt_type *type, int32_t first)
     return product;
 }
 
-/* ---- formulas: false where a shape is not known */
+/* ---- formulas: each returns false if it needs a shape that is not known */
 
 static bool product(const prt_op *op, const row *r, uint64_t made, uint64_t *flops)
 {
     const prt_type *a = operand(op, r->x, 1);
     if (a == NULL)
         return false;
-    const bool turned = number(op, "transA") != 0 && a->rank > 1;
-    const int32_t at = !turned ? a->rank - 1 : number(op, "transBatchA") != 0 ? 0 : a->rank - 2;
+    const bool transposed = number(op, "transA") != 0 && a->rank > 1;
+    const int32_t at = !transposed ? a->rank - 1 : number(op, "transBatchA") != 0 ? 0 : a->rank - 2;
     *flops = prt_most_mul(made, prt_most_mul(2, dim(a, at)));
     return true;
 }
@@ -209,8 +213,8 @@ static bool convolution(const prt_op *op, const row *r, uint64_t made, uint64_t 
     const prt_type *w = operand(op, r->w, 3), *x = operand(op, r->x, 3);
     if (w == NULL || (r->formula == TRANSPOSED && x == NULL))
         return false;
-    *flops =
-        prt_most_mul(r->formula == TRANSPOSED ? behind(x, 0) : made, prt_most_mul(2, behind(w, 1)));
+    *flops = prt_most_mul(r->formula == TRANSPOSED ? product_from(x, 0) : made,
+        prt_most_mul(2, product_from(w, 1)));
     return true;
 }
 
@@ -226,19 +230,19 @@ static uint64_t windows(const prt_op *op, uint64_t made)
 static bool recurrent(const prt_op *op, const row *r, uint64_t *flops)
 {
     const prt_type *x = operand(op, r->x, 3), *w = operand(op, r->w, 3),
-                   *again = operand(op, r->w + 1u, 3);
-    if (x == NULL || w == NULL || again == NULL)
+                   *recurrence = operand(op, r->w + 1u, 3);
+    if (x == NULL || w == NULL || recurrence == NULL)
         return false;
     const uint64_t gates = prt_most_mul(dim(w, 0), dim(w, 1));
-    const uint64_t states = prt_most_mul(dim(again, 0), dim(again, 2));
-    uint64_t step = prt_most_mul(2, prt_most_add(behind(w, 0), behind(again, 0)));
+    const uint64_t states = prt_most_mul(dim(recurrence, 0), dim(recurrence, 2));
+    uint64_t step = prt_most_mul(2, prt_most_add(product_from(w, 0), product_from(recurrence, 0)));
     step = prt_most_add(step, prt_most_mul(GATE, gates));
     step = prt_most_add(step, prt_most_mul(r->each, states));
     *flops = prt_most_mul(prt_most_mul(dim(x, 0), dim(x, 1)), step);
     return true;
 }
 
-/* Both products, and what is done to each score between them. */
+/* Both matrix products, and the operations on each score between them. */
 static uint64_t attend(uint64_t queries, uint64_t made, uint64_t rows_of_scores, uint64_t keys)
 {
     const uint64_t sums = prt_most_mul(2, prt_most_add(queries, made));
@@ -253,13 +257,13 @@ static bool queries(const prt_op *op, const row *r, uint64_t made, uint64_t *flo
         return false;
     uint64_t keys = dim(k, k->rank == 4 ? 2 : 1);
     if (past != NULL && prt_op_is(op, PRT_OP_ms_group_query_attention))
-        keys = dim(past, 2) > keys ? dim(past, 2) : keys; /* a buffer for all of them */
+        keys = dim(past, 2) > keys ? dim(past, 2) : keys; /* one buffer for all keys */
     else if (past != NULL)
         keys = prt_most_add(keys, dim(past, 2));
     const int64_t given = number(op, "q_num_heads") + number(op, "num_heads");
     const uint64_t heads = q->rank == 4 ? dim(q, 1) : given > 0 ? (uint64_t)given : 1;
     const uint64_t places = prt_most_mul(dim(q, 0), dim(q, q->rank == 4 ? 2 : 1));
-    *flops = attend(behind(q, 0), made, prt_most_mul(places, heads), keys);
+    *flops = attend(product_from(q, 0), made, prt_most_mul(places, heads), keys);
     return true;
 }
 
@@ -273,13 +277,13 @@ static bool self_attention(const prt_op *op, const row *r, uint64_t made, uint64
     const uint64_t keys = prt_most_add(dim(x, 1), past != NULL ? dim(past, 3) : 0);
     const uint64_t places = prt_most_mul(dim(x, 0), dim(x, 1));
     const uint64_t scores = prt_most_mul(places, heads > 0 ? (uint64_t)heads : 1);
-    *flops = prt_most_add(prt_most_mul(behind(x, 0), prt_most_mul(2, dim(w, 1))),
+    *flops = prt_most_add(prt_most_mul(product_from(x, 0), prt_most_mul(2, dim(w, 1))),
         attend(made, made, scores, keys));
     return true;
 }
 
-/* Every combination of the labels: a multiplication for each operand after the first, and an
- * addition where there are more combinations than results. */
+/* Multiplications and additions over all combinations of the labels: a multiplication for each
+ * operand after the first, and an addition if there are more combinations than results. */
 static bool einsum(const prt_op *op, uint64_t made, uint64_t *flops)
 {
     prt_equation e;

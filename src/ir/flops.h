@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * flops.h — how much arithmetic a node is, by its operator and shapes.
+ * flops.h — operation counts of nodes, from their operators and shapes.
  *
- * The convention: a multiplication, an addition, a comparison, a division and a function such as
- * exp are one operation each, whatever the element type; a multiply-add is two. Products and
- * convolutions count every term of every sum, those in the padding too; reductions count an
- * operation for each element read, element-wise operators one for each element made. What only
- * moves, views, makes or names elements (Reshape, Gather, Where, Shape, random numbers) counts
- * nothing. An operator without a formula of its own counts one for each element it reads or makes,
- * whichever are more.
+ * Convention: a multiplication, an addition, a comparison, a division and a function such as exp
+ * count one operation each for every element type; a multiply-add counts two. Products and
+ * convolutions count every term of every sum, terms in the padding included. Reductions count one
+ * operation for each element read, element-wise operators one for each element written. Operators
+ * that only move, view, create or name elements (Reshape, Gather, Where, Shape, random numbers)
+ * count zero. An operator without a formula of its own counts the larger of its elements read and
+ * its elements written.
  */
 #ifndef PRT_IR_FLOPS_H
 #define PRT_IR_FLOPS_H
 
 #include "ir/ir.h"
 
-/* Operations of one run of a node, without its regions. False: they depend on a shape that is not
- * known, or nothing here knows the operator. */
+/* Sets `flops` to the operations of one run of a node, without its regions. Returns false if the
+ * count depends on an unknown shape or the operator is not in the built-in table. */
 bool prt_op_flops(const prt_op *op, uint64_t *flops);
 
-/* The same with all nodes of its regions, once each: how often a body runs, and which branch, only
- * a run knows. `*unknown` grows by the nodes that are left out because prt_op_flops says false. */
+/* Returns the operations of a node and of all nodes in its regions, each region counted once: trip
+ * counts and branches are known only at run time. Adds to `*unknown` the number of nodes that
+ * prt_op_flops cannot count. */
 uint64_t prt_op_flops_within(const prt_op *op, uint64_t *unknown);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* formula.c — operators written out with older ones. */
+/* formula.c — operators expressed by operators of older opsets. */
 #include "ir/formula.h"
 
 prt_value *prt_build_hard_swish(prt_build *b, prt_value *x)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph.c — building and editing graphs: values, uses, ops, their order. */
+/* graph.c — building and editing graphs: values, uses, ops and their order. */
 #include "ir/ir.h"
 
 prt_graph *prt_graph_create(prt_module *module, prt_op *owner)
@@ -26,8 +26,8 @@ static void init_value(prt_graph *graph, prt_value *value)
     value->name = value->doc = PRT_STR("");
 }
 
-/* Made by an erased op, or in a region of one. */
-static bool is_gone(const prt_value *value)
+/* Returns whether the value is the output of an erased op, or belongs to a region of one. */
+static bool is_erased(const prt_value *value)
 {
     if (value->def != NULL && value->def->dead)
         return true;
@@ -48,7 +48,7 @@ poprt_status prt_value_set_name(prt_value *value, prt_str name)
     const prt_str mine = prt_module_str(m, name);
     if (mine.data == NULL)
         return POPRT_E_NOMEM;
-    if (other != NULL && other != value && prt_str_equal(other->name, name) && !is_gone(other))
+    if (other != NULL && other != value && prt_str_equal(other->name, name) && !is_erased(other))
         return prt_fail(POPRT_E_PARSE, mine.data, "two values have the name '%.200s'", mine.data);
     PRT_TRY(prt_map_set(&m->names, mine, value));
     value->name = mine;
@@ -261,7 +261,7 @@ void prt_value_replace(prt_value *from, prt_value *to)
         drop_use(use);
         take_use(use, to);
         prt_op_touch(use->user);
-        /* A region that changes makes its owner's source bytes stale, up to the main graph. */
+        /* A change in a region invalidates the source bytes of all ops that own it. */
         for (prt_op *o = use->user->graph->owner; o != NULL; o = o->graph->owner)
             prt_op_touch(o);
     }
@@ -352,7 +352,8 @@ bool prt_value_aligned(const prt_value *value, prt_arena *arena, prt_tensor *out
     return out->data != NULL;
 }
 
-/* The module's reference goes; it was most likely among the last to come. */
+/* Releases the module's reference to a blob. Searches from the end, because the blob is most likely
+ * a recent one. */
 static void forget_blob(prt_module *m, const prt_blob *blob)
 {
     for (size_t i = m->blobs.count; i-- > 0;)

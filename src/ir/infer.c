@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* infer.c — types of graph values through the operators' infer hooks. */
+/* infer.c — infers types of graph values through the operators' infer hooks. */
 #include "ir/report.h"
 #include "ir/ir.h"
 #include "op/content.h"
 
-/* Type of a region's input: what is better known in its declaration or in what is passed to it.
- * Declared dims are checked against the real ones when the region runs. */
+/* Merges the declared type of a region's input (`old`) with the type of the value passed to it
+ * (`now`): `now` wins where it is known, `old` fills the gaps. A run of the region checks the
+ * declared dims against the real ones. */
 static const prt_type *merge_types(prt_module *m, const prt_type *old, const prt_type *now)
 {
     if (old->kind != PRT_VALUE_TENSOR || now->kind != PRT_VALUE_TENSOR || old == now)
@@ -25,11 +26,11 @@ static const prt_type *merge_types(prt_module *m, const prt_type *old, const prt
 }
 
 /*
- * What an op's output is after inference. Declared dims are not believed, because kernels rely on
- * what is known here and a model can declare anything; a declared kind or element type only fills
- * a gap, and is checked when the value is computed.
+ * Returns the type of an op's output after inference. Kernels rely on inferred dims and a model may
+ * declare anything, so declared dims are ignored. A declared kind or element type only fills a gap;
+ * the run checks it when it computes the value.
  */
-static const prt_type *settle_type(prt_module *m, const prt_type *declared, const prt_type *now)
+static const prt_type *finalize_type(prt_module *m, const prt_type *declared, const prt_type *now)
 {
     if (now->kind == PRT_VALUE_UNKNOWN && declared->kind == PRT_VALUE_TENSOR)
         return prt_type_tensor(m->types, declared->dtype, PRT_RANK_UNKNOWN, NULL);
@@ -71,7 +72,7 @@ static const prt_type *type_of_shape(prt_module *m, const prt_shape *s)
     }
 }
 
-/* Copies contents into the module. */
+/* Copies integer contents into the module's arena. */
 static poprt_status keep_content(prt_module *m, const prt_content *known, const prt_content **out)
 {
     *out = NULL;
@@ -86,7 +87,7 @@ static poprt_status keep_content(prt_module *m, const prt_content *known, const 
     return POPRT_OK;
 }
 
-/* Same count and same elements; both may be NULL. */
+/* Returns whether two contents have the same count and elements; both may be NULL. */
 static bool same_content(const prt_content *a, const prt_content *b)
 {
     const uint32_t n = a != NULL ? a->count : 0;
@@ -94,7 +95,7 @@ static bool same_content(const prt_content *a, const prt_content *b)
         (n == 0 || memcmp(a->values, b->values, n * sizeof(int64_t)) == 0);
 }
 
-/* Rank or dims that cannot be those of `run`. */
+/* Returns whether the declared rank or a declared number differs from that of `run`. */
 static bool contradicts(const prt_type *declared, const prt_shape *run)
 {
     if (declared->kind != PRT_VALUE_TENSOR || run->kind != PRT_VALUE_TENSOR || declared->rank < 0 ||
@@ -109,8 +110,9 @@ static bool contradicts(const prt_type *declared, const prt_shape *run)
     return false;
 }
 
-/* What a region declares is of no use once some of it is wrong. */
-static bool believes(const prt_graph *g, const prt_region *r)
+/* Returns whether the declared types of all inputs of the region are usable: if one is wrong, all
+ * are ignored. */
+static bool declarations_hold(const prt_graph *g, const prt_region *r)
 {
     for (uint32_t i = 0; i < r->n_in && i < g->inputs.count; i++) {
         const prt_type *declared = g->inputs.data[i]->type;
@@ -136,7 +138,7 @@ static poprt_status set_region_input(prt_graph *g, uint32_t i, const prt_region 
     return same_content(v->content, known) ? POPRT_OK : keep_content(m, known, &v->content);
 }
 
-/* What is known of a region's output, constants too. */
+/* Reads the type and the known contents of a region's output; constants have contents too. */
 static poprt_status read_region_output(prt_infer *c, const prt_value *v, uint32_t i,
     const prt_region *r)
 {
@@ -158,8 +160,9 @@ static poprt_status read_region_output(prt_infer *c, const prt_value *v, uint32_
     return POPRT_OK;
 }
 
-/* The inputs of a region, and of those in it, keep only the dims that are numbers. What its ops
- * give follows from them. Regions nest no deeper than what reads them allows. */
+/* Replaces every dim that is not a number by an unknown one, in the inputs of a region and of its
+ * nested regions. Types of ops follow from them. The readers of models bound the depth of the
+ * recursion. */
 static poprt_status drop_names(prt_graph *g)
 {
     for (size_t i = 0; i < g->inputs.count; i++) {
@@ -182,7 +185,7 @@ static poprt_status run_region(prt_infer *c, prt_graph *g, const prt_region *r)
 {
     if (r->apart)
         PRT_TRY(drop_names(g));
-    const bool believed = believes(g, r);
+    const bool believed = declarations_hold(g, r);
     for (uint32_t i = 0; i < r->n_in && i < g->inputs.count; i++)
         PRT_TRY(set_region_input(g, i, r, believed));
     const poprt_status status = prt_ir_infer(g);
@@ -198,7 +201,7 @@ static poprt_status run_region(prt_infer *c, prt_graph *g, const prt_region *r)
     return POPRT_OK;
 }
 
-/* What was known of a value before a trial. */
+/* Type and contents of a value before a trial inference. */
 typedef struct saved {
     prt_value *value;
     const prt_type *type;
@@ -213,7 +216,7 @@ static poprt_status save_value(prt_arena *arena, prt_value *v, saved_list *to)
     return PRT_VEC_PUSH(arena, to, s) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-/* Regions nest no deeper than what reads them allows. */
+/* The readers of models bound the depth of the recursion. */
 static poprt_status save_graph(prt_arena *arena, const prt_graph *g, saved_list *to)
 {
     for (size_t i = 0; i < g->inputs.count; i++)
@@ -227,8 +230,8 @@ static poprt_status save_graph(prt_arena *arena, const prt_graph *g, saved_list 
     return POPRT_OK;
 }
 
-/* Gives a region's inputs their types, infers it, and reads the types of its outputs. After a
- * trial all values within are what they were, for types only get better known. */
+/* Sets the types of a region's inputs, infers the region and reads the types of its outputs. After
+ * a trial inference, restores all types in the region. */
 static poprt_status infer_region(prt_infer *c, uint32_t region, const prt_region *r)
 {
     prt_op *op = c->user;
@@ -249,7 +252,8 @@ static poprt_status infer_region(prt_infer *c, uint32_t region, const prt_region
     return status;
 }
 
-/* Trials cost a factor for each level, so there are some in outer regions only. */
+/* Returns whether the graph is nested so deep that trial inference is disabled. Each level of
+ * trials multiplies the time, so only the outer LEVELS levels use them. */
 static bool is_deep(const prt_graph *g)
 {
     enum { LEVELS = 2 };
@@ -261,8 +265,9 @@ static bool is_deep(const prt_graph *g)
     return level == LEVELS;
 }
 
-/* Contents that are all numbers are a whole tensor: a run would find just these. */
-static bool whole_content(const prt_value *v, prt_arena *scratch, prt_tensor *out)
+/* Converts contents to a tensor, if all of them are numbers and the shape is static. A run would
+ * compute exactly this tensor. */
+static bool content_to_tensor(const prt_value *v, prt_arena *scratch, prt_tensor *out)
 {
     const prt_type *type = v->type;
     const prt_content *known = v->content;
@@ -287,7 +292,7 @@ static bool whole_content(const prt_value *v, prt_arena *scratch, prt_tensor *ou
     return out->data != NULL;
 }
 
-/* Small integer constants are their own contents; `value` carries all constants whole. */
+/* Fills the operands of `c`. `content` has known integer contents; `value` has whole constants. */
 static poprt_status read_inputs(const prt_op *op, bool all, prt_arena *scratch, prt_infer *c)
 {
     prt_shape *in = PRT_NEW_N(scratch, prt_shape, (size_t)op->n_in + op->n_out);
@@ -302,7 +307,7 @@ static poprt_status read_inputs(const prt_op *op, bool all, prt_arena *scratch, 
         if (v == NULL)
             continue;
         shape_of_type(v->type, &in[i]);
-        if (prt_value_tensor(v, &tensors[i]) || whole_content(v, scratch, &tensors[i]))
+        if (prt_value_tensor(v, &tensors[i]) || content_to_tensor(v, scratch, &tensors[i]))
             value[i] = &tensors[i];
         if (v->content != NULL)
             content[i] = *v->content;
@@ -328,7 +333,7 @@ static poprt_status write_outputs(prt_op *op, const prt_infer *c)
             continue;
         prt_value *v = &op->out[i];
         const prt_type *type = type_of_shape(m, &c->out[i]);
-        if (type == NULL || (type = settle_type(m, v->type, type)) == NULL)
+        if (type == NULL || (type = finalize_type(m, v->type, type)) == NULL)
             return POPRT_E_NOMEM;
         v->type = type;
         const prt_content *known = &c->out_content[i];
@@ -359,7 +364,7 @@ static poprt_status infer_with(prt_op *op, bool all, prt_arena *scratch)
 
 static poprt_status infer_op(prt_op *op, bool all)
 {
-    if (op->def == NULL) /* not in the table: what is declared for its outputs stays */
+    if (op->def == NULL) /* not in the table: the declared types of the outputs stay */
         return POPRT_OK;
     prt_arena *scratch = NULL;
     PRT_TRY(prt_arena_create(op->graph->module->allocator, 0, &scratch));
@@ -387,8 +392,8 @@ poprt_status prt_value_refine_type(prt_value *value, const prt_type *type)
     return POPRT_OK;
 }
 
-/* The shapes of an op that has none: what was known of them before may be from other inputs. A
- * run asks for them again, and fails. */
+/* Removes shapes and contents of an op's outputs after a failed inference, since earlier ones may
+ * belong to other inputs. A run infers the op again, and fails. */
 static poprt_status forget_shapes(prt_op *op)
 {
     prt_types *types = op->graph->module->types;
@@ -406,7 +411,7 @@ static poprt_status forget_shapes(prt_op *op)
 poprt_status prt_ir_infer(prt_graph *graph)
 {
     prt_report report = { .status = POPRT_OK };
-    poprt_status worse = POPRT_OK; /* than shapes that contradict each other */
+    poprt_status worse = POPRT_OK; /* first error other than contradictory shapes */
     prt_for_each_op (op, graph) {
         const poprt_status status = prt_ir_infer_op(op);
         if (status == POPRT_E_NOMEM)

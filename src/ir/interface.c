@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* interface.c — what a model takes and gives: finding, shaping, adding, removing. */
+/* interface.c — inputs and outputs of a model: lookup, shapes, adding and removing. */
 #include "ir/interface.h"
 
 #include "ir/unknown.h"
@@ -18,13 +18,13 @@ static bool has_dims(const prt_value *v)
     return prt_type_is_tensor(v->type) && v->type->rank > 0 && v->type->rank <= PRT_MAX_RANK;
 }
 
-/* What becomes of the dims of inputs: by expression index, up to `n`. */
+/* New dims by expression index, for indices below `n`; 0: unchanged. */
 typedef struct renaming {
     int64_t *to;
     size_t n;
 } renaming;
 
-/* Dims of all inputs made anew. */
+/* Applies `replaced` to every dim of every input. */
 static poprt_status replace_dims(prt_module *module, int64_t (*replaced)(void *user, int64_t dim),
     void *user)
 {
@@ -57,7 +57,7 @@ static int64_t replace_one(void *user, int64_t dim)
     return prt_dim_replace(one->dims, dim, one->from, one->to);
 }
 
-/* A symbol means the same everywhere, so what it is in one input it is in all. */
+/* Replaces a symbol or expression in all inputs, since a symbol has the same value everywhere. */
 static poprt_status replace_dim(prt_module *module, int64_t dim, int64_t to)
 {
     one_dim one = { module->dims, dim, to };
@@ -71,7 +71,7 @@ static const prt_dim_node *symbol_of(const prt_module *module, int64_t dim)
     return node != NULL && node->op == PRT_DIM_SYMBOL ? node : NULL;
 }
 
-/* The symbols that are dims of inputs, by name. */
+/* Maps the names of symbols that are dims of inputs to those dims. */
 static poprt_status list_symbols(const prt_module *module, prt_map *names)
 {
     for (size_t i = 0; i < module->main->inputs.count; i++) {
@@ -98,7 +98,8 @@ static int64_t look_up(void *user, int64_t dim)
     return i < r->n && r->to[i] != 0 ? r->to[i] : dim;
 }
 
-/* Each symbol is read once, however many dims it is. */
+/* Parses the name of each symbol once as an expression of the other symbols, then replaces it in
+ * all dims. */
 static poprt_status relate(prt_module *module, prt_arena *scratch)
 {
     prt_map names = prt_map_in(scratch);
@@ -188,14 +189,14 @@ poprt_status prt_module_set_input_shape(prt_module *module, const char *input, c
     return POPRT_OK;
 }
 
-/* ---- inputs and outputs that come and go */
+/* ---- adding and removing inputs and outputs */
 
-void prt_graph_drop_inputs(prt_graph *graph, bool (*goes)(const prt_value *input))
+void prt_graph_drop_inputs(prt_graph *graph, bool (*dropped)(const prt_value *input))
 {
     size_t kept = 0;
     for (size_t i = 0; i < graph->inputs.count; i++) {
         prt_value *v = graph->inputs.data[i];
-        if (goes(v)) {
+        if (dropped(v)) {
             v->name = PRT_STR("");
             continue;
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interp.c — the graph evaluator: a table of tensors by value id for each graph being run, and
- * the operators' own hooks. Nothing is reused, so it is slow and easy to trust.
+ * interp.c — graph evaluator. Each running graph has a table of tensors by value id, filled by the
+ * operators' eval hooks. Memory is not reused, which keeps the code simple at the cost of speed.
  */
 #include "ir/interp.h"
 
@@ -9,13 +9,14 @@
 
 typedef struct frame {
     const prt_graph *graph;
-    prt_tensor *values; /* by value id; kind ABSENT until computed */
+    prt_tensor *values; /* by value id; kind is PRT_VALUE_ABSENT until computed */
     struct frame *outer;
     prt_arena *arena;
-    const prt_op *op; /* being run, for regions */
+    const prt_op *op; /* the op that runs, for its regions */
 } frame;
 
-/* A constant's aligned view is kept in the table; an input's default counts when none was given. */
+/* Returns the tensor of a value; NULL if it has none. Stores the aligned view of a constant in the
+ * table. The default of an input counts if the caller passed no value. */
 static const prt_tensor *look_up(const frame *f, const prt_value *v)
 {
     for (; f != NULL; f = f->outer)
@@ -31,7 +32,7 @@ static const prt_tensor *look_up(const frame *f, const prt_value *v)
 static poprt_status run_graph(const prt_graph *graph, frame *outer, uint32_t n_in,
     const prt_tensor *const *in, uint32_t n_out, prt_tensor *out, prt_arena *arena);
 
-/* What is declared for a value. */
+/* Describes the declared type of a value as a tensor without data. */
 static void declare(const prt_type *type, prt_tensor *out)
 {
     *out = (prt_tensor){ .kind = PRT_VALUE_UNKNOWN, .dtype = type->dtype, .rank = UINT32_MAX };

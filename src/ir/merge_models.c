@@ -5,8 +5,8 @@
  *     index ── Cast ──┬── Equal 0 ── If { module 0 } else { zeros } ── graph0/…
  *                     └── Equal 1 ── If { module 1 } else { zeros } ── graph1/…
  *
- * The index is compared as int64, which every opset and runtime can do. Zeros come from Expand, the
- * last operator of its branch, so that no pass turns them into stored constants.
+ * The index is compared as int64, since every opset and runtime supports Equal for it. Expand is
+ * the last operator of the zero branch, so that no pass folds the zeros into stored constants.
  */
 #include "ir/merge_models.h"
 
@@ -19,25 +19,26 @@
 
 enum { NAME_SIZE = 64 };
 
-typedef struct fuser {
+typedef struct merger {
     prt_module *to;
     prt_arena *scratch;
-    prt_value *number;      /* the index as int64 */
-    const prt_module *from; /* of the graph at hand */
+    prt_value *number;      /* index as int64 */
+    const prt_module *from; /* module of the current graph */
     uint32_t graph;
-    prt_op *choice; /* its If; NULL where the graph makes nothing */
-    bool *made;     /* by output of the graph: the If gives it */
+    /* If of the current graph; NULL if the graph has no outputs of its own */
+    prt_op *choice;
+    bool *made; /* by output of the graph: whether the If returns it */
     PRT_VEC(prt_value *) outputs;
     PRT_VEC(prt_str) names;
-} fuser;
+} merger;
 
-static prt_str name_of(const fuser *f, char *to, const char *rest)
+static prt_str name_of(const merger *f, char *to, const char *rest)
 {
     const int n = snprintf(to, NAME_SIZE, PRT_FUSED_GRAPH "%u/%s", f->graph, rest);
     return (prt_str){ to, (uint32_t)n };
 }
 
-/* ---- what can be fused */
+/* ---- checks of the models */
 
 static poprt_status check_input(const prt_module *m, const prt_value *v)
 {
@@ -46,11 +47,11 @@ static poprt_status check_input(const prt_module *m, const prt_value *v)
         return POPRT_OK;
     if (!prt_type_is_tensor(type) || type->dtype == PRT_DTYPE_undefined)
         return prt_fail(POPRT_E_UNSUPPORTED, v->name.data,
-            "is a map or of no known type: inputs of fused models are tensors, sequences and "
+            "is a map or has an unknown type: inputs of fused models are tensors, sequences and "
             "optionals");
     if (type->rank > PRT_MAX_RANK || !prt_type_is_static(type))
         return prt_fail(POPRT_E_SHAPE, v->name.data,
-            "input of %.200s has dimensions that are no numbers: set its shape before the models "
+            "input of %.200s has dimensions that are not numbers: set its shape before the models "
             "are fused",
             m->file.size != 0 ? m->file.data : "a model");
     return POPRT_OK;
@@ -63,7 +64,7 @@ static poprt_status check_output(const prt_graph *g, uint32_t i)
     const prt_type *tensor = sequence ? type->elem : type;
     if (!prt_type_is_tensor(tensor) || tensor->dtype == PRT_DTYPE_undefined)
         return prt_fail(POPRT_E_UNSUPPORTED, g->output_names.data[i].data,
-            "outputs of fused models are tensors or sequences of tensors, of a known type");
+            "outputs of fused models must be tensors or sequences of tensors, of a known type");
     return POPRT_OK;
 }
 
@@ -71,9 +72,11 @@ static poprt_status check(const prt_module *first, const prt_module *m)
 {
     const prt_graph *g = m->main;
     if (m->form_opset != 0)
-        return prt_fail(POPRT_E_STATE, m->file.data, "was made for an older opset to be written");
+        return prt_fail(POPRT_E_STATE, m->file.data,
+            "was converted to an older opset and can only be written, not fused");
     if (m->ops != first->ops)
-        return prt_fail(POPRT_E_ARG, m->file.data, "was made with other plug-ins");
+        return prt_fail(POPRT_E_ARG, m->file.data,
+            "uses other plug-ins than the first model; fused models share their plug-ins");
     for (size_t i = 0; i < g->inputs.count; i++)
         PRT_TRY(check_input(m, g->inputs.data[i]));
     for (uint32_t i = 0; i < g->ret->n_in; i++)
@@ -81,10 +84,10 @@ static poprt_status check(const prt_module *first, const prt_module *m)
     return POPRT_OK;
 }
 
-/* ---- the module's own fields */
+/* ---- fields of the merged module */
 
-/* The newest of what the models ask for. */
-static poprt_status take_versions(fuser *f)
+/* Raises the IR version and opsets of the merged module to those of the current one. */
+static poprt_status take_versions(merger *f)
 {
     prt_module *to = f->to;
     if (f->from->ir_version > to->ir_version)
@@ -95,7 +98,7 @@ static poprt_status take_versions(fuser *f)
     return POPRT_OK;
 }
 
-static poprt_status take_metadata(fuser *f)
+static poprt_status take_metadata(merger *f)
 {
     const prt_raw *at = NULL;
     prt_str key, value;
@@ -114,7 +117,8 @@ static poprt_status take_metadata(fuser *f)
 
 /* ---- the branch that is not taken */
 
-/* What Expand takes in every runtime; other types are cast to. */
+/* Returns whether every runtime supports Expand for the type. Zeros of other types are cast from
+ * float32. */
 static bool expands(int32_t dtype)
 {
     return prt_dtype_bits(dtype) >= 8 && dtype != PRT_DTYPE_bf16 &&
@@ -129,7 +133,7 @@ static void name_made(prt_build *b, prt_value *v, const char *name)
     b->status = fresh.data != NULL ? prt_value_set_name(v, fresh) : POPRT_E_NOMEM;
 }
 
-/* Zeros of a type; a dimension that is no number is 0. */
+/* Zeros of a type; a dimension that is not a number becomes 0. */
 static prt_value *make_zeros(prt_build *b, const prt_type *type, const char *name)
 {
     static const unsigned char zero[16];
@@ -158,7 +162,7 @@ static prt_value *make_zeros(prt_build *b, const prt_type *type, const char *nam
     return prt_build_op(b, PRT_OP_cast, &attrs, 1, &all);
 }
 
-static poprt_status make_else(fuser *f, const prt_graph *then)
+static poprt_status make_else(merger *f, const prt_graph *then)
 {
     prt_graph *g = f->choice->regions[1];
     prt_build b = prt_build_at_end(g);
@@ -179,10 +183,10 @@ static poprt_status make_else(fuser *f, const prt_graph *then)
     return prt_graph_set_outputs(g, then->ret->n_in, values, names);
 }
 
-/* ---- the branch that is the model */
+/* ---- the branch with the model */
 
-/* An output that is an input by both name and value stays outside of the branches: the name stands
- * for one value. */
+/* Returns whether output i is an input with the same name and value. Such an output stays outside
+ * the branches, because the name can have one value only. */
 static bool passes_through(const prt_graph *g, uint32_t i)
 {
     const prt_value *v = g->ret->in[i].value;
@@ -190,7 +194,7 @@ static bool passes_through(const prt_graph *g, uint32_t i)
         prt_str_equal(v->name, g->output_names.data[i]);
 }
 
-/* What both branches give: outside, symbols of the inside mean nothing. */
+/* Type of the output of an If: symbols of its branches are unknown outside. */
 static const prt_type *outer_type(prt_module *m, const prt_type *type)
 {
     int64_t dims[PRT_MAX_RANK] = { 0 };
@@ -201,8 +205,8 @@ static const prt_type *outer_type(prt_module *m, const prt_type *type)
     return prt_type_tensor(m->types, type->dtype, type->rank, dims);
 }
 
-/* The condition index == i. */
-static prt_value *make_condition(fuser *f)
+/* Builds the condition index == i. */
+static prt_value *make_condition(merger *f)
 {
     char name[NAME_SIZE];
     prt_build b = prt_build_at_end(f->to->main);
@@ -216,8 +220,8 @@ static prt_value *make_condition(fuser *f)
     return prt_build_status(&b) == POPRT_OK ? equal : NULL;
 }
 
-/* The If, its outputs named as the fused module's are, before anything can take these names. */
-static poprt_status make_choice(fuser *f, uint32_t n_out)
+/* Makes the If and names its outputs before any other value can take these names. */
+static poprt_status make_choice(merger *f, uint32_t n_out)
 {
     const prt_graph *g = f->from->main;
     char prefix[NAME_SIZE];
@@ -250,8 +254,8 @@ static poprt_status make_choice(fuser *f, uint32_t n_out)
     return POPRT_OK;
 }
 
-/* Outputs of the graph join those of the module. */
-static poprt_status list_outputs(fuser *f, prt_value *const *inputs)
+/* Appends the outputs of the graph to the module's. */
+static poprt_status list_outputs(merger *f, prt_value *const *inputs)
 {
     const prt_graph *g = f->from->main;
     uint32_t k = 0;
@@ -264,7 +268,7 @@ static poprt_status list_outputs(fuser *f, prt_value *const *inputs)
     return POPRT_OK;
 }
 
-static poprt_status add_graph(fuser *f)
+static poprt_status add_graph(merger *f)
 {
     const prt_graph *g = f->from->main;
     char prefix[NAME_SIZE];
@@ -293,9 +297,9 @@ static poprt_status add_graph(fuser *f)
     return list_outputs(f, f->to->main->inputs.data + first);
 }
 
-/* ---- all of it */
+/* ---- the merged module */
 
-static poprt_status make_index(fuser *f)
+static poprt_status make_index(merger *f)
 {
     const int64_t one = 1;
     const prt_type *type = prt_type_tensor(f->to->types, PRT_DTYPE_u32, 1, &one);
@@ -312,7 +316,7 @@ static poprt_status make_index(fuser *f)
     return b.origin.data != NULL ? prt_build_status(&b) : POPRT_E_NOMEM;
 }
 
-static poprt_status fuse(fuser *f, const prt_module *const *modules, uint32_t count)
+static poprt_status merge_all(merger *f, const prt_module *const *modules, uint32_t count)
 {
     char text[NAME_SIZE];
     f->to->ops = modules[0]->ops;
@@ -332,7 +336,7 @@ static poprt_status fuse(fuser *f, const prt_module *const *modules, uint32_t co
     return prt_module_set_metadata(f->to, PRT_FUSED_KEY, (prt_str){ text, (uint32_t)n });
 }
 
-/* Room for all that the modules may need; 0 is no bound. */
+/* Sum of the modules' arena limits; 0 (no limit) if a module has none. */
 static size_t limit_of(const prt_module *const *modules, size_t count)
 {
     size_t limit = 0;
@@ -352,16 +356,16 @@ poprt_status prt_ir_merge_models(const prt_module *const *modules, size_t count,
 poprt_status prt_ir_merge_into(const prt_module *const *modules, size_t count,
     const prt_allocator *allocator, prt_module **out)
 {
-    fuser f = { 0 };
+    merger f = { 0 };
     if (count < 2 || count > PRT_FUSED_MOST)
-        return prt_fail(POPRT_E_ARG, "models", "%zu cannot be fused: 2 to %d are expected", count,
-            PRT_FUSED_MOST);
+        return prt_fail(POPRT_E_ARG, "models", "%zu models cannot be fused: 2 to %d are expected",
+            count, PRT_FUSED_MOST);
     for (size_t i = 0; i < count; i++)
         PRT_TRY(check(modules[0], modules[i]));
     PRT_TRY(prt_module_create(allocator, limit_of(modules, count), &f.to));
     poprt_status status = prt_arena_create(allocator, 0, &f.scratch);
     if (status == POPRT_OK)
-        status = fuse(&f, modules, (uint32_t)count);
+        status = merge_all(&f, modules, (uint32_t)count);
     prt_arena_release(f.scratch);
     if (status != POPRT_OK) {
         prt_module_release(f.to);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* module.c — the module: pools, kept blobs, names, opsets. */
+/* module.c — the module: pools, retained blobs, names, opsets. */
 #include <stdio.h>
 
 #include "ir/ir.h"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parse.c — statements of the text form (its grammar is in print.c) into an empty module. Types
- * are inferred as the ops are read, so an error is reported at the op it is about.
+ * parse.c — parses statements of the text form (grammar in print.c) into an empty module. Types are
+ * inferred as the ops are read, so that an error is reported at its op.
  */
 #include "ir/scan.h"
 
 enum { MAX_LABEL = 1 << 20, MAX_SLOTS = 1 << 16 };
 
-/* What a statement names on its left, before it is known what it makes. */
+/* A name or label on the left of a statement, before its value exists. */
 typedef struct target {
-    prt_str name;   /* size 0: a label or unread */
-    uint32_t label; /* plus 1; 0: none */
+    prt_str name;   /* size 0: a label, or an unread output */
+    uint32_t label; /* label + 1; 0: no label */
 } target;
 
 typedef PRT_VEC(target) targets;
@@ -18,12 +18,12 @@ typedef PRT_VEC(prt_value *) values;
 
 typedef struct parser {
     prt_scan s;
-    values labels; /* %k at k */
+    values labels; /* value %k at index k */
 } parser;
 
 static poprt_status parse_graph(parser *p, prt_graph *graph, bool inner);
 
-/* ---- values by name and label */
+/* ---- lookup of values by name and label */
 
 static bool is_visible(const prt_value *v, const prt_graph *from)
 {
@@ -80,7 +80,7 @@ static poprt_status parse_target(parser *p, targets *to)
     return PRT_VEC_PUSH(s->arena, to, t) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-/* Gives a new value the name or label from its left-hand side. */
+/* Gives a new value its name or label from the left of the statement. */
 static poprt_status name_value(parser *p, const target *t, prt_value *v)
 {
     prt_scan *s = &p->s;
@@ -199,7 +199,7 @@ static poprt_status parse_braces(parser *p, prt_op *op)
     }
 }
 
-/* The operator: a key of the table, or a quoted name. */
+/* Reads the operator: a key of the table, or a quoted name. */
 static poprt_status parse_op_name(parser *p, const prt_op_def **def, prt_str *domain, prt_str *name)
 {
     prt_scan *s = &p->s;
@@ -324,11 +324,11 @@ static poprt_status parse_statement(parser *p, prt_graph *graph)
     if (!input && !prt_scan_accept_word(s, "const"))
         return parse_op(p, graph, &outs);
     if (outs.count != 1)
-        return prt_scan_fail(s, POPRT_E_PARSE, "this makes one value");
+        return prt_scan_fail(s, POPRT_E_PARSE, "input and const define exactly one value");
     return input ? parse_input(p, graph, outs.data) : parse_const(p, graph, outs.data);
 }
 
-/* Up to the end of the text, or the closing brace of a region. */
+/* Reads statements until the end of the text, or until the closing brace of a region. */
 static poprt_status parse_graph(parser *p, prt_graph *graph, bool inner)
 {
     prt_scan *s = &p->s;
@@ -356,7 +356,7 @@ static poprt_status parse_graph(parser *p, prt_graph *graph, bool inner)
 poprt_status prt_ir_parse(prt_module *module, prt_str text)
 {
     if (module->main->first != NULL || module->main->n_values != 0)
-        return prt_fail(POPRT_E_STATE, NULL, "text is read into an empty module only");
+        return prt_fail(POPRT_E_STATE, NULL, "text can only be parsed into an empty module");
     prt_arena *arena = NULL;
     PRT_TRY(prt_arena_create(module->allocator, 0, &arena));
     parser p = { .s = { .text = text.data, .size = text.size, .module = module, .arena = arena } };

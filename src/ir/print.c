@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print.c — a graph as text, as `poprt inspect` shows it and tests are written; parse.c reads it.
+ * print.c — prints a graph as text, for `poprt inspect` and for tests; parse.c reads it.
  *
  *     graph     = { statement ( newline | ";" ) }
  *     statement = value "=" "input" type [ data ]
  *               | value "=" "const" type data
  *               | [ value { "," value } ] "=" op { operand } [ braces ] [ "@" name ]
- *                     [ ":" type { "," type } ]
+ *                 [ ":" type { "," type } ]
  *               | "return" [ operand [ "as" name ] { "," operand [ "as" name ] } ]
  *     value     = name | "%" number | "_"
- *     op        = key of the operator table | quoted "domain.Name" of one that is not in it
+ *     op        = key of the operator table | quoted "domain.Name" of an operator outside the table
  *     operand   = value
  *     braces    = "{" { attribute "=" attribute value | region "{" graph "}" } "}"
  *
- * Names of characters other than [A-Za-z0-9_.:/-] are quoted. "%3" is a value without a name, "_"
- * an absent operand or an output that nobody reads. An input with data has it as its default. "@"
- * gives the node's name, ":" the types of the outputs: printed for operators outside the table, and
- * for sequences and optionals; accepted everywhere. "return x as y" is output "y" of the graph;
- * outputs of regions go by their order, so their names are not printed. Attributes are printed when
- * they were given or are not the default; items in braces are set apart by commas or newlines.
- * Types and dimensions: scan_type.c; data: scan_data.c. "#" starts a comment.
+ * Names with characters other than [A-Za-z0-9_.:/-] are quoted. "%3" is a value without a name. "_"
+ * is an absent operand or an unread output. Data of an input is its default. "@" gives the name of
+ * the node.
+ *
+ * ":" gives the types of the outputs. It is printed for operators outside the table and for
+ * sequences and optionals, and accepted everywhere. "return x as y" is output "y" of the graph.
+ * Outputs of regions are identified by order, so their names are not printed.
+ *
+ * Attributes are printed if they were given or differ from the default. Items in braces are
+ * separated by commas or newlines. Types and dimensions: scan_type.c; data: scan_data.c. "#" starts
+ * a comment.
  *
  *     x = input f32[2,seq]
  *     c = const bool[] {true}
@@ -39,10 +43,11 @@
 
 enum { TYPE_TEXT = 1000 };
 
-/* A graph being printed: numbers of its values without names, given on first sight. */
+/* A graph being printed, with the numbers of its unnamed values. A value gets its number when it is
+ * first printed. */
 typedef struct frame {
     const prt_graph *graph;
-    uint32_t *numbers; /* by value id; 0: none yet */
+    uint32_t *numbers; /* by value id; 0: no number yet */
     struct frame *outer;
 } frame;
 
@@ -78,7 +83,7 @@ static void put_value(printer *p, frame *f, const prt_value *v)
     }
     while (f != NULL && f->graph != v->graph)
         f = f->outer;
-    if (f == NULL) { /* of a graph around the one being printed */
+    if (f == NULL) { /* value of a graph around the printed one */
         prt_text_format(&p->out, "%%outer.%u", v->id);
         return;
     }
@@ -207,7 +212,8 @@ static void put_attr(printer *p, uint32_t kind, const void *field)
     }
 }
 
-/* Given, or changed without saying so. `fresh` is a copy of the defaults to compare in. */
+/* Returns whether the attribute was given or differs from its default. `fresh` is a copy of the
+ * defaults, used for the comparison. */
 static bool is_shown(const prt_op *op, uint32_t index, unsigned char *fresh)
 {
     const prt_op_def *def = op->def;
@@ -257,7 +263,7 @@ static bool put_attrs(printer *p, const prt_op *op)
 
 static poprt_status print_graph(printer *p, const prt_graph *graph, frame *outer);
 
-/* The attribute that holds region `index`. */
+/* Returns the name of the attribute that holds region `index`. */
 static const char *region_name(const prt_op *op, uint32_t index)
 {
     for (uint32_t i = 0; op->def != NULL && i < op->def->n_attrs; i++) {
@@ -312,7 +318,7 @@ static void print_op_name(printer *p, const prt_op *op)
         prt_text_quote(&p->out, full.data, full.size);
 }
 
-/* Types that reading the text again could not infer. */
+/* Returns whether an output has a type that parsing the text could not infer. */
 static bool has_declared_type(const prt_op *op)
 {
     for (uint32_t i = 0; i < op->n_out; i++)

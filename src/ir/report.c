@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report.c — lines about nodes. */
+/* report.c — error lines about nodes. */
 #include "ir/report.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ void prt_ir_report_failure(prt_report *report, const prt_op *op, poprt_status st
 {
     prt_error_copy last;
     prt_error_save(&last);
-    /* A failure in a region was reported there, and has its line or lines already. */
+    /* A failure in a region was already reported with its own line or lines. */
     if (strcmp(last.subject, prt_op_label(op)) == 0 && strchr(last.message, '\n') == NULL)
         status = fail_at(op, status, last.message);
     prt_report_add(report, status);
@@ -30,7 +30,7 @@ void prt_ir_report_refusal(prt_report *report, const prt_op *op, poprt_status st
     prt_report_add(report, fail_at(op, status, text));
 }
 
-/* Nodes of one operator: one line, with as many names as fit in a few words. */
+/* All nodes of one operator: one line with as many of their names as fit. */
 typedef struct kind {
     const prt_op *first;
     uint32_t count;
@@ -88,10 +88,10 @@ void prt_ir_report_unknown(prt_report *report, const prt_graph *graph)
         const kind *k = list.data[i];
         char why[256];
         if (k->count == 1)
-            (void)snprintf(why, sizeof(why), "is no operator of this library");
+            (void)snprintf(why, sizeof(why), "is not an operator of this library");
         else
             (void)snprintf(why, sizeof(why),
-                "is no operator of this library, here and in %u more%s%s", k->count - 1,
+                "is not an operator of this library, here and in %u more%s%s", k->count - 1,
                 k->used != 0 ? ": " : "", k->used != 0 ? k->names + 2 : "");
         prt_ir_report_refusal(report, k->first, POPRT_E_UNSUPPORTED, why);
     }

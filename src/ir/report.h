@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report.h — what is wrong with a model, a line a node: operator, reason, domain and version.
+ * report.h — the errors of a model, one line a node: operator, reason, domain and opset.
  *
  *     scores: MatMul: inner dim is 3 in one place and 2 in another (ai.onnx, opset 17)
- *     node_7: Foo: is no operator of this library, here and in 1 more: node_9 (my.domain, opset 3)
+ *     node_7: Foo: is not an operator of this library, here and in 1 more: node_9 (my.domain, opset
+ * 3)
  */
 #ifndef PRT_IR_REPORT_H
 #define PRT_IR_REPORT_H
@@ -11,14 +12,14 @@
 #include "base/report.h"
 #include "ir/ir.h"
 
-/* Adds this thread's last failure, which `op` or an op in its regions had. */
+/* Adds this thread's last failure, which occurred in `op` or in an op of its regions. */
 void prt_ir_report_failure(prt_report *report, const prt_op *op, poprt_status status);
 
-/* Adds that `op` cannot be used, and why. */
+/* Adds an entry that `op` is not supported, with the reason `why`. */
 void prt_ir_report_refusal(prt_report *report, const prt_op *op, poprt_status status,
     const char *why);
 
-/* Adds the ops of the graph and its regions that are not in the table, a line an operator. */
+/* Adds the ops of the graph and its regions that are not in the table, one line an operator. */
 void prt_ir_report_unknown(prt_report *report, const prt_graph *graph);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scan.c — words, strings and numbers of the text form, and where they are. */
+/* scan.c — scanner for words, strings and numbers of the text form, with line and column. */
 #include "ir/scan.h"
 
 #include <stdarg.h>

@@ -10,9 +10,10 @@
  */
 #include "ir/scan.h"
 
-enum { MAX_BYTES = 256 << 20 }; /* of one constant written as text */
+enum { MAX_BYTES = 256 << 20 }; /* largest size of one constant in text, in bytes */
 
-/* Where elements go: numbers into `data`; strings are collected first and laid out at the end. */
+/* Destination of the elements: numbers go directly to `data`; strings are collected first and laid
+ * out at the end. */
 typedef struct filler {
     const prt_type *type;
     void *data;
@@ -27,7 +28,7 @@ static poprt_status scan_number(prt_scan *s, int32_t dtype, void *data, size_t i
     if (prt_text_to_element(dtype, text, data, index))
         return POPRT_OK;
     s->at = before;
-    return prt_scan_fail(s, POPRT_E_PARSE, "'%.*s' is no element of type %s", PRT_STR_ARG(text),
+    return prt_scan_fail(s, POPRT_E_PARSE, "'%.*s' is not a value of type %s", PRT_STR_ARG(text),
         prt_dtype_id(dtype));
 }
 
@@ -94,7 +95,7 @@ static poprt_status scan_fill(prt_scan *s, const filler *f)
     return POPRT_OK;
 }
 
-/* A blob of poprt_string followed by the characters they point to. */
+/* Makes a blob of poprt_string elements followed by their characters. */
 static poprt_status lay_out_strings(prt_scan *s, const filler *f, prt_blob **out)
 {
     size_t size = f->count * sizeof(poprt_string);
@@ -145,7 +146,7 @@ poprt_status prt_scan_data(prt_scan *s, const prt_type *type, prt_blob **out)
 
 /* ---- attributes */
 
-/* "[a, b]": elements of `size` bytes, read by `item`, into the module's arena. */
+/* Reads "[a, b]" into the module's arena: elements of `size` bytes, each read by `item`. */
 static poprt_status scan_array(prt_scan *s, size_t size, const void **data, uint32_t *count,
     poprt_status (*item)(prt_scan *s, void *to))
 {

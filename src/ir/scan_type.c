@@ -66,7 +66,7 @@ static poprt_status scan_dim(prt_scan *s, int64_t *out)
         int64_t number;
         if (!prt_text_to_element(PRT_DTYPE_i64, scan_ident(s), &number, 0) ||
             !prt_dim_is_number(-number))
-            return prt_scan_fail(s, POPRT_E_PARSE, "dimension is no number");
+            return prt_scan_fail(s, POPRT_E_PARSE, "dimension is not a number, or is out of range");
         *out = negative ? -number : number;
         return POPRT_OK;
     }

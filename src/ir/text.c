@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text.c — names, numbers and the buffer of the text form. */
+/* text.c — names, elements and the output buffer of the text form. */
 #include "ir/text.h"
 
 #include <ctype.h>
@@ -27,7 +27,7 @@ bool prt_text_is_plain(prt_str name)
     return true;
 }
 
-/* ---- the bits of one element */
+/* ---- bits of one element */
 
 static uint64_t get_bits(int32_t dtype, const void *data, size_t index)
 {
@@ -49,15 +49,17 @@ static bool set_bits(int32_t dtype, void *data, size_t index, uint64_t value)
     return true;
 }
 
-/* The shortest decimal; the bits where no decimal gives them back (payloads of NaN, say). */
+/* Writes the shortest decimal, or the bits if no decimal reads back to them (for instance a NaN
+ * payload). */
 static void float_text(int32_t dtype, const void *data, size_t index, char *to, size_t size)
 {
     const double value = prt_load_f64(dtype, data, index);
     const uint64_t bits = get_bits(dtype, data, index);
     const char *sign = signbit(value) ? "-" : "";
     char text[PRT_NUMBER_TEXT];
-    uint64_t again = 0;
-    if (fabs(value) < 1e15 && value == trunc(value)) { /* exact, where the shortest may be odd */
+    uint64_t reread = 0;
+    /* integers are printed exactly; the shortest decimal may differ */
+    if (fabs(value) < 1e15 && value == trunc(value)) {
         (void)snprintf(to, size, "%s%lld", sign, (long long)fabs(value));
     } else if (isfinite(value)) {
         size_t n = prt_print_f64(dtype, value, text);
@@ -67,7 +69,7 @@ static void float_text(int32_t dtype, const void *data, size_t index, char *to, 
     } else {
         (void)snprintf(to, size, "%s%s", sign, isnan(value) ? "nan" : "inf");
     }
-    if (!prt_text_to_element(dtype, prt_str_of(to), &again, 0) || again != bits)
+    if (!prt_text_to_element(dtype, prt_str_of(to), &reread, 0) || reread != bits)
         (void)snprintf(to, size, "0x%llx", (unsigned long long)bits);
 }
 
@@ -95,7 +97,7 @@ void prt_text_of_element(int32_t dtype, const void *data, size_t index, char *to
     }
 }
 
-/* ---- the way back */
+/* ---- text to element */
 
 static bool to_bits(prt_str text, uint64_t *out)
 {
@@ -122,7 +124,7 @@ static bool to_integer(int32_t dtype, prt_str text, void *data, size_t index)
     }
     const uint32_t bits = prt_dtype_bits(dtype);
     const bool is_signed = prt_dtype_of(dtype)->kind == PRT_KIND_int;
-    const uint64_t most = ((uint64_t)1 << (bits - 1)) - 1; /* of the signed type */
+    const uint64_t most = ((uint64_t)1 << (bits - 1)) - 1; /* largest value of the signed type */
     if (is_signed ? value > most + negative : (negative && value != 0))
         return false;
     if (!is_signed && bits < 64 && value >> bits != 0)
@@ -162,7 +164,7 @@ bool prt_text_to_element(int32_t dtype, prt_str text, void *data, size_t index)
 
 /* ---- the buffer */
 
-static bool make_room(prt_text_out *out, size_t size)
+static bool reserve(prt_text_out *out, size_t size)
 {
     if (out->failed)
         return false;
@@ -176,7 +178,7 @@ static bool make_room(prt_text_out *out, size_t size)
 
 void prt_text_put(prt_text_out *out, const char *bytes, size_t size)
 {
-    if (!make_room(out, size))
+    if (!reserve(out, size))
         return;
     if (size != 0)
         memcpy(out->data + out->size, bytes, size);
@@ -215,7 +217,7 @@ poprt_status prt_text_finish(prt_text_out *out, prt_str *text)
 {
     if (out->size > UINT32_MAX)
         return prt_fail(POPRT_E_LIMIT, NULL, "text of %zu bytes is too long", out->size);
-    if (!make_room(out, 1))
+    if (!reserve(out, 1))
         return POPRT_E_NOMEM;
     out->data[out->size] = '\0';
     *text = (prt_str){ out->data, (uint32_t)out->size };

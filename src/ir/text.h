@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text.h — what printing and parsing the text form share: which names go without quotes, single
+ * text.h — functions shared by printing and parsing the text form: names that need no quotes,
  * elements as text, and a growing buffer.
  */
 #ifndef PRT_IR_TEXT_H
@@ -9,24 +9,25 @@
 #include "ir/ir.h"
 
 enum {
-    PRT_TEXT_DEPTH = 64,      /* nesting of regions */
-    PRT_TEXT_ELEMENTS = 64,   /* constants with more are not printed in full */
-    PRT_TEXT_ELEMENT_MAX = 48 /* bytes of one printed number, the zero byte included */
+    PRT_TEXT_DEPTH = 64,      /* deepest nesting of regions */
+    PRT_TEXT_ELEMENTS = 64,   /* constants with more elements are not printed in full */
+    PRT_TEXT_ELEMENT_MAX = 48 /* bytes of one printed number, including the terminating zero */
 };
 
-/* [A-Za-z0-9_.:/-] */
+/* Returns whether `c` is one of [A-Za-z0-9_.:/-]. */
 bool prt_text_name_char(char c);
 
-/* May be written as it is: name characters only, and none of the words of the grammar. */
+/* Returns whether the name needs no quotes: it has name characters only and is not a keyword. */
 bool prt_text_is_plain(prt_str name);
 
-/* Element `index` as text that reads back to the same bits. No strings. */
+/* Writes element `index` as text that reads back to the same bits. Not for strings. */
 void prt_text_of_element(int32_t dtype, const void *data, size_t index, char *to, size_t size);
 
-/* The inverse; false when the text is no element of this type (out of range, say). */
+/* Inverse of prt_text_of_element; returns false when the text is not a value of this type (for
+ * instance out of range). */
 bool prt_text_to_element(int32_t dtype, prt_str text, void *data, size_t index);
 
-/* Text under construction. Sticky: after a failure the calls do nothing, `finish` reports it. */
+/* Growing text buffer. After a failure all calls do nothing, and prt_text_finish reports it. */
 typedef struct prt_text_out {
     prt_arena *arena;
     char *data;

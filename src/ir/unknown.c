@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* unknown.c — gathers the names that there are, and says which are nearest. */
+/* unknown.c — collects the existing names and reports the nearest ones. */
 #include "ir/unknown.h"
 
 #include <stdio.h>
 
 #include "base/nearest.h"
 
-/* Names that are looked at; the failure record has room for a few. */
+/* MOST_NAMES: names that are considered. NAME_SIZE: bytes of the unknown name that are copied. */
 enum { MOST_NAMES = 2048, NAME_SIZE = 200 };
 
 typedef struct names {
@@ -32,11 +32,11 @@ static void add_nodes(names *to, const prt_graph *graph)
 
 static poprt_status fail(const names *known, prt_str name, const char *what)
 {
-    char near[512], text[NAME_SIZE];
+    char nearest[512], text[NAME_SIZE];
     (void)snprintf(text, sizeof(text), "%.*s", PRT_STR_ARG(name));
-    prt_nearest(text, known->data, known->count, near, sizeof(near));
+    prt_nearest(text, known->data, known->count, nearest, sizeof(nearest));
     return prt_fail(POPRT_E_NOT_FOUND, text, "the model has no %s of this name%s%s", what,
-        near[0] != '\0' ? "; nearest: " : "", near);
+        nearest[0] != '\0' ? "; nearest: " : "", nearest);
 }
 
 poprt_status prt_fail_no_input(const prt_graph *graph, prt_str name)

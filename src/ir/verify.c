@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* verify.c — the invariants of the IR, checked in one walk; a breach is POPRT_E_INTERNAL. */
+/* verify.c — checks the invariants of the IR in one walk. A violation is POPRT_E_INTERNAL. */
 #include "ir/ir.h"
 
-enum { MAX_DEPTH = 256 }; /* of regions; readers allow fewer */
+enum { MAX_DEPTH = 256 }; /* deepest nesting of regions; the readers of models allow less */
 
-/* A graph being checked: places of its ops in the list, from 1; 0 is not listed. */
+/* A graph being checked. `order` has positions of its ops in the list, from 1; 0: not listed. */
 typedef struct frame {
     const prt_graph *graph;
     uint32_t *order; /* by op id */
@@ -17,7 +17,8 @@ static poprt_status broken(const prt_op *op, const char *what)
     return prt_fail(POPRT_E_INTERNAL, prt_op_label(op), "broken graph: %s", what);
 }
 
-/* Is `value`, of `op`'s graph or one around it, made before `op` or the op that holds it? */
+/* Returns whether `value`, in `op`'s graph or in a graph around it, is defined before `op` or
+ * before the op whose region contains `op`. */
 static bool comes_before(const prt_value *value, const prt_op *op, const frame *f)
 {
     for (const prt_op *at = op; f != NULL; at = f->graph->owner, f = f->outer) {
@@ -53,7 +54,7 @@ static poprt_status verify_uses(const prt_op *op, const frame *f)
     return POPRT_OK;
 }
 
-/* Every use that a value lists is a slot of a living op. */
+/* Checks that every use in the value's list is an input slot of a live op. */
 static poprt_status verify_value(const prt_value *v, const prt_op *at)
 {
     if (v->type == NULL)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * autodiff.c — the sweep: which values depend on `xs`, then from y backwards, op by op, each
- * op's rule turning gradients of outputs into gradients of inputs. What flows into one value from
- * several users is added up in list order, so results are the same every time.
+ * autodiff.c — reverse-mode differentiation. Finds the values that depend on `xs`, then walks from
+ * y backwards; each op's rule computes gradients of inputs from gradients of outputs. Gradients
+ * from several users of a value are added in list order, so results are deterministic.
  */
 #include "train/rule.h"
 
@@ -20,19 +20,19 @@ static prt_grad_fn rule_of(const prt_op *op)
     return op->def != NULL && op->def->id < PRT_OP_COUNT ? rules[op->def->id] : NULL;
 }
 
-/* Tables by value id; they grow with the graph. */
+/* Tables indexed by value id; they grow with the graph. */
 struct prt_sweep {
     prt_build *b;
     prt_arena *scratch;
     prt_graph *graph;
-    uint32_t n;    /* entries */
-    bool *depends; /* on one of xs */
-    bool *cut;     /* nothing flows into what computes it */
+    uint32_t n;    /* entries in each table */
+    bool *depends; /* the value depends on one of xs */
+    bool *cut;     /* the value counts as independent: no gradient flows to its inputs */
     prt_value **grad;
 };
 typedef struct prt_sweep sweep;
 
-/* Room for every value there is now. */
+/* Makes the tables large enough for all present values of the graph. */
 static poprt_status grow(sweep *s)
 {
     const uint32_t need = s->graph->n_values;
@@ -65,7 +65,8 @@ static bool known(const sweep *s, const prt_value *v)
     return v != NULL && v->graph == s->graph && v->id < s->n;
 }
 
-/* Regions read values of the graphs around them. */
+/* Returns whether a region reads a value that depends on xs; regions read values of the graphs
+ * around them. */
 static bool region_depends(const sweep *s, const prt_graph *region)
 {
     prt_for_each_op (op, region) {
@@ -93,7 +94,7 @@ static bool op_depends(const sweep *s, const prt_op *op)
     return false;
 }
 
-/* Marks what depends on xs, from op `first` to `last`. */
+/* Marks the outputs that depend on xs, for the ops from `first` to `last`. */
 static void find_dependent(sweep *s, const prt_op *first, const prt_op *last)
 {
     for (const prt_op *op = first; op != NULL; op = op->next) {
@@ -140,7 +141,7 @@ static poprt_status sweep_op(sweep *s, prt_op *op)
     g.wanted = wanted;
     const prt_grad_fn rule = rule_of(op);
     if (rule == NULL)
-        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op), "%.100s has no gradient here",
+        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op), "operator %.100s has no gradient",
             op->name.data);
     PRT_TRY(rule(&g));
     PRT_TRY(prt_build_status(s->b));
@@ -158,8 +159,8 @@ static prt_value *filled(prt_build *b, prt_value *like, double value)
     return prt_build_binary(b, PRT_OP_expand, scalar, prt_build_unary(b, PRT_OP_shape, like));
 }
 
-/* The ops behind `before`, which a rule has just built, have `y` as their result. They are swept at
- * once: what flows out of them goes on to the op's inputs. */
+/* The ops between g->last and `before`, which a rule has just built, compute `y`. Walks them
+ * backwards at once, so that their gradients reach the inputs of the original op. */
 poprt_status prt_grad_by(prt_grad *g, prt_value *y)
 {
     sweep *s = g->sweep;
@@ -202,11 +203,11 @@ poprt_status prt_autodiff(prt_build *b, prt_value *y, prt_value *dy, uint32_t n,
     sweep s = { .b = b, .graph = graph };
     if (!is_float(y) || y->graph != graph)
         return prt_fail(POPRT_E_TYPE, b->origin.data,
-            "gradients are of floating-point tensors of the same graph");
+            "the differentiated value must be a floating-point tensor of this graph");
     for (uint32_t i = 0; i < n; i++)
         if (!is_float(xs[i]))
             return prt_fail(POPRT_E_TYPE, b->origin.data,
-                "gradients are with respect to floating-point tensors");
+                "gradients can only be taken with respect to floating-point tensors");
     PRT_TRY(prt_arena_create(graph->module->allocator, 0, &s.scratch));
     poprt_status status = grow(&s);
     if (status == POPRT_OK) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * grad_binary.c — gradients of element-wise operators with several inputs; prt_grad_give sums over
- * what was broadcast. Every one of several equal arguments of Max and Min gets the whole gradient,
- * and a value at a bound of Clip none, as in PopART.
+ * broadcast axes. As in PopART, each of several equal arguments of Max and Min gets the whole
+ * gradient, and a value at a bound of Clip gets 0.
  */
 #include "train/rule.h"
 
@@ -40,7 +40,8 @@ poprt_status prt_grad_of_div(prt_grad *g)
         prt_grad_call(g, PRT_OP_neg, prt_grad_mul(g, quotient, prt_grad_y(g))));
 }
 
-/* The base's is 0 where the exponent is 0; the exponent's where the base is 0. */
+/* The gradient of the base is 0 where the exponent is 0; the gradient of the exponent is 0 where
+ * the base is 0. */
 poprt_status prt_grad_pow(prt_grad *g)
 {
     prt_value *a = prt_grad_x(g, 0), *b = prt_grad_x(g, 1), *dy = g->out[0];
@@ -63,11 +64,11 @@ poprt_status prt_grad_pow(prt_grad *g)
     return POPRT_OK;
 }
 
-/* Constant between the steps of the quotient. */
+/* The quotient counts as constant; its steps are ignored. */
 poprt_status prt_grad_mod(prt_grad *g)
 {
     if (g->wanted[1])
-        return prt_grad_refuse(g, "there is none with respect to the divisor");
+        return prt_grad_refuse(g, "not supported with respect to the divisor");
     return prt_grad_give(g, 0, g->out[0]);
 }
 
@@ -111,7 +112,7 @@ poprt_status prt_grad_clip(prt_grad *g)
 {
     prt_value *dy = g->out[0], *zero = prt_grad_number(g, dy, 0.0);
     if ((g->op->n_in > 1 && g->wanted[1]) || (g->op->n_in > 2 && g->wanted[2]))
-        return prt_grad_refuse(g, "there is none with respect to the bounds");
+        return prt_grad_refuse(g, "not supported with respect to the bounds");
     for (uint32_t i = 1; i < 3; i++)
         if (prt_grad_x(g, i) != NULL)
             dy = prt_grad_where(g,
@@ -131,7 +132,7 @@ poprt_status prt_grad_prelu(prt_grad *g)
     return POPRT_OK;
 }
 
-/* Outside of training it is the identity. In training the mask has to be an output. */
+/* Outside training, Dropout is the identity. In training, the rule needs the mask as an output. */
 poprt_status prt_grad_dropout(prt_grad *g)
 {
     prt_tensor training, ratio;
@@ -149,7 +150,7 @@ poprt_status prt_grad_dropout(prt_grad *g)
         drop = prt_load_f64(ratio.dtype, ratio.data, 0);
     }
     if (g->op->n_out < 2 || !(drop >= 0.0 && drop < 1.0))
-        return prt_grad_refuse(g, "in training it needs the mask as second output");
+        return prt_grad_refuse(g, "training needs the mask as second output and a ratio in [0, 1)");
     prt_value *kept = prt_build_binary(g->b, PRT_OP_cast_like, &g->op->out[1], g->out[0]);
     prt_value *scale = prt_grad_number(g, g->out[0], 1.0 / (1.0 - drop));
     return prt_grad_give(g, 0, prt_grad_mul(g, g->out[0], prt_grad_mul(g, kept, scale)));

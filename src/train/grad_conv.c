@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * grad_conv.c — gradients of convolutions and pooling over windows. With respect to the data it is
- * the transposed convolution; with respect to the weights a convolution of the data with the
- * gradient, channels and batch exchanged, strides and dilations exchanged.
+ * grad_conv.c — gradients of convolution and pooling. The gradient of the data is the transposed
+ * convolution. The gradient of the weights is a convolution of the data by the gradient, with
+ * channels and batch exchanged, and strides and dilations exchanged.
  */
 #include "train/rule.h"
 
@@ -12,8 +12,8 @@
 
 enum { SPATIAL = PRT_MAX_RANK - 2 };
 
-/* Windows over the spatial dims. `end` is as long as the outputs need it; where the last elements
- * of the input are in no window, they are `unused`. */
+/* Windows over the spatial dims. The end pads are as large as the outputs need; `unused` is the
+ * number of input elements at the end that no window covers. */
 typedef struct windows {
     uint32_t n;
     int64_t in[SPATIAL], out[SPATIAL], kernel[SPATIAL], stride[SPATIAL], dilation[SPATIAL];
@@ -36,7 +36,7 @@ static int64_t pad_before(prt_str auto_pad, int64_t total, int64_t given)
     return prt_str_is(auto_pad, "VALID") ? 0 : given;
 }
 
-/* `kernel` may be a list of attributes or the dims of the weights. */
+/* Computes the windows. `kernel` is an attribute or the spatial dims of the weights. */
 static poprt_status find_windows(const prt_grad *g, prt_i64s kernel, prt_i64s strides,
     prt_i64s dilations, prt_str auto_pad, prt_i64s pads, windows *w)
 {
@@ -91,7 +91,7 @@ static prt_value *convolve_back(prt_grad *g, const windows *w, prt_value *dy, pr
     return prt_build_op(g->b, PRT_OP_conv_transpose, &attrs, 2, in);
 }
 
-/* Dims 0 and 1 exchanged. */
+/* Exchanges dims 0 and 1. */
 static prt_value *swapped(prt_grad *g, prt_value *v, uint32_t rank)
 {
     int64_t perm[PRT_MAX_RANK];
@@ -100,7 +100,8 @@ static prt_value *swapped(prt_grad *g, prt_value *v, uint32_t rank)
     return prt_grad_permute(g, v, rank, perm);
 }
 
-/* Of one group: [C, N, …] with [O, N, …] gives [C, O, kernel and more]. */
+/* Gradient of the weights of one group: [C, N, ...] convolved by [O, N, ...] gives [C, O, spatial],
+ * cut to the kernel's size. */
 static prt_value *weight_gradient(prt_grad *g, const windows *w, prt_value *x, prt_value *dy)
 {
     int64_t starts[SPATIAL] = { 0 }, axes[SPATIAL];
@@ -159,7 +160,7 @@ poprt_status prt_grad_conv(prt_grad *g)
     return POPRT_OK;
 }
 
-/* Sums over windows, channel by channel. */
+/* Sums over windows in each channel. */
 static prt_value *window_sums(prt_grad *g, const windows *w, prt_value *x)
 {
     int64_t flat[PRT_MAX_RANK] = { -1, 1 }, kernel[PRT_MAX_RANK] = { 1, 1 };
@@ -187,7 +188,8 @@ poprt_status prt_grad_average_pool(prt_grad *g)
     }
     prt_value *x = prt_grad_x(g, 0), *count = prt_grad_number(g, x, size);
     if (a->count_include_pad != 0 && a->ceil_mode != 0 && longer)
-        return prt_grad_refuse(g, "ceil_mode beyond the padding with count_include_pad");
+        return prt_grad_refuse(g,
+            "not supported if ceil_mode extends the padding that count_include_pad counts");
     if (a->count_include_pad == 0)
         count = window_sums(g, &w, prt_grad_expand(g, prt_grad_number(g, x, 1.0), x));
     return prt_grad_by(g, prt_grad_div(g, window_sums(g, &w, x), count));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * grad_move.c — gradients of operators that move elements. Most are one rule: the operator is
- * applied to the numbers of the input's elements, which tells where each output element came
- * from, and the gradient is added up there. That holds for any attributes and any shapes.
+ * grad_move.c — gradients of operators that move elements. Most share one rule: apply the operator
+ * to the indices of the input's elements, which gives the source of each output element, and
+ * scatter-add the gradient there. The rule holds for all attributes and shapes.
  */
 #include "train/rule.h"
 
@@ -15,16 +15,16 @@ poprt_status prt_grad_reshaped(prt_grad *g)
     return prt_grad_give(g, 0, prt_grad_reshape(g, g->out[0], prt_grad_x(g, 0)));
 }
 
-/* 0, 1, 2 … in the shape of `like`. */
-static prt_value *numbered(prt_grad *g, prt_value *like)
+/* Returns indices 0, 1, 2 ... in the shape of `like`. */
+static prt_value *element_indices(prt_grad *g, prt_value *like)
 {
     prt_value *in[3] = { prt_build_i64(g->b, 0), prt_grad_call(g, PRT_OP_size, like),
         prt_build_i64(g->b, 1) };
     return prt_grad_reshape(g, prt_build_op(g->b, PRT_OP_range, NULL, 3, in), like);
 }
 
-/* Adds gradients up at element numbers `at` of the shape of `like`. */
-static prt_value *collect(prt_grad *g, prt_value *at, prt_value *gradient, prt_value *like)
+/* Scatter-adds `gradient` at the flat indices `at` into zeros of the shape of `like`. */
+static prt_value *scatter_add(prt_grad *g, prt_value *at, prt_value *gradient, prt_value *like)
 {
     static const int64_t column[2] = { -1, 1 }, row[1] = { -1 };
     prt_scatter_nd_attrs attrs = PRT_ATTRS_OF(scatter_nd);
@@ -46,11 +46,11 @@ poprt_status prt_grad_moved(prt_grad *g)
     const uint32_t n = g->op->n_in;
     if (n > PRT_COUNT_OF(in))
         return prt_grad_refuse(g, "has too many inputs");
-    in[0] = numbered(g, x);
+    in[0] = element_indices(g, x);
     for (uint32_t i = 1; i < n; i++)
         in[i] = prt_grad_x(g, i);
     prt_value *at = prt_build_op(g->b, g->op->def->id, g->op->attrs, n, in);
-    return prt_grad_give(g, 0, collect(g, at, g->out[0], x));
+    return prt_grad_give(g, 0, scatter_add(g, at, g->out[0], x));
 }
 
 poprt_status prt_grad_transpose(prt_grad *g)
@@ -121,14 +121,14 @@ poprt_status prt_grad_split(prt_grad *g)
     return prt_grad_give(g, 0, prt_build_op(g->b, PRT_OP_concat, &attrs, n, parts));
 }
 
-/* Where a constant was put in, the gradient is left out; mirrored elements add up. */
+/* Padded constants get no gradient; gradients of mirrored elements are added. */
 poprt_status prt_grad_pad(prt_grad *g)
 {
     const prt_pad_attrs *a = g->op->attrs;
     prt_value *x = prt_grad_x(g, 0);
     if (g->op->n_in > 2 && g->wanted[2])
-        return prt_grad_refuse(g, "there is none with respect to the constant value");
-    prt_value *in[4] = { numbered(g, x), prt_grad_x(g, 1), NULL, prt_grad_x(g, 3) };
+        return prt_grad_refuse(g, "not supported with respect to the constant value");
+    prt_value *in[4] = { element_indices(g, x), prt_grad_x(g, 1), NULL, prt_grad_x(g, 3) };
     prt_value *dy = g->out[0], *at;
     if (prt_str_is(a->mode, "constant"))
         in[2] = prt_build_i64(g->b, -1);
@@ -137,10 +137,10 @@ poprt_status prt_grad_pad(prt_grad *g)
     prt_value *outside = prt_build_binary(g->b, PRT_OP_less, at, first);
     dy = prt_grad_where(g, outside, prt_grad_number(g, dy, 0.0), dy);
     at = prt_build_binary(g->b, PRT_OP_max, at, first);
-    return prt_grad_give(g, 0, collect(g, at, dy, x));
+    return prt_grad_give(g, 0, scatter_add(g, at, dy, x));
 }
 
-/* The values went where the indices say. */
+/* The output with the indices gives the positions of the values. */
 poprt_status prt_grad_topk(prt_grad *g)
 {
     const prt_topk_attrs *a = g->op->attrs;
@@ -149,9 +149,9 @@ poprt_status prt_grad_topk(prt_grad *g)
     PRT_ATTR_GIVE(attrs, gather_elements, axis, a->axis);
     if (g->out[0] == NULL || g->op->n_out < 2)
         return g->out[0] == NULL ? POPRT_OK : prt_grad_refuse(g, "needs the indices as an output");
-    prt_value *in[2] = { numbered(g, x), &g->op->out[1] };
+    prt_value *in[2] = { element_indices(g, x), &g->op->out[1] };
     prt_value *at = prt_build_op(g->b, PRT_OP_gather_elements, &attrs, 2, in);
-    return prt_grad_give(g, 0, collect(g, at, g->out[0], x));
+    return prt_grad_give(g, 0, scatter_add(g, at, g->out[0], x));
 }
 
 poprt_status prt_grad_max_pool(prt_grad *g)
@@ -161,6 +161,6 @@ poprt_status prt_grad_max_pool(prt_grad *g)
     prt_max_pool_attrs attrs = *a;
     PRT_ATTR_GIVE(attrs, max_pool, storage_order, 0);
     const prt_op *pool = prt_build_op_n(g->b, PRT_OP_max_pool, &attrs, 1, &x, 2);
-    return pool != NULL ? prt_grad_give(g, 0, collect(g, &pool->out[1], g->out[0], x))
+    return pool != NULL ? prt_grad_give(g, 0, scatter_add(g, &pool->out[1], g->out[0], x))
                         : g->b->status;
 }

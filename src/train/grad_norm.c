@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * grad_norm.c — gradients of softmax and of normalisations. The latter are written out in simpler
- * operators, whose rules do the rest.
+ * grad_norm.c — gradients of softmax and normalisations. Normalisations are rebuilt from simpler
+ * operators, whose rules give the gradients.
  */
 #include "train/rule.h"
 
@@ -9,7 +9,7 @@
 #include "train/grads.def"
 #undef GRAD
 
-/* y (dy - sum(y dy)). */
+/* dx = y (dy - sum(y dy)) */
 poprt_status prt_grad_softmax(prt_grad *g)
 {
     const prt_softmax_attrs *a = g->op->attrs;
@@ -18,7 +18,7 @@ poprt_status prt_grad_softmax(prt_grad *g)
     return prt_grad_give(g, 0, prt_grad_mul(g, y, prt_grad_sub(g, dy, sum)));
 }
 
-/* dy - exp(y) sum(dy). */
+/* dx = dy - exp(y) sum(dy) */
 poprt_status prt_grad_log_softmax(prt_grad *g)
 {
     const prt_log_softmax_attrs *a = g->op->attrs;
@@ -27,7 +27,7 @@ poprt_status prt_grad_log_softmax(prt_grad *g)
     return prt_grad_give(g, 0, prt_grad_sub(g, dy, prt_grad_mul(g, share, sum)));
 }
 
-/* (x - mean) / sqrt(variance + epsilon) over axes; without `centred` the mean is left out. */
+/* (x - mean) / sqrt(variance + epsilon) over axes; without `centred` the mean counts as 0. */
 static prt_value *standardised(prt_grad *g, prt_value *x, uint32_t count, const int64_t *axes,
     float epsilon, bool centred)
 {
@@ -44,7 +44,7 @@ static prt_value *scaled(prt_grad *g, prt_value *v, prt_value *scale, prt_value 
     return bias != NULL ? prt_grad_add(g, v, bias) : v;
 }
 
-/* Axes [first, rank). */
+/* Sets axes to [first, rank); returns their number. */
 static uint32_t axes_from(int64_t first, int32_t rank, int64_t *axes)
 {
     uint32_t count = 0;
@@ -86,7 +86,7 @@ poprt_status prt_grad_rms_norm(prt_grad *g)
     return last_axes_norm(g, a->axis, a->epsilon, false);
 }
 
-/* [C] as [C, 1, 1 …], which broadcasts over [N, C, …]. */
+/* Reshapes [C] to [C, 1, 1, ...], which broadcasts over [N, C, ...]. */
 static prt_value *per_channel(prt_grad *g, prt_value *v, int32_t rank)
 {
     int64_t axes[PRT_MAX_RANK];
@@ -125,7 +125,7 @@ poprt_status prt_grad_group_norm(prt_grad *g)
             per_channel(g, prt_grad_x(g, 2), rank)));
 }
 
-/* In training with the statistics of the batch, else with those given. */
+/* Uses the statistics of the batch in training mode, else the statistics that are inputs. */
 poprt_status prt_grad_batch_norm(prt_grad *g)
 {
     const prt_batch_normalization_attrs *a = g->op->attrs;

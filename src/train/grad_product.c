@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* grad_product.c — gradients of MatMul and Gemm: products of the gradient and the other side. */
+/* grad_product.c — gradients of MatMul and Gemm: products of the gradient and the other operand. */
 #include "train/rule.h"
 
 #define GRAD(id, function) poprt_status function(prt_grad *g);
@@ -11,8 +11,8 @@ static prt_value *product(prt_grad *g, prt_value *a, prt_value *b)
     return prt_build_binary(g->b, PRT_OP_matmul, a, b);
 }
 
-/* The last two dims exchanged. */
-static prt_value *turned(prt_grad *g, prt_value *v)
+/* Exchanges the last two dims. */
+static prt_value *transposed(prt_grad *g, prt_value *v)
 {
     int64_t perm[PRT_MAX_RANK];
     const int32_t rank = prt_grad_rank(v);
@@ -28,7 +28,8 @@ static prt_value *with_axis(prt_grad *g, prt_value *v, int64_t axis)
     return prt_build_binary(g->b, PRT_OP_unsqueeze, v, prt_build_i64s(g->b, 1, &axis));
 }
 
-/* Vectors become matrices of one row (a) or column (b), and the gradient grows alike. */
+/* A vector operand becomes a matrix of one row (a) or one column (b), and the gradient gets the
+ * same axis. */
 poprt_status prt_grad_matmul(prt_grad *g)
 {
     prt_value *a = prt_grad_x(g, 0), *b = prt_grad_x(g, 1), *dy = g->out[0];
@@ -44,12 +45,12 @@ poprt_status prt_grad_matmul(prt_grad *g)
     if (rank_a == 1)
         dy = with_axis(g, dy, -2);
     if (g->wanted[0]) {
-        prt_value *da = product(g, dy, turned(g, b));
+        prt_value *da = product(g, dy, transposed(g, b));
         const int64_t row = prt_grad_rank(da) - 2;
         PRT_TRY(prt_grad_give(g, 0, rank_a == 1 ? prt_grad_sum(g, da, 1, &row, false) : da));
     }
     if (g->wanted[1]) {
-        prt_value *db = product(g, turned(g, a), dy);
+        prt_value *db = product(g, transposed(g, a), dy);
         const int64_t column = prt_grad_rank(db) - 1;
         PRT_TRY(prt_grad_give(g, 1, rank_b == 1 ? prt_grad_sum(g, db, 1, &column, false) : db));
     }
@@ -61,15 +62,15 @@ poprt_status prt_grad_gemm(prt_grad *g)
     const prt_gemm_attrs *a = g->op->attrs;
     prt_value *dy = g->out[0];
     prt_value *scaled = prt_grad_mul(g, dy, prt_grad_number(g, dy, (double)a->alpha));
-    prt_value *x = a->transA != 0 ? turned(g, prt_grad_x(g, 0)) : prt_grad_x(g, 0);
-    prt_value *w = a->transB != 0 ? turned(g, prt_grad_x(g, 1)) : prt_grad_x(g, 1);
+    prt_value *x = a->transA != 0 ? transposed(g, prt_grad_x(g, 0)) : prt_grad_x(g, 0);
+    prt_value *w = a->transB != 0 ? transposed(g, prt_grad_x(g, 1)) : prt_grad_x(g, 1);
     if (g->wanted[0]) {
-        prt_value *dx = product(g, scaled, turned(g, w));
-        PRT_TRY(prt_grad_give(g, 0, a->transA != 0 ? turned(g, dx) : dx));
+        prt_value *dx = product(g, scaled, transposed(g, w));
+        PRT_TRY(prt_grad_give(g, 0, a->transA != 0 ? transposed(g, dx) : dx));
     }
     if (g->wanted[1]) {
-        prt_value *dw = product(g, turned(g, x), scaled);
-        PRT_TRY(prt_grad_give(g, 1, a->transB != 0 ? turned(g, dw) : dw));
+        prt_value *dw = product(g, transposed(g, x), scaled);
+        PRT_TRY(prt_grad_give(g, 1, a->transB != 0 ? transposed(g, dw) : dw));
     }
     if (g->op->n_in > 2 && g->wanted[2])
         return prt_grad_give(g, 2, prt_grad_mul(g, dy, prt_grad_number(g, dy, (double)a->beta)));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * grad_reduce.c — gradients of reductions: the gradient with the reduced axes back as ones, which
- * then broadcasts over the input. All elements equal to an extremum get the whole gradient, as in
- * PopART; ReduceL2's is 0 where the norm is 0.
+ * grad_reduce.c — gradients of reductions: the gradient gets the reduced axes back as ones, then
+ * broadcasts over the input. As in PopART, all elements equal to an extremum get the whole
+ * gradient. The gradient of ReduceL2 is 0 where the norm is 0.
  */
 #include "train/rule.h"
 
@@ -10,7 +10,8 @@
 #include "train/grads.def"
 #undef GRAD
 
-/* All reductions have the same attributes, in the same places. */
+/* Returns the keepdims attribute. memcpy reads it, since each reduction has an attribute struct of
+ * its own. */
 static bool keeps_dims(const prt_op *op)
 {
     const prt_attr_def *attr = &op->def->attrs[prt_op_attr(op->def, PRT_STR("keepdims"))];
@@ -19,7 +20,7 @@ static bool keeps_dims(const prt_op *op)
     return keep != 0;
 }
 
-/* `v`, of the shape of the output, with a 1 for each reduced axis. */
+/* Inserts a 1 for each reduced axis into `v`, which has the shape of the output. */
 static prt_value *unreduced(prt_grad *g, prt_value *v)
 {
     prt_value *axes = prt_grad_x(g, 1);
@@ -32,20 +33,20 @@ static prt_value *unreduced(prt_grad *g, prt_value *v)
     return v; /* all axes: a scalar broadcasts */
 }
 
-static poprt_status spread(prt_grad *g, prt_value *v)
+static poprt_status expand_to_input(prt_grad *g, prt_value *v)
 {
     return prt_grad_give(g, 0, prt_grad_expand(g, v, prt_grad_x(g, 0)));
 }
 
 poprt_status prt_grad_reduce_sum(prt_grad *g)
 {
-    return spread(g, unreduced(g, g->out[0]));
+    return expand_to_input(g, unreduced(g, g->out[0]));
 }
 
 poprt_status prt_grad_reduce_mean(prt_grad *g)
 {
     prt_value *count = prt_grad_ratio(g, prt_grad_x(g, 0), prt_grad_y(g));
-    return spread(g, prt_grad_div(g, unreduced(g, g->out[0]), count));
+    return expand_to_input(g, prt_grad_div(g, unreduced(g, g->out[0]), count));
 }
 
 poprt_status prt_grad_reduce_extremum(prt_grad *g)
@@ -80,7 +81,7 @@ poprt_status prt_grad_reduce_sum_square(prt_grad *g)
 poprt_status prt_grad_reduce_log_sum(prt_grad *g)
 {
     prt_value *sum = prt_grad_call(g, PRT_OP_exp, prt_grad_y(g));
-    return spread(g, unreduced(g, prt_grad_div(g, g->out[0], sum)));
+    return expand_to_input(g, unreduced(g, prt_grad_div(g, g->out[0], sum)));
 }
 
 poprt_status prt_grad_reduce_log_sum_exp(prt_grad *g)
@@ -91,7 +92,7 @@ poprt_status prt_grad_reduce_log_sum_exp(prt_grad *g)
     return prt_grad_give(g, 0, prt_grad_mul(g, unreduced(g, g->out[0]), share));
 }
 
-/* The sum from the other end. */
+/* The gradient is the cumulative sum in the opposite direction. */
 poprt_status prt_grad_cumsum(prt_grad *g)
 {
     prt_cumsum_attrs attrs = *(const prt_cumsum_attrs *)g->op->attrs;

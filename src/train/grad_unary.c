@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * grad_unary.c — gradients of functions of one element: g times the derivative, in terms of the
- * input x or the output y, whichever is cheaper. At kinks: what PopART does (Elu and its kin take
- * the mean of both sides at 0).
+ * grad_unary.c — gradients of functions of one element: the output's gradient times the derivative,
+ * in terms of the input x or the output y, whichever is cheaper. At points without a derivative the
+ * rules follow PopART (Elu, Selu and Celu use the mean of both sides at 0).
  */
 #include <math.h>
 
@@ -12,7 +12,8 @@
 #include "train/grads.def"
 #undef GRAD
 
-/* One builder call each; X and Y are the op's input and output, G the output's gradient. */
+/* Shorthands for one builder call each. X and Y are the op's input and output, G is the output's
+ * gradient. */
 #define X prt_grad_x(g, 0)
 #define Y prt_grad_y(g)
 #define G (g->out[0])
@@ -57,7 +58,7 @@ RULE(sqrt, DIV(G, MUL(NUM(2), Y)))
 RULE(tan, MUL(G, ADD(NUM(1), SQUARE(Y))))
 RULE(tanh, MUL(G, SUB(NUM(1), SQUARE(Y))))
 
-/* x > 0: right; x < 0: left; their mean at 0. */
+/* Derivative `right` for x > 0, `left` for x < 0, their mean at 0. */
 static prt_value *two_sided(prt_grad *g, prt_value *right, prt_value *left)
 {
     prt_value *sign = CALL(sign, X), *half = NUM(0.5);
@@ -101,7 +102,7 @@ poprt_status prt_grad_thresholded_relu(prt_grad *g)
     return prt_grad_give(g, 0, prt_grad_masked(g, PRT_OP_greater, X, NUM((double)a->alpha), G));
 }
 
-/* Half the slope at each knee. */
+/* Half the slope at each end of the linear part. */
 poprt_status prt_grad_hard_sigmoid(prt_grad *g)
 {
     const prt_hard_sigmoid_attrs *a = g->op->attrs;
@@ -117,7 +118,7 @@ poprt_status prt_grad_shrink(prt_grad *g)
         prt_grad_masked(g, PRT_OP_greater, CALL(abs, X), NUM((double)a->lambd), G));
 }
 
-/* x * s(alpha x): s + alpha y (1 - s). */
+/* d/dx of y = x s, with s = sigmoid(alpha x), is s + alpha y (1 - s). */
 poprt_status prt_grad_swish(prt_grad *g)
 {
     const prt_swish_attrs *a = g->op->attrs;

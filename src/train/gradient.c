@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* gradient.c — ai.onnx.preview.training.Gradient as ordinary operators. */
+/* gradient.c — expands ai.onnx.preview.training.Gradient to ordinary operators. */
 #include "train/gradient.h"
 
 #include "train/autodiff.h"
 
-/* A value of the op's graph that is there before the op. */
+/* Returns the value of this name in the op's graph, if it is defined before the op; else NULL. */
 static prt_value *find(const prt_op *op, prt_str name)
 {
     prt_value *v = prt_map_find(&op->graph->module->names, name);
     if (v == NULL || v->graph != op->graph)
         return NULL;
-    for (const prt_op *later = op; later != NULL; later = later->next)
-        if (v->def == later)
+    for (const prt_op *at_or_after = op; at_or_after != NULL; at_or_after = at_or_after->next)
+        if (v->def == at_or_after)
             return NULL;
     return v;
 }
@@ -22,17 +22,18 @@ static poprt_status find_all(const prt_op *op, prt_strs names, prt_value **out)
         out[i] = find(op, names.data[i]);
         if (out[i] == NULL)
             return prt_fail(POPRT_E_NOT_FOUND, prt_op_label(op),
-                "Gradient: '%.*s' is no tensor of this graph before this node",
+                "Gradient: '%.*s' is not a tensor of this graph that is defined before this node",
                 PRT_STR_ARG(names.data[i]));
     }
     return POPRT_OK;
 }
 
-/* Values computed from other inputs than the graph's, by id of the old one; NULL: the same. */
+/* A copy of part of the graph, computed from other inputs. `to` maps ids of old values to new
+ * values; NULL: the value is unchanged. */
 typedef struct copy {
     prt_op *op; /* the Gradient node */
     prt_value **to;
-    bool *fixed; /* xs and zs: their computation is not looked at */
+    bool *fixed; /* xs and zs: the ops that compute them are not copied */
     uint32_t n_values;
 } copy;
 
@@ -53,11 +54,12 @@ static poprt_status copy_op(copy *c, prt_op *from)
         wanted = wanted || !c->fixed[from->out[i].id];
     if (from->n_regions != 0 && wanted)
         return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(c->op),
-            "Gradient at other values than the graph's, through %.100s", from->name.data);
+            "Gradient: inputs other than the named values are not supported through %.100s",
+            from->name.data);
     if (!changes || !wanted)
         return POPRT_OK;
     if (from->def == NULL)
-        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(from), "%.100s has no gradient here",
+        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(from), "operator %.100s has no gradient",
             from->name.data);
     prt_op *to = prt_graph_add_op(graph, c->op, from->def, from->n_in, from->n_out, 0);
     if (to == NULL ||
@@ -72,7 +74,7 @@ static poprt_status copy_op(copy *c, prt_op *from)
     return prt_ir_infer_new_op(to);
 }
 
-/* `y` as a function of the op's inputs in place of the `n` named values. */
+/* Makes `y` a function of the op's inputs, which replace the `n` named values. */
 static poprt_status substitute(prt_op *op, uint32_t n, prt_value *const *named, prt_value **y)
 {
     prt_arena *scratch = NULL;
@@ -85,7 +87,8 @@ static poprt_status substitute(prt_op *op, uint32_t n, prt_value *const *named, 
         c.to[named[i]->id] = prt_op_input(op, i);
         c.fixed[named[i]->id] = true;
     }
-    /* Copies stand right before `op`, maybe right behind what makes y: they are not copied. */
+    /* Copies are inserted before `op`, possibly right after the op that defines y. The walk ends at
+     * that op, so copies are not copied again. */
     const prt_op *const last = (*y)->def;
     prt_op *at = last != NULL ? op->graph->first : NULL;
     for (; at != NULL && status == POPRT_OK; at = at != last ? at->next : NULL)
@@ -96,7 +99,8 @@ static poprt_status substitute(prt_op *op, uint32_t n, prt_value *const *named, 
     return status;
 }
 
-/* Each output gets a value of its own, which can carry its name. */
+/* Replaces each output by a gradient. A gradient that already has a name or uses gets an Identity,
+ * which can take the name of the output. */
 static poprt_status hand_over(prt_op *op, uint32_t n, prt_value *const *dxs)
 {
     prt_build b = prt_build_before(op);
@@ -132,7 +136,8 @@ poprt_status prt_train_gradient(prt_op *op, prt_strs xs, prt_strs zs, prt_str y)
     PRT_TRY(find_all(op, zs, named + xs.count));
     if (of == NULL)
         return prt_fail(POPRT_E_NOT_FOUND, prt_op_label(op),
-            "Gradient: y '%.*s' is no tensor of this graph before this node", PRT_STR_ARG(y));
+            "Gradient: y '%.*s' is not a tensor of this graph that is defined before this node",
+            PRT_STR_ARG(y));
     bool same = true;
     for (uint32_t i = 0; i < n; i++) {
         if (prt_op_input(op, i) == NULL)

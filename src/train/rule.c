@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rule.c — small graphs that most rules need. */
+/* rule.c — builders of small graphs that most rules share. */
 #include "train/rule.h"
 
 poprt_status prt_grad_refuse(const prt_grad *g, const char *why)
@@ -88,7 +88,8 @@ prt_value *prt_grad_ratio(prt_grad *g, prt_value *x, prt_value *y)
     return prt_grad_div(g, sizes[0], sizes[1]);
 }
 
-/* What broadcasting added: `lead` axes in front, and `axes` whose dim is 1 in the input only. */
+/* Finds the axes along which an input was broadcast: `lead` axes in front, and `axes` whose dim is
+ * 1 in the input only. */
 static poprt_status find_broadcast(const prt_grad *g, const prt_type *from, const prt_type *to,
     uint32_t *lead, uint32_t *count, int64_t *axes)
 {

@@ -127,9 +127,9 @@ START_TEST(unknown_operators_are_listed_together)
     ck_assert_int_eq(prt_compile(m, &options, &p), POPRT_E_UNSUPPORTED);
     ck_assert_str_eq(prt_error_last()->subject, "node_a");
     ck_assert_str_eq(prt_error_last()->message,
-        "Frobnicate: is no operator of this library, here and in 2 more: node_c, node_d "
+        "Frobnicate: is not an operator of this library, here and in 2 more: node_c, node_d "
         "(my.domain, opset 3)\n"
-        "node_b: Twiddle: is no operator of this library (my.domain, opset 3)");
+        "node_b: Twiddle: is not an operator of this library (my.domain, opset 3)");
     prt_module_release(m);
 }
 END_TEST

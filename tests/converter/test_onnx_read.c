@@ -356,7 +356,8 @@ START_TEST(all_that_is_wrong_is_in_one_report)
     ck_assert_int_eq(onnx_load(onnx_model(graph, 17), NULL, &m), POPRT_E_SHAPE);
     ck_assert_str_eq(prt_error_last()->subject, "bad");
     ck_assert_ptr_nonnull(strstr(last_error(), "MatMul: "));
-    ck_assert_ptr_nonnull(strstr(last_error(), "(ai.onnx, opset 17)\nfoo: Foo: is no operator"));
+    ck_assert_ptr_nonnull(
+        strstr(last_error(), "(ai.onnx, opset 17)\nfoo: Foo: is not an operator"));
     ck_assert_ptr_nonnull(strstr(last_error(), "(my.domain, opset 0)"));
 }
 END_TEST

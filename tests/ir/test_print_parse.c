@@ -220,9 +220,9 @@ START_TEST(errors_name_line_and_column)
     assert_error("x = frobnicate\nreturn x", "line 1, column 5: no operator 'frobnicate'");
     assert_error("x = input f32[2]\ny = transpose x {prem=[0]}\nreturn y", "no attribute 'prem'");
     assert_error("x = input f32[2]\ny = transpose x {perm=[a]}\nreturn y",
-        "'a' is no element of type i64");
-    assert_error("x = const i8[1] {128}\nreturn x", "no element of type i8");
-    assert_error("x = const u8[1] {-1}\nreturn x", "no element of type u8");
+        "'a' is not a value of type i64");
+    assert_error("x = const i8[1] {128}\nreturn x", "not a value of type i8");
+    assert_error("x = const u8[1] {-1}\nreturn x", "not a value of type u8");
     assert_error("x = const f32[2] {1}\nreturn x", "1 elements where 2 are needed");
     assert_error("x = const f32[1] {1, 2}\nreturn x", "more than 1 elements");
     assert_error("x = const f32[n] {1}\nreturn x", "numbers for dimensions");

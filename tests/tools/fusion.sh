@@ -190,7 +190,7 @@ wrong 's/precision: fp16/precision: fp17/' "'fp17' is not accepted" 2
 has err 'wrong.yaml: this is about model 1 of model_fusion'
 wrong 's/precision: fp16/batch_size: 2/' 'go together' 2
 wrong "s/'mask=2,16'/'msk=2,16'/" 'encoder/model.onnx: msk: ' 1
-wrong "/image=1/d" 'image: input of .*digits/model.onnx has dimensions that are no numbers' 1
+wrong "/image=1/d" 'image: input of .*digits/model.onnx has dimensions that are not numbers' 1
 wrong "s/    precision: fp32/    eightbitsio: perhaps/" 'True or False is expected'
 wrong 's/^ipu_version: .*/only_manual_sharding: True/' 'only_manual_sharding is for one model' 2
 sed '/encoder/,$d' two.yaml >one.yaml

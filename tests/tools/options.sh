@@ -75,7 +75,7 @@ refused 'KEY=VALUE' $convert --set winograd
 
 # What passes read themselves.
 refused 'fp8_params' $convert --precision fp8 --fp8_params F143,F144,0,0
-refused 'none of before_TYPE' $convert --enable_insert_remap --remap_mode behind_matmul
+refused 'expected before_TYPE' $convert --enable_insert_remap --remap_mode behind_matmul
 refused 'modes are' $convert --serialize_matmul /12/Gemm=2/sideways
 refused 'FACTOR' $convert --serialize_matmul /12/Gemm=x
 refused 'is not a dimension' $convert --input_shape image=x,1,8,8

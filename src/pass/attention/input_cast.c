@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * input_cast.c — remove_input_cast: an input of floats that is cast to integers, which are indices
- * of Gather, becomes an input of those integers. All readers of the input must be such casts, to
- * one type. It changes what a caller has to feed, and says so by a note.
+ * input_cast.c — remove_input_cast: if all readers of a float input are Casts to one integer type
+ * that feed the indices of Gather, GatherElements or GatherND, the input itself gets that type and
+ * the Casts are erased. The caller must then feed integers; a note says so.
  */
 #include "pass/engine/match.h"
 
@@ -17,8 +17,9 @@ static bool feeds_gathers(const prt_value *v)
     return prt_value_used(v);
 }
 
-/* The integer type that all readers want; undefined where they do not agree. */
-static int32_t wanted(const prt_value *input)
+/* Returns the integer type that all readers cast to; undefined if they differ or another op reads
+ * the input. */
+static int32_t common_index_type(const prt_value *input)
 {
     int32_t to = PRT_DTYPE_undefined;
     prt_for_each_use (use, input) {
@@ -39,14 +40,14 @@ static poprt_status retype(prt_pass *p, prt_value *input, int32_t to)
     const prt_type *type = prt_type_tensor(p->module->types, to, old->rank, old->dims);
     if (type == NULL)
         return POPRT_E_NOMEM;
-    prt_pass_note(p, input->name.data, "takes %s now, not %s", prt_dtype_of(to)->name,
+    prt_pass_note(p, input->name.data, "takes %s instead of %s", prt_dtype_of(to)->name,
         prt_dtype_of(old->dtype)->name);
     input->type = type;
     for (prt_use *use = input->uses, *next; use != NULL; use = next) {
         prt_op *cast = use->user;
         next = use->next;
         if (!prt_op_is(cast, PRT_OP_cast))
-            continue; /* came in place of one */
+            continue; /* a reader that took over from an erased Cast */
         prt_value_replace(&cast->out[0], input);
         prt_op_erase(cast);
     }
@@ -60,7 +61,7 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
         PRT_TRY(prt_pass_check(p));
         if (!prt_dtype_is_float(prt_match_dtype(input)) || input->constant != NULL)
             continue;
-        const int32_t to = wanted(input);
+        const int32_t to = common_index_type(input);
         if (to == PRT_DTYPE_undefined)
             continue;
         PRT_TRY(retype(p, input, to));

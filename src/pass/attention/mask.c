@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mask.c — insert_attention_mask: the mask path of BERT-like models
+ * mask.c — insert_attention_mask: rewrites the mask path of BERT-like models.
  *
- *     mask [B, S] -> [B, 1, 1, S] -> float -> 1 - m -> * -10000 -> scores + it
+ *     mask [B, S] -> [B, 1, 1, S] -> float -> 1 - m -> * -10000 -> scores + bias
  *
- * becomes scores + AttentionMask(mask as int32, scores). The mask may then hold ids of samples that
- * are packed into one row: who has the same id sees each other. With a mask of 0 and 1, rows of
- * valid tokens stay the same where exp(-7616) is 0; rows of padding look at padding alone.
+ * becomes scores + AttentionMask(mask as int32, scores). The mask may then hold ids of samples
+ * packed into one row: tokens attend to tokens with the same id. With a mask of 0 and 1, rows of
+ * valid tokens do not change where exp(-7616) is 0; rows of padding attend to padding only.
  * Reshape, Unsqueeze and Cast may come in any order.
  */
 #include "pass/engine/match.h"
 
 enum { MOST_STEPS = 8 };
 
-/* The other operand of a Sub or Mul at input `slot`, one of whose operands is a number. */
-static prt_value *beside_number(const prt_op *op, uint32_t slot, uint32_t id, double *number)
+/* Returns the other operand of the Sub or Mul at input `slot` that has a constant number as operand
+ * (of Sub, as the first one); NULL if there is none. */
+static prt_value *other_than_number(const prt_op *op, uint32_t slot, uint32_t id, double *number)
 {
     const prt_op *def = prt_match_producer(op, slot, id);
     for (uint32_t k = 0; def != NULL && k < 2; k++)
@@ -23,7 +24,8 @@ static prt_value *beside_number(const prt_op *op, uint32_t slot, uint32_t id, do
     return NULL;
 }
 
-/* From [B, 1, 1, S] back to [B, S] past views and casts; NULL where it does not come from there. */
+/* Follows views and casts from [B, 1, 1, S] back to [B, S]; returns NULL if another operator is on
+ * the way. */
 static prt_value *source_of(prt_value *v)
 {
     for (uint32_t i = 0; i < MOST_STEPS && v != NULL; i++) {
@@ -43,14 +45,16 @@ static prt_value *source_of(prt_value *v)
     return v;
 }
 
-/* mask [B, S] as [B, 1, 1, S]: the dims say that the views between only put ones in. */
-static bool fits(const prt_type *mask, const prt_type *wide, const prt_type *scores)
+/* Returns whether `expanded` is the mask [B, S] as [B, 1, 1, S] and `scores` is [B, heads, S, S].
+ * The dims show that the views on the way only insert ones. */
+static bool fits(const prt_type *mask, const prt_type *expanded, const prt_type *scores)
 {
-    return mask != NULL && wide != NULL && scores != NULL && mask->rank == 2 && wide->rank == 4 &&
-        scores->rank == 4 && wide->dims[0] == mask->dims[0] && wide->dims[1] == 1 &&
-        wide->dims[2] == 1 && wide->dims[3] == mask->dims[1] && mask->dims[0] != PRT_DIM_UNKNOWN &&
-        mask->dims[1] != PRT_DIM_UNKNOWN && scores->dims[0] == mask->dims[0] &&
-        scores->dims[2] == mask->dims[1] && scores->dims[3] == mask->dims[1];
+    return mask != NULL && expanded != NULL && scores != NULL && mask->rank == 2 &&
+        expanded->rank == 4 && scores->rank == 4 && expanded->dims[0] == mask->dims[0] &&
+        expanded->dims[1] == 1 && expanded->dims[2] == 1 && expanded->dims[3] == mask->dims[1] &&
+        mask->dims[0] != PRT_DIM_UNKNOWN && mask->dims[1] != PRT_DIM_UNKNOWN &&
+        scores->dims[0] == mask->dims[0] && scores->dims[2] == mask->dims[1] &&
+        scores->dims[3] == mask->dims[1];
 }
 
 static bool apply(prt_pass *p, prt_build *b, prt_op *root)
@@ -60,15 +64,15 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
         double big, one;
         const prt_op *mul = prt_match_producer(root, slot, PRT_OP_mul);
         prt_value *scores = prt_op_input(root, 1 - slot);
-        const prt_value *sub = beside_number(root, slot, PRT_OP_mul, &big);
+        const prt_value *sub = other_than_number(root, slot, PRT_OP_mul, &big);
         if (sub == NULL || !(big <= -1000))
             continue;
         const uint32_t at = prt_op_input(mul, 0) == sub ? 0 : 1;
-        prt_value *wide = beside_number(mul, at, PRT_OP_sub, &one);
-        prt_value *mask = wide != NULL && one == 1 ? source_of(wide) : NULL;
+        prt_value *expanded = other_than_number(mul, at, PRT_OP_sub, &one);
+        prt_value *mask = expanded != NULL && one == 1 ? source_of(expanded) : NULL;
         const int32_t dtype = prt_match_dtype(scores);
         if (mask == NULL || (dtype != PRT_DTYPE_f32 && dtype != PRT_DTYPE_f16) ||
-            !fits(prt_match_ranked(mask), prt_match_ranked(wide), prt_match_ranked(scores)) ||
+            !fits(prt_match_ranked(mask), prt_match_ranked(expanded), prt_match_ranked(scores)) ||
             prt_match_dtype(mask) == PRT_DTYPE_string)
             continue;
         prt_gc_attention_mask_attrs attrs = PRT_ATTRS_OF(gc_attention_mask);

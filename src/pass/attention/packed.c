@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packed.c — packed_transformer: a model of batches [B, S] takes samples laid end to end. A new
- * input unpack_info [max_valid_num, segments] says how long they are.
+ * packed.c — packed_transformer: a model for batches [B, S] takes samples packed end to end. A new
+ * input unpack_info [max_valid_num, segments] gives their lengths.
  *
- * Values are followed from the packed inputs on, and each is in one form:
+ * The pass follows values from the packed inputs; each has one form:
  *
  *     packed    [B, S, ...]: tokens in order, of as many samples as fit
- *     flat      [B * S, ...]: the same, as Reshape makes it
- *     unpacked  [max_valid_num, sum of segment_max_size, ...]: a sample a row
+ *     flat      [B * S, ...]: the same tokens after a Reshape
+ *     unpacked  [max_valid_num, sum of segment_max_size, ...]: one sample a row
  *
- * Operators that treat each token alone (element-wise ones, MatMul with weights, norms over the
- * last axis, lookups) stay packed: there lies the gain. Any other one gets its operands by Unpack,
- * and works on samples. What heads of attention are merged into, and sums of packed values with
- * ones by position, go back by Repack. Outputs are unpacked, so row i is of sample i.
+ * Operators that process each token independently (element-wise operators, MatMul with weights,
+ * norms over the last axis, lookups) stay packed, which saves the work on padding. For any other
+ * operator the pass unpacks the operands (Unpack), so that it works on samples. Merged heads of
+ * attention, and sums of packed values with values by position, are packed again (Repack). Outputs
+ * are unpacked: row i belongs to sample i.
  *
- * Masks are values of rank 2: they are unpacked first, so that what is behind a sample is 0, which
- * must mean "not there". Ours: dynamic_groups need not name them all, inputs of integers with the
- * shape of a named one go with it (a published command line names input_ids alone); where the head
- * begins needs no pattern, because the first operator that mixes tokens asks for samples, and
- * head_pattern names one that must, though it would not. Shapes must be known, and no region may
- * read packed values.
+ * Masks are values of rank 2. They are unpacked first, so that positions after the end of a sample
+ * are 0, which must mean "masked".
+ *
+ * Differences from the reference: dynamic_groups need not list all packed inputs, since integer
+ * inputs with the shape of a listed one are packed too (a published command line lists input_ids
+ * only). The start of the head needs no pattern, since the first operator that mixes tokens gets
+ * samples; head_pattern adds operators that must get samples. Shapes must be static, and no region
+ * may read packed values.
  */
 #include "pass/attention/packed.h"
 #include "pass/engine/match.h"
@@ -44,7 +47,7 @@ static poprt_status read_segments(prt_packer *k)
         if (size < 1 || size > INT32_MAX || (*at != '\0' && *at != '+' && *at != ' ') ||
             k->n_segments == PRT_PACKED_SEGMENTS)
             return prt_fail(POPRT_E_ARG, "segment_max_size",
-                "'%.100s' is no list of sizes such as 13+51",
+                "'%.100s' is not a list of up to 64 sizes such as 13+51",
                 prt_pass_text(k->p, "segment_max_size"));
         k->segments[k->n_segments++] = size;
         k->length += size;
@@ -55,8 +58,8 @@ static poprt_status read_segments(prt_packer *k)
     return POPRT_OK;
 }
 
-/* An item without brackets and quotes around it. */
-static prt_str bare(prt_str item)
+/* Strips brackets, quotes and spaces from both ends of an item. */
+static prt_str strip_item(prt_str item)
 {
     static const char around[] = "[]'\" ";
     while (item.size != 0 && strchr(around, item.data[0]) != NULL)
@@ -93,8 +96,8 @@ static prt_value *find_input(const prt_graph *graph, prt_str name)
     return NULL;
 }
 
-/* An input of integers that is packed though no group names it: where there are groups one of them
- * must have its shape. */
+/* Returns whether an integer input is packed without being listed in a group: it has rank 2 and, if
+ * there are groups, the shape of the listed inputs. */
 static bool joins(const prt_packer *k, const prt_value *input)
 {
     const prt_type *type = prt_match_ranked(input);
@@ -103,17 +106,18 @@ static bool joins(const prt_packer *k, const prt_value *input)
         (*prt_pass_text(k->p, "dynamic_groups") == '\0' || prt_packed_is_tokens(k, type));
 }
 
-/* Those of dynamic_groups, then ids, masks and positions that go with them. */
+/* Packs the inputs listed in dynamic_groups, then the ids, masks and positions of the same
+ * shape. */
 static poprt_status pack_inputs(prt_packer *k)
 {
     prt_str item;
     for (const char *cursor = NULL; prt_pass_next(k->p, "dynamic_groups", &cursor, &item);) {
-        const prt_str name = bare(item);
+        const prt_str name = strip_item(item);
         prt_value *input = find_input(k->graph, name);
         if (name.size == 0)
             continue;
         if (input == NULL)
-            return prt_fail(POPRT_E_NOT_FOUND, "dynamic_groups", "there is no input '%.*s'",
+            return prt_fail(POPRT_E_NOT_FOUND, "dynamic_groups", "the model has no input '%.*s'",
                 PRT_STR_ARG(name));
         PRT_TRY(pack_input(k, input));
     }
@@ -142,7 +146,7 @@ static poprt_status find_heads(prt_packer *k)
     bool found;
     for (const char *cursor = NULL;
          n < MOST_CHAINS && prt_pass_next(k->p, "head_pattern", &cursor, &item);)
-        chains[n++] = bare(item);
+        chains[n++] = strip_item(item);
     if (n == 0)
         return POPRT_OK;
     PRT_TRY(prt_pattern_parse(k->p->arena, n, chains, &pattern));
@@ -187,7 +191,7 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
     PRT_TRY(read_segments(&k));
     PRT_TRY(pack_inputs(&k));
     if (k.like == NULL) {
-        prt_pass_note(p, "", "no input holds tokens: nothing is packed");
+        prt_pass_note(p, "", "found no input with tokens; nothing is packed");
         return POPRT_OK;
     }
     PRT_TRY(find_heads(&k));
@@ -200,8 +204,8 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
     PRT_TRY(unpack_outputs(&k));
     if (!k.masked)
         prt_pass_warn(p, "",
-            "no mask of the inputs is unpacked: samples that are shorter than "
-            "%lld tokens will see what is behind them",
+            "no mask among the inputs is unpacked: samples shorter than "
+            "%lld tokens will attend to the padding after them",
             (long long)k.length);
     return prt_ir_infer(graph);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packed_shape.c — what a Reshape gives when the dims of its input are others. */
+/* packed_shape.c — output shape of a Reshape whose input dims have changed. */
 #include "pass/attention/packed.h"
 
 typedef struct walk {
@@ -15,8 +15,8 @@ static bool is_known(const prt_type *type)
     return type->rank >= 0 && type->rank <= PRT_MAX_RANK;
 }
 
-/* Products of dims until the old one reaches `size`. */
-static bool take(walk *w, int64_t size, int64_t *old, int64_t *fresh)
+/* Multiplies old and new dims until the old product reaches `size`. */
+static bool multiply_until(walk *w, int64_t size, int64_t *old, int64_t *fresh)
 {
     *old = *fresh = 1;
     while (w->at < w->n && *old < size) {
@@ -43,12 +43,12 @@ bool prt_packed_reshape(const prt_type *x, const prt_type *y, const prt_type *no
             out[j] = 1;
             continue;
         }
-        if (!take(&w, y->dims[j], &old, &fresh))
+        if (!multiply_until(&w, y->dims[j], &old, &fresh))
             return false;
         out[j] = fresh;
         if (old == y->dims[j])
             continue;
-        /* one dim becomes several, which stay as they are */
+        /* one dim is split into several, which must be unchanged */
         int64_t whole = out[j] = y->dims[j];
         while (whole < old && ++j < y->rank && y->dims[j] <= INT64_MAX / whole)
             whole *= out[j] = y->dims[j];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packed_walk.c — packed_transformer, operator by operator: which of them treat tokens alone, and
- * what others get instead.
+ * packed_walk.c — packed_transformer on one operator: which operators process tokens independently,
+ * and the operands of all others.
  */
 #include "ir/extra.h"
 #include "pass/attention/packed.h"
 
-/* ---- facts */
+/* ---- forms of values */
 
 prt_packed_fact prt_packed_fact_of(const prt_packer *k, const prt_value *v)
 {
@@ -26,7 +26,7 @@ poprt_status prt_packed_learn(prt_packer *k, const prt_value *v, prt_packed_form
     prt_for_each_use (use, v)
         if ((f == PRT_FORM_PACKED || f == PRT_FORM_FLAT) && use->user->graph != k->graph)
             return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(use->user),
-                "reads packed tokens inside of a region");
+                "a region reads packed tokens, which packed_transformer does not support");
     return POPRT_OK;
 }
 
@@ -41,7 +41,7 @@ static bool is_flat(const prt_packer *k, const prt_type *type)
     return prt_type_is_tensor(type) && type->rank >= 1 && type->dims[0] == k->batch * k->tokens;
 }
 
-/* The same dims behind the tokens. */
+/* Returns whether the dims after the tokens are equal. */
 static bool same_rest(const prt_type *a, uint32_t a_from, const prt_type *b, uint32_t b_from)
 {
     return a->rank - (int32_t)a_from == b->rank - (int32_t)b_from &&
@@ -49,7 +49,7 @@ static bool same_rest(const prt_type *a, uint32_t a_from, const prt_type *b, uin
             (size_t)(a->rank - (int32_t)a_from) * sizeof(a->dims[0])) == 0;
 }
 
-/* ---- ops that are put in */
+/* ---- inserted ops */
 
 static prt_value *reshape(prt_build *b, prt_value *x, uint32_t rank, const int64_t *dims)
 {
@@ -93,7 +93,7 @@ prt_value *prt_packed_unpack(prt_packer *k, prt_build *b, prt_value *v)
     return b->status == POPRT_OK ? &op->out[0] : NULL;
 }
 
-/* All readers of `v`, samples, get packed tokens; with `flat`, as [B * S, ...]. */
+/* Packs the samples `v` again for all of its readers; with `flat`, as [B * S, ...]. */
 static poprt_status repack(prt_packer *k, prt_value *v, bool flat)
 {
     prt_build b = prt_build_at_end(k->graph);
@@ -122,10 +122,10 @@ static poprt_status repack(prt_packer *k, prt_value *v, bool flat)
     return prt_build_status(&b);
 }
 
-/* ---- which operators treat tokens alone */
+/* ---- operators that process tokens independently */
 
-/* Operand `i` of an op does not look at the first `axes` axes of a result of `rank`. */
-static bool is_beside(const prt_op *op, uint32_t i, int32_t rank, int32_t axes)
+/* Returns whether operand `i` broadcasts over the first `axes` axes of a result of rank `rank`. */
+static bool broadcasts_over(const prt_op *op, uint32_t i, int32_t rank, int32_t axes)
 {
     const prt_type *type = prt_match_ranked(prt_op_input(op, i));
     if (prt_op_input(op, i) == NULL)
@@ -160,7 +160,7 @@ static bool is_of_last_axis(const prt_op *op, int32_t rank)
     return axis == -1 || axis == rank - 1;
 }
 
-/* Sums and the like over axes behind the tokens, which stay. */
+/* Returns whether the op reduces only axes after the tokens, with keepdims. */
 static bool is_reduced_behind(const prt_op *op, int32_t axes)
 {
     static const uint32_t ids[] = { PRT_OP_reduce_mean, PRT_OP_reduce_sum, PRT_OP_reduce_max,
@@ -173,7 +173,7 @@ static bool is_reduced_behind(const prt_op *op, int32_t axes)
     return false;
 }
 
-/* Reshape between [B, S, ...] and [B * S, ...]. */
+/* Returns whether the op is a Reshape between [B, S, ...] and [B * S, ...]. */
 static bool is_flattening(const prt_packer *k, const prt_op *op, prt_packed_form from,
     prt_packed_form *to)
 {
@@ -185,7 +185,7 @@ static bool is_flattening(const prt_packer *k, const prt_op *op, prt_packed_form
                                    : prt_packed_is_tokens(k, y) && same_rest(x, 1, y, 2);
 }
 
-/* A Split of the axes behind the tokens. */
+/* Returns whether the op is a Split of an axis after the tokens. */
 static bool is_split_behind(const prt_op *op, int32_t axes)
 {
     const prt_type *x = prt_match_ranked(prt_op_input(op, 0));
@@ -195,7 +195,8 @@ static bool is_split_behind(const prt_op *op, int32_t axes)
     return (axis < 0 ? axis + x->rank : axis) >= axes;
 }
 
-/* All packed operands are in one form, which the result is in too (or `*to`). */
+/* Returns whether the op stays packed: all packed operands have one form, which the result has too
+ * (or `*to`). */
 static bool stays_packed(const prt_packer *k, const prt_op *op, prt_packed_form *to)
 {
     const prt_type *y = prt_match_ranked(&op->out[0]);
@@ -227,16 +228,16 @@ static bool stays_packed(const prt_packer *k, const prt_op *op, prt_packed_form 
         const prt_value *v = prt_op_input(op, i);
         if (prt_packed_fact_of(k, v).form != PRT_FORM_PLAIN
                 ? !each && i != 0
-                : each && !is_beside(op, i, y->rank, axes))
+                : each && !broadcasts_over(op, i, y->rank, axes))
             return false;
         if (prt_packed_fact_of(k, v).form != PRT_FORM_PLAIN && v->type->rank != y->rank)
             return false;
     }
     if (each || prt_op_is(op, PRT_OP_identity))
         return true;
-    if (prt_op_is(op, PRT_OP_gemm)) /* its rows are tokens, and C is the same for all of them */
+    if (prt_op_is(op, PRT_OP_gemm)) /* rows are tokens, and C broadcasts over them */
         return first && from == PRT_FORM_FLAT && ((const prt_gemm_attrs *)op->attrs)->transA == 0 &&
-            is_beside(op, 2, y->rank, axes);
+            broadcasts_over(op, 2, y->rank, axes);
     if (prt_op_is(op, PRT_OP_matmul)) {
         const prt_type *w = prt_match_ranked(prt_op_input(op, 1));
         return first && w != NULL && w->rank <= 2;
@@ -246,7 +247,8 @@ static bool stays_packed(const prt_packer *k, const prt_op *op, prt_packed_form 
 
 /* ---- operators on samples */
 
-/* A constant shape says what it says for the dims that are there now. */
+/* Adapts a constant shape of Reshape or Expand to the present dims of the input. Sets `merged` or
+ * `flat` if the Reshape merges heads, to [B, S, ...] or [B * S, ...]. */
 static poprt_status fix_shape(prt_packer *k, prt_build *b, prt_op *op, const prt_type *x,
     bool *merged, bool *flat)
 {
@@ -262,7 +264,7 @@ static poprt_status fix_shape(prt_packer *k, prt_build *b, prt_op *op, const prt
     *merged = !expand && x->rank == 4 && prt_packed_is_tokens(k, x) && y->rank == 3 &&
         prt_packed_is_tokens(k, y);
     *flat = !expand && x->rank == 4 && prt_packed_is_tokens(k, x) && y->rank == 2 && is_flat(k, y);
-    if (*flat) { /* as samples first, then packed, then flat */
+    if (*flat) { /* first samples, then packed, then flat */
         rank = 3;
         dims[0] = k->samples;
         dims[1] = k->length;
@@ -274,7 +276,7 @@ static poprt_status fix_shape(prt_packer *k, prt_build *b, prt_op *op, const prt
                                                        : y->dims[i];
     } else if (!prt_packed_reshape(x, y, now, dims)) {
         return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
-            "packed_transformer cannot tell what this Reshape does with tokens");
+            "packed_transformer cannot follow the tokens through this Reshape");
     }
     prt_value *shape = prt_build_i64s(b, rank, dims);
     if (shape != NULL)
@@ -282,7 +284,8 @@ static poprt_status fix_shape(prt_packer *k, prt_build *b, prt_op *op, const prt
     return prt_build_status(b);
 }
 
-/* The dim that operands in unpacked form have `behind` axes before their end; 1 for none. */
+/* Returns the dim of the unpacked operands that is `behind` axes before their last; 1 if all of
+ * them have 1 there. */
 static int64_t dim_behind(const prt_packer *k, const prt_op *op, int32_t behind)
 {
     int64_t dim = 1;
@@ -294,7 +297,7 @@ static int64_t dim_behind(const prt_packer *k, const prt_op *op, int32_t behind)
     return dim;
 }
 
-/* The first `count` of what an operand has by position, on one axis. */
+/* Slices the first `count` elements of an axis. */
 static prt_value *first_positions(prt_build *b, prt_value *v, int64_t axis, int64_t count)
 {
     static const int64_t zero = 0;
@@ -303,8 +306,8 @@ static prt_value *first_positions(prt_build *b, prt_value *v, int64_t axis, int6
     return prt_build_op(b, PRT_OP_slice, NULL, 4, in);
 }
 
-/* Constants with a row for each of B samples, all alike, as exporters fold position embeddings: the
- * first one. NULL: rows differ, or the constant cannot be cut. */
+/* Returns the first row of a constant with equal rows for the B samples, as exporters fold position
+ * embeddings. Returns NULL if the rows differ or the Slice cannot be computed. */
 static prt_value *first_sample(prt_packer *k, prt_build *b, prt_value *v)
 {
     prt_tensor t;
@@ -320,7 +323,8 @@ static prt_value *first_sample(prt_packer *k, prt_build *b, prt_value *v)
     return in[3] != NULL ? prt_match_compute(k->p, b, v, PRT_OP_slice, NULL, 4, in) : NULL;
 }
 
-/* Operands of an element-wise op that are not packed and have the batch as first axis lose it. */
+/* Element-wise ops: replaces constant operands with equal rows for all samples of the batch by one
+ * row. */
 static poprt_status cut_samples(prt_packer *k, prt_build *b, prt_op *op)
 {
     const prt_type *y = op->n_out == 1 ? op->out[0].type : NULL;
@@ -341,8 +345,8 @@ static poprt_status cut_samples(prt_packer *k, prt_build *b, prt_op *op)
     return POPRT_OK;
 }
 
-/* A constant table of GatherElements with a row for each of B samples, all alike, gets a row for
- * each of max_valid_num samples: RoBERTa looks up token types so. */
+/* GatherElements: expands a constant table with equal rows for the B samples to max_valid_num rows.
+ * RoBERTa looks up token types in such a table. */
 static poprt_status widen_table(prt_packer *k, prt_build *b, prt_op *op)
 {
     int64_t dims[PRT_MAX_RANK];
@@ -362,8 +366,8 @@ static poprt_status widen_table(prt_packer *k, prt_build *b, prt_op *op)
     return POPRT_OK;
 }
 
-/* Other operands of an element-wise op that have one element for each of S positions get as many
- * as samples are long. */
+/* Element-wise ops: cuts other operands with one element for each of S positions to the length of
+ * samples. */
 static poprt_status cut_positions(prt_packer *k, prt_build *b, prt_op *op)
 {
     if (op->def == NULL || (op->def->traits & PRT_ELEMENTWISE) == 0 || k->length == k->tokens ||
@@ -390,7 +394,8 @@ static poprt_status cut_positions(prt_packer *k, prt_build *b, prt_op *op)
     return POPRT_OK;
 }
 
-/* Operands come as samples; the result goes back where that is worth it. */
+/* Unpacks the operands. Packs the result again if it has merged heads, or if it is the element-wise
+ * result of tokens. */
 static poprt_status on_samples(prt_packer *k, prt_op *op)
 {
     const prt_packed_fact first = prt_packed_fact_of(k, prt_op_input(op, 0));
@@ -404,14 +409,14 @@ static poprt_status on_samples(prt_packer *k, prt_op *op)
         if (f.form == PRT_FORM_FLAT &&
             !(prt_op_is(op, PRT_OP_reshape) && prt_packed_is_tokens(k, op->out[0].type)))
             return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
-                "%.*s looks at tokens that are laid out as rows of a matrix",
+                "%.*s reads tokens as rows of a matrix, which packed_transformer does not support",
                 PRT_STR_ARG(op->name));
         mixed = mixed || v->type->rank >= 3;
         prt_value *u = prt_packed_unpack(k, &b, v);
         PRT_TRY(prt_build_status(&b));
         prt_op_set_input(op, i, u);
     }
-    /* what a flat operand was before the pass, with its tokens as two axes */
+    /* type of a flat operand before the pass, with its tokens as two axes */
     const prt_type *x =
         first.form == PRT_FORM_FLAT ? prt_op_input(prt_op_input(op, 0)->def, 0)->type : first.type;
     const prt_type *before = op->n_out != 0 ? op->out[0].type : NULL;

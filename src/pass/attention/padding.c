@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * padding.c — attention_padding: the products of attention (what leads to a Softmax, and what comes
- * from one) get inner and column dims that are multiples of 16, by zeros behind; a Slice takes the
- * surplus columns off again. Zeros add nothing: the same bits from the reference, the same within
- * summation order from kernels.
+ * padding.c — attention_padding: pads the MatMuls of attention (before and after a Softmax) with
+ * zeros, so that their inner and column dims are multiples of 16; a Slice removes the surplus
+ * columns. Zeros add nothing to sums: reference results are bitwise equal, kernels may sum in
+ * another order.
  *
- * Ours: 16 floats are the widest vector of the kernels; rows are left, as no kernel wants them
- * even.
+ * Differences from the reference: the multiple is 16, since 16 floats are the widest vector of the
+ * kernels. Rows are not padded, since no kernel needs it.
  */
 #include "pass/engine/match.h"
 
 enum { MULTIPLE = 16, MOST_STEPS = 8, MOST_DIM = 1 << 20 };
 
-/* What may stand between products and Softmax: it has the shape of its operand. */
+/* Returns whether the op may stand between a MatMul and the Softmax; its output has the shape of
+ * its operand. */
 static bool is_between(const prt_op *op)
 {
     static const uint32_t ids[] = { PRT_OP_mul, PRT_OP_div, PRT_OP_add, PRT_OP_sub, PRT_OP_where,
@@ -56,7 +57,7 @@ static bool comes_from_softmax(const prt_value *v)
     return false;
 }
 
-/* Zeros behind the last two axes. */
+/* Appends zeros to the last two axes. */
 static prt_value *padded(prt_build *b, prt_value *x, int64_t rows, int64_t columns)
 {
     int64_t pads[2 * PRT_MAX_RANK] = { 0 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * remap.c — auto_insert_remap: Remap operators around nodes of some types, where a backend should
- * change the layout of a tensor. They are identities here, which a note says.
+ * remap.c — auto_insert_remap: inserts Remap operators around nodes of given types, where a backend
+ * should change the layout of a tensor. They are identities in this library; a note says so.
  *
- * Modes are before_TYPE and after_TYPE with the type in lower case; "both" is after_matmul and
- * before_add. Ours: `before` is on every operand that another node makes (constants and inputs of
- * the graph have the layout they are given), `after` on every output that is read.
+ * Modes are before_TYPE and after_TYPE, with the type in lower case; "both" stands for after_matmul
+ * and before_add. `before` applies to every operand that another node produces (constants and graph
+ * inputs have a fixed layout), `after` to every output that is read.
  */
 #include <ctype.h>
 
@@ -49,18 +49,18 @@ static poprt_status add_mode(prt_str text, modes *m)
     const prt_str start = is_before ? before : after;
     if (text.size <= start.size || memcmp(text.data, start.data, start.size) != 0)
         return prt_fail(POPRT_E_ARG, "remap_mode",
-            "'%.*s' is none of before_TYPE, after_TYPE, both", PRT_STR_ARG(text));
+            "'%.*s' is not a mode: expected before_TYPE, after_TYPE or both", PRT_STR_ARG(text));
     const prt_str type = { text.data + start.size, text.size - start.size };
     if (!is_known(type))
-        return prt_fail(POPRT_E_ARG, "remap_mode", "'%.*s' names no operator in lower case",
-            PRT_STR_ARG(text));
+        return prt_fail(POPRT_E_ARG, "remap_mode",
+            "'%.*s' does not end with the name of an operator in lower case", PRT_STR_ARG(text));
     if (m->count == MOST_MODES)
         return prt_fail(POPRT_E_LIMIT, "remap_mode", "has more than %d items", MOST_MODES);
     m->list[m->count++] = (mode){ is_before, type };
     return POPRT_OK;
 }
 
-/* Items of the list option, with "both" taken apart. */
+/* Reads the items of the list option, and replaces "both" by its two modes. */
 static poprt_status read_modes(const prt_pass *p, modes *m)
 {
     prt_str item;
@@ -76,7 +76,7 @@ static poprt_status read_modes(const prt_pass *p, modes *m)
     return POPRT_OK;
 }
 
-/* The only reader is a Remap. */
+/* Returns whether the only reader of the value is a Remap. */
 static bool is_remapped(const prt_value *v)
 {
     return prt_value_used_once(v) && prt_op_is(v->uses->user, PRT_OP_gc_remap);
@@ -114,7 +114,7 @@ static poprt_status remap_results(prt_op *op, uint32_t *made)
         const bool is_output = prt_value_is_output(v);
         prt_value_replace(v, to);
         prt_op_set_input(remap, 0, v);
-        if (is_output && v->name.size != 0) { /* outputs keep their names */
+        if (is_output && v->name.size != 0) { /* graph outputs keep their names */
             const prt_str name = v->name;
             v->name = PRT_STR("");
             PRT_TRY(prt_value_set_name(to, name));
@@ -139,7 +139,9 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
     }
     if (made != 0)
         prt_pass_note(p, graph->name.data != NULL ? graph->name.data : "",
-            "%u Remap operators ask a backend for another layout; they copy nothing here", made);
+            "inserted %u Remap operators, which request another layout from a backend; in this "
+            "library they are identities",
+            made);
     *changed = *changed || made != 0;
     return POPRT_OK;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rotary.c — matmul_rotary_embedding: x * cos + rot(x) * sin, where rot moves elements of the last
- * axis and turns the signs of some, becomes x * cos + MatMul(x, R) * sin with a constant R that has
- * one 1 or -1 in each column. The same bits in any precision, but for the sign of zeros, where all
- * of x is finite.
+ * rotary.c — matmul_rotary_embedding: x * cos + rot(x) * sin becomes x * cos + MatMul(x, R) * sin.
+ * rot permutes the last axis and negates some elements; R is a constant with one 1 or -1 in each
+ * column. Results are bitwise equal in any precision for finite x, except for the sign of zeros.
  *
- * rot is whatever Slice, Split, Neg, Mul by -1, Concat, Unsqueeze, Squeeze, Reshape and Identity
- * make of x on its last axis: halves that change places, pairs that do, in the forms of several
- * exporters. What it does is followed element by element.
+ * rot is any composition of Slice, Split, Neg, Mul by -1, Concat, Unsqueeze, Squeeze, Reshape and
+ * Identity on the last axis of x: swapped halves or swapped pairs, as several exporters write them.
+ * The pass traces it element by element.
  */
 #include <stdio.h>
 
@@ -15,7 +14,8 @@
 
 enum { MOST_DIM = 512, MOST_DEPTH = 12, MOST_STEPS = 1024 };
 
-/* The trailing axes of a value, one or two, as elements of x: index + 1, or minus that. */
+/* The last one or two axes of a value as elements of x: index + 1, negative if the element is
+ * negated. */
 typedef struct row {
     uint32_t axes;
     int64_t dims[2];
@@ -23,9 +23,9 @@ typedef struct row {
 } row;
 
 typedef struct tracer {
-    const prt_value *x; /* of this graph or from outside */
+    const prt_value *x; /* a value of this graph or of an outer one */
     const prt_graph *graph;
-    uint32_t rank; /* of x */
+    uint32_t rank; /* rank of x */
     uint32_t steps;
     row part[MOST_DEPTH + 1]; /* operands of Concat, by depth */
 } tracer;
@@ -35,7 +35,8 @@ static size_t row_size(const row *r)
     return (size_t)(r->dims[0] * (r->axes == 2 ? r->dims[1] : 1));
 }
 
-/* Trailing axis that `axis` of a value with this row is: 0 the first one; -1 for none. */
+/* Maps `axis` of a value with this row to its trailing axis (0: the first one); -1 if it is not a
+ * trailing axis. */
 static int64_t trailing(const tracer *t, const row *r, int64_t axis)
 {
     const int64_t rank = (int64_t)t->rank - 1 + r->axes;
@@ -44,8 +45,9 @@ static int64_t trailing(const tracer *t, const row *r, int64_t axis)
     return axis >= first && axis < rank ? axis - first : -1;
 }
 
-/* Elements first, first + step, … of the only or the last axis; false outside. */
-static bool take(row *r, int64_t axis, int64_t first, int64_t step, int64_t count)
+/* Selects elements first, first + step, ... of the last axis. Returns false for the first of two
+ * axes. */
+static bool select_elements(row *r, int64_t axis, int64_t first, int64_t step, int64_t count)
 {
     const row from = *r;
     if (axis == 0 && r->axes == 2)
@@ -75,7 +77,7 @@ static bool trace_slice(tracer *t, const prt_op *op, row *r)
     first = first < -whole ? 0 : first < 0 ? first + whole : first > whole ? whole : first;
     end = end < -whole ? 0 : end < 0 ? end + whole : end > whole ? whole : end;
     const int64_t count = end > first ? (end - first - 1) / step + 1 : 0;
-    return count > 0 && take(r, axis, first, step, count);
+    return count > 0 && select_elements(r, axis, first, step, count);
 }
 
 static bool trace_split(tracer *t, const prt_op *op, uint32_t slot, row *r)
@@ -89,13 +91,13 @@ static bool trace_split(tracer *t, const prt_op *op, uint32_t slot, row *r)
         if (part < 1 || part > r->dims[axis] - first)
             return false;
         if (i == slot)
-            return take(r, axis, first, 1, part);
+            return select_elements(r, axis, first, 1, part);
         first += part;
     }
     return false;
 }
 
-/* Rows beside each other on the last axis. */
+/* Concatenates rows along the last axis. */
 static bool trace_concat(tracer *t, const prt_op *op, row *r, uint32_t depth)
 {
     row *part = &t->part[depth];
@@ -124,7 +126,8 @@ static bool trace_concat(tracer *t, const prt_op *op, row *r, uint32_t depth)
     return op->n_in != 0;
 }
 
-/* The shape that a view gives: the dims of x but the last, then one or two. */
+/* Reads the shape of a view: it must have the dims of x except for the last, then one or two
+ * dims. */
 static bool trace_view(const tracer *t, const prt_value *v, row *r)
 {
     const prt_type *y = prt_match_ranked(v), *x = prt_match_ranked(t->x);
@@ -186,7 +189,7 @@ static bool trace(tracer *t, const prt_value *v, row *r, uint32_t depth)
     }
 }
 
-/* Every element once, and not simply x. */
+/* Returns whether every element occurs once and the row differs from x. */
 static bool is_rotation(const row *r, int64_t n)
 {
     bool seen[MOST_DIM] = { false }, moved = false;
@@ -202,7 +205,7 @@ static bool is_rotation(const row *r, int64_t n)
     return moved;
 }
 
-/* A name that says what the matrix is, so that one is there for all that need it. */
+/* Makes a name that identifies the matrix, so that all users share one constant. */
 static void name_of(const row *r, int32_t dtype, char *to, size_t size)
 {
     uint64_t hash = 0xcbf29ce484222325u;
@@ -212,7 +215,7 @@ static void name_of(const row *r, int32_t dtype, char *to, size_t size)
         (unsigned)(hash >> 32));
 }
 
-/* R as a constant of the main graph: the one that is there, or a new one. */
+/* Returns R as a constant of the main graph, existing or new. */
 static prt_value *rotation(prt_pass *p, prt_build *b, const row *r, int32_t dtype)
 {
     prt_module *m = b->graph->module;
@@ -234,7 +237,7 @@ static prt_value *rotation(prt_pass *p, prt_build *b, const row *r, int32_t dtyp
     return prt_match_shared(p, b, text, type, blob);
 }
 
-/* `rot` made from x by moves becomes a product, which stands where rot was made. */
+/* Replaces `rot`, if it is traced back to x, by a MatMul inserted before the op that makes it. */
 static bool replace(prt_pass *p, prt_build *b, prt_value *x, prt_value *rot)
 {
     const int64_t n = prt_match_dim(x, -1);
@@ -266,9 +269,9 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
 {
     for (uint32_t slot = 0; slot < 2; slot++) {
         const prt_op *plain = prt_match_producer(root, slot, PRT_OP_mul);
-        const prt_op *turned = prt_match_producer(root, 1 - slot, PRT_OP_mul);
-        for (uint32_t k = 0; plain != NULL && turned != NULL && k < 4; k++)
-            if (replace(p, b, prt_op_input(plain, k & 1), prt_op_input(turned, k >> 1)))
+        const prt_op *rotated = prt_match_producer(root, 1 - slot, PRT_OP_mul);
+        for (uint32_t k = 0; plain != NULL && rotated != NULL && k < 4; k++)
+            if (replace(p, b, prt_op_input(plain, k & 1), prt_op_input(rotated, k >> 1)))
                 return true;
     }
     return false;

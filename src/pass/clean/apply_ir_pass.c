@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * apply_ir_pass.c — apply_ir_pass: runs the passes of a list in one go, in an order that their
- * rows allow. Ours: any pass of the registry may be named, with its default options, but not this
- * one. All names are checked before anything runs.
+ * apply_ir_pass.c — apply_ir_pass: runs the listed passes at once, in an order that their rows
+ * allow. Difference from the reference: any other pass of the registry may be listed, with its
+ * default options. All names are checked before any pass runs.
  */
 #include "pass/engine/manager.h"
 
@@ -38,7 +38,7 @@ static poprt_status add_all(const prt_pass *p, prt_pass_manager *pm)
         if (text == NULL)
             return POPRT_E_NOMEM;
         if (strcmp(text, p->def->name) == 0)
-            return prt_fail(POPRT_E_ARG, text, "%s cannot run itself", text);
+            return prt_fail(POPRT_E_ARG, text, "%s cannot list itself", text);
         PRT_TRY(prt_pass_manager_add(pm, text, 0, NULL));
     }
     return POPRT_OK;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * concat_squeeze.c — remove_empty_concat_inputs: what a Concat takes nothing from goes, and a
- * Concat of one value becomes an Identity; and fill_squeeze_axes: a Squeeze that takes all dims of
- * one element gets their axes as an input, so that its rank no longer depends on the shape.
+ * concat_squeeze.c — remove_empty_concat_inputs: removes empty inputs of a Concat; a Concat of one
+ * value becomes an Identity. fill_squeeze_axes: a Squeeze without axes gets the axes of size 1 as
+ * an input, so that its rank does not depend on the shape.
  *
- * Both: bitwise equal.
+ * Both are bitwise equal.
  */
 #include "pass/engine/match.h"
 
@@ -15,7 +15,7 @@ static bool is_empty(const prt_value *v, int64_t axis)
         prt_match_axis(axis, v->type->rank, &at) && v->type->dims[at] == 0;
 }
 
-/* Where all are empty, the first one stays. */
+/* If all inputs are empty, the first one stays. */
 static bool apply_concat(prt_pass *p, prt_build *b, prt_op *root)
 {
     const int64_t axis = ((const prt_concat_attrs *)root->attrs)->axis;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deadend.c — eliminate_deadend: operators whose results nobody reads go, last ones first, so that
- * whole chains do. What has an effect (prints, writes a weight, talks to other devices) stays.
+ * deadend.c — eliminate_deadend: erases operators whose results are unused, from last to first, so
+ * that whole chains disappear. Operators with an effect (printing, writing a weight, communication)
+ * stay.
  */
 #include "pass/engine/pass.h"
 
-/* Nothing but values comes of it, also of what its regions hold. */
-static bool is_quiet(const prt_op *op)
+/* Returns whether the op has no effect other than its results, its regions included. */
+static bool has_no_effect(const prt_op *op)
 {
-    const uint32_t loud = PRT_STATEFUL | PRT_COLLECTIVE;
-    if (op->def == NULL || (op->def->traits & loud) != 0 ||
+    const uint32_t effects = PRT_STATEFUL | PRT_COLLECTIVE;
+    if (op->def == NULL || (op->def->traits & effects) != 0 ||
         (op->def->traits & (PRT_PURE | PRT_CONTROL | PRT_RANDOM)) == 0)
         return false;
     for (uint32_t i = 0; i < op->n_regions; i++)
         for (const prt_op *in = op->regions[i]->first; in != NULL; in = in->next)
-            if (!is_quiet(in))
+            if (!has_no_effect(in))
                 return false;
     return true;
 }
@@ -32,7 +33,7 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
     for (prt_op *op = graph->last, *before; op != NULL; op = before) {
         before = op->prev;
         PRT_TRY(prt_pass_check(p));
-        if (is_read(op) || !is_quiet(op))
+        if (is_read(op) || !has_no_effect(op))
             continue;
         prt_op_erase(op);
         *changed = true;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * duplicate_initializer.c — eliminate_duplicate_initializer: of constants of one graph with the
- * same type and bytes the first one stays; remove_duplicated_initializer: the same, and constants
- * of a region go where a graph around it has them. Inputs with defaults, constants that are
- * outputs, weights that an operator writes, and strings are left alone.
+ * duplicate_initializer.c — eliminate_duplicate_initializer: merges constants of one graph that
+ * have the same type and bytes. remove_duplicated_initializer: also replaces constants of a region
+ * by equal ones of an outer graph. Inputs with defaults, constants that are outputs, weights that
+ * an operator writes, and strings are not merged.
  */
 #include "pass/engine/pass.h"
 
 enum { MAX_DEPTH = 256, SAMPLES = 32, MAX_TWINS = 64 };
 
-/* What a constant is looked up by: its type, and bytes from all over it. */
-typedef struct look {
+/* Lookup key of a constant: its type and samples of its bytes. */
+typedef struct const_key {
     const prt_type *type;
     uint64_t samples[SAMPLES];
-} look;
+} const_key;
 
-/* Constants that look the same. */
+/* List of constants with the same key. */
 typedef struct twin {
     prt_value *value;
     struct twin *next;
@@ -23,11 +23,11 @@ typedef struct twin {
 
 typedef struct merger {
     prt_pass *p;
-    prt_map twins; /* by look */
+    prt_map twins; /* by key */
     bool changed;
 } merger;
 
-/* Of the same graph as `v` or one around it. */
+/* Returns whether `of` belongs to the graph of `v` or to an outer one. */
 static bool is_visible(const prt_value *of, const prt_value *v)
 {
     const prt_graph *g = v->graph;
@@ -44,7 +44,7 @@ static bool may_merge(const prt_value *v)
         !prt_value_is_output(v);
 }
 
-static void take_look(look *l, const prt_value *v, size_t size)
+static void make_key(const_key *l, const prt_value *v, size_t size)
 {
     const unsigned char *bytes = v->constant->data;
     const size_t words = size / sizeof(uint64_t);
@@ -62,16 +62,16 @@ static bool is_twin(const prt_value *a, const prt_value *b, size_t size)
         (size == 0 || memcmp(a->constant->data, b->constant->data, size) == 0);
 }
 
-static poprt_status look_at(merger *m, prt_value *v)
+static poprt_status merge_constant(merger *m, prt_value *v)
 {
     size_t size;
     PRT_TRY(prt_pass_check(m->p));
     if (!may_merge(v) || !prt_type_size(v->type, &size))
         return POPRT_OK;
-    look *l = PRT_NEW(m->p->arena, look);
+    const_key *l = PRT_NEW(m->p->arena, const_key);
     if (l == NULL)
         return POPRT_E_NOMEM;
-    take_look(l, v, size);
+    make_key(l, v, size);
     const prt_str key = { (const char *)l, sizeof(*l) };
     twin *first = prt_map_find(&m->twins, key), *t = first;
     uint32_t tried = 0;
@@ -93,7 +93,7 @@ static poprt_status look_at(merger *m, prt_value *v)
 static poprt_status merge_graph(merger *m, prt_graph *graph)
 {
     for (size_t i = 0; i < graph->constants.count; i++)
-        PRT_TRY(look_at(m, graph->constants.data[i]));
+        PRT_TRY(merge_constant(m, graph->constants.data[i]));
     return POPRT_OK;
 }
 
@@ -108,7 +108,7 @@ static poprt_status merge_all(merger *m, prt_graph *graph, uint32_t depth)
     return POPRT_OK;
 }
 
-/* What is not read any more goes, with its name. */
+/* Drops the constants that are unused now, with their names. */
 static poprt_status end(merger *m, prt_graph *graph, poprt_status status, bool *changed)
 {
     if (status == POPRT_OK && m->changed)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * duplicate_nodes.c — eliminate_duplicate_nodes: of operators that compute the same (one operator,
- * the same inputs and attributes) the first one stays. Those with regions and those whose result
- * is not decided by their inputs are left alone.
+ * duplicate_nodes.c — eliminate_duplicate_nodes: merges operators that compute the same (equal
+ * operator, inputs and attributes). Operators with regions, and operators whose inputs do not
+ * determine the result, are not merged.
  */
 #include "pass/engine/pass.h"
 
-/* Operators with one key, which says all but the attributes. */
+/* List of operators with one key; the key covers everything except the attributes. */
 typedef struct twin {
     prt_op *op;
     struct twin *next;
@@ -27,7 +27,7 @@ static prt_str key_of(prt_pass *p, const prt_op *op)
     return (prt_str){ key, (uint32_t)size };
 }
 
-/* Every output of `op` can be that of `first`. */
+/* Returns whether every used output of `op` can be replaced by that of `first`. */
 static bool may_merge(const prt_op *first, const prt_op *op)
 {
     if (!prt_attrs_equal(op->def, first->attrs, op->attrs))

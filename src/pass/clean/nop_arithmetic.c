@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nop_arithmetic.c — eliminate_nop_cast: a Cast to the type that its input has; and
- * eliminate_nop_arithmetic: x + 0, x - 0, x * 1, x / 1, x ^ 1, And with true, Or with false, where
- * the constant is that number all over and does not enlarge x.
+ * nop_arithmetic.c — eliminate_nop_cast: removes a Cast to the type of its input.
+ * eliminate_nop_arithmetic: removes x + 0, x - 0, x * 1, x / 1, x ^ 1, And with true, Or with
+ * false, if all elements of the constant have that value and it does not broadcast x.
  *
- * Bitwise equal, but for x + 0 and x - (-0): of x = -0 they give +0, and are -0 afterwards.
+ * Bitwise equal, except for x + 0 and x - (-0): with x = -0 they give +0, and -0 afterwards.
  */
 #include "pass/engine/match.h"
 
-enum { MOST_ELEMENTS = 1 << 20 }; /* of a constant that is looked through */
+enum { MOST_ELEMENTS = 1 << 20 }; /* largest constant that is checked, in elements */
 
 static bool apply_cast(prt_pass *p, prt_build *b, prt_op *root)
 {
@@ -31,7 +31,7 @@ static bool is_all(const prt_tensor *t, double value)
     return true;
 }
 
-/* x, when the other input is neutral. */
+/* Replaces root by x if the other input is a neutral constant. */
 static bool drop(prt_build *b, prt_op *root, uint32_t slot, double neutral)
 {
     prt_value *x = prt_op_input(root, 1 - slot);

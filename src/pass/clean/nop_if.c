@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nop_if.c — eliminate_nop_if: of an If whose condition is a constant, the branch that it takes
- * stands in its place, with the branch's constants; the other one goes. A branch may give a value
- * from outside of it; where that cannot become the output of the graph (rules in pass.h), it goes
- * through an Identity. Bitwise equal.
+ * nop_if.c — eliminate_nop_if: replaces an If with a constant condition by the ops and constants of
+ * the branch that it takes. If a branch returns a value from outside that cannot become the graph's
+ * output (rules in pass.h), the value goes through an Identity. Bitwise equal.
  */
 #include "pass/engine/region.h"
 
@@ -32,7 +31,8 @@ static poprt_status inline_branch(prt_pass *p, prt_op *op, prt_graph *branch)
             continue;
         if (!prt_pass_may_replace(from, to))
             to = prt_build_unary(&b, PRT_OP_identity, to);
-        /* By hand: what only the If read goes with it, but not before its branch is safe. */
+        /* Not prt_pass_replace, which may erase the If, and ops that only the If reads, before all
+         * results are handed over. */
         if (to == NULL || (b.status = prt_value_refine_type(to, from->type)) != POPRT_OK)
             break;
         if (prt_value_is_output(from) && from->name.size != 0)
@@ -44,7 +44,7 @@ static poprt_status inline_branch(prt_pass *p, prt_op *op, prt_graph *branch)
     return POPRT_OK;
 }
 
-/* What was in the branch is looked at next. */
+/* After inlining, the walk continues with the ops of the branch. */
 static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
 {
     for (prt_op *op = graph->first; op != NULL;) {

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nop_moves.c — eliminate_nop_slice, _pad, _expand, _flatten, _reshape, _transpose: what moves no
- * element and leaves the shape is its input. Of a Slice, shapes must be known; of the others, what
- * is asked for decides too: a dim that is copied, or 1 of a shape to expand to, is no change.
+ * nop_moves.c — eliminate_nop_slice, _pad, _expand, _flatten, _reshape, _transpose: removes
+ * operators that keep the shape and the order of the elements. For Slice the shapes must be known.
+ * For the others the operands decide too: a copied dim, or a 1 in the shape of Expand, changes
+ * nothing.
  *
- * eliminate_nop_slice also takes Gather and GatherND whose constant indices name every element in
- * order: a Reshape. transformers 5 looks up masks so.
+ * eliminate_nop_slice also replaces Gather and GatherND by a Reshape if their constant indices name
+ * every element in order. transformers 5 looks up masks like this.
  */
 #include "pass/engine/match.h"
 
-/* Every integer of constant input `slot` is within [low, high]; absent is fine. */
+/* Returns whether every integer of constant input `slot` is within [low, high], or the input is
+ * absent. */
 static bool within(const prt_op *op, uint32_t slot, int64_t low, int64_t high)
 {
     prt_tensor t;
@@ -35,7 +37,7 @@ static bool is_static(const prt_type *type)
     return true;
 }
 
-/* As many elements forwards as there are: all of them, in order. */
+/* If the shape is unchanged and the steps are positive, the Slice selects all elements in order. */
 static bool apply_slice(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_value *x = prt_op_input(root, 0);
@@ -44,8 +46,8 @@ static bool apply_slice(prt_pass *p, prt_build *b, prt_op *root)
         prt_pass_replace(b, &root->out[0], x);
 }
 
-/* The output as a Reshape of x, whose elements it has in order. */
-static bool put_reshape(prt_build *b, prt_op *root)
+/* Replaces root by a Reshape of its input. */
+static bool become_reshape(prt_build *b, prt_op *root)
 {
     const prt_type *y = prt_match_static(&root->out[0]);
     if (y == NULL)
@@ -54,7 +56,7 @@ static bool put_reshape(prt_build *b, prt_op *root)
     return prt_match_put(b, root, PRT_OP_reshape, NULL, 2, in);
 }
 
-/* Along the first axis, every index from 0 on. */
+/* Gather along axis 0 with indices 0, 1, 2 ... */
 static bool apply_gather(prt_pass *p, prt_build *b, prt_op *root)
 {
     const int64_t n = prt_match_dim(prt_op_input(root, 0), 0);
@@ -68,10 +70,10 @@ static bool apply_gather(prt_pass *p, prt_build *b, prt_op *root)
         if ((at < 0 ? at + n : at) != (int64_t)i)
             return false;
     }
-    return put_reshape(b, root);
+    return become_reshape(b, root);
 }
 
-/* The coordinates of every element, in order. */
+/* GatherND with the coordinates of every element, in order. */
 static bool apply_gather_nd(prt_pass *p, prt_build *b, prt_op *root)
 {
     const prt_type *x = prt_match_static(prt_op_input(root, 0));
@@ -99,7 +101,7 @@ static bool apply_gather_nd(prt_pass *p, prt_build *b, prt_op *root)
         if (at != i)
             return false;
     }
-    return put_reshape(b, root);
+    return become_reshape(b, root);
 }
 
 static bool apply_pad(prt_pass *p, prt_build *b, prt_op *root)
@@ -108,13 +110,13 @@ static bool apply_pad(prt_pass *p, prt_build *b, prt_op *root)
     return within(root, 1, 0, 0) && prt_pass_replace(b, &root->out[0], prt_op_input(root, 0));
 }
 
-/* A known shape that is the same before and after. */
+/* Returns whether the shape is static and unchanged. */
 static bool keeps_shape(const prt_op *op)
 {
     return is_static(prt_op_input(op, 0)->type) && prt_op_input(op, 0)->type == op->out[0].type;
 }
 
-/* Every item of the shape is 1 or the input's dim, counted from the back. */
+/* Returns whether every item of the shape is 1 or the input's dim, aligned at the last axis. */
 static bool expands_to_itself(const prt_op *op)
 {
     const prt_type *x = prt_op_input(op, 0)->type;
@@ -136,7 +138,7 @@ static bool apply_expand(prt_pass *p, prt_build *b, prt_op *root)
         prt_pass_replace(b, &root->out[0], prt_op_input(root, 0));
 }
 
-/* Every item is the input's dim; one may be left open, and 0 copies. */
+/* Returns whether every item of the shape is the input's dim; one may be -1, and 0 copies. */
 static bool reshapes_to_itself(const prt_op *op)
 {
     const prt_type *x = prt_op_input(op, 0)->type;
@@ -171,7 +173,7 @@ static bool apply_flatten(prt_pass *p, prt_build *b, prt_op *root)
         prt_pass_replace(b, &root->out[0], prt_op_input(root, 0));
 }
 
-/* Without a permutation the order is reversed, which of one axis is nothing. */
+/* Without a permutation Transpose reverses the axes, which changes nothing for rank 0 and 1. */
 static bool apply_transpose(prt_pass *p, prt_build *b, prt_op *root)
 {
     const prt_i64s perm = ((const prt_transpose_attrs *)root->attrs)->perm;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nop_where.c — eliminate_nop_where: readers of a Where that always takes its first value read that
- * value instead. The condition is a constant that is true everywhere; or, in a loop that writes
- * token after token, the row of a lower triangle that belongs to the last token, up to that token:
+ * nop_where.c — eliminate_nop_where: readers of a Where that always selects its first value read
+ * that value instead. Either the condition is a constant of true; or, in a decoding loop, it is the
+ * last token's row of a lower triangle, cut to the n tokens so far:
  *
- *     Where(triangle[..., n - 1 : n, : n], X, number), X being n wide
+ *     Where(triangle[..., n - 1 : n, : n], X, number), with X n wide
  *
- * Where n is more than the triangle has that Where could not be computed.
+ * If n exceeds the triangle, the original Where could not be computed either.
  */
 #include "pass/engine/rewrite.h"
 
 enum { MOST_CHECKED = 1 << 22 };
 
-static bool holds(const prt_tensor *t, size_t at)
+static bool is_set(const prt_tensor *t, size_t at)
 {
     return ((const unsigned char *)t->data)[at] != 0;
 }
@@ -24,48 +24,49 @@ static bool is_true(const prt_op *op, uint32_t slot)
         prt_tensor_count(&t) > MOST_CHECKED)
         return false;
     for (size_t i = 0; i < prt_tensor_count(&t); i++)
-        if (!holds(&t, i))
+        if (!is_set(&t, i))
             return false;
     return true;
 }
 
-/* The constant that was looked at last: layers share one. */
-typedef struct looked {
+/* Result for the constant checked last: layers share one triangle. */
+typedef struct triangle_check {
     const void *data;
     bool triangle;
-} looked;
+} triangle_check;
 
 static bool is_filled(const prt_tensor *t)
 {
     const size_t m = (size_t)t->dims[t->rank - 1];
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j <= i; j++)
-            if (!holds(t, i * m + j))
+            if (!is_set(t, i * m + j))
                 return false;
     return true;
 }
 
-/* [..., m, m], true up to the diagonal. What stands beyond it is not asked. */
+/* Returns whether the constant is [..., m, m] and true on and below the diagonal. Elements above it
+ * are not checked. */
 static bool is_triangle(prt_pass *p, const prt_op *op, uint32_t slot)
 {
     prt_tensor t;
     if (!prt_match_constant(op, slot, &t) || t.dtype != PRT_DTYPE_bool || t.rank < 2 ||
         prt_dims_product(t.dims, 0, t.rank - 2) != 1 || t.dims[t.rank - 2] != t.dims[t.rank - 1])
         return false;
-    looked *last = p->memo;
+    triangle_check *last = p->memo;
     if (last == NULL)
-        p->memo = last = PRT_NEW(p->arena, looked);
+        p->memo = last = PRT_NEW(p->arena, triangle_check);
     if (last == NULL)
         return false;
     if (last->data == t.data)
         return last->triangle;
     if (!prt_pass_afford(p, t.size))
         return false;
-    *last = (looked){ t.data, is_filled(&t) };
+    *last = (triangle_check){ t.data, is_filled(&t) };
     return last->triangle;
 }
 
-/* The one integer of an input, a number or an expression. */
+/* Reads the single integer of an input: a number or a dimension expression. */
 static bool one_integer(const prt_op *op, uint32_t slot, int64_t *out)
 {
     prt_tensor t;
@@ -82,7 +83,7 @@ static bool one_integer(const prt_op *op, uint32_t slot, int64_t *out)
     return *out != PRT_DIM_UNKNOWN;
 }
 
-/* A Slice of one axis with step 1; `axis` counts from the last one, which is 0. */
+/* Reads a Slice of one axis with step 1; `axis` counts from the last axis, which is 0. */
 static bool slices(const prt_op *op, int64_t *axis, int64_t *start, int64_t *end)
 {
     int64_t step = 1;
@@ -95,7 +96,7 @@ static bool slices(const prt_op *op, int64_t *axis, int64_t *start, int64_t *end
     return true;
 }
 
-/* Of the triangle's rows number n - 1, of its columns the first n. */
+/* Matches row n - 1 and the first n columns of a triangle. */
 static bool is_last_row(prt_pass *p, const prt_op *columns, int64_t *n)
 {
     prt_dims *dims = p->module->dims;
@@ -111,8 +112,8 @@ static bool is_last_row(prt_pass *p, const prt_op *columns, int64_t *n)
         is_triangle(p, rows, 0);
 }
 
-/* Nothing but the first value gives the result its shape: the condition has ones in front, the
- * second value is one number. */
+/* Returns whether the first value alone determines the shape of the result: the condition has
+ * leading ones only, and the second value is one number. */
 static bool is_shaped_by_first(const prt_op *op, int64_t n)
 {
     const prt_type *cond = prt_op_input(op, 0)->type, *x = prt_op_input(op, 1)->type;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unused_initializer.c — eliminate_unused_initializer: constants that no operator and no output
- * reads go, and inputs of the main graph that have such a constant for a default.
+ * unused_initializer.c — eliminate_unused_initializer: removes unused constants, and unused inputs
+ * of the main graph that have a default.
  */
 #include "ir/interface.h"
 #include "pass/engine/pass.h"

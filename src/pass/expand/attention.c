@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attention.c — Attention of com.microsoft becomes the product that makes Q, K and V, and
- * MultiHeadAttention on its parts; a cache [2, batch, heads, rows, size] comes apart before it and
- * is put together behind it.
+ * attention.c — Attention of com.microsoft becomes the MatMul of Q, K and V, and MultiHeadAttention
+ * on its parts. A cache [2, batch, heads, rows, size] is split before it and joined after it.
  *
- * Expects weights of a known width and no shared buffer.
+ * Requires weights of known width and no shared buffer.
  */
 #include "pass/expand/expand.h"
 
 enum { X, W, BIAS, MASK, PAST, ADDED };
 
-/* Columns of Q, K and V; their sum, or 0 where that is not known. */
+/* Sets `sizes` to the columns of Q, K and V; returns their sum, or 0 if it is not known. */
 static int64_t columns(const prt_op *root, const prt_ms_attention_attrs *a, int64_t sizes[3])
 {
     const prt_type *w = prt_match_ranked(prt_op_input(root, W));
@@ -24,7 +23,7 @@ static int64_t columns(const prt_op *root, const prt_ms_attention_attrs *a, int6
     return sizes[0] + sizes[1] + sizes[2] == w->dims[1] ? w->dims[1] : 0;
 }
 
-/* Half `which` of the cache. */
+/* Returns half `which` of the cache. */
 static prt_value *half(prt_build *b, prt_value *past, int64_t which)
 {
     prt_gather_attrs attrs = PRT_ATTRS_OF(gather);
@@ -71,7 +70,7 @@ bool prt_expand_attention(prt_pass *p, prt_build *b, prt_op *root)
     PRT_ATTR_GIVE(attrs, ms_multi_head_attention, unidirectional, a->unidirectional);
     PRT_ATTR_GIVE(attrs, ms_multi_head_attention, mask_filter_value, a->mask_filter_value);
     if (parts == NULL)
-        return true; /* the failure stays in b */
+        return true; /* b keeps the failure */
     prt_value *of[8] = { &parts->out[0], &parts->out[1], &parts->out[2], NULL,
         prt_op_input(root, MASK), prt_op_input(root, ADDED), past != NULL ? half(b, past, 0) : NULL,
         past != NULL ? half(b, past, 1) : NULL };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * einsum.c — Einsum of one or two operands becomes operators that have kernels. What only one
- * operand has and the result lacks is summed first (ReduceSum). Then, of two operands:
+ * einsum.c — Einsum of one or two operands becomes operators that have kernels. Labels that only
+ * one operand has and the result lacks are summed first (ReduceSum). Then, for two operands:
  *
- *     nothing is summed over ("i,j->ij")                       Mul
- *     all that is left belongs to both ("bij,bij->b")          Mul, ReduceSum
- *     else ("bhid,bhjd->bhij", "bij,jkl->bikl")                MatMul
+ *     no summed labels ("i,j->ij")                             Mul
+ *     all other labels in both operands ("bij,bij->b")         Mul, ReduceSum
+ *     otherwise ("bhid,bhjd->bhij", "bij,jkl->bikl")           MatMul
  *
- * between Transposes and, where several dims are one of the product's, Reshapes. No letter twice in
- * a term.
+ * with Transposes, and Reshapes where several labels form one dim of the product. No label may
+ * occur twice in a term.
  */
 #include "op/share/equation.h"
 #include "pass/expand/expand.h"
@@ -30,17 +30,17 @@ static term together(const term *a, const term *b, const term *c)
     return t;
 }
 
-/* An operand, or what became of it: what its dims stand for, and how many there are of each. */
+/* An operand or intermediate: its value, the labels of its dims, and the size of each label. */
 typedef struct side {
     prt_value *value;
     term labels;
     int64_t size[PRT_EQUATION_LABELS];
 } side;
 
-/* Where labels belong: to the result by both operands, by the left or the right one, or to neither,
- * so that they are summed over. In the result's order, and in the left operand's. */
+/* Classification of the labels: in the result and in both operands, the left one only or the right
+ * one only (in the result's order), or summed (in the left operand's order). */
 typedef struct parts {
-    term both, mine, other, summed;
+    term both, left_only, other, summed;
 } parts;
 
 static parts divide(const term *a, const term *b, const term *y)
@@ -49,7 +49,7 @@ static parts divide(const term *a, const term *b, const term *y)
     for (uint32_t i = 0; i < y->count; i++) {
         const uint8_t label = y->label[i];
         const bool left = prt_equation_has(a, label), right = prt_equation_has(b, label);
-        append(left && right ? &p.both : left ? &p.mine : &p.other, label);
+        append(left && right ? &p.both : left ? &p.left_only : &p.other, label);
     }
     for (uint32_t i = 0; i < a->count; i++)
         if (!prt_equation_has(y, a->label[i]))
@@ -63,7 +63,7 @@ static bool reads(const prt_op *root, const prt_equation *e, uint32_t i, side *t
     *to = (side){ .value = prt_op_input(root, i), .labels = e->in[i] };
     for (uint32_t k = 0; type != NULL && k < e->in[i].count; k++) {
         const uint8_t label = e->in[i].label[k];
-        if (type->dims[k] == 0 || (to->size[label] != 0)) /* nothing, or a diagonal */
+        if (type->dims[k] == 0 || (to->size[label] != 0)) /* an empty tensor, or a diagonal */
             return false;
         to->size[label] = type->dims[k];
     }
@@ -93,7 +93,7 @@ static bool parse(const prt_op *root, prt_equation *e, side in[2])
     return true;
 }
 
-/* Sums over axes, which go. */
+/* Sums over axes without keepdims. */
 static prt_value *sum_axes(prt_build *b, prt_value *x, uint32_t n, const int64_t *axes)
 {
     const prt_reduce_sum_attrs attrs = { .keepdims = 0 };
@@ -101,7 +101,7 @@ static prt_value *sum_axes(prt_build *b, prt_value *x, uint32_t n, const int64_t
     return n == 0 ? x : prt_build_op(b, PRT_OP_reduce_sum, &attrs, 2, in);
 }
 
-/* The labels of an operand that the result or the other operand has. */
+/* Returns the labels of an operand that the result or the other operand also has. */
 static term common(const term *own, const term *other, const term *y)
 {
     term t = { .count = 0 };
@@ -111,7 +111,7 @@ static term common(const term *own, const term *other, const term *y)
     return t;
 }
 
-/* Sums over all labels but these, which are in the operand's order. */
+/* Sums over all labels except `kept`, which must be in the operand's order. */
 static void sum_others(prt_build *b, side *s, const term *kept)
 {
     int64_t axes[PRT_MAX_RANK];
@@ -123,7 +123,7 @@ static void sum_others(prt_build *b, side *s, const term *kept)
     s->labels = *kept;
 }
 
-static void turn(prt_build *b, side *s, const term *to)
+static void transpose_to(prt_build *b, side *s, const term *to)
 {
     int64_t perm[PRT_MAX_RANK];
     for (uint32_t i = 0; i < to->count; i++)
@@ -135,7 +135,7 @@ static void turn(prt_build *b, side *s, const term *to)
     s->labels = *to;
 }
 
-/* One dim for the labels of a group; PRT_DIM_UNKNOWN where not all are numbers. */
+/* Product of the sizes of a group of labels; PRT_DIM_UNKNOWN if one is not a number. */
 static int64_t merged(const side *s, const term *group)
 {
     int64_t n = 1;
@@ -148,7 +148,7 @@ static int64_t merged(const side *s, const term *group)
     return n;
 }
 
-/* Dims: `kept` ones as they are, then these, of which one may be unknown. */
+/* Reshapes to the first `kept` dims unchanged, then `dims`, one of which may be unknown. */
 static void reshape(prt_build *b, side *s, uint32_t kept, uint32_t n, const int64_t *dims)
 {
     int64_t to[PRT_MAX_RANK] = { 0 };
@@ -157,7 +157,7 @@ static void reshape(prt_build *b, side *s, uint32_t kept, uint32_t n, const int6
     s->value = prt_match_shaped(b, s->value, kept + n, to);
 }
 
-/* Both groups behind the first `kept` labels become one dim each. */
+/* Merges each of the two groups after the first `kept` labels into one dim. */
 static void merge(prt_build *b, side *s, uint32_t kept, const term *first, const term *second)
 {
     const int64_t dims[2] = { merged(s, first), merged(s, second) };
@@ -165,7 +165,8 @@ static void merge(prt_build *b, side *s, uint32_t kept, const term *first, const
         reshape(b, s, kept, 2, dims);
 }
 
-/* One dim each for the labels behind the first `kept`, whose sizes one operand knows. */
+/* Splits the dim after the first `kept` into one dim for each label; either operand gives its
+ * size. */
 static void split(prt_build *b, side *s, uint32_t kept, const side *a, const side *c)
 {
     int64_t dims[PRT_MAX_RANK];
@@ -177,20 +178,21 @@ static void split(prt_build *b, side *s, uint32_t kept, const side *a, const sid
     reshape(b, s, kept, n, dims);
 }
 
-/* Products of elements, not of matrices. */
+/* Returns whether the product is element-wise rather than a MatMul. */
 static bool is_elementwise(const parts *p)
 {
-    return p->summed.count == 0 || (p->mine.count == 0 && p->other.count == 0);
+    return p->summed.count == 0 || (p->left_only.count == 0 && p->other.count == 0);
 }
 
-/* The left side's dim for `mine` is several rows of a matrix on the right. */
+/* Returns whether the dims of left_only can stay as leading dims of the left operand, with a matrix
+ * on the right. */
 static bool is_rows(const parts *p)
 {
-    return p->both.count == 0 && p->mine.count != 0 && p->summed.count == 1;
+    return p->both.count == 0 && p->left_only.count != 0 && p->summed.count == 1;
 }
 
-/* Summed dims are numbers, and the same in both: none is repeated. Dims that Reshapes make are
- * known but for one, and not too many. */
+/* Returns whether the rewrite is possible: summed dims are equal numbers in both operands, and
+ * Reshapes have at most one unknown dim and no more than PRT_MAX_RANK dims. */
 static bool fits(const side *a, const side *c, const parts *p)
 {
     uint32_t unknown = 0;
@@ -200,13 +202,14 @@ static bool fits(const side *a, const side *c, const parts *p)
             return false;
     }
     if (is_elementwise(p))
-        return p->both.count + p->mine.count + p->other.count + p->summed.count <= PRT_MAX_RANK;
-    for (uint32_t i = 0; i < p->mine.count && !is_rows(p); i++)
-        unknown += !prt_dim_is_number(a->size[p->mine.label[i]]);
+        return p->both.count + p->left_only.count + p->other.count + p->summed.count <=
+            PRT_MAX_RANK;
+    for (uint32_t i = 0; i < p->left_only.count && !is_rows(p); i++)
+        unknown += !prt_dim_is_number(a->size[p->left_only.label[i]]);
     for (uint32_t i = 0; i < p->other.count; i++)
         unknown += !prt_dim_is_number(c->size[p->other.label[i]]);
     return p->both.count + 2 <= PRT_MAX_RANK && merged(a, &p->summed) != PRT_DIM_UNKNOWN &&
-        (unknown <= 1 || (p->other.count == 1 && p->mine.count == 1));
+        (unknown <= 1 || (p->other.count == 1 && p->left_only.count == 1));
 }
 
 static void unsqueeze(prt_build *b, side *s, uint32_t at, uint32_t n)
@@ -218,17 +221,17 @@ static void unsqueeze(prt_build *b, side *s, uint32_t at, uint32_t n)
         s->value = prt_build_binary(b, PRT_OP_unsqueeze, s->value, prt_build_i64s(b, n, axes));
 }
 
-/* Products of elements; sums over the last dims, or over none. */
+/* Multiplies elements, then sums over the last dims if there are summed labels. */
 static side multiply(prt_build *b, side *a, side *c, const parts *p)
 {
-    const term left = together(&p->both, &p->mine, &p->summed);
+    const term left = together(&p->both, &p->left_only, &p->summed);
     const term right = together(&p->both, &p->other, &p->summed);
-    side y = { .labels = together(&p->both, &p->mine, &p->other) };
+    side y = { .labels = together(&p->both, &p->left_only, &p->other) };
     int64_t axes[PRT_MAX_RANK];
-    turn(b, a, &left);
-    turn(b, c, &right);
-    unsqueeze(b, a, p->both.count + p->mine.count, p->other.count);
-    unsqueeze(b, c, p->both.count, p->mine.count);
+    transpose_to(b, a, &left);
+    transpose_to(b, c, &right);
+    unsqueeze(b, a, p->both.count + p->left_only.count, p->other.count);
+    unsqueeze(b, c, p->both.count, p->left_only.count);
     for (uint32_t i = 0; i < p->summed.count; i++)
         axes[i] = y.labels.count + i;
     y.value =
@@ -239,17 +242,17 @@ static side multiply(prt_build *b, side *a, side *c, const parts *p)
 static side product(prt_build *b, side *a, side *c, const parts *p)
 {
     const uint32_t kept = p->both.count;
-    const term left = together(&p->both, &p->mine, &p->summed);
+    const term left = together(&p->both, &p->left_only, &p->summed);
     const term right = together(&p->both, &p->summed, &p->other);
-    side y = { .labels = together(&p->both, &p->mine, &p->other) };
-    turn(b, a, &left);
-    turn(b, c, &right);
+    side y = { .labels = together(&p->both, &p->left_only, &p->other) };
+    transpose_to(b, a, &left);
+    transpose_to(b, c, &right);
     if (!is_rows(p))
-        merge(b, a, kept, &p->mine, &p->summed);
+        merge(b, a, kept, &p->left_only, &p->summed);
     merge(b, c, kept, &p->summed, &p->other);
     y.value = prt_build_binary(b, PRT_OP_matmul, a->value, c->value);
-    if (p->other.count != 1 || (p->mine.count != 1 && !is_rows(p)))
-        split(b, &y, is_rows(p) ? p->mine.count : kept, a, c);
+    if (p->other.count != 1 || (p->left_only.count != 1 && !is_rows(p)))
+        split(b, &y, is_rows(p) ? p->left_only.count : kept, a, c);
     return y;
 }
 
@@ -257,7 +260,7 @@ static bool apply_one(prt_build *b, prt_op *root, side *x, const term *y)
 {
     const term kept = common(&x->labels, y, y);
     sum_others(b, x, &kept);
-    turn(b, x, y);
+    transpose_to(b, x, y);
     return prt_match_become(b, root, x->value);
 }
 
@@ -274,10 +277,11 @@ bool prt_expand_einsum(prt_pass *p, prt_build *b, prt_op *root)
     const term labels[2] = { common(&e.in[0], &e.in[1], &e.out),
         common(&e.in[1], &e.in[0], &e.out) };
     parts to = divide(&labels[0], &labels[1], &e.out);
-    /* Weights are best on the right, and else what the result has last. */
+    /* Constants go to the right; otherwise the operand with the last label of the result goes
+     * there. */
     const bool swapped = prt_match_constant(root, 0, &constant) ||
         (!prt_match_constant(root, 1, &constant) && e.out.count != 0 &&
-            prt_equation_has(&to.mine, e.out.label[e.out.count - 1]));
+            prt_equation_has(&to.left_only, e.out.label[e.out.count - 1]));
     side *a = &in[swapped], *c = &in[!swapped];
     if (swapped)
         to = divide(&labels[1], &labels[0], &e.out);
@@ -286,6 +290,6 @@ bool prt_expand_einsum(prt_pass *p, prt_build *b, prt_op *root)
     sum_others(b, a, &labels[swapped]);
     sum_others(b, c, &labels[!swapped]);
     side y = is_elementwise(&to) ? multiply(b, a, c, &to) : product(b, a, c, &to);
-    turn(b, &y, &e.out);
+    transpose_to(b, &y, &e.out);
     return prt_match_become(b, root, y.value);
 }

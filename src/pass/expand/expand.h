@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* expand.h — the parts of expand_formulas. */
+/* expand.h — rewrites of the pass expand_formulas, one for each operator. */
 #ifndef PRT_PASS_EXPAND_EXPAND_H
 #define PRT_PASS_EXPAND_EXPAND_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * formulas.c — expand_formulas: operators on float32 that have no kernels of their own become ones
- * that do:
+ * formulas.c — expand_formulas: float32 operators without kernels of their own become operators
+ * that have kernels:
  *
  *     Acos, Asin          2 atan(sqrt((1 - x) / (1 + x))), atan(x / sqrt((1 - x) (1 + x)))
  *     Elu, Selu, Celu     max(x, 0) + a (exp(min(x, 0) / c) - 1), with their factors
@@ -9,31 +9,32 @@
  *     IsInf, IsNaN        Abs, Equal with infinity; Not(Equal(x, x))
  *     LRN                 x / (bias + alpha m)^beta, m: AveragePool of squares over channels
  *     Mean                Sum, times 1 / n
- *     MeanVarianceNormalization   ReduceMean of x, and of the squares of what differs from it
+ *     MeanVarianceNormalization   ReduceMean of x and of the squared differences from it
  *     Mish                x n / (n + 2), n = e (e + 2), e = exp(min(x, 20)); x Tanh(Softplus(x))
  *     Softplus            max(x, 0) + log(1 + exp(-|x|))
  *     Softsign            x / (1 + |x|)
- *     Swish               x Sigmoid(alpha x), where alpha is not 1
+ *     Swish               x Sigmoid(alpha x), if alpha is not 1
  *     ThresholdedRelu     Where(x > alpha, x, 0)
- *     Attention           of com.microsoft: a product, MultiHeadAttention (attention.c)
- *     FusedConv, FusedGemm   of com.microsoft: the operator, a sum, an activation (fused.c)
- *     Einsum              of two operands: Transpose, MatMul (einsum.c)
- *     MaxPool, AveragePool   over three dims: two pools (pool.c)
+ *     Attention           com.microsoft: MatMul, MultiHeadAttention (attention.c)
+ *     FusedConv, FusedGemm   com.microsoft: the operator, Add, an activation (fused.c)
+ *     Gemm                factors, Transpose, Add (gemm.c)
+ *     Einsum              two operands: Transpose, MatMul (einsum.c)
+ *     MaxPool, AveragePool   three spatial dims: two pools (pool.c)
  *     ReduceL1, ReduceLogSumExp, LpPool, Hardmax   reductions (reduce.c)
- *     Resize              of volumes: along the depth, and of planes (resize.c)
- *     RotaryEmbedding     Split, products and sums, Concat (rotary.c)
+ *     Resize              volumes: along the depth, and of planes (resize.c)
+ *     RotaryEmbedding     Split, Mul, Add, Concat (rotary.c)
  *     DFT, STFT           products with cosines and sines (spectrum.c)
  */
 #include "pass/expand/expand.h"
 
 #include <math.h>
 
-/* In the functions below: b is their builder, and these put ops into it. */
+/* Shorthands for ops built at `b`. */
 #define NUMBER(v) prt_build_scalar(b, PRT_DTYPE_f32, (double)(v))
 #define UNARY(id, x) prt_build_unary(b, PRT_OP_##id, x)
 #define BINARY(id, x, y) prt_build_binary(b, PRT_OP_##id, x, y)
 
-/* Both differences are exact near the ends, where they are small. */
+/* Both differences are exact near the ends of the range, where they are small. */
 static bool apply_acos(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_value *x = prt_op_input(root, 0);
@@ -54,8 +55,8 @@ static bool apply_asin(prt_pass *p, prt_build *b, prt_op *root)
     return prt_match_become(b, root, UNARY(atan, BINARY(div, x, UNARY(sqrt, rest))));
 }
 
-/* factor max(x, 0) + low (exp(min(x, 0) / by) - 1) */
-static bool put_elu(prt_build *b, prt_op *root, float factor, float low, float by)
+/* factor * max(x, 0) + low * (exp(min(x, 0) / by) - 1) */
+static bool become_elu(prt_build *b, prt_op *root, float factor, float low, float by)
 {
     prt_value *x = prt_op_input(root, 0);
     prt_value *above = BINARY(max, x, NUMBER(0)), *below = BINARY(min, x, NUMBER(0));
@@ -73,7 +74,7 @@ static bool apply_elu(prt_pass *p, prt_build *b, prt_op *root)
 {
     const prt_elu_attrs *a = root->attrs;
     (void)p;
-    return prt_match_is_f32(prt_op_input(root, 0)) && put_elu(b, root, 1, a->alpha, 1);
+    return prt_match_is_f32(prt_op_input(root, 0)) && become_elu(b, root, 1, a->alpha, 1);
 }
 
 static bool apply_selu(prt_pass *p, prt_build *b, prt_op *root)
@@ -81,7 +82,7 @@ static bool apply_selu(prt_pass *p, prt_build *b, prt_op *root)
     const prt_selu_attrs *a = root->attrs;
     (void)p;
     return prt_match_is_f32(prt_op_input(root, 0)) &&
-        put_elu(b, root, a->gamma, a->gamma * a->alpha, 1);
+        become_elu(b, root, a->gamma, a->gamma * a->alpha, 1);
 }
 
 static bool apply_celu(prt_pass *p, prt_build *b, prt_op *root)
@@ -89,7 +90,7 @@ static bool apply_celu(prt_pass *p, prt_build *b, prt_op *root)
     const prt_celu_attrs *a = root->attrs;
     (void)p;
     return prt_match_is_f32(prt_op_input(root, 0)) && a->alpha > 0.0f && isfinite(a->alpha) &&
-        put_elu(b, root, 1, a->alpha, a->alpha);
+        become_elu(b, root, 1, a->alpha, a->alpha);
 }
 
 static bool apply_is_inf(prt_pass *p, prt_build *b, prt_op *root)
@@ -124,7 +125,7 @@ static bool apply_mean(prt_pass *p, prt_build *b, prt_op *root)
     return prt_match_become(b, root, BINARY(mul, sum, NUMBER(1.0 / root->n_in)));
 }
 
-/* [n, 1, channels, pixels], so that windows go over channels. */
+/* Uses the shape [n, 1, channels, pixels], so that windows run over channels. */
 static bool apply_lrn(prt_pass *p, prt_build *b, prt_op *root)
 {
     const prt_lrn_attrs *a = root->attrs;
@@ -150,7 +151,7 @@ static bool apply_lrn(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *m = BINARY(mul, flat, flat);
     m = prt_build_op(b, PRT_OP_average_pool, &attrs, 1, &m);
     m = BINARY(add, BINARY(mul, m, NUMBER(a->alpha)), NUMBER(a->bias));
-    if (a->beta == 0.75f) /* sqrt(m) sqrt(sqrt(m)) */
+    if (a->beta == 0.75f) /* m^0.75 = sqrt(m) sqrt(sqrt(m)) */
         m = BINARY(mul, UNARY(sqrt, m), UNARY(sqrt, UNARY(sqrt, m)));
     else
         m = BINARY(pow, m, NUMBER(a->beta));
@@ -180,7 +181,7 @@ static bool apply_normalization(prt_pass *p, prt_build *b, prt_op *root)
         BINARY(div, rest, BINARY(add, UNARY(sqrt, variance), NUMBER(1e-9))));
 }
 
-/* Over all dims but the first two. */
+/* Reduces all dims except for the first two. */
 static bool apply_global_max(prt_pass *p, prt_build *b, prt_op *root)
 {
     const prt_type *x = prt_match_ranked(prt_op_input(root, 0));
@@ -194,8 +195,8 @@ static bool apply_global_max(prt_pass *p, prt_build *b, prt_op *root)
     return prt_match_become_op(b, root, PRT_OP_reduce_max, NULL, 2, in);
 }
 
-/* From 20 on n is so large that the quotient is 1. */
-static bool put_mish(prt_build *b, prt_op *root, prt_value *x)
+/* For x >= 20 the quotient n / (n + 2) rounds to 1. */
+static bool become_mish(prt_build *b, prt_op *root, prt_value *x)
 {
     prt_value *e = UNARY(exp, BINARY(min, x, NUMBER(20)));
     prt_value *n = BINARY(mul, e, BINARY(add, e, NUMBER(2)));
@@ -206,10 +207,10 @@ static bool apply_mish(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_value *x = prt_op_input(root, 0);
     (void)p;
-    return prt_match_is_f32(x) && put_mish(b, root, x);
+    return prt_match_is_f32(x) && become_mish(b, root, x);
 }
 
-/* The Mul that makes x Tanh(Softplus(x)) of this Softplus; NULL: none does. */
+/* Returns the Mul that completes x Tanh(Softplus(x)) from this Softplus; NULL if there is none. */
 static prt_op *mish_of(const prt_op *softplus)
 {
     const prt_value *x = prt_op_input(softplus, 0);
@@ -227,7 +228,7 @@ static bool apply_softplus(prt_pass *p, prt_build *b, prt_op *root)
         return false;
     if (mul != NULL) {
         prt_build at = prt_build_before(mul);
-        (void)put_mish(&at, mul, x);
+        (void)become_mish(&at, mul, x);
         b->status = prt_build_status(&at);
         return true;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fused.c — FusedConv and FusedGemm, which onnxruntime writes into models that it has optimised,
- * become the operator, Add and an activation, for the passes to treat as they treat any.
+ * fused.c — FusedConv and FusedGemm, which onnxruntime writes into optimised models, become Conv or
+ * Gemm, Add and an activation, so that other passes can match them.
  */
 #include <math.h>
 
@@ -19,7 +19,7 @@ static const struct {
 } plain[] = { { "Relu", PRT_OP_relu }, { "Sigmoid", PRT_OP_sigmoid }, { "Tanh", PRT_OP_tanh },
     { "HardSwish", PRT_OP_hard_swish }, { "Gelu", PRT_OP_gelu } };
 
-static bool none(const activation *a)
+static bool is_identity(const activation *a)
 {
     return a->name.size == 0 || prt_str_is(a->name, "Identity");
 }
@@ -27,7 +27,7 @@ static bool none(const activation *a)
 static bool known(const activation *a)
 {
     static const char *const others[] = { "LeakyRelu", "HardSigmoid", "Clip" };
-    bool found = none(a);
+    bool found = is_identity(a);
     for (size_t i = 0; i < PRT_COUNT_OF(plain); i++)
         found = found || prt_str_is(a->name, plain[i].name);
     for (size_t i = 0; i < PRT_COUNT_OF(others); i++)
@@ -40,8 +40,8 @@ static float param(const activation *a, uint32_t i, float absent)
     return i < a->n_params ? a->params[i] : absent;
 }
 
-/* root becomes the activation, which is known, of y. */
-static bool put(prt_build *b, prt_op *root, const activation *a, prt_value *y)
+/* Replaces root by the activation of y. The activation must be known. */
+static bool become_activation(prt_build *b, prt_op *root, const activation *a, prt_value *y)
 {
     for (size_t i = 0; i < PRT_COUNT_OF(plain); i++)
         if (prt_str_is(a->name, plain[i].name))
@@ -57,7 +57,7 @@ static bool put(prt_build *b, prt_op *root, const activation *a, prt_value *y)
         PRT_ATTR_GIVE(attrs, hard_sigmoid, beta, param(a, 1, 0.5f));
         return prt_match_become_op(b, root, PRT_OP_hard_sigmoid, &attrs, 1, &y);
     }
-    if (none(a))
+    if (is_identity(a))
         return prt_match_become(b, root, y);
     prt_value *in[3] = { y, prt_build_scalar(b, PRT_DTYPE_f32, (double)param(a, 0, -HUGE_VALF)),
         prt_build_scalar(b, PRT_DTYPE_f32, (double)param(a, 1, HUGE_VALF)) };
@@ -89,7 +89,7 @@ bool prt_expand_conv(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *y = prt_build_op(b, PRT_OP_conv, &attrs, in[2] != NULL ? 3 : 2, in);
     if (prt_op_input(root, 3) != NULL)
         y = prt_build_binary(b, PRT_OP_add, y, prt_op_input(root, 3));
-    return put(b, root, &f, y);
+    return become_activation(b, root, &f, y);
 }
 
 bool prt_expand_gemm(prt_pass *p, prt_build *b, prt_op *root)
@@ -110,5 +110,6 @@ bool prt_expand_gemm(prt_pass *p, prt_build *b, prt_op *root)
     PRT_ATTR_GIVE(attrs, gemm, transA, a->transA);
     PRT_ATTR_GIVE(attrs, gemm, transB, a->transB);
     prt_value *in[3] = { prt_op_input(root, 0), prt_op_input(root, 1), prt_op_input(root, 2) };
-    return put(b, root, &f, prt_build_op(b, PRT_OP_gemm, &attrs, in[2] != NULL ? 3 : 2, in));
+    return become_activation(b, root, &f,
+        prt_build_op(b, PRT_OP_gemm, &attrs, in[2] != NULL ? 3 : 2, in));
 }

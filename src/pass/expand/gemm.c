@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gemm.c — expand_formulas of Gemm: alpha and beta become factors of inputs (of B and C, which are
- * constants as a rule), a transposed A a Transpose, and what is added is a bias by column, or added
- * behind it.
+ * gemm.c — expand_formulas for Gemm: alpha and beta become factors of inputs (preferably of
+ * constants), a transposed A becomes a Transpose. C stays as a bias by column, or becomes an Add
+ * after the product.
  */
 #include "pass/expand/expand.h"
 
@@ -13,7 +13,7 @@ static prt_value *scaled(prt_build *b, prt_value *x, float by)
         : x;
 }
 
-/* C adds one number to each column; `*known`: whether that can be told. */
+/* Returns whether C is one number for each column; `*known` is false if its shape does not tell. */
 static bool is_by_column(const prt_value *c, const prt_type *y, bool *known)
 {
     const prt_type *t = prt_match_ranked(c);
@@ -37,9 +37,9 @@ bool prt_expand_plain_gemm(prt_pass *p, prt_build *b, prt_op *root)
     const bool bias = c != NULL && is_by_column(c, y, &known);
     if (!known || (a->alpha == 1.0f && a->transA == 0 && (c == NULL || (a->beta == 1.0f && bias))))
         return false;
-    static const int64_t turned[2] = { 1, 0 };
+    static const int64_t swapped[2] = { 1, 0 };
     if (a->transA != 0)
-        in[0] = prt_match_transposed(b, in[0], 2, turned);
+        in[0] = prt_match_transposed(b, in[0], 2, swapped);
     in[in[1]->constant != NULL] = scaled(b, in[in[1]->constant != NULL], a->alpha);
     if (c != NULL)
         c = scaled(b, c, a->beta);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool.c — pools over three dims become one over the last two, then one over the first: the largest
- * of the largest, and where no window is cut short, the mean of means.
+ * pool.c — MaxPool and AveragePool over three dims become a pool over the last two dims and a pool
+ * over the first: the maximum of maxima or, if no window is clipped, the mean of means.
  *
  *     Reshape to [n, c * d, h, w], pool, Reshape to [n, c, d, h * w], pool, Reshape
  *
- * Expects known dims but for the batch, pads that are written out, and no dilations. What comes
- * from a convolution has channels last later, and is left for that (layout/pool.c).
+ * Requires known dims except for the batch, explicit pads and no dilations. Pools after a
+ * convolution are left to layout/pool.c, since their inputs become channels-last.
  */
 #include "op/share/sliding.h"
 #include "pass/expand/expand.h"
@@ -25,7 +25,8 @@ static bool all(const int64_t *values, uint32_t count, int64_t value)
     return true;
 }
 
-/* Through what happens to elements, and residuals. */
+/* Returns whether x comes from a Conv with constant weights, through operators that keep the
+ * rank. */
 static bool follows_conv(const prt_value *x)
 {
     for (uint32_t steps = 0; steps < 8 && x != NULL && x->def != NULL; steps++) {
@@ -41,7 +42,7 @@ static bool follows_conv(const prt_value *x)
     return false;
 }
 
-static bool take(const prt_op *root, prt_str auto_pad, prt_i64s kernel, prt_i64s strides,
+static bool match_window(const prt_op *root, prt_str auto_pad, prt_i64s kernel, prt_i64s strides,
     prt_i64s pads, prt_i64s dilations, window *w)
 {
     if (!prt_match_is_sized(prt_op_input(root, 0), RANK) ||
@@ -58,7 +59,8 @@ static bool take(const prt_op *root, prt_str auto_pad, prt_i64s kernel, prt_i64s
     return true;
 }
 
-/* One of the two pools: of the last two dims, or of the first one beside an axis that stays. */
+/* Builds one of the two pools: over the last two dims, or over the first with a window of 1 on the
+ * other axis. */
 static prt_value *pool(prt_build *b, const prt_op *root, const window *w, bool first, prt_value *x)
 {
     const int64_t kernel[2] = { w->kernel[first ? 0 : 1], first ? 1 : w->kernel[2] };
@@ -83,7 +85,7 @@ static prt_value *pool(prt_build *b, const prt_op *root, const window *w, bool f
     return prt_build_op(b, PRT_OP_average_pool, &attrs, 1, &x);
 }
 
-static bool put(prt_build *b, prt_op *root, const window *w)
+static bool become_pools(prt_build *b, prt_op *root, const window *w)
 {
     const prt_type *x = prt_op_input(root, 0)->type, *y = root->out[0].type;
     const int64_t planes[4] = { 0, x->dims[1] * x->dims[2], x->dims[3], x->dims[4] };
@@ -101,8 +103,8 @@ bool prt_expand_max_pool(prt_pass *p, prt_build *b, prt_op *root)
     window w;
     (void)p;
     return (root->n_out < 2 || !prt_value_used(&root->out[1])) &&
-        take(root, a->auto_pad, a->kernel_shape, a->strides, a->pads, a->dilations, &w) &&
-        put(b, root, &w);
+        match_window(root, a->auto_pad, a->kernel_shape, a->strides, a->pads, a->dilations, &w) &&
+        become_pools(b, root, &w);
 }
 
 bool prt_expand_average_pool(prt_pass *p, prt_build *b, prt_op *root)
@@ -111,6 +113,6 @@ bool prt_expand_average_pool(prt_pass *p, prt_build *b, prt_op *root)
     window w;
     (void)p;
     return a->ceil_mode == 0 &&
-        take(root, a->auto_pad, a->kernel_shape, a->strides, a->pads, a->dilations, &w) &&
-        (a->count_include_pad != 0 || all(w.pads, 2 * SPACE, 0)) && put(b, root, &w);
+        match_window(root, a->auto_pad, a->kernel_shape, a->strides, a->pads, a->dilations, &w) &&
+        (a->count_include_pad != 0 || all(w.pads, 2 * SPACE, 0)) && become_pools(b, root, &w);
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reduce.c — reductions and what is near them, of float32, by those that have kernels.
+ * reduce.c — float32 reductions and related operators, expressed by reductions that have kernels.
  *
  *     ReduceL1            ReduceSum of Abs
- *     ReduceLogSumExp     Log of ReduceSum of Exp(x - m), plus m, the largest (where that is not
- *                         finite, the nearest number)
- *     LpPool              roots of AveragePool of squares, or of Abs, times a window's elements
- *     Hardmax             where ArgMax is
+ *     ReduceLogSumExp Log(ReduceSum(Exp(x - m))) + m, m: ReduceMax of x, clipped to finite numbers
+ *     LpPool              AveragePool of squares or of Abs, times the window size; Sqrt for p = 2
+ *     Hardmax             Equal of positions and ArgMax
  */
 #include <float.h>
 
@@ -15,7 +14,7 @@
 #define UNARY(id, x) prt_build_unary(b, PRT_OP_##id, x)
 #define BINARY(id, x, y) prt_build_binary(b, PRT_OP_##id, x, y)
 
-enum { MOST = 1 << 20 }; /* elements of a row of Hardmax */
+enum { MOST = 1 << 20 }; /* longest axis of Hardmax, in elements */
 
 static prt_value *reduced(prt_build *b, uint32_t id, const void *attrs, prt_value *x,
     prt_value *axes)

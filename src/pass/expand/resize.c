@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * resize.c — Resize of volumes, nearest or linear, becomes one along the depth, of whose images a
- * plane is a pixel, and one of planes: whichever has less to write first.
+ * resize.c — a nearest or linear Resize of volumes becomes a Resize along the depth, with planes as
+ * pixels, and a Resize of planes. The order that writes less first is used.
  *
  *     Reshape to [n * c, d, 1, h * w], Resize, Reshape to [n, c * d, h, w], Resize, Reshape
  *
- * Expects known dims but for the batch, and constant scales or sizes.
+ * Requires known dims except for the batch, and constant scales or sizes.
  */
 #include "pass/expand/expand.h"
 
@@ -14,7 +14,7 @@ enum { RANK = 5, PIXEL = 4 };
 typedef struct volume {
     const prt_resize_attrs *attrs;
     bool by_sizes;
-    double by[RANK]; /* scales, or sizes */
+    double by[RANK]; /* scales or sizes */
     int64_t in[RANK], out[RANK];
 } volume;
 
@@ -41,8 +41,8 @@ static bool match(volume *v, const prt_op *root)
         (v->by_sizes ? prt_dim_is_number(v->in[0]) && v->in[0] == v->out[0] : v->by[0] == 1.0);
 }
 
-/* Axes first and first + 1 of a tensor of these dims, by what the volume's `from` and, if it is not
- * the last but one, the next are resized by. */
+/* Resizes axis `first` (with `both` also the next one) of a tensor with these dims, by the volume's
+ * scales or sizes from axis `from` on. */
 static prt_value *resized(prt_build *b, const volume *v, prt_value *x, const int64_t *dims,
     uint32_t first, uint32_t from, bool both)
 {
@@ -61,21 +61,22 @@ static prt_value *resized(prt_build *b, const volume *v, prt_value *x, const int
     return prt_build_op(b, PRT_OP_resize, v->attrs, slot + 1, in);
 }
 
-/* Sizes need numbers where shapes may leave one open. */
+/* batch * count; -1, which Reshape accepts for one dim, if the batch is not a number. */
 static int64_t times(int64_t batch, int64_t count)
 {
     return prt_dim_is_number(batch) ? batch * count : -1;
 }
 
-static prt_value *put_depth(prt_build *b, const volume *v, prt_value *x, int64_t high, int64_t wide)
+static prt_value *resize_depth(prt_build *b, const volume *v, prt_value *x, int64_t height,
+    int64_t width)
 {
-    const int64_t dims[PIXEL] = { times(v->in[0], v->in[1]), v->in[2], 1, high * wide };
+    const int64_t dims[PIXEL] = { times(v->in[0], v->in[1]), v->in[2], 1, height * width };
     return resized(b, v, prt_match_shaped(b, x, PIXEL, dims), dims, 1, 2, false);
 }
 
-static prt_value *put_planes(prt_build *b, const volume *v, prt_value *x, int64_t deep)
+static prt_value *resize_planes(prt_build *b, const volume *v, prt_value *x, int64_t depth)
 {
-    const int64_t dims[PIXEL] = { times(v->in[0], 1), v->in[1] * deep, v->in[3], v->in[4] };
+    const int64_t dims[PIXEL] = { times(v->in[0], 1), v->in[1] * depth, v->in[3], v->in[4] };
     return resized(b, v, prt_match_shaped(b, x, PIXEL, dims), dims, 2, 3, true);
 }
 
@@ -88,8 +89,8 @@ bool prt_expand_resize(prt_pass *p, prt_build *b, prt_op *root)
     const int64_t last[RANK] = { times(v.in[0], 1), v.out[1], v.out[2], v.out[3], v.out[4] };
     prt_value *x = prt_op_input(root, 0);
     if (v.out[2] > v.in[2])
-        x = put_planes(b, &v, put_depth(b, &v, x, v.in[3], v.in[4]), v.out[2]);
+        x = resize_planes(b, &v, resize_depth(b, &v, x, v.in[3], v.in[4]), v.out[2]);
     else
-        x = put_depth(b, &v, put_planes(b, &v, x, v.in[2]), v.out[3], v.out[4]);
+        x = resize_depth(b, &v, resize_planes(b, &v, x, v.in[2]), v.out[3], v.out[4]);
     return prt_match_become(b, root, prt_match_shaped(b, x, RANK, last));
 }

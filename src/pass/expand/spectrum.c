@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spectrum.c — DFT and STFT of float32 whose frames have a known length become products with a
- * matrix of cosines and sines, real and imaginary parts side by side:
+ * spectrum.c — float32 DFT and STFT with frames of known length become products with a matrix of
+ * cosines and sines, real and imaginary parts side by side:
  *
- *     STFT    a convolution of one channel with the step as its stride, the window in its filters
+ *     STFT    a Conv of one channel; the frame step is the stride, the filters include the window
  *     DFT     MatMul along the axis
  *
- * A matrix has at most MOST elements: beyond, the sums in eval are as good.
+ * A matrix has at most MOST elements; for longer frames the operators' own eval is as fast.
  */
 #include "pass/expand/expand.h"
 
@@ -15,15 +15,16 @@
 
 enum { MOST = 1 << 21 };
 
-/* Of n numbers, the first of which are there with `from` parts each, come bins with `to` parts. */
+/* A transform of length n: `there` input numbers with `from` parts each give `bins` bins with `to`
+ * parts each. A part is a real or imaginary part. */
 typedef struct spectrum {
     size_t n, there, bins, from, to;
-    bool inverse, halved;     /* halved: what comes in is the first half of a spectrum */
-    bool by_bin;              /* rows are what comes out, not what goes in */
-    const prt_tensor *window; /* NULL: none */
+    bool inverse, halved;     /* halved: the input is the first half of a symmetric spectrum */
+    bool by_bin;              /* rows of the matrix are outputs instead of inputs */
+    const prt_tensor *window; /* NULL: no window */
 } spectrum;
 
-/* What part `p` of number `i` adds to part `q` of bin `k`. */
+/* Returns the matrix element: the factor from part `p` of number `i` to part `q` of bin `k`. */
 static float factor(const spectrum *s, const double *table, size_t i, size_t p, size_t k, size_t q)
 {
     if (i >= (s->halved ? s->n / 2 + 1 : s->n))
@@ -34,7 +35,7 @@ static float factor(const spectrum *s, const double *table, size_t i, size_t p, 
     if (s->inverse)
         x /= (double)s->n;
     if (s->halved && i != 0 && 2 * i != s->n)
-        x *= 2; /* and its mirror image */
+        x *= 2; /* counts the mirrored bin too */
     if (s->window != NULL)
         x *= prt_load_f64(s->window->dtype, s->window->data, i);
     return (float)x;
@@ -49,7 +50,8 @@ static void fill(const spectrum *s, const double *table, float *to)
                 factor(s, table, r / s->from, r % s->from, c / s->to, c % s->to);
 }
 
-/* The matrix as a constant of these dims; NULL: refused, or a failure in `b`. */
+/* Returns the matrix as a constant of these dims. On failure returns NULL with the status in `b`;
+ * if its scratch cannot be allocated, only NULL. */
 static prt_value *matrix(prt_pass *p, prt_build *b, const spectrum *s, uint32_t rank,
     const int64_t *dims)
 {
@@ -80,7 +82,7 @@ static prt_value *matrix(prt_pass *p, prt_build *b, const spectrum *s, uint32_t 
     return prt_match_shared(p, b, name, type, blob);
 }
 
-/* Both lengths are positive. */
+/* Returns whether the sizes are within MOST. `n` and `there` must be positive. */
 static bool fits(const spectrum *s)
 {
     return s->n <= MOST && s->there <= MOST && s->bins * s->to * s->from <= MOST / s->there;
@@ -135,7 +137,7 @@ bool prt_expand_stft(prt_pass *p, prt_build *b, prt_op *root)
 
 /* ---- DFT */
 
-static bool take(const prt_op *root, spectrum *s, uint32_t *axis)
+static bool match_dft(const prt_op *root, spectrum *s, uint32_t *axis)
 {
     const prt_dft_attrs *a = root->attrs;
     const prt_value *x = prt_op_input(root, 0);
@@ -165,7 +167,7 @@ bool prt_expand_dft(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *x = prt_op_input(root, 0);
     uint32_t axis;
     spectrum s = { .n = 0 };
-    if (!take(root, &s, &axis))
+    if (!match_dft(root, &s, &axis))
         return false;
     const uint32_t rank = (uint32_t)x->type->rank, along = rank - 2;
     const int64_t dims[2] = { (int64_t)(s.there * s.from), (int64_t)(s.bins * s.to) };

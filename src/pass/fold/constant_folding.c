@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * constant_folding.c — constant_folding: an operator whose inputs are constants is run by its
- * reference kernel and becomes constants; so does an output whose integers shapes imply.
+ * constant_folding.c — constant_folding: runs operators with constant inputs by their reference
+ * kernels and replaces them by constants; also replaces outputs whose integers follow from shapes.
  *
- * One walk in order, because what is folded makes its readers foldable. What becomes an output of
- * the graph stays computed, so that the output keeps its producer. An operator that fails on its
- * constants stays too: it may never be reached. Bytes, steps and time are bounded; see pass.h and
- * work.h.
+ * One walk in order is enough, because a folded op makes its readers foldable. Outputs of the graph
+ * stay computed, so that they keep their producers. An operator that fails on its constants stays
+ * too, since a run may never reach it. Bytes, steps and time are bounded; see pass.h and work.h.
  *
- * The option max_tensor_size bounds how far a file grows (-1: not at all). A tensor above it is
- * made only where it replaces constants of at least its size. A constant of more than KEPT bytes is
- * not stored a second time, or in a wider form: neither a transposed copy of an embedding that
- * other operators read nor a float32 copy of int8 weights is made.
+ * The option max_tensor_size bounds the growth of the file (-1: no bound). A larger tensor is made
+ * only if it replaces constants of at least its size. A constant above KEPT bytes is not stored a
+ * second time or in a wider type: the pass does not make a transposed copy of an embedding that
+ * other operators read, nor a float32 copy of int8 weights.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -20,15 +19,15 @@
 #include "pass/fold/work.h"
 #include "pass/engine/pass.h"
 
-/* Of all operators that one run folds: a few seconds. */
+/* Bound on the steps of all operators folded in one run: a few seconds. */
 static const uint64_t most_work = (uint64_t)1 << 33;
 
-/* Bytes of a constant from which on its copies are counted. */
+/* Constants above this size in bytes are not stored twice. */
 enum { KEPT = 16 << 10 };
 
 enum { MAX_DEPTH = 256, SCRATCH_FACTOR = 4, SCRATCH_MORE = 1 << 20 };
 
-/* A constant made here and the name that is its own if it is still read in the end. */
+/* A new constant, and the name that it gets if it is still used after the walk. */
 typedef struct made {
     prt_value *value;
     prt_str name;
@@ -36,10 +35,10 @@ typedef struct made {
 
 typedef struct folder {
     prt_pass *p;
-    prt_arena *scratch; /* of one op; reset after each */
+    prt_arena *scratch; /* for one op; created anew for each */
     uint64_t bytes_left, work_left;
     uint64_t start_ns;
-    int64_t max_tensor; /* bytes; -1: no limit */
+    int64_t max_tensor; /* in bytes; -1: no limit */
     bool shapes_only;
     bool changed;
     PRT_VEC(made) made;
@@ -65,18 +64,18 @@ static bool has_output_of_graph(const prt_op *op)
     return false;
 }
 
-/* Bytes of the constants that nothing reads once the op is folded. Says whether any of its inputs
- * is larger than KEPT. */
+/* Returns the bytes of the constants that become unused when the op is folded. Sets `large` if one
+ * of its inputs exceeds KEPT. */
 static uint64_t freed_by(const prt_op *op, bool *large)
 {
     uint64_t freed = 0;
     *large = false;
     for (uint32_t i = 0; i < op->n_in; i++) {
         const prt_value *v = op->in[i].value;
-        bool again = false;
+        bool repeated = false;
         for (uint32_t k = 0; k < i; k++)
-            again = again || op->in[k].value == v;
-        if (v == NULL || v->constant == NULL || again)
+            repeated = repeated || op->in[k].value == v;
+        if (v == NULL || v->constant == NULL || repeated)
             continue;
         *large = *large || v->constant->size > KEPT;
         freed += prt_value_is_read_by(v, op) ? v->constant->size : 0;
@@ -84,7 +83,7 @@ static uint64_t freed_by(const prt_op *op, bool *large)
     return freed;
 }
 
-/* May an output of `size` bytes be made of the op? */
+/* Returns whether the op may be replaced by an output of `size` bytes. */
 static bool fits(const folder *f, const prt_op *op, uint64_t size)
 {
     bool large;
@@ -98,12 +97,12 @@ static bool fits(const folder *f, const prt_op *op, uint64_t size)
     return size <= (uint64_t)f->max_tensor && (!large || size - freed <= KEPT);
 }
 
-/* All inputs are constants, and the outputs are not known to be too large. */
+/* Returns whether all inputs are constants, and no output is known to be too large. */
 static bool is_foldable(const folder *f, const prt_op *op)
 {
     if (!is_pure(op) || op->def->hooks->eval == NULL || has_output_of_graph(op))
         return false;
-    bool wanted = false;
+    bool any_used = false;
     for (uint32_t i = 0; i < op->n_in; i++)
         if (op->in[i].value != NULL && !prt_value_is_fixed(op->in[i].value))
             return false;
@@ -111,14 +110,14 @@ static bool is_foldable(const folder *f, const prt_op *op)
         size_t size;
         if (!is_wanted(&op->out[i]))
             continue;
-        wanted = true;
+        any_used = true;
         if (prt_type_size(op->out[i].type, &size) && !fits(f, op, size))
             return false;
     }
-    return wanted;
+    return any_used;
 }
 
-/* A constant in the place of an op's output; string elements get their characters along. */
+/* Replaces an output by a constant. The characters of string elements follow the elements. */
 static poprt_status replace_by_constant(folder *f, prt_value *v, const prt_tensor *t)
 {
     prt_module *m = f->p->module;
@@ -167,7 +166,8 @@ static poprt_status run_op(folder *f, const prt_op *op, prt_tensor *out)
         if (op->in[i].value == NULL)
             continue;
         if (!prt_value_aligned(op->in[i].value, f->scratch, &tensors[i]))
-            return prt_fail(POPRT_E_LIMIT, prt_op_label(op), "constant is not at hand");
+            return prt_fail(POPRT_E_LIMIT, prt_op_label(op),
+                "the bytes of a constant are not available");
         in[i] = &tensors[i];
     }
     for (uint32_t i = 0; i < op->n_out; i++)
@@ -194,7 +194,8 @@ static poprt_status fold_outputs(folder *f, prt_op *op, const prt_tensor *out)
     return POPRT_OK;
 }
 
-/* Room for the outputs and for copies of the inputs, so that no kernel takes all memory. */
+/* Creates the scratch arena of an op. Its limit covers the outputs and copies of the inputs, so
+ * that no kernel can exhaust the memory. */
 static poprt_status make_scratch(folder *f, const prt_op *op)
 {
     uint64_t limit = f->bytes_left < SIZE_MAX / 16 ? f->bytes_left : SIZE_MAX / 16;
@@ -230,7 +231,7 @@ static poprt_status fold_op(folder *f, prt_op *op)
     return POPRT_OK;
 }
 
-/* ---- what shapes imply */
+/* ---- integers that follow from shapes */
 
 static bool known_content(const prt_value *v)
 {
@@ -273,14 +274,15 @@ static poprt_status fold_contents(folder *f, prt_op *op)
 
 /* ---- the walk */
 
-static poprt_status in_budget(const folder *f, bool *more)
+static poprt_status check_budget(const folder *f, bool *more)
 {
     const uint64_t limit = f->p->limits.fold_ns;
     *more = f->bytes_left != 0 && (limit == 0 || prt_clock_ns() - f->start_ns < limit);
     return prt_pass_check(f->p);
 }
 
-/* New constants make shapes known further on. An op that cannot be inferred stays as it was. */
+/* Infers an op again, since new constants make more shapes known. An op whose inference fails stays
+ * unchanged. */
 static poprt_status refresh(folder *f, prt_op *op)
 {
     if (!f->changed || op->def == NULL)
@@ -302,7 +304,7 @@ static poprt_status fold_graph(folder *f, prt_graph *graph, uint32_t depth)
     for (prt_op *op = graph->first, *next; op != NULL; op = next) {
         bool more;
         next = op->next;
-        PRT_TRY(in_budget(f, &more));
+        PRT_TRY(check_budget(f, &more));
         if (!more)
             return POPRT_OK;
         PRT_TRY(refresh(f, op));
@@ -323,7 +325,7 @@ static poprt_status run_folder(folder *f, prt_graph *graph, bool *changed)
     f->start_ns = prt_clock_ns();
     poprt_status status = fold_graph(f, graph, 0);
     prt_arena_release(f->scratch);
-    /* Steps on the way between constants are nobody's any more; the others get their names. */
+    /* Intermediate constants are unused by now; the others get their names. */
     for (size_t i = 0; i < f->made.count && status == POPRT_OK; i++)
         if (prt_value_used(f->made.data[i].value))
             status = prt_value_set_name(f->made.data[i].value, f->made.data[i].name);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * periodic_initializer.c — fold_periodic_initializer: a constant whose elements repeat along axes
- * is kept once, and an Expand (where all that repeats is one element) or a Tile restores it at the
- * start of its graph. So its bytes are not in memory all the time. Bitwise equal.
+ * periodic_initializer.c — fold_periodic_initializer: stores one period of a constant whose
+ * elements repeat along axes. An Expand (if the period is one element on each repeated axis) or a
+ * Tile restores it at the start of its graph, so that the full bytes are not in memory all the
+ * time. Bitwise equal.
  *
- * Ours: done where at least min_saved_bytes become free. Not for outputs, strings, and elements of
- * fewer than 8 bits.
+ * Difference from the reference: applies if it saves at least min_saved_bytes. Outputs, strings and
+ * elements of fewer than 8 bits are excluded.
  */
 #include "pass/engine/match.h"
 
-/* A constant as [outer, dim, inner] of one axis; inner in bytes. */
+/* A constant as [outer, dim, inner] for one axis; inner in bytes. */
 typedef struct rows {
     const unsigned char *data;
     size_t outer, dim, inner;
@@ -26,8 +27,8 @@ static bool has_period(const rows *r, size_t p)
     return true;
 }
 
-/* The smallest period that divides the dim. Two periods that do have their greatest common divisor
- * for one too, so taking out one prime after the other finds it. */
+/* Returns the smallest period that divides the dim. If two divisors are periods, so is their
+ * greatest common divisor; dividing by one prime after the other therefore finds it. */
 static size_t period_of(const rows *r)
 {
     size_t p = r->dim, rest = r->dim;
@@ -44,7 +45,7 @@ static size_t period_of(const rows *r)
     return p;
 }
 
-/* Copies the first p[axis] of each axis. */
+/* Copies the first p[axis] elements of each axis. */
 static void copy_period(const prt_tensor *t, const int64_t *p, size_t unit, unsigned char *to)
 {
     int64_t index[PRT_MAX_RANK] = { 0 };
@@ -68,8 +69,8 @@ typedef struct fold {
     prt_tensor t;
     size_t unit; /* bytes of an element */
     int64_t period[PRT_MAX_RANK];
-    size_t size; /* bytes that stay */
-    bool single; /* what repeats is one element everywhere */
+    size_t size; /* bytes of one period */
+    bool single; /* on each axis, one element repeats or nothing does */
 } fold;
 
 static bool find_fold(prt_value *v, size_t least, fold *f)
@@ -91,7 +92,7 @@ static bool find_fold(prt_value *v, size_t least, fold *f)
     return f->size < f->t.size && f->t.size - f->size >= least;
 }
 
-static poprt_status put(prt_pass *p, prt_graph *graph, prt_value *v, const fold *f)
+static poprt_status replace_constant(prt_pass *p, prt_graph *graph, prt_value *v, const fold *f)
 {
     prt_build b = graph->first != NULL ? prt_build_before(graph->first) : prt_build_at_end(graph);
     int64_t how[PRT_MAX_RANK];
@@ -111,8 +112,8 @@ static poprt_status put(prt_pass *p, prt_graph *graph, prt_value *v, const fold 
         return POPRT_E_NOMEM;
     in[1] = prt_build_i64s(&b, f->t.rank, how);
     prt_value *y = prt_build_op(&b, f->single ? PRT_OP_expand : PRT_OP_tile, NULL, 2, in);
-    prt_pass_note(p, v->name.data != NULL ? v->name.data : "", "%zu of %zu bytes repeat",
-        f->t.size - f->size, f->t.size);
+    prt_pass_note(p, v->name.data != NULL ? v->name.data : "",
+        "%zu of %zu bytes are repetitions and are not stored", f->t.size - f->size, f->t.size);
     if (y != NULL && prt_pass_replace(&b, v, y))
         v->name = PRT_STR("");
     return prt_build_status(&b);
@@ -121,17 +122,17 @@ static poprt_status put(prt_pass *p, prt_graph *graph, prt_value *v, const fold 
 static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
 {
     const int64_t least = prt_pass_i64(p, "min_saved_bytes");
-    const size_t count = graph->constants.count; /* without those made here */
+    const size_t count = graph->constants.count; /* without constants made here */
     if (least < 1)
-        return prt_fail(POPRT_E_ARG, "min_saved_bytes", "min_saved_bytes is %lld, not 1 or more",
-            (long long)least);
+        return prt_fail(POPRT_E_ARG, "min_saved_bytes",
+            "min_saved_bytes is %lld; at least 1 is needed", (long long)least);
     for (size_t i = 0; i < count; i++) {
         prt_value *v = graph->constants.data[i];
         fold f;
         PRT_TRY(prt_pass_check(p));
         if (!find_fold(v, (size_t)least, &f))
             continue;
-        PRT_TRY(put(p, graph, v, &f));
+        PRT_TRY(replace_constant(p, graph, v, &f));
         *changed = true;
     }
     if (*changed)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * work.c — products, convolutions, resizing and determinants by their loops; what else may take
- * more than its elements, as if each element had to do with all others. Numbers that are too large
- * stay the largest.
+ * work.c — estimates for products, convolutions, resizing and determinants from their loops. Other
+ * operators that are not linear count the square of their elements. Numbers saturate at UINT64_MAX.
  */
 #include "pass/fold/work.h"
 
@@ -22,8 +21,9 @@ static const prt_type *type_of(const prt_op *op, uint32_t slot)
     return v != NULL && v->type->kind == PRT_VALUE_TENSOR ? v->type : NULL;
 }
 
-/* Elements of a tensor for one step along its axis 0, or one along axes 0 and 1. */
-static uint64_t behind(const prt_value *v, int32_t axes)
+/* Returns the elements of a tensor for one step along axis 0 (axes 1), or along axes 0 and 1 (axes
+ * 2). */
+static uint64_t product_from(const prt_value *v, int32_t axes)
 {
     uint64_t product = 1;
     for (int32_t i = axes; i < v->type->rank; i++)
@@ -31,9 +31,9 @@ static uint64_t behind(const prt_value *v, int32_t axes)
     return product;
 }
 
-/* Steps for one element of the result, or of the operand of a transposed convolution or of a
- * determinant; 0: the operator is none of these. All operands are constants. */
-static uint64_t inner(const prt_op *op)
+/* Returns the steps for one element of the result, or of the operand of a transposed convolution or
+ * determinant; 0 for other operators. All operands are constants. */
+static uint64_t steps_each(const prt_op *op)
 {
     const prt_type *x = type_of(op, 0), *w = type_of(op, 1);
     if (x == NULL || op->def->id == PRT_OP_einsum)
@@ -41,8 +41,9 @@ static uint64_t inner(const prt_op *op)
     if (prt_op_is(op, PRT_OP_det) && x->rank >= 2)
         return (uint64_t)x->dims[x->rank - 1];
     if (prt_op_is(op, PRT_OP_resize))
-        return ((const prt_resize_attrs *)op->attrs)->antialias != 0 ? behind(op->in[0].value, 2)
-                                                                     : CUBIC_TAPS;
+        return ((const prt_resize_attrs *)op->attrs)->antialias != 0
+            ? product_from(op->in[0].value, 2)
+            : CUBIC_TAPS;
     if (prt_op_is(op, PRT_OP_roi_align))
         return ROI_SAMPLES;
     if (w != NULL && w->rank > 0 && prt_op_is(op, PRT_OP_matmul))
@@ -51,7 +52,7 @@ static uint64_t inner(const prt_op *op)
         return (uint64_t)w->dims[((const prt_gemm_attrs *)op->attrs)->transB != 0];
     if (w != NULL && w->rank > 2 &&
         (prt_op_is(op, PRT_OP_conv) || prt_op_is(op, PRT_OP_conv_transpose)))
-        return behind(op->in[1].value, 1);
+        return product_from(op->in[1].value, 1);
     return 0;
 }
 
@@ -73,7 +74,7 @@ uint64_t prt_fold_work(const prt_op *op)
     }
     for (uint32_t i = 0; i < op->n_out; i++)
         made = prt_most_add(made, count_of(&op->out[i]));
-    const uint64_t each = inner(op), most = read > made ? read : made;
+    const uint64_t each = steps_each(op), most = read > made ? read : made;
     if (prt_op_is(op, PRT_OP_einsum))
         return product;
     if (each != 0)

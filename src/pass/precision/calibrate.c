@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calibrate.c — weights first, then the inputs of all layers: the model's clone gets them as its
- * outputs and runs on the samples, once, and once before for losses that need the range of numbers.
- * Nothing of a batch is kept but sums.
+ * calibrate.c — searches codes for the weights, then for the inputs of all layers. A clone of the
+ * model returns the inputs of its layers as outputs and runs on the samples once, and once before
+ * that for losses that need the range of the numbers. Only sums of a batch are kept.
  */
 #include "pass/precision/calibrate.h"
 
@@ -17,8 +17,8 @@
 
 typedef struct layer {
     prt_op *op;
-    uint32_t output;            /* of the clone: its input 0 */
-    prt_search *weight, *input; /* NULL: not tried */
+    uint32_t output;            /* output of the clone that is input 0 of the layer */
+    prt_search *weight, *input; /* NULL: not searched */
     prt_gptq *gptq;
     uint32_t weight_best, input_best;
     double loss;
@@ -31,10 +31,11 @@ typedef struct calibrator {
     prt_arena *arena;
     PRT_VEC(layer) layers;
     prt_lines log;
-    uint64_t done, total; /* steps: a layer's weight, a batch, a layer's result */
+    /* progress in steps: the weight of a layer, a batch, the result of a layer */
+    uint64_t done, total;
 } calibrator;
 
-/* Begins one step. */
+/* Reports the start of a step. */
 static poprt_status step(calibrator *c)
 {
     if (c->how->pass == NULL)
@@ -110,8 +111,9 @@ static poprt_status try_weights(calibrator *c)
 
 /* ---- inputs */
 
-/* The clone's ops are in the same order. Values that several layers read are one output. */
-static poprt_status tap(calibrator *c, prt_module *clone)
+/* Makes the inputs of all layers the outputs of the clone, whose ops have the same order as the
+ * model's. A value that several layers read becomes one output. */
+static poprt_status expose_inputs(calibrator *c, prt_module *clone)
 {
     const size_t n = c->layers.count;
     prt_value **values = PRT_NEW_N(c->arena, prt_value *, n + 1);
@@ -139,7 +141,7 @@ static poprt_status tap(calibrator *c, prt_module *clone)
     return prt_graph_set_outputs(clone->main, count, values, names);
 }
 
-static void take(layer *l, const prt_tensor *x, bool range)
+static void add_samples(layer *l, const prt_tensor *x, bool range)
 {
     if (l->gptq != NULL && !range)
         prt_gptq_add(l->gptq, x);
@@ -161,7 +163,7 @@ static poprt_status run_batches(calibrator *c, const prt_feed *feed, const prt_m
         const poprt_status status =
             out != NULL ? prt_feed_batch(feed, clone, i, out, arena) : POPRT_E_NOMEM;
         for (size_t k = 0; status == POPRT_OK && k < c->layers.count; k++)
-            take(&c->layers.data[k], &out[c->layers.data[k].output], range);
+            add_samples(&c->layers.data[k], &out[c->layers.data[k].output], range);
         prt_arena_release(arena);
         PRT_TRY(status);
     }
@@ -170,7 +172,7 @@ static poprt_status run_batches(calibrator *c, const prt_feed *feed, const prt_m
 
 static poprt_status run_clone(calibrator *c, const prt_feed *feed, prt_module *clone)
 {
-    PRT_TRY(tap(c, clone));
+    PRT_TRY(expose_inputs(c, clone));
     if (c->how->loss == PRT_LOSS_kld)
         PRT_TRY(run_batches(c, feed, clone, true));
     return run_batches(c, feed, clone, false);
@@ -195,7 +197,7 @@ static poprt_status try_inputs(calibrator *c, const prt_feed *feed)
     return status;
 }
 
-/* ---- rounding in the model */
+/* ---- rounding of weights in the model */
 
 static poprt_status exchange_weight(calibrator *c, const layer *l, const prt_tensor *t,
     const double *q)
@@ -212,9 +214,9 @@ static poprt_status exchange_weight(calibrator *c, const layer *l, const prt_ten
     return POPRT_OK;
 }
 
-/* Rounds with the code that was found and with the usual one, by gptq and to the nearest number,
- * and takes what changes the sums least. Losses of gptq are noise by signal: of the sums, or of the
- * weight where inputs do not tell. */
+/* Rounds the weight by gptq and to nearest, with the code that was found and with the default code,
+ * and keeps the result with the least error. The loss is noise by signal: of the layer's sums, or
+ * of the weight if the inputs are not usable. */
 static poprt_status round_weight(calibrator *c, layer *l)
 {
     prt_tensor t;
@@ -226,7 +228,8 @@ static poprt_status round_weight(calibrator *c, layer *l)
     l->loss = prt_distance_snr(&l->weight->distance[l->weight_best]);
     if (x == NULL || q == NULL || best == NULL)
         return POPRT_E_NOMEM;
-    const double signal = l->gptq != NULL ? prt_gptq_error(l->gptq, q) : 0; /* of a weight of 0 */
+    /* the error if the weight were 0 */
+    const double signal = l->gptq != NULL ? prt_gptq_error(l->gptq, q) : 0;
     if (!(signal > 0))
         return POPRT_OK;
     for (size_t i = 0; i < n; i++)
@@ -250,7 +253,7 @@ static poprt_status round_weight(calibrator *c, layer *l)
     return exchange_weight(c, l, &t, best);
 }
 
-static poprt_status settle(calibrator *c)
+static poprt_status finish_layers(calibrator *c)
 {
     for (size_t i = 0; i < c->layers.count; i++) {
         layer *l = &c->layers.data[i];
@@ -369,7 +372,8 @@ poprt_status prt_calibrate_run(prt_module *module, const prt_calibrate *how, prt
     calibrator c = { .how = how, .module = module, .arena = arena, .log = { .arena = arena } };
     if (how->loss == PRT_LOSS_gptq && !how->weights_only)
         return prt_fail(POPRT_E_ARG, "calibration_loss_type",
-            "loss gptq is for weights alone: use it with precision fp8_weight");
+            "loss gptq is for weights alone: use it with precision fp8_weight, or choose another "
+            "loss");
     PRT_TRY(name_nodes(module));
     prt_feed feed = how->feed;
     if (!how->weights_only || how->loss == PRT_LOSS_gptq)
@@ -378,6 +382,6 @@ poprt_status prt_calibrate_run(prt_module *module, const prt_calibrate *how, prt
     c.total = count_steps(&c, &feed);
     PRT_TRY(try_weights(&c));
     PRT_TRY(try_inputs(&c, &feed));
-    PRT_TRY(settle(&c));
+    PRT_TRY(finish_layers(&c));
     return put_results(&c, out);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calibrate.h — formats and scales for float_to_fp8, found by trying them on the weights and on
- * what samples make of the inputs of the layers (losses.h). What comes out are the texts that
- * float_to_fp8 takes as fp8_input_dict, fp8_weight_dict and skip_op_names, and a log.
+ * calibrate.h — search for formats and scales of float_to_fp8: all candidates are tried on the
+ * weights, and on the inputs of the layers for given samples (losses.h). The results are the texts
+ * of the options fp8_input_dict, fp8_weight_dict and skip_op_names, and a log.
  */
 #ifndef PRT_PASS_PRECISION_CALIBRATE_H
 #define PRT_PASS_PRECISION_CALIBRATE_H
@@ -12,28 +12,27 @@
 
 typedef struct prt_calibrate {
     prt_loss loss;
-    prt_fp8_code input,
-        weight;        /* without calibration: what is found is never worse, see losses.h */
-    bool weights_only; /* for convert_model fp8_weight; gptq needs it */
-    uint32_t keep;     /* so many layers with the largest losses stay float16 */
-    const char *skip;  /* names of layers that stay float16, commas between; NULL: none */
+    prt_fp8_code input, weight; /* defaults: the result is never worse, see losses.h */
+    bool weights_only;          /* for convert_model fp8_weight; required by gptq */
+    uint32_t keep;    /* number of layers that stay float16, those with the largest losses */
+    const char *skip; /* names of layers that stay float16, separated by commas; NULL: none */
     prt_feed feed;
-    const prt_pass *pass; /* is told the progress, and may be cancelled; NULL: neither */
+    const prt_pass *pass; /* receives progress and may cancel; NULL: no progress */
 } prt_calibrate;
 
 typedef struct prt_calibration {
-    prt_str inputs, weights; /* {"node": ["F143", -2], …} */
-    prt_str skip;            /* what was asked for, and the layers kept */
-    prt_str log;             /* the text of quantize.log */
+    prt_str inputs, weights; /* {"node": ["F143", -2], ...} */
+    prt_str skip;            /* the requested names, and the layers that `keep` selected */
+    prt_str log;             /* text of quantize.log */
 } prt_calibration;
 
-/* Whether a list with commas between has this item. */
+/* Returns whether the comma-separated list contains the item. */
 bool prt_calibrate_lists(const char *list, prt_str item);
 
 /*
- * Layers are the Conv, MatMul and Gemm of the main graph that float_to_fp8 takes; others have the
- * defaults. Nodes get unique names; with gptq, weights are rounded in the model as well. The
- * results live in `arena`.
+ * Calibrates all Conv, MatMul and Gemm of the main graph that float_to_fp8 converts; other layers
+ * use the defaults. Gives unique names to nodes. With gptq it also rounds the weights in the model.
+ * The results are allocated in `arena`.
  */
 poprt_status prt_calibrate_run(prt_module *module, const prt_calibrate *how, prt_arena *arena,
     prt_calibration *out);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compare.c — check_with_fake_data and layer_precision_compare: the model before the passes and
- * the one there is now run on the same data.
+ * compare.c — check_with_fake_data and layer_precision_compare: run the model as it was before the
+ * passes and the present one on the same data.
  *
- * The model before is prt_pass's `origin`: what the manager was told, or a clone of what it began
- * with. check_with_fake_data looks at the outputs: it fails where one differs by more than
- * `tolerance` of its largest element, or where none could be compared. layer_precision_compare
- * writes precision_compare.log, one batch of the feed through both: the results of every Conv,
- * MatMul and Gemm whose value still has its name. Where it cannot run (a custom operator, inputs
- * that were changed), a warning says so.
+ * The model before is `origin` of prt_pass: set through the manager, or a clone made when the
+ * manager started. check_with_fake_data compares the outputs. It fails if one differs by more than
+ * `tolerance` of its largest element, or if no output could be compared. layer_precision_compare
+ * runs one batch of the feed and writes precision_compare.log: the results of every Conv, MatMul
+ * and Gemm whose value still has its name. If it cannot run (a custom operator, changed inputs), it
+ * warns.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,13 +20,13 @@
 
 enum { BINS = 32 };
 
-/* ---- both models on one batch */
+/* ---- running both models on one batch */
 
 typedef struct pair {
     prt_pass *p;
     prt_module *before, *after; /* clones, or the models themselves */
     prt_arena *arena;
-    prt_tensor *x, *y; /* their outputs */
+    prt_tensor *x, *y; /* outputs of `before` and `after` */
 } pair;
 
 static poprt_status run_pair(pair *c)
@@ -47,8 +47,9 @@ static poprt_status run_pair(pair *c)
     return prt_feed_batch(&feed, c->after, batch, c->y, c->arena);
 }
 
-/* Whether a failure is about this comparison alone, and the passes may go on. */
-static poprt_status excuse(const prt_pass *p, poprt_status status)
+/* Turns a failure that concerns the comparison alone into a warning, so that the passes
+ * continue. */
+static poprt_status warn_instead(const prt_pass *p, poprt_status status)
 {
     if (status == POPRT_OK || status == POPRT_E_NOMEM || status == POPRT_E_CANCELLED)
         return status;
@@ -104,12 +105,13 @@ static poprt_status check_output(const pair *c, uint32_t i, uint32_t k)
 {
     const char *name = c->before->main->output_names.data[i].data;
     if (!alike(&c->x[i], &c->y[k]))
-        return prt_fail(POPRT_E_SHAPE, name, "output %s has another kind or shape", name);
+        return prt_fail(POPRT_E_SHAPE, name,
+            "output %s has another kind or shape than before the passes", name);
     return c->x[i].dtype != PRT_DTYPE_string ? check_numbers(c->p, name, &c->x[i], &c->y[k])
                                              : POPRT_OK;
 }
 
-/* All outputs that both models have; each that differs is named. */
+/* Compares all outputs that both models have; reports each that differs. */
 static poprt_status check_outputs(const pair *c)
 {
     const prt_graph *before = c->before->main, *after = c->after->main;
@@ -119,7 +121,7 @@ static poprt_status check_outputs(const pair *c)
         const char *name = before->output_names.data[i].data;
         const uint32_t k = find_output(after, before->output_names.data[i]);
         if (k == after->ret->n_in) {
-            prt_pass_note(c->p, name, "output %s is gone", name);
+            prt_pass_note(c->p, name, "output %s does not exist any more", name);
             continue;
         }
         if (c->x[i].kind != PRT_VALUE_TENSOR && c->x[i].kind == c->y[k].kind) {
@@ -138,7 +140,7 @@ static poprt_status check_outputs(const pair *c)
                                "before the passes and of the one after them");
 }
 
-/* What keeps the models from running is a failure of the check as well. */
+/* If the models cannot run, the check fails. */
 static poprt_status fail_unrun(poprt_status status)
 {
     if (status == POPRT_OK || status == POPRT_E_NOMEM || status == POPRT_E_CANCELLED)
@@ -188,14 +190,15 @@ static poprt_status find_taps(const prt_pass *p, tap_list *taps)
         if (!prt_fp8_is_layer(op) || t.value.size == 0)
             continue;
         if (value_of(p->module, t.value) == NULL)
-            prt_pass_note(p, t.node, "%s is not compared: its value is gone", t.node);
+            prt_pass_note(p, t.node, "%s is not compared: its value does not exist any more",
+                t.node);
         else if (!PRT_VEC_PUSH(p->arena, taps, t))
             return POPRT_E_NOMEM;
     }
     return POPRT_OK;
 }
 
-/* A clone whose outputs are those values. */
+/* Clones the module, with the values of `taps` as its outputs. */
 static poprt_status clone_tapped(const prt_pass *p, const prt_module *m, const tap_list *taps,
     prt_module **out)
 {
@@ -278,7 +281,7 @@ static poprt_status compare_layers(pair *c, const tap_list *taps, prt_lines *lin
         if (alike(&c->x[i], &c->y[i]))
             PRT_TRY(put_layer(c->p, t, &c->x[i], &c->y[i], lines));
         else
-            prt_pass_warn(c->p, t->node, "%s is not compared: its shape is another one", t->node);
+            prt_pass_warn(c->p, t->node, "%s is not compared: its shape has changed", t->node);
     }
     return POPRT_OK;
 }
@@ -293,7 +296,7 @@ static poprt_status run_layers(prt_pass *p, prt_graph *graph, bool *changed)
     if (p->origin == NULL)
         return POPRT_OK;
     PRT_TRY(find_taps(p, &taps));
-    const poprt_status status = excuse(p, compare_layers(&c, &taps, &lines));
+    const poprt_status status = warn_instead(p, compare_layers(&c, &taps, &lines));
     if (c.before != NULL)
         prt_module_release(c.before);
     if (c.after != NULL)

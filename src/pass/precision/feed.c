@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* feed.c — batches of samples, converted to the types that the model takes. */
+/* feed.c — cuts samples into batches and converts them to the types of the model's inputs. */
 #include "pass/precision/feed.h"
 
 #include "ir/interp.h"
@@ -19,14 +19,14 @@ static poprt_status check_array(const prt_value *v, const prt_feed_array *a, siz
     const prt_type *type = v->type;
     if (type->kind != PRT_VALUE_TENSOR || type->dtype == PRT_DTYPE_undefined ||
         (type->dtype == PRT_DTYPE_string) != (a->tensor.dtype == PRT_DTYPE_string))
-        return prt_fail(POPRT_E_TYPE, v->name.data, "input '%.200s' cannot take these samples",
-            v->name.data);
+        return prt_fail(POPRT_E_TYPE, v->name.data,
+            "the element type of the samples does not suit input '%.200s'", v->name.data);
     bool fits = type->rank < 0 || (uint32_t)type->rank == a->tensor.rank;
     for (uint32_t i = 1; fits && type->rank >= 0 && i < a->tensor.rank; i++)
         fits = !prt_dim_is_number(type->dims[i]) || type->dims[i] == a->tensor.dims[i];
     if (!fits || a->tensor.rank == 0)
         return prt_fail(POPRT_E_SHAPE, v->name.data,
-            "samples of input '%.200s' have another shape than it", v->name.data);
+            "samples of input '%.200s' have another shape than the input", v->name.data);
     if ((size_t)a->tensor.dims[0] != samples)
         return prt_fail(POPRT_E_SHAPE, v->name.data,
             "input '%.200s' has %lld samples, others have %zu", v->name.data,
@@ -48,8 +48,8 @@ poprt_status prt_feed_open(prt_feed *feed, const prt_module *module)
         if (a == NULL && v->constant != NULL)
             continue;
         if (a == NULL)
-            return prt_fail(POPRT_E_NOT_FOUND, v->name.data, "there are no samples of '%.200s'",
-                v->name.data);
+            return prt_fail(POPRT_E_NOT_FOUND, v->name.data,
+                "samples of input '%.200s' are missing", v->name.data);
         PRT_TRY(check_array(v, a, samples));
         if (v->type->rank > 0 && prt_dim_is_number(v->type->dims[0]))
             feed->batch = (size_t)v->type->dims[0];
@@ -57,7 +57,7 @@ poprt_status prt_feed_open(prt_feed *feed, const prt_module *module)
     if (feed->n_arrays == 0)
         return POPRT_OK;
     if (feed->batch == 0 || samples < feed->batch)
-        return prt_fail(POPRT_E_SHAPE, NULL, "%zu samples do not make a batch of %zu", samples,
+        return prt_fail(POPRT_E_SHAPE, NULL, "%zu samples are given; a batch needs %zu", samples,
             feed->batch);
     feed->batches = samples / feed->batch;
     return POPRT_OK;
@@ -105,7 +105,7 @@ static int64_t open_dim(const prt_feed *feed, const prt_value *v, int32_t i)
     return OPEN_DIM;
 }
 
-static poprt_status make_up(const prt_feed *feed, const prt_value *v, uint64_t *state,
+static poprt_status make_random(const prt_feed *feed, const prt_value *v, uint64_t *state,
     prt_arena *arena, prt_tensor *out)
 {
     const prt_type *type = v->type;
@@ -113,7 +113,8 @@ static poprt_status make_up(const prt_feed *feed, const prt_value *v, uint64_t *
     if (type->kind != PRT_VALUE_TENSOR || type->rank < 0 || type->rank > PRT_MAX_RANK ||
         type->dtype == PRT_DTYPE_undefined || type->dtype == PRT_DTYPE_string)
         return prt_fail(POPRT_E_UNSUPPORTED, v->name.data,
-            "no data can be made up for input '%.200s'", v->name.data);
+            "no data for input '%.200s': random data needs a tensor of known rank and numeric type",
+            v->name.data);
     for (int32_t i = 0; i < type->rank; i++)
         dims[i] = prt_dim_is_number(type->dims[i]) ? type->dims[i] : open_dim(feed, v, i);
     PRT_TRY(init(arena, type->dtype, (uint32_t)type->rank, dims, out));
@@ -145,7 +146,7 @@ poprt_status prt_feed_batch(const prt_feed *feed, const prt_module *module, size
             continue;
         in[i] = &tensors[i];
         PRT_TRY(a != NULL ? cut(feed, a, v->type->dtype, index, arena, &tensors[i])
-                          : make_up(feed, v, &state, arena, &tensors[i]));
+                          : make_random(feed, v, &state, arena, &tensors[i]));
     }
     if (feed->run != NULL)
         return feed->run(feed->user, module, index, n_in, in, g->ret->n_in, out, arena);

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fp8.c — float_to_fp8: Conv, MatMul and Gemm compute with 8-bit floats, all else with float16.
+ * fp8.c — float_to_fp8: Conv, MatMul and Gemm compute with 8-bit floats, all other operators with
+ * float16.
  *
- * convert_model "fp8": the left side goes through CastToUint8, the constant right side is encoded
- * here; "fp8_weight": the left side is float16, the right side is stored in 8 bits. A bias, and
- * Gemm's alpha and beta, are applied to the float16 result. Weights are rounded once, from what the
- * model has.
+ * convert_model "fp8": CastToUint8 encodes the left operand at run time, this pass encodes the
+ * constant right operand. "fp8_weight": the left operand is float16, the right operand is stored in
+ * 8 bits. A bias, and alpha and beta of Gemm, are applied to the float16 result. Weights are
+ * rounded once, from the model's values.
  *
- * With calibration_loss_type formats and scales come from running the samples of the manager's feed
- * (calibrate.h), quantize.log tells how, and the layers that lose most stay float16.
+ * With calibration_loss_type, formats and scales come from running the samples of the manager's
+ * feed (calibrate.h). quantize.log has the details, and the layers with the largest losses stay
+ * float16.
  *
- * Options: fp8_params "input_format,weight_format,input_scale,weight_scale"; fp8_input_dict and
- * fp8_weight_dict {"node": ["F143", -2], …} go before it for the nodes they name. Names that no
- * layer has are not an error. ours: with skip_op layers whose right side is computed and
- * convolutions in groups stay float16; without it groups are taken, and right sides are cast too
- * ("fp8" only).
+ * Options: fp8_params "input_format,weight_format,input_scale,weight_scale". fp8_input_dict and
+ * fp8_weight_dict {"node": ["F143", -2], ...} override it for the named nodes; unknown names are
+ * ignored.
+ *
+ * Difference from the reference: with skip_op, layers with a computed right operand and grouped
+ * convolutions stay float16. Without it, grouped convolutions are converted, and computed right
+ * operands are cast too ("fp8" only).
  */
 #include "pass/precision/fp8.h"
 
@@ -28,14 +32,14 @@ typedef struct settings {
     prt_pass *p;
     prt_fp8_code input, weight;
     const prt_json *inputs, *weights; /* by node; may be NULL */
-    const char *skip;                 /* names of nodes that stay float16, commas between */
+    const char *skip;                 /* names of nodes that stay float16, separated by commas */
     bool weights_only, skip_op;
     uint32_t converted;
 } settings;
 
 /* ---- options */
 
-static poprt_status bad(const char *option, prt_str text, const char *right)
+static poprt_status fail_option(const char *option, prt_str text, const char *right)
 {
     return prt_fail(POPRT_E_ARG, option, "%s '%.*s' is not %s", option,
         (int)(text.size < 100 ? text.size : 100), text.data, right);
@@ -82,7 +86,7 @@ static poprt_status read_params(settings *s)
     if (s->input.format == PRT_DTYPE_undefined || s->weight.format == PRT_DTYPE_undefined ||
         !to_scale(next_part(&at), &s->input.scale) || !to_scale(next_part(&at), &s->weight.scale) ||
         *at != '\0')
-        return bad("fp8_params", prt_str_of(text), right);
+        return fail_option("fp8_params", prt_str_of(text), right);
     return POPRT_OK;
 }
 
@@ -93,14 +97,15 @@ static poprt_status read_dict(const settings *s, const char *option, const prt_j
     int64_t scale;
     PRT_TRY(prt_pass_json(s->p, option, &root));
     if (root != NULL && root->kind != PRT_JSON_OBJECT)
-        return bad(option, prt_str_of(prt_pass_text(s->p, option)),
+        return fail_option(option, prt_str_of(prt_pass_text(s->p, option)),
             "an object of [format, scale] by node");
     for (uint32_t i = 0; root != NULL && i < root->count; i++) {
         const prt_json *item = &root->items[i];
         if (item->kind != PRT_JSON_ARRAY || item->count != 2 ||
             !prt_json_text(&item->items[0], &name) || !prt_json_i64(&item->items[1], &scale) ||
             prt_fp8_format_of(name) == PRT_DTYPE_undefined || !is_scale(scale))
-            return bad(option, item->key, "given [\"F143\" or \"F152\", scale from -32 to 31]");
+            return fail_option(option, item->key,
+                "a list [\"F143\" or \"F152\", scale from -32 to 31]");
     }
     *out = root;
     return POPRT_OK;
@@ -113,13 +118,13 @@ static poprt_status read_settings(settings *s)
     s->skip_op = prt_pass_bool(s->p, "skip_op");
     s->skip = prt_pass_text(s->p, "skip_op_names");
     if (!s->weights_only && !prt_str_is(convert, "fp8"))
-        return bad("convert_model", convert, "fp8 or fp8_weight");
+        return fail_option("convert_model", convert, "fp8 or fp8_weight");
     PRT_TRY(read_params(s));
     PRT_TRY(read_dict(s, "fp8_input_dict", &s->inputs));
     return read_dict(s, "fp8_weight_dict", &s->weights);
 }
 
-/* Results go before what the options say. */
+/* Calibrates if a loss is given; the results override the options. */
 static poprt_status calibrate(settings *s)
 {
     prt_calibrate how = { .weights_only = s->weights_only,
@@ -134,11 +139,11 @@ static poprt_status calibrate(settings *s)
     if (loss[0] == '\0')
         return POPRT_OK;
     if (!prt_loss_find(loss, &how.loss))
-        return bad("calibration_loss_type", prt_str_of(loss),
+        return fail_option("calibration_loss_type", prt_str_of(loss),
             "mse, mae, snr, kld, cos_dist or gptq");
     if (keep < 0 || keep > INT32_MAX)
-        return prt_fail(POPRT_E_ARG, "num_of_layers_keep_fp16", "%lld is no number of layers",
-            (long long)keep);
+        return prt_fail(POPRT_E_ARG, "num_of_layers_keep_fp16",
+            "%lld layers cannot stay float16; 0 or more are accepted", (long long)keep);
     if (s->p->feed == NULL || s->p->feed->n_arrays == 0)
         return prt_fail(POPRT_E_ARG, "data_preprocess",
             "calibration needs samples: a folder of .npy files, an .npz or a pickle");
@@ -199,18 +204,18 @@ static prt_value *bytes_of(prt_build *b, prt_value *x, prt_fp8_code code)
     return prt_build_op(b, PRT_OP_gc_cast_to_uint8, &a, 2, in);
 }
 
-/* Rows and columns change places where `turn` says so. */
-static void encode(const prt_tensor *w, prt_fp8_code code, bool turn, unsigned char *to)
+/* Encodes the weight, transposed with `transpose`. */
+static void encode(const prt_tensor *w, prt_fp8_code code, bool transpose, unsigned char *to)
 {
-    const size_t n = prt_tensor_count(w), columns = turn ? (size_t)w->dims[1] : 1;
+    const size_t n = prt_tensor_count(w), columns = transpose ? (size_t)w->dims[1] : 1;
     const size_t rows = n / (columns != 0 ? columns : 1);
     for (size_t i = 0; i < n; i++)
-        to[turn ? i % columns * rows + i / columns : i] =
+        to[transpose ? i % columns * rows + i / columns : i] =
             prt_fp8_encode(code, prt_load_f64(w->dtype, w->data, i));
 }
 
 static prt_value *encoded(const settings *s, prt_build *b, const prt_op *op, prt_fp8_code code,
-    bool turn)
+    bool transpose)
 {
     prt_module *m = s->p->module;
     const prt_value *w = prt_op_input(op, 1);
@@ -219,13 +224,13 @@ static prt_value *encoded(const settings *s, prt_build *b, const prt_op *op, prt
     (void)prt_fp8_weight(op, &t);
     int64_t dims[PRT_MAX_RANK];
     for (uint32_t i = 0; i < t.rank; i++)
-        dims[i] = t.dims[turn ? 1 - i : i];
+        dims[i] = t.dims[transpose ? 1 - i : i];
     const prt_type *type = prt_type_tensor(m->types, PRT_DTYPE_u8, (int32_t)t.rank, dims);
     if (type == NULL || prt_blob_create(m->allocator, prt_tensor_count(&t), &blob) != POPRT_OK) {
         b->status = POPRT_E_NOMEM;
         return NULL;
     }
-    encode(&t, code, turn, prt_blob_bytes(blob));
+    encode(&t, code, transpose, prt_blob_bytes(blob));
     prt_value *v = prt_pass_derive(b->graph, w, type, blob);
     if (v == NULL)
         b->status = POPRT_E_NOMEM;
@@ -234,22 +239,22 @@ static prt_value *encoded(const settings *s, prt_build *b, const prt_op *op, prt
 
 /* ---- layers */
 
-/* What the convolution was given, the layer is. */
-#define GIVE_ON(field)                                                                             \
+/* Copies an attribute that the Conv has. */
+#define COPY_ATTR(field)                                                                           \
     if (prt_attr_given(from, prt_op_attr(prt_op_of(PRT_OP_conv), PRT_STR(#field))))                \
     PRT_ATTR_GIVE(*a, gc_fp8_conv, field, from->field)
 
-static void give_conv(const prt_conv_attrs *from, prt_gc_fp8_conv_attrs *a)
+static void copy_conv_attrs(const prt_conv_attrs *from, prt_gc_fp8_conv_attrs *a)
 {
-    GIVE_ON(group);
-    GIVE_ON(pads);
-    GIVE_ON(auto_pad);
-    GIVE_ON(strides);
-    GIVE_ON(dilations);
-    GIVE_ON(kernel_shape);
+    COPY_ATTR(group);
+    COPY_ATTR(pads);
+    COPY_ATTR(auto_pad);
+    COPY_ATTR(strides);
+    COPY_ATTR(dilations);
+    COPY_ATTR(kernel_shape);
 }
 
-/* The layer itself has the name and marks of the op it stands for. */
+/* Builds the layer, which gets the name and marks of the replaced op. */
 static prt_value *layer(prt_build *b, const prt_op *op, prt_value *const *in, prt_fp8_code left,
     prt_fp8_code right)
 {
@@ -262,7 +267,7 @@ static prt_value *layer(prt_build *b, const prt_op *op, prt_value *const *in, pr
     PRT_ATTR_GIVE(product, gc_fp8_matmul, fp8FormatLHS, formats[0]);
     PRT_ATTR_GIVE(product, gc_fp8_matmul, fp8FormatRHS, formats[1]);
     if (is_conv)
-        give_conv(op->attrs, &conv);
+        copy_conv_attrs(op->attrs, &conv);
     b->origin = op->origin;
     prt_op *made = prt_build_op_n(b, is_conv ? PRT_OP_gc_fp8_conv : PRT_OP_gc_fp8_matmul,
         is_conv ? (const void *)&conv : (const void *)&product, 4, in, 1);
@@ -280,7 +285,7 @@ static prt_value *scaled(prt_build *b, prt_value *x, float by)
     return prt_build_binary(b, PRT_OP_mul, x, prt_build_scalar(b, x->type->dtype, (double)by));
 }
 
-/* A convolution's bias has to stand in dim 1. */
+/* Returns the bias, reshaped so that channels are in dim 1 for a convolution. */
 static prt_value *bias_of(prt_build *b, const prt_op *op, uint32_t rank)
 {
     int64_t dims[PRT_MAX_RANK] = { -1, 1, 1, 1, 1, 1, 1, 1 };
@@ -296,7 +301,8 @@ static prt_value *bias_of(prt_build *b, const prt_op *op, uint32_t rank)
     return prt_build_op(b, PRT_OP_reshape, NULL, 2, in);
 }
 
-/* `*bias` is what is added; NULL for nothing. */
+/* Builds the operations after the layer. Sets `*bias` to the added bias; leaves it if there is
+ * none. */
 static prt_value *finish(prt_build *b, const prt_op *op, prt_value *y, prt_value **bias)
 {
     const prt_gemm_attrs *gemm = prt_op_is(op, PRT_OP_gemm) ? op->attrs : NULL;
@@ -327,7 +333,7 @@ static poprt_status convert(settings *s, prt_op *op)
     const prt_gemm_attrs *gemm = prt_op_is(op, PRT_OP_gemm) ? op->attrs : NULL;
     const prt_fp8_code left = code_for(s->inputs, op, s->input);
     const prt_fp8_code right = code_for(s->weights, op, s->weight);
-    const bool turn = gemm != NULL && gemm->transB != 0;
+    const bool transpose = gemm != NULL && gemm->transB != 0;
     prt_tensor t;
     prt_build b = prt_build_before(op);
     prt_value *in[4] = { prt_op_input(op, 0), prt_op_input(op, 1) };
@@ -336,9 +342,9 @@ static poprt_status convert(settings *s, prt_op *op)
         in[0] = transposed(&b, in[0]);
     in[0] = s->weights_only ? cast_to(&b, in[0], PRT_DTYPE_f16) : bytes_of(&b, in[0], left);
     if (prt_fp8_weight(op, &t))
-        in[1] = encoded(s, &b, op, right, turn);
+        in[1] = encoded(s, &b, op, right, transpose);
     else
-        in[1] = bytes_of(&b, turn ? transposed(&b, in[1]) : in[1], right);
+        in[1] = bytes_of(&b, transpose ? transposed(&b, in[1]) : in[1], right);
     in[2] = scale_of(&b, left);
     in[3] = scale_of(&b, right);
     prt_value *y = layer(&b, op, in, left, right);
@@ -372,7 +378,7 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
     PRT_TRY(read_settings(&s));
     PRT_TRY(calibrate(&s));
     PRT_TRY(convert_graph(&s, graph));
-    prt_pass_note(p, "", "%u layers compute with 8-bit floats", s.converted);
+    prt_pass_note(p, "", "%u layers compute with 8-bit floats now", s.converted);
     *changed = *changed || s.converted != 0;
     return prt_retype_all(p, PRT_DTYPE_f16, NULL, changed);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fp8_code.c — numbers as 8-bit floats with a scale, and the layers that take such. */
+/* fp8_code.c — encoding of numbers as 8-bit floats with a scale, and the layers that use it. */
 #include <math.h>
 
 #include "pass/precision/fp8.h"
@@ -37,8 +37,8 @@ static double power(int32_t exponent)
     return value;
 }
 
-/* A number far larger is added and taken away again: what is left was rounded to nearest even at
- * the last bit that the format has there. */
+/* Rounds by adding and subtracting a much larger number, which rounds to nearest even at the last
+ * bit of the format. */
 void prt_fp8_round(prt_fp8_code code, size_t count, const double *values, double *to)
 {
     const bool f143 = code.format == PRT_DTYPE_f8e4m3fnuz;

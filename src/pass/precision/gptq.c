@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gptq.c — with H the sum of x x' over the inputs x and U the upper triangular matrix of
- * U'U = H^-1: weight j is rounded, and its error by U(j,j) times U(j,l) is taken from each weight l
- * behind it. One hundredth of H's mean diagonal is added to the diagonal first.
+ * gptq.c — GPTQ (Frantar et al., 2022). H is the sum of x x' over the inputs x, and U the upper
+ * triangular matrix with U'U = H^-1. After rounding weight j, the error divided by U(j,j), times
+ * U(j,l), is subtracted from each later weight l. One hundredth of H's mean diagonal is added to
+ * the diagonal first.
  *
- * U is the inverse of a triangular factor of H, counted from the other end, so H itself is never
- * inverted.
+ * U is the inverse of a triangular factor of H with rows and columns in reverse order, so that H
+ * itself need not be inverted.
  */
 #include "pass/precision/gptq.h"
 
@@ -17,7 +18,7 @@ enum { MOST_DEPTH = 2048, MOST_ROWS = 16384 };
 
 static const double most_work = 0x1p36, damping = 0.01;
 
-/* Element of the weight that filter `f` multiplies input `k` of a sum with. */
+/* Returns the index of the weight element by which filter `f` multiplies input `k` of a sum. */
 static size_t at(const prt_gptq *g, size_t f, size_t k)
 {
     const bool by_filter = prt_op_is(g->layer, PRT_OP_conv) ||
@@ -45,9 +46,9 @@ poprt_status prt_gptq_create(prt_arena *arena, const prt_op *layer, size_t value
     g->layer = layer;
     g->weight = w;
     g->each = values < MOST_ROWS ? MOST_ROWS / (values != 0 ? values : 1) : 1;
-    const bool turned =
+    const bool transposed =
         prt_op_is(layer, PRT_OP_gemm) && ((const prt_gemm_attrs *)layer->attrs)->transB != 0;
-    g->filters = (size_t)w.dims[prt_op_is(layer, PRT_OP_conv) || turned ? 0 : 1];
+    g->filters = (size_t)w.dims[prt_op_is(layer, PRT_OP_conv) || transposed ? 0 : 1];
     g->depth = prt_tensor_count(&w) / g->filters;
     const double depth = (double)g->depth;
     if (g->depth > MOST_DEPTH || depth * depth * (double)g->filters > most_work)
@@ -63,7 +64,7 @@ poprt_status prt_gptq_create(prt_arena *arena, const prt_op *layer, size_t value
 
 /* ---- inputs */
 
-/* The lower triangle only. */
+/* Adds row * row' to the lower triangle of the Hessian. */
 static void add_row(prt_gptq *g)
 {
     for (size_t i = 0; i < g->depth; i++) {
@@ -74,13 +75,13 @@ static void add_row(prt_gptq *g)
     }
 }
 
-/* The i-th of the rows that are taken of `all`. */
-static size_t taken(const prt_gptq *g, size_t i, size_t all)
+/* Returns the index of the i-th sampled row among `all`. */
+static size_t sampled_row(const prt_gptq *g, size_t i, size_t all)
 {
     return all <= g->each ? i : (size_t)((uint64_t)i * all / g->each);
 }
 
-static size_t most_taken(const prt_gptq *g, size_t all)
+static size_t sample_count(const prt_gptq *g, size_t all)
 {
     return all <= g->each ? all : g->each;
 }
@@ -93,13 +94,13 @@ static double load(const prt_tensor *x, size_t i)
 
 static void add_matrix(prt_gptq *g, const prt_tensor *x)
 {
-    const bool turned =
+    const bool transposed =
         prt_op_is(g->layer, PRT_OP_gemm) && ((const prt_gemm_attrs *)g->layer->attrs)->transA != 0;
     const size_t rows = prt_tensor_count(x) / g->depth;
-    for (size_t i = 0; i < most_taken(g, rows); i++) {
-        const size_t r = taken(g, i, rows);
+    for (size_t i = 0; i < sample_count(g, rows); i++) {
+        const size_t r = sampled_row(g, i, rows);
         for (size_t k = 0; k < g->depth; k++)
-            g->row[k] = load(x, turned ? k * rows + r : r * g->depth + k);
+            g->row[k] = load(x, transposed ? k * rows + r : r * g->depth + k);
         add_row(g);
     }
 }
@@ -128,8 +129,8 @@ static void add_images(prt_gptq *g, const prt_tensor *x)
     const size_t positions = prt_dims_product(w.out, 0, w.rank);
     const size_t image = prt_dims_product(x->dims, 1, x->rank);
     const size_t rows = (size_t)x->dims[0] * positions;
-    for (size_t i = 0; i < most_taken(g, rows); i++) {
-        const size_t r = taken(g, i, rows);
+    for (size_t i = 0; i < sample_count(g, rows); i++) {
+        const size_t r = sampled_row(g, i, rows);
         int64_t out[PRT_MAX_SPATIAL];
         prt_unravel(r % positions, w.rank, w.out, out);
         add_window(g, x, &w, r / positions * image, out);
@@ -151,7 +152,8 @@ static double hessian_at(const prt_gptq *g, size_t i, size_t j)
     return i >= j ? g->hessian[i * g->depth + j] : g->hessian[j * g->depth + i];
 }
 
-/* L of H = L L', rows and columns counted from the end; false when H is not positive. */
+/* Cholesky factor L of H = L L', rows and columns in reverse order. Returns false if H is not
+ * positive definite. */
 static bool decompose(prt_gptq *g, double more)
 {
     const size_t n = g->depth;
@@ -170,7 +172,7 @@ static bool decompose(prt_gptq *g, double more)
     return true;
 }
 
-/* The lower triangular factor becomes its own inverse, row by row. */
+/* Replaces the lower triangular factor by its inverse, row by row. */
 static void invert(prt_gptq *g)
 {
     const size_t n = g->depth;
@@ -199,7 +201,7 @@ static void round_filter(const prt_gptq *g, prt_fp8_code code, size_t f, double 
     for (size_t k = 0; k < n; k++)
         w[k] = load(&g->weight, at(g, f, k));
     for (size_t j = 0; j < n; j++) {
-        const double *u = g->factor + (n - 1 - j) * n; /* U(j,l) at n - 1 - l */
+        const double *u = g->factor + (n - 1 - j) * n; /* U(j,l) is at index n - 1 - l */
         double q;
         prt_fp8_round(code, 1, &w[j], &q);
         const double error = (w[j] - q) / u[n - 1 - j];

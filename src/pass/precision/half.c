@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * half.c — float_to_half, float_to_mixed, float_to_bf16: float32 becomes a type of 16 bits.
+ * half.c — float_to_half, float_to_mixed, float_to_bf16: float32 becomes a 16-bit type.
  *
- * float_to_half takes all there is: inputs, outputs, initializers, the targets of Casts. Operators
- * whose type is in skip_op_types keep float32, and so do those whose row has no float16; Casts
- * stand around them. ours: numbers made of sizes for such operators or for integers stay float32,
- * constants of what stays are not rounded, results of what is kept are handed on as they are to
- * others that are kept. Infinities among constants are clipped too, NaN stays.
+ * float_to_half converts everything: inputs, outputs, initializers, the targets of Casts. Operators
+ * with a type in skip_op_types and operators that do not support float16 keep float32, with Casts
+ * around them. Differences from the reference: numbers computed from sizes for such operators or
+ * for integers stay float32; constants of kept operators are not rounded; results pass between kept
+ * operators without Casts. Infinities in constants are clipped too; NaN stays.
  *
- * enable_avoid_overflow_patterns (ours): whole regions that go beyond the range of float16 and come
- * back are kept as well, see overflow.c.
+ * enable_avoid_overflow_patterns (an extension): regions that exceed the range of float16 and
+ * return to it are kept as well, see overflow.c.
  *
- * float_to_mixed: products, convolutions, attention and recurrent layers work on float16, the rest
- * on float32; what only moves elements takes them as they come. The model's interface stays. Values
- * that overflow on the samples or, without any, on made-up data are warned of.
+ * float_to_mixed: products, convolutions, attention and recurrent layers use float16, other
+ * operators float32; operators that only move elements use the type of their operands. The model's
+ * interface stays. The pass warns of values that overflow on the samples or, without samples, on
+ * pseudo-random data.
  *
- * How far results move depends on the model: passes.def has what was measured.
+ * The effect on results depends on the model: passes.def has measured figures.
  */
 #include "pass/precision/half.h"
 
@@ -26,14 +27,14 @@
 static const double half_limit = 65500.0, half_least = 1e-7, largest_half = 65504.0;
 
 /* The largest finite bfloat16. Larger float32 numbers round to it or, without clipping, to
- * infinity, with which a mask of 0 * -FLT_MAX is NaN. */
+ * infinity; a mask of 0 * -FLT_MAX would then be NaN. */
 static const double bf16_limit = 0x1.fep127;
 
 /* ---- the passes */
 
 typedef struct half_options {
     const prt_pass *p;
-    const prt_overflow *overflow; /* NULL: not asked for */
+    const prt_overflow *overflow; /* NULL: the option is off */
 } half_options;
 
 static prt_retype_mode half_mode(const prt_retype *how, const prt_op *op)
@@ -86,7 +87,7 @@ static poprt_status run_to(prt_pass *p, int32_t to, prt_watch *watch, bool *chan
     return prt_retype_all(p, to, &how, changed);
 }
 
-/* With samples at hand, values that overflow are warned of. */
+/* Warns of values that overflow, if samples are given. */
 static poprt_status run_half(prt_pass *p, prt_graph *graph, bool *changed)
 {
     prt_watch *watch = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* half_opset.c — looks up operators in half_opset.def. */
+/* half_opset.c — lookup in half_opset.def. */
 #include "pass/precision/half_opset.h"
 
 #define NEVER INT64_MAX
@@ -25,8 +25,8 @@ static const row *find(const prt_op *op)
     return NULL;
 }
 
-/* No schema has sequences or optionals of bfloat16: of Identity, If and the like, which take any
- * value, only tensors may be. */
+/* Returns whether the op has sequences or optionals. No schema has sequences or optionals of
+ * bfloat16, so Identity, If and similar operators accept bfloat16 tensors only. */
 static bool wraps_tensors(const prt_op *op)
 {
     for (uint32_t i = 0; i < op->n_in; i++)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * int8.c — float_to_int8: weights are stored as int8, and (q - offset) * scale at use.
+ * int8.c — float_to_int8: weights are stored as int8 and dequantised at use: (q - offset) * scale.
  *
- * int8_offset_scale is {"weight": {"offset": 3, "scale": 0.02, "value": [1, -2, …]}, …}. Without
- * "value" (whole numbers in row-major order) the weight is rounded here; without "scale" it is the
- * largest absolute value by 127; without "offset" that is 0. ours: an empty dictionary stands for
- * the constant right sides of all Conv, MatMul and Gemm of more than one element, and every output
- * channel has a scale of its own there. What is int8 already stays.
+ * int8_offset_scale is {"weight": {"offset": 3, "scale": 0.02, "value": [1, -2, ...]}, ...}.
+ * Without "value" (integers in row-major order) the pass rounds the weight; without "scale" the
+ * scale is the largest absolute value / 127; without "offset" the offset is 0. Difference from the
+ * reference: an empty dictionary selects the constant right operands of all Conv, MatMul and Gemm
+ * with more than one element, with one scale for each output channel. int8 constants stay.
  *
- * A whole offset within int8 makes a DequantizeLinear, any other Cast, Sub and Mul. Values are
- * within half a scale of what they were, where "value" is left out and nothing is out of range.
+ * An integer offset in the range of int8 gives a DequantizeLinear, any other a Cast, Sub and Mul.
+ * If "value" is left out and no element is out of range, values change by at most half a scale.
  */
 #include <math.h>
 
@@ -22,13 +22,13 @@ typedef struct coder {
     prt_value *weight;
     prt_tensor t;
     double offset;
-    uint32_t axis;   /* along which there are several scales */
-    size_t n, inner; /* scales; elements behind that axis */
+    uint32_t axis;   /* axis with several scales */
+    size_t n, inner; /* n: number of scales; inner: elements after that axis */
     double *scales;
-    const prt_json *values; /* NULL: rounded here */
+    const prt_json *values; /* NULL: the pass rounds the weight */
 } coder;
 
-static poprt_status bad(prt_str name, const char *what)
+static poprt_status fail_item(prt_str name, const char *what)
 {
     return prt_fail(POPRT_E_ARG, "int8_offset_scale", "int8_offset_scale of '%.*s': %s",
         (int)(name.size < 100 ? name.size : 100), name.data, what);
@@ -45,7 +45,7 @@ static double *scale_of(const coder *c, size_t i)
     return &c->scales[c->n == 1 ? 0 : i / c->inner % c->n];
 }
 
-/* The largest absolute value that has the scale, by 127. */
+/* Sets each scale to the largest absolute value that it covers / 127. */
 static void find_scales(const coder *c)
 {
     for (size_t i = 0; i < prt_tensor_count(&c->t); i++) {
@@ -58,7 +58,7 @@ static void find_scales(const coder *c)
             c->scales[i] = 1;
 }
 
-/* Numbers as the model will have them. */
+/* Returns the value rounded to the element type of the model. */
 static double as_stored(int32_t dtype, double value)
 {
     unsigned char bytes[8];
@@ -66,7 +66,7 @@ static double as_stored(int32_t dtype, double value)
     return prt_load_f64(dtype, bytes, 0);
 }
 
-/* One scale, or one for each output channel of the layer that reads it. */
+/* Selects one scale, or one for each output channel of the layer that reads the weight. */
 static poprt_status set_axis(coder *c, const prt_op *layer)
 {
     const uint32_t rank = c->t.rank;
@@ -95,15 +95,16 @@ static poprt_status read_item(coder *c, const prt_json *item)
         return POPRT_OK;
     const prt_json *offset = prt_json_get(item, "offset"), *scale = prt_json_get(item, "scale");
     if (item->kind != PRT_JSON_OBJECT)
-        return bad(item->key, "give an object of offset, scale and value");
+        return fail_item(item->key, "an object of offset, scale and value is expected");
     if (offset != NULL && !prt_json_f64(offset, &c->offset))
-        return bad(item->key, "offset is no number");
+        return fail_item(item->key, "offset is not a number");
     if (scale != NULL && (!prt_json_f64(scale, c->scales) || !(c->scales[0] > 0)))
-        return bad(item->key, "scale is no number above 0");
+        return fail_item(item->key, "scale is not a number above 0");
     c->values = prt_json_get(item, "value");
     if (c->values != NULL &&
         (c->values->kind != PRT_JSON_ARRAY || c->values->count != prt_tensor_count(&c->t)))
-        return bad(item->key, "value is no list of as many numbers as the weight has");
+        return fail_item(item->key,
+            "value is not a list with one integer for each element of the weight");
     return POPRT_OK;
 }
 
@@ -113,7 +114,8 @@ static poprt_status encode(const coder *c, int8_t *to)
         int64_t q;
         if (c->values != NULL) {
             if (!prt_json_i64(&c->values->items[i], &q) || q < INT8_MIN || q > INT8_MAX)
-                return bad(c->weight->name, "value has what is no int8");
+                return fail_item(c->weight->name,
+                    "value has an element that is not an integer from -128 to 127");
         } else {
             const double x = prt_load_f64(c->t.dtype, c->t.data, i) / *scale_of(c, i) + c->offset;
             q = (int64_t)(x >= INT8_MAX ? INT8_MAX : x > INT8_MIN ? nearbyint(x) : INT8_MIN);
@@ -142,7 +144,7 @@ static prt_value *dequantized(const coder *c, prt_build *b, prt_value *q)
         b->status = POPRT_E_NOMEM;
         return NULL;
     }
-    if (c->n > 1) { /* the offset is 0 */
+    if (c->n > 1) { /* with several scales the offset is 0 */
         prt_dequantize_linear_attrs attrs = PRT_ATTRS_OF(dequantize_linear);
         PRT_ATTR_GIVE(attrs, dequantize_linear, axis, (int64_t)c->axis);
         prt_value *in[2] = { q, scale };
@@ -160,7 +162,8 @@ static prt_value *dequantized(const coder *c, prt_build *b, prt_value *q)
     return prt_build_binary(b, PRT_OP_mul, x, scale);
 }
 
-/* At the start of the weight's graph, so that all who read it may read that. */
+/* Dequantises at the start of the weight's graph, so that all readers of the weight can read the
+ * result. */
 static poprt_status replace(coder *c)
 {
     prt_graph *g = c->weight->graph;
@@ -199,12 +202,13 @@ static poprt_status convert(coder *c, prt_value *weight, const prt_op *layer, co
     bool fits = isfinite(c->offset);
     for (size_t i = 0; i < c->n; i++) {
         c->scales[i] = as_stored(c->t.dtype, c->scales[i]);
-        if (item == NULL && !(c->scales[i] > 0)) /* too small for float16: all of it is 0 */
+        if (item == NULL && !(c->scales[i] > 0)) /* too small for float16: all elements become 0 */
             c->scales[i] = 1;
         fits = fits && c->scales[i] > 0 && isfinite(c->scales[i]);
     }
     if (!fits)
-        return bad(weight->name, "scale or offset is nothing that the weight's type can hold");
+        return fail_item(weight->name,
+            "scale or offset is not finite, or scale is 0, in the weight's element type");
     *changed = true;
     return replace(c);
 }
@@ -217,7 +221,8 @@ static poprt_status convert_named(coder *c, const prt_json *dict, bool *changed)
         if (known && prt_value_tensor(v, &c->t) && c->t.dtype == PRT_DTYPE_i8)
             continue;
         if (!known || !is_weight(v, &c->t))
-            return bad(dict->items[i].key, "the model has no constant of floats of that name");
+            return fail_item(dict->items[i].key,
+                "the model has no float32 or float16 constant of this name");
         PRT_TRY(convert(c, v, NULL, &dict->items[i], changed));
     }
     return POPRT_OK;
@@ -243,7 +248,7 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
     PRT_TRY(prt_pass_json(p, "int8_offset_scale", &dict));
     if (dict != NULL && dict->kind != PRT_JSON_OBJECT)
         return prt_fail(POPRT_E_ARG, "int8_offset_scale",
-            "int8_offset_scale is no object of weights by name");
+            "int8_offset_scale is not an object {\"weight\": {...}, ...}");
     return dict != NULL && dict->count != 0 ? convert_named(&c, dict, changed)
                                             : convert_layers(&c, graph, changed);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kernels.c — looks up the rows of kernels.def. */
+/* kernels.c — lookup in kernels.def. */
 #include "pass/precision/kernels.h"
 
 enum { VARS = 3 };
@@ -13,7 +13,8 @@ static const struct {
 #undef KERNEL
 };
 
-/* Element type of the first tensor in a slot of type variable k; undefined when it is not known. */
+/* Returns the element type of the first tensor in a slot of type variable k; undefined if it is not
+ * known. */
 static int32_t type_of(const prt_op *op, uint32_t k)
 {
     const char *var = op->def->types[k].var;

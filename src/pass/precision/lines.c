@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lines.c — text of logs. */
+/* lines.c — builder of log texts. */
 #include "pass/precision/lines.h"
 
 #include <stdio.h>

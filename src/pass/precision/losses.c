@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* losses.c — losses of all candidates, number by number. */
+/* losses.c — losses of all candidates, accumulated over the numbers. */
 #include "pass/precision/losses.h"
 
 #include <math.h>
@@ -65,7 +65,7 @@ static void count(const prt_search *s, double x)
     s->counts[at < PRT_LOSS_BINS ? (uint32_t)at : PRT_LOSS_BINS - 1]++;
 }
 
-/* Up to PART finite numbers, and what all candidates make of them. */
+/* Adds up to PART finite numbers for all candidates. */
 static void add_part(prt_search *s, size_t n, const double *x)
 {
     double q[PART];
@@ -102,8 +102,8 @@ void prt_search_add(prt_search *s, const prt_tensor *t)
 
 /* ---- kld */
 
-/* Bins that lie within the range of the code; the numbers in others are added to the last of
- * these. */
+/* Copies the histogram bins within the range of the code to `p`; adds the counts of the other bins
+ * to the last one. Returns the number of bins. */
 static uint32_t clip_bins(const prt_search *s, prt_fp8_code code, double *p)
 {
     double largest;
@@ -118,7 +118,7 @@ static uint32_t clip_bins(const prt_search *s, prt_fp8_code code, double *p)
     return n;
 }
 
-/* Bins with the same byte share their numbers equally, but for those that have none. */
+/* Bins that encode to the same byte share their counts equally, except for empty bins. */
 static void share_bins(const prt_search *s, prt_fp8_code code, uint32_t n, double *q)
 {
     for (uint32_t first = 0, next; first < n; first = next) {
@@ -177,15 +177,15 @@ double prt_search_loss(const prt_search *s, uint32_t candidate)
     }
 }
 
-/* Chance decides how pairs that are about as good as the usual one do in a whole model, so the
- * usual one stays until another is clearly better. */
-static bool suits(const prt_search *s, uint32_t best)
+/* Returns whether the default code is kept. Candidates that are only slightly better than the
+ * default do not predict the results of a whole model, so another code must be clearly better. */
+static bool keeps_default(const prt_search *s, uint32_t best)
 {
     const double margin = s->loss == PRT_LOSS_kld ? alike : 0;
     return prt_search_loss(s, PRT_USUAL) <= prt_search_loss(s, best) * (1 + gain) + margin;
 }
 
-/* Candidate `i` is better than `best`. */
+/* Returns whether candidate `i` is better than `best`. */
 static bool is_better(const prt_search *s, uint32_t i, uint32_t best)
 {
     const double a = prt_search_loss(s, i), b = prt_search_loss(s, best);
@@ -202,5 +202,5 @@ uint32_t prt_search_best(const prt_search *s)
         if (prt_distance_mse(&s->distance[i]) <= most &&
             (best == PRT_USUAL || is_better(s, i, best)))
             best = i;
-    return suits(s, best) ? PRT_USUAL : best;
+    return keeps_default(s, best) ? PRT_USUAL : best;
 }

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * losses.h — which format and scale suit numbers best: every pair of F143, F152 and -10 … 10 is
- * tried on all of them, and the one with the least loss is taken. Of equals the first in the order
- * of the candidates: F143 before F152, then the scale nearer to 0, then the negative one.
+ * losses.h — search for the format and scale that suit numbers best. Every pair of a format (F143,
+ * F152) and a scale (-10 ... 10) is tried on all numbers; the pair with the least loss wins. Of
+ * equal losses the first candidate wins: F143 before F152, then the scale nearer to 0, then the
+ * negative one.
  *
- * x are the numbers, q what their bytes stand for:
+ * x are the numbers, q the decoded numbers:
+ *
  *     mse       mean of (x - q)^2
  *     mae       mean of |x - q|
- *     snr       sum of (x - q)^2 by sum of x^2
+ *     snr       sum of (x - q)^2 / sum of x^2
  *     cos_dist  1 - x·q / (|x| |q|)
- *     kld       sum of P ln(P / Q) over 2048 bins between 0 and max|x|, as in TensorRT's entropy
- *               calibration. P are the shares of |x| in a bin, with those beyond the largest number
- *               of the format in the last bin below it. Q gives every bin that has numbers the mean
- *               share of such bins with the same byte, those beyond left out. 1e-3 is added to
- *               every count. Of pairs that differ by less than 1e-6, which bins cannot tell apart,
- *               the one with the smaller mean of (x - q)^2 is taken.
- *     gptq      as mse; the rounding itself then takes the inputs into account (gptq.h)
+ *     kld       Kullback-Leibler divergence: sum of P ln(P / Q) over 2048 bins from 0 to max|x|,
+ *               as in TensorRT's entropy calibration. P is the share of |x| in a bin; numbers
+ *               beyond the largest number of the format count in the last bin below it. Q gives
+ *               every non-empty bin the mean share of the non-empty bins with the same byte; bins
+ *               beyond the range are excluded. 1e-3 is added to every count. If losses differ by
+ *               less than 1e-6, which the bins cannot resolve, the smaller mean of (x - q)^2 wins.
+ *     gptq      as mse; the rounding itself then considers the inputs (gptq.h)
  *
- * Whatever the loss, a pair whose mean of (x - q)^2 is larger than that of the usual one, which is
- * in use without calibration, is not taken; and the usual one stays where its loss is within a
- * tenth of the least. Scales are powers of two: numbers between the ends of the range are rounded
- * alike with all of them, so small differences say nothing about the results of a model.
+ * For every loss, a pair with a larger mean of (x - q)^2 than the default pair is rejected, and the
+ * default pair stays if its loss is within a tenth of the least. Scales are powers of two, so
+ * numbers inside the range round alike with all of them; small differences do not predict the
+ * results of a model.
  */
 #ifndef PRT_PASS_PRECISION_LOSSES_H
 #define PRT_PASS_PRECISION_LOSSES_H
@@ -45,7 +47,7 @@ enum {
     PRT_SCALE_LEAST = -10,
     PRT_SCALE_MOST = 10,
     PRT_CANDIDATES = 42,
-    PRT_USUAL = PRT_CANDIDATES, /* index of the format and scale without calibration */
+    PRT_USUAL = PRT_CANDIDATES, /* index of the default format and scale */
     PRT_TRIED,
     PRT_LOSS_BINS = 2048
 };
@@ -56,25 +58,27 @@ typedef struct prt_search {
     prt_loss loss;
     prt_fp8_code usual;
     double largest; /* max |x| */
-    size_t step;    /* moments of q and of the noise are those of every so many numbers */
-    double *counts; /* of kld: |x| by bin, and room for as many twice; NULL for others */
+    size_t step;    /* only every step-th number enters the moments of q and noise */
+    /* kld only: |x| by bin, and two work arrays of the same size; else NULL */
+    double *counts;
     prt_moments x, q[PRT_TRIED], noise[PRT_TRIED];
     prt_distance distance[PRT_TRIED];
 } prt_search;
 
-/* `usual` is what the numbers are encoded with otherwise. NULL (failure recorded) without memory.
- */
+/* `usual` is the code used without calibration. Returns NULL, with the failure recorded, if memory
+ * is short. */
 prt_search *prt_search_create(prt_arena *arena, prt_loss loss, prt_fp8_code usual);
 
-/* The format and scale at an index: a candidate, or the usual one. */
+/* Returns the code at an index: a candidate or the default. */
 prt_fp8_code prt_search_code(const prt_search *s, uint32_t index);
 
-/* kld needs to see all numbers once before any is added. */
+/* Returns whether prt_search_range must see all numbers before any is added (kld). */
 static inline bool prt_search_needs_range(const prt_search *s)
 {
     return s->loss == PRT_LOSS_kld;
 }
-/* Of more than 65536 numbers at once, every 16th goes into the moments of what became of them. */
+/* prt_search_add samples every 16th number for the moments of q and noise if a tensor has more than
+ * 65536. */
 void prt_search_range(prt_search *s, const prt_tensor *t);
 void prt_search_add(prt_search *s, const prt_tensor *t);
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * overflow.c — regions that overflow float16 although what goes in and comes out does not.
+ * overflow.c — finds regions that overflow float16 although their inputs and results do not.
  *
  * A region begins at an operator whose result may be large: a square, a power, an exponential, a
- * sum of squares, a sum of more than 256 elements or of an unknown number. Everything that reads a
- * large value belongs to it; the result is large as well where the operator adds, multiplies or
- * moves (a mean, an epsilon, a factor), until a root, a logarithm, a quotient by a large value, a
- * bounded function or a normalisation brings it back: the mean of x * x, plus an epsilon, to its
+ * sum of squares, or a sum of more than 256 (or an unknown number of) elements. All readers of a
+ * large value belong to the region. Their results are large too if they add, multiply or move
+ * elements (a mean, an epsilon, a factor). A root, a logarithm, a quotient by a large value, a
+ * bounded function or a normalisation ends the region: for instance mean(x * x) + epsilon up to its
  * root. Products and convolutions end a region too.
  *
- * A region ends with Softmax and LogSoftmax: what adds or chooses masks before them belongs to it.
+ * Another kind of region ends with Softmax or LogSoftmax: the operators before it that add or
+ * select masks belong to it.
  */
 #include "pass/precision/overflow.h"
 
@@ -30,7 +31,7 @@ typedef struct graph_flags {
 
 struct prt_overflow {
     prt_arena *arena;
-    prt_map graphs; /* by address */
+    prt_map graphs; /* by address of the graph */
 };
 
 static graph_flags *flags_of_graph(const prt_overflow *o, const prt_graph *graph)
@@ -52,10 +53,10 @@ static bool is_one_of(const prt_op *op, const uint32_t *ids, size_t n)
     return false;
 }
 
-/* ---- where regions begin */
+/* ---- starts of regions */
 
-/* Elements of input for one of output; 0 when that is not known. */
-static uint64_t added_up(const prt_op *op)
+/* Returns the input elements for one output element; 0 if it is not known. */
+static uint64_t elements_each(const prt_op *op)
 {
     uint64_t in, out;
     if (op->in[0].value == NULL || !prt_type_count(op->in[0].value->type, &in) ||
@@ -68,10 +69,11 @@ static bool adds_many(const prt_op *op)
 {
     static const uint32_t ids[] = { PRT_OP_reduce_sum, PRT_OP_reduce_mean, PRT_OP_reduce_l1,
         PRT_OP_reduce_log_sum };
-    return is_one_of(op, ids, PRT_COUNT_OF(ids)) && (added_up(op) == 0 || added_up(op) > LARGE_SUM);
+    return is_one_of(op, ids, PRT_COUNT_OF(ids)) &&
+        (elements_each(op) == 0 || elements_each(op) > LARGE_SUM);
 }
 
-/* A power of a constant that makes large numbers smaller. */
+/* Returns whether the op is a root: a constant exponent below 1 makes large numbers smaller. */
 static bool is_root(const prt_op *op)
 {
     double exponent;
@@ -84,7 +86,8 @@ static bool is_square(const prt_op *op)
     return prt_op_is(op, PRT_OP_mul) && op->in[0].value == op->in[1].value;
 }
 
-/* Computes with large numbers; whether it gives such is left to gives_large. */
+/* Returns whether the op computes with large numbers; gives_large tells whether its result is
+ * large. */
 static bool begins(const prt_op *op)
 {
     static const uint32_t ids[] = { PRT_OP_exp, PRT_OP_pow, PRT_OP_gc_square,
@@ -93,7 +96,7 @@ static bool begins(const prt_op *op)
     return is_one_of(op, ids, PRT_COUNT_OF(ids)) || adds_many(op) || is_square(op);
 }
 
-/* ---- how far they go */
+/* ---- extent of regions */
 
 static bool reads_large(const prt_overflow *o, const prt_op *op, uint32_t slot)
 {
@@ -116,8 +119,8 @@ static bool is_bounded_clip(const prt_op *op)
         prt_match_number(op, 2, &high) && low >= -most_half && high <= most_half;
 }
 
-/* Large numbers stay large in it. */
-static bool hands_on(const prt_op *op)
+/* Returns whether large operands give large results. */
+static bool stays_large(const prt_op *op)
 {
     static const uint32_t ids[] = { PRT_OP_abs, PRT_OP_add, PRT_OP_average_pool, PRT_OP_cast,
         PRT_OP_ceil, PRT_OP_clip, PRT_OP_cumsum, PRT_OP_div, PRT_OP_elu, PRT_OP_floor, PRT_OP_gelu,
@@ -138,10 +141,10 @@ static bool gives_large(const prt_overflow *o, const prt_op *op)
         return false;
     if (begins(op) && (is_one_of(op, starts, PRT_COUNT_OF(starts)) || is_square(op)))
         return true;
-    return hands_on(op) && reads_any_large(o, op);
+    return stays_large(op) && reads_any_large(o, op);
 }
 
-/* Most of a model's work, which float16 is asked for. */
+/* Returns whether the op does most of a model's work, so that it must use float16. */
 static bool is_heavy(const prt_op *op)
 {
     static const uint32_t ids[] = { PRT_OP_attention, PRT_OP_conv, PRT_OP_conv_transpose,
@@ -168,7 +171,7 @@ static bool masks(const prt_op *op)
     return is_one_of(op, ids, PRT_COUNT_OF(ids));
 }
 
-/* Its only reader is Softmax, or adds another mask before one. */
+/* Returns whether the only reader is a Softmax, directly or through further masks. */
 static bool goes_to_softmax(const prt_op *op)
 {
     for (uint32_t depth = 0; depth < MAX_DEPTH; depth++) {

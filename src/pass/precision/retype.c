@@ -1,29 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * retype.c — the walk: ops in order; each reads its operands in the form it can use, and gives
- * what inference says. An op that inference refuses in the new type goes back to the old one.
+ * retype.c — conversion walk. Visits the ops in order; each reads the copy of its operands that it
+ * can use, and inference gives the types of its results. If inference rejects the new type, the op
+ * goes back to the old one.
  */
 #include "pass/precision/retype_state.h"
 
 static poprt_status convert_graph(prt_retype_state *s, prt_graph *graph);
 
-/* There is a form of it, or will be: a constant of that type. */
+/* Returns whether the value has a copy of type `from` or `to`, or is a constant that will get
+ * one. */
 static bool is_from(const prt_retype_state *s, const prt_value *v)
 {
-    const prt_opset_variants *f = v != NULL ? prt_retype_forms(s, v) : NULL;
+    const prt_retype_copies *f = v != NULL ? prt_retype_copies_of(s, v) : NULL;
     if (f == NULL)
         return false;
     return f->full != NULL || f->to != NULL ||
         (prt_value_is_constant(v) && prt_retype_is(v, s->how->from));
 }
 
-/* Given in full by its op, or an input that stays. */
+/* Returns whether the value itself is the full copy: its op gives it, or it is an input that
+ * stays. */
 static bool is_full(const prt_retype_state *s, const prt_value *v)
 {
-    return prt_retype_forms(s, v)->full == v;
+    return prt_retype_copies_of(s, v)->full == v;
 }
 
-/* What attention adds to its scores: numbers far below those of the type. */
+/* Returns whether the operand is a mask that attention adds to its scores; it may hold numbers
+ * below the range of `to`. */
 static bool is_mask(const prt_retype_state *s, const prt_op *op, uint32_t slot)
 {
     if (!s->how->clip || op->def == NULL || slot >= op->n_in || !is_from(s, op->in[slot].value))
@@ -32,24 +36,24 @@ static bool is_mask(const prt_retype_state *s, const prt_op *op, uint32_t slot)
     return strcmp(name, "attn_mask") == 0 || strcmp(name, "attention_bias") == 0;
 }
 
-static poprt_status set_form(prt_retype_state *s, prt_op *op, uint32_t slot, bool full)
+static poprt_status use_copy(prt_retype_state *s, prt_op *op, uint32_t slot, bool full)
 {
-    prt_value *form;
+    prt_value *copy;
     if (!full && is_mask(s, op, slot))
-        PRT_TRY(prt_retype_mask(s, op->in[slot].value, &form));
+        PRT_TRY(prt_retype_mask(s, op->in[slot].value, &copy));
     else
-        PRT_TRY(prt_retype_form(s, op->in[slot].value, full, &form));
-    s->changed = s->changed || form != op->in[slot].value;
-    prt_op_set_input(op, slot, form);
+        PRT_TRY(prt_retype_copy_of(s, op->in[slot].value, full, &copy));
+    s->changed = s->changed || copy != op->in[slot].value;
+    prt_op_set_input(op, slot, copy);
     return POPRT_OK;
 }
 
-/* ---- ops that stay */
+/* ---- ops that are kept */
 
 static void note_full(const prt_retype_state *s, prt_value *v)
 {
     if (prt_retype_is(v, s->how->from))
-        prt_retype_forms(s, v)->full = v;
+        prt_retype_copies_of(s, v)->full = v;
 }
 
 static poprt_status convert_regions(prt_retype_state *s, prt_op *op)
@@ -68,7 +72,7 @@ static poprt_status keep_op(prt_retype_state *s, prt_op *op)
 {
     PRT_TRY(prt_retype_clip_fill(s, op));
     for (uint32_t i = 0; i < op->n_in; i++)
-        PRT_TRY(set_form(s, op, i, true));
+        PRT_TRY(use_copy(s, op, i, true));
     for (uint32_t i = 0; i < op->n_regions; i++)
         for (size_t k = 0; k < op->regions[i]->inputs.count; k++)
             note_full(s, op->regions[i]->inputs.data[k]);
@@ -77,12 +81,12 @@ static poprt_status keep_op(prt_retype_state *s, prt_op *op)
     return convert_regions(s, op);
 }
 
-/* ---- ops that convert */
+/* ---- ops that are converted */
 
-/* What an op was, to go back to. */
+/* State of an op before its conversion, to restore it. */
 typedef struct saved {
     prt_value **in;
-    const prt_type **types; /* of the outputs */
+    const prt_type **types; /* types of the outputs */
     void *attrs;
 } saved;
 
@@ -100,21 +104,23 @@ static poprt_status save(prt_retype_state *s, const prt_op *op, saved *to)
     return POPRT_OK;
 }
 
-/* Axes that may be int32 by the schema, which other readers of ONNX do not believe. */
+/* Returns whether the axes must stay int64: the schema allows int32, other readers of ONNX do
+ * not. */
 static bool has_wide_axes(const prt_op *op)
 {
     return prt_op_is(op, PRT_OP_pad) || prt_op_is(op, PRT_OP_center_crop_pad);
 }
 
-/* Positions in an image, which 16 bits are too few for. */
+/* Returns whether the variable holds positions in an image, for which 16 bits are not precise
+ * enough. */
 static bool is_position(const prt_op *op, const prt_type_def *var)
 {
     return (prt_op_is(op, PRT_OP_grid_sample) || prt_op_is(op, PRT_OP_resize)) &&
         strcmp(var->var, "T2") == 0;
 }
 
-/* The op computes with a float of 16 bits: other runtimes then want all its floats so, also where
- * the schema has several type variables (the keys and values of Attention). */
+/* Returns whether the op computes with a 16-bit float. Other runtimes then require all its floats
+ * in that type, even if the schema has several type variables (keys and values of Attention). */
 static bool computes_in_half(const prt_retype_state *s, const prt_op *op)
 {
     if ((s->how->to != PRT_DTYPE_f16 && s->how->to != PRT_DTYPE_bf16) ||
@@ -127,8 +133,8 @@ static bool computes_in_half(const prt_retype_state *s, const prt_op *op)
     return false;
 }
 
-/* Whether operands of a type variable are read in full: its set lacks the new type; or nothing
- * that the op gives depends on it, and all that is computed is there in full. */
+/* Returns whether operands of a type variable are read in full: its set lacks the new type, or no
+ * result depends on it and all computed operands are available in full. */
 static bool is_full_var(const prt_retype_state *s, const prt_op *op, const prt_type_def *var)
 {
     bool computed = false, all_full = true;
@@ -152,7 +158,7 @@ static bool is_full_var(const prt_retype_state *s, const prt_op *op, const prt_t
     return computed && all_full && (!s->how->eager || prt_op_is(op, PRT_OP_cast));
 }
 
-/* All variables are looked at before an operand is exchanged. */
+/* Decides for all type variables before it replaces any operand. */
 static poprt_status set_operands(prt_retype_state *s, prt_op *op)
 {
     bool *full = PRT_NEW_N(s->p->arena, bool, (size_t)op->def->n_types + 1);
@@ -163,14 +169,14 @@ static poprt_status set_operands(prt_retype_state *s, prt_op *op)
     for (uint32_t i = 0; i < op->n_in; i++)
         for (uint32_t k = 0; is_from(s, op->in[i].value) && k < op->def->n_types; k++)
             if (strcmp(op->def->types[k].var, prt_op_in_slot(op->def, i)->var) == 0) {
-                PRT_TRY(set_form(s, op, i,
+                PRT_TRY(use_copy(s, op, i,
                     full[k] && !prt_retype_wraps(op->in[i].value->type, s->how->to)));
                 break;
             }
     return POPRT_OK;
 }
 
-/* The number of the iteration is an int64 whatever happens. */
+/* The iteration number of a Loop is always int64. */
 static poprt_status set_region_inputs(prt_retype_state *s, prt_op *op)
 {
     for (uint32_t i = 0; i < op->n_regions; i++)
@@ -202,7 +208,7 @@ static poprt_status note_outputs(prt_retype_state *s, prt_op *op, const saved *w
 {
     for (uint32_t i = 0; i < op->n_out; i++) {
         prt_value *v = &op->out[i];
-        prt_opset_variants *f = prt_retype_forms(s, v);
+        prt_retype_copies *f = prt_retype_copies_of(s, v);
         const prt_type *old = was->types[i];
         const bool wrapped = prt_retype_wraps(old, s->how->from);
         if (!wrapped && (old->kind != PRT_VALUE_TENSOR || old->dtype != s->how->from))
@@ -222,7 +228,8 @@ static poprt_status note_outputs(prt_retype_state *s, prt_op *op, const saved *w
     return POPRT_OK;
 }
 
-/* A Cast to the type that its operand has now, or had before. */
+/* Returns whether a Cast converts to the present type of its operand; did_nothing: to its former
+ * type. */
 static bool does_nothing(const prt_op *op)
 {
     return prt_op_is(op, PRT_OP_cast) && prt_retype_is(&op->out[0], op->in[0].value->type->dtype);
@@ -273,7 +280,7 @@ static poprt_status convert_op(prt_retype_state *s, prt_op *op)
 
 /* ---- the walk */
 
-/* Whether it has to do with the type at all. */
+/* Returns whether the op reads or gives the type at all. */
 static bool is_concerned(const prt_retype_state *s, const prt_op *op)
 {
     if (op->n_regions != 0)
@@ -313,11 +320,12 @@ static poprt_status visit(prt_retype_state *s, const prt_retype_graph *g, prt_op
     return mode == PRT_RETYPE_CONVERT ? convert_op(s, op) : keep_op(s, op);
 }
 
-/* An output of the model keeps its name where a Cast comes behind its value. */
+/* Sets a result of the graph. If a Cast follows the value, an output of the model keeps its
+ * name. */
 static poprt_status set_result(prt_retype_state *s, prt_graph *graph, uint32_t slot, bool full)
 {
     prt_value *old = graph->ret->in[slot].value;
-    PRT_TRY(set_form(s, graph->ret, slot, full));
+    PRT_TRY(use_copy(s, graph->ret, slot, full));
     prt_value *now = graph->ret->in[slot].value;
     if (graph->owner != NULL || now == old || old->name.size == 0 || now->name.size != 0 ||
         prt_value_is_output(old) || old->def == NULL ||
@@ -331,7 +339,7 @@ static poprt_status set_result(prt_retype_state *s, prt_graph *graph, uint32_t s
     return prt_value_set_name(now, name);
 }
 
-/* Sequences of inputs are converted unless somebody keeps them. */
+/* Returns whether an op that is kept reads the value; then sequences among the inputs stay. */
 static bool is_kept(const prt_retype_state *s, const prt_value *v)
 {
     prt_for_each_use (use, v) {
@@ -396,22 +404,22 @@ static poprt_status drop_casts(prt_retype_state *s)
     return POPRT_OK;
 }
 
-static void tell_value(const prt_retype_state *s, const prt_value *v)
+static void report_value(const prt_retype_state *s, const prt_value *v)
 {
-    const prt_opset_variants *f = prt_retype_forms(s, v);
+    const prt_retype_copies *f = prt_retype_copies_of(s, v);
     if (f != NULL && f->to != NULL)
         s->how->became(s->how->watch, v);
 }
 
-static void tell_values(const prt_retype_state *s)
+static void report_values(const prt_retype_state *s)
 {
     const prt_graph *g = s->p->module->main;
     for (size_t i = 0; i < g->inputs.count; i++)
         if (g->inputs.data[i]->constant == NULL)
-            tell_value(s, g->inputs.data[i]);
+            report_value(s, g->inputs.data[i]);
     prt_for_each_op (op, g)
         for (uint32_t i = 0; i < op->n_out; i++)
-            tell_value(s, &op->out[i]);
+            report_value(s, &op->out[i]);
 }
 
 poprt_status prt_retype_run(prt_pass *p, const prt_retype *how, bool *changed)
@@ -420,7 +428,7 @@ poprt_status prt_retype_run(prt_pass *p, const prt_retype *how, bool *changed)
     PRT_TRY(prt_retype_plan(&s));
     PRT_TRY(convert_graph(&s, p->module->main));
     if (how->became != NULL)
-        tell_values(&s);
+        report_values(&s);
     PRT_TRY(drop_casts(&s));
     for (size_t i = 0; i < s.made.count; i++)
         PRT_TRY(prt_retype_take_name(s.made.data[i].to, s.made.data[i].from));

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * retype_attrs.c — attributes that say what an operator gives: the type a Cast casts to, the value
- * ConstantOfShape repeats, the type of an Optional that is empty, the number that stands for
- * masked or missing elements.
+ * retype_attrs.c — attributes that determine results: the target type of Cast, the value of
+ * ConstantOfShape, the type of an empty Optional, the number for masked or missing elements.
  */
 #include "pass/precision/retype_state.h"
 
-/* Integers that are element types of output 0. */
+/* Returns whether the attribute is an integer that names the element type of output 0. */
 static bool names_a_type(const prt_attr_def *row)
 {
     static const char *const names[] = { "to", "dtype", "output_dtype", "output_datatype",
@@ -17,8 +16,9 @@ static bool names_a_type(const prt_attr_def *row)
     return false;
 }
 
-/* The op's own copy, made when the first one is changed, so that a failure can go back. */
-static void *own(prt_retype_state *s, prt_op *op, bool *any)
+/* Returns the op's own_attrs copy of its attributes, cloned at the first change, so that a failure
+ * can restore the old ones. */
+static void *own_attrs(prt_retype_state *s, prt_op *op, bool *any)
 {
     if (!*any)
         op->attrs = prt_attrs_clone(op->def, s->p->module->arena, op->attrs);
@@ -26,15 +26,16 @@ static void *own(prt_retype_state *s, prt_op *op, bool *any)
     return op->attrs;
 }
 
-static void give(const prt_op *op, uint32_t index)
+static void mark_given(const prt_op *op, uint32_t index)
 {
     *(uint64_t *)op->attrs |= (uint64_t)1 << index;
 }
 
-/* A value of its own for the op, of that type and shape; gives its element, which is 0. */
-static void *own_fill(prt_retype_state *s, prt_op *op, const prt_tensor *like, bool *any)
+/* Gives a ConstantOfShape a value of its own_attrs with the type and shape of `like`; returns a
+ * pointer to its element, which is 0. */
+static void *own_fill_value(prt_retype_state *s, prt_op *op, const prt_tensor *like, bool *any)
 {
-    prt_constant_of_shape_attrs *a = own(s, op, any);
+    prt_constant_of_shape_attrs *a = own_attrs(s, op, any);
     prt_tensor *value = PRT_NEW(s->p->module->arena, prt_tensor);
     void *data = prt_arena_alloc(s->p->module->arena, sizeof(int64_t));
     if (a == NULL || value == NULL || data == NULL)
@@ -45,7 +46,7 @@ static void *own_fill(prt_retype_state *s, prt_op *op, const prt_tensor *like, b
     return data;
 }
 
-/* Left out, the value is a float 0. */
+/* Without the attribute, the value is a float 0. */
 static poprt_status retype_fill(prt_retype_state *s, prt_op *op, bool *any)
 {
     const prt_retype *how = s->how;
@@ -55,7 +56,7 @@ static poprt_status retype_fill(prt_retype_state *s, prt_op *op, bool *any)
     if ((old != NULL ? old->dtype : (int32_t)PRT_DTYPE_f32) != how->from)
         return POPRT_OK;
     (void)prt_tensor_init(&t, how->to, 1, &one, NULL);
-    void *data = own_fill(s, op, &t, any);
+    void *data = own_fill_value(s, op, &t, any);
     if (data == NULL)
         return POPRT_E_NOMEM;
     if (old != NULL && prt_dtype_is_float(how->to)) {
@@ -69,7 +70,8 @@ static poprt_status retype_fill(prt_retype_state *s, prt_op *op, bool *any)
     return POPRT_OK;
 }
 
-/* Its result is cast to `to`, where the number may round to infinity. */
+/* Clips the value of an op that stays `from`: a Cast of its result to `to` might round the value to
+ * infinity. */
 poprt_status prt_retype_clip_fill(prt_retype_state *s, prt_op *op)
 {
     bool any = false;
@@ -82,7 +84,7 @@ poprt_status prt_retype_clip_fill(prt_retype_state *s, prt_op *op)
     const double now = prt_retype_clip(s->how, number);
     if (!(now < number || now > number))
         return POPRT_OK;
-    void *data = own_fill(s, op, old, &any);
+    void *data = own_fill_value(s, op, old, &any);
     if (data == NULL)
         return POPRT_E_NOMEM;
     prt_store_f64(old->dtype, data, 0, now);
@@ -91,14 +93,14 @@ poprt_status prt_retype_clip_fill(prt_retype_state *s, prt_op *op)
     return POPRT_OK;
 }
 
-/* Whether output 0 is one of the type, or a sequence of such, that may become one of the other. */
-static bool gives_it(const prt_retype_state *s, const prt_op *op)
+/* Returns whether output 0 can become `to`, or is a sequence that contains `from`. */
+static bool may_become_to(const prt_retype_state *s, const prt_op *op)
 {
     return prt_retype_wraps(op->out[0].type, s->how->from) ||
         prt_retype_allows(op, prt_op_out_slot(op->def, 0), s->how->to);
 }
 
-/* Float attributes that stand for an element of the op's tensors. */
+/* Returns whether the attribute is a float that stands for a tensor element. */
 static bool is_element(const prt_attr_def *row)
 {
     static const char *const names[] = { "extrapolation_value", "filter_value",
@@ -109,26 +111,27 @@ static bool is_element(const prt_attr_def *row)
     return false;
 }
 
-/* The largest number of `to` is a float32, so the clipped attribute is exact. */
+/* The largest number of `to` is exact in float32, so the clipped attribute is exact. */
 static poprt_status clip_element(prt_retype_state *s, prt_op *op, uint32_t index, bool *any)
 {
     const prt_attr_def *row = &op->def->attrs[index];
-    if (!is_element(row) || !gives_it(s, op))
+    if (!is_element(row) || !may_become_to(s, op))
         return POPRT_OK;
     const float old = *(const float *)(const void *)((const char *)op->attrs + row->offset);
     const float now = (float)prt_retype_clip(s->how, (double)old);
     if (!(now < old || now > old))
         return POPRT_OK;
-    char *attrs = own(s, op, any);
+    char *attrs = own_attrs(s, op, any);
     if (attrs == NULL)
         return POPRT_E_NOMEM;
     *(float *)(void *)(attrs + row->offset) = now;
-    give(op, index);
+    mark_given(op, index);
     return POPRT_OK;
 }
 
-/* An empty sequence is one of floats unless it says otherwise. */
-static bool says_it(const prt_retype_state *s, const prt_op *op, int64_t value)
+/* Returns whether the attribute names `from`. Without the attribute an empty sequence has float
+ * elements. */
+static bool names_from(const prt_retype_state *s, const prt_op *op, int64_t value)
 {
     return value == s->how->from ||
         (value == PRT_DTYPE_undefined && s->how->from == PRT_DTYPE_f32 &&
@@ -139,18 +142,18 @@ static poprt_status retype_row(prt_retype_state *s, prt_op *op, uint32_t index, 
 {
     const prt_attr_def *row = &op->def->attrs[index];
     const void *field = (const char *)op->attrs + row->offset;
-    if (names_a_type(row) && says_it(s, op, *(const int64_t *)field) && gives_it(s, op)) {
-        char *attrs = own(s, op, any);
+    if (names_a_type(row) && names_from(s, op, *(const int64_t *)field) && may_become_to(s, op)) {
+        char *attrs = own_attrs(s, op, any);
         if (attrs == NULL)
             return POPRT_E_NOMEM;
         *(int64_t *)(void *)(attrs + row->offset) = s->how->to;
-        give(op, index);
+        mark_given(op, index);
     }
     if (row->kind == PRT_ATTR_type && *(const prt_type *const *)field != NULL) {
         const prt_type *type = prt_retype_type(s, *(const prt_type *const *)field);
         if (type == *(const prt_type *const *)field)
             return POPRT_OK;
-        char *attrs = own(s, op, any);
+        char *attrs = own_attrs(s, op, any);
         if (attrs == NULL || type == NULL)
             return POPRT_E_NOMEM;
         *(const prt_type **)(void *)(attrs + row->offset) = type;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * retype_bits.c — values of which every bit counts: a BitCast takes the bits of an integer for
- * those of a float, or the reverse. The integers it reads stay as they are back to where they come
- * from, and those it gives stay so up to where they are used for something else. Inputs and outputs
- * of the model are among them. What is computed of such values by an operator of the same type
- * variable (Add, Where, Gather) is such a value too.
+ * retype_bits.c — values whose bits matter: a BitCast reinterprets the bits of an integer as a
+ * float, or the reverse. Integers that it reads stay unchanged back to their origin. Integers that
+ * it gives stay unchanged up to the ops that use them as numbers. Inputs and outputs of the model
+ * are included. Values computed from them by an operator of the same type variable (Add, Where,
+ * Gather) are included too.
  */
 #include "pass/precision/retype_state.h"
 
@@ -46,8 +46,8 @@ static void keep_graph(prt_retype_state *s, prt_graph *graph)
     }
 }
 
-/* The op stays. Operands and results of type variable `var` have the bits too; of an owner of
- * regions, all. `how`: whether a BitCast reads the results or has given the operands. */
+/* Keeps the op, and marks its operands and results of type variable `var` (of an owner of regions,
+ * all). `how` tells whether a BitCast reads the results or has given the operands. */
 static poprt_status keep(prt_retype_state *s, mark_list *list, prt_op *op, const char *var,
     uint8_t how)
 {
@@ -63,8 +63,8 @@ static poprt_status keep(prt_retype_state *s, mark_list *list, prt_op *op, const
     return POPRT_OK;
 }
 
-/* The op that makes the value, or the owner of the region whose input it is. */
-static poprt_status keep_maker(prt_retype_state *s, mark_list *list, prt_value *v)
+/* Keeps the op that defines the value, or the owner of the region whose input it is. */
+static poprt_status keep_producer(prt_retype_state *s, mark_list *list, prt_value *v)
 {
     if (v->def != NULL)
         return v->def->def == NULL
@@ -90,7 +90,7 @@ static poprt_status keep_readers(prt_retype_state *s, mark_list *list, prt_value
     return POPRT_OK;
 }
 
-static poprt_status make_room(prt_retype_state *s, prt_graph *graph)
+static poprt_status alloc_bits(prt_retype_state *s, prt_graph *graph)
 {
     prt_retype_graph *g = prt_retype_graph_of(s, graph);
     g->bits = PRT_NEW_N(s->p->arena, uint8_t, (size_t)g->n_values + 1);
@@ -98,7 +98,7 @@ static poprt_status make_room(prt_retype_state *s, prt_graph *graph)
         return POPRT_E_NOMEM;
     prt_for_each_op (op, graph)
         for (uint32_t i = 0; i < op->n_regions; i++)
-            PRT_TRY(make_room(s, op->regions[i]));
+            PRT_TRY(alloc_bits(s, op->regions[i]));
     return POPRT_OK;
 }
 
@@ -118,11 +118,11 @@ static poprt_status seed(prt_retype_state *s, mark_list *list, prt_graph *graph)
 poprt_status prt_retype_keep_bits(prt_retype_state *s)
 {
     mark_list list = { 0 };
-    PRT_TRY(make_room(s, s->p->module->main));
+    PRT_TRY(alloc_bits(s, s->p->module->main));
     PRT_TRY(seed(s, &list, s->p->module->main));
     while (list.count != 0) {
         const marked m = list.data[--list.count];
-        PRT_TRY(keep_maker(s, &list, m.value));
+        PRT_TRY(keep_producer(s, &list, m.value));
         if (m.how == GIVEN)
             PRT_TRY(keep_readers(s, &list, m.value));
     }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * retype_plan.c — which ops stay as they are, decided before anything is changed.
+ * retype_plan.c — selects the ops to keep before anything is changed.
  *
- * Modes come from the pass; ops outside the table, bit casts, those of ai.onnx.ml (whose attributes
- * have the type of the data), owners of regions with rules of their own, ops that read a value of
- * unknown type and operators that take the new type from a late opset on (half_opset.h) are kept.
- * Sequences and the like cannot be cast, so an op that is kept keeps all that share such values
- * with it. Last, chains of numbers that are made of sizes and are read in full (a shape; the scales
- * of a Resize) are kept: no rounding gets between.
+ * Modes come from the pass. Always kept are ops outside the table, BitCasts, ops of ai.onnx.ml
+ * (their attributes have the type of the data), owners of regions with special rules, readers of a
+ * value of unknown type, and operators that support the new type only from a later opset
+ * (half_opset.h). Sequences cannot be cast, so a kept op keeps all ops that share such values with
+ * it. Last, chains of numbers computed from sizes and read in full (a shape, the scales of a
+ * Resize) are kept, so that no rounding affects them.
  */
 #include "pass/precision/half_opset.h"
 #include "pass/precision/retype_state.h"
 
 enum { MAX_DEPTH = 256 };
 
-/* By this opset most operators take bfloat16, and every runtime reads it. */
+/* Most operators support bfloat16 by this opset, and every runtime reads it. */
 enum { BF16_OPSET = 17 };
 
 typedef PRT_VEC(prt_op *) op_list;
@@ -66,7 +66,7 @@ static uint8_t *mode_of(const prt_retype_state *s, const prt_op *op)
 
 /* ---- modes */
 
-/* Regions of these take what the op takes and give what it gives. */
+/* Returns whether the regions of the op use the types of its operands and results. */
 static bool has_plain_regions(const prt_op *op)
 {
     switch (op->def->id) {
@@ -116,9 +116,9 @@ static poprt_status plan_graph(prt_retype_state *s, prt_graph *graph, uint32_t d
         .n_values = graph->n_values,
         .n_ops = graph->n_ops,
         .edges = edges };
-    g->forms = PRT_NEW_N(arena, prt_opset_variants, (size_t)g->n_values + 1);
+    g->copies = PRT_NEW_N(arena, prt_retype_copies, (size_t)g->n_values + 1);
     g->modes = PRT_NEW_N(arena, uint8_t, (size_t)g->n_ops + 1);
-    if (g->forms == NULL || g->modes == NULL)
+    if (g->copies == NULL || g->modes == NULL)
         return POPRT_E_NOMEM;
     PRT_TRY(prt_map_set(&s->graphs, key_of(g), g));
     prt_for_each_op (op, graph) {
@@ -147,7 +147,8 @@ static poprt_status keep(prt_retype_state *s, op_list *list, prt_op *op)
     return push(s, list, op);
 }
 
-/* Whoever makes or reads the value is kept. Results and inputs of a region are its owner's. */
+/* Keeps the producer and all readers of the value. For results and inputs of a region this is its
+ * owner. */
 static poprt_status keep_around(prt_retype_state *s, op_list *list, const prt_value *v)
 {
     if (v == NULL || !prt_retype_wraps(v->type, s->how->from))
@@ -173,7 +174,7 @@ static poprt_status keep_within(prt_retype_state *s, op_list *list, prt_graph *g
     return POPRT_OK;
 }
 
-static poprt_status spread(prt_retype_state *s, op_list *list)
+static poprt_status propagate_keep(prt_retype_state *s, op_list *list)
 {
     while (list->count != 0) {
         const prt_op *op = list->data[--list->count];
@@ -200,7 +201,7 @@ static bool has_map(const prt_type *type)
     return false;
 }
 
-/* Ops whose sequences stay as they are. */
+/* Collects the ops whose sequences must stay. */
 static poprt_status seed(prt_retype_state *s, op_list *list, prt_graph *graph)
 {
     const prt_retype *how = s->how;
@@ -225,7 +226,7 @@ static poprt_status seed(prt_retype_state *s, op_list *list, prt_graph *graph)
     return POPRT_OK;
 }
 
-/* ---- numbers made of sizes */
+/* ---- numbers computed from sizes */
 
 static bool is_integer_cast(const prt_op *op)
 {
@@ -233,7 +234,7 @@ static bool is_integer_cast(const prt_op *op)
         prt_dtype_is_integer((int32_t)((const prt_cast_attrs *)op->attrs)->to);
 }
 
-/* Whether this use reads the full form by what its op is. */
+/* Returns whether this use reads the full copy because of its op. */
 static bool reads_full(const prt_retype_state *s, const prt_use *use)
 {
     const prt_op *op = use->user;
@@ -245,7 +246,8 @@ static bool reads_full(const prt_retype_state *s, const prt_use *use)
         (is_integer_cast(op) && prt_dtype_is_float(s->how->from));
 }
 
-/* The value is certainly there in full: a constant, or given so. */
+/* Returns whether the full copy of the value is available without a Cast: it is a constant, or its
+ * op gives it. */
 static bool is_given_full(const prt_retype_state *s, const prt_graph *graph, const bool *chain,
     const prt_value *v)
 {
@@ -268,14 +270,15 @@ static bool may_chain(const prt_retype_state *s, const prt_op *op, const bool *c
     for (uint32_t i = 0; gives && i < op->n_in; i++) {
         const prt_value *v = op->in[i].value;
         if (v != NULL && prt_retype_wraps(v->type, s->how->from))
-            return false; /* a sequence that was converted is there in no other form */
+            return false; /* a converted sequence has no full copy */
         if (prt_retype_is(v, s->how->from) && !is_given_full(s, op->graph, chain, v))
             return false;
     }
     return gives;
 }
 
-/* Read in full by somebody, or by a member of the chain, whose mode is known already. */
+/* Returns whether a result is read in full, by an op outside or by a later member of the chain,
+ * whose mode is already known. */
 static bool is_needed_full(const prt_retype_state *s, const prt_op *op)
 {
     for (uint32_t i = 0; i < op->n_out; i++)
@@ -285,7 +288,7 @@ static bool is_needed_full(const prt_retype_state *s, const prt_op *op)
     return false;
 }
 
-/* The value becomes `to`, whatever the members of the chain do. */
+/* Returns whether the value becomes `to` whatever the chain members do. */
 static bool is_converted(const prt_retype_state *s, const prt_graph *graph, const bool *chain,
     const prt_value *v)
 {
@@ -297,11 +300,12 @@ static bool is_converted(const prt_retype_state *s, const prt_graph *graph, cons
         prt_retype_allows(v->def, prt_op_out_slot(v->def->def, v->slot), s->how->to);
 }
 
-/* An op that takes its operands in some combinations of types only stays, where one of them may be
- * given in full: combinations of one type each are there. */
+/* Returns whether an op that supports only some combinations of types may get a full operand; it is
+ * kept then, since combinations of one type are supported. */
 static bool is_mixed(const prt_retype_state *s, const prt_op *op, const bool *chain)
 {
-    if (s->how->picky == NULL || *mode_of(s, op) != PRT_RETYPE_CONVERT || !s->how->picky(op))
+    if (s->how->restricted == NULL || *mode_of(s, op) != PRT_RETYPE_CONVERT ||
+        !s->how->restricted(op))
         return false;
     for (uint32_t i = 0; i < op->n_in; i++) {
         const prt_value *v = op->in[i].value;
@@ -340,7 +344,7 @@ poprt_status prt_retype_plan(prt_retype_state *s)
     PRT_TRY(prt_retype_learn(s));
     PRT_TRY(plan_graph(s, s->p->module->main, 0, false, false));
     PRT_TRY(seed(s, &list, s->p->module->main));
-    PRT_TRY(spread(s, &list));
+    PRT_TRY(propagate_keep(s, &list));
     if (s->how->bits)
         PRT_TRY(prt_retype_keep_bits(s));
     return s->how->exact ? keep_chains(s, s->p->module->main) : POPRT_OK;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * retype_unknown.c — element types of values that an unknown operator gives.
+ * retype_unknown.c — element types of values that depend on unknown operators.
  *
- * Inference knows nothing of results of operators outside the table, and so nothing of what is
- * computed from them. But slots of one type variable have one type: a value that is multiplied with
- * a float32 constant is float32. Without that knowledge the constant would become float16 and the
- * value would not.
+ * Inference knows nothing about results of operators outside the table. But all slots of one type
+ * variable have one type: a value multiplied by a float32 constant is float32. Without this rule
+ * the constant would become float16 and the value would not.
  */
 #include "pass/precision/retype_state.h"
 
@@ -18,29 +17,29 @@ static bool is_unknown(const prt_value *v)
             (v->type->kind == PRT_VALUE_TENSOR && v->type->dtype == PRT_DTYPE_undefined));
 }
 
-/* A slot that has the type of its variable, and no other one. */
+/* Returns whether the slot has exactly the type of the variable. */
 static bool has_var(const prt_slot_def *slot, const prt_type_def *var)
 {
     return slot != NULL && (slot->flags & PRT_SLOT_HETEROGENEOUS) == 0 &&
         strcmp(slot->var, var->var) == 0;
 }
 
-static void take(const prt_value *v, int32_t *dtype)
+static void read_dtype(const prt_value *v, int32_t *dtype)
 {
     if (v != NULL && v->type->kind == PRT_VALUE_TENSOR && v->type->dtype != PRT_DTYPE_undefined)
         *dtype = v->type->dtype;
 }
 
-/* The element type that a variable has in this op; PRT_DTYPE_undefined: no slot tells. */
+/* Returns the element type of a variable in this op; PRT_DTYPE_undefined if no slot tells. */
 static int32_t type_of_var(const prt_op *op, const prt_type_def *var)
 {
     int32_t dtype = PRT_DTYPE_undefined;
     for (uint32_t i = 0; i < op->n_in; i++)
         if (has_var(prt_op_in_slot(op->def, i), var))
-            take(op->in[i].value, &dtype);
+            read_dtype(op->in[i].value, &dtype);
     for (uint32_t i = 0; i < op->n_out; i++)
         if (has_var(prt_op_out_slot(op->def, i), var))
-            take(&op->out[i], &dtype);
+            read_dtype(&op->out[i], &dtype);
     return dtype;
 }
 
@@ -104,10 +103,10 @@ static poprt_status learn_graph(prt_retype_state *s, prt_graph *graph, uint32_t 
 
 poprt_status prt_retype_learn(prt_retype_state *s)
 {
-    bool again = true;
-    for (uint32_t round = 0; round < ROUNDS && again; round++) {
-        again = false;
-        PRT_TRY(learn_graph(s, s->p->module->main, 0, &again));
+    bool changed = true;
+    for (uint32_t round = 0; round < ROUNDS && changed; round++) {
+        changed = false;
+        PRT_TRY(learn_graph(s, s->p->module->main, 0, &changed));
     }
     return POPRT_OK;
 }

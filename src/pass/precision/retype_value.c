@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * retype_value.c — the forms of values: Casts where a form is missing, constants converted.
+ * retype_value.c — copies of values: inserts missing Casts and converts constants.
  *
- * Converting to float16 clips to the range of its finite numbers and raises a single number that
- * would vanish (an epsilon, say); both are warned of. Converting to bfloat16 clips finite numbers
- * that would round to infinity. Integers are clipped to the new range.
+ * Conversion to float16 clips to the range of finite numbers, and raises a single number that would
+ * become 0 (for instance an epsilon); both give a warning. Conversion to bfloat16 clips finite
+ * numbers that would round to infinity. Integers are clipped to the new range.
  */
 #include <float.h>
 #include <math.h>
@@ -12,10 +12,10 @@
 #include "op/share/number_text.h"
 #include "pass/precision/retype_state.h"
 
-prt_opset_variants *prt_retype_forms(const prt_retype_state *s, const prt_value *v)
+prt_retype_copies *prt_retype_copies_of(const prt_retype_state *s, const prt_value *v)
 {
     const prt_retype_graph *g = prt_retype_graph_of(s, v->graph);
-    return v->id < g->n_values ? &g->forms[v->id] : NULL;
+    return v->id < g->n_values ? &g->copies[v->id] : NULL;
 }
 
 const prt_type *prt_retype_type(const prt_retype_state *s, const prt_type *type)
@@ -36,7 +36,7 @@ const prt_type *prt_retype_type(const prt_retype_state *s, const prt_type *type)
 
 typedef struct converted {
     bool clipped, raised;
-    double old, now; /* of what was raised */
+    double old, now; /* of a raised number */
 } converted;
 
 double prt_retype_clip(const prt_retype *how, double x)
@@ -73,7 +73,7 @@ static void convert_integers(const prt_retype *how, const prt_tensor *t, void *d
     }
 }
 
-/* Who a message is about: the constant, or else an op that reads it. */
+/* Returns the subject of a message: the constant, or an op that reads it. */
 static const char *label_of(const prt_value *v)
 {
     if (v->name.size != 0)
@@ -81,7 +81,7 @@ static const char *label_of(const prt_value *v)
     return v->uses != NULL && v->uses->user->def != NULL ? prt_op_label(v->uses->user) : "";
 }
 
-static void tell(const prt_retype_state *s, const prt_value *v, const converted *c)
+static void warn_about(const prt_retype_state *s, const prt_value *v, const converted *c)
 {
     const prt_retype *how = s->how;
     char from[PRT_NUMBER_TEXT], to[PRT_NUMBER_TEXT];
@@ -107,14 +107,14 @@ static poprt_status convert(prt_retype_state *s, const prt_value *v, prt_blob **
     converted c = { 0 };
     *out = NULL;
     if (!prt_value_tensor(v, &t) || !prt_dtype_size(s->how->to, prt_tensor_count(&t), &size))
-        return prt_fail(POPRT_E_LIMIT, v->name.data, "constant is not at hand");
+        return prt_fail(POPRT_E_LIMIT, v->name.data, "the bytes of a constant are not available");
     PRT_TRY(prt_pass_check(s->p));
     PRT_TRY(prt_blob_create(s->p->module->allocator, size, out));
     if (prt_dtype_is_float(s->how->to))
         convert_floats(s->how, &t, prt_blob_bytes(*out), &c);
     else
         convert_integers(s->how, &t, prt_blob_bytes(*out), &c);
-    tell(s, v, &c);
+    warn_about(s, v, &c);
     return POPRT_OK;
 }
 
@@ -134,7 +134,7 @@ static poprt_status derive(prt_retype_state *s, prt_value *v, prt_value **out)
     return PRT_VEC_PUSH(s->p->arena, &s->made, made) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-/* Also a weight that an op writes: all who read it go on reading one value. */
+/* Also converts a weight that an op writes, so that all of its readers still read one value. */
 poprt_status prt_retype_input(prt_retype_state *s, prt_value *v)
 {
     prt_blob *blob = NULL;
@@ -148,7 +148,7 @@ poprt_status prt_retype_input(prt_retype_state *s, prt_value *v)
     }
     v->type = type;
     s->changed = true;
-    *prt_retype_forms(s, v) = (prt_opset_variants){ .to = v };
+    *prt_retype_copies_of(s, v) = (prt_retype_copies){ .to = v };
     return POPRT_OK;
 }
 
@@ -173,7 +173,7 @@ poprt_status prt_retype_cast(prt_retype_state *s, prt_value *v, int32_t to, prt_
     return prt_build_status(&b);
 }
 
-/* What a Cast to the full form was made of, where that has the type already. */
+/* Returns the operand of a Cast from `to` to the full copy; NULL if there is no such Cast. */
 static prt_value *before_widening(const prt_retype_state *s, const prt_value *v)
 {
     const prt_op *def = v->def;
@@ -182,7 +182,7 @@ static prt_value *before_widening(const prt_retype_state *s, const prt_value *v)
     return widens ? def->in[0].value : NULL;
 }
 
-static poprt_status make_to(prt_retype_state *s, prt_value *v, prt_opset_variants *f)
+static poprt_status make_to(prt_retype_state *s, prt_value *v, prt_retype_copies *f)
 {
     if (f->full == v && prt_value_is_fixed(v))
         return derive(s, v, &f->to);
@@ -190,9 +190,9 @@ static poprt_status make_to(prt_retype_state *s, prt_value *v, prt_opset_variant
     return f->to != NULL ? POPRT_OK : prt_retype_cast(s, f->full, s->how->to, &f->to);
 }
 
-poprt_status prt_retype_form(prt_retype_state *s, prt_value *v, bool full, prt_value **out)
+poprt_status prt_retype_copy_of(prt_retype_state *s, prt_value *v, bool full, prt_value **out)
 {
-    prt_opset_variants *f = v != NULL ? prt_retype_forms(s, v) : NULL;
+    prt_retype_copies *f = v != NULL ? prt_retype_copies_of(s, v) : NULL;
     *out = v;
     if (f == NULL)
         return POPRT_OK;
@@ -204,7 +204,7 @@ poprt_status prt_retype_form(prt_retype_state *s, prt_value *v, bool full, prt_v
         else
             f->full = v;
     }
-    const bool narrowed = full && s->how->narrow && f->full == v && prt_value_is_fixed(v);
+    const bool narrowed = full && s->how->constants_as_to && f->full == v && prt_value_is_fixed(v);
     if (f->to == NULL && (!full || narrowed))
         PRT_TRY(make_to(s, v, f));
     if (full && (f->full == NULL || narrowed))
@@ -215,9 +215,9 @@ poprt_status prt_retype_form(prt_retype_state *s, prt_value *v, bool full, prt_v
 
 poprt_status prt_retype_mask(prt_retype_state *s, prt_value *v, prt_value **out)
 {
-    prt_opset_variants *f = prt_retype_forms(s, v);
+    prt_retype_copies *f = prt_retype_copies_of(s, v);
     if (f->full == NULL || prt_value_is_fixed(v) || before_widening(s, f->full) != NULL)
-        return prt_retype_form(s, v, false, out);
+        return prt_retype_copy_of(s, v, false, out);
     if (f->mask == NULL) {
         prt_build b = build_behind(f->full);
         b.origin = PRT_STR("");

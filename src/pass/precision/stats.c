@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stats.c — moments by sums of powers, distances by sums of products. */
+/* stats.c — moments from sums of powers, distances from sums of products. */
 #include "pass/precision/stats.h"
 
 #include <math.h>

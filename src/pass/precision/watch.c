@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* watch.c — a clone of the model before, with the watched values as its outputs. */
+/* watch.c — a clone of the model before the pass, with the watched values as outputs. */
 #include "pass/precision/watch.h"
 
 #include <math.h>
@@ -8,12 +8,13 @@
 
 enum { MOST_WARNINGS = 8 };
 
-/* Bytes of constants up to which a model is run on made-up data, which tell less than samples. */
+/* Largest model, in bytes of constants, that is run on pseudo-random data, which reveals less than
+ * samples. */
 static const uint64_t made_up_most = (uint64_t)512 << 20;
 
 typedef struct watched {
-    prt_value *value; /* of the clone; NULL: no such value */
-    const char *name; /* of the model's value, or of its op */
+    prt_value *value; /* of the clone; NULL: the value is not watched */
+    const char *name; /* name of the model's value, or of its op */
     bool converted;
     double largest;
 } watched;
@@ -21,7 +22,7 @@ typedef struct watched {
 struct prt_watch {
     prt_pass *p;
     prt_module *clone;
-    uint32_t n; /* values of the main graph, by id */
+    uint32_t n; /* number of values of the main graph */
     watched *values;
 };
 
@@ -34,7 +35,7 @@ static void pair(const prt_watch *w, const prt_value *v, prt_value *copy)
     to->name = v->name.size != 0 ? v->name.data : v->def != NULL ? prt_op_label(v->def) : "";
 }
 
-/* Ops of a clone have the order of the model's. */
+/* Pairs the values of the model with those of the clone, whose ops have the same order. */
 static void pair_all(const prt_watch *w)
 {
     const prt_graph *from = w->p->module->main;
@@ -78,7 +79,7 @@ void prt_watch_became(void *watch, const prt_value *v)
         w->values[v->id].converted = true;
 }
 
-static poprt_status tap(const prt_watch *w, uint32_t *count)
+static poprt_status expose_values(const prt_watch *w, uint32_t *count)
 {
     prt_value **values = PRT_NEW_N(w->p->arena, prt_value *, (size_t)w->n + 1);
     prt_str *names = PRT_NEW_N(w->p->arena, prt_str, (size_t)w->n + 1);
@@ -96,7 +97,7 @@ static poprt_status tap(const prt_watch *w, uint32_t *count)
     return prt_graph_set_outputs(w->clone->main, *count, values, names);
 }
 
-static void look(watched *v, const prt_tensor *t)
+static void update_largest(watched *v, const prt_tensor *t)
 {
     for (size_t i = 0; i < prt_tensor_count(t); i++) {
         const double x = fabs(prt_load_f64(t->dtype, t->data, i));
@@ -115,7 +116,7 @@ static poprt_status run_batch(const prt_watch *w, const prt_feed *feed, size_t b
     PRT_TRY(prt_feed_batch(feed, w->clone, batch, out, arena));
     for (uint32_t i = 0; i < w->n; i++)
         if (w->values[i].converted)
-            look(&w->values[i], &out[k++]);
+            update_largest(&w->values[i], &out[k++]);
     return POPRT_OK;
 }
 
@@ -123,7 +124,7 @@ static poprt_status run_all(const prt_watch *w)
 {
     prt_feed feed = *w->p->feed;
     uint32_t count = 0;
-    PRT_TRY(tap(w, &count));
+    PRT_TRY(expose_values(w, &count));
     if (count == 0)
         return POPRT_OK;
     PRT_TRY(prt_feed_open(&feed, w->clone));

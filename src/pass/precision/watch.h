@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch.h — runs the model as it was before a pass on the samples, or on made-up data, and warns of
- * values that the type they were given cannot hold.
+ * watch.h — runs the model as it was before a pass on the samples or on pseudo-random data, and
+ * warns of values that exceed the range of their new type.
  */
 #ifndef PRT_PASS_PRECISION_WATCH_H
 #define PRT_PASS_PRECISION_WATCH_H
@@ -10,16 +10,16 @@
 
 typedef struct prt_watch prt_watch;
 
-/* Keeps a clone of the model. `*out` is NULL where the pass has nothing that runs models, or where
- * there are no samples and the model is large, which is noted. */
+/* Clones the model. Sets `*out` to NULL if the pass cannot run models, or if there are no samples
+ * and the model is large; the latter gives a note. */
 poprt_status prt_watch_begin(prt_pass *p, prt_watch **out);
 
-/* A prt_retype's `became`: the value has a form in the new type now. */
+/* Callback `became` of prt_retype: the value has a copy in the new type. */
 void prt_watch_became(void *watch, const prt_value *v);
 
-/* Where the pass has gone well (`status`), runs the clone and warns of values beyond `most` in
- * size, the largest finite number of the type that `type` names. A model that cannot be run, for
- * want of memory too, is not checked, which is noted. Releases the clone. Takes NULL. */
+/* If the pass succeeded (`status`), runs the clone and warns of values larger in size than `most`,
+ * the largest finite number of the type named `type`. If the model cannot be run (lack of memory
+ * included), a note says so. Releases the clone; `watch` may be NULL. */
 poprt_status prt_watch_end(prt_watch *watch, poprt_status status, const char *type, double most);
 
 #endif

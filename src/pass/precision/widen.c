@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * widen.c — widen_half and decode_fp8, for compiling: kernels are made for float32.
+ * widen.c — widen_half and decode_fp8, run before compiling because kernels exist for float32.
  *
- * widen_half: operators on float16 and bfloat16 compute on float32, and hand on what they computed
- * as it is: values inside the model are at least as near to what real numbers would give, and
- * operators next to each other can be fused. Inputs and outputs keep their types; quantisation,
- * random numbers and operators that say themselves what they compute in are left. With `exact`
- * every result is rounded by a Cast as the model says; what only moves elements stays as it is.
+ * widen_half: operators on float16 and bfloat16 compute in float32 and pass their results on
+ * without rounding. Values inside the model are then at least as precise, and adjacent operators
+ * can be fused. Inputs and outputs keep their types. Quantisation, random numbers and operators
+ * that define their own arithmetic stay. With `exact` every result is rounded by a Cast, as the
+ * model defines; operators that only move elements stay.
  *
- * decode_fp8: FP8MatMul and FP8Conv with constant bytes and scales on the right become MatMul and
- * Conv of float32. The numbers of the right side have both scales in them; bytes on the left become
- * their numbers by BitCast and Cast. Sums are float32's; the result is rounded to float16.
+ * decode_fp8: FP8MatMul and FP8Conv with constant bytes and scales on the right become float32
+ * MatMul and Conv. The right operand is decoded with both scales; bytes on the left are decoded by
+ * BitCast and Cast. Sums are float32; the result is rounded to float16.
  */
 #include <math.h>
 
@@ -20,7 +20,7 @@
 
 /* ---- widen_half */
 
-/* What it computes does not follow from the types of its operands alone. */
+/* Returns whether the arithmetic does not follow from the types of the operands alone. */
 static bool has_own_arithmetic(const prt_op *op)
 {
     static const uint32_t ids[] = { PRT_OP_cast_like, PRT_OP_dequantize_linear,
@@ -41,7 +41,7 @@ static bool reads(const prt_op *op, int32_t dtype)
     return false;
 }
 
-/* Some operator computes with the result of this Cast, or hands it on. */
+/* Returns whether an operator computes with the result of this Cast, or passes it on. */
 static bool is_worked_with(const prt_op *cast)
 {
     prt_for_each_use (use, &cast->out[0])
@@ -91,7 +91,7 @@ const prt_pass_hooks prt_pass_widen_half = { .run = run_widen };
 typedef struct match {
     prt_op *op;
     prt_fp8_code left, right;
-    bool bytes; /* on the left */
+    bool bytes; /* whether the left operand is bytes */
     prt_tensor weight;
 } match;
 
@@ -116,7 +116,8 @@ static bool is_match(match *m, prt_str left, prt_str right)
         prt_match_constant(m->op, 1, &m->weight);
 }
 
-/* With a float16 left side the weight is rounded to float16, as the operator says. */
+/* Returns the decoded weight. If the left operand is float16, the weight is rounded to float16, as
+ * the operator defines. */
 static prt_value *weight_of(const match *m, prt_pass *p, prt_build *b)
 {
     const size_t n = prt_tensor_count(&m->weight);
@@ -180,7 +181,7 @@ static bool decode_matmul(prt_pass *p, prt_build *b, prt_op *root)
     return is_match(&m, a->fp8FormatLHS, a->fp8FormatRHS) && decode(&m, p, b, PRT_OP_matmul, NULL);
 }
 
-#define GIVE_ON(field)                                                                             \
+#define COPY_ATTR(field)                                                                           \
     if (prt_attr_given(a, prt_op_attr(root->def, PRT_STR(#field))))                                \
     PRT_ATTR_GIVE(conv, conv, field, a->field)
 
@@ -191,12 +192,12 @@ static bool decode_conv(prt_pass *p, prt_build *b, prt_op *root)
     match m = { .op = root };
     if (!is_match(&m, a->fp8FormatLHS, a->fp8FormatRHS))
         return false;
-    GIVE_ON(group);
-    GIVE_ON(pads);
-    GIVE_ON(auto_pad);
-    GIVE_ON(strides);
-    GIVE_ON(dilations);
-    GIVE_ON(kernel_shape);
+    COPY_ATTR(group);
+    COPY_ATTR(pads);
+    COPY_ATTR(auto_pad);
+    COPY_ATTR(strides);
+    COPY_ATTR(dilations);
+    COPY_ATTR(kernel_shape);
     return decode(&m, p, b, PRT_OP_conv, &conv);
 }
 

@@ -2,23 +2,24 @@
 /*
  * width.c — int64_to_int32 and double_to_float: numbers of half the width.
  *
- * int64_to_int32 takes tensors, inputs and outputs included, Casts and attributes. Where an
- * operator has no int32 form (the shape of a Reshape, the K of a TopK) it reads and gives int64;
- * ours: chains of int64 between such operators stay int64, an index that is computed as int64 is
- * read so where the operator takes both, elsewhere Casts stand between. Constants outside the new
- * range become its ends, which is said as a warning ("to the end" in a Slice stays that). Operators
- * for which other runtimes have no kernel of int32 (kernels.def) stay int64, and so do integers of
- * which a BitCast takes the bits.
+ * int64_to_int32 converts tensors, inputs and outputs, Casts and attributes. An operator without an
+ * int32 variant (the shape of Reshape, K of TopK) keeps int64. Differences from the reference:
+ * chains of int64 between such operators stay int64; a computed int64 index is read as int64 if the
+ * operator supports both; Casts are inserted elsewhere. Constants outside the new range are
+ * clipped, with a warning (the largest int64 as the end of a Slice still means the end). Operators
+ * for which other runtimes lack an int32 kernel (kernels.def) stay int64, and so do integers whose
+ * bits a BitCast reads.
  *
- * double_to_float takes initializers only: inputs, outputs and Casts stay. ours: an operator whose
- * other operands are double goes on computing in double, from a Cast of the smaller initializer.
+ * double_to_float converts initializers only: inputs, outputs and Casts stay. Difference from the
+ * reference: an operator with other double operands still computes in double, from a Cast of the
+ * float32 initializer.
  */
 #include <float.h>
 
 #include "pass/precision/kernels.h"
 #include "pass/precision/retype.h"
 
-/* An operator stays where other runtimes have a kernel of the wider type only. */
+/* Keeps operators for which other runtimes have only a kernel of the wider type. */
 static prt_retype_mode convert_all(const prt_retype *how, const prt_op *op)
 {
     return prt_kernel_exists_with(op, how->from, how->to) || !prt_kernel_exists(op)
@@ -36,7 +37,7 @@ static poprt_status run_integers(prt_pass *p, prt_graph *graph, bool *changed)
         .bits = true,
         .exact = true,
         .mode = convert_all,
-        .picky = prt_kernel_is_listed };
+        .restricted = prt_kernel_is_listed };
     (void)graph;
     return prt_retype_run(p, &how, changed);
 }
@@ -51,7 +52,7 @@ static poprt_status run_doubles(prt_pass *p, prt_graph *graph, bool *changed)
 {
     const prt_retype how = { .from = PRT_DTYPE_f64,
         .to = PRT_DTYPE_f32,
-        .narrow = true,
+        .constants_as_to = true,
         .follow = true,
         .clip = true,
         .high = (double)FLT_MAX,

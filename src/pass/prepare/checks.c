@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * checks.c — check_unsupported_attribute: warns of attributes that an operator's schema does not
- * have, which nothing here reads (marks that begin with two underscores are meant to be kept).
- * final_check: the last pass; types are inferred anew, equal initializers become one, names of
- * nodes become unique, the file will have the types of all values, and every value whose type or
- * shape is open is warned of. It never fails a
- * conversion for what it finds.
+ * checks.c — check_unsupported_attribute: warns of unknown operators, and of attributes that the
+ * operator's schema lacks and that the library ignores (marks that begin with two underscores are
+ * meant to be kept).
+ *
+ * final_check: the last pass. Infers types again, merges equal initializers, makes names of nodes
+ * unique, lets the file contain the types of all values, and warns of values without a known type
+ * or shape. It never fails because of its findings.
  */
 #include "ir/extra.h"
 #include "pass/engine/pass.h"
@@ -17,8 +18,8 @@ static poprt_status check_attributes(prt_pass *p, prt_graph *graph, bool *change
         prt_str name;
         if (op->def == NULL)
             prt_pass_warn(p, prt_op_label(op),
-                "operator %s of domain %s is not known here; the "
-                "model cannot be compiled with it",
+                "operator %s of domain %s is unknown; the "
+                "model cannot be compiled",
                 op->name.data, op->domain.size != 0 ? op->domain.data : "ai.onnx");
         for (const prt_raw *at = NULL; op->def != NULL && prt_op_next_extra(op, &at, &name);)
             if (name.size < 2 || memcmp(name.data, "__", 2) != 0)

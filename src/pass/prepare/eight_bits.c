@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * eight_bits.c — eight_bits_io: images go in and come out as bytes, a quarter of the traffic of
- * float32.
+ * eight_bits.c — eight_bits_io: images are uint8 at the inputs and outputs, a quarter of the
+ * traffic of float32.
  *
- * Float inputs of 4 dimensions, channels first or last, become uint8, and the graph normalises
- * them: x / (255 std) - mean / std by channel. `mean` and `std` have a number for each channel, or
- * one for all: then images have 1, 3 or 4 channels. Without them they are those that ImageNet's
- * networks are trained with (three channels), which is a warning.
+ * Float inputs with 4 dimensions, channels first or last, become uint8, and the graph normalises
+ * them: x / (255 std) - mean / std by channel. `mean` and `std` have one number for each channel,
+ * or one for all; in the latter case images have 1, 3 or 4 channels. Without both options the
+ * ImageNet values for three channels are used, with a warning.
  *
- * Float outputs of 4 dimensions become uint8 where the graph says their range: behind Sigmoid,
- * HardSigmoid, Softmax and Clip (0 is the least number, 255 the largest), or Tanh. Outputs that
- * `outputs` names are images like the inputs: 255 (y std + mean). Others stay, which is noted.
+ * Float outputs with 4 dimensions become uint8 if their operator determines the range: Sigmoid,
+ * HardSigmoid, Softmax and Clip (0 is the lowest number, 255 the highest), or Tanh. Outputs listed
+ * in `outputs` are converted like the inputs: 255 (y std + mean). Other outputs stay float, with a
+ * note.
  */
 #include <stdio.h>
 
@@ -20,7 +21,7 @@
 
 enum { MOST = 4, RANK = 4 };
 
-/* Of each channel, or one for all. */
+/* one number for each channel, or one for all */
 typedef struct numbers {
     double values[MOST];
     uint32_t count;
@@ -29,13 +30,13 @@ typedef struct numbers {
 typedef struct state {
     prt_pass *p;
     numbers mean, std;
-    bool given; /* rather than ImageNet's */
+    bool given; /* by the options, rather than ImageNet's */
     uint32_t inputs, outputs;
 } state;
 
 /* ---- options */
 
-static poprt_status bad(const char *option, const char *text, const char *right)
+static poprt_status fail_option(const char *option, const char *text, const char *right)
 {
     return prt_fail(POPRT_E_ARG, option, "%s '%.100s' is not %s", option, text, right);
 }
@@ -51,9 +52,9 @@ static poprt_status read_numbers(const prt_pass *p, const char *option, bool pos
         double value;
         if (prt_json_parse(p->arena, item.data, item.size, &number) != POPRT_OK ||
             !prt_json_f64(number, &value) || out->count == MOST)
-            return bad(option, text, right);
+            return fail_option(option, text, right);
         if (positive && !(value > 0))
-            return bad(option, text, "a list of numbers above 0");
+            return fail_option(option, text, "a list of numbers above 0");
         out->values[out->count++] = value;
     }
     return POPRT_OK;
@@ -75,12 +76,13 @@ static poprt_status read_options(state *s)
     if (s->std.count == 0)
         s->std = (numbers){ { 1 }, 1 };
     if (s->mean.count != 1 && s->std.count != 1 && s->mean.count != s->std.count)
-        return prt_fail(POPRT_E_ARG, "std", "mean has %u channels and std %u: give as many, or one",
-            s->mean.count, s->std.count);
+        return prt_fail(POPRT_E_ARG, "std",
+            "mean has %u channels and std %u: both need the same number, or one", s->mean.count,
+            s->std.count);
     return POPRT_OK;
 }
 
-/* Channels that images must have; 0: 1, 3 or 4. */
+/* Returns the number of channels of an image; 0: 1, 3 or 4 channels. */
 static int64_t channels_of(const state *s)
 {
     const uint32_t n = s->mean.count > s->std.count ? s->mean.count : s->std.count;
@@ -100,7 +102,7 @@ static bool is_count(const state *s, int64_t dim)
     return n != 0 ? dim == n : dim == 1 || dim == 3 || dim == 4;
 }
 
-/* The axis of the channels; 0: it is not an image. */
+/* Returns the axis of the channels; 0 if the type is not an image. */
 static int32_t channel_axis(const state *s, const prt_type *type)
 {
     if (!prt_type_is_tensor(type) || type->rank != RANK || !prt_dtype_is_float(type->dtype))
@@ -108,7 +110,7 @@ static int32_t channel_axis(const state *s, const prt_type *type)
     return is_count(s, type->dims[1]) ? 1 : is_count(s, type->dims[RANK - 1]) ? RANK - 1 : 0;
 }
 
-/* A number for each channel, so that it broadcasts. */
+/* Builds a constant with one number for each channel that broadcasts over the image. */
 static prt_value *by_channel(prt_build *b, const prt_type *image, int32_t axis,
     const double *values)
 {
@@ -127,7 +129,7 @@ static prt_value *cast(prt_build *b, prt_value *x, int32_t to)
     return prt_build_op(b, PRT_OP_cast, &a, 1, &x);
 }
 
-static void tell(const state *s, const char *name, const char *what)
+static void report_format(const state *s, const char *name, const char *what)
 {
     char text[256];
     size_t n = 0;
@@ -142,8 +144,8 @@ static void tell(const state *s, const char *name, const char *what)
         prt_pass_note(s->p, name, "%s %s is uint8: %s", what, name, text);
     else
         prt_pass_warn(s->p, name,
-            "%s %s is uint8, with the numbers of ImageNet, as none were given: %s", what, name,
-            text);
+            "%s %s is uint8, with the mean and std of ImageNet, since none are given: %s", what,
+            name, text);
 }
 
 static poprt_status convert_input(const state *s, prt_graph *graph, prt_value *image, int32_t axis)
@@ -170,13 +172,14 @@ static poprt_status convert_input(const state *s, prt_graph *graph, prt_value *i
         if (use->user != x->def)
             prt_op_set_input(use->user, (uint32_t)(use - use->user->in), y);
     }
-    tell(s, image->name.data, "input");
+    report_format(s, image->name.data, "input");
     return POPRT_OK;
 }
 
 /* ---- outputs */
 
-/* The range that the op behind an output gives it. */
+/* Returns the range of the results of the op that makes an output; false if the op does not
+ * determine it. */
 static bool range_of(const prt_op *op, double *low, double *high)
 {
     *low = 0;
@@ -189,7 +192,8 @@ static bool range_of(const prt_op *op, double *low, double *high)
         prt_op_is(op, PRT_OP_hard_sigmoid) || prt_op_is(op, PRT_OP_softmax);
 }
 
-/* min(max(y factor + offset, 0), 255) without its fraction, which 0.5 in the offset rounds. */
+/* Builds Cast(Clip(y factor + offset, 0, 255)). The Cast truncates; 0.5 in the offset makes it
+ * round. */
 static poprt_status convert_output(prt_graph *graph, uint32_t slot, const double *factors,
     const double *offsets, int32_t axis)
 {
@@ -238,7 +242,7 @@ static poprt_status try_output(state *s, prt_graph *graph, uint32_t slot, bool n
             offsets[i] = 255 * of_channel(&s->mean, i) + 0.5;
         }
         PRT_TRY(convert_output(graph, slot, factors, offsets, axis));
-        tell(s, name, "output");
+        report_format(s, name, "output");
         s->outputs++;
         return POPRT_OK;
     }
@@ -247,7 +251,7 @@ static poprt_status try_output(state *s, prt_graph *graph, uint32_t slot, bool n
     if (y->type->rank != RANK || y->def == NULL || y->def->def == NULL ||
         !range_of(y->def, &low, &high)) {
         prt_pass_note(s->p, name,
-            "output %s stays float: it is not a map with a range of its own "
+            "output %s stays float: its operator does not limit the range "
             "(Sigmoid, HardSigmoid, Softmax, Tanh, Clip)",
             name);
         return POPRT_OK;
@@ -294,11 +298,11 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
             try_output(&s, graph, i, prt_pass_lists(p, "outputs", graph->output_names.data[i])));
     if (s.inputs == 0 && channels_of(&s) != 0)
         prt_pass_warn(p, NULL,
-            "no input is an image: float, 4 dimensions, %d channels; give mean "
-            "and std for images of other channels",
+            "no input is an image (float, 4 dimensions, %d channels); give mean "
+            "and std for images with another number of channels",
             (int)channels_of(&s));
     else if (s.inputs == 0)
-        prt_pass_warn(p, NULL, "no input is an image: float, 4 dimensions, 1, 3 or 4 channels");
+        prt_pass_warn(p, NULL, "no input is an image (float, 4 dimensions, 1, 3 or 4 channels)");
     *changed = *changed || s.inputs + s.outputs != 0;
     return POPRT_OK;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * host_concat.c — apply_host_concat_split: inputs of one element type and shape become rows of one
- * input, which the graph splits and reshapes again. Ours: Split and Reshape stand where the
- * reference has a node of its own; both are views, so nothing is copied.
+ * input, which the graph splits and reshapes. Difference from the reference: Split and Reshape
+ * replace its custom node; both are views, so nothing is copied.
  *
- * metadata_props["HostConcatRunnerConfig"] says how the rows came about, for whoever feeds the
- * original inputs: {"NEW NAME": {"tensor_name", "input_tensor_names": [...], "shape": [n, size],
- * "data_size_bytes", "dtype"}}.
+ * metadata_props["HostConcatRunnerConfig"] tells callers how the rows map to the original inputs:
+ * {"NEW NAME": {"tensor_name", "input_tensor_names": [...], "shape": [n, size], "data_size_bytes",
+ * "dtype"}}.
  */
 #include <stdio.h>
 
@@ -20,12 +20,12 @@ typedef struct group {
     prt_pass *p;
     prt_graph *graph;
     prt_json_out config;
-    const prt_type *type;  /* of each of its inputs */
-    uint64_t count, bytes; /* elements, bytes of one of them */
+    const prt_type *type;  /* type of each original input */
+    uint64_t count, bytes; /* elements and bytes of one original input */
     uint32_t made;
 } group;
 
-/* "fp32" as the reference spells it, "float32", "f32". */
+/* Accepts "fp32", as the reference writes it, "float32" and "f32". */
 static int32_t dtype_of(prt_arena *arena, prt_str name)
 {
     const bool fp = name.size > 2 && memcmp(name.data, "fp", 2) == 0;
@@ -34,12 +34,12 @@ static int32_t dtype_of(prt_arena *arena, prt_str name)
     if (text == NULL)
         return PRT_DTYPE_undefined;
     if (fp)
-        text[0] = 'f'; /* "p32" */
+        text[0] = 'f'; /* the text is "p32" at this point */
     const int32_t dtype = prt_dtype_by_name(text);
     return dtype != PRT_DTYPE_undefined ? dtype : prt_dtype_by_id(prt_str_of(text));
 }
 
-/* [element type, shape, inputs of a group] of an item; the last may be left out. */
+/* Reads an item [element type, shape, most inputs of a group]; the last member is optional. */
 static poprt_status read_item(prt_pass *p, const prt_json *item, const prt_type **type,
     int64_t *most)
 {
@@ -54,13 +54,14 @@ static poprt_status read_item(prt_pass *p, const prt_json *item, const prt_type 
             "an item is [\"TYPE\", [DIMS...]] or [\"TYPE\", [DIMS...], NUMBER OF INPUTS]");
     for (uint32_t i = 0; i < item->items[1].count; i++)
         if (!prt_json_i64(&item->items[1].items[i], &dims[i]) || dims[i] < 1)
-            return prt_fail(POPRT_E_ARG, "merged_inputs", "dimensions are integers from 1");
+            return prt_fail(POPRT_E_ARG, "merged_inputs",
+                "dimensions must be integers of 1 or more");
     const int32_t dtype = dtype_of(p->arena, name);
     if (dtype == PRT_DTYPE_undefined || dtype == PRT_DTYPE_string)
-        return prt_fail(POPRT_E_ARG, "merged_inputs", "'%.*s' is no element type",
+        return prt_fail(POPRT_E_ARG, "merged_inputs", "'%.*s' is not an element type of numbers",
             PRT_STR_ARG(name));
     if (*most < LEAST_INPUTS)
-        return prt_fail(POPRT_E_ARG, "merged_inputs", "a group has at least %d inputs",
+        return prt_fail(POPRT_E_ARG, "merged_inputs", "a group needs at least %d inputs",
             LEAST_INPUTS);
     *type = prt_type_tensor(p->module->types, dtype, (int32_t)item->items[1].count, dims);
     return *type != NULL ? POPRT_OK : POPRT_E_NOMEM;
@@ -88,7 +89,7 @@ static prt_build at_start(prt_graph *graph)
     return graph->first != NULL ? prt_build_before(graph->first) : prt_build_at_end(graph);
 }
 
-/* Rows of `merged`, reshaped, in place of the inputs. */
+/* Replaces the inputs by rows of `merged`, reshaped. */
 static poprt_status split(group *g, prt_value *const *inputs, uint32_t n, prt_value *merged)
 {
     prt_build b = at_start(g->graph);
@@ -131,7 +132,8 @@ static poprt_status merge(group *g, prt_value *const *inputs, uint32_t n)
     return split(g, inputs, n, merged);
 }
 
-/* Inputs that are outputs too stay: an output would lose its producer's name. */
+/* Returns whether the input is part of the group. Inputs that are also outputs stay, since an
+ * output would lose its name. */
 static bool belongs(const group *g, const prt_value *v)
 {
     return v->type == g->type && v->constant == NULL && !prt_value_is_output(v);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * initializers.c — where constants stand. remove_initializer_from_input: an input with a default is
- * a constant from then on, and a constant is listed no longer among the inputs of the file.
- * move_subgraph_initializer: constants of regions move to the main graph.
- * extract_constant_to_initializer: reading a model makes initializers of Constant nodes (also of
- * value_float, value_ints …), so there is nothing left to do but to say so.
+ * initializers.c — location of constants.
+ *
+ * remove_initializer_from_input: an input with a default becomes a constant, and the file does not
+ * list constants among its inputs. move_subgraph_initializer: moves constants of regions to the
+ * main graph. extract_constant_to_initializer: reading a model already turns Constant nodes
+ * (value_float, value_ints and others included) into initializers, so the pass only prints a note.
  */
 #include "ir/extra.h"
 #include "ir/interface.h"
 #include "pass/engine/pass.h"
 
-/* A constant of `graph` with the bytes, name and readers of `v`. */
+/* Adds a constant to `graph` with the bytes and name of `v`, and replaces all uses of `v` by it. */
 static prt_value *move_to(prt_graph *graph, prt_value *v)
 {
     const prt_str name = v->name;
@@ -48,8 +49,8 @@ static poprt_status run_inputs(prt_pass *p, prt_graph *graph, bool *changed)
 
 const prt_pass_hooks prt_pass_remove_initializer_from_input = { .run = run_inputs };
 
-/* A region may give a constant as its output; one from outside would need an Identity, so it
- * stays. */
+/* Moves constants to the main graph. A constant that is an output of a region stays, since an outer
+ * value would need an Identity. */
 static poprt_status move_out(prt_pass *p, prt_graph *graph, bool *changed)
 {
     prt_graph *main = graph->module->main;

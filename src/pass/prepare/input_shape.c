@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * input_shape.c — const_batch_size: leading dimensions of inputs that are not known become a
- * number. const_input_shape: dimensions of named inputs do, and the batch axis of all of them.
- * A dimension that is known cannot become another one. All types are inferred anew.
+ * input_shape.c — const_batch_size: sets unknown leading dimensions of inputs to a number.
+ * const_input_shape: sets dimensions of named inputs, and the batch axis of all inputs. A known
+ * dimension cannot be changed. All types are inferred again.
  */
 #include "ir/interface.h"
 #include "pass/engine/pass.h"
@@ -15,7 +15,7 @@ static poprt_status infer_again(const prt_module *module, bool any, bool *change
     return prt_ir_infer(module->main);
 }
 
-/* Sets one dimension of an input, the others stay. */
+/* Sets one dimension of an input; the others stay. */
 static poprt_status set_dim(prt_module *module, const prt_value *v, int32_t axis, int64_t size,
     bool *any)
 {
@@ -39,7 +39,8 @@ static poprt_status run_batch(prt_pass *p, prt_graph *graph, bool *changed)
     const int64_t size = prt_pass_i64(p, "const_batch_size");
     bool any = false;
     if (size < 1)
-        return prt_fail(POPRT_E_ARG, "const_batch_size", "%lld is no batch size", (long long)size);
+        return prt_fail(POPRT_E_ARG, "const_batch_size",
+            "%lld is not a batch size; 1 or more is accepted", (long long)size);
     for (size_t i = 0; i < graph->inputs.count; i++) {
         const prt_value *v = graph->inputs.data[i];
         if (has_shape(v) && v->type->rank > 0 && !prt_dim_is_number(v->type->dims[0]))
@@ -50,7 +51,7 @@ static poprt_status run_batch(prt_pass *p, prt_graph *graph, bool *changed)
 
 const prt_pass_hooks prt_pass_const_batch_size = { .run = run_batch };
 
-/* A member of the object: input name and array of dimensions. */
+/* Applies a member of the object: input name and array of dimensions. */
 static poprt_status set_shape(prt_pass *p, const prt_json *shape, bool *any)
 {
     int64_t dims[PRT_MAX_RANK];

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nodes.c — unique_name_for_nodes: every node gets a name that no other one has; the first of
- * several keeps it. sort_graph: a graph here is in topological order at all times (ir.h), and a
- * file's nodes are sorted, stably, when it is read; the pass proves it.
+ * nodes.c — unique_name_for_nodes: gives every node a unique name; of several nodes with one name,
+ * the first keeps it. sort_graph: graphs are in topological order at all times (ir.h), since the
+ * reader sorts the nodes of a file stably; the pass verifies the invariants.
  */
 #include <stdio.h>
 
 #include "pass/engine/pass.h"
 
-/* "MatMul_7": the operator and a number that nobody has. */
-static poprt_status invent(prt_pass *p, prt_map *taken, prt_op *op, uint32_t *next)
+/* Makes a name such as "MatMul_7": the operator or the old name, and a number that makes it
+ * unique. */
+static poprt_status make_name(prt_pass *p, prt_map *taken, prt_op *op, uint32_t *next)
 {
     const bool named = op->origin.size != 0;
     const prt_str base = named ? op->origin : op->name;
@@ -26,14 +27,15 @@ static poprt_status invent(prt_pass *p, prt_map *taken, prt_op *op, uint32_t *ne
     }
 }
 
-/* Names there are, first come first served, then new ones. */
+/* Without `naming` records the existing names; with it names the nodes that have no name of their
+ * own. */
 static poprt_status walk(prt_pass *p, const prt_graph *graph, prt_map *taken, bool naming,
     uint32_t *next, bool *changed)
 {
     prt_for_each_op (op, graph) {
         const bool owns = op->origin.size != 0 && prt_map_find(taken, op->origin) == op;
         if (naming && !owns) {
-            PRT_TRY(invent(p, taken, op, next));
+            PRT_TRY(make_name(p, taken, op, next));
             *changed = true;
         } else if (!naming && op->origin.size != 0 && prt_map_find(taken, op->origin) == NULL) {
             PRT_TRY(prt_map_set(taken, op->origin, op));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * outputs.c — add_checkpoints: values inside the model become outputs of it, by their names.
- * remove_outputs: named outputs go, and what only fed them. Inputs stay, read or not.
+ * outputs.c — add_checkpoints: makes named values inside the model outputs. remove_outputs: removes
+ * named outputs and the ops that only feed them. Unused inputs stay.
  */
 #include "ir/interface.h"
 #include "ir/unknown.h"
@@ -21,7 +21,7 @@ static poprt_status add_checkpoint(prt_pass *p, prt_graph *graph, prt_str name, 
         return prt_fail_no_tensor(graph, name);
     if (v->graph != graph)
         return prt_fail(POPRT_E_ARG, text,
-            "is inside a sub-graph; only tensors of the main graph can be outputs");
+            "is inside a subgraph; only tensors of the main graph can be outputs");
     *changed = true;
     return prt_graph_add_output(graph, p->arena, v, v->name);
 }
@@ -38,8 +38,7 @@ const prt_pass_hooks prt_pass_add_checkpoints = { .run = run_add };
 
 /* ---- remove_outputs */
 
-/* Ops that made only what is gone, from `op` towards the inputs. An op of a region counts as a
- * reader, so what regions read stays. */
+/* Erases the unused ops from `op` towards the inputs. Ops in regions count as readers. */
 static poprt_status erase_unread(prt_pass *p, prt_op *op)
 {
     PRT_VEC(prt_op *) list = { 0 };
@@ -65,29 +64,29 @@ static poprt_status run_remove(prt_pass *p, prt_graph *graph, bool *changed)
 {
     const uint32_t count = graph->ret->n_in;
     bool *keep = PRT_NEW_N(p->arena, bool, (size_t)count + 1);
-    prt_op **makers = PRT_NEW_N(p->arena, prt_op *, (size_t)count + 1);
+    prt_op **producers = PRT_NEW_N(p->arena, prt_op *, (size_t)count + 1);
     uint32_t eliminated = 0;
     prt_str name;
-    if (keep == NULL || makers == NULL)
+    if (keep == NULL || producers == NULL)
         return POPRT_E_NOMEM;
     for (const char *cursor = NULL; prt_pass_next(p, "outputs", &cursor, &name);)
         if (!prt_graph_has_output(graph, name))
             return prt_fail_no_output(graph, name);
     for (uint32_t i = 0; i < count; i++) {
         keep[i] = !prt_pass_lists(p, "outputs", graph->output_names.data[i]);
-        makers[eliminated] = graph->ret->in[i].value->def;
+        producers[eliminated] = graph->ret->in[i].value->def;
         eliminated += !keep[i];
     }
     if (eliminated == 0)
         return POPRT_OK;
     if (eliminated == count)
-        return prt_fail(POPRT_E_ARG, "outputs", "nothing would be left: all %u outputs are named",
+        return prt_fail(POPRT_E_ARG, "outputs", "nothing would be left: all %u outputs are listed",
             count);
     PRT_TRY(prt_graph_keep_outputs(graph, p->arena, keep));
     *changed = true;
     for (uint32_t i = 0; i < eliminated; i++)
-        if (makers[i] != NULL)
-            PRT_TRY(erase_unread(p, makers[i]));
+        if (producers[i] != NULL)
+            PRT_TRY(erase_unread(p, producers[i]));
     return POPRT_OK;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * overview.c — model_overview: opsets, inputs, outputs and how many nodes of each operator there
- * are. model_io_info_stat: inputs and outputs counted by element type and shape, as
- * apply_host_concat_split takes them. Both give lines of text; use_print=false keeps them quiet.
+ * overview.c — model_overview: prints opsets, inputs, outputs and the number of nodes of each
+ * operator. model_io_info_stat: prints inputs and outputs counted by element type and shape, as
+ * apply_host_concat_split groups them. use_print=false disables both.
  */
 #include "pass/engine/pass.h"
 
@@ -13,7 +13,7 @@ static void put_io(const prt_pass *p, const char *what, prt_str name, const prt_
     prt_pass_print(p, "%s %.*s: %s", what, PRT_STR_ARG(name), text);
 }
 
-/* A count by key; keys in order of first sight. */
+/* A count by key; keys are listed in order of first occurrence. */
 typedef struct tally {
     prt_str key;
     const prt_type *type;
@@ -75,7 +75,7 @@ static poprt_status run_overview(prt_pass *p, prt_graph *graph, bool *changed)
 
 const prt_pass_hooks prt_pass_model_overview = { .run = run_overview };
 
-/* Types are interned, so their address is the key. */
+/* Types are interned, so the address is the key. */
 static poprt_status count_type(tallies *t, const prt_type *type)
 {
     const prt_type **key = PRT_NEW(t->arena, const prt_type *);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * again.c — standard operators become the second forms that ai.graphcore has of them, because the
- * first ones of the backend are slower or mean something else. Results are the same bits here:
+ * again.c — replaces standard operators by the second versions in ai.graphcore, because the first
+ * versions of that backend are slower or differ in meaning. In this library the results are bitwise
+ * equal:
  *
  *     replace_erf_with_erfv2      Erf      ErfV2
  *     replace_isinf               IsInf    IsInfV2, with its attributes
  *     replace_round               Round    RoundV2
- *     replace_softmax             Softmax  SoftmaxV2, of an odd number of elements on the last axis
+ *     replace_softmax Softmax SoftmaxV2, if the last axis has an odd number of elements
  *     replace_where_with_wherev2  Where    WhereV2
  */
 #include "pass/engine/match.h"

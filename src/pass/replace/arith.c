@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arith.c — arithmetic in cheaper forms.
+ * arith.c — cheaper arithmetic.
  *
- *     replace_div_with_mul  Div(x, c) of floats becomes Mul(x, 1/c). Two roundings in place of one:
- *                           within 2 units in the last place; the same bits where c is a power of
- *                           two. Left where some 1/c is not finite or loses bits.
- *     replace_pow           Pow(x, c) of floats: x for 1, x*x for 2, x*x*x for 3. The same bits for
- *                           1 and 2 (of float32 and below), within 2 units for 3.
+ *     replace_div_with_mul  Div(x, c) of floats becomes Mul(x, 1/c). Two roundings instead of one:
+ *                           within 2 ulp; bitwise equal if c is a power of two. Not applied if
+ *                           some 1/c is not finite or loses bits.
+ *     replace_pow           Pow(x, c) of floats: x for 1, x*x for 2, x*x*x for 3. Bitwise equal
+ *                           for 1 and 2 (float32 and below), within 2 ulp for 3.
  *
- * Ours: Pow(x, 0.5) is left, because Sqrt has another value for -infinity and -0.
+ * Difference from the reference: Pow(x, 0.5) stays, because Sqrt differs for -infinity and -0.
  */
 #include "pass/engine/match.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compress.c — compress_pattern: Compress, whose length depends on data, becomes MaskCompress,
- * whose length is that of the input. Only where nobody can tell zeros behind the selected elements:
- * all ways end in a sum over the axis (ReduceSum, ReduceSumSquare, ReduceL1, ReduceL2, which ignore
- * zeros), maybe past functions that are 0 at 0. The same bits.
+ * compress.c — compress_pattern: Compress, whose output length depends on data, becomes
+ * MaskCompress, whose output has the length of the input. Applies only if zeros after the selected
+ * elements have no effect: all readers, possibly through functions with f(0) = 0, are sums over the
+ * axis (ReduceSum, ReduceSumSquare, ReduceL1, ReduceL2). Bitwise equal.
  */
 #include "pass/engine/match.h"
 
@@ -20,7 +20,8 @@ static bool keeps_zero(const prt_op *op)
     return false;
 }
 
-/* A sum over the axis at least, whose result has the same shape either way. */
+/* Returns whether the op is a sum over at least this axis whose result shape does not depend on the
+ * length. */
 static bool sums_over(const prt_op *op, uint32_t axis)
 {
     uint32_t set;
@@ -30,7 +31,7 @@ static bool sums_over(const prt_op *op, uint32_t axis)
     return prt_match_reduced(op, &set) && (set >> axis & 1) != 0;
 }
 
-/* Every reader of these values sums over the axis, or passes zeros on to such. */
+/* Returns whether every reader sums over the axis, or passes zeros on to such sums. */
 static bool is_summed(const prt_value *first, uint32_t axis)
 {
     const prt_value *list[MOST_VALUES] = { first };

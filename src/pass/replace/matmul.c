@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * matmul.c — products under other names become MatMul.
+ * matmul.c — expresses other products by MatMul.
  *
- *     replace_einsum_with_matmul  Einsum of two operands, "bmk,bkn->bmn" with any batch or none, or
- *                                 "bmk,bnk->bmn" (then the second one is turned first), of
- *                                 lower-case letters. Sums of as many products: the same within
- *                                 summation order. Only where the inner dim is known to be the same
- *                                 on both sides.
- *     replace_gemm_with_matmul    Gemm: operands turned, alpha and beta as factors, C added. A
- *                                 constant B takes in alpha and C beta; a constant that nobody else
- *                                 reads is turned right here. Each step rounds: within a unit in
- *                                 the last place of each of alpha * A * B, beta * C and the sum.
- *                                 Of integers only where alpha and beta are 1.
+ *     replace_einsum_with_matmul  Einsum of two operands, "bmk,bkn->bmn" with any or no batch dims,
+ *                                 or "bmk,bnk->bmn" (the second operand is transposed), in
+ *                                 lower-case letters. Sums have the same terms: equal within
+ *                                 summation order. Applies only if the inner dim is known to be
+ *                                 equal in both operands.
+ *     replace_gemm_with_matmul    Gemm: operands transposed, alpha and beta as factors, C added. A
+ *                                 constant B absorbs alpha and a constant C beta; a constant
+ *                                 without other readers is transposed by the pass. Each step
+ *                                 rounds: within 1 ulp of each of alpha * A * B, beta * C and the
+ *                                 sum. Integers only if alpha and beta are 1.
  */
 #include <math.h>
 
@@ -27,7 +27,7 @@ typedef struct terms {
     size_t size[3];
 } terms;
 
-/* "a,b->c" of lower-case letters; false for anything else. */
+/* Parses "a,b->c" of lower-case letters; returns false for anything else. */
 static bool read_terms(prt_str equation, terms *t)
 {
     static const char *const ends[2] = { ",", "->" };
@@ -58,8 +58,8 @@ static bool has_twice(const char *text)
     return false;
 }
 
-/* Is it a product of matrices? `*turned`: the second one is given by columns. */
-static bool is_product(const terms *t, bool *turned)
+/* Returns whether the equation is a matrix product. `*transposed`: the second operand is [n, k]. */
+static bool is_product(const terms *t, bool *transposed)
 {
     const size_t n = t->size[0], batch = n - 2;
     if (n < 2 || t->size[1] != n || t->size[2] != n || has_twice(t->text[0]) ||
@@ -68,13 +68,13 @@ static bool is_product(const terms *t, bool *turned)
         return false;
     const char m = t->text[0][batch], k = t->text[0][batch + 1];
     const char *right = t->text[1] + batch;
-    *turned = right[1] == k;
-    const char other = right[*turned ? 0 : 1];
-    return (*turned || right[0] == k) && other != m && t->text[2][batch] == m &&
+    *transposed = right[1] == k;
+    const char other = right[*transposed ? 0 : 1];
+    return (*transposed || right[0] == k) && other != m && t->text[2][batch] == m &&
         t->text[2][batch + 1] == other;
 }
 
-static prt_value *turn(prt_build *b, prt_value *x, uint32_t rank)
+static prt_value *transpose(prt_build *b, prt_value *x, uint32_t rank)
 {
     int64_t perm[PRT_MAX_RANK];
     for (uint32_t i = 0; i < rank; i++)
@@ -82,53 +82,55 @@ static prt_value *turn(prt_build *b, prt_value *x, uint32_t rank)
     return prt_match_transposed(b, x, rank, perm);
 }
 
-/* Einsum repeats an inner dim of 1 to fit the other one, MatMul does not. */
-static bool has_one_inner(const prt_value *a, const prt_value *b, bool turned)
+/* Returns whether the inner dims are equal; Einsum broadcasts an inner dim of 1, MatMul does
+ * not. */
+static bool has_one_inner(const prt_value *a, const prt_value *b, bool transposed)
 {
     const prt_type *x = a->type, *y = b->type;
     if (x->rank < 2 || y->rank != x->rank)
         return false;
     const int64_t inner = x->dims[x->rank - 1];
-    return inner != PRT_DIM_UNKNOWN && inner == y->dims[y->rank - (turned ? 1 : 2)];
+    return inner != PRT_DIM_UNKNOWN && inner == y->dims[y->rank - (transposed ? 1 : 2)];
 }
 
 static bool apply_einsum(prt_pass *p, prt_build *b, prt_op *root)
 {
     terms t;
-    bool turned;
+    bool transposed;
     prt_value *in[2] = { prt_op_input(root, 0), prt_op_input(root, 1) };
     (void)p;
     if (root->n_in != 2 || !prt_match_takes(PRT_OP_matmul, prt_match_dtype(in[0])) ||
         !read_terms(((const prt_einsum_attrs *)root->attrs)->equation, &t) ||
-        !is_product(&t, &turned) || !has_one_inner(in[0], in[1], turned))
+        !is_product(&t, &transposed) || !has_one_inner(in[0], in[1], transposed))
         return false;
-    if (turned)
-        in[1] = turn(b, in[1], (uint32_t)t.size[1]);
+    if (transposed)
+        in[1] = transpose(b, in[1], (uint32_t)t.size[1]);
     return prt_match_become_op(b, root, PRT_OP_matmul, NULL, 2, in);
 }
 
 /* ---- Gemm */
 
-/* A constant matrix with a factor, maybe turned, as a constant of its own. NULL where it is none,
- * where others read it and no factor asks for a copy, where the factor gives infinities, and where
- * the pass cannot afford it. */
-static prt_value *folded(prt_pass *p, prt_build *b, const prt_op *root, prt_value *x, bool turned,
-    double by)
+/* Returns a copy of a constant matrix, optionally transposed, times a factor. Returns NULL if it is
+ * not a constant matrix, if others read it and there is no factor, if the product overflows, or if
+ * the pass cannot afford the copy. */
+static prt_value *folded(prt_pass *p, prt_build *b, const prt_op *root, prt_value *x,
+    bool transposed, double by)
 {
     prt_tensor t;
     prt_blob *blob = NULL;
-    const bool alone = prt_value_used_once(x) && x->uses->user == root;
-    if (b->status != POPRT_OK || (by == 1 && (!alone || !turned)) || !prt_value_is_fixed(x) ||
-        !prt_value_tensor(x, &t) || t.rank != 2 || !prt_pass_afford(p, t.size))
+    const bool only_reader = prt_value_used_once(x) && x->uses->user == root;
+    if (b->status != POPRT_OK || (by == 1 && (!only_reader || !transposed)) ||
+        !prt_value_is_fixed(x) || !prt_value_tensor(x, &t) || t.rank != 2 ||
+        !prt_pass_afford(p, t.size))
         return NULL;
-    const int64_t dims[2] = { t.dims[turned ? 1 : 0], t.dims[turned ? 0 : 1] };
+    const int64_t dims[2] = { t.dims[transposed ? 1 : 0], t.dims[transposed ? 0 : 1] };
     const prt_type *type = prt_type_tensor(b->graph->module->types, t.dtype, 2, dims);
     b->status = POPRT_E_NOMEM;
     if (type == NULL || prt_blob_create(b->graph->module->allocator, t.size, &blob) != POPRT_OK)
         return NULL;
     bool finite = true;
     for (int64_t k = 0; k < dims[0] * dims[1]; k++) {
-        const int64_t at = turned ? k % dims[1] * dims[0] + k / dims[1] : k;
+        const int64_t at = transposed ? k % dims[1] * dims[0] + k / dims[1] : k;
         prt_element_copy(t.dtype, prt_blob_bytes(blob), (size_t)k, t.data, (size_t)at, 1);
         if (by == 1)
             continue;
@@ -152,7 +154,7 @@ static double product(double x, double with)
     return x * with;
 }
 
-/* x times a number, by Mul. */
+/* Returns x times a number, by Mul. */
 static prt_value *scaled(prt_build *b, const prt_op *root, prt_value *x, float by)
 {
     if (by == 1.0f || b->status != POPRT_OK)
@@ -174,9 +176,9 @@ static bool apply_gemm(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *right_done = folded(p, b, root, right, a->transB != 0, (double)a->alpha);
     const bool done = right_done != NULL && a->alpha != 1.0f;
     if (left_done == NULL)
-        left_done = a->transA != 0 ? turn(b, left, 2) : left;
+        left_done = a->transA != 0 ? transpose(b, left, 2) : left;
     if (right_done == NULL)
-        right_done = a->transB != 0 ? turn(b, right, 2) : right;
+        right_done = a->transB != 0 ? transpose(b, right, 2) : right;
     prt_value *y = prt_build_binary(b, PRT_OP_matmul, left_done, right_done);
     y = done ? y : scaled(b, root, y, a->alpha);
     if (c != NULL) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nonzero.c — questions whether elements are zero.
+ * nonzero.c — operators that test elements for zero.
  *
- *     replace_consecutive_cast_with_notzero  Cast to bool, then Cast to a number: NotZero. The same
- *                                            bits; NaN is not zero.
- *     replace_nonzero                        NonZero of a list in which exactly one element is set
- *                                            becomes ArgMax. The proof must be in the graph, else
- *                                            it is left. Known: 0, 1, … in any order compared with
- *                                            one number that is among them, because it is constant
- *                                            or an ArgMax or ArgMin that cannot be outside; OneHot
- *                                            of such a number. Casts in between are looked through.
+ *     replace_consecutive_cast_with_notzero  Cast to bool, then Cast to a number: NotZero. Bitwise
+ *                                            equal; NaN is not zero.
+ *     replace_nonzero                        NonZero of a vector with exactly one nonzero element
+ *                                            becomes ArgMax, if the graph proves that. Known
+ *                                            proofs: a permutation of 0, 1, ... compared with one
+ *                                            number in that range (a constant, or an ArgMax or
+ *                                            ArgMin of a short enough axis); OneHot of such a
+ *                                            number. Casts in between are skipped.
  */
 #include "pass/engine/match.h"
 
@@ -44,7 +44,8 @@ static bool has_one_element(const prt_value *v)
     return type != NULL;
 }
 
-/* Input `slot`, of one integer, is within [0, *most): a constant, or an index of ArgMax. */
+/* Returns whether input `slot`, a single integer, is in [0, *most): it is a constant or an index of
+ * ArgMax or ArgMin. */
 static bool bounded(const prt_op *op, uint32_t slot, int64_t *most)
 {
     int64_t number;
@@ -62,7 +63,7 @@ static bool bounded(const prt_op *op, uint32_t slot, int64_t *most)
             *most = prt_match_dim(prt_op_input(def, 0), axis);
             return *most > 0 && *most <= INT32_MAX;
         }
-        /* to a type that holds every index in question */
+        /* a Cast to a type that holds every such index */
         const bool cast = prt_op_is(def, PRT_OP_cast) &&
             (v->type->dtype == PRT_DTYPE_i32 || v->type->dtype == PRT_DTYPE_i64);
         if (!cast && !prt_op_is(def, PRT_OP_squeeze) && !prt_op_is(def, PRT_OP_unsqueeze) &&
@@ -74,8 +75,8 @@ static bool bounded(const prt_op *op, uint32_t slot, int64_t *most)
     return false;
 }
 
-/* A list of the numbers below its length in any order, `most` at least: so that every number below
- * `most` is there once. */
+/* Returns whether the constant is a permutation of 0 ... n - 1 with n >= `most`, so that every
+ * number below `most` occurs once. */
 static bool lists_all(const prt_tensor *t, int64_t most)
 {
     uint64_t seen[MOST_LIST / 64] = { 0 };
@@ -102,7 +103,8 @@ static bool one_is_equal(const prt_op *equal)
     return false;
 }
 
-/* Off is 0 and on is above 0; the index is within the depth. */
+/* Returns whether the OneHot has off value 0, a positive on value, and an index within the
+ * depth. */
 static bool one_is_hot(const prt_op *hot)
 {
     prt_tensor values;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * norms.c — normalisations and means in other forms.
+ * norms.c — normalisations and means.
  *
  *     replace_bn_with_mul_add           BatchNormalization for inference with constant parameters
  *                                       becomes x * a + b by channel, a = scale / sqrt(var + e),
- *                                       b = bias - mean * a. In double, each rounded once: within
- *                                       3 units of the largest of x * a, b and the result.
- *     replace_groupnorm_with_fast_norm  GroupNormalization of float16 in one group becomes
- *                                       FastNorm, where each image is a row: of rank 2, else
- *                                       factors by channel are none by column. The same bits.
- *     replace_half_reducemean           ReduceMean of float16 becomes ReduceSum(x * (1/N)): the
- *                                       factor first, because sums are what overflows. Products are
- *                                       rounded, and so is 1/N: within 2^-10 of the sum of
- *                                       magnitudes over N, and 2^-25 for each x that gets below
- *                                       the normal range. Left where 1/N itself does (N > 16384).
+ *                                       b = bias - mean * a, computed in double and rounded once:
+ *                                       within 3 ulp of the largest of x * a, b and the result.
+ *     replace_groupnorm_with_fast_norm  float16 GroupNormalization with one group and rank 2
+ *                                       becomes FastNorm; with more dims, factors by channel
+ *                                       would not be factors by column. Bitwise equal.
+ *     replace_half_reducemean           float16 ReduceMean becomes ReduceSum(x * (1/N)): the
+ *                                       factor comes first, because the sum may overflow.
+ *                                       Products and 1/N are rounded: within 2^-10 of the sum of
+ *                                       magnitudes / N, plus 2^-25 for each subnormal product.
+ *                                       Not applied if 1/N is subnormal (N > 16384).
  */
 #include <math.h>
 
@@ -50,8 +50,8 @@ static double part_at(const norm *n, uint32_t part, int64_t i)
     return prt_load_f64(n->part[part].dtype, n->part[part].data, (size_t)i);
 }
 
-/* The factors (or the summands) by channel, with dims that broadcast; NULL where one is not finite,
- * the pass cannot afford them, or a failure stays in `b`. */
+/* Returns the factors (or summands) by channel, with dims that broadcast. Returns NULL if one is
+ * not finite or the pass cannot afford them; a failure is in `b`. */
 static prt_value *by_channel(prt_pass *p, prt_build *b, const norm *n, bool summands)
 {
     int64_t dims[PRT_MAX_RANK] = { 1, n->channels };
@@ -120,7 +120,7 @@ static bool apply_gc_group_norm(prt_pass *p, prt_build *b, prt_op *root)
 
 /* ---- ReduceMean */
 
-enum { MOST_HALF = 1 << 14 }; /* 1/N is a normal number */
+enum { MOST_HALF = 1 << 14 }; /* largest N for which 1/N is a normal number */
 
 static bool apply_mean(prt_pass *p, prt_build *b, prt_op *root)
 {

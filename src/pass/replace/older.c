@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * older.c — operators that opset 11 does not have become ones that it has, and open forms explicit
- * ones:
+ * older.c — replaces operators that opset 11 lacks, and fills in optional inputs:
  *
- *     replace_castlike           Cast to the type of input 1, once that is known
- *     replace_celu               alpha * Elu(x / alpha): within two roundings more; the same bits
- *                                when alpha is 1, which is Elu
- *     replace_clip_empty_inputs  bounds that are not given
- *     replace_greater_or_equal   Not(Less), or Greater or Equal of floats
- *     replace_hardswish          x * HardSigmoid(x): one rounding more
- *     replace_less_or_equal      Not(Less the other way round), or Less or Equal of floats
- *     replace_trilu              Where a constant mask says so
+ *     replace_castlike           Cast to the type of input 1, if it is known
+ *     replace_celu               alpha * Elu(x / alpha): two more roundings; bitwise equal for
+ *                                alpha 1, which is Elu
+ *     replace_clip_empty_inputs  missing bounds of Clip
+ *     replace_greater_or_equal   Not(Less), for floats Or(Greater, Equal)
+ *     replace_hardswish          x * HardSigmoid(x): one more rounding
+ *     replace_less_or_equal      Not(Less) with swapped operands, for floats Or(Less, Equal)
+ *     replace_trilu              Where with a constant mask
  *
- * Ours: Not(Less) of a NaN would be true, so floats get two comparisons, which are exact. The
- * bounds that Clip gets are infinite for floats, as results then are the same bits; the least and
- * the largest number for integers. Celu and Trilu become standard operators, not custom ones.
+ * Differences from the reference: Not(Less) would be true for NaN, so floats use two comparisons,
+ * which are exact. Missing bounds of Clip are infinities for floats, which is bitwise equal, and
+ * the limits of the type for integers. Celu and Trilu become standard instead of custom operators.
  */
 #include <math.h>
 #include <stdio.h>
@@ -106,9 +105,9 @@ static bool apply_clip(prt_pass *p, prt_build *b, prt_op *root)
 
 /* ---- Trilu */
 
-enum { MOST_MASK = 1 << 22 }; /* elements */
+enum { MOST_MASK = 1 << 22 }; /* largest mask, in elements */
 
-/* true where an element stays */
+/* Returns a mask that is true where an element stays. */
 static prt_value *triangle(prt_pass *p, prt_build *b, int64_t rows, int64_t columns, int64_t k,
     bool upper)
 {

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scatter.c — replace_scatter_nd_with_concat: ScatterND whose constant indices are a box, each
- * place of it once and in order, is what exporters make of x[a:b, :, c:d] = u. It becomes u, with
- * what lies around the box put before and behind it by Concat, axis by axis:
+ * scatter.c — replace_scatter_nd_with_concat: ScatterND whose constant indices form a box, each
+ * position once and in order, which is how exporters write x[a:b, :, c:d] = u. It becomes u
+ * concatenated with the surrounding slices of x, axis by axis:
  *
  *     Concat(x[:a], Concat(x[a:b, :, :c], u, x[a:b, :, d:]), x[b:])
  *
- * Expects: no reduction, known shapes, at most three axes that the box does not fill. Results are
- * the same bits.
+ * Requires: no reduction, static shapes, at most three axes that the box does not fill. Bitwise
+ * equal.
  */
 #include "pass/engine/match.h"
 
 enum { MOST = 3 };
 
 typedef struct box {
-    uint32_t axes; /* that the indices name; the box fills the others */
+    uint32_t axes; /* axes that the indices name; the box fills the others */
     int64_t begin[PRT_MAX_RANK], dims[PRT_MAX_RANK];
 } box;
 
-/* Member `k` of tuple `t`, counted from the front; -1: out of range. */
+/* Returns member `k` of tuple `t` as a non-negative index; -1 if it is out of range. */
 static int64_t place(const prt_tensor *index, const box *a, const prt_type *x, size_t t, uint32_t k)
 {
     const int64_t at = prt_load_i64(index->dtype, index->data, t * a->axes + k);
@@ -26,7 +26,8 @@ static int64_t place(const prt_tensor *index, const box *a, const prt_type *x, s
     return from_front < dim ? from_front : -1;
 }
 
-/* The first and the last tuple are corners, and all others where they say. */
+/* Returns whether the indices are a box: the first and last tuple are its corners, and all others
+ * are in order. */
 static bool find_box(const prt_tensor *index, const prt_type *x, box *to)
 {
     const size_t count = prt_tensor_count(index);
@@ -61,9 +62,9 @@ static prt_value *slice(prt_build *b, prt_value *x, int64_t axis, int64_t from, 
     return prt_build_op(b, PRT_OP_slice, NULL, 4, in);
 }
 
-/* x with `u` in the part that the box is of it from axis `axis` on. */
-static prt_value *put(prt_build *b, const box *a, const prt_type *type, prt_value *x, prt_value *u,
-    uint32_t axis)
+/* Builds x with the box replaced by `u`, for the axes from `axis` on. */
+static prt_value *build_axis(prt_build *b, const box *a, const prt_type *type, prt_value *x,
+    prt_value *u, uint32_t axis)
 {
     while (axis < a->axes && a->dims[axis] == type->dims[axis])
         axis++;
@@ -76,7 +77,8 @@ static prt_value *put(prt_build *b, const box *a, const prt_type *type, prt_valu
     prt_value *parts[3];
     if (begin != 0)
         parts[n++] = slice(b, x, axis, 0, begin);
-    parts[n++] = next < a->axes ? put(b, a, type, slice(b, x, axis, begin, end), u, next) : u;
+    parts[n++] =
+        next < a->axes ? build_axis(b, a, type, slice(b, x, axis, begin, end), u, next) : u;
     if (end != dim)
         parts[n++] = slice(b, x, axis, end, dim);
     prt_concat_attrs attrs = PRT_ATTRS_OF(concat);
@@ -107,8 +109,9 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     if (update->rank != x->rank ||
         memcmp(update->dims, a.dims, (size_t)x->rank * sizeof(int64_t)) != 0)
         u = prt_build_binary(b, PRT_OP_reshape, u, prt_build_i64s(b, (uint32_t)x->rank, a.dims));
-    prt_value *y = put(b, &a, x, prt_op_input(root, 0), u, 0);
-    if (y == u && !prt_pass_may_replace(&root->out[0], u)) /* all of x, and u has a name to keep */
+    prt_value *y = build_axis(b, &a, x, prt_op_input(root, 0), u, 0);
+    /* the box is all of x, and u has a name to keep */
+    if (y == u && !prt_pass_may_replace(&root->out[0], u))
         y = prt_build_unary(b, PRT_OP_identity, u);
     return prt_match_become(b, root, y);
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * where.c — choices by arithmetic.
+ * where.c — Where expressed by arithmetic.
  *
- *     replace_where_mask          Where(m, scores, -big), or the other way round, that only Softmax
- *                                 over the last axis reads: scores + Where(m, 0, -big), where the
- *                                 mask has its own, smaller shape. -big is one number of -10000 or
- *                                 below, or -infinity, and stays what it is. The same within
- *                                 exp(-big) where scores are small beside big and a row is not
- *                                 masked as a whole (that would be uniform, and becomes the softmax
- *                                 of scores as far as big leaves bits of them).
- *     replace_where_with_mul_add  Where(c, X, Y) of floats: c * X + (1 - c) * Y. The same numbers
- *                                 (but for the sign of 0) where X and Y are finite; an infinity or
- *                                 NaN that was not chosen shows as NaN. So it is left alone where
- *                                 one is among the constants that X and Y are made of, and where c
- *                                 asks IsNaN or IsInf or compares with an infinity.
+ *     replace_where_mask          Where(m, scores, -big), or with swapped values, that only Softmax
+ *                                 over the last axis reads: scores + Where(m, 0, -big), in which
+ *                                 the mask keeps its own, smaller shape. -big is a single number
+ *                                 of -10000 or below, or -infinity. Equal within exp(-big) if
+ *                                 scores are small beside big and no row is masked completely
+ *                                 (such a row was uniform, and becomes the softmax of scores as
+ *                                 far as big leaves bits of them).
+ *     replace_where_with_mul_add  Where(c, X, Y) of floats: c * X + (1 - c) * Y. Equal, except for
+ *                                 the sign of 0, if X and Y are finite; an infinity or NaN that
+ *                                 was not selected becomes NaN. Therefore not applied if X or Y
+ *                                 depends on a constant that is not finite, or if c tests for
+ *                                 IsNaN or IsInf or compares with an infinity.
  */
 #include <math.h>
 
@@ -72,7 +72,7 @@ static bool has_infinite(const prt_tensor *t)
     return false;
 }
 
-/* Passes on what input 0 has, or its opposite. */
+/* Returns whether the op passes the elements of input 0 on, or negates them. */
 static bool passes_on(const prt_op *op)
 {
     static const uint32_t ids[] = { PRT_OP_cast, PRT_OP_cast_like, PRT_OP_identity, PRT_OP_expand,
@@ -83,7 +83,7 @@ static bool passes_on(const prt_op *op)
     return false;
 }
 
-/* An infinity or NaN is among the constants that a value is made of. */
+/* Returns whether a value depends on a constant that is infinite or NaN. */
 static bool may_be_infinite(const prt_value *v, uint32_t depth)
 {
     prt_tensor t;
@@ -102,7 +102,8 @@ static bool may_be_infinite(const prt_value *v, uint32_t depth)
     return passes_on(op) && may_be_infinite(prt_op_input(op, 0), depth + 1);
 }
 
-/* The question is about infinities or NaN: what is not chosen is just that. */
+/* Returns whether the condition tests for infinities or NaN, so that the value not selected is
+ * one. */
 static bool asks_for_special(const prt_value *v)
 {
     for (uint32_t i = 0; i < MOST_STEPS && v != NULL && v->def != NULL; i++) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inference.c — shape_inference: runs every operator's shape function in order, until types and
- * known contents stay the same. What a foreign operator makes keeps the type the model gives it.
+ * inference.c — shape_inference: runs the infer hook of every operator in order until types and
+ * known contents do not change. Results of unknown operators keep their declared types.
  */
 #include "pass/engine/pass.h"
 
 enum { MAX_ROUNDS = 16 };
 
-static uint64_t mark_value(const prt_value *v, uint64_t h)
+static uint64_t hash_value(const prt_value *v, uint64_t h)
 {
     h = prt_hash(&v->type, sizeof(v->type), h);
     if (v->content != NULL)
@@ -15,16 +15,16 @@ static uint64_t mark_value(const prt_value *v, uint64_t h)
     return h;
 }
 
-/* Types are interned, so their addresses tell whether anything became known. */
-static uint64_t mark_graph(const prt_graph *g, uint64_t h)
+/* Types are interned, so a hash of their addresses tells whether any type has changed. */
+static uint64_t hash_graph(const prt_graph *g, uint64_t h)
 {
     for (size_t i = 0; i < g->inputs.count; i++)
-        h = mark_value(g->inputs.data[i], h);
+        h = hash_value(g->inputs.data[i], h);
     for (const prt_op *op = g->first; op != NULL; op = op->next) {
         for (uint32_t i = 0; i < op->n_out; i++)
-            h = mark_value(&op->out[i], h);
+            h = hash_value(&op->out[i], h);
         for (uint32_t i = 0; i < op->n_regions; i++)
-            h = mark_graph(op->regions[i], h);
+            h = hash_graph(op->regions[i], h);
     }
     return h;
 }
@@ -40,7 +40,8 @@ static poprt_status infer_graph(prt_pass *p, prt_graph *graph)
             if (status != POPRT_OK && status != POPRT_E_UNSUPPORTED)
                 return status;
         }
-        /* Known operators infer their regions as far as they can; foreign ops within are left. */
+        /* Known operators infer their regions as far as possible; unknown ops in them are
+         * skipped. */
         for (uint32_t i = 0; i < op->n_regions; i++)
             PRT_TRY(infer_graph(p, op->regions[i]));
     }
@@ -49,10 +50,10 @@ static poprt_status infer_graph(prt_pass *p, prt_graph *graph)
 
 static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
 {
-    uint64_t before = mark_graph(graph, 0);
+    uint64_t before = hash_graph(graph, 0);
     for (uint32_t round = 0; round < MAX_ROUNDS; round++) {
         PRT_TRY(infer_graph(p, graph));
-        const uint64_t after = mark_graph(graph, 0);
+        const uint64_t after = hash_graph(graph, 0);
         if (after == before)
             break;
         *changed = true;

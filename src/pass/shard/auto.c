@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * auto.c — auto_sharding: every node gets a device, so that what each needs fits its memory, or
- * FLOPs are even as well. Marks are those of manual_sharding; each device is a stage of its own.
+ * auto.c — auto_sharding: assigns every node to a device so that each device has enough memory, and
+ * optionally balances FLOPs. The marks are those of manual_sharding; each device is a pipeline
+ * stage of its own.
  *
- * The reference compiles a cut to learn whether it fits; nothing here compiles for its devices, so
- * what one needs is reckoned: weights, the largest set of values that are there at a time, and what
- * comes from other devices (net.h).
+ * The reference compiles a cut to learn whether it fits. This library does not compile for these
+ * devices, so it estimates the memory: weights, the largest set of live values, and values received
+ * from other devices (net.h).
  *
- * Ours: where the sub-graphs of joins are fewer than the devices, or no cut between them fits, cuts
- * at any node follow, then such with sub-graphs of one node each; where FLOPs shall be even, these
- * follow always, and the best of the three is taken. Nodes without names of their own get
- * them, as unique_name_for_nodes gives them. Shapes that depend on data count nothing, with a
- * warning; inputs of unknown shape are refused.
+ * Differences from the reference: if there are fewer subgraphs of joins than devices, or no cut
+ * between them fits, the pass tries subgraphs that end at any node, then subgraphs of one node
+ * each. To balance FLOPs it always tries all three and takes the best. Nodes without unique names
+ * are named by unique_name_for_nodes. Shapes that depend on data count as 0, with a warning; inputs
+ * of unknown shape are an error.
  */
 #include "pass/shard/points.h"
 #include "pass/shard/search.h"
@@ -25,14 +26,14 @@ static poprt_status check_inputs(const prt_graph *graph)
             continue;
         prt_type_print(graph->module->dims, v->type, type, sizeof(type));
         return prt_fail(POPRT_E_ARG, v->name.data,
-            "the input is %s: sizes must be numbers to tell what a device needs; give the model "
-            "them first, by input_shape of a conversion",
+            "the input is %s: sizes must be numbers to compute the memory of a device; set them "
+            "first, by input_shape of a conversion",
             type);
     }
     return POPRT_OK;
 }
 
-/* What does not fit, and what would help. */
+/* Reports why no cut fits, and which option would help. */
 static poprt_status fail_to_fit(const prt_net *net, const prt_shard_cut *cut, uint32_t n_devices,
     uint64_t memory)
 {
@@ -41,8 +42,9 @@ static poprt_status fail_to_fit(const prt_net *net, const prt_shard_cut *cut, ui
     for (uint32_t i = 0; i < net->n_nodes; i++)
         if (net->nodes[i].bytes > memory)
             return prt_fail(POPRT_E_LIMIT, net->nodes[i].op->origin.data,
-                "the node alone reads %llu bytes of weights, and a device has %llu: no num_ipus "
-                "helps, memory_per_ipu has to be larger",
+                "the node alone reads %llu bytes of weights, and a device has %llu: a larger "
+                "num_ipus "
+                "does not help, increase memory_per_ipu",
                 (unsigned long long)net->nodes[i].bytes, (unsigned long long)memory);
     for (uint32_t d = 0; d < n_devices; d++)
         all = prt_most_add(all, cut->needs[d].bytes);
@@ -56,7 +58,7 @@ static poprt_status fail_to_fit(const prt_net *net, const prt_shard_cut *cut, ui
         (unsigned long long)(least > n_devices ? least : n_devices + 1));
 }
 
-/* FLOPs of the device that has most of them. */
+/* Returns the FLOPs of the device with the most FLOPs. */
 static uint64_t slowest(const prt_shard_cut *cut, uint32_t n_devices)
 {
     uint64_t most = 0;
@@ -65,7 +67,8 @@ static uint64_t slowest(const prt_shard_cut *cut, uint32_t n_devices)
     return most;
 }
 
-/* Whether a later cut is worth more than one that was found before; those are simpler. */
+/* Returns whether a later cut is better than an earlier one; earlier cuts are simpler and win
+ * ties. */
 static bool is_better(const prt_shard_task *task, const prt_shard_cut *cut,
     const prt_shard_cut *than)
 {
@@ -98,8 +101,8 @@ static poprt_status find_cut(prt_pass *p, const prt_net *net, prt_shard_cut *cut
             best = *cut;
     }
     if (best.device_of == NULL)
-        return prt_fail(POPRT_E_ARG, "num_ipus", "%u devices are more than the %u nodes there are",
-            task.n_devices, net->n_nodes);
+        return prt_fail(POPRT_E_ARG, "num_ipus",
+            "%u devices are more than the %u nodes of the model", task.n_devices, net->n_nodes);
     best.tried = tried;
     *cut = best;
     return best.fits ? POPRT_OK : fail_to_fit(net, cut, task.n_devices, task.memory);
@@ -143,17 +146,18 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
         return prt_fail(POPRT_E_ARG, "num_ipus", "%lld is not a number of devices from 2 to %d",
             (long long)n, PRT_SHARD_MAX_DEVICES);
     if (prt_pass_i64(p, "memory_per_ipu") < 1)
-        return prt_fail(POPRT_E_ARG, "memory_per_ipu", "a device has at least 1 byte");
+        return prt_fail(POPRT_E_ARG, "memory_per_ipu", "memory_per_ipu must be 1 byte or more");
     PRT_TRY(check_inputs(graph));
     PRT_TRY(prt_pass_run_other(p, "unique_name_for_nodes", &renamed));
     if (renamed)
         prt_pass_warn(p, NULL,
-            "nodes without a name of their own got one, as unique_name_for_nodes gives them; "
-            "sharding points may be of these");
+            "nodes without a name of their own got one from unique_name_for_nodes; "
+            "sharding points may refer to these names");
     PRT_TRY(prt_net_build(p->arena, graph, &net));
     if (net.unknown != 0)
         prt_pass_warn(p, prt_op_label(net.unknown_from),
-            "%llu nodes, first this one, count with less than they need or do: shapes depend on "
+            "the memory or FLOPs of %llu nodes, first this one, are underestimated: shapes depend "
+            "on "
             "data, or the operator is unknown",
             (unsigned long long)net.unknown);
     *changed = renamed;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cuts.c — moving parts, measuring devices, and replaying the moves that lead to a cut. */
+/* cuts.c — moves of parts, measurement of devices, and replay of the moves that lead to a cut. */
 #include "pass/shard/cuts.h"
 
-enum { SEEN = 1 << 16 }; /* more than there are cuts */
+enum { SEEN = 1 << 16 }; /* slots of the hash table; more than PRT_MAX_CUTS */
 
 static uint64_t mix(uint64_t x)
 {
@@ -53,7 +53,7 @@ static double deviate(const prt_cuts *s)
     return sum;
 }
 
-/* Where the cut at hand is among those that are known, or the free place for it. */
+/* Returns the slot of the current cut in the hash table, or the free slot for it. */
 static uint64_t *find_seen(const prt_cuts *s)
 {
     const uint64_t key = s->hash != 0 ? s->hash : 1;

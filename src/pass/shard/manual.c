@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * manual.c — manual_sharding: each named node, in topological order, takes the nodes it depends on
- * that no earlier one took; all of them get its device as `__ipu_number` and its stage as
- * `__pipeline_stage`. The nodes that are left get the next device and the next stage.
+ * that no earlier named node has taken. All of them get its device as `__ipu_number` and its stage
+ * as `__pipeline_stage`. The remaining nodes get the next device and the next stage.
  */
 #include "pass/shard/points.h"
 
@@ -12,7 +12,7 @@ typedef struct reader {
     prt_shard_point *points; /* by op id */
 } reader;
 
-/* The members of one option: NODE NAME: NUMBER. */
+/* Reads the members of one option: NODE NAME: NUMBER. */
 static poprt_status read_points(reader *s, const char *option, bool stages)
 {
     prt_json *info;
@@ -28,7 +28,7 @@ static poprt_status read_points(reader *s, const char *option, bool stages)
             return POPRT_E_NOMEM;
         PRT_TRY(prt_shard_find(&s->names, name, &op));
         if (!prt_json_i64(member, &number) || number < 0 || number > INT32_MAX)
-            return prt_fail(POPRT_E_ARG, name, "a %s is a number from 0",
+            return prt_fail(POPRT_E_ARG, name, "a %s must be an integer of 0 or more",
                 stages ? "stage" : "device");
         prt_shard_point *at = &s->points[op->id];
         at->op = op;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* net.c — the graph as arrays, and two walks over a device's nodes that say what it needs. */
+/* net.c — the graph as arrays, and two walks over a device's nodes that compute its needs. */
 #include "pass/shard/net.h"
 
 #include "ir/flops.h"
 
 enum { MAX_DEPTH = 256 };
 
-/* Where a value is needed last, beside indices of nodes. */
+/* Special values of prt_meter.last beside node indices: live until the end; already freed. */
 #define TO_THE_END UINT32_MAX
-#define GONE (UINT32_MAX - 1)
+#define FREED (UINT32_MAX - 1)
 
 /* ---- building */
 
@@ -16,10 +16,10 @@ typedef struct builder {
     prt_arena *arena;
     const prt_graph *graph;
     prt_net *net;
-    bool incomplete; /* something of the node at hand is not known */
+    bool incomplete; /* a size of the current node is unknown */
 } builder;
 
-/* Bytes of a value; what is no tensor, and what nobody wants, counts nothing. */
+/* Returns the bytes of a value; 0 for values that are not tensors or are unused. */
 static uint64_t size_of(builder *b, const prt_value *v)
 {
     size_t size = 0;
@@ -42,7 +42,8 @@ static poprt_status add_read(builder *b, prt_net_node *node, const prt_value *v,
     return PRT_VEC_PUSH(b->arena, &b->net->reads, v->id) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-/* What a region reads of the graph, holds and makes. */
+/* Adds the values that a region reads from the graph, its constants, and the bytes of the values it
+ * computes. */
 static poprt_status add_region(builder *b, prt_net_node *node, const prt_graph *region,
     uint32_t depth)
 {
@@ -150,7 +151,7 @@ static void touch(prt_meter *m, uint32_t value, uint32_t at)
     *last = *last == TO_THE_END ? TO_THE_END : at;
 }
 
-static void meet(prt_meter *m, uint32_t value, uint32_t root)
+static void mark_seen(prt_meter *m, uint32_t value, uint32_t root)
 {
     m->seen[value] = m->round;
     m->root[value] = root;
@@ -158,7 +159,7 @@ static void meet(prt_meter *m, uint32_t value, uint32_t root)
         m->last[value] = 0;
 }
 
-/* The value whose memory an output has: its own, or that of what a view looks at. */
+/* Returns the value whose memory an output uses: itself, or the value that a view refers to. */
 static uint32_t root_of(const prt_meter *m, const prt_op *op, uint32_t slot)
 {
     const prt_value *of = prt_op_input(op, 0);
@@ -167,7 +168,7 @@ static uint32_t root_of(const prt_meter *m, const prt_op *op, uint32_t slot)
     return view ? m->root[of->id] : op->out[slot].id;
 }
 
-/* Meets what a node reads and makes, and notes where each value is needed last. */
+/* Records the values that a node reads and computes, and where each is last needed. */
 static void follow(prt_meter *m, uint32_t index, prt_shard_need *need)
 {
     const prt_net *net = m->net;
@@ -177,13 +178,13 @@ static void follow(prt_meter *m, uint32_t index, prt_shard_need *need)
         if (m->seen[v] != m->round) {
             uint64_t *to = net->values[v].weight ? &need->weights : &need->received;
             *to = prt_most_add(*to, net->values[v].size);
-            meet(m, v, v);
+            mark_seen(m, v, v);
         }
         touch(m, v, index);
     }
     for (uint32_t k = 0; k < node->op->n_out; k++) {
         const uint32_t v = node->op->out[k].id;
-        meet(m, v, root_of(m, node->op, k));
+        mark_seen(m, v, root_of(m, node->op, k));
         touch(m, v, net->values[v].output ? TO_THE_END : index);
     }
     need->nodes++;
@@ -191,8 +192,8 @@ static void follow(prt_meter *m, uint32_t index, prt_shard_need *need)
     need->flops = prt_most_add(need->flops, node->flops);
 }
 
-/* Gives back a value of the device's own that nothing needs after the node. */
-static void drop(prt_meter *m, const uint32_t *device_of, uint32_t device, uint32_t value,
+/* Frees a value computed on the device if nothing needs it after the node. */
+static void free_value(prt_meter *m, const uint32_t *device_of, uint32_t device, uint32_t value,
     uint32_t at, uint64_t *live)
 {
     const uint32_t root = m->root[value], maker = m->net->values[root].maker;
@@ -200,7 +201,7 @@ static void drop(prt_meter *m, const uint32_t *device_of, uint32_t device, uint3
         return;
     const uint64_t size = m->net->values[root].size;
     *live = *live > size ? *live - size : 0;
-    m->last[root] = GONE;
+    m->last[root] = FREED;
 }
 
 void prt_meter_read(prt_meter *m, const uint32_t *device_of, uint32_t device, prt_shard_need *out)
@@ -222,9 +223,9 @@ void prt_meter_read(prt_meter *m, const uint32_t *device_of, uint32_t device, pr
         const uint64_t now = prt_most_add(live, node->inside);
         out->activations = now > out->activations ? now : out->activations;
         for (uint32_t k = 0; k < node->count; k++)
-            drop(m, device_of, device, net->reads.data[node->first + k], i, &live);
+            free_value(m, device_of, device, net->reads.data[node->first + k], i, &live);
         for (uint32_t k = 0; k < node->op->n_out; k++)
-            drop(m, device_of, device, node->op->out[k].id, i, &live);
+            free_value(m, device_of, device, node->op->out[k].id, i, &live);
     }
     out->bytes = prt_most_add(out->weights, prt_most_add(out->activations, out->received));
 }

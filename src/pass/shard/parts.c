@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parts.c — the walks of the candidates, and which part reads which.
+ * parts.c — walks of the candidates, and the dependencies between parts.
  *
- * A walk whose sub-graph is left to later ones is walked again by those, so many light candidates
- * in a row cost their number's square; after MAX_STEPS every sub-graph is kept, however light.
+ * If the subgraph of a walk is too light, later walks visit its nodes again; many light candidates
+ * in a row therefore cost quadratic time. After MAX_STEPS every subgraph is kept.
  */
 #include "pass/shard/parts.h"
 
@@ -13,14 +13,14 @@ typedef struct finder {
     const prt_pass *p;
     const prt_net *net;
     prt_parts *parts;
-    uint32_t *stack, *taken; /* the nodes of the walk at hand */
+    uint32_t *stack, *taken; /* nodes of the current walk */
     uint32_t depth, n_taken;
     uint64_t steps, n_visits;
     double least_bytes, least_flops;
 } finder;
 
-/* The node that makes what a node reads k-th; PRT_NET_NONE: none does. */
-static uint32_t maker_of(const prt_net *net, uint32_t node, uint32_t k)
+/* Returns the node that makes the k-th read of a node; PRT_NET_NONE if no node does. */
+static uint32_t producer_of(const prt_net *net, uint32_t node, uint32_t k)
 {
     return net->values[net->reads.data[net->nodes[node].first + k]].maker;
 }
@@ -34,7 +34,7 @@ static void visit(finder *f, uint32_t node, uint32_t part)
     f->taken[f->n_taken++] = node;
 }
 
-/* One candidate's walk; its nodes are those of part `part` unless it is left to later ones. */
+/* Walks from one candidate. Its nodes form a new part unless the subgraph is too light. */
 static poprt_status walk(finder *f, uint32_t candidate, bool keep)
 {
     prt_parts *parts = f->parts;
@@ -50,8 +50,8 @@ static poprt_status walk(finder *f, uint32_t candidate, bool keep)
         part->flops = prt_most_add(part->flops, f->net->nodes[node].flops);
         f->steps += 1 + f->net->nodes[node].count;
         for (uint32_t k = 0; k < f->net->nodes[node].count; k++)
-            if (maker_of(f->net, node, k) != PRT_NET_NONE)
-                visit(f, maker_of(f->net, node, k), parts->count);
+            if (producer_of(f->net, node, k) != PRT_NET_NONE)
+                visit(f, producer_of(f->net, node, k), parts->count);
     }
     keep = keep || f->steps > MAX_STEPS ||
         ((double)part->bytes >= f->least_bytes && (double)part->flops >= f->least_flops);
@@ -78,7 +78,7 @@ static void add_rest(finder *f)
     parts->count += any;
 }
 
-/* ---- the parts' nodes and neighbours */
+/* ---- nodes and neighbours of the parts */
 
 static poprt_status list_nodes(const prt_pass *p, const prt_net *net, prt_parts *parts)
 {
@@ -100,7 +100,8 @@ static poprt_status list_nodes(const prt_pass *p, const prt_net *net, prt_parts 
     return POPRT_OK;
 }
 
-/* Each part's sources, once each: first their number, then, with `from`, who they are. */
+/* Lists the parts that each part reads, once each: without `from` only counts them, with `from`
+ * stores them. */
 static uint32_t list_sources(const prt_net *net, prt_parts *parts, uint32_t *seen, uint32_t *from)
 {
     uint32_t at = 0;
@@ -112,7 +113,7 @@ static uint32_t list_sources(const prt_net *net, prt_parts *parts, uint32_t *see
         for (uint32_t i = 0; i < part->n_nodes; i++) {
             const uint32_t node = parts->node[part->first_node + i];
             for (uint32_t r = 0; r < net->nodes[node].count; r++) {
-                const uint32_t maker = maker_of(net, node, r);
+                const uint32_t maker = producer_of(net, node, r);
                 const uint32_t source = maker != PRT_NET_NONE ? parts->of_node[maker] : k;
                 if (source == k || seen[source] == k)
                     continue;
@@ -153,7 +154,7 @@ static poprt_status list_neighbours(const prt_pass *p, const prt_net *net, prt_p
     return POPRT_OK;
 }
 
-/* ---- all of it */
+/* ---- all parts */
 
 static poprt_status walk_all(finder *f, prt_parts_by by)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * points.c — from points to marked nodes, and back.
+ * points.c — conversion of sharding points to marked nodes, and back.
  *
- * Why the points of prt_shard_points_of give the places back: on any way from a node to a point of
- * another place there is a last node of the node's own place before the way leaves that; it is a
- * point, stands earlier in the list, and so took the node, or what took it before was of its place
- * too.
+ * prt_shard_points_of is the inverse of prt_shard_apply. On every path from a node to a point of
+ * another place, there is a last node with the node's own place before the path leaves that place.
+ * That node is a point and precedes the other point in the list, so it took the node first, unless
+ * an even earlier point of the same place did.
  */
 #include "pass/shard/points.h"
 
@@ -13,7 +13,7 @@
 
 /* ---- names */
 
-/* The first node of a name, and whether there are more. */
+/* The first node with a name, and whether there are more. */
 typedef struct named {
     prt_op *op;
     bool twice;
@@ -43,10 +43,10 @@ poprt_status prt_shard_find(const prt_map *names, const char *name, prt_op **out
 {
     const named *node = prt_map_find(names, prt_str_of(name));
     if (node == NULL)
-        return prt_fail(POPRT_E_NOT_FOUND, name, "no node of the main graph has this name");
+        return prt_fail(POPRT_E_NOT_FOUND, name, "the main graph has no node of this name");
     if (node->twice)
         return prt_fail(POPRT_E_ARG, name,
-            "two nodes have this name; the pass unique_name_for_nodes gives others");
+            "two nodes have this name; the pass unique_name_for_nodes makes names unique");
     *out = node->op;
     return POPRT_OK;
 }
@@ -68,27 +68,27 @@ static poprt_status assign(walk *w, prt_op *op, int64_t device, int64_t stage)
     return stage >= 0 ? prt_op_set_mark_i64(op, PRT_MARK_STAGE, stage) : POPRT_OK;
 }
 
-static poprt_status reach(walk *w, const prt_value *v)
+static poprt_status push_producer(walk *w, const prt_value *v)
 {
     if (v == NULL || v->def == NULL || v->graph != w->graph || w->assigned[v->def->id])
         return POPRT_OK;
     return PRT_VEC_PUSH(w->p->arena, &w->list, v->def) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-/* What an op reads, in its regions too. */
-static poprt_status reach_inputs(walk *w, const prt_op *op)
+/* Adds the producers of everything an op reads, in its regions too. */
+static poprt_status push_producers(walk *w, const prt_op *op)
 {
     for (uint32_t i = 0; i < op->n_in; i++)
-        PRT_TRY(reach(w, op->in[i].value));
+        PRT_TRY(push_producer(w, op->in[i].value));
     for (uint32_t r = 0; r < op->n_regions; r++) {
         prt_for_each_op (inner, op->regions[r])
-            PRT_TRY(reach_inputs(w, inner));
-        PRT_TRY(reach_inputs(w, op->regions[r]->ret));
+            PRT_TRY(push_producers(w, inner));
+        PRT_TRY(push_producers(w, op->regions[r]->ret));
     }
     return POPRT_OK;
 }
 
-static poprt_status take(walk *w, const prt_shard_point *at)
+static poprt_status assign_inputs(walk *w, const prt_shard_point *at)
 {
     w->list.count = 0;
     if (w->assigned[at->op->id])
@@ -101,7 +101,7 @@ static poprt_status take(walk *w, const prt_shard_point *at)
         if (w->assigned[op->id])
             continue;
         PRT_TRY(assign(w, op, at->device, at->stage));
-        PRT_TRY(reach_inputs(w, op));
+        PRT_TRY(push_producers(w, op));
     }
     return POPRT_OK;
 }
@@ -118,13 +118,14 @@ poprt_status prt_shard_apply(prt_pass *p, prt_graph *graph, const prt_shard_poin
         const prt_shard_point *at = &points[op->id];
         if (at->op == NULL)
             continue;
-        PRT_TRY(take(&w, at));
+        PRT_TRY(assign_inputs(&w, at));
         device = at->device > device ? at->device : device;
         stage = at->stage > stage ? at->stage : stage;
         any = true;
     }
     if (!any)
-        return prt_fail(POPRT_E_ARG, "sharding_info", "no node is named to shard the model at");
+        return prt_fail(POPRT_E_ARG, "sharding_info",
+            "no node is named at which to shard the model");
     prt_for_each_op (op, graph)
         if (!w.assigned[op->id])
             PRT_TRY(assign(&w, op, device >= 0 ? device + 1 : -1, stage >= 0 ? stage + 1 : -1));
@@ -143,7 +144,7 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Nodes that some node of another place reads, or none at all. */
+/* Marks the nodes that a node of another place reads, and the nodes that no node reads. */
 static bool *find_borders(prt_arena *arena, const prt_net *net, const prt_shard_point *places)
 {
     bool *read = PRT_NEW_N(arena, bool, net->n_nodes),
@@ -163,7 +164,8 @@ static bool *find_borders(prt_arena *arena, const prt_net *net, const prt_shard_
     return border;
 }
 
-/* Whether the place is what is left after all others: the next numbers, and nothing reads it. */
+/* Returns whether `last` is the place of the remaining nodes: it has the next numbers, and no other
+ * place reads it. */
 static bool is_rest(const prt_net *net, const prt_shard_point *places, const prt_shard_point *last)
 {
     int64_t device = -1, stage = -1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * points.h — sharding points: nodes that, in topological order, take what they depend on and no
- * earlier one took to their device and stage. What is left goes to the next device and stage.
+ * points.h — sharding points: nodes that, in topological order, assign the nodes they depend on and
+ * that no earlier point has assigned to their device and stage. The remaining nodes go to the next
+ * device and stage.
  */
 #ifndef PRT_PASS_SHARD_POINTS_H
 #define PRT_PASS_SHARD_POINTS_H
@@ -12,28 +13,30 @@
 #define PRT_MARK_DEVICE "__ipu_number"
 #define PRT_MARK_STAGE "__pipeline_stage"
 
-/* -1: no number of that kind. */
+/* -1: no device or no stage. */
 typedef struct prt_shard_point {
-    prt_op *op; /* NULL: no point */
+    prt_op *op; /* NULL: not a point */
     int64_t device, stage;
 } prt_shard_point;
 
 typedef PRT_VEC(prt_shard_point) prt_shard_points;
 
-/* Nodes of a graph by name. */
+/* Maps names to the nodes of a graph. */
 poprt_status prt_shard_names(prt_arena *arena, const prt_graph *graph, prt_map *out);
 
-/* The node of a name: POPRT_E_NOT_FOUND when there is none, POPRT_E_ARG when there are two. */
+/* Finds the node of a name. Fails with POPRT_E_NOT_FOUND if there is none, with POPRT_E_ARG if
+ * there are two. */
 poprt_status prt_shard_find(const prt_map *names, const char *name, prt_op **out);
 
-/* Marks the nodes of a graph. `points` by op id; POPRT_E_ARG when none is one. */
+/* Marks the nodes of a graph. `points` is indexed by op id. Fails with POPRT_E_ARG if there is no
+ * point. */
 poprt_status prt_shard_apply(prt_pass *p, prt_graph *graph, const prt_shard_point *points);
 
 /*
- * The points from which prt_shard_apply gives every node its place: `places` by node index, `op`
- * set. A point is a node that a node of another place reads, or none; those of the last place are
- * left out where it is what is left. Needs nodes with names: POPRT_E_ARG for a point without one,
- * or with one that another node has.
+ * Returns the points from which prt_shard_apply reproduces the place of every node; `places` is
+ * indexed by node, with `op` set. Points are nodes that another place reads or that no node reads;
+ * points of the last place are left out if it is the place of the remaining nodes. Fails with
+ * POPRT_E_ARG for a point without a unique name.
  */
 poprt_status prt_shard_points_of(prt_arena *arena, const prt_net *net,
     const prt_shard_point *places, prt_shard_points *out);

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * search.c — steps 4 and 5: moves of single sub-graphs away from the first cut.
+ * search.c — steps 4 and 5 of auto-sharding: moves of single subgraphs, starting from the initial
+ * cut.
  *
- * A sub-graph may go to any device between those of what it reads and those of what reads it; so
- * devices never depend on later ones. Of these the one that needs least memory is tried. A cut is
- * kept as the move that made it from another one; the one to go on from is the one whose worst
- * device needs least. A cut is dropped when it is worse than the one it came from, unless it is
- * within NEAR of fitting. Numbers of cuts and of nodes measured are limited.
+ * A subgraph may move to any device between those of its inputs and those of its readers, so that
+ * devices never depend on later ones. Of these, the device that needs the least memory is tried.
+ * Each cut is stored as the move that made it from another cut. The search continues from the cut
+ * whose worst device needs the least. A cut is dropped if it is worse than its predecessor, unless
+ * it is within the factor NEAR of fitting. The numbers of cuts and of measured nodes are bounded.
  */
 #include "pass/shard/search.h"
 
 #include "pass/shard/cuts.h"
 
 enum {
-    MAX_STEPS = 200 * 1000 * 1000, /* a few seconds */
-    ENOUGH = 32,                   /* fitting cuts to choose from */
-    TRIES = 8,                     /* sub-graphs of a device tried at a time, of each size class */
-    BEST = 5,                      /* cuts that are balanced further, */
-    KEPT = 3                       /* and how many cuts each leads to */
+    MAX_STEPS = 200 * 1000 * 1000, /* bound on measured nodes: a few seconds */
+    ENOUGH = 32,                   /* number of fitting cuts to choose from when balancing */
+    /* most subgraphs of a device tried at a time, in each size class */
+    TRIES = 8,
+    BEST = 5, /* most cuts that are balanced further */
+    KEPT = 3  /* most cuts made from each of them */
 };
 
-/* A tile of 638,976 bytes that would need 641,000 is near enough to go on from. */
+/* Tolerance to continue from a cut that does not fit: a tile of 638,976 bytes that would need
+ * 641,000. */
 #define NEAR (641000.0 / 638976.0)
 
 typedef struct move {
@@ -35,7 +38,7 @@ static bool is_spent(const prt_cuts *s)
 
 /* ---- moves */
 
-/* The devices a part may be on: from what it reads to what reads it. */
+/* Returns the range of devices for a part: from its inputs to its readers. */
 static void find_range(const prt_cuts *s, uint32_t part, uint32_t *low, uint32_t *high)
 {
     const prt_parts *parts = s->task->parts;
@@ -52,7 +55,8 @@ static void find_range(const prt_cuts *s, uint32_t part, uint32_t *low, uint32_t
     }
 }
 
-/* Where a part of `from` may go, with the least load (by memory or by FLOPs); else PRT_NET_NONE. */
+/* Returns the device in that range with the least load (memory or FLOPs); PRT_NET_NONE if the part
+ * cannot move. */
 static uint32_t find_target(prt_cuts *s, uint32_t part, bool by_flops)
 {
     const uint32_t from = s->device[part];
@@ -68,7 +72,7 @@ static uint32_t find_target(prt_cuts *s, uint32_t part, bool by_flops)
     return s->n_parts[from] > 1 ? best : PRT_NET_NONE;
 }
 
-/* Keeps the moves of lowest score, at most `max`, in order. */
+/* Inserts a move into a list sorted by score, which keeps the `max` lowest. */
 static void keep(move *list, uint32_t *count, uint32_t max, move m)
 {
     uint32_t at = *count < max ? (*count)++ : max;
@@ -79,8 +83,8 @@ static void keep(move *list, uint32_t *count, uint32_t max, move m)
         list[at] = m;
 }
 
-/* Moves of the worst device's border: the smallest parts that are enough, then the largest of the
- * others. */
+/* Lists moves away from the worst device: the smallest parts that are large enough, then the
+ * largest of the others. */
 static uint32_t list_moves(prt_cuts *s, uint32_t worst, move moves[2 * TRIES])
 {
     const prt_parts *parts = s->task->parts;
@@ -103,10 +107,10 @@ static uint32_t list_moves(prt_cuts *s, uint32_t worst, move moves[2 * TRIES])
     return enough + small;
 }
 
-/* ---- step 4: until all fits */
+/* ---- step 4: until all devices fit */
 
-/* Makes the move's cut one of those that are known, if it is no worse than the one at hand, or
- * where only what fits counts, if it fits. */
+/* Stores the cut after the move if it is no worse than the current one; with `must_fit`, only if it
+ * fits. */
 static poprt_status try_move(prt_cuts *s, uint32_t index, move m, bool must_fit)
 {
     const uint64_t memory = s->task->memory, before_worst = s->cuts.data[index].worst;
@@ -117,8 +121,8 @@ static poprt_status try_move(prt_cuts *s, uint32_t index, move m, bool must_fit)
         PRT_TRY(prt_cuts_measure(s, from));
         PRT_TRY(prt_cuts_measure(s, m.to));
         const uint64_t worst = s->needs[prt_cuts_worst(s)].bytes;
-        const bool near = worst <= before_worst || (double)worst <= (double)memory * NEAR;
-        if (must_fit ? worst <= memory : near)
+        const bool tolerable = worst <= before_worst || (double)worst <= (double)memory * NEAR;
+        if (must_fit ? worst <= memory : tolerable)
             PRT_TRY(prt_cuts_keep(s, index, m.part, m.to));
     }
     prt_cuts_place(s, m.part, from);
@@ -155,9 +159,10 @@ static poprt_status relieve(prt_cuts *s)
     return POPRT_OK;
 }
 
-/* ---- step 5: until FLOPs are even */
+/* ---- step 5: until FLOPs are balanced */
 
-/* The moves that make FLOPs more even, best first; of them at most KEPT that fit become cuts. */
+/* Sorts the moves that reduce the deviation of FLOPs, best first; at most KEPT of them that fit
+ * become cuts. */
 static poprt_status balance(prt_cuts *s, uint32_t index)
 {
     const prt_parts *parts = s->task->parts;
@@ -169,7 +174,7 @@ static poprt_status balance(prt_cuts *s, uint32_t index)
         const uint32_t from = s->device[k], to = find_target(s, k, true);
         if (to == PRT_NET_NONE)
             continue;
-        /* What the sum of squares loses, halved, with the sign of a score. */
+        /* half of the change of the sum of squares: negative is an improvement */
         const double by = (double)parts->part[k].flops;
         const double score = by * (by + (double)s->flops[to] - (double)s->flops[from]);
         if (score < 0)
@@ -181,7 +186,7 @@ static poprt_status balance(prt_cuts *s, uint32_t index)
     return POPRT_OK;
 }
 
-/* The fitting cuts with the least deviation, at most BEST. */
+/* Lists the fitting cuts with the least deviation, at most BEST. */
 static uint32_t list_best(const prt_cuts *s, move best[BEST])
 {
     uint32_t count = 0;
@@ -207,7 +212,7 @@ static poprt_status even_out(prt_cuts *s)
     return POPRT_OK;
 }
 
-/* ---- all of it */
+/* ---- the whole search */
 
 static bool is_better(const prt_cuts *s, const prt_cut *a, const prt_cut *b)
 {

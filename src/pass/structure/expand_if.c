@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * expand_if.c — expand_if: both branches of an If are computed, and Where chooses among their
- * results. Inner Ifs first. Bitwise equal.
+ * expand_if.c — expand_if: computes both branches of an If and selects the results by Where. Inner
+ * Ifs are expanded first. Bitwise equal.
  *
- * Ours (the reference says no more than the name): branches are pure, both give tensors of the same
- * known shape, and nothing in them may refuse its data or take unbounded time where the branch
- * would not have been taken: no loops, no integer division, no gathering or scattering by index,
- * and shapes that do not depend on data.
+ * Conditions (the reference documents only the name): branches are pure, both return tensors of one
+ * static shape, and nothing in them may reject its data or take unbounded time if the branch would
+ * not have been taken. So there are no loops, integer divisions, gathers or scatters, and shapes do
+ * not depend on data.
  */
 #include "pass/engine/region.h"
 
 enum { MAX_DEPTH = 256 };
 
-static bool by_index(const prt_op *op)
+static bool is_indexed(const prt_op *op)
 {
     static const uint32_t ids[] = { PRT_OP_gather, PRT_OP_gather_elements, PRT_OP_gather_nd,
         PRT_OP_scatter_elements, PRT_OP_scatter_nd, PRT_OP_tensor_scatter, PRT_OP_compress,
@@ -25,13 +25,14 @@ static bool by_index(const prt_op *op)
 
 static bool is_harmless(const prt_op *op)
 {
-    if (!prt_region_is_pure(op) || op->n_regions != 0 || by_index(op) ||
+    if (!prt_region_is_pure(op) || op->n_regions != 0 || is_indexed(op) ||
         strcmp(op->def->domain, "") != 0)
         return false;
     for (uint32_t i = 0; i < op->n_out; i++)
         if (!prt_type_is_static(op->out[i].type))
             return false;
-    for (uint32_t i = 0; i < op->n_in; i++) /* open sizes may turn out not to go together */
+    /* operands of unknown shape may turn out to be incompatible */
+    for (uint32_t i = 0; i < op->n_in; i++)
         if (op->in[i].value != NULL && !prt_type_is_static(op->in[i].value->type))
             return false;
     if (prt_op_is(op, PRT_OP_div) || prt_op_is(op, PRT_OP_mod))

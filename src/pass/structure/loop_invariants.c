@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loop_invariants.c — hoist_loop_invariants: what is the same in every iteration of a Loop is not
- * carried from one to the next, nor computed again.
+ * loop_invariants.c — hoist_loop_invariants: values that are equal in every iteration of a Loop are
+ * neither carried between iterations nor computed again.
  *
- * Carried values that the body gives back as it gets them are read from outside instead; those that
- * nobody reads, in the body or behind the loop, go. Products, sums and moves of what comes from
- * outside are computed in front of the loop: none of these operators fails once it has its shape.
+ * A carried value that the body returns unchanged is read from outside instead. A carried value
+ * that neither the body nor anything after the loop reads is removed. Products, sums and moves of
+ * outer values are computed before the loop: these operators cannot fail once their shapes are
+ * known.
  */
 #include "ir/extra.h"
 #include "ir/interface.h"
 #include "pass/engine/region.h"
 
-enum { CARRIED = 2 }; /* the body's inputs in front of carried values; of its outputs it is 1 */
+enum { CARRIED = 2 }; /* inputs of the body before the carried values; its outputs have 1 instead */
 
 /* ---- carried values */
 
@@ -27,8 +28,8 @@ static prt_graph *body_of(const prt_op *op)
         : NULL;
 }
 
-/* How many of the body's outputs a value is. */
-static uint32_t given_as(const prt_graph *body, const prt_value *v)
+/* Returns how often a value is an output of the body. */
+static uint32_t count_outputs(const prt_graph *body, const prt_value *v)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < body->ret->n_in; i++)
@@ -36,7 +37,7 @@ static uint32_t given_as(const prt_graph *body, const prt_value *v)
     return count;
 }
 
-/* Need the loop not carry value `i`? */
+/* Returns whether the loop need not carry value `i`. */
 static bool is_needless(const prt_op *op, const prt_graph *body, uint32_t i)
 {
     const prt_value *v = body->inputs.data[i + CARRIED], *out = &op->out[i];
@@ -46,16 +47,16 @@ static bool is_needless(const prt_op *op, const prt_graph *body, uint32_t i)
         return false;
     if (!prt_value_used(out) && (!prt_value_used(v) || (same && prt_value_used_once(v))))
         return true;
-    return same && given_as(body, v) == 1;
+    return same && count_outputs(body, v) == 1;
 }
 
-static bool is_gone(const prt_value *input)
+static bool is_eliminated(const prt_value *input)
 {
     return input->slot == UINT32_MAX;
 }
 
-/* The loop without the values marked in `goes`, with the body of the old one. */
-static poprt_status rebuild(prt_op *op, prt_graph *body, const bool *goes, uint32_t n_eliminated,
+/* Builds the loop without the values marked in `dropped`, with the body of the old loop. */
+static poprt_status rebuild(prt_op *op, prt_graph *body, const bool *dropped, uint32_t n_eliminated,
     prt_arena *arena)
 {
     const uint32_t carried = op->n_in - CARRIED;
@@ -75,7 +76,7 @@ static poprt_status rebuild(prt_op *op, prt_graph *body, const bool *goes, uint3
     uint32_t in = 0, out = 0;
     given[out++] = prt_op_input(body->ret, 0);
     for (uint32_t i = 0; i < op->n_out; i++) {
-        if (i >= carried || !goes[i])
+        if (i >= carried || !dropped[i])
             given[out++] = prt_op_input(body->ret, i + 1);
     }
     PRT_TRY(prt_region_give(body, out, given));
@@ -84,7 +85,7 @@ static poprt_status rebuild(prt_op *op, prt_graph *body, const bool *goes, uint3
         prt_op_set_input(to, in, prt_op_input(op, in));
     for (uint32_t i = 0; i < op->n_out; i++) {
         prt_value *first = i < carried ? prt_op_input(op, i + CARRIED) : NULL;
-        if (i < carried && goes[i]) {
+        if (i < carried && dropped[i]) {
             prt_value *v = body->inputs.data[i + CARRIED];
             prt_value_replace(v, first);
             prt_value_replace(&op->out[i], first);
@@ -97,30 +98,30 @@ static poprt_status rebuild(prt_op *op, prt_graph *body, const bool *goes, uint3
         to->out[out].content = op->out[i].content;
         prt_build_hand_over(&b, &op->out[i], &to->out[out++]);
     }
-    prt_graph_drop_inputs(body, is_gone);
+    prt_graph_drop_inputs(body, is_eliminated);
     prt_op_erase(op);
     return prt_build_status(&b);
 }
 
-static poprt_status carry_less(prt_pass *p, prt_op *op, bool *changed)
+static poprt_status drop_carried(prt_pass *p, prt_op *op, bool *changed)
 {
     prt_graph *body = body_of(op);
     const uint32_t carried = body != NULL && op->n_in > CARRIED ? op->n_in - CARRIED : 0;
     uint32_t n_eliminated = 0;
-    bool *goes = PRT_NEW_N(p->arena, bool, (size_t)carried + 1);
-    if (goes == NULL)
+    bool *dropped = PRT_NEW_N(p->arena, bool, (size_t)carried + 1);
+    if (dropped == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < carried; i++)
-        n_eliminated += goes[i] = is_needless(op, body, i);
+        n_eliminated += dropped[i] = is_needless(op, body, i);
     if (n_eliminated == 0)
         return POPRT_OK;
     *changed = true;
-    return rebuild(op, body, goes, n_eliminated, p->arena);
+    return rebuild(op, body, dropped, n_eliminated, p->arena);
 }
 
 /* ---- operators */
 
-static bool may_leave(const prt_op *op)
+static bool may_hoist(const prt_op *op)
 {
     static const uint32_t ids[] = { PRT_OP_matmul, PRT_OP_gemm, PRT_OP_transpose, PRT_OP_add,
         PRT_OP_sub, PRT_OP_mul, PRT_OP_cast, PRT_OP_unsqueeze };
@@ -135,12 +136,12 @@ static bool may_leave(const prt_op *op)
     return true;
 }
 
-static poprt_status compute_less(prt_op *loop, prt_graph *body, bool *changed)
+static poprt_status hoist_ops(prt_op *loop, prt_graph *body, bool *changed)
 {
     prt_build b = prt_build_before(loop);
     for (prt_op *op = body->first, *next; op != NULL; op = next) {
         next = op->next;
-        if (!may_leave(op))
+        if (!may_hoist(op))
             continue;
         prt_op *copy = prt_region_copy_op(op, loop->graph, loop);
         if (copy == NULL)
@@ -161,8 +162,8 @@ static poprt_status visit(prt_pass *p, prt_graph *graph, bool *changed)
         PRT_TRY(prt_pass_check(p));
         if (body == NULL)
             continue;
-        PRT_TRY(compute_less(op, body, changed));
-        PRT_TRY(carry_less(p, op, changed));
+        PRT_TRY(hoist_ops(op, body, changed));
+        PRT_TRY(drop_carried(p, op, changed));
     }
     return POPRT_OK;
 }

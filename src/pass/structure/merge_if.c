@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * merge_if.c — merge_if_with_same_cond: Ifs of one graph with the same condition become one, whose
- * branches hold their branches one after the other. What lies between them and reads one of them
- * comes behind; where a later If needs that, it begins a new group. A later If that reads an
- * earlier one's results reads what the same branch gives.
+ * merge_if.c — merge_if_with_same_cond: Ifs of one graph with the same condition become one If; its
+ * branches contain the merged branches in order. Ops in between that read one of the Ifs move after
+ * the merged If. If a later If needs them, it starts a new group. A later If that reads results of
+ * an earlier one reads the results of the same branch instead.
  *
- * merge_variant_if: pure operators between two such Ifs, which read the first one's results and
- * are what the second one waits for, move into both branches of the first, so that the Ifs can be
- * merged. Ours: they read nothing else that is made behind the first If, and all that the second
- * one waits for can move; else nothing does.
+ * merge_variant_if: pure operators between two such Ifs, which read results of the first If and on
+ * which the second depends, move into both branches of the first, so that the Ifs can be merged.
+ * Conditions: they read nothing else that is computed after the first If, and all operators that
+ * the second If depends on can move.
  *
- * Ifs with effects (random numbers, weights that are written) stay. Both: bitwise equal.
+ * Ifs with effects (random numbers, written weights) stay. Both passes are bitwise equal.
  */
 #include "ir/extra.h"
 #include "pass/engine/region.h"
@@ -21,7 +21,7 @@ typedef struct merger {
     prt_pass *p;
     prt_graph *graph;
     prt_arena *scratch; /* of one visit */
-    uint64_t steps;     /* left, for Ifs of many conditions are looked at over and over */
+    uint64_t steps;     /* steps left; they bound the repeated search for Ifs of many conditions */
     bool changed;
 } merger;
 
@@ -31,8 +31,8 @@ static bool is_candidate(const prt_op *op)
     return prt_region_branches(op, &one, &two) && prt_region_is_pure(op) && op->n_out != 0;
 }
 
-/* What is known of an If's result holds for what a branch gives as well. (Where shapes decide the
- * condition, inference knows the result of one branch alone.) */
+/* Returns whether the type of an If's output also holds for the result of a branch. (If shapes
+ * decide the condition, inference knows the result of one branch only.) */
 static bool is_known_of(const prt_value *out, const prt_value *result)
 {
     const prt_type *t = out->type, *r = result->type;
@@ -53,7 +53,7 @@ static bool is_known_of(const prt_value *out, const prt_value *result)
     return true;
 }
 
-/* May a result of an If be read as what either branch gives? */
+/* Returns whether readers of an If's output may read the result of either branch. */
 static bool is_either(const prt_value *out)
 {
     prt_graph *one, *two;
@@ -62,15 +62,16 @@ static bool is_either(const prt_value *out)
         is_known_of(out, prt_op_input(two->ret, out->slot));
 }
 
-/* ---- one If of several */
+/* ---- merging several Ifs */
 
 typedef struct members {
     PRT_VEC(prt_op *) list;
-    uint32_t n_out;  /* of all */
-    uint32_t *first; /* by op id: number of a member's first result, from 1; 0: no member */
+    uint32_t n_out;  /* outputs of all members */
+    uint32_t *first; /* by op id: index of a member's first output, from 1; 0: not a member */
 } members;
 
-/* A branch may give what an earlier member gave. */
+/* Replaces results of a branch that are outputs of an earlier member by the results of that
+ * member's branch. */
 static void resolve(const members *m, const prt_op *member, prt_value **results)
 {
     const uint32_t at = m->first[member->id] - 1;
@@ -130,14 +131,15 @@ static poprt_status join(prt_arena *arena, const members *m)
     return prt_build_status(&b);
 }
 
-static bool is_unfit(void *user, const prt_value *v)
+static bool is_unusable(void *user, const prt_value *v)
 {
     const members *m = user;
     const prt_op *any = m->list.data[0];
     return v->graph == any->graph && v->def != NULL && m->first[v->def->id] != 0 && !is_either(v);
 }
 
-/* Ops behind `first` in the list: members of its group, and those that read one. */
+/* Walks the ops after `first`: collects the members of its group, and marks the ops that read
+ * one. */
 static poprt_status gather(merger *g, prt_op *first, members *m, bool *marks)
 {
     bool *reads = PRT_NEW_N(g->scratch, bool, (size_t)g->graph->n_ops + 1);
@@ -153,7 +155,7 @@ static poprt_status gather(merger *g, prt_op *first, members *m, bool *marks)
             return POPRT_OK;
         g->steps--;
         if (prt_op_input(op, 0) == prt_op_input(first, 0) && is_candidate(op)) {
-            if (prt_region_depends(op, marks) || prt_region_reads(op, is_unfit, m) ||
+            if (prt_region_depends(op, marks) || prt_region_reads(op, is_unusable, m) ||
                 op->n_out > UINT16_MAX - m->n_out)
                 return POPRT_OK;
             if (!PRT_VEC_PUSH(g->scratch, &m->list, op))
@@ -164,7 +166,7 @@ static poprt_status gather(merger *g, prt_op *first, members *m, bool *marks)
             continue;
         }
         marks[op->id] = reads[op->id] = prt_region_depends(op, reads);
-        if (marks[op->id] && !prt_region_is_pure(op)) /* it keeps its place */
+        if (marks[op->id] && !prt_region_is_pure(op)) /* it cannot be moved */
             return POPRT_OK;
     }
     return POPRT_OK;
@@ -184,7 +186,7 @@ static poprt_status merge_from(merger *g, prt_op *first)
     return join(g->scratch, &m);
 }
 
-/* The first ones of groups, by condition: only where there are two Ifs is there anything to do. */
+/* Visits the first Ifs of groups, by condition; conditions with a single If are skipped. */
 static poprt_status each_first(merger *g, poprt_status (*visit)(merger *g, prt_op *first))
 {
     prt_match_groups groups = { 0 };
@@ -225,14 +227,14 @@ static poprt_status run_merge(prt_pass *p, prt_graph *graph, bool *changed)
 
 const prt_pass_hooks prt_pass_merge_if_with_same_cond = { .run = run_merge };
 
-/* ---- operators into an If */
+/* ---- moving operators into an If */
 
 typedef struct variant {
     prt_op *first, *second;
-    bool *reads;  /* by op id: reads the first If */
-    bool *needed; /* and the second one waits for it */
+    bool *reads;  /* by op id: depends on the first If */
+    bool *needed; /* by op id: the second If depends on it as well */
     uint32_t n_needed;
-    uint32_t n_kept; /* results of the first If that others read */
+    uint32_t n_kept; /* outputs of the first If that others read */
 } variant;
 
 static prt_op *next_if(merger *g, const prt_op *first)
@@ -248,7 +250,7 @@ typedef struct wanted {
     uint32_t *count;
 } wanted;
 
-static bool want(void *user, const prt_value *value)
+static bool mark_needed(void *user, const prt_value *value)
 {
     const wanted *w = user;
     const prt_op *def = value->def;
@@ -260,7 +262,8 @@ static bool want(void *user, const prt_value *value)
     return false;
 }
 
-/* Only what is made before the first If, by it, or moves as well. */
+/* Returns whether the op reads only values defined before the first If, its results, or results of
+ * ops that move. */
 static bool may_move(const prt_op *op, const variant *v, const uint32_t *places)
 {
     if (op->n_regions != 0 || !prt_region_is_pure(op) || (op->def->traits & PRT_CONTROL) != 0)
@@ -280,7 +283,7 @@ static bool may_move(const prt_op *op, const variant *v, const uint32_t *places)
     return true;
 }
 
-/* What is between and must move; false when there is none, or something cannot. */
+/* Finds the ops that must move. Sets `*found` to false if there are none, or if one cannot move. */
 static poprt_status find_needed(merger *g, variant *v, bool *found)
 {
     const uint32_t *places = prt_match_places(g->scratch, g->graph);
@@ -290,10 +293,10 @@ static poprt_status find_needed(merger *g, variant *v, bool *found)
     *found = false;
     if (places == NULL || v->reads == NULL || v->needed == NULL)
         return POPRT_E_NOMEM;
-    (void)prt_region_reads(v->second, want, &w);
+    (void)prt_region_reads(v->second, mark_needed, &w);
     for (prt_op *op = v->second->prev; op != v->first; op = op->prev)
         if (v->needed[op->id])
-            (void)prt_region_reads(op, want, &w);
+            (void)prt_region_reads(op, mark_needed, &w);
     for (prt_op *op = v->first->next; op != v->second; op = op->next)
         if (v->needed[op->id] && !may_move(op, v, places))
             return POPRT_OK;
@@ -301,7 +304,7 @@ static poprt_status find_needed(merger *g, variant *v, bool *found)
     return POPRT_OK;
 }
 
-/* Is an output of the first If read by anything that does not move? */
+/* Returns whether an op that does not move reads the output of the first If. */
 static bool is_kept(const variant *v, const prt_value *out)
 {
     prt_for_each_use (use, out)
@@ -311,8 +314,8 @@ static bool is_kept(const variant *v, const prt_value *out)
     return false;
 }
 
-/* Everything the old If gave and what the moved ops give, where it is read, as results of a branch;
- * the ops' copies are made in it. */
+/* Fills a branch of the new If: inlines the old branch, copies the moved ops, and returns the
+ * results that are read. */
 static poprt_status fill_variant(merger *g, const variant *v, prt_graph *from, prt_graph *region,
     uint32_t n_out)
 {
@@ -371,7 +374,7 @@ static poprt_status move_needed(merger *g, const variant *v, uint32_t n_out)
             PRT_TRY(prt_value_refine_type(&op->out[n], moved->out[i].type));
             prt_build_hand_over(&b, &moved->out[i], &op->out[n++]);
         }
-    /* Last ones first, for they read each other. */
+    /* In reverse order, since the ops read each other. */
     for (prt_op *moved = v->second->prev; moved != v->first; moved = next) {
         next = moved->prev;
         if (v->needed[moved->id])

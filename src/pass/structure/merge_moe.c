@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * merge_moe.c — merge_moe: experts of one form become one with a leading dim of experts:
+ * merge_moe.c — merge_moe: experts of equal structure become one, with a leading expert dim:
  *
- *     y0 = f(x, W0), y1 = f(x, W1), …   →   f(x, [W0, W1, …]), Split, a Squeeze for each
+ *     y0 = f(x, W0), y1 = f(x, W1), ...   →   f(x, [W0, W1, ...]), Split, a Squeeze for each
  *
- * An expert is all that lies between its first and its last named node. Experts agree in operators
- * and attributes; constants that differ are stacked. Ours: known are element-wise operators,
- * MatMul, Gemm (as MatMul and Add) and Softmax of the last axis, with known ranks. The first nodes
- * read one value, or values of one type, which are stacked as well; the others read nothing from
- * outside but constants. What does not fit is refused, for somebody asked for just these.
+ * An expert consists of the nodes between its first and its last named node. Experts must have
+ * equal operators and attributes; constants that differ are stacked. Supported are element-wise
+ * operators, MatMul, Gemm (as MatMul and Add) and Softmax of the last axis, with known ranks. The
+ * first nodes read one value, or values of one type, which are stacked as well. The other nodes
+ * read only constants from outside. Anything else is an error, since the option names the nodes
+ * explicitly.
  *
- * Bitwise equal, for what each number is the sum of stays; but a Gemm with C rounds twice
- * afterwards.
+ * Bitwise equal, because the sums have the same terms; only a Gemm with C rounds twice.
  */
 #include "pass/engine/region.h"
 
 typedef struct operand {
     prt_value *value;
     int32_t rank;  /* in one expert */
-    bool stacked;  /* has the dim of experts, in front */
-    bool constant; /* dims of 1 can be put between */
+    bool stacked;  /* has the leading expert dim */
+    bool constant; /* a constant, which can be reshaped to insert dims of 1 */
 } operand;
 
 typedef struct moe {
     prt_pass *p;
     prt_graph *graph;
-    uint32_t n;            /* experts */
-    prt_op **begin, **end; /* of each expert */
-    PRT_VEC(prt_op *) ops; /* of the first expert, in order */
+    uint32_t n;            /* number of experts */
+    prt_op **begin, **end; /* first and last node of each expert */
+    PRT_VEC(prt_op *) ops; /* ops of the first expert, in order */
     prt_op ***same;        /* same[e][id of such an op]: its counterpart in expert e */
-    uint32_t *owner;       /* by op id: the expert that it belongs to, from 1 */
-    operand *made;         /* by id of such an op */
+    uint32_t *owner;       /* by op id: expert that the op belongs to, from 1; 0: none */
+    operand *made;         /* by id of such an op: its merged result */
     prt_build b;
 } moe;
 
@@ -40,9 +40,9 @@ static poprt_status refuse(const prt_op *op, const char *why)
         prt_op_label(op), why);
 }
 
-/* ---- what belongs to an expert */
+/* ---- ops of an expert */
 
-static bool need(void *user, const prt_value *v)
+static bool mark_member(void *user, const prt_value *v)
 {
     const moe *m = user;
     if (v->graph == m->graph && v->def != NULL && m->owner[v->def->id] == UINT32_MAX)
@@ -50,7 +50,7 @@ static bool need(void *user, const prt_value *v)
     return false;
 }
 
-/* Ops on the ways from the first to the last node of the first expert. */
+/* Finds the ops on paths from the first to the last node of the first expert. */
 static poprt_status find_ops(moe *m)
 {
     prt_op *begin = m->begin[0], *end = m->end[0];
@@ -65,11 +65,11 @@ static poprt_status find_ops(moe *m)
     if (!reads[end->id])
         return refuse(end, "it does not depend on the expert's first node");
     for (prt_op *op = begin; op != end->next; op = op->next)
-        m->owner[op->id] = reads[op->id] ? UINT32_MAX : 0; /* perhaps */
+        m->owner[op->id] = reads[op->id] ? UINT32_MAX : 0; /* UINT32_MAX: not decided yet */
     m->owner[end->id] = 1;
     for (prt_op *op = end; op != begin->prev; op = op->prev) {
         if (m->owner[op->id] == 1)
-            (void)prt_region_reads(op, need, m);
+            (void)prt_region_reads(op, mark_member, m);
         else
             m->owner[op->id] = 0;
     }
@@ -100,11 +100,11 @@ static poprt_status match_input(moe *m, uint32_t e, const prt_op *op, const prt_
     if (v == NULL || w == NULL || v->type != w->type)
         return refuse(other, "it reads a value of another type");
     if (prt_value_is_fixed(v) != prt_value_is_fixed(w))
-        return refuse(other, "it reads a constant where the first expert does not, or none");
+        return refuse(other, "one expert reads a constant where the other does not");
     return POPRT_OK;
 }
 
-/* From the last node to the first one, expert `e` is what the first expert is. */
+/* Matches expert `e` to the first expert, from the last node to the first. */
 static poprt_status match_expert(moe *m, uint32_t e)
 {
     m->same[e] = PRT_NEW_N(m->p->arena, prt_op *, (size_t)m->graph->n_ops + 1);
@@ -127,10 +127,11 @@ static poprt_status match_expert(moe *m, uint32_t e)
     }
     return m->same[e][m->begin[0]->id] == m->begin[e]
         ? POPRT_OK
-        : refuse(m->begin[e], "it is not where the first expert begins");
+        : refuse(m->begin[e], "it does not correspond to the first expert's first node");
 }
 
-/* Nothing inside is read from outside, and only the first node reads what is no constant. */
+/* Checks that values inside an expert are not read from outside, and that only the first node reads
+ * outer values that are not constants. */
 static poprt_status check_closed(const moe *m)
 {
     for (uint32_t e = 0; e < m->n; e++)
@@ -152,11 +153,11 @@ static poprt_status check_closed(const moe *m)
     return POPRT_OK;
 }
 
-/* ---- operands with a dim of experts */
+/* ---- operands with an expert dim */
 
 static const int64_t zero = 0;
 
-/* The same place of all experts as one constant, or one value. */
+/* Stacks the operand in `slot` of all experts to one constant or one value. */
 static prt_value *stack(moe *m, const prt_op *op, uint32_t slot)
 {
     prt_value **in = PRT_NEW_N(m->p->arena, prt_value *, m->n);
@@ -199,7 +200,7 @@ static bool read_operand(moe *m, const prt_op *op, uint32_t slot, operand *o)
     return o->value != NULL;
 }
 
-/* So that the dims of one expert are the last `rank` ones. */
+/* Reshapes a stacked constant so that the dims of one expert are the last `rank` dims. */
 static bool align(moe *m, operand *o, int32_t rank)
 {
     int64_t dims[PRT_MAX_RANK];
@@ -217,13 +218,13 @@ static bool align(moe *m, operand *o, int32_t rank)
     prt_value *flat = o->value;
     o->value = prt_match_reshaped(&m->b, flat, n, dims);
     o->rank = rank;
-    flat->name = PRT_STR(""); /* on the way only */
+    flat->name = PRT_STR(""); /* an intermediate constant */
     return o->value != NULL;
 }
 
-/* ---- operators with a dim of experts */
+/* ---- operators with an expert dim */
 
-static bool put(moe *m, const prt_op *op, uint32_t id, const void *attrs, uint32_t n,
+static bool build_merged(moe *m, const prt_op *op, uint32_t id, const void *attrs, uint32_t n,
     const operand *in, int32_t rank)
 {
     prt_value *values[PRT_MAX_RANK];
@@ -239,7 +240,8 @@ static bool put(moe *m, const prt_op *op, uint32_t id, const void *attrs, uint32
     return true;
 }
 
-/* Operators whose operands all broadcast; of others, constants of their own cannot be stacked. */
+/* Returns whether all operands of the operator broadcast; constants of other operators cannot be
+ * stacked. */
 static bool broadcasts(const prt_op *op)
 {
     static const uint32_t ids[] = { PRT_OP_add, PRT_OP_sub, PRT_OP_mul, PRT_OP_div, PRT_OP_pow,
@@ -263,7 +265,7 @@ static bool merge_plain(moe *m, const prt_op *op)
             (prt_op_is(op, PRT_OP_matmul) && in[i].rank < 2) || !align(m, &in[i], rank))
             return false;
     }
-    return put(m, op, op->def->id, op->attrs, op->n_in, in, rank);
+    return build_merged(m, op, op->def->id, op->attrs, op->n_in, in, rank);
 }
 
 static bool merge_softmax(moe *m, const prt_op *op)
@@ -276,11 +278,11 @@ static bool merge_softmax(moe *m, const prt_op *op)
         !read_operand(m, op, 0, &in))
         return false;
     PRT_ATTR_GIVE(attrs, softmax, axis, -1);
-    return put(m, op, PRT_OP_softmax, &attrs, 1, &in, rank);
+    return build_merged(m, op, PRT_OP_softmax, &attrs, 1, &in, rank);
 }
 
-/* The weight with rows and columns exchanged. */
-static bool turn(moe *m, operand *w)
+/* Transposes a weight. */
+static bool transpose(moe *m, operand *w)
 {
     static const int64_t perm[3] = { 0, 2, 1 }, flat[2] = { 1, 0 };
     prt_transpose_attrs attrs = PRT_ATTRS_OF(transpose);
@@ -289,7 +291,7 @@ static bool turn(moe *m, operand *w)
     prt_value *old = w->value;
     w->value = prt_match_compute(m->p, &m->b, old, PRT_OP_transpose, &attrs, 1, &old);
     if (w->stacked)
-        old->name = PRT_STR(""); /* on the way only */
+        old->name = PRT_STR(""); /* an intermediate constant */
     return w->value != NULL;
 }
 
@@ -300,14 +302,15 @@ static bool merge_gemm(moe *m, const prt_op *op)
     const bool biased = prt_op_input(op, 2) != NULL;
     if (a->transA != 0 || a->alpha != 1.0f || (biased && a->beta != 1.0f) ||
         !read_operand(m, op, 0, &in[0]) || !read_operand(m, op, 1, &in[1]) || !in[1].constant ||
-        (a->transB != 0 && !turn(m, &in[1])) || !put(m, op, PRT_OP_matmul, NULL, 2, in, 2))
+        (a->transB != 0 && !transpose(m, &in[1])) ||
+        !build_merged(m, op, PRT_OP_matmul, NULL, 2, in, 2))
         return false;
     if (!biased)
         return true;
     if (!read_operand(m, op, 2, &bias) || !align(m, &bias, 2))
         return false;
     const operand sum[2] = { m->made[op->id], bias };
-    return put(m, op, PRT_OP_add, NULL, 2, sum, 2);
+    return build_merged(m, op, PRT_OP_add, NULL, 2, sum, 2);
 }
 
 static bool merge_op(moe *m, const prt_op *op)
@@ -330,16 +333,16 @@ static poprt_status merge_ops(moe *m)
         if (!merge_op(m, m->ops.data[k]))
             return m->b.status != POPRT_OK
                 ? m->b.status
-                : refuse(m->ops.data[k], "there is no such operator for all experts at once");
-    return m->made[m->end[0]->id].stacked
-        ? POPRT_OK
-        : refuse(m->end[0], "the experts have nothing of their own");
+                : refuse(m->ops.data[k],
+                      "the operator, its attributes or its ranks are not supported in experts");
+    return m->made[m->end[0]->id].stacked ? POPRT_OK
+                                          : refuse(m->end[0], "the experts do not differ");
 }
 
-/* ---- in the place of the experts */
+/* ---- replacing the experts */
 
-/* What reads an expert and stands before the last first node comes behind that; none of the first
- * nodes may wait for it. */
+/* Moves readers of an expert that come before the last of the first nodes after it. Fails if a
+ * first node depends on another expert. */
 static poprt_status sink(const moe *m, prt_op *first, prt_op *last)
 {
     bool *reads = PRT_NEW_N(m->p->arena, bool, (size_t)m->graph->n_ops + 1);
@@ -364,7 +367,7 @@ static poprt_status sink(const moe *m, prt_op *first, prt_op *last)
     return POPRT_OK;
 }
 
-static poprt_status give_out(moe *m)
+static poprt_status replace_experts(moe *m)
 {
     int64_t *sizes = PRT_NEW_N(m->p->arena, int64_t, m->n);
     prt_split_attrs attrs = PRT_ATTRS_OF(split);
@@ -435,9 +438,9 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
         return POPRT_E_NOMEM;
     PRT_TRY(sink(&m, first, last));
     m.b = prt_build_before(last);
-    *changed = true; /* what comes of a refusal is dead code */
+    *changed = true; /* if merge_ops fails, the new ops are unused */
     PRT_TRY(merge_ops(&m));
-    return give_out(&m);
+    return replace_experts(&m);
 }
 
 const prt_pass_hooks prt_pass_merge_moe = { .run = run };

@@ -1,33 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parts.c — serialize_products and available_memory_proportion: products and convolutions in
- * parts, one after another, so that less memory is live at a time.
+ * parts.c — serialize_products and available_memory_proportion: compute products and convolutions
+ * in parts, one after the other, so that less memory is live at a time.
  *
- * available_memory_proportion marks every MatMul, Gemm and Conv that has no such mark with
+ * available_memory_proportion marks every MatMul, Gemm and Conv without such a mark with
  * __available_memory_proportion.
  *
- * serialize_products, for compiling, acts on the marks of products and convolutions, quantised
- * ones included:
+ * serialize_products runs before compiling and obeys the marks of products and convolutions,
+ * quantised ones included:
  *
  *     __serialize_matmul_factor F, __serialize_matmul_mode
- *         F parts, or the next number of parts that divides the rows; none for mode "none". Rows
- *         are cut whatever the mode is: parts of columns or partial sums would not make less memory
- *         live.
+ *         F parts, or the next larger number that divides the rows; none for mode "none". The rows
+ *         are cut in every other mode, since cutting columns or partial sums saves no memory.
  *     __available_memory_proportion P
- *         as few parts as bring the bytes of Y to P times those of the largest product or
- *         convolution of the graph, of LEAST_ROWS rows or one image or more
+ *         as few parts as reduce the bytes of Y to P times those of the largest product or
+ *         convolution of the graph, with LEAST_ROWS rows or one image or more in each part
  *
- * A product is cut by rows, a convolution by images: a batch of one image stays whole. Operators
- * behind it that treat each row, or image, alone go into the parts, up to where the result is
- * smallest: X [M, K] → MatMul → Gelu → MatMul → [M, N] in F parts keeps M / F rows of the value
- * between. A Concat joins the parts. Rows are computed as before; kernels choose their tiles by the
- * number of rows, so that sums may be rounded otherwise.
+ * A product is cut by rows, a convolution by images; a batch of one image stays whole. Operators
+ * after it that treat each row or image independently become part of the chain, up to its smallest
+ * value: X [M, K] → MatMul → Gelu → MatMul → [M, N] in F parts keeps only M / F rows of the values
+ * in between. A Concat joins the parts. Each row is computed as before, but kernels select tiles by
+ * the number of rows, so sums may be rounded differently.
  */
 #include "ir/extra.h"
 #include "pass/engine/match.h"
 
-/* MOST_OPS: new nodes of a graph, beyond which products stay whole: compiling must end for any
- * file. */
+/* MOST_CHAIN: ops in a chain. MOST_PARTS: parts of a chain. LEAST_ROWS: rows in a part. MOST_OPS:
+ * new nodes in a graph, beyond which products stay whole so that compiling ends for any file. */
 enum { MOST_CHAIN = 64, MOST_PARTS = 1024, LEAST_ROWS = 16, MOST_OPS = 1 << 16 };
 
 static const char proportion_key[] = "__available_memory_proportion";
@@ -35,22 +34,23 @@ static const char proportion_key[] = "__available_memory_proportion";
 /* A product or convolution and the operators that follow it. */
 typedef struct chain {
     prt_op *ops[MOST_CHAIN];
-    uint32_t slots[MOST_CHAIN]; /* of each op: the input that is the value before */
+    uint32_t slots[MOST_CHAIN]; /* of each op: the input slot of the chain's value */
     uint32_t count;
-    int32_t rank, axis;   /* of every value; the axis that is cut */
-    int64_t rows, factor; /* dim of that axis; parts */
+    int32_t rank, axis;   /* rank of every value in the chain; the axis that is cut */
+    int64_t rows, factor; /* dim of that axis; number of parts */
 } chain;
 
-/* Operators that compute each row (axis rank - 2), or each image (axis 0), of Y from the same row
- * or image of input 0. */
+/* Operators that compute each row (axis rank - 2) or each image (axis 0) of Y from the same row or
+ * image of input 0. */
 typedef enum axis_kind { ROWS, IMAGES } axis_kind;
 
 typedef struct separable {
     prt_op_id op;
     axis_kind kind;
-    bool begins;   /* may be the first of a chain */
-    uint32_t also; /* bits: further inputs that have these rows or images, or one for all */
-    uint32_t one;  /* bits: inputs that must have one element */
+    bool begins; /* may start a chain */
+    /* bit mask: further inputs with these rows or images, or that broadcast over them */
+    uint32_t also;
+    uint32_t one; /* bit mask: inputs that must have one element */
 } separable;
 
 static const separable separables[] = {
@@ -101,18 +101,19 @@ static const separable *separable_of(const prt_op *op)
     return NULL;
 }
 
-/* The row of an operator that may begin a chain; NULL: it may not. */
+/* Returns the table row of an operator that may start a chain; else NULL. */
 static const separable *root_of(const prt_op *op)
 {
     const separable *s = separable_of(op);
-    const bool turned = prt_op_is(op, PRT_OP_gemm) && ((const prt_gemm_attrs *)op->attrs)->transA;
-    return s != NULL && s->begins && !turned ? s : NULL;
+    const bool transposed =
+        prt_op_is(op, PRT_OP_gemm) && ((const prt_gemm_attrs *)op->attrs)->transA;
+    return s != NULL && s->begins && !transposed ? s : NULL;
 }
 
-/* ---- operators that go into parts */
+/* ---- operators in a chain */
 
-/* Operand `v` of an operator of the chain: 1: it is cut like the chain's value, 0: all parts read
- * the whole of it, -1: its dims do not fit. */
+/* Returns how an operand is used by the parts: 1: cut like the chain's value, 0: read whole by all
+ * parts, -1: its dims do not fit. */
 static int cut_of(const chain *c, const prt_value *v)
 {
     const prt_type *type = prt_match_static(v);
@@ -135,7 +136,8 @@ static bool has_one_element(const prt_value *v)
     return v == NULL || (type != NULL && count == 1);
 }
 
-/* Do the inputs besides the first fit a chain? Packed weights are one constant for all parts. */
+/* Returns whether the inputs after the first fit the chain. Packed weights are one constant for all
+ * parts. */
 static bool operands_fit(const chain *c, const separable *s, const prt_op *op)
 {
     for (uint32_t i = 1; i < op->n_in; i++) {
@@ -147,7 +149,7 @@ static bool operands_fit(const chain *c, const separable *s, const prt_op *op)
     return true;
 }
 
-/* Does an operator along one axis leave the axis that is cut alone? */
+/* Returns whether an operator along one axis leaves the cut axis alone. */
 static bool axis_is_inner(const chain *c, const prt_op *op)
 {
     int64_t axis;
@@ -165,7 +167,7 @@ static bool axis_is_inner(const chain *c, const prt_op *op)
     return (axis < 0 ? axis + c->rank : axis) > c->axis;
 }
 
-/* A Transpose that leaves images where they are. */
+/* Returns whether the op is a Transpose that keeps the batch axis first. */
 static bool keeps_images(const chain *c, const prt_op *op)
 {
     const prt_transpose_attrs *a = op->attrs;
@@ -173,8 +175,8 @@ static bool keeps_images(const chain *c, const prt_op *op)
         a->perm.data[0] == 0;
 }
 
-/* Does the operator keep apart the rows or images that the chain cuts? A product has to have one
- * matrix B for all. */
+/* Returns whether the operator keeps the cut rows or images apart. A product must have a single
+ * matrix B. */
 static bool same_axis(const chain *c, const separable *s, const prt_op *op)
 {
     if (prt_op_is(op, PRT_OP_batch_normalization) &&
@@ -189,8 +191,8 @@ static bool same_axis(const chain *c, const separable *s, const prt_op *op)
     return c->axis <= c->rank - 2 && (!plain || (type != NULL && type->rank == 2));
 }
 
-/* Is each row, or image, of the op's result made of the same one of input `slot` alone? */
-static bool goes_along(const chain *c, const prt_op *op, uint32_t slot)
+/* Returns whether each row or image of the result depends only on the same one of input `slot`. */
+static bool fits_chain(const chain *c, const prt_op *op, uint32_t slot)
 {
     const prt_type *y = op->n_out != 0 ? prt_match_static(&op->out[0]) : NULL;
     if (op->def == NULL || op->n_regions != 0 || y == NULL || !prt_match_only(op, 1) ||
@@ -210,7 +212,7 @@ static bool goes_along(const chain *c, const prt_op *op, uint32_t slot)
     return (!s->begins || root_of(op) != NULL) && same_axis(c, s, op) && operands_fit(c, s, op);
 }
 
-/* Is input `slot` of the op, which is not the value before, cut as well? */
+/* Returns whether input `slot`, which is not the chain's value, is cut as well. */
 static bool is_cut(const chain *c, const prt_op *op, uint32_t slot)
 {
     const separable *s = separable_of(op);
@@ -219,8 +221,8 @@ static bool is_cut(const chain *c, const prt_op *op, uint32_t slot)
     return may && cut_of(c, prt_op_input(op, slot)) == 1;
 }
 
-/* Follows the only readers of values from `root` on. The chain ends behind the smallest value, with
- * element-wise operators of its size. */
+/* Follows values with a single reader from `root`. The chain ends after the smallest value, or
+ * after element-wise operators of the same size. */
 static bool find_chain(chain *c, prt_op *root)
 {
     uint32_t end = 0;
@@ -237,7 +239,7 @@ static bool find_chain(chain *c, prt_op *root)
             break;
         while (use->user->in[slot].value != v)
             slot++;
-        if (!goes_along(c, use->user, slot))
+        if (!fits_chain(c, use->user, slot))
             break;
         c->ops[c->count] = use->user;
         c->slots[c->count++] = slot;
@@ -254,7 +256,7 @@ static bool find_chain(chain *c, prt_op *root)
     return least > 0;
 }
 
-/* ---- parts */
+/* ---- building the parts */
 
 static prt_value *cut(prt_pass *p, prt_build *b, const chain *c, prt_value *v, int64_t part)
 {
@@ -269,8 +271,8 @@ static prt_value *cut(prt_pass *p, prt_build *b, const chain *c, prt_value *v, i
     return made != NULL ? made : prt_build_op(b, PRT_OP_slice, NULL, 4, in);
 }
 
-/* Marks that say what has been done. */
-static poprt_status settle(prt_op *op)
+/* Resets the marks, so that the parts are not cut again. */
+static poprt_status reset_marks(prt_op *op)
 {
     int64_t factor;
     float share;
@@ -303,7 +305,7 @@ static prt_value *part_of(prt_pass *p, prt_build *b, const chain *c, int64_t par
         if (op == NULL)
             return NULL;
         if (b->status == POPRT_OK)
-            b->status = settle(op);
+            b->status = reset_marks(op);
         v = &op->out[0];
     }
     return b->status == POPRT_OK ? v : NULL;
@@ -329,9 +331,9 @@ static poprt_status write_parts(prt_pass *p, const chain *c)
     return prt_build_status(&b);
 }
 
-/* ---- how many */
+/* ---- number of parts */
 
-/* As few parts as keep `bytes` at `share` of `largest`. */
+/* Returns the fewest parts that reduce `bytes` to `share` of `largest`. */
 static int64_t parts_for(const chain *c, int64_t bytes, int64_t largest, double share)
 {
     int64_t most = 1;
@@ -346,7 +348,7 @@ static int64_t parts_for(const chain *c, int64_t bytes, int64_t largest, double 
     return most;
 }
 
-/* The axis of the root that is cut, and its dim. False: the root stays whole. */
+/* Sets the cut axis of the root and its dim. Returns false if the root stays whole. */
 static bool find_axis(chain *c, const prt_op *op)
 {
     const separable *s = root_of(op);
@@ -359,7 +361,7 @@ static bool find_axis(chain *c, const prt_op *op)
     return x->dims[c->axis] == c->rows && prt_match_only(op, 1) && operands_fit(c, s, op);
 }
 
-/* The parts that the marks of the root ask for; 1 in `factor`: none. */
+/* Sets `factor` to the number of parts that the marks of the root request; 1: not cut. */
 static void read_marks(chain *c, const prt_op *op, int64_t largest)
 {
     prt_str mode = PRT_STR("");
@@ -402,7 +404,8 @@ static poprt_status run_products(prt_pass *p, prt_graph *graph, bool *changed)
             continue;
         made += c.factor * (int64_t)c.count;
         if (made > MOST_OPS) {
-            prt_pass_warn(p, prt_op_label(op), "stays whole: the graph has many parts already");
+            prt_pass_warn(p, prt_op_label(op),
+                "is not cut into parts: the graph would get more than %d nodes in parts", MOST_OPS);
             return POPRT_OK;
         }
         PRT_TRY(write_parts(p, &c));
@@ -411,7 +414,7 @@ static poprt_status run_products(prt_pass *p, prt_graph *graph, bool *changed)
     return POPRT_OK;
 }
 
-/* ---- the mark */
+/* ---- available_memory_proportion */
 
 static poprt_status run_proportion(prt_pass *p, prt_graph *graph, bool *changed)
 {

@@ -2,20 +2,20 @@
 /*
  * serialize.c — products in parts.
  *
- * serialize_matmul: marks the named MatMuls for the compiler, which then computes them part by part
- * (parts.c): __serialize_matmul_mode, _factor, _precision. The factor divides the dim that the mode
- * names, as far as that is known: of X [.., IC, R] and W [.., R, OC],
+ * serialize_matmul: marks the named MatMuls with __serialize_matmul_mode, _factor and _precision;
+ * the compiler then computes them in parts (parts.c). The factor must divide the dim that the mode
+ * selects, if it is known. For X [.., IC, R] and W [.., R, OC]:
  *
  *     input_channels IC   output_channels OC (the default)   reducing_dim R   none
  *
- * A CPU's compiler cuts the rows whatever the mode is, but for none, as only that makes less memory
- * live.
+ * The CPU compiler cuts the rows in every mode except for none, since only that saves memory.
  *
- * serialize_matmul_add: MatMul and the Add behind it are written out in parts of the last dim, from
- * slices of the constants, with a Concat behind. Bitwise equal, for what each column sums up stays.
+ * serialize_matmul_add: splits MatMul and the following Add into parts of the last dim, with slices
+ * of the constants and a Concat. Bitwise equal, because the sums of each column have the same
+ * terms.
  *
- * Ours: a value of the first dictionary may also be an array, [factor, mode, keep precision]; what
- * is not known or does not divide is refused.
+ * Differences from the reference: a value of the first dictionary may also be an array, [factor,
+ * mode, keep precision]; unknown names and factors that do not divide are errors.
  */
 #include "base/json.h"
 #include "ir/unknown.h"
@@ -54,7 +54,7 @@ static poprt_status refuse(const request *r, const char *why)
         PRT_STR_ARG(r->name), why);
 }
 
-/* The part of `text` up to the next '/', which goes. */
+/* Returns the part of `text` up to the next '/', and removes both from `text`. */
 static prt_str cut(prt_str *text)
 {
     prt_str part = *text;
@@ -89,7 +89,7 @@ static bool to_flag(prt_str text, int64_t *out)
         prt_str_is(text, "0");
 }
 
-/* FACTOR[/MODE[/KEEP_PRECISION]] as one text. */
+/* Reads FACTOR[/MODE[/KEEP_PRECISION]]. */
 static bool read_text(prt_str text, request *r)
 {
     if (!to_number(cut(&text), &r->factor))
@@ -126,7 +126,7 @@ static poprt_status read_request(const prt_json *v, request *r)
         : v->kind == PRT_JSON_STRING            ? prt_json_text(v, &text) && read_text(text, r)
                                                 : prt_json_i64(v, &r->factor);
     if (!read)
-        return refuse(r, "what is wanted is FACTOR[/MODE[/KEEP_PRECISION]]");
+        return refuse(r, "expected FACTOR[/MODE[/KEEP_PRECISION]]");
     for (size_t i = 0; i < PRT_COUNT_OF(modes); i++)
         known = known || prt_str_is(r->mode, modes[i]);
     if (!known)
@@ -134,7 +134,7 @@ static poprt_status read_request(const prt_json *v, request *r)
     return r->factor >= 1 ? POPRT_OK : refuse(r, "the factor must be 1 or more");
 }
 
-/* The dim that the mode cuts; false when nothing is known of it. */
+/* Returns the dim that the mode cuts; false if it is not known. */
 static bool dim_of(const prt_op *op, const request *r, int64_t *out)
 {
     const bool of_x = prt_str_is(r->mode, "input_channels");
@@ -181,7 +181,7 @@ static poprt_status run_matmul(prt_pass *p, prt_graph *graph, bool *changed)
         if (op == NULL)
             return prt_fail_no_node(graph, r.name);
         if (!prt_op_is(op, PRT_OP_matmul))
-            return refuse(&r, "the node is no MatMul");
+            return refuse(&r, "the node is not a MatMul");
         if (dim_of(op, &r, &dim) && dim % r.factor != 0)
             return prt_fail(POPRT_E_ARG, "serialize_dict",
                 "serialize_dict of '%.*s': %lld does not divide into %lld parts by %.*s",
@@ -199,7 +199,7 @@ typedef struct pair {
     int64_t factor, columns;
 } pair;
 
-/* The nodes of MATMUL/ADD, whose names may have a '/' themselves. */
+/* Finds the two nodes of MATMUL/ADD; their names may contain '/'. */
 static bool find_pair(prt_graph *graph, prt_str key, pair *t)
 {
     for (uint32_t i = 1; i + 1 < key.size; i++) {
@@ -215,19 +215,19 @@ static bool find_pair(prt_graph *graph, prt_str key, pair *t)
     return false;
 }
 
-/* The last dim is the columns' or 1, or there is none. */
+/* Returns whether the last dim is the number of columns or 1, or the rank is 0. */
 static bool is_bias(const prt_tensor *t, int64_t columns)
 {
     return t->rank == 0 || t->dims[t->rank - 1] == columns || t->dims[t->rank - 1] == 1;
 }
 
-static const char *fault_of(pair *t)
+static const char *find_fault(pair *t)
 {
     prt_tensor w, bias;
     const prt_value *y = &t->product->out[0];
     if (!prt_op_is(t->product, PRT_OP_matmul) || !prt_op_is(t->add, PRT_OP_add) ||
         t->add->graph != t->product->graph || !prt_value_used_once(y) || y->uses->user != t->add)
-        return "these are no MatMul and an Add that alone reads it";
+        return "expected a MatMul and an Add that is its only reader";
     t->bias_slot = prt_op_input(t->add, 0) == y ? 1 : 0;
     if (!prt_match_constant(t->product, 1, &w) || w.rank < 2 ||
         !prt_match_constant(t->add, t->bias_slot, &bias))
@@ -240,7 +240,7 @@ static const char *fault_of(pair *t)
     return NULL;
 }
 
-/* Columns [first, last) of a constant; itself where it has none. */
+/* Returns columns [first, last) of a constant; the constant itself if its last dim broadcasts. */
 static prt_value *columns(prt_pass *p, prt_build *b, prt_value *v, int64_t first, int64_t last)
 {
     const int64_t axis = -1;
@@ -299,11 +299,11 @@ static poprt_status run_matmul_add(prt_pass *p, prt_graph *graph, bool *changed)
         if (!prt_json_i64(v, &t.factor) &&
             (!prt_json_text(v, &text) || !to_number(text, &t.factor)))
             return prt_fail(POPRT_E_ARG, "serialize_dict",
-                "serialize_dict of '%.*s': the factor is no integer", PRT_STR_ARG(v->key));
+                "serialize_dict of '%.*s': the factor is not an integer", PRT_STR_ARG(v->key));
         if (!find_pair(graph, v->key, &t))
             return prt_fail(POPRT_E_NOT_FOUND, "serialize_dict",
                 "'%.*s' does not name two nodes, MATMUL/ADD", PRT_STR_ARG(v->key));
-        const char *fault = fault_of(&t);
+        const char *fault = find_fault(&t);
         if (fault != NULL)
             return prt_fail(POPRT_E_ARG, "serialize_dict", "serialize_dict of '%.*s': %s",
                 PRT_STR_ARG(v->key), fault);

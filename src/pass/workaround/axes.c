@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * axes.c — axes and sizes as a backend wants them. Results stay the same bits.
+ * axes.c — axes and sizes in the form that a backend requires. Results are bitwise equal.
  *
- *     cumsum_workaround  the axis becomes a constant scalar that is not negative
- *     onehot_workaround  the depth becomes int32, the axis is not negative
- *     topk_workaround    the axis is not negative
+ *     cumsum_workaround  the axis becomes a non-negative constant scalar
+ *     onehot_workaround  the depth becomes int32, the axis non-negative
+ *     topk_workaround    the axis becomes non-negative
  *
- * Ours: integers that CumSum adds stay integers, because float32 does not hold all of them; an axis
- * that only a run knows is warned of.
+ * Differences from the reference: integers that CumSum adds stay integers, because float32 cannot
+ * represent all of them; an axis that is only known at run time gives a warning.
  */
 #include "pass/engine/match.h"
 
 /* ---- CumSum */
 
-/* What is known of the only number in a value, beside constants: what inference has found. */
+/* Returns the only number of a value: a constant, or contents found by inference. */
 static bool known_number(const prt_op *op, uint32_t slot, int64_t *out)
 {
     const prt_value *v = prt_op_input(op, slot);
@@ -26,7 +26,7 @@ static bool known_number(const prt_op *op, uint32_t slot, int64_t *out)
     return true;
 }
 
-/* Input `slot` is this number already, as a constant without dims. */
+/* Returns whether input `slot` is already this number, as a constant of rank 0. */
 static bool is_scalar(const prt_op *op, uint32_t slot, int64_t number)
 {
     prt_tensor t;
@@ -40,7 +40,7 @@ static poprt_status fix_cumsum(prt_pass *p, prt_op *op, bool *changed)
     int64_t axis;
     if (!known_number(op, 1, &axis)) {
         prt_pass_warn(p, prt_op_label(op),
-            "the axis of CumSum is known at run time alone; "
+            "the axis of CumSum is only known at run time; "
             "backends need a constant");
         return POPRT_OK;
     }
@@ -70,7 +70,7 @@ const prt_pass_hooks prt_pass_cumsum_workaround = { .run = run_cumsum };
 
 /* ---- OneHot */
 
-/* The depth as int32; NULL where it is that already, or does not fit. */
+/* Returns the depth as int32; NULL if it is int32 already or does not fit. */
 static prt_value *depth_of(prt_build *b, const prt_op *root)
 {
     prt_value *depth = prt_op_input(root, 1);

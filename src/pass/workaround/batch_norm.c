@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * batch_norm.c — batchnorm_workaround: BatchNormalization for inference as a backend wants it: all
- * operands of one type, images of rank 3 at least. (It has one output anyway.)
+ * batch_norm.c — batchnorm_workaround: BatchNormalization for inference in the form that a backend
+ * requires: operands of one type, images of rank 3 or more.
  *
- * Ours: where types differ, narrower operands are cast to the widest and the result back, which
- * keeps it within one more rounding; casting parameters down would lose bits of them. Nothing else
- * rounds.
+ * Difference from the reference: if types differ, narrower operands are cast to the widest and the
+ * result is cast back, which adds one rounding; casting parameters down would lose bits. Nothing
+ * else rounds.
  */
 #include "pass/engine/match.h"
 
-/* The narrowest float type that holds both. */
+/* Returns the narrowest float type that holds both. */
 static int32_t wider(int32_t a, int32_t b)
 {
     if (a == b)

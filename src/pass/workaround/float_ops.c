@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * float_ops.c — float_ops_workaround: operators that a backend has for floats get casts around
- * operands of 8 and 16 bits and bools. Operators that pick one of their operands, or give a sign:
- * the same bits.
+ * float_ops.c — float_ops_workaround: inserts casts around operators that a backend supports for
+ * floats only, for 8-bit and 16-bit integers and bool. The operators select one of their operands
+ * or return a sign, so results are bitwise equal.
  *
- * Ours: wider integers are left, because float32 does not hold all of them; a note counts them.
+ * Difference from the reference: wider integers stay, because float32 cannot represent all of them;
+ * a note gives their number.
  */
 #include "pass/engine/match.h"
 
@@ -13,7 +14,8 @@ static bool is_small(int32_t dtype)
     return dtype == PRT_DTYPE_bool || (prt_dtype_is_integer(dtype) && prt_dtype_bits(dtype) <= 16);
 }
 
-/* A maximum of nothing is the least number of the type, which another type has not. */
+/* Returns whether the op may reduce zero elements, which gives the lowest or highest number of the
+ * type; another type has other limits. */
 static bool reduces_nothing(const prt_op *op)
 {
     uint32_t set;
@@ -61,7 +63,7 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
                 prt_dtype_is_integer(prt_match_dtype(prt_op_input(op, 0)));
     if (left != 0)
         prt_pass_note(p, graph->name.data != NULL ? graph->name.data : "",
-            "%u operators work on integers of 32 bits or more, which floats do not hold", left);
+            "%u operators keep integers of 32 bits or more, which float32 cannot represent", left);
     return POPRT_OK;
 }
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * indices.c — indices_workaround: indices of Gather and GatherElements become int32 and are not
- * negative. Constants are rewritten; of others, negative ones get the size of the axis, which must
- * be known: Where(i < 0, i + n, i). The same bits for indices that are within the axis; one beyond
- * 32 bits, which is an error before, may not be one afterwards.
+ * indices.c — indices_workaround: indices of Gather and GatherElements become int32 and
+ * non-negative. Constants are rewritten; other negative indices get the size of the axis added,
+ * which must be known: Where(i < 0, i + n, i). Bitwise equal for indices within the axis; an index
+ * beyond 32 bits, which was an error, may not be reported afterwards.
  */
 #include "pass/engine/match.h"
 
 enum { MOST_STEPS = 8 };
 
-/* Where(x < 0, …, x), as this pass makes it. */
-static bool is_lifted(const prt_op *where)
+/* Matches Where(x < 0, ..., x) as this pass builds it. */
+static bool is_made_non_negative(const prt_op *where)
 {
     const prt_op *less = prt_match_producer(where, 0, PRT_OP_less);
     double zero;
@@ -28,7 +28,7 @@ static bool content_is_positive(const prt_value *v)
     return true;
 }
 
-/* No element can be negative. */
+/* Returns whether no element can be negative. */
 static bool is_positive(const prt_value *v)
 {
     for (uint32_t i = 0; i < MOST_STEPS && v != NULL; i++) {
@@ -39,12 +39,12 @@ static bool is_positive(const prt_value *v)
             prt_op_is(op, PRT_OP_argmin) || prt_op_is(op, PRT_OP_nonzero) ||
             prt_op_is(op, PRT_OP_shape) || prt_op_is(op, PRT_OP_size) ||
             (prt_op_is(op, PRT_OP_topk) && v->slot == 1) ||
-            (prt_op_is(op, PRT_OP_where) && is_lifted(op)))
+            (prt_op_is(op, PRT_OP_where) && is_made_non_negative(op)))
             return true;
         const bool same = prt_op_is(op, PRT_OP_reshape) || prt_op_is(op, PRT_OP_squeeze) ||
             prt_op_is(op, PRT_OP_unsqueeze) || prt_op_is(op, PRT_OP_transpose) ||
             prt_op_is(op, PRT_OP_identity);
-        /* an int64 that is cast may wrap, but such an index was none before */
+        /* the Cast of an int64 may wrap, but such an index was invalid before */
         const bool cast = prt_op_is(op, PRT_OP_cast) &&
             prt_dtype_is_integer(prt_match_dtype(prt_op_input(op, 0)));
         if (!same && !cast)
@@ -54,8 +54,8 @@ static bool is_positive(const prt_value *v)
     return false;
 }
 
-/* A constant as int32 in [0, n); NULL where it is that already, or cannot be. `n` < 0: not
- * known. */
+/* Returns a constant as int32 in [0, n); NULL if it is that already or cannot be converted. `n` <
+ * 0: unknown. */
 static prt_value *rewritten(prt_pass *p, prt_build *b, const prt_value *old, const prt_tensor *t,
     int64_t n)
 {
@@ -85,7 +85,7 @@ static prt_value *rewritten(prt_pass *p, prt_build *b, const prt_value *old, con
     return v;
 }
 
-static prt_value *lifted(prt_build *b, prt_value *x, int64_t n)
+static prt_value *made_non_negative(prt_build *b, prt_value *x, int64_t n)
 {
     const int32_t dtype = x->type->dtype;
     prt_value *less = prt_build_binary(b, PRT_OP_less, x, prt_build_scalar(b, dtype, 0));
@@ -107,7 +107,7 @@ static bool fix(prt_pass *p, prt_build *b, prt_op *root, int64_t axis)
     } else if (is_positive(index)) {
         better = dtype != PRT_DTYPE_i32 ? prt_match_cast(b, index, PRT_DTYPE_i32) : NULL;
     } else if (n >= 1 && n <= INT32_MAX) {
-        better = lifted(b, index, n);
+        better = made_non_negative(b, index, n);
         if (b->status == POPRT_OK)
             better = prt_match_cast(b, better, PRT_DTYPE_i32);
     }

@@ -141,11 +141,11 @@ START_TEST(a_gemm_of_tokens_and_its_split_stay_packed)
     assert_pass_fails(PASS, OPTIONS,
         INPUTS WEIGHTS "rows = const i64[2] {8,4}\ne0 = gather table ids\ne = reshape e0 rows\n"
                        "c = input f32[8,4]\ny = gemm e wq c\nreturn y\n",
-        POPRT_E_UNSUPPORTED, "Gemm looks at tokens");
+        POPRT_E_UNSUPPORTED, "Gemm reads tokens");
     assert_pass_fails(PASS, OPTIONS,
         INPUTS WEIGHTS "rows = const i64[2] {8,4}\ne0 = gather table ids\ne = reshape e0 rows\n"
                        "c = input f32[8,4]\ny = gemm e c {transA=1}\nreturn y\n",
-        POPRT_E_UNSUPPORTED, "Gemm looks at tokens");
+        POPRT_E_UNSUPPORTED, "Gemm reads tokens");
 }
 END_TEST
 

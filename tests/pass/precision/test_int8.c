@@ -74,19 +74,20 @@ END_TEST
 START_TEST(bad_options_are_named)
 {
     assert_pass_fails(pass, "int8_offset_scale={\"v\":{}}", MODEL, POPRT_E_ARG, "'v'");
-    assert_pass_fails(pass, "int8_offset_scale={\"x\":{}}", MODEL, POPRT_E_ARG, "no constant");
+    assert_pass_fails(pass, "int8_offset_scale={\"x\":{}}", MODEL, POPRT_E_ARG,
+        "no float32 or float16 constant");
     assert_pass_fails(pass, "int8_offset_scale=[]", MODEL, POPRT_E_ARG, "object");
     assert_pass_fails(pass, "int8_offset_scale={\"w\":1}", MODEL, POPRT_E_ARG, "object");
     assert_pass_fails(pass, "int8_offset_scale={\"w\":{\"scale\":0}}", MODEL, POPRT_E_ARG,
         "above 0");
     assert_pass_fails(pass, "int8_offset_scale={\"w\":{\"scale\":1e-60}}", MODEL, POPRT_E_ARG,
-        "hold");
+        "not finite");
     assert_pass_fails(pass, "int8_offset_scale={\"w\":{\"offset\":\"a\"}}", MODEL, POPRT_E_ARG,
         "offset");
     assert_pass_fails(pass, "int8_offset_scale={\"w\":{\"value\":[1]}}", MODEL, POPRT_E_ARG,
-        "as many");
+        "each element");
     assert_pass_fails(pass, "int8_offset_scale={\"w\":{\"value\":[1,2,3,128]}}", MODEL, POPRT_E_ARG,
-        "no int8");
+        "from -128 to 127");
 }
 END_TEST
 

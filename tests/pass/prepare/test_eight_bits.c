@@ -67,7 +67,7 @@ START_TEST(numbers_of_imagenet_are_said_when_taken)
         ck_assert_double_eq_tol(prt_load_f64(out.dtype, out.data, i),
             -fabs((six[i] / 255.0 - mean[i / 2]) / std[i / 2]), 1e-5);
     ck_assert_str_eq(warned,
-        "input x is uint8, with the numbers of ImageNet, as none were given: "
+        "input x is uint8, with the mean and std of ImageNet, since none are given: "
         "mean 0.485, 0.456, 0.406; std 0.229, 0.224, 0.225\n");
     ck_assert_ptr_nonnull(strstr(noted, "output z stays float"));
     module_free(g);
@@ -151,11 +151,11 @@ START_TEST(what_has_no_images_is_warned_of)
 {
     module_free(converted("x = input f32[1,4,2,2]\ny = neg x\nreturn y\n", NULL));
     ck_assert_str_eq(warned,
-        "no input is an image: float, 4 dimensions, 3 channels; give mean and "
-        "std for images of other channels\n");
+        "no input is an image (float, 4 dimensions, 3 channels); give mean and "
+        "std for images with another number of channels\n");
     static const char *const plain[] = { "std", "1", NULL };
     module_free(converted("x = input f32[1,2]\ny = neg x\nreturn y\n", plain));
-    ck_assert_str_eq(warned, "no input is an image: float, 4 dimensions, 1, 3 or 4 channels\n");
+    ck_assert_str_eq(warned, "no input is an image (float, 4 dimensions, 1, 3 or 4 channels)\n");
 }
 END_TEST
 

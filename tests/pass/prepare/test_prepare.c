@@ -22,7 +22,7 @@ START_TEST(checkpoints_become_outputs)
         "  then_branch { t = exp x; u = neg t; return u }\n"
         "  else_branch { v = neg x; return v }\n}\n"
         "return r\n",
-        POPRT_E_ARG, "sub-graph");
+        POPRT_E_ARG, "subgraph");
 }
 END_TEST
 
@@ -222,7 +222,7 @@ START_TEST(inputs_become_rows_of_one)
     assert_pass_leaves("apply_host_concat_split", "merged_inputs=[[\"fp16\",[2,1]]]", THREE SUM);
     assert_pass_leaves("apply_host_concat_split", "merged_inputs=[[\"fp32\",[2]]]", THREE SUM);
     assert_pass_fails("apply_host_concat_split", "merged_inputs=[[\"fp33\",[2]]]", THREE SUM,
-        POPRT_E_ARG, "no element type");
+        POPRT_E_ARG, "not an element type");
     assert_pass_fails("apply_host_concat_split", "merged_inputs=[[\"fp32\",2]]", THREE SUM,
         POPRT_E_ARG, "an item is");
 }

@@ -63,7 +63,7 @@ START_TEST(what_is_wrong_is_refused)
     assert_pass_fails("manual_sharding", "sharding_info={\"A\": 0.5}", model, POPRT_E_ARG,
         "device");
     assert_pass_fails("manual_sharding", "sharding_info=[1]", model, POPRT_E_ARG, "object");
-    assert_pass_fails("manual_sharding", NULL, model, POPRT_E_ARG, "no node is named");
+    assert_pass_fails("manual_sharding", NULL, model, POPRT_E_ARG, "no node is named at which");
     assert_pass_fails("manual_sharding", "sharding_info={\"A\": 1}",
         "x = input f32[2]\na = exp x @A\ny = exp a @A\nreturn y\n", POPRT_E_ARG, "two nodes");
 }

@@ -118,10 +118,10 @@ START_TEST(what_does_not_fit_is_refused)
             "waits for another" },
         { X "m0 = matmul x w0 @m0\no0 = relu m0 @o0\nm1 = matmul x w0 @m1\no1 = relu m1 @o1\n"
             "return o0, o1\n",
-            "of their own" },
+            "do not differ" },
         { X "m0 = matmul x w0 @m0\no0 = softmax m0 {axis=0} @o0\nm1 = matmul x w1 @m1\n"
             "o1 = softmax m1 {axis=0} @o1\nreturn o0, o1\n",
-            "all experts at once" },
+            "not supported in experts" },
         { X "o0 = matmul x w0 @o0\nm0 = relu o0 @m0\nm1 = relu x @m1\no1 = neg m1 @o1\n"
             "return m0, o1\n",
             "comes before" },
