@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json.c — parses with cJSON, copies the tree into an arena, and reads from it.
+ * json.c — parses by cJSON, copies the tree into an arena, and reads from it.
  *
- * cJSON takes memory from the C library before we can count it and stops strings at a zero
- * character, so a scan of the text comes first: it bounds depth and number of values, and refuses
- * zero characters. What it lets through costs cJSON at most MAX_VALUES nodes. A host may have given
- * cJSON an allocator of its own; where it fails, that is said (json_check.c).
+ * cJSON allocates from the C library without counting, and ends strings at a zero character. A scan
+ * of the text therefore runs first: it bounds depth and number of values, and refuses zero
+ * characters. cJSON then allocates at most MAX_VALUES nodes. The host may have given cJSON an
+ * allocator of its own; an error tells its failure from malformed text (json_check.c).
  */
 #include "base/json.h"
 
@@ -16,7 +16,7 @@
 
 enum { MAX_DEPTH = 256, MAX_SIZE = 64 << 20, MAX_VALUES = 4 << 20 };
 
-/* From here on neighbouring integers may share a double. */
+/* From 2^53 on, neighbouring integers may have the same double. */
 #define FIRST_INEXACT 9007199254740992.0
 
 static poprt_status refuse(poprt_status status, size_t offset, const char *why)
@@ -24,7 +24,7 @@ static poprt_status refuse(poprt_status status, size_t offset, const char *why)
     return prt_fail(status, NULL, "JSON, at byte %zu: %s", offset, why);
 }
 
-/* Moves `*at`, which is behind an opening quote, behind the closing one or to the end. */
+/* Moves `*at` from behind an opening quote to behind the closing one, or to the end of the text. */
 static poprt_status scan_string(const char *text, size_t size, size_t *at)
 {
     size_t i = *at;
@@ -37,7 +37,7 @@ static poprt_status scan_string(const char *text, size_t size, size_t *at)
     return POPRT_OK;
 }
 
-/* Bounds what cJSON would build. Whatever is malformed is left to cJSON, which stops there. */
+/* Bounds the tree that cJSON would build. Malformed text is left to cJSON, which stops at it. */
 static poprt_status scan(const char *text, size_t size)
 {
     size_t depth = 0, values = 1;
@@ -70,7 +70,7 @@ static bool copy_text(prt_arena *arena, const char *text, prt_str *out)
     return copy != NULL;
 }
 
-/* Copies one value and what is below it; as deep as the scan allowed. */
+/* Copies a value and its items; the scan has bounded the recursion. */
 static poprt_status convert(prt_arena *arena, const cJSON *from, prt_json *to)
 {
     if (from->string != NULL && !copy_text(arena, from->string, &to->key))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json_check.c — whether a text is JSON by its grammar (RFC 8259), without building anything.
+ * json_check.c — a check of the grammar of JSON (RFC 8259) that builds no tree.
  *
- * cJSON does not say why it gave no tree. A text that this check accepts is one that it reads, so
- * that its allocator, which belongs to the host where the host called cJSON_InitHooks, must have
- * refused. What the check accepts is a little less than what cJSON does: numbers like 01 are not.
+ * cJSON does not say why it returned no tree. If this check accepts the text, cJSON's allocator
+ * must have refused: it belongs to the host if the host called cJSON_InitHooks. The check accepts
+ * slightly less than cJSON does; for instance it refuses numbers such as 01.
  */
 #include "base/json_check.h"
 
@@ -62,7 +62,7 @@ static bool number(text *t)
     return digits(t);
 }
 
-/* The four digits of \uXXXX; -1 where they are not. */
+/* Returns the value of the four digits of \uXXXX; -1 if they are not hexadecimal. */
 static long hex4(text *t)
 {
     long code = 0;
@@ -79,7 +79,7 @@ static long hex4(text *t)
     return code;
 }
 
-/* Behind the backslash. */
+/* Checks an escape, from behind the backslash. */
 static bool escape(text *t)
 {
     if (t->at == t->end)
@@ -119,7 +119,7 @@ static bool member(text *t)
     return take(t, ':') && value(t);
 }
 
-/* Behind the opening bracket. */
+/* Checks the items of an array or object, from behind the opening bracket. */
 static bool items(text *t, char close, bool (*item)(text *t))
 {
     skip_space(t);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json_write.c — JSON out: one growing buffer, one flag for "a comma comes first".
+ * json_write.c — the JSON writer: one growing buffer, and a flag that says whether a comma comes
+ * next.
  *
- * Whatever it writes, json.c reads back: text is made valid UTF-8 without zero characters, and
- * integers no double holds exactly become strings.
+ * json.c can read all of its output: text is made valid UTF-8 without zero characters, and integers
+ * that are not exact in double become strings.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -21,7 +22,7 @@ void prt_json_out_init(prt_json_out *out, prt_arena *arena, bool pretty)
     *out = (prt_json_out){ .arena = arena, .pretty = pretty };
 }
 
-/* Room for `size` more bytes and a zero behind them. */
+/* Reserves `size` more bytes and a zero byte after them. */
 static bool reserve(prt_json_out *out, size_t size)
 {
     size_t need;
@@ -53,8 +54,8 @@ static void put_line(prt_json_out *out)
         put(out, "  ", 2);
 }
 
-/* Length of the valid UTF-8 sequence at `p`, 0 when there is none: no overlong forms, no
- * surrogates, nothing above U+10FFFF. */
+/* Returns the length of the valid UTF-8 sequence at `p`; 0 for overlong sequences, surrogates and
+ * codes above U+10FFFF. */
 static size_t utf8_length(const unsigned char *p, size_t left)
 {
     static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -76,7 +77,7 @@ static size_t utf8_length(const unsigned char *p, size_t left)
 
 static void put_escape(prt_json_out *out, unsigned char ch)
 {
-    static const char letters[] = "btn fr"; /* of 8 to 13 */
+    static const char letters[] = "btn fr"; /* for the codes 8 to 13 */
     char text[8] = { '\\', (char)ch };
     size_t n = 2;
     if (ch >= 8 && ch <= 13 && ch != 11)
@@ -103,7 +104,7 @@ static void put_quoted(prt_json_out *out, prt_str text)
     put(out, "\"", 1);
 }
 
-/* What comes before any value: comma, line, key. */
+/* Writes the text in front of any value: comma, line break, key. */
 static void begin(prt_json_out *out, const char *key)
 {
     if (out->comma)
@@ -158,7 +159,7 @@ void prt_json_put_f64(prt_json_out *out, const char *key, double value)
         put(out, "null", 4);
         return;
     }
-    /* The shortest of three lengths that reads back as the same double. */
+    /* Uses the fewest of 15 to 17 digits that read back as the same double. */
     char text[40];
     int n = 0;
     for (int digits = 15; digits <= 17; digits++) {
@@ -166,7 +167,7 @@ void prt_json_put_f64(prt_json_out *out, const char *key, double value)
         if (!(strtod(text, NULL) < value || strtod(text, NULL) > value))
             break;
     }
-    /* The host's locale may have a decimal mark of its own, of one byte or more. */
+    /* The host's locale may have another decimal mark, of one byte or more. */
     const int head = (int)strspn(text, "-0123456789");
     const int mark = (int)strcspn(text + head, "e0123456789");
     put(out, text, (size_t)head);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dim_parse.c — expressions that exporters write as names of dims: "past + new", "(seq//2)". */
+/* dim_parse.c — parses the expressions that exporters write as names of dims: "past + new",
+ * "(seq//2)". */
 #include "num/dim.h"
 
 enum { DEPTH_MAX = 16, SIZE_MAX_TEXT = 256 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * queue.c — a ring of items under one mutex, two conditions: `more` for the thread, `room` for
- * those who push or wait for the end. `pending` counts an item until its function has returned.
+ * queue.c — a ring of items under one mutex with two conditions: `more` for the thread, `room` for
+ * threads that push or drain. `pending` counts an item until its function has returned.
  */
 #define _GNU_SOURCE
 #include "par/queue.h"
@@ -20,14 +20,14 @@ struct prt_queue {
     size_t item_size;
     uint32_t capacity;
     uint32_t first, count; /* the waiting items of the ring */
-    uint32_t pending;      /* waiting and running */
+    uint32_t pending;      /* items waiting or running */
     bool started, stop;
-    pid_t owner; /* process whose thread this is */
+    pid_t owner; /* process that owns the thread */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t more, room;
-    unsigned char *ring;      /* capacity items, and one more for the item that runs */
-    void (*last)(void *user); /* not NULL: the thread ends the queue, and calls this then */
+    unsigned char *ring;      /* capacity items, and one for the item that runs */
+    void (*last)(void *user); /* not NULL: the thread frees the queue and then calls this */
     void *last_user;
 };
 
@@ -77,7 +77,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* Signals belong to the host's threads. */
+/* All signals are blocked on the thread: they belong to the host's threads. */
 static poprt_status start(prt_queue *queue)
 {
     sigset_t all, before;
@@ -109,7 +109,7 @@ static poprt_status init_locks(prt_queue *queue)
     return POPRT_OK;
 }
 
-/* A forked child starts over: no thread, nothing queued, fresh locks. */
+/* A forked child resets the queue: no thread, no items, new locks. */
 static poprt_status own(prt_queue *queue)
 {
     if (queue->owner == getpid())
@@ -205,7 +205,7 @@ void prt_queue_release(prt_queue *queue)
 {
     if (queue == NULL)
         return;
-    /* In a forked child there is nobody to join, and its copy of the locks is not ours to end. */
+    /* A forked child has no thread to join, and must not destroy its copy of the locks. */
     if (queue->owner == getpid()) {
         (void)pthread_mutex_lock(&queue->lock);
         queue->stop = true;
