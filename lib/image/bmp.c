@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bmp.c — Windows and OS/2 bitmaps: palettes of 1, 4 and 8 bits, plain or in runs, and 16, 24 and
- * 32 bits with or without masks. */
+/* bmp.c — Windows and OS/2 bitmaps: palettes of 1, 4 and 8 bits, plain or run-length encoded, and
+ * 16, 24 and 32 bits with or without masks. */
 #include <string.h>
 
 #include "image/bytes.h"
@@ -16,7 +16,7 @@ typedef struct bitmap {
     size_t width, height;
     bool from_top;
     const unsigned char *palette;
-    uint32_t colours, entry; /* of the palette, and bytes of one */
+    uint32_t colours, entry; /* number of colours of the palette, and bytes of one */
     uint32_t masks[3];       /* red, green, blue */
 } bitmap;
 
@@ -25,7 +25,8 @@ static poprt_status broken(const char *what)
     return prt_fail(POPRT_E_PARSE, "BMP", "%s", what);
 }
 
-/* Fields of the header, by place in the file; zero beyond its end, which read_header excludes. */
+/* Returns a field of the header at an offset in the file; 0 beyond its end, which read_header
+ * excludes. */
 static uint32_t field(const bitmap *b, size_t at, uint32_t count)
 {
     uint32_t v;
@@ -59,7 +60,7 @@ static poprt_status read_header(bitmap *b)
     return POPRT_OK;
 }
 
-/* Palette or masks, which follow the header. */
+/* Reads the palette or the masks, which follow the header. */
 static poprt_status read_colours(bitmap *b)
 {
     const size_t after = FILE_HEADER + (size_t)b->header;
@@ -115,7 +116,8 @@ static unsigned char *row_of(const bitmap *b, const prt_image *out, size_t row)
     return out->pixels + (b->from_top ? row : b->height - 1 - row) * b->width * 3;
 }
 
-/* Runs: (count, colour) pairs; (0, n) ends a row, ends all, jumps, or has n plain pixels. */
+/* Decodes runs: (count, colour) pairs. (0, n) ends a row, ends the picture, moves the position, or
+ * precedes n plain pixels. */
 static poprt_status put_runs(const bitmap *b, const prt_image *out)
 {
     const unsigned char *p = b->bytes + b->pixels_at, *const end = b->bytes + b->size;
@@ -146,7 +148,7 @@ static poprt_status put_runs(const bitmap *b, const prt_image *out)
             break;
         if (y >= b->height || n > b->width - (x < b->width ? x : b->width))
             return broken("a run leaves the picture");
-        /* A run of 4 bits has two colours in turn. */
+        /* A run of 4-bit samples alternates two colours. */
         for (uint32_t k = 0; k < n; k++, x++)
             put_colour(b,
                 prt_image_sample(from,
@@ -171,7 +173,7 @@ poprt_status prt_image_bmp(prt_image_job *job)
     if (b.bits != 1 && b.bits != 4 && b.bits != 8 && b.bits != 16 && b.bits != 24 && b.bits != 32)
         return prt_fail(POPRT_E_PARSE, "BMP", "%u bits a pixel", b.bits);
     PRT_TRY(read_colours(&b));
-    const uint64_t step = ((uint64_t)b.width * b.bits + 31) / 32 * 4; /* rows end at four bytes */
+    const uint64_t step = ((uint64_t)b.width * b.bits + 31) / 32 * 4; /* padded to four bytes */
     if (!runs && b.height != 0 && step > (b.size - b.pixels_at) / b.height)
         return broken("the file ends early");
     PRT_TRY(prt_image_begin(job, b.width, b.height, 3));

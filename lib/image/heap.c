@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap.c — memory and the way out. Blocks come in sizes 2^k and 3 * 2^k and go back to a list per
- * size; what the caller gave is only given back when all is.
+ * heap.c — memory of decoders, and the escape. Blocks have sizes 2^k and 3 * 2^k; a freed block
+ * goes to a list of its size. The caller's memory is only released as a whole.
  */
 #include "image/heap.h"
 
@@ -9,18 +9,18 @@
 
 #include "base/size.h"
 
-/* Memory that the headers of a file may take, and more for each pixel it then has: coefficients of
- * three components and a copy of them. */
+/* Limits in bytes: memory for the headers of a file, and in addition for each pixel, which covers
+ * coefficients of three components and a copy of them. */
 enum { BASE_LIMIT = 64 << 20, PIXEL_LIMIT = 64 };
 
-/* Just before the memory that is handed out. */
+/* The header just before the memory of a block. */
 typedef struct header {
-    void *block; /* where the memory begins that the caller gave */
-    size_t size; /* as asked for */
+    void *block; /* start of the caller's memory */
+    size_t size; /* as requested */
     uint32_t bucket;
 } header;
 
-/* The decoder that runs on this thread: foreign ones do not say whom they work for. */
+/* The decoder that runs on this thread, since foreign decoders pass no context. */
 static _Thread_local prt_image_job *current;
 
 poprt_status prt_image_guard(prt_image_job *job, prt_image_decoder decode)
@@ -40,7 +40,7 @@ poprt_status prt_image_guard(prt_image_job *job, prt_image_decoder decode)
 void prt_image_escape(poprt_status status)
 {
     if (current == NULL)
-        __builtin_trap(); /* only decoders escape, and they run guarded */
+        __builtin_trap(); /* only guarded decoders may escape */
     current->status = status;
     longjmp(current->way_out, 1);
 }
@@ -67,7 +67,7 @@ poprt_status prt_image_begin(prt_image_job *job, size_t width, size_t height, si
     return job->out->pixels != NULL ? POPRT_OK : prt_fail_nomem(count * channels);
 }
 
-/* Size class of `size`: 2^k has number 2 k, 3 * 2^(k-1) the one after it. */
+/* Returns the size class of `size`: 2^k has number 2 k, 3 * 2^(k-1) has the next one. */
 static uint32_t bucket_of(size_t size, size_t *rounded)
 {
     uint32_t k = 6;
@@ -87,14 +87,14 @@ static _Noreturn void refuse(size_t size)
         size));
 }
 
-/* Recycled memory is not zero. A refusal ends the decoding: not all of the foreign decoders' own
- * ways out of one are safe. */
+/* Allocates a block; reused memory is not zeroed. A refusal ends the decoding, because some error
+ * paths of the foreign decoders are not safe. */
 static void *take(size_t align, size_t size)
 {
     size_t whole, rounded;
     prt_image_job *job = current;
     if (job == NULL)
-        __builtin_trap(); /* only decoders, which run guarded, come here */
+        __builtin_trap(); /* only guarded decoders may allocate */
     prt_image_check();
     if (!prt_size_add(size, align + sizeof(header), &whole) || whole > job->limit)
         refuse(size);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* image.c — which format it is, and its decoder under guard. */
+/* image.c — detects the format, and runs its decoder guarded. */
 #include "image/image.h"
 
 #include <string.h>
 
 #include "image/formats.h"
 
-/* Where the build found no library, `by` is what it would take. */
+/* `by` names the library of a format that the build may lack. */
 #ifdef PRT_IMAGE_HAS_JPEG
 #define JPEG prt_image_jpeg
 #else
@@ -31,7 +31,7 @@
 static const struct format {
     const char *name, *by;
     const char *magic;
-    uint32_t count, at; /* bytes of the magic, and where they stand */
+    uint32_t count, at; /* bytes of the magic, and their offset */
     prt_image_decoder decode;
 } formats[] = {
     { "BMP", NULL, "BM", 2, 0, prt_image_bmp },

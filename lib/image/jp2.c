@@ -6,7 +6,7 @@
 #include "image/bytes.h"
 #include "image/formats.h"
 
-/* Components beyond colour and transparency; OpenJPEG would take thousands. */
+/* Maximum of components: colour, transparency and a margin; OpenJPEG would accept thousands. */
 enum { COMPONENTS_MAX = 16 };
 
 typedef struct source {
@@ -52,7 +52,7 @@ static void on_error(const char *text, void *user)
     (void)prt_fail(POPRT_E_PARSE, "JPEG 2000", "%.*s", (int)(n < 200 ? n : 200), text);
 }
 
-/* A component's sample at (x, y) of the picture, as a number from zero. */
+/* Returns a component's sample at (x, y) of the picture, offset to start at zero. */
 static uint32_t sample(const opj_image_comp_t *c, size_t x, size_t y)
 {
     size_t i = x / c->dx, j = y / c->dy;
@@ -104,7 +104,7 @@ static poprt_status decode(prt_image_job *job, opj_codec_t *codec, opj_stream_t 
     opj_image_t *image = NULL;
     opj_dparameters_t parameters;
     opj_set_default_decoder_parameters(&parameters);
-    (void)prt_fail(POPRT_E_PARSE, "JPEG 2000", "a broken file"); /* unless more is said */
+    (void)prt_fail(POPRT_E_PARSE, "JPEG 2000", "a broken file"); /* unless OpenJPEG reports more */
     if (!opj_set_error_handler(codec, on_error, NULL) || !opj_setup_decoder(codec, &parameters) ||
         !opj_read_header(stream, codec, &image))
         return POPRT_E_PARSE;
@@ -140,5 +140,5 @@ poprt_status prt_image_jp2(prt_image_job *job)
     opj_stream_set_read_function(stream, on_read);
     opj_stream_set_skip_function(stream, on_skip);
     opj_stream_set_seek_function(stream, on_seek);
-    return decode(job, codec, stream); /* the memory of both ends with the job */
+    return decode(job, codec, stream); /* the memory of both is released with the job */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* jpeg.c — JPEG by libjpeg: baseline and progressive, grey, colour and four inks. */
+/* jpeg.c — JPEG by libjpeg: baseline and progressive, grey, colour and CMYK. */
 #include <stdio.h>
 
 #include <jpeglib.h>
@@ -7,7 +7,7 @@
 #include "image/bytes.h"
 #include "image/formats.h"
 
-/* A progressive file may send the whole picture again and again; real ones stop at ten or so. */
+/* Maximum of scans. A progressive file may repeat the whole picture; real files have about ten. */
 enum { SCANS_MAX = 100 };
 
 static void on_error(j_common_ptr c)
@@ -17,7 +17,7 @@ static void on_error(j_common_ptr c)
     prt_image_escape(prt_fail(POPRT_E_PARSE, "JPEG", "%s", text));
 }
 
-/* Warnings are of no interest to anyone: what is read past them is the picture. */
+/* Ignores warnings: the pixels read after them are the picture. */
 static void on_message(j_common_ptr c, int level)
 {
     (void)c;
@@ -37,7 +37,7 @@ static void on_progress(j_common_ptr c)
         prt_image_escape(prt_fail(POPRT_E_LIMIT, "JPEG", "more than %d scans", SCANS_MAX));
 }
 
-/* Four inks, which Adobe's programs store inverted, to light. */
+/* Converts a row of four inks, which Adobe's programs store inverted, to RGB. */
 static void inks_row(const struct jpeg_decompress_struct *d, const unsigned char *from,
     unsigned char *to)
 {

@@ -5,7 +5,7 @@
 
 #include "image/formats.h"
 
-/* What chunks besides the pixels may hold, unpacked. */
+/* Maximum of bytes of an unpacked chunk without pixels, and of such chunks. */
 enum { CHUNK_MAX = 8 << 20, CHUNKS_MAX = 128 };
 
 static PNG_FUNCTION(void, on_error, (png_structp png, png_const_charp text), PNG_NORETURN)
@@ -20,7 +20,7 @@ static void on_warning(png_structp png, png_const_charp text)
     (void)text;
 }
 
-/* What is left of the file; its bytes move with every read. */
+/* The unread bytes of the file. */
 typedef struct rest {
     const unsigned char *bytes;
     size_t size;

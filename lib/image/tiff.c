@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tiff.c — the first picture of a TIFF file: grey, palette, RGB or inks, of 1 to 16 bits, in strips
- * or tiles, samples together or apart; plain, PackBits, LZW or deflate.
+ * tiff.c — the first picture of a TIFF file: grey, palette, RGB or CMYK, of 1 to 16 bits, in strips
+ * or tiles, with interleaved or separate planes; plain, PackBits, LZW or deflate.
  */
 #include <string.h>
 
@@ -34,22 +34,22 @@ enum { SAMPLES_MAX = 16, ENTRY = 12 };
 
 typedef struct field {
     size_t at;
-    uint32_t width, count; /* bytes of a value, and values */
+    uint32_t width, count; /* bytes of a value, number of values */
 } field;
 
 typedef struct tiff {
     const unsigned char *bytes;
     size_t size;
     bool big;
-    size_t entries; /* where they begin */
+    size_t entries; /* offset of the first entry */
     uint32_t n_entries;
     uint32_t width, height, bits, packing, meaning, samples, predictor;
     bool apart;
-    uint32_t tile_width, tile_height; /* strips are tiles as wide as the picture */
+    uint32_t tile_width, tile_height; /* a strip is a tile of the picture's width */
     bool strips;
     field tile_at, tile_size, palette;
-    unsigned char *tile; /* one, unpacked */
-    size_t step;         /* bytes of one of its rows */
+    unsigned char *tile; /* one tile, unpacked */
+    size_t step;         /* bytes of a row of the tile */
 } tiff;
 
 static poprt_status broken(const char *what)
@@ -62,7 +62,7 @@ static bool number(const tiff *t, size_t at, uint32_t count, uint32_t *to)
     return prt_image_number(t->bytes, t->size, at, count, t->big, to);
 }
 
-/* Where a tag's values are; count 0 when the file has none that are whole numbers. */
+/* Finds the values of a tag; count 0 if the file has no values of whole numbers for it. */
 static field find(const tiff *t, uint32_t tag)
 {
     field none = { 0, 0, 0 };
@@ -95,7 +95,7 @@ static uint32_t value_or(const tiff *t, uint32_t tag, uint32_t other)
 
 static poprt_status check_kind(const tiff *t)
 {
-    static const uint32_t colours[] = { 1, 1, 3, 1, 0, 4 }; /* samples by meaning */
+    static const uint32_t colours[] = { 1, 1, 3, 1, 0, 4 }; /* samples of a pixel, by meaning */
     if (t->bits != 1 && t->bits != 2 && t->bits != 4 && t->bits != 8 && t->bits != 16)
         return prt_fail(POPRT_E_UNSUPPORTED, "TIFF", "samples of %u bits", t->bits);
     const field f = find(t, TAG_BITS);
@@ -152,7 +152,7 @@ static poprt_status read_header(tiff *t)
     return check_kind(t);
 }
 
-/* Each sample is the difference to the one before it in the row. */
+/* Undoes horizontal differencing: each sample is the difference to its predecessor in the row. */
 static void undo_predictor(const tiff *t, size_t rows)
 {
     const size_t apart = t->apart ? 1 : t->samples, n = t->tile_width * apart;
@@ -194,7 +194,7 @@ static poprt_status unpack(const tiff *t, size_t index, size_t rows)
     return POPRT_OK;
 }
 
-/* Sample as a number in [0, 255], or the number itself where it stands for a colour. */
+/* Returns a sample scaled to [0, 255]; the sample itself if it is an index of the palette. */
 static uint32_t sample(const tiff *t, const unsigned char *row, size_t i)
 {
     uint32_t v = 0;
@@ -229,8 +229,8 @@ static void put_pixel(const tiff *t, const uint32_t *v, unsigned char *to)
     }
 }
 
-/* Samples that are apart come one tile for each; `plane` says which, and colours that are not of
- * this plane are left as they are. */
+/* Copies a tile into the picture. With separate planes a tile belongs to `plane`, and the colours
+ * of other planes are left unchanged. */
 static void put_tile(const tiff *t, const prt_image *out, size_t left, size_t top, size_t plane)
 {
     const size_t right = left + t->tile_width < t->width ? left + t->tile_width : t->width;
@@ -254,7 +254,7 @@ static void put_tile(const tiff *t, const prt_image *out, size_t left, size_t to
         }
 }
 
-/* Tiles may reach beyond the picture, as far as it could. */
+/* Bounds the area of the picture rounded up to whole tiles. */
 static poprt_status check_tiles(const tiff *t)
 {
     const uint64_t across = ((uint64_t)t->width - 1) / t->tile_width + 1;
@@ -283,7 +283,7 @@ poprt_status prt_image_tiff(prt_image_job *job)
     for (size_t plane = 0; plane < (t.apart ? t.samples : 1); plane++)
         for (size_t top = 0; top < t.height; top += t.tile_height)
             for (size_t left = 0; left < t.width; left += t.tile_width) {
-                const size_t rest = t.height - top; /* the last strip may be short */
+                const size_t rest = t.height - top; /* the last strip may be shorter */
                 prt_image_check();
                 const bool is_short = t.strips && rest < t.tile_height;
                 PRT_TRY(unpack(&t, index++, is_short ? rest : t.tile_height));

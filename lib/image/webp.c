@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* webp.c — WebP by libwebp: lossy and lossless stills. */
+/* webp.c — WebP by libwebp: lossy and lossless still pictures. */
 #include <webp/decode.h>
 
 #include "image/formats.h"
