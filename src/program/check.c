@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check.c — a program from a file is believed only after this: every index in range, every buffer
- * where its space says, planned buffers inside the block's memory and apart from each other while
- * both are alive, every body called once and from its parent, and no step reads what nothing has
- * written. How buffers share memory is sharing.c's.
+ * check.c — validates a program from a file. Every index must be in range and every buffer must
+ * agree with its space. Planned buffers must lie inside the block's memory, and must not overlap
+ * while both are alive. Every body must be called once and from its parent, and no step may read a
+ * buffer before it is written. sharing.c checks how buffers share memory.
  */
 #include "op/op.h"
 #include "program/lowered.h"
@@ -58,8 +58,9 @@ static poprt_status check_buffer(const prt_program *p, const prt_block *b, const
     }
 }
 
-/* Planned buffers that are alive together must not overlap. Sorting is not worth it: files with
- * many buffers are checked by step, against those alive only. */
+/* Checks that planned buffers alive at the same time do not overlap. Each buffer is compared with
+ * the buffers alive at its first step only, so files with many buffers stay cheap without
+ * sorting. */
 static poprt_status check_overlaps(const prt_block *b, prt_arena *scratch)
 {
     uint32_t *alive = PRT_NEW_N(scratch, uint32_t, b->n_buffers);
@@ -96,15 +97,15 @@ static poprt_status check_overlaps(const prt_block *b, prt_arena *scratch)
     return POPRT_OK;
 }
 
-/* When things happen, by block. */
+/* Points in time, by block. */
 typedef struct timeline {
-    uint32_t *calls;  /* how many steps call the block */
-    uint32_t *caller; /* the step of its parent that does */
-    uint32_t **ready; /* by buffer: the first step that may read it; UINT32_MAX: none */
+    uint32_t *calls;  /* number of steps that call the block */
+    uint32_t *caller; /* the step of the parent that calls it */
+    uint32_t **ready; /* by buffer: the first step that may read it; UINT32_MAX: no step */
 } timeline;
 
-/* Buffers that can be read from the start, and what each step adds. Parents come before their
- * bodies, so `ready` of the parent is there. */
+/* Finds the buffers that can be read from the start, and those that each step adds. Parents come
+ * before their bodies, so `ready` of the parent is known. */
 static poprt_status check_reads(const prt_program *p, uint32_t block, timeline *t,
     prt_arena *scratch)
 {
@@ -216,7 +217,7 @@ poprt_status prt_program_check(const prt_program *p)
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_blocks; i++)
         status = check_block(p, i, &t, scratch);
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_blocks; i++)
-        status = prt_sharing_check(p, i, scratch); /* which looks into bodies, too */
+        status = prt_sharing_check(p, i, scratch); /* also looks into bodies */
     prt_arena_release(scratch);
     return status;
 }

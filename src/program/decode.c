@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decode.c — bytes to a program: every length is checked against what is left before anything is
- * allocated for it. Relations between the parts are check.c's.
+ * decode.c — decodes a program from bytes. Every length is checked against the bytes left before
+ * any allocation. check.c checks the relations between the parts.
  */
 #include "op/op.h"
 #include "program/lowered.h"
@@ -197,7 +197,7 @@ static void get_block(prt_source *s, prt_block *b)
     b->steps = steps;
 }
 
-/* Nodes are made again in the order they were made first, so expressions keep their indices. */
+/* Recreates the nodes in their original order, so that expressions keep their indices. */
 static void get_dims(prt_source *s)
 {
     prt_dims *dims = s->program->dims;

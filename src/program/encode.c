@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* encode.c — a program to bytes. The inverse, field by field, is decode.c. */
+/* encode.c — encodes a program as bytes. decode.c is its inverse, field by field. */
 #include "op/op.h"
 #include "program/codec.h"
 
@@ -56,7 +56,7 @@ static void put_str(sink *s, prt_str text)
     put(s, text.data, text.size);
 }
 
-/* The kind ends the chain: nested types follow their wrapper. */
+/* A nested type follows its wrapper; the kind of a tensor ends the chain. */
 static void put_type(sink *s, const prt_type *type)
 {
     for (; type != NULL; type = type->elem) {
@@ -175,7 +175,7 @@ static void put_facts(sink *s, const prt_facts *f)
 }
 
 #ifdef PRT_NO_COMPILER
-/* Of what is read without plug-ins. */
+/* Returns the version for a program that was read without plug-ins. */
 static uint32_t version_for(const prt_program *program)
 {
     if (has_facts(&program->facts))
@@ -191,7 +191,7 @@ static void put_plugin(sink *s, const prt_op_def *def)
     put_u32(s, 0);
 }
 #else
-/* The format that has what the operators and fused models need. */
+/* Returns the lowest version that can express the operators and fused models of a program. */
 static uint32_t version_for(const prt_program *program)
 {
     uint32_t version = program->n_graphs != 0 ? PRT_CODEC_FUSED : PRT_CODEC_PLAIN;
@@ -214,7 +214,7 @@ static void put_plugin(sink *s, const prt_op_def *def)
     put_str(s, prt_str_of(plugin != NULL ? plugin : ""));
 }
 
-/* The kernel by its name, and what it needs. */
+/* Writes the kernel by its name, and its parameters. */
 static void put_lowered(sink *s, const prt_op_def *def, const prt_lowered *how)
 {
     put_u32(s, how != NULL);

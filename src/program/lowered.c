@@ -4,7 +4,8 @@
 
 #include "op/op.h"
 
-/* Index of a kernel by its name; the plug-in may be another version of the one that compiled. */
+/* Returns the index of a kernel by its name, since the plug-in may have another version than the
+ * one used to compile. */
 static uint32_t find_kernel(prt_source *s, const prt_eval_params *p, prt_str name)
 {
     const prt_op_row *row = prt_op_row_of(p->def);
@@ -69,7 +70,7 @@ static poprt_status bad(const prt_eval_params *params, const char *what)
     return prt_fail(POPRT_E_PARSE, params->origin.data, "program is inconsistent: %s", what);
 }
 
-/* Plain bytes. */
+/* Returns whether the type is a vector of bytes. */
 static bool is_bytes(const prt_type *type)
 {
     return prt_type_is_tensor(type) && type->rank == 1 && type->dtype == PRT_DTYPE_u8;

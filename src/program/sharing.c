@@ -2,20 +2,20 @@
 /*
  * sharing.c — soundness of views and parts.
  *
- * Contents are never trusted, so what a wrong plan could overwrite between steps is harmless. What
- * must not happen is that a step writes to memory it reads from at the same time, or to memory that
- * is not a session's. Different roots that are alive at a step are apart (check.c); here every
- * argument's root is found and must be alive, and arguments of one root are compared.
+ * Contents are never trusted, so a wrong plan that overwrites values between steps is harmless. But
+ * a step must not write memory that it reads at the same time, or memory outside the session.
+ * check.c ensures that different roots alive at a step do not overlap. Here the root of every
+ * argument is found and must be alive, and arguments with the same root are compared.
  */
 #include "program/sharing.h"
 
 #include "op/alias.h"
 
-/* Where a buffer's memory is: all of buffer `root`, or some bytes of it. */
+/* The location of a buffer: all of buffer `root`, or some of its bytes. */
 typedef struct place {
-    uint32_t root;     /* PRT_NO_BUFFER: not made yet */
-    size_t from, size; /* SIZE_MAX: not known; a view counts as all of what it is in */
-    bool columns;      /* both are of each row of it */
+    uint32_t root;     /* PRT_NO_BUFFER: not written yet */
+    size_t from, size; /* bytes; SIZE_MAX: unknown. A view counts as the whole buffer it lies in */
+    bool columns;      /* `from` and `size` refer to each row of the root */
 } place;
 
 typedef struct checker {
@@ -43,7 +43,7 @@ static size_t row_size(const prt_type *type)
     return (size_t)type->dims[type->rank - 1] * (prt_dtype_bits(type->dtype) / 8);
 }
 
-/* Rows of the root's rows: all axes but the last are the same. */
+/* Checks that the rows are ranges of the root's rows: all axes but the last are equal. */
 static bool fits_as_columns(const prt_buffer *buffer, const prt_type *whole)
 {
     const prt_type *type = buffer->type;
@@ -126,7 +126,8 @@ static bool is_same(const place *a, const place *b)
         a->columns == b->columns;
 }
 
-/* Buffer `part` is in one of its places; with PRT_NO_BUFFER all are. */
+/* Returns whether buffer `part` lies in one of its places; for PRT_NO_BUFFER, whether all parts
+ * do. */
 static bool are_beside(const prt_block *block, const prt_eval_params *params, const uint32_t *args,
     uint32_t n_in, uint32_t n_out, uint32_t part)
 {
@@ -194,8 +195,8 @@ static poprt_status check_alive(const checker *c, uint32_t buffer, uint32_t step
     return POPRT_OK;
 }
 
-/* A view is made by one step, from an input of it: bytes of input 0, or in place, where the memory
- * is the block's own. */
+/* Checks that a view is made by one step from one of its inputs: either as bytes of input 0, or in
+ * place of an input in the block's own memory. */
 static poprt_status make_view(const checker *c, const prt_step *step, uint32_t out)
 {
     const prt_buffer *x = &c->block->buffers[out];
@@ -219,9 +220,10 @@ static poprt_status make_view(const checker *c, const prt_step *step, uint32_t o
     return bad(c->block, "a view is of no input of its step");
 }
 
-/* Output `o` against the inputs and the outputs before it. A step that makes views of its input, or
- * joins its inputs, only moves bytes: the session sees to it, and so they may be where they like.
- * In place, an input that is another view of the same memory gives wrong values at worst. */
+/* Checks output `o` against the inputs and the earlier outputs. A step that makes views of its
+ * input, or concatenates its inputs, only moves bytes with memmove semantics, so its arguments may
+ * overlap. For a step in place, another view of the same memory as input gives wrong values at
+ * worst. */
 static poprt_status check_output(const checker *c, const prt_step *step, uint32_t o)
 {
     const prt_op_def *def = c->program->params[step->params].def;
