@@ -80,8 +80,7 @@ void prt_mem_unreserve(void *ptr, size_t size)
 void prt_mem_touch(void *ptr, size_t size)
 {
 #ifdef MADV_POPULATE_WRITE
-    const size_t skip =
-        (size_t)(-(uintptr_t)ptr % PAGE); /* whole pages only; a refusal is harmless */
+    const size_t skip = (size_t)(-(uintptr_t)ptr % PAGE); /* whole pages; may be refused */
     if (size >= skip + PAGE)
         (void)madvise((char *)ptr + skip, (size - skip) / PAGE * PAGE, MADV_POPULATE_WRITE);
 #else

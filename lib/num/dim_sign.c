@@ -93,8 +93,7 @@ static bool try_factor(search *s, const prt_poly *p, uint32_t t, uint32_t f, uin
         if (i != f && !atom_never_negative(s, term->factors[i], depth))
             return false;
     const prt_dim_node *n = prt_dims_at(s->dims, term->factors[f]);
-    if (n->op ==
-        (term->coef > 0 ? PRT_DIM_MIN : PRT_DIM_MAX)) { /* its value is that of one operand */
+    if (n->op == (term->coef > 0 ? PRT_DIM_MIN : PRT_DIM_MAX)) { /* equals an operand */
         for (uint32_t choice = 0; choice < 2; choice++)
             if (!prt_poly_of(s->dims, choice == 0 ? n->a : n->b, &bound) ||
                 !prt_poly_replace(p, t, f, &bound, 1, &next) ||

@@ -34,8 +34,7 @@ uint8_t prt_f64_to_f8e4m3fn(double value, bool saturate);
 uint8_t prt_f64_to_f8e4m3fnuz(double value, bool saturate);
 uint8_t prt_f64_to_f8e5m2(double value, bool saturate);
 uint8_t prt_f64_to_f8e5m2fnuz(double value, bool saturate);
-uint8_t prt_f64_to_f8e8m0(double value,
-    bool saturate); /* nearest power of two, ties up; the sign is dropped */
+uint8_t prt_f64_to_f8e8m0(double value, bool saturate); /* nearest power of two, ties up; no sign */
 /* These formats have neither infinity nor NaN: they always saturate, and NaN gives the largest
  * value. */
 uint8_t prt_f64_to_f4e2m1(double value);
