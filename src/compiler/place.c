@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * place.c — where every op runs. There is one place, the CPU device, which runs everything that
- * has a reference kernel; what it cannot run is listed here in one report, before any work:
- * POPRT_E_DEVICE for what exchanges data between devices, else POPRT_E_UNSUPPORTED.
+ * place.c — assigns every operation to a device. The only device is the CPU, which runs everything
+ * with a reference kernel. Operations that it cannot run are listed in one report, before any work:
+ * POPRT_E_DEVICE for operators that exchange data between devices, POPRT_E_UNSUPPORTED for all
+ * others.
  */
 #include "compiler/draft.h"
 #include "ir/report.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan.c — the memory plan: an offset for every planned buffer of a block whose sizes are all
- * known now. Blocks with symbolic sizes are planned when a session learns the symbols.
+ * plan.c — the memory plan: an offset for every planned buffer of a block whose sizes are all known
+ * at compile time. Blocks with symbolic sizes are planned when a session knows the symbols.
  */
 #include "compiler/draft.h"
 

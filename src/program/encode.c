@@ -10,7 +10,7 @@ typedef struct sink {
     bool failed;
 } sink;
 
-static void put(sink *s, const void *bytes, size_t size)
+static void put_bytes(sink *s, const void *bytes, size_t size)
 {
     if (s->failed ||
         !prt_vec_reserve(s->arena, (void **)&s->data, &s->capacity, s->size, size, 1)) {
@@ -27,7 +27,7 @@ static void put_u64(sink *s, uint64_t v)
     unsigned char b[8];
     for (int i = 0; i < 8; i++)
         b[i] = (unsigned char)(v >> (8 * i));
-    put(s, b, 8);
+    put_bytes(s, b, 8);
 }
 
 static void put_u32(sink *s, uint32_t v)
@@ -35,7 +35,7 @@ static void put_u32(sink *s, uint32_t v)
     unsigned char b[4];
     for (int i = 0; i < 4; i++)
         b[i] = (unsigned char)(v >> (8 * i));
-    put(s, b, 4);
+    put_bytes(s, b, 4);
 }
 
 static void put_i64(sink *s, int64_t v)
@@ -53,7 +53,7 @@ static void put_f32(sink *s, float f)
 static void put_str(sink *s, prt_str text)
 {
     put_u32(s, text.size);
-    put(s, text.data, text.size);
+    put_bytes(s, text.data, text.size);
 }
 
 /* A nested type follows its wrapper; the kind of a tensor ends the chain. */
@@ -88,7 +88,7 @@ static void put_tensor(sink *s, const prt_tensor *t)
         return;
     }
     put_u64(s, t->size);
-    put(s, t->data, t->size);
+    put_bytes(s, t->data, t->size);
 }
 
 static void put_attr(sink *s, uint32_t kind, const void *at)

@@ -128,13 +128,13 @@ static bool is_same(const place *a, const place *b)
 
 /* Returns whether buffer `part` lies in one of its places; for PRT_NO_BUFFER, whether all parts
  * do. */
-static bool are_beside(const prt_block *block, const prt_eval_params *params, const uint32_t *args,
-    uint32_t n_in, uint32_t n_out, uint32_t part)
+static bool are_concat_columns(const prt_block *block, const prt_eval_params *params,
+    const uint32_t *args, uint32_t n_in, uint32_t n_out, uint32_t part)
 {
     const bool joins = params->def->id == PRT_OP_concat;
     const uint32_t *parts = joins ? args : args + n_in, n = joins ? n_in : n_out;
     const uint32_t whole = n_in == 0 || n_out == 0 ? PRT_NO_BUFFER : joins ? args[n_in] : args[0];
-    if (whole == PRT_NO_BUFFER || n > PRT_BESIDE_MOST)
+    if (whole == PRT_NO_BUFFER || n > PRT_CONCAT_COLUMNS_MAX)
         return false;
     const prt_type *type = block->buffers[whole].type;
     if (!prt_type_is_tensor(type) || type->rank < 1 ||
@@ -164,14 +164,14 @@ static bool are_beside(const prt_block *block, const prt_eval_params *params, co
 bool prt_sharing_all_concat_columns(const prt_block *block, const prt_eval_params *params,
     const uint32_t *args, uint32_t n_in, uint32_t n_out)
 {
-    return are_beside(block, params, args, n_in, n_out, PRT_NO_BUFFER);
+    return are_concat_columns(block, params, args, n_in, n_out, PRT_NO_BUFFER);
 }
 
 bool prt_sharing_concat_columns(const prt_block *block, const prt_eval_params *params,
     const uint32_t *args, uint32_t n_in, uint32_t n_out, uint32_t in, uint32_t out)
 {
     const uint32_t part = args[params->def->id == PRT_OP_concat ? in : n_in + out];
-    return part != PRT_NO_BUFFER && are_beside(block, params, args, n_in, n_out, part);
+    return part != PRT_NO_BUFFER && are_concat_columns(block, params, args, n_in, n_out, part);
 }
 
 bool prt_sharing_overlap(const prt_block *block, uint32_t a, uint32_t b)

@@ -15,9 +15,9 @@ bool prt_sharing_overlap(const prt_block *block, uint32_t a, uint32_t b);
  * Relate a step that concatenates its inputs, or splits its input, along rows to the columns that
  * its parts must be, in order. The first function returns whether all parts are such columns. The
  * second returns whether the part of input `in` and output `out` lies in one of its places. Steps
- * with more than PRT_BESIDE_MOST parts are not considered.
+ * with more than PRT_CONCAT_COLUMNS_MAX parts are not considered.
  */
-enum { PRT_BESIDE_MOST = 256 };
+enum { PRT_CONCAT_COLUMNS_MAX = 256 };
 bool prt_sharing_all_concat_columns(const prt_block *block, const prt_eval_params *params,
     const uint32_t *args, uint32_t n_in, uint32_t n_out);
 bool prt_sharing_concat_columns(const prt_block *block, const prt_eval_params *params,
