@@ -30,8 +30,8 @@ enum { SMALL = 1 << 16, PIECE = 1 << 21, NAME_TRIES = 100 };
 struct prt_file_writer {
     const prt_allocator *allocator;
     int fd, folder;
-    int error;         /* errno of the first failure; 0: no failure */
-    size_t used, room; /* bytes of the buffer, whose position is the end of the file so far */
+    int error;             /* errno of the first failure; 0: no failure */
+    size_t used, capacity; /* bytes of the buffer, whose position is the end of the file so far */
     unsigned char *buffer;
     char *path;       /* the target, as given by the caller */
     const char *base; /* the last component of the target, within `path` */
@@ -176,7 +176,7 @@ poprt_status prt_file_writer_create(const prt_allocator *allocator, const char *
     const size_t size = strlen(path) + 1;
     writer->path = prt_mem_alloc(allocator, size);
     writer->buffer = prt_mem_alloc_raw(allocator, SMALL);
-    writer->room = SMALL;
+    writer->capacity = SMALL;
     poprt_status status = writer->path != NULL && writer->buffer != NULL ? POPRT_OK : POPRT_E_NOMEM;
     if (status == POPRT_OK) {
         memcpy(writer->path, path, size);
@@ -232,7 +232,7 @@ static poprt_status grow(prt_file_writer *writer)
     memcpy(buffer, writer->buffer, writer->used);
     prt_mem_free(writer->allocator, writer->buffer);
     writer->buffer = buffer;
-    writer->room = PIECE;
+    writer->capacity = PIECE;
     return POPRT_OK;
 }
 
@@ -240,11 +240,11 @@ poprt_status prt_file_writer_write(prt_file_writer *writer, const void *bytes, s
 {
     if (writer->error != 0)
         return broken(writer, "write the file");
-    if (writer->room == SMALL && size > SMALL - writer->used)
+    if (writer->capacity == SMALL && size > SMALL - writer->used)
         PRT_TRY(grow(writer));
     const unsigned char *from = bytes;
     while (size != 0) {
-        size_t n = writer->room - writer->used;
+        size_t n = writer->capacity - writer->used;
         if (writer->used == 0 && size >= n) {
             n = size / n * n;
             PRT_TRY(write_all(writer, from, n));
@@ -252,7 +252,7 @@ poprt_status prt_file_writer_write(prt_file_writer *writer, const void *bytes, s
             n = size < n ? size : n;
             memcpy(writer->buffer + writer->used, from, n);
             writer->used += n;
-            if (writer->used == writer->room)
+            if (writer->used == writer->capacity)
                 PRT_TRY(flush(writer));
         }
         from += n;

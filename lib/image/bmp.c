@@ -81,7 +81,7 @@ static poprt_status read_colours(bitmap *b)
     return POPRT_OK;
 }
 
-static void put_colour(const bitmap *b, uint32_t index, unsigned char *to)
+static void write_colour(const bitmap *b, uint32_t index, unsigned char *to)
 {
     const unsigned char *from = b->palette + (size_t)b->entry * index;
     for (uint32_t k = 0; k < 3; k++)
@@ -96,11 +96,11 @@ static unsigned char masked(uint32_t word, uint32_t mask)
     return prt_image_scale((word & mask) / lowest, mask / lowest);
 }
 
-static void put_row(const bitmap *b, const unsigned char *from, unsigned char *to)
+static void write_row(const bitmap *b, const unsigned char *from, unsigned char *to)
 {
     for (size_t x = 0; x < b->width; x++, to += 3) {
         if (b->bits <= 8) {
-            put_colour(b, prt_image_sample(from, x, b->bits), to);
+            write_colour(b, prt_image_sample(from, x, b->bits), to);
             continue;
         }
         const uint32_t count = b->bits / 8;
@@ -118,7 +118,7 @@ static unsigned char *row_of(const bitmap *b, const prt_image *out, size_t row)
 
 /* Decodes runs: (count, colour) pairs. (0, n) ends a row, ends the picture, moves the position, or
  * precedes n plain pixels. */
-static poprt_status put_runs(const bitmap *b, const prt_image *out)
+static poprt_status write_runs(const bitmap *b, const prt_image *out)
 {
     const unsigned char *p = b->bytes + b->pixels_at, *const end = b->bytes + b->size;
     const uint32_t bits = b->packing == RUNS_4 ? 4 : 8;
@@ -150,7 +150,7 @@ static poprt_status put_runs(const bitmap *b, const prt_image *out)
             return broken("a run leaves the picture");
         /* A run of 4-bit samples alternates two colours. */
         for (uint32_t k = 0; k < n; k++, x++)
-            put_colour(b,
+            write_colour(b,
                 prt_image_sample(from,
                     count == 0      ? k
                         : bits == 4 ? k % 2
@@ -178,8 +178,8 @@ poprt_status prt_image_bmp(prt_image_job *job)
         return broken("the file ends early");
     PRT_TRY(prt_image_begin(job, b.width, b.height, 3));
     if (runs)
-        return put_runs(&b, job->out);
+        return write_runs(&b, job->out);
     for (size_t y = 0; y < b.height; y++)
-        put_row(&b, b.bytes + b.pixels_at + y * step, row_of(&b, job->out, y));
+        write_row(&b, b.bytes + b.pixels_at + y * step, row_of(&b, job->out, y));
     return POPRT_OK;
 }

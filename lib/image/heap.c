@@ -29,7 +29,7 @@ poprt_status prt_image_guard(prt_image_job *job, prt_image_decoder decode)
     poprt_status status;
     current = job;
     job->limit = BASE_LIMIT;
-    if (setjmp(job->way_out) == 0)
+    if (setjmp(job->escape) == 0)
         status = decode(job);
     else
         status = job->status;
@@ -42,7 +42,7 @@ void prt_image_escape(poprt_status status)
     if (current == NULL)
         __builtin_trap(); /* only guarded decoders may escape */
     current->status = status;
-    longjmp(current->way_out, 1);
+    longjmp(current->escape, 1);
 }
 
 void prt_image_check(void)
@@ -89,7 +89,7 @@ static _Noreturn void refuse(size_t size)
 
 /* Allocates a block; reused memory is not zeroed. A refusal ends the decoding, because some error
  * paths of the foreign decoders are not safe. */
-static void *take(size_t align, size_t size)
+static void *alloc_block(size_t align, size_t size)
 {
     size_t whole, rounded;
     prt_image_job *job = current;
@@ -126,7 +126,7 @@ static header header_of(const void *ptr)
 
 void *prt_image_malloc(size_t size)
 {
-    return take(16, size);
+    return alloc_block(16, size);
 }
 
 void *prt_image_calloc(size_t count, size_t size)
@@ -134,7 +134,7 @@ void *prt_image_calloc(size_t count, size_t size)
     size_t whole;
     if (!prt_size_mul(count, size, &whole))
         refuse(SIZE_MAX);
-    return memset(take(16, whole), 0, whole);
+    return memset(alloc_block(16, whole), 0, whole);
 }
 
 void prt_image_free(void *ptr)
@@ -151,7 +151,7 @@ void *prt_image_realloc(void *ptr, size_t size)
     if (ptr == NULL)
         return prt_image_malloc(size);
     const size_t have = header_of(ptr).size;
-    void *p = take(16, size);
+    void *p = alloc_block(16, size);
     memcpy(p, ptr, have < size ? have : size);
     prt_image_free(ptr);
     return p;
@@ -159,6 +159,6 @@ void *prt_image_realloc(void *ptr, size_t size)
 
 int prt_image_posix_memalign(void **out, size_t align, size_t size)
 {
-    *out = take(align < 16 ? 16 : align, size);
+    *out = alloc_block(align < 16 ? 16 : align, size);
     return 0;
 }

@@ -23,7 +23,7 @@ typedef struct prt_image_job {
     size_t used, limit;
     void *idle[PRT_IMAGE_BUCKETS]; /* freed blocks by size */
     poprt_status status;
-    jmp_buf way_out;
+    jmp_buf escape;
 } prt_image_job;
 
 typedef poprt_status (*prt_image_decoder)(prt_image_job *job);

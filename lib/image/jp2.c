@@ -68,7 +68,7 @@ static unsigned char clamp(double v)
     return (unsigned char)(v < 0 ? 0 : v > 255 ? 255 : v + 0.5);
 }
 
-static void give_pixels(const opj_image_t *image, prt_image *out)
+static void write_pixels(const opj_image_t *image, prt_image *out)
 {
     const bool luma = out->channels == 3 &&
         (image->color_space == OPJ_CLRSPC_SYCC || image->color_space == OPJ_CLRSPC_EYCC);
@@ -123,7 +123,7 @@ static poprt_status decode(prt_image_job *job, opj_codec_t *codec, opj_stream_t 
     if (channels == 1 && image->numcomps >= 3)
         PRT_TRY(prt_image_begin(job, job->out->width, job->out->height, 3));
     PRT_TRY(check_components(image, job->out->channels, true));
-    give_pixels(image, job->out);
+    write_pixels(image, job->out);
     return POPRT_OK;
 }
 

@@ -205,7 +205,7 @@ static uint32_t sample(const tiff *t, const unsigned char *row, size_t i)
     return t->meaning == PALETTE ? v : prt_image_scale(v, (1u << t->bits) - 1);
 }
 
-static void put_pixel(const tiff *t, const uint32_t *v, unsigned char *to)
+static void write_pixel(const tiff *t, const uint32_t *v, unsigned char *to)
 {
     uint32_t colour = 0;
     switch (t->meaning) {
@@ -231,7 +231,7 @@ static void put_pixel(const tiff *t, const uint32_t *v, unsigned char *to)
 
 /* Copies a tile into the picture. With separate planes a tile belongs to `plane`, and the colours
  * of other planes are left unchanged. */
-static void put_tile(const tiff *t, const prt_image *out, size_t left, size_t top, size_t plane)
+static void write_tile(const tiff *t, const prt_image *out, size_t left, size_t top, size_t plane)
 {
     const size_t right = left + t->tile_width < t->width ? left + t->tile_width : t->width;
     const size_t bottom = top + t->tile_height < t->height ? top + t->tile_height : t->height;
@@ -250,7 +250,7 @@ static void put_tile(const tiff *t, const prt_image *out, size_t left, size_t to
             const size_t each = t->apart ? 1 : t->samples;
             for (size_t k = 0; k < 4 && k < each; k++)
                 v[k] = sample(t, row, (x - left) * each + k);
-            put_pixel(t, v, to);
+            write_pixel(t, v, to);
         }
 }
 
@@ -287,7 +287,7 @@ poprt_status prt_image_tiff(prt_image_job *job)
                 prt_image_check();
                 const bool is_short = t.strips && rest < t.tile_height;
                 PRT_TRY(unpack(&t, index++, is_short ? rest : t.tile_height));
-                put_tile(&t, job->out, left, top, plane);
+                write_tile(&t, job->out, left, top, plane);
             }
     return POPRT_OK;
 }

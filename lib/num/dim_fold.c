@@ -26,7 +26,7 @@ static int64_t as_written(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
 }
 
 /* Returns x where term i is c*min(x, y) and term j is c*max(x-y, 0); PRT_DIM_UNKNOWN otherwise. */
-static int64_t parted(const prt_dims *dims, const prt_term *i, const prt_term *j)
+static int64_t undo_split(const prt_dims *dims, const prt_term *i, const prt_term *j)
 {
     if (i->degree != 1 || j->degree != 1 || i->coef != j->coef)
         return PRT_DIM_UNKNOWN;
@@ -45,11 +45,11 @@ static int64_t parted(const prt_dims *dims, const prt_term *i, const prt_term *j
 }
 
 /* Merges one such pair of terms; returns false if there is no pair. */
-static bool join_pair(const prt_dims *dims, prt_poly *p)
+static bool join_split_pair(const prt_dims *dims, prt_poly *p)
 {
     for (uint32_t i = 0; i < p->count; i++)
         for (uint32_t j = 0; j < p->count; j++) {
-            const int64_t whole = parted(dims, &p->terms[i], &p->terms[j]);
+            const int64_t whole = undo_split(dims, &p->terms[i], &p->terms[j]);
             prt_poly x, joined, others = { .count = 0 };
             if (whole == PRT_DIM_UNKNOWN || !prt_poly_of(dims, whole, &x))
                 continue;
@@ -73,7 +73,7 @@ static int64_t fold_polynomial(prt_dims *dims, prt_dim_op op, int64_t a, int64_t
     else if (fits)
         fits = prt_poly_add(&pa, &pb, op == PRT_DIM_ADD ? 1 : -1, &p);
     /* A dim split into two parts and joined again is the dim: min(x, y) + max(x-y, 0). */
-    for (uint32_t turn = 0; fits && turn < PRT_POLY_TERMS && join_pair(dims, &p);)
+    for (uint32_t turn = 0; fits && turn < PRT_POLY_TERMS && join_split_pair(dims, &p);)
         turn++;
     for (uint32_t i = 0; fits && i < p.count; i++)
         fits = prt_dim_is_number(p.terms[i].coef) && prt_dim_is_number(-p.terms[i].coef);

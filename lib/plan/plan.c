@@ -134,7 +134,7 @@ static uint32_t rank_of(const plan *p, uint32_t step)
 }
 
 /* Copies the items of one space that have a size, and ranks their steps. */
-static void gather(plan *p, const prt_plan_item *items, size_t count, uint32_t space)
+static void select_items(plan *p, const prt_plan_item *items, size_t count, uint32_t space)
 {
     p->count = 0;
     size_t n = 0;
@@ -267,7 +267,7 @@ static bool place(plan *p, order by, size_t align, size_t *total)
 }
 
 /* Copies the offsets of the plan just made to the items. */
-static void keep(const plan *p, prt_plan_item *items)
+static void keep_offsets(const plan *p, prt_plan_item *items)
 {
     for (size_t i = 0; i < p->count; i++)
         items[p->boxes[i].index].offset = p->boxes[i].offset;
@@ -299,7 +299,7 @@ static poprt_status search(plan *p, size_t align, prt_plan_item *items, size_t p
             if (!place(p, orders[i], align, &size))
                 break;
             if (!found || size < *total) {
-                keep(p, items);
+                keep_offsets(p, items);
                 *total = size;
                 found = true;
             }
@@ -329,7 +329,7 @@ poprt_status prt_plan_pack(prt_arena *arena, prt_plan_item *items, size_t count,
         items[i].offset = 0;
     }
     for (uint32_t space = 0; space < n_spaces; space++) {
-        gather(&p, items, count, space);
+        select_items(&p, items, count, space);
         const size_t peak = peak_of(&p);
         PRT_TRY(search(&p, align, items, peak, &totals[space]));
         if (peaks != NULL)

@@ -2,10 +2,10 @@
 /*
  * archive.c — .npz: a zip archive of .npy files, stored or deflated.
  *
- * Only the central directory is believed, and only as far as the file goes: every offset and size
- * is checked before it is used, entries may not overlap the directory, and what is unpacked must
- * be as long as the directory says, no more than the packed bytes can give, and have its checksum.
- * Large archives (zip64) are read; encrypted and split ones are not.
+ * Only the central directory is used, and nothing in it is trusted: every offset and size is
+ * checked before use, and entries may not overlap the directory. Unpacked data must have the length
+ * and the checksum that the directory states, and no more bytes than deflate can produce from the
+ * packed ones. Large archives (zip64) are supported; encrypted and split ones are not.
  */
 #include "data/npy.h"
 #include "data/samples.h"
@@ -20,7 +20,7 @@ enum {
     ENTRY_SIZE = 46,
     LOCAL_SIZE = 30,
     MAX_COMMENT = 65535,
-    MAX_RATIO = 1032, /* of deflate */
+    MAX_RATIO = 1032, /* maximum compression ratio of deflate */
     STORED = 0,
     DEFLATED = 8
 };
@@ -29,13 +29,13 @@ enum {
 typedef struct entry {
     prt_str name;
     uint32_t flags, method, crc;
-    uint64_t packed, size, local; /* bytes, bytes, offset of the local header */
+    uint64_t packed, size, local; /* bytes; bytes; offset of the local header */
 } entry;
 
 typedef struct archive {
     prt_samples *s;
     prt_blob *bytes;
-    uint64_t count, start, end; /* of the central directory */
+    uint64_t count, start, end; /* number of entries, start and end of the central directory */
 } archive;
 
 static poprt_status fail(const char *what)
@@ -51,7 +51,7 @@ static uint64_t number(const unsigned char *p, uint32_t size)
     return value;
 }
 
-/* [at, at + size) is within the file. */
+/* Returns whether [at, at + size) lies within the file. */
 static bool within(const archive *a, uint64_t at, uint64_t size)
 {
     return at <= a->bytes->size && size <= a->bytes->size - at;
@@ -59,7 +59,8 @@ static bool within(const archive *a, uint64_t at, uint64_t size)
 
 /* ---- the directory */
 
-/* Sizes and offsets beyond 32 bits are in a second record, which a locator before the end names. */
+/* Reads the record for sizes and offsets beyond 32 bits, which a locator before the end refers
+ * to. */
 static poprt_status open_large(archive *a, uint64_t end)
 {
     const unsigned char *data = a->bytes->data;
@@ -101,7 +102,7 @@ static poprt_status open_directory(archive *a)
     return POPRT_OK;
 }
 
-/* Fields that did not fit, in the order they have in the entry. */
+/* Reads the fields beyond 32 bits, in the order of the entry. */
 static poprt_status read_large(entry *e, const unsigned char *extra, uint64_t size)
 {
     uint64_t *const fields[3] = { &e->size, &e->packed, &e->local };
@@ -148,23 +149,23 @@ static poprt_status read_entry(const archive *a, uint64_t *at, entry *e)
 
 /* ---- contents */
 
-/* zlib's memory is that of the samples. */
-static voidpf take(voidpf user, uInt count, uInt size)
+/* zlib allocates in the arena of the samples. */
+static voidpf zlib_alloc(voidpf user, uInt count, uInt size)
 {
     return prt_arena_alloc_n(user, count, size);
 }
 
-static void give(voidpf user, voidpf memory)
+static void zlib_free(voidpf user, voidpf memory)
 {
     (void)user;
     (void)memory;
 }
 
-/* Chunks of what zlib can count. */
+/* Inflates in chunks that fit zlib's counters. */
 static poprt_status unpack(prt_arena *arena, const unsigned char *from, uint64_t packed,
     unsigned char *to, uint64_t size)
 {
-    z_stream z = { .zalloc = take, .zfree = give, .opaque = arena };
+    z_stream z = { .zalloc = zlib_alloc, .zfree = zlib_free, .opaque = arena };
     uint64_t read = 0, written = 0;
     int result = Z_OK;
     if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
@@ -198,7 +199,7 @@ static uint32_t checksum(const unsigned char *data, uint64_t size)
     return (uint32_t)crc;
 }
 
-/* Where an entry's bytes are: behind its local header, before the directory. */
+/* Finds the bytes of an entry, between its local header and the directory. */
 static poprt_status find_bytes(const archive *a, const entry *e, uint64_t *at)
 {
     if (e->local > a->start || a->start - e->local < LOCAL_SIZE)
@@ -226,7 +227,7 @@ static poprt_status open_entry(const archive *a, const entry *e, prt_blob **out)
             e->method);
     if (e->size / MAX_RATIO > e->packed)
         return fail("a file of it says that it is larger than it can be");
-    if (e->size > prt_samples_room(a->s))
+    if (e->size > prt_samples_bytes_left(a->s))
         return prt_fail(POPRT_E_LIMIT, NULL, "the archive unpacks to more than the limit");
     PRT_TRY(prt_blob_create(a->s->allocator, (size_t)e->size, out));
     const poprt_status status =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pickle_numpy.c — the globals that a pickle of arrays needs, and what they make: dtypes, arrays,
- * numbers of one element, and bytes as protocol 2 writes them (text to be encoded in latin-1).
+ * pickle_numpy.c — the globals in a pickle of arrays and the values they make: dtypes, arrays,
+ * numbers of one element, and bytes as written by protocol 2 (text to be encoded in latin-1).
  */
 #include <stdio.h>
 
@@ -86,7 +86,7 @@ static bool is_text(const prt_pickled *v)
 
 /* ---- calls */
 
-/* dtype("f4", False, True): the order comes with the state, and is this machine's until then. */
+/* dtype("f4", False, True): the byte order is native until the state sets it. */
 static poprt_status call_dtype(prt_arena *arena, const prt_pickled *args, prt_pickled **out)
 {
     const prt_pickled *name = item(args, 0);
@@ -131,7 +131,7 @@ static poprt_status call_scalar(prt_arena *arena, const prt_pickled *args, prt_p
     return POPRT_OK;
 }
 
-/* _frombuffer(bytes, dtype, shape, order), as protocol 5 has arrays. */
+/* _frombuffer(bytes, dtype, shape, order): an array in protocol 5. */
 static poprt_status call_frombuffer(prt_arena *arena, const prt_pickled *args, prt_pickled **out)
 {
     const prt_pickled *dtype = item_of(args, 1, PRT_PICKLED_DTYPE), *order = item(args, 3);
@@ -160,7 +160,7 @@ poprt_status prt_pickled_call(prt_arena *arena, int64_t global, const prt_pickle
         return call_encode(arena, args, out);
     case PRT_GLOBAL_DTYPE:
         return call_dtype(arena, args, out);
-    case PRT_GLOBAL_RECONSTRUCT: /* the state has all of it */
+    case PRT_GLOBAL_RECONSTRUCT: /* the state sets all members */
         *out = make(arena, PRT_PICKLED_ARRAY);
         break;
     case PRT_GLOBAL_SCALAR:
@@ -173,7 +173,7 @@ poprt_status prt_pickled_call(prt_arena *arena, int64_t global, const prt_pickle
     return *out != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-/* (version, "<", …): the order of bytes. */
+/* The state of a dtype, (version, "<", …): sets the byte order. */
 static poprt_status build_dtype(prt_pickled *dtype, const prt_pickled *state)
 {
     const prt_pickled *order = item(state, 1);
@@ -185,7 +185,7 @@ static poprt_status build_dtype(prt_pickled *dtype, const prt_pickled *state)
     return POPRT_OK;
 }
 
-/* (version, shape, dtype, is column-major, bytes) */
+/* The state of an array: (version, shape, dtype, is column-major, bytes). */
 static poprt_status build_array(prt_pickled *array, const prt_pickled *state)
 {
     const prt_pickled *dtype = item_of(state, 2, PRT_PICKLED_DTYPE);
@@ -213,7 +213,7 @@ poprt_status prt_pickled_build(prt_pickled *object, const prt_pickled *state)
 
 /* ---- tensors */
 
-/* One byte for each character, all of them below U+0100. */
+/* Decodes characters below U+0100 to one byte each. */
 static poprt_status decode(prt_arena *arena, prt_str text, unsigned char **out, size_t *size)
 {
     const unsigned char *p = (const unsigned char *)text.data;
@@ -262,7 +262,7 @@ static bool same_form(const prt_tensor *a, const prt_tensor *b)
         memcmp(a->dims, b->dims, a->rank * sizeof(int64_t)) == 0;
 }
 
-/* Samples one after the other. */
+/* Stacks the arrays of a list along a new axis 0. */
 static poprt_status read_list(prt_arena *arena, const prt_pickled *list, size_t *room,
     prt_tensor *out)
 {
