@@ -147,7 +147,7 @@ static poprt_status write_runs(const bitmap *b, const prt_image *out)
         if ((size_t)(end - p) < used)
             break;
         if (y >= b->height || n > b->width - (x < b->width ? x : b->width))
-            return broken("a run leaves the picture");
+            return broken("a run exceeds the picture");
         /* A run of 4-bit samples alternates two colours. */
         for (uint32_t k = 0; k < n; k++, x++)
             write_colour(b,
@@ -162,24 +162,26 @@ static poprt_status write_runs(const bitmap *b, const prt_image *out)
     return broken("the runs are cut off");
 }
 
-poprt_status prt_image_bmp(prt_image_job *job)
+poprt_status prt_image_bmp(prt_image_context *context)
 {
-    bitmap b = { .bytes = job->bytes, .size = job->size };
+    bitmap b = { .bytes = context->bytes, .size = context->size };
     PRT_TRY(read_header(&b));
     const bool runs = (b.packing == RUNS_8 && b.bits == 8) || (b.packing == RUNS_4 && b.bits == 4);
     const bool masks = b.packing == MASKS && (b.bits == 16 || b.bits == 32);
     if (!runs && !masks && b.packing != PLAIN)
-        return prt_fail(POPRT_E_UNSUPPORTED, "BMP", "packing %u of %u bits", b.packing, b.bits);
+        return prt_fail(POPRT_E_UNSUPPORTED, "BMP",
+            "compression %u with %u bits a pixel is not supported", b.packing, b.bits);
     if (b.bits != 1 && b.bits != 4 && b.bits != 8 && b.bits != 16 && b.bits != 24 && b.bits != 32)
-        return prt_fail(POPRT_E_PARSE, "BMP", "%u bits a pixel", b.bits);
+        return prt_fail(POPRT_E_PARSE, "BMP", "%u bits a pixel; 1, 4, 8, 16, 24 and 32 are read",
+            b.bits);
     PRT_TRY(read_colours(&b));
     const uint64_t step = ((uint64_t)b.width * b.bits + 31) / 32 * 4; /* padded to four bytes */
     if (!runs && b.height != 0 && step > (b.size - b.pixels_at) / b.height)
         return broken("the file ends early");
-    PRT_TRY(prt_image_begin(job, b.width, b.height, 3));
+    PRT_TRY(prt_image_begin(context, b.width, b.height, 3));
     if (runs)
-        return write_runs(&b, job->out);
+        return write_runs(&b, context->out);
     for (size_t y = 0; y < b.height; y++)
-        write_row(&b, b.bytes + b.pixels_at + y * step, row_of(&b, job->out, y));
+        write_row(&b, b.bytes + b.pixels_at + y * step, row_of(&b, context->out, y));
     return POPRT_OK;
 }

@@ -6,13 +6,13 @@
 
 #include "image/heap.h"
 
-poprt_status prt_image_bmp(prt_image_job *job);
-poprt_status prt_image_jp2(prt_image_job *job);
-poprt_status prt_image_jpeg(prt_image_job *job);
-poprt_status prt_image_png(prt_image_job *job);
-poprt_status prt_image_pnm(prt_image_job *job);
-poprt_status prt_image_tiff(prt_image_job *job);
-poprt_status prt_image_webp(prt_image_job *job);
+poprt_status prt_image_bmp(prt_image_context *context);
+poprt_status prt_image_jp2(prt_image_context *context);
+poprt_status prt_image_jpeg(prt_image_context *context);
+poprt_status prt_image_png(prt_image_context *context);
+poprt_status prt_image_pnm(prt_image_context *context);
+poprt_status prt_image_tiff(prt_image_context *context);
+poprt_status prt_image_webp(prt_image_context *context);
 
 /* Decompression of TIFF's strips. Fills `to`; bytes after an early but valid end of the strip are
  * zero. */

@@ -34,14 +34,14 @@ void prt_image_exit(int status)
 
 void prt_image_abort(void)
 {
-    prt_image_escape(prt_fail(POPRT_E_PARSE, NULL, "the decoder gave up"));
+    prt_image_escape(prt_fail(POPRT_E_PARSE, NULL, "the decoder aborted"));
 }
 
 void prt_image_assert_fail(const char *what, const char *file, unsigned line, const char *function)
 {
     (void)file;
     (void)line;
-    prt_image_escape(prt_fail(POPRT_E_PARSE, NULL, "the decoder gave up: %s in %s", what,
+    prt_image_escape(prt_fail(POPRT_E_PARSE, NULL, "the decoder aborted: %s in %s", what,
         function != NULL ? function : "?"));
 }
 

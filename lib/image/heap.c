@@ -21,18 +21,18 @@ typedef struct header {
 } header;
 
 /* The decoder that runs on this thread, since foreign decoders pass no context. */
-static _Thread_local prt_image_job *current;
+static _Thread_local prt_image_context *current;
 
-poprt_status prt_image_guard(prt_image_job *job, prt_image_decoder decode)
+poprt_status prt_image_guard(prt_image_context *context, prt_image_decoder decode)
 {
-    prt_image_job *const outer = current;
+    prt_image_context *const outer = current;
     poprt_status status;
-    current = job;
-    job->limit = BASE_LIMIT;
-    if (setjmp(job->escape) == 0)
-        status = decode(job);
+    current = context;
+    context->limit = BASE_LIMIT;
+    if (setjmp(context->escape) == 0)
+        status = decode(context);
     else
-        status = job->status;
+        status = context->status;
     current = outer;
     return status;
 }
@@ -53,18 +53,20 @@ void prt_image_check(void)
         prt_image_escape(status);
 }
 
-poprt_status prt_image_begin(prt_image_job *job, size_t width, size_t height, size_t channels)
+poprt_status prt_image_begin(prt_image_context *context, size_t width, size_t height,
+    size_t channels)
 {
     size_t count;
     if (width == 0 || height == 0)
         return prt_fail(POPRT_E_PARSE, NULL, "the picture has no pixels");
     if (!prt_size_mul(width, height, &count) || count > PRT_IMAGE_PIXELS_MAX)
-        return prt_fail(POPRT_E_LIMIT, NULL, "a picture of %zu x %zu pixels; at most %d are read",
-            width, height, (int)PRT_IMAGE_PIXELS_MAX);
-    job->limit = BASE_LIMIT + count * PIXEL_LIMIT;
-    *job->out = (prt_image){ width, height, channels,
-        job->memory->alloc(job->memory->user, count * channels) };
-    return job->out->pixels != NULL ? POPRT_OK : prt_fail_nomem(count * channels);
+        return prt_fail(POPRT_E_LIMIT, NULL,
+            "the picture has %zu x %zu pixels; at most %d are read", width, height,
+            (int)PRT_IMAGE_PIXELS_MAX);
+    context->limit = BASE_LIMIT + count * PIXEL_LIMIT;
+    *context->out = (prt_image){ width, height, channels,
+        context->memory->alloc(context->memory->user, count * channels) };
+    return context->out->pixels != NULL ? POPRT_OK : prt_fail_nomem(count * channels);
 }
 
 /* Returns the size class of `size`: 2^k has number 2 k, 3 * 2^(k-1) has the next one. */
@@ -92,23 +94,23 @@ static _Noreturn void refuse(size_t size)
 static void *alloc_block(size_t align, size_t size)
 {
     size_t whole, rounded;
-    prt_image_job *job = current;
-    if (job == NULL)
+    prt_image_context *context = current;
+    if (context == NULL)
         __builtin_trap(); /* only guarded decoders may allocate */
     prt_image_check();
-    if (!prt_size_add(size, align + sizeof(header), &whole) || whole > job->limit)
+    if (!prt_size_add(size, align + sizeof(header), &whole) || whole > context->limit)
         refuse(size);
     const uint32_t bucket = bucket_of(whole, &rounded);
-    void *block = job->idle[bucket];
+    void *block = context->idle[bucket];
     if (block != NULL) {
-        memcpy(&job->idle[bucket], block, sizeof(void *));
+        memcpy(&context->idle[bucket], block, sizeof(void *));
     } else {
-        if (rounded > job->limit - job->used)
+        if (rounded > context->limit - context->used)
             refuse(size);
-        block = job->memory->alloc(job->memory->user, rounded);
+        block = context->memory->alloc(context->memory->user, rounded);
         if (block == NULL)
             prt_image_escape(prt_fail_nomem(size));
-        job->used += rounded;
+        context->used += rounded;
     }
     const uintptr_t at = ((uintptr_t)block + sizeof(header) + align - 1) & ~(uintptr_t)(align - 1);
     unsigned char *p = (unsigned char *)block + (at - (uintptr_t)block);

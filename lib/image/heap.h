@@ -14,7 +14,7 @@
 
 enum { PRT_IMAGE_BUCKETS = 128 };
 
-typedef struct prt_image_job {
+typedef struct prt_image_context {
     const unsigned char *bytes;
     size_t size;
     prt_image *out;
@@ -24,12 +24,12 @@ typedef struct prt_image_job {
     void *idle[PRT_IMAGE_BUCKETS]; /* freed blocks by size */
     poprt_status status;
     jmp_buf escape;
-} prt_image_job;
+} prt_image_context;
 
-typedef poprt_status (*prt_image_decoder)(prt_image_job *job);
+typedef poprt_status (*prt_image_decoder)(prt_image_context *context);
 
 /* Runs a decoder on this thread. Returns its status, or the status of prt_image_escape. */
-poprt_status prt_image_guard(prt_image_job *job, prt_image_decoder decode);
+poprt_status prt_image_guard(prt_image_context *context, prt_image_decoder decode);
 
 /* Ends the decoder that runs on this thread. The failure has been recorded. */
 _Noreturn void prt_image_escape(poprt_status status);
@@ -37,8 +37,9 @@ _Noreturn void prt_image_escape(poprt_status status);
 /* Escapes if the caller wants to stop. Called for every row, tile or scan. */
 void prt_image_check(void);
 
-/* Checks the size of the picture and allocates its pixels in job->out. */
-poprt_status prt_image_begin(prt_image_job *job, size_t width, size_t height, size_t channels);
+/* Checks the size of the picture and allocates its pixels in context->out. */
+poprt_status prt_image_begin(prt_image_context *context, size_t width, size_t height,
+    size_t channels);
 
 /* Replacements of the C library's functions, for all decoders. They never return NULL: a refusal
  * ends the decoding. */

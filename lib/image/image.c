@@ -54,20 +54,20 @@ poprt_status prt_image_decode(const prt_image_memory *memory, const void *bytes,
     prt_image *out)
 {
     prt_image image = { 0 };
-    prt_image_job job = { .bytes = bytes, .size = size, .out = &image, .memory = memory };
+    prt_image_context context = { .bytes = bytes, .size = size, .out = &image, .memory = memory };
     for (size_t i = 0; i < PRT_COUNT_OF(formats); i++) {
         const struct format *f = &formats[i];
-        if (size < f->at + f->count || memcmp(job.bytes + f->at, f->magic, f->count) != 0)
+        if (size < f->at + f->count || memcmp(context.bytes + f->at, f->magic, f->count) != 0)
             continue;
         if (f->decode == NULL)
             return prt_fail(POPRT_E_UNSUPPORTED, f->name,
                 "this build reads no %s pictures; -Dimages=enabled and the static archive of %s "
                 "add them",
                 f->name, f->by);
-        const poprt_status status = prt_image_guard(&job, f->decode);
+        const poprt_status status = prt_image_guard(&context, f->decode);
         if (status == POPRT_OK)
             *out = image;
         return prt_fail_about(status, f->name);
     }
-    return prt_fail(POPRT_E_PARSE, NULL, "no picture of a known format");
+    return prt_fail(POPRT_E_PARSE, NULL, "the bytes are not a picture of a known format");
 }

@@ -97,27 +97,30 @@ static poprt_status check_kind(const tiff *t)
 {
     static const uint32_t colours[] = { 1, 1, 3, 1, 0, 4 }; /* samples of a pixel, by meaning */
     if (t->bits != 1 && t->bits != 2 && t->bits != 4 && t->bits != 8 && t->bits != 16)
-        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF", "samples of %u bits", t->bits);
+        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF",
+            "samples of %u bits; 1, 2, 4, 8 and 16 are read", t->bits);
     const field f = find(t, TAG_BITS);
     uint32_t bits;
     for (uint32_t k = 1; k < t->samples && k < SAMPLES_MAX; k++)
         if (value(t, &f, k, &bits) && bits != t->bits)
-            return prt_fail(POPRT_E_UNSUPPORTED, "TIFF", "samples of %u and of %u bits", t->bits,
-                bits);
+            return prt_fail(POPRT_E_UNSUPPORTED, "TIFF",
+                "samples of %u and %u bits in one picture are not supported", t->bits, bits);
     if (value_or(t, TAG_NUMBER_KIND, 1) != 1)
-        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF", "samples that are no unsigned numbers");
+        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF",
+            "samples that are not unsigned integers are not supported");
     if (t->meaning >= PRT_COUNT_OF(colours) || colours[t->meaning] == 0)
-        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF", "photometric interpretation %u", t->meaning);
+        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF",
+            "photometric interpretation %u is not supported", t->meaning);
     if (t->samples > SAMPLES_MAX || t->samples < colours[t->meaning])
         return prt_fail(POPRT_E_PARSE, "TIFF", "%u samples a pixel", t->samples);
     if (t->packing != PLAIN && t->packing != LZW && t->packing != DEFLATE &&
         t->packing != DEFLATE_OLD && t->packing != PACKBITS)
-        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF", "compression %u", t->packing);
+        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF", "compression %u is not supported", t->packing);
     if (t->predictor != 1 && (t->predictor != 2 || t->bits < 8))
-        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF", "predictor %u for %u bits", t->predictor,
-            t->bits);
+        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF", "predictor %u is not supported with %u bits",
+            t->predictor, t->bits);
     if (t->meaning == PALETTE && t->bits > 8)
-        return broken("a palette of 16 bits");
+        return broken("a palette with samples of 16 bits is not supported");
     return POPRT_OK;
 }
 
@@ -125,7 +128,7 @@ static poprt_status read_header(tiff *t)
 {
     uint32_t at;
     if (!number(t, 4, 4, &at) || !number(t, at, 2, &t->n_entries))
-        return broken("there is no directory");
+        return broken("the directory is missing");
     t->entries = (size_t)at + 2;
     if ((t->size - t->entries) / ENTRY < t->n_entries)
         return broken("the directory is cut off");
@@ -148,7 +151,7 @@ static poprt_status read_header(tiff *t)
     t->tile_size = find(t, t->strips ? TAG_STRIP_SIZES : TAG_TILE_SIZES);
     t->palette = find(t, TAG_PALETTE);
     if (t->tile_width == 0 || t->tile_height == 0)
-        return broken("a side is zero");
+        return broken("width, height or a side of the tiles is zero");
     return check_kind(t);
 }
 
@@ -262,19 +265,19 @@ static poprt_status check_tiles(const tiff *t)
     size_t wide, high, area;
     if (!prt_size_mul(across, t->tile_width, &wide) || !prt_size_mul(down, t->tile_height, &high) ||
         !prt_size_mul(wide, high, &area) || area > PRT_IMAGE_PIXELS_MAX)
-        return prt_fail(POPRT_E_LIMIT, "TIFF", "tiles of %u x %u pixels", t->tile_width,
-            t->tile_height);
+        return prt_fail(POPRT_E_LIMIT, "TIFF", "tiles of %u x %u pixels exceed the pixel limit",
+            t->tile_width, t->tile_height);
     return POPRT_OK;
 }
 
-poprt_status prt_image_tiff(prt_image_job *job)
+poprt_status prt_image_tiff(prt_image_context *context)
 {
-    tiff t = { .bytes = job->bytes, .size = job->size, .big = job->bytes[0] == 'M' };
+    tiff t = { .bytes = context->bytes, .size = context->size, .big = context->bytes[0] == 'M' };
     PRT_TRY(read_header(&t));
     if (t.apart && t.meaning == INKS)
-        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF", "inks in planes of their own");
+        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF", "inks in separate planes are not supported");
     const bool grey = t.meaning == WHITE_IS_ZERO || t.meaning == BLACK_IS_ZERO;
-    PRT_TRY(prt_image_begin(job, t.width, t.height, grey ? 1 : 3));
+    PRT_TRY(prt_image_begin(context, t.width, t.height, grey ? 1 : 3));
     PRT_TRY(check_tiles(&t));
     const uint64_t bits = (uint64_t)t.tile_width * (t.apart ? 1 : t.samples) * t.bits;
     t.step = (size_t)((bits + 7) / 8);
@@ -287,7 +290,7 @@ poprt_status prt_image_tiff(prt_image_job *job)
                 prt_image_check();
                 const bool is_short = t.strips && rest < t.tile_height;
                 PRT_TRY(unpack(&t, index++, is_short ? rest : t.tile_height));
-                write_tile(&t, job->out, left, top, plane);
+                write_tile(&t, context->out, left, top, plane);
             }
     return POPRT_OK;
 }

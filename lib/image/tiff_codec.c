@@ -25,7 +25,7 @@ poprt_status prt_image_packbits(const unsigned char *from, size_t size, unsigned
             continue;
         const size_t n = code < 128 ? code + 1 : 257 - code, used = code < 128 ? n : 1;
         if (used > size - at || n > room - done)
-            return broken("packed bits leave the strip");
+            return broken("PackBits data exceeds the strip");
         if (code < 128)
             memcpy(to + done, from + at, n);
         else
@@ -85,7 +85,7 @@ poprt_status prt_image_lzw(const unsigned char *from, size_t size, unsigned char
         /* The code that is about to be defined is the previous output and its first byte again. */
         const bool fresh = code == z->next && last_length != 0;
         if (code > LZW_CLEAR && code >= z->next && !fresh)
-            return broken("an unknown code");
+            return broken("the LZW data has an unknown code");
         size_t n = code < LZW_CLEAR ? 1 : fresh ? last_length + 1 : z->length[code];
         const size_t piece = fresh ? last : code < LZW_CLEAR ? 0 : z->start[code];
         n = n < room - done ? n : room - done;
@@ -132,12 +132,12 @@ poprt_status prt_image_inflate(const unsigned char *from, size_t size, unsigned 
         .zalloc = on_alloc,
         .zfree = on_free };
     if (inflateInit(&z) != Z_OK)
-        return broken("zlib does not start");
+        return broken("zlib cannot be initialised");
     const int result = inflate(&z, Z_FINISH);
     const bool full = z.total_out == room;
     (void)inflateEnd(&z);
     if (result == Z_DATA_ERROR || result == Z_NEED_DICT || !full)
-        return broken("a deflated strip is broken");
+        return broken("a deflated strip is damaged");
     return POPRT_OK;
 }
 #else
