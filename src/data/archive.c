@@ -65,10 +65,10 @@ static poprt_status open_large(archive *a, uint64_t end)
 {
     const unsigned char *data = a->bytes->data;
     if (end < LOCATOR_SIZE || number(data + end - LOCATOR_SIZE, 4) != 0x07064b50)
-        return fail("the record for large archives is missing");
+        return fail("the zip64 record is missing");
     const uint64_t at = number(data + end - LOCATOR_SIZE + 8, 8);
     if (!within(a, at, END64_SIZE) || number(data + at, 4) != 0x06064b50)
-        return fail("the record for large archives is not where it should be");
+        return fail("the zip64 record is not at its stated offset");
     a->count = number(data + at + 32, 8);
     a->end = number(data + at + 40, 8);
     a->start = number(data + at + 48, 8);
@@ -82,11 +82,11 @@ static poprt_status open_directory(archive *a)
     uint64_t end = size >= END_SIZE ? size - END_SIZE : 0;
     const uint64_t least = end > MAX_COMMENT ? end - MAX_COMMENT : 0;
     if (size < END_SIZE)
-        return fail("it is too short");
+        return fail("the file is too short");
     while (number(data + end, 4) != 0x06054b50 ||
         number(data + end + 20, 2) != size - end - END_SIZE) {
         if (end == least)
-            return fail("its directory was not found");
+            return fail("the central directory is missing");
         end--;
     }
     if (number(data + end + 4, 2) != 0 || number(data + end + 6, 2) != 0)
@@ -97,7 +97,7 @@ static poprt_status open_directory(archive *a)
     if (a->count == 0xffff || a->end == 0xffffffff || a->start == 0xffffffff)
         PRT_TRY(open_large(a, end));
     if (!within(a, a->start, a->end))
-        return fail("its directory goes beyond the end");
+        return fail("the central directory exceeds the file");
     a->end += a->start;
     return POPRT_OK;
 }
@@ -109,14 +109,14 @@ static poprt_status read_large(entry *e, const unsigned char *extra, uint64_t si
     while (size >= 4) {
         const uint64_t id = number(extra, 2), length = number(extra + 2, 2);
         if (length > size - 4)
-            return fail("an extra field goes beyond its entry");
+            return fail("an extra field exceeds its entry");
         const unsigned char *at = extra + 4;
         uint64_t left = id == 1 ? length : 0;
         for (uint32_t i = 0; id == 1 && i < 3; i++) {
             if (*fields[i] != 0xffffffff)
                 continue;
             if (left < 8)
-                return fail("a size is missing");
+                return fail("a zip64 size is missing");
             *fields[i] = number(at, 8);
             at += 8;
             left -= 8;
@@ -131,10 +131,10 @@ static poprt_status read_entry(const archive *a, uint64_t *at, entry *e)
 {
     const unsigned char *p = a->bytes->data + *at;
     if (a->end - *at < ENTRY_SIZE || number(p, 4) != 0x02014b50)
-        return fail("an entry of its directory is broken");
+        return fail("an entry of the central directory is damaged");
     const uint64_t name = number(p + 28, 2), extra = number(p + 30, 2), note = number(p + 32, 2);
     if (name + extra + note > a->end - *at - ENTRY_SIZE)
-        return fail("an entry goes beyond its directory");
+        return fail("an entry exceeds the central directory");
     *e = (entry){ .name = { (const char *)p + ENTRY_SIZE, (uint32_t)name },
         .flags = (uint32_t)number(p + 8, 2),
         .method = (uint32_t)number(p + 10, 2),
@@ -169,7 +169,7 @@ static poprt_status unpack(prt_arena *arena, const unsigned char *from, uint64_t
     uint64_t read = 0, written = 0;
     int result = Z_OK;
     if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
-        return prt_fail(POPRT_E_NOMEM, NULL, "zlib does not start");
+        return prt_fail(POPRT_E_NOMEM, NULL, "zlib cannot be initialised");
     while (result == Z_OK) {
         const uInt in = (uInt)(packed - read < 1u << 30 ? packed - read : 1u << 30);
         const uInt out = (uInt)(size - written < 1u << 30 ? size - written : 1u << 30);
@@ -184,7 +184,7 @@ static poprt_status unpack(prt_arena *arena, const unsigned char *from, uint64_t
             result = Z_BUF_ERROR;
     }
     (void)inflateEnd(&z);
-    return result == Z_STREAM_END && written == size ? POPRT_OK : fail("its packed data is broken");
+    return result == Z_STREAM_END && written == size ? POPRT_OK : fail("packed data is damaged");
 }
 
 static uint32_t checksum(const unsigned char *data, uint64_t size)
@@ -203,13 +203,13 @@ static uint32_t checksum(const unsigned char *data, uint64_t size)
 static poprt_status find_bytes(const archive *a, const entry *e, uint64_t *at)
 {
     if (e->local > a->start || a->start - e->local < LOCAL_SIZE)
-        return fail("a file of it lies beyond its directory");
+        return fail("a member lies behind the central directory");
     const unsigned char *p = a->bytes->data + e->local;
     if (number(p, 4) != 0x04034b50)
-        return fail("a file of it has no header");
+        return fail("a member has no local header");
     *at = e->local + LOCAL_SIZE + number(p + 26, 2) + number(p + 28, 2);
     if (*at > a->start || e->packed > a->start - *at)
-        return fail("a file of it goes into the directory");
+        return fail("a member overlaps the central directory");
     return POPRT_OK;
 }
 
@@ -226,7 +226,7 @@ static poprt_status open_entry(const archive *a, const entry *e, prt_blob **out)
             "method %u of packing is not known: save it with numpy.savez or savez_compressed",
             e->method);
     if (e->size / MAX_RATIO > e->packed)
-        return fail("a file of it says that it is larger than it can be");
+        return fail("a member states more bytes than its packed data can give");
     if (e->size > prt_samples_bytes_left(a->s))
         return prt_fail(POPRT_E_LIMIT, NULL, "the archive unpacks to more than the limit");
     PRT_TRY(prt_blob_create(a->s->allocator, (size_t)e->size, out));
@@ -249,7 +249,7 @@ static poprt_status read_array(const archive *a, const entry *e)
     PRT_TRY(open_entry(a, e, &blob));
     PRT_TRY(prt_samples_keep(a->s, blob));
     if (checksum(blob->data, blob->size) != e->crc)
-        return fail("the checksum of a file of it is wrong");
+        return fail("a member fails its checksum");
     PRT_TRY(prt_npy_read(a->s->arena, blob, PRT_DTYPE_undefined, &t));
     return prt_samples_add(a->s, name, &t);
 }
@@ -259,7 +259,7 @@ poprt_status prt_samples_read_archive(prt_samples *s, prt_blob *bytes)
     archive a = { .s = s, .bytes = bytes };
     PRT_TRY(open_directory(&a));
     if (a.count == 0)
-        return fail("it is empty");
+        return fail("the archive is empty");
     uint64_t at = a.start;
     for (uint64_t i = 0; i < a.count; i++) {
         entry e = { .flags = 0 };

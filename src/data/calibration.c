@@ -96,7 +96,7 @@ static poprt_status read_bytes(prt_samples *s, prt_blob *bytes, const char *name
     if (bytes->size >= 2 && p[0] == 0x80)
         return prt_samples_read_pickle(s, bytes);
     return prt_fail(POPRT_E_PARSE, name,
-        "this is no .npz archive, no .npy file and no pickle of protocol 2 to 5");
+        "the file is not an .npz archive, an .npy file or a pickle of protocol 2 to 5");
 }
 
 static int by_name(const void *a, const void *b)

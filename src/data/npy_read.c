@@ -220,7 +220,7 @@ static poprt_status parse_descr(const char *descr, int32_t want, layout *l)
         l->dtype = want;
     if (l->dtype == PRT_DTYPE_undefined)
         return prt_fail(POPRT_E_UNSUPPORTED, NULL, "elements of type '%s' cannot be read%s", descr,
-            l->kind == 'V' ? " without knowing what they are" : "");
+            l->kind == 'V' ? " without an expected element type" : "");
     return POPRT_OK;
 }
 
@@ -291,7 +291,7 @@ static poprt_status read_string(prt_arena *arena, const layout *l, const unsigne
             break;
         const size_t n = put_utf8(code, text + used);
         if (n == 0)
-            return fail("a string has a code that is no character");
+            return fail("a string has an invalid code point");
         used += n;
     }
     *out = (poprt_string){ .data = text, .size = used };
@@ -340,10 +340,10 @@ static poprt_status read_data(prt_arena *arena, const unsigned char *from, size_
         return prt_fail(POPRT_E_LIMIT, NULL, "the array is too large");
     size_t size = 0;
     if (l->item == 0 && prt_tensor_count(out) != 0)
-        return fail("its elements have no bytes");
+        return fail("the elements have size 0");
     if (!prt_size_mul(prt_tensor_count(out), l->item, &size) || size != there)
-        return prt_fail(POPRT_E_PARSE, NULL, "the header asks for %zu bytes of data, there are %zu",
-            size, there);
+        return prt_fail(POPRT_E_PARSE, NULL,
+            "the header states %zu bytes of data, the file has %zu", size, there);
     const bool same = l->dtype != PRT_DTYPE_string && !is_packed(l->dtype) && !l->swapped &&
         (!h->fortran || h->rank < 2);
     const size_t align = l->item < 8 ? l->item : 8;
@@ -368,7 +368,7 @@ poprt_status prt_npy_read(prt_arena *arena, const prt_blob *bytes, int32_t want,
 {
     const unsigned char *p = bytes->data;
     if (bytes->size < 12 || memcmp(p, "\x93NUMPY", 6) != 0)
-        return fail("it does not begin like one");
+        return fail("the file does not begin with the magic of .npy");
     const bool is_short = p[6] == 1;
     if (p[6] < 1 || p[6] > 3)
         return prt_fail(POPRT_E_VERSION, NULL, "version %u of the .npy format is not known", p[6]);

@@ -9,7 +9,13 @@
  */
 #include "data/pickle.h"
 
-enum { MEMO_GAP = 1024, MOST_DIGITS = 8, MAX_GROWTH = 16, MORE_ROOM = 1 << 26 };
+enum {
+    MEMO_GAP = 1024, /* maximum distance of a new memo index from the others */
+    MOST_DIGITS = 8, /* bytes of the longest integer */
+    MAX_GROWTH =
+        16, /* maximum of array bytes for each byte of the file, in addition to MORE_ROOM */
+    MORE_ROOM = 1 << 26 /* bytes */
+};
 
 typedef struct machine {
     prt_arena *arena;
@@ -30,7 +36,7 @@ static poprt_status fail(const machine *m, const char *what)
 static poprt_status read_bytes(machine *m, uint64_t size, const unsigned char **out)
 {
     if (size > (uint64_t)(m->end - m->at))
-        return fail(m, "it ends too early");
+        return fail(m, "the data ends too early");
     *out = m->at;
     m->at += size;
     return POPRT_OK;
@@ -97,7 +103,7 @@ static poprt_status find_mark(const machine *m, size_t *out)
     while (i > 0 && m->stack.data[i - 1] != NULL)
         i--;
     if (i == 0)
-        return fail(m, "there is no mark");
+        return fail(m, "the stack has no mark");
     *out = i;
     return POPRT_OK;
 }
@@ -148,7 +154,7 @@ static poprt_status extend(machine *m, int32_t kind)
     prt_pickled *to = NULL;
     PRT_TRY(find_mark(m, &first));
     if (first < 2 || (to = m->stack.data[first - 2]) == NULL || to->kind != kind)
-        return fail(m, "there is no container for what follows the mark");
+        return fail(m, "no container precedes the mark");
     if (kind == PRT_PICKLED_DICT && (m->stack.count - first) % 2 != 0)
         return fail(m, "a dict has a key without a value");
     PRT_TRY(add_items(m, to, first));
@@ -164,9 +170,9 @@ static poprt_status append(machine *m, int32_t kind, size_t count)
     prt_pickled *to = m->stack.data[first - 1];
     for (size_t i = first; i < m->stack.count; i++)
         if (m->stack.data[i] == NULL)
-            return fail(m, "a mark is in the way");
+            return fail(m, "a mark lies between the items");
     if (to == NULL || to->kind != kind)
-        return fail(m, "there is no container to add to");
+        return fail(m, "no container precedes the items");
     PRT_TRY(add_items(m, to, first));
     m->stack.count = first;
     return POPRT_OK;
@@ -177,9 +183,9 @@ static poprt_status append(machine *m, int32_t kind, size_t count)
 static poprt_status store_memo(machine *m, uint64_t index)
 {
     if (m->stack.count == 0 || m->stack.data[m->stack.count - 1] == NULL)
-        return fail(m, "there is nothing to remember");
+        return fail(m, "there is no value to store in the memo");
     if (index >= m->memo.count + MEMO_GAP)
-        return fail(m, "a memo number is far from the others");
+        return fail(m, "a memo index is too large");
     while (m->memo.count <= index)
         if (!PRT_VEC_PUSH(m->arena, &m->memo, NULL))
             return POPRT_E_NOMEM;
@@ -190,7 +196,7 @@ static poprt_status store_memo(machine *m, uint64_t index)
 static poprt_status push_memo(machine *m, uint64_t index)
 {
     if (index >= m->memo.count || m->memo.data[index] == NULL)
-        return fail(m, "nothing was remembered by that number");
+        return fail(m, "the memo has no value at that index");
     return push(m, m->memo.data[index]);
 }
 
@@ -275,7 +281,7 @@ static poprt_status stacked_global(machine *m)
     PRT_TRY(pop(m, &name));
     PRT_TRY(pop(m, &module));
     if (name->kind != PRT_PICKLED_TEXT || module->kind != PRT_PICKLED_TEXT)
-        return fail(m, "a global's name is no text");
+        return fail(m, "the name of a global is not text");
     return push_global(m, module->text, name->text);
 }
 
@@ -285,7 +291,7 @@ static poprt_status reduce(machine *m)
     PRT_TRY(pop(m, &args));
     PRT_TRY(pop(m, &global));
     if (global->kind != PRT_PICKLED_GLOBAL || args->kind != PRT_PICKLED_TUPLE)
-        return fail(m, "what is called is no known global");
+        return fail(m, "the called value is not a known global");
     PRT_TRY(prt_pickled_call(m->arena, global->number, args, &made));
     return push(m, made);
 }
@@ -295,7 +301,7 @@ static poprt_status build(machine *m)
     prt_pickled *state = NULL;
     PRT_TRY(pop(m, &state));
     if (m->stack.count == 0 || m->stack.data[m->stack.count - 1] == NULL)
-        return fail(m, "there is nothing to give a state to");
+        return fail(m, "no object precedes the state");
     return prt_pickled_build(m->stack.data[m->stack.count - 1], state);
 }
 
@@ -330,7 +336,7 @@ static poprt_status check_protocol(machine *m, uint64_t version)
 
 static poprt_status check_frame(machine *m, uint64_t size)
 {
-    return size <= (uint64_t)(m->end - m->at) ? POPRT_OK : fail(m, "a frame goes beyond the end");
+    return size <= (uint64_t)(m->end - m->at) ? POPRT_OK : fail(m, "a frame exceeds the file");
 }
 
 static poprt_status refuse(const machine *m, unsigned char code)
@@ -456,7 +462,7 @@ static poprt_status add_arrays(prt_samples *s, const prt_pickled *dict, size_t r
         const prt_pickled *key = dict->items.data[i];
         prt_tensor t;
         if (key->kind != PRT_PICKLED_TEXT && key->kind != PRT_PICKLED_BYTES)
-            return prt_fail(POPRT_E_PARSE, NULL, "a key of the pickled dict is no string");
+            return prt_fail(POPRT_E_PARSE, NULL, "a key of the pickled dict is not a string");
         const poprt_status status =
             prt_pickled_tensor(s->arena, dict->items.data[i + 1], &room, &t);
         if (status != POPRT_OK)
@@ -476,12 +482,12 @@ poprt_status prt_samples_read_pickle(prt_samples *s, prt_blob *bytes)
     prt_pickled *dict = NULL;
     while (!m.stopped) {
         if (m.at == m.end)
-            return fail(&m, "it ends too early");
+            return fail(&m, "the data ends too early");
         PRT_TRY(step(&m, *m.at++));
     }
     if (top_of_kind(&m, PRT_PICKLED_DICT, &dict) != POPRT_OK)
         return prt_fail(POPRT_E_PARSE, NULL,
-            "the pickle is no dict of arrays by the names of inputs");
+            "the pickle is not a dict of arrays by the names of inputs");
     const size_t most =
         bytes->size < SIZE_MAX / (2 * MAX_GROWTH) ? bytes->size * MAX_GROWTH + MORE_ROOM : SIZE_MAX;
     return add_arrays(s, dict, most < prt_samples_bytes_left(s) ? most : prt_samples_bytes_left(s));

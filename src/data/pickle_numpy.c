@@ -66,14 +66,14 @@ static prt_pickled *make(prt_arena *arena, int32_t kind)
 static poprt_status read_shape(const prt_pickled *shape, prt_pickled *to)
 {
     if (shape == NULL || shape->kind != PRT_PICKLED_TUPLE)
-        return fail("a shape is no tuple");
+        return fail("a shape is not a tuple");
     if (shape->items.count > PRT_MAX_RANK)
         return prt_fail(POPRT_E_LIMIT, NULL, "the array has more than %d dimensions", PRT_MAX_RANK);
     to->rank = (uint32_t)shape->items.count;
     for (uint32_t i = 0; i < to->rank; i++) {
         const prt_pickled *dim = item_of(shape, i, PRT_PICKLED_NUMBER);
         if (dim == NULL || dim->number < 0)
-            return fail("a dimension is no number");
+            return fail("a dimension is not a number");
         to->dims[i] = dim->number;
     }
     return POPRT_OK;
@@ -168,7 +168,7 @@ poprt_status prt_pickled_call(prt_arena *arena, int64_t global, const prt_pickle
     case PRT_GLOBAL_FROMBUFFER:
         return call_frombuffer(arena, args, out);
     default:
-        return fail("numpy.ndarray is called");
+        return fail("numpy.ndarray is called directly");
     }
     return *out != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
@@ -178,7 +178,7 @@ static poprt_status build_dtype(prt_pickled *dtype, const prt_pickled *state)
 {
     const prt_pickled *order = item(state, 1);
     if (!is_text(order) || order->text.size != 1 || strchr("<>=|", order->text.data[0]) == NULL)
-        return fail("an element type has no order of bytes");
+        return fail("an element type has no byte order");
     if (item(state, 3) != NULL && item(state, 3)->kind != PRT_PICKLED_NONE)
         return prt_fail(POPRT_E_UNSUPPORTED, NULL, "arrays of structures cannot be read");
     dtype->descr[0] = order->text.data[0];
@@ -204,11 +204,11 @@ static poprt_status build_array(prt_pickled *array, const prt_pickled *state)
 poprt_status prt_pickled_build(prt_pickled *object, const prt_pickled *state)
 {
     if (state->kind != PRT_PICKLED_TUPLE)
-        return fail("a state is no tuple");
+        return fail("a state is not a tuple");
     if (object->kind == PRT_PICKLED_DTYPE)
         return build_dtype(object, state);
     return object->kind == PRT_PICKLED_ARRAY ? build_array(object, state)
-                                             : fail("what has no state is given one");
+                                             : fail("a state is set on a value without state");
 }
 
 /* ---- tensors */
@@ -247,7 +247,7 @@ static poprt_status read_array(prt_arena *arena, const prt_pickled *v, size_t *r
     const prt_pickled *data = v->data;
     unsigned char *copy = NULL;
     if (v->kind != PRT_PICKLED_ARRAY || data == NULL)
-        return fail("a value is no array");
+        return fail("a value is not an array");
     size_t size = data->text.size;
     PRT_TRY(spend(room, size));
     if (data->latin1)
@@ -271,7 +271,7 @@ static poprt_status read_list(prt_arena *arena, const prt_pickled *list, size_t 
     size_t size;
     PRT_TRY(read_array(arena, list->items.data[0], room, &first));
     if (first.rank == PRT_MAX_RANK || first.dtype == PRT_DTYPE_string)
-        return fail("a list has arrays that cannot be put together");
+        return fail("a list has arrays that cannot be stacked");
     dims[0] = (int64_t)list->items.count;
     memcpy(dims + 1, first.dims, first.rank * sizeof(int64_t));
     if (!prt_size_mul(first.size, list->items.count, &size) ||
