@@ -212,12 +212,12 @@ static void get_dims(prt_source *s)
             const int64_t a = prt_get_i64(s), b = prt_get_i64(s);
             if (op >= PRT_DIM_OPS || (prt_dim_is_expr(a) && prt_dim_index(a) >= i) ||
                 (prt_dim_is_expr(b) && prt_dim_index(b) >= i))
-                prt_source_torn(s, "an expression is none");
+                prt_source_torn(s, "an expression is invalid");
             else
                 (void)prt_dim_make(dims, (prt_dim_op)op, a, b);
         }
         if (s->status == POPRT_OK && prt_dims_count(dims) != (size_t)i + 1)
-            prt_source_torn(s, "an expression is written in an unknown way");
+            prt_source_torn(s, "an expression is not in its simplified form");
     }
 }
 

@@ -34,7 +34,7 @@ typedef struct writer {
 static poprt_status emit(writer *w, const void *bytes, size_t size)
 {
     if (size != 0 && w->write(w->user, bytes, size) != 0)
-        return prt_fail(POPRT_E_IO, NULL, "the writer stopped at byte %" PRIu64, w->at);
+        return prt_fail(POPRT_E_IO, NULL, "the write function failed at byte %" PRIu64, w->at);
     w->at += size;
     return POPRT_OK;
 }

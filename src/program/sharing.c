@@ -64,7 +64,7 @@ static poprt_status check_columns(const prt_block *block, const prt_buffer *buff
     if (!block->is_static || (in->space != PRT_SPACE_PLANNED && in->space != PRT_SPACE_OUTPUT) ||
         !prt_type_is_tensor(in->type) || in->type->rank < 0 || !prt_type_size(in->type, &size) ||
         !fits_as_columns(buffer, in->type))
-        return bad(block, "columns are not those of what they lie in");
+        return bad(block, "columns do not fit the rows of their buffer");
     return POPRT_OK;
 }
 
@@ -75,9 +75,9 @@ poprt_status prt_sharing_check_buffer(const prt_block *block, const prt_buffer *
     if (!prt_type_is_tensor(type) || type->rank < 0 || type->rank > PRT_MAX_RANK ||
         type->dtype == PRT_DTYPE_string || type->dtype == PRT_DTYPE_undefined ||
         prt_dtype_bits(type->dtype) < 8)
-        return bad(block, "a buffer that shares memory has no plain tensor type");
+        return bad(block, "a buffer that shares memory is not a numeric tensor");
     if (buffer->ref >= block->n_buffers)
-        return bad(block, "a buffer shares memory with none");
+        return bad(block, "a buffer shares memory with a missing buffer");
     if (buffer->space == PRT_SPACE_COLUMNS)
         return check_columns(block, buffer);
     if (buffer->space == PRT_SPACE_VIEW && block->buffers[buffer->ref].space == PRT_SPACE_COLUMNS)
@@ -89,7 +89,7 @@ poprt_status prt_sharing_check_buffer(const prt_block *block, const prt_buffer *
         !prt_type_is_tensor(in->type) || in->type->dtype == PRT_DTYPE_string ||
         !prt_type_size(type, &size) || !prt_type_size(in->type, &whole) || buffer->offset > whole ||
         size > whole - buffer->offset || buffer->offset % (prt_dtype_bits(type->dtype) / 8) != 0)
-        return bad(block, "a part lies outside of what it is part of");
+        return bad(block, "a part exceeds the buffer it lies in");
     return POPRT_OK;
 }
 
@@ -188,10 +188,10 @@ static poprt_status check_alive(const checker *c, uint32_t buffer, uint32_t step
 {
     const uint32_t root = c->places[buffer].root;
     if (root == PRT_NO_BUFFER)
-        return bad(c->block, "a step reads a view that nothing has made");
+        return bad(c->block, "a step reads a view before it is made");
     const prt_buffer *x = &c->block->buffers[root];
     if (x->space == PRT_SPACE_PLANNED && (x->first > step || x->last < step))
-        return bad(c->block, "memory is used by a step outside of its time");
+        return bad(c->block, "a step uses memory outside its lifetime");
     return POPRT_OK;
 }
 
@@ -213,11 +213,11 @@ static poprt_status make_view(const checker *c, const prt_step *step, uint32_t o
         if (!view &&
             (out != args[step->n_in] || space != PRT_SPACE_PLANNED ||
                 !prt_sharing_in_place(&c->program->params[step->params], step->n_in, i)))
-            return bad(c->block, "a step cannot make the view that it is said to");
+            return bad(c->block, "a step cannot make its output a view");
         c->places[out] = *of;
         return POPRT_OK;
     }
-    return bad(c->block, "a view is of no input of its step");
+    return bad(c->block, "a view does not refer to an input of its step");
 }
 
 /* Checks output `o` against the inputs and the earlier outputs. A step that makes views of its
@@ -241,7 +241,7 @@ static poprt_status check_output(const checker *c, const prt_step *step, uint32_
         const bool in_place = i < step->n_in && o == 0 && is_same(&c->places[args[i]], out) &&
             prt_sharing_in_place(&c->program->params[step->params], step->n_in, i);
         if (!in_place)
-            return bad(c->block, "a step writes what it reads");
+            return bad(c->block, "a step writes memory that it reads");
     }
     return POPRT_OK;
 }

@@ -19,7 +19,7 @@ const unsigned char *prt_source_take(prt_source *s, size_t size)
     if (s->status != POPRT_OK)
         return NULL;
     if (size > (size_t)(s->end - s->at)) {
-        prt_source_torn(s, "it ends too early");
+        prt_source_torn(s, "the data ends too early");
         return NULL;
     }
     const unsigned char *p = s->at;
