@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20 };
+enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20 }; /* bytes */
 
 typedef struct block {
     struct block *next;

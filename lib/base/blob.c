@@ -51,8 +51,9 @@ poprt_status prt_blob_borrow(const prt_allocator *allocator, const void *data, s
 poprt_status prt_blob_view(prt_blob *parent, size_t offset, size_t size, prt_blob **out)
 {
     if (offset > parent->size || size > parent->size - offset)
-        return prt_fail(POPRT_E_PARSE, NULL, "bytes %zu to %zu+%zu lie outside the %zu there are",
-            offset, offset, size, parent->size);
+        return prt_fail(POPRT_E_PARSE, NULL,
+            "bytes %zu to %zu+%zu lie outside the blob of %zu bytes", offset, offset, size,
+            parent->size);
     prt_blob *blob = NULL;
     PRT_TRY(create_header(parent->allocator, 0, &blob));
     blob->data = parent->data + offset;

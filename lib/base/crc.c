@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { TABLE_FROM = 4096 };
+enum { TABLE_FROM = 4096 }; /* bytes */
 
 /* The table of the polynomial 0x82f63b78, whose bits are reversed. */
 static uint32_t step(uint32_t crc, unsigned char byte)

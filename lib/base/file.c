@@ -283,8 +283,8 @@ poprt_status prt_file_map_below(const prt_allocator *allocator, const char *fold
     (void)close(at);
     if (fd < 0 && (error == ELOOP || error == EXDEV))
         return refuse(POPRT_E_IO, relative, subject,
-            "a symbolic link leads away; the file has to lie below the model's folder, or beside "
-            "the file that the model's own link leads to");
+            "a symbolic link leaves the model's folder; the file must lie below that folder, or in "
+            "the folder of the file that the model's own link leads to");
     if (fd < 0)
         return prt_fail_about(prt_file_fail(error, relative,
                                   "open the file below the model's folder"),

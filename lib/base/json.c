@@ -30,7 +30,7 @@ static poprt_status scan_string(const char *text, size_t size, size_t *at)
     size_t i = *at;
     while (i < size && text[i] != '"') {
         if (text[i] == '\0' || (size - i >= 6 && memcmp(text + i, "\\u0000", 6) == 0))
-            return refuse(POPRT_E_PARSE, i, "a string with a zero character");
+            return refuse(POPRT_E_PARSE, i, "a string contains a zero character");
         i += text[i] == '\\' ? 2 : 1;
     }
     *at = i < size ? i + 1 : size;
@@ -48,16 +48,16 @@ static poprt_status scan(const char *text, size_t size)
         } else if (ch == '[' || ch == '{') {
             values++;
             if (++depth > MAX_DEPTH)
-                return refuse(POPRT_E_LIMIT, i - 1, "nested deeper than 256");
+                return refuse(POPRT_E_LIMIT, i - 1, "values are nested deeper than 256 levels");
         } else if (ch == ']' || ch == '}') {
             depth -= depth != 0;
         } else if (ch == ',') {
             values++;
         } else if (ch == '\0') {
-            return refuse(POPRT_E_PARSE, i - 1, "a zero byte");
+            return refuse(POPRT_E_PARSE, i - 1, "the text contains a zero byte");
         }
         if (values > MAX_VALUES)
-            return refuse(POPRT_E_LIMIT, i - 1, "more than 4194304 values");
+            return refuse(POPRT_E_LIMIT, i - 1, "the text has more than 4194304 values");
     }
     return POPRT_OK;
 }
@@ -80,7 +80,8 @@ static poprt_status convert(prt_arena *arena, const cJSON *from, prt_json *to)
         to->number = cJSON_IsTrue(from) ? 1 : 0;
     } else if (cJSON_IsNumber(from)) {
         if (!isfinite(from->valuedouble))
-            return prt_fail(POPRT_E_PARSE, from->string, "JSON: a number too large for a double");
+            return prt_fail(POPRT_E_PARSE, from->string,
+                "JSON: a number exceeds the range of a double");
         to->kind = PRT_JSON_NUMBER;
         to->number = from->valuedouble;
     } else if (cJSON_IsString(from)) {
@@ -122,9 +123,9 @@ poprt_status prt_json_parse(prt_arena *arena, const char *text, size_t size, prt
         status = prt_fail(POPRT_E_NOMEM, NULL,
             "no memory for the values of %zu bytes of JSON: cJSON's allocator refused it", size);
     else if (tree == NULL)
-        status = refuse(POPRT_E_PARSE, (size_t)(end - text), "malformed");
+        status = refuse(POPRT_E_PARSE, (size_t)(end - text), "the text is malformed");
     else if (!only_space(end, text + size))
-        status = refuse(POPRT_E_PARSE, (size_t)(end - text), "text behind the value");
+        status = refuse(POPRT_E_PARSE, (size_t)(end - text), "text follows the value");
     else
         status = convert(arena, tree, root);
     cJSON_Delete(tree);

@@ -22,7 +22,7 @@ typedef struct folded {
     int32_t op; /* PRT_DIM_SYMBOL: a free entry */
 } folded;
 
-enum { FOLDS_MAX = 1 << 16 };
+enum { FOLDS_MAX = 1 << 16 }; /* different operations; beyond, new ones are unknown */
 
 struct prt_dims {
     prt_arena *arena;
@@ -270,7 +270,7 @@ typedef struct text {
     size_t size, used; /* capacity with the final zero byte; bytes written */
 } text;
 
-static void put(text *t, const char *bytes, size_t n)
+static void write_text(text *t, const char *bytes, size_t n)
 {
     const size_t room = t->size - 1 - t->used;
     const size_t taken = n < room ? n : room;
@@ -296,32 +296,32 @@ static void print(text *t, const prt_dims *dims, int64_t dim)
     if (t->used + 1 >= t->size)
         return;
     if (dim == PRT_DIM_UNKNOWN || (prt_dim_is_expr(dim) && dims == NULL)) {
-        put(t, "?", 1);
+        write_text(t, "?", 1);
         return;
     }
     if (prt_dim_is_number(dim)) {
         char number[24];
         const int n = snprintf(number, sizeof(number), "%" PRId64, dim);
-        put(t, number, (size_t)n);
+        write_text(t, number, (size_t)n);
         return;
     }
     const prt_dim_node *node = prt_dims_at(dims, prt_dim_index(dim));
     if (node->op == PRT_DIM_SYMBOL) {
-        put(t, node->symbol.data, node->symbol.size);
+        write_text(t, node->symbol.data, node->symbol.size);
         return;
     }
     const bool named = prefix[node->op] != NULL;
     const char *word = named ? prefix[node->op] : infix[node->op];
     if (named)
-        put(t, word, strlen(word));
-    put(t, "(", 1);
+        write_text(t, word, strlen(word));
+    write_text(t, "(", 1);
     print(t, dims, node->a);
     if (named)
-        put(t, ", ", 2);
+        write_text(t, ", ", 2);
     else
-        put(t, word, strlen(word));
+        write_text(t, word, strlen(word));
     print(t, dims, node->b);
-    put(t, ")", 1);
+    write_text(t, ")", 1);
 }
 
 void prt_dim_print(const prt_dims *dims, int64_t dim, char *to, size_t size)

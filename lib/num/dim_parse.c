@@ -3,7 +3,7 @@
  * "(seq//2)". */
 #include "num/dim.h"
 
-enum { DEPTH_MAX = 16, SIZE_MAX_TEXT = 256 };
+enum { DEPTH_MAX = 16, SIZE_MAX_TEXT = 256 }; /* nested parentheses; bytes */
 
 typedef struct parser {
     prt_dims *dims;

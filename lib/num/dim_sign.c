@@ -8,7 +8,7 @@
  */
 #include "num/dim_poly.h"
 
-enum { DEPTH = 6, STEPS = 96 };
+enum { DEPTH = 6, STEPS = 96 }; /* recursion; steps of one search */
 
 typedef struct search {
     const prt_dims *dims;

@@ -45,11 +45,11 @@
 enum { FUTEX_WAIT_OWN = 0 | 128, FUTEX_WAKE_OWN = 1 | 128 };
 
 enum {
-    MAX_WIDTH = 1024,
-    CHUNKS_PER_THREAD = 8,
-    PAUSE_NS = 4000,  /* spin without yielding for this time; afterwards yield */
-    PAUSES = 32,      /* pause instructions between two readings of the clock */
-    LEAST_SPIN = 8,   /* 1/LEAST_SPIN of spin_ns is the minimum of spinning */
+    MAX_WIDTH = 1024,      /* threads */
+    CHUNKS_PER_THREAD = 8, /* maximum of chunks of a job, by thread */
+    PAUSE_NS = 4000,       /* spin without yielding for this time; afterwards yield */
+    PAUSES = 32,           /* pause instructions between two readings of the clock */
+    LEAST_SPIN = 8,        /* 1/LEAST_SPIN of spin_ns is the minimum of spinning */
     LATE_NS = 100000, /* a wait is bad if longer than this plus LATE_TIMES the caller's own work */
     LATE_TIMES = 4,
     CALM_NS = 8000000,       /* each such time without a bad wait halves the next penalty */
@@ -211,10 +211,10 @@ static void announce(prt_pool *pool, uint32_t wanted)
 }
 
 /* Judges a wait, and extends or shortens the time without workers. */
-static void judge_wait(prt_pool *pool, uint64_t own, uint64_t begin)
+static void judge_wait(prt_pool *pool, uint64_t own_ns, uint64_t begin)
 {
     const uint64_t now = prt_clock_ns(), waited = now - begin;
-    if (waited < LATE_NS + LATE_TIMES * own) {
+    if (waited < LATE_NS + LATE_TIMES * own_ns) {
         for (; now >= pool->calm + CALM_NS && pool->alone_ns != 0; pool->calm += CALM_NS)
             pool->alone_ns /= 2;
         return;
@@ -282,7 +282,7 @@ static void reset(prt_pool *pool)
  * caller in the child resets the pool; other threads of the child wait for it. Returns false when
  * the mutex cannot be initialised.
  */
-static bool own(prt_pool *pool)
+static bool take_ownership(prt_pool *pool)
 {
     const int64_t pid = getpid();
     int64_t owner = atomic_load(&pool->owner);
@@ -338,7 +338,8 @@ static void run_job(prt_pool *pool, uint32_t n, prt_par_body body, void *arg)
 static void pool_run(void *user, uint32_t n, prt_par_body body, void *arg)
 {
     prt_pool *pool = user;
-    if (inside || n < 2 || pool->width < 2 || !own(pool) || pthread_mutex_lock(&pool->turn) != 0) {
+    if (inside || n < 2 || pool->width < 2 || !take_ownership(pool) ||
+        pthread_mutex_lock(&pool->turn) != 0) {
         run_in_place(n, body, arg);
         return;
     }

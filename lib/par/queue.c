@@ -83,7 +83,8 @@ static poprt_status start(prt_queue *queue)
     sigset_t all, before;
     (void)sigfillset(&all);
     if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
-        return prt_fail(POPRT_E_STATE, NULL, "no thread can be started here");
+        return prt_fail(POPRT_E_STATE, NULL,
+            "a thread cannot be started: its signals cannot be blocked");
     const int failed = pthread_create(&queue->thread, NULL, work, queue);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed != 0)
@@ -110,7 +111,7 @@ static poprt_status init_locks(prt_queue *queue)
 }
 
 /* A forked child resets the queue: no thread, no items, new locks. */
-static poprt_status own(prt_queue *queue)
+static poprt_status take_ownership(prt_queue *queue)
 {
     if (queue->owner == getpid())
         return POPRT_OK;
@@ -157,7 +158,7 @@ bool prt_queue_is_inside(prt_queue *queue)
 
 poprt_status prt_queue_push(prt_queue *queue, const void *item)
 {
-    PRT_TRY(own(queue));
+    PRT_TRY(take_ownership(queue));
     (void)pthread_mutex_lock(&queue->lock);
     poprt_status status = queue->started ? POPRT_OK : start(queue);
     while (status == POPRT_OK && queue->count == queue->capacity) {
@@ -181,7 +182,7 @@ poprt_status prt_queue_push(prt_queue *queue, const void *item)
 
 poprt_status prt_queue_drain(prt_queue *queue)
 {
-    PRT_TRY(own(queue));
+    PRT_TRY(take_ownership(queue));
     if (prt_queue_is_inside(queue))
         return prt_fail(POPRT_E_STATE, NULL, "a queue cannot be waited for on its own thread");
     (void)pthread_mutex_lock(&queue->lock);

@@ -72,7 +72,8 @@ static poprt_status emit_dims(emitter *e)
             : prt_dim_make(e->program->dims, (prt_dim_op)node->op, translate_dim(e, node->a),
                   translate_dim(e, node->b));
         if (e->dim_of[i] == PRT_DIM_UNKNOWN)
-            return prt_fail(POPRT_E_NOMEM, NULL, "a dimension expression could not be kept");
+            return prt_fail(POPRT_E_NOMEM, NULL,
+                "a dimension expression cannot be copied to the program");
     }
     return POPRT_OK;
 }
@@ -331,7 +332,7 @@ static poprt_status emit_io(emitter *e)
     return copy_str(e, PRT_STR(POPRT_VERSION_STRING), &p->source) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-static poprt_status emit_gone(emitter *e)
+static poprt_status emit_eliminated(emitter *e)
 {
     const prt_compile_options *o = e->draft->options;
     prt_eliminated *eliminated = PRT_NEW_N(e->program->arena, prt_eliminated, o->n_eliminated);
@@ -377,7 +378,7 @@ static void emit_fusion(emitter *e)
 
 static poprt_status emit_all(emitter *e)
 {
-    PRT_TRY(emit_gone(e));
+    PRT_TRY(emit_eliminated(e));
     PRT_TRY(emit_dims(e));
     PRT_TRY(emit_constants(e));
     PRT_TRY(emit_blocks(e));

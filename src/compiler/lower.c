@@ -61,7 +61,8 @@ static uint32_t buffer_for(prt_draft *d, prt_draft_block *b, const prt_value *v)
         made =
             add_buffer(d, b, v, is_plannable(v->type) ? PRT_SPACE_PLANNED : PRT_SPACE_DYNAMIC, 0);
     } else if (b->parent == b->index) {
-        (void)prt_fail(POPRT_E_INTERNAL, v->name.data, "value belongs to no enclosing graph");
+        (void)prt_fail(POPRT_E_INTERNAL, v->name.data,
+            "value does not belong to an enclosing graph");
         return PRT_NO_BUFFER;
     } else {
         const uint32_t outer = buffer_for(d, d->blocks.data[b->parent], v);

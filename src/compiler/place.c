@@ -14,9 +14,10 @@ static void place_graph(const prt_graph *graph, prt_report *report)
         const bool runs = op->def == NULL || op->def->hooks->eval != NULL;
         if (!runs && (op->def->traits & PRT_COLLECTIVE) != 0)
             prt_ir_report_refusal(report, op, POPRT_E_DEVICE,
-                "exchanges data with other devices or remote memory, and there is one device only");
+                "exchanges data with other devices or remote memory; the CPU is the only device");
         else if (!runs)
-            prt_ir_report_refusal(report, op, POPRT_E_UNSUPPORTED, "has types, but no kernel");
+            prt_ir_report_refusal(report, op, POPRT_E_UNSUPPORTED,
+                "its types can be inferred, but it has no kernel");
         for (uint32_t i = 0; i < op->n_regions; i++)
             place_graph(op->regions[i], report);
     }

@@ -21,7 +21,7 @@ static poprt_status plan_block(prt_draft *d, prt_draft_block *b)
         if (prt_type_size(x->type, &sizes[i]))
             continue;
         if (prt_type_is_static(x->type))
-            return prt_fail(POPRT_E_LIMIT, x->name.data, "value is larger than memory can be");
+            return prt_fail(POPRT_E_LIMIT, x->name.data, "value exceeds the address space");
         b->is_static = false;
     }
     if (!b->is_static)

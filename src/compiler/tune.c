@@ -13,7 +13,11 @@
 #include "base/status.h"
 #include "compiler/tune_cache.h"
 
-enum { FAST_ROUNDS = 5, FULL_ROUNDS = 9, MARGIN_PERCENT = 3 };
+enum {
+    FAST_ROUNDS = 5,   /* rounds of PRT_TUNE_fast */
+    FULL_ROUNDS = 9,   /* rounds of PRT_TUNE_full */
+    MARGIN_PERCENT = 3 /* time by which a candidate has to beat the rule */
+};
 
 static const uint64_t FAST_NS = UINT64_C(2000000000); /* ns spent on a model */
 static const double MOST_WORK = 2e11; /* multiplications; seconds a run on one thread */
@@ -174,10 +178,10 @@ static void read_cache(prt_tune *t)
     if (t->options.cache[0] == '\0')
         return;
     if (prt_tune_cache_read(&t->cache, t->options.cache) != POPRT_OK)
-        warn_about_cache(t, "is not read");
+        warn_about_cache(t, "cannot be read");
     if (t->cache.foreign) {
         (void)snprintf(text, sizeof(text),
-            "tune_cache: %.300s is no tune cache, or too long: it is neither read nor written",
+            "tune_cache: %.300s is not a tune cache, or too long; it is neither read nor written",
             t->options.cache);
         write_log(t, true, text);
     }
@@ -227,5 +231,5 @@ void prt_tune_save(prt_tune *tune)
 {
     if (tune->found && tune->options.cache[0] != '\0' && !tune->cache.foreign &&
         prt_tune_cache_write(&tune->cache, tune->options.cache) != POPRT_OK)
-        warn_about_cache(tune, "is not written");
+        warn_about_cache(tune, "cannot be written");
 }

@@ -169,7 +169,7 @@ poprt_status prt_tune_cache_write(prt_tune_cache *cache, const char *path)
     prt_file_writer *writer = NULL;
     PRT_TRY(prt_tune_cache_read(cache, path));
     if (cache->foreign)
-        return prt_fail(POPRT_E_STATE, path, "the file is no tune cache, and stays as it is");
+        return prt_fail(POPRT_E_STATE, path, "the file is not a tune cache and is not overwritten");
     PRT_TRY(prt_file_writer_create(prt_arena_allocator(cache->arena), path, &writer));
     return prt_file_writer_finish(writer, write_all(writer, cache));
 }

@@ -11,10 +11,10 @@
 #include "fast/fast.h"
 
 enum {
-    LINE = 64,
-    LEAST_SWEEP = 64 << 20,
-    MOST_SWEEP = 128 << 20,
-    MOST_BYTES = 1 << 30 /* bytes of all values of a choice */
+    LINE = 64,              /* bytes of a cache line */
+    LEAST_SWEEP = 64 << 20, /* minimum of bytes read to evict the caches */
+    MOST_SWEEP = 128 << 20, /* maximum of these bytes */
+    MOST_BYTES = 1 << 30    /* bytes of all values of a choice */
 };
 
 typedef struct step {
@@ -87,7 +87,8 @@ static poprt_status run_step(watch *w, step *s)
     bool done = true;
     w->used = 0;
     PRT_TRY(s->fast(&c, w->kern, &done));
-    return done ? POPRT_OK : prt_fail(POPRT_E_UNSUPPORTED, s->def->name, "no fast form does it");
+    return done ? POPRT_OK
+                : prt_fail(POPRT_E_UNSUPPORTED, s->def->name, "no fast operator supports it");
 }
 
 static poprt_status run_way(watch *w, uint32_t way)
@@ -111,7 +112,7 @@ static poprt_status fill_data(watch *w, prt_tensor *t)
 {
     uint32_t state = 1;
     if (t->dtype != PRT_DTYPE_f32)
-        return prt_fail(POPRT_E_UNSUPPORTED, "tune", "a value is no float32");
+        return prt_fail(POPRT_E_UNSUPPORTED, "tune", "a value is not float32");
     float *data = alloc_aligned(w, t->size);
     if (data == NULL)
         return POPRT_E_NOMEM;
@@ -155,7 +156,7 @@ static poprt_status make_step(watch *w, const prt_candidate_step *from, const pr
         .fast = prt_fast_of(from->op),
         .n_in = from->n_in };
     if (s->fast == NULL)
-        return prt_fail(POPRT_E_UNSUPPORTED, s->def->name, "has no fast form");
+        return prt_fail(POPRT_E_UNSUPPORTED, s->def->name, "has no fast operator");
     for (uint32_t i = 0; i < s->n_in; i++) {
         s->values[i] = from->in[i];
         if (i == 0 && before != NULL)

@@ -126,7 +126,7 @@ void prt_cache_gather(const prt_tensor *t, void *to)
 poprt_status prt_cache_check(const prt_tensor *t, const prt_tensor *cache, const char *name)
 {
     if (t->kind != PRT_VALUE_TENSOR || t->dtype != cache->dtype)
-        return prt_fail(POPRT_E_TYPE, name, "is no tensor of %s, as the cache is",
+        return prt_fail(POPRT_E_TYPE, name, "is not a tensor of %s, the type of the cache",
             prt_dtype_of(cache->dtype)->name);
     for (uint32_t i = 0; t->rank == cache->rank && i < t->rank; i++)
         if (i + 2 != t->rank && t->dims[i] != cache->dims[i])

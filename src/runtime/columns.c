@@ -86,7 +86,8 @@ poprt_status prt_columns_eval(prt_eval *c)
             continue;
         if (t->kind != PRT_VALUE_TENSOR || t->rank != to->rank || t->dtype != to->dtype ||
             !prt_dims_equal(t->dims, to->dims, t->rank))
-            return prt_eval_fail(c, POPRT_E_INTERNAL, "output %u is not what it was said to be", o);
+            return prt_eval_fail(c, POPRT_E_INTERNAL,
+                "output %u differs from its inferred type or shape", o);
         copy_rows(t, t->data, row_step(t), to->data, row_step(to));
     }
     return POPRT_OK;

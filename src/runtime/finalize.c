@@ -164,7 +164,8 @@ static poprt_status finalize_kernel(const prt_frame *f, prt_frame_step *step)
             continue;
         if (how->n_dropped != 0)
             return prt_fail(POPRT_E_STATE, step->params->origin.data,
-                "weight %.200s is new, and others that %.200s was prepared from are not stored: "
+                "weight %.200s was replaced, but others that %.200s was prepared from are not "
+                "stored: "
                 "compile the model with the new weight",
                 at->name.data, step->params->def->key);
         kernel = false;

@@ -351,7 +351,7 @@ static poprt_status resolve_buffers(prt_frame *f)
     for (uint32_t i = 0; i < b->n_buffers; i++)
         if (!resolve_type(s, b->buffers[i].type, &f->expected[i]))
             return prt_fail(POPRT_E_SHAPE, b->buffers[i].name.data,
-                "has no possible shape with the dimensions given");
+                "has a negative dimension with the dimensions given");
     PRT_TRY(plan_frame(f));
     for (uint32_t i = 0; i < b->n_buffers; i++) {
         const prt_buffer *buffer = &b->buffers[i];
@@ -454,7 +454,7 @@ poprt_status prt_frame_check(const prt_tensor *t, const prt_tensor *expected, co
 {
     if (expected->kind != PRT_VALUE_UNKNOWN && t->kind != expected->kind)
         return prt_fail(POPRT_E_TYPE, name,
-            "%s is of another kind (tensor, sequence, optional, map)", what);
+            "%s is of another kind than expected (tensor, sequence, optional, map)", what);
     if (t->kind != PRT_VALUE_TENSOR)
         return POPRT_OK;
     if (expected->dtype != PRT_DTYPE_undefined && t->dtype != expected->dtype)

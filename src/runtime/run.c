@@ -96,7 +96,7 @@ static poprt_status host_call(prt_eval *c, uint32_t region, uint32_t n_in,
     const prt_block *b = body->block;
     if (n_in != b->n_inputs || n_out != b->n_outputs)
         return prt_eval_fail(c, POPRT_E_SHAPE,
-            "its body takes %u inputs and gives %u outputs; it is asked with %u and %u",
+            "its body takes %u inputs and returns %u outputs; it is called with %u and %u",
             b->n_inputs, b->n_outputs, n_in, n_out);
     if (body->invalid_shapes)
         PRT_TRY(prt_frame_resolve(body));
@@ -118,7 +118,7 @@ static poprt_status host_call(prt_eval *c, uint32_t region, uint32_t n_in,
         }
         out[i] = at->values[buffer];
         if (c->rehearses && out[i].data == NULL && out[i].size != 0)
-            return prt_eval_fail(c, POPRT_E_UNSUPPORTED, "the body left output %u out", i);
+            return prt_eval_fail(c, POPRT_E_UNSUPPORTED, "the body did not set output %u", i);
     }
     return POPRT_OK;
 }

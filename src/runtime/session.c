@@ -369,7 +369,7 @@ static poprt_status bind_inputs(prt_session *s, const prt_tensor *in, const prt_
         if (in[i].kind == PRT_VALUE_ABSENT)
             return prt_fail(POPRT_E_STATE, io->name.data, "input is not bound");
         if (prt_type_is_tensor(io->type) && in[i].kind != PRT_VALUE_TENSOR)
-            return prt_fail(POPRT_E_TYPE, io->name.data, "input is no tensor");
+            return prt_fail(POPRT_E_TYPE, io->name.data, "input is not a tensor");
         if (prt_type_is_tensor(io->type) && io->type->rank >= 0 && !io->any_shape &&
             in[i].rank != (uint32_t)io->type->rank)
             return prt_fail(POPRT_E_SHAPE, io->name.data, "input has rank %u, expected %d",
