@@ -2,9 +2,9 @@
 /*
  * budget.h — an allocator with a limit on the bytes held from it at a time.
  *
- * A budget lives until its creator has released it and all memory allocated from it is released, so
- * that objects with shared parts (a model and its executables) may be released in any order. Any
- * thread may allocate and release.
+ * A budget lives until its creator has released it and all memory from it is released. Objects with
+ * shared parts (a model and its executables) may therefore be released in any order. Any thread may
+ * allocate and release.
  */
 #ifndef PRT_BASE_BUDGET_H
 #define PRT_BASE_BUDGET_H

@@ -3,11 +3,12 @@
  * alias.c — places buffers in the memory of others, so that steps have nothing to copy.
  *
  * First against the order of steps: an input of a Concat is made inside its result, and a value
- * that becomes an output by a view or in place is made in the caller's memory (parts). An input of
- * a Concat along the last axis, or the input of a Split, is made as columns of the rows if all
- * steps that use it accept a row stride (columns). Then along the order: views stay in their input,
- * and results that may overwrite an input at the end of its lifetime do so (also as views). Finally
- * the lifetime of a buffer is extended to those of all buffers in it.
+ * that becomes an output by a view or in place is made in the caller's memory (parts). If all steps
+ * that use a buffer accept a row stride, an input of a Concat along the last axis is made as
+ * columns of the result, and the input of a Split as the columns of its outputs. Then along the
+ * order: views stay in their input, and results that may overwrite an input at the end of its
+ * lifetime do so (also as views). Finally the lifetime of a buffer is extended to those of all
+ * buffers in it.
  *
  * A step may run in place if no later step reads the memory: every buffer of the same memory must
  * be dead after the step, and the input must be the only one alive at it. Against the order, where

@@ -10,11 +10,10 @@
 #include "data/pickle.h"
 
 enum {
-    MEMO_GAP = 1024, /* maximum distance of a new memo index from the others */
-    MOST_DIGITS = 8, /* bytes of the longest integer */
-    MAX_GROWTH =
-        16, /* maximum of array bytes for each byte of the file, in addition to MORE_ROOM */
-    MORE_ROOM = 1 << 26 /* bytes */
+    MEMO_GAP = 1024,    /* maximum distance of a new memo index from the others */
+    MOST_DIGITS = 8,    /* bytes of the longest integer */
+    MAX_GROWTH = 16,    /* array bytes for each byte of the file, and in addition */
+    MORE_ROOM = 1 << 26 /* array bytes of any file */
 };
 
 typedef struct machine {

@@ -32,7 +32,7 @@ poprt_status prt_sharing_check_buffer(const prt_block *block, const prt_buffer *
 
 /*
  * Checks the steps of a block of a program whose indices are all checked. Memory must be alive when
- * it is read or written, views must be made by steps that can make them, and no step may write
+ * it is read or written, and views must be made by steps that can make them. No step may write
  * memory that it reads, except where op/alias.h allows it. Conditions on shapes are left to the
  * session: it checks that the outputs really are views, or the inputs really are parts.
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * finalize.c — decides which steps can run without shape inference. Files are not trusted: kernels
- * rely on the shapes of their arguments, so a step is static only if its operator's own inference,
- * from the resolved shapes and the constants, gives exactly the shapes that the program claims. If
- * inference needs data of a run, the step infers in each run. As during compilation, the contents
- * of other inputs are unknown here, so inference gets its own pools of expressions and types, which
- * are released afterwards.
+ * finalize.c — decides which steps can run without shape inference. Files are not trusted, and
+ * kernels rely on the shapes of their arguments. A step is therefore static only if its operator's
+ * own inference gives exactly the shapes that the program claims, from the resolved shapes and the
+ * constants. If inference needs data of a run, the step infers in each run. As during compilation,
+ * the contents of other inputs are unknown here, so inference gets its own pools of expressions and
+ * types, which are released afterwards.
  *
  * The shapes determine which steps are views or joins; the addresses determine which of these have
  * nothing to do. A run skips them.

@@ -26,7 +26,7 @@ struct prt_frame {
     size_t memory_size;
     bool touched;        /* its pages are populated */
     bool invalid_shapes; /* of a body: resolving its shapes failed, which matters only if it is
-                            called */
+                          * called */
     size_t *offsets;
     void **planned;         /* by buffer: its memory if known before the run, else NULL */
     bool *finalized;        /* by buffer: header and address are the same in every run */

@@ -23,7 +23,7 @@ typedef struct prt_frame_step {
     bool packed;        /* an output has elements smaller than a byte */
     const prt_tensor *prefetch_hint; /* as `later` of prt_eval */
     uint8_t in_place_input; /* 1 + the input that output 0 is written over; 0: output 0 is not in
-                               place */
+                             * place */
     /* The largest range of the frame's memory that is idle during the step, in bytes. */
     size_t scratch_at, scratch_size;
 } prt_frame_step;
