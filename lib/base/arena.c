@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* arena.c — a chain of blocks that double in size; a request larger than a block gets its own. */
+/* arena.c — a chain of blocks that double in size. A request larger than a block gets a block of
+ * its own. */
 #include "base/arena.h"
 
 #include <string.h>
 
-enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20 };
+enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20 }; /* bytes */
 
 typedef struct block {
     struct block *next;
-    size_t size; /* usable bytes behind this header */
+    size_t size; /* usable bytes after this header */
     size_t used;
     size_t pad; /* keeps the payload 16-byte aligned */
 } block;
@@ -134,7 +135,7 @@ void prt_arena_reset(prt_arena *arena)
             prt_mem_free(arena->allocator, b);
         b = next;
     }
-    /* What did not fit one block will the next time it grows. */
+    /* If several blocks were needed, the next block holds all of their bytes. */
     if (keep != NULL && keep->next != NULL && arena->next_size < arena->total)
         arena->next_size = arena->total;
     arena->head = keep;

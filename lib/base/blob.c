@@ -6,7 +6,7 @@
 
 #include "base/size.h"
 
-static poprt_status make(const prt_allocator *allocator, size_t extra, prt_blob **out)
+static poprt_status create_header(const prt_allocator *allocator, size_t extra, prt_blob **out)
 {
     size_t whole;
     if (!prt_size_add(prt_size_align(sizeof(prt_blob), 64), extra, &whole))
@@ -28,7 +28,7 @@ size_t prt_blob_bytes_of(size_t size)
 poprt_status prt_blob_create(const prt_allocator *allocator, size_t size, prt_blob **out)
 {
     prt_blob *blob = NULL;
-    PRT_TRY(make(allocator, size, &blob));
+    PRT_TRY(create_header(allocator, size, &blob));
     blob->data = (unsigned char *)blob + prt_size_align(sizeof(prt_blob), 64);
     blob->size = size;
     *out = blob;
@@ -39,7 +39,7 @@ poprt_status prt_blob_borrow(const prt_allocator *allocator, const void *data, s
     void (*drop)(void *user, const void *data, size_t size), void *user, prt_blob **out)
 {
     prt_blob *blob = NULL;
-    PRT_TRY(make(allocator, 0, &blob));
+    PRT_TRY(create_header(allocator, 0, &blob));
     blob->data = data;
     blob->size = size;
     blob->drop = drop;
@@ -51,10 +51,11 @@ poprt_status prt_blob_borrow(const prt_allocator *allocator, const void *data, s
 poprt_status prt_blob_view(prt_blob *parent, size_t offset, size_t size, prt_blob **out)
 {
     if (offset > parent->size || size > parent->size - offset)
-        return prt_fail(POPRT_E_PARSE, NULL, "bytes %zu to %zu+%zu lie outside the %zu there are",
-            offset, offset, size, parent->size);
+        return prt_fail(POPRT_E_PARSE, NULL,
+            "bytes %zu to %zu+%zu lie outside the blob of %zu bytes", offset, offset, size,
+            parent->size);
     prt_blob *blob = NULL;
-    PRT_TRY(make(parent->allocator, 0, &blob));
+    PRT_TRY(create_header(parent->allocator, 0, &blob));
     blob->data = parent->data + offset;
     blob->size = size;
     blob->parent = prt_blob_retain(parent);

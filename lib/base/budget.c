@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* budget.c — memory counted piece by piece: its size stands in front of it. */
+/* budget.c — memory counted by allocation; the size of an allocation is stored in front of it. */
 #include "base/budget.h"
 
 #include <stdatomic.h>
@@ -7,14 +7,15 @@
 
 #include "base/size.h"
 
-/* In front of every piece; keeps the alignment of 64 that the library asks for. */
+/* Bytes in front of each allocation. They keep the alignment of 64 bytes that the library
+ * requests. */
 enum { HEADER = 64 };
 
 struct prt_budget {
     prt_allocator allocator, inner;
     size_t limit;
     _Atomic size_t held;
-    _Atomic size_t users; /* the creator, and one for each piece or mapped file */
+    _Atomic size_t users; /* references: the creator, and one for each allocation or mapped file */
 };
 
 static void drop(prt_budget *budget)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clock.h — time that only goes forward. Who includes this defines _POSIX_C_SOURCE first.
+ * clock.h — a monotonic clock. A source that includes this header defines _POSIX_C_SOURCE first.
  */
 #ifndef PRT_BASE_CLOCK_H
 #define PRT_BASE_CLOCK_H
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Nanoseconds of CLOCK_MONOTONIC. */
+/* Returns the nanoseconds of CLOCK_MONOTONIC. */
 static inline uint64_t prt_clock_ns(void)
 {
     struct timespec t = { 0, 0 };

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crc.c — CRC-32C by eight tables, eight bytes a step (slicing-by-8). The tables are built on the
- * stack of each call that is long enough to be worth it, so that the library keeps no writable
- * globals; short inputs go by a constant table, half a byte a step.
+ * crc.c — CRC-32C by slicing-by-8: eight tables, eight bytes an iteration. A call with an input of
+ * TABLE_FROM bytes or more builds the tables on its stack, so that the library has no writable
+ * globals. Shorter inputs use a constant table, half a byte at a time.
  */
 #include "base/crc.h"
 
 #include <string.h>
 
-enum { TABLE_FROM = 4096 };
+enum { TABLE_FROM = 4096 }; /* bytes */
 
-/* Of the polynomial 0x82f63b78, bits reversed. */
+/* The table of the polynomial 0x82f63b78, whose bits are reversed. */
 static uint32_t step(uint32_t crc, unsigned char byte)
 {
     static const uint32_t half[16] = { 0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc,

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Checksum of `size` bytes; pass the result of an earlier call to go on, 0 to begin. */
+/* Returns the checksum of `size` bytes. `crc` is 0, or the result of the call for the bytes
+ * before. */
 uint32_t prt_crc32c(uint32_t crc, const void *bytes, size_t size);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * file.c — read-only file maps.
  *
- * A map shows the file itself: who truncates a mapped file takes the pages away under the reader.
- * That is the price of loading weights without copying them; files that are replaced by rename, as
- * file_write.c does, never meet it.
+ * A map shows the file itself: a process that truncates a mapped file takes the pages away from the
+ * reader. This is the price of loading weights without a copy. A file that is replaced by a rename,
+ * as in file_write.c, is not affected.
  */
 #define _DEFAULT_SOURCE
 #include "base/file.h"
@@ -21,14 +21,15 @@
 #include <unistd.h>
 
 #ifdef SYS_openat2
-/* openat2 of Linux 5.6; its header is missing where a C library comes without the kernel's. */
+/* openat2 of Linux 5.6. Its header is missing if the C library is installed without the
+ * kernel's. */
 struct how_to_open {
     uint64_t flags, mode, resolve;
 };
-enum { NO_MAGICLINKS = 0x02, NO_SYMLINKS = 0x04, BENEATH = 0x08 }; /* of `resolve` */
+enum { NO_MAGICLINKS = 0x02, NO_SYMLINKS = 0x04, BENEATH = 0x08 }; /* flags of `resolve` */
 #endif
 
-/* O_NONBLOCK keeps a FIFO that somebody put in our way from blocking the open. */
+/* O_NONBLOCK keeps the open from blocking on a FIFO. */
 enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, NAME_SIZE = 256 };
 
 static const char *advice(int error)
@@ -87,7 +88,7 @@ static int open_retry(int folder, const char *path, int flags)
     return fd;
 }
 
-/* `user` is the allocator that the file counts for. */
+/* `user` is the allocator that counts the file. */
 static void unmap(void *user, const void *data, size_t size)
 {
     (void)munmap((void *)(uintptr_t)data, size);
@@ -133,7 +134,7 @@ poprt_status prt_file_map(const prt_allocator *allocator, const char *path, prt_
     return status;
 }
 
-/* The length of the component at `path`, up to a slash or the end. */
+/* Returns the length of the first component of `path`, up to a slash or the end. */
 static size_t component(const char *path)
 {
     const char *slash = strchr(path, '/');
@@ -147,7 +148,8 @@ static const char *skip_slashes(const char *path)
     return path;
 }
 
-/* Why a path cannot name a file below a folder, from its spelling alone; NULL when it can. */
+/* Returns why a path cannot name a file below a folder, judged by its spelling; NULL when it
+ * can. */
 static const char *why_not_below(const char *path)
 {
     if (path[0] == '\0')
@@ -165,8 +167,8 @@ static const char *why_not_below(const char *path)
     return NULL;
 }
 
-/* One openat per component, none of which may be a link: for kernels without openat2. Returns -1
- * with errno set; a link gives ELOOP, or ENOTDIR where a folder was meant. */
+/* Opens a file by one openat per component and refuses symbolic links: for kernels without openat2.
+ * Returns -1 with errno set. A link gives ELOOP, or ENOTDIR in the place of a folder. */
 static int open_by_steps(int folder, const char *path)
 {
     int at = folder;
@@ -194,7 +196,7 @@ static int open_below(int folder, const char *path)
 #ifdef SYS_openat2
     const struct how_to_open how = { .flags = OPEN_FLAGS | O_NOFOLLOW,
         .resolve = BENEATH | NO_SYMLINKS | NO_MAGICLINKS };
-    /* The kernel answers EAGAIN while somebody renames folders; it settles. */
+    /* The kernel answers EAGAIN while another process renames folders. */
     for (int tries = 0; tries < 64; tries++) {
         const long fd = syscall(SYS_openat2, folder, path, &how, sizeof(how));
         if (fd >= 0)
@@ -202,22 +204,23 @@ static int open_below(int folder, const char *path)
         if (errno != EINTR && errno != EAGAIN)
             break;
     }
-    /* A sandbox may answer EPERM to calls it does not know; the slow way is as strict. */
+    /* A sandbox may answer EPERM to unknown system calls. open_by_steps is slower and equally
+     * strict. */
     if (errno != ENOSYS && errno != EPERM && errno != EINVAL && errno != E2BIG)
         return -1;
 #endif
     return open_by_steps(folder, path);
 }
 
-/* The length of the folder's part of an absolute path without links, at least 1. */
+/* Returns the length of the folder of an absolute path without links, at least 1. */
 static size_t folder_part(const char *path)
 {
     const size_t n = (size_t)(strrchr(path, '/') - path);
     return n != 0 ? n : 1;
 }
 
-/* Opens `path`, which is absolute and without links, as seen from its first `n` bytes; below that
- * folder nothing may have become a link meanwhile. */
+/* Opens `path`, which is absolute and without links, relative to the folder in its first `n` bytes.
+ * Fails if a component below the folder has become a link in the meantime. */
 static int open_from(char *path, size_t n)
 {
     const char *rest = skip_slashes(path + n);
@@ -236,9 +239,9 @@ static int open_from(char *path, size_t n)
 }
 
 /*
- * Links are on the way from `folder` to `relative`. Opens where they end, if that is below the
- * folder or in the folder in which the owner is in the end; -1 with errno set otherwise, ELOOP
- * where it is somewhere else.
+ * Resolves symbolic links between `folder` and `relative`. Opens the target if it lies below the
+ * folder, or in the folder that holds the target of `owner`. Returns -1 with errno set otherwise;
+ * ELOOP if the target lies elsewhere.
  */
 static int open_linked(const char *folder, const char *owner, const char *relative)
 {
@@ -273,15 +276,15 @@ poprt_status prt_file_map_below(const prt_allocator *allocator, const char *fold
     if (at < 0)
         return prt_file_fail(errno, folder, "open the folder");
     int fd = open_below(at, relative);
-    /* ENOTDIR: a folder on the way may be a link. */
+    /* ENOTDIR: a folder in the path may be a link. */
     if (fd < 0 && (errno == ELOOP || errno == EXDEV || errno == ENOTDIR))
         fd = open_linked(folder, owner, relative);
     const int error = errno;
     (void)close(at);
     if (fd < 0 && (error == ELOOP || error == EXDEV))
         return refuse(POPRT_E_IO, relative, subject,
-            "a symbolic link leads away; the file has to lie below the model's folder, or beside "
-            "the file that the model's own link leads to");
+            "a symbolic link leaves the model's folder; the file must lie below that folder, or in "
+            "the folder of the file that the model's own link leads to");
     if (fd < 0)
         return prt_fail_about(prt_file_fail(error, relative,
                                   "open the file below the model's folder"),

@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.h — files: mapped whole or in part, and written so that a reader sees the old file or the
- * new one, never a torn one.
+ * file.h — file maps (a whole file, or a file below a folder) and atomic writes: a reader sees the
+ * old file or the new one, never a mixture.
  */
 #ifndef PRT_BASE_FILE_H
 #define PRT_BASE_FILE_H
 
 #include "base/blob.h"
 
-/* Maps a regular file read-only. An empty file gives an empty blob. The bytes of the file count
+/* Maps a regular file read-only. An empty file gives an empty blob. The size of the file counts
  * against the allocator's limit until the blob is released. */
 poprt_status prt_file_map(const prt_allocator *allocator, const char *path, prt_blob **out);
 
 /*
- * Maps `relative` as seen from `folder`, for data a model names: the path must stay below the
- * folder (no absolute path, no ".."), and name a regular file with one hard link. Symbolic links
- * may be on the way when they end below the folder, or in the folder of the file that `owner` (the
- * path of the model; may be NULL) is in the end: caches of models keep files under other names and
- * link to them. `subject` names who asked, for errors.
+ * Maps `relative`, a path below `folder`, for external data named by a model. The path must not be
+ * absolute, must not contain "..", and must name a regular file with one hard link. Symbolic links
+ * are allowed if they end below the folder, or in the folder that holds the target of `owner` (the
+ * path of the model; may be NULL), because model caches store files under other names and link to
+ * them. `subject` names the requester in errors.
  */
 poprt_status prt_file_map_below(const prt_allocator *allocator, const char *folder,
     const char *owner, const char *relative, const char *subject, prt_blob **out);
 
 /*
- * A file being written: bytes go to a temporary beside `path`; `commit` syncs and renames it into
- * place; `abandon` removes it. Either ends the writer. `finish` is one of them: commit if `status`
- * is POPRT_OK; otherwise abandon, and what the system said is recorded again if it was the writer
- * that failed, for a caller in between may know no more than that a callback refused its bytes.
+ * A file that is being written. Bytes go to a temporary in the folder of `path`. `commit` syncs the
+ * temporary and renames it to `path`; `abandon` removes it. Each of them releases the writer.
+ * `finish` commits if `status` is POPRT_OK and abandons otherwise. If the writer itself has failed,
+ * `finish` records the system's error again, because the caller may only know that a callback
+ * refused its bytes.
  *
- * The temporary is `.poprt-*.tmp`, and locked (flock) while its writer lives. A writer that begins
- * removes those of the folder that nobody holds a lock of: their processes ended without commit.
+ * The temporary is named `.poprt-*.tmp` and stays locked (flock) while its writer lives. A new
+ * writer removes the unlocked temporaries of the folder: their processes ended without a commit.
  */
 typedef struct prt_file_writer prt_file_writer;
 poprt_status prt_file_writer_create(const prt_allocator *allocator, const char *path,
@@ -42,7 +43,7 @@ poprt_status prt_file_writer_finish(prt_file_writer *writer, poprt_status status
 /* prt_file_writer_write with the shape of poprt_write_fn; `user` is the writer. */
 int32_t prt_file_writer_sink(void *user, const void *bytes, size_t size);
 
-/* Records what the operating system said (`error` is an errno) about doing `what` to `path`. */
+/* Records the errno `error` of the action `what` on `path`, and returns its status. */
 poprt_status prt_file_fail(int error, const char *path, const char *what);
 
 #endif

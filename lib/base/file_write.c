@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file_write.c — files written whole or not at all.
+ * file_write.c — atomic file writes.
  *
- * Bytes go to a temporary in the target's folder, found through a descriptor of that folder so
- * that a later chdir changes nothing. Commit order: data synced, renamed, folder synced; a crash
- * at any point leaves the old file or the new one, and at worst a temporary besides.
+ * Bytes go to a temporary in the folder of the target. The folder is held by a descriptor, so that
+ * a later chdir changes nothing. A commit syncs the data, renames the temporary and syncs the
+ * folder. A crash at any point leaves the old file or the new one, and at worst a temporary.
  */
 #define _DEFAULT_SOURCE
 #include "base/file.h"
@@ -21,24 +21,25 @@
 
 #include "base/size.h"
 
-/* A file of more than SMALL bytes is written PIECE by PIECE, each at a multiple of its size. So a
- * file system that can (ext4 of Linux 6.16) caches it in folios as large as huge pages, which a map
- * of the file then shows by one fault each: 0.05 ms for 64 MiB, not 3 ms. */
+/* SMALL, PIECE: bytes. A file larger than SMALL is written in pieces of PIECE bytes, each at a
+ * multiple of PIECE. A file system with large folios (ext4 of Linux 6.16) then caches the file in
+ * folios of the size of huge pages, and a map of it takes one page fault each: 0.05 ms for 64 MiB
+ * instead of 3 ms. NAME_TRIES: names to try for the temporary. */
 enum { SMALL = 1 << 16, PIECE = 1 << 21, NAME_TRIES = 100 };
 
 struct prt_file_writer {
     const prt_allocator *allocator;
     int fd, folder;
-    int error;         /* the errno that broke it, 0 while sound */
-    size_t used, room; /* of the buffer, which starts where the file ends so far */
+    int error;             /* errno of the first failure; 0: no failure */
+    size_t used, capacity; /* bytes of the buffer, whose position is the end of the file so far */
     unsigned char *buffer;
-    char *path;       /* the target, as given */
-    const char *base; /* its last component, within `path` */
+    char *path;       /* the target, as given by the caller */
+    const char *base; /* the last component of the target, within `path` */
     char temporary[48];
 };
 
-/* A name no other writer is likely to take; O_EXCL settles the rest. Independent of the target's
- * name, which may already be as long as a name can be. */
+/* Chooses a name that another writer is unlikely to use; O_EXCL excludes a collision. The name does
+ * not depend on the target's, which may have the maximum length already. */
 static void name_temporary(prt_file_writer *writer, unsigned attempt)
 {
     struct timespec now = { 0, 0 };
@@ -71,7 +72,7 @@ static poprt_status open_folder(prt_file_writer *writer)
     return POPRT_OK;
 }
 
-/* Opens the file of this name and locks it, if nobody else has a lock of it; -1 otherwise. */
+/* Opens the file of this name and locks it. Returns -1 where another process holds its lock. */
 static int lock_abandoned(int folder, const char *name)
 {
     struct stat open_one, named;
@@ -93,8 +94,8 @@ static bool is_temporary(const char *name)
         strcmp(name + n - 4, ".tmp") == 0;
 }
 
-/* Removes temporaries whose writers ended without commit or abandon. A file system without flock
- * keeps them. */
+/* Removes temporaries whose writers ended without a commit or abandon. Where the file system has no
+ * flock, they stay. */
 static void remove_abandoned(const prt_file_writer *writer)
 {
     const int fd = openat(writer->folder, ".", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
@@ -112,7 +113,8 @@ static void remove_abandoned(const prt_file_writer *writer)
         (void)closedir(folder);
 }
 
-/* Creates the temporary and locks it. -1 with errno set; EEXIST: another name has to be tried. */
+/* Creates the temporary and locks it. Returns -1 with errno set; EEXIST: the caller tries another
+ * name. */
 static int create_locked(const prt_file_writer *writer)
 {
     struct stat info;
@@ -120,7 +122,7 @@ static int create_locked(const prt_file_writer *writer)
         O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0)
         return -1;
-    /* Before it was locked another writer may have taken it for abandoned. */
+    /* Another writer may have taken the unlocked temporary for abandoned. */
     const bool lost = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (!lost && fstat(fd, &info) == 0 && info.st_nlink != 0)
         return fd;
@@ -132,7 +134,8 @@ static int create_locked(const prt_file_writer *writer)
 
 static poprt_status open_temporary(prt_file_writer *writer)
 {
-    /* Renaming onto a device or a folder would replace or fail; say so before any work. */
+    /* A rename onto a device would replace it, and onto a folder would fail: refuse both before any
+     * work. */
     struct stat info;
     if (writer->base[0] == '\0' ||
         (fstatat(writer->folder, writer->base, &info, 0) == 0 && !S_ISREG(info.st_mode)))
@@ -150,7 +153,7 @@ static poprt_status open_temporary(prt_file_writer *writer)
     return POPRT_OK;
 }
 
-/* Closes and frees, leaving the folder as it is. */
+/* Closes the descriptors and frees the writer; the files of the folder stay. */
 static void end(prt_file_writer *writer)
 {
     if (writer->fd >= 0)
@@ -173,7 +176,7 @@ poprt_status prt_file_writer_create(const prt_allocator *allocator, const char *
     const size_t size = strlen(path) + 1;
     writer->path = prt_mem_alloc(allocator, size);
     writer->buffer = prt_mem_alloc_raw(allocator, SMALL);
-    writer->room = SMALL;
+    writer->capacity = SMALL;
     poprt_status status = writer->path != NULL && writer->buffer != NULL ? POPRT_OK : POPRT_E_NOMEM;
     if (status == POPRT_OK) {
         memcpy(writer->path, path, size);
@@ -196,7 +199,7 @@ static poprt_status broken(const prt_file_writer *writer, const char *what)
     return prt_file_fail(writer->error, writer->path, what);
 }
 
-/* Writes all of it; a failure stays with the writer, so that commit cannot miss it. */
+/* Writes all bytes. The writer keeps a failure, so that a commit sees it. */
 static poprt_status write_all(prt_file_writer *writer, const unsigned char *bytes, size_t size)
 {
     while (size != 0 && writer->error == 0) {
@@ -218,7 +221,7 @@ static poprt_status flush(prt_file_writer *writer)
     return write_all(writer, writer->buffer, used);
 }
 
-/* The file turns out not to be small. */
+/* Replaces the buffer by one of PIECE bytes, once the file exceeds SMALL. */
 static poprt_status grow(prt_file_writer *writer)
 {
     unsigned char *buffer = prt_mem_alloc_raw(writer->allocator, PIECE);
@@ -229,7 +232,7 @@ static poprt_status grow(prt_file_writer *writer)
     memcpy(buffer, writer->buffer, writer->used);
     prt_mem_free(writer->allocator, writer->buffer);
     writer->buffer = buffer;
-    writer->room = PIECE;
+    writer->capacity = PIECE;
     return POPRT_OK;
 }
 
@@ -237,11 +240,11 @@ poprt_status prt_file_writer_write(prt_file_writer *writer, const void *bytes, s
 {
     if (writer->error != 0)
         return broken(writer, "write the file");
-    if (writer->room == SMALL && size > SMALL - writer->used)
+    if (writer->capacity == SMALL && size > SMALL - writer->used)
         PRT_TRY(grow(writer));
     const unsigned char *from = bytes;
     while (size != 0) {
-        size_t n = writer->room - writer->used;
+        size_t n = writer->capacity - writer->used;
         if (writer->used == 0 && size >= n) {
             n = size / n * n;
             PRT_TRY(write_all(writer, from, n));
@@ -249,7 +252,7 @@ poprt_status prt_file_writer_write(prt_file_writer *writer, const void *bytes, s
             n = size < n ? size : n;
             memcpy(writer->buffer + writer->used, from, n);
             writer->used += n;
-            if (writer->used == writer->room)
+            if (writer->used == writer->capacity)
                 PRT_TRY(flush(writer));
         }
         from += n;
@@ -267,8 +270,8 @@ static int sync_retry(int fd)
     return result;
 }
 
-/* Everything up to and including the rename. The file stays open until then, and so its lock held:
- * nobody takes the temporary for abandoned. */
+/* Flushes, syncs and renames. The file stays open, and so locked, until after the rename, so that
+ * no other writer takes the temporary for abandoned. */
 static poprt_status put_in_place(prt_file_writer *writer)
 {
     PRT_TRY(flush(writer));
@@ -286,7 +289,7 @@ poprt_status prt_file_writer_commit(prt_file_writer *writer)
         prt_file_writer_abandon(writer);
         return status;
     }
-    /* Some file systems cannot sync a folder and say EINVAL; there is nothing more to do then. */
+    /* Some file systems cannot sync a folder and answer EINVAL: the commit is then complete. */
     if (sync_retry(writer->folder) != 0 && errno != EINVAL && errno != ENOTSUP)
         status = prt_file_fail(errno, writer->path, "sync the folder of the file");
     end(writer);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json.c — parses with cJSON, copies the tree into an arena, and reads from it.
+ * json.c — parses by cJSON, copies the tree into an arena, and reads from it.
  *
- * cJSON takes memory from the C library before we can count it and stops strings at a zero
- * character, so a scan of the text comes first: it bounds depth and number of values, and refuses
- * zero characters. What it lets through costs cJSON at most MAX_VALUES nodes. A host may have given
- * cJSON an allocator of its own; where it fails, that is said (json_check.c).
+ * cJSON allocates from the C library without counting, and ends strings at a zero character. A scan
+ * of the text therefore runs first: it bounds depth and number of values, and refuses zero
+ * characters. cJSON then allocates at most MAX_VALUES nodes. The host may have given cJSON an
+ * allocator of its own; an error tells its failure from malformed text (json_check.c).
  */
 #include "base/json.h"
 
@@ -16,7 +16,7 @@
 
 enum { MAX_DEPTH = 256, MAX_SIZE = 64 << 20, MAX_VALUES = 4 << 20 };
 
-/* From here on neighbouring integers may share a double. */
+/* From 2^53 on, neighbouring integers may have the same double. */
 #define FIRST_INEXACT 9007199254740992.0
 
 static poprt_status refuse(poprt_status status, size_t offset, const char *why)
@@ -24,20 +24,20 @@ static poprt_status refuse(poprt_status status, size_t offset, const char *why)
     return prt_fail(status, NULL, "JSON, at byte %zu: %s", offset, why);
 }
 
-/* Moves `*at`, which is behind an opening quote, behind the closing one or to the end. */
+/* Moves `*at` from behind an opening quote to behind the closing one, or to the end of the text. */
 static poprt_status scan_string(const char *text, size_t size, size_t *at)
 {
     size_t i = *at;
     while (i < size && text[i] != '"') {
         if (text[i] == '\0' || (size - i >= 6 && memcmp(text + i, "\\u0000", 6) == 0))
-            return refuse(POPRT_E_PARSE, i, "a string with a zero character");
+            return refuse(POPRT_E_PARSE, i, "a string contains a zero character");
         i += text[i] == '\\' ? 2 : 1;
     }
     *at = i < size ? i + 1 : size;
     return POPRT_OK;
 }
 
-/* Bounds what cJSON would build. Whatever is malformed is left to cJSON, which stops there. */
+/* Bounds the tree that cJSON would build. Malformed text is left to cJSON, which stops at it. */
 static poprt_status scan(const char *text, size_t size)
 {
     size_t depth = 0, values = 1;
@@ -48,16 +48,16 @@ static poprt_status scan(const char *text, size_t size)
         } else if (ch == '[' || ch == '{') {
             values++;
             if (++depth > MAX_DEPTH)
-                return refuse(POPRT_E_LIMIT, i - 1, "nested deeper than 256");
+                return refuse(POPRT_E_LIMIT, i - 1, "values are nested deeper than 256 levels");
         } else if (ch == ']' || ch == '}') {
             depth -= depth != 0;
         } else if (ch == ',') {
             values++;
         } else if (ch == '\0') {
-            return refuse(POPRT_E_PARSE, i - 1, "a zero byte");
+            return refuse(POPRT_E_PARSE, i - 1, "the text contains a zero byte");
         }
         if (values > MAX_VALUES)
-            return refuse(POPRT_E_LIMIT, i - 1, "more than 4194304 values");
+            return refuse(POPRT_E_LIMIT, i - 1, "the text has more than 4194304 values");
     }
     return POPRT_OK;
 }
@@ -70,7 +70,7 @@ static bool copy_text(prt_arena *arena, const char *text, prt_str *out)
     return copy != NULL;
 }
 
-/* Copies one value and what is below it; as deep as the scan allowed. */
+/* Copies a value and its items; the scan has bounded the recursion. */
 static poprt_status convert(prt_arena *arena, const cJSON *from, prt_json *to)
 {
     if (from->string != NULL && !copy_text(arena, from->string, &to->key))
@@ -80,7 +80,8 @@ static poprt_status convert(prt_arena *arena, const cJSON *from, prt_json *to)
         to->number = cJSON_IsTrue(from) ? 1 : 0;
     } else if (cJSON_IsNumber(from)) {
         if (!isfinite(from->valuedouble))
-            return prt_fail(POPRT_E_PARSE, from->string, "JSON: a number too large for a double");
+            return prt_fail(POPRT_E_PARSE, from->string,
+                "JSON: a number exceeds the range of a double");
         to->kind = PRT_JSON_NUMBER;
         to->number = from->valuedouble;
     } else if (cJSON_IsString(from)) {
@@ -122,9 +123,9 @@ poprt_status prt_json_parse(prt_arena *arena, const char *text, size_t size, prt
         status = prt_fail(POPRT_E_NOMEM, NULL,
             "no memory for the values of %zu bytes of JSON: cJSON's allocator refused it", size);
     else if (tree == NULL)
-        status = refuse(POPRT_E_PARSE, (size_t)(end - text), "malformed");
+        status = refuse(POPRT_E_PARSE, (size_t)(end - text), "the text is malformed");
     else if (!only_space(end, text + size))
-        status = refuse(POPRT_E_PARSE, (size_t)(end - text), "text behind the value");
+        status = refuse(POPRT_E_PARSE, (size_t)(end - text), "text follows the value");
     else
         status = convert(arena, tree, root);
     cJSON_Delete(tree);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json_check.c — whether a text is JSON by its grammar (RFC 8259), without building anything.
+ * json_check.c — a check of the grammar of JSON (RFC 8259) that builds no tree.
  *
- * cJSON does not say why it gave no tree. A text that this check accepts is one that it reads, so
- * that its allocator, which belongs to the host where the host called cJSON_InitHooks, must have
- * refused. What the check accepts is a little less than what cJSON does: numbers like 01 are not.
+ * cJSON does not say why it returned no tree. If this check accepts the text, cJSON's allocator
+ * must have refused: it belongs to the host if the host called cJSON_InitHooks. The check accepts
+ * slightly less than cJSON does; for instance it refuses numbers such as 01.
  */
 #include "base/json_check.h"
 
@@ -23,7 +23,7 @@ static void skip_space(text *t)
         t->at++;
 }
 
-static bool take(text *t, char ch)
+static bool accept(text *t, char ch)
 {
     if (t->at == t->end || *t->at != ch)
         return false;
@@ -50,19 +50,19 @@ static bool digits(text *t)
 
 static bool number(text *t)
 {
-    (void)take(t, '-');
-    if (!take(t, '0') && !digits(t))
+    (void)accept(t, '-');
+    if (!accept(t, '0') && !digits(t))
         return false;
-    if (take(t, '.') && !digits(t))
+    if (accept(t, '.') && !digits(t))
         return false;
-    if (!take(t, 'e') && !take(t, 'E'))
+    if (!accept(t, 'e') && !accept(t, 'E'))
         return true;
-    if (!take(t, '-'))
-        (void)take(t, '+');
+    if (!accept(t, '-'))
+        (void)accept(t, '+');
     return digits(t);
 }
 
-/* The four digits of \uXXXX; -1 where they are not. */
+/* Returns the value of the four digits of \uXXXX; -1 if they are not hexadecimal. */
 static long hex4(text *t)
 {
     long code = 0;
@@ -79,7 +79,7 @@ static long hex4(text *t)
     return code;
 }
 
-/* Behind the backslash. */
+/* Checks an escape, from behind the backslash. */
 static bool escape(text *t)
 {
     if (t->at == t->end)
@@ -90,7 +90,7 @@ static bool escape(text *t)
     const long code = hex4(t);
     if (code < 0xd800 || code > 0xdfff)
         return code >= 0;
-    if (code > 0xdbff || !take(t, '\\') || !take(t, 'u'))
+    if (code > 0xdbff || !accept(t, '\\') || !accept(t, 'u'))
         return false;
     const long low = hex4(t);
     return low >= 0xdc00 && low <= 0xdfff;
@@ -98,7 +98,7 @@ static bool escape(text *t)
 
 static bool string(text *t)
 {
-    if (!take(t, '"'))
+    if (!accept(t, '"'))
         return false;
     while (t->at < t->end) {
         const char ch = *t->at++;
@@ -116,21 +116,21 @@ static bool member(text *t)
     if (!string(t))
         return false;
     skip_space(t);
-    return take(t, ':') && value(t);
+    return accept(t, ':') && value(t);
 }
 
-/* Behind the opening bracket. */
+/* Checks the items of an array or object, from behind the opening bracket. */
 static bool items(text *t, char close, bool (*item)(text *t))
 {
     skip_space(t);
-    if (take(t, close))
+    if (accept(t, close))
         return true;
     do {
         if (!item(t))
             return false;
         skip_space(t);
-    } while (take(t, ','));
-    return take(t, close);
+    } while (accept(t, ','));
+    return accept(t, close);
 }
 
 static bool value(text *t)
@@ -144,9 +144,9 @@ static bool value(text *t)
         good = false;
     else if (*t->at == '"')
         good = string(t);
-    else if (take(t, '['))
+    else if (accept(t, '['))
         good = items(t, ']', value);
-    else if (take(t, '{'))
+    else if (accept(t, '{'))
         good = items(t, '}', member);
     else
         good = word(t, "null") || word(t, "true") || word(t, "false") || number(t);

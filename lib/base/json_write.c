@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json_write.c — JSON out: one growing buffer, one flag for "a comma comes first".
+ * json_write.c — the JSON writer: one growing buffer, and a flag that says whether a comma comes
+ * next.
  *
- * Whatever it writes, json.c reads back: text is made valid UTF-8 without zero characters, and
- * integers no double holds exactly become strings.
+ * json.c can read all of its output: text is made valid UTF-8 without zero characters, and integers
+ * that are not exact in double become strings.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -21,7 +22,7 @@ void prt_json_out_init(prt_json_out *out, prt_arena *arena, bool pretty)
     *out = (prt_json_out){ .arena = arena, .pretty = pretty };
 }
 
-/* Room for `size` more bytes and a zero behind them. */
+/* Reserves `size` more bytes and a zero byte after them. */
 static bool reserve(prt_json_out *out, size_t size)
 {
     size_t need;
@@ -36,7 +37,7 @@ static bool reserve(prt_json_out *out, size_t size)
     return true;
 }
 
-static void put(prt_json_out *out, const char *bytes, size_t size)
+static void write_bytes(prt_json_out *out, const char *bytes, size_t size)
 {
     if (!reserve(out, size))
         return;
@@ -44,17 +45,17 @@ static void put(prt_json_out *out, const char *bytes, size_t size)
     out->size += size;
 }
 
-static void put_line(prt_json_out *out)
+static void write_line_break(prt_json_out *out)
 {
     if (!out->pretty)
         return;
-    put(out, "\n", 1);
+    write_bytes(out, "\n", 1);
     for (uint32_t i = 0; i < out->depth; i++)
-        put(out, "  ", 2);
+        write_bytes(out, "  ", 2);
 }
 
-/* Length of the valid UTF-8 sequence at `p`, 0 when there is none: no overlong forms, no
- * surrogates, nothing above U+10FFFF. */
+/* Returns the length of the valid UTF-8 sequence at `p`; 0 for overlong sequences, surrogates and
+ * codes above U+10FFFF. */
 static size_t utf8_length(const unsigned char *p, size_t left)
 {
     static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -74,53 +75,53 @@ static size_t utf8_length(const unsigned char *p, size_t left)
     return n;
 }
 
-static void put_escape(prt_json_out *out, unsigned char ch)
+static void write_escape(prt_json_out *out, unsigned char ch)
 {
-    static const char letters[] = "btn fr"; /* of 8 to 13 */
+    static const char letters[] = "btn fr"; /* for the codes 8 to 13 */
     char text[8] = { '\\', (char)ch };
     size_t n = 2;
     if (ch >= 8 && ch <= 13 && ch != 11)
         text[1] = letters[ch - 8];
     else if (ch < 0x20)
         n = (size_t)snprintf(text, sizeof(text), "\\u%04x", ch);
-    put(out, text, n);
+    write_bytes(out, text, n);
 }
 
-static void put_quoted(prt_json_out *out, prt_str text)
+static void write_quoted(prt_json_out *out, prt_str text)
 {
     const unsigned char *p = (const unsigned char *)text.data;
-    put(out, "\"", 1);
+    write_bytes(out, "\"", 1);
     for (size_t i = 0; i < text.size;) {
         const size_t n = utf8_length(p + i, text.size - i);
         if (n == 0 || p[i] == '\0')
-            put(out, REPLACEMENT, 3);
+            write_bytes(out, REPLACEMENT, 3);
         else if (p[i] < 0x20 || p[i] == '"' || p[i] == '\\')
-            put_escape(out, p[i]);
+            write_escape(out, p[i]);
         else
-            put(out, text.data + i, n);
+            write_bytes(out, text.data + i, n);
         i += n != 0 ? n : 1;
     }
-    put(out, "\"", 1);
+    write_bytes(out, "\"", 1);
 }
 
-/* What comes before any value: comma, line, key. */
-static void begin(prt_json_out *out, const char *key)
+/* Writes the text in front of any value: comma, line break, key. */
+static void begin_value(prt_json_out *out, const char *key)
 {
     if (out->comma)
-        put(out, ",", 1);
+        write_bytes(out, ",", 1);
     if (out->depth != 0)
-        put_line(out);
+        write_line_break(out);
     if (key != NULL) {
-        put_quoted(out, prt_str_of(key));
-        put(out, ": ", out->pretty ? 2 : 1);
+        write_quoted(out, prt_str_of(key));
+        write_bytes(out, ": ", out->pretty ? 2 : 1);
     }
     out->comma = true;
 }
 
 void prt_json_open(prt_json_out *out, const char *key, char bracket)
 {
-    begin(out, key);
-    put(out, &bracket, 1);
+    begin_value(out, key);
+    write_bytes(out, &bracket, 1);
     out->comma = false;
     out->depth++;
 }
@@ -131,15 +132,15 @@ void prt_json_close(prt_json_out *out, char bracket)
     const bool empty = !out->comma;
     out->depth--;
     if (!empty)
-        put_line(out);
-    put(out, &bracket, 1);
+        write_line_break(out);
+    write_bytes(out, &bracket, 1);
     out->comma = true;
 }
 
 void prt_json_put_text(prt_json_out *out, const char *key, prt_str text)
 {
-    begin(out, key);
-    put_quoted(out, text);
+    begin_value(out, key);
+    write_quoted(out, text);
 }
 
 void prt_json_put_i64(prt_json_out *out, const char *key, int64_t value)
@@ -147,18 +148,18 @@ void prt_json_put_i64(prt_json_out *out, const char *key, int64_t value)
     const bool exact = value >= -MAX_EXACT && value <= MAX_EXACT;
     char text[32];
     const int n = snprintf(text, sizeof(text), exact ? "%" PRId64 : "\"%" PRId64 "\"", value);
-    begin(out, key);
-    put(out, text, (size_t)n);
+    begin_value(out, key);
+    write_bytes(out, text, (size_t)n);
 }
 
 void prt_json_put_f64(prt_json_out *out, const char *key, double value)
 {
-    begin(out, key);
+    begin_value(out, key);
     if (!isfinite(value)) {
-        put(out, "null", 4);
+        write_bytes(out, "null", 4);
         return;
     }
-    /* The shortest of three lengths that reads back as the same double. */
+    /* Uses the fewest of 15 to 17 digits that read back as the same double. */
     char text[40];
     int n = 0;
     for (int digits = 15; digits <= 17; digits++) {
@@ -166,19 +167,19 @@ void prt_json_put_f64(prt_json_out *out, const char *key, double value)
         if (!(strtod(text, NULL) < value || strtod(text, NULL) > value))
             break;
     }
-    /* The host's locale may have a decimal mark of its own, of one byte or more. */
+    /* The host's locale may have another decimal mark, of one byte or more. */
     const int head = (int)strspn(text, "-0123456789");
     const int mark = (int)strcspn(text + head, "e0123456789");
-    put(out, text, (size_t)head);
+    write_bytes(out, text, (size_t)head);
     if (mark != 0)
-        put(out, ".", 1);
-    put(out, text + head + mark, (size_t)(n - head - mark));
+        write_bytes(out, ".", 1);
+    write_bytes(out, text + head + mark, (size_t)(n - head - mark));
 }
 
 void prt_json_put_bool(prt_json_out *out, const char *key, bool value)
 {
-    begin(out, key);
-    put(out, value ? "true" : "false", value ? 4 : 5);
+    begin_value(out, key);
+    write_bytes(out, value ? "true" : "false", value ? 4 : 5);
 }
 
 poprt_status prt_json_out_finish(prt_json_out *out, prt_str *text)

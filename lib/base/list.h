@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* list.h — lists in one text: items with commas between; blanks around them do not count. */
+/* list.h — lists in a string: items separated by commas; blanks around an item are ignored. */
 #ifndef PRT_BASE_LIST_H
 #define PRT_BASE_LIST_H
 
@@ -7,7 +7,8 @@
 
 #include "base/str.h"
 
-/* The next item, and `*at` behind it; false after the last. It is not ended by a zero. */
+/* Reads the next item and moves `*at` behind it. Returns false after the last item. The item does
+ * not end in a zero byte. */
 static inline bool prt_list_next(const char **at, prt_str *item)
 {
     const char *first = *at + strspn(*at, " \t,");

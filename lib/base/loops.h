@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* loops.h — what compilers are told of the loop that follows. */
+/* loops.h — portable pragmas for the loop that follows. */
 #ifndef PRT_BASE_LOOPS_H
 #define PRT_BASE_LOOPS_H
 
-/* PRT_UNROLL(n): as often as it runs, up to n times. PRT_UNROLL_BY(n): n turns at a time of one
- * that runs nobody knows how often. PRT_NO_ALIAS_LOOP: no turn of the loop reads what another one
+/* PRT_UNROLL(n): unroll a loop of at most n iterations completely. PRT_UNROLL_BY(n): unroll by n a
+ * loop whose trip count is unknown. PRT_NO_ALIAS_LOOP: no iteration reads memory that another one
  * writes. */
 #define PRT_PRAGMA_(text) _Pragma(#text)
 #if defined(__clang__)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* map.c — string map by open addressing; entries are replaced, never removed. */
+/* map.c — a string map by open addressing; entries are replaced but never removed. */
 #include "base/map.h"
 
 static prt_map_entry *entry_of(prt_map_entry *entries, size_t capacity, prt_str key)

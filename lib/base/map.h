@@ -6,7 +6,7 @@
 #include "base/str.h"
 
 typedef struct prt_map_entry {
-    prt_str key; /* data NULL: free */
+    prt_str key; /* NULL: the entry is free */
     void *value;
 } prt_map_entry;
 
@@ -21,10 +21,10 @@ static inline prt_map prt_map_in(prt_arena *arena)
     return (prt_map){ .arena = arena };
 }
 
-/* The value under `key`, or NULL. */
+/* Returns the value of `key`, or NULL. */
 void *prt_map_find(const prt_map *map, prt_str key);
 
-/* Sets `key`, replacing what was there. `value` must not be NULL. */
+/* Sets the value of `key`, replacing an earlier one. `value` must not be NULL. */
 poprt_status prt_map_set(prt_map *map, prt_str key, void *value);
 
 #endif

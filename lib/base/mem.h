@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mem.h — the allocator every byte of the library comes from. The environment carries one; NULL
- * means the C library's.
+ * mem.h — the allocator of all memory of the library. The environment holds one; NULL stands for
+ * the allocator of the C library.
  */
 #ifndef PRT_BASE_MEM_H
 #define PRT_BASE_MEM_H
@@ -12,39 +12,41 @@ typedef struct prt_allocator {
     void *user;
     void *(*alloc)(void *user, size_t size, size_t align); /* NULL when refused */
     void (*release)(void *user, void *ptr);                /* never called with NULL */
-    /* Records why `alloc` gave NULL for so many bytes, with POPRT_E_NOMEM; NULL: no memory. */
+    /* Records why `alloc` returned NULL for `size` bytes and returns POPRT_E_NOMEM. NULL: the
+     * record says that there is no memory. */
     poprt_status (*refuse)(void *user, size_t size);
-    /* Counts memory that comes from elsewhere, as the pages of mapped files do; false when it is
-     * above a limit. `uncount` takes it back. NULL, both: such memory is not counted. */
+    /* Counts memory from another source, such as the pages of mapped files. Returns false where a
+     * limit would be exceeded. `uncount` reverts it. Both are NULL where such memory is not
+     * counted. */
     bool (*count)(void *user, size_t size);
     void (*uncount)(void *user, size_t size);
 } prt_allocator;
 
-/* The allocator over the C library. */
+/* The allocator of the C library. */
 extern const prt_allocator prt_mem_libc;
 
-/* Zeroed memory, 64-byte alignment asked for; NULL (failure recorded) when refused. Size 0 gives
- * a pointer that may be released and not read. */
+/* Returns zeroed memory, requested with an alignment of 64 bytes; NULL (failure recorded) when it
+ * is refused. For size 0 the pointer may be released but not read. */
 void *prt_mem_alloc(const prt_allocator *allocator, size_t size);
 
-/* The same without zeroing, for large buffers that are written whole. */
+/* The same without zeroing, for large buffers that are overwritten completely. */
 void *prt_mem_alloc_raw(const prt_allocator *allocator, size_t size);
 
-/* Addresses for memory that nobody means to touch, to see what would become of it: pages come only
- * where it is touched all the same. NULL (failure recorded) when the system refuses. */
+/* Reserves addresses for memory that should not be touched, to compute a layout in it. Pages are
+ * allocated only where it is touched after all. NULL (failure recorded) when the system refuses. */
 void *prt_mem_reserve(size_t size);
 void prt_mem_unreserve(void *ptr, size_t size);
 
-/* Has the system put pages behind memory that is about to be written whole, in one call where it
- * knows one: that is cheaper than a fault for each. */
+/* Populates the pages of memory that is about to be overwritten, in one call where the system has
+ * one: it is cheaper than a page fault for each. */
 void prt_mem_touch(void *ptr, size_t size);
 
-/* Counts `size` bytes of memory that is not the allocator's as held from it; the failure is its
- * refusal. The allocator has to live until they are given back. */
+/* Counts `size` bytes of memory from another source against the allocator's limit, or fails with
+ * the allocator's refusal. The allocator must live until prt_mem_uncount. */
 poprt_status prt_mem_count(const prt_allocator *allocator, size_t size);
 void prt_mem_uncount(const prt_allocator *allocator, size_t size);
 
-/* Takes NULL. */
+/* NULL is allowed. */
 void prt_mem_free(const prt_allocator *allocator, void *ptr);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mem_libc.c — allocation: the C library's allocator (the only malloc of the library) and the
- * calls everything else uses. */
+/* mem_libc.c — the allocator of the C library (the only malloc of the library) and the allocation
+ * functions of all other sources. */
 #define _DEFAULT_SOURCE 1
 #include "base/mem.h"
 
@@ -11,8 +11,8 @@
 
 enum { PAGE = 4096, HUGE_PAGE = 2 << 20 };
 
-/* Weights and activations: streams over them are faster with few large pages, and so is their first
- * touch. The last one may have a quarter to spare. */
+/* Allocates weights and activations in huge pages: streaming over them and touching them first is
+ * faster. Up to a quarter of the last huge page may stay unused. */
 static void *large_alloc(size_t size)
 {
     const size_t large = (size + HUGE_PAGE / 4) / HUGE_PAGE * HUGE_PAGE;
@@ -80,7 +80,7 @@ void prt_mem_unreserve(void *ptr, size_t size)
 void prt_mem_touch(void *ptr, size_t size)
 {
 #ifdef MADV_POPULATE_WRITE
-    const size_t skip = (size_t)(-(uintptr_t)ptr % PAGE); /* whole pages; a refusal does no harm */
+    const size_t skip = (size_t)(-(uintptr_t)ptr % PAGE); /* whole pages; may be refused */
     if (size >= skip + PAGE)
         (void)madvise((char *)ptr + skip, (size - skip) / PAGE * PAGE, MADV_POPULATE_WRITE);
 #else

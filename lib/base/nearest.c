@@ -44,8 +44,8 @@ static uint32_t rank(const char *word, const char *name)
 static void append(char *to, size_t size, const char *text)
 {
     const size_t used = strlen(to);
-    const size_t room = size - used - 1;
-    const size_t n = strnlen(text, room);
+    const size_t left = size - used - 1;
+    const size_t n = strnlen(text, left);
     memcpy(to + used, text, n);
     to[used + n] = '\0';
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* record.c — structs of other versions, in and out. */
+/* record.c — conversion of versioned structs between the caller's version and the library's. */
 #include "base/record.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report.c — collects failures. What does not fit is counted. */
+/* report.c — collects failures; failures that do not fit are counted. */
 #include "base/report.h"
 
 #include <stdio.h>

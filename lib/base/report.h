@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* report.h — several failures in one: a line each, with the first one's status and node. */
+/* report.h — several failures in one record: a line each, with the status and subject of the
+ * first. */
 #ifndef PRT_BASE_REPORT_H
 #define PRT_BASE_REPORT_H
 
@@ -16,7 +17,7 @@ typedef struct prt_report {
 /* Adds this thread's last failure. */
 void prt_report_add(prt_report *report, poprt_status status);
 
-/* POPRT_OK, or one failure that tells all. */
+/* Returns POPRT_OK, or records one failure with all lines. */
 poprt_status prt_report_end(const prt_report *report);
 
 #endif

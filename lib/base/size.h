@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* size.h — arithmetic on sizes that come from files. False is overflow; `out` is then untouched. */
+/* size.h — overflow-checked arithmetic for sizes read from files. Returns false on overflow; `out`
+ * is then untouched. */
 #ifndef PRT_BASE_SIZE_H
 #define PRT_BASE_SIZE_H
 
@@ -27,7 +28,7 @@ static inline bool prt_i64_add(int64_t a, int64_t b, int64_t *out)
     return !__builtin_add_overflow(a, b, out);
 }
 
-/* Estimates: what is too large stays the largest. */
+/* Saturating arithmetic, for estimates. */
 static inline uint64_t prt_most_mul(uint64_t a, uint64_t b)
 {
     uint64_t product;

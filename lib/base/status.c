@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * status.c — the thread's error record.
+ * status.c — the error record of a thread.
  *
- * A fixed thread-local block without destructor: recording a failure never allocates, and a
- * thread that ends leaves nothing behind.
+ * The record is a thread-local block of fixed size without destructor: recording a failure never
+ * allocates, and an ending thread releases nothing.
  */
 #include "base/status.h"
 
@@ -14,8 +14,8 @@
 static _Thread_local prt_error_copy record;
 static _Thread_local poprt_error view;
 
-/* Copies text, cut to fit, with control characters replaced so that names in it cannot begin lines
- * of a log; a report (base/report.h) keeps its line feeds. */
+/* Copies text, cut to fit. Control characters are replaced, so that a name cannot begin a line of a
+ * log; with `lines` (base/report.h), line feeds are kept. */
 static void copy_text(char *to, size_t size, const char *from, bool lines)
 {
     size_t n = 0;

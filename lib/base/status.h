@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * status.h — failing: one call that records what happened for this thread, one macro that
- * passes it up.
+ * status.h — errors: one call records a failure for this thread, one macro returns it to the
+ * caller.
  */
 #ifndef PRT_BASE_STATUS_H
 #define PRT_BASE_STATUS_H
@@ -15,7 +15,7 @@
 #error "libpoprt runs on little-endian machines only: data of its files is used as it lies"
 #endif
 
-/* Passes a failure up unchanged. The only macro that returns. */
+/* Returns a failure to the caller unchanged. This is the only macro that returns. */
 #define PRT_TRY(expr)                                                                              \
     do {                                                                                           \
         const poprt_status prt_try_status_ = (expr);                                               \
@@ -24,8 +24,8 @@
     } while (0)
 
 /*
- * A broken invariant of ours. In debug builds it stops the process at the place; release builds
- * compile it away, because no input may end the host.
+ * Checks an invariant of the library. A debug build stops the process at the place; a release build
+ * compiles the check away, because no input may end the host.
  */
 #ifdef PRT_DEBUG
 #define PRT_ASSERT(cond) ((cond) ? (void)0 : __builtin_trap())
@@ -37,30 +37,31 @@
 #define PRT_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
 /*
- * Records {status, subject, message} for this thread and returns `status`. Never allocates; long
- * texts are cut, control characters in them are replaced. `subject` may be NULL. Stage and file
- * are cleared: the callers that know them add them on the way up.
+ * Records {status, subject, message} for this thread and returns `status`. It never allocates. Long
+ * texts are cut, and control characters are replaced. `subject` may be NULL. Stage and file are
+ * cleared; the callers that know them add them on the way up.
  */
 poprt_status prt_fail(poprt_status status, const char *subject, const char *fmt, ...)
     PRT_PRINTF(3, 4);
 
-/* The same for a message of several lines, whose parts prt_fail has seen to. */
+/* The same for a message of several lines, each of which prt_fail has sanitised. */
 poprt_status prt_fail_lines(poprt_status status, const char *subject, const char *fmt, ...)
     PRT_PRINTF(3, 4);
 
-/* Out of memory for `size` bytes. */
+/* Records that there is no memory for `size` bytes; returns POPRT_E_NOMEM. */
 poprt_status prt_fail_nomem(size_t size);
 
-/* Adds the stage, the file or the subject to the recorded failure unless one is there already;
- * returns `status`. */
+/* Add the stage, the file or the subject to the recorded failure unless it has one already. Return
+ * `status`. */
 poprt_status prt_fail_at_stage(poprt_status status, const char *stage);
 poprt_status prt_fail_in_file(poprt_status status, const char *file);
 poprt_status prt_fail_about(poprt_status status, const char *subject);
 
-/* The record of this thread, as poprt_last_error gives it. */
+/* Returns this thread's record, as poprt_last_error does. */
 const poprt_error *prt_error_last(void);
 
-/* Puts a saved record back, for errors that come from another thread or must survive a clean-up. */
+/* Saves and restores a record: for an error of another thread, or one that must survive a
+ * clean-up. */
 typedef struct prt_error_copy {
     poprt_status status;
     char stage[32];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * str.h — counted strings and their interning. An interned string ends in a zero byte, and two
- * interned strings of one pool are equal exactly when their `data` pointers are.
+ * interned strings of one pool are equal exactly when their `data` pointers are equal.
  */
 #ifndef PRT_BASE_STR_H
 #define PRT_BASE_STR_H
@@ -22,7 +22,7 @@ typedef struct prt_str {
     {                                                                                              \
         (literal), (uint32_t)(sizeof(literal) - 1)                                                 \
     }
-/* Arguments for a "%.*s". */
+/* The two arguments of a "%.*s". */
 #define PRT_STR_ARG(s) (int)(s).size, (s).data != NULL ? (s).data : ""
 
 static inline bool prt_str_equal(prt_str a, prt_str b)
@@ -46,10 +46,10 @@ uint64_t prt_hash(const void *bytes, size_t size, uint64_t seed);
 
 typedef struct prt_strings prt_strings;
 
-/* The pool lives in `arena` and dies with it. */
+/* The pool is allocated in `arena` and released with it. */
 poprt_status prt_strings_create(prt_arena *arena, prt_strings **out);
 
-/* Interned copy; on failure `data` is NULL and the failure is recorded. */
+/* Returns an interned copy; on failure `data` is NULL and the failure is recorded. */
 prt_str prt_strings_intern(prt_strings *pool, prt_str text);
 
 #endif

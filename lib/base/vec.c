@@ -15,15 +15,15 @@ bool prt_vec_reserve(prt_arena *arena, void **data, size_t *capacity, size_t cou
     }
     if (need <= *capacity)
         return true;
-    size_t room = need > FIRST ? need : FIRST;
-    if (*capacity <= SIZE_MAX / 2 && room < *capacity * 2)
-        room = *capacity * 2;
-    void *grown = prt_arena_alloc_n(arena, room, size);
+    size_t grown_capacity = need > FIRST ? need : FIRST;
+    if (*capacity <= SIZE_MAX / 2 && grown_capacity < *capacity * 2)
+        grown_capacity = *capacity * 2;
+    void *grown = prt_arena_alloc_n(arena, grown_capacity, size);
     if (grown == NULL)
         return false;
     if (count != 0)
         memcpy(grown, *data, count * size);
     *data = grown;
-    *capacity = room;
+    *capacity = grown_capacity;
     return true;
 }

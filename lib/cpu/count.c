@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count.c — how many processors are ours: the affinity mask, cut by the cgroup's CPU quota.
+ * count.c — the number of usable processors: the affinity mask, limited by the cgroup's CPU quota.
  *
- * A quota binds at every level of the hierarchy, so all levels are read and the least wins. Inside
- * a container the path in /proc may not exist below /sys; going up to the mount point then finds
- * the container's own limit. Files are read into the stack: nothing here allocates.
+ * A quota binds at every level of the hierarchy, so all levels are read and the smallest limit
+ * wins. Inside a container the path in /proc may not exist below /sys; going up to the mount point
+ * then finds the container's own limit. Files are read into the stack: no function here allocates.
  */
 #define _GNU_SOURCE
 #include "cpu/cpu.h"
@@ -20,7 +20,7 @@
 
 enum { PATH_SIZE = 4096, MASK_WORDS = 8192 / 64 };
 
-/* First bytes of a file as text; false when it cannot be read. */
+/* Reads the first bytes of a file as text; returns false when it cannot be read. */
 static bool read_text(const char *path, char *text, size_t size)
 {
     int fd;
@@ -42,7 +42,7 @@ static bool read_text(const char *path, char *text, size_t size)
     return n >= 0;
 }
 
-/* ceil(quota / period); no limit when either is not positive. */
+/* Returns ceil(quota / period); no limit when either is not positive. */
 static uint32_t processors(long long quota, long long period)
 {
     if (quota <= 0 || period <= 0)
@@ -51,7 +51,7 @@ static uint32_t processors(long long quota, long long period)
     return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-/* cgroup v2, in one folder: "quota period", or "max period". */
+/* Reads the limit of one cgroup v2 folder: "quota period", or "max period". */
 static uint32_t limit_v2(char *path, size_t used)
 {
     char text[64];
@@ -63,7 +63,7 @@ static uint32_t limit_v2(char *path, size_t used)
     return rest != text ? processors(quota, strtoll(rest, NULL, 10)) : UINT32_MAX;
 }
 
-/* cgroup v1, in one folder: quota (-1 for none) and period in files of their own. */
+/* Reads the limit of one cgroup v1 folder, with quota (-1: no limit) and period in two files. */
 static uint32_t limit_v1(char *path, size_t used)
 {
     char quota[64], period[64];
@@ -76,7 +76,7 @@ static uint32_t limit_v1(char *path, size_t used)
     return processors(strtoll(quota, NULL, 10), strtoll(period, NULL, 10));
 }
 
-/* Least limit from `group` up to the mount point. */
+/* Returns the smallest limit from `group` up to the mount point. */
 static uint32_t limit_up(const char *root, const char *mount, const char *group,
     uint32_t (*limit)(char *path, size_t used))
 {
@@ -99,7 +99,7 @@ static uint32_t limit_up(const char *root, const char *mount, const char *group,
     }
 }
 
-/* Whether a comma-separated list has the word "cpu". */
+/* Returns whether a comma-separated list contains the word "cpu". */
 static bool has_cpu(const char *list)
 {
     while (*list != '\0') {
@@ -142,7 +142,7 @@ uint32_t prt_cpu_quota(const char *root)
     return least;
 }
 
-/* As many processors as the largest Linux build knows, so that the call cannot be too small. */
+/* The mask has the size of the largest Linux build, so that the call cannot find it too small. */
 static uint32_t affinity(void)
 {
     unsigned long mask[MASK_WORDS] = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cpu.h — what this processor can do, and how many processors this process may use. */
+/* cpu.h — the features of the processor, and the number of processors this process may use. */
 #ifndef PRT_CPU_CPU_H
 #define PRT_CPU_CPU_H
 
@@ -13,35 +13,37 @@ enum {
     PRT_CPU_VNNI = 1 << 2,   /* AVX512-VNNI */
     PRT_CPU_BF16 = 1 << 3,   /* AVX512-BF16 */
     PRT_CPU_NEON = 1 << 4,
-    PRT_CPU_AMX = 1 << 5, /* AMX's tiles of int8 and bfloat16; see prt_cpu_allow_tiles */
+    PRT_CPU_AMX = 1 << 5, /* AMX tiles of int8 and bfloat16; see prt_cpu_allow_tiles */
     PRT_CPU_ALL = (1 << 6) - 1
 };
 
-/* Features that the processor has and the operating system saves. Pure; a virtual machine may take
- * 0.1 ms for it, so what is asked for often is kept. */
+/* Returns the features that the processor has and whose registers the operating system saves. Pure.
+ * In a virtual machine it may take 0.1 ms, so frequent callers keep the result. */
 uint64_t prt_cpu_features(void);
 
-/* Features of a level: "portable", "avx2", "avx512", "avx512_vnni", "avx512_bf16" (with VNNI),
- * "avx512_amx" (with both), "native" (all there are); UINT64_MAX for another word.
- * Mask them with prt_cpu_features() before running anything. */
+/* Returns the features of a level: "portable", "avx2", "avx512", "avx512_vnni", "avx512_bf16" (with
+ * VNNI), "avx512_amx" (with both), "native" (all features); UINT64_MAX for any other word. The
+ * caller masks them with prt_cpu_features() before it runs any code. */
 uint64_t prt_cpu_level(const char *name);
 
-/* Asks the system to let this process use AMX's tiles, for which it saves 8 kB more of a thread
- * that has some; false: it does not. Any thread, any number of times. */
+/* Asks the system to allow AMX tiles in this process, which then saves 8 kB more for each thread
+ * that uses them. Returns false if it refuses. Any thread may call it, any number of times. */
 bool prt_cpu_allow_tiles(void);
 
-/* Bytes of the cache of level 2 or 3; 0: not known. */
+/* Returns the bytes of the cache of level 2 or 3; 0 if they are unknown. */
 uint64_t prt_cpu_cache(int level);
 
-/* Model, features and caches as one word: machines of one word run the same code alike. */
+/* Writes model, features and caches as one word. Machines with equal words run the same code
+ * alike. */
 enum { PRT_CPU_IDENTITY = 128 };
 void prt_cpu_identity(char *to, size_t size);
 
-/* Processors this process may use: affinity mask and cgroup quota (v1 and v2); at least 1. */
+/* Returns the processors this process may use, at least 1: the affinity mask, limited by the cgroup
+ * quota (v1 and v2). */
 uint32_t prt_cpu_count(void);
 
-/* Processors the cgroup quota pays for, rounded up; UINT32_MAX without a quota. `root` stands
- * before /proc and /sys: "" for the system's, a folder in tests. */
+/* Returns the processors of the cgroup quota, rounded up; UINT32_MAX without a quota. `root` is the
+ * prefix of /proc and /sys: "" for the system's, a folder in tests. */
 uint32_t prt_cpu_quota(const char *root);
 
 #endif

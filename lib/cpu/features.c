@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * features.c — what the processor can do and the operating system lets it do.
+ * features.c — the features that the processor has and the operating system supports.
  *
  * A feature counts only if the system saves the registers it uses (XCR0): a kernel or hypervisor
- * may leave AVX-512 visible in CPUID and its state switched off.
+ * may show AVX-512 in CPUID while its state is switched off.
  */
 #define _GNU_SOURCE
 #include "cpu/cpu.h"
@@ -19,7 +19,8 @@
 
 #if defined(__x86_64__)
 
-/* SSE, AVX; and opmask, ZMM low, ZMM high; and tiles and how they are configured */
+/* Bits of XCR0: SSE and AVX; in addition opmask, ZMM low and ZMM high; in addition the AMX tiles
+ * and their configuration. */
 enum { XCR0_YMM = 0x06, XCR0_ZMM = 0xe6, XCR0_TILES = 0x600e6 };
 
 static uint32_t bit(uint32_t index)
@@ -51,7 +52,7 @@ uint64_t prt_cpu_features(void)
         return 0;
     uint64_t features = PRT_CPU_AVX2;
 #ifdef PRT_EMULATE
-    return prt_cpu_level("avx512_amx"); /* tests/emulate */
+    return prt_cpu_level("avx512_amx"); /* for tests/emulate */
 #endif
     if ((saved & XCR0_ZMM) != XCR0_ZMM || (b & avx512) != avx512)
         return features;
@@ -87,7 +88,7 @@ bool prt_cpu_allow_tiles(void)
 #ifdef PRT_EMULATE
     return true;
 #elif defined(__x86_64__) && defined(__linux__)
-    enum { REQ_XCOMP_PERM = 0x1023, TILE_DATA = 18 }; /* of arch_prctl, since Linux 5.16 */
+    enum { REQ_XCOMP_PERM = 0x1023, TILE_DATA = 18 }; /* arch_prctl, since Linux 5.16 */
     return syscall(SYS_arch_prctl, REQ_XCOMP_PERM, TILE_DATA) == 0;
 #else
     return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* identity.c — which processor this is, for results that hold on machines like it. */
+/* identity.c — an identity of the processor, for results that are valid on machines of its kind. */
 #define _GNU_SOURCE
 #include "cpu/cpu.h"
 
@@ -12,7 +12,7 @@
 
 #if defined(__x86_64__)
 
-/* Vendor, family, model, stepping. */
+/* Writes vendor, family, model and stepping. */
 static void put_model(char *to, size_t size)
 {
     char vendor[13] = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bmp.c — Windows and OS/2 bitmaps: palettes of 1, 4 and 8 bits, plain or in runs, and 16, 24 and
- * 32 bits with or without masks. */
+/* bmp.c — Windows and OS/2 bitmaps: palettes of 1, 4 and 8 bits, plain or run-length encoded, and
+ * 16, 24 and 32 bits with or without masks. */
 #include <string.h>
 
 #include "image/bytes.h"
@@ -16,7 +16,7 @@ typedef struct bitmap {
     size_t width, height;
     bool from_top;
     const unsigned char *palette;
-    uint32_t colours, entry; /* of the palette, and bytes of one */
+    uint32_t colours, entry; /* number of colours of the palette, and bytes of one */
     uint32_t masks[3];       /* red, green, blue */
 } bitmap;
 
@@ -25,7 +25,8 @@ static poprt_status broken(const char *what)
     return prt_fail(POPRT_E_PARSE, "BMP", "%s", what);
 }
 
-/* Fields of the header, by place in the file; zero beyond its end, which read_header excludes. */
+/* Returns a field of the header at an offset in the file; 0 beyond its end, which read_header
+ * excludes. */
 static uint32_t field(const bitmap *b, size_t at, uint32_t count)
 {
     uint32_t v;
@@ -59,7 +60,7 @@ static poprt_status read_header(bitmap *b)
     return POPRT_OK;
 }
 
-/* Palette or masks, which follow the header. */
+/* Reads the palette or the masks, which follow the header. */
 static poprt_status read_colours(bitmap *b)
 {
     const size_t after = FILE_HEADER + (size_t)b->header;
@@ -80,7 +81,7 @@ static poprt_status read_colours(bitmap *b)
     return POPRT_OK;
 }
 
-static void put_colour(const bitmap *b, uint32_t index, unsigned char *to)
+static void write_colour(const bitmap *b, uint32_t index, unsigned char *to)
 {
     const unsigned char *from = b->palette + (size_t)b->entry * index;
     for (uint32_t k = 0; k < 3; k++)
@@ -95,11 +96,11 @@ static unsigned char masked(uint32_t word, uint32_t mask)
     return prt_image_scale((word & mask) / lowest, mask / lowest);
 }
 
-static void put_row(const bitmap *b, const unsigned char *from, unsigned char *to)
+static void write_row(const bitmap *b, const unsigned char *from, unsigned char *to)
 {
     for (size_t x = 0; x < b->width; x++, to += 3) {
         if (b->bits <= 8) {
-            put_colour(b, prt_image_sample(from, x, b->bits), to);
+            write_colour(b, prt_image_sample(from, x, b->bits), to);
             continue;
         }
         const uint32_t count = b->bits / 8;
@@ -115,8 +116,9 @@ static unsigned char *row_of(const bitmap *b, const prt_image *out, size_t row)
     return out->pixels + (b->from_top ? row : b->height - 1 - row) * b->width * 3;
 }
 
-/* Runs: (count, colour) pairs; (0, n) ends a row, ends all, jumps, or has n plain pixels. */
-static poprt_status put_runs(const bitmap *b, const prt_image *out)
+/* Decodes runs: (count, colour) pairs. (0, n) ends a row, ends the picture, moves the position, or
+ * precedes n plain pixels. */
+static poprt_status write_runs(const bitmap *b, const prt_image *out)
 {
     const unsigned char *p = b->bytes + b->pixels_at, *const end = b->bytes + b->size;
     const uint32_t bits = b->packing == RUNS_4 ? 4 : 8;
@@ -145,10 +147,10 @@ static poprt_status put_runs(const bitmap *b, const prt_image *out)
         if ((size_t)(end - p) < used)
             break;
         if (y >= b->height || n > b->width - (x < b->width ? x : b->width))
-            return broken("a run leaves the picture");
-        /* A run of 4 bits has two colours in turn. */
+            return broken("a run exceeds the picture");
+        /* A run of 4-bit samples alternates two colours. */
         for (uint32_t k = 0; k < n; k++, x++)
-            put_colour(b,
+            write_colour(b,
                 prt_image_sample(from,
                     count == 0      ? k
                         : bits == 4 ? k % 2
@@ -160,24 +162,26 @@ static poprt_status put_runs(const bitmap *b, const prt_image *out)
     return broken("the runs are cut off");
 }
 
-poprt_status prt_image_bmp(prt_image_job *job)
+poprt_status prt_image_bmp(prt_image_context *context)
 {
-    bitmap b = { .bytes = job->bytes, .size = job->size };
+    bitmap b = { .bytes = context->bytes, .size = context->size };
     PRT_TRY(read_header(&b));
     const bool runs = (b.packing == RUNS_8 && b.bits == 8) || (b.packing == RUNS_4 && b.bits == 4);
     const bool masks = b.packing == MASKS && (b.bits == 16 || b.bits == 32);
     if (!runs && !masks && b.packing != PLAIN)
-        return prt_fail(POPRT_E_UNSUPPORTED, "BMP", "packing %u of %u bits", b.packing, b.bits);
+        return prt_fail(POPRT_E_UNSUPPORTED, "BMP",
+            "compression %u with %u bits a pixel is not supported", b.packing, b.bits);
     if (b.bits != 1 && b.bits != 4 && b.bits != 8 && b.bits != 16 && b.bits != 24 && b.bits != 32)
-        return prt_fail(POPRT_E_PARSE, "BMP", "%u bits a pixel", b.bits);
+        return prt_fail(POPRT_E_PARSE, "BMP", "%u bits a pixel; 1, 4, 8, 16, 24 and 32 are read",
+            b.bits);
     PRT_TRY(read_colours(&b));
-    const uint64_t step = ((uint64_t)b.width * b.bits + 31) / 32 * 4; /* rows end at four bytes */
+    const uint64_t step = ((uint64_t)b.width * b.bits + 31) / 32 * 4; /* padded to four bytes */
     if (!runs && b.height != 0 && step > (b.size - b.pixels_at) / b.height)
         return broken("the file ends early");
-    PRT_TRY(prt_image_begin(job, b.width, b.height, 3));
+    PRT_TRY(prt_image_begin(context, b.width, b.height, 3));
     if (runs)
-        return put_runs(&b, job->out);
+        return write_runs(&b, context->out);
     for (size_t y = 0; y < b.height; y++)
-        put_row(&b, b.bytes + b.pixels_at + y * step, row_of(&b, job->out, y));
+        write_row(&b, b.bytes + b.pixels_at + y * step, row_of(&b, context->out, y));
     return POPRT_OK;
 }

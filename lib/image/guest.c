@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guest.c — what foreign decoders find where they look for the C library's ways to end a process,
- * to print and to read the environment (names.txt). An assertion or a call of exit, which broken
- * files have been known to reach, ends the decoding and nothing more.
+ * guest.c — the functions that foreign decoders call in place of the C library's functions to end a
+ * process, to print and to read the environment (names.txt). An assertion or a call of exit, which
+ * damaged files may reach, ends only the decoding.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,7 +19,8 @@ int prt_image_fprintf_chk(FILE *to, int flag, const char *format, ...);
 int prt_image_fputc(int c, FILE *to);
 size_t prt_image_fwrite(const void *from, size_t size, size_t count, FILE *to);
 
-/* Nobody reads or writes through these; the decoders expect them in the object that they are in. */
+/* The decoders refer to these variables in the object that holds them; no function uses their
+ * value. */
 extern FILE *const prt_image_stderr __attribute__((visibility("hidden")));
 extern FILE *const prt_image_stdout __attribute__((visibility("hidden")));
 FILE *const prt_image_stderr = NULL;
@@ -33,14 +34,14 @@ void prt_image_exit(int status)
 
 void prt_image_abort(void)
 {
-    prt_image_escape(prt_fail(POPRT_E_PARSE, NULL, "the decoder gave up"));
+    prt_image_escape(prt_fail(POPRT_E_PARSE, NULL, "the decoder aborted"));
 }
 
 void prt_image_assert_fail(const char *what, const char *file, unsigned line, const char *function)
 {
     (void)file;
     (void)line;
-    prt_image_escape(prt_fail(POPRT_E_PARSE, NULL, "the decoder gave up: %s in %s", what,
+    prt_image_escape(prt_fail(POPRT_E_PARSE, NULL, "the decoder aborted: %s in %s", what,
         function != NULL ? function : "?"));
 }
 

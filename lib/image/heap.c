@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap.c — memory and the way out. Blocks come in sizes 2^k and 3 * 2^k and go back to a list per
- * size; what the caller gave is only given back when all is.
+ * heap.c — memory of decoders, and the escape. Blocks have sizes 2^k and 3 * 2^k; a freed block
+ * goes to a list of its size. The caller's memory is only released as a whole.
  */
 #include "image/heap.h"
 
@@ -9,30 +9,30 @@
 
 #include "base/size.h"
 
-/* Memory that the headers of a file may take, and more for each pixel it then has: coefficients of
- * three components and a copy of them. */
+/* Limits in bytes: memory for the headers of a file, and in addition for each pixel, which covers
+ * coefficients of three components and a copy of them. */
 enum { BASE_LIMIT = 64 << 20, PIXEL_LIMIT = 64 };
 
-/* Just before the memory that is handed out. */
+/* The header just before the memory of a block. */
 typedef struct header {
-    void *block; /* where the memory begins that the caller gave */
-    size_t size; /* as asked for */
+    void *block; /* start of the caller's memory */
+    size_t size; /* as requested */
     uint32_t bucket;
 } header;
 
-/* The decoder that runs on this thread: foreign ones do not say whom they work for. */
-static _Thread_local prt_image_job *current;
+/* The decoder that runs on this thread, since foreign decoders pass no context. */
+static _Thread_local prt_image_context *current;
 
-poprt_status prt_image_guard(prt_image_job *job, prt_image_decoder decode)
+poprt_status prt_image_guard(prt_image_context *context, prt_image_decoder decode)
 {
-    prt_image_job *const outer = current;
+    prt_image_context *const outer = current;
     poprt_status status;
-    current = job;
-    job->limit = BASE_LIMIT;
-    if (setjmp(job->way_out) == 0)
-        status = decode(job);
+    current = context;
+    context->limit = BASE_LIMIT;
+    if (setjmp(context->escape) == 0)
+        status = decode(context);
     else
-        status = job->status;
+        status = context->status;
     current = outer;
     return status;
 }
@@ -40,9 +40,9 @@ poprt_status prt_image_guard(prt_image_job *job, prt_image_decoder decode)
 void prt_image_escape(poprt_status status)
 {
     if (current == NULL)
-        __builtin_trap(); /* only decoders escape, and they run guarded */
+        __builtin_trap(); /* only guarded decoders may escape */
     current->status = status;
-    longjmp(current->way_out, 1);
+    longjmp(current->escape, 1);
 }
 
 void prt_image_check(void)
@@ -53,21 +53,23 @@ void prt_image_check(void)
         prt_image_escape(status);
 }
 
-poprt_status prt_image_begin(prt_image_job *job, size_t width, size_t height, size_t channels)
+poprt_status prt_image_begin(prt_image_context *context, size_t width, size_t height,
+    size_t channels)
 {
     size_t count;
     if (width == 0 || height == 0)
         return prt_fail(POPRT_E_PARSE, NULL, "the picture has no pixels");
     if (!prt_size_mul(width, height, &count) || count > PRT_IMAGE_PIXELS_MAX)
-        return prt_fail(POPRT_E_LIMIT, NULL, "a picture of %zu x %zu pixels; at most %d are read",
-            width, height, (int)PRT_IMAGE_PIXELS_MAX);
-    job->limit = BASE_LIMIT + count * PIXEL_LIMIT;
-    *job->out = (prt_image){ width, height, channels,
-        job->memory->alloc(job->memory->user, count * channels) };
-    return job->out->pixels != NULL ? POPRT_OK : prt_fail_nomem(count * channels);
+        return prt_fail(POPRT_E_LIMIT, NULL,
+            "the picture has %zu x %zu pixels; at most %d are read", width, height,
+            (int)PRT_IMAGE_PIXELS_MAX);
+    context->limit = BASE_LIMIT + count * PIXEL_LIMIT;
+    *context->out = (prt_image){ width, height, channels,
+        context->memory->alloc(context->memory->user, count * channels) };
+    return context->out->pixels != NULL ? POPRT_OK : prt_fail_nomem(count * channels);
 }
 
-/* Size class of `size`: 2^k has number 2 k, 3 * 2^(k-1) the one after it. */
+/* Returns the size class of `size`: 2^k has number 2 k, 3 * 2^(k-1) has the next one. */
 static uint32_t bucket_of(size_t size, size_t *rounded)
 {
     uint32_t k = 6;
@@ -87,28 +89,28 @@ static _Noreturn void refuse(size_t size)
         size));
 }
 
-/* Recycled memory is not zero. A refusal ends the decoding: not all of the foreign decoders' own
- * ways out of one are safe. */
-static void *take(size_t align, size_t size)
+/* Allocates a block; reused memory is not zeroed. A refusal ends the decoding, because some error
+ * paths of the foreign decoders are not safe. */
+static void *alloc_block(size_t align, size_t size)
 {
     size_t whole, rounded;
-    prt_image_job *job = current;
-    if (job == NULL)
-        __builtin_trap(); /* only decoders, which run guarded, come here */
+    prt_image_context *context = current;
+    if (context == NULL)
+        __builtin_trap(); /* only guarded decoders may allocate */
     prt_image_check();
-    if (!prt_size_add(size, align + sizeof(header), &whole) || whole > job->limit)
+    if (!prt_size_add(size, align + sizeof(header), &whole) || whole > context->limit)
         refuse(size);
     const uint32_t bucket = bucket_of(whole, &rounded);
-    void *block = job->idle[bucket];
+    void *block = context->idle[bucket];
     if (block != NULL) {
-        memcpy(&job->idle[bucket], block, sizeof(void *));
+        memcpy(&context->idle[bucket], block, sizeof(void *));
     } else {
-        if (rounded > job->limit - job->used)
+        if (rounded > context->limit - context->used)
             refuse(size);
-        block = job->memory->alloc(job->memory->user, rounded);
+        block = context->memory->alloc(context->memory->user, rounded);
         if (block == NULL)
             prt_image_escape(prt_fail_nomem(size));
-        job->used += rounded;
+        context->used += rounded;
     }
     const uintptr_t at = ((uintptr_t)block + sizeof(header) + align - 1) & ~(uintptr_t)(align - 1);
     unsigned char *p = (unsigned char *)block + (at - (uintptr_t)block);
@@ -126,7 +128,7 @@ static header header_of(const void *ptr)
 
 void *prt_image_malloc(size_t size)
 {
-    return take(16, size);
+    return alloc_block(16, size);
 }
 
 void *prt_image_calloc(size_t count, size_t size)
@@ -134,7 +136,7 @@ void *prt_image_calloc(size_t count, size_t size)
     size_t whole;
     if (!prt_size_mul(count, size, &whole))
         refuse(SIZE_MAX);
-    return memset(take(16, whole), 0, whole);
+    return memset(alloc_block(16, whole), 0, whole);
 }
 
 void prt_image_free(void *ptr)
@@ -151,7 +153,7 @@ void *prt_image_realloc(void *ptr, size_t size)
     if (ptr == NULL)
         return prt_image_malloc(size);
     const size_t have = header_of(ptr).size;
-    void *p = take(16, size);
+    void *p = alloc_block(16, size);
     memcpy(p, ptr, have < size ? have : size);
     prt_image_free(ptr);
     return p;
@@ -159,6 +161,6 @@ void *prt_image_realloc(void *ptr, size_t size)
 
 int prt_image_posix_memalign(void **out, size_t align, size_t size)
 {
-    *out = take(align < 16 ? 16 : align, size);
+    *out = alloc_block(align < 16 ? 16 : align, size);
     return 0;
 }

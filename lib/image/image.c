@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* image.c — which format it is, and its decoder under guard. */
+/* image.c — detects the format, and runs its decoder guarded. */
 #include "image/image.h"
 
 #include <string.h>
 
 #include "image/formats.h"
 
-/* Where the build found no library, `by` is what it would take. */
+/* `by` names the library of a format that the build may lack. */
 #ifdef PRT_IMAGE_HAS_JPEG
 #define JPEG prt_image_jpeg
 #else
@@ -31,7 +31,7 @@
 static const struct format {
     const char *name, *by;
     const char *magic;
-    uint32_t count, at; /* bytes of the magic, and where they stand */
+    uint32_t count, at; /* bytes of the magic, and their offset */
     prt_image_decoder decode;
 } formats[] = {
     { "BMP", NULL, "BM", 2, 0, prt_image_bmp },
@@ -54,20 +54,20 @@ poprt_status prt_image_decode(const prt_image_memory *memory, const void *bytes,
     prt_image *out)
 {
     prt_image image = { 0 };
-    prt_image_job job = { .bytes = bytes, .size = size, .out = &image, .memory = memory };
+    prt_image_context context = { .bytes = bytes, .size = size, .out = &image, .memory = memory };
     for (size_t i = 0; i < PRT_COUNT_OF(formats); i++) {
         const struct format *f = &formats[i];
-        if (size < f->at + f->count || memcmp(job.bytes + f->at, f->magic, f->count) != 0)
+        if (size < f->at + f->count || memcmp(context.bytes + f->at, f->magic, f->count) != 0)
             continue;
         if (f->decode == NULL)
             return prt_fail(POPRT_E_UNSUPPORTED, f->name,
                 "this build reads no %s pictures; -Dimages=enabled and the static archive of %s "
                 "add them",
                 f->name, f->by);
-        const poprt_status status = prt_image_guard(&job, f->decode);
+        const poprt_status status = prt_image_guard(&context, f->decode);
         if (status == POPRT_OK)
             *out = image;
         return prt_fail_about(status, f->name);
     }
-    return prt_fail(POPRT_E_PARSE, NULL, "no picture of a known format");
+    return prt_fail(POPRT_E_PARSE, NULL, "the bytes are not a picture of a known format");
 }

@@ -6,7 +6,7 @@
 #include "image/bytes.h"
 #include "image/formats.h"
 
-/* Components beyond colour and transparency; OpenJPEG would take thousands. */
+/* Maximum of components: colour, transparency and a margin; OpenJPEG would accept thousands. */
 enum { COMPONENTS_MAX = 16 };
 
 typedef struct source {
@@ -52,7 +52,7 @@ static void on_error(const char *text, void *user)
     (void)prt_fail(POPRT_E_PARSE, "JPEG 2000", "%.*s", (int)(n < 200 ? n : 200), text);
 }
 
-/* A component's sample at (x, y) of the picture, as a number from zero. */
+/* Returns a component's sample at (x, y) of the picture, offset to start at zero. */
 static uint32_t sample(const opj_image_comp_t *c, size_t x, size_t y)
 {
     size_t i = x / c->dx, j = y / c->dy;
@@ -68,7 +68,7 @@ static unsigned char clamp(double v)
     return (unsigned char)(v < 0 ? 0 : v > 255 ? 255 : v + 0.5);
 }
 
-static void give_pixels(const opj_image_t *image, prt_image *out)
+static void write_pixels(const opj_image_t *image, prt_image *out)
 {
     const bool luma = out->channels == 3 &&
         (image->color_space == OPJ_CLRSPC_SYCC || image->color_space == OPJ_CLRSPC_EYCC);
@@ -99,46 +99,48 @@ static poprt_status check_components(const opj_image_t *image, size_t channels, 
     return POPRT_OK;
 }
 
-static poprt_status decode(prt_image_job *job, opj_codec_t *codec, opj_stream_t *stream)
+static poprt_status decode(prt_image_context *context, opj_codec_t *codec, opj_stream_t *stream)
 {
     opj_image_t *image = NULL;
     opj_dparameters_t parameters;
     opj_set_default_decoder_parameters(&parameters);
-    (void)prt_fail(POPRT_E_PARSE, "JPEG 2000", "a broken file"); /* unless more is said */
+    (void)prt_fail(POPRT_E_PARSE, "JPEG 2000",
+        "the file is damaged"); /* unless OpenJPEG reports more */
     if (!opj_set_error_handler(codec, on_error, NULL) || !opj_setup_decoder(codec, &parameters) ||
         !opj_read_header(stream, codec, &image))
         return POPRT_E_PARSE;
     if (image->numcomps < 1 || image->numcomps > COMPONENTS_MAX || image->x1 <= image->x0 ||
         image->y1 <= image->y0)
-        return prt_fail(POPRT_E_PARSE, "JPEG 2000", "%u components", (unsigned)image->numcomps);
+        return prt_fail(POPRT_E_PARSE, "JPEG 2000", "%u components or no pixels; 1 to 16 are read",
+            (unsigned)image->numcomps);
     const size_t channels = image->numcomps < 3 ? 1 : 3;
     PRT_TRY(check_components(image, channels, false));
-    PRT_TRY(prt_image_begin(job, image->x1 - image->x0, image->y1 - image->y0, channels));
-    (void)prt_fail(POPRT_E_PARSE, "JPEG 2000", "a broken picture");
+    PRT_TRY(prt_image_begin(context, image->x1 - image->x0, image->y1 - image->y0, channels));
+    (void)prt_fail(POPRT_E_PARSE, "JPEG 2000", "the picture is damaged");
     if (!opj_decode(codec, stream, image))
         return POPRT_E_PARSE;
     /* A palette may have changed the components. */
     if (image->numcomps < channels)
-        return prt_fail(POPRT_E_PARSE, "JPEG 2000", "components are lost");
+        return prt_fail(POPRT_E_PARSE, "JPEG 2000", "components are missing after decoding");
     if (channels == 1 && image->numcomps >= 3)
-        PRT_TRY(prt_image_begin(job, job->out->width, job->out->height, 3));
-    PRT_TRY(check_components(image, job->out->channels, true));
-    give_pixels(image, job->out);
+        PRT_TRY(prt_image_begin(context, context->out->width, context->out->height, 3));
+    PRT_TRY(check_components(image, context->out->channels, true));
+    write_pixels(image, context->out);
     return POPRT_OK;
 }
 
-poprt_status prt_image_jp2(prt_image_job *job)
+poprt_status prt_image_jp2(prt_image_context *context)
 {
-    source s = { job->bytes, job->size, 0 };
-    const bool bare = job->bytes[0] == 0xff;
+    source s = { context->bytes, context->size, 0 };
+    const bool bare = context->bytes[0] == 0xff;
     opj_codec_t *codec = opj_create_decompress(bare ? OPJ_CODEC_J2K : OPJ_CODEC_JP2);
     opj_stream_t *stream = opj_stream_create(1 << 16, OPJ_TRUE);
     if (codec == NULL || stream == NULL)
-        return prt_fail(POPRT_E_PARSE, "JPEG 2000", "OpenJPEG does not start");
+        return prt_fail(POPRT_E_PARSE, "JPEG 2000", "OpenJPEG cannot be initialised");
     opj_stream_set_user_data(stream, &s, NULL);
-    opj_stream_set_user_data_length(stream, job->size);
+    opj_stream_set_user_data_length(stream, context->size);
     opj_stream_set_read_function(stream, on_read);
     opj_stream_set_skip_function(stream, on_skip);
     opj_stream_set_seek_function(stream, on_seek);
-    return decode(job, codec, stream); /* the memory of both ends with the job */
+    return decode(context, codec, stream); /* the memory of both is released with the context */
 }

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# merge.sh OBJCOPY LD NM NAMES OURS OUT DIR ARCHIVE... — one object of our decoders and what they
-# take of foreign archives, which keeps only our names.
+# merge.sh OBJCOPY LD NM NAMES OURS OUT DIR ARCHIVE... — merges our decoders and the foreign
+# archives they use into one object, whose only global names are ours.
 #
-# Decoders name parts of encoders that they never call, and would bring along 150 KB of them: the
-# vector code of libjpeg that compresses, and what writes a PNG. Those names become unused.c's.
+# Decoders refer to parts of encoders that they never call, which would add 150 KB: the vector code
+# of libjpeg's compressor and the PNG writer. These references are redirected to unused.c.
 set -e
 objcopy=$1 ld=$2 nm=$3 names=$4 ours=$5 out=$6 dir=$7
 shift 7

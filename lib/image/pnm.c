@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pnm.c — PBM, PGM and PPM, as text (P1 to P3) and as bytes (P4 to P6). */
+/* pnm.c — PBM, PGM and PPM as text (P1 to P3) and as bytes (P4 to P6). */
 #include "image/bytes.h"
 #include "image/formats.h"
 
@@ -13,7 +13,7 @@ static bool is_space(unsigned char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Skips blanks and comments; false at the end. */
+/* Skips blanks and comments; returns false at the end. */
 static bool skip(reader *r)
 {
     for (; r->at < r->size; r->at++) {
@@ -26,7 +26,7 @@ static bool skip(reader *r)
     return false;
 }
 
-/* A number in text of at most `digits` digits. */
+/* Reads a number of at most `digits` digits from the text. */
 static bool number(reader *r, uint32_t digits, uint32_t *to)
 {
     if (!skip(r))
@@ -44,7 +44,7 @@ static bool number(reader *r, uint32_t digits, uint32_t *to)
 
 static poprt_status ends_early(void)
 {
-    return prt_fail(POPRT_E_PARSE, "PNM", "the file ends early or has no number where one is due");
+    return prt_fail(POPRT_E_PARSE, "PNM", "the file ends early, or a number is missing");
 }
 
 static poprt_status text_samples(reader *r, prt_image *out, uint32_t most)
@@ -55,7 +55,8 @@ static poprt_status text_samples(reader *r, prt_image *out, uint32_t most)
         if (!number(r, most == 0 ? 1 : 6, &v))
             return ends_early();
         if (v > (most == 0 ? 1 : most))
-            return prt_fail(POPRT_E_PARSE, "PNM", "a sample of %u", v);
+            return prt_fail(POPRT_E_PARSE, "PNM",
+                "sample %u exceeds the largest sample of the header", v);
         out->pixels[i] = most == 0 ? (unsigned char)(255 * (1 - v)) : prt_image_scale(v, most);
     }
     return POPRT_OK;
@@ -82,24 +83,25 @@ static poprt_status byte_samples(reader *r, prt_image *out, uint32_t most)
     return POPRT_OK;
 }
 
-poprt_status prt_image_pnm(prt_image_job *job)
+poprt_status prt_image_pnm(prt_image_context *context)
 {
-    reader r = { job->bytes, job->size, 2 };
-    const uint32_t kind = (uint32_t)(job->bytes[1] - '1'); /* 0 to 5 */
-    uint32_t width, height, most = 0;                      /* most 0: bits */
+    reader r = { context->bytes, context->size, 2 };
+    const uint32_t kind = (uint32_t)(context->bytes[1] - '1'); /* 0 to 5 */
+    uint32_t width, height, most = 0;                          /* 0: the samples are bits */
     if (!number(&r, 9, &width) || !number(&r, 9, &height) ||
         (kind % 3 != 0 && !number(&r, 5, &most)))
         return ends_early();
     if (kind % 3 != 0 && (most < 1 || most > 65535))
-        return prt_fail(POPRT_E_PARSE, "PNM", "a largest sample of %u", most);
-    if (kind >= 3) { /* one blank, then bytes */
+        return prt_fail(POPRT_E_PARSE, "PNM", "the largest sample is %u; 1 to 65535 are accepted",
+            most);
+    if (kind >= 3) { /* one blank separates the header from the bytes */
         if (r.at >= r.size || !is_space(r.bytes[r.at]))
             return ends_early();
         r.at++;
     }
-    /* A file that is too short shows before memory is taken: a bit a pixel is the least. */
+    /* Refuses a truncated file before allocating: a pixel needs at least one bit. */
     if ((uint64_t)width * height / 8 > r.size)
         return ends_early();
-    PRT_TRY(prt_image_begin(job, width, height, kind % 3 == 2 ? 3 : 1));
-    return kind < 3 ? text_samples(&r, job->out, most) : byte_samples(&r, job->out, most);
+    PRT_TRY(prt_image_begin(context, width, height, kind % 3 == 2 ? 3 : 1));
+    return kind < 3 ? text_samples(&r, context->out, most) : byte_samples(&r, context->out, most);
 }

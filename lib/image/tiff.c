@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tiff.c — the first picture of a TIFF file: grey, palette, RGB or inks, of 1 to 16 bits, in strips
- * or tiles, samples together or apart; plain, PackBits, LZW or deflate.
+ * tiff.c — the first picture of a TIFF file: grey, palette, RGB or CMYK, of 1 to 16 bits, in strips
+ * or tiles, with interleaved or separate planes; plain, PackBits, LZW or deflate.
  */
 #include <string.h>
 
@@ -34,22 +34,22 @@ enum { SAMPLES_MAX = 16, ENTRY = 12 };
 
 typedef struct field {
     size_t at;
-    uint32_t width, count; /* bytes of a value, and values */
+    uint32_t width, count; /* bytes of a value, number of values */
 } field;
 
 typedef struct tiff {
     const unsigned char *bytes;
     size_t size;
     bool big;
-    size_t entries; /* where they begin */
+    size_t entries; /* offset of the first entry */
     uint32_t n_entries;
     uint32_t width, height, bits, packing, meaning, samples, predictor;
     bool apart;
-    uint32_t tile_width, tile_height; /* strips are tiles as wide as the picture */
+    uint32_t tile_width, tile_height; /* a strip is a tile of the picture's width */
     bool strips;
     field tile_at, tile_size, palette;
-    unsigned char *tile; /* one, unpacked */
-    size_t step;         /* bytes of one of its rows */
+    unsigned char *tile; /* one tile, unpacked */
+    size_t step;         /* bytes of a row of the tile */
 } tiff;
 
 static poprt_status broken(const char *what)
@@ -62,7 +62,7 @@ static bool number(const tiff *t, size_t at, uint32_t count, uint32_t *to)
     return prt_image_number(t->bytes, t->size, at, count, t->big, to);
 }
 
-/* Where a tag's values are; count 0 when the file has none that are whole numbers. */
+/* Finds the values of a tag; count 0 if the file has no values of whole numbers for it. */
 static field find(const tiff *t, uint32_t tag)
 {
     field none = { 0, 0, 0 };
@@ -95,29 +95,32 @@ static uint32_t value_or(const tiff *t, uint32_t tag, uint32_t other)
 
 static poprt_status check_kind(const tiff *t)
 {
-    static const uint32_t colours[] = { 1, 1, 3, 1, 0, 4 }; /* samples by meaning */
+    static const uint32_t colours[] = { 1, 1, 3, 1, 0, 4 }; /* samples of a pixel, by meaning */
     if (t->bits != 1 && t->bits != 2 && t->bits != 4 && t->bits != 8 && t->bits != 16)
-        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF", "samples of %u bits", t->bits);
+        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF",
+            "samples of %u bits; 1, 2, 4, 8 and 16 are read", t->bits);
     const field f = find(t, TAG_BITS);
     uint32_t bits;
     for (uint32_t k = 1; k < t->samples && k < SAMPLES_MAX; k++)
         if (value(t, &f, k, &bits) && bits != t->bits)
-            return prt_fail(POPRT_E_UNSUPPORTED, "TIFF", "samples of %u and of %u bits", t->bits,
-                bits);
+            return prt_fail(POPRT_E_UNSUPPORTED, "TIFF",
+                "samples of %u and %u bits in one picture are not supported", t->bits, bits);
     if (value_or(t, TAG_NUMBER_KIND, 1) != 1)
-        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF", "samples that are no unsigned numbers");
+        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF",
+            "samples that are not unsigned integers are not supported");
     if (t->meaning >= PRT_COUNT_OF(colours) || colours[t->meaning] == 0)
-        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF", "photometric interpretation %u", t->meaning);
+        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF",
+            "photometric interpretation %u is not supported", t->meaning);
     if (t->samples > SAMPLES_MAX || t->samples < colours[t->meaning])
         return prt_fail(POPRT_E_PARSE, "TIFF", "%u samples a pixel", t->samples);
     if (t->packing != PLAIN && t->packing != LZW && t->packing != DEFLATE &&
         t->packing != DEFLATE_OLD && t->packing != PACKBITS)
-        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF", "compression %u", t->packing);
+        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF", "compression %u is not supported", t->packing);
     if (t->predictor != 1 && (t->predictor != 2 || t->bits < 8))
-        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF", "predictor %u for %u bits", t->predictor,
-            t->bits);
+        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF", "predictor %u is not supported with %u bits",
+            t->predictor, t->bits);
     if (t->meaning == PALETTE && t->bits > 8)
-        return broken("a palette of 16 bits");
+        return broken("a palette with samples of 16 bits is not supported");
     return POPRT_OK;
 }
 
@@ -125,7 +128,7 @@ static poprt_status read_header(tiff *t)
 {
     uint32_t at;
     if (!number(t, 4, 4, &at) || !number(t, at, 2, &t->n_entries))
-        return broken("there is no directory");
+        return broken("the directory is missing");
     t->entries = (size_t)at + 2;
     if ((t->size - t->entries) / ENTRY < t->n_entries)
         return broken("the directory is cut off");
@@ -148,11 +151,11 @@ static poprt_status read_header(tiff *t)
     t->tile_size = find(t, t->strips ? TAG_STRIP_SIZES : TAG_TILE_SIZES);
     t->palette = find(t, TAG_PALETTE);
     if (t->tile_width == 0 || t->tile_height == 0)
-        return broken("a side is zero");
+        return broken("width, height or a side of the tiles is zero");
     return check_kind(t);
 }
 
-/* Each sample is the difference to the one before it in the row. */
+/* Undoes horizontal differencing: each sample is the difference to its predecessor in the row. */
 static void undo_predictor(const tiff *t, size_t rows)
 {
     const size_t apart = t->apart ? 1 : t->samples, n = t->tile_width * apart;
@@ -194,7 +197,7 @@ static poprt_status unpack(const tiff *t, size_t index, size_t rows)
     return POPRT_OK;
 }
 
-/* Sample as a number in [0, 255], or the number itself where it stands for a colour. */
+/* Returns a sample scaled to [0, 255]; the sample itself if it is an index of the palette. */
 static uint32_t sample(const tiff *t, const unsigned char *row, size_t i)
 {
     uint32_t v = 0;
@@ -205,7 +208,7 @@ static uint32_t sample(const tiff *t, const unsigned char *row, size_t i)
     return t->meaning == PALETTE ? v : prt_image_scale(v, (1u << t->bits) - 1);
 }
 
-static void put_pixel(const tiff *t, const uint32_t *v, unsigned char *to)
+static void write_pixel(const tiff *t, const uint32_t *v, unsigned char *to)
 {
     uint32_t colour = 0;
     switch (t->meaning) {
@@ -229,9 +232,9 @@ static void put_pixel(const tiff *t, const uint32_t *v, unsigned char *to)
     }
 }
 
-/* Samples that are apart come one tile for each; `plane` says which, and colours that are not of
- * this plane are left as they are. */
-static void put_tile(const tiff *t, const prt_image *out, size_t left, size_t top, size_t plane)
+/* Copies a tile into the picture. With separate planes a tile belongs to `plane`, and the colours
+ * of other planes are left unchanged. */
+static void write_tile(const tiff *t, const prt_image *out, size_t left, size_t top, size_t plane)
 {
     const size_t right = left + t->tile_width < t->width ? left + t->tile_width : t->width;
     const size_t bottom = top + t->tile_height < t->height ? top + t->tile_height : t->height;
@@ -250,11 +253,11 @@ static void put_tile(const tiff *t, const prt_image *out, size_t left, size_t to
             const size_t each = t->apart ? 1 : t->samples;
             for (size_t k = 0; k < 4 && k < each; k++)
                 v[k] = sample(t, row, (x - left) * each + k);
-            put_pixel(t, v, to);
+            write_pixel(t, v, to);
         }
 }
 
-/* Tiles may reach beyond the picture, as far as it could. */
+/* Bounds the area of the picture rounded up to whole tiles. */
 static poprt_status check_tiles(const tiff *t)
 {
     const uint64_t across = ((uint64_t)t->width - 1) / t->tile_width + 1;
@@ -262,19 +265,19 @@ static poprt_status check_tiles(const tiff *t)
     size_t wide, high, area;
     if (!prt_size_mul(across, t->tile_width, &wide) || !prt_size_mul(down, t->tile_height, &high) ||
         !prt_size_mul(wide, high, &area) || area > PRT_IMAGE_PIXELS_MAX)
-        return prt_fail(POPRT_E_LIMIT, "TIFF", "tiles of %u x %u pixels", t->tile_width,
-            t->tile_height);
+        return prt_fail(POPRT_E_LIMIT, "TIFF", "tiles of %u x %u pixels exceed the pixel limit",
+            t->tile_width, t->tile_height);
     return POPRT_OK;
 }
 
-poprt_status prt_image_tiff(prt_image_job *job)
+poprt_status prt_image_tiff(prt_image_context *context)
 {
-    tiff t = { .bytes = job->bytes, .size = job->size, .big = job->bytes[0] == 'M' };
+    tiff t = { .bytes = context->bytes, .size = context->size, .big = context->bytes[0] == 'M' };
     PRT_TRY(read_header(&t));
     if (t.apart && t.meaning == INKS)
-        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF", "inks in planes of their own");
+        return prt_fail(POPRT_E_UNSUPPORTED, "TIFF", "inks in separate planes are not supported");
     const bool grey = t.meaning == WHITE_IS_ZERO || t.meaning == BLACK_IS_ZERO;
-    PRT_TRY(prt_image_begin(job, t.width, t.height, grey ? 1 : 3));
+    PRT_TRY(prt_image_begin(context, t.width, t.height, grey ? 1 : 3));
     PRT_TRY(check_tiles(&t));
     const uint64_t bits = (uint64_t)t.tile_width * (t.apart ? 1 : t.samples) * t.bits;
     t.step = (size_t)((bits + 7) / 8);
@@ -283,11 +286,11 @@ poprt_status prt_image_tiff(prt_image_job *job)
     for (size_t plane = 0; plane < (t.apart ? t.samples : 1); plane++)
         for (size_t top = 0; top < t.height; top += t.tile_height)
             for (size_t left = 0; left < t.width; left += t.tile_width) {
-                const size_t rest = t.height - top; /* the last strip may be short */
+                const size_t rest = t.height - top; /* the last strip may be shorter */
                 prt_image_check();
                 const bool is_short = t.strips && rest < t.tile_height;
                 PRT_TRY(unpack(&t, index++, is_short ? rest : t.tile_height));
-                put_tile(&t, job->out, left, top, plane);
+                write_tile(&t, context->out, left, top, plane);
             }
     return POPRT_OK;
 }

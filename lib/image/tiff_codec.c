@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tiff_codec.c — what TIFF packs strips with: PackBits, LZW and, where zlib is, deflate. */
+/* tiff_codec.c — decompression of TIFF's strips: PackBits, LZW and, if zlib is available,
+ * deflate. */
 #include <string.h>
 
 #ifdef PRT_IMAGE_HAS_ZLIB
@@ -24,7 +25,7 @@ poprt_status prt_image_packbits(const unsigned char *from, size_t size, unsigned
             continue;
         const size_t n = code < 128 ? code + 1 : 257 - code, used = code < 128 ? n : 1;
         if (used > size - at || n > room - done)
-            return broken("packed bits leave the strip");
+            return broken("PackBits data exceeds the strip");
         if (code < 128)
             memcpy(to + done, from + at, n);
         else
@@ -36,13 +37,13 @@ poprt_status prt_image_packbits(const unsigned char *from, size_t size, unsigned
 }
 
 /*
- * LZW with codes of 9 to 12 bits, highest bit first, which grow one code early. A code stands for
- * a piece of what has been written: its first byte and its length.
+ * LZW with codes of 9 to 12 bits, highest bit first, whose width grows one code early. A code
+ * stands for a part of the output: its first byte and its length.
  */
 typedef struct lzw {
     const unsigned char *from;
-    size_t size, at;      /* at: in bits */
-    uint32_t width, next; /* of codes; the code to define next */
+    size_t size, at;      /* at: position in bits */
+    uint32_t width, next; /* width of codes in bits; the next code to define */
     size_t start[4096], length[4096];
 } lzw;
 
@@ -67,7 +68,7 @@ static void clear(lzw *z)
 poprt_status prt_image_lzw(const unsigned char *from, size_t size, unsigned char *to, size_t room)
 {
     lzw *z = prt_image_malloc(sizeof(lzw));
-    size_t done = 0, last = 0, last_length = 0; /* what the code before stood for */
+    size_t done = 0, last = 0, last_length = 0; /* the output of the previous code */
     z->from = from;
     z->at = 0;
     z->size = size < SIZE_MAX / 8 - 2 ? size : SIZE_MAX / 8 - 2;
@@ -81,10 +82,10 @@ poprt_status prt_image_lzw(const unsigned char *from, size_t size, unsigned char
             last_length = 0;
             continue;
         }
-        /* The code that is about to be defined is the last piece and its first byte again. */
+        /* The code that is about to be defined is the previous output and its first byte again. */
         const bool fresh = code == z->next && last_length != 0;
         if (code > LZW_CLEAR && code >= z->next && !fresh)
-            return broken("an unknown code");
+            return broken("the LZW data has an unknown code");
         size_t n = code < LZW_CLEAR ? 1 : fresh ? last_length + 1 : z->length[code];
         const size_t piece = fresh ? last : code < LZW_CLEAR ? 0 : z->start[code];
         n = n < room - done ? n : room - done;
@@ -92,7 +93,7 @@ poprt_status prt_image_lzw(const unsigned char *from, size_t size, unsigned char
         if (code < LZW_CLEAR)
             to[done++] = (unsigned char)code;
         else
-            for (size_t i = 0; i < n; i++) /* a fresh piece overlaps itself */
+            for (size_t i = 0; i < n; i++) /* the output of a new code overlaps itself */
                 to[done++] = to[piece + i];
         if (last_length != 0 && z->next < LZW_CODES) {
             z->start[z->next] = last;
@@ -131,12 +132,12 @@ poprt_status prt_image_inflate(const unsigned char *from, size_t size, unsigned 
         .zalloc = on_alloc,
         .zfree = on_free };
     if (inflateInit(&z) != Z_OK)
-        return broken("zlib does not start");
+        return broken("zlib cannot be initialised");
     const int result = inflate(&z, Z_FINISH);
     const bool full = z.total_out == room;
     (void)inflateEnd(&z);
     if (result == Z_DATA_ERROR || result == Z_NEED_DICT || !full)
-        return broken("a deflated strip is broken");
+        return broken("a deflated strip is damaged");
     return POPRT_OK;
 }
 #else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unused.c — what stands for the parts of encoders that decoders name and never call (merge.sh). */
+/* unused.c — replaces the parts of encoders that decoders refer to but never call (merge.sh). */
 #include "image/heap.h"
 
 _Noreturn void prt_image_unused(void);

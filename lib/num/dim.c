@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dim.c — the table of dimension expressions: interning, evaluating one node, printing. What an
- * expression folds to is decided in dim_fold.c.
+ * dim.c — the table of dimension expressions: interning, evaluation of a node, printing. dim_fold.c
+ * simplifies expressions.
  */
 #include "num/dim.h"
 
@@ -16,21 +16,21 @@ typedef struct entry {
     bool opaque;
 } entry;
 
-/* What an operation on two dims folded to. */
+/* An operation on two dims and the result of folding it. */
 typedef struct folded {
     int64_t a, b, result;
-    int32_t op; /* PRT_DIM_SYMBOL: a free place */
+    int32_t op; /* PRT_DIM_SYMBOL: a free entry */
 } folded;
 
-enum { FOLDS_MAX = 1 << 16 };
+enum { FOLDS_MAX = 1 << 16 }; /* different operations; beyond, new ones are unknown */
 
 struct prt_dims {
     prt_arena *arena;
-    folded *folds; /* by hash of operation and operands */
+    folded *folds; /* hash table by operation and operands */
     size_t n_folds, fold_capacity;
     PRT_VEC(entry) entries;
-    uint32_t *slots; /* index of an entry plus 1; 0 is free */
-    size_t capacity; /* of slots, a power of two */
+    uint32_t *slots; /* index of an entry plus 1; 0: free */
+    size_t capacity; /* number of slots, a power of two */
     int64_t symbols;
 };
 
@@ -83,7 +83,8 @@ static bool grow(prt_dims *dims)
     return true;
 }
 
-/* The dim of `node`, entered on first use; PRT_DIM_UNKNOWN (failure recorded) without memory. */
+/* Returns the dim of `node`, added on first use; PRT_DIM_UNKNOWN (failure recorded) without
+ * memory. */
 static int64_t find_or_add(prt_dims *dims, prt_dim_node node, bool opaque)
 {
     if (dims->entries.count * 4 >= dims->capacity * 3 && !grow(dims))
@@ -197,7 +198,7 @@ size_t prt_dim_index(int64_t dim)
     return (size_t)(PRT_DIM_EXPR - dim);
 }
 
-/* Quotient toward minus infinity and remainder with the divisor's sign. */
+/* Returns the quotient rounded toward minus infinity; `rest` has the divisor's sign. */
 static int64_t floor_div(int64_t a, int64_t b, int64_t *rest)
 {
     int64_t quotient = a / b;
@@ -266,10 +267,10 @@ int64_t prt_dim_apply(prt_dim_op op, int64_t a, int64_t b)
 
 typedef struct text {
     char *to;
-    size_t size, used; /* bytes there are, a zero byte's place included; bytes written */
+    size_t size, used; /* capacity with the final zero byte; bytes written */
 } text;
 
-static void put(text *t, const char *bytes, size_t n)
+static void write_text(text *t, const char *bytes, size_t n)
 {
     const size_t room = t->size - 1 - t->used;
     const size_t taken = n < room ? n : room;
@@ -277,8 +278,8 @@ static void put(text *t, const char *bytes, size_t n)
     t->used += taken;
 }
 
-/* Each level puts at least one byte before it goes down, and a full text stops: the depth is
- * bounded by the size, however deep the expression. */
+/* Each level writes at least one byte before it recurses, and a full text ends the recursion. The
+ * depth is therefore bounded by the size of the text. */
 static void print(text *t, const prt_dims *dims, int64_t dim)
 {
     static const char *const infix[] = { [PRT_DIM_ADD] = "+",
@@ -295,32 +296,32 @@ static void print(text *t, const prt_dims *dims, int64_t dim)
     if (t->used + 1 >= t->size)
         return;
     if (dim == PRT_DIM_UNKNOWN || (prt_dim_is_expr(dim) && dims == NULL)) {
-        put(t, "?", 1);
+        write_text(t, "?", 1);
         return;
     }
     if (prt_dim_is_number(dim)) {
         char number[24];
         const int n = snprintf(number, sizeof(number), "%" PRId64, dim);
-        put(t, number, (size_t)n);
+        write_text(t, number, (size_t)n);
         return;
     }
     const prt_dim_node *node = prt_dims_at(dims, prt_dim_index(dim));
     if (node->op == PRT_DIM_SYMBOL) {
-        put(t, node->symbol.data, node->symbol.size);
+        write_text(t, node->symbol.data, node->symbol.size);
         return;
     }
     const bool named = prefix[node->op] != NULL;
     const char *word = named ? prefix[node->op] : infix[node->op];
     if (named)
-        put(t, word, strlen(word));
-    put(t, "(", 1);
+        write_text(t, word, strlen(word));
+    write_text(t, "(", 1);
     print(t, dims, node->a);
     if (named)
-        put(t, ", ", 2);
+        write_text(t, ", ", 2);
     else
-        put(t, word, strlen(word));
+        write_text(t, word, strlen(word));
     print(t, dims, node->b);
-    put(t, ")", 1);
+    write_text(t, ")", 1);
 }
 
 void prt_dim_print(const prt_dims *dims, int64_t dim, char *to, size_t size)

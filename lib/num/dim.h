@@ -2,10 +2,10 @@
 /*
  * dim.h — dimensions: numbers, or expressions over named symbols ("batch", "2*seq+1").
  *
- * A dim is one int64. Values above PRT_DIM_EXPR are plain numbers; PRT_DIM_UNKNOWN is a dimension
- * nobody knows before it is computed; the values between name expressions interned in a prt_dims
- * table, so equal expressions are equal integers. Arithmetic folds numbers, keeps expressions
- * simple and spreads the unknown. With plain numbers only, the table may be NULL (run time).
+ * A dim is an int64. Values above PRT_DIM_EXPR are numbers. PRT_DIM_UNKNOWN is a dimension that is
+ * known only once it is computed. The values between them are expressions interned in a prt_dims
+ * table, so that equal expressions are equal integers. Arithmetic folds numbers, simplifies
+ * expressions and propagates the unknown. For numbers alone (run time) the table may be NULL.
  */
 #ifndef PRT_NUM_DIM_H
 #define PRT_NUM_DIM_H
@@ -24,19 +24,19 @@ typedef enum prt_dim_op {
     PRT_DIM_MUL,
     PRT_DIM_FLOORDIV, /* rounds toward minus infinity; division by zero is unknown */
     PRT_DIM_CEILDIV,
-    PRT_DIM_MOD, /* sign of the divisor */
+    PRT_DIM_MOD, /* has the sign of the divisor */
     PRT_DIM_MIN,
     PRT_DIM_MAX,
-    PRT_DIM_BROADCAST, /* the other one where one is 1; unknown when they are unequal */
-    PRT_DIM_BOUND,     /* index a of size b: from the end when negative, kept in [0, b] */
-    PRT_DIM_RATIO,     /* a/b; unknown where that leaves a remainder */
+    PRT_DIM_BROADCAST, /* a where b is 1, b where a is 1; unknown when they differ otherwise */
+    PRT_DIM_BOUND, /* index a of an axis of size b: from the end when negative, clamped to [0, b] */
+    PRT_DIM_RATIO, /* a/b; unknown if the division leaves a remainder */
     PRT_DIM_OPS
 } prt_dim_op;
 
 typedef struct prt_dim_node {
     int32_t op;
-    int64_t a, b;   /* operands: numbers or earlier nodes; for a symbol, a = index of the symbol */
-    prt_str symbol; /* for PRT_DIM_SYMBOL */
+    int64_t a, b;   /* operands: numbers or earlier nodes; for a symbol, a = its index */
+    prt_str symbol; /* of PRT_DIM_SYMBOL */
 } prt_dim_node;
 
 static inline bool prt_dim_is_number(int64_t dim)
@@ -50,7 +50,8 @@ static inline bool prt_dim_is_expr(int64_t dim)
 
 poprt_status prt_dims_create(prt_arena *arena, prt_dims **out);
 
-/* The dim of a symbol, made on first use; PRT_DIM_UNKNOWN (failure recorded) without memory. */
+/* Returns the dim of a symbol, created on first use; PRT_DIM_UNKNOWN (failure recorded) without
+ * memory. */
 int64_t prt_dim_symbol(prt_dims *dims, prt_str name);
 
 int64_t prt_dim_make(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b);
@@ -94,35 +95,35 @@ static inline int64_t prt_dim_bound(prt_dims *d, int64_t index, int64_t size)
     return prt_dim_make(d, PRT_DIM_BOUND, index, size);
 }
 
-/* Whole numbers next to what may have ratios in it: floor(ratio(s, 2)) is (s/2). */
+/* Round an expression that may contain ratios to a whole number: floor(ratio(s, 2)) is (s/2). */
 int64_t prt_dim_floor(prt_dims *dims, int64_t dim);
 int64_t prt_dim_ceil(prt_dims *dims, int64_t dim);
-/* Whether there is a ratio in it; true also when it is too large to tell. */
+/* Returns whether the dim contains a ratio; true also when it is too large to tell. */
 bool prt_dim_has_ratio(const prt_dims *dims, int64_t dim);
 
-/* True when an expression or number is certainly not negative, given that symbols are not. */
+/* Returns true when a dim is certainly not negative, given that no symbol is negative. */
 bool prt_dim_never_negative(const prt_dims *dims, int64_t dim);
 
-/* Nodes in order of making: operands come before what uses them. */
+/* The nodes in order of creation: operands come before the nodes that use them. */
 size_t prt_dims_count(const prt_dims *dims);
 const prt_dim_node *prt_dims_at(const prt_dims *dims, size_t index);
 int64_t prt_dim_of_index(size_t index);
-size_t prt_dim_index(int64_t dim); /* of an expression */
+size_t prt_dim_index(int64_t dim); /* `dim` is an expression */
 
-/* One step of evaluating a node on numbers; PRT_DIM_UNKNOWN when undefined or overflowing. */
+/* Applies an operation to numbers; PRT_DIM_UNKNOWN when it is undefined or overflows. */
 int64_t prt_dim_apply(prt_dim_op op, int64_t a, int64_t b);
 
 /*
- * The dim that a text describes by numbers, the four operations (/ and // round down), parentheses
- * and names, of which `find` gives the dims; PRT_DIM_UNKNOWN for any other text.
+ * Parses a dim from numbers, the four operations (/ and // round down), parentheses and names;
+ * `find` returns the dim of a name. Returns PRT_DIM_UNKNOWN for any other text.
  */
 int64_t prt_dim_parse(prt_dims *dims, prt_str text, int64_t (*find)(void *user, prt_str name),
     void *user);
 
-/* `dim` with `to` in place of a symbol. Goes down as deep as the expression is. */
+/* Returns `dim` with `symbol` replaced by `to`. The recursion is as deep as the expression. */
 int64_t prt_dim_replace(prt_dims *dims, int64_t dim, int64_t symbol, int64_t to);
 
-/* Text of a dim ("3", "batch", "(seq+1)", "?") into `to`, always ended by a zero byte. */
+/* Writes a dim as text ("3", "batch", "(seq+1)", "?") into `to`, always ended by a zero byte. */
 void prt_dim_print(const prt_dims *dims, int64_t dim, char *to, size_t size);
 
 #endif

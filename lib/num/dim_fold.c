@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dim_fold.c — arithmetic on dimensions, kept simple.
+ * dim_fold.c — simplification of arithmetic on dimensions.
  *
  * Sums and products fold as polynomials. Quotients fold by rules that hold for all integers:
- * floor((q*d + r)/d) = q + floor(r/d), and for positive numbers
- * floor(floor(x/m)/n) = floor(x/(m*n)) and ceil(x/n) = floor((x+n-1)/n).
+ * floor((q*d + r)/d) = q + floor(r/d), and for positive numbers floor(floor(x/m)/n) =
+ * floor(x/(m*n)) and ceil(x/n) = floor((x+n-1)/n).
  *
- * Values are the same for all non-negative symbols, with one exception: a division or remainder by
- * an expression is folded as if the expression were not zero (x/x is 1). Where a symbol is zero at
- * run time and stands in a divisor, folding gives a number for what would be undefined.
+ * Folding preserves the value for all non-negative symbols, with one exception: a division or
+ * remainder by an expression is folded as if the expression were not zero (x/x is 1). If a symbol
+ * in a divisor is zero at run time, folding may give a number in place of an undefined value.
  */
 #include "num/dim_poly.h"
 
-/* The operands as they come, numbers last and earlier nodes first where order does not matter. */
+/* Interns the operation unfolded. For a commutative one, numbers come last and earlier nodes
+ * first. */
 static int64_t as_written(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
 {
     const bool commutes = op == PRT_DIM_ADD || op == PRT_DIM_MUL || op == PRT_DIM_MIN ||
@@ -24,8 +25,8 @@ static int64_t as_written(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
     return prt_dim_intern(dims, op, a, b, true);
 }
 
-/* x where term i is c*min(x, y) and term j is c*max(x-y, 0); else PRT_DIM_UNKNOWN. */
-static int64_t parted(const prt_dims *dims, const prt_term *i, const prt_term *j)
+/* Returns x where term i is c*min(x, y) and term j is c*max(x-y, 0); PRT_DIM_UNKNOWN otherwise. */
+static int64_t undo_split(const prt_dims *dims, const prt_term *i, const prt_term *j)
 {
     if (i->degree != 1 || j->degree != 1 || i->coef != j->coef)
         return PRT_DIM_UNKNOWN;
@@ -43,12 +44,12 @@ static int64_t parted(const prt_dims *dims, const prt_term *i, const prt_term *j
     return prt_poly_add(&rest, &more, 1, &none) && none.count == 0 ? least->b : PRT_DIM_UNKNOWN;
 }
 
-/* Joins one such pair of terms; false when there is none. */
-static bool join_pair(const prt_dims *dims, prt_poly *p)
+/* Merges one such pair of terms; returns false if there is no pair. */
+static bool join_split_pair(const prt_dims *dims, prt_poly *p)
 {
     for (uint32_t i = 0; i < p->count; i++)
         for (uint32_t j = 0; j < p->count; j++) {
-            const int64_t whole = parted(dims, &p->terms[i], &p->terms[j]);
+            const int64_t whole = undo_split(dims, &p->terms[i], &p->terms[j]);
             prt_poly x, joined, others = { .count = 0 };
             if (whole == PRT_DIM_UNKNOWN || !prt_poly_of(dims, whole, &x))
                 continue;
@@ -71,15 +72,15 @@ static int64_t fold_polynomial(prt_dims *dims, prt_dim_op op, int64_t a, int64_t
         fits = prt_poly_mul(&pa, &pb, &p);
     else if (fits)
         fits = prt_poly_add(&pa, &pb, op == PRT_DIM_ADD ? 1 : -1, &p);
-    /* What was cut in two somewhere and put together again is whole: min(x, y) + max(x-y, 0). */
-    for (uint32_t turn = 0; fits && turn < PRT_POLY_TERMS && join_pair(dims, &p);)
+    /* A dim split into two parts and joined again is the dim: min(x, y) + max(x-y, 0). */
+    for (uint32_t turn = 0; fits && turn < PRT_POLY_TERMS && join_split_pair(dims, &p);)
         turn++;
     for (uint32_t i = 0; fits && i < p.count; i++)
         fits = prt_dim_is_number(p.terms[i].coef) && prt_dim_is_number(-p.terms[i].coef);
     return fits ? prt_poly_dim(dims, &p) : as_written(dims, op, a, b);
 }
 
-/* quotient + (rest op by) */
+/* Returns quotient + (rest op by). */
 static int64_t with_quotient(prt_dims *dims, prt_dim_op op, const prt_poly *quotient,
     const prt_poly *rest, int64_t by)
 {
@@ -93,7 +94,7 @@ static int64_t with_quotient(prt_dims *dims, prt_dim_op op, const prt_poly *quot
     return part == PRT_DIM_UNKNOWN ? part : prt_dim_add(dims, whole, part);
 }
 
-/* Moves what `by` divides from `p` to `quotient`. */
+/* Moves the terms of `p` that `by` divides to `quotient`, divided by it. */
 static bool split(prt_poly *p, const prt_term *by, prt_poly *quotient)
 {
     prt_poly rest = { .count = 0 };
@@ -113,8 +114,8 @@ static void floor_divide(int64_t a, int64_t by, int64_t *quotient, int64_t *rest
     *rest = a - *quotient * by;
 }
 
-/* Cancels what is common to all coefficients but the constant's, and to the divisor; then moves
- * whole quotients out. Afterwards the constant in `p` is within [0, *by). */
+/* Cancels the common divisor of `by` and all coefficients except the constant's, then moves whole
+ * quotients out. Afterwards the constant in `p` is within [0, *by). */
 static bool reduce(prt_poly *p, int64_t *by, prt_poly *quotient)
 {
     int64_t g = *by;
@@ -139,8 +140,8 @@ static bool reduce(prt_poly *p, int64_t *by, prt_poly *quotient)
         prt_poly_add_term(p, &(prt_term){ .coef = rest });
 }
 
-/* For p = floor(x/m) + k: makes p = x + k*m and *by *= m. False when p is something else, and then
- * nothing has changed. */
+/* For p = floor(x/m) + k: sets p = x + k*m and *by *= m. Returns false, without changes, for any
+ * other p. */
 static bool flatten(const prt_dims *dims, prt_poly *p, int64_t *by)
 {
     if (p->count == 0 || p->count > 2 || p->terms[0].degree != 1 || p->terms[0].coef != 1 ||
@@ -159,7 +160,7 @@ static bool flatten(const prt_dims *dims, prt_poly *p, int64_t *by)
     return true;
 }
 
-/* floor(p / by) for a positive number; false when it does not fit a polynomial. */
+/* Folds floor(p / by) for a positive number; returns false when the result exceeds a polynomial. */
 static bool fold_by_number(prt_dims *dims, prt_poly p, int64_t by, int64_t *out)
 {
     prt_poly quotient = { .count = 0 };
@@ -171,7 +172,7 @@ static bool fold_by_number(prt_dims *dims, prt_poly p, int64_t by, int64_t *out)
     return true;
 }
 
-/* Divides both by what they share; false when that is nothing. */
+/* Divides both polynomials by their common term; returns false if it is 1. */
 static bool cancel(prt_poly *p, prt_poly *by)
 {
     prt_poly both = { .count = 2 }, shorter;
@@ -227,7 +228,7 @@ static int64_t fold_remainder(prt_dims *dims, int64_t a, int64_t b)
             prt_term t = p.terms[i];
             int64_t dropped;
             floor_divide(p.terms[i].coef, b, &dropped, &t.coef);
-            (void)prt_poly_add_term(&rest, &t); /* fits: it is no longer than p */
+            (void)prt_poly_add_term(&rest, &t); /* cannot fail: no longer than p */
         }
         p = rest;
     } else if (by.count == 1) {
@@ -239,7 +240,7 @@ static int64_t fold_remainder(prt_dims *dims, int64_t a, int64_t b)
     return with_quotient(dims, PRT_DIM_MOD, &quotient, &p, b);
 }
 
-/* Whether `dim` is the same extreme and has `operand` as one of its two. */
+/* Returns whether `dim` is the same minimum, maximum or broadcast, with `operand` as an operand. */
 static bool has_operand(const prt_dims *dims, prt_dim_op op, int64_t dim, int64_t operand)
 {
     if (!prt_dim_is_expr(dim))
@@ -264,8 +265,8 @@ static int64_t fold_extreme(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
     return as_written(dims, op, a, b);
 }
 
-/* For `dim` = min(other, k): with k above 0, the minimum is 1 only where `other` is (or k is, and
- * then `other` wins), so what the two broadcast to is `other`. */
+/* Returns whether `dim` = min(other, k) with k > 0. Then `dim` is 1 only where `other` is 1, or
+ * where k is 1 and `other` wins, so the two broadcast to `other`. */
 static bool is_capped(const prt_dims *dims, int64_t dim, int64_t other)
 {
     if (!has_operand(dims, PRT_DIM_MIN, dim, other))
@@ -275,7 +276,7 @@ static bool is_capped(const prt_dims *dims, int64_t dim, int64_t other)
     return prt_dim_is_number(cap) && cap > 0;
 }
 
-/* Which of the two the broadcast is; unknown where it is an expression of both. */
+/* Returns the operand that is the broadcast of both; unknown where it is neither. */
 static int64_t absorb(const prt_dims *dims, int64_t a, int64_t b)
 {
     if (a == b || b == 1)
@@ -294,7 +295,7 @@ static int64_t fold_broadcast(prt_dims *dims, int64_t a, int64_t b)
     const int64_t one = absorb(dims, a, b);
     if (one != PRT_DIM_UNKNOWN)
         return one;
-    /* Three that broadcast in any order: two of them may be one. */
+    /* A broadcast of three dims, in any order: two of them may reduce to one. */
     for (uint32_t turn = 0; turn < 4; turn++) {
         const int64_t other = turn < 2 ? a : b, pair = turn < 2 ? b : a;
         const prt_dim_node *n =
@@ -354,7 +355,7 @@ int64_t prt_dim_make(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
     if (a == PRT_DIM_UNKNOWN || b == PRT_DIM_UNKNOWN)
         return PRT_DIM_UNKNOWN;
     const bool numbers = prt_dim_is_number(a) && prt_dim_is_number(b);
-    if (numbers && (op != PRT_DIM_RATIO || dims == NULL)) /* a ratio keeps its remainder */
+    if (numbers && (op != PRT_DIM_RATIO || dims == NULL)) /* a ratio needs its remainder */
         return prt_dim_apply(op, a, b);
     PRT_ASSERT(dims != NULL);
     if (dims == NULL)

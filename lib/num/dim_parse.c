@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* dim_parse.c — expressions that exporters write as names of dims: "past + new", "(seq//2)". */
+/* dim_parse.c — parses the expressions that exporters write as names of dims: "past + new",
+ * "(seq//2)". */
 #include "num/dim.h"
 
-enum { DEPTH_MAX = 16, SIZE_MAX_TEXT = 256 };
+enum { DEPTH_MAX = 16, SIZE_MAX_TEXT = 256 }; /* nested parentheses; bytes */
 
 typedef struct parser {
     prt_dims *dims;
@@ -12,15 +13,15 @@ typedef struct parser {
     uint32_t depth;
 } parser;
 
-static void skip(parser *p)
+static void skip_blanks(parser *p)
 {
     while (p->at != p->end && *p->at == ' ')
         p->at++;
 }
 
-static bool take(parser *p, char c)
+static bool accept(parser *p, char c)
 {
-    skip(p);
+    skip_blanks(p);
     if (p->at == p->end || *p->at != c)
         return false;
     p->at++;
@@ -62,12 +63,12 @@ static int64_t parse_name(parser *p)
 static int64_t parse_factor(parser *p)
 {
     int64_t value = PRT_DIM_UNKNOWN;
-    if (take(p, '(')) {
+    if (accept(p, '(')) {
         if (p->depth++ == DEPTH_MAX)
             return PRT_DIM_UNKNOWN;
         value = parse_sum(p);
         p->depth--;
-        return take(p, ')') ? value : PRT_DIM_UNKNOWN;
+        return accept(p, ')') ? value : PRT_DIM_UNKNOWN;
     }
     if (p->at != p->end && is_digit(*p->at))
         return parse_number(p);
@@ -78,10 +79,10 @@ static int64_t parse_product(parser *p)
 {
     int64_t value = parse_factor(p);
     while (value != PRT_DIM_UNKNOWN) {
-        if (take(p, '*')) {
+        if (accept(p, '*')) {
             value = prt_dim_make(p->dims, PRT_DIM_MUL, value, parse_factor(p));
-        } else if (take(p, '/')) {
-            (void)take(p, '/');
+        } else if (accept(p, '/')) {
+            (void)accept(p, '/');
             value = prt_dim_make(p->dims, PRT_DIM_FLOORDIV, value, parse_factor(p));
         } else {
             break;
@@ -94,9 +95,9 @@ static int64_t parse_sum(parser *p)
 {
     int64_t value = parse_product(p);
     while (value != PRT_DIM_UNKNOWN) {
-        if (take(p, '+'))
+        if (accept(p, '+'))
             value = prt_dim_make(p->dims, PRT_DIM_ADD, value, parse_product(p));
-        else if (take(p, '-'))
+        else if (accept(p, '-'))
             value = prt_dim_make(p->dims, PRT_DIM_SUB, value, parse_product(p));
         else
             break;
@@ -115,7 +116,7 @@ int64_t prt_dim_parse(prt_dims *dims, prt_str text, int64_t (*find)(void *user, 
     if (text.size == 0 || text.size > SIZE_MAX_TEXT)
         return PRT_DIM_UNKNOWN;
     const int64_t value = parse_sum(&p);
-    skip(&p);
+    skip_blanks(&p);
     return p.at == p.end ? value : PRT_DIM_UNKNOWN;
 }
 

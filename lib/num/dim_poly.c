@@ -2,12 +2,12 @@
 /*
  * dim_poly.c — arithmetic on bounded polynomials with integer coefficients.
  *
- * Terms are in graded lexicographic order. That order agrees with multiplication, which the
- * division relies on: the first term of a product is the product of the first terms.
+ * Terms are in graded lexicographic order. Division relies on its agreement with multiplication:
+ * the first term of a product is the product of the first terms.
  */
 #include "num/dim_poly.h"
 
-/* Below 0 when `a` comes first. */
+/* Returns a value below 0 when `a` comes first. */
 static int compare(const prt_term *a, const prt_term *b)
 {
     if (a->degree != b->degree)
@@ -18,7 +18,7 @@ static int compare(const prt_term *a, const prt_term *b)
     return 0;
 }
 
-/* Keeps coefficients where negating them is safe. */
+/* Excludes INT64_MIN, which cannot be negated. */
 static bool coef_add(int64_t a, int64_t b, int64_t *out)
 {
     return prt_i64_add(a, b, out) && *out != INT64_MIN;
@@ -126,7 +126,7 @@ bool prt_poly_divide(const prt_poly *p, const prt_poly *by, prt_poly *out)
         return false;
     out->count = 0;
     prt_poly rest = *p;
-    /* Each turn removes the first term for good and adds only later ones. */
+    /* Each iteration removes the first term and adds only later ones. */
     while (rest.count != 0) {
         prt_term q = { .coef = 0 };
         if (!prt_term_divide(&rest.terms[0], &by->terms[0], &q) || !prt_poly_add_term(out, &q) ||
@@ -171,8 +171,8 @@ bool prt_poly_replace(const prt_poly *p, uint32_t t, uint32_t f, const prt_poly 
     return prt_poly_mul(&rest, value, &part) && prt_poly_add(&part, &others, by, out);
 }
 
-/* Depth is bounded: folded sums and products are left-leaning chains of at most PRT_POLY_TERMS and
- * PRT_POLY_DEGREE links, and everything else is an atom. */
+/* The recursion is bounded: folded sums and products are left-leaning chains of at most
+ * PRT_POLY_TERMS and PRT_POLY_DEGREE links, and every other node is an atom. */
 bool prt_poly_of(const prt_dims *dims, int64_t dim, prt_poly *out)
 {
     out->count = 0;
@@ -193,7 +193,7 @@ bool prt_poly_of(const prt_dims *dims, int64_t dim, prt_poly *out)
     return prt_poly_add(&a, &b, node->op == PRT_DIM_ADD ? 1 : -1, out);
 }
 
-/* coef * factors, as "2*(a*b)"; a number for a term without factors. */
+/* Returns coef * factors, as "2*(a*b)"; a number for a term without factors. */
 static int64_t term_dim(prt_dims *dims, const prt_term *t, int64_t coef)
 {
     if (!prt_dim_is_number(coef))
@@ -212,7 +212,7 @@ int64_t prt_poly_dim(prt_dims *dims, const prt_poly *p)
 {
     int64_t dim = 0;
     bool empty = true;
-    /* What is added comes first, so that subtraction has something to subtract from. */
+    /* Positive terms come first, so that the sum does not begin with a subtraction. */
     for (int turn = 0; turn < 2; turn++) {
         for (uint32_t i = 0; i < p->count; i++) {
             const prt_term *t = &p->terms[i];

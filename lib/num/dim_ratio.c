@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dim_ratio.c — fractions on their way to a whole number: floor(ratio(s, 2) + 1) is (s/2)+1.
+ * dim_ratio.c — fractions as intermediate results of whole numbers: floor(ratio(s, 2) + 1) is
+ * (s/2)+1.
  *
- * A ratio has a value only where it leaves no remainder, so an expression that still has one in it
- * is never wrong, but often without a value: it is no dimension.
+ * A ratio has a value only if the division leaves no remainder. An expression that contains a ratio
+ * is correct but may have no value, so it is not used as a dimension.
  */
 #include "num/dim_poly.h"
 
-/* Divides out what all coefficients share; the divisor is a number above zero. */
+/* Cancels the common divisor of all coefficients and `b`, which is a number above zero. */
 int64_t prt_dim_fold_ratio(prt_dims *dims, int64_t a, int64_t b)
 {
     prt_poly p;
@@ -24,7 +25,7 @@ int64_t prt_dim_fold_ratio(prt_dims *dims, int64_t a, int64_t b)
     return prt_dim_intern(dims, PRT_DIM_RATIO, over, b / shared, true);
 }
 
-/* Brings all ratios of a sum over one divisor. */
+/* Rounds a sum after bringing all its ratios to one divisor. */
 static int64_t round_whole(prt_dims *dims, prt_dim_op op, int64_t dim)
 {
     prt_poly p, next, above;
@@ -40,7 +41,7 @@ static int64_t round_whole(prt_dims *dims, prt_dim_op op, int64_t dim)
                 !prt_poly_replace(&p, t, f, &above, n->b, &next) || !prt_i64_mul(by, n->b, &by))
                 return PRT_DIM_UNKNOWN;
             p = next;
-            t = f = UINT32_MAX; /* from the start: terms have moved */
+            t = f = UINT32_MAX; /* restarts, because terms have moved */
             break;
         }
     return by == 1 ? dim : prt_dim_make(dims, op, prt_poly_dim(dims, &p), by);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dim_sign.c — whether an expression can be negative, given that symbols are not.
+ * dim_sign.c — proves that an expression is not negative, given that no symbol is negative.
  *
- * A polynomial with positive coefficients of what is not negative is not. Where a term is in the
- * way, it is replaced by a bound from below: floor(x/k) is at most x/k, min(x, y) at most x, and so
- * on. The search is bounded in depth and steps: what takes more is not shown to be anything.
+ * A polynomial with positive coefficients over non-negative atoms is not negative. Any other term
+ * is replaced by a lower bound: floor(x/k) is at most x/k, min(x, y) at most x, and so on. The
+ * search is bounded in depth and steps; beyond the bounds nothing is proved.
  */
 #include "num/dim_poly.h"
 
-enum { DEPTH = 6, STEPS = 96 };
+enum { DEPTH = 6, STEPS = 96 }; /* recursion; steps of one search */
 
 typedef struct search {
     const prt_dims *dims;
@@ -47,8 +47,8 @@ static bool atom_never_negative(search *s, uint32_t atom, uint32_t depth)
     }
 }
 
-/* A bound on an atom: `by` times the atom is at most (or with `below` at least) the polynomial.
- * `choice` counts the bounds there are; false beyond the last. */
+/* Bounds an atom: `by` times the atom is at most (with `below`: at least) the polynomial `out`.
+ * `choice` enumerates the bounds; returns false after the last. */
 static bool bound_of(search *s, uint32_t atom, bool below, uint32_t choice, uint32_t depth,
     prt_poly *out, int64_t *by)
 {
@@ -67,7 +67,7 @@ static bool bound_of(search *s, uint32_t atom, bool below, uint32_t choice, uint
     case PRT_DIM_RATIO:
         *by = k;
         return choice == 0 && k > 0 && prt_poly_of(s->dims, n->a, out);
-    case PRT_DIM_MOD: /* x%k <= k-1, and <= x where neither is negative */
+    case PRT_DIM_MOD: /* x%k <= k-1, and <= x if neither is negative */
         if (choice == 0)
             return !below && k > 0 && prt_poly_of(s->dims, k - 1, out);
         return !below && dim_never_negative(s, n->a, depth) && dim_never_negative(s, n->b, depth) &&
@@ -93,7 +93,7 @@ static bool try_factor(search *s, const prt_poly *p, uint32_t t, uint32_t f, uin
         if (i != f && !atom_never_negative(s, term->factors[i], depth))
             return false;
     const prt_dim_node *n = prt_dims_at(s->dims, term->factors[f]);
-    if (n->op == (term->coef > 0 ? PRT_DIM_MIN : PRT_DIM_MAX)) { /* it is one of the two */
+    if (n->op == (term->coef > 0 ? PRT_DIM_MIN : PRT_DIM_MAX)) { /* equals an operand */
         for (uint32_t choice = 0; choice < 2; choice++)
             if (!prt_poly_of(s->dims, choice == 0 ? n->a : n->b, &bound) ||
                 !prt_poly_replace(p, t, f, &bound, 1, &next) ||

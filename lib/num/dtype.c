@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dtype.c — the element type table and its look-ups. */
+/* dtype.c — the table of element types and its look-ups. */
 #include "num/dtype.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dtype.h — the element type table, and reading and writing single elements of any type. The
- * single-element calls are what reference kernels use: exact, not fast.
+ * dtype.h — the table of element types, and reads and writes of single elements of any type. The
+ * reference kernels use the single-element functions, which are exact but not fast.
  */
 #ifndef PRT_NUM_DTYPE_H
 #define PRT_NUM_DTYPE_H
@@ -34,10 +34,11 @@ typedef struct prt_dtype_info {
     uint8_t kind; /* prt_dtype_kind */
 } prt_dtype_info;
 
-/* Row of a type; for values outside the table a row named "?", 0 bits and kind none. */
+/* Returns the row of a type. Values outside the table have a row with name "?", 0 bits and kind
+ * none. */
 const prt_dtype_info *prt_dtype_of(int32_t dtype);
 
-/* Type with this numpy or PopEF name; PRT_DTYPE_undefined when there is none. */
+/* Return the type of a numpy or PopEF name; PRT_DTYPE_undefined for an unknown name. */
 int32_t prt_dtype_by_name(const char *name);
 int32_t prt_dtype_by_popef(const char *popef);
 
@@ -54,11 +55,11 @@ static inline bool prt_dtype_is_integer(int32_t dtype)
     return prt_dtype_of(dtype)->kind == PRT_KIND_int || prt_dtype_of(dtype)->kind == PRT_KIND_uint;
 }
 
-/* Bytes of `count` packed elements; false when that overflows or the type is unknown. */
+/* Returns the bytes of `count` packed elements; false on overflow or for an unknown type. */
 bool prt_dtype_size(int32_t dtype, uint64_t count, size_t *out);
 
-/* Element `index` of elements of fewer than 8 bits each, packed without gaps, low bits first: a
- * 6-bit one may lie in two bytes. */
+/* Access element `index` of a type with fewer than 8 bits, packed without gaps, low bits first. A
+ * 6-bit element may span two bytes. */
 static inline uint32_t prt_packed_load(uint32_t bits, const void *data, size_t index)
 {
     const unsigned char *p = (const unsigned char *)data + index * bits / 8;
@@ -77,11 +78,11 @@ static inline void prt_packed_store(uint32_t bits, void *data, size_t index, uin
 }
 
 /*
- * One element by index, any numeric or bool type, packed ones too. Loads widen exactly (f64 holds
- * every float type; i64 and u64 hold every integer). Stores to floats round to nearest even;
- * float8 stores saturate when `saturate` (ONNX Cast's default), else give infinity or NaN as the
- * format allows. Stores to integers wrap, from floats truncate toward zero first (NaN gives 0,
- * what is out of range saturates to int64 or uint64 before wrapping).
+ * Access one element by index, of any numeric or bool type, packed types included. Loads are exact:
+ * f64 holds every float type, i64 and u64 hold every integer. A store to a float rounds to nearest
+ * even. A store to float8 saturates with `saturate` (the default of ONNX Cast), and otherwise gives
+ * infinity or NaN, as the format allows. A store to an integer wraps. A float is first truncated
+ * toward zero: NaN gives 0, and values out of range saturate to int64 or uint64.
  */
 static inline int64_t prt_f64_to_i64(double value)
 {

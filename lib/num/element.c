@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * element.c — single elements of any type.
+ * element.c — access to single elements of any type.
  *
- * Every element of at most 64 bits is first a word of raw bits: fetched and put back by width,
- * understood by kind. Complex numbers load their real part and store a zero imaginary one.
- * Elements narrower than a byte share it; storing one rewrites its neighbours with what was there,
- * so two threads must not store into one byte.
+ * An element of at most 64 bits is a word of raw bits, loaded and stored by its width and
+ * interpreted by its kind. A complex number loads its real part and stores an imaginary part of
+ * zero. Elements narrower than a byte share it: a store rewrites the neighbours' bits with their
+ * old values, so two threads must not store into one byte.
  */
 #include <math.h>
 #include <string.h>
@@ -152,7 +152,7 @@ static void store_float(int32_t dtype, void *data, size_t index, double value, b
     put(prt_dtype_bits(dtype), data, index, bits_of_f64(dtype, value, saturate));
 }
 
-/* An element of an integer or bool type as a 64-bit pattern, sign extended. */
+/* Returns an element of an integer or bool type as a 64-bit pattern, sign-extended. */
 static uint64_t load_integer(const prt_dtype_info *info, const void *data, size_t index)
 {
     const uint64_t word = fetch(info->bits, data, index);
@@ -162,7 +162,7 @@ static uint64_t load_integer(const prt_dtype_info *info, const void *data, size_
     return info->kind == PRT_KIND_int ? (word ^ sign) - sign : word;
 }
 
-/* Negative values go by way of int64, so that -1 is all ones. */
+/* Negative values are converted through int64, so that -1 is all ones. */
 static uint64_t u64_of_f64(double value)
 {
     if (!(value >= 0x1p63))
@@ -170,8 +170,8 @@ static uint64_t u64_of_f64(double value)
     return value >= 0x1p64 ? UINT64_MAX : (uint64_t)value;
 }
 
-/* A magnitude as a double that rounds to any narrower type as the integer itself would: what a
- * double cannot hold is left in the last bit as a mark ("round to odd"). */
+/* Returns a magnitude as a double that rounds to any narrower type as the integer itself would.
+ * Bits beyond a double's mantissa set its last bit ("round to odd"). */
 static double f64_for_rounding(uint64_t magnitude)
 {
     if (magnitude >> 53 != 0)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * float.c — small float formats.
+ * float.c — conversions of small float formats.
  *
- * One decoder and one encoder serve every format with sign, exponent and mantissa; a row says how
- * a format spends its codes. The encoder works on the bits of a double, so it neither depends on
- * the host's rounding mode nor rounds twice. float32 and bfloat16 differ by a shift and have a
- * path of their own.
+ * One decoder and one encoder serve every format with sign, exponent and mantissa; a row of
+ * constants describes the format. The encoder works on the bits of a double, so it neither depends
+ * on the host's rounding mode nor rounds twice. bfloat16 is a float32 shifted and has conversions
+ * of its own.
  */
 #include "num/float.h"
 
@@ -14,13 +14,13 @@
 
 #include "num/half.h"
 
-/* Codes are without sign bit; the sign sits just above `exp_bits + mant_bits`. */
+/* Codes exclude the sign bit, which lies just above `exp_bits + mant_bits`. */
 typedef struct format {
     int mant_bits, bias;
     uint32_t sign; /* the sign bit */
     uint32_t max;  /* code of the largest finite value */
-    uint32_t inf;  /* what infinity becomes: infinity, or NaN where there is none */
-    uint32_t nan;  /* for FNUZ this is the sign bit: the one NaN is where -0 would be */
+    uint32_t inf;  /* code of infinity; of NaN in a format without infinity */
+    uint32_t nan;  /* code of NaN; in an FNUZ format the sign bit, the code of -0 elsewhere */
 } format;
 
 static const format f16 = { 10, 15, 0x8000, 0x7bff, 0x7c00, 0x7e00 };
@@ -54,7 +54,7 @@ static float f32_of_bits(uint32_t bits)
     return value;
 }
 
-/* Value of a finite code. */
+/* Returns the value of a finite code. */
 static float decode(const format *f, uint32_t bits)
 {
     const uint32_t code = bits & (f->sign - 1);
@@ -66,18 +66,18 @@ static float decode(const format *f, uint32_t bits)
 }
 
 /*
- * Code of the finite magnitude in `bits` (a double's, no sign), rounded to nearest even; above
- * f->max when it does not fit. A mantissa that rounds up into the next binade carries into the
- * exponent by itself, since codes are ordered like values.
+ * Returns the code of the finite magnitude in `bits` (a double without sign), rounded to nearest
+ * even, or a code above f->max when it is out of range. A mantissa that rounds up to the next
+ * binade carries into the exponent, since codes are ordered like values.
  */
 static uint32_t encode_finite(const format *f, uint64_t bits)
 {
     const int exp = (int)(bits >> 52) - 1023;
     const uint64_t mant = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
     const int least = 1 - f->bias;            /* exponent of the smallest normal */
-    const int at = exp > least ? exp : least; /* exponent this code will have */
+    const int at = exp > least ? exp : least; /* exponent of the result */
     const int shift = 52 - f->mant_bits + (at - exp);
-    if (shift > 53) /* below half of the smallest subnormal; subnormal doubles too */
+    if (shift > 53) /* below half of the smallest subnormal, which includes subnormal doubles */
         return 0;
     const uint64_t rest = mant & ((UINT64_C(1) << shift) - 1);
     const uint64_t half = UINT64_C(1) << (shift - 1);
@@ -107,7 +107,7 @@ static uint32_t encode(const format *f, double value, bool saturate)
     return code | sign;
 }
 
-/* The 16-bit formats keep what fits of a NaN's payload, as processors do. */
+/* The 16-bit formats keep the high bits of a NaN's payload, as processors do. */
 static uint16_t encode16(const format *f, double value)
 {
     uint32_t code = encode(f, value, false);
@@ -141,7 +141,7 @@ uint16_t prt_f32_to_bf16(float value)
     const uint32_t bits = bits_of_f32(value);
     if (isnan(value))
         return (uint16_t)(bits >> 16 | 0x40u);
-    /* Just below half, plus one where the kept part is odd: ties go to even. */
+    /* Adds just below half, plus one where the kept part is odd: ties go to even. */
     return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
@@ -219,7 +219,7 @@ uint8_t prt_f64_to_f8e8m0(double value, bool saturate)
 {
     if (!isfinite(value))
         return 0xff;
-    /* The code is the exponent of a float; half the way up to the next power is 1.5 of this one. */
+    /* The code is the exponent of a float; the midpoint to the next power is 1.5 times this one. */
     const uint64_t bits = bits_of_f64(value) & (UINT64_MAX >> 1);
     const int code = (int)((bits + (UINT64_C(1) << 51)) >> 52) - 1023 + 127;
     if (code > 0xfe)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * place.c — a thread moves when its mask has one processor only; then it gets its mask back, and
- * stays as long as the scheduler finds nothing wrong with that.
+ * place.c — moves a thread by a mask of one processor, and then restores its mask. The thread stays
+ * there until the scheduler moves it.
  */
 #define _GNU_SOURCE
 #include "par/place.h"

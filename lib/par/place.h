@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * place.h — where threads run. Nothing is pinned: a thread is moved once, and the system may move
- * it on.
+ * place.h — placement of threads. A thread is moved once and not pinned: the system may move it
+ * again.
  */
 #ifndef PRT_PAR_PLACE_H
 #define PRT_PAR_PLACE_H
 
 #include <stdint.h>
 
-/* The processor this thread is on; -1 when the system does not say. */
+/* Returns the processor that runs this thread; -1 when the system does not say. */
 int32_t prt_place_cpu(void);
 
-/* Moves this thread to a processor it may use: the one `index` + 1 places after `avoid` (counting
- * round, leaving `avoid` out). Does nothing where there is only one. */
+/* Moves this thread to an allowed processor: the one `index` + 1 places after `avoid`, counting
+ * cyclically and without `avoid`. Does nothing where only one processor is allowed. */
 void prt_place_move(uint32_t index, int32_t avoid);
 
 #endif

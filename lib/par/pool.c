@@ -2,28 +2,28 @@
 /*
  * pool.c — worker threads around two counters.
  *
- *   remaining  chunks of the current job nobody has taken, as the first of them and the end; the
- *              caller takes the first, workers the last, so that chunk 0 is the caller's and what
- *              it finds in its caches is often what it left there
- *   pending    chunks not finished; who finishes one counts it down
+ *   remaining  chunks of the current job that are not taken yet, as the first one and the end.
+ *              The caller takes the first, workers take the last. So chunk 0 is always the
+ *              caller's, and its data is often still in the caller's cache
+ *   pending    chunks that are not finished; the thread that finishes a chunk decrements it
  *
- * The caller writes the job, then `pending`, then `remaining`, and takes chunks like everybody
- * else. When none remains it waits for `pending`, that is, only for chunks somebody is really
- * at. A worker reads the job only after it has taken a chunk of it; from then on the job cannot end
- * without that worker, so a worker that slept through a job, or is suspended anywhere in here,
- * neither holds anybody up nor sees a stale job.
+ * The caller writes the job, then `pending`, then `remaining`, and takes chunks like a worker. When
+ * `remaining` is empty it waits for `pending`, that is, only for chunks that are being run. A
+ * worker reads the job only after it has taken a chunk of it; from then on the job cannot end
+ * without that worker. So a worker that slept through a job, or is suspended anywhere in this code,
+ * neither delays another thread nor sees a stale job.
  *
- * A worker that another program keeps off its processor in the middle of a chunk holds up the
- * caller all the same, for a time slice of the scheduler. One such wait, many times what the
- * caller's own part took, and the pool lets the caller alone for a while, longer each time; a
- * width that does not help costs little then.
+ * If another program keeps a worker off its processor in the middle of a chunk, the caller has to
+ * wait for a time slice of the scheduler. After such a wait, many times as long as the caller's own
+ * part, the pool runs jobs on the caller alone for a while, longer each time. A width that does not
+ * help then costs little.
  *
- * How long workers spin before they sleep follows what it is good for: twice as long after a job
- * came in time, half as long after none did, between an eighth of `spin_ns` and all of it.
+ * The spinning time of workers adapts: it doubles after a job came in time and halves after a wait
+ * without a job, between an eighth of `spin_ns` and `spin_ns`.
  *
- * Sleeping: workers on `epoch`, which counts jobs; the caller on `pending`. Either side announces
- * itself before it looks a last time, and the other changes the word before it looks for sleepers
- * (sequentially consistent on both), so no wake-up is lost.
+ * Workers sleep on `epoch`, which counts jobs; the caller sleeps on `pending`. Either side
+ * announces itself before its last check, and the other side changes the word before it looks for
+ * sleepers (sequentially consistent on both sides), so no wake-up is lost.
  */
 #define _GNU_SOURCE
 #include "par/pool.h"
@@ -41,20 +41,20 @@
 #include "par/place.h"
 #include "par/range.h"
 
-/* Linux's operations of SYS_futex; musl comes without the kernel's headers. */
+/* Operations of Linux's SYS_futex; musl is installed without the kernel's headers. */
 enum { FUTEX_WAIT_OWN = 0 | 128, FUTEX_WAKE_OWN = 1 | 128 };
 
 enum {
-    MAX_WIDTH = 1024,
-    CHUNKS_PER_THREAD = 8,
-    PAUSE_NS = 4000,  /* spinning keeps the core to itself this long, then yields */
-    PAUSES = 32,      /* between two looks at the clock */
-    LEAST_SPIN = 8,   /* part of spin_ns that is always spun */
-    LATE_NS = 100000, /* a wait beyond this and LATE_TIMES the caller's own work is a bad one */
+    MAX_WIDTH = 1024,      /* threads */
+    CHUNKS_PER_THREAD = 8, /* maximum of chunks of a job, by thread */
+    PAUSE_NS = 4000,       /* spin without yielding for this time; afterwards yield */
+    PAUSES = 32,           /* pause instructions between two readings of the clock */
+    LEAST_SPIN = 8,        /* 1/LEAST_SPIN of spin_ns is the minimum of spinning */
+    LATE_NS = 100000, /* a wait is bad if longer than this plus LATE_TIMES the caller's own work */
     LATE_TIMES = 4,
-    CALM_NS = 8000000,       /* after each so long without a bad wait the next one costs half */
-    ALONE_NS = 1000000,      /* without workers after a bad wait, at first */
-    MOST_ALONE_NS = 32000000 /* some time slices, of which the next bad wait takes one */
+    CALM_NS = 8000000,       /* each such time without a bad wait halves the next penalty */
+    ALONE_NS = 1000000,      /* first time without workers after a bad wait */
+    MOST_ALONE_NS = 32000000 /* maximum; some time slices, of which the next bad wait takes one */
 };
 
 typedef struct worker {
@@ -66,15 +66,16 @@ typedef struct worker {
 struct prt_pool {
     const prt_allocator *allocator;
     uint32_t width, spin_ns;
-    uint32_t started;      /* workers that run; guarded by `turn` */
-    bool tried;            /* threads were asked for; guarded by `turn` */
-    _Atomic int64_t owner; /* process whose workers these are; 0 while a forked child cleans up */
-    pthread_mutex_t turn;  /* held by the caller whose job runs */
+    uint32_t started;      /* running workers; guarded by `turn` */
+    bool tried;            /* starting threads was tried; guarded by `turn` */
+    _Atomic int64_t owner; /* process that owns the workers; 0 while a forked child resets */
+    pthread_mutex_t turn;  /* held by the caller of the current job */
     worker *workers;
-    /* guarded by `turn`: no workers before, and for how long; since when no bad wait was counted */
+    /* Guarded by `turn`: the end and the length of the time without workers; the start of the time
+     * without a bad wait. */
     uint64_t alone_until, alone_ns, calm;
 
-    /* the job */
+    /* the current job */
     prt_par_body body;
     void *arg;
     uint32_t n, chunk, chunks;
@@ -84,12 +85,12 @@ struct prt_pool {
     _Atomic uint32_t caller_sleeps;
     _Alignas(64) _Atomic uint32_t epoch;
     _Atomic uint32_t sleepers;
-    _Atomic uint32_t spin_now; /* of workers, in ns */
+    _Atomic uint32_t spin_now; /* current spinning time of workers, in ns */
     _Atomic int32_t caller_cpu;
     _Atomic bool stop;
 };
 
-/* Set while this thread runs chunks: calls from a body run in place. */
+/* True while this thread runs chunks: a call from a body runs in place. */
 static _Thread_local bool inside;
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t value)
@@ -111,7 +112,7 @@ static void pause_core(void)
 #endif
 }
 
-/* Spins while *word is `value`, at most `most_ns`; true when it changed. */
+/* Spins while *word is `value`, at most `most_ns`; returns true when it changed. */
 static bool spin(const _Atomic uint32_t *word, uint32_t value, uint32_t most_ns)
 {
     if (most_ns == 0)
@@ -131,8 +132,8 @@ static bool spin(const _Atomic uint32_t *word, uint32_t value, uint32_t most_ns)
     }
 }
 
-/* Takes chunks of whatever job is current. That the job may change meanwhile is fine: what is taken
- * belongs to the new one. */
+/* Takes chunks of the current job. If the job changes in the meantime, the chunks taken belong to
+ * the new one. */
 static void run_chunks(prt_pool *pool, bool caller)
 {
     inside = true;
@@ -141,14 +142,14 @@ static void run_chunks(prt_pool *pool, bool caller)
         const uint64_t end = first + pool->chunk < pool->n ? first + pool->chunk : pool->n;
         for (uint64_t i = first; i < end; i++)
             pool->body(pool->arg, (uint32_t)i);
-        /* The job may end here: below this line its fields are not ours to read. */
+        /* The job may end here: its fields must not be read below this line. */
         if (atomic_fetch_sub(&pool->pending, 1) == 1 && atomic_load(&pool->caller_sleeps) != 0)
             futex_wake(&pool->pending, 1);
     }
     inside = false;
 }
 
-/* Waits for a job; the budget learns from whether one came. */
+/* Spins for a job, and adapts the spinning time to whether one came. */
 static bool spin_for_job(prt_pool *pool, uint32_t seen)
 {
     const uint32_t least = pool->spin_ns / LEAST_SPIN;
@@ -162,7 +163,7 @@ static bool spin_for_job(prt_pool *pool, uint32_t seen)
     return came;
 }
 
-/* On one processor with the caller a worker is no help. */
+/* Moves a worker off the caller's processor, where it would not help. */
 static void move_off(prt_pool *pool, uint32_t index)
 {
     const int32_t caller = atomic_load_explicit(&pool->caller_cpu, memory_order_relaxed);
@@ -170,8 +171,8 @@ static void move_off(prt_pool *pool, uint32_t index)
         prt_place_move(index, caller);
 }
 
-/* Names the calling thread for debuggers and profilers. Linux keeps 15 bytes: from worker 100 on
- * the last two digits have to do. */
+/* Names the calling thread for debuggers and profilers. Linux keeps 15 bytes: from worker 100 on,
+ * only the last two digits are shown. */
 static void name_worker(uint32_t index)
 {
     char name[16];
@@ -200,7 +201,7 @@ static void *work(void *arg)
     }
 }
 
-/* Tells the workers that `epoch` moved on. */
+/* Increments `epoch` and wakes sleeping workers. */
 static void announce(prt_pool *pool, uint32_t wanted)
 {
     atomic_fetch_add(&pool->epoch, 1);
@@ -209,11 +210,11 @@ static void announce(prt_pool *pool, uint32_t wanted)
         futex_wake(&pool->epoch, wanted < sleepers ? wanted : sleepers);
 }
 
-/* Judges a wait that was no short one. */
-static void judge_wait(prt_pool *pool, uint64_t own, uint64_t begin)
+/* Judges a wait, and extends or shortens the time without workers. */
+static void judge_wait(prt_pool *pool, uint64_t own_ns, uint64_t begin)
 {
     const uint64_t now = prt_clock_ns(), waited = now - begin;
-    if (waited < LATE_NS + LATE_TIMES * own) {
+    if (waited < LATE_NS + LATE_TIMES * own_ns) {
         for (; now >= pool->calm + CALM_NS && pool->alone_ns != 0; pool->calm += CALM_NS)
             pool->alone_ns /= 2;
         return;
@@ -224,7 +225,7 @@ static void judge_wait(prt_pool *pool, uint64_t own, uint64_t begin)
     pool->calm = pool->alone_until = now + pool->alone_ns;
 }
 
-/* `start`: when the caller began with its own part. */
+/* `start`: the time at which the caller began its own part. */
 static void wait_for_chunks(prt_pool *pool, uint64_t start)
 {
     if (atomic_load(&pool->pending) == 0)
@@ -245,8 +246,8 @@ static void wait_for_chunks(prt_pool *pool, uint64_t start)
     }
 }
 
-/* Workers take no signals: handlers belong to the host's threads. A thread that cannot be had is
- * done without. */
+/* Starts the workers, with all signals blocked: handlers belong to the host's threads. If the
+ * system refuses a thread, the pool runs with fewer. */
 static void start_threads(prt_pool *pool)
 {
     pool->tried = true;
@@ -277,11 +278,11 @@ static void reset(prt_pool *pool)
 }
 
 /*
- * After fork the child has this memory but none of the threads, and a mutex in whatever state it
- * was. The first caller there starts over; other threads of the child wait until it has. False
- * when the mutex cannot be had again.
+ * After fork the child has this memory but no threads, and a mutex in an unknown state. The first
+ * caller in the child resets the pool; other threads of the child wait for it. Returns false when
+ * the mutex cannot be initialised.
  */
-static bool own(prt_pool *pool)
+static bool take_ownership(prt_pool *pool)
 {
     const int64_t pid = getpid();
     int64_t owner = atomic_load(&pool->owner);
@@ -304,7 +305,7 @@ static void run_in_place(uint32_t n, prt_par_body body, void *arg)
         body(arg, i);
 }
 
-/* With the turn taken: calls from the bodies must not ask for it again. */
+/* Runs while `turn` is held: calls from the bodies must not lock it again. */
 static void run_alone(uint32_t n, prt_par_body body, void *arg)
 {
     inside = true;
@@ -337,7 +338,8 @@ static void run_job(prt_pool *pool, uint32_t n, prt_par_body body, void *arg)
 static void pool_run(void *user, uint32_t n, prt_par_body body, void *arg)
 {
     prt_pool *pool = user;
-    if (inside || n < 2 || pool->width < 2 || !own(pool) || pthread_mutex_lock(&pool->turn) != 0) {
+    if (inside || n < 2 || pool->width < 2 || !take_ownership(pool) ||
+        pthread_mutex_lock(&pool->turn) != 0) {
         run_in_place(n, body, arg);
         return;
     }
@@ -380,7 +382,7 @@ void prt_pool_release(prt_pool *pool)
 {
     if (pool == NULL)
         return;
-    /* In a forked child there is nobody to join, and its copy of the mutex is not ours to end. */
+    /* A forked child has no threads to join, and must not destroy its copy of the mutex. */
     if (atomic_load(&pool->owner) == getpid()) {
         atomic_store(&pool->stop, true);
         announce(pool, UINT32_MAX);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool.h — threads for one job at a time: a loop over independent indices.
+ * pool.h — a thread pool that runs one job at a time: a loop over independent indices.
  *
- * Workers wait by spinning for a bounded time, then on a futex. The caller takes part; indices are
- * handed out in small chunks that any participant may take, so one that does not show up (a busy
- * core) costs nothing but its help. Which thread runs which index never changes what an index
- * does, so results do not depend on the width. Calls from several threads are served in turn;
- * a call from inside a body runs its indices in place. After fork the child starts without
- * workers and makes its own when needed.
+ * A worker waits by spinning for a bounded time, then on a futex. The caller takes part. Indices
+ * are handed out in small chunks that any participant may take, so a worker that is kept off its
+ * core costs only its share of the help. The result of an index does not depend on the thread that
+ * runs it, so results do not depend on the width. Calls from several threads are served in turn. A
+ * call from inside a body runs its indices in place. After fork the child has no workers and starts
+ * its own when needed.
  */
 #ifndef PRT_PAR_POOL_H
 #define PRT_PAR_POOL_H
@@ -16,23 +16,23 @@
 
 typedef void (*prt_par_body)(void *arg, uint32_t index);
 
-/* How parallel work is run: by our pool, by the host's, or in place (run NULL). */
+/* The way parallel work is run: by this pool, by the host's, or in place (run NULL). */
 typedef struct prt_par {
     void *user;
     void (*run)(void *user, uint32_t n, prt_par_body body, void *arg);
-    uint32_t width; /* threads that may take part, the caller included; at least 1 */
+    uint32_t width; /* maximum of participating threads, the caller included; at least 1 */
 } prt_par;
 
 typedef struct prt_pool prt_pool;
 
-/* `width` threads counting the caller; 0 means prt_cpu_count(). `spin_ns` bounds spinning before a
- * worker sleeps. Threads start at the first job. */
+/* Creates a pool of `width` threads, the caller included; 0 means prt_cpu_count(). `spin_ns` bounds
+ * the spinning before a worker sleeps. The threads start at the first job. */
 poprt_status prt_pool_create(const prt_allocator *allocator, uint32_t width, uint32_t spin_ns,
     prt_pool **out);
 void prt_pool_release(prt_pool *pool);
 prt_par prt_pool_par(prt_pool *pool);
 
-/* Calls body(arg, i) once for each i below n and returns when all are done. */
+/* Calls body(arg, i) once for each i below n, and returns when all calls have returned. */
 static inline void prt_par_for(const prt_par *par, uint32_t n, prt_par_body body, void *arg)
 {
     if (par != NULL && par->run != NULL && par->width > 1 && n > 1) {

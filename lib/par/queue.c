@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * queue.c — a ring of items under one mutex, two conditions: `more` for the thread, `room` for
- * those who push or wait for the end. `pending` counts an item until its function has returned.
+ * queue.c — a ring of items under one mutex with two conditions: `more` for the thread, `room` for
+ * threads that push or drain. `pending` counts an item until its function has returned.
  */
 #define _GNU_SOURCE
 #include "par/queue.h"
@@ -20,14 +20,14 @@ struct prt_queue {
     size_t item_size;
     uint32_t capacity;
     uint32_t first, count; /* the waiting items of the ring */
-    uint32_t pending;      /* waiting and running */
+    uint32_t pending;      /* items waiting or running */
     bool started, stop;
-    pid_t owner; /* process whose thread this is */
+    pid_t owner; /* process that owns the thread */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t more, room;
-    unsigned char *ring;      /* capacity items, and one more for the item that runs */
-    void (*last)(void *user); /* not NULL: the thread ends the queue, and calls this then */
+    unsigned char *ring;      /* capacity items, and one for the item that runs */
+    void (*last)(void *user); /* not NULL: the thread frees the queue and then calls this */
     void *last_user;
 };
 
@@ -77,13 +77,14 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* Signals belong to the host's threads. */
+/* All signals are blocked on the thread: they belong to the host's threads. */
 static poprt_status start(prt_queue *queue)
 {
     sigset_t all, before;
     (void)sigfillset(&all);
     if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
-        return prt_fail(POPRT_E_STATE, NULL, "no thread can be started here");
+        return prt_fail(POPRT_E_STATE, NULL,
+            "a thread cannot be started: its signals cannot be blocked");
     const int failed = pthread_create(&queue->thread, NULL, work, queue);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed != 0)
@@ -109,8 +110,8 @@ static poprt_status init_locks(prt_queue *queue)
     return POPRT_OK;
 }
 
-/* A forked child starts over: no thread, nothing queued, fresh locks. */
-static poprt_status own(prt_queue *queue)
+/* A forked child resets the queue: no thread, no items, new locks. */
+static poprt_status take_ownership(prt_queue *queue)
 {
     if (queue->owner == getpid())
         return POPRT_OK;
@@ -157,7 +158,7 @@ bool prt_queue_is_inside(prt_queue *queue)
 
 poprt_status prt_queue_push(prt_queue *queue, const void *item)
 {
-    PRT_TRY(own(queue));
+    PRT_TRY(take_ownership(queue));
     (void)pthread_mutex_lock(&queue->lock);
     poprt_status status = queue->started ? POPRT_OK : start(queue);
     while (status == POPRT_OK && queue->count == queue->capacity) {
@@ -181,7 +182,7 @@ poprt_status prt_queue_push(prt_queue *queue, const void *item)
 
 poprt_status prt_queue_drain(prt_queue *queue)
 {
-    PRT_TRY(own(queue));
+    PRT_TRY(take_ownership(queue));
     if (prt_queue_is_inside(queue))
         return prt_fail(POPRT_E_STATE, NULL, "a queue cannot be waited for on its own thread");
     (void)pthread_mutex_lock(&queue->lock);
@@ -205,7 +206,7 @@ void prt_queue_release(prt_queue *queue)
 {
     if (queue == NULL)
         return;
-    /* In a forked child there is nobody to join, and its copy of the locks is not ours to end. */
+    /* A forked child has no thread to join, and must not destroy its copy of the locks. */
     if (queue->owner == getpid()) {
         (void)pthread_mutex_lock(&queue->lock);
         queue->stop = true;

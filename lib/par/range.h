@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * range.h — numbers handed out from both ends of a range, by threads that ask no lock: the first
- * that is left in the low half of a word, the end in the high half.
+ * range.h — a lock-free range of numbers that threads take from both ends. The low half of the word
+ * holds the first number left, the high half the end.
  */
 #ifndef PRT_PAR_RANGE_H
 #define PRT_PAR_RANGE_H
@@ -17,8 +17,8 @@ static inline uint64_t prt_range_of(uint32_t first, uint32_t end)
     return first | (uint64_t)end << 32;
 }
 
-/* Takes the first or the last number; false when none is left. What was written before the range
- * (by a release) is seen after. */
+/* Takes the first or the last number; returns false when the range is empty. Writes that happened
+ * before the range was stored with release order are visible afterwards. */
 static inline bool prt_range_take(prt_range *range, bool front, uint32_t *number)
 {
     uint64_t left = atomic_load_explicit(range, memory_order_relaxed), then;

@@ -2,17 +2,17 @@
 /*
  * plan.c — interval packing.
  *
- * In some order, each item goes into the tightest gap that the items alive with it leave, or
- * behind them. Which items those are is asked of an interval tree over the steps: a node has a
- * step in its middle and holds the items alive then; items that end before are below to the left,
- * items that start after are below to the right. Steps are first replaced by their rank among all
- * first and last steps, so the tree has one node per step that matters.
+ * The items are placed in some order. Each one goes into the tightest gap between the placed items
+ * whose lifetimes overlap its own, or behind them. An interval tree over the steps finds these
+ * items: a node holds the items alive at its middle step; items that end earlier are in the left
+ * subtree, items that start later in the right one. Steps are first replaced by their rank among
+ * all first and last steps, so the tree has one node for each such step.
  *
- * Which order is best nobody knows beforehand, so a few are tried, and the smallest plan is kept:
- * largest first, largest product of size and life, longest life, first come. From each of them,
- * whatever sticks out at the top is placed before everything else in the next plan, and so on,
- * until a plan reaches the bound that none can beat or the work allowed is done. Items in, plan
- * out: no clock has a say.
+ * The best order is not known in advance, so several are tried and the smallest plan is kept:
+ * largest size first, largest product of size and lifetime, longest lifetime, earliest start. Each
+ * order is repeated: the items that exceed the best total are placed before all others in the next
+ * plan, until a plan reaches the lower bound or the allowed work is done. The result does not
+ * depend on time.
  */
 #include "plan/plan.h"
 
@@ -21,21 +21,21 @@
 
 #define NONE UINT32_MAX
 
-/* Bounds of the search: boxes placed in all, plans from one order on. */
+/* Bounds of the search: boxes placed in total; plans made from one order. */
 enum { MOST_PLACEMENTS = 1 << 17, MOST_TURNS = 32 };
 
-/* An item as the planner sees it: steps are ranks. */
+/* An item within the planner, whose steps are ranks. */
 typedef struct box {
     size_t size, offset;
     uint32_t first, last;
-    uint32_t index; /* in the caller's array */
-    uint32_t next;  /* in the list of a tree node */
-    uint32_t lift;  /* placed before those with less */
+    uint32_t index; /* index in the caller's array */
+    uint32_t next;  /* next box in the list of a tree node */
+    uint32_t lift;  /* a box with a greater lift is placed first */
 } box;
 
 typedef struct node {
-    uint32_t boxes; /* first of a list, or NONE */
-    uint32_t below; /* boxes in the whole subtree */
+    uint32_t boxes; /* first box of a list, or NONE */
+    uint32_t below; /* number of boxes in the whole subtree */
 } node;
 
 typedef struct range {
@@ -46,11 +46,11 @@ typedef struct plan {
     prt_arena *arena;
     box *boxes;
     size_t count;
-    uint32_t *steps; /* sorted, distinct */
+    uint32_t *steps; /* sorted, without duplicates */
     uint32_t n_steps;
-    node *tree;     /* by the rank in a node's middle */
-    range *taken;   /* scratch: where the neighbours of one box lie */
-    size_t *change; /* scratch: bytes that begin to live at each rank, and end to */
+    node *tree;     /* by the rank of a node's middle step */
+    range *taken;   /* scratch: extents of the neighbours of one box */
+    size_t *change; /* scratch: bytes whose lifetimes begin, and end, at each rank */
 } plan;
 
 static int compare_steps(const void *a, const void *b)
@@ -59,8 +59,8 @@ static int compare_steps(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Ways to order boxes; lifted ones come first in each. Of equals the longer-lived, then the
- * caller's order. */
+/* Orders of boxes; lifted boxes come first in each. Ties: the longer lifetime, then the caller's
+ * order. */
 static int compare_rest(const box *x, const box *y)
 {
     const uint32_t live_x = x->last - x->first, live_y = y->last - y->first;
@@ -133,8 +133,8 @@ static uint32_t rank_of(const plan *p, uint32_t step)
     return low;
 }
 
-/* Copies the items of one space that take room and ranks their steps. */
-static void gather(plan *p, const prt_plan_item *items, size_t count, uint32_t space)
+/* Copies the items of one space that have a size, and ranks their steps. */
+static void select_items(plan *p, const prt_plan_item *items, size_t count, uint32_t space)
 {
     p->count = 0;
     size_t n = 0;
@@ -160,7 +160,7 @@ static void gather(plan *p, const prt_plan_item *items, size_t count, uint32_t s
     }
 }
 
-/* Puts a placed box at the highest node whose middle it is alive at. */
+/* Inserts a placed box at the highest node whose middle step is in its lifetime. */
 static void insert(plan *p, uint32_t index)
 {
     box *b = &p->boxes[index];
@@ -180,8 +180,8 @@ static void insert(plan *p, uint32_t index)
     }
 }
 
-/* Collects where the placed boxes lie that are alive with `b`, from the subtree over [low, high);
- * as deep as the logarithm of the steps. */
+/* Collects the extents of the placed boxes alive with `b` from the subtree over [low, high). The
+ * recursion is as deep as the logarithm of the steps. */
 static size_t collect(const plan *p, const box *b, uint32_t low, uint32_t high, size_t n)
 {
     if (low >= high)
@@ -201,8 +201,8 @@ static size_t collect(const plan *p, const box *b, uint32_t low, uint32_t high, 
     return n;
 }
 
-/* The offset of the tightest gap for `size` bytes, else the first behind all; SIZE_MAX when that is
- * outside of the address space. */
+/* Returns the offset of the tightest gap for `size` bytes, else the first offset behind all boxes;
+ * SIZE_MAX when it exceeds the address space. */
 static size_t best_offset(range *taken, size_t n, size_t size, size_t align)
 {
     qsort(taken, n, sizeof(*taken), compare_ranges);
@@ -221,8 +221,9 @@ static size_t best_offset(range *taken, size_t n, size_t size, size_t align)
     return best != SIZE_MAX ? best : end;
 }
 
-/* Largest sum of sizes alive at once; SIZE_MAX when it is beyond the address space. Lives are
- * walked in the order of steps, and what ends is taken off before what begins is added. */
+/* Returns the largest sum of sizes alive at once; SIZE_MAX beyond the address space. The lifetimes
+ * are walked in the order of steps; at a step, ending ones are subtracted before beginning ones are
+ * added. */
 static size_t peak_of(const plan *p)
 {
     size_t live = 0, peak = 0;
@@ -245,7 +246,7 @@ static size_t peak_of(const plan *p)
 
 typedef int (*order)(const void *a, const void *b);
 
-/* Places all boxes in an order. False when they do not fit into the address space. */
+/* Places all boxes in an order. Returns false when they exceed the address space. */
 static bool place(plan *p, order by, size_t align, size_t *total)
 {
     *total = 0;
@@ -265,8 +266,8 @@ static bool place(plan *p, order by, size_t align, size_t *total)
     return true;
 }
 
-/* Keeps the plan that was made. */
-static void keep(const plan *p, prt_plan_item *items)
+/* Copies the offsets of the plan just made to the items. */
+static void keep_offsets(const plan *p, prt_plan_item *items)
 {
     for (size_t i = 0; i < p->count; i++)
         items[p->boxes[i].index].offset = p->boxes[i].offset;
@@ -280,8 +281,8 @@ static void lift(const plan *p, size_t best, uint32_t turn)
             p->boxes[i].lift = turn;
 }
 
-/* The best of several plans; `peak` is what none can beat. From each order on, what sticks out is
- * lifted, turn by turn. */
+/* Finds the best of several plans; `peak` is their lower bound. In each order, the boxes that
+ * exceed the best total are lifted from plan to plan. */
 static poprt_status search(plan *p, size_t align, prt_plan_item *items, size_t peak, size_t *total)
 {
     static const order orders[] = { by_size, by_area, by_life, by_start };
@@ -298,7 +299,7 @@ static poprt_status search(plan *p, size_t align, prt_plan_item *items, size_t p
             if (!place(p, orders[i], align, &size))
                 break;
             if (!found || size < *total) {
-                keep(p, items);
+                keep_offsets(p, items);
                 *total = size;
                 found = true;
             }
@@ -328,7 +329,7 @@ poprt_status prt_plan_pack(prt_arena *arena, prt_plan_item *items, size_t count,
         items[i].offset = 0;
     }
     for (uint32_t space = 0; space < n_spaces; space++) {
-        gather(&p, items, count, space);
+        select_items(&p, items, count, space);
         const size_t peak = peak_of(&p);
         PRT_TRY(search(&p, align, items, peak, &totals[space]));
         if (peaks != NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* type.c — the pool of interned types, sizes, and their text. */
+/* type.c — the pool of interned types, sizes of types, and their text. */
 #include "tensor/type.h"
 
 #include <stdio.h>

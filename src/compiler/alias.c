@@ -1,38 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alias.c — which buffers lie in the memory of others, so that steps have nothing to copy.
+ * alias.c — places buffers in the memory of others, so that steps have nothing to copy.
  *
- * Against the order of steps first: what a Concat joins is made inside its result, and what becomes
- * an output by a view or in place is made in the caller's memory (parts). What lies beside others
- * in the rows of a Concat, or of what Split takes apart, is made there where all steps that have to
- * do with it can work on rows farther apart than they are long (columns). Then along the order:
- * views stay in their input, results that may overwrite a dying input do (views too). In the end
- * a buffer that others lie in lives as long as all of them.
+ * First against the order of steps: an input of a Concat is made inside its result, and a value
+ * that becomes an output by a view or in place is made in the caller's memory (parts). If all steps
+ * that use a buffer accept a row stride, an input of a Concat along the last axis is made as
+ * columns of the result, and the input of a Split as the columns of its outputs. Then along the
+ * order: views stay in their input, and results that may overwrite an input at the end of its
+ * lifetime do so (also as views). Finally the lifetime of a buffer is extended to those of all
+ * buffers in it.
  *
- * In place needs that nobody reads the memory any more: every buffer of the same memory is dead
- * after the step, and the input is the only one still alive at it. Against the order, where readers
- * are not known yet, each part remembers the step that overwrites it, and what is put into its
- * memory later on has to be done with by then.
+ * A step may run in place if no later step reads the memory: every buffer of the same memory must
+ * be dead after the step, and the input must be the only one alive at it. Against the order, where
+ * the readers are not known yet, each part stores the step that overwrites it; a buffer placed into
+ * its memory later on must be dead by then.
  */
 #include "compiler/draft.h"
 #include "op/alias.h"
 #include "program/sharing.h"
 
-/* Buffers of one memory. */
+/* Buffers that share one memory. */
 typedef struct group {
-    uint32_t first, last; /* steps it is needed in */
-    uint32_t at_last;     /* members that are alive until `last` */
+    uint32_t first, last; /* lifetime, in steps */
+    uint32_t at_last;     /* number of members alive until `last` */
 } group;
 
 typedef struct aliaser {
     prt_draft *d;
     prt_draft_block *b;
-    bool is_static;    /* all sizes are known now */
-    uint32_t *root;    /* by buffer: where its memory is */
-    group *groups;     /* by root */
-    uint32_t *until;   /* by buffer: the step that overwrites its memory, if one does */
-    bool *spread;      /* by buffer: all its steps take columns */
-    prt_tensor *heads; /* by input of the step at hand: header, contents of constants */
+    bool is_static;      /* all sizes are known at compile time */
+    uint32_t *root;      /* by buffer: the buffer whose memory it lies in */
+    group *groups;       /* by root */
+    uint32_t *until;     /* by buffer: the step that overwrites its memory, if any */
+    bool *takes_columns; /* by buffer: all its steps accept columns */
+    prt_tensor *heads;   /* by input of the current step: header, and contents of constants */
     const prt_tensor **in;
 } aliaser;
 
@@ -46,7 +47,7 @@ static uint32_t output_of(const prt_draft_step *s, uint32_t i)
     return i < s->op->n_out ? s->args[s->op->n_in + i] : PRT_NO_BUFFER;
 }
 
-/* The header of a type whose dims are numbers. */
+/* Makes the header of a type whose dims are numbers; returns false for other types. */
 static bool header_of(const prt_type *type, prt_tensor *t)
 {
     return prt_type_is_tensor(type) && type->rank >= 0 && type->rank <= PRT_MAX_RANK &&
@@ -54,7 +55,7 @@ static bool header_of(const prt_type *type, prt_tensor *t)
         prt_tensor_init(t, type->dtype, (uint32_t)type->rank, type->dims, NULL);
 }
 
-/* Headers of a step's inputs into `in`; one without a header has no contents either. */
+/* Sets `in` to the headers of a step's inputs. An input without a header has no contents either. */
 static void read_inputs(const aliaser *a, const prt_draft_step *s)
 {
     for (uint32_t i = 0; i < s->op->n_in; i++) {
@@ -71,8 +72,8 @@ static void read_inputs(const aliaser *a, const prt_draft_step *s)
     }
 }
 
-/* With sizes that are not known yet: operators whose results are all of input 0 in any case. */
-static bool is_whole(const prt_draft_step *s)
+/* Returns whether the outputs are all of input 0 for any size: for sizes that are not known yet. */
+static bool is_full_view(const prt_draft_step *s)
 {
     const uint32_t views = PRT_VIEW | PRT_PURE;
     return (s->op->def->traits & views) == views && s->op->in[0].value != NULL &&
@@ -91,13 +92,13 @@ static bool is_view(const aliaser *a, const prt_draft_step *s, uint32_t i, size_
     *offset = 0;
     if (!header_of(s->op->out[i].type, &y) || a->in[0] == NULL ||
         a->in[0]->kind != PRT_VALUE_TENSOR)
-        return i == 0 && is_whole(s);
+        return i == 0 && is_full_view(s);
     return prt_alias_view(s->op->def, s->op->attrs, s->op->n_in, a->in, s->op->n_out, others, i, &y,
         offset);
 }
 
-/* Input k is of the very type of output 0 and may be overwritten with it. Small elements are left
- * out: their kernels share bytes. */
+/* Returns whether input k has the type of output 0 and may be overwritten with it. Elements below
+ * 16 bits are excluded, because their kernels share bytes. */
 static bool fits_in_place(const prt_draft_step *s, uint32_t k)
 {
     const prt_value *x = s->op->in[k].value;
@@ -110,7 +111,7 @@ static bool fits_in_place(const prt_draft_step *s, uint32_t k)
 
 /* ---- against the order: parts ---- */
 
-/* What lies in `into` must be done with before that is overwritten. */
+/* Returns whether `buffer` may lie in `into`: it must be dead before `into` is overwritten. */
 static bool may_share(const aliaser *a, uint32_t buffer, uint32_t into)
 {
     return at(a, buffer)->space == PRT_SPACE_PLANNED && at(a, buffer)->last < a->until[into];
@@ -126,7 +127,7 @@ static void make_part(aliaser *a, uint32_t buffer, uint32_t into, size_t offset)
     at(a, buffer)->offset = part ? to->offset + offset : offset;
 }
 
-/* Columns of `into`, which may be columns itself, from byte `offset` of a row on. */
+/* Makes the buffer columns of `into`, which may be columns itself, at byte `offset` of its rows. */
 static void make_columns(aliaser *a, uint32_t buffer, uint32_t into, size_t offset)
 {
     make_part(a, buffer, into, offset);
@@ -144,7 +145,7 @@ static size_t row_size(const aliaser *a, uint32_t buffer)
     return (size_t)type->dims[type->rank - 1] * (prt_dtype_bits(type->dtype) / 8);
 }
 
-/* Axis -1 of a tensor with more than one row. */
+/* Returns whether the step works along the last axis of a tensor with more than one row. */
 static bool has_rows(const prt_draft_step *s, bool apart, const prt_type *type)
 {
     prt_tensor t;
@@ -153,31 +154,31 @@ static bool has_rows(const prt_draft_step *s, bool apart, const prt_type *type)
         prt_dims_product(t.dims, 0, t.rank - 1) > 1;
 }
 
-/* Inputs of a Concat along the last axis. */
-static void put_beside(aliaser *a, const prt_draft_step *s, uint32_t out)
+/* Places the inputs of a Concat along the last axis as columns of its result. */
+static void make_concat_columns(aliaser *a, const prt_draft_step *s, uint32_t out)
 {
     size_t offset = 0;
-    if (s->op->n_in > PRT_BESIDE_MOST || !has_rows(s, false, s->op->out[0].type))
+    if (s->op->n_in > PRT_CONCAT_COLUMNS_MAX || !has_rows(s, false, s->op->out[0].type))
         return;
     for (uint32_t i = 0; i < s->op->n_in; i++) {
         const uint32_t x = s->args[i];
         if (x == PRT_NO_BUFFER)
             return;
-        if (may_share(a, x, out) && a->spread[x] && row_size(a, x) != 0)
+        if (may_share(a, x, out) && a->takes_columns[x] && row_size(a, x) != 0)
             make_columns(a, x, out, offset);
         offset += row_size(a, x);
     }
 }
 
-/* What a Split along the last axis takes apart, where all its outputs are columns that lie as they
- * do in its input. */
-static void take_apart(aliaser *a, const prt_draft_step *s)
+/* Places the input of a Split along the last axis, if all its outputs are columns in the order that
+ * they have in the input. */
+static void make_split_columns(aliaser *a, const prt_draft_step *s)
 {
     const uint32_t x = s->args[0], first = output_of(s, 0);
     size_t offset = 0;
-    if (x == PRT_NO_BUFFER || first == PRT_NO_BUFFER || s->op->n_out > PRT_BESIDE_MOST ||
+    if (x == PRT_NO_BUFFER || first == PRT_NO_BUFFER || s->op->n_out > PRT_CONCAT_COLUMNS_MAX ||
         !has_rows(s, true, at(a, x)->type) || at(a, first)->space != PRT_SPACE_COLUMNS ||
-        !a->spread[x])
+        !a->takes_columns[x])
         return;
     for (uint32_t i = 0; i < s->op->n_out; i++) {
         const uint32_t y = output_of(s, i);
@@ -217,9 +218,9 @@ static void part_step(aliaser *a, uint32_t step)
     const bool beside =
         space == PRT_SPACE_OUTPUT || space == PRT_SPACE_PLANNED || space == PRT_SPACE_COLUMNS;
     if (s->op->def->id == PRT_OP_concat && beside)
-        put_beside(a, s, out);
+        make_concat_columns(a, s, out);
     else if (s->op->def->id == PRT_OP_split)
-        take_apart(a, s);
+        make_split_columns(a, s);
     const bool fixed = space == PRT_SPACE_OUTPUT || space == PRT_SPACE_PART;
     if (prt_alias_may_join(s->op->def) && (fixed || space == PRT_SPACE_PLANNED)) {
         join_inputs(a, s, out);
@@ -319,8 +320,8 @@ static bool sizes_known(const prt_draft_block *b)
     return true;
 }
 
-/* A buffer that nothing was put into is a root, alone in its group. A planned one that is still to
- * become a view has nothing in it yet, and joins its group then. */
+/* A buffer that lies in no other one is a root, alone in its group. A planned buffer that becomes a
+ * view later contains no other buffers yet, and joins its group then. */
 static void find_groups(aliaser *a)
 {
     const uint32_t n = (uint32_t)a->b->buffers.count;
@@ -334,29 +335,29 @@ static void find_groups(aliaser *a)
         add_to_group(a, i);
 }
 
-/* Buffers that only steps of this block have to do with, which all take columns. */
-static void find_spread(aliaser *a)
+/* Finds the buffers that only steps of this block use, which all accept columns. */
+static void find_column_buffers(aliaser *a)
 {
     const prt_draft_block *b = a->b;
     for (size_t i = 0; i < b->buffers.count; i++)
-        a->spread[i] = true;
+        a->takes_columns[i] = true;
     for (size_t k = 0; k < b->steps.count; k++) {
         const prt_draft_step *s = &b->steps.data[k];
         for (uint32_t i = 0; i < s->op->n_in + s->op->n_out; i++) {
             const uint32_t x = s->args[i];
             const bool out = i >= s->op->n_in;
-            if (x != PRT_NO_BUFFER && a->spread[x])
-                a->spread[x] = prt_alias_takes_columns(s->op->def, s->op->attrs,
+            if (x != PRT_NO_BUFFER && a->takes_columns[x])
+                a->takes_columns[x] = prt_alias_takes_columns(s->op->def, s->op->attrs,
                     b->buffers.data[x].type, out, out ? i - s->op->n_in : i);
         }
     }
     for (uint32_t i = 0; i < b->n_outputs; i++)
-        a->spread[b->outputs[i]] = false;
+        a->takes_columns[b->outputs[i]] = false;
     for (size_t k = 0; k < a->d->blocks.count; k++) {
         const prt_draft_block *inner = a->d->blocks.data[k];
         for (size_t i = 0; inner != b && inner->parent == b->index && i < inner->buffers.count; i++)
             if (inner->buffers.data[i].space == PRT_SPACE_CAPTURE)
-                a->spread[inner->buffers.data[i].ref] = false;
+                a->takes_columns[inner->buffers.data[i].ref] = false;
     }
 }
 
@@ -371,13 +372,13 @@ static poprt_status alias_block(prt_draft *d, prt_draft_block *b)
     a.until = PRT_NEW_N(d->arena, uint32_t, b->buffers.count);
     a.heads = PRT_NEW_N(d->arena, prt_tensor, most);
     a.in = PRT_NEW_N(d->arena, const prt_tensor *, most);
-    a.spread = PRT_NEW_N(d->arena, bool, b->buffers.count);
-    if (a.spread == NULL || a.root == NULL || a.groups == NULL || a.until == NULL ||
+    a.takes_columns = PRT_NEW_N(d->arena, bool, b->buffers.count);
+    if (a.takes_columns == NULL || a.root == NULL || a.groups == NULL || a.until == NULL ||
         a.heads == NULL || a.in == NULL)
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < b->buffers.count; i++)
         a.until[i] = UINT32_MAX;
-    find_spread(&a);
+    find_column_buffers(&a);
     for (uint32_t i = (uint32_t)b->steps.count; a.is_static && i-- > 0;) {
         read_inputs(&a, &b->steps.data[i]);
         part_step(&a, i);

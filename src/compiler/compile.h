@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* compile.h — a typed module becomes a program: place, lower, schedule, alias, plan, emit. */
+/* compile.h — compiles a typed module to a program: place, lower, schedule, alias, plan, emit. */
 #ifndef PRT_COMPILER_COMPILE_H
 #define PRT_COMPILER_COMPILE_H
 
@@ -8,16 +8,17 @@
 
 typedef struct prt_compile_options {
     const prt_allocator *allocator;
-    size_t memory_limit; /* 0: none */
-    /* Progress: nonzero return cancels. May be NULL. */
+    size_t memory_limit; /* bytes; 0: unlimited */
+    /* Reports progress; a nonzero return cancels. May be NULL. */
     int32_t (*progress)(void *user, const char *stage, uint64_t done, uint64_t total);
     void *progress_user;
-    const prt_eliminated *eliminated; /* nodes that passes took out before; for inspection */
+    const prt_eliminated *eliminated; /* nodes that passes eliminated earlier; for inspection */
     uint32_t n_eliminated;
-    bool apart; /* every value has memory of its own: no views, nothing in place */
+    bool apart; /* every value has its own memory: no views, nothing in place */
 } prt_compile_options;
 
-/* The module is only read. All operators that nothing can run are listed in one failure. */
+/* Compiles a module, which is only read. Fails with one report of all operators that have no
+ * kernel. */
 poprt_status prt_compile(const prt_module *module, const prt_compile_options *options,
     prt_program **out);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * draft.h — a program while it is being compiled: blocks that grow, buffers that still point to
- * graph values and types of the module. `emit` turns it into a prt_program.
+ * draft.h — a program during compilation: growing blocks, and buffers that refer to graph values
+ * and types of the module. `emit` converts it to a prt_program.
  */
 #ifndef PRT_COMPILER_DRAFT_H
 #define PRT_COMPILER_DRAFT_H
@@ -16,17 +16,17 @@ typedef struct prt_draft_step {
     prt_lowered *lowered; /* of a `plugin` step; constants by index in `prepared` */
 } prt_draft_step;
 
-/* A constant that a plug-in prepared. */
+/* A constant prepared by a plug-in. */
 typedef struct prt_prepared {
     prt_blob *blob;
-    const prt_op *op; /* for */
+    const prt_op *op; /* the operation it was prepared for */
 } prt_prepared;
 
 typedef struct prt_draft_block {
     const prt_graph *graph;
     uint32_t index, parent;
-    uint32_t *buffer_of; /* by value id of `graph`: buffer + 1, 0 for none */
-    prt_map captures;    /* outer values by address, as text keys → buffer + 1 */
+    uint32_t *buffer_of; /* by value id of `graph`: buffer + 1, or 0 */
+    prt_map captures;    /* address of an outer value, as a text key → buffer + 1 */
     PRT_VEC(prt_buffer) buffers;
     PRT_VEC(prt_draft_step) steps;
     uint32_t *inputs, *outputs;
@@ -38,13 +38,13 @@ typedef struct prt_draft_block {
 typedef struct prt_draft {
     const prt_module *module;
     const prt_compile_options *options;
-    prt_arena *arena; /* build: dies with the compilation */
+    prt_arena *arena; /* build arena, released after the compilation */
     PRT_VEC(prt_draft_block *) blocks;
     PRT_VEC(const prt_value *) constants;
-    PRT_VEC(prt_prepared) prepared; /* constants behind those */
+    PRT_VEC(prt_prepared) prepared; /* constants that follow `constants` */
     uint64_t prepared_bytes;
-    prt_map constant_of; /* value address as key → index + 1 */
-    uint64_t done;       /* ops lowered, for progress */
+    prt_map constant_of; /* address of a value, as a key → index + 1 */
+    uint64_t done;       /* operations lowered, for progress */
 } prt_draft;
 
 /* The steps of compilation, in order. */
@@ -55,10 +55,10 @@ poprt_status prt_compile_alias(prt_draft *d);
 poprt_status prt_compile_plan(prt_draft *d);
 poprt_status prt_compile_emit(prt_draft *d, prt_program **out);
 
-/* prepare.c: what the plug-in of a node's operator wants of a step; leaves it alone where that is
- * nothing. */
+/* prepare.c: asks the plug-in of a node's operator for a kernel of the step. Leaves the step
+ * unchanged if the plug-in has no kernel for it. */
 poprt_status prt_compile_prepare(prt_draft *d, prt_draft_step *step);
-/* Whether the step does without an input that it is given: then it is no argument. */
+/* Returns whether the kernel of a step drops an input, which is then not an argument. */
 static inline bool prt_draft_drops(const prt_draft_step *step, uint32_t input)
 {
     for (uint32_t i = 0; step->lowered != NULL && i < step->lowered->n_dropped; i++)
@@ -67,7 +67,7 @@ static inline bool prt_draft_drops(const prt_draft_step *step, uint32_t input)
     return false;
 }
 
-/* A map key made from an address; the bytes live in the draft's arena. */
+/* Returns a map key made from an address; its bytes are allocated in the draft's arena. */
 prt_str prt_draft_key(prt_draft *d, const void *address);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit.c — the draft becomes a program that stands alone: types, dims, names and attributes are
- * copied into its arena, weights are shared with the model's file by reference and not read.
+ * emit.c — converts the draft to a self-contained program. Types, dims, names and attributes are
+ * copied to its arena; weights are shared with the model's file by reference and not read.
  */
 #include <stdio.h>
 
@@ -13,7 +13,7 @@
 typedef struct emitter {
     prt_draft *draft;
     prt_program *program;
-    int64_t *dim_of; /* by index of a module expression: the program's, or PRT_DIM_UNKNOWN */
+    int64_t *dim_of; /* by expression of the module: the program's dim, or PRT_DIM_UNKNOWN */
 } emitter;
 
 static bool copy_str(emitter *e, prt_str from, prt_str *to)
@@ -39,7 +39,7 @@ static int64_t translate_dim(const emitter *e, int64_t dim)
     return prt_dim_is_expr(dim) ? e->dim_of[prt_dim_index(dim)] : dim;
 }
 
-/* Only expressions that some buffer uses are kept, with what they are made of, in order. */
+/* Copies only expressions used by buffers, with their operands, in order. */
 static poprt_status emit_dims(emitter *e)
 {
     const prt_dims *dims = e->draft->module->dims;
@@ -72,7 +72,8 @@ static poprt_status emit_dims(emitter *e)
             : prt_dim_make(e->program->dims, (prt_dim_op)node->op, translate_dim(e, node->a),
                   translate_dim(e, node->b));
         if (e->dim_of[i] == PRT_DIM_UNKNOWN)
-            return prt_fail(POPRT_E_NOMEM, NULL, "a dimension expression could not be kept");
+            return prt_fail(POPRT_E_NOMEM, NULL,
+                "a dimension expression cannot be copied to the program");
     }
     return POPRT_OK;
 }
@@ -104,7 +105,7 @@ static const prt_type *emit_type(emitter *e, const prt_type *type)
 
 /* ---- constants ---- */
 
-/* A string constant's blob may hold its characters too, behind the strings. */
+/* Copies a string constant. Its blob may hold its characters too, behind the strings. */
 static poprt_status emit_string_constant(emitter *e, const prt_value *v, prt_blob **out)
 {
     prt_blob *blob = NULL;
@@ -126,7 +127,7 @@ static poprt_status emit_string_constant(emitter *e, const prt_value *v, prt_blo
     return POPRT_OK;
 }
 
-/* Bytes are shared as they lie in the model's file, at any address; sessions align them. */
+/* Shares the bytes with the model's file, at any address; sessions align them. */
 static poprt_status emit_bytes(emitter *e, const prt_value *v, prt_blob **out)
 {
     if (v->type->dtype == PRT_DTYPE_string)
@@ -135,7 +136,7 @@ static poprt_status emit_bytes(emitter *e, const prt_value *v, prt_blob **out)
     return POPRT_OK;
 }
 
-/* The constant's own name; one that is made up where it has none, or another one has it. */
+/* Names a constant: by its own name, or by a made-up one if it has no name or its name is taken. */
 static poprt_status name_constant(emitter *e, prt_map *names, prt_str own, size_t index,
     prt_constant *c)
 {
@@ -202,7 +203,7 @@ static poprt_status emit_attrs(emitter *e, const prt_op *op, const void **out)
     return POPRT_OK;
 }
 
-/* How a plug-in's kernel runs; its constants stand behind the model's. */
+/* Copies the parameters of a plug-in's kernel; its constants follow those of the model. */
 static poprt_status emit_lowered(emitter *e, const prt_lowered *from, const prt_lowered **out)
 {
     prt_arena *arena = e->program->arena;
@@ -331,7 +332,7 @@ static poprt_status emit_io(emitter *e)
     return copy_str(e, PRT_STR(POPRT_VERSION_STRING), &p->source) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-static poprt_status emit_gone(emitter *e)
+static poprt_status emit_eliminated(emitter *e)
 {
     const prt_compile_options *o = e->draft->options;
     prt_eliminated *eliminated = PRT_NEW_N(e->program->arena, prt_eliminated, o->n_eliminated);
@@ -368,7 +369,7 @@ static poprt_status emit_facts(emitter *e)
     return POPRT_OK;
 }
 
-/* The mark of fused models counts where the interface still is what it says. */
+/* Keeps the mark of fused models only if inputs and outputs still agree with it. */
 static void emit_fusion(emitter *e)
 {
     const uint32_t n = prt_ir_merged_models(e->draft->module);
@@ -377,7 +378,7 @@ static void emit_fusion(emitter *e)
 
 static poprt_status emit_all(emitter *e)
 {
-    PRT_TRY(emit_gone(e));
+    PRT_TRY(emit_eliminated(e));
     PRT_TRY(emit_dims(e));
     PRT_TRY(emit_constants(e));
     PRT_TRY(emit_blocks(e));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lower.c — ops become steps on buffers; graphs become blocks. Every op is an `eval` step, unless
- * the plug-in that brought it has a kernel for it.
+ * lower.c — lowers operations to steps on buffers, and graphs to blocks. Every operation is an
+ * `eval` step unless its plug-in has a kernel for it.
  *
- * A body (region of If, Loop, Scan) is a block of its own. What it reads from enclosing graphs is
- * captured: a buffer that stands for a buffer of the block around it, through as many levels as
+ * A body (region of If, Loop, Scan) is a block of its own. A value of an enclosing graph is
+ * captured: by a buffer that stands for a buffer of the parent block, through as many levels as
  * needed. Constants are shared by all blocks.
  */
 #include "compiler/draft.h"
@@ -18,7 +18,7 @@ static uint32_t add_buffer(prt_draft *d, prt_draft_block *b, const prt_value *v,
     return (uint32_t)b->buffers.count - 1;
 }
 
-/* Known before the run, apart from the values of symbols. */
+/* Returns whether the size is known before the run, given the values of symbols. */
 static bool is_plannable(const prt_type *type)
 {
     if (!prt_type_is_tensor(type) || type->rank < 0 || type->rank > PRT_MAX_RANK ||
@@ -45,7 +45,8 @@ static uint32_t constant_buffer(prt_draft *d, prt_draft_block *b, const prt_valu
     return add_buffer(d, b, v, PRT_SPACE_CONSTANT, (uint32_t)index - 1);
 }
 
-/* Buffer of block `b` that holds `v`; made on first use. PRT_NO_BUFFER is a recorded failure. */
+/* Returns the buffer of block `b` that holds `v`, made on first use; PRT_NO_BUFFER with a recorded
+ * failure. */
 static uint32_t buffer_for(prt_draft *d, prt_draft_block *b, const prt_value *v)
 {
     const bool own = v->graph == b->graph;
@@ -60,7 +61,8 @@ static uint32_t buffer_for(prt_draft *d, prt_draft_block *b, const prt_value *v)
         made =
             add_buffer(d, b, v, is_plannable(v->type) ? PRT_SPACE_PLANNED : PRT_SPACE_DYNAMIC, 0);
     } else if (b->parent == b->index) {
-        (void)prt_fail(POPRT_E_INTERNAL, v->name.data, "value belongs to no enclosing graph");
+        (void)prt_fail(POPRT_E_INTERNAL, v->name.data,
+            "value does not belong to an enclosing graph");
         return PRT_NO_BUFFER;
     } else {
         const uint32_t outer = buffer_for(d, d->blocks.data[b->parent], v);
@@ -114,8 +116,8 @@ static poprt_status lower_op(prt_draft *d, prt_draft_block *b, const prt_op *op)
     return PRT_VEC_PUSH(d->arena, &b->steps, step) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-/* Outputs of the main block go straight to the caller's memory where their size is known before
- * the run and nothing else claims the value. */
+/* Places an output of the main block in the caller's memory if its buffer is planned: its size is
+ * known before the run, and it is not an input, a constant or an earlier output. */
 static poprt_status lower_outputs(prt_draft *d, prt_draft_block *b)
 {
     const prt_op *ret = b->graph->ret;

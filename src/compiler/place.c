@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * place.c — where every op runs. There is one place, the CPU device, which runs everything that
- * has a reference kernel; what it cannot run is listed here in one report, before any work:
- * POPRT_E_DEVICE for what exchanges data between devices, else POPRT_E_UNSUPPORTED.
+ * place.c — assigns every operation to a device. The only device is the CPU, which runs everything
+ * with a reference kernel. Operations that it cannot run are listed in one report, before any work:
+ * POPRT_E_DEVICE for operators that exchange data between devices, POPRT_E_UNSUPPORTED for all
+ * others.
  */
 #include "compiler/draft.h"
 #include "ir/report.h"
@@ -13,9 +14,10 @@ static void place_graph(const prt_graph *graph, prt_report *report)
         const bool runs = op->def == NULL || op->def->hooks->eval != NULL;
         if (!runs && (op->def->traits & PRT_COLLECTIVE) != 0)
             prt_ir_report_refusal(report, op, POPRT_E_DEVICE,
-                "exchanges data with other devices or remote memory, and there is one device only");
+                "exchanges data with other devices or remote memory; the CPU is the only device");
         else if (!runs)
-            prt_ir_report_refusal(report, op, POPRT_E_UNSUPPORTED, "has types, but no kernel");
+            prt_ir_report_refusal(report, op, POPRT_E_UNSUPPORTED,
+                "its types can be inferred, but it has no kernel");
         for (uint32_t i = 0; i < op->n_regions; i++)
             place_graph(op->regions[i], report);
     }

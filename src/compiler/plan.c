@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan.c — the memory plan: an offset for every planned buffer of a block whose sizes are all
- * known now. Blocks with symbolic sizes are planned when a session learns the symbols.
+ * plan.c — the memory plan: an offset for every planned buffer of a block whose sizes are all known
+ * at compile time. Blocks with symbolic sizes are planned when a session knows the symbols.
  */
 #include "compiler/draft.h"
 
@@ -21,7 +21,7 @@ static poprt_status plan_block(prt_draft *d, prt_draft_block *b)
         if (prt_type_size(x->type, &sizes[i]))
             continue;
         if (prt_type_is_static(x->type))
-            return prt_fail(POPRT_E_LIMIT, x->name.data, "value is larger than memory can be");
+            return prt_fail(POPRT_E_LIMIT, x->name.data, "value exceeds the address space");
         b->is_static = false;
     }
     if (!b->is_static)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prepare.c — operators of plug-ins that are compiled: their `lower` hooks are asked which kernel a
- * step has and what that needs (op/lower.h). What they prepare becomes constants of the program.
+ * prepare.c — operators of plug-ins with a kernel. Their `lower` hooks select the kernel of a step
+ * and its parameters (op/lower.h). The data they prepare becomes constants of the program.
  */
 #include "compiler/draft.h"
 
-/* A hook at work. */
-typedef struct asking {
+/* The context of a hook's callbacks. */
+typedef struct hook_context {
     prt_draft *draft;
     const prt_op *op;
-} asking;
+} hook_context;
 
 static poprt_status elements(prt_lower *c, uint32_t input, prt_tensor *out)
 {
-    const asking *a = c->user;
+    const hook_context *a = c->user;
     const prt_value *v = a->op->in[input].value;
     if (v == NULL || !prt_value_is_fixed(v) || !prt_value_tensor(v, out)) {
         *out = (prt_tensor){ .kind = PRT_VALUE_ABSENT };
@@ -24,7 +24,7 @@ static poprt_status elements(prt_lower *c, uint32_t input, prt_tensor *out)
 
 static poprt_status prepare(prt_lower *c, size_t size, void **memory)
 {
-    const asking *a = c->user;
+    const hook_context *a = c->user;
     prt_draft *d = a->draft;
     const size_t limit = d->options->memory_limit;
     prt_prepared made = { NULL, a->op };
@@ -50,14 +50,15 @@ static bool is_read_twice(const prt_op *op, uint32_t input)
     return false;
 }
 
-/* What nobody else reads need not be stored. */
+/* Returns whether the input has no other reader, so that it need not be stored. */
 static bool may_drop(const prt_op *op, uint32_t input)
 {
     return op->in[input].value != NULL && prt_value_used_once(op->in[input].value);
 }
 
-/* The answer. An input that is read twice cannot be written over between. */
-static prt_lowered *take_answer(prt_draft *d, const prt_op *op, const prt_lower *c)
+/* Returns the parameters that the hook has set; NULL without memory. An input that is read twice
+ * cannot be written over. */
+static prt_lowered *read_lowered(prt_draft *d, const prt_op *op, const prt_lower *c)
 {
     const uint32_t first = (uint32_t)d->prepared.count - c->n_prepared;
     prt_lowered *how = PRT_NEW(d->arena, prt_lowered);
@@ -90,7 +91,7 @@ poprt_status prt_compile_prepare(prt_draft *d, prt_draft_step *step)
     const prt_op_row *row = prt_op_row_of(op->def);
     if (row == NULL || row->lower == NULL)
         return POPRT_OK;
-    asking a = { d, op };
+    hook_context a = { d, op };
     const prt_type **types = PRT_NEW_N(d->arena, const prt_type *, (size_t)op->n_in + op->n_out);
     if (types == NULL)
         return POPRT_E_NOMEM;
@@ -113,7 +114,7 @@ poprt_status prt_compile_prepare(prt_draft *d, prt_draft_step *step)
     PRT_TRY(row->lower(&c));
     if (c.kernel == PRT_LOWER_NO_KERNEL)
         return POPRT_OK;
-    step->lowered = take_answer(d, op, &c);
+    step->lowered = read_lowered(d, op, &c);
     step->kernel = PRT_KERNEL_plugin;
     return step->lowered != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }

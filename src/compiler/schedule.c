@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * schedule.c — the order of steps, and from it the time each buffer is in use. One lane, in the
- * graph's order, which is topological. A buffer that a body captures is in use during the step
- * that runs the body, since that step counts as its reader.
+ * schedule.c — the order of steps and the resulting lifetimes of buffers. There is one sequence, in
+ * the graph's order, which is topological. A buffer captured by a body is alive during the step
+ * that runs the body, which counts as its reader.
  */
 #include "compiler/draft.h"
 
@@ -12,7 +12,7 @@ static void use(prt_buffer *buffer, uint32_t step)
         buffer->last = step;
 }
 
-/* Captures of a body, and of bodies inside it, are read by `step` of block `b`. */
+/* Counts `step` of block `b` as a reader of the captures of a body, and of bodies inside it. */
 static void use_captures(const prt_draft *d, prt_draft_block *b, const prt_draft_step *s,
     uint32_t step)
 {

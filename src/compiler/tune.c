@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tune.c — which way is taken: what is known already, or what wins some rounds. In every round each
- * way runs once, cold, so that a neighbour's load meets all of them. To replace the rule's way, one
- * has to be faster by a margin both by the median and at its best.
+ * tune.c — selects a candidate: a cached result, or the winner of several rounds. In every round
+ * each candidate runs once with cold caches, so that load of other processes affects all of them. A
+ * candidate replaces that of the rule only if it is faster by a margin both in its median and in
+ * its minimum.
  */
 #include "compiler/tune.h"
 
@@ -12,10 +13,14 @@
 #include "base/status.h"
 #include "compiler/tune_cache.h"
 
-enum { FAST_ROUNDS = 5, FULL_ROUNDS = 9, MARGIN_PERCENT = 3 };
+enum {
+    FAST_ROUNDS = 5,   /* rounds of PRT_TUNE_fast */
+    FULL_ROUNDS = 9,   /* rounds of PRT_TUNE_full */
+    MARGIN_PERCENT = 3 /* time by which a candidate has to beat the rule */
+};
 
-static const uint64_t FAST_NS = UINT64_C(2000000000); /* of a model */
-static const double MOST_WORK = 2e11; /* multiplications: seconds a run, on one thread */
+static const uint64_t FAST_NS = UINT64_C(2000000000); /* ns spent on a model */
+static const double MOST_WORK = 2e11; /* multiplications; seconds a run on one thread */
 
 struct prt_tune {
     prt_tune_options options;
@@ -23,7 +28,7 @@ struct prt_tune {
     prt_tune_cache cache;
     prt_chooser chooser;
     uint64_t spent;
-    bool found; /* something that the file does not know */
+    bool found; /* there are results that the file lacks */
 };
 
 static bool is_full(const prt_tune *t)
@@ -37,7 +42,7 @@ static bool must_stop(const prt_tune *t)
         (!is_full(t) && t->spent >= FAST_NS);
 }
 
-static void say(const prt_tune *t, bool warning, const char *text)
+static void write_log(const prt_tune *t, bool warning, const char *text)
 {
     if (t->options.log != NULL)
         t->options.log(t->options.user, warning, text);
@@ -56,7 +61,7 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* False: stopped, or refused. */
+/* Times all candidates. Returns false when it is stopped or refused. */
 static bool measure(prt_tune *t, const prt_candidates *c, times *all)
 {
     const prt_tune_watch *w = t->options.watch;
@@ -113,10 +118,10 @@ static void report(const prt_tune *t, const prt_candidates *c, const times *all,
             c->ways[i].name, (double)all->ns[i][all->n / 2] * 1e-6);
     if (all != NULL && n > 0 && (size_t)n < sizeof(text))
         (void)snprintf(text + n, sizeof(text) - (size_t)n, ") %s", c->key);
-    say(t, false, text);
+    write_log(t, false, text);
 }
 
-/* What is known: by as careful a tuning as this one. */
+/* Finds a cached result that was tuned at least as carefully. */
 static bool is_known(const prt_tune *t, const prt_candidates *c, uint32_t *way)
 {
     const prt_tune_entry *e = prt_tune_cache_find(&t->cache, t->options.machine, c->key);
@@ -134,7 +139,7 @@ static uint32_t choose(void *user, const prt_candidates *c)
     const prt_tune_watch *w = t->options.watch;
     times all = { 0 };
     uint32_t way;
-    if (strlen(c->key) + 1 >= sizeof(c->key)) /* cut off */
+    if (strlen(c->key) + 1 >= sizeof(c->key)) /* the key was cut off */
         return c->rule;
     if (is_known(t, c, &way)) {
         if (way != c->rule)
@@ -149,22 +154,22 @@ static uint32_t choose(void *user, const prt_candidates *c)
         return c->rule;
     way = winner(c, &all);
     report(t, c, &all, way);
-    /* Without memory for it, it is timed again next time. */
+    /* Without memory for the result it is measured again next time. */
     if (prt_tune_cache_put(&t->cache, t->options.machine, is_full(t) ? "full" : "fast", c->key,
             c->ways[way].name) == POPRT_OK)
         t->found = true;
     return way;
 }
 
-/* ---- from file to file ---- */
+/* ---- the cache file ---- */
 
-/* Says what the last failure was, and that it does not matter. */
-static void warn_of_cache(const prt_tune *t, const char *what)
+/* Warns of the last failure, which has no further consequence. */
+static void warn_about_cache(const prt_tune *t, const char *what)
 {
     char text[512];
     (void)snprintf(text, sizeof(text), "tune_cache: %.200s %s: %.200s", t->options.cache, what,
         prt_error_last()->message);
-    say(t, true, text);
+    write_log(t, true, text);
 }
 
 static void read_cache(prt_tune *t)
@@ -173,17 +178,17 @@ static void read_cache(prt_tune *t)
     if (t->options.cache[0] == '\0')
         return;
     if (prt_tune_cache_read(&t->cache, t->options.cache) != POPRT_OK)
-        warn_of_cache(t, "is not read");
+        warn_about_cache(t, "cannot be read");
     if (t->cache.foreign) {
         (void)snprintf(text, sizeof(text),
-            "tune_cache: %.300s is no tune cache, or too long: it is neither read nor written",
+            "tune_cache: %.300s is not a tune cache, or too long; it is neither read nor written",
             t->options.cache);
-        say(t, true, text);
+        write_log(t, true, text);
     }
     if (t->cache.ignored != 0) {
         (void)snprintf(text, sizeof(text), "tune_cache: %.300s: %zu lines make no sense",
             t->options.cache, t->cache.ignored);
-        say(t, true, text);
+        write_log(t, true, text);
     }
 }
 
@@ -226,5 +231,5 @@ void prt_tune_save(prt_tune *tune)
 {
     if (tune->found && tune->options.cache[0] != '\0' && !tune->cache.foreign &&
         prt_tune_cache_write(&tune->cache, tune->options.cache) != POPRT_OK)
-        warn_of_cache(tune, "is not written");
+        warn_about_cache(tune, "cannot be written");
 }

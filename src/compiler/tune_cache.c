@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tune_cache.c — the file of what tuning found. */
+/* tune_cache.c — the file of tuning results. */
 #include "compiler/tune_cache.h"
 
 #include "base/file.h"
@@ -23,7 +23,7 @@ static bool is_mode(prt_str s)
     return prt_str_is(s, "fast") || prt_str_is(s, "full");
 }
 
-/* Words with one blank between. */
+/* Splits a line into words separated by one blank; returns false where it is malformed. */
 static bool split(const char *line, size_t size, prt_str *fields)
 {
     uint32_t n = 0;
@@ -55,7 +55,7 @@ static prt_tune_entry *find(const prt_tune_cache *cache, prt_str machine, prt_st
     return NULL;
 }
 
-/* A copy of the line's words. */
+/* Adds a copy of a line's words. */
 static poprt_status keep(prt_tune_cache *cache, const prt_str *fields)
 {
     prt_str own[PRT_TUNE_FIELDS];
@@ -126,7 +126,7 @@ poprt_status prt_tune_cache_put(prt_tune_cache *cache, const char *machine, cons
     if (size > PRT_TUNE_LINE)
         return POPRT_OK;
     if (old != NULL) {
-        old->key = PRT_STR(""); /* found no more, and not written */
+        old->key = PRT_STR(""); /* neither found nor written any more */
         old->machine = PRT_STR("");
     }
     return keep(cache, fields);
@@ -145,7 +145,7 @@ static poprt_status write_entry(prt_file_writer *w, const prt_tune_entry *e)
     return POPRT_OK;
 }
 
-/* The newest are the last; with too many, the oldest go. */
+/* Writes the newest entries, which are last, up to the limits. */
 static poprt_status write_all(prt_file_writer *w, const prt_tune_cache *cache)
 {
     const size_t n = cache->entries.count;
@@ -169,7 +169,7 @@ poprt_status prt_tune_cache_write(prt_tune_cache *cache, const char *path)
     prt_file_writer *writer = NULL;
     PRT_TRY(prt_tune_cache_read(cache, path));
     if (cache->foreign)
-        return prt_fail(POPRT_E_STATE, path, "the file is no tune cache, and stays as it is");
+        return prt_fail(POPRT_E_STATE, path, "the file is not a tune cache and is not overwritten");
     PRT_TRY(prt_file_writer_create(prt_arena_allocator(cache->arena), path, &writer));
     return prt_file_writer_finish(writer, write_all(writer, cache));
 }

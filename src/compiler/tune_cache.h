@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tune_cache.h — what tuning found, in a file of lines: machine, version, mode, key, way. The file
- * is not trusted: lines that make no sense are left out, and a file that is none of ours is left
- * alone.
+ * tune_cache.h — the file of tuning results, with lines of machine, version, mode, key and
+ * candidate. The file is not trusted: malformed lines are ignored, and a file of another kind is
+ * never overwritten.
  */
 #ifndef PRT_COMPILER_TUNE_CACHE_H
 #define PRT_COMPILER_TUNE_CACHE_H
@@ -13,7 +13,7 @@
 
 enum { PRT_TUNE_FIELDS = 5, PRT_TUNE_LINE = 640, PRT_TUNE_LINES = 4096 };
 
-/* Words of printable ASCII. */
+/* The fields of a line: words of printable ASCII. */
 typedef struct prt_tune_entry {
     prt_str machine, version, mode, key, way;
 } prt_tune_entry;
@@ -21,27 +21,28 @@ typedef struct prt_tune_entry {
 typedef struct prt_tune_cache {
     prt_arena *arena;
     PRT_VEC(prt_tune_entry) entries;
-    size_t ignored; /* lines that made no sense */
-    bool foreign;   /* the file is something else: not to be written over */
+    size_t ignored; /* number of malformed lines */
+    bool foreign;   /* the file is not a tune cache and must not be overwritten */
 } prt_tune_cache;
 
-/* Adds the entries of a file's text. Those that are there already (same machine, version and key)
- * stay as they are. */
+/* Adds the entries of a file's text. An entry with the same machine, version and key as an earlier
+ * one is ignored. */
 poprt_status prt_tune_cache_parse(prt_tune_cache *cache, const char *text, size_t size);
 
-/* The same from a file; none at all is an empty one. */
+/* The same from a file; a missing file is an empty cache. */
 poprt_status prt_tune_cache_read(prt_tune_cache *cache, const char *path);
 
-/* NULL: none. */
+/* Returns the entry of a machine and key for this version; NULL if there is none. */
 const prt_tune_entry *prt_tune_cache_find(const prt_tune_cache *cache, const char *machine,
     const char *key);
 
-/* Sets the way for this machine, version and key. Nothing is kept of words that do not fit. */
+/* Sets the candidate for this machine, version and key. Fields that do not fit a line are not
+ * stored. */
 poprt_status prt_tune_cache_put(prt_tune_cache *cache, const char *machine, const char *mode,
     const char *key, const char *way);
 
-/* What there is, then what the file has gained since it was read; the file is replaced whole, so
- * that a reader sees the old or the new one. */
+/* Writes the entries, after adding those that the file has gained since it was read. The file is
+ * replaced atomically: a reader sees the old or the new one. */
 poprt_status prt_tune_cache_write(prt_tune_cache *cache, const char *path);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tune_watch.c — the time of a way on this machine, as in a model: weights come from memory, what
- * the steps before would have just written does not.
+ * tune_watch.c — the time of a candidate on this machine under the conditions of a model: weights
+ * are read from memory, while values that earlier steps would have written are in the cache.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "base/clock.h"
@@ -11,10 +11,10 @@
 #include "fast/fast.h"
 
 enum {
-    LINE = 64,
-    LEAST_SWEEP = 64 << 20,
-    MOST_SWEEP = 128 << 20,
-    MOST_BYTES = 1 << 30 /* of all values of a choice */
+    LINE = 64,              /* bytes of a cache line */
+    LEAST_SWEEP = 64 << 20, /* minimum of bytes read to evict the caches */
+    MOST_SWEEP = 128 << 20, /* maximum of these bytes */
+    MOST_BYTES = 1 << 30    /* bytes of all values of a choice */
 };
 
 typedef struct step {
@@ -31,12 +31,12 @@ typedef struct watch {
     const prt_allocator *allocator;
     const prt_par *par;
     const prt_kern *kern;
-    size_t memory_limit, sweep; /* bytes */
-    unsigned char *memory;      /* read to empty the caches; made by the first choice */
+    size_t memory_limit, sweep; /* in bytes */
+    unsigned char *memory;      /* read to evict the caches; allocated by the first choice */
     prt_arena *values;
-    char *scratch; /* NULL: `values` gives it, and `most` learns how much there must be */
+    char *scratch; /* NULL: scratch is allocated in `values`, and `most` records the size needed */
     size_t used, most;
-    uint64_t waiting; /* ns that getting ready took */
+    uint64_t waiting; /* ns spent on preparation */
     uint32_t n_candidates, n_steps[PRT_CANDIDATES_MAX];
     step steps[PRT_CANDIDATES_MAX][PRT_WAY_STEPS];
 } watch;
@@ -87,7 +87,8 @@ static poprt_status run_step(watch *w, step *s)
     bool done = true;
     w->used = 0;
     PRT_TRY(s->fast(&c, w->kern, &done));
-    return done ? POPRT_OK : prt_fail(POPRT_E_UNSUPPORTED, s->def->name, "no fast form does it");
+    return done ? POPRT_OK
+                : prt_fail(POPRT_E_UNSUPPORTED, s->def->name, "no fast operator supports it");
 }
 
 static poprt_status run_way(watch *w, uint32_t way)
@@ -97,22 +98,22 @@ static poprt_status run_way(watch *w, uint32_t way)
     return POPRT_OK;
 }
 
-/* ---- making a way ready ---- */
+/* ---- preparing a candidate ---- */
 
-/* Zeroed memory at the start of a cache line, as in a session. */
-static void *take_lines(watch *w, size_t size)
+/* Returns zeroed memory aligned to a cache line, as in a session. */
+static void *alloc_aligned(watch *w, size_t size)
 {
     char *p = size <= MOST_BYTES ? prt_arena_alloc(w->values, size + LINE) : NULL;
     return p != NULL ? p + (LINE - (uintptr_t)p % LINE) % LINE : NULL;
 }
 
-/* Numbers of ordinary size. */
-static poprt_status give_data(watch *w, prt_tensor *t)
+/* Fills a tensor with pseudo-random numbers in [-0.25, 0.25). */
+static poprt_status fill_data(watch *w, prt_tensor *t)
 {
     uint32_t state = 1;
     if (t->dtype != PRT_DTYPE_f32)
-        return prt_fail(POPRT_E_UNSUPPORTED, "tune", "a value is no float32");
-    float *data = take_lines(w, t->size);
+        return prt_fail(POPRT_E_UNSUPPORTED, "tune", "a value is not float32");
+    float *data = alloc_aligned(w, t->size);
     if (data == NULL)
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < t->size / sizeof(float); i++) {
@@ -144,7 +145,7 @@ static poprt_status shape_result(watch *w, step *s)
     if (!prt_shape_is_known(&out) ||
         !prt_tensor_init(&s->y, out.dtype, (uint32_t)out.rank, out.dims, NULL))
         return prt_fail(POPRT_E_SHAPE, "tune", "sizes are not known");
-    return give_data(w, &s->y);
+    return fill_data(w, &s->y);
 }
 
 static poprt_status make_step(watch *w, const prt_candidate_step *from, const prt_tensor *before,
@@ -155,13 +156,13 @@ static poprt_status make_step(watch *w, const prt_candidate_step *from, const pr
         .fast = prt_fast_of(from->op),
         .n_in = from->n_in };
     if (s->fast == NULL)
-        return prt_fail(POPRT_E_UNSUPPORTED, s->def->name, "has no fast form");
+        return prt_fail(POPRT_E_UNSUPPORTED, s->def->name, "has no fast operator");
     for (uint32_t i = 0; i < s->n_in; i++) {
         s->values[i] = from->in[i];
         if (i == 0 && before != NULL)
             s->values[i] = *before;
         else if (from->in[i].kind != PRT_VALUE_ABSENT)
-            PRT_TRY(give_data(w, &s->values[i]));
+            PRT_TRY(fill_data(w, &s->values[i]));
         s->in[i] = s->values[i].kind != PRT_VALUE_ABSENT ? &s->values[i] : NULL;
     }
     return shape_result(w, s);
@@ -177,7 +178,7 @@ static poprt_status make_ways(watch *w, const prt_candidates *c)
                 &w->steps[i][k]));
         PRT_TRY(run_way(w, i));
     }
-    w->scratch = take_lines(w, w->most);
+    w->scratch = alloc_aligned(w, w->most);
     return w->scratch != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
@@ -213,7 +214,7 @@ static poprt_status begin(void *user, const prt_candidates *c)
 
 /* ---- time ---- */
 
-/* Reads a byte of every line. */
+/* Reads a byte of every cache line. */
 static void touch(const void *bytes, size_t size)
 {
     const volatile unsigned char *p = bytes;
@@ -228,7 +229,7 @@ static void sweep_part(void *user, uint32_t i)
     touch(w->memory + i * size, size);
 }
 
-/* What the step before has just written, and where results go. */
+/* Touches the values that earlier steps would have written, and the memory of results. */
 static void touch_step(const step *s)
 {
     const prt_tensor *residual = s->in[s->def->id == PRT_OP_nhwc_separable ? 7 : 3];

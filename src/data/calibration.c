@@ -13,7 +13,7 @@
 
 enum { MAX_PATH = 4096 };
 
-size_t prt_samples_room(const prt_samples *s)
+size_t prt_samples_bytes_left(const prt_samples *s)
 {
     if (s->limit == 0)
         return SIZE_MAX;
@@ -84,7 +84,7 @@ static poprt_status read_npy(prt_samples *s, prt_blob *bytes, prt_str name)
     return prt_samples_add(s, name, &t);
 }
 
-/* What it is shows in its first bytes. */
+/* The first bytes determine the format. */
 static poprt_status read_bytes(prt_samples *s, prt_blob *bytes, const char *name)
 {
     const unsigned char *p = bytes->data;
@@ -96,7 +96,7 @@ static poprt_status read_bytes(prt_samples *s, prt_blob *bytes, const char *name
     if (bytes->size >= 2 && p[0] == 0x80)
         return prt_samples_read_pickle(s, bytes);
     return prt_fail(POPRT_E_PARSE, name,
-        "this is no .npz archive, no .npy file and no pickle of protocol 2 to 5");
+        "the file is not an .npz archive, an .npy file or a pickle of protocol 2 to 5");
 }
 
 static int by_name(const void *a, const void *b)
@@ -148,7 +148,7 @@ static poprt_status read_folder(prt_samples *s, const char *path)
     return POPRT_OK;
 }
 
-/* ---- life */
+/* ---- creation and release */
 
 static poprt_status create(const prt_allocator *allocator, size_t limit, prt_samples **out)
 {

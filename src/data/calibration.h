@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calibration.h — named arrays of samples from files: what a model is calibrated with.
+ * calibration.h — named arrays of samples from files, for calibration.
  *
- * A path is a folder of .npy files (named as they are, without .npy), an .npz archive (stored or
- * deflated), or a pickle of {name: array}. Axis 0 of every array counts the samples, as many in
- * each. A pickle is read by pickle.c, which executes nothing and knows numpy's arrays, numbers,
- * strings, lists, tuples and dicts only; a list of arrays of one shape is stacked along a new
- * axis 0. Time and memory are bounded by the size of the file, by what it declares, and by `limit`.
+ * A path is a folder of .npy files (each named after its file, without .npy), an .npz archive
+ * (stored or deflated), or a pickle of {name: array}. Axis 0 of every array counts the samples,
+ * equally many in each. pickle.c reads a pickle; it executes nothing, and supports only numpy's
+ * arrays, numbers, strings, lists, tuples and dicts. A list of arrays of one shape is stacked along
+ * a new axis 0. Time and memory are bounded by the size of the file, by the sizes it declares, and
+ * by `limit`.
  */
 #ifndef PRT_DATA_CALIBRATION_H
 #define PRT_DATA_CALIBRATION_H
@@ -22,21 +23,22 @@ typedef struct prt_sample_array {
     prt_tensor tensor;
 } prt_sample_array;
 
-/* `limit` is the most bytes that are taken for it; 0: no limit but those above. */
+/* Reads samples from a path. `limit` is the maximum of bytes to allocate; 0: only the bounds above
+ * apply. */
 poprt_status prt_samples_open(const prt_allocator *allocator, const char *path, size_t limit,
     prt_samples **out);
 
-/* The same from a file in memory; retains `bytes`. `name` is for errors. */
+/* Reads samples from a file in memory; retains `bytes`. `name` is used in errors. */
 poprt_status prt_samples_read(const prt_allocator *allocator, prt_blob *bytes, const char *name,
     size_t limit, prt_samples **out);
 
-void prt_samples_release(prt_samples *samples); /* takes NULL */
+void prt_samples_release(prt_samples *samples); /* NULL is allowed */
 
-/* How many samples each array has. */
+/* Returns the number of samples in each array. */
 size_t prt_samples_count(const prt_samples *samples);
 
-/* Arrays in the order of the file (of a folder: by name); NULL past the end. They live as long as
- * the samples. */
+/* Return an array by its position in the file (in a folder: by name), or by name; NULL if there is
+ * none. The samples own it. */
 const prt_sample_array *prt_samples_at(const prt_samples *samples, size_t index);
 const prt_sample_array *prt_samples_find(const prt_samples *samples, prt_str name);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * npy_read.c — .npy files in: magic, version, the header (a Python dict of three known keys), data.
- * Everything is checked against the size of the file before it is used.
+ * npy_read.c — reads .npy files: magic, version, the header (a Python dict with three known keys)
+ * and data. Everything is checked against the size of the file before it is used.
  */
 #include "data/npy.h"
 
@@ -9,7 +9,7 @@
 
 enum { MAX_HEADER = 1 << 20, MAX_DESCR = 32, MAX_ITEM = 1 << 20 };
 
-/* The header while it is read. */
+/* The unread part of the header. */
 typedef struct cursor {
     const char *at, *end;
 } cursor;
@@ -21,12 +21,12 @@ typedef struct header {
     int64_t dims[PRT_MAX_RANK];
 } header;
 
-/* What `descr` says. */
+/* The meaning of `descr`. */
 typedef struct layout {
     int32_t dtype;
-    size_t item;  /* bytes of one element in the file */
-    char kind;    /* numpy's letter; 0 for a type by name */
-    bool swapped; /* big endian */
+    size_t item;  /* bytes of an element in the file */
+    char kind;    /* numpy's kind letter; 0 for a type given by name */
+    bool swapped; /* the file is big-endian */
 } layout;
 
 static poprt_status fail(const char *what)
@@ -40,7 +40,7 @@ static void skip_blanks(cursor *c)
         c->at++;
 }
 
-static bool take(cursor *c, char ch)
+static bool accept(cursor *c, char ch)
 {
     skip_blanks(c);
     if (c->at == c->end || *c->at != ch)
@@ -59,8 +59,8 @@ static bool take_word(cursor *c, const char *word)
     return true;
 }
 
-/* A quoted string without escapes. */
-static bool take_text(cursor *c, char *to, size_t size)
+/* Reads a quoted string without escapes. */
+static bool read_text(cursor *c, char *to, size_t size)
 {
     skip_blanks(c);
     if (c->at == c->end || (*c->at != '\'' && *c->at != '"'))
@@ -73,7 +73,7 @@ static bool take_text(cursor *c, char *to, size_t size)
         to[n++] = *c->at++;
     }
     to[n] = '\0';
-    return take(c, quote);
+    return accept(c, quote);
 }
 
 static bool take_number(cursor *c, int64_t *out)
@@ -95,16 +95,16 @@ static bool take_number(cursor *c, int64_t *out)
 
 static poprt_status take_shape(cursor *c, header *h)
 {
-    if (!take(c, '('))
+    if (!accept(c, '('))
         return fail("the shape is not a tuple");
-    while (!take(c, ')')) {
+    while (!accept(c, ')')) {
         if (h->rank == PRT_MAX_RANK)
             return prt_fail(POPRT_E_LIMIT, NULL, "the array has more than %d dimensions",
                 PRT_MAX_RANK);
         if (!take_number(c, &h->dims[h->rank++]))
             return fail("a dimension is not a number");
-        if (!take(c, ',')) {
-            if (!take(c, ')'))
+        if (!accept(c, ',')) {
+            if (!accept(c, ')'))
                 return fail("the shape does not end");
             break;
         }
@@ -116,10 +116,10 @@ static poprt_status take_shape(cursor *c, header *h)
 static poprt_status take_entry(cursor *c, header *h)
 {
     char key[MAX_DESCR];
-    if (!take_text(c, key, sizeof(key)) || !take(c, ':'))
+    if (!read_text(c, key, sizeof(key)) || !accept(c, ':'))
         return fail("the header is not a dict of strings");
     if (strcmp(key, "descr") == 0) {
-        if (!take_text(c, h->descr, sizeof(h->descr)))
+        if (!read_text(c, h->descr, sizeof(h->descr)))
             return prt_fail(POPRT_E_UNSUPPORTED, NULL, "arrays of structures cannot be read");
         h->has_descr = true;
         return POPRT_OK;
@@ -137,12 +137,12 @@ static poprt_status take_entry(cursor *c, header *h)
 
 static poprt_status parse_header(cursor c, header *h)
 {
-    if (!take(&c, '{'))
+    if (!accept(&c, '{'))
         return fail("the header is not a dict");
-    while (!take(&c, '}')) {
+    while (!accept(&c, '}')) {
         PRT_TRY(take_entry(&c, h));
-        if (!take(&c, ',')) {
-            if (!take(&c, '}'))
+        if (!accept(&c, ',')) {
+            if (!accept(&c, '}'))
                 return fail("the header does not end");
             break;
         }
@@ -152,7 +152,7 @@ static poprt_status parse_header(cursor c, header *h)
     return POPRT_OK;
 }
 
-/* numpy's kind letter and size of an element. */
+/* Returns the type for numpy's kind letter and element size. */
 static int32_t dtype_of_kind(char kind, size_t item)
 {
     static const struct {
@@ -170,7 +170,7 @@ static int32_t dtype_of_kind(char kind, size_t item)
     return PRT_DTYPE_undefined;
 }
 
-/* Bytes of one element in a file: types below 8 bits take one. */
+/* Returns the bytes of an element in a file; types below 8 bits take one byte. */
 static size_t item_of_dtype(int32_t dtype)
 {
     const uint32_t bits = prt_dtype_bits(dtype);
@@ -213,18 +213,18 @@ static poprt_status parse_descr(const char *descr, int32_t want, layout *l)
     l->dtype = dtype_of_kind(l->kind, l->item);
     if (l->kind == 'S' || l->kind == 'U')
         l->dtype = PRT_DTYPE_string;
-    /* Raw bytes, and whole bytes for packed types, are what the caller expects them to be. */
+    /* Raw bytes, and single bytes for packed types, get the type that the caller expects. */
     const bool raw = l->kind == 'V' && want != PRT_DTYPE_undefined && want != PRT_DTYPE_string;
     const bool unpacked = is_packed(want) && (l->kind == 'i' || l->kind == 'u');
     if ((raw || unpacked) && l->item == item_of_dtype(want))
         l->dtype = want;
     if (l->dtype == PRT_DTYPE_undefined)
         return prt_fail(POPRT_E_UNSUPPORTED, NULL, "elements of type '%s' cannot be read%s", descr,
-            l->kind == 'V' ? " without knowing what they are" : "");
+            l->kind == 'V' ? " without an expected element type" : "");
     return POPRT_OK;
 }
 
-/* Position in the file of the element at row-major position `index`, for column-major files. */
+/* Returns the position in a column-major file of the element at row-major position `index`. */
 static size_t fortran_index(const header *h, size_t index)
 {
     size_t at = 0, coordinates[PRT_MAX_RANK] = { 0 };
@@ -237,7 +237,7 @@ static size_t fortran_index(const header *h, size_t index)
     return at;
 }
 
-/* UTF-8 of one code point; bytes written, 0 for what is none. */
+/* Writes a code point as UTF-8; returns the bytes written, 0 for an invalid code point. */
 static size_t put_utf8(uint32_t code, char *to)
 {
     if (code < 0x80) {
@@ -266,7 +266,7 @@ static size_t put_utf8(uint32_t code, char *to)
     return 4;
 }
 
-/* One string: padded with zero bytes (S) or zero code points (U) at its end. */
+/* Reads a string, padded at its end with zero bytes (S) or zero code points (U). */
 static poprt_status read_string(prt_arena *arena, const layout *l, const unsigned char *from,
     poprt_string *out)
 {
@@ -291,14 +291,14 @@ static poprt_status read_string(prt_arena *arena, const layout *l, const unsigne
             break;
         const size_t n = put_utf8(code, text + used);
         if (n == 0)
-            return fail("a string has a code that is no character");
+            return fail("a string has an invalid code point");
         used += n;
     }
     *out = (poprt_string){ .data = text, .size = used };
     return POPRT_OK;
 }
 
-/* Copies an element and turns its bytes round; complex ones half by half. */
+/* Copies an element and reverses its bytes; a complex one part by part. */
 static void copy_item(const layout *l, const unsigned char *from, unsigned char *to)
 {
     if (!l->swapped) {
@@ -340,10 +340,10 @@ static poprt_status read_data(prt_arena *arena, const unsigned char *from, size_
         return prt_fail(POPRT_E_LIMIT, NULL, "the array is too large");
     size_t size = 0;
     if (l->item == 0 && prt_tensor_count(out) != 0)
-        return fail("its elements have no bytes");
+        return fail("the elements have size 0");
     if (!prt_size_mul(prt_tensor_count(out), l->item, &size) || size != there)
-        return prt_fail(POPRT_E_PARSE, NULL, "the header asks for %zu bytes of data, there are %zu",
-            size, there);
+        return prt_fail(POPRT_E_PARSE, NULL,
+            "the header states %zu bytes of data, the file has %zu", size, there);
     const bool same = l->dtype != PRT_DTYPE_string && !is_packed(l->dtype) && !l->swapped &&
         (!h->fortran || h->rank < 2);
     const size_t align = l->item < 8 ? l->item : 8;
@@ -368,7 +368,7 @@ poprt_status prt_npy_read(prt_arena *arena, const prt_blob *bytes, int32_t want,
 {
     const unsigned char *p = bytes->data;
     if (bytes->size < 12 || memcmp(p, "\x93NUMPY", 6) != 0)
-        return fail("it does not begin like one");
+        return fail("the file does not begin with the magic of .npy");
     const bool is_short = p[6] == 1;
     if (p[6] < 1 || p[6] > 3)
         return prt_fail(POPRT_E_VERSION, NULL, "version %u of the .npy format is not known", p[6]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* npy_write.c — tensors out as .npy, version 1.0, data at a multiple of 64 bytes. */
+/* npy_write.c — writes tensors as .npy, version 1.0, with data at a multiple of 64 bytes. */
 #include <stdio.h>
 
 #include "data/npy.h"
@@ -7,14 +7,14 @@
 
 enum { HEADER_ALIGN = 64, PREFIX = 10, MAX_HEADER = 512, CHUNK = 4096 };
 
-static poprt_status put(poprt_write_fn write, void *user, const void *bytes, size_t size)
+static poprt_status write_bytes(poprt_write_fn write, void *user, const void *bytes, size_t size)
 {
     if (size != 0 && write(user, bytes, size) != 0)
         return prt_fail(POPRT_E_IO, NULL, "the write function refused the data");
     return POPRT_OK;
 }
 
-/* Next code point of UTF-8; what is no UTF-8 becomes U+FFFD, one byte at a time. */
+/* Returns the next code point of UTF-8; invalid bytes become U+FFFD, one by one. */
 static uint32_t next_code(const char *text, size_t size, size_t *at)
 {
     const unsigned char *p = (const unsigned char *)text + *at;
@@ -52,7 +52,8 @@ static size_t count_codes(const poprt_string *s)
     return count;
 }
 
-/* Characters of the longest string; numpy has no strings of length 0. */
+/* Returns the characters of the longest string, at least 1, since numpy has no strings of length
+ * 0. */
 static size_t string_width(const prt_tensor *t)
 {
     const poprt_string *strings = t->data;
@@ -114,7 +115,7 @@ static poprt_status put_header(const prt_tensor *t, poprt_write_fn write, void *
     memcpy(text, "\x93NUMPY\x01\x00", 8);
     text[8] = (char)((whole - PREFIX) & 0xff);
     text[9] = (char)((whole - PREFIX) >> 8);
-    return put(write, user, text, whole);
+    return write_bytes(write, user, text, whole);
 }
 
 static poprt_status put_strings(prt_arena *arena, const prt_tensor *t, poprt_write_fn write,
@@ -129,13 +130,13 @@ static poprt_status put_strings(prt_arena *arena, const prt_tensor *t, poprt_wri
         size_t n = 0;
         for (size_t at = 0; at < strings[i].size && n < width; n++)
             codes[n] = next_code(strings[i].data, strings[i].size, &at);
-        PRT_TRY(put(write, user, codes, width * sizeof(*codes)));
+        PRT_TRY(write_bytes(write, user, codes, width * sizeof(*codes)));
     }
     return POPRT_OK;
 }
 
-/* Types below 8 bits: one byte each, signed ones with their sign. */
-static poprt_status put_packed(const prt_tensor *t, poprt_write_fn write, void *user)
+/* Writes types below 8 bits as one byte an element, sign-extended if signed. */
+static poprt_status write_packed(const prt_tensor *t, poprt_write_fn write, void *user)
 {
     const prt_dtype_info *info = prt_dtype_of(t->dtype);
     const size_t count = prt_tensor_count(t);
@@ -148,7 +149,7 @@ static poprt_status put_packed(const prt_tensor *t, poprt_write_fn write, void *
                 value |= ~((1u << info->bits) - 1);
             chunk[i] = (unsigned char)value;
         }
-        PRT_TRY(put(write, user, chunk, n));
+        PRT_TRY(write_bytes(write, user, chunk, n));
     }
     return POPRT_OK;
 }
@@ -163,6 +164,6 @@ poprt_status prt_npy_write(prt_arena *arena, const prt_tensor *tensor, poprt_wri
     if (tensor->dtype == PRT_DTYPE_string)
         return put_strings(arena, tensor, write, user);
     if (bits < 8)
-        return put_packed(tensor, write, user);
-    return put(write, user, tensor->data, tensor->size);
+        return write_packed(tensor, write, user);
+    return write_bytes(write, user, tensor->data, tensor->size);
 }

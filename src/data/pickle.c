@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pickle.c — a restricted reader of Python's pickles, protocols 2 to 5: a machine with a stack and
- * a memo, for the opcodes that numbers, strings, containers and numpy's arrays are made of. All
- * others are refused by their code, all globals but numpy's few by their name.
+ * pickle.c — a restricted reader of Python's pickles, protocols 2 to 5: a stack machine with a memo
+ * that supports the opcodes of numbers, strings, containers and numpy's arrays. It refuses all
+ * other opcodes by their code, and all globals except a few of numpy's by their name.
  *
- * Work is a small constant for each byte of the file: containers are shared, not copied, and
- * nothing is walked through. Bytes stay where they are in the file.
+ * The work is bounded by a small constant for each byte of the file: containers are shared and not
+ * copied, and no value is traversed. Bytes are not copied from the file.
  */
 #include "data/pickle.h"
 
-enum { MEMO_GAP = 1024, MOST_DIGITS = 8, MAX_GROWTH = 16, MORE_ROOM = 1 << 26 };
+enum {
+    MEMO_GAP = 1024,    /* maximum distance of a new memo index from the others */
+    MOST_DIGITS = 8,    /* bytes of the longest integer */
+    MAX_GROWTH = 16,    /* array bytes for each byte of the file, and in addition */
+    MORE_ROOM = 1 << 26 /* array bytes of any file */
+};
 
 typedef struct machine {
     prt_arena *arena;
     const unsigned char *start, *at, *end;
-    PRT_VEC(prt_pickled *) stack; /* NULL: a mark */
+    PRT_VEC(prt_pickled *) stack; /* NULL stands for a mark */
     PRT_VEC(prt_pickled *) memo;
     bool stopped;
 } machine;
@@ -27,19 +32,19 @@ static poprt_status fail(const machine *m, const char *what)
 
 /* ---- bytes */
 
-static poprt_status take(machine *m, uint64_t size, const unsigned char **out)
+static poprt_status read_bytes(machine *m, uint64_t size, const unsigned char **out)
 {
     if (size > (uint64_t)(m->end - m->at))
-        return fail(m, "it ends too early");
+        return fail(m, "the data ends too early");
     *out = m->at;
     m->at += size;
     return POPRT_OK;
 }
 
-static poprt_status take_number(machine *m, uint32_t size, uint64_t *out)
+static poprt_status read_number(machine *m, uint32_t size, uint64_t *out)
 {
     const unsigned char *p = NULL;
-    PRT_TRY(take(m, size, &p));
+    PRT_TRY(read_bytes(m, size, &p));
     *out = 0;
     for (uint32_t i = size; i-- > 0;)
         *out = *out << 8 | p[i];
@@ -80,8 +85,8 @@ static poprt_status pop(machine *m, prt_pickled **out)
     return POPRT_OK;
 }
 
-/* The topmost value of a kind, left where it is. */
-static poprt_status top(const machine *m, int32_t kind, prt_pickled **out)
+/* Returns the topmost value, which must have the given kind; it stays on the stack. */
+static poprt_status top_of_kind(const machine *m, int32_t kind, prt_pickled **out)
 {
     if (m->stack.count == 0 || m->stack.data[m->stack.count - 1] == NULL ||
         m->stack.data[m->stack.count - 1]->kind != kind)
@@ -90,14 +95,14 @@ static poprt_status top(const machine *m, int32_t kind, prt_pickled **out)
     return POPRT_OK;
 }
 
-/* Index of the first value above the topmost mark. */
+/* Finds the index of the first value above the topmost mark. */
 static poprt_status find_mark(const machine *m, size_t *out)
 {
     size_t i = m->stack.count;
     while (i > 0 && m->stack.data[i - 1] != NULL)
         i--;
     if (i == 0)
-        return fail(m, "there is no mark");
+        return fail(m, "the stack has no mark");
     *out = i;
     return POPRT_OK;
 }
@@ -110,7 +115,7 @@ static poprt_status add_items(machine *m, prt_pickled *to, size_t first)
     return POPRT_OK;
 }
 
-/* The values from `first` on become one; `mark`: with the mark below them. */
+/* Replaces the values from `first` on by one container; `mark`: and the mark below them. */
 static poprt_status gather(machine *m, int32_t kind, size_t first, bool mark)
 {
     prt_pickled *v = PRT_NEW(m->arena, prt_pickled);
@@ -141,14 +146,14 @@ static poprt_status gather_few(machine *m, size_t count)
     return gather(m, PRT_PICKLED_TUPLE, i, false);
 }
 
-/* APPENDS and SETITEMS: what is above the mark goes into the container below it. */
+/* APPENDS and SETITEMS: move the values above the mark to the container below it. */
 static poprt_status extend(machine *m, int32_t kind)
 {
     size_t first = 0;
     prt_pickled *to = NULL;
     PRT_TRY(find_mark(m, &first));
     if (first < 2 || (to = m->stack.data[first - 2]) == NULL || to->kind != kind)
-        return fail(m, "there is no container for what follows the mark");
+        return fail(m, "no container precedes the mark");
     if (kind == PRT_PICKLED_DICT && (m->stack.count - first) % 2 != 0)
         return fail(m, "a dict has a key without a value");
     PRT_TRY(add_items(m, to, first));
@@ -164,9 +169,9 @@ static poprt_status append(machine *m, int32_t kind, size_t count)
     prt_pickled *to = m->stack.data[first - 1];
     for (size_t i = first; i < m->stack.count; i++)
         if (m->stack.data[i] == NULL)
-            return fail(m, "a mark is in the way");
+            return fail(m, "a mark lies between the items");
     if (to == NULL || to->kind != kind)
-        return fail(m, "there is no container to add to");
+        return fail(m, "no container precedes the items");
     PRT_TRY(add_items(m, to, first));
     m->stack.count = first;
     return POPRT_OK;
@@ -174,12 +179,12 @@ static poprt_status append(machine *m, int32_t kind, size_t count)
 
 /* ---- the memo */
 
-static poprt_status put(machine *m, uint64_t index)
+static poprt_status store_memo(machine *m, uint64_t index)
 {
     if (m->stack.count == 0 || m->stack.data[m->stack.count - 1] == NULL)
-        return fail(m, "there is nothing to remember");
+        return fail(m, "there is no value to store in the memo");
     if (index >= m->memo.count + MEMO_GAP)
-        return fail(m, "a memo number is far from the others");
+        return fail(m, "a memo index is too large");
     while (m->memo.count <= index)
         if (!PRT_VEC_PUSH(m->arena, &m->memo, NULL))
             return POPRT_E_NOMEM;
@@ -187,23 +192,23 @@ static poprt_status put(machine *m, uint64_t index)
     return POPRT_OK;
 }
 
-static poprt_status get(machine *m, uint64_t index)
+static poprt_status push_memo(machine *m, uint64_t index)
 {
     if (index >= m->memo.count || m->memo.data[index] == NULL)
-        return fail(m, "nothing was remembered by that number");
+        return fail(m, "the memo has no value at that index");
     return push(m, m->memo.data[index]);
 }
 
 /* ---- values */
 
-/* `width` bytes of length, then the text. */
+/* Reads `width` bytes of length, then the text. */
 static poprt_status push_text(machine *m, int32_t kind, uint32_t width)
 {
     uint64_t size = 0;
     const unsigned char *p = NULL;
     prt_pickled *v = NULL;
-    PRT_TRY(take_number(m, width, &size));
-    PRT_TRY(take(m, size, &p));
+    PRT_TRY(read_number(m, width, &size));
+    PRT_TRY(read_bytes(m, size, &p));
     if (size > UINT32_MAX)
         return prt_fail(POPRT_E_LIMIT, NULL, "the pickle has a string of more than 4 GiB");
     PRT_TRY(push_new(m, kind, &v));
@@ -215,10 +220,10 @@ static poprt_status push_long(machine *m, uint32_t width)
 {
     uint64_t size = 0, bits = 0;
     const unsigned char *p = NULL;
-    PRT_TRY(take_number(m, width, &size));
+    PRT_TRY(read_number(m, width, &size));
     if (size > MOST_DIGITS)
         return prt_fail(POPRT_E_LIMIT, NULL, "the pickle has a number of more than 64 bits");
-    PRT_TRY(take(m, size, &p));
+    PRT_TRY(read_bytes(m, size, &p));
     for (uint64_t i = 0; i < size; i++)
         bits |= (uint64_t)p[i] << (8 * i);
     if (size != 0 && size < 8 && (p[size - 1] & 0x80) != 0)
@@ -231,7 +236,7 @@ static poprt_status push_real(machine *m)
     const unsigned char *p = NULL;
     uint64_t bits = 0;
     prt_pickled *v = NULL;
-    PRT_TRY(take(m, 8, &p));
+    PRT_TRY(read_bytes(m, 8, &p));
     for (uint32_t i = 0; i < 8; i++)
         bits = bits << 8 | p[i];
     PRT_TRY(push_new(m, PRT_PICKLED_REAL, &v));
@@ -251,7 +256,7 @@ static poprt_status push_global(machine *m, prt_str module, prt_str name)
     return POPRT_OK;
 }
 
-static poprt_status take_line(machine *m, prt_str *out)
+static poprt_status read_line(machine *m, prt_str *out)
 {
     const unsigned char *end = memchr(m->at, '\n', (size_t)(m->end - m->at));
     if (end == NULL || end - m->at > 1024)
@@ -264,8 +269,8 @@ static poprt_status take_line(machine *m, prt_str *out)
 static poprt_status named_global(machine *m)
 {
     prt_str module = { NULL, 0 }, name = { NULL, 0 };
-    PRT_TRY(take_line(m, &module));
-    PRT_TRY(take_line(m, &name));
+    PRT_TRY(read_line(m, &module));
+    PRT_TRY(read_line(m, &name));
     return push_global(m, module, name);
 }
 
@@ -275,7 +280,7 @@ static poprt_status stacked_global(machine *m)
     PRT_TRY(pop(m, &name));
     PRT_TRY(pop(m, &module));
     if (name->kind != PRT_PICKLED_TEXT || module->kind != PRT_PICKLED_TEXT)
-        return fail(m, "a global's name is no text");
+        return fail(m, "the name of a global is not text");
     return push_global(m, module->text, name->text);
 }
 
@@ -285,7 +290,7 @@ static poprt_status reduce(machine *m)
     PRT_TRY(pop(m, &args));
     PRT_TRY(pop(m, &global));
     if (global->kind != PRT_PICKLED_GLOBAL || args->kind != PRT_PICKLED_TUPLE)
-        return fail(m, "what is called is no known global");
+        return fail(m, "the called value is not a known global");
     PRT_TRY(prt_pickled_call(m->arena, global->number, args, &made));
     return push(m, made);
 }
@@ -295,7 +300,7 @@ static poprt_status build(machine *m)
     prt_pickled *state = NULL;
     PRT_TRY(pop(m, &state));
     if (m->stack.count == 0 || m->stack.data[m->stack.count - 1] == NULL)
-        return fail(m, "there is nothing to give a state to");
+        return fail(m, "no object precedes the state");
     return prt_pickled_build(m->stack.data[m->stack.count - 1], state);
 }
 
@@ -305,7 +310,7 @@ static poprt_status with_number(machine *m, uint32_t width,
     poprt_status (*what)(machine *m, uint64_t number))
 {
     uint64_t number = 0;
-    PRT_TRY(take_number(m, width, &number));
+    PRT_TRY(read_number(m, width, &number));
     return what(m, number);
 }
 
@@ -330,7 +335,7 @@ static poprt_status check_protocol(machine *m, uint64_t version)
 
 static poprt_status check_frame(machine *m, uint64_t size)
 {
-    return size <= (uint64_t)(m->end - m->at) ? POPRT_OK : fail(m, "a frame goes beyond the end");
+    return size <= (uint64_t)(m->end - m->at) ? POPRT_OK : fail(m, "a frame exceeds the file");
 }
 
 static poprt_status refuse(const machine *m, unsigned char code)
@@ -341,7 +346,7 @@ static poprt_status refuse(const machine *m, unsigned char code)
         code, (size_t)(m->at - 1 - m->start));
 }
 
-/* Constants, numbers, strings. */
+/* Runs an opcode of constants, numbers and strings. */
 static poprt_status step_value(machine *m, unsigned char code)
 {
     switch (code) {
@@ -383,7 +388,7 @@ static poprt_status step_value(machine *m, unsigned char code)
     }
 }
 
-/* Containers, the memo, globals. */
+/* Runs an opcode of containers, the memo and globals. */
 static poprt_status step(machine *m, unsigned char code)
 {
     prt_pickled *v = NULL;
@@ -426,15 +431,15 @@ static poprt_status step(machine *m, unsigned char code)
     case 'u':
         return extend(m, PRT_PICKLED_DICT);
     case 'q':
-        return with_number(m, 1, put);
+        return with_number(m, 1, store_memo);
     case 'r':
-        return with_number(m, 4, put);
+        return with_number(m, 4, store_memo);
     case 0x94:
-        return put(m, m->memo.count);
+        return store_memo(m, m->memo.count);
     case 'h':
-        return with_number(m, 1, get);
+        return with_number(m, 1, push_memo);
     case 'j':
-        return with_number(m, 4, get);
+        return with_number(m, 4, push_memo);
     case 'c':
         return named_global(m);
     case 0x93:
@@ -448,14 +453,15 @@ static poprt_status step(machine *m, unsigned char code)
     }
 }
 
-/* One array may be named many times in few bytes, so what all of them take is bounded. */
+/* Adds the arrays of a dict. A few bytes may name one array many times, so their total is
+ * bounded. */
 static poprt_status add_arrays(prt_samples *s, const prt_pickled *dict, size_t room)
 {
     for (size_t i = 0; i < dict->items.count; i += 2) {
         const prt_pickled *key = dict->items.data[i];
         prt_tensor t;
         if (key->kind != PRT_PICKLED_TEXT && key->kind != PRT_PICKLED_BYTES)
-            return prt_fail(POPRT_E_PARSE, NULL, "a key of the pickled dict is no string");
+            return prt_fail(POPRT_E_PARSE, NULL, "a key of the pickled dict is not a string");
         const poprt_status status =
             prt_pickled_tensor(s->arena, dict->items.data[i + 1], &room, &t);
         if (status != POPRT_OK)
@@ -475,13 +481,13 @@ poprt_status prt_samples_read_pickle(prt_samples *s, prt_blob *bytes)
     prt_pickled *dict = NULL;
     while (!m.stopped) {
         if (m.at == m.end)
-            return fail(&m, "it ends too early");
+            return fail(&m, "the data ends too early");
         PRT_TRY(step(&m, *m.at++));
     }
-    if (top(&m, PRT_PICKLED_DICT, &dict) != POPRT_OK)
+    if (top_of_kind(&m, PRT_PICKLED_DICT, &dict) != POPRT_OK)
         return prt_fail(POPRT_E_PARSE, NULL,
-            "the pickle is no dict of arrays by the names of inputs");
+            "the pickle is not a dict of arrays by the names of inputs");
     const size_t most =
         bytes->size < SIZE_MAX / (2 * MAX_GROWTH) ? bytes->size * MAX_GROWTH + MORE_ROOM : SIZE_MAX;
-    return add_arrays(s, dict, most < prt_samples_room(s) ? most : prt_samples_room(s));
+    return add_arrays(s, dict, most < prt_samples_bytes_left(s) ? most : prt_samples_bytes_left(s));
 }

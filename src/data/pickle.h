@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pickle.h — values that a pickle describes. Private to src/data.
+ * pickle.h — the values described by a pickle. Private to src/data.
  *
- * The machine (pickle.c) makes them; what the few known globals do with their arguments is in
- * pickle_numpy.c. Nothing is executed, nothing refers to anything outside the file.
+ * pickle.c makes them; pickle_numpy.c implements the calls of the known globals. Nothing is
+ * executed, and no value refers to anything outside the file.
  */
 #ifndef PRT_DATA_PICKLE_H
 #define PRT_DATA_PICKLE_H
@@ -12,7 +12,7 @@
 
 typedef enum prt_pickled_kind {
     PRT_PICKLED_NONE,
-    PRT_PICKLED_NUMBER, /* whole: bools too */
+    PRT_PICKLED_NUMBER, /* integers, bools included */
     PRT_PICKLED_REAL,
     PRT_PICKLED_TEXT,
     PRT_PICKLED_BYTES,
@@ -24,7 +24,7 @@ typedef enum prt_pickled_kind {
     PRT_PICKLED_ARRAY
 } prt_pickled_kind;
 
-/* Globals that are known. */
+/* The known globals. */
 typedef enum prt_pickled_global {
     PRT_GLOBAL_BYTES,       /* builtins.bytes */
     PRT_GLOBAL_ENCODE,      /* _codecs.encode */
@@ -39,30 +39,30 @@ typedef enum prt_pickled_global {
 typedef struct prt_pickled prt_pickled;
 struct prt_pickled {
     int32_t kind;
-    int64_t number; /* whole numbers; which global */
+    int64_t number; /* the integer; the global */
     double real;
-    prt_str text; /* text, bytes */
-    bool latin1;  /* bytes are code points of `text`, which is UTF-8 */
+    prt_str text; /* of text and bytes */
+    bool latin1;  /* the bytes are the code points of `text`, which is UTF-8 */
     PRT_VEC(prt_pickled *) items;
-    char descr[16]; /* dtypes and arrays: as in .npy files */
+    char descr[16]; /* of dtypes and arrays, as in .npy files */
     uint32_t rank;
     int64_t dims[PRT_MAX_RANK];
     bool fortran;
-    const prt_pickled *data; /* of an array; NULL: not known yet */
+    const prt_pickled *data; /* of an array; NULL until its state is set */
 };
 
-/* The global of a module and name; refuses all but the known ones, by name. */
+/* Finds the global of a module and name. Fails for an unknown one, and names it. */
 poprt_status prt_pickled_find_global(prt_str module, prt_str name, int64_t *out);
 
-/* What calling a global gives. */
+/* Computes the result of calling a global. */
 poprt_status prt_pickled_call(prt_arena *arena, int64_t global, const prt_pickled *args,
     prt_pickled **out);
 
-/* Gives an object (an array or a dtype) its state. */
+/* Sets the state of an object (an array or a dtype). */
 poprt_status prt_pickled_build(prt_pickled *object, const prt_pickled *state);
 
-/* An array, or a list of arrays of one type and shape, as a tensor; its bytes are taken from
- * `room`. */
+/* Converts an array, or a list of arrays of one type and shape, to a tensor; its bytes are
+ * subtracted from `room`. */
 poprt_status prt_pickled_tensor(prt_arena *arena, const prt_pickled *value, size_t *room,
     prt_tensor *out);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pickle_numpy.c — the globals that a pickle of arrays needs, and what they make: dtypes, arrays,
- * numbers of one element, and bytes as protocol 2 writes them (text to be encoded in latin-1).
+ * pickle_numpy.c — the globals in a pickle of arrays and the values they make: dtypes, arrays,
+ * numbers of one element, and bytes as written by protocol 2 (text to be encoded in latin-1).
  */
 #include <stdio.h>
 
@@ -66,14 +66,14 @@ static prt_pickled *make(prt_arena *arena, int32_t kind)
 static poprt_status read_shape(const prt_pickled *shape, prt_pickled *to)
 {
     if (shape == NULL || shape->kind != PRT_PICKLED_TUPLE)
-        return fail("a shape is no tuple");
+        return fail("a shape is not a tuple");
     if (shape->items.count > PRT_MAX_RANK)
         return prt_fail(POPRT_E_LIMIT, NULL, "the array has more than %d dimensions", PRT_MAX_RANK);
     to->rank = (uint32_t)shape->items.count;
     for (uint32_t i = 0; i < to->rank; i++) {
         const prt_pickled *dim = item_of(shape, i, PRT_PICKLED_NUMBER);
         if (dim == NULL || dim->number < 0)
-            return fail("a dimension is no number");
+            return fail("a dimension is not a number");
         to->dims[i] = dim->number;
     }
     return POPRT_OK;
@@ -86,7 +86,7 @@ static bool is_text(const prt_pickled *v)
 
 /* ---- calls */
 
-/* dtype("f4", False, True): the order comes with the state, and is this machine's until then. */
+/* dtype("f4", False, True): the byte order is native until the state sets it. */
 static poprt_status call_dtype(prt_arena *arena, const prt_pickled *args, prt_pickled **out)
 {
     const prt_pickled *name = item(args, 0);
@@ -131,7 +131,7 @@ static poprt_status call_scalar(prt_arena *arena, const prt_pickled *args, prt_p
     return POPRT_OK;
 }
 
-/* _frombuffer(bytes, dtype, shape, order), as protocol 5 has arrays. */
+/* _frombuffer(bytes, dtype, shape, order): an array in protocol 5. */
 static poprt_status call_frombuffer(prt_arena *arena, const prt_pickled *args, prt_pickled **out)
 {
     const prt_pickled *dtype = item_of(args, 1, PRT_PICKLED_DTYPE), *order = item(args, 3);
@@ -160,7 +160,7 @@ poprt_status prt_pickled_call(prt_arena *arena, int64_t global, const prt_pickle
         return call_encode(arena, args, out);
     case PRT_GLOBAL_DTYPE:
         return call_dtype(arena, args, out);
-    case PRT_GLOBAL_RECONSTRUCT: /* the state has all of it */
+    case PRT_GLOBAL_RECONSTRUCT: /* the state sets all members */
         *out = make(arena, PRT_PICKLED_ARRAY);
         break;
     case PRT_GLOBAL_SCALAR:
@@ -168,24 +168,24 @@ poprt_status prt_pickled_call(prt_arena *arena, int64_t global, const prt_pickle
     case PRT_GLOBAL_FROMBUFFER:
         return call_frombuffer(arena, args, out);
     default:
-        return fail("numpy.ndarray is called");
+        return fail("numpy.ndarray is called directly");
     }
     return *out != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-/* (version, "<", …): the order of bytes. */
+/* The state of a dtype, (version, "<", …): sets the byte order. */
 static poprt_status build_dtype(prt_pickled *dtype, const prt_pickled *state)
 {
     const prt_pickled *order = item(state, 1);
     if (!is_text(order) || order->text.size != 1 || strchr("<>=|", order->text.data[0]) == NULL)
-        return fail("an element type has no order of bytes");
+        return fail("an element type has no byte order");
     if (item(state, 3) != NULL && item(state, 3)->kind != PRT_PICKLED_NONE)
         return prt_fail(POPRT_E_UNSUPPORTED, NULL, "arrays of structures cannot be read");
     dtype->descr[0] = order->text.data[0];
     return POPRT_OK;
 }
 
-/* (version, shape, dtype, is column-major, bytes) */
+/* The state of an array: (version, shape, dtype, is column-major, bytes). */
 static poprt_status build_array(prt_pickled *array, const prt_pickled *state)
 {
     const prt_pickled *dtype = item_of(state, 2, PRT_PICKLED_DTYPE);
@@ -204,16 +204,16 @@ static poprt_status build_array(prt_pickled *array, const prt_pickled *state)
 poprt_status prt_pickled_build(prt_pickled *object, const prt_pickled *state)
 {
     if (state->kind != PRT_PICKLED_TUPLE)
-        return fail("a state is no tuple");
+        return fail("a state is not a tuple");
     if (object->kind == PRT_PICKLED_DTYPE)
         return build_dtype(object, state);
     return object->kind == PRT_PICKLED_ARRAY ? build_array(object, state)
-                                             : fail("what has no state is given one");
+                                             : fail("a state is set on a value without state");
 }
 
 /* ---- tensors */
 
-/* One byte for each character, all of them below U+0100. */
+/* Decodes characters below U+0100 to one byte each. */
 static poprt_status decode(prt_arena *arena, prt_str text, unsigned char **out, size_t *size)
 {
     const unsigned char *p = (const unsigned char *)text.data;
@@ -247,7 +247,7 @@ static poprt_status read_array(prt_arena *arena, const prt_pickled *v, size_t *r
     const prt_pickled *data = v->data;
     unsigned char *copy = NULL;
     if (v->kind != PRT_PICKLED_ARRAY || data == NULL)
-        return fail("a value is no array");
+        return fail("a value is not an array");
     size_t size = data->text.size;
     PRT_TRY(spend(room, size));
     if (data->latin1)
@@ -262,7 +262,7 @@ static bool same_form(const prt_tensor *a, const prt_tensor *b)
         memcmp(a->dims, b->dims, a->rank * sizeof(int64_t)) == 0;
 }
 
-/* Samples one after the other. */
+/* Stacks the arrays of a list along a new axis 0. */
 static poprt_status read_list(prt_arena *arena, const prt_pickled *list, size_t *room,
     prt_tensor *out)
 {
@@ -271,7 +271,7 @@ static poprt_status read_list(prt_arena *arena, const prt_pickled *list, size_t 
     size_t size;
     PRT_TRY(read_array(arena, list->items.data[0], room, &first));
     if (first.rank == PRT_MAX_RANK || first.dtype == PRT_DTYPE_string)
-        return fail("a list has arrays that cannot be put together");
+        return fail("a list has arrays that cannot be stacked");
     dims[0] = (int64_t)list->items.count;
     memcpy(dims + 1, first.dims, first.rank * sizeof(int64_t));
     if (!prt_size_mul(first.size, list->items.count, &size) ||

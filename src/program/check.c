@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check.c — a program from a file is believed only after this: every index in range, every buffer
- * where its space says, planned buffers inside the block's memory and apart from each other while
- * both are alive, every body called once and from its parent, and no step reads what nothing has
- * written. How buffers share memory is sharing.c's.
+ * check.c — validates a program from a file. Every index must be in range and every buffer must
+ * agree with its space. Planned buffers must lie inside the block's memory, and must not overlap
+ * while both are alive. Every body must be called once and from its parent, and no step may read a
+ * buffer before it is written. sharing.c checks how buffers share memory.
  */
 #include "op/op.h"
 #include "program/lowered.h"
@@ -21,7 +21,7 @@ static poprt_status check_buffer(const prt_program *p, const prt_block *b, const
     case PRT_SPACE_PLANNED:
         if (!prt_type_is_tensor(buffer->type) || buffer->type->rank < 0 ||
             buffer->type->rank > PRT_MAX_RANK || buffer->type->dtype == PRT_DTYPE_string)
-            return bad(b, "a planned buffer has no plain tensor type");
+            return bad(b, "a planned buffer is not a numeric tensor of known rank");
         if (buffer->first > buffer->last || buffer->last > b->n_steps)
             return bad(b, "a buffer ends before it begins, or after the last step");
         if (!b->is_static)
@@ -32,20 +32,20 @@ static poprt_status check_buffer(const prt_program *p, const prt_block *b, const
         return POPRT_OK;
     case PRT_SPACE_CONSTANT:
         if (buffer->ref >= p->n_constants || p->constants[buffer->ref].type != buffer->type)
-            return bad(b, "a buffer names no constant of its type");
+            return bad(b, "a buffer does not refer to a constant of its type");
         return POPRT_OK;
     case PRT_SPACE_INPUT:
-        return buffer->ref < b->n_inputs ? POPRT_OK : bad(b, "a buffer names no input");
+        return buffer->ref < b->n_inputs ? POPRT_OK : bad(b, "a buffer refers to a missing input");
     case PRT_SPACE_OUTPUT:
         if (b != p->blocks || buffer->ref >= b->n_outputs ||
             &b->buffers[b->outputs[buffer->ref]] != buffer)
-            return bad(b, "a buffer names no output");
+            return bad(b, "a buffer refers to a missing output");
         return POPRT_OK;
     case PRT_SPACE_CAPTURE:
         if (b == &p->blocks[b->parent] || buffer->ref >= p->blocks[b->parent].n_buffers)
-            return bad(b, "a buffer names none of the enclosing block");
+            return bad(b, "a capture refers to a missing buffer of the enclosing block");
         if (p->blocks[b->parent].buffers[buffer->ref].space == PRT_SPACE_COLUMNS)
-            return bad(b, "a buffer names columns of the enclosing block");
+            return bad(b, "a capture refers to columns of the enclosing block");
         return POPRT_OK;
     case PRT_SPACE_DYNAMIC:
         return POPRT_OK;
@@ -54,12 +54,13 @@ static poprt_status check_buffer(const prt_program *p, const prt_block *b, const
     case PRT_SPACE_COLUMNS:
         return prt_sharing_check_buffer(b, buffer);
     default:
-        return bad(b, "a buffer is in no known memory space");
+        return bad(b, "a buffer has an unknown memory space");
     }
 }
 
-/* Planned buffers that are alive together must not overlap. Sorting is not worth it: files with
- * many buffers are checked by step, against those alive only. */
+/* Checks that planned buffers alive at the same time do not overlap. Each buffer is compared with
+ * the buffers alive at its first step only, so files with many buffers stay cheap without
+ * sorting. */
 static poprt_status check_overlaps(const prt_block *b, prt_arena *scratch)
 {
     uint32_t *alive = PRT_NEW_N(scratch, uint32_t, b->n_buffers);
@@ -96,15 +97,15 @@ static poprt_status check_overlaps(const prt_block *b, prt_arena *scratch)
     return POPRT_OK;
 }
 
-/* When things happen, by block. */
+/* Points in time, by block. */
 typedef struct timeline {
-    uint32_t *calls;  /* how many steps call the block */
-    uint32_t *caller; /* the step of its parent that does */
-    uint32_t **ready; /* by buffer: the first step that may read it; UINT32_MAX: none */
+    uint32_t *calls;  /* number of steps that call the block */
+    uint32_t *caller; /* the step of the parent that calls it */
+    uint32_t **ready; /* by buffer: the first step that may read it; UINT32_MAX: no step */
 } timeline;
 
-/* Buffers that can be read from the start, and what each step adds. Parents come before their
- * bodies, so `ready` of the parent is there. */
+/* Finds the buffers that can be read from the start, and those that each step adds. Parents come
+ * before their bodies, so `ready` of the parent is known. */
 static poprt_status check_reads(const prt_program *p, uint32_t block, timeline *t,
     prt_arena *scratch)
 {
@@ -127,7 +128,7 @@ static poprt_status check_reads(const prt_program *p, uint32_t block, timeline *
         const uint32_t *args = &p->args[step->args];
         for (uint32_t i = 0; i < step->n_in; i++)
             if (args[i] != PRT_NO_BUFFER && ready[args[i]] > k)
-                return bad(b, "a step reads what nothing has written");
+                return bad(b, "a step reads a buffer before it is written");
         for (uint32_t i = step->n_in; i < step->n_in + step->n_out; i++)
             if (args[i] != PRT_NO_BUFFER && ready[args[i]] > k + 1)
                 ready[args[i]] = k + 1;
@@ -146,7 +147,7 @@ static poprt_status check_step(const prt_program *p, uint32_t block, const prt_s
 {
     const prt_block *b = &p->blocks[block];
     if (step->kernel >= PRT_KERNEL_COUNT || step->flags != 0 || step->params >= p->n_params)
-        return bad(b, "a step is of no known kind");
+        return bad(b, "a step has an unknown kind");
     if (step->n_in > p->n_args || step->n_out > p->n_args - step->n_in ||
         step->args > p->n_args - step->n_in - step->n_out)
         return bad(b, "a step's arguments lie outside the list");
@@ -155,7 +156,7 @@ static poprt_status check_step(const prt_program *p, uint32_t block, const prt_s
         if (arg == PRT_NO_BUFFER)
             continue;
         if (arg >= b->n_buffers)
-            return bad(b, "a step names a buffer that is not there");
+            return bad(b, "a step refers to a missing buffer");
         const uint32_t space = b->buffers[arg].space;
         if (i >= step->n_in &&
             (space == PRT_SPACE_CONSTANT || space == PRT_SPACE_INPUT || space == PRT_SPACE_CAPTURE))
@@ -164,7 +165,7 @@ static poprt_status check_step(const prt_program *p, uint32_t block, const prt_s
     const prt_eval_params *params = &p->params[step->params];
 #ifndef PRT_NO_COMPILER
     if ((step->kernel == PRT_KERNEL_plugin) != (params->lowered != NULL))
-        return bad(b, "a step is of no known kind");
+        return bad(b, "a step has an unknown kind");
     if (params->lowered != NULL)
         PRT_TRY(prt_lowered_check(p, step));
 #endif
@@ -186,10 +187,10 @@ static poprt_status check_block(const prt_program *p, uint32_t block, timeline *
     for (uint32_t i = 0; i < b->n_inputs; i++)
         if (b->inputs[i] >= b->n_buffers || b->buffers[b->inputs[i]].space != PRT_SPACE_INPUT ||
             b->buffers[b->inputs[i]].ref != i)
-            return bad(b, "an input names no buffer");
+            return bad(b, "an input does not refer to its buffer");
     for (uint32_t i = 0; i < b->n_outputs; i++)
         if (b->outputs[i] >= b->n_buffers || b->buffers[b->outputs[i]].space == PRT_SPACE_COLUMNS)
-            return bad(b, "an output names no buffer of its own");
+            return bad(b, "an output refers to a missing buffer or to columns");
     for (uint32_t i = 0; i < b->n_buffers; i++)
         PRT_TRY(check_buffer(p, b, &b->buffers[i]));
     for (uint32_t i = 0; i < b->n_steps; i++)
@@ -216,7 +217,7 @@ poprt_status prt_program_check(const prt_program *p)
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_blocks; i++)
         status = check_block(p, i, &t, scratch);
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_blocks; i++)
-        status = prt_sharing_check(p, i, scratch); /* which looks into bodies, too */
+        status = prt_sharing_check(p, i, scratch); /* also looks into bodies */
     prt_arena_release(scratch);
     return status;
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * codec.h — the executable payload of a PopEF file: a program without its weights, as a plain
- * little-endian stream. Lengths and counts are u32, sizes u64, strings length + bytes.
+ * little-endian stream. Lengths and counts are u32, sizes are u64, strings are a length and bytes.
  */
 #ifndef PRT_PROGRAM_CODEC_H
 #define PRT_PROGRAM_CODEC_H
 
 #include "program/program.h"
 
-/* 2 has views and parts (prt_space), and says what became of the model's nodes; 3 names the plug-in
- * of each operator that is in no table; 4 has kernels of plug-ins, and says how many models were
- * fused; 5 has columns (prt_space); 6 has what the model's file says of itself (facts.h). Earlier
- * formats are read; the first one that has all a program needs is written, from 2 on. */
+/* Versions of the format. 2 adds views and parts (prt_space) and the eliminated nodes; 3 the
+ * plug-in of each operator outside the table; 4 kernels of plug-ins and the number of fused models;
+ * 5 columns (prt_space); 6 the facts of the model's file (facts.h). All versions are read. A
+ * program is written in the lowest version, from 2 on, that can express it. */
 enum {
     PRT_CODEC_OLDEST = 1,
     PRT_CODEC_PLAIN = 2,
@@ -23,11 +23,11 @@ enum {
     PRT_CODEC_VERSION = 6
 };
 
-/* The payload, in `arena`. */
+/* Encodes a program. The payload is allocated in `arena`. */
 poprt_status prt_program_encode(const prt_program *program, prt_arena *arena, const void **bytes,
     size_t *size);
 
-/* Fills an empty program; constants get names and types, no bytes yet. */
+/* Fills an empty program; its constants have names and types, but no bytes yet. */
 poprt_status prt_program_decode(prt_program *program, const void *bytes, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decode.c — bytes to a program: every length is checked against what is left before anything is
- * allocated for it. Relations between the parts are check.c's.
+ * decode.c — decodes a program from bytes. Every length is checked against the bytes left before
+ * any allocation. check.c checks the relations between the parts.
  */
 #include "op/op.h"
 #include "program/lowered.h"
@@ -197,7 +197,7 @@ static void get_block(prt_source *s, prt_block *b)
     b->steps = steps;
 }
 
-/* Nodes are made again in the order they were made first, so expressions keep their indices. */
+/* Recreates the nodes in their original order, so that expressions keep their indices. */
 static void get_dims(prt_source *s)
 {
     prt_dims *dims = s->program->dims;
@@ -212,12 +212,12 @@ static void get_dims(prt_source *s)
             const int64_t a = prt_get_i64(s), b = prt_get_i64(s);
             if (op >= PRT_DIM_OPS || (prt_dim_is_expr(a) && prt_dim_index(a) >= i) ||
                 (prt_dim_is_expr(b) && prt_dim_index(b) >= i))
-                prt_source_torn(s, "an expression is none");
+                prt_source_torn(s, "an expression is invalid");
             else
                 (void)prt_dim_make(dims, (prt_dim_op)op, a, b);
         }
         if (s->status == POPRT_OK && prt_dims_count(dims) != (size_t)i + 1)
-            prt_source_torn(s, "an expression is written in an unknown way");
+            prt_source_torn(s, "an expression is not in its simplified form");
     }
 }
 

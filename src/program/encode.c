@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* encode.c — a program to bytes. The inverse, field by field, is decode.c. */
+/* encode.c — encodes a program as bytes. decode.c is its inverse, field by field. */
 #include "op/op.h"
 #include "program/codec.h"
 
@@ -10,7 +10,7 @@ typedef struct sink {
     bool failed;
 } sink;
 
-static void put(sink *s, const void *bytes, size_t size)
+static void put_bytes(sink *s, const void *bytes, size_t size)
 {
     if (s->failed ||
         !prt_vec_reserve(s->arena, (void **)&s->data, &s->capacity, s->size, size, 1)) {
@@ -27,7 +27,7 @@ static void put_u64(sink *s, uint64_t v)
     unsigned char b[8];
     for (int i = 0; i < 8; i++)
         b[i] = (unsigned char)(v >> (8 * i));
-    put(s, b, 8);
+    put_bytes(s, b, 8);
 }
 
 static void put_u32(sink *s, uint32_t v)
@@ -35,7 +35,7 @@ static void put_u32(sink *s, uint32_t v)
     unsigned char b[4];
     for (int i = 0; i < 4; i++)
         b[i] = (unsigned char)(v >> (8 * i));
-    put(s, b, 4);
+    put_bytes(s, b, 4);
 }
 
 static void put_i64(sink *s, int64_t v)
@@ -53,10 +53,10 @@ static void put_f32(sink *s, float f)
 static void put_str(sink *s, prt_str text)
 {
     put_u32(s, text.size);
-    put(s, text.data, text.size);
+    put_bytes(s, text.data, text.size);
 }
 
-/* The kind ends the chain: nested types follow their wrapper. */
+/* A nested type follows its wrapper; the kind of a tensor ends the chain. */
 static void put_type(sink *s, const prt_type *type)
 {
     for (; type != NULL; type = type->elem) {
@@ -88,7 +88,7 @@ static void put_tensor(sink *s, const prt_tensor *t)
         return;
     }
     put_u64(s, t->size);
-    put(s, t->data, t->size);
+    put_bytes(s, t->data, t->size);
 }
 
 static void put_attr(sink *s, uint32_t kind, const void *at)
@@ -175,7 +175,7 @@ static void put_facts(sink *s, const prt_facts *f)
 }
 
 #ifdef PRT_NO_COMPILER
-/* Of what is read without plug-ins. */
+/* Returns the version for a program that was read without plug-ins. */
 static uint32_t version_for(const prt_program *program)
 {
     if (has_facts(&program->facts))
@@ -191,7 +191,7 @@ static void put_plugin(sink *s, const prt_op_def *def)
     put_u32(s, 0);
 }
 #else
-/* The format that has what the operators and fused models need. */
+/* Returns the lowest version that can express the operators and fused models of a program. */
 static uint32_t version_for(const prt_program *program)
 {
     uint32_t version = program->n_graphs != 0 ? PRT_CODEC_FUSED : PRT_CODEC_PLAIN;
@@ -214,7 +214,7 @@ static void put_plugin(sink *s, const prt_op_def *def)
     put_str(s, prt_str_of(plugin != NULL ? plugin : ""));
 }
 
-/* The kernel by its name, and what it needs. */
+/* Writes the kernel by its name, and its parameters. */
 static void put_lowered(sink *s, const prt_op_def *def, const prt_lowered *how)
 {
     put_u32(s, how != NULL);

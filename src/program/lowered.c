@@ -4,7 +4,8 @@
 
 #include "op/op.h"
 
-/* Index of a kernel by its name; the plug-in may be another version of the one that compiled. */
+/* Returns the index of a kernel by its name, since the plug-in may have another version than the
+ * one used to compile. */
 static uint32_t find_kernel(prt_source *s, const prt_eval_params *p, prt_str name)
 {
     const prt_op_row *row = prt_op_row_of(p->def);
@@ -28,7 +29,7 @@ static void get_constants(prt_source *s, prt_lowered *how)
     for (uint32_t i = 0; s->status == POPRT_OK && i < how->n_constants; i++) {
         constants[i] = prt_get_u32(s);
         if (s->status == POPRT_OK && constants[i] >= s->program->n_constants)
-            prt_source_torn(s, "a kernel was prepared a constant that is not there");
+            prt_source_torn(s, "a kernel refers to a missing constant");
         else if (s->status == POPRT_OK)
             s->program->constants[constants[i]].is_prepared = true;
     }
@@ -69,7 +70,7 @@ static poprt_status bad(const prt_eval_params *params, const char *what)
     return prt_fail(POPRT_E_PARSE, params->origin.data, "program is inconsistent: %s", what);
 }
 
-/* Plain bytes. */
+/* Returns whether the type is a vector of bytes. */
 static bool is_bytes(const prt_type *type)
 {
     return prt_type_is_tensor(type) && type->rank == 1 && type->dtype == PRT_DTYPE_u8;
@@ -83,19 +84,20 @@ poprt_status prt_lowered_check(const prt_program *p, const prt_step *step)
     if (how->items == 0 || how->items > PRT_LOWER_MOST_ITEMS)
         return bad(params, "a kernel has no items of work, or too many");
     if (how->scratch > PRT_LOWER_MOST_SCRATCH)
-        return bad(params, "a kernel has more scratch than there may be");
+        return bad(params, "a kernel needs more scratch than the limit");
     if (how->n_constants > PRT_LOWER_MOST_CONSTANTS)
-        return bad(params, "a kernel has more constants than there may be");
+        return bad(params, "a kernel has more constants than the limit");
     for (uint32_t i = 0; i < how->n_constants; i++)
         if (!is_bytes(p->constants[how->constants[i]].type))
-            return bad(params, "what was prepared for a kernel is not made of bytes");
+            return bad(params, "a constant prepared for a kernel is not a vector of bytes");
     for (uint32_t i = 0; i < how->n_dropped; i++) {
         const prt_lowered_input *in = &how->dropped[i];
         size_t size;
         if (in->input >= step->n_in || args[in->input] != PRT_NO_BUFFER ||
             !prt_type_is_tensor(in->type) || in->type->dtype == PRT_DTYPE_undefined ||
             in->type->dtype == PRT_DTYPE_string || !prt_type_size(in->type, &size))
-            return bad(params, "a kernel does without what is there, or is no constant");
+            return bad(params,
+                "an input dropped by a kernel is an argument, or has no static type");
     }
     return POPRT_OK;
 }

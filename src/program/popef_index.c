@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * popef_index.c — walks the blobs of a PopEF file. Every offset and size is checked against the
- * file once, here; nothing after it computes with numbers from a header.
+ * popef_index.c — walks the blobs of a PopEF file. Every offset and size is checked here against
+ * the file, so that later code uses no unchecked number of a header.
  */
 #include <inttypes.h>
 
@@ -27,7 +27,8 @@ static uint64_t load(const unsigned char *from, int bytes)
     return v;
 }
 
-/* "1.0.0": the same major version is required, a later minor one is read as far as it is known. */
+/* Versions are like "1.0.0": the major version must be equal; a later minor version is read as far
+ * as it is known. */
 static poprt_status check_version(const char *version, uint64_t at)
 {
     if (version[0] == '1' && version[1] == '.')
@@ -118,7 +119,7 @@ static poprt_status read_descriptor(const prt_blob *file, uint64_t content_at, u
         prt_json_i64(prt_json_get(json, "crc"), &sum) && sum >= 0 && sum <= UINT32_MAX;
     b->has_sum = stated && (b->flags & FLAG_NO_CRC) == 0;
     b->sum = stated ? (uint32_t)sum : 0;
-    /* What lies between must be zero, so that no byte of a file goes unchecked. */
+    /* The bytes in between must be zero, so that every byte of a file is checked. */
     PRT_TRY(check_padding(file, content_at + 4 + length, b->payload));
     return check_padding(file, content_at + content, b->offset + b->size);
 }
@@ -152,7 +153,7 @@ poprt_status prt_popef_index_read(const prt_blob *file, prt_popef_depth depth, p
         PRT_TRY(read_header(file, at, &b, &content_at, &content, &crc));
         at += b.size;
         if (b.type > PRT_POPEF_OPAQUE)
-            continue; /* of a later version: skipped */
+            continue; /* a type of a later version is skipped */
         PRT_TRY(read_descriptor(file, content_at, content, crc, depth, arena, &b));
         if (depth >= PRT_POPEF_VERIFY || (b.type != PRT_POPEF_TENSOR && b.type != PRT_POPEF_FEED))
             PRT_TRY(check_payload(file, &b, depth == PRT_POPEF_SEALED));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * popef_read.c — a program from PopEF: the one executable of the file, its metadata, and its
- * weights as views into the mapping. Weights are not read here, so opening costs the same for
- * any size.
+ * popef_read.c — reads a program from PopEF: the only executable of the file, its metadata, and its
+ * weights as views of the mapping. Weights are not read here, so opening costs the same for any
+ * size.
  */
 #include "base/map.h"
 #include "program/codec.h"
@@ -28,7 +28,8 @@ static poprt_status find_executable(const prt_popef_index *index, const prt_pope
     return POPRT_OK;
 }
 
-/* The metadata that names the executable: exactly one. One that was not read may be it. */
+/* Checks that exactly one metadata blob names the executable. A blob that was not read may be
+ * it. */
 static poprt_status find_metadata(const prt_popef_index *index, prt_str name)
 {
     uint32_t found = 0;
@@ -47,7 +48,7 @@ static poprt_status find_metadata(const prt_popef_index *index, prt_str name)
     return POPRT_OK;
 }
 
-/* Strings are stored as u32 length and characters; in memory they are poprt_string. */
+/* Strings are stored as a u32 length and characters, and become poprt_string in memory. */
 static poprt_status read_strings(prt_program *p, const unsigned char *at, uint64_t size,
     uint64_t count, prt_constant *c)
 {
@@ -62,7 +63,7 @@ static poprt_status read_strings(prt_program *p, const unsigned char *at, uint64
         size -= 4;
         if (n > size)
             return prt_fail(POPRT_E_PARSE, c->name.data, "string payload is too short");
-        strings[i] = (poprt_string){ (const char *)at, n }; /* in the mapping */
+        strings[i] = (poprt_string){ (const char *)at, n }; /* within the mapping */
         at += n;
         size -= n;
     }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * popef_write.c — a program as PopEF: METADATA, POPLAR_EXECUTABLE, then a DATA_TENSOR for each
- * weight. Layout of a blob (little-endian):
+ * popef_write.c — writes a program as PopEF: METADATA, POPLAR_EXECUTABLE, then a DATA_TENSOR for
+ * each weight. Layout of a blob (little-endian):
  *
  *     0   magic "POPEF-C\0"          24  type   28  header size 64
  *     8   version, 16 bytes          32  total size   40  content size
  *     48  flags   52  CRC-32C of the descriptor   56  zero
  *     64  u32 length of descriptor, descriptor (JSON), zeros, payload, zeros to a multiple of 8
  *
- * The payload is the last `payloadSize` bytes of the content (a field of the descriptor) and its
- * CRC-32C is the descriptor's `crc`. Tensor payloads begin at multiples of 64 in the file, those
- * of 1 MiB and more at multiples of 4096, so that a mapping can be used in place.
+ * The payload is the last `payloadSize` bytes of the content (a field of the descriptor), and its
+ * CRC-32C is the descriptor's `crc`. Tensor payloads begin at multiples of 64 in the file; payloads
+ * of 1 MiB and more begin at multiples of 4096. A mapping can therefore be used in place.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ typedef struct writer {
 static poprt_status emit(writer *w, const void *bytes, size_t size)
 {
     if (size != 0 && w->write(w->user, bytes, size) != 0)
-        return prt_fail(POPRT_E_IO, NULL, "the writer stopped at byte %" PRIu64, w->at);
+        return prt_fail(POPRT_E_IO, NULL, "the write function failed at byte %" PRIu64, w->at);
     w->at += size;
     return POPRT_OK;
 }
@@ -76,7 +76,7 @@ static poprt_status emit_blob(writer *w, uint32_t type, uint32_t flags, prt_str 
     return emit_zeros(w, (size_t)(total - HEADER_SIZE - content));
 }
 
-/* shape: -1 where a dimension is symbolic or unknown, with its text in dimNames. */
+/* In `shape`, a symbolic or unknown dimension is -1 and its text is in dimNames. */
 static void put_tensor_info(prt_json_out *j, const prt_dims *dims, const prt_type *type)
 {
     while (type != NULL && type->kind != PRT_VALUE_TENSOR)
@@ -104,7 +104,7 @@ static void put_tensor_info(prt_json_out *j, const prt_dims *dims, const prt_typ
     prt_json_close(j, '}');
 }
 
-/* Program indices of PopART: what runs when. */
+/* Program indices of PopART, which say when an anchor is transferred. */
 enum { WEIGHTS_FROM_HOST = 0, PROGRAM = 5, WEIGHTS_TO_HOST = 7 };
 
 static void put_anchor(prt_json_out *j, const prt_dims *dims, prt_str name, const char *prefix,
@@ -205,7 +205,8 @@ static poprt_status write_executable(writer *w, prt_str name, const void *bytes,
     return emit_blob(w, PRT_POPEF_EXECUTABLE, 0, text, bytes, size, 8);
 }
 
-/* Bytes of a weight as stored: elements as in memory; strings as u32 length and characters. */
+/* Returns the bytes of a weight as stored: elements as in memory; strings as u32 length and
+ * characters. */
 static poprt_status payload_of(const prt_constant *c, prt_arena *arena, const void **bytes,
     size_t *size)
 {

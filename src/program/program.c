@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* program.c — life of a program, the memory plan of a block, totals. */
+/* program.c — creation and release of a program, the memory plan of a block, totals. */
 #include "program/program.h"
 
 #include <stdatomic.h>
@@ -109,7 +109,7 @@ size_t prt_program_weight_bytes(const prt_program *program)
     return sum;
 }
 
-/* The main block's `buffer` is read for its shape and contents. */
+/* Marks that buffer `buffer` of the main block is read for its shape or contents. */
 static void mark_read(prt_program *program, uint32_t buffer)
 {
     const prt_buffer *b = &program->blocks[0].buffers[buffer];

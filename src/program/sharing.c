@@ -2,20 +2,20 @@
 /*
  * sharing.c — soundness of views and parts.
  *
- * Contents are never trusted, so what a wrong plan could overwrite between steps is harmless. What
- * must not happen is that a step writes to memory it reads from at the same time, or to memory that
- * is not a session's. Different roots that are alive at a step are apart (check.c); here every
- * argument's root is found and must be alive, and arguments of one root are compared.
+ * Contents are never trusted, so a wrong plan that overwrites values between steps is harmless. But
+ * a step must not write memory that it reads at the same time, or memory outside the session.
+ * check.c ensures that different roots alive at a step do not overlap. Here the root of every
+ * argument is found and must be alive, and arguments with the same root are compared.
  */
 #include "program/sharing.h"
 
 #include "op/alias.h"
 
-/* Where a buffer's memory is: all of buffer `root`, or some bytes of it. */
+/* The location of a buffer: all of buffer `root`, or some of its bytes. */
 typedef struct place {
-    uint32_t root;     /* PRT_NO_BUFFER: not made yet */
-    size_t from, size; /* SIZE_MAX: not known; a view counts as all of what it is in */
-    bool columns;      /* both are of each row of it */
+    uint32_t root;     /* PRT_NO_BUFFER: not written yet */
+    size_t from, size; /* bytes; SIZE_MAX: unknown. A view counts as the whole buffer it lies in */
+    bool columns;      /* `from` and `size` refer to each row of the root */
 } place;
 
 typedef struct checker {
@@ -43,7 +43,7 @@ static size_t row_size(const prt_type *type)
     return (size_t)type->dims[type->rank - 1] * (prt_dtype_bits(type->dtype) / 8);
 }
 
-/* Rows of the root's rows: all axes but the last are the same. */
+/* Checks that the rows are ranges of the root's rows: all axes but the last are equal. */
 static bool fits_as_columns(const prt_buffer *buffer, const prt_type *whole)
 {
     const prt_type *type = buffer->type;
@@ -64,7 +64,7 @@ static poprt_status check_columns(const prt_block *block, const prt_buffer *buff
     if (!block->is_static || (in->space != PRT_SPACE_PLANNED && in->space != PRT_SPACE_OUTPUT) ||
         !prt_type_is_tensor(in->type) || in->type->rank < 0 || !prt_type_size(in->type, &size) ||
         !fits_as_columns(buffer, in->type))
-        return bad(block, "columns are not those of what they lie in");
+        return bad(block, "columns do not fit the rows of their buffer");
     return POPRT_OK;
 }
 
@@ -75,9 +75,9 @@ poprt_status prt_sharing_check_buffer(const prt_block *block, const prt_buffer *
     if (!prt_type_is_tensor(type) || type->rank < 0 || type->rank > PRT_MAX_RANK ||
         type->dtype == PRT_DTYPE_string || type->dtype == PRT_DTYPE_undefined ||
         prt_dtype_bits(type->dtype) < 8)
-        return bad(block, "a buffer that shares memory has no plain tensor type");
+        return bad(block, "a buffer that shares memory is not a numeric tensor");
     if (buffer->ref >= block->n_buffers)
-        return bad(block, "a buffer shares memory with none");
+        return bad(block, "a buffer shares memory with a missing buffer");
     if (buffer->space == PRT_SPACE_COLUMNS)
         return check_columns(block, buffer);
     if (buffer->space == PRT_SPACE_VIEW && block->buffers[buffer->ref].space == PRT_SPACE_COLUMNS)
@@ -89,7 +89,7 @@ poprt_status prt_sharing_check_buffer(const prt_block *block, const prt_buffer *
         !prt_type_is_tensor(in->type) || in->type->dtype == PRT_DTYPE_string ||
         !prt_type_size(type, &size) || !prt_type_size(in->type, &whole) || buffer->offset > whole ||
         size > whole - buffer->offset || buffer->offset % (prt_dtype_bits(type->dtype) / 8) != 0)
-        return bad(block, "a part lies outside of what it is part of");
+        return bad(block, "a part exceeds the buffer it lies in");
     return POPRT_OK;
 }
 
@@ -126,14 +126,15 @@ static bool is_same(const place *a, const place *b)
         a->columns == b->columns;
 }
 
-/* Buffer `part` is in one of its places; with PRT_NO_BUFFER all are. */
-static bool are_beside(const prt_block *block, const prt_eval_params *params, const uint32_t *args,
-    uint32_t n_in, uint32_t n_out, uint32_t part)
+/* Returns whether buffer `part` lies in one of its places; for PRT_NO_BUFFER, whether all parts
+ * do. */
+static bool are_concat_columns(const prt_block *block, const prt_eval_params *params,
+    const uint32_t *args, uint32_t n_in, uint32_t n_out, uint32_t part)
 {
     const bool joins = params->def->id == PRT_OP_concat;
     const uint32_t *parts = joins ? args : args + n_in, n = joins ? n_in : n_out;
     const uint32_t whole = n_in == 0 || n_out == 0 ? PRT_NO_BUFFER : joins ? args[n_in] : args[0];
-    if (whole == PRT_NO_BUFFER || n > PRT_BESIDE_MOST)
+    if (whole == PRT_NO_BUFFER || n > PRT_CONCAT_COLUMNS_MAX)
         return false;
     const prt_type *type = block->buffers[whole].type;
     if (!prt_type_is_tensor(type) || type->rank < 1 ||
@@ -163,14 +164,14 @@ static bool are_beside(const prt_block *block, const prt_eval_params *params, co
 bool prt_sharing_all_concat_columns(const prt_block *block, const prt_eval_params *params,
     const uint32_t *args, uint32_t n_in, uint32_t n_out)
 {
-    return are_beside(block, params, args, n_in, n_out, PRT_NO_BUFFER);
+    return are_concat_columns(block, params, args, n_in, n_out, PRT_NO_BUFFER);
 }
 
 bool prt_sharing_concat_columns(const prt_block *block, const prt_eval_params *params,
     const uint32_t *args, uint32_t n_in, uint32_t n_out, uint32_t in, uint32_t out)
 {
     const uint32_t part = args[params->def->id == PRT_OP_concat ? in : n_in + out];
-    return part != PRT_NO_BUFFER && are_beside(block, params, args, n_in, n_out, part);
+    return part != PRT_NO_BUFFER && are_concat_columns(block, params, args, n_in, n_out, part);
 }
 
 bool prt_sharing_overlap(const prt_block *block, uint32_t a, uint32_t b)
@@ -187,15 +188,15 @@ static poprt_status check_alive(const checker *c, uint32_t buffer, uint32_t step
 {
     const uint32_t root = c->places[buffer].root;
     if (root == PRT_NO_BUFFER)
-        return bad(c->block, "a step reads a view that nothing has made");
+        return bad(c->block, "a step reads a view before it is made");
     const prt_buffer *x = &c->block->buffers[root];
     if (x->space == PRT_SPACE_PLANNED && (x->first > step || x->last < step))
-        return bad(c->block, "memory is used by a step outside of its time");
+        return bad(c->block, "a step uses memory outside its lifetime");
     return POPRT_OK;
 }
 
-/* A view is made by one step, from an input of it: bytes of input 0, or in place, where the memory
- * is the block's own. */
+/* Checks that a view is made by one step from one of its inputs: either as bytes of input 0, or in
+ * place of an input in the block's own memory. */
 static poprt_status make_view(const checker *c, const prt_step *step, uint32_t out)
 {
     const prt_buffer *x = &c->block->buffers[out];
@@ -212,16 +213,17 @@ static poprt_status make_view(const checker *c, const prt_step *step, uint32_t o
         if (!view &&
             (out != args[step->n_in] || space != PRT_SPACE_PLANNED ||
                 !prt_sharing_in_place(&c->program->params[step->params], step->n_in, i)))
-            return bad(c->block, "a step cannot make the view that it is said to");
+            return bad(c->block, "a step cannot make its output a view");
         c->places[out] = *of;
         return POPRT_OK;
     }
-    return bad(c->block, "a view is of no input of its step");
+    return bad(c->block, "a view does not refer to an input of its step");
 }
 
-/* Output `o` against the inputs and the outputs before it. A step that makes views of its input, or
- * joins its inputs, only moves bytes: the session sees to it, and so they may be where they like.
- * In place, an input that is another view of the same memory gives wrong values at worst. */
+/* Checks output `o` against the inputs and the earlier outputs. A step that makes views of its
+ * input, or concatenates its inputs, only moves bytes with memmove semantics, so its arguments may
+ * overlap. For a step in place, another view of the same memory as input gives wrong values at
+ * worst. */
 static poprt_status check_output(const checker *c, const prt_step *step, uint32_t o)
 {
     const prt_op_def *def = c->program->params[step->params].def;
@@ -239,7 +241,7 @@ static poprt_status check_output(const checker *c, const prt_step *step, uint32_
         const bool in_place = i < step->n_in && o == 0 && is_same(&c->places[args[i]], out) &&
             prt_sharing_in_place(&c->program->params[step->params], step->n_in, i);
         if (!in_place)
-            return bad(c->block, "a step writes what it reads");
+            return bad(c->block, "a step writes memory that it reads");
     }
     return POPRT_OK;
 }

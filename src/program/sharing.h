@@ -1,38 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sharing.h — buffers in the memory of others (views and parts): whether a program's are sound.
+ * sharing.h — soundness of buffers in the memory of others (views and parts).
  */
 #ifndef PRT_PROGRAM_SHARING_H
 #define PRT_PROGRAM_SHARING_H
 
 #include "program/program.h"
 
-/* Whether two buffers of a block that was checked may have bytes in common; a view counts as all of
- * what it is a view of. */
+/* Returns whether two buffers of a checked block may have bytes in common. A view counts as the
+ * whole buffer it lies in. */
 bool prt_sharing_overlap(const prt_block *block, uint32_t a, uint32_t b);
 
 /*
- * What a step puts beside each other in the rows of its result, or takes apart from those of its
- * input, are columns of it, in order: all are; or the part that input `in` and output `out` are
- * about is in one of the places that it has there. Of no more than PRT_BESIDE_MOST.
+ * Relate a step that concatenates its inputs, or splits its input, along rows to the columns that
+ * its parts must be, in order. The first function returns whether all parts are such columns. The
+ * second returns whether the part of input `in` and output `out` lies in one of its places. Steps
+ * with more than PRT_CONCAT_COLUMNS_MAX parts are not considered.
  */
-enum { PRT_BESIDE_MOST = 256 };
+enum { PRT_CONCAT_COLUMNS_MAX = 256 };
 bool prt_sharing_all_concat_columns(const prt_block *block, const prt_eval_params *params,
     const uint32_t *args, uint32_t n_in, uint32_t n_out);
 bool prt_sharing_concat_columns(const prt_block *block, const prt_eval_params *params,
     const uint32_t *args, uint32_t n_in, uint32_t n_out, uint32_t in, uint32_t out);
 
-/* Output 0 of a step may be written over its input `in`. */
+/* Returns whether output 0 of a step may be written over its input `in`. */
 bool prt_sharing_in_place(const prt_eval_params *params, uint32_t n_in, uint32_t in);
 
-/* A view or part by itself: names a buffer of the block, and a part lies inside of it. */
+/* Checks a view or part in isolation: it must name a buffer of the block, and a part must lie
+ * inside it. */
 poprt_status prt_sharing_check_buffer(const prt_block *block, const prt_buffer *buffer);
 
 /*
- * The steps of a block of a program whose indices are all checked: memory is alive when it is read
- * or written, views are made by steps that can make them, and no step writes what it or a neighbour
- * reads, but where op/alias.h allows it. What depends on shapes is left to the session: that a step
- * with views or joined parts really has them.
+ * Checks the steps of a block of a program whose indices are all checked. Memory must be alive when
+ * it is read or written, and views must be made by steps that can make them. No step may write
+ * memory that it reads, except where op/alias.h allows it. Conditions on shapes are left to the
+ * session: it checks that the outputs really are views, or the inputs really are parts.
  */
 poprt_status prt_sharing_check(const prt_program *program, uint32_t block, prt_arena *scratch);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* source.c — reading the stream: every length is checked against what is left. */
+/* source.c — reads the stream; every length is checked against the bytes left. */
 #include "program/source.h"
 
 void prt_source_fail(prt_source *s, poprt_status status)
@@ -19,7 +19,7 @@ const unsigned char *prt_source_take(prt_source *s, size_t size)
     if (s->status != POPRT_OK)
         return NULL;
     if (size > (size_t)(s->end - s->at)) {
-        prt_source_torn(s, "it ends too early");
+        prt_source_torn(s, "the data ends too early");
         return NULL;
     }
     const unsigned char *p = s->at;
@@ -89,7 +89,7 @@ void *prt_get_array(prt_source *s, uint32_t count, size_t size)
     return p;
 }
 
-/* A dim of a type: a number that is no negative, unknown, or an expression that exists. */
+/* Reads a dim of a type: a non-negative number, unknown, or a known expression. */
 static int64_t get_dim(prt_source *s)
 {
     const int64_t d = prt_get_i64(s);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cache.c — caches: memory of the caller's with room for more rows than a run reads, in which an
- * output takes the place of an input. An attention that is all that reads the one and makes the
- * other finds its past in there and writes new rows behind it; else rows are copied, in and out.
+ * cache.c — KV caches: memory of the caller's with capacity for more rows than a run reads, in
+ * which an output replaces an input. If an attention is the only reader of the input and makes the
+ * output, it reads its past from the cache and appends new rows. Otherwise rows are copied from and
+ * to it.
  */
 #include "op/op.h"
 #include "runtime/frame.h"
 
-/* Operators that read and write caches by prt_heads_split: their first inputs and outputs of that
- * kind; the second ones follow. */
+/* Operators that read and write caches by prt_heads_split: the first input and output of a cache;
+ * the second ones follow. */
 static const struct {
     const char *op;
     uint32_t past, present;
@@ -22,7 +23,7 @@ static bool is_float(const prt_type *type)
             type->dtype == PRT_DTYPE_bf16);
 }
 
-/* The output that argument `slot` of a step is the past of; PRT_NO_BUFFER for none. */
+/* Returns the output whose past is argument `slot` of a step; PRT_NO_BUFFER otherwise. */
 static uint32_t present_of(const prt_frame_step *step, uint32_t slot)
 {
     for (size_t i = 0; i < sizeof(attentions) / sizeof(attentions[0]); i++) {
@@ -39,8 +40,8 @@ static bool reads_dims(const prt_frame_step *step)
     return strcmp(step->params->def->key, "shape") == 0;
 }
 
-/* By buffer of the main block: how often steps, views, parts, other blocks and the caller have to
- * do with its elements. */
+/* Counts, by buffer of the main block, the uses of its elements: by steps, views, parts, other
+ * blocks and the caller. */
 static void count_readers(const prt_session *s, uint32_t *n)
 {
     const prt_frame *f = &s->frames[0];
@@ -63,7 +64,7 @@ static void count_readers(const prt_session *s, uint32_t *n)
         n[f->block->outputs[i]]++;
 }
 
-/* What a step does with caches, where nobody else has to do with them. */
+/* Finds the caches of a step that nothing else uses. */
 static void find_in_step(prt_session *s, const prt_frame_step *step, const uint32_t *readers,
     const uint32_t *output)
 {
@@ -104,7 +105,7 @@ bool prt_cache_appends(const prt_session *s, uint32_t input, const prt_tensor *i
         s->appends[input] == output + 1;
 }
 
-/* Rows of `t`, which lie in a cache, to or from where they are without gaps. */
+/* Copies the rows of `t`, which lie in a cache, from or to a contiguous array. */
 static void copy_rows(const prt_tensor *t, char *cache, char *rows, bool in)
 {
     const uint32_t axis = t->rank - 2;
@@ -125,7 +126,7 @@ void prt_cache_gather(const prt_tensor *t, void *to)
 poprt_status prt_cache_check(const prt_tensor *t, const prt_tensor *cache, const char *name)
 {
     if (t->kind != PRT_VALUE_TENSOR || t->dtype != cache->dtype)
-        return prt_fail(POPRT_E_TYPE, name, "is no tensor of %s, as the cache is",
+        return prt_fail(POPRT_E_TYPE, name, "is not a tensor of %s, the type of the cache",
             prt_dtype_of(cache->dtype)->name);
     for (uint32_t i = 0; t->rank == cache->rank && i < t->rank; i++)
         if (i + 2 != t->rank && t->dims[i] != cache->dims[i])

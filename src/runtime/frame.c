@@ -18,9 +18,9 @@ static prt_tensor *value_of(prt_frame *f, uint32_t buffer)
     return &f->values[buffer];
 }
 
-/* Whether an output that has memory of its own shares it with an input; the input that output 0 is
- * a view of. */
-static void find_sharing(const prt_block *b, const uint32_t *args, prt_frame_step *to)
+/* Finds whether an output with memory of its own shares it with an input, and the input of which
+ * output 0 is a view. */
+static void find_aliases(const prt_block *b, const uint32_t *args, prt_frame_step *to)
 {
     for (uint32_t i = 0; i < to->n_in; i++) {
         if (args[i] == PRT_NO_BUFFER)
@@ -30,11 +30,12 @@ static void find_sharing(const prt_block *b, const uint32_t *args, prt_frame_ste
             if (out == PRT_NO_BUFFER)
                 continue;
             const bool view = b->buffers[out].space == PRT_SPACE_VIEW;
-            to->tangled = to->tangled ||
+            to->aliases_input = to->aliases_input ||
                 (!view && prt_sharing_overlap(b, out, args[i]) &&
                     !prt_sharing_concat_columns(b, to->params, args, to->n_in, to->n_out, i, o));
-            if (view && o == 0 && i < UINT8_MAX && to->over == 0 && b->buffers[out].ref == args[i])
-                to->over = (uint8_t)(i + 1);
+            if (view && o == 0 && i < UINT8_MAX && to->in_place_input == 0 &&
+                b->buffers[out].ref == args[i])
+                to->in_place_input = (uint8_t)(i + 1);
         }
     }
 }
@@ -56,7 +57,7 @@ static poprt_status bind_step(prt_frame *f, const prt_step *step, prt_frame_step
         to->in[i] = args[i] != PRT_NO_BUFFER ? value_of(f, args[i]) : NULL;
     for (uint32_t i = 0; i < step->n_out; i++)
         to->out[i] = to->out_buffers[i] != PRT_NO_BUFFER ? &f->values[to->out_buffers[i]] : NULL;
-    find_sharing(f->block, args, to);
+    find_aliases(f->block, args, to);
     to->columns = prt_columns_of(f, to);
     if (prt_alias_may_view(to->params->def)) {
         to->offsets = PRT_NEW_N(s->arena, size_t, step->n_out);
@@ -65,7 +66,7 @@ static poprt_status bind_step(prt_frame *f, const prt_step *step, prt_frame_step
     return POPRT_OK;
 }
 
-/* Part of another buffer. */
+/* Returns whether the buffer is a part of another one. */
 static bool is_inside(const prt_buffer *buffer)
 {
     return buffer->space == PRT_SPACE_PART || buffer->space == PRT_SPACE_COLUMNS;
@@ -83,10 +84,10 @@ static poprt_status bind_frame(prt_session *s, uint32_t index)
     f->offsets = PRT_NEW_N(s->arena, size_t, b->n_buffers);
     f->steps = PRT_NEW_N(s->arena, prt_frame_step, b->n_steps);
     f->planned = PRT_NEW_N(s->arena, void *, b->n_buffers);
-    f->settled = PRT_NEW_N(s->arena, bool, b->n_buffers);
-    f->todo = PRT_NEW_N(s->arena, uint32_t, b->n_steps);
+    f->finalized = PRT_NEW_N(s->arena, bool, b->n_buffers);
+    f->active_steps = PRT_NEW_N(s->arena, uint32_t, b->n_steps);
     f->parts = PRT_NEW_N(s->arena, uint32_t, b->n_buffers);
-    if (f->settled == NULL || f->todo == NULL || f->parts == NULL)
+    if (f->finalized == NULL || f->active_steps == NULL || f->parts == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < b->n_buffers; i++)
         if (is_inside(&b->buffers[i]) && b->buffers[b->buffers[i].ref].space == PRT_SPACE_OUTPUT)
@@ -110,10 +111,13 @@ void prt_frame_place_parts(prt_frame *f)
     }
 }
 
-enum { NEAR = 8 << 20 }; /* bytes that every run finds in the last cache level */
+enum {
+    WEIGHTS_IN_CACHE = 8 << 20
+}; /* bytes of weights that stay in the last cache level from run to run */
 
-/* Weights that steps read all of: not the tables that Gather takes rows from. */
-static bool are_near(const prt_program *p)
+/* Returns whether the weights stay in the cache. Tables of Gather do not count, since only some of
+ * their rows are read. */
+static bool weights_fit_cache(const prt_program *p)
 {
     size_t bytes = prt_program_weight_bytes(p);
     for (uint32_t k = 0; k < p->n_blocks; k++)
@@ -126,14 +130,14 @@ static bool are_near(const prt_program *p)
             const size_t table = p->constants[p->blocks[k].buffers[x].ref].blob->size;
             bytes -= table < bytes ? table : bytes;
         }
-    return bytes <= NEAR;
+    return bytes <= WEIGHTS_IN_CACHE;
 }
 
 poprt_status prt_frames_create(prt_session *s)
 {
     const prt_program *p = s->program;
     uint32_t most = 0;
-    s->near = are_near(p);
+    s->weights_in_cache = weights_fit_cache(p);
     s->frames = PRT_NEW_N(s->arena, prt_frame, p->n_blocks);
     if (s->frames == NULL)
         return POPRT_E_NOMEM;
@@ -145,7 +149,7 @@ poprt_status prt_frames_create(prt_session *s)
         }
     }
     for (uint32_t k = 0; k < p->n_blocks; k++)
-        PRT_TRY(prt_frame_find_ends(&s->frames[k]));
+        PRT_TRY(prt_frame_find_slot_reuse(&s->frames[k]));
     s->infer_shapes = PRT_NEW_N(s->arena, prt_shape, (size_t)most + 1);
     s->infer_content = PRT_NEW_N(s->arena, prt_content, (size_t)most + 1);
     s->infer_values = PRT_NEW_N(s->arena, const prt_tensor *, (size_t)most + 1);
@@ -162,16 +166,16 @@ void prt_frames_release(prt_session *s)
             for (uint32_t i = 0; i < f->block->n_buffers; i++)
                 prt_arena_release(f->slots[i]);
         prt_arena_release(f->scratch);
-        prt_counted_give(&s->memory, f->memory, f->memory_size);
+        prt_counted_free(&s->memory, f->memory, f->memory_size);
     }
-    for (uint32_t i = 0; i < s->n_spare; i++)
-        prt_arena_release(s->spare[i]);
+    for (uint32_t i = 0; i < s->n_free_slots; i++)
+        prt_arena_release(s->free_slots[i]);
     prt_arena_release(s->infer_scratch);
 }
 
 /* ---- resolving ---- */
 
-/* Expressions have operands that come before them, so one walk evaluates all. */
+/* Operands precede their expressions, so one walk evaluates all of them. */
 static void evaluate_dims(prt_session *s)
 {
     const prt_dims *dims = s->program->dims;
@@ -192,8 +196,8 @@ static void evaluate_dims(prt_session *s)
     }
 }
 
-/* The header of a buffer as far as it is known. False when a known dim is negative. */
-static bool resolve_buffer(const prt_session *s, const prt_type *type, prt_tensor *to)
+/* Sets the known members of a buffer's header. Returns false when a known dim is negative. */
+static bool resolve_type(const prt_session *s, const prt_type *type, prt_tensor *to)
 {
     *to = (prt_tensor){ .kind = type->kind, .dtype = type->dtype, .size = SIZE_MAX };
     if (type->kind != PRT_VALUE_TENSOR || type->rank < 0) {
@@ -221,39 +225,40 @@ bool prt_frame_is_final(const prt_tensor *expected)
     return expected->size != SIZE_MAX && expected->dtype != PRT_DTYPE_string;
 }
 
-enum { MOST_ALIVE = 256 }; /* bounds the time to find rooms */
+enum { MOST_ALIVE = 256 }; /* maximum of buffers alive at once; bounds the time to find scratch */
 
-typedef struct taken {
+typedef struct live_range {
     size_t at, end;
     uint32_t last;
-} taken;
+} live_range;
 
-/* The largest piece between those that are taken, which are sorted. */
-static void find_room(const prt_frame *f, prt_frame_step *step, const taken *alive, uint32_t n)
+/* Finds the largest range between the live buffers, which are sorted by address. */
+static void find_idle_range(const prt_frame *f, prt_frame_step *step, const live_range *alive,
+    uint32_t n)
 {
     size_t end = 0;
-    step->room = 0;
+    step->scratch_size = 0;
     for (uint32_t i = 0; i <= n; i++) {
         const size_t at = i < n ? alive[i].at : f->memory_size;
-        if (at > end && at - end > step->room) {
-            step->room_at = end;
-            step->room = at - end;
+        if (at > end && at - end > step->scratch_size) {
+            step->scratch_at = end;
+            step->scratch_size = at - end;
         }
         if (i < n && alive[i].end > end)
             end = prt_size_align(alive[i].end, PRT_BUFFER_ALIGN);
     }
 }
 
-/* What the plan leaves free during each step: kernels have their scratch there, in memory that is
- * there anyway and warm. */
-static poprt_status find_rooms(prt_frame *f)
+/* Finds the planned memory that is idle during each step. Kernels use it as scratch, because it is
+ * allocated already and often in the cache. */
+static poprt_status find_idle_ranges(prt_frame *f)
 {
     const prt_block *b = f->block;
     prt_arena *scratch = f->session->infer_scratch;
     uint32_t n = 0;
     uint32_t *head = PRT_NEW_N(scratch, uint32_t, b->n_steps); /* counted from 1 */
     uint32_t *next = PRT_NEW_N(scratch, uint32_t, b->n_buffers);
-    taken *alive = PRT_NEW_N(scratch, taken, MOST_ALIVE);
+    live_range *alive = PRT_NEW_N(scratch, live_range, MOST_ALIVE);
     if (head == NULL || next == NULL || alive == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < b->n_buffers; i++) {
@@ -276,16 +281,16 @@ static poprt_status find_rooms(prt_frame *f)
                 return POPRT_OK;
             for (; to > 0 && alive[to - 1].at > at; to--)
                 alive[to] = alive[to - 1];
-            alive[to] = (taken){ .at = at,
+            alive[to] = (live_range){ .at = at,
                 .end = at + f->expected[i - 1].size,
                 .last = b->buffers[i - 1].last };
         }
-        find_room(f, &f->steps[k], alive, n);
+        find_idle_range(f, &f->steps[k], alive, n);
     }
     return POPRT_OK;
 }
 
-/* No memory for the plan: the largest of its buffers is what a model is to be looked at for. */
+/* Reports that the plan could not be allocated, and names its largest buffer. */
 static poprt_status fail_plan(const prt_frame *f, size_t total)
 {
     const prt_block *b = f->block;
@@ -322,31 +327,31 @@ static poprt_status plan_frame(prt_frame *f)
         prt_arena_reset(scratch);
     }
     if (total > f->memory_size) {
-        prt_counted_give(&s->memory, f->memory, f->memory_size);
+        prt_counted_free(&s->memory, f->memory, f->memory_size);
         f->memory = NULL;
         f->memory_size = 0;
         void *memory;
-        if (prt_counted_take(&s->memory, total, &memory) != POPRT_OK)
+        if (prt_counted_alloc(&s->memory, total, &memory) != POPRT_OK)
             return fail_plan(f, total);
         f->memory = memory;
         f->memory_size = total;
         f->touched = false;
-        if (b->is_static) { /* once, as the plan is */
-            PRT_TRY(find_rooms(f));
+        if (b->is_static) { /* only once, like the plan */
+            PRT_TRY(find_idle_ranges(f));
             prt_arena_reset(s->infer_scratch);
         }
     }
     return POPRT_OK;
 }
 
-static poprt_status resolve_frame(prt_frame *f)
+static poprt_status resolve_buffers(prt_frame *f)
 {
     prt_session *s = f->session;
     const prt_block *b = f->block;
     for (uint32_t i = 0; i < b->n_buffers; i++)
-        if (!resolve_buffer(s, b->buffers[i].type, &f->expected[i]))
+        if (!resolve_type(s, b->buffers[i].type, &f->expected[i]))
             return prt_fail(POPRT_E_SHAPE, b->buffers[i].name.data,
-                "has no possible shape with the dimensions given");
+                "has a negative dimension with the dimensions given");
     PRT_TRY(plan_frame(f));
     for (uint32_t i = 0; i < b->n_buffers; i++) {
         const prt_buffer *buffer = &b->buffers[i];
@@ -361,21 +366,21 @@ static poprt_status resolve_frame(prt_frame *f)
         if (planned && f->memory != NULL)
             f->planned[i] = f->memory + f->offsets[root] + (part ? buffer->offset : 0);
         f->values[i].data = f->planned[i];
-        f->settled[i] = planned || buffer->space == PRT_SPACE_CONSTANT;
+        f->finalized[i] = planned || buffer->space == PRT_SPACE_CONSTANT;
         if (buffer->space != PRT_SPACE_CONSTANT)
             continue;
         f->values[i].data = (void *)(uintptr_t)s->weights[b->buffers[i].ref]->data;
-        /* Shapes may have been derived from the old contents: its readers infer theirs again. */
+        /* Shapes may have been derived from the old contents: steps that read it infer again. */
         if (s->replaced[b->buffers[i].ref])
             f->expected[i].size = SIZE_MAX;
     }
     return POPRT_OK;
 }
 
-poprt_status prt_frame_fit(prt_frame *f)
+poprt_status prt_frame_resolve(prt_frame *f)
 {
-    PRT_TRY(resolve_frame(f));
-    return prt_frame_settle(f);
+    PRT_TRY(resolve_buffers(f));
+    return prt_frame_finalize(f);
 }
 
 poprt_status prt_frames_resolve(prt_session *s)
@@ -384,11 +389,11 @@ poprt_status prt_frames_resolve(prt_session *s)
     evaluate_dims(s);
     for (uint32_t k = 0; k < s->program->n_blocks; k++) {
         prt_frame *f = &s->frames[k];
-        f->misfit = f->outer != NULL && f->outer->misfit;
-        const poprt_status status = f->misfit ? POPRT_OK : prt_frame_fit(f);
+        f->invalid_shapes = f->outer != NULL && f->outer->invalid_shapes;
+        const poprt_status status = f->invalid_shapes ? POPRT_OK : prt_frame_resolve(f);
         if (status != POPRT_OK && (f->outer == NULL || status == POPRT_E_NOMEM))
             return status;
-        f->misfit = f->misfit || status != POPRT_OK;
+        f->invalid_shapes = f->invalid_shapes || status != POPRT_OK;
     }
     s->resolved = true;
     return POPRT_OK;
@@ -397,8 +402,8 @@ poprt_status prt_frames_resolve(prt_session *s)
 /* ---- inferring and checking ---- */
 
 #ifndef PRT_NO_COMPILER
-/* Types of inputs that a kernel of a plug-in does without. */
-static void show_dropped(prt_session *s, const prt_lowered *how)
+/* Sets the types of inputs that a kernel of a plug-in has dropped. */
+static void set_dropped_types(prt_session *s, const prt_lowered *how)
 {
     for (uint32_t i = 0; how != NULL && i < how->n_dropped; i++) {
         const prt_type *type = how->dropped[i].type;
@@ -418,7 +423,7 @@ prt_infer prt_frame_infer(prt_session *s, const prt_frame_step *step)
     memset(s->infer_content, 0, (step->n_in + step->n_out) * sizeof(prt_content));
     prt_arena_reset(s->infer_scratch);
 #ifndef PRT_NO_COMPILER
-    show_dropped(s, step->params->lowered);
+    set_dropped_types(s, step->params->lowered);
 #endif
     return (prt_infer){ .def = step->params->def,
         .attrs = step->params->attrs,
@@ -449,7 +454,7 @@ poprt_status prt_frame_check(const prt_tensor *t, const prt_tensor *expected, co
 {
     if (expected->kind != PRT_VALUE_UNKNOWN && t->kind != expected->kind)
         return prt_fail(POPRT_E_TYPE, name,
-            "%s is of another kind (tensor, sequence, optional, map)", what);
+            "%s is of another kind than expected (tensor, sequence, optional, map)", what);
     if (t->kind != PRT_VALUE_TENSOR)
         return POPRT_OK;
     if (expected->dtype != PRT_DTYPE_undefined && t->dtype != expected->dtype)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * measure.c — the memory that runs add to a session, found before there is one. A session that
- * measures has addresses instead of memory for its planned values, inputs and outputs. Its kernels
- * are called as in a run, and ask for scratch, but leave their loops out (prt_eval's `rehearses`).
+ * measure.c — the memory that runs add to a session, computed without running. A session that
+ * measures has reserved addresses instead of memory for its planned values, inputs and outputs. Its
+ * kernels are called as in a run and ask for scratch, but skip their loops (`rehearses` of
+ * prt_eval).
  *
- * A step that fails, or whose shapes only a run tells, is passed over, but for operators with
+ * A step that fails, or whose shapes are known only in a run, is skipped, except for operators with
  * bodies: these run as with inputs of zeros, and each body at least once.
  */
 #include "runtime/frame.h"
 
 enum {
     ROUNDS = 3,          /* runs until scratch and written weights keep their sizes */
-    MOST_CALLS = 1 << 12 /* of bodies in a round, since a loop may have no end */
+    MOST_CALLS = 1 << 12 /* calls of bodies in a round, since a loop may not end */
 };
 
 static void drop_stand_in(void *user, const void *data, size_t size)
@@ -22,7 +23,7 @@ static void drop_stand_in(void *user, const void *data, size_t size)
 
 poprt_status prt_session_stand_in(const prt_blob *weight, prt_blob **out)
 {
-    enum { READ = 16 << 20 }; /* bytes */
+    enum { READ = 16 << 20 }; /* bytes; larger weights read as zeros */
     void *data = prt_mem_reserve(weight->size);
     if (data == NULL)
         return POPRT_E_NOMEM;
@@ -35,7 +36,7 @@ poprt_status prt_session_stand_in(const prt_blob *weight, prt_blob **out)
     return status;
 }
 
-/* Inputs and outputs whose memory is the caller's. */
+/* Returns whether the buffer is an input or output in the caller's memory. */
 static bool is_bound(const prt_frame *f, uint32_t buffer)
 {
     const uint32_t space = f->block->buffers[buffer].space;
@@ -43,8 +44,8 @@ static bool is_bound(const prt_frame *f, uint32_t buffer)
         prt_frame_is_final(&f->expected[buffer]);
 }
 
-/* Returns the bytes of the inputs and outputs of a frame, each aligned to a cache line, and places
- * them in `memory` unless that is NULL. */
+/* Returns the bytes of the inputs and outputs of a frame, each aligned to a cache line. Places them
+ * in `memory` unless it is NULL. */
 static size_t bind(prt_frame *f, unsigned char *memory)
 {
     size_t total = 0;
@@ -69,7 +70,7 @@ static bool has_inputs(const prt_frame_step *step)
     return true;
 }
 
-/* Memory of an earlier call may be gone, and readers look whether there is some. */
+/* Memory of an earlier call may be released, and readers test the pointer. */
 static void forget_outputs(const prt_frame_step *step)
 {
     for (uint32_t i = 0; i < step->n_out; i++)
@@ -79,13 +80,13 @@ static void forget_outputs(const prt_frame_step *step)
 
 static void rehearse_frame(prt_frame *f)
 {
-    for (uint32_t i = 0; i < f->n_todo; i++) {
-        prt_frame_step *step = &f->steps[f->todo[i]];
+    for (uint32_t i = 0; i < f->n_active_steps; i++) {
+        prt_frame_step *step = &f->steps[f->active_steps[i]];
         if (!step->is_static)
             forget_outputs(step);
         if ((step->is_static || step->params->n_regions != 0) && has_inputs(step))
             (void)prt_frame_rehearse(f, step);
-        prt_frame_end_values(f, f->todo[i]);
+        prt_frame_free_slots(f, f->active_steps[i]);
     }
 }
 
@@ -97,7 +98,7 @@ poprt_status prt_frame_rehearse_body(prt_frame *f)
     return POPRT_OK;
 }
 
-/* A run, with inputs and outputs at addresses of their own. */
+/* Rehearses a run, with inputs and outputs at reserved addresses. */
 static poprt_status rehearse(prt_session *s)
 {
     prt_frame *f = &s->frames[0];
@@ -119,7 +120,7 @@ poprt_status prt_session_rehearse(prt_session *s)
         if (!s->resolved)
             PRT_TRY(prt_frames_resolve(s));
         PRT_TRY(rehearse(s));
-        PRT_TRY(prt_session_settle(s));
+        PRT_TRY(prt_session_merge_scratch(s));
     }
     return POPRT_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * move.c — steps without arithmetic: views, and inputs put in a row. What lies where it has to be
- * is left alone; the rest is moved, also where a file has put both into the same memory.
+ * move.c — steps without arithmetic: views and concatenations of bytes. Bytes in place are left
+ * there; the others are moved by memmove, because a file may have placed both in the same memory.
  */
 #include "op/alias.h"
 #include "program/sharing.h"
@@ -14,18 +14,19 @@ void prt_move_pieces(size_t count, size_t size, const void *from, size_t from_st
         memcpy((char *)to + i * to_step, (const char *)from + i * from_step, size);
 }
 
-bool prt_frame_is_over(const prt_frame_step *step)
+bool prt_frame_may_write_in_place(const prt_frame_step *step)
 {
-    if (step->over == 0 || !prt_sharing_in_place(step->params, step->n_in, step->over - 1u))
+    if (step->in_place_input == 0 ||
+        !prt_sharing_in_place(step->params, step->n_in, step->in_place_input - 1u))
         return false;
-    const prt_tensor *x = step->in[step->over - 1], *y = step->out[0];
+    const prt_tensor *x = step->in[step->in_place_input - 1], *y = step->out[0];
     return x->kind == PRT_VALUE_TENSOR && y->kind == PRT_VALUE_TENSOR && x->dtype == y->dtype &&
         x->rank == y->rank && x->size == y->size && prt_dims_equal(x->dims, y->dims, x->rank);
 }
 
 bool prt_frame_may_eval(const prt_frame_step *step)
 {
-    if (!step->tangled)
+    if (!step->aliases_input)
         return true;
     for (uint32_t i = 0; i < step->n_in; i++)
         if (prt_sharing_in_place(step->params, step->n_in, i))
@@ -51,9 +52,9 @@ bool prt_frame_views(const prt_frame_step *step, size_t *offsets)
     return true;
 }
 
-enum { SMALL = 4096 }; /* bytes that are moved while a session is measured */
+enum { SMALL = 4096 }; /* maximum of bytes moved while a session is measured */
 
-void prt_frame_give_views(prt_frame *f, const prt_frame_step *step, const size_t *offsets)
+void prt_frame_place_views(prt_frame *f, const prt_frame_step *step, const size_t *offsets)
 {
     char *from = step->in[0]->data;
     const bool moves = !f->session->memory.measures;

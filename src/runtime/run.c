@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run.c — one run: inputs bound, steps in order, outputs handed out.
+ * run.c — execution of a frame: its steps in order.
  *
- * A static step has its output headers and memory already. Another one first infers its outputs'
- * shapes from the real inputs; what that cannot tell, the kernel sets itself. Either way a value
- * that turns out other than the program expects stops the run, because later steps rely on it.
+ * A static step has its output headers and memory already. Any other step first infers the shapes
+ * of its outputs from the actual inputs; if inference cannot tell, the kernel sets them. A value
+ * that differs from the program's expectation stops the run, because later steps rely on it.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "base/clock.h"
 #include "runtime/frame.h"
 
-/* The step being run: what the host calls of its kernel refer to. */
+/* The current step, as the context of the host callbacks of its kernel. */
 typedef struct running {
     prt_frame *frame;
     const prt_frame_step *step;
 } running;
 
-/* Memory for this call: the step's room, or the arena. */
-static void *take_scratch(const running *r, size_t size)
+/* Returns scratch for this call: planned memory that is idle during the step, or the arena. */
+static void *alloc_scratch(const running *r, size_t size)
 {
     prt_frame *f = r->frame;
-    if (f->room_used < r->step->room && size <= r->step->room - f->room_used) {
-        void *memory = f->memory + r->step->room_at + f->room_used;
-        f->room_used = prt_size_align(f->room_used + size, PRT_BUFFER_ALIGN);
+    if (f->scratch_offset < r->step->scratch_size &&
+        size <= r->step->scratch_size - f->scratch_offset) {
+        void *memory = f->memory + r->step->scratch_at + f->scratch_offset;
+        f->scratch_offset = prt_size_align(f->scratch_offset + size, PRT_BUFFER_ALIGN);
         return memory;
     }
     f->scratch_used = true;
@@ -32,18 +33,18 @@ static void *take_scratch(const running *r, size_t size)
 static void *host_alloc(prt_eval *c, uint32_t out, size_t size)
 {
     const running *r = c->user;
-    if (out == UINT32_MAX || c->out[out] == NULL) { /* for this call, or for nobody */
-        void *memory = take_scratch(r, size);
+    if (out == UINT32_MAX || c->out[out] == NULL) { /* scratch of this call, or an omitted output */
+        void *memory = alloc_scratch(r, size);
         return memory != NULL ? memset(memory, 0, size) : NULL;
     }
     prt_arena *slot = prt_frame_slot(r->frame, r->step->out_buffers[out], size);
     return slot != NULL ? prt_arena_alloc(slot, size) : NULL;
 }
 
-/* In debug builds, nobody gets away with reading what it did not write. */
+/* In debug builds scratch is filled, so that reading undefined contents shows. */
 static void *host_scratch(prt_eval *c, size_t size)
 {
-    void *memory = take_scratch(c->user, size);
+    void *memory = alloc_scratch(c->user, size);
 #ifdef PRT_DEBUG
     if (memory != NULL && !c->rehearses)
         memset(memory, 0xff, size);
@@ -51,21 +52,22 @@ static void *host_scratch(prt_eval *c, size_t size)
     return memory;
 }
 
-/* Parts end where rooms do, which is the same place in most steps. */
-static void *host_spare(prt_eval *c, size_t parts, size_t least, size_t *each)
+/* Returns slices at the end of the idle memory, which is at the same address in most steps. */
+static void *host_idle_scratch(prt_eval *c, size_t parts, size_t least, size_t *each)
 {
     const running *r = c->user;
     prt_frame *f = r->frame;
-    const size_t line = PRT_BUFFER_ALIGN, room = r->step->room / line * line, used = f->room_used;
-    unsigned char *end = f->memory + r->step->room_at + room;
-    const size_t left = used < room ? room - used : 0, most = left / parts / line * line;
+    const size_t line = PRT_BUFFER_ALIGN, size = r->step->scratch_size / line * line,
+                 used = f->scratch_offset;
+    unsigned char *end = f->memory + r->step->scratch_at + size;
+    const size_t left = used < size ? size - used : 0, most = left / parts / line * line;
 #ifdef PRT_DEBUG
     if (left != 0 && !c->rehearses)
         memset(end - left, 0xff, left);
 #endif
-    if (least > f->room_part && least <= most)
-        f->room_part = prt_size_align(least, line);
-    *each = least != 0 && f->room_part < most ? f->room_part : most;
+    if (least > f->scratch_slice && least <= most)
+        f->scratch_slice = prt_size_align(least, line);
+    *each = least != 0 && f->scratch_slice < most ? f->scratch_slice : most;
     return *each != 0 && least <= most ? end - parts * *each : NULL;
 }
 
@@ -94,11 +96,11 @@ static poprt_status host_call(prt_eval *c, uint32_t region, uint32_t n_in,
     const prt_block *b = body->block;
     if (n_in != b->n_inputs || n_out != b->n_outputs)
         return prt_eval_fail(c, POPRT_E_SHAPE,
-            "its body takes %u inputs and gives %u outputs; it is asked with %u and %u",
+            "its body takes %u inputs and returns %u outputs; it is called with %u and %u",
             b->n_inputs, b->n_outputs, n_in, n_out);
-    if (body->misfit)
-        PRT_TRY(prt_frame_fit(body));
-    body->misfit = false;
+    if (body->invalid_shapes)
+        PRT_TRY(prt_frame_resolve(body));
+    body->invalid_shapes = false;
     for (uint32_t i = 0; i < n_in; i++) {
         const uint32_t buffer = b->inputs[i];
         if (in[i] == NULL)
@@ -116,12 +118,13 @@ static poprt_status host_call(prt_eval *c, uint32_t region, uint32_t n_in,
         }
         out[i] = at->values[buffer];
         if (c->rehearses && out[i].data == NULL && out[i].size != 0)
-            return prt_eval_fail(c, POPRT_E_UNSUPPORTED, "the body left output %u out", i);
+            return prt_eval_fail(c, POPRT_E_UNSUPPORTED, "the body did not set output %u", i);
     }
     return POPRT_OK;
 }
 
-static poprt_status host_form(prt_eval *c, uint32_t region, uint32_t in, prt_region_form *form)
+static poprt_status host_region_signature(prt_eval *c, uint32_t region, uint32_t in,
+    prt_region_form *form)
 {
     const prt_frame *f = ((const running *)c->user)->frame;
     const prt_eval_params *params = ((const running *)c->user)->step->params;
@@ -137,7 +140,7 @@ static poprt_status host_form(prt_eval *c, uint32_t region, uint32_t in, prt_reg
     return POPRT_OK;
 }
 
-/* Buffer of an input, through captures to the block that has it; NULL for an absent one. */
+/* Returns the buffer of an input, resolved through captures; NULL for an omitted input. */
 static const prt_buffer *input_buffer(const prt_eval *c, uint32_t in)
 {
     const running *r = c->user;
@@ -174,24 +177,24 @@ static prt_str host_name(prt_eval *c, uint32_t in)
 
 static const prt_eval_host host = { .alloc = host_alloc,
     .scratch = host_scratch,
-    .spare = host_spare,
+    .spare = host_idle_scratch,
     .call = host_call,
-    .form = host_form,
+    .form = host_region_signature,
     .check = host_check,
     .seed = host_seed,
     .update = host_update,
     .print = host_print,
     .name = host_name };
 
-/* The planned memory of a value that has the size it was planned with; else NULL. */
-static void *home_of(const prt_frame *f, uint32_t buffer, const prt_tensor *value)
+/* Returns the planned memory of a value whose size is as planned; NULL otherwise. */
+static void *planned_memory_of(const prt_frame *f, uint32_t buffer, const prt_tensor *value)
 {
     const prt_tensor *expected = &f->expected[buffer];
     return expected->size == value->size && expected->dtype == value->dtype ? f->planned[buffer]
                                                                             : NULL;
 }
 
-/* Memory of its own; strings start out empty. */
+/* Allocates a value in a slot; strings are empty. */
 static poprt_status place_in_slot(prt_frame *f, uint32_t buffer, prt_tensor *value)
 {
     prt_arena *slot = prt_frame_slot(f, buffer, value->size);
@@ -202,7 +205,7 @@ static poprt_status place_in_slot(prt_frame *f, uint32_t buffer, prt_tensor *val
     return value->data != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-/* Columns are where they are, or nowhere. */
+/* A column-strided output cannot be placed elsewhere: it uses its planned memory, or fails. */
 static poprt_status place_columns(prt_frame *f, uint32_t buffer, const prt_shape *s)
 {
     prt_tensor t = { .kind = PRT_VALUE_UNKNOWN };
@@ -216,7 +219,7 @@ static poprt_status place_columns(prt_frame *f, uint32_t buffer, const prt_shape
     return POPRT_OK;
 }
 
-/* Header and memory of an output whose shape is known only now. */
+/* Sets header and memory of an output whose shape is known only in the run. */
 static poprt_status place_output(prt_frame *f, uint32_t buffer, const prt_shape *s)
 {
     prt_tensor *value = &f->values[buffer];
@@ -227,7 +230,7 @@ static poprt_status place_output(prt_frame *f, uint32_t buffer, const prt_shape 
         *value = (prt_tensor){ .kind = s->kind, .dtype = s->dtype };
         if (s->dtype == PRT_DTYPE_undefined)
             value->dtype = expected->dtype;
-        if (s->kind == PRT_VALUE_UNKNOWN) { /* what is declared, for loops that never run */
+        if (s->kind == PRT_VALUE_UNKNOWN) { /* the declared shape, for loops without iterations */
             value->rank = expected->rank;
             memcpy(value->dims, expected->dims, sizeof(value->dims));
         }
@@ -235,7 +238,7 @@ static poprt_status place_output(prt_frame *f, uint32_t buffer, const prt_shape 
     }
     if (!prt_tensor_init(value, s->dtype, (uint32_t)s->rank, s->dims, NULL))
         return prt_fail(POPRT_E_LIMIT, f->block->buffers[buffer].name.data, "value is too large");
-    if (f->block->buffers[buffer].space == PRT_SPACE_VIEW) /* find_mode */
+    if (f->block->buffers[buffer].space == PRT_SPACE_VIEW) /* placed by find_mode */
         return POPRT_OK;
     const prt_tensor *cache = f == f->session->frames ? f->session->caches[buffer] : NULL;
     if (cache != NULL) {
@@ -243,25 +246,26 @@ static poprt_status place_output(prt_frame *f, uint32_t buffer, const prt_shape 
         value->room = cache->room;
         return prt_cache_check(value, cache, f->block->buffers[buffer].name.data);
     }
-    value->data = home_of(f, buffer, value);
+    value->data = planned_memory_of(f, buffer, value);
     if (value->data != NULL)
         return POPRT_OK;
     return place_in_slot(f, buffer, value);
 }
 
-/* A view's memory, where its step makes none: the input that it may be written over, or some of its
- * own. */
+/* Allocates an output planned as a view that is not one: over its in-place input where possible,
+ * else in a slot. */
 static poprt_status place_view(prt_frame *f, const prt_frame_step *step, uint32_t i)
 {
     prt_tensor *y = step->out[i];
-    if (i == 0 && prt_frame_is_over(step)) {
-        y->data = step->in[step->over - 1]->data;
+    if (i == 0 && prt_frame_may_write_in_place(step)) {
+        y->data = step->in[step->in_place_input - 1]->data;
         return POPRT_OK;
     }
     return place_in_slot(f, step->out_buffers[i], y);
 }
 
-/* What the step has to do, now that its shapes are known; memory for views that are none. */
+/* Picks the step's mode from its resolved shapes, and allocates outputs that were planned as views
+ * but are not. */
 static poprt_status find_mode(prt_frame *f, prt_frame_step *step, bool known)
 {
     step->mode = PRT_STEP_eval;
@@ -291,7 +295,7 @@ static poprt_status infer_step(prt_frame *f, prt_frame_step *step)
     c.value = step->in;
     PRT_TRY(prt_op_infer(&c));
     bool known = true;
-    step->packed = true; /* may be */
+    step->packed = true; /* assumed */
     for (uint32_t i = 0; i < step->n_out; i++) {
         const uint32_t buffer = step->out_buffers[i];
         if (buffer == PRT_NO_BUFFER)
@@ -304,7 +308,8 @@ static poprt_status infer_step(prt_frame *f, prt_frame_step *step)
     return find_mode(f, step, known);
 }
 
-/* Packed elements share bytes, so their memory starts out defined. */
+/* Clears outputs with packed elements: a store keeps the other bits of a byte, which must be
+ * defined. */
 static void clear_packed(const prt_frame_step *step)
 {
     for (uint32_t i = 0; i < step->n_out; i++)
@@ -313,8 +318,8 @@ static void clear_packed(const prt_frame_step *step)
             memset(step->out[i]->data, 0, step->out[i]->size);
 }
 
-/* What nearly every step gives: a tensor whose header says all that is expected. */
-static inline bool is_alike(const prt_tensor *x, const prt_tensor *expected)
+/* Returns whether the header of a tensor is exactly as expected, the usual case. */
+static inline bool matches_expected(const prt_tensor *x, const prt_tensor *expected)
 {
     return x->kind == PRT_VALUE_TENSOR && expected->kind == PRT_VALUE_TENSOR &&
         x->dtype == expected->dtype && x->rank == expected->rank &&
@@ -325,7 +330,7 @@ static poprt_status check_outputs(const prt_frame *f, const prt_frame_step *step
 {
     for (uint32_t i = 0; i < step->n_out; i++) {
         const uint32_t buffer = step->out_buffers[i];
-        if (buffer == PRT_NO_BUFFER || is_alike(&f->values[buffer], &f->expected[buffer]))
+        if (buffer == PRT_NO_BUFFER || matches_expected(&f->values[buffer], &f->expected[buffer]))
             continue;
         if (f->values[buffer].kind == PRT_VALUE_UNKNOWN)
             return prt_fail(POPRT_E_INTERNAL, step->params->origin.data, "%s left output %u unset",
@@ -336,23 +341,24 @@ static poprt_status check_outputs(const prt_frame *f, const prt_frame_step *step
     return POPRT_OK;
 }
 
-/* What a kernel gave memory of its own goes where views and parts of it were settled to be. */
-static void bring_home(prt_frame *f, const prt_frame_step *step)
+/* Moves results that a kernel allocated to their planned memory, where views and parts expect
+ * them. */
+static void move_to_planned_memory(prt_frame *f, const prt_frame_step *step)
 {
     for (uint32_t i = 0; i < step->n_out; i++) {
         const uint32_t buffer = step->out_buffers[i];
         prt_tensor *value = buffer != PRT_NO_BUFFER ? &f->values[buffer] : NULL;
-        void *home = value != NULL && value->kind == PRT_VALUE_TENSOR && value->size != 0
-            ? home_of(f, buffer, value)
+        void *planned = value != NULL && value->kind == PRT_VALUE_TENSOR && value->size != 0
+            ? planned_memory_of(f, buffer, value)
             : NULL;
-        if (home == NULL || home == value->data)
+        if (planned == NULL || planned == value->data)
             continue;
-        memmove(home, value->data, value->size);
-        value->data = home;
+        memmove(planned, value->data, value->size);
+        value->data = planned;
     }
 }
 
-/* A rehearsal leaves the reference kernels of large tensors out, because their loops run, and the
+/* A rehearsal skips reference kernels of large tensors, because their loops would run, and the
  * callbacks of plug-ins. */
 static bool is_left_out(const prt_eval *c)
 {
@@ -365,7 +371,7 @@ static bool is_left_out(const prt_eval *c)
     return bytes > MOST || c->def->id >= PRT_OP_COUNT;
 }
 
-/* The kernel, fast or reference. */
+/* Calls the fast operator, or the reference kernel. */
 static poprt_status eval_step(prt_frame *f, prt_frame_step *step)
 {
     running now = { .frame = f, .step = step };
@@ -378,8 +384,8 @@ static poprt_status eval_step(prt_frame *f, prt_frame_step *step)
         .out = step->out,
         .host = &host,
         .par = f->session->par,
-        .later = step->later,
-        .near = f->session->near,
+        .later = step->prefetch_hint,
+        .near = f->session->weights_in_cache,
         .strassen = f->session->strassen,
         .bf16x3 = f->session->bf16x3,
         .rehearses = f->session->memory.measures,
@@ -390,7 +396,7 @@ static poprt_status eval_step(prt_frame *f, prt_frame_step *step)
 #endif
     if (step->packed)
         clear_packed(step);
-    bool done = step->fast != NULL && step->columns != PRT_COLUMNS_apart;
+    bool done = step->fast != NULL && step->columns != PRT_COLUMNS_copied;
     if (done)
         PRT_TRY(step->fast(&c, f->session->kern, &done));
     if (!done && c.rehearses && is_left_out(&c))
@@ -399,18 +405,18 @@ static poprt_status eval_step(prt_frame *f, prt_frame_step *step)
         PRT_TRY(step->columns == PRT_COLUMNS_none ? prt_op_eval(&c) : prt_columns_eval(&c));
     PRT_TRY(check_outputs(f, step));
     if (!step->is_static)
-        bring_home(f, step);
+        move_to_planned_memory(f, step);
     return POPRT_OK;
 }
 
-/* Frees the scratch of the step before. */
+/* Frees the scratch of the previous step. */
 static inline poprt_status begin_step(prt_frame *f)
 {
     if (f->scratch_used) {
-        PRT_TRY(prt_arena_settle(f->scratch)); /* all of it in one block from now on */
+        PRT_TRY(prt_arena_settle(f->scratch)); /* later steps get one block of the total size */
         f->scratch_used = false;
     }
-    f->room_used = 0;
+    f->scratch_offset = 0;
     return POPRT_OK;
 }
 
@@ -419,11 +425,11 @@ static poprt_status run_step(prt_frame *f, prt_frame_step *step)
     PRT_TRY(begin_step(f));
     if (!step->is_static)
         PRT_TRY(infer_step(f, step));
-    else if (step->over != 0 && step->mode == PRT_STEP_eval)
-        step->out[0]->data = step->in[step->over - 1]->data;
+    else if (step->in_place_input != 0 && step->mode == PRT_STEP_eval)
+        step->out[0]->data = step->in[step->in_place_input - 1]->data;
     switch (step->mode) {
     case PRT_STEP_views:
-        prt_frame_give_views(f, step, step->offsets);
+        prt_frame_place_views(f, step, step->offsets);
         return step->is_static ? POPRT_OK : check_outputs(f, step);
     case PRT_STEP_join:
         prt_frame_join(step);
@@ -439,11 +445,11 @@ poprt_status prt_frame_rehearse(prt_frame *f, prt_frame_step *step)
     if (!step->is_static)
         PRT_TRY(infer_step(f, step));
     if (step->mode == PRT_STEP_views)
-        prt_frame_give_views(f, step, step->offsets);
+        prt_frame_place_views(f, step, step->offsets);
     if (step->mode != PRT_STEP_eval)
         return POPRT_OK;
-    if (step->is_static && step->over != 0)
-        step->out[0]->data = step->in[step->over - 1]->data;
+    if (step->is_static && step->in_place_input != 0)
+        step->out[0]->data = step->in[step->in_place_input - 1]->data;
     return eval_step(f, step);
 }
 
@@ -456,7 +462,7 @@ static poprt_status watch_step(prt_frame *f, prt_frame_step *step, uint32_t inde
     return status;
 }
 
-/* A failure that does not say which node it is about gets the step's. */
+/* Adds the name of the step's node to a failure without a node. */
 static poprt_status name_step(const prt_frame_step *step, poprt_status status)
 {
     return prt_fail_about(status, step->params->origin.data);
@@ -464,15 +470,15 @@ static poprt_status name_step(const prt_frame_step *step, poprt_status status)
 
 poprt_status prt_frame_run(prt_frame *f)
 {
-    for (uint32_t i = 0; i < f->n_todo; i++) {
-        prt_frame_step *step = &f->steps[f->todo[i]];
+    for (uint32_t i = 0; i < f->n_active_steps; i++) {
+        prt_frame_step *step = &f->steps[f->active_steps[i]];
         if (atomic_load_explicit(&f->session->cancel, memory_order_relaxed))
             return prt_fail(POPRT_E_CANCELLED, step->params->origin.data, "run was cancelled");
         const poprt_status status =
-            f->session->watch != NULL ? watch_step(f, step, f->todo[i]) : run_step(f, step);
+            f->session->watch != NULL ? watch_step(f, step, f->active_steps[i]) : run_step(f, step);
         if (status != POPRT_OK)
             return name_step(step, status);
-        prt_frame_end_values(f, f->todo[i]);
+        prt_frame_free_slots(f, f->active_steps[i]);
     }
     return POPRT_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session.c — a session's life, its inputs and outputs, its weights.
+ * session.c — creation and release of a session, its inputs and outputs, its weights.
  */
 #include "runtime/session.h"
 
@@ -9,10 +9,11 @@
 
 /* ---- counted memory ---- */
 
-/* In front of every piece: its size. 64 bytes keep the alignment the caller asked for. */
+/* COUNT_HEADER: bytes in front of each allocation for its size; they keep the alignment of 64.
+ * LARGE_COPY: bytes from which a measuring session uses a placeholder for the copy of a weight. */
 enum { COUNT_HEADER = 64, LARGE_COPY = 1 << 16 };
 
-static void *take(prt_counted *m, size_t size, size_t align)
+static void *alloc_within_limit(prt_counted *m, size_t size, size_t align)
 {
     if (m->limit != 0 && (size > m->limit || m->total > m->limit - size))
         return NULL;
@@ -25,7 +26,8 @@ static void *take(prt_counted *m, size_t size, size_t align)
 static void *counted_alloc(void *user, size_t size, size_t align)
 {
     size_t whole;
-    char *p = prt_size_add(size, COUNT_HEADER, &whole) ? take(user, whole, align) : NULL;
+    char *p =
+        prt_size_add(size, COUNT_HEADER, &whole) ? alloc_within_limit(user, whole, align) : NULL;
     if (p == NULL)
         return NULL;
     memcpy(p, &whole, sizeof(whole));
@@ -48,18 +50,18 @@ static poprt_status counted_refuse(void *user, size_t size)
     return prt_budget_refuse(m->limit, m->total, size + COUNT_HEADER);
 }
 
-poprt_status prt_counted_take(prt_counted *m, size_t size, void **out)
+poprt_status prt_counted_alloc(prt_counted *m, size_t size, void **out)
 {
     if (m->measures) {
         *out = prt_mem_reserve(size);
         m->total += *out != NULL ? size : 0;
         return *out != NULL ? POPRT_OK : POPRT_E_NOMEM;
     }
-    *out = size > PTRDIFF_MAX ? NULL : take(m, size, COUNT_HEADER);
+    *out = size > PTRDIFF_MAX ? NULL : alloc_within_limit(m, size, COUNT_HEADER);
     return *out != NULL ? POPRT_OK : prt_budget_refuse(m->limit, m->total, size);
 }
 
-void prt_counted_give(prt_counted *m, void *ptr, size_t size)
+void prt_counted_free(prt_counted *m, void *ptr, size_t size)
 {
     if (ptr == NULL)
         return;
@@ -70,7 +72,7 @@ void prt_counted_give(prt_counted *m, void *ptr, size_t size)
         m->inner->release(m->inner->user, ptr);
 }
 
-/* ---- life ---- */
+/* ---- creation and release ---- */
 
 static poprt_status fix_dims(prt_session *s, const prt_session_options *o)
 {
@@ -100,7 +102,7 @@ static poprt_status fix_dims(prt_session *s, const prt_session_options *o)
     return POPRT_OK;
 }
 
-/* An input of this type tells how large some dim is. */
+/* Returns whether an input of this type binds a symbolic dim. */
 static bool is_open(const prt_session *s, const prt_type *type)
 {
     const prt_dims *dims = s->program->dims;
@@ -113,9 +115,9 @@ static bool is_open(const prt_session *s, const prt_type *type)
     return false;
 }
 
-/* The program's weights, or copies of them at better addresses, which its sessions share: they
- * count for each of them. */
-static poprt_status take_weights(prt_session *s)
+/* Retains the program's weights, or their aligned copies, which all sessions share. A copy counts
+ * for each session. */
+static poprt_status retain_weights(prt_session *s)
 {
     const prt_program *p = s->program;
     for (uint32_t i = 0; i < p->n_constants; i++) {
@@ -146,14 +148,14 @@ static poprt_status setup(prt_session *s, const prt_session_options *o)
     if (s->weights == NULL || s->replaced == NULL || s->updates == NULL || s->updated == NULL ||
         s->appends == NULL || s->staging == NULL || s->results == NULL)
         return POPRT_E_NOMEM;
-    PRT_TRY(take_weights(s));
+    PRT_TRY(retain_weights(s));
     PRT_TRY(fix_dims(s, o));
     PRT_TRY(prt_frames_create(s));
     s->caches = PRT_NEW_N(s->arena, const prt_tensor *, p->blocks[0].n_buffers);
     if (s->caches == NULL)
         return POPRT_E_NOMEM;
     PRT_TRY(prt_cache_find(s));
-    /* Without open symbols everything is planned now; else with the first inputs. */
+    /* Without unbound symbols everything is planned now, otherwise with the first inputs. */
     for (uint32_t i = 0; i < p->n_inputs; i++)
         if (is_open(s, p->inputs[i].type))
             return POPRT_OK;
@@ -270,8 +272,8 @@ size_t prt_session_memory(const prt_session *session)
 
 /* ---- inputs ---- */
 
-/* Symbols take their values from the inputs that carry them. An input of any shape binds only what
- * is still open, since no step asks whether it fits. */
+/* Binds symbols to the dims of an input. An input of any shape binds only unbound symbols, since no
+ * step depends on its shape. */
 static poprt_status bind_dims(prt_session *s, uint32_t index, const prt_tensor *t)
 {
     const prt_io *io = &s->program->inputs[index];
@@ -301,7 +303,7 @@ static bool is_aligned(int32_t dtype, const void *data)
     return ((uintptr_t)data & ((element < 8 ? element : 8) - 1)) == 0;
 }
 
-/* Just what is expected, where a run can use it. */
+/* Returns whether a tensor is exactly as expected and can be used in place. */
 static bool is_ready(const prt_tensor *t, const prt_tensor *expected)
 {
     return t->kind == PRT_VALUE_TENSOR && prt_frame_is_final(expected) &&
@@ -310,7 +312,7 @@ static bool is_ready(const prt_tensor *t, const prt_tensor *expected)
         is_aligned(t->dtype, t->data);
 }
 
-/* The input as the run uses it: in place, or copied to where its elements are aligned. */
+/* Sets `to` to the input as used by the run: in place, or copied to an aligned address. */
 static poprt_status stage_input(prt_session *s, uint32_t index, const prt_tensor *t, bool in_place,
     prt_tensor *to)
 {
@@ -345,8 +347,10 @@ static poprt_status stage_input(prt_session *s, uint32_t index, const prt_tensor
     return POPRT_OK;
 }
 
-/* An input that is used where it lies: no cache, or one that its output may take. */
-static bool stays(const prt_session *s, uint32_t index, const prt_tensor *in, const prt_tensor *out)
+/* Returns whether an input may be used in place: it is not a cache, or a step appends to the
+ * cache. */
+static bool may_stay_in_place(const prt_session *s, uint32_t index, const prt_tensor *in,
+    const prt_tensor *out)
 {
     const uint32_t o = s->appends[index];
     return in->room == 0 ||
@@ -365,13 +369,13 @@ static poprt_status bind_inputs(prt_session *s, const prt_tensor *in, const prt_
         if (in[i].kind == PRT_VALUE_ABSENT)
             return prt_fail(POPRT_E_STATE, io->name.data, "input is not bound");
         if (prt_type_is_tensor(io->type) && in[i].kind != PRT_VALUE_TENSOR)
-            return prt_fail(POPRT_E_TYPE, io->name.data, "input is no tensor");
+            return prt_fail(POPRT_E_TYPE, io->name.data, "input is not a tensor");
         if (prt_type_is_tensor(io->type) && io->type->rank >= 0 && !io->any_shape &&
             in[i].rank != (uint32_t)io->type->rank)
             return prt_fail(POPRT_E_SHAPE, io->name.data, "input has rank %u, expected %d",
                 in[i].rank, io->type->rank);
     }
-    for (uint32_t i = 0; n_dims != 0 && i < 2 * p->n_inputs; i++) /* those of any shape come last */
+    for (uint32_t i = 0; n_dims != 0 && i < 2 * p->n_inputs; i++) /* any_shape comes last */
         if (p->inputs[i % p->n_inputs].any_shape == (i >= p->n_inputs))
             PRT_TRY(bind_dims(s, i % p->n_inputs, &in[i % p->n_inputs]));
     bool same = s->resolved;
@@ -383,7 +387,7 @@ static poprt_status bind_inputs(prt_session *s, const prt_tensor *in, const prt_
     for (uint32_t i = 0; i < p->n_inputs; i++) {
         const uint32_t buffer = f->block->inputs[i];
         prt_tensor staged;
-        const bool in_place = stays(s, i, &in[i], out);
+        const bool in_place = may_stay_in_place(s, i, &in[i], out);
         if (in_place && is_ready(&in[i], &f->expected[buffer])) {
             f->values[buffer] = f->expected[buffer];
             f->values[buffer].data = in[i].data;
@@ -415,12 +419,12 @@ void *prt_session_own_result(prt_session *s, uint32_t i, const prt_tensor *value
         prt_arena_create(&s->memory.allocator, 0, &s->results[i]) != POPRT_OK)
         return NULL;
     prt_arena_reset(s->results[i]);
-    /* As the caller's memory would be: not cleared. */
+    /* Not cleared, like the caller's memory. */
     return value->dtype == PRT_DTYPE_string ? prt_arena_alloc(s->results[i], value->size)
                                             : prt_arena_alloc_raw(s->results[i], value->size);
 }
 
-/* Memory for output i, known before the run: the caller's where it can be used in place. */
+/* Places output i before the run: in the caller's memory if it can be used in place. */
 static poprt_status place_result(prt_session *s, uint32_t i, const prt_tensor *in,
     const prt_tensor *wanted)
 {
@@ -455,8 +459,8 @@ static poprt_status place_result(prt_session *s, uint32_t i, const prt_tensor *i
     return value->data != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-/* Hands out output i: by copy where the caller gave memory that was not used in place. */
-static poprt_status give_result(prt_session *s, uint32_t i, prt_tensor *out)
+/* Returns output i to the caller, as a copy if the caller's memory was not used in place. */
+static poprt_status return_result(prt_session *s, uint32_t i, prt_tensor *out)
 {
     const prt_frame *f = &s->frames[0];
     const prt_tensor *value = &f->values[f->block->outputs[i]];
@@ -485,7 +489,7 @@ static poprt_status give_result(prt_session *s, uint32_t i, prt_tensor *out)
     return POPRT_OK;
 }
 
-poprt_status prt_session_settle(prt_session *s)
+poprt_status prt_session_merge_scratch(prt_session *s)
 {
     PRT_TRY(prt_arena_settle(s->infer_scratch));
     for (uint32_t k = 0; k < s->program->n_blocks; k++)
@@ -515,9 +519,9 @@ poprt_status prt_session_run(prt_session *s, const prt_tensor *in, prt_tensor *o
     if (status == POPRT_OK)
         status = prt_frame_run(&s->frames[0]);
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_outputs; i++)
-        status = give_result(s, i, &out[i]);
+        status = return_result(s, i, &out[i]);
     if (status == POPRT_OK)
-        status = prt_session_settle(s);
+        status = prt_session_merge_scratch(s);
     if (status != POPRT_OK)
         prt_session_drop_updates(s);
     atomic_store_explicit(&s->cancel, false, memory_order_relaxed);
@@ -526,7 +530,7 @@ poprt_status prt_session_run(prt_session *s, const prt_tensor *in, prt_tensor *o
 
 /* ---- weights ---- */
 
-/* Index of a weight; n_constants (failure recorded) when there is none. */
+/* Returns the index of a weight; n_constants (failure recorded) for an unknown name. */
 static uint32_t find_weight(const prt_session *s, prt_str name)
 {
     uint32_t i = 0;

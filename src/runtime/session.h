@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session.h — running a program: frames of buffers, one per block, bound to a program; runs with
- * inputs and outputs given as tensors. Single-threaded; queues and callbacks stand above
- * (runtime/stepio.c, runtime/queue.c).
+ * session.h — executes a program: frames of buffers, one for each block, and runs with inputs and
+ * outputs given as tensors. Single-threaded; queues and callbacks are built on top of it.
  */
 #ifndef PRT_RUNTIME_SESSION_H
 #define PRT_RUNTIME_SESSION_H
@@ -14,24 +13,24 @@
 
 typedef struct prt_session prt_session;
 
-/* A line that an operator prints, without line break. On the thread that runs. */
+/* Receives a line that an operator prints, without line break, on the thread of the run. */
 typedef void (*prt_print_fn)(void *user, const char *line);
 
-/* A step that has ended: `index` of the program's block `block`; times of prt_clock_ns. On the
- * thread that runs. */
+/* Receives a step that has ended: step `index` of the program's block `block`, with times of
+ * prt_clock_ns, on the thread of the run. */
 typedef void (
     *prt_step_fn)(void *user, uint32_t block, uint32_t index, uint64_t start_ns, uint64_t stop_ns);
 
 typedef struct prt_session_options {
     const prt_allocator *allocator;
-    const prt_par *par;  /* NULL: the caller's thread alone */
-    size_t memory_limit; /* most bytes of all that prt_session_memory counts; 0: none */
-    uint64_t seed;       /* of random operators that have none of their own */
-    uint32_t n_dims;     /* symbolic dims fixed now */
+    const prt_par *par;  /* NULL: only the caller's thread */
+    size_t memory_limit; /* maximum of prt_session_memory, in bytes; 0: unlimited */
+    uint64_t seed;       /* seed of random operators without a seed of their own */
+    uint32_t n_dims;     /* number of symbolic dims fixed at creation */
     const prt_str *dim_names;
     const int64_t *dim_values;
-    const prt_kern *kern;  /* of fast forms; NULL: reference kernels only */
-    bool strassen, bf16x3; /* as prt_eval has them */
+    const prt_kern *kern;  /* kernels of the fast operators; NULL: reference kernels only */
+    bool strassen, bf16x3; /* as in prt_eval */
     prt_print_fn print;    /* NULL: nothing is printed */
     void *print_user;
 } prt_session_options;
@@ -40,45 +39,48 @@ poprt_status prt_session_create(prt_program *program, const prt_session_options 
     prt_session **out);
 void prt_session_release(prt_session *session);
 
-/* Bytes that prt_session_memory counts. */
+/* Bytes counted by prt_session_memory. */
 typedef struct prt_session_needs {
-    size_t created;  /* once the session is made */
+    size_t created;  /* after the creation of the session */
     size_t scratch;  /* added by its first runs */
-    size_t outputs;  /* added by a run in which the caller binds no output */
-    bool is_planned; /* no symbolic dim is open */
+    size_t outputs;  /* added by a run for which the caller binds no output */
+    bool is_planned; /* no symbolic dim is left unbound */
 } prt_session_needs;
 
 /*
- * The needs of such a session, without its planned memory being allocated; no limit is looked at.
- * Scratch and outputs are 0 while symbolic dims are open. Exact where every step is static: steps
- * whose shapes only a run tells are left out, and reference kernels of large tensors.
+ * Measures the needs of a session with these options, without allocating its planned memory and
+ * without applying a limit. Scratch and outputs are 0 while symbolic dims are unbound. The result
+ * is exact if every step is static: it excludes steps whose shapes are known only in a run, and the
+ * scratch of reference kernels of large tensors.
  */
 poprt_status prt_session_measure(prt_program *program, const prt_session_options *options,
     prt_session_needs *out);
 
 /*
- * Runs once. `in[i]` is input i of the program (tensor, or sequence/optional with items); used in
- * place when aligned to its element size, else copied. `out[i]` on entry is either kind ABSENT (the
- * session provides memory) or a tensor with data and size where the result is to go (dims are
- * ignored; too small a size is POPRT_E_ARG); on return it describes the result.
+ * Runs once. `in[i]` is input i of the program (a tensor, or a sequence or optional with items). It
+ * is used in place if it is aligned to its element size, and copied otherwise. On entry `out[i]` is
+ * of kind ABSENT, and the session provides the memory; or it is a tensor whose data and size
+ * describe the destination. Its dims are ignored; too small a size is POPRT_E_ARG. On return
+ * `out[i]` describes the result.
  *
- * An input and an output may be a cache, both with the same `data` and the same `room` (tensor.h)
- * and dims that are those of the cache but for the rows, and a `size` that is all of it: the output
- * is written over the input, whose rows it has room for.
+ * An input and an output may be one KV cache. Then both have the same `data` and `room` (tensor.h),
+ * the dims of the cache except for the rows, and the `size` of the whole cache. The output is
+ * written over the input, after whose rows there is spare capacity.
  */
 poprt_status prt_session_run(prt_session *session, const prt_tensor *in, prt_tensor *out);
 
-/* Any thread: the run in progress stops soon with POPRT_E_CANCELLED. */
+/* Stops the run in progress soon with POPRT_E_CANCELLED. Any thread may call it. */
 void prt_session_cancel(prt_session *session);
 
-/* Runs from now on tell of every step that they look at; NULL: no longer. */
+/* Reports every executed step of later runs to `fn`; NULL ends the reports. */
 void prt_session_watch(prt_session *session, prt_step_fn fn, void *user);
 
-/* Bytes held, weights excluded. */
+/* Returns the bytes held, without the program's weights. */
 size_t prt_session_memory(const prt_session *session);
 
-/* Weights by name: a view of the current bytes, and replacement for this session alone. What the
- * last run wrote to a weight is current when that run succeeded. */
+/* Weights by name: a view of the current bytes, and a replacement for this session alone. A weight
+ * written by the last run is current if that run succeeded. Fail with POPRT_E_NOT_FOUND for an
+ * unknown name. */
 poprt_status prt_session_weight(prt_session *session, prt_str name, prt_tensor *out);
 poprt_status prt_session_set_weight(prt_session *session, prt_str name, const prt_tensor *from);
 

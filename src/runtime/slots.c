@@ -1,42 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slots.c — memory of values whose size is known only when they are computed: an arena each, that
- * goes to a later value once nobody reads the earlier one any more.
+ * slots.c — memory of values whose size is known only when they are computed: an arena for each,
+ * which a later value reuses after the last read of the earlier one.
  *
- * That is found from the steps themselves, not from what the program says of lifetimes. Results
- * and what is no tensor of numbers keep theirs until they are computed again.
+ * The last read is found from the steps, not from the lifetimes that the program states. Outputs,
+ * and values other than numeric tensors, keep their arenas until they are computed again.
  */
 #include "runtime/frame.h"
 
-enum { SMALL = 1 << 16 }; /* bytes for which larger memory is not given back */
+/* Bytes: a request up to this size releases no free slot, and any request accepts a slot that is
+ * larger by up to twice this size plus the request itself. */
+enum { SMALL = 1 << 16 };
 
-/* Spare memory of at least `size` bytes, and not far more; NULL: there is none. */
-static prt_arena *take_spare(prt_session *s, size_t size)
+/* Returns the smallest free slot of at least `size` bytes that is not far larger; NULL without
+ * one. */
+static prt_arena *reuse_slot(prt_session *s, size_t size)
 {
-    uint32_t best = PRT_SPARES;
-    for (uint32_t i = 0; i < s->n_spare; i++) {
-        const size_t has = prt_arena_size(s->spare[i]);
+    uint32_t best = PRT_FREE_SLOTS_MAX;
+    for (uint32_t i = 0; i < s->n_free_slots; i++) {
+        const size_t has = prt_arena_size(s->free_slots[i]);
         if (has >= size && has / 2 <= size + SMALL &&
-            (best == PRT_SPARES || has < prt_arena_size(s->spare[best])))
+            (best == PRT_FREE_SLOTS_MAX || has < prt_arena_size(s->free_slots[best])))
             best = i;
     }
-    if (best == PRT_SPARES)
+    if (best == PRT_FREE_SLOTS_MAX)
         return NULL;
-    prt_arena *slot = s->spare[best];
-    s->spare[best] = s->spare[--s->n_spare];
+    prt_arena *slot = s->free_slots[best];
+    s->free_slots[best] = s->free_slots[--s->n_free_slots];
     return slot;
 }
 
-/* The largest or the smallest of the spare ones goes. Returns its size. */
-static size_t drop_spare(prt_session *s, bool largest)
+/* Releases the largest or the smallest free slot. Returns its size. */
+static size_t release_free_slot(prt_session *s, bool largest)
 {
     uint32_t at = 0;
-    for (uint32_t i = 1; i < s->n_spare; i++)
-        if ((prt_arena_size(s->spare[i]) > prt_arena_size(s->spare[at])) == largest)
+    for (uint32_t i = 1; i < s->n_free_slots; i++)
+        if ((prt_arena_size(s->free_slots[i]) > prt_arena_size(s->free_slots[at])) == largest)
             at = i;
-    const size_t size = prt_arena_size(s->spare[at]);
-    prt_arena_release(s->spare[at]);
-    s->spare[at] = s->spare[--s->n_spare];
+    const size_t size = prt_arena_size(s->free_slots[at]);
+    prt_arena_release(s->free_slots[at]);
+    s->free_slots[at] = s->free_slots[--s->n_free_slots];
     return size;
 }
 
@@ -45,16 +48,16 @@ prt_arena *prt_frame_slot(prt_frame *f, uint32_t buffer, size_t size)
     prt_session *s = f->session;
     if (f->slots[buffer] != NULL)
         return f->slots[buffer];
-    f->slots[buffer] = take_spare(s, size);
+    f->slots[buffer] = reuse_slot(s, size);
     if (f->slots[buffer] != NULL)
         return f->slots[buffer];
-    for (size_t eliminated = 0; size > SMALL && eliminated < size && s->n_spare != 0;)
-        eliminated += drop_spare(s, true);
+    for (size_t eliminated = 0; size > SMALL && eliminated < size && s->n_free_slots != 0;)
+        eliminated += release_free_slot(s, true);
     (void)prt_arena_create(&s->memory.allocator, 0, &f->slots[buffer]);
     return f->slots[buffer];
 }
 
-void prt_frame_end_values(prt_frame *f, uint32_t step)
+void prt_frame_free_slots(prt_frame *f, uint32_t step)
 {
     prt_session *s = f->session;
     for (uint32_t i = f->ends[step]; i < f->ends[step + 1]; i++) {
@@ -62,14 +65,14 @@ void prt_frame_end_values(prt_frame *f, uint32_t step)
         if (*slot == NULL)
             continue;
         prt_arena_reset(*slot);
-        if (s->n_spare == PRT_SPARES)
-            (void)drop_spare(s, false);
-        s->spare[s->n_spare++] = *slot;
+        if (s->n_free_slots == PRT_FREE_SLOTS_MAX)
+            (void)release_free_slot(s, false);
+        s->free_slots[s->n_free_slots++] = *slot;
         *slot = NULL;
     }
 }
 
-/* The buffer at the end of a chain of views. */
+/* Returns the buffer at the end of a chain of views. */
 static uint32_t root_of(const prt_block *b, uint32_t buffer)
 {
     while (b->buffers[buffer].space == PRT_SPACE_VIEW)
@@ -83,7 +86,7 @@ static bool is_numbers(const prt_type *type)
         type->dtype != PRT_DTYPE_string;
 }
 
-/* Buffers that the bodies of step k see are read until it ends. */
+/* Buffers captured by the bodies of step k are read until it ends. */
 static void read_captures(const prt_frame *f, uint32_t k, uint32_t *last)
 {
     const prt_eval_params *params = f->steps[k].params;
@@ -95,7 +98,7 @@ static void read_captures(const prt_frame *f, uint32_t k, uint32_t *last)
     }
 }
 
-/* By root: the last step that has to do with it, or with a view of it; UINT32_MAX: it is kept. */
+/* Finds, by root, the last step that uses it or a view of it; UINT32_MAX: it is kept. */
 static void find_last(const prt_frame *f, uint32_t *last)
 {
     const prt_block *b = f->block;
@@ -114,7 +117,7 @@ static void find_last(const prt_frame *f, uint32_t *last)
             last[root_of(b, i)] = UINT32_MAX;
 }
 
-/* The step behind which the memory of a buffer is given on; UINT32_MAX: none. */
+/* Returns the step after which the memory of a buffer is reused; UINT32_MAX: it is kept. */
 static uint32_t end_of(const prt_block *b, const uint32_t *last, uint32_t buffer)
 {
     const uint32_t space = b->buffers[buffer].space;
@@ -122,7 +125,7 @@ static uint32_t end_of(const prt_block *b, const uint32_t *last, uint32_t buffer
                                                                  : UINT32_MAX;
 }
 
-poprt_status prt_frame_find_ends(prt_frame *f)
+poprt_status prt_frame_find_slot_reuse(prt_frame *f)
 {
     const prt_block *b = f->block;
     prt_arena *arena = f->session->arena;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* state.h — the body of a session, for the files that make it. */
+/* state.h — the definition of a session, for the sources of the runtime. */
 #ifndef PRT_RUNTIME_STATE_H
 #define PRT_RUNTIME_STATE_H
 
@@ -10,49 +10,51 @@
 
 typedef struct prt_frame prt_frame;
 
-/* Allocator that counts and caps what a session holds. */
+/* An allocator that counts and limits the bytes of a session. */
 typedef struct prt_counted {
-    prt_allocator allocator; /* to hand out; its user is this */
+    prt_allocator allocator; /* the allocator to pass on, whose user is this struct */
     const prt_allocator *inner;
     size_t limit;
-    size_t total;  /* only the session's running thread allocates */
-    bool measures; /* nothing will run: planned memory is addresses alone */
+    size_t total;  /* bytes; only the thread that runs the session allocates */
+    bool measures; /* the session never runs: planned memory is reserved addresses */
 } prt_counted;
 
-/* Counted memory whose size the caller remembers: no header is written, so that no page is touched
- * before its first use. Give takes NULL. */
-poprt_status prt_counted_take(prt_counted *m, size_t size, void **out);
-void prt_counted_give(prt_counted *m, void *ptr, size_t size);
+/* Counted memory whose size the caller keeps: without a header, so that no page is touched before
+ * its first use. prt_counted_free accepts NULL. */
+poprt_status prt_counted_alloc(prt_counted *m, size_t size, void **out);
+void prt_counted_free(prt_counted *m, void *ptr, size_t size);
 
-enum { PRT_SPARES = 16 };
+enum { PRT_FREE_SLOTS_MAX = 16 };
 
 struct prt_session {
     prt_program *program;
     prt_counted memory;
-    prt_arena *arena; /* session: headers, steps, tables */
+    prt_arena *arena; /* of the session: headers, steps, tables */
     prt_frame *frames;
     prt_blob **weights; /* by constant: the program's bytes, or this session's own */
-    bool *replaced;     /* by constant: bytes are this session's own */
-    prt_blob **updates; /* by constant: room for what a run writes; made when first needed */
-    bool *updated;      /* by constant: that room holds the contents from the next run on */
+    bool *replaced;     /* by constant: the bytes are this session's own */
+    prt_blob **updates; /* by constant: the value that a run writes; made when first needed */
+    bool *updated;      /* by constant: `updates` becomes the weight before the next run */
     bool any_updated;
-    int64_t *dim_values;         /* by expression index; PRT_DIM_UNKNOWN until bound */
-    int64_t *fixed;              /* symbols fixed at creation, by expression index; else UNKNOWN */
-    int64_t *bound;              /* symbols as the inputs of a run give them */
-    bool resolved;               /* frames fit dim_values */
-    bool near, strassen, bf16x3; /* as prt_eval has them */
-    uint32_t *appends; /* by input: the output that a step makes of it, which may lie where it
-                        * does, counted from 1; 0: none */
-    const prt_tensor **caches; /* by buffer of the main block: where this run's value goes, with
-                                * room; else NULL */
-    prt_arena **staging;       /* copies of misaligned inputs and of caches, by input */
-    prt_arena **results;       /* memory of outputs that the caller gave none for, by output */
-    prt_shape *infer_shapes;   /* room for one step's inference */
+    int64_t *dim_values;   /* by index of the expression; PRT_DIM_UNKNOWN until bound */
+    int64_t *fixed;        /* symbols fixed at creation, by index of the expression; PRT_DIM_UNKNOWN
+                            * otherwise */
+    int64_t *bound;        /* symbols bound by the inputs of a run */
+    bool resolved;         /* the frames are resolved for dim_values */
+    bool weights_in_cache; /* as `near` of prt_eval */
+    bool strassen, bf16x3; /* as in prt_eval */
+    uint32_t *appends; /* by input: 1 + the output that a step appends to it as a KV cache; 0: no
+                        * such output */
+    const prt_tensor **caches; /* by buffer of the main block: the KV cache that takes the value of
+                                * this run; else NULL */
+    prt_arena **staging;       /* by input: copies of misaligned inputs and of caches */
+    prt_arena **results;       /* by output: memory of outputs that the caller did not bind */
+    prt_shape *infer_shapes;   /* arrays for the inference of one step */
     prt_content *infer_content;
     const prt_tensor **infer_values;
     prt_arena *infer_scratch;
-    prt_arena *spare[PRT_SPARES]; /* slots that no buffer needs */
-    uint32_t n_spare;
+    prt_arena *free_slots[PRT_FREE_SLOTS_MAX]; /* slots that no buffer uses */
+    uint32_t n_free_slots;
     const prt_kern *kern;
     const prt_par *par;
     prt_par par_copy;
@@ -61,47 +63,46 @@ struct prt_session {
     prt_step_fn watch;
     void *watch_user;
     uint64_t seed, random_calls;
-    uint32_t rehearsals; /* of bodies, in this round of a session that measures */
+    uint32_t rehearsals; /* bodies rehearsed in this round of a session that measures */
     _Atomic bool cancel;
 };
 
 /* session.c */
-/* Memory of the session for output i, whose header is known: `size` bytes with any contents, but
- * strings start out empty. NULL (failure recorded) when refused. */
+/* Returns memory of the session for output i, whose header is known: `size` bytes with undefined
+ * contents, except that strings are empty. NULL (failure recorded) when it is refused. */
 void *prt_session_own_result(prt_session *s, uint32_t i, const prt_tensor *value);
-/* Scratch that grew in several pieces becomes one, so that the next run finds it large enough.
- * Values that outputs point to stay. */
-poprt_status prt_session_settle(prt_session *s);
+/* Merges the blocks of scratch arenas into one each, so that the next run finds them large enough.
+ * Values that outputs point to are kept. */
+poprt_status prt_session_merge_scratch(prt_session *s);
 
-/* ---- measure.c */
-/* A weight at an aligned address while a session is measured, so that the program need not keep a
- * large copy. Kernels choose by small contents alone: a weight of more than 16 MiB reads as
- * zeros. */
+/* measure.c */
+/* Makes a placeholder for a weight at an aligned address while a session is measured, so that the
+ * program need not keep a large copy. Kernels select by small contents only: a weight of more than
+ * 16 MiB reads as zeros. */
 poprt_status prt_session_stand_in(const prt_blob *weight, prt_blob **out);
-/* Allocates, in a resolved session that measures, the scratch that its first runs would allocate
- * when the caller binds every output. */
+/* Allocates the scratch that the first runs would allocate when the caller binds every output. The
+ * session must be resolved and measure. */
 poprt_status prt_session_rehearse(prt_session *s);
-/* Takes the memory of the outputs, as a run does when none of them is bound. */
+/* Allocates the outputs, as a run does when the caller binds no output. */
 poprt_status prt_session_own_results(prt_session *s);
 
-/* ---- update.c: operators that write weights. What they write becomes current before the next run.
- */
+/* update.c: operators that write weights. A written value becomes current before the next run. */
 poprt_status prt_session_update(prt_session *s, uint32_t constant, const prt_tensor *value);
 poprt_status prt_session_apply_updates(prt_session *s);
 void prt_session_drop_updates(prt_session *s);
 
-/* ---- cache.c: an input and an output in one piece of memory that leaves room (prt_tensor's
- * `room`). */
+/* cache.c: KV caches, where an input and an output share memory with spare capacity (`room` of
+ * prt_tensor). */
 poprt_status prt_cache_find(prt_session *s);
-/* These two tensors are one cache, whose step writes new rows behind those that it reads. */
+/* Returns whether the two tensors are one cache, to which its step appends rows. */
 bool prt_cache_appends(const prt_session *s, uint32_t input, const prt_tensor *in, uint32_t output,
     const prt_tensor *out);
-/* The rows of a cache without gaps. */
+/* Copies the rows of a cache without gaps. */
 void prt_cache_gather(const prt_tensor *t, void *to);
-/* A value fits into a cache, whose dims but for that of the rows are its own; else an error naming
+/* Checks that a value fits into a cache, whose dims are equal except for the rows. The error names
  * `name`. */
 poprt_status prt_cache_check(const prt_tensor *t, const prt_tensor *cache, const char *name);
-/* A value into a cache; `out` is the value there. */
+/* Copies a value into a cache; `out` becomes the value in the cache. Fails like prt_cache_check. */
 poprt_status prt_cache_scatter(const prt_tensor *t, const prt_tensor *cache, const char *name,
     prt_tensor *out);
 

@@ -2,10 +2,10 @@
 /*
  * update.c — weights that a model's operators write (CopyVarUpdate).
  *
- * Within a run a weight is one value: whoever reads it gets the contents from before. What is
- * written waits aside and takes the weight's place when the next run begins, or when the caller
- * asks for the weight; a run that fails changes none. The first write of a session gives the
- * weight bytes of its own, later ones are copies into these.
+ * Within a run a weight keeps its old value for all readers. A written value is stored separately
+ * and becomes the weight when the next run begins, or when the caller asks for the weight. A run
+ * that fails changes no weight. The first write gives the session its own copy of the weight; later
+ * writes are copied into it.
  */
 #include "runtime/frame.h"
 
@@ -25,7 +25,7 @@ poprt_status prt_session_update(prt_session *s, uint32_t constant, const prt_ten
     return POPRT_OK;
 }
 
-/* Headers point to the weight's bytes; shapes may follow from the contents of integers. */
+/* Headers point to the weight's bytes, and shapes may depend on the contents of integers. */
 static poprt_status apply(prt_session *s, uint32_t constant)
 {
     const prt_blob *from = s->updates[constant];

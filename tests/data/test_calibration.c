@@ -102,9 +102,9 @@ START_TEST(what_is_no_array_is_refused_by_name)
     check_refused("call.pickle", POPRT_E_UNSUPPORTED, "posix.system");
     check_refused("call4.pickle", POPRT_E_UNSUPPORTED, "posix.system");
     check_refused("objects.pickle", POPRT_E_UNSUPPORTED, "Python objects");
-    check_refused("numbers.pickle", POPRT_E_PARSE, "no array");
+    check_refused("numbers.pickle", POPRT_E_PARSE, "not an array");
     check_refused("uneven.pickle", POPRT_E_SHAPE, "'b' has 3 samples, 'a' has 2");
-    check_refused("list.pickle", POPRT_E_PARSE, "no dict");
+    check_refused("list.pickle", POPRT_E_PARSE, "not a dict");
     check_refused("text.pickle", POPRT_E_PARSE, "protocol 2 to 5");
     check_refused("none.npz", POPRT_E_NOT_FOUND, "");
 }
@@ -135,26 +135,26 @@ START_TEST(bad_pickles_are_errors)
     CHECK_TEXT("\x80\x06.", POPRT_E_VERSION, "protocol 6");
     CHECK_TEXT("\x80\x02i", POPRT_E_UNSUPPORTED, "opcode 0x69 at byte 2");
     CHECK_TEXT("\x80\x05\x97.", POPRT_E_UNSUPPORTED, "opcode 0x97");
-    CHECK_TEXT("\x80\x02.", POPRT_E_PARSE, "no dict");
+    CHECK_TEXT("\x80\x02.", POPRT_E_PARSE, "not a dict");
     CHECK_TEXT("\x80\x02}.", POPRT_E_NOT_FOUND, "empty");
     CHECK_TEXT("\x80\x02u.", POPRT_E_PARSE, "no mark");
     CHECK_TEXT("\x80\x02(u.", POPRT_E_PARSE, "no container");
     CHECK_TEXT("\x80\x02}(Nu.", POPRT_E_PARSE, "without a value");
     CHECK_TEXT("\x80\x02\x86.", POPRT_E_PARSE, "too short for a tuple");
-    CHECK_TEXT("\x80\x02h\x05.", POPRT_E_PARSE, "remembered");
-    CHECK_TEXT("\x80\x02}r\xff\xff\xff\xff.", POPRT_E_PARSE, "far from the others");
+    CHECK_TEXT("\x80\x02h\x05.", POPRT_E_PARSE, "has no value at that index");
+    CHECK_TEXT("\x80\x02}r\xff\xff\xff\xff.", POPRT_E_PARSE, "a memo index is too large");
     CHECK_TEXT("\x80\x02X\xff\xff\xff\x7f.", POPRT_E_PARSE, "too early");
     CHECK_TEXT("\x80\x04\x95\xff\xff\xff\xff\xff\xff\xff\xff.", POPRT_E_PARSE, "frame");
     CHECK_TEXT("\x80\x02\x8b\x09\0\0\0123456789.", POPRT_E_LIMIT, "64 bits");
-    CHECK_TEXT("\x80\x02NNR.", POPRT_E_PARSE, "no known global");
-    CHECK_TEXT("\x80\x02N)b.", POPRT_E_PARSE, "no state");
+    CHECK_TEXT("\x80\x02NNR.", POPRT_E_PARSE, "not a known global");
+    CHECK_TEXT("\x80\x02N)b.", POPRT_E_PARSE, "without state");
     CHECK_TEXT("\x80\x02"
                "cbuiltins\neval\n.",
         POPRT_E_UNSUPPORTED, "builtins.eval");
     CHECK_TEXT("\x80\x02"
                "cnumpy\nndarray\n)R.",
         POPRT_E_PARSE, "ndarray is called");
-    CHECK_TEXT("\x80\x02}NNs.", POPRT_E_PARSE, "no string");
+    CHECK_TEXT("\x80\x02}NNs.", POPRT_E_PARSE, "not a string");
 }
 END_TEST
 
@@ -224,7 +224,7 @@ START_TEST(archives_are_checked)
     prt_blob_release(file);
     CHECK_TEXT("PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", POPRT_E_PARSE, "empty");
     CHECK_TEXT("PK\x03\x04", POPRT_E_PARSE, "too short");
-    CHECK_TEXT("nothing", POPRT_E_PARSE, "no .npz archive");
+    CHECK_TEXT("nothing", POPRT_E_PARSE, "not an .npz archive");
 }
 END_TEST
 

@@ -325,12 +325,12 @@ static void ck_refused(const char *bytes, size_t size, poprt_status status, cons
 
 START_TEST(no_pictures_and_large_ones)
 {
-    REFUSED("", POPRT_E_PARSE, "no picture");
-    REFUSED("GIF89a", POPRT_E_PARSE, "no picture");
+    REFUSED("", POPRT_E_PARSE, "not a picture");
+    REFUSED("GIF89a", POPRT_E_PARSE, "not a picture");
     REFUSED("P5 0 3 255\n", POPRT_E_PARSE, "no pixels");
     REFUSED("P5 2 2 255\n123", POPRT_E_PARSE, "ends early");
-    REFUSED("P2 1 1 255 256", POPRT_E_PARSE, "a sample of 256");
-    REFUSED("P5 1 1 65536 ..", POPRT_E_PARSE, "a largest sample of 65536");
+    REFUSED("P2 1 1 255 256", POPRT_E_PARSE, "sample 256");
+    REFUSED("P5 1 1 65536 ..", POPRT_E_PARSE, "the largest sample is 65536");
     REFUSED("P6 999999999 999999999 255\n", POPRT_E_PARSE, "ends early");
     REFUSED("BM\0\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\xff\xff\xff\x7f\xff\xff\xff\x7f\1\0\x18\0\0\0"
             "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",

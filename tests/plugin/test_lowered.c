@@ -336,30 +336,30 @@ START_TEST(what_a_file_says_is_checked)
     refuse(p, POPRT_E_PARSE, "more scratch");
     how = good;
     how.constants = none;
-    refuse(p, POPRT_E_PARSE, "a constant that is not there");
+    refuse(p, POPRT_E_PARSE, "a missing constant");
     how.constants = many;
     how.n_constants = 17;
     refuse(p, POPRT_E_PARSE, "more constants");
     how = good;
     how.over = 2;
-    refuse(p, POPRT_E_PARSE, "a step writes what it reads");
+    refuse(p, POPRT_E_PARSE, "a step writes memory that it reads");
     how = good;
     how.dropped = &dropped;
     dropped.input = 0;
-    refuse(p, POPRT_E_PARSE, "does without what is there");
+    refuse(p, POPRT_E_PARSE, "is an argument");
     dropped.input = 2;
-    refuse(p, POPRT_E_PARSE, "does without what is there");
+    refuse(p, POPRT_E_PARSE, "is an argument");
     dropped = good.dropped[0];
     dropped.type = prt_type_tensor(p->types, PRT_DTYPE_string, 0, NULL);
-    refuse(p, POPRT_E_PARSE, "or is no constant");
+    refuse(p, POPRT_E_PARSE, "or has no static type");
     dropped.type = prt_type_tensor(p->types, PRT_DTYPE_f32, PRT_RANK_UNKNOWN, NULL);
-    refuse(p, POPRT_E_PARSE, "or is no constant");
+    refuse(p, POPRT_E_PARSE, "or has no static type");
     how = good;
     steps[1].kernel = PRT_KERNEL_eval;
-    refuse(p, POPRT_E_PARSE, "of no known kind");
+    refuse(p, POPRT_E_PARSE, "an unknown kind");
     steps[1].kernel = PRT_KERNEL_plugin;
     steps[0].kernel = PRT_KERNEL_plugin;
-    refuse(p, POPRT_E_PARSE, "of no known kind");
+    refuse(p, POPRT_E_PARSE, "an unknown kind");
     prt_program_release(p);
     prt_plugins_release(plugins);
 }
@@ -385,7 +385,7 @@ START_TEST(what_a_kernel_gets_is_checked)
     prt_session_release(s);
     prt_program_release(again);
     c->type = prt_type_tensor(p->types, PRT_DTYPE_i8, 1, &five);
-    refuse(p, POPRT_E_PARSE, "not made of bytes");
+    refuse(p, POPRT_E_PARSE, "not a vector of bytes");
     prt_program_release(p);
     prt_plugins_release(plugins);
 }

@@ -38,15 +38,15 @@ START_TEST(memory_is_used_in_its_time)
     prt_program *p = program_from_text(text);
     ck_assert_int_eq(prt_program_check(p), POPRT_OK);
     named(p, "b")->last = 1;
-    ck_bad(p, "outside of its time");
+    ck_bad(p, "outside its lifetime");
     p = program_from_text(text);
     named(p, "b")->first = 2;
-    ck_bad(p, "outside of its time");
+    ck_bad(p, "outside its lifetime");
     p = program_from_text("x = input f32[16]\nt = input bool[]\na = softmax x\nb = softmax a\n"
                           "y = if t {\n  then_branch {\n    u = neg a\n    return u\n  }\n"
                           "  else_branch {\n    w = neg b\n    return w\n  }\n}\nreturn y\n");
     named(p, "a")->last = 1;
-    ck_bad(p, "outside of its time");
+    ck_bad(p, "outside its lifetime");
 }
 END_TEST
 
@@ -58,20 +58,20 @@ START_TEST(views_are_of_inputs)
     prt_program *p = program_from_text(text);
     ck_assert_int_eq(prt_program_check(p), POPRT_OK);
     named(p, "b")->ref = index_of(p, "x");
-    ck_bad(p, "a view is of no input of its step");
+    ck_bad(p, "does not refer to an input of its step");
     p = program_from_text(text);
     named(p, "b")->ref = index_of(p, "k"); /* an input, but not what Reshape has its bytes from */
-    ck_bad(p, "cannot make the view");
+    ck_bad(p, "cannot make its output a view");
     p = program_from_text(text);
     named(p, "b")->ref = 1000;
-    ck_bad(p, "shares memory with none");
+    ck_bad(p, "shares memory with a missing buffer");
     p = program_from_text(text);
     named(p, "b")->ref = index_of(p, "b");
-    ck_bad(p, "a view is of no input of its step");
+    ck_bad(p, "does not refer to an input of its step");
     p = program_from_text(text); /* Softmax reads its input more than once */
     named(p, "c")->space = PRT_SPACE_VIEW;
     named(p, "c")->ref = index_of(p, "a");
-    ck_bad(p, "cannot make the view");
+    ck_bad(p, "cannot make its output a view");
 }
 END_TEST
 
@@ -84,11 +84,11 @@ START_TEST(nothing_is_written_over_inputs)
     ck_assert_int_eq(prt_program_check(p), POPRT_OK);
     named(p, "b")->space = PRT_SPACE_VIEW;
     named(p, "b")->ref = index_of(p, "a");
-    ck_bad(p, "cannot make the view");
+    ck_bad(p, "cannot make its output a view");
     p = program_from_text(text);
     named(p, "c")->space = PRT_SPACE_VIEW;
     named(p, "c")->ref = index_of(p, "k");
-    ck_bad(p, "cannot make the view");
+    ck_bad(p, "cannot make its output a view");
 }
 END_TEST
 
@@ -100,7 +100,7 @@ START_TEST(captures_name_buffers)
     for (uint32_t i = 0; i < p->blocks[1].n_buffers; i++)
         if (p->blocks[1].buffers[i].space == PRT_SPACE_CAPTURE)
             p->blocks[1].buffers[i].ref = 1u << 30;
-    ck_bad(p, "names none of the enclosing block");
+    ck_bad(p, "a missing buffer of the enclosing block");
 }
 END_TEST
 
@@ -130,19 +130,19 @@ START_TEST(parts_lie_inside)
     prt_program *p = program_from_text(JOIN);
     ck_assert_int_eq(prt_program_check(p), POPRT_OK);
     named(p, "b")->offset = 68;
-    ck_bad(p, "outside of what it is part of");
+    ck_bad(p, "exceeds the buffer it lies in");
     p = program_from_text(JOIN);
     named(p, "b")->offset = 2;
-    ck_bad(p, "outside of what it is part of");
+    ck_bad(p, "exceeds the buffer it lies in");
     p = program_from_text(JOIN);
     named(p, "b")->offset = SIZE_MAX - 3;
-    ck_bad(p, "outside of what it is part of");
+    ck_bad(p, "exceeds the buffer it lies in");
     p = program_from_text(JOIN);
     named(p, "b")->ref = index_of(p, "a");
-    ck_bad(p, "outside of what it is part of");
+    ck_bad(p, "exceeds the buffer it lies in");
     p = program_from_text(JOIN); /* Softmax would write what it reads */
     named(p, "b")->offset = 4;
-    ck_bad(p, "writes what it reads");
+    ck_bad(p, "writes memory that it reads");
 }
 END_TEST
 
@@ -165,27 +165,27 @@ START_TEST(columns_are_those_of_rows)
     for (size_t i = 0; i < PRT_COUNT_OF(offsets); i++) {
         prt_program *p = beside();
         named(p, "b")->offset = offsets[i];
-        ck_bad(p, "not those of what they lie in");
+        ck_bad(p, "do not fit the rows");
     }
     prt_program *p = beside();
     named(p, "b")->ref = index_of(p, "a");
-    ck_bad(p, "not those of what they lie in");
+    ck_bad(p, "do not fit the rows");
     p = beside();
     named(p, "b")->ref = index_of(p, "x");
-    ck_bad(p, "not those of what they lie in");
+    ck_bad(p, "do not fit the rows");
     p = beside();
     named(p, "b")->ref = UINT32_MAX;
-    ck_bad(p, "shares memory with none");
+    ck_bad(p, "shares memory with a missing buffer");
     p = beside(); /* the pool would write what it reads */
     named(p, "b")->offset = 8;
-    ck_bad(p, "writes what it reads");
+    ck_bad(p, "writes memory that it reads");
     p = beside(); /* and the join, of the second what it makes of the first */
     named(p, "a")->offset = 16;
     named(p, "b")->offset = 0;
-    ck_bad(p, "writes what it reads");
+    ck_bad(p, "writes memory that it reads");
     p = beside(); /* a part of the same memory is not apart from columns */
     named(p, "b")->space = PRT_SPACE_PART;
-    ck_bad(p, "writes what it reads");
+    ck_bad(p, "writes memory that it reads");
 }
 END_TEST
 
@@ -203,7 +203,7 @@ START_TEST(columns_are_for_steps_alone)
     y->space = PRT_SPACE_COLUMNS;
     y->ref = index_of(p, "c");
     y->offset = 0;
-    ck_bad(p, "names no buffer of its own");
+    ck_bad(p, "a missing buffer or to columns");
     p = program_from_text(
         "x = input f32[2,2,2,4]\nt = input bool[]\n"
         "a = nhwc_max_pool x {kernel_shape=[1,1]}\nb = nhwc_max_pool x {kernel_shape=[1,1]}\n"

@@ -258,7 +258,7 @@ expect 0 run --tune fast --dim batch=1 "$digits"
 expect 0 --tune full --tune_cache tuned --export_popef -i "$digits" --output_dir p
 cp "$digits" letter
 expect 0 bench --tune full --tune-cache letter --dim batch=1 --min-time 0.01 "$digits"
-has err 'letter is no tune cache'
+has err 'letter is not a tune cache'
 cmp -s "$digits" letter || { echo "the tune cache went over another file"; failed=1; }
 expect 2 bench --tune slow "$digits"
 has err "'slow' is none of off, fast and full"

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * settle.c — decides which steps can run without inferring shapes first, and trusts no file in
- * doing so: kernels rely on the shapes of their arguments, so a step is static only when its
- * operator's own inference, from the resolved shapes and the constants, gives exactly the shapes
- * that the program claims. Where inference needs data that only a run has, the step infers in
- * each run instead. Contents of other inputs are not known here, as while a model is compiled, so
- * inference gets pools of its own for expressions and types, which end with it.
+ * finalize.c — decides which steps can run without shape inference. Files are not trusted, and
+ * kernels rely on the shapes of their arguments. A step is therefore static only if its operator's
+ * own inference gives exactly the shapes that the program claims, from the resolved shapes and the
+ * constants. If inference needs data of a run, the step infers in each run. As during compilation,
+ * the contents of other inputs are unknown here, so inference gets its own pools of expressions and
+ * types, which are released afterwards.
  *
- * With the shapes it is known which steps are views or joins, and with the addresses which of these
- * have nothing left to do; a run skips them.
+ * The shapes determine which steps are views or joins; the addresses determine which of these have
+ * nothing to do. A run skips them.
  */
 #include "op/alias.h"
 #include "runtime/frame.h"
 
-/* Block and buffer that a captured buffer stands for. */
+/* Returns the frame of a captured buffer, and sets `buffer` to its index there. */
 static const prt_frame *origin_of(const prt_frame *f, uint32_t *buffer)
 {
     while (f->block->buffers[*buffer].space == PRT_SPACE_CAPTURE) {
@@ -23,8 +23,8 @@ static const prt_frame *origin_of(const prt_frame *f, uint32_t *buffer)
     return f;
 }
 
-/* Shapes of the step's inputs, and contents of those that are the program's own constants; false
- * when some input's shape is not final. */
+/* Sets the shapes of the step's inputs and the values of constant ones. Returns false when the
+ * shape of an input is not final. */
 static bool read_inputs(const prt_frame *f, const prt_frame_step *step)
 {
     prt_session *s = f->session;
@@ -45,7 +45,7 @@ static bool read_inputs(const prt_frame *f, const prt_frame_step *step)
     return true;
 }
 
-/* Whether inference gave the expected header; an error when it gave another one. */
+/* Sets whether inference gave the expected header; fails when it gave another one. */
 static poprt_status compare(const prt_frame *f, const prt_frame_step *step, uint32_t i,
     const prt_shape *got, bool *same)
 {
@@ -61,18 +61,18 @@ static poprt_status compare(const prt_frame *f, const prt_frame_step *step, uint
     return POPRT_OK;
 }
 
-/* The buffer of an argument has its final address, here or in the block it is captured from. */
-static bool is_settled(const prt_frame *f, uint32_t buffer)
+/* Returns whether a buffer of this frame has its final address; false for captures. */
+static bool is_finalized(const prt_frame *f, uint32_t buffer)
 {
     const prt_frame *at = origin_of(f, &buffer);
-    return at == f && at->settled[buffer];
+    return at == f && at->finalized[buffer];
 }
 
-/* Views of an input whose address is known are known themselves. */
-static void settle_views(prt_frame *f, prt_frame_step *step)
+/* Finalizes views of an input whose address is final. */
+static void finalize_views(prt_frame *f, prt_frame_step *step)
 {
     step->mode = PRT_STEP_views;
-    if (!is_settled(f, (step->out_buffers - step->n_in)[0]))
+    if (!is_finalized(f, (step->out_buffers - step->n_in)[0]))
         return;
     bool moves = false;
     for (uint32_t i = 0; i < step->n_out; i++) {
@@ -83,15 +83,15 @@ static void settle_views(prt_frame *f, prt_frame_step *step)
         at = at != NULL ? at + step->offsets[i] : NULL;
         if (f->block->buffers[buffer].space == PRT_SPACE_VIEW) {
             step->out[i]->data = at;
-            f->settled[buffer] = true;
+            f->finalized[buffer] = true;
         }
-        moves = moves || !f->settled[buffer] || step->out[i]->data != at;
+        moves = moves || !f->finalized[buffer] || step->out[i]->data != at;
     }
     if (!moves)
         step->mode = PRT_STEP_none;
 }
 
-/* Inputs that are parts of the result from where the result has them on. */
+/* Returns whether all inputs are parts at their places in the result. */
 static bool is_joined(const prt_frame *f, const prt_frame_step *step)
 {
     const uint32_t *in = step->out_buffers - step->n_in;
@@ -109,8 +109,9 @@ static bool is_joined(const prt_frame *f, const prt_frame_step *step)
     return true;
 }
 
-/* What a step of known shapes has to do. One whose views are none gets memory in each run. */
-static poprt_status settle_mode(prt_frame *f, prt_frame_step *step)
+/* Finalizes the mode of a step with known shapes. If its views are not views, each run allocates
+ * them. */
+static poprt_status finalize_mode(prt_frame *f, prt_frame_step *step)
 {
     bool views = false;
     for (uint32_t i = 0; i < step->n_out; i++) {
@@ -121,30 +122,31 @@ static poprt_status settle_mode(prt_frame *f, prt_frame_step *step)
             step->packed || (step->out[i] != NULL && prt_dtype_bits(step->out[i]->dtype) < 8);
     }
     if (step->columns != PRT_COLUMNS_none) {
-        if (prt_columns_are_there(f, step))
+        if (prt_columns_are_in_place(f, step))
             step->mode = PRT_STEP_none;
         return prt_frame_may_eval(step) ? POPRT_OK : POPRT_E_PARSE;
     }
     if (prt_frame_views(step, step->offsets)) {
-        settle_views(f, step);
+        finalize_views(f, step);
     } else if (prt_frame_may_join(step)) {
         step->mode = is_joined(f, step) ? PRT_STEP_none : PRT_STEP_join;
     } else if (!prt_frame_may_eval(step)) {
         return POPRT_E_PARSE;
     } else if (views) {
-        step->is_static = prt_frame_is_over(step);
-        if (step->is_static && is_settled(f, (step->out_buffers - step->n_in)[step->over - 1])) {
-            step->out[0]->data = step->in[step->over - 1]->data;
-            f->settled[step->out_buffers[0]] = true;
+        step->is_static = prt_frame_may_write_in_place(step);
+        if (step->is_static &&
+            is_finalized(f, (step->out_buffers - step->n_in)[step->in_place_input - 1])) {
+            step->out[0]->data = step->in[step->in_place_input - 1]->data;
+            f->finalized[step->out_buffers[0]] = true;
         }
     }
     return POPRT_OK;
 }
 
 #ifndef PRT_NO_COMPILER
-/* A kernel of a plug-in runs until a weight that it was prepared from is replaced; then
- * eval does, if all its inputs are there. Without fast forms eval runs where it can. */
-static poprt_status settle_kernel(const prt_frame *f, prt_frame_step *step)
+/* Selects the kernel of a plug-in until a weight that it was prepared from is replaced; then eval
+ * runs, if all its inputs are stored. Without fast operators, eval runs where it can. */
+static poprt_status finalize_kernel(const prt_frame *f, prt_frame_step *step)
 {
     const prt_session *s = f->session;
     const prt_lowered *how = step->params->lowered;
@@ -162,7 +164,8 @@ static poprt_status settle_kernel(const prt_frame *f, prt_frame_step *step)
             continue;
         if (how->n_dropped != 0)
             return prt_fail(POPRT_E_STATE, step->params->origin.data,
-                "weight %.200s is new, and others that %.200s was prepared from are not stored: "
+                "weight %.200s was replaced, but others that %.200s was prepared from are not "
+                "stored: "
                 "compile the model with the new weight",
                 at->name.data, step->params->def->key);
         kernel = false;
@@ -172,14 +175,14 @@ static poprt_status settle_kernel(const prt_frame *f, prt_frame_step *step)
 }
 #endif
 
-static poprt_status settle_step(prt_frame *f, prt_frame_step *step, prt_dims *dims,
+static poprt_status finalize_step(prt_frame *f, prt_frame_step *step, prt_dims *dims,
     prt_types *types)
 {
     prt_session *s = f->session;
     step->is_static = step->packed = false;
     step->mode = PRT_STEP_eval;
 #ifndef PRT_NO_COMPILER
-    PRT_TRY(settle_kernel(f, step));
+    PRT_TRY(finalize_kernel(f, step));
 #endif
     if (!read_inputs(f, step))
         return POPRT_OK;
@@ -196,16 +199,19 @@ static poprt_status settle_step(prt_frame *f, prt_frame_step *step, prt_dims *di
         all = all && same;
     }
     step->is_static = all;
-    return all ? settle_mode(f, step) : POPRT_OK;
+    return all ? finalize_mode(f, step) : POPRT_OK;
 }
 
-enum { SOON = 3, LARGE = 1 << 15 }; /* steps; bytes, below which the fetch of a line ahead does */
+enum {
+    STEPS_AHEAD = 3, /* steps to look ahead */
+    LARGE = 1 << 15  /* bytes; below, a prefetch of one line ahead suffices */
+};
 
-/* The first large constant that is the second input of one of the next steps: packed weights. */
-static const prt_tensor *find_later(const prt_frame *f, uint32_t at)
+/* Returns the first large constant among the second inputs of the next steps: packed weights. */
+static const prt_tensor *find_prefetch_hint(const prt_frame *f, uint32_t at)
 {
-    for (uint32_t i = at + 1; i <= at + SOON && i < f->n_todo; i++) {
-        const prt_frame_step *step = &f->steps[f->todo[i]];
+    for (uint32_t i = at + 1; i <= at + STEPS_AHEAD && i < f->n_active_steps; i++) {
+        const prt_frame_step *step = &f->steps[f->active_steps[i]];
         uint32_t buffer = step->n_in > 1 ? (step->out_buffers - step->n_in)[1] : PRT_NO_BUFFER;
         if (buffer == PRT_NO_BUFFER || step->in[1]->size < LARGE)
             continue;
@@ -216,28 +222,28 @@ static const prt_tensor *find_later(const prt_frame *f, uint32_t at)
     return NULL;
 }
 
-static poprt_status settle_steps(prt_frame *f, prt_arena *arena)
+static poprt_status finalize_steps(prt_frame *f, prt_arena *arena)
 {
     prt_dims *dims = NULL;
     prt_types *types = NULL;
     PRT_TRY(prt_dims_create(arena, &dims));
     PRT_TRY(prt_types_create(arena, &types));
-    f->n_todo = 0;
+    f->n_active_steps = 0;
     for (uint32_t i = 0; i < f->block->n_steps; i++) {
-        PRT_TRY(settle_step(f, &f->steps[i], dims, types));
+        PRT_TRY(finalize_step(f, &f->steps[i], dims, types));
         if (f->steps[i].mode != PRT_STEP_none)
-            f->todo[f->n_todo++] = i;
+            f->active_steps[f->n_active_steps++] = i;
     }
-    for (uint32_t i = 0; i < f->n_todo; i++)
-        f->steps[f->todo[i]].later = find_later(f, i);
+    for (uint32_t i = 0; i < f->n_active_steps; i++)
+        f->steps[f->active_steps[i]].prefetch_hint = find_prefetch_hint(f, i);
     return POPRT_OK;
 }
 
-poprt_status prt_frame_settle(prt_frame *f)
+poprt_status prt_frame_finalize(prt_frame *f)
 {
     prt_arena *arena = NULL;
     PRT_TRY(prt_arena_create(&f->session->memory.allocator, 0, &arena));
-    const poprt_status status = settle_steps(f, arena);
+    const poprt_status status = finalize_steps(f, arena);
     prt_arena_release(arena);
     return status;
 }
