@@ -112,9 +112,9 @@ has out '^graph0/logits '
 expect 0 run two/both.onnx --index 0 --input graph0/image=in/image.npy
 ! grep -q graph1 out || { echo "FAILED: graph 1 is shown too"; failed=1; }
 expect 1 run $two --input index=in/seven.npy
-has err 'index: there is no graph 7: 2 were fused'
+has err 'index: there is no graph 7: the model has 2'
 expect 1 run $two --index 2
-has err 'index: there is no graph 2: 2 were fused'
+has err 'index: there is no graph 2: the model has 2'
 expect 1 run $two --input index=in/one.npy --input graph0/image=in/image.npy
 expect 1 run "$digits" --index 0
 has err 'not made of several'

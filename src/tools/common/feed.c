@@ -51,7 +51,7 @@ poprt_status prt_feed_index(prt_feed *feed, int64_t index)
     if (feed->n_graphs == 0)
         return prt_fail(POPRT_E_ARG, "index", "this model is not made of several and has no index");
     if (index < 0 || (uint64_t)index >= feed->n_graphs)
-        return prt_fail(POPRT_E_ARG, "index", "there is no graph %lld: %zu were fused",
+        return prt_fail(POPRT_E_ARG, "index", "there is no graph %lld: the model has %zu",
             (long long)index, feed->n_graphs);
     const uint32_t number = (uint32_t)index;
     void *data = prt_arena_copy(feed->tool->arena, &number, sizeof(number));
