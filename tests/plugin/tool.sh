@@ -14,7 +14,7 @@ dense=$plugins/packed_dense.so
 expect 0 inspect --ops --plugin "$leaky"
 has out '^custom.ops.LeakyRelu  *1  *of plug-in leaky_relu T: '
 expect 0 inspect --ops --text --plugin "$leaky"
-has out '^- Of plug-in leaky_relu.$'
+has out '^- From plug-in leaky_relu.$'
 expect 0 inspect --ops --json --plugin "$leaky"
 has out '"plugin": "leaky_relu"'
 

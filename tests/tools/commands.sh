@@ -233,7 +233,7 @@ expect 1 run torn.popef
 # What became of the nodes.
 expect 0 inspect --steps "$digits"
 has out 'from .* + '
-has out 'nodes are gone'
+has out 'nodes eliminated'
 expect 0 inspect --steps --json "$digits"
 has out '"kernel": "nothing to run"'
 expect 0 inspect --steps a/executable.popef
