@@ -59,7 +59,7 @@ has err "no pass 'const_batchsize'"
 expect 2 $options --passes const_batch_size --pass_options const_batch_size=5
 has err 'pass_options has options by names PASS.OPTION'
 expect 2 $options --passes const_batch_size --pass_options const_batch_size.const_batch_size
-has err 'is not of the form KEY=VALUE'
+has err 'must have the form KEY=VALUE'
 printf 'passes: replace_add_with_sub\npass_options: [replace_add_with_sub.keep=plus]\n' >options.yaml
 expect 0 $options --config_yaml options.yaml
 expect 0 inspect c/model.onnx.optimized.onnx

@@ -72,8 +72,8 @@ expect 2 surplus -i "$digits"
 expect 0 inspect --passes
 has out '^## fuse_bn_into_conv$'
 has out '^- A pass of PopRT since 1.4.$'
-has out '^- Results move by 1e-05 of the largest element at most.$'
-has out '^- Results move, and nothing bounds how far: by 0.053 of the largest element in the median$'
+has out '^- Changes results by at most 1e-05 of the largest element.$'
+has out '^- Changes results without a bound: by 0.053 of the largest element in the median$'
 expect 2 inspect --passes --ops
 expect 0 run --help
 expect 0 run "$digits"
@@ -174,11 +174,11 @@ expect 0 bench a/executable.popef --min-time 0.05 --json --dim batch=2
 has out '^{"model":.*"version":"1\.0\.0"}$'
 expect 2 bench "$digits" --min-time -1
 expect 0 bench "$digits" --min-time 0.05 --profile
-has out '^ *us a run *share *step *operator, node$'
+has out '^ *us per run *share *step *operator, node$'
 has out '100\.00% *all of block 0, [1-9]'
 has out '^model='
 expect 2 bench "$digits" --profile --json
-has err 'a table is no JSON'
+has err 'its table is not JSON'
 
 # poprt inspect
 expect 0 inspect "$digits"
@@ -200,7 +200,7 @@ has out '^block 0'
 expect 0 inspect a/executable.popef --blobs
 has out 'POPLAR_EXECUTABLE'
 expect 0 inspect a/executable.popef --verify
-has out 'every checksum of [0-9]* blobs is right'
+has out 'the checksums of all [0-9]* blobs match'
 # A weight that changed: seen by --verify, not by opening.
 size=$(wc -c <a/executable.popef)
 { head -c $((size - 40)) a/executable.popef; printf x; tail -c 39 a/executable.popef; } >changed.popef

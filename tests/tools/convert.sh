@@ -123,7 +123,7 @@ expect 2 --config_yaml wrong.yaml
 has err 'input_modl: line 1 of wrong.yaml: there is no option of this name'
 echo 'run: maybe' >wrong.yaml
 expect 2 --config_yaml wrong.yaml
-has err 'True or False is expected'
+has err 'expected True or False'
 echo '{ [' >wrong.yaml
 expect 2 --config_yaml wrong.yaml
 
@@ -166,7 +166,7 @@ expect 0 -i "$digits" --show_io_stat
 has out '^Inputs in all: 0 bytes and 1 of unknown size$'
 has out '^Inputs f32\[batch,1,8,8\]: 1'
 expect 0 -i "$digits" --logging_level INFO --perf_tuner --output_dir o
-has err 'perf_tuner has no effect here'
+has err 'perf_tuner has no effect on a CPU'
 expect 0 -i "$digits" --output_dir o
 [ ! -s err ] || { echo "FAILED: a plain conversion says something:"; cat err; failed=1; }
 expect 2 -i "$digits" --precision fp17
@@ -204,7 +204,7 @@ expect 0 -i "$digits" --export_popef --output_dir k --batch_size 1 --batch_axis 
     --logging_level INFO
 has ir.json '"type": "Conv"'
 has ir.json '"kernel_shape": \[3, 3\]\|"kernel_shape": \['
-has err 'pattern LSTMOp has no effect here'
+has err 'pattern LSTMOp has no effect on a CPU'
 python3 -c 'import json; assert len(json.load(open("ir.json"))["main"]) > 5' 2>/dev/null ||
     ! command -v python3 >/dev/null || { echo "FAILED: ir.json is no JSON"; failed=1; }
 expect 0 -i "$digits" --run --output_dir k --batch_size 1 --batch_axis 0 \
