@@ -51,7 +51,7 @@ START_TEST(operators_are_checked)
     const poprt_attr twice[] = { { .name = "a", .kind = POPRT_ATTR_INT },
         { .name = "a", .kind = POPRT_ATTR_INT } };
     poprt_plugin_op op = good_op;
-    refuse_op(NULL, "is NULL");
+    refuse_op(NULL, "contains NULL");
     op.struct_size = 8;
     refuse_op(&op, "struct_size of a poprt_plugin_op is 8");
     op = good_op;
@@ -135,7 +135,7 @@ START_TEST(kernels_are_checked)
     one.struct_size = 8;
     refuse_op(&op, "struct_size of a poprt_plugin_kernel is 8");
     kernels[0] = NULL;
-    refuse_op(&op, "is NULL");
+    refuse_op(&op, "contains NULL");
 }
 END_TEST
 

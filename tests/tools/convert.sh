@@ -143,7 +143,7 @@ expect 0 -i "$digits" --batch_size 3 --batch_axis 0 --output_dir o
 expect 0 -i o/model.onnx.optimized.onnx --show
 has out '^Input image: dtype - float32, shape - \[3, 1, 8, 8\]$'
 expect 2 -i "$digits" --batch_size 3
-has err 'go together'
+has err 'must be given together'
 expect 0 -i "$digits" --skip_passes fuse_bn_into_conv --output_dir o
 node o/model.onnx.optimized.onnx BatchNormalization 3
 expect 0 -i "$digits" --output_dir o --passes replace_gemm_with_matmul,eliminate_identity

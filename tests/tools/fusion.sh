@@ -184,11 +184,11 @@ wrong 's/precision: fp16/precison: fp16/' 'precison: line 12 of wrong.yaml: ther
 for key in 'output_dir: x' 'output_model: x' 'export_popef: True' 'run: True' 'set: a=b' \
     'convert_version: 11' 'tune: fast' 'config_yaml: x' 'logging_level: INFO' 'show: True' \
     'compiler_options: [a=b]' 'model_fusion: []'; do
-    wrong "s/precision: fp16/$key/" "${key%%:*}: line 12 of wrong.yaml: this is not of one model"
+    wrong "s/precision: fp16/$key/" "${key%%:*}: line 12 of wrong.yaml: this option is not for one model"
 done
 wrong 's/precision: fp16/precision: fp17/' "'fp17' is not accepted" 2
-has err 'wrong.yaml: this is about model 1 of model_fusion'
-wrong 's/precision: fp16/batch_size: 2/' 'go together' 2
+has err 'wrong.yaml: this error is in model 1 of model_fusion'
+wrong 's/precision: fp16/batch_size: 2/' 'must be given together' 2
 wrong "s/'mask=2,16'/'msk=2,16'/" 'encoder/model.onnx: msk: ' 1
 wrong "/image=1/d" 'image: input of .*digits/model.onnx has dimensions that are no numbers' 1
 wrong "s/    precision: fp32/    eightbitsio: perhaps/" 'expected True or False'

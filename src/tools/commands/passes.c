@@ -40,7 +40,7 @@ static void put_pass(const prt_pass_def *def)
         (void)printf("- Changes results by at most %g of the largest element.\n", bound);
     else
         (void)printf("- Changes results without a bound: by %g of the largest element in the "
-                     "median of the\n  trained models of bench/CALIBRATION.md, by %g in the worst "
+                     "median\n  of the trained models of bench/CALIBRATION.md, by %g in the worst "
                      "of them.\n",
             typical, bound);
     put_options(def);
