@@ -1,16 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * poprt/base.h — what every other header of libpoprt stands on: status codes, the error
- * detail of the calling thread, element types and the tensor descriptor.
+ * poprt/base.h — status codes, the error detail of the calling thread, element types and the tensor
+ * descriptor. Every other header of libpoprt includes this one.
  *
- * Rules that hold for the whole interface:
- *  - Every function that can fail returns `poprt_status`. Results go to `out` parameters, which
- *    come last and are left alone on failure.
- *  - What you pass in is borrowed for the call unless its description says otherwise; what a
- *    `*_create`, `*_load_*` or `*_clone` gives you is yours to `*_release`, which accepts NULL.
+ * Rules of the whole interface
+ *  - Every function that can fail returns `poprt_status`. `out` parameters come last. A call that
+ *    fails leaves them alone.
+ *  - An argument is borrowed for the duration of the call, unless its description says otherwise.
+ *  - The caller owns each object that a `*_create`, `*_load_*` or `*_clone` function returns, and
+ *    releases it with `*_release`, which accepts NULL.
  *  - Strings are UTF-8 and end in a zero byte.
  *  - The library never ends the process, prints, or touches signals, locale, environment or
  *    working directory.
+ *
+ * Threads
+ *  - Any number of threads may use an environment or an executable at the same time (but see
+ *    poprt_env_load_plugin).
+ *  - One thread at a time may use a config, a model, a pass manager or a StepIO.
+ *  - A session does one run at a time. poprt_session_submit and poprt_session_cancel may be called
+ *    from any thread. A completion callback (poprt_done_fn) is called on a thread of the session.
+ *  - Error details (poprt_last_error) belong to the calling thread.
+ *  - The number of threads of the environment, or the host's own executor, does not change the
+ *    bits of a result.
+ *
+ * fork
+ *  - After fork() the parent and the child may both go on with their handles, if no call was in
+ *    progress and no submitted run was pending at the time of the fork. Sessions run and accept
+ *    submissions in both processes, and every handle can be released in both.
+ *
+ * dlclose
+ *  - A program that opened the library with dlopen() may close it with dlclose() after it has
+ *    released every handle, and may open it again.
  */
 #ifndef POPRT_BASE_H
 #define POPRT_BASE_H
@@ -28,22 +48,22 @@
 extern "C" {
 #endif
 
-/* Version of these headers. The ABI of one major version only ever grows. */
+/* Version of these headers. Within a major version the ABI only grows. */
 #define POPRT_VERSION_MAJOR 1
 #define POPRT_VERSION_MINOR 0
 #define POPRT_VERSION_PATCH 0
 #define POPRT_VERSION_STRING "1.0.0"
 #define POPRT_ABI_VERSION 1
 
-/* Outcome of a call: POPRT_OK or one of the POPRT_E_* values. */
+/* Result of a call: POPRT_OK or one of the POPRT_E_* values. */
 typedef int32_t poprt_status;
 enum {
     POPRT_OK = 0,
     POPRT_E_NOMEM = 1,       /* the allocator refused, or a memory cap was reached */
     POPRT_E_ARG = 2,         /* a parameter is NULL, out of range or inconsistent */
-    POPRT_E_STATE = 3,       /* right call, wrong moment */
-    POPRT_E_PARSE = 4,       /* bytes from outside are not what their format says */
-    POPRT_E_UNSUPPORTED = 5, /* well formed, but nothing here can do it */
+    POPRT_E_STATE = 3,       /* the call is valid, but not in the present state of the object */
+    POPRT_E_PARSE = 4,       /* bytes from outside do not follow their format */
+    POPRT_E_UNSUPPORTED = 5, /* well formed, but not supported by this library */
     POPRT_E_TYPE = 6,        /* element types do not fit an operator or a binding */
     POPRT_E_SHAPE = 7,       /* shapes do not fit an operator or a binding */
     POPRT_E_LIMIT = 8,       /* a stated bound (size, depth, count) is exceeded */
@@ -57,22 +77,22 @@ enum {
 };
 
 /*
- * What the last failing call of this thread had to say. The strings belong to the library, are
- * never NULL (empty where nothing is known) and stay valid until the thread's next failing call.
+ * Detail of the last failure in the calling thread. The strings belong to the library, are never
+ * NULL (empty if unknown) and stay valid until the next failing call of the thread.
  */
 typedef struct poprt_error {
-    size_t struct_size;  /* sizeof(poprt_error) as the library knows it */
-    poprt_status status; /* what the call returned */
+    size_t struct_size;  /* sizeof(poprt_error) in the loaded library */
+    poprt_status status; /* status that the call returned */
     const char *stage;   /* "read", "infer", "compile", "run", … */
     const char *file;    /* the file concerned */
     const char *subject; /* the node, tensor, option or key concerned */
-    const char *message; /* one sentence, with what would be accepted where that helps */
+    const char *message; /* one sentence; names the accepted values if that helps */
 } poprt_error;
 
 /*
- * Element types. The values are those of ONNX's TensorProto.DataType, and types of
- * 6, 4 and 2 bits are packed as ONNX packs them (first element in the low bits, neither rows nor
- * 6-bit elements aligned).
+ * Element types. The values are those of ONNX's TensorProto.DataType. Types of 6, 4 and 2 bits are
+ * packed as in ONNX: the first element is in the low bits, and neither rows nor 6-bit elements are
+ * aligned.
  */
 enum {
     POPRT_DTYPE_UNDEFINED = 0,
@@ -113,8 +133,8 @@ typedef struct poprt_string {
 } poprt_string;
 
 /*
- * A dense tensor in row-major order, first dimension outermost. Frozen for the life of the
- * soname. A scalar has rank 0 and `dims` may then be NULL.
+ * A dense tensor in row-major order: the first dimension is the outermost. The layout is frozen for
+ * the life of the soname. A scalar has rank 0, and then `dims` may be NULL.
  */
 typedef struct poprt_tensor {
     void *data;          /* first element */
@@ -125,30 +145,32 @@ typedef struct poprt_tensor {
 } poprt_tensor;
 
 /*
- * Takes bytes as they are produced, in order. Returns 0 to go on; any other value stops the
- * writer, whose call then fails with POPRT_E_IO.
+ * Receives bytes in the order in which the library produces them. Returns 0 to continue. Any other
+ * value stops the writer, and its call fails with POPRT_E_IO.
  */
 typedef int32_t (*poprt_write_fn)(void *user, const void *bytes, size_t size);
 
-/* ABI version of the loaded library: POPRT_ABI_VERSION of its own headers. Any thread. */
+/* Returns the ABI version of the loaded library: the POPRT_ABI_VERSION of its own headers. Any
+ * thread. */
 POPRT_API uint32_t poprt_abi_version(void);
 
-/* Version of the loaded library, "MAJOR.MINOR.PATCH". Static storage. Any thread. */
+/* Returns the version of the loaded library as "MAJOR.MINOR.PATCH". Static storage. Any thread. */
 POPRT_API const char *poprt_version(void);
 
-/* Name of a status code, as in "POPRT_E_SHAPE"; "POPRT_E_?" for an unknown one. Static storage. */
+/* Returns the name of a status code, such as "POPRT_E_SHAPE", or "POPRT_E_?" for an unknown code.
+ * Static storage. */
 POPRT_API const char *poprt_status_name(poprt_status status);
 
 /*
- * Detail of this thread's last failure. Never NULL; meaningful right after a call that failed,
- * success does not clear it.
+ * Returns the detail of the calling thread's last failure. Never NULL. It is meaningful right after
+ * a call that failed; a call that succeeds does not clear it.
  */
 POPRT_API const poprt_error *poprt_last_error(void);
 
-/* Name of an element type in numpy's spelling ("float32", "bfloat16"); "?" for an unknown one. */
+/* Returns numpy's name of an element type ("float32", "bfloat16"), or "?" for an unknown type. */
 POPRT_API const char *poprt_dtype_name(int32_t dtype);
 
-/* Bits of one element: 128 for strings (poprt_string), 0 for an unknown type. */
+/* Returns the bits of one element: 128 for strings (poprt_string), 0 for an unknown type. */
 POPRT_API uint32_t poprt_dtype_bits(int32_t dtype);
 
 #ifdef __cplusplus

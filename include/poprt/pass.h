@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * poprt/pass.h — passes and the manager that runs them on a model. Names are the reference's.
- * One thread at a time may use a manager.
+ * poprt/pass.h — passes, and the manager that runs them on a model. Passes have the names of
+ * PopRT's passes. One thread at a time may use a manager.
  */
 #ifndef POPRT_PASS_H
 #define POPRT_PASS_H
@@ -14,102 +14,109 @@ extern "C" {
 
 typedef struct poprt_pass_manager poprt_pass_manager;
 
-/* What a pass did. Strings are valid during the call. */
+/* Report on a pass that has run. The strings are valid during the call. */
 typedef struct poprt_pass_event {
     size_t struct_size;
     const char *pass;
-    const char *stage; /* of a pipeline: "model", "operators", …; "" outside */
+    const char *stage; /* stage of a pipeline: "model", "operators", …; else "" */
     double ms;
-    int32_t changed; /* 1 when the graph is another one now */
+    int32_t changed; /* 1: the pass changed the graph */
     uint32_t nodes_before, nodes_after;
     uint32_t reserved;
-    const char *before, *after; /* the graph as text, where it was asked for; else NULL */
+    const char *before, *after; /* graph as text, if requested; else NULL */
 } poprt_pass_event;
 
 /* Called after each pass, on the thread that runs the manager. */
 typedef void (*poprt_pass_fn)(void *user, const poprt_pass_event *event);
 
-/* A registered pass. Strings are static. */
+/* A registered pass. The strings are static. */
 typedef struct poprt_pass_info {
     size_t struct_size; /* set by the caller */
     const char *name;
-    const char *help;  /* one sentence */
-    const char *since; /* release of PopRT that has a pass of this name; "": it is ours alone */
-    double bound; /* how far results may move, as a share of the largest element; 0: not at all */
-    /* Not 0: the pass rounds numbers to fewer bits, and nothing bounds what that does to results.
-     * Then this is the share in the median of the trained models that it was measured on, and
-     * `bound` the largest share, which other models may exceed. */
+    const char *help; /* one sentence */
+    /* Release of PopRT that has a pass of this name. "": the pass exists only in libpoprt. */
+    const char *since;
+    /* How far results may move, as a share of the largest element. 0: results do not change. */
+    double bound;
+    /* Not 0: the pass rounds numbers to fewer bits, and no bound exists for its effect on results.
+     * Then `typical` is the median share over the trained models on which it was measured, and
+     * `bound` is the largest share among them, which other models may exceed. */
     double typical;
 } poprt_pass_info;
 
-/* Registered passes by index, in alphabetical order; POPRT_E_NOT_FOUND past the end. */
+/* Returns a registered pass by index, in alphabetical order. Fails with POPRT_E_NOT_FOUND past the
+ * end. */
 POPRT_API poprt_status poprt_pass_at(size_t index, poprt_pass_info *out);
 
-/* The passes that plug-ins of an environment brought, in the order they came; likewise. Nothing is
- * known of how far they move results: `bound` is 0. */
+/* Returns a pass of the environment's plug-ins by index, in the order of registration. Fails with
+ * POPRT_E_NOT_FOUND past the end. `bound` is 0, because the effect on results is unknown. */
 POPRT_API poprt_status poprt_env_pass_at(poprt_env *env, size_t index, poprt_pass_info *out);
 
-/* An option of a pass. Strings are static. */
+/* An option of a pass. The strings are static. */
 typedef struct poprt_pass_option_info {
     size_t struct_size; /* set by the caller */
     const char *name;
-    const char *kind;          /* "i64", "f64", "bool", "text", "list" (commas between), "json" */
+    /* "i64", "f64", "bool", "text", "list" (separated by commas) or "json". */
+    const char *kind;
     const char *default_value; /* as text */
     const char *help;
 } poprt_pass_option_info;
 
-/* Options of a pass by index; POPRT_E_NOT_FOUND past the end, or when there is no such pass. */
+/* Returns an option of a pass by index. Fails with POPRT_E_NOT_FOUND past the end, or if no pass
+ * has this name. */
 POPRT_API poprt_status poprt_pass_option_at(const char *pass, size_t index,
     poprt_pass_option_info *out);
 
 POPRT_API poprt_status poprt_pass_manager_create(poprt_env *env, poprt_pass_manager **out);
 
-/* Appends a pass; of `args` (may be NULL) it gets the options that have a name of its own. An
- * unknown name is POPRT_E_NOT_FOUND with the nearest names. */
+/* Appends a pass. The pass receives the options of `args` (may be NULL) that have the names of its
+ * own options. Fails with POPRT_E_NOT_FOUND if the name is unknown; the error names the nearest
+ * names. */
 POPRT_API poprt_status poprt_pass_manager_add(poprt_pass_manager *manager, const char *pass,
     const poprt_config *args);
 
-/* One argument of a pass, both as text; copied. */
+/* An argument of a pass, as text; copied. */
 typedef struct poprt_pass_arg {
     const char *key, *value;
 } poprt_pass_arg;
 
-/* Appends a pass with these of its options; POPRT_E_ARG when it has no such option, or the value is
- * not of its kind. */
+/* Appends a pass with arguments. Fails with POPRT_E_ARG if the pass has no such option or the value
+ * is not of its kind. */
 POPRT_API poprt_status poprt_pass_manager_add_args(poprt_pass_manager *manager, const char *pass,
     const poprt_pass_arg *args, size_t count);
 
 /*
- * Appends the passes of a named list: "convert", all that a model goes through between reading and
- * writing, as the options of `config` whose help begins with "Converting" make it (NULL: defaults).
+ * Appends the passes of a named pipeline. The pipeline "convert" has all passes that a model goes
+ * through between reading and writing. They follow the options of `config` (NULL: defaults) whose
+ * help begins with "Converting".
  */
 POPRT_API poprt_status poprt_pass_manager_add_pipeline(poprt_pass_manager *manager,
     const char *pipeline, const poprt_config *config);
 
-/* `fn` may be NULL to stop observing. */
+/* Calls `fn` after each pass. NULL ends the calls. */
 POPRT_API void poprt_pass_manager_observe(poprt_pass_manager *manager, poprt_pass_fn fn,
     void *user);
 
-/* Events of this pass ("": of every one) bring the graph before and after as text, in the form of
- * poprt_model_describe's POPRT_FORMAT_TEXT; NULL: of none, which is the default. */
+/* Requests the graph before and after a pass as text in its events, in the format POPRT_FORMAT_TEXT
+ * of poprt_model_describe. "": for every pass; NULL: for no pass, the default. */
 POPRT_API poprt_status poprt_pass_manager_show(poprt_pass_manager *manager, const char *pass);
 
-/* The pass at a place of the list; POPRT_E_NOT_FOUND past its end. */
+/* Returns a pass of the list by index. Fails with POPRT_E_NOT_FOUND past the end. */
 POPRT_API poprt_status poprt_pass_manager_at(const poprt_pass_manager *manager, size_t index,
     poprt_pass_info *out);
 
-/* Puts the list into an order that passes ask for (against, depend, before), with as little change
- * as possible, and adds those that others depend on. POPRT_E_ARG names passes that exclude each
- * other or go round in a circle. Running does it first. */
+/* Sorts the list by the constraints of its passes (against, depend, before) with as few changes as
+ * possible, and adds the passes that others depend on. Fails with POPRT_E_ARG if passes exclude
+ * each other or form a cycle; the error names them. poprt_pass_manager_run sorts first. */
 POPRT_API poprt_status poprt_pass_manager_sort(poprt_pass_manager *manager);
 
-/* PopRT's gather_ir_passes: with `on` not 0, passes that only rewrite graphs, have no arguments and
- * follow each other are gathered when the list runs, and are one event: "apply_ir_pass". */
+/* PopRT's gather_ir_passes. If `on` is not 0, consecutive passes that only rewrite graphs and have
+ * no arguments run as one group, with one event named "apply_ir_pass". */
 POPRT_API poprt_status poprt_pass_manager_gather_ir_passes(poprt_pass_manager *manager, int32_t on);
 
 /*
- * Runs the passes in order, on the main graph and all sub-graphs. After a failure the model is
- * valid but partly rewritten; clone it first where that matters.
+ * Runs the passes in order, on the main graph and all subgraphs. After a failure the model is valid
+ * but partly rewritten; clone it before if you need the original.
  */
 POPRT_API poprt_status poprt_pass_manager_run(poprt_pass_manager *manager, poprt_model *model);
 

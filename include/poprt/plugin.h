@@ -1,47 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * poprt/plugin.h — what a plug-in is: operators, shape functions, passes and patterns in a shared
- * object (or in a program of its own, which hands them to poprt_env_add_plugin).
+ * poprt/plugin.h — the interface of plug-ins. A plug-in adds operators, shape functions, passes and
+ * patterns. It is a shared object, or a record of a program that passes it to poprt_env_add_plugin.
  *
- * A plug-in includes this header alone, links nothing of ours and exports one function:
+ * A plug-in includes this header alone, does not link the library, and exports one function:
  *
- *     POPRT_PLUGIN_EXPORT const poprt_plugin *poprt_plugin_entry(const poprt_host *host)
- *     {
- *         return host->abi >= POPRT_PLUGIN_ABI ? &my_plugin : NULL;
- *     }
+ *      POPRT_PLUGIN_EXPORT const poprt_plugin *poprt_plugin_entry(const poprt_host *host)
+ *      {
+ *          return host->abi >= POPRT_PLUGIN_ABI ? &my_plugin : NULL;
+ *      }
  *
- *     cc -shared -fPIC -I<prefix>/include my_plugin.c -o my_plugin.so
+ *      cc -shared -fPIC -I<prefix>/include my_plugin.c -o my_plugin.so
  *
- * What the library can do for it is in `host`: a table of functions, the only way back. Handles
- * (graphs, nodes, values, contexts) are opaque pointers.
+ * `host` is a table of the library's functions, the only way for a plug-in to call the library.
+ * Handles (graphs, nodes, values, contexts) are opaque pointers.
  *
- * Lifetime. The shared object stays loaded until its environment is gone, which is after the last
- * model, executable and session made from it. The records and all they point to must stay as they
- * are for that long; the library copies none of it. `host` is valid as long. A context
- * (poprt_infer, poprt_eval, poprt_lower, poprt_kernel, poprt_pass_run, poprt_match) and what is
- * asked of it is valid within the call that got it; nodes and values within the run of a pass.
+ * Lifetime. The shared object stays loaded until its environment is destroyed, which is after the
+ * last model, executable and session made from it. The records of the plug-in, and everything they
+ * point to, must stay unchanged for that long; the library does not copy them. `host` is valid for
+ * the same time. A context (poprt_infer, poprt_eval, poprt_lower, poprt_kernel, poprt_pass_run,
+ * poprt_match) and everything obtained from it is valid during the call that received it. Nodes and
+ * values are valid during the run of a pass.
  *
- * Ownership. What `allocate` gives is the plug-in's to `release`. Everything else that comes out of
- * the host belongs to the library: texts, dims, tensors, lists. What goes in is copied.
+ * Ownership. The plug-in releases memory of `allocate` by `release`. Everything else that a host
+ * function returns belongs to the library: texts, dims, tensors, lists. Host functions copy their
+ * arguments.
  *
- * Threads. `infer`, `eval`, `lower` and kernels may be called from several threads at once, each
- * with a context of its own: they keep no state that they write. Kernels are called by several
- * threads for one node, too, each for items of its own. Passes are called by the thread that runs
- * their pass manager; two managers may run on two threads. Host functions belong to the calling
- * thread's context; allocate, release, fail and log may be called anywhere.
+ * Threads. `infer`, `eval`, `lower` and kernels may be called from several threads at the same
+ * time, each with its own context. They must not write shared state. Several threads may call a
+ * kernel for one node, each for its own items. The thread that runs a pass manager calls the
+ * passes; two managers may run on two threads. Host functions belong to the context of the calling
+ * thread; allocate, release, fail and log may be called anywhere.
  *
- * Errors. A hook that fails returns a POPRT_E_* value, after `fail` told why in one sentence; a
- * host function that failed has told already, and its status is passed up. The caller of the
- * library gets all that with the plug-in's name before it. A hook never ends the process, throws,
- * or longjmps out.
+ * Errors. A hook that fails calls `fail` with one sentence and returns a POPRT_E_* value. If a host
+ * function fails, it has called `fail` itself, and the hook returns its status. The caller of the
+ * library receives the message with the name of the plug-in in front. A hook must not end the
+ * process, throw, or leave by longjmp.
  *
- * Trust. What the library gives to hooks has been checked against the types that infer gave.
- * Elements of tensors are anybody's; and so are the contents of prepared constants and the number
- * of items, which may come from a PopEF file: a kernel looks at both before it relies on them.
+ * Trust. The library checks the arguments of hooks against the types that infer returned. Elements
+ * of tensors may have any value. The contents of prepared constants and the number of items may
+ * come from a PopEF file: a kernel must check both before it relies on them.
  *
- * Versions. Structs that may grow begin with their size; members are only ever added at the end,
- * and what an older plug-in does not know is zero. Before using a member of poprt_host that is
- * younger than the plug-in's oldest host, look whether host->struct_size covers it.
+ * Versions. Structs that may grow begin with their size. New members are only added at the end, and
+ * members that an older plug-in does not know are zero. A plug-in that supports older hosts must
+ * compare host->struct_size before it uses a newer member of poprt_host.
  */
 #ifndef POPRT_PLUGIN_H
 #define POPRT_PLUGIN_H
@@ -52,8 +54,8 @@
 extern "C" {
 #endif
 
-/* Version of the interface between host and plug-in: a plug-in is loaded by a library of the same
- * number, whatever else their versions are. */
+/* Version of the interface between host and plug-in. A library loads plug-ins with the same number,
+ * whatever their other versions are. */
 #define POPRT_PLUGIN_ABI 1
 
 #if defined(__GNUC__)
@@ -63,7 +65,7 @@ extern "C" {
 #endif
 
 enum { POPRT_PLUGIN_MAX_RANK = 8 };
-#define POPRT_PLUGIN_ANY UINT32_MAX /* as a maximum: any number */
+#define POPRT_PLUGIN_ANY UINT32_MAX /* as a maximum: no limit */
 
 typedef struct poprt_host poprt_host;
 typedef struct poprt_infer poprt_infer;       /* one call of an operator's infer */
@@ -71,15 +73,16 @@ typedef struct poprt_eval poprt_eval;         /* one call of an operator's eval 
 typedef struct poprt_lower poprt_lower;       /* one call of an operator's lower */
 typedef struct poprt_kernel poprt_kernel;     /* one call of a kernel */
 typedef struct poprt_pass_run poprt_pass_run; /* one run of a pass */
-typedef struct poprt_graph poprt_graph;       /* the main graph, or one that a node holds */
+typedef struct poprt_graph poprt_graph;       /* main graph, or a subgraph of a node */
 typedef struct poprt_node poprt_node;
-typedef struct poprt_value poprt_value; /* what a node makes, a graph's input, or a constant */
-typedef struct poprt_match poprt_match; /* a pattern and its last match */
+typedef struct poprt_value poprt_value; /* output of a node, input of a graph, or constant */
+typedef struct poprt_match poprt_match; /* a pattern and its latest match */
 
 /*
- * Type of a value. A dim below 0 is no number yet: -1 stands for "unknown", others are expressions
- * that mean the same wherever they stand in one model, may be compared and handed on, and nothing
- * else. `rank` is -1 where not even that is known; `dtype` may be POPRT_DTYPE_UNDEFINED. Frozen.
+ * Type of a value. A dim below 0 is not a number yet: -1 is unknown, and other values stand for
+ * expressions. An expression has the same value everywhere in one model; a plug-in may compare it
+ * and pass it on, but not interpret it. `rank` is -1 if it is unknown. `dtype` may be
+ * POPRT_DTYPE_UNDEFINED. The layout is frozen.
  */
 typedef struct poprt_type {
     int32_t dtype; /* POPRT_DTYPE_* */
@@ -95,11 +98,11 @@ enum {
     POPRT_ATTR_FLOATS = 5
 };
 
-/* An attribute: the member of its kind counts. Frozen. */
+/* An attribute. `kind` selects the member that holds its value. The layout is frozen. */
 typedef struct poprt_attr {
     const char *name;
     int32_t kind;   /* POPRT_ATTR_* */
-    uint32_t count; /* of `ints` or `floats`; bytes of `string` */
+    uint32_t count; /* entries of `ints` or `floats`, or bytes of `string` */
     int64_t integer;
     float real;
     const char *string; /* not necessarily ended by a zero byte */
@@ -108,57 +111,63 @@ typedef struct poprt_attr {
 } poprt_attr;
 
 /*
- * One way to compute an operator, faster than eval, for nodes whose `lower` chose it. It gives the
- * values that eval gives, or nearly so.
+ * A kernel: a faster implementation of an operator, for the nodes whose `lower` chose it. It
+ * computes the same values as eval, up to rounding.
  */
 typedef struct poprt_plugin_kernel {
     size_t struct_size; /* sizeof(poprt_plugin_kernel) */
-    const char *name;   /* of letters, digits and '_'; PopEF files name it, so it stays */
-    /* Computes items [first, first + count) of those that lower announced. Which items come in one
-     * call, and which call comes first, is not known, but does not depend on the number of threads:
-     * so neither do results, where a call writes only what belongs to its items. */
+    /* Letters, digits and '_'. PopEF files store the name, so it must not change. */
+    const char *name;
+    /* Computes items [first, first + count) of the number that lower set. The division into calls
+     * and their order are unspecified, but do not depend on the number of threads. Results do not
+     * depend on it either if a call writes only the data of its own items. */
     poprt_status (
         *run)(const poprt_host *host, poprt_kernel *context, uint64_t first, uint64_t count);
 } poprt_plugin_kernel;
 
 /*
- * An operator, or a shape function: a record without `eval` gives an operator that nobody here can
- * run its types, so that a model with it can be converted.
+ * An operator. A record without `eval` is a shape function: models with the operator can be
+ * converted, but not run.
  */
 typedef struct poprt_plugin_op {
-    size_t struct_size;                /* sizeof(poprt_plugin_op) */
-    const char *domain;                /* NULL or "": ai.onnx */
-    const char *name;                  /* with its domain, the name of no other operator here */
-    uint32_t since;                    /* version of the operator's schema, from 1 */
-    uint32_t flags;                    /* POPRT_OP_* */
-    uint32_t min_inputs, max_inputs;   /* POPRT_PLUGIN_ANY: any number; at most 64 otherwise. Inputs
-                                        * from min_inputs on may be absent */
-    uint32_t min_outputs, max_outputs; /* likewise; an output may be unwanted */
-    const poprt_attr *attrs; /* every attribute that hooks may ask for, with its default */
-    size_t n_attrs;          /* at most 63 */
-    /* Types of the outputs from those of the inputs, by infer_output. Called when a model is read
-     * or changed, and at run time with plain numbers. An output without a type is told to eval. */
+    size_t struct_size; /* sizeof(poprt_plugin_op) */
+    const char *domain; /* NULL or "": ai.onnx */
+    const char *name;   /* must be unique within its domain */
+    uint32_t since;     /* version of the operator's schema, from 1 */
+    uint32_t flags;     /* POPRT_OP_* */
+    /* Number of inputs; inputs from min_inputs on may be absent. At most 64, or POPRT_PLUGIN_ANY
+     * for no maximum. */
+    uint32_t min_inputs, max_inputs;
+    /* Number of outputs, likewise; an output may be unused. */
+    uint32_t min_outputs, max_outputs;
+    /* Every attribute that hooks may ask for, with its default. */
+    const poprt_attr *attrs;
+    size_t n_attrs; /* at most 63 */
+    /* Sets the types of the outputs from the types of the inputs, by infer_output. Called when a
+     * model is read or changed, and at run time with dims that are numbers. If an output gets no
+     * type here, eval sets its type. */
     poprt_status (*infer)(const poprt_host *host, poprt_infer *context);
-    /* Values of the outputs from those of the inputs. */
+    /* Computes the outputs from the inputs. */
     poprt_status (*eval)(const poprt_host *host, poprt_eval *context);
-    /* How a node runs in a compiled model: called once for each when a model is compiled, with the
-     * types and constants that are known then. It chooses a kernel by lower_kernel and says what
-     * that needs; when it returns without having chosen, or is NULL, eval runs the node. With
-     * kernels there is eval all the same: it folds constants, and runs where a kernel cannot. */
+    /* Selects how a node runs in a compiled model. Called once for each node when a model is
+     * compiled, with the types and constants known at that time. It chooses a kernel by
+     * lower_kernel and describes what the kernel needs. If it returns without a choice, or is NULL,
+     * eval runs the node. An operator with kernels needs eval too: eval folds constants, and runs
+     * where a kernel cannot. */
     poprt_status (*lower)(const poprt_host *host, poprt_lower *context);
     const poprt_plugin_kernel *const *kernels;
     size_t n_kernels; /* at most 64 */
 } poprt_plugin_op;
 
 enum {
-    /* The same inputs give the same outputs, and nothing else happens: nodes may be evaluated
-     * before the run, merged, and removed where nobody reads them. */
+    /* The same inputs give the same outputs, and there are no side effects. Nodes may be evaluated
+     * before the run, merged, and removed if no node uses them. */
     POPRT_OP_PURE = 1,
-    /* Inputs and outputs may be tensors of strings. Without it nobody has to expect any. */
+    /* The operator accepts string tensors. Without this flag it is never given any. */
     POPRT_OP_STRINGS = 2
 };
 
-/* How the text of an option is checked before a pass runs. */
+/* Kind of an option's text, checked before a pass runs. */
 enum {
     POPRT_PASS_OPTION_INT = 0,
     POPRT_PASS_OPTION_REAL = 1,
@@ -166,52 +175,53 @@ enum {
     POPRT_PASS_OPTION_TEXT = 3
 };
 
-/* An option of a pass, set by poprt_pass_manager_add_args, and by --pass_options PASS.NAME=TEXT of
- * the command line. Frozen. */
+/* An option of a pass. It is set by poprt_pass_manager_add_args, and on the command line by
+ * --pass_options PASS.NAME=TEXT. The layout is frozen. */
 typedef struct poprt_plugin_option {
     const char *name;
-    const char *default_value; /* as text, of the kind */
+    const char *default_value; /* as text of this kind */
     const char *doc;           /* one sentence */
     int32_t kind;              /* POPRT_PASS_OPTION_* */
 } poprt_plugin_option;
 
-/* A pass. Its name is found by --passes, poprt_pass_manager_add and --list_all_passes. */
+/* A pass. --passes, poprt_pass_manager_add and --list_all_passes find it by its name. */
 typedef struct poprt_plugin_pass {
     size_t struct_size; /* sizeof(poprt_plugin_pass) */
-    const char *name;   /* of letters, digits and '_'; the name of no other pass here */
+    const char *name;   /* letters, digits and '_'; must be unique */
     const char *doc;    /* one sentence */
     uint32_t flags;     /* POPRT_PASS_EACH_GRAPH or 0 */
     uint32_t reserved;
     const poprt_plugin_option *options;
     size_t n_options; /* at most 64 */
-    /* Sets *changed to 1 when the graph is another one afterwards. Then types are inferred anew;
-     * a graph that is none any more (a node before what it reads, say) is the pass's failure. */
+    /* Runs the pass. Sets *changed to 1 if it changed the graph; the library then infers types
+     * again. The pass fails if the graph is not valid afterwards, for instance if a node precedes a
+     * node whose output it reads. */
     poprt_status (
         *run)(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph, int32_t *changed);
 } poprt_plugin_pass;
 
 enum {
-    /* `run` is called for the main graph and for each graph that a node holds, outer ones first;
-     * without it, once with the main graph. */
+    /* Calls `run` for the main graph and for each subgraph, outer graphs first. Without this flag
+     * `run` is called once, for the main graph. */
     POPRT_PASS_EACH_GRAPH = 1
 };
 
 /*
- * A pass that rewrites what a pattern finds, on the main graph and those within. A pattern is one
- * or more chains "TOKEN->TOKEN->...", with tokens
+ * A pass that rewrites each match of a pattern, on the main graph and its subgraphs. A pattern is
+ * one or more chains "TOKEN->TOKEN->...". The tokens are
  *
- *     OpType:label   a node of that operator; equal tokens in several chains are the same node
- *     s:label        what comes before: anything        e:label   what comes after: anything
+ *      OpType:label   a node of this operator; equal tokens in several chains are the same node
+ *      s:label        start: any producer                e:label   end: any consumer
  *
- * An arrow says that an output of the left node is an input of the right one, at any place.
+ * An arrow means that any output of the left node is any input of the right node.
  */
 typedef struct poprt_plugin_pattern {
     size_t struct_size;     /* sizeof(poprt_plugin_pattern) */
-    const char *name, *doc; /* as of a pass */
+    const char *name, *doc; /* as in poprt_plugin_pass */
     const char *const *chains;
     size_t n_chains;
-    /* Called for each match (nodes by match_node) until there is no new one. May leave it alone;
-     * sets *changed to 1 otherwise. */
+    /* Called for each match until there is no new one; match_node returns its nodes. Sets *changed
+     * to 1 if it changed the graph, and may leave a match unchanged. */
     poprt_status (*rewrite)(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph,
         poprt_match *match, int32_t *changed);
 } poprt_plugin_pattern;
@@ -220,9 +230,9 @@ typedef struct poprt_plugin {
     size_t struct_size; /* sizeof(poprt_plugin) */
     uint32_t abi;       /* POPRT_PLUGIN_ABI */
     uint32_t reserved;
-    const char *name;                  /* for errors, and in PopEF files that need it */
-    const char *version;               /* text of the plug-in's own */
-    const poprt_plugin_op *const *ops; /* lists of pointers, because records may grow */
+    const char *name;                  /* for errors, and for PopEF files that need the plug-in */
+    const char *version;               /* version of the plug-in, any text */
+    const poprt_plugin_op *const *ops; /* list of pointers, because records may grow */
     size_t n_ops;
     const poprt_plugin_pass *const *passes;
     size_t n_passes;
@@ -230,51 +240,54 @@ typedef struct poprt_plugin {
     size_t n_patterns;
 } poprt_plugin;
 
-/* A node to be made. */
+/* Description of a new node. */
 typedef struct poprt_node_form {
-    size_t struct_size;           /* sizeof(poprt_node_form) */
-    const char *domain, *op_type; /* `domain` NULL or "": ai.onnx, newest form of the operator */
-    const char *name;             /* NULL: none */
-    poprt_value *const *inputs;   /* NULL in the list: absent */
-    const poprt_attr *attrs;      /* others have their defaults */
+    size_t struct_size; /* sizeof(poprt_node_form) */
+    /* `domain` NULL or "": ai.onnx, newest version of the operator. */
+    const char *domain, *op_type;
+    const char *name;           /* NULL: no name */
+    poprt_value *const *inputs; /* a NULL entry: absent input */
+    const poprt_attr *attrs;    /* attributes not listed have their defaults */
     uint32_t n_inputs, n_outputs, n_attrs, reserved;
 } poprt_node_form;
 
-/* What the library does for a plug-in. Handles must not be NULL where nothing else is said. */
+/* Functions of the library for plug-ins. Handles must not be NULL unless stated otherwise. */
 struct poprt_host {
-    size_t struct_size; /* of the library's table */
+    size_t struct_size; /* sizeof(poprt_host) in the library */
     uint32_t abi;       /* POPRT_PLUGIN_ABI of the library */
     uint32_t reserved;
-    const char *library; /* its version, as poprt_version */
+    const char *library; /* version of the library, as poprt_version */
 
-    /* ---- anywhere */
+    /* ---- for all hooks */
 
-    /* Zeroed memory from the environment's allocator; NULL when refused. `release` takes NULL. */
+    /* Returns zeroed memory from the environment's allocator, or NULL if it was refused. `release`
+     * accepts NULL. */
     void *(*allocate)(const poprt_host *host, size_t size);
     void (*release)(const poprt_host *host, void *block);
-    /* Says why a hook fails; returns `status`. `subject` (may be NULL): the node, value or option
-     * concerned; NULL stands for the node at hand. */
+    /* Sets the message of a failure and returns `status`. `subject` is the node, value or option
+     * concerned; NULL stands for the current node. */
     poprt_status (*fail)(poprt_status status, const char *subject, const char *message);
-    /* A line for the environment's log, by the levels of poprt/env.h: 1 error, 2 warning, 3 info,
-     * 4 debug. */
+    /* Writes a line to the environment's log. Levels are those of poprt/env.h: 1 error, 2 warning,
+     * 3 info, 4 debug. */
     void (*log)(const poprt_host *host, int32_t level, const char *text);
 
-    /* ---- for infer. Operators of plug-ins have tensors; of strings with POPRT_OP_STRINGS. */
+    /* ---- for infer. Inputs and outputs of plug-in operators are tensors; string tensors need
+     * POPRT_OP_STRINGS. */
 
     uint32_t (*infer_inputs)(const poprt_infer *context);
     uint32_t (*infer_outputs)(const poprt_infer *context);
-    /* Attributes of the record, defaults included; POPRT_E_NOT_FOUND for others. */
+    /* Returns an attribute of the record, or its default. POPRT_E_NOT_FOUND: no such attribute. */
     poprt_status (*infer_attr)(const poprt_infer *context, const char *name, poprt_attr *out);
-    /* 0 where an optional input is absent, or nobody wants the output. */
+    /* Return 0 if an optional input is absent, or an output is not used. */
     int32_t (*infer_has_input)(const poprt_infer *context, uint32_t input);
     int32_t (*infer_has_output)(const poprt_infer *context, uint32_t output);
-    /* Type of an input that is there. */
+    /* Returns the type of a present input. */
     poprt_status (*infer_input)(const poprt_infer *context, uint32_t input, poprt_type *out);
-    /* The integers that an input of rank 0 or 1 holds, where they are known already: *count is
-     * their number, or 0. At most `most` go to `to`; more are as if unknown. */
+    /* Returns the integers of an input of rank 0 or 1 if they are known: up to `most` of them in
+     * `to`, their number in *count. *count is 0 if they are unknown or more than `most`. */
     poprt_status (*infer_integers)(const poprt_infer *context, uint32_t input, int64_t *to,
         uint32_t most, uint32_t *count);
-    /* Type of an output; nothing happens where nobody wants it. */
+    /* Sets the type of an output. No effect if the output is not used. */
     poprt_status (*infer_output)(poprt_infer *context, uint32_t output, const poprt_type *type);
 
     /* ---- for eval */
@@ -284,21 +297,23 @@ struct poprt_host {
     poprt_status (*eval_attr)(const poprt_eval *context, const char *name, poprt_attr *out);
     int32_t (*eval_has_input)(const poprt_eval *context, uint32_t input);
     int32_t (*eval_has_output)(const poprt_eval *context, uint32_t output);
-    /* An input that is there; its elements (of strings: poprt_string) are only read. */
+    /* Returns a present input. Its elements (of string tensors: poprt_string) are read-only. */
     poprt_status (*eval_input)(const poprt_eval *context, uint32_t input, poprt_tensor *out);
-    /* Memory of an output that is wanted, to be filled; strings by eval_set_string. The type is the
-     * one that infer gave for these inputs where it gave one. */
+    /* Returns the memory of a used output, to be filled by eval; strings are set by
+     * eval_set_string. The type must be the one that infer set for these inputs, if it set one. */
     poprt_status (*eval_output)(poprt_eval *context, uint32_t output, int32_t dtype, uint32_t rank,
         const int64_t *dims, poprt_tensor *out);
-    /* Zeroed memory until eval returns; NULL (told) when refused. */
+    /* Returns zeroed memory that is valid until eval returns. NULL: refused, and `fail` has been
+     * called. */
     void *(*eval_scratch)(poprt_eval *context, size_t size);
-    /* POPRT_E_CANCELLED when the caller wants to stop: to be asked now and then in long loops. */
+    /* Returns POPRT_E_CANCELLED if the caller requested a stop. Long loops should call it from time
+     * to time. */
     poprt_status (*eval_check)(poprt_eval *context);
 
-    /* ---- for passes: graphs. Questions about a node that was removed answer NULL or 0. */
+    /* ---- for passes: graphs. Queries about a removed node return NULL or 0. */
 
-    /* Nodes in an order in which they can run; NULL after the last. What follows a node that was
-     * removed is what followed it then, so that walking on is safe whatever is edited. */
+    /* Return the nodes in an executable order, and NULL after the last. The successor of a removed
+     * node is its successor at the time of the removal, so a walk may continue after any edit. */
     poprt_node *(*graph_first)(const poprt_graph *graph);
     poprt_node *(*node_next)(const poprt_node *node);
     uint32_t (*graph_inputs)(const poprt_graph *graph);
@@ -308,74 +323,78 @@ struct poprt_host {
 
     const char *(*node_op_type)(const poprt_node *node);
     const char *(*node_domain)(const poprt_node *node); /* "" is ai.onnx */
-    const char *(*node_name)(const poprt_node *node);   /* "" where it has none */
-    poprt_graph *(*node_graph)(const poprt_node *node); /* that it stands in */
+    const char *(*node_name)(const poprt_node *node);   /* "": no name */
+    poprt_graph *(*node_graph)(const poprt_node *node); /* graph that contains the node */
     uint32_t (*node_inputs)(const poprt_node *node);
     poprt_value *(*node_input)(const poprt_node *node, uint32_t index); /* NULL: absent */
     uint32_t (*node_outputs)(const poprt_node *node);
     poprt_value *(*node_output)(const poprt_node *node, uint32_t index);
     uint32_t (*node_subgraphs)(const poprt_node *node);
     poprt_graph *(*node_subgraph)(const poprt_node *node, uint32_t index);
-    /* Attributes that were given, and defaults of operators known here. POPRT_E_NOT_FOUND: there is
-     * none of this name; POPRT_E_UNSUPPORTED: it is of a kind that poprt_attr has not. */
+    /* Returns an attribute of the node, or its default if the operator is known. POPRT_E_NOT_FOUND:
+     * no such attribute. POPRT_E_UNSUPPORTED: its kind cannot be expressed by poprt_attr. */
     poprt_status (*node_attr)(const poprt_node *node, const char *name, poprt_attr *out);
-    /* Sets one. Of operators that are not known here, and names that an operator does not know,
-     * integers, floats and strings can be set; they are written as they are. */
+    /* Sets an attribute. For an unknown operator, or an attribute that the operator does not
+     * define, only integers, floats and strings can be set; they are written unchanged. */
     poprt_status (*node_set_attr)(poprt_node *node, const poprt_attr *attr);
-    /* `value` (NULL: absent) must be there when the node runs. */
+    /* Sets an input. `value` (NULL: absent) must be available when the node runs. */
     poprt_status (*node_set_input)(poprt_node *node, uint32_t index, poprt_value *value);
-    /* Removes a node whose outputs nobody reads. */
+    /* Removes a node whose outputs are not used. */
     poprt_status (*node_remove)(poprt_node *node);
 
-    const char *(*value_name)(const poprt_value *value); /* "" where it has none */
+    const char *(*value_name)(const poprt_value *value); /* "": no name */
     poprt_status (*value_type)(const poprt_value *value, poprt_type *out);
-    /* Elements of a constant that nobody can override; POPRT_E_NOT_FOUND: it is none. */
+    /* Returns the elements of a constant that the caller of a run cannot override.
+     * POPRT_E_NOT_FOUND: the value is not such a constant. */
     poprt_status (
         *value_constant)(poprt_pass_run *pass, const poprt_value *value, poprt_tensor *out);
     poprt_node *(*value_maker)(const poprt_value *value); /* NULL: an input or a constant */
-    /* The index-th place that reads it; NULL past the end. `slot` (may be NULL) gets the input. A
-     * graph that gives the value out is no reader: see value_is_output. */
+    /* Returns the index-th node that reads the value, and NULL past the end. `slot` (may be NULL)
+     * receives the number of its input. A graph that returns the value is not a reader: see
+     * value_is_output. */
     poprt_node *(*value_reader)(const poprt_value *value, uint32_t index, uint32_t *slot);
-    int32_t (*value_is_output)(const poprt_value *value); /* of a graph */
+    int32_t (*value_is_output)(const poprt_value *value); /* 1: output of a graph */
 
-    /* A node before `before`, or at the end of the graph where that is NULL; its outputs have
-     * types. */
+    /* Inserts a node before `before`, or at the end of the graph if that is NULL, and infers the
+     * types of its outputs. */
     poprt_status (*graph_add_node)(poprt_graph *graph, poprt_node *before,
         const poprt_node_form *form, poprt_node **out);
-    /* A constant; elements are copied, no strings. `name` (may be NULL) is a wish. */
+    /* Adds a constant and copies the elements, which cannot be strings. `name` (may be NULL) is a
+     * suggestion. */
     poprt_status (*graph_add_constant)(poprt_graph *graph, const char *name,
         const poprt_tensor *tensor, poprt_value **out);
-    /* Whoever reads `from` reads `to` from now on, and `to` takes over the name of an output of the
-     * graph. Nodes that are read no more go away, unless an effect keeps them. POPRT_E_STATE: an
-     * output of the graph cannot become an input, a constant or another output. */
+    /* Makes all readers of `from` read `to`. If `from` is an output of the graph, `to` takes over
+     * its name. Nodes that are not used any more are removed, unless they have side effects.
+     * POPRT_E_STATE: an output of the graph cannot become an input, a constant or another
+     * output. */
     poprt_status (*value_replace)(poprt_value *from, poprt_value *to);
 
-    /* ---- for passes: the rest */
+    /* ---- for passes: options, messages, patterns */
 
-    /* Text of an option, its default included; NULL: the record has none of this name. */
+    /* Returns the text of an option, or its default. NULL: the record has no such option. */
     const char *(*pass_option)(const poprt_pass_run *pass, const char *name);
-    /* POPRT_E_CANCELLED when the caller wants to stop. */
+    /* Returns POPRT_E_CANCELLED if the caller requested a stop. */
     poprt_status (*pass_check)(const poprt_pass_run *pass);
-    /* What was found that the graph does not show: a log line at level info or warning. */
+    /* Write a finding that the graph does not show to the log, at level info or warning. */
     void (*pass_note)(const poprt_pass_run *pass, const char *subject, const char *message);
     void (*pass_warn)(const poprt_pass_run *pass, const char *subject, const char *message);
-    /* A pattern to look for, valid until the pass returns. */
+    /* Creates a pattern, valid until the pass returns. */
     poprt_status (*pattern_create)(poprt_pass_run *pass, const char *const *chains, size_t n_chains,
         poprt_match **out);
-    /* The next match of nodes that were not found together before; the graph may have been edited.
-     * *found is 0 when there is none left. */
+    /* Finds the next match: a combination of nodes that was not returned before. The graph may have
+     * been edited in between. *found is 0 if no match is left. */
     poprt_status (*pattern_next)(poprt_match *match, const poprt_graph *graph, int32_t *found);
-    /* A node of the last match by its label; NULL where the pattern has no such label. */
+    /* Returns a node of the latest match by its label. NULL: the pattern has no such label. */
     poprt_node *(*match_node)(const poprt_match *match, const char *label);
 
-    /* ---- for eval, strings */
+    /* ---- for eval: strings */
 
-    /* Element `index` of an output of strings, which eval_output has made: `bytes` are copied, and
-     * may be NULL where `size` is 0. Elements that are not set are empty. */
+    /* Sets element `index` of a string output that eval_output returned. `bytes` are copied, and
+     * may be NULL if `size` is 0. Elements that are not set are empty. */
     poprt_status (*eval_set_string)(poprt_eval *context, uint32_t output, size_t index,
         const char *bytes, size_t size);
 
-    /* ---- for lower. Dims may be below 0, as for infer: then they are numbers only when a kernel
+    /* ---- for lower. As for infer, a dim may be below 0: then it is a number only when a kernel
      * runs. */
 
     uint32_t (*lower_inputs)(const poprt_lower *context);
@@ -385,32 +404,34 @@ struct poprt_host {
     int32_t (*lower_has_output)(const poprt_lower *context, uint32_t output);
     poprt_status (*lower_input)(const poprt_lower *context, uint32_t input, poprt_type *out);
     poprt_status (*lower_output)(const poprt_lower *context, uint32_t output, poprt_type *out);
-    /* Elements of an input that is a constant which no operator writes; POPRT_E_NOT_FOUND: it is
-     * none. Where poprt_session_write_weight replaces it, eval runs from then on. */
+    /* Returns the elements of an input that is a constant and is not written by an operator.
+     * POPRT_E_NOT_FOUND: it is not such a constant. If poprt_session_write_weight replaces it, eval
+     * runs the node from then on. */
     poprt_status (*lower_constant)(poprt_lower *context, uint32_t input, poprt_tensor *out);
-    /* Chooses one of the record's kernels by its name; the last choice counts. Inputs and outputs
-     * must be tensors of numbers or bool. */
+    /* Chooses a kernel of the record by its name; the last call counts. Inputs and outputs must be
+     * tensors of numbers or bool. */
     poprt_status (*lower_kernel)(poprt_lower *context, const char *name);
-    /* A constant for the kernel: *memory is zeroed and aligned to 64, to be filled before lower
-     * returns. It is stored in the PopEF file and mapped from there. The first has index 0, then 1
-     * and so on, 16 at most; `size` is from 1 byte to 1 TiB. */
+    /* Adds a prepared constant for the kernel, which lower fills before it returns. *memory is
+     * zeroed and aligned to 64 bytes. The PopEF file stores the constant, and maps it. Constants
+     * have indices 0, 1 and so on, at most 16; `size` is from 1 byte to 1 TiB. */
     poprt_status (*lower_prepare)(poprt_lower *context, size_t size, void **memory);
-    /* The kernel does without the elements of an input that lower_constant gives, because it was
-     * prepared from them: where this node alone reads it, it is not stored, and absent for the
-     * kernel. Then there is no weight of its name any more, and no eval to go back to. */
+    /* The kernel does not need the elements of an input that lower_constant returned, because it
+     * uses a prepared constant. If no other node reads the input, it is not stored and is absent
+     * for the kernel. Then the weight has no name any more, and eval cannot replace the kernel. */
     poprt_status (*lower_drop)(poprt_lower *context, uint32_t input);
-    /* Memory of any contents for each call of the kernel: at most 1 GiB. A session has it for every
-     * thread. */
+    /* Requests uninitialised scratch for each call of the kernel, at most 1 GiB. A session
+     * allocates it for every thread. */
     poprt_status (*lower_scratch)(poprt_lower *context, size_t size);
-    /* This output may be made in the memory of this input, when both have one type and nobody reads
-     * the input afterwards: element i is read for the last time before element i is written, by the
-     * kernel and by eval. A permission; only output 0 makes use of it today. */
+    /* Allows the output to use the memory of the input, if both have one type and no other node
+     * reads the input later. The kernel and eval must read element i for the last time before they
+     * write element i. At present the library uses this only for output 0. */
     poprt_status (*lower_in_place)(poprt_lower *context, uint32_t output, uint32_t input);
-    /* Independent items of work, from 1, which is the default, to 2^30. Where dims are no numbers
-     * yet, take a fixed number of items, and let the kernel cut what it finds into as many. */
+    /* Sets the number of independent items of work, 1 (the default) to 2^30. If dims are not
+     * numbers yet, set a fixed number, and let the kernel divide its work into as many items. */
     poprt_status (*lower_items)(poprt_lower *context, uint64_t count);
 
-    /* ---- for kernels. All but kernel_scratch are the same for every call for a node. */
+    /* ---- for kernels. All functions but kernel_scratch return the same for every call for a
+     * node. */
 
     uint32_t (*kernel_inputs)(const poprt_kernel *context);
     uint32_t (*kernel_outputs)(const poprt_kernel *context);
@@ -418,20 +439,21 @@ struct poprt_host {
     int32_t (*kernel_has_input)(const poprt_kernel *context, uint32_t input);
     int32_t (*kernel_has_output)(const poprt_kernel *context, uint32_t output);
     poprt_status (*kernel_input)(const poprt_kernel *context, uint32_t input, poprt_tensor *out);
-    /* An output that is wanted, in the type that infer gave, to be filled. */
+    /* Returns a used output, in the type that infer set, to be filled. */
     poprt_status (*kernel_output)(const poprt_kernel *context, uint32_t output, poprt_tensor *out);
-    /* What lower prepared, if it has exactly this size; aligned to 64. */
+    /* Returns a prepared constant if it has exactly this size; aligned to 64 bytes. */
     poprt_status (*kernel_constant)(const poprt_kernel *context, uint32_t index, size_t size,
         const void **out);
-    /* The scratch that lower asked for, if it has at least this size; aligned to 64. NULL (told):
-     * it has not. */
+    /* Returns the scratch that lower requested if it has at least this size; aligned to 64 bytes.
+     * NULL: it is smaller, and `fail` has been called. */
     void *(*kernel_scratch)(const poprt_kernel *context, size_t size);
-    uint64_t (*kernel_items)(const poprt_kernel *context); /* in all */
-    /* POPRT_E_CANCELLED when the caller wants to stop; it is asked between calls in any case. */
+    uint64_t (*kernel_items)(const poprt_kernel *context); /* number of items that lower set */
+    /* Returns POPRT_E_CANCELLED if the caller requested a stop. The library also checks between
+     * calls. */
     poprt_status (*kernel_check)(const poprt_kernel *context);
 };
 
-/* The one function that a plug-in exports. NULL: the host is too old for it. */
+/* The function that a plug-in exports. NULL: the host is too old for the plug-in. */
 typedef const poprt_plugin *(*poprt_plugin_entry_fn)(const poprt_host *host);
 POPRT_PLUGIN_EXPORT const poprt_plugin *poprt_plugin_entry(const poprt_host *host);
 

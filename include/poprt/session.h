@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * poprt/session.h — a session runs an executable: it owns the memory between inputs and outputs.
+ * poprt/session.h — a session runs an executable. It owns the memory between inputs and outputs.
  *
- * One run at a time; `submit` may be called from any thread and queues. Many sessions may share
- * one executable, each on its own thread.
+ * A session does one run at a time. `submit` queues a run and may be called from any thread. Many
+ * sessions may share one executable, each on its own thread.
  */
 #ifndef POPRT_SESSION_H
 #define POPRT_SESSION_H
@@ -16,30 +16,31 @@ extern "C" {
 #endif
 
 /*
- * Called once for each submitted run, on the session's thread. `error` is NULL on success. Every
- * function of the library may be called: of this session, `submit`, `cancel`, `memory` and
- * `release` do what they say; those that would have to wait for the run that calls (`run`, `drain`,
- * `watch`, `read_weight`, `write_weight`) fail with POPRT_E_STATE.
+ * Called once for each submitted run, on the session's thread. `error` is NULL if the run
+ * succeeded. The callback may call every function of the library. For this session, `submit`,
+ * `cancel`, `memory` and `release` work as usual. Functions that would wait for the calling run
+ * (`run`, `drain`, `watch`, `read_weight`, `write_weight`) fail with POPRT_E_STATE.
  */
 typedef void (*poprt_done_fn)(void *user, poprt_status status, const poprt_error *error);
 
 /*
- * Makes a session; it retains the executable. Options "dim.NAME" fix symbolic dimensions now, so
- * that memory is planned here; others are taken from the inputs of the first run and planned
- * again when they change.
+ * Creates a session, which retains the executable. If options "dim.NAME" set all symbolic
+ * dimensions, memory is planned here. Otherwise the first run takes dimensions from its inputs, and
+ * memory is planned again when they change.
  */
 POPRT_API poprt_status poprt_session_create(poprt_executable *exec, const poprt_config *config,
     poprt_session **out);
 
 /*
- * Runs once. Caller buffers are used in place where they are aligned to their element size.
- * After the first call with the same shapes nothing is allocated.
+ * Runs once and waits for the result. Caller buffers are used in place if they are aligned to their
+ * element size. After the first run with the same shapes a run allocates nothing.
  */
 POPRT_API poprt_status poprt_session_run(poprt_session *session, poprt_stepio *io);
 
 /*
- * Queues a run and returns; `done` (may be NULL) is called when it has finished. `io` and the
- * buffers bound to it must stay valid and untouched until then. Waits while the queue is full.
+ * Queues a run and returns. After the run the session calls `done` (may be NULL). `io` and the
+ * buffers bound to it must stay valid and unchanged until then. If the queue is full, the call
+ * waits.
  */
 POPRT_API poprt_status poprt_session_submit(poprt_session *session, poprt_stepio *io,
     poprt_done_fn done, void *user);
@@ -47,50 +48,53 @@ POPRT_API poprt_status poprt_session_submit(poprt_session *session, poprt_stepio
 /* Waits until all submitted runs have finished. */
 POPRT_API poprt_status poprt_session_drain(poprt_session *session);
 
-/* Asks a run in progress to stop soon with POPRT_E_CANCELLED. Any thread. A session that is not
- * running is not affected. */
+/* Requests a run in progress to stop soon with POPRT_E_CANCELLED. Any thread. The call has no
+ * effect on a session that is not running. */
 POPRT_API void poprt_session_cancel(poprt_session *session);
 
-/* A step that has ended. Steps of a body come before the step that calls the body, and lie within
- * its time. Texts live as long as the session. */
+/* A finished step. Steps of a body (If, Loop, Scan) are reported before the step that calls the
+ * body, and their times lie within its time. The strings live as long as the session. */
 typedef struct poprt_step {
     size_t struct_size;
-    uint32_t block, index; /* as POPRT_FORMAT_STEPS counts them */
-    const char *op;        /* what runs, such as "nhwc_conv" */
-    const char *form;      /* of the operator, "" where there is but one */
-    const char *node;      /* the node of the model that it comes from; "" where there was none */
-    uint64_t start_ns, stop_ns; /* of CLOCK_MONOTONIC */
+    uint32_t block, index;      /* numbers of block and step in POPRT_FORMAT_STEPS */
+    const char *op;             /* operator of the step, such as "nhwc_conv" */
+    const char *form;           /* algorithm of the operator; "" if it has only one */
+    const char *node;           /* node of the model; "" if there is none */
+    uint64_t start_ns, stop_ns; /* times of CLOCK_MONOTONIC */
 } poprt_step;
 
-/* On the thread that runs, between two steps: what takes long here makes runs longer. */
+/* Called on the thread of the run, between two steps. Time spent here makes the run longer. */
 typedef void (*poprt_step_fn)(void *user, const poprt_step *step);
 
 /*
- * Runs from now on call `fn` after every step that has something to do; NULL ends that. Two
- * readings of the clock a step, nothing when it is off. Not while a run is in progress
- * (POPRT_E_STATE).
+ * From now on a run calls `fn` after every step that does work. NULL ends this. Watching costs two
+ * clock readings a step; without it there is no cost. Fails with POPRT_E_STATE while a run is in
+ * progress.
  */
 POPRT_API poprt_status poprt_session_watch(poprt_session *session, poprt_step_fn fn, void *user);
 
-/* Bytes this session holds now: activations, scratch, copies of caller data, weights that were
- * written to it, and copies of the executable's weights where those lie badly for kernels (which
- * its sessions share). Other weights are the executable's. */
+/* Returns the bytes that the session holds now: activations, scratch, copies of caller data,
+ * weights that were written to it, and copies of weights that were not aligned for the kernels (its
+ * sessions share these). All other weights belong to the executable. */
 POPRT_API size_t poprt_session_memory(const poprt_session *session);
 
-/* Copies a weight by name into the caller's buffer: `out->data` and `out->size` are given, dtype,
- * rank and dims are filled in; dims point into the session. POPRT_E_ARG when it is too small. */
+/* Copies a weight into the caller's buffer. The caller sets `out->data` and `out->size`; the
+ * library fills in dtype, rank and dims. `dims` belongs to the session. Fails with POPRT_E_ARG if
+ * the buffer is too small. */
 POPRT_API poprt_status poprt_session_read_weight(poprt_session *session, const char *name,
     poprt_tensor *out);
 
-/* Replaces a weight in this session only; dtype and shape must be the weight's own. */
+/* Replaces a weight in this session only. dtype and shape must be the same as the weight's. */
 POPRT_API poprt_status poprt_session_write_weight(poprt_session *session, const char *name,
     const poprt_tensor *in);
 
 /*
- * Waits for submitted runs, then gives everything back. NULL is allowed. Called in `done` it
- * returns at once: runs that were submitted before still finish, with their callbacks, and then
- * the session's thread gives everything back and ends. The caller's reference ends with the call;
- * StepIOs and buffers of those runs stay in use until their callbacks.
+ * Waits for submitted runs, then releases the session. `session` may be NULL.
+ *
+ * If a `done` callback makes the call, it returns at once. Runs that were submitted before still
+ * finish and call their callbacks. Then the session's thread releases everything and ends. The
+ * caller must not use its handle after the callback; StepIOs and buffers of those runs stay in use
+ * until their callbacks.
  */
 POPRT_API void poprt_session_release(poprt_session *session);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* base.c — poprt/base.h: versions, names, the thread's error. */
+/* base.c — poprt/base.h: versions, names of codes and types, the error detail of the calling
+ * thread. */
 #include "api/handles.h"
 #include "num/dtype.h"
 

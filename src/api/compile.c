@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* compile.c — poprt_compile: a copy of the model goes through the pipeline "inference" and becomes
- * a program. */
+/* compile.c — poprt_compile: optimises a copy of the model by the pipeline "inference" and compiles
+ * it to a program. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 
@@ -14,20 +14,21 @@
 #include "pass/engine/manager.h"
 #include "pass/engine/trace.h"
 
-/* What optimizing tells and is asked. */
+/* State of the optimisation of one compilation. */
 typedef struct optimizer {
     poprt_env *env;
     prt_trace trace;
-    bool cancelled;       /* once is enough */
-    uint64_t done, total; /* passes */
-    prt_tune *tune;       /* NULL: rules decide */
+    bool cancelled;       /* the progress callback requested a stop */
+    uint64_t done, total; /* passes done, passes in the pipeline */
+    prt_tune *tune;       /* NULL: rules choose the algorithms */
     prt_tune_watch *watch;
 } optimizer;
 
 static bool is_cancelled(void *user)
 {
     optimizer *o = user;
-    const uint64_t done = o->done < o->total ? o->done : o->total; /* loops repeat passes */
+    /* A repeated pass counts again, so `done` may exceed `total`. */
+    const uint64_t done = o->done < o->total ? o->done : o->total;
     o->cancelled = o->cancelled || prt_env_progress(o->env, "optimize", done, o->total) != POPRT_OK;
     return o->cancelled;
 }
@@ -37,7 +38,7 @@ static void log_tuning(void *user, bool warning, const char *text)
     prt_env_log(((const optimizer *)user)->env, warning ? POPRT_LOG_WARNING : POPRT_LOG_INFO, text);
 }
 
-/* What times forms, where the config asks for that. */
+/* Creates the tuner, which times candidate algorithms, unless the option "tune" is off. */
 static poprt_status begin_tuning(optimizer *o, const poprt_config *config,
     const prt_allocator *allocator)
 {
@@ -78,10 +79,11 @@ static void pass_done(void *user, const prt_pass_event *event)
         prt_trace_look(&o->trace, event->pass);
 }
 
-/* Most bytes of constants that compiling may make. */
+/* Most bytes of a constant that constant folding may create while compiling. */
 enum { FOLD_BYTES = 256 << 20 };
 
-/* What weights are stored as and products computed in and by. */
+/* Sets the options of the passes that choose the storage type of weights, the arithmetic of
+ * products and the Winograd tiles. */
 static poprt_status set_precision(prt_pass_manager *manager, const poprt_config *config,
     const poprt_env *env)
 {
@@ -92,8 +94,9 @@ static poprt_status set_precision(prt_pass_manager *manager, const poprt_config 
     const bool floats = strcmp(compute, "f32") == 0 || strcmp(compute, "model") == 0;
     const bool bits4 = strcmp(compute, "i8") == 0 && strcmp(weights, "i4") == 0;
     if (!floats && strcmp(weights, "f32") != 0 && strcmp(weights, compute) != 0 && !bits4)
-        return prt_fail(POPRT_E_ARG, "weights", "'%s' with compute=%s, which stores %s", weights,
-            compute, compute);
+        return prt_fail(POPRT_E_ARG, "weights",
+            "'%s' does not go with compute=%s, which stores weights as %s", weights, compute,
+            compute);
     PRT_TRY(prt_pass_manager_set(manager, "weights", weights));
     if (prt_config_number(config, PRT_OPTION_exact_half) != 0)
         PRT_TRY(prt_pass_manager_set(manager, "exact", "true"));
@@ -138,14 +141,16 @@ static poprt_status run_passes(optimizer *o, const poprt_config *config,
         status = prt_pass_manager_run(manager, module, NULL);
     }
     prt_pass_manager_release(manager);
-    /* What was told then may be gone: hooks of plug-ins begin without a failure. */
+    /* The error of the trace may have been replaced since: plug-in hooks clear it. So it is set
+     * here. */
     if (status == POPRT_OK && o->trace.status != POPRT_OK)
-        return prt_fail(o->trace.status, NULL, "no memory to follow the model's nodes");
+        return prt_fail(o->trace.status, NULL,
+            "out of memory while tracing the nodes of the model");
     return status;
 }
 
-/* The nodes that no step will stand for. */
-static poprt_status list_gone(const prt_trace *trace, prt_compile_options *options)
+/* Lists the nodes that passes eliminated: no step stands for them. */
+static poprt_status list_eliminated(const prt_trace *trace, prt_compile_options *options)
 {
     prt_eliminated *eliminated = PRT_NEW_N(trace->arena, prt_eliminated, trace->nodes.count);
     if (eliminated == NULL)
@@ -160,9 +165,9 @@ static poprt_status list_gone(const prt_trace *trace, prt_compile_options *optio
     return POPRT_OK;
 }
 
-/* Compiles a module that goes through the pipeline "inference" before. */
-static poprt_status compile_better(poprt_env *env, prt_module *module, const poprt_config *config,
-    prt_compile_options *options, prt_program **out)
+/* Runs the pipeline "inference" on a module and compiles it. */
+static poprt_status optimize_and_compile(poprt_env *env, prt_module *module,
+    const poprt_config *config, prt_compile_options *options, prt_program **out)
 {
     optimizer o = { .env = env };
     prt_arena *arena = NULL;
@@ -176,7 +181,7 @@ static poprt_status compile_better(poprt_env *env, prt_module *module, const pop
     end_tuning(&o);
     prt_error_restore(&error);
     if (status == POPRT_OK)
-        status = list_gone(&o.trace, options);
+        status = list_eliminated(&o.trace, options);
     if (status == POPRT_OK)
         status = prt_compile(module, options, out);
     prt_arena_release(arena);
@@ -195,7 +200,8 @@ static poprt_status set_dims(const poprt_config *config, prt_module *module)
     return count_dims(config) != 0 ? prt_ir_infer(module->main) : POPRT_OK;
 }
 
-/* A session may be given the dims again. */
+/* Keeps the names of the dims in the program, so that a session accepts the same options "dim.NAME"
+ * again. */
 static poprt_status keep_dims(const poprt_config *config, prt_program *program)
 {
     for (uint32_t i = 0; i < count_dims(config); i++)
@@ -204,7 +210,7 @@ static poprt_status keep_dims(const poprt_config *config, prt_program *program)
     return POPRT_OK;
 }
 
-/* From `allocator` comes all that compiling and the program need. */
+/* Compiles with `allocator` as the source of all memory, that of the program included. */
 static poprt_status compile_from(poprt_env *env, const prt_module *module,
     const poprt_config *config, const prt_allocator *allocator, prt_program **out)
 {
@@ -221,7 +227,7 @@ static poprt_status compile_from(poprt_env *env, const prt_module *module,
     PRT_TRY(prt_ir_clone_into(module, allocator, options.memory_limit, &copy));
     poprt_status status = set_dims(config, copy);
     if (status == POPRT_OK)
-        status = better ? compile_better(env, copy, config, &options, &program)
+        status = better ? optimize_and_compile(env, copy, config, &options, &program)
                         : prt_compile(copy, &options, &program);
     prt_module_release(copy);
     if (status == POPRT_OK)
@@ -240,7 +246,7 @@ static poprt_status compile(poprt_env *env, const prt_module *module, const popr
     PRT_TRY(prt_budget_create(&env->allocator, prt_config_memory_limit(config, env), &budget));
     const poprt_status status =
         compile_from(env, module, config, prt_budget_allocator(budget, &env->allocator), out);
-    prt_budget_release(budget); /* the program holds it now */
+    prt_budget_release(budget); /* the program holds a reference now */
     return status;
 }
 

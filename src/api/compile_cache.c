@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* compile_cache.c — the options enable_engine_caching and cache_path; see compile_cache.h. */
+/* compile_cache.c — the cache of executables: options enable_engine_caching and cache_path. */
 #include <stdio.h>
 
 #include "api/compile_cache.h"
 #include "converter/onnx.h"
 
-/* Options that do not change what is compiled. */
-static bool is_about_else(uint32_t option)
+/* Tells whether an option has no effect on the compiled executable. */
+static bool has_no_effect(uint32_t option)
 {
     return option == PRT_OPTION_cache_path || option == PRT_OPTION_enable_engine_caching ||
         option == PRT_OPTION_tune_cache || option == PRT_OPTION_output_dir;
@@ -32,7 +32,7 @@ static void add_text(digest *d, const char *text)
 static void add_config(digest *d, const poprt_config *config)
 {
     for (uint32_t i = 0; i < PRT_OPTION_COUNT; i++)
-        if (!is_about_else(i)) {
+        if (!has_no_effect(i)) {
             const int64_t number = prt_config_number(config, (prt_option_id)i);
             (void)add(d, &number, sizeof(number));
             add_text(d, prt_config_text(config, (prt_option_id)i));
@@ -43,7 +43,7 @@ static void add_config(digest *d, const poprt_config *config)
     }
 }
 
-static void say(const poprt_env *env, int32_t level, const char *what, const char *path,
+static void log_path(const poprt_env *env, int32_t level, const char *what, const char *path,
     const char *why)
 {
     char text[4096 + 512];
@@ -62,10 +62,10 @@ poprt_status prt_compile_cache_open(prt_compile_cache *cache, poprt_env *env,
         return POPRT_OK;
     if (folder[0] == '\0')
         return prt_fail(POPRT_E_ARG, "cache_path",
-            "enable_engine_caching needs the folder to keep executables in");
+            "must name a folder for executables, because enable_engine_caching is set");
     if (env->plugins != NULL) {
         prt_env_log(env, POPRT_LOG_INFO,
-            "executables with operators of plug-ins are not kept in cache_path");
+            "executables with plug-in operators are not stored in cache_path");
         return POPRT_OK;
     }
     add_text(&d, poprt_version());
@@ -73,8 +73,10 @@ poprt_status prt_compile_cache_open(prt_compile_cache *cache, poprt_env *env,
     add_config(&d, config);
     prt_error_copy error;
     prt_error_save(&error);
-    if (prt_onnx_write(module, add, &d) != POPRT_OK) { /* beyond 2 GiB, for one */
-        say(env, POPRT_LOG_INFO, "not kept in", folder, poprt_last_error()->message);
+    /* Writing fails for instance if the model is larger than 2 GiB. */
+    if (prt_onnx_write(module, add, &d) != POPRT_OK) {
+        log_path(env, POPRT_LOG_INFO, "executable not stored in", folder,
+            poprt_last_error()->message);
         prt_error_restore(&error);
         return POPRT_OK;
     }
@@ -92,8 +94,9 @@ static bool matches(const poprt_io_info *info, prt_str name, const prt_value *v)
         (!prt_type_is_tensor(v->type) || v->type->dtype == info->dtype);
 }
 
-/* Inputs and outputs have the names and element types of the model's. */
-static bool is_of(const poprt_executable *exec, const prt_module *module)
+/* Tells whether an executable has the names and element types of the module's inputs and
+ * outputs. */
+static bool was_compiled_from(const poprt_executable *exec, const prt_module *module)
 {
     const prt_graph *g = module->main;
     bool same = prt_io_table_count(&exec->io, POPRT_INPUT) == g->inputs.count &&
@@ -115,14 +118,15 @@ poprt_executable *prt_compile_cache_load(const prt_compile_cache *cache, const p
         return NULL;
     prt_error_save(&error);
     const poprt_status status = prt_executable_load_sealed(cache->env, cache->path, config, &exec);
-    if (status == POPRT_OK && !is_of(exec, module)) {
-        say(cache->env, POPRT_LOG_WARNING, "compiling anew, of another model is", cache->path, "");
+    if (status == POPRT_OK && !was_compiled_from(exec, module)) {
+        log_path(cache->env, POPRT_LOG_WARNING, "compiling again; another model is in", cache->path,
+            "");
         poprt_executable_release(exec);
         exec = NULL;
     } else if (status == POPRT_OK) {
-        say(cache->env, POPRT_LOG_INFO, "compiled before:", cache->path, "");
+        log_path(cache->env, POPRT_LOG_INFO, "compiled before:", cache->path, "");
     } else if (status != POPRT_E_NOT_FOUND) {
-        say(cache->env, POPRT_LOG_WARNING, "compiling anew, cannot be used is", cache->path,
+        log_path(cache->env, POPRT_LOG_WARNING, "compiling again; cannot use", cache->path,
             poprt_last_error()->message);
     }
     prt_error_restore(&error);
@@ -136,8 +140,9 @@ void prt_compile_cache_store(const prt_compile_cache *cache, const poprt_executa
         return;
     prt_error_save(&error);
     if (poprt_executable_save_file(exec, cache->path) != POPRT_OK)
-        say(cache->env, POPRT_LOG_WARNING, "not kept:", cache->path, poprt_last_error()->message);
+        log_path(cache->env, POPRT_LOG_WARNING, "not kept:", cache->path,
+            poprt_last_error()->message);
     else
-        say(cache->env, POPRT_LOG_INFO, "kept:", cache->path, "");
+        log_path(cache->env, POPRT_LOG_INFO, "kept:", cache->path, "");
     prt_error_restore(&error);
 }

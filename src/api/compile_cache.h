@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compile_cache.h — executables that were compiled before, in a folder: `<key>.popef`. The key
- * covers the model, the options, the version and the processor. What is in the folder is not
- * trusted to be right: a file that cannot be read, or is of another model, is compiled anew and
- * replaced.
+ * compile_cache.h — a cache of executables: files `<key>.popef` in a folder. The key is a hash of
+ * the model, the options, the version and the processor. Files of the folder are not trusted: a
+ * file that cannot be read, or belongs to another model, is replaced after a new compilation.
  */
 #ifndef PRT_API_COMPILE_CACHE_H
 #define PRT_API_COMPILE_CACHE_H
@@ -13,19 +12,20 @@
 
 typedef struct prt_compile_cache {
     poprt_env *env;
-    const char *path; /* of the file; NULL: nothing is kept */
+    const char *path; /* file of this key; NULL: no caching */
     char text[4096];
 } prt_compile_cache;
 
-/* Finds out which file it would be. */
+/* Computes the key and the path of the file. */
 poprt_status prt_compile_cache_open(prt_compile_cache *cache, poprt_env *env,
     const prt_module *module, const poprt_config *config);
 
-/* What was compiled before; NULL: nothing that fits. Never a failure. */
+/* Returns the stored executable, or NULL if there is none or it cannot be used. Never sets an
+ * error. */
 poprt_executable *prt_compile_cache_load(const prt_compile_cache *cache, const prt_module *module,
     const poprt_config *config);
 
-/* Keeps it; where that fails, a warning says why. */
+/* Stores an executable. A failure is only logged, as a warning. */
 void prt_compile_cache_store(const prt_compile_cache *cache, const poprt_executable *exec);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * config.c — poprt/config.h: options by name, kept as text and, for numbers, as values.
- * A JSON object is checked whole on a copy before anything of it counts.
+ * config.c — poprt/config.h: options by name, stored as text and, for numbers, also as values. A
+ * JSON object is applied to a copy first, so that an error leaves the config unchanged.
  */
 #include <stdio.h>
 
@@ -27,7 +27,7 @@ static const poprt_option_info table[] = {
 #undef OPTION
 };
 
-/* What an option of words may be; NULL for the others. */
+/* Accepted words of each option that has a list of them; NULL for the others. */
 static const char *const words_of[] = {
 #define OPTION(id, type, default_value, min, max, help) [PRT_OPTION_##id] = NULL,
 #define CHOICE(id, default_value, words, help) [PRT_OPTION_##id] = (words),
@@ -43,7 +43,7 @@ static size_t find_option(const char *key)
     return i;
 }
 
-/* Decimal text with an optional sign, the whole of it. */
+/* Parses decimal text with an optional sign. Returns false unless the whole text is a number. */
 static bool parse_i64(const char *text, int64_t *out)
 {
     const bool negative = *text == '-';
@@ -71,7 +71,7 @@ static bool parse_bool(const char *text, int64_t *out)
     return true;
 }
 
-/* Words end with a zero each, the list with another. */
+/* Searches a list of zero-terminated words, which ends with an empty word. */
 static bool is_one_of(const char *text, const char *words)
 {
     for (; *words != '\0'; words += strlen(words) + 1)
@@ -92,7 +92,7 @@ static poprt_status fail_word(const char *key, const char *text, const char *wor
                                 : ", ",
             words);
     }
-    return prt_fail(POPRT_E_ARG, key, "'%.100s' is none of %s", text, all);
+    return prt_fail(POPRT_E_ARG, key, "'%.100s' is not one of %s", text, all);
 }
 
 static poprt_status parse_value(const poprt_option_info *option, const char *text, int64_t *out)
@@ -112,7 +112,7 @@ static poprt_status parse_value(const poprt_option_info *option, const char *tex
     if (option == &table[PRT_OPTION_cpu] && strcmp(text, "reference") != 0 &&
         prt_cpu_level(text) == UINT64_MAX)
         return prt_fail(POPRT_E_ARG, option->key,
-            "'%.100s' is none of native, avx512_amx, avx512_bf16, avx512_vnni, avx512, avx2, "
+            "'%.100s' is not one of native, avx512_amx, avx512_bf16, avx512_vnni, avx512, avx2, "
             "portable and reference",
             text);
     return POPRT_OK;
@@ -132,7 +132,7 @@ prt_str prt_config_dim_name(const poprt_config *config, uint32_t i)
     return prt_str_of(config->dims[i].key + strlen(DIM_PREFIX));
 }
 
-/* Index of a dimension; n_dims when it is not set. */
+/* Returns the index of a dimension, or n_dims if it is not set. */
 static uint32_t find_dim(const poprt_config *config, const char *key)
 {
     uint32_t i = 0;
@@ -145,7 +145,7 @@ static poprt_status set_dim(poprt_config *config, const char *key, const char *t
 {
     int64_t value = 0;
     if (key[strlen(DIM_PREFIX)] == '\0' || strlen(key) > MAX_TEXT)
-        return prt_fail(POPRT_E_ARG, key, "a dimension needs a name: dim.NAME");
+        return prt_fail(POPRT_E_ARG, key, "the key of a dimension needs a name: dim.NAME");
     if (strlen(text) > MAX_TEXT || !parse_i64(text, &value) || value < 0 || value > INT32_MAX)
         return prt_fail(POPRT_E_ARG, key, "'%.100s' is not a number from 0 to %d", text, INT32_MAX);
     const uint32_t index = find_dim(config, key);
@@ -198,7 +198,7 @@ static poprt_status set(poprt_config *config, const char *key, const char *text)
     return POPRT_OK;
 }
 
-/* Frees the values, not the config. */
+/* Frees the values of a config, but not the config. */
 static void clear(poprt_config *config)
 {
     const prt_allocator *allocator = &config->env->allocator;
@@ -220,7 +220,7 @@ static poprt_status copy_values(const poprt_config *from, poprt_config *to)
     return POPRT_OK;
 }
 
-/* A scalar of JSON as option text. */
+/* Converts a scalar of JSON to the text of an option. */
 static poprt_status text_of_json(const prt_json *value, prt_arena *arena, const char **out)
 {
     char number[32];
@@ -234,7 +234,8 @@ static poprt_status text_of_json(const prt_json *value, prt_arena *arena, const 
         break;
     default:
         if (!prt_json_i64(value, &integer))
-            return prt_fail(POPRT_E_ARG, NULL, "an option is a string, an integer or a bool");
+            return prt_fail(POPRT_E_ARG, NULL,
+                "the value of an option must be a string, an integer or a bool");
         (void)snprintf(number, sizeof(number), "%lld", (long long)integer);
         *out = prt_arena_text(arena, number, strlen(number));
     }
@@ -246,7 +247,7 @@ static poprt_status merge(poprt_config *config, prt_arena *arena, const char *js
     prt_json *root = NULL;
     PRT_TRY(prt_json_parse(arena, json, size, &root));
     if (root->kind != PRT_JSON_OBJECT)
-        return prt_fail(POPRT_E_ARG, "json", "an object of options is expected");
+        return prt_fail(POPRT_E_ARG, "json", "expected a JSON object of options");
     for (uint32_t i = 0; i < root->count; i++) {
         const prt_json *item = &root->items[i];
         const char *text = NULL;

@@ -11,8 +11,8 @@ poprt_status prt_describe_check(const void *object, int32_t format, int32_t last
         return prt_fail_null("object");
     PRT_REQUIRE(write);
     if (format < POPRT_FORMAT_SUMMARY || format > last)
-        return prt_fail(POPRT_E_ARG, "format", "%d is not a POPRT_FORMAT_ value that fits here",
-            format);
+        return prt_fail(POPRT_E_ARG, "format",
+            "%d is not a format for this object: use a POPRT_FORMAT_ value", format);
     return POPRT_OK;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* env.c — poprt/env.h: where memory, threads, log lines and progress go. */
+/* env.c — poprt/env.h: the allocator, threads, log and progress of an environment. */
 #include "api/handles.h"
 
 #include <stdarg.h>
@@ -18,9 +18,10 @@ static void host_run(void *user, uint32_t n, prt_par_body body, void *arg)
 static poprt_status check(const poprt_env_options *o)
 {
     if (o->allocator != NULL && (o->allocator->alloc == NULL || o->allocator->release == NULL))
-        return prt_fail(POPRT_E_ARG, "allocator", "needs both functions");
+        return prt_fail(POPRT_E_ARG, "allocator", "needs both functions, alloc and release");
     if (o->parallel != NULL && (o->parallel->run == NULL || o->parallel->width == 0))
-        return prt_fail(POPRT_E_ARG, "parallel", "needs a function and a width of at least 1");
+        return prt_fail(POPRT_E_ARG, "parallel",
+            "needs the function run and a width of at least 1");
     if (o->spin_us > MAX_SPIN_US)
         return prt_fail(POPRT_E_ARG, "spin_us", "%u is above %d", o->spin_us, MAX_SPIN_US);
     if (o->log_level < 0 || o->log_level > POPRT_LOG_DEBUG)
@@ -28,7 +29,7 @@ static poprt_status check(const poprt_env_options *o)
     return POPRT_OK;
 }
 
-/* A pool is only a description until its first job; nothing is started here. */
+/* Creates the pool. The pool starts its threads with its first parallel loop. */
 static poprt_status set_threads(poprt_env *env, const poprt_env_options *o)
 {
     env->par = (prt_par){ .width = 1 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* executable.c — poprt/executable.h but for poprt_compile: a program, its owners, PopEF in and
- * out. */
+/* executable.c — poprt/executable.h except poprt_compile: reference counting, reading and writing
+ * PopEF. */
 #include "api/handles.h"
 #include "base/budget.h"
 #include "base/file.h"
@@ -55,7 +55,7 @@ static prt_popef_depth depth_of(const poprt_config *config)
     return full ? PRT_POPEF_VERIFY : PRT_POPEF_RUN;
 }
 
-/* Maps the file at `path`, or where `bytes` is not NULL looks at these. */
+/* Reads PopEF from `bytes`, or maps the file at `path` if `bytes` is NULL. */
 static poprt_status load(poprt_env *env, prt_blob *bytes, const char *path, prt_popef_depth depth,
     const poprt_config *config, poprt_executable **out)
 {
@@ -71,7 +71,7 @@ static poprt_status load(poprt_env *env, prt_blob *bytes, const char *path, prt_
         status = prt_popef_read(allocator, limit, bytes != NULL ? bytes : file, depth, env->ops,
             &program);
     prt_blob_release(file);
-    prt_budget_release(budget); /* the program holds it now */
+    prt_budget_release(budget); /* the program holds a reference now */
     PRT_TRY(status);
     return prt_executable_wrap(env, program, path, out);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * feed.c — passes that run the model get it compiled, which is some hundred times faster than the
- * reference evaluator. A compiled model is kept while batches of one module follow each other.
+ * feed.c — compiles and runs the model for passes that need its values, which is about a hundred
+ * times faster than the reference evaluator. The compiled model is kept for consecutive batches of
+ * one module.
  */
 #include "api/feed.h"
 
@@ -13,13 +14,13 @@ struct prt_api_feed {
     prt_samples *samples; /* may be NULL */
     prt_arena *arena;
     prt_feed feed;
-    const prt_module *module; /* that is compiled; compared only */
-    size_t batch;             /* the last one it ran */
+    const prt_module *module; /* module that is compiled; only compared, never read */
+    size_t batch;             /* number of the latest batch */
     poprt_executable *exec;
     poprt_session *session;
 };
 
-static void forget(prt_api_feed *f)
+static void release_compiled(prt_api_feed *f)
 {
     poprt_session_release(f->session);
     poprt_executable_release(f->exec);
@@ -30,9 +31,9 @@ static void forget(prt_api_feed *f)
 
 static poprt_status compile(prt_api_feed *f, const prt_module *module)
 {
-    forget(f);
+    release_compiled(f);
     PRT_TRY(prt_compile_module(f->env, module, NULL, &f->exec));
-    f->exec->program->n_graphs = 0; /* passes give all inputs that a graph has */
+    f->exec->program->n_graphs = 0; /* passes bind all inputs of a graph */
     PRT_TRY(poprt_session_create(f->exec, NULL, &f->session));
     f->module = module;
     return POPRT_OK;
@@ -59,8 +60,8 @@ static poprt_status bind(const prt_api_feed *f, const prt_graph *g, const prt_te
     return POPRT_OK;
 }
 
-/* Copies, because the session's memory is used again. */
-static poprt_status take_output(const prt_api_feed *f, const poprt_stepio *io, uint32_t index,
+/* Copies an output, because the next run reuses the session's memory. */
+static poprt_status copy_output(const prt_api_feed *f, const poprt_stepio *io, uint32_t index,
     prt_arena *arena, prt_tensor *out)
 {
     poprt_tensor t;
@@ -78,7 +79,7 @@ static poprt_status run_io(prt_api_feed *f, const prt_module *module, const prt_
     PRT_TRY(bind(f, module->main, in, io));
     PRT_TRY(poprt_session_run(f->session, io));
     for (uint32_t i = 0; i < n_out; i++)
-        PRT_TRY(take_output(f, io, i, arena, &out[i]));
+        PRT_TRY(copy_output(f, io, i, arena, &out[i]));
     return POPRT_OK;
 }
 
@@ -88,7 +89,8 @@ static poprt_status run(void *user, const prt_module *module, size_t batch, uint
     prt_api_feed *f = user;
     poprt_stepio *io = NULL;
     (void)n_in;
-    /* Another module may stand where one was that is gone; its batches do not go on from there. */
+    /* A new module may have the address of a deleted one. Its batches do not continue the old
+     * count. */
     if (f->module != module || batch != f->batch + 1)
         PRT_TRY(compile(f, module));
     f->batch = batch;
@@ -145,7 +147,7 @@ void prt_api_feed_release(prt_api_feed *feed)
     if (feed == NULL)
         return;
     const prt_allocator *allocator = &feed->env->allocator;
-    forget(feed);
+    release_compiled(feed);
     prt_samples_release(feed->samples);
     prt_arena_release(feed->arena);
     prt_mem_free(allocator, feed);

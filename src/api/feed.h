@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* feed.h — samples from a file, and compiled runs, for passes that run the model. */
+/* feed.h — sample data and compiled runs for passes that run the model. */
 #ifndef PRT_API_FEED_H
 #define PRT_API_FEED_H
 
@@ -8,11 +8,12 @@
 struct prt_feed;
 typedef struct prt_api_feed prt_api_feed;
 
-/* `path` is what prt_samples_open takes; NULL: made-up data. `env` has to stay. */
+/* Creates a feed. `path` is a file of samples (see prt_samples_open); NULL: generated data. `env`
+ * must outlive the feed. */
 poprt_status prt_api_feed_create(poprt_env *env, const char *path, prt_api_feed **out);
-void prt_api_feed_release(prt_api_feed *feed); /* takes NULL */
+void prt_api_feed_release(prt_api_feed *feed); /* accepts NULL */
 
-/* What the manager is given; lives as long as the feed. */
+/* Returns the feed for the pass manager. It lives as long as `feed`. */
 const struct prt_feed *prt_api_feed_of(const prt_api_feed *feed);
 
 #endif

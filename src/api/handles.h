@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * handles.h — the bodies of the public handles, and what the files of this room share.
+ * handles.h — the structs of the public handles, and declarations shared by the sources of src/api.
  *
- * Everything holds a counted reference to its environment, which holds the allocator: so an
- * environment goes away after the last thing made from it.
+ * Every object holds a counted reference to its environment, which holds the allocator. So an
+ * environment lives until the last object made from it is released.
  */
 #ifndef PRT_API_HANDLES_H
 #define PRT_API_HANDLES_H
@@ -21,7 +21,7 @@
 struct poprt_env {
     _Atomic uint32_t refs;
     prt_allocator allocator;
-    poprt_parallel host; /* run NULL: none */
+    poprt_parallel host; /* executor of the host; run NULL: none */
     prt_pool *pool;      /* NULL: the host's executor, or the caller alone */
     prt_par par;
     poprt_log_fn log;
@@ -30,31 +30,32 @@ struct poprt_env {
     poprt_progress_fn progress;
     void *progress_user;
     size_t memory_limit;
-    uint64_t features; /* PRT_CPU_* of this processor */
-    /* Plug-ins; all NULL until the first is loaded (plugin.c), which a library that only runs
-     * cannot do. */
+    uint64_t features; /* PRT_CPU_* of the processor */
+    /* Plug-ins. NULL until the first plug-in is loaded (plugin.c); always NULL without the
+     * compiler. */
     struct prt_plugins *plugins;
     const struct prt_op_set *ops;
     void (*release_plugins)(struct prt_plugins *plugins);
-    _Atomic bool frozen; /* something was made: no plug-in may come any more */
+    _Atomic bool frozen; /* true: an object was made, so plug-ins are refused */
 };
 
-/* To be called before anything is made that looks into the tables of plug-ins. */
+/* Forbids more plug-ins. Must be called before an object is made that uses their tables. */
 static inline void prt_env_freeze(poprt_env *env)
 {
     atomic_store_explicit(&env->frozen, true, memory_order_relaxed);
 }
 
-/* `env` with one more owner, or a new environment of defaults for NULL. */
+/* Returns `env` with one more reference, or a new environment with defaults if `env` is NULL. */
 poprt_status prt_env_take(poprt_env *env, poprt_env **out);
 void prt_env_log(const poprt_env *env, int32_t level, const char *text);
-/* Are lines of level DEBUG wanted? Then what costs something, such as times, is worth taking. */
+/* Tells whether lines of level DEBUG are logged. If not, callers skip costly work such as
+ * timing. */
 static inline bool prt_env_debugs(const poprt_env *env)
 {
     return env->log != NULL && env->log_level >= POPRT_LOG_DEBUG;
 }
 void prt_env_debug(const poprt_env *env, const char *fmt, ...) PRT_PRINTF(2, 3);
-/* Says how far `stage` is; POPRT_E_CANCELLED when the host wants to stop. */
+/* Calls the progress callback. Fails with POPRT_E_CANCELLED if it requests a stop. */
 poprt_status prt_env_progress(const poprt_env *env, const char *stage, uint64_t done,
     uint64_t total);
 
@@ -66,7 +67,7 @@ typedef enum prt_option_id {
     PRT_OPTION_COUNT
 } prt_option_id;
 
-/* One "dim.NAME" of a config. */
+/* A symbolic dimension set by an option "dim.NAME". */
 typedef struct prt_config_dim {
     char *key; /* "dim.NAME" */
     char *text;
@@ -83,14 +84,16 @@ struct poprt_config {
     prt_config_dim dims[PRT_CONFIG_MAX_DIMS];
 };
 
-/* Value of an option; the default for a NULL config. Numbers for INT and BOOL, text for TEXT. */
+/* Return the value of an option: a number for INT and BOOL, a text for TEXT. A NULL config has the
+ * defaults. */
 int64_t prt_config_number(const poprt_config *config, prt_option_id id);
 const char *prt_config_text(const poprt_config *config, prt_option_id id);
-/* The name of symbolic dimension `i` of a config. */
+/* Returns the name of symbolic dimension `i` of a config. */
 prt_str prt_config_dim_name(const poprt_config *config, uint32_t i);
-/* The smaller of the option "memory_limit" and the environment's; 0 is none. */
+/* Returns the smaller of the option "memory_limit" and the limit of the environment; 0: no
+ * limit. */
 size_t prt_config_memory_limit(const poprt_config *config, const poprt_env *env);
-/* Those of option "cpu"; NULL: the reference ones. */
+/* Returns the kernels of the level in option "cpu"; NULL: the reference kernels. */
 const prt_kern *prt_config_kernels(const poprt_config *config, const poprt_env *env);
 
 struct prt_module;
@@ -102,7 +105,7 @@ struct poprt_model {
     size_t memory_limit;
 };
 
-/* Makes the table of inputs and outputs anew, after the model changed. */
+/* Rebuilds the table of inputs and outputs after a change of the model. */
 poprt_status prt_model_refresh(poprt_model *model);
 
 struct poprt_executable {
@@ -110,18 +113,19 @@ struct poprt_executable {
     poprt_env *env;
     prt_program *program;
     prt_io_table io;
-    char *file; /* where it was read from, for errors; "" otherwise */
+    /* File that it was read from, for error messages; "" if there is none. */
+    char *file;
 };
 
-/* An executable around a program, which it takes over, also when this fails. */
+/* Makes an executable of a program. Takes ownership of `program`, also if it fails. */
 poprt_status prt_executable_wrap(poprt_env *env, prt_program *program, const char *file,
     poprt_executable **out);
 
-/* As poprt_executable_load_file, but every blob has to have a checksum, and to fit it. */
+/* Like poprt_executable_load_file, but fails unless every blob has a checksum that matches. */
 poprt_status prt_executable_load_sealed(poprt_env *env, const char *path,
     const poprt_config *config, poprt_executable **out);
 
-/* Compiles a module that is no model of a caller. */
+/* Compiles a module that does not belong to a poprt_model. */
 poprt_status prt_compile_module(poprt_env *env, const struct prt_module *module,
     const poprt_config *config, poprt_executable **out);
 
@@ -132,43 +136,45 @@ struct poprt_session {
     poprt_step_fn watch;
     void *watch_user;
     _Atomic uint32_t busy;             /* 1 while a run is in progress */
-    _Atomic(struct prt_queue *) queue; /* made by the first submit */
+    _Atomic(struct prt_queue *) queue; /* created by the first submit */
 };
 
-/* One input or output of a StepIO. */
+/* An input or output of a StepIO. */
 typedef struct prt_slot {
     prt_str name;
     const prt_type *type;
-    bool any_shape; /* an input of which no step reads more than the element type */
+    bool any_shape; /* true: an input of which the steps read at most the element type */
     bool bound;
-    uint32_t graph;   /* of fused models: the one it belongs to, else PRT_NO_GRAPH */
-    prt_tensor value; /* what was bound; outputs: where the result shall go */
-    uint32_t partner; /* of a cache (`value.room` is not 0): the slot that has the same memory */
+    uint32_t graph;   /* graph of a fused model that it belongs to; else PRT_NO_GRAPH */
+    prt_tensor value; /* bound tensor; of an output: destination of the result */
+    /* Slot that shares the memory of a cache, if `value.room` is not 0. */
+    uint32_t partner;
 } prt_slot;
 
 struct poprt_stepio {
     const poprt_session *session;
-    prt_allocator allocator; /* a copy: a StepIO may be released after all else */
+    prt_allocator allocator; /* a copy, because a StepIO may be released last */
     size_t n_in, n_out;
     prt_slot *slots; /* inputs, then outputs */
-    prt_tensor *in;  /* what a run is given */
-    prt_tensor *out; /* what it answered */
+    prt_tensor *in;  /* inputs of a run */
+    prt_tensor *out; /* outputs of a run */
     bool with_callbacks;
-    bool ran; /* `out` holds results */
+    bool ran; /* true: `out` holds results */
     poprt_stepio_callbacks callbacks;
-    uint32_t graph; /* of fused models: the one that runs, else PRT_NO_GRAPH */
-    void *zeros;    /* what inputs of the others are; NULL: no input needs any */
+    uint32_t graph; /* graph of a fused model that runs; else PRT_NO_GRAPH */
+    /* Value of the inputs of other graphs. NULL: no input needs it. */
+    void *zeros;
 };
 
-/* Gets the inputs of a run ready (through the callbacks, where there are any), and gives them back
- * after it; `status` is the run's. */
+/* Begins a run: collects its inputs, if necessary through callbacks. prt_stepio_end returns them;
+ * `status` is the status of the run. */
 poprt_status prt_stepio_begin(poprt_stepio *io, const poprt_session *session);
 void prt_stepio_end(poprt_stepio *io, poprt_status status);
 
-/* The failure of a NULL parameter. */
+/* Fails with POPRT_E_ARG because a parameter is NULL. */
 poprt_status prt_fail_null(const char *parameter);
 
-/* Checks a parameter of an interface function. */
+/* Returns from an interface function with an error if a parameter is NULL. */
 #define PRT_REQUIRE(parameter)                                                                     \
     do {                                                                                           \
         if ((parameter) == NULL)                                                                   \

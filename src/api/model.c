@@ -59,7 +59,7 @@ poprt_status prt_model_refresh(poprt_model *model)
     return POPRT_OK;
 }
 
-/* A model around a module, which it takes over, also when this fails. */
+/* Makes a model of a module. Takes ownership of `module`, also if it fails. */
 static poprt_status wrap(poprt_env *env, prt_module *module, size_t memory_limit, poprt_model **out)
 {
     poprt_model *model = prt_mem_alloc(&env->allocator, sizeof(*model));
@@ -79,7 +79,7 @@ static poprt_status wrap(poprt_env *env, prt_module *module, size_t memory_limit
     return POPRT_OK;
 }
 
-/* An opset that nothing here knows may mean something else by an operator. */
+/* Warns of opsets that are newer than the library: their operators may have another meaning. */
 static void warn_of_imports(const poprt_env *env, const prt_module *module)
 {
     for (const prt_opset *o = module->opsets; o != NULL; o = o->next) {
@@ -89,7 +89,7 @@ static void warn_of_imports(const poprt_env *env, const prt_module *module)
         if (newest == 0 || o->version <= newest)
             continue;
         (void)snprintf(text, sizeof(text),
-            "%.200s: the model imports opset %lld of %s, and the newest known here is %lld: its "
+            "%.200s: the model imports opset %lld of %s, but the newest known opset is %lld: its "
             "operators are read as those of opset %lld",
             module->file.data, (long long)o->version, domain[0] != '\0' ? domain : "ai.onnx",
             (long long)newest, (long long)newest);
@@ -121,7 +121,7 @@ static poprt_status read_copy(const prt_allocator *allocator, const void *bytes,
     return status;
 }
 
-/* Reads a file, or where `path` is NULL a copy of bytes. All that the model holds is counted. */
+/* Reads a file, or a copy of `bytes` if `path` is NULL. A budget counts all memory of the model. */
 static poprt_status load(poprt_env *env, const char *path, const void *bytes, size_t size,
     const poprt_config *config, poprt_model **out)
 {
@@ -136,7 +136,7 @@ static poprt_status load(poprt_env *env, const char *path, const void *bytes, si
     const prt_allocator *allocator = prt_budget_allocator(budget, &env->allocator);
     poprt_status status = path != NULL ? read_file(allocator, path, config, &limits, &module)
                                        : read_copy(allocator, bytes, size, &limits, &module);
-    prt_budget_release(budget); /* the module holds it now */
+    prt_budget_release(budget); /* the module holds a reference now */
     PRT_TRY(status);
     PRT_TRY(wrap(env, module, limits.arena, out));
     warn_of_imports(env, module);
@@ -204,10 +204,11 @@ static poprt_status fuse(const poprt_model *const *models, size_t count, poprt_m
     for (size_t i = 0; i < count; i++) {
         PRT_REQUIRE(models[i]);
         if (models[i]->env != env)
-            return prt_fail(POPRT_E_ARG, "models", "model %zu is of another environment", i);
+            return prt_fail(POPRT_E_ARG, "models",
+                "model %zu belongs to another environment than the first", i);
         modules[i] = models[i]->module;
     }
-    size_t limit = 0; /* of them all, where each has one */
+    size_t limit = 0; /* sum of the limits; 0 if one of the models has none */
     for (size_t i = 0; i < count; i++)
         if (models[i]->memory_limit == 0 || !prt_size_add(limit, models[i]->memory_limit, &limit)) {
             limit = 0;
@@ -227,13 +228,14 @@ poprt_status poprt_model_fuse(const poprt_model *const *models, size_t count, po
     PRT_REQUIRE(models);
     PRT_REQUIRE(out);
     if (count < 2 || count > PRT_FUSED_MOST)
-        return prt_fail(POPRT_E_ARG, "count", "%zu models cannot be fused: 2 to %d are expected",
-            count, PRT_FUSED_MOST);
+        return prt_fail(POPRT_E_ARG, "count",
+            "cannot fuse %zu models: the number must be from 2 to %d", count, PRT_FUSED_MOST);
     PRT_REQUIRE(models[0]);
     return prt_fail_at_stage(fuse(models, count, out), "fuse");
 }
 
-/* Types of a whole model change or none does: the work is done on a copy. */
+/* Infers types on a copy and replaces the module if that succeeds, so that an error changes
+ * nothing. */
 static poprt_status replace_module(poprt_model *model, const char *input, const int64_t *dims,
     uint32_t rank)
 {
@@ -277,7 +279,7 @@ poprt_status poprt_model_io_at(const poprt_model *model, int32_t direction, size
     return prt_io_table_at(&model->io, direction, index, out);
 }
 
-/* The operators are brought to the opset in a copy of the model. */
+/* Writes a copy of the model whose operators are converted to an opset. */
 static poprt_status save_for(const poprt_model *model, const char *path, int64_t opset)
 {
     prt_module *copy = NULL;
@@ -301,7 +303,7 @@ poprt_status poprt_model_set_property(poprt_model *model, const char *key, const
     PRT_REQUIRE(model);
     PRT_REQUIRE(key);
     if (key[0] == '\0')
-        return prt_fail(POPRT_E_ARG, "key", "a property has a key of at least one character");
+        return prt_fail(POPRT_E_ARG, "key", "the key of a property must not be empty");
     if (value == NULL)
         prt_module_remove_metadata(model->module, key);
     else
@@ -319,10 +321,10 @@ static void warn_of_opset(const poprt_model *model, int64_t opset, const char *w
 }
 
 /*
- * For the opset that the model imports. Where one of its operators cannot be written there, for the
- * next opset that has them all, with a warning that names the operators. A branch that cannot have
- * its shapes and a node that the reader replaced are written by way of a copy as well, where the
- * opset is one that a copy can be brought to.
+ * Writes the model for its own opset. If the opset lacks one of its operators, writes it for the
+ * next opset that has all of them, and logs a warning with their names. The writer uses a converted
+ * copy also for a branch whose output shapes cannot be written, and for a node that the reader
+ * replaced, if the opset is one that a copy can be converted to.
  */
 static poprt_status save_own(const poprt_model *model, const char *path)
 {
@@ -336,7 +338,7 @@ static poprt_status save_own(const poprt_model *model, const char *path)
         if (status == POPRT_OK && opset != own)
             warn_of_opset(model, opset, why);
         if (status == POPRT_E_ARG)
-            break; /* an opset that is not known here */
+            break; /* unknown opset */
         if (status != POPRT_E_UNSUPPORTED)
             return status;
         if (opset == own) {
@@ -364,7 +366,8 @@ poprt_status poprt_model_save_file_as(const poprt_model *model, const char *path
     if (prt_config_number(config, PRT_OPTION_only_marks) != 0)
         return opset == 0 ? prt_onnx_write_marks(model->module, path)
                           : prt_fail(POPRT_E_ARG, "only_marks",
-                                "leaves the file as it was read, and convert_version changes it");
+                                "cannot be combined with convert_version: it writes the file as "
+                                "it was read");
     const poprt_status status = opset != 0 ? save_for(model, path, opset) : save_own(model, path);
     return prt_fail_in_file(prt_fail_at_stage(status, "write"), path);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pass.c — poprt/pass.h: a list of passes run on a model, observed and cancelled by the host. */
+/* pass.c — poprt/pass.h: a list of passes, run on a model; the host observes and can cancel it. */
 #include "pass/engine/manager.h"
 
 #include <stdio.h>
@@ -14,13 +14,14 @@ struct poprt_pass_manager {
     prt_pass_manager *manager;
     poprt_pass_fn fn;
     void *user;
-    uint64_t done, total; /* passes of the run in progress */
+    uint64_t done, total; /* passes done, passes in the list, of the current run */
     prt_api_feed *feed;   /* may be NULL */
-    char shown[128];      /* pass whose text is wanted; "": every one's */
+    /* Pass whose graphs are reported as text; "": every pass. */
+    char shown[128];
     bool shows;
 };
 
-static poprt_status show_pass(const prt_pass_def *def, size_t index, poprt_pass_info *out)
+static poprt_status export_pass_info(const prt_pass_def *def, size_t index, poprt_pass_info *out)
 {
     if (def == NULL)
         return prt_fail(POPRT_E_NOT_FOUND, "index", "%zu is past the last pass", index);
@@ -36,7 +37,7 @@ static poprt_status show_pass(const prt_pass_def *def, size_t index, poprt_pass_
 poprt_status poprt_pass_at(size_t index, poprt_pass_info *out)
 {
     PRT_REQUIRE(out);
-    return show_pass(index < UINT32_MAX ? prt_pass_of((uint32_t)index) : NULL, index, out);
+    return export_pass_info(index < UINT32_MAX ? prt_pass_of((uint32_t)index) : NULL, index, out);
 }
 
 static void pass_done(void *user, const prt_pass_event *event)
@@ -93,8 +94,8 @@ static bool pass_progress(void *user, const char *stage, uint64_t done, uint64_t
     return prt_env_progress(manager->env, stage, done, total) != POPRT_OK;
 }
 
-/* Names of plug-ins' passes mean those. */
-static poprt_status know_plugins(const poprt_env *env, prt_pass_manager *manager)
+/* Makes the names of the plug-ins' passes known to the manager. */
+static poprt_status register_plugin_passes(const poprt_env *env, prt_pass_manager *manager)
 {
     const prt_pass_def *def = NULL;
     for (size_t i = 0; env->plugins != NULL; i++) {
@@ -115,7 +116,7 @@ static poprt_status create(poprt_env *env, poprt_pass_manager **out)
     prt_env_freeze(env);
     poprt_status status = prt_pass_manager_create(&env->allocator, &manager->manager);
     if (status == POPRT_OK)
-        status = know_plugins(env, manager->manager);
+        status = register_plugin_passes(env, manager->manager);
     if (status != POPRT_OK) {
         poprt_pass_manager_release(manager);
         return status;
@@ -141,7 +142,7 @@ poprt_status poprt_pass_manager_create(poprt_env *env, poprt_pass_manager **out)
     return status;
 }
 
-/* Options of a pass that the config sets, by name. */
+/* Lists the options of a pass that the config sets. Returns their number. */
 static uint32_t list_args(const prt_pass_def *def, const poprt_config *config, prt_pass_arg *args)
 {
     uint32_t count = 0;
@@ -167,7 +168,7 @@ poprt_status poprt_pass_manager_add(poprt_pass_manager *manager, const char *pas
     return prt_fail_at_stage(prt_pass_manager_add(manager->manager, pass, count, list), "passes");
 }
 
-enum { FORMULA_OPSET = 17 }; /* the first that has LayerNormalization */
+enum { FORMULA_OPSET = 17 }; /* first opset with LayerNormalization */
 
 poprt_status poprt_pass_manager_add_args(poprt_pass_manager *manager, const char *pass,
     const poprt_pass_arg *args, size_t count)
@@ -207,8 +208,8 @@ poprt_status poprt_pass_option_at(const char *pass, size_t index, poprt_pass_opt
     return prt_export(out, &info, sizeof(info), "out");
 }
 
-/* The loss that calibration makes small; NULL: there is none. Rounding by gptq is the best where
- * weights alone are stored in 8 bits. */
+/* Returns the loss that calibration minimises; NULL: no calibration. If only weights are stored in
+ * 8 bits, gptq gives the best results and is the default. */
 static const char *calibration(const poprt_config *config)
 {
     const bool chosen = config->text[PRT_OPTION_calibration_loss_type] != NULL;
@@ -220,7 +221,8 @@ static const char *calibration(const poprt_config *config)
         : prt_config_text(config, PRT_OPTION_calibration_loss_type);
 }
 
-/* What the config sets to something else than the default, and what follows from that. */
+/* Returns the value of a pipeline setting: an option that differs from its default, or a setting
+ * derived from several options. NULL: not set. */
 static const char *get_setting(void *user, const char *key)
 {
     static const char *const keys[] = {
@@ -287,7 +289,7 @@ poprt_status poprt_pass_manager_show(poprt_pass_manager *manager, const char *pa
 {
     PRT_REQUIRE(manager);
     if (pass != NULL && strlen(pass) >= sizeof(manager->shown))
-        return prt_fail(POPRT_E_NOT_FOUND, "pass", "no pass has so long a name");
+        return prt_fail(POPRT_E_NOT_FOUND, "pass", "no pass has a name of this length");
     manager->shows = pass != NULL;
     (void)snprintf(manager->shown, sizeof(manager->shown), "%s", pass != NULL ? pass : "");
     return POPRT_OK;
@@ -298,7 +300,7 @@ poprt_status poprt_pass_manager_at(const poprt_pass_manager *manager, size_t ind
 {
     PRT_REQUIRE(manager);
     PRT_REQUIRE(out);
-    return show_pass(prt_pass_manager_at(manager->manager, index), index, out);
+    return export_pass_info(prt_pass_manager_at(manager->manager, index), index, out);
 }
 
 poprt_status poprt_pass_manager_sort(poprt_pass_manager *manager)
@@ -323,7 +325,7 @@ poprt_status poprt_pass_manager_run(poprt_pass_manager *manager, poprt_model *mo
     while (prt_pass_manager_at(manager->manager, (size_t)manager->total) != NULL)
         manager->total++;
     const poprt_status status = prt_pass_manager_run(manager->manager, model->module, NULL);
-    /* A model that failed half way is another one too: its table must not show what is gone. */
+    /* A failed run may have changed the model too, so its table must be rebuilt. */
     prt_error_copy error;
     prt_error_save(&error);
     const poprt_status refreshed = prt_model_refresh(model);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* plugin.c — plug-ins of an environment: what of poprt/env.h only the whole library has. */
+/* plugin.c — plug-ins of an environment: the functions of poprt/env.h and poprt/pass.h that need
+ * the compiler. */
 #include "plugin/plugin.h"
 
 #include "api/handles.h"
@@ -10,12 +11,12 @@ static void log_line(void *user, int32_t level, const char *text)
     prt_env_log(user, level, text);
 }
 
-/* The tables, made with the first plug-in, while they may change. */
+/* Creates the tables with the first plug-in. Fails if the environment is frozen. */
 static poprt_status open_tables(poprt_env *env)
 {
     if (atomic_load_explicit(&env->frozen, memory_order_relaxed))
         return prt_fail(POPRT_E_STATE, "plug-in",
-            "something was made from the environment already: plug-ins come first");
+            "an object was already made from the environment: load plug-ins first");
     if (env->plugins != NULL)
         return POPRT_OK;
     PRT_TRY(prt_plugins_create(&env->allocator, log_line, env, &env->plugins));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session.c — poprt/session.h: one run at a time, submitted runs on a thread of the session's own.
+ * session.c — poprt/session.h: one run at a time; submitted runs on the session's own thread.
  *
- * `busy` is the turn. A direct call that does not get it at once is refused, and so is one while
- * submitted runs wait; a submitted run waits for its turn.
+ * `busy` is the lock of a run. A direct call is refused if it does not get the lock at once, or if
+ * submitted runs are pending. A submitted run waits for the lock.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <threads.h>
@@ -14,7 +14,7 @@
 #include "op/op.h"
 #include "par/queue.h"
 
-enum { QUEUE_DEPTH = 64, TURN_POLL_NS = 50000 };
+enum { QUEUE_DEPTH = 64, LOCK_POLL_NS = 50000 };
 
 typedef struct submission {
     poprt_stepio *io;
@@ -46,13 +46,13 @@ static poprt_status set_dims(const poprt_config *config, prt_arena *arena,
     return POPRT_OK;
 }
 
-/* What operators print, for the environment's log. */
-static void print_line(void *user, const char *line)
+/* Writes a line of a printing operator to the environment's log. */
+static void log_printed_line(void *user, const char *line)
 {
     prt_env_log(user, POPRT_LOG_INFO, line);
 }
 
-/* Makes a session of an executable, or where `out` is NULL measures one. */
+/* Creates a session of an executable, or measures one if `out` is NULL. */
 static poprt_status create_inner(const poprt_executable *exec, const poprt_config *config,
     prt_session **out, prt_session_needs *needs)
 {
@@ -64,7 +64,7 @@ static poprt_status create_inner(const poprt_executable *exec, const poprt_confi
         .kern = prt_config_kernels(config, env),
         .strassen = prt_config_number(config, PRT_OPTION_strassen) != 0,
         .bf16x3 = prt_config_number(config, PRT_OPTION_bf16x3) != 0,
-        .print = print_line,
+        .print = log_printed_line,
         .print_user = env };
     prt_arena *scratch = NULL;
     PRT_TRY(prt_arena_create(&env->allocator, 0, &scratch));
@@ -138,26 +138,26 @@ static poprt_status run(poprt_session *session, poprt_stepio *io)
     return prt_fail_in_file(prt_fail_at_stage(status, "run"), session->exec->file);
 }
 
-static bool try_turn(poprt_session *session)
+static bool try_lock(poprt_session *session)
 {
     return atomic_exchange_explicit(&session->busy, 1, memory_order_acquire) == 0;
 }
 
-static void end_turn(poprt_session *session)
+static void unlock_session(poprt_session *session)
 {
     atomic_store_explicit(&session->busy, 0, memory_order_release);
 }
 
-static poprt_status take_turn(poprt_session *session)
+static poprt_status lock_session(poprt_session *session)
 {
     struct prt_queue *queue = queue_of(session);
     if (queue != NULL && prt_queue_pending(queue) != 0)
         return prt_fail(POPRT_E_STATE, NULL,
             prt_queue_is_inside(queue)
-                ? "this is the session's own thread, in the callback of a submitted run: submit "
+                ? "this is a callback of a submitted run, on the session's own thread: submit "
                   "another run, or call from another thread after poprt_session_drain"
                 : "submitted runs have not finished: call poprt_session_drain first");
-    if (!try_turn(session))
+    if (!try_lock(session))
         return prt_fail(POPRT_E_STATE, NULL, "the session is running on another thread");
     return POPRT_OK;
 }
@@ -166,27 +166,27 @@ poprt_status poprt_session_run(poprt_session *session, poprt_stepio *io)
 {
     PRT_REQUIRE(session);
     PRT_REQUIRE(io);
-    PRT_TRY(take_turn(session));
+    PRT_TRY(lock_session(session));
     const poprt_status status = run(session, io);
-    end_turn(session);
+    unlock_session(session);
     return status;
 }
 
-/* On the session's thread. */
+/* Runs a submission on the session's thread. */
 static void run_submission(void *user, const void *item)
 {
     poprt_session *session = user;
     const submission *s = item;
-    const struct timespec poll = { .tv_nsec = TURN_POLL_NS };
-    while (!try_turn(session))
+    const struct timespec poll = { .tv_nsec = LOCK_POLL_NS };
+    while (!try_lock(session))
         (void)thrd_sleep(&poll, NULL);
     const poprt_status status = run(session, s->io);
-    end_turn(session);
+    unlock_session(session);
     if (s->done != NULL)
         s->done(s->user, status, status != POPRT_OK ? prt_error_last() : NULL);
 }
 
-/* The session's queue, made by whoever comes first. */
+/* Returns the queue of the session. The first caller creates it. */
 static poprt_status get_queue(poprt_session *session, struct prt_queue **out)
 {
     struct prt_queue *queue = queue_of(session);
@@ -227,7 +227,7 @@ void poprt_session_cancel(poprt_session *session)
         prt_session_cancel(session->session);
 }
 
-static void tell_step(void *user, uint32_t block, uint32_t index, uint64_t start_ns,
+static void report_step(void *user, uint32_t block, uint32_t index, uint64_t start_ns,
     uint64_t stop_ns)
 {
     const poprt_session *session = user;
@@ -247,11 +247,11 @@ static void tell_step(void *user, uint32_t block, uint32_t index, uint64_t start
 poprt_status poprt_session_watch(poprt_session *session, poprt_step_fn fn, void *user)
 {
     PRT_REQUIRE(session);
-    PRT_TRY(take_turn(session));
+    PRT_TRY(lock_session(session));
     session->watch = fn;
     session->watch_user = user;
-    prt_session_watch(session->session, fn != NULL ? tell_step : NULL, session);
-    end_turn(session);
+    prt_session_watch(session->session, fn != NULL ? report_step : NULL, session);
+    unlock_session(session);
     return POPRT_OK;
 }
 
@@ -265,13 +265,13 @@ static poprt_status read_weight(poprt_session *session, const char *name, poprt_
     prt_tensor weight;
     PRT_TRY(prt_session_weight(session->session, prt_str_of(name), &weight));
     if (out->size < weight.size)
-        return prt_fail(POPRT_E_ARG, name, "needs %zu bytes, the buffer has %zu", weight.size,
-            out->size);
+        return prt_fail(POPRT_E_ARG, name, "the weight has %zu bytes, the buffer only %zu",
+            weight.size, out->size);
     if (weight.size != 0 && out->data == NULL)
         return prt_fail_null("out->data");
     if (weight.size != 0)
         memcpy(out->data, weight.data, weight.size);
-    /* Shapes of weights are static: the program's own dims outlive the session's use of them. */
+    /* Shapes of weights are static, and the program's dims live at least as long as the session. */
     const prt_program *p = session->exec->program;
     const int64_t *dims = NULL;
     for (uint32_t i = 0; i < p->n_constants && dims == NULL; i++)
@@ -289,9 +289,9 @@ poprt_status poprt_session_read_weight(poprt_session *session, const char *name,
     PRT_REQUIRE(session);
     PRT_REQUIRE(name);
     PRT_REQUIRE(out);
-    PRT_TRY(take_turn(session));
+    PRT_TRY(lock_session(session));
     const poprt_status status = read_weight(session, name, out);
-    end_turn(session);
+    unlock_session(session);
     return prt_fail_at_stage(status, "weight");
 }
 
@@ -308,8 +308,8 @@ static poprt_status write_weight(poprt_session *session, const char *name, const
     if (!prt_tensor_init(&from, in->dtype, in->rank, in->dims, in->data))
         return prt_fail(POPRT_E_ARG, name, "the tensor's size does not fit in memory");
     if (in->size < from.size || (from.size != 0 && in->data == NULL))
-        return prt_fail(POPRT_E_ARG, name, "needs %zu bytes, %zu are given", from.size,
-            in->data != NULL ? in->size : 0);
+        return prt_fail(POPRT_E_ARG, name, "the weight has %zu bytes, the tensor only %zu",
+            from.size, in->data != NULL ? in->size : 0);
     return prt_session_set_weight(session->session, prt_str_of(name), &from);
 }
 
@@ -319,13 +319,13 @@ poprt_status poprt_session_write_weight(poprt_session *session, const char *name
     PRT_REQUIRE(session);
     PRT_REQUIRE(name);
     PRT_REQUIRE(in);
-    PRT_TRY(take_turn(session));
+    PRT_TRY(lock_session(session));
     const poprt_status status = write_weight(session, name, in);
-    end_turn(session);
+    unlock_session(session);
     return prt_fail_at_stage(status, "weight");
 }
 
-/* Everything but the queue. */
+/* Releases everything but the queue. */
 static void release_rest(void *user)
 {
     poprt_session *session = user;

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# static.sh NM OBJCOPY AR OUT DIR LINK... -- INPUT... — libpoprt.a: one object of all rooms and of the
-# libraries that are part of it (nanopb; cJSON where it is built here), in which only poprt_* is
-# global. A program that links it may have a nanopb or a cJSON of its own, of any version.
+# static.sh NM OBJCOPY AR OUT DIR LINK... -- INPUT... — makes libpoprt.a: one object of all
+# rooms and of the bundled libraries (nanopb; cJSON if it is built here), in which only poprt_* names
+# are global. A program that links it may contain its own nanopb or cJSON, of any version.
 #
-# The first INPUT is taken whole; from the others the linker takes the members that are needed.
-# Sections stay apart, so that --gc-sections of the program's link still drops unused functions.
+# The first INPUT is linked completely; from the others the linker takes the members it needs.
+# Sections stay separate, so --gc-sections in the link of a program still drops unused functions.
 set -e
 nm=$1 objcopy=$2 ar=$3 out=$4 dir=$5
 shift 5

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stepio.c — poprt/stepio.h: what the caller bound, in the form a run takes it.
+ * stepio.c — poprt/stepio.h: binds tensors to inputs and outputs.
  *
- * Bound descriptors are copied into `slots`; a run works on copies of them in `in` and `out`
- * (stepio_run.c), so that a StepIO can be run again as it is.
+ * Bound descriptors are copied into `slots`. A run works on copies of them in `in` and `out`
+ * (stepio_run.c), so that a StepIO can be used for many runs.
  */
 #include "api/stepio.h"
 
 #include "base/nearest.h"
 
-/* Checks a caller's tensor against a type; known dims must match, `-1` and symbols match any. */
+/* Checks dims against a type. Known dims must match; symbols and unknown dims match any value. */
 static poprt_status check_dims(const prt_slot *slot, const prt_type *type, const int64_t *dims,
     uint32_t rank)
 {
     if (type->rank >= 0 && (uint32_t)type->rank != rank)
         return prt_fail(POPRT_E_SHAPE, prt_slot_name(slot),
-            "has %d dimensions, a tensor of %u is bound", type->rank, rank);
+            "has %d dimensions, but the bound tensor has %u", type->rank, rank);
     for (uint32_t i = 0; i < rank; i++)
         if (type->rank >= 0 && prt_dim_is_number(type->dims[i]) && type->dims[i] != dims[i])
             return prt_fail(POPRT_E_SHAPE, prt_slot_name(slot),
-                "dimension %u is %lld, %lld is bound", i, (long long)type->dims[i],
+                "dimension %u is %lld, but the bound tensor has %lld", i, (long long)type->dims[i],
                 (long long)dims[i]);
     return POPRT_OK;
 }
 
-/* Exactly one element whatever the rank: [], [1], [1, 1]. */
+/* Tells whether a shape has exactly one element: [], [1], [1, 1]. */
 static bool is_single(uint32_t rank, const int64_t *dims)
 {
     for (uint32_t i = 0; i < rank; i++)
@@ -33,9 +33,9 @@ static bool is_single(uint32_t rank, const int64_t *dims)
     return true;
 }
 
-/* A scalar and tensors of one element stand for each other, as in other runtimes: clients give [1]
- * where a model has a scalar, and the reverse. What the model says is what its steps see. */
-static bool takes_single(const prt_type *type, const poprt_tensor *from)
+/* A scalar input accepts a tensor of one element, and the reverse, as in other runtimes: clients
+ * bind [1] where a model has a scalar. The steps see the shape of the model. */
+static bool accepts_single_element(const prt_type *type, const poprt_tensor *from)
 {
     return type->kind == PRT_VALUE_TENSOR && type->rank >= 0 && type->rank <= PRT_MAX_RANK &&
         (uint32_t)type->rank != from->rank && is_single((uint32_t)type->rank, type->dims) &&
@@ -49,7 +49,7 @@ poprt_status prt_slot_import(const prt_slot *slot, const prt_type *type, const p
     poprt_tensor single = *given;
     const poprt_tensor *from = given;
     if (given->rank <= PRT_MAX_RANK && (given->rank == 0 || given->dims != NULL) &&
-        !slot->any_shape && takes_single(type, given)) {
+        !slot->any_shape && accepts_single_element(type, given)) {
         single.rank = (uint32_t)type->rank;
         single.dims = type->dims;
         from = &single;
@@ -60,7 +60,7 @@ poprt_status prt_slot_import(const prt_slot *slot, const prt_type *type, const p
         return prt_fail(POPRT_E_ARG, name, "dims must not be NULL when rank is %u", from->rank);
     if (type->kind == PRT_VALUE_TENSOR && type->dtype != PRT_DTYPE_undefined &&
         type->dtype != from->dtype)
-        return prt_fail(POPRT_E_TYPE, name, "is %s, a tensor of %s is bound",
+        return prt_fail(POPRT_E_TYPE, name, "has type %s, but the bound tensor has type %s",
             poprt_dtype_name(type->dtype), poprt_dtype_name(from->dtype));
     for (uint32_t i = 0; i < from->rank; i++)
         if (from->dims[i] < 0)
@@ -68,11 +68,11 @@ poprt_status prt_slot_import(const prt_slot *slot, const prt_type *type, const p
     if (type->kind == PRT_VALUE_TENSOR && !slot->any_shape)
         PRT_TRY(check_dims(slot, type, from->dims, from->rank));
     if (!prt_tensor_init(out, from->dtype, from->rank, from->dims, from->data))
-        return prt_fail(POPRT_E_ARG, name, "%s elements in this shape do not fit in memory",
+        return prt_fail(POPRT_E_ARG, name, "a tensor of %s with this shape does not fit in memory",
             poprt_dtype_name(from->dtype));
     if (out->size != 0 && (from->data == NULL || from->size < out->size))
-        return prt_fail(POPRT_E_ARG, name, "needs %zu bytes, %zu are bound", out->size,
-            from->data != NULL ? from->size : 0);
+        return prt_fail(POPRT_E_ARG, name, "needs %zu bytes, but the bound tensor has %zu",
+            out->size, from->data != NULL ? from->size : 0);
     return POPRT_OK;
 }
 
@@ -81,8 +81,9 @@ poprt_status prt_slot_import_room(const prt_slot *slot, const poprt_tensor *from
     const prt_type *type = slot->type;
     if (type->kind == PRT_VALUE_TENSOR && type->dtype != PRT_DTYPE_undefined &&
         from->dtype != PRT_DTYPE_undefined && type->dtype != from->dtype)
-        return prt_fail(POPRT_E_TYPE, prt_slot_name(slot), "is %s, room for %s is bound",
-            poprt_dtype_name(type->dtype), poprt_dtype_name(from->dtype));
+        return prt_fail(POPRT_E_TYPE, prt_slot_name(slot),
+            "has type %s, but the bound buffer has type %s", poprt_dtype_name(type->dtype),
+            poprt_dtype_name(from->dtype));
     if (from->rank > PRT_MAX_RANK)
         return prt_fail(POPRT_E_LIMIT, prt_slot_name(slot), "rank %u is above %d", from->rank,
             PRT_MAX_RANK);
@@ -102,11 +103,11 @@ static prt_slot *slot_at(poprt_stepio *io, size_t index)
 
 static poprt_status fail_slot(const poprt_stepio *io, size_t slot)
 {
-    return prt_fail(POPRT_E_NOT_FOUND, "slot", "%zu is not below the %zu inputs and outputs", slot,
-        io->n_in + io->n_out);
+    return prt_fail(POPRT_E_NOT_FOUND, "slot",
+        "there is no slot %zu: there are %zu inputs and outputs", slot, io->n_in + io->n_out);
 }
 
-/* Items of an earlier sequence binding go with it. */
+/* Removes a binding, and the items of an earlier sequence. */
 static void clear(const poprt_stepio *io, prt_slot *slot)
 {
     prt_mem_free(&io->allocator, slot->value.items);
@@ -122,7 +123,8 @@ void prt_slot_clear(const poprt_stepio *io, size_t slot)
     clear(io, s);
 }
 
-/* Fused models: room for the largest input, which stands for any that is not given. */
+/* Fused models: allocates zeros as large as the largest input. They stand for the inputs of the
+ * graphs that do not run. */
 static poprt_status make_zeros(poprt_stepio *io)
 {
     size_t most = 0, size = 0;
@@ -186,7 +188,7 @@ poprt_status poprt_stepio_create_callbacks(const poprt_session *session,
     poprt_stepio_callbacks ours;
     PRT_TRY(prt_import(&ours, sizeof(ours), callbacks, callbacks->struct_size, "callbacks"));
     if (ours.in == NULL || ours.out == NULL)
-        return prt_fail(POPRT_E_ARG, "callbacks", "in and out must not be NULL");
+        return prt_fail(POPRT_E_ARG, "callbacks", "the callbacks in and out must not be NULL");
     poprt_stepio *io = NULL;
     PRT_TRY(create(session, &io));
     io->with_callbacks = true;
@@ -203,7 +205,7 @@ poprt_status poprt_stepio_bind_at(poprt_stepio *io, size_t slot, const poprt_ten
         return fail_slot(io, slot);
     if (io->with_callbacks)
         return prt_fail(POPRT_E_STATE, prt_slot_name(s),
-            "this StepIO gets its tensors from callbacks");
+            "cannot bind: this StepIO gets its tensors from callbacks");
     const bool is_input = slot < io->n_in;
     if (tensor == NULL || (!is_input && tensor->data == NULL && tensor->size == 0)) {
         prt_slot_clear(io, (size_t)(s - io->slots));
@@ -211,7 +213,7 @@ poprt_status poprt_stepio_bind_at(poprt_stepio *io, size_t slot, const poprt_ten
     }
     if (s->type->kind != PRT_VALUE_TENSOR && s->type->kind != PRT_VALUE_UNKNOWN)
         return prt_fail(POPRT_E_TYPE, prt_slot_name(s),
-            !is_input ? "is not a tensor: leave it unbound and ask for its items"
+            !is_input ? "is not a tensor: leave it unbound and read its items after the run"
                 : s->type->kind == PRT_VALUE_MAP
                 ? "is a map: use poprt_stepio_bind_map"
                 : "is not a tensor: use poprt_stepio_bind_sequence");
@@ -250,7 +252,7 @@ poprt_status poprt_stepio_bind(poprt_stepio *io, const char *name, const poprt_t
     return prt_fail_no_slot(io, name, 0, io->n_in + io->n_out);
 }
 
-/* A binding with items: their type, and what is round them. */
+/* The type of the items of a binding, and their containers. */
 typedef struct item_shape {
     bool optional, sequence;
     const prt_type *elem;
@@ -267,19 +269,21 @@ static poprt_status shape_of_items(const prt_slot *slot, size_t count, item_shap
                                          : "is neither a sequence nor an optional");
     out->elem = out->sequence ? inner->elem : inner;
     if (out->elem->kind != PRT_VALUE_TENSOR)
-        return prt_fail(POPRT_E_UNSUPPORTED, prt_slot_name(slot), "only tensors can be items here");
+        return prt_fail(POPRT_E_UNSUPPORTED, prt_slot_name(slot),
+            "only tensors can be bound as items here");
     if (!out->sequence && count > 1)
         return prt_fail(POPRT_E_ARG, prt_slot_name(slot),
             "an optional holds 0 or 1 tensors, not %zu", count);
     if (count > SIZE_MAX / sizeof(prt_tensor) - 1)
-        return prt_fail(POPRT_E_ARG, prt_slot_name(slot), "%zu items are too many", count);
+        return prt_fail(POPRT_E_ARG, prt_slot_name(slot), "%zu items are too many for memory",
+            count);
     return POPRT_OK;
 }
 
 /*
- * `items` has room for one more than `count`, at its start: what an optional holds, be it a tensor
- * or the sequence of the others. It is what is freed; a bare sequence starts at its second element
- * (see stepio_run.c).
+ * Builds the value of a sequence or optional. `items` has one entry more than `count`, at its
+ * start: the content of an optional, a tensor or the sequence of the other entries. `items` is also
+ * the block that is freed; a bare sequence starts at its second entry (see stepio_run.c).
  */
 static prt_tensor wrap_items(const item_shape *shape, prt_tensor *items, size_t count, bool present)
 {
@@ -308,13 +312,13 @@ poprt_status poprt_stepio_bind_sequence(poprt_stepio *io, size_t slot, const pop
     if (count != 0)
         PRT_REQUIRE(tensors);
     if (slot >= io->n_in)
-        return prt_fail(POPRT_E_NOT_FOUND, "slot", "%zu is not one of the %zu inputs", slot,
-            io->n_in);
+        return prt_fail(POPRT_E_NOT_FOUND, "slot", "there is no input %zu: there are %zu inputs",
+            slot, io->n_in);
     prt_slot *s = &io->slots[slot];
     item_shape shape = { 0 };
     if (io->with_callbacks)
         return prt_fail(POPRT_E_STATE, prt_slot_name(s),
-            "this StepIO gets its tensors from callbacks");
+            "cannot bind: this StepIO gets its tensors from callbacks");
     PRT_TRY(shape_of_items(s, count, &shape));
     prt_tensor *items = prt_mem_alloc(&io->allocator, (count + 1) * sizeof(*items));
     if (items == NULL)
@@ -332,7 +336,8 @@ poprt_status poprt_stepio_bind_sequence(poprt_stepio *io, size_t slot, const pop
     return POPRT_OK;
 }
 
-/* A list of `dtype` (any, where that is undefined) whose elements can be read where they lie. */
+/* Imports a list of `dtype` (undefined: any type). The elements are read in place, so they must be
+ * aligned. */
 static poprt_status import_list(const prt_slot *slot, int32_t dtype, const poprt_tensor *from,
     prt_tensor *out)
 {
@@ -353,12 +358,12 @@ poprt_status poprt_stepio_bind_map(poprt_stepio *io, size_t slot, const poprt_te
     PRT_REQUIRE(keys);
     PRT_REQUIRE(values);
     if (slot >= io->n_in)
-        return prt_fail(POPRT_E_NOT_FOUND, "slot", "%zu is not one of the %zu inputs", slot,
-            io->n_in);
+        return prt_fail(POPRT_E_NOT_FOUND, "slot", "there is no input %zu: there are %zu inputs",
+            slot, io->n_in);
     prt_slot *s = &io->slots[slot];
     if (io->with_callbacks)
         return prt_fail(POPRT_E_STATE, prt_slot_name(s),
-            "this StepIO gets its tensors from callbacks");
+            "cannot bind: this StepIO gets its tensors from callbacks");
     if (s->type->kind != PRT_VALUE_MAP)
         return prt_fail(POPRT_E_TYPE, prt_slot_name(s), "is not a map");
     const int32_t dtype =
@@ -367,7 +372,8 @@ poprt_status poprt_stepio_bind_map(poprt_stepio *io, size_t slot, const poprt_te
     PRT_TRY(import_list(s, s->type->dtype, keys, &key));
     PRT_TRY(import_list(s, dtype, values, &value));
     if (key.dims[0] != value.dims[0])
-        return prt_fail(POPRT_E_SHAPE, prt_slot_name(s), "%lld keys are bound with %lld values",
+        return prt_fail(POPRT_E_SHAPE, prt_slot_name(s),
+            "the numbers of keys and values must be equal, not %lld and %lld",
             (long long)key.dims[0], (long long)value.dims[0]);
     prt_tensor *items = prt_mem_alloc(&io->allocator, sizeof(*items));
     if (items == NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stepio_cache.c — caches: an input and an output bound to one piece of memory, of which the input
- * is the first rows; what a run gives is the input of the next.
+ * stepio_cache.c — caches: an input and an output bound to one buffer. The input is its first rows,
+ * and the result of a run is the input of the next.
  */
 #include "api/stepio.h"
 
@@ -14,32 +14,33 @@ static poprt_status find_slot(const poprt_stepio *io, const char *name, size_t f
     return prt_fail_no_slot(io, name, first, end);
 }
 
-/* The memory has room for `rows` of what the slot is, and is all there. */
+/* Checks that the buffer has the layout of the slot, at least `rows` rows, and all its bytes. */
 static poprt_status check_room(const prt_slot *slot, const poprt_tensor *room, int64_t rows,
     prt_tensor *whole)
 {
     const char *name = slot->name.data;
     if (room->rank < 2 || room->rank > PRT_MAX_RANK || room->dims == NULL)
         return prt_fail(POPRT_E_SHAPE, name,
-            "a cache has dimensions [..., rows, size]; %u are given", room->rank);
+            "a cache has dimensions [..., rows, size], at least 2, not %u", room->rank);
     if (prt_dtype_bits(room->dtype) < 8 || room->dtype == PRT_DTYPE_string)
-        return prt_fail(POPRT_E_UNSUPPORTED, name, "a cache of %s", poprt_dtype_name(room->dtype));
+        return prt_fail(POPRT_E_UNSUPPORTED, name, "the elements of a cache cannot be %s",
+            poprt_dtype_name(room->dtype));
     for (uint32_t i = 0; i < room->rank; i++)
         if (room->dims[i] < 0)
             return prt_fail(POPRT_E_ARG, name, "dimension %u is negative", i);
     const int64_t most = room->dims[room->rank - 2];
     if (most < 1 || most > UINT32_MAX || rows < 0 || rows > most)
-        return prt_fail(POPRT_E_ARG, name, "%lld rows in a cache of %lld", (long long)rows,
-            (long long)most);
+        return prt_fail(POPRT_E_ARG, name, "%lld rows are outside the cache, which has %lld",
+            (long long)rows, (long long)most);
     if (!prt_tensor_init(whole, room->dtype, room->rank, room->dims, room->data))
         return prt_fail(POPRT_E_ARG, name, "the cache's size does not fit in memory");
     if (whole->size != 0 && (room->data == NULL || room->size < whole->size))
-        return prt_fail(POPRT_E_ARG, name, "needs %zu bytes, %zu are bound", whole->size,
-            room->data != NULL ? room->size : 0);
+        return prt_fail(POPRT_E_ARG, name, "needs %zu bytes, but the bound buffer has %zu",
+            whole->size, room->data != NULL ? room->size : 0);
     return POPRT_OK;
 }
 
-/* As many rows as there may be, an output fits in. */
+/* Checks that an output fits into the cache for some number of rows. */
 static poprt_status check_output(const prt_slot *slot, const prt_tensor *whole)
 {
     const prt_type *type = slot->type;
@@ -47,15 +48,15 @@ static poprt_status check_output(const prt_slot *slot, const prt_tensor *whole)
     if (type->kind != PRT_VALUE_TENSOR)
         return prt_fail(POPRT_E_TYPE, name, "is not a tensor: it cannot be a cache");
     if (type->dtype != PRT_DTYPE_undefined && type->dtype != whole->dtype)
-        return prt_fail(POPRT_E_TYPE, name, "is %s, a cache of %s is bound",
+        return prt_fail(POPRT_E_TYPE, name, "has type %s, but the bound cache has type %s",
             poprt_dtype_name(type->dtype), poprt_dtype_name(whole->dtype));
     if (type->rank >= 0 && (uint32_t)type->rank != whole->rank)
-        return prt_fail(POPRT_E_SHAPE, name, "has %d dimensions, a cache of %u is bound",
+        return prt_fail(POPRT_E_SHAPE, name, "has %d dimensions, but the bound cache has %u",
             type->rank, whole->rank);
     for (uint32_t i = 0; type->rank >= 0 && i < whole->rank; i++) {
         const int64_t dim = type->dims[i], have = whole->dims[i];
         if (prt_dim_is_number(dim) && (i + 2 == whole->rank ? dim > have : dim != have))
-            return prt_fail(POPRT_E_SHAPE, name, "dimension %u is %lld, the cache's is %lld", i,
+            return prt_fail(POPRT_E_SHAPE, name, "dimension %u is %lld, but the cache has %lld", i,
                 (long long)dim, (long long)have);
     }
     return POPRT_OK;
@@ -74,7 +75,8 @@ poprt_status poprt_stepio_bind_cache(poprt_stepio *io, const char *input, const 
     PRT_TRY(find_slot(io, input, 0, io->n_in, &in));
     PRT_TRY(find_slot(io, output, io->n_in, io->n_in + io->n_out, &out));
     if (io->with_callbacks)
-        return prt_fail(POPRT_E_STATE, input, "this StepIO gets its tensors from callbacks");
+        return prt_fail(POPRT_E_STATE, input,
+            "cannot bind: this StepIO gets its tensors from callbacks");
     PRT_TRY(check_room(&io->slots[in], room, rows, &whole));
     PRT_TRY(check_output(&io->slots[out], &whole));
     memcpy(dims, room->dims, room->rank * sizeof(int64_t));

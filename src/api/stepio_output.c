@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stepio_output.c — results of a run, as a StepIO's host asks for them. */
+/* stepio_output.c — reads the results of a run. */
 #include "api/stepio.h"
 
 static void export_tensor(const prt_tensor *from, poprt_tensor *to)
@@ -11,17 +11,18 @@ static void export_tensor(const prt_tensor *from, poprt_tensor *to)
         .dtype = from->dtype };
 }
 
-/* The output in a slot after a run. */
+/* Returns the result in a slot. Fails if the last run failed or gave the slot no value. */
 static poprt_status result_at(const poprt_stepio *io, size_t slot, const prt_tensor **out)
 {
     if (slot < io->n_in || slot >= io->n_in + io->n_out)
-        return prt_fail(POPRT_E_NOT_FOUND, "slot", "%zu is not an output: those are %zu to %zu",
-            slot, io->n_in, io->n_in + io->n_out);
+        return prt_fail(POPRT_E_NOT_FOUND, "slot",
+            "slot %zu is not an output: outputs are slots %zu to %zu", slot, io->n_in,
+            io->n_in + io->n_out);
     if (!io->ran)
         return prt_fail(POPRT_E_STATE, prt_slot_name(&io->slots[slot]), "no run has succeeded");
     if (!prt_slot_takes_part(io, &io->slots[slot]))
         return prt_fail(POPRT_E_STATE, prt_slot_name(&io->slots[slot]),
-            "belongs to another graph than the last run's, which was graph %u", io->graph);
+            "belongs to another graph than the last run, which ran graph %u", io->graph);
     if (io->slots[slot].value.room != 0)
         return prt_fail(POPRT_E_STATE, prt_slot_name(&io->slots[slot]),
             "is in the cache that was bound with input '%.200s'",
@@ -43,7 +44,7 @@ poprt_status poprt_stepio_output(const poprt_stepio *io, size_t slot, poprt_tens
     return POPRT_OK;
 }
 
-/* The tensors of a sequence, of an optional, or of a sequence in an optional; or maps. */
+/* Returns the tensors of a sequence, an optional or a sequence in an optional, or the maps. */
 static poprt_status items_of(const poprt_stepio *io, size_t slot, const prt_tensor **items,
     size_t *count, int32_t *present)
 {
@@ -77,7 +78,8 @@ poprt_status poprt_stepio_output_count(const poprt_stepio *io, size_t slot, size
     return POPRT_OK;
 }
 
-/* Item `index` of an output, which must be of `kind`; `hint` says what else to do. */
+/* Returns item `index` of an output. Fails unless it is of `kind`; `hint` names the function to use
+ * instead. */
 static poprt_status item_at(const poprt_stepio *io, size_t slot, size_t index, int32_t kind,
     const char *hint, const prt_tensor **out)
 {
@@ -87,7 +89,7 @@ static poprt_status item_at(const poprt_stepio *io, size_t slot, size_t index, i
     PRT_TRY(items_of(io, slot, &items, &count, &present));
     if (index >= count)
         return prt_fail(POPRT_E_NOT_FOUND, prt_slot_name(&io->slots[slot]),
-            "item %zu is not below the %zu there are", index, count);
+            "there is no item %zu: the output has %zu", index, count);
     if (items[index].kind != kind)
         return prt_fail(POPRT_E_TYPE, prt_slot_name(&io->slots[slot]), "item %zu %s", index, hint);
     *out = &items[index];
@@ -121,6 +123,7 @@ poprt_status poprt_stepio_output_map(const poprt_stepio *io, size_t slot, size_t
         .rank = 1,
         .dtype = map->dtype };
     if (!prt_dtype_size(map->dtype, map->count, &keys->size))
-        return prt_fail(POPRT_E_INTERNAL, prt_slot_name(&io->slots[slot]), "has impossible keys");
+        return prt_fail(POPRT_E_INTERNAL, prt_slot_name(&io->slots[slot]),
+            "the size of its keys does not fit in memory");
     return POPRT_OK;
 }

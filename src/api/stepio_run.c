@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stepio_run.c — a StepIO around a run: its inputs and room for outputs before, through callbacks
- * where there are any, and who is told after. Nothing here allocates, and every run comes by:
- * structs are written where they belong.
+ * stepio_run.c — the part of a StepIO in a run: collects inputs and output buffers before it, if
+ * necessary through callbacks, and reports completions after it. Every run passes through here, so
+ * nothing allocates and structs are written in place.
  */
 #include "api/stepio.h"
 
-/* Not of the usual run: compiled for size. */
+/* Marks functions outside the usual run, which are compiled for size. */
 #define SELDOM __attribute__((cold, noinline))
 
-SELDOM static poprt_status ask_input(poprt_stepio *io, size_t i)
+SELDOM static poprt_status request_input(poprt_stepio *io, size_t i)
 {
     const prt_slot *slot = &io->slots[i];
     if (slot->type->kind != PRT_VALUE_TENSOR)
         return prt_fail(POPRT_E_UNSUPPORTED, prt_slot_name(slot),
-            "callbacks give tensors only: bind this input instead");
+            "callbacks can only supply tensors: bind this input instead");
     poprt_tensor tensor = { .dtype = slot->type->dtype };
     const poprt_status status = io->callbacks.in(io->callbacks.user, prt_slot_name(slot), &tensor);
     if (status != POPRT_OK)
@@ -22,8 +22,9 @@ SELDOM static poprt_status ask_input(poprt_stepio *io, size_t i)
     return prt_slot_import(slot, slot->type, &tensor, &io->in[i]);
 }
 
-/* io->out[i] is absent, and stays so where the callback leaves memory to the run. */
-SELDOM static poprt_status ask_output(poprt_stepio *io, size_t i)
+/* Asks the callback for an output buffer. io->out[i] is absent on entry, and stays so if the
+ * callback leaves the memory to the run. */
+SELDOM static poprt_status request_output(poprt_stepio *io, size_t i)
 {
     const prt_slot *slot = &io->slots[io->n_in + i];
     if (slot->type->kind != PRT_VALUE_TENSOR)
@@ -42,45 +43,45 @@ SELDOM static poprt_status ask_output(poprt_stepio *io, size_t i)
     if (tensor.data == NULL)
         return POPRT_OK;
     if (tensor.size < asked)
-        return prt_fail(POPRT_E_ARG, prt_slot_name(slot), "needs %zu bytes, %zu are given", asked,
-            tensor.size);
+        return prt_fail(POPRT_E_ARG, prt_slot_name(slot), "needs %zu bytes, but the buffer has %zu",
+            asked, tensor.size);
     return prt_slot_import_room(slot, &tensor, &io->out[i]);
 }
 
-/* ---- fused models: one graph runs, and what belongs to the others takes no part */
+/* ---- fused models: one graph runs, and slots of the others take no part */
 
 static uint32_t n_graphs(const poprt_stepio *io)
 {
     return io->session->exec->program->n_graphs;
 }
 
-/* What a run reads of a slot. */
-static void view_of(const prt_slot *slot, prt_tensor *value)
+/* Stores the value of a slot as a run reads it. */
+static void store_bound_value(const prt_slot *slot, prt_tensor *value)
 {
     *value = slot->value;
     if (value->kind == PRT_VALUE_SEQUENCE)
         value->items++;
 }
 
-/* What a run is given for an input that takes no part. */
-SELDOM static void blank(const poprt_stepio *io, const prt_type *type, prt_tensor *value)
+/* Stores the value of an input that takes no part. */
+SELDOM static void store_zeros(const poprt_stepio *io, const prt_type *type, prt_tensor *value)
 {
     *value = (prt_tensor){ .kind = type->kind, .dtype = type->dtype };
     if (type->kind == PRT_VALUE_TENSOR)
         (void)prt_tensor_init(value, type->dtype, (uint32_t)type->rank, type->dims, io->zeros);
 }
 
-/* The graph that a given index selects. */
+/* Selects the graph by the value of input `index`. */
 static poprt_status read_index(poprt_stepio *io, const prt_tensor *index)
 {
     memcpy(&io->graph, index->data, sizeof(io->graph));
     if (io->graph < n_graphs(io))
         return POPRT_OK;
     return prt_fail(POPRT_E_ARG, prt_slot_name(&io->slots[0]),
-        "there is no graph %u: %u were fused", io->graph, n_graphs(io));
+        "there is no graph %u: the model has %u", io->graph, n_graphs(io));
 }
 
-/* The graph of the inputs that are bound; the index has to agree where it is bound too. */
+/* Selects the graph by the bound inputs. If `index` is bound, it must agree with them. */
 SELDOM static poprt_status select_graph(poprt_stepio *io)
 {
     const prt_slot *first = NULL;
@@ -90,7 +91,7 @@ SELDOM static poprt_status select_graph(poprt_stepio *io)
             continue;
         if (first != NULL && first->graph != slot->graph)
             return prt_fail(POPRT_E_ARG, prt_slot_name(slot),
-                "'%.200s' of another graph is bound too: a run takes inputs of one",
+                "'%.200s' of another graph is bound too, but a run takes inputs of one graph",
                 prt_slot_name(first));
         first = slot;
     }
@@ -100,24 +101,24 @@ SELDOM static poprt_status select_graph(poprt_stepio *io)
         io->graph = first->graph;
     else
         return prt_fail(POPRT_E_STATE, prt_slot_name(&io->slots[0]),
-            "neither this input nor any other is bound: nothing says which graph to run");
+            "no input is bound: bind this one, or the inputs of one graph, to select a graph");
     if (first != NULL && first->graph != io->graph)
         return prt_fail(POPRT_E_ARG, prt_slot_name(first),
             "is bound, but the index selects graph %u", io->graph);
     return POPRT_OK;
 }
 
-/* The index comes first, so what follows is known to take part or not. */
+/* Asks for the index first, because it decides which slots take part. */
 SELDOM static poprt_status begin_callbacks(poprt_stepio *io)
 {
     for (size_t i = 0; i < io->n_in + io->n_out; i++)
         io->slots[i].bound = false;
     for (size_t i = 0; i < io->n_in; i++) {
         if (!prt_slot_takes_part(io, &io->slots[i])) {
-            blank(io, io->slots[i].type, &io->in[i]);
+            store_zeros(io, io->slots[i].type, &io->in[i]);
             continue;
         }
-        PRT_TRY(ask_input(io, i));
+        PRT_TRY(request_input(io, i));
         io->slots[i].bound = true;
         if (i == 0 && n_graphs(io) != 0)
             PRT_TRY(read_index(io, &io->in[0]));
@@ -126,7 +127,7 @@ SELDOM static poprt_status begin_callbacks(poprt_stepio *io)
         io->out[i] = (prt_tensor){ .kind = PRT_VALUE_ABSENT };
         if (!prt_slot_takes_part(io, &io->slots[io->n_in + i]))
             continue;
-        PRT_TRY(ask_output(io, i));
+        PRT_TRY(request_output(io, i));
         io->slots[io->n_in + i].bound = true;
     }
     return POPRT_OK;
@@ -147,9 +148,9 @@ poprt_status prt_stepio_begin(poprt_stepio *io, const poprt_session *session)
         if (part && !slot->bound && (i != 0 || n_graphs(io) == 0))
             return prt_fail(POPRT_E_STATE, prt_slot_name(slot), "this input is not bound");
         if (part && slot->bound)
-            view_of(slot, &io->in[i]);
+            store_bound_value(slot, &io->in[i]);
         else
-            blank(io, slot->type, &io->in[i]);
+            store_zeros(io, slot->type, &io->in[i]);
     }
     if (n_graphs(io) != 0 && !io->slots[0].bound)
         io->in[0].data = &io->graph;
@@ -163,7 +164,7 @@ poprt_status prt_stepio_begin(poprt_stepio *io, const poprt_session *session)
     return POPRT_OK;
 }
 
-/* What a run gave is in the cache: the next one reads it. */
+/* Makes the rows that a run has written the input of the next run. */
 static void grow_caches(poprt_stepio *io)
 {
     for (size_t i = 0; i < io->n_in; i++) {

@@ -8,17 +8,18 @@
 #include "poprt/executable.h"
 #include "base/map.h"
 
-/* How many operators of one type there are. */
+/* Number of operators of one type. */
 typedef struct prt_op_count {
-    prt_str name; /* "Conv", or "domain.Name" outside ONNX's own domain */
+    prt_str name; /* name, or "domain.Name" outside ONNX's own domain, such as "Conv" */
     uint64_t count;
-    uint64_t flops; /* of all of them; executables count none */
+    uint64_t flops; /* sum of their FLOPs; always 0 for executables */
 } prt_op_count;
 
-/* One line "key  value" that only one of the two has; `number` when `text` is absent. */
+/* A line "key  value" that exists only for models or only for executables. `number` is the value if
+ * `text` is absent. */
 typedef struct prt_fact {
-    const char *label; /* in the summary for people; NULL: not there */
-    const char *key;   /* in JSON; NULL: not there */
+    const char *label; /* label in the summary; NULL: not in the summary */
+    const char *key;   /* key in JSON; NULL: not in JSON */
     prt_str text;
     uint64_t number;
 } prt_fact;
@@ -34,11 +35,12 @@ typedef struct prt_description {
     uint64_t n_ops, n_weights, weight_bytes, flops;
 } prt_description;
 
-/* Dims of the values that operators make, and the first operators that leave some unknown. */
+/* Numbers of known, symbolic and unknown dims of operator outputs, and the first operators whose
+ * outputs have unknown dims although their inputs have none. */
 typedef struct prt_dim_counts {
     uint64_t known, symbolic, unknown, origins;
     size_t size;
-    char from[PRT_SINK_LINE - 64]; /* their names */
+    char from[PRT_SINK_LINE - 64]; /* names of these operators */
 } prt_dim_counts;
 
 struct prt_graph;
@@ -50,35 +52,36 @@ poprt_status prt_describe_add_op(prt_description *d, prt_str domain, prt_str nam
 poprt_status prt_describe_add_fact(prt_description *d, const char *label, const char *key,
     prt_str text, uint64_t number);
 
-/* What graphs were fused, `n_graphs` of them, by the names of all graphs or blocks there are. */
+/* Adds the list of the `n_graphs` fused graphs. `names` has the names of all graphs or blocks. */
 poprt_status prt_describe_add_graphs(prt_description *d, uint32_t n_graphs, const prt_str *names,
     size_t count);
 
-/* The description for people, or as one JSON object. */
+/* Write a summary: for people, or as one JSON object. */
 poprt_status prt_describe_summary(prt_description *d, prt_sink *sink);
 poprt_status prt_describe_json(prt_description *d, prt_sink *sink);
 
-/* Devices and sharding points of a graph whose nodes all have a device. */
+/* Writes the devices and sharding points of a graph. Every node must have a device. */
 poprt_status prt_describe_sharding(const struct prt_graph *graph, prt_arena *arena, prt_sink *sink);
 
-/* Text inside a Graphviz string: quotes, backslashes and control characters made harmless. */
+/* Writes text inside a Graphviz string: escapes quotes, backslashes and control characters. */
 void prt_sink_dot(prt_sink *sink, prt_str text);
 
-/* What becomes of each node and what each step does, as lines and as one JSON object. */
+/* Write the steps and the eliminated nodes, as lines or as one JSON object. */
 poprt_status prt_describe_steps(const prt_program *p, prt_sink *sink);
 poprt_status prt_describe_steps_json(const prt_program *p, prt_arena *arena, prt_sink *sink);
 
-/* Graphs (the main one first) and their operators as one JSON object. */
+/* Writes graphs (the main graph first) and their operators as one JSON object. */
 struct prt_module;
 poprt_status prt_describe_graphs(const struct prt_module *module, prt_arena *arena, size_t count,
     const struct prt_graph *const *graphs, prt_sink *sink);
 
-/* ---- one call for each kind of object; `format` is one of POPRT_FORMAT_* that fits the object */
+/* ---- one function for each kind of object; `format` must be a POPRT_FORMAT_* value for this
+ * kind */
 poprt_status prt_describe_model(const struct prt_module *module, const prt_io_table *io,
     int32_t format, prt_arena *arena, prt_sink *sink);
 
-/* `memory`: bytes of a session, left out of the summary where `is_planned` is 0. `file`: the path
- * that it was read from, or "". */
+/* `memory`: bytes of a session; not in the summary if `is_planned` is 0. `file`: path of the file
+ * that the executable was read from, or "". */
 poprt_status prt_describe_executable(const prt_program *program, const prt_io_table *io,
     const char *file, const poprt_memory_info *memory, int32_t format, prt_arena *arena,
     prt_sink *sink);

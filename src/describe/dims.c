@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dims.c — how much inference knows of the values that operators make: dims that are
- * numbers, expressions and neither, and where the last kind begins.
+ * dims.c — how complete shape inference is: counts dims that are numbers, expressions or unknown,
+ * and finds the operators where unknown dims begin.
  */
 #include <stdio.h>
 
@@ -10,7 +10,8 @@
 
 enum { NAMED = 8, NAME_SIZE = 100 };
 
-/* Unknown dims of a type; a value without a known rank counts as one. */
+/* Counts the dims of a type and returns the number of unknown ones. A value of unknown rank counts
+ * as one unknown dim. */
 static uint64_t count_dims(const prt_type *type, prt_dim_counts *to)
 {
     uint64_t unknown = 0;
@@ -26,7 +27,8 @@ static uint64_t count_dims(const prt_type *type, prt_dim_counts *to)
     return unknown;
 }
 
-/* Adds "NonZero name" to the text, without characters that would end a line. */
+/* Appends the type and name of an operator, such as "NonZero name". Control characters become
+ * '?'. */
 static void name_op(const prt_op *op, prt_dim_counts *to)
 {
     char word[2 * NAME_SIZE];

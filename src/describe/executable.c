@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* executable.c — an executable: blocks, buffers, plan and steps. */
+/* executable.c — describes an executable: blocks, buffers, memory plan and steps. */
 #include "describe/describe.h"
 
 #include <inttypes.h>
@@ -37,7 +37,7 @@ static poprt_status add_steps(prt_description *d, const prt_program *p, uint64_t
     return POPRT_OK;
 }
 
-/* What is known of the memory of a run: planned blocks, and buffers that are sized as they come. */
+/* Adds the facts on the memory of a run: planned blocks, and buffers sized at run time. */
 static poprt_status add_plan(prt_description *d, const prt_program *p)
 {
     uint64_t bytes = 0, peak = 0, planned = 0, dynamic = 0, open = 0;
@@ -183,7 +183,7 @@ static poprt_status print_text(const prt_program *p, prt_sink *sink)
     return prt_sink_finish(sink);
 }
 
-/* Steps and buffers are nodes; constants are left out. */
+/* Writes a block as a graph: a node for each step and buffer, except constants. */
 static void put_block_dot(prt_sink *sink, const prt_program *p, uint32_t b)
 {
     const prt_block *block = &p->blocks[b];

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graphs.c — POPRT_FORMAT_GRAPHS_JSON: every graph as a list of operators, for tools that
- * read what PopRT's `serialize_ir` writes.
+ * graphs.c — POPRT_FORMAT_GRAPHS_JSON: every graph as a list of operators, for tools that read the
+ * output of PopRT's `serialize_ir`.
  *
  *     {"main": [{"type": "Conv", "domain": "ai.onnx", "version": 22, "name": "conv1",
  *                "inputs": [{"name": "x", "type": "f32[1,3,8,8]"}, ...], "outputs": [...],
  *                "attributes": {"strides": [2, 2]}, "graphs": []}, ...], ...}
  *
- * The first graph is the model's; "graphs" names those that an operator holds. Operators have the
- * form of "version", whatever the file's opset. Constants are inputs with "constant": true; an
- * absent input is null. A value without a name of its own is called by its graph and number.
+ * The first graph is the main graph. "graphs" has the names of the subgraphs of an operator. The
+ * attributes of an operator are those of "version", whatever the opset of the file is. Constants
+ * are inputs with "constant": true. An absent input is null. A value without a name is named by its
+ * graph and number.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@
 typedef struct writer {
     prt_json_out out;
     const prt_module *module;
-    prt_map numbers; /* graph → its place in the list, from 1 */
+    prt_map numbers; /* graph → its index in the list, from 1 */
     prt_arena *arena;
 } writer;
 
@@ -105,7 +106,7 @@ static void put_attr(writer *w, const prt_attr_def *row, const void *field)
         prt_type_print(w->module->dims, *(const prt_type *const *)field, text, sizeof(text));
         prt_json_put_text(out, row->name, prt_str_of(text));
         break;
-    default: /* graphs have a list of their own; of tensors the shape */
+    default: /* subgraphs are listed separately; of tensors, only the type is written */
         break;
     }
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* io_table.c — types of inputs and outputs in the form the interface shows: poprt_io_info. */
+/* io_table.c — converts types of inputs and outputs to the public struct poprt_io_info. */
 #include "describe/io_table.h"
 
 #include "base/record.h"
 
 enum { MAX_DIM_TEXT = 256 };
 
-/* The interface's kind; what is not known yet is shown as a tensor of unknown rank. */
+/* Returns the POPRT_VALUE_* of a type. An unknown type is a tensor of unknown rank. */
 static int32_t kind_of(const prt_type *type)
 {
     switch (type->kind) {
@@ -68,7 +68,7 @@ static poprt_status fill(prt_arena *arena, const prt_dims *dims, const prt_io_en
         info->dtype = type->dtype;
     }
     if (type->kind != PRT_VALUE_TENSOR || type->rank < 0 ||
-        info->key_dtype != PRT_DTYPE_undefined) /* a map's values have no shape of their own */
+        info->key_dtype != PRT_DTYPE_undefined) /* the values of a map have no shape */
         return POPRT_OK;
     info->rank = type->rank;
     return fill_dims(arena, dims, type, info);
@@ -124,7 +124,7 @@ poprt_status prt_io_table_at(const prt_io_table *table, int32_t direction, size_
         return prt_fail(POPRT_E_ARG, "direction", "%d is neither POPRT_INPUT nor POPRT_OUTPUT",
             direction);
     if (index >= table->count[direction])
-        return prt_fail(POPRT_E_NOT_FOUND, "index", "%zu is not below the %zu there are", index,
+        return prt_fail(POPRT_E_NOT_FOUND, "index", "there is no entry %zu: there are %zu", index,
             table->count[direction]);
     return prt_export(out, &table->info[direction][index], sizeof(poprt_io_info), "out");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* model.c — a model: its graph as summary, text, JSON and Graphviz. */
+/* model.c — describes a model: its graph as summary, text, JSON and Graphviz. */
 #include <stdio.h>
 
 #include "describe/describe.h"
@@ -8,7 +8,7 @@
 
 typedef PRT_VEC(const prt_graph *) graph_list;
 
-/* The graph and all regions below it, outer ones first; the list grows while it is walked. */
+/* Lists the graph and all subgraphs, outer ones first. The list grows during the loop over it. */
 static poprt_status list_graphs(prt_arena *arena, const prt_graph *main, graph_list *out)
 {
     if (!PRT_VEC_PUSH(arena, out, main))
@@ -55,7 +55,7 @@ static poprt_status add_opsets(prt_description *d, const prt_module *module)
     return prt_describe_add_fact(d, "opset", "opset", (prt_str){ copy, (uint32_t)size }, 0);
 }
 
-/* What one run computes, as far as shapes are known; sub-graphs count once. */
+/* Adds the FLOPs of one run, as far as shapes are known. Each subgraph counts once. */
 static poprt_status add_flops(prt_description *d, uint64_t unknown)
 {
     const prt_str none = { NULL, 0 };
@@ -97,7 +97,7 @@ static poprt_status describe(const prt_module *module, const prt_io_table *io, p
     return json ? prt_describe_json(&d, sink) : prt_describe_summary(&d, sink);
 }
 
-/* The graph, then a comment on what is known of its dims. */
+/* Prints the graph, and a comment on its known and unknown dims. */
 static poprt_status print_text(const prt_module *module, prt_arena *arena, const graph_list *graphs,
     prt_sink *sink)
 {
@@ -123,7 +123,7 @@ static size_t index_of(const graph_list *graphs, const prt_graph *graph)
     return i;
 }
 
-/* Where an edge into a use comes from; false for constants, which are not drawn. */
+/* Writes the source of an edge. Returns false for constants, which are not drawn. */
 static bool put_source(prt_sink *sink, const graph_list *graphs, const prt_value *v)
 {
     const size_t g = index_of(graphs, v->graph);

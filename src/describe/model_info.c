@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* model_info.c — poprt_model_info: what a model's file says of itself, as the interface shows it.
- */
+/* model_info.c — converts the metadata of a model's file to the public struct poprt_model_info. */
 #include "describe/io_table.h"
 
 static poprt_status copy_text(prt_arena *arena, prt_str text, const char **out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * operators.c — poprt_operators_describe: the operator table as a list for people, as a page in
- * Markdown and as JSON, all from the rows that everything else is made from.
+ * Markdown and as JSON.
  */
 #include <stdio.h>
 
@@ -13,7 +13,7 @@
 
 enum { NAME_WIDTH = 44, VERSION_WIDTH = 18, SET_TEXT = 512 };
 
-/* Sets with a name of their own, larger ones first; what is left is spelled out. */
+/* Names for sets of element types, larger sets first. Other types are listed one by one. */
 static const struct {
     uint64_t set;
     const char *name;
@@ -58,7 +58,8 @@ static const char *domain_of(const char *domain)
 
 enum { VERSIONS = 40 };
 
-/* Versions of an operator's schema, oldest first; `since` is the newest, 0 where it has no row. */
+/* Lists the versions of an operator's schema, oldest first, and returns their number. `since` is
+ * the newest version, or 0 if the operator has no row. */
 static uint32_t find_versions(const char *domain, const char *name, uint32_t since,
     int64_t versions[VERSIONS])
 {
@@ -71,8 +72,8 @@ static uint32_t find_versions(const char *domain, const char *name, uint32_t sin
         }
     size_t count;
     const prt_opset_variant *forms = prt_opset_variants(&count);
-    const bool told = n != 0; /* by the history */
-    for (size_t i = 0; !told && i < count && n < VERSIONS; i++)
+    const bool has_history = n != 0; /* the history lists versions */
+    for (size_t i = 0; !has_history && i < count && n < VERSIONS; i++)
         if (strcmp(forms[i].domain, domain) == 0 && strcmp(forms[i].name, name) == 0 &&
             forms[i].up != NULL && (n == 0 || versions[n - 1] < forms[i].from))
             versions[n++] = forms[i].from;
@@ -95,8 +96,8 @@ static void print_versions(const char *domain, const char *name, uint32_t since,
 }
 
 /*
- * Operators without a row of their own: on reading, a row of upgrade.def turns them into others.
- * The next one at or after `*at`; NULL at the end.
+ * Returns the next operator without a row at or after `*at`, or NULL. A reader replaces such an
+ * operator by others, according to a row of upgrade.def.
  */
 static const prt_opset_variant *next_alias(size_t *at)
 {
@@ -114,14 +115,14 @@ static const prt_opset_variant *next_alias(size_t *at)
     return NULL;
 }
 
-/* By domain, ONNX's own first, then by name. */
+/* Order by domain, ONNX's own domain first, then by name. */
 static bool comes_before(const prt_op_def *x, const prt_op_def *y)
 {
     const int domain = strcmp(x->domain, y->domain);
     return domain != 0 ? domain < 0 : strcmp(x->name, y->name) < 0;
 }
 
-/* The table's rows and those of an environment's plug-ins, sorted. */
+/* The rows of the operator table and of an environment's plug-ins, sorted. */
 typedef struct row_list {
     const prt_op_def **rows;
     size_t count;
@@ -145,7 +146,7 @@ static poprt_status sort_rows(prt_arena *arena, const prt_op_set *more, row_list
     return POPRT_OK;
 }
 
-/* ---- for people: a line each ---- */
+/* ---- for people: one line for each operator ---- */
 
 static void put_name(prt_sink *sink, const char *domain, const char *name, uint32_t since)
 {
@@ -164,7 +165,7 @@ static void put_line(prt_sink *sink, const prt_op_def *def)
         prt_sink_print(sink, " of plug-in %s", prt_op_plugin(def));
     for (uint32_t i = 0; i < def->n_types; i++) {
         if (strchr(def->types[i].var, '(') != NULL)
-            continue; /* a slot with one type of its own */
+            continue; /* a slot with one type is printed directly */
         print_set(def->types[i].set, text);
         prt_sink_print(sink, "%s %s: %s", first ? "" : ";", def->types[i].var, text);
         first = false;
@@ -226,7 +227,7 @@ static const char *const kind_names[] = {
     [PRT_ATTR_type] = "type",
 };
 
-/* The default as text; empty for kinds whose default is nothing. */
+/* Writes a default as text. Empty for kinds whose default has no text. */
 static void print_default(const prt_op_def *def, const prt_attr_def *attr, char *to)
 {
     const char *at = (const char *)def->defaults + attr->offset;
@@ -259,9 +260,9 @@ static void put_section(prt_sink *sink, const prt_op_def *def)
             text[0] != '\0' ? ", " : "", text, i + 1 == def->n_attrs ? "\n" : "");
     }
     if (prt_op_plugin(def) != NULL)
-        prt_sink_print(sink, "- Of plug-in %s.\n", prt_op_plugin(def));
+        prt_sink_print(sink, "- From plug-in %s.\n", prt_op_plugin(def));
     if (def->hooks->eval == NULL)
-        prt_sink_print(sink, "- Read and typed, but not run on one CPU device.\n");
+        prt_sink_print(sink, "- Read and typed, but cannot run on one CPU device.\n");
 }
 
 static void put_page(prt_sink *sink, const row_list *list)
@@ -269,12 +270,11 @@ static void put_page(prt_sink *sink, const row_list *list)
     const prt_op_def *const *rows = list->rows;
     const char *domain = NULL;
     prt_sink_print(sink,
-        "# Operators\n\n"
-        "Made from the operator table by `poprt inspect --ops --text`. Older versions of ONNX's\n"
-        "own operators are brought to the newest when a model is read. int8-int64 stands for\n"
-        "int8, int16, int32 and int64; uint8-uint64 likewise; float8* for float8_e4m3fn,\n"
-        "float8_e4m3fnuz, float8_e5m2 and float8_e5m2fnuz; complex* for complex64 and\n"
-        "complex128.\n");
+        "# Operators\n\nGenerated from the operator table by `poprt inspect --ops --text`. Older "
+        "versions of ONNX's\nown operators are converted to the newest when a model is read. "
+        "int8-int64 stands for\nint8, int16, int32 and int64; uint8-uint64 likewise; float8* for "
+        "float8_e4m3fn,\nfloat8_e4m3fnuz, float8_e5m2 and float8_e5m2fnuz; complex* for complex64 "
+        "and\ncomplex128.\n");
     for (size_t i = 0; i < list->count; i++) {
         if (domain == NULL || strcmp(domain, rows[i]->domain) != 0) {
             domain = rows[i]->domain;

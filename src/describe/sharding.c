@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sharding.c — where the nodes of a sharded model are: a comment on each device, then the
- * sharding points as the YAML that --manual_sharding_config reads.
+ * sharding.c — describes the devices of a sharded model: a comment on each device, then the
+ * sharding points as YAML that --manual_sharding_config reads.
  */
 #include "describe/describe.h"
 #include "base/json.h"
 #include "ir/extra.h"
 #include "pass/shard/points.h"
 
-enum { MAX_DEVICES = 1024 }; /* that get a line each */
+enum { MAX_DEVICES = 1024 }; /* most devices that are listed */
 
 typedef struct sharding {
     prt_arena *arena;
     prt_net net;
-    prt_shard_point *places;  /* by node index */
-    uint32_t *device_of;      /* by node index: index into `devices` */
-    PRT_VEC(int64_t) devices; /* in ascending order */
+    prt_shard_point *places;  /* sharding point of each node */
+    uint32_t *device_of;      /* index into `devices` for each node */
+    PRT_VEC(int64_t) devices; /* different devices, ascending */
 } sharding;
 
 static poprt_status read_places(sharding *s)
@@ -29,15 +29,16 @@ static poprt_status read_places(sharding *s)
         *to = (prt_shard_point){ op, -1, -1 };
         if (!prt_op_mark_i64(op, PRT_MARK_DEVICE, &to->device) || to->device < 0)
             return prt_fail(POPRT_E_STATE, prt_op_label(op),
-                "the node has no device (" PRT_MARK_DEVICE "): the passes auto_sharding and "
-                "manual_sharding give every node one");
+                "the node has no device (" PRT_MARK_DEVICE "): run the pass auto_sharding or "
+                "manual_sharding, which sets the "
+                "device of every node");
         (void)prt_op_mark_i64(op, PRT_MARK_STAGE, &to->stage);
         to->stage = to->stage < 0 ? -1 : to->stage;
     }
     return POPRT_OK;
 }
 
-/* Where a device is in the list, or belongs. */
+/* Returns the index of a device in the sorted list, or the index at which to insert it. */
 static size_t find_device(const sharding *s, int64_t device)
 {
     size_t low = 0, high = s->devices.count;
@@ -51,7 +52,7 @@ static size_t find_device(const sharding *s, int64_t device)
     return low;
 }
 
-/* The different devices; false when there are too many to tell of each. */
+/* Lists the different devices. Sets *few to false if there are more than MAX_DEVICES. */
 static poprt_status list_devices(sharding *s, bool *few)
 {
     *few = true;
@@ -101,7 +102,7 @@ static poprt_status put_needs(const sharding *s, prt_sink *sink)
     return POPRT_OK;
 }
 
-/* Text of JSON is text of YAML, too. */
+/* Writes a sharding point. Names are JSON strings, which are also valid YAML. */
 static poprt_status put_point(const sharding *s, const prt_shard_point *point, prt_sink *sink)
 {
     prt_json_out quoted;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sink.c — a buffer before a poprt_write_fn. */
+/* sink.c — a buffered writer for a poprt_write_fn. */
 #include "describe/sink.h"
 
 #include <stdarg.h>
@@ -80,6 +80,6 @@ poprt_status prt_sink_finish(prt_sink *sink)
 {
     flush(sink);
     if (sink->failed)
-        return prt_fail(POPRT_E_IO, NULL, "the caller's write function refused the text");
+        return prt_fail(POPRT_E_IO, NULL, "the caller's write function returned an error");
     return POPRT_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sink.h — text on its way to a caller's poprt_write_fn, gathered into pieces. Sticky: after the
- * caller refused a piece every call is a no-op, and prt_sink_finish reports it.
+ * sink.h — a buffered writer of text for a caller's poprt_write_fn. Errors are sticky: after the
+ * caller has refused a piece, every call is a no-op, and prt_sink_finish reports the error.
  */
 #ifndef PRT_DESCRIBE_SINK_H
 #define PRT_DESCRIBE_SINK_H
@@ -21,12 +21,13 @@ typedef struct prt_sink {
 void prt_sink_init(prt_sink *sink, poprt_write_fn write, void *user);
 void prt_sink_put(prt_sink *sink, const char *text, size_t size);
 void prt_sink_str(prt_sink *sink, prt_str text);
-/* A name or text of a file on one line: control characters become spaces. Shorter names are padded
- * with spaces to `width` bytes, and one more follows unless `width` is 0. */
+/* Writes a name or text of a file on one line: control characters become spaces. Pads it with
+ * spaces to `width` bytes and adds a space, unless `width` is 0. */
 void prt_sink_name(prt_sink *sink, prt_str name, size_t width);
-/* Formatted text, cut at PRT_SINK_LINE bytes. No floating point: it would follow the locale. */
+/* Writes formatted text of at most PRT_SINK_LINE bytes; the rest is cut off. Must not be used for
+ * floating point, whose format depends on the locale. */
 void prt_sink_print(prt_sink *sink, const char *fmt, ...) PRT_PRINTF(2, 3);
-/* A count with commas between thousands. */
+/* Writes a count with commas between thousands. */
 void prt_sink_count(prt_sink *sink, uint64_t count);
 poprt_status prt_sink_finish(prt_sink *sink);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * steps.c — what became of a model's nodes: each step with the nodes it stands for, what
- * runs it, and where its results lie; and the nodes that no step stands for.
+ * steps.c — describes the steps of a program: the nodes of each step, its kernel, and the place of
+ * its results; then the eliminated nodes.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,18 +27,18 @@ static const char *const spaces[] = {
     [PRT_SPACE_COLUMNS] = "columns",
 };
 
-/* One step of one block. */
-typedef struct look {
+/* A step of a block, with its arguments. */
+typedef struct step_view {
     const prt_program *p;
     const prt_block *block;
     const prt_step *step;
     const prt_eval_params *params;
     const uint32_t *in, *out;
-} look;
+} step_view;
 
-static look look_at(const prt_program *p, uint32_t block, uint32_t step)
+static step_view view_step(const prt_program *p, uint32_t block, uint32_t step)
 {
-    look l = { .p = p, .block = &p->blocks[block], .step = &p->blocks[block].steps[step] };
+    step_view l = { .p = p, .block = &p->blocks[block], .step = &p->blocks[block].steps[step] };
     l.params = &p->params[l.step->params];
     l.in = p->args + l.step->args;
     l.out = l.in + l.step->n_in;
@@ -51,8 +51,8 @@ static uint64_t bytes_of(const prt_buffer *b)
     return prt_type_is_tensor(b->type) && prt_type_size(b->type, &size) ? size : 0;
 }
 
-/* The result was made by the step before, in its place. */
-static bool is_made(const look *l)
+/* Tells whether the step before has already written the result, in place. */
+static bool is_written_in_place(const step_view *l)
 {
     const prt_buffer *x = &l->block->buffers[l->in[0]], *y = &l->block->buffers[l->out[0]];
     const bool part = y->space == PRT_SPACE_PART;
@@ -61,8 +61,9 @@ static bool is_made(const look *l)
         bytes_of(x) == bytes_of(y);
 }
 
-/* Every result is a view of input 0, or everything that is joined is made where it belongs. */
-static bool does_nothing(const look *l)
+/* Tells whether a step has no work: every result is a view of input 0, or every part of a
+ * concatenation is written in place. */
+static bool does_nothing(const step_view *l)
 {
     const prt_op_def *def = l->params->def;
     const bool views = prt_alias_may_view(def);
@@ -70,7 +71,7 @@ static bool does_nothing(const look *l)
         return true;
     if ((!views && !prt_alias_may_join(def)) || l->step->n_in == 0 || l->step->n_out == 0)
         return false;
-    if (views && l->in[0] != PRT_NO_BUFFER && l->out[0] != PRT_NO_BUFFER && is_made(l))
+    if (views && l->in[0] != PRT_NO_BUFFER && l->out[0] != PRT_NO_BUFFER && is_written_in_place(l))
         return true;
     for (uint32_t i = 0; views && i < l->step->n_out; i++)
         if (l->out[i] != PRT_NO_BUFFER && l->block->buffers[l->out[i]].space != PRT_SPACE_VIEW)
@@ -81,8 +82,9 @@ static bool does_nothing(const look *l)
     return true;
 }
 
-/* How the step is run on this machine. A fast form may still leave a case to the reference. */
-static const char *kernel_of(const look *l)
+/* Returns the kernel of a step on this machine. A fast operator may still leave some cases to the
+ * reference. */
+static const char *kernel_of(const step_view *l)
 {
     if (does_nothing(l))
         return "nothing to run";
@@ -94,8 +96,8 @@ static const char *kernel_of(const look *l)
     return kern->level;
 }
 
-/* Where a result lies. */
-static void place_of(const look *l, uint32_t buffer, char *to, size_t size)
+/* Prints the place of a result. */
+static void print_place(const step_view *l, uint32_t buffer, char *to, size_t size)
 {
     const prt_buffer *b = &l->block->buffers[buffer];
     const bool shared = b->space == PRT_SPACE_VIEW || b->space == PRT_SPACE_PART;
@@ -113,12 +115,12 @@ static void place_of(const look *l, uint32_t buffer, char *to, size_t size)
         (void)snprintf(to, size, "%s", spaces[b->space]);
 }
 
-static void put_result(prt_sink *sink, const look *l, uint32_t buffer)
+static void put_result(prt_sink *sink, const step_view *l, uint32_t buffer)
 {
     char type[PRT_SINK_LINE / 2], place[TEXT];
     const prt_buffer *b = &l->block->buffers[buffer];
     prt_type_print(l->p->dims, b->type, type, sizeof(type));
-    place_of(l, buffer, place, sizeof(place));
+    print_place(l, buffer, place, sizeof(place));
     prt_sink_print(sink, "       %%%u %s, ", buffer, type);
     if (bytes_of(b) != 0) {
         prt_sink_count(sink, bytes_of(b));
@@ -127,7 +129,7 @@ static void put_result(prt_sink *sink, const look *l, uint32_t buffer)
     prt_sink_print(sink, "%s\n", place);
 }
 
-static void put_inputs(prt_sink *sink, const look *l)
+static void put_inputs(prt_sink *sink, const step_view *l)
 {
     for (uint32_t i = 0; i < l->step->n_in; i++) {
         if (l->in[i] == PRT_NO_BUFFER)
@@ -139,7 +141,7 @@ static void put_inputs(prt_sink *sink, const look *l)
     }
 }
 
-/* The node, and the others that became part of it, a line each. */
+/* Writes the node of a step, and the nodes that were merged into it, one a line. */
 static void put_nodes(prt_sink *sink, const prt_eval_params *params)
 {
     prt_sink_print(sink, "       from ");
@@ -162,7 +164,7 @@ poprt_status prt_describe_steps(const prt_program *p, prt_sink *sink)
         prt_sink_name(sink, p->blocks[b].name, 0);
         prt_sink_print(sink, ": %u steps\n", p->blocks[b].n_steps);
         for (uint32_t s = 0; s < p->blocks[b].n_steps; s++) {
-            const look l = look_at(p, b, s);
+            const step_view l = view_step(p, b, s);
             const prt_str form = prt_program_form(l.params);
             prt_sink_print(sink, "%5u  %s%s%.*s [%s]", s, l.params->def->key,
                 form.size != 0 ? " as " : "", PRT_STR_ARG(form), kernel_of(&l));
@@ -176,7 +178,7 @@ poprt_status prt_describe_steps(const prt_program *p, prt_sink *sink)
                     put_result(sink, &l, l.out[i]);
         }
     }
-    prt_sink_print(sink, "%u nodes are gone\n", p->n_eliminated);
+    prt_sink_print(sink, "%u nodes eliminated\n", p->n_eliminated);
     for (uint32_t i = 0; i < p->n_eliminated; i++) {
         prt_sink_print(sink, "       ");
         prt_sink_name(sink, p->eliminated[i].node, 0);
@@ -205,12 +207,12 @@ static void json_nodes(prt_json_out *json, const prt_eval_params *params)
     prt_json_close(json, ']');
 }
 
-static void json_result(prt_json_out *json, const look *l, uint32_t buffer)
+static void json_result(prt_json_out *json, const step_view *l, uint32_t buffer)
 {
     char type[PRT_SINK_LINE / 2], place[TEXT];
     const prt_buffer *b = &l->block->buffers[buffer];
     prt_type_print(l->p->dims, b->type, type, sizeof(type));
-    place_of(l, buffer, place, sizeof(place));
+    print_place(l, buffer, place, sizeof(place));
     prt_json_open(json, NULL, '{');
     prt_json_put_i64(json, "buffer", buffer);
     prt_json_put_text(json, "name", b->name);
@@ -225,7 +227,7 @@ static void json_result(prt_json_out *json, const look *l, uint32_t buffer)
     prt_json_close(json, '}');
 }
 
-static void json_step(prt_json_out *json, const look *l, uint32_t block, uint32_t index)
+static void json_step(prt_json_out *json, const step_view *l, uint32_t block, uint32_t index)
 {
     prt_json_open(json, NULL, '{');
     prt_json_put_i64(json, "block", block);
@@ -256,7 +258,7 @@ poprt_status prt_describe_steps_json(const prt_program *p, prt_arena *arena, prt
     prt_json_open(&json, "steps", '[');
     for (uint32_t b = 0; b < p->n_blocks; b++)
         for (uint32_t s = 0; s < p->blocks[b].n_steps; s++) {
-            const look l = look_at(p, b, s);
+            const step_view l = view_step(p, b, s);
             json_step(&json, &l, b, s);
         }
     prt_json_close(&json, ']');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* summary.c — summaries of models and executables: for people and as JSON. */
+/* summary.c — summaries of models and executables, for people and as JSON. */
 #include "describe/describe.h"
 
 #include "base/json.h"
@@ -53,7 +53,8 @@ poprt_status prt_describe_add_graphs(prt_description *d, uint32_t n_graphs, cons
 {
     for (uint32_t g = 0; g < n_graphs; g++) {
         prt_str name = { "?", 1 };
-        for (size_t i = count; i > 0; i--) /* the outermost and first is the branch itself */
+        /* From the last name on: the outermost and first is the branch itself. */
+        for (size_t i = count; i > 0; i--)
             if (prt_fused_graph_of(names[i - 1]) == g)
                 name = names[i - 1];
         PRT_TRY(prt_describe_add_fact(d, g == 0 ? "fused graphs" : "", NULL, name, 0));
@@ -61,7 +62,7 @@ poprt_status prt_describe_add_graphs(prt_description *d, uint32_t n_graphs, cons
     return prt_describe_add_fact(d, NULL, "fused_graphs", (prt_str){ NULL, 0 }, n_graphs);
 }
 
-/* Most frequent first, then by name. */
+/* Order by count, most frequent first, then by name. */
 static bool comes_before(const prt_op_count *x, const prt_op_count *y)
 {
     if (x->count != y->count)
@@ -71,7 +72,7 @@ static bool comes_before(const prt_op_count *x, const prt_op_count *y)
     return order != 0 ? order < 0 : x->name.size < y->name.size;
 }
 
-/* Shell's sort: the C library's qsort may allocate. */
+/* Shell sort, because the C library's qsort may allocate. */
 static void sort_ops(prt_description *d)
 {
     prt_op_count **list = d->op_list.data;
@@ -126,9 +127,9 @@ static void put_io(prt_sink *sink, const prt_io_table *io, int32_t direction)
     }
 }
 
-enum { MOST_VALUE = 120 }; /* bytes of a property that the summary shows */
+enum { MOST_VALUE = 120 }; /* most bytes of a property in the summary */
 
-/* The first MOST_VALUE bytes of a text, "..." where it is longer; never half a character. */
+/* Writes the first MOST_VALUE bytes of a text, cut at a character, and "..." if it is longer. */
 static void put_start(prt_sink *sink, const char *text)
 {
     size_t size = strlen(text);
@@ -152,7 +153,7 @@ static void put_property(prt_sink *sink, size_t width, const char *label, const 
     prt_sink_print(sink, "\n");
 }
 
-/* The producer, version and metadata of the model's file, where it states them. */
+/* Writes the producer, version and metadata of the model's file, if it has them. */
 static void put_about(prt_sink *sink, const poprt_model_info *about)
 {
     if (about->producer_name[0] != '\0')
@@ -253,7 +254,7 @@ static void json_io(prt_json_out *json, const prt_io_table *io, int32_t directio
     prt_json_close(json, ']');
 }
 
-/* How many there are of each type, or their FLOPs. */
+/* Writes the number of operators of each type, or their FLOPs. */
 static poprt_status json_ops(const prt_description *d, prt_json_out *json, bool flops)
 {
     prt_json_open(json, flops ? "operator_flops" : "operators", '{');

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* attr.c — attributes between our typed structs and the one struct that plug-ins know; types. */
+/* attr.c — converts attributes and types between the typed structs of operators and the structs of
+ * plugin.h. */
 #include "plugin/parts.h"
 
 enum { MAX_ITEMS = 1 << 24 };
@@ -9,8 +10,8 @@ poprt_status prt_plugin_check_attr(const poprt_attr *a)
     if (a == NULL || a->name == NULL || a->name[0] == '\0' || strlen(a->name) > 128)
         return prt_fail(POPRT_E_ARG, NULL, "an attribute needs a name of at most 128 bytes");
     if (a->kind < POPRT_ATTR_INT || a->kind > POPRT_ATTR_FLOATS)
-        return prt_fail(POPRT_E_ARG, NULL, "attribute %s: %d is no POPRT_ATTR_ value", a->name,
-            a->kind);
+        return prt_fail(POPRT_E_ARG, NULL, "attribute %s: kind %d is not a POPRT_ATTR_ value",
+            a->name, a->kind);
     const void *data = a->kind == POPRT_ATTR_STRING ? (const void *)a->string
         : a->kind == POPRT_ATTR_INTS                ? (const void *)a->ints
                                                     : (const void *)a->floats;
@@ -19,7 +20,7 @@ poprt_status prt_plugin_check_attr(const poprt_attr *a)
     return POPRT_OK;
 }
 
-poprt_status prt_plugin_show_attr(const prt_attr_def *row, const void *attrs, poprt_attr *out)
+poprt_status prt_plugin_export_attr(const prt_attr_def *row, const void *attrs, poprt_attr *out)
 {
     const void *field = (const char *)attrs + row->offset;
     poprt_attr a = { .name = row->name };
@@ -49,7 +50,9 @@ poprt_status prt_plugin_show_attr(const prt_attr_def *row, const void *attrs, po
         break;
     default:
         return prt_fail(POPRT_E_UNSUPPORTED, NULL,
-            "attribute %s is a tensor, a graph, a type or a list of strings", row->name);
+            "attribute %s is a tensor, a graph, a type or a list of strings, which poprt_attr "
+            "cannot hold",
+            row->name);
     }
     *out = a;
     return POPRT_OK;
@@ -61,7 +64,7 @@ static poprt_status copy_items(prt_arena *arena, const void *items, size_t size,
     return *out != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-poprt_status prt_plugin_take_attr(prt_arena *arena, const prt_attr_def *row, uint32_t index,
+poprt_status prt_plugin_copy_attr(prt_arena *arena, const prt_attr_def *row, uint32_t index,
     const poprt_attr *a, void *attrs)
 {
     static const int32_t kinds[] = { [PRT_ATTR_i64] = POPRT_ATTR_INT,
@@ -73,7 +76,7 @@ poprt_status prt_plugin_take_attr(prt_arena *arena, const prt_attr_def *row, uin
     void *field = (char *)attrs + row->offset;
     const void *items = NULL;
     if (kinds[row->kind] != a->kind)
-        return prt_fail(POPRT_E_TYPE, NULL, "attribute %s is of another kind", row->name);
+        return prt_fail(POPRT_E_TYPE, NULL, "attribute %s has another kind", row->name);
     switch (a->kind) {
     case POPRT_ATTR_INT:
         *(int64_t *)field = a->integer;
@@ -100,7 +103,7 @@ poprt_status prt_plugin_take_attr(prt_arena *arena, const prt_attr_def *row, uin
     return POPRT_OK;
 }
 
-poprt_type prt_plugin_show_type(const prt_type *type)
+poprt_type prt_plugin_export_type(const prt_type *type)
 {
     poprt_type t = { .dtype = POPRT_DTYPE_UNDEFINED, .rank = -1 };
     if (prt_type_is_tensor(type)) {

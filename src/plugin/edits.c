@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* edits.c — what plug-ins may do to graphs. Everything they say is checked first. */
+/* edits.c — host functions that change graphs. All arguments are checked first. */
 #include "base/record.h"
 #include "ir/extra.h"
 #include "plugin/parts.h"
@@ -29,7 +29,7 @@ static poprt_status check_value(const prt_value *value)
         return prt_fail(POPRT_E_ARG, NULL, "the value is NULL");
     if (value->def != NULL && value->def->dead)
         return prt_fail(POPRT_E_STATE, value->name.data,
-            "the node that made the value was removed");
+            "the node that produced the value was removed");
     return POPRT_OK;
 }
 
@@ -48,7 +48,7 @@ static poprt_status set_mark(prt_op *op, const poprt_attr *a)
         return text != NULL ? prt_op_set_mark_text(op, a->name, text) : POPRT_E_NOMEM;
     default:
         return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
-            "attribute %s, which the operator does not know, can be no list", a->name);
+            "attribute %s cannot be a list, because the operator does not define it", a->name);
     }
 }
 
@@ -58,7 +58,7 @@ static poprt_status set_attr(prt_op *op, const poprt_attr *a)
     const uint32_t index = op->def != NULL ? prt_op_attr(op->def, prt_str_of(a->name)) : UINT32_MAX;
     if (index == UINT32_MAX)
         return set_mark(op, a);
-    PRT_TRY(prt_plugin_take_attr(op->graph->module->arena, &op->def->attrs[index], index, a,
+    PRT_TRY(prt_plugin_copy_attr(op->graph->module->arena, &op->def->attrs[index], index, a,
         op->attrs));
     prt_op_touch(op);
     return POPRT_OK;
@@ -77,8 +77,8 @@ static poprt_status node_set_input(poprt_node *node, uint32_t index, poprt_value
     if (value != NULL)
         PRT_TRY(check_value(value_of(value)));
     if (index >= op->n_in)
-        return prt_fail(POPRT_E_ARG, prt_op_label(op), "the node has %u inputs, no input %u",
-            op->n_in, index);
+        return prt_fail(POPRT_E_ARG, prt_op_label(op),
+            "the node has %u inputs: there is no input %u", op->n_in, index);
     prt_op_set_input(op, index, value_of(value));
     prt_op_touch(op);
     return POPRT_OK;
@@ -91,7 +91,7 @@ static poprt_status node_remove(poprt_node *node)
     for (uint32_t i = 0; i < op->n_out; i++)
         if (prt_value_used(&op->out[i]))
             return prt_fail(POPRT_E_STATE, prt_op_label(op),
-                "output %u is read: the node cannot be removed", i);
+                "output %u is in use: the node cannot be removed", i);
     prt_op_erase(op);
     return POPRT_OK;
 }
@@ -111,7 +111,7 @@ static poprt_status intern(prt_module *m, const char *text, prt_str *out)
 static poprt_status check_form(const poprt_node_form *f)
 {
     if (f->op_type == NULL || f->op_type[0] == '\0')
-        return prt_fail(POPRT_E_ARG, f->name, "a node needs an operator");
+        return prt_fail(POPRT_E_ARG, f->name, "a node needs an operator type");
     if (f->n_inputs > MAX_SLOTS || f->n_outputs > MAX_SLOTS || f->n_outputs == 0 ||
         (f->n_inputs != 0 && f->inputs == NULL) || (f->n_attrs != 0 && f->attrs == NULL))
         return prt_fail(POPRT_E_ARG, f->name,
@@ -149,13 +149,13 @@ static poprt_status graph_add_node(poprt_graph *graph, poprt_node *before,
     if (before != NULL)
         PRT_TRY(check_node(op_of(before)));
     if (before != NULL && op_of(before)->graph != g)
-        return prt_fail(POPRT_E_ARG, f.name, "`before` is a node of another graph");
+        return prt_fail(POPRT_E_ARG, f.name, "the node `before` is in another graph");
     PRT_TRY(intern(m, f.domain, &domain));
     PRT_TRY(intern(m, f.op_type, &name));
     const prt_op_def *def = prt_op_find_in(m->ops, domain, name);
     if (def != NULL && (def->traits & PRT_CONTROL) != 0)
-        return prt_fail(POPRT_E_UNSUPPORTED, f.name, "%.100s holds graphs: it cannot be made here",
-            f.op_type);
+        return prt_fail(POPRT_E_UNSUPPORTED, f.name,
+            "%.100s has subgraphs: a plug-in cannot create it", f.op_type);
     if (def != NULL && (f.n_inputs > def->max_in || f.n_outputs > def->max_out))
         return prt_fail(POPRT_E_ARG, f.name, "%.100s has at most %u inputs and %u outputs",
             f.op_type, def->max_in, def->max_out);
@@ -176,15 +176,15 @@ static poprt_status check_tensor(const poprt_tensor *t)
     prt_tensor ours;
     if (t == NULL || t->dtype <= PRT_DTYPE_undefined || t->dtype >= PRT_DTYPE_COUNT ||
         t->dtype == PRT_DTYPE_string || t->rank > PRT_MAX_RANK || (t->rank != 0 && t->dims == NULL))
-        return prt_fail(POPRT_E_ARG, NULL, "the constant is no tensor of numbers of rank 0 to %d",
-            PRT_MAX_RANK);
+        return prt_fail(POPRT_E_ARG, NULL,
+            "the constant must be a tensor of numbers of rank 0 to %d", PRT_MAX_RANK);
     for (uint32_t i = 0; i < t->rank; i++)
         if (t->dims[i] < 0)
             return prt_fail(POPRT_E_ARG, NULL, "dim %u of the constant is negative", i);
     if (!prt_tensor_init(&ours, t->dtype, t->rank, t->dims, NULL) || ours.size != t->size ||
         (t->size != 0 && t->data == NULL))
-        return prt_fail(POPRT_E_ARG, NULL, "the constant's %zu bytes are not what its dims need",
-            t->size);
+        return prt_fail(POPRT_E_ARG, NULL,
+            "the constant has %zu bytes, which does not match its dims", t->size);
     return POPRT_OK;
 }
 
@@ -215,7 +215,7 @@ static poprt_status value_replace(poprt_value *from, poprt_value *to)
     PRT_TRY(check_value(b));
     prt_build build = prt_build_at_end(a->graph);
     if (b->def != NULL && b->graph == a->graph)
-        build.first = b->def->id; /* what makes it remembers whom it stands for */
+        build.first = b->def->id; /* nodes built from here on stand for the producer of `to` */
     if (prt_pass_replace(&build, a, b))
         return POPRT_OK;
     PRT_TRY(prt_build_status(&build));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graphs.c — what plug-ins may ask of graphs, nodes and values. */
+/* graphs.c — host functions that read graphs, nodes and values. */
 #include "ir/extra.h"
 #include "plugin/parts.h"
 
@@ -43,7 +43,7 @@ static poprt_node *graph_first(const poprt_graph *graph)
 static poprt_node *node_next(const poprt_node *node)
 {
     const prt_op *next = op_of(node)->next;
-    while (next != NULL && next->dead) /* erased ops keep what followed them */
+    while (next != NULL && next->dead) /* an erased op keeps its successor */
         next = next->next;
     return show_op(next);
 }
@@ -128,7 +128,7 @@ static poprt_graph *node_subgraph(const poprt_node *node, uint32_t index)
     return !op->dead && index < op->n_regions ? show_graph(op->regions[index]) : NULL;
 }
 
-/* Attributes that no row names are kept as bytes. */
+/* Returns an attribute that the operator's row does not define; it is stored as bytes. */
 static bool show_mark(const prt_op *op, const char *name, poprt_attr *out)
 {
     poprt_attr a = { .name = name };
@@ -154,16 +154,16 @@ static poprt_status node_attr(const poprt_node *node, const char *name, poprt_at
     const prt_raw *at = NULL;
     prt_str other;
     if (name == NULL)
-        return prt_fail(POPRT_E_ARG, NULL, "an attribute has a name");
+        return prt_fail(POPRT_E_ARG, NULL, "an attribute name must not be NULL");
     const uint32_t index = op->def != NULL ? prt_op_attr(op->def, prt_str_of(name)) : UINT32_MAX;
     if (index != UINT32_MAX)
-        return prt_plugin_show_attr(&op->def->attrs[index], op->attrs, out);
+        return prt_plugin_export_attr(&op->def->attrs[index], op->attrs, out);
     if (show_mark(op, name, out))
         return POPRT_OK;
     while (prt_op_next_extra(op, &at, &other))
         if (prt_str_is(other, name))
             return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
-                "attribute %.100s is no integer, float or string", name);
+                "attribute %.100s is not an integer, float or string", name);
     return prt_fail(POPRT_E_NOT_FOUND, prt_op_label(op), "there is no attribute %.100s", name);
 }
 
@@ -176,7 +176,7 @@ static const char *value_name(const poprt_value *value)
 
 static poprt_status value_type(const poprt_value *value, poprt_type *out)
 {
-    *out = prt_plugin_show_type(value_of(value)->type);
+    *out = prt_plugin_export_type(value_of(value)->type);
     return POPRT_OK;
 }
 
@@ -185,13 +185,13 @@ static poprt_status value_constant(poprt_pass_run *pass, const poprt_value *valu
 {
     const prt_value *v = value_of(value);
     prt_arena *arena = pass->p->arena;
-    prt_tensor *t = PRT_NEW(arena, prt_tensor); /* the dims must stay */
+    prt_tensor *t = PRT_NEW(arena, prt_tensor); /* `dims` must outlive the call */
     if (t == NULL)
         return POPRT_E_NOMEM;
     if (!prt_value_is_fixed(v))
-        return prt_fail(POPRT_E_NOT_FOUND, text_of(v->name), "the value is no constant");
+        return prt_fail(POPRT_E_NOT_FOUND, text_of(v->name), "the value is not a constant");
     if (!prt_value_aligned(v, arena, t))
-        return prt_fail(POPRT_E_UNSUPPORTED, text_of(v->name), "the constant is no tensor here");
+        return prt_fail(POPRT_E_UNSUPPORTED, text_of(v->name), "the constant is not a tensor");
     *out = (poprt_tensor){ .data = t->data,
         .size = t->size,
         .dims = t->dims,

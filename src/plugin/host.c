@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* host.c — the table that plug-ins get, and what becomes of their failures. */
+/* host.c — the host table, and the error reports of plug-ins. */
 #include "plugin/parts.h"
 
 #include <stdio.h>
 
-/* Blocks begin with nothing of ours: the allocator knows their size. */
+/* Blocks have no header, because the allocator knows their size. */
 static void *host_allocate(const poprt_host *host, size_t size)
 {
     const prt_plugins *plugins = (const prt_plugins *)(const void *)host;
@@ -57,12 +57,12 @@ poprt_status prt_plugin_leave(const prt_plugin *plugin, const char *what, const 
 {
     if (status == POPRT_OK || status == POPRT_E_CANCELLED)
         return status;
-    prt_error_copy told;
-    prt_error_save(&told);
+    prt_error_copy reported;
+    prt_error_save(&reported);
     if (status < POPRT_OK || status > POPRT_E_INTERNAL)
         status = POPRT_E_PLUGIN;
-    if (told.status == POPRT_OK)
-        (void)snprintf(told.message, sizeof(told.message), "it gave no reason");
-    return prt_fail(status, told.subject[0] != '\0' ? told.subject : subject,
-        "plug-in %.100s, %.200s: %s", plugin->name, what, told.message);
+    if (reported.status == POPRT_OK)
+        (void)snprintf(reported.message, sizeof(reported.message), "the plug-in gave no reason");
+    return prt_fail(status, reported.subject[0] != '\0' ? reported.subject : subject,
+        "plug-in %.100s, %.200s: %s", plugin->name, what, reported.message);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel.c — kernels of plug-ins: records checked, and steps run by them. The items of a step are
- * cut into calls by their number alone, so that what a call does never depends on the threads; each
- * thread has scratch of its own. What a kernel is given may come from a PopEF file, so it says how
- * large it expects everything to be.
+ * kernel.c — kernels of plug-ins: checks their records and runs steps by them. The items of a step
+ * are divided into calls by their number alone, so the calls do not depend on the number of
+ * threads. Each thread has its own scratch. The data of a kernel may come from a PopEF file, so the
+ * kernel states the sizes it expects.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,19 +14,19 @@
 
 enum { MAX_KERNELS = 64, MOST_CALLS = 256 };
 
-/* A step, while its kernel runs. */
-typedef struct job {
+/* State of a step while its kernel runs. */
+typedef struct kernel_run {
     prt_eval *c;
     const prt_plugin_op *op;
     const poprt_plugin_kernel *kernel;
     size_t calls;
     _Atomic bool failed;
-    _Atomic bool told; /* `error` is somebody's */
+    _Atomic bool has_error; /* true: `error` is set */
     prt_error_copy error;
-} job;
+} kernel_run;
 
 struct poprt_kernel {
-    const job *job;
+    const kernel_run *kernel_run;
     void *scratch;
 };
 
@@ -34,7 +34,7 @@ struct poprt_kernel {
 
 static void run_call(const void *user, size_t index, float *scratch)
 {
-    job *j = (job *)(uintptr_t)user;
+    kernel_run *j = (kernel_run *)(uintptr_t)user;
     const uint64_t items = j->c->lowered->items;
     const size_t first = prt_parallel_cut((size_t)items, j->calls, index);
     const size_t end = prt_parallel_cut((size_t)items, j->calls, index + 1);
@@ -48,14 +48,14 @@ static void run_call(const void *user, size_t index, float *scratch)
         return;
     (void)snprintf(what, sizeof(what), "%s, kernel %s", j->op->row.def.key, j->kernel->name);
     status = prt_plugin_leave(j->op->plugin, what, j->c->origin.data, status);
-    if (!atomic_exchange(&j->told, true)) { /* the first to fail */
+    if (!atomic_exchange(&j->has_error, true)) { /* only the first failure */
         prt_error_save(&j->error);
         j->error.status = status;
     }
     atomic_store(&j->failed, true);
 }
 
-/* Every output that is wanted is a tensor in memory. */
+/* Tells whether every used output is a tensor with memory. */
 static bool is_ready(const prt_eval *c)
 {
     for (uint32_t i = 0; i < c->n_out; i++) {
@@ -77,12 +77,12 @@ static poprt_status run(prt_eval *c, const struct prt_kern *kern, bool *done)
         *done = false;
         return POPRT_OK;
     }
-    job j = { .c = c,
+    kernel_run j = { .c = c,
         .op = op,
         .kernel = &op->kernels[how->kernel],
         .calls = how->items < MOST_CALLS ? (size_t)how->items : MOST_CALLS };
     atomic_init(&j.failed, false);
-    atomic_init(&j.told, false);
+    atomic_init(&j.has_error, false);
     const size_t floats = ((size_t)how->scratch + sizeof(float) - 1) / sizeof(float);
     const poprt_status status = prt_parallel_for(c, j.calls, floats, run_call, &j);
     if (!atomic_load(&j.failed))
@@ -95,7 +95,7 @@ static poprt_status run(prt_eval *c, const struct prt_kern *kern, bool *done)
 
 static const prt_eval *eval_of(const poprt_kernel *context)
 {
-    return context->job->c;
+    return context->kernel_run->c;
 }
 
 static uint32_t kernel_inputs(const poprt_kernel *context)
@@ -128,7 +128,7 @@ static poprt_status kernel_input(const poprt_kernel *context, uint32_t input, po
     const prt_eval *c = eval_of(context);
     if (!prt_eval_has(c, input))
         return prt_plugin_no_slot("input", input);
-    prt_plugin_show_tensor(c->in[input], out);
+    prt_plugin_export_tensor(c->in[input], out);
     return POPRT_OK;
 }
 
@@ -137,7 +137,7 @@ static poprt_status kernel_output(const poprt_kernel *context, uint32_t output, 
     const prt_eval *c = eval_of(context);
     if (!prt_eval_wants(c, output))
         return prt_plugin_no_slot("wanted output", output);
-    prt_plugin_show_tensor(c->out[output], out);
+    prt_plugin_export_tensor(c->out[output], out);
     return POPRT_OK;
 }
 
@@ -150,7 +150,7 @@ static poprt_status kernel_constant(const poprt_kernel *context, uint32_t index,
     const prt_blob *blob = c->weights[c->lowered->constants[index]];
     if (blob->size != size)
         return prt_fail(POPRT_E_PLUGIN, NULL,
-            "prepared constant %u has %zu bytes, and the kernel needs %zu: compile the model again",
+            "prepared constant %u has %zu bytes, but the kernel needs %zu: compile the model again",
             index, blob->size, size);
     *out = blob->data;
     return POPRT_OK;
@@ -162,7 +162,7 @@ static void *kernel_scratch(const poprt_kernel *context, size_t size)
     if (size <= have && context->scratch != NULL)
         return context->scratch;
     (void)prt_fail(POPRT_E_PLUGIN, NULL,
-        "there are %llu bytes of scratch, and the kernel needs %zu: compile the model again",
+        "there are %llu bytes of scratch, but the kernel needs %zu: compile the model again",
         (unsigned long long)have, size);
     return NULL;
 }
@@ -174,7 +174,7 @@ static uint64_t kernel_items(const poprt_kernel *context)
 
 static poprt_status kernel_check(const poprt_kernel *context)
 {
-    prt_eval *c = context->job->c;
+    prt_eval *c = context->kernel_run->c;
     return c->host->check(c);
 }
 
@@ -195,7 +195,7 @@ void prt_plugin_host_kernels(poprt_host *host)
 
 /* ---- records */
 
-static poprt_status take_kernel(const prt_plugin_op *op, uint32_t index, poprt_plugin_kernel *to,
+static poprt_status copy_kernel(const prt_plugin_op *op, uint32_t index, poprt_plugin_kernel *to,
     const char **names)
 {
     const char *key = op->row.def.key;
@@ -204,15 +204,15 @@ static poprt_status take_kernel(const prt_plugin_op *op, uint32_t index, poprt_p
     if (!prt_plugin_is_name(to->name, true))
         return prt_fail(POPRT_E_PLUGIN, key, "a kernel needs a name of letters, digits and '_'");
     if (to->run == NULL)
-        return prt_fail(POPRT_E_PLUGIN, key, "kernel %s has no run", to->name);
+        return prt_fail(POPRT_E_PLUGIN, key, "kernel %s has no function `run`", to->name);
     for (uint32_t i = 0; i < index; i++)
         if (strcmp(names[i], to->name) == 0)
-            return prt_fail(POPRT_E_PLUGIN, key, "kernel %s is there twice", to->name);
+            return prt_fail(POPRT_E_PLUGIN, key, "kernel %s is listed twice", to->name);
     names[index] = to->name;
     return POPRT_OK;
 }
 
-poprt_status prt_plugin_take_kernels(prt_plugin_op *op)
+poprt_status prt_plugin_copy_kernels(prt_plugin_op *op)
 {
     const poprt_plugin_op *r = &op->record;
     const char *key = op->row.def.key;
@@ -222,14 +222,15 @@ poprt_status prt_plugin_take_kernels(prt_plugin_op *op)
             "the operator's list of kernels is NULL, or longer than %d", MAX_KERNELS);
     if ((r->lower == NULL) != (r->n_kernels == 0) || (r->lower != NULL && r->eval == NULL))
         return prt_fail(POPRT_E_PLUGIN, key,
-            "the operator has lower without kernels, kernels without lower, or both without eval");
+            "the operator needs lower, kernels and eval together: lower without kernels, kernels "
+            "without lower, and both without eval are refused");
     const uint32_t n = (uint32_t)r->n_kernels;
     poprt_plugin_kernel *kernels = PRT_NEW_N(arena, poprt_plugin_kernel, (size_t)n + 1);
     const char **names = PRT_NEW_N(arena, const char *, (size_t)n + 1);
     if (kernels == NULL || names == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < n; i++)
-        PRT_TRY(take_kernel(op, i, &kernels[i], names));
+        PRT_TRY(copy_kernel(op, i, &kernels[i], names));
     op->kernels = kernels;
     op->row.kernels = names;
     op->row.n_kernels = n;

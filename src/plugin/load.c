@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* load.c — shared objects: opened, asked for their one function, kept until the end. */
+/* load.c — opens shared objects and calls their entry function. They stay open until the
+ * environment is destroyed. */
 #include <dlfcn.h>
 #include <stdio.h>
 
@@ -11,7 +12,8 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* Without a slash the loader would look everywhere but here. */
+/* Opens a shared object. A path without a slash gets "./", because dlopen would search the library
+ * path. */
 static poprt_status open_library(const char *path, void **out)
 {
     char here[4096];
@@ -23,7 +25,7 @@ static poprt_status open_library(const char *path, void **out)
     if (*out != NULL)
         return POPRT_OK;
     const char *why = dlerror();
-    return prt_fail(POPRT_E_PLUGIN, "plug-in", "is no shared object that can be opened: %s",
+    return prt_fail(POPRT_E_PLUGIN, "plug-in", "is not a shared object that can be opened: %s",
         why != NULL ? why : "unknown reason");
 }
 
@@ -33,13 +35,13 @@ static poprt_status ask(prt_plugins *plugins, void *library)
     poprt_plugin_entry_fn entry;
     if (symbol == NULL)
         return prt_fail(POPRT_E_PLUGIN, "plug-in",
-            "has no function poprt_plugin_entry: a plug-in exports it, see poprt/plugin.h");
+            "has no function poprt_plugin_entry, which every plug-in exports: see poprt/plugin.h");
     memcpy(&entry, &symbol, sizeof(entry));
     const poprt_plugin *record = entry(&plugins->host);
     if (record == NULL)
         return prt_fail(POPRT_E_VERSION, "plug-in",
-            "says that libpoprt %s (plug-in interface %d) is too old for it: build it against this "
-            "version's poprt/plugin.h",
+            "reports that libpoprt %s (plug-in interface %d) is too old for it: build it against "
+            "this version's poprt/plugin.h",
             POPRT_VERSION_STRING, POPRT_PLUGIN_ABI);
     return prt_plugins_add(plugins, record);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lower.c — the `lower` hook of a plug-in's operator and what the host does for it: all it asks for
- * is checked here, and goes into the context (op/lower.h) that the compiler reads.
+ * lower.c — the `lower` hook of a plug-in's operator and its host functions. They check each
+ * request and store it in the context (op/lower.h) that the compiler reads.
  */
 #include "base/nearest.h"
 #include "plugin/parts.h"
@@ -21,12 +21,12 @@ poprt_status prt_plugin_run_lower(prt_lower *c)
         c->n_prepared != 0 || c->dropped != 0 || c->scratch != 0 || c->over != 0 || c->items != 1;
     if (c->kernel == PRT_LOWER_NO_KERNEL && asked)
         return prt_fail(POPRT_E_PLUGIN, c->origin.data,
-            "plug-in %.100s, %.200s: lower says what a kernel needs, and chose none",
+            "plug-in %.100s, %.200s: lower describes the needs of a kernel, but chose no kernel",
             op->plugin->name, op->row.def.key);
     return POPRT_OK;
 }
 
-/* ---- what is known */
+/* ---- queries */
 
 static bool has_input(const prt_lower *c, uint32_t input)
 {
@@ -67,7 +67,7 @@ static poprt_status lower_input(const poprt_lower *context, uint32_t input, popr
 {
     if (!has_input(of(context), input))
         return prt_plugin_no_slot("input", input);
-    *out = prt_plugin_show_type(of(context)->in[input]);
+    *out = prt_plugin_export_type(of(context)->in[input]);
     return POPRT_OK;
 }
 
@@ -75,7 +75,7 @@ static poprt_status lower_output(const poprt_lower *context, uint32_t output, po
 {
     if (!has_output(of(context), output))
         return prt_plugin_no_slot("wanted output", output);
-    *out = prt_plugin_show_type(of(context)->out[output]);
+    *out = prt_plugin_export_type(of(context)->out[output]);
     return POPRT_OK;
 }
 
@@ -87,13 +87,13 @@ static poprt_status get_elements(prt_lower *c, uint32_t input, prt_tensor *t)
     if (input < 64)
         PRT_TRY(c->elements(c, input, t));
     if (t->kind != PRT_VALUE_TENSOR)
-        return prt_fail(POPRT_E_NOT_FOUND, NULL, "input %u is no constant, or one that may change",
+        return prt_fail(POPRT_E_NOT_FOUND, NULL, "input %u is not a constant, or may change",
             input);
     c->from |= (uint64_t)1 << input;
     return POPRT_OK;
 }
 
-/* `out` points to the dims of the type, which lives on. */
+/* `out` points to the dims of the type, which outlives the call. */
 static poprt_status lower_constant(poprt_lower *context, uint32_t input, poprt_tensor *out)
 {
     prt_lower *c = of(context);
@@ -107,7 +107,7 @@ static poprt_status lower_constant(poprt_lower *context, uint32_t input, poprt_t
     return POPRT_OK;
 }
 
-/* ---- what is wanted */
+/* ---- requests */
 
 static poprt_status check_type(const prt_type *type, const char *what, uint32_t i)
 {
@@ -115,8 +115,8 @@ static poprt_status check_type(const prt_type *type, const char *what, uint32_t 
         (type->kind == PRT_VALUE_TENSOR && type->dtype != PRT_DTYPE_undefined &&
             type->dtype != PRT_DTYPE_string))
         return POPRT_OK;
-    return prt_fail(POPRT_E_TYPE, NULL, "%s %u is no tensor of numbers or bool, as kernels need",
-        what, i);
+    return prt_fail(POPRT_E_TYPE, NULL,
+        "%s %u is not a tensor of numbers or bool, which kernels need", what, i);
 }
 
 static poprt_status lower_kernel(poprt_lower *context, const char *name)
@@ -135,17 +135,17 @@ static poprt_status lower_kernel(poprt_lower *context, const char *name)
         }
     prt_nearest(name != NULL ? name : "", row->kernels, row->n_kernels, near, sizeof(near));
     return prt_fail(POPRT_E_NOT_FOUND, NULL,
-        "no kernel %.100s in the operator's record; nearest: "
-        "%s",
-        name != NULL ? name : "NULL", near);
+        "the operator's record has no kernel %.100s; nearest: %s", name != NULL ? name : "NULL",
+        near);
 }
 
 static poprt_status lower_prepare(poprt_lower *context, size_t size, void **memory)
 {
     prt_lower *c = of(context);
     if (size == 0 || size > PRT_LOWER_MOST_BYTES)
-        return prt_fail(POPRT_E_LIMIT, NULL, "a constant of %zu bytes: from 1 to %llu there may be",
-            size, (unsigned long long)PRT_LOWER_MOST_BYTES);
+        return prt_fail(POPRT_E_LIMIT, NULL,
+            "a constant of %zu bytes is out of range: 1 to %llu bytes are allowed", size,
+            (unsigned long long)PRT_LOWER_MOST_BYTES);
     if (c->n_prepared == PRT_LOWER_MOST_CONSTANTS)
         return prt_fail(POPRT_E_LIMIT, NULL, "more than %u constants", PRT_LOWER_MOST_CONSTANTS);
     PRT_TRY(c->prepare(c, size, memory));
@@ -165,8 +165,8 @@ static poprt_status lower_drop(poprt_lower *context, uint32_t input)
 static poprt_status lower_scratch(poprt_lower *context, size_t size)
 {
     if (size > PRT_LOWER_MOST_SCRATCH)
-        return prt_fail(POPRT_E_LIMIT, NULL, "%zu bytes of scratch: %llu at most", size,
-            (unsigned long long)PRT_LOWER_MOST_SCRATCH);
+        return prt_fail(POPRT_E_LIMIT, NULL, "%zu bytes of scratch are too many: %llu are allowed",
+            size, (unsigned long long)PRT_LOWER_MOST_SCRATCH);
     of(context)->scratch = size;
     return POPRT_OK;
 }
@@ -186,8 +186,9 @@ static poprt_status lower_in_place(poprt_lower *context, uint32_t output, uint32
 static poprt_status lower_items(poprt_lower *context, uint64_t count)
 {
     if (count == 0 || count > PRT_LOWER_MOST_ITEMS)
-        return prt_fail(POPRT_E_LIMIT, NULL, "%llu items of work: from 1 to %llu there may be",
-            (unsigned long long)count, (unsigned long long)PRT_LOWER_MOST_ITEMS);
+        return prt_fail(POPRT_E_LIMIT, NULL,
+            "%llu items of work are out of range: 1 to %llu are allowed", (unsigned long long)count,
+            (unsigned long long)PRT_LOWER_MOST_ITEMS);
     of(context)->items = count;
     return POPRT_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * op.c — operators of plug-ins: a row of the operator table made from a record, hooks that call the
- * record's, and what the host does for them. All inputs and outputs are tensors, of strings only
- * where the record says so; what fits is for the plug-in's infer to say.
+ * op.c — operators of plug-ins: makes rows of the operator table from records, with hooks that call
+ * the functions of the record, and the host functions for infer and eval. All inputs and outputs
+ * are tensors, of strings only if the record allows it. The plug-in's infer checks everything else.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static poprt_status run_infer(prt_infer *c)
         op->record.infer(&op->plugin->all->host, (poprt_infer *)(void *)c));
 }
 
-/* Every output that is wanted must have got its memory, by infer or by the hook. */
+/* Runs eval. Every used output must get its memory, from infer or from the hook. */
 static poprt_status run_eval(prt_eval *c)
 {
     const prt_plugin_op *op = prt_plugin_op_of(c->def);
@@ -41,8 +41,8 @@ static poprt_status run_eval(prt_eval *c)
     for (uint32_t i = 0; i < c->n_out; i++)
         if (prt_eval_wants(c, i) && c->out[i]->kind == PRT_VALUE_UNKNOWN)
             return prt_fail(POPRT_E_PLUGIN, c->origin.data,
-                "plug-in %.100s, %.200s: it makes no output %u", op->plugin->name, op->row.def.key,
-                i);
+                "plug-in %.100s, %.200s: eval did not create output %u", op->plugin->name,
+                op->row.def.key, i);
     return POPRT_OK;
 }
 
@@ -68,9 +68,9 @@ poprt_status prt_plugin_get_attr(const prt_op_def *def, const void *attrs, const
 {
     const uint32_t index = name != NULL ? prt_op_attr(def, prt_str_of(name)) : UINT32_MAX;
     if (index == UINT32_MAX)
-        return prt_fail(POPRT_E_NOT_FOUND, NULL, "no attribute %.100s in the operator's record",
+        return prt_fail(POPRT_E_NOT_FOUND, NULL, "the operator's record has no attribute %.100s",
             name != NULL ? name : "NULL");
-    return prt_plugin_show_attr(&def->attrs[index], attrs, out);
+    return prt_plugin_export_attr(&def->attrs[index], attrs, out);
 }
 
 static poprt_status infer_attr(const poprt_infer *context, const char *name, poprt_attr *out)
@@ -118,15 +118,15 @@ static poprt_status infer_integers(const poprt_infer *context, uint32_t input, i
     return POPRT_OK;
 }
 
-/* Element types that outputs may have. */
+/* Tells whether an output may have an element type. */
 static bool is_dtype(const prt_op_def *def, int32_t dtype)
 {
     const bool strings = (prt_plugin_op_of(def)->record.flags & POPRT_OP_STRINGS) != 0;
     return dtype >= 0 && dtype < PRT_DTYPE_COUNT && (dtype != PRT_DTYPE_string || strings);
 }
 
-/* A dim as ours: expressions must be of this model. */
-static bool take_dim(const prt_infer *c, int64_t dim, int64_t *out)
+/* Checks a dim of a plug-in. An expression must exist in this model. */
+static bool import_dim(const prt_infer *c, int64_t dim, int64_t *out)
 {
     *out = dim == -1 ? PRT_DIM_UNKNOWN : dim;
     if (*out == PRT_DIM_UNKNOWN || *out >= 0)
@@ -141,13 +141,13 @@ static poprt_status infer_output(poprt_infer *context, uint32_t output, const po
     if (output >= c->n_out)
         return prt_plugin_no_slot("output", output);
     if (type->rank < -1 || type->rank > PRT_MAX_RANK)
-        return prt_fail(POPRT_E_LIMIT, NULL, "output %u has rank %d, allowed are -1 to %d", output,
+        return prt_fail(POPRT_E_LIMIT, NULL, "output %u has rank %d: allowed are -1 to %d", output,
             type->rank, PRT_MAX_RANK);
     if (!is_dtype(c->def, type->dtype))
-        return prt_fail(POPRT_E_TYPE, NULL, "output %u has element type %d, which is none for it",
+        return prt_fail(POPRT_E_TYPE, NULL, "output %u has element type %d, which it cannot have",
             output, type->dtype);
     for (int32_t i = 0; i < type->rank; i++)
-        if (!take_dim(c, type->dims[i], &dims[i]))
+        if (!import_dim(c, type->dims[i], &dims[i]))
             return prt_fail(POPRT_E_SHAPE, NULL, "dim %d of output %u is negative", i, output);
     return prt_infer_set(c, output, type->dtype, type->rank, dims);
 }
@@ -179,7 +179,7 @@ static int32_t eval_has_output(const poprt_eval *context, uint32_t output)
     return prt_eval_wants(eval_of(context), output);
 }
 
-void prt_plugin_show_tensor(const prt_tensor *t, poprt_tensor *out)
+void prt_plugin_export_tensor(const prt_tensor *t, poprt_tensor *out)
 {
     *out = (poprt_tensor){ .data = t->data,
         .size = t->size,
@@ -193,7 +193,7 @@ static poprt_status eval_input(const poprt_eval *context, uint32_t input, poprt_
     const prt_eval *c = eval_of(context);
     if (!prt_eval_has(c, input))
         return prt_plugin_no_slot("input", input);
-    prt_plugin_show_tensor(c->in[input], out);
+    prt_plugin_export_tensor(c->in[input], out);
     return POPRT_OK;
 }
 
@@ -211,17 +211,17 @@ static poprt_status eval_output(poprt_eval *context, uint32_t output, int32_t dt
         return prt_plugin_no_slot("wanted output", output);
     if (dtype == PRT_DTYPE_undefined || !is_dtype(c->def, dtype) || rank > PRT_MAX_RANK ||
         (rank != 0 && dims == NULL))
-        return prt_fail(POPRT_E_ARG, NULL, "output %u: element type %d, rank %u is no tensor here",
+        return prt_fail(POPRT_E_ARG, NULL, "output %u: element type %d with rank %u is not allowed",
             output, dtype, rank);
     for (uint32_t i = 0; i < rank; i++)
         if (dims[i] < 0)
             return prt_fail(POPRT_E_ARG, NULL, "output %u: dim %u is negative", output, i);
     const prt_tensor *t = c->out[output];
     if (t->kind == PRT_VALUE_TENSOR && t->data != NULL && !same_shape(t, dtype, rank, dims))
-        return prt_fail(POPRT_E_SHAPE, NULL, "output %u is not of the type that infer gave it",
+        return prt_fail(POPRT_E_SHAPE, NULL, "output %u does not have the type that infer set",
             output);
     PRT_TRY(prt_eval_shape(c, output, dtype, rank, dims));
-    prt_plugin_show_tensor(c->out[output], out);
+    prt_plugin_export_tensor(c->out[output], out);
     return POPRT_OK;
 }
 
@@ -232,11 +232,11 @@ static poprt_status eval_set_string(poprt_eval *context, uint32_t output, size_t
     const prt_tensor *t = prt_eval_wants(c, output) ? c->out[output] : NULL;
     if (t == NULL || t->kind != PRT_VALUE_TENSOR || t->dtype != PRT_DTYPE_string ||
         t->data == NULL || index >= prt_tensor_count(t) || (bytes == NULL && size != 0))
-        return prt_fail(POPRT_E_ARG, NULL, "there is no string %zu in output %u, or no text for it",
-            index, output);
+        return prt_fail(POPRT_E_ARG, NULL,
+            "there is no string %zu in output %u, or its text is NULL", index, output);
     if (size >= UINT32_MAX)
-        return prt_fail(POPRT_E_LIMIT, NULL, "a string has %zu bytes, fewer than 2^32 - 1 may be",
-            size);
+        return prt_fail(POPRT_E_LIMIT, NULL,
+            "a string has %zu bytes: fewer than 2^32 - 1 are allowed", size);
     char *text = c->host->alloc(c, output, size + 1);
     if (text == NULL)
         return POPRT_E_NOMEM;
@@ -281,7 +281,7 @@ void prt_plugin_host_ops(poprt_host *host)
 
 /* ---- rows */
 
-/* Slots [0, count); one more stands for any number where there is no maximum. */
+/* Makes the slots [0, count). If there is no maximum, one more slot stands for any number. */
 static prt_slot_def *make_slots(prt_arena *arena, uint32_t min, uint32_t max, uint16_t *count)
 {
     *count = (uint16_t)(max != POPRT_PLUGIN_ANY ? max : min + 1);
@@ -296,7 +296,8 @@ static prt_slot_def *make_slots(prt_arena *arena, uint32_t min, uint32_t max, ui
     return slots;
 }
 
-/* Attribute rows and the struct of defaults: `present`, then eight or sixteen bytes for each. */
+/* Makes the rows of the attributes and the struct of their defaults: `present`, then eight or
+ * sixteen bytes for each attribute. */
 static poprt_status make_attrs(prt_arena *arena, const poprt_plugin_op *r, prt_op_def *def)
 {
     static const uint8_t kinds[] = { [POPRT_ATTR_INT] = PRT_ATTR_i64,
@@ -316,10 +317,10 @@ static poprt_status make_attrs(prt_arena *arena, const poprt_plugin_op *r, prt_o
         const poprt_attr *a = &r->attrs[i];
         PRT_TRY(prt_fail_about(prt_plugin_check_attr(a), def->key));
         if (prt_op_attr(def, prt_str_of(a->name)) != UINT32_MAX)
-            return prt_fail(POPRT_E_PLUGIN, def->key, "attribute %.100s is there twice", a->name);
+            return prt_fail(POPRT_E_PLUGIN, def->key, "attribute %.100s is listed twice", a->name);
         rows[i] = (prt_attr_def){ a->name, kinds[a->kind], WIDEST * (i + 1) };
         def->n_attrs = (uint16_t)(i + 1);
-        PRT_TRY(prt_plugin_take_attr(arena, &rows[i], i, a, defaults));
+        PRT_TRY(prt_plugin_copy_attr(arena, &rows[i], i, a, defaults));
     }
     *(uint64_t *)(void *)defaults = 0;
     return POPRT_OK;
@@ -334,16 +335,17 @@ static poprt_status check(const poprt_plugin_op *r)
         return prt_fail(POPRT_E_PLUGIN, key,
             "an operator needs a name, and a domain, of less than 128 bytes");
     if (r->infer == NULL)
-        return prt_fail(POPRT_E_PLUGIN, key, "the operator has no infer");
+        return prt_fail(POPRT_E_PLUGIN, key, "the operator has no function `infer`");
     if (r->since == 0 || r->since > INT32_MAX)
-        return prt_fail(POPRT_E_PLUGIN, key, "the operator's `since` is not a version from 1");
+        return prt_fail(POPRT_E_PLUGIN, key,
+            "the operator's `since` must be a version of at least 1");
     const uint32_t n_in = r->max_inputs == POPRT_PLUGIN_ANY ? r->min_inputs : r->max_inputs;
     const uint32_t n_out = r->max_outputs == POPRT_PLUGIN_ANY ? r->min_outputs : r->max_outputs;
     if (r->min_inputs > n_in || r->min_outputs > n_out || n_in > MAX_SLOTS || n_out > MAX_SLOTS ||
         r->max_outputs == 0)
         return prt_fail(POPRT_E_PLUGIN, key,
-            "the operator's numbers of inputs and outputs are not from 0 to %d in order, with an "
-            "output",
+            "the operator's numbers of inputs and outputs must be from 0 to %d, with minimum <= "
+            "maximum and at least one output",
             MAX_SLOTS);
     if (r->n_attrs > MAX_ATTRS || (r->n_attrs != 0 && r->attrs == NULL))
         return prt_fail(POPRT_E_PLUGIN, key,
@@ -394,7 +396,7 @@ poprt_status prt_plugin_make_op(prt_plugin *plugin, const poprt_plugin_op *recor
     if (def->key == NULL || def->in == NULL || def->out == NULL)
         return POPRT_E_NOMEM;
     PRT_TRY(make_attrs(arena, r, def));
-    PRT_TRY(prt_plugin_take_kernels(op));
+    PRT_TRY(prt_plugin_copy_kernels(op));
     *out = op;
     return POPRT_OK;
 }

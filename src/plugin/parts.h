@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* parts.h — what the files of this room share. */
+/* parts.h — declarations shared by the sources of src/plugin. */
 #ifndef PRT_PLUGIN_PARTS_H
 #define PRT_PLUGIN_PARTS_H
 
 #include "plugin/plugin.h"
 #include "poprt/plugin.h"
 
-/* A plug-in that is there. */
+/* A loaded plug-in. */
 typedef struct prt_plugin {
     prt_plugins *all;
     const char *name;
-    poprt_plugin record; /* as far as it is known here */
+    poprt_plugin record; /* members unknown to the plug-in are zero */
 } prt_plugin;
 
-/* An operator: the row first, so that hooks find the rest. */
+/* An operator. The row comes first, so that a hook can cast it to this struct. */
 typedef struct prt_plugin_op {
     prt_op_row row;
     prt_op_hooks hooks;
     prt_type_def type;
     prt_plugin *plugin;
     poprt_plugin_op record;
-    const poprt_plugin_kernel *kernels; /* as many as the record's, and as far as they are known */
+    /* Copies of the record's kernels; members unknown to the plug-in are zero. */
+    const poprt_plugin_kernel *kernels;
 } prt_plugin_op;
 
-/* A pass or a pattern, likewise. */
+/* A pass or a pattern. The definition comes first, so that a hook can cast it to this struct. */
 typedef struct prt_plugin_pass {
     prt_pass_def def;
     prt_pass_hooks hooks;
@@ -32,60 +33,62 @@ typedef struct prt_plugin_pass {
     poprt_plugin_pattern pattern; /* `rewrite` NULL for a pass */
 } prt_plugin_pass;
 
-/* What a pass is given as its context. */
+/* Context of a pass. */
 struct poprt_pass_run {
     prt_pass *p;
     const prt_plugin_pass *pass;
 };
 
 struct prt_plugins {
-    poprt_host host; /* first: functions that get the host find the rest */
+    poprt_host host; /* first member, so that host functions can cast it to this struct */
     prt_allocator allocator;
     prt_arena *arena;
     prt_plugin_log_fn log;
     void *log_user;
-    PRT_VEC(void *) libraries; /* of dlopen */
+    PRT_VEC(void *) libraries; /* handles of dlopen */
     PRT_VEC(prt_plugin *) list;
     PRT_VEC(const prt_op_row *) ops;
     PRT_VEC(const prt_plugin_pass *) passes;
     prt_op_set op_set;
 };
 
-/* host.c: the table. */
+/* host.c: fills the host table. */
 void prt_plugin_host_init(prt_plugins *plugins);
 
-/* To be called around a hook. A failure that comes out names the plug-in, `what` of it that failed
- * ("pass x"), and the subject where none was told; a status that is none becomes POPRT_E_PLUGIN. */
+/* Enclose the call of a hook. prt_plugin_leave adds the name of the plug-in, `what` failed ("pass
+ * x") and, if it is missing, the subject to a failure. It returns POPRT_E_PLUGIN in place of an
+ * invalid status. */
 void prt_plugin_enter(void);
 poprt_status prt_plugin_leave(const prt_plugin *plugin, const char *what, const char *subject,
     poprt_status status);
 
-/* Our copy of a record of another version: what the plug-in does not know is zero. `least` is the
- * size of the first version. */
+/* Copies a record of another version; members that the plug-in does not know become zero. `least`
+ * is the size of the first version. */
 poprt_status prt_plugin_import(void *ours, size_t our_size, size_t least, const void *theirs,
     const char *what);
 
-/* A name of letters, digits and '_'; of other characters, too, where it is more than a word. */
+/* Tells whether a name has only letters, digits and '_', or, if `word` is false, also other
+ * characters of plug-in names. */
 bool prt_plugin_is_name(const char *text, bool word);
 
-/* The operator of a context. */
+/* Returns the plug-in operator of a definition. */
 static inline const prt_plugin_op *prt_plugin_op_of(const prt_op_def *def)
 {
     return (const prt_plugin_op *)(const void *)def;
 }
 
-/* op.c: an attribute of a context, by name; a tensor as hooks see it; a slot that is not there. */
+/* op.c: returns an attribute by name; converts a tensor; fails because a slot does not exist. */
 poprt_status prt_plugin_get_attr(const prt_op_def *def, const void *attrs, const char *name,
     poprt_attr *out);
-void prt_plugin_show_tensor(const prt_tensor *t, poprt_tensor *out);
+void prt_plugin_export_tensor(const prt_tensor *t, poprt_tensor *out);
 poprt_status prt_plugin_no_slot(const char *what, uint32_t index);
 
-/* kernel.c: the kernels of an operator's record, checked, and what runs them. */
-poprt_status prt_plugin_take_kernels(prt_plugin_op *op);
-/* lower.c: the hook that asks the record's. */
+/* kernel.c: checks the kernels of an operator's record and sets the hook that runs them. */
+poprt_status prt_plugin_copy_kernels(prt_plugin_op *op);
+/* lower.c: the hook that calls the record's lower. */
 poprt_status prt_plugin_run_lower(prt_lower *c);
 
-/* op.c, pass.c: a row from a record, checked. */
+/* op.c, pass.c: check a record and make a row of it. */
 poprt_status prt_plugin_make_op(prt_plugin *plugin, const poprt_plugin_op *record,
     prt_plugin_op **out);
 poprt_status prt_plugin_make_pass(prt_plugin *plugin, const poprt_plugin_pass *record,
@@ -93,17 +96,17 @@ poprt_status prt_plugin_make_pass(prt_plugin *plugin, const poprt_plugin_pass *r
 poprt_status prt_plugin_make_pattern(prt_plugin *plugin, const poprt_plugin_pattern *record,
     prt_plugin_pass **out);
 
-/* An attribute as plug-ins see it; POPRT_E_UNSUPPORTED for kinds that they do not. */
-poprt_status prt_plugin_show_attr(const prt_attr_def *row, const void *attrs, poprt_attr *out);
-/* A type, likewise. */
-poprt_type prt_plugin_show_type(const prt_type *type);
-/* An attribute the other way, copied into an arena, and marked as given. */
-poprt_status prt_plugin_take_attr(prt_arena *arena, const prt_attr_def *row, uint32_t index,
+/* Converts an attribute to poprt_attr; POPRT_E_UNSUPPORTED for kinds that it cannot hold. */
+poprt_status prt_plugin_export_attr(const prt_attr_def *row, const void *attrs, poprt_attr *out);
+/* Converts a type to poprt_type. */
+poprt_type prt_plugin_export_type(const prt_type *type);
+/* Copies a poprt_attr into an arena, and marks the attribute as present. */
+poprt_status prt_plugin_copy_attr(prt_arena *arena, const prt_attr_def *row, uint32_t index,
     const poprt_attr *attr, void *attrs);
-/* Whether an attribute has a name, a kind and what goes with it. */
+/* Checks the name, kind and value of an attribute. */
 poprt_status prt_plugin_check_attr(const poprt_attr *attr);
 
-/* The host's functions by what they are for. */
+/* Fill the host table, by the purpose of the functions. */
 void prt_plugin_host_ops(poprt_host *host);
 void prt_plugin_host_lower(poprt_host *host);
 void prt_plugin_host_kernels(poprt_host *host);

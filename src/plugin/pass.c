@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pass.c — passes and patterns of plug-ins: a row made from a record, whose hook runs the record's
- * on the graphs, and what comes out is checked as a file would be.
+ * pass.c — passes and patterns of plug-ins: makes rows from records. The hook of a row calls the
+ * record's function on the graphs, and checks the result like a model from a file.
  */
 #include <stdio.h>
 
@@ -28,7 +28,7 @@ static poprt_status leave(const prt_pass *p, poprt_status status)
 
 /* ---- hooks */
 
-/* The graph must be one still. */
+/* Infers types again and checks that the graph is still valid. */
 static poprt_status check_graph(prt_pass *p, bool changed)
 {
     const char *name = pass_of(p)->plugin->name;
@@ -36,10 +36,10 @@ static poprt_status check_graph(prt_pass *p, bool changed)
     if (status == POPRT_E_NOMEM)
         return status;
     if (status != POPRT_OK) {
-        prt_error_copy told;
-        prt_error_save(&told);
-        return prt_fail(POPRT_E_PLUGIN, told.subject, "plug-in %.100s, pass %.140s left a %s", name,
-            p->def->name, told.message);
+        prt_error_copy reported;
+        prt_error_save(&reported);
+        return prt_fail(POPRT_E_PLUGIN, reported.subject, "plug-in %.100s, pass %.140s left a %s",
+            name, p->def->name, reported.message);
     }
     prt_plugin_enter();
     return changed ? leave(p, prt_ir_infer(p->module->main)) : POPRT_OK;
@@ -72,7 +72,8 @@ static poprt_status parse_chains(prt_arena *arena, const char *const *chains, si
     return prt_pattern_parse(arena, (uint32_t)count, texts, out);
 }
 
-/* Edits make new nodes, and those new matches: there is an end to it all the same. */
+/* Rewrites all matches of a pattern. Edits create new nodes and so new matches; a limit on their
+ * number ends the loop. */
 static poprt_status rewrite_graph(prt_pass *p, prt_graph *graph, bool *changed)
 {
     const prt_plugin_pass *pass = pass_of(p);
@@ -95,8 +96,7 @@ static poprt_status rewrite_graph(prt_pass *p, prt_graph *graph, bool *changed)
         *changed = *changed || edited != 0;
         if (edits > most)
             return prt_fail(POPRT_E_PLUGIN, p->def->name,
-                "plug-in %.100s, pass %.140s does not come to an end", pass->plugin->name,
-                p->def->name);
+                "plug-in %.100s, pass %.140s does not terminate", pass->plugin->name, p->def->name);
     }
 }
 
@@ -197,11 +197,11 @@ static poprt_status set_name(prt_plugin_pass *pass, const char *text, const char
     pass->def.doc = doc;
     if (text == NULL || doc == NULL)
         return prt_fail(POPRT_E_PLUGIN, text != NULL ? text : "plug-in",
-            "a pass needs a name and a sentence of documentation");
+            "a pass needs a name and one sentence of documentation");
     return POPRT_OK;
 }
 
-/* Defaults go through the same check as what is given. */
+/* Copies the options. Defaults are checked in the same way as values. */
 static poprt_status set_options(prt_arena *arena, prt_plugin_pass *pass)
 {
     static const uint8_t kinds[] = { [POPRT_PASS_OPTION_INT] = PRT_OPTION_i64,
@@ -221,15 +221,15 @@ static poprt_status set_options(prt_arena *arena, prt_plugin_pass *pass)
         if (o->name == NULL || o->default_value == NULL || o->doc == NULL || o->kind < 0 ||
             (size_t)o->kind >= PRT_COUNT_OF(kinds))
             return prt_fail(POPRT_E_PLUGIN, r->name,
-                "option %zu needs a name, a default, a sentence and a POPRT_PASS_OPTION_ kind", i);
+                "option %zu needs a name, a default, one sentence of documentation and a "
+                "POPRT_PASS_OPTION_ kind",
+                i);
         options[i] = (prt_pass_option){ o->name, kinds[o->kind], o->default_value, o->doc };
         pass->def.n_options = (uint32_t)i + 1;
         const prt_pass_arg initial = { o->name, o->default_value };
         if (prt_pass_check_args(&pass->def, 1, &initial) != POPRT_OK)
             return prt_fail(POPRT_E_PLUGIN, r->name,
-                "the default of option %.100s is not of its "
-                "kind",
-                o->name);
+                "the default of option %.100s is not of its kind", o->name);
     }
     return POPRT_OK;
 }
@@ -249,7 +249,8 @@ poprt_status prt_plugin_make_pass(prt_plugin *plugin, const poprt_plugin_pass *r
     return POPRT_OK;
 }
 
-/* The pattern's text is checked now, not in front of a model. */
+/* Parses the pattern when the plug-in is loaded, so that errors are found before a model is
+ * read. */
 poprt_status prt_plugin_make_pattern(prt_plugin *plugin, const poprt_plugin_pattern *record,
     prt_plugin_pass **out)
 {
@@ -263,10 +264,10 @@ poprt_status prt_plugin_make_pattern(prt_plugin *plugin, const poprt_plugin_patt
     if (pattern->rewrite == NULL)
         return prt_fail(POPRT_E_PLUGIN, pass->def.name, "the pattern has no function `rewrite`");
     if (parse_chains(plugin->all->arena, pattern->chains, pattern->n_chains, &parsed) != POPRT_OK) {
-        prt_error_copy told;
-        prt_error_save(&told);
-        return prt_fail(told.status == POPRT_E_NOMEM ? told.status : POPRT_E_PLUGIN, pass->def.name,
-            "pattern: %s", told.message);
+        prt_error_copy reported;
+        prt_error_save(&reported);
+        return prt_fail(reported.status == POPRT_E_NOMEM ? reported.status : POPRT_E_PLUGIN,
+            pass->def.name, "pattern: %s", reported.message);
     }
     *out = pass;
     return POPRT_OK;

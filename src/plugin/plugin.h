@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin.h — the plug-ins of an environment: loaded, checked, and turned into rows of the tables
- * that the rooms below look into. What a plug-in sees is poprt/plugin.h.
+ * plugin.h — the plug-ins of an environment: loads and checks them, and makes rows of the operator
+ * and pass tables. poprt/plugin.h is the interface of a plug-in.
  */
 #ifndef PRT_PLUGIN_PLUGIN_H
 #define PRT_PLUGIN_PLUGIN_H
@@ -13,25 +13,25 @@ struct poprt_plugin;
 
 typedef struct prt_plugins prt_plugins;
 
-/* Where lines of plug-ins go; levels are those of poprt/env.h. */
+/* Receives the log lines of plug-ins. Levels are those of poprt/env.h. */
 typedef void (*prt_plugin_log_fn)(void *user, int32_t level, const char *text);
 
 poprt_status prt_plugins_create(const prt_allocator *allocator, prt_plugin_log_fn log, void *user,
     prt_plugins **out);
 
-/* Unloads them; takes NULL. */
+/* Unloads the plug-ins; accepts NULL. */
 void prt_plugins_release(prt_plugins *plugins);
 
-/* Opens a shared object and adds what it brings: all of it, or nothing. Errors name the file. */
+/* Opens a shared object and adds its contents: everything or nothing. Errors name the file. */
 poprt_status prt_plugins_load(prt_plugins *plugins, const char *path);
 
-/* The same for a record, which stays the caller's. */
+/* Adds a record in the same way. The record belongs to the caller. */
 poprt_status prt_plugins_add(prt_plugins *plugins, const struct poprt_plugin *record);
 
-/* The operators; grows when plug-ins are added, and never moves. */
+/* Returns the operators. The set grows when plug-ins are added, and never moves. */
 const prt_op_set *prt_plugins_ops(const prt_plugins *plugins);
 
-/* Passes and patterns in the order they came; NULL past the end. */
+/* Returns a pass or pattern by index, in the order of registration; NULL past the end. */
 const prt_pass_def *prt_plugins_pass(const prt_plugins *plugins, size_t index);
 
 #endif

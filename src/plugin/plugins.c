@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* plugins.c — the tables of an environment: records are checked and become rows, all or none. */
+/* plugins.c — the tables of an environment's plug-ins: checks records and adds their rows, all or
+ * none. */
 #include "plugin/plugin.h"
 
 #include "base/record.h"
@@ -41,11 +42,11 @@ poprt_status prt_plugin_import(void *ours, size_t our_size, size_t least, const 
 {
     size_t size;
     if (theirs == NULL)
-        return prt_fail(POPRT_E_PLUGIN, "plug-in", "a %s of its list is NULL", what);
+        return prt_fail(POPRT_E_PLUGIN, "plug-in", "a list of %s records contains NULL", what);
     memcpy(&size, theirs, sizeof(size));
     if (size < least || size > MAX_RECORD_SIZE)
         return prt_fail(POPRT_E_PLUGIN, "plug-in",
-            "struct_size of a %s is %zu, and at least %zu is needed: set it to sizeof the struct",
+            "struct_size of a %s is %zu, but at least %zu is needed: set it to sizeof the struct",
             what, size, least);
     return prt_import(ours, our_size, theirs, size, what);
 }
@@ -65,7 +66,7 @@ bool prt_plugin_is_name(const char *text, bool word)
     return n > 0 && n <= MAX_NAME;
 }
 
-/* ---- rows, one after the other */
+/* ---- rows of one record */
 
 static poprt_status add_op(prt_plugin *plugin, const poprt_plugin_op *record)
 {
@@ -78,13 +79,13 @@ static poprt_status add_op(prt_plugin *plugin, const poprt_plugin_op *record)
         prt_op_find_in(&all->op_set, prt_str_of(def->domain), prt_str_of(def->name));
     if (other != NULL) {
         const char *owner = prt_op_plugin(other);
-        return prt_fail(POPRT_E_PLUGIN, def->key, "there is an operator of this name already, %s%s",
+        return prt_fail(POPRT_E_PLUGIN, def->key, "there is already an operator of this name, %s%s",
             owner != NULL ? "of plug-in " : "the library's", owner != NULL ? owner : "");
     }
     return PRT_VEC_PUSH(all->arena, &all->ops, &op->row) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-static poprt_status keep_pass(prt_plugins *all, prt_plugin_pass *pass)
+static poprt_status add_pass(prt_plugins *all, prt_plugin_pass *pass)
 {
     const char *owner = NULL;
     if (!prt_plugin_is_name(pass->def.name, true))
@@ -97,7 +98,7 @@ static poprt_status keep_pass(prt_plugins *all, prt_plugin_pass *pass)
             owner = all->passes.data[i]->plugin->name;
     if (owner != NULL)
         return prt_fail(POPRT_E_PLUGIN, pass->def.name,
-            "there is a pass of this name already, of %s", owner);
+            "there is already a pass of this name, in %s", owner);
     return PRT_VEC_PUSH(all->arena, &all->passes, pass) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
@@ -109,22 +110,22 @@ static poprt_status add_records(prt_plugin *plugin)
         PRT_TRY(add_op(plugin, r->ops[i]));
     for (size_t i = 0; i < r->n_passes; i++) {
         PRT_TRY(prt_plugin_make_pass(plugin, r->passes[i], &pass));
-        PRT_TRY(keep_pass(plugin->all, pass));
+        PRT_TRY(add_pass(plugin->all, pass));
     }
     for (size_t i = 0; i < r->n_patterns; i++) {
         PRT_TRY(prt_plugin_make_pattern(plugin, r->patterns[i], &pass));
-        PRT_TRY(keep_pass(plugin->all, pass));
+        PRT_TRY(add_pass(plugin->all, pass));
     }
     return POPRT_OK;
 }
 
-/* ---- the whole */
+/* ---- a whole plug-in */
 
 static poprt_status check(const prt_plugins *plugins, const poprt_plugin *r)
 {
     if (!prt_plugin_is_name(r->name, false))
         return prt_fail(POPRT_E_PLUGIN, "plug-in",
-            "needs a name of letters, digits, blanks and _.-/:, at most %d", MAX_NAME);
+            "needs a name of letters, digits, blanks and _.-/:, of at most %d bytes", MAX_NAME);
     if (r->version == NULL)
         return prt_fail(POPRT_E_PLUGIN, r->name, "the plug-in's record has no version");
     const bool lists = (r->n_ops == 0 || r->ops != NULL) &&
@@ -136,7 +137,7 @@ static poprt_status check(const prt_plugins *plugins, const poprt_plugin *r)
     for (size_t i = 0; i < plugins->list.count; i++)
         if (strcmp(plugins->list.data[i]->name, r->name) == 0)
             return prt_fail(POPRT_E_PLUGIN, r->name,
-                "a plug-in of this name is there already (version %.100s)",
+                "a plug-in of this name is already loaded (version %.100s)",
                 plugins->list.data[i]->record.version);
     return POPRT_OK;
 }
@@ -147,7 +148,7 @@ poprt_status prt_plugins_add(prt_plugins *plugins, const poprt_plugin *record)
     prt_plugin *plugin = PRT_NEW(plugins->arena, prt_plugin);
     if (plugin == NULL)
         return POPRT_E_NOMEM;
-    /* The version stands before what depends on it. */
+    /* The version is checked first, because the other members depend on it. */
     if (record->struct_size >= offsetof(poprt_plugin, reserved) && record->abi != POPRT_PLUGIN_ABI)
         return prt_fail(POPRT_E_VERSION, "plug-in",
             "is made for plug-in interface %u, this library has %d: build it against this "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* main.c — `poprt`: a sub-command when the first word is one, else the main command line; under
- * the name `poprt_exec` (a link to it) a tool by its name. */
+/* main.c — `poprt`: runs a sub-command if the first word is one, otherwise the main command line.
+ * Under the name `poprt_exec` (a link to `poprt`) it runs a tool by its name. */
 #define _DEFAULT_SOURCE
 #include <signal.h>
 #include <stdbool.h>
@@ -44,7 +44,8 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    /* Beyond `ulimit -f` writes fail with EFBIG, which is reported, and do not end the process. */
+    /* A write beyond `ulimit -f` then fails with EFBIG, which is reported, instead of ending the
+     * process. */
     (void)signal(SIGXFSZ, SIG_IGN);
     return prt_tool_flush(run(argc, argv));
 }

@@ -120,12 +120,12 @@ START_TEST(what_is_in_the_folder_is_not_trusted)
     check(env, NULL, NULL, "kept: ");
     ck_assert_int_eq(count_files(path, sizeof(path)), 1);
     put(path, "nothing", 7);
-    check(env, NULL, NULL, "cannot be used is ");
+    check(env, NULL, NULL, "cannot use ");
     check(env, NULL, NULL, "compiled before: ");
     poprt_executable *other = compile_bytes(env, model, sizeof(model));
     ck_assert_ok(poprt_executable_save_file(other, path));
     poprt_executable_release(other);
-    check(env, NULL, NULL, "of another model is ");
+    check(env, NULL, NULL, "another model is in ");
     check(env, NULL, NULL, "compiled before: ");
     clear_folder();
     check(env, NULL, NULL, "not kept: "); /* there is no folder */
@@ -161,7 +161,7 @@ static void check_damaged(poprt_env *env, const char *path, unsigned char *good,
     digit_expect(exec, 3, found);
     ck_assert_int_eq(memcmp(expected, found, sizeof(found)), 0);
     poprt_executable_release(exec);
-    if (strstr(said, "cannot be used is ") == NULL)
+    if (strstr(said, "cannot use ") == NULL)
         return;
     unsigned char *bytes = get(path, &now);
     ck_assert_uint_eq(now, size);

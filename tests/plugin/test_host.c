@@ -319,7 +319,7 @@ START_TEST(a_broken_graph_is_the_plugins_failure)
         "plug-in here, pass try_it left a broken graph");
     poprt_model_release(model);
     ck_assert_says(run_on(fail_alone, MODEL("negs"), &model), POPRT_E_LIMIT,
-        "plug-in here, pass try_it: it gave no reason");
+        "plug-in here, pass try_it: the plug-in gave no reason");
     poprt_model_release(model);
 }
 END_TEST
@@ -430,7 +430,7 @@ START_TEST(an_endless_pattern_ends)
     poprt_env *env = make_env();
     ck_assert_ok(poprt_env_add_plugin(env, &plugin));
     poprt_model *model = load_model(env, MODEL("negs"));
-    ck_assert_says(run_pass(env, model, "grow"), POPRT_E_PLUGIN, "does not come to an end");
+    ck_assert_says(run_pass(env, model, "grow"), POPRT_E_PLUGIN, "does not terminate");
     poprt_model_release(model);
     poprt_env_release(env);
 }

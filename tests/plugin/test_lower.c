@@ -491,17 +491,19 @@ static poprt_status ask_without_kernel(const poprt_host *host, poprt_lower *c)
 START_TEST(failures_of_lower_name_plugin_and_node)
 {
     refuse(fail_lower, POPRT_E_UNSUPPORTED, "not on Sundays");
-    refuse(fail_silently, POPRT_E_PLUGIN, "it gave no reason");
+    refuse(fail_silently, POPRT_E_PLUGIN, "the plug-in gave no reason");
     refuse(wrong_kernel, POPRT_E_NOT_FOUND,
-        "no kernel leek in the operator's record; nearest: leak");
-    refuse(much_scratch, POPRT_E_LIMIT, "1073741825 bytes of scratch: 1073741824 at most");
+        "the operator's record has no kernel leek; nearest: leak");
+    refuse(much_scratch, POPRT_E_LIMIT,
+        "1073741825 bytes of scratch are too many: 1073741824 are allowed");
     refuse(large_constant, POPRT_E_LIMIT, "a constant of 1099511627777 bytes");
     refuse(empty_constant, POPRT_E_LIMIT, "a constant of 0 bytes");
     refuse(many_constants, POPRT_E_LIMIT, "more than 16 constants");
     refuse(no_items, POPRT_E_LIMIT, "0 items of work");
     refuse(many_items, POPRT_E_LIMIT, "1073741825 items of work");
-    refuse(no_such_slots, POPRT_E_NOT_FOUND, "input 0 is no constant");
-    refuse(ask_without_kernel, POPRT_E_PLUGIN, "lower says what a kernel needs, and chose none");
+    refuse(no_such_slots, POPRT_E_NOT_FOUND, "input 0 is not a constant");
+    refuse(ask_without_kernel, POPRT_E_PLUGIN,
+        "lower describes the needs of a kernel, but chose no kernel");
 }
 END_TEST
 
@@ -530,7 +532,7 @@ START_TEST(failures_of_kernels_name_plugin_and_node)
         "plug-in here, custom.ops.LeakyRelu, kernel fail: nothing fits");
     ck_assert_str_eq(poprt_last_error()->subject, "leak");
     ck_assert_says(run_leaky(choose_asking, MODEL("leaky"), POPRT_OK, NULL, y), POPRT_E_PLUGIN,
-        "kernel ask: there are 8 bytes of scratch, and the kernel needs 9");
+        "kernel ask: there are 8 bytes of scratch, but the kernel needs 9");
 }
 END_TEST
 

@@ -381,7 +381,7 @@ START_TEST(what_a_kernel_gets_is_checked)
     prt_session *s = session_of(again, false);
     ck_assert_int_eq(run_once(s, &y), POPRT_E_PLUGIN);
     ck_assert_ptr_nonnull(strstr(prt_error_last()->message,
-        "kernel scale: prepared constant 0 has 5 bytes, and the kernel needs 4"));
+        "kernel scale: prepared constant 0 has 5 bytes, but the kernel needs 4"));
     prt_session_release(s);
     prt_program_release(again);
     c->type = prt_type_tensor(p->types, PRT_DTYPE_i8, 1, &five);

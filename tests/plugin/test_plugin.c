@@ -196,10 +196,10 @@ START_TEST(what_is_no_plugin_is_refused)
     refuse(PLUGIN("wrong_version"), POPRT_E_VERSION, "interface 2, this library has 1");
     refuse(PLUGIN("no_symbol"), POPRT_E_PLUGIN, "no function poprt_plugin_entry");
     refuse(PLUGIN("null_entry"), POPRT_E_VERSION, "too old for it");
-    refuse(PLUGIN("taken"), POPRT_E_PLUGIN, "an operator of this name already, the library's");
+    refuse(PLUGIN("taken"), POPRT_E_PLUGIN, "already an operator of this name, the library's");
     refuse(PRT_TEST_DATA "/generate.py", POPRT_E_PLUGIN, "Python files cannot be loaded");
-    refuse(MODEL("leaky"), POPRT_E_PLUGIN, "no shared object that can be opened");
-    refuse("nowhere.so", POPRT_E_PLUGIN, "no shared object that can be opened");
+    refuse(MODEL("leaky"), POPRT_E_PLUGIN, "not a shared object that can be opened");
+    refuse("nowhere.so", POPRT_E_PLUGIN, "not a shared object that can be opened");
 }
 END_TEST
 
@@ -207,9 +207,9 @@ START_TEST(names_are_taken_once)
 {
     poprt_env *env = env_with(PLUGIN("leaky_relu"));
     ck_assert_says(poprt_env_load_plugin(env, PLUGIN("leaky_relu")), POPRT_E_PLUGIN,
-        "a plug-in of this name is there already (version 1.0)");
+        "a plug-in of this name is already loaded (version 1.0)");
     ck_assert_says(poprt_env_load_plugin(env, PLUGIN("failing_eval")), POPRT_E_PLUGIN,
-        "an operator of this name already, of plug-in leaky_relu");
+        "already an operator of this name, of plug-in leaky_relu");
     ck_assert_fails(poprt_env_load_plugin(NULL, PLUGIN("leaky_relu")), POPRT_E_ARG);
     ck_assert_fails(poprt_env_load_plugin(env, NULL), POPRT_E_ARG);
     poprt_env_release(env);
@@ -245,7 +245,7 @@ START_TEST(failures_name_the_plugin)
     model = load_model(env, MODEL("leaky"));
     ck_assert_ok(poprt_compile(model, NULL, &exec));
     ck_assert_says(run_exec(exec, x, y), POPRT_E_PLUGIN,
-        "plug-in broken, custom.ops.LeakyRelu: it gave no reason");
+        "plug-in broken, custom.ops.LeakyRelu: the plug-in gave no reason");
     ck_assert_str_eq(poprt_last_error()->subject, "leak");
     poprt_executable_release(exec);
     poprt_model_release(model);

@@ -51,7 +51,7 @@ START_TEST(operators_are_checked)
     const poprt_attr twice[] = { { .name = "a", .kind = POPRT_ATTR_INT },
         { .name = "a", .kind = POPRT_ATTR_INT } };
     poprt_plugin_op op = good_op;
-    refuse_op(NULL, "is NULL");
+    refuse_op(NULL, "contains NULL");
     op.struct_size = 8;
     refuse_op(&op, "struct_size of a poprt_plugin_op is 8");
     op = good_op;
@@ -62,7 +62,7 @@ START_TEST(operators_are_checked)
     refuse_op(&op, "needs a name");
     op = good_op;
     op.infer = NULL;
-    refuse_op(&op, "no infer");
+    refuse_op(&op, "no function `infer`");
     op = good_op;
     op.since = 0;
     refuse_op(&op, "`since`");
@@ -120,13 +120,13 @@ START_TEST(kernels_are_checked)
     op.n_kernels = 65;
     refuse_op(&op, "longer than 64");
     op.n_kernels = 2;
-    refuse_op(&op, "kernel one is there twice");
+    refuse_op(&op, "kernel one is listed twice");
     op.kernels = NULL;
     refuse_op(&op, "list of kernels is NULL");
     op.kernels = kernels;
     op.n_kernels = 1;
     one.run = NULL;
-    refuse_op(&op, "kernel one has no run");
+    refuse_op(&op, "kernel one has no function `run`");
     one.run = run;
     one.name = "one two";
     refuse_op(&op, "a kernel needs a name");
@@ -135,7 +135,7 @@ START_TEST(kernels_are_checked)
     one.struct_size = 8;
     refuse_op(&op, "struct_size of a poprt_plugin_kernel is 8");
     kernels[0] = NULL;
-    refuse_op(&op, "is NULL");
+    refuse_op(&op, "contains NULL");
 }
 END_TEST
 
@@ -184,7 +184,7 @@ START_TEST(passes_are_checked)
     p.pass.name = NULL;
     refuse_plugin(&p.plugin, "needs a name");
     p.pass.name = "constant_folding";
-    refuse_plugin(&p.plugin, "already, of the library");
+    refuse_plugin(&p.plugin, "already a pass of this name, in the library");
     p.pass.name = "fine";
     p.pass.doc = NULL;
     refuse_plugin(&p.plugin, "documentation");
@@ -203,7 +203,7 @@ START_TEST(passes_are_checked)
     const poprt_plugin_pass *const twice[] = { &p.pass, &p.pass };
     p.plugin.passes = twice;
     p.plugin.n_passes = 2;
-    refuse_plugin(&p.plugin, "already, of here");
+    refuse_plugin(&p.plugin, "already a pass of this name, in here");
 }
 END_TEST
 

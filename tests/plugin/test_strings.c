@@ -125,7 +125,7 @@ START_TEST(strings_have_to_be_asked_for)
     ck_assert_ok(add_op(env, &op));
     model = load_model(env, MODEL("words"));
     ck_assert_says(poprt_compile(model, NULL, &exec), POPRT_E_TYPE,
-        "input 0 is no tensor of numbers or bool");
+        "input 0 is not a tensor of numbers or bool");
     poprt_model_release(model);
     poprt_env_release(env);
 }

@@ -14,7 +14,7 @@ dense=$plugins/packed_dense.so
 expect 0 inspect --ops --plugin "$leaky"
 has out '^custom.ops.LeakyRelu  *1  *of plug-in leaky_relu T: '
 expect 0 inspect --ops --text --plugin "$leaky"
-has out '^- Of plug-in leaky_relu.$'
+has out '^- From plug-in leaky_relu.$'
 expect 0 inspect --ops --json --plugin "$leaky"
 has out '"plugin": "leaky_relu"'
 
@@ -59,7 +59,7 @@ has err "unknown pass 'const_batchsize'"
 expect 2 $options --passes const_batch_size --pass_options const_batch_size=5
 has err 'pass_options must name options as PASS.OPTION'
 expect 2 $options --passes const_batch_size --pass_options const_batch_size.const_batch_size
-has err 'is not of the form KEY=VALUE'
+has err 'must have the form KEY=VALUE'
 printf 'passes: replace_add_with_sub\npass_options: [replace_add_with_sub.keep=plus]\n' >options.yaml
 expect 0 $options --config_yaml options.yaml
 expect 0 inspect c/model.onnx.optimized.onnx

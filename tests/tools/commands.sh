@@ -72,8 +72,8 @@ expect 2 surplus -i "$digits"
 expect 0 inspect --passes
 has out '^## fuse_bn_into_conv$'
 has out '^- A pass of PopRT since 1.4.$'
-has out '^- Results move by 1e-05 of the largest element at most.$'
-has out '^- Results move, and nothing bounds how far: by 0.053 of the largest element in the median$'
+has out '^- Changes results by at most 1e-05 of the largest element.$'
+has out '^- Changes results without a bound: by 0.053 of the largest element in the median$'
 expect 2 inspect --passes --ops
 expect 0 run --help
 expect 0 run "$digits"
@@ -107,7 +107,7 @@ has err 'nowhere/trace.json'
 
 expect 0 run "$digits" --cpu reference
 expect 2 run "$digits" --cpu 68000
-has err "'68000' is none of native"
+has err "'68000' is not one of native"
 expect 0 bench "$digits" --cpu portable --min-time 0.01
 expect 2 bench "$digits" --cpu 68000
 
@@ -174,11 +174,11 @@ expect 0 bench a/executable.popef --min-time 0.05 --json --dim batch=2
 has out '^{"model":.*"version":"1\.0\.0"}$'
 expect 2 bench "$digits" --min-time -1
 expect 0 bench "$digits" --min-time 0.05 --profile
-has out '^ *us a run *share *step *operator, node$'
+has out '^ *us per run *share *step *operator, node$'
 has out '100\.00% *all of block 0, [1-9]'
 has out '^model='
 expect 2 bench "$digits" --profile --json
-has err 'a table is no JSON'
+has err 'its table is not JSON'
 
 # poprt inspect
 expect 0 inspect "$digits"
@@ -200,7 +200,7 @@ has out '^block 0'
 expect 0 inspect a/executable.popef --blobs
 has out 'POPLAR_EXECUTABLE'
 expect 0 inspect a/executable.popef --verify
-has out 'every checksum of [0-9]* blobs is right'
+has out 'the checksums of all [0-9]* blobs match'
 # A weight that changed: seen by --verify, not by opening.
 size=$(wc -c <a/executable.popef)
 { head -c $((size - 40)) a/executable.popef; printf x; tail -c 39 a/executable.popef; } >changed.popef
@@ -233,7 +233,7 @@ expect 1 run torn.popef
 # What became of the nodes.
 expect 0 inspect --steps "$digits"
 has out 'from .* + '
-has out 'nodes are gone'
+has out 'nodes eliminated'
 expect 0 inspect --steps --json "$digits"
 has out '"kernel": "nothing to run"'
 expect 0 inspect --steps a/executable.popef
@@ -261,7 +261,7 @@ expect 0 bench --tune full --tune-cache letter --dim batch=1 --min-time 0.01 "$d
 has err 'letter is not a tune cache'
 cmp -s "$digits" letter || { echo "the tune cache went over another file"; failed=1; }
 expect 2 bench --tune slow "$digits"
-has err "'slow' is none of off, fast and full"
+has err "'slow' is not one of off, fast and full"
 
 # Any pass, and all of them, can be left out.
 all=
@@ -290,13 +290,13 @@ for kind in weights=f16 weights=bf16 weights=f8e4m3 weights=f8e5m2 weights=i8 co
         { echo "FAILED: $kind: the file is no smaller"; failed=1; }
 done
 expect 2 run --set weights=i3 --dim batch=1 "$digits"
-has err "'i3' is none of f32"
+has err "'i3' is not one of f32"
 expect 1 run --set weights=i8 --set compute=bf16 --dim batch=1 "$digits"
-has err "compute=bf16, which stores bf16"
+has err "compute=bf16, which stores weights as bf16"
 expect 1 run --set weights=f16 --set compute=i8 --dim batch=1 "$digits"
-has err "compute=i8, which stores i8"
+has err "compute=i8, which stores weights as i8"
 expect 2 run --set winograd=huge --dim batch=1 "$digits"
-has err "'huge' is none of auto, large"
+has err "'huge' is not one of auto, large"
 expect 2 run --set weights --dim batch=1 "$digits"
 has err 'KEY=VALUE'
 

@@ -123,7 +123,7 @@ expect 2 --config_yaml wrong.yaml
 has err 'input_modl: line 1 of wrong.yaml: there is no option of this name'
 echo 'run: maybe' >wrong.yaml
 expect 2 --config_yaml wrong.yaml
-has err 'True or False is expected'
+has err 'expected True or False'
 echo '{ [' >wrong.yaml
 expect 2 --config_yaml wrong.yaml
 
@@ -143,7 +143,7 @@ expect 0 -i "$digits" --batch_size 3 --batch_axis 0 --output_dir o
 expect 0 -i o/model.onnx.optimized.onnx --show
 has out '^Input image: dtype - float32, shape - \[3, 1, 8, 8\]$'
 expect 2 -i "$digits" --batch_size 3
-has err 'go together'
+has err 'must be given together'
 expect 0 -i "$digits" --skip_passes fuse_bn_into_conv --output_dir o
 node o/model.onnx.optimized.onnx BatchNormalization 3
 expect 0 -i "$digits" --output_dir o --passes replace_gemm_with_matmul,eliminate_identity
@@ -166,7 +166,7 @@ expect 0 -i "$digits" --show_io_stat
 has out '^Inputs in all: 0 bytes and 1 of unknown size$'
 has out '^Inputs f32\[batch,1,8,8\]: 1'
 expect 0 -i "$digits" --logging_level INFO --perf_tuner --output_dir o
-has err 'perf_tuner has no effect here'
+has err 'perf_tuner has no effect on a CPU'
 expect 0 -i "$digits" --output_dir o
 [ ! -s err ] || { echo "FAILED: a plain conversion says something:"; cat err; failed=1; }
 expect 2 -i "$digits" --precision fp17
@@ -204,7 +204,7 @@ expect 0 -i "$digits" --export_popef --output_dir k --batch_size 1 --batch_axis 
     --logging_level INFO
 has ir.json '"type": "Conv"'
 has ir.json '"kernel_shape": \[3, 3\]\|"kernel_shape": \['
-has err 'pattern LSTMOp has no effect here'
+has err 'pattern LSTMOp has no effect on a CPU'
 python3 -c 'import json; assert len(json.load(open("ir.json"))["main"]) > 5' 2>/dev/null ||
     ! command -v python3 >/dev/null || { echo "FAILED: ir.json is no JSON"; failed=1; }
 expect 0 -i "$digits" --run --output_dir k --batch_size 1 --batch_axis 0 \

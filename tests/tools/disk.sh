@@ -45,7 +45,7 @@ has err '^code 0$'
 # What is printed has to arrive as well.
 "$poprt" inspect --ops >/dev/full 2>err
 [ $? -eq 1 ] || { echo "FAILED: --ops into a full device did not end with 1"; failed=1; }
-has err 'standard output cannot be written: No space left on device'
+has err 'cannot write standard output: No space left on device'
 "$poprt" --help >/dev/full 2>err
 [ $? -eq 1 ] || { echo "FAILED: --help into a full device did not end with 1"; failed=1; }
 

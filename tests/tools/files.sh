@@ -59,17 +59,17 @@ expect 2 inspect "$digits" --dim batch
 has err 'KEY=VALUE'
 expect 2 inspect "$digits" --dim batch=-1
 expect 2 inspect "$digits" --dim batch=1 --text
-has err '--dim and --threads go with'
+has err '--dim and --threads are only for'
 expect 2 inspect --ops --threads 2
 
 # A turn of the loop takes a microsecond, all of them longer than anybody waits.
 start=$(date +%s)
 expect 1 run "$models/endless.onnx" --timeout 0.3
-has err 'POPRT_E_CANCELLED.*--timeout: stopped: 0.3 seconds have passed'
+has err 'POPRT_E_CANCELLED.*--timeout: stopped after 0.3 seconds'
 [ $(($(date +%s) - start)) -lt 60 ] || { echo "FAILED: --timeout took too long"; failed=1; }
 expect 0 run "$models/outputs.onnx" --timeout 600
 expect 1 run "$digits" --dim batch=1 --iterations 1000000000 --timeout 0.3
-has err 'stopped: 0.3 seconds'
+has err 'stopped after 0.3 seconds'
 expect 2 run "$models/endless.onnx" --timeout x
 has err "'x' is not a number"
 expect 2 run "$models/endless.onnx" --timeout -1

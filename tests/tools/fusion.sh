@@ -112,12 +112,12 @@ has out '^graph0/logits '
 expect 0 run two/both.onnx --index 0 --input graph0/image=in/image.npy
 ! grep -q graph1 out || { echo "FAILED: graph 1 is shown too"; failed=1; }
 expect 1 run $two --input index=in/seven.npy
-has err 'index: there is no graph 7: 2 were fused'
+has err 'index: there is no graph 7: the model has 2'
 expect 1 run $two --index 2
-has err 'index: there is no graph 2: 2 were fused'
+has err 'index: there is no graph 2: the model has 2'
 expect 1 run $two --input index=in/one.npy --input graph0/image=in/image.npy
 expect 1 run "$digits" --index 0
-has err 'not made of several'
+has err 'is not a fused model'
 expect 0 bench $two --index 1 --min-time 0.01
 expect 0 bench $two --min-time 0.01
 expect 1 bench $two --index 9
@@ -184,15 +184,15 @@ wrong 's/precision: fp16/precison: fp16/' 'precison: line 12 of wrong.yaml: ther
 for key in 'output_dir: x' 'output_model: x' 'export_popef: True' 'run: True' 'set: a=b' \
     'convert_version: 11' 'tune: fast' 'config_yaml: x' 'logging_level: INFO' 'show: True' \
     'compiler_options: [a=b]' 'model_fusion: []'; do
-    wrong "s/precision: fp16/$key/" "${key%%:*}: line 12 of wrong.yaml: this is not of one model"
+    wrong "s/precision: fp16/$key/" "${key%%:*}: line 12 of wrong.yaml: this option is not for one model"
 done
 wrong 's/precision: fp16/precision: fp17/' "'fp17' is not accepted" 2
-has err 'wrong.yaml: this is about model 1 of model_fusion'
-wrong 's/precision: fp16/batch_size: 2/' 'go together' 2
+has err 'wrong.yaml: this error is in model 1 of model_fusion'
+wrong 's/precision: fp16/batch_size: 2/' 'must be given together' 2
 wrong "s/'mask=2,16'/'msk=2,16'/" 'encoder/model.onnx: msk: ' 1
 wrong "/image=1/d" 'image: input of .*digits/model.onnx has dimensions that are not numbers' 1
-wrong "s/    precision: fp32/    eightbitsio: perhaps/" 'True or False is expected'
-wrong 's/^ipu_version: .*/only_manual_sharding: True/' 'only_manual_sharding is for one model' 2
+wrong "s/    precision: fp32/    eightbitsio: perhaps/" 'expected True or False'
+wrong 's/^ipu_version: .*/only_manual_sharding: True/' 'only_manual_sharding cannot be combined with model_fusion' 2
 sed '/encoder/,$d' two.yaml >one.yaml
 expect 2 --config_yaml one.yaml
 has err 'model_fusion: line 7 of one.yaml: 1 model: 2 to 64 can be fused'
@@ -205,18 +205,18 @@ shape() {
     expect "${3:-2}" --config_yaml shape.yaml
     has err "$2"
 }
-shape '3\n' 'model_fusion is a list'
-shape '{a: b}\n' 'model_fusion is a list'
+shape '3\n' 'model_fusion must be a list'
+shape '{a: b}\n' 'model_fusion must be a list'
 shape '[]\n' '0 models: 2 to 64 can be fused'
-shape '[a, b]\n' 'a model is options'
-shape '[[a], [b]]\n' 'a model is options'
-shape '[[[[[[]]]]], []]\n' 'a model is options'
-shape '[{input_model: [[x]]}, {}]\n' 'a list of plain values is expected'
-shape '[{input_model: {x: y}}, {}]\n' 'a value or a list of values is expected'
+shape '[a, b]\n' 'a model must be a mapping of options'
+shape '[[a], [b]]\n' 'a model must be a mapping of options'
+shape '[[[[[[]]]]], []]\n' 'a model must be a mapping of options'
+shape '[{input_model: [[x]]}, {}]\n' 'expected a list of plain values'
+shape '[{input_model: {x: y}}, {}]\n' 'expected a value or a list of values'
 shape '[{? [a] : b}, {}]\n' 'there is no option of this name'
 shape '[{}, {}]\n' 'input_model is missing' 2
-shape '[{}, {}]\nmodel_fusion: [{}, {}]\n' 'model_fusion is here twice'
-shape '&a [*a, *a]\n' 'wrong.yaml\|a model is options\|line'
+shape '[{}, {}]\nmodel_fusion: [{}, {}]\n' 'model_fusion occurs twice'
+shape '&a [*a, *a]\n' 'wrong.yaml\|a model must be a mapping of options\|line'
 shape "[{input_model: nothing.onnx}, {input_model: nothing.onnx}]\n" 'nothing.onnx' 1
 shape "[$(awk 'BEGIN { for (i = 0; i < 1000; i++) printf "{input_model: x}," }')]\n" \
     '1000 models: 2 to 64 can be fused'

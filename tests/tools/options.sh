@@ -54,11 +54,11 @@ refused "timeLimitScheduler: 'long' is not accepted; expected a number from 0$" 
     $convert --popart_options timeLimitScheduler=long
 refused 'enablePipeline: .*near names: enablePipelining' \
     $convert --popart_options enablePipeline=True
-refused 'is not of the form KEY=VALUE' $convert --popart_options enablePipelining
+refused 'must have the form KEY=VALUE' $convert --popart_options enablePipelining
 refused "num_ipus: '0' is not accepted" $convert --compiler_options num_ipus=0
 refused "partials_type: 'double' is not accepted; expected one of half, float$" \
     $convert --compiler_options partials_type=double
-refused 'custom_patterns: neither a pass' $convert --compiler_options custom_patterns=NoSuch
+refused 'custom_patterns: there is neither a pass' $convert --compiler_options custom_patterns=NoSuch
 refused "'maybe' is not accepted; expected NAME" \
     $convert --compiler_options custom_patterns=InPlace:maybe
 

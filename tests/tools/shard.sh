@@ -82,7 +82,7 @@ expect 0 auto_sharding --input_model unnamed.onnx --num_ipus 3 --output_yaml cut
 has err 'WARNING .*nodes without a name of their own got one'
 expect 0 -i unnamed.onnx --only_manual_sharding --manual_sharding_config cut.yaml \
     --output_model again.onnx --logging_level WARNING
-has err 'WARNING .*nodes without a name of their own are called as auto_sharding calls them'
+has err 'WARNING .*nodes without a unique name get the names that auto_sharding uses'
 same again.onnx unnamed.onnx.auto_sharded.onnx
 
 # FLOPs of a model, of its operators and nodes.

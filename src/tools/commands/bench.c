@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bench.c — `poprt bench`: what loading, compiling and running a model cost. */
+/* bench.c — `poprt bench`: measures the times of loading, compiling and running a model. */
 #include "base/json.h"
 #include "base/vec.h"
 #include "tools/common/caches.h"
@@ -31,24 +31,25 @@ enum { MIN_RUNS = 5, MAX_RUNS = 1000000 };
 static const prt_opt_def options[OPT_COUNT] = {
     [OPT_HELP] = PRT_OPT("help", 'h', PRT_OPT_FLAG, NULL, "print this and exit"),
     [OPT_THREADS] =
-        PRT_OPT("threads", 0, PRT_OPT_ONE, "N", "threads; 0, the default: one a processor"),
+        PRT_OPT("threads", 0, PRT_OPT_ONE, "N", "threads; 0, the default: one for each processor"),
     [OPT_DIM] = PRT_OPT("dim", 0, PRT_OPT_EACH, "NAME=N",
         "a symbolic dimension, 1 by default; may be repeated"),
     [OPT_INDEX] =
-        PRT_OPT("index", 0, PRT_OPT_ONE, "N", "of fused models the graph to run; 0 by default"),
+        PRT_OPT("index", 0, PRT_OPT_ONE, "N", "graph of a fused model to run; 0 by default"),
     [OPT_CACHE] = PRT_OPT("cache", 0, PRT_OPT_EACH, "IN=OUT",
-        "the output is the input with more rows and shares memory with it, as in a loop that "
-        "writes token after token; * stands for the same text in both; may be repeated"),
+        "binds input and output to one buffer, because the output is the input with more rows, as "
+        "in a loop that generates tokens; * stands for the same text in both; may be repeated"),
     [OPT_ROWS] =
-        PRT_OPT("rows", 0, PRT_OPT_ONE, "N", "rows that caches have before each run; 1 by default"),
+        PRT_OPT("rows", 0, PRT_OPT_ONE, "N", "rows of the caches before each run; 1 by default"),
     [OPT_MIN_TIME] = PRT_OPT("min-time", 0, PRT_OPT_ONE, "S",
-        "seconds to go on for after the first run; 1 by default"),
+        "seconds of measured runs after the first run; 1 by default"),
     [OPT_PROFILE] = PRT_OPT("profile", 0, PRT_OPT_FLAG, NULL,
-        "then as long again with a clock at every step: a table of what each took"),
+        "afterwards run for the same time with a clock at every step, and print a table of their "
+        "times"),
     [OPT_NO_PASSES] = PRT_OPT("disable-passes", 0, PRT_OPT_ONE, "A,B,...",
-        "compile an ONNX file without these passes"),
+        "passes to leave out when an ONNX file is compiled"),
     [OPT_SET] = PRT_OPT("set", 0, PRT_OPT_EACH, "KEY=VALUE",
-        "an option for compiling an ONNX file, bf16x3 or strassen; may be repeated"),
+        "an option for compiling an ONNX file, such as bf16x3 or strassen; may be repeated"),
     [OPT_TUNE] = PRT_TOOL_TUNE("tune"),
     [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE("tune-cache"),
     [OPT_CPU] = PRT_TOOL_CPU,
@@ -59,8 +60,9 @@ static const prt_opt_def options[OPT_COUNT] = {
 static const prt_opt_command command = { .name = "poprt bench",
     .args = "MODEL",
     .summary = "Measures loading, compiling and running an ONNX or PopEF file on random inputs.",
-    .more = "The first run is told apart; median_ms, min_ms and p99_ms are of the runs after it,\n"
-            "at least 5. For PopEF compile_ms is 0. peak_rss_mb is the process's, in 10^6 bytes.\n",
+    .more = "The first run is reported separately. median_ms, min_ms and p99_ms are of the runs "
+            "after it,\nat least 5. For PopEF compile_ms is 0. peak_rss_mb is that of the "
+            "process, in 10^6 bytes.\n",
     .options = options,
     .n_options = OPT_COUNT,
     .min_args = 1,
@@ -72,11 +74,11 @@ typedef struct result {
     prt_tool_times times;
     double session_ms, first_run_ms, median_ms, min_ms, p99_ms, peak_rss_mb;
     size_t runs;
-    bool profile; /* wanted */
+    bool profile; /* true: print a table of steps */
     prt_caches caches;
 } result;
 
-/* Runs until the time is up; times go to a growing array. */
+/* Runs until the time is over and stores the times in a growing array. */
 static poprt_status measure(prt_tool *tool, poprt_session *session, poprt_stepio *io,
     double min_time_s, result *r)
 {
@@ -106,7 +108,7 @@ static poprt_status measure(prt_tool *tool, poprt_session *session, poprt_stepio
     return POPRT_OK;
 }
 
-/* A table of the steps, from runs of their own. */
+/* Prints a table of the steps, measured in separate runs. */
 static poprt_status profile(prt_tool *tool, poprt_session *session, poprt_stepio *io,
     double min_time_s, const prt_caches *caches)
 {
@@ -185,7 +187,7 @@ static poprt_status bench(prt_tool *tool, const prt_opts *opts, double min_time_
     return status;
 }
 
-/* The numbers in the order they are shown. */
+/* Lists the numbers in the order of the output. */
 static void list_numbers(const result *r, const char **names, double *values)
 {
     const struct {
@@ -236,12 +238,13 @@ static poprt_status put_json(prt_arena *arena, const result *r)
     return POPRT_OK;
 }
 
-/* Options that go together. */
+/* Checks combinations of options. */
 static bool fits(const prt_opts *opts, int *exit_code)
 {
     if (!prt_opt_has(opts, OPT_PROFILE) || !prt_opt_has(opts, OPT_JSON))
         return true;
-    *exit_code = prt_opt_usage_error(&command, "--profile with --json: a table is no JSON");
+    *exit_code = prt_opt_usage_error(&command,
+        "--profile cannot be combined with --json: its table is not JSON");
     return false;
 }
 

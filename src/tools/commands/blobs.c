@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* blobs.c — a PopEF file blob by blob. */
+/* blobs.c — lists a PopEF file blob by blob. */
 #include "tools/commands/blobs.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "program/popef.h"
 
-/* Names of the types in the reference's spelling. */
+/* Returns PopEF's name of a blob type. */
 static const char *type_name(uint32_t type)
 {
     static const char *const names[] = { "POPLAR_EXECUTABLE", "METADATA", "DATA_TENSOR",
@@ -16,7 +16,7 @@ static const char *type_name(uint32_t type)
     return type < sizeof(names) / sizeof(names[0]) ? names[type] : "?";
 }
 
-/* Element type and shape of a tensor or feed as its descriptor has them. */
+/* Prints the element type and shape of a tensor or feed from its descriptor. */
 static void put_info(const prt_json *descriptor)
 {
     const prt_json *info = prt_json_get(descriptor, "tensorInfo");
@@ -55,7 +55,7 @@ poprt_status prt_blobs_print(prt_tool *tool, const char *path, bool verify)
     if (status == POPRT_OK)
         put_index(&index);
     if (status == POPRT_OK && verify)
-        (void)printf("%s: intact, every checksum of %u blobs is right\n", path, index.count);
+        (void)printf("%s: intact, the checksums of all %u blobs match\n", path, index.count);
     prt_blob_release(file);
     return prt_fail_in_file(status, path);
 }

@@ -8,8 +8,8 @@
 #include "poprt/base.h"
 #include "tools/common/tool.h"
 
-/* Prints a line for each blob: offset, type, version, size, name. With `verify` every checksum is
- * checked first, those of weights too, which reads the whole file. */
+/* Prints a line for each blob: offset, type, version, size, name. With `verify`, checks every
+ * checksum first, also those of weights, which reads the whole file. */
 poprt_status prt_blobs_print(prt_tool *tool, const char *path, bool verify);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* case.c — load, compile, run on stored inputs, compare with stored outputs. */
+/* case.c — runs a case: loads, compiles and runs a model on stored inputs, and compares with stored
+ * outputs. */
 #define _DEFAULT_SOURCE
 #include "tools/commands/case.h"
 
@@ -11,26 +12,27 @@
 
 enum { MAX_SETS = 1000 };
 
-/* Passes of the conversion that change the types of inputs and outputs. */
+/* Passes of the conversion that are skipped, because they change the types of inputs and
+ * outputs. */
 #define SKIPPED "int64_to_int32"
 
-/* A compiled model and its last run. */
+/* A compiled model and its latest run. */
 typedef struct runs {
     poprt_executable *exec;
     poprt_session *session;
-    poprt_stepio *io; /* outputs are good until the next run */
+    poprt_stepio *io; /* outputs are valid until the next run */
 } runs;
 
-/* A case at work. */
+/* State of a case. */
 typedef struct state {
     prt_tool tool;
     const prt_case_options *options;
     const char *dir;
-    runs plain; /* of the model as it is */
+    runs plain; /* runs of the unchanged model */
     prt_files files;
     char *why;
     size_t size;
-    const char *pass; /* that failed; NULL: none */
+    const char *pass; /* pass that failed, or NULL */
 } state;
 
 static void close_runs(runs *r)
@@ -46,7 +48,7 @@ static const char *data_file(state *s, uint32_t set, const char *word, size_t in
     return prt_tool_text(s->tool.arena, "%s/test_data_set_%u/%s_%zu.pb", s->dir, set, word, index);
 }
 
-/* Writes the program to a temporary file and opens that instead. */
+/* Writes the program to a temporary PopEF file and opens it in place of the program. */
 static poprt_status pass_through_popef(const state *s, runs *r)
 {
     const char *temp = getenv("TMPDIR");
@@ -108,7 +110,7 @@ static bool differ(state *s, uint32_t set, const char *name, prt_tolerance toler
     return true;
 }
 
-/* Against the file of an output, where there is one. */
+/* Compares an output with its stored file, if that exists. */
 static poprt_status check_stored(state *s, const runs *r, uint32_t set, size_t i, bool *differs)
 {
     poprt_io_info info;
@@ -124,7 +126,7 @@ static poprt_status check_stored(state *s, const runs *r, uint32_t set, size_t i
     return POPRT_OK;
 }
 
-/* Against what the model gave before a pass. */
+/* Compares an output with the output of the unchanged model. */
 static poprt_status check_before(state *s, const runs *r, double bound, uint32_t set, size_t i,
     bool *differs)
 {
@@ -174,8 +176,8 @@ static poprt_status open_model(const state *s, const poprt_model *model, const p
     return open_session(s, r);
 }
 
-/* All outputs of all data sets: against those of `plain` where a bound is given, else the stored
- * ones. */
+/* Compares all outputs of all data sets: with the outputs of `plain` if there is a bound, otherwise
+ * with the stored files. */
 static poprt_status check_sets(state *s, runs *r, const double *bound, bool *differs)
 {
     for (uint32_t set = 0; set < MAX_SETS && has_set(s, set) && !*differs; set++) {
@@ -197,8 +199,9 @@ static void note_change(void *user, const poprt_pass_event *event)
     *changed = *changed || event->changed != 0;
 }
 
-/* One pass, or the whole conversion for NULL, in which `passes` (may be NULL) run. */
-static poprt_status apply(state *s, poprt_model *model, const char *pass, const char *passes,
+/* Applies a pass, or the whole conversion if `pass` is NULL, with additional `passes` (may be
+ * NULL). */
+static poprt_status apply_pass(state *s, poprt_model *model, const char *pass, const char *passes,
     bool *changed)
 {
     poprt_pass_manager *manager = NULL;
@@ -207,7 +210,7 @@ static poprt_status apply(state *s, poprt_model *model, const char *pass, const 
     poprt_status status = poprt_config_create(s->tool.env, &config);
     if (status == POPRT_OK && passes != NULL)
         status = poprt_config_set(config, "passes", passes);
-    /* Stored inputs keep their types. */
+    /* The inputs must keep the types of the stored files. */
     if (status == POPRT_OK && pass == NULL)
         status = poprt_config_set(config, "skip_passes", SKIPPED);
     if (status == POPRT_OK)
@@ -231,7 +234,7 @@ static bool has_other_type(const poprt_io_info *x, const poprt_io_info *y)
     return false;
 }
 
-/* Inputs have other types or shapes, or outputs other types, or there are more or fewer. */
+/* Tells whether inputs have other types or shapes, outputs other types, or their numbers differ. */
 static bool has_other_interface(const poprt_model *a, const poprt_model *b)
 {
     for (int32_t direction = POPRT_INPUT; direction <= POPRT_OUTPUT; direction++) {
@@ -249,18 +252,19 @@ static bool has_other_interface(const poprt_model *a, const poprt_model *b)
     return false;
 }
 
-/* What results may differ by, as a share of the largest element. Nothing bounds what rounding to
- * fewer bits does, so only gross errors of such passes are told. */
+/* Returns the allowed difference of results, as a share of the largest element. Passes that round
+ * to fewer bits have no bound, so only gross errors of such passes are detected. */
 static double bound_of(const poprt_pass_info *info)
 {
     static const double gross = 1;
     return info == NULL ? 0 : info->typical != 0 ? gross : info->bound;
 }
 
-/* A pass that needs options refuses the defaults, and check_with_fake_data a model that its data
- * does not run; a pass that changes nothing is not run again. The whole conversion (`info` NULL) is
- * checked against stored outputs, a pass against what was. */
-static poprt_status try_pass(state *s, const poprt_model *model, const poprt_pass_info *info,
+/* Tries a pass on a copy of the model. A pass that requires options refuses the defaults, and
+ * check_with_fake_data a model that its data cannot run; these do not count as failures. If a pass
+ * changes nothing, the copy is not run. The whole conversion (`info` NULL) is compared with stored
+ * outputs, a pass with the unchanged model. */
+static poprt_status check_pass(state *s, const poprt_model *model, const poprt_pass_info *info,
     bool *differs)
 {
     poprt_model *copy = NULL;
@@ -268,7 +272,7 @@ static poprt_status try_pass(state *s, const poprt_model *model, const poprt_pas
     bool changed = false;
     const double bound = bound_of(info);
     PRT_TRY(poprt_model_clone(model, &copy));
-    poprt_status status = apply(s, copy, info != NULL ? info->name : NULL, NULL, &changed);
+    poprt_status status = apply_pass(s, copy, info != NULL ? info->name : NULL, NULL, &changed);
     const bool unrun = status == POPRT_E_UNSUPPORTED && info != NULL &&
         strcmp(info->name, "check_with_fake_data") == 0;
     if ((status == POPRT_E_ARG && info != NULL) || unrun) {
@@ -285,7 +289,7 @@ static poprt_status try_pass(state *s, const poprt_model *model, const poprt_pas
     return status;
 }
 
-static poprt_status try_passes(state *s, const poprt_model *model, bool *differs)
+static poprt_status check_passes(state *s, const poprt_model *model, bool *differs)
 {
     bool past = false;
     PRT_TRY(prt_tool_set(&s->tool, "optimize=false"));
@@ -294,8 +298,8 @@ static poprt_status try_passes(state *s, const poprt_model *model, bool *differs
         poprt_pass_info info = { .struct_size = sizeof(info) };
         past = poprt_pass_at(i, &info) != POPRT_OK;
         if (!past && strcmp(info.name, "layer_precision_compare") == 0)
-            continue; /* it changes nothing, but writes a file where it is run */
-        status = try_pass(s, model, past ? NULL : &info, differs);
+            continue; /* it does not change the model, but writes a file */
+        status = check_pass(s, model, past ? NULL : &info, differs);
         if (*differs || status != POPRT_OK)
             s->pass = past ? "convert" : info.name;
     }
@@ -314,9 +318,9 @@ static poprt_status run_case(state *s, bool *differs)
     PRT_TRY(poprt_model_load_file(s->tool.env, path, NULL, &model));
     poprt_status status = POPRT_OK;
     if (s->options->passes != NULL)
-        status = apply(s, model, NULL, s->options->passes, &changed);
+        status = apply_pass(s, model, NULL, s->options->passes, &changed);
     if (status == POPRT_OK)
-        status = s->options->each_pass ? try_passes(s, model, differs)
+        status = s->options->each_pass ? check_passes(s, model, differs)
                                        : open_model(s, model, s->tool.config, &s->plain);
     if (status == POPRT_OK && !s->options->each_pass)
         status = check_sets(s, &s->plain, NULL, differs);
@@ -324,7 +328,7 @@ static poprt_status run_case(state *s, bool *differs)
     return status;
 }
 
-/* Which pass it was goes before what it did. */
+/* Adds the name of the pass to the reason. */
 static void name_pass(const state *s)
 {
     char text[2048];
@@ -343,7 +347,7 @@ prt_verdict prt_case_run(const char *dir, const prt_case_options *options, char 
     poprt_status status = prt_tool_open(&s.tool, 1);
     s.tool.progress.enabled = false;
     if (options->each_pass)
-        s.tool.log_level = -1; /* not even what passes print */
+        s.tool.log_level = -1; /* not even the output of printing passes */
     if (status != POPRT_OK || has_set(&s, 0)) {
         if (status == POPRT_OK)
             status = run_case(&s, &differs);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* inspect.c — `poprt inspect`: what is in an ONNX or PopEF file, weights unread. */
+/* inspect.c — `poprt inspect`: describes an ONNX or PopEF file. Weights are not read. */
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,49 +30,51 @@ enum {
     OPT_COUNT
 };
 
-/* Beside POPRT_FORMAT_*: a PopEF file blob by blob. */
+/* A value beside POPRT_FORMAT_*: a PopEF file blob by blob. */
 enum { FORMAT_BLOBS = 100 };
 
 static const prt_opt_def options[OPT_COUNT] = {
     [OPT_HELP] = PRT_OPT("help", 'h', PRT_OPT_FLAG, NULL, "print this and exit"),
-    [OPT_TEXT] = PRT_OPT("text", 0, PRT_OPT_FLAG, NULL, "the whole graph, or program, as text"),
+    [OPT_TEXT] = PRT_OPT("text", 0, PRT_OPT_FLAG, NULL, "the whole graph or program as text"),
     [OPT_JSON] = PRT_OPT("json", 0, PRT_OPT_FLAG, NULL, "the summary as a JSON object"),
     [OPT_DOT] = PRT_OPT("dot", 0, PRT_OPT_FLAG, NULL, "a Graphviz graph"),
-    [OPT_BLOBS] = PRT_OPT("blobs", 0, PRT_OPT_FLAG, NULL, "the blobs of a PopEF file, a line each"),
+    [OPT_BLOBS] =
+        PRT_OPT("blobs", 0, PRT_OPT_FLAG, NULL, "the blobs of a PopEF file, one line each"),
     [OPT_VERIFY] = PRT_OPT("verify", 0, PRT_OPT_FLAG, NULL,
-        "check a PopEF file, every checksum included, or an ONNX file: its types, and whether it "
-        "compiles; ends with 1 and the reason where it is damaged or invalid"),
+        "check a PopEF file with every checksum, or the types of an ONNX file and whether it "
+        "compiles; if it is damaged or invalid, end with 1 and the reason"),
     [OPT_SHARDING] = PRT_OPT("sharding", 0, PRT_OPT_FLAG, NULL,
-        "the devices of a sharded ONNX file, and its points as --manual_sharding_config has them"),
+        "the devices of a sharded ONNX file, and its sharding points in the format of "
+        "--manual_sharding_config"),
     [OPT_STEPS] = PRT_OPT("steps", 0, PRT_OPT_FLAG, NULL,
-        "every step: its nodes, kernel and memory; then nodes that are gone; also with --json"),
+        "every step: its nodes, kernel and memory; then the eliminated nodes; also with --json"),
     [OPT_DIM] = PRT_OPT("dim", 0, PRT_OPT_EACH, "NAME=N",
         "a symbolic dimension, for the memory plan and the bytes of a session; may be repeated"),
     [OPT_THREADS] = PRT_OPT("threads", 0, PRT_OPT_ONE, "N",
-        "threads of the session whose bytes are told; 1 by default; 0: one a processor"),
+        "threads of the session whose memory is reported; 1 by default; 0: one for each processor"),
     [OPT_NO_PASSES] = PRT_OPT("disable-passes", 0, PRT_OPT_ONE, "A,B,...",
-        "compile an ONNX file without these passes"),
+        "passes to leave out when an ONNX file is compiled"),
     [OPT_TUNE] = PRT_TOOL_TUNE("tune"),
     [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE("tune-cache"),
     [OPT_PLUGIN] = PRT_TOOL_PLUGIN,
     [OPT_PASSES] = PRT_OPT("passes", 0, PRT_OPT_FLAG, NULL,
-        "no file: every pass there is, with its options, as a page in Markdown"),
+        "without a file: every pass with its options, as a page in Markdown"),
     [OPT_OPS] = PRT_OPT("ops", 0, PRT_OPT_FLAG, NULL,
-        "no file: every operator there is, with versions and types"),
+        "without a file: every operator with versions and types"),
 };
 
 static const prt_opt_command command = { .name = "poprt inspect",
     .args = "MODEL | --ops | --passes",
     .summary = "Shows inputs, outputs, operators, weights, memory plan and steps of a file.",
-    .more = "For an ONNX file the summary ends with the program it compiles to; in JSON that is\n"
-            "the member \"program\", null when it does not compile.\n"
-            "--ops --text prints the operators as a page in Markdown, --ops --json as an array.\n",
+    .more = "For an ONNX file the summary ends with its compiled program. In JSON that is "
+            "the\nmember \"program\", or null if the file does not compile.\n--ops --text prints "
+            "the operators as a page in Markdown, --ops --json as an array.\n",
     .options = options,
     .n_options = OPT_COUNT,
     .min_args = 0,
     .max_args = 1 };
 
-/* Text gathered in memory. */
+/* A text in memory that grows. */
 typedef struct text {
     char *data;
     size_t size;
@@ -90,7 +92,7 @@ static poprt_status gather_program(const prt_tool *tool, const poprt_executable 
     return status;
 }
 
-/* Two JSON objects as one: the second is the last member of the first. */
+/* Prints two JSON objects as one: the second becomes the last member of the first. */
 static void put_json(const text *model, const text *program)
 {
     size_t end = model->size;
@@ -102,7 +104,7 @@ static void put_json(const text *model, const text *program)
         program->data != NULL ? program->data : "null\n");
 }
 
-/* The memory part of a program's summary: lines from "plan bytes" on. */
+/* Prints the memory part of a program's summary: lines from "plan bytes" on. */
 static void put_summary(const text *model, const text *program)
 {
     (void)fwrite(model->data, 1, model->size, stdout);
@@ -122,8 +124,8 @@ static poprt_status inspect_steps(prt_tool *tool, const poprt_model *model, int3
     return status;
 }
 
-/* The program's part of a summary. A model that does not compile is still worth a look, unless
- * dimensions were given for its program. */
+/* Gathers the program's part of a summary. If a model does not compile, its own summary is still
+ * printed, unless dimensions for the program were given. */
 static poprt_status gather_compiled(prt_tool *tool, const poprt_model *model, int32_t format,
     bool fixed, text *out)
 {
@@ -167,7 +169,8 @@ static poprt_status inspect_model(prt_tool *tool, const char *path, int32_t form
     return status;
 }
 
-/* Reading checks every byte, name and type; compiling, that all operators are known here. */
+/* Reading the file checks its bytes, names and types. Compiling it checks that all operators are
+ * supported. */
 static poprt_status verify_model(prt_tool *tool, const char *path)
 {
     poprt_model *model = NULL;
@@ -192,7 +195,7 @@ static poprt_status inspect(prt_tool *tool, const char *path, int32_t format, bo
         return verify_model(tool, file);
     if (!is_popef && format != FORMAT_BLOBS)
         return inspect_model(tool, file, format, fixed);
-    /* Opening a program checks its structure; the blobs show what is around it. */
+    /* Opening a program checks its structure. The list of blobs shows the rest of the file. */
     poprt_executable *exec = NULL;
     if (verify || format != FORMAT_BLOBS)
         PRT_TRY(poprt_executable_load_file(tool->env, file, NULL, &exec));
@@ -203,7 +206,7 @@ static poprt_status inspect(prt_tool *tool, const char *path, int32_t format, bo
     return status;
 }
 
-/* The chosen format; false after a usage error, whose code goes to `exit_code`. */
+/* Returns the chosen format. Returns false after a usage error and sets `exit_code`. */
 static bool choose_format(const prt_opts *opts, int32_t *format, int *exit_code)
 {
     static const int32_t formats[OPT_COUNT] = { [OPT_TEXT] = POPRT_FORMAT_TEXT,
@@ -224,15 +227,15 @@ static bool choose_format(const prt_opts *opts, int32_t *format, int *exit_code)
     const bool passes = prt_opt_has(opts, OPT_PASSES);
     const bool sized = prt_opt_has(opts, OPT_DIM) || prt_opt_has(opts, OPT_THREADS);
     const char *wrong = passes && (opts->n_items != 1 || opts->n_args != 0)
-        ? "--passes stands alone"
+        ? "--passes cannot be combined with other options or a MODEL"
         : chosen > 1 ? "--text, --json, --dot, --blobs, --verify, --sharding exclude each other"
         : steps && (ops || (*format != POPRT_FORMAT_SUMMARY && *format != POPRT_FORMAT_JSON))
-        ? "--steps goes with --json or alone"
-        : ops && *format > POPRT_FORMAT_JSON   ? "--ops goes with --text or --json only"
-        : ops && opts->n_args != 0             ? "--ops takes no MODEL"
+        ? "--steps can only be combined with --json"
+        : ops && *format > POPRT_FORMAT_JSON   ? "--ops can only be combined with --text or --json"
+        : ops && opts->n_args != 0             ? "--ops does not take a MODEL"
         : !ops && !passes && opts->n_args == 0 ? "a MODEL, --ops or --passes is missing"
         : sized && (ops || (*format != POPRT_FORMAT_SUMMARY && *format != POPRT_FORMAT_JSON))
-        ? "--dim and --threads go with the summary, --json or --steps"
+        ? "--dim and --threads are only for the summary, --json or --steps"
         : NULL;
     if (steps)
         *format = *format == POPRT_FORMAT_JSON ? POPRT_FORMAT_STEPS_JSON : POPRT_FORMAT_STEPS;
@@ -241,8 +244,8 @@ static bool choose_format(const prt_opts *opts, int32_t *format, int *exit_code)
     return wrong == NULL;
 }
 
-/* Plug-ins, passes, dimensions and tuning. */
-static poprt_status take_options(prt_tool *tool, const prt_opts *opts)
+/* Applies the options on plug-ins, passes, dimensions and tuning. */
+static poprt_status apply_options(prt_tool *tool, const prt_opts *opts)
 {
     PRT_TRY(prt_tool_plugins(tool, opts, OPT_PLUGIN));
     PRT_TRY(prt_tool_disable(tool, prt_opt_value(opts, OPT_NO_PASSES, NULL)));
@@ -256,7 +259,7 @@ static int run(const prt_opts *opts, int32_t format, uint32_t threads)
     prt_tool tool = { 0 };
     poprt_status status = prt_tool_open(&tool, threads);
     if (status == POPRT_OK)
-        status = take_options(&tool, opts);
+        status = apply_options(&tool, opts);
     if (status == POPRT_OK)
         status = prt_opt_has(opts, OPT_OPS)
             ? poprt_operators_describe(tool.env, format, prt_tool_write, stdout)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* passes.c — every pass as a page in Markdown, from the rows: what it does, takes and promises. */
+/* passes.c — prints the pass table as a page in Markdown: effect, options and bound of every
+ * pass. */
 #include "pass/engine/pass.h"
 
 #include <stdio.h>
@@ -32,15 +33,15 @@ static void put_pass(const prt_pass_def *def)
     if (def->since[0] != '\0')
         (void)printf("- A pass of PopRT since %s.\n", def->since);
     if (def->kind == PRT_PASS_check)
-        (void)printf("- Looks only; the model stays as it is.\n");
+        (void)printf("- Only reads the model.\n");
     else if (bound == 0)
-        (void)printf("- Results stay the same.\n");
+        (void)printf("- Does not change results.\n");
     else if (typical == 0)
-        (void)printf("- Results move by %g of the largest element at most.\n", bound);
+        (void)printf("- Changes results by at most %g of the largest element.\n", bound);
     else
-        (void)printf("- Results move, and nothing bounds how far: by %g of the largest element in "
-                     "the median\n  of the trained models of bench/CALIBRATION.md, by %g in the "
-                     "worst of them.\n",
+        (void)printf("- Changes results without a bound: by %g of the largest element in the "
+                     "median\n  of the trained models of bench/CALIBRATION.md, by %g in the worst "
+                     "of them.\n",
             typical, bound);
     put_options(def);
     put_orders(def);
@@ -48,9 +49,9 @@ static void put_pass(const prt_pass_def *def)
 
 void prt_passes_print(void)
 {
-    (void)printf("# Passes\n\nIn alphabetical order; `poprt --passes A,B` adds them to a "
-                 "conversion, with the defaults of\ntheir options, and "
-                 "`poprt_pass_manager_add` runs any with options of a config.\n");
+    (void)printf("# Passes\n\nIn alphabetical order. `poprt --passes A,B` adds them to a "
+                 "conversion, with default options;\n`poprt_pass_manager_add` runs any of them "
+                 "with the options of a config.\n");
     for (uint32_t i = 0; prt_pass_of(i) != NULL; i++)
         put_pass(prt_pass_of(i));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run.c — `poprt run`: a model once or several times on given or random inputs. */
+/* run.c — `poprt run`: runs a model once or several times on given or random inputs. */
 #include "tools/commands.h"
 #include "tools/common/deadline.h"
 #include "tools/common/feed.h"
@@ -29,28 +29,28 @@ enum {
 static const prt_opt_def options[OPT_COUNT] = {
     [OPT_HELP] = PRT_OPT("help", 'h', PRT_OPT_FLAG, NULL, "print this and exit"),
     [OPT_INPUT] = PRT_OPT("input", 0, PRT_OPT_EACH, "NAME=FILE",
-        "an input from .npy, or from ONNX's .pb; may be repeated"),
+        "an input from an .npy file, or a .pb file of ONNX; may be repeated"),
     [OPT_INPUT_DIR] = PRT_OPT("input-dir", 0, PRT_OPT_ONE, "DIR",
-        "other inputs from NAME.npy, NAME.pb or input_<i>.pb in DIR"),
+        "the other inputs from NAME.npy, NAME.pb or input_<i>.pb in DIR"),
     [OPT_DIM] = PRT_OPT("dim", 0, PRT_OPT_EACH, "NAME=N", "a symbolic dimension; may be repeated"),
     [OPT_INDEX] = PRT_OPT("index", 0, PRT_OPT_ONE, "N",
-        "of fused models the graph to run; else it follows from the inputs given, or is 0"),
+        "graph of a fused model to run; by default the given inputs select it, or it is 0"),
     [OPT_OUTPUT_DIR] = PRT_OPT("output-dir", 0, PRT_OPT_ONE, "DIR",
         "write outputs as NAME.npy instead of printing them"),
     [OPT_THREADS] =
-        PRT_OPT("threads", 0, PRT_OPT_ONE, "N", "threads; 0, the default: one a processor"),
-    [OPT_ITERATIONS] = PRT_OPT("iterations", 0, PRT_OPT_ONE, "N", "runs; 1 by default"),
+        PRT_OPT("threads", 0, PRT_OPT_ONE, "N", "threads; 0, the default: one for each processor"),
+    [OPT_ITERATIONS] = PRT_OPT("iterations", 0, PRT_OPT_ONE, "N", "number of runs; 1 by default"),
     [OPT_SEED] =
-        PRT_OPT("seed", 0, PRT_OPT_ONE, "N", "of random inputs and operators; 0 by default"),
+        PRT_OPT("seed", 0, PRT_OPT_ONE, "N", "seed of random inputs and operators; 0 by default"),
     [OPT_TIMEOUT] = PRT_OPT("timeout", 0, PRT_OPT_ONE, "SECONDS",
-        "stop with exit code 1 when reading, compiling and all runs take longer; 0, the default: "
-        "never"),
+        "stop with exit code 1 if reading, compiling and all runs take longer than this; 0, the "
+        "default: no limit"),
     [OPT_PROFILE] = PRT_OPT("profile", 0, PRT_OPT_ONE, "FILE",
-        "write when each step of each run began and ended, for chrome://tracing or Perfetto"),
+        "write the start and end of each step of each run, for chrome://tracing or Perfetto"),
     [OPT_NO_PASSES] = PRT_OPT("disable-passes", 0, PRT_OPT_ONE, "A,B,...",
-        "compile an ONNX file without these passes"),
+        "passes to leave out when an ONNX file is compiled"),
     [OPT_SET] = PRT_OPT("set", 0, PRT_OPT_EACH, "KEY=VALUE",
-        "an option for compiling an ONNX file, bf16x3 or strassen; may be repeated"),
+        "an option for compiling an ONNX file, such as bf16x3 or strassen; may be repeated"),
     [OPT_TUNE] = PRT_TOOL_TUNE("tune"),
     [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE("tune-cache"),
     [OPT_CPU] = PRT_TOOL_CPU,
@@ -60,23 +60,23 @@ static const prt_opt_def options[OPT_COUNT] = {
 static const prt_opt_command command = { .name = "poprt run",
     .args = "MODEL",
     .summary = "Runs an ONNX or PopEF file and shows or writes its outputs.",
-    .more = "Inputs that are not given are random: element i of input k comes from the i-th\n"
-            "number of SplitMix64 started at seed + k * 2^32. Floats lie in [-1, 1); integers,\n"
-            "bools and strings are 0 or 1. Dimensions that nothing sets are 1. Characters of NAME\n"
-            "that do not fit a file name become '_', and where that makes two names one, _2 and\n"
-            "so on is put behind the later; sequences are written as NAME_<i>.npy, maps as\n"
-            "NAME_keys.npy and NAME_values.npy.\n",
+    .more = "Inputs that are not given are random: element i of input k comes from the "
+            "i-th\nnumber of SplitMix64 started at seed + k * 2^32. Floats are in [-1, 1); "
+            "integers,\nbools and strings are 0 or 1. Dimensions that are not set become 1. "
+            "Characters of NAME\nthat are not allowed in a file name become '_'; if two names are "
+            "then equal, _2 and so\non is appended to the later one. Sequences are written as "
+            "NAME_<i>.npy, maps as\nNAME_keys.npy and NAME_values.npy.\n",
     .options = options,
     .n_options = OPT_COUNT,
     .min_args = 1,
     .max_args = 1 };
 
-/* What the command line asks for. */
+/* Settings from the command line. */
 typedef struct plan {
     prt_opts opts;
     int64_t threads, iterations, seed;
-    int64_t index;  /* of fused models; -1: not given */
-    double timeout; /* seconds; 0: none */
+    int64_t index;  /* graph of a fused model; -1: not given */
+    double timeout; /* seconds; 0: no limit */
 } plan;
 
 static poprt_status feed_inputs(const plan *p, prt_feed *feed)
@@ -95,7 +95,7 @@ static poprt_status feed_inputs(const plan *p, prt_feed *feed)
     return prt_feed_random(feed, true, false);
 }
 
-/* What the outputs are called in a folder, by their index. */
+/* Makes the file names of the outputs, by their index. */
 static poprt_status name_files(prt_arena *arena, const poprt_executable *exec, const char ***out)
 {
     const size_t count = poprt_executable_io_count(exec, POPRT_OUTPUT);
@@ -156,7 +156,7 @@ static poprt_status iterate(prt_tool *tool, const plan *p, poprt_session *sessio
     return POPRT_OK;
 }
 
-/* The runs; their trace is written even when one fails. */
+/* Runs with recording of the steps. The trace is written even if a run fails. */
 static poprt_status iterate_profiled(prt_tool *tool, const plan *p, poprt_session *session,
     poprt_stepio *io)
 {
@@ -170,7 +170,7 @@ static poprt_status iterate_profiled(prt_tool *tool, const plan *p, poprt_sessio
     const poprt_status written = prt_profile_write(&profile, path);
     status = status != POPRT_OK ? status : written;
     if (status == POPRT_OK && profile.missed != 0)
-        prt_tool_say(tool, POPRT_LOG_WARNING, "%zu steps at the end are not in %s", profile.missed,
+        prt_tool_say(tool, POPRT_LOG_WARNING, "the last %zu steps are not in %s", profile.missed,
             path);
     return status;
 }
@@ -218,8 +218,8 @@ static poprt_status run(prt_tool *tool, const plan *p)
     return status;
 }
 
-/* Plug-ins, and what compiling is to do; a failure is a usage error. */
-static poprt_status take_options(prt_tool *tool, const prt_opts *opts)
+/* Applies the options on plug-ins and compiling. A failure is a usage error. */
+static poprt_status apply_options(prt_tool *tool, const prt_opts *opts)
 {
     PRT_TRY(prt_tool_plugins(tool, opts, OPT_PLUGIN));
     PRT_TRY(prt_tool_disable(tool, prt_opt_value(opts, OPT_NO_PASSES, NULL)));
@@ -247,7 +247,7 @@ int prt_command_run(int argc, char **argv)
         poprt_status status = prt_tool_open(&tool, (uint32_t)p.threads);
         prt_tool_set_timeout(&tool, p.timeout);
         if (status == POPRT_OK)
-            status = take_options(&tool, &p.opts);
+            status = apply_options(&tool, &p.opts);
         if (status == POPRT_OK)
             status = prt_tool_timed_out(&tool, run(&tool, &p));
         prt_progress_clear(&tool.progress);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test.c — `poprt test`: finds cases below directories and runs each in a process of its own, so
- * that a crash is one failure and nothing more.
+ * test.c — `poprt test`: finds cases below directories and runs each in its own process, so that a
+ * crash fails only one case.
  *
- * A child writes its verdict and reason into a pipe, less than the pipe holds, and ends. What a
- * child that was killed did not write is told from how it ended.
+ * A child writes its verdict and reason into a pipe, less than the pipe holds, and ends. If a child
+ * was killed before, the parent derives the reason from its exit status.
  */
 #define _DEFAULT_SOURCE
 #include <dirent.h>
@@ -47,19 +47,20 @@ static const prt_opt_def options[OPT_COUNT] = {
     [OPT_ATOL] =
         PRT_OPT("atol", 0, PRT_OPT_ONE, "Y", "absolute tolerance of floats; 1e-5 by default"),
     [OPT_FILTER] =
-        PRT_OPT("filter", 0, PRT_OPT_ONE, "GLOB", "only cases whose directory name fits"),
-    [OPT_JOBS] =
-        PRT_OPT("jobs", 0, PRT_OPT_ONE, "N", "cases at a time; 0, the default: one a processor"),
-    [OPT_NO_PASSES] =
-        PRT_OPT("disable-passes", 0, PRT_OPT_ONE, "A,B,...", "compile without these passes"),
+        PRT_OPT("filter", 0, PRT_OPT_ONE, "GLOB", "only cases whose directory name matches"),
+    [OPT_JOBS] = PRT_OPT("jobs", 0, PRT_OPT_ONE, "N",
+        "cases at a time; 0, the default: one for each processor"),
+    [OPT_NO_PASSES] = PRT_OPT("disable-passes", 0, PRT_OPT_ONE, "A,B,...",
+        "passes to leave out when a model is compiled"),
     [OPT_PASSES] = PRT_OPT("passes", 0, PRT_OPT_ONE, "A,B,...",
-        "convert each model first, with these passes more; '' for none"),
+        "convert each model first, with these additional passes; '' for none"),
     [OPT_EACH_PASS] = PRT_OPT("each-pass", 0, PRT_OPT_FLAG, NULL,
-        "run each model through every pass alone, then through the conversion; those that change "
-        "it must leave its results, within the bound that inspect --passes states; passes that "
-        "round to fewer bits have none, and fail where an output moves by its largest element"),
+        "run each model through every pass alone, then through the conversion; a pass that "
+        "changes the model must keep its results, within the bound that inspect --passes prints; "
+        "passes that round to fewer bits have no bound, and fail if an output differs by its "
+        "largest element"),
     [OPT_VIA_POPEF] = PRT_OPT("via-popef", 0, PRT_OPT_FLAG, NULL,
-        "write each program as PopEF, read it again and run that"),
+        "write each program as PopEF, read it again and run it"),
     [OPT_CPU] = PRT_TOOL_CPU,
     [OPT_PLUGIN] = PRT_TOOL_PLUGIN,
 };
@@ -68,10 +69,11 @@ static const prt_opt_command command = { .name = "poprt test",
     .args = "DIR...",
     .summary = "Checks every model.onnx below DIR against its test_data_set_<k>/input_<i>.pb and "
                "output_<i>.pb.",
-    .more = "A float a agrees with an expected b when |a - b| <= atol + rtol * |b|. float16 is\n"
-            "given at least rtol 1e-2 and atol 1e-3, bfloat16 4e-2 and 1e-2, 8 bits and fewer\n"
-            "0.13 and 0.02; what is not a float is compared exactly. Each case is a process of\n"
-            "its own and has 300 seconds. Exit code 1 when a case failed or none was found.\n",
+    .more = "A float a agrees with an expected b if |a - b| <= atol + rtol * |b|. rtol and atol "
+            "are\nat least 1e-2 and 1e-3 for float16, 4e-2 and 1e-2 for bfloat16, and 0.13 and "
+            "0.02 for\n8 bits and fewer. Other types must be equal. Each case runs in its own "
+            "process and may\ntake 300 seconds. The exit code is 1 if a case failed or no case "
+            "was found.\n",
     .options = options,
     .n_options = OPT_COUNT,
     .min_args = 1,
@@ -79,14 +81,14 @@ static const prt_opt_command command = { .name = "poprt test",
 
 typedef PRT_VEC(const char *) case_list;
 
-/* What a child says. */
+/* Answer of a child process. */
 typedef struct answer {
     int32_t verdict;
     char why[2000];
 } answer;
 
 typedef struct worker {
-    pid_t pid; /* 0: free */
+    pid_t pid; /* 0: free slot */
     int fd;
     size_t index;
 } worker;
@@ -98,8 +100,9 @@ typedef struct suite {
     const char *filter;
     uint32_t n_jobs;
     worker workers[MAX_JOBS];
-    size_t done, counts[3]; /* by verdict */
-    answer *answers;        /* one a case: reported in order, whoever finishes first */
+    size_t done, counts[3]; /* number of cases by verdict */
+    /* One for each case. Cases are reported in order, whatever their order of completion. */
+    answer *answers;
     size_t reported;
 } suite;
 
@@ -124,7 +127,7 @@ static int is_visible(const struct dirent *e)
     return e->d_name[0] != '.';
 }
 
-/* A directory with a model is a case; below it nothing is looked for. */
+/* Finds cases. A directory with a model is a case; its subdirectories are not searched. */
 static poprt_status find_cases(suite *s, const char *dir, uint32_t depth)
 {
     struct stat st;
@@ -171,13 +174,13 @@ static poprt_status start(suite *s, worker *w, size_t index)
 {
     int fds[2];
     if (pipe(fds) != 0)
-        return prt_fail(POPRT_E_IO, NULL, "no pipe: %s", strerror(errno));
+        return prt_fail(POPRT_E_IO, NULL, "cannot create a pipe: %s", strerror(errno));
     (void)fflush(NULL);
     const pid_t pid = fork();
     if (pid < 0) {
         (void)close(fds[0]);
         (void)close(fds[1]);
-        return prt_fail(POPRT_E_IO, NULL, "no process: %s", strerror(errno));
+        return prt_fail(POPRT_E_IO, NULL, "cannot start a process: %s", strerror(errno));
     }
     if (pid == 0) {
         (void)close(fds[0]);
@@ -207,7 +210,7 @@ static void collect(suite *s, worker *w, int how)
     w->pid = 0;
     s->counts[a->verdict]++;
     s->done++;
-    a->verdict |= 4; /* finished */
+    a->verdict |= 4; /* the process has finished */
 }
 
 /* Prints failures in the order of the cases. */
@@ -264,8 +267,9 @@ static int test(suite *s, const prt_opts *opts)
         if (find_cases(s, opts->args[i], 0) != POPRT_OK)
             return PRT_REPORT();
     if (s->cases.count == 0) {
-        (void)prt_fail(POPRT_E_NOT_FOUND, opts->args[0], "no directory with a model.onnx is here%s",
-            s->filter != NULL ? " that fits the filter" : "");
+        (void)prt_fail(POPRT_E_NOT_FOUND, opts->args[0],
+            "no directory with a model.onnx was found%s",
+            s->filter != NULL ? " whose name matches the filter" : "");
         return PRT_REPORT();
     }
     if (run_all(s) != POPRT_OK)
@@ -277,7 +281,7 @@ static int test(suite *s, const prt_opts *opts)
     return s->counts[PRT_CASE_FAILED] == 0 ? PRT_EXIT_DONE : PRT_EXIT_FAILED;
 }
 
-/* Says no to a level or plug-in that is none before any case does. */
+/* Refuses an unknown level or plug-in before the first case runs. */
 static poprt_status check_options(suite *s)
 {
     PRT_TRY(prt_tool_plugins(&s->tool, s->options.opts, s->options.plugins));

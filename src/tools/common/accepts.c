@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* accepts.c — values of options against what their rows accept. */
+/* accepts.c — checks values of options against the accepts text of their rows. */
 #include "tools/common/accepts.h"
 
 #include <math.h>
@@ -9,10 +9,10 @@
 
 #include "tools/common/opt.h"
 
-/* "LOW..HIGH" or "LOW..", LOW perhaps behind a '>'. */
+/* A range "LOW..HIGH" or "LOW..", with an optional '>' before LOW. */
 typedef struct range {
-    double low, high; /* high: infinity where there is none */
-    bool above;       /* low itself is not accepted */
+    double low, high; /* high: infinity if there is no maximum */
+    bool above;       /* true: LOW itself is not accepted */
 } range;
 
 static range read_range(const char *text)
@@ -76,7 +76,7 @@ void prt_accepts_each_word(const char *words,
     }
 }
 
-/* What stands behind the word `kind`; NULL where the text does not begin with it. */
+/* Returns the text after the word `kind`, or NULL if the text does not begin with it. */
 static const char *range_of(const char *accepts, const char *kind)
 {
     const size_t size = strlen(kind);
@@ -106,8 +106,8 @@ bool prt_accepts(const char *accepts, const char *text)
     return s.found;
 }
 
-/* Words between a list's bars become a list with commas. */
-static void say_words(const char *words, char *to, size_t size)
+/* Writes a list of words, separated by bars, as a list with commas. */
+static void write_word_list(const char *words, char *to, size_t size)
 {
     size_t used = (size_t)snprintf(to, size, "one of ");
     for (; *words != '\0' && used + 3 < size; words++)
@@ -127,7 +127,7 @@ void prt_accepts_say(const char *accepts, char *to, size_t size)
         return;
     }
     if (prt_accepts_words(accepts)) {
-        say_words(accepts, to, size);
+        write_word_list(accepts, to, size);
         return;
     }
     const char *whole = range_of(accepts, "int");

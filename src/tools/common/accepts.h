@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * accepts.h — which values an option of the command line takes, as a text in its row:
+ * accepts.h — the values that an option of the command line accepts, as a text in its row:
  *
  *     NULL             any text
  *     "bool"           True, true, 1, False, false or 0
  *     "int", "real"    a whole number, or any number
  *     "int 0..8"       a whole number from 0 to 8; without the 8: from 0
- *     "real >0..1"     a number above 0 and up to 1; without '>': from 0; without the 1: no end
+ *     "real >0..1"     a number above 0, at most 1; without '>': from 0; without the 1: no maximum
  *     "a|b"            one of these words
  */
 #ifndef PRT_TOOLS_COMMON_ACCEPTS_H
@@ -17,10 +17,10 @@
 
 bool prt_accepts(const char *accepts, const char *text);
 
-/* What is accepted, in words that go behind "expected"; `size` is 128 or more. */
+/* Writes the accepted values, worded to follow "expected". `size` must be at least 128. */
 void prt_accepts_say(const char *accepts, char *to, size_t size);
 
-/* Is it a list of words, which completion and help show? */
+/* Tells whether `accepts` is a list of words, which completion and help show. */
 bool prt_accepts_words(const char *accepts);
 
 /* Calls `put` with each word of a list. */

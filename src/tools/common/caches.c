@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* caches.c — which inputs and outputs are caches, and memory for them. */
+/* caches.c — finds the inputs and outputs that are caches, and allocates the caches. */
 #include "tools/common/caches.h"
 
 enum { MORE_ROWS = 64 };
 
-/* What `*` of a pattern stands for in a name; false when the name is another one. */
+/* Matches a name with a pattern. `*middle` receives the text that `*` stands for. Returns false if
+ * the name does not match. */
 static bool matches(prt_str pattern, const char *name, prt_str *middle)
 {
     const char *star = memchr(pattern.data, '*', pattern.size);
@@ -20,7 +21,7 @@ static bool matches(prt_str pattern, const char *name, prt_str *middle)
     return true;
 }
 
-/* A pattern with the text in the place of its star. */
+/* Returns a pattern with `*` replaced by a text. */
 static const char *fill(prt_arena *arena, const char *pattern, prt_str middle)
 {
     const char *star = strchr(pattern, '*');
@@ -36,11 +37,13 @@ static poprt_status add(prt_caches *c, prt_feed *feed, size_t slot, const poprt_
     if (output == NULL)
         return POPRT_E_NOMEM;
     if (info->rank < 2 || info->rank > PRT_MAX_RANK || info->value_kind != POPRT_VALUE_TENSOR)
-        return prt_fail(POPRT_E_SHAPE, info->name, "is no tensor with rows: it cannot be a cache");
+        return prt_fail(POPRT_E_SHAPE, info->name,
+            "is not a tensor with rows, so it cannot be a cache");
     const int32_t axis = info->rank - 2;
     if (info->dims[axis] >= 0)
         return prt_fail(POPRT_E_SHAPE, info->name,
-            "always has %lld rows: a cache has more from run to run", (long long)info->dims[axis]);
+            "has a fixed number of rows, %lld: the rows of a cache must be a symbolic dimension",
+            (long long)info->dims[axis]);
     c->count++;
     *cache = (prt_cache){ .input = info->name, .output = output, .slot = slot };
     return prt_feed_learn(feed, info->dim_names[axis], c->rows);
@@ -51,7 +54,7 @@ static poprt_status find(prt_caches *c, prt_feed *feed, const char *text)
     const char *equals = strchr(text, '=');
     const uint32_t before = c->count;
     if (equals == NULL)
-        return prt_fail(POPRT_E_ARG, text, "a cache is given as INPUT=OUTPUT");
+        return prt_fail(POPRT_E_ARG, text, "a cache must have the form INPUT=OUTPUT");
     const prt_str pattern = { text, (uint32_t)(equals - text) };
     for (size_t i = 0; i < feed->count; i++) {
         poprt_io_info info = { .struct_size = sizeof(info) };
@@ -60,8 +63,9 @@ static poprt_status find(prt_caches *c, prt_feed *feed, const char *text)
         if (c->count < feed->count && matches(pattern, info.name, &middle))
             PRT_TRY(add(c, feed, i, &info, fill(feed->tool->arena, equals + 1, middle)));
     }
-    return c->count != before ? POPRT_OK
-                              : prt_fail(POPRT_E_NOT_FOUND, text, "the model has no such input");
+    return c->count != before
+        ? POPRT_OK
+        : prt_fail(POPRT_E_NOT_FOUND, text, "the model has no input of this name");
 }
 
 poprt_status prt_caches_find(prt_caches *c, prt_feed *feed, const prt_opts *opts, uint32_t option)
@@ -85,8 +89,8 @@ poprt_status prt_caches_make(prt_caches *c, const prt_feed *feed)
         memcpy(cache->dims, value->dims, rank * sizeof(int64_t));
         cache->dims[axis] = 2 * c->rows + MORE_ROWS;
         if (!prt_tensor_init(&whole, value->dtype, rank, cache->dims, NULL))
-            return prt_fail(POPRT_E_LIMIT, cache->input, "%lld rows are too many",
-                (long long)c->rows);
+            return prt_fail(POPRT_E_LIMIT, cache->input,
+                "a cache of %lld rows does not fit in memory", (long long)c->rows);
         char *to = prt_arena_alloc(feed->tool->arena, whole.size);
         if (to == NULL)
             return POPRT_E_NOMEM;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* caches.h — inputs and outputs that are measured as caches (poprt_stepio_bind_cache). */
+/* caches.h — inputs and outputs that `poprt bench` binds as caches (poprt_stepio_bind_cache). */
 #ifndef PRT_TOOLS_COMMON_CACHES_H
 #define PRT_TOOLS_COMMON_CACHES_H
 
@@ -8,23 +8,24 @@
 
 typedef struct prt_cache {
     const char *input, *output;
-    size_t slot; /* of the input */
+    size_t slot; /* slot of the input */
     int64_t dims[PRT_MAX_RANK];
     poprt_tensor room;
 } prt_cache;
 
 typedef struct prt_caches {
-    int64_t rows; /* that a run begins with */
+    int64_t rows; /* rows at the start of each run */
     uint32_t count;
     prt_cache *each;
 } prt_caches;
 
-/* The inputs that values IN=OUT of an option name, `*` standing for the same text in both; their
- * symbol for the rows gets its number. */
+/* Finds the inputs named by the values IN=OUT of an option; `*` stands for the same text in both.
+ * Sets the symbol of their rows to `rows`. */
 poprt_status prt_caches_find(prt_caches *c, prt_feed *feed, const prt_opts *opts, uint32_t option);
-/* Room for as many rows again and more, with the values of the feed in front. */
+/* Allocates the caches, with room for more than twice the rows. The first rows are those of the
+ * feed. */
 poprt_status prt_caches_make(prt_caches *c, const prt_feed *feed);
-/* The next run begins with `rows` rows. */
+/* Binds the caches, so that the next run begins with `rows` rows. */
 poprt_status prt_caches_bind(const prt_caches *c, poprt_stepio *io);
 
 #endif

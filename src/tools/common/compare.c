@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* compare.c — values against expected ones. */
+/* compare.c — compares values with expected ones. */
 #include "tools/common/compare.h"
 
 #include <math.h>
@@ -7,11 +7,11 @@
 
 #include "num/dtype.h"
 
-/* What was found out about one tensor. */
+/* Differences between two tensors. */
 typedef struct difference {
     size_t count, first;
-    double largest;         /* absolute error */
-    double found, expected; /* at the largest error */
+    double largest;         /* largest absolute error */
+    double found, expected; /* elements with the largest error */
 } difference;
 
 static prt_tolerance for_dtype(prt_tolerance t, int32_t dtype)
@@ -34,7 +34,7 @@ static void compare_real(difference *d, prt_tolerance t, size_t i, double a, dou
     const bool agrees = isfinite(a) && isfinite(b) && error <= t.atol + t.rtol * fabs(b);
     if (!agrees && d->count++ == 0)
         d->first = i;
-    /* An error that is no number is larger than any. */
+    /* An error that is NaN counts as the largest. */
     if (!agrees && (d->count == 1 || !(error <= d->largest))) {
         d->largest = error;
         d->found = a;
@@ -146,7 +146,7 @@ static bool tensors_differ(const prt_tensor *a, const prt_tensor *b, prt_toleran
     return true;
 }
 
-/* Element i of a list as a tensor of one. */
+/* Returns element i of a list as a tensor of one element. */
 static prt_tensor element_of(int32_t dtype, void *data, size_t i)
 {
     prt_tensor one = { .kind = PRT_VALUE_ABSENT };
@@ -154,8 +154,8 @@ static prt_tensor element_of(int32_t dtype, void *data, size_t i)
     return one;
 }
 
-/* Where the key that stands at `i` in `b` stands in `a`, most likely there too; a->count if it does
- * not. */
+/* Returns the index in `a` of the key at index `i` of `b`, which is usually the same; a->count if
+ * `a` does not have it. */
 static size_t find_key(const prt_tensor *a, const prt_tensor *b, size_t i)
 {
     char why[256];
@@ -196,7 +196,7 @@ static bool maps_differ(const prt_tensor *a, const prt_tensor *b, prt_tolerance 
     return false;
 }
 
-/* Items of the same kind, tensors or maps. */
+/* Compares items of the same kind, tensors or maps. */
 static bool items_differ(const prt_tensor *a, const prt_tensor *b, prt_tolerance t, char *why,
     size_t size)
 {
@@ -212,8 +212,8 @@ static const char *kind_name(int32_t kind)
     return kind >= 0 && kind <= PRT_VALUE_UNKNOWN ? names[kind] : "?";
 }
 
-/* An optional is what it holds: nothing, a tensor or a sequence. One tensor in an optional looks
- * the same from here as a sequence of one in it. */
+/* Returns the content of an optional: nothing, a tensor or a sequence. A tensor in an optional and
+ * a sequence of one tensor in an optional cannot be told apart here. */
 static prt_tensor unwrap(const prt_tensor *t)
 {
     if (t->kind != PRT_VALUE_OPTIONAL)

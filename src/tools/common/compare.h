@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compare.h — is a result what was expected?
+ * compare.h — compares a result with the expected value.
  *
- * Floats a (found) and b (expected) agree when |a - b| <= atol + rtol * |b|; infinities and NaN
- * agree with themselves. Complex numbers are compared part by part. The two tolerances are raised
- * for narrow types to what one rounding of theirs may change: float16 to 1e-2 and 1e-3, bfloat16 to
- * 4e-2 and 1e-2, 8 bits and fewer to 0.13 and 0.02. Everything else is exact: types, shapes,
- * integers, bools, strings, counts of sequences, keys of maps (in any order).
+ * Floats a (found) and b (expected) agree if |a - b| <= atol + rtol * |b|. Infinities agree with
+ * equal infinities, NaN with NaN. Complex numbers are compared part by part. For types of low
+ * precision the two tolerances are raised to the effect of one rounding: float16 to 1e-2 and 1e-3,
+ * bfloat16 to 4e-2 and 1e-2, 8 bits and fewer to 0.13 and 0.02. Everything else must be equal:
+ * types, shapes, integers, bools, strings, counts of sequences, keys of maps (in any order).
  */
 #ifndef PRT_TOOLS_COMMON_COMPARE_H
 #define PRT_TOOLS_COMMON_COMPARE_H
@@ -15,11 +15,11 @@
 
 typedef struct prt_tolerance {
     double rtol, atol;
-    bool by_share; /* |a - b| <= share * the largest |b|, whatever the type */
+    bool by_share; /* true: the condition is |a - b| <= share * the largest |b|, for every type */
     double share;
 } prt_tolerance;
 
-/* What differs, in words, with the largest error; false when they agree. */
+/* Returns true if the values differ, and describes the difference with the largest error. */
 bool prt_compare_differs(const prt_tensor *found, const prt_tensor *expected, prt_tolerance t,
     char *why, size_t size);
 

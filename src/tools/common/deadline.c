@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deadline.c — a thread that waits for the time of --timeout and then cancels, again and again
- * until the runs are over: a cancellation between two runs has no effect.
+ * deadline.c — a thread that waits until the time of --timeout is over and then cancels repeatedly
+ * until the runs end, because a cancellation between two runs has no effect.
  */
 #define _DEFAULT_SOURCE
 #include "tools/common/deadline.h"
@@ -43,13 +43,14 @@ poprt_status prt_deadline_start(prt_deadline *deadline, prt_tool *tool, poprt_se
     pthread_condattr_t attr;
     bool good = pthread_mutex_init(&deadline->lock, NULL) == 0;
     good = good && pthread_condattr_init(&attr) == 0;
-    /* The clock of prt_tool_now_ms. */
+    /* The same clock as prt_tool_now_ms. */
     good = good && pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0;
     good = good && pthread_cond_init(&deadline->change, &attr) == 0;
     good = good && pthread_create(&deadline->thread, NULL, watch, deadline) == 0;
     deadline->started = good;
-    return good ? POPRT_OK
-                : prt_fail(POPRT_E_NOMEM, "--timeout", "no thread to watch the time is to be had");
+    return good
+        ? POPRT_OK
+        : prt_fail(POPRT_E_NOMEM, "--timeout", "cannot start the thread that watches --timeout");
 }
 
 void prt_deadline_stop(prt_deadline *deadline)

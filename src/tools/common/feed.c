@@ -49,9 +49,9 @@ poprt_status prt_feed_index(prt_feed *feed, int64_t index)
 {
     const int64_t one = 1;
     if (feed->n_graphs == 0)
-        return prt_fail(POPRT_E_ARG, "index", "this model is not made of several and has no index");
+        return prt_fail(POPRT_E_ARG, "index", "this model is not a fused model and has no index");
     if (index < 0 || (uint64_t)index >= feed->n_graphs)
-        return prt_fail(POPRT_E_ARG, "index", "there is no graph %lld: %zu were fused",
+        return prt_fail(POPRT_E_ARG, "index", "there is no graph %lld: the model has %zu",
             (long long)index, feed->n_graphs);
     const uint32_t number = (uint32_t)index;
     void *data = prt_arena_copy(feed->tool->arena, &number, sizeof(number));
@@ -62,9 +62,9 @@ poprt_status prt_feed_index(prt_feed *feed, int64_t index)
     return POPRT_OK;
 }
 
-/* What is given says which graph runs; -1: nothing does. Whether all of it agrees is for the
- * session to say. */
-static int32_t given_graph(const prt_feed *feed)
+/* Returns the graph that the given inputs select, or -1. The session checks that all of them
+ * agree. */
+static int32_t selected_graph(const prt_feed *feed)
 {
     const prt_tensor *index = feed->values;
     uint32_t number;
@@ -83,7 +83,7 @@ static int32_t given_graph(const prt_feed *feed)
 
 static poprt_status find_graph(prt_feed *feed, bool say)
 {
-    feed->graph = given_graph(feed);
+    feed->graph = selected_graph(feed);
     if (feed->n_graphs == 0 || feed->graph >= 0 || feed->given[0])
         return POPRT_OK;
     feed->graph = 0;
@@ -119,7 +119,7 @@ poprt_status prt_feed_dim(prt_feed *feed, const char *text)
     const char *equals = strrchr(text, '=');
     int64_t value = 0;
     if (equals == NULL || equals == text || !prt_opt_parse_number(equals + 1, &value) || value < 0)
-        return prt_fail(POPRT_E_ARG, text, "a dimension is given as NAME=N");
+        return prt_fail(POPRT_E_ARG, text, "a dimension must have the form NAME=N");
     const char *name = prt_arena_text(feed->tool->arena, text, (size_t)(equals - text));
     return name != NULL ? add_dim(feed, name, value, true) : POPRT_E_NOMEM;
 }
@@ -129,7 +129,7 @@ poprt_status prt_feed_learn(prt_feed *feed, const char *name, int64_t value)
     return add_dim(feed, name, value, false);
 }
 
-/* The dims of a given value say what the symbols are. */
+/* Sets symbolic dimensions from the dims of a given value. */
 static poprt_status learn_dims(prt_feed *feed, const poprt_io_info *info, const prt_tensor *value)
 {
     if (value->kind != PRT_VALUE_TENSOR || info->rank != (int32_t)value->rank)
@@ -147,9 +147,9 @@ static poprt_status give(prt_feed *feed, size_t i, const poprt_io_info *info, co
     return learn_dims(feed, info, &feed->values[i]);
 }
 
-/* ---- values that are given */
+/* ---- given values */
 
-/* Names and paths may both contain '=': the split is where an input's name ends. */
+/* Both the name and the path may contain '=': the text is split where the name of an input ends. */
 poprt_status prt_feed_input(prt_feed *feed, const char *text)
 {
     for (size_t i = 0; i < feed->count; i++) {
@@ -160,7 +160,7 @@ poprt_status prt_feed_input(prt_feed *feed, const char *text)
             return give(feed, i, &info, text + n + 1);
     }
     if (strchr(text, '=') == NULL)
-        return prt_fail(POPRT_E_ARG, text, "an input is given as NAME=FILE");
+        return prt_fail(POPRT_E_ARG, text, "an input must have the form NAME=FILE");
     char names[1024] = "";
     size_t used = 0;
     for (size_t i = 0; i < feed->count && used < sizeof(names); i++) {
@@ -172,8 +172,8 @@ poprt_status prt_feed_input(prt_feed *feed, const char *text)
     return prt_fail(POPRT_E_NOT_FOUND, text, "the model's inputs are: %s", names);
 }
 
-/* `file`: what the input is called in the folder, without its ending. */
-static poprt_status give_from_dir(prt_feed *feed, size_t i, const poprt_io_info *info,
+/* `file`: file name of the input in the folder, without extension. */
+static poprt_status read_from_dir(prt_feed *feed, size_t i, const poprt_io_info *info,
     const char *dir, const char *file)
 {
     static const char *const ends[] = { ".npy", ".pb" };
@@ -192,8 +192,8 @@ static poprt_status give_from_dir(prt_feed *feed, size_t i, const poprt_io_info 
 poprt_status prt_feed_dir(prt_feed *feed, const char *dir)
 {
     if (access(dir, R_OK | X_OK) != 0)
-        return prt_fail(POPRT_E_NOT_FOUND, dir, "this directory cannot be read");
-    const int32_t graph = given_graph(feed);
+        return prt_fail(POPRT_E_NOT_FOUND, dir, "cannot read this directory");
+    const int32_t graph = selected_graph(feed);
     poprt_io_info info;
     const char **names = PRT_NEW_N(feed->tool->arena, const char *, feed->count);
     const char **files = PRT_NEW_N(feed->tool->arena, const char *, feed->count);
@@ -207,19 +207,19 @@ poprt_status prt_feed_dir(prt_feed *feed, const char *dir)
     for (size_t i = 0; i < feed->count; i++) {
         PRT_TRY(input_at(feed, i, &info));
         if (!feed->given[i] && (graph < 0 || info.graph < 0 || info.graph == graph))
-            PRT_TRY(give_from_dir(feed, i, &info, dir, files[i]));
+            PRT_TRY(read_from_dir(feed, i, &info, dir, files[i]));
     }
     return POPRT_OK;
 }
 
-/* ---- random ones */
+/* ---- random values */
 
 static int64_t any_symbol(void *user, prt_str name)
 {
     return prt_dim_symbol(user, name);
 }
 
-/* The number of a dim by its name, or by those in it where it is an expression. */
+/* Returns the value of a dim by its name, or evaluates it if the name is an expression. */
 static poprt_status close_dim(const prt_feed *feed, const char *name, bool *known, int64_t *out)
 {
     const int64_t *value = find_dim(feed, name);
@@ -250,7 +250,7 @@ static poprt_status close_dims(const prt_feed *feed, const poprt_io_info *info, 
     int64_t *dims)
 {
     if (info->rank < 0 || info->rank > PRT_MAX_RANK)
-        return prt_fail(POPRT_E_SHAPE, info->name, "has no known rank: give it as a file");
+        return prt_fail(POPRT_E_SHAPE, info->name, "has an unknown rank: give it as a file");
     for (int32_t i = 0; i < info->rank; i++) {
         dims[i] = info->dims[i];
         if (dims[i] >= 0)
@@ -295,7 +295,7 @@ poprt_status prt_feed_random(prt_feed *feed, bool say, bool strict)
     return POPRT_OK;
 }
 
-/* ---- what a session gets */
+/* ---- config and bindings of a session */
 
 poprt_status prt_feed_config(const prt_feed *feed, poprt_config **out)
 {

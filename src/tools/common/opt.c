@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* opt.c — one walk over argv with a table of options beside it. */
+/* opt.c — parses argv by a table of options, and prints usage and help. */
 #include "tools/common/opt.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ enum { HELP_COLUMN = 30, LINE = 96, NAMES = 128 };
 
 #define NOT_FOUND UINT32_MAX
 
-/* The walk. */
+/* State of the parser. */
 typedef struct parser {
     const prt_opt_command *command;
     char **argv;
@@ -42,7 +42,7 @@ static void put_usage(FILE *to, const prt_opt_command *command)
     (void)fprintf(to, "%s%s\n", command->args[0] != '\0' ? " " : "", command->args);
 }
 
-/* Text from the help column on, in lines. */
+/* Prints a text in the help column, wrapped. */
 static void put_wrapped(const char *text)
 {
     size_t column = HELP_COLUMN;
@@ -107,7 +107,7 @@ static int fail_unknown(const prt_opt_command *command, const char *word)
     return prt_opt_usage_error(command, "unknown option --%s (nearest: %s)", bare, near);
 }
 
-/* An option by its whole name or by a prefix that fits only one. */
+/* Finds an option by its name, or by a prefix that fits only one option. */
 static uint32_t find_long(const prt_opt_command *command, const char *word, size_t size,
     int *exit_code)
 {
@@ -125,8 +125,8 @@ static uint32_t find_long(const prt_opt_command *command, const char *word, size
     if (found == NOT_FOUND || size == 0)
         *exit_code = fail_unknown(command, word);
     else if (ambiguous)
-        *exit_code =
-            prt_opt_usage_error(command, "--%.*s fits more than one option", (int)size, word);
+        *exit_code = prt_opt_usage_error(command, "--%.*s is the prefix of several options",
+            (int)size, word);
     return ambiguous || size == 0 ? NOT_FOUND : found;
 }
 
@@ -139,14 +139,14 @@ static uint32_t find_letter(const prt_opt_command *command, char letter, int *ex
     return NOT_FOUND;
 }
 
-/* "-" and negative numbers are values. */
+/* Tells whether a word is an option. "-" and negative numbers are values. */
 static bool is_option(const char *word)
 {
     return word[0] == '-' && word[1] != '\0' && !(word[1] >= '0' && word[1] <= '9') &&
         !(word[1] == '.' && word[2] >= '0' && word[2] <= '9');
 }
 
-/* False after a usage error: the row does not accept the value. */
+/* Adds an option. Returns false after a usage error if the row does not accept the value. */
 static bool add_item(parser *p, uint32_t option, const char *value)
 {
     const prt_opt_def *o = &p->command->options[option];
@@ -162,14 +162,14 @@ static bool add_item(parser *p, uint32_t option, const char *value)
     return true;
 }
 
-/* The option at p->at is known; `attached` is its value in the same word, or NULL. */
-static int take_values(parser *p, uint32_t option, const char *attached)
+/* Reads the values of the option at p->at. `attached` is its value in the same word, or NULL. */
+static int read_values(parser *p, uint32_t option, const char *attached)
 {
     const prt_opt_def *o = &p->command->options[option];
     p->at++;
     if (o->arity == PRT_OPT_FLAG) {
         if (attached != NULL)
-            return prt_opt_usage_error(p->command, "--%s takes no value", o->name);
+            return prt_opt_usage_error(p->command, "--%s does not take a value", o->name);
         (void)add_item(p, option, NULL);
         return PRT_EXIT_DONE;
     }
@@ -203,7 +203,7 @@ static int take_option(parser *p)
         if (option != NOT_FOUND && word[2] != '\0')
             attached = word[2] == '=' ? word + 3 : word + 2;
     }
-    return option == NOT_FOUND ? exit_code : take_values(p, option, attached);
+    return option == NOT_FOUND ? exit_code : read_values(p, option, attached);
 }
 
 bool prt_opt_parse(prt_arena *arena, const prt_opt_command *command, int argc, char **argv,
@@ -309,7 +309,7 @@ bool prt_opt_real(const prt_opts *opts, uint32_t option, double *out, int *exit_
     char *end = NULL;
     const double value = strtod(text, &end);
     if (end == text || *end != '\0' || !isfinite(value) || value < 0) {
-        *exit_code = prt_opt_usage_error(opts->command, "--%s: '%s' is not a number from 0 up",
+        *exit_code = prt_opt_usage_error(opts->command, "--%s: '%s' is not a number of at least 0",
             opts->command->options[option].name, text);
         return false;
     }

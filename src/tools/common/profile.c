@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* profile.c — see profile.h. */
+/* profile.c — records and reports the times of steps; see profile.h. */
 #include "tools/common/profile.h"
 
 #include <stdio.h>
@@ -73,7 +73,7 @@ poprt_status prt_profile_write(const prt_profile *profile, const char *path)
 
 /* ---- table ---- */
 
-/* By block, step, time. */
+/* Order by block, step, time. */
 static int compare(const void *a, const void *b)
 {
     const poprt_step *x = a, *y = b;
@@ -84,7 +84,7 @@ static int compare(const void *a, const void *b)
     return (s > t) - (s < t);
 }
 
-/* The steps from `i` on that are one and the same. */
+/* Returns the number of entries from `i` on that belong to the same step. */
 static size_t count_alike(const poprt_step *steps, size_t n, size_t i)
 {
     size_t k = i + 1;
@@ -93,7 +93,7 @@ static size_t count_alike(const poprt_step *steps, size_t n, size_t i)
     return k - i;
 }
 
-/* The median of `n` ordered times, as often as the step comes in a run. */
+/* Returns the median of `n` sorted times, times the number of executions in a run. */
 static double us_of(const poprt_step *s, size_t n, size_t runs)
 {
     const poprt_step *middle = &s[n / 2];
@@ -115,7 +115,7 @@ poprt_status prt_profile_print(const prt_profile *profile)
         k = count_alike(s, n, i);
         total += us_of(&s[i], k, runs);
     }
-    (void)printf("%12s %7s %10s  operator, node\n", "us a run", "share", "step");
+    (void)printf("%12s %7s %10s  operator, node\n", "us per run", "share", "step");
     for (size_t i = 0, k; i < n; i += k) {
         k = count_alike(s, n, i);
         const double us = us_of(&s[i], k, runs);
@@ -125,6 +125,6 @@ poprt_status prt_profile_print(const prt_profile *profile)
     }
     (void)printf("%12.3f %6.2f%%            all of block 0, %zu runs\n", total, 100.0, runs);
     if (profile->missed != 0)
-        (void)printf("%zu steps more were not kept\n", profile->missed);
+        (void)printf("%zu more steps were not recorded\n", profile->missed);
     return POPRT_OK;
 }

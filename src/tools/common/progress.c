@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* progress.c — draws at most ten times a second, and not in the first one. */
+/* progress.c — draws the bar at most ten times a second, and not in the first second. */
 #include "tools/common/progress.h"
 
 #include <stdio.h>

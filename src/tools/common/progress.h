@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress.h — a bar on the terminal for what takes over a second: "LABEL: 40%|####  | 2/5
- * [00:03<00:04]". Goes to stderr, and only when that is a terminal. Colour unless NO_COLOR is set.
+ * progress.h — a progress bar on the terminal for work that takes more than a second: "LABEL:
+ * 40%|####  | 2/5 [00:03<00:04]". It goes to stderr, and only if stderr is a terminal. It is
+ * coloured unless NO_COLOR is set.
  */
 #ifndef PRT_TOOLS_COMMON_PROGRESS_H
 #define PRT_TOOLS_COMMON_PROGRESS_H
@@ -17,10 +18,10 @@ typedef struct prt_progress {
 
 void prt_progress_init(prt_progress *progress);
 
-/* Begins something new under `label` (static text) when it is another one than before. */
+/* Shows the progress. A new `label` (static text) starts a new bar. */
 void prt_progress_show(prt_progress *progress, const char *label, uint64_t done, uint64_t total);
 
-/* Takes the bar away: to be called before anything else is printed. */
+/* Removes the bar. Must be called before anything else is printed. */
 void prt_progress_clear(prt_progress *progress);
 
 #endif

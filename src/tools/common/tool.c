@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tool.c — environment, log lines and models for all commands. */
+/* tool.c — environment, log lines and models of all commands. */
 #define _DEFAULT_SOURCE
 #include "tools/common/tool.h"
 
@@ -34,7 +34,7 @@ double prt_tool_peak_mb(void)
     return (double)usage.ru_maxrss * 1024 / 1e6;
 }
 
-/* Why writing to a stream failed first, an errno. */
+/* errno of the first failed write to a stream. */
 static int write_error;
 
 int32_t prt_tool_write(void *file, const void *bytes, size_t size)
@@ -50,7 +50,7 @@ int prt_tool_flush(int code)
     if (fflush(stdout) == 0 && ferror(stdout) == 0)
         return code;
     const int error = write_error != 0 ? write_error : errno;
-    prt_tool_log(POPRT_LOG_ERROR, __FILE__, __LINE__, "standard output cannot be written: %s",
+    prt_tool_log(POPRT_LOG_ERROR, __FILE__, __LINE__, "cannot write standard output: %s",
         error != 0 ? strerror(error) : "an earlier write failed");
     return code != 0 ? code : 1;
 }
@@ -114,7 +114,7 @@ void prt_tool_say(const prt_tool *tool, int32_t level, const char *fmt, ...)
     log_line((void *)(uintptr_t)tool, level, text);
 }
 
-/* The label of the bar for a stage of the library. */
+/* Returns the label of the progress bar for a stage of the library. */
 static const char *label_of(const char *stage)
 {
     static const char *const labels[][2] = { { "read", conversion }, { "passes", conversion },
@@ -147,8 +147,7 @@ poprt_status prt_tool_timed_out(const prt_tool *tool, poprt_status status)
     if (status != POPRT_E_CANCELLED || !(tool->deadline_ms > 0) ||
         prt_tool_now_ms() < tool->deadline_ms)
         return status;
-    return prt_fail(POPRT_E_CANCELLED, "--timeout", "stopped: %g seconds have passed",
-        tool->timeout_s);
+    return prt_fail(POPRT_E_CANCELLED, "--timeout", "stopped after %g seconds", tool->timeout_s);
 }
 
 poprt_status prt_tool_open(prt_tool *tool, uint32_t threads)
@@ -158,7 +157,7 @@ poprt_status prt_tool_open(prt_tool *tool, uint32_t threads)
 
 poprt_status prt_tool_open_at(prt_tool *tool, uint32_t threads, int32_t most)
 {
-    *tool = (prt_tool){ .log_level = POPRT_LOG_INFO }; /* what PrintTensor prints */
+    *tool = (prt_tool){ .log_level = POPRT_LOG_INFO }; /* level of PrintTensor's output */
     prt_progress_init(&tool->progress);
     const poprt_env_options options = { .struct_size = sizeof(options),
         .threads = threads != 0 ? threads : prt_cpu_count(),
@@ -193,7 +192,7 @@ const char *prt_tool_text(prt_arena *arena, const char *fmt, ...)
     return prt_arena_text(arena, text, (size_t)n);
 }
 
-/* A copy of a name in which every character that does not fit a file name is '_'. */
+/* Copies a name and replaces each character that is not allowed in a file name by '_'. */
 static char *file_name(prt_arena *arena, const char *name)
 {
     char *text = prt_arena_text(arena, name, strlen(name));
@@ -255,11 +254,11 @@ poprt_status prt_tool_make_dir(const char *path)
             continue;
         *p = '\0';
         if (mkdir(text, 0777) != 0 && errno != EEXIST)
-            return prt_fail(POPRT_E_IO, text, "cannot be made: %s", strerror(errno));
+            return prt_fail(POPRT_E_IO, text, "cannot create it: %s", strerror(errno));
         *p = '/';
     }
     if (text[0] != '\0' && mkdir(text, 0777) != 0 && errno != EEXIST)
-        return prt_fail(POPRT_E_IO, text, "cannot be made: %s", strerror(errno));
+        return prt_fail(POPRT_E_IO, text, "cannot create it: %s", strerror(errno));
     return POPRT_OK;
 }
 
@@ -281,7 +280,7 @@ static poprt_status find_in_dir(prt_tool *tool, const char *path, const char **o
     (void)closedir(dir);
     if (found != 1)
         return prt_fail(POPRT_E_NOT_FOUND, path,
-            "the directory holds %u .onnx files: name the one that is meant", found);
+            "the directory has %u .onnx files: name one of them", found);
     return *out != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
@@ -320,7 +319,7 @@ bool prt_tool_is_true(const char *text, bool absent)
         : strcmp(text, "True") == 0 || strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
 }
 
-/* An option of compiling; NULL: as it is. */
+/* Sets an option of compiling; NULL: leaves the default. */
 static poprt_status set_option(prt_tool *tool, const char *key, const char *value)
 {
     if (value == NULL)
@@ -334,14 +333,14 @@ poprt_status prt_tool_set(prt_tool *tool, const char *text)
 {
     const char *equals = strchr(text, '=');
     if (equals == NULL)
-        return prt_fail(POPRT_E_ARG, text, "an option is given as KEY=VALUE");
+        return prt_fail(POPRT_E_ARG, text, "an option must have the form KEY=VALUE");
     const char *key = prt_arena_text(tool->arena, text, (size_t)(equals - text));
     if (key == NULL)
         return POPRT_E_NOMEM;
     return set_option(tool, key, equals + 1);
 }
 
-/* One path may stand behind several options. */
+/* Loads a plug-in. Several options may name the same path. */
 static poprt_status load_plugin(prt_tool *tool, const char *path)
 {
     for (size_t i = 0; i < tool->plugins.count; i++)
@@ -351,7 +350,7 @@ static poprt_status load_plugin(prt_tool *tool, const char *path)
     return PRT_VEC_PUSH(tool->arena, &tool->plugins, path) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-/* Paths with commas between; a comma within one is not possible. */
+/* Loads plug-ins from paths separated by commas. A path cannot contain a comma. */
 static poprt_status load_plugins(prt_tool *tool, const char *list)
 {
     while (*list != '\0') {
@@ -408,7 +407,7 @@ poprt_status prt_tool_save_marks(const prt_tool *tool, const poprt_model *model,
     poprt_config_release(config);
     if (status != POPRT_E_UNSUPPORTED)
         return status;
-    PRT_LOG(POPRT_LOG_WARNING, "%s is not a copy of its input: %s", path,
+    PRT_LOG(POPRT_LOG_WARNING, "%s cannot be a copy of its input: %s", path,
         poprt_last_error()->message);
     return poprt_model_save_file(model, path);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* value.c — values between files, sessions and the terminal. */
+/* value.c — converts values between files, sessions and the terminal. */
 #include "tools/common/value.h"
 
 #include "base/file.h"
@@ -40,7 +40,7 @@ static bool is_npy(const prt_blob *file)
     return file->size >= 6 && memcmp(file->data, "\x93NUMPY", 6) == 0;
 }
 
-/* The kinds of the interface are those below it. */
+/* POPRT_VALUE_* have the same values as PRT_VALUE_*. */
 static poprt_status read_blob(prt_arena *arena, prt_blob *file, const poprt_io_info *info,
     prt_tensor *out)
 {
@@ -50,10 +50,10 @@ static poprt_status read_blob(prt_arena *arena, prt_blob *file, const poprt_io_i
         PRT_TRY(prt_npy_read(arena, file, info->dtype, out));
     else
         return prt_fail(POPRT_E_TYPE, info->name, "is not a tensor: give it as .pb");
-    /* Without entries a file does not say what the values would be. */
+    /* A file of a map without entries does not have the type of the values. */
     if (out->kind == PRT_VALUE_MAP && out->count == 0)
         out->items->dtype = info->dtype;
-    /* numpy has no bfloat16, so its bits are kept as uint16; ONNX's own data does that too. */
+    /* numpy has no bfloat16, so .npy files, also those of ONNX, store its bits as uint16. */
     if (out->kind == PRT_VALUE_TENSOR && out->dtype == PRT_DTYPE_u16 &&
         info->dtype == PRT_DTYPE_bf16)
         out->dtype = PRT_DTYPE_bf16;
@@ -130,7 +130,7 @@ static poprt_tensor descriptor(const prt_tensor *t)
         .dtype = t->dtype };
 }
 
-/* The keys of a map as a tensor beside that of its values. */
+/* Returns the keys of a map as a tensor, beside that of its values. */
 static prt_tensor keys_of(const prt_tensor *map)
 {
     prt_tensor keys = { .kind = PRT_VALUE_ABSENT };
@@ -169,11 +169,11 @@ poprt_status prt_value_bind(prt_arena *arena, poprt_stepio *io, size_t slot,
 static poprt_status import(const poprt_tensor *from, prt_tensor *to)
 {
     if (!prt_tensor_init(to, from->dtype, from->rank, from->dims, from->data))
-        return prt_fail(POPRT_E_INTERNAL, NULL, "an output has an impossible shape");
+        return prt_fail(POPRT_E_INTERNAL, NULL, "the shape of an output does not fit in memory");
     return POPRT_OK;
 }
 
-/* A tensor or a map of an output with items. */
+/* Imports an item of an output, a tensor or a map. */
 static poprt_status import_item(prt_arena *arena, const poprt_stepio *io, size_t slot, size_t index,
     bool map, prt_tensor *to)
 {
@@ -204,7 +204,7 @@ poprt_status prt_value_output(prt_arena *arena, const poprt_stepio *io, size_t s
     size_t count = 0;
     int32_t present = 0;
     PRT_TRY(poprt_stepio_output_count(io, slot, &count, &present));
-    /* What is there and has no items is an empty sequence, in an optional or not. */
+    /* A present value without items is an empty sequence, possibly in an optional. */
     const int32_t kind = count != 0 ? info->value_kind : PRT_VALUE_SEQUENCE;
     *out = (prt_tensor){ .kind = present != 0 ? kind : PRT_VALUE_ABSENT,
         .dtype = info->dtype,
@@ -261,7 +261,7 @@ static void print_tensor(FILE *to, const char *name, const prt_tensor *t)
     (void)fprintf(to, "%s\n", count > SHOWN ? " ..." : "");
 }
 
-/* "key:value" for the first entries. */
+/* Prints the first entries as "key:value". */
 static void print_map(FILE *to, const char *name, const prt_tensor *map)
 {
     char size[64];
@@ -313,7 +313,8 @@ static poprt_status write_tensor(prt_arena *arena, prt_value_files *files, const
         if (strcmp(files->data[i], path) == 0)
             return prt_fail_in_file(
                 prt_fail(POPRT_E_STATE, NULL,
-                    "is the file of another output, or of an item of one: rename it in the model"),
+                    "would overwrite the file of another output or item: rename the output in the "
+                    "model"),
                 path);
     if (!PRT_VEC_PUSH(arena, files, path))
         return POPRT_E_NOMEM;
@@ -323,7 +324,7 @@ static poprt_status write_tensor(prt_arena *arena, prt_value_files *files, const
     return prt_fail_in_file(prt_fail_at_stage(status, "output"), path);
 }
 
-/* A tensor, or the keys and values of a map, as PATH.npy or PATH_keys.npy and PATH_values.npy. */
+/* Writes a tensor as PATH.npy, or a map as PATH_keys.npy and PATH_values.npy. */
 static poprt_status write_item(prt_arena *arena, prt_value_files *files, const char *path,
     const prt_tensor *item)
 {

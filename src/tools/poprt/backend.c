@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * backend.c — what --compiler_options asks for when a model is compiled: the graph as JSON
- * (serialize_ir), a cache of executables (enable_engine_caching), patterns (custom_patterns) and
- * less memory (available_memory_proportion).
+ * backend.c — the options of --compiler_options that have an effect when a model is compiled: the
+ * graph as JSON (serialize_ir), a cache of executables (enable_engine_caching), patterns
+ * (custom_patterns) and less memory (available_memory_proportion).
  */
 #include <stdio.h>
 #include <string.h>
@@ -41,8 +41,7 @@ static poprt_status serialize(const prt_opts *opts, const poprt_model *model)
         return POPRT_OK;
     if (path == NULL || path[0] == '\0')
         return prt_fail(POPRT_E_ARG, "serialize_ir",
-            "needs the file to write: --compiler_options serialize_ir=True "
-            "serialized_ir_dest=FILE");
+            "needs a file to write: --compiler_options serialize_ir=True serialized_ir_dest=FILE");
     return write_graphs(model, path);
 }
 
@@ -55,7 +54,7 @@ static poprt_status cache(prt_tool *tool, const prt_opts *opts)
         return POPRT_OK;
     PRT_TRY(prt_tool_set(tool, "enable_engine_caching=true"));
     if (path == NULL || path[0] == '\0')
-        return POPRT_OK; /* compiling says what is missing */
+        return POPRT_OK; /* compiling reports the missing option */
     PRT_TRY(prt_tool_make_dir(path));
     const char *option = prt_tool_text(tool->arena, "cache_path=%s", path);
     return option != NULL ? prt_tool_set(tool, option) : POPRT_E_NOMEM;
@@ -71,7 +70,7 @@ static const row *find_pattern(const char *name)
     return NULL;
 }
 
-/* One more pass that compiling leaves out. */
+/* Adds a pass to the passes of compiling to leave out. */
 static poprt_status disable(prt_tool *tool, const char *pass)
 {
     const char *now = "";
@@ -83,10 +82,10 @@ static poprt_status disable(prt_tool *tool, const char *pass)
     return all != NULL ? prt_tool_disable(tool, all) : POPRT_E_NOMEM;
 }
 
-/* One of a list: "NAME", "NAME:1" and the like, or "NAME:0". */
+/* An entry of the list: "NAME", "NAME:1" (or another true value) or "NAME:0". */
 typedef struct choice {
     const char *name;
-    const row *pattern; /* NULL: it names a pass */
+    const row *pattern; /* NULL: the entry names a pass */
     bool on;
 } choice;
 
@@ -114,8 +113,8 @@ static poprt_status read_choice(const prt_tool *tool, prt_str item, choice *out)
         names[i] = patterns[i].name;
     prt_nearest(out->name, names, PRT_COUNT_OF(patterns), near, sizeof(near));
     return prt_fail(POPRT_E_NOT_FOUND, out->name,
-        "custom_patterns: neither a pass (also of a plug-in: --custom_library_so_paths) nor a "
-        "pattern; near patterns: %s",
+        "custom_patterns: there is neither a pass (also of a plug-in: --custom_library_so_paths) "
+        "nor a pattern of this name; near patterns: %s",
         near);
 }
 
@@ -127,7 +126,7 @@ static poprt_status use_choice(prt_tool *tool, const choice *c, poprt_model *mod
     if (!c->on && known)
         return disable(tool, c->pattern->pass);
     prt_tool_say(tool, POPRT_LOG_INFO, "pattern %s %s", c->name,
-        known ? "is on as it is" : "has no effect here");
+        known ? "is always enabled" : "has no effect on a CPU");
     return POPRT_OK;
 }
 
@@ -153,7 +152,7 @@ static poprt_status use_patterns(prt_tool *tool, const char *list, poprt_model *
 
 /* ---- available_memory_proportion */
 
-/* Marks that --available_memory_proportion has written stay. */
+/* Marks written by --available_memory_proportion are kept. */
 static poprt_status limit_memory(const prt_tool *tool, const char *share, poprt_model *model)
 {
     const poprt_pass_arg arg = { "proportion", share };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * backend_options.c — options of compiling, before any work begins: keys and values of
- * --compiler_options and --popart_options are checked against their tables, and those that steer an
- * IPU alone are said to have no effect, at INFO; --set, --tune and --disable_passes become the
- * config that compiling reads.
+ * backend_options.c — options of compiling, applied before any work begins. Keys and values of
+ * --compiler_options and --popart_options are checked against their tables; options that only
+ * affect an IPU are reported at INFO as having no effect. --set, --tune and --disable_passes become
+ * the config of compiling.
  */
 #include <string.h>
 
@@ -48,7 +48,7 @@ static poprt_status check(prt_tool *tool, const char *text, const row *rows, siz
     char expected[256];
     const char *equals = strchr(text, '=');
     if (equals == NULL || equals == text)
-        return prt_fail(POPRT_E_ARG, text, "is not of the form KEY=VALUE");
+        return prt_fail(POPRT_E_ARG, text, "must have the form KEY=VALUE");
     const size_t size = (size_t)(equals - text);
     for (size_t i = 0; i < count; i++) {
         if (strlen(rows[i].key) != size || memcmp(rows[i].key, text, size) != 0)
@@ -59,7 +59,7 @@ static poprt_status check(prt_tool *tool, const char *text, const row *rows, siz
                 equals + 1, expected);
         }
         if (rows[i].why != NULL)
-            prt_tool_say(tool, POPRT_LOG_INFO, "%s has no effect here: %s", rows[i].key,
+            prt_tool_say(tool, POPRT_LOG_INFO, "%s has no effect on a CPU: %s", rows[i].key,
                 rows[i].why);
         return POPRT_OK;
     }

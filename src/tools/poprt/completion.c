@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * completion.c — completion scripts for bash and zsh, and the manual page, from the table of the
- * main command line.
+ * completion.c — generates completion scripts for bash and zsh, and the manual page, from the
+ * options of the main command line.
  */
 #include <stdio.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static void put_bash(const prt_opt_command *command)
 
 /* ---- zsh */
 
-/* Help in single quotes, without what zsh reads in a specification. */
+/* Prints help in single quotes, without the characters that are special in a zsh specification. */
 static void put_zsh_text(const char *text)
 {
     for (; *text != '\0'; text++)
@@ -118,7 +118,8 @@ void prt_convert_put_completion(const char *shell)
 
 /* ---- the manual page */
 
-/* Text for troff: dashes are minus signs, a dot or quote at a line's start is none of troff's. */
+/* Prints text for troff: escapes dashes as minus signs, and dots and quotes at the start of a
+ * line. */
 static void put_roff(const char *text)
 {
     bool start = true;
@@ -168,6 +169,6 @@ void prt_convert_put_man(void)
         }
         (void)printf("\n");
     }
-    (void)printf(".SH EXIT STATUS\n0 when all went well, 1 when the work failed, 2 when the "
-                 "command line is wrong.\n");
+    (void)printf(".SH EXIT STATUS\n0: success; 1: the work failed; 2: the command line is "
+                 "wrong.\n");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * convert.c — the main command line, spelled as the reference's: load, fix shapes, passes, save
- * ONNX; then compile, write PopEF and run with random data where that is asked for.
+ * convert.c — the main command line, with the option names of PopRT: reads a model, sets shapes,
+ * runs passes and saves ONNX; then, on request, compiles, writes PopEF and runs with random data.
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,20 +25,14 @@ static const prt_opt_def options[OPT_COUNT] = {
 const prt_opt_command prt_convert_command = { .name = "poprt",
     .args = "",
     .summary = "Converts an ONNX model, compiles it to PopEF and runs it.",
-    .more = "commands:\n"
-            "  poprt run MODEL      run a model on given or random inputs\n"
-            "  poprt test DIR...    check models against stored inputs and outputs\n"
-            "  poprt bench MODEL    measure loading, compiling and running\n"
-            "  poprt inspect MODEL  show what is in a file\n"
-            "  poprt auto_sharding  cut a model into shards, one a device\n"
-            "  poprt [options] tf2onnx [options]\n"
-            "                       PopRT's reader of TensorFlow models, which is not here\n"
-            "Each has its own --help.\n"
-            "\n"
-            "examples:\n"
-            "  poprt -i model.onnx --input_shape x=1,3,224,224 --export_popef\n"
-            "  poprt -i model.onnx --show\n"
-            "  poprt --config_yaml job.yaml\n",
+    .more = "commands:\n  poprt run MODEL      run a model on given or random inputs\n  poprt "
+            "test DIR...    check models against stored inputs and outputs\n  poprt bench MODEL    "
+            "measure loading, compiling and running\n  poprt inspect MODEL  show the contents of "
+            "a file\n  poprt auto_sharding  cut a model into shards, one for each device\n  poprt "
+            "[options] tf2onnx [options]\n                       PopRT's reader of TensorFlow "
+            "models, not available here\nEach command has its own --help.\n\nexamples:\n  poprt "
+            "-i model.onnx --input_shape x=1,3,224,224 --export_popef\n  poprt -i model.onnx "
+            "--show\n  poprt --config_yaml job.yaml\n",
     .options = options,
     .n_options = OPT_COUNT,
     .min_args = 0,
@@ -51,7 +45,8 @@ static void put_version(void)
     (void)printf("Runtime SDK: libpoprt %s\n", poprt_version());
 }
 
-/* Those that the reference has too, then those of plug-ins. */
+/* Lists the passes that PopRT has too, then the other passes of the library, then those of
+ * plug-ins. */
 static poprt_status list_passes(prt_tool *tool)
 {
     poprt_pass_info info = { .struct_size = sizeof(info) };
@@ -83,8 +78,9 @@ poprt_status prt_convert_show(const poprt_model *model)
 
 /* ---- converting */
 
-/* At DEBUG a line for each pass; the graph before and after the one that is shown. */
-static void say_pass(void *user, const poprt_pass_event *event)
+/* Logs a line for each pass at DEBUG, and prints the graph before and after the pass of
+ * --show_pass. */
+static void log_pass(void *user, const poprt_pass_event *event)
 {
     prt_tool *tool = user;
     prt_tool_say(tool, POPRT_LOG_DEBUG, "%s: %.3f ms%s, %u nodes, now %u", event->pass, event->ms,
@@ -101,7 +97,7 @@ poprt_status prt_convert_run(prt_tool *tool, const prt_opts *opts, const poprt_c
 {
     poprt_pass_manager *manager = NULL;
     PRT_TRY(poprt_pass_manager_create(tool->env, &manager));
-    poprt_pass_manager_observe(manager, say_pass, tool);
+    poprt_pass_manager_observe(manager, log_pass, tool);
     poprt_status status =
         poprt_pass_manager_show(manager, prt_opt_value(opts, OPT_SHOW_PASS, NULL));
     if (status == POPRT_OK)
@@ -116,7 +112,7 @@ static void say_names(void *user, const poprt_pass_event *event)
 {
     if (strcmp(event->pass, "unique_name_for_nodes") == 0 && event->changed != 0)
         prt_tool_say(user, POPRT_LOG_WARNING,
-            "nodes without a name of their own are called as auto_sharding calls them");
+            "nodes without a unique name get the names that auto_sharding uses");
 }
 
 poprt_status prt_convert_pass(prt_tool *tool, const char *pass, const poprt_config *config,
@@ -150,7 +146,7 @@ poprt_status prt_convert_shapes(prt_tool *tool, const prt_opts *opts, const popr
     return prt_tool_run_pass(tool, "const_input_shape", args, n, model);
 }
 
-/* The converted model, called after its input where nothing else is said. */
+/* Saves the converted model; by default its name is that of the input. */
 static poprt_status save(prt_tool *tool, const prt_opts *opts, const char *input,
     const poprt_model *model)
 {
@@ -168,7 +164,7 @@ static poprt_status convert_model(prt_tool *tool, const prt_opts *opts, const po
     if (prt_opt_has(opts, OPT_SHOW_IO_STAT))
         return prt_convert_pass(tool, "model_io_info_stat", NULL, model);
     if (prt_opt_has(opts, OPT_ONLY_MANUAL_SHARDING)) {
-        /* Names that auto_sharding gave are there for its points. */
+        /* The sharding points may use names that auto_sharding created. */
         PRT_TRY(prt_convert_pass(tool, "unique_name_for_nodes", NULL, model));
         PRT_TRY(prt_convert_pass(tool, "manual_sharding", config, model));
         return save(tool, opts, input, model);
@@ -198,11 +194,11 @@ poprt_status prt_convert_load(prt_tool *tool, const prt_opts *opts, const char *
         prt_tool_find_model(tool, prt_opt_value(opts, OPT_INPUT_MODEL, NULL), input, &is_popef));
     if (is_popef)
         return prt_fail(POPRT_E_UNSUPPORTED, *input,
-            "is a PopEF file: it is compiled already, use poprt run");
+            "is a compiled PopEF file: run it by poprt run");
     return poprt_model_load_file(tool->env, *input, NULL, model);
 }
 
-/* Names of passes and their options, held against the passes that the conversion has. */
+/* Checks names of passes and of their options against the passes of the conversion. */
 static poprt_status check_passes(const prt_tool *tool, const prt_opts *opts,
     const poprt_config *config)
 {
@@ -216,7 +212,7 @@ static poprt_status check_passes(const prt_tool *tool, const prt_opts *opts,
     return status;
 }
 
-/* Shapes are set first, so that --show and --show_io_stat show them. */
+/* Converts a model. Shapes are set first, so that --show and --show_io_stat show them. */
 static poprt_status convert(prt_tool *tool, const prt_opts *opts)
 {
     const char *input = NULL;
@@ -238,7 +234,7 @@ static poprt_status convert(prt_tool *tool, const prt_opts *opts)
 
 /* ---- the command line */
 
-/* Names of levels; the reference's CRITICAL is no level here. */
+/* Returns the log level of a name. PopRT's CRITICAL has no level here. */
 static int32_t level_of(const char *name)
 {
     static const char *const names[] = { "ERROR", "WARNING", "INFO", "DEBUG" };
@@ -254,18 +250,20 @@ static bool needs_model(const prt_opts *opts)
         !prt_opt_has(opts, OPT_PRINT_COMPLETION) && !prt_opt_has(opts, OPT_PRINT_MAN);
 }
 
-/* What belongs together; PRT_EXIT_DONE when all is well. `one`: these are options of one model. */
+/* Checks combinations of options; PRT_EXIT_DONE: valid. `one`: the options are those of one
+ * model. */
 static int check_options(const prt_opts *opts, bool one)
 {
     const prt_opt_command *command = &prt_convert_command;
     if (!one)
         return prt_opt_has(opts, OPT_ONLY_MANUAL_SHARDING)
-            ? prt_opt_usage_error(command, "--only_manual_sharding is for one model")
+            ? prt_opt_usage_error(command,
+                  "--only_manual_sharding cannot be combined with model_fusion")
             : PRT_EXIT_DONE;
     if (needs_model(opts) && !prt_opt_has(opts, OPT_INPUT_MODEL))
         return prt_opt_usage_error(command, "--input_model is missing");
     if (prt_opt_has(opts, OPT_BATCH_SIZE) != prt_opt_has(opts, OPT_BATCH_AXIS))
-        return prt_opt_usage_error(command, "--batch_size and --batch_axis go together");
+        return prt_opt_usage_error(command, "--batch_size and --batch_axis must be given together");
     if (prt_opt_has(opts, OPT_ONLY_MANUAL_SHARDING) &&
         !prt_opt_has(opts, OPT_MANUAL_SHARDING_CONFIG))
         return prt_opt_usage_error(command,
@@ -295,7 +293,7 @@ static poprt_status run_command(prt_tool *tool, const prt_convert_job *job)
     return POPRT_OK;
 }
 
-/* The lines of a YAML file's models, each with what holds for all. */
+/* Parses the command lines of a YAML file's models, each with the options for all models. */
 static bool read_models(prt_tool *tool, const prt_convert_lines *lines, prt_convert_job *job,
     int *exit_code)
 {
@@ -311,7 +309,7 @@ static bool read_models(prt_tool *tool, const prt_convert_lines *lines, prt_conv
         if (parsed)
             *exit_code = check_options(&job->models[i], true);
         if (!parsed || *exit_code != PRT_EXIT_DONE) {
-            PRT_LOG(POPRT_LOG_ERROR, "%s: this is about model %u of model_fusion",
+            PRT_LOG(POPRT_LOG_ERROR, "%s: this error is in model %u of model_fusion",
                 prt_opt_value(&job->opts, OPT_CONFIG_YAML, ""), i);
             return false;
         }
@@ -320,7 +318,7 @@ static bool read_models(prt_tool *tool, const prt_convert_lines *lines, prt_conv
     return true;
 }
 
-/* The options of a YAML file come first, then the whole line is read again. */
+/* Puts the options of the YAML file before the others and parses the whole line again. */
 static bool read_line(prt_tool *tool, int argc, char **argv, prt_convert_job *job, int *exit_code)
 {
     prt_opts *opts = &job->opts;
@@ -346,7 +344,7 @@ int prt_command_convert(int argc, char **argv)
     prt_convert_job job = { .n_models = 0 };
     int exit_code = PRT_EXIT_FAILED;
     prt_tool tool = { 0 };
-    /* Options of tf2onnx stand behind its name. */
+    /* Options after the word tf2onnx belong to it. */
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "tf2onnx") == 0)
             return prt_command_tf2onnx(argc - i, argv + i);
@@ -355,7 +353,8 @@ int prt_command_convert(int argc, char **argv)
     if (read_line(&tool, argc, argv, &job, &exit_code)) {
         const poprt_status status = run_command(&tool, &job);
         prt_progress_clear(&tool.progress);
-        tool.past_options = tool.past_options && status != POPRT_E_ARG; /* of passes, too */
+        /* POPRT_E_ARG may also come from the argument of a pass, which is a usage error. */
+        tool.past_options = tool.past_options && status != POPRT_E_ARG;
         if (status != POPRT_OK)
             exit_code = PRT_REPORT_OF(&tool);
     }
@@ -378,16 +377,17 @@ static const prt_opt_def tf_options[TF_OPTIONS] = {
     { .name = "inputs_as_nchw",
         .arity = PRT_OPT_ONE,
         .value = "A,B,...",
-        .help = "inputs to turn from NHWC to NCHW" },
+        .help = "inputs to convert from NHWC to NCHW" },
     { .name = "outputs_as_nchw",
         .arity = PRT_OPT_ONE,
         .value = "A,B,...",
-        .help = "outputs to turn from NHWC to NCHW" },
+        .help = "outputs to convert from NHWC to NCHW" },
 };
 
 static const prt_opt_command tf_command = { .name = "poprt [options] tf2onnx",
     .args = "",
-    .summary = "Reads a TensorFlow model in PopRT; this build has no such reader and says so.",
+    .summary = "Reads a TensorFlow model in PopRT. This build has no such reader and ends with an "
+               "error.",
     .options = tf_options,
     .n_options = TF_OPTIONS };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* convert.h — the main command line, shared by the files that carry it out. */
+/* convert.h — declarations shared by the sources of the main command line. */
 #ifndef PRT_TOOLS_POPRT_CONVERT_H
 #define PRT_TOOLS_POPRT_CONVERT_H
 
@@ -12,66 +12,68 @@ enum {
     OPT_COUNT
 };
 
-/* How an option of the command line becomes one of a config. */
+/* Conversion of a command-line option to an option of a poprt_config. */
 enum prt_convert_use {
-    PRT_USE_TOOL,   /* the tool itself does it, once for all models of model_fusion */
-    PRT_USE_MODEL,  /* the tool itself does it for each of them; so do passes all that follow */
+    PRT_USE_TOOL, /* not converted; applies once to all models of model_fusion */
+    /* Not converted; each model of model_fusion may have its own, as with all uses below. */
+    PRT_USE_MODEL,
     PRT_USE_NOTE,   /* no effect on a CPU */
-    PRT_USE_SWITCH, /* "true" */
-    PRT_USE_TEXT,   /* the last value */
-    PRT_USE_SHAPES, /* NAME=D0,D1 … as a JSON object of arrays */
-    PRT_USE_PAIRS,  /* KEY=VALUE … as a JSON object of texts, cut at the last '=' */
-    PRT_USE_KEYS,   /* the same, cut at the first '=' */
-    PRT_USE_GROUPS  /* TYPE,[DIMS],NUMBER … as a JSON array of arrays */
+    PRT_USE_SWITCH, /* the value is "true" */
+    PRT_USE_TEXT,   /* the value is the last text */
+    PRT_USE_SHAPES, /* NAME=D0,D1 …: the value is a JSON object of arrays */
+    /* KEY=VALUE …: the value is a JSON object of texts; split at the last '='. */
+    PRT_USE_PAIRS,
+    PRT_USE_KEYS,  /* like PAIRS, but split at the first '=' */
+    PRT_USE_GROUPS /* TYPE,[DIMS],NUMBER …: the value is a JSON array of arrays */
 };
 
 extern const prt_opt_command prt_convert_command;
 
-/* Options of a command line: of one model, or of all and of each. */
+/* The parsed options of a command line. */
 typedef struct prt_convert_job {
     prt_opts opts;
-    prt_opts *models; /* of --config_yaml's model_fusion, with what holds for all */
+    prt_opts *models; /* models of model_fusion in --config_yaml, each with the options for all */
     uint32_t n_models;
 } prt_convert_job;
 
 /* ---- convert.c */
-/* The model of --input_model, and its path. */
+/* Loads the model of --input_model and returns its path. */
 poprt_status prt_convert_load(prt_tool *tool, const prt_opts *opts, const char **input,
     poprt_model **model);
-/* The main list of passes, as the options make it, and one pass alone. */
+/* Run the pipeline of the conversion according to the options, or a single pass. */
 poprt_status prt_convert_run(prt_tool *tool, const prt_opts *opts, const poprt_config *config,
     poprt_model *model);
 poprt_status prt_convert_pass(prt_tool *tool, const char *pass, const poprt_config *config,
     poprt_model *model);
-/* What the options say of shapes, alone. */
+/* Sets the shapes that the options give, without other passes. */
 poprt_status prt_convert_shapes(prt_tool *tool, const prt_opts *opts, const poprt_config *config,
     poprt_model *model);
 poprt_status prt_convert_show(const poprt_model *model);
 
-/* ---- convert_fusion.c: all models of the job as one */
+/* ---- convert_fusion.c: fuses all models of the job */
 poprt_status prt_convert_fuse(prt_tool *tool, const prt_convert_job *job);
 
 /* ---- convert_output.c */
-/* Writes ONNX into the output directory; `usual` is its name unless there is --output_model. */
+/* Writes ONNX into the output directory. `usual` is the file name without --output_model. */
 poprt_status prt_convert_save(prt_tool *tool, const prt_opts *opts, const char *usual,
     const poprt_model *model);
-/* Compiles; writes PopEF and runs, where that is asked for. */
+/* Compiles; on request, writes PopEF and runs. */
 poprt_status prt_convert_compile(prt_tool *tool, const prt_opts *opts, poprt_model *model);
 
 /* ---- convert_config.c */
-/* The config of a conversion whose files go to `dir` (NULL: the default); says at INFO what has no
- * effect. */
+/* Creates the config of a conversion. `dir` is the folder for files that passes write (NULL: the
+ * default). Options without effect are reported at INFO. */
 poprt_status prt_convert_config(prt_tool *tool, const prt_opts *opts, const char *dir,
     poprt_config **out);
-/* An option may differ from one model of model_fusion to the next. */
+/* Tells whether an option may differ between the models of model_fusion. */
 bool prt_convert_is_of_model(uint32_t option);
 
-/* ---- backend_options.c: --compiler_options, --popart_options, --set and the like, checked */
+/* ---- backend_options.c: checks --compiler_options, --popart_options, --set and the like */
 poprt_status prt_convert_backend(prt_tool *tool, const prt_opts *opts);
-/* Value of a key of --compiler_options; NULL when it was not given. */
+/* Returns the value of a key of --compiler_options; NULL: not given. */
 const char *prt_convert_backend_value(const prt_opts *opts, const char *key);
 
-/* ---- backend.c: what they ask for, between converting and compiling */
+/* ---- backend.c: applies these options between converting and compiling */
 /* Checks the names of a list of patterns (NULL: none). */
 poprt_status prt_convert_patterns(const prt_tool *tool, const char *list);
 poprt_status prt_convert_prepare(prt_tool *tool, const prt_opts *opts, poprt_model *model);
@@ -83,18 +85,20 @@ typedef struct prt_convert_line {
 } prt_convert_line;
 
 typedef struct prt_convert_lines {
-    prt_convert_line all;     /* what stands outside of model_fusion */
-    prt_convert_line *models; /* that and what stands inside, which counts more */
-    uint32_t n_models;        /* 0: the file has no model_fusion */
+    prt_convert_line all; /* options outside of model_fusion */
+    /* For each model, the options outside and inside; the latter override the former. */
+    prt_convert_line *models;
+    uint32_t n_models; /* 0: the file has no model_fusion */
 } prt_convert_lines;
 
-/* argv with the options of --config_yaml before those of the command line, which count more. */
+/* Builds an argv with the options of --config_yaml before those of the command line, which override
+ * them. */
 poprt_status prt_convert_merge_yaml(prt_tool *tool, const prt_opts *given, int argc, char **argv,
     prt_convert_lines *out);
-/* --manual_sharding_config as the config's "sharding_info" and "pipelining_info". */
+/* Sets "sharding_info" and "pipelining_info" of a config from --manual_sharding_config. */
 poprt_status prt_convert_sharding(prt_tool *tool, const char *path, poprt_config *config);
 
-/* ---- completion.c: from the tables */
+/* ---- completion.c: output generated from the tables */
 void prt_convert_put_completion(const char *shell);
 void prt_convert_put_man(void);
 

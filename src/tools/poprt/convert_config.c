@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * convert_config.c — options of the command line as a poprt_config: most have the same name there,
- * and lists of KEY=VALUE become JSON.
+ * convert_config.c — converts options of the command line to a poprt_config. Most have the same
+ * name there; lists of KEY=VALUE become JSON.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static const uint8_t uses[OPT_COUNT] = {
 #undef OPT
 };
 
-/* Dimensions set apart by commas, into an open array. */
+/* Writes dimensions, separated by commas, into an open JSON array. */
 static poprt_status put_dims(prt_tool *tool, prt_json_out *out, const char *text, size_t size,
     const char *whole)
 {
@@ -35,12 +35,12 @@ static poprt_status put_dims(prt_tool *tool, prt_json_out *out, const char *text
     return POPRT_OK;
 }
 
-/* "NAME=D0,D1,…", cut at the last '='; "NAME=" is a scalar. */
+/* Writes "NAME=D0,D1,…", split at the last '='. "NAME=" is a scalar. */
 static poprt_status put_shape(prt_tool *tool, prt_json_out *out, const char *text)
 {
     const char *equals = strrchr(text, '=');
     if (equals == NULL || equals == text)
-        return prt_fail(POPRT_E_ARG, text, "a shape is given as NAME=D0,D1,...");
+        return prt_fail(POPRT_E_ARG, text, "a shape must have the form NAME=D0,D1,...");
     const char *name = prt_arena_text(tool->arena, text, (size_t)(equals - text));
     if (name == NULL)
         return POPRT_E_NOMEM;
@@ -54,7 +54,7 @@ static poprt_status put_pair(prt_tool *tool, prt_json_out *out, const char *text
 {
     const char *equals = last ? strrchr(text, '=') : strchr(text, '=');
     if (equals == NULL || equals == text)
-        return prt_fail(POPRT_E_ARG, text, "is not of the form KEY=VALUE");
+        return prt_fail(POPRT_E_ARG, text, "must have the form KEY=VALUE");
     const char *key = prt_arena_text(tool->arena, text, (size_t)(equals - text));
     if (key == NULL)
         return POPRT_E_NOMEM;
@@ -62,14 +62,14 @@ static poprt_status put_pair(prt_tool *tool, prt_json_out *out, const char *text
     return POPRT_OK;
 }
 
-/* "TYPE,[D0,D1,…]" or "TYPE,[D0,D1,…],NUMBER". */
+/* Writes "TYPE,[D0,D1,…]" or "TYPE,[D0,D1,…],NUMBER". */
 static poprt_status put_group(prt_tool *tool, prt_json_out *out, const char *text)
 {
     const char *open = strstr(text, ",[");
     const char *close = open != NULL ? strchr(open, ']') : NULL;
     int64_t number;
     if (close == NULL || open == text)
-        return prt_fail(POPRT_E_ARG, text, "is not of the form TYPE,[D0,D1,...],NUMBER");
+        return prt_fail(POPRT_E_ARG, text, "must have the form TYPE,[D0,D1,...],NUMBER");
     prt_json_open(out, NULL, '[');
     prt_json_put_text(out, NULL, (prt_str){ text, (uint32_t)(open - text) });
     prt_json_open(out, NULL, '[');
@@ -96,8 +96,9 @@ static poprt_status put_item(prt_tool *tool, prt_json_out *out, uint32_t use, co
     }
 }
 
-/* All values of an option as one text of JSON. */
-static poprt_status gather(prt_tool *tool, const prt_opts *opts, uint32_t option, const char **text)
+/* Gathers all values of an option as one JSON text. */
+static poprt_status gather_values(prt_tool *tool, const prt_opts *opts, uint32_t option,
+    const char **text)
 {
     const bool array = uses[option] == PRT_USE_GROUPS;
     prt_json_out out;
@@ -123,7 +124,7 @@ static poprt_status set_option(prt_tool *tool, const prt_opts *opts, uint32_t op
     case PRT_USE_MODEL:
         return POPRT_OK;
     case PRT_USE_NOTE:
-        prt_tool_say(tool, POPRT_LOG_INFO, "--%s has no effect here%s%s", o->name,
+        prt_tool_say(tool, POPRT_LOG_INFO, "--%s has no effect on a CPU%s%s", o->name,
             o->help != NULL ? ": " : "", o->help != NULL ? o->help : "");
         return POPRT_OK;
     case PRT_USE_SWITCH:
@@ -131,11 +132,11 @@ static poprt_status set_option(prt_tool *tool, const prt_opts *opts, uint32_t op
         break;
     case PRT_USE_TEXT:
         text = prt_opt_value(opts, option, NULL);
-        if (text[0] == '\0') /* a choice that was left open */
+        if (text[0] == '\0') /* a list of words that was left empty */
             return POPRT_OK;
         break;
     default:
-        PRT_TRY(prt_fail_about(gather(tool, opts, option, &text), o->name));
+        PRT_TRY(prt_fail_about(gather_values(tool, opts, option, &text), o->name));
     }
     return poprt_config_set(config, o->name, text);
 }
@@ -143,8 +144,8 @@ static poprt_status set_option(prt_tool *tool, const prt_opts *opts, uint32_t op
 static poprt_status set_all(prt_tool *tool, const prt_opts *opts, const char *dir,
     poprt_config *config)
 {
-    /* The command line's default, as PopRT's; its Converter, and the library's option, have 0, 0.
-     */
+    /* PopRT's command line has this default; PopRT's Converter and the option of the library have
+     * 0, 0. */
     PRT_TRY(poprt_config_set(config, "fp8_params", "F143,F143,-1,-1"));
     if (dir != NULL)
         PRT_TRY(poprt_config_set(config, "output_dir", dir));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * convert_fusion.c — model_fusion of --config_yaml: every model of the list is converted by options
- * of its own, then all become one model, which is saved and compiled as any other.
+ * convert_fusion.c — model_fusion of --config_yaml: converts every model of the list with its own
+ * options and makes one model of them, which is saved and compiled like any other.
  */
 #include "tools/poprt/convert.h"
 
-/* What passes write goes to a folder of the graph's own, where they write anything. */
+/* Creates the folder of a graph for the files of its passes, if passes write any. */
 static poprt_status make_dir(prt_tool *tool, const prt_convert_job *job, uint32_t graph,
     const char **out)
 {
@@ -21,7 +21,7 @@ static poprt_status make_dir(prt_tool *tool, const prt_convert_job *job, uint32_
     return dir != NULL ? prt_tool_make_dir(dir) : POPRT_E_NOMEM;
 }
 
-/* Shapes are all that is needed to show what the models take and give. */
+/* Converts one model. To show inputs and outputs, only shapes are set. */
 static poprt_status convert_one(prt_tool *tool, const prt_convert_job *job, uint32_t graph,
     poprt_model *model)
 {
@@ -79,7 +79,8 @@ poprt_status prt_convert_fuse(prt_tool *tool, const prt_convert_job *job)
     poprt_model *model = NULL;
     if (!prt_opt_has(&job->opts, OPT_EXPORT_POPEF))
         return prt_fail(POPRT_E_ARG, "export_popef",
-            "model_fusion makes one PopEF of all models: give export_popef: True");
+            "model_fusion makes one PopEF file of all models: set export_popef: True outside of "
+            "it");
     PRT_TRY(prt_convert_backend(tool, &job->opts));
     PRT_TRY(fuse(tool, job, &model));
     const poprt_status status = finish(tool, &job->opts, model);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * convert_output.c — what a conversion ends in: the ONNX file, PopEF, and a run with random data.
+ * convert_output.c — the outputs of a conversion: the ONNX file, PopEF, and a run with random data.
  */
 #include "tools/poprt/convert.h"
 #include "tools/common/feed.h"
 
 enum { WARM_UPS = 2, RUNS = 20, USUAL_OPSET = 11 };
 
-/* A path below the output directory; an absolute one stays as it is. */
+/* Returns a path below the output directory; an absolute path does not change. */
 static const char *below(prt_tool *tool, const char *dir, const char *name)
 {
     if (name == NULL || name[0] == '/')
@@ -29,8 +29,9 @@ static poprt_status save_with(const prt_tool *tool, const poprt_model *model, co
 }
 
 /*
- * An opset that was asked for is written or fails. Without one it is the usual one, or else the
- * least that has all the model needs, and a warning says why.
+ * Saves the model. With --convert_version, it is written for this opset or saving fails. Otherwise
+ * it is written for the usual opset, or, with a warning, for the smallest opset that has all of its
+ * operators.
  */
 static poprt_status save_opset(prt_tool *tool, const char *asked, const poprt_model *model,
     const char *path)
@@ -48,8 +49,8 @@ static poprt_status save_opset(prt_tool *tool, const char *asked, const poprt_mo
         (void)snprintf(opset, sizeof(opset), "%d", i);
         status = save_with(tool, model, path, "convert_version", opset);
     }
-    if (status == POPRT_E_ARG) { /* past the newest: what nobody knows is written as it is */
-        (void)snprintf(opset, sizeof(opset), "that of the model");
+    if (status == POPRT_E_ARG) { /* the model's opset is newer than the newest known one: keep it */
+        (void)snprintf(opset, sizeof(opset), "the model's own");
         status = poprt_model_save_file(model, path);
     }
     prt_progress_clear(&tool->progress);
@@ -89,7 +90,7 @@ static void put_figures(const prt_feed *feed, double *ms)
     (void)printf("Tput: %lld\n", (long long)((double)batch / (latency / 1e3)));
 }
 
-/* A graph of fused models, or (-1) a plain model. */
+/* Runs graph `graph` of a fused model, or (-1) a model that is not fused. */
 static poprt_status run_random(prt_tool *tool, poprt_executable *exec, int64_t graph)
 {
     prt_feed feed = { 0 };

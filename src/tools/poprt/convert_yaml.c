@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * convert_yaml.c — YAML, read by libyaml: options of --config_yaml become words of the command line
- * before those that were given, and a sharding file becomes the options of manual_sharding.
+ * convert_yaml.c — reads YAML by libyaml: options of --config_yaml become words of the command line
+ * before the given ones, and a sharding file becomes options of the pass manual_sharding.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -28,8 +28,8 @@ static poprt_status open_document(const char *path, yaml_parser_t *parser,
         return prt_fail_nomem(sizeof(*parser));
     }
     if (fseek(file, 0, SEEK_END) != 0 || ftell(file) > MAX_FILE || fseek(file, 0, SEEK_SET) != 0)
-        status =
-            prt_fail(POPRT_E_LIMIT, path, "is larger than %d bytes, or no plain file", MAX_FILE);
+        status = prt_fail(POPRT_E_LIMIT, path, "is larger than %d bytes, or not a regular file",
+            MAX_FILE);
     yaml_parser_set_input_file(parser, file);
     if (status == POPRT_OK && !yaml_parser_load(parser, document))
         status = prt_fail(POPRT_E_PARSE, path, "line %zu: %s", parser->problem_mark.line + 1,
@@ -66,9 +66,10 @@ typedef struct words {
     yaml_document_t *document;
     const prt_opts *given;
     const char *path;
-    size_t size;              /* characters of all lines */
-    const yaml_node_t *inner; /* the model whose line this is; NULL: the line is for all */
-    bool own[OPT_COUNT];      /* options that this model has */
+    size_t size; /* bytes of all command lines */
+    /* Model whose line is being built; NULL: the line for all models. */
+    const yaml_node_t *inner;
+    bool own[OPT_COUNT]; /* options set inside this model */
     PRT_VEC(char *) list;
 } words;
 
@@ -99,7 +100,7 @@ static bool is_false(const char *text)
     return strcmp(text, "False") == 0 || strcmp(text, "false") == 0;
 }
 
-/* The words of one value. A word that begins with a dash is attached to its option. */
+/* Adds the words of a value. A word that begins with a dash is attached to its option. */
 static poprt_status push_value(words *w, const prt_opt_def *o, const char *value)
 {
     const char *word = prt_tool_text(w->tool->arena, "--%s=%s", o->name, value);
@@ -112,13 +113,13 @@ static poprt_status push_list(words *w, const prt_opt_def *o, const yaml_node_t 
          i++) {
         const char *text = scalar(yaml_document_get_node(w->document, *i));
         if (text == NULL)
-            return fail_at(w->path, value, "a list of plain values is expected");
+            return fail_at(w->path, value, "expected a list of plain values");
         PRT_TRY(push_value(w, o, text));
     }
     return POPRT_OK;
 }
 
-/* The option that a key means; an error of NULL. */
+/* Returns the option of a key. A NULL option is an error. */
 static poprt_status option_of(const words *w, const yaml_node_t *key, bool inside,
     const prt_opt_def **out, uint32_t *index)
 {
@@ -127,7 +128,7 @@ static poprt_status option_of(const words *w, const yaml_node_t *key, bool insid
     if (inside && name != NULL &&
         (strcmp(name, fusion_key) == 0 || (*out != NULL && !prt_convert_is_of_model(*index))))
         return prt_fail(POPRT_E_ARG, name,
-            "line %zu of %s: this is not of one model: it stands outside of %s",
+            "line %zu of %s: this option is not for one model: move it out of %s",
             key->start_mark.line + 1, w->path, fusion_key);
     if (*out == NULL)
         return prt_fail(POPRT_E_NOT_FOUND, name != NULL ? name : w->path,
@@ -148,11 +149,11 @@ static poprt_status push_option(words *w, const yaml_node_t *key, const yaml_nod
     if (value->type == YAML_SEQUENCE_NODE)
         return push_list(w, o, value);
     if (text == NULL)
-        return fail_at(w->path, value, "a value or a list of values is expected");
+        return fail_at(w->path, value, "expected a value or a list of values");
     if (o->arity != PRT_OPT_FLAG)
         return push_value(w, o, text);
     if (!is_true(text) && !is_false(text))
-        return fail_at(w->path, value, "True or False is expected");
+        return fail_at(w->path, value, "expected True or False");
     return is_true(text) ? push(w, prt_tool_text(w->tool->arena, "--%s", o->name)) : POPRT_OK;
 }
 
@@ -181,7 +182,8 @@ static poprt_status find_own(words *w)
     return POPRT_OK;
 }
 
-/* One line: options of the file, those of one of its models, then what was given. */
+/* Builds a command line: options of the file, options of one of its models, then the given
+ * words. */
 static poprt_status make_line(words *w, const yaml_node_t *root, int argc, char **argv,
     const yaml_node_t *inner, prt_convert_line *out)
 {
@@ -200,7 +202,7 @@ static poprt_status make_line(words *w, const yaml_node_t *root, int argc, char 
     return POPRT_OK;
 }
 
-/* The list of models; NULL: there is none. */
+/* Returns the list of models; NULL: the file has none. */
 static poprt_status find_models(const words *w, const yaml_node_t *root, const yaml_node_t **out)
 {
     *out = NULL;
@@ -211,16 +213,15 @@ static poprt_status find_models(const words *w, const yaml_node_t *root, const y
         if (name == NULL || strcmp(name, fusion_key) != 0)
             continue;
         if (*out != NULL)
-            return fail_at(w->path, list, "model_fusion is here twice");
+            return fail_at(w->path, list, "model_fusion occurs twice");
         if (list->type != YAML_SEQUENCE_NODE)
             return fail_at(w->path, list,
-                "model_fusion is a list: '- input_model: FILE' and so on for each model");
+                "model_fusion must be a list: '- input_model: FILE' and so on for each model");
         const ptrdiff_t count = list->data.sequence.items.top - list->data.sequence.items.start;
         if (count < 2 || count > PRT_FUSED_MOST)
             return prt_fail(POPRT_E_ARG, fusion_key,
-                "line %zu of %s: %td model%s: 2 to %d can be "
-                "fused",
-                list->start_mark.line + 1, w->path, count, count == 1 ? "" : "s", PRT_FUSED_MOST);
+                "line %zu of %s: %td model%s: 2 to %d can be fused", list->start_mark.line + 1,
+                w->path, count, count == 1 ? "" : "s", PRT_FUSED_MOST);
         *out = list;
     }
     return POPRT_OK;
@@ -230,7 +231,7 @@ static poprt_status make_lines(words *w, int argc, char **argv, prt_convert_line
 {
     const yaml_node_t *root = yaml_document_get_root_node(w->document), *models = NULL;
     if (root == NULL || root->type != YAML_MAPPING_NODE)
-        return prt_fail(POPRT_E_PARSE, w->path, "options are expected: 'name: value' lines");
+        return prt_fail(POPRT_E_PARSE, w->path, "expected options: 'name: value' lines");
     PRT_TRY(find_models(w, root, &models));
     PRT_TRY(make_line(w, root, argc, argv, NULL, &out->all));
     if (models == NULL)
@@ -243,7 +244,8 @@ static poprt_status make_lines(words *w, int argc, char **argv, prt_convert_line
     for (uint32_t i = 0; i < count; i++) {
         const yaml_node_t *model = yaml_document_get_node(w->document, items[i]);
         if (model->type != YAML_MAPPING_NODE)
-            return fail_at(w->path, model, "a model is options: 'name: value' lines");
+            return fail_at(w->path, model,
+                "a model must be a mapping of options: 'name: value' lines");
         PRT_TRY(make_line(w, root, argc, argv, model, &out->models[i]));
     }
     out->n_models = count;
@@ -279,7 +281,8 @@ static poprt_status read_cut(cuts *c, yaml_document_t *document, const yaml_node
     const char *texts[3] = { NULL, NULL, NULL };
     int64_t device, stage;
     if (item == NULL || item->type != YAML_MAPPING_NODE)
-        return prt_fail(POPRT_E_PARSE, c->path, "every item has the keys node, device and stage");
+        return prt_fail(POPRT_E_PARSE, c->path,
+            "every item must have the keys node, device and stage");
     for (yaml_node_pair_t *p = item->data.mapping.pairs.start; p < item->data.mapping.pairs.top;
          p++) {
         const char *key = scalar(yaml_document_get_node(document, p->key));
@@ -287,14 +290,14 @@ static poprt_status read_cut(cuts *c, yaml_document_t *document, const yaml_node
         while (k < 3 && (key == NULL || strcmp(key, keys[k]) != 0))
             k++;
         if (k == 3)
-            return fail_at(c->path, item, "the keys of an item are node, device and stage");
+            return fail_at(c->path, item, "an item can only have the keys node, device and stage");
         texts[k] = scalar(yaml_document_get_node(document, p->value));
     }
     if (texts[0] == NULL || texts[1] == NULL)
         return fail_at(c->path, item, "node or device is missing");
     if (!prt_opt_parse_number(texts[1], &device) ||
         (texts[2] != NULL && !prt_opt_parse_number(texts[2], &stage)))
-        return fail_at(c->path, item, "device and stage are numbers from 0");
+        return fail_at(c->path, item, "device and stage must be numbers of at least 0");
     prt_json_put_i64(&c->devices, texts[0], device);
     if (texts[2] != NULL) {
         prt_json_put_i64(&c->stages, texts[0], stage);
@@ -307,7 +310,7 @@ static poprt_status read_cuts(cuts *c, yaml_document_t *document)
 {
     const yaml_node_t *root = yaml_document_get_root_node(document);
     if (root == NULL || root->type != YAML_SEQUENCE_NODE)
-        return prt_fail(POPRT_E_PARSE, c->path, "a list is expected: '- node: NAME' and so on");
+        return prt_fail(POPRT_E_PARSE, c->path, "expected a list: '- node: NAME' and so on");
     for (yaml_node_item_t *i = root->data.sequence.items.start; i < root->data.sequence.items.top;
          i++)
         PRT_TRY(read_cut(c, document, yaml_document_get_node(document, *i)));

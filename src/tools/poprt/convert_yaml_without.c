@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* convert_yaml_without.c — a tool without libyaml refuses the options that name YAML files. */
+/* convert_yaml_without.c — a tool built without libyaml refuses the options that name YAML
+ * files. */
 #include "tools/poprt/convert.h"
 
 static poprt_status refuse(const char *path)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run_popef.c — `poprt_exec poprt_run_popef`: clients that run a PopEF file on random inputs at the
- * same time, and what they waited. Each client is a session with a queue of its own, whose thread
- * computes alone; the next run is submitted when one is done, so a client has one in flight.
+ * run_popef.c — `poprt_exec poprt_run_popef`: several clients run a PopEF file on random inputs at
+ * the same time; prints their latencies. Each client is a session with its own queue, whose thread
+ * computes alone. A client submits its next run when a run is done, so it has one run in flight.
  */
 #include <math.h>
 #include <stdio.h>
@@ -35,12 +35,12 @@ static const prt_opt_def options[OPT_COUNT] = {
         .arity = PRT_OPT_ONE,
         .value = "NAME",
         .accepts = "modelRunner|lightRunner",
-        .help = "which of PopRT's runners; both are sessions here" },
+        .help = "PopRT's runner to use; both are sessions here" },
     [OPT_ITERATION] = PRT_OPT("iteration", 0, PRT_OPT_ONE, "N",
-        "runs in all, 100 by default; rounded up to a multiple of the clients"),
-    [OPT_THREADS] = PRT_OPT("numThreads", 0, PRT_OPT_ONE, "N", "clients, 3 by default"),
+        "total number of runs, 100 by default; rounded up to a multiple of the clients"),
+    [OPT_THREADS] = PRT_OPT("numThreads", 0, PRT_OPT_ONE, "N", "number of clients, 3 by default"),
     [OPT_INDEX] =
-        PRT_OPT("index", 0, PRT_OPT_ONE, "N", "of fused models the graph to run; 0 by default"),
+        PRT_OPT("index", 0, PRT_OPT_ONE, "N", "graph of a fused model to run; 0 by default"),
     [OPT_MAX_VALID] = PRT_OPT("maxValidNum", 0, PRT_OPT_ONE, "N", NULL),
     [OPT_TIMEOUT] = PRT_OPT("packTimeout", 0, PRT_OPT_ONE, "US", NULL),
     [OPT_DYNAMIC] = PRT_OPT("dynamicInputName", 0, PRT_OPT_ONE, "NAME", NULL),
@@ -50,9 +50,9 @@ static const prt_opt_def options[OPT_COUNT] = {
 
 static const prt_opt_command command = { .name = "poprt_exec poprt_run_popef",
     .args = "",
-    .summary = "Runs a PopEF file on random inputs with several clients, and says how long it "
+    .summary = "Runs a PopEF file on random inputs with several clients and prints the time it "
                "took.",
-    .more = "Options of packRunner are taken and have no effect.\n",
+    .more = "Options of packRunner are accepted and have no effect.\n",
     .options = options,
     .n_options = OPT_COUNT,
     .min_args = 0,
@@ -61,7 +61,7 @@ static const prt_opt_command command = { .name = "poprt_exec poprt_run_popef",
 typedef struct client {
     poprt_session *session;
     poprt_stepio *io;
-    size_t left; /* runs to go, the one in flight included */
+    size_t left; /* remaining runs, including the one in flight */
     size_t n;
     double start, *ms;
     poprt_status status;
@@ -70,7 +70,7 @@ typedef struct client {
 
 static void submit(client *c);
 
-/* On the session's thread. */
+/* Called on the session's thread. */
 static void run_done(void *user, poprt_status status, const poprt_error *error)
 {
     client *c = user;
@@ -109,7 +109,7 @@ static poprt_status open_client(prt_tool *tool, poprt_executable *exec, const pr
     return status == POPRT_OK && c->ms == NULL ? POPRT_E_NOMEM : status;
 }
 
-/* Each client runs so often, all at the same time. */
+/* Runs all clients at the same time, `runs` runs each. */
 static poprt_status run_all(client *clients, size_t count, size_t runs)
 {
     for (size_t i = 0; i < count; i++) {
@@ -125,7 +125,7 @@ static poprt_status run_all(client *clients, size_t count, size_t runs)
     return POPRT_OK;
 }
 
-/* The smallest leading dimension of the inputs that take part. */
+/* Returns the smallest leading dimension of the inputs that take part. */
 static int64_t batch_of(const prt_feed *feed)
 {
     int64_t batch = 0;
@@ -201,7 +201,7 @@ static poprt_status run(prt_tool *tool, const prt_opts *opts, size_t count, size
     return status;
 }
 
-/* A number within bounds; a usage error otherwise. */
+/* Reads a number within bounds. Returns false after a usage error. */
 static bool number(const prt_opts *opts, uint32_t option, int64_t least, int64_t most,
     int64_t *value, int *exit_code)
 {
@@ -242,7 +242,7 @@ static const struct {
     const char *word, *help;
     int (*run)(int argc, char **argv);
 } tools[] = {
-    { "auto_sharding", "cut a model into shards, one a device", prt_command_auto_sharding },
+    { "auto_sharding", "cut a model into shards, one for each device", prt_command_auto_sharding },
     { "poprt_run_popef", "run a PopEF file with several clients", prt_command_run_popef },
 };
 

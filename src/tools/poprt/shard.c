@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * shard.c — `poprt auto_sharding`: gives every node of an ONNX model a device, and writes the model
- * and its sharding points. Option names are those of the reference's auto_sharding.py.
+ * and its sharding points. The option names are those of PopRT's auto_sharding.py.
  */
 #include "tools/commands.h"
 #include "tools/common/tool.h"
@@ -25,30 +25,30 @@ enum {
 static const prt_opt_def options[OPT_COUNT] = {
     [OPT_HELP] = PRT_OPT("help", 'h', PRT_OPT_FLAG, NULL, "print this and exit"),
     [OPT_INPUT_MODEL] = PRT_OPT("input_model", 'i', PRT_OPT_ONE, "FILE", "the ONNX model"),
-    [OPT_NUM_IPUS] = PRT_OPT("num_ipus", 0, PRT_OPT_ONE, "N", "how many devices, from 2"),
+    [OPT_NUM_IPUS] = PRT_OPT("num_ipus", 0, PRT_OPT_ONE, "N", "number of devices, at least 2"),
     [OPT_OUTPUT_MODEL] = PRT_OPT("output_model", 0, PRT_OPT_ONE, "FILE",
-        "the sharded model; the input's path and .auto_sharded.onnx by default"),
+        "the sharded model; by default the path of the input with .auto_sharded.onnx"),
     [OPT_OPTIMAL_PERF] = PRT_OPT("optimal_perf", 0, PRT_OPT_FLAG, NULL,
-        "go on from what fits until the devices' FLOPs are even"),
+        "after the first cut that fits, move nodes until the devices have equal FLOPs"),
     [OPT_NUM_PROCESSES] = PRT_OPT("num_processes", 0, PRT_OPT_ONE, "N",
-        "no effect: the reference compiles cuts in so many processes; here what a cut needs is "
-        "reckoned, not compiled"),
+        "no effect: PopRT compiles cuts in this number of processes; here the memory of a cut is "
+        "calculated without compiling"),
     [OPT_OUTPUT_YAML] = PRT_OPT("output_yaml", 0, PRT_OPT_ONE, "FILE",
-        "also write the sharding points, for --manual_sharding_config"),
+        "also write the sharding points to FILE, for --manual_sharding_config"),
     [OPT_MEMORY_PER_IPU] = PRT_OPT("memory_per_ipu", 0, PRT_OPT_ONE, "BYTES",
-        "what a device has for weights, activations and what it receives; 940572672, a Mk2 "
-        "IPU's, by default"),
+        "bytes of a device for weights, activations and received values; 940572672, as in a Mk2 "
+        "IPU, by default"),
 };
 
 static const prt_opt_command command = { .name = "poprt auto_sharding",
     .args = "",
-    .summary = "Cuts a model into shards, one a device, so that each fits its device's memory.",
-    .more = "Prints what each device needs. Every node gets the attributes __ipu_number and\n"
-            "__pipeline_stage; no device depends on a later one. Sizes must be numbers: give open\n"
-            "ones first, with poprt -i MODEL --input_shape NAME=D0,D1,...\n"
-            "\n"
-            "  poprt auto_sharding --input_model model.onnx --num_ipus 2 --output_yaml cut.yaml\n"
-            "  poprt -i model.onnx --only_manual_sharding --manual_sharding_config cut.yaml\n",
+    .summary = "Cuts a model into shards, one for each device, so that each fits into the memory "
+               "of its device.",
+    .more = "Prints the needs of each device. Every node gets the attributes __ipu_number "
+            "and\n__pipeline_stage. No device depends on a later one. Dimensions must be numbers: "
+            "set\nsymbolic ones first, with poprt -i MODEL --input_shape NAME=D0,D1,...\n\n  "
+            "poprt auto_sharding --input_model model.onnx --num_ipus 2 --output_yaml cut.yaml\n  "
+            "poprt -i model.onnx --only_manual_sharding --manual_sharding_config cut.yaml\n",
     .options = options,
     .n_options = OPT_COUNT,
     .min_args = 0,
@@ -65,7 +65,7 @@ static poprt_status run_pass(const prt_tool *tool, const prt_opts *opts, poprt_m
     return prt_tool_run_pass(tool, "auto_sharding", args, count, model);
 }
 
-/* The comments at the head of a description, without their marks. */
+/* Prints the comments at the head of a description, without '#'. */
 static void put_devices(const char *text)
 {
     for (const char *end; text[0] == '#' && (end = strchr(text, '\n')) != NULL; text = end + 1)
@@ -94,7 +94,7 @@ static poprt_status shard(prt_tool *tool, const prt_opts *opts)
         prt_tool_find_model(tool, prt_opt_value(opts, OPT_INPUT_MODEL, NULL), &input, &is_popef));
     if (is_popef)
         return prt_fail(POPRT_E_UNSUPPORTED, input,
-            "is a PopEF file: it is compiled already, shard the ONNX model it was made from");
+            "is a compiled PopEF file: shard the ONNX model that it was made from");
     const char *output = prt_opt_value(opts, OPT_OUTPUT_MODEL, NULL);
     if (output == NULL)
         output = prt_tool_text(tool->arena, "%s.auto_sharded.onnx", input);
@@ -111,7 +111,7 @@ static poprt_status shard(prt_tool *tool, const prt_opts *opts)
     return status;
 }
 
-/* What is missing or out of range; false after a usage error. */
+/* Checks for missing options and ranges. Returns false after a usage error. */
 static bool check(const prt_opts *opts, int *exit_code)
 {
     int64_t number = 0;
