@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* fused_attention.c — fused_attention: what its attributes say is checked here, once. */
+/* fused_attention.c — fused_attention: checks of its attributes, and its evaluation. */
 #include "op/internal/fused_attention.h"
 
 #include <math.h>
 
-enum { VIEW = 4, KEY = 3 }; /* numbers in the attributes that tell where things lie */
+enum {
+    VIEW = 4,
+    KEY = 3
+}; /* entries of the attributes that hold strides of an operand; index of
+      the stride between keys */
 enum { ATTR_LEAST = 13 };
 
 /* ---- shapes ---- */
@@ -14,7 +18,7 @@ static bool is_open(const prt_fused_attention_attrs *a)
     return a->sizes.data[PRT_MHA_past] == PRT_MHA_OPEN;
 }
 
-/* Rows of the cache, as a dim. */
+/* Returns the number of rows of the cache, as a dim. */
 static int64_t past_rows(const prt_infer *c)
 {
     const prt_fused_attention_attrs *a = c->attrs;
@@ -65,7 +69,7 @@ static poprt_status check_order(const prt_infer *c)
         if (a->order.data[i] >= 0 && a->order.data[i] < 3)
             seen |= 1u << a->order.data[i];
     if (seen != 7)
-        return prt_infer_fail(c, POPRT_E_ARG, "order is no permutation of 0, 1, 2");
+        return prt_infer_fail(c, POPRT_E_ARG, "order is not a permutation of 0, 1, 2");
     static const int parts[] = { PRT_MHA_batch, PRT_MHA_heads, PRT_MHA_queries, PRT_MHA_wide };
     for (size_t i = 0; i < 4; i++)
         if (!prt_size_mul(count, (size_t)a->sizes.data[parts[i]], &count))
@@ -81,11 +85,12 @@ static poprt_status check_order(const prt_infer *c)
     return POPRT_OK;
 }
 
-/* Steps of `distance` reach element `last` of input i at most. */
+/* Fails where input i is smaller than the last element that the offset `first` and n strides
+   reach. */
 static poprt_status check_reach(const prt_infer *c, uint32_t i, size_t first, uint32_t n,
     const int64_t *distance, const int64_t *dims)
 {
-    size_t last = first, way;
+    size_t last = first, reach;
     uint64_t count = 1;
     if (!prt_infer_ranked(c, i))
         return POPRT_OK;
@@ -98,13 +103,14 @@ static poprt_status check_reach(const prt_infer *c, uint32_t i, size_t first, ui
     for (uint32_t k = 0; k < n; k++) {
         if (dims[k] == 0)
             return POPRT_OK;
-        if (!prt_size_mul((size_t)distance[k], (size_t)dims[k] - 1, &way) ||
-            !prt_size_add(last, way, &last))
-            return prt_infer_fail(c, POPRT_E_SHAPE, "input %u is too far spread", i);
+        if (!prt_size_mul((size_t)distance[k], (size_t)dims[k] - 1, &reach) ||
+            !prt_size_add(last, reach, &last))
+            return prt_infer_fail(c, POPRT_E_SHAPE, "input %u has strides that are too large", i);
     }
     if (last >= count)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "input %u has %llu elements; number %zu is read", i,
-            (unsigned long long)count, last);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "input %u has %llu elements; element %zu would be read", i, (unsigned long long)count,
+            last);
     return POPRT_OK;
 }
 
@@ -195,7 +201,7 @@ static prt_scores_view scores_of(const prt_eval *c, uint32_t i, prt_i64s list, s
     return (prt_scores_view){ c->in[i]->data, d[0], d[1], d[2], d[KEY] };
 }
 
-/* Y by the order of its parts. */
+/* Returns Y with the strides that `order` gives. */
 static prt_heads result_of(const prt_eval *c, const prt_mha *m)
 {
     const prt_fused_attention_attrs *a = c->attrs;
@@ -254,8 +260,9 @@ prt_mha prt_mha_of(const prt_eval *c)
     return m;
 }
 
-/* What is added to the score of key j, so that it becomes what the attributes say. */
-static double added(const prt_mha *m, size_t batch, size_t head, size_t i, size_t j, double score)
+/* Returns the value to add to the score of key j, so that the sum is the score after bias, mask,
+   keep and least. */
+static double bias_of(const prt_mha *m, size_t batch, size_t head, size_t i, size_t j, double score)
 {
     const prt_scores_view *const views[] = { &m->bias, &m->mask };
     const size_t total = m->sizes[PRT_MHA_past] + m->sizes[PRT_MHA_keys];
@@ -281,14 +288,15 @@ static double added(const prt_mha *m, size_t batch, size_t head, size_t i, size_
     return as_is ? sum : isinf(x) ? x : x - score;
 }
 
-/* A query that sees no key has no result: infinite weight makes it NaN, as 0 / 0 would. Where such
- * queries give zeros, so do those with a score of NaN or infinity: all of their keys are closed. */
+/* Fills the additive bias of query i. If the query sees no key, an infinite weight makes the result
+   NaN, as 0 / 0 would. With `guarded` such a query gives zeros, and so does a query with a score of
+   NaN or infinity: all of its keys are masked. */
 static void fill_bias(const prt_attention *s, size_t batch, size_t head, size_t i, double *to)
 {
     const prt_mha *m = s->user;
     bool none = s->total != 0, broken = false;
     for (size_t j = 0; j < s->total; j++) {
-        to[j] = added(m, batch, head, i, j, s->row[j]);
+        to[j] = bias_of(m, batch, head, i, j, s->row[j]);
         none = none && to[j] == -HUGE_VAL;
         broken = broken || isnan(s->row[j] + to[j]) || s->row[j] + to[j] == HUGE_VAL;
     }

@@ -56,10 +56,10 @@ START_TEST(what_does_not_fit)
             "the shape has 6 elements, the result 4" },
         { "sizes=[1,1,1,2,0,3,4,2],query=[1,8,4,4],key=[0,12,4,4],value=[0,6,2,2],order=[0,1,2],"
           "shape=[1,2,2]",
-            "input 0 has 8 elements; number 8 is read" },
+            "input 0 has 8 elements; element 8 would be read" },
         { "sizes=[1,1,1,2,0,3,4,2],query=[0,8,4,4],key=[0,12,4,4],"
           "value=[9223372036854775807,6,2,9223372036854775807],order=[0,1,2],shape=[1,2,2]",
-            "too far spread" },
+            "strides that are too large" },
         { "sizes=[1,1,1,2,0,3,4,2],query=[0,8,4,-4],key=[0,12,4,4],value=[0,6,2,2],order=[0,1,2],"
           "shape=[1,2,2]",
             "a negative distance in input 0" },
@@ -68,7 +68,7 @@ START_TEST(what_does_not_fit)
             "3 numbers tell where input 0 lies" },
         { "sizes=[1,1,1,2,0,3,4,2],query=[0,8,4,4],key=[0,12,4,4],value=[0,6,2,2],order=[0,1,1],"
           "shape=[1,2,2]",
-            "no permutation" },
+            "not a permutation" },
         { "sizes=[1,1,1,2,0,3,4],query=[0,8,4,4],key=[0,12,4,4],value=[0,6,2,2],order=[0,1,2],"
           "shape=[1,2,2]",
             "a wrong length" },

@@ -46,7 +46,7 @@ END_TEST
 START_TEST(refused)
 {
     ck_failure(PRODUCT("[1,2]", "[]", "[63]", "[3]", "[]", "[3]", "columns=3"), POPRT_E_SHAPE,
-        "63 elements are no panels of 3 columns");
+        "63 elements are not panels of 3 columns");
     ck_failure(PRODUCT("[1,5]", "[]", "[64]", "[3]", "[]", "[3]", "columns=3"), POPRT_E_SHAPE,
         "panels");
     ck_failure(PRODUCT("[1,2]", "[2]", "[64]", "[3]", "[]", "[3]", "columns=3"), POPRT_E_SHAPE, "");
