@@ -153,7 +153,7 @@ static void ck_form(const form_row *row, const char *before)
     if (row->y != NULL)
         ck_type(text, row->y);
     else
-        ck_failure(text, POPRT_E_ARG, "weights do not have the form");
+        ck_failure(text, POPRT_E_ARG, "weights do not fit the form");
 }
 
 /* Steps of two are for large tiles whose weights are taps that lie side by side. */

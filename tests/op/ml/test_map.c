@@ -52,11 +52,11 @@ START_TEST(types)
     ck_failure("x = input map(i64,f32[])\ny = ml_dict_vectorizer x\nreturn y\n", POPRT_E_ARG,
         "exactly one of the lists");
     ck_failure("x = const f32[1,2] {1,2}\ny = ml_zip_map x {classlabels_int64s=[1]}\nreturn y\n",
-        POPRT_E_SHAPE, "2 columns for 1 labels");
+        POPRT_E_SHAPE, "2 columns, but 1 labels");
     ck_failure("x = const f32[1,2] {1,2}\ny = ml_zip_map x\nreturn y\n", POPRT_E_ARG,
         "exactly one of the lists");
     ck_failure("x = input map(i64,f32[])\ny = ml_cast_map x {cast_to=TO_BOOL}\nreturn y\n",
-        POPRT_E_ARG, "cast_to is none");
+        POPRT_E_ARG, "cast_to is not one");
     ck_failure("x = input map(i64,f32[])\ny = ml_cast_map x {map_form=THIN}\nreturn y\n",
         POPRT_E_ARG, "neither DENSE nor SPARSE");
 }
