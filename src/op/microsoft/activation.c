@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* activation.c — activations by name: those of recurrent operators and a few more. */
+/* activation.c — activations by name: the activations of recurrent operators and a few more. */
 #include "op/microsoft/activation.h"
 
 #include <math.h>
 
 #include "op/share/gelu.h"
 
-/* As the operator Clip: NaN stays. */
+/* Clamps as Clip does; NaN stays NaN. */
 static double clip(double x, double least, double most)
 {
     const double raised = x < least ? least : x;

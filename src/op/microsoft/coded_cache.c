@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* coded_cache.c — quantised caches of attentions, to doubles and back. */
+/* coded_cache.c — conversion of quantised attention caches to doubles and back. */
 #include "op/microsoft/coded_cache.h"
 
 #include "op/microsoft/attend.h"
@@ -16,7 +16,7 @@ static poprt_status check_type(const prt_infer *c, const prt_ms_coded_form *f, i
         return POPRT_OK;
     if (!pairs && dtype != PRT_DTYPE_i8 && dtype != PRT_DTYPE_f8e4m3fn)
         return prt_infer_fail(c, POPRT_E_TYPE,
-            "a quantised cache is int8, float8e4m3fn or uint8, "
+            "a quantised cache must be int8, float8e4m3fn or uint8, "
             "not %s",
             prt_dtype_of(dtype)->name);
     if (f->bits != (pairs ? 4 : 8) && (f->bits != 0 || pairs))
@@ -49,15 +49,14 @@ poprt_status prt_ms_coded_check(const prt_infer *c, const prt_ms_coded_form *f, 
         return POPRT_OK;
     const prt_shape *s = &c->in[f->scale];
     if (s->rank > 4)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "a scale of rank %d for a cache of rank 4",
-            s->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "the scale has rank %d; 4, the cache's rank, is needed", s->rank);
     for (int32_t k = 0; k < s->rank; k++) {
         const int64_t have = s->dims[k], need = want[4 - s->rank + k];
         if (prt_dim_is_number(have) && have != 1 && prt_dim_is_number(need) && have != need)
             return prt_infer_fail(c, POPRT_E_SHAPE,
-                "dim %d of a cache's scale is %lld where 1 "
-                "or %lld is needed",
-                k, (long long)have, (long long)need);
+                "dim %d of a cache's scale is %lld; 1 or %lld is needed", k, (long long)have,
+                (long long)need);
     }
     return POPRT_OK;
 }
@@ -104,15 +103,15 @@ static poprt_status make_blank(prt_eval *c, size_t batch, size_t heads, size_t r
     return POPRT_OK;
 }
 
-poprt_status prt_ms_coded_blank(prt_eval *c, const prt_tensor *t, size_t size, prt_heads *to)
+poprt_status prt_ms_coded_zeros(prt_eval *c, const prt_tensor *t, size_t size, prt_heads *to)
 {
     return make_blank(c, (size_t)t->dims[0], (size_t)t->dims[1], (size_t)t->dims[2], size, to);
 }
 
-poprt_status prt_ms_coded_open(prt_eval *c, const prt_ms_coded *code, const prt_tensor *t,
+poprt_status prt_ms_coded_decode(prt_eval *c, const prt_ms_coded *code, const prt_tensor *t,
     size_t size, prt_heads *to)
 {
-    PRT_TRY(prt_ms_coded_blank(c, t, size, to));
+    PRT_TRY(prt_ms_coded_zeros(c, t, size, to));
     const size_t all = (size_t)t->dims[0] * to->batch;
     double *x = to->data;
     for (size_t i = 0; i < all; i++)
@@ -141,7 +140,7 @@ poprt_status prt_ms_coded_round(prt_eval *c, const prt_ms_coded *code, size_t ba
     return POPRT_OK;
 }
 
-void prt_ms_coded_close(const prt_ms_coded *code, const prt_heads *from, prt_tensor *t)
+void prt_ms_coded_encode(const prt_ms_coded *code, const prt_heads *from, prt_tensor *t)
 {
     const size_t all = (size_t)t->dims[0] * from->batch;
     const double *x = from->data;

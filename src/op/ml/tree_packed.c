@@ -100,7 +100,8 @@ static poprt_status infer(prt_infer *c)
 
 poprt_status prt_packed_fail(const prt_eval *c)
 {
-    return prt_eval_fail(c, POPRT_E_PARSE, "the trees refer to nodes, votes or features that do not exist");
+    return prt_eval_fail(c, POPRT_E_PARSE,
+        "the trees refer to nodes, votes or features that do not exist");
 }
 
 poprt_status prt_packed_read(prt_eval *c, prt_packed_forest *f)

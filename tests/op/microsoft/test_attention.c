@@ -341,7 +341,7 @@ START_TEST(attention_errors)
     ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
                "y = ms_multi_head_attention x x {num_heads=1}\n"
                "return y\n",
-        POPRT_E_SHAPE, "rank 3 where 5");
+        POPRT_E_SHAPE, "rank 3; 5");
     ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
                "y = ms_multi_head_attention x x x {num_heads=3}\n"
                "return y\n",
@@ -354,7 +354,7 @@ START_TEST(attention_errors)
                "p = const f32[1,1,2,2] ones\n"
                "y = ms_multi_head_attention x x x _ _ _ p {num_heads=1}\n"
                "return y\n",
-        POPRT_E_ARG, "come together");
+        POPRT_E_ARG, "must be given together");
 }
 END_TEST
 

@@ -467,7 +467,7 @@ START_TEST(group_query_errors)
                "y = ms_group_query_attention q k k p p l t c c {num_heads=2, kv_num_heads=1, "
                "do_rotary=1}\n"
                "return y\n",
-        POPRT_E_ARG, "position 1 of 1");
+        POPRT_E_ARG, "position 1 is outside the 1 positions");
 }
 END_TEST
 

@@ -251,7 +251,7 @@ START_TEST(norm_errors)
                "g = const f32[2] ones\n"
                "y = ms_embed_layer_normalization i i x x _ g g\n"
                "return y\n",
-        POPRT_E_ARG, "come together");
+        POPRT_E_ARG, "must be given together");
     ck_failure("x = const f32[1,2] ones\n"
                "g = const f32[2] ones\n"
                "y = ms_group_norm x g g {groups=0}\n"
