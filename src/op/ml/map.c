@@ -96,7 +96,7 @@ static poprt_status cast_infer(prt_infer *c)
     return prt_infer_set(c, 0, cast_dtype(a->cast_to), 2, dims);
 }
 
-/* Prints a float with six decimals and a point, whatever the locale. */
+/* Prints a float with six decimals and a point in any locale. */
 static poprt_status print_value(prt_eval *c, double v, poprt_string *to)
 {
     char text[80];

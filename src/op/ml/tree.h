@@ -26,7 +26,7 @@ typedef enum prt_tree_mode {
 
 typedef struct prt_tree_node {
     prt_tree_mode mode;
-    bool missing_is_true; /* NaN goes to the true branch, whatever the comparison gives */
+    bool missing_is_true; /* NaN goes to the true branch, regardless of the comparison */
     int64_t feature;
     double value;          /* threshold that the feature is compared with */
     int64_t yes, no;       /* children */
