@@ -51,8 +51,7 @@ typedef struct entry {
     const prt_tensor *x;
     const double *lp; /* [frames][classes] of this entry */
     const int64_t *target;
-    size_t index, batch, frames, classes, labels, states, rows; /* rows: of alpha that are kept in
-                                                                   memory */
+    size_t index, batch, frames, classes, labels, states, rows; /* rows: rows of alpha in memory */
     int64_t blank;
     double *alpha, *beta, *next, *posterior;
     double loss;

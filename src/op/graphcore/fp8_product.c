@@ -108,8 +108,7 @@ static poprt_status eval_matmul(prt_eval *c)
         return POPRT_OK;
     PRT_TRY(load_operands(c, a->fp8FormatLHS, a->fp8FormatRHS, &o));
     prt_matmul_init(&mm, &o.left, &o.right);
-    if (o.right.rank <= 2) { /* one right-hand matrix: the batch becomes more rows of the left
-                                operand */
+    if (o.right.rank <= 2) { /* one right-hand matrix: the batch becomes more rows */
         mm.m *= mm.batches;
         mm.batches = 1;
     }

@@ -147,8 +147,7 @@ static poprt_status span_of(const prt_eval *c, uint32_t i, size_t s, int64_t row
     const int64_t n = prt_load_i64(c->in[i + 1]->dtype, c->in[i + 1]->data, s);
     if (at < 0 || n < 0 || n > most || n > rows || at > rows - n)
         return prt_eval_fail(c, POPRT_E_ARG,
-            "sequence %zu: %lld rows from row %lld on do not fit %lld rows, of which at most %lld "
-            "are possible",
+            "sequence %zu: %lld rows from row %lld on do not fit %lld rows, or are more than %lld",
             s, (long long)n, (long long)at, (long long)rows, (long long)most);
     *offset = (size_t)at;
     *length = (size_t)n;

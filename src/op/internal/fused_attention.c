@@ -5,10 +5,9 @@
 #include <math.h>
 
 enum {
-    VIEW = 4,
-    KEY = 3
-}; /* entries of the attributes that hold strides of an operand; index of
-      the stride between keys */
+    VIEW = 4, /* entries of an attribute that locates an operand */
+    KEY = 3   /* index of the stride between keys */
+};
 enum { ATTR_LEAST = 13 };
 
 /* ---- shapes ---- */

@@ -5,10 +5,9 @@
 #include "op/internal/nhwc.h"
 
 enum {
-    POINTS = 6,
-    SIDE = 5
-}; /* maximum points along an axis, and kernel size, of transformed
-      weights */
+    POINTS = 6, /* maximum Winograd points along an axis of transformed weights */
+    SIDE = 5    /* maximum kernel size of transformed weights */
+};
 
 static const char *const names[PRT_NHWC_FORMS] = { "panels", "taps", "winograd", "winograd2",
     "winograd5", "winograd6", "winograd_line" };
@@ -35,8 +34,8 @@ bool prt_nhwc_weights_of(const prt_nhwc_conv_attrs *a, prt_nhwc_weights *out)
     return form < PRT_NHWC_FORMS;
 }
 
-/* A Winograd tile needs one kernel, and outputs as far apart as the taps (stride 1, or the dilation
-   as tile step). F(4x4, 3x3) also supports strides of 2 without dilation. */
+/* Winograd forms need one group and strides of 1; the outputs of a tile are as far apart as the
+   taps. F(4x4, 3x3) also supports strides of 2 without dilation. */
 bool prt_nhwc_fits(const prt_nhwc_conv_attrs *a, const prt_nhwc_weights *w)
 {
     enum { LEAST_TAPS = 3 };

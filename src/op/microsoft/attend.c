@@ -99,9 +99,8 @@ poprt_status prt_ms_check_mask(const prt_infer *c, uint32_t mask, const int64_t 
         fits = fits && !differ(m->dims[1], 1);
     if (!fits)
         return prt_infer_fail(c, POPRT_E_SHAPE,
-            "a mask of rank %d does not fit: [batch], [2 * "
-            "batch], [3 * batch + 2], [batch, keys], [batch, queries, keys] and [batch, 1, most, "
-            "most] are possible",
+            "the mask of rank %d does not fit; accepted: [batch], [2 * batch], [3 * batch + 2], "
+            "[batch, keys], [batch, queries, keys], [batch, 1, most, most]",
             m->rank);
     return POPRT_OK;
 }

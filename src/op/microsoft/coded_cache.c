@@ -21,13 +21,14 @@ static poprt_status check_type(const prt_infer *c, const prt_ms_coded_form *f, i
             prt_dtype_of(dtype)->name);
     if (f->bits != (pairs ? 4 : 8) && (f->bits != 0 || pairs))
         return prt_infer_fail(c, POPRT_E_ARG,
-            "kv_cache_bit_width is %lld for a cache of %s; "
-            "uint8 goes with 4, others with 8",
+            "kv_cache_bit_width is %lld for a cache of %s; 4 is needed for uint8, 8 for other "
+            "types",
             (long long)f->bits, prt_dtype_of(dtype)->name);
     if (!pairs)
         return POPRT_OK;
     if (prt_dim_is_number(f->size) && f->size % 2 != 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld numbers of 4 bits do not fill bytes",
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "%lld numbers of 4 bits do not fill bytes; an even number is needed",
             (long long)f->size);
     *width = prt_dim_floordiv(c->dims, f->size, 2);
     return POPRT_OK;
@@ -39,8 +40,8 @@ poprt_status prt_ms_coded_check(const prt_infer *c, const prt_ms_coded_form *f, 
     const int64_t want[4] = { 1, whole ? 1 : f->heads, 1, whole ? 1 : f->size };
     if (!whole && !prt_str_is(f->kind, "PER_CHANNEL"))
         return prt_infer_fail(c, POPRT_E_ARG,
-            "a cache is quantised by '%.*s'; NONE for both, or "
-            "PER_TENSOR and PER_CHANNEL, are possible",
+            "k_quant_type or v_quant_type is '%.*s'; accepted: PER_TENSOR, PER_CHANNEL, or NONE "
+            "for both",
             PRT_STR_ARG(f->kind));
     if (!prt_infer_has(c, f->past) || !prt_infer_has(c, f->scale))
         return prt_infer_fail(c, POPRT_E_ARG, "a quantised cache needs its past and its scale");

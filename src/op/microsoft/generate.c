@@ -11,7 +11,7 @@
 #include "op/share/reals.h"
 
 enum { IN_PROMPT, IN_MOST };
-enum { FEED_WORDS, FEED_PLACES, FEED_MASK, FEED_STATES };
+enum { FEED_WORDS, FEED_POSITIONS, FEED_MASK, FEED_STATES };
 
 /* ---- shapes ---- */
 
@@ -135,12 +135,12 @@ poprt_status prt_gen_begin(prt_eval *c, prt_gen *g, size_t beams)
     PRT_TRY(read_sizes(c, g));
     PRT_TRY(read_repetition(c, g));
     g->tokens = prt_eval_scratch(c, g->rows, g->most * sizeof(int32_t));
-    g->spare = prt_eval_scratch(c, g->rows, g->most * sizeof(int32_t));
+    g->reordered = prt_eval_scratch(c, g->rows, g->most * sizeof(int32_t));
     const size_t mask = g->encoded > g->most ? g->encoded : g->most;
     g->mask = prt_eval_scratch(c, g->rows, mask * sizeof(int32_t));
-    g->place = prt_eval_scratch(c, g->rows, g->prompt * sizeof(int32_t));
+    g->positions = prt_eval_scratch(c, g->rows, g->prompt * sizeof(int32_t));
     g->next = prt_eval_scratch(c, g->rows, g->prompt * sizeof(int32_t));
-    if (g->tokens == NULL || g->spare == NULL || g->mask == NULL || g->place == NULL ||
+    if (g->tokens == NULL || g->reordered == NULL || g->mask == NULL || g->positions == NULL ||
         g->next == NULL)
         return POPRT_E_NOMEM;
     first_tokens(c, g);
@@ -235,15 +235,15 @@ poprt_status prt_gen_set_state(prt_eval *c, prt_gen *g, uint32_t i, const prt_te
     dims[axis] = (int64_t)g->rows;
     if (!prt_tensor_init(to, t->dtype, t->rank, dims, NULL))
         return prt_eval_fail(c, POPRT_E_LIMIT, "state %u is too large", i);
-    const uint32_t turn = s->turn ^= 1;
-    if (s->place[turn] == NULL || s->room[turn] < to->size) {
-        const bool again = s->place[turn] != NULL && to->size <= SIZE_MAX / 2;
-        s->room[turn] = again ? to->size * 2 : to->size;
-        s->place[turn] = prt_eval_scratch(c, s->room[turn] + 1, 1);
-        if (s->place[turn] == NULL)
+    const uint32_t current = s->current ^= 1;
+    if (s->buffer[current] == NULL || s->capacity[current] < to->size) {
+        const bool again = s->buffer[current] != NULL && to->size <= SIZE_MAX / 2;
+        s->capacity[current] = again ? to->size * 2 : to->size;
+        s->buffer[current] = prt_eval_scratch(c, s->capacity[current] + 1, 1);
+        if (s->buffer[current] == NULL)
             return POPRT_E_NOMEM;
     }
-    to->data = s->place[turn];
+    to->data = s->buffer[current];
     for (size_t o = 0; o < outer; o++)
         for (size_t r = 0; r < g->rows; r++) {
             const size_t row = from != NULL ? from[r] : r;
@@ -291,22 +291,22 @@ static poprt_status begin_decoder(prt_eval *c, prt_gen *g)
     PRT_TRY(prt_gen_alloc_feed(c, g, g->a.decoder, FEED_STATES, form.n_in - FEED_STATES, 0));
     g->batch_axis = 1;
     g->feed[FEED_WORDS] = &g->next_tensor;
-    g->feed[FEED_PLACES] = &g->place_tensor;
+    g->feed[FEED_POSITIONS] = &g->positions_tensor;
     g->feed[FEED_MASK] = &g->mask_tensor;
     return empty_states(c, g, g->a.has_init ? g->a.init_decoder : g->a.decoder);
 }
 
 /* Returns whether token i of row r has a position: padding of the prompt does not. */
-static bool counts(const prt_gen *g, size_t r, size_t i)
+static bool has_position(const prt_gen *g, size_t r, size_t i)
 {
     return i >= g->prompt || g->tokens[r * g->most + i] != g->a.pad;
 }
 
 /* Returns the attention mask of token i. For a prompt without a mask it hides the padding. */
-static int32_t sees(const prt_eval *c, const prt_gen *g, size_t r, size_t i)
+static int32_t attention_at(const prt_eval *c, const prt_gen *g, size_t r, size_t i)
 {
     if (i >= g->prompt || !prt_eval_has(c, g->in.attention))
-        return counts(g, r, i);
+        return has_position(g, r, i);
     return ((const int32_t *)c->in[g->in.attention]->data)[r / g->beams * g->prompt + i];
 }
 
@@ -324,19 +324,19 @@ static poprt_status fill_feed(prt_eval *c, prt_gen *g)
     const bool first = g->step == 0;
     const size_t n = first ? g->prompt : 1;
     for (size_t r = 0; r < g->rows; r++) {
-        int32_t *place = g->place + r * n;
+        int32_t *position = g->positions + r * n;
         int32_t at = 0;
         for (size_t i = 0; i < g->length; i++) {
-            const bool own = counts(g, r, i);
+            const bool own = has_position(g, r, i);
             if (i >= g->length - n)
-                place[i - (g->length - n)] = own ? at : 0;
+                position[i - (g->length - n)] = own ? at : 0;
             at += own;
-            g->mask[r * g->length + i] = sees(c, g, r, i);
+            g->mask[r * g->length + i] = attention_at(c, g, r, i);
         }
         memcpy(g->next + r * n, g->tokens + r * g->most + g->length - n, n * sizeof(int32_t));
     }
     PRT_TRY(set_tensor(c, &g->next_tensor, g->rows, n, g->next));
-    PRT_TRY(set_tensor(c, &g->place_tensor, g->rows, n, g->place));
+    PRT_TRY(set_tensor(c, &g->positions_tensor, g->rows, n, g->positions));
     return set_tensor(c, &g->mask_tensor, g->rows, g->length, g->mask);
 }
 
@@ -364,12 +364,12 @@ poprt_status prt_gen_append(prt_eval *c, prt_gen *g, const int32_t *token, const
 {
     for (size_t r = 0; r < g->rows; r++) {
         const size_t row = from != NULL ? from[r] : r;
-        memcpy(g->spare + r * g->most, g->tokens + row * g->most, g->length * sizeof(int32_t));
-        g->spare[r * g->most + g->length] = token[r];
+        memcpy(g->reordered + r * g->most, g->tokens + row * g->most, g->length * sizeof(int32_t));
+        g->reordered[r * g->most + g->length] = token[r];
     }
     int32_t *other = g->tokens;
-    g->tokens = g->spare;
-    g->spare = other;
+    g->tokens = g->reordered;
+    g->reordered = other;
     g->length++;
     const bool fresh = g->encoded != 0 && g->step == 1; /* the encoder has set the states already */
     for (uint32_t i = 0; !fresh && g->length < g->most && i < g->n_given - 1; i++)

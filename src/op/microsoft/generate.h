@@ -62,10 +62,9 @@ int64_t prt_gen_dim(const prt_infer *c, uint32_t i);
 /* A state that passes from one run of the decoder to the next. */
 typedef struct prt_gen_state {
     prt_tensor value;
-    void *place[2]; /* two buffers, written in turn, since outputs of a region may alias its
-                       inputs */
-    size_t room[2];
-    uint32_t turn;
+    void *buffer[2]; /* two, written in turn: outputs may alias inputs */
+    size_t capacity[2];
+    uint32_t current; /* buffer of `value` */
 } prt_gen_state;
 
 typedef struct prt_gen {
@@ -74,23 +73,25 @@ typedef struct prt_gen {
     size_t batch, beams, rows; /* rows = batch * beams */
     size_t prompt;             /* number of tokens at the beginning */
     size_t most;               /* maximum number of tokens */
-    size_t least;
+    size_t least;              /* minimum number of tokens */
     double repetition;
-    int32_t *tokens; /* [rows, most] */
-    int32_t *spare;  /* second buffer of the same size, for reordered rows */
-    size_t length;   /* current number of tokens of each row */
-    size_t step;     /* number of runs of the decoder so far */
-    size_t vocab;    /* words with a score; known after the first run */
-    size_t padded;   /* words for which the decoder returns scores */
-    double *scores;  /* [rows, vocab] */
-    bool *found;     /* [vocab]: scratch marks */
+    int32_t *tokens;    /* [rows, most] */
+    int32_t *reordered; /* second buffer of the same size, for reordered rows */
+    size_t length;      /* current number of tokens of each row */
+    size_t step;        /* number of runs of the decoder so far */
+    size_t vocab;       /* words with a score; known after the first run */
+    size_t padded;      /* words for which the decoder returns scores */
+    double *scores;     /* [rows, vocab] */
+    bool *found;        /* [vocab]: scratch marks */
     /* inputs and outputs of the decoder */
     const prt_tensor **feed;
     prt_tensor *given;
     prt_gen_state *state;
     uint32_t n_feed, n_given, first_state, n_states, batch_axis;
-    int32_t *mask, *place, *next; /* attention [rows, most], positions [rows, prompt], next words */
-    prt_tensor next_tensor, place_tensor, mask_tensor;
+    int32_t *mask;      /* attention [rows, most] */
+    int32_t *positions; /* [rows, prompt] */
+    int32_t *next;      /* next words [rows, prompt] */
+    prt_tensor next_tensor, positions_tensor, mask_tensor;
     size_t encoded; /* length of the encoded prompt; 0: decoder only */
 } prt_gen;
 

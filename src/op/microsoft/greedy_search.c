@@ -35,9 +35,8 @@ static poprt_status infer(prt_infer *c, const prt_gen_attrs *a)
 
 /* Chooses a word by its scores, which it may change. */
 typedef struct picker {
-    poprt_status (*begin)(prt_eval *c, struct picker *p, const prt_gen *g); /* called once, when the
-                                                                               scores are
-                                                                               allocated */
+    poprt_status (
+        *begin)(prt_eval *c, struct picker *p, const prt_gen *g); /* called after the first step */
     int32_t (*pick)(prt_eval *c, struct picker *p, const prt_gen *g, size_t row);
     uint32_t state;  /* of the random generator */
     uint32_t *order; /* words, likeliest first */

@@ -10,12 +10,12 @@
 #include "op/share/quant.h"
 
 enum { IN_IDS, IN_SEGMENTS, IN_WORD, IN_POSITION, IN_SEGMENT, IN_GAMMA, IN_BETA, IN_MASK };
+/* The tables are the inputs from IN_WORD to IN_BETA. */
 enum {
-    TABLES = 5,
-    SCALES = 8,
-    ZEROS = 13
-}; /* first input of scales and of zero points, for the
-      inputs from IN_WORD to IN_BETA in order */
+    TABLES = 5, /* number of tables */
+    SCALES = 8, /* input of the first table's scale */
+    ZEROS = 13  /* input of the first table's zero point */
+};
 
 /* ---- shapes ---- */
 

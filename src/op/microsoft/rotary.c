@@ -17,11 +17,9 @@ enum { IN_X, IN_POSITIONS, IN_COS, IN_SIN };
 typedef struct form {
     int64_t heads, rotated; /* from attributes; 0: absent */
     bool interleaved;
-    prt_i64s sections; /* MRotaryEmbedding: number of pairs for the first, second and third
-                          position */
+    prt_i64s sections; /* MRotaryEmbedding: pairs for each of the positions */
     double scale;      /* factor of the rotated elements */
-    bool mixed;        /* positions alternate from pair to pair, instead of one range after
-                          another */
+    bool mixed;        /* positions alternate by pair, instead of by section */
 } form;
 
 static form plain_form(const void *attrs)
@@ -218,8 +216,7 @@ const prt_op_hooks prt_op_ms_m_rotary_embedding = { .infer = infer_m, .eval = ev
 
 static poprt_status infer_gemma(prt_infer *c)
 {
-    static const uint32_t same[3][2] = { { 0, 0 }, { 2, 1 }, { 3, 2 } }; /* corresponding dims of
-                                                                            emb and q */
+    static const uint32_t same[3][2] = { { 0, 0 }, { 2, 1 }, { 3, 2 } }; /* dims of q and emb */
     int64_t dim;
     PRT_TRY(prt_infer_rank(c, 0, 3));
     for (uint32_t i = 1; i < 5; i++) {

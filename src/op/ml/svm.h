@@ -20,8 +20,7 @@ typedef struct prt_svm {
     const float *vectors;
     size_t count, features;
     const prt_kern_rows *fast; /* NULL: sums in double */
-    float *row;                /* scratch, if `fast` is set: the features, then one number for each
-                                  vector */
+    float *row;                /* with `fast`: scratch, features + count floats */
 } prt_svm;
 
 /* Checks and reads kernel_type and kernel_params (gamma, coef0, degree; an empty list means

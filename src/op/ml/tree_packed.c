@@ -106,7 +106,10 @@ poprt_status prt_packed_fail(const prt_eval *c)
 
 poprt_status prt_packed_read(prt_eval *c, prt_packed_forest *f)
 {
-    enum { ROWS = 64, NUMBERS = 1 << 16 };
+    enum {
+        ROWS = 64,        /* maximum rows of a call of prt_packed_run */
+        NUMBERS = 1 << 16 /* maximum features of the rows of a call */
+    };
     const prt_packed_trees_attrs *a = c->attrs;
     const prt_tensor *base = prt_eval_has(c, 4) ? c->in[4] : NULL;
     const prt_ml_labels labels = { a->classlabels_strings, a->classlabels_int64s };

@@ -51,7 +51,8 @@ START_TEST(programs_that_are_none)
     refused("x", "program=[]", POPRT_E_ARG, "a program of 0");
     refused("x", "program=[7,0,0]", POPRT_E_ARG, "a program of 3");
     refused("x", "program=[-1,0,0,0]", POPRT_E_ARG, "instruction 0: code -1 is unknown");
-    refused("x", "program=[7,0,0,0,1000,0,0,0]", POPRT_E_ARG, "instruction 1: code 1000 is unknown");
+    refused("x", "program=[7,0,0,0,1000,0,0,0]", POPRT_E_ARG,
+        "instruction 1: code 1000 is unknown");
     refused("x", "program=[7,1,0,0]", POPRT_E_ARG, "operand 1");
     refused("x", "program=[7,-1,0,0]", POPRT_E_ARG, "operand -1");
     refused("x", "program=[7,0,1,0]", POPRT_E_ARG, "operand 1");

@@ -34,8 +34,10 @@ START_TEST(convolutions)
     ck_conv(X, "[32]", "", "channels=2,filters=-3,kernel_shape=[1,1]", POPRT_E_ARG, "positive");
     ck_conv(X, "[32]", "", ONE ",group=-1", POPRT_E_ARG, "positive");
     ck_conv(X, "[32]", "", ONE ",group=9223372036854775807", POPRT_E_ARG, "positive");
-    ck_conv(X, "[32]", "", "channels=2,filters=3,kernel_shape=[1,-1]", POPRT_E_ARG, "kernel_shape has -1");
-    ck_conv(X, "[32]", "", "channels=2,filters=3,kernel_shape=[0,1]", POPRT_E_ARG, "kernel_shape has 0");
+    ck_conv(X, "[32]", "", "channels=2,filters=3,kernel_shape=[1,-1]", POPRT_E_ARG,
+        "kernel_shape has -1");
+    ck_conv(X, "[32]", "", "channels=2,filters=3,kernel_shape=[0,1]", POPRT_E_ARG,
+        "kernel_shape has 0");
     ck_conv(X, "[32]", "",
         "channels=2147483647,filters=2147483647,kernel_shape=[2147483647,2147483647]", POPRT_E_ARG,
         "form 'panels'");

@@ -330,7 +330,7 @@ START_TEST(attention_errors)
                "m = const i32[1,3] ones\n"
                "y = ms_attention x w _ m {num_heads=1}\n"
                "return y\n",
-        POPRT_E_SHAPE, "a mask of rank 2");
+        POPRT_E_SHAPE, "the mask of rank 2");
     ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
                "w = const f32[2,6] ones\n"
                "p = const f32[2,1,1,2,2] ones\n"

@@ -251,7 +251,8 @@ START_TEST(sizes_that_do_not_fit_are_refused)
         { "w = input f16[48]\ns = input f32[16]\ny = fused_linear x w _ _ s {columns=16,block=8}",
             "block is for a B of i4 or i8" },
         { "w = input i8[48]\ns = input f32[4]\ny = fused_linear x w _ _ s {columns=16}", "" },
-        { "w = input i8[48]\ny = fused_linear x w {columns=16,compute=\"f64\"}", "compute is 'f64'" },
+        { "w = input i8[48]\ny = fused_linear x w {columns=16,compute=\"f64\"}",
+            "compute is 'f64'" },
         { "w = input i4[128]\ny = fused_linear x w {columns=16,compute=\"i8\"}", "compute 'i8'" },
     };
     for (size_t i = 0; i < PRT_COUNT_OF(cases); i++) {

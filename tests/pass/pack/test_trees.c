@@ -177,7 +177,8 @@ END_TEST
 
 START_TEST(broken_tensors)
 {
-    static const char *const broken = "the trees refer to nodes, votes or features that do not exist";
+    static const char *const broken =
+        "the trees refer to nodes, votes or features that do not exist";
     ck_result(WALK("[6] {" BRANCH "," LEAF_1 "," LEAF_1 "}", "[1] {0}", VOTE, ""), "f32[1,1] {1}");
     ck_result(WALK("[2] {" LEAF_1 "}", "[0] {}", VOTE, ""), "f32[1,1] {0}");
     ck_failure(WALK("[2] {" LEAF_1 "}", "[1] {1}", VOTE, ""), POPRT_E_PARSE, broken);
