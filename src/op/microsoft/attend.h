@@ -11,8 +11,11 @@
 /*
  * Additive mask of scores. The meaning of `mask` (integers; NULL: absent) depends on its rank:
  *     1  lengths of the images, or their ends and then their starts, or lengths and offsets
- *     2  [batch, keys], 3 [batch, queries, keys], 4 [batch, 1, most, most]: keys above 0 are
- * visible `bias` has four dims that broadcast. The queries are at the positions of the last keys.
+ *     2  [batch, keys]
+ *     3  [batch, queries, keys]
+ *     4  [batch, 1, most, most]
+ * In ranks 2 to 4, keys with a value above 0 are visible. `bias` has four dims that broadcast. The
+ * queries are at the positions of the last keys.
  */
 typedef struct prt_ms_mask {
     const prt_tensor *mask, *bias;

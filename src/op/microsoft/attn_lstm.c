@@ -2,7 +2,7 @@
 /*
  * attn_lstm.c — AttnLSTM: an LSTM that attends to a memory after each step (Bahdanau attention).
  * The last attention vector is concatenated to X. It is the mean of the memory's rows with the
- * weights softmax(V · tanh(row * MW + h * QW)); with AW it is [that mean, h] times AW.
+ * weights softmax(V · tanh(row * MW + h * QW)); with AW it is [h, that mean] times AW.
  */
 #include <math.h>
 

@@ -4,7 +4,7 @@
  * likeliest word or a random one of the words with enough probability (top p).
  *
  * The random generator is x * 16807 modulo 2^31 - 1, two numbers for each word: a seed gives the
- * same words as in ONNX Runtime.
+ * same words as in other runtimes.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -35,8 +35,8 @@ static poprt_status infer(prt_infer *c, const prt_gen_attrs *a)
 
 /* Chooses a word by its scores, which it may change. */
 typedef struct picker {
-    poprt_status (
-        *begin)(prt_eval *c, struct picker *p, const prt_gen *g); /* called after the first step */
+    /* Initialises the picker; called after the first step. NULL: not needed. */
+    poprt_status (*begin)(prt_eval *c, struct picker *p, const prt_gen *g);
     int32_t (*pick)(prt_eval *c, struct picker *p, const prt_gen *g, size_t row);
     uint32_t state;  /* of the random generator */
     uint32_t *order; /* words, likeliest first */

@@ -55,9 +55,9 @@ poprt_status prt_packed_read(prt_eval *c, prt_packed_forest *f);
 /* Computes the size, in doubles, of the scratch for `most` rows. Returns false on overflow. */
 bool prt_packed_room(const prt_packed_forest *f, size_t *count);
 
-/* Evaluates up to `most` rows from `first` on. `room` is scratch. Returns false if the tensors are
-   not a valid forest. */
-bool prt_packed_run(const prt_packed_forest *f, size_t first, double *room);
+/* Evaluates up to `most` rows from `first` on. `scratch` has the size that prt_packed_room
+   computes. Returns false if the tensors are not a valid forest. */
+bool prt_packed_run(const prt_packed_forest *f, size_t first, double *scratch);
 
 /* Records the failure for an invalid forest. */
 poprt_status prt_packed_fail(const prt_eval *c);
