@@ -382,7 +382,7 @@ START_TEST(shuffles)
               "return y\n",
         "f32[1] {1}");
     ck_failure("a = const f32[1] {1}\nb = const f32[1] {2}\ny, h = nhwc_shuffle a b\nreturn h\n",
-        POPRT_E_ARG, "halves=1");
+        POPRT_E_ARG, "needs halves 1");
     ck_result("a = const f32[2,0] {}\nb = const f32[2,0] {}\ny = nhwc_shuffle a b\nreturn y\n",
         "f32[2,0] {}");
     ck_type("a = input f32[n,c]\nb = input f32[n,c]\ny = nhwc_shuffle a b\nreturn y\n",

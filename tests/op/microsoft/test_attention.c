@@ -304,7 +304,7 @@ START_TEST(attention_errors)
                "w = const f32[2,6] ones\n"
                "y = ms_attention x w\n"
                "return y\n",
-        POPRT_E_ARG, "0 heads");
+        POPRT_E_ARG, "num_heads is 0");
     ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
                "w = const f32[2,7] ones\n"
                "y = ms_attention x w {num_heads=1}\n"
@@ -341,7 +341,7 @@ START_TEST(attention_errors)
     ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
                "y = ms_multi_head_attention x x {num_heads=1}\n"
                "return y\n",
-        POPRT_E_SHAPE, "rank 3; 5");
+        POPRT_E_SHAPE, "rank 3 where 5");
     ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
                "y = ms_multi_head_attention x x x {num_heads=3}\n"
                "return y\n",
@@ -349,7 +349,7 @@ START_TEST(attention_errors)
     ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
                "y = ms_multi_head_attention x _ x {num_heads=1}\n"
                "return y\n",
-        POPRT_E_ARG, "without a key");
+        POPRT_E_ARG, "value needs key");
     ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
                "p = const f32[1,1,2,2] ones\n"
                "y = ms_multi_head_attention x x x _ _ _ p {num_heads=1}\n"

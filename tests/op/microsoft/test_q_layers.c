@@ -443,7 +443,7 @@ START_TEST(errors)
                "r = const u8[] {128}\n"
                "y, y1 = ms_qembed_layer_normalization a b c d e f g h i j k l m n o p q r\n"
                "return y\n",
-        POPRT_E_ARG, "row 3 of word_embedding_quant");
+        POPRT_E_ARG, "row 3 is outside word_embedding_quant");
     ck_failure("a = const i32[2,2] {1,0,2,2}\n"
                "b = const i32[2,2] {0,1,1,0}\n"
                "c = const u8[3,4] {173,196,227,54,223,212,80,16,197,211,117,42}\n"
@@ -464,7 +464,7 @@ START_TEST(errors)
                "r = const u8[] {128}\n"
                "y, y1 = ms_qembed_layer_normalization a b c d e f g h i j k l m n o p q r\n"
                "return y\n",
-        POPRT_E_ARG, "row 1 of position_embedding_quant");
+        POPRT_E_ARG, "row 1 is outside position_embedding_quant");
     ck_failure("a = const i32[2,2] {1,0,2,2}\n"
                "b = const i32[2,2] {0,1,1,0}\n"
                "c = const u8[3,4] {173,196,227,54,223,212,80,16,197,211,117,42}\n"

@@ -92,10 +92,10 @@ START_TEST(labels_refuse)
                "y = ml_label_encoder x {keys_int64s=[1,2], values_int64s=[2]}\nreturn y\n",
         POPRT_E_ARG, "keys_* has 2 entries");
     ck_failure("x = const i64[1] {1}\ny = ml_label_encoder x {keys_int64s=[1]}\nreturn y\n",
-        POPRT_E_ARG, "0 of the lists of values_* are given");
+        POPRT_E_ARG, "0 of the lists values_* are given");
     ck_failure("x = const i64[1] {1}\ny = ml_label_encoder x "
                "{keys_int64s=[1], keys_floats=[1], values_int64s=[1]}\nreturn y\n",
-        POPRT_E_ARG, "2 of the lists of keys_*");
+        POPRT_E_ARG, "2 of the lists keys_*");
     ck_failure("x = const f32[1] {1}\n"
                "y = ml_label_encoder x {keys_int64s=[1], values_int64s=[2]}\nreturn y\n",
         POPRT_E_TYPE, "the input is float32, but keys_* has int64");

@@ -235,7 +235,7 @@ START_TEST(sizes_that_do_not_fit_are_refused)
         { "w = input i8[40]\ny = fused_linear x w {columns=16}", "not panels of 16" },
         { "w = input i8[64]\ny = fused_linear x w {columns=16}", "inner dim" },
         { "w = input i8[3,16]\ny = fused_linear x w", "not packed" },
-        { "w = input i8[48]\ny = fused_linear x w {columns=-1}", "-1 columns" },
+        { "w = input i8[48]\ny = fused_linear x w {columns=-1}", "columns is -1" },
         { "w = input i4[40]\ny = fused_linear x w {columns=16}", "not panels of 16" },
         { "w = input i4[256]\ny = fused_linear x w {columns=16}", "inner dim" },
         { "w = input i8[48]\ny = fused_linear x w {columns=16,block=8}", "blocks need a scale" },
