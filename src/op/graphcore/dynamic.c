@@ -22,7 +22,7 @@ static poprt_status infer_block(prt_infer *c, int64_t *dims)
         return prt_infer_fail(c, POPRT_E_SHAPE, "offset has rank %d, not 1", offset->rank);
     const int64_t given = offset->rank == 1 ? offset->dims[0] : 1;
     if (offset->rank >= 0 && prt_dim_is_number(given) && given != (int64_t)a->axes.count)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "offset has %lld elements for %u axes",
+        return prt_infer_fail(c, POPRT_E_SHAPE, "offset has %lld elements, but there are %u axes",
             (long long)given, a->axes.count);
     if (x->rank < 0)
         return POPRT_OK;

@@ -256,7 +256,7 @@ static poprt_status infer_scaled_add(prt_infer *c)
     for (uint32_t i = 2; i < 4; i++)
         for (int32_t k = 0; prt_infer_ranked(c, i) && k < c->in[i].rank; k++)
             if (prt_dim_is_number(c->in[i].dims[k]) && c->in[i].dims[k] != 1)
-                return prt_infer_fail(c, POPRT_E_SHAPE, "input scale%u is not one number", i - 2);
+                return prt_infer_fail(c, POPRT_E_SHAPE, "input scale%u must be one number", i - 2);
     PRT_TRY(prt_infer_broadcast(c, 0, 2, &shape));
     return prt_infer_set(c, 0, dtype, shape.rank, shape.dims);
 }

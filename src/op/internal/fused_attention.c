@@ -37,24 +37,29 @@ static poprt_status check_counts(const prt_infer *c)
     const bool needed[] = { true, true, true, prt_infer_has(c, PRT_MHA_BIAS),
         prt_infer_has(c, PRT_MHA_MASK), prt_infer_has(c, PRT_MHA_KEEP) };
     if (a->sizes.count != PRT_MHA_SIZES || a->order.count != 3 || a->shape.count > PRT_MAX_RANK)
-        return prt_infer_fail(c, POPRT_E_ARG, "sizes, order or shape have a wrong length");
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "sizes, order or shape has a wrong length; 8, 3 and at most %d elements are needed",
+            PRT_MAX_RANK);
     for (uint32_t i = 0; i < a->sizes.count; i++)
         if ((a->sizes.data[i] < 0 && !(i == PRT_MHA_past && is_open(a))) ||
             a->sizes.data[i] > INT32_MAX)
-            return prt_infer_fail(c, POPRT_E_ARG, "size %u is %lld", i,
+            return prt_infer_fail(c, POPRT_E_ARG, "sizes[%u] is %lld; accepted: 0 to 2^31 - 1", i,
                 (long long)a->sizes.data[i]);
     for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
         if (lists[i].count != (needed[i] ? VIEW : 0))
-            return prt_infer_fail(c, POPRT_E_ARG, "%u numbers tell where input %zu lies",
-                lists[i].count, i);
+            return prt_infer_fail(c, POPRT_E_ARG,
+                "the view of input %zu has %u numbers; %d are needed", i, lists[i].count,
+                needed[i] ? VIEW : 0);
         for (uint32_t k = 0; k < lists[i].count; k++)
             if (lists[i].data[k] < 0 &&
                 (lists[i].data[k] != PRT_MHA_OPEN || !is_open(a) || i < PRT_MHA_BIAS || k == KEY))
-                return prt_infer_fail(c, POPRT_E_ARG, "a negative distance in input %zu", i);
+                return prt_infer_fail(c, POPRT_E_ARG, "the view of input %zu has a negative number",
+                    i);
     }
     const int64_t heads = a->sizes.data[PRT_MHA_heads], groups = a->sizes.data[PRT_MHA_groups];
     if (groups == 0 ? heads != 0 : heads % groups != 0)
-        return prt_infer_fail(c, POPRT_E_ARG, "%lld query heads over %lld key heads",
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "there are %lld query heads, which is not a multiple of %lld key heads",
             (long long)heads, (long long)groups);
     return POPRT_OK;
 }
@@ -76,11 +81,11 @@ static poprt_status check_order(const prt_infer *c)
     size_t have = 1;
     for (uint32_t i = 0; i < a->shape.count; i++)
         if (a->shape.data[i] < 0 || !prt_size_mul(have, (size_t)a->shape.data[i], &have))
-            return prt_infer_fail(c, POPRT_E_ARG, "dim %u of the shape is %lld", i,
+            return prt_infer_fail(c, POPRT_E_ARG, "shape[%u] is %lld: negative or too large", i,
                 (long long)a->shape.data[i]);
     if (have != count)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the shape has %zu elements, the result %zu", have,
-            count);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "shape has %zu elements, but the result has %zu",
+            have, count);
     return POPRT_OK;
 }
 
@@ -146,7 +151,7 @@ static poprt_status check_cache(prt_infer *c)
     const int64_t *s = a->sizes.data;
     const bool has = prt_infer_has(c, PRT_MHA_PAST_KEY);
     if (has != prt_infer_has(c, PRT_MHA_PAST_VALUE) || (!has && s[PRT_MHA_past] != 0))
-        return prt_infer_fail(c, POPRT_E_ARG, "past_key and past_value come together");
+        return prt_infer_fail(c, POPRT_E_ARG, "past_key and past_value must be given together");
     for (uint32_t i = PRT_MHA_PAST_KEY; has && i <= PRT_MHA_PAST_VALUE; i++) {
         const int64_t size = s[i == PRT_MHA_PAST_KEY ? PRT_MHA_size : PRT_MHA_wide];
         const int64_t dims[4] = { s[PRT_MHA_batch], s[PRT_MHA_groups], past_rows(c), size };

@@ -47,7 +47,8 @@ static poprt_status check_attrs(const prt_infer *c, const attrs *a)
 {
     if (a->kv_num_heads < 1 || a->num_heads < 1 || a->num_heads > INT32_MAX ||
         a->num_heads % a->kv_num_heads != 0)
-        return prt_infer_fail(c, POPRT_E_ARG, "%lld query heads over %lld key heads",
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "num_heads is %lld and kv_num_heads %lld; a positive multiple of the latter is needed",
             (long long)a->num_heads, (long long)a->kv_num_heads);
     if (!is_coded(a) && (prt_infer_has(c, IN_K_SCALE) || prt_infer_has(c, IN_V_SCALE)))
         return prt_infer_fail(c, POPRT_E_ARG, "k_scale and v_scale go with quantised caches");

@@ -33,7 +33,8 @@ static poprt_status check_sparse(const prt_infer *c, int64_t *size)
     int64_t dim, layouts = PRT_DIM_UNKNOWN;
     if (a->num_heads < 1 || a->kv_num_heads < 1 || a->num_heads > INT32_MAX ||
         a->num_heads % a->kv_num_heads != 0)
-        return prt_infer_fail(c, POPRT_E_ARG, "%lld query heads over %lld key heads",
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "num_heads is %lld and kv_num_heads %lld; a positive multiple of the latter is needed",
             (long long)a->num_heads, (long long)a->kv_num_heads);
     if (a->sparse_block_size < 1)
         return prt_infer_fail(c, POPRT_E_ARG, "sparse_block_size is %lld; at least 1 is needed",

@@ -142,8 +142,7 @@ START_TEST(separables)
     ck_separable(X, "w1", TWO ",filters=-1", false, POPRT_E_ARG, "2 sizes");
     ck_separable(X, "w1", TWO ",filters=1", false, POPRT_E_ARG, "filters needs W2");
     ck_separable(X, "w1 _ _ _ w", TWO, false, POPRT_E_ARG, "filters needs W2");
-    ck_separable(X, "w1 _ _ _ w", TWO ",filters=3", true, POPRT_E_ARG,
-        "mean needs W2 absent");
+    ck_separable(X, "w1 _ _ _ w", TWO ",filters=3", true, POPRT_E_ARG, "mean needs W2 absent");
     ck_separable(X, "w1 _ _ _ _ _ r", TWO, false, POPRT_E_ARG, "residual");
     ck_separable("[2,2,2] zeros", "w1", TWO, false, POPRT_E_SHAPE, "rank 3");
     ck_separable("[1,2,2,3] zeros", "w1", TWO, false, POPRT_E_SHAPE, "number of channels");
