@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * again.c — operators that the converter's passes put in the place of standard ones because a
- * backend has two forms of them. They mean the same here: ErfV2, SoftmaxV2, RoundV2 (half to even),
- * IsInfV2, WhereV2, LeakyRelu; FastNorm, which is LayerNormalization of rows; NotZero, which is two
- * casts.
+ * again.c — operators that passes of the converter substitute for ONNX operators, because a backend
+ * has two implementations of them. The semantics are equal: ErfV2, SoftmaxV2, RoundV2 (half to
+ * even), IsInfV2, WhereV2, LeakyRelu; FastNorm, which is LayerNormalization of rows; NotZero, which
+ * is two casts.
  */
 #include "op/check.h"
 #include "op/graphcore/share.h"
 #include "op/share/reals.h"
 
-/* ---- standard ones */
+/* ---- operators equal to ONNX operators */
 
 static prt_round_attrs no_attrs(const void *attrs)
 {
@@ -56,9 +56,10 @@ static poprt_status infer_norm(prt_infer *c)
     const prt_layer_normalization_attrs layer = layer_of(a);
     const prt_shape *x = &c->in[0];
     if (x->rank == 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the input has no dims");
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the input is a scalar; at least rank 1 is needed");
     if (a->num_groups < 0)
-        return prt_infer_fail(c, POPRT_E_ARG, "num_groups is %lld", (long long)a->num_groups);
+        return prt_infer_fail(c, POPRT_E_ARG, "num_groups is %lld; at least 0 is needed",
+            (long long)a->num_groups);
     if (x->rank > 0) {
         const int64_t rows = prt_infer_product(c, x->dims, 0, (uint32_t)x->rank - 1);
         if (a->num_groups != 0 && prt_dim_is_number(rows) && rows != a->num_groups)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attention_mask.c — AttentionMask of ai.graphcore: who may look at whom among samples that are
- * packed into one row. Ids that are equal see each other; others get -10000 tanh(|difference|).
+ * attention_mask.c — AttentionMask of ai.graphcore: the additive mask of samples that are packed
+ * into one row. Tokens with equal ids attend to each other; other pairs get -10000
+ * tanh(|difference|).
  */
 #include <math.h>
 

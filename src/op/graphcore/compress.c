@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compress.c — MaskCompress of ai.graphcore: Compress whose result has the length of its input.
- * What the condition selects comes first, in order; zeros (false, empty strings) follow. Without an
- * axis the input counts as a list. A condition that is too short selects nothing beyond its end.
+ * compress.c — MaskCompress of ai.graphcore: Compress with a result as long as its input. The
+ * selected elements come first, in order; zeros (false, empty strings) follow. Without an axis the
+ * input is flattened. A condition that is too short selects nothing beyond its end.
  */
 #include "op/share/shape_values.h"
 
-enum { ATTR_AXIS = 0 }; /* place in the row */
+enum { ATTR_AXIS = 0 }; /* index of the attribute */
 
 static poprt_status infer(prt_infer *c)
 {
@@ -16,7 +16,7 @@ static poprt_status infer(prt_infer *c)
     if (c->in[1].rank > 1)
         return prt_infer_fail(c, POPRT_E_SHAPE, "the condition has rank %d, not 1", c->in[1].rank);
     if (x->rank == 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the input has no dims");
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the input is a scalar; at least rank 1 is needed");
     if (prt_attr_given(a, ATTR_AXIS)) {
         if (x->rank > 0)
             PRT_TRY(prt_infer_axis(c, a->axis, x->rank, false, &axis));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctc.c — Ctc: minus the log-probability of a target under all alignments with blanks, and its
- * gradient by the log-probabilities, which takes the log-softmax they come from into account:
- * exp(log_probs) less the posterior of each class.
+ * ctc.c — Ctc: the CTC loss (Graves et al., 2006), minus the log-probability of a target under all
+ * alignments with blanks, and its gradient with respect to the input of the log-softmax:
+ * exp(log_probs) minus the posterior of each class.
  *
- * The target is extended to 2 n + 1 states: blanks around and between the labels. alpha[t][s] is
- * the log-probability of frames up to t that end in state s, beta[t][s] that of frames from t on
- * that begin in it; both count frame t.
+ * The target is extended to 2 n + 1 states, with blanks around and between the labels. alpha[t][s]
+ * is the log-probability of frames 0 to t ending in state s; beta[t][s] is that of the frames from
+ * t on beginning in state s. Both include frame t.
  */
 #include <math.h>
 
@@ -31,7 +31,7 @@ static poprt_status infer(prt_infer *c)
         memcpy(dims, x->dims, sizeof(dims));
     }
     if (a->blank < 0 || (prt_dim_is_number(dims[2]) && a->blank >= dims[2]))
-        return prt_infer_fail(c, POPRT_E_ARG, "blank %lld is no class", (long long)a->blank);
+        return prt_infer_fail(c, POPRT_E_ARG, "blank %lld is not a class", (long long)a->blank);
     if (prt_infer_ranked(c, TARGETS) && targets->rank != 2)
         return prt_infer_fail(c, POPRT_E_SHAPE, "targets have rank %d, not 2", targets->rank);
     for (uint32_t i = TARGETS; i <= TARGET_LENGTHS; i++) {
@@ -46,12 +46,12 @@ static poprt_status infer(prt_infer *c)
     return prt_infer_set(c, 1, (int32_t)wanted, 3, dims);
 }
 
-/* One entry of the batch. */
+/* State of the computation for one batch entry. */
 typedef struct entry {
     const prt_tensor *x;
     const double *lp; /* [frames][classes] of this entry */
     const int64_t *target;
-    size_t index, batch, frames, classes, labels, states, rows; /* rows: of alpha that are kept */
+    size_t index, batch, frames, classes, labels, states, rows; /* rows: rows of alpha in memory */
     int64_t blank;
     double *alpha, *beta, *next, *posterior;
     double loss;
@@ -73,7 +73,7 @@ static double emission(const entry *e, size_t t, size_t state)
     return e->lp[t * e->classes + (size_t)class_of(e, state)];
 }
 
-/* A label may follow another one without a blank between them. */
+/* Returns whether `state` may follow state - 2: a different label without a blank between them. */
 static bool skips(const entry *e, size_t state)
 {
     return state % 2 != 0 && state >= 2 && class_of(e, state) != class_of(e, state - 2);
@@ -106,7 +106,7 @@ static void forward(entry *e)
     e->loss = 0.0 - (e->states > 1 ? log_add(last[0], last[-1]) : last[0]);
 }
 
-/* Beta of frame t in place of that of the next one. */
+/* Replaces beta of frame t + 1 by beta of frame t. */
 static void step_back(entry *e, size_t t)
 {
     double *const after = e->beta;
@@ -134,7 +134,7 @@ static void backward(entry *e, prt_tensor *gradient)
                     exp(alpha[s] + e->beta[s] - emission(e, t, s) + e->loss);
         for (size_t k = 0; k < e->classes; k++) {
             const double p = exp(e->lp[t * e->classes + k]);
-            /* Nothing follows from an alignment that cannot be. */
+            /* an infinite loss has no valid alignment and no gradient */
             const double g = isinf(e->loss) ? (double)NAN : p - e->posterior[k];
             prt_store_f64(gradient->dtype, gradient->data,
                 (t * e->batch + e->index) * e->classes + k, g);
@@ -210,8 +210,8 @@ static poprt_status eval(prt_eval *c)
     e.posterior = prt_eval_scratch(c, e.classes + 1, sizeof(double));
     if (lp == NULL || target == NULL || e.alpha == NULL || e.beta == NULL || e.next == NULL ||
         e.posterior == NULL)
-        return prt_eval_fail(c, POPRT_E_NOMEM, "no memory for %zu frames of %zu states", frames,
-            states);
+        return prt_eval_fail(c, POPRT_E_NOMEM, "%zu frames of %zu states do not fit in memory",
+            frames, states);
     e.lp = lp;
     e.target = target;
     if (prt_eval_wants(c, 1) && c->out[1]->size != 0)

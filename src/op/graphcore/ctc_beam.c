@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctc_beam.c — CtcBeamSearchDecoder: the most probable label sequences by a prefix beam search.
+ * ctc_beam.c — CtcBeamSearchDecoder: the most probable label sequences, by prefix beam search.
  *
- * Prefixes are nodes of a tree, so each exists once; a beam is a node with the log-probabilities
- * of all alignments so far that give its prefix and end in a blank or in its last label. Of equal
- * probabilities the one that was found first is better. Where fewer paths than asked for are
- * possible, the others have log-probability -inf and length 0; labels beyond a length are the
- * blank.
+ * Prefixes are nodes of a tree, so each prefix exists once. A beam is a node with the
+ * log-probabilities of all alignments so far that give its prefix and end in a blank, or in its
+ * last label. Ties go to the prefix found first. If fewer paths exist than requested, the others
+ * have log-probability -inf and length 0. Labels after the end of a path are the blank.
  */
 #include <math.h>
 
@@ -16,19 +15,19 @@
 
 typedef struct node {
     uint32_t parent, label, child, sibling;
-    uint32_t slot; /* which beam it is now, or NOWHERE */
+    uint32_t slot; /* index of its beam, or NOWHERE */
 } node;
 
 typedef struct beam {
     uint32_t node;
-    double blank, label; /* log-probabilities of ending so */
+    double blank, label; /* log-probabilities of ending in a blank, in the last label */
 } beam;
 
-/* What may be a beam after the next frame: a beam itself, or one with a label more. */
+/* A candidate for a beam of the next frame: an existing beam, or one extended by a label. */
 typedef struct candidate {
     double total;
     uint64_t order;
-    uint32_t from, label; /* beam; NOWHERE: the beam itself */
+    uint32_t from, label; /* from: index of a beam; label NOWHERE: the beam itself */
     double blank_end, label_end;
 } candidate;
 
@@ -39,11 +38,11 @@ typedef struct search {
     size_t n_nodes;
     beam *beams, *next;
     size_t n_beams;
-    candidate *heap; /* the worst one first */
+    candidate *heap; /* min-heap: worst candidate first */
     size_t n_heap;
     uint64_t found;
-    uint32_t *taken; /* by class: beam + 1 whose extension by it is a beam already */
-    double *lp;      /* of the frame */
+    uint32_t *taken; /* by class: beam + 1 whose extension by the class is a beam already */
+    double *lp;      /* log-probabilities of the frame */
 } search;
 
 static poprt_status infer(prt_infer *c)
@@ -58,7 +57,7 @@ static poprt_status infer(prt_infer *c)
     }
     if (a->blank < 0 || a->blank > INT32_MAX ||
         (prt_dim_is_number(dims[2]) && (a->blank >= dims[2] || dims[2] > INT32_MAX)))
-        return prt_infer_fail(c, POPRT_E_ARG, "blank %lld is no class", (long long)a->blank);
+        return prt_infer_fail(c, POPRT_E_ARG, "blank %lld is not a class", (long long)a->blank);
     if (a->top_paths < 1 || a->beam_width < a->top_paths || a->beam_width > INT32_MAX)
         return prt_infer_fail(c, POPRT_E_ARG,
             "top_paths is %lld, beam_width %lld; 1 <= top_paths <= beam_width < 2^31 is needed",
@@ -108,8 +107,9 @@ static void sift_down(candidate *heap, size_t n)
     }
 }
 
-/* Keeps the candidate if it is one of the best; what is impossible never is. */
-static void offer(search *s, uint32_t from, uint32_t label, double blank_end, double label_end)
+/* Keeps the candidate if it is among the best. Candidates with probability 0 are never kept. */
+static void offer_candidate(search *s, uint32_t from, uint32_t label, double blank_end,
+    double label_end)
 {
     candidate c = { log_add(blank_end, label_end), s->found++, from, label, blank_end, label_end };
     if (!(c.total > -HUGE_VAL))
@@ -125,7 +125,8 @@ static void offer(search *s, uint32_t from, uint32_t label, double blank_end, do
     }
 }
 
-/* Log-probability of beam `b` going on with `label`: after the same one only over a blank. */
+/* Returns the log-probability of beam `b` extended by `label`. The same label may repeat only after
+   a blank. */
 static double extended(const search *s, const beam *b, uint32_t label)
 {
     const bool repeats = b->node != 0 && s->nodes[b->node].label == label;
@@ -143,13 +144,13 @@ static void offer_beam(search *s, uint32_t i)
         if (parent != NOWHERE)
             label_end = log_add(label_end, extended(s, &s->beams[parent], n->label));
     }
-    offer(s, i, NOWHERE, log_add(b->blank, b->label) + s->lp[s->blank], label_end);
+    offer_candidate(s, i, NOWHERE, log_add(b->blank, b->label) + s->lp[s->blank], label_end);
     for (uint32_t child = n->child; child != NOWHERE; child = s->nodes[child].sibling)
         if (s->nodes[child].slot != NOWHERE)
             s->taken[s->nodes[child].label] = i + 1;
     for (uint32_t label = 0; label < s->classes; label++)
         if (label != s->blank && s->taken[label] != i + 1)
-            offer(s, i, label, -HUGE_VAL, extended(s, b, label));
+            offer_candidate(s, i, label, -HUGE_VAL, extended(s, b, label));
 }
 
 static uint32_t child_of(search *s, uint32_t parent, uint32_t label)
@@ -165,8 +166,8 @@ static uint32_t child_of(search *s, uint32_t parent, uint32_t label)
     return child;
 }
 
-/* The heap's candidates become the beams, the best one first. */
-static void adopt(search *s)
+/* Converts the candidates of the heap to beams, best first. */
+static void adopt_candidates(search *s)
 {
     const size_t n = s->n_heap;
     for (; s->n_heap > 0; s->n_heap--) {
@@ -206,7 +207,7 @@ static poprt_status decode(prt_eval *c, search *s, size_t entry)
         }
         for (uint32_t i = 0; i < s->n_beams; i++)
             offer_beam(s, i);
-        adopt(s);
+        adopt_candidates(s);
     }
     return POPRT_OK;
 }
@@ -234,7 +235,7 @@ static void write_path(const prt_eval *c, const search *s, size_t entry, size_t 
         labels[--length] = s->nodes[n].label;
 }
 
-/* Not more beams than there are label sequences of at most that many frames. */
+/* Limits the number of beams to the number of label sequences of at most `frames` labels. */
 static size_t width_of(const search *s, int64_t asked)
 {
     size_t all = 1, power = 1;
@@ -255,8 +256,8 @@ static poprt_status eval(prt_eval *c)
         .blank = (uint32_t)a->blank };
     s.width = width_of(&s, a->beam_width);
     if (s.frames != 0 && s.width > (UINT32_MAX - 2) / s.frames)
-        return prt_eval_fail(c, POPRT_E_LIMIT, "%zu beams for %zu frames are too many", s.width,
-            s.frames);
+        return prt_eval_fail(c, POPRT_E_LIMIT, "%zu beams for %zu frames do not fit in memory",
+            s.width, s.frames);
     s.nodes = prt_eval_scratch(c, s.width * s.frames + 1, sizeof(node));
     s.beams = prt_eval_scratch(c, s.width, sizeof(beam));
     s.next = prt_eval_scratch(c, s.width, sizeof(beam));

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * devices.c — operators that exchange data with other devices, with remote memory or with the
- * host's streams. They have types, so that models with them load and are rewritten; there is no
- * kernel, and a compiler for one device refuses them.
+ * devices.c — operators that exchange data with other devices, remote memory or the host's streams.
+ * They have type inference, so that models with them can be loaded and rewritten. They have no
+ * kernel: a compiler for one device rejects them.
  */
 #include "op/op.h"
 
-/* As many outputs as inputs, alike. */
+/* Infers each output as the input with the same index. */
 static poprt_status infer_all(prt_infer *c)
 {
     if (c->n_out > c->n_in)
-        return prt_infer_fail(c, POPRT_E_PARSE, "has %u inputs and %u outputs", c->n_in, c->n_out);
+        return prt_infer_fail(c, POPRT_E_PARSE,
+            "has %u inputs and %u outputs; an input for each output is needed", c->n_in, c->n_out);
     for (uint32_t i = 0; i < c->n_out; i++)
         PRT_TRY(prt_infer_like(c, i, i, c->in[0].dtype));
     return POPRT_OK;
 }
 
-/* How many members there are is not known here: the result is flat, of any size. */
+/* The number of devices is unknown here: the result has rank 1 and any size. */
 static poprt_status infer_flat(prt_infer *c)
 {
     return prt_infer_unranked(c, 0, c->in[0].dtype, 1);
 }
 
-/* What other members hold is not known either: gathered tensors may have any shape. */
+/* Gathered tensors of other devices may have any shape. */
 static poprt_status infer_open(prt_infer *c)
 {
     return prt_infer_unranked(c, 0, c->in[0].dtype, PRT_RANK_UNKNOWN);

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dynamic.c — DynamicSlice, DynamicUpdate, DynamicAdd, DynamicZero: a block at an offset that is an
- * input. A start at or above the dim counts modulo it; what goes beyond the end goes on at 0.
+ * dynamic.c — DynamicSlice, DynamicUpdate, DynamicAdd, DynamicZero: operations on a block at an
+ * offset that is an input. Start offsets are taken modulo the dim; a block wraps around at the end.
  */
 #include "op/share/shape_values.h"
 
-/* All four rows begin with these attributes. */
+/* All four operators begin with these attributes. */
 typedef prt_gc_dynamic_add_attrs attrs;
 
-/* Checks axes, sizes and the offset against the whole tensor; gives the block's dims. */
+/* Checks axes, sizes and offset against the whole tensor, and returns the dims of the block. */
 static poprt_status infer_block(prt_infer *c, int64_t *dims)
 {
     const attrs *a = c->attrs;
     const prt_shape *x = &c->in[0], *offset = &c->in[1];
     uint32_t set = 0;
     if (a->axes.count != a->sizes.count)
-        return prt_infer_fail(c, POPRT_E_ARG, "%u axes and %u sizes", a->axes.count,
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "there are %u axes and %u sizes; equal numbers are needed", a->axes.count,
             a->sizes.count);
     if (offset->rank > 1)
         return prt_infer_fail(c, POPRT_E_SHAPE, "offset has rank %d, not 1", offset->rank);
     const int64_t given = offset->rank == 1 ? offset->dims[0] : 1;
     if (offset->rank >= 0 && prt_dim_is_number(given) && given != (int64_t)a->axes.count)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "offset has %lld elements for %u axes",
+        return prt_infer_fail(c, POPRT_E_SHAPE, "offset has %lld elements, but there are %u axes",
             (long long)given, a->axes.count);
     if (x->rank < 0)
         return POPRT_OK;
@@ -29,24 +30,25 @@ static poprt_status infer_block(prt_infer *c, int64_t *dims)
     for (uint32_t i = 0; i < a->axes.count; i++) {
         const int64_t axis = a->axes.data[i], size = a->sizes.data[i];
         if (axis < 0 || axis >= x->rank || (set >> axis & 1) != 0)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "axis %lld is outside [0, %d) or stands twice",
+            return prt_infer_fail(c, POPRT_E_SHAPE, "axis %lld is outside [0, %d) or repeated",
                 (long long)axis, x->rank);
         if (size < 0 || (prt_dim_is_number(x->dims[axis]) && size > x->dims[axis]))
-            return prt_infer_fail(c, POPRT_E_SHAPE, "size %lld on axis %lld of %lld elements",
-                (long long)size, (long long)axis, (long long)x->dims[axis]);
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "size %lld does not fit axis %lld of %lld elements", (long long)size,
+                (long long)axis, (long long)x->dims[axis]);
         set |= 1u << axis;
         dims[axis] = size;
     }
     return POPRT_OK;
 }
 
-/* Input i, where given, has the block's dims. */
+/* Fails unless input i, if given, has the dims of the block. */
 static poprt_status check_block(const prt_infer *c, uint32_t i, const int64_t *dims)
 {
     if (c->in[0].rank < 0 || !prt_infer_ranked(c, i))
         return POPRT_OK;
     if (c->in[i].rank != c->in[0].rank)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the block has rank %d, the whole rank %d",
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the block has rank %d, but the tensor has rank %d",
             c->in[i].rank, c->in[0].rank);
     for (int32_t k = 0; k < c->in[i].rank; k++) {
         int64_t merged;
@@ -71,10 +73,10 @@ static poprt_status infer_change(prt_infer *c)
     return prt_infer_like(c, 0, 0, c->in[0].dtype);
 }
 
-/* What happens to one element of the whole and the one of the block that lies on it. */
-typedef void (*touch)(const prt_eval *c, size_t whole, size_t block);
+/* Operation on one element of the whole tensor and the corresponding element of the block. */
+typedef void (*element_fn)(const prt_eval *c, size_t whole, size_t block);
 
-static poprt_status walk(prt_eval *c, touch fn)
+static poprt_status visit_block(prt_eval *c, element_fn fn)
 {
     const attrs *a = c->attrs;
     const prt_tensor *x = c->in[0];
@@ -119,7 +121,7 @@ static void clear(const prt_eval *c, size_t whole, size_t block)
     prt_zero_elements(c->in[0]->dtype, c->out[0]->data, whole, 1);
 }
 
-/* Every element is met once, so this rounds once. */
+/* Adds an element; each element is visited once, so it is rounded once. */
 static void add(const prt_eval *c, size_t whole, size_t block)
 {
     const int32_t dtype = c->in[0]->dtype;
@@ -135,15 +137,15 @@ static void add(const prt_eval *c, size_t whole, size_t block)
 
 static poprt_status eval_slice(prt_eval *c)
 {
-    return prt_eval_wants(c, 0) ? walk(c, take) : POPRT_OK;
+    return prt_eval_wants(c, 0) ? visit_block(c, take) : POPRT_OK;
 }
 
-static poprt_status change(prt_eval *c, touch fn)
+static poprt_status change(prt_eval *c, element_fn fn)
 {
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
     PRT_TRY(prt_eval_copy(c, 0, c->in[0]));
-    return walk(c, fn);
+    return visit_block(c, fn);
 }
 
 static poprt_status eval_update(prt_eval *c)

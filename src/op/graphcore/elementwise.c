@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elementwise.c — element-wise operators of ai.graphcore: functions of one element, arithmetic
- * with a constant, two scaled inputs, bits.
+ * elementwise.c — element-wise operators of ai.graphcore: unary functions, arithmetic with a
+ * constant, sums of two scaled inputs, bitwise operators.
  */
 #include <math.h>
 
 #include "op/share/broadcast.h"
 #include "op/graphcore/share.h"
 
-/* ---- one element, in double */
+/* ---- unary functions, computed in double */
 
 static double expm1_of(double x, const double *p)
 {
@@ -22,7 +22,7 @@ static double log1p_of(double x, const double *p)
     return log1p(x);
 }
 
-/* Halves go away from zero, as C's round has it. */
+/* Rounds halves away from zero, as round of C does. */
 static double round_of(double x, const double *p)
 {
     (void)p;
@@ -59,7 +59,7 @@ static poprt_status eval_scale(prt_eval *c)
 
 const prt_op_hooks prt_op_gc_scale = { .infer = prt_infer_unary, .eval = eval_scale };
 
-/* ---- standard functions */
+/* ---- functions equal to ONNX operators */
 
 static prt_gelu_attrs gelu_tanh(const void *attrs)
 {
@@ -108,7 +108,7 @@ PRT_GC_SAME(gc_bitwise_not, bitwise_not, prt_round_attrs, no_attrs);
 PRT_GC_SAME(gc_bitwise_or, bitwise_or, prt_round_attrs, no_attrs);
 PRT_GC_SAME(gc_bitwise_xor, bitwise_xor, prt_round_attrs, no_attrs);
 
-/* ---- two elements */
+/* ---- binary functions */
 
 static void atan2_f64(size_t n, const double *a, const double *b, double *y)
 {
@@ -142,7 +142,7 @@ static poprt_status eval_xnor(prt_eval *c)
 
 const prt_op_hooks prt_op_gc_bitwise_xnor = { .infer = prt_infer_nary, .eval = eval_xnor };
 
-/* Runs a standard operator of two inputs on these. */
+/* Runs a binary ONNX operator on a and b. */
 static poprt_status run_binary(prt_eval *c, const prt_op_hooks *hooks, const prt_tensor *a,
     const prt_tensor *b)
 {
@@ -160,7 +160,7 @@ static poprt_status eval_square(prt_eval *c)
 
 const prt_op_hooks prt_op_gc_square = { .infer = prt_infer_unary, .eval = eval_square };
 
-/* ---- BinaryConstScalar: X and a constant, either way round */
+/* ---- BinaryConstScalar: X and a constant, in either order */
 
 static const prt_op_hooks *hooks_of(prt_str op)
 {
@@ -201,14 +201,14 @@ static poprt_status eval_const_scalar(prt_eval *c)
 const prt_op_hooks prt_op_gc_binary_const_scalar = { .infer = infer_const_scalar,
     .eval = eval_const_scalar };
 
-/* ---- IncrementMod: C's remainder of x + increment; integers wrap first */
+/* ---- IncrementMod: remainder of x + increment as in C; integers wrap first */
 
 static poprt_status increment_ints(prt_eval *c, uint64_t increment, uint64_t modulus)
 {
     const int32_t dtype = c->in[0]->dtype;
     const bool no_sign = prt_dtype_is_unsigned(dtype);
     if (modulus == 0)
-        return prt_eval_fail(c, POPRT_E_ARG, "modulus is 0 as an integer");
+        return prt_eval_fail(c, POPRT_E_ARG, "modulus is 0 as an integer; it must not be 0");
     const size_t n = prt_tensor_count(c->in[0]);
     for (size_t i = 0; i < n; i++) {
         const uint64_t sum = (uint64_t)prt_load_i64(dtype, c->in[0]->data, i) + increment;
@@ -232,7 +232,7 @@ static poprt_status eval_increment_mod(prt_eval *c)
     if (prt_dtype_is_float(c->in[0]->dtype))
         return prt_eval_map(c, incremented, p);
     int64_t ints[2];
-    prt_store_f64(PRT_DTYPE_i64, &ints, 0, p[0]); /* toward zero, and never out of range */
+    prt_store_f64(PRT_DTYPE_i64, &ints, 0, p[0]); /* truncates, and saturates */
     prt_store_f64(PRT_DTYPE_i64, &ints, 1, p[1]);
     return increment_ints(c, (uint64_t)ints[0], (uint64_t)ints[1]);
 }
@@ -248,14 +248,15 @@ static poprt_status infer_scaled_add(prt_infer *c)
     const int32_t dtype = c->out[0].dtype;
     prt_shape shape = { .kind = PRT_VALUE_TENSOR };
     if (prt_infer_has(c, 2) && !prt_infer_has(c, 3))
-        return prt_infer_fail(c, POPRT_E_PARSE, "input scale0 is given without scale1");
+        return prt_infer_fail(c, POPRT_E_PARSE, "input scale0 needs input scale1");
     if (prt_infer_has(c, 3) && !prt_infer_has(c, 2) && a->scale0 != 1.0f)
         return prt_infer_fail(c, POPRT_E_ARG,
-            "input scale1 alone goes with attribute scale0 1; it is %g", (double)a->scale0);
+            "input scale1 without input scale0 needs attribute scale0 1; it is %g",
+            (double)a->scale0);
     for (uint32_t i = 2; i < 4; i++)
         for (int32_t k = 0; prt_infer_ranked(c, i) && k < c->in[i].rank; k++)
             if (prt_dim_is_number(c->in[i].dims[k]) && c->in[i].dims[k] != 1)
-                return prt_infer_fail(c, POPRT_E_SHAPE, "input scale%u is not one number", i - 2);
+                return prt_infer_fail(c, POPRT_E_SHAPE, "input scale%u must be one number", i - 2);
     PRT_TRY(prt_infer_broadcast(c, 0, 2, &shape));
     return prt_infer_set(c, 0, dtype, shape.rank, shape.dims);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fp8.c — casts between 8-bit floats and others with a factor 2^s, s an input: Pow2ScaleThenCast
- * and CastThenPow2Scale, where what is too large for an 8-bit float becomes NaN; and CastToUint8,
- * whose factor is 2^-s and whose results are bytes, with the largest number in that place.
+ * fp8.c — casts to and from 8-bit floats with a factor 2^s, where s is an input: Pow2ScaleThenCast
+ * and CastThenPow2Scale, whose overflow gives NaN; and CastToUint8, whose factor is 2^-s and which
+ * stores bytes and saturates.
  */
 #include <math.h>
 

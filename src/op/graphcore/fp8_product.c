@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fp8_product.c — FP8MatMul and FP8Conv: products of 8-bit floats, summed in double, times 2^(sum
- * of both scales), rounded to float16 once; what is too large becomes infinity. With a float16
- * left side the right one is rounded to float16 first.
+ * fp8_product.c — FP8MatMul and FP8Conv: products of 8-bit floats, summed in double, multiplied by
+ * 2^(sum of both scales) and rounded once to float16; overflow gives infinity. If the left operand
+ * is float16, the right operand is rounded to float16 first.
  */
 #include <math.h>
 
@@ -11,7 +11,7 @@
 #include "op/graphcore/fp8.h"
 #include "op/share/product.h"
 
-/* The operands as tensors of 8-bit floats or of doubles, and the factor of the sums. */
+/* Operands as tensors of 8-bit floats or doubles, and the factor of the sums. */
 typedef struct operands {
     prt_tensor left, right;
     double factor;
@@ -40,8 +40,8 @@ static poprt_status scale_of(const prt_eval *c, uint32_t i, double *factor)
     return POPRT_OK;
 }
 
-/* The right side as float16 numbers, held in doubles. */
-static poprt_status widen(prt_eval *c, prt_tensor *t, double factor)
+/* Rounds the right operand, times the factor, to float16 values in doubles. */
+static poprt_status round_right(prt_eval *c, prt_tensor *t, double factor)
 {
     double *reals = prt_eval_reals(c, t);
     const size_t n = prt_tensor_count(t);
@@ -58,7 +58,7 @@ static poprt_status widen(prt_eval *c, prt_tensor *t, double factor)
     return POPRT_OK;
 }
 
-static poprt_status open_operands(prt_eval *c, prt_str left, prt_str right, operands *o)
+static poprt_status load_operands(prt_eval *c, prt_str left, prt_str right, operands *o)
 {
     double factors[2];
     *o = (operands){ .left = *c->in[0], .right = *c->in[1] };
@@ -67,7 +67,7 @@ static poprt_status open_operands(prt_eval *c, prt_str left, prt_str right, oper
     o->right.dtype = prt_fp8_format(right);
     if (o->left.dtype == PRT_DTYPE_f16) {
         o->factor = 1.0;
-        return widen(c, &o->right, factors[1]);
+        return round_right(c, &o->right, factors[1]);
     }
     o->left.dtype = prt_fp8_format(left);
     o->factor = factors[0] * factors[1];
@@ -106,9 +106,9 @@ static poprt_status eval_matmul(prt_eval *c)
     prt_matmul mm;
     if (prt_tensor_count(c->out[0]) == 0)
         return POPRT_OK;
-    PRT_TRY(open_operands(c, a->fp8FormatLHS, a->fp8FormatRHS, &o));
+    PRT_TRY(load_operands(c, a->fp8FormatLHS, a->fp8FormatRHS, &o));
     prt_matmul_init(&mm, &o.left, &o.right);
-    if (o.right.rank <= 2) { /* one right-hand matrix: the batch is more rows of the left one */
+    if (o.right.rank <= 2) { /* one right-hand matrix: the batch becomes more rows */
         mm.m *= mm.batches;
         mm.batches = 1;
     }
@@ -159,12 +159,13 @@ static poprt_status run_conv(prt_eval *c, const operands *o)
     return prt_conv_run(c, &v);
 }
 
-/* What convolutions share reads its operands where the call has them. */
+/* prt_conv_run reads its operands from the inputs of the call: they are replaced for its
+   duration. */
 static poprt_status eval_conv(prt_eval *c)
 {
     const prt_gc_fp8_conv_attrs *a = c->attrs;
     operands o;
-    PRT_TRY(open_operands(c, a->fp8FormatLHS, a->fp8FormatRHS, &o));
+    PRT_TRY(load_operands(c, a->fp8FormatLHS, a->fp8FormatRHS, &o));
     const prt_tensor *const in[2] = { &o.left, &o.right };
     const prt_tensor *const *const given = c->in;
     const uint32_t n_in = c->n_in;

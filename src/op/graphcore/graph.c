@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph.c — operators of ai.graphcore that run a graph: Call, and PackedDataBlock, which unpacks
- * sequences to batches, runs its callback on each and packs the results.
+ * graph.c — operators of ai.graphcore that run a graph: Call; and PackedDataBlock, which unpacks
+ * sequences to batches, runs its callback on each batch and packs the results.
  */
 #include "op/share/shape_values.h"
 #include "op/share/type_wrap.h"
@@ -12,10 +12,10 @@ static poprt_status infer_call(prt_infer *c)
 {
     const prt_gc_call_attrs *a = c->attrs;
     if (!prt_attr_given(a, 0))
-        return prt_infer_fail(c, POPRT_E_PARSE, "needs a callee");
+        return prt_infer_fail(c, POPRT_E_PARSE, "needs the attribute callee");
     for (uint32_t i = 0; i < a->modifiedInputs.count; i++)
         if (a->modifiedInputs.data[i] < 0 || a->modifiedInputs.data[i] >= (int64_t)c->n_in)
-            return prt_infer_fail(c, POPRT_E_ARG, "modifiedInputs has %lld for %u inputs",
+            return prt_infer_fail(c, POPRT_E_ARG, "modifiedInputs has %lld; there are %u inputs",
                 (long long)a->modifiedInputs.data[i], c->n_in);
     if (c->region == NULL)
         return POPRT_OK;
@@ -39,7 +39,7 @@ static poprt_status eval_call(prt_eval *c)
 {
     const prt_gc_call_attrs *a = c->attrs;
     if (c->host->call == NULL)
-        return prt_eval_fail(c, POPRT_E_UNSUPPORTED, "regions cannot run here");
+        return prt_eval_fail(c, POPRT_E_UNSUPPORTED, "the caller cannot run regions");
     prt_tensor *out = prt_eval_scratch(c, (size_t)c->n_out + 1, sizeof(prt_tensor));
     if (out == NULL)
         return POPRT_E_NOMEM;
@@ -52,7 +52,7 @@ static poprt_status eval_call(prt_eval *c)
 
 const prt_op_hooks prt_op_gc_call = { .infer = infer_call, .eval = eval_call };
 
-/* ---- PackedDataBlock: inputs (data, offsets, lengths)…, result offsets, result lengths */
+/* ---- PackedDataBlock: inputs are (data, offsets, lengths)…, result offsets, result lengths */
 
 static uint32_t count_of(uint32_t n_in)
 {
@@ -97,7 +97,7 @@ static poprt_status check_packed(const prt_infer *c)
     return POPRT_OK;
 }
 
-/* What the callback gets for data input `i`: [batch, longest, …]. */
+/* Returns the shape of the callback's input for data input `i`: [batch, longest, …]. */
 static prt_shape batch_shape(const prt_gc_packed_data_block_attrs *a, uint32_t i,
     const prt_shape *data)
 {
@@ -138,7 +138,8 @@ static poprt_status infer_packed(prt_infer *c)
     return prt_infer_set(c, 0, out.dtype, out.rank - 1, dims);
 }
 
-/* Rows [offset, offset + length) of sequence `s`; both come from inputs `i` and `i + 1`. */
+/* Reads the range [offset, offset + length) of sequence `s` from inputs `i` and `i + 1`. Fails
+   where it is outside the rows. */
 static poprt_status span_of(const prt_eval *c, uint32_t i, size_t s, int64_t rows, int64_t most,
     size_t *offset, size_t *length)
 {
@@ -146,14 +147,14 @@ static poprt_status span_of(const prt_eval *c, uint32_t i, size_t s, int64_t row
     const int64_t n = prt_load_i64(c->in[i + 1]->dtype, c->in[i + 1]->data, s);
     if (at < 0 || n < 0 || n > most || n > rows || at > rows - n)
         return prt_eval_fail(c, POPRT_E_ARG,
-            "sequence %zu: %lld rows from %lld on, of %lld and at most %lld", s, (long long)n,
-            (long long)at, (long long)rows, (long long)most);
+            "sequence %zu: %lld rows from row %lld on do not fit %lld rows, or are more than %lld",
+            s, (long long)n, (long long)at, (long long)rows, (long long)most);
     *offset = (size_t)at;
     *length = (size_t)n;
     return POPRT_OK;
 }
 
-/* The batch of data input `i` that begins with sequence `first`. */
+/* Unpacks the batch of data input `i` whose first sequence is `first`. */
 static poprt_status unpack(prt_eval *c, uint32_t i, size_t first, prt_tensor *batch)
 {
     const prt_tensor *data = c->in[3 * i];
@@ -170,7 +171,8 @@ static poprt_status unpack(prt_eval *c, uint32_t i, size_t first, prt_tensor *ba
     return POPRT_OK;
 }
 
-/* The first call makes the result, of zeros; its callback decides type and row. */
+/* Allocates the zeroed result at the first call of the callback, which determines its type and the
+   shape of a row. */
 static poprt_status begin_result(prt_eval *c, const prt_tensor *given)
 {
     const prt_gc_packed_data_block_attrs *a = c->attrs;
@@ -189,7 +191,7 @@ static poprt_status pack(prt_eval *c, size_t first, const prt_tensor *given)
     if (given->kind != PRT_VALUE_TENSOR || given->rank < 2 ||
         given->dims[0] != a->callbackBatchSize || given->dtype == PRT_DTYPE_string)
         return prt_eval_fail(c, POPRT_E_SHAPE,
-            "the callback's result is no tensor of %lld sequences",
+            "the callback's result is not a tensor of %lld sequences",
             (long long)a->callbackBatchSize);
     if (first == 0)
         PRT_TRY(begin_result(c, given));
@@ -208,8 +210,8 @@ static poprt_status pack(prt_eval *c, size_t first, const prt_tensor *given)
     return POPRT_OK;
 }
 
-/* Without a call there are zeros, in the shape that was declared. */
-static poprt_status give_nothing(prt_eval *c)
+/* Returns zeros in the declared shape, for a run that never calls the callback. */
+static poprt_status return_zeros(prt_eval *c)
 {
     const prt_gc_packed_data_block_attrs *a = c->attrs;
     if (!prt_eval_wants(c, 0))
@@ -219,7 +221,8 @@ static poprt_status give_nothing(prt_eval *c)
     if (declared->dtype == PRT_DTYPE_undefined || declared->rank < 1 ||
         declared->rank > PRT_MAX_RANK)
         return prt_eval_fail(c, POPRT_E_UNSUPPORTED,
-            "there are fewer sequences than callbackBatchSize, and the result's type is not known");
+            "there are fewer sequences than callbackBatchSize, and the type of the result is "
+            "unknown");
     for (uint32_t k = 1; k < declared->rank; k++)
         dims[k] = declared->dims[k] > 0 ? declared->dims[k] : 0;
     PRT_TRY(prt_eval_shape(c, 0, declared->dtype, declared->rank, dims));
@@ -233,9 +236,9 @@ static poprt_status eval_packed(prt_eval *c)
     const uint32_t n = count_of(c->n_in);
     const size_t each = (size_t)a->callbackBatchSize, calls = prt_tensor_count(c->in[1]) / each;
     if (c->host->call == NULL)
-        return prt_eval_fail(c, POPRT_E_UNSUPPORTED, "regions cannot run here");
+        return prt_eval_fail(c, POPRT_E_UNSUPPORTED, "the caller cannot run regions");
     if (calls == 0)
-        return give_nothing(c);
+        return return_zeros(c);
     prt_tensor *batches = prt_eval_scratch(c, n, sizeof(prt_tensor)), out;
     const prt_tensor **in = prt_eval_scratch(c, n, sizeof(prt_tensor *));
     if (batches == NULL || in == NULL)

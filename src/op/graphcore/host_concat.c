@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * host_concat.c — HostConcatSplitReshape of ai.graphcore: inputs of a model that a host joined into
- * one, taken apart again. Row i of X [n, m] is output i, with the shape that `shapes` has for it.
+ * host_concat.c — HostConcatSplitReshape of ai.graphcore: splits a concatenation of model inputs.
+ * Row i of X [n, m] is output i, with its shape in `shapes`.
  */
 #include "op/share/reals.h"
 
-/* Rank of the outputs; false when `shapes` does not divide among them. */
+/* Finds the rank of the outputs. Returns false where `shapes` does not divide among them. */
 static bool rank_of(prt_i64s shapes, uint32_t n_out, uint32_t *rank)
 {
     if (n_out == 0 || shapes.count % n_out != 0)
@@ -22,7 +22,7 @@ static poprt_status infer(prt_infer *c)
     PRT_TRY(prt_infer_rank(c, 0, 2));
     if (!rank_of(a->shapes, c->n_out, &rank))
         return prt_infer_fail(c, POPRT_E_ARG,
-            "shapes has %u dims, which are not %u shapes of one rank up to %d", a->shapes.count,
+            "shapes has %u dims; %u shapes of one rank of at most %d are needed", a->shapes.count,
             c->n_out, PRT_MAX_RANK);
     PRT_TRY(prt_infer_merge(c, n, c->n_out, "number of rows", &n));
     for (uint32_t i = 0; i < c->n_out; i++) {

@@ -4,7 +4,7 @@
 
 #include "op/graphcore/share.h"
 
-/* Output 0: a scalar, or the shape of input `like`. */
+/* Infers output 0 as a scalar or, without reduction, with the shape of input `like`. */
 static poprt_status infer_reduced(prt_infer *c, prt_str reduction, uint32_t like)
 {
     prt_gc_reduction r;
@@ -14,7 +14,7 @@ static poprt_status infer_reduced(prt_infer *c, prt_str reduction, uint32_t like
                             : prt_infer_set(c, 0, dtype, 0, NULL);
 }
 
-/* `n` values of `value`, reduced; a mean divides by `by`. */
+/* Computes and reduces `n` losses; a mean divides the sum by `by`. */
 static poprt_status reduce(prt_eval *c, prt_str reduction, size_t n,
     double (*value)(const prt_eval *c, size_t i), double by)
 {
@@ -35,7 +35,7 @@ static poprt_status reduce(prt_eval *c, prt_str reduction, size_t n,
 
 /* ---- IdentityLoss */
 
-static double itself(const prt_eval *c, size_t i)
+static double element(const prt_eval *c, size_t i)
 {
     return prt_load_f64(c->in[0]->dtype, c->in[0]->data, i);
 }
@@ -50,7 +50,7 @@ static poprt_status eval_identity(prt_eval *c)
 {
     const prt_gc_identity_loss_attrs *a = c->attrs;
     const size_t n = prt_tensor_count(c->in[0]);
-    return reduce(c, a->reduction, n, itself, (double)n);
+    return reduce(c, a->reduction, n, element, (double)n);
 }
 
 const prt_op_hooks prt_op_gc_identity_loss = { .infer = infer_identity, .eval = eval_identity };
@@ -60,7 +60,7 @@ const prt_op_hooks prt_op_gc_identity_loss = { .infer = infer_identity, .eval = 
 static double magnitude(const prt_eval *c, size_t i)
 {
     const prt_gc_l1_attrs *a = c->attrs;
-    return (double)a->lambda * fabs(itself(c, i));
+    return (double)a->lambda * fabs(element(c, i));
 }
 
 static poprt_status infer_l1(prt_infer *c)
@@ -80,7 +80,7 @@ static poprt_status eval_l1(prt_eval *c)
 
 const prt_op_hooks prt_op_gc_l1 = { .infer = infer_l1, .eval = eval_l1 };
 
-/* ---- Nll: -log of the probability of the label; a label that is no class has probability 0 */
+/* ---- Nll: -log of the probability of the label; a label outside the classes has probability 0 */
 
 static poprt_status infer_nll(prt_infer *c)
 {
@@ -88,10 +88,11 @@ static poprt_status infer_nll(prt_infer *c)
     const prt_shape *x = &c->in[0], *label = &c->in[1];
     int64_t merged;
     if (prt_infer_ranked(c, 0) && x->rank == 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "probs are a scalar");
+        return prt_infer_fail(c, POPRT_E_SHAPE, "probs is a scalar; at least rank 1 is needed");
     if (x->rank >= 0 && label->rank >= 0) {
         if (label->rank != x->rank - 1)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "probs have rank %d, label rank %d", x->rank,
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "probs has rank %d and label rank %d; label must have one dim less", x->rank,
                 label->rank);
         for (int32_t i = 0; i < label->rank; i++)
             PRT_TRY(prt_infer_merge(c, x->dims[i], label->dims[i], "a dim of the label", &merged));
@@ -99,7 +100,7 @@ static poprt_status infer_nll(prt_infer *c)
     return infer_reduced(c, a->reduction, 1);
 }
 
-enum { IGNORE_INDEX = 1 }; /* among the attributes */
+enum { IGNORE_INDEX = 1 }; /* index of the attribute */
 
 static bool is_ignored(const prt_eval *c, size_t i)
 {
@@ -108,7 +109,7 @@ static bool is_ignored(const prt_eval *c, size_t i)
         prt_load_i64(c->in[1]->dtype, c->in[1]->data, i) == a->ignoreIndex;
 }
 
-static double surprise(const prt_eval *c, size_t i)
+static double negative_log(const prt_eval *c, size_t i)
 {
     const prt_gc_nll_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0], *label = c->in[1];
@@ -132,7 +133,7 @@ static poprt_status eval_nll(prt_eval *c)
     for (size_t i = 0; i < n; i++)
         counted += !is_ignored(c, i);
     const bool all = !prt_attr_given(a, IGNORE_INDEX);
-    return reduce(c, a->reduction, n, surprise,
+    return reduce(c, a->reduction, n, negative_log,
         all ? (double)n : (double)(counted != 0 ? counted : 1));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lstm.c — LSTM of ai.graphcore: weights [4, I + H, H], gates forget, input, candidate, output;
- * the rows of a gate's matrix are the inputs first, then the last output.
+ * lstm.c — LSTM of ai.graphcore: weights [4, I + H, H] for the gates forget, input, candidate and
+ * output; rows of a gate's matrix are first for the input, then for the last hidden state.
  */
 #include <math.h>
 
@@ -36,8 +36,8 @@ static poprt_status infer(prt_infer *c)
 
 typedef struct lstm {
     size_t seq, batch, input, hidden;
-    const double *x, *weights, *bias, *state; /* bias, state: NULL for zeros */
-    double *h, *cell, *gate;                  /* hidden, hidden, GATES * hidden */
+    const double *x, *weights, *bias, *state; /* bias, state NULL: zeros */
+    double *h, *cell, *gate;                  /* sizes: hidden, hidden, GATES * hidden */
 } lstm;
 
 static double sigmoid(double x)
@@ -45,7 +45,7 @@ static double sigmoid(double x)
     return 1.0 / (1.0 + exp(-x));
 }
 
-/* gate = bias + [x, h] · weights, for all four. */
+/* Computes gate = bias + [x, h] · weights for all four gates. */
 static void gates(const lstm *l, const double *x)
 {
     const size_t rows = l->input + l->hidden, hidden = l->hidden;
@@ -79,7 +79,8 @@ static void store(const prt_eval *c, uint32_t out, size_t row, const lstm *l, co
         prt_reals_store(c->out[out]->dtype, c->out[out]->data, row * l->hidden, 1, l->hidden, from);
 }
 
-/* What comes after the end of a sequence is zero; the states are those of its last step. */
+/* Runs one batch entry. Outputs after the end of the sequence are zero; the final states are those
+   of its last step. */
 static void run_entry(prt_eval *c, const lstm *l, size_t b, size_t length, bool full)
 {
     for (size_t j = 0; j < l->hidden; j++) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * movement.c — operators of ai.graphcore that place elements: Reshape, Slice, DepthToSpace,
- * Subsample, Reverse, ConvFlipWeights; Init, Zeros and ZerosLike, which are all zeros.
+ * movement.c — data movement of ai.graphcore: Reshape, Slice, DepthToSpace, Subsample, Reverse,
+ * ConvFlipWeights; and Init, Zeros and ZerosLike, which give zeros.
  */
 #include "op/check.h"
 #include "op/graphcore/share.h"
 #include "op/share/shape_values.h"
 
-/* ---- standard ones whose inputs are attributes */
+/* ---- operators equal to ONNX operators, with attributes instead of inputs */
 
 static poprt_status infer_reshape(prt_infer *c)
 {
@@ -18,7 +18,7 @@ static poprt_status infer_reshape(prt_infer *c)
 
 const prt_op_hooks prt_op_gc_reshape = { .infer = infer_reshape, .eval = prt_copy_flat };
 
-/* Without axes the ranges are of the first ones. */
+/* Without axes the ranges apply to the first axes. */
 static uint32_t slice_lists(const prt_gc_slice_attrs *a, prt_i64s lists[PRT_GC_LISTS])
 {
     lists[0] = a->starts;
@@ -53,9 +53,9 @@ static prt_depth_to_space_attrs to_space(const void *attrs)
 
 PRT_GC_SAME(gc_depth_to_space, depth_to_space, prt_depth_to_space_attrs, to_space);
 
-/* ---- views of the input */
+/* ---- strided views of the input */
 
-static prt_view whole(const prt_tensor *x)
+static prt_view view_of(const prt_tensor *x)
 {
     prt_view v = { .rank = x->rank };
     for (uint32_t i = 0; i < x->rank; i++) {
@@ -65,7 +65,7 @@ static prt_view whole(const prt_tensor *x)
     return v;
 }
 
-static void backward(prt_view *v, uint32_t axis)
+static void reverse_axis(prt_view *v, uint32_t axis)
 {
     if (v->dims[axis] == 0)
         return;
@@ -98,7 +98,7 @@ static poprt_status eval_subsample(prt_eval *c)
 {
     const prt_gc_subsample_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0];
-    prt_view v = whole(x);
+    prt_view v = view_of(x);
     for (uint32_t i = 0; i < x->rank; i++) {
         const int64_t by = a->strides.data[i];
         v.dims[i] = x->dims[i] / by + (x->dims[i] % by != 0);
@@ -132,24 +132,25 @@ static poprt_status eval_reverse(prt_eval *c)
 {
     const prt_gc_reverse_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0];
-    prt_view v = whole(x);
+    prt_view v = view_of(x);
     for (uint32_t i = 0; i < a->dimensions.count; i++)
-        backward(&v, (uint32_t)a->dimensions.data[i]);
+        reverse_axis(&v, (uint32_t)a->dimensions.data[i]);
     prt_view_eval(c, &v);
     return POPRT_OK;
 }
 
 const prt_op_hooks prt_op_gc_reverse = { .infer = infer_reverse, .eval = eval_reverse };
 
-/* Per group, channels in and out change places and every kernel is turned round: the weights that
- * a convolution's gradient is a convolution with. */
+/* ConvFlipWeights: in each group, swaps input and output channels and reverses each kernel. The
+   result is the weights of the convolution that computes the input's gradient. */
 static poprt_status infer_flip(prt_infer *c)
 {
     const prt_gc_conv_flip_weights_attrs *a = c->attrs;
     const prt_shape *w = &c->in[0];
     int64_t dims[PRT_MAX_RANK];
     if (a->group < 1 || a->group > INT32_MAX)
-        return prt_infer_fail(c, POPRT_E_ARG, "group is %lld", (long long)a->group);
+        return prt_infer_fail(c, POPRT_E_ARG, "group is %lld; at least 1 is needed",
+            (long long)a->group);
     if (w->rank < 0)
         return prt_infer_unranked(c, 0, w->dtype, PRT_RANK_UNKNOWN);
     if (w->rank < 3)
@@ -176,7 +177,7 @@ static poprt_status eval_flip(prt_eval *c)
     for (uint32_t i = 2; i < w->rank; i++) {
         v.dims[i + 1] = w->dims[i];
         v.stride[i + 1] = (int64_t)prt_dims_product(w->dims, i + 1, w->rank);
-        backward(&v, i + 1);
+        reverse_axis(&v, i + 1);
     }
     prt_view_eval(c, &v);
     return POPRT_OK;
@@ -188,7 +189,7 @@ const prt_op_hooks prt_op_gc_conv_flip_weights = { .infer = infer_flip, .eval = 
 
 static const uint64_t FILLED = PRT_T_NUM | PRT_T(bool) | PRT_T_F8;
 
-/* PopART's DataType by number. */
+/* Returns the element type of PopART's DataType `number`; undefined for unknown numbers. */
 static int32_t popart_dtype(int64_t number)
 {
     static const int32_t of[] = { PRT_DTYPE_u8, PRT_DTYPE_i8, PRT_DTYPE_f8e4m3fnuz,
@@ -204,7 +205,8 @@ static poprt_status infer_init(prt_infer *c)
     const int32_t dtype = popart_dtype(a->data_type);
     if (dtype == PRT_DTYPE_undefined)
         return prt_infer_fail(c, POPRT_E_TYPE,
-            "data_type %lld is no DataType of a tensor that can be made", (long long)a->data_type);
+            "data_type %lld is not a DataType of a supported element type",
+            (long long)a->data_type);
     if (a->init_type != 0 && a->init_type != 1)
         return prt_infer_fail(c, POPRT_E_ARG, "init_type is %lld; accepted: 0, 1",
             (long long)a->init_type);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * multi_conv.c — MultiConv: several independent convolutions, inputs (X, W, B) of each in turn, the
- * lists in the attributes one after another. With inDilations zeros come between the elements of X,
- * with outPads around the result. AddBias, which convolutions are split into, is here too.
+ * multi_conv.c — MultiConv: several independent convolutions; inputs are (X, W, B) of each, and
+ * attributes concatenate the lists of all. inDilations inserts zeros between the elements of X,
+ * outPads pads the result with zeros. Also AddBias, which convolutions are split into.
  */
 #include "op/share/conv_core.h"
 #include "op/share/shape_values.h"
 
 static const prt_conv_slots SLOTS = { 0, 1, 2 };
 
-/* One convolution's share of the attributes. */
+/* The attributes of one convolution. */
 typedef struct part {
     prt_window_spec spec;
     prt_i64s in_dilations, out_pads;
@@ -23,7 +23,8 @@ static prt_i64s share_of(prt_i64s list, uint32_t first, uint32_t count)
     return (prt_i64s){ list.data + first, count };
 }
 
-/* Number of convolutions; 0 when the inputs are no triples (the last bias may be missing). */
+/* Returns the number of convolutions; 0 if the inputs are not triples (the last bias may be
+   missing). */
 static uint32_t count_of(uint32_t n_in)
 {
     return n_in % 3 == 1 ? 0 : (n_in + 1) / 3;
@@ -39,7 +40,7 @@ static part part_at(const prt_gc_multi_conv_attrs *a, uint32_t first, uint32_t s
         .spatial = spatial };
 }
 
-/* Lists are empty or have as many elements as all convolutions have spatial dims. */
+/* Checks that lists are empty or have an element for each spatial dim of all convolutions. */
 static poprt_status check_lists(const prt_infer *c, uint32_t spatial)
 {
     const prt_gc_multi_conv_attrs *a = c->attrs;
@@ -63,7 +64,7 @@ static poprt_status check_lists(const prt_infer *c, uint32_t spatial)
     return POPRT_OK;
 }
 
-/* Size of `dim` elements with dilation - 1 zeros between them. */
+/* Returns the size of `dim` elements with `by` - 1 zeros between them. */
 static int64_t dilated(prt_dims *dims, int64_t dim, int64_t by)
 {
     if (prt_dim_is_number(dim) && dim == 0)
@@ -80,7 +81,7 @@ static poprt_status infer_part(prt_infer *c, uint32_t k, const part *p)
         in[2] = c->in[3 * k + 2];
     for (uint32_t i = 0; x->rank >= 0 && i < p->spatial; i++)
         in[0].dims[i + 2] = dilated(c->dims, x->dims[i + 2], prt_i64s_at(p->in_dilations, i, 1));
-    /* Groups follow from the channels of X and W. */
+    /* The number of groups follows from the channels of X and W. */
     const int64_t channels = prt_infer_ranked(c, 3 * k) ? x->dims[1] : PRT_DIM_UNKNOWN;
     const int64_t each = prt_infer_ranked(c, 3 * k + 1) ? w->dims[1] : PRT_DIM_UNKNOWN;
     if (!prt_dim_is_number(channels) || !prt_dim_is_number(each))
@@ -142,7 +143,7 @@ static poprt_status infer(prt_infer *c)
     return POPRT_OK;
 }
 
-/* X with zeros between its elements. */
+/* Inserts zeros between the elements of X; the result is in scratch. */
 static poprt_status dilate(prt_eval *c, const part *p, const prt_tensor *x, prt_tensor *to)
 {
     int64_t dims[PRT_MAX_RANK], at[PRT_MAX_RANK] = { 0 };
@@ -166,14 +167,14 @@ static poprt_status dilate(prt_eval *c, const part *p, const prt_tensor *x, prt_
     return POPRT_OK;
 }
 
-/* Where the convolution writes: the output, or what goes inside its padding. */
+/* Allocates the result of the convolution in scratch, without the output's padding. */
 static poprt_status begin_padded(prt_eval *c, const part *p, const prt_tensor *y, prt_tensor *inner)
 {
     int64_t dims[PRT_MAX_RANK];
     memcpy(dims, y->dims, sizeof(dims));
     for (uint32_t i = 0; i < p->spatial; i++)
         dims[i + 2] -= prt_i64s_at(p->out_pads, i, 0) + prt_i64s_at(p->out_pads, p->spatial + i, 0);
-    (void)prt_tensor_init(inner, y->dtype, y->rank, dims, NULL); /* smaller than y */
+    (void)prt_tensor_init(inner, y->dtype, y->rank, dims, NULL); /* smaller than y: cannot fail */
     inner->data = prt_eval_scratch(c, inner->size, 1);
     return inner->data != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
@@ -234,7 +235,7 @@ static poprt_status eval(prt_eval *c)
 
 const prt_op_hooks prt_op_gc_multi_conv = { .infer = infer, .eval = eval };
 
-/* ---- AddBias: B [C] along axis 1 of X */
+/* ---- AddBias: adds B [C] along axis 1 of X */
 
 static poprt_status infer_bias(prt_infer *c)
 {

@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 
-/* ---- BatchNormalization: in training exactly when there is more than one output */
+/* ---- BatchNormalization: training mode if and only if there is more than one output */
 
 static bool trains(uint32_t n_out)
 {
@@ -42,7 +42,8 @@ static poprt_status eval_batch(prt_eval *c)
 
 const prt_op_hooks prt_op_gc_batch_normalization = { .infer = infer_batch, .eval = eval_batch };
 
-/* ---- GroupNormalization: groups of neighbouring channels, statistics as flat outputs */
+/* ---- GroupNormalization: groups of adjacent channels; mean and inverse deviation are flat
+   outputs */
 
 static poprt_status infer_group(prt_infer *c)
 {
@@ -53,7 +54,7 @@ static poprt_status infer_group(prt_infer *c)
     return prt_infer_exact(c, 2, c->in[0].dtype, 1, &groups);
 }
 
-/* Groups without elements have no mean. */
+/* The statistics of groups without elements are NaN. */
 static poprt_status eval_group(prt_eval *c)
 {
     const prt_gc_group_normalization_attrs *a = c->attrs;
@@ -65,7 +66,8 @@ static poprt_status eval_group(prt_eval *c)
 
 const prt_op_hooks prt_op_gc_group_normalization = { .infer = infer_group, .eval = eval_group };
 
-/* ---- NormalizeImage: (scale * image - offset) * factor by channel; a fourth channel of zeros */
+/* ---- NormalizeImage: (scale * image - offset) * factor by channel; adds a fourth channel of
+   zeros */
 
 static poprt_status infer_image(prt_infer *c)
 {
@@ -74,7 +76,7 @@ static poprt_status infer_image(prt_infer *c)
     int64_t dims[PRT_MAX_RANK];
     const int32_t dtype = x->dtype == PRT_DTYPE_u8 ? PRT_DTYPE_f16 : x->dtype;
     if (!(fabsf(a->scale) >= FLT_EPSILON))
-        return prt_infer_fail(c, POPRT_E_ARG, "scale %g is too near to 0", (double)a->scale);
+        return prt_infer_fail(c, POPRT_E_ARG, "scale %g is too close to 0", (double)a->scale);
     PRT_TRY(prt_infer_vector(c, 1, 3));
     PRT_TRY(prt_infer_vector(c, 2, 3));
     if (x->rank < 0)

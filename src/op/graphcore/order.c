@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * order.c — Sort, ReduceMedian, Bucketize and Histogram of ai.graphcore. NaN stands above all
- * numbers; of equal elements the first comes first. Indices are int32.
+ * order.c — Sort, ReduceMedian, Bucketize and Histogram of ai.graphcore. NaN sorts above all
+ * numbers; equal elements keep their order. Indices are int32.
  */
 #include <math.h>
 
@@ -13,7 +13,7 @@ static poprt_status fits_i32(const prt_eval *c, size_t n)
 {
     return n <= INT32_MAX
         ? POPRT_OK
-        : prt_eval_fail(c, POPRT_E_LIMIT, "%zu elements have no int32 indices", n);
+        : prt_eval_fail(c, POPRT_E_LIMIT, "%zu elements are too many for int32 indices", n);
 }
 
 /* ---- Sort */
@@ -39,7 +39,7 @@ static poprt_status eval_sort(prt_eval *c)
 
 const prt_op_hooks prt_op_gc_sort = { .infer = infer_sort, .eval = eval_sort };
 
-/* ---- ReduceMedian: the lower median, and its index among the elements that are reduced */
+/* ---- ReduceMedian: the lower median, and its index among the reduced elements */
 
 static poprt_status median_axes(const prt_infer *c, uint32_t rank, uint32_t *set)
 {
@@ -49,7 +49,7 @@ static poprt_status median_axes(const prt_infer *c, uint32_t rank, uint32_t *set
         return POPRT_OK;
     if (!prt_shape_axes(a->axes.data, a->axes.count, rank, set) ||
         (uint32_t)__builtin_popcount(*set) != a->axes.count)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "axes stand twice or outside [-%u, %u)", rank,
+        return prt_infer_fail(c, POPRT_E_SHAPE, "an axis is repeated or outside [-%u, %u)", rank,
             rank);
     return POPRT_OK;
 }
@@ -76,7 +76,8 @@ static poprt_status infer_median(prt_infer *c)
     return prt_infer_set(c, 1, PRT_DTYPE_i32, rank, dims);
 }
 
-/* Element indices of `count` positions along the axes in `set` (or along all others). */
+/* Computes the offsets of `count` positions along the axes in `set` (`inside`), or along all
+   others. */
 static void offsets(const prt_tensor *x, uint32_t set, bool inside, size_t count, size_t *to)
 {
     int64_t at[PRT_MAX_RANK] = { 0 }, dims[PRT_MAX_RANK];
@@ -113,7 +114,7 @@ static poprt_status eval_median(prt_eval *c)
         *((set >> i & 1) != 0 ? &n : &outer) *= (size_t)x->dims[i];
     PRT_TRY(fits_i32(c, n));
     if (n == 0 && outer != 0)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "no elements have no median");
+        return prt_eval_fail(c, POPRT_E_SHAPE, "a median needs at least one element");
     size_t *inside = prt_eval_scratch(c, n + 1, sizeof(size_t));
     size_t *outside = prt_eval_scratch(c, outer + 1, sizeof(size_t));
     uint64_t *keys = prt_eval_scratch(c, n + 1, sizeof(uint64_t));
@@ -139,7 +140,8 @@ static poprt_status eval_median(prt_eval *c)
 
 const prt_op_hooks prt_op_gc_reduce_median = { .infer = infer_median, .eval = eval_median };
 
-/* ---- Bucketize: how many boundaries are below (right=0) or not above (right=1) an element */
+/* ---- Bucketize: the number of boundaries that are below (right=0) or not above (right=1) an
+   element */
 
 static poprt_status infer_bucketize(prt_infer *c)
 {
@@ -173,7 +175,7 @@ static poprt_status eval_bucketize(prt_eval *c)
 
 const prt_op_hooks prt_op_gc_bucketize = { .infer = infer_bucketize, .eval = eval_bucketize };
 
-/* ---- Histogram: bin k counts levels[k - 1] <= x < levels[k]; NaN is in the last one */
+/* ---- Histogram: bin k counts levels[k - 1] <= x < levels[k]; NaN is counted in the last bin */
 
 static poprt_status infer_histogram(prt_infer *c)
 {
@@ -181,7 +183,8 @@ static poprt_status infer_histogram(prt_infer *c)
     const int64_t bins = (int64_t)a->levels.count + 1;
     for (uint32_t i = 1; i < a->levels.count; i++)
         if (!(a->levels.data[i - 1] <= a->levels.data[i]))
-            return prt_infer_fail(c, POPRT_E_ARG, "levels do not ascend at %u", i);
+            return prt_infer_fail(c, POPRT_E_ARG, "levels are not in ascending order at index %u",
+                i);
     return prt_infer_set(c, 0, PRT_DTYPE_u32, 1, &bins);
 }
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packed.c — Unpack and Repack of ai.graphcore: samples of different lengths, laid end to end or a
- * row each.
+ * packed.c — Unpack and Repack of ai.graphcore: conversion between contiguous samples and one row
+ * for each sample.
  *
  *     packed [B, S, ...]    a a a b | b c c .     tokens in order; samples may cross rows
- *     unpacked [N, M, ...]  a a a | b b . | c c . each in its row, zeros behind
+ *     unpacked [N, M, ...]  a a a | b b . | c c . one row for each sample, padded with zeros
  *
- * unpack_info [N, segments] has the lengths. A sample of several segments is that many pieces one
- * after another in the packed order; each has its own place of segment_max_size tokens in the row.
+ * unpack_info [N, segments] gives the lengths. The segments of a sample are adjacent in the packed
+ * order; in its row each segment has its own range of segment_max_size tokens.
  */
 #include "op/share/shape_values.h"
 #include "op/share/reals.h"
 
-/* Attributes of both operators, which have the same ones in the same order. */
+/* The attributes, which are equal for both operators. */
 typedef struct form {
-    int64_t samples; /* 0: as unpack_info says */
-    prt_i64s most;   /* tokens of each segment */
+    int64_t samples; /* 0: the dim of unpack_info */
+    prt_i64s most;   /* maximum number of tokens of each segment */
 } form;
 
 static form form_of(const struct prt_op_def *def, const void *attrs)
@@ -28,15 +28,17 @@ static form form_of(const struct prt_op_def *def, const void *attrs)
     return (form){ a->max_valid_num, a->segment_max_size };
 }
 
-/* Checks attributes and unpack_info; gives the dims of the unpacked form. */
+/* Checks attributes and unpack_info, and returns the first two dims of the unpacked tensor. */
 static poprt_status check_form(prt_infer *c, int64_t *samples, int64_t *length)
 {
     const form f = form_of(c->def, c->attrs);
     int64_t segments = prt_infer_dim(c, 1, 1);
     if (f.samples < 0)
-        return prt_infer_fail(c, POPRT_E_ARG, "max_valid_num is %lld", (long long)f.samples);
+        return prt_infer_fail(c, POPRT_E_ARG, "max_valid_num is %lld; at least 0 is needed",
+            (long long)f.samples);
     if (f.most.count == 0)
-        return prt_infer_fail(c, POPRT_E_ARG, "segment_max_size is empty");
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "segment_max_size is empty; at least 1 segment is needed");
     *length = 0;
     for (uint32_t i = 0; i < f.most.count; i++) {
         if (f.most.data[i] < 0 || f.most.data[i] > INT32_MAX)
@@ -59,7 +61,7 @@ static poprt_status check_rank(const prt_infer *c, uint32_t i)
     return POPRT_OK;
 }
 
-/* Output 0 is input 0 with other dims in front. */
+/* Infers output 0 as input 0 with other first dims. */
 static poprt_status set_front(prt_infer *c, int64_t first, int64_t second)
 {
     int64_t dims[PRT_MAX_RANK];
@@ -90,8 +92,8 @@ static poprt_status infer_repack(prt_infer *c)
     return set_front(c, prt_infer_dim(c, 2, 0), prt_infer_dim(c, 2, 1));
 }
 
-/* Moves every piece between its place among `tokens` packed ones and its place in its row. */
-static poprt_status move(prt_eval *c, size_t tokens, size_t inner, bool repack)
+/* Moves each segment between its position among `tokens` packed tokens and its range in its row. */
+static poprt_status move_segments(prt_eval *c, size_t tokens, size_t inner, bool repack)
 {
     const form f = form_of(c->def, c->attrs);
     const prt_tensor *x = c->in[0], *info = c->in[1];
@@ -103,11 +105,11 @@ static poprt_status move(prt_eval *c, size_t tokens, size_t inner, bool repack)
             const int64_t n = prt_load_i64(info->dtype, info->data, i * f.most.count + k);
             if (n < 0 || n > f.most.data[k])
                 return prt_eval_fail(c, POPRT_E_ARG,
-                    "sample %zu has %lld tokens in segment %u; 0 to %lld are possible", i,
+                    "sample %zu has %lld tokens in segment %u; accepted: 0 to %lld", i,
                     (long long)n, k, (long long)f.most.data[k]);
             if ((size_t)n > tokens - at)
                 return prt_eval_fail(c, POPRT_E_ARG,
-                    "unpack_info has more tokens than there are: %zu", tokens);
+                    "unpack_info has more tokens than the %zu of the packed tensor", tokens);
             prt_element_copy(x->dtype, c->out[0]->data, (repack ? at : place) * inner, x->data,
                 (repack ? place : at) * inner, (size_t)n * inner);
             at += (size_t)n;
@@ -121,7 +123,8 @@ static poprt_status eval_unpack(prt_eval *c)
     const prt_tensor *x = c->in[0];
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
-    return move(c, prt_dims_product(x->dims, 0, 2), prt_dims_product(x->dims, 2, x->rank), false);
+    return move_segments(c, prt_dims_product(x->dims, 0, 2), prt_dims_product(x->dims, 2, x->rank),
+        false);
 }
 
 static poprt_status eval_repack(prt_eval *c)
@@ -129,8 +132,8 @@ static poprt_status eval_repack(prt_eval *c)
     const prt_tensor *x = c->in[0];
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
-    return move(c, prt_dims_product(c->in[2]->dims, 0, 2), prt_dims_product(x->dims, 2, x->rank),
-        true);
+    return move_segments(c, prt_dims_product(c->in[2]->dims, 0, 2),
+        prt_dims_product(x->dims, 2, x->rank), true);
 }
 
 const prt_op_hooks prt_op_gc_unpack = { .infer = infer_unpack, .eval = eval_unpack };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print.c — PrintTensor: gives its input on, and prints it as nested brackets under a title (or
- * the name of the value). A row that is wider than maxLineWidth is broken; of a tensor with more
- * than summariseThreshold elements each axis shows edgeItems at both ends.
+ * print.c — PrintTensor: returns its input and prints it as nested brackets under a title (or the
+ * name of the value). Rows wider than maxLineWidth are broken. If the tensor has more than
+ * summariseThreshold elements, each axis shows edgeItems at both ends.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@ typedef struct printer {
     const prt_gc_print_tensor_attrs *a;
     bool short_form;
     int64_t edge;
-    size_t width, at, begin; /* begin: what a line starts with, in blanks */
-    size_t next;             /* element */
+    size_t width, at, begin; /* begin: indentation of a line */
+    size_t next;             /* index of the next element */
     char line[LINE + 1];
 } printer;
 
@@ -30,8 +30,7 @@ static poprt_status infer(prt_infer *c)
             (long long)a->floatFormat);
     if (a->edgeItems < 0 || a->summariseThreshold < 0 || a->maxLineWidth < 1 || a->digits < 0)
         return prt_infer_fail(c, POPRT_E_ARG,
-            "edgeItems, summariseThreshold and digits may not be below 0, maxLineWidth not below "
-            "1");
+            "edgeItems, summariseThreshold and digits must be at least 0, maxLineWidth at least 1");
     return prt_infer_same(c);
 }
 
@@ -47,7 +46,7 @@ static void end_line(printer *p)
     p->at = 0;
 }
 
-static void put(printer *p, const char *text, size_t size)
+static void write_text(printer *p, const char *text, size_t size)
 {
     if (p->at + size > LINE)
         end_line(p);
@@ -63,23 +62,23 @@ static void new_line(printer *p, size_t depth)
     p->at = p->begin;
 }
 
-static void put_str(printer *p, prt_str text)
+static void write_str(printer *p, prt_str text)
 {
-    put(p, text.data, text.size < BRACKET ? text.size : BRACKET);
+    write_text(p, text.data, text.size < BRACKET ? text.size : BRACKET);
 }
 
-/* A word of a row: on a line of its own where it does not fit. */
-static void put_word(printer *p, uint32_t depth, const char *text, size_t size)
+/* Writes a word of a row; on a new line if it does not fit. */
+static void write_word(printer *p, uint32_t depth, const char *text, size_t size)
 {
     if (p->at + size > p->width && p->at > p->begin)
         new_line(p, depth);
-    put(p, text, size);
+    write_text(p, text, size);
 }
 
 /* ---- elements */
 
-/* The point as it is outside of any locale: whatever stands between digits becomes one. */
-static size_t clean(const char *text, char *to)
+/* Copies a number and replaces the decimal point of the locale, of any length, by a point. */
+static size_t copy_with_point(const char *text, char *to)
 {
     size_t n = 0;
     bool point = false;
@@ -103,20 +102,20 @@ static size_t print_float(const printer *p, int32_t dtype, double v, char *to)
     switch (p->a->floatFormat) {
     case FORMAT_FIXED:
         (void)snprintf(text, sizeof(text), "%.*f", digits, v);
-        return clean(text, to);
+        return copy_with_point(text, to);
     case FORMAT_SCIENTIFIC:
         (void)snprintf(text, sizeof(text), "%.*e", digits, v);
-        return clean(text, to);
+        return copy_with_point(text, to);
     case FORMAT_NONE:
         return prt_print_f64(dtype, v, to);
     default:
         (void)snprintf(text, sizeof(text), "%.*e", digits > 0 ? digits - 1 : 0, v);
-        (void)prt_parse_f64(to, clean(text, to), &v);
+        (void)prt_parse_f64(to, copy_with_point(text, to), &v);
         return prt_print_f64(PRT_DTYPE_f64, v, to);
     }
 }
 
-static void put_element(printer *p, uint32_t depth)
+static void write_element(printer *p, uint32_t depth)
 {
     const prt_tensor *x = p->c->in[0];
     char text[NUMBER];
@@ -129,26 +128,27 @@ static void put_element(printer *p, uint32_t depth)
     else
         n = (size_t)snprintf(text, sizeof(text), "%llu",
             (unsigned long long)prt_load_u64(x->dtype, x->data, p->next));
-    put_word(p, depth, text, n);
+    write_word(p, depth, text, n);
 }
 
 /* ---- axes */
 
-/* Between two parts of an axis: a separator, and a new line where they are not elements. */
-static void put_gap(printer *p, uint32_t depth, bool elements)
+/* Writes the gap between two parts of an axis: the separator and, unless they are elements, a new
+   line. */
+static void write_gap(printer *p, uint32_t depth, bool elements)
 {
     if (elements || !prt_str_is(p->a->separator, " "))
-        put_str(p, p->a->separator);
+        write_str(p, p->a->separator);
     if (!elements)
         new_line(p, depth);
 }
 
-/* Recursion is as deep as the rank. */
-static poprt_status put_axis(printer *p, uint32_t depth)
+/* Writes an axis; the recursion depth is the rank. */
+static poprt_status write_axis(printer *p, uint32_t depth)
 {
     const prt_tensor *x = p->c->in[0];
     if (depth == x->rank) {
-        put_element(p, depth);
+        write_element(p, depth);
         p->next++;
         return POPRT_OK;
     }
@@ -156,22 +156,22 @@ static poprt_status put_axis(printer *p, uint32_t depth)
     const bool elements = depth + 1 == x->rank;
     const size_t each = prt_dims_product(x->dims, depth + 1, x->rank), first = p->next;
     PRT_TRY(p->c->host->check(p->c));
-    put_str(p, p->a->openBracket);
+    write_str(p, p->a->openBracket);
     for (int64_t i = 0; i < dim; i++) {
         if (i > 0)
-            put_gap(p, depth + 1, elements);
+            write_gap(p, depth + 1, elements);
         if (p->short_form && i == p->edge && dim / 2 >= p->edge && dim > 2 * p->edge) {
-            put_word(p, depth + 1, "...", 3);
+            write_word(p, depth + 1, "...", 3);
             if (p->edge == 0)
                 break;
             i = dim - p->edge;
-            put_gap(p, depth + 1, elements);
+            write_gap(p, depth + 1, elements);
         }
         p->next = first + (size_t)i * each;
-        PRT_TRY(put_axis(p, depth + 1));
+        PRT_TRY(write_axis(p, depth + 1));
     }
     p->next = first + (size_t)dim * each;
-    put_str(p, p->a->closeBracket);
+    write_str(p, p->a->closeBracket);
     return POPRT_OK;
 }
 
@@ -192,10 +192,10 @@ static poprt_status eval(prt_eval *c)
     *p = (printer){ .c = c, .a = a, .edge = a->edgeItems };
     p->short_form = prt_tensor_count(c->in[0]) > (size_t)a->summariseThreshold;
     p->width = a->maxLineWidth < LINE ? (size_t)a->maxLineWidth : LINE;
-    put(p, title.data, title.size < TITLE ? title.size : TITLE);
-    put(p, ": ", 2);
+    write_text(p, title.data, title.size < TITLE ? title.size : TITLE);
+    write_text(p, ": ", 2);
     p->begin = p->at;
-    PRT_TRY(put_axis(p, 0));
+    PRT_TRY(write_axis(p, 0));
     end_line(p);
     return POPRT_OK;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scatter.c — GroupedGather, ScatterReduce and SequenceSlice of ai.graphcore. Indices outside the
- * data are an error.
+ * scatter.c — GroupedGather, ScatterReduce and SequenceSlice of ai.graphcore. An index outside the
+ * data is an error.
  */
 #include "op/share/shape_values.h"
 
-/* ---- GroupedGather: with group_size above 1, dim 0 of both is the group */
+/* ---- GroupedGather: with group_size above 1, dim 0 of both inputs is the group */
 
 static bool is_grouped(const prt_gc_grouped_gather_attrs *a)
 {
@@ -30,14 +30,15 @@ static poprt_status infer_gather(prt_infer *c)
     const int32_t grouped = is_grouped(a);
     uint32_t axis;
     if (a->group_size < 1)
-        return prt_infer_fail(c, POPRT_E_ARG, "group_size is %lld", (long long)a->group_size);
+        return prt_infer_fail(c, POPRT_E_ARG, "group_size is %lld; at least 1 is needed",
+            (long long)a->group_size);
     for (uint32_t i = 0; grouped && i < 2; i++)
         PRT_TRY(check_group(c, i, a->group_size));
     if (x->rank < 0)
         return prt_infer_unranked(c, 0, x->dtype, PRT_RANK_UNKNOWN);
     PRT_TRY(prt_infer_axis(c, a->axis, x->rank, false, &axis));
     if (grouped && axis == 0)
-        return prt_infer_fail(c, POPRT_E_ARG, "axis 0 is the group");
+        return prt_infer_fail(c, POPRT_E_ARG, "axis 0 is the group; accepted: other axes");
     if (index->rank < 0)
         return prt_infer_unranked(c, 0, x->dtype, PRT_RANK_UNKNOWN);
     int64_t dims[2 * PRT_MAX_RANK];
@@ -92,14 +93,15 @@ static bool find_reduction(prt_str text, reduction *out)
     return false;
 }
 
-/* A list of indices for the whole axis, behind the group where there is one. */
+/* Returns whether the indices are one list for the whole axis, after the group dim if there is
+   one. */
 static bool is_list(const prt_gc_scatter_reduce_attrs *a, int32_t index_rank, int32_t rank)
 {
     const int32_t list = a->group_size > 1 ? 2 : 1;
     return index_rank == list && index_rank != rank;
 }
 
-/* Indices are as many as elements of src, or a list that all other dims share. */
+/* Fails unless the indices have the shape of src, or are a list that all other dims share. */
 static poprt_status check_indices(const prt_infer *c, uint32_t axis)
 {
     const prt_gc_scatter_reduce_attrs *a = c->attrs;
@@ -109,7 +111,7 @@ static poprt_status check_indices(const prt_infer *c, uint32_t axis)
         for (uint32_t i = 0; i < c->n_in; i++)
             PRT_TRY(check_group(c, i, a->group_size));
     if (a->group_size > 1 && axis == 0)
-        return prt_infer_fail(c, POPRT_E_ARG, "axis 0 is the group");
+        return prt_infer_fail(c, POPRT_E_ARG, "axis 0 is the group; accepted: other axes");
     if (index->rank < 0)
         return POPRT_OK;
     if (is_list(a, index->rank, x->rank)) {
@@ -157,13 +159,14 @@ static poprt_status infer_scatter(prt_infer *c)
     return prt_infer_set(c, 0, x->dtype, x->rank, dims);
 }
 
-/* The accumulators: doubles for floats, 64-bit words for integers; which ones were met. */
+/* The accumulators, doubles for floats and 64-bit words for integers, and marks of those with a
+   contribution. */
 typedef struct sums {
     reduction r;
     bool floats, no_sign, fresh; /* fresh: without initial values */
     double *f;
     int64_t *i;
-    uint8_t *met;
+    uint8_t *seen;
 } sums;
 
 static double reduce_f64(reduction r, double a, double b)
@@ -200,11 +203,12 @@ static int64_t reduce_i64(const sums *s, int64_t a, int64_t b)
     }
 }
 
-/* The first contribution to an extreme stands alone where there was no initial value. */
-static void contribute(const sums *s, const prt_tensor *x, size_t from, size_t to)
+/* Adds a contribution. Without initial values the first contribution to MAX or MIN replaces the
+   accumulator. */
+static void accumulate(const sums *s, const prt_tensor *x, size_t from, size_t to)
 {
-    const bool alone = s->fresh && !s->met[to] && (s->r == MAX || s->r == MIN);
-    s->met[to] = true;
+    const bool alone = s->fresh && !s->seen[to] && (s->r == MAX || s->r == MIN);
+    s->seen[to] = true;
     if (s->floats) {
         const double v = prt_load_f64(x->dtype, x->data, from);
         s->f[to] = alone ? v : reduce_f64(s->r, s->f[to], v);
@@ -222,8 +226,8 @@ static poprt_status sums_begin(prt_eval *c, sums *s, size_t n)
     s->fresh = !prt_eval_has(c, 2);
     s->f = prt_eval_scratch(c, s->floats ? n : 0, sizeof(double));
     s->i = prt_eval_scratch(c, s->floats ? 0 : n, sizeof(int64_t));
-    s->met = prt_eval_scratch(c, n, 1);
-    if (s->f == NULL || s->i == NULL || s->met == NULL)
+    s->seen = prt_eval_scratch(c, n, 1);
+    if (s->f == NULL || s->i == NULL || s->seen == NULL)
         return POPRT_E_NOMEM;
     for (size_t k = 0; k < n; k++) {
         if (s->floats)
@@ -269,7 +273,7 @@ static poprt_status eval_scatter(prt_eval *c)
                 if (at < 0 || (uint64_t)at >= to_dim)
                     return prt_eval_fail(c, POPRT_E_ARG, "index %lld is outside [0, %zu)",
                         (long long)at, to_dim);
-                contribute(&s, x, from, (o * to_dim + (size_t)at) * inner + i);
+                accumulate(&s, x, from, (o * to_dim + (size_t)at) * inner + i);
             }
     sums_end(c, &s, total);
     return POPRT_OK;
@@ -277,7 +281,7 @@ static poprt_status eval_scatter(prt_eval *c)
 
 const prt_op_hooks prt_op_gc_scatter_reduce = { .infer = infer_scatter, .eval = eval_scatter };
 
-/* ---- SequenceSlice: rows of source to rows of destination */
+/* ---- SequenceSlice: copies rows of source to rows of destination */
 
 static poprt_status infer_sequence(prt_infer *c)
 {
@@ -322,8 +326,9 @@ static poprt_status eval_sequence(prt_eval *c)
         if (v[0] < 0 || v[1] < 0 || v[2] < 0 || v[0] > x->dims[0] || v[0] > y->dims[0] ||
             v[1] > x->dims[0] - v[0] || v[2] > y->dims[0] - v[0])
             return prt_eval_fail(c, POPRT_E_ARG,
-                "sequence %zu: %lld rows from %lld to %lld do not fit %lld and %lld", i,
-                (long long)v[0], (long long)v[1], (long long)v[2], (long long)x->dims[0],
+                "sequence %zu: %lld rows from row %lld to row %lld do not fit source and "
+                "destination of %lld and %lld rows",
+                i, (long long)v[0], (long long)v[1], (long long)v[2], (long long)x->dims[0],
                 (long long)y->dims[0]);
         prt_element_copy(y->dtype, to, (size_t)v[2] * row, x->data, (size_t)v[1] * row,
             (size_t)v[0] * row);

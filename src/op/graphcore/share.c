@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* share.c — standard hooks on other attributes and inputs; what losses and fills share. */
+/* share.c — hooks of ONNX operators run on other attributes and inputs; reductions of losses;
+   shapes of fills. */
 #include "op/graphcore/share.h"
 
 poprt_status prt_gc_infer_as(prt_infer *c, const prt_op_hooks *as, const void *attrs)

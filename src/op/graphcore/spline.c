@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spline.c — SplineBasis and SplineWeighting: B-splines over edges of a graph. Entry s of S =
- * (degree + 1)^D picks one of degree + 1 basis functions in each of D dims; its weight is the
- * product of their values, its kernel element the one that the rounded coordinates name.
+ * spline.c — SplineBasis and SplineWeighting: B-splines over the edges of a graph. Each of the
+ * (degree + 1)^D entries selects one of degree + 1 basis functions in each of D dims. Its weight is
+ * the product of their values, and its kernel element follows from the truncated coordinates.
  */
 #include <math.h>
 
 #include "op/share/reals.h"
 
-enum { MAX_ENTRIES = 1 << 16 };
+enum { MAX_ENTRIES = 1 << 16 }; /* maximum of (degree + 1)^D */
 
-/* (degree + 1)^D; 0 above the limit. */
+/* Returns (degree + 1)^D; 0 above MAX_ENTRIES. */
 static int64_t entries_of(int64_t degree, int64_t dims)
 {
     int64_t s = 1;
@@ -40,7 +40,7 @@ static poprt_status infer_basis(prt_infer *c)
     return prt_infer_exact(c, 1, PRT_DTYPE_i32, 2, dims);
 }
 
-/* Value of basis function k at v in [0, 1). */
+/* Returns the value of basis function k at v in [0, 1). */
 static double basis_at(int64_t degree, int64_t k, double v)
 {
     const double u = 1.0 - v;
@@ -68,15 +68,17 @@ static double basis_at(int64_t degree, int64_t k, double v)
     }
 }
 
-/* Coordinate d of an edge, scaled to the kernel: which element it lies in, and where. */
-static poprt_status locate(const prt_eval *c, size_t edge, size_t d, int64_t *size, int64_t *cell,
-    double *rest)
+/* Scales coordinate d of an edge to the kernel size and splits it into an element index and a
+   fraction. */
+static poprt_status locate_element(const prt_eval *c, size_t edge, size_t d, int64_t *size,
+    int64_t *cell, double *rest)
 {
     const prt_gc_spline_basis_attrs *a = c->attrs;
     const size_t depth = (size_t)c->in[0]->dims[1];
     *size = prt_load_i64(c->in[1]->dtype, c->in[1]->data, d);
     if (*size < 1)
-        return prt_eval_fail(c, POPRT_E_ARG, "kernel_size %zu is %lld", d, (long long)*size);
+        return prt_eval_fail(c, POPRT_E_ARG, "kernel_size %zu is %lld; at least 1 is needed", d,
+            (long long)*size);
     const bool open = prt_load_i64(c->in[2]->dtype, c->in[2]->data, d) != 0;
     const double v = prt_load_f64(c->in[0]->dtype, c->in[0]->data, edge * depth + d) *
         (double)(*size - (open ? a->degree : 0));
@@ -99,7 +101,7 @@ static poprt_status eval_basis(prt_eval *c)
             for (size_t d = 0; d < depth; d++) {
                 int64_t size = 1, cell = 0;
                 double v = 0.0;
-                PRT_TRY(locate(c, e, d, &size, &cell, &v));
+                PRT_TRY(locate_element(c, e, d, &size, &cell, &v));
                 const int64_t at = (cell + k % (a->degree + 1)) % size;
                 if (step > INT32_MAX / size)
                     return prt_eval_fail(c, POPRT_E_LIMIT,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * state.c — operators of ai.graphcore that give their input on, and what they do beside that:
- * Nop, Detach, TensorRemap, Remap, PrintTileMapping, AutoLossScaleProxy, ShapedDropout;
- * CopyVarUpdate, which changes a weight; Abort, which stops the run.
+ * state.c — operators of ai.graphcore that return their input, with side effects: Nop, Detach,
+ * TensorRemap, Remap, PrintTileMapping, AutoLossScaleProxy, ShapedDropout; CopyVarUpdate, which
+ * changes a weight; and Abort, which stops the run.
  */
 #include "op/graphcore/share.h"
 
@@ -23,7 +23,8 @@ SAME(gc_nop);
 SAME(gc_print_tile_mapping);
 SAME(gc_remap);
 
-/* FwdBwdReverse, FwdBwd, Fwd: where layouts change, which a row-major one never does. */
+/* remap_type FwdBwdReverse, FwdBwd or Fwd selects where layouts change; row-major tensors never
+   change. */
 static poprt_status infer_remap(prt_infer *c)
 {
     const prt_gc_tensor_remap_attrs *a = c->attrs;
@@ -40,7 +41,8 @@ static poprt_status eval_same(prt_eval *c)
 
 const prt_op_hooks prt_op_gc_tensor_remap = { .infer = infer_remap, .eval = eval_same };
 
-/* Models are run for their results here, so nothing is dropped; `shape` is that of the mask. */
+/* ShapedDropout keeps all elements, since models run for inference; `shape` is the shape of the
+   mask. */
 static poprt_status infer_dropout(prt_infer *c)
 {
     const prt_gc_shaped_dropout_attrs *a = c->attrs;
@@ -49,13 +51,14 @@ static poprt_status infer_dropout(prt_infer *c)
         return prt_infer_fail(c, POPRT_E_ARG, "ratio is %g; accepted: from 0 to below 1",
             (double)a->ratio);
     if (x->rank >= 0 && a->shape.count > (uint32_t)x->rank)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "shape has %u dims, the input %d", a->shape.count,
-            x->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "shape has %u dims, but the input has only %d",
+            a->shape.count, x->rank);
     for (uint32_t i = 1; x->rank >= 0 && i <= a->shape.count; i++) {
         const int64_t mask = a->shape.data[a->shape.count - i], dim = x->dims[x->rank - (int32_t)i];
         if (mask != 1 && prt_dim_is_number(dim) && mask != dim)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "shape has %lld where the input has %lld",
-                (long long)mask, (long long)dim);
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "shape has %lld; the input's dim %lld or 1 is needed", (long long)mask,
+                (long long)dim);
     }
     return prt_infer_same(c);
 }
@@ -69,8 +72,9 @@ static poprt_status infer_update(prt_infer *c)
     int64_t merged;
     if (c->in[0].rank >= 0 && c->in[1].rank >= 0) {
         if (c->in[0].rank != c->in[1].rank)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "variable has rank %d, updater rank %d",
-                c->in[0].rank, c->in[1].rank);
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "variable has rank %d and updater rank %d; equal ranks are needed", c->in[0].rank,
+                c->in[1].rank);
         for (int32_t i = 0; i < c->in[0].rank; i++)
             PRT_TRY(prt_infer_merge(c, c->in[0].dims[i], c->in[1].dims[i], "a dim", &merged));
     }
@@ -85,7 +89,7 @@ static poprt_status eval_update(prt_eval *c)
 
 const prt_op_hooks prt_op_gc_copy_var_update = { .infer = infer_update, .eval = eval_update };
 
-/* ---- Abort: without a condition always */
+/* ---- Abort: unconditional if there is no condition */
 
 static poprt_status infer_abort(prt_infer *c)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* byte_table.c — ByteTable. */
+/* byte_table.c — ByteTable: a table look-up of 256 entries, Y[i] = table[X[i]]. */
 #include "op/op.h"
 
 enum { X = 0, TABLE = 1, ALL_BYTES = 256 };
@@ -9,7 +9,7 @@ static poprt_status infer(prt_infer *c)
     const prt_shape *t = &c->in[TABLE];
     if (t->rank >= 0 &&
         (t->rank != 1 || (prt_dim_is_number(t->dims[0]) && t->dims[0] != ALL_BYTES)))
-        return prt_infer_fail(c, POPRT_E_SHAPE, "table has to have the shape [%d]", ALL_BYTES);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "table does not have the shape [%d]", ALL_BYTES);
     return prt_infer_like(c, 0, X, t->dtype);
 }
 

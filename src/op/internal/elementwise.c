@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elementwise.c — Elementwise: instructions one after another, each computed in double and rounded
- * to float32, which is what the operators that they stand for would leave in memory.
+ * elementwise.c — Elementwise: runs its instructions in order. Each result is computed in double
+ * and rounded to float32, as the operators that the instruction replaces would store it.
  */
 #include "op/internal/elementwise.h"
 
@@ -120,15 +120,16 @@ prt_program_view prt_elementwise_program(const prt_elementwise_attrs *a, uint32_
         .steps = (const prt_instruction *)(const void *)a->program.data };
 }
 
-/* ---- what a program must be ---- */
+/* ---- validation ---- */
 
-/* Instruction s, of whose registers `truth` says which hold that. */
+/* Checks instruction s. truth[r] says whether register r is boolean; sets the entry of its
+   result. */
 static poprt_status check_step(prt_infer *c, const prt_program_view *v, uint32_t s, bool *truth)
 {
     const prt_instruction *step = &v->steps[s];
     const uint32_t fixed = v->n_in + v->n_numbers;
     if (step->code < 0 || step->code >= PRT_INSTRUCTION_COUNT)
-        return prt_infer_fail(c, POPRT_E_ARG, "instruction %u: %lld is none", s,
+        return prt_infer_fail(c, POPRT_E_ARG, "instruction %u: code %lld is unknown", s,
             (long long)step->code);
     const prt_instruction_form form = prt_instruction_form_of(step->code);
     for (uint32_t i = 0; i < 3; i++) {
@@ -136,10 +137,12 @@ static poprt_status check_step(prt_infer *c, const prt_program_view *v, uint32_t
         const bool number = form == PRT_FORM_act && i > 0;
         const bool used = i < prt_form_registers(form);
         if (used ? at < (number ? v->n_in : 0) || at >= (number ? fixed : fixed + s) : at != 0)
-            return prt_infer_fail(c, POPRT_E_ARG, "instruction %u: operand %lld", s, (long long)at);
+            return prt_infer_fail(c, POPRT_E_ARG,
+                "instruction %u: operand %lld is not a register that it may read", s,
+                (long long)at);
         if (used && truth[at] != prt_form_takes_truth(form, i))
-            return prt_infer_fail(c, POPRT_E_TYPE, "instruction %u: an operand that is%s truth", s,
-                truth[at] ? "" : " no");
+            return prt_infer_fail(c, POPRT_E_TYPE, "instruction %u: an operand is %sboolean", s,
+                truth[at] ? "" : "not ");
     }
     truth[fixed + s] = prt_form_is_truth(form);
     return POPRT_OK;
@@ -153,19 +156,21 @@ static poprt_status infer(prt_infer *c)
     const prt_program_view v = prt_elementwise_program(a, c->n_in);
     if (c->n_in > PRT_PROGRAM_INPUTS || v.n_numbers > PRT_PROGRAM_NUMBERS || v.n_steps == 0 ||
         v.n_steps > PRT_PROGRAM_STEPS || a->program.count % 4 != 0)
-        return prt_infer_fail(c, POPRT_E_ARG, "%u inputs, %u numbers, a program of %u", c->n_in,
-            v.n_numbers, a->program.count);
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "%u inputs, %u numbers and a program of %u integers: a count is too large, or not a "
+            "multiple of 4",
+            c->n_in, v.n_numbers, a->program.count);
     for (uint32_t i = 0; i < c->n_in; i++)
         truth[i] = c->in[i].dtype == PRT_DTYPE_bool;
     for (uint32_t s = 0; s < v.n_steps; s++)
         PRT_TRY(check_step(c, &v, s, truth));
     if (truth[v.n_in + v.n_numbers + v.n_steps - 1])
-        return prt_infer_fail(c, POPRT_E_TYPE, "the result is truth");
+        return prt_infer_fail(c, POPRT_E_TYPE, "the result is boolean; it must be float32");
     PRT_TRY(prt_infer_broadcast(c, 0, c->n_in, &shape));
     return prt_infer_set(c, 0, PRT_DTYPE_f32, shape.rank, shape.dims);
 }
 
-/* ---- the reference ---- */
+/* ---- evaluation ---- */
 
 static double two_of(int kind, double a, double b)
 {
@@ -227,7 +232,7 @@ static double truth_of(const row *r, double a, double b)
     return r->kind == PRT_COMPARE_equal ? a == b : r->kind == PRT_COMPARE_less ? a < b : a <= b;
 }
 
-/* One element through an instruction. */
+/* Applies one instruction to one element. */
 static double result_of(const prt_instruction *step, const double *a, const double *b,
     const double *c)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elementwise.h — the program of Elementwise: instructions on registers. Registers are the inputs,
- * then the numbers, then what the instructions give, in order; an instruction sees what comes
- * before its own. They hold float32 or truth.
+ * elementwise.h — the program of Elementwise: a list of instructions on registers. The registers
+ * are the inputs, then the constants (`numbers`), then the result of each instruction in order. An
+ * instruction reads only registers before its own. A register holds float32 values or booleans
+ * ("truth").
  */
 #ifndef PRT_OP_INTERNAL_ELEMENTWISE_H
 #define PRT_OP_INTERNAL_ELEMENTWISE_H
@@ -27,13 +28,14 @@ typedef enum prt_instruction_code {
 } prt_instruction_code;
 
 enum {
-    PRT_PROGRAM_INPUTS = PRT_ROWS_MAX, /* at most, as of what follows */
-    PRT_PROGRAM_NUMBERS = 32,
-    PRT_PROGRAM_STEPS = 32, /* instructions */
+    PRT_PROGRAM_INPUTS = PRT_ROWS_MAX, /* maximum number of inputs */
+    PRT_PROGRAM_NUMBERS = 32,          /* maximum number of constants */
+    PRT_PROGRAM_STEPS = 32,            /* maximum number of instructions */
     PRT_PROGRAM_REGISTERS = PRT_PROGRAM_INPUTS + PRT_PROGRAM_NUMBERS + PRT_PROGRAM_STEPS
 };
 
-/* As it lies in the attribute: four integers. Operands that the form has no use for are 0. */
+/* One instruction as the attribute `program` stores it: four integers. Operands that its form does
+   not use are 0. */
 typedef struct prt_instruction {
     int64_t code;
     int64_t operand[3];
@@ -45,21 +47,24 @@ typedef struct prt_program_view {
     const prt_instruction *steps;
 } prt_program_view;
 
-/* Of checked attributes (at infer). */
+/* Returns a view of the program in checked attributes (see infer). The view borrows the
+   attributes. */
 prt_program_view prt_elementwise_program(const prt_elementwise_attrs *a, uint32_t n_in);
 
-/* The instruction of an operator of the table (on inputs in order; but Greater and GreaterOrEqual,
- * which are turned) and that of Pow by a number; -1 for none. Activations: prt_fused_act_of. */
+/* Returns the code of the instruction that computes operator `op` with its inputs in order, or -1
+   if there is no such instruction. Greater and GreaterOrEqual map to less and less_or_equal: the
+   caller swaps their inputs. For activations see prt_fused_act_of. */
 int64_t prt_instruction_of(uint32_t op);
+/* Returns the code for Pow with a constant exponent, or -1 if there is no such instruction. */
 int64_t prt_instruction_of_power(double exponent);
 
 prt_instruction_form prt_instruction_form_of(int64_t code);
-/* PRT_TWO_*, PRT_ONE_* and so on, as the form has it. */
+/* Returns PRT_TWO_*, PRT_ONE_* and so on, according to the form. */
 int prt_instruction_kind(int64_t code);
-/* Operands that are registers of values; all that are registers, numbers too. */
+/* Returns the number of operands that are values; of all register operands, constants included. */
 uint32_t prt_form_operands(prt_instruction_form form);
 uint32_t prt_form_registers(prt_instruction_form form);
-/* Whether the result, or operand i, is truth. */
+/* Returns whether the result, or operand i, is boolean. */
 bool prt_form_is_truth(prt_instruction_form form);
 bool prt_form_takes_truth(prt_instruction_form form, uint32_t i);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fused.c — what fused operators share, and fused_conv: Conv, then a residual of the shape of the
- * result is added, then an activation applied in double.
+ * fused.c — activations and epilogues of fused operators, and fused_conv: Conv, then the residual
+ * is added, then the activation is applied in double.
  */
 #include "op/internal/fused.h"
 
@@ -63,7 +63,7 @@ bool prt_fused_act_of(uint32_t op, const void *attrs, prt_act *out)
     return out->kind != PRT_ACT_none;
 }
 
-/* As Clip: where the bounds cross, the upper one is the result; NaN stays. */
+/* Clamps as Clip does: if low > high the result is high; NaN stays NaN. */
 static double clamp(double x, double low, double high)
 {
     const double raised = x < low ? low : x;
@@ -103,12 +103,11 @@ poprt_status prt_fused_check_act(const prt_infer *c, prt_str name)
 {
     prt_act act;
     if (!prt_fused_act(name, 0, 0, &act))
-        return prt_infer_fail(c, POPRT_E_ARG, "activation '%.*s' is none of those known",
-            PRT_STR_ARG(name));
+        return prt_infer_fail(c, POPRT_E_ARG, "activation '%.*s' is unknown", PRT_STR_ARG(name));
     return POPRT_OK;
 }
 
-/* ---- what both share ---- */
+/* ---- shared epilogue ---- */
 
 void prt_fused_finish_scaled(prt_eval *c, const prt_tensor *scale, const prt_tensor *bias,
     const prt_tensor *residual, const prt_act *act)

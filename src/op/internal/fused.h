@@ -1,34 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* fused.h — activations by name, for the operators of op/internal/fused.def. */
+/* fused.h — activations by name, and helpers shared by the operators of op/internal/fused.def. */
 #ifndef PRT_OP_INTERNAL_FUSED_H
 #define PRT_OP_INTERNAL_FUSED_H
 
 #include "kern/vector/act.h"
 #include "op/op.h"
 
-/* False for a name that is none. */
+/* Parses the name of an activation. Returns false for an unknown name. */
 bool prt_fused_act(prt_str name, float alpha, float beta, prt_act *out);
-/* The activation that an operator with these attributes is; false when it is none. */
+/* Finds the activation that operator `op` with these attributes computes. Returns false if it is
+   not an activation. */
 bool prt_fused_act_of(uint32_t op, const void *attrs, prt_act *out);
-/* In double. */
+/* Returns the activation of x in double precision. */
 double prt_fused_act_value(const prt_act *act, double x);
-/* The name of a kind. */
+/* Returns the name of an activation, kind being PRT_ACT_*. */
 const char *prt_fused_act_name(int kind);
 
-/* Output 0 = act(output 0 + bias by the last dim + residual); NULL: without. */
+/* Sets output 0 to act(output 0 + bias + residual); bias broadcasts along the last dim. NULL omits
+   an operand. */
 void prt_fused_finish(prt_eval *c, const prt_tensor *bias, const prt_tensor *residual,
     const prt_act *act);
 
-/* The same of output 0 times a scale by the last dim. */
+/* The same with output 0 first multiplied by `scale`, which broadcasts along the last dim. */
 void prt_fused_finish_scaled(prt_eval *c, const prt_tensor *scale, const prt_tensor *bias,
     const prt_tensor *residual, const prt_act *act);
 
-/* The name of an activation is known. */
+/* Fails with POPRT_E_ARG where the name of the activation is unknown. */
 poprt_status prt_fused_check_act(const prt_infer *c, prt_str name);
-/* Input i, a residual, has the shape of the result. */
+/* Fails where input i, a residual, does not have the shape of the result. */
 poprt_status prt_fused_check_residual(prt_infer *c, uint32_t i, const prt_shape *y);
 
-/* The conv attributes within those of fused_conv. */
+/* Returns the attributes of the Conv within a fused_conv. They borrow from `a`. */
 prt_conv_attrs prt_fused_conv_of(const prt_fused_conv_attrs *a);
 
 #endif

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* fused_attention.c — fused_attention: what its attributes say is checked here, once. */
+/* fused_attention.c — fused_attention: checks of its attributes, and its evaluation. */
 #include "op/internal/fused_attention.h"
 
 #include <math.h>
 
-enum { VIEW = 4, KEY = 3 }; /* numbers in the attributes that tell where things lie */
+enum {
+    VIEW = 4, /* entries of an attribute that locates an operand */
+    KEY = 3   /* index of the stride between keys */
+};
 enum { ATTR_LEAST = 13 };
 
 /* ---- shapes ---- */
@@ -14,7 +17,7 @@ static bool is_open(const prt_fused_attention_attrs *a)
     return a->sizes.data[PRT_MHA_past] == PRT_MHA_OPEN;
 }
 
-/* Rows of the cache, as a dim. */
+/* Returns the number of rows of the cache, as a dim. */
 static int64_t past_rows(const prt_infer *c)
 {
     const prt_fused_attention_attrs *a = c->attrs;
@@ -34,24 +37,29 @@ static poprt_status check_counts(const prt_infer *c)
     const bool needed[] = { true, true, true, prt_infer_has(c, PRT_MHA_BIAS),
         prt_infer_has(c, PRT_MHA_MASK), prt_infer_has(c, PRT_MHA_KEEP) };
     if (a->sizes.count != PRT_MHA_SIZES || a->order.count != 3 || a->shape.count > PRT_MAX_RANK)
-        return prt_infer_fail(c, POPRT_E_ARG, "sizes, order or shape have a wrong length");
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "sizes, order or shape has a wrong length; 8, 3 and at most %d elements are needed",
+            PRT_MAX_RANK);
     for (uint32_t i = 0; i < a->sizes.count; i++)
         if ((a->sizes.data[i] < 0 && !(i == PRT_MHA_past && is_open(a))) ||
             a->sizes.data[i] > INT32_MAX)
-            return prt_infer_fail(c, POPRT_E_ARG, "size %u is %lld", i,
+            return prt_infer_fail(c, POPRT_E_ARG, "sizes[%u] is %lld; accepted: 0 to 2^31 - 1", i,
                 (long long)a->sizes.data[i]);
     for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
         if (lists[i].count != (needed[i] ? VIEW : 0))
-            return prt_infer_fail(c, POPRT_E_ARG, "%u numbers tell where input %zu lies",
-                lists[i].count, i);
+            return prt_infer_fail(c, POPRT_E_ARG,
+                "the view of input %zu has %u numbers; %d are needed", i, lists[i].count,
+                needed[i] ? VIEW : 0);
         for (uint32_t k = 0; k < lists[i].count; k++)
             if (lists[i].data[k] < 0 &&
                 (lists[i].data[k] != PRT_MHA_OPEN || !is_open(a) || i < PRT_MHA_BIAS || k == KEY))
-                return prt_infer_fail(c, POPRT_E_ARG, "a negative distance in input %zu", i);
+                return prt_infer_fail(c, POPRT_E_ARG, "the view of input %zu has a negative number",
+                    i);
     }
     const int64_t heads = a->sizes.data[PRT_MHA_heads], groups = a->sizes.data[PRT_MHA_groups];
     if (groups == 0 ? heads != 0 : heads % groups != 0)
-        return prt_infer_fail(c, POPRT_E_ARG, "%lld query heads over %lld key heads",
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "there are %lld query heads, which is not a multiple of %lld key heads",
             (long long)heads, (long long)groups);
     return POPRT_OK;
 }
@@ -65,7 +73,7 @@ static poprt_status check_order(const prt_infer *c)
         if (a->order.data[i] >= 0 && a->order.data[i] < 3)
             seen |= 1u << a->order.data[i];
     if (seen != 7)
-        return prt_infer_fail(c, POPRT_E_ARG, "order is no permutation of 0, 1, 2");
+        return prt_infer_fail(c, POPRT_E_ARG, "order is not a permutation of 0, 1, 2");
     static const int parts[] = { PRT_MHA_batch, PRT_MHA_heads, PRT_MHA_queries, PRT_MHA_wide };
     for (size_t i = 0; i < 4; i++)
         if (!prt_size_mul(count, (size_t)a->sizes.data[parts[i]], &count))
@@ -73,19 +81,20 @@ static poprt_status check_order(const prt_infer *c)
     size_t have = 1;
     for (uint32_t i = 0; i < a->shape.count; i++)
         if (a->shape.data[i] < 0 || !prt_size_mul(have, (size_t)a->shape.data[i], &have))
-            return prt_infer_fail(c, POPRT_E_ARG, "dim %u of the shape is %lld", i,
+            return prt_infer_fail(c, POPRT_E_ARG, "shape[%u] is %lld: negative or too large", i,
                 (long long)a->shape.data[i]);
     if (have != count)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the shape has %zu elements, the result %zu", have,
-            count);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "shape has %zu elements, but the result has %zu",
+            have, count);
     return POPRT_OK;
 }
 
-/* Steps of `distance` reach element `last` of input i at most. */
+/* Fails where input i is smaller than the last element that the offset `first` and n strides
+   reach. */
 static poprt_status check_reach(const prt_infer *c, uint32_t i, size_t first, uint32_t n,
     const int64_t *distance, const int64_t *dims)
 {
-    size_t last = first, way;
+    size_t last = first, reach;
     uint64_t count = 1;
     if (!prt_infer_ranked(c, i))
         return POPRT_OK;
@@ -98,13 +107,14 @@ static poprt_status check_reach(const prt_infer *c, uint32_t i, size_t first, ui
     for (uint32_t k = 0; k < n; k++) {
         if (dims[k] == 0)
             return POPRT_OK;
-        if (!prt_size_mul((size_t)distance[k], (size_t)dims[k] - 1, &way) ||
-            !prt_size_add(last, way, &last))
-            return prt_infer_fail(c, POPRT_E_SHAPE, "input %u is too far spread", i);
+        if (!prt_size_mul((size_t)distance[k], (size_t)dims[k] - 1, &reach) ||
+            !prt_size_add(last, reach, &last))
+            return prt_infer_fail(c, POPRT_E_SHAPE, "input %u has strides that are too large", i);
     }
     if (last >= count)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "input %u has %llu elements; number %zu is read", i,
-            (unsigned long long)count, last);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "input %u has %llu elements; element %zu would be read", i, (unsigned long long)count,
+            last);
     return POPRT_OK;
 }
 
@@ -141,7 +151,7 @@ static poprt_status check_cache(prt_infer *c)
     const int64_t *s = a->sizes.data;
     const bool has = prt_infer_has(c, PRT_MHA_PAST_KEY);
     if (has != prt_infer_has(c, PRT_MHA_PAST_VALUE) || (!has && s[PRT_MHA_past] != 0))
-        return prt_infer_fail(c, POPRT_E_ARG, "past_key and past_value come together");
+        return prt_infer_fail(c, POPRT_E_ARG, "past_key and past_value must be given together");
     for (uint32_t i = PRT_MHA_PAST_KEY; has && i <= PRT_MHA_PAST_VALUE; i++) {
         const int64_t size = s[i == PRT_MHA_PAST_KEY ? PRT_MHA_size : PRT_MHA_wide];
         const int64_t dims[4] = { s[PRT_MHA_batch], s[PRT_MHA_groups], past_rows(c), size };
@@ -195,7 +205,7 @@ static prt_scores_view scores_of(const prt_eval *c, uint32_t i, prt_i64s list, s
     return (prt_scores_view){ c->in[i]->data, d[0], d[1], d[2], d[KEY] };
 }
 
-/* Y by the order of its parts. */
+/* Returns Y with the strides that `order` gives. */
 static prt_heads result_of(const prt_eval *c, const prt_mha *m)
 {
     const prt_fused_attention_attrs *a = c->attrs;
@@ -254,8 +264,9 @@ prt_mha prt_mha_of(const prt_eval *c)
     return m;
 }
 
-/* What is added to the score of key j, so that it becomes what the attributes say. */
-static double added(const prt_mha *m, size_t batch, size_t head, size_t i, size_t j, double score)
+/* Returns the value to add to the score of key j, so that the sum is the score after bias, mask,
+   keep and least. */
+static double bias_of(const prt_mha *m, size_t batch, size_t head, size_t i, size_t j, double score)
 {
     const prt_scores_view *const views[] = { &m->bias, &m->mask };
     const size_t total = m->sizes[PRT_MHA_past] + m->sizes[PRT_MHA_keys];
@@ -281,14 +292,15 @@ static double added(const prt_mha *m, size_t batch, size_t head, size_t i, size_
     return as_is ? sum : isinf(x) ? x : x - score;
 }
 
-/* A query that sees no key has no result: infinite weight makes it NaN, as 0 / 0 would. Where such
- * queries give zeros, so do those with a score of NaN or infinity: all of their keys are closed. */
+/* Fills the additive bias of query i. If the query sees no key, an infinite weight makes the result
+   NaN, as 0 / 0 would. With `guarded` such a query gives zeros, and so does a query with a score of
+   NaN or infinity: all of its keys are masked. */
 static void fill_bias(const prt_attention *s, size_t batch, size_t head, size_t i, double *to)
 {
     const prt_mha *m = s->user;
     bool none = s->total != 0, broken = false;
     for (size_t j = 0; j < s->total; j++) {
-        to[j] = added(m, batch, head, i, j, s->row[j]);
+        to[j] = bias_of(m, batch, head, i, j, s->row[j]);
         none = none && to[j] == -HUGE_VAL;
         broken = broken || isnan(s->row[j] + to[j]) || s->row[j] + to[j] == HUGE_VAL;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fused_linear.c — fused_linear: a product with one matrix on the right, which may be packed and
- * stored in a narrow type, then scale, bias, residual and activation in double.
+ * stored in a low-precision type, then scale, bias, residual and activation in double.
  */
 #include <math.h>
 
@@ -37,22 +37,24 @@ static bool known_compute(prt_str name)
     return name.size == 0 || prt_str_is(name, "bf16") || prt_str_is(name, "i8");
 }
 
-/* Columns of B, and the depths that it may have. A packed one is a vector of K rows, as wide as its
- * panels; in groups of rows, the last one may be less than whole. */
-static poprt_status infer_right(prt_infer *c, int64_t columns, bool turned, int64_t *n, int64_t *k)
+/* Finds the number of columns of B, and its depth K. A packed B is a vector of K rows of all its
+   panels. Rows come in groups, of which the last may be partial: K is then the depth of A. */
+static poprt_status infer_right(prt_infer *c, int64_t columns, bool transposed, int64_t *n,
+    int64_t *k)
 {
     const int32_t dtype = c->in[1].dtype;
     if (columns == 0) {
         if (dtype != PRT_DTYPE_f32 && dtype != PRT_DTYPE_undefined)
-            return prt_infer_fail(c, POPRT_E_TYPE, "a B of %s that is not packed",
-                prt_dtype_of(dtype)->name);
+            return prt_infer_fail(c, POPRT_E_TYPE,
+                "B is %s and not packed; only float32 may be unpacked", prt_dtype_of(dtype)->name);
         PRT_TRY(prt_infer_rank(c, 1, 2));
-        *n = prt_infer_dim(c, 1, !turned);
-        *k = prt_infer_dim(c, 1, turned);
+        *n = prt_infer_dim(c, 1, !transposed);
+        *k = prt_infer_dim(c, 1, transposed);
         return POPRT_OK;
     }
-    if (columns < 0 || columns > INT32_MAX || turned)
-        return prt_infer_fail(c, POPRT_E_ARG, "a packed B of %lld columns", (long long)columns);
+    if (columns < 0 || columns > INT32_MAX || transposed)
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "columns is %lld; a packed B needs at least 1, and transB 0", (long long)columns);
     PRT_TRY(prt_infer_rank(c, 1, 1));
     const int64_t group = (int64_t)prt_low_precision_group(prt_low_precision_of(dtype));
     const int64_t width = (int64_t)prt_gemm_width((size_t)columns);
@@ -60,7 +62,7 @@ static poprt_status infer_right(prt_infer *c, int64_t columns, bool turned, int6
     *n = columns;
     *k = prt_dim_is_number(size) ? size / width : PRT_DIM_UNKNOWN;
     if (prt_dim_is_number(size) && size % (width * group) != 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld elements are no panels of %lld columns",
+        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld elements are not panels of %lld columns",
             (long long)size, (long long)columns);
     const int64_t depth = prt_infer_ranked(c, 0) && c->in[0].rank > 0
         ? c->in[0].dims[c->in[0].rank - 1]
@@ -72,7 +74,7 @@ static poprt_status infer_right(prt_infer *c, int64_t columns, bool turned, int6
     return POPRT_OK;
 }
 
-/* One number for each block of K and column: panels with a row for each block. */
+/* Checks that input i has one element for each block of K and each column of the panels. */
 static poprt_status infer_blocks(prt_infer *c, uint32_t i, int64_t block, int64_t n, int64_t k)
 {
     if (!prt_infer_has(c, i))
@@ -85,7 +87,7 @@ static poprt_status infer_blocks(prt_infer *c, uint32_t i, int64_t block, int64_
             want != (size_t)size))
         return prt_infer_fail(c, POPRT_E_SHAPE,
             "input %u has %lld elements; one is needed for "
-            "each %lld of %lld rows and each of %lld columns",
+            "each block of %lld of %lld rows and each of %lld columns",
             i, (long long)size, (long long)block, (long long)k, (long long)width);
     return POPRT_OK;
 }
@@ -95,14 +97,14 @@ static poprt_status infer_scales(prt_infer *c, int64_t block, int64_t n, int64_t
     const int32_t dtype = c->in[1].dtype;
     if (block == 0 ? prt_infer_has(c, 5) : !prt_infer_has(c, 4))
         return prt_infer_fail(c, POPRT_E_ARG, "%s",
-            block == 0 ? "offsets without blocks" : "blocks without scales");
+            block == 0 ? "offset needs blocks" : "blocks need a scale");
     if (block == 0)
         return prt_infer_vector(c, 4, n);
     if (block < 0 || block > INT32_MAX || block % PRT_NARROW_EIGHT != 0)
         return prt_infer_fail(c, POPRT_E_ARG, "block is %lld; a multiple of %d is needed",
             (long long)block, PRT_NARROW_EIGHT);
     if (dtype != PRT_DTYPE_i4 && dtype != PRT_DTYPE_i8 && dtype != PRT_DTYPE_undefined)
-        return prt_infer_fail(c, POPRT_E_TYPE, "a B of %s has no blocks",
+        return prt_infer_fail(c, POPRT_E_TYPE, "block is for a B of i4 or i8, not %s",
             prt_dtype_of(dtype)->name);
     PRT_TRY(infer_blocks(c, 4, block, n, k));
     return infer_blocks(c, 5, block, n, k);
@@ -114,15 +116,13 @@ static poprt_status infer(prt_infer *c)
     int64_t n = PRT_DIM_UNKNOWN, k = PRT_DIM_UNKNOWN, inner;
     PRT_TRY(prt_fused_check_act(c, a->activation));
     if (!known_compute(a->compute))
-        return prt_infer_fail(c, POPRT_E_ARG, "compute '%.*s' is none of '', 'bf16', 'i8'",
+        return prt_infer_fail(c, POPRT_E_ARG, "compute is '%.*s'; accepted: '', 'bf16', 'i8'",
             PRT_STR_ARG(a->compute));
     if (prt_str_is(a->compute, "i8") &&
         (a->columns == 0 || a->block < 1 || a->block > PRT_DOT_DEPTH ||
             (c->in[1].dtype != PRT_DTYPE_i4 && c->in[1].dtype != PRT_DTYPE_undefined)))
         return prt_infer_fail(c, POPRT_E_ARG,
-            "compute 'i8' is of a packed B of i4 in blocks of at "
-            "most %d",
-            PRT_DOT_DEPTH);
+            "compute 'i8' needs a packed B of i4 in blocks of at most %d", PRT_DOT_DEPTH);
     PRT_TRY(infer_right(c, a->columns, a->transB != 0, &n, &k));
     PRT_TRY(prt_infer_vector(c, 2, n));
     if (!prt_infer_ranked(c, 0))
@@ -142,7 +142,7 @@ static const prt_tensor *input(const prt_eval *c, uint32_t i)
     return prt_eval_has(c, i) ? c->in[i] : NULL;
 }
 
-/* What an element stands for: see kern/gemm/low_precision.h for the exception. */
+/* Returns the value of an element of B. For byte 0x80 of FP8 see kern/gemm/low_precision.h. */
 static float element(const prt_tensor *b, size_t at)
 {
     const uint8_t *bytes = b->data;
@@ -151,9 +151,9 @@ static float element(const prt_tensor *b, size_t at)
     return (float)prt_load_f64(b->dtype, b->data, at);
 }
 
-/* Packed panels. */
+/* A packed B. */
 typedef struct panels {
-    const prt_tensor *b, *scale, *offset; /* the latter two by blocks; NULL: none */
+    const prt_tensor *b, *scale, *offset; /* scale and offset: by block; NULL: absent */
     size_t k, n, block;
 } panels;
 
@@ -204,7 +204,8 @@ static poprt_status eval_packed(prt_eval *c, const prt_tensor *x, size_t n, size
     return prt_product_run(c, &p);
 }
 
-/* n numbers as bytes with a scale hold them; NaN where one is not finite. */
+/* Rounds n floats to values that int8 with one scale can represent; all are NaN if one is not
+   finite. */
 static void round_block(size_t n, const float *from, float *to)
 {
     float most = 0.0f;
@@ -218,7 +219,7 @@ static void round_block(size_t n, const float *from, float *to)
         to[i] = nearbyintf(from[i] / scale) * scale;
 }
 
-/* The elements of A as bfloat16 holds them, or bytes by blocks. */
+/* Rounds the elements of A to bfloat16, or to int8 by blocks. */
 static poprt_status round_left(prt_eval *c, const prt_fused_linear_attrs *attrs, prt_tensor *a)
 {
     prt_tensor to;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nhwc.c — operators on images whose channels come last: those of images whose channels come
- * first, between two turns of the data.
+ * nhwc.c — channels-last operators. The reference transposes X to channels first, runs the ONNX
+ * operator and transposes the result back.
  */
 #include "op/internal/nhwc.h"
 
@@ -9,9 +9,9 @@
 #include "op/share/delegate.h"
 #include "op/share/shape_values.h"
 
-/* ---- turning: [N, spatial..., C] to [N, C, spatial...] and back */
+/* ---- transposition: [N, spatial..., C] to [N, C, spatial...] and back */
 
-/* Axis of the one order that axis i of the other is. */
+/* first_of returns the channels-last axis of channels-first axis i; last_of the reverse. */
 static uint32_t first_of(uint32_t i, uint32_t rank)
 {
     return i == 0 ? 0 : i == 1 ? rank - 1 : i - 1;
@@ -22,7 +22,7 @@ static uint32_t last_of(uint32_t i, uint32_t rank)
     return i == 0 ? 0 : i == rank - 1 ? 1 : i + 1;
 }
 
-static void turn_shape(const prt_shape *from, bool to_first, prt_shape *to)
+static void transpose_shape(const prt_shape *from, bool to_first, prt_shape *to)
 {
     *to = *from;
     for (uint32_t i = 0; from->rank > 0 && i < (uint32_t)from->rank; i++)
@@ -30,8 +30,8 @@ static void turn_shape(const prt_shape *from, bool to_first, prt_shape *to)
                                           : last_of(i, (uint32_t)from->rank)];
 }
 
-/* Copies the elements; `to` has its shape and memory. */
-static void turn_data(const prt_tensor *from, bool to_first, prt_tensor *to)
+/* Copies the transposed elements; `to` has its shape and memory. */
+static void transpose_data(const prt_tensor *from, bool to_first, prt_tensor *to)
 {
     prt_view v = { .rank = from->rank };
     for (uint32_t i = 0; i < from->rank; i++) {
@@ -42,49 +42,50 @@ static void turn_data(const prt_tensor *from, bool to_first, prt_tensor *to)
     prt_view_copy(&v, from->dtype, to->data, from->data);
 }
 
-static poprt_status turned(prt_eval *c, const prt_tensor *from, bool copy, prt_tensor *to)
+static poprt_status transposed_tensor(prt_eval *c, const prt_tensor *from, bool copy,
+    prt_tensor *to)
 {
     int64_t dims[PRT_MAX_RANK];
     for (uint32_t i = 0; i < from->rank; i++)
         dims[i] = from->dims[first_of(i, from->rank)];
     PRT_TRY(prt_delegate_tensor(c, from->dtype, from->rank, dims, to));
     if (copy)
-        turn_data(from, true, to);
+        transpose_data(from, true, to);
     return POPRT_OK;
 }
 
-poprt_status prt_nhwc_eval_turned(prt_eval *c, uint32_t id, const void *attrs, bool images,
+poprt_status prt_nhwc_eval_transposed(prt_eval *c, uint32_t id, const void *attrs, bool images,
     uint32_t n_in, const prt_tensor **in, prt_tensor *to)
 {
     prt_tensor x, y;
     if (!images) {
-        PRT_TRY(turned(c, in[0], true, &x));
+        PRT_TRY(transposed_tensor(c, in[0], true, &x));
         in[0] = &x;
     }
-    PRT_TRY(turned(c, to, false, &y));
+    PRT_TRY(transposed_tensor(c, to, false, &y));
     prt_tensor *out[2] = { &y, NULL };
     PRT_TRY(prt_delegate_eval(c, id, attrs, n_in, in, 2, out));
-    turn_data(&y, false, to);
+    transpose_data(&y, false, to);
     return POPRT_OK;
 }
 
-poprt_status prt_nhwc_infer_turned(prt_infer *c, uint32_t id, const void *attrs, bool images,
+poprt_status prt_nhwc_infer_transposed(prt_infer *c, uint32_t id, const void *attrs, bool images,
     uint32_t n_in, prt_shape *in, int32_t dtype)
 {
     prt_shape out[2], y;
     if (!images)
-        turn_shape(&c->in[0], true, &in[0]);
+        transpose_shape(&c->in[0], true, &in[0]);
     PRT_TRY(prt_delegate_infer(c, id, attrs, n_in, in, NULL, 2, out));
-    turn_shape(&out[0], false, &y);
+    transpose_shape(&out[0], false, &y);
     return prt_infer_set(c, 0, dtype, y.rank, y.dims);
 }
 
-/* ---- pools: their attributes are those of the operators they stand for */
+/* ---- pools: attributes are the attributes of the ONNX operators */
 
 static poprt_status infer_pool(prt_infer *c, uint32_t id)
 {
     prt_shape in[1] = { c->in[0] };
-    return prt_nhwc_infer_turned(c, id, c->attrs, false, 1, in, c->in[0].dtype);
+    return prt_nhwc_infer_transposed(c, id, c->attrs, false, 1, in, c->in[0].dtype);
 }
 
 static poprt_status eval_pool(prt_eval *c, uint32_t id)
@@ -92,7 +93,7 @@ static poprt_status eval_pool(prt_eval *c, uint32_t id)
     const prt_tensor *in[1] = { c->in[0] };
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
-    return prt_nhwc_eval_turned(c, id, c->attrs, false, 1, in, c->out[0]);
+    return prt_nhwc_eval_transposed(c, id, c->attrs, false, 1, in, c->out[0]);
 }
 
 static poprt_status infer_max(prt_infer *c)
@@ -139,7 +140,8 @@ void prt_nhwc_window(const prt_nhwc_conv_attrs *a, const prt_tensor *x, prt_wind
     prt_window_fill(NULL, &spec, x->rank - 2, x->dims + (a->images != 0 ? 2 : 1), NULL, w);
 }
 
-/* The shape of W as Conv has it, from the attributes; W itself must have that many elements. */
+/* Returns the shape that W has as input of Conv, from the attributes. Fails where W does not have
+   that many elements. */
 poprt_status prt_nhwc_infer_weights(prt_infer *c, const prt_nhwc_conv_attrs *a, int32_t dtype,
     prt_shape *to)
 {
@@ -151,8 +153,8 @@ poprt_status prt_nhwc_infer_weights(prt_infer *c, const prt_nhwc_conv_attrs *a, 
     if (spatial < 1 || spatial > PRT_MAX_SPATIAL || a->group < 1 || a->channels < 1 ||
         a->filters < 1 || a->group > INT32_MAX || a->channels > INT32_MAX || a->filters > INT32_MAX)
         return prt_infer_fail(c, POPRT_E_ARG,
-            "group, channels, filters, kernel_shape: not all "
-            "are there and positive");
+            "group, channels, filters and kernel_shape must "
+            "be given and positive");
     *to = (prt_shape){ .kind = PRT_VALUE_TENSOR,
         .dtype = dtype,
         .rank = (int32_t)spatial + 2,
@@ -160,12 +162,12 @@ poprt_status prt_nhwc_infer_weights(prt_infer *c, const prt_nhwc_conv_attrs *a, 
     for (uint32_t i = 0; i < spatial; i++) {
         to->dims[i + 2] = a->kernel_shape.data[i];
         if (a->kernel_shape.data[i] < 1)
-            return prt_infer_fail(c, POPRT_E_ARG, "kernel has size %lld",
+            return prt_infer_fail(c, POPRT_E_ARG, "kernel_shape has %lld; at least 1 is needed",
                 (long long)a->kernel_shape.data[i]);
     }
     if (!prt_nhwc_weights_of(a, &w) || !prt_nhwc_fits(a, &w) ||
         !(floats ? prt_nhwc_weights_size : prt_nhwc_bytes_size)(&w, &count) || count > INT64_MAX)
-        return prt_infer_fail(c, POPRT_E_ARG, "weights do not have the form '%.*s'",
+        return prt_infer_fail(c, POPRT_E_ARG, "weights do not fit the form '%.*s'",
             PRT_STR_ARG(a->form));
     PRT_TRY(prt_infer_rank(c, 1, 1));
     return prt_infer_merge(c, prt_infer_dim(c, 1, 0), (int64_t)count, "size of W", &all);
@@ -178,7 +180,8 @@ static poprt_status check_gate(prt_infer *c)
     if (!prt_infer_has(c, 4))
         return POPRT_OK;
     if (a->group != 1 || a->images != 0 || !prt_str_is(a->form, "panels"))
-        return prt_infer_fail(c, POPRT_E_ARG, "a gate is for panels of one group");
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "a gate needs the form 'panels', group 1 and images 0");
     PRT_TRY(prt_infer_rank(c, 4, (int32_t)a->kernel_shape.count + 2));
     for (uint32_t i = 1; i <= a->kernel_shape.count; i++)
         PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, 4, i), 1, "a dim of the gate", &dim));
@@ -196,12 +199,13 @@ static poprt_status infer_conv(prt_infer *c)
     int64_t dim;
     prt_act act;
     if (!prt_fused_act(a->activation, 0, 0, &act))
-        return prt_infer_fail(c, POPRT_E_ARG, "activation '%.*s' is none of those known",
+        return prt_infer_fail(c, POPRT_E_ARG, "activation '%.*s' is unknown",
             PRT_STR_ARG(a->activation));
     PRT_TRY(prt_nhwc_infer_weights(c, a, PRT_DTYPE_f32, &in[1]));
     if (n_in == 3)
         in[2] = c->in[2];
-    PRT_TRY(prt_nhwc_infer_turned(c, PRT_OP_conv, &conv, a->images != 0, n_in, in, c->in[0].dtype));
+    PRT_TRY(
+        prt_nhwc_infer_transposed(c, PRT_OP_conv, &conv, a->images != 0, n_in, in, c->in[0].dtype));
     PRT_TRY(check_gate(c));
     if (!prt_infer_ranked(c, 3) || !prt_infer_wants(c, 0) || c->out[0].rank < 0)
         return POPRT_OK;
@@ -212,8 +216,8 @@ static poprt_status infer_conv(prt_infer *c)
     return POPRT_OK;
 }
 
-/* X with its channels multiplied by the gate. */
-static poprt_status gated(prt_eval *c, prt_tensor *to)
+/* Returns X with its channels multiplied by the gate. */
+static poprt_status apply_gate(prt_eval *c, prt_tensor *to)
 {
     const prt_tensor *x = c->in[0], *gate = c->in[4];
     PRT_TRY(prt_delegate_tensor(c, x->dtype, x->rank, x->dims, to));
@@ -243,9 +247,9 @@ static poprt_status eval_conv(prt_eval *c)
     prt_nhwc_weights_unpack(&form, c->in[1]->data, w.data);
     prt_tensor x = *c->in[0];
     if (prt_eval_has(c, 4))
-        PRT_TRY(gated(c, &x));
+        PRT_TRY(apply_gate(c, &x));
     const prt_tensor *in[3] = { &x, &w, prt_eval_has(c, 2) ? c->in[2] : NULL };
-    PRT_TRY(prt_nhwc_eval_turned(c, PRT_OP_conv, &conv, a->images != 0, 3, in, c->out[0]));
+    PRT_TRY(prt_nhwc_eval_transposed(c, PRT_OP_conv, &conv, a->images != 0, 3, in, c->out[0]));
     prt_fused_finish(c, NULL, prt_eval_has(c, 3) ? c->in[3] : NULL, &act);
     return POPRT_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* nhwc.h — convolutions whose channels come last: how their weights are laid out. */
+/* nhwc.h — weight layouts and shared functions of operators on channels-last images. */
 #ifndef PRT_OP_INTERNAL_NHWC_H
 #define PRT_OP_INTERNAL_NHWC_H
 
@@ -16,17 +16,17 @@ typedef enum prt_nhwc_form { /* see op/internal/nhwc.def */
     PRT_NHWC_FORMS
 } prt_nhwc_form;
 
-/* Channels and filters are those of one group. */
+/* Layout of convolution weights. Channels and filters are counts per group. */
 typedef struct prt_nhwc_weights {
     prt_nhwc_form form;
     size_t group, channels, filters, taps;
-    bool transformed; /* Winograd's forms: by points instead of taps */
+    bool transformed; /* Winograd only: stored as Winograd points instead of taps */
 } prt_nhwc_weights;
 
 const char *prt_nhwc_form_name(prt_nhwc_form form);
 
-/* Tiles of `side` pixels along an axis of an output, whose pixels are as far apart as the taps:
- * every d-th pixel from each of the first d on is an axis of its own, with `each` tiles. */
+/* Returns the number of Winograd tiles along one axis of an output, each of `side` pixels that are
+   `dilation` apart. Each residue modulo the dilation is an axis of its own with `*each` tiles. */
 static inline size_t prt_nhwc_tiles(size_t pixels, size_t dilation, size_t side, size_t *each)
 {
     const size_t axes = pixels < dilation ? pixels : dilation;
@@ -34,7 +34,8 @@ static inline size_t prt_nhwc_tiles(size_t pixels, size_t dilation, size_t side,
     return axes * *each;
 }
 
-/* What an output at `out` needs of an axis: taps [*first, *last) read inside. */
+/* Range of taps [*first, *last) that output position `out` reads inside the input, along one
+   axis. */
 static inline void prt_nhwc_inside(size_t out, size_t stride, size_t dilation, int64_t begin,
     size_t kernel, size_t in, size_t *first, size_t *last)
 {
@@ -45,15 +46,19 @@ static inline void prt_nhwc_inside(size_t out, size_t stride, size_t dilation, i
     *first = low < (int64_t)*last ? (size_t)low : *last;
 }
 
-/* Channels (of images with channels first: with all taps) and filters from which on panels are
- * multiplied split. */
-enum { PRT_NHWC_BF16X3_CHANNELS = 16, PRT_NHWC_BF16X3_IMAGES = 96, PRT_NHWC_BF16X3_FILTERS = 24 };
+/* Thresholds from which on the form panels is multiplied in bf16x3. */
+enum {
+    PRT_NHWC_BF16X3_CHANNELS = 16, /* input channels */
+    PRT_NHWC_BF16X3_IMAGES = 96,   /* input channels times taps, for images with channels first */
+    PRT_NHWC_BF16X3_FILTERS = 24   /* filters */
+};
 
-/* Channels from which on panels skip the padding of taps that lie apart. */
+/* Minimum number of channels for which the form panels skips taps that lie in the padding because
+   of a large dilation. */
 enum { PRT_NHWC_FAR_DEPTH = 64 };
 
-/* Points of a Winograd form each way, or along its line, as many as inputs of a tile; 0 for the
- * other forms. */
+/* Returns the number of Winograd points along each axis, or along the line of winograd_line, which
+   equals the input pixels of a tile; 0 for other forms. */
 static inline size_t prt_nhwc_points(prt_nhwc_form form)
 {
     static const uint8_t points[PRT_NHWC_FORMS] = { [PRT_NHWC_winograd] = 6,
@@ -64,77 +69,86 @@ static inline size_t prt_nhwc_points(prt_nhwc_form form)
     return points[form];
 }
 
-/* Taps each way of the kernels that a Winograd form of squares is for. */
+/* Returns the kernel size, along each axis, of a two-dimensional Winograd form. */
 static inline size_t prt_nhwc_side(prt_nhwc_form form)
 {
     return form == PRT_NHWC_winograd5 ? 5 : 3;
 }
 
-/* How winograd_line computes a kernel of `taps` over so many outputs with the fewest products: as a
- * sum of `pieces` of 9 - out taps or fewer, by tiles of `out` outputs. */
+/* Decomposition of a kernel of `taps` along a line for winograd_line: a sum of `pieces` kernels of
+   at most 9 - out taps each, computed in `tiles` tiles of `out` outputs. */
 typedef struct prt_nhwc_line {
     size_t out, pieces, tiles;
 } prt_nhwc_line;
 
+/* Returns the decomposition with the fewest products. */
 prt_nhwc_line prt_nhwc_line_of(size_t taps, size_t pixels, size_t dilation);
 
-/* Groups are so small that the form taps is for them. */
+/* Returns whether groups are so small that the form taps applies (depthwise or nearly). */
 static inline bool prt_nhwc_is_depthwise(const prt_nhwc_weights *w)
 {
     return w->channels == w->filters && w->channels <= 8 && (w->channels & (w->channels - 1)) == 0;
 }
 
-/* From checked attributes (at infer: see nhwc.c); false for a form that is none. */
+/* Reads the layout from checked attributes (see infer in nhwc.c). Returns false for an unknown form
+   or an overflow of taps. */
 bool prt_nhwc_weights_of(const prt_nhwc_conv_attrs *a, prt_nhwc_weights *out);
 
-/* Whether the form is for a kernel, strides and dilations like these. */
+/* Returns whether the form supports this kernel, these strides and these dilations. */
 bool prt_nhwc_fits(const prt_nhwc_conv_attrs *a, const prt_nhwc_weights *w);
 
-/* Floats that they take; false when more than memory can hold, or when the form does not fit. */
+/* Computes the number of floats of the weights. Returns false where their size overflows or the
+   form does not fit. */
 bool prt_nhwc_weights_size(const prt_nhwc_weights *w, size_t *count);
 
-/* Floats from the start of one group's panels, or of one transformed matrix, to the next. */
+/* Returns the distance in floats between the panels of two groups, or between two transformed
+   matrices. */
 size_t prt_nhwc_weights_step(const prt_nhwc_weights *w);
 
-/* Columns of a packed matrix with so many filters, all its panels together, and where element
- * (k, filter) of one with `depth` rows is. */
+/* Returns the total width of all panels of a packed matrix with `filters` columns; then the offset
+   of element (k, filter) in such a matrix with `depth` rows. */
 size_t prt_nhwc_panels_width(size_t filters);
 size_t prt_nhwc_panel_at(size_t filters, size_t depth, size_t k, size_t filter);
 
-/* Floats of the weights of NhwcSpread; false for impossible sizes. */
+/* Computes the number of floats of the weights of NhwcSpread. Returns false for invalid or too
+   large sizes. */
 bool prt_nhwc_spread_size(const prt_nhwc_spread_attrs *a, size_t channels, size_t *count);
 
-/* From the order of Conv, [group * filters, channels, taps], and back. The way back from what is
- * transformed is true to a few units of single precision. */
+/* Convert between the order of Conv, [group * filters, channels, taps], and the layout `w`.
+   Unpacking transformed weights is accurate to a few units in the last place of float32. */
 void prt_nhwc_weights_pack(const prt_nhwc_weights *w, const float *from, float *to);
 void prt_nhwc_weights_unpack(const prt_nhwc_weights *w, const float *from, float *to);
 
-/* Bytes of the weights of NhwcQConv, of form panels or taps; false when more than memory can hold.
- * Where tap t of a kernel's channel is in them. */
+/* Computes the number of bytes of the weights of NhwcQConv in form panels or taps. Returns false
+   where it overflows. prt_nhwc_bytes_at returns the offset of tap t of a channel of a filter. */
 bool prt_nhwc_bytes_size(const prt_nhwc_weights *w, size_t *count);
 size_t prt_nhwc_bytes_at(const prt_nhwc_weights *w, size_t group, size_t filter, size_t channel,
     size_t t);
 
-/* The window attributes of NhwcQConv and NhwcQuantizedConv, as those of NhwcConv. */
+/* Return the window attributes of NhwcQConv and NhwcQuantizedConv as attributes of NhwcConv. They
+   borrow from `a`. */
 prt_nhwc_conv_attrs prt_nhwc_conv_of(const prt_nhwc_qconv_attrs *a);
 prt_nhwc_conv_attrs prt_nhwc_quantized_conv_of(const prt_nhwc_quantized_conv_attrs *a);
 
-/* The NhwcConv that part 0, 1 or 2 of NhwcSeparable is; `channels`: of its X. */
+/* Returns the attributes of the NhwcConv that is part 0, 1 or 2 of NhwcSeparable; `channels` is the
+   number of channels of X. They borrow from `a`. */
 prt_nhwc_conv_attrs prt_nhwc_separable_part(const prt_nhwc_separable_attrs *a, int part,
     int64_t channels);
 
-/* What operators on channels last share: shapes (and, with it, the shape of W from attributes that
- * are checked) and values by an operator on channels first. `in[0]` and `y` have their channels
- * last, but for X of `images`. */
+/* Shared shape and value functions of channels-last operators. prt_nhwc_infer_weights returns in
+   `to` the shape that W has as input of Conv, and checks the attributes. The other two run the
+   channels-first operator `id` on transposed data. `in[0]` and `y` are channels last; with
+   `images`, in[0] is channels first. */
 poprt_status prt_nhwc_infer_weights(prt_infer *c, const prt_nhwc_conv_attrs *a, int32_t dtype,
     prt_shape *to);
-poprt_status prt_nhwc_infer_turned(prt_infer *c, uint32_t id, const void *attrs, bool images,
+poprt_status prt_nhwc_infer_transposed(prt_infer *c, uint32_t id, const void *attrs, bool images,
     uint32_t n_in, prt_shape *in, int32_t dtype);
-poprt_status prt_nhwc_eval_turned(prt_eval *c, uint32_t id, const void *attrs, bool images,
+poprt_status prt_nhwc_eval_transposed(prt_eval *c, uint32_t id, const void *attrs, bool images,
     uint32_t n_in, const prt_tensor **in, prt_tensor *y);
 prt_conv_attrs prt_nhwc_plain_conv(const prt_nhwc_conv_attrs *a);
 
-/* The window over the spatial dims of X (`images`: channels first), numbers only. */
+/* Computes the window over the spatial dims of X, which are numbers. With `images` X is channels
+   first. */
 void prt_nhwc_window(const prt_nhwc_conv_attrs *a, const prt_tensor *x, prt_window *w);
 
 #endif

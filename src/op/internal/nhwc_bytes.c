@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* nhwc_bytes.c — NhwcQConv, and how its weights are laid out. */
+/* nhwc_bytes.c — NhwcQConv and the layout of its weights. */
 #include "kern/int8/dot.h"
 #include "op/check.h"
 #include "op/share/delegate.h"
@@ -8,7 +8,7 @@
 
 /* ---- weights */
 
-/* Words of one column of a panel. */
+/* Returns the number of 4-byte words of one column of a panel. */
 static size_t words_of(const prt_nhwc_weights *w)
 {
     return w->taps * ((w->channels + PRT_DOT_FOUR - 1) / PRT_DOT_FOUR);
@@ -67,11 +67,12 @@ static poprt_status infer(prt_infer *c)
             "filters of B and scale", &dim));
         PRT_TRY(prt_infer_scalar(c, i + 2, &dim));
     }
-    return prt_nhwc_infer_turned(c, PRT_OP_conv, &conv, a.images != 0, 2, in, c->in[5].dtype);
+    return prt_nhwc_infer_transposed(c, PRT_OP_conv, &conv, a.images != 0, 2, in, c->in[5].dtype);
 }
 
-/* X less its zero point, W as Conv has it, and what B was: doubles. */
-static poprt_status open_all(prt_eval *c, const prt_nhwc_conv_attrs *a, prt_tensor to[3])
+/* Computes, in double, X without its zero point, W in the order of Conv, and the bias before the
+   zero point's correction. */
+static poprt_status unpack_operands(prt_eval *c, const prt_nhwc_conv_attrs *a, prt_tensor to[3])
 {
     const prt_tensor *x = c->in[0];
     const uint32_t spatial = a->kernel_shape.count;
@@ -108,9 +109,9 @@ static poprt_status eval(prt_eval *c)
     const prt_tensor *in[3] = { &open[0], &open[1], &open[2] };
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
-    PRT_TRY(open_all(c, &a, open));
+    PRT_TRY(unpack_operands(c, &a, open));
     PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, y->rank, y->dims, &sums));
-    PRT_TRY(prt_nhwc_eval_turned(c, PRT_OP_conv, &conv, a.images != 0, 3, in, &sums));
+    PRT_TRY(prt_nhwc_eval_transposed(c, PRT_OP_conv, &conv, a.images != 0, 3, in, &sums));
     const size_t filters = (size_t)(a.group * a.filters);
     for (size_t i = 0; i < prt_tensor_count(y); i++)
         prt_quant_store(y->dtype, y->data, i,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* nhwc_norm.c — NhwcGroupNorm: groups of channels less their mean over their deviation. */
+/* nhwc_norm.c — NhwcGroupNorm: group normalisation of channels-last images. */
 #include <math.h>
 
 #include "op/internal/fused.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* nhwc_quantized.c — NhwcQuantizedConv: an image becomes bytes, a convolution of those floats. */
+/* nhwc_quantized.c — NhwcQuantizedConv: quantises its float input to uint8 per image, convolves in
+   integers and returns float32. */
 #include <math.h>
 
 #include "op/internal/fused.h"
@@ -29,12 +30,13 @@ static poprt_status infer(prt_infer *c)
     PRT_TRY(prt_nhwc_infer_weights(c, &a, PRT_DTYPE_i8, &in[1]));
     for (uint32_t i = 2; i < 5; i++)
         PRT_TRY(prt_infer_vector(c, i, a.group * a.filters));
-    PRT_TRY(prt_nhwc_infer_turned(c, PRT_OP_conv, &conv, false, 2, in, PRT_DTYPE_f32));
+    PRT_TRY(prt_nhwc_infer_transposed(c, PRT_OP_conv, &conv, false, 2, in, PRT_DTYPE_f32));
     return prt_infer_wants(c, 0) ? prt_fused_check_residual(c, 5, &c->out[0]) : POPRT_OK;
 }
 
-/* X as its bytes less their zero point, and what they are to be multiplied with by image. */
-static poprt_status open_images(prt_eval *c, prt_tensor *to, double **by)
+/* Quantises X: `to` gets its bytes without the zero point, `by` the scale of each image. Scratch
+   owns both. */
+static poprt_status quantize_images(prt_eval *c, prt_tensor *to, double **by)
 {
     const prt_tensor *x = c->in[0];
     const size_t n = (size_t)x->dims[0], each = prt_dims_product(x->dims, 1, x->rank);
@@ -59,8 +61,8 @@ static poprt_status open_images(prt_eval *c, prt_tensor *to, double **by)
     return POPRT_OK;
 }
 
-/* W as Conv has it. */
-static poprt_status open_weights(prt_eval *c, const prt_nhwc_conv_attrs *a, prt_tensor *to)
+/* Returns W in the order of Conv. */
+static poprt_status unpack_weights(prt_eval *c, const prt_nhwc_conv_attrs *a, prt_tensor *to)
 {
     const uint32_t spatial = a->kernel_shape.count;
     int64_t dims[PRT_MAX_RANK] = { a->group * a->filters, a->channels };
@@ -90,10 +92,10 @@ static poprt_status eval(prt_eval *c)
     if (!prt_eval_wants(c, 0) || prt_tensor_count(y) == 0 ||
         !prt_fused_act(attrs->activation, attrs->alpha, attrs->beta, &act))
         return POPRT_OK;
-    PRT_TRY(open_images(c, &open[0], &by));
-    PRT_TRY(open_weights(c, &a, &open[1]));
+    PRT_TRY(quantize_images(c, &open[0], &by));
+    PRT_TRY(unpack_weights(c, &a, &open[1]));
     PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, y->rank, y->dims, &sums));
-    PRT_TRY(prt_nhwc_eval_turned(c, PRT_OP_conv, &conv, false, 2, in, &sums));
+    PRT_TRY(prt_nhwc_eval_transposed(c, PRT_OP_conv, &conv, false, 2, in, &sums));
     const size_t each = prt_dims_product(y->dims, 1, y->rank);
     float *out = y->data;
     for (size_t i = 0; i < prt_tensor_count(y); i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* nhwc_separable.c — NhwcSeparable: up to three NhwcConv, and the mean of what the second gives. */
+/* nhwc_separable.c — NhwcSeparable: up to three NhwcConv, and the mean of the second result. */
 #include "op/share/delegate.h"
 #include "op/internal/nhwc.h"
 
@@ -43,15 +43,17 @@ static poprt_status infer(prt_infer *c)
     const prt_nhwc_separable_attrs *a = c->attrs;
     prt_shape x = c->in[X], y = { .kind = PRT_VALUE_UNKNOWN, .rank = PRT_RANK_UNKNOWN };
     if (a->kernel_shape.count != 2 || a->hidden < 1 || a->filters < 0)
-        return prt_infer_fail(c, POPRT_E_ARG, "hidden channels and two sizes of the kernel");
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "hidden must be positive and kernel_shape have 2 sizes");
     if (prt_infer_has(c, W2) != (a->filters > 0) || (prt_infer_has(c, W2) && prt_infer_wants(c, 1)))
-        return prt_infer_fail(c, POPRT_E_ARG, "filters are for W2, and without it there is a mean");
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "filters needs W2, and the output mean needs W2 absent");
     if (prt_infer_has(c, RESIDUAL) && !prt_infer_has(c, W2))
-        return prt_infer_fail(c, POPRT_E_ARG, "a residual is added behind W2, which is absent");
+        return prt_infer_fail(c, POPRT_E_ARG, "a residual needs W2, which is absent");
     if (prt_infer_ranked(c, X))
         PRT_TRY(prt_infer_rank(c, X, 4));
     if (prt_infer_has(c, W0) && !prt_dim_is_number(prt_infer_dim(c, X, 3))) {
-        /* The size of W0 hangs on it. */
+        /* The size of W0 depends on the number of channels, which is unknown. */
         PRT_TRY(prt_infer_unranked(c, 1, c->in[X].dtype, 4));
         return prt_infer_unranked(c, 0, c->in[X].dtype, 4);
     }
@@ -69,7 +71,7 @@ static poprt_status infer(prt_infer *c)
     return prt_infer_set(c, 0, c->in[X].dtype, y.rank, y.dims);
 }
 
-/* x through one part into y, which gets its memory here unless it has some. */
+/* Runs one part on x. y gets memory from the scratch of `c` if its data is NULL. */
 static poprt_status run_part(prt_eval *c, int part, const prt_tensor *x, uint32_t w, prt_tensor *y)
 {
     const prt_nhwc_separable_attrs *a = c->attrs;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* nhwc_shuffle.c — NhwcShuffle: the channels of two images by turns, whole or in two halves. */
+/* nhwc_shuffle.c — NhwcShuffle: interleaves the channels of two images, into one output or two
+   halves. */
 #include "op/share/reals.h"
 
 static poprt_status infer(prt_infer *c)
@@ -8,7 +9,7 @@ static poprt_status infer(prt_infer *c)
     const bool halves = ((const prt_nhwc_shuffle_attrs *)c->attrs)->halves != 0;
     int64_t dims[PRT_MAX_RANK];
     if (prt_infer_wants(c, 1) && !halves)
-        return prt_infer_fail(c, POPRT_E_ARG, "a second output is there with halves=1 alone");
+        return prt_infer_fail(c, POPRT_E_ARG, "the second output needs halves 1");
     if (!prt_infer_ranked(c, 0) || !prt_infer_ranked(c, 1)) {
         PRT_TRY(prt_infer_unranked(c, 1, a->dtype, PRT_RANK_UNKNOWN));
         return prt_infer_unranked(c, 0, a->dtype, PRT_RANK_UNKNOWN);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* nhwc_spread.c — NhwcSpread: ConvTranspose whose kernel is its stride, channels last. */
+/* nhwc_spread.c — NhwcSpread: channels-last ConvTranspose with strides equal to the kernel
+   shape. */
 #include "op/internal/fused.h"
 #include "op/share/delegate.h"
 #include "op/internal/nhwc.h"
@@ -22,10 +23,11 @@ static poprt_status infer(prt_infer *c)
     size_t count;
     prt_act act;
     if (!prt_fused_act(a->activation, 0, 0, &act))
-        return prt_infer_fail(c, POPRT_E_ARG, "activation '%.*s' is none of those known",
+        return prt_infer_fail(c, POPRT_E_ARG, "activation '%.*s' is unknown",
             PRT_STR_ARG(a->activation));
     if (!prt_nhwc_spread_size(a, 1, &count))
-        return prt_infer_fail(c, POPRT_E_ARG, "filters and two sizes of the kernel are needed");
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "filters must be positive and kernel_shape have 2 sizes");
     PRT_TRY(prt_infer_rank(c, 1, 1));
     PRT_TRY(prt_infer_vector(c, 2, a->filters));
     if (!prt_infer_ranked(c, 0))
@@ -34,7 +36,7 @@ static poprt_status infer(prt_infer *c)
     const int64_t channels = c->in[0].dims[3];
     if (prt_dim_is_number(channels)) {
         if (!prt_nhwc_spread_size(a, (size_t)channels, &count) || count > INT64_MAX)
-            return prt_infer_fail(c, POPRT_E_LIMIT, "weights are larger than memory can be");
+            return prt_infer_fail(c, POPRT_E_LIMIT, "weights do not fit in memory");
         PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, 1, 0), (int64_t)count, "size of W", &all));
     }
     dims[0] = c->in[0].dims[0];
@@ -44,7 +46,7 @@ static poprt_status infer(prt_infer *c)
     return prt_infer_exact(c, 0, c->in[0].dtype, 4, dims);
 }
 
-/* The sum at one pixel of the output, in double. */
+/* Returns the sum of one output element, in double. */
 static double sum_at(const prt_eval *c, const prt_nhwc_spread_attrs *a, const float *x, size_t ky,
     size_t kx, size_t f)
 {

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* nhwc_weights.c — laying out weights; Winograd's transforms in double. */
+/* nhwc_weights.c — weight layouts of channels-last convolutions; Winograd weight transforms in
+   double. */
 #include "kern/gemm/gemm.h"
 #include "op/internal/nhwc.h"
 
-enum { POINTS = 6, SIDE = 5 }; /* at most, of what is transformed beforehand */
+enum {
+    POINTS = 6, /* maximum Winograd points along an axis of transformed weights */
+    SIDE = 5    /* maximum kernel size of transformed weights */
+};
 
 static const char *const names[PRT_NHWC_FORMS] = { "panels", "taps", "winograd", "winograd2",
     "winograd5", "winograd6", "winograd_line" };
@@ -30,8 +34,8 @@ bool prt_nhwc_weights_of(const prt_nhwc_conv_attrs *a, prt_nhwc_weights *out)
     return form < PRT_NHWC_FORMS;
 }
 
-/* Winograd's tiles are of one kernel, whose outputs are as far apart as its taps; large ones also
- * of one with steps of two whose taps are side by side. */
+/* Winograd forms need one group and strides of 1; the outputs of a tile are as far apart as the
+   taps. F(4x4, 3x3) also supports strides of 2 without dilation. */
 bool prt_nhwc_fits(const prt_nhwc_conv_attrs *a, const prt_nhwc_weights *w)
 {
     enum { LEAST_TAPS = 3 };
@@ -94,9 +98,9 @@ bool prt_nhwc_weights_size(const prt_nhwc_weights *w, size_t *count)
         prt_size_mul(*count, sizeof(float), &bytes);
 }
 
-/* Three or five taps at the points 0, 1, -1, 2, -2 and infinity, or three at the points 0, 1, -1
- * and infinity. */
-static void turn(size_t points, size_t side, const double g[SIDE], double to[POINTS])
+/* Transforms three or five taps to the points 0, 1, -1, 2, -2 and infinity, or three taps to the
+   points 0, 1, -1 and infinity. */
+static void transform_taps(size_t points, size_t side, const double g[SIDE], double to[POINTS])
 {
     if (points == 4) {
         to[0] = g[0];
@@ -116,8 +120,9 @@ static void turn(size_t points, size_t side, const double g[SIDE], double to[POI
     to[5] = g[side - 1];
 }
 
-/* The taps from their values at those points. */
-static void turn_back(size_t points, size_t side, const double u[POINTS], double g[SIDE])
+/* The inverse of transform_taps: the taps from the values at the points. */
+static void inverse_transform_taps(size_t points, size_t side, const double u[POINTS],
+    double g[SIDE])
 {
     const double odd = points == 4 ? u[1] - u[2] : 3 * (u[2] - u[1]);
     g[0] = points == 4 ? u[0] : 4 * u[0];
@@ -136,8 +141,8 @@ size_t prt_nhwc_panel_at(size_t filters, size_t depth, size_t k, size_t f)
     return first * depth + k * prt_gemm_panel_width(filters, first) + f - first;
 }
 
-/* Calls `visit` with the places of the taps of every filter and channel. */
-static void each_kernel(const prt_nhwc_weights *w,
+/* Calls `visit` for every kernel, that is every filter and channel of every group. */
+static void visit_kernels(const prt_nhwc_weights *w,
     void (
         *visit)(const prt_nhwc_weights *w, size_t group, size_t filter, size_t channel, void *user),
     void *user)
@@ -148,17 +153,17 @@ static void each_kernel(const prt_nhwc_weights *w,
                 visit(w, g, f, c, user);
 }
 
-typedef struct sides {
+typedef struct copy_ends {
     const float *from;
     float *to;
-} sides;
+} copy_ends;
 
 static size_t plain_at(const prt_nhwc_weights *w, size_t group, size_t filter, size_t channel)
 {
     return ((group * w->filters + filter) * w->channels + channel) * w->taps;
 }
 
-/* Where tap t of a kernel goes that is not transformed. */
+/* Returns the offset of tap t of a kernel that is not transformed. */
 static size_t tap_at(const prt_nhwc_weights *w, size_t group, size_t filter, size_t channel,
     size_t t)
 {
@@ -170,7 +175,7 @@ static size_t tap_at(const prt_nhwc_weights *w, size_t group, size_t filter, siz
 
 static void pack_kernel(const prt_nhwc_weights *w, size_t g, size_t f, size_t c, void *user)
 {
-    const sides *s = user;
+    const copy_ends *s = user;
     const float *from = s->from + plain_at(w, g, f, c);
     const size_t points = prt_nhwc_points(w->form);
     if (!w->transformed) {
@@ -183,13 +188,13 @@ static void pack_kernel(const prt_nhwc_weights *w, size_t g, size_t f, size_t c,
     for (size_t y = 0; y < side; y++) {
         for (size_t x = 0; x < side; x++)
             taps[x] = (double)from[side * y + x];
-        turn(points, side, taps, rows[y]);
+        transform_taps(points, side, taps, rows[y]);
     }
     float *to = s->to + prt_nhwc_panel_at(w->filters, w->channels, c, f);
     for (size_t x = 0; x < points; x++) {
         for (size_t y = 0; y < side; y++)
             taps[y] = rows[y][x];
-        turn(points, side, taps, column);
+        transform_taps(points, side, taps, column);
         for (size_t y = 0; y < points; y++)
             to[(y * points + x) * prt_nhwc_weights_step(w)] = (float)column[y];
     }
@@ -197,7 +202,7 @@ static void pack_kernel(const prt_nhwc_weights *w, size_t g, size_t f, size_t c,
 
 static void unpack_kernel(const prt_nhwc_weights *w, size_t g, size_t f, size_t c, void *user)
 {
-    const sides *s = user;
+    const copy_ends *s = user;
     float *to = s->to + plain_at(w, g, f, c);
     const size_t points = prt_nhwc_points(w->form);
     if (!w->transformed) {
@@ -211,12 +216,12 @@ static void unpack_kernel(const prt_nhwc_weights *w, size_t g, size_t f, size_t 
     for (size_t x = 0; x < points; x++) {
         for (size_t y = 0; y < points; y++)
             u[y] = (double)from[(y * points + x) * prt_nhwc_weights_step(w)];
-        turn_back(points, side, u, columns[x]);
+        inverse_transform_taps(points, side, u, columns[x]);
     }
     for (size_t y = 0; y < side; y++) {
         for (size_t x = 0; x < points; x++)
             u[x] = columns[x][y];
-        turn_back(points, side, u, row);
+        inverse_transform_taps(points, side, u, row);
         for (size_t x = 0; x < side; x++)
             to[side * y + x] = (float)row[x];
     }
@@ -224,12 +229,12 @@ static void unpack_kernel(const prt_nhwc_weights *w, size_t g, size_t f, size_t 
 
 void prt_nhwc_weights_pack(const prt_nhwc_weights *w, const float *from, float *to)
 {
-    sides s = { from, to };
-    each_kernel(w, pack_kernel, &s);
+    copy_ends s = { from, to };
+    visit_kernels(w, pack_kernel, &s);
 }
 
 void prt_nhwc_weights_unpack(const prt_nhwc_weights *w, const float *from, float *to)
 {
-    sides s = { from, to };
-    each_kernel(w, unpack_kernel, &s);
+    copy_ends s = { from, to };
+    visit_kernels(w, unpack_kernel, &s);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packed_rnn.c — RNN, GRU and LSTM by the operators of ONNX: their shapes with those of plain
- * weights, their values after unpacking.
+ * packed_rnn.c — packed RNN, GRU and LSTM. Shapes are inferred by the ONNX operators with the
+ * shapes of unpacked weights; values are computed by them after unpacking.
  */
 #include "op/internal/packed_rnn.h"
 
@@ -10,7 +10,7 @@
 
 enum { INPUTS = 8, OUTPUTS = 3 };
 
-/* The rows begin alike: the first attribute that ONNX has not is input_size. */
+/* The attribute structs have a common prefix: input_size is the first attribute that ONNX lacks. */
 #define BEGINS_ALIKE(id)                                                                           \
     _Static_assert(offsetof(prt_packed_##id##_attrs, activations) ==                               \
                 offsetof(prt_##id##_attrs, activations) &&                                         \
@@ -109,7 +109,7 @@ static poprt_status infer(prt_infer *c)
     prt_shape in[INPUTS] = { { 0 } }, out[OUTPUTS];
     if (!prt_packed_rnn_of(c->def->id, c->attrs, &p))
         return prt_infer_fail(c, POPRT_E_ARG,
-            "hidden_size and input_size have to be at least 1, and weights to fit in memory");
+            "hidden_size and input_size must be at least 1, and the weights must fit in memory");
     PRT_TRY(prt_infer_vector(c, 1, (int64_t)p.w));
     PRT_TRY(prt_infer_vector(c, 2, (int64_t)p.r));
     memcpy(in, c->in, (c->n_in < INPUTS ? c->n_in : INPUTS) * sizeof(*in));
@@ -127,7 +127,7 @@ static poprt_status eval(prt_eval *c)
     prt_tensor w, r;
     const prt_tensor *in[INPUTS] = { NULL };
     if (!prt_packed_rnn_of(c->def->id, c->attrs, &p))
-        return prt_eval_fail(c, POPRT_E_ARG, "hidden_size or input_size");
+        return prt_eval_fail(c, POPRT_E_ARG, "hidden_size and input_size must be at least 1");
     const prt_shape w_shape = plain_shape(&p, p.input), r_shape = plain_shape(&p, p.hidden);
     PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f32, 3, w_shape.dims, &w));
     PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f32, 3, r_shape.dims, &r));

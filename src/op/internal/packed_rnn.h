@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* packed_rnn.h — recurrent operators with weights laid out as op/internal/recurrent.def says. */
+/* packed_rnn.h — recurrent operators with weights packed as op/internal/recurrent.def describes. */
 #ifndef PRT_OP_INTERNAL_PACKED_RNN_H
 #define PRT_OP_INTERNAL_PACKED_RNN_H
 
 #include "op/share/rnn_core.h"
 
-/* The attributes of an RNN, GRU or LSTM of ONNX. */
+/* The attributes of an ONNX RNN, GRU or LSTM. */
 typedef union prt_rnn_attrs_any {
     prt_rnn_attrs rnn;
     prt_gru_attrs gru;
     prt_lstm_attrs lstm;
 } prt_rnn_attrs_any;
 
-/* The same of an operator of op/internal/recurrent.def. */
+/* The attributes of an operator of op/internal/recurrent.def. */
 typedef union prt_packed_rnn_attrs_any {
     prt_packed_rnn_attrs rnn;
     prt_packed_gru_attrs gru;
@@ -22,21 +22,22 @@ typedef union prt_packed_rnn_attrs_any {
 typedef struct prt_packed_rnn {
     uint32_t plain;                /* the ONNX operator, PRT_OP_* */
     prt_rnn_attrs_any attrs;       /* its attributes */
-    size_t directions, rows, late; /* late: R's last rows that are a matrix of their own */
+    size_t directions, rows, late; /* late: rows of gate h of a GRU, packed apart */
     size_t input, hidden;
     size_t w, r; /* elements of W and R */
 } prt_packed_rnn;
 
-/* Operator `id` is one of op/internal/recurrent.def. */
+/* Returns whether operator `id` is one of op/internal/recurrent.def. */
 static inline bool prt_packed_rnn_is(uint32_t id)
 {
     return id == PRT_OP_packed_rnn || id == PRT_OP_packed_gru || id == PRT_OP_packed_lstm;
 }
 
-/* Such an operator with these attributes; false when it is none whose sizes could be. */
+/* Reads the sizes from the attributes. Returns false where a size is invalid or the weights do not
+   fit in memory. */
 bool prt_packed_rnn_of(uint32_t id, const void *attrs, prt_packed_rnn *out);
 
-/* From and to [directions, rows, input] and [directions, rows, hidden]. */
+/* Pack W and R from [directions, rows, input] and [directions, rows, hidden], and unpack them. */
 void prt_packed_rnn_w(const prt_packed_rnn *p, const float *w, float *to);
 void prt_packed_rnn_r(const prt_packed_rnn *p, const float *r, float *to);
 void prt_packed_rnn_plain_w(const prt_packed_rnn *p, const float *from, float *w);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quantized_add.c — QuantizedAdd and QuantizedMul, with the steps and roundings of the operators
- * they stand for.
+ * quantized_add.c — QuantizedAdd and QuantizedMul: DequantizeLinear of both inputs, Add or Mul, and
+ * QuantizeLinear, with the roundings of these operators.
  */
 #include "op/share/broadcast.h"
 #include "op/check.h"
@@ -23,8 +23,8 @@ static poprt_status infer(prt_infer *c)
     return prt_infer_set(c, 0, c->in[C_SCALE + 1].dtype, out.rank, out.dims);
 }
 
-/* DequantizeLinear of element i. */
-static float open_one(const prt_tensor *x, size_t i, const prt_quant *q)
+/* Returns the dequantised element i. */
+static float dequantize(const prt_tensor *x, size_t i, const prt_quant *q)
 {
     return (float)((prt_load_f64(x->dtype, x->data, i) - q->zero) * q->scale);
 }
@@ -40,8 +40,8 @@ static poprt_status eval(prt_eval *c)
     prt_rows_init(&r, c->out[0], 2, in);
     while (prt_rows_next(&r))
         for (size_t i = 0; i < r.count; i++) {
-            const float left = open_one(in[0], r.from[0] + i * r.step[0], &a);
-            const float right = open_one(in[1], r.from[1] + i * r.step[1], &b);
+            const float left = dequantize(in[0], r.from[0] + i * r.step[0], &a);
+            const float right = dequantize(in[1], r.from[1] + i * r.step[1], &b);
             const float both = c->def->id == PRT_OP_quantized_mul ? left * right : left + right;
             prt_quant_store(c->out[0]->dtype, c->out[0]->data, r.to + i,
                 (double)(both / (float)y.scale), y.zero);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quantized_linear.c — quantized_linear: a product of bytes with packed weights, in float32; or of
- * floats, whose rows become bytes first.
+ * quantized_linear.c — quantized_linear: a product of int8 or uint8 rows with packed int8 weights,
+ * result in float32. Rows of float32 are quantised to uint8 first.
  */
 #include <math.h>
 
@@ -21,7 +21,7 @@ static prt_nhwc_weights form_of(size_t k, size_t n)
         .taps = 1 };
 }
 
-/* One number, or one for each column. */
+/* Checks that input i is one number or has one number for each column. */
 static poprt_status infer_scale(prt_infer *c, uint32_t i, int64_t n)
 {
     if (!prt_infer_ranked(c, i) || c->in[i].rank == 0)
@@ -37,7 +37,7 @@ static poprt_status infer_packed(prt_infer *c, int64_t k, int64_t n)
         return POPRT_OK;
     const prt_nhwc_weights form = form_of((size_t)k, (size_t)n);
     if (k < 0 || !prt_nhwc_bytes_size(&form, &want) || want != (size_t)size)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld elements are no panels of %lld columns",
+        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld elements are not panels of %lld columns",
             (long long)size, (long long)n);
     return POPRT_OK;
 }
@@ -48,9 +48,11 @@ static poprt_status infer(prt_infer *c)
     int64_t zero;
     PRT_TRY(prt_fused_check_act(c, a->activation));
     if (a->columns < 1 || a->columns > INT32_MAX)
-        return prt_infer_fail(c, POPRT_E_ARG, "a packed B of %lld columns", (long long)a->columns);
+        return prt_infer_fail(c, POPRT_E_ARG, "columns is %lld; at least 1 is needed",
+            (long long)a->columns);
     if (prt_infer_has(c, 1) == (c->in[0].dtype == PRT_DTYPE_f32))
-        return prt_infer_fail(c, POPRT_E_ARG, "bytes have a zero point, floats have none");
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "A_zero_point goes with integers A; a float32 A has none");
     if (prt_infer_has(c, 1))
         PRT_TRY(prt_infer_scalar(c, 1, &zero));
     PRT_TRY(prt_infer_rank(c, 2, 1));
@@ -68,46 +70,46 @@ static poprt_status infer(prt_infer *c)
     return prt_infer_exact(c, 0, PRT_DTYPE_f32, y.rank, y.dims);
 }
 
-typedef struct right {
+typedef struct packed_b {
     prt_nhwc_weights form;
     const int8_t *bytes;
-    const float *by; /* what rows are multiplied with; NULL: nothing */
+    const float *row_scale; /* factor of each row; NULL: absent */
     float *y;
-} right;
+} packed_b;
 
 static void column(const void *user, size_t j, double *to, size_t step)
 {
-    const right *b = user;
+    const packed_b *b = user;
     for (size_t i = 0; i < b->form.channels; i++)
         to[i * step] = (double)b->bytes[prt_nhwc_bytes_at(&b->form, 0, j, i, 0)];
 }
 
 static void store(const prt_product *p, size_t i, size_t j, size_t count, double *sums)
 {
-    const right *b = p->user;
+    const packed_b *b = p->user;
     float *y = b->y + i * p->n + j;
     for (size_t k = 0; k < count; k++) {
         y[k] = (float)(int32_t)(uint32_t)(int64_t)sums[k];
-        if (b->by != NULL)
-            y[k] *= b->by[i];
+        if (b->row_scale != NULL)
+            y[k] *= b->row_scale[i];
     }
 }
 
-/* The rows of A as bytes, each with a scale and a zero point. */
+/* Quantises the rows of A to uint8, each with its own scale and zero point. */
 static poprt_status quantize_rows(prt_eval *c, const prt_product *p, const prt_tensor *x,
-    uint8_t **bytes, float **by, double *zeros)
+    uint8_t **bytes, float **row_scale, double *zeros)
 {
     *bytes = prt_eval_scratch(c, p->m, p->k);
-    *by = prt_eval_scratch(c, p->m, sizeof(float));
-    if (*bytes == NULL || *by == NULL)
+    *row_scale = prt_eval_scratch(c, p->m, sizeof(float));
+    if (*bytes == NULL || *row_scale == NULL)
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < p->m; i++) {
         const float *row = (const float *)x->data + i * p->k;
         uint8_t zero;
-        prt_quant_dynamic_run(p->k, row, *bytes + i * p->k, *by + i, &zero);
+        prt_quant_dynamic_run(p->k, row, *bytes + i * p->k, *row_scale + i, &zero);
         for (size_t k = 0; k < p->k; k++)
             if (!isfinite(row[k]))
-                (*by)[i] = NAN;
+                (*row_scale)[i] = NAN;
         zeros[i] = (double)zero;
     }
     return POPRT_OK;
@@ -130,7 +132,7 @@ static poprt_status eval(prt_eval *c)
         .k = (size_t)x->dims[x->rank - 1],
         .n = (size_t)a->columns,
         .store = store };
-    right b = { .form = form_of(p.k, p.n), .bytes = c->in[2]->data, .y = c->out[0]->data };
+    packed_b b = { .form = form_of(p.k, p.n), .bytes = c->in[2]->data, .y = c->out[0]->data };
     double *zeros = prt_eval_scratch(c, p.m, sizeof(double));
     if (zeros == NULL)
         return POPRT_E_NOMEM;
@@ -140,11 +142,11 @@ static poprt_status eval(prt_eval *c)
     p.a = (prt_operand){ .dtype = x->dtype, .data = x->data, .row = p.k, .col = 1, .zeros = zeros };
     if (x->dtype == PRT_DTYPE_f32) {
         uint8_t *bytes;
-        float *by;
-        PRT_TRY(quantize_rows(c, &p, x, &bytes, &by, zeros));
+        float *row_scale;
+        PRT_TRY(quantize_rows(c, &p, x, &bytes, &row_scale, zeros));
         p.a.dtype = PRT_DTYPE_u8;
         p.a.data = bytes;
-        b.by = by;
+        b.row_scale = row_scale;
     }
     p.b = (prt_operand){ .dtype = PRT_DTYPE_i8, .column = column, .user = &b };
     PRT_TRY(prt_product_init(c, &p));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* activation.c — activations by name: those of recurrent operators and a few more. */
+/* activation.c — activations by name: the activations of recurrent operators and a few more. */
 #include "op/microsoft/activation.h"
 
 #include <math.h>
 
 #include "op/share/gelu.h"
 
-/* As the operator Clip: NaN stays. */
+/* Clamps as Clip does; NaN stays NaN. */
 static double clip(double x, double least, double most)
 {
     const double raised = x < least ? least : x;
@@ -74,8 +74,8 @@ poprt_status prt_ms_activation_check(const prt_infer *c, const prt_ms_activation
     prt_activation is;
     if (!find(a, &is))
         return prt_infer_fail(c, POPRT_E_PARSE,
-            "activation \"%.*s\" is not known; Relu, Sigmoid, "
-            "Tanh, LeakyRelu, Clip, HardSigmoid and others are",
+            "activation \"%.*s\" is unknown; accepted: Relu, Sigmoid, Tanh, LeakyRelu, Clip, "
+            "HardSigmoid and others",
             PRT_STR_ARG(a->name));
     return POPRT_OK;
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* activation.h — activations by name, as fused operators carry them in an attribute. */
+/* activation.h — activations by name, as attributes of fused operators give them. */
 #ifndef PRT_OP_MICROSOFT_ACTIVATION_H
 #define PRT_OP_MICROSOFT_ACTIVATION_H
 
 #include "op/share/rnn_core.h"
 
-/* An activation and its parameters as the node has them. */
+/* An activation and its parameters, from the attributes of a node. */
 typedef struct prt_ms_activation {
-    prt_str name; /* empty: none */
+    prt_str name; /* empty: no activation */
     float params[2];
-    uint32_t n_params; /* what is missing has the function's default */
+    uint32_t n_params; /* missing parameters have the defaults of the activation */
 } prt_ms_activation;
 
-/* Fails for a name that is not known. */
+/* Fails with an error if the name is unknown. */
 poprt_status prt_ms_activation_check(const prt_infer *c, const prt_ms_activation *a);
 
-/* Output 0 through the activation, in place; `add` (may be NULL) is added before: a tensor of the
- * same shape, or of one number for each element of the last dim. */
+/* Applies the activation to output 0 in place. `add` (may be NULL) is added before: it has the same
+   shape, or one number for each element of the last dim. */
 poprt_status prt_ms_activation_run(prt_eval *c, const prt_ms_activation *a, const prt_tensor *add);
 
 #endif

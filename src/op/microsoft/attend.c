@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attend.c — masks, projections and biases of attentions. */
+/* attend.c — masks, projections and biases of attention operators. */
 #include "op/microsoft/attend.h"
 
 #include <math.h>
@@ -23,7 +23,8 @@ double prt_ms_bias_at(const prt_tensor *t, size_t batch, size_t head, size_t i, 
     return value;
 }
 
-/* Whether the mask closes key `j` to query `i` of `total - before` ones. */
+/* Returns whether the mask hides key `j` from query `i`; `before` keys precede the first query's
+   own. */
 static bool is_closed(const prt_tensor *m, size_t images, size_t batch, size_t i, size_t j,
     size_t before)
 {
@@ -98,9 +99,8 @@ poprt_status prt_ms_check_mask(const prt_infer *c, uint32_t mask, const int64_t 
         fits = fits && !differ(m->dims[1], 1);
     if (!fits)
         return prt_infer_fail(c, POPRT_E_SHAPE,
-            "a mask of rank %d does not fit: [batch], [2 * "
-            "batch], [3 * batch + 2], [batch, keys], [batch, queries, keys] and [batch, 1, most, "
-            "most] are possible",
+            "the mask of rank %d does not fit; accepted: [batch], [2 * batch], [3 * batch + 2], "
+            "[batch, keys], [batch, queries, keys], [batch, 1, most, most]",
             m->rank);
     return POPRT_OK;
 }
@@ -114,9 +114,8 @@ poprt_status prt_ms_check_bias(const prt_infer *c, uint32_t bias, const int64_t 
         const int64_t have = c->in[bias].dims[k];
         if (differ(have, want[k]) && have != 1)
             return prt_infer_fail(c, POPRT_E_SHAPE,
-                "dim %u of attention_bias is %lld where 1 or "
-                "%lld is needed",
-                k, (long long)have, (long long)want[k]);
+                "dim %u of attention_bias is %lld; 1 or %lld is needed", k, (long long)have,
+                (long long)want[k]);
     }
     return POPRT_OK;
 }
@@ -124,7 +123,7 @@ poprt_status prt_ms_check_bias(const prt_infer *c, uint32_t bias, const int64_t 
 poprt_status prt_ms_check_heads(const prt_infer *c, int64_t heads, int64_t size)
 {
     if (heads < 1 || heads > INT32_MAX)
-        return prt_infer_fail(c, POPRT_E_ARG, "%lld heads; at least one is needed",
+        return prt_infer_fail(c, POPRT_E_ARG, "num_heads is %lld; at least 1 is needed",
             (long long)heads);
     if (prt_dim_is_number(size) && size % heads != 0)
         return prt_infer_fail(c, POPRT_E_SHAPE, "%lld is not divisible by %lld heads",
@@ -138,30 +137,27 @@ poprt_status prt_ms_hidden_sizes(const prt_infer *c, prt_i64s given, int64_t *si
     if (given.count == 0) {
         if (prt_dim_is_number(all) && all % 3 != 0)
             return prt_infer_fail(c, POPRT_E_SHAPE,
-                "weights with %lld columns are not for Q, K "
-                "and V alike",
-                (long long)all);
+                "weights have %lld columns; a multiple of 3 is needed", (long long)all);
         for (uint32_t i = 0; i < 3; i++)
             sizes[i] = prt_dim_floordiv(c->dims, all, 3);
         return POPRT_OK;
     }
     if (given.count != 3)
-        return prt_infer_fail(c, POPRT_E_ARG, "qkv_hidden_sizes has %u numbers where 3 are needed",
+        return prt_infer_fail(c, POPRT_E_ARG, "qkv_hidden_sizes has %u numbers; 3 are needed",
             given.count);
     for (uint32_t i = 0; i < 3; i++) {
         sizes[i] = given.data[i];
         if (sizes[i] < 1 || sizes[i] > INT32_MAX)
-            return prt_infer_fail(c, POPRT_E_ARG, "a size in qkv_hidden_sizes is %lld",
-                (long long)sizes[i]);
+            return prt_infer_fail(c, POPRT_E_ARG,
+                "qkv_hidden_sizes has %lld; positive sizes are needed", (long long)sizes[i]);
     }
     if (sizes[0] != sizes[1])
         return prt_infer_fail(c, POPRT_E_ARG, "Q and K have different sizes, %lld and %lld",
             (long long)sizes[0], (long long)sizes[1]);
     if (prt_dim_is_number(all) && all != sizes[0] + sizes[1] + sizes[2])
         return prt_infer_fail(c, POPRT_E_SHAPE,
-            "weights have %lld columns; qkv_hidden_sizes "
-            "promises %lld",
-            (long long)all, (long long)(sizes[0] + sizes[1] + sizes[2]));
+            "weights have %lld columns; qkv_hidden_sizes needs %lld", (long long)all,
+            (long long)(sizes[0] + sizes[1] + sizes[2]));
     return POPRT_OK;
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attention.c — Attention of com.microsoft: Q, K and V projected from one input by one matrix, with
- * keys and values of the past in front. DecoderMaskedSelfAttention is the same for one query.
+ * attention.c — Attention of com.microsoft: one matrix projects the input to Q, K and V; past keys
+ * and values come before the new ones. DecoderMaskedSelfAttention is the same with one query.
  */
 #include "op/microsoft/attend.h"
 
 enum { IN_X, IN_WEIGHTS, IN_BIAS, IN_MASK, IN_PAST, IN_ADDED, IN_PAST_LENGTH };
 enum { OUT_Y, OUT_PRESENT };
 
-/* [2, batch, heads, rows, size]; gives its rows. */
+/* Checks a past [2, batch, heads, rows, size] and returns its rows. */
 static poprt_status check_past(const prt_infer *c, const int64_t *want, int64_t *rows)
 {
     int64_t dim;
@@ -28,7 +28,7 @@ static poprt_status infer(prt_infer *c)
     int64_t sizes[3], rows, dim;
     if (a->do_rotary != 0)
         return prt_infer_fail(c, POPRT_E_UNSUPPORTED,
-            "do_rotary has no angles to turn by; "
+            "do_rotary is not supported, as there are no angles; "
             "RotaryEmbedding before MultiHeadAttention does");
     PRT_TRY(prt_infer_rank(c, IN_X, 3));
     PRT_TRY(prt_infer_rank(c, IN_WEIGHTS, 2));
@@ -60,7 +60,8 @@ static poprt_status infer(prt_infer *c)
     return prt_infer_exact(c, OUT_PRESENT, c->in[IN_X].dtype, 5, present);
 }
 
-/* Rows of a shared buffer that count: the same for all images. */
+/* Returns the number of valid rows of a shared buffer, the same for all images, in scratch; copies
+   past to present. */
 static poprt_status shared_rows(prt_eval *c, size_t batch, size_t queries, const prt_tensor *past,
     const prt_tensor *present, const size_t **rows)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attn_lstm.c — AttnLSTM: an LSTM that looks at a memory after each step. With X goes what it saw
- * last: a mean of the memory's rows, weighted by softmax(V · tanh(row * MW + h * QW)), or that and
- * h, times AW.
+ * attn_lstm.c — AttnLSTM: an LSTM that attends to a memory after each step (Bahdanau attention).
+ * The last attention vector is concatenated to X. It is the mean of the memory's rows with the
+ * weights softmax(V · tanh(row * MW + h * QW)); with AW it is [h, that mean] times AW.
  */
 #include <math.h>
 
@@ -40,7 +40,7 @@ static poprt_status check_dims(const prt_infer *c, uint32_t i, int32_t rank, con
     return POPRT_OK;
 }
 
-/* Everything but the LSTM; `seen` is how many numbers go with X. */
+/* Checks all inputs but the LSTM's. `seen` gets the size of the attention vector. */
 static poprt_status check_attention(const prt_infer *c, int64_t *seen)
 {
     const int64_t directions = prt_infer_dim(c, IN_W, 0), hidden = prt_infer_dim(c, IN_R, 2);
@@ -53,7 +53,7 @@ static poprt_status check_attention(const prt_infer *c, int64_t *seen)
         prt_infer_dim(c, IN_LAYER, 2) };
     for (uint32_t i = IN_QUERY; i <= IN_MEMORY; i++)
         if (!prt_infer_has(c, i))
-            return prt_infer_fail(c, POPRT_E_ARG, "needs QW, MW, V and M");
+            return prt_infer_fail(c, POPRT_E_ARG, "needs inputs QW, MW, V and M");
     PRT_TRY(check_dims(c, IN_QUERY, 3, query, "a dim of QW"));
     PRT_TRY(check_dims(c, IN_KEYS, 3, keys, "a dim of MW"));
     PRT_TRY(check_dims(c, IN_V, 2, v, "a dim of V"));
@@ -89,17 +89,17 @@ static poprt_status infer(prt_infer *c)
     return POPRT_OK;
 }
 
-/* ---- values ---- */
+/* ---- evaluation ---- */
 
 typedef struct attention {
     size_t input, seen, size, most, depth; /* most: rows of the memory */
     bool input_forget;
-    const double *query, *v, *layer; /* by direction; layer NULL: none */
+    const double *query, *v, *layer; /* indexed by direction; layer NULL: absent */
     const double *memory;            /* [batch, most, depth] */
     const double *keys;              /* [directions, batch, most, size] */
-    const size_t *rows;              /* by batch entry */
-    double *x;                       /* input + seen: X and what was seen */
-    double *asked, *weight, *joined; /* size; most; hidden + depth */
+    const size_t *rows;              /* number of memory rows of each batch entry */
+    double *x;                       /* input + seen elements: X, then the attention vector */
+    double *asked, *weight, *joined; /* sizes: size; most; hidden + depth */
 } attention;
 
 /* to[j] = sum over k of x[k] * m[k, j] */
@@ -111,8 +111,8 @@ static void multiply(size_t n, size_t columns, const double *x, const double *m,
             to[j] += x[k] * m[k * columns + j];
 }
 
-/* The weights of the memory's rows for the state h. */
-static void weigh(const attention *s, const prt_rnn *n, size_t rows)
+/* Computes the attention weights of the memory's rows for the state h. */
+static void weigh_rows(const attention *s, const prt_rnn *n, size_t rows)
 {
     const double *keys = s->keys + (n->direction * n->batch + n->entry) * s->most * s->size;
     const double *v = s->v + n->direction * s->size;
@@ -141,7 +141,7 @@ static void cell(const prt_rnn *n, const double *x)
     if (s->input != 0)
         memcpy(s->x, x, s->input * sizeof(double));
     prt_lstm_step(n, s->x, n->h, s->input_forget);
-    weigh(s, n, rows);
+    weigh_rows(s, n, rows);
     multiply(rows, s->depth, s->weight, s->memory + n->entry * s->most * s->depth, context);
     if (s->layer == NULL) {
         memcpy(seen, context, s->depth * sizeof(double));
@@ -170,7 +170,7 @@ static poprt_status read_rows(prt_eval *c, attention *s, size_t batch)
     return POPRT_OK;
 }
 
-/* The memory's rows as keys, for each direction. */
+/* Projects the rows of the memory to keys, for each direction. */
 static poprt_status make_keys(prt_eval *c, attention *s, size_t directions, size_t batch)
 {
     const double *weights = prt_eval_reals(c, c->in[IN_KEYS]);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * beam_search.c — BeamSearch: each prompt is written on in several ways at once, its beams, of
- * which the likeliest go on; those that end are kept, the best of them are the result.
+ * beam_search.c — BeamSearch: each prompt is continued by several beams at once. The likeliest
+ * continuations go on; beams that end are kept, and the best of them are the result.
  *
- * The likelihood of a beam is the sum of the logarithms of its words' probabilities, in float32.
+ * The score of a beam is the sum of the logarithms of its words' probabilities, in float32.
  */
 #include <math.h>
 
@@ -42,20 +42,18 @@ static poprt_status infer(prt_infer *c)
     const prt_gen_attrs all = PRT_GEN_ATTRS(a);
     int64_t which;
     if (a->model_type != PRT_GEN_DECODER_ONLY && a->model_type != PRT_GEN_ENCODER_DECODER)
-        return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "model_type is %lld; 0 and 1 are possible",
+        return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "model_type is %lld; accepted: 0, 1",
             (long long)a->model_type);
     if (a->model_type == PRT_GEN_ENCODER_DECODER && !all.has_encoder)
-        return prt_infer_fail(c, POPRT_E_PARSE, "needs an encoder");
+        return prt_infer_fail(c, POPRT_E_PARSE, "needs an encoder, as model_type is 1");
     if (c->in[IN_PROMPT].dtype != PRT_DTYPE_i32 && c->in[IN_PROMPT].dtype != PRT_DTYPE_undefined)
         return prt_infer_fail(c, POPRT_E_UNSUPPORTED,
-            "a prompt of numbers is not possible; one "
-            "of words, int32, is");
+            "a prompt that is not int32 words is not supported");
     if (prt_infer_has(c, IN_FIRST_TOKENS))
         return prt_infer_fail(c, POPRT_E_UNSUPPORTED,
-            "decoder_input_ids is not possible; "
-            "decoder_start_token_id is");
+            "decoder_input_ids is not supported; use decoder_start_token_id");
     if (prt_infer_number(c, IN_PROCESSOR, &which) && prt_dim_is_number(which) && which != 0)
-        return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "logits_processor is %lld; 0 is possible",
+        return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "logits_processor is %lld; accepted: 0",
             (long long)which);
     PRT_TRY(prt_gen_check(c, &all, &slots));
     const int64_t batch = prt_infer_dim(c, IN_PROMPT, 0), most = prt_gen_dim(c, IN_MOST);
@@ -70,14 +68,14 @@ static poprt_status infer(prt_infer *c)
     return prt_infer_set(c, OUT_SCORES, dtype, 4, scores);
 }
 
-/* ---- values ---- */
+/* ---- evaluation ---- */
 
-/* A beam that has ended, or is taken as it is at the end. */
-typedef struct ended {
+/* A finished beam. */
+typedef struct finished_beam {
     float score;
     size_t length;
     int32_t *tokens;
-} ended;
+} finished_beam;
 
 typedef struct candidate {
     float score;
@@ -89,14 +87,14 @@ typedef struct search {
     float penalty; /* exponent of the length */
     bool early;
     size_t returned;
-    ended *best;       /* [batch, beams], the best first */
-    size_t *count;     /* by prompt: how many of these there are */
-    bool *done;        /* by prompt */
-    float *likelihood; /* by row */
-    float *summed;     /* the same of the next rows */
-    int32_t *token;    /* next words */
-    size_t *from;      /* and the rows they go on from */
-    candidate *top;    /* [2 * beams] */
+    finished_beam *best; /* [batch, beams], best first */
+    size_t *count;       /* by prompt: number of finished beams */
+    bool *done;          /* by prompt */
+    float *likelihood;   /* by row */
+    float *summed;       /* likelihood of the next rows */
+    int32_t *token;      /* next words */
+    size_t *from;        /* the rows that they continue */
+    candidate *top;      /* [2 * beams] */
     size_t n_top;
 } search;
 
@@ -124,7 +122,7 @@ static poprt_status begin(prt_eval *c, search *s)
         return prt_eval_fail(c, POPRT_E_SHAPE, "length_penalty is not one number");
     s->penalty = penalty != NULL ? (float)prt_real_at(penalty, 0) : 1;
     PRT_TRY(prt_gen_begin(c, g, beams));
-    s->best = prt_eval_scratch(c, g->rows, sizeof(ended));
+    s->best = prt_eval_scratch(c, g->rows, sizeof(finished_beam));
     s->count = prt_eval_scratch(c, g->batch, sizeof(size_t));
     s->done = prt_eval_scratch(c, g->batch, sizeof(bool));
     s->likelihood = prt_eval_scratch(c, g->rows, 2 * sizeof(float));
@@ -138,13 +136,13 @@ static poprt_status begin(prt_eval *c, search *s)
     s->summed = s->likelihood + g->rows;
     for (size_t r = 0; r < g->rows; r++) {
         s->best[r].tokens = tokens + r * g->most;
-        /* beams begin alike: but for the first, they would only repeat it */
+        /* all beams start equal: only the first may win, as the others would repeat it */
         s->likelihood[r] = r % beams == 0 ? 0 : -1e9f;
     }
     return POPRT_OK;
 }
 
-/* Scores become logarithms of probabilities. */
+/* Converts scores to logarithms of probabilities. */
 static void log_softmax(double *x, size_t n)
 {
     double most = -HUGE_VAL, sum = 0;
@@ -173,7 +171,8 @@ static poprt_status keep_scores(prt_eval *c, const search *s)
     return POPRT_OK;
 }
 
-/* The likeliest words after all beams of a prompt, first come first where they are alike. */
+/* Finds the likeliest continuations of all beams of a prompt; ties are in order of beam and
+   word. */
 static void find_top(search *s, size_t prompt)
 {
     const prt_gen *g = &s->g;
@@ -196,17 +195,17 @@ static float by_length(const search *s, float sum, size_t length)
     return sum / powf((float)length, s->penalty);
 }
 
-/* Row `row` is a result, if it is among the best of its prompt. */
-static void end_row(search *s, size_t row, float sum)
+/* Adds row `row` to the finished beams of its prompt if it is among the best. */
+static void finish_beam(search *s, size_t row, float sum)
 {
     const prt_gen *g = &s->g;
     const size_t prompt = row / g->beams;
-    ended *best = s->best + prompt * g->beams;
+    finished_beam *best = s->best + prompt * g->beams;
     const float score = by_length(s, sum, g->length);
     size_t at = s->count[prompt];
     if (at == g->beams && !(score > best[--at].score))
         return;
-    ended e = best[at];
+    finished_beam e = best[at];
     e.score = score;
     e.length = g->length;
     memcpy(e.tokens, g->tokens + row * g->most, g->length * sizeof(int32_t));
@@ -216,8 +215,8 @@ static void end_row(search *s, size_t row, float sum)
     s->count[prompt] += s->count[prompt] < g->beams;
 }
 
-/* The beams of a prompt that is not done; tells how many there are. */
-static size_t go_on(search *s, size_t prompt)
+/* Continues the beams of a prompt that is not done. Returns their number. */
+static size_t continue_beams(search *s, size_t prompt)
 {
     const prt_gen *g = &s->g;
     const size_t first = prompt * g->beams;
@@ -226,7 +225,7 @@ static size_t go_on(search *s, size_t prompt)
         const candidate *t = &s->top[j];
         if ((int64_t)t->token == g->a.eos) {
             if (j < g->beams)
-                end_row(s, first + t->beam, t->score);
+                finish_beam(s, first + t->beam, t->score);
             continue;
         }
         s->summed[first + n] = t->score;
@@ -236,8 +235,8 @@ static size_t go_on(search *s, size_t prompt)
     return n;
 }
 
-/* Chooses the next beams; tells whether all prompts are done. */
-static poprt_status choose(prt_eval *c, search *s, bool *all)
+/* Chooses the next beams. `all` is set to whether all prompts are done. */
+static poprt_status choose_beams(prt_eval *c, search *s, bool *all)
 {
     const prt_gen *g = &s->g;
     *all = true;
@@ -246,14 +245,14 @@ static poprt_status choose(prt_eval *c, search *s, bool *all)
         for (size_t r = first; s->done[p] && r < first + g->beams; r++) {
             s->summed[r] = 0;
             s->token[r] = (int32_t)g->a.pad;
-            s->from[r] = 0; /* any will do: nothing but the scores output shows it */
+            s->from[r] = 0; /* any row: only the scores output can show it */
         }
         if (s->done[p])
             continue;
         find_top(s, p);
-        if (go_on(s, p) != g->beams)
-            return prt_eval_fail(c, POPRT_E_ARG, "%zu beams are too many for %zu words", g->beams,
-                g->vocab);
+        if (continue_beams(s, p) != g->beams)
+            return prt_eval_fail(c, POPRT_E_ARG, "there are %zu beams, but only %zu words",
+                g->beams, g->vocab);
         s->done[p] = s->count[p] == g->beams &&
             (s->early ||
                 !(s->best[first + g->beams - 1].score < by_length(s, s->top[0].score, g->length)));
@@ -276,7 +275,7 @@ static poprt_status next(prt_eval *c, search *s, bool *all)
     for (size_t i = 0; i < g->rows * g->vocab; i++)
         g->scores[i] = (double)((float)g->scores[i] + s->likelihood[i / g->vocab]);
     PRT_TRY(keep_scores(c, s));
-    PRT_TRY(choose(c, s, all));
+    PRT_TRY(choose_beams(c, s, all));
     return prt_gen_append(c, g, s->token, s->from);
 }
 
@@ -288,7 +287,7 @@ static poprt_status give(prt_eval *c, const search *s)
     if (prt_eval_wants(c, OUT_LIKELIHOOD))
         PRT_TRY(prt_eval_shape(c, OUT_LIKELIHOOD, c->out[OUT_LIKELIHOOD]->dtype, 2, dims));
     for (size_t i = 0; i < g->batch * s->returned; i++) {
-        const ended *e = &s->best[i / s->returned * g->beams + i % s->returned];
+        const finished_beam *e = &s->best[i / s->returned * g->beams + i % s->returned];
         int32_t *to = prt_eval_wants(c, OUT_TOKENS) ? c->out[OUT_TOKENS]->data : NULL;
         for (size_t k = 0; to != NULL && k < g->most; k++)
             to[i * g->most + k] = k < e->length ? e->tokens[k] : (int32_t)g->a.pad;
@@ -309,7 +308,7 @@ static poprt_status eval(prt_eval *c)
         PRT_TRY(next(c, &s, &all));
     for (size_t r = 0; r < s.g.rows; r++)
         if (!s.done[r / s.g.beams])
-            end_row(&s, r, s.likelihood[r]);
+            finish_beam(&s, r, s.likelihood[r]);
     return give(c, &s);
 }
 

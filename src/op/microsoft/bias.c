@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bias.c — sums with a bias along the last dim, and what follows them: FastGelu, BiasGelu, BiasAdd,
- * BiasSplitGelu; and BiasSoftmax, whose bias is shared by dims in front.
+ * bias.c — FastGelu, BiasGelu, BiasAdd and BiasSplitGelu add a bias along the last dim; BiasSoftmax
+ * has a bias that repeats over leading dims.
  */
 #include "op/share/gelu.h"
 #include "op/share/reals.h"
 
-/* Input `i` is one number for each element of the last dim of input 0, or absent. */
+/* Fails unless input `i` is absent or has one number for each element of the last dim of input
+   0. */
 static poprt_status check_bias(const prt_infer *c, uint32_t i)
 {
     const prt_shape *x = &c->in[0];
     if (prt_infer_ranked(c, 0) && x->rank < 1)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the input is a scalar");
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the input is a scalar; at least rank 1 is needed");
     return prt_infer_vector(c, i, prt_infer_ranked(c, 0) ? x->dims[x->rank - 1] : PRT_DIM_UNKNOWN);
 }
 
@@ -85,7 +86,7 @@ static poprt_status infer_split(prt_infer *c)
     memcpy(dims, x->dims, sizeof(dims));
     int64_t *last = &dims[x->rank - 1];
     if (prt_dim_is_number(*last) && *last % 2 != 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "rows of %lld elements have no halves",
+        return prt_infer_fail(c, POPRT_E_SHAPE, "rows have %lld elements; an even number is needed",
             (long long)*last);
     *last = prt_dim_floordiv(c->dims, *last, 2);
     return prt_infer_set(c, 0, x->dtype, x->rank, dims);
@@ -106,8 +107,8 @@ static poprt_status eval_split(prt_eval *c)
 
 const prt_op_hooks prt_op_ms_bias_split_gelu = { .infer = infer_split, .eval = eval_split };
 
-/* ---- BiasSoftmax: over all dims from `axis` on; a bias serves rows side by side (inner) or every
- * so many rows ---- */
+/* ---- BiasSoftmax: over all dims from `axis` on; the bias repeats for consecutive rows (inner), or
+   for every n-th row ---- */
 
 static poprt_status infer_softmax(prt_infer *c)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* coded_cache.c — quantised caches of attentions, to doubles and back. */
+/* coded_cache.c — conversion of quantised attention caches to doubles and back. */
 #include "op/microsoft/coded_cache.h"
 
 #include "op/microsoft/attend.h"
@@ -16,18 +16,19 @@ static poprt_status check_type(const prt_infer *c, const prt_ms_coded_form *f, i
         return POPRT_OK;
     if (!pairs && dtype != PRT_DTYPE_i8 && dtype != PRT_DTYPE_f8e4m3fn)
         return prt_infer_fail(c, POPRT_E_TYPE,
-            "a quantised cache is int8, float8e4m3fn or uint8, "
+            "a quantised cache must be int8, float8e4m3fn or uint8, "
             "not %s",
             prt_dtype_of(dtype)->name);
     if (f->bits != (pairs ? 4 : 8) && (f->bits != 0 || pairs))
         return prt_infer_fail(c, POPRT_E_ARG,
-            "kv_cache_bit_width is %lld for a cache of %s; "
-            "uint8 goes with 4, others with 8",
+            "kv_cache_bit_width is %lld for a cache of %s; 4 is needed for uint8, 8 for other "
+            "types",
             (long long)f->bits, prt_dtype_of(dtype)->name);
     if (!pairs)
         return POPRT_OK;
     if (prt_dim_is_number(f->size) && f->size % 2 != 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld numbers of 4 bits do not fill bytes",
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "%lld numbers of 4 bits do not fill bytes; an even number is needed",
             (long long)f->size);
     *width = prt_dim_floordiv(c->dims, f->size, 2);
     return POPRT_OK;
@@ -39,8 +40,8 @@ poprt_status prt_ms_coded_check(const prt_infer *c, const prt_ms_coded_form *f, 
     const int64_t want[4] = { 1, whole ? 1 : f->heads, 1, whole ? 1 : f->size };
     if (!whole && !prt_str_is(f->kind, "PER_CHANNEL"))
         return prt_infer_fail(c, POPRT_E_ARG,
-            "a cache is quantised by '%.*s'; NONE for both, or "
-            "PER_TENSOR and PER_CHANNEL, are possible",
+            "k_quant_type or v_quant_type is '%.*s'; accepted: PER_TENSOR, PER_CHANNEL, or NONE "
+            "for both",
             PRT_STR_ARG(f->kind));
     if (!prt_infer_has(c, f->past) || !prt_infer_has(c, f->scale))
         return prt_infer_fail(c, POPRT_E_ARG, "a quantised cache needs its past and its scale");
@@ -49,15 +50,14 @@ poprt_status prt_ms_coded_check(const prt_infer *c, const prt_ms_coded_form *f, 
         return POPRT_OK;
     const prt_shape *s = &c->in[f->scale];
     if (s->rank > 4)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "a scale of rank %d for a cache of rank 4",
-            s->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "the scale has rank %d; 4, the cache's rank, is needed", s->rank);
     for (int32_t k = 0; k < s->rank; k++) {
         const int64_t have = s->dims[k], need = want[4 - s->rank + k];
         if (prt_dim_is_number(have) && have != 1 && prt_dim_is_number(need) && have != need)
             return prt_infer_fail(c, POPRT_E_SHAPE,
-                "dim %d of a cache's scale is %lld where 1 "
-                "or %lld is needed",
-                k, (long long)have, (long long)need);
+                "dim %d of a cache's scale is %lld; 1 or %lld is needed", k, (long long)have,
+                (long long)need);
     }
     return POPRT_OK;
 }
@@ -104,15 +104,15 @@ static poprt_status make_blank(prt_eval *c, size_t batch, size_t heads, size_t r
     return POPRT_OK;
 }
 
-poprt_status prt_ms_coded_blank(prt_eval *c, const prt_tensor *t, size_t size, prt_heads *to)
+poprt_status prt_ms_coded_zeros(prt_eval *c, const prt_tensor *t, size_t size, prt_heads *to)
 {
     return make_blank(c, (size_t)t->dims[0], (size_t)t->dims[1], (size_t)t->dims[2], size, to);
 }
 
-poprt_status prt_ms_coded_open(prt_eval *c, const prt_ms_coded *code, const prt_tensor *t,
+poprt_status prt_ms_coded_decode(prt_eval *c, const prt_ms_coded *code, const prt_tensor *t,
     size_t size, prt_heads *to)
 {
-    PRT_TRY(prt_ms_coded_blank(c, t, size, to));
+    PRT_TRY(prt_ms_coded_zeros(c, t, size, to));
     const size_t all = (size_t)t->dims[0] * to->batch;
     double *x = to->data;
     for (size_t i = 0; i < all; i++)
@@ -141,7 +141,7 @@ poprt_status prt_ms_coded_round(prt_eval *c, const prt_ms_coded *code, size_t ba
     return POPRT_OK;
 }
 
-void prt_ms_coded_close(const prt_ms_coded *code, const prt_heads *from, prt_tensor *t)
+void prt_ms_coded_encode(const prt_ms_coded *code, const prt_heads *from, prt_tensor *t)
 {
     const size_t all = (size_t)t->dims[0] * from->batch;
     const double *x = from->data;

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * coded_cache.h — caches of keys and values kept as scaled small numbers: int8, float8e4m3fn, or
- * pairs of 4-bit numbers in bytes (low half first, zero is 8).
+ * coded_cache.h — quantised caches of keys and values: int8, float8e4m3fn, or pairs of 4-bit
+ * numbers in bytes (low half first, zero point 8).
  *
- * What is new goes through the code before it is used, so that a later step finds just what this
- * one saw.
+ * New rows are rounded to the cache's type before they are used, so that a later step reads exactly
+ * the values that this step used.
  */
 #ifndef PRT_OP_MICROSOFT_CODED_CACHE_H
 #define PRT_OP_MICROSOFT_CODED_CACHE_H
 
 #include "op/share/attention_core.h"
 
-/* One of the two caches of an operator, for its infer hook. */
+/* One of the two caches of an operator, as its infer hook sees it. */
 typedef struct prt_ms_coded_form {
-    uint32_t past, scale; /* inputs */
+    uint32_t past, scale; /* input indices */
     prt_str kind;         /* NONE, PER_TENSOR or PER_CHANNEL */
-    int64_t bits;         /* 0: as the type has it */
+    int64_t bits;         /* attribute kv_cache_bit_width; 0: the width of the type */
     int64_t heads, size;
 } prt_ms_coded_form;
 
-/* The kind is known, and the input and its scale are there and fit; `width` is what the last dim
- * of the cache must be. */
+/* Fails unless the kind is known and the input and its scale are given and fit. Sets `width` to the
+   required last dim of the cache. */
 poprt_status prt_ms_coded_check(const prt_infer *c, const prt_ms_coded_form *f, int64_t *width);
 
 typedef struct prt_ms_coded {
@@ -28,20 +28,21 @@ typedef struct prt_ms_coded {
     prt_tensor scale; /* of rank 4 */
 } prt_ms_coded;
 
-/* `past` is a cache that passed the check, `scale` its scale. */
+/* Returns the code of `past`, a cache that passed the check, and its `scale`. */
 prt_ms_coded prt_ms_coded_of(const prt_tensor *past, const prt_tensor *scale);
 
-/* Heads of a coded tensor [batch, heads, rows, …] as doubles in scratch. */
-poprt_status prt_ms_coded_open(prt_eval *c, const prt_ms_coded *code, const prt_tensor *t,
+/* Dequantises a cache tensor [batch, heads, rows, …] to doubles in scratch. */
+poprt_status prt_ms_coded_decode(prt_eval *c, const prt_ms_coded *code, const prt_tensor *t,
     size_t size, prt_heads *to);
 
-/* Doubles in scratch, all 0, that stand for output `t` until they are closed. */
-poprt_status prt_ms_coded_blank(prt_eval *c, const prt_tensor *t, size_t size, prt_heads *to);
+/* Returns zeroed doubles in scratch to fill in place of output `t`; prt_ms_coded_encode writes
+   them. */
+poprt_status prt_ms_coded_zeros(prt_eval *c, const prt_tensor *t, size_t size, prt_heads *to);
 
-/* `h` becomes, in scratch, what the code keeps of it. */
+/* Replaces `h` by a copy in scratch that is rounded to the cache's type. */
 poprt_status prt_ms_coded_round(prt_eval *c, const prt_ms_coded *code, size_t batch, prt_heads *h);
 
-/* Writes the doubles `from` as codes. */
-void prt_ms_coded_close(const prt_ms_coded *code, const prt_heads *from, prt_tensor *t);
+/* Quantises the doubles `from` into t. */
+void prt_ms_coded_encode(const prt_ms_coded *code, const prt_heads *from, prt_tensor *t);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* crop_and_resize.c — CropAndResize: boxes of pictures scaled to one size, their corners kept. */
+/* crop_and_resize.c — CropAndResize: boxes of images resampled to one size, with aligned
+   corners. */
 #include <math.h>
 
 #include "op/share/reals.h"
@@ -30,7 +31,8 @@ static poprt_status infer(prt_infer *c)
     return prt_infer_exact(c, 0, c->in[IN_X].dtype, 4, dims);
 }
 
-/* Where place `i` of `n` between two corners falls in a side of `size` elements. */
+/* Returns the coordinate, in a side of `size` elements, of sample `i` of `n` between two
+   corners. */
 static double place(double from, double to, int64_t i, int64_t n, int64_t size)
 {
     const double last = (double)(size - 1);
@@ -39,7 +41,7 @@ static double place(double from, double to, int64_t i, int64_t n, int64_t size)
     return from * last + (double)i * ((to - from) * last / (double)(n - 1));
 }
 
-/* The picture at (y, x), which are inside. */
+/* Returns the image at (y, x), which are inside. */
 static double sample(const prt_tensor *t, size_t plane, double y, double x, bool nearest)
 {
     const size_t width = (size_t)t->dims[3], first = plane * (size_t)t->dims[2] * width;
@@ -70,8 +72,9 @@ static poprt_status eval(prt_eval *c)
         double box[4];
         prt_reals_load(boxes->dtype, boxes->data, (size_t)n * 4, 1, 4, box);
         if (image[n] < 0 || image[n] >= t->dims[0])
-            return prt_eval_fail(c, POPRT_E_ARG, "box %lld is of image %d of %lld", (long long)n,
-                (int)image[n], (long long)t->dims[0]);
+            return prt_eval_fail(c, POPRT_E_ARG,
+                "box %lld refers to image %d; there are %lld images", (long long)n, (int)image[n],
+                (long long)t->dims[0]);
         PRT_TRY(c->host->check(c));
         for (size_t k = 0; k < channels; k++)
             for (int64_t i = 0; i < rows; i++)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decoder_attention.c — DecoderAttention: self or cross attention with a cache, as flags in inputs
- * decide at run time. Tensors are [sequence, batch, hidden], the caches [batch, heads, rows, size].
+ * decoder_attention.c — DecoderAttention: self or cross attention with a cache; boolean inputs
+ * select the mode at run time. Tensors are [sequence, batch, hidden], caches [batch, heads, rows,
+ * size].
  *
- * With a cache in use, cross attention takes keys and values from it alone, and self attention puts
- * new ones behind it; otherwise they are projected from `key` (cross) or `query` (self).
+ * With a cache in use, cross attention takes keys and values from the cache only, and self
+ * attention appends new ones to it. Otherwise they are projected from `key` (cross) or `query`
+ * (self).
  */
 #include "op/check.h"
 #include "op/microsoft/attend.h"
@@ -62,7 +64,7 @@ static poprt_status infer(prt_infer *c)
 }
 
 typedef struct state {
-    const uint8_t *mask; /* [batch, columns]: 1 for a key that must not be seen */
+    const uint8_t *mask; /* [batch, columns]: 1 for a masked key */
     size_t columns;
     double filter;
 } state;
@@ -81,7 +83,7 @@ static bool flag(const prt_eval *c, uint32_t i)
     return *(const uint8_t *)c->in[i]->data != 0;
 }
 
-/* A part of [rows, batch, parts * hidden], beginning at column `first`. */
+/* Returns a view of columns from `first` on of [rows, batch, parts * hidden]. */
 static prt_heads part(double *data, size_t rows, size_t batch, size_t row, size_t first,
     size_t heads, size_t size)
 {
@@ -96,7 +98,7 @@ static prt_heads part(double *data, size_t rows, size_t batch, size_t row, size_
         .size = size };
 }
 
-/* Projects and adds a part of the bias. */
+/* Projects x and adds the part of the bias that begins at `first`. */
 static double *project(prt_eval *c, const prt_tensor *x, const prt_tensor *w, size_t first)
 {
     prt_tensor bias = *c->in[IN_BIAS];
@@ -152,9 +154,9 @@ static poprt_status eval(prt_eval *c)
     if (flag(c, IN_HAS_MASK) && mask != NULL) {
         st = (state){ mask->data, (size_t)mask->dims[1], st.filter };
         if (mask->dims[0] != q->dims[1] || mask->dims[1] < rows)
-            return prt_eval_fail(c, POPRT_E_SHAPE, "a mask of %lld × %lld for %lld × %lld keys",
-                (long long)mask->dims[0], (long long)mask->dims[1], (long long)q->dims[1],
-                (long long)rows);
+            return prt_eval_fail(c, POPRT_E_SHAPE,
+                "the mask is %lld × %lld, but the keys are %lld × %lld", (long long)mask->dims[0],
+                (long long)mask->dims[1], (long long)q->dims[1], (long long)rows);
     }
     PRT_TRY(prt_eval_shape(c, OUT_KEYS, q->dtype, 4, dims));
     PRT_TRY(prt_eval_shape(c, OUT_VALUES, q->dtype, 4, dims));

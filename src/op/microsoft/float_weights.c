@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * float_weights.c — products with weights of 8 and 4 bit floats: MatMulBlockQuantizedFp8Weight,
- * MatMulBlockQuantizedFp4Weight and GemmFloat8.
+ * float_weights.c — MatMulBlockQuantizedFp8Weight, MatMulBlockQuantizedFp4Weight and GemmFloat8:
+ * products with float weights of 8 and 4 bits.
  */
 #include <math.h>
 
@@ -10,20 +10,20 @@
 #include "op/microsoft/weights.h"
 #include "op/share/quant.h"
 
-/* ---- weights [N, K] with a scale for `block` weights of a row ---- */
+/* ---- weights [N, K] with a scale for each `block` weights of a row ---- */
 
 typedef struct rows {
     int32_t dtype, scale_dtype;
     const void *data, *scales;
     size_t k, block, blocks;
-    double by; /* scale of all */
+    double global_scale;
 } rows;
 
 static void rows_column(const void *user, size_t column, double *to, size_t step)
 {
     const rows *w = user;
     for (size_t i = 0; i < w->k; i++)
-        to[i * step] = prt_load_f64(w->dtype, w->data, column * w->k + i) * w->by *
+        to[i * step] = prt_load_f64(w->dtype, w->data, column * w->k + i) * w->global_scale *
             prt_load_f64(w->scale_dtype, w->scales, column * w->blocks + i / w->block);
 }
 
@@ -31,7 +31,8 @@ static poprt_status infer_rows(prt_infer *c, int64_t block, int64_t packed, uint
 {
     int64_t merged;
     if (block < 1 || block > INT32_MAX)
-        return prt_infer_fail(c, POPRT_E_ARG, "block_size is %lld", (long long)block);
+        return prt_infer_fail(c, POPRT_E_ARG, "block_size is %lld; accepted: 1 to 2^31 - 1",
+            (long long)block);
     PRT_TRY(prt_infer_rank(c, 1, 2));
     PRT_TRY(prt_infer_rank(c, 2, 2));
     const int64_t n = prt_infer_dim(c, 1, 0);
@@ -66,7 +67,7 @@ static poprt_status infer_fp8(prt_infer *c)
     return infer_rows(c, a->block_size, 1, 4);
 }
 
-/* The activations as float8e4m3fn can hold them after division by their scale. */
+/* Rounds the activations, divided by their scale, to float8e4m3fn. */
 static poprt_status round_to_fp8(prt_eval *c, const prt_tensor *from, double scale, prt_tensor *to)
 {
     const size_t count = prt_tensor_count(from);
@@ -93,7 +94,7 @@ static poprt_status eval_fp8(prt_eval *c)
         .k = (size_t)b->dims[1],
         .block = (size_t)a->block_size,
         .blocks = (size_t)c->in[2]->dims[1],
-        .by = 1 };
+        .global_scale = 1 };
     if (prt_eval_has(c, 3)) {
         PRT_TRY(round_to_fp8(c, x, prt_quant_number(c, 3, 1), &rounded));
         x = &rounded;
@@ -103,7 +104,7 @@ static poprt_status eval_fp8(prt_eval *c)
 
 const prt_op_hooks prt_op_ms_matmul_fp8_weight = { .infer = infer_fp8, .eval = eval_fp8 };
 
-/* ---- NVFP4: float4e2m1 pairs, scales that are the bytes of float8e4m3fn, one scale of all ---- */
+/* ---- NVFP4: pairs of float4e2m1, scales in float8e4m3fn bytes, one global scale ---- */
 
 static poprt_status infer_fp4(prt_infer *c)
 {
@@ -125,7 +126,7 @@ static poprt_status eval_fp4(prt_eval *c)
         .k = 2 * (size_t)b->dims[1],
         .block = (size_t)a->block_size,
         .blocks = (size_t)c->in[2]->dims[1],
-        .by = prt_quant_number(c, 3, 1) };
+        .global_scale = prt_quant_number(c, 3, 1) };
     return run_rows(c, &r, c->in[0], 5);
 }
 
@@ -166,13 +167,13 @@ static poprt_status infer_gemm(prt_infer *c)
     PRT_TRY(prt_infer_scalar(c, IN_SCALE_B, &unused));
     if (prt_infer_has(c, IN_SCALE_Y))
         return prt_infer_fail(c, POPRT_E_UNSUPPORTED,
-            "scaleY: whether it multiplies or divides is not laid down");
+            "scaleY is not supported: the schema does not say whether it multiplies or divides");
     PRT_TRY(prt_delegate_infer(c, PRT_OP_gemm, &attrs, 3, in, NULL, 1, &y));
     return prt_infer_set(c, 0, (int32_t)a->dtype, y.rank, y.dims);
 }
 
-/* Input i times its scale, as doubles. */
-static poprt_status open_scaled(prt_eval *c, uint32_t i, double scale, prt_tensor *to)
+/* Returns input i times its scale, as doubles. */
+static poprt_status scale_input(prt_eval *c, uint32_t i, double scale, prt_tensor *to)
 {
     const prt_tensor *x = c->in[i];
     const size_t count = prt_tensor_count(x);
@@ -198,10 +199,10 @@ static poprt_status eval_gemm(prt_eval *c)
     prt_tensor x, w, bias, y;
     const prt_tensor *in[] = { &x, &w, NULL };
     prt_tensor *out[] = { &y };
-    PRT_TRY(open_scaled(c, IN_A, prt_quant_number(c, IN_SCALE_A, 1), &x));
-    PRT_TRY(open_scaled(c, IN_B, prt_quant_number(c, IN_SCALE_B, 1), &w));
+    PRT_TRY(scale_input(c, IN_A, prt_quant_number(c, IN_SCALE_A, 1), &x));
+    PRT_TRY(scale_input(c, IN_B, prt_quant_number(c, IN_SCALE_B, 1), &w));
     if (prt_eval_has(c, IN_C)) {
-        PRT_TRY(open_scaled(c, IN_C, 1, &bias));
+        PRT_TRY(scale_input(c, IN_C, 1, &bias));
         in[IN_C] = &bias;
     }
     PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, 2, c->out[0]->dims, &y));

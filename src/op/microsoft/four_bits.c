@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * four_bits.c — MatMulBnb4 and MatMulFpQ4: weights of four bits that are numbers of a table, or
- * integers in blobs that hold their scale.
+ * four_bits.c — MatMulBnb4 and MatMulFpQ4: 4-bit weights that index a table, or integers in blobs
+ * that include their scale.
  */
 #include "op/microsoft/weights.h"
 
 /* ---- MatMulBnb4 ---- */
 
-/* The values of four bits: a float of two exponent bits, and quantiles of the normal distribution
- * (NF4). Both lie in [-1, 1]; a block is scaled by its largest magnitude. */
+/* Tables of bitsandbytes: FP4, a float with two exponent bits, and NF4, quantiles of the normal
+   distribution. Values are in [-1, 1]; each block is scaled by its largest magnitude. */
 static const float fp4[16] = { 0.0f, 0.0052083335f, 0.6666667f, 1.0f, 0.33333334f, 0.5f,
     0.16666667f, 0.25f, 0.0f, -0.0052083335f, -0.6666667f, -1.0f, -0.33333334f, -0.5f, -0.16666667f,
     -0.25f };
@@ -19,16 +19,16 @@ static const float nf4[16] = { -1.0f, -0.6961928f, -0.52507305f, -0.3949175f, -0
 typedef struct bnb {
     const float *table;
     const uint8_t *data;
-    const prt_tensor *most; /* by block of the flattened weights */
+    const prt_tensor *most; /* largest magnitude of each block of the flattened weights */
     size_t n, k, block;
-    bool turned; /* columns are those of B, not its rows */
+    bool transposed; /* columns of the product are columns of B, not rows */
 } bnb;
 
 static poprt_status infer_bnb(prt_infer *c)
 {
     const prt_ms_matmul_bnb4_attrs *a = c->attrs;
     if (a->N < 1 || a->N > INT32_MAX || a->K < 1 || a->K > INT32_MAX)
-        return prt_infer_fail(c, POPRT_E_ARG, "weights of %lld by %lld; sizes are 1 to %d",
+        return prt_infer_fail(c, POPRT_E_ARG, "N and K are %lld and %lld; accepted: 1 to %d",
             (long long)a->N, (long long)a->K, INT32_MAX);
     if (a->quant_type != 0 && a->quant_type != 1)
         return prt_infer_fail(c, POPRT_E_ARG, "quant_type is %lld; accepted: 0 (FP4), 1 (NF4)",
@@ -43,13 +43,13 @@ static poprt_status infer_bnb(prt_infer *c)
                           : prt_weights_infer(c, 0, a->K, a->N);
 }
 
-/* The high half of a byte comes first. */
+/* Unpacks a column; the high half of a byte comes first. */
 static void bnb_column(const void *user, size_t column, double *to, size_t step)
 {
     const bnb *w = user;
-    const size_t count = w->turned ? w->n : w->k;
+    const size_t count = w->transposed ? w->n : w->k;
     for (size_t i = 0; i < count; i++) {
-        const size_t at = w->turned ? i * w->k + column : column * w->k + i;
+        const size_t at = w->transposed ? i * w->k + column : column * w->k + i;
         const uint32_t bits = at % 2 == 0 ? w->data[at / 2] >> 4 : w->data[at / 2] & 15u;
         to[i * step] =
             (double)w->table[bits] * prt_load_f64(w->most->dtype, w->most->data, at / w->block);
@@ -65,9 +65,9 @@ static poprt_status eval_bnb(prt_eval *c)
         .n = (size_t)a->N,
         .k = (size_t)a->K,
         .block = (size_t)a->block_size,
-        .turned = a->transB == 0 };
-    const prt_weights w = { .n = b.turned ? b.k : b.n,
-        .k = b.turned ? b.n : b.k,
+        .transposed = a->transB == 0 };
+    const prt_weights w = { .n = b.transposed ? b.k : b.n,
+        .k = b.transposed ? b.n : b.k,
         .column = bnb_column,
         .user = &b };
     return prt_weights_apply(c, &w, c->in[0], NULL, c->out[0]);
@@ -77,15 +77,15 @@ const prt_op_hooks prt_op_ms_matmul_bnb4 = { .infer = infer_bnb, .eval = eval_bn
 
 /* ---- MatMulFpQ4 ----
  *
- * Column by column, blocks of 32 weights: a float scale, with quantisation type 1 a byte that is
- * the zero point (else it is 8), and 16 bytes; byte i holds weight i in its low half and weight
- * i + 16 in its high one. The last block of a column is full too.
+ * Each column is a list of blocks of 32 weights: a float scale; with quantisation type 1 a byte
+ * with the zero point (otherwise it is 8); and 16 bytes. Byte i holds weight i in its low half and
+ * weight i + 16 in its high half. The last block of a column is padded to full size.
  */
 enum { BLOCK = 32, SCALE_SIZE = 4 };
 
 typedef struct blob {
     const uint8_t *data;
-    size_t k, blocks, size; /* of a block, in bytes */
+    size_t k, blocks, size; /* size: bytes of a block */
 } blob;
 
 static poprt_status infer_blob(prt_infer *c)
@@ -104,7 +104,8 @@ static poprt_status infer_blob(prt_infer *c)
         return prt_weights_infer(c, 0, PRT_DIM_UNKNOWN, PRT_DIM_UNKNOWN);
     for (uint32_t i = 0; i < 2; i++)
         if (shape[i] < 1 || shape[i] > INT32_MAX)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "B_shape has %lld", (long long)shape[i]);
+            return prt_infer_fail(c, POPRT_E_SHAPE, "B_shape has %lld; positive sizes are needed",
+                (long long)shape[i]);
     PRT_TRY(prt_weights_count(c, 1, (shape[0] + BLOCK - 1) / BLOCK * shape[1] * size));
     return prt_weights_infer(c, 0, shape[1], shape[0]);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fourier.c — Irfft: real signals from the first half of their spectra, along the last dims. */
+/* fourier.c — Irfft: the inverse real DFT along the last dims. */
 #include <math.h>
 
 #include "op/share/reals.h"
@@ -22,13 +22,14 @@ static poprt_status infer(prt_infer *c)
     memcpy(dims, x->dims, sizeof(dims));
     int64_t *n = &dims[x->rank - 2];
     if (prt_dim_is_number(*n) && *n < 2)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "a spectrum of %lld numbers has no signal",
-            (long long)*n);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "a spectrum of %lld numbers is too short; at least 2 are needed", (long long)*n);
     *n = prt_dim_mul(c->dims, prt_dim_sub(c->dims, *n, 1), 2);
     return prt_infer_exact(c, 0, x->dtype, x->rank - 1, dims);
 }
 
-/* The mean of all waves; those between the first and the last stand for two. */
+/* Computes the DFT sum directly. Frequencies between the first and the last count twice, for their
+   conjugates. */
 static poprt_status eval(prt_eval *c)
 {
     const prt_tensor *x = c->in[0];

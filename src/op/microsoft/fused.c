@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fused.c — operators of ai.onnx with a function behind them: FusedConv (Conv, a residual, an
- * activation), FusedGemm and GemmFastGelu (MatMul, a bias, Gelu by tanh). The first half runs by
- * the operator's own hooks, with attributes of its own kind.
+ * fused.c — FusedConv (Conv, residual, activation), FusedGemm and GemmFastGelu (MatMul, bias, Gelu
+ * with tanh). The hooks of Conv, Gemm and MatMul compute the first half.
  */
 #include "op/share/gelu.h"
 #include "op/microsoft/activation.h"

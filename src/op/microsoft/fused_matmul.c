@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fused_matmul.c — FusedMatMul: alpha times the product of matrices of which each may be
- * transposed, in its last two dims or in those of the batch; and FusedMatMulActivation, with a
- * function behind it.
+ * fused_matmul.c — FusedMatMul: alpha times a product of matrices, each of which may be transposed
+ * in its last two dims or with its batch dims; and FusedMatMulActivation, the same with an
+ * activation.
  */
 #include "op/microsoft/activation.h"
 #include "op/share/product.h"
 
-/* How an operand is read. `batch`: dims [m, batch…, k] stand for [batch…, m, k]. */
+/* How an operand is read: `last` swaps the last two dims; `batch` reads [m, batch…, k] as [batch…,
+   m, k]. */
 typedef struct side {
     bool last, batch;
 } side;
@@ -39,8 +40,8 @@ static form activation_form(const void *attrs)
             params } };
 }
 
-/* Dims of the matrices that are multiplied. */
-static void turn_dims(side s, uint32_t rank, const int64_t *from, int64_t *to)
+/* Returns the dims of the matrices that are multiplied. */
+static void transpose_dims(side s, uint32_t rank, const int64_t *from, int64_t *to)
 {
     memcpy(to, from, rank * sizeof(int64_t));
     if (rank < 2)
@@ -59,18 +60,18 @@ static void turn_dims(side s, uint32_t rank, const int64_t *from, int64_t *to)
 static poprt_status infer_form(prt_infer *c, const form *f)
 {
     prt_shape in[2] = { c->in[0], c->in[1] }, out;
-    prt_infer turned = *c;
+    prt_infer transposed = *c;
     PRT_TRY(prt_ms_activation_check(c, &f->activation));
     for (uint32_t i = 0; i < 2; i++)
         if (prt_infer_ranked(c, i))
-            turn_dims(i == 0 ? f->a : f->b, (uint32_t)in[i].rank, c->in[i].dims, in[i].dims);
-    turned.in = in;
-    PRT_TRY(prt_matmul_infer(&turned, 0, 1, &out));
+            transpose_dims(i == 0 ? f->a : f->b, (uint32_t)in[i].rank, c->in[i].dims, in[i].dims);
+    transposed.in = in;
+    PRT_TRY(prt_matmul_infer(&transposed, 0, 1, &out));
     return prt_infer_exact(c, 0, c->in[0].dtype, out.rank, out.dims);
 }
 
-/* A tensor whose rows [m, batch…, k] become [batch…, m, k], as doubles. */
-static poprt_status turn_batch(prt_eval *c, prt_tensor *t)
+/* Copies a tensor [m, batch…, k] to [batch…, m, k], as doubles in scratch. */
+static poprt_status transpose_batch(prt_eval *c, prt_tensor *t)
 {
     const size_t m = (size_t)t->dims[0], k = (size_t)t->dims[t->rank - 1];
     const size_t batches = prt_dims_product(t->dims, 1, t->rank - 1);
@@ -85,21 +86,21 @@ static poprt_status turn_batch(prt_eval *c, prt_tensor *t)
     return POPRT_OK;
 }
 
-/* The operand as matmul pairs it (dims), and where its elements are. */
-static poprt_status open_side(prt_eval *c, side s, prt_tensor *t, prt_operand *o)
+/* Converts the dims of an operand to the dims that matmul pairs, and finds its strides. */
+static poprt_status load_operand(prt_eval *c, side s, prt_tensor *t, prt_operand *o)
 {
     int64_t dims[PRT_MAX_RANK];
     if (s.batch && t->rank > 2)
-        PRT_TRY(turn_batch(c, t));
-    turn_dims(s, t->rank, t->dims, dims);
+        PRT_TRY(transpose_batch(c, t));
+    transpose_dims(s, t->rank, t->dims, dims);
     memcpy(t->dims, dims, t->rank * sizeof(int64_t));
-    const bool turned = s.last && t->rank > 1;
+    const bool transposed = s.last && t->rank > 1;
     const size_t cols = (size_t)t->dims[t->rank - 1];
     const size_t rows = t->rank > 1 ? (size_t)t->dims[t->rank - 2] : 1;
     *o = (prt_operand){ .dtype = t->dtype,
         .data = t->data,
-        .row = turned ? 1 : cols,
-        .col = turned ? rows : 1 };
+        .row = transposed ? 1 : cols,
+        .col = transposed ? rows : 1 };
     return POPRT_OK;
 }
 
@@ -125,12 +126,12 @@ static poprt_status eval_form(prt_eval *c, const form *f)
     prt_matmul mm;
     if (!prt_eval_wants(c, 0) || prt_tensor_count(to.y) == 0)
         return POPRT_OK;
-    PRT_TRY(open_side(c, f->a, &a, &p.a));
-    PRT_TRY(open_side(c, f->b, &b, &p.b));
+    PRT_TRY(load_operand(c, f->a, &a, &p.a));
+    PRT_TRY(load_operand(c, f->b, &b, &p.b));
     if (b.rank == 1)
         p.b.row = 1;
     prt_matmul_init(&mm, &a, &b);
-    if (b.rank <= 2 && !f->a.last) { /* one right-hand matrix: the batch is more rows */
+    if (b.rank <= 2 && !f->a.last) { /* one right-hand matrix: the batch becomes more rows */
         mm.m *= mm.batches;
         mm.batches = 1;
     }

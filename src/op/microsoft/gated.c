@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gated.c — root mean square normalisations with a gate or by branches (GatedRMSNorm,
- * BranchwiseRMSNorm), and GatedAdd and ScaledSiLU, whose steps are rounded one by one.
+ * gated.c — GatedRMSNorm and BranchwiseRMSNorm; GatedAdd and ScaledSiLU, which round after each
+ * step.
  */
 #include <math.h>
 
 #include "op/share/gelu.h"
 #include "op/share/norm_core.h"
 
-/* `value` as an element of this type has it. */
-static double rounded(int32_t dtype, double value)
+/* Returns `value` rounded to the type. */
+static double round_to_type(int32_t dtype, double value)
 {
-    double room;
-    prt_reals_store(dtype, &room, 0, 1, 1, &value);
-    prt_reals_load(dtype, &room, 0, 1, 1, &value);
+    double bits;
+    prt_reals_store(dtype, &bits, 0, 1, 1, &value);
+    prt_reals_load(dtype, &bits, 0, 1, 1, &value);
     return value;
 }
 
-/* Inputs i and 0 have the same shape. */
+/* Fails unless inputs i and 0 have the same shape. */
 static poprt_status check_same(const prt_infer *c, uint32_t i)
 {
     int64_t dim;
@@ -32,7 +32,7 @@ static poprt_status check_same(const prt_infer *c, uint32_t i)
 static poprt_status check_rank(const prt_infer *c)
 {
     if (prt_infer_ranked(c, 0) && c->in[0].rank < 1)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the input is a scalar");
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the input is a scalar; at least rank 1 is needed");
     return POPRT_OK;
 }
 
@@ -91,7 +91,8 @@ static poprt_status infer_branches(prt_infer *c)
     const prt_ms_branchwise_rms_norm_attrs *a = c->attrs;
     const prt_shape *x = &c->in[0], *s = &c->in[1];
     if (a->num_branches < 0 || a->num_branches > INT32_MAX)
-        return prt_infer_fail(c, POPRT_E_ARG, "num_branches is %lld", (long long)a->num_branches);
+        return prt_infer_fail(c, POPRT_E_ARG, "num_branches is %lld; at least 0 is needed",
+            (long long)a->num_branches);
     PRT_TRY(prt_infer_like(c, 0, 0, x->dtype));
     if (!prt_infer_ranked(c, 0))
         return POPRT_OK;
@@ -168,7 +169,7 @@ static poprt_status eval_gated_add(prt_eval *c)
     const size_t n = (size_t)x->dims[x->rank - 1], count = prt_tensor_count(x);
     for (size_t i = 0; i < count && prt_eval_wants(c, 0); i++) {
         const double y = prt_real_at(x, i) +
-            rounded(x->dtype, prt_real_at(c->in[1], i) * prt_real_at(c->in[2], i / n));
+            round_to_type(x->dtype, prt_real_at(c->in[1], i) * prt_real_at(c->in[2], i / n));
         prt_reals_store(x->dtype, c->out[0]->data, i, 1, 1, &y);
     }
     return POPRT_OK;
@@ -192,8 +193,8 @@ static poprt_status eval_scaled(prt_eval *c)
     const prt_tensor *x = c->in[0];
     const double scale = prt_eval_has(c, 1) ? prt_real_at(c->in[1], 0) : (double)a->alpha;
     for (size_t i = 0; i < prt_tensor_count(x) && prt_eval_wants(c, 0); i++) {
-        const double z = rounded(x->dtype, prt_real_at(x, i) * scale);
-        const double y = z * rounded(x->dtype, 1 / (1 + exp(-z)));
+        const double z = round_to_type(x->dtype, prt_real_at(x, i) * scale);
+        const double y = z * round_to_type(x->dtype, 1 / (1 + exp(-z)));
         prt_reals_store(x->dtype, c->out[0]->data, i, 1, 1, &y);
     }
     return POPRT_OK;

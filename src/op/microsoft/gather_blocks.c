@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gather_blocks.c — GatherBlockQuantized: slices of a quantised tensor picked by indices and
- * brought back to floats, with a scale for each block along one axis.
+ * gather_blocks.c — GatherBlockQuantized: gathers slices of a quantised tensor and dequantises
+ * them, with one scale for each block along one axis.
  *
- * Bytes (uint8) hold 8 / bits numbers each, packed along the last axis from the low bits up. An
- * index outside the axis gives zeros.
+ * A uint8 holds 8 / bits numbers, packed along the last axis from the low bits up. An index outside
+ * the axis gives zeros.
  */
 #include "op/microsoft/n_bits.h"
 
@@ -15,7 +15,7 @@ static bool is_float(int32_t dtype)
     return prt_dtype_is_float(dtype);
 }
 
-/* Numbers in an element of the data: more than one in bytes. */
+/* Returns the number of values that one element of the data holds; more than one in uint8. */
 static int64_t packing(const prt_ms_gather_block_quantized_attrs *a, int32_t dtype)
 {
     return dtype == PRT_DTYPE_u8 ? 8 / a->bits : 1;
@@ -37,7 +37,7 @@ static poprt_status check_attrs(const prt_infer *c)
     return POPRT_OK;
 }
 
-/* Dims of the data as numbers, packed ones counted. */
+/* Returns the dims of the data after unpacking. */
 static void logical(const prt_infer *c, int64_t *dims)
 {
     const prt_shape *x = &c->in[IN_DATA];
@@ -79,14 +79,14 @@ static poprt_status infer(prt_infer *c)
     int32_t rank = 0;
     PRT_TRY(check_attrs(c));
     if (prt_infer_has(c, IN_ZEROS) && is_float(x->dtype))
-        return prt_infer_fail(c, POPRT_E_ARG, "floats of few bits have no zero points");
+        return prt_infer_fail(c, POPRT_E_ARG, "float data has no zero points");
     if (x->rank < 0)
         return prt_infer_unranked(c, 0, c->in[IN_SCALES].dtype, PRT_RANK_UNKNOWN);
     PRT_TRY(prt_infer_axis(c, a->quantize_axis, x->rank, false, &axis));
     PRT_TRY(prt_infer_axis(c, a->gather_axis, x->rank, false, &gather));
     if (x->dtype == PRT_DTYPE_u8 && (gather != 0 || (a->bits != 8 && axis == gather)))
         return prt_infer_fail(c, POPRT_E_ARG,
-            "bytes are gathered along axis 0 and quantised along another one");
+            "uint8 data needs gather_axis 0 and, with 2 or 4 bits, another quantize_axis");
     logical(c, dims);
     PRT_TRY(check_scales(c, dims, axis));
     if (index->rank < 0)
@@ -101,14 +101,14 @@ static poprt_status infer(prt_infer *c)
 }
 
 typedef struct blocks {
-    const prt_tensor *x, *scales, *zeros; /* zeros NULL: `middle` */
-    uint32_t rank, axis, bits;            /* bits: of packed numbers, 0 for other types */
+    const prt_tensor *x, *scales, *zeros; /* zeros NULL: the zero point is `middle` */
+    uint32_t rank, axis, bits;            /* bits of a packed number; 0 for other types */
     int64_t dims[PRT_MAX_RANK];
     size_t block;
     double middle;
 } blocks;
 
-/* Number `index` of a row-major tensor whose last dim is `last` numbers. */
+/* Returns number `index` of a row-major tensor with rows of `last` numbers. */
 static double number_at(const blocks *b, const prt_tensor *t, size_t index, size_t last)
 {
     if (b->bits == 0)
@@ -118,8 +118,8 @@ static double number_at(const blocks *b, const prt_tensor *t, size_t index, size
         index % last);
 }
 
-/* `count` numbers along the last axis from coordinates `at` on: scale and zero point change with
- * the block that a number is in. */
+/* Dequantises `count` numbers along the last axis, from coordinates `at` on. Scale and zero point
+   are those of each number's block. */
 static void load_run(const blocks *b, const int64_t *at, size_t count, double *to)
 {
     const prt_tensor *s = b->scales;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * generate.c — the decoder of operators that write text: its inputs, its states, its scores.
+ * generate.c — the decoder of text generation: its inputs, states and scores.
  *
- * Decoder only: (words i32[rows, new], positions i32[rows, new], attention i32[rows, all],
- * states [2, rows, heads, before, size] …) → (scores [rows, new, words], states …).
+ * Signature of a decoder without encoder: (words i32[rows, new], positions i32[rows, new],
+ * attention i32[rows, all], states [2, rows, heads, before, size] …) → (scores [rows, new, words],
+ * states …).
  */
 #include "op/microsoft/generate.h"
 
 #include "op/share/reals.h"
 
 enum { IN_PROMPT, IN_MOST };
-enum { FEED_WORDS, FEED_PLACES, FEED_MASK, FEED_STATES };
+enum { FEED_WORDS, FEED_POSITIONS, FEED_MASK, FEED_STATES };
 
 /* ---- shapes ---- */
 
@@ -49,8 +50,8 @@ poprt_status prt_gen_check(prt_infer *c, const prt_gen_attrs *a, const prt_gen_i
         return prt_infer_fail(c, POPRT_E_ARG, "a token's number does not fit 32 bits");
     if (a->vocab < -1 || a->vocab == 0 || a->vocab > INT32_MAX)
         return prt_infer_fail(c, POPRT_E_ARG,
-            "vocab_size is %lld; a size, or -1 for the "
-            "decoder's, is possible",
+            "vocab_size is %lld; accepted: a size, or "
+            "-1 for the decoder's",
             (long long)a->vocab);
     PRT_TRY(prt_infer_rank(c, IN_PROMPT, 2));
     PRT_TRY(prt_infer_rank(c, in->words, 1));
@@ -80,11 +81,11 @@ static poprt_status read_sizes(prt_eval *c, prt_gen *g)
         return prt_eval_fail(c, POPRT_E_SHAPE, "the prompt is empty");
     if (most <= (int64_t)g->prompt || most > PRT_GEN_MOST_TOKENS)
         return prt_eval_fail(c, POPRT_E_ARG,
-            "max_length is %lld; more than the %zu tokens there "
-            "are and at most %d is possible",
+            "max_length is %lld; it must be more than the %zu tokens of "
+            "the prompt and at most %d",
             (long long)most, g->prompt, PRT_GEN_MOST_TOKENS);
     if (least < 0)
-        return prt_eval_fail(c, POPRT_E_ARG, "min_length is %lld; at least 0 is possible",
+        return prt_eval_fail(c, POPRT_E_ARG, "min_length is %lld; at least 0 is needed",
             (long long)least);
     g->most = (size_t)most;
     g->least = (size_t)least;
@@ -101,12 +102,12 @@ static poprt_status read_repetition(prt_eval *c, prt_gen *g)
         return prt_eval_fail(c, POPRT_E_SHAPE, "repetition_penalty is not one number");
     g->repetition = prt_real_at(t, 0);
     if (!(g->repetition > 0))
-        return prt_eval_fail(c, POPRT_E_ARG, "repetition_penalty is %g; more than 0 is possible",
+        return prt_eval_fail(c, POPRT_E_ARG, "repetition_penalty is %g; more than 0 is needed",
             g->repetition);
     return POPRT_OK;
 }
 
-/* The tokens that are there at the beginning: of the prompt, or what the decoder begins with. */
+/* Writes the initial tokens: the prompt, or the decoder's start token. */
 static void first_tokens(const prt_eval *c, prt_gen *g)
 {
     const int32_t *prompt = c->in[IN_PROMPT]->data;
@@ -121,7 +122,7 @@ poprt_status prt_gen_begin(prt_eval *c, prt_gen *g, size_t beams)
 {
     const prt_tensor *prompt = c->in[IN_PROMPT];
     if (c->host->call == NULL || c->host->form == NULL)
-        return prt_eval_fail(c, POPRT_E_UNSUPPORTED, "regions cannot run here");
+        return prt_eval_fail(c, POPRT_E_UNSUPPORTED, "the caller cannot run regions");
     g->beams = beams;
     g->batch = (size_t)prompt->dims[0];
     g->prompt = (size_t)prompt->dims[1];
@@ -134,12 +135,12 @@ poprt_status prt_gen_begin(prt_eval *c, prt_gen *g, size_t beams)
     PRT_TRY(read_sizes(c, g));
     PRT_TRY(read_repetition(c, g));
     g->tokens = prt_eval_scratch(c, g->rows, g->most * sizeof(int32_t));
-    g->spare = prt_eval_scratch(c, g->rows, g->most * sizeof(int32_t));
+    g->reordered = prt_eval_scratch(c, g->rows, g->most * sizeof(int32_t));
     const size_t mask = g->encoded > g->most ? g->encoded : g->most;
     g->mask = prt_eval_scratch(c, g->rows, mask * sizeof(int32_t));
-    g->place = prt_eval_scratch(c, g->rows, g->prompt * sizeof(int32_t));
+    g->positions = prt_eval_scratch(c, g->rows, g->prompt * sizeof(int32_t));
     g->next = prt_eval_scratch(c, g->rows, g->prompt * sizeof(int32_t));
-    if (g->tokens == NULL || g->spare == NULL || g->mask == NULL || g->place == NULL ||
+    if (g->tokens == NULL || g->reordered == NULL || g->mask == NULL || g->positions == NULL ||
         g->next == NULL)
         return POPRT_E_NOMEM;
     first_tokens(c, g);
@@ -154,12 +155,12 @@ static poprt_status check_words(const prt_eval *c, const prt_gen *g, uint32_t in
         return POPRT_OK;
     const prt_tensor *t = c->in[input];
     if (t->rank == 0 || (uint64_t)t->dims[t->rank - 1] != g->vocab)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "a mask is for %lld words where there are %zu",
+        return prt_eval_fail(c, POPRT_E_SHAPE, "a mask has %lld words; %zu are needed",
             t->rank == 0 ? 1 : (long long)t->dims[t->rank - 1], g->vocab);
     return POPRT_OK;
 }
 
-/* The first scores say how many words there are. */
+/* Learns the number of words from the first scores. */
 static poprt_status begin_scores(prt_eval *c, prt_gen *g, size_t words)
 {
     g->padded = words;
@@ -179,20 +180,16 @@ static poprt_status begin_scores(prt_eval *c, prt_gen *g, size_t words)
 poprt_status prt_gen_load_scores(prt_eval *c, prt_gen *g, const prt_tensor *t, size_t each)
 {
     if (t->kind != PRT_VALUE_TENSOR || !prt_dtype_is_float(t->dtype) || t->rank != 3)
-        return prt_eval_fail(c, POPRT_E_TYPE, "scores of words are floats of rank 3");
+        return prt_eval_fail(c, POPRT_E_TYPE, "scores must be floats of rank 3");
     const size_t rows = (size_t)t->dims[0], n = (size_t)t->dims[1], words = (size_t)t->dims[2];
     if (rows * each != g->rows || n == 0)
         return prt_eval_fail(c, POPRT_E_SHAPE,
-            "scores are for %zu rows of %zu words where %zu "
-            "rows are needed",
-            rows, n, g->rows / each);
+            "scores have %zu rows of %zu words; %zu rows are needed", rows, n, g->rows / each);
     if (g->scores == NULL)
         PRT_TRY(begin_scores(c, g, words));
     if (words != g->padded)
         return prt_eval_fail(c, POPRT_E_SHAPE,
-            "there are scores for %zu words, and before for "
-            "%zu",
-            words, g->padded);
+            "there are scores for %zu words, but before there were %zu", words, g->padded);
     for (size_t r = 0; r < g->rows; r++)
         prt_reals_load(t->dtype, t->data, (r / each * n + n - 1) * words, 1, g->vocab,
             g->scores + r * g->vocab);
@@ -201,7 +198,7 @@ poprt_status prt_gen_load_scores(prt_eval *c, prt_gen *g, const prt_tensor *t, s
 
 /* ---- states ---- */
 
-poprt_status prt_gen_room(prt_eval *c, prt_gen *g, uint32_t region, uint32_t first_state,
+poprt_status prt_gen_alloc_feed(prt_eval *c, prt_gen *g, uint32_t region, uint32_t first_state,
     uint32_t n_states, uint32_t more)
 {
     prt_region_form form;
@@ -220,9 +217,9 @@ poprt_status prt_gen_room(prt_eval *c, prt_gen *g, uint32_t region, uint32_t fir
     return POPRT_OK;
 }
 
-/* State i becomes `t` with other rows: row r of it is row from[r] of `t`. A state that grows gets
- * room to grow, so that memory stays linear in its size. */
-poprt_status prt_gen_take(prt_eval *c, prt_gen *g, uint32_t i, const prt_tensor *t,
+/* Sets state i to rows of `t`: row r is row from[r]. The buffer of a state that grows is allocated
+   with spare capacity, so that total memory stays linear in its size. */
+poprt_status prt_gen_set_state(prt_eval *c, prt_gen *g, uint32_t i, const prt_tensor *t,
     const size_t *from)
 {
     prt_gen_state *s = &g->state[i];
@@ -230,30 +227,29 @@ poprt_status prt_gen_take(prt_eval *c, prt_gen *g, uint32_t i, const prt_tensor 
     prt_tensor *to = &s->value;
     int64_t dims[PRT_MAX_RANK];
     if (t->kind != PRT_VALUE_TENSOR || !prt_dtype_is_float(t->dtype) || t->rank <= axis)
-        return prt_eval_fail(c, POPRT_E_TYPE, "state %u is no tensor of floats by row", i);
+        return prt_eval_fail(c, POPRT_E_TYPE, "state %u is not a float tensor with an axis of rows",
+            i);
     memcpy(dims, t->dims, sizeof(dims));
     const size_t had = (size_t)dims[axis], outer = prt_dims_product(dims, 0, axis);
     const size_t inner = prt_dims_product(dims, axis + 1, t->rank);
     dims[axis] = (int64_t)g->rows;
     if (!prt_tensor_init(to, t->dtype, t->rank, dims, NULL))
         return prt_eval_fail(c, POPRT_E_LIMIT, "state %u is too large", i);
-    const uint32_t turn = s->turn ^= 1;
-    if (s->place[turn] == NULL || s->room[turn] < to->size) {
-        const bool again = s->place[turn] != NULL && to->size <= SIZE_MAX / 2;
-        s->room[turn] = again ? to->size * 2 : to->size;
-        s->place[turn] = prt_eval_scratch(c, s->room[turn] + 1, 1);
-        if (s->place[turn] == NULL)
+    const uint32_t current = s->current ^= 1;
+    if (s->buffer[current] == NULL || s->capacity[current] < to->size) {
+        const bool again = s->buffer[current] != NULL && to->size <= SIZE_MAX / 2;
+        s->capacity[current] = again ? to->size * 2 : to->size;
+        s->buffer[current] = prt_eval_scratch(c, s->capacity[current] + 1, 1);
+        if (s->buffer[current] == NULL)
             return POPRT_E_NOMEM;
     }
-    to->data = s->place[turn];
+    to->data = s->buffer[current];
     for (size_t o = 0; o < outer; o++)
         for (size_t r = 0; r < g->rows; r++) {
             const size_t row = from != NULL ? from[r] : r;
             if (row >= had)
-                return prt_eval_fail(c, POPRT_E_SHAPE,
-                    "state %u has %zu rows where %zu are "
-                    "needed",
-                    i, had, g->rows);
+                return prt_eval_fail(c, POPRT_E_SHAPE, "state %u has %zu rows; %zu are needed", i,
+                    had, g->rows);
             prt_element_copy(t->dtype, to->data, (o * g->rows + r) * inner, t->data,
                 (o * had + row) * inner, inner);
         }
@@ -262,7 +258,7 @@ poprt_status prt_gen_take(prt_eval *c, prt_gen *g, uint32_t i, const prt_tensor 
 
 /* ---- the decoder alone ---- */
 
-/* States of no tokens, as the region declares them but for the batch. */
+/* Makes states without tokens, with the dims that the region declares except for the batch. */
 static poprt_status empty_states(prt_eval *c, prt_gen *g, uint32_t region)
 {
     for (uint32_t i = 0; i < g->n_states; i++) {
@@ -278,7 +274,7 @@ static poprt_status empty_states(prt_eval *c, prt_gen *g, uint32_t region)
         const int64_t dims[5] = { 2, (int64_t)g->rows, t->dims[2], 0, t->dims[4] };
         if (!prt_tensor_init(&g->state[i].value, t->dtype, 5, dims, NULL))
             return prt_eval_fail(c, POPRT_E_LIMIT, "a state is too large");
-        g->state[i].value.data = g->mask; /* nothing is read */
+        g->state[i].value.data = g->mask; /* empty tensor: never read */
     }
     return POPRT_OK;
 }
@@ -289,28 +285,28 @@ static poprt_status begin_decoder(prt_eval *c, prt_gen *g)
     PRT_TRY(c->host->form(c, g->a.decoder, UINT32_MAX, &form));
     if (form.n_in < FEED_STATES || form.n_out < 1 || form.n_in - FEED_STATES != form.n_out - 1)
         return prt_eval_fail(c, POPRT_E_SHAPE,
-            "a decoder with %u inputs and %u outputs; 3 and 1 "
-            "are needed, and as many more states of both",
+            "the decoder has %u inputs and %u outputs; it needs 3 and 1, "
+            "and the same number of states in both",
             form.n_in, form.n_out);
-    PRT_TRY(prt_gen_room(c, g, g->a.decoder, FEED_STATES, form.n_in - FEED_STATES, 0));
+    PRT_TRY(prt_gen_alloc_feed(c, g, g->a.decoder, FEED_STATES, form.n_in - FEED_STATES, 0));
     g->batch_axis = 1;
     g->feed[FEED_WORDS] = &g->next_tensor;
-    g->feed[FEED_PLACES] = &g->place_tensor;
+    g->feed[FEED_POSITIONS] = &g->positions_tensor;
     g->feed[FEED_MASK] = &g->mask_tensor;
     return empty_states(c, g, g->a.has_init ? g->a.init_decoder : g->a.decoder);
 }
 
-/* Padding of the prompt has no place of its own. */
-static bool counts(const prt_gen *g, size_t r, size_t i)
+/* Returns whether token i of row r has a position: padding of the prompt does not. */
+static bool has_position(const prt_gen *g, size_t r, size_t i)
 {
     return i >= g->prompt || g->tokens[r * g->most + i] != g->a.pad;
 }
 
-/* What the attention sees; of a prompt without a mask, all but padding. */
-static int32_t sees(const prt_eval *c, const prt_gen *g, size_t r, size_t i)
+/* Returns the attention mask of token i. For a prompt without a mask it hides the padding. */
+static int32_t attention_at(const prt_eval *c, const prt_gen *g, size_t r, size_t i)
 {
     if (i >= g->prompt || !prt_eval_has(c, g->in.attention))
-        return counts(g, r, i);
+        return has_position(g, r, i);
     return ((const int32_t *)c->in[g->in.attention]->data)[r / g->beams * g->prompt + i];
 }
 
@@ -322,25 +318,25 @@ static poprt_status set_tensor(prt_eval *c, prt_tensor *t, size_t rows, size_t n
     return POPRT_OK;
 }
 
-/* Words, their places among those seen, and what is seen. */
+/* Fills the inputs of the decoder: words, their positions, and the attention mask. */
 static poprt_status fill_feed(prt_eval *c, prt_gen *g)
 {
     const bool first = g->step == 0;
     const size_t n = first ? g->prompt : 1;
     for (size_t r = 0; r < g->rows; r++) {
-        int32_t *place = g->place + r * n;
+        int32_t *position = g->positions + r * n;
         int32_t at = 0;
         for (size_t i = 0; i < g->length; i++) {
-            const bool own = counts(g, r, i);
+            const bool own = has_position(g, r, i);
             if (i >= g->length - n)
-                place[i - (g->length - n)] = own ? at : 0;
+                position[i - (g->length - n)] = own ? at : 0;
             at += own;
-            g->mask[r * g->length + i] = sees(c, g, r, i);
+            g->mask[r * g->length + i] = attention_at(c, g, r, i);
         }
         memcpy(g->next + r * n, g->tokens + r * g->most + g->length - n, n * sizeof(int32_t));
     }
     PRT_TRY(set_tensor(c, &g->next_tensor, g->rows, n, g->next));
-    PRT_TRY(set_tensor(c, &g->place_tensor, g->rows, n, g->place));
+    PRT_TRY(set_tensor(c, &g->positions_tensor, g->rows, n, g->positions));
     return set_tensor(c, &g->mask_tensor, g->rows, g->length, g->mask);
 }
 
@@ -368,15 +364,15 @@ poprt_status prt_gen_append(prt_eval *c, prt_gen *g, const int32_t *token, const
 {
     for (size_t r = 0; r < g->rows; r++) {
         const size_t row = from != NULL ? from[r] : r;
-        memcpy(g->spare + r * g->most, g->tokens + row * g->most, g->length * sizeof(int32_t));
-        g->spare[r * g->most + g->length] = token[r];
+        memcpy(g->reordered + r * g->most, g->tokens + row * g->most, g->length * sizeof(int32_t));
+        g->reordered[r * g->most + g->length] = token[r];
     }
     int32_t *other = g->tokens;
-    g->tokens = g->spare;
-    g->spare = other;
+    g->tokens = g->reordered;
+    g->reordered = other;
     g->length++;
-    const bool fresh = g->encoded != 0 && g->step == 1; /* the encoder's states are in place */
+    const bool fresh = g->encoded != 0 && g->step == 1; /* the encoder has set the states already */
     for (uint32_t i = 0; !fresh && g->length < g->most && i < g->n_given - 1; i++)
-        PRT_TRY(prt_gen_take(c, g, i, &g->given[1 + i], from));
+        PRT_TRY(prt_gen_set_state(c, g, i, &g->given[1 + i], from));
     return POPRT_OK;
 }

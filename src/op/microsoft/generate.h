@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * generate.h — what operators that write text share: a decoder run once a token, scores of the
- * words that may come next, and the rules that change them.
+ * generate.h — shared parts of text generation: runs of the decoder, one for each token, scores of
+ * the next words, and the rules that change them.
  *
- * A batch of prompts is written on by one row for each prompt, or by one for each of its beams.
- * Scores are kept for the step at hand only, states as the decoder gave them last, and tokens up
- * to the length asked for.
+ * A batch has one row for each prompt, or one for each beam of each prompt. Scores are kept for the
+ * current step only, states as the decoder returned them last, and tokens up to the maximum length.
  */
 #ifndef PRT_OP_MICROSOFT_GENERATE_H
 #define PRT_OP_MICROSOFT_GENERATE_H
 
 #include "op/op.h"
 
-enum { PRT_GEN_MOST_TOKENS = 4096, PRT_GEN_MOST_BEAMS = 128 };
+enum {
+    PRT_GEN_MOST_TOKENS = 4096, /* maximum length of a row, prompt included */
+    PRT_GEN_MOST_BEAMS = 128    /* maximum number of beams of a prompt */
+};
 
-/* The attributes that all have; `a` points to those of the operator. */
+/* The attributes that all these operators have. PRT_GEN_ATTRS reads them from the attributes `a` of
+   an operator. */
 typedef struct prt_gen_attrs {
     int64_t eos, pad, start, model, ngram, vocab;
     uint32_t decoder, encoder, init_decoder; /* regions */
     bool has_decoder, has_encoder, has_init, has_ends;
 } prt_gen_attrs;
 
-/* The first attributes of such a row, in this order. */
+/* Indices of the first attributes of these operators, in this order. */
 enum {
     PRT_GEN_ATTR_DECODER,
     PRT_GEN_ATTR_ENCODER,
@@ -43,72 +46,77 @@ enum {
 
 enum { PRT_GEN_DECODER_ONLY, PRT_GEN_ENCODER_DECODER };
 
-/* Which inputs are what; 0 is the prompt and 1 the length. UINT32_MAX: the operator has none. */
+/* Indices of the inputs; 0 is always the prompt and 1 the maximum length. UINT32_MAX: the operator
+   does not have the input. */
 typedef struct prt_gen_inputs {
     uint32_t least, repetition, words, first_words, attention;
 } prt_gen_inputs;
 
-/* Infer: attributes, ranks of the inputs, and the regions' own types. */
+/* For infer: checks attributes, ranks of inputs, and the types of the regions. */
 poprt_status prt_gen_check(prt_infer *c, const prt_gen_attrs *a, const prt_gen_inputs *in);
 
-/* The one number in integer input i for a dim of an output; unknown until the run. */
+/* Returns the number in integer input i, as a dim of an output; unknown if only the run knows
+   it. */
 int64_t prt_gen_dim(const prt_infer *c, uint32_t i);
 
-/* A region that is run again and again, and the states that go from one run to the next. */
+/* A state that passes from one run of the decoder to the next. */
 typedef struct prt_gen_state {
     prt_tensor value;
-    void *place[2]; /* what a region gives may lie in what it got, so they are written in turn */
-    size_t room[2];
-    uint32_t turn;
+    void *buffer[2]; /* two, written in turn: outputs may alias inputs */
+    size_t capacity[2];
+    uint32_t current; /* buffer of `value` */
 } prt_gen_state;
 
 typedef struct prt_gen {
     prt_gen_attrs a;
     prt_gen_inputs in;
     size_t batch, beams, rows; /* rows = batch * beams */
-    size_t prompt;             /* tokens that were there at the beginning */
-    size_t most;               /* tokens at the end */
-    size_t least;
+    size_t prompt;             /* number of tokens at the beginning */
+    size_t most;               /* maximum number of tokens */
+    size_t least;              /* minimum number of tokens */
     double repetition;
-    int32_t *tokens; /* [rows, most] */
-    int32_t *spare;  /* the same again: rows change places */
-    size_t length;   /* tokens of each row so far */
-    size_t step;     /* runs of the decoder so far */
-    size_t vocab;    /* words that count; known after the first run */
-    size_t padded;   /* words the decoder gives scores for */
-    double *scores;  /* [rows, vocab] */
-    bool *found;     /* [vocab]: a mark for each word */
-    /* what the decoder gets */
+    int32_t *tokens;    /* [rows, most] */
+    int32_t *reordered; /* second buffer of the same size, for reordered rows */
+    size_t length;      /* current number of tokens of each row */
+    size_t step;        /* number of runs of the decoder so far */
+    size_t vocab;       /* words with a score; known after the first run */
+    size_t padded;      /* words for which the decoder returns scores */
+    double *scores;     /* [rows, vocab] */
+    bool *found;        /* [vocab]: scratch marks */
+    /* inputs and outputs of the decoder */
     const prt_tensor **feed;
     prt_tensor *given;
     prt_gen_state *state;
     uint32_t n_feed, n_given, first_state, n_states, batch_axis;
-    int32_t *mask, *place, *next; /* attention [rows, most], positions [rows, prompt], words */
-    prt_tensor next_tensor, place_tensor, mask_tensor;
-    size_t encoded; /* length of what was encoded; 0: decoder only */
+    int32_t *mask;      /* attention [rows, most] */
+    int32_t *positions; /* [rows, prompt] */
+    int32_t *next;      /* next words [rows, prompt] */
+    prt_tensor next_tensor, positions_tensor, mask_tensor;
+    size_t encoded; /* length of the encoded prompt; 0: decoder only */
 } prt_gen;
 
-/* Reads the inputs that all have. */
+/* Reads the common inputs and allocates the buffers. */
 poprt_status prt_gen_begin(prt_eval *c, prt_gen *g, size_t beams);
 
-/* Runs the decoder on what was added last and loads the scores of the words after it. */
+/* Runs the decoder on the tokens added last and loads the scores of the next words. */
 poprt_status prt_gen_step(prt_eval *c, prt_gen *g);
 
-/* The rules: repetition, repeated n-grams, masks of words, a least length. */
+/* Applies the rules to the scores: repetition penalty, repeated n-grams, word masks, minimum
+   length. */
 void prt_gen_rules(const prt_eval *c, const prt_gen *g);
 
-/* Adds a token to each row. Row r goes on from row from[r] (NULL: from itself). */
+/* Appends a token to each row. Row r continues row from[r] (NULL: itself). */
 poprt_status prt_gen_append(prt_eval *c, prt_gen *g, const int32_t *token, const size_t *from);
 
-/* The states and the first scores of a model that encodes the prompt: in place of the first
- * step. */
+/* Runs the encoder in place of the first step: computes the states and the first scores. */
 poprt_status prt_gen_encode(prt_eval *c, prt_gen *g);
 
-/* For the file that encodes. Room for the inputs and outputs of the decoder, states among them, and
- * for `more` states; state i as rows of `t`; scores in `t`, one row of it for `each` rows. */
-poprt_status prt_gen_room(prt_eval *c, prt_gen *g, uint32_t region, uint32_t first_state,
+/* For generate_encode.c. prt_gen_alloc_feed allocates the inputs and outputs of the decoder, with
+ * its states and `more` others. prt_gen_set_state copies rows of `t` to state i: row r is row
+ * from[r]. prt_gen_load_scores loads the scores in `t`; a row of it serves `each` rows. */
+poprt_status prt_gen_alloc_feed(prt_eval *c, prt_gen *g, uint32_t region, uint32_t first_state,
     uint32_t n_states, uint32_t more);
-poprt_status prt_gen_take(prt_eval *c, prt_gen *g, uint32_t i, const prt_tensor *t,
+poprt_status prt_gen_set_state(prt_eval *c, prt_gen *g, uint32_t i, const prt_tensor *t,
     const size_t *from);
 poprt_status prt_gen_load_scores(prt_eval *c, prt_gen *g, const prt_tensor *t, size_t each);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * generate_encode.c — models that encode the prompt first.
+ * generate_encode.c — text generation with an encoder of the prompt.
  *
  * Encoder: (prompt i32[batch, length], attention i32[batch, length], first words i32[batch, new])
- * → (scores [batch, new, words], encoded [batch, length, size], states …): for each layer key and
- * value of the decoder's own words, then for each layer those of the prompt, all [batch, heads,
- * words, size]. Decoder: (words, attention, perhaps encoded, states …) → (scores, own states …).
+ * → (scores [batch, new, words], encoded [batch, length, size], states …). The states are key and
+ * value of the decoder's own words for each layer, then key and value of the prompt for each layer,
+ * all [batch, heads, words, size]. Decoder: (words, attention, optionally encoded, states …) →
+ * (scores, own states …).
  */
 #include "op/microsoft/generate.h"
 
@@ -21,8 +22,8 @@ static poprt_status set_ints(prt_eval *c, prt_tensor *t, size_t rows, size_t n, 
     return POPRT_OK;
 }
 
-/* What is seen of the prompt, `each` rows for each one; without a mask, all but the padding it
- * begins with. */
+/* Fills the attention mask of the prompt, `each` rows for each prompt. Without a mask input,
+   leading padding is hidden. */
 static poprt_status fill_mask(prt_eval *c, prt_gen *g, size_t each)
 {
     const bool given = prt_eval_has(c, g->in.attention);
@@ -38,7 +39,8 @@ static poprt_status fill_mask(prt_eval *c, prt_gen *g, size_t each)
     return set_ints(c, &g->mask_tensor, g->batch * each, g->encoded, g->mask);
 }
 
-/* Inputs and outputs of the decoder against those of the encoder: how many states it gives. */
+/* Checks the signatures of encoder and decoder. `own` gets the number of states that the decoder
+   returns, `hidden` whether it takes the encoder's output. */
 static poprt_status match_regions(prt_eval *c, const prt_gen *g, uint32_t *own, bool *hidden)
 {
     prt_region_form e, d;
@@ -49,8 +51,9 @@ static poprt_status match_regions(prt_eval *c, const prt_gen *g, uint32_t *own, 
         (e.n_out - GIVES_STATES) / 2 != *own || e.n_out % 2 != 0 ||
         (d.n_in != FEED_ENCODED + 2 * *own && d.n_in != FEED_ENCODED + 1 + 2 * *own))
         return prt_eval_fail(c, POPRT_E_SHAPE,
-            "an encoder with %u inputs and %u outputs and a "
-            "decoder with %u and %u; 3 and 2 + 4 * n, and 2 or 3 + 4 * n and 1 + 2 * n are needed",
+            "the encoder has %u inputs and %u outputs and the decoder %u and %u; needed for n "
+            "layers: 3 "
+            "and 2 + 4 * n, and 2 or 3 + 4 * n and 1 + 2 * n",
             e.n_in, e.n_out, d.n_in, d.n_out);
     *hidden = d.n_in % 2 != 0;
     return POPRT_OK;
@@ -62,7 +65,7 @@ poprt_status prt_gen_encode(prt_eval *c, prt_gen *g)
     bool hidden = false;
     PRT_TRY(c->host->check(c));
     PRT_TRY(match_regions(c, g, &own, &hidden));
-    /* what was encoded is a state that never changes; it comes last of those kept */
+    /* the encoder's output is a state that never changes; it is the last state */
     const uint32_t n_states = 2 * own, first = FEED_ENCODED + hidden;
     prt_tensor *out = prt_eval_scratch(c, GIVES_STATES + n_states, sizeof(prt_tensor));
     if (out == NULL)
@@ -76,16 +79,16 @@ poprt_status prt_gen_encode(prt_eval *c, prt_gen *g)
     PRT_TRY(c->host->call(c, g->a.encoder, 3, in, GIVES_STATES + n_states, out));
     g->step++;
     PRT_TRY(prt_gen_load_scores(c, g, &out[GIVES_SCORES], g->beams));
-    PRT_TRY(prt_gen_room(c, g, g->a.decoder, first, n_states, hidden));
+    PRT_TRY(prt_gen_alloc_feed(c, g, g->a.decoder, first, n_states, hidden));
     size_t *from = prt_eval_scratch(c, g->rows, sizeof(size_t));
     if (from == NULL)
         return POPRT_E_NOMEM;
     for (size_t r = 0; r < g->rows; r++)
         from[r] = r / g->beams;
     for (uint32_t i = 0; i < n_states; i++)
-        PRT_TRY(prt_gen_take(c, g, i, &out[GIVES_STATES + i], from));
+        PRT_TRY(prt_gen_set_state(c, g, i, &out[GIVES_STATES + i], from));
     if (hidden) {
-        PRT_TRY(prt_gen_take(c, g, n_states, &out[GIVES_ENCODED], from));
+        PRT_TRY(prt_gen_set_state(c, g, n_states, &out[GIVES_ENCODED], from));
         g->feed[FEED_ENCODED] = &g->state[n_states].value;
     }
     g->feed[FEED_WORDS] = &g->next_tensor;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* generate_rules.c — what changes the scores of the next words before one is chosen. */
+/* generate_rules.c — rules that change the scores of the next words before one is chosen. */
 #include <float.h>
 
 #include "op/microsoft/generate.h"
 
-/* A word that must not come is the least likely one, yet comes where all are so. */
+/* Score of a forbidden word: lowest, but the word still comes if all words have it. */
 static const double forbidden = -(double)FLT_MAX;
 
 static bool is_word(const prt_gen *g, int64_t token)
@@ -12,7 +12,7 @@ static bool is_word(const prt_gen *g, int64_t token)
     return token >= 0 && (uint64_t)token < g->vocab;
 }
 
-/* A word that was there already is less likely, however often it was. */
+/* Applies the repetition penalty once to each word that occurred before. */
 static void repetition(const prt_gen *g, const int32_t *tokens, double *scores)
 {
     for (size_t i = 0; i < g->length; i++) {
@@ -27,7 +27,7 @@ static void repetition(const prt_gen *g, const int32_t *tokens, double *scores)
             g->found[tokens[i]] = false;
 }
 
-/* No word may complete a run of `n` words that was there already. */
+/* Forbids words that would repeat an n-gram. */
 static void repeated_runs(const prt_gen *g, size_t n, const int32_t *tokens, double *scores)
 {
     const int32_t *last = tokens + g->length - (n - 1);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * greedy_search.c — GreedySearch and Sampling: a decoder writes on, one word at a time: the
- * likeliest, or one drawn from those that are likely enough.
+ * greedy_search.c — GreedySearch and Sampling: a decoder generates one word at a time, the
+ * likeliest word or a random one of the words with enough probability (top p).
  *
- * Sampling draws with the generator x * 16807 modulo 2^31 - 1, two numbers for each word, so that
- * a seed gives the words it gives elsewhere.
+ * The random generator is x * 16807 modulo 2^31 - 1, two numbers for each word: a seed gives the
+ * same words as in other runtimes.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,28 +21,29 @@ static const prt_gen_inputs slots = { .least = IN_LEAST,
     .first_words = IN_FIRST_WORDS,
     .attention = IN_ATTENTION };
 
-/* ---- what both have ---- */
+/* ---- shared by both operators ---- */
 
 static poprt_status infer(prt_infer *c, const prt_gen_attrs *a)
 {
     if (a->model != PRT_GEN_DECODER_ONLY)
-        return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "model_type is %lld; 0 is possible",
+        return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "model_type is %lld; accepted: 0",
             (long long)a->model);
     PRT_TRY(prt_gen_check(c, a, &slots));
     const int64_t dims[2] = { prt_infer_dim(c, 0, 0), prt_gen_dim(c, 1) };
     return prt_infer_set(c, OUT_TOKENS, PRT_DTYPE_i32, 2, dims);
 }
 
-/* Chooses a word by its scores, which may be changed. */
+/* Chooses a word by its scores, which it may change. */
 typedef struct picker {
-    poprt_status (*begin)(prt_eval *c, struct picker *p, const prt_gen *g); /* with the scores */
+    /* Initialises the picker; called after the first step. NULL: not needed. */
+    poprt_status (*begin)(prt_eval *c, struct picker *p, const prt_gen *g);
     int32_t (*pick)(prt_eval *c, struct picker *p, const prt_gen *g, size_t row);
-    uint32_t state;  /* of the generator */
-    uint32_t *order; /* words, the likeliest first */
+    uint32_t state;  /* of the random generator */
+    uint32_t *order; /* words, likeliest first */
 } picker;
 
-/* Chooses a word for each row. A row that has ended goes on with padding; tells whether all
- * have. */
+/* Chooses a word for each row; a row that has ended is continued with padding. Returns whether all
+   rows have ended. */
 static bool choose(prt_eval *c, picker *p, const prt_gen *g, bool *ended, int32_t *token)
 {
     bool all = true;
@@ -115,19 +116,18 @@ static poprt_status sampling_infer(prt_infer *c)
     const prt_ms_sampling_attrs *a = c->attrs;
     const prt_gen_attrs all = PRT_GEN_ATTRS(a);
     if (a->min_tokens_to_keep < 0)
-        return prt_infer_fail(c, POPRT_E_ARG, "min_tokens_to_keep is %lld; at least 0 is possible",
+        return prt_infer_fail(c, POPRT_E_ARG, "min_tokens_to_keep is %lld; at least 0 is needed",
             (long long)a->min_tokens_to_keep);
     if (!(a->temperature >= 0) || !(a->top_p >= 0 && a->top_p <= 1) || isnan(a->filter_value))
         return prt_infer_fail(c, POPRT_E_ARG,
-            "temperature is %g and top_p %g; at least 0, and "
-            "from 0 to 1, are possible",
+            "temperature is %g and top_p %g; accepted: at least 0, and "
+            "from 0 to 1",
             (double)a->temperature, (double)a->top_p);
     if (prt_infer_has(c, IN_PRESENCE))
-        return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "presence_mask is not possible");
+        return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "presence_mask is not supported");
     if (prt_infer_wants(c, OUT_FILTERED))
         return prt_infer_fail(c, POPRT_E_UNSUPPORTED,
-            "filtered_logits, which is for finding "
-            "faults, is not possible");
+            "filtered_logits, a debugging output, is not supported");
     return infer(c, &all);
 }
 
@@ -138,7 +138,7 @@ static poprt_status sampling_begin(prt_eval *c, picker *p, const prt_gen *g)
     if (prt_eval_has(c, IN_SEED)) {
         PRT_TRY(prt_eval_ints(c, IN_SEED, &seed, 1, &count));
         if (count != 1 || seed < 0)
-            return prt_eval_fail(c, POPRT_E_ARG, "the seed is not one number of at least 0");
+            return prt_eval_fail(c, POPRT_E_ARG, "the seed must be one number of at least 0");
         p->state = (uint32_t)seed % INT32_MAX;
     } else {
         p->state = (uint32_t)(c->host->seed(c) % INT32_MAX);
@@ -159,13 +159,13 @@ static double draw(picker *p)
     return (x[0] + x[1] * range) / (range * range);
 }
 
-/* Whether word `a` comes before `b`: the likelier one, or the first. */
+/* Returns whether word `a` sorts before `b`: by score, then by index. */
 static bool before(const double *scores, uint32_t a, uint32_t b)
 {
     return scores[a] > scores[b] || (!(scores[a] < scores[b]) && a < b);
 }
 
-/* Words by their scores: runs are merged, the order of like ones is kept. */
+/* Sorts words by score, with a stable merge sort. */
 static void sort_words(picker *p, const double *scores, size_t n)
 {
     uint32_t *from = p->order, *to = p->order + n;
@@ -199,8 +199,8 @@ static double sum_of_exp(const double *scores, size_t n, double *most)
     return sum;
 }
 
-/* Closes the words that are not likely enough. The usual way goes up from the least likely one
- * while their sum is at most 1 - top_p; the other goes down and closes what follows top_p. */
+/* Masks words outside top p. The default walks up from the least likely word and masks while the
+   sum is at most 1 - top_p; `custom` walks down and masks the words after top_p is reached. */
 static void filter(picker *p, const prt_ms_sampling_attrs *a, double *scores, size_t n)
 {
     const uint64_t keep = (uint64_t)a->min_tokens_to_keep;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * group_norm.c — GroupNorm and SkipGroupNorm: groups of channels of a picture less their mean over
- * their deviation, channels last or not, with SiLU behind it.
+ * group_norm.c — GroupNorm and SkipGroupNorm: group normalisation of images, channels last or
+ * second, optionally with SiLU.
  */
 #include <math.h>
 
@@ -25,9 +25,11 @@ static poprt_status infer_form(prt_infer *c, const form *f)
             "SiLU",
             (long long)f->activation);
     if (f->groups < 1)
-        return prt_infer_fail(c, POPRT_E_ARG, "%lld groups", (long long)f->groups);
+        return prt_infer_fail(c, POPRT_E_ARG, "groups is %lld; at least 1 is needed",
+            (long long)f->groups);
     if (prt_infer_ranked(c, IN_X) && x->rank < 2)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; 4 is usual", x->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; at least 2 is needed",
+            x->rank);
     const int64_t channels =
         !prt_infer_ranked(c, IN_X) ? PRT_DIM_UNKNOWN : x->dims[f->last ? x->rank - 1 : 1];
     if (prt_dim_is_number(channels) && channels % f->groups != 0)
@@ -40,7 +42,7 @@ static poprt_status infer_form(prt_infer *c, const form *f)
     return prt_infer_like(c, 1, IN_X, x->dtype);
 }
 
-/* The residual has all of the input's dims, or one number for each image and channel. */
+/* Fails unless the residual has the input's shape, or one number for each image and channel. */
 static poprt_status check_skip(const prt_infer *c, bool last)
 {
     const prt_shape *x = &c->in[IN_X], *s = &c->in[IN_SKIP];
@@ -48,7 +50,7 @@ static poprt_status check_skip(const prt_infer *c, bool last)
     if (!prt_infer_ranked(c, IN_X) || !prt_infer_ranked(c, IN_SKIP))
         return POPRT_OK;
     if (s->rank != 2 && s->rank != x->rank)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the residual has rank %d; 2 or %d is possible",
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the residual has rank %d; accepted: 2, %d",
             s->rank, x->rank);
     const uint32_t channel = last ? (uint32_t)x->rank - 1 : 1;
     const uint32_t own = s->rank == 2 ? 1 : channel;
@@ -68,7 +70,7 @@ static poprt_status check_skip(const prt_infer *c, bool last)
     return POPRT_OK;
 }
 
-/* Element of an input: image, channel and place of the picture. */
+/* Layout of an image: channels, and pixels in each channel. */
 typedef struct layout {
     size_t channels, places;
     bool last;
@@ -80,7 +82,8 @@ static size_t element(const layout *l, size_t image, size_t channel, size_t plac
                    : (image * l->channels + channel) * l->places + place;
 }
 
-/* The sum that is normalised, for one group; also put out. */
+/* Loads the sum of input, residual and bias for one group; writes it to output 1 if that is
+   wanted. */
 static void load_group(const prt_eval *c, const layout *l, size_t image, size_t first, size_t each,
     double *to)
 {

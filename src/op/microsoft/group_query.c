@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * group_query.c — GroupQueryAttention: several heads of Q share one of K and V; Q and K may be
- * normalised and turned by their positions first.
+ * group_query.c — GroupQueryAttention: groups of query heads share one head of K and V. Q and K may
+ * be normalised and rotated (RoPE) first.
  *
- * Each image has its own number of keys (seqlens_k + 1). The cache holds the first rows of all
- * images, or, with sliding_window_cache, the last ones (see resident).
+ * Each image has its own number of keys (seqlens_k + 1). The cache holds the first rows of each
+ * image or, with sliding_window_cache, the last ones (see resident_rows).
  */
 #include <math.h>
 
@@ -37,7 +37,7 @@ typedef prt_ms_group_query_attention_attrs attrs;
 
 /* ---- shapes ---- */
 
-/* Keys and values are quantised both or neither. */
+/* Returns whether the caches are quantised; both are, or neither. */
 static bool is_coded(const attrs *a)
 {
     return !prt_str_is(a->k_quant_type, "NONE") || !prt_str_is(a->v_quant_type, "NONE");
@@ -47,7 +47,8 @@ static poprt_status check_attrs(const prt_infer *c, const attrs *a)
 {
     if (a->kv_num_heads < 1 || a->num_heads < 1 || a->num_heads > INT32_MAX ||
         a->num_heads % a->kv_num_heads != 0)
-        return prt_infer_fail(c, POPRT_E_ARG, "%lld query heads over %lld key heads",
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "num_heads is %lld and kv_num_heads %lld; a positive multiple of the latter is needed",
             (long long)a->num_heads, (long long)a->kv_num_heads);
     if (!is_coded(a) && (prt_infer_has(c, IN_K_SCALE) || prt_infer_has(c, IN_V_SCALE)))
         return prt_infer_fail(c, POPRT_E_ARG, "k_scale and v_scale go with quantised caches");
@@ -56,8 +57,7 @@ static poprt_status check_attrs(const prt_infer *c, const attrs *a)
             (long long)a->qk_output);
     if (a->local_window_size < -1 || (a->causal == 0 && a->local_window_size != -1))
         return prt_infer_fail(c, POPRT_E_ARG,
-            "local_window_size is %lld; -1, or for causal "
-            "attention a size, is possible",
+            "local_window_size is %lld; accepted: -1 or, for causal attention, a size",
             (long long)a->local_window_size);
     if (a->sliding_window_cache != 0 &&
         (a->local_window_size < 1 || !prt_infer_has(c, IN_PAST_KEY)))
@@ -67,15 +67,16 @@ static poprt_status check_attrs(const prt_infer *c, const attrs *a)
     if (a->do_rotary != 0 && (!prt_infer_has(c, IN_COS) || !prt_infer_has(c, IN_SIN)))
         return prt_infer_fail(c, POPRT_E_ARG, "do_rotary needs cos_cache and sin_cache");
     if (prt_infer_has(c, IN_Q_NORM) != prt_infer_has(c, IN_K_NORM))
-        return prt_infer_fail(c, POPRT_E_ARG, "q_norm_weight and k_norm_weight come together");
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "q_norm_weight and k_norm_weight must be given together");
     if (prt_infer_has(c, IN_PAST_KEY) != prt_infer_has(c, IN_PAST_VALUE))
-        return prt_infer_fail(c, POPRT_E_ARG, "past_key and past_value come together");
+        return prt_infer_fail(c, POPRT_E_ARG, "past_key and past_value must be given together");
     if (prt_infer_has(c, IN_K) != prt_infer_has(c, IN_V))
-        return prt_infer_fail(c, POPRT_E_ARG, "key and value come together");
+        return prt_infer_fail(c, POPRT_E_ARG, "key and value must be given together");
     return POPRT_OK;
 }
 
-/* The head size, from Q alone or with K and V in it. */
+/* Finds the head size from Q alone, or from Q packed with K and V. */
 static poprt_status head_size(const prt_infer *c, const attrs *a, int64_t *size)
 {
     const bool packed = !prt_infer_has(c, IN_K);
@@ -98,7 +99,7 @@ static poprt_status head_size(const prt_infer *c, const attrs *a, int64_t *size)
     return POPRT_OK;
 }
 
-/* `width` is the last dim of the cache. */
+/* Checks quantised caches and sets `width` to the last dim of the cache. */
 static poprt_status check_codes(const prt_infer *c, const attrs *a, int64_t size, int64_t *width)
 {
     prt_ms_coded_form f = { .past = IN_PAST_KEY,
@@ -141,7 +142,7 @@ static poprt_status check_cache(const prt_infer *c, const attrs *a, int64_t widt
     return POPRT_OK;
 }
 
-/* The vectors and angles that go with heads of `size`. */
+/* Checks vectors and angles against the head size. */
 static poprt_status check_extras(const prt_infer *c, const attrs *a, int64_t size)
 {
     int64_t dim, pairs = PRT_DIM_UNKNOWN;
@@ -192,15 +193,15 @@ static poprt_status infer(prt_infer *c)
     return prt_infer_exact(c, OUT_SCORES, dtype, 4, want);
 }
 
-/* ---- values ---- */
+/* ---- evaluation ---- */
 
 typedef struct state {
     const attrs *a;
     const prt_tensor *bias;
     prt_tensor *scores;
-    const int64_t *length; /* by image: all keys so far */
-    const int64_t *offset; /* by image: the position of key 0 of a run */
-    bool first;            /* no tokens came before these */
+    const int64_t *length; /* by image: number of keys, new ones included */
+    const int64_t *offset; /* by image: position of key 0 of the run */
+    bool first;            /* prompt: there are no earlier tokens */
 } state;
 
 static void fill_bias(const prt_attention *s, size_t batch, size_t head, size_t i, double *to)
@@ -222,7 +223,7 @@ static bool range(const prt_attention *s, size_t batch, size_t i, size_t *first,
 {
     const state *st = s->user;
     const int64_t window = st->a->local_window_size, left = st->length[batch] - st->offset[batch];
-    const int64_t place = (int64_t)(s->past + i); /* of the run's keys */
+    const int64_t place = (int64_t)(s->past + i); /* among the keys of the run */
     int64_t low = 0, high = left < (int64_t)s->total ? left : (int64_t)s->total;
     if (st->a->causal != 0 && high > place + 1)
         high = place + 1;
@@ -233,7 +234,7 @@ static bool range(const prt_attention *s, size_t batch, size_t i, size_t *first,
     return st->bias == NULL;
 }
 
-static void give_scores(const prt_attention *s, int stage, size_t batch, size_t head, size_t i,
+static void write_scores(const prt_attention *s, int stage, size_t batch, size_t head, size_t i,
     const double *scores)
 {
     const state *st = s->user;
@@ -249,14 +250,15 @@ static void give_scores(const prt_attention *s, int stage, size_t batch, size_t 
             scores[j] == -HUGE_VAL ? 0 : scores[j]);
 }
 
-/* Rows that a window-sized cache holds after `total` tokens: it loses several at once when full. */
-static int64_t resident(int64_t total, int64_t rows, int64_t window)
+/* Returns the number of rows that a sliding-window cache holds after `total` tokens. When full, it
+   drops `step` rows at once. */
+static int64_t resident_rows(int64_t total, int64_t rows, int64_t window)
 {
     const int64_t step = rows - window + 1;
     return total <= rows ? total : total - step * ((total - rows + step - 1) / step);
 }
 
-/* How many rows of each image count; the two arrays that hold it are made here. */
+/* Counts the valid rows of each image; the arrays are in scratch. */
 static poprt_status count_rows(prt_eval *c, prt_attention *s, state *st)
 {
     const attrs *a = c->attrs;
@@ -277,7 +279,7 @@ static poprt_status count_rows(prt_eval *c, prt_attention *s, state *st)
         const int64_t all = length[b] = (int64_t)lengths[b] + 1;
         const int64_t before = first ? 0 : all - queries;
         const int64_t kept =
-            sliding ? resident(before > 0 ? before : 0, rows, a->local_window_size) : before;
+            sliding ? resident_rows(before > 0 ? before : 0, rows, a->local_window_size) : before;
         if (all < 0 || before < 0 || kept > rows || (!first && all > total) ||
             (first && all > queries))
             return prt_eval_fail(c, POPRT_E_ARG,
@@ -287,7 +289,7 @@ static poprt_status count_rows(prt_eval *c, prt_attention *s, state *st)
         past[b] = (size_t)kept;
         offset[b] = before - kept;
         leave[b] = sliding
-            ? (size_t)(kept + queries - resident(before + queries, rows, a->local_window_size))
+            ? (size_t)(kept + queries - resident_rows(before + queries, rows, a->local_window_size))
             : 0;
     }
     st->length = length;
@@ -297,7 +299,7 @@ static poprt_status count_rows(prt_eval *c, prt_attention *s, state *st)
     return POPRT_OK;
 }
 
-/* Normalises and turns the heads of Q or K in scratch of their own. */
+/* Parameters of normalisation and rotation of Q or K. */
 typedef struct shaping {
     const prt_tensor *norm, *cosine, *sine, *positions;
     double epsilon;
@@ -308,8 +310,8 @@ static poprt_status load_angles(prt_eval *c, const shaping *sh, int64_t at, doub
 {
     const size_t half = (size_t)sh->cosine->dims[1];
     if (at < 0 || at >= sh->cosine->dims[0])
-        return prt_eval_fail(c, POPRT_E_ARG, "position %lld of %lld", (long long)at,
-            (long long)sh->cosine->dims[0]);
+        return prt_eval_fail(c, POPRT_E_ARG, "position %lld is outside the %lld positions",
+            (long long)at, (long long)sh->cosine->dims[0]);
     prt_reals_load(sh->cosine->dtype, sh->cosine->data, (size_t)at * half, 1, half, to);
     prt_reals_load(sh->sine->dtype, sh->sine->data, (size_t)at * half, 1, half, to + half);
     return POPRT_OK;
@@ -325,8 +327,8 @@ static void normalise(double *x, size_t n, const double *weight, double epsilon)
         x[d] *= by * weight[d];
 }
 
-/* In a prompt all images count on from the first position. */
-static int64_t place_of(const prt_tensor *positions, bool first, size_t image, size_t r)
+/* Returns the position of token r. In a prompt all images count from the first position. */
+static int64_t position_of(const prt_tensor *positions, bool first, size_t image, size_t r)
 {
     const int64_t *p = positions->data;
     if (!first)
@@ -350,9 +352,9 @@ static poprt_status shape_heads(prt_eval *c, const shaping *sh, const prt_attent
         for (size_t r = 0; r < h->rows; r++) {
             int64_t at = st->offset[b] + (int64_t)(s->past_rows[b] + r);
             if (sh->positions != NULL)
-                at = place_of(sh->positions, st->first, b * h->rows, r);
+                at = position_of(sh->positions, st->first, b * h->rows, r);
             else if (at >= st->length[b])
-                at = 0; /* padding: nobody looks at it */
+                at = 0; /* padding: its result is never read */
             if (half != 0)
                 PRT_TRY(load_angles(c, sh, at, angles));
             for (size_t k = 0; k < h->heads; k++) {
@@ -374,7 +376,7 @@ static poprt_status shape_heads(prt_eval *c, const shaping *sh, const prt_attent
     return POPRT_OK;
 }
 
-/* Q, K and V, from one tensor or three. */
+/* Loads Q, K and V from one tensor or three. */
 static void load_operands(const prt_eval *c, const attrs *a, prt_attention *s)
 {
     const size_t heads = (size_t)a->num_heads, groups = (size_t)a->kv_num_heads;
@@ -393,30 +395,30 @@ static void load_operands(const prt_eval *c, const attrs *a, prt_attention *s)
     s->v.first += groups * s->q.size;
 }
 
-/* Doubles in place of the quantised operands `k` (or values), its past and its present. */
-static poprt_status open_codes(prt_eval *c, uint32_t past, prt_ms_coded *code, prt_heads *now,
+/* Converts quantised keys or values, with their past and present, to doubles. */
+static poprt_status decode_cache(prt_eval *c, uint32_t past, prt_ms_coded *code, prt_heads *now,
     prt_heads *before, prt_heads *present)
 {
     const bool key = past == IN_PAST_KEY;
     const prt_tensor *t = prt_ms_out(c, key ? OUT_KEY : OUT_VALUE);
     const size_t size = now->size;
     *code = prt_ms_coded_of(c->in[past], c->in[key ? IN_K_SCALE : IN_V_SCALE]);
-    PRT_TRY(prt_ms_coded_open(c, code, c->in[past], size, before));
+    PRT_TRY(prt_ms_coded_decode(c, code, c->in[past], size, before));
     PRT_TRY(prt_ms_coded_round(c, code, (size_t)c->in[past]->dims[0], now));
-    return t != NULL ? prt_ms_coded_blank(c, t, size, present) : POPRT_OK;
+    return t != NULL ? prt_ms_coded_zeros(c, t, size, present) : POPRT_OK;
 }
 
-/* Attention over caches that are kept as codes. */
+/* Runs attention on quantised caches. */
 static poprt_status run_coded(prt_eval *c, prt_attention *s)
 {
     prt_ms_coded k, v;
-    PRT_TRY(open_codes(c, IN_PAST_KEY, &k, &s->k, &s->past_k, &s->present_k));
-    PRT_TRY(open_codes(c, IN_PAST_VALUE, &v, &s->v, &s->past_v, &s->present_v));
+    PRT_TRY(decode_cache(c, IN_PAST_KEY, &k, &s->k, &s->past_k, &s->present_k));
+    PRT_TRY(decode_cache(c, IN_PAST_VALUE, &v, &s->v, &s->past_v, &s->present_v));
     PRT_TRY(prt_attention_run(c, s));
     if (prt_eval_wants(c, OUT_KEY))
-        prt_ms_coded_close(&k, &s->present_k, c->out[OUT_KEY]);
+        prt_ms_coded_encode(&k, &s->present_k, c->out[OUT_KEY]);
     if (prt_eval_wants(c, OUT_VALUE))
-        prt_ms_coded_close(&v, &s->present_v, c->out[OUT_VALUE]);
+        prt_ms_coded_encode(&v, &s->present_v, c->out[OUT_VALUE]);
     return POPRT_OK;
 }
 
@@ -433,10 +435,10 @@ static poprt_status eval(prt_eval *c)
         .present_v = prt_heads_split(prt_ms_out(c, OUT_VALUE)),
         .bias = fill_bias,
         .range = range,
-        .scores = st.scores != NULL ? give_scores : NULL,
+        .scores = st.scores != NULL ? write_scores : NULL,
         .user = &st };
     const void *const before[3] = { s.past_k.data, s.past_v.data, NULL };
-    for (uint32_t i = OUT_KEY; i <= OUT_SCORES; i++) /* rows that nobody writes are zero */
+    for (uint32_t i = OUT_KEY; i <= OUT_SCORES; i++) /* rows that are not written are zero */
         if (!prt_eval_wants(c, i) || c->out[i]->data != before[i - OUT_KEY])
             prt_ms_clear(c, i);
     load_operands(c, a, &s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * matrices.c — Inverse of square matrices, CDist (distances between two sets of points), ComplexMul
- * and ComplexMulConj (products of pairs of numbers), IsAllFinite, UnfoldTensor.
+ * matrices.c — Inverse of square matrices, CDist (pairwise distances of two sets of points),
+ * ComplexMul and ComplexMulConj, IsAllFinite, UnfoldTensor.
  */
 #include <math.h>
 
@@ -25,8 +25,8 @@ static poprt_status infer_inverse(prt_infer *c)
     return prt_infer_like(c, 0, 0, x->dtype);
 }
 
-/* Gauss and Jordan: m becomes the unit matrix, which `to` was, and that the inverse. A singular
- * matrix gives what division by zero gives. */
+/* Gauss-Jordan elimination with partial pivoting: reduces m to the identity and computes its
+   inverse in `to`. A singular matrix gives the results of division by zero. */
 static void invert(size_t n, double *m, double *to)
 {
     for (size_t i = 0; i < n * n; i++)
@@ -118,7 +118,7 @@ static poprt_status eval_cdist(prt_eval *c)
 
 const prt_op_hooks prt_op_ms_cdist = { .infer = infer_cdist, .eval = eval_cdist };
 
-/* ---- ComplexMul, ComplexMulConj: the last dim is real and imaginary part ---- */
+/* ---- ComplexMul, ComplexMulConj: the last dim holds real and imaginary part ---- */
 
 static poprt_status infer_complex(prt_infer *c)
 {
@@ -199,7 +199,7 @@ static poprt_status eval_finite(prt_eval *c)
 
 const prt_op_hooks prt_op_ms_is_all_finite = { .infer = infer_finite, .eval = eval_finite };
 
-/* ---- UnfoldTensor: windows along one dim, their elements in a new last one ---- */
+/* ---- UnfoldTensor: windows along one dim; their elements form a new last dim ---- */
 
 static poprt_status infer_unfold(prt_infer *c)
 {
@@ -208,8 +208,9 @@ static poprt_status infer_unfold(prt_infer *c)
     int64_t dims[PRT_MAX_RANK];
     uint32_t axis;
     if (a->size < 1 || a->step < 1)
-        return prt_infer_fail(c, POPRT_E_ARG, "windows of %lld, %lld apart; both must be positive",
-            (long long)a->size, (long long)a->step);
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "size is %lld and step is %lld; both must be positive", (long long)a->size,
+            (long long)a->step);
     if (!prt_infer_ranked(c, 0))
         return prt_infer_unranked(c, 0, x->dtype, PRT_RANK_UNKNOWN);
     if (x->rank == PRT_MAX_RANK)
@@ -217,7 +218,7 @@ static poprt_status infer_unfold(prt_infer *c)
     PRT_TRY(prt_infer_axis(c, a->dim, x->rank, false, &axis));
     memcpy(dims, x->dims, sizeof(dims));
     if (prt_dim_is_number(dims[axis]) && dims[axis] < a->size)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "a dim of %lld has no window of %lld",
+        return prt_infer_fail(c, POPRT_E_SHAPE, "a dim of %lld is smaller than a window of %lld",
             (long long)dims[axis], (long long)a->size);
     dims[axis] = prt_dim_add(c->dims, 1,
         prt_dim_floordiv(c->dims, prt_dim_sub(c->dims, dims[axis], a->size), a->step));

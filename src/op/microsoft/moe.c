@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * moe.c — MoE: each token goes through the few of many feed-forward networks ("experts") that a
- * router rates highest, and their outputs are added by weight.
+ * moe.c — MoE, a mixture of experts: a router selects k of the feed-forward networks ("experts")
+ * for each token, and their outputs are added with the router's weights.
  *
- * An expert is fc2(activation(fc1(x))), with fc3 times fc3(x) in the middle. For SwiGLU the gate
- * and what it gates are fc1 and fc3, or both in fc1, element by element or half by half.
+ * An expert is fc2(activation(fc1(x)) * fc3(x)); fc3 is optional. For SwiGLU, gate and linear part
+ * are fc1 and fc3, or both in fc1, interleaved or in two halves.
  */
 #include <math.h>
 
@@ -22,7 +22,7 @@ static bool is_swiglu(const attrs *a)
     return prt_str_is(a->activation_type, "swiglu");
 }
 
-/* Rows of fc1 for each element that comes out of the activation. */
+/* Returns the rows of fc1 for each output of the activation. */
 static int64_t fused_rows(const attrs *a)
 {
     return is_swiglu(a) && a->swiglu_fusion != FUSION_NONE ? 2 : 1;
@@ -46,13 +46,11 @@ static poprt_status check_attrs(const prt_infer *c, const attrs *a)
         return prt_infer_fail(c, POPRT_E_ARG, "swiglu without swiglu_fusion needs fc3");
     if (a->k < 1 || (a->use_sparse_mixer != 0 && a->k != 2))
         return prt_infer_fail(c, POPRT_E_ARG,
-            "k is %lld; at least 1, and 2 with the sparse mixer,"
-            " is needed",
-            (long long)a->k);
+            "k is %lld; at least 1 is needed, and 2 with use_sparse_mixer", (long long)a->k);
     return POPRT_OK;
 }
 
-/* Weights [experts, rows, cols] and a bias [experts, rows] behind them. */
+/* Checks weights [experts, rows, cols] and the bias [experts, rows] in the next input. */
 static poprt_status check_layer(const prt_infer *c, uint32_t i, int64_t experts, int64_t rows,
     int64_t cols)
 {
@@ -79,7 +77,7 @@ static poprt_status infer(prt_infer *c)
         prt_infer_ranked(c, IN_X) && x->rank > 0 ? x->dims[x->rank - 1] : PRT_DIM_UNKNOWN;
     if (prt_infer_ranked(c, IN_X)) {
         if (x->rank != 2 && x->rank != 3)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; 2 or 3 is possible",
+            return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; accepted: 2, 3",
                 x->rank);
         tokens = prt_infer_product(c, x->dims, 0, (uint32_t)x->rank - 1);
     }
@@ -87,8 +85,8 @@ static poprt_status infer(prt_infer *c)
     PRT_TRY(prt_infer_merge(c, tokens, prt_infer_dim(c, IN_ROUTER, 0), "the tokens", &dim));
     const int64_t experts = prt_infer_dim(c, IN_ROUTER, 1), inner = prt_infer_dim(c, IN_FC2, 2);
     if (prt_dim_is_number(experts) && a->k > experts)
-        return prt_infer_fail(c, POPRT_E_ARG, "k is %lld of %lld experts", (long long)a->k,
-            (long long)experts);
+        return prt_infer_fail(c, POPRT_E_ARG, "k is %lld, but there are %lld experts",
+            (long long)a->k, (long long)experts);
     PRT_TRY(check_layer(c, IN_FC1, experts, prt_dim_mul(c->dims, inner, fused_rows(a)), hidden));
     PRT_TRY(check_layer(c, IN_FC2, experts, hidden, inner));
     PRT_TRY(check_layer(c, IN_FC3, experts, inner, hidden));
@@ -97,8 +95,8 @@ static poprt_status infer(prt_infer *c)
 
 /* ---- routing ---- */
 
-/* The expert rated highest that is not taken yet. */
-static size_t best_of(const double *rate, const double *taken, size_t n)
+/* Returns the expert with the highest rate that is not taken yet. */
+static size_t find_best(const double *rate, const double *taken, size_t n)
 {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < n; i++)
@@ -107,15 +105,16 @@ static size_t best_of(const double *rate, const double *taken, size_t n)
     return best;
 }
 
-/* The k highest rated get their share of the softmax over all, or with `normalize` over them. */
+/* Computes the weights of the k highest-rated experts: their softmax over all experts, or with
+   `normalize` over these k. */
 static void route(const attrs *a, const double *rate, size_t n, double *weight)
 {
     double sum = 0, chosen = 0;
-    const size_t top = best_of(rate, weight, n);
+    const size_t top = find_best(rate, weight, n);
     for (size_t i = 0; i < n; i++)
         sum += exp(rate[i] - rate[top]);
     for (int64_t k = 0; k < a->k; k++) {
-        const size_t i = best_of(rate, weight, n);
+        const size_t i = find_best(rate, weight, n);
         weight[i] = fmax(exp(rate[i] - rate[top]) / sum, 0x1p-1022);
         chosen += weight[i];
     }
@@ -123,17 +122,18 @@ static void route(const attrs *a, const double *rate, size_t n, double *weight)
         weight[i] /= chosen;
 }
 
-/* Two rounds; in each the best takes its share among those that are nearly as good. */
-static void mix(const double *rate, size_t n, double *weight)
+/* Sparse mixer: in each of two rounds the best expert gets its softmax weight among the experts
+   whose rate is within a relative 2 % of the best. */
+static void mix_sparsely(const double *rate, size_t n, double *weight)
 {
-    const double near = 0.02;
+    const double tolerance = 0.02;
     size_t first = SIZE_MAX;
     for (size_t round = 0; round < 2; round++) {
-        const size_t best = best_of(rate, weight, n);
+        const size_t best = find_best(rate, weight, n);
         double sum = 0;
         for (size_t i = 0; i < n && best != SIZE_MAX; i++) {
             const double factor = fmax(fabs(rate[i]), rate[best]);
-            if (i != first && !((rate[best] - rate[i]) / factor > near))
+            if (i != first && !((rate[best] - rate[i]) / factor > tolerance))
                 sum += exp(rate[i] - rate[best]);
         }
         if (best != SIZE_MAX)
@@ -144,7 +144,7 @@ static void mix(const double *rate, size_t n, double *weight)
 
 /* ---- experts ---- */
 
-/* y = w x + bias for one expert. */
+/* Computes y = w x + bias for one expert. */
 static void layer(const prt_eval *c, uint32_t i, size_t expert, const double *x, double *y)
 {
     const prt_tensor *w = c->in[i], *bias = prt_ms_in(c, i + 1);
@@ -177,8 +177,8 @@ static double swiglu(const attrs *a, double gate, double linear)
         (linear + (double)a->activation_beta);
 }
 
-/* The middle of an expert from fc1's output `h` (and fc3's, NULL for none), in place. */
-static void middle(const attrs *a, size_t n, const double *other, double *h)
+/* Applies activation and gate to fc1's output `h` in place; `other` is fc3's output, or NULL. */
+static void apply_gate(const attrs *a, size_t n, const double *other, double *h)
 {
     for (size_t i = 0; i < n; i++) {
         if (!is_swiglu(a))
@@ -190,11 +190,11 @@ static void middle(const attrs *a, size_t n, const double *other, double *h)
     }
 }
 
-typedef struct room {
+typedef struct token_scratch {
     double *x, *rate, *weight, *inner, *other, *part, *sum;
-} room;
+} token_scratch;
 
-static poprt_status run_token(prt_eval *c, const room *m, size_t token)
+static poprt_status run_token(prt_eval *c, const token_scratch *m, size_t token)
 {
     const attrs *a = c->attrs;
     const prt_tensor *x = c->in[IN_X];
@@ -208,7 +208,7 @@ static poprt_status run_token(prt_eval *c, const room *m, size_t token)
     memset(m->weight, 0, experts * sizeof(double));
     memset(m->sum, 0, hidden * sizeof(double));
     if (a->use_sparse_mixer != 0)
-        mix(m->rate, experts, m->weight);
+        mix_sparsely(m->rate, experts, m->weight);
     else
         route(a, m->rate, experts, m->weight);
     for (size_t e = 0; e < experts; e++) {
@@ -217,7 +217,7 @@ static poprt_status run_token(prt_eval *c, const room *m, size_t token)
         layer(c, IN_FC1, e, m->x, m->inner);
         if (third)
             layer(c, IN_FC3, e, m->x, m->other);
-        middle(a, n, third ? m->other : NULL, m->inner);
+        apply_gate(a, n, third ? m->other : NULL, m->inner);
         layer(c, IN_FC2, e, m->inner, m->part);
         for (size_t i = 0; i < hidden; i++)
             m->sum[i] += m->weight[e] * m->part[i];
@@ -231,7 +231,7 @@ static poprt_status eval(prt_eval *c)
     const prt_tensor *x = c->in[IN_X];
     const size_t hidden = (size_t)x->dims[x->rank - 1], inner = (size_t)c->in[IN_FC1]->dims[1];
     const size_t experts = (size_t)c->in[IN_ROUTER]->dims[1];
-    room m = { .x = prt_eval_scratch(c, hidden + 1, 3 * sizeof(double)),
+    token_scratch m = { .x = prt_eval_scratch(c, hidden + 1, 3 * sizeof(double)),
         .rate = prt_eval_scratch(c, experts + 1, 2 * sizeof(double)),
         .inner = prt_eval_scratch(c, inner + 1, 2 * sizeof(double)) };
     if (m.x == NULL || m.rate == NULL || m.inner == NULL)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * multi_head.c — MultiHeadAttention and, for one query at a time, DecoderMaskedMultiHeadAttention.
+ * multi_head.c — MultiHeadAttention and, with one query at a time, DecoderMaskedMultiHeadAttention.
  *
- * Q is [batch, queries, hidden]; K and V are like it, or [batch, heads, keys, size] as they are in
- * a cache. Q, K and V may lie in one tensor [batch, rows, heads, 3, size] (or [batch, 1, 3 *
- * hidden] for the decoder), K and V in one [batch, rows, heads, 2, size].
+ * Q is [batch, queries, hidden]; K and V are alike, or [batch, heads, keys, size] as in a cache. Q,
+ * K and V may be packed in one tensor [batch, rows, heads, 3, size] (for the decoder in [batch, 1,
+ * 3 * hidden]), K and V in one tensor [batch, rows, heads, 2, size].
  */
 #include <float.h>
 #include <math.h>
 
 #include "op/microsoft/attend.h"
 
-/* Where the two operators have their inputs; UINT32_MAX: nowhere. */
+/* Input indices of an operator; UINT32_MAX: it does not have the input. */
 typedef struct slots {
     uint32_t bias, mask, added, past, past_length, beams, indirection;
 } slots;
@@ -50,28 +50,26 @@ static options decoder_options(const void *attrs)
 /* ---- shapes ---- */
 
 typedef struct sizes {
-    int64_t batch, queries, keys, size, wide; /* head sizes of Q and K, and of V */
-    bool cross;                               /* K and V as in a cache */
+    int64_t batch, queries, keys, size, wide; /* head sizes: `size` of Q and K, `wide` of V */
+    bool cross;                               /* K and V have the shape of a cache */
 } sizes;
 
-/* Q, K and V in one tensor. */
+/* Finds the sizes of Q, K and V in one tensor. */
 static poprt_status packed_sizes(const prt_infer *c, const options *o, sizes *s)
 {
     const prt_shape *q = &c->in[IN_Q];
     s->keys = s->queries;
     if (q->rank == 3 && o->decoder) {
         if (prt_dim_is_number(q->dims[2]) && q->dims[2] % 3 != 0)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "%lld columns are not for Q, K and V alike",
-                (long long)q->dims[2]);
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "the query has %lld columns; a multiple of 3 is needed", (long long)q->dims[2]);
         const int64_t hidden = prt_dim_floordiv(c->dims, q->dims[2], 3);
         PRT_TRY(prt_ms_check_heads(c, o->heads, hidden));
         s->size = s->wide = prt_dim_floordiv(c->dims, hidden, o->heads);
         return POPRT_OK;
     }
     if (q->rank != 5)
-        return prt_infer_fail(c, POPRT_E_SHAPE,
-            "without a key the query has rank %d where 5 is "
-            "needed",
+        return prt_infer_fail(c, POPRT_E_SHAPE, "without a key the query has rank %d; 5 is needed",
             q->rank);
     int64_t dim;
     PRT_TRY(prt_infer_merge(c, o->heads, q->dims[2], "the number of heads", &dim));
@@ -80,7 +78,7 @@ static poprt_status packed_sizes(const prt_infer *c, const options *o, sizes *s)
     return POPRT_OK;
 }
 
-/* K and V in one tensor. */
+/* Finds the sizes of K and V in one tensor. */
 static poprt_status pair_sizes(const prt_infer *c, const options *o, sizes *s)
 {
     int64_t dim;
@@ -94,7 +92,7 @@ static poprt_status pair_sizes(const prt_infer *c, const options *o, sizes *s)
     return POPRT_OK;
 }
 
-/* Heads and size of K or V, joined or as in a cache. */
+/* Finds heads and size of K or V, in either shape. */
 static poprt_status side_sizes(const prt_infer *c, uint32_t i, const options *o, sizes *s,
     int64_t *size)
 {
@@ -103,7 +101,7 @@ static poprt_status side_sizes(const prt_infer *c, uint32_t i, const options *o,
     if (!prt_infer_ranked(c, i))
         return POPRT_OK;
     if (t->rank != 3 && t->rank != 4)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "input %u has rank %d where 3 or 4 is needed", i,
+        return prt_infer_fail(c, POPRT_E_SHAPE, "input %u has rank %d; 3 or 4 is needed", i,
             t->rank);
     PRT_TRY(prt_infer_merge(c, s->batch, t->dims[0], "the batch", &s->batch));
     PRT_TRY(prt_infer_merge(c, s->keys, t->dims[t->rank - 2], "the number of keys", &s->keys));
@@ -125,7 +123,7 @@ static poprt_status get_sizes(const prt_infer *c, const options *o, sizes *s)
     if (!prt_infer_ranked(c, IN_Q))
         return POPRT_OK;
     if (!prt_infer_has(c, IN_K) && prt_infer_has(c, IN_V))
-        return prt_infer_fail(c, POPRT_E_ARG, "a value comes without a key");
+        return prt_infer_fail(c, POPRT_E_ARG, "value needs key");
     if (!prt_infer_has(c, IN_K))
         return packed_sizes(c, o, s);
     PRT_TRY(prt_infer_rank(c, IN_Q, 3));
@@ -135,24 +133,26 @@ static poprt_status get_sizes(const prt_infer *c, const options *o, sizes *s)
         return pair_sizes(c, o, s);
     if (prt_infer_ranked(c, IN_K) && prt_infer_ranked(c, IN_V) &&
         c->in[IN_K].rank != c->in[IN_V].rank)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "key and value have ranks %d and %d",
-            c->in[IN_K].rank, c->in[IN_V].rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "key and value have ranks %d and %d; equal ranks are needed", c->in[IN_K].rank,
+            c->in[IN_V].rank);
     PRT_TRY(side_sizes(c, IN_K, o, s, &s->size));
     return side_sizes(c, IN_V, o, s, &s->wide);
 }
 
-/* The rows of past_key and past_value. */
+/* Checks past_key and past_value and returns their rows. */
 static poprt_status check_past(const prt_infer *c, const options *o, sizes *s, int64_t *rows)
 {
     const uint32_t key = o->in.past, value = key + 1;
     int64_t dim;
     *rows = 0;
     if (prt_infer_has(c, key) != prt_infer_has(c, value))
-        return prt_infer_fail(c, POPRT_E_ARG, "past_key and past_value come together");
+        return prt_infer_fail(c, POPRT_E_ARG, "past_key and past_value must be given together");
     if (!prt_infer_has(c, key))
         return POPRT_OK;
     if (s->cross && !o->decoder)
-        return prt_infer_fail(c, POPRT_E_ARG, "a past comes with keys that are a cache themselves");
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "past_key cannot be used with keys in the shape of a cache");
     *rows = PRT_DIM_UNKNOWN;
     for (uint32_t i = key; i <= value; i++) {
         PRT_TRY(prt_infer_rank(c, i, 4));
@@ -165,7 +165,8 @@ static poprt_status check_past(const prt_infer *c, const options *o, sizes *s, i
     return POPRT_OK;
 }
 
-/* Beams trade places: indirection [images, beams, most] says where each row of the cache is. */
+/* Checks cache_indirection [images, beams, most], which gives the beam that each row of the cache
+   is read from. */
 static poprt_status check_beams(const prt_infer *c, const options *o)
 {
     if (prt_infer_has(c, o->in.indirection) && !prt_infer_has(c, o->in.past_length))
@@ -207,20 +208,20 @@ static poprt_status infer_form(prt_infer *c, const options *o)
     PRT_TRY(prt_infer_exact(c, OUT_Y, dtype, 3, y));
     PRT_TRY(prt_infer_exact(c, OUT_KEY, dtype, 4, key));
     PRT_TRY(prt_infer_exact(c, OUT_VALUE, dtype, 4, value));
-    if (shared) /* as many columns as keys, which only the run knows */
+    if (shared) /* the number of columns, the keys, is known only at run time */
         return prt_infer_unranked(c, OUT_SCORES, c->out[OUT_SCORES].dtype, 4);
     return prt_infer_exact(c, OUT_SCORES, dtype, 4, want);
 }
 
-/* ---- values ---- */
+/* ---- evaluation ---- */
 
 typedef struct state {
-    prt_ms_mask mask; /* first: what prt_ms_fill_bias reads */
+    prt_ms_mask mask; /* first member: prt_ms_fill_bias reads it */
     prt_tensor *scores;
 } state;
 
-/* The scores that softmax sees; what a query must not see is the least number, not infinity. */
-static void give_scores(const prt_attention *s, int stage, size_t batch, size_t head, size_t i,
+/* Writes the scores before softmax; a masked score is -FLT_MAX, not -infinity. */
+static void write_scores(const prt_attention *s, int stage, size_t batch, size_t head, size_t i,
     const double *scores)
 {
     const state *st = s->user;
@@ -232,7 +233,7 @@ static void give_scores(const prt_attention *s, int stage, size_t batch, size_t 
             fmax(scores[j], -(double)FLT_MAX));
 }
 
-/* One of `count` tensors whose heads lie side by side: [batch, rows, heads, count, size]. */
+/* Returns one of `count` interleaved tensors: [batch, rows, heads, count, size]. */
 static prt_heads packed(const prt_tensor *t, size_t which)
 {
     const size_t count = (size_t)t->dims[3], size = (size_t)t->dims[4];
@@ -274,15 +275,16 @@ static void load_operands(const prt_eval *c, const options *o, prt_attention *s)
     }
 }
 
-/* The cache as the beams see it: row r of image b comes from another beam of the same group. */
-static poprt_status pick_beams(prt_eval *c, prt_heads *past, const prt_tensor *from, size_t batch,
+/* Gathers the cache in the order of the beams: row r of image b is read from a beam of the same
+   group. */
+static poprt_status gather_beams(prt_eval *c, prt_heads *past, const prt_tensor *from, size_t batch,
     size_t rows)
 {
     const size_t beams = (size_t)from->dims[1], most = (size_t)from->dims[2];
     const int32_t *beam = from->data;
     if (beams == 0 || (size_t)from->dims[0] * beams != batch || most < rows)
         return prt_eval_fail(c, POPRT_E_SHAPE,
-            "cache_indirection is for %lld × %lld images and "
+            "cache_indirection has %lld × %lld images and "
             "%lld rows",
             (long long)from->dims[0], (long long)beams, (long long)most);
     const size_t each = past->heads * rows * past->size;
@@ -293,7 +295,8 @@ static poprt_status pick_beams(prt_eval *c, prt_heads *past, const prt_tensor *f
         for (size_t r = 0; r < rows; r++) {
             const int64_t at = beam[b * most + r];
             if (at < 0 || at >= (int64_t)beams)
-                return prt_eval_fail(c, POPRT_E_ARG, "beam %lld of %zu", (long long)at, beams);
+                return prt_eval_fail(c, POPRT_E_ARG, "cache_indirection names beam %lld of %zu",
+                    (long long)at, beams);
             for (size_t h = 0; h < past->heads; h++)
                 prt_reals_load(past->dtype, past->data,
                     prt_heads_at(past, b / beams * beams + (size_t)at, h, r), 1, past->size,
@@ -310,8 +313,9 @@ static poprt_status pick_beams(prt_eval *c, prt_heads *past, const prt_tensor *f
     return POPRT_OK;
 }
 
-/* Of a buffer that past and present share only the first rows count; the rest is passed on. */
-static poprt_status share(prt_eval *c, const options *o, prt_attention *s)
+/* Uses the first past_sequence_length rows of a buffer that past and present share; copies the
+   whole buffer to present. */
+static poprt_status use_shared_buffer(prt_eval *c, const options *o, prt_attention *s)
 {
     const prt_tensor *indirection = prt_ms_in(c, o->in.indirection);
     const size_t most = s->past_k.rows;
@@ -336,16 +340,16 @@ static poprt_status share(prt_eval *c, const options *o, prt_attention *s)
         rows[b] = (size_t)length;
     s->past_rows = rows;
     if (indirection != NULL) {
-        s->present_k.data = s->present_v.data = NULL; /* others' rows stay where they are */
-        PRT_TRY(pick_beams(c, &s->past_k, indirection, s->batch, (size_t)length));
-        PRT_TRY(pick_beams(c, &s->past_v, indirection, s->batch, (size_t)length));
+        s->present_k.data = s->present_v.data = NULL; /* rows of other beams stay in place */
+        PRT_TRY(gather_beams(c, &s->past_k, indirection, s->batch, (size_t)length));
+        PRT_TRY(gather_beams(c, &s->past_v, indirection, s->batch, (size_t)length));
     }
     const int64_t dims[4] = { (int64_t)s->batch, o->heads, (int64_t)s->q.rows,
         length + (int64_t)s->k.rows };
     return prt_eval_shape(c, OUT_SCORES, c->in[IN_Q]->dtype, 4, dims);
 }
 
-/* New rows behind the past ones, where the core does not write them. */
+/* Appends new rows to the past, where the attention core does not write them. */
 static void append_rows(const prt_heads *now, prt_tensor *present, size_t batch, size_t after)
 {
     const prt_heads to = prt_heads_split(present);
@@ -385,13 +389,13 @@ static poprt_status eval_form(prt_eval *c, const options *o)
     if (prt_eval_wants(c, OUT_Y))
         s.y = prt_heads_joined(c->out[OUT_Y], s.q.heads);
     if (past && (o->shared || (!o->decoder && prt_eval_has(c, o->in.past_length))))
-        PRT_TRY(share(c, o, &s));
+        PRT_TRY(use_shared_buffer(c, o, &s));
     const state st = { .mask = { .mask = prt_ms_in(c, o->in.mask),
                            .bias = prt_ms_in(c, o->in.added),
                            .filter = (double)o->filter,
                            .causal = o->causal },
         .scores = prt_ms_out(c, OUT_SCORES) };
-    s.scores = st.scores != NULL ? give_scores : NULL;
+    s.scores = st.scores != NULL ? write_scores : NULL;
     s.user = &st;
     PRT_TRY(prt_attention_run(c, &s));
     if (s.past_rows != NULL && s.batch != 0 && s.present_k.data == NULL) {

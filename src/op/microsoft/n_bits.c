@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* n_bits.c — packed weights of a few bits, and MatMulNBits. */
+/* n_bits.c — packed weights of 2, 4 or 8 bits, and MatMulNBits. */
 #include "op/microsoft/n_bits.h"
 
 static int64_t ceil_div(int64_t a, int64_t b)
@@ -10,7 +10,7 @@ static int64_t ceil_div(int64_t a, int64_t b)
 static poprt_status check_attrs(const prt_infer *c, const prt_n_bits_form *f)
 {
     if (f->n < 1 || f->n > INT32_MAX || f->k < 1 || f->k > INT32_MAX)
-        return prt_infer_fail(c, POPRT_E_ARG, "weights of %lld by %lld; sizes are 1 to %d",
+        return prt_infer_fail(c, POPRT_E_ARG, "N and K are %lld and %lld; accepted: 1 to %d",
             (long long)f->n, (long long)f->k, INT32_MAX);
     if (f->bits != 2 && f->bits != 4 && f->bits != 8)
         return prt_infer_fail(c, POPRT_E_ARG, "bits is %lld; accepted: 2, 4, 8",
@@ -33,7 +33,8 @@ poprt_status prt_n_bits_check(const prt_infer *c, const prt_n_bits_form *f)
             f->n * (packed ? ceil_div(blocks * f->bits, 8) : blocks)));
     }
     if (prt_infer_ranked(c, f->groups) && c->in[f->groups].rank != 1)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "g_idx has rank %d", c->in[f->groups].rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "g_idx has rank %d; 1 is needed",
+            c->in[f->groups].rank);
     const int64_t groups = prt_infer_dim(c, f->groups, 0);
     if (prt_dim_is_number(groups) && groups != f->k && groups != blocks * f->block)
         return prt_infer_fail(c, POPRT_E_SHAPE, "g_idx has %lld elements; %lld are needed",
@@ -55,7 +56,7 @@ poprt_status prt_n_bits_init(const prt_eval *c, const prt_n_bits_form *f, prt_n_
     for (size_t i = 0; w->groups != NULL && i < w->k; i++) {
         const int64_t group = prt_load_i64(w->groups->dtype, w->groups->data, i);
         if (group < 0 || (size_t)group >= w->blocks)
-            return prt_eval_fail(c, POPRT_E_ARG, "g_idx has %lld; there are %zu blocks",
+            return prt_eval_fail(c, POPRT_E_ARG, "g_idx has block %lld; there are %zu blocks",
                 (long long)group, w->blocks);
     }
     return POPRT_OK;
@@ -113,7 +114,7 @@ static poprt_status infer(prt_infer *c)
     const prt_n_bits_form form = form_of(a);
     if (a->weight_prepacked != 0)
         return prt_infer_fail(c, POPRT_E_UNSUPPORTED,
-            "weight_prepacked is %lld: weights laid out for one kind of device cannot be read",
+            "weight_prepacked is %lld: weights packed for a device are not supported",
             (long long)a->weight_prepacked);
     PRT_TRY(prt_n_bits_check(c, &form));
     return prt_weights_infer(c, 0, a->N, a->K);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * n_bits.h — weights of 2, 4 or 8 bits in blocks along K, as MatMulNBits has them.
+ * n_bits.h — weights of 2, 4 or 8 bits in blocks along K, in the layout of MatMulNBits.
  *
  * Row n holds ceil(K / block) blocks of block * bits / 8 bytes; numbers fill a byte from its low
- * bits up. A block has a scale and a zero point, which are packed like the weights (rows padded to
- * bytes) or floats; without any it is the middle of the range.
+ * bits up. A block has a scale and a zero point. Zero points are packed as the weights are (rows
+ * padded to bytes), or floats; the default is the middle of the range.
  */
 #ifndef PRT_OP_MICROSOFT_N_BITS_H
 #define PRT_OP_MICROSOFT_N_BITS_H
 
 #include "op/microsoft/weights.h"
 
-/* Attributes, and which inputs hold what; UINT32_MAX for none. */
+/* Sizes from the attributes, and input indices; UINT32_MAX: the operator does not have the
+   input. */
 typedef struct prt_n_bits_form {
     int64_t n, k, bits, block;
     uint32_t weights, scales, zeros, groups, bias;
@@ -22,18 +23,18 @@ typedef struct prt_n_bits {
     uint32_t bits;
     const uint8_t *data;
     const prt_tensor *scales;
-    const prt_tensor *zeros;  /* NULL: none */
-    const prt_tensor *groups; /* block of each k; NULL: in order */
-    size_t first, first_zero; /* rows of the scales and zero points that row 0 has */
+    const prt_tensor *zeros;  /* NULL: absent */
+    const prt_tensor *groups; /* block of each k; NULL: k / block */
+    size_t first, first_zero; /* offset, in rows of the scales and of the zero points, of row 0 */
 } prt_n_bits;
 
-/* Attributes' ranges and the sizes of the inputs. */
+/* Checks the ranges of the attributes and the sizes of the inputs. */
 poprt_status prt_n_bits_check(const prt_infer *c, const prt_n_bits_form *f);
 
-/* From inputs that passed the check; fails when a group is no block. */
+/* Reads the inputs, which have passed the check. Fails where an element of g_idx is not a block. */
 poprt_status prt_n_bits_init(const prt_eval *c, const prt_n_bits_form *f, prt_n_bits *w);
 
-/* The column function of weights.h; `user` is a prt_n_bits. */
+/* Unpacks one column: the column function of weights.h. `user` is a prt_n_bits. */
 void prt_n_bits_column(const void *user, size_t column, double *to, size_t step);
 
 #endif

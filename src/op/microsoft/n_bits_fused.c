@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * n_bits_fused.c — MatMulNBitsMlp and MatMulNBitsQkv: a root-mean-square normalisation of the
- * input, or of its sum with a second one, and products of the result with several weights.
+ * n_bits_fused.c — MatMulNBitsMlp and MatMulNBitsQkv: RMS normalisation of the input, or of its sum
+ * with a residual, and products of the result with several weights.
  */
 #include <math.h>
 
@@ -15,7 +15,7 @@ typedef struct fused {
     double epsilon;
     uint32_t products;
     int64_t n[3];
-    uint32_t sum; /* output of input and skip */
+    uint32_t sum; /* output index of the sum of input and skip */
 } fused;
 
 static prt_n_bits_form form_of(const fused *f, uint32_t i)
@@ -41,7 +41,7 @@ static poprt_status check(prt_infer *c, const fused *f)
     }
     PRT_TRY(prt_infer_vector(c, IN_NORM, f->k));
     if (prt_infer_has(c, IN_SKIP) && !prt_infer_has(c, IN_NORM))
-        return prt_infer_fail(c, POPRT_E_ARG, "skip comes with norm_scale");
+        return prt_infer_fail(c, POPRT_E_ARG, "skip needs norm_scale");
     if (prt_infer_wants(c, f->sum) && !prt_infer_has(c, IN_SKIP))
         return prt_infer_fail(c, POPRT_E_ARG, "input_skip_bias_sum needs skip");
     if (prt_infer_ranked(c, IN_SKIP) && x->rank >= 0) {
@@ -53,7 +53,8 @@ static poprt_status check(prt_infer *c, const fused *f)
     return prt_infer_like(c, f->sum, IN_X, x->dtype);
 }
 
-/* x + skip, put out where wanted, and normalised; x alone without a norm_scale. */
+/* Computes x + skip (also an output, if wanted) and normalises it; without norm_scale it is not
+   normalised. */
 static poprt_status normalise(prt_eval *c, const fused *f, prt_tensor *to)
 {
     const prt_tensor *x = c->in[IN_X];

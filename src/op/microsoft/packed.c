@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packed.c — batches without padding: RemovePadding and RestorePadding, and the attentions on such
- * batches, PackedAttention and PackedMultiHeadAttention.
+ * packed.c — batches without padding: RemovePadding, RestorePadding, PackedAttention and
+ * PackedMultiHeadAttention.
  *
- * Tokens of all images lie one after another; cumulative_sequence_length says where each image
- * begins. token_offset lists where real tokens are in the padded batch, then where the padding is.
+ * The tokens of all images are contiguous; cumulative_sequence_length gives the begin of each
+ * image. token_offset lists the positions of real tokens in the padded batch, then the positions of
+ * padding.
  */
 #include "op/microsoft/attend.h"
 
@@ -45,8 +46,8 @@ static poprt_status eval_remove(prt_eval *c)
             batch, rows);
     for (size_t b = 0; b < batch; b++) {
         if (count[b] < 0 || (size_t)count[b] > rows)
-            return prt_eval_fail(c, POPRT_E_ARG, "image %zu has %d of %zu tokens", b, (int)count[b],
-                rows);
+            return prt_eval_fail(c, POPRT_E_ARG, "image %zu has %d tokens, outside [0, %zu]", b,
+                (int)count[b], rows);
         most = count[b] > most ? count[b] : most;
         if (prt_eval_wants(c, 2))
             ((int32_t *)c->out[2]->data)[b] = (int32_t)tokens;
@@ -89,12 +90,13 @@ static poprt_status eval_restore(prt_eval *c)
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
     if (tokens > places)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "%zu tokens for %zu places", tokens, places);
+        return prt_eval_fail(c, POPRT_E_SHAPE, "there are %zu tokens for %zu places", tokens,
+            places);
     if (c->out[0]->size != 0)
         memset(c->out[0]->data, 0, c->out[0]->size);
     for (size_t i = 0; i < tokens; i++) {
         if (offset[i] < 0 || (size_t)offset[i] >= places)
-            return prt_eval_fail(c, POPRT_E_ARG, "token %zu goes to place %d of %zu", i,
+            return prt_eval_fail(c, POPRT_E_ARG, "token %zu has place %d; there are %zu places", i,
                 (int)offset[i], places);
         prt_element_copy(x->dtype, c->out[0]->data, (size_t)offset[i] * size, x->data, i * size,
             size);
@@ -106,7 +108,8 @@ const prt_op_hooks prt_op_ms_restore_padding = { .infer = infer_restore, .eval =
 
 /* ---- attention ---- */
 
-/* Input `sums` has one number more than there are images, which `offsets` [batch, sequence] has. */
+/* Checks token_offset [batch, sequence] and the cumulative lengths in input `sums`, batch + 1
+   numbers. */
 static poprt_status check_packing(const prt_infer *c, uint32_t offsets, uint32_t sums,
     uint32_t bias, int64_t heads)
 {
@@ -117,20 +120,20 @@ static poprt_status check_packing(const prt_infer *c, uint32_t offsets, uint32_t
     return prt_ms_check_bias(c, bias, want);
 }
 
-/* Runs the images one by one: each is a range of the rows of Q, K, V and Y. */
+/* Runs attention for one image at a time; each image is a range of the rows of Q, K, V and Y. */
 static poprt_status run_packed(prt_eval *c, const prt_attention *all, uint32_t sums,
     const prt_tensor *bias, size_t tokens)
 {
     const int32_t *sum = c->in[sums]->data;
     const size_t images = (size_t)c->in[sums]->dims[0];
-    prt_ms_clear(c, 0); /* tokens of no image are zero */
+    prt_ms_clear(c, 0); /* rows outside all images are zero */
     for (size_t b = 0; b + 1 < images; b++) {
         const prt_ms_mask mask = { .bias = bias, .first = b };
         prt_attention s = *all;
         prt_heads *const views[4] = { &s.q, &s.k, &s.v, &s.y };
         if (sum[b] < 0 || sum[b + 1] < sum[b] || (size_t)sum[b + 1] > tokens)
-            return prt_eval_fail(c, POPRT_E_ARG, "image %zu has tokens %d to %d of %zu", b,
-                (int)sum[b], (int)sum[b + 1], tokens);
+            return prt_eval_fail(c, POPRT_E_ARG, "image %zu has tokens %d to %d, but there are %zu",
+                b, (int)sum[b], (int)sum[b + 1], tokens);
         for (size_t i = 0; i < 4; i++) {
             views[i]->first += (size_t)sum[b] * views[i]->row;
             views[i]->rows = (size_t)(sum[b + 1] - sum[b]);
@@ -144,7 +147,7 @@ static poprt_status run_packed(prt_eval *c, const prt_attention *all, uint32_t s
     return POPRT_OK;
 }
 
-/* Heads in rows of `row` elements, from element `first` on. */
+/* Returns a view of heads in rows of `row` elements, from element `first` on. */
 static prt_heads heads_in(int32_t dtype, void *data, size_t first, size_t row, size_t heads,
     size_t size)
 {
@@ -208,7 +211,7 @@ static poprt_status infer_heads(prt_infer *c)
     const bool packed = !prt_infer_has(c, 1);
     int64_t dim, tokens = prt_infer_dim(c, 0, 0);
     if (prt_infer_has(c, 1) != prt_infer_has(c, 2))
-        return prt_infer_fail(c, POPRT_E_ARG, "key and value come together");
+        return prt_infer_fail(c, POPRT_E_ARG, "key and value must be given together");
     PRT_TRY(prt_ms_check_heads(c, a->num_heads, PRT_DIM_UNKNOWN));
     PRT_TRY(check_packing(c, 4, 5, 6, a->num_heads));
     PRT_TRY(prt_infer_rank(c, 0, packed ? 4 : 2));
@@ -247,7 +250,7 @@ static poprt_status eval_heads(prt_eval *c)
         *to[i] = heads_in(t->dtype, t->data, packed ? i * size : 0, row, heads, size);
         to[i]->head *= packed ? 3 : 1;
         to[i]->rows = tokens;
-        if (bias != NULL) { /* one image of all tokens; rows stay rows */
+        if (bias != NULL) { /* as one image with all tokens, which keeps the order of rows */
             PRT_TRY(prt_ms_add_bias(c, to[i], 1, bias, from));
             from += heads * size;
         }

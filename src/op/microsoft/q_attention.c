@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * q_attention.c — QAttention: queries, keys and values are one product of the quantised input with
- * packed weights; attention itself works on real numbers.
+ * q_attention.c — QAttention: one product of the quantised input with quantised weights gives Q, K
+ * and V; attention is computed on floats.
  */
 #include "op/check.h"
 #include "op/share/delegate.h"
@@ -65,9 +65,9 @@ static poprt_status infer(prt_infer *c)
     return prt_infer_exact(c, 1, c->in[IN_BIAS].dtype, 5, present);
 }
 
-/* ---- values ---- */
+/* ---- evaluation ---- */
 
-/* Part `part` of [batch, rows, 3 * hidden]: queries, keys or values. */
+/* Returns part `part` (queries, keys or values) of [batch, rows, 3 * hidden]. */
 static prt_heads third_of(const prt_tensor *t, size_t part, size_t heads)
 {
     prt_heads h = prt_heads_joined(t, heads);

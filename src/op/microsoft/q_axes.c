@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * q_axes.c — operators along axes of quantised numbers: QLinearSoftmax, QLinearReduceMean,
- * QLinearConcat, and the plain sum ReduceSumInteger.
+ * q_axes.c — quantised operators along axes: QLinearSoftmax, QLinearReduceMean and QLinearConcat;
+ * and ReduceSumInteger.
  */
 #include "op/share/delegate.h"
 #include "op/share/reals.h"
 #include "op/share/quant.h"
 
-/* ---- QLinearSoftmax: before opset 13 of Softmax, everything from `axis` on is one dim ---- */
+/* ---- QLinearSoftmax: before opset 13 of Softmax, all dims from `axis` on are one dim ---- */
 
 static poprt_status infer_softmax(prt_infer *c)
 {
     const prt_ms_qlinear_softmax_attrs *a = c->attrs;
     uint32_t axis;
     if (a->opset < 1)
-        return prt_infer_fail(c, POPRT_E_ARG, "opset is %lld; that of a Softmax is needed",
-            (long long)a->opset);
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "opset is %lld; at least 1, an opset of Softmax, is needed", (long long)a->opset);
     PRT_TRY(prt_quant_check(c, 1));
     PRT_TRY(prt_quant_check(c, 3));
     if (c->in[0].rank >= 0)
@@ -47,7 +47,8 @@ static poprt_status eval_softmax(prt_eval *c)
 
 const prt_op_hooks prt_op_ms_qlinear_softmax = { .infer = infer_softmax, .eval = eval_softmax };
 
-/* ---- sums and means; `axes` is an attribute here and an input there ---- */
+/* ---- sums and means: `axes` is an attribute here, but an input of ReduceMean and ReduceSum
+   ---- */
 
 static void axes_tensor(prt_i64s axes, prt_tensor *to)
 {
@@ -99,7 +100,7 @@ static poprt_status eval_mean(prt_eval *c)
 
 const prt_op_hooks prt_op_ms_qlinear_reduce_mean = { .infer = infer_mean, .eval = eval_mean };
 
-/* Signed bytes give signed sums. */
+/* Infers the result type: int32 for int8, uint32 for uint8. */
 static poprt_status infer_sum(prt_infer *c)
 {
     const prt_ms_reduce_sum_integer_attrs *a = c->attrs;
@@ -126,7 +127,8 @@ static poprt_status eval_sum(prt_eval *c)
 
 const prt_op_hooks prt_op_ms_reduce_sum_integer = { .infer = infer_sum, .eval = eval_sum };
 
-/* ---- QLinearConcat: scale and zero point of Y, then a tensor, its scale and zero point … ---- */
+/* ---- QLinearConcat: inputs are scale and zero point of Y, then tensor, scale and zero point, …
+   ---- */
 
 static poprt_status check_triple(const prt_infer *c, uint32_t i)
 {

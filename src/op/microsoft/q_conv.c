@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * q_conv.c — QLinearConv of com.microsoft, which may have its channels last; with the channels
- * second it is the standard operator and becomes that.
+ * q_conv.c — QLinearConv of com.microsoft, which may be channels last; channels first, it is the
+ * ONNX operator and is computed by it.
  */
 #include "op/share/channels.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * q_elements.c — element-wise operators on quantised numbers: each input is brought back to real
- * numbers, the operator for floats is applied, and the result is quantised again, rounded once.
+ * q_elements.c — element-wise operators on quantised tensors: inputs are dequantised, the float
+ * operator is applied, and the result is quantised, rounded once.
  */
 #include "op/check.h"
 #include "op/share/delegate.h"
 #include "op/share/quant.h"
 
-/* Output 0 has the shape that inputs `slots` broadcast to. */
+/* Infers output 0 with the shape that inputs `slots` broadcast to. */
 static poprt_status infer_broadcast(prt_infer *c, const uint32_t *slots, uint32_t n, int32_t dtype)
 {
     prt_shape in[3], out = { .kind = PRT_VALUE_TENSOR, .rank = 0 };
@@ -20,7 +20,8 @@ static poprt_status infer_broadcast(prt_infer *c, const uint32_t *slots, uint32_
     return prt_infer_set(c, 0, dtype, out.rank, out.dims);
 }
 
-/* ---- QLinearAdd, QLinearMul: A, its scale and zero point, B, the same, those of C ---- */
+/* ---- QLinearAdd, QLinearMul: inputs are A, B (each with scale, zero point), scale and zero point
+   of C ---- */
 
 static poprt_status infer_binary(prt_infer *c)
 {
@@ -56,7 +57,7 @@ static poprt_status eval_mul(prt_eval *c)
 const prt_op_hooks prt_op_ms_qlinear_add = { .infer = infer_binary, .eval = eval_add };
 const prt_op_hooks prt_op_ms_qlinear_mul = { .infer = infer_binary, .eval = eval_mul };
 
-/* ---- MulInteger: A, its zero point, B, its zero point ---- */
+/* ---- MulInteger: inputs are A and B, each with its zero point ---- */
 
 static poprt_status infer_mul_integer(prt_infer *c)
 {
@@ -67,7 +68,7 @@ static poprt_status infer_mul_integer(prt_infer *c)
     return infer_broadcast(c, slots, 2, PRT_DTYPE_i32);
 }
 
-/* Input i less its zero point, as int32. */
+/* Returns input i minus its zero point, as int32. */
 static poprt_status centre(prt_eval *c, uint32_t i, prt_tensor *to)
 {
     const prt_tensor *x = c->in[i];
@@ -90,7 +91,7 @@ static poprt_status eval_mul_integer(prt_eval *c)
 
 const prt_op_hooks prt_op_ms_mul_integer = { .infer = infer_mul_integer, .eval = eval_mul_integer };
 
-/* ---- QLinearWhere: condition, X and its scale and zero point, Y and its, those of Z ---- */
+/* ---- QLinearWhere: inputs are condition, X, Y (each with scale, zero point), those of Z ---- */
 
 static poprt_status infer_where(prt_infer *c)
 {
@@ -115,7 +116,7 @@ static poprt_status eval_where(prt_eval *c)
 
 const prt_op_hooks prt_op_ms_qlinear_where = { .infer = infer_where, .eval = eval_where };
 
-/* ---- functions of one tensor: X, its scale and zero point, those of Y ---- */
+/* ---- unary functions: inputs are X, its scale and zero point, scale and zero point of Y ---- */
 
 static poprt_status infer_unary(prt_infer *c)
 {

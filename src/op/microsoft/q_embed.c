@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * q_embed.c — QEmbedLayerNormalization: word, position and segment embeddings, quantised each with
- * a scale of its own, added up and normalised; and how many words of each row count.
+ * q_embed.c — QEmbedLayerNormalization: the sum of quantised word, position and segment embeddings,
+ * each with its own scale, is normalised; and the number of unmasked words of each row.
  */
 #include <math.h>
 
@@ -10,7 +10,12 @@
 #include "op/share/quant.h"
 
 enum { IN_IDS, IN_SEGMENTS, IN_WORD, IN_POSITION, IN_SEGMENT, IN_GAMMA, IN_BETA, IN_MASK };
-enum { TABLES = 5, SCALES = 8, ZEROS = 13 }; /* of the inputs from IN_WORD to IN_BETA, in order */
+/* The tables are the inputs from IN_WORD to IN_BETA. */
+enum {
+    TABLES = 5, /* number of tables */
+    SCALES = 8, /* input of the first table's scale */
+    ZEROS = 13  /* input of the first table's zero point */
+};
 
 /* ---- shapes ---- */
 
@@ -20,7 +25,7 @@ static poprt_status check_segments(const prt_infer *c)
     for (size_t i = 1; i < PRT_COUNT_OF(slots); i++)
         if (prt_infer_has(c, slots[i]) != prt_infer_has(c, slots[0]))
             return prt_infer_fail(c, POPRT_E_ARG,
-                "segment ids, embedding, scale and zero point come together");
+                "segment ids, embedding, scale and zero point must be given together");
     return POPRT_OK;
 }
 
@@ -53,9 +58,9 @@ static poprt_status infer(prt_infer *c)
     return prt_infer_exact(c, 1, PRT_DTYPE_i32, 1, dims);
 }
 
-/* ---- values ---- */
+/* ---- evaluation ---- */
 
-/* Adds row `row` of table `i`, brought back to real numbers. */
+/* Adds the dequantised row `row` of table `i`. */
 static poprt_status add_row(const prt_eval *c, uint32_t i, int64_t row, size_t hidden, double *to)
 {
     const prt_tensor *t = c->in[IN_WORD + i];
@@ -63,8 +68,8 @@ static poprt_status add_row(const prt_eval *c, uint32_t i, int64_t row, size_t h
     const double zero = prt_quant_number(c, ZEROS + i, 0);
     const int64_t rows = t->rank == 2 ? t->dims[0] : 1;
     if (row < 0 || row >= rows)
-        return prt_eval_fail(c, POPRT_E_ARG, "row %lld of %s, which has %lld", (long long)row,
-            prt_op_in_slot(c->def, IN_WORD + i)->name, (long long)rows);
+        return prt_eval_fail(c, POPRT_E_ARG, "row %lld is outside %s, which has %lld rows",
+            (long long)row, prt_op_in_slot(c->def, IN_WORD + i)->name, (long long)rows);
     for (size_t k = 0; k < hidden; k++)
         to[k] += scale * ((double)prt_load_i64(t->dtype, t->data, (size_t)row * hidden + k) - zero);
     return POPRT_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * q_lstm.c — DynamicQuantizeLSTM: an LSTM whose weights are quantised, with their gates in the last
- * dim. What the weights are multiplied with is quantised on the way: X as a whole (without steps
- * after the end of all sequences), and before every step the hidden state of each batch entry.
+ * q_lstm.c — DynamicQuantizeLSTM: an LSTM with quantised weights, gates in the last dim. The other
+ * factors are quantised dynamically: X as a whole (without the steps after the end of all
+ * sequences), and before each step the hidden state of each batch entry.
  */
 #include "op/share/delegate.h"
 #include "op/share/quant.h"
@@ -24,8 +24,8 @@ enum {
 
 /* ---- shapes ---- */
 
-/* [directions, size, gates] as the LSTM has it: gates first. */
-static void turn_shape(prt_shape *s)
+/* Converts the dims [directions, size, gates] to those of LSTM, [directions, gates, size]. */
+static void transpose_shape(prt_shape *s)
 {
     if (s->rank != 3)
         return;
@@ -34,7 +34,7 @@ static void turn_shape(prt_shape *s)
     s->dims[2] = size;
 }
 
-/* One number for each direction, or one for each of its gates. */
+/* Checks that input `i` has one number for each direction, or for each gate of each direction. */
 static poprt_status check_factors(const prt_infer *c, uint32_t i, uint32_t weights)
 {
     const prt_shape *s = &c->in[i];
@@ -65,18 +65,18 @@ static poprt_status infer(prt_infer *c)
     for (uint32_t i = IN_W_SCALE; i <= IN_R_ZERO; i++)
         PRT_TRY(check_factors(c, i, i < IN_R_SCALE ? IN_W : IN_R));
     memcpy(in, c->in, sizeof(in));
-    turn_shape(&in[IN_W]);
-    turn_shape(&in[IN_R]);
+    transpose_shape(&in[IN_W]);
+    transpose_shape(&in[IN_R]);
     PRT_TRY(prt_delegate_infer(c, PRT_OP_lstm, &attrs, INPUTS, in, NULL, 3, out));
     for (uint32_t i = 0; i < 3; i++)
         PRT_TRY(prt_infer_set(c, i, PRT_DTYPE_f32, out[i].rank, out[i].dims));
     return POPRT_OK;
 }
 
-/* ---- values ---- */
+/* ---- evaluation ---- */
 
-/* Weights as real numbers, gates first. */
-static poprt_status open_weights(prt_eval *c, uint32_t i, prt_tensor *to)
+/* Dequantises weights and transposes them to gates first. */
+static poprt_status dequantize_weights(prt_eval *c, uint32_t i, prt_tensor *to)
 {
     const prt_tensor *w = c->in[i], *scale = c->in[i == IN_W ? IN_W_SCALE : IN_R_SCALE];
     const prt_tensor *zero = c->in[i == IN_W ? IN_W_ZERO : IN_R_ZERO];
@@ -100,7 +100,7 @@ static poprt_status open_weights(prt_eval *c, uint32_t i, prt_tensor *to)
     return POPRT_OK;
 }
 
-/* Numbers as they are after being quantised. */
+/* Quantises n numbers dynamically and dequantises them. */
 static void round_dynamic(size_t n, const float *x, uint8_t *bytes, double *to)
 {
     float scale;
@@ -125,7 +125,7 @@ static void cell(const prt_rnn *n, const double *x)
     prt_lstm_step(n, x, n->spare, s->input_forget);
 }
 
-/* Elements of X in steps that some batch entry has. */
+/* Returns the number of elements of X up to the end of the longest sequence. */
 static size_t used_count(const prt_eval *c)
 {
     const prt_tensor *x = c->in[IN_X];
@@ -156,8 +156,8 @@ static poprt_status eval(prt_eval *c)
     const size_t count = used_count(c), hidden = (size_t)c->in[IN_R]->dims[1];
     prt_tensor inputs, w, r;
     PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, x->rank, x->dims, &inputs));
-    PRT_TRY(open_weights(c, IN_W, &w));
-    PRT_TRY(open_weights(c, IN_R, &r));
+    PRT_TRY(dequantize_weights(c, IN_W, &w));
+    PRT_TRY(dequantize_weights(c, IN_R, &r));
     uint8_t *bytes = prt_eval_scratch(c, count + hidden + 1, 1);
     const state s = { .input_forget = a->input_forget != 0,
         .h = prt_eval_scratch(c, hidden + 1, sizeof(float)),

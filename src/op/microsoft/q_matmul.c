@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * q_matmul.c — products of quantised matrices: MatMulIntegerToFloat, DynamicQuantizeMatMul,
- * MatMulInteger16 and QGemm. Sums are exact; scales come after them.
+ * q_matmul.c — quantised matrix products: MatMulIntegerToFloat, DynamicQuantizeMatMul,
+ * MatMulInteger16 and QGemm. Sums are exact; scales are applied to the sums.
  */
 #include "op/check.h"
 #include "op/share/quant_params.h"
@@ -16,10 +16,10 @@ typedef struct sink {
     size_t first;
     double a_scale;
     prt_quant_params b_scale, b_zero;
-    const double *bias; /* by column; NULL: none */
+    const double *bias; /* one number for each column; NULL: absent */
 } sink;
 
-/* Which inputs are what. */
+/* Input indices. */
 typedef struct slots {
     uint32_t b_scale, b_zero, bias;
 } slots;
@@ -47,7 +47,7 @@ static poprt_status infer_scaled(prt_infer *c, slots s, int32_t dtype)
     return prt_infer_exact(c, 0, dtype, out.rank, out.dims);
 }
 
-/* a (with one scale and zero point) times input 1. */
+/* Multiplies a, which has one scale and zero point, by input 1. */
 static poprt_status eval_scaled(prt_eval *c, const prt_tensor *a, prt_quant q, slots s)
 {
     const prt_tensor *b = c->in[1];
@@ -84,7 +84,7 @@ static poprt_status eval_scaled(prt_eval *c, const prt_tensor *a, prt_quant q, s
     return POPRT_OK;
 }
 
-/* ---- MatMulIntegerToFloat: A, B, their scales, their zero points, bias ---- */
+/* ---- MatMulIntegerToFloat: inputs are A, B, their scales, their zero points, bias ---- */
 
 static const slots TO_FLOAT = { .b_scale = 3, .b_zero = 5, .bias = 6 };
 
@@ -105,7 +105,7 @@ static poprt_status eval_to_float(prt_eval *c)
 const prt_op_hooks prt_op_ms_matmul_integer_to_float = { .infer = infer_to_float,
     .eval = eval_to_float };
 
-/* ---- DynamicQuantizeMatMul: A, B, B's scale and zero point, bias ---- */
+/* ---- DynamicQuantizeMatMul: inputs are A, B, B's scale and zero point, bias ---- */
 
 static const slots DYNAMIC = { .b_scale = 2, .b_zero = 3, .bias = 4 };
 
@@ -135,7 +135,7 @@ static poprt_status infer_16(prt_infer *c)
     return prt_infer_exact(c, 0, is_unsigned ? PRT_DTYPE_u32 : PRT_DTYPE_i32, out.rank, out.dims);
 }
 
-/* Sums wrap in 32 bits. */
+/* Sums wrap modulo 2^32. */
 static poprt_status eval_16(prt_eval *c)
 {
     const prt_tensor *a = c->in[0], *b = c->in[1];
@@ -161,7 +161,8 @@ static poprt_status eval_16(prt_eval *c)
 
 const prt_op_hooks prt_op_ms_matmul_integer16 = { .infer = infer_16, .eval = eval_16 };
 
-/* ---- QGemm: A and B with scales and zero points, C in units of their product, Y's ---- */
+/* ---- QGemm: inputs are A and B with scales and zero points, C in units of scale_A * scale_B,
+   scale and zero point of Y ---- */
 
 enum { G_A, G_A_SCALE, G_A_ZERO, G_B, G_B_SCALE, G_B_ZERO, G_C, G_Y_SCALE, G_Y_ZERO };
 
@@ -179,7 +180,7 @@ static poprt_status infer_gemm(prt_infer *c)
     int64_t unused;
     PRT_TRY(prt_quant_check(c, G_A_SCALE));
     if (quantised != prt_infer_has(c, G_Y_SCALE))
-        return prt_infer_fail(c, POPRT_E_ARG, "y_scale and y_zero_point come together");
+        return prt_infer_fail(c, POPRT_E_ARG, "y_scale and y_zero_point must be given together");
     for (uint32_t i = G_Y_SCALE; i <= G_Y_ZERO; i++)
         PRT_TRY(prt_infer_scalar(c, i, &unused));
     PRT_TRY(prt_delegate_infer(c, PRT_OP_gemm, &attrs, 3, in, NULL, 1, &y));
@@ -188,7 +189,7 @@ static poprt_status infer_gemm(prt_infer *c)
 
 typedef struct gemm {
     prt_tensor *y;
-    double scale; /* alpha and A's */
+    double scale; /* alpha times A's scale */
     prt_quant_params b_scale, b_zero;
     const prt_tensor *c;
     size_t c_row, c_col;

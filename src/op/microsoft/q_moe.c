@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * q_moe.c — QMoE: each token goes through the k experts its router likes best, and the results are
- * added by the router's weights. Experts have quantised weights: integers of 2, 4 or 8 bits with a
- * scale per row or per block of a row, or float8e4m3fn with a scale per square block or expert.
+ * q_moe.c — QMoE, a mixture of quantised experts: the router selects k experts for each token, and
+ * their results are added with the router's weights. Weights are integers of 2, 4 or 8 bits with a
+ * scale by row or by block of a row, or float8e4m3fn with a scale by square block or by expert.
  */
 #include "op/microsoft/q_moe.h"
 
@@ -16,7 +16,7 @@ typedef struct route {
     size_t tokens, experts, hidden, inter, chosen; /* chosen: k */
     size_t *expert;                                /* [tokens, chosen] */
     double *weight;
-    int64_t *order; /* two of `experts` */
+    int64_t *order; /* scratch for sorting, 2 * experts */
 } route;
 
 static int larger_first(const void *user, int64_t a, int64_t b)
@@ -24,8 +24,8 @@ static int larger_first(const void *user, int64_t a, int64_t b)
     return prt_order_compare(PRT_DTYPE_f64, user, (size_t)b, (size_t)a);
 }
 
-/* The k largest numbers of each row, the first of equal ones; weights are their softmax, over all
- * experts unless weights are to be normalised, or those of another table. */
+/* Chooses the k largest numbers of row t; ties go to the lower index. Weights come from `table` if
+   given; otherwise they are the softmax over all experts or, with `normalise`, over these k. */
 static void choose(const double *router, const double *table, bool normalise, route *r, size_t t)
 {
     const double *row = router + t * r->experts;
@@ -77,7 +77,7 @@ static double sigmoid(double x)
     return 1 / (1 + exp(-x));
 }
 
-/* Its gelu is the approximation by tanh. */
+/* gelu is the tanh approximation. */
 static double activate(prt_str name, double x)
 {
     if (prt_str_is(name, "relu"))
@@ -99,7 +99,7 @@ static double swiglu(const prt_ms_qmoe_attrs *a, double gate, double linear)
         (linear + (double)a->activation_beta);
 }
 
-/* From FC1's results (and FC3's) of a token to what FC2 takes. */
+/* Applies activation and gate: from the results of FC1 (and FC3) of a token to the input of FC2. */
 static void gate_row(const prt_ms_qmoe_attrs *a, size_t inter, const double *first,
     const double *third, double *to)
 {
@@ -114,7 +114,7 @@ static void gate_row(const prt_ms_qmoe_attrs *a, size_t inter, const double *fir
     }
 }
 
-/* Rows times one of an expert's three matrices, as doubles [tokens, fc.n]. */
+/* Multiplies rows by one of an expert's three matrices; y is doubles [tokens, n]. */
 static poprt_status multiply(prt_eval *c, uint32_t which, size_t expert, const prt_tensor *x,
     prt_tensor *y)
 {
@@ -127,7 +127,7 @@ static poprt_status multiply(prt_eval *c, uint32_t which, size_t expert, const p
     return prt_weights_apply(c, &weights, x, bias, y);
 }
 
-/* Adds what expert `e` makes of the tokens that chose it. */
+/* Adds the weighted results of expert `e` for the tokens that chose it. */
 static poprt_status run_expert(prt_eval *c, const route *r, const double *x, size_t e, double *sums)
 {
     const prt_ms_qmoe_attrs *a = c->attrs;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* q_moe_weights.c — shapes of QMoE, and its weights as columns. */
+/* q_moe_weights.c — shapes of QMoE, and unpacking of its weights by column. */
 #include "op/microsoft/q_moe.h"
 #include "op/share/quant.h"
 
@@ -44,10 +44,10 @@ static poprt_status check_names(const prt_infer *c)
         return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "quant_type is \"%.*s\"; accepted: int, fp8",
             PRT_STR_ARG(a->quant_type));
     if (a->use_sparse_mixer != 0)
-        return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "use_sparse_mixer is set");
+        return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "use_sparse_mixer is set; accepted: 0");
     if (a->weights_prepacked == 1)
         return prt_infer_fail(c, POPRT_E_UNSUPPORTED,
-            "weights_prepacked is 1: weights laid out for one kind of device cannot be read");
+            "weights_prepacked is 1: weights packed for a device are not supported");
     return POPRT_OK;
 }
 
@@ -59,7 +59,7 @@ static poprt_status check_numbers(const prt_infer *c)
     for (uint32_t i = 0; i < 3; i++) {
         const int64_t bits = bits_of(a, i);
         if (bits != 2 && bits != 4 && bits != 8)
-            return prt_infer_fail(c, POPRT_E_ARG, "weights of %lld bits; accepted: 2, 4, 8",
+            return prt_infer_fail(c, POPRT_E_ARG, "weights have %lld bits; accepted: 2, 4, 8",
                 (long long)bits);
     }
     if (a->block_size < 0 || a->block_size > INT32_MAX)
@@ -73,7 +73,7 @@ static poprt_status check_numbers(const prt_infer *c)
     return POPRT_OK;
 }
 
-/* Scales, zero points and bias of a matrix [experts, n, k]. */
+/* Checks scales, zero points and bias of a matrix [experts, n, k]. */
 static poprt_status check_parts(prt_infer *c, uint32_t which, int64_t experts, int64_t n, int64_t k)
 {
     const prt_ms_qmoe_attrs *a = c->attrs;
@@ -98,7 +98,7 @@ static poprt_status check_parts(prt_infer *c, uint32_t which, int64_t experts, i
     if (which < 2)
         PRT_TRY(prt_weights_count(c, IN_GLOBAL + which, experts));
     if (fp8 && prt_infer_has(c, zeros))
-        return prt_infer_fail(c, POPRT_E_ARG, "float weights have no zero points");
+        return prt_infer_fail(c, POPRT_E_ARG, "float weights cannot have zero points");
     const int64_t line = block == 0 ? n : blocks;
     const int64_t bytes = prt_dim_ceildiv(c->dims, prt_dim_mul(c->dims, line, bits), 8);
     return prt_weights_count(c, zeros, prt_dim_mul(c->dims, block == 0 ? experts : all, bytes));
@@ -147,8 +147,8 @@ poprt_status prt_moe_infer(prt_infer *c)
         &merged));
     PRT_TRY(prt_weights_count(c, IN_ROUTER_WEIGHTS, prt_dim_mul(c->dims, tokens, experts)));
     if (a->k < 1 || (prt_dim_is_number(experts) && a->k > experts))
-        return prt_infer_fail(c, POPRT_E_ARG, "k is %lld; there are %lld experts", (long long)a->k,
-            (long long)experts);
+        return prt_infer_fail(c, POPRT_E_ARG, "k is %lld, but there are %lld experts",
+            (long long)a->k, (long long)experts);
     const bool fused = prt_str_is(a->activation_type, "swiglu") && a->swiglu_fusion != 0;
     const int64_t inter = prt_dim_mul(c->dims, prt_infer_dim(c, prt_moe_slot(1), 2), packing(a, 1));
     if (inter == 0 || hidden == 0)
@@ -159,7 +159,7 @@ poprt_status prt_moe_infer(prt_infer *c)
     return prt_infer_like(c, 0, IN_X, x->dtype);
 }
 
-/* ---- values ---- */
+/* ---- evaluation ---- */
 
 static void bits_column(const void *user, size_t column, double *to, size_t step)
 {
@@ -182,7 +182,7 @@ static void float_column(const void *user, size_t column, double *to, size_t ste
     }
 }
 
-/* Zero points for whole rows are packed along the rows: one number for each, as doubles. */
+/* Unpacks zero points of whole rows, which are packed along the rows, to one double for each. */
 static poprt_status row_zeros(prt_eval *c, uint32_t slot, const prt_moe_weights *w, prt_tensor *to)
 {
     const int64_t dims[] = { (int64_t)w->n };

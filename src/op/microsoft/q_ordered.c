@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * q_ordered.c — operators on int8 matrices with an order of their elements in memory, of which rows
- * one after another and, for the weights of QOrderedMatMul, columns are read: QuantizeWithOrder,
- * DequantizeWithOrder, QOrderedMatMul, QOrderedGelu, QOrderedLayerNormalization.
+ * q_ordered.c — operators on int8 matrices with a memory order: QuantizeWithOrder,
+ * DequantizeWithOrder, QOrderedMatMul, QOrderedGelu and QOrderedLayerNormalization. Row-major is
+ * supported, and column-major for the weights of QOrderedMatMul.
  */
 #include "op/check.h"
 #include "op/share/quant_params.h"
@@ -73,8 +73,8 @@ const prt_op_hooks prt_op_ms_dequantize_with_order = { .infer = infer_dequantize
 
 /* ---- QOrderedGelu, QOrderedLayerNormalization: functions of X * scale_X ---- */
 
-/* Input 0 times the scale in input 1. */
-static poprt_status open_x(prt_eval *c, prt_tensor *to)
+/* Returns input 0 times the scale in input 1. */
+static poprt_status dequantize_x(prt_eval *c, prt_tensor *to)
 {
     const prt_tensor *x = c->in[0];
     const double scale = prt_quant_number(c, 1, 1);
@@ -90,8 +90,9 @@ static poprt_status infer_gelu(prt_infer *c)
     const prt_ms_qordered_gelu_attrs *a = c->attrs;
     int64_t unused;
     if (a->order_X != a->order_Y && a->present == 3)
-        return prt_infer_fail(c, POPRT_E_ARG, "order_X is %lld and order_Y %lld",
-            (long long)a->order_X, (long long)a->order_Y);
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "order_X is %lld and order_Y %lld; they must be equal", (long long)a->order_X,
+            (long long)a->order_Y);
     PRT_TRY(prt_infer_scalar(c, 1, &unused));
     PRT_TRY(prt_infer_scalar(c, 2, &unused));
     return prt_infer_like(c, 0, 0, PRT_DTYPE_i8);
@@ -102,7 +103,7 @@ static poprt_status eval_gelu(prt_eval *c)
     prt_tensor x, y;
     const prt_tensor *in[] = { &x };
     prt_tensor *out[] = { &y };
-    PRT_TRY(open_x(c, &x));
+    PRT_TRY(dequantize_x(c, &x));
     PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, x.rank, x.dims, &y));
     PRT_TRY(prt_delegate_eval(c, PRT_OP_gelu, prt_op_of(PRT_OP_gelu)->defaults, 1, in, 1, out));
     prt_quant_close(c, &y, 2);
@@ -139,7 +140,7 @@ static poprt_status eval_norm(prt_eval *c)
     prt_tensor x, y;
     const prt_tensor *in[] = { &x, c->in[2], prt_eval_has(c, 3) ? c->in[3] : NULL };
     prt_tensor *out[] = { &y };
-    PRT_TRY(open_x(c, &x));
+    PRT_TRY(dequantize_x(c, &x));
     PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, x.rank, x.dims, &y));
     PRT_TRY(prt_delegate_eval(c, PRT_OP_layer_normalization, &attrs, 3, in, 1, out));
     prt_quant_close(c, &y, 4);
@@ -149,7 +150,7 @@ static poprt_status eval_norm(prt_eval *c)
 const prt_op_hooks prt_op_ms_qordered_layer_normalization = { .infer = infer_norm,
     .eval = eval_norm };
 
-/* ---- QOrderedMatMul: A by rows, B by columns ---- */
+/* ---- QOrderedMatMul: A is row-major, B column-major ---- */
 
 enum { M_A, M_A_SCALE, M_B, M_B_SCALE, M_Y_SCALE, M_BIAS, M_C, M_C_SCALE };
 
@@ -158,11 +159,12 @@ static poprt_status check_added(const prt_infer *c, const prt_shape *y)
     const prt_shape *added = &c->in[M_C];
     int64_t merged;
     if (prt_infer_has(c, M_C) != prt_infer_has(c, M_C_SCALE))
-        return prt_infer_fail(c, POPRT_E_ARG, "C and scale_C come together");
+        return prt_infer_fail(c, POPRT_E_ARG, "C and scale_C must be given together");
     if (!prt_infer_ranked(c, M_C) || y->rank < 2)
         return POPRT_OK;
     if (added->rank < 2 || added->rank > y->rank)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "C has rank %d", added->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "C has rank %d; at least 2 and at most that of the product is needed", added->rank);
     for (int32_t k = 1; k <= added->rank; k++) {
         const int64_t dim = added->dims[added->rank - k];
         if (k < 3 || !prt_dim_is_number(dim) || dim != 1)
@@ -194,7 +196,7 @@ static poprt_status infer_matmul(prt_infer *c)
 
 typedef struct sink {
     prt_tensor *y;
-    const prt_tensor *added; /* C; NULL: none */
+    const prt_tensor *added; /* C; NULL: absent */
     size_t first, added_first;
     double a, y_scale, c;
     prt_quant_params b;

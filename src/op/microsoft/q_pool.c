@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * q_pool.c — QLinearAveragePool, QLinearGlobalAveragePool: means of quantised images, with the
- * channels second or last, quantised again.
+ * q_pool.c — QLinearAveragePool and QLinearGlobalAveragePool: quantised means of quantised images,
+ * channels first or last.
  */
 #include "op/share/channels.h"
 #include "op/share/quant.h"

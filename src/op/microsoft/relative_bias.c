@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * relative_bias.c — biases of scores by the distance of key and query: RelativePositionBias, by
- * buckets of distances as in T5, and GatedRelativePositionBias, which scales a given bias by gates
- * made from the query.
+ * relative_bias.c — attention biases by the distance of key and query: RelativePositionBias, with
+ * the distance buckets of T5, and GatedRelativePositionBias, which scales a given bias by gates
+ * computed from the query.
  */
 #include <math.h>
 
@@ -18,22 +18,26 @@ static poprt_status infer_relative(prt_infer *c)
     const prt_ms_relative_position_bias_attrs *a = c->attrs;
     int64_t queries, keys;
     if (a->max_distance < 1 || a->max_distance > INT32_MAX)
-        return prt_infer_fail(c, POPRT_E_ARG, "max_distance is %lld", (long long)a->max_distance);
+        return prt_infer_fail(c, POPRT_E_ARG, "max_distance is %lld; accepted: 1 to 2^31 - 1",
+            (long long)a->max_distance);
     PRT_TRY(prt_infer_rank(c, IN_TABLE, 2));
     PRT_TRY(prt_infer_scalar(c, IN_QUERIES, &queries));
     PRT_TRY(prt_infer_scalar(c, IN_KEYS, &keys));
     const int64_t buckets = prt_infer_dim(c, IN_TABLE, 0);
     if (prt_dim_is_number(buckets) && buckets < (a->is_bidirectional != 0 ? 4 : 2))
-        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld buckets are too few", (long long)buckets);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "%lld buckets are too few; 4 with is_bidirectional, otherwise 2, are needed",
+            (long long)buckets);
     if ((prt_dim_is_number(queries) && queries < 0) || (prt_dim_is_number(keys) && keys < 0))
-        return prt_infer_fail(c, POPRT_E_ARG, "%lld queries and %lld keys", (long long)queries,
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "there are %lld queries and %lld keys; at least 0 is needed", (long long)queries,
             (long long)keys);
     const int64_t dims[4] = { 1, prt_infer_dim(c, IN_TABLE, 1), queries, keys };
     return prt_infer_exact(c, 0, c->in[IN_TABLE].dtype, 4, dims);
 }
 
-/* The first half of the buckets is one distance each; the others grow with its logarithm. With two
- * directions each has half of all. */
+/* Returns the bucket of a distance. The first half of the buckets is one distance each; the others
+   grow logarithmically. With two directions each direction has half of the buckets. */
 static int64_t bucket_of(int64_t ahead, int64_t buckets, bool both, int64_t most)
 {
     int64_t first = 0, distance = -ahead;
@@ -52,7 +56,7 @@ static int64_t bucket_of(int64_t ahead, int64_t buckets, bool both, int64_t most
     return first + (far < (double)(buckets - 1 - exact) ? exact + (int64_t)far : buckets - 1);
 }
 
-/* The table is read by heads, then buckets, whatever its shape says. */
+/* Reads the table as [heads, buckets], regardless of its shape. */
 static poprt_status eval_relative(prt_eval *c)
 {
     const prt_ms_relative_position_bias_attrs *a = c->attrs;
@@ -103,7 +107,7 @@ static poprt_status infer_gated(prt_infer *c)
         prt_infer_dim(c, IN_WEIGHT, 0), "the head size", &dim));
     const int64_t gates = prt_infer_dim(c, IN_WEIGHT, 1);
     if (prt_dim_is_number(gates) && gates % 2 != 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld columns are not for two gates",
+        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld columns are not even, as two gates need",
             (long long)gates);
     PRT_TRY(prt_infer_vector(c, IN_SHIFT, gates));
     for (uint32_t k = 0; prt_infer_ranked(c, IN_ECO) && k < (uint32_t)c->in[IN_ECO].rank; k++)
@@ -115,8 +119,8 @@ static poprt_status infer_gated(prt_infer *c)
     return prt_infer_exact(c, 0, c->in[IN_QUERY].dtype, 4, dims);
 }
 
-/* The factor of a row of the bias, from a query of `size` elements at `at` (SIZE_MAX: padding,
- * which is zero) and head `h`. */
+/* Returns the factor of a row of the bias, from a query of `size` elements at `at` (SIZE_MAX:
+   padding, which is zero) and head `h`. */
 static double gate(const prt_eval *c, size_t at, size_t h, size_t size)
 {
     const prt_tensor *w = c->in[IN_WEIGHT];
@@ -134,18 +138,19 @@ static double gate(const prt_eval *c, size_t at, size_t h, size_t size)
     return u * (r * prt_real_at(c->in[IN_ECO], h) - 1) + 2;
 }
 
-/* Where token `place` of the padded batch is among the packed ones; SIZE_MAX for padding. */
+/* Finds the packed index of each token of the padded batch; SIZE_MAX for padding. */
 static poprt_status unpack(prt_eval *c, size_t places, size_t *from)
 {
     const int32_t *offset = c->in[IN_OFFSETS]->data;
     const size_t tokens = (size_t)c->in[IN_QUERY]->dims[0];
     if (tokens > places)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "%zu tokens for %zu places", tokens, places);
+        return prt_eval_fail(c, POPRT_E_SHAPE, "there are %zu tokens for %zu places", tokens,
+            places);
     for (size_t i = 0; i < places; i++)
         from[i] = SIZE_MAX;
     for (size_t i = 0; i < tokens; i++) {
         if (offset[i] < 0 || (size_t)offset[i] >= places)
-            return prt_eval_fail(c, POPRT_E_ARG, "token %zu is at place %d of %zu", i,
+            return prt_eval_fail(c, POPRT_E_ARG, "token %zu has place %d; there are %zu places", i,
                 (int)offset[i], places);
         from[offset[i]] = i;
     }

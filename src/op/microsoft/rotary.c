@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rotary.c — RotaryEmbedding of com.microsoft, MRotaryEmbedding, whose tokens have three positions,
- * and GemmaRotaryEmbedding, which is given the angles themselves.
+ * rotary.c — rotary position embeddings: RotaryEmbedding of com.microsoft, MRotaryEmbedding, whose
+ * tokens have three positions, and GemmaRotaryEmbedding, whose input is the angles.
  *
- * X is [batch, heads, sequence, size] or [batch, sequence, heads * size]. RotaryEmbedding's
- * attribute `scale` changes nothing, as in ONNX Runtime.
+ * X is [batch, heads, sequence, size] or [batch, sequence, heads * size]. The attribute `scale` of
+ * RotaryEmbedding has no effect, as in ONNX Runtime.
  */
 #include "op/share/rotary_core.h"
 
@@ -15,18 +15,18 @@
 enum { IN_X, IN_POSITIONS, IN_COS, IN_SIN };
 
 typedef struct form {
-    int64_t heads, turned; /* attributes, 0 where absent */
+    int64_t heads, rotated; /* from attributes; 0: absent */
     bool interleaved;
-    prt_i64s sections; /* of MRotaryEmbedding: pairs by the first, second and third position */
-    double scale;      /* of what is turned */
-    bool mixed;        /* every third pair rather than one range after another */
+    prt_i64s sections; /* MRotaryEmbedding: pairs for each of the positions */
+    double scale;      /* factor of the rotated elements */
+    bool mixed;        /* positions alternate by pair, instead of by section */
 } form;
 
 static form plain_form(const void *attrs)
 {
     const prt_ms_rotary_embedding_attrs *a = attrs;
     return (form){ .heads = a->num_heads,
-        .turned = a->rotary_embedding_dim,
+        .rotated = a->rotary_embedding_dim,
         .interleaved = a->interleaved != 0,
         .scale = 1 };
 }
@@ -35,22 +35,24 @@ static form m_form(const void *attrs)
 {
     const prt_ms_m_rotary_embedding_attrs *a = attrs;
     return (form){ .heads = a->num_heads,
-        .turned = a->rotary_embedding_dim,
+        .rotated = a->rotary_embedding_dim,
         .interleaved = a->interleaved != 0,
         .sections = a->mrope_section,
         .scale = a->scale != 0.0f ? (double)a->scale : 1,
         .mixed = a->mrope_layout != 0 };
 }
 
-/* Size of a head and elements of it that turn. Without them in attributes or in the shape of X, the
- * caches are as wide as half a head. */
-static poprt_status head_size(const prt_infer *c, const form *f, int64_t *size, int64_t *turned)
+/* Finds the head size and the number of rotated elements. Without attributes, and with X of rank 3,
+   a head is twice as wide as the caches. */
+static poprt_status head_size(const prt_infer *c, const form *f, int64_t *size, int64_t *rotated)
 {
     const prt_shape *x = &c->in[IN_X];
     const int64_t pairs = prt_infer_dim(c, IN_COS, 1);
-    if (f->heads < 0 || f->turned < 0 || f->turned % 2 != 0)
-        return prt_infer_fail(c, POPRT_E_ARG, "%lld heads of which %lld elements turn",
-            (long long)f->heads, (long long)f->turned);
+    if (f->heads < 0 || f->rotated < 0 || f->rotated % 2 != 0)
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "num_heads is %lld and rotary_embedding_dim %lld; both must be at least 0, the latter "
+            "even",
+            (long long)f->heads, (long long)f->rotated);
     *size = x->dims[x->rank - 1];
     if (x->rank == 3 && f->heads > 0 && prt_dim_is_number(*size) && *size % f->heads != 0)
         return prt_infer_fail(c, POPRT_E_SHAPE, "%lld elements do not divide into %lld heads",
@@ -59,18 +61,18 @@ static poprt_status head_size(const prt_infer *c, const form *f, int64_t *size, 
         *size = prt_dim_floordiv(c->dims, *size, f->heads);
     else if (x->rank == 3)
         *size = prt_dim_mul(c->dims, pairs, 2);
-    if (x->rank == 3 && f->heads == 0 && f->turned > 0)
+    if (x->rank == 3 && f->heads == 0 && f->rotated > 0)
         return prt_infer_fail(c, POPRT_E_ARG, "rotary_embedding_dim needs num_heads");
-    *turned = f->turned > 0 ? f->turned : *size;
+    *rotated = f->rotated > 0 ? f->rotated : *size;
     if (prt_dim_is_number(*size) &&
         (*size < 1 ||
             (prt_dim_is_number(x->dims[x->rank - 1]) && x->dims[x->rank - 1] % *size != 0)))
         return prt_infer_fail(c, POPRT_E_SHAPE, "%lld elements do not divide into heads of %lld",
             (long long)x->dims[x->rank - 1], (long long)*size);
-    if (prt_dim_is_number(*turned) &&
-        (*turned % 2 != 0 || (prt_dim_is_number(*size) && *turned > *size)))
-        return prt_infer_fail(c, POPRT_E_ARG, "%lld of %lld elements cannot be turned",
-            (long long)*turned, (long long)*size);
+    if (prt_dim_is_number(*rotated) &&
+        (*rotated % 2 != 0 || (prt_dim_is_number(*size) && *rotated > *size)))
+        return prt_infer_fail(c, POPRT_E_ARG, "%lld of %lld elements cannot be rotated",
+            (long long)*rotated, (long long)*size);
     return POPRT_OK;
 }
 
@@ -93,7 +95,7 @@ static poprt_status check_positions(const prt_infer *c, const form *f)
 static poprt_status infer_form(prt_infer *c, const form *f)
 {
     const prt_shape *x = &c->in[IN_X];
-    int64_t size = 0, turned = 0, dim;
+    int64_t size = 0, rotated = 0, dim;
     PRT_TRY(prt_infer_rank(c, IN_COS, 2));
     PRT_TRY(prt_infer_rank(c, IN_SIN, 2));
     PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, IN_COS, 0), prt_infer_dim(c, IN_SIN, 0),
@@ -102,27 +104,26 @@ static poprt_status infer_form(prt_infer *c, const form *f)
         "the number of angles", &dim));
     if (prt_infer_ranked(c, IN_X)) {
         if (x->rank != 3 && x->rank != 4)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; 3 or 4 is possible",
+            return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; accepted: 3, 4",
                 x->rank);
-        PRT_TRY(head_size(c, f, &size, &turned));
-        PRT_TRY(prt_infer_merge(c, prt_dim_floordiv(c->dims, turned, 2),
+        PRT_TRY(head_size(c, f, &size, &rotated));
+        PRT_TRY(prt_infer_merge(c, prt_dim_floordiv(c->dims, rotated, 2),
             prt_infer_dim(c, IN_COS, 1), "the number of angles", &dim));
         PRT_TRY(check_positions(c, f));
         for (uint32_t i = 0; i < f->sections.count && prt_dim_is_number(dim); i++)
             if (f->sections.data[i] < 0 || f->sections.data[i] > dim)
-                return prt_infer_fail(c, POPRT_E_ARG, "a section has %lld of %lld angles",
-                    (long long)f->sections.data[i], (long long)dim);
+                return prt_infer_fail(c, POPRT_E_ARG,
+                    "a section has %lld angles, outside [0, %lld]", (long long)f->sections.data[i],
+                    (long long)dim);
             else if (i == 2 &&
                 f->sections.data[0] + f->sections.data[1] + f->sections.data[2] != dim)
-                return prt_infer_fail(c, POPRT_E_ARG,
-                    "the sections do not have %lld angles "
-                    "together",
+                return prt_infer_fail(c, POPRT_E_ARG, "the sections do not add up to %lld angles",
                     (long long)dim);
     }
     return prt_infer_like(c, 0, IN_X, x->dtype);
 }
 
-/* The position stream that pair `k` takes its angle from. */
+/* Returns the index of the position that pair `k` takes its angle from. */
 static size_t stream_of(const form *f, int64_t k)
 {
     if (f->sections.count == 0)
@@ -133,7 +134,7 @@ static size_t stream_of(const form *f, int64_t k)
     return k < s[0] ? 0 : k < s[0] + s[1] ? 1 : 2;
 }
 
-/* Cosines and sines of the token at `index` of all tokens, `i` of its sequence. */
+/* Loads cosines and sines of the token with index `index` of all tokens and `i` of its sequence. */
 static poprt_status load_angles(prt_eval *c, const form *f, size_t index, size_t i, size_t tokens,
     size_t half, double *cosine)
 {
@@ -142,8 +143,8 @@ static poprt_status load_angles(prt_eval *c, const form *f, size_t index, size_t
     for (size_t k = 0; k < half; k++) {
         int64_t at = place[p->rank == 1 ? 0 : stream_of(f, (int64_t)k) * tokens + index];
         if (at < 0 || at >= most || (p->rank == 1 && (int64_t)i >= most - at))
-            return prt_eval_fail(c, POPRT_E_ARG, "position %lld of %lld", (long long)at,
-                (long long)most);
+            return prt_eval_fail(c, POPRT_E_ARG, "position %lld is outside the %lld positions",
+                (long long)at, (long long)most);
         at += p->rank == 1 ? (int64_t)i : 0;
         prt_reals_load(cos_cache->dtype, cos_cache->data, (size_t)at * half + k, 1, 1, &cosine[k]);
         prt_reals_load(cos_cache->dtype, c->in[IN_SIN]->data, (size_t)at * half + k, 1, 1,
@@ -198,7 +199,7 @@ static poprt_status infer_m(prt_infer *c)
 {
     const form f = m_form(c->attrs);
     if (f.sections.count != 3)
-        return prt_infer_fail(c, POPRT_E_ARG, "mrope_section has %u numbers where 3 are needed",
+        return prt_infer_fail(c, POPRT_E_ARG, "mrope_section has %u numbers; 3 are needed",
             f.sections.count);
     return infer_form(c, &f);
 }
@@ -234,13 +235,13 @@ static poprt_status eval_gemma(prt_eval *c)
 {
     const float *emb = c->in[0]->data;
     for (uint32_t o = 0; o < 2; o++) {
-        const prt_tensor *x = c->in[1 + 2 * o], *turned = c->in[2 + 2 * o];
+        const prt_tensor *x = c->in[1 + 2 * o], *rotated = c->in[2 + 2 * o];
         const size_t heads = (size_t)x->dims[1], n = (size_t)(x->dims[2] * x->dims[3]);
         for (size_t i = 0; i < prt_tensor_count(x) && prt_eval_wants(c, o); i++) {
             const double angle = (double)emb[i / n / heads * n + i % n];
             double a, b;
             prt_reals_load(x->dtype, x->data, i, 1, 1, &a);
-            prt_reals_load(x->dtype, turned->data, i, 1, 1, &b);
+            prt_reals_load(x->dtype, rotated->data, i, 1, 1, &b);
             a = a * cos(angle) + b * sin(angle);
             prt_reals_store(x->dtype, c->out[o]->data, i, 1, 1, &a);
         }

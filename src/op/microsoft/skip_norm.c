@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * skip_norm.c — sums that are normalised row by row: SkipLayerNormalization and its form without a
- * mean, SkipSimplifiedLayerNormalization, of the input, a residual and a bias; and
- * EmbedLayerNormalization, of the embeddings of words, positions and segments.
+ * skip_norm.c — sums that are normalised by row: SkipLayerNormalization and
+ * SkipSimplifiedLayerNormalization (without a mean) of input, residual and bias; and
+ * EmbedLayerNormalization of word, position and segment embeddings.
  */
 #include <math.h>
 
@@ -13,7 +13,8 @@
 enum { IN_X, IN_SKIP, IN_GAMMA };
 enum { OUT_Y, OUT_MEAN, OUT_INVERSE, OUT_SUM };
 
-/* The residual has the input's last dims; what it lacks in front, or has as 1, repeats. */
+/* Fails unless the residual has the input's dims; the first dim may be missing or 1, and then
+   broadcasts. */
 static poprt_status check_skip(const prt_infer *c)
 {
     const prt_shape *x = &c->in[IN_X], *s = &c->in[IN_SKIP];
@@ -26,8 +27,7 @@ static poprt_status check_skip(const prt_infer *c)
     }
     if (!fits)
         return prt_infer_fail(c, POPRT_E_SHAPE,
-            "the residual has neither the input's shape nor "
-            "that of one image");
+            "the residual must have the shape of the input or of one image");
     return POPRT_OK;
 }
 
@@ -38,7 +38,7 @@ static poprt_status infer_skip(prt_infer *c)
     PRT_TRY(check_skip(c));
     if (prt_infer_ranked(c, IN_X)) {
         if (x->rank != 2 && x->rank != 3)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; 2 or 3 is possible",
+            return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; accepted: 2, 3",
                 x->rank);
         for (uint32_t i = IN_GAMMA; i < c->n_in; i++)
             PRT_TRY(prt_infer_vector(c, i, x->dims[x->rank - 1]));
@@ -51,7 +51,7 @@ static poprt_status infer_skip(prt_infer *c)
     return prt_infer_like(c, OUT_SUM, IN_X, x->dtype);
 }
 
-/* All of an optional vector as doubles; `*to` stays NULL where it is absent. */
+/* Loads an optional vector as doubles in scratch; `*to` is unchanged if it is absent. */
 static poprt_status load_vector(prt_eval *c, uint32_t i, const double **to)
 {
     if (i < c->n_in && prt_eval_has(c, i) && (*to = prt_eval_reals(c, c->in[i])) == NULL)
@@ -59,9 +59,10 @@ static poprt_status load_vector(prt_eval *c, uint32_t i, const double **to)
     return POPRT_OK;
 }
 
-/* A row less its mean (unless `rms`), over its deviation, times gamma plus beta; put out. */
+/* Layer normalisation of rows: subtracts the mean (unless `rms`), divides by the deviation, applies
+   gamma and beta. */
 typedef struct rows {
-    bool rms, statistics; /* with the mean and the inverse deviation as outputs */
+    bool rms, statistics; /* statistics: mean and inverse deviation are outputs */
     double epsilon;
     size_t n;
     const double *gamma, *beta;
@@ -135,7 +136,7 @@ const prt_op_hooks prt_op_ms_skip_simplified_layer_normalization = { .infer = in
 enum { IN_IDS, IN_SEGMENTS, IN_WORDS, IN_PLACES, IN_PARTS, IN_SCALE, IN_SHIFT, IN_MASK, IN_AT };
 enum { OUT_LENGTHS = 1, OUT_EMBEDDED };
 
-/* Input i is [batch, sequence], or with `one` [1, sequence]. */
+/* Checks that input i is [batch, sequence] or, with `one`, [1, sequence]. */
 static poprt_status check_ids(const prt_infer *c, uint32_t i, bool one)
 {
     int64_t dim;
@@ -151,7 +152,8 @@ static poprt_status infer_embed(prt_infer *c)
 {
     int64_t size = prt_infer_dim(c, IN_WORDS, 1);
     if (prt_infer_has(c, IN_SEGMENTS) != prt_infer_has(c, IN_PARTS))
-        return prt_infer_fail(c, POPRT_E_ARG, "segment_ids and segment_embedding come together");
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "segment_ids and segment_embedding must be given together");
     PRT_TRY(check_ids(c, IN_IDS, false));
     PRT_TRY(check_ids(c, IN_SEGMENTS, false));
     PRT_TRY(check_ids(c, IN_MASK, false));
@@ -168,21 +170,21 @@ static poprt_status infer_embed(prt_infer *c)
     return prt_infer_exact(c, OUT_EMBEDDED, c->in[IN_WORDS].dtype, 3, dims);
 }
 
-/* Adds row `id` of a table. */
-static poprt_status add_row(prt_eval *c, uint32_t table, int64_t id, size_t n, double *spare,
+/* Adds row `id` of a table. `scratch` is scratch of n doubles. */
+static poprt_status add_row(prt_eval *c, uint32_t table, int64_t id, size_t n, double *scratch,
     double *row)
 {
     const prt_tensor *t = c->in[table];
     if (id < 0 || id >= t->dims[0])
-        return prt_eval_fail(c, POPRT_E_ARG, "%s has %lld rows; row %lld is asked for",
+        return prt_eval_fail(c, POPRT_E_ARG, "%s has %lld rows; row %lld does not exist",
             prt_op_in_slot(c->def, table)->name, (long long)t->dims[0], (long long)id);
-    prt_reals_load(t->dtype, t->data, (size_t)id * n, 1, n, spare);
+    prt_reals_load(t->dtype, t->data, (size_t)id * n, 1, n, scratch);
     for (size_t i = 0; i < n; i++)
-        row[i] += spare[i];
+        row[i] += scratch[i];
     return POPRT_OK;
 }
 
-/* The number of ones in each image's mask; 0 without a mask. */
+/* Counts the ones in each image's mask; 0 without a mask. */
 static void count_masks(const prt_eval *c, size_t batch, size_t length)
 {
     int32_t *to = c->out[OUT_LENGTHS]->data;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sparse_attention.c — attention over some of the keys: SparseAttention, by blocks that a table
- * lists, and LongformerAttention, by a window and by tokens that see and are seen by all.
+ * sparse_attention.c — attention to a part of the keys: SparseAttention, by blocks that a table
+ * lists, and LongformerAttention, by a window and by global tokens.
  */
 #include <math.h>
 
@@ -33,13 +33,14 @@ static poprt_status check_sparse(const prt_infer *c, int64_t *size)
     int64_t dim, layouts = PRT_DIM_UNKNOWN;
     if (a->num_heads < 1 || a->kv_num_heads < 1 || a->num_heads > INT32_MAX ||
         a->num_heads % a->kv_num_heads != 0)
-        return prt_infer_fail(c, POPRT_E_ARG, "%lld query heads over %lld key heads",
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "num_heads is %lld and kv_num_heads %lld; a positive multiple of the latter is needed",
             (long long)a->num_heads, (long long)a->kv_num_heads);
     if (a->sparse_block_size < 1)
-        return prt_infer_fail(c, POPRT_E_ARG, "sparse_block_size is %lld",
+        return prt_infer_fail(c, POPRT_E_ARG, "sparse_block_size is %lld; at least 1 is needed",
             (long long)a->sparse_block_size);
     if (prt_infer_has(c, IN_K) != prt_infer_has(c, IN_V))
-        return prt_infer_fail(c, POPRT_E_ARG, "key and value come together");
+        return prt_infer_fail(c, POPRT_E_ARG, "key and value must be given together");
     if (a->do_rotary != 0 && (!prt_infer_has(c, IN_COS) || !prt_infer_has(c, IN_SIN)))
         return prt_infer_fail(c, POPRT_E_ARG, "do_rotary needs cos_cache and sin_cache");
     PRT_TRY(prt_infer_rank(c, IN_Q, 3));
@@ -50,7 +51,7 @@ static poprt_status check_sparse(const prt_infer *c, int64_t *size)
         PRT_TRY(prt_infer_merge(c, layouts, prt_infer_dim(c, i, 0), "the layouts", &layouts));
     }
     if (prt_dim_is_number(layouts) && (layouts < 1 || prt_infer_dim(c, IN_ROWS, 1) == 0))
-        return prt_infer_fail(c, POPRT_E_SHAPE, "no layout of blocks is given");
+        return prt_infer_fail(c, POPRT_E_SHAPE, "block_row_indices has no layout");
     PRT_TRY(prt_infer_scalar(c, IN_TOTAL, &dim));
     return prt_infer_vector(c, IN_LENGTHS, prt_infer_dim(c, IN_Q, 0));
 }
@@ -91,7 +92,8 @@ typedef struct blocks {
     const size_t *past;
 } blocks;
 
-/* Whether the layout of a head lets queries of block `row` see keys of block `col`. */
+/* Returns whether the layout of a head lets queries of block `row` attend to keys of block
+   `col`. */
 static bool is_open(const blocks *b, size_t head, int64_t row, int64_t col)
 {
     const size_t layout = head % (size_t)b->rows->dims[0];
@@ -117,8 +119,8 @@ static void fill_sparse(const prt_attention *s, size_t batch, size_t head, size_
     }
 }
 
-/* Turns heads by their positions, in scratch. */
-static poprt_status turn(prt_eval *c, prt_heads *h, size_t batch, const size_t *past)
+/* Applies rotary embedding to heads, in scratch. */
+static poprt_status rotate_heads(prt_eval *c, prt_heads *h, size_t batch, const size_t *past)
 {
     const prt_ms_sparse_attention_attrs *a = c->attrs;
     const prt_tensor *cosine = c->in[IN_COS], *sine = c->in[IN_SIN];
@@ -131,8 +133,8 @@ static poprt_status turn(prt_eval *c, prt_heads *h, size_t batch, const size_t *
         for (size_t r = 0; r < h->rows; r++) {
             const size_t at = past[b] + r;
             if (at >= (size_t)cosine->dims[0])
-                return prt_eval_fail(c, POPRT_E_ARG, "position %zu of %lld", at,
-                    (long long)cosine->dims[0]);
+                return prt_eval_fail(c, POPRT_E_ARG, "position %zu is outside the %lld positions",
+                    at, (long long)cosine->dims[0]);
             prt_reals_load(cosine->dtype, cosine->data, at * half, 1, half, angles);
             prt_reals_load(sine->dtype, sine->data, at * half, 1, half, angles + half);
             for (size_t k = 0; k < h->heads; k++) {
@@ -152,7 +154,7 @@ static poprt_status turn(prt_eval *c, prt_heads *h, size_t batch, const size_t *
     return POPRT_OK;
 }
 
-/* Keys of each image before the new ones: none in a prompt, which may be padded. */
+/* Counts the keys of each image before the new ones: 0 in a prompt, which may be padded. */
 static poprt_status count_rows(prt_eval *c, prt_attention *s, const size_t **past)
 {
     const int32_t *length = c->in[IN_LENGTHS]->data;
@@ -165,8 +167,9 @@ static poprt_status count_rows(prt_eval *c, prt_attention *s, const size_t **pas
         const bool first = (int64_t)rows >= total;
         if (length[b] < 0 || (size_t)length[b] > most || rows > most ||
             (first ? (size_t)length[b] > rows : (size_t)length[b] < rows))
-            return prt_eval_fail(c, POPRT_E_ARG, "%d keys with %zu new ones in a cache of %zu",
-                (int)length[b], rows, most);
+            return prt_eval_fail(c, POPRT_E_ARG,
+                "%d keys with %zu new ones do not fit a cache of %zu rows", (int)length[b], rows,
+                most);
         to[b] = first ? 0 : (size_t)length[b] - rows;
         now[b] = rows;
     }
@@ -205,10 +208,10 @@ static poprt_status eval_sparse(prt_eval *c)
     s.scale = prt_ms_scale(a->scale, s.q.size);
     PRT_TRY(count_rows(c, &s, &b.past));
     if (a->do_rotary != 0) {
-        PRT_TRY(turn(c, &s.q, s.batch, b.past));
-        PRT_TRY(turn(c, &s.k, s.batch, b.past));
+        PRT_TRY(rotate_heads(c, &s.q, s.batch, b.past));
+        PRT_TRY(rotate_heads(c, &s.k, s.batch, b.past));
     }
-    for (uint32_t i = 0; i < 2; i++) { /* what the core does not write stays as it was */
+    for (uint32_t i = 0; i < 2; i++) { /* copies past to present: the core writes only new rows */
         const prt_tensor *past = c->in[IN_PAST_KEY + i];
         if (prt_eval_wants(c, 1 + i))
             prt_element_copy(past->dtype, c->out[1 + i]->data, 0, past->data, 0,
@@ -230,7 +233,8 @@ static poprt_status infer_longformer(prt_infer *c)
     PRT_TRY(prt_infer_rank(c, IN_X, 3));
     PRT_TRY(prt_ms_check_heads(c, a->num_heads, hidden));
     if (a->window < 1)
-        return prt_infer_fail(c, POPRT_E_ARG, "window is %lld", (long long)a->window);
+        return prt_infer_fail(c, POPRT_E_ARG, "window is %lld; at least 1 is needed",
+            (long long)a->window);
     for (uint32_t i = IN_W; i <= IN_GLOBAL_W; i += IN_GLOBAL_W - IN_W) {
         PRT_TRY(prt_infer_rank(c, i, 2));
         PRT_TRY(prt_infer_merge(c, hidden, prt_infer_dim(c, i, 0), "the hidden size", &hidden));
@@ -251,7 +255,7 @@ typedef struct longformer {
     const prt_tensor *mask;
     const int32_t *global;
     int64_t window;
-    bool all; /* this run is for the tokens that see everything */
+    bool all; /* this run is for the global tokens, which attend to all keys */
 } longformer;
 
 static void fill_longformer(const prt_attention *s, size_t batch, size_t head, size_t i, double *to)

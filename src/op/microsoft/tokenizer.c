@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tokenizer.c — Tokenizer: texts cut into tokens, between matches of separators one after another,
- * or at matches of an expression, or character by character; rows are filled up with a pad value.
+ * tokenizer.c — Tokenizer: splits texts into tokens at a list of separators, by matches of a
+ * regular expression, or into characters; rows are padded with pad_value.
  */
 #include "op/op.h"
 #include "op/share/regex.h"
@@ -10,8 +10,8 @@ enum { MOST_SEPARATORS = 64 };
 
 typedef prt_ms_tokenizer_attrs attrs;
 
-/* Every character is a token. */
-static bool by_character(const attrs *a)
+/* Returns whether every character is a token. */
+static bool is_by_character(const attrs *a)
 {
     return prt_str_is(a->tokenexp, ".") ||
         (a->separators.count == 1 && a->separators.data[0].size == 0);
@@ -23,19 +23,20 @@ static poprt_status infer(prt_infer *c)
     const prt_shape *x = &c->in[0];
     int64_t dims[PRT_MAX_RANK];
     if ((a->tokenexp.size != 0) == (a->separators.count != 0))
-        return prt_infer_fail(c, POPRT_E_ARG, "one of tokenexp and separators must be given");
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "exactly one of tokenexp and separators must be given");
     if (a->separators.count > MOST_SEPARATORS)
         return prt_infer_fail(c, POPRT_E_LIMIT, "%u separators; at most %d are possible",
             a->separators.count, MOST_SEPARATORS);
     if (a->mincharnum < 1)
-        return prt_infer_fail(c, POPRT_E_ARG, "mincharnum is %lld", (long long)a->mincharnum);
+        return prt_infer_fail(c, POPRT_E_ARG, "mincharnum is %lld; at least 1 is needed",
+            (long long)a->mincharnum);
     if (!prt_infer_ranked(c, 0))
         return prt_infer_unranked(c, 0, PRT_DTYPE_string, PRT_RANK_UNKNOWN);
     if (x->rank != 1 && x->rank != 2)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; 1 or 2 is possible",
-            x->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; accepted: 1, 2", x->rank);
     memcpy(dims, x->dims, sizeof(dims));
-    if (dims[x->rank - 1] == 0) /* no texts: the shape stays */
+    if (dims[x->rank - 1] == 0) /* no texts: the shape is unchanged */
         return prt_infer_set(c, 0, PRT_DTYPE_string, x->rank, dims);
     if (c->dims != NULL && !prt_dim_is_number(dims[x->rank - 1]))
         return prt_infer_unranked(c, 0, PRT_DTYPE_string, PRT_RANK_UNKNOWN);
@@ -48,15 +49,15 @@ typedef struct tokens {
     size_t count;
 } tokens;
 
-typedef struct cutter {
+typedef struct splitter {
     prt_eval *c;
     const attrs *a;
     prt_regex *regex[MOST_SEPARATORS];
     uint32_t count;
-    tokens now, next; /* room for a token each byte of the longest text */
-} cutter;
+    tokens now, next; /* each has capacity for one token a byte of the longest text */
+} splitter;
 
-/* Bytes of the character that text begins with. */
+/* Returns the number of bytes of the first character of a text. */
 static size_t character(const char *text, size_t size)
 {
     size_t n = 1;
@@ -65,8 +66,8 @@ static size_t character(const char *text, size_t size)
     return n;
 }
 
-/* Takes up a token that is long enough. */
-static void add(const cutter *k, tokens *to, const char *text, size_t size)
+/* Appends a token if it has at least mincharnum characters. */
+static void add_token(const splitter *k, tokens *to, const char *text, size_t size)
 {
     int64_t characters = 0;
     for (size_t at = 0; at < size; at += character(text + at, size - at))
@@ -75,8 +76,8 @@ static void add(const cutter *k, tokens *to, const char *text, size_t size)
         to->list[to->count++] = (prt_str){ text, (uint32_t)size };
 }
 
-/* The first match from `from` on: where it begins and ends; false for none. */
-static poprt_status find(cutter *k, prt_regex *regex, prt_str text, size_t from, size_t *begin,
+/* Finds the first match from `from` on. `end` is SIZE_MAX if there is no match. */
+static poprt_status find(splitter *k, prt_regex *regex, prt_str text, size_t from, size_t *begin,
     size_t *end)
 {
     for (*begin = from;; *begin += character(text.data + *begin, text.size - *begin)) {
@@ -87,8 +88,9 @@ static poprt_status find(cutter *k, prt_regex *regex, prt_str text, size_t from,
     }
 }
 
-/* Cuts a text at all matches: takes what matches, or with `between` what does not. */
-static poprt_status cut(cutter *k, prt_regex *regex, prt_str text, bool between, tokens *to)
+/* Splits a text at all matches and adds the matches or, with `between`, the text between them. */
+static poprt_status split_text(splitter *k, prt_regex *regex, prt_str text, bool between,
+    tokens *to)
 {
     size_t from = 0, begin, end;
     for (;;) {
@@ -96,26 +98,26 @@ static poprt_status cut(cutter *k, prt_regex *regex, prt_str text, bool between,
         if (end == SIZE_MAX)
             break;
         if (between)
-            add(k, to, text.data + from, begin - from);
+            add_token(k, to, text.data + from, begin - from);
         else
-            add(k, to, text.data + begin, end - begin);
+            add_token(k, to, text.data + begin, end - begin);
         if (begin >= text.size)
             return POPRT_OK;
         from = end > begin ? end : begin + character(text.data + begin, text.size - begin);
     }
     if (between && from < text.size)
-        add(k, to, text.data + from, text.size - from);
+        add_token(k, to, text.data + from, text.size - from);
     return POPRT_OK;
 }
 
-/* Tokens of one text, in k->now. */
-static poprt_status tokenize(cutter *k, poprt_string text)
+/* Computes the tokens of one text, in k->now. */
+static poprt_status tokenize(splitter *k, poprt_string text)
 {
     k->now.count = 0;
-    if (by_character(k->a)) {
+    if (is_by_character(k->a)) {
         for (size_t at = 0, n; at < text.size; at += n) {
             n = character(text.data + at, text.size - at);
-            add(k, &k->now, text.data + at, n);
+            add_token(k, &k->now, text.data + at, n);
         }
         return POPRT_OK;
     }
@@ -123,12 +125,12 @@ static poprt_status tokenize(cutter *k, poprt_string text)
     if (text.size == 0)
         return POPRT_OK;
     if (k->a->tokenexp.size != 0)
-        return cut(k, k->regex[0], whole, false, &k->now);
+        return split_text(k, k->regex[0], whole, false, &k->now);
     k->now.list[k->now.count++] = whole;
     for (uint32_t i = 0; i < k->count; i++) {
         k->next.count = 0;
         for (size_t j = 0; j < k->now.count; j++)
-            PRT_TRY(cut(k, k->regex[i], k->now.list[j], true, &k->next));
+            PRT_TRY(split_text(k, k->regex[i], k->now.list[j], true, &k->next));
         const tokens swap = k->now;
         k->now = k->next;
         k->next = swap;
@@ -141,7 +143,7 @@ static void *regex_room(void *user, size_t size)
     return prt_eval_scratch(user, 1, size);
 }
 
-static poprt_status begin(prt_eval *c, cutter *k)
+static poprt_status begin(prt_eval *c, splitter *k)
 {
     const prt_tensor *x = c->in[0];
     const poprt_string *text = x->data;
@@ -150,7 +152,7 @@ static poprt_status begin(prt_eval *c, cutter *k)
     const char *why = "";
     k->c = c;
     k->a = c->attrs;
-    k->count = by_character(k->a) ? 0 : k->a->tokenexp.size != 0 ? 1 : k->a->separators.count;
+    k->count = is_by_character(k->a) ? 0 : k->a->tokenexp.size != 0 ? 1 : k->a->separators.count;
     for (uint32_t i = 0; i < k->count; i++) {
         const prt_str pattern =
             k->a->tokenexp.size != 0 ? k->a->tokenexp : k->a->separators.data[i];
@@ -162,7 +164,7 @@ static poprt_status begin(prt_eval *c, cutter *k)
     }
     for (size_t i = 0; i < prt_tensor_count(x); i++) {
         if (text[i].size > UINT32_MAX)
-            return prt_eval_fail(c, POPRT_E_LIMIT, "a text of %zu bytes", text[i].size);
+            return prt_eval_fail(c, POPRT_E_LIMIT, "a text of %zu bytes is too long", text[i].size);
         most = text[i].size > most ? text[i].size : most;
     }
     k->now.list = prt_eval_scratch(c, most + 1, sizeof(prt_str));
@@ -170,8 +172,8 @@ static poprt_status begin(prt_eval *c, cutter *k)
     return k->now.list != NULL && k->next.list != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-/* A string of the output's own. */
-static poprt_status give(prt_eval *c, size_t at, const char *text, size_t size)
+/* Copies a string to memory of the output. */
+static poprt_status write_text(prt_eval *c, size_t at, const char *text, size_t size)
 {
     poprt_string *to = (poprt_string *)c->out[0]->data + at;
     *to = (poprt_string){ "", 0 };
@@ -185,18 +187,18 @@ static poprt_status give(prt_eval *c, size_t at, const char *text, size_t size)
     return POPRT_OK;
 }
 
-static poprt_status give_row(prt_eval *c, const cutter *k, size_t first, size_t width)
+static poprt_status write_row(prt_eval *c, const splitter *k, size_t first, size_t width)
 {
     const attrs *a = k->a;
     size_t at = first;
     if (a->mark != 0)
-        PRT_TRY(give(c, at++, "\x02", 1));
+        PRT_TRY(write_text(c, at++, "\x02", 1));
     for (size_t i = 0; i < k->now.count; i++)
-        PRT_TRY(give(c, at++, k->now.list[i].data, k->now.list[i].size));
+        PRT_TRY(write_text(c, at++, k->now.list[i].data, k->now.list[i].size));
     if (a->mark != 0)
-        PRT_TRY(give(c, at++, "\x03", 1));
+        PRT_TRY(write_text(c, at++, "\x03", 1));
     while (at < first + width)
-        PRT_TRY(give(c, at++, a->pad_value.data, a->pad_value.size));
+        PRT_TRY(write_text(c, at++, a->pad_value.data, a->pad_value.size));
     return POPRT_OK;
 }
 
@@ -206,7 +208,7 @@ static poprt_status eval(prt_eval *c)
     const poprt_string *text = x->data;
     const size_t n = prt_tensor_count(x);
     int64_t dims[PRT_MAX_RANK];
-    cutter *k = prt_eval_scratch(c, 1, sizeof(cutter));
+    splitter *k = prt_eval_scratch(c, 1, sizeof(splitter));
     if (x->dims[x->rank - 1] == 0)
         return prt_eval_shape(c, 0, PRT_DTYPE_string, x->rank, x->dims);
     if (k == NULL)
@@ -217,14 +219,14 @@ static poprt_status eval(prt_eval *c)
         PRT_TRY(tokenize(k, text[i]));
         width = k->now.count > width ? k->now.count : width;
     }
-    if (width != 0 && k->a->mark != 0) /* a batch without any token has no marks either */
+    if (width != 0 && k->a->mark != 0) /* a batch without any token has no marks */
         width += 2;
     memcpy(dims, x->dims, sizeof(dims));
     dims[x->rank] = (int64_t)width;
     PRT_TRY(prt_eval_shape(c, 0, PRT_DTYPE_string, x->rank + 1, dims));
     for (size_t i = 0; i < n && width != 0 && prt_eval_wants(c, 0); i++) {
         PRT_TRY(tokenize(k, text[i]));
-        PRT_TRY(give_row(c, k, i * width, width));
+        PRT_TRY(write_row(c, k, i * width, width));
     }
     return POPRT_OK;
 }

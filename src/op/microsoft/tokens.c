@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tokens.c — small operators on lists of tokens and words: MurmurHash3, NGramRepeatBlock,
- * BifurcationDetector, DynamicTimeWarping, WordConvEmbedding.
+ * tokens.c — MurmurHash3, NGramRepeatBlock, BifurcationDetector, DynamicTimeWarping and
+ * WordConvEmbedding.
  */
 #include <math.h>
 
 #include "op/share/reals.h"
 
-/* ---- MurmurHash3, the 32-bit one for x86 ---- */
+/* ---- MurmurHash3, the x86 32-bit variant ---- */
 
 static uint32_t rotate(uint32_t x, uint32_t by)
 {
@@ -62,14 +62,15 @@ static poprt_status infer_block(prt_infer *c)
     const prt_ms_ngram_repeat_block_attrs *a = c->attrs;
     int64_t dim;
     if (a->ngram_size < 1)
-        return prt_infer_fail(c, POPRT_E_ARG, "ngram_size is %lld", (long long)a->ngram_size);
+        return prt_infer_fail(c, POPRT_E_ARG, "ngram_size is %lld; at least 1 is needed",
+            (long long)a->ngram_size);
     PRT_TRY(prt_infer_rank(c, 0, 2));
     PRT_TRY(prt_infer_rank(c, 1, 2));
     PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, 0, 0), prt_infer_dim(c, 1, 0), "the batch", &dim));
     return prt_infer_like(c, 0, 1, c->in[1].dtype);
 }
 
-/* A token that would end an n-gram seen before gets the lowest score. */
+/* Gives the lowest score to each token that would repeat an n-gram. */
 static poprt_status eval_block(prt_eval *c)
 {
     const prt_ms_ngram_repeat_block_attrs *a = c->attrs;
@@ -86,8 +87,8 @@ static poprt_status eval_block(prt_eval *c)
             if (memcmp(ids + i, ids + length - n + 1, same) != 0)
                 continue;
             if (next < 0 || next >= words)
-                return prt_eval_fail(c, POPRT_E_ARG, "token %lld of %lld", (long long)next,
-                    (long long)words);
+                return prt_eval_fail(c, POPRT_E_ARG, "token %lld is outside [0, %lld)",
+                    (long long)next, (long long)words);
             scores[next] = -INFINITY;
         }
     }
@@ -105,7 +106,8 @@ static poprt_status infer_bifurcation(prt_infer *c)
     const prt_ms_bifurcation_detector_attrs *a = c->attrs;
     const int64_t open = PRT_DIM_UNKNOWN;
     if (a->min_ngram_size < 1 || a->max_ngram_size < a->min_ngram_size)
-        return prt_infer_fail(c, POPRT_E_ARG, "n-grams of %lld to %lld tokens",
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "n-grams have %lld to %lld tokens; at least 1, in ascending order, is needed",
             (long long)a->min_ngram_size, (long long)a->max_ngram_size);
     PRT_TRY(prt_infer_rank(c, IN_SOURCE, 1));
     PRT_TRY(prt_infer_rank(c, IN_CURRENT, 1));
@@ -117,7 +119,8 @@ static poprt_status infer_bifurcation(prt_infer *c)
     return prt_infer_set(c, 1, PRT_DTYPE_i64, 0, NULL);
 }
 
-/* The first place from `from` on where `n` tokens stand in the source; -1 for none. */
+/* Returns the first position from `from` on where the source has the `n` tokens; -1 if there is
+   none. */
 static int64_t find(const prt_tensor *source, int64_t from, const int64_t *tokens, int64_t n)
 {
     const int64_t *in = source->data;
@@ -127,7 +130,8 @@ static int64_t find(const prt_tensor *source, int64_t from, const int64_t *token
     return -1;
 }
 
-/* Behind the last n-gram of the tokens in the source, where that stands in it once; else -1. */
+/* Returns the position in the source after the shortest suffix n-gram that occurs in it once;
+   otherwise -1. */
 static int64_t match_suffix(const prt_ms_bifurcation_detector_attrs *a, const prt_tensor *source,
     const int64_t *tokens, int64_t count)
 {
@@ -153,11 +157,12 @@ static poprt_status eval_bifurcation(prt_eval *c)
     if (predicted != NULL) {
         const int64_t *next = predicted->data;
         if (at < 0 || at > source->dims[0] || predicted->dims[0] != source->dims[0] + 1 - at)
-            return prt_eval_fail(c, POPRT_E_ARG, "%lld tokens predicted behind place %lld of %lld",
+            return prt_eval_fail(c, POPRT_E_ARG,
+                "%lld tokens are predicted after position %lld of %lld",
                 (long long)predicted->dims[0], (long long)at, (long long)source->dims[0]);
         while (more < source->dims[0] - at && next[more] == from[at + more])
             more++;
-        more++; /* the first that differs is taken over too */
+        more++; /* includes the first token that differs */
     }
     const int64_t count = current->dims[0] + more;
     int64_t *tokens = prt_eval_scratch(c, (size_t)count + 1, sizeof(int64_t));
@@ -178,7 +183,7 @@ static poprt_status eval_bifurcation(prt_eval *c)
 const prt_op_hooks prt_op_ms_bifurcation_detector = { .infer = infer_bifurcation,
     .eval = eval_bifurcation };
 
-/* ---- DynamicTimeWarping: the cheapest way through a matrix from corner to corner ---- */
+/* ---- DynamicTimeWarping: the cheapest path through a matrix from corner to corner ---- */
 
 static poprt_status infer_warping(prt_infer *c)
 {
@@ -186,17 +191,19 @@ static poprt_status infer_warping(prt_infer *c)
     const int64_t dims[2] = { 2, PRT_DIM_UNKNOWN };
     if (prt_infer_ranked(c, 0)) {
         if (x->rank != 2 && (x->rank != 3 || (prt_dim_is_number(x->dims[0]) && x->dims[0] != 1)))
-            return prt_infer_fail(c, POPRT_E_SHAPE, "costs are M × N, or 1 × M × N");
+            return prt_infer_fail(c, POPRT_E_SHAPE, "costs must be M × N, or 1 × M × N");
         for (int32_t k = x->rank - 2; k < x->rank; k++)
             if (prt_dim_is_number(x->dims[k]) && x->dims[k] < 1)
-                return prt_infer_fail(c, POPRT_E_SHAPE, "the matrix is empty");
+                return prt_infer_fail(c, POPRT_E_SHAPE,
+                    "the matrix is empty; at least 1 × 1 is needed");
     }
     return prt_infer_set(c, 0, PRT_DTYPE_i32, 2, dims);
 }
 
-enum { FROM_BOTH, FROM_ROW, FROM_COL }; /* the step that leads to a place */
+enum { FROM_BOTH, FROM_ROW, FROM_COL }; /* the step that leads to an element */
 
-/* Costs of the best ways row by row; `step` gets how each place is reached. */
+/* Computes the costs of the cheapest paths row by row; `step` gets the last step to each
+   element. */
 static poprt_status warp(prt_eval *c, size_t m, size_t n, uint8_t *step)
 {
     double *cost = prt_eval_scratch(c, n + 1, 2 * sizeof(double)), *last = cost + n + 1;
@@ -227,7 +234,7 @@ static poprt_status eval_warping(prt_eval *c)
     if (step == NULL)
         return POPRT_E_NOMEM;
     PRT_TRY(warp(c, m, n, step));
-    for (int round = 0; round < 2; round++) { /* counts the places, then lists them */
+    for (int round = 0; round < 2; round++) { /* counts the elements, then lists them */
         size_t i = m - 1, j = n - 1;
         for (int64_t at = 0;; at++) {
             if (round == 0) {
@@ -252,7 +259,7 @@ static poprt_status eval_warping(prt_eval *c)
 const prt_op_hooks prt_op_ms_dynamic_time_warping = { .infer = infer_warping,
     .eval = eval_warping };
 
-/* ---- WordConvEmbedding: characters of a word convolved, through tanh, the largest ---- */
+/* ---- WordConvEmbedding: convolution over the characters of a word, tanh, maximum ---- */
 
 enum { IN_WORDS, IN_W, IN_B, IN_CHARS };
 
@@ -270,17 +277,18 @@ static poprt_status infer_words(prt_infer *c)
     if (!prt_infer_ranked(c, IN_WORDS))
         return prt_infer_unranked(c, 0, PRT_DTYPE_f32, PRT_RANK_UNKNOWN);
     if (x->rank < 1)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "words are a scalar");
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the input is a scalar; at least rank 1 is needed");
     const int64_t window = prt_infer_dim(c, IN_W, 2), length = x->dims[x->rank - 1];
     if (prt_dim_is_number(window) && prt_dim_is_number(length) && (window < 1 || window > length))
-        return prt_infer_fail(c, POPRT_E_SHAPE, "a window of %lld characters in words of %lld",
-            (long long)window, (long long)length);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "the window has %lld characters, but words have %lld", (long long)window,
+            (long long)length);
     memcpy(dims, x->dims, sizeof(dims));
     dims[x->rank - 1] = filters;
     return prt_infer_exact(c, 0, PRT_DTYPE_f32, x->rank, dims);
 }
 
-/* Characters before the first that is 0, at least a window; 0 for a word of none. */
+/* Returns the number of characters before the first 0, at least a window; 0 for an empty word. */
 static size_t word_length(const int32_t *word, size_t most, size_t window)
 {
     size_t n = 0;
@@ -303,8 +311,8 @@ static poprt_status eval_words(prt_eval *c)
         PRT_TRY(c->host->check(c));
         for (size_t i = 0; i < length; i++)
             if (word[i] < 0 || word[i] >= chars->dims[0])
-                return prt_eval_fail(c, POPRT_E_ARG, "character %d of %lld", (int)word[i],
-                    (long long)chars->dims[0]);
+                return prt_eval_fail(c, POPRT_E_ARG, "character %d is outside [0, %lld)",
+                    (int)word[i], (long long)chars->dims[0]);
         for (size_t f = 0; f < filters; f++) {
             double best = length == 0 ? 0 : -HUGE_VAL;
             for (size_t i = 0; i + window <= length; i++) {

@@ -9,7 +9,7 @@ poprt_status prt_weights_infer(prt_infer *c, uint32_t out, int64_t n, int64_t k)
     if (x->rank < 0)
         return prt_infer_unranked(c, out, x->dtype, x->rank);
     if (x->rank == 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "input 0 is a scalar");
+        return prt_infer_fail(c, POPRT_E_SHAPE, "input 0 is a scalar; at least rank 1 is needed");
     memcpy(dims, x->dims, sizeof(dims));
     PRT_TRY(prt_infer_merge(c, dims[x->rank - 1], k, "the number of input features", &inner));
     dims[x->rank - 1] = n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * weights.h — rows of activations times a matrix of weights in a packed form: [..., K] by N columns
- * of K weights each, which a function unpacks one by one.
+ * weights.h — products of activations with packed weights: [..., K] times N columns of K weights,
+ * which a function unpacks one by one.
  */
 #ifndef PRT_OP_MICROSOFT_WEIGHTS_H
 #define PRT_OP_MICROSOFT_WEIGHTS_H
@@ -14,17 +14,19 @@ typedef struct prt_weights {
     const void *user;
 } prt_weights;
 
-/* Input 0 is [..., k]; output `out` becomes [..., n]. */
+/* Checks that input 0 is [..., k] and infers output `out` as [..., n]. */
 poprt_status prt_weights_infer(prt_infer *c, uint32_t out, int64_t n, int64_t k);
 
-/* Input i, where present, has `count` elements in whatever shape. */
+/* Fails unless input i, if it is given, has `count` elements; any shape is accepted. */
 poprt_status prt_weights_count(const prt_infer *c, uint32_t i, int64_t count);
 
-/* y = x · W' + bias (by column; NULL: none). The sizes of x are a multiple of k. */
+/* Computes y = x · W' + bias (one number a column; NULL: absent). x has a multiple of k
+   elements. */
 poprt_status prt_weights_apply(prt_eval *c, const prt_weights *w, const prt_tensor *x,
     const double *bias, prt_tensor *y);
 
-/* All of input i as doubles; true with NULL where it is absent, false without memory. */
+/* Loads all of input i as doubles in scratch. Sets `to` to NULL if it is absent. Returns false on
+   allocation failure. */
 bool prt_weights_reals(prt_eval *c, uint32_t i, const double **to);
 
 #endif

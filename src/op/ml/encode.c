@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* encode.c — categories as numbers and back: OneHotEncoder, CategoryMapper, LabelEncoder. */
+/* encode.c — OneHotEncoder, CategoryMapper and LabelEncoder: categories to numbers and back. */
 #include "op/ml/lookup.h"
 #include "op/ml/ml.h"
 
@@ -14,18 +14,19 @@ static poprt_status one_hot_infer(prt_infer *c)
     PRT_TRY(prt_ml_check_labels(c, &cats, "cats_*"));
     if (x->dtype != PRT_DTYPE_undefined &&
         (x->dtype == PRT_DTYPE_string) != (cats.strings.count != 0))
-        return prt_infer_fail(c, POPRT_E_TYPE, "the input is %s, the categories are %s",
+        return prt_infer_fail(c, POPRT_E_TYPE, "the input is %s, but the categories are %s",
             prt_dtype_of(x->dtype)->name, cats.strings.count != 0 ? "strings" : "integers");
     if (!prt_infer_ranked(c, 0))
         return prt_infer_unranked(c, 0, PRT_DTYPE_f32, PRT_RANK_UNKNOWN);
     if (x->rank == PRT_MAX_RANK)
-        return prt_infer_fail(c, POPRT_E_LIMIT, "the result would have rank %d", x->rank + 1);
+        return prt_infer_fail(c, POPRT_E_LIMIT,
+            "the result would have rank %d; at most %d is possible", x->rank + 1, PRT_MAX_RANK);
     memcpy(dims, x->dims, sizeof(dims));
     dims[x->rank] = prt_ml_label_count(&cats);
     return prt_infer_set(c, 0, PRT_DTYPE_f32, x->rank + 1, dims);
 }
 
-/* Numbers are cut off to integers. */
+/* Finds the category of an element. Numbers are truncated to integers. */
 static int64_t find_category(const prt_lookup *l, const prt_tensor *x, size_t i)
 {
     if (x->dtype == PRT_DTYPE_string)
@@ -55,7 +56,7 @@ static poprt_status one_hot_eval(prt_eval *c)
         if (k >= 0)
             y[i * width + (size_t)k] = 1.0F;
         else if (a->zeros == 0)
-            return prt_eval_fail(c, POPRT_E_ARG, "element %zu is none of the %zu categories", i,
+            return prt_eval_fail(c, POPRT_E_ARG, "element %zu is not one of the %zu categories", i,
                 width);
     }
     return POPRT_OK;
@@ -65,29 +66,30 @@ const prt_op_hooks prt_op_ml_one_hot_encoder = { .infer = one_hot_infer, .eval =
 
 /* ---- tables from keys to values ---- */
 
-/* A list in an attribute, of any of the types that lists may have. */
+/* A list in an attribute, of any list type. */
 typedef struct column {
-    int32_t dtype; /* undefined: there is none */
+    int32_t dtype; /* undefined: absent */
     uint32_t count;
     const char *name; /* of the attribute */
-    const void *data; /* strings: `strings` instead */
+    const void *data; /* NULL for strings, which are in `strings` */
     prt_strs strings;
 } column;
 
-/* Output 0 has input 0's shape and `values`' type; input 0 is of `keys`' type. */
+/* Infers an output with the shape of input 0 and the type of `values`. Fails where input 0 does not
+   have the type of `keys`. */
 static poprt_status infer_table(prt_infer *c, const column *keys, const column *values)
 {
     if (keys->count != values->count)
         return prt_infer_fail(c, POPRT_E_ARG, "%s has %u entries, %s has %u", keys->name,
             keys->count, values->name, values->count);
     if (c->in[0].dtype != PRT_DTYPE_undefined && c->in[0].dtype != keys->dtype)
-        return prt_infer_fail(c, POPRT_E_TYPE, "the input is %s, %s is of %s",
+        return prt_infer_fail(c, POPRT_E_TYPE, "the input is %s, but %s has %s",
             prt_dtype_of(c->in[0].dtype)->name, keys->name, prt_dtype_of(keys->dtype)->name);
     return prt_infer_like(c, 0, 0, values->dtype);
 }
 
-/* Element `from` of `values` to element `to` of y. */
-static void put_value(const column *values, size_t from, prt_tensor *y, size_t to)
+/* Copies element `from` of `values` to element `to` of y. */
+static void write_value(const column *values, size_t from, prt_tensor *y, size_t to)
 {
     if (values->dtype == PRT_DTYPE_string)
         ((poprt_string *)y->data)[to] =
@@ -111,9 +113,9 @@ static poprt_status eval_table(prt_eval *c, const column *keys, const column *va
     for (size_t i = 0; i < n; i++) {
         const int64_t k = prt_lookup_find(&l, x->data, i);
         if (k >= 0)
-            put_value(values, (size_t)k, c->out[0], i);
+            write_value(values, (size_t)k, c->out[0], i);
         else
-            put_value(absent, 0, c->out[0], i);
+            write_value(absent, 0, c->out[0], i);
     }
     return POPRT_OK;
 }
@@ -128,7 +130,7 @@ static column column_of_ints(const char *name, prt_i64s list)
     return (column){ PRT_DTYPE_i64, list.count, name, list.data, { 0 } };
 }
 
-/* ---- CategoryMapper: the input's type says which way ---- */
+/* ---- CategoryMapper: the type of the input selects the direction ---- */
 
 static poprt_status mapper_infer(prt_infer *c)
 {
@@ -159,7 +161,7 @@ const prt_op_hooks prt_op_ml_category_mapper = { .infer = mapper_infer, .eval = 
 
 /* ---- LabelEncoder ---- */
 
-/* The strings of a tensor as those of a list. */
+/* Converts the strings of a tensor to an attribute list in the memory of `site`. */
 static poprt_status list_strings(const prt_ml_site *site, const prt_tensor *t, prt_strs *out)
 {
     const size_t n = prt_tensor_count(t);
@@ -183,15 +185,16 @@ static poprt_status column_of_tensor(const prt_ml_site *site, const char *name, 
     return t->dtype == PRT_DTYPE_string ? list_strings(site, t, &out->strings) : POPRT_OK;
 }
 
-/* The one list of keys or values that is given. */
-static poprt_status pick(const prt_ml_site *site, const char *what, prt_strs strings, prt_i64s ints,
-    prt_f32s floats, const prt_tensor *tensor, column *out)
+/* Selects the one list of keys or values that is given. Fails with POPRT_E_ARG unless exactly one
+   is. */
+static poprt_status pick_list(const prt_ml_site *site, const char *what, prt_strs strings,
+    prt_i64s ints, prt_f32s floats, const prt_tensor *tensor, column *out)
 {
     const int given =
         (strings.count != 0) + (ints.count != 0) + (floats.count != 0) + (tensor != NULL);
     if (given != 1)
-        return prt_ml_fail(site, POPRT_E_ARG, "%d of the lists of %s are given; one must be", given,
-            what);
+        return prt_ml_fail(site, POPRT_E_ARG, "%d of the lists %s are given; exactly one is needed",
+            given, what);
     if (tensor != NULL)
         return column_of_tensor(site, what, tensor, out);
     if (strings.count != 0)
@@ -203,8 +206,7 @@ static poprt_status pick(const prt_ml_site *site, const char *what, prt_strs str
     return POPRT_OK;
 }
 
-/* What stands for keys that are not in the table. `minus` is where the numbers -1 and -0 that the
- * narrower types have no attribute for are kept. */
+/* Default values, -1 and -0, for the value types that have no attribute for a default. */
 typedef struct fallback {
     int16_t i16;
     int32_t i32;
@@ -246,13 +248,13 @@ static poprt_status read_encoder(const prt_ml_site *site, const prt_ml_label_enc
     column *keys, column *values, column *absent)
 {
     const prt_op_def *def = site->infer != NULL ? site->infer->def : site->eval->def;
-    PRT_TRY(pick(site, "keys_*", a->keys_strings, a->keys_int64s, a->keys_floats, a->keys_tensor,
-        keys));
-    PRT_TRY(pick(site, "values_*", a->values_strings, a->values_int64s, a->values_floats,
+    PRT_TRY(pick_list(site, "keys_*", a->keys_strings, a->keys_int64s, a->keys_floats,
+        a->keys_tensor, keys));
+    PRT_TRY(pick_list(site, "values_*", a->values_strings, a->values_int64s, a->values_floats,
         a->values_tensor, values));
     if ((def->types[0].set >> keys->dtype & 1) == 0 ||
         (def->types[1].set >> values->dtype & 1) == 0)
-        return prt_ml_fail(site, POPRT_E_TYPE, "maps %s to %s: no types for keys and values",
+        return prt_ml_fail(site, POPRT_E_TYPE, "keys of %s and values of %s are not supported",
             prt_dtype_of(keys->dtype)->name, prt_dtype_of(values->dtype)->name);
     return pick_default(site, a, values->dtype, &minus, absent);
 }

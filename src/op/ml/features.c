@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* features.c — columns picked and joined: ArrayFeatureExtractor, FeatureVectorizer. */
+/* features.c — ArrayFeatureExtractor and FeatureVectorizer: selection and concatenation of
+   columns. */
 #include "op/share/elements.h"
 #include "op/ml/ml.h"
 
@@ -12,7 +13,7 @@ static poprt_status extract_infer(prt_infer *c)
     if (!prt_infer_ranked(c, 0))
         return prt_infer_unranked(c, 0, x->dtype, PRT_RANK_UNKNOWN);
     if (x->rank == 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "input 0 is a scalar: it has no features");
+        return prt_infer_fail(c, POPRT_E_SHAPE, "input 0 is a scalar; at least rank 1 is needed");
     const int64_t n = prt_infer_ranked(c, 1)
         ? prt_infer_product(c, c->in[1].dims, 0, (uint32_t)c->in[1].rank)
         : PRT_DIM_UNKNOWN;
@@ -46,9 +47,9 @@ static poprt_status extract_eval(prt_eval *c)
 const prt_op_hooks prt_op_ml_array_feature_extractor = { .infer = extract_infer,
     .eval = extract_eval };
 
-/* ---- FeatureVectorizer: inputs side by side, cut off or filled up with zeros ---- */
+/* ---- FeatureVectorizer: concatenates the inputs' features, truncated or zero-padded ---- */
 
-/* Rows and features of input i: all but the first axis are features. */
+/* Returns the rows and features of input i: all axes but the first are features. */
 static void size_of_input(prt_infer *c, uint32_t i, int64_t *rows, int64_t *features)
 {
     *rows = *features = PRT_DIM_UNKNOWN;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* linear.c — LinearClassifier and LinearRegressor: scores that are weighted sums of features. */
+/* linear.c — LinearClassifier and LinearRegressor. */
 #include "base/size.h"
 #include "op/share/elements.h"
 #include "op/ml/ml.h"
 
-/* Weights [sets, features], a set for each score, and what is added to each score. */
+/* Weights [sets, features], one set for each score, and the intercepts added to the scores. */
 typedef struct weights {
     prt_f32s coefficients, intercepts;
     size_t sets;
@@ -17,7 +17,7 @@ static void score_row(const weights *w, const double *x, size_t n, double *score
         scores[k] += (double)w->intercepts.data[k];
 }
 
-/* Coefficients are as many as sets times features; either may be unknown yet. */
+/* Fails unless there are sets * features coefficients. Either may still be unknown. */
 static poprt_status check_coefficients(const prt_infer *c, uint32_t count, int64_t sets,
     int64_t features)
 {
@@ -31,7 +31,7 @@ static poprt_status check_coefficients(const prt_infer *c, uint32_t count, int64
     return POPRT_OK;
 }
 
-/* Scratch for one row: its features, then its scores. */
+/* Allocates scratch for one row: its features, then its scores. */
 static double *row_memory(prt_eval *c, size_t features, size_t sets)
 {
     size_t total;
@@ -49,8 +49,8 @@ static prt_ml_labels labels_of(const prt_ml_linear_classifier_attrs *a)
     return (prt_ml_labels){ a->classlabels_strings, a->classlabels_ints };
 }
 
-/* One set of weights may decide between two labels. Without intercepts, the coefficients tell how
- * many sets there are. */
+/* Returns the number of sets of weights. One set may decide between two labels. Without intercepts,
+   the number of coefficients gives the number of sets. */
 static int64_t count_sets(const prt_ml_linear_classifier_attrs *a, int64_t features)
 {
     if (a->intercepts.count != 0)
@@ -79,18 +79,18 @@ static poprt_status classify_infer(prt_infer *c)
     return prt_infer_set(c, 1, PRT_DTYPE_f32, 2, dims);
 }
 
-/* The scores have room for two. */
-static void choose(const prt_ml_labels *labels, prt_ml_transform t, size_t sets, double *scores,
-    prt_tensor *y, size_t row)
+/* Writes the label of a row and transforms its scores, which have at least two elements. */
+static void choose_class(const prt_ml_labels *labels, prt_ml_transform t, size_t sets,
+    double *scores, prt_tensor *y, size_t row)
 {
     const bool two = sets == 1 && prt_ml_label_count(labels) == 2;
     size_t best = two && scores[0] > 0.0;
     for (size_t k = 1; k < sets; k++)
         best = scores[k] > scores[best] ? k : best;
     if (y != NULL && (sets > 1 || two))
-        prt_ml_put_label(labels, best, y, row);
+        prt_ml_write_label(labels, best, y, row);
     else if (y != NULL)
-        prt_ml_put_sign(scores[0] > 0.0, y, row);
+        prt_ml_write_sign(scores[0] > 0.0, y, row);
     if (two)
         prt_ml_two_scores(t, scores[0], true, scores);
     else
@@ -112,7 +112,7 @@ static poprt_status classify_eval(prt_eval *c)
     for (size_t r = 0; r < rows; r++) {
         prt_read_f64(x->dtype, x->data, r * n, 1, n, v);
         score_row(&w, v, n, scores);
-        choose(&labels, t, w.sets, scores, c->out[0], r);
+        choose_class(&labels, t, w.sets, scores, c->out[0], r);
         if (prt_eval_wants(c, 1))
             prt_write_f64(PRT_DTYPE_f32, c->out[1]->data, r * wide, wide, scores);
         PRT_TRY(c->host->check(c));

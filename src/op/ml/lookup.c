@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lookup.c — keys by hash, open addressing, half full at most. */
+/* lookup.c — hash table with open addressing and linear probing, at most half full. */
 #include "op/ml/lookup.h"
 
 #include "op/share/order.h"
@@ -23,7 +23,7 @@ static bool same(int32_t dtype, const void *a, size_t i, const void *b, size_t j
     return prt_order_key(dtype, a, i) == prt_order_key(dtype, b, j);
 }
 
-/* The slot of an element, or the free one where it belongs. */
+/* Returns the slot of an element, or the free slot where it would be inserted. */
 static uint32_t *slot_of(const prt_lookup *l, const void *data, size_t i)
 {
     for (size_t at = hash_of(l->dtype, data, i) & l->mask;; at = (at + 1) & l->mask)
@@ -34,11 +34,11 @@ static uint32_t *slot_of(const prt_lookup *l, const void *data, size_t i)
 poprt_status prt_lookup_init(prt_eval *c, prt_lookup *l, int32_t dtype, const void *keys,
     uint32_t count, bool first)
 {
-    size_t room = 16;
-    while (room < (size_t)count * 2)
-        room *= 2;
-    *l = (prt_lookup){ .dtype = dtype, .keys = keys, .mask = room - 1 };
-    l->slots = prt_eval_scratch(c, room, sizeof(*l->slots));
+    size_t capacity = 16;
+    while (capacity < (size_t)count * 2)
+        capacity *= 2;
+    *l = (prt_lookup){ .dtype = dtype, .keys = keys, .mask = capacity - 1 };
+    l->slots = prt_eval_scratch(c, capacity, sizeof(*l->slots));
     if (l->slots == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < count; i++) {

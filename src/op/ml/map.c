@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * map.c — maps to tensors and back: CastMap, DictVectorizer, ZipMap. Keys are int64 or strings; the
- * values of a map are one tensor (tensor.h).
+ * map.c — CastMap, DictVectorizer and ZipMap: conversions between maps and tensors. Keys are int64
+ * or strings; the values of a map are one tensor (tensor.h).
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,30 +13,32 @@
 #include "op/share/number_text.h"
 #include "op/share/order.h"
 
-/* Input 0 is a map from `key` (or from any, where that is undefined). */
+/* Fails unless input 0 is a map with keys of type `key` (undefined: any type). */
 static poprt_status check_map(const prt_infer *c, int32_t key)
 {
     const prt_shape *x = &c->in[0];
     if (x->kind == PRT_VALUE_UNKNOWN ||
         (x->kind == PRT_VALUE_MAP && (key == PRT_DTYPE_undefined || x->dtype == key)))
         return POPRT_OK;
-    return prt_infer_fail(c, POPRT_E_TYPE, "the input is no map from %s",
+    return prt_infer_fail(c, POPRT_E_TYPE, "the input is not a map from %s",
         key == PRT_DTYPE_undefined ? "keys" : prt_dtype_of(key)->name);
 }
 
-/* The values of the map in input 0, checked, because a run is given whatever the caller has. */
+/* Returns the values of the map in input 0. They are checked, because the caller of a run may pass
+   any value. */
 static poprt_status values_of(const prt_eval *c, uint64_t set, const prt_tensor **out)
 {
     const prt_tensor *x = c->in[0], *v = x->items;
     if (x->kind != PRT_VALUE_MAP || v == NULL || v->kind != PRT_VALUE_TENSOR ||
         prt_tensor_count(v) != x->count || (set >> v->dtype & 1) == 0 ||
         (x->dtype != PRT_DTYPE_i64 && x->dtype != PRT_DTYPE_string))
-        return prt_eval_fail(c, POPRT_E_TYPE, "the input is no map to values of a type it takes");
+        return prt_eval_fail(c, POPRT_E_TYPE,
+            "the input is not a map to values of an accepted type");
     *out = v;
     return POPRT_OK;
 }
 
-/* Keys in ascending order, by index. */
+/* Keys that are sorted by index. */
 typedef struct keys {
     int32_t dtype;
     const void *data;
@@ -48,16 +50,17 @@ static int compare_keys(const void *user, int64_t a, int64_t b)
     return prt_order_compare(k->dtype, k->data, (size_t)a, (size_t)b);
 }
 
-/* NULL (failure recorded) when refused. */
+/* Returns the indices of the keys in ascending order, in scratch; NULL, with the failure recorded,
+   on allocation failure. */
 static int64_t *sort_keys(prt_eval *c, const keys *k, size_t count)
 {
     int64_t *order = prt_eval_scratch(c, count + 1, sizeof(*order));
-    int64_t *spare = prt_eval_scratch(c, count + 1, sizeof(*spare));
-    if (order == NULL || spare == NULL)
+    int64_t *scratch = prt_eval_scratch(c, count + 1, sizeof(*scratch));
+    if (order == NULL || scratch == NULL)
         return NULL;
     for (size_t i = 0; i < count; i++)
         order[i] = (int64_t)i;
-    prt_order_sort(order, spare, count, compare_keys, k);
+    prt_order_sort(order, scratch, count, compare_keys, k);
     return order;
 }
 
@@ -79,11 +82,13 @@ static poprt_status cast_infer(prt_infer *c)
     int64_t dims[2] = { 1, PRT_DIM_UNKNOWN };
     PRT_TRY(check_map(c, PRT_DTYPE_i64));
     if (cast_dtype(a->cast_to) == PRT_DTYPE_undefined)
-        return prt_infer_fail(c, POPRT_E_ARG, "cast_to is none of TO_FLOAT, TO_STRING, TO_INT64");
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "cast_to is not one of TO_FLOAT, TO_STRING, TO_INT64");
     if (!sparse && !prt_str_is(a->map_form, "DENSE"))
         return prt_infer_fail(c, POPRT_E_ARG, "map_form is neither DENSE nor SPARSE");
     if (sparse && (a->max_map < 0 || a->max_map > INT32_MAX))
-        return prt_infer_fail(c, POPRT_E_ARG, "max_map is %lld", (long long)a->max_map);
+        return prt_infer_fail(c, POPRT_E_ARG, "max_map is %lld; accepted: 0 to 2^31 - 1",
+            (long long)a->max_map);
     if (sparse)
         dims[1] = a->max_map;
     else if (c->value[0] != NULL)
@@ -91,7 +96,7 @@ static poprt_status cast_infer(prt_infer *c)
     return prt_infer_set(c, 0, cast_dtype(a->cast_to), 2, dims);
 }
 
-/* A float with six digits behind the point, whatever the locale's point is. */
+/* Prints a float with six decimals and a point in any locale. */
 static poprt_status print_value(prt_eval *c, double v, poprt_string *to)
 {
     char text[80];
@@ -129,7 +134,7 @@ static poprt_status cast_text(prt_eval *c, poprt_string s, prt_tensor *y, size_t
     } else if (prt_parse_f64(text, s.size, &number)) {
         prt_store_f64(y->dtype, y->data, to, number);
     } else {
-        return prt_eval_fail(c, POPRT_E_ARG, "a value is no number: \"%.*s\"",
+        return prt_eval_fail(c, POPRT_E_ARG, "a value is not a number: \"%.*s\"",
             (int)(s.size < 40 ? s.size : 40), text);
     }
     return POPRT_OK;
@@ -147,7 +152,7 @@ static poprt_status cast_value(prt_eval *c, const prt_tensor *v, size_t from, si
     return POPRT_OK;
 }
 
-/* Keys are indices; where there is none stands zero, or as text "0.f". */
+/* Writes each value at the index that is its key. Other elements are zero, or as text "0.f". */
 static poprt_status cast_sparse(prt_eval *c, const prt_tensor *v)
 {
     const prt_ml_cast_map_attrs *a = c->attrs;
@@ -172,7 +177,7 @@ static poprt_status cast_eval(prt_eval *c)
     const prt_tensor *x = c->in[0], *v = NULL;
     PRT_TRY(values_of(c, PRT_T(string) | PRT_T(f32), &v));
     if (x->dtype != PRT_DTYPE_i64)
-        return prt_eval_fail(c, POPRT_E_TYPE, "the map's keys are no int64");
+        return prt_eval_fail(c, POPRT_E_TYPE, "the map's keys are not int64");
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
     if (prt_str_is(a->map_form, "SPARSE"))
@@ -192,7 +197,7 @@ const prt_op_hooks prt_op_ml_cast_map = { .infer = cast_infer, .eval = cast_eval
 
 /* ---- DictVectorizer ---- */
 
-/* The element type is that of the map's values. */
+/* Infers the element type from the type of the map's values. */
 static poprt_status vectorize_infer(prt_infer *c)
 {
     const prt_ml_dict_vectorizer_attrs *a = c->attrs;
@@ -206,13 +211,13 @@ static poprt_status vectorize_infer(prt_infer *c)
     else if (c->in[0].kind == PRT_VALUE_MAP && prt_type_is_tensor(c->in[0].elem))
         dtype = c->in[0].elem->dtype;
     if (dtype != PRT_DTYPE_undefined && (c->def->types[1].set >> dtype & 1) == 0)
-        return prt_infer_fail(c, POPRT_E_TYPE, "the map's values are %s",
+        return prt_infer_fail(c, POPRT_E_TYPE, "the map's values are %s, which is not supported",
             prt_dtype_of(dtype)->name);
     return prt_infer_set(c, 0, dtype, 2, dims);
 }
 
-/* A place for each word: the value under it, or zero, or the empty string. Other keys of the map
- * are not looked at. */
+/* Writes for each word of the vocabulary its value, or zero or the empty string. Other keys of the
+   map are ignored. */
 static poprt_status vectorize_eval(prt_eval *c)
 {
     const prt_ml_dict_vectorizer_attrs *a = c->attrs;
@@ -255,7 +260,7 @@ static poprt_status zip_infer(prt_infer *c)
     PRT_TRY(prt_ml_check_labels(c, &labels, "classlabels_*"));
     PRT_TRY(prt_ml_infer_rows(c, &rows, &columns));
     if (prt_dim_is_number(columns) && columns != prt_ml_label_count(&labels))
-        return prt_infer_fail(c, POPRT_E_SHAPE, "there are %lld columns for %u labels",
+        return prt_infer_fail(c, POPRT_E_SHAPE, "there are %lld columns, but %u labels",
             (long long)columns, prt_ml_label_count(&labels));
     if (!prt_infer_wants(c, 0))
         return POPRT_OK;
@@ -267,8 +272,8 @@ static poprt_status zip_infer(prt_infer *c)
     return prt_type_wrap_set(c, 0, PRT_VALUE_SEQUENCE, &map);
 }
 
-/* Which column belongs to each key, in ascending order of the keys, which are written to `key`.
- * Of equal labels the last column counts. Returns the number of keys. */
+/* Selects the column of each key, in ascending order of the keys, which are written to `key`. Of
+   equal labels the last column counts. Returns the number of keys. */
 static size_t pick_columns(const keys *k, int64_t *order, size_t n, prt_tensor *key)
 {
     size_t count = 0;
@@ -281,7 +286,7 @@ static size_t pick_columns(const keys *k, int64_t *order, size_t n, prt_tensor *
     return count;
 }
 
-/* All maps share their keys. */
+/* Builds one map for each row. All maps share one tensor of keys. */
 static poprt_status zip_rows(prt_eval *c, const prt_tensor *key, const int64_t *order)
 {
     const prt_tensor *x = c->in[0];

@@ -49,7 +49,7 @@ poprt_status prt_ml_check_labels(const prt_infer *c, const prt_ml_labels *labels
     return POPRT_OK;
 }
 
-void prt_ml_put_label(const prt_ml_labels *labels, size_t k, prt_tensor *y, size_t row)
+void prt_ml_write_label(const prt_ml_labels *labels, size_t k, prt_tensor *y, size_t row)
 {
     if (labels->strings.count != 0)
         ((poprt_string *)y->data)[row] =
@@ -58,7 +58,7 @@ void prt_ml_put_label(const prt_ml_labels *labels, size_t k, prt_tensor *y, size
         ((int64_t *)y->data)[row] = labels->ints.data[k];
 }
 
-void prt_ml_put_sign(bool positive, prt_tensor *y, size_t row)
+void prt_ml_write_sign(bool positive, prt_tensor *y, size_t row)
 {
     if (y->dtype == PRT_DTYPE_string)
         ((poprt_string *)y->data)[row] = (poprt_string){ positive ? "1" : "0", 1 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* products.c — a row of features with rows of weights: four sums at a time, for each addition waits
- * for the one before it in its sum. */
+/* products.c — dot products and squared distances of a row of features with rows of weights. Four
+   independent sums hide the latency of the additions. */
 #include "op/ml/ml.h"
 
 enum { SUMS = 4 };
 
-/* `term` of a feature p and a weight q. */
+/* Defines a function that sums `term` of feature p and weight q. */
 #define PRODUCTS(name, term)                                                                       \
     void name(size_t n, size_t count, const double *x, const float *v, double *to)                 \
     {                                                                                              \

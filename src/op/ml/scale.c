@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scale.c — numbers adjusted one by one or row by row: Binarizer, Scaler, Imputer, Normalizer. */
+/* scale.c — Binarizer, Scaler, Imputer and Normalizer. */
 #include <math.h>
 
 #include "op/share/broadcast.h"
@@ -7,8 +7,8 @@
 
 /* ---- Binarizer ---- */
 
-/* x > threshold for integers: x is compared with the threshold's whole part, so that no bit of x
- * is lost. NaN is never exceeded. */
+/* Returns x > threshold for integers. It compares x with the floor of the threshold, so that x
+   keeps all its bits. NaN is never exceeded. */
 static int64_t exceeds(int64_t x, double threshold)
 {
     if (isnan(threshold) || threshold >= 0x1p63)
@@ -33,10 +33,10 @@ static poprt_status binarize_eval(prt_eval *c)
 
 const prt_op_hooks prt_op_ml_binarizer = { .infer = prt_infer_unary, .eval = binarize_eval };
 
-/* ---- numbers per feature ---- */
+/* ---- lists with one number per feature ---- */
 
-/* A list has one number for all features, or one for each along the last axis; or, where it may be
- * left out, none. */
+/* Checks that a list has one number for all features or one number for each element of the last
+   axis. It may be empty if `least` is 0. */
 static poprt_status check_per_feature(const prt_infer *c, const char *name, uint32_t count,
     uint32_t least)
 {
@@ -54,13 +54,13 @@ static poprt_status check_per_feature(const prt_infer *c, const char *name, uint
     return POPRT_OK;
 }
 
-/* Number of the list that belongs to element i. */
+/* Returns the list index for element i. */
 static inline uint32_t at_feature(uint32_t count, size_t i)
 {
     return count > 1 ? (uint32_t)(i % count) : 0;
 }
 
-/* That of the element behind the one at `k`. */
+/* Returns the list index for the next element after list index k. */
 static inline uint32_t next_feature(uint32_t count, uint32_t k)
 {
     return k + 1 < count ? k + 1 : 0;
@@ -154,12 +154,12 @@ static poprt_status normalize_infer(prt_infer *c)
     const prt_ml_normalizer_attrs *a = c->attrs;
     int64_t rows, features;
     if (!prt_str_is(a->norm, "MAX") && !prt_str_is(a->norm, "L1") && !prt_str_is(a->norm, "L2"))
-        return prt_infer_fail(c, POPRT_E_ARG, "norm is none of MAX, L1 and L2");
+        return prt_infer_fail(c, POPRT_E_ARG, "norm is not one of MAX, L1, L2");
     PRT_TRY(prt_ml_infer_rows(c, &rows, &features));
     return prt_infer_like(c, 0, 0, PRT_DTYPE_f32);
 }
 
-/* What a row is divided by. MAX is the largest value, not the largest magnitude. */
+/* Returns the divisor of a row. MAX is the largest value, not the largest magnitude. */
 static double norm_of(prt_str norm, const double *v, size_t n)
 {
     const bool max = prt_str_is(norm, "MAX"), l1 = prt_str_is(norm, "L1");

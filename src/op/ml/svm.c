@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* svm.c — kernels, coupling of pairwise probabilities, SVMRegressor. */
+/* svm.c — SVM kernels, pairwise coupling of probabilities, and SVMRegressor. */
 #include "op/ml/svm.h"
 
 #include <math.h>
@@ -23,9 +23,9 @@ poprt_status prt_svm_check(const prt_infer *c, prt_str type, prt_f32s params)
     prt_svm_kernel kernel;
     if (!find_kernel(type, &kernel))
         return prt_infer_fail(c, POPRT_E_ARG,
-            "kernel_type is none of LINEAR, POLY, RBF and SIGMOID");
+            "kernel_type is not one of LINEAR, POLY, RBF, SIGMOID");
     if (params.count != 0 && params.count != 3)
-        return prt_infer_fail(c, POPRT_E_ARG, "kernel_params has %u numbers; three are needed",
+        return prt_infer_fail(c, POPRT_E_ARG, "kernel_params has %u numbers; 3 are needed",
             params.count);
     return POPRT_OK;
 }
@@ -54,7 +54,7 @@ poprt_status prt_svm_check_vectors(const prt_infer *c, const char *name, uint32_
     return POPRT_OK;
 }
 
-/* Whole degrees, the usual ones, are products. */
+/* Returns x to the power of degree. Integer degrees from 1 to 8 are computed by multiplication. */
 static double power(double x, double degree)
 {
     double y = x;
@@ -79,7 +79,7 @@ static double kernel_of(const prt_svm *s, double sum)
     }
 }
 
-poprt_status prt_svm_room(prt_eval *c, prt_svm *s)
+poprt_status prt_svm_alloc_row(prt_eval *c, prt_svm *s)
 {
     s->row =
         s->fast != NULL ? prt_eval_scratch(c, s->features + s->count + 1, sizeof(float)) : NULL;
@@ -95,7 +95,7 @@ static void sum_fast(const prt_svm *s, const double *x, double *to)
         s->fast->distances(s->features, s->count, row, s->vectors, sums);
     else
         s->fast->dots(s->features, s->count, row, s->vectors, s->features, NULL, sums);
-    int kind = -1; /* what is left for a kernel of rows */
+    int kind = -1; /* kind of PRT_ONE_* that remains to be applied to the row */
     if (s->kernel == PRT_SVM_RBF)
         kind = PRT_ONE_exp;
     else if (s->kernel == PRT_SVM_POLY)
@@ -126,7 +126,7 @@ void prt_svm_row(const prt_svm *s, const double *x, double *to)
 
 /*
  * The second method of Wu, Lin and Weng, "Probability estimates for multi-class classification by
- * pairwise coupling" (2004): the p that minimizes p'Qp with sum 1, one coordinate at a time.
+ * pairwise coupling" (2004): minimises p'Qp subject to sum(p) = 1, by coordinate descent.
  */
 void prt_svm_couple(size_t n, const double *r, double *p, double *scratch)
 {
@@ -168,7 +168,7 @@ void prt_svm_couple(size_t n, const double *r, double *p, double *scratch)
 
 /* ---- SVMRegressor ---- */
 
-/* Without support vectors the coefficients are the weights of the features. */
+/* Without support vectors (n_supports 0) the coefficients are the weights of the features. */
 static poprt_status infer(prt_infer *c)
 {
     const prt_ml_svm_regressor_attrs *a = c->attrs;
@@ -177,7 +177,8 @@ static poprt_status infer(prt_infer *c)
     PRT_TRY(prt_ml_check_transform(c, a->post_transform));
     PRT_TRY(prt_ml_infer_rows(c, &rows, &features));
     if (a->n_supports < 0 || a->rho.count == 0)
-        return prt_infer_fail(c, POPRT_E_ARG, "n_supports is %lld and rho has %u numbers",
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "n_supports is %lld and rho has %u numbers; at least 0 and 1 are needed",
             (long long)a->n_supports, a->rho.count);
     if (a->n_supports == 0) {
         PRT_TRY(prt_svm_check_vectors(c, "coefficients", a->coefficients.count, 1, features));
@@ -219,7 +220,7 @@ poprt_status prt_svm_regress(prt_eval *c, const prt_kern_rows *fast)
     s.count = linear ? 1 : (size_t)a->n_supports;
     s.features = n;
     s.fast = fast;
-    PRT_TRY(prt_svm_room(c, &s));
+    PRT_TRY(prt_svm_alloc_row(c, &s));
     double *v = prt_eval_scratch(c, n + s.count, sizeof(*v));
     if (v == NULL)
         return POPRT_E_NOMEM;

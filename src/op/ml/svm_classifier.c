@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * svm_classifier.c — SVMClassifier: a machine for each pair of classes, which vote; or, without
- * vectors_per_class, a weighted sum for each class.
+ * svm_classifier.c — SVMClassifier: one binary classifier for each pair of classes, with majority
+ * vote; or, without vectors_per_class, a weighted sum for each class.
  *
- * Of a pair (i, j) a score above zero is a vote for i. Coefficients are [classes - 1, vectors]: in
- * row j - 1 stand those of class i's vectors against j, in row i those of class j's against i.
+ * For a pair (i, j), i < j, a score above zero is a vote for i. Coefficients are
+ * [classes - 1, vectors]: row j - 1 has the coefficients of class i's vectors against j, row i
+ * those of class j's vectors against i.
  */
 #include <math.h>
 
@@ -19,11 +20,11 @@ typedef struct machine {
     prt_ml_labels labels;
     prt_ml_transform transform;
     size_t classes, pairs, n_scores;
-    bool linear, positive; /* all coefficients are */
+    bool linear, positive; /* positive: no coefficient is negative */
     prt_svm svm;
-    /* of one row: */
-    double *x, *kernels, *scores; /* features; one a vector; one a pair or class */
-    double *r, *p;                /* with probabilities only: [classes,classes], [classes] */
+    /* buffers for one row */
+    double *x, *kernels, *scores; /* sizes: features; vectors; pairs or classes */
+    double *r, *p;                /* only with probabilities: [classes,classes] and [classes] */
     double *scratch;
     uint32_t *votes;
 } machine;
@@ -33,7 +34,7 @@ static prt_ml_labels labels_of(const prt_ml_svm_classifier_attrs *a)
     return (prt_ml_labels){ a->classlabels_strings, a->classlabels_ints };
 }
 
-/* Checks vectors_per_class and sums it. */
+/* Checks vectors_per_class and returns its sum in `total`. */
 static poprt_status count_vectors(const prt_infer *c, uint32_t classes, int64_t *total)
 {
     const prt_ml_svm_classifier_attrs *a = c->attrs;
@@ -42,13 +43,14 @@ static poprt_status count_vectors(const prt_infer *c, uint32_t classes, int64_t 
     for (uint32_t i = 0; i < list.count; i++)
         if (list.data[i] < 0 || list.data[i] > INT32_MAX ||
             !prt_i64_add(*total, list.data[i], total))
-            return prt_infer_fail(c, POPRT_E_ARG, "vectors_per_class[%u] is %lld", i,
-                (long long)list.data[i]);
+            return prt_infer_fail(c, POPRT_E_ARG,
+                "vectors_per_class[%u] is %lld; at least 0 is needed", i, (long long)list.data[i]);
     if (*total != 0 && list.count != classes)
         return prt_infer_fail(c, POPRT_E_ARG, "vectors_per_class has %u numbers for %u classes",
             list.count, classes);
     if (*total != 0 && classes < 2)
-        return prt_infer_fail(c, POPRT_E_ARG, "has support vectors, but only one class");
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "has support vectors, but only one class; at least 2 are needed");
     return POPRT_OK;
 }
 
@@ -75,8 +77,8 @@ static poprt_status check_lists(const prt_infer *c, int64_t classes, int64_t vec
     return prt_svm_check_vectors(c, "support_vectors", a->support_vectors.count, vectors, features);
 }
 
-/* Scores are of classes where there are weights or probabilities for them, else of pairs; the one
- * score of two classes becomes two. */
+/* Returns the number of scores. Linear models, probabilities and two classes have one score for
+   each class; others have one for each pair. */
 static size_t count_scores(const prt_ml_svm_classifier_attrs *a, size_t classes, bool linear)
 {
     return linear || a->prob_a.count != 0 || classes == 2 ? classes : classes * (classes - 1) / 2;
@@ -104,8 +106,9 @@ static poprt_status infer(prt_infer *c)
 
 /* ---- one row ---- */
 
-/* Sum of the coefficients in `row` times the kernels of `count` vectors from `first` on. */
-static double weigh(const machine *m, size_t row, size_t first, size_t count)
+/* Returns the dot product of `count` coefficients in row `row` and the kernels of their vectors,
+   from vector `first` on. */
+static double weighted_kernels(const machine *m, size_t row, size_t first, size_t count)
 {
     const float *w = m->a->coefficients.data + row * m->svm.count;
     double sum;
@@ -123,8 +126,8 @@ static void score_pairs(machine *m)
         size_t from_j = from_i + n_i;
         for (size_t j = i + 1; j < m->classes; j++, pair++) {
             const size_t n_j = (size_t)per_class[j];
-            const double sum = (double)m->a->rho.data[pair] + weigh(m, j - 1, from_i, n_i) +
-                weigh(m, i, from_j, n_j);
+            const double sum = (double)m->a->rho.data[pair] +
+                weighted_kernels(m, j - 1, from_i, n_i) + weighted_kernels(m, i, from_j, n_j);
             m->scores[pair] = sum;
             m->votes[sum > 0.0 ? i : j]++;
             from_j += n_j;
@@ -133,7 +136,8 @@ static void score_pairs(machine *m)
     }
 }
 
-/* Platt's sigmoid of each pair's score, coupled to probabilities of the classes. */
+/* Applies Platt's sigmoid to each pair's score, and couples the pairwise probabilities to class
+   probabilities. */
 static void score_classes(machine *m)
 {
     const size_t n = m->classes;
@@ -149,9 +153,10 @@ static void score_classes(machine *m)
     prt_svm_couple(n, m->r, m->p, m->scratch);
 }
 
-/* Which class it is: the one with most votes, or with the largest score. Of two linear classes the
- * second wins by a score that is positive (if no weight is negative: at least one half). */
-static size_t choose(const machine *m)
+/* Returns the class with the most votes or, in linear models, with the largest score. Of two linear
+   classes the second wins if the largest score is positive (if no weight is negative: at least one
+   half). */
+static size_t choose_class(const machine *m)
 {
     size_t best = 0;
     if (!m->linear) {
@@ -175,7 +180,7 @@ static void run_row(machine *m, prt_tensor *y, prt_tensor *z, size_t row)
     if (!m->linear)
         score_pairs(m);
     if (y != NULL)
-        prt_ml_put_label(&m->labels, choose(m), y, row);
+        prt_ml_write_label(&m->labels, choose_class(m), y, row);
     if (z == NULL)
         return;
     const bool probabilities = !m->linear && m->a->prob_a.count != 0;
@@ -189,8 +194,9 @@ static void run_row(machine *m, prt_tensor *y, prt_tensor *z, size_t row)
     prt_write_f64(PRT_DTYPE_f32, z->data, row * m->n_scores, m->n_scores, scores);
 }
 
-/* Memory for a row; sums of sizes cannot overflow, because the lists they follow are in memory. */
-static poprt_status make_room(prt_eval *c, machine *m)
+/* Allocates the buffers of a row. The sums of sizes cannot overflow, because the corresponding
+   lists are in memory. */
+static poprt_status alloc_row(prt_eval *c, machine *m)
 {
     const size_t n = m->classes, scores = m->pairs > n ? m->pairs : n;
     const bool probabilities = !m->linear && m->a->prob_a.count != 0;
@@ -231,8 +237,8 @@ poprt_status prt_svm_classify(prt_eval *c, const prt_kern_rows *fast)
     for (uint32_t i = 0; i < a->coefficients.count; i++)
         m.positive = m.positive && a->coefficients.data[i] >= 0.0F;
     m.svm.fast = fast;
-    PRT_TRY(prt_svm_room(c, &m.svm));
-    PRT_TRY(make_room(c, &m));
+    PRT_TRY(prt_svm_alloc_row(c, &m.svm));
+    PRT_TRY(alloc_row(c, &m));
     for (size_t r = 0; r < rows; r++) {
         prt_read_f64(x->dtype, x->data, r * n, 1, n, m.x);
         run_row(&m, c->out[0], c->out[1], r);

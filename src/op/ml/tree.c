@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* tree.c — ensembles of decision trees: checks, and the walk. */
+/* tree.c — tree ensembles: checks and evaluation. */
 #include "op/ml/tree.h"
 
 #include <math.h>
 
-/* ---- lists of attributes ---- */
+/* ---- attribute lists ---- */
 
 poprt_status prt_tree_reals_of(const prt_ml_site *site, const char *name, prt_f32s floats,
     const prt_tensor *tensor, prt_tree_reals *out)
@@ -35,8 +35,8 @@ poprt_status prt_tree_check_count(const prt_ml_site *site, const char *name, siz
 {
     if (count == want)
         return POPRT_OK;
-    return prt_ml_fail(site, POPRT_E_ARG, "%s has %zu entries where others have %zu", name, count,
-        want);
+    return prt_ml_fail(site, POPRT_E_ARG, "%s has %zu entries, but other lists have %zu", name,
+        count, want);
 }
 
 /* ---- checks ---- */
@@ -55,18 +55,18 @@ static poprt_status check_node(const prt_ml_site *site, const prt_forest *f, con
         return POPRT_OK;
     }
     if (n->yes < 0 || (uint64_t)n->yes >= f->n_nodes)
-        return fail_node(site, n, "has a true branch that is not there", n->yes);
+        return fail_node(site, n, "has a true branch that does not exist", n->yes);
     if (n->no < 0 || (uint64_t)n->no >= f->n_nodes)
-        return fail_node(site, n, "has a false branch that is not there", n->no);
+        return fail_node(site, n, "has a false branch that does not exist", n->no);
     if (n->feature < 0)
-        return fail_node(site, n, "looks at a negative feature", n->feature);
+        return fail_node(site, n, "tests a negative feature", n->feature);
     return POPRT_OK;
 }
 
 /*
- * Depth first from each root, without recursion: `state` says for each node how many of its
- * children have been entered, 3 when all below it is done. A node that is entered again before it
- * is done is its own descendant.
+ * Detects cycles by depth-first search from each root, without recursion. state[i] is the number of
+ * children of node i that have been entered, or DONE when its whole subtree is finished. A node
+ * that is entered again before it is DONE is its own descendant.
  */
 static poprt_status check_cycles(const prt_ml_site *site, const prt_forest *f)
 {
@@ -91,8 +91,8 @@ static poprt_status check_cycles(const prt_ml_site *site, const prt_forest *f)
             if (state[child] == 0)
                 path[depth++] = child;
             else if (state[child] != DONE)
-                return fail_node(site, &f->nodes[child], "is below itself: the tree has no end",
-                    f->nodes[child].name);
+                return fail_node(site, &f->nodes[child],
+                    "is its own descendant: the tree has a cycle", f->nodes[child].name);
         }
     }
     return POPRT_OK;
@@ -114,12 +114,12 @@ poprt_status prt_forest_check_features(const prt_ml_site *site, const prt_forest
 {
     for (size_t i = 0; i < f->n_nodes; i++)
         if (f->nodes[i].mode != PRT_TREE_LEAF && (uint64_t)f->nodes[i].feature >= features)
-            return fail_node(site, &f->nodes[i], "looks at a feature that the input has not",
+            return fail_node(site, &f->nodes[i], "tests a feature that the input does not have",
                 f->nodes[i].feature);
     return POPRT_OK;
 }
 
-/* ---- the walk ---- */
+/* ---- evaluation ---- */
 
 static bool is_member(const prt_forest *f, const prt_tree_node *n, double x)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tree.h — ensembles of decision trees, in the one form that all three operators bring theirs to:
- * an array of nodes that name their children by index.
+ * tree.h — the representation of tree ensembles that all three operators are converted to: an array
+ * of nodes that refer to their children by index.
  *
- * prt_forest_check is run before any walk: children, votes and members lie within their arrays,
- * and no node is its own descendant, so a walk takes fewer steps than there are nodes.
+ * prt_forest_check runs before any evaluation. It ensures that children, votes and members are
+ * within their arrays and that no node is its own descendant: a walk takes fewer steps than there
+ * are nodes.
  */
 #ifndef PRT_OP_ML_TREE_H
 #define PRT_OP_ML_TREE_H
 
 #include "op/ml/ml.h"
 
-/* Numbered as TreeEnsemble does; a leaf is what that has lists of its own for. */
+/* Numbered as in TreeEnsemble, which has separate lists for leaves: LEAF is an addition. */
 typedef enum prt_tree_mode {
     PRT_TREE_LEQ,
     PRT_TREE_LT,
@@ -25,12 +26,12 @@ typedef enum prt_tree_mode {
 
 typedef struct prt_tree_node {
     prt_tree_mode mode;
-    bool missing_is_true; /* where NaN goes, in addition to what it compares as */
+    bool missing_is_true; /* NaN goes to the true branch, regardless of the comparison */
     int64_t feature;
-    double value;          /* what the feature is compared with */
+    double value;          /* threshold that the feature is compared with */
     int64_t yes, no;       /* children */
-    uint32_t first, count; /* of a leaf's votes, or of the members of a set */
-    int64_t tree, name;    /* for errors: as the model has them */
+    uint32_t first, count; /* range of a leaf's votes, or of the members of a set */
+    int64_t tree, name;    /* ids of the model, for messages */
 } prt_tree_node;
 
 typedef struct prt_tree_vote {
@@ -38,7 +39,7 @@ typedef struct prt_tree_vote {
     double weight;
 } prt_tree_vote;
 
-/* Numbered as TreeEnsemble does. */
+/* Numbered as in TreeEnsemble. */
 typedef enum prt_tree_sum {
     PRT_TREE_AVERAGE,
     PRT_TREE_SUM,
@@ -59,7 +60,7 @@ typedef struct prt_forest {
     prt_tree_sum sum;
 } prt_forest;
 
-/* Numbers of an attribute: single floats, or a tensor of any float type. */
+/* The numbers of an attribute: a list of floats, or a tensor of any float type. */
 typedef struct prt_tree_reals {
     const char *name;
     prt_f32s floats;
@@ -67,26 +68,28 @@ typedef struct prt_tree_reals {
     size_t count;
 } prt_tree_reals;
 
-/* Not more than one of the two may be given; none is a list without numbers. */
+/* Reads an attribute that is given as floats or as a tensor. If both are absent the list is empty.
+   Fails with POPRT_E_ARG if both are given. */
 poprt_status prt_tree_reals_of(const prt_ml_site *site, const char *name, prt_f32s floats,
     const prt_tensor *tensor, prt_tree_reals *out);
 double prt_tree_real(const prt_tree_reals *r, size_t i);
 
-/* Fails unless list `name` has `want` entries. */
+/* Fails with POPRT_E_ARG unless list `name` has `want` entries. */
 poprt_status prt_tree_check_count(const prt_ml_site *site, const char *name, size_t count,
     size_t want);
 
-/* All that a walk relies on but the number of features, which prt_forest_check_features does. */
+/* Checks everything that a walk relies on except the number of features, which
+   prt_forest_check_features checks. */
 poprt_status prt_forest_check(const prt_ml_site *site, const prt_forest *f);
 poprt_status prt_forest_check_features(const prt_ml_site *site, const prt_forest *f,
     size_t features);
 
-/* Scores of one row x: what the leaves it comes to say of each target, added up or else. Targets
- * of which none says anything have score 0. `scratch` has room for n_targets. */
+/* Computes the scores of row x: the votes of the leaves that the walks reach, aggregated for each
+   target. A target without votes has score 0. `scratch` holds n_targets booleans. */
 void prt_forest_score(const prt_forest *f, const double *x, double *scores, bool *scratch);
 
-/* Whether a feature x goes to the true branch of a node with this value and mode, which is no set's
- * and no leaf's. */
+/* Returns whether feature value x goes to the true branch of a node with this threshold and mode.
+   The mode is neither MEMBER nor LEAF. */
 static inline bool prt_tree_compares(prt_tree_mode mode, double x, double value)
 {
     switch (mode) {
@@ -105,7 +108,7 @@ static inline bool prt_tree_compares(prt_tree_mode mode, double x, double value)
     }
 }
 
-/* A vote of weight w, and whether there was one before. */
+/* Aggregates a vote of weight w; `seen` says whether there was a vote before. */
 static inline void prt_tree_count(prt_tree_sum sum, double w, double *score, bool *seen)
 {
     if (!*seen)
@@ -119,23 +122,25 @@ static inline void prt_tree_count(prt_tree_sum sum, double w, double *score, boo
     *seen = true;
 }
 
-/* ---- what becomes of the scores ---- */
+/* ---- results ---- */
 
 typedef struct prt_tree_judge {
-    prt_ml_labels labels; /* none: there are scores alone */
+    prt_ml_labels labels; /* empty: the result is scores only */
     prt_ml_transform transform;
-    prt_tree_reals base; /* added to the scores */
+    prt_tree_reals base; /* base values, added to the scores */
     size_t targets;
-    bool one_set;  /* of two classes, weights are for one only: */
-    size_t scored; /* this one */
+    bool one_set;  /* two classes, but all weights are for one class */
+    size_t scored; /* that class, if one_set */
     bool positive; /* no weight is negative */
 } prt_tree_judge;
 
-/* Scores of one row in place, and its label into `labels`, if that is not NULL. */
+/* Computes the result of one row: transforms its scores in place and writes its label into `labels`
+   if that is not NULL. */
 void prt_tree_decide(const prt_tree_judge *j, double *scores, bool *seen, prt_tensor *labels,
     size_t row);
 
-/* What one of the three operators has in its attributes, built and checked. */
+/* Build and check the forest and the decision rule from the attributes of one of the three
+   operators. Memory comes from `site`. */
 poprt_status prt_tree_read_regressor(const prt_ml_site *site, const void *attrs, prt_forest *f,
     prt_tree_judge *j);
 poprt_status prt_tree_read_classifier(const prt_ml_site *site, const void *attrs, prt_forest *f,
@@ -143,11 +148,12 @@ poprt_status prt_tree_read_classifier(const prt_ml_site *site, const void *attrs
 poprt_status prt_tree_read_ensemble(const prt_ml_site *site, const void *attrs, prt_forest *f,
     prt_tree_judge *j);
 
-/* All rows of input 0: results into `scores`, and labels; both may be NULL. */
+/* Evaluates all rows of input 0. `labels` and `scores` may be NULL. */
 poprt_status prt_tree_eval(prt_eval *c, const prt_forest *f, const prt_tree_judge *j,
     prt_tensor *labels, prt_tensor *scores);
 
-/* ---- TreeEnsembleClassifier and TreeEnsembleRegressor: nodes by the ids of tree and node ---- */
+/* ---- TreeEnsembleClassifier and TreeEnsembleRegressor: nodes named by ids of tree and node
+   ---- */
 
 typedef struct prt_tree_lists {
     prt_i64s treeids, nodeids, featureids, truenodeids, falsenodeids, missing;
@@ -158,7 +164,8 @@ typedef struct prt_tree_lists {
     const char *vote_name; /* "class" or "target" */
 } prt_tree_lists;
 
-/* Builds and checks `out`, whose n_targets and sum are set. A tree's root is its first node. */
+/* Builds and checks `out`, whose n_targets and sum are set. The root of a tree is its first
+   node. */
 poprt_status prt_forest_build(const prt_ml_site *site, const prt_tree_lists *lists,
     prt_forest *out);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tree_build.c — nodes that are named by the ids of their tree and their own, brought to indices.
+ * tree_build.c — converts nodes that are named by tree id and node id to nodes with indices.
  *
- * A hash table leads from the two ids to the index. Votes are sorted by the leaf they belong to.
+ * A hash table maps the two ids to the index. Votes are sorted by their leaf.
  */
 #include "op/ml/tree.h"
 
-/* Of the nodes of a model. */
+/* Hash table from the ids of a model's nodes to their indices. */
 typedef struct names {
     const prt_tree_lists *lists;
     uint32_t *slots; /* index plus 1; 0: free */
@@ -27,17 +27,17 @@ static uint32_t *slot_of(const names *s, int64_t tree, int64_t node)
 static poprt_status name_nodes(const prt_ml_site *site, const prt_tree_lists *l, names *s)
 {
     const uint32_t n = l->nodeids.count;
-    size_t room = 16;
-    while (room < (size_t)n * 2)
-        room *= 2;
-    *s = (names){ .lists = l, .mask = room - 1 };
-    s->slots = prt_ml_alloc(site, room, sizeof(*s->slots));
+    size_t capacity = 16;
+    while (capacity < (size_t)n * 2)
+        capacity *= 2;
+    *s = (names){ .lists = l, .mask = capacity - 1 };
+    s->slots = prt_ml_alloc(site, capacity, sizeof(*s->slots));
     if (s->slots == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t *slot = slot_of(s, l->treeids.data[i], l->nodeids.data[i]);
         if (*slot != 0)
-            return prt_ml_fail(site, POPRT_E_ARG, "node %lld of tree %lld is there twice",
+            return prt_ml_fail(site, POPRT_E_ARG, "node %lld of tree %lld is defined twice",
                 (long long)l->nodeids.data[i], (long long)l->treeids.data[i]);
         *slot = i + 1;
     }
@@ -98,27 +98,27 @@ static poprt_status read_node(const prt_ml_site *site, const names *s, uint32_t 
         return POPRT_OK;
     return prt_ml_fail(site, POPRT_E_ARG,
         "node %lld of tree %lld branches to node %lld, which "
-        "the tree has not",
+        "does not exist",
         (long long)n->name, (long long)n->tree,
         (long long)(n->yes < 0 ? l->truenodeids.data[i] : l->falsenodeids.data[i]));
 }
 
-/* The first node of each tree. Which trees were met is kept in a table like that of the nodes,
- * with the root's index. */
+/* Finds the first node of each tree. A hash table holds, for each tree id met so far, the index of
+   its root plus 1. */
 static poprt_status find_roots(const prt_ml_site *site, const prt_tree_lists *l, prt_forest *f)
 {
-    size_t room = 16;
-    while (room < f->n_nodes * 2)
-        room *= 2;
-    uint32_t *slots = prt_ml_alloc(site, room, sizeof(*slots));
+    size_t capacity = 16;
+    while (capacity < f->n_nodes * 2)
+        capacity *= 2;
+    uint32_t *slots = prt_ml_alloc(site, capacity, sizeof(*slots));
     f->roots = prt_ml_alloc(site, f->n_nodes + 1, sizeof(*f->roots));
     if (slots == NULL || f->roots == NULL)
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < f->n_nodes; i++) {
         const int64_t tree = l->treeids.data[i];
-        size_t at = prt_hash(&tree, sizeof(tree), 1) & (room - 1);
+        size_t at = prt_hash(&tree, sizeof(tree), 1) & (capacity - 1);
         while (slots[at] != 0 && l->treeids.data[slots[at] - 1] != tree)
-            at = (at + 1) & (room - 1);
+            at = (at + 1) & (capacity - 1);
         if (slots[at] != 0)
             continue;
         slots[at] = (uint32_t)i + 1;
@@ -127,8 +127,7 @@ static poprt_status find_roots(const prt_ml_site *site, const prt_tree_lists *l,
     return POPRT_OK;
 }
 
-/* Votes in the order of their leaves: counted, then placed. Those of inner nodes are never asked
- * for. */
+/* Sorts the votes by leaf with a counting sort. Votes of inner nodes are never read. */
 static poprt_status sort_votes(const prt_ml_site *site, const names *s, prt_forest *f)
 {
     const prt_tree_lists *l = s->lists;
@@ -142,7 +141,7 @@ static poprt_status sort_votes(const prt_ml_site *site, const names *s, prt_fore
         const uint32_t found = *slot_of(s, l->vote_treeids.data[i], l->vote_nodeids.data[i]);
         if (found == 0)
             return prt_ml_fail(site, POPRT_E_ARG,
-                "%s weight %u is for node %lld of tree %lld, which is not there", l->vote_name, i,
+                "%s weight %u is for node %lld of tree %lld, which does not exist", l->vote_name, i,
                 (long long)l->vote_nodeids.data[i], (long long)l->vote_treeids.data[i]);
         owner[i] = found - 1;
         f->nodes[owner[i]].count++;

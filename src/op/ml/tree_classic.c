@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tree_classic.c — TreeEnsembleRegressor and TreeEnsembleClassifier, of all their versions: nodes
- * are named by the ids of their tree and their own.
+ * tree_classic.c — TreeEnsembleRegressor and TreeEnsembleClassifier, all versions. Nodes are named
+ * by tree id and node id.
  */
 #include "op/ml/tree.h"
 
-/* Numbers to be added to the scores: none, or one for each; with `one`, one alone for the first. */
+/* Reads the base values of the scores: an empty list or n numbers; with `one`, also a single
+   number, for the first score. */
 static poprt_status read_base(const prt_ml_site *site, prt_f32s floats, const prt_tensor *tensor,
     size_t n, bool one, prt_tree_reals *base)
 {
@@ -62,13 +63,14 @@ static poprt_status regressor_infer(prt_infer *c)
     prt_forest f;
     prt_tree_judge j;
     if (a->n_targets < 1 || a->n_targets > INT32_MAX)
-        return prt_infer_fail(c, POPRT_E_ARG, "n_targets is %lld", (long long)a->n_targets);
+        return prt_infer_fail(c, POPRT_E_ARG, "n_targets is %lld; at least 1 is needed",
+            (long long)a->n_targets);
     if (!find_sum(a->aggregate_function, &sum))
         return prt_infer_fail(c, POPRT_E_ARG,
-            "aggregate_function is none of AVERAGE, SUM, MIN and MAX");
+            "aggregate_function is not one of AVERAGE, SUM, MIN, MAX");
     PRT_TRY(prt_ml_check_transform(c, a->post_transform));
     PRT_TRY(prt_ml_infer_rows(c, &rows, &features));
-    if (c->dims != NULL) /* not at every run */
+    if (c->dims != NULL) /* only when compiling, not in every run */
         PRT_TRY(prt_tree_read_regressor(&site, a, &f, &j));
     const int64_t dims[2] = { rows, a->n_targets };
     return prt_infer_set(c, 0, PRT_DTYPE_f32, 2, dims);
@@ -132,7 +134,7 @@ static poprt_status classifier_infer(prt_infer *c)
     PRT_TRY(prt_ml_check_labels(c, &labels, "classlabels_*"));
     PRT_TRY(prt_ml_check_transform(c, a->post_transform));
     PRT_TRY(prt_ml_infer_rows(c, &rows, &features));
-    if (c->dims != NULL) /* not at every run */
+    if (c->dims != NULL) /* only when compiling, not in every run */
         PRT_TRY(prt_tree_read_classifier(&site, a, &f, &j));
     const int64_t dims[2] = { rows, prt_ml_label_count(&labels) };
     PRT_TRY(prt_infer_set(c, 0, prt_ml_label_dtype(&labels), 1, dims));

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tree_ensemble.c — TreeEnsemble: inner nodes and leaves in lists of their own.
+ * tree_ensemble.c — TreeEnsemble: inner nodes and leaves in separate lists.
  *
- * Here they become one list, the leaves behind the inner nodes. The members of sets stand one set
- * after the other, in the order of their nodes, with NaN in between.
+ * They become one list, leaves after inner nodes. membership_values holds the members of the sets
+ * in the order of their nodes, separated by NaN.
  */
 #include <math.h>
 
 #include "op/ml/tree.h"
 
-/* The attributes that are tensors, and the sizes all others must have. */
+/* Tensor attributes, and the number of nodes and leaves that all other lists must match. */
 typedef struct lists {
     const prt_ml_tree_ensemble_attrs *a;
     prt_tree_reals splits, weights, members;
@@ -28,7 +28,7 @@ static poprt_status check_lists(const prt_ml_site *site, const prt_ml_tree_ensem
     PRT_TRY(prt_tree_reals_of(site, "leaf_weights", none, a->leaf_weights, &l->weights));
     PRT_TRY(prt_tree_reals_of(site, "membership_values", none, a->membership_values, &l->members));
     if (a->nodes_modes == NULL || a->nodes_modes->dtype != PRT_DTYPE_u8)
-        return prt_ml_fail(site, POPRT_E_TYPE, "nodes_modes is no tensor of uint8");
+        return prt_ml_fail(site, POPRT_E_TYPE, "nodes_modes is not a tensor of uint8");
     PRT_TRY(prt_tree_check_count(site, "nodes_modes", prt_tensor_count(a->nodes_modes), n));
     PRT_TRY(prt_tree_check_count(site, "nodes_splits", l->splits.count, n));
     PRT_TRY(prt_tree_check_count(site, "nodes_truenodeids", a->nodes_truenodeids.count, n));
@@ -41,7 +41,7 @@ static poprt_status check_lists(const prt_ml_site *site, const prt_ml_tree_ensem
     return prt_tree_check_count(site, "leaf_weights", l->weights.count, l->n_leaves);
 }
 
-/* Index of a child among all nodes. What is out of its list stays out of the whole. */
+/* Returns the index of a child among all nodes, or -1 if it is outside its list. */
 static int64_t child(const lists *l, int64_t leaf, int64_t id)
 {
     const size_t most = leaf != 0 ? l->n_leaves : l->n_nodes;
@@ -65,7 +65,8 @@ static poprt_status read_inner(const prt_ml_site *site, const lists *l, size_t i
         .yes = child(l, a->nodes_trueleafs.data[i], a->nodes_truenodeids.data[i]),
         .no = child(l, a->nodes_falseleafs.data[i], a->nodes_falsenodeids.data[i]) };
     if (n->yes < 0 || n->no < 0)
-        return prt_ml_fail(site, POPRT_E_ARG, "node %zu branches to %s %lld, which is not there", i,
+        return prt_ml_fail(site, POPRT_E_ARG, "node %zu branches to %s %lld, which does not exist",
+            i,
             (n->yes < 0 ? a->nodes_trueleafs.data[i] : a->nodes_falseleafs.data[i]) != 0 ? "leaf"
                                                                                          : "node",
             (long long)(n->yes < 0 ? a->nodes_truenodeids.data[i] : a->nodes_falsenodeids.data[i]));
@@ -79,7 +80,7 @@ static poprt_status read_inner(const prt_ml_site *site, const lists *l, size_t i
     while (*member < l->members.count && !isnan(prt_tree_real(&l->members, *member)))
         (*member)++;
     n->count = (uint32_t)*member - n->first;
-    (*member)++; /* over the NaN */
+    (*member)++; /* skip the NaN */
     return POPRT_OK;
 }
 
@@ -144,14 +145,15 @@ static poprt_status infer(prt_infer *c)
     prt_tree_judge j;
     PRT_TRY(prt_ml_infer_rows(c, &rows, &features));
     if (a->n_targets < 1 || a->n_targets > INT32_MAX)
-        return prt_infer_fail(c, POPRT_E_ARG, "n_targets is %lld", (long long)a->n_targets);
+        return prt_infer_fail(c, POPRT_E_ARG, "n_targets is %lld; at least 1 is needed",
+            (long long)a->n_targets);
     if (a->aggregate_function < PRT_TREE_AVERAGE || a->aggregate_function > PRT_TREE_MAX)
         return prt_infer_fail(c, POPRT_E_ARG, "aggregate_function is %lld; it must be 0 to %d",
             (long long)a->aggregate_function, PRT_TREE_MAX);
     if (a->post_transform < 0 || a->post_transform >= PRT_ML_TRANSFORMS)
         return prt_infer_fail(c, POPRT_E_ARG, "post_transform is %lld; it must be 0 to %d",
             (long long)a->post_transform, PRT_ML_TRANSFORMS - 1);
-    if (c->dims != NULL) /* not at every run */
+    if (c->dims != NULL) /* only when compiling, not in every run */
         PRT_TRY(prt_tree_read_ensemble(&site, a, &f, &j));
     const int64_t dims[2] = { rows, a->n_targets };
     return prt_infer_set(c, 0, c->in[0].dtype, 2, dims);

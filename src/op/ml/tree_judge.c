@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tree_judge.c — scores of trees become results.
+ * tree_judge.c — converts the scores of trees to results.
  *
- * Of two classes the weights may all be for one: then the one score decides, by being above 0, or
- * above one half if no weight is negative (it is a probability). In all other cases the top class
- * is the one with the largest score.
+ * If there are two classes and all weights are for one of them, its score alone decides: the class
+ * wins if the score is above 0, or above one half where no weight is negative (a probability). In
+ * all other cases the class with the largest score wins.
  */
 #include "base/size.h"
 #include "op/share/elements.h"
 #include "op/ml/tree.h"
 
-/* The class that has the largest score of those that have any. */
+/* Returns the class with the largest score among the classes that have votes. */
 static size_t top_class(const double *scores, const bool *seen, size_t n)
 {
     size_t best = n;
@@ -20,7 +20,7 @@ static size_t top_class(const double *scores, const bool *seen, size_t n)
     return best != n ? best : 0;
 }
 
-/* A single base value is that of the first class. */
+/* A single base value belongs to the first class. */
 static void decide_class(const prt_tree_judge *j, double *scores, bool *seen, prt_tensor *y,
     size_t row)
 {
@@ -32,7 +32,7 @@ static void decide_class(const prt_tree_judge *j, double *scores, bool *seen, pr
     if (j->one_set) {
         const double score = scores[j->scored];
         if (y != NULL)
-            prt_ml_put_label(&j->labels, score > (j->positive ? 0.5 : 0.0), y, row);
+            prt_ml_write_label(&j->labels, score > (j->positive ? 0.5 : 0.0), y, row);
         if (j->scored == 0)
             prt_ml_two_scores(j->transform, score, j->positive, scores);
         else
@@ -40,9 +40,9 @@ static void decide_class(const prt_tree_judge *j, double *scores, bool *seen, pr
         return;
     }
     if (y != NULL && j->targets == 1 && y->dtype == PRT_DTYPE_i64)
-        prt_ml_put_sign(scores[0] > 0.0, y, row); /* there is no label for "not this class" */
+        prt_ml_write_sign(scores[0] > 0.0, y, row); /* there is no label for the negative class */
     else if (y != NULL)
-        prt_ml_put_label(&j->labels, top_class(scores, seen, j->targets), y, row);
+        prt_ml_write_label(&j->labels, top_class(scores, seen, j->targets), y, row);
     prt_ml_transform_scores(j->transform, scores, j->targets);
 }
 
@@ -68,7 +68,7 @@ poprt_status prt_tree_eval(prt_eval *c, const prt_forest *f, const prt_tree_judg
     PRT_TRY(prt_forest_check_features(&site, f, n));
     if (!prt_size_add(n, j->targets, &total))
         return prt_fail_nomem(SIZE_MAX);
-    double *v = prt_eval_scratch(c, total + 2, sizeof(double)); /* two scores at least */
+    double *v = prt_eval_scratch(c, total + 2, sizeof(double)); /* at least two scores */
     bool *seen = prt_eval_scratch(c, j->targets, sizeof(bool));
     if (v == NULL || seen == NULL)
         return POPRT_E_NOMEM;

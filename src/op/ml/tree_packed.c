@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tree_packed.c — PackedTrees: laying forests out, and walking eight ways at a time, for every step
- * of a walk waits for the one before. */
+/* tree_packed.c — PackedTrees: packs forests, and evaluates eight walks at a time: their steps are
+   independent, while each step of one walk depends on the step before. */
 #include "op/ml/tree_packed.h"
 
 #include <math.h>
@@ -9,15 +9,16 @@
 #include "base/size.h"
 #include "op/share/elements.h"
 
-/* ---- laying out ---- */
+/* ---- packing ---- */
 
-/* False branches that are still to come, and the places of the nodes that they belong to. */
+/* A false branch that is still to be packed, and the packed index of its parent. */
 typedef struct pending {
     size_t node, place;
 } pending;
 
-/* Lays tree after tree; `nodes` NULL: only counts, and looks whether it can. */
-static bool lay(const prt_ml_site *site, const prt_forest *f, prt_packed_node *nodes,
+/* Packs one tree after the other. If `nodes` is NULL, it only counts the nodes and checks that the
+   forest can be packed. */
+static bool pack_trees(const prt_ml_site *site, const prt_forest *f, prt_packed_node *nodes,
     int64_t *roots, size_t *count)
 {
     bool *seen = prt_ml_alloc(site, f->n_nodes + 1, sizeof(bool));
@@ -60,14 +61,14 @@ static bool lay(const prt_ml_site *site, const prt_forest *f, prt_packed_node *n
 
 bool prt_packed_count(const prt_ml_site *site, const prt_forest *f, size_t *count)
 {
-    return lay(site, f, NULL, NULL, count);
+    return pack_trees(site, f, NULL, NULL, count);
 }
 
 bool prt_packed_lay(const prt_ml_site *site, const prt_forest *f, prt_packed_node *nodes,
     int64_t *roots)
 {
     size_t count;
-    return lay(site, f, nodes, roots, &count);
+    return pack_trees(site, f, nodes, roots, &count);
 }
 
 /* ---- the operator ---- */
@@ -80,18 +81,18 @@ static poprt_status infer(prt_infer *c)
     int64_t rows, features;
     PRT_TRY(prt_ml_infer_rows(c, &rows, &features));
     if (a->n_targets < 1 || a->n_targets > INT32_MAX || (n != 0 && n != a->n_targets))
-        return prt_infer_fail(c, POPRT_E_ARG, "n_targets is %lld, of %u labels",
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "n_targets is %lld for %u labels; at least 1, and as many as labels, is needed",
             (long long)a->n_targets, n);
     if (a->aggregate_function < PRT_TREE_AVERAGE || a->aggregate_function > PRT_TREE_MAX ||
         a->post_transform < 0 || a->post_transform >= PRT_ML_TRANSFORMS)
         return prt_infer_fail(c, POPRT_E_ARG, "aggregate_function or post_transform is unknown");
     if (a->scored < 0 || a->scored > 1 || (a->one_set != 0 && n != 2))
-        return prt_infer_fail(c, POPRT_E_ARG, "one score is for two classes alone");
+        return prt_infer_fail(c, POPRT_E_ARG, "one_set needs 2 labels, and scored must be 0 or 1");
     if (prt_dim_is_number(features) && features < a->features)
         return prt_infer_fail(c, POPRT_E_SHAPE,
-            "rows have %lld features; a tree looks at feature "
-            "%lld",
-            (long long)features, (long long)a->features - 1);
+            "rows have %lld features, but a tree tests feature %lld", (long long)features,
+            (long long)a->features - 1);
     const int64_t dims[2] = { rows, a->n_targets };
     PRT_TRY(prt_infer_set(c, 0, a->wide != 0 ? PRT_DTYPE_f64 : PRT_DTYPE_f32, 2, dims));
     return prt_infer_set(c, 1, prt_ml_label_dtype(&labels), 1, dims);
@@ -99,12 +100,16 @@ static poprt_status infer(prt_infer *c)
 
 poprt_status prt_packed_fail(const prt_eval *c)
 {
-    return prt_eval_fail(c, POPRT_E_PARSE, "the trees lead out of their nodes, votes or features");
+    return prt_eval_fail(c, POPRT_E_PARSE,
+        "the trees refer to nodes, votes or features that do not exist");
 }
 
 poprt_status prt_packed_read(prt_eval *c, prt_packed_forest *f)
 {
-    enum { ROWS = 64, NUMBERS = 1 << 16 };
+    enum {
+        ROWS = 64,        /* maximum rows of a call of prt_packed_run */
+        NUMBERS = 1 << 16 /* maximum features of the rows of a call */
+    };
     const prt_packed_trees_attrs *a = c->attrs;
     const prt_tensor *base = prt_eval_has(c, 4) ? c->in[4] : NULL;
     const prt_ml_labels labels = { a->classlabels_strings, a->classlabels_int64s };
@@ -131,21 +136,23 @@ poprt_status prt_packed_read(prt_eval *c, prt_packed_forest *f)
         if (f->roots[i] < 0 || (uint64_t)f->roots[i] >= f->n_nodes)
             return prt_packed_fail(c);
     if (f->judge.base.count > f->judge.targets)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "base has %zu numbers", f->judge.base.count);
+        return prt_eval_fail(c, POPRT_E_SHAPE,
+            "base has %zu numbers; at most n_targets are possible", f->judge.base.count);
     const size_t most = f->features != 0 ? NUMBERS / f->features : ROWS;
     f->most = most < 1 ? 1 : most < ROWS ? most : ROWS;
     f->most = f->rows < f->most ? f->rows : f->most;
     return POPRT_OK;
 }
 
-/* Features, scores and, as bytes, whether there are any; two scores at least. */
+/* The scratch holds, for each row, its features, its scores (at least two) and a boolean for each
+   score. */
 bool prt_packed_room(const prt_packed_forest *f, size_t *count)
 {
     const size_t targets = f->judge.targets + 1;
     return prt_size_add(f->features, 2 * targets, count) && prt_size_mul(*count, f->most, count);
 }
 
-/* Most trees only ask whether x <= value: that is apart. */
+/* Comparisons other than LEQ, and NaN, are outlined: most trees use only x <= value. */
 __attribute__((noinline)) static bool compares(const prt_packed_node *n, double x)
 {
     if ((n->what & PRT_PACKED_MISSING) != 0 && isnan(x))
@@ -155,7 +162,8 @@ __attribute__((noinline)) static bool compares(const prt_packed_node *n, double 
 
 enum { WAYS = 8 };
 
-/* One step of a walk at node *at; `*more` unless that is a leaf. False: out of what there is. */
+/* One step of a walk at node *at. Sets `*more` unless that is a leaf. Returns false where an index
+   is out of range. */
 __attribute__((always_inline)) static inline bool step(const prt_packed_forest *f, bool single,
     const void *x, size_t *at, bool *more)
 {
@@ -173,8 +181,8 @@ __attribute__((always_inline)) static inline bool step(const prt_packed_forest *
     return *at < f->n_nodes;
 }
 
-/* From nodes `at` to leaves, for `n` rows of features, float or double; false: out of what there
- * is. */
+/* Walks from nodes `at` to leaves, for `n` rows of float or double features. Returns false where an
+   index is out of range. */
 __attribute__((always_inline)) static inline bool walk(const prt_packed_forest *forest, bool single,
     size_t n, size_t *at, const void *const *x)
 {
@@ -211,8 +219,8 @@ static bool add_votes(const prt_packed_forest *f, size_t leaf, double *scores, b
     return true;
 }
 
-/* Trees one after the other, each for several rows; or several trees for each row, if there are
- * few. Votes are added in the order of the trees either way. */
+/* With at least WAYS rows, evaluates one tree at a time for several rows; otherwise several trees
+   at a time for each row. Votes are added in the order of the trees in both cases. */
 static bool score_rows(const prt_packed_forest *f, size_t rows, const void *x, double *scores,
     bool *seen)
 {
@@ -241,18 +249,18 @@ static bool score_rows(const prt_packed_forest *f, size_t rows, const void *x, d
     return true;
 }
 
-bool prt_packed_run(const prt_packed_forest *f, size_t first, double *room)
+bool prt_packed_run(const prt_packed_forest *f, size_t first, double *scratch)
 {
     const size_t targets = f->judge.targets;
     const size_t rows = f->rows - first < f->most ? f->rows - first : f->most;
-    double *scores = room + f->most * f->features;
+    double *scores = scratch + f->most * f->features;
     bool *seen = (bool *)(scores + f->most * (targets + 1));
     memset(scores, 0, rows * (targets + 1) * sizeof(double));
     memset(seen, 0, rows * (targets + 1));
     const void *x = (const float *)f->x->data + first * f->features;
     if (f->x->dtype != PRT_DTYPE_f32) {
-        prt_read_f64(f->x->dtype, f->x->data, first * f->features, 1, rows * f->features, room);
-        x = room;
+        prt_read_f64(f->x->dtype, f->x->data, first * f->features, 1, rows * f->features, scratch);
+        x = scratch;
     }
     if (!score_rows(f, rows, x, scores, seen))
         return false;
@@ -274,11 +282,11 @@ static poprt_status eval(prt_eval *c)
     PRT_TRY(prt_packed_read(c, &f));
     if (!prt_packed_room(&f, &count))
         return prt_fail_nomem(SIZE_MAX);
-    double *room = prt_eval_scratch(c, count, sizeof(double));
-    if (room == NULL)
+    double *scratch = prt_eval_scratch(c, count, sizeof(double));
+    if (scratch == NULL)
         return POPRT_E_NOMEM;
     for (size_t first = 0; first < f.rows; first += f.most) {
-        if (!prt_packed_run(&f, first, room))
+        if (!prt_packed_run(&f, first, scratch))
             return prt_packed_fail(c);
         PRT_TRY(c->host->check(c));
     }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tree_packed.h — forests laid out for walking (pass pack_weights), and the walk.
+ * tree_packed.h — forests in the layout of the pass pack_weights, and their evaluation.
  *
- * A tree's nodes follow each other, the root first; behind an inner node comes its true branch as a
- * whole, and then the false one. So a walk only goes forwards, and ends. Nodes and votes lie in
- * tensors of int64, two for each. What a walk relies on beyond that it checks as it goes: the
- * tensors may come from anywhere.
+ * The nodes of a tree are contiguous in preorder: an inner node is followed by its whole true
+ * branch, then by its false branch. So a walk only moves forwards, and terminates. Nodes and votes
+ * are stored in int64 tensors, two elements each. The tensors may come from any source: the walk
+ * checks all other indices as it reads them.
  */
 #ifndef PRT_OP_ML_TREE_PACKED_H
 #define PRT_OP_ML_TREE_PACKED_H
@@ -13,15 +13,15 @@
 #include "op/ml/tree.h"
 
 enum {
-    PRT_PACKED_MODE = 7,    /* bits of `what`: prt_tree_mode, */
-    PRT_PACKED_MISSING = 8, /* missing_is_true, */
-    PRT_PACKED_SHIFT = 4    /* and the feature, or how many votes a leaf has */
+    PRT_PACKED_MODE = 7,    /* bits of `what`: prt_tree_mode */
+    PRT_PACKED_MISSING = 8, /* bit of `what`: missing_is_true */
+    PRT_PACKED_SHIFT = 4    /* the bits above: the feature, or the number of a leaf's votes */
 };
 
 typedef struct prt_packed_node {
-    double value; /* what the feature is compared with */
+    double value; /* threshold that the feature is compared with */
     uint32_t what;
-    uint32_t next; /* nodes of the true branch; a leaf's first vote */
+    uint32_t next; /* number of nodes of the true branch; a leaf's first vote */
 } prt_packed_node;
 
 typedef struct prt_packed_vote {
@@ -29,11 +29,11 @@ typedef struct prt_packed_vote {
     int64_t target;
 } prt_packed_vote;
 
-/* Nodes that the trees of a forest have; false where it cannot be laid out: trees that share nodes
- * or roots, sets of members, numbers that are too large. */
+/* Computes the number of nodes of all trees. Returns false where the forest cannot be packed: trees
+   share nodes or roots, a node tests set membership, or a number is too large. */
 bool prt_packed_count(const prt_ml_site *site, const prt_forest *f, size_t *count);
 
-/* The nodes, so many, and where the trees begin among them; false for no memory. */
+/* Writes the nodes, and the index of each tree's root. Returns false on allocation failure. */
 bool prt_packed_lay(const prt_ml_site *site, const prt_forest *f, prt_packed_node *nodes,
     int64_t *roots);
 
@@ -45,20 +45,21 @@ typedef struct prt_packed_forest {
     prt_tree_sum sum;
     prt_tree_judge judge;
     const prt_tensor *x;
-    prt_tensor *scores, *labels; /* or NULL */
-    size_t rows, most;           /* at a time */
+    prt_tensor *scores, *labels; /* NULL: not wanted */
+    size_t rows, most;           /* most: rows of one call of prt_packed_run */
 } prt_packed_forest;
 
-/* The forest of a PackedTrees. */
+/* Reads the forest of a PackedTrees. It borrows the tensors of `c`. */
 poprt_status prt_packed_read(prt_eval *c, prt_packed_forest *f);
 
-/* Doubles that the results of `most` rows take. */
+/* Computes the size, in doubles, of the scratch for `most` rows. Returns false on overflow. */
 bool prt_packed_room(const prt_packed_forest *f, size_t *count);
 
-/* Results of up to `most` rows from `first` on; false: the tensors are no forest. */
-bool prt_packed_run(const prt_packed_forest *f, size_t first, double *room);
+/* Evaluates up to `most` rows from `first` on. `scratch` has the size that prt_packed_room
+   computes. Returns false if the tensors are not a valid forest. */
+bool prt_packed_run(const prt_packed_forest *f, size_t first, double *scratch);
 
-/* What to say then. */
+/* Records the failure for an invalid forest. */
 poprt_status prt_packed_fail(const prt_eval *c);
 
 #endif

@@ -63,7 +63,7 @@ START_TEST(norm_of_rows)
     ck_failure("x = const f32[1,3] {1,3,4}\n" NORM "y = gc_fast_norm x s b\nreturn y\n",
         POPRT_E_SHAPE, "2");
     ck_failure("x = const f32[] {1}\n" NORM "y = gc_fast_norm x s b\nreturn y\n", POPRT_E_SHAPE,
-        "no dims");
+        "is a scalar");
 }
 END_TEST
 

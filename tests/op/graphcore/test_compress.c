@@ -42,7 +42,7 @@ START_TEST(shapes)
         POPRT_E_SHAPE, "axis");
     ck_failure("x = const f32[] {1}\nc = const bool[1] {true}\ny = gc_mask_compress x c\n"
                "return y\n",
-        POPRT_E_SHAPE, "no dims");
+        POPRT_E_SHAPE, "is a scalar");
 }
 END_TEST
 

@@ -51,7 +51,7 @@ START_TEST(refusals)
         "axis 2");
     ck_failure(X "o = const u32[2] {1,1}\n"
                  "y = gc_dynamic_slice x o {axes=[0,0],sizes=[1,1]}\nreturn y\n",
-        POPRT_E_SHAPE, "twice");
+        POPRT_E_SHAPE, "repeated");
     ck_failure(X AT("1") "y = gc_dynamic_slice x o {axes=[0,1],sizes=[1,1]}\nreturn y\n",
         POPRT_E_SHAPE, "offset has 1");
     ck_failure(X AT("1") "y = gc_dynamic_slice x o {axes=[0],sizes=[1,1]}\nreturn y\n", POPRT_E_ARG,

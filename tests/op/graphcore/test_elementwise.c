@@ -81,7 +81,7 @@ START_TEST(scaled_sums)
         "%ss = const f32[] {3}\nz = gc_scaled_add x y s\n"
         "return z\n",
         in);
-    ck_failure(text, POPRT_E_PARSE, "without scale1");
+    ck_failure(text, POPRT_E_PARSE, "needs input scale1");
     (void)snprintf(text, sizeof(text),
         "%ss = const f32[] {3}\n"
         "z = gc_scaled_add x y _ s {scale0=2}\nreturn z\n",

@@ -32,7 +32,7 @@ START_TEST(what_does_not_fit)
         POPRT_E_SHAPE, "length of a row");
     ck_failure("x = const f32[2,2] {1,2,3,4}\n"
                "a, b = gc_host_concat_split_reshape x {shapes=[2,1,2]}\nreturn a\n",
-        POPRT_E_ARG, "not 2 shapes");
+        POPRT_E_ARG, "2 shapes of one rank");
     ck_failure("x = const f32[1,2] {1,2}\na = gc_host_concat_split_reshape x {shapes=[-1,-2]}\n"
                "return a\n",
         POPRT_E_ARG, "is -1");

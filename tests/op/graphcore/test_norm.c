@@ -61,7 +61,7 @@ START_TEST(pictures)
         POPRT_E_SHAPE, "not 3");
     ck_failure("x = const f32[1,3] {0,0,0}\no = const f32[3] {0,0,0}\n"
                "y = gc_normalize_image x o o {scale=0}\nreturn y\n",
-        POPRT_E_ARG, "near to 0");
+        POPRT_E_ARG, "close to 0");
 }
 END_TEST
 

@@ -52,7 +52,7 @@ START_TEST(what_does_not_fit)
 {
     ck_failure(PACKED "i = const i32[1,1] {7}\ny = gc_unpack x i {segment_max_size=[9]}\n"
                       "return y\n",
-        POPRT_E_ARG, "more tokens than there are: 6");
+        POPRT_E_ARG, "more tokens than the 6");
     ck_failure(PACKED "i = const i32[1,1] {3}\ny = gc_unpack x i {segment_max_size=[2]}\n"
                       "return y\n",
         POPRT_E_ARG, "0 to 2");

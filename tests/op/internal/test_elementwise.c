@@ -50,8 +50,9 @@ START_TEST(programs_that_are_none)
     char many[4096] = "program=[";
     refused("x", "program=[]", POPRT_E_ARG, "a program of 0");
     refused("x", "program=[7,0,0]", POPRT_E_ARG, "a program of 3");
-    refused("x", "program=[-1,0,0,0]", POPRT_E_ARG, "instruction 0: -1 is none");
-    refused("x", "program=[7,0,0,0,1000,0,0,0]", POPRT_E_ARG, "instruction 1: 1000 is none");
+    refused("x", "program=[-1,0,0,0]", POPRT_E_ARG, "instruction 0: code -1 is unknown");
+    refused("x", "program=[7,0,0,0,1000,0,0,0]", POPRT_E_ARG,
+        "instruction 1: code 1000 is unknown");
     refused("x", "program=[7,1,0,0]", POPRT_E_ARG, "operand 1");
     refused("x", "program=[7,-1,0,0]", POPRT_E_ARG, "operand -1");
     refused("x", "program=[7,0,1,0]", POPRT_E_ARG, "operand 1");
@@ -60,9 +61,9 @@ START_TEST(programs_that_are_none)
     /* parameters of activations are numbers */
     refused("x", "program=[25,0,0,1],numbers=[1]", POPRT_E_ARG, "operand 0");
     refused("x", "program=[7,0,0,0,25,0,1,2],numbers=[1]", POPRT_E_ARG, "operand 2");
-    refused("c x", "program=[0,0,1,0]", POPRT_E_TYPE, "truth");
-    refused("c x", "program=[40,1,1,1]", POPRT_E_TYPE, "no truth");
-    refused("c x", "program=[37,0,0,0]", POPRT_E_TYPE, "the result is truth");
+    refused("c x", "program=[0,0,1,0]", POPRT_E_TYPE, "boolean");
+    refused("c x", "program=[40,1,1,1]", POPRT_E_TYPE, "not boolean");
+    refused("c x", "program=[37,0,0,0]", POPRT_E_TYPE, "the result is boolean");
     refused("x x x x x x x", "program=[7,0,0,0]", POPRT_E_ARG, "7 inputs");
     for (int i = 0; i <= PRT_PROGRAM_STEPS; i++)
         (void)strcat(many, i != 0 ? ",7,0,0,0" : "7,0,0,0");

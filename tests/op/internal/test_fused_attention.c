@@ -53,34 +53,34 @@ START_TEST(what_does_not_fit)
     static const char *const cases[][2] = {
         { "sizes=[1,1,1,2,0,3,4,2],query=[0,8,4,4],key=[0,12,4,4],value=[0,6,2,2],order=[0,1,2],"
           "shape=[1,2,3]",
-            "the shape has 6 elements, the result 4" },
+            "shape has 6 elements, but the result has 4" },
         { "sizes=[1,1,1,2,0,3,4,2],query=[1,8,4,4],key=[0,12,4,4],value=[0,6,2,2],order=[0,1,2],"
           "shape=[1,2,2]",
-            "input 0 has 8 elements; number 8 is read" },
+            "input 0 has 8 elements; element 8 would be read" },
         { "sizes=[1,1,1,2,0,3,4,2],query=[0,8,4,4],key=[0,12,4,4],"
           "value=[9223372036854775807,6,2,9223372036854775807],order=[0,1,2],shape=[1,2,2]",
-            "too far spread" },
+            "strides that are too large" },
         { "sizes=[1,1,1,2,0,3,4,2],query=[0,8,4,-4],key=[0,12,4,4],value=[0,6,2,2],order=[0,1,2],"
           "shape=[1,2,2]",
-            "a negative distance in input 0" },
+            "the view of input 0 has a negative number" },
         { "sizes=[1,1,1,2,0,3,4,2],query=[0,8,4],key=[0,12,4,4],value=[0,6,2,2],order=[0,1,2],"
           "shape=[1,2,2]",
-            "3 numbers tell where input 0 lies" },
+            "the view of input 0 has 3 numbers" },
         { "sizes=[1,1,1,2,0,3,4,2],query=[0,8,4,4],key=[0,12,4,4],value=[0,6,2,2],order=[0,1,1],"
           "shape=[1,2,2]",
-            "no permutation" },
+            "not a permutation" },
         { "sizes=[1,1,1,2,0,3,4],query=[0,8,4,4],key=[0,12,4,4],value=[0,6,2,2],order=[0,1,2],"
           "shape=[1,2,2]",
             "a wrong length" },
         { "sizes=[1,1,0,2,0,3,4,2],query=[0,8,4,4],key=[0,12,4,4],value=[0,6,2,2],order=[0,1,2],"
           "shape=[1,2,2]",
-            "1 query heads over 0 key heads" },
+            "1 query heads, which is not a multiple of 0 key heads" },
         { "sizes=[1,1,1,2,5,3,4,2],query=[0,8,4,4],key=[0,12,4,4],value=[0,6,2,2],order=[0,1,2],"
           "shape=[1,2,2]",
-            "past_key and past_value come together" },
+            "must be given together" },
         { "sizes=[1,1,1,-2,0,3,4,2],query=[0,8,4,4],key=[0,12,4,4],value=[0,6,2,2],order=[0,1,2],"
           "shape=[1,2,2]",
-            "size 3 is -2" },
+            "sizes[3] is -2" },
     };
     for (size_t i = 0; i < PRT_COUNT_OF(cases); i++) {
         char text[1024];

@@ -153,7 +153,7 @@ static void ck_form(const form_row *row, const char *before)
     if (row->y != NULL)
         ck_type(text, row->y);
     else
-        ck_failure(text, POPRT_E_ARG, "weights do not have the form");
+        ck_failure(text, POPRT_E_ARG, "weights do not fit the form");
 }
 
 /* Steps of two are for large tiles whose weights are taps that lie side by side. */
@@ -382,7 +382,7 @@ START_TEST(shuffles)
               "return y\n",
         "f32[1] {1}");
     ck_failure("a = const f32[1] {1}\nb = const f32[1] {2}\ny, h = nhwc_shuffle a b\nreturn h\n",
-        POPRT_E_ARG, "halves=1");
+        POPRT_E_ARG, "needs halves 1");
     ck_result("a = const f32[2,0] {}\nb = const f32[2,0] {}\ny = nhwc_shuffle a b\nreturn y\n",
         "f32[2,0] {}");
     ck_type("a = input f32[n,c]\nb = input f32[n,c]\ny = nhwc_shuffle a b\nreturn y\n",

@@ -77,7 +77,7 @@ START_TEST(refused)
     ck_failure(QCONV("64", "1", "1", "[2]", "channels=2,filters=1,kernel_shape=[1,1]"),
         POPRT_E_SHAPE, "");
     ck_failure(QCONV("64", "1", "1", "[]", "channels=2,filters=0,kernel_shape=[1,1]"), POPRT_E_ARG,
-        "not all");
+        "must be given and positive");
     ck_failure(QCONV("64", "1", "1", "[]",
                    "channels=2,filters=1,kernel_shape=[3,3],form=\"winograd\""),
         POPRT_E_ARG, "form");

@@ -34,8 +34,10 @@ START_TEST(convolutions)
     ck_conv(X, "[32]", "", "channels=2,filters=-3,kernel_shape=[1,1]", POPRT_E_ARG, "positive");
     ck_conv(X, "[32]", "", ONE ",group=-1", POPRT_E_ARG, "positive");
     ck_conv(X, "[32]", "", ONE ",group=9223372036854775807", POPRT_E_ARG, "positive");
-    ck_conv(X, "[32]", "", "channels=2,filters=3,kernel_shape=[1,-1]", POPRT_E_ARG, "size -1");
-    ck_conv(X, "[32]", "", "channels=2,filters=3,kernel_shape=[0,1]", POPRT_E_ARG, "size 0");
+    ck_conv(X, "[32]", "", "channels=2,filters=3,kernel_shape=[1,-1]", POPRT_E_ARG,
+        "kernel_shape has -1");
+    ck_conv(X, "[32]", "", "channels=2,filters=3,kernel_shape=[0,1]", POPRT_E_ARG,
+        "kernel_shape has 0");
     ck_conv(X, "[32]", "",
         "channels=2147483647,filters=2147483647,kernel_shape=[2147483647,2147483647]", POPRT_E_ARG,
         "form 'panels'");
@@ -111,8 +113,8 @@ START_TEST(gates)
     ck_conv(X, "[32]", "_ _ r", ONE, POPRT_E_SHAPE, "a dim of the gate");
     ck_conv(X, "[32]", "_ _ b", ONE, POPRT_E_SHAPE, "rank 1");
     ck_conv("[2,2,2,2] zeros", "[32]", "_ _ g", ONE, POPRT_E_SHAPE, "images");
-    ck_conv("[1,2,2,2] zeros", "[32]", "_ _ g", ONE ",images=1", POPRT_E_ARG, "a gate is for");
-    ck_conv("[1,2,2,4] zeros", "[64]", "_ _ g", ONE ",group=2", POPRT_E_ARG, "a gate is for");
+    ck_conv("[1,2,2,2] zeros", "[32]", "_ _ g", ONE ",images=1", POPRT_E_ARG, "a gate needs");
+    ck_conv("[1,2,2,4] zeros", "[64]", "_ _ g", ONE ",group=2", POPRT_E_ARG, "a gate needs");
     ck_conv("[1,2,2,3] zeros", "[48]", "_ _ g", "channels=3,filters=3,kernel_shape=[1,1]",
         POPRT_E_SHAPE, "channels of the gate");
 }
@@ -136,12 +138,11 @@ START_TEST(separables)
 {
     ck_separable(X, "w1", "hidden=0,kernel_shape=[3,3]", false, POPRT_E_ARG, "hidden");
     ck_separable(X, "w1", "hidden=-2,kernel_shape=[3,3]", false, POPRT_E_ARG, "hidden");
-    ck_separable(X, "w1", "hidden=2,kernel_shape=[9]", false, POPRT_E_ARG, "two sizes");
-    ck_separable(X, "w1", TWO ",filters=-1", false, POPRT_E_ARG, "two sizes");
-    ck_separable(X, "w1", TWO ",filters=1", false, POPRT_E_ARG, "filters are for W2");
-    ck_separable(X, "w1 _ _ _ w", TWO, false, POPRT_E_ARG, "filters are for W2");
-    ck_separable(X, "w1 _ _ _ w", TWO ",filters=3", true, POPRT_E_ARG,
-        "without it there is a mean");
+    ck_separable(X, "w1", "hidden=2,kernel_shape=[9]", false, POPRT_E_ARG, "2 sizes");
+    ck_separable(X, "w1", TWO ",filters=-1", false, POPRT_E_ARG, "2 sizes");
+    ck_separable(X, "w1", TWO ",filters=1", false, POPRT_E_ARG, "filters needs W2");
+    ck_separable(X, "w1 _ _ _ w", TWO, false, POPRT_E_ARG, "filters needs W2");
+    ck_separable(X, "w1 _ _ _ w", TWO ",filters=3", true, POPRT_E_ARG, "mean needs W2 absent");
     ck_separable(X, "w1 _ _ _ _ _ r", TWO, false, POPRT_E_ARG, "residual");
     ck_separable("[2,2,2] zeros", "w1", TWO, false, POPRT_E_SHAPE, "rank 3");
     ck_separable("[1,2,2,3] zeros", "w1", TWO, false, POPRT_E_SHAPE, "number of channels");
@@ -190,9 +191,9 @@ static void ck_spread(const char *x, const char *w, const char *attrs, poprt_sta
 START_TEST(spreads)
 {
     ck_spread(X, "[64]", "filters=0,kernel_shape=[2,2]", POPRT_E_ARG, "filters");
-    ck_spread(X, "[64]", "filters=1,kernel_shape=[2]", POPRT_E_ARG, "two sizes");
-    ck_spread(X, "[64]", "filters=1,kernel_shape=[2,0]", POPRT_E_ARG, "two sizes");
-    ck_spread(X, "[64]", "filters=1,kernel_shape=[-2,2]", POPRT_E_ARG, "two sizes");
+    ck_spread(X, "[64]", "filters=1,kernel_shape=[2]", POPRT_E_ARG, "2 sizes");
+    ck_spread(X, "[64]", "filters=1,kernel_shape=[2,0]", POPRT_E_ARG, "2 sizes");
+    ck_spread(X, "[64]", "filters=1,kernel_shape=[-2,2]", POPRT_E_ARG, "2 sizes");
     ck_spread(X, "[64]", "filters=2147483647,kernel_shape=[2,2]", POPRT_E_ARG, "filters");
     ck_spread(X, "[64]", "filters=1,kernel_shape=[2,2147483647]", POPRT_E_SHAPE, "size of W");
     ck_spread(X, "[65]", "filters=1,kernel_shape=[2,2]", POPRT_E_SHAPE, "size of W");
@@ -200,7 +201,7 @@ START_TEST(spreads)
     ck_spread(X, "[64]", "filters=1,kernel_shape=[2,2],activation=\"?\"", POPRT_E_ARG,
         "activation '?'");
     ck_spread("[1,0,0,1073741824] zeros", "[64]", "filters=2,kernel_shape=[1073741823,1073741823]",
-        POPRT_E_LIMIT, "larger than memory");
+        POPRT_E_LIMIT, "fit in memory");
 }
 END_TEST
 

@@ -46,7 +46,7 @@ END_TEST
 START_TEST(refused)
 {
     ck_failure(PRODUCT("[1,2]", "[]", "[63]", "[3]", "[]", "[3]", "columns=3"), POPRT_E_SHAPE,
-        "63 elements are no panels of 3 columns");
+        "63 elements are not panels of 3 columns");
     ck_failure(PRODUCT("[1,5]", "[]", "[64]", "[3]", "[]", "[3]", "columns=3"), POPRT_E_SHAPE,
         "panels");
     ck_failure(PRODUCT("[1,2]", "[2]", "[64]", "[3]", "[]", "[3]", "columns=3"), POPRT_E_SHAPE, "");
@@ -60,10 +60,10 @@ START_TEST(refused)
     ck_failure(PRODUCT("[1,2]", "[]", "[64]", "[3]", "[]", "[3]", "columns=0"), POPRT_E_ARG, "");
     ck_failure("a = input f32[1,2]\nz = input f32[]\nb = input i8[64]\nt = input i32[3]\n"
                "s = input f32[]\ny = quantized_linear a z b t s {columns=3}\nreturn y\n",
-        POPRT_E_ARG, "floats have none");
+        POPRT_E_ARG, "a float32 A has none");
     ck_failure("a = input u8[1,2]\nb = input i8[64]\nt = input i32[3]\ns = input f32[]\n"
                "y = quantized_linear a _ b t s {columns=3}\nreturn y\n",
-        POPRT_E_ARG, "bytes have a zero point");
+        POPRT_E_ARG, "A_zero_point goes with");
     ck_failure(PRODUCT("[1,2]", "[]", "[64]", "[3]", "[]", "[3]", "columns=3,activation=\"Neg\""),
         POPRT_E_ARG, "");
 }

@@ -304,7 +304,7 @@ START_TEST(attention_errors)
                "w = const f32[2,6] ones\n"
                "y = ms_attention x w\n"
                "return y\n",
-        POPRT_E_ARG, "0 heads");
+        POPRT_E_ARG, "num_heads is 0");
     ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
                "w = const f32[2,7] ones\n"
                "y = ms_attention x w {num_heads=1}\n"
@@ -330,7 +330,7 @@ START_TEST(attention_errors)
                "m = const i32[1,3] ones\n"
                "y = ms_attention x w _ m {num_heads=1}\n"
                "return y\n",
-        POPRT_E_SHAPE, "a mask of rank 2");
+        POPRT_E_SHAPE, "the mask of rank 2");
     ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
                "w = const f32[2,6] ones\n"
                "p = const f32[2,1,1,2,2] ones\n"
@@ -349,12 +349,12 @@ START_TEST(attention_errors)
     ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
                "y = ms_multi_head_attention x _ x {num_heads=1}\n"
                "return y\n",
-        POPRT_E_ARG, "without a key");
+        POPRT_E_ARG, "value needs key");
     ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
                "p = const f32[1,1,2,2] ones\n"
                "y = ms_multi_head_attention x x x _ _ _ p {num_heads=1}\n"
                "return y\n",
-        POPRT_E_ARG, "come together");
+        POPRT_E_ARG, "must be given together");
 }
 END_TEST
 

@@ -132,7 +132,7 @@ static void fails(const char *w, const char *memory, const char *rest, poprt_sta
 
 START_TEST(attn_lstm_errors)
 {
-    fails("4", "1,2,3", "", POPRT_E_ARG, "needs QW, MW, V and M");
+    fails("4", "1,2,3", "", POPRT_E_ARG, "needs inputs QW, MW, V and M");
     fails("3", "1,2,3", " m", POPRT_E_SHAPE, "");
     fails("4", "1,2,4", " m", POPRT_E_SHAPE, "a dim of M");
     fails("4", "2,2,3", " m", POPRT_E_SHAPE, "a dim of M");

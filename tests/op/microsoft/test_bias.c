@@ -102,7 +102,7 @@ START_TEST(bias_errors)
                "b = const f32[3] ones\n"
                "y = ms_bias_split_gelu x b\n"
                "return y\n",
-        POPRT_E_SHAPE, "no halves");
+        POPRT_E_SHAPE, "an even number");
     ck_failure("x = const f32[1,2] ones\n"
                "b = const f32[3] ones\n"
                "y = ms_bias_softmax x b {axis=1, is_inner_broadcast=1}\n"

@@ -187,7 +187,7 @@ START_TEST(coded_cache_errors)
         { "u8[1,1,1,2]", "f32[1]", BOTH ", kv_cache_bit_width=4", "a dim of the cache",
             POPRT_E_SHAPE },
         { "f32[1,1,1,2]", "f32[1]", BOTH, "not float", POPRT_E_TYPE },
-        { "i8[1,1,1,2]", "f32[3]", BOTH, "is 3 where 1 or 1", POPRT_E_SHAPE },
+        { "i8[1,1,1,2]", "f32[3]", BOTH, "is 3; 1 or 1", POPRT_E_SHAPE },
         { "i8[1,1,1,2]", "f32[1,1,1,1,1]", BOTH, "rank 5", POPRT_E_SHAPE },
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

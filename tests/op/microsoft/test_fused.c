@@ -177,12 +177,12 @@ START_TEST(fused_errors)
                "b = const f32[2,3] ones\n"
                "y = ms_fused_matmul_activation a b {transB=1, activation=Nothing}\n"
                "return y\n",
-        POPRT_E_PARSE, "not known");
+        POPRT_E_PARSE, "is unknown");
     ck_failure("a = const f32[2,3] ones\n"
                "b = const f32[2,3] ones\n"
                "y = ms_fused_gemm a b {transB=1, activation=Nothing}\n"
                "return y\n",
-        POPRT_E_PARSE, "not known");
+        POPRT_E_PARSE, "is unknown");
     ck_failure("x = const f32[1,1,2,2] ones\n"
                "w = const f32[1,1,1,1] ones\n"
                "z = const f32[1,1,1,2] ones\n"

@@ -331,7 +331,7 @@ START_TEST(generate_errors)
     fails("greedy_search ids max _ by", IDS7 "by = const f32[1] {0}\n", DECODER ENDS, POPRT_E_ARG,
         "repetition_penalty is 0");
     fails("greedy_search ids max _ _ some", IDS7 "some = const i32[5] ones\n", DECODER ENDS,
-        POPRT_E_SHAPE, "for 5 words where there are 6");
+        POPRT_E_SHAPE, "has 5 words; 6 are needed");
     /* a word that is not in the decoder's table is the decoder's to refuse */
     fails(one, "ids = const i32[1,2] {1,99}\nmax = const i32[1] {7}\n", DECODER ENDS, POPRT_E_ARG,
         "99");
@@ -349,7 +349,7 @@ START_TEST(sampling_errors)
     fails("sampling ids max _ _ _ _ _ ids", IDS7, DECODER ENDS, POPRT_E_UNSUPPORTED,
         "presence_mask");
     fails("sampling ids max _ _ _ _ _ _ by", IDS7 "by = const i32[1] {-1}\n", DECODER ENDS,
-        POPRT_E_ARG, "the seed is not");
+        POPRT_E_ARG, "the seed must be");
 }
 END_TEST
 
@@ -364,7 +364,7 @@ START_TEST(beam_errors)
         "num_return_sequences is not one number from 1 to 2");
     fails(some, IDS7 "n = const i32[1] {2}\nk = const i32[1] {1}\n",
         DECODER ", eos_token_id=0, pad_token_id=0, vocab_size=1", POPRT_E_ARG,
-        "2 beams are too many for 1 words");
+        "there are 2 beams, but only 1 words");
     fails(some, IDS7 "n = const i32[1] {2}\nk = const i32[1] {1}\n", DECODER ENDS ", model_type=1",
         POPRT_E_PARSE, "needs an encoder");
     fails(some, IDS7 "n = const i32[1] {2}\nk = const i32[1] {1}\n", DECODER ENDS ", model_type=2",

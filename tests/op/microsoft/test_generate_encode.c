@@ -179,7 +179,7 @@ START_TEST(encoder_errors)
         "out = ms_beam_search ids max _ one one {encoder {a = input i32[?,?]\nreturn a\n}, " DECODER
         ", eos_token_id=1, pad_token_id=0, model_type=1}\n"
         "return out\n",
-        POPRT_E_SHAPE, "an encoder with 1 inputs and 1 outputs");
+        POPRT_E_SHAPE, "the encoder has 1 inputs and 1 outputs");
     ck_failure(TINY "ids = const i32[1,2] {1,2}\n"
                     "max = const i32[1] {4}\n"
                     "one = const i32[1] {1}\n"
@@ -187,7 +187,7 @@ START_TEST(encoder_errors)
                     ", decoder {a = input i32[?,?]\n"
                     "return a\n}, eos_token_id=1, pad_token_id=0, model_type=1}\n"
                     "return out\n",
-        POPRT_E_SHAPE, "a decoder with 1 and 1");
+        POPRT_E_SHAPE, "the decoder 1 and 1");
     /* the prompt's states are not by row */
     ck_failure(TINY "ids = const i32[1,2] {1,2}\n"
                     "max = const i32[1] {4}\n"
@@ -196,7 +196,7 @@ START_TEST(encoder_errors)
                     "b = input i32[?,?]\nc = input i32[?,?]\nl = gather emb c\nreturn l, l, a, a, "
                     "a, a\n}, " DECODER ", eos_token_id=1, pad_token_id=0, model_type=1}\n"
                     "return out\n",
-        POPRT_E_TYPE, "state 0 is no tensor of floats");
+        POPRT_E_TYPE, "state 0 is not a float tensor");
 }
 END_TEST
 

@@ -388,7 +388,7 @@ START_TEST(group_query_errors)
                "t = const i32[1] {2}\n"
                "y = ms_group_query_attention q k k p p l t {num_heads=3, kv_num_heads=2}\n"
                "return y\n",
-        POPRT_E_ARG, "3 query heads over 2");
+        POPRT_E_ARG, "num_heads is 3 and kv_num_heads 2");
     ck_failure("q = const f32[1,1,4] ones\n"
                "k = const f32[1,1,2] ones\n"
                "p = const f32[1,1,1,2] ones\n"
@@ -396,7 +396,7 @@ START_TEST(group_query_errors)
                "t = const i32[1] {2}\n"
                "y = ms_group_query_attention q k k p p l t {num_heads=2, kv_num_heads=0}\n"
                "return y\n",
-        POPRT_E_ARG, "over 0");
+        POPRT_E_ARG, "kv_num_heads 0");
     ck_failure("q = const f32[1,1,4] ones\n"
                "k = const f32[1,1,2] ones\n"
                "p = const f32[1,1,1,2] ones\n"
@@ -467,7 +467,7 @@ START_TEST(group_query_errors)
                "y = ms_group_query_attention q k k p p l t c c {num_heads=2, kv_num_heads=1, "
                "do_rotary=1}\n"
                "return y\n",
-        POPRT_E_ARG, "position 1 of 1");
+        POPRT_E_ARG, "position 1 is outside the 1 positions");
 }
 END_TEST
 

@@ -134,7 +134,7 @@ START_TEST(matrix_errors)
     ck_failure("x = const f32[2] ones\n"
                "y = ms_unfold_tensor x {size=3}\n"
                "return y\n",
-        POPRT_E_SHAPE, "no window of 3");
+        POPRT_E_SHAPE, "smaller than a window of 3");
     ck_failure("x = const f32[2] ones\n"
                "y = ms_unfold_tensor x {size=0}\n"
                "return y\n",
@@ -145,7 +145,7 @@ START_TEST(matrix_errors)
                "s = const i32[2] ones\n"
                "y = ms_crop_and_resize x b i s\n"
                "return y\n",
-        POPRT_E_ARG, "image 1 of 1");
+        POPRT_E_ARG, "refers to image 1");
     ck_failure("x = const f32[1,1,1,1] ones\n"
                "b = const f32[1,4] ones\n"
                "i = const i32[1] {0}\n"

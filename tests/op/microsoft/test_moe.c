@@ -65,7 +65,7 @@ START_TEST(expert_errors)
                "w = const f32[2,2,2] ones\n"
                "y = ms_moe x r w _ w {k=3}\n"
                "return y\n",
-        POPRT_E_ARG, "3 of 2 experts");
+        POPRT_E_ARG, "k is 3, but there are 2 experts");
     ck_failure("x = const f32[1,2] ones\n"
                "r = const f32[1,2] {1,1.001}\n"
                "w = const f32[2,2,2] ones\n"

@@ -251,12 +251,12 @@ START_TEST(norm_errors)
                "g = const f32[2] ones\n"
                "y = ms_embed_layer_normalization i i x x _ g g\n"
                "return y\n",
-        POPRT_E_ARG, "come together");
+        POPRT_E_ARG, "must be given together");
     ck_failure("x = const f32[1,2] ones\n"
                "g = const f32[2] ones\n"
                "y = ms_group_norm x g g {groups=0}\n"
                "return y\n",
-        POPRT_E_ARG, "0 groups");
+        POPRT_E_ARG, "groups is 0");
     ck_failure("x = const f32[1,2] ones\n"
                "g = const f32[2] ones\n"
                "y = ms_group_norm x g g {groups=3}\n"

@@ -75,12 +75,12 @@ START_TEST(packed_errors)
                "c = const i32[1] {3}\n"
                "y, a, b, d = ms_remove_padding x c\n"
                "return y\n",
-        POPRT_E_ARG, "3 of 2 tokens");
+        POPRT_E_ARG, "3 tokens, outside [0, 2]");
     ck_failure("x = const f32[1,1] ones\n"
                "o = const i32[1,2] {5,0}\n"
                "y = ms_restore_padding x o\n"
                "return y\n",
-        POPRT_E_ARG, "place 5 of 2");
+        POPRT_E_ARG, "place 5; there are 2");
     ck_failure("x = const f32[2,1] ones\n"
                "o = const i32[1,1] {0}\n"
                "y = ms_restore_padding x o\n"
@@ -93,7 +93,7 @@ START_TEST(packed_errors)
                "s = const i32[2] {0,2}\n"
                "y = ms_packed_attention x w b o s {num_heads=1}\n"
                "return y\n",
-        POPRT_E_ARG, "tokens 0 to 2 of 1");
+        POPRT_E_ARG, "tokens 0 to 2, but there are 1");
 }
 END_TEST
 

@@ -314,7 +314,7 @@ START_TEST(errors)
         "e = const f32[] {0.01}\n"
         "y = ms_qattention a b c d e\n"
         "return y\n",
-        POPRT_E_ARG, "at least one");
+        POPRT_E_ARG, "at least 1");
     ck_failure(
         "a = const u8[2,3,4] {121,131,193,243,8,36,210,242,63,79,222,108,69,211,65,104,164,"
         "140,21,7,221,192,214,137}\n"
@@ -422,7 +422,7 @@ START_TEST(errors)
                "r = const u8[] {128}\n"
                "y, y1 = ms_qembed_layer_normalization a _ c d e f g h i j k l m n o p q r\n"
                "return y\n",
-        POPRT_E_ARG, "come together");
+        POPRT_E_ARG, "must be given together");
     ck_failure("a = const i32[2,2] {1,3,0,0}\n"
                "b = const i32[2,2] {0,1,1,0}\n"
                "c = const u8[3,4] {173,196,227,54,223,212,80,16,197,211,117,42}\n"
@@ -443,7 +443,7 @@ START_TEST(errors)
                "r = const u8[] {128}\n"
                "y, y1 = ms_qembed_layer_normalization a b c d e f g h i j k l m n o p q r\n"
                "return y\n",
-        POPRT_E_ARG, "row 3 of word_embedding_quant");
+        POPRT_E_ARG, "row 3 is outside word_embedding_quant");
     ck_failure("a = const i32[2,2] {1,0,2,2}\n"
                "b = const i32[2,2] {0,1,1,0}\n"
                "c = const u8[3,4] {173,196,227,54,223,212,80,16,197,211,117,42}\n"
@@ -464,7 +464,7 @@ START_TEST(errors)
                "r = const u8[] {128}\n"
                "y, y1 = ms_qembed_layer_normalization a b c d e f g h i j k l m n o p q r\n"
                "return y\n",
-        POPRT_E_ARG, "row 1 of position_embedding_quant");
+        POPRT_E_ARG, "row 1 is outside position_embedding_quant");
     ck_failure("a = const i32[2,2] {1,0,2,2}\n"
                "b = const i32[2,2] {0,1,1,0}\n"
                "c = const u8[3,4] {173,196,227,54,223,212,80,16,197,211,117,42}\n"

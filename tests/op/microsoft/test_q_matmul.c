@@ -148,7 +148,7 @@ START_TEST(errors)
                "h = const f32[] {5.1}\n"
                "y = ms_qgemm a b c d e f _ h\n"
                "return y\n",
-        POPRT_E_ARG, "come together");
+        POPRT_E_ARG, "must be given together");
     ck_failure("a = const i8[2,3] {108,-58,57,-87,-46,120}\n"
                "b = const f32[] {0.1}\n"
                "c = const i8[] {12}\n"

@@ -119,7 +119,7 @@ START_TEST(errors)
                "g = const i8[1,2,2] {-113,-58,-105,0}\n"
                "y = ms_qordered_matmul a b c d e _ g {order_A=1, order_B=0, order_Y=1}\n"
                "return y\n",
-        POPRT_E_ARG, "come together");
+        POPRT_E_ARG, "must be given together");
     ck_failure("a = const i8[2,2,3] {-123,-36,-108,-78,-73,-31,-22,-115,-10,104,98,-93}\n"
                "b = const f32[] {1}\n"
                "c = const i8[3,2] {-47,-123,83,39,18,73}\n"

@@ -127,7 +127,7 @@ START_TEST(rotary_errors)
                "p = const i64[1,1] {2}\n"
                "y = ms_rotary_embedding x p c c\n"
                "return y\n",
-        POPRT_E_ARG, "position 2 of 2");
+        POPRT_E_ARG, "position 2 is outside the 2 positions");
     ck_failure("x = const f32[1,1,4] ones\n"
                "c = const f32[2,2] ones\n"
                "p = const i64[1] {-1}\n"
@@ -157,7 +157,7 @@ START_TEST(rotary_errors)
                "p = const i64[3,1,1] zeros\n"
                "y = ms_m_rotary_embedding x p c c {mrope_section=[1,1,1], num_heads=1}\n"
                "return y\n",
-        POPRT_E_ARG, "2 angles together");
+        POPRT_E_ARG, "add up to 2 angles");
 }
 END_TEST
 

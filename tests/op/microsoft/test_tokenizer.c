@@ -69,7 +69,7 @@ START_TEST(tokenizer_errors)
     ck_failure("x = const f32[1,2] ones\n"
                "y = ms_irfft x {signal_ndim=1}\n"
                "return y\n",
-        POPRT_E_SHAPE, "no signal");
+        POPRT_E_SHAPE, "too short");
     ck_failure("x = const f32[2,2] ones\n"
                "y = ms_irfft x {signal_ndim=2}\n"
                "return y\n",

@@ -136,7 +136,7 @@ START_TEST(token_errors)
                "s = const f32[1,2] ones\n"
                "y = ms_ngram_repeat_block i s {ngram_size=2}\n"
                "return y\n",
-        POPRT_E_ARG, "token 5 of 2");
+        POPRT_E_ARG, "token 5 is outside [0, 2)");
     ck_failure("i = const i64[1,2] {5,5}\n"
                "s = const f32[1,2] ones\n"
                "y = ms_ngram_repeat_block i s\n"
@@ -146,7 +146,7 @@ START_TEST(token_errors)
                "i = const i64[] {3}\n"
                "y, z = ms_bifurcation_detector s s i s\n"
                "return y\n",
-        POPRT_E_ARG, "behind place 3 of 2");
+        POPRT_E_ARG, "after position 3 of 2");
     ck_failure("x = const f32[0,2] {}\n"
                "y = ms_dynamic_time_warping x\n"
                "return y\n",
@@ -157,14 +157,14 @@ START_TEST(token_errors)
                "c = const f32[2,1] ones\n"
                "y = ms_word_conv_embedding x w b c\n"
                "return y\n",
-        POPRT_E_ARG, "character 4 of 2");
+        POPRT_E_ARG, "character 4 is outside [0, 2)");
     ck_failure("x = const i32[1,1] {4}\n"
                "w = const f32[1,1,2,1] ones\n"
                "b = const f32[1] ones\n"
                "c = const f32[2,1] ones\n"
                "y = ms_word_conv_embedding x w b c\n"
                "return y\n",
-        POPRT_E_SHAPE, "a window of 2");
+        POPRT_E_SHAPE, "the window has 2");
 }
 END_TEST
 

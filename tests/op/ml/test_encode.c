@@ -29,7 +29,7 @@ START_TEST(one_hot_refuses)
 {
     ck_failure("x = const i64[2] {1,7}\ny = ml_one_hot_encoder x {cats_int64s=[1], zeros=0}\n"
                "return y\n",
-        POPRT_E_ARG, "element 1 is none of the 1 categories");
+        POPRT_E_ARG, "element 1 is not one of the 1 categories");
     ck_failure("x = const i64[1] {1}\ny = ml_one_hot_encoder x {cats_strings=[a]}\nreturn y\n",
         POPRT_E_TYPE, "the categories are strings");
     ck_failure("x = const i64[1] {1}\ny = ml_one_hot_encoder x\nreturn y\n", POPRT_E_ARG,
@@ -92,19 +92,19 @@ START_TEST(labels_refuse)
                "y = ml_label_encoder x {keys_int64s=[1,2], values_int64s=[2]}\nreturn y\n",
         POPRT_E_ARG, "keys_* has 2 entries");
     ck_failure("x = const i64[1] {1}\ny = ml_label_encoder x {keys_int64s=[1]}\nreturn y\n",
-        POPRT_E_ARG, "0 of the lists of values_* are given");
+        POPRT_E_ARG, "0 of the lists values_* are given");
     ck_failure("x = const i64[1] {1}\ny = ml_label_encoder x "
                "{keys_int64s=[1], keys_floats=[1], values_int64s=[1]}\nreturn y\n",
-        POPRT_E_ARG, "2 of the lists of keys_*");
+        POPRT_E_ARG, "2 of the lists keys_*");
     ck_failure("x = const f32[1] {1}\n"
                "y = ml_label_encoder x {keys_int64s=[1], values_int64s=[2]}\nreturn y\n",
-        POPRT_E_TYPE, "the input is float32, keys_* is of int64");
+        POPRT_E_TYPE, "the input is float32, but keys_* has int64");
     ck_failure("x = const i64[1] {1}\ny = ml_label_encoder x {keys_int64s=[1], "
                "values_int64s=[2], default_tensor=f32[1] {1}}\nreturn y\n",
         POPRT_E_TYPE, "one of int64 is needed");
     ck_failure("x = const i64[1] {1}\ny = ml_label_encoder x {keys_int64s=[1], "
                "values_tensor=u8[1] {1}}\nreturn y\n",
-        POPRT_E_TYPE, "no types for keys and values");
+        POPRT_E_TYPE, "are not supported");
 }
 END_TEST
 

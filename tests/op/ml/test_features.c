@@ -132,7 +132,7 @@ START_TEST(normalizer)
     ck_result("x = const i64[2] {2,4}\ny = ml_normalizer x\nreturn y\n", "f32[2] {0.5,1}");
     ck_result("x = const f64[2,0] {}\ny = ml_normalizer x\nreturn y\n", "f32[2,0] {}");
     ck_failure("x = const f32[1] {1}\ny = ml_normalizer x {norm=L3}\nreturn y\n", POPRT_E_ARG,
-        "none of MAX, L1 and L2");
+        "not one of MAX, L1, L2");
     ck_failure("x = const f32[1,1,1] {1}\ny = ml_normalizer x\nreturn y\n", POPRT_E_SHAPE,
         "rank 3");
 }

@@ -42,21 +42,21 @@ START_TEST(types)
             "return y\n",
         "f32[1,5]");
     ck_failure("x = input map(string,f32[])\ny = ml_cast_map x\nreturn y\n", POPRT_E_TYPE,
-        "no map from int64");
+        "not a map from int64");
     ck_failure("x = input map(i64,u8[])\ny = ml_dict_vectorizer x {int64_vocabulary=[1]}\n"
                "return y\n",
         POPRT_E_TYPE, "the map's values are uint8");
     ck_failure("x = input map(i64,f32[])\ny = ml_dict_vectorizer x {string_vocabulary=[a]}\n"
                "return y\n",
-        POPRT_E_TYPE, "no map from string");
+        POPRT_E_TYPE, "not a map from string");
     ck_failure("x = input map(i64,f32[])\ny = ml_dict_vectorizer x\nreturn y\n", POPRT_E_ARG,
         "exactly one of the lists");
     ck_failure("x = const f32[1,2] {1,2}\ny = ml_zip_map x {classlabels_int64s=[1]}\nreturn y\n",
-        POPRT_E_SHAPE, "2 columns for 1 labels");
+        POPRT_E_SHAPE, "2 columns, but 1 labels");
     ck_failure("x = const f32[1,2] {1,2}\ny = ml_zip_map x\nreturn y\n", POPRT_E_ARG,
         "exactly one of the lists");
     ck_failure("x = input map(i64,f32[])\ny = ml_cast_map x {cast_to=TO_BOOL}\nreturn y\n",
-        POPRT_E_ARG, "cast_to is none");
+        POPRT_E_ARG, "cast_to is not one");
     ck_failure("x = input map(i64,f32[])\ny = ml_cast_map x {map_form=THIN}\nreturn y\n",
         POPRT_E_ARG, "neither DENSE nor SPARSE");
 }

@@ -26,7 +26,7 @@ END_TEST
 
 START_TEST(regressor_refuses)
 {
-    ck_failure(REGRESS("CUBIC"), POPRT_E_ARG, "kernel_type is none");
+    ck_failure(REGRESS("CUBIC"), POPRT_E_ARG, "kernel_type is not one");
     ck_failure(ROWS "y = ml_svm_regressor x {coefficients=[1,2,3], rho=[0]}\nreturn y\n",
         POPRT_E_ARG, "coefficients has 3 numbers");
     ck_failure(ROWS "y = ml_svm_regressor x {coefficients=[1,2]}\nreturn y\n", POPRT_E_ARG,

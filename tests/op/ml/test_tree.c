@@ -88,20 +88,20 @@ START_TEST(hostile_nodes)
                                 "nodes_featureids=[0,0], nodes_modes=[LEAF,LEAF], "
                                 "nodes_truenodeids=[0,0], nodes_falsenodeids=[0,0]");
     ck_failure(HOSTILE(PAIR("0,0", "BRANCH_LT,BRANCH_LT", "1,0", "1,0")), POPRT_E_ARG,
-        "node 0 of tree 0 is below itself");
+        "node 0 of tree 0 is its own descendant");
     ck_failure(HOSTILE(PAIR("0,0", "BRANCH_LT,LEAF", "1,0", "0,0")), POPRT_E_ARG,
-        "node 0 of tree 0 is below itself");
+        "node 0 of tree 0 is its own descendant");
     ck_failure(HOSTILE(PAIR("0,0", "BRANCH_LT,LEAF", "1,0", "2,0")), POPRT_E_ARG,
-        "node 0 of tree 0 branches to node 2, which the tree has not");
+        "node 0 of tree 0 branches to node 2, which does not exist");
     ck_failure(HOSTILE(PAIR("0,0", "BRANCH_LT,LEAF", "-1,0", "1,0")), POPRT_E_ARG,
         "branches to node -1");
     ck_failure(HOSTILE(PAIR("2,0", "BRANCH_LT,LEAF", "1,0", "1,0")), POPRT_E_ARG,
-        "node 0 of tree 0 looks at a feature that the input has not (2)");
+        "node 0 of tree 0 tests a feature that the input does not have (2)");
     ck_failure(HOSTILE(PAIR("-1,0", "BRANCH_LT,LEAF", "1,0", "1,0")), POPRT_E_ARG,
-        "looks at a negative feature");
+        "tests a negative feature");
     ck_failure(HOSTILE(PAIR("0", "BRANCH_LT,LEAF", "1,0", "1,0")), POPRT_E_ARG,
-        "nodes_featureids has 1 entries where others have 2");
-    ck_failure(twice, POPRT_E_ARG, "node 0 of tree 0 is there twice");
+        "nodes_featureids has 1 entries, but other lists have 2");
+    ck_failure(twice, POPRT_E_ARG, "node 0 of tree 0 is defined twice");
     /* A node with two parents is no cycle; a leaf's feature does not matter. */
     ck_result(HOSTILE(PAIR("1,77", "BRANCH_LT,LEAF", "1,0", "1,0")), "f32[1,1] {0}");
 }
@@ -118,7 +118,7 @@ START_TEST(hostile_weights)
             "weight 0 is for target 1 of 1" },
         { "n_targets=1, target_treeids=[1], target_nodeids=[1], target_ids=[0], "
           "target_weights=[1]",
-            "target weight 0 is for node 1 of tree 1, which is not there" },
+            "target weight 0 is for node 1 of tree 1, which does not exist" },
         { "n_targets=1, target_treeids=[0], target_nodeids=[1], target_ids=[0]",
             "the list of weights has 0 entries" },
         { "n_targets=1, nodes_missing_value_tracks_true=[1]",
@@ -225,9 +225,9 @@ START_TEST(ensemble_refuses)
 {
     ck_failure(ENSEMBLE("f32", "0,7", "0,1", "1,2", ""), POPRT_E_ARG, "node 1 has mode 7");
     ck_failure(ENSEMBLE("f32", "0,6", "3,1", "1,2", ""), POPRT_E_ARG,
-        "node 0 branches to leaf 3, which is not there");
+        "node 0 branches to leaf 3, which does not exist");
     ck_failure(ENSEMBLE("f32", "0,6", "0,1", "2,2", ""), POPRT_E_ARG, "node 0 branches to node 2");
-    ck_failure(ENSEMBLE("f32", "0,6", "0,1", "0,2", ""), POPRT_E_ARG, "is below itself");
+    ck_failure(ENSEMBLE("f32", "0,6", "0,1", "0,2", ""), POPRT_E_ARG, "is its own descendant");
     ck_failure(ENSEMBLE("f32", "0,6", "0", "1,2", ""), POPRT_E_ARG,
         "nodes_truenodeids has 1 entries");
     ck_failure(ENSEMBLE("f32", "6,6", "0,1", "1,2", ", aggregate_function=4"), POPRT_E_ARG,
@@ -238,7 +238,7 @@ START_TEST(ensemble_refuses)
                "nodes_modes=u8[0] {}}\nreturn y\n",
         POPRT_E_ARG, "tree_roots[0] is node 1 of 0");
     ck_failure("x = const f32[1,1] {0}\ny = ml_tree_ensemble x {n_targets=1}\nreturn y\n",
-        POPRT_E_TYPE, "nodes_modes is no tensor of uint8");
+        POPRT_E_TYPE, "nodes_modes is not a tensor of uint8");
     ck_failure("x = const f32[1,1] {0}\ny = ml_tree_ensemble x {tree_roots=[0], n_targets=1, "
                "nodes_featureids=[0], nodes_modes=u8[1] {6}, nodes_splits=f32[1] {0}, "
                "nodes_truenodeids=[0], nodes_trueleafs=[1], nodes_falsenodeids=[0], "

@@ -230,17 +230,17 @@ START_TEST(sizes_that_do_not_fit_are_refused)
     static const struct {
         const char *graph, *part;
     } cases[] = {
-        { "w = input bf16[48]\ny = fused_linear x w {columns=16}", "no panels of 16" },
+        { "w = input bf16[48]\ny = fused_linear x w {columns=16}", "not panels of 16" },
         { "w = input bf16[96]\ny = fused_linear x w {columns=16}", "inner dim" },
-        { "w = input i8[40]\ny = fused_linear x w {columns=16}", "no panels of 16" },
+        { "w = input i8[40]\ny = fused_linear x w {columns=16}", "not panels of 16" },
         { "w = input i8[64]\ny = fused_linear x w {columns=16}", "inner dim" },
         { "w = input i8[3,16]\ny = fused_linear x w", "not packed" },
-        { "w = input i8[48]\ny = fused_linear x w {columns=-1}", "-1 columns" },
-        { "w = input i4[40]\ny = fused_linear x w {columns=16}", "no panels of 16" },
+        { "w = input i8[48]\ny = fused_linear x w {columns=-1}", "columns is -1" },
+        { "w = input i4[40]\ny = fused_linear x w {columns=16}", "not panels of 16" },
         { "w = input i4[256]\ny = fused_linear x w {columns=16}", "inner dim" },
-        { "w = input i8[48]\ny = fused_linear x w {columns=16,block=8}", "without scales" },
+        { "w = input i8[48]\ny = fused_linear x w {columns=16,block=8}", "blocks need a scale" },
         { "w = input i8[48]\no = input f32[16]\ny = fused_linear x w _ _ _ o {columns=16}",
-            "without blocks" },
+            "offset needs blocks" },
         { "w = input i8[48]\ns = input f32[16]\ny = fused_linear x w _ _ s {columns=16,block=12}",
             "multiple of 8" },
         { "w = input i8[48]\ns = input f32[32]\ny = fused_linear x w _ _ s {columns=16,block=8}",
@@ -249,9 +249,10 @@ START_TEST(sizes_that_do_not_fit_are_refused)
           "y = fused_linear x w _ _ s o {columns=16,block=8}",
             "input 5 has 8" },
         { "w = input f16[48]\ns = input f32[16]\ny = fused_linear x w _ _ s {columns=16,block=8}",
-            "has no blocks" },
+            "block is for a B of i4 or i8" },
         { "w = input i8[48]\ns = input f32[4]\ny = fused_linear x w _ _ s {columns=16}", "" },
-        { "w = input i8[48]\ny = fused_linear x w {columns=16,compute=\"f64\"}", "compute 'f64'" },
+        { "w = input i8[48]\ny = fused_linear x w {columns=16,compute=\"f64\"}",
+            "compute is 'f64'" },
         { "w = input i4[128]\ny = fused_linear x w {columns=16,compute=\"i8\"}", "compute 'i8'" },
     };
     for (size_t i = 0; i < PRT_COUNT_OF(cases); i++) {

@@ -177,7 +177,8 @@ END_TEST
 
 START_TEST(broken_tensors)
 {
-    static const char *const broken = "the trees lead out of their nodes, votes or features";
+    static const char *const broken =
+        "the trees refer to nodes, votes or features that do not exist";
     ck_result(WALK("[6] {" BRANCH "," LEAF_1 "," LEAF_1 "}", "[1] {0}", VOTE, ""), "f32[1,1] {1}");
     ck_result(WALK("[2] {" LEAF_1 "}", "[0] {}", VOTE, ""), "f32[1,1] {0}");
     ck_failure(WALK("[2] {" LEAF_1 "}", "[1] {1}", VOTE, ""), POPRT_E_PARSE, broken);
@@ -189,11 +190,11 @@ START_TEST(broken_tensors)
     ck_failure(WALK("[2] {" LEAF_1 "}", "[1] {0}", "[2] {0,1}", ""), POPRT_E_PARSE, broken);
     ck_failure(WALK("[2] {" LEAF_1 "}", "[1] {0}", "[2] {0,-1}", ""), POPRT_E_PARSE, broken);
     ck_failure(WALK("[2] {" LEAF_1 "}", "[1] {0}", VOTE, ",features=3"), POPRT_E_SHAPE,
-        "a tree looks at feature 2");
+        "a tree tests feature 2");
     ck_failure(WALK("[2] {" LEAF_1 "}", "[1] {0}", VOTE, ",one_set=1"), POPRT_E_ARG,
-        "two classes alone");
+        "one_set needs 2 labels");
     ck_failure(WALK("[2] {" LEAF_1 "}", "[1] {0}", VOTE, ",classlabels_int64s=[1,2]"), POPRT_E_ARG,
-        "of 2 labels");
+        "for 2 labels");
     ck_failure(WALK("[2] {" LEAF_1 "}", "[1] {0}", VOTE, ",post_transform=5"), POPRT_E_ARG,
         "post_transform");
 }
