@@ -17,20 +17,27 @@
 
 /* Floats: of a piece of B and of A that stay in the second cache level together. Rows of A, at
  * least; FEW where threads had nothing to do otherwise. */
-enum { DEPTH = 512, BLOCK = 1 << 16, LEAST_ROWS = 96, MOST_ROWS = 1024, ITEMS = 8, FEW = 8,
-    FEW_PIXELS = 4 /* for each filter */ };
+enum {
+    DEPTH = 512,
+    BLOCK = 1 << 16,
+    LEAST_ROWS = 96,
+    MOST_ROWS = 1024,
+    ITEMS = 8,
+    FEW = 8,
+    FEW_PIXELS = 4 /* for each filter */
+};
 
 typedef struct job {
     const prt_nhwc *v;
-    size_t slices;                 /* items of all filters */
-    size_t halves;                 /* of panels, which they share; 0: each has a panel */
-    size_t chunks;                 /* of groups, which share addresses */
-    size_t blocks, pixels;         /* pixels of an image's output */
-    size_t rows;                   /* of a block, at most: pixels or, of images, rows of them */
-    bool plain;                    /* outputs are inputs, one by one */
-    size_t wide;                   /* floats in a row of a band */
-    size_t table;                  /* floats of scratch that hold addresses */
-    size_t image_w;                /* floats from one image's weights to the next one's */
+    size_t slices;         /* items of all filters */
+    size_t halves;         /* of panels, which they share; 0: each has a panel */
+    size_t chunks;         /* of groups, which share addresses */
+    size_t blocks, pixels; /* pixels of an image's output */
+    size_t rows;           /* of a block, at most: pixels or, of images, rows of them */
+    bool plain;            /* outputs are inputs, one by one */
+    size_t wide;           /* floats in a row of a band */
+    size_t table;          /* floats of scratch that hold addresses */
+    size_t image_w;        /* floats from one image's weights to the next one's */
 } job;
 
 /* Some pixels with one slice of filters. */
@@ -48,105 +55,7 @@ static size_t clamp(size_t x, size_t low, size_t high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* ---- addresses ---- */
-
-/* Where `v` reads at tap k of an axis; false in the padding. */
-static bool find_at(size_t out, size_t stride, size_t k, size_t dilation, int64_t begin, size_t in,
-    size_t *at)
-{
-    const int64_t i = (int64_t)(out * stride + k * dilation) - begin;
-    *at = (size_t)i;
-    return i >= 0 && i < (int64_t)in;
-}
-
-/* Outputs [*from, *to) of [first, end) of a row have their tap kx inside the image. */
-static void inside(const prt_nhwc *v, size_t kx, size_t first, size_t end, size_t *from, size_t *to)
-{
-    const int64_t begin = v->left - (int64_t)(kx * v->dilation_w), step = (int64_t)v->stride_w;
-    const int64_t low = begin > 0 ? (begin + step - 1) / step : 0;
-    const int64_t past = begin + (int64_t)v->in_w; /* the first output at or beyond it is outside */
-    const int64_t high = past > 0 ? (past + step - 1) / step : 0;
-    *to = high < (int64_t)end ? (size_t)high : end;
-    *to = *to > first ? *to : first;
-    *from = low < (int64_t)*to ? (size_t)low : *to;
-    *from = *from > first ? *from : first;
-}
-
-/* The addresses of the taps of outputs [first, end) of a row, each tap's `step` from the last's. */
-static void find_row(const prt_nhwc *v, const float *x, size_t plane, size_t row, size_t first,
-    size_t end, const float **to, size_t step)
-{
-    const size_t far = v->stride_w * v->x_pitch;
-    size_t z, y;
-    for (size_t kz = 0; kz < v->kernel_d; kz++) {
-        const bool in_z = find_at(plane, v->stride_d, kz, v->dilation_d, v->front, v->in_d, &z);
-        for (size_t ky = 0; ky < v->kernel_h; ky++) {
-            const bool in =
-                find_at(row, v->stride_h, ky, v->dilation_h, v->top, v->in_h, &y) && in_z;
-            for (size_t kx = 0; kx < v->kernel_w; kx++, to += step) {
-                size_t from = end, until = end, i = first;
-                if (in)
-                    inside(v, kx, first, end, &from, &until);
-                for (; i < from; i++)
-                    to[i - first] = v->zeros;
-                if (i < until) {
-                    const int64_t at =
-                        (int64_t)(i * v->stride_w + kx * v->dilation_w) - v->left;
-                    const float *p = x + ((z * v->in_h + y) * v->in_w + (size_t)at) * v->x_pitch;
-                    for (size_t k = 0; i < until; i++, k++)
-                        to[i - first] = p + k * far;
-                }
-                for (; i < end; i++)
-                    to[i - first] = v->zeros;
-            }
-        }
-    }
-}
-
-void prt_nhwc_find_taps(const prt_nhwc *v, size_t n, size_t group, size_t first, size_t count,
-    const float **to)
-{
-    const float *x = v->x + n * v->in_d * v->in_h * v->in_w * v->x_pitch +
-        group * v->form.channels;
-    size_t row = first / v->out_w, column = first % v->out_w;
-    for (size_t i = 0, some; i < count; i += some, column = 0, row++) {
-        some = v->out_w - column < count - i ? v->out_w - column : count - i;
-        find_row(v, x, row / v->out_h, row % v->out_h, column, column + some, to + i, count);
-    }
-}
-
-/* ---- images ---- */
-
-size_t prt_nhwc_band_wide(const prt_nhwc *v)
-{
-    return ((v->out_w - 1) * v->stride_w + v->kernel_w) * v->in_c;
-}
-
-size_t prt_nhwc_band_high(const prt_nhwc *v, size_t rows)
-{
-    return (rows - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1;
-}
-
-void prt_nhwc_lay_band(const prt_nhwc *v, size_t n, size_t row, size_t rows, float *to)
-{
-    const size_t high = prt_nhwc_band_high(v, rows);
-    const size_t channels = v->in_c, plane = v->in_h * v->in_w, size = prt_nhwc_band_wide(v);
-    const int64_t wide = (int64_t)(size / channels);
-    for (size_t i = 0; i < high; i++, to += size) {
-        const int64_t y = (int64_t)(row * v->stride_h + i) - v->top;
-        const int64_t end = v->left + (int64_t)v->in_w < wide ? v->left + (int64_t)v->in_w : wide;
-        const int64_t from = v->left > 0 ? v->left : 0;
-        if (y < 0 || y >= (int64_t)v->in_h || from >= end) {
-            memset(to, 0, size * sizeof(float));
-            continue;
-        }
-        memset(to, 0, (size_t)from * channels * sizeof(float));
-        memset(to + (size_t)end * channels, 0, (size_t)(wide - end) * channels * sizeof(float));
-        const float *x = v->x + n * channels * plane + (size_t)y * v->in_w;
-        v->kern->interleave((size_t)(end - from), channels, x + (from - v->left), plane,
-            to + (size_t)from * channels);
-    }
-}
+/* ---- bands ---- */
 
 /* One piece for each row of the kernel. */
 static void find_band(const block *b, const float *band)
@@ -201,8 +110,8 @@ static void fetch_after(const block *b, prt_gemm_block *g)
         return;
     }
     const size_t row_size = v->in_w * v->x_pitch, each = row_size * v->stride_h;
-    const int64_t last = (int64_t)((end - 1) / v->out_w * v->stride_h +
-        (v->kernel_h - 1) * v->dilation_h) - v->top;
+    const int64_t last =
+        (int64_t)((end - 1) / v->out_w * v->stride_h + (v->kernel_h - 1) * v->dilation_h) - v->top;
     const size_t at = (last < 0 ? 0 : (size_t)last) * row_size;
     const size_t count = b->rows * each / v->out_w, size = v->in_h * row_size;
     if (b->from == NULL || v->images || v->in_d != 1 || at >= size)
@@ -230,15 +139,22 @@ static void multiply(const block *b, const part *p)
     const size_t pixel = b->n * j->pixels + b->row + p->row;
     const prt_gemm_end end = { .bias = v->bias != NULL ? v->bias + column : NULL,
         .residual = v->residual != NULL ? v->residual + pixel * v->residual_pitch + column : NULL,
-        .ldr = v->residual_pitch, .act = v->act };
-    prt_gemm_block g = { .rows = p->rows, .columns = b->columns, .k = p->k,
+        .ldr = v->residual_pitch,
+        .act = v->act };
+    prt_gemm_block g = { .rows = p->rows,
+        .columns = b->columns,
+        .k = p->k,
         .a = b->from == NULL ? v->x + pixel * v->x_pitch + b->group * w->channels + p->skip : NULL,
-        .lda = v->x_pitch, .from = b->from != NULL ? b->from + p->tap * b->rows + p->row : NULL,
-        .taps = p->taps, .skip = b->from != NULL ? b->beyond + p->skip : 0,
+        .lda = v->x_pitch,
+        .from = b->from != NULL ? b->from + p->tap * b->rows + p->row : NULL,
+        .taps = p->taps,
+        .skip = b->from != NULL ? b->beyond + p->skip : 0,
         .b = v->w + b->n * j->image_w + b->group * prt_nhwc_weights_step(w) + panel * whole +
             (p->tap * b->depth + p->skip) * width + b->first - panel,
-        .stride = width, .c = v->y + pixel * v->y_pitch + column,
-        .ldc = v->y_pitch, .add = !p->first,
+        .stride = width,
+        .c = v->y + pixel * v->y_pitch + column,
+        .ldc = v->y_pitch,
+        .add = !p->first,
         .end = p->last && !prt_gemm_end_is_plain(&end) ? &end : NULL };
     if (j->blocks == 1) /* weights are read once: the next ones come meanwhile */
         fetch_next(b, p->last, &g);
@@ -351,8 +267,10 @@ static void run_item(const void *user, size_t item, float *scratch)
     const size_t rest = item / j->slices / j->chunks, piece = rest % j->blocks;
     const size_t end = prt_parallel_cut(v->form.group, j->chunks, chunk + 1);
     const size_t last = filter_at(j, slice + 1);
-    block b = { .j = j, .n = rest / j->blocks,
-        .group = prt_parallel_cut(v->form.group, j->chunks, chunk), .taps = v->form.taps,
+    block b = { .j = j,
+        .n = rest / j->blocks,
+        .group = prt_parallel_cut(v->form.group, j->chunks, chunk),
+        .taps = v->form.taps,
         .depth = v->form.channels };
     const size_t all = v->images ? v->out_h : j->pixels;
     const size_t first = prt_parallel_cut(all, j->blocks, piece);
@@ -376,8 +294,8 @@ static void run_item(const void *user, size_t item, float *scratch)
         }
 }
 
-void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t rows,
-    const float *a, float *c, const float *residual)
+void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t rows, const float *a,
+    float *c, const float *residual)
 {
     const size_t parts = (p->k + DEPTH - 1) / DEPTH;
     for (size_t first = 0, columns; first < p->n && rows != 0; first += columns) {
@@ -387,13 +305,21 @@ void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t r
         const size_t at = first / p->run * p->far + first % p->run;
         columns = prt_lesser(left, p->run - first % p->run);
         const prt_gemm_end end = { .bias = p->bias != NULL ? p->bias + first : NULL,
-            .residual = residual != NULL ? residual + at : NULL, .ldr = p->ldc, .act = p->act };
+            .residual = residual != NULL ? residual + at : NULL,
+            .ldr = p->ldc,
+            .act = p->act };
         for (size_t i = 0; i < parts; i++) {
             const size_t k = prt_parallel_cut(p->k, parts, i);
-            prt_gemm_block g = { .rows = rows, .columns = columns,
-                .k = prt_parallel_cut(p->k, parts, i + 1) - k, .a = a + k, .lda = p->lda,
-                .b = p->w + panel * p->k + k * width + first - panel, .stride = width,
-                .c = c + at, .ldc = p->ldc, .add = k != 0,
+            prt_gemm_block g = { .rows = rows,
+                .columns = columns,
+                .k = prt_parallel_cut(p->k, parts, i + 1) - k,
+                .a = a + k,
+                .lda = p->lda,
+                .b = p->w + panel * p->k + k * width + first - panel,
+                .stride = width,
+                .c = c + at,
+                .ldc = p->ldc,
+                .add = k != 0,
                 .end = i + 1 == parts && !prt_gemm_end_is_plain(&end) ? &end : NULL };
             kern->gemm(&g);
             for (size_t line = 1; line < p->lines; line++) { /* without a residual */
@@ -465,22 +391,43 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     if (done)
         return POPRT_OK;
     const size_t panels = (v->form.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
-    job j = { .v = v, .slices = panels, .pixels = pixels,
+    job j = { .v = v,
+        .slices = panels,
+        .pixels = pixels,
         .image_w = weights ? prt_nhwc_weights_step(&v->form) : 0 };
     const size_t taps = v->form.taps;
     j.plain = prt_nhwc_is_plain(v);
     if (j.plain && v->form.group == 1 && !weights && !v->in_order &&
         prt_strassen_pays(c, v->kern, j.pixels, v->out_c, v->in_c)) {
-        const prt_strassen s = { .kern = v->kern, .batches = v->batch, .m = j.pixels,
-            .n = v->out_c, .k = v->in_c, .a = v->x, .lda = v->x_pitch, .b = v->w, .c = v->y,
-            .ldc = v->y_pitch, .end = { .bias = v->bias, .residual = v->residual,
-            .ldr = v->residual_pitch, .act = v->act } };
+        const prt_strassen s = { .kern = v->kern,
+            .batches = v->batch,
+            .m = j.pixels,
+            .n = v->out_c,
+            .k = v->in_c,
+            .a = v->x,
+            .lda = v->x_pitch,
+            .b = v->w,
+            .c = v->y,
+            .ldc = v->y_pitch,
+            .end = { .bias = v->bias,
+                .residual = v->residual,
+                .ldr = v->residual_pitch,
+                .act = v->act } };
         return prt_strassen_run(c, &s);
     }
     if (j.plain && v->form.group == 1 && v->batch * pixels == 1) {
-        prt_linear f = { .kern = v->kern, .m = 1, .n = v->out_c, .k = v->in_c, .a = v->x,
-            .b = v->w, .packed = true, .narrow = PRT_NARROW_COUNT, .bias = v->bias,
-            .residual = v->residual, .y = v->y, .act = v->act };
+        prt_linear f = { .kern = v->kern,
+            .m = 1,
+            .n = v->out_c,
+            .k = v->in_c,
+            .a = v->x,
+            .b = v->w,
+            .packed = true,
+            .narrow = PRT_NARROW_COUNT,
+            .bias = v->bias,
+            .residual = v->residual,
+            .y = v->y,
+            .act = v->act };
         return prt_linear_run(c, &f);
     }
     const size_t each = prt_nhwc_inputs_each(v);
@@ -516,30 +463,6 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     const size_t others = v->batch * j.slices * j.blocks;
     j.chunks = clamp(width > 1 ? 2 * ITEMS * width / others : 1, 1, v->form.group);
     return prt_parallel_for(c, others * j.chunks, scratch, run_item, &j);
-}
-
-void prt_nhwc_take_window(prt_nhwc *v, const prt_window *w)
-{
-    const bool two = w->rank >= 2, three = w->rank == 3;
-    const uint32_t x = w->rank - 1, y = two ? x - 1 : 0;
-    v->in_d = three ? (size_t)w->in[0] : 1;
-    v->out_d = three ? (size_t)w->out[0] : 1;
-    v->kernel_d = three ? (size_t)w->kernel[0] : 1;
-    v->stride_d = three ? (size_t)w->stride[0] : 1;
-    v->dilation_d = three ? (size_t)w->dilation[0] : 1;
-    v->front = three ? w->begin[0] : 0;
-    v->in_h = two ? (size_t)w->in[y] : 1;
-    v->out_h = two ? (size_t)w->out[y] : 1;
-    v->kernel_h = two ? (size_t)w->kernel[y] : 1;
-    v->stride_h = two ? (size_t)w->stride[y] : 1;
-    v->dilation_h = two ? (size_t)w->dilation[y] : 1;
-    v->top = two ? w->begin[y] : 0;
-    v->in_w = (size_t)w->in[x];
-    v->out_w = (size_t)w->out[x];
-    v->kernel_w = (size_t)w->kernel[x];
-    v->stride_w = (size_t)w->stride[x];
-    v->dilation_w = (size_t)w->dilation[x];
-    v->left = w->begin[x];
 }
 
 /* Images with padding are laid out whole, so it has to be in proportion: in doubles, because sizes
