@@ -29,9 +29,9 @@ void prt_nhwc_take_window(prt_nhwc *v, const prt_window *w)
     v->left = w->begin[x];
 }
 
-/* ---- addresses ---- */
+/* ---- addresses of taps ---- */
 
-/* Where `v` reads at tap k of an axis; false in the padding. */
+/* Finds the index that tap k of output `out` reads along an axis. Returns false in the padding. */
 static bool find_at(size_t out, size_t stride, size_t k, size_t dilation, int64_t begin, size_t in,
     size_t *at)
 {
@@ -40,12 +40,12 @@ static bool find_at(size_t out, size_t stride, size_t k, size_t dilation, int64_
     return i >= 0 && i < (int64_t)in;
 }
 
-/* Outputs [*from, *to) of [first, end) of a row have their tap kx inside the image. */
+/* Finds the outputs [*from, *to) of [first, end) of a row whose tap kx is inside the image. */
 static void inside(const prt_nhwc *v, size_t kx, size_t first, size_t end, size_t *from, size_t *to)
 {
     const int64_t begin = v->left - (int64_t)(kx * v->dilation_w), step = (int64_t)v->stride_w;
     const int64_t low = begin > 0 ? (begin + step - 1) / step : 0;
-    const int64_t past = begin + (int64_t)v->in_w; /* the first output at or beyond it is outside */
+    const int64_t past = begin + (int64_t)v->in_w; /* the first output from here on is outside */
     const int64_t high = past > 0 ? (past + step - 1) / step : 0;
     *to = high < (int64_t)end ? (size_t)high : end;
     *to = *to > first ? *to : first;
@@ -53,7 +53,7 @@ static void inside(const prt_nhwc *v, size_t kx, size_t first, size_t end, size_
     *from = *from > first ? *from : first;
 }
 
-/* The addresses of the taps of outputs [first, end) of a row, each tap's `step` from the last's. */
+/* Finds the taps of outputs [first, end) of a row; the tables of two taps are `step` apart. */
 static void find_row(const prt_nhwc *v, const float *x, size_t plane, size_t row, size_t first,
     size_t end, const float **to, size_t step)
 {
@@ -94,7 +94,7 @@ void prt_nhwc_find_taps(const prt_nhwc *v, size_t n, size_t group, size_t first,
     }
 }
 
-/* ---- images ---- */
+/* ---- bands of NCHW images ---- */
 
 size_t prt_nhwc_band_wide(const prt_nhwc *v)
 {
@@ -125,4 +125,15 @@ void prt_nhwc_lay_band(const prt_nhwc *v, size_t n, size_t row, size_t rows, flo
         v->kern->interleave((size_t)(end - from), channels, x + (from - v->left), plane,
             to + (size_t)from * channels);
     }
+}
+
+void prt_nhwc_find_band(const prt_nhwc *v, size_t rows, const float *band, const float **to)
+{
+    const size_t step = v->stride_w * v->in_c, wide = prt_nhwc_band_wide(v);
+    for (size_t ky = 0; ky < v->kernel_h; ky++)
+        for (size_t row = 0; row < rows; row++) {
+            const float *x = band + (row * v->stride_h + ky * v->dilation_h) * wide;
+            for (size_t i = 0; i < v->out_w; i++)
+                *to++ = x + i * step;
+        }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* planes.c — padded planes. */
+/* planes.c — padded planes, split by column phase. */
 #include "fast/conv/planes.h"
 
 #include "kern/move/zip.h"
@@ -41,7 +41,7 @@ bool prt_planes_init(prt_planes *p, const prt_window *w)
     return true;
 }
 
-/* A row with its padding. */
+/* Copies a row with its padding. */
 static void pad_row(const prt_planes *p, const float *x, float fill, float *to)
 {
     const size_t columns = p->columns;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* fp8.c — 8-bit floats in and out: Cast to float32 by a table of all 256, CastToUint8 by counting
- * units of the last bit. */
+/*
+ * fp8.c — 8-bit floats in and out: Cast to float32 by a table of all 256, CastToUint8 by counting
+ * units of the last bit.
+ */
 #include <math.h>
 
 #include "fast/fast.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* integer_logic.c — comparisons, logic, integers, Where and Cast of types that lib/kern has loops
- * for. */
+/*
+ * integer_logic.c — comparisons, logic, integers, Where and Cast of types that lib/kern has loops
+ * for.
+ */
 #include "kern/rows/integer_logic.h"
 
 #include "fast/fast.h"

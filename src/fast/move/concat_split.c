@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* concat_split.c — Concat and Split as columns of matrices, copied by rows, but for those that are
- * there already. */
+/*
+ * concat_split.c — Concat and Split as columns of matrices, copied by rows, but for those that are
+ * there already.
+ */
 #include "fast/parallel.h"
 
 #include "fast/fast.h"
