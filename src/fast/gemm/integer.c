@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* integer.c — items of a panel and some rows each. */
+/*
+ * integer.c — int8 GEMM with zero points (dot4_i8). An item is a block of rows of A times one panel
+ * of B, which it packs into scratch; all rows of the block pass by it.
+ */
 #include "fast/gemm/integer.h"
 
 #include <math.h>
@@ -7,16 +10,17 @@
 #include "fast/parallel.h"
 #include "op/share/quant.h"
 
+/* INTEGER_ROWS: rows of a block. LEFT_LEAST: elements of A that an item converts, at least. */
 enum { INTEGER_ROWS = 120, LEFT_LEAST = 1 << 14 };
 
 typedef struct job {
     const prt_integer *p;
     size_t words, panels, blocks, pieces;
-    bool in_place;     /* A's rows are words as they are */
+    bool in_place;     /* A's rows are words already */
     const uint32_t *a; /* rows of words, of all left sides */
-    uint32_t *ones;    /* a row of them */
+    uint32_t *ones;    /* a row of ones, to sum columns */
     uint32_t *copy;
-    int32_t *a_sum; /* of those rows */
+    int32_t *a_sum; /* sums of A's rows */
 } job;
 
 static void run_left(const void *user, size_t item, float *scratch)
@@ -116,7 +120,7 @@ poprt_status prt_integer_run(prt_eval *c, const prt_integer *p)
     j.ones = memory;
     j.copy = memory + j.words;
     j.a = j.in_place ? (const void *)p->a : j.copy;
-    memset(j.ones, 1, p->k); /* bytes; those behind are zeros */
+    memset(j.ones, 1, p->k); /* bytes; the rest of the row is zero */
     PRT_TRY(prt_parallel_for(c, j.pieces, 0, run_left, &j));
     return prt_parallel_for(c, p->batches * j.panels * j.blocks,
         packed + (INTEGER_ROWS + 2) * PRT_GEMM_PANEL, run_item, &j);
@@ -143,6 +147,7 @@ bool prt_integer_scale(const prt_kern *k, size_t n, const float *x, float *scale
         k->rows.extreme(PRT_TWO_max, n, x) };
     if (!isfinite(ends[0]) || !isfinite(ends[1]))
         return false;
-    prt_quant_dynamic_run(2, ends, NULL, scale, zero); /* the two ends have those of all */
+    prt_quant_dynamic_run(2, ends, NULL, scale, zero); /* the two extremes determine the scale of
+                                                        * all */
     return true;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* matmul.c — MatMul and Gemm of float32. */
+/*
+ * matmul.c — MatMul, Gemm and FusedLinear of float32. Few rows run as GEMV over panels of B in
+ * place; other products by bf16x3, Strassen, or the float32 GEMM of product.c.
+ */
 #include "fast/gemm/matmul.h"
 #include "fast/gemm/product.h"
 #include "fast/parallel.h"
@@ -9,14 +12,14 @@
 #include "op/share/low_precision.h"
 #include "op/share/product.h"
 
-/* Element (k, j) of batch i's B is at data[base + k * row + j * column]. */
+/* The right-hand matrix: element (k, j) of batch i's B is at data[base + k * row + j * column]. */
 typedef struct right {
     const float *data;
-    size_t size; /* of all batches */
+    size_t size; /* elements of all batches */
     size_t row, column;
     const prt_matmul *mm;
     size_t c_step;            /* elements of C in a batch */
-    const prt_linear *narrow; /* whose panels are widened */
+    const prt_linear *narrow; /* product whose low-precision panels are widened to float32 */
 } right;
 
 static void pack(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
@@ -30,7 +33,8 @@ static void pack(const prt_product_spec *p, size_t batch, size_t first, size_t c
         b->column, to);
 }
 
-/* Rows of B as they are, which few rows of A would not pay for packing. */
+/* Up to this number of rows of A, packing B would not pay; rows of B with up to IN_PLACE_COLUMNS
+ * are read in place. */
 enum { IN_PLACE_ROWS = 64, IN_PLACE_COLUMNS = 512 };
 
 static const float *in_place(const prt_product_spec *p, size_t batch, size_t first, size_t k,
@@ -46,7 +50,7 @@ static const float *in_place(const prt_product_spec *p, size_t batch, size_t fir
     return b->data + at;
 }
 
-/* Column `first` of panels: where they lie, and what its scales are. */
+/* Returns the panel of column `first`, and its scales. */
 static const void *narrow_at(const prt_linear *f, size_t first, prt_low_precision_scales *by)
 {
     const size_t at =
@@ -60,6 +64,7 @@ static const void *narrow_at(const prt_linear *f, size_t first, prt_low_precisio
         prt_low_precision_bytes(f->narrow, first * prt_low_precision_rows(f->narrow, f->k));
 }
 
+/* Packs a low-precision panel: widens it to float32. */
 static void widen(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
     size_t depth, float *to)
 {
@@ -90,7 +95,7 @@ static void find(const prt_product_spec *p, size_t batch, size_t *a, size_t *c, 
     *bias = 0;
 }
 
-/* The sums of A's rows by blocks. */
+/* Returns the sums of A's rows by block of K. */
 static const float *sum_rows(prt_eval *c, const prt_linear *f)
 {
     const size_t blocks = prt_low_precision_blocks(f->by.block, f->k);
@@ -104,7 +109,7 @@ static const float *sum_rows(prt_eval *c, const prt_linear *f)
     return sums;
 }
 
-/* Panels from column `from` on, each of them read once for all rows. */
+/* Multiplies all rows by the panels from column `from` on; each panel is read once. */
 static void run_panels(const prt_linear *f, size_t from, size_t n)
 {
     for (size_t at = from; at < from + n; at += PRT_GEMM_PANEL) {
@@ -144,16 +149,16 @@ static void run_panels(const prt_linear *f, size_t from, size_t n)
     }
 }
 
-/* Panels that come from memory are read side by side: so many by an item, about. */
+/* An item that reads B from memory reads up to this number of panels side by side. */
 enum { FAR_PANELS = 12 };
 
 static bool is_far_row(const prt_linear *f)
 {
     return f->packed && f->m == 1 && !f->near && f->narrow == PRT_NARROW_COUNT &&
-        f->residual != f->y; /* which is added last */
+        f->residual != f->y; /* the residual is added last */
 }
 
-/* What is done with columns [from, from + n) of a row's sums. */
+/* Adds the residual to columns [from, from + n) of a row, then applies the activation. */
 static void finish_row(const prt_linear *f, size_t row, size_t from, size_t n)
 {
     const prt_kern_rows *rows = &f->kern->rows;
@@ -224,9 +229,9 @@ poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
         const size_t panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
         f->pieces = prt_parallel_pieces(f->n * f->k, 1 << 16);
         f->near = c->near;
-        if (!f->packed && !f->turned) /* rows of B: the longer what is read of each the better */
+        if (!f->packed && !f->turned) /* rows of B in place: long pieces of a row are faster */
             f->pieces = prt_parallel_width(c);
-        if (is_far_row(f)) { /* side by side, and as many for each thread */
+        if (is_far_row(f)) { /* panels side by side, the same number for each thread */
             const size_t width = prt_parallel_width(c), each = panels / (width * FAR_PANELS);
             f->pieces = prt_lesser(prt_parallel_alike(c, f->n * f->k, 1 << 16),
                 width * (each != 0 ? each : 1));
@@ -279,7 +284,7 @@ poprt_status prt_matmul_run(prt_eval *c, const prt_kern *k, const prt_tensor *a,
     prt_matmul_init(&mm, a, b);
     if (mm.k == 0)
         return prt_fast_pass(done);
-    if (b->rank <= 2) { /* one right-hand matrix: the batch is more rows of the left one */
+    if (b->rank <= 2) { /* the right side is one matrix: batches are more rows of A */
         prt_linear f = { .kern = k,
             .m = mm.m * mm.batches,
             .n = mm.n,
