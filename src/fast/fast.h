@@ -26,8 +26,8 @@ static inline bool prt_fast_has(const prt_eval *c, uint32_t i)
         c->in[i]->dtype == PRT_DTYPE_f32;
 }
 
-/* Returns whether output 0 is wanted and has memory. It has none if its shape depends on
- * contents. */
+/* Returns whether output 0 is wanted and has memory (its shape does not depend on
+ * contents). */
 static inline bool prt_fast_wants(const prt_eval *c)
 {
     return prt_eval_wants(c, 0) && c->out[0]->kind == PRT_VALUE_TENSOR && c->out[0]->data != NULL;

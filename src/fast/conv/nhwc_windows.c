@@ -135,7 +135,7 @@ static void run_item(const void *user, size_t item, float *scratch)
         prt_nhwc_finish(v, v->residual != NULL, at, (end - row) * size);
 }
 
-/* Finds the outputs [*from, *to) along an axis that read no padding; empty if there are none. */
+/* Finds the outputs [*from, *to) along an axis that read no padding; the range may be empty. */
 static void find_inner(size_t out, size_t stride, size_t dilation, int64_t begin, size_t kernel,
     size_t in, size_t *from, size_t *to)
 {

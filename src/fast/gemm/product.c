@@ -21,8 +21,8 @@ typedef struct product_work {
     size_t depth;            /* K of a block, about */
 } product_work;
 
-/* Sets what the GEMM block prefetches after K position `k`: the rest of its panel, the panel that
- * this thread probably takes next, or the constant of a later step. */
+/* Sets the data that the GEMM block prefetches after K position `k`: the rest of its panel, the
+ * panel that this thread probably takes next, or the constant of a later step. */
 static void set_prefetch(const product_work *j, size_t batch, size_t block, size_t panel, size_t k,
     prt_gemm_block *g)
 {

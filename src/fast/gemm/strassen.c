@@ -43,7 +43,7 @@ typedef struct unit_work {
     const part *p;
     float *tile[TILES]; /* [upper][unit] */
     float *b;           /* differences of B, [h][PANEL] */
-    const float *next;  /* what is read after this unit, to prefetch */
+    const float *next;  /* the data that the next unit reads, to prefetch */
     size_t next_count;
 } unit_work;
 
@@ -139,8 +139,8 @@ static prt_gemm_end end_of(const part *p, size_t row, size_t column)
     return end;
 }
 
-/* Runs a GEMM block. If the block prefetches nothing itself, it prefetches a piece of what the next
- * unit reads. */
+/* Runs a GEMM block. If the block prefetches nothing itself, it prefetches a piece of the
+ * data of the next unit. */
 static void multiply(unit_work *w, prt_gemm_block *g)
 {
     enum { PIECE = PANEL / 3 };
@@ -305,7 +305,7 @@ static size_t column_of(const strassen_work *j, size_t i)
                       : j->pairs * PAIR + (i - paired) * j->unit;
 }
 
-/* Sets what is prefetched after unit i, unless it is adjacent. */
+/* Sets the data to prefetch after unit i, unless it is adjacent. */
 static void set_prefetch(unit_work *w, size_t i)
 {
     const part *p = w->p;
