@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * attend.c — operators that end in the loops of op/share/attention_core.h: the reference runs, but
- * attention.c replaces those loops if it supports the tensors and options.
+ * attention.c replaces these loops if it supports the tensors and options.
  */
 #include "fast/attention/attention.h"
 #include "fast/parallel.h"

@@ -39,7 +39,7 @@ typedef struct attention_work {
     size_t most;            /* keys, at most */
     size_t rows, pieces;    /* queries of a block; items of a head */
     size_t stride;          /* floats from one row of scores to the next */
-    const void *later;      /* a constant of a later step, to prefetch; NULL: none */
+    const void *later;      /* a constant of a later step, to prefetch; NULL: no constant */
     bool pack_values;       /* rows of values do not fill whole slices */
 } attention_work;
 

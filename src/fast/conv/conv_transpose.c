@@ -13,9 +13,11 @@
 
 #include "fast/fast.h"
 
-/* MOST_ROWS: rows of a product (filters × taps) of an item, unless one filter has more. MOST_TAPS:
- * taps beyond which the reference runs. BLOCK_K: channels in a block of K. */
-enum { MOST_ROWS = 240, MOST_TAPS = 1024, BLOCK_K = 512 };
+enum {
+    MOST_ROWS = 240,  /* rows of an item (filters x taps), unless one filter has more */
+    MOST_TAPS = 1024, /* taps, beyond which the reference runs */
+    BLOCK_K = 512     /* channels in a block of K */
+};
 
 typedef struct conv_transpose_work {
     const prt_kern *kern;

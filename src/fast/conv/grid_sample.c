@@ -8,7 +8,11 @@
 #include "fast/fast.h"
 #include "fast/parallel.h"
 
-enum { POINTS = 512, TAPS = 4, LARGEST = 1 << 24 };
+enum {
+    POINTS = 512,     /* positions of an item */
+    TAPS = 4,         /* neighbours of a position */
+    LARGEST = 1 << 24 /* height and width, up to which float32 holds positions exactly */
+};
 
 /* Indices into a plane, negative for zero padding, and their weights. */
 typedef struct tap {

@@ -9,9 +9,11 @@
 
 #include "kern/move/zip.h"
 
-/* SLACK: floats that follow every buffer, since copies go eight elements at a time. MOST: floats of
- * a padded plane, at most. BLOCKS: padded blocks of a panel. */
-enum { SLACK = 16, MOST = 1 << 16, BLOCKS = 2 };
+enum {
+    SLACK = 16,     /* floats behind every buffer: copies go eight elements at a time */
+    MOST = 1 << 16, /* floats, rows and columns of a padded plane, at most */
+    BLOCKS = 2      /* padded blocks of a panel, at most */
+};
 
 /* Consecutive outputs of one row. */
 typedef struct run {

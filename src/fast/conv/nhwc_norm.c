@@ -12,10 +12,9 @@
 #include "op/internal/fused.h"
 
 enum {
-    BLOCK = 1 << 14,
-    PART = 1 << 12
-}; /* floats of a block of pixels; floats that are normalised
-    * before the activation is applied */
+    BLOCK = 1 << 14, /* floats of a block of pixels */
+    PART = 1 << 12   /* floats that are normalised before the activation is applied */
+};
 
 typedef struct group_norm_work {
     const prt_kern_rows *kern;

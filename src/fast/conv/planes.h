@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * planes.h — sliding windows over one plane of an image: the plane with its padding in scratch, so
- * arranged that what one kernel position (a tap) reads for a row of outputs lies side by side.
+ * planes.h — sliding windows over one plane of an image. The padded plane is arranged in scratch so
+ * that the inputs of one tap (kernel position) for a row of outputs are contiguous.
  *
- * With a column stride s, columns are kept in s groups: x is element x / s of group x % s.
+ * With a column stride s, columns are stored in s groups: x is element x / s of group x % s.
  */
 #ifndef PRT_FAST_CONV_PLANES_H
 #define PRT_FAST_CONV_PLANES_H

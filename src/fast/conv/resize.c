@@ -11,7 +11,10 @@
 
 #include "fast/fast.h"
 
-enum { TAPS = 2, LEAST = 1 << 14 }; /* elements of an item, at least */
+enum {
+    TAPS = 2,       /* inputs of an output along an axis */
+    LEAST = 1 << 14 /* elements of an item, at least */
+};
 
 /* The two inputs of each output of an axis, and their weights; for nearest the first one counts. */
 typedef struct axis_map {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * winograd.c — NhwcConv by Winograd's minimal filtering (Lavin, Gray: Fast Algorithms for
- * Convolutional Neural Networks, 2015).
+ * Convolutional Neural Networks, 2016).
  *
  * 3x3 at stride 1: F(4x4, 3x3), F(2x2, 3x3) or F(6x6, 3x3), with a quarter, less than a half, or a
  * fifth of the multiplications. 3x3 at stride 2: F(4x4, 3x3), with a little more than a half. 5x5:

@@ -8,7 +8,9 @@
 #include "fast/fast.h"
 #include "fast/parallel.h"
 
-enum { COLUMNS = 256 };
+enum {
+    COLUMNS = 256 /* columns of an item */
+};
 
 typedef struct argmax_work {
     const prt_kern *kern;

@@ -8,7 +8,9 @@
 #include "fast/parallel.h"
 #include "op/share/quant.h"
 
-enum { QUANTIZE_LEAST = 1 << 14 };
+enum {
+    QUANTIZE_LEAST = 1 << 14 /* elements of an item, at least */
+};
 
 typedef struct stretch {
     const prt_kern *kern;

@@ -6,7 +6,10 @@
 #include "fast/nhwc.h"
 #include "fast/gemm/product.h"
 
-enum { PRT_BF16X3_WHOLE = 1024, PRT_BF16X3_BLOCK = PRT_BF16X3_WHOLE * PRT_BF16X3_DEPTH };
+enum {
+    PRT_BF16X3_WHOLE = 1024,                               /* rows of A in one block, at most */
+    PRT_BF16X3_BLOCK = PRT_BF16X3_WHOLE * PRT_BF16X3_DEPTH /* floats of a block of A, at most */
+};
 
 /* Returns whether m rows of A fit one block, which passes by all panels. */
 static inline bool prt_bf16x3_is_whole(size_t m, size_t k)

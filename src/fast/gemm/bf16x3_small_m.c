@@ -10,8 +10,11 @@
 
 #include "fast/parallel.h"
 
-/* MOST: floats of B that stay in L2, about; larger ones are read faster by whole panels. */
-enum { MOST = 1 << 19, LEAST_ROWS = 8, COLUMNS = PRT_GEMM_SLICE };
+enum {
+    MOST = 1 << 19,          /* floats of B that stay in L2, about; larger ones run by panels */
+    LEAST_ROWS = 8,          /* rows of A, at least */
+    COLUMNS = PRT_GEMM_SLICE /* columns of an item are multiples of it */
+};
 
 typedef struct small_m_work {
     const prt_product_spec *p;

@@ -10,8 +10,10 @@
 #include "fast/parallel.h"
 #include "op/share/quant.h"
 
-/* INTEGER_ROWS: rows of a block. LEFT_LEAST: elements of A that an item converts, at least. */
-enum { INTEGER_ROWS = 120, LEFT_LEAST = 1 << 14 };
+enum {
+    INTEGER_ROWS = 120,  /* rows of a block of A */
+    LEFT_LEAST = 1 << 14 /* elements of A that an item converts, at least */
+};
 
 typedef struct job {
     const prt_integer *p;

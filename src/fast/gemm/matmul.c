@@ -33,9 +33,10 @@ static void pack(const prt_product_spec *p, size_t batch, size_t first, size_t c
         b->column, to);
 }
 
-/* Up to this number of rows of A, packing B would not pay; rows of B with up to IN_PLACE_COLUMNS
- * are read in place. */
-enum { IN_PLACE_ROWS = 64, IN_PLACE_COLUMNS = 512 };
+enum {
+    IN_PLACE_ROWS = 64,    /* rows of A, up to which packing B does not pay */
+    IN_PLACE_COLUMNS = 512 /* columns of B, up to which it is read in place then */
+};
 
 static const float *in_place(const prt_product_spec *p, size_t batch, size_t first, size_t k,
     size_t *stride)

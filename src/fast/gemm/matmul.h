@@ -23,10 +23,10 @@ typedef struct prt_linear {
     prt_act act;
 } prt_linear;
 
-/* PRT_LINEAR_FEW: below this number of rows, B is read once as it lies, without packing.
- * PRT_LINEAR_NARROW: up to this number of rows, low-precision panels are multiplied without
- * widening them to float32 first. */
-enum { PRT_LINEAR_FEW = 4, PRT_LINEAR_NARROW = 32 };
+enum {
+    PRT_LINEAR_FEW = 4,    /* rows, below which B is read once as it lies, without packing */
+    PRT_LINEAR_NARROW = 32 /* rows, up to which low-precision panels are not widened beforehand */
+};
 
 /* Runs the product by the algorithm for its number of rows. Sets `pieces`, `near` and `sums`. */
 poprt_status prt_linear_run(prt_eval *c, prt_linear *f);

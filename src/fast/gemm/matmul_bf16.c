@@ -7,9 +7,11 @@
 #include "fast/gemm/matmul.h"
 #include "fast/parallel.h"
 
-/* ROW_BLOCK: rows of an item. ROUND_LEAST: elements of A that an item rounds, at least. FEW_ROWS:
- * up to this number of rows, the product is limited by memory. */
-enum { ROW_BLOCK = 240, ROUND_LEAST = 1 << 14, FEW_ROWS = 8 };
+enum {
+    ROW_BLOCK = 240,       /* rows of an item */
+    ROUND_LEAST = 1 << 14, /* elements of A that an item rounds, at least */
+    FEW_ROWS = 8           /* rows, up to which the product is limited by memory */
+};
 
 typedef struct rounding {
     const prt_linear *f;

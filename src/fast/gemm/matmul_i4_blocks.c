@@ -6,7 +6,10 @@
 #include "fast/gemm/matmul.h"
 #include "fast/parallel.h"
 
-enum { ROWS = 240, ROUND_LEAST = 1 << 13 };
+enum {
+    ROWS = 240,           /* rows of an item */
+    ROUND_LEAST = 1 << 13 /* elements of A that an item quantises, at least */
+};
 
 typedef struct i4_work {
     const prt_linear *f;

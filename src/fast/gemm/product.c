@@ -9,9 +9,13 @@
 #include "fast/parallel.h"
 #include "fast/gemm/bf16x3.h"
 
-/* BLOCK_K × BLOCK_ROWS floats of A stay in L2 together with this packed block of B and the next
- * one. Few rows leave space for blocks of LONG_K. LEAST_ROWS: rows of a block, at least. */
-enum { BLOCK_K = 512, BLOCK_ROWS = 240, LONG_K = 768, LONG_ROWS = 160, LEAST_ROWS = 24 };
+enum {
+    BLOCK_K = 512,    /* K of a block: A and two packed blocks of B stay in L2 */
+    BLOCK_ROWS = 240, /* rows of a block of A */
+    LONG_K = 768,     /* K of a block if A has few rows */
+    LONG_ROWS = 160,  /* rows, up to which blocks have LONG_K */
+    LEAST_ROWS = 24   /* rows of a block, at least */
+};
 
 typedef struct product_work {
     const prt_product_spec *p;

@@ -11,9 +11,11 @@
 #include "op/internal/fused.h"
 #include "op/share/quant.h"
 
-/* ROWS: rows of an item. COPY_LEAST, QUANTIZE_LEAST: elements of A of an item that copies or
- * quantises rows of A, at least. */
-enum { ROWS = 240, COPY_LEAST = 1 << 15, QUANTIZE_LEAST = 1 << 14 };
+enum {
+    ROWS = 240,              /* rows of an item */
+    COPY_LEAST = 1 << 15,    /* elements of A that an item copies, at least */
+    QUANTIZE_LEAST = 1 << 14 /* elements of A that an item quantises, at least */
+};
 
 typedef struct qlinear_work {
     const prt_kern *kern;

@@ -14,8 +14,10 @@
 
 #include "fast/parallel.h"
 
-/* Rows and K of a block, at most: it stays in L2 with its sums and a pair of panels. */
-enum { MOST_ROWS = 240, MOST_K = 768 };
+enum {
+    MOST_ROWS = 240, /* rows of a block, at most: in L2 with its sums and a pair of panels */
+    MOST_K = 768     /* K of a block, at most */
+};
 enum { PANEL = PRT_GEMM_PANEL, PAIR = 2 * PANEL, SUMS = 4, TILES = 4, CHUNKS = 8 };
 
 typedef struct strassen_work {
@@ -188,7 +190,7 @@ static void write_quarter(unit_work *w, size_t row, size_t rows, size_t column, 
 }
 
 /* Computes columns from `from` on of the panel at column `left` and of the panel after it. Each
- * product prefetches what the next ones read. */
+ * product prefetches the operands of the next ones. */
 static void run_pair(unit_work *w, size_t left, size_t from)
 {
     const part *p = w->p;

@@ -7,7 +7,10 @@
 
 #include "fast/fast.h"
 
-enum { PARTS = 64, LEAST = 1 << 17 }; /* parts, at most; bytes of an item, at least */
+enum {
+    PARTS = 64,     /* parts, at most */
+    LEAST = 1 << 17 /* bytes of an item, at least */
+};
 
 typedef struct part {
     char *data;

@@ -9,10 +9,9 @@
 #include "fast/fast.h"
 
 enum {
-    LEAST = 1 << 14,
-    BAND = 64
-}; /* elements of an item, at least; rows of a matrix in an item,
-    * at least */
+    LEAST = 1 << 14, /* elements of an item, at least */
+    BAND = 64        /* rows of a matrix in an item, at least */
+};
 
 typedef struct transpose_work {
     const prt_kern *kern;

@@ -10,7 +10,13 @@
 #include "fast/parallel.h"
 #include "op/share/quant.h"
 
-enum { IN_W = 1, IN_W_SCALE = 8, QUANTIZE_LEAST = 1 << 14, PART_WORDS = 32, FEW_WORDS = 4 };
+enum {
+    IN_W = 1,                 /* input W; R follows */
+    IN_W_SCALE = 8,           /* input of W's scale; zero point, and R's, follow */
+    QUANTIZE_LEAST = 1 << 14, /* elements of X that an item quantises, at least */
+    PART_WORDS = 32,          /* words of W or R that an item packs, about */
+    FEW_WORDS = 4             /* words packed for all panels at a time */
+};
 
 /* W or R of one direction, [depth, rows]. */
 typedef struct matrix {
@@ -185,8 +191,8 @@ static poprt_status prepare(prt_recurrent *n, bool *ours)
 static void remove_zero_points(const lstm *q, const matrix *m, size_t depth, size_t first,
     size_t columns, int32_t *sums, uint8_t zero, uint32_t row)
 {
-    q->n.kern->bytes.settle(columns, sums, zero,
-        (int32_t)(row - (uint32_t)depth * zero), m->zeros + first, m->sums + first);
+    q->n.kern->bytes.settle(columns, sums, zero, (int32_t)(row - (uint32_t)depth * zero),
+        m->zeros + first, m->sums + first);
 }
 
 typedef struct stretch {
