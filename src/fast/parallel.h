@@ -32,8 +32,8 @@ size_t prt_parallel_idle_scratch(prt_eval *c, size_t count);
 float *prt_parallel_scratch(prt_eval *c, size_t count, size_t floats);
 
 /* Like prt_parallel_for, in scratch from prt_parallel_scratch, which the caller may use again for
- * the next run. `room` is NULL if `floats` is 0. */
-poprt_status prt_parallel_for_in(prt_eval *c, size_t count, size_t floats, float *room,
+ * the next run. `scratch` is NULL if `floats` is 0. */
+poprt_status prt_parallel_for_in(prt_eval *c, size_t count, size_t floats, float *scratch,
     prt_parallel_body body, const void *user);
 
 /* Returns the number of pieces of `total` elements, each of `least` or more: 1 to 64. */

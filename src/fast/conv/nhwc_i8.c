@@ -111,8 +111,8 @@ static void copy_row(const void *user, size_t item, float *scratch)
     const prt_nhwc *v = &j->v;
     const size_t rows = v->in_d * v->in_h, n = item / rows, y = item % rows, pixel = v->in_c * 4;
     const size_t before = j->before < v->in_w ? j->before : v->in_w;
-    const size_t room = v->in_w - before, some = (j->image_w + j->step - 1) / j->step;
-    const size_t count = some < room ? some : room;
+    const size_t space = v->in_w - before, some = (j->image_w + j->step - 1) / j->step;
+    const size_t count = some < space ? some : space;
     const uint8_t fill = j->by != NULL ? (uint8_t)j->by[n].zero : j->fill;
     uint8_t *to = j->copy +
         (item - y + prt_nhwc_i8_amx_row(y, v->in_d * v->in_h, j->phases)) * v->in_w * pixel;
@@ -123,7 +123,7 @@ static void copy_row(const void *user, size_t item, float *scratch)
     }
     const size_t row = n * v->in_d * j->image_h + (y - j->above) * j->step;
     memset(to, fill, before * pixel);
-    memset(to + (before + count) * pixel, fill, (room - count) * pixel);
+    memset(to + (before + count) * pixel, fill, (space - count) * pixel);
     to += before * pixel;
     if (v->images)
         copy_planes(j, count, j->x + (n * j->image_h * j->channels + y - j->above) * j->image_w,

@@ -141,9 +141,9 @@ static void find_inner(size_t out, size_t stride, size_t dilation, int64_t begin
 {
     const int64_t step = (int64_t)stride, far = (int64_t)((kernel - 1) * dilation);
     const int64_t least = begin > 0 ? (begin + step - 1) / step : 0;
-    const int64_t room = (int64_t)in - 1 - far + begin; /* last position at which a window reads no
+    const int64_t last = (int64_t)in - 1 - far + begin; /* last position at which a window reads no
                                                          * padding behind */
-    const int64_t end = room >= 0 ? room / step + 1 : 0;
+    const int64_t end = last >= 0 ? last / step + 1 : 0;
     *to = end < (int64_t)out ? (size_t)end : out;
     *from = (size_t)least;
     if (least >= (int64_t)*to) {

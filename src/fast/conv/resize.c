@@ -181,9 +181,9 @@ poprt_status prt_fast_resize(prt_eval *c, const prt_kern *k, bool *done)
     const uint32_t rank = c->in[0]->rank;
     (void)prt_resize_read(c->attrs, &form, &bad);
     PRT_TRY(prt_resize_axes(c, &form, axis));
-    const bool turned = rank == 4 && prt_resize_is_identity(&form, &axis[3]) &&
+    const bool channels_last = rank == 4 && prt_resize_is_identity(&form, &axis[3]) &&
         !prt_resize_is_identity(&form, &axis[1]);
-    const uint32_t last = rank - (turned ? 3 : 2);
+    const uint32_t last = rank - (channels_last ? 3 : 2);
     bool mine = form.mode != PRT_RESIZE_CUBIC && form.coords != PRT_COORDS_tf_crop_and_resize;
     for (uint32_t i = 0; i < last; i++)
         mine = mine && prt_resize_is_identity(&form, &axis[i]);
@@ -195,7 +195,7 @@ poprt_status prt_fast_resize(prt_eval *c, const prt_kern *k, bool *done)
         .nearest = form.mode == PRT_RESIZE_NEAREST,
         .x = c->in[0]->data,
         .y = c->out[0]->data,
-        .channels = turned ? (size_t)c->in[0]->dims[3] : 1 };
+        .channels = channels_last ? (size_t)c->in[0]->dims[3] : 1 };
     PRT_TRY(fill_map(c, &form, &axis[last], &j.rows));
     PRT_TRY(fill_map(c, &form, &axis[last + 1], &j.columns));
     const size_t wanted = prt_parallel_alike(c, j.rows.out * j.columns.out * j.channels, LEAST);

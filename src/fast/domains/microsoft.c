@@ -106,12 +106,12 @@ poprt_status prt_fast_fused_matmul(prt_eval *c, const prt_kern *k, bool *done)
         attrs->transBatchA != 0 || attrs->transBatchB != 0)
         return prt_fast_pass(done);
     prt_tensor b = *c->in[1], *y = c->out[0];
-    const bool turned = attrs->transB != 0 && b.rank > 1;
-    if (turned) {
+    const bool transposed = attrs->transB != 0 && b.rank > 1;
+    if (transposed) {
         b.dims[b.rank - 1] = c->in[1]->dims[b.rank - 2];
         b.dims[b.rank - 2] = c->in[1]->dims[b.rank - 1];
     }
-    PRT_TRY(prt_matmul_run(c, k, c->in[0], &b, turned, done));
+    PRT_TRY(prt_matmul_run(c, k, c->in[0], &b, transposed, done));
     if (*done && attrs->alpha != 1.0f)
         k->rows.scale(prt_tensor_count(y), y->data, attrs->alpha, 0.0f, y->data);
     return POPRT_OK;

@@ -24,14 +24,14 @@ poprt_status prt_fast_packed_trees(prt_eval *c, const prt_kern *k, bool *done)
 {
     _Atomic bool broken = false;
     trees_work j = { .broken = &broken };
-    size_t room;
+    size_t floats;
     (void)k;
     (void)done;
     PRT_TRY(prt_packed_read(c, &j.f));
     if (j.f.rows == 0)
         return POPRT_OK;
-    if (!prt_packed_room(&j.f, &room) || !prt_size_mul(room, 2, &room))
+    if (!prt_packed_room(&j.f, &floats) || !prt_size_mul(floats, 2, &floats))
         return prt_fail_nomem(SIZE_MAX);
-    PRT_TRY(prt_parallel_for(c, (j.f.rows + j.f.most - 1) / j.f.most, room, run_rows, &j));
+    PRT_TRY(prt_parallel_for(c, (j.f.rows + j.f.most - 1) / j.f.most, floats, run_rows, &j));
     return broken ? prt_packed_fail(c) : POPRT_OK;
 }

@@ -28,7 +28,7 @@ typedef struct elementwise_work {
     size_t count; /* units shared by threads: elements by rows, or tiles */
     /* By input: its tile in scratch (SIZE_MAX: read in place), and whether it repeats with every
      * tile. */
-    size_t room[PRT_PROGRAM_INPUTS];
+    size_t input_tile[PRT_PROGRAM_INPUTS];
     bool again[PRT_PROGRAM_INPUTS];
     size_t pieces;
 } elementwise_work;
@@ -164,7 +164,7 @@ static void cut_tiles(elementwise_work *j)
         const size_t period = period_of(j->c->in[i], y), count = prt_tensor_count(j->c->in[i]);
         const bool whole = count == 1 || count == all;
         j->again[i] = period <= TILE;
-        j->room[i] = whole ? SIZE_MAX : j->tiles++;
+        j->input_tile[i] = whole ? SIZE_MAX : j->tiles++;
         longest = !whole && j->again[i] && period > longest ? period : longest;
     }
     j->size = TILE / longest * longest; /* longer periods are multiples of shorter ones */
@@ -202,14 +202,14 @@ static void run_tiles(const elementwise_work *j, size_t tile, size_t end, float 
         for (uint32_t i = 0; i < j->v.n_in; i++) {
             const prt_tensor *x = j->c->in[i];
             const bool one = prt_tensor_count(x) == 1;
-            float *room = scratch + j->room[i] * TILE;
-            if (j->room[i] == SIZE_MAX) {
+            float *input_tile = scratch + j->input_tile[i] * TILE;
+            if (j->input_tile[i] == SIZE_MAX) {
                 places[i] = (place){ (const char *)x->data + (one ? 0 : first * size_of(x)), !one };
                 continue;
             }
             if (!begun || !j->again[i])
-                broadcast(j, x, first, first + n, (char *)(void *)room);
-            places[i] = (place){ room, 1 };
+                broadcast(j, x, first, first + n, (char *)(void *)input_tile);
+            places[i] = (place){ input_tile, 1 };
         }
         run_tile(j, places, n, (float *)j->c->out[0]->data + first, scratch);
     }

@@ -83,14 +83,14 @@ poprt_status prt_fast_compare(prt_eval *c, const prt_kern *k, bool *done)
         [PRT_OP_less_or_equal] = PRT_COMPARE_less_or_equal,
         [PRT_OP_greater_or_equal] = PRT_COMPARE_less_or_equal };
     const uint32_t op = c->def->id;
-    const bool turned = op == PRT_OP_greater || op == PRT_OP_greater_or_equal;
+    const bool swapped = op == PRT_OP_greater || op == PRT_OP_greater_or_equal;
     const int type = type_of(c->in[0]);
     if ((type != PRT_PLAIN_f32 && type != PRT_PLAIN_i32 && type != PRT_PLAIN_i64) ||
         !prt_fast_wants(c))
         return prt_fast_pass(done);
     runs u = { .kern = &k->plain,
         .n_in = 2,
-        .in = { c->in[turned ? 1 : 0], c->in[turned ? 0 : 1] },
+        .in = { c->in[swapped ? 1 : 0], c->in[swapped ? 0 : 1] },
         .kind = kinds[op],
         .type = type,
         .size = prt_dtype_bits(c->in[0]->dtype) / 8,

@@ -15,7 +15,7 @@ enum {
     LEFT_LEAST = 1 << 14 /* elements of A that an item converts, at least */
 };
 
-typedef struct job {
+typedef struct integer_work {
     const prt_integer *p;
     size_t words, panels, blocks, pieces;
     bool in_place;     /* A's rows are words already */
@@ -23,11 +23,11 @@ typedef struct job {
     uint32_t *ones;    /* a row of ones, to sum columns */
     uint32_t *copy;
     int32_t *a_sum; /* sums of A's rows */
-} job;
+} integer_work;
 
 static void run_left(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const integer_work *j = user;
     const prt_integer *p = j->p;
     const size_t rows = p->lefts * p->m, end = prt_parallel_cut(rows, j->pieces, item + 1);
     (void)scratch;
@@ -39,8 +39,8 @@ static void run_left(const void *user, size_t item, float *scratch)
     }
 }
 
-static void pack_right(const job *j, size_t batch, size_t first, size_t columns, uint32_t *to,
-    uint8_t *spare)
+static void pack_right(const integer_work *j, size_t batch, size_t first, size_t columns,
+    uint32_t *to, uint8_t *spare)
 {
     static const uint8_t none[PRT_GEMM_PANEL];
     const prt_integer *p = j->p;
@@ -63,7 +63,7 @@ static void pack_right(const job *j, size_t batch, size_t first, size_t columns,
 
 static void run_item(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const integer_work *j = user;
     const prt_integer *p = j->p;
     const size_t block = item % j->blocks, panel = item / j->blocks % j->panels;
     const size_t batch = item / j->blocks / j->panels, first = panel * PRT_GEMM_PANEL;
@@ -106,7 +106,7 @@ poprt_status prt_integer_run(prt_eval *c, const prt_integer *p)
     if (p->batches == 0 || p->m == 0 || p->n == 0)
         return POPRT_OK;
     const size_t most = prt_parallel_pieces(p->lefts * p->m * p->k, LEFT_LEAST);
-    job j = { .p = p,
+    integer_work j = { .p = p,
         .words = (p->k + 3) / 4,
         .pieces = p->m < most ? p->m : most,
         .panels = (p->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,

@@ -188,8 +188,8 @@ static void run_few(const void *user, size_t item, float *scratch)
 {
     const prt_linear *f = user;
     const prt_kern_rows *rows = &f->kern->rows;
-    const size_t unit = f->turned ? 1 : PRT_GEMM_PANEL;
-    const size_t units = f->turned ? f->n : (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
+    const size_t unit = f->transposed ? 1 : PRT_GEMM_PANEL;
+    const size_t units = f->transposed ? f->n : (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
     const size_t from = prt_parallel_cut(units, f->pieces, item) * unit;
     const size_t end = prt_parallel_cut(units, f->pieces, item + 1) * unit;
     const size_t n = (end < f->n ? end : f->n) - from;
@@ -204,7 +204,7 @@ static void run_few(const void *user, size_t item, float *scratch)
     }
     for (size_t i = 0; i < f->m; i++) {
         float *y = f->y + i * f->n + from;
-        if (f->turned)
+        if (f->transposed)
             rows->dots(f->k, n, f->a + i * f->k, f->b + from * f->k, f->k, NULL, y);
         else
             rows->sums(f->k, n, f->a + i * f->k, f->b + from, f->n, NULL, y);
@@ -230,14 +230,14 @@ poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
         const size_t panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
         f->pieces = prt_parallel_pieces(f->n * f->k, 1 << 16);
         f->near = c->near;
-        if (!f->packed && !f->turned) /* rows of B in place: long pieces of a row are faster */
+        if (!f->packed && !f->transposed) /* rows of B in place: long pieces of a row are faster */
             f->pieces = prt_parallel_width(c);
         if (is_far_row(f)) { /* panels side by side, the same number for each thread */
             const size_t width = prt_parallel_width(c), each = panels / (width * FAR_PANELS);
             f->pieces = prt_lesser(prt_parallel_alike(c, f->n * f->k, 1 << 16),
                 width * (each != 0 ? each : 1));
         }
-        f->pieces = !f->turned && panels < f->pieces ? panels : f->pieces;
+        f->pieces = !f->transposed && panels < f->pieces ? panels : f->pieces;
         if (f->by.offset != NULL && (f->sums = sum_rows(c, f)) == NULL)
             return POPRT_E_NOMEM;
         return prt_parallel_for(c, f->pieces, 0, run_few, f);
@@ -258,8 +258,8 @@ poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
         return prt_strassen_run(c, &s);
     }
     const right from = { .data = f->b,
-        .row = f->turned ? 1 : f->n,
-        .column = f->turned ? f->k : 1,
+        .row = f->transposed ? 1 : f->n,
+        .column = f->transposed ? f->k : 1,
         .narrow = f };
     const prt_product_spec p = { .batches = 1,
         .m = f->m,
@@ -279,7 +279,7 @@ poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
 }
 
 poprt_status prt_matmul_run(prt_eval *c, const prt_kern *k, const prt_tensor *a,
-    const prt_tensor *b, bool turned, bool *done)
+    const prt_tensor *b, bool transposed, bool *done)
 {
     prt_matmul mm;
     prt_matmul_init(&mm, a, b);
@@ -292,18 +292,18 @@ poprt_status prt_matmul_run(prt_eval *c, const prt_kern *k, const prt_tensor *a,
             .k = mm.k,
             .a = a->data,
             .b = b->data,
-            .turned = turned,
+            .transposed = transposed,
             .narrow = PRT_NARROW_COUNT,
             .y = c->out[0]->data };
         return prt_linear_run(c, &f);
     }
     const right from = { .data = b->data,
         .size = prt_tensor_count(b),
-        .row = turned ? 1 : mm.n,
-        .column = turned ? mm.k : 1,
+        .row = transposed ? 1 : mm.n,
+        .column = transposed ? mm.k : 1,
         .mm = &mm,
         .c_step = mm.m * mm.n };
-    const bool as_is = !turned && mm.m <= IN_PLACE_ROWS && mm.n <= IN_PLACE_COLUMNS;
+    const bool as_is = !transposed && mm.m <= IN_PLACE_ROWS && mm.n <= IN_PLACE_COLUMNS;
     const prt_product_spec p = { .batches = mm.batches,
         .m = mm.m,
         .n = mm.n,
@@ -350,7 +350,7 @@ poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
         .k = depth,
         .a = a->data,
         .b = narrow == PRT_NARROW_COUNT ? b->data : NULL,
-        .turned = attrs->transB != 0,
+        .transposed = attrs->transB != 0,
         .packed = attrs->columns != 0,
         .in_order = attrs->in_order != 0,
         .narrow = narrow,
@@ -389,7 +389,7 @@ poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done)
         .k = depth,
         .a = a->data,
         .b = b->data,
-        .turned = attrs->transB != 0,
+        .transposed = attrs->transB != 0,
         .narrow = PRT_NARROW_COUNT,
         .bias = bias != NULL ? bias->data : NULL,
         .y = y->data };

@@ -9,12 +9,12 @@ typedef struct prt_linear {
     const prt_kern *kern;
     size_t m, n, k, pieces; /* `pieces` and `near` are set by prt_linear_run */
     const float *a, *b;
-    bool turned;   /* B is transposed: [n, k] */
-    bool packed;   /* B is packed into panels, see kern/gemm/gemm.h */
-    bool in_order; /* the sums keep their order, so no Strassen */
-    bool near;     /* prt_eval's `near`: the weights stay in a cache */
-    int narrow;    /* low-precision kind of the elements at `panels`; PRT_NARROW_COUNT: B is
-                    * float32 */
+    bool transposed; /* B is transposed: [n, k] */
+    bool packed;     /* B is packed into panels, see kern/gemm/gemm.h */
+    bool in_order;   /* the sums keep their order, so no Strassen */
+    bool near;       /* prt_eval's `near`: the weights stay in a cache */
+    int narrow;      /* low-precision kind of the elements at `panels`; PRT_NARROW_COUNT: B is
+                      * float32 */
     const void *panels;
     prt_low_precision_scales by;
     const float *sums; /* sums of A's rows by block of K, if there are offsets */
@@ -31,10 +31,10 @@ enum {
 /* Runs the product by the algorithm for its number of rows. Sets `pieces`, `near` and `sums`. */
 poprt_status prt_linear_run(prt_eval *c, prt_linear *f);
 
-/* Runs a product with the broadcasting of MatMul. With `turned`, the last two dims of b are
+/* Runs a product with the broadcasting of MatMul. With `transposed`, the last two dims of b are
  * transposed. */
 poprt_status prt_matmul_run(prt_eval *c, const prt_kern *k, const prt_tensor *a,
-    const prt_tensor *b, bool turned, bool *done);
+    const prt_tensor *b, bool transposed, bool *done);
 
 /* Runs the product with A rounded to bfloat16. */
 poprt_status prt_linear_rounded(prt_eval *c, const prt_linear *f);

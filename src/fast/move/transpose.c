@@ -19,7 +19,7 @@ typedef struct transpose_work {
     size_t dims[PRT_MAX_RANK], from[PRT_MAX_RANK], to[PRT_MAX_RANK];
     size_t rows, row_from, row_to; /* of a matrix; its rows run along the last axis of the output */
     size_t columns, column_to;
-    bool turned;
+    bool transposes;
     size_t bands;
     const float *x;
     float *y;
@@ -38,7 +38,7 @@ static void run_item(const void *user, size_t item, float *scratch)
     }
     const float *x = j->x + from + row * j->row_from;
     float *y = j->y + to + row * j->row_to;
-    if (j->turned)
+    if (j->transposes)
         j->kern->moves.transpose(rows, j->columns, x, j->row_from, y, j->column_to);
     else
         j->kern->moves.copy(rows, j->columns, x, j->row_from, y, j->row_to);
@@ -85,8 +85,11 @@ poprt_status prt_fast_transpose(prt_eval *c, const prt_kern *k, bool *done)
     uint32_t dense = 0; /* the last axis of the input */
     while (from[dense] != 1)
         dense++;
-    transpose_work j = { .kern = k, .turned = dense != n - 1, .x = x->data, .y = c->out[0]->data };
-    const uint32_t row = j.turned ? n - 1 : n - 2;
+    transpose_work j = { .kern = k,
+        .transposes = dense != n - 1,
+        .x = x->data,
+        .y = c->out[0]->data };
+    const uint32_t row = j.transposes ? n - 1 : n - 2;
     j.rows = dims[row];
     j.row_from = from[row];
     j.row_to = to[row];

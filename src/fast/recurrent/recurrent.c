@@ -153,8 +153,8 @@ static const float *w_panel(const prt_product_spec *p, size_t batch, size_t firs
 /* Computes the gates of the stretch that depend on X, for its early steps. */
 static poprt_status multiply_w(const prt_recurrent *n, const prt_recurrent_side *side)
 {
-    const bool turned = n->form.layout != 0;
-    const size_t steps = n->early, step = (turned ? 1 : n->batch) * n->input;
+    const bool batch_first = n->form.layout != 0;
+    const size_t steps = n->early, step = (batch_first ? 1 : n->batch) * n->input;
     const size_t from = side->backward ? n->steps - steps : 0;
     const float *x = (const float *)n->eval->in[0]->data + (side->first + from) * step;
     float *gates = side->gates + from * n->batch * n->rows;
@@ -171,7 +171,7 @@ static poprt_status multiply_w(const prt_recurrent *n, const prt_recurrent_side 
         .direct = n->ready != NULL ? w_panel : NULL,
         .padded = n->ready != NULL,
         .user = side->w };
-    if (!turned)
+    if (!batch_first)
         return prt_product_fast(n->eval, n->kern, &p);
     /* Consecutive rows of X belong to one entry, or to one step. */
     const bool by_step = steps < n->batch;
@@ -190,22 +190,22 @@ static poprt_status multiply_w(const prt_recurrent *n, const prt_recurrent_side 
 /* Computes the same for the entries of one step, if there are few rows in all. */
 static void multiply_entries(const prt_recurrent *n, const prt_recurrent_step *s)
 {
-    const bool turned = n->form.layout != 0;
+    const bool batch_first = n->form.layout != 0;
     const float *x = n->eval->in[0]->data, *bias = s->side->bias;
     float *y = s->gates;
     if (n->ready != NULL) {
-        const size_t row = turned ? s->entry * n->seq + s->at : s->at * n->batch + s->entry;
+        const size_t row = batch_first ? s->entry * n->seq + s->at : s->at * n->batch + s->entry;
         const prt_gemm_row g = { .k = n->input,
             .columns = n->rows,
             .x = x + row * n->input,
             .b = s->side->w,
             .add = bias,
             .y = y };
-        multiply_panels(n, s, s->count, g, (turned ? n->seq : 1) * n->input, n->rows);
+        multiply_panels(n, s, s->count, g, (batch_first ? n->seq : 1) * n->input, n->rows);
         return;
     }
     for (size_t b = s->entry; b < s->entry + s->count; b++, y += n->rows) {
-        const size_t row = turned ? b * n->seq + s->at : s->at * n->batch + b;
+        const size_t row = batch_first ? b * n->seq + s->at : s->at * n->batch + b;
         n->kern->rows.dots(n->input, n->rows, x + row * n->input, s->side->w, n->input, NULL, y);
         if (bias != NULL)
             n->kern->rows.two(PRT_TWO_add, n->rows, y, 1, bias, 1, y);
@@ -216,13 +216,13 @@ static void multiply_entries(const prt_recurrent *n, const prt_recurrent_step *s
 
 static void write_step(const prt_recurrent *n, const prt_recurrent_step *s, size_t d)
 {
-    const bool turned = n->form.layout != 0;
+    const bool batch_first = n->form.layout != 0;
     if (!prt_eval_wants(n->eval, 0))
         return;
     float *y = n->eval->out[0]->data;
     for (size_t b = s->entry; b < s->entry + s->count; b++) {
-        const size_t row = turned ? (b * n->seq + s->at) * n->directions + d
-                                  : (s->at * n->directions + d) * n->batch + b;
+        const size_t row = batch_first ? (b * n->seq + s->at) * n->directions + d
+                                       : (s->at * n->directions + d) * n->batch + b;
         if (prt_recurrent_active(n, s, b))
             memcpy(y + row * n->hidden, s->side->h + b * n->hidden, n->hidden * sizeof(float));
     }

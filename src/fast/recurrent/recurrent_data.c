@@ -167,10 +167,10 @@ static poprt_status read_side(prt_recurrent *n, size_t d)
 poprt_status prt_recurrent_read(prt_recurrent *n, bool *ours)
 {
     const prt_eval *c = n->eval;
-    const bool turned = n->form.layout != 0;
+    const bool batch_first = n->form.layout != 0;
     const int64_t *x = c->in[0]->dims;
-    n->seq = (size_t)x[turned];
-    n->batch = (size_t)x[!turned];
+    n->seq = (size_t)x[batch_first];
+    n->batch = (size_t)x[!batch_first];
     n->input = (size_t)x[2];
     n->hidden =
         n->ready != NULL ? n->ready->hidden : (size_t)c->in[2]->dims[n->prepare != NULL ? 1 : 2];
