@@ -309,8 +309,7 @@ void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t r
                 .add = k != 0,
                 .end = i + 1 == parts && !prt_gemm_end_is_plain(&end) ? &end : NULL };
             kern->gemm(&g);
-            for (size_t line = 1; line < p->lines; line++) { /* more blocks, which have no
-                                                              * residual */
+            for (size_t line = 1; line < p->lines; line++) { /* without a residual */
                 g.a += p->a_line;
                 g.c += p->c_line;
                 kern->gemm(&g);
@@ -356,14 +355,14 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     const size_t pixels = v->out_d * v->out_h * v->out_w;
     const size_t depth = v->form.taps * v->form.channels;
     bool done = false, weights = false;
-    bool splits = (v->images ? depth >= PRT_NHWC_BF16X3_IMAGES
+    bool bf16x3 = (v->images ? depth >= PRT_NHWC_BF16X3_IMAGES
                              : v->form.channels >= PRT_NHWC_BF16X3_CHANNELS) &&
         prt_bf16x3_pays(c, v->kern, pixels, v->form.filters, depth) && prt_bf16x3_fits(v);
-    if (gate != NULL && splits && v->batch == 1 && pixels <= FEW_PIXELS * v->form.filters) {
+    if (gate != NULL && bf16x3 && v->batch == 1 && pixels <= FEW_PIXELS * v->form.filters) {
         v->scale = gate; /* scales the pixels during conversion */
         PRT_TRY(prt_bf16x3_conv(c, v, &done));
         v->scale = NULL;
-        splits = false;
+        bf16x3 = false;
     } else if (gate != NULL) {
         weights = v->images || pixels >= v->form.filters;
     }
@@ -377,7 +376,7 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
         if (v->x == NULL)
             return POPRT_E_NOMEM;
     }
-    if (splits && (!weights || v->batch == 1))
+    if (bf16x3 && (!weights || v->batch == 1))
         PRT_TRY(prt_bf16x3_conv(c, v, &done));
     if (done)
         return POPRT_OK;

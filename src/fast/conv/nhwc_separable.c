@@ -16,9 +16,8 @@
 enum {
     HIDDEN = 128 << 10, /* floats of the hidden channels of a strip, for L2 */
     BAND = 14,          /* output rows of an item, at least, on one thread */
-    SHARED = 7,         /* with several threads; hidden rows at the border of two items are computed
-                         * twice */
-    LEAST = 3,          /* where threads would be idle otherwise */
+    SHARED = 7, /* the same on several threads; border rows of two items are computed twice */
+    LEAST = 3,  /* the same where threads would be idle otherwise */
     ITEMS = 64,
     PANEL = PRT_GEMM_PANEL
 };
@@ -30,7 +29,7 @@ typedef struct separable_work {
     bool expands, projects;
     prt_nhwc_product expand, project;
     bool bf16x3_expand, bf16x3_project; /* these products run by bf16x3 */
-    size_t split;                       /* floats of scratch for bf16x3 */
+    size_t bf16x3_size;                 /* floats of scratch for bf16x3 */
     _Atomic bool not_finite;            /* bf16x3 met an element that is not finite: run again in
                                          * float32 */
     bool panels;               /* hidden channels are computed panel by panel, and a strip is a
@@ -50,17 +49,17 @@ typedef struct band {
     separable_work *j;
     size_t n, first, count;   /* image, channels */
     prt_nhwc_windows windows; /* of these channels */
-    float *hidden, *middle, *split;
+    float *hidden, *middle, *scratch;
     size_t low, high; /* rows [low, high) of the hidden image are in scratch */
 } band;
 
 /* Multiplies by bf16x3 or in float32. */
-static void multiply(const band *b, bool split, const prt_nhwc_product *p, size_t rows,
+static void multiply(const band *b, bool bf16x3, const prt_nhwc_product *p, size_t rows,
     const float *x, float *y, const float *residual)
 {
-    if (!split)
+    if (!bf16x3)
         prt_nhwc_multiply(b->j->kern, p, rows, x, y, residual);
-    else if (!prt_bf16x3_strip(b->j->kern, p, rows, x, y, residual, NULL, b->split))
+    else if (!prt_bf16x3_strip(b->j->kern, p, rows, x, y, residual, NULL, b->scratch))
         atomic_store_explicit(&b->j->not_finite, true, memory_order_relaxed);
 }
 
@@ -110,10 +109,10 @@ static void expand_panels(panel_run *s, size_t high)
     p.bias = p.bias != NULL ? p.bias + b->first : NULL;
     p.n = p.run = b->count;
     p.ldc = PANEL;
-    const bool splits = j->bf16x3_expand && pixels != 0; /* 0: all rows are padding */
-    if (splits && !prt_bf16x3_strip(j->kern, &p, pixels, x, b->hidden, NULL, &sink, b->split))
+    const bool bf16x3 = j->bf16x3_expand && pixels != 0; /* 0: all rows are padding */
+    if (bf16x3 && !prt_bf16x3_strip(j->kern, &p, pixels, x, b->hidden, NULL, &sink, b->scratch))
         atomic_store_explicit(&j->not_finite, true, memory_order_relaxed);
-    for (size_t first = 0; !splits && first < b->count; first += PANEL) {
+    for (size_t first = 0; !bf16x3 && first < b->count; first += PANEL) {
         p.n = p.run = prt_lesser(b->count - first, PANEL);
         prt_nhwc_multiply(j->kern, &p, pixels, x, b->hidden, NULL);
         run_panel(s, first, p.n);
@@ -178,8 +177,8 @@ static void run_item(const void *user, size_t item, float *scratch)
         .n = at / j->bands,
         .first = prt_parallel_cut(panels, j->chunks, chunk) * PANEL,
         .windows = j->windows,
-        .split = scratch,
-        .hidden = scratch + j->split };
+        .scratch = scratch,
+        .hidden = scratch + j->bf16x3_size };
     b.middle = b.hidden + j->hidden;
     b.count =
         prt_lesser(prt_parallel_cut(panels, j->chunks, chunk + 1) * PANEL, j->v.in_c) - b.first;
@@ -250,13 +249,13 @@ static void choose_bf16x3(separable_work *j, const prt_eval *c)
         j->bf16x3_expand ? prt_bf16x3_strip_size(&j->expand, j->hidden_rows * v->in_w) : 0;
     const size_t last =
         j->bf16x3_project ? prt_bf16x3_strip_size(&j->project, j->strip * v->out_w) : 0;
-    j->split = (first > last ? first : last) + 15;
-    j->split -= j->split % 16;
+    j->bf16x3_size = (first > last ? first : last) + 15;
+    j->bf16x3_size -= j->bf16x3_size % 16;
 }
 
 static size_t scratch_of(const separable_work *j)
 {
-    return j->split + j->hidden + j->middle;
+    return j->bf16x3_size + j->hidden + j->middle;
 }
 
 static void set_strip(separable_work *j, const prt_eval *c, size_t strip)
