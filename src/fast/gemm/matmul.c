@@ -18,8 +18,8 @@ typedef struct right {
     size_t size; /* elements of all batches */
     size_t row, column;
     const prt_matmul *mm;
-    size_t c_step;            /* elements of C in a batch */
-    const prt_linear *narrow; /* product whose low-precision panels are widened to float32 */
+    size_t c_step;                   /* elements of C in a batch */
+    const prt_linear *low_precision; /* product whose low-precision panels are widened to float32 */
 } right;
 
 static void pack(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
@@ -52,7 +52,8 @@ static const float *in_place(const prt_product_spec *p, size_t batch, size_t fir
 }
 
 /* Returns the panel of column `first`, and its scales. */
-static const void *narrow_at(const prt_linear *f, size_t first, prt_low_precision_scales *by)
+static const void *low_precision_panel(const prt_linear *f, size_t first,
+    prt_low_precision_scales *by)
 {
     const size_t at =
         f->by.block != 0 ? first * prt_low_precision_blocks(f->by.block, f->k) : first;
@@ -62,29 +63,30 @@ static const void *narrow_at(const prt_linear *f, size_t first, prt_low_precisio
     if (by->offset != NULL)
         by->offset += at;
     return (const char *)f->panels +
-        prt_low_precision_bytes(f->narrow, first * prt_low_precision_rows(f->narrow, f->k));
+        prt_low_precision_bytes(f->low_precision,
+            first * prt_low_precision_rows(f->low_precision, f->k));
 }
 
 /* Packs a low-precision panel: widens it to float32. */
 static void widen(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
     size_t depth, float *to)
 {
-    const prt_linear *f = ((const right *)p->user)->narrow;
+    const prt_linear *f = ((const right *)p->user)->low_precision;
     prt_low_precision_scales by;
-    const void *panel = narrow_at(f, first, &by);
+    const void *panel = low_precision_panel(f, first, &by);
     (void)batch;
-    f->kern->low_precision.widen(f->narrow, columns, k, depth, panel, &by, to);
+    f->kern->low_precision.widen(f->low_precision, columns, k, depth, panel, &by, to);
 }
 
 static const void *source(const prt_product_spec *p, size_t first, size_t columns, size_t k,
     size_t depth, size_t *bytes)
 {
-    const prt_linear *f = ((const right *)p->user)->narrow;
+    const prt_linear *f = ((const right *)p->user)->low_precision;
     const size_t width = prt_gemm_width(columns);
     prt_low_precision_scales by;
-    const char *panel = narrow_at(f, first, &by);
-    *bytes = prt_low_precision_bytes(f->narrow, depth * width);
-    return panel + prt_low_precision_bytes(f->narrow, k * width);
+    const char *panel = low_precision_panel(f, first, &by);
+    *bytes = prt_low_precision_bytes(f->low_precision, depth * width);
+    return panel + prt_low_precision_bytes(f->low_precision, k * width);
 }
 
 static void find(const prt_product_spec *p, size_t batch, size_t *a, size_t *c, size_t *bias)
@@ -119,8 +121,8 @@ static void run_panels(const prt_linear *f, size_t from, size_t n)
             .residual = f->residual != NULL ? f->residual + at : NULL,
             .ldr = f->n,
             .act = f->act };
-        if (f->narrow < PRT_NARROW_COUNT) {
-            prt_low_precision_block g = { .kind = f->narrow,
+        if (f->low_precision < PRT_NARROW_COUNT) {
+            prt_low_precision_block g = { .kind = f->low_precision,
                 .rows = f->m,
                 .columns = columns,
                 .k = f->k,
@@ -131,7 +133,7 @@ static void run_panels(const prt_linear *f, size_t from, size_t n)
                 .c = f->y + at,
                 .ldc = f->n,
                 .end = &end };
-            g.b = narrow_at(f, at, &g.by);
+            g.b = low_precision_panel(f, at, &g.by);
             f->kern->low_precision.few(&g);
             continue;
         }
@@ -155,7 +157,7 @@ enum { FAR_PANELS = 12 };
 
 static bool is_far_row(const prt_linear *f)
 {
-    return f->packed && f->m == 1 && !f->near && f->narrow == PRT_NARROW_COUNT &&
+    return f->packed && f->m == 1 && !f->near && f->low_precision == PRT_NARROW_COUNT &&
         f->residual != f->y; /* the residual is added last */
 }
 
@@ -225,8 +227,8 @@ static const float *panel_at(const prt_product_spec *p, size_t batch, size_t fir
 
 poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
 {
-    const bool is_narrow = f->narrow < PRT_NARROW_COUNT;
-    if (f->m < PRT_LINEAR_FEW || (is_narrow && f->m <= PRT_LINEAR_NARROW)) {
+    const bool is_low_precision = f->low_precision < PRT_NARROW_COUNT;
+    if (f->m < PRT_LINEAR_FEW || (is_low_precision && f->m <= PRT_LINEAR_NARROW)) {
         const size_t panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
         f->pieces = prt_parallel_pieces(f->n * f->k, 1 << 16);
         f->near = c->near;
@@ -242,7 +244,8 @@ poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
             return POPRT_E_NOMEM;
         return prt_parallel_for(c, f->pieces, 0, run_few, f);
     }
-    if (f->packed && !is_narrow && !f->in_order && !prt_bf16x3_pays(c, f->kern, f->m, f->n, f->k) &&
+    if (f->packed && !is_low_precision && !f->in_order &&
+        !prt_bf16x3_pays(c, f->kern, f->m, f->n, f->k) &&
         prt_strassen_pays(c, f->kern, f->m, f->n, f->k)) {
         const prt_strassen s = { .kern = f->kern,
             .batches = 1,
@@ -260,7 +263,7 @@ poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
     const right from = { .data = f->b,
         .row = f->transposed ? 1 : f->n,
         .column = f->transposed ? f->k : 1,
-        .narrow = f };
+        .low_precision = f };
     const prt_product_spec p = { .batches = 1,
         .m = f->m,
         .n = f->n,
@@ -270,10 +273,10 @@ poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
         .c = f->y,
         .ldc = f->n,
         .end = { .bias = f->bias, .residual = f->residual, .ldr = f->n, .act = f->act },
-        .pack = is_narrow ? widen : pack,
-        .source = is_narrow ? source : NULL,
-        .direct = f->packed && !is_narrow ? panel_at : NULL,
-        .padded = f->packed && !is_narrow,
+        .pack = is_low_precision ? widen : pack,
+        .source = is_low_precision ? source : NULL,
+        .direct = f->packed && !is_low_precision ? panel_at : NULL,
+        .padded = f->packed && !is_low_precision,
         .user = &from };
     return prt_product_fast(c, f->kern, &p);
 }
@@ -293,7 +296,7 @@ poprt_status prt_matmul_run(prt_eval *c, const prt_kern *k, const prt_tensor *a,
             .a = a->data,
             .b = b->data,
             .transposed = transposed,
-            .narrow = PRT_NARROW_COUNT,
+            .low_precision = PRT_NARROW_COUNT,
             .y = c->out[0]->data };
         return prt_linear_run(c, &f);
     }
@@ -340,20 +343,20 @@ poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
     const prt_tensor *a = c->in[0], *b = c->in[1], *y = c->out[0];
     const size_t n = (size_t)y->dims[y->rank - 1], depth = (size_t)a->dims[a->rank - 1];
     const size_t m = prt_dims_product(a->dims, 0, a->rank - 1);
-    const int narrow = prt_low_precision_of(b->dtype);
+    const int low_precision = prt_low_precision_of(b->dtype);
     const bool scaled = prt_eval_has(c, 4);
-    if (depth == 0 || (narrow == PRT_NARROW_COUNT && scaled))
+    if (depth == 0 || (low_precision == PRT_NARROW_COUNT && scaled))
         return prt_fast_pass(done);
     prt_linear f = { .kern = k,
         .m = m,
         .n = n,
         .k = depth,
         .a = a->data,
-        .b = narrow == PRT_NARROW_COUNT ? b->data : NULL,
+        .b = low_precision == PRT_NARROW_COUNT ? b->data : NULL,
         .transposed = attrs->transB != 0,
         .packed = attrs->columns != 0,
         .in_order = attrs->in_order != 0,
-        .narrow = narrow,
+        .low_precision = low_precision,
         .panels = b->data,
         .by = { .scale = scaled ? c->in[4]->data : NULL,
             .offset = prt_eval_has(c, 5) ? c->in[5]->data : NULL,
@@ -390,7 +393,7 @@ poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done)
         .a = a->data,
         .b = b->data,
         .transposed = attrs->transB != 0,
-        .narrow = PRT_NARROW_COUNT,
+        .low_precision = PRT_NARROW_COUNT,
         .bias = bias != NULL ? bias->data : NULL,
         .y = y->data };
     return prt_linear_run(c, &f);
