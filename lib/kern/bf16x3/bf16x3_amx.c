@@ -50,10 +50,8 @@ typedef struct fragment {
     bool last; /* the last fragment of the vector */
 } fragment;
 
-enum {
-    MOST_FRAGMENTS = PRT_BF16X3_DEPTH + PRT_BF16X3_DEPTH / TILE
-}; /* enough for pieces of one
-    * element */
+/* Fragments of a row, at most, which is reached by pieces of one element. */
+enum { MOST_FRAGMENTS = PRT_BF16X3_DEPTH + PRT_BF16X3_DEPTH / TILE };
 
 /* Finds the fragments of all vectors of a row. Returns their number. */
 static size_t find_fragments(const prt_bf16x3_pixels *g, fragment *to)
