@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kern.c — levels by what the processor can do. */
+/* kern.c — selection of the instruction-set level. */
 #include "kern/kern.h"
 
 #include "cpu/cpu.h"

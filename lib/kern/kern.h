@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kern.h — the kernels of one instruction-set level, family by family. Kernels are pure: pointers
- * in, pointers out, no memory of their own, no threads, no knowledge of models.
+ * kern.h — the kernels of one instruction-set level, family by family. Kernels are pure functions:
+ * they allocate no memory, start no threads, and know nothing of models.
  */
 #ifndef PRT_KERN_KERN_H
 #define PRT_KERN_KERN_H
@@ -28,9 +28,9 @@ typedef struct prt_kern {
     const char *level; /* a name that prt_cpu_level knows */
     prt_gemm_fn gemm;
     prt_gemm_row_fn gemm_row;
-    double short_k; /* at which Strassen's algorithm costs what it saves, if rows and columns
-                     * were free (measured, see prt_strassen_pays) */
-    size_t gemv_overlap_rows; /* of a tile that gemm_row computes beside; 0: it does not */
+    double short_k; /* break-even K for one level of Strassen, not counting the row and column
+                     * additions (measured, see prt_strassen_pays) */
+    size_t gemv_overlap_rows; /* rows of the GEMM tiles of a prt_gemv_overlap; 0: no overlap */
     prt_kern_low_precision low_precision;
     prt_kern_dot dot;
     prt_kern_bf16x3 bf16x3;
@@ -45,12 +45,13 @@ typedef struct prt_kern {
     prt_interleave_fn interleave;
     prt_kern_moves moves;
     prt_zip_fn zip;
-    /* F(4x4, 3x3), F(2x2, 3x3), F(2x2, 5x5), F(6x6, 3x3), lines, F(4x4, 3x3) with steps of two */
+    /* F(4x4, 3x3), F(2x2, 3x3), F(2x2, 5x5), F(6x6, 3x3), one-dimensional, F(4x4, 3x3) stride 2.
+     * fast/conv/winograd.c selects by index. */
     prt_kern_winograd winograd[6];
 } prt_kern;
 
-/* The best level that `features` (PRT_CPU_*, which this processor must have) allow; NULL where this
- * build has none of them. Any thread. */
+/* Returns the best level for `features` (PRT_CPU_*, which this processor must have); NULL if this
+ * build has no such level. Can be called by any thread. */
 const prt_kern *prt_kern_of(uint64_t features);
 
 #endif

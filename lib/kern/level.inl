@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * level.inl — the kernels of every family at one instruction-set level, and their table.
+ * level.inl — the kernels of all families at one instruction-set level, and their table.
  *
- * A .inl file holds static functions written once, in terms of the vector of kern/vector/simd.h.
+ * A .inl file holds static functions written once in terms of the vector of kern/vector/simd.h.
  * level_portable.c, level_avx2.c and level_avx512.c include this file and are compiled with the
- * flags of their levels; dot_vnni.c, dot_bf16.c and the files of AMX include the .inl files of
- * their own families. So each kernel exists once a level, and a .inl file belongs to exactly one
- * source file of a level. A .inl file includes the files that it needs: their order here is free.
+ * flags of their levels. dot_vnni.c, dot_bf16.c and the AMX files include the .inl files of their
+ * own families. So each kernel exists once per level, and exactly one source file of a level
+ * includes a given .inl file. A .inl file includes the files that it needs; the order here does not
+ * matter.
  */
 #ifndef PRT_KERN_LEVEL_INL
 #define PRT_KERN_LEVEL_INL
@@ -45,7 +46,7 @@
 #define LINE { .output = NULL }, { .output = NULL }
 #endif
 
-/* The table, of all families but those that the level's best processors have better ones for. */
+/* The table without the families for which some processors of a level have better kernels. */
 #define LEVEL_COMMON                                                                               \
     .gemm = PRT_LEVEL(prt_gemm_run),                                                               \
     .gemm_row = run_gemm_row,                                                                      \
@@ -53,8 +54,8 @@
     .gemv_overlap_rows = GEMV_OVERLAP_ROWS,                                                        \
     .low_precision = { .few = run_few, .widen = run_widen, .round = run_round,                     \
         .pairs = run_round_pairs },                                                                \
-    .bytes = { .pack4 = run_fours, .row = run_row, .sum = sum_bytes, .settle = run_settle,         \
-        .finish = run_finish, .requantize = run_requantize, .requantize_sums = run_close,          \
+    .bytes = { .pack4 = run_pack4, .row = run_row, .sum = sum_bytes, .settle = run_settle,         \
+        .finish = run_finish, .requantize = run_requantize, .requantize_sums = run_requantize_sums,\
         .quantize = run_quantize, .blocks = run_blocks,                                            \
         .dequantize = run_dequantize,                                                              \
         .add = run_add_bytes, .larger = run_larger, .look_up = run_look_up,                        \

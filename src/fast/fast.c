@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fast.c — the table of fast forms. */
+/* fast.c — the table of optimised implementations. */
 #include "fast/fast.h"
 
 #define FAST(id, function) poprt_status function(prt_eval *c, const prt_kern *k, bool *done);

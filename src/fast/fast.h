@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fast.h — fast forms of operators: what a session runs in place of the reference kernel, where
- * the types and shapes at hand are ones that lib/kern has kernels for.
+ * fast.h — optimised implementations of operators: a session runs them instead of the reference
+ * kernel, for the types and shapes that lib/kern supports.
  *
- * Rows are in fast.def, by operator. A fast form gets the same context as the operator's `eval`,
- * after the same checks, and gives the same values within the bounds of tests/fast. Work is cut
- * into items that do not depend on the number of threads, so neither do results.
+ * fast.def lists them by operator. An implementation gets the same context as the operator's
+ * `eval`, after the same checks, and gives the same values within the bounds of tests/fast. Work is
+ * cut into items so that results do not depend on the number of threads.
  */
 #ifndef PRT_FAST_FAST_H
 #define PRT_FAST_FAST_H
@@ -13,27 +13,28 @@
 #include "kern/kern.h"
 #include "op/op.h"
 
-/* Clears `*done` (set on entry) and returns POPRT_OK when the reference kernel has to run. */
+/* Clears `*done` (set on entry) and returns POPRT_OK if the reference kernel has to run. */
 typedef poprt_status (*prt_fast_fn)(prt_eval *c, const prt_kern *k, bool *done);
 
-/* The fast form of an operator, or NULL. */
+/* Returns the optimised implementation of an operator, or NULL. */
 prt_fast_fn prt_fast_of(uint32_t op);
 
-/* Input i is there and a tensor of float32. */
+/* Returns whether input i is present and is a float32 tensor. */
 static inline bool prt_fast_has(const prt_eval *c, uint32_t i)
 {
     return prt_eval_has(c, i) && c->in[i]->kind == PRT_VALUE_TENSOR &&
         c->in[i]->dtype == PRT_DTYPE_f32;
 }
 
-/* Output 0 is wanted and has its memory: its shape does not depend on contents. */
+/* Returns whether output 0 is wanted and has memory (its shape does not depend on
+ * contents). */
 static inline bool prt_fast_wants(const prt_eval *c)
 {
     return prt_eval_wants(c, 0) && c->out[0]->kind == PRT_VALUE_TENSOR && c->out[0]->data != NULL;
 }
 
-/* A product of which nothing is left to be read fetches the first of what a later step reads, as
- * much as stays in the second cache level beside its own. */
+/* Makes a GEMM block without further reads of its own prefetch the beginning of `later`, a constant
+ * of a later step: up to 2^17 floats, so that it stays in L2. */
 static inline void prt_fast_fetch_later(const prt_tensor *later, prt_gemm_block *g)
 {
     const size_t most = 1 << 17, count = later != NULL ? later->size / sizeof(float) : 0;
@@ -41,10 +42,10 @@ static inline void prt_fast_fetch_later(const prt_tensor *later, prt_gemm_block 
     g->next_count = count < most ? count : most;
 }
 
-/* Arithmetic on integers, which the forms for float32 leave to it (plain.c). */
+/* Integer arithmetic, to which the float32 implementations pass other types (integer_logic.c). */
 poprt_status prt_fast_whole(prt_eval *c, const prt_kern *k, bool *done);
 
-/* "Not mine." */
+/* Passes the operator to the reference kernel. */
 static inline poprt_status prt_fast_pass(bool *done)
 {
     *done = false;

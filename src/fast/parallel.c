@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parallel.c — items handed out. Each participant has a range of them, from whose front it takes,
- * and goes on with the ends of the others' when that is empty: so a thread mostly works on what it,
- * and not another, has in its caches from the step before.
+ * parallel.c — distribution of work items. Each thread owns a range of the items and takes from its
+ * front. When its range is empty, it takes from the ends of the other ranges. So a thread mostly
+ * works on data that the step before has left in its own caches.
  */
 #include "fast/parallel.h"
 
@@ -10,13 +10,13 @@
 
 #include "par/range.h"
 
-enum { RANGES = 32 }; /* more participants share them */
+enum { RANGES = 32 }; /* with more threads, some share a range */
 
 typedef struct range {
     _Alignas(64) prt_range items;
 } range;
 
-typedef struct job {
+typedef struct parallel_run {
     prt_eval *c;
     prt_parallel_body body;
     const void *user;
@@ -25,9 +25,9 @@ typedef struct job {
     uint32_t n_ranges;
     range *ranges;
     _Atomic bool stop;
-} job;
+} parallel_run;
 
-static bool take_next(const job *j, uint32_t own, uint32_t *item)
+static bool next_item(const parallel_run *j, uint32_t own, uint32_t *item)
 {
     bool some = prt_range_take(&j->ranges[own].items, true, item);
     for (uint32_t k = 1; !some && k < j->n_ranges; k++)
@@ -35,11 +35,11 @@ static bool take_next(const job *j, uint32_t own, uint32_t *item)
     return some;
 }
 
-static void take(void *arg, uint32_t index)
+static void run_items(void *arg, uint32_t index)
 {
-    job *j = arg;
+    parallel_run *j = arg;
     float *scratch = j->floats != 0 ? j->scratch + index * j->floats : NULL;
-    for (uint32_t item; take_next(j, index % j->n_ranges, &item);) {
+    for (uint32_t item; next_item(j, index % j->n_ranges, &item);) {
         if (atomic_load_explicit(&j->stop, memory_order_relaxed))
             return;
         if (j->c->host->check(j->c) != POPRT_OK)
@@ -74,7 +74,7 @@ float *prt_parallel_raw(prt_eval *c, size_t rows, size_t columns)
     return floats_of(c, rows, columns, prt_eval_scratch_raw);
 }
 
-/* Bytes that are read and written, below which another thread costs more than it gives. */
+/* Bytes that a step reads and writes, below which a second thread costs more than it saves. */
 enum { TINY = 1 << 13 /* bytes */ };
 
 static bool is_tiny(const prt_eval *c)
@@ -87,7 +87,7 @@ static bool is_tiny(const prt_eval *c)
     return bytes < TINY;
 }
 
-/* On this thread alone. */
+/* Runs all items on this thread. */
 static poprt_status run_here(prt_eval *c, size_t count, prt_parallel_body body, const void *user,
     float *scratch)
 {
@@ -104,7 +104,7 @@ static size_t floats_each(size_t floats)
     return (floats + 15) / 16 * 16;
 }
 
-/* Threads that take part in so many items. */
+/* Returns the number of threads for `count` items. */
 static size_t threads_of(const prt_eval *c, size_t count)
 {
     const size_t width = prt_parallel_width(c);
@@ -117,8 +117,9 @@ float *prt_parallel_scratch(prt_eval *c, size_t count, size_t floats)
     return floats_of(c, threads_of(c, count), floats_each(floats), prt_eval_scratch_raw);
 }
 
-/* Of memory that is there anyway a part for each thread, of `floats` or more; NULL: none. */
-static float *lent(prt_eval *c, size_t threads, size_t floats, size_t *each)
+/* Returns idle memory of the session, `*each` floats for each thread, at least `floats`; NULL if
+ * there is none. */
+static float *idle_memory(prt_eval *c, size_t threads, size_t floats, size_t *each)
 {
     size_t bytes = 0;
     float *spare =
@@ -130,16 +131,17 @@ static float *lent(prt_eval *c, size_t threads, size_t floats, size_t *each)
 size_t prt_parallel_idle_scratch(prt_eval *c, size_t count)
 {
     size_t each;
-    (void)lent(c, threads_of(c, count), 0, &each);
+    (void)idle_memory(c, threads_of(c, count), 0, &each);
     return each;
 }
 
-/* Scratch of a run. */
-static float *take_room(prt_eval *c, size_t threads, size_t *floats)
+/* Returns the scratch of a run: idle memory if it suffices, else allocated. Sets the floats of a
+ * thread. */
+static float *find_scratch(prt_eval *c, size_t threads, size_t *floats)
 {
     size_t each;
     *floats = floats_each(*floats);
-    float *spare = lent(c, threads, *floats, &each);
+    float *spare = idle_memory(c, threads, *floats, &each);
     if (spare == NULL)
         return floats_of(c, threads, *floats, prt_eval_scratch_raw);
     *floats = each;
@@ -149,23 +151,27 @@ static float *take_room(prt_eval *c, size_t threads, size_t *floats)
 poprt_status prt_parallel_for(prt_eval *c, size_t count, size_t floats, prt_parallel_body body,
     const void *user)
 {
-    float *room = NULL;
+    float *scratch = NULL;
     if (count == 0)
         return POPRT_OK;
-    if (floats != 0 && (room = take_room(c, threads_of(c, count), &floats)) == NULL)
+    if (floats != 0 && (scratch = find_scratch(c, threads_of(c, count), &floats)) == NULL)
         return POPRT_E_NOMEM;
-    return prt_parallel_for_in(c, count, floats, room, body, user);
+    return prt_parallel_for_in(c, count, floats, scratch, body, user);
 }
 
-poprt_status prt_parallel_for_in(prt_eval *c, size_t count, size_t floats, float *room,
+poprt_status prt_parallel_for_in(prt_eval *c, size_t count, size_t floats, float *scratch,
     prt_parallel_body body, const void *user)
 {
     if (c->rehearses)
         return POPRT_OK;
     const size_t threads = threads_of(c, count);
     if (threads == 1)
-        return run_here(c, count, body, user, room);
-    job j = { .c = c, .body = body, .user = user, .floats = floats_each(floats), .scratch = room };
+        return run_here(c, count, body, user, scratch);
+    parallel_run j = { .c = c,
+        .body = body,
+        .user = user,
+        .floats = floats_each(floats),
+        .scratch = scratch };
     range ranges[RANGES];
     j.ranges = ranges;
     j.n_ranges = threads < RANGES ? (uint32_t)threads : RANGES;
@@ -173,7 +179,7 @@ poprt_status prt_parallel_for_in(prt_eval *c, size_t count, size_t floats, float
         atomic_init(&ranges[i].items,
             prt_range_of((uint32_t)prt_parallel_cut(count, j.n_ranges, i),
                 (uint32_t)prt_parallel_cut(count, j.n_ranges, i + 1)));
-    prt_par_for(c->par, (uint32_t)threads, take, &j);
-    /* The record of a refusal is the thread's that saw it: ask again on this one. */
+    prt_par_for(c->par, (uint32_t)threads, run_items, &j);
+    /* A failure is recorded for the thread that saw it: ask again on this one. */
     return atomic_load(&j.stop) ? c->host->check(c) : POPRT_OK;
 }

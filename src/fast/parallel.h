@@ -1,61 +1,64 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parallel.h — items of work over the threads that the host lends. Items are taken one by one by
- * whoever is free, each participant with scratch of its own.
+ * parallel.h — runs work items on the threads that the host lends. Free threads take items one by
+ * one; each thread has scratch of its own.
  */
 #ifndef PRT_FAST_PARALLEL_H
 #define PRT_FAST_PARALLEL_H
 
 #include "op/op.h"
 
-/* rows * columns zeroed floats of scratch at the start of a cache line; NULL (failure recorded)
- * when refused. */
+/* Returns rows * columns zeroed floats of scratch that begin at a cache line. Returns NULL and
+ * records the failure if memory is refused. */
 float *prt_parallel_floats(prt_eval *c, size_t rows, size_t columns);
 
-/* The same with any contents. */
+/* The same, not zeroed. */
 float *prt_parallel_raw(prt_eval *c, size_t rows, size_t columns);
 
 typedef void (*prt_parallel_body)(const void *user, size_t item, float *scratch);
 
-/* Runs body(user, i, scratch) once for each i below `count`; `scratch` has `floats` elements with
- * any contents. Fails when the host cancels or memory is refused. What reads and writes next to
- * nothing stays on the calling thread. */
+/* Runs body(user, i, scratch) once for each i below `count`; `scratch` has `floats` elements that
+ * are not initialised. Fails when the host cancels or memory is refused. If the step reads and
+ * writes very few bytes, all items run on the calling thread. */
 poprt_status prt_parallel_for(prt_eval *c, size_t count, size_t floats, prt_parallel_body body,
     const void *user);
 
-/* Floats of scratch that each participant of such a run has in memory that is there anyway, and in
- * its caches maybe. */
+/* Returns the floats of idle memory of the session that each thread of such a run can use as
+ * scratch. Idle memory may still be in the thread's caches. */
 size_t prt_parallel_idle_scratch(prt_eval *c, size_t count);
 
-/* The scratch of such runs of `count` items or fewer; NULL (failure recorded) when refused. */
+/* Allocates scratch for runs of up to `count` items. Returns NULL and records the failure if memory
+ * is refused. */
 float *prt_parallel_scratch(prt_eval *c, size_t count, size_t floats);
 
-/* The same in `room`, which is left for the next run; NULL where `floats` is 0. */
-poprt_status prt_parallel_for_in(prt_eval *c, size_t count, size_t floats, float *room,
+/* Like prt_parallel_for, in scratch from prt_parallel_scratch, which the caller may use again for
+ * the next run. `scratch` is NULL if `floats` is 0. */
+poprt_status prt_parallel_for_in(prt_eval *c, size_t count, size_t floats, float *scratch,
     prt_parallel_body body, const void *user);
 
-/* Pieces of `total` elements that are worth a thread's while: how many of `least` or more. */
+/* Returns the number of pieces of `total` elements, each of `least` or more: 1 to 64. */
 static inline size_t prt_parallel_pieces(size_t total, size_t least)
 {
     const size_t pieces = total / least;
     return pieces < 1 ? 1 : pieces > 64 ? 64 : pieces;
 }
 
-/* Threads that take part in a run. */
+/* Returns the number of threads that take part in a run. */
 static inline size_t prt_parallel_width(const prt_eval *c)
 {
     return c->par != NULL ? c->par->width : 1;
 }
 
-/* Few items of one size are a whole number for each thread, or so many that it does not matter. */
+/* Returns whether the items are balanced: the same number for each thread, or so many that the
+ * remainder does not matter. */
 static inline bool prt_parallel_even(const prt_eval *c, size_t items)
 {
     const size_t width = prt_parallel_width(c);
     return items % width == 0 || items > 8 * width;
 }
 
-/* So many blocks of `rows`, each of which makes `items`; more where those are few and would not be
- * a whole number for each thread, and blocks have `least` rows still. */
+/* Returns the number of blocks of `rows` rows, with `items` items in each. Raises `blocks` until
+ * the threads are balanced, as long as blocks have `least` rows. */
 static inline size_t prt_parallel_blocks(const prt_eval *c, size_t items, size_t blocks,
     size_t rows, size_t least)
 {
@@ -65,9 +68,9 @@ static inline size_t prt_parallel_blocks(const prt_eval *c, size_t items, size_t
     return blocks;
 }
 
-/* Pieces as prt_parallel_pieces has them, where results do not depend on them: a whole number for
- * each thread, and one for each where they are not too small for that. Even a short step is done
- * where the step before has left its inputs. */
+/* Like prt_parallel_pieces, for work whose results do not depend on the number of pieces: the same
+ * number for each thread, unless pieces become too small. Even a short step then finds its inputs
+ * in the caches that the step before has filled. */
 static inline size_t prt_parallel_alike(const prt_eval *c, size_t total, size_t least)
 {
     enum { SMALLEST = 1 << 13 }; /* elements of such a piece */
@@ -77,10 +80,10 @@ static inline size_t prt_parallel_alike(const prt_eval *c, size_t total, size_t 
     return (pieces + width - 1) / width * width;
 }
 
-/* First element of piece i of n. */
+/* Returns the first element of piece i of n. */
 static inline size_t prt_parallel_cut(size_t total, size_t n, size_t i)
 {
-    if (n == 1) /* divisions take a while */
+    if (n == 1) /* saves two divisions */
         return total * i;
     return total / n * i + (total % n < i ? total % n : i);
 }

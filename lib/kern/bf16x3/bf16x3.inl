@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bf16x3.inl — floats become pairs of halves, for the tiles of AMX: elements k and k + 16 of a
- * unit of K.
+ * bf16x3.inl — converts floats to bf16x3 for AMX tiles: a pair of bfloat16 is elements k and k + 16
+ * of a unit of K.
  */
 #ifndef PRT_KERN_BF16X3_BF16X3_INL
 #define PRT_KERN_BF16X3_BF16X3_INL
@@ -11,16 +11,16 @@
 
 enum {
     UNIT = PRT_BF16X3_UNIT,
-    SLOTS = 4 /* of products of a unit, for what goes on between them */
+    SLOTS = 4 /* slots of a step (one unit of K) for work between its products */
 };
 
 typedef struct halves {
-    __m512i high, low; /* 32 each */
-    __m512 check;      /* not finite once something was not */
+    __m512i high, low; /* 32 bfloat16 each */
+    __m512 check;      /* not finite once an element was not finite */
 } halves;
 
-/* Pairs of elements of a and of b. */
-static inline __attribute__((always_inline)) halves split(__m512 a, __m512 b, __m512i order,
+/* Converts pairs of elements of a and b. */
+static inline __attribute__((always_inline)) halves convert_pairs(__m512 a, __m512 b, __m512i order,
     __m512 check)
 {
     const __m512i upper = _mm512_set1_epi32((int)0xffff0000);
@@ -31,7 +31,7 @@ static inline __attribute__((always_inline)) halves split(__m512 a, __m512 b, __
     return (halves){ high, low, _mm512_add_ps(check, _mm512_add_ps(a, b)) };
 }
 
-/* What makes pairs of halves of two vectors. */
+/* Sets the permutation that forms pairs from the halves of two vectors. */
 static inline void order_pairs(__m512i *order)
 {
     uint16_t pairs[UNIT];
@@ -48,8 +48,8 @@ static inline __attribute__((always_inline)) bool is_finite(__m512 check)
     return _mm512_cmp_ps_mask(none, none, _CMP_UNORD_Q) == 0;
 }
 
-/* What is done to finished sums by the kernel that has all of it: without any K. `end` is of these
- * rows and columns. */
+/* Applies an epilogue to finished sums by the AVX-512 GEMM kernel, with k = 0. `end` points to
+ * these rows and columns. */
 void prt_gemm_run_avx512(const prt_gemm_block *g);
 
 static inline void end_sums(size_t rows, size_t columns, float *c, size_t ldc,

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bf16x3_amx.c — split products by AMX: 32 rows by 32 columns at a time, four tiles of sums; a step
- * is a unit of K, for which there are twelve products of tiles and eight loads.
+ * bf16x3_amx.c — bf16x3 GEMM by AMX. The unit is a block of 32 rows by 32 columns of C: four tiles
+ * of sums. A step is a unit of K (32 elements): twelve tile products and eight tile loads. Loop
+ * order: columns, rows, K. Between the tile products, slots convert the next panel and write out
+ * the previous block.
  *
- * A split panel is, for each 32 columns and each unit of K, four tiles of B: high parts of the
- * first and the last 16 columns, then low parts. A pair is elements k and k + 16 of a unit, of rows
- * of A as well.
+ * A converted panel has, for each 32 columns and each unit of K, four tiles of B: the high parts of
+ * the first and the last 16 columns, then the low parts. A pair is elements k and k + 16 of a unit,
+ * as in rows of A.
  */
 #include "kern/bf16x3/bf16x3.inl"
 
-enum { BYTES = 4 * 1024 /* of B for a step: four tiles */ };
+enum { BYTES = 4 * 1024 /* bytes of B for a step: four tiles */ };
 
-/* ---- splitting ---- */
+/* ---- conversion ---- */
 
 bool prt_bf16x3_rows_amx(size_t rows, size_t k, const float *a, size_t lda, const float *scale,
     float *to, size_t ldto);
@@ -33,7 +35,7 @@ bool prt_bf16x3_rows_amx(size_t rows, size_t k, const float *a, size_t lda, cons
                 upper = _mm512_mul_ps(upper, _mm512_maskz_loadu_ps(first, scale + p));
                 lower = _mm512_mul_ps(lower, _mm512_maskz_loadu_ps(second, scale + p + TILE));
             }
-            const halves h = split(upper, lower, order, check);
+            const halves h = convert_pairs(upper, lower, order, check);
             _mm512_storeu_si512(to + i * ldto + p, h.high);
             _mm512_storeu_si512(to + i * ldto + p + TILE, h.low);
             check = h.check;
@@ -41,27 +43,29 @@ bool prt_bf16x3_rows_amx(size_t rows, size_t k, const float *a, size_t lda, cons
     return is_finite(check);
 }
 
-/* What a vector has of one piece of a row. */
-typedef struct bit {
-    ptrdiff_t at; /* of its first lane, from the row's first element on */
+/* The part of a vector that comes from one piece of a row. */
+typedef struct fragment {
+    ptrdiff_t at; /* offset of its first lane from the row's first element */
     __mmask16 mask;
-    bool last; /* of the vector */
-} bit;
+    bool last; /* the last fragment of the vector */
+} fragment;
 
-enum { MOST_BITS = PRT_BF16X3_DEPTH + PRT_BF16X3_DEPTH / TILE }; /* pieces of one element */
+/* Fragments of a row, at most, which is reached by pieces of one element. */
+enum { MOST_FRAGMENTS = PRT_BF16X3_DEPTH + PRT_BF16X3_DEPTH / TILE };
 
-static size_t find_bits(const prt_bf16x3_pixels *g, bit *to)
+/* Finds the fragments of all vectors of a row. Returns their number. */
+static size_t find_fragments(const prt_bf16x3_pixels *g, fragment *to)
 {
     const size_t end = g->skip + g->k;
     size_t n = 0;
     for (size_t k = g->skip; k < g->skip + prt_bf16x3_size(g->k); k += TILE) {
-        to[n] = (bit){ 0, 0, true };
+        to[n] = (fragment){ 0, 0, true };
         for (size_t i = k, some; i < k + TILE && i < end; i += some) {
             const size_t piece = i / g->each, after = (piece + 1) * g->each;
             const size_t past = after < end ? after : end;
             some = (past < k + TILE ? past : k + TILE) - i;
             n += i != k ? 1 : 0;
-            to[n] = (bit){ (ptrdiff_t)(piece * g->far + k) - (ptrdiff_t)(piece * g->each),
+            to[n] = (fragment){ (ptrdiff_t)(piece * g->far + k) - (ptrdiff_t)(piece * g->each),
                 (__mmask16)(mask_of(some) << (i - k)), false };
         }
         to[n++].last = true;
@@ -69,10 +73,10 @@ static size_t find_bits(const prt_bf16x3_pixels *g, bit *to)
     return n;
 }
 
-static inline __attribute__((always_inline)) __m512 gather(const float *x, const bit **next)
+static inline __attribute__((always_inline)) __m512 gather(const float *x, const fragment **next)
 {
     __m512 v = _mm512_setzero_ps();
-    const bit *b = *next;
+    const fragment *b = *next;
     do
         v = _mm512_mask_loadu_ps(v, b->mask, x + b->at);
     while (!b++->last);
@@ -84,19 +88,19 @@ bool prt_bf16x3_pixels_amx(const prt_bf16x3_pixels *g);
 
 bool prt_bf16x3_pixels_amx(const prt_bf16x3_pixels *g)
 {
-    bit bits[MOST_BITS];
+    fragment bits[MOST_FRAGMENTS];
     __m512i order;
     __m512 check = _mm512_setzero_ps();
-    const bit *end = bits + find_bits(g, bits);
+    const fragment *end = bits + find_fragments(g, bits);
     const float *x = g->x;
     const size_t step = g->step, far = g->ldto;
     float *row = g->to;
     order_pairs(&order);
     for (size_t i = g->count; i != 0; i--, x += step, row += far) {
         float *to = row;
-        for (const bit *b = bits; b != end; to += UNIT) {
+        for (const fragment *b = bits; b != end; to += UNIT) {
             const __m512 upper = gather(x, &b), lower = gather(x, &b);
-            const halves h = split(upper, lower, order, check);
+            const halves h = convert_pairs(upper, lower, order, check);
             _mm512_storeu_si512(to, h.high);
             _mm512_storeu_si512(to + TILE, h.low);
             check = h.check;
@@ -105,22 +109,23 @@ bool prt_bf16x3_pixels_amx(const prt_bf16x3_pixels *g)
     return is_finite(check);
 }
 
-/* A panel that is being split: rows k and k + 16 of a unit at a time. */
-typedef struct weave {
+/* A panel that is being converted, rows k and k + 16 of a unit at a time. */
+typedef struct conversion {
     const float *b;
     size_t stride, vectors;
-    size_t piece, k; /* rows of a piece; those that it has from this unit on */
+    size_t piece, k; /* rows of a piece; rows of it from this unit on */
     char *to;
-    size_t far[PRT_GEMM_PANEL / TILE]; /* bytes from the first vector's tile to the others' */
-    size_t row, left;                  /* of a unit; of all units */
-    size_t credit, rate;               /* ONE a row */
+    size_t far[PRT_GEMM_PANEL / TILE]; /* bytes from the first vector's tile to the tiles of the
+                                        * others */
+    size_t row, left;                  /* row of the unit; rows of all units left */
+    size_t credit, rate;               /* in units of ONE, which is a row */
     __m512i order;
     __m512 check;
-} weave;
+} conversion;
 
 enum {
     ONE = 256,
-    MOST_WEAVE = 80 /* a slot, where a trail beside it gains */
+    MOST_RATE = 80 /* rate, up to which interleaving the epilogue gains */
 };
 
 static size_t units_of(size_t k, size_t taps)
@@ -128,7 +133,7 @@ static size_t units_of(size_t k, size_t taps)
     return (k + UNIT - 1) / UNIT * taps;
 }
 
-static void begin_weave(weave *w, const prt_bf16x3_panel *p)
+static void begin_conversion(conversion *w, const prt_bf16x3_panel *p)
 {
     const size_t units = units_of(p->k, p->taps);
     w->b = p->b;
@@ -145,8 +150,8 @@ static void begin_weave(weave *w, const prt_bf16x3_panel *p)
     w->check = _mm512_setzero_ps();
 }
 
-/* Memory is slow to begin with a unit: the next one is fetched meanwhile. */
-static __attribute__((noinline)) void weave_row(weave *w)
+/* Converts one row, and prefetches the same row of the next unit, since memory is slow to start. */
+static __attribute__((noinline)) void convert_row(conversion *w)
 {
     const float *b = w->b + w->row * w->stride, *under = b + TILE * w->stride;
     const bool above = w->row < w->k, below = w->row + TILE < w->k;
@@ -155,7 +160,7 @@ static __attribute__((noinline)) void weave_row(weave *w)
         __builtin_prefetch(under + UNIT * w->stride + v * TILE, 0, 2);
         const __m512 x = above ? _mm512_loadu_ps(b + v * TILE) : _mm512_setzero_ps();
         const __m512 y = below ? _mm512_loadu_ps(under + v * TILE) : _mm512_setzero_ps();
-        const halves h = split(x, y, w->order, w->check);
+        const halves h = convert_pairs(x, y, w->order, w->check);
         char *to = w->to + w->far[v];
         _mm512_storeu_si512(to, h.high);
         _mm512_storeu_si512(to + BYTES / 2, h.low);
@@ -172,15 +177,15 @@ static __attribute__((noinline)) void weave_row(weave *w)
     }
 }
 
-static inline __attribute__((always_inline)) void weave_rows(weave *w, size_t credit)
+static inline __attribute__((always_inline)) void convert_some(conversion *w, size_t credit)
 {
     for (w->credit += credit; w->credit >= ONE && w->left != 0; w->credit -= ONE)
-        weave_row(w);
+        convert_row(w);
 }
 
-static bool end_weave(weave *w)
+static bool end_conversion(conversion *w)
 {
-    weave_rows(w, w->left * ONE);
+    convert_some(w, w->left * ONE);
     return is_finite(w->check);
 }
 
@@ -188,25 +193,25 @@ void prt_bf16x3_panel_amx(prt_bf16x3_panel *p);
 
 void prt_bf16x3_panel_amx(prt_bf16x3_panel *p)
 {
-    weave w;
-    begin_weave(&w, p);
-    p->finite = end_weave(&w);
+    conversion w;
+    begin_conversion(&w, p);
+    p->finite = end_conversion(&w);
 }
 
-/* ---- sums that end within bounds ---- */
+/* ---- epilogues that are ranges ---- */
 
-/* A square of them on its way to C while the next one is summed up. */
-typedef struct trail {
-    const float *sums;     /* WIDE a row */
+/* A block that is being written to C while the next one is multiplied. */
+typedef struct epilogue {
+    const float *sums;     /* rows of WIDE */
     const float *residual; /* or NULL */
     float *c;
     size_t ldr, ldc;
-    size_t left, each; /* rows; those of a slot */
+    size_t left, each; /* rows; rows of a slot */
     __mmask16 mask[2]; /* of columns */
     float low, high;
-} trail;
+} epilogue;
 
-static __attribute__((noinline)) void trail_rows(trail *t, size_t most)
+static __attribute__((noinline)) void write_rows(epilogue *t, size_t most)
 {
     const __m512 low = _mm512_set1_ps(t->low), high = _mm512_set1_ps(t->high);
     const size_t rows = t->left < most ? t->left : most;
@@ -228,18 +233,18 @@ static __attribute__((noinline)) void trail_rows(trail *t, size_t most)
 
 /* ---- products ---- */
 
-/* What goes on between products of tiles. */
-static __attribute__((noinline)) void fill_slot(weave *w, trail *t)
+/* Does the other work between tile products. */
+static __attribute__((noinline)) void fill_slot(conversion *w, epilogue *t)
 {
-    weave_rows(w, w->rate);
-    trail_rows(t, t->each);
+    convert_some(w, w->rate);
+    write_rows(t, t->each);
 }
 
-#define FILL() (trails ? fill_slot(w, t) : weave_rows(w, w->rate))
+#define FILL() (epilogues ? fill_slot(w, t) : convert_some(w, w->rate))
 
-/* `n` units of K of rows from `a` and `under` on, `lda` bytes apart. */
+/* Runs `n` units of K of rows from `a` and `under` on, `lda` bytes apart, for all four tiles. */
 static inline __attribute__((always_inline)) void run_whole(const char *a, const char *under,
-    size_t lda, const char *b, size_t n, bool trails, weave *w, trail *t)
+    size_t lda, const char *b, size_t n, bool epilogues, conversion *w, epilogue *t)
 {
     for (; n != 0; n--, a += 2 * LINE, under += 2 * LINE, b += BYTES) {
         _tile_loadd(4, a + LINE, lda); /* low high' */
@@ -270,7 +275,7 @@ static inline __attribute__((always_inline)) void run_whole(const char *a, const
 }
 
 static void run_steps(const char *a, const char *under, size_t lda, const char *b, size_t n,
-    bool lower, bool right, weave *w, trail *t)
+    bool lower, bool right, conversion *w, epilogue *t)
 {
     BARRIER();
     if (lower && right) {
@@ -294,8 +299,8 @@ static void run_steps(const char *a, const char *under, size_t lda, const char *
                 _tile_dpbf16ps(2, 5, 6);
             }
         }
-        weave_rows(w, SLOTS * w->rate);
-        trail_rows(t, SLOTS * t->each);
+        convert_some(w, SLOTS * w->rate);
+        write_rows(t, SLOTS * t->each);
     }
 }
 
@@ -304,14 +309,14 @@ typedef struct strip {
     size_t row, rows;
     size_t each;       /* of a tile */
     size_t units;      /* of all K */
-    const float *bias; /* of all columns, and room behind them */
-    float *room;       /* for the sums of a square */
-    bool bounded;      /* they are left to `trail` */
-    weave weave;
-    trail trail;
+    const float *bias; /* of all columns, readable up to whole tiles */
+    float *scratch;    /* sums of a block */
+    bool bounded;      /* the epilogue is a range, applied by `epilogue` */
+    conversion conversion;
+    epilogue epilogue;
 } strip;
 
-/* All K of columns from `j` on, for the tiles of sums. */
+/* Multiplies all K of columns from `j` on. */
 static void sum_up(strip *s, size_t j, bool lower, bool right)
 {
     const prt_bf16x3_block *g = s->g;
@@ -324,11 +329,11 @@ static void sum_up(strip *s, size_t j, bool lower, bool right)
             under = lower ? g->a + g->tile_at[tile + 1] + g->tap_at[t] : a;
         }
         run_steps((const char *)a, (const char *)under, g->lda * sizeof(float), b, each, lower,
-            right, &s->weave, &s->trail);
+            right, &s->conversion, &s->epilogue);
     }
 }
 
-/* The first `n` columns of rows. */
+/* Copies the first `n` columns of rows. */
 static __attribute__((noinline)) void copy_rows(size_t rows, size_t n, const float *x, size_t ldx,
     float *y, size_t ldy)
 {
@@ -338,13 +343,13 @@ static __attribute__((noinline)) void copy_rows(size_t rows, size_t n, const flo
                 _mm512_maskz_loadu_ps(mask_of(n - j), x + j));
 }
 
-/* What becomes of the sums of columns from `j` on, which are in the room. */
-static void begin_trail(strip *s, size_t j, size_t columns)
+/* Begins the epilogue of the sums in scratch, of columns from `j` on. */
+static void begin_epilogue(strip *s, size_t j, size_t columns)
 {
     const prt_bf16x3_block *g = s->g;
     const prt_gemm_end *e = g->end;
-    trail *t = &s->trail;
-    t->sums = s->room;
+    epilogue *t = &s->epilogue;
+    t->sums = s->scratch;
     t->c = g->c + s->row * g->ldc + j;
     t->ldc = g->ldc;
     t->residual = e->residual != NULL ? e->residual + s->row * e->ldr + j : NULL;
@@ -355,8 +360,8 @@ static void begin_trail(strip *s, size_t j, size_t columns)
     t->mask[1] = mask_of(columns > TILE ? columns - TILE : 0);
 }
 
-/* Columns from `j` on of a strip. */
-static void run_square(strip *s, size_t j)
+/* Computes columns from `j` on of a strip. */
+static void run_block(strip *s, size_t j)
 {
     const prt_bf16x3_block *g = s->g;
     const size_t left = g->columns - j, columns = left < WIDE ? left : WIDE;
@@ -364,30 +369,30 @@ static void run_square(strip *s, size_t j)
     const bool whole =
         g->tile_at != NULL || (columns % TILE == 0 && s->rows == (lower ? 2 * s->each : s->each));
     const bool direct = whole && !s->bounded;
-    float *out = g->c + s->row * g->ldc + j, *c = whole ? out : s->room;
+    float *out = g->c + s->row * g->ldc + j, *c = whole ? out : s->scratch;
     size_t ldc = (whole ? g->ldc : (size_t)WIDE) * sizeof(float);
     if (g->add && !whole) {
-        trail_rows(&s->trail, HIGH);
-        copy_rows(s->rows, columns, out, g->ldc, s->room, WIDE);
+        write_rows(&s->epilogue, HIGH);
+        copy_rows(s->rows, columns, out, g->ldc, s->scratch, WIDE);
     }
     BARRIER();
     if (g->add) {
         EACH_SUM(_tile_loadd, (const char *)c, s->each * ldc, ldc, lower, right)
-    } else if (s->bias != NULL) { /* the same in each row */
+    } else if (s->bias != NULL) { /* the same for each row */
         EACH_SUM(_tile_loadd, (const char *)(s->bias + j), 0, 0, lower, right)
     } else {
         zero_sums();
     }
     sum_up(s, j, lower, right);
-    trail_rows(&s->trail, HIGH);
-    c = direct ? out : s->room;
+    write_rows(&s->epilogue, HIGH);
+    c = direct ? out : s->scratch;
     ldc = (direct ? g->ldc : (size_t)WIDE) * sizeof(float);
     EACH_SUM(_tile_stored, (char *)c, s->each * ldc, ldc, lower, right)
     BARRIER();
     if (s->bounded)
-        begin_trail(s, j, columns);
+        begin_epilogue(s, j, columns);
     else if (!whole)
-        copy_rows(s->rows, columns, s->room, WIDE, out, g->ldc);
+        copy_rows(s->rows, columns, s->scratch, WIDE, out, g->ldc);
 }
 
 static void finish(const strip *s)
@@ -401,8 +406,9 @@ static void finish(const strip *s)
     end_sums(s->rows, g->columns, g->c + s->row * g->ldc, g->ldc, &end);
 }
 
-/* Rows of each tile of a product. Strips are alike: one of few rows takes as long as others, and
- * another configuration longer. Tiles may go beyond the rows; what that gives stays in the room. */
+/* Returns the rows of each tile of a product. All strips have equal tiles: a strip of few rows
+ * would take as long, and another configuration would take longer. Tiles may reach beyond the rows;
+ * the excess stays in scratch. */
 static size_t rows_of_tiles(size_t rows, bool pieces)
 {
     const size_t strips = (rows + HIGH - 1) / HIGH;
@@ -427,19 +433,19 @@ void prt_bf16x3_end_amx(void)
 void prt_bf16x3_multiply_amx(const prt_bf16x3_block *g)
 {
     float bias[PRT_GEMM_PANEL];
-    _Alignas(LINE) float room[HIGH * WIDE];
+    _Alignas(LINE) float scratch[HIGH * WIDE];
     strip s = { .g = g,
         .each = rows_of_tiles(g->rows, g->tile_at != NULL),
         .bias = g->bias,
         .units = units_of(g->k, g->taps),
-        .room = room };
+        .scratch = scratch };
     const size_t pairs = (g->columns + WIDE - 1) / WIDE, high = 2 * s.each;
     const size_t steps = (g->rows + high - 1) / high * pairs * s.units;
     if (g->ahead != NULL)
-        begin_weave(&s.weave, g->ahead);
-    s.weave.rate = steps != 0 ? s.weave.left * ONE / (steps * SLOTS) + 1 : 0;
-    s.bounded = g->end != NULL && g->end->row_bias == NULL && s.weave.rate <= MOST_WEAVE &&
-        prt_act_bounds(&g->end->act, &s.trail.low, &s.trail.high);
+        begin_conversion(&s.conversion, g->ahead);
+    s.conversion.rate = steps != 0 ? s.conversion.left * ONE / (steps * SLOTS) + 1 : 0;
+    s.bounded = g->end != NULL && g->end->row_bias == NULL && s.conversion.rate <= MOST_RATE &&
+        prt_act_bounds(&g->end->act, &s.epilogue.low, &s.epilogue.high);
     if (g->bias != NULL && g->columns % TILE != 0) {
         copy_rows(1, g->columns, g->bias, 0, bias, 0);
         s.bias = bias;
@@ -447,11 +453,11 @@ void prt_bf16x3_multiply_amx(const prt_bf16x3_block *g)
     for (size_t j = 0; j < g->columns; j += WIDE)
         for (s.row = 0; s.row < g->rows; s.row += high) {
             s.rows = g->rows - s.row < high ? g->rows - s.row : high;
-            run_square(&s, j);
+            run_block(&s, j);
             if (g->end != NULL && !s.bounded && j + WIDE >= g->columns)
                 finish(&s);
         }
-    trail_rows(&s.trail, HIGH);
+    write_rows(&s.epilogue, HIGH);
     if (g->ahead != NULL)
-        g->ahead->finite = end_weave(&s.weave);
+        g->ahead->finite = end_conversion(&s.conversion);
 }

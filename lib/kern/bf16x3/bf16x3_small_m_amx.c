@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bf16x3_small_m_amx.c — split products of few rows: all K of 16 columns at a time, with sums in
- * four tiles below each other. Of B a unit is split at a time, some units before it is multiplied,
- * into a ring that stays in the first cache level; what is read later comes to the second one
- * meanwhile.
+ * bf16x3_small_m_amx.c — bf16x3 GEMM by AMX for few rows (m up to 64): all K of 16 columns at a
+ * time, with the sums of all rows in four tiles. B is converted unit by unit, LEAD units before it
+ * is multiplied, into a ring that stays in L1. The panels after the current one are prefetched into
+ * L2.
  */
 #include "kern/bf16x3/bf16x3.inl"
 
 enum {
-    RING = 4,
-    LEAD = 2,                /* units */
-    PART = 2 * TILE * LINE,  /* bytes of one: high parts, then low ones */
-    QUARTER = TILE / SLOTS,  /* rows of a slot */
-    LINES = 2 * TILE / SLOTS /* fetched in one */
+    RING = 4,                /* units of the ring */
+    LEAD = 2,                /* units converted ahead */
+    PART = 2 * TILE * LINE,  /* bytes of a converted unit: high parts, then low parts */
+    QUARTER = TILE / SLOTS,  /* rows converted in a slot */
+    LINES = 2 * TILE / SLOTS /* cache lines prefetched in a slot */
 };
 _Static_assert(PRT_BF16X3_SMALL_M_SCRATCH * sizeof(float) ==
         RING * PART + PRT_BF16X3_SMALL_M * LINE,
@@ -21,9 +21,9 @@ _Static_assert(PRT_BF16X3_SMALL_M_SCRATCH * sizeof(float) ==
 typedef struct ring {
     const prt_bf16x3_small_m *g;
     char *at;
-    size_t next; /* unit, of all */
+    size_t next; /* unit, counted over all columns */
     size_t left;
-    const float *b; /* its first row */
+    const float *b; /* the first row of the unit */
     size_t stride, column, k;
     const char *fetch; /* the panels after this one */
     size_t lines;
@@ -40,8 +40,8 @@ static void find_columns(ring *r, size_t column)
     r->k = 0;
 }
 
-/* Rows [row, row + QUARTER) and those below them. */
-static __attribute__((noinline)) void split_slot(ring *r, size_t row)
+/* Converts rows [row, row + QUARTER) and the rows 16 below them. */
+static __attribute__((noinline)) void convert_slot(ring *r, size_t row)
 {
     static const float nothing[TILE];
     const size_t left = r->g->k - r->k, stride = r->stride;
@@ -49,7 +49,8 @@ static __attribute__((noinline)) void split_slot(ring *r, size_t row)
     for (size_t i = row; i < row + QUARTER; i++, to += LINE) {
         const float *b = i < left ? r->b + i * stride : nothing;
         const float *under = i + TILE < left ? r->b + (i + TILE) * stride : nothing;
-        const halves h = split(_mm512_loadu_ps(b), _mm512_loadu_ps(under), r->order, r->check);
+        const halves h =
+            convert_pairs(_mm512_loadu_ps(b), _mm512_loadu_ps(under), r->order, r->check);
         _mm512_store_si512(to, h.high);
         _mm512_store_si512(to + PART / 2, h.low);
         r->check = h.check;
@@ -77,27 +78,27 @@ static void begin_ring(ring *r, const prt_bf16x3_small_m *g, size_t units)
     }
     find_columns(r, g->first);
     for (size_t row = 0; row < LEAD * TILE && r->left != 0; row += QUARTER)
-        split_slot(r, row % TILE);
+        convert_slot(r, row % TILE);
 }
 
-/* Where the rows of each tile are: those of the last ones may meet. */
-typedef struct places {
+/* Offsets of the rows of each tile. The last tiles may overlap. */
+typedef struct tile_offsets {
     size_t at[4]; /* bytes */
-} places;
+} tile_offsets;
 
-static places places_of(size_t rows, size_t each, size_t row)
+static tile_offsets tile_offsets_of(size_t rows, size_t each, size_t row)
 {
-    return (places){ { 0, each * row, 2 * each * row, (rows - each) * row } };
+    return (tile_offsets){ { 0, each * row, 2 * each * row, (rows - each) * row } };
 }
 
-#define SPLIT(slot)                                                                                \
+#define CONVERT(slot)                                                                              \
     BARRIER();                                                                                     \
     if (r->left != 0)                                                                              \
-        split_slot(r, (slot)*QUARTER);                                                             \
+        convert_slot(r, (slot)*QUARTER);                                                           \
     BARRIER()
 
-/* All K of 16 columns, which begins with unit `i` of all. */
-static void sum_few(ring *r, const places *p, size_t i)
+/* Multiplies all K of 16 columns, from unit `i` on, counted over all columns. */
+static void sum_columns(ring *r, const tile_offsets *p, size_t i)
 {
     const size_t lda = r->g->lda * sizeof(float);
     const char *a = (const char *)r->g->a;
@@ -109,27 +110,27 @@ static void sum_few(ring *r, const places *p, size_t i)
         _tile_dpbf16ps(0, 4, 6);
         _tile_loadd(5, a1 + LINE, lda);
         _tile_dpbf16ps(1, 5, 6);
-        SPLIT(0);
+        CONVERT(0);
         _tile_loadd(4, a2 + LINE, lda);
         _tile_dpbf16ps(2, 4, 6);
         _tile_loadd(5, a3 + LINE, lda);
         _tile_dpbf16ps(3, 5, 6);
         _tile_loadd(7, b + PART / 2, LINE);
-        SPLIT(1);
+        CONVERT(1);
         _tile_loadd(4, a, lda); /* high high', high low' */
         _tile_dpbf16ps(0, 4, 6);
         _tile_loadd(5, a1, lda);
         _tile_dpbf16ps(1, 5, 6);
         _tile_dpbf16ps(0, 4, 7);
         _tile_dpbf16ps(1, 5, 7);
-        SPLIT(2);
+        CONVERT(2);
         _tile_loadd(4, a2, lda);
         _tile_dpbf16ps(2, 4, 6);
         _tile_loadd(5, a3, lda);
         _tile_dpbf16ps(3, 5, 6);
         _tile_dpbf16ps(2, 4, 7);
         _tile_dpbf16ps(3, 5, 7);
-        SPLIT(3);
+        CONVERT(3);
         a += 2 * LINE;
         a1 += 2 * LINE;
         a2 += 2 * LINE;
@@ -151,7 +152,7 @@ bool prt_bf16x3_small_m_amx(const prt_bf16x3_small_m *g)
 {
     const size_t each = (g->rows + 3) / 4, units = (g->k + UNIT - 1) / UNIT;
     float *room = g->room + RING * PART / sizeof(float);
-    const places a = places_of(g->rows, each, g->lda * sizeof(float));
+    const tile_offsets a = tile_offsets_of(g->rows, each, g->lda * sizeof(float));
     ring r;
     begin_ring(&r, g, units * ((g->last - g->first + TILE - 1) / TILE));
     configure(each, each);
@@ -159,7 +160,7 @@ bool prt_bf16x3_small_m_amx(const prt_bf16x3_small_m *g)
         const size_t left = g->last - j, columns = left < TILE ? left : TILE;
         float *c = left < TILE ? room : g->c + j;
         const size_t ldc = left < TILE ? (size_t)TILE : g->ldc;
-        const places to = places_of(g->rows, each, ldc * sizeof(float));
+        const tile_offsets to = tile_offsets_of(g->rows, each, ldc * sizeof(float));
         _Alignas(LINE) float bias[TILE];
         _mm512_store_ps(bias,
             g->bias != NULL ? _mm512_maskz_loadu_ps(mask_of(left), g->bias + j)
@@ -169,7 +170,7 @@ bool prt_bf16x3_small_m_amx(const prt_bf16x3_small_m *g)
         _tile_loadd(1, bias, 0);
         _tile_loadd(2, bias, 0);
         _tile_loadd(3, bias, 0);
-        sum_few(&r, &a, i);
+        sum_columns(&r, &a, i);
         _tile_stored(0, (char *)c + to.at[0], ldc * sizeof(float));
         _tile_stored(1, (char *)c + to.at[1], ldc * sizeof(float));
         _tile_stored(2, (char *)c + to.at[2], ldc * sizeof(float));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* slide.c — which depthwise convolutions slide.h is for. */
+/* slide.c — the depthwise convolutions that slide.h supports. */
 #include "kern/conv/slide.h"
 
 bool prt_slide_fits(const prt_slide *s)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slide.h — depthwise convolutions of whole rows of outputs, padding and all: what a tap reads
- * outside the image is left out.
+ * slide.h — depthwise convolutions of whole rows of outputs, including padding: taps outside the
+ * image are skipped.
  */
 #ifndef PRT_KERN_CONV_SLIDE_H
 #define PRT_KERN_CONV_SLIDE_H
@@ -10,23 +10,24 @@
 #include <stddef.h>
 
 typedef struct prt_slide {
-    size_t lines, n; /* rows of outputs, and outputs of each */
+    size_t lines, n; /* rows of outputs; outputs of a row */
     size_t channels;
-    size_t x_pitch, pitch;     /* floats from pixel to pixel, of the output and from tap to tap */
-    size_t rows, columns;      /* taps; their rows follow each other */
-    size_t stride_h, stride_w; /* inputs between outputs */
-    size_t above, left;        /* rows and columns before `x` that output 0 reaches to */
-    size_t in_h, in_w;         /* of the image from `x` on */
+    size_t x_pitch, pitch;     /* floats from pixel to pixel of x; of y and from tap to tap */
+    size_t rows, columns;      /* taps; their rows are contiguous */
+    size_t stride_h, stride_w; /* inputs from output to output */
+    size_t above, left;        /* rows and columns of padding before `x` that output 0 reads */
+    size_t in_h, in_w;         /* of the image, from `x` on */
     const float *x, *w;
-    const float *bias; /* by channel; NULL: none */
-    float low, high;   /* bounds of the results; NaN comes through */
+    const float *bias; /* by channel; NULL: no bias */
+    float low, high;   /* bounds of the results; NaN is preserved */
     float *y;
 } prt_slide;
 
 enum { PRT_SLIDE_CHANNELS = 16 };
 
-/* Whether the kernels do it: rows of 3, 5 or 7 taps, a stride of 1 or (but for 7) 2 along them, at
- * least PRT_SLIDE_CHANNELS, and at most half a row of taps outside the image at either end. */
+/* Returns whether the kernels support it: kernels of 3, 5 or 7 columns, column stride 1 or (not for
+ * 7) 2, at least PRT_SLIDE_CHANNELS channels, and padding of at most half a row of taps at either
+ * end. */
 bool prt_slide_fits(const prt_slide *s);
 
 typedef void (*prt_slide_fn)(const prt_slide *s);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slide.inl — slide.h at one level: up to eight neighbours in registers, to which each input of
- * a row is added as often as it is seen. Lines go innermost, for what the next one needs as well is
- * in the first cache level; the last vector of channels begins early enough to be a whole one.
+ * slide.inl — slide.h for one level. A tile keeps up to eight adjacent outputs of a row in
+ * registers, by one vector of channels; each input is loaded once and added to every output that
+ * reads it. Loop order: tiles, channels, lines, kernel rows. Lines are innermost, since the next
+ * line finds most of its inputs in L1. The last vector of channels begins early enough to be
+ * whole.
  */
 #ifndef PRT_KERN_CONV_SLIDE_INL
 #define PRT_KERN_CONV_SLIDE_INL
@@ -12,15 +14,16 @@
 
 enum { SLIDE_ROWS = 3, SLIDE_STRIDES = 2 };
 
-/* Taps of the channels that come next: so far apart no processor guesses them, and they come from
- * far, for each is read once a run. */
+/* Prefetches the taps of the next channels. They are too far apart for the hardware prefetcher, and
+ * come from memory, since each is read once a run. */
 static inline void fetch_taps(const prt_slide *d, size_t taps, size_t c)
 {
     for (size_t k = 0; k < taps; k++)
         __builtin_prefetch(d->w + k * d->pitch + c, 0, 3);
 }
 
-/* Inputs of a row of taps that may lie outside the image are asked for; others are known not to. */
+/* Inputs of a row that may lie outside the image are checked; all others are inside at compile
+ * time. */
 #define SLIDE_HAS(i, N, K, S)                                                                      \
     (((i) >= K / 2 || (i) >= from) && ((i) < (N - 1) * S + K - K / 2 || (i) < to))
 
@@ -75,7 +78,7 @@ static inline void fetch_taps(const prt_slide *d, size_t taps, size_t c)
         }                                                                                          \
     }
 
-/* Rows of two and three are runs of one: images that small take no time anywhere. */
+/* Tiles of two and three outputs run as tiles of one: such small images take little time. */
 #if defined(__AVX2__) || defined(__AVX512F__)
 enum { SLIDE_MOST = 8 };
 #define SLIDE_ALL(K, S)                                                                            \
@@ -83,7 +86,7 @@ enum { SLIDE_MOST = 8 };
 #define SLIDE_NAMES(K, S)                                                                          \
     { slide_1_##K##_##S, NULL, NULL, slide_4_##K##_##S, slide_5_##K##_##S, slide_6_##K##_##S,      \
         slide_7_##K##_##S, slide_8_##K##_##S }
-#else /* few registers, or nobody knows how many */
+#else /* few registers, or an unknown number */
 enum { SLIDE_MOST = 4 };
 #define SLIDE_ALL(K, S) SLIDE(1, K, S) SLIDE(2, K, S) SLIDE(3, K, S) SLIDE(4, K, S)
 #define SLIDE_NAMES(K, S)                                                                          \
@@ -97,8 +100,8 @@ SLIDE_ALL(7, 1)
 
 typedef void (*slide_part)(const prt_slide *s, size_t at);
 
-/* A row of outputs in groups of nearly the same size, parts[n - 1] for n of them, or parts[0] for
- * each where that is NULL. */
+/* Cuts a row of outputs into tiles of nearly the same size: parts[n - 1] for n outputs, or parts[0]
+ * for each output if that is NULL. */
 static void run_parts(const prt_slide *s, const slide_part *parts, size_t most)
 {
     const size_t groups = (s->n + most - 1) / most;
@@ -112,8 +115,8 @@ static void run_parts(const prt_slide *s, const slide_part *parts, size_t most)
 
 #ifdef __AVX512F__ /* 32 registers */
 
-/* ---- 3x3 at stride 1, with registers for all that meets: a row of inputs is loaded once, and
- * added to the three lines of outputs that see it */
+/* ---- 3x3 at stride 1: a row of inputs is loaded once and added to the three lines of outputs that
+ * read it, all in registers ---- */
 
 #define ROLL(N)                                                                                    \
     PRT_AT_LINE static void roll_##N(const prt_slide *d, size_t at)                                \
@@ -175,7 +178,7 @@ ROLL(1) ROLL(3) ROLL(4) ROLL(5) ROLL(6)
 
 enum { ROLL_MOST = 6 };
 
-/* False: not of these. */
+/* Returns false if this is another kernel or stride. */
 static bool roll(const prt_slide *s)
 {
     static const slide_part parts[ROLL_MOST] = { roll_1, NULL, roll_3, roll_4, roll_5,

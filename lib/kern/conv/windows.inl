@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * windows.inl — tiles of some outputs of a row by some vectors of channels, in registers.
+ * windows.inl — windows.h for one level: a register tile is some outputs of a row by one vector of
+ * channels. Loop order: tiles, channels, lines, taps.
  */
 #ifndef PRT_KERN_CONV_WINDOWS_INL
 #define PRT_KERN_CONV_WINDOWS_INL
@@ -8,14 +9,14 @@
 #include "kern/conv/windows.h"
 #include "kern/vector/simd.h"
 
-/* N outputs of each line, of a vector of channels or what is left of one. */
+/* N outputs of each line, one vector of channels, which may be partial. */
 #define DEPTHWISE(N)                                                                               \
     static void depthwise_##N(const prt_windows *d, size_t at, size_t channel)                     \
     {                                                                                              \
         const size_t all = d->channels, left = all - channel, step = d->x_step;                    \
         const size_t columns = d->columns, x_column = d->x_column;                                 \
         const size_t w_row = d->w_row - columns * all;                                             \
-        /* Back, where the taps of a row reach further than their rows are apart. */               \
+        /* Negative if the taps of a row reach further than the distance of rows. */               \
         const ptrdiff_t x_row = (ptrdiff_t)d->x_row - (ptrdiff_t)(columns * x_column);             \
         const ptrdiff_t x_plane = (ptrdiff_t)d->x_plane - (ptrdiff_t)(d->rows * d->x_row);         \
         const ptrdiff_t w_plane = (ptrdiff_t)d->w_plane - (ptrdiff_t)(d->rows * d->w_row);         \
@@ -42,8 +43,8 @@
     }
 DEPTHWISE(1) DEPTHWISE(2) DEPTHWISE(3) DEPTHWISE(4) DEPTHWISE(5) DEPTHWISE(6)
 
-/* Of each group of `group` lanes the one that comes next, beginning with the first, in all of its
- * lanes. */
+/* Broadcasts one lane of each group of `group` lanes to all lanes of the group, beginning with the
+ * first lane; lanes_next selects the next one. */
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 typedef __m512i lanes;
 static inline lanes lanes_first(size_t group)
@@ -123,60 +124,60 @@ GROUPED(4)
 #endif
 GROUPED(1)
 
-/* The same of three taps in a row, as far apart as the outputs: what three outputs see of a channel
- * is spread once. */
-enum { NEAR = 6, NEAR_TAPS = 3 };
+/* The same for three taps of a row that are as far apart as the outputs: the lanes of an input are
+ * broadcast once for the three outputs that read it. */
+enum { ROW3_OUTPUTS = 6, ROW3_TAPS = 3 };
 
-static void grouped_near(const prt_windows *d, size_t at, size_t channel)
+static void grouped_row3(const prt_windows *d, size_t at, size_t channel)
 {
     const size_t all = d->channels, left = all - channel, step = d->x_step;
     const size_t some = left < VL ? left : VL;
     const vf low = v_set(d->low), high = v_set(d->high);
     for (size_t line = 0; line < d->lines; line++) {
         const float *x = d->x + line * d->x_line + at * step + channel, *rows = d->w + channel;
-        vf sum[NEAR];
+        vf sum[ROW3_OUTPUTS];
         PRT_UNROLL(8)
-        for (size_t i = 0; i < NEAR; i++)
+        for (size_t i = 0; i < ROW3_OUTPUTS; i++)
             sum[i] = d->bias != NULL ? v_load_n(d->bias + channel, some) : v_set(0.0f);
         for (size_t r = 0; r < d->rows; r++, x += d->x_row, rows += d->w_row) {
             const float *w = rows;
             lanes one = lanes_first(d->group);
             for (size_t j = d->group; j != 0; j--, w += all, one = lanes_next(one)) {
-                vf tap[NEAR_TAPS];
+                vf tap[ROW3_TAPS];
                 PRT_UNROLL(4)
-                for (size_t k = 0; k < NEAR_TAPS; k++)
+                for (size_t k = 0; k < ROW3_TAPS; k++)
                     tap[k] = v_load_n(w + k * d->group * all, some);
                 PRT_UNROLL(8)
-                for (size_t p = 0; p < NEAR + NEAR_TAPS - 1; p++) {
+                for (size_t p = 0; p < ROW3_OUTPUTS + ROW3_TAPS - 1; p++) {
                     const vf in = lanes_of(v_load_n(x + p * step, some), one);
                     PRT_UNROLL(4)
-                    for (size_t k = 0; k < NEAR_TAPS; k++)
-                        if (p >= k && p - k < NEAR)
+                    for (size_t k = 0; k < ROW3_TAPS; k++)
+                        if (p >= k && p - k < ROW3_OUTPUTS)
                             sum[p - k] = v_fma(in, tap[k], sum[p - k]);
                 }
             }
         }
         float *y = d->y + line * d->y_line + at * d->y_step + channel;
         PRT_UNROLL(8)
-        for (size_t i = 0; i < NEAR; i++)
+        for (size_t i = 0; i < ROW3_OUTPUTS; i++)
             v_store_some(y + i * d->y_step, 0, left, v_min(high, v_max(low, sum[i])));
     }
 }
 
-/* Channels of small groups: a tap takes the channels of a group one by one. The last of several
- * blocks of outputs begins early enough to be a whole one, and makes the same of those again. */
+/* Small groups: a tap multiplies the channels of a group one by one. The last of several tiles of
+ * outputs begins early enough to be whole, and computes some outputs again. */
 static void run_grouped(const prt_windows *d)
 {
-    const bool near = d->columns == NEAR_TAPS && d->x_step == d->x_column && d->n >= NEAR;
-    const size_t most = near ? NEAR : d->n >= GROUPED_MOST ? GROUPED_MOST : 1;
+    const bool near = d->columns == ROW3_TAPS && d->x_step == d->x_column && d->n >= ROW3_OUTPUTS;
+    const size_t most = near ? ROW3_OUTPUTS : d->n >= GROUPED_MOST ? GROUPED_MOST : 1;
     for (size_t done = 0; done < d->n; done += most) {
         const size_t at = d->n - done < most ? d->n - most : done;
         for (size_t c = 0; c < d->channels; c += VL)
-            (near ? grouped_near : most == 1 ? grouped_1 : GROUPED_MANY)(d, at, c);
+            (near ? grouped_row3 : most == 1 ? grouped_1 : GROUPED_MANY)(d, at, c);
     }
 }
 #else
-/* One output after the other: vectors are shorter than groups may be. */
+/* One output after the other: groups may be longer than vectors. */
 static void run_grouped(const prt_windows *d)
 {
     const size_t group = d->group;
@@ -190,7 +191,7 @@ static void run_grouped(const prt_windows *d)
             sum += x[r * d->x_row + k * d->x_column + j] *
                 d->w[r * d->w_row + (k * group + j) * d->channels + c];
         }
-        sum = d->low > sum ? d->low : sum; /* NaN comes through */
+        sum = d->low > sum ? d->low : sum; /* NaN is preserved */
         d->y[line * d->y_line + at * d->y_step + c] = d->high < sum ? d->high : sum;
     }
 }
@@ -217,7 +218,7 @@ static void run_depthwise(const prt_windows *d)
     }
 }
 
-/* ---- pools: four vectors of one output at a time */
+/* ---- pooling: four vectors of channels of one output at a time ---- */
 
 #define POOL(name, first, step, last)                                                              \
     static void name(const prt_windows *d)                                                         \
@@ -252,7 +253,7 @@ static void run_depthwise(const prt_windows *d)
         }                                                                                          \
     }
 
-/* NaN stays: max gives its second operand, and what was NaN is put back. */
+/* NaN is preserved: max returns its second operand, and the select keeps a NaN of `a`. */
 static inline vf pool_larger(vf a, vf x)
 {
     return v_select(v_equal(a, a), v_max(a, x), a);

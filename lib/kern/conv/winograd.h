@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * winograd.h — the transforms of F(4x4, 3x3) and F(2x2, 3x3), by which a convolution with 3 by 3
- * kernels becomes 36 or 16 products of matrices: tiles of 6 by 6 inputs, 4 apart, give 4 by 4
- * outputs each, those of 4 by 4 inputs, 2 apart, 2 by 2 (Lavin and Gray, 2016); and of F(2x2, 5x5)
- * for kernels of 5 by 5, where tiles of 6 by 6 inputs, 2 apart, give 2 by 2 outputs. Interpolation
- * points are 0, 1, -1, (2, -2,) and infinity. With steps of two, tiles of 9 by 9 inputs, 8 apart,
- * give 4 by 4 outputs of kernels of 3 by 3. F(6, 3), F(5, 4) and F(4, 5) are for kernels along one
- * axis: 8 inputs in a line give 6, 5 or 4 outputs. F(6x6, 3x3) is the first of these both ways: 64
- * products for 6 by 6 outputs, twice the rounding errors of F(4x4, 3x3); with AVX2, where it was
- * measured. Channels lie side by side.
+ * winograd.h — Winograd transforms of channels-last tiles (Lavin and Gray, 2016). A convolution
+ * becomes one GEMM for each plane of the transform:
+ *
+ *     F(4x4, 3x3)             6x6 inputs, 36 planes; points 0, 1, -1, 2, -2, infinity
+ *     F(2x2, 3x3)             4x4 inputs, 16 planes; points 0, 1, -1, infinity
+ *     F(2x2, 5x5)             6x6 inputs, 36 planes
+ *     F(6x6, 3x3)             8x8 inputs, 64 planes; twice the rounding errors of F(4x4, 3x3); with
+ *                             AVX2 only, where it was measured
+ *     F(4x4, 3x3), stride 2   9x9 inputs, 81 planes
+ *     F(6, 3), F(5, 4), F(4, 5)   8 inputs of a row or column, 8 planes: one-dimensional kernels
  */
 #ifndef PRT_KERN_CONV_WINOGRAD_H
 #define PRT_KERN_CONV_WINOGRAD_H
@@ -16,51 +17,54 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PRT_WINOGRAD_MOST = 81 }; /* planes, and inputs of a tile */
+enum { PRT_WINOGRAD_MOST = 81 }; /* planes, and inputs of a tile, at most */
 
-/* One tile of outputs, its channels [0, n). */
+/* The output transform of one tile, channels [0, n). */
 typedef struct prt_winograd_out {
     size_t n;
     const float *from; /* products: channel i of plane p is at from[p * matrix + i] */
     size_t matrix;
-    size_t after;          /* floats to the next tile's products, which are fetched meanwhile */
-    const float *bias;     /* by channel; NULL: none */
-    size_t out;            /* outputs of a tile, each way */
-    size_t high, wide;     /* those that there are; of a line `wide` */
-    const float *residual; /* for output (0, 0); NULL: none; may be y itself */
+    size_t after;          /* floats to the next tile's products, which are prefetched */
+    const float *bias;     /* by channel; NULL: no bias */
+    size_t out;            /* outputs of a tile in each dimension */
+    size_t high, wide;     /* rows and columns of the tile inside the output; one dimension: `wide`
+                            * alone */
+    const float *residual; /* at output (0, 0); may be y itself; NULL: no residual */
     size_t residual_row, residual_column;
-    float least, most; /* bounds of the results; NaN comes through */
-    float *y;          /* output (0, 0) */
+    float least, most; /* bounds of the results; NaN is preserved */
+    float *y;          /* at output (0, 0) */
     size_t y_row, y_column;
 } prt_winograd_out;
 
-/* Taps of kernels, to be transformed: tap t of kernel i is at from[t * tap + i]. */
+/* The weight transform: tap t of kernel i is at from[t * tap + i]. */
 typedef struct prt_winograd_taps {
-    size_t n; /* kernels: a multiple of 16 */
+    size_t n; /* kernels, a multiple of 16 */
     size_t part;
-    size_t taps, out; /* of lines: no more than 9 - out taps, the others are 0 */
+    size_t taps, out; /* one-dimensional kernels: taps, at most 9 - out; the others are 0 */
     const float *from;
     size_t tap;
     float *to;
     size_t matrix;
 } prt_winograd_taps;
 
-/* Planes of transformed inputs are multiplied by matrices of weights. Each plane has its own, which
- * are made `columns` columns of them at a time; with steps of two 81 planes share 36 matrices. */
+/* Planes of transformed inputs are multiplied by matrices of transformed weights. Each plane has
+ * its own matrix; with stride 2, 81 planes share 36 matrices. The weight transform makes `columns`
+ * columns of the planes at a time. */
 typedef struct prt_kern_winograd {
-    uint8_t out, in; /* outputs (of a line: see prt_winograd_out) and inputs of a tile, each way */
-    uint8_t columns; /* a divisor of `in`; of lines `in`; 0 with steps of two */
-    /* from[y * in + x][i], or of a line from[x][i], is channel i of element (y, x) of a tile; its
-     * value in plane p goes to to[p * matrix + i]. */
+    uint8_t out, in; /* outputs (one dimension: see prt_winograd_out) and inputs of a tile in each
+                      * dimension */
+    uint8_t columns; /* a divisor of `in`; one dimension: `in`; stride 2: 0 */
+    /* from[y * in + x][i], or from[x][i] in one dimension, is channel i of element (y, x) of a
+     * tile. Its value in plane p goes to to[p * matrix + i]. */
     void (*input)(size_t n, const float *const *from, float *to, size_t matrix);
-    /* The value of kernel i in matrix m of a part goes to to[m * matrix + i]: where planes are
-     * (y, x), it is that of plane (y, columns * part + x) for m = y * columns + x. With steps of
-     * two there are four parts, whose matrices are those of planes (y, x) of the first kind for x
-     * of 0 and 1, of 2 and 3, of 4 followed by those of the second kind, and of the other kinds
-     * (winograd_strided.inl). NULL for kernels of 5 by 5, which are transformed before a run. */
+    /* The value of kernel i in matrix m of a part goes to to[m * matrix + i]. If planes are (y, x),
+     * this is the value of plane (y, columns * part + x) for m = y * columns + x. With stride 2
+     * there are four parts: matrices of planes (y, x) of the first kind for x = 0 and 1; for x = 2
+     * and 3; for x = 4 and of the second kind; and of the other kinds (winograd_strided.inl). NULL
+     * for 5x5 kernels, which are transformed at compile time. */
     void (*weights)(const prt_winograd_taps *w);
-    /* The bias is added to the value at the point 1, which counts once in every output. NULL: the
-     * level has none of these. */
+    /* The bias is added at point 1, whose value counts once in every output. NULL: the level does
+     * not have this algorithm. */
     void (*output)(const prt_winograd_out *o);
 } prt_kern_winograd;
 

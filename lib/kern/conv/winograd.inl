@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* winograd.inl — winograd.h at one level: a vector holds the same element of VL channels. */
+/*
+ * winograd.inl — winograd.h for one level: a vector holds the same element of VL channels.
+ */
 #ifndef PRT_KERN_CONV_WINOGRAD_INL
 #define PRT_KERN_CONV_WINOGRAD_INL
 
 #include "kern/vector/simd.h"
 #include "kern/conv/winograd.h"
 
-/* Six inputs to the six points. */
+/* Transforms six inputs to the six points. */
 static inline void transform_input6(const vf d[6], vf to[6])
 {
     const vf two = v_set(2.0f), four = v_set(4.0f), five = v_set(5.0f);
@@ -20,8 +22,8 @@ static inline void transform_input6(const vf d[6], vf to[6])
     to[5] = v_fma(four, d[1], v_sub(d[5], v_mul(five, d[3])));
 }
 
-/* Six points to four outputs; or to the first two of them, of a kernel so large that no input but
- * those of the last point is the second one's alone. */
+/* Transforms six points to four outputs; or to two outputs of a 5x5 kernel, where the second output
+ * also gets the value at infinity. */
 static inline void transform_output6(const vf m[6], size_t out, vf to[4])
 {
     const vf sum = v_add(m[1], m[2]), difference = v_sub(m[1], m[2]);
@@ -36,7 +38,7 @@ static inline void transform_output6(const vf m[6], size_t out, vf to[4])
     to[3] = v_add(m[5], v_fma(v_set(8.0f), difference2, difference));
 }
 
-/* Four inputs to the points 0, 1, -1 and infinity, and back to two outputs. */
+/* Transforms four inputs to the points 0, 1, -1 and infinity; and back to two outputs. */
 static inline void transform_input4(const vf d[4], vf to[4])
 {
     to[0] = v_sub(d[0], d[2]);
@@ -52,7 +54,7 @@ static inline void transform_output4(const vf m[4], size_t out, vf to[2])
     to[1] = v_add(m[3], v_sub(m[1], m[2]));
 }
 
-/* Three taps to the six points, or to the four. */
+/* Transforms three taps to six points; to four points. */
 static inline void transform_weights6(const vf g[3], vf to[6])
 {
     const vf sixth = v_set(1.0f / 6.0f), odd = v_mul(sixth, g[1]), ends = v_add(g[0], g[2]);
@@ -75,9 +77,9 @@ static inline void transform_weights4(const vf g[3], vf to[4])
     to[3] = g[2];
 }
 
-/* Columns of `out` outputs of a tile, those that there are. A call, which is little beside what it
- * does: a copy in each form would be half a kilobyte. */
-__attribute__((noinline)) static void put_outputs(const prt_winograd_out *o, size_t i, size_t out,
+/* Writes the outputs of a tile that are inside the image, from columns of `out` outputs. Not
+ * inlined: a call is cheap here, and each inlined copy would take half a kilobyte. */
+__attribute__((noinline)) static void write_outputs(const prt_winograd_out *o, size_t i, size_t out,
     const vf *v)
 {
     const vf least = v_set(o->least), most = v_set(o->most);
@@ -96,18 +98,19 @@ __attribute__((noinline)) static void put_outputs(const prt_winograd_out *o, siz
     }
 }
 
-/* What the value at the point 1 has more: it counts once in every output. */
+/* Returns the bias, which is added to the value at point 1: it counts once in every output. */
 static inline vf bias_of(const prt_winograd_out *o, size_t i)
 {
     return o->bias != NULL ? v_load_some(o->bias, i, o->n) : v_set(0.0f);
 }
 
-/* Tiles of N by N inputs that give M by M outputs: along rows, then along columns. */
+/* Tiles of N by N inputs and M by M outputs: transforms rows, then columns. C: columns of the
+ * planes that one part of the weights has. */
 #define WINOGRAD(N, M, C)                                                                          \
     static void run_input##N(size_t n, const float *const *from, float *to, size_t matrix)         \
     {                                                                                              \
         for (size_t i = 0; i < n; i += VL) {                                                       \
-            vf rows[N][N], column[N], turned[N];                                                   \
+            vf rows[N][N], column[N], transformed[N];                                              \
             for (size_t y = 0; y < N; y++) {                                                       \
                 PRT_UNROLL(8)                                                                      \
                 for (size_t x = 0; x < N; x++)                                                     \
@@ -118,19 +121,19 @@ static inline vf bias_of(const prt_winograd_out *o, size_t i)
                 PRT_UNROLL(8)                                                                      \
                 for (size_t y = 0; y < N; y++)                                                     \
                     column[y] = rows[y][x];                                                        \
-                transform_input##N(column, turned);                                                \
+                transform_input##N(column, transformed);                                           \
                 PRT_UNROLL(8)                                                                      \
                 for (size_t y = 0; y < N; y++)                                                     \
-                    v_store_some(to + (y * N + x) * matrix, i, n, turned[y]);                      \
+                    v_store_some(to + (y * N + x) * matrix, i, n, transformed[y]);                 \
             }                                                                                      \
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
-    __attribute__((always_inline)) static inline void turn_part##N(size_t n, size_t first,         \
+    __attribute__((always_inline)) static inline void transform_part##N(size_t n, size_t first,    \
         const float *from, size_t tap, float *to, size_t matrix)                                   \
     {                                                                                              \
         for (size_t i = 0; i < n; i += VL) {                                                       \
-            vf rows[3][N], column[3], turned[N];                                                   \
+            vf rows[3][N], column[3], transformed[N];                                              \
             PRT_UNROLL(3)                                                                          \
             for (size_t y = 0; y < 3; y++) {                                                       \
                 PRT_UNROLL(3)                                                                      \
@@ -143,29 +146,29 @@ static inline vf bias_of(const prt_winograd_out *o, size_t i)
                 PRT_UNROLL(3)                                                                      \
                 for (size_t y = 0; y < 3; y++)                                                     \
                     column[y] = rows[y][first + x];                                                \
-                transform_weights##N(column, turned);                                              \
+                transform_weights##N(column, transformed);                                         \
                 PRT_UNROLL(8)                                                                      \
                 for (size_t y = 0; y < N; y++)                                                     \
-                    v_store(to + (y * C + x) * matrix + i, turned[y]);                             \
+                    v_store(to + (y * C + x) * matrix + i, transformed[y]);                        \
             }                                                                                      \
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
-    /* Which columns are not asked for is known when this is compiled. */                          \
+    /* The columns that are needed are known at compile time. */                                   \
     static void run_weights##N(const prt_winograd_taps *w)                                         \
     {                                                                                              \
         if (C == N || w->part == 0)                                                                \
-            turn_part##N(w->n, 0, w->from, w->tap, w->to, w->matrix);                              \
+            transform_part##N(w->n, 0, w->from, w->tap, w->to, w->matrix);                         \
         else if (w->part == 1)                                                                     \
-            turn_part##N(w->n, C % N, w->from, w->tap, w->to, w->matrix);                          \
+            transform_part##N(w->n, C % N, w->from, w->tap, w->to, w->matrix);                     \
         else                                                                                       \
-            turn_part##N(w->n, N - C, w->from, w->tap, w->to, w->matrix);                          \
+            transform_part##N(w->n, N - C, w->from, w->tap, w->to, w->matrix);                     \
     }                                                                                              \
                                                                                                    \
     static void run_output##N(const prt_winograd_out *o)                                           \
     {                                                                                              \
         for (size_t i = 0; i < o->n; i += VL) {                                                    \
-            vf rows[N][M], column[N], turned[M][M];                                                \
+            vf rows[N][M], column[N], transformed[M][M];                                           \
             const vf bias = bias_of(o, i);                                                         \
             for (size_t y = 0; y < N; y++) {                                                       \
                 PRT_UNROLL(8)                                                                      \
@@ -182,9 +185,9 @@ static inline vf bias_of(const prt_winograd_out *o, size_t i)
                 PRT_UNROLL(8)                                                                      \
                 for (size_t y = 0; y < N; y++)                                                     \
                     column[y] = rows[y][x];                                                        \
-                transform_output##N(column, o->out, turned[x]);                                    \
+                transform_output##N(column, o->out, transformed[x]);                               \
             }                                                                                      \
-            put_outputs(o, i, M, turned[0]);                                                       \
+            write_outputs(o, i, M, transformed[0]);                                                \
         }                                                                                          \
     }
 

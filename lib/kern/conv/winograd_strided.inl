@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * winograd_strided.inl — F(4x4, 3x3) with steps of two, at one level. Every other row of a tile
- * meets two taps of a kernel, by F(4, 2) with the points 0, 1, -1, 2 and infinity; the
- * others one, which multiplies them as they are; so do columns. That makes four kinds of planes:
+ * winograd_strided.inl — F(4x4, 3x3) at stride 2, for one level. The even rows of a tile meet two
+ * taps of a kernel column: F(4, 2) with the points 0, 1, -1, 2 and infinity. The odd rows meet one
+ * tap, which multiplies them untransformed. The same holds for columns. This gives four kinds of
+ * planes:
  *
  *     0 to 24    points of rows by points of columns
  *     25 to 44   points of rows, four columns each
  *     45 to 64   points of columns, four rows each
  *     65 to 80   pixels
  *
- * Planes of the second and the third kind have one matrix of weights for four, of the last all have
- * one.
+ * Four planes of the second and third kind share a matrix of weights; all planes of the last kind
+ * share one.
  */
 #ifndef PRT_KERN_CONV_WINOGRAD_STRIDED_INL
 #define PRT_KERN_CONV_WINOGRAD_STRIDED_INL
@@ -39,7 +40,7 @@ static inline void transform_output5(const vf m[POINTS_S], vf to[OUT_S])
     to[3] = v_add(m[4], v_fma(v_set(8.0f), m[3], difference));
 }
 
-/* Two taps to the five points. */
+/* Transforms two taps to the five points. */
 static inline void transform_weights5(vf g0, vf g1, vf to[POINTS_S])
 {
     const vf half = v_set(0.5f), sixth = v_set(1.0f / 6.0f);
@@ -60,31 +61,31 @@ static inline void store_five(float *to, size_t apart, size_t i, size_t n, const
 static void run_input_strided(size_t n, const float *const *from, float *to, size_t matrix)
 {
     for (size_t i = 0; i < n; i += VL) {
-        vf both[POINTS_S][POINTS_S], d[POINTS_S], turned[POINTS_S];
+        vf both[POINTS_S][POINTS_S], d[POINTS_S], transformed[POINTS_S];
         for (size_t x = 0; x < SIDE_S; x++) {
             PRT_UNROLL(5)
             for (size_t y = 0; y < POINTS_S; y++)
                 d[y] = v_load_some(from[2 * y * SIDE_S + x], i, n);
-            transform_input5(d, turned);
+            transform_input5(d, transformed);
             if (x % 2 != 0) {
-                store_five(to + (ROWS_S + x / 2) * matrix, OUT_S * matrix, i, n, turned);
+                store_five(to + (ROWS_S + x / 2) * matrix, OUT_S * matrix, i, n, transformed);
                 continue;
             }
             PRT_UNROLL(5)
             for (size_t k = 0; k < POINTS_S; k++)
-                both[k][x / 2] = turned[k];
+                both[k][x / 2] = transformed[k];
         }
         for (size_t k = 0; k < POINTS_S; k++) {
-            transform_input5(both[k], turned);
-            store_five(to + k * POINTS_S * matrix, matrix, i, n, turned);
+            transform_input5(both[k], transformed);
+            store_five(to + k * POINTS_S * matrix, matrix, i, n, transformed);
         }
         for (size_t y = 0; y < OUT_S; y++) {
             const float *const *row = from + (2 * y + 1) * SIDE_S;
             PRT_UNROLL(5)
             for (size_t x = 0; x < POINTS_S; x++)
                 d[x] = v_load_some(row[2 * x], i, n);
-            transform_input5(d, turned);
-            store_five(to + (COLUMNS_S + y) * matrix, OUT_S * matrix, i, n, turned);
+            transform_input5(d, transformed);
+            store_five(to + (COLUMNS_S + y) * matrix, OUT_S * matrix, i, n, transformed);
             PRT_UNROLL(4)
             for (size_t x = 0; x < OUT_S; x++)
                 v_store_some(to + (PIXELS_S + y * OUT_S + x) * matrix, i, n,
@@ -93,20 +94,20 @@ static void run_input_strided(size_t n, const float *const *from, float *to, siz
     }
 }
 
-/* Columns of points `first` and, with `count` of two, the next. */
-__attribute__((always_inline)) static inline void turn_corners(const float *from, size_t tap,
+/* Transforms columns of point `first` and, with `count` = 2, of the next point. */
+__attribute__((always_inline)) static inline void transform_corners(const float *from, size_t tap,
     size_t first, size_t count, float *to, size_t matrix)
 {
-    vf rows[2][POINTS_S], turned[POINTS_S];
+    vf rows[2][POINTS_S], transformed[POINTS_S];
     PRT_UNROLL(2)
     for (size_t y = 0; y < 2; y++)
         transform_weights5(v_load(from + 6 * y * tap), v_load(from + (6 * y + 2) * tap), rows[y]);
     PRT_UNROLL(2)
     for (size_t x = 0; x < count; x++) {
-        transform_weights5(rows[0][first + x], rows[1][first + x], turned);
+        transform_weights5(rows[0][first + x], rows[1][first + x], transformed);
         PRT_UNROLL(5)
         for (size_t k = 0; k < POINTS_S; k++)
-            v_store(to + (k * count + x) * matrix, turned[k]);
+            v_store(to + (k * count + x) * matrix, transformed[k]);
     }
 }
 
@@ -115,19 +116,19 @@ static void run_weights_strided(const prt_winograd_taps *w)
     const float *from = w->from;
     const size_t tap = w->tap, matrix = w->matrix;
     float *to = w->to;
-    vf turned[POINTS_S];
+    vf transformed[POINTS_S];
     for (size_t i = 0; i < w->n; i += VL, from += VL, to += VL)
         switch (w->part) {
-        case 0: turn_corners(from, tap, 0, 2, to, matrix); break;
-        case 1: turn_corners(from, tap, 2, 2, to, matrix); break;
+        case 0: transform_corners(from, tap, 0, 2, to, matrix); break;
+        case 1: transform_corners(from, tap, 2, 2, to, matrix); break;
         case 2:
-            turn_corners(from, tap, 4, 1, to, matrix);
-            transform_weights5(v_load(from + tap), v_load(from + 7 * tap), turned);
-            store_five(to + POINTS_S * matrix, matrix, 0, VL, turned);
+            transform_corners(from, tap, 4, 1, to, matrix);
+            transform_weights5(v_load(from + tap), v_load(from + 7 * tap), transformed);
+            store_five(to + POINTS_S * matrix, matrix, 0, VL, transformed);
             break;
         default:
-            transform_weights5(v_load(from + 3 * tap), v_load(from + 5 * tap), turned);
-            store_five(to, matrix, 0, VL, turned);
+            transform_weights5(v_load(from + 3 * tap), v_load(from + 5 * tap), transformed);
+            store_five(to, matrix, 0, VL, transformed);
             v_store(to + POINTS_S * matrix, v_load(from + 4 * tap));
         }
 }
@@ -142,7 +143,7 @@ static inline vf load_unit(const prt_winograd_out *o, size_t unit, size_t i)
 static void run_output_strided(const prt_winograd_out *o)
 {
     for (size_t i = 0; i < o->n; i += VL) {
-        vf rows[POINTS_S][OUT_S], rest[OUT_S][OUT_S], m[POINTS_S], turned[OUT_S][OUT_S];
+        vf rows[POINTS_S][OUT_S], rest[OUT_S][OUT_S], m[POINTS_S], transformed[OUT_S][OUT_S];
         for (size_t y = 0; y < POINTS_S; y++) {
             PRT_UNROLL(5)
             for (size_t x = 0; x < POINTS_S; x++)
@@ -167,12 +168,12 @@ static void run_output_strided(const prt_winograd_out *o)
             PRT_UNROLL(5)
             for (size_t y = 0; y < POINTS_S; y++)
                 m[y] = rows[y][x];
-            transform_output5(m, turned[x]);
+            transform_output5(m, transformed[x]);
             PRT_UNROLL(4)
             for (size_t y = 0; y < OUT_S; y++)
-                turned[x][y] = v_add(turned[x][y], rest[y][x]);
+                transformed[x][y] = v_add(transformed[x][y], rest[y][x]);
         }
-        put_outputs(o, i, OUT_S, turned[0]);
+        write_outputs(o, i, OUT_S, transformed[0]);
     }
 }
 

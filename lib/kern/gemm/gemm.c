@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* gemm.c — packing, which is the same at every level. */
+/* gemm.c — packing of B into panels, common to all instruction-set levels. */
 #include "kern/gemm/gemm.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* Rows of B are contiguous. */
+/* Packs a B whose rows are contiguous. */
 static void pack_rows(size_t k, size_t columns, const float *b, size_t row, float *to)
 {
     const size_t width = prt_gemm_width(columns);
@@ -32,20 +32,21 @@ static inline four load_four(const float *p)
     return v;
 }
 
-/* A square of 4 by 4: rows `column` apart become columns of rows `width` apart. */
-static inline void turn_square(const float *b, size_t column, float *to, size_t width)
+/* Transposes a 4x4 square: rows `column` apart become columns, in rows `width` apart. */
+static inline void transpose_4x4(const float *b, size_t column, float *to, size_t width)
 {
     const four r0 = load_four(b), r1 = load_four(b + column), r2 = load_four(b + 2 * column);
     const four r3 = load_four(b + 3 * column);
     const four a = CHOOSE(r0, r1, 0, 4, 1, 5), c = CHOOSE(r2, r3, 0, 4, 1, 5);
     const four d = CHOOSE(r0, r1, 2, 6, 3, 7), e = CHOOSE(r2, r3, 2, 6, 3, 7);
-    const four turned[4] = { CHOOSE(a, c, 0, 1, 4, 5), CHOOSE(a, c, 2, 3, 6, 7),
+    const four transposed[4] = { CHOOSE(a, c, 0, 1, 4, 5), CHOOSE(a, c, 2, 3, 6, 7),
         CHOOSE(d, e, 0, 1, 4, 5), CHOOSE(d, e, 2, 3, 6, 7) };
     for (size_t i = 0; i < 4; i++)
-        memcpy(to + i * width, &turned[i], sizeof(four));
+        memcpy(to + i * width, &transposed[i], sizeof(four));
 }
 
-/* Columns of B are contiguous: as many are read side by side as fill a cache line of `to`. */
+/* Packs a B whose columns are contiguous (a transposed B). It reads 16 columns side by side, which
+ * fill a cache line of `to`. */
 static void pack_columns(size_t k, size_t columns, const float *b, size_t column, float *to)
 {
     const size_t width = prt_gemm_width(columns);
@@ -54,7 +55,7 @@ static void pack_columns(size_t k, size_t columns, const float *b, size_t column
         size_t i = 0;
         for (; some == PRT_GEMM_SLICE && i + 4 <= k; i += 4)
             for (size_t c = j; c < j + PRT_GEMM_SLICE; c += 4)
-                turn_square(b + c * column + i, column, to + i * width + c, width);
+                transpose_4x4(b + c * column + i, column, to + i * width + c, width);
         for (; i < k; i++)
             for (size_t c = j; c < j + PRT_GEMM_SLICE; c++)
                 to[i * width + c] = c < columns ? b[c * column + i] : 0.0f;

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gemm.inl — the product of a few rows of A with a slice of a packed panel, C's tile in
- * registers, and the loops around it.
+ * gemm.inl — float32 GEMM and GEMV micro-kernels, and the loops around them.
+ *
+ * A micro-kernel keeps an R x W tile of C (rows by vectors) in registers. For each step of K it
+ * loads W vectors of a row of B, and broadcasts one element of each row of A. Loop order of a
+ * block: row tiles of equal size, slices of W vectors, tiles, K. All tiles read the same slice of B
+ * in turn. The caller chooses blocks of A and B that stay in L2.
  */
 #ifndef PRT_KERN_GEMM_GEMM_INL
 #define PRT_KERN_GEMM_GEMM_INL
@@ -10,42 +14,45 @@
 #include "kern/gemm/gemv_overlap.inl"
 #include "kern/gemm/gemm.h"
 
-/* One call of a micro-kernel: `groups` times its rows, for each `taps` times `k` steps; `width` is
- * the panel's, between rows of B. */
+/* One call of a micro-kernel: `groups` tiles of rows, each `taps` times `k` steps. `width` is the
+ * distance between rows of B. */
 typedef struct tile {
     size_t groups;
-    const float *a; /* rows of A, `lda` apart; NULL: they are in `from` */
+    const float *a; /* rows of A, `lda` apart; NULL: in `from` */
     size_t lda;
-    const float *const *from; /* rows of a tap follow each other, taps are `step` apart */
+    const float *const *from; /* addresses of consecutive rows at a tap; taps are `step` apart */
     size_t taps, step, skip;
     const float *b;
-    const float *less; /* of a DIFFERENCE, as prt_gemm_block has it; and `made` */
+    const float *less; /* `less` and `made` of prt_gemm_block, for DIFFERENCE kernels */
     float *made;
     size_t width, k;
     float *c;
     size_t ldc;
     size_t columns;     /* of C; columns beyond are computed and dropped */
-    const float *start; /* by column: what sums begin with */
-    bool add;           /* to what is in C instead */
-    bool rare;          /* what is done on the way to C is not just a residual and bounds */
-    /* Done on the way to C: sums, then bounds. NULL: no sum. */
+    const float *start; /* by column: initial values of the sums */
+    bool add;           /* the sums start with C instead */
+    bool rare;          /* the epilogue is more than a residual and bounds, or columns are
+                         * missing */
+    /* Epilogue: additions, then bounds. NULL: nothing is added. */
     const float *row_bias, *bias, *residual;
     size_t ldr;
     float low, high;
-    const char *next; /* a step fetches a line of what comes later, and goes on by `stride` */
-    size_t stride;    /* LINE, or a part of it: fetches are spread over all steps */
-    size_t ahead;     /* bytes of what comes later that are left */
-    size_t group_ahead; /* those of a group */
+    const char *next; /* prefetch: a step fetches the line at `next`, and advances by `stride` */
+    size_t stride;    /* LINE, or a part of it: prefetches are spread over all steps */
+    size_t ahead;     /* bytes left to prefetch */
+    size_t group_ahead; /* bytes that a group prefetches */
 } tile;
 
-/* Bytes: of a cache line, and how far ahead what is read once comes to the second cache level and
- * to the first. */
-enum { LINE = 64, FAR = 6144, SOON = 3072, ROWS_AHEAD = 12 };
+enum {
+    LINE = 64,       /* bytes of a cache line */
+    FAR = 6144,      /* bytes: prefetch distance into L2 for a B that is read once */
+    SOON = 3072,     /* bytes: prefetch distance from L2 into L1 */
+    ROWS_AHEAD = 12  /* rows of B to prefetch, with AVX2 */
+};
 
-/* What is rare: tiles of which columns are missing, sums of rows' own, and biases of sums that were
- * begun before. `sum` is [rows][vectors * VL] of a group. NaN comes through: min and max give their
- * second operand. */
-static void put_part(const tile *t, size_t group, size_t rows, size_t vectors, const float *sum)
+/* The rare epilogues: missing columns, row biases, and biases of sums that began with C. `sum` is
+ * [rows][vectors * VL] of a group. NaN is preserved: min and max return their second operand. */
+static void store_rare(const tile *t, size_t group, size_t rows, size_t vectors, const float *sum)
 {
     for (size_t i = 0, row = group * rows; i < rows; i++, row++)
         for (size_t at = 0; at < vectors * VL; at += VL, sum += VL) {
@@ -67,7 +74,7 @@ static void put_part(const tile *t, size_t group, size_t rows, size_t vectors, c
         PRT_UNROLL(8)                                                                              \
         for (size_t j = 0; j < W; j++)
 
-/* A row of B with an element of each row of A. */
+/* One step of K: a row of B times an element of each row of A. */
 #define STEP(R, W, FETCH, DIFFERENCE, A)                                                           \
     {                                                                                              \
         vf row[W];                                                                                 \
@@ -93,18 +100,19 @@ static void put_part(const tile *t, size_t group, size_t rows, size_t vectors, c
         made += DIFFERENCE ? width : 0;                                                            \
     }
 
-/* Only a tile's last vector can end early: one is as wide as the slices that panels are made of. */
+/* Only the last vector of a tile can be partial: a vector is as wide as a slice. */
 enum { CAN_END = (int)VL == (int)PRT_GEMM_SLICE };
 
-/* Steps that are written out: with AVX2 what counts them would take places of products. */
+/* Steps of K that are unrolled. With AVX2 the loop counter would take execution slots of the
+ * FMAs. */
 #define STEPS(R, W) (VL == 8 && (R) * (W) >= 10 ? 4 : 1)
 
-/* R rows by W vectors; FETCH fetches what is wanted later, once a step. FROM: rows of A may be in
- * `from`. */
+/* Defines a micro-kernel of R rows by W vectors. FETCH prefetches, once a step. DIFFERENCE: B is b
+ * - less. FROM: rows of A may be in `from`. */
 #define TILE(NAME, R, W, FETCH, DIFFERENCE, FROM)                                                  \
     PRT_AT_LINE static void NAME(const tile *t)                                                    \
     {                                                                                              \
-        enum { THREES = (R + 2) / 3 }; /* rows of A by pointers to every third */                  \
+        enum { THREES = (R + 2) / 3 }; /* rows of A, addressed by pointers to every third row */   \
         const size_t k = t->k, width = t->width, lda = t->lda;                                     \
         const float *const *from = t->from, *a = t->a;                                             \
         const float *residual = t->residual;                                                       \
@@ -155,7 +163,7 @@ enum { CAN_END = (int)VL == (int)PRT_GEMM_SLICE };
             if (t->rare) {                                                                         \
                 float part[R * W * VL];                                                            \
                 EACH(R, W) v_store(part + (i * W + j) * VL, sum[i][j]);                            \
-                put_part(t, group, R, W, part);                                                    \
+                store_rare(t, group, R, W, part);                                                  \
                 c += R * t->ldc;                                                                   \
                 continue;                                                                          \
             }                                                                                      \
@@ -177,14 +185,14 @@ enum { CAN_END = (int)VL == (int)PRT_GEMM_SLICE };
         }                                                                                          \
     }
 
-/* With AVX2 B, too, by rows: a tile reads one line of each, and lines so far from each other come
- * from the second cache level as late as they are asked for. */
+/* Prefetches the next data. With AVX2 also rows of B: a tile reads one line of each row, and lines
+ * so far apart would come from L2 only when they are read. */
 #define FETCH_NEXT(W)                                                                              \
     __builtin_prefetch(next, 0, 2);                                                                \
     if (VL == 8)                                                                                   \
         __builtin_prefetch(b + ROWS_AHEAD * width, 0, 3);
-/* B itself, where it is read once: to the second cache level as far ahead as memory is slow, and
- * from there, lest loads that run ahead wait for memory where fetches would. */
+/* Prefetches a B that is read once: into L2, as far ahead as memory is slow, and from L2 into L1,
+ * so that loads do not wait for memory. */
 #define FETCH_FAR(W)                                                                               \
     (void)next;                                                                                    \
     PRT_UNROLL(8)                                                                                  \
@@ -193,7 +201,7 @@ enum { CAN_END = (int)VL == (int)PRT_GEMM_SLICE };
         __builtin_prefetch(b + SOON / sizeof(float) + j, 0, 3);                                    \
     }
 
-/* B comes from a near cache: fetches would take the place of loads. */
+/* B comes from a near cache: prefetches would take the place of loads. */
 #define FETCH_NOTHING(W)
 
 #define MICRO(R, W) TILE(micro_##R##x##W, R, W, FETCH_NEXT, false, true)
@@ -204,9 +212,9 @@ enum { CAN_END = (int)VL == (int)PRT_GEMM_SLICE };
 
 typedef void (*micro_fn)(const tile *t);
 
-/* Tiles by width: how many rows fit in the registers, and kernels for 1 to that many. Of the
- * widest there are streams for the rows that leave B without a second reader. A B that is a
- * difference is made by the first FIRST_ROWS of all rows. */
+/* Tiles by width in vectors: the number of rows that fit into the registers, and the kernels for 1
+ * to that many rows. `stream` kernels are for rows after which no other rows read B. A B that is a
+ * difference is computed by the first FIRST_ROWS rows. */
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 MICRO(1, 4) MICRO(2, 4) MICRO(3, 4) MICRO(4, 4) MICRO(5, 4) MICRO(6, 4)
 MICRO(1, 3) MICRO(2, 3) MICRO(3, 3) MICRO(4, 3) MICRO(5, 3) MICRO(6, 3) MICRO(7, 3) MICRO(8, 3)
@@ -227,7 +235,7 @@ static const micro_fn micro[MAX_W][MAX_R] = {
 };
 static const micro_fn stream[MAX_W][MAX_R] = { [3] = { stream_1x4, stream_2x4, stream_3x4,
     stream_4x4, stream_5x4, stream_6x4 } };
-/* Of one vector as many rows as there are registers for their addresses. */
+/* One vector: limited by the registers for the addresses of rows. */
 static const size_t most_rows[MAX_W] = { 9, 12, 8, 6 };
 static const micro_fn local[MAX_W] = { micro_1x1, micro_1x2, micro_1x3, local_1x4 };
 #elif defined(__AVX2__) && defined(__FMA__)
@@ -258,17 +266,17 @@ static const size_t most_rows[MAX_W] = { 0, 0, 0, 2 };
 static const micro_fn local[MAX_W] = { [3] = micro_1x4 };
 #endif
 
-/* With AVX2 a slice of which half is missing goes with the one before it: such columns, the last
- * ones of so many. */
+/* With AVX2: returns whether the last slice has at most one vector of columns. It is then computed
+ * together with the slice before it, three vectors at a time. */
 static bool has_odd_vector(size_t rows, size_t columns)
 {
     const size_t last = columns % PRT_GEMM_SLICE;
     return VL == 8 && rows > 2 && columns > PRT_GEMM_SLICE && last != 0 && last <= VL;
 }
 
-/* Vectors side by side for `rows` rows of some columns of a panel. With AVX-512 few rows leave
- * registers free in the 6x64 tile: 12x32 and 8x48 have more products for each load. With AVX2 one
- * or two rows of two vectors would wait for their own sums. */
+/* Chooses the vectors of a tile for `rows` rows and some columns of a panel. With AVX-512 few rows
+ * leave registers free in the 6x64 tile: 12x32 and 8x48 have more FMAs per load. With AVX2 one or
+ * two rows by two vectors would wait for the latency of their own sums. */
 static size_t choose_width(size_t rows, size_t columns)
 {
     const size_t vectors = prt_gemm_width(columns) / VL;
@@ -283,7 +291,7 @@ static size_t choose_width(size_t rows, size_t columns)
     return rows > 6 && rows <= 12 ? 2 : 4;
 }
 
-/* What to fetch ahead, a line a step at most, and as slowly as the steps allow. */
+/* Sets the prefetches: at most a line per step, spread over all steps. */
 static void fetch_ahead(const prt_gemm_block *g, tile *t)
 {
     const size_t lines = g->next != NULL ? g->next_count * sizeof(float) / LINE : 0;
@@ -297,9 +305,9 @@ static void fetch_ahead(const prt_gemm_block *g, tile *t)
     t->group_ahead = g->k * t->taps * t->stride;
 }
 
-/* What the sums of a panel begin with, up to whole vectors: `first`, or 0 where that is NULL; in
- * `room` where it has to be made. */
-static const float *begin_with(const float *first, size_t columns, float *room)
+/* Returns the initial sums of a panel, up to whole vectors: `first`, or 0 if it is NULL. `room` is
+ * used if they have to be copied. */
+static const float *initial_sums(const float *first, size_t columns, float *room)
 {
     const size_t width = prt_gemm_width(columns);
     if (first != NULL && columns == width)
@@ -309,7 +317,8 @@ static const float *begin_with(const float *first, size_t columns, float *room)
     return room;
 }
 
-/* `groups` of `r` rows from row `i` on, `t` being what all rows share; `w` vectors at a time. */
+/* Computes `groups` tiles of `r` rows from row `i` on, `w` vectors at a time. `t` has the
+ * parameters that all rows share. */
 static void run_groups(const prt_gemm_block *g, tile *t, size_t w, size_t i, size_t r,
     size_t groups, const float *start)
 {
@@ -328,7 +337,7 @@ static void run_groups(const prt_gemm_block *g, tile *t, size_t w, size_t i, siz
         const micro_fn once = g->rows != r || g->from != NULL ? NULL
             : !g->near ? stream[vectors - 1][r - 1]
             : r == 1   ? local[vectors - 1]
-                       : NULL; /* who reads B without a second reader */
+                       : NULL; /* kernel for rows after which no other rows read B */
         t->b = (g->less == NULL || makes ? g->b : g->made) + j;
         t->less = makes ? g->less + j : NULL;
         t->made = makes ? g->made + j : NULL;
@@ -348,9 +357,10 @@ static void run_groups(const prt_gemm_block *g, tile *t, size_t w, size_t i, siz
     }
 }
 
-enum { NEAR_ROWS = 48 }; /* of a panel whose results stay in the first cache level */
+enum { NEAR_ROWS = 48 }; /* rows of a panel whose results stay in L1 */
 
-/* Rows from `i` on, in groups as equal as they can be: 13 rows of at most 6 are 5, 4 and 4. */
+/* Computes rows from `i` on in tiles that are as equal as possible: 13 rows with at most 6 in a
+ * tile are 5, 4 and 4. */
 static void run_rows(const prt_gemm_block *g, tile *t, size_t i, size_t rows, const float *start)
 {
     const size_t w = choose_width(rows, g->columns), most = most_rows[w - 1];
@@ -376,7 +386,7 @@ static void run_gemm(const prt_gemm_block *g)
     tile t = { .taps = 1, .step = g->rows, .skip = g->skip, .lda = g->lda, .width = g->stride,
         .k = g->k, .ldc = g->ldc, .add = g->add, .ldr = e != NULL ? e->ldr : 0,
         .low = -INFINITY, .high = INFINITY, .next = (const char *)g->next };
-    const float *from = begin_with(e != NULL ? e->bias : NULL, g->columns, start);
+    const float *from = initial_sums(e != NULL ? e->bias : NULL, g->columns, start);
     if (g->from != NULL)
         t.taps = g->taps;
     fetch_ahead(g, &t);
@@ -386,7 +396,7 @@ static void run_gemm(const prt_gemm_block *g)
     run_rows(g, &t, first, g->rows - first, from);
 }
 
-/* Columns [first, first + columns) of a block. */
+/* Computes columns [first, first + columns) of a block. */
 static void run_gemm_columns(const prt_gemm_block *g, size_t first, size_t columns)
 {
     prt_gemm_block part = *g;
@@ -401,7 +411,7 @@ static void run_gemm_columns(const prt_gemm_block *g, size_t first, size_t colum
         part.end = &end;
     }
     if (first != 0)
-        part.next = NULL; /* those before it have fetched that */
+        part.next = NULL; /* the columns before have prefetched it */
     run_gemm(&part);
 }
 
@@ -418,8 +428,8 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
     }
 }
 
-/* Whole panels that come from afar are read side by side, TURN rows of each in turn: so more of
- * memory is at work than by one after the other. Their sums wait in y. */
+/* GEMV from memory: STREAMS panels are read side by side, TURN rows of each in turn, which keeps
+ * more of the memory system busy than one panel after the other. Their sums wait in y. */
 enum { STREAMS = 3, TURN = 4 };
 
 static void run_streams(const prt_gemm_row *r, size_t first, size_t streams)
@@ -448,6 +458,7 @@ static void run_streams(const prt_gemm_row *r, size_t first, size_t streams)
         }
 }
 
+/* GEMV: a row times all panels, whole K of a slice at a time. */
 static void run_gemm_row(const prt_gemm_row *r)
 {
     const size_t panels = (r->columns + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
@@ -468,12 +479,13 @@ static void run_gemm_row(const prt_gemm_row *r)
         const size_t left = r->columns - first;
         const size_t columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
         t.width = prt_gemm_width(columns);
-        const float *from = begin_with(r->add != NULL ? r->add + first : NULL, columns, start);
+        const float *from = initial_sums(r->add != NULL ? r->add + first : NULL, columns, start);
         const size_t w = choose_width(1, columns);
         prt_gemv_overlap *beside = r->beside;
         if (beside != NULL && columns == PRT_GEMM_PANEL &&
             beside->done < beside->rows * (beside->columns / PRT_GEMM_PANEL)) {
-            run_beside(r->k, r->x, r->b + first * r->k, from, r->y + first, beside, beside->done++);
+            run_gemv_overlap(r->k, r->x, r->b + first * r->k, from, r->y + first, beside,
+                beside->done++);
             continue;
         }
         for (size_t j = 0; j < columns; j += w * VL) {

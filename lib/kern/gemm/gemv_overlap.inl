@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gemv_overlap.inl — a row times a panel that a cache gives slower than it could be multiplied, and
- * meanwhile a piece of another product: rows of a tile whose panel is read for all of them.
+ * gemv_overlap.inl — interleaves a cache-bound GEMV with a piece of a GEMM, so that the FMA units
+ * stay busy while the GEMV waits for the cache. The GEMM's register tile is 6 rows by a whole
+ * panel.
  */
 #ifndef PRT_KERN_GEMM_GEMV_OVERLAP_INL
 #define PRT_KERN_GEMM_GEMV_OVERLAP_INL
@@ -12,7 +13,7 @@
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 enum {
     GEMV_OVERLAP_ROWS = 6, BESIDE_W = PRT_GEMM_PANEL / VL,
-    BESIDE_PACE = 3 /* steps of the row for one of the piece */
+    BESIDE_PACE = 3 /* steps of the GEMV for one step of the GEMM */
 };
 
 #define BESIDE_EACH                                                                                \
@@ -29,7 +30,7 @@ enum {
             Y[n] = v_fma(of_row, v_load((B) + n * VL), Y[n]);                                      \
     }
 
-/* Vector J of the piece's rows. */
+/* Vector J of one step of the GEMM tile. */
 #define BESIDE_STEP(J)                                                                             \
     {                                                                                              \
         const vf w = v_load(pb + (J) * VL);                                                        \
@@ -38,10 +39,10 @@ enum {
             sum[i][J] = v_fma(v_set(i < 3 ? a[i * lda] : rest[(i - 3) * lda]), w, sum[i][J]);      \
     }
 
-/* y = start + x B, k steps; and piece `piece` of g: a part of K of one tile. All parts of a panel's
- * tiles come before the next panel, parts of all tiles before the next part. */
-PRT_AT_LINE static void run_beside(size_t k, const float *x, const float *b, const float *start,
-    float *y, const prt_gemv_overlap *g, size_t piece)
+/* Computes y = start + x B, k steps, and piece `piece` of g: a part of K of one tile. The order of
+ * pieces is panels, parts of K, tiles. */
+PRT_AT_LINE static void run_gemv_overlap(size_t k, const float *x, const float *b,
+    const float *start, float *y, const prt_gemv_overlap *g, size_t piece)
 {
     const size_t tiles = g->rows / GEMV_OVERLAP_ROWS, panel = piece / g->rows, lda = g->lda;
     const size_t part = piece / tiles % GEMV_OVERLAP_ROWS, row = piece % tiles * GEMV_OVERLAP_ROWS;
@@ -86,7 +87,7 @@ PRT_AT_LINE static void run_beside(size_t k, const float *x, const float *b, con
 #else
 enum { GEMV_OVERLAP_ROWS = 0 };
 
-static void run_beside(size_t k, const float *x, const float *b, const float *start, float *y,
+static void run_gemv_overlap(size_t k, const float *x, const float *b, const float *start, float *y,
     const prt_gemv_overlap *g, size_t piece)
 {
     (void)k, (void)x, (void)b, (void)start, (void)y, (void)g, (void)piece;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* low_precision.c — storing panels in narrow elements, which is the same at every level. */
+/* low_precision.c — packing of low-precision panels, common to all instruction-set levels. */
 #include "kern/gemm/low_precision.h"
 
 #include <math.h>

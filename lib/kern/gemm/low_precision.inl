@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* low_precision.inl — panels of narrow elements, widened as they are read. */
+/*
+ * low_precision.inl — GEMM of a few rows by low-precision panels, widened in registers as they are
+ * read, and widening of panels to float32. A tile keeps R rows by W vectors of sums in registers
+ * and runs over all of K. A panel is read once for each group of up to NARROW_ROWS rows.
+ */
 #ifndef PRT_KERN_GEMM_LOW_PRECISION_INL
 #define PRT_KERN_GEMM_LOW_PRECISION_INL
 
@@ -8,18 +12,19 @@
 #include "kern/gemm/gemm.inl"
 #include "kern/gemm/widen.inl"
 
-/* What widened elements have to be multiplied with. */
+/* Factors that complete the widening of each kind. */
 static const float narrow_factor[PRT_NARROW_COUNT] = { 1.0f, 1.0f, 128.0f, 0.5f, 1.0f,
     1.0f };
 
-/* ---- a few rows */
+/* ---- a few rows ---- */
 
 typedef struct narrow_tile {
     const prt_low_precision_block *g;
     size_t width, row, column;
 } narrow_tile;
 
-/* What becomes of a tile's sums, [rows][vectors * VL]; scale NULL: they have theirs. */
+/* Finishes the sums of a tile, [rows][vectors * VL]: scale, bias, residual, activation. `scale` is
+ * NULL if they are scaled already. */
 static void narrow_finish(const narrow_tile *t, size_t rows, size_t vectors, const float *scale,
     const float *sum)
 {
@@ -49,17 +54,17 @@ static void narrow_finish(const narrow_tile *t, size_t rows, size_t vectors, con
         PRT_UNROLL(8)                                                                              \
         for (size_t j = 0; j < W; j++)
 
-/* With AVX2 a row's panels come from memory a window ahead, in streams side by side: of one alone
- * memory gives two thirds of what it has. */
+/* With AVX2 one row reads its panel from memory in NARROW_STREAMS streams side by side, one window
+ * (bytes) ahead: a single stream gets two thirds of the memory bandwidth. */
 enum { NARROW_STREAMS = 4, NARROW_WINDOW = 49152, NARROW_W = VL == 8 ? PRT_GEMM_PANEL / VL : 0 };
 
 typedef struct narrow_ahead {
     const char *at;       /* in the first stream */
-    size_t apart, stream; /* bytes between streams, and to that of the next line */
-    size_t left;          /* lines of each in the window */
+    size_t apart, stream; /* bytes between streams; bytes to the stream of the next line */
+    size_t left;          /* lines of each stream left in the window */
 } narrow_ahead;
 
-/* What the window after the first one of a panel is; windows are alike. */
+/* Returns the second window of a panel. All windows are alike. */
 __attribute__((noinline)) static narrow_ahead next_window(const prt_low_precision_block *g,
     size_t width)
 {
@@ -72,7 +77,7 @@ __attribute__((noinline)) static narrow_ahead next_window(const prt_low_precisio
         .apart = lines * LINE, .left = lines };
 }
 
-/* Not inlined it would be nothing to gcc: fetches have no effect. */
+/* gcc drops calls of a function that only prefetches, unless it is inlined. */
 __attribute__((always_inline)) static inline void fetch_line(narrow_ahead *a)
 {
     __builtin_prefetch(a->at + a->stream, 0, 2);
@@ -103,9 +108,9 @@ __attribute__((always_inline)) static inline void fetch_line(narrow_ahead *a)
     if (BY_STREAMS(W))                                                                             \
         ahead = next_window(g, width);
 
-/* Integers and bytes take longer to widen than to read: they come to the second cache level only,
- * as the first one has no time for more. With AVX2 16 bits come to the first one only, unless
- * streams bring them; what these bring comes to the first one, too. */
+/* Prefetch distances. Integers and bytes take longer to widen than to read: they are prefetched
+ * into L2 only. With AVX2, 16-bit elements are prefetched into L1 only, unless streams bring them;
+ * data of streams is prefetched into L1 as well. */
 enum { NARROW_FAR = VL == 8 ? 12288 : FAR, NARROW_SOON = VL == 8 ? 1024 : SOON };
 
 #define NARROW_FETCH(W)                                                                            \
@@ -131,7 +136,7 @@ enum { NARROW_FAR = VL == 8 ? 12288 : FAR, NARROW_SOON = VL == 8 ? 1024 : SOON }
 #define WIDEN_f16(b, at, kind) widen_f16(b, at)
 #define WIDEN_f8(b, at, kind) widen_f8(b, at, narrow_shift(kind))
 
-/* R rows by W vectors. */
+/* Defines the kernel of R rows by W vectors. */
 #define NARROW(KIND, R, W)                                                                         \
     static void narrow_##KIND##_##R##x##W(const narrow_tile *t)                                    \
     {                                                                                              \
@@ -150,7 +155,7 @@ enum { NARROW_FAR = VL == 8 ? 12288 : FAR, NARROW_SOON = VL == 8 ? 1024 : SOON }
         narrow_finish(t, R, W, g->by.scale, part);                                                 \
     }
 
-/* The same by pairs of rows of B. */
+/* The same for pairs of rows of B (bf16). */
 #define NARROW_PAIRS(KIND, R, W)                                                                   \
     static void narrow_##KIND##_##R##x##W(const narrow_tile *t)                                    \
     {                                                                                              \
@@ -175,7 +180,7 @@ enum { NARROW_FAR = VL == 8 ? 12288 : FAR, NARROW_SOON = VL == 8 ? 1024 : SOON }
         narrow_finish(t, R, W, g->by.scale, part);                                                 \
     }
 
-/* The last rows of A, fewer than a group of B, with zeros behind them. */
+/* Copies the last elements of A's rows, fewer than a group of B, and zeros after them. */
 __attribute__((noinline)) static void narrow_rest(const narrow_tile *t, size_t rows, size_t p,
     float *rest)
 {
@@ -217,7 +222,7 @@ __attribute__((noinline)) static void narrow_rest(const narrow_tile *t, size_t r
         }                                                                                          \
     }
 
-/* What is behind a row's block: its sum times a scale, and that of A times an offset. */
+/* Ends a block of K: adds its sum times the scale, and A's sum times the offset. */
 #define NARROW_SCALE(R, W)                                                                         \
     {                                                                                              \
         const size_t from = n * width + t->column;                                                 \
@@ -235,7 +240,7 @@ __attribute__((noinline)) static void narrow_rest(const narrow_tile *t, size_t r
         }                                                                                          \
     }
 
-/* The same of integers, GROUP rows of B at a time, by blocks. */
+/* The same for integers, GROUP rows of B at a time, with blocks of K. */
 #define NARROW_BLOCKS(KIND, R, W)                                                                  \
     static void narrow_##KIND##_##R##x##W(const narrow_tile *t)                                    \
     {                                                                                              \
@@ -269,9 +274,9 @@ __attribute__((noinline)) static void narrow_rest(const narrow_tile *t, size_t r
     }
 
 #if defined(NARROW_QUADS)
-/* What a row of A is multiplied with so that 8-bit floats need not be: 2^112, or less where that
- * would make its largest element infinite. */
-__attribute__((noinline)) static float raise_row(size_t k, const float *a)
+/* Returns the factor for a row of A that replaces the factor of 8-bit floats: 2^112, or less if
+ * that would overflow the largest element. */
+__attribute__((noinline)) static float row_factor(size_t k, const float *a)
 {
     vf most = v_set(0.0f);
     for (size_t i = 0; i < k; i += VL)
@@ -285,8 +290,8 @@ __attribute__((noinline)) static float raise_row(size_t k, const float *a)
     return ldexpf(1.0f, 127 - exponent);
 }
 
-/* Sums of which each of four vectors has every fourth column. */
-__attribute__((noinline)) static void put_in_order(size_t rows, size_t vectors,
+/* Reorders sums: each of four vectors has every fourth column. */
+__attribute__((noinline)) static void reorder_columns(size_t rows, size_t vectors,
     const float *raised, float *sum)
 {
     for (size_t row = 0; row < rows; row++)
@@ -303,7 +308,7 @@ __attribute__((noinline)) static void put_in_order(size_t rows, size_t vectors,
         }
 }
 
-/* The same of 8-bit floats. */
+/* The same for 8-bit floats. */
 #define NARROW_FOURS(KIND, R, W)                                                                   \
     static void narrow_##KIND##_##R##x##W(const narrow_tile *t)                                    \
     {                                                                                              \
@@ -311,7 +316,7 @@ __attribute__((noinline)) static void put_in_order(size_t rows, size_t vectors,
         float raised[R];                                                                           \
         PRT_UNROLL(8)                                                                              \
         for (size_t i = 0; i < R; i++)                                                             \
-            raised[i] = raise_row(k, a[i]);                                                        \
+            raised[i] = row_factor(k, a[i]);                                                       \
         for (size_t p = 0; p < k; p++) {                                                           \
             vf x[R];                                                                               \
             NARROW_FETCH(W)                                                                        \
@@ -332,13 +337,13 @@ __attribute__((noinline)) static void put_in_order(size_t rows, size_t vectors,
         }                                                                                          \
         float part[(R) * (W) * VL];                                                                \
         NARROW_EACH(R, W) v_store(part + (i * (W) + j) * VL, sum[i][j]);                           \
-        put_in_order(R, W, raised, part);                                                          \
+        reorder_columns(R, W, raised, part);                                                       \
         narrow_finish(t, R, W, g->by.scale, part);                                                 \
     }
 #endif
 
-/* By rows: how many vectors side by side, and the kernels for that many and for one slice; those of
- * integers for a slice have one row (NULL: a row at a time). */
+/* By number of rows: vectors of a tile, and the kernels for that width and for one slice. Integers
+ * have kernels of one row for a slice (NULL: one row at a time). */
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 #define NARROW_WIDE(ONE, KIND) ONE(KIND, 1, 4) ONE(KIND, 2, 4) ONE(KIND, 3, 4) ONE(KIND, 4, 4)
 #define NARROW_SLICE(ONE, KIND) ONE(KIND, 1, 1) ONE(KIND, 2, 1) ONE(KIND, 3, 1) ONE(KIND, 4, 1)
@@ -374,8 +379,8 @@ static const size_t narrow_wide[] = { 8, 4, 2, 2 };
 static const size_t narrow_wide[] = { 4, 4 };
 #endif
 
-/* What a column has in GROUP rows; whether it comes to the first cache level, and in streams (four
- * bits take so long to widen that they need none). */
+/* ELEMENT: the data of a column in GROUP rows. SOON_TOO: prefetched into L1 as well. STREAMED: read
+ * in streams; 4-bit integers take so long to widen that they need none. */
 #define SOON_TOO true
 #define STREAMED true
 #define ELEMENT uint16_t
@@ -441,7 +446,7 @@ static void run_few(const prt_low_precision_block *g)
     }
 }
 
-/* ---- widening */
+/* ---- widening ---- */
 
 #define WIDEN_ROWS(ELEMENTS)                                                                       \
     for (size_t i = k; i < k + depth; i++, to += width)                                            \
@@ -456,7 +461,7 @@ static inline vf widen_half_pair(const void *b, size_t width, size_t k, size_t j
     return k % 2 != 0 ? odd : even;
 }
 
-/* Integers have scale and offset by blocks: those of the block that row k is in. */
+/* Integers have a scale and offset by block: of the block of row k. */
 typedef struct narrow_pairs {
     float scale[PRT_GEMM_PANEL], offset[PRT_GEMM_PANEL];
 } narrow_pairs;
@@ -532,9 +537,9 @@ static void run_widen(int kind, size_t columns, size_t k, size_t depth, const vo
     }
 }
 
-/* ---- bfloat16 */
+/* ---- bfloat16 ---- */
 
-/* The upper half is what bfloat16 keeps; NaN stays one. */
+/* Rounds to bfloat16, in the upper half; NaN is preserved. */
 static inline uint32_t bf16_of(float x)
 {
     uint32_t bits;

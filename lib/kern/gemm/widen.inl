@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* widen.inl — elements of narrow panels as vectors of floats. */
+/* widen.inl — widens elements of low-precision panels to vectors of floats. */
 #ifndef PRT_KERN_GEMM_WIDEN_INL
 #define PRT_KERN_GEMM_WIDEN_INL
 
@@ -7,10 +7,11 @@
 #include "kern/vector/simd.h"
 #include "num/half.h"
 
-/* VL elements from element `at` on; the 8-bit floats come out smaller, see narrow_factor */
+/* The functions widen VL elements from element `at` on. 8-bit floats come out smaller: see
+ * narrow_factor. */
 
-/* How far an 8-bit float is moved to have exponent and mantissa where a float has them; the
- * difference of the exponents is a product's, which takes along what has no leading 1. */
+/* Shifts that move exponent and mantissa of an 8-bit float to their position in a float. A
+ * multiplication corrects the exponent; it also handles subnormal numbers. */
 enum { NARROW_e4m3 = 20, NARROW_e5m2 = 21 };
 
 static inline int narrow_shift(int kind)
@@ -18,7 +19,7 @@ static inline int narrow_shift(int kind)
     return kind == PRT_NARROW_e4m3 ? NARROW_e4m3 : NARROW_e5m2;
 }
 
-/* The bits that it has there. */
+/* Returns the mask of these bits. */
 static inline int narrow_bits(int shift)
 {
     return INT32_MIN | 0x7f << shift;
@@ -53,7 +54,7 @@ static inline vf widen_i8(const void *b, size_t at)
     return _mm512_cvtepi32_ps(
         _mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)((const char *)b + at))));
 }
-/* Eight rows of 4 bits, VL columns, and which of them comes at a step. */
+/* Eight rows of 4-bit integers, VL columns; eight_row returns the row that a step gives. */
 typedef __m512i narrow_eight;
 static inline narrow_eight eight_load(const void *b, size_t at)
 {
@@ -71,7 +72,7 @@ static inline size_t eight_row(size_t step)
 {
     return step;
 }
-/* Two rows: VL pairs from pair `at` on. */
+/* Widens two rows: VL pairs from pair `at` on. */
 static inline void widen_pairs(const void *b, size_t at, vf *even, vf *odd)
 {
     const __m512i x = _mm512_loadu_si512((const uint32_t *)b + at);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * amx.inl — the tiles of AMX, 16 rows by 64 bytes: four of sums, 32 rows by 32 columns.
+ * amx.inl — AMX tiles, 16 rows by 64 bytes: four tiles of sums hold a block of 32 rows by 32
+ * columns.
  *
- * Who configures the tiles, which takes as long as two steps of products, releases them soon: a
- * thread has no tile state for the system to save when it leaves, and the caller's own use of tiles
- * is over by the ABI's rules.
+ * A kernel that configures the tiles, which takes as long as two steps of products, releases them
+ * soon: the system then has no tile state to save at a context switch. By the ABI the caller's own
+ * tile state is lost at a call.
  */
 #ifndef PRT_KERN_INT8_AMX_INL
 #define PRT_KERN_INT8_AMX_INL
@@ -16,33 +17,35 @@
 #include "kern/int8/dot.h"
 
 enum {
-    TILE = 16,       /* rows of a tile; words in each */
-    HIGH = 2 * TILE, /* rows at a time */
-    WIDE = 2 * TILE, /* columns at a time */
+    TILE = 16,       /* rows of a tile; 32-bit words of a row */
+    HIGH = 2 * TILE, /* rows of a block */
+    WIDE = 2 * TILE, /* columns of a block */
     LINE = 64        /* bytes of a tile's row, and of a cache line */
 };
 
-/* As ldtilecfg reads it. */
+/* The memory operand of ldtilecfg. */
 typedef struct tile_config {
     uint8_t palette, start_row, reserved[14];
     uint16_t bytes[16];
     uint8_t rows[16];
 } tile_config;
 
-/* Tiles: sums of the upper rows 0 and 1, of the lower 2 and 3; rows of A 4 and 5; of B 6 and 7. */
+/* Tiles: 0 and 1 are the sums of the upper rows, 2 and 3 of the lower rows; 4 and 5 are rows of A;
+ * 6 and 7 are B. */
 static inline void configure(size_t upper, size_t lower)
 {
     const uint8_t u = (uint8_t)upper, l = (uint8_t)lower;
     const tile_config t = { .palette = 1, .bytes = { 64, 64, 64, 64, 64, 64, 64, 64 },
         .rows = { u, u, l, l, u, l, TILE, TILE } };
-    __asm__ volatile("" : : "m"(t)); /* all of it, of which the next line names but the beginning */
+    __asm__ volatile("" : : "m"(t)); /* keeps all of `t`, of which the intrinsic names only the
+                                      * beginning */
     _tile_loadconfig(&t);
 }
 
 #define BARRIER() __asm__ volatile("" : : : "memory")
 
-/* Does something with each tile of sums and its place in C, where the lower ones lie `under` the
- * upper: bytes. */
+/* Applies DO to each tile of sums and its place in C; the lower tiles are `under` bytes after the
+ * upper ones. */
 #define EACH_SUM(DO, c, under, ldc, lower, right)                                                  \
     {                                                                                              \
         DO(0, c, ldc);                                                                             \
@@ -62,7 +65,7 @@ static inline void zero_sums(void)
     _tile_zero(3);
 }
 
-/* What comes next: lines of a step. */
+/* Prefetches the lines of one step. */
 static inline void fetch(prt_dot_ahead *f)
 {
     size_t some = f->left < f->step ? f->left : f->step;
@@ -71,7 +74,7 @@ static inline void fetch(prt_dot_ahead *f)
         __builtin_prefetch(f->at, 0, 2);
 }
 
-/* The first n elements of a vector, all where there are more. */
+/* Returns the mask of the first n elements of a vector; all, if n is larger. */
 static inline __mmask16 mask_of(size_t n)
 {
     return (__mmask16)(n < TILE ? (1u << n) - 1 : 0xffff);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bytes.inl — loops over bytes, which compilers turn into vectors. */
+/* bytes.inl — bytes.h for one level: loops over bytes that the compiler vectorises. */
 #ifndef PRT_KERN_INT8_BYTES_INL
 #define PRT_KERN_INT8_BYTES_INL
 
@@ -12,13 +12,13 @@
 #include "kern/int8/requantize.inl"
 #include "kern/vector/simd.h"
 
-static void run_fours(size_t columns, const uint8_t *const *rows, uint32_t flip,
+static void run_pack4(size_t columns, const uint8_t *const *rows, uint32_t flip,
     uint32_t *restrict to)
 {
     const uint8_t *restrict a = rows[0], *restrict b = rows[1];
     const uint8_t *restrict c = rows[2], *restrict d = rows[3];
     const size_t width = prt_gemm_width(columns);
-    if (columns == PRT_GEMM_PANEL) { /* a length that is known */
+    if (columns == PRT_GEMM_PANEL) { /* a compile-time length */
         for (size_t j = 0; j < PRT_GEMM_PANEL; j++)
             to[j] = ((uint32_t)a[j] | (uint32_t)b[j] << 8 | (uint32_t)c[j] << 16 |
                         (uint32_t)d[j] << 24) ^ flip;
@@ -56,7 +56,7 @@ static void run_settle(size_t n, int32_t *restrict sums, int32_t zero, int32_t r
             (uint32_t)zero * (uint32_t)columns[j]);
 }
 
-/* Words at any place, as floats are read. */
+/* Loads words like floats; the address may be unaligned. */
 static inline dot_words some_words(const int32_t *p, size_t at, size_t columns)
 {
     return (dot_words)v_load_some((const float *)(const void *)p, at, columns);
@@ -93,8 +93,8 @@ static void run_finish(const prt_finish *f)
 
 enum { BYTES_AT_ONCE = 64 };
 
-/* Some numbers as bytes, up to a whole BYTES_AT_ONCE of them; any bytes behind. Adds what they are
- * when they are rounded, before they are within the range. */
+/* Quantises up to BYTES_AT_ONCE numbers; `y` is written up to a whole half of BYTES_AT_ONCE. Adds
+ * the rounded numbers to `sum`, before they are clamped. */
 static __attribute__((noinline)) void quantize_some(size_t n, const float *x, vf scale, vf zero,
     bool sign, uint8_t *y, vf *sum)
 {
@@ -106,7 +106,7 @@ static __attribute__((noinline)) void quantize_some(size_t n, const float *x, vf
         v_store(some + j, v_min(high, v_max(v, low)));
     }
     for (size_t i = 0; i < n; i += BYTES_AT_ONCE / 2)
-        for (size_t j = 0; j < BYTES_AT_ONCE / 2; j++) /* a length that is known */
+        for (size_t j = 0; j < BYTES_AT_ONCE / 2; j++) /* a compile-time length */
             y[i + j] = (uint8_t)(int32_t)some[i + j];
 }
 
@@ -124,7 +124,7 @@ static void run_quantize(size_t n, const float *x, float scale, float zero, bool
     }
 }
 
-/* Every other byte of eight. */
+/* Returns the even bytes of eight. */
 static inline uint32_t blocks_even(uint64_t x)
 {
     x &= 0x00ff00ff00ff00ffu;
@@ -132,7 +132,7 @@ static inline uint32_t blocks_even(uint64_t x)
     return (uint32_t)(x | x >> 16);
 }
 
-/* One block; its last eight are followed by zeros. */
+/* Quantises one block and fills up its last eight bytes with zeros. */
 static inline void one_block(size_t n, const float *x, uint32_t *to, prt_dot_part *part)
 {
     vf most = v_set(0.0f), sum = most;
@@ -152,7 +152,7 @@ static inline void one_block(size_t n, const float *x, uint32_t *to, prt_dot_par
             to[1] = blocks_even(eight >> 8);
         }
     }
-    const float all = v_sum(sum); /* NaN where an element was not finite */
+    const float all = v_sum(sum); /* NaN if an element is not finite */
     *part = (prt_dot_part){ all == all ? scale : NAN, all == all ? (int32_t)all : 0 };
 }
 
@@ -175,7 +175,7 @@ static void run_dequantize(size_t n, const uint8_t *restrict x, bool sign, float
             y[i] = ((float)x[i] - zero) * scale;
 }
 
-/* What is left, some at a time, which stay in the first cache level. */
+/* Computes the elements after add_whole, BYTES_AT_ONCE at a time, which stay in L1. */
 static void run_add_bytes(const prt_add_bytes *g)
 {
     float a[BYTES_AT_ONCE], b[BYTES_AT_ONCE];
@@ -200,15 +200,14 @@ static void run_larger(size_t n, const uint8_t *restrict x, bool sign, uint8_t *
 }
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
-/* Words of two bytes out of the halves of the table, by bits 1 to 7 of 32 bytes; `upper`: whose bit
- * 7 is set. */
+/* Looks up words of two bytes by bits 1 to 7 of 32 bytes; `upper`: bytes whose bit 7 is set. */
 static inline __m512i look_up_words(const __m512i table[4], __m512i bits, __mmask32 upper)
 {
     return _mm512_mask_blend_epi16(upper, _mm512_permutex2var_epi16(table[0], bits, table[1]),
         _mm512_permutex2var_epi16(table[2], bits, table[3]));
 }
 
-/* 64 bytes as 32 words; bit 0 says which byte of a word is the one. */
+/* Looks up 64 bytes as 32 words; bit 0 selects a byte of the word. */
 static inline size_t look_up_whole(size_t n, const uint8_t *x, const uint8_t table[256], uint8_t *y)
 {
     const __m512i all[4] = { _mm512_loadu_si512(table), _mm512_loadu_si512(table + 64),

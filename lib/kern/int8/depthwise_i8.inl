@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * depthwise_i8.inl — windows over each channel by itself, 8 bits: four taps of a channel become one
- * word, which is what is multiplied at once. Interleaving bytes within 128 bits puts the channels
- * out of order, and narrowing the results puts them back.
+ * depthwise_i8.inl — depthwise int8 convolution: four taps of a channel form a word (dot4_i8).
+ * Interleaving bytes within 128-bit lanes permutes the channels; narrowing the results restores
+ * their order. Weights, biases and scales of a block of channels are stored permuted, in L1.
  */
 #ifndef PRT_KERN_INT8_DEPTHWISE_I8_INL
 #define PRT_KERN_INT8_DEPTHWISE_I8_INL
@@ -11,7 +11,7 @@
 #include "kern/int8/dot4_i8_words.h"
 #include "kern/int8/requantize.inl"
 
-/* Channels [first, first + n) one by one. */
+/* Computes channels [first, first + n) one by one. */
 static inline void depthwise_plain(const prt_depthwise_i8_block *g, size_t first, size_t n)
 {
     prt_requantize q = *g->q;
@@ -30,7 +30,7 @@ static inline void depthwise_plain(const prt_depthwise_i8_block *g, size_t first
 
 #if defined(__AVX2__) && defined(__FMA__)
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
-#define WISE_OF(name) _mm512_##name
+#define DW_SIMD(name) _mm512_##name
 static inline q_words depthwise_load(const void *p, size_t n)
 {
     return _mm512_maskz_loadu_epi8(~(uint64_t)0 >> (64 - n), p);
@@ -39,7 +39,7 @@ static inline void depthwise_store(uint8_t *y, q_words bytes, size_t n)
 {
     _mm512_mask_storeu_epi8(y, ~(uint64_t)0 >> (64 - n), bytes);
 }
-/* The same of two pixels, each half a vector. */
+/* The same for two pixels, each in half a vector. */
 static inline q_words depthwise_load_two(const void *p, const void *p2, size_t n)
 {
     const __mmask32 m = ~(uint32_t)0 >> (32 - n);
@@ -53,7 +53,7 @@ static inline void depthwise_store_two(uint8_t *y, uint8_t *y2, q_words bytes, s
     _mm256_mask_storeu_epi8(y, m, _mm512_castsi512_si256(bytes));
 }
 #else
-#define WISE_OF(name) _mm256_##name
+#define DW_SIMD(name) _mm256_##name
 static inline q_words depthwise_load(const void *p, size_t n)
 {
     (void)n;
@@ -76,42 +76,42 @@ static inline void depthwise_store_two(uint8_t *y, uint8_t *y2, q_words bytes, s
 }
 #endif
 
-enum { WISE = 4 * Q_LANES, WISE_FOURS = PRT_DEPTHWISE_TAPS / 4 };
+enum { DW_CHANNELS = 4 * Q_LANES, DW_WORDS = PRT_DEPTHWISE_TAPS / 4 };
 
-/* What a block of channels needs, in the order of interleaved bytes. */
+/* Parameters of a block of channels, in the order of interleaved bytes. */
 typedef struct depthwise_block {
-    int32_t w[WISE_FOURS][WISE], bias[WISE];
-    double scale[WISE];
-    float near[WISE];
-    const uint32_t *const *from[PRT_DEPTHWISE_TAPS]; /* the last one again up to a four */
+    int32_t w[DW_WORDS][DW_CHANNELS], bias[DW_CHANNELS];
+    double scale[DW_CHANNELS];
+    float near[DW_CHANNELS];
+    const uint32_t *const *from[PRT_DEPTHWISE_TAPS]; /* the last tap is repeated up to a multiple of
+                                                      * four */
 } depthwise_block;
 
-/* n elements of so many bytes in that order, zeros behind; for two pixels, again in the second half
- * of what is ordered. */
-static void depthwise_lay(size_t size, size_t n, bool two, const void *from, void *to)
+/* Stores n elements of `size` bytes in that order, followed by zeros. For two pixels they are
+ * repeated in the second half. */
+static void depthwise_order(size_t size, size_t n, bool two, const void *from, void *to)
 {
-    char some[WISE * sizeof(double)];
-    memset(some, 0, size * WISE);
+    char some[DW_CHANNELS * sizeof(double)];
+    memset(some, 0, size * DW_CHANNELS);
     memcpy(some, from, n * size);
     if (two)
-        memcpy(some + WISE / 2 * size, from, n * size);
-    for (size_t i = 0; i < WISE / 4; i++) /* fours: of vector k, its 128 bits l */
+        memcpy(some + DW_CHANNELS / 2 * size, from, n * size);
+    for (size_t i = 0; i < DW_CHANNELS / 4; i++) /* four elements: lane l of vector k */
         memcpy((char *)to + i * 4 * size,
             some + (i % (Q_LANES / 4) * 16 + i / (Q_LANES / 4) * 4) * size, 4 * size);
 }
 
-/* Levels with an instruction for sums of fours have code for two pixels at a time; others are to be
- * small. */
+/* Levels with VNNI have code for two pixels at a time; other levels are built for size. */
 #if defined(__AVX512VNNI__)
-enum { WISE_FORMS = 1 };
+enum { DW_TWO_PIXELS = 1 };
 #else
-enum { WISE_FORMS = 0 };
+enum { DW_TWO_PIXELS = 0 };
 #endif
 
-/* Once for each of the forms that callers tell apart. */
-#define WISE_INLINE __attribute__((always_inline))
+/* Inlined once for each compile-time variant of the caller. */
+#define DW_INLINE __attribute__((always_inline))
 
-/* Some channels of a pixel, or of two. */
+/* Some channels of one or two pixels. */
 typedef struct depthwise_at {
     size_t first, n, i, j;
     bool two;
@@ -124,22 +124,22 @@ static inline q_words depthwise_tap(const depthwise_block *b, size_t tap, depthw
                   : depthwise_load(p, at.n);
 }
 
-static inline WISE_INLINE void depthwise_four(const depthwise_block *b, size_t f, depthwise_at at,
+static inline DW_INLINE void depthwise_four(const depthwise_block *b, size_t f, depthwise_at at,
     q_words sum[4])
 {
     const q_words t = depthwise_tap(b, 4 * f, at), u = depthwise_tap(b, 4 * f + 1, at);
     const q_words v = depthwise_tap(b, 4 * f + 2, at), w = depthwise_tap(b, 4 * f + 3, at);
-    const q_words low = WISE_OF(unpacklo_epi8)(t, u), high = WISE_OF(unpackhi_epi8)(t, u);
-    const q_words low2 = WISE_OF(unpacklo_epi8)(v, w), high2 = WISE_OF(unpackhi_epi8)(v, w);
-    const q_words x[4] = { WISE_OF(unpacklo_epi16)(low, low2), WISE_OF(unpackhi_epi16)(low, low2),
-        WISE_OF(unpacklo_epi16)(high, high2), WISE_OF(unpackhi_epi16)(high, high2) };
+    const q_words low = DW_SIMD(unpacklo_epi8)(t, u), high = DW_SIMD(unpackhi_epi8)(t, u);
+    const q_words low2 = DW_SIMD(unpacklo_epi8)(v, w), high2 = DW_SIMD(unpackhi_epi8)(v, w);
+    const q_words x[4] = { DW_SIMD(unpacklo_epi16)(low, low2), DW_SIMD(unpackhi_epi16)(low, low2),
+        DW_SIMD(unpacklo_epi16)(high, high2), DW_SIMD(unpackhi_epi16)(high, high2) };
     PRT_UNROLL(4)
     for (size_t k = 0; k < 4; k++)
-        sum[k] = (q_words)step_fours((dot_words)sum[k], (dot_words)x[k],
+        sum[k] = (q_words)step_dot4((dot_words)sum[k], (dot_words)x[k],
             (dot_words)q_load(b->w[f] + k * Q_LANES));
 }
 
-static inline WISE_INLINE void depthwise_close(const prt_requantize *q, const depthwise_block *b,
+static inline DW_INLINE void depthwise_requantize(const prt_requantize *q, const depthwise_block *b,
     const depthwise_at *at, const q_words sum[4], uint8_t *y, uint8_t *y2)
 {
     q_words r[4];
@@ -157,31 +157,32 @@ static inline WISE_INLINE void depthwise_close(const prt_requantize *q, const de
         depthwise_store(y, q_narrow(r, q), at->n);
 }
 
-static inline WISE_INLINE void depthwise_some(const prt_depthwise_i8_block *g,
+static inline DW_INLINE void depthwise_some(const prt_depthwise_i8_block *g,
     const depthwise_block *b, depthwise_at at,
     size_t fours)
 {
     const prt_requantize q = *g->q;
     for (at.i = 0; at.i < g->pixels; at.i += at.two ? 2 : 1) {
         q_words sum[4];
-        at.j = at.i + 1 < g->pixels ? at.i + 1 : at.i; /* the last one twice */
+        at.j = at.i + 1 < g->pixels ? at.i + 1 : at.i; /* an odd last pixel is computed twice */
         PRT_UNROLL(4)
         for (size_t k = 0; k < 4; k++)
             sum[k] = q_load(b->bias + k * Q_LANES);
         for (size_t f = 0; f < fours; f++)
             depthwise_four(b, f, at, sum);
         uint8_t *y = g->y + at.i * g->ldy + at.first;
-        depthwise_close(&q, b, &at, sum, y, y + (at.j - at.i) * g->ldy);
+        depthwise_requantize(&q, b, &at, sum, y, y + (at.j - at.i) * g->ldy);
     }
 }
 
-/* All but weights. */
-static void depthwise_lay_rest(const prt_depthwise_i8_block *g, size_t first, size_t n, bool two,
+/* Orders the parameters other than weights. */
+static void depthwise_order_scales(const prt_depthwise_i8_block *g, size_t first, size_t n,
+    bool two,
     depthwise_block *b)
 {
-    depthwise_lay(sizeof(int32_t), n, two, g->q->biases + first, b->bias);
-    depthwise_lay(sizeof(double), n, two, g->q->scales + first, b->scale);
-    depthwise_lay(sizeof(float), n, two, g->q->near + first, b->near);
+    depthwise_order(sizeof(int32_t), n, two, g->q->biases + first, b->bias);
+    depthwise_order(sizeof(double), n, two, g->q->scales + first, b->scale);
+    depthwise_order(sizeof(float), n, two, g->q->near + first, b->near);
 }
 
 static inline void run_depthwise_i8(const prt_depthwise_i8_block *g)
@@ -191,20 +192,20 @@ static inline void run_depthwise_i8(const prt_depthwise_i8_block *g)
     for (size_t t = 0; t < 4 * fours; t++)
         b.from[t] = g->from + (t < g->taps ? t : g->taps - 1) * g->pixels;
     for (size_t first = g->first, n; first < g->last; first += n) {
-        n = g->last - first < WISE ? g->last - first : WISE;
-        if (n < WISE && Q_LANES == 8) { /* nothing is read that is not there */
-            if (g->last - g->first < WISE) {
+        n = g->last - first < DW_CHANNELS ? g->last - first : DW_CHANNELS;
+        if (n < DW_CHANNELS && Q_LANES == 8) { /* avoids reading beyond the channels */
+            if (g->last - g->first < DW_CHANNELS) {
                 depthwise_plain(g, first, n);
                 return;
             }
-            first = g->last - WISE;
-            n = WISE;
+            first = g->last - DW_CHANNELS;
+            n = DW_CHANNELS;
         }
-        const bool two = WISE_FORMS && n <= WISE / 2;
+        const bool two = DW_TWO_PIXELS && n <= DW_CHANNELS / 2;
         for (size_t f = 0; f < fours; f++)
-            depthwise_lay(sizeof(int32_t), n, two, g->w + f * g->channels + first, b.w[f]);
-        depthwise_lay_rest(g, first, n, two, &b);
-        depthwise_some(g, &b, (depthwise_at){ .first = first, .n = n, .two = WISE_FORMS && two },
+            depthwise_order(sizeof(int32_t), n, two, g->w + f * g->channels + first, b.w[f]);
+        depthwise_order_scales(g, first, n, two, &b);
+        depthwise_some(g, &b, (depthwise_at){ .first = first, .n = n, .two = DW_TWO_PIXELS && two },
             fours);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dot4_i8.inl — fours of 8 bits, at the level of the including file. */
+/* dot4_i8.inl — int8 GEMM by groups of four (dot4_i8), at the level of the including file. */
 #ifndef PRT_KERN_INT8_DOT4_I8_INL
 #define PRT_KERN_INT8_DOT4_I8_INL
 
@@ -12,19 +12,19 @@
 #include "kern/int8/dot_i4.inl"
 #include "kern/int8/depthwise_i8.inl"
 
-static inline void put_sums(const prt_dot_block *g, size_t row, size_t column, dot_words v)
+static inline void store_sums(const prt_dot_block *g, size_t row, size_t column, dot_words v)
 {
-    put_words((int32_t *)g->c + row * g->ldc + column, v);
+    store_words((int32_t *)g->c + row * g->ldc + column, v);
 }
 
 #define DOT_NAME DOT8_NAME(prt_dot4_i8)
-#define DOT_STEP(sum, a, b) step_fours(sum, a, b)
+#define DOT_STEP(sum, a, b) step_dot4(sum, a, b)
 #define DOT_SUM dot_words
 #define DOT_ZERO zero_words()
 #define DOT_WORD dot_words
 #define DOT_LOAD(p) load_words(p)
 #define DOT_SET(x) set_words(x)
-#define DOT_PUT put_sums
+#define DOT_PUT store_sums
 #define DOT_LANES DOT8_LANES
 #define DOT_FEW
 #if !defined(__AVX512VNNI__)
@@ -39,7 +39,7 @@ size_t DOT8_NAME(prt_dot_requantize)(const prt_dot_block *g, const prt_requantiz
 size_t DOT8_NAME(prt_dot_requantize)(const prt_dot_block *g, const prt_requantize *q, uint8_t *y,
     size_t ldy)
 {
-    return run_fours_close(g, q, y, ldy);
+    return run_dot4_requantize(g, q, y, ldy);
 }
 
 void DOT8_NAME(prt_dot_depthwise3x3)(const prt_depthwise_i8_block *g);
@@ -54,7 +54,7 @@ void DOT8_NAME(prt_dot_i4)(const prt_dot_i4 *g);
 
 void DOT8_NAME(prt_dot_i4)(const prt_dot_i4 *g)
 {
-    run_nibbles(g);
+    run_dot_i4(g);
 }
 
 void DOT8_NAME(prt_dot_depthwise)(const prt_depthwise_i8_block *g);

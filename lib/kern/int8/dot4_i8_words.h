@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dot4_i8_words.h — words of four bytes, and sums of their products: by one instruction where there
- * is one for it; else each byte becomes 16 bits, of which two are multiplied and added at a time,
- * so that nothing saturates.
+ * dot4_i8_words.h — words of four bytes, and sums of their products: by VNNI if available,
+ * otherwise by 16-bit products, added in pairs, which cannot saturate.
  */
 #ifndef PRT_KERN_INT8_DOT4_I8_WORDS_H
 #define PRT_KERN_INT8_DOT4_I8_WORDS_H
@@ -25,7 +24,7 @@ static inline dot_words set_words(uint32_t x)
 {
     return (dot_words)_mm512_set1_epi32((int)x);
 }
-static inline void put_words(int32_t *to, dot_words v)
+static inline void store_words(int32_t *to, dot_words v)
 {
     _mm512_storeu_si512(to, (__m512i)v);
 }
@@ -35,13 +34,13 @@ static inline vf words_as_floats(dot_words v)
 }
 /* a's bytes are unsigned, b's signed. */
 #if defined(__AVX512VNNI__)
-static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)
+static inline dot_words step_dot4(dot_words sum, dot_words a, dot_words b)
 {
     return (dot_words)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
 }
 #define DOT8_NAME(name) name##_vnni
 #else
-static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)
+static inline dot_words step_dot4(dot_words sum, dot_words a, dot_words b)
 {
     const __m512i a0 = _mm512_and_si512((__m512i)a, _mm512_set1_epi16(255));
     const __m512i a1 = _mm512_srli_epi16((__m512i)a, 8);
@@ -70,7 +69,7 @@ static inline dot_words set_words(uint32_t x)
 {
     return (dot_words)_mm256_set1_epi32((int)x);
 }
-static inline void put_words(int32_t *to, dot_words v)
+static inline void store_words(int32_t *to, dot_words v)
 {
     _mm256_storeu_si256((void *)to, (__m256i)v);
 }
@@ -78,7 +77,7 @@ static inline vf words_as_floats(dot_words v)
 {
     return _mm256_cvtepi32_ps((__m256i)v);
 }
-static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)
+static inline dot_words step_dot4(dot_words sum, dot_words a, dot_words b)
 {
     const __m256i a0 = _mm256_and_si256((__m256i)a, _mm256_set1_epi16(255));
     const __m256i a1 = _mm256_srli_epi16((__m256i)a, 8);
@@ -107,7 +106,7 @@ static inline dot_words set_words(uint32_t x)
 {
     return (dot_words){ x, x, x, x };
 }
-static inline void put_words(int32_t *to, dot_words v)
+static inline void store_words(int32_t *to, dot_words v)
 {
     memcpy(to, &v, sizeof(v));
 }
@@ -115,8 +114,8 @@ static inline vf words_as_floats(dot_words v)
 {
     return __builtin_convertvector((vm)v, vf);
 }
-/* Sums wrap, so they are unsigned; bytes of b are moved up and down again to get their sign. */
-static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)
+/* Unsigned, since sums wrap. Shifting up and down extends the sign of b's bytes. */
+static inline dot_words step_dot4(dot_words sum, dot_words a, dot_words b)
 {
     sum += (a & 255u) * (dot_words)((vm)(b << 24) >> 24);
     sum += (a >> 8 & 255u) * (dot_words)((vm)(b << 16) >> 24);

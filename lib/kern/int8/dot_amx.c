@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dot_amx.c — fours of 8 bits and pairs of bfloat16 by AMX, whose registers are tiles of 16 rows
- * by 64 bytes: up to 32 rows of A times 32 columns of a panel at a time, four tiles of sums, 16
- * words of K a step. The build gives the flags.
+ * dot_amx.c — dot4_i8 and dot2_bf16 GEMM by AMX: a block of 32 rows of A by 32 columns of a panel
+ * in four tiles of sums, 16 words of K a step. The build gives the flags. Loop order: strips of 32
+ * rows, parts of K (for rows in pieces), columns, K.
  *
- * A row of B's tile is 16 columns of a word of K, which is how panels lie. Rows of A that are in
- * pieces are copied first; what is left of K behind whole steps is padded with zeros, of B too: of
- * floats anything else there may be NaN.
+ * A row of B's tile is 16 columns of a word of K, which is the layout of panels. Rows of A in
+ * pieces are copied first. The rest of K after whole steps is filled up with zeros in A and in B,
+ * since bfloat16 data there could be NaN.
  *
- * Tiles are configured and released as amx.inl says.
+ * Tiles are configured and released as amx.inl describes.
  */
 #include <immintrin.h>
 #include <stdbool.h>
@@ -18,13 +18,14 @@
 #include "kern/int8/dot_end.inl"
 
 enum {
-    COPY_WORDS = 16 * TILE, /* of K, of rows in pieces */
-    LEAST_ROWS = 8,         /* for tiles, where other kernels give the same bits */
-    LEAST_WORDS = 12,       /* of K */
-    LEAST_PIECE = 4         /* words of rows in pieces */
+    COPY_WORDS = 16 * TILE, /* words of K that are copied at a time, for rows in pieces */
+    LEAST_ROWS = 8,         /* rows, below which other kernels, which give the same bits, are
+                             * faster */
+    LEAST_WORDS = 12,       /* the same for words of K */
+    LEAST_PIECE = 4         /* the same for words of a piece */
 };
 
-/* `n` steps of tiles: `a` is `lda` bytes from row to row, B `ldb` from word to word. */
+/* Runs `n` steps: rows of `a` are `lda` bytes apart, words of B `ldb` bytes. */
 #define STEPS(NAME, DP)                                                                            \
     static void NAME(const char *a, size_t lda, const char *b, size_t ldb, size_t n, bool lower,   \
         bool right, prt_dot_ahead *f)                                                              \
@@ -49,10 +50,11 @@ enum {
         }                                                                                          \
     }
 
-STEPS(steps_of_fours, _tile_dpbusd)
-STEPS(steps_of_pairs, _tile_dpbf16ps)
+STEPS(steps_of_dot4, _tile_dpbusd)
+STEPS(steps_of_dot2, _tile_dpbf16ps)
 
-/* Words [first, first + n) of K of rows from `row` on, COPY_WORDS apart, and zeros up to a step. */
+/* Copies words [first, first + n) of K of rows from `row` on, COPY_WORDS apart, and zeros up to a
+ * whole step. */
 static void copy_words(const prt_dot_block *g, size_t row, size_t rows, size_t first, size_t n,
     uint32_t *to)
 {
@@ -73,7 +75,7 @@ static void copy_words(const prt_dot_block *g, size_t row, size_t rows, size_t f
             _mm512_setzero_si512());
 }
 
-/* Where a block of C is, and what it is made of. */
+/* A strip of C, and its operands. */
 typedef struct strip {
     const prt_dot_block *g;
     void (*steps)(const char *a, size_t lda, const char *b, size_t ldb, size_t n, bool lower,
@@ -81,14 +83,15 @@ typedef struct strip {
     size_t row, rows;       /* up to HIGH */
     char *c;                /* of `row` */
     size_t ldc;             /* bytes */
-    uint32_t *sums;         /* HIGH rows of PRT_GEMM_PANEL, where `c` is; NULL: it is C */
-    const uint32_t *b_rest; /* the last step of B, where zeros are missing there */
+    uint32_t *sums;         /* HIGH rows of PRT_GEMM_PANEL, to which `c` points; NULL: sums are
+                             * in C */
+    const uint32_t *b_rest; /* the last step of B, filled up with zeros */
     uint32_t *copy;         /* HIGH rows of A */
     prt_dot_ahead ahead;
 } strip;
 
-/* WIDE columns from `j` on, with `n` words of K from `first` on: of rows in `copy`, or, where A's
- * rows are whole, but for what is left behind whole steps. */
+/* Multiplies WIDE columns from `j` on by `n` words of K from `first` on. A is in `copy`; or in
+ * place, except the rest after whole steps. */
 static void run_words(strip *s, size_t j, size_t first, size_t n)
 {
     const prt_dot_block *g = s->g;
@@ -112,7 +115,7 @@ static void run_words(strip *s, size_t j, size_t first, size_t n)
     BARRIER();
 }
 
-/* Rows [row, row + HIGH) of the panel. */
+/* Computes rows [row, row + HIGH) of the panel. */
 static void run_strip(strip *s, size_t row)
 {
     const prt_dot_block *g = s->g;
@@ -128,7 +131,7 @@ static void run_strip(strip *s, size_t row)
     if (g->from == NULL && rest != 0)
         copy_words(g, row, rows, depth - rest, rest, s->copy);
     size_t k = 0;
-    do { /* once for no K at all, too: sums of nothing are 0 */
+    do { /* once even without any K: empty sums are 0 */
         const size_t n = depth - k < most ? depth - k : most;
         if (g->from != NULL && n != 0)
             copy_words(g, row, rows, k, n, s->copy);
@@ -138,8 +141,8 @@ static void run_strip(strip *s, size_t row)
     } while (k < depth);
 }
 
-/* All rows, a strip at a time: then `finish` does what is left to do to `sums`, where C is not just
- * sums itself. */
+/* Computes all rows strip by strip; then `finish` converts `sums` if C is not the sums
+ * themselves. */
 static void run(const prt_dot_block *g, strip *s, void (*finish)(const strip *s))
 {
     const size_t depth = prt_dot_depth(g), rest = depth % TILE;
@@ -168,7 +171,8 @@ static void run(const prt_dot_block *g, strip *s, void (*finish)(const strip *s)
     _tile_release();
 }
 
-/* Others are as fast where rows are few, K is short or in short pieces, or columns are few. */
+/* Returns whether tiles are faster: other kernels are for few rows, short K, short pieces, few
+ * columns. */
 static bool has_tiles(const prt_dot_block *g)
 {
     return g->rows >= LEAST_ROWS && prt_dot_depth(g) >= LEAST_WORDS && g->columns > TILE &&
@@ -180,26 +184,26 @@ void prt_dot4_i8_amx(const prt_dot_block *g);
 
 void prt_dot4_i8_amx(const prt_dot_block *g)
 {
-    strip s = { .steps = steps_of_fours };
+    strip s = { .steps = steps_of_dot4 };
     if (has_tiles(g))
         run(g, &s, NULL);
     else
         prt_dot4_i8_vnni(g);
 }
 
-static void finish_pairs(const strip *s)
+static void finish_dot2(const strip *s)
 {
     const float *sums = (const float *)(const void *)s->sums;
     for (size_t i = 0; i < s->rows; i++)
         for (size_t j = 0; j < prt_gemm_width(s->g->columns); j += VL)
-            put(s->g, s->row + i, j, v_load(sums + i * PRT_GEMM_PANEL + j));
+            store_finished(s->g, s->row + i, j, v_load(sums + i * PRT_GEMM_PANEL + j));
 }
 
 void prt_dot2_bf16_amx(const prt_dot_block *g);
 
-/* Rows of any number, for the same bits however they are cut. */
+/* Any number of rows runs by tiles, so that results are bit-identical however rows are cut. */
 void prt_dot2_bf16_amx(const prt_dot_block *g)
 {
-    strip s = { .steps = steps_of_pairs };
-    run(g, &s, finish_pairs);
+    strip s = { .steps = steps_of_dot2 };
+    run(g, &s, finish_dot2);
 }

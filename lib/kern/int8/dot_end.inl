@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* dot_end.inl — a vector of finished sums of pairs, on its way to C. */
+/* dot_end.inl — the epilogue of dot2_bf16: finishes a vector of sums and stores it to C. */
 #ifndef PRT_KERN_INT8_DOT_END_INL
 #define PRT_KERN_INT8_DOT_END_INL
 
 #include "kern/vector/act.inl"
 #include "kern/int8/dot.h"
 
-static __attribute__((noinline)) void put(const prt_dot_block *g, size_t row, size_t column, vf v)
+static __attribute__((noinline)) void store_finished(const prt_dot_block *g, size_t row,
+    size_t column, vf v)
 {
     const prt_gemm_end *e = g->end;
     const size_t n = g->columns;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dot_i4.inl — 4-bit integers times bytes, at the level of the including file. The nibbles are
- * taken as 0 to 15, 8 more than they are, which makes them the side without a sign.
+ * dot_i4.inl — int8 by int4 products with scales by block of K, at the level of the including file.
+ * 4-bit integers are offset by 8 to 0..15, which makes them the unsigned side of dot4_i8. A tile
+ * keeps the int32 sums of a block and the float32 totals of R rows by W vectors in registers.
  */
 #ifndef PRT_KERN_INT8_DOT_I4_INL
 #define PRT_KERN_INT8_DOT_I4_INL
@@ -11,7 +12,7 @@
 
 typedef void (*nibbles_fn)(const prt_dot_i4 *g, size_t row, size_t column);
 
-enum { NIBBLES_AHEAD = 3072 /* words, of what is read once */ };
+enum { NIBBLES_AHEAD = 3072 /* words to prefetch ahead, for a B that is read once */ };
 
 #define NIBBLES_EACH(R, W)                                                                         \
     PRT_UNROLL(4)                                                                                  \
@@ -19,8 +20,8 @@ enum { NIBBLES_AHEAD = 3072 /* words, of what is read once */ };
         PRT_UNROLL(4)                                                                              \
         for (size_t j = 0; j < W; j++)
 
-/* R rows by W vectors: the sums of a block begin with what the nibbles are too large by, and are
- * added to those of all when it ends. */
+/* R rows by W vectors. The sums of a block start with the correction of the offset 8, and are added
+ * to the totals at its end. */
 #define NIBBLES(R, W)                                                                              \
     static void nibbles_##R##x##W(const prt_dot_i4 *g, size_t row, size_t column)                  \
     {                                                                                              \
@@ -49,8 +50,8 @@ enum { NIBBLES_AHEAD = 3072 /* words, of what is read once */ };
                         __builtin_prefetch(b + NIBBLES_AHEAD + j * DOT8_LANES, 0, 2);              \
                     PRT_UNROLL(4)                                                                  \
                     for (size_t i = 0; i < R; i++) {                                               \
-                        sum[i][j] = step_fours(sum[i][j], even, set_words(a[i * lda]));            \
-                        sum[i][j] = step_fours(sum[i][j], odd, set_words(a[i * lda + 1]));         \
+                        sum[i][j] = step_dot4(sum[i][j], even, set_words(a[i * lda]));             \
+                        sum[i][j] = step_dot4(sum[i][j], odd, set_words(a[i * lda + 1]));          \
                     }                                                                              \
                 }                                                                                  \
             }                                                                                      \
@@ -70,8 +71,8 @@ enum { NIBBLES_AHEAD = 3072 /* words, of what is read once */ };
             v_store_some(g->c + (row + i) * g->ldc, column + j * VL, n, total[i][j]);              \
     }
 
-/* Tiles of one row, by the vectors of a slice; where there is one instruction for fours, which is
- * faster than taking nibbles apart, also of a panel's, and of several rows. */
+/* Tiles of one row by one slice. With VNNI, which is faster than unpacking nibbles, also of one row
+ * by a panel, and of several rows. */
 #if DOT8_LANES == 16 && defined(__AVX512VNNI__)
 NIBBLES(1, 4) NIBBLES(1, 1)
 enum { NIBBLES_WIDE = PRT_GEMM_PANEL };
@@ -101,7 +102,7 @@ enum { NIBBLES_ROWS = 1, NIBBLES_COLUMNS = PRT_GEMM_SLICE };
 #define NIBBLES_SOME NIBBLES_SLICE
 #endif
 
-static void run_nibbles(const prt_dot_i4 *g)
+static void run_dot_i4(const prt_dot_i4 *g)
 {
     const size_t width = prt_gemm_width(g->columns);
     for (size_t row = 0, rows; row < g->rows; row += rows) {

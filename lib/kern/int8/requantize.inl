@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * requantize.inl — sums of products become bytes. Products with scales are rounded once, so that
- * the bits are those of the reference at every level: in single precision they are within 1e-4 of
- * what doubles give, where they are not beyond the range of bytes anyway. Where one is that near to
- * the middle between two numbers, doubles decide.
+ * requantize.inl — requantises int32 sums to bytes, bit-identical to the reference at every level.
+ * Products with scales are rounded once. Single precision differs from double by less than 1e-4,
+ * unless the result exceeds the range of bytes anyway. If a product is so close to the middle
+ * between two integers, it is computed in double.
  */
 #ifndef PRT_KERN_INT8_REQUANTIZE_INL
 #define PRT_KERN_INT8_REQUANTIZE_INL
@@ -12,12 +12,12 @@
 #include "kern/gemm/gemm.h"
 #include "kern/vector/simd.h"
 
-/* Adding and taking 3 * 2^51 leaves no bits behind the point. Far out, where that would not hold,
- * any number will do: it is beyond the bounds. */
+/* Adding and subtracting 3 * 2^51 removes the fraction. Large numbers, for which this fails, are
+ * clamped first; they are out of range anyway. */
 static inline double round_even(double x)
 {
     const double magic = 6755399441055744.0, far = 0x1p40;
-    x = x > -far ? x : -far; /* NaN too */
+    x = x > -far ? x : -far; /* NaN as well */
     x = x < far ? x : far;
     return x + magic - magic;
 }
@@ -33,8 +33,9 @@ static void requantize_rest(size_t n, const int32_t *restrict sums, const prt_re
     uint8_t *restrict y)
 {
     enum { REST = 64 };
-    const prt_requantize own = *q; /* nothing that y could change */
-    for (size_t at = 0; at < n; at += REST) { /* as many each time, so that one loop does */
+    const prt_requantize own = *q; /* a copy that cannot alias y */
+    for (size_t at = 0; at < n; at += REST) { /* a constant number each time, so that one loop
+                                               * suffices */
         const size_t count = n - at < REST ? n - at : REST;
         uint32_t sum[REST] = { 0 }, bias[REST] = { 0 };
         double scale[REST];
@@ -74,14 +75,14 @@ static inline q_words q_scale(q_words sums, const double *scale)
     const __m256i high = _mm512_cvtpd_epi32(_mm512_mul_pd(b, _mm512_loadu_pd(scale + 8)));
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
-/* The same in single precision; `far`: how far this rounds. */
+/* The same in single precision. `far`: distance from the rounded number. */
 static inline q_words q_rounded(q_words sums, vf scale, vf *far)
 {
     const vf v = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), scale);
     *far = _mm512_reduce_ps(v, 8);
     return _mm512_cvtps_epi32(v);
 }
-/* The larger one, without its sign. */
+/* Returns the larger magnitude. */
 static inline vf q_farther(vf a, vf b)
 {
     return _mm512_range_ps(a, b, 11);
@@ -99,7 +100,8 @@ static inline q_words q_round(vf v)
 {
     return _mm512_cvtps_epi32(v);
 }
-/* Four of words + zero as bytes: in each 128 bits four of each, one after the other. */
+/* Narrows four vectors of words + zero to bytes: each 128-bit lane has four bytes of each
+ * vector. */
 static inline q_words q_narrow(const q_words r[4], const prt_requantize *q)
 {
     const __m512i zero = _mm512_set1_epi16((short)q->zero);
@@ -185,15 +187,15 @@ static inline void run_requantize(size_t n, const int32_t *sums, const prt_requa
 #if defined(__AVX2__) && defined(__FMA__)
 enum { Q_ALL = 4 * Q_LANES };
 
-/* Four vectors of sums as numbers, for which single precision is not enough. */
+/* Requantises four vectors of sums in double. */
 static __attribute__((noinline)) void q_exact(q_words s[4], const double *const scales[4])
 {
     for (size_t k = 0; k < 4; k++)
         s[k] = q_scale(s[k], scales[k]);
 }
 
-/* The same in single precision, if that is sure. */
-static inline bool q_near(const q_words s[4], const vf scales[4], q_words r[4])
+/* Requantises them in single precision. Returns false if that is not exact. */
+static inline bool q_single(const q_words s[4], const vf scales[4], q_words r[4])
 {
     vf far[4];
     PRT_UNROLL(4)
@@ -205,7 +207,7 @@ static inline bool q_near(const q_words s[4], const vf scales[4], q_words r[4])
 static inline void q_numbers(const q_words s[4], const vf near[4], const double *const scales[4],
     q_words r[4])
 {
-    if (q_near(s, near, r))
+    if (q_single(s, near, r))
         return;
     q_words again[4] = { s[0], s[1], s[2], s[3] };
     q_exact(again, scales);
@@ -214,10 +216,10 @@ static inline void q_numbers(const q_words s[4], const vf near[4], const double 
         r[k] = again[k];
 }
 
-/* Four vectors of sums, with the columns that each begins at. */
+/* Requantises four vectors of sums; `column`: the first column of each. */
 static inline q_words requantize_four(const int32_t *const sums[4], const size_t column[4],
     const prt_requantize *q)
-{ /* q is a copy, which what is written cannot change */
+{ /* q is a copy, so it cannot alias the output */
     q_words s[4], r[4];
     vf near[4];
     const double *scales[4];
@@ -231,7 +233,7 @@ static inline q_words requantize_four(const int32_t *const sums[4], const size_t
     return q_in_order(q_narrow(r, q));
 }
 
-/* Rows whose columns are not as many as four vectors have: any four of theirs at a time. */
+/* Rows whose columns do not fill four vectors: takes any four vectors of them at a time. */
 static void requantize_narrow(size_t rows, size_t columns, const int32_t *sums,
     const prt_requantize *q, uint8_t *y, size_t ldy)
 {
@@ -266,7 +268,7 @@ static void requantize_narrow(size_t rows, size_t columns, const int32_t *sums,
     }
 }
 
-static inline void run_close(size_t rows, size_t columns, const int32_t *sums,
+static inline void run_requantize_sums(size_t rows, size_t columns, const int32_t *sums,
     const prt_requantize *q, uint8_t *y, size_t ldy)
 {
     const prt_requantize own = *q;
@@ -293,8 +295,8 @@ static inline vf open_side(const prt_byte_side *s, size_t i)
     return v_mul(v_sub(q_open(s->x + i, s->sign), v_set(s->zero)), v_set(s->scale));
 }
 
-/* Whole fours of vectors of a sum; how many elements those are. What is far beyond the range of
- * bytes, and NaN, comes near it first, so that it is a number of 32 bits. */
+/* Adds or multiplies whole groups of four vectors; returns the number of elements. Values far out
+ * of range, and NaN, are clamped first, so that they fit int32. */
 static inline size_t add_whole(const prt_add_bytes *g)
 {
     const prt_requantize q = { .zero = (double)g->zero, .low = g->sign ? -128 : 0 };
@@ -321,7 +323,7 @@ static inline size_t add_whole(const prt_add_bytes *g)
     return 0;
 }
 
-static inline void run_close(size_t rows, size_t columns, const int32_t *sums,
+static inline void run_requantize_sums(size_t rows, size_t columns, const int32_t *sums,
     const prt_requantize *q, uint8_t *y, size_t ldy)
 {
     for (size_t i = 0; i < rows; i++)

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * requantize_tiles_amx.c — products of bytes by AMX: 32 rows by 32 columns at a time. What B has of
- * a part of K stays in the first cache level while some rows pass by; a square of finished sums
- * becomes bytes while the next one is summed up. The build gives the flags.
+ * requantize_tiles_amx.c — int8 GEMM by AMX with requantised results. The unit is a block of 32
+ * rows by 32 columns. The part of B for MOST_STEPS of K stays in L1 while STRIPS blocks of rows
+ * pass by. A finished block is requantised while the next one is multiplied. The build gives the
+ * flags.
  */
 #include "kern/int8/amx.inl"
 #include "kern/int8/requantize.inl"
 #include "kern/int8/requantize_tiles.h"
 
 enum {
-    MOST_STEPS = 18,      /* of a part of K: B stays in 48 KB */
-    MOST_LINES = 4,       /* that are fetched in a step: memory gives no more */
-    STRIPS = 8,           /* of rows, that each part of K passes by, where there are several */
-    SQUARE = HIGH * WIDE, /* sums */
-    SLOTS = 2             /* of a step, for pairs of rows that become bytes */
+    MOST_STEPS = 18,      /* steps of a part of K: its B stays in 48 KB of L1 */
+    MOST_LINES = 4,       /* cache lines prefetched in a step, limited by the memory bandwidth */
+    STRIPS = 8,           /* blocks of rows that share a part of K, if there are several parts */
+    SQUARE = HIGH * WIDE, /* sums of a block */
+    SLOTS = 2             /* slots of a step in which pairs of rows are requantised */
 };
 
-/* A square on its way to bytes. */
-typedef struct trail {
+/* A block that is being requantised. */
+typedef struct epilogue {
     const int32_t *sums;
     const uint32_t *to; /* of its rows */
-    uint8_t *y;         /* column of the square */
+    uint8_t *y;         /* at the first column of the block */
     size_t ldy, column[2];
-    size_t left, each; /* pairs of rows; those of a slot */
+    size_t left, each; /* pairs of rows; pairs in a slot */
     __mmask32 mask;    /* of columns */
     const prt_requantize *q;
-} trail;
+} epilogue;
 
-/* Two rows of 32 columns. */
-static inline __m512i close_pair(const int32_t *sums, const q_words bias[2], const vf near[2],
+/* Requantises two rows of 32 columns. */
+static inline __m512i requantize_pair(const int32_t *sums, const q_words bias[2], const vf near[2],
     const size_t column[2], const prt_requantize *q)
 {
     const q_words s[4] = { q_add(q_load(sums), bias[0]), q_add(q_load(sums + TILE), bias[1]),
@@ -41,7 +42,7 @@ static inline __m512i close_pair(const int32_t *sums, const q_words bias[2], con
     return q_in_order(q_narrow(r, q));
 }
 
-static __attribute__((noinline)) void trail_pairs(trail *t, size_t most)
+static __attribute__((noinline)) void requantize_pairs(epilogue *t, size_t most)
 {
     const size_t pairs = t->left < most ? t->left : most, ldy = t->ldy;
     const size_t column[2] = { t->column[0], t->column[1] };
@@ -56,7 +57,7 @@ static __attribute__((noinline)) void trail_pairs(trail *t, size_t most)
     t->sums += pairs * 2 * WIDE;
     t->to += pairs * 2;
     for (size_t i = pairs; i != 0; i--, sums += 2 * WIDE, to += 2) {
-        const __m512i bytes = close_pair(sums, bias, near, column, q);
+        const __m512i bytes = requantize_pair(sums, bias, near, column, q);
         if (to[0] != PRT_TILES_NONE)
             _mm256_mask_storeu_epi8(y + to[0] * ldy, mask, _mm512_castsi512_si256(bytes));
         if (to[1] != PRT_TILES_NONE)
@@ -64,17 +65,17 @@ static __attribute__((noinline)) void trail_pairs(trail *t, size_t most)
     }
 }
 
-typedef struct job {
+typedef struct tiles_work {
     const prt_requantize_tiles_block *g;
     size_t ldb, far, step; /* bytes of B: from word to word, to the other tile, to the next step */
-    const char *last;      /* B's part for the last step that is to come; NULL: it follows */
-    trail trail;
+    const char *last;      /* B of the last step; NULL: in place */
+    epilogue epilogue;
     prt_dot_ahead ahead;
-} job;
+} tiles_work;
 
-/* Steps [first, first + n) of all K for the tiles of sums. */
-static void run_steps(job *j, const uint8_t *const *tile, const char *b, size_t first, size_t n,
-    bool lower, bool right)
+/* Runs steps [first, first + n) of K for the tiles of sums. */
+static void run_steps(tiles_work *j, const uint8_t *const *tile, const char *b, size_t first,
+    size_t n, bool lower, bool right)
 {
     const prt_requantize_tiles_block *g = j->g;
     const size_t lda = g->lda, ldb = j->ldb, far = j->far, on = j->step;
@@ -90,16 +91,16 @@ static void run_steps(job *j, const uint8_t *const *tile, const char *b, size_t 
             _tile_loadd(5, under + at, lda);
             _tile_dpbusd(2, 5, 6);
         }
-        if (j->trail.left != 0)
-            trail_pairs(&j->trail, j->trail.each);
+        if (j->epilogue.left != 0)
+            requantize_pairs(&j->epilogue, j->epilogue.each);
         if (right) {
             _tile_loadd(7, b + far, ldb);
             _tile_dpbusd(1, 4, 7);
             if (lower)
                 _tile_dpbusd(3, 5, 7);
         }
-        if (j->trail.left != 0)
-            trail_pairs(&j->trail, j->trail.each);
+        if (j->epilogue.left != 0)
+            requantize_pairs(&j->epilogue, j->epilogue.each);
         fetch(&j->ahead);
         at += LINE;
         if (++step == g->steps) {
@@ -110,9 +111,9 @@ static void run_steps(job *j, const uint8_t *const *tile, const char *b, size_t 
     }
 }
 
-/* Part of K of a square: tiles from `tile` on. */
-static void run_square(job *j, size_t tile, const char *b, size_t first, size_t n, size_t column,
-    int32_t *sums)
+/* Computes a part of K of a block, whose rows are the tiles from `tile` on. */
+static void run_square(tiles_work *j, size_t tile, const char *b, size_t first, size_t n,
+    size_t column, int32_t *sums)
 {
     const size_t ld = WIDE * sizeof(*sums);
     const bool lower = j->g->tiles - tile > 1, right = j->g->columns - column > TILE;
@@ -121,20 +122,21 @@ static void run_square(job *j, size_t tile, const char *b, size_t first, size_t 
     BARRIER();
     if (first != 0) {
         EACH_SUM(_tile_loadd, c, TILE * ld, ld, lower, right)
-    } else { /* to load biases would take longer than to add them later */
+    } else { /* adding biases later is faster than loading them here */
         zero_sums();
     }
     run_steps(j, at, b, first, n, lower, right);
     BARRIER();
-    trail_pairs(&j->trail, j->trail.left);
+    requantize_pairs(&j->epilogue, j->epilogue.left);
     EACH_SUM(_tile_stored, c, TILE * ld, ld, lower, right)
     BARRIER();
 }
 
-static void begin_trail(job *j, size_t tile, size_t column, size_t steps, const int32_t *sums)
+static void begin_epilogue(tiles_work *j, size_t tile, size_t column, size_t steps,
+    const int32_t *sums)
 {
     const prt_requantize_tiles_block *g = j->g;
-    trail *t = &j->trail;
+    epilogue *t = &j->epilogue;
     const size_t left = g->columns - column;
     t->sums = sums;
     t->to = g->to + tile * TILE;
@@ -146,8 +148,9 @@ static void begin_trail(job *j, size_t tile, size_t column, size_t steps, const 
     t->mask = left < WIDE ? ((__mmask32)1 << left) - 1 : ~(__mmask32)0;
 }
 
-/* All of K of some tiles, and 32 columns. */
-static void run_tiles(job *j, size_t tile, size_t end, size_t column, size_t parts, int32_t *sums)
+/* Computes all K of some tiles and 32 columns. */
+static void run_tiles(tiles_work *j, size_t tile, size_t end, size_t column, size_t parts,
+    int32_t *sums)
 {
     const prt_requantize_tiles_block *g = j->g;
     const size_t all = g->taps * g->steps;
@@ -161,7 +164,7 @@ static void run_tiles(job *j, size_t tile, size_t end, size_t column, size_t par
             int32_t *c = sums + (i - tile) / 2 % squares * SQUARE;
             run_square(j, i, b + first * j->step, first, n, column, c);
             if (p + 1 == parts)
-                begin_trail(j, i, column, n, c);
+                begin_epilogue(j, i, column, n, c);
         }
     }
 }
@@ -171,14 +174,14 @@ void prt_requantize_tiles_multiply_amx(const prt_requantize_tiles_block *g);
 void prt_requantize_tiles_multiply_amx(const prt_requantize_tiles_block *g)
 {
     _Alignas(LINE) int32_t sums[STRIPS * SQUARE];
-    job j = { .g = g, .trail = { .ldy = g->ldy, .q = g->q } };
+    tiles_work j = { .g = g, .epilogue = { .ldy = g->ldy, .q = g->q } };
     const size_t all = g->taps * g->steps, parts = (all + MOST_STEPS - 1) / MOST_STEPS;
     const size_t lines = g->next != NULL ? g->next_lines : 0;
     const size_t steps = (g->tiles + 1) / 2 * all * ((g->columns + WIDE - 1) / WIDE);
     const size_t each = (lines + steps - 1) / steps;
     j.ahead =
         (prt_dot_ahead){ g->next, lines * LINE, (each < MOST_LINES ? each : MOST_LINES) * LINE };
-    /* Where all of the panel stays in the first cache level, lines of y are written as a whole. */
+    /* If the whole panel stays in L1, whole lines of y are written. */
     const bool whole = 2 * all <= MOST_STEPS;
     const size_t wide = whole ? PRT_GEMM_PANEL : WIDE, high = whole ? 2 : 2 * STRIPS;
     j.ldb = g->packed ? LINE : prt_gemm_width(g->columns) * sizeof(*g->b);
@@ -192,6 +195,6 @@ void prt_requantize_tiles_multiply_amx(const prt_requantize_tiles_block *g)
             for (size_t column = first; column < last; column += WIDE)
                 run_tiles(&j, i, end, column, parts, sums);
         }
-    trail_pairs(&j.trail, j.trail.left);
+    requantize_pairs(&j.epilogue, j.epilogue.left);
     _tile_release();
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* interleave.inl — loops that the compiler turns into shuffles, for few planes. */
+/*
+ * interleave.inl — interleave.h for one level: loops of few planes that the compiler turns into
+ * shuffles.
+ */
 #ifndef PRT_KERN_MOVE_INTERLEAVE_INL
 #define PRT_KERN_MOVE_INTERLEAVE_INL
 

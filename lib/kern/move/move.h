@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* move.h — elements of 32 bits, of any meaning, to other places. */
+/* move.h — transposition and strided copies of 32-bit elements of any type. */
 #ifndef PRT_KERN_MOVE_MOVE_H
 #define PRT_KERN_MOVE_MOVE_H
 

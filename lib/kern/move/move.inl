@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* move.inl — move.h at one level. */
+/* move.inl — move.h for one instruction-set level: transposes VL by VL tiles in registers. */
 #ifndef PRT_KERN_MOVE_MOVE_INL
 #define PRT_KERN_MOVE_MOVE_INL
 
 #include "kern/move/move.h"
 #include "kern/vector/simd.h"
 
-/* A tile of VL by VL: zipping the first half of the rows with the second, as often as VL is
- * halved, turns it. */
-static inline void transform_tile(vf row[VL])
+/* Transposes a tile of VL by VL: interleaves the first half of the rows with the second, log2(VL)
+ * times. */
+static inline void transpose_in_registers(vf row[VL])
 {
     vf next[VL];
     PRT_UNROLL(4)
@@ -22,25 +22,25 @@ static inline void transform_tile(vf row[VL])
     }
 }
 
-static void turn_whole(const float *from, size_t from_step, float *to, size_t to_step)
+static void transpose_tile(const float *from, size_t from_step, float *to, size_t to_step)
 {
     vf row[VL];
     PRT_UNROLL(16)
     for (size_t i = 0; i < VL; i++)
         row[i] = v_load(from + i * from_step);
-    transform_tile(row);
+    transpose_in_registers(row);
     PRT_UNROLL(16)
     for (size_t i = 0; i < VL; i++)
         v_store(to + i * to_step, row[i]);
 }
 
-static void turn_part(size_t rows, size_t columns, const float *from, size_t from_step, float *to,
-    size_t to_step)
+static void transpose_partial_tile(size_t rows, size_t columns, const float *from,
+    size_t from_step, float *to, size_t to_step)
 {
     vf row[VL];
     for (size_t i = 0; i < VL; i++)
         row[i] = i < rows ? v_load_some(from + i * from_step, 0, columns) : v_set(0.0f);
-    transform_tile(row);
+    transpose_in_registers(row);
     for (size_t i = 0; i < columns; i++)
         v_store_some(to + i * to_step, 0, rows, row[i]);
 }
@@ -54,9 +54,9 @@ static void run_transpose(size_t rows, size_t columns, const float *from, size_t
             float *y = to + j * to_step + i;
             const size_t r = rows - i, c = columns - j;
             if (r >= VL && c >= VL)
-                turn_whole(at, from_step, y, to_step);
+                transpose_tile(at, from_step, y, to_step);
             else
-                turn_part(r < VL ? r : VL, c < VL ? c : VL, at, from_step, y, to_step);
+                transpose_partial_tile(r < VL ? r : VL, c < VL ? c : VL, at, from_step, y, to_step);
         }
 }
 

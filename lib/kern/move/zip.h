@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zip.h — every second or fourth element of a row to rows of their own, and the way back, four at a
- * time, which every processor can.
+ * zip.h — interleaving and deinterleaving by 2 or 4 with vectors of four floats, which every
+ * processor has.
  */
 #ifndef PRT_KERN_MOVE_ZIP_H
 #define PRT_KERN_MOVE_ZIP_H
@@ -23,8 +23,8 @@ static inline void prt_four_store(float *p, prt_four v)
     memcpy(p, &v, sizeof(v));
 }
 
-/* Rows become columns. */
-static inline void prt_four_turn(prt_four v[4])
+/* Transposes a 4x4 square. */
+static inline void prt_four_transpose(prt_four v[4])
 {
     const prt_four a = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5);
     const prt_four b = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
@@ -44,7 +44,7 @@ static inline void prt_unzip4(size_t n, const float *x, float *to, size_t apart)
         prt_four v[4];
         for (size_t k = 0; k < 4; k++)
             v[k] = prt_four_load(x + 4 * (i + k));
-        prt_four_turn(v);
+        prt_four_transpose(v);
         for (size_t k = 0; k < 4; k++)
             prt_four_store(to + k * apart + i, v[k]);
     }
@@ -61,7 +61,7 @@ static inline void prt_zip4(size_t n, const float *x, size_t apart, float *to)
         prt_four v[4];
         for (size_t k = 0; k < 4; k++)
             v[k] = prt_four_load(x + k * apart + i);
-        prt_four_turn(v);
+        prt_four_transpose(v);
         for (size_t k = 0; k < 4; k++)
             prt_four_store(to + 4 * (i + k), v[k]);
     }
@@ -85,7 +85,7 @@ static inline void prt_unzip2(size_t n, const float *x, float *to, size_t apart)
     }
 }
 
-/* to[i] = x[2 * i] for i < n; of x, 2 * n - 1 elements are read */
+/* to[i] = x[2 * i] for i < n; reads 2 * n - 1 elements of x */
 static inline void prt_even(size_t n, const float *x, float *to)
 {
     size_t i = 0;

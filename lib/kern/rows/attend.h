@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* attend.h — what attention does with a row of scores, and with a cache of keys and values. */
+/* attend.h — attention kernels: softmax of a row of scores, and writing of a key/value cache. */
 #ifndef PRT_KERN_ROWS_ATTEND_H
 #define PRT_KERN_ROWS_ATTEND_H
 
 #include <stddef.h>
 
 typedef struct prt_kern_attend {
-    /* x = exp(x - the largest x); gives 1 / their sum. What is NaN, or infinite throughout, makes
-     * all of it NaN. */
+    /* x = exp(x - max(x)); returns 1 / the sum of the results. If an element is NaN, or all are
+     * infinite, all results are NaN. */
     float (*weigh)(size_t n, float *x);
-    /* y = x, which is not read again soon: caches keep what they have. */
+    /* y = x with non-temporal stores: y is not read soon, so it does not displace data in the
+     * caches. */
     void (*put_away)(size_t n, const float *x, float *y);
 } prt_kern_attend;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* attend.inl — attend.h at one level. */
+/* attend.inl — attend.h for one instruction-set level. */
 #ifndef PRT_KERN_ROWS_ATTEND_INL
 #define PRT_KERN_ROWS_ATTEND_INL
 
 #include "kern/rows/attend.h"
 #include "kern/rows/stats.inl"
 
-/* Sums of up to BLOCK elements are in floats, of blocks in doubles. */
+/* Sums of up to BLOCK elements are float32; blocks are added in double. */
 static float run_weigh(size_t n, float *x)
 {
     const vf all = v_set(largest_of(n, x));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* cell.inl — cell.h at one level. */
+/* cell.inl — cell.h for one instruction-set level. */
 #ifndef PRT_KERN_ROWS_CELL_INL
 #define PRT_KERN_ROWS_CELL_INL
 
 #include "kern/rows/cell.h"
 #include "kern/vector/act.inl"
 
-/* A function with its factors and the clip before it, spread over vectors. */
+/* A function with its parameters and the clipping before it, broadcast to vectors. */
 typedef struct gate_fn {
     int kind;
     vf a, b, low, high;
@@ -23,13 +23,13 @@ static __attribute__((noinline)) vf act_any(vf x, int kind, vf a, vf b)
     return v_act(x, kind, a, b);
 }
 
-/* Usual functions are known where cells are compiled; the code of all of them is there once. */
+/* The default functions are compile-time constants; the code of all others exists once. */
 static inline vf act_in_cell(vf x, int kind, vf a, vf b)
 {
     return __builtin_constant_p(kind) ? v_act(x, kind, a, b) : act_any(x, kind, a, b);
 }
 
-/* A NaN stays one: min and max give their second operand. */
+/* NaN is preserved: min and max return their second operand. */
 static inline vf v_gate(const gate_fn *f, vf x)
 {
     return act_in_cell(v_min(f->high, v_max(f->low, x)), f->kind, f->a, f->b);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * integer_logic.h — loops over elements of other types than float32: comparisons, logic, choices,
- * casts. `step_*` are 1, or 0 for one element that stands for all. Truth is a byte, 0 or 1.
+ * integer_logic.h — loops over other types than float32: comparisons, integer arithmetic, logic,
+ * Where and casts. `step_*` are 1, or 0 for a scalar that is broadcast. A bool is a byte, 0 or
+ * 1.
  */
 #ifndef PRT_KERN_ROWS_INTEGER_LOGIC_H
 #define PRT_KERN_ROWS_INTEGER_LOGIC_H
@@ -39,7 +40,7 @@ typedef struct prt_kern_plain {
     /* Elements are f32, i32 or i64. */
     void (*compare)(int kind, int type, size_t n, const void *a, size_t step_a, const void *b,
         size_t step_b, uint8_t *y);
-    /* Elements are i32 or i64; y may be an input that has as many. */
+    /* Elements are i32 or i64. y may be an input that is not broadcast. */
     void (*whole)(int kind, int type, size_t n, const void *a, size_t step_a, const void *b,
         size_t step_b, void *y);
     void (*logic)(int kind, size_t n, const uint8_t *a, size_t step_a, const uint8_t *b,
@@ -47,7 +48,7 @@ typedef struct prt_kern_plain {
     /* y = a where `which` is not 0, else b; elements of 1, 2, 4 or 8 bytes */
     void (*choose)(size_t size, size_t n, const uint8_t *which, size_t step_which, const void *a,
         size_t step_a, const void *b, size_t step_b, void *y);
-    /* Two different types. Floats are cut off toward 0 and wrap as int64 does; bool: is not 0. */
+    /* Types differ. Floats are truncated toward 0 and wrap as int64 does; to bool: x != 0. */
     void (*cast)(int from, int to, size_t n, const void *x, void *y);
 } prt_kern_plain;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* integer_logic.inl — plain.h at one level: loops that the compiler turns into vectors. */
+/* integer_logic.inl — integer_logic.h for one level: loops that the compiler vectorises. */
 #ifndef PRT_KERN_ROWS_INTEGER_LOGIC_INL
 #define PRT_KERN_ROWS_INTEGER_LOGIC_INL
 
@@ -9,8 +9,8 @@
 #include "kern/vector/simd.h"
 #include "num/half.h"
 
-/* Elements at a time: so many copies of an operand that is one element let one loop do for all ways
- * of stepping. */
+/* Elements at a time. A scalar operand is copied as often, so that one loop serves all combinations
+ * of steps. */
 enum { PLAIN_BLOCK = 64 };
 
 /* y[i] = expr of the elements `p` and `q`. */
@@ -36,7 +36,7 @@ enum { PLAIN_BLOCK = 64 };
         }                                                                                          \
     } while (0)
 
-/* One loop for all kinds, of which there would be three times as much code. */
+/* One loop for all kinds instead of three. */
 static void run_compare(int kind, int type, size_t n, const void *a, size_t step_a, const void *b,
     size_t step_b, uint8_t *y)
 {
@@ -49,7 +49,7 @@ static void run_compare(int kind, int type, size_t n, const void *a, size_t step
         LOOP(int64_t, uint8_t, ((p < q) & less) | ((p == q) & equal));
 }
 
-/* Integers as they wrap. Add and Sub are one loop, and so are Max and Min. */
+/* Integers wrap. Add and Sub share a loop, and so do Max and Min. */
 static void run_whole(int kind, int type, size_t n, const void *a, size_t step_a, const void *b,
     size_t step_b, void *y)
 {
@@ -82,7 +82,7 @@ static void run_logic(int kind, size_t n, const uint8_t *a, size_t step_a, const
         LOOP(uint8_t, uint8_t, (p != 0) ^ (q != 0));
 }
 
-/* Elements of a size, whatever they are. */
+/* Elements of a given size, of any type. */
 typedef uint8_t any_1 __attribute__((may_alias));
 typedef uint16_t any_2 __attribute__((may_alias));
 typedef uint32_t any_4 __attribute__((may_alias));
@@ -122,15 +122,15 @@ static void run_choose(size_t size, size_t n, const uint8_t *which, size_t step_
     }
 }
 
-/* Toward 0; NaN gives 0, what is out of range the nearest number. */
-static inline int64_t whole_of(float x)
+/* Truncates toward 0; NaN gives 0; out of range gives the nearest int64. */
+static inline int64_t truncate_to_i64(float x)
 {
     const float inside = x > -0x1p63f ? x < 0x1p63f ? x : 0.0f : 0.0f;
     const int64_t whole = (int64_t)inside;
     return x >= 0x1p63f ? INT64_MAX : x <= -0x1p63f ? INT64_MIN : whole;
 }
 
-/* A cast: `x` is an element, `y` what it becomes. */
+/* Defines a cast of element `x`. */
 #define CAST(from, in, to, out, expr)                                                              \
     static void cast_##from##_##to(size_t n, const void *from_data, void *to_data)                 \
     {                                                                                              \
@@ -142,8 +142,8 @@ static inline int64_t whole_of(float x)
         }                                                                                          \
     }
 
-CAST(f32, float, i32, int32_t, whole_of(x))
-CAST(f32, float, i64, int64_t, whole_of(x))
+CAST(f32, float, i32, int32_t, truncate_to_i64(x))
+CAST(f32, float, i64, int64_t, truncate_to_i64(x))
 CAST(f32, float, bool, uint8_t, x != 0.0f)
 CAST(i32, int32_t, f32, float, x)
 CAST(i32, int32_t, i64, int64_t, x)
@@ -155,7 +155,7 @@ CAST(bool, uint8_t, f32, float, x != 0)
 CAST(bool, uint8_t, i32, int32_t, x != 0)
 CAST(bool, uint8_t, i64, int64_t, x != 0)
 
-/* Compilers leave these one by one. */
+/* Compilers do not vectorise these. */
 static void cast_f32_f16(size_t n, const void *from_data, void *to_data)
 {
     const float *s = from_data;
@@ -190,7 +190,8 @@ static void cast_f16_f32(size_t n, const void *from_data, void *to_data)
         d[i] = prt_half_to_f32(s[i]);
 }
 
-/* Float16 by way of float32, which holds every integer that a float16 can hold, and more. */
+/* Casts between float16 and integers go through float32, which holds all integers in the range of
+ * float16. */
 static void run_cast(int from, int to, size_t n, const void *x, void *y)
 {
     static void (*const casts[PRT_PLAIN_COUNT][PRT_PLAIN_COUNT])(size_t, const void *, void *) = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rows.h — kernels over rows of float32: element by element, sums of shifted rows, statistics.
- * Lengths may be anything, 0 included; pointers need the alignment of a float only. Outputs may be
- * the same as an input, not overlap one otherwise.
+ * rows.h — kernels over rows of float32: elementwise operators, sums of shifted rows, statistics,
+ * GEMV. Lengths are arbitrary, including 0; pointers need only the alignment of a float. An output
+ * may be the same as an input, but not overlap it otherwise.
  */
 #ifndef PRT_KERN_ROWS_ROWS_H
 #define PRT_KERN_ROWS_ROWS_H
@@ -16,9 +16,9 @@ typedef enum prt_two_kind {
     PRT_TWO_sub,
     PRT_TWO_mul,
     PRT_TWO_div,
-    PRT_TWO_max, /* NaN where either is */
+    PRT_TWO_max, /* NaN if either is NaN */
     PRT_TWO_min,
-    PRT_TWO_prelu, /* a * b where a is below 0 */
+    PRT_TWO_prelu, /* a * b if a < 0, else a */
     PRT_TWO_COUNT
 } prt_two_kind;
 
@@ -35,16 +35,16 @@ typedef enum prt_one_kind {
     PRT_ONE_floor,
     PRT_ONE_ceil,
     PRT_ONE_round, /* halves to even */
-    PRT_ONE_sign,  /* of -0 it is 0; NaN stays */
+    PRT_ONE_sign,  /* 0 for -0; NaN is preserved */
     PRT_ONE_square,
     PRT_ONE_cube,
-    PRT_ONE_root,         /* pow(x, 0.5): of -0 and -infinity not what sqrt gives */
+    PRT_ONE_root,         /* pow(x, 0.5), which differs from sqrt for -0 and -infinity */
     PRT_ONE_inverse_root, /* pow(x, -0.5) */
     PRT_ONE_atan,
     PRT_ONE_COUNT
 } prt_one_kind;
 
-/* Shifted rows: y[i] = act(bias + sum over t of w[t] * from[t][i]). */
+/* Sum of shifted rows: y[i] = act(bias + sum over t of w[t] * from[t][i]). */
 typedef struct prt_taps {
     size_t n, taps;
     const float *const *from;
@@ -55,7 +55,7 @@ typedef struct prt_taps {
 } prt_taps;
 
 typedef struct prt_kern_rows {
-    /* `step_a` and `step_b` are 1, or 0 for one element that stands for all. */
+    /* `step_a` and `step_b` are 1, or 0 for a scalar that is broadcast. */
     void (*two)(int kind, size_t n, const float *a, size_t step_a, const float *b, size_t step_b,
         float *y);
     void (*one)(int kind, size_t n, const float *x, float *y);
@@ -63,7 +63,7 @@ typedef struct prt_kern_rows {
     /* y = x * scale + shift */
     void (*scale)(size_t n, const float *x, float scale, float shift, float *y);
     void (*taps)(const prt_taps *t);
-    /* y[i] = the largest from[t][i]; NaN where one of them is */
+    /* y[i] = the largest from[t][i]; NaN if one of them is NaN */
     void (*largest)(size_t n, size_t taps, const float *const *from, float *y);
     void (*softmax)(size_t n, const float *x, float *y);
     void (*log_softmax)(size_t n, const float *x, float *y);
@@ -73,24 +73,24 @@ typedef struct prt_kern_rows {
     float (*extreme)(int kind, size_t n, const float *x);
     /* sums[i] += x[i], or its square */
     void (*add_to)(size_t n, const float *x, bool square, double *sums);
-    /* the mean, and the mean of the squares of what differs from it */
+    /* the mean, and the mean of squared deviations from it */
     void (*moments)(size_t n, const float *x, float *mean, double *variance);
     /* y = (x - mean) * scale + shift */
     void (*centre)(size_t n, const float *x, float mean, float scale, float shift, float *y);
     /* y[j] = sum over i < n of (x[i * stride + j] - middle[j])^2, for j < m */
     void (*deviations)(size_t n, size_t m, const float *x, size_t stride, const float *middle,
         float *y);
-    /* n rows of m: y = (x - middle) * scale + shift, which are rows */
+    /* n rows of m: y = (x - middle) * scale + shift; middle, scale and shift are rows */
     void (*standardise)(size_t n, size_t m, const float *x, const float *middle, const float *scale,
         const float *shift, float *y);
-    /* y[j] = sum over i of a[i] * b[j * stride + i], for j < m: a vector by rows of a matrix.
-     * `next` is what will be read after b, which is far away: both are fetched ahead. NULL: b is
-     * near */
+    /* GEMV by rows: y[j] = sum over i of a[i] * b[j * stride + i], for j < m. If `next` is not
+     * NULL, b comes from memory: b is prefetched, then the data at `next`. NULL: b is in a
+     * cache. */
     void (*dots)(size_t n, size_t m, const float *a, const float *b, size_t stride,
         const void *next, float *y);
     /* y[j] = sum over i < n of (a[i] - b[j * n + i])^2, for j < m */
     void (*distances)(size_t n, size_t m, const float *a, const float *b, float *y);
-    /* y[j] = sum over i of a[i] * b[i * stride + j], for j < m: a vector by columns of a matrix */
+    /* GEMV by columns: y[j] = sum over i of a[i] * b[i * stride + j], for j < m */
     void (*sums)(size_t n, size_t m, const float *a, const float *b, size_t stride,
         const void *next, float *y);
     /* y = (x - mean) / sqrt(variance + epsilon) * gamma + beta; beta may be NULL */

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* rows.inl — rows.h at one level. Sums go in a fixed order that depends on the level alone. */
+/*
+ * rows.inl — rows.h for one instruction-set level. The order of sums is fixed and depends on the
+ * level alone.
+ */
 #ifndef PRT_KERN_ROWS_ROWS_INL
 #define PRT_KERN_ROWS_ROWS_INL
 
 #include "kern/gemm/gemm.inl"
 #include "kern/rows/rows.h"
 
-/* Elements i and following: a whole vector, and what is left of n. */
+/* Elements from i on: a whole vector, or the rest of n. */
 #define LOAD(p) v_load((p) + i)
 #define LOAD_REST(p) v_load_n((p) + i, n - i)
 
@@ -21,7 +24,7 @@ static inline vf two(int kind, vf a, vf b)
         return v_mul(a, b);
     case PRT_TWO_div:
         return v_div(a, b);
-    case PRT_TWO_max: /* NaN in b comes out of max; NaN in a out of the sum */
+    case PRT_TWO_max: /* max returns a NaN of b; the select keeps a NaN of a */
         return v_select(v_equal(a, a), v_max(a, b), a);
     case PRT_TWO_min:
         return v_select(v_equal(a, a), v_min(a, b), a);
@@ -71,7 +74,7 @@ static void run_two(int kind, size_t n, const float *a, size_t step_a, const flo
     }
 }
 
-/* The nearest whole number that is not below x (`up`), or not above; zeros keep x's sign. */
+/* Rounds up or down to an integer; a zero keeps the sign of x. */
 static inline vf next_whole(vf x, bool up)
 {
     const vf near = v_round(x), one = v_set(1.0f);
@@ -80,14 +83,14 @@ static inline vf next_whole(vf x, bool up)
     return v_copysign(r, x);
 }
 
-/* Adding 0 makes -0 the other zero. */
+/* pow(x, 0.5). Adding 0 turns -0 into +0. */
 static inline vf pow_half(vf x)
 {
     const vf infinity = v_set(INFINITY);
     return v_select(v_equal(x, v_neg(infinity)), infinity, v_sqrt(v_add(x, v_set(0.0f))));
 }
 
-/* -1, 0 or 1; NaN stays, and -0 becomes the other zero. */
+/* Returns -1, 0 or 1; NaN is preserved, and -0 becomes +0. */
 static inline vf sign_of(vf x)
 {
     const vf one = v_copysign(v_set(1.0f), x);
@@ -136,13 +139,13 @@ __attribute__((always_inline)) static inline vf one(int kind, vf x)
     }
 }
 
-/* Once for all kinds that have no loop of their own, and for rests. */
+/* One copy for all kinds without a loop of their own, and for partial vectors. */
 __attribute__((noinline)) static vf one_of(int kind, vf x)
 {
     return one(kind, x);
 }
 
-/* Whole vectors of a kind that the compiler knows; how many elements that were. */
+/* Computes whole vectors of a compile-time kind. Returns the number of elements. */
 __attribute__((always_inline)) static inline size_t one_kind(int kind, size_t n, const float *x,
     float *y)
 {
@@ -152,7 +155,7 @@ __attribute__((always_inline)) static inline size_t one_kind(int kind, size_t n,
     return i;
 }
 
-/* Kinds that are a few instructions, and those that come often, have a loop of their own. */
+/* Kinds of a few instructions, and frequent ones, have loops of their own. */
 static void run_one(int kind, size_t n, const float *x, float *y)
 {
     size_t i = 0;
@@ -239,12 +242,12 @@ static void run_largest(size_t n, size_t taps, const float *const *from, float *
     }
 }
 
-/* Bytes that a matrix is fetched ahead, where it is as large. */
+/* Bytes of prefetch distance in a matrix of at least this size. */
 enum { ROWS_FAR = 4096 };
 
-/* What is read a while after `count` floats at `at`: more of the matrix, or past its `end` the
- * first of `next`, which processors do not know of. Not inlined it would be nothing to gcc: fetches
- * have no effect. */
+/* Prefetches `count` floats ROWS_FAR after `at`: more of the matrix, or, beyond its `end`, the data
+ * at `next`, which the hardware prefetcher cannot know. Always inlined, since gcc drops calls of a
+ * function that only prefetches. */
 __attribute__((always_inline)) static inline void fetch_next(const float *at, size_t count,
     uintptr_t end, const void *next)
 {
@@ -259,7 +262,8 @@ static bool is_far(size_t columns, size_t rows, size_t stride, const void *next)
     return next != NULL && columns == stride && rows * columns * sizeof(float) >= ROWS_FAR;
 }
 
-/* One row of sums: `square`, of the squares of what a and the rows of b differ by. */
+/* Computes the dot product of a and each row of b; with `square`, the squared distance. Four rows
+ * at a time. */
 __attribute__((always_inline)) static inline void sum_rows(bool square, size_t n, size_t m,
     const float *a, const float *b, size_t stride, const void *next, float *y)
 {
@@ -310,7 +314,7 @@ static void run_distances(size_t n, size_t m, const float *a, const float *b, fl
 /* Columns whose sums stay in registers. */
 enum { SUMS_W = VL < 8 ? 8 : 64 / VL, SUMS_COLUMNS = SUMS_W * VL };
 
-/* Rows of b one by one, so many columns of them. */
+/* Accumulates SUMS_COLUMNS columns, row by row of b. */
 static void sum_columns(size_t n, const float *a, const float *b, size_t stride, const void *next,
     float *y)
 {
@@ -332,8 +336,8 @@ static void sum_columns(size_t n, const float *a, const float *b, size_t stride,
         v_store(y + j * VL, s[j]);
 }
 
-/* Few columns stay in registers; else four rows of b at a time pass over y, which stays in the
- * first cache level. */
+/* Sums of few columns stay in registers. Otherwise four rows of b at a time are added to y, which
+ * stays in L1. */
 static void run_sums(size_t n, size_t m, const float *a, const float *b, size_t stride,
     const void *next, float *y)
 {
@@ -355,7 +359,7 @@ static void run_sums(size_t n, size_t m, const float *a, const float *b, size_t 
             row[r] = b + (k + (r < rows ? r : 0)) * stride;
             x[r] = v_set(r < rows ? a[k + r] : 0.0f);
         }
-        if (rows < 4) { /* what stands in for the missing rows may not be finite */
+        if (rows < 4) { /* repeated rows times 0 could give NaN */
             for (size_t r = 0; r < rows; r++)
                 for (size_t i = 0; i < m; i += VL)
                     v_store_some(y, i, m,

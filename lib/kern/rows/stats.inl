@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* stats.inl — sums, extremes and what is made of them, of rows.h, at one level. */
+/* stats.inl — reductions of rows.h for one level: sums, extremes, softmax, normalisations. */
 #ifndef PRT_KERN_ROWS_STATS_INL
 #define PRT_KERN_ROWS_STATS_INL
 
 #include "kern/rows/rows.inl"
 
-enum { BLOCK = 1024 }; /* elements that are summed in floats; blocks are in doubles */
+enum { BLOCK = 1024 }; /* elements that are summed in float32; sums of blocks are double */
 
 static double run_sum(size_t n, const float *x)
 {
@@ -29,7 +29,7 @@ static double run_sum(size_t n, const float *x)
     return total;
 }
 
-/* Sum of squares of x - from. */
+/* Returns the sum of squares of x - from. */
 static double squares_from(size_t n, const float *x, float from)
 {
     const vf all = v_set(from);
@@ -67,7 +67,8 @@ static void run_moments(size_t n, const float *x, float *mean, double *variance)
     *variance = squares_from(n, x, *mean) / (double)n;
 }
 
-/* NaN wins. The last vector may overlap the one before it. */
+/* Returns the extreme, or NaN if an element is NaN. The last vector may overlap the one before
+ * it. */
 static inline float extreme_row(const int kind, size_t n, const float *x)
 {
     float r = x[0];
@@ -110,7 +111,7 @@ static void run_centre(size_t n, const float *x, float mean, float scale, float 
         v_store_n(y + i, v_fma(v_sub(LOAD_REST(x), m), a, b), n - i);
 }
 
-/* Four rows at a time: none of their sums waits for another. */
+/* Four rows at a time have independent sums, which hides latency. */
 static void run_deviations(size_t n, size_t m, const float *x, size_t stride, const float *middle,
     float *y)
 {
@@ -137,7 +138,7 @@ static void run_standardise(size_t n, size_t m, const float *x, const float *mid
                 v_load_some(scale, j, m), v_load_some(shift, j, m)));
 }
 
-/* NaN may be lost. */
+/* Returns the largest element. NaN may be lost. */
 static inline float largest_of(size_t n, const float *x)
 {
     vf most = v_set(-INFINITY);
@@ -150,7 +151,8 @@ static inline float largest_of(size_t n, const float *x)
     return largest;
 }
 
-/* exp(x - max) / sum. A NaN makes all of them NaN: the first pass may lose it, the second not. */
+/* exp(x - max) / sum. NaN makes all results NaN: the search for the maximum may lose it, but the
+ * sum does not. */
 static void run_softmax(size_t n, const float *x, float *y)
 {
     const vf all = v_set(largest_of(n, x));

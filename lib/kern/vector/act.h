@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* act.h — activations that kernels apply to what they have just computed. */
+/* act.h — activations that kernels apply to their results. */
 #ifndef PRT_KERN_VECTOR_ACT_H
 #define PRT_KERN_VECTOR_ACT_H
 
@@ -10,7 +10,7 @@
 typedef enum prt_act_kind {
     PRT_ACT_none,
     PRT_ACT_relu,
-    PRT_ACT_clip,       /* to [a, b] */
+    PRT_ACT_clip,       /* clips to [a, b] */
     PRT_ACT_leaky_relu, /* a: slope below 0 */
     PRT_ACT_sigmoid,
     PRT_ACT_tanh,
@@ -27,7 +27,8 @@ typedef struct prt_act {
     float a, b;
 } prt_act;
 
-/* The bounds of an activation that is nothing else; false, and none, for the others. */
+/* Returns whether the activation is a range (or does nothing), and the range; infinite bounds
+ * otherwise. */
 static inline bool prt_act_bounds(const prt_act *act, float *low, float *high)
 {
     *low = act->kind == PRT_ACT_clip ? act->a : act->kind == PRT_ACT_relu ? 0.0f : -INFINITY;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* act.inl — one vector through an activation. */
+/* act.inl — activations of one vector, and of rows. */
 #ifndef PRT_KERN_VECTOR_ACT_INL
 #define PRT_KERN_VECTOR_ACT_INL
 
@@ -38,8 +38,9 @@ static inline vf v_act(vf x, int kind, vf a, vf b)
     }
 }
 
-/* Rows of n elements through an activation, in place where `x` is `y`: the loops know which one it
- * is, and many short rows cost no more than a long one. */
+/* Applies an activation to rows of n elements, in place if `x` is `y`. The kind is a compile-time
+ * constant in each loop, and the loop over rows is inside, so that many short rows are as fast as a
+ * long one. */
 #define ACT_CASE(kind_)                                                                            \
     case kind_:                                                                                    \
         for (; rows != 0; rows--, x += ldx, y += ldy) {                                            \

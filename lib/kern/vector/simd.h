@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * simd.h — one vector of floats, as wide as the instruction set that a file is compiled for:
- * 16 with AVX-512, 8 with AVX2 and FMA, 4 elsewhere (SSE2, NEON by the compiler's own vectors).
- * Kernel families are written once in terms of it (NAME.inl) and compiled once for each level
- * (level_*.c), so a level is a set of flags, not a copy of the code.
+ * simd.h — a vector of floats as wide as the instruction set that a file is compiled for: 16 with
+ * AVX-512, 8 with AVX2 and FMA, 4 otherwise (SSE2 or NEON through the compiler's vector extension).
+ * Kernel families are written once in terms of it (NAME.inl), and compiled once for each level
+ * (level_*.c): a level is a set of compiler flags, not a copy of the code.
  */
 #ifndef PRT_KERN_VECTOR_SIMD_H
 #define PRT_KERN_VECTOR_SIMD_H
@@ -15,8 +15,8 @@
 
 #include "base/loops.h"
 
-/* A function whose short loops lose a tenth of their speed where a build happens to lay them across
- * lines of the instruction cache: it begins at one. */
+/* Aligns a function to a cache line. Its short loops lose up to a tenth of their speed if they
+ * cross lines of the instruction cache. */
 #define PRT_AT_LINE __attribute__((aligned(64)))
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
@@ -40,7 +40,7 @@ static inline void v_store(float *p, vf v)
 {
     _mm512_storeu_ps(p, v);
 }
-/* Past the caches, to an address that is a multiple of a vector; v_fence ends a run of them. */
+/* Non-temporal store to an aligned address; v_fence ends a sequence of them. */
 static inline void v_stream(float *p, vf v)
 {
     _mm512_stream_ps(p, v);
@@ -82,7 +82,7 @@ static inline vf v_fma(vf a, vf b, vf c)
 {
     return _mm512_fmadd_ps(a, b, c);
 }
-/* The second operand where either is NaN. */
+/* Return the second operand if either is NaN. */
 static inline vf v_min(vf a, vf b)
 {
     return _mm512_min_ps(a, b);
@@ -99,7 +99,7 @@ static inline vf v_abs(vf a)
 {
     return _mm512_abs_ps(a);
 }
-/* To the nearest whole number, halves to even. */
+/* Rounds to an integer, halves to even. */
 static inline vf v_round(vf a)
 {
     return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
@@ -120,14 +120,14 @@ static inline vf v_select(vm m, vf a, vf b)
 {
     return _mm512_mask_blend_ps(m, b, a);
 }
-/* a with the sign of b. */
+/* Returns a with the sign of b. */
 static inline vf v_copysign(vf a, vf b)
 {
     const vf sign = _mm512_set1_ps(-0.0f);
     return _mm512_or_ps(_mm512_andnot_ps(sign, a), _mm512_and_ps(sign, b));
 }
-/* 2^(n/16) of t = n + 3 * 2^22, n from -2032 to 2047: a table, from whose bits those that shifting
- * n leaves below the exponent are taken off. */
+/* Returns 2^(n/16) for t = n + 3 * 2^22, n from -2032 to 2047. Table entries compensate the bits
+ * that shifting n leaves below the exponent. */
 #define V_ROOTS 16
 static inline vf v_root(vf t)
 {
@@ -137,7 +137,7 @@ static inline vf v_root(vf t)
     const __m512i bits = _mm512_castps_si512(t), power = _mm512_permutexvar_epi32(bits, table);
     return _mm512_castsi512_ps(_mm512_add_epi32(power, _mm512_slli_epi32(bits, 19)));
 }
-/* 2^(n/32), n from -4064 to 4095. */
+/* Returns 2^(n/32), n from -4064 to 4095, in the same way. */
 #define V_THIRTYSECONDS 1
 static inline vf v_thirtyseconds(vf t)
 {
@@ -151,12 +151,13 @@ static inline vf v_thirtyseconds(vf t)
     const __m512i power = _mm512_permutex2var_epi32(low, bits, high);
     return _mm512_castsi512_ps(_mm512_add_epi32(power, _mm512_slli_epi32(bits, 18)));
 }
-/* a times 2 to the whole number n, |n| up to 300. */
+/* Returns a * 2^n, |n| up to 300. */
 static inline vf v_scale2(vf a, vf n)
 {
     return _mm512_scalef_ps(a, n);
 }
-/* Its first 14 bits, of a normal a; a division takes as long as a dozen other operations. */
+/* Returns 1 / a with 14 bits, for a normal a; a division takes as long as a dozen other
+ * operations. */
 #define V_RECIPROCAL 1
 static inline vf v_reciprocal(vf a)
 {
@@ -167,14 +168,14 @@ static inline vf v_fnma(vf a, vf b, vf c)
 {
     return _mm512_fnmadd_ps(a, b, c);
 }
-/* a is the result, in [0.75, 1.5), times 2 to the whole number *n; for finite a above 0. */
+/* Splits a finite a > 0 into a result in [0.75, 1.5) and an exponent: a = result * 2^*n. */
 static inline vf v_split(vf a, vf *n)
 {
     const vf m = _mm512_getmant_ps(a, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_src);
     *n = _mm512_sub_ps(_mm512_getexp_ps(a), _mm512_getexp_ps(m));
     return m;
 }
-/* Elements of a and b by turns: the first VL of them and the others. */
+/* Interleaves a and b: the first VL elements, and the others. */
 static inline void v_zip(vf a, vf b, vf *low, vf *high)
 {
     const __m512i first = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
@@ -295,7 +296,7 @@ static inline vf v_copysign(vf a, vf b)
     const vf sign = _mm256_set1_ps(-0.0f);
     return _mm256_or_ps(_mm256_andnot_ps(sign, a), _mm256_and_ps(sign, b));
 }
-/* 2^(n/8) of t = n + 3 * 2^22, n from -1008 to 1023, in the same way as 16ths. */
+/* Returns 2^(n/8) for t = n + 3 * 2^22, n from -1008 to 1023, in the same way as for sixteenths. */
 #define V_ROOTS 8
 static inline vf v_root(vf t)
 {
@@ -304,7 +305,7 @@ static inline vf v_root(vf t)
     const __m256i bits = _mm256_castps_si256(t), power = _mm256_permutevar8x32_epi32(table, bits);
     return _mm256_castsi256_ps(_mm256_add_epi32(power, _mm256_slli_epi32(bits, 20)));
 }
-/* In two factors, so that results below the normal range come out right. */
+/* Two factors, so that subnormal results are rounded correctly. */
 static inline vf v_power2(__m256i n)
 {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23));
@@ -314,8 +315,8 @@ static inline vf v_scale2(vf a, vf n)
     const __m256i whole = _mm256_cvtps_epi32(n), half = _mm256_srai_epi32(whole, 1);
     return _mm256_mul_ps(_mm256_mul_ps(a, v_power2(half)), v_power2(_mm256_sub_epi32(whole, half)));
 }
-/* What is below the normal numbers is made larger first. Taking 0.75 off the bits of a moves the
- * border between exponents to where the mantissa's range begins. */
+/* Subnormal numbers are scaled up first. Subtracting 0.75 from the bits of a moves the border
+ * between exponents to the lower end of the mantissa's range. */
 static inline vf v_split(vf a, vf *n)
 {
     const vm small = v_less(a, v_set(1.17549435e-38f));
@@ -439,7 +440,7 @@ static inline vf v_copysign(vf a, vf b)
 {
     return (vf)(((vm)a & INT32_MAX) | ((vm)b & INT32_MIN));
 }
-/* Adding 2^23 leaves no bits behind the point; what is not less has none. */
+/* Adding 2^23 removes the fraction; larger numbers have none. */
 static inline vf v_round(vf a)
 {
     const vf magic = v_set(8388608.0f), size = v_abs(a), whole = size + magic - magic;
@@ -479,7 +480,7 @@ static inline float v_largest(vf a)
 }
 #endif
 
-/* Elements [at, at + VL) of `columns`: those beyond read as 0 and are not written. */
+/* Elements [at, at + VL) of `columns`; elements beyond read as 0 and are not written. */
 static inline vf v_load_some(const float *p, size_t at, size_t columns)
 {
     return at + VL <= columns ? v_load(p + at)

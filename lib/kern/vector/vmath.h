@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vmath.h — exp, sigmoid, tanh, erf, log, sine, cosine and atan of a vector, without branches but
- * for sines of large arguments. Polynomials are our own weighted minimax fits. Bounds against the
- * true value over all finite inputs are measured by tests/kern/vector/test_act.c for activations,
- * by tests/fast/elementwise/test_integer_logic.c for the rest.
+ * vmath.h — exp, sigmoid, tanh, erf, log, sine, cosine and atan of a vector; branch-free except for
+ * sines of large arguments. Polynomials are weighted minimax fits made for this library. Error
+ * bounds over all finite inputs are measured by tests/kern/vector/test_act.c for activations, and
+ * by tests/fast/elementwise/test_integer_logic.c for the others.
  */
 #ifndef PRT_KERN_VECTOR_VMATH_H
 #define PRT_KERN_VECTOR_VMATH_H
 
 #include "kern/vector/simd.h"
 
-/* x = n log 2 + r, exp(x) = 2^n exp(r). NaN stays NaN: min and max give their second operand. */
+/* x = n log 2 + r, exp(x) = 2^n exp(r). NaN is preserved: min and max return their second
+ * operand. */
 static inline vf v_exp(vf x)
 {
     const vf y = v_max(v_set(-104.0f), v_min(v_set(89.0f), x)); /* beyond: 0 and infinity */
@@ -27,8 +28,8 @@ static inline vf v_exp(vf x)
 }
 
 #ifdef V_ROOTS
-/* x = n (log 2)/parts + r, exp(x) = 2^(n/parts) exp(r); exp(-x) with parts below 0. The result is
- * r; *t = n + 3 * 2^22. */
+/* x = n (log 2)/parts + r, exp(x) = 2^(n/parts) exp(r); with negative parts: exp(-x). Returns r,
+ * and *t = n + 3 * 2^22. */
 static inline vf v_rest_of_root(vf x, float parts, vf *t)
 {
     const vf magic = v_set(12582912.0f); /* its last place is 1 */
@@ -36,8 +37,8 @@ static inline vf v_rest_of_root(vf x, float parts, vf *t)
     return v_fma(v_sub(*t, magic), v_set(-0.69314718f / parts), x);
 }
 
-/* exp(sign x), normal. r is so small that three terms do; of eighths the second has most of the
- * fourth in it. */
+/* Returns exp(sign x), for normal results. r is so small that three terms suffice; for eighths, the
+ * second coefficient includes most of the fourth term. */
 static inline vf v_exp_normal(vf x, float sign)
 {
     vf t;
@@ -48,11 +49,11 @@ static inline vf v_exp_normal(vf x, float sign)
 }
 #endif
 
-/* exp(x) of what is not above 0, for sums of weights: what is below the normal numbers is 0, since
- * some processors take a hundred times as long for products with it. */
+/* Returns exp(x) for x <= 0, for sums of weights. Subnormal results are flushed to 0, since some
+ * processors need a hundred times as long for products with them. */
 static inline vf v_exp_weight(vf x)
 {
-    const vf least = v_set(-87.3365f); /* exp(least) is the least normal number, nearly */
+    const vf least = v_set(-87.3365f); /* exp(least) is about the smallest normal number */
 #ifdef V_ROOTS
     const vf y = v_exp_normal(v_max(least, x), 1.0f);
 #else
@@ -61,9 +62,9 @@ static inline vf v_exp_weight(vf x)
     return v_select(v_less(x, least), v_set(0.0f), y);
 }
 
-enum { V_LEAST = -88 }; /* exp(-x) of less is beyond float32 */
+enum { V_LEAST = -88 }; /* exp(-x) of smaller x exceeds float32 */
 
-/* 1 + exp(-x), finite: x below V_LEAST counts as that. */
+/* Returns 1 + exp(-x), finite: x is clamped to V_LEAST. */
 static inline vf v_one_and_exp_minus(vf x)
 {
     const vf one = v_set(1.0f);
@@ -71,7 +72,7 @@ static inline vf v_one_and_exp_minus(vf x)
     const vf y = v_min(v_set(87.0f), v_max(v_set((float)V_LEAST), x));
     return v_add(one, v_exp_normal(y, -1.0f));
 #else
-    /* As v_exp with the signs turned, and a last place less exact, which the sum hides. */
+    /* Like v_exp with negated signs; the error in the last place does not affect the sum. */
     const vf y = v_min(v_set(104.0f), v_max(v_set((float)V_LEAST), x));
     const vf n = v_round(v_mul(y, v_set(-1.44269504f)));
     vf r = v_fma(n, v_set(0.693359375f), y);
@@ -91,10 +92,10 @@ static inline vf v_sigmoid(vf x)
     return v_div(v_set(1.0f), v_one_and_exp_minus(x));
 }
 
-/* What follows is for activations that nothing comes back to; cells of recurrent operators, where
- * errors would add up, have divisions. */
+/* The functions from here on are for activations of feed-forward layers. Cells of recurrent
+ * operators, where errors accumulate, use divisions. */
 
-/* x / y for a normal y, within 1.5 of the last place. */
+/* Returns x / y for a normal y, within 1.5 units of the last place. */
 static inline vf v_quotient(vf x, vf y)
 {
 #ifdef V_RECIPROCAL
@@ -105,8 +106,8 @@ static inline vf v_quotient(vf x, vf y)
 #endif
 }
 
-/* x sigmoid(y), for x of which nothing is left where y is below V_LEAST: |x| up to 100 there. By
- * 32nds two terms do. */
+/* Returns x sigmoid(y), where |x| is at most 100 if y is below V_LEAST. With 32nds two terms
+ * suffice. */
 static inline vf v_sigmoid_of(vf x, vf y)
 {
 #ifdef V_THIRTYSECONDS
@@ -120,7 +121,7 @@ static inline vf v_sigmoid_of(vf x, vf y)
 #endif
 }
 
-/* x Phi(x), Phi(x) = 1/2 + x P(x^2) / Q(x^2) up to 5.6; beyond it is 0 or 1. */
+/* x Phi(x), Phi(x) = 1/2 + x P(x^2) / Q(x^2) up to 5.6; beyond that Phi is 0 or 1. */
 static inline vf v_gelu(vf x)
 {
     const vf above = v_max(v_set(-5.6f), x), t = v_min(v_set(5.6f), above), s = v_mul(t, t);
@@ -138,7 +139,7 @@ static inline vf v_gelu(vf x)
     return v_mul(above, v_add(v_set(0.5f), v_quotient(v_mul(t, p), q)));
 }
 
-/* x P(x^2) / Q(x^2) up to 8.84; beyond it is 1. */
+/* x P(x^2) / Q(x^2) up to 8.84; beyond that tanh is 1. */
 static inline vf v_tanh(vf x)
 {
     const vf t = v_min(v_set(8.84f), v_max(v_set(-8.84f), x)), s = v_mul(t, t), one = v_set(1.0f);
@@ -154,7 +155,7 @@ static inline vf v_tanh(vf x)
     return v_min(one, v_max(v_set(-1.0f), v_div(v_mul(t, p), q)));
 }
 
-/* Near 0 an odd polynomial, elsewhere 1 - exp(-t Q(t)). */
+/* An odd polynomial near 0, otherwise 1 - exp(-t Q(t)). */
 static inline vf v_erf(vf x)
 {
     const vf t = v_min(v_set(3.95f), v_abs(x)), s = v_mul(x, x);
@@ -193,12 +194,12 @@ static inline vf v_log(vf x)
     vf y = v_fma(v_mul(p, f), s, v_mul(v_set(-0.5f), s));
     y = v_add(f, v_fma(n, v_set(-2.12194440e-4f), y));
     y = v_fma(n, v_set(0.693359375f), y);
-    y = v_select(v_less(x, infinity), y, x); /* NaN too */
+    y = v_select(v_less(x, infinity), y, x); /* NaN as well */
     y = v_select(v_equal(x, zero), v_neg(infinity), y);
     return v_select(v_less(x, zero), v_set(NAN), y);
 }
 
-/* x = q pi/2 + r, the parts of pi/2 short enough for q times the first two to be exact. */
+/* x = q pi/2 + r. The parts of pi/2 are so short that q times the first two is exact. */
 static inline vf v_sine_near(vf x, float ahead)
 {
     const vf q = v_round(v_mul(x, v_set(0.636619772f)));
@@ -212,7 +213,7 @@ static inline vf v_sine_near(vf x, float ahead)
     vf cosine = v_fma(v_set(2.44331568e-5f), s, v_set(-0.00138873165f));
     cosine = v_fma(cosine, s, v_set(0.0416666456f));
     cosine = v_fma(v_mul(cosine, s), s, v_fma(v_set(-0.5f), s, v_set(1.0f)));
-    /* The quarter of the circle: 0, 1, 2 or -2, -1. */
+    /* The quadrant: 0, 1, 2 or -2, -1. */
     const vf at = v_add(q, v_set(ahead));
     const vf quarter = v_fma(v_round(v_mul(at, v_set(0.25f))), v_set(-4.0f), at);
     const vf y = v_select(v_equal(v_abs(quarter), v_set(1.0f)), cosine, sine);
@@ -220,7 +221,7 @@ static inline vf v_sine_near(vf x, float ahead)
     return v_select(v_less(sign, v_set(0.0f)), v_neg(y), y);
 }
 
-/* The sine of x + ahead pi/2, ahead 0 or 1; what is far out goes one by one. */
+/* Returns the sine of x + ahead pi/2, ahead 0 or 1. Large arguments are computed one by one. */
 static inline vf v_sine(vf x, float ahead)
 {
     float lane[VL];
@@ -234,7 +235,7 @@ static inline vf v_sine(vf x, float ahead)
     return v_load(lane);
 }
 
-/* Beyond 1 by that of the reciprocal. */
+/* Above 1 by the arc tangent of the reciprocal. */
 static inline vf v_atan(vf x)
 {
     const vf size = v_abs(x), one = v_set(1.0f);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attend.c — operators that end in the loops of op/share/attention_core.h: they run as they are,
- * but for those loops, where tensors and options are ones that attention.c knows.
+ * attend.c — operators that end in the loops of op/share/attention_core.h: the reference runs, but
+ * attention.c replaces these loops if it supports the tensors and options.
  */
 #include "fast/attention/attention.h"
 #include "fast/parallel.h"
 
-/* Inputs that the operator has computed in double come as floats of their own. */
+/* Converts inputs that the operator has computed in double to float32. */
 static poprt_status as_floats(prt_eval *c, size_t batch, prt_heads *h, bool *done)
 {
     if (h->data == NULL || h->dtype == PRT_DTYPE_f32)
@@ -40,7 +40,7 @@ static bool is_plain(const prt_heads *h)
     return h->data == NULL || h->dtype == PRT_DTYPE_f32;
 }
 
-/* Every image's keys fit into what is written for the next run. */
+/* Returns whether the keys of every image fit into the cache of the next run. */
 static bool fits(const prt_attention *s, const prt_heads *present, size_t size)
 {
     for (size_t b = 0; present->data != NULL && b < s->batch; b++) {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attention.c — attention of float32. An item is a head of an image, or some of its queries where
- * there are few heads: keys are packed into panels, then blocks of queries pass by, whose scores
- * stay in the second cache level until they have been multiplied with the values, which are read
- * where they are. Few queries read keys and values as they lie, and pack nothing.
+ * attention.c — multi-head attention of float32. An item is a head of an image, or a part of its
+ * queries if there are few heads.
+ *
+ * Keys are packed into panels. Then for each block of queries: scores by GEMM, masks and softmax,
+ * and a GEMM with the values, which are usually read in place. The scores of a block stay in L2.
+ * For few queries (decoding) keys and values are read in place, and nothing is packed.
  */
 #include <math.h>
 
@@ -11,44 +13,46 @@
 #include "fast/parallel.h"
 
 enum {
-    FEW = 4,         /* queries that do not pay for packing */
-    BLOCK = 1 << 15, /* scores that are worked on together, about */
+    FEW = 4,         /* queries, below which packing does not pay */
+    BLOCK = 1 << 15, /* scores of a block of queries, about */
+    /* Queries of a block, at most and at least. */
     MOST_ROWS = 96,
     LEAST_ROWS = 12,
-    MANY_HEADS = 8, /* enough of them for any number of threads */
-    PIECE = 256,    /* queries of an item where heads are few */
-    LARGE = 1 << 18 /* elements of a cache that will not be in a cache level when it is read */
+    MANY_HEADS = 8, /* heads that suffice for any number of threads */
+    PIECE = 256,    /* queries of an item if there are few heads */
+    LARGE = 1 << 18 /* elements of a key/value cache that no cache level keeps until they are
+                     * read */
 };
 
-/* Keys and values: those of the cache, then new ones. */
+/* A part of the keys and values: past ones, or new ones. */
 typedef struct part {
     const float *k, *v;
     size_t rows, k_row, v_row;
-    size_t first;           /* key */
-    float *panels, *values; /* packed; values NULL: read as they lie */
+    size_t first;           /* index of the first key */
+    float *panels, *values; /* packed; `values` is NULL if they are read in place */
 } part;
 
-typedef struct job {
+typedef struct attention_work {
     const prt_kern *kern;
     const prt_mha *m;
-    const prt_attention *s; /* whose masks are asked for; NULL: those of `m` */
-    size_t most;            /* keys */
+    const prt_attention *s; /* operator whose hook gives the masks; NULL: the masks of `m` */
+    size_t most;            /* keys, at most */
     size_t rows, pieces;    /* queries of a block; items of a head */
-    size_t stride;          /* of scores */
-    const void *later;      /* what a later step reads; NULL: nothing large */
+    size_t stride;          /* floats from one row of scores to the next */
+    const void *later;      /* a constant of a later step, to prefetch; NULL: no constant */
     bool pack_values;       /* rows of values do not fill whole slices */
-} job;
+} attention_work;
 
 typedef struct item {
-    const job *j;
+    const attention_work *j;
     size_t batch, head;
     part parts[2];
-    size_t total;          /* keys */
+    size_t total;          /* number of keys */
     float *query, *scores; /* of a block of queries */
-    double *added;         /* to a query's scores */
+    double *added;         /* bias of a query's scores, from the hook */
 } item;
 
-static size_t size_of(const job *j, prt_mha_size which)
+static size_t size_of(const attention_work *j, prt_mha_size which)
 {
     return j->m->sizes[which];
 }
@@ -84,9 +88,9 @@ static void find_parts(item *it)
     it->total = it->parts[0].rows + it->parts[1].rows;
 }
 
-/* Rows of both parts behind each other, but for those that are there already. What is large goes
- * past the caches. */
-static void join(const item *it, bool values, size_t size, float *to)
+/* Copies the rows of both parts after each other, except rows that are in place already. Large
+ * caches are written past the processor's caches. */
+static void copy_parts(const item *it, bool values, size_t size, float *to)
 {
     const size_t all = it->j->m->k.heads * it->total * size;
     for (uint32_t p = 0; p < 2; p++) {
@@ -110,7 +114,7 @@ static float *present_at(const item *it, const prt_heads *present, size_t group)
     return (float *)present->data + prt_heads_at(present, it->batch, group, 0);
 }
 
-/* What the next run gets as its cache; the first head of a group writes it. */
+/* Writes the key/value cache of the next run. The first head of a group does so. */
 static void write_present(const item *it)
 {
     const prt_mha *m = it->j->m;
@@ -118,12 +122,12 @@ static void write_present(const item *it)
     if (it->head % each != 0)
         return;
     if (m->present_k.data != NULL)
-        join(it, false, m->k.size, present_at(it, &m->present_k, group));
+        copy_parts(it, false, m->k.size, present_at(it, &m->present_k, group));
     if (m->present_v.data != NULL)
-        join(it, true, m->v.size, present_at(it, &m->present_v, group));
+        copy_parts(it, true, m->v.size, present_at(it, &m->present_v, group));
 }
 
-/* Panels of 64 keys, and values where their rows cannot be read up to the next slice. */
+/* Packs panels of 64 keys, and values if their rows cannot be read up to the next slice. */
 static float *pack(const item *it, part *p, float *to)
 {
     const size_t size = it->j->m->k.size, wide = it->j->m->v.size;
@@ -158,8 +162,8 @@ static void add_to_row(const item *it, const prt_scores_view *v, size_t i, size_
             x[k] += from[k * v->key];
 }
 
-/* By the hook of the operator. False: the query sees nothing. */
-static bool ask_for_row(const item *it, size_t i, size_t n, float *x)
+/* Adds the bias that the operator's hook gives. Returns false if the query sees no key. */
+static bool apply_hook(const item *it, size_t i, size_t n, float *x)
 {
     prt_attention s = *it->j->s;
     bool some = false;
@@ -174,7 +178,7 @@ static bool ask_for_row(const item *it, size_t i, size_t n, float *x)
     return some;
 }
 
-/* Scores of query i as they go into the exponents. The bias may be in them already. */
+/* Applies the masks to the scores of query i. `biased`: the bias has been added already. */
 static void mask_row(const item *it, size_t i, size_t n, bool biased, float *x)
 {
     const prt_mha *m = it->j->m;
@@ -191,8 +195,8 @@ static void mask_row(const item *it, size_t i, size_t n, bool biased, float *x)
         it->j->kern->rows.two(PRT_TWO_max, n, x, 1, &m->least, 0, x);
 }
 
-/* Whether the operator says that query i sees keys [*first, *end) as they are; otherwise these are
- * all of its keys. */
+/* Returns whether query i sees exactly keys [*first, *end) without a bias, by the operator's hook.
+ * Otherwise these are all of its keys. */
 static bool plain_range(const item *it, size_t i, size_t *first, size_t *end)
 {
     prt_attention s;
@@ -208,7 +212,7 @@ static bool plain_range(const item *it, size_t i, size_t *first, size_t *end)
     return false;
 }
 
-/* How many keys query i sees. */
+/* Returns the number of keys up to the last one that query i sees. */
 static size_t seen_by(const item *it, size_t i)
 {
     const size_t queries = size_of(it->j, PRT_MHA_queries);
@@ -220,7 +224,7 @@ static size_t seen_by(const item *it, size_t i)
     return it->total + i + 1 > queries ? it->total + i + 1 - queries : 0;
 }
 
-/* Scores of query i become weights; gives what their sums are to be multiplied with. */
+/* Converts the scores of query i to weights. Returns the factor that normalises their sum. */
 static float weigh(const item *it, size_t i, size_t n, bool biased, float *x)
 {
     size_t first, end;
@@ -233,7 +237,7 @@ static float weigh(const item *it, size_t i, size_t n, bool biased, float *x)
             return 0.0f;
         }
         memset(x, 0, first * sizeof(float));
-    } else if (!ask_for_row(it, i, n, x)) {
+    } else if (!apply_hook(it, i, n, x)) {
         memset(x, 0, n * sizeof(float));
         return 0.0f;
     }
@@ -252,8 +256,8 @@ static void nothing_seen(const item *it, float *y)
         y[d] = it->j->s != NULL || it->j->m->guarded ? 0.0f : NAN;
 }
 
-/* The first head of a group reads its keys and values from far away. Behind the values come those
- * of the next group, or what a later step reads. */
+/* Returns the data to prefetch after the values: the keys of the next group, or the constant of a
+ * later step. Only the first head of a group reads keys and values from memory. */
 static const void *next_keys(const item *it)
 {
     const prt_mha *m = it->j->m;
@@ -300,7 +304,7 @@ static void attend_one(const item *it, size_t i)
 
 /* ---- blocks of queries ---- */
 
-/* Scores of `rows` queries from `i` on with the keys of a part below `seen`. */
+/* Computes the scores of `rows` queries from `i` on with the keys of a part below `seen`. */
 static void multiply_keys(const item *it, const part *p, size_t i, size_t rows, size_t seen,
     bool biased)
 {
@@ -330,7 +334,7 @@ static void multiply_keys(const item *it, const part *p, size_t i, size_t rows, 
     }
 }
 
-/* Y of those queries, from the keys of a part below `seen`. */
+/* Adds the values of a part, for the keys below `seen`, to the outputs of the queries. */
 static void multiply_values(const item *it, const part *p, float *y, size_t rows, size_t seen)
 {
     const prt_mha *m = it->j->m;
@@ -386,7 +390,7 @@ static void attend_block(const item *it, size_t i, size_t rows)
 
 static void run_item(const void *user, size_t index, float *scratch)
 {
-    const job *j = user;
+    const attention_work *j = user;
     const prt_mha *m = j->m;
     const size_t queries = size_of(j, PRT_MHA_queries), piece = index % j->pieces;
     item it = { .j = j,
@@ -400,7 +404,7 @@ static void run_item(const void *user, size_t index, float *scratch)
     it.added = (double *)(void *)scratch;
     it.query = scratch + (j->s != NULL ? 2 * j->stride : 0);
     it.scores = it.query + j->rows * (m->q.size > m->v.size ? m->q.size : m->v.size);
-    float *room = it.scores + j->rows * j->stride;
+    float *packed = it.scores + j->rows * j->stride;
     const size_t first = prt_parallel_cut(queries, j->pieces, piece);
     const size_t count = prt_parallel_cut(queries, j->pieces, piece + 1) - first;
     if (queries < FEW) {
@@ -408,8 +412,8 @@ static void run_item(const void *user, size_t index, float *scratch)
             attend_one(&it, first + i);
         return;
     }
-    room = pack(&it, &it.parts[0], room);
-    (void)pack(&it, &it.parts[1], room);
+    packed = pack(&it, &it.parts[0], packed);
+    (void)pack(&it, &it.parts[1], packed);
     const size_t blocks = (count + j->rows - 1) / j->rows;
     for (size_t b = 0; b < blocks; b++) {
         const size_t i = prt_parallel_cut(count, blocks, b);
@@ -417,8 +421,8 @@ static void run_item(const void *user, size_t index, float *scratch)
     }
 }
 
-/* Floats of packed keys and values, a part rounded up to slices. */
-static size_t room_of(const job *j)
+/* Returns the floats of packed keys and values; each part is rounded up to slices. */
+static size_t packed_size(const attention_work *j)
 {
     const size_t past = size_of(j, PRT_MHA_past), keys = size_of(j, PRT_MHA_keys);
     const size_t rows = prt_gemm_width(past) + prt_gemm_width(keys);
@@ -431,7 +435,7 @@ poprt_status prt_fast_mha(prt_eval *c, const prt_kern *k, const prt_mha *m,
     const prt_attention *with, bool *done)
 {
     const size_t *s = m->sizes, heads = s[PRT_MHA_batch] * s[PRT_MHA_heads];
-    job j = { .kern = k,
+    attention_work j = { .kern = k,
         .m = m,
         .s = with,
         .most = s[PRT_MHA_past] + s[PRT_MHA_keys],
@@ -448,7 +452,7 @@ poprt_status prt_fast_mha(prt_eval *c, const prt_kern *k, const prt_mha *m,
     j.stride = prt_gemm_width(j.most);
     const size_t wide = m->q.size > m->v.size ? m->q.size : m->v.size;
     const size_t scratch = j.rows * (wide + j.stride) + (with != NULL ? 2 * j.stride : 0);
-    return prt_parallel_for(c, heads * j.pieces, scratch + room_of(&j), run_item, &j);
+    return prt_parallel_for(c, heads * j.pieces, scratch + packed_size(&j), run_item, &j);
 }
 
 poprt_status prt_fast_attention(prt_eval *c, const prt_kern *k, bool *done);

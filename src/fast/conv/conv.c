@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conv.c — Conv of float32 as a product for each image and group: filters × depth, as they lie in
- * the file, by depth × output positions, of which a panel at a time is gathered (gather.h).
+ * conv.c — NCHW Conv of float32 by im2col and GEMM: for each image and group, filters × K times K ×
+ * output positions. The weights are A as they lie in the file. B is gathered a panel of positions
+ * and a block of K at a time (im2col.h), so that it stays in cache while all filters pass by.
  */
 #include "fast/conv/im2col.h"
 #include "fast/gemm/product.h"
@@ -13,7 +14,7 @@ static void pack(const prt_product_spec *p, size_t batch, size_t first, size_t c
     prt_gather_pack(p->user, batch, first, columns, k, depth, to);
 }
 
-/* Where outputs are inputs, one by one, their planes are the rows. */
+/* Pointwise convolutions read the planes of the input as rows of B. */
 static const float *direct(const prt_product_spec *p, size_t batch, size_t first, size_t k,
     size_t *stride)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* conv.h — a float32 convolution, for the ways to compute one. */
+/* conv.h — a float32 NCHW convolution, as the algorithms of fast/conv take it. */
 #ifndef PRT_FAST_CONV_CONV_H
 #define PRT_FAST_CONV_CONV_H
 
@@ -9,14 +9,14 @@
 typedef struct prt_conv_fast {
     const prt_kern *kern;
     const prt_window *window;
-    size_t batch, groups, channels, filters; /* of one group */
+    size_t batch, groups, channels, filters; /* channels and filters of one group */
     const float *x, *w, *bias;               /* bias may be NULL */
     float *y;
-    const float *residual; /* like y; NULL: none */
+    const float *residual; /* same shape as y; NULL: no residual */
     prt_act act;
 } prt_conv_fast;
 
-/* One channel in each group. */
+/* Runs a convolution with one channel in each group. */
 poprt_status prt_fast_depthwise(prt_eval *c, const prt_conv_fast *v, bool *done);
 
 #endif

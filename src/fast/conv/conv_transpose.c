@@ -1,45 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conv_transpose.c — ConvTranspose of float32 as products of the turned weights, filters and taps
- * by channels, with the input as it lies, channels by positions: 64 positions at a time go into
- * scratch, from where every tap's row is added into the outputs it belongs to.
+ * conv_transpose.c — ConvTranspose of float32 by GEMM and col2im: the transposed weights, (filters
+ * × taps) × channels, times the input as it lies, channels × positions. A panel of 64 positions
+ * goes to scratch, from where the row of every tap is added to the outputs that it belongs to.
  *
- * An item of work is some filters and a band of output rows; it computes again the few input rows
- * that bands share. Where windows neither overlap nor leave gaps, outputs are written once,
- * otherwise they start as the bias.
+ * An item is a part of the filters and a band of output rows; it recomputes the few input rows that
+ * bands share. Where windows neither overlap nor leave gaps, each output is written once. Otherwise
+ * outputs start with the bias.
  */
 #include "fast/parallel.h"
 #include "op/share/conv_core.h"
 
 #include "fast/fast.h"
 
-/* Rows of a product, if filters are that small; taps of a kernel, beyond which the reference runs;
- * depth of a block of K. */
-enum { MOST_ROWS = 240, MOST_TAPS = 1024, BLOCK_K = 512 };
+enum {
+    MOST_ROWS = 240,  /* rows of an item (filters x taps), unless one filter has more */
+    MOST_TAPS = 1024, /* taps, beyond which the reference runs */
+    BLOCK_K = 512     /* channels in a block of K */
+};
 
-typedef struct job {
+typedef struct conv_transpose_work {
     const prt_kern *kern;
     const float *x, *w, *bias;
-    float *y, *turned;                /* weights as [group][filter][tap][channel] */
-    size_t groups, channels, filters; /* of one group */
-    size_t parts, bands, rows, taps;  /* of filters, of outputs; most rows of a product */
+    float *y, *transposed;            /* weights as [group][filter][tap][channel] */
+    size_t groups, channels, filters; /* channels and filters of one group */
+    size_t parts, bands, rows, taps;  /* parts of the filters, bands of the output; rows of a
+                                       * product, at most; taps */
     int64_t in_h, in_w, out_h, out_w, kernel_h, kernel_w;
     int64_t stride_h, stride_w, dilation_h, dilation_w, top, left;
-    bool tiled; /* windows lie side by side */
-} job;
+    bool tiled; /* windows neither overlap nor leave gaps */
+} conv_transpose_work;
 
-/* What one item does, and the panel it is at. */
+/* One item, and the panel that it has computed. */
 typedef struct band {
-    const job *j;
-    size_t filters;     /* how many */
-    const float *bias;  /* of the first; NULL: none */
-    float *y;           /* plane of the first */
+    const conv_transpose_work *j;
+    size_t filters;     /* number of filters */
+    const float *bias;  /* of the first filter; NULL: no bias */
+    float *y;           /* plane of the first filter */
     int64_t first, end; /* rows of the output */
     const float *tile;  /* [filter][tap][PRT_GEMM_PANEL] */
 } band;
 
-/* Columns x in [*low, *high) of the input are those that a tap at `shift` sends into the output. */
-static void clip(const job *j, int64_t shift, int64_t *low, int64_t *high)
+/* Clips input columns [*low, *high) to the columns whose tap at `shift` is inside the output. */
+static void clip(const conv_transpose_work *j, int64_t shift, int64_t *low, int64_t *high)
 {
     const int64_t s = j->stride_w, first = shift >= 0 ? 0 : (-shift + s - 1) / s;
     const int64_t end = shift >= j->out_w ? 0 : (j->out_w - shift + s - 1) / s;
@@ -60,10 +63,11 @@ static void add_row(float *restrict to, int64_t step, const float *restrict from
             to[i * (size_t)step] += from[i];
 }
 
-/* Inputs [x, x + n) of row `row`, element `at` of the tile on, into the outputs of one filter. */
-static void spread(const band *b, size_t filter, int64_t row, int64_t x, int64_t n, size_t at)
+/* Adds inputs [x, x + n) of row `row`, from element `at` of the tile on, to the outputs of one
+ * filter. */
+static void add_taps(const band *b, size_t filter, int64_t row, int64_t x, int64_t n, size_t at)
 {
-    const job *j = b->j;
+    const conv_transpose_work *j = b->j;
     const float *from = b->tile + filter * j->taps * PRT_GEMM_PANEL + at;
     float *plane = b->y + filter * (size_t)(j->out_h * j->out_w);
     for (int64_t ky = 0; ky < j->kernel_h; ky++) {
@@ -79,10 +83,11 @@ static void spread(const band *b, size_t filter, int64_t row, int64_t x, int64_t
     }
 }
 
-/* The same where windows lie side by side and inside: rows of taps, element by element in turn. */
-static void lay(const band *b, size_t filter, int64_t row, int64_t x, int64_t n, size_t at)
+/* Writes the same outputs where windows neither overlap nor leave gaps: interleaves the rows of
+ * taps. */
+static void write_taps(const band *b, size_t filter, int64_t row, int64_t x, int64_t n, size_t at)
 {
-    const job *j = b->j;
+    const conv_transpose_work *j = b->j;
     const size_t wide = (size_t)j->kernel_w, count = (size_t)n;
     const float bias = b->bias != NULL ? b->bias[filter] : 0.0f;
     const float *restrict from = b->tile + filter * j->taps * PRT_GEMM_PANEL + at;
@@ -104,21 +109,21 @@ static void lay(const band *b, size_t filter, int64_t row, int64_t x, int64_t n,
     }
 }
 
-/* One panel: `columns` positions from `first` on. */
-static void spread_panel(const band *b, int64_t first, int64_t columns)
+/* Adds one panel, `columns` positions from `first` on, to the outputs. */
+static void store_panel(const band *b, int64_t first, int64_t columns)
 {
-    const job *j = b->j;
+    const conv_transpose_work *j = b->j;
     for (int64_t at = 0; at < columns;) {
         const int64_t row = (first + at) / j->in_w, x = (first + at) % j->in_w;
         const int64_t left = j->in_w - x, n = columns - at < left ? columns - at : left;
         for (size_t f = 0; f < b->filters; f++)
-            (j->tiled ? lay : spread)(b, f, row, x, n, (size_t)at);
+            (j->tiled ? write_taps : add_taps)(b, f, row, x, n, (size_t)at);
         at += n;
     }
 }
 
-/* First output row of a band: where a row of inputs starts. */
-static int64_t band_row(const job *j, size_t i)
+/* Returns the first output row of a band: the first row that an input row reaches. */
+static int64_t band_row(const conv_transpose_work *j, size_t i)
 {
     const int64_t row =
         (int64_t)prt_parallel_cut((size_t)j->in_h, j->bands, i) * j->stride_h - j->top;
@@ -127,10 +132,10 @@ static int64_t band_row(const job *j, size_t i)
     return i == 0 || row < 0 ? 0 : row;
 }
 
-/* Rows of the input, [*low, *high), that reach the band. */
+/* Finds the input rows [*low, *high) that reach the band. */
 static void reaching(const band *b, int64_t *low, int64_t *high)
 {
-    const job *j = b->j;
+    const conv_transpose_work *j = b->j;
     const int64_t first = b->first + j->top - (j->kernel_h - 1) * j->dilation_h;
     const int64_t last = b->end - 1 + j->top;
     *low = first <= 0 ? 0 : (first + j->stride_h - 1) / j->stride_h;
@@ -140,12 +145,12 @@ static void reaching(const band *b, int64_t *low, int64_t *high)
 
 static void run_item(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const conv_transpose_work *j = user;
     const size_t part = item % j->parts, n = item / j->parts / j->bands, group = n % j->groups;
     const size_t at = item / j->parts % j->bands, plane = (size_t)(j->in_h * j->in_w);
     const size_t filter = prt_parallel_cut(j->filters, j->parts, part);
     const float *x = j->x + n * j->channels * plane;
-    const float *w = j->turned + (group * j->filters + filter) * j->taps * j->channels;
+    const float *w = j->transposed + (group * j->filters + filter) * j->taps * j->channels;
     float *tile = scratch, *packed = tile + j->rows * PRT_GEMM_PANEL;
     const band b = { .j = j,
         .filters = prt_parallel_cut(j->filters, j->parts, part + 1) - filter,
@@ -177,25 +182,25 @@ static void run_item(const void *user, size_t item, float *scratch)
                 .add = k != 0 };
             j->kern->gemm(&g);
         }
-        spread_panel(&b, first, columns);
+        store_panel(&b, first, columns);
     }
 }
 
-/* The weights of one group, [channels][filters * taps], turned; items are groups of 16 columns. */
-static void turn(const void *user, size_t item, float *scratch)
+/* Transposes the weights of one group, [channels][filters * taps]; an item is 16 columns. */
+static void transpose_weights(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const conv_transpose_work *j = user;
     const size_t all = j->filters * j->taps, slices = (all + 15) / 16, group = item / slices;
     const size_t first = item % slices * 16, left = all - first, n = left < 16 ? left : 16;
     const float *from = j->w + group * j->channels * all + first;
-    float *to = j->turned + (group * all + first) * j->channels;
+    float *to = j->transposed + (group * all + first) * j->channels;
     (void)scratch;
     for (size_t k = 0; k < j->channels; k++, from += all)
         for (size_t i = 0; i < n; i++)
             to[i * j->channels + k] = from[i];
 }
 
-static void init_sizes(job *j, const prt_window *w)
+static void init_sizes(conv_transpose_work *j, const prt_window *w)
 {
     const uint32_t x = w->rank - 1;
     const bool two = w->rank == 2;
@@ -216,8 +221,8 @@ static void init_sizes(job *j, const prt_window *w)
         j->out_w == j->in_w * j->stride_w;
 }
 
-/* Cuts filters by the rows of a product, outputs so that bands share an eighth at most. */
-static void init_items(job *j)
+/* Cuts filters by the rows of a product, and outputs into bands that share an eighth at most. */
+static void init_items(conv_transpose_work *j)
 {
     const size_t each = MOST_ROWS / j->taps > 1 ? MOST_ROWS / j->taps : 1;
     j->parts = (j->filters + each - 1) / each;
@@ -241,7 +246,7 @@ poprt_status prt_fast_conv_transpose(prt_eval *c, const prt_kern *k, bool *done)
         return POPRT_OK;
     if (prt_tensor_count(x) == 0 || prt_tensor_count(w) == 0)
         return prt_fast_pass(done);
-    job j = { .kern = k,
+    conv_transpose_work j = { .kern = k,
         .x = x->data,
         .w = w->data,
         .y = c->out[0]->data,
@@ -256,12 +261,12 @@ poprt_status prt_fast_conv_transpose(prt_eval *c, const prt_kern *k, bool *done)
     prt_conv_transpose_fill(NULL, a, x->rank - 2, x->dims + 2, w->dims + 2, &window);
     init_sizes(&j, &window);
     init_items(&j);
-    j.turned = prt_eval_scratch(c, prt_tensor_count(w), sizeof(float));
-    if (j.turned == NULL)
+    j.transposed = prt_eval_scratch(c, prt_tensor_count(w), sizeof(float));
+    if (j.transposed == NULL)
         return POPRT_E_NOMEM;
     const size_t slices = (j.filters * j.taps + 15) / 16;
     const size_t depth = j.channels < BLOCK_K ? j.channels : BLOCK_K;
-    PRT_TRY(prt_parallel_for(c, j.groups * slices, 0, turn, &j));
+    PRT_TRY(prt_parallel_for(c, j.groups * slices, 0, transpose_weights, &j));
     return prt_parallel_for(c, (size_t)x->dims[0] * j.groups * j.parts * j.bands,
         (j.rows + depth) * PRT_GEMM_PANEL, run_item, &j);
 }

@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * depth_to_space_conv.c — NhwcSpread as products: a row of pixels with the weights of one row of
- * the kernel is a row of the output, as it lies there; pixel by pixel where these are columns of
- * others.
+ * depth_to_space_conv.c — NhwcSpread (ConvTranspose whose kernel equals its stride) by GEMM: a row
+ * of input pixels times the weights of one kernel row is a row of the output as it lies in memory.
+ * If the output is a part of the columns of a wider tensor, it is written pixel by pixel.
  */
 #include "fast/nhwc.h"
 
 #include "fast/parallel.h"
 #include "op/internal/fused.h"
 
-enum { PIXELS = 96 }; /* of an item at least, where there are: each reads all its weights */
+enum {
+    PIXELS = 96
+}; /* pixels of an item, at least: each item reads all weights of its kernel
+    * row */
 
-typedef struct job {
+typedef struct spread_work {
     const prt_kern *kern;
-    size_t wide, high;   /* pixels of a row of the input; rows of the kernel */
-    size_t rows, blocks; /* of the input, of all images */
+    size_t wide, high;   /* pixels of an input row; rows of the kernel */
+    size_t rows, blocks; /* input rows of all images; blocks of them */
     prt_nhwc_product product;
     const float *x;
     float *y;
     size_t y_row; /* floats */
-} job;
+} spread_work;
 
-/* Some rows with one row of the kernel. */
+/* Multiplies a block of input rows by one kernel row. */
 static void run_rows(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const spread_work *j = user;
     prt_nhwc_product p = j->product;
     const size_t first = prt_parallel_cut(j->rows, j->blocks, item / j->high);
     (void)scratch;
@@ -49,7 +52,7 @@ poprt_status prt_fast_nhwc_spread(prt_eval *c, const prt_kern *k, bool *done)
     const size_t columns = (size_t)a->kernel_shape.data[1];
     if (pitch != filters && filters % PRT_GEMM_SLICE != 0)
         return prt_fast_pass(done);
-    job j = { .kern = k,
+    spread_work j = { .kern = k,
         .wide = (size_t)x->dims[2],
         .high = (size_t)a->kernel_shape.data[0],
         .x = x->data,
@@ -63,7 +66,7 @@ poprt_status prt_fast_nhwc_spread(prt_eval *c, const prt_kern *k, bool *done)
             .ldc = columns * pitch,
             .run = pitch != filters ? filters : columns * filters,
             .far = pitch } };
-    if (prt_eval_has(c, 2)) { /* once for each column of the kernel */
+    if (prt_eval_has(c, 2)) { /* repeat the bias for each kernel column */
         float *bias = prt_parallel_floats(c, 1, j.product.n);
         if (bias == NULL)
             return POPRT_E_NOMEM;

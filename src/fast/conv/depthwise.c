@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* depthwise.c — convolutions in which every filter sees one channel: sums of shifted rows. */
+/*
+ * depthwise.c — depthwise NCHW convolution: each output row is a weighted sum of shifted input rows
+ * (the kernel `rows.taps`).
+ */
 #include "fast/conv/conv.h"
 
 #include "fast/conv/planes.h"
 #include "fast/parallel.h"
 
-typedef struct job {
+typedef struct depthwise_work {
     const prt_conv_fast *v;
     prt_planes planes;
-} job;
+} depthwise_work;
 
 static void run_filter(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const depthwise_work *j = user;
     const prt_conv_fast *v = j->v;
     const prt_planes *p = &j->planes;
     const size_t filters = v->groups * v->filters, filter = item % filters, n = item / filters;
@@ -41,7 +44,7 @@ static void run_filter(const void *user, size_t item, float *scratch)
 
 poprt_status prt_fast_depthwise(prt_eval *c, const prt_conv_fast *v, bool *done)
 {
-    job j = { .v = v };
+    depthwise_work j = { .v = v };
     if (!prt_planes_init(&j.planes, v->window))
         return prt_fast_pass(done);
     return prt_parallel_for(c, v->batch * v->groups * v->filters, prt_planes_size(&j.planes),

@@ -1,41 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * grid_sample.c — GridSample of images, linear, with zeros or the border around them: what a
- * position reads of a plane is found once for all channels.
+ * grid_sample.c — GridSample of images, linear, padding mode zeros or border. The four neighbours
+ * and weights of a position are computed once for all channels.
  */
 #include <math.h>
 
 #include "fast/fast.h"
 #include "fast/parallel.h"
 
-enum { POINTS = 512, TAPS = 4, LARGEST = 1 << 24 };
+enum {
+    POINTS = 512,     /* positions of an item */
+    TAPS = 4,         /* neighbours of a position */
+    LARGEST = 1 << 24 /* height and width, up to which float32 holds positions exactly */
+};
 
-/* Elements of a plane, negative where there are zeros. */
+/* Indices into a plane, negative for zero padding, and their weights. */
 typedef struct tap {
     int32_t at[TAPS];
     float weight[TAPS];
 } tap;
 
-typedef struct job {
+typedef struct grid_sample_work {
     const float *x, *grid;
     float *y;
     size_t channels, points, pieces;
     int32_t dims[2];
     bool corners, zeros;
-} job;
+} grid_sample_work;
 
-/* The position of a grid coordinate on an axis, moved inside where the border goes on. */
-static float position(const job *j, uint32_t axis, float g)
+/* Returns the position of a grid coordinate on an axis. NaN and large values become finite. */
+static float position(const grid_sample_work *j, uint32_t axis, float g)
 {
     const float size = (float)j->dims[axis], far = 2.0f * LARGEST;
     const float at =
         j->corners ? (g + 1.0f) / 2.0f * (size - 1.0f) : ((g + 1.0f) * size - 1.0f) / 2.0f;
-    if (isnan(at)) /* as the reference has it */
+    if (isnan(at)) /* as in the reference */
         return j->zeros ? -2.0f : 0.0f;
     return at > -far ? at < far ? at : far : -far;
 }
 
-static int32_t index_of(const job *j, uint32_t axis, int32_t at)
+static int32_t index_of(const grid_sample_work *j, uint32_t axis, int32_t at)
 {
     const int32_t last = j->dims[axis] - 1;
     if (at >= 0 && at <= last)
@@ -43,8 +47,8 @@ static int32_t index_of(const job *j, uint32_t axis, int32_t at)
     return j->zeros ? -1 : at < 0 ? 0 : last;
 }
 
-/* The grid names the last axis first. */
-static tap find(const job *j, const float *grid)
+/* Finds the neighbours of a grid position. The grid names the last axis first. */
+static tap find(const grid_sample_work *j, const float *grid)
 {
     tap t;
     int32_t at[2][2];
@@ -78,7 +82,7 @@ static float weigh(const tap *t, const float *plane)
 
 static void run_piece(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const grid_sample_work *j = user;
     const size_t n = item / j->pieces, piece = item % j->pieces;
     const size_t first = prt_parallel_cut(j->points, j->pieces, piece);
     const size_t count = prt_parallel_cut(j->points, j->pieces, piece + 1) - first;
@@ -107,7 +111,7 @@ poprt_status prt_fast_grid_sample(prt_eval *c, const prt_kern *k, bool *done)
         prt_tensor_count(x) == 0 || prt_tensor_count(c->out[0]) == 0 || x->dims[2] > LARGEST ||
         x->dims[3] > LARGEST || x->dims[2] * x->dims[3] > INT32_MAX)
         return prt_fast_pass(done);
-    job j = { .x = x->data,
+    grid_sample_work j = { .x = x->data,
         .grid = c->in[1]->data,
         .y = c->out[0]->data,
         .channels = (size_t)x->dims[1],

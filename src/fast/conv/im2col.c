@@ -1,33 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * im2col.c — panels by way of padded planes: of each channel, the part that the panel's outputs
- * see is padded and split by strides once; what a tap sees of a row of outputs is then a run of
- * it. Large windows, and single taps with strides, are gathered row by row in place.
+ * im2col.c — im2col panels over padded planes: for each channel, the part of the input that the
+ * outputs of the panel read is padded and split by column phase once. The inputs of one tap for a
+ * row of outputs are then contiguous. Large windows, and single taps with strides, are gathered row
+ * by row from the input.
  */
 #include "fast/conv/im2col.h"
 
 #include "kern/move/zip.h"
 
-/* Copies go eight elements at a time, over their end: SLACK follows all that is read or written.
- * Larger planes than MOST are not worth it. */
-enum { SLACK = 16, MOST = 1 << 16, BLOCKS = 2 };
+enum {
+    SLACK = 16,     /* floats behind every buffer: copies go eight elements at a time */
+    MOST = 1 << 16, /* floats, rows and columns of a padded plane, at most */
+    BLOCKS = 2      /* padded blocks of a panel, at most */
+};
 
-/* A run of outputs in one row. */
+/* Consecutive outputs of one row. */
 typedef struct run {
     size_t to, n; /* columns of the panel */
-    size_t from;  /* element of the arranged planes at tap offset 0 */
+    size_t from;  /* element of the padded planes at tap offset 0 */
 } run;
 
-/* What a panel's columns read. */
-typedef struct panel {
+/* The blocks of input that the columns of a panel read, and where. */
+typedef struct panel_runs {
     prt_planes block[BLOCKS];
     size_t blocks, runs;
     run run[PRT_GEMM_PANEL];
-} panel;
+} panel_runs;
 
-/* ---- in place ---- */
+/* ---- from the input ---- */
 
-/* `n` outputs of one row from output column x on, at one tap. */
+/* Gathers `n` outputs of one row from output column x on, at one tap. */
 static void gather_row(const prt_gather *g, const float *row, size_t x, size_t n, int64_t shift,
     float *to)
 {
@@ -47,7 +50,7 @@ static void gather_row(const prt_gather *g, const float *row, size_t x, size_t n
     memset(to + high, 0, (n - high) * sizeof(float));
 }
 
-/* One row of the panel: all columns at one channel and tap. */
+/* Gathers one row of the panel: all columns at one channel and tap. */
 static void gather_depth(const prt_gather *g, const float *plane, size_t tap, size_t first,
     size_t columns, float *to)
 {
@@ -65,7 +68,7 @@ static void gather_depth(const prt_gather *g, const float *plane, size_t tap, si
     }
 }
 
-/* ---- by way of planes ---- */
+/* ---- from padded planes ---- */
 
 static void copy_run(float *to, const float *from, size_t n)
 {
@@ -76,8 +79,9 @@ static void copy_run(float *to, const float *from, size_t n)
     }
 }
 
-/* Rows wider than a panel give a block each, of the columns wanted; others are in one together. */
-static void find_runs(const prt_gather *g, size_t first, size_t columns, panel *p)
+/* Finds the runs of a panel. Rows wider than a panel get a block each, with the columns that are
+ * read; other rows share one block. */
+static void find_runs(const prt_gather *g, size_t first, size_t columns, panel_runs *p)
 {
     const bool wide = g->out_w > PRT_GEMM_PANEL;
     const size_t size = prt_planes_size(&g->planes);
@@ -109,7 +113,7 @@ static void pack_arranged(const prt_gather *g, const float *x, size_t first, siz
     const size_t width = prt_gemm_width(columns), size = prt_planes_size(&g->planes);
     float *spare = to + depth * width + SLACK;
     size_t channel = k / g->taps, tap = k % g->taps;
-    panel p;
+    panel_runs p;
     find_runs(g, first, columns, &p);
     for (size_t end = k + depth; k < end; channel++, tap = 0) {
         for (size_t i = 0; i < p.blocks; i++)
@@ -145,7 +149,7 @@ void prt_gather_pack(const prt_gather *g, size_t image, size_t first, size_t col
 
 /* ---- sizes ---- */
 
-/* The largest block of outputs that a panel reads as one. */
+/* Sets the largest block of outputs that a panel reads. */
 static void init_planes(prt_gather *g)
 {
     const prt_window *w = g->v->window;
@@ -156,7 +160,7 @@ static void init_planes(prt_gather *g)
     if (w->rank == 2)
         block.out[0] = wide ? 1 : (int64_t)(rows < out_h ? rows : out_h);
     block.out[w->rank - 1] = wide ? PRT_GEMM_PANEL : (int64_t)g->out_w;
-    block.begin[w->rank - 1] = 1; /* not the input itself, which no slack follows */
+    block.begin[w->rank - 1] = 1; /* forces a copy, since no slack follows the input itself */
     if (g->taps == 1 || !prt_planes_init(&g->planes, &block))
         return;
     g->arranged =

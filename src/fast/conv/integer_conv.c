@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * integer_conv.c — ConvInteger and QLinearConv of images and rows of 8-bit integers, as a product
- * for each image and group: filters × depth by depth × positions.
+ * integer_conv.c — ConvInteger and QLinearConv (NCHW, 8-bit) by integer GEMM for each image and
+ * group: filters × K by K × positions.
  *
- * Every channel is copied once, with its padding, as `stride_h * stride_w` planes: plane (a, b) has
- * the pixels (r * stride_h + a, q * stride_w + b). A tap then reads a run of one plane for all
- * positions in a row of outputs, and the next row goes on `width` later. Positions are counted in
- * that width, so a row of the right side is a run of bytes; what lies beyond an output row is
- * computed and dropped.
+ * Every channel is copied once, with its padding, into `stride_h * stride_w` phase planes: plane
+ * (a, b) has the pixels (r * stride_h + a, q * stride_w + b). All positions of an output row then
+ * read consecutive bytes of one plane at each tap, and the next row follows `width` later.
+ * Positions are counted in that width, so a row of B is contiguous; columns beyond an output row
+ * are computed and dropped.
  */
 #include "fast/gemm/integer.h"
 #include "fast/parallel.h"
@@ -17,15 +17,15 @@
 typedef struct conv {
     const prt_kern *kern;
     const uint8_t *x;
-    uint8_t *planes;                         /* NULL: x itself */
+    uint8_t *planes;                         /* NULL: x is read in place */
     size_t channels, groups, taps, kernel_w; /* channels of a group */
     size_t in_h, in_w, out_h, out_w, stride_h, stride_w, dilation_h, dilation_w;
     int64_t top, left;
     size_t height, width, plane; /* of one plane; bytes of all planes of a channel */
-    size_t *offset;              /* where a tap reads for the first position */
+    size_t *offset;              /* offset of each tap for the first position */
     uint8_t fill;
     void *y;
-    /* QLinearConv */
+    /* QLinearConv only */
     prt_requantize q;
     const double *scales; /* by filter of all groups */
     const prt_tensor *bias;
@@ -42,7 +42,7 @@ static const uint8_t *right(const prt_integer *p, size_t batch, size_t k, size_t
         v->offset[k - channel * v->taps] + first;
 }
 
-/* One row of a plane: every stride_w-th pixel of a row of the image from column `x` on. */
+/* Copies one row of a plane: every stride_w-th pixel of an image row from column `x` on. */
 static void copy_row(const conv *v, const uint8_t *from, int64_t x, uint8_t *to)
 {
     const int64_t step = (int64_t)v->stride_w, in_w = (int64_t)v->in_w;
@@ -80,9 +80,10 @@ static void copy_channel(const void *user, size_t item, float *scratch)
             }
 }
 
-/* Calls `put` for the runs of outputs within positions [first, first + columns). */
-static void each_run(const conv *v, size_t first, size_t columns, const void *from, size_t size,
-    char *to)
+/* Copies positions [first, first + columns) to the outputs, without the columns beyond output
+ * rows. */
+static void store_outputs(const conv *v, size_t first, size_t columns, const void *from,
+    size_t size, char *to)
 {
     for (size_t i = 0; i < columns;) {
         const size_t y = (first + i) / v->width, x = (first + i) % v->width;
@@ -100,7 +101,7 @@ static void store_integer(const prt_integer *p, size_t batch, size_t row, size_t
 {
     const conv *v = p->user;
     int32_t *y = (int32_t *)v->y + (batch * p->m + row) * v->out_h * v->out_w;
-    each_run(v, first, columns, sums, sizeof(int32_t), (char *)y);
+    store_outputs(v, first, columns, sums, sizeof(int32_t), (char *)y);
 }
 
 static void store_bytes(const prt_integer *p, size_t batch, size_t row, size_t first,
@@ -113,7 +114,7 @@ static void store_bytes(const prt_integer *p, size_t batch, size_t row, size_t f
     q.scale = v->scales[filter];
     q.bias = v->bias != NULL ? (double)((const int32_t *)v->bias->data)[filter] : 0.0;
     p->kern->bytes.requantize(columns, sums, &q, bytes);
-    each_run(v, first, columns, bytes, 1,
+    store_outputs(v, first, columns, bytes, 1,
         (char *)v->y + (batch * p->m + row) * v->out_h * v->out_w);
 }
 
@@ -138,7 +139,7 @@ static void fill_window(conv *v, const prt_window *w)
     v->width = v->out_w + (v->kernel_w - 1) * v->dilation_w / v->stride_w;
 }
 
-/* Where taps read, and planes in scratch unless x is what they would be. */
+/* Sets the offsets of the taps, and makes the phase planes unless x can be read in place. */
 static poprt_status make_planes(prt_eval *c, const prt_kern *k, conv *v, size_t channels)
 {
     const size_t phases = v->stride_h * v->stride_w;
@@ -163,7 +164,7 @@ static poprt_status make_planes(prt_eval *c, const prt_kern *k, conv *v, size_t 
     return prt_parallel_for(c, channels, 0, copy_channel, v);
 }
 
-/* Inputs: x, w, and their zero points. */
+/* Runs both operators. `in` are the indices of x, w, and their zero points. */
 static poprt_status run(prt_eval *c, const prt_kern *k, const uint32_t *in,
     const prt_window_spec *spec, size_t groups, conv *v, bool *done)
 {
@@ -177,7 +178,7 @@ static poprt_status run(prt_eval *c, const prt_kern *k, const uint32_t *in,
     v->channels = (size_t)w->dims[1];
     v->fill = (uint8_t)(int)prt_quant_number(c, in[2], 0);
     const size_t filters = (size_t)w->dims[0], images = (size_t)x->dims[0];
-    const size_t limit = 1 << 12; /* of what is not read, or computed in vain, per dim */
+    const size_t limit = 1 << 12; /* rows or columns that may be computed and dropped */
     prt_integer p = { .kern = k,
         .lefts = groups,
         .batches = images * groups,

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nhwc.c — NhwcConv as products of matrices: pixels of the output by depth (taps, then channels)
- * times packed weights. Nothing is gathered: kernels get the address of each piece of a row, and
- * those of the padding are a pixel of zeros.
+ * nhwc.c — NhwcConv as GEMM without im2col (implicit GEMM): output pixels by K (taps, then
+ * channels) times packed weights. The micro-kernel takes the address of each tap of a pixel; taps
+ * in the padding point to a pixel of zeros.
  *
- * Images with channels first (few of them) are laid out with padding, a band of rows for each
- * item; then all taps of a row of the kernel are one piece.
+ * Loop order of an item: groups, panels of filters, blocks of K, with a block of pixels inside. A
+ * block of A and one of a panel of B stay in L2 together.
+ *
+ * NCHW input, which has few channels, is copied to scratch in bands of NHWC rows with padding. Then
+ * all taps of a kernel row are contiguous.
  */
 #include "fast/nhwc.h"
 
@@ -15,32 +18,37 @@
 #include "fast/gemm/strassen.h"
 #include "op/internal/fused.h"
 
-/* Floats: of a piece of B and of A that stay in the second cache level together. Rows of A, at
- * least; FEW where threads had nothing to do otherwise. */
-enum { DEPTH = 512, BLOCK = 1 << 16, LEAST_ROWS = 96, MOST_ROWS = 1024, ITEMS = 8, FEW = 8,
-    FEW_PIXELS = 4 /* for each filter */ };
+enum {
+    DEPTH = 512,     /* floats of K in a block */
+    BLOCK = 1 << 16, /* floats of A that stay in L2 with a block of B */
+    LEAST_ROWS = 96, /* pixels of a block of A, at least */
+    MOST_ROWS = 1024,
+    ITEMS = 8,     /* work items, at least, unless blocks become too small */
+    FEW = 8,       /* pixels of a block, at least, where threads would be idle otherwise */
+    FEW_PIXELS = 4 /* per filter, at most: bf16x3 scales pixels, not weights, by the gate */
+};
 
-typedef struct job {
+typedef struct conv_work {
     const prt_nhwc *v;
-    size_t slices;                 /* items of all filters */
-    size_t halves;                 /* of panels, which they share; 0: each has a panel */
-    size_t chunks;                 /* of groups, which share addresses */
-    size_t blocks, pixels;         /* pixels of an image's output */
-    size_t rows;                   /* of a block, at most: pixels or, of images, rows of them */
-    bool plain;                    /* outputs are inputs, one by one */
-    size_t wide;                   /* floats in a row of a band */
-    size_t table;                  /* floats of scratch that hold addresses */
-    size_t image_w;                /* floats from one image's weights to the next one's */
-} job;
+    size_t slices;         /* items that share the filters */
+    size_t halves;         /* half panels, divided among the slices; 0: a slice is one panel */
+    size_t chunks;         /* parts of the groups; the groups of a part share their addresses */
+    size_t blocks, pixels; /* blocks of an image's output; its pixels */
+    size_t rows;           /* of a block, at most: pixels, or rows of pixels for NCHW input */
+    bool plain;            /* pointwise: output i reads only input i */
+    size_t wide;           /* floats of a row of a band */
+    size_t table;          /* floats of scratch for the addresses */
+    size_t image_w;        /* floats from one image's weights to the next one's; 0: shared */
+} conv_work;
 
-/* Some pixels with one slice of filters. */
+/* A block of pixels times one slice of filters. */
 typedef struct block {
-    const job *j;
-    size_t n, group, first, columns; /* image; filters of the group */
-    size_t beyond;                   /* floats of a pixel that groups since the addresses' have */
+    const conv_work *j;
+    size_t n, group, first, columns; /* image; group; filters of the group */
+    size_t beyond;                   /* floats from the addresses to the channels of `group` */
     size_t row, rows;                /* pixels */
-    const float **from;              /* [tap][pixel]; NULL: plain */
-    size_t taps, depth;              /* pieces of a row, and floats of one */
+    const float **from;              /* [tap][pixel]; NULL: pointwise */
+    size_t taps, depth;              /* contiguous pieces of a row of A, and floats of one */
 } block;
 
 static size_t clamp(size_t x, size_t low, size_t high)
@@ -48,133 +56,19 @@ static size_t clamp(size_t x, size_t low, size_t high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* ---- addresses ---- */
-
-/* Where `v` reads at tap k of an axis; false in the padding. */
-static bool find_at(size_t out, size_t stride, size_t k, size_t dilation, int64_t begin, size_t in,
-    size_t *at)
-{
-    const int64_t i = (int64_t)(out * stride + k * dilation) - begin;
-    *at = (size_t)i;
-    return i >= 0 && i < (int64_t)in;
-}
-
-/* Outputs [*from, *to) of [first, end) of a row have their tap kx inside the image. */
-static void inside(const prt_nhwc *v, size_t kx, size_t first, size_t end, size_t *from, size_t *to)
-{
-    const int64_t begin = v->left - (int64_t)(kx * v->dilation_w), step = (int64_t)v->stride_w;
-    const int64_t low = begin > 0 ? (begin + step - 1) / step : 0;
-    const int64_t past = begin + (int64_t)v->in_w; /* the first output at or beyond it is outside */
-    const int64_t high = past > 0 ? (past + step - 1) / step : 0;
-    *to = high < (int64_t)end ? (size_t)high : end;
-    *to = *to > first ? *to : first;
-    *from = low < (int64_t)*to ? (size_t)low : *to;
-    *from = *from > first ? *from : first;
-}
-
-/* The addresses of the taps of outputs [first, end) of a row, each tap's `step` from the last's. */
-static void find_row(const prt_nhwc *v, const float *x, size_t plane, size_t row, size_t first,
-    size_t end, const float **to, size_t step)
-{
-    const size_t far = v->stride_w * v->x_pitch;
-    size_t z, y;
-    for (size_t kz = 0; kz < v->kernel_d; kz++) {
-        const bool in_z = find_at(plane, v->stride_d, kz, v->dilation_d, v->front, v->in_d, &z);
-        for (size_t ky = 0; ky < v->kernel_h; ky++) {
-            const bool in =
-                find_at(row, v->stride_h, ky, v->dilation_h, v->top, v->in_h, &y) && in_z;
-            for (size_t kx = 0; kx < v->kernel_w; kx++, to += step) {
-                size_t from = end, until = end, i = first;
-                if (in)
-                    inside(v, kx, first, end, &from, &until);
-                for (; i < from; i++)
-                    to[i - first] = v->zeros;
-                if (i < until) {
-                    const int64_t at =
-                        (int64_t)(i * v->stride_w + kx * v->dilation_w) - v->left;
-                    const float *p = x + ((z * v->in_h + y) * v->in_w + (size_t)at) * v->x_pitch;
-                    for (size_t k = 0; i < until; i++, k++)
-                        to[i - first] = p + k * far;
-                }
-                for (; i < end; i++)
-                    to[i - first] = v->zeros;
-            }
-        }
-    }
-}
-
-void prt_nhwc_find_taps(const prt_nhwc *v, size_t n, size_t group, size_t first, size_t count,
-    const float **to)
-{
-    const float *x = v->x + n * v->in_d * v->in_h * v->in_w * v->x_pitch +
-        group * v->form.channels;
-    size_t row = first / v->out_w, column = first % v->out_w;
-    for (size_t i = 0, some; i < count; i += some, column = 0, row++) {
-        some = v->out_w - column < count - i ? v->out_w - column : count - i;
-        find_row(v, x, row / v->out_h, row % v->out_h, column, column + some, to + i, count);
-    }
-}
-
-/* ---- images ---- */
-
-size_t prt_nhwc_band_wide(const prt_nhwc *v)
-{
-    return ((v->out_w - 1) * v->stride_w + v->kernel_w) * v->in_c;
-}
-
-size_t prt_nhwc_band_high(const prt_nhwc *v, size_t rows)
-{
-    return (rows - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1;
-}
-
-void prt_nhwc_lay_band(const prt_nhwc *v, size_t n, size_t row, size_t rows, float *to)
-{
-    const size_t high = prt_nhwc_band_high(v, rows);
-    const size_t channels = v->in_c, plane = v->in_h * v->in_w, size = prt_nhwc_band_wide(v);
-    const int64_t wide = (int64_t)(size / channels);
-    for (size_t i = 0; i < high; i++, to += size) {
-        const int64_t y = (int64_t)(row * v->stride_h + i) - v->top;
-        const int64_t end = v->left + (int64_t)v->in_w < wide ? v->left + (int64_t)v->in_w : wide;
-        const int64_t from = v->left > 0 ? v->left : 0;
-        if (y < 0 || y >= (int64_t)v->in_h || from >= end) {
-            memset(to, 0, size * sizeof(float));
-            continue;
-        }
-        memset(to, 0, (size_t)from * channels * sizeof(float));
-        memset(to + (size_t)end * channels, 0, (size_t)(wide - end) * channels * sizeof(float));
-        const float *x = v->x + n * channels * plane + (size_t)y * v->in_w;
-        v->kern->interleave((size_t)(end - from), channels, x + (from - v->left), plane,
-            to + (size_t)from * channels);
-    }
-}
-
-/* One piece for each row of the kernel. */
-static void find_band(const block *b, const float *band)
-{
-    const prt_nhwc *v = b->j->v;
-    const size_t step = v->stride_w * v->in_c, wide = b->j->wide;
-    const float **to = b->from;
-    for (size_t ky = 0; ky < v->kernel_h; ky++)
-        for (size_t row = 0; row < b->rows / v->out_w; row++) {
-            const float *x = band + (row * v->stride_h + ky * v->dilation_h) * wide;
-            for (size_t i = 0; i < v->out_w; i++)
-                *to++ = x + i * step;
-        }
-}
-
 /* ---- products ---- */
 
-/* No group and no image comes after the block's. */
+/* Returns whether the block is of the last group and the last image. */
 static bool is_last(const block *b)
 {
     return b->group + 1 == b->j->v->form.group && b->n + 1 == b->j->v->batch;
 }
 
-/* What is multiplied after this: more of the panel, the one that this thread may get next, or what
- * a step after this begins with. */
+/* Sets the weights to prefetch: the next block of K of the panel, the panel that this thread may
+ * get next, or the constant of a later step. */
 static void fetch_next(const block *b, bool last, prt_gemm_block *g)
 {
-    const job *j = b->j;
+    const conv_work *j = b->j;
     const size_t whole = b->taps * b->depth, taps = g->from != NULL ? g->taps : 1;
     const size_t count = taps * g->k * g->stride, ahead = b->first + b->columns;
     if (!last) {
@@ -188,11 +82,11 @@ static void fetch_next(const block *b, bool last, prt_gemm_block *g)
     }
 }
 
-/* The inputs of the block that this thread may get next, but for those that this one reads too; or
- * what a step after this begins with. */
+/* Sets the inputs to prefetch: the rows that the next block reads and this one does not, or the
+ * constant of a later step. */
 static void fetch_after(const block *b, prt_gemm_block *g)
 {
-    const job *j = b->j;
+    const conv_work *j = b->j;
     const prt_nhwc *v = j->v;
     const size_t end = b->row + b->rows;
     if (end == j->pixels) {
@@ -201,8 +95,8 @@ static void fetch_after(const block *b, prt_gemm_block *g)
         return;
     }
     const size_t row_size = v->in_w * v->x_pitch, each = row_size * v->stride_h;
-    const int64_t last = (int64_t)((end - 1) / v->out_w * v->stride_h +
-        (v->kernel_h - 1) * v->dilation_h) - v->top;
+    const int64_t last =
+        (int64_t)((end - 1) / v->out_w * v->stride_h + (v->kernel_h - 1) * v->dilation_h) - v->top;
     const size_t at = (last < 0 ? 0 : (size_t)last) * row_size;
     const size_t count = b->rows * each / v->out_w, size = v->in_h * row_size;
     if (b->from == NULL || v->images || v->in_d != 1 || at >= size)
@@ -211,8 +105,9 @@ static void fetch_after(const block *b, prt_gemm_block *g)
     g->next_count = count < size - at ? count : size - at;
 }
 
-/* Taps [tap, tap + taps), elements [skip, skip + k) of each; pixels [row, row + rows) of the block.
- * The first one of a pixel overwrites the output, the last one ends it. */
+/* A block of K: taps [tap, tap + taps), elements [skip, skip + k) of each, for pixels [row, row +
+ * rows) of the block. The first part of a pixel overwrites the output, the last part applies bias,
+ * residual and activation. */
 typedef struct part {
     size_t tap, taps, skip, k, row, rows;
     bool first, last;
@@ -220,7 +115,7 @@ typedef struct part {
 
 static void multiply(const block *b, const part *p)
 {
-    const job *j = b->j;
+    const conv_work *j = b->j;
     const prt_nhwc *v = j->v;
     const prt_nhwc_weights *w = &v->form;
     const size_t panel = b->first / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
@@ -230,24 +125,31 @@ static void multiply(const block *b, const part *p)
     const size_t pixel = b->n * j->pixels + b->row + p->row;
     const prt_gemm_end end = { .bias = v->bias != NULL ? v->bias + column : NULL,
         .residual = v->residual != NULL ? v->residual + pixel * v->residual_pitch + column : NULL,
-        .ldr = v->residual_pitch, .act = v->act };
-    prt_gemm_block g = { .rows = p->rows, .columns = b->columns, .k = p->k,
+        .ldr = v->residual_pitch,
+        .act = v->act };
+    prt_gemm_block g = { .rows = p->rows,
+        .columns = b->columns,
+        .k = p->k,
         .a = b->from == NULL ? v->x + pixel * v->x_pitch + b->group * w->channels + p->skip : NULL,
-        .lda = v->x_pitch, .from = b->from != NULL ? b->from + p->tap * b->rows + p->row : NULL,
-        .taps = p->taps, .skip = b->from != NULL ? b->beyond + p->skip : 0,
+        .lda = v->x_pitch,
+        .from = b->from != NULL ? b->from + p->tap * b->rows + p->row : NULL,
+        .taps = p->taps,
+        .skip = b->from != NULL ? b->beyond + p->skip : 0,
         .b = v->w + b->n * j->image_w + b->group * prt_nhwc_weights_step(w) + panel * whole +
             (p->tap * b->depth + p->skip) * width + b->first - panel,
-        .stride = width, .c = v->y + pixel * v->y_pitch + column,
-        .ldc = v->y_pitch, .add = !p->first,
+        .stride = width,
+        .c = v->y + pixel * v->y_pitch + column,
+        .ldc = v->y_pitch,
+        .add = !p->first,
         .end = p->last && !prt_gemm_end_is_plain(&end) ? &end : NULL };
-    if (j->blocks == 1) /* weights are read once: the next ones come meanwhile */
+    if (j->blocks == 1) /* weights are read once: prefetch the next ones */
         fetch_next(b, p->last, &g);
     else if (p->last && b->first + b->columns >= w->filters)
         fetch_after(b, &g);
     v->kern->gemm(&g);
 }
 
-/* Depth [skip, end) of a tap. */
+/* Multiplies depth [skip, end) of a tap, in blocks of K. */
 static void multiply_tap(const block *b, part p, size_t end)
 {
     const size_t skip = p.skip, parts = (end - skip + DEPTH - 1) / DEPTH;
@@ -261,8 +163,8 @@ static void multiply_tap(const block *b, part p, size_t end)
     }
 }
 
-/* The first run of pixels, from `row` on, whose tap is in the image; a few that are not may be
- * among them. */
+/* Returns the first run of pixels, from `row` on, whose tap is inside the image. A run may contain
+ * up to GAP pixels whose tap is in the padding. */
 static part next_run(const block *b, size_t tap, size_t row)
 {
     enum { GAP = 4 };
@@ -278,9 +180,10 @@ static part next_run(const block *b, size_t tap, size_t row)
     return p;
 }
 
-/* Of the taps that are far from each other, most of a small image are in its padding, which is not
- * multiplied; a tap that all pixels have comes first and last. False: too few are. */
-static bool run_far_taps(const block *b)
+/* Large dilations on small images: skips taps that fall into the padding. A tap that every pixel
+ * has runs first and last, since it initialises and finishes the sums. Returns false when skipping
+ * saves too little. */
+static bool run_dilated(const block *b)
 {
     const prt_nhwc *v = b->j->v;
     size_t live = 0, full = b->taps;
@@ -312,7 +215,7 @@ static bool run_far_taps(const block *b)
 static void run_block(const block *b)
 {
     part p = { .rows = b->rows };
-    if (run_far_taps(b))
+    if (run_dilated(b))
         return;
     if (b->depth < DEPTH) {
         const size_t most = DEPTH / b->depth, parts = (b->taps + most - 1) / most;
@@ -334,8 +237,8 @@ static void run_block(const block *b)
     }
 }
 
-/* The first filter of a slice. */
-static size_t filter_at(const job *j, size_t slice)
+/* Returns the first filter of a slice. */
+static size_t filter_at(const conv_work *j, size_t slice)
 {
     const size_t first = j->halves == 0
         ? slice * PRT_GEMM_PANEL
@@ -345,14 +248,16 @@ static size_t filter_at(const job *j, size_t slice)
 
 static void run_item(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const conv_work *j = user;
     const prt_nhwc *v = j->v;
     const size_t slice = item % j->slices, chunk = item / j->slices % j->chunks;
     const size_t rest = item / j->slices / j->chunks, piece = rest % j->blocks;
     const size_t end = prt_parallel_cut(v->form.group, j->chunks, chunk + 1);
     const size_t last = filter_at(j, slice + 1);
-    block b = { .j = j, .n = rest / j->blocks,
-        .group = prt_parallel_cut(v->form.group, j->chunks, chunk), .taps = v->form.taps,
+    block b = { .j = j,
+        .n = rest / j->blocks,
+        .group = prt_parallel_cut(v->form.group, j->chunks, chunk),
+        .taps = v->form.taps,
         .depth = v->form.channels };
     const size_t all = v->images ? v->out_h : j->pixels;
     const size_t first = prt_parallel_cut(all, j->blocks, piece);
@@ -365,7 +270,7 @@ static void run_item(const void *user, size_t item, float *scratch)
         prt_nhwc_lay_band(v, b.n, first, rows, scratch + j->table);
         b.taps = v->kernel_h;
         b.depth = v->kernel_w * v->in_c;
-        find_band(&b, scratch + j->table);
+        prt_nhwc_find_band(v, b.rows / v->out_w, scratch + j->table, b.from);
     } else if (!j->plain) {
         prt_nhwc_find_taps(v, b.n, b.group, b.row, b.rows, b.from);
     }
@@ -376,8 +281,8 @@ static void run_item(const void *user, size_t item, float *scratch)
         }
 }
 
-void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t rows,
-    const float *a, float *c, const float *residual)
+void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t rows, const float *a,
+    float *c, const float *residual)
 {
     const size_t parts = (p->k + DEPTH - 1) / DEPTH;
     for (size_t first = 0, columns; first < p->n && rows != 0; first += columns) {
@@ -387,13 +292,21 @@ void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t r
         const size_t at = first / p->run * p->far + first % p->run;
         columns = prt_lesser(left, p->run - first % p->run);
         const prt_gemm_end end = { .bias = p->bias != NULL ? p->bias + first : NULL,
-            .residual = residual != NULL ? residual + at : NULL, .ldr = p->ldc, .act = p->act };
+            .residual = residual != NULL ? residual + at : NULL,
+            .ldr = p->ldc,
+            .act = p->act };
         for (size_t i = 0; i < parts; i++) {
             const size_t k = prt_parallel_cut(p->k, parts, i);
-            prt_gemm_block g = { .rows = rows, .columns = columns,
-                .k = prt_parallel_cut(p->k, parts, i + 1) - k, .a = a + k, .lda = p->lda,
-                .b = p->w + panel * p->k + k * width + first - panel, .stride = width,
-                .c = c + at, .ldc = p->ldc, .add = k != 0,
+            prt_gemm_block g = { .rows = rows,
+                .columns = columns,
+                .k = prt_parallel_cut(p->k, parts, i + 1) - k,
+                .a = a + k,
+                .lda = p->lda,
+                .b = p->w + panel * p->k + k * width + first - panel,
+                .stride = width,
+                .c = c + at,
+                .ldc = p->ldc,
+                .add = k != 0,
                 .end = i + 1 == parts && !prt_gemm_end_is_plain(&end) ? &end : NULL };
             kern->gemm(&g);
             for (size_t line = 1; line < p->lines; line++) { /* without a residual */
@@ -405,9 +318,10 @@ void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t r
     }
 }
 
-/* ---- sizes ---- */
+/* ---- algorithms ---- */
 
-/* Weights with the gate of each image in them: no more than the pixels that it would go to. */
+/* Returns a copy of the weights for each image, scaled by its gate; the copy is no larger than
+ * scaled pixels would be. NULL if memory is refused. */
 static const float *gated_weights(prt_eval *c, const prt_nhwc *v, const float *gate)
 {
     const prt_nhwc_weights *w = &v->form;
@@ -424,6 +338,7 @@ static const float *gated_weights(prt_eval *c, const prt_nhwc *v, const float *g
     return all;
 }
 
+/* Returns a copy of the input, scaled by the gates. NULL if memory is refused. */
 static const float *gated_pixels(prt_eval *c, const prt_nhwc *v, const float *gate)
 {
     const size_t each = v->in_d * v->in_h * v->in_w, wide = v->in_c;
@@ -434,19 +349,20 @@ static const float *gated_pixels(prt_eval *c, const prt_nhwc *v, const float *ga
     return all;
 }
 
+/* Runs bf16x3, Strassen, a GEMV or the float32 GEMM, whichever applies first. */
 static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
 {
     const size_t pixels = v->out_d * v->out_h * v->out_w;
     const size_t depth = v->form.taps * v->form.channels;
     bool done = false, weights = false;
-    bool splits = (v->images ? depth >= PRT_NHWC_BF16X3_IMAGES
+    bool bf16x3 = (v->images ? depth >= PRT_NHWC_BF16X3_IMAGES
                              : v->form.channels >= PRT_NHWC_BF16X3_CHANNELS) &&
         prt_bf16x3_pays(c, v->kern, pixels, v->form.filters, depth) && prt_bf16x3_fits(v);
-    if (gate != NULL && splits && v->batch == 1 && pixels <= FEW_PIXELS * v->form.filters) {
-        v->scale = gate; /* pixels, while they are split */
+    if (gate != NULL && bf16x3 && v->batch == 1 && pixels <= FEW_PIXELS * v->form.filters) {
+        v->scale = gate; /* scales the pixels during conversion */
         PRT_TRY(prt_bf16x3_conv(c, v, &done));
         v->scale = NULL;
-        splits = false;
+        bf16x3 = false;
     } else if (gate != NULL) {
         weights = v->images || pixels >= v->form.filters;
     }
@@ -460,27 +376,48 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
         if (v->x == NULL)
             return POPRT_E_NOMEM;
     }
-    if (splits && (!weights || v->batch == 1))
+    if (bf16x3 && (!weights || v->batch == 1))
         PRT_TRY(prt_bf16x3_conv(c, v, &done));
     if (done)
         return POPRT_OK;
     const size_t panels = (v->form.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
-    job j = { .v = v, .slices = panels, .pixels = pixels,
+    conv_work j = { .v = v,
+        .slices = panels,
+        .pixels = pixels,
         .image_w = weights ? prt_nhwc_weights_step(&v->form) : 0 };
     const size_t taps = v->form.taps;
     j.plain = prt_nhwc_is_plain(v);
     if (j.plain && v->form.group == 1 && !weights && !v->in_order &&
         prt_strassen_pays(c, v->kern, j.pixels, v->out_c, v->in_c)) {
-        const prt_strassen s = { .kern = v->kern, .batches = v->batch, .m = j.pixels,
-            .n = v->out_c, .k = v->in_c, .a = v->x, .lda = v->x_pitch, .b = v->w, .c = v->y,
-            .ldc = v->y_pitch, .end = { .bias = v->bias, .residual = v->residual,
-            .ldr = v->residual_pitch, .act = v->act } };
+        const prt_strassen s = { .kern = v->kern,
+            .batches = v->batch,
+            .m = j.pixels,
+            .n = v->out_c,
+            .k = v->in_c,
+            .a = v->x,
+            .lda = v->x_pitch,
+            .b = v->w,
+            .c = v->y,
+            .ldc = v->y_pitch,
+            .end = { .bias = v->bias,
+                .residual = v->residual,
+                .ldr = v->residual_pitch,
+                .act = v->act } };
         return prt_strassen_run(c, &s);
     }
     if (j.plain && v->form.group == 1 && v->batch * pixels == 1) {
-        prt_linear f = { .kern = v->kern, .m = 1, .n = v->out_c, .k = v->in_c, .a = v->x,
-            .b = v->w, .packed = true, .narrow = PRT_NARROW_COUNT, .bias = v->bias,
-            .residual = v->residual, .y = v->y, .act = v->act };
+        prt_linear f = { .kern = v->kern,
+            .m = 1,
+            .n = v->out_c,
+            .k = v->in_c,
+            .a = v->x,
+            .b = v->w,
+            .packed = true,
+            .low_precision = PRT_NARROW_COUNT,
+            .bias = v->bias,
+            .residual = v->residual,
+            .y = v->y,
+            .act = v->act };
         return prt_linear_run(c, &f);
     }
     const size_t each = prt_nhwc_inputs_each(v);
@@ -495,8 +432,8 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     }
     j.blocks = (all + j.rows - 1) / j.rows;
     const size_t width = prt_parallel_width(c);
-    /* Whole panels are best; of few that threads cannot share alike, some halves, or smaller
-     * blocks. */
+    /* Whole panels are fastest. If there are too few to balance the threads, some threads get half
+     * panels, or blocks become smaller. */
     if (j.blocks == 1 && v->form.filters > PRT_GEMM_PANEL / 2 && !prt_parallel_even(c, some)) {
         j.halves = (v->form.filters + PRT_GEMM_PANEL / 2 - 1) / (PRT_GEMM_PANEL / 2);
         j.slices = prt_lesser(width, j.halves);
@@ -518,33 +455,9 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     return prt_parallel_for(c, others * j.chunks, scratch, run_item, &j);
 }
 
-void prt_nhwc_take_window(prt_nhwc *v, const prt_window *w)
-{
-    const bool two = w->rank >= 2, three = w->rank == 3;
-    const uint32_t x = w->rank - 1, y = two ? x - 1 : 0;
-    v->in_d = three ? (size_t)w->in[0] : 1;
-    v->out_d = three ? (size_t)w->out[0] : 1;
-    v->kernel_d = three ? (size_t)w->kernel[0] : 1;
-    v->stride_d = three ? (size_t)w->stride[0] : 1;
-    v->dilation_d = three ? (size_t)w->dilation[0] : 1;
-    v->front = three ? w->begin[0] : 0;
-    v->in_h = two ? (size_t)w->in[y] : 1;
-    v->out_h = two ? (size_t)w->out[y] : 1;
-    v->kernel_h = two ? (size_t)w->kernel[y] : 1;
-    v->stride_h = two ? (size_t)w->stride[y] : 1;
-    v->dilation_h = two ? (size_t)w->dilation[y] : 1;
-    v->top = two ? w->begin[y] : 0;
-    v->in_w = (size_t)w->in[x];
-    v->out_w = (size_t)w->out[x];
-    v->kernel_w = (size_t)w->kernel[x];
-    v->stride_w = (size_t)w->stride[x];
-    v->dilation_w = (size_t)w->dilation[x];
-    v->left = w->begin[x];
-}
-
-/* Images with padding are laid out whole, so it has to be in proportion: in doubles, because sizes
- * of padding are anything. */
-static bool takes_images(const prt_nhwc *v)
+/* Returns whether NCHW input can be copied with its padding. The sizes are doubles because padding
+ * can be arbitrarily large. */
+static bool can_copy_images(const prt_nhwc *v)
 {
     const double high = (double)(v->out_h - 1) * (double)v->stride_h +
         (double)(v->kernel_h - 1) * (double)v->dilation_h + 1.0;
@@ -581,7 +494,7 @@ poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done)
     v.y = c->out[0]->data;
     v.later = c->later;
     const bool alone = v.form.form == PRT_NHWC_taps && v.form.channels == 1;
-    if ((v.images && !takes_images(&v)) ||
+    if ((v.images && !can_copy_images(&v)) ||
         (x->rank == 5 && v.form.form != PRT_NHWC_panels && !alone))
         return prt_fast_pass(done);
     if (v.form.form == PRT_NHWC_taps)

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nhwc_i8.c — NhwcQConv as products of matrices of bytes, or as windows over each channel.
- * Pixels are counted in words of four channels and read in place, through the addresses that nhwc.c
- * finds. Where the channels of a group are not fours, or have a sign, the image is copied first,
- * with its padding if that is in proportion: then all taps of a row of the kernel are one piece.
- * NhwcQuantizedConv makes bytes of floats with that copy, and floats of sums.
+ * nhwc_i8.c — NhwcQConv and NhwcQuantizedConv: int8 convolutions as implicit GEMM, or depthwise.
+ *
+ * K is counted in words of four channels (dot4_i8). Pixels are read in place through the addresses
+ * of taps. If the channels of a group are not a multiple of four, or are signed, the image is
+ * copied to unsigned words first. The copy has the padding if that is in proportion; then all taps
+ * of a kernel row are contiguous. NhwcQuantizedConv quantises its float32 input in that copy, and
+ * returns float32.
+ *
+ * An item is a block of pixels times one panel of filters. The block of A stays in L2 with the
+ * panel; the sums of the rows that a call of the kernel computes stay in L1 or in registers.
  */
 #include <math.h>
 
@@ -15,47 +20,45 @@
 #include "op/internal/fused.h"
 #include "op/share/quant.h"
 
-/* Bytes of A that stay in the second cache level with a panel of B; pixels of an item, and of what
- * has its sums in the first one. */
 enum {
-    BYTES = 1 << 17,
-    LEAST_ROWS = 48,
-    MOST_ROWS = 480,
-    ITEMS = 8,
-    WISE_ROWS = 192,
-    WISE_ITEMS = 4,
-    WISE_COLUMNS = 4096
+    A_BYTES = 1 << 17,        /* bytes of a block of A, in L2 with a panel of B */
+    LEAST_ROWS = 48,          /* pixels of a block of A, at least */
+    MOST_ROWS = 480,          /* pixels of a block of A, at most */
+    ITEMS = 8,                /* work items, at least, unless blocks become too small */
+    DEPTHWISE_PIXELS = 192,   /* pixels of a depthwise item, about */
+    DEPTHWISE_ITEMS = 4,      /* depthwise items, at least: they share channels otherwise */
+    DEPTHWISE_COLUMNS = 4096, /* columns of the input of depthwise3x3, at most */
 };
 
-typedef struct job {
-    prt_nhwc v;                                  /* sizes in words: x, in_c, form.channels */
-    bool plain;                                  /* outputs are inputs, one by one */
-    size_t panels, blocks, pixels, words, table; /* panels: of windows, some channels */
+typedef struct qconv_work {
+    prt_nhwc v;                                  /* with sizes in words: x, in_c, form.channels */
+    bool plain;                                  /* pointwise: output i reads only input i */
+    size_t panels, blocks, pixels, words, table; /* depthwise: `panels` are parts of the channels */
     const uint32_t *w;
     prt_requantize q;
     uint8_t *y;
-    /* the copy */
+    /* the copy of the input */
     const uint8_t *x;
     size_t pitch; /* bytes from pixel to pixel of x, which may have gaps */
     uint8_t *copy;
-    size_t groups, channels; /* that pixels are made of */
+    size_t groups, channels; /* of a pixel */
     size_t image_h, image_w; /* of x */
-    size_t above, before;    /* padding that is copied too */
-    size_t step;             /* pixels, and rows, of x to those that are copied next */
-    bool tiled;              /* it is laid out for kern/int8/requantize_tiles.h */
-    size_t joined;           /* rows of the kernel */
-    size_t phases;           /* rows are in so many planes: row y is in plane y % phases */
-    uint8_t flip, fill;      /* fill: flipped already */
-    /* floats, in the place of x, q and y */
+    size_t above, before;    /* rows and columns of padding in the copy */
+    size_t step;             /* stride of the copied pixels and rows in x */
+    bool tiled;              /* the copy is laid out for kern/int8/requantize_tiles.h */
+    size_t joined;           /* rows of the kernel that form one piece */
+    size_t phases;           /* planes of rows: row y is in plane y % phases */
+    uint8_t flip, fill;      /* XORed with bytes to make them unsigned; padding, already XORed */
+    /* NhwcQuantizedConv: used instead of x, q and y */
     const float *floats;
-    prt_bytes_by *by; /* of each image */
-    prt_finish end;   /* of pixel 0, column 0 */
-} job;
+    prt_bytes_by *by; /* quantisation parameters of each image */
+    prt_finish end;   /* at pixel 0, column 0 */
+} qconv_work;
 
-/* ---- the copy */
+/* ---- the copy ---- */
 
-/* Four planes, or fewer, become words. */
-static void copy_planes(const job *j, size_t n, const uint8_t *from, uint32_t *to)
+/* Interleaves up to four planes into words. */
+static void copy_planes(const qconv_work *j, size_t n, const uint8_t *from, uint32_t *to)
 {
     static const uint8_t none[PRT_GEMM_PANEL];
     const size_t plane = j->image_h * j->image_w;
@@ -72,8 +75,9 @@ static void copy_planes(const job *j, size_t n, const uint8_t *from, uint32_t *t
     }
 }
 
-/* Pixels of an image of floats. */
-static void quantize_pixels(const job *j, size_t n, const float *x, prt_bytes_by by, uint8_t *to)
+/* Quantises pixels of a float32 image. */
+static void quantize_pixels(const qconv_work *j, size_t n, const float *x, prt_bytes_by by,
+    uint8_t *to)
 {
     const size_t c = j->channels, wide = (c + 3) / 4 * 4, each = n * j->groups;
     const bool dense = c == wide;
@@ -85,7 +89,8 @@ static void quantize_pixels(const job *j, size_t n, const float *x, prt_bytes_by
     }
 }
 
-static void copy_pixels(const job *j, size_t n, const uint8_t *from, uint8_t *to)
+/* Copies pixels to unsigned words. */
+static void copy_pixels(const qconv_work *j, size_t n, const uint8_t *from, uint8_t *to)
 {
     const prt_kern_bytes *k = &j->v.kern->bytes;
     const size_t c = j->channels, wide = (c + 3) / 4 * 4, groups = j->groups;
@@ -99,14 +104,15 @@ static void copy_pixels(const job *j, size_t n, const uint8_t *from, uint8_t *to
             k->row(c, from + i * pitch + g * c, j->flip, to + (i * groups + g) * wide);
 }
 
+/* Copies one row of the input with its padding. */
 static void copy_row(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const qconv_work *j = user;
     const prt_nhwc *v = &j->v;
     const size_t rows = v->in_d * v->in_h, n = item / rows, y = item % rows, pixel = v->in_c * 4;
     const size_t before = j->before < v->in_w ? j->before : v->in_w;
-    const size_t room = v->in_w - before, some = (j->image_w + j->step - 1) / j->step;
-    const size_t count = some < room ? some : room;
+    const size_t space = v->in_w - before, some = (j->image_w + j->step - 1) / j->step;
+    const size_t count = some < space ? some : space;
     const uint8_t fill = j->by != NULL ? (uint8_t)j->by[n].zero : j->fill;
     uint8_t *to = j->copy +
         (item - y + prt_nhwc_i8_amx_row(y, v->in_d * v->in_h, j->phases)) * v->in_w * pixel;
@@ -117,7 +123,7 @@ static void copy_row(const void *user, size_t item, float *scratch)
     }
     const size_t row = n * v->in_d * j->image_h + (y - j->above) * j->step;
     memset(to, fill, before * pixel);
-    memset(to + (before + count) * pixel, fill, (room - count) * pixel);
+    memset(to + (before + count) * pixel, fill, (space - count) * pixel);
     to += before * pixel;
     if (v->images)
         copy_planes(j, count, j->x + (n * j->image_h * j->channels + y - j->above) * j->image_w,
@@ -128,8 +134,8 @@ static void copy_row(const void *user, size_t item, float *scratch)
         copy_pixels(j, count, j->x + row * j->image_w * j->pitch, to);
 }
 
-/* Rows and columns of what is read, padding included, are in proportion to the image. */
-static bool takes_padding(const prt_nhwc *v, size_t *to_high, size_t *to_wide)
+/* Returns whether the padded input is in proportion to the image, and its rows and columns. */
+static bool padding_is_small(const prt_nhwc *v, size_t *to_high, size_t *to_wide)
 {
     const double high = (double)(v->out_h - 1) * (double)v->stride_h +
         (double)(v->kernel_h - 1) * (double)v->dilation_h + 1.0;
@@ -143,13 +149,13 @@ static bool takes_padding(const prt_nhwc *v, size_t *to_high, size_t *to_wide)
     return true;
 }
 
-static bool is_tiled(const job *j)
+static bool is_tiled(const qconv_work *j)
 {
     return PRT_HAS_TILES && j->tiled;
 }
 
-/* What is read of an image, which has been found to be in proportion, as tiles want it. */
-static void lay_tiles(job *j, size_t *high, size_t *wide)
+/* Adapts the layout of the copy, which is in proportion, to the AMX tiles. */
+static void set_tile_layout(qconv_work *j, size_t *high, size_t *wide)
 {
     prt_nhwc *v = &j->v;
     if (v->form.taps == 1 && v->stride_h == v->stride_w && v->top == 0 && v->left == 0 &&
@@ -164,17 +170,17 @@ static void lay_tiles(job *j, size_t *high, size_t *wide)
     prt_nhwc_i8_amx_lay(v, j->joined, high, wide);
 }
 
-/* All images as words without a sign. */
-static poprt_status copy_images(prt_eval *c, job *j)
+/* Copies all images to unsigned words. */
+static poprt_status copy_images(prt_eval *c, qconv_work *j)
 {
     prt_nhwc *v = &j->v;
     size_t high, wide;
     j->image_h = v->in_h;
     j->image_w = v->in_w;
     j->step = j->phases = 1;
-    if (takes_padding(v, &high, &wide)) {
+    if (padding_is_small(v, &high, &wide)) {
         if (is_tiled(j))
-            lay_tiles(j, &high, &wide);
+            set_tile_layout(j, &high, &wide);
         j->above = (size_t)v->top;
         j->before = (size_t)v->left;
         v->in_h = high;
@@ -195,15 +201,16 @@ static poprt_status copy_images(prt_eval *c, job *j)
     j->copy = (uint8_t *)copy;
     v->x = copy;
     PRT_TRY(prt_parallel_for(c, rows / v->in_w, 0, copy_row, j));
-    v->images = false; /* any more */
+    v->images = false; /* the copy is NHWC */
     return POPRT_OK;
 }
 
-/* ---- floats */
+/* ---- NhwcQuantizedConv ---- */
 
+/* Finds the scale of one image; NaN if its elements are not all finite. */
 static void find_scale(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const qconv_work *j = user;
     const prt_nhwc *v = &j->v;
     const size_t each = v->in_d * v->in_h * v->in_w * j->pitch;
     uint8_t zero = 0;
@@ -213,8 +220,9 @@ static void find_scale(const void *user, size_t item, float *scratch)
     j->by[item].zero = zero;
 }
 
-/* Rows of sums of image n, the first of which is pixel `row` of all. */
-static void finish_rows(const job *j, size_t n, size_t row, size_t column, const prt_dot_block *g)
+/* Converts the sums of image n to float32; `row` is their first pixel, counted over all images. */
+static void finish_rows(const qconv_work *j, size_t n, size_t row, size_t column,
+    const prt_dot_block *g)
 {
     prt_finish end = prt_integer_finish(&j->end, row, column);
     end.by = &j->by[n];
@@ -224,11 +232,11 @@ static void finish_rows(const job *j, size_t n, size_t row, size_t column, const
     j->v.kern->bytes.finish(&end);
 }
 
-/* ---- products */
+/* ---- GEMM ---- */
 
 static void run_item(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const qconv_work *j = user;
     const prt_nhwc *v = &j->v;
     const size_t panel = item % j->panels, group = item / j->panels % v->form.group;
     const size_t rest = item / j->panels / v->form.group, n = rest / j->blocks;
@@ -257,7 +265,8 @@ static void run_item(const void *user, size_t item, float *scratch)
         own.zeros += j->by != NULL ? n * v->in_c : 0;
         prt_nhwc_find_taps(&own, n, group, row, rows, from);
     }
-    const bool more = j->blocks == 1 && left > PRT_GEMM_PANEL; /* weights come meanwhile */
+    const bool more = j->blocks == 1 && left > PRT_GEMM_PANEL; /* prefetch the weights of the next
+                                                                * panel */
     const char *next = more ? (const char *)(g.b + j->words * PRT_GEMM_PANEL) : NULL;
     const size_t lines = more
         ? j->words * prt_gemm_panel_width(v->form.filters, first + PRT_GEMM_PANEL) / PRT_GEMM_SLICE
@@ -289,7 +298,7 @@ static size_t clamp(size_t x, size_t low, size_t high)
     return x < low ? low : x > high ? high : x;
 }
 
-static poprt_status run_panels(prt_eval *c, job *j)
+static poprt_status run_panels(prt_eval *c, qconv_work *j)
 {
     const prt_nhwc *v = &j->v;
     j->words = v->form.taps * v->form.channels;
@@ -297,7 +306,7 @@ static poprt_status run_panels(prt_eval *c, job *j)
     j->plain = prt_nhwc_is_plain(v);
     const size_t each = prt_nhwc_inputs_each(v);
     const size_t some = v->batch * v->form.group * j->panels;
-    size_t rows = clamp(BYTES / (4 * v->in_c * each), LEAST_ROWS, MOST_ROWS);
+    size_t rows = clamp(A_BYTES / (4 * v->in_c * each), LEAST_ROWS, MOST_ROWS);
     if (some < ITEMS && j->pixels / rows * some < ITEMS)
         rows = clamp(j->pixels * some / ITEMS, LEAST_ROWS, rows);
     j->blocks = (j->pixels + rows - 1) / rows;
@@ -308,10 +317,10 @@ static poprt_status run_panels(prt_eval *c, job *j)
     return prt_parallel_for(c, some * j->blocks, j->table + sums, run_item, j);
 }
 
-/* ---- windows */
+/* ---- depthwise ---- */
 
-/* Channels of an item: all, or a part of them. */
-static void take_part(const job *j, size_t part, prt_depthwise_i8_block *g)
+/* Sets the channels of an item, all or a part, and the parameters that all items share. */
+static void set_channels(const qconv_work *j, size_t part, prt_depthwise_i8_block *g)
 {
     const size_t units = j->v.out_c / PRT_DEPTHWISE_CHANNELS;
     g->channels = j->v.out_c;
@@ -327,7 +336,7 @@ static void take_part(const job *j, size_t part, prt_depthwise_i8_block *g)
 
 static void run_depthwise(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const qconv_work *j = user;
     const prt_nhwc *v = &j->v;
     const size_t rest = item / j->panels, n = rest / j->blocks, block = rest % j->blocks;
     const size_t first = prt_parallel_cut(j->pixels, j->blocks, block);
@@ -337,11 +346,12 @@ static void run_depthwise(const void *user, size_t item, float *scratch)
         .from = (const void *)from,
         .y = j->y + (n * j->pixels + first) * v->y_pitch };
     prt_nhwc_find_taps(v, n, 0, first, g.pixels, from);
-    take_part(j, item % j->panels, &g);
+    set_channels(j, item % j->panels, &g);
     v->kern->dot.depthwise(&g);
 }
 
-/* What rows of outputs read, column by column, is what windows of one column and stride 1 read. */
+/* Returns a convolution of one kernel column and stride 1 whose outputs are the input columns that
+ * rows of outputs read. */
 static prt_nhwc columns_of(const prt_nhwc *v)
 {
     prt_nhwc columns = *v;
@@ -352,7 +362,7 @@ static prt_nhwc columns_of(const prt_nhwc *v)
 
 static void run_rows(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const qconv_work *j = user;
     const prt_nhwc *v = &j->v, columns = columns_of(v);
     const size_t rest = item / j->panels, n = rest / j->blocks, block = rest % j->blocks;
     const size_t all = v->out_d * v->out_h, pairs = (all + 1) / 2;
@@ -365,38 +375,38 @@ static void run_rows(const void *user, size_t item, float *scratch)
         .from = (const void *)from,
         .y = j->y + (n * j->pixels + row * v->out_w) * v->y_pitch };
     prt_nhwc_find_taps(&columns, n, 0, row * columns.out_w, rows * columns.out_w, from);
-    take_part(j, item % j->panels, &g);
+    set_channels(j, item % j->panels, &g);
     v->kern->dot.depthwise3x3(&g);
 }
 
-static poprt_status run_windows(prt_eval *c, job *j)
+static poprt_status run_windows(prt_eval *c, qconv_work *j)
 {
     const prt_nhwc *v = &j->v;
     const size_t all = v->out_d * v->out_h, columns = columns_of(v).out_w;
     const bool by_rows = v->kern->dot.depthwise3x3 != NULL && v->form.taps == 9 &&
         v->kernel_h == 3 && v->kernel_w == 3 && v->dilation_w == 1 && v->stride_w <= 2 &&
-        columns <= WISE_COLUMNS;
-    /* Rows come in pairs: few channels are done for two of them at once. */
-    const size_t pairs = clamp((WISE_ROWS / v->out_w + 1) / 2, 1, all);
-    const size_t addresses = by_rows ? 2 * pairs * columns * 3 : WISE_ROWS * v->form.taps;
-    j->blocks =
-        by_rows ? ((all + 1) / 2 + pairs - 1) / pairs : (j->pixels + WISE_ROWS - 1) / WISE_ROWS;
-    /* Few pixels: channels are shared, as those of the products before and after are. */
-    const size_t most = WISE_ITEMS / (v->batch * j->blocks);
+        columns <= DEPTHWISE_COLUMNS;
+    /* Rows come in pairs: with few channels, the kernel computes two rows at once. */
+    const size_t pairs = clamp((DEPTHWISE_PIXELS / v->out_w + 1) / 2, 1, all);
+    const size_t addresses = by_rows ? 2 * pairs * columns * 3 : DEPTHWISE_PIXELS * v->form.taps;
+    j->blocks = by_rows ? ((all + 1) / 2 + pairs - 1) / pairs
+                        : (j->pixels + DEPTHWISE_PIXELS - 1) / DEPTHWISE_PIXELS;
+    /* Few pixels: items share the channels, as GEMM items share the panels. */
+    const size_t most = DEPTHWISE_ITEMS / (v->batch * j->blocks);
     j->panels = clamp(v->out_c / PRT_DEPTHWISE_CHANNELS, 1, most > 1 ? most : 1);
     return prt_parallel_for(c, v->batch * j->blocks * j->panels,
         (addresses * sizeof(float *) / sizeof(float) + 15) / 16 * 16,
         by_rows ? run_rows : run_depthwise, j);
 }
 
-/* ---- */
+/* ---- operators ---- */
 
 static bool is_aligned(const void *p)
 {
     return (uintptr_t)p % _Alignof(uint32_t) == 0;
 }
 
-/* The same in single precision; false if one is beyond 1/2. */
+/* Converts the scales to float32. Returns false if one is greater than 1/2 or is NaN. */
 static bool round_scales(size_t n, const double *restrict scales, float *restrict near)
 {
     int beyond = 0;
@@ -407,8 +417,8 @@ static bool round_scales(size_t n, const double *restrict scales, float *restric
     return beyond == 0;
 }
 
-/* Copies where kernels read beyond the last. */
-static poprt_status take_scales(prt_eval *c, job *j)
+/* Reads the parameters of requantisation. Copies them where kernels read beyond the last column. */
+static poprt_status read_scales(prt_eval *c, qconv_work *j)
 {
     const size_t n = prt_tensor_count(c->in[3]);
     const bool whole = j->v.form.form == PRT_NHWC_taps || j->v.form.filters % PRT_GEMM_SLICE == 0;
@@ -434,8 +444,8 @@ static poprt_status take_scales(prt_eval *c, job *j)
     return POPRT_OK;
 }
 
-/* Sizes in words, of X as it is or will be. */
-static poprt_status take_pixels(prt_eval *c, job *j)
+/* Sets the sizes in words, and copies the input where kernels cannot read it in place. */
+static poprt_status read_input(prt_eval *c, qconv_work *j)
 {
     prt_nhwc *v = &j->v;
     const bool depthwise = v->form.form == PRT_NHWC_taps,
@@ -460,7 +470,7 @@ static poprt_status take_pixels(prt_eval *c, job *j)
     j->tiled = PRT_HAS_TILES && !depthwise && v->form.group == 1 && j->q.tame &&
         prt_nhwc_i8_amx_pays(v->kern, v->batch * j->pixels, v->form.filters,
             v->form.taps * v->form.channels) &&
-        (plain || takes_padding(v, &high, &wide));
+        (plain || padding_is_small(v, &high, &wide));
     if ((!is_tiled(j) || plain) && !v->images && !negative && j->channels % 4 == 0 &&
         j->pitch % 4 == 0 && is_aligned(j->x))
         return POPRT_OK;
@@ -474,13 +484,13 @@ poprt_status prt_fast_nhwc_qconv(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_nhwc_conv_attrs a = prt_nhwc_conv_of(c->attrs);
     const prt_tensor *x = c->in[0], *y = c->out[0];
-    job j = { .v = { .kern = k, .images = a.images != 0 } };
+    qconv_work j = { .v = { .kern = k, .images = a.images != 0 } };
     prt_nhwc *v = &j.v;
     prt_window w;
     if (!prt_fast_wants(c) || x->rank < 3 || x->rank > 5 || !prt_nhwc_weights_of(&a, &v->form) ||
         prt_tensor_count(y) == 0 || prt_tensor_count(x) == 0 || !is_aligned(c->in[1]->data))
         return prt_fast_pass(done);
-    PRT_TRY(take_scales(c, &j));
+    PRT_TRY(read_scales(c, &j));
     const bool depthwise = v->form.form == PRT_NHWC_taps;
     prt_nhwc_window(&a, x, &w);
     prt_nhwc_take_window(v, &w);
@@ -493,15 +503,15 @@ poprt_status prt_fast_nhwc_qconv(prt_eval *c, const prt_kern *k, bool *done)
     j.pixels = v->out_d * v->out_h * v->out_w;
     j.w = c->in[1]->data;
     j.y = c->out[0]->data;
-    PRT_TRY(take_pixels(c, &j));
+    PRT_TRY(read_input(c, &j));
     const prt_nhwc_i8_amx_conv t = { v, j.joined, j.w, j.q, j.y };
     return is_tiled(&j) ? prt_nhwc_i8_amx_conv_run(c, &t)
         : depthwise     ? run_windows(c, &j)
                         : run_panels(c, &j);
 }
 
-/* The scales of all images, what padding is, and the copy. */
-static poprt_status take_floats(prt_eval *c, job *j)
+/* Finds the scales of all images, sets the padding, and copies the input. */
+static poprt_status read_float_input(prt_eval *c, qconv_work *j)
 {
     prt_nhwc *v = &j->v;
     j->groups = v->form.group;
@@ -530,7 +540,7 @@ poprt_status prt_fast_nhwc_quantized_conv(prt_eval *c, const prt_kern *k, bool *
     const prt_nhwc_quantized_conv_attrs *attrs = c->attrs;
     const prt_nhwc_conv_attrs a = prt_nhwc_quantized_conv_of(attrs);
     const prt_tensor *x = c->in[0], *y = c->out[0];
-    job j = { .v = { .kern = k } };
+    qconv_work j = { .v = { .kern = k } };
     prt_nhwc *v = &j.v;
     prt_window w;
     if (!prt_fast_wants(c) || x->rank < 3 || x->rank > 5 || !prt_nhwc_weights_of(&a, &v->form) ||
@@ -551,6 +561,6 @@ poprt_status prt_fast_nhwc_quantized_conv(prt_eval *c, const prt_kern *k, bool *
     j.end.bias = prt_eval_has(c, 4) ? c->in[4]->data : NULL;
     j.pixels = v->out_d * v->out_h * v->out_w;
     j.w = c->in[1]->data;
-    PRT_TRY(take_floats(c, &j));
+    PRT_TRY(read_float_input(c, &j));
     return run_panels(c, &j);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nhwc_i8_amx.c — convolutions of bytes by tiles: an item is some rows of an image and a few
- * panels, one after the other, packed or not as kern/int8/requantize_tiles.h wants them. A tile is
- * any 16 outputs that follow each other, as if rows were as long as those of the image with padding
- * are; what is behind a row is dropped.
+ * nhwc_i8_amx.c — int8 convolutions with AMX tiles that requantise their sums in registers.
+ *
+ * An item is a block of rows of an image times a chunk of panels of filters, one panel after the
+ * other; the kernel reads a panel in place or packed. A tile has 16 consecutive outputs, counted as
+ * if output rows were as long as the rows of the padded image; outputs beyond the end of a row are
+ * dropped.
  */
 #include "fast/parallel.h"
 #include "fast/conv/nhwc_i8_amx.h"
@@ -12,27 +14,34 @@ enum {
     LEAST_COLUMNS = 17,
     LEAST_WORDS = 12,
     ROWS = PRT_TILES_ROWS,
-    BLOCK = 1 << 19, /* bytes of A, which stays in the second cache level with a packed panel */
-    MANY = 256       /* outputs of a thread: then rows are shared, else panels */
+    BLOCK = 1 << 19, /* bytes of A in a block: it stays in L2 with a packed panel */
+    MANY = 256       /* outputs of a thread from which on threads share rows, not panels */
 };
 
-typedef struct job {
+typedef struct tile_work {
     const prt_nhwc_i8_amx_conv *t;
     bool plain;
     size_t batch, out_h, out_w, filters;
     const uint8_t *x;
     size_t image;                /* bytes from image to image */
-    size_t wide, lda;            /* outputs of a row, with those behind it; bytes between them */
-    size_t taps, words, *tap_at; /* pieces of K, words of each, and bytes to them */
-    size_t lines, line;          /* of joined rows in an image, and words of one */
+    size_t wide, lda;            /* outputs of a row, dropped ones included; bytes between two
+                                  * outputs */
+    size_t taps, words, *tap_at; /* pieces of K, words of each, and bytes from an output to each */
+    size_t lines, line;          /* joined rows of an image, and words of one */
     uint32_t *joined;
-    enum { PACKS_none, PACKS_last, PACKS_all } packs; /* steps of K */
-    size_t panels, depth;                             /* words of all K of a panel */
-    size_t chunks, blocks; /* of panels; of rows, or of all outputs where there is one row */
-    size_t units, each;    /* these; outputs of each */
+    enum {
+        PACKS_none,
+        PACKS_last,
+        PACKS_all
+    } packs;               /* the part of a panel that is packed:
+                            * nothing, the last step of K, or all */
+    size_t panels, depth;  /* panels; words of K in a panel */
+    size_t chunks, blocks; /* of panels; of rows, or of outputs where there is only one row */
+    size_t units, each;    /* rows (or outputs) of an image; outputs of each */
     size_t tiles;          /* of an item, at most */
-    size_t table, to, packed, last; /* floats of scratch */
-} job;
+    size_t table, to, packed, last; /* floats of scratch for the table of tiles, the destinations,
+                                     * the packed panel and the last tile */
+} tile_work;
 
 static size_t rounded_up(size_t n, size_t step)
 {
@@ -45,8 +54,7 @@ bool prt_nhwc_i8_amx_pays(const prt_kern *kern, size_t pixels, size_t filters, s
         filters >= LEAST_COLUMNS && words >= LEAST_WORDS;
 }
 
-/* ---- joined rows: for each row that a piece begins with, pixel by pixel, the words of all that it
- * is made of */
+/* ---- joined rows: the pixels of `joined` consecutive kernel rows, interleaved ---- */
 
 size_t prt_nhwc_i8_amx_joined(const prt_nhwc *v)
 {
@@ -54,7 +62,7 @@ size_t prt_nhwc_i8_amx_joined(const prt_nhwc *v)
     return most < 2 || v->dilation_h != 1 ? 1 : prt_lesser(most, v->kernel_h);
 }
 
-/* Rows from one to the next that a piece begins with. */
+/* Returns the distance between two rows that pieces begin with. */
 static size_t step_of(const prt_nhwc *v, size_t joined, size_t kernel_h)
 {
     size_t step = v->stride_h;
@@ -63,7 +71,8 @@ static size_t step_of(const prt_nhwc *v, size_t joined, size_t kernel_h)
     return step;
 }
 
-/* Rows of an image that pieces begin with, those of all outputs' first pieces, then the others. */
+/* Returns the number of joined rows of an image: the first pieces of all outputs, then the
+ * others. */
 static size_t lines_of(const prt_nhwc *v, size_t joined, size_t kernel_h)
 {
     const size_t step = step_of(v, joined, kernel_h), more = (kernel_h - 1) / joined * joined;
@@ -78,10 +87,10 @@ void prt_nhwc_i8_amx_lay(const prt_nhwc *v, size_t joined, size_t *high, size_t 
         *high = (lines_of(v, joined, v->kernel_h) - 1) * step_of(v, joined, v->kernel_h) + joined;
 }
 
-/* Line `item` of all images. */
+/* Interleaves joined row `item` of all images. */
 static void join_rows(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const tile_work *j = user;
     const prt_nhwc *v = j->t->v;
     const size_t joined = j->t->joined, step = step_of(v, joined, v->form.taps);
     const size_t phases = v->stride_h / step, image = item / j->lines, line = item % j->lines;
@@ -91,7 +100,8 @@ static void join_rows(const void *user, size_t item, float *scratch)
         (float *)(void *)(j->joined + (image * j->lines + at) * j->line));
 }
 
-static poprt_status join(prt_eval *c, job *j)
+/* Joins the rows of all images, which are the input from then on. */
+static poprt_status join(prt_eval *c, tile_work *j)
 {
     const prt_nhwc *v = j->t->v;
     const size_t joined = j->t->joined;
@@ -114,13 +124,13 @@ static poprt_status join(prt_eval *c, job *j)
     return prt_parallel_for(c, v->batch * j->lines, 0, join_rows, j);
 }
 
-/* ---- panels */
+/* ---- panels ---- */
 
 enum { WORDS = PRT_TILES_WORDS };
 
-/* A tile: words of piece `t` from `k` on, columns from `column` on. Of joined rows each word, and
- * their rows one after the other. */
-static void pack_tile(const job *j, size_t t, size_t k, size_t column, size_t width,
+/* Packs a tile: words of piece `t` from `k` on, columns from `column` on. With joined rows, word k
+ * of a pixel comes from row k % joined of the piece. */
+static void pack_tile(const tile_work *j, size_t t, size_t k, size_t column, size_t width,
     const uint32_t *panel, uint32_t *to)
 {
     const prt_nhwc *v = j->t->v;
@@ -135,7 +145,8 @@ static void pack_tile(const job *j, size_t t, size_t k, size_t column, size_t wi
     }
 }
 
-static void pack(const job *j, size_t width, const uint32_t *panel, uint32_t *to)
+/* Packs a panel: pairs of tiles for each 32 columns, piece and step of K. */
+static void pack(const tile_work *j, size_t width, const uint32_t *panel, uint32_t *to)
 {
     for (size_t column = 0; column < width; column += 2 * WORDS)
         for (size_t t = 0; t < j->taps; t++)
@@ -145,19 +156,19 @@ static void pack(const job *j, size_t width, const uint32_t *panel, uint32_t *to
             }
 }
 
-/* The last step of a panel. */
-static void copy_last(const job *j, size_t width, const uint32_t *panel, uint32_t *to)
+/* Copies the last step of K of a panel, filled up with zeros. */
+static void pack_last_step(const tile_work *j, size_t width, const uint32_t *panel, uint32_t *to)
 {
     const size_t rest = j->words % WORDS * width;
     memcpy(to, panel + j->words * width - rest, rest * sizeof(*to));
     memset(to + rest, 0, (WORDS * width - rest) * sizeof(*to));
 }
 
-/* ---- items */
+/* ---- items ---- */
 
-/* Outputs [first, first + count) of an image, whose rows are `wide`, then others up to `all`: which
- * rows of y they are. */
-static void find_rows(const job *j, size_t image, size_t first, size_t count, size_t all,
+/* Finds the rows of y of outputs [first, first + count) of an image whose rows have `wide` outputs.
+ * Dropped outputs, and outputs up to `all`, get PRT_TILES_NONE. */
+static void find_rows(const tile_work *j, size_t image, size_t first, size_t count, size_t all,
     uint32_t *to)
 {
     const size_t row = image * j->out_h + first / j->wide;
@@ -170,10 +181,11 @@ static void find_rows(const job *j, size_t image, size_t first, size_t count, si
     }
 }
 
-/* The tile that begins with output `at` of `all` and may go beyond the last: outputs before it make
- * it whole. What is behind the last one is not read. */
-static void take_last(const job *j, size_t all, size_t at, const uint8_t *x, const uint8_t **tile,
-    uint32_t *to, uint8_t *last)
+/* Makes the tile of output `at` whole if it reaches beyond the last of `all` outputs: it begins
+ * earlier instead, and the outputs before `at` are dropped. It is copied, so that nothing behind
+ * the last output is read. */
+static void copy_last_tile(const tile_work *j, size_t all, size_t at, const uint8_t *x,
+    const uint8_t **tile, uint32_t *to, uint8_t *last)
 {
     const size_t skip = at + ROWS - all;
     memmove(to + skip, to, (ROWS - skip) * sizeof(*to));
@@ -183,8 +195,8 @@ static void take_last(const job *j, size_t all, size_t at, const uint8_t *x, con
     *tile = last;
 }
 
-/* An item's tiles, and where their rows go. */
-static size_t find_tiles(const job *j, size_t image, size_t first, size_t count,
+/* Finds the tiles of an item and the destinations of their rows. Returns the number of tiles. */
+static size_t find_tiles(const tile_work *j, size_t image, size_t first, size_t count,
     const uint8_t **tile, uint32_t *to, uint8_t *last)
 {
     const uint8_t *x = j->x + image * j->image;
@@ -193,14 +205,14 @@ static size_t find_tiles(const job *j, size_t image, size_t first, size_t count,
     for (size_t i = 0, at = first; i < n; i++, at += ROWS) {
         tile[i] = x + at * j->lda;
         if (j->plain && at + ROWS >= all)
-            take_last(j, all, at, x, &tile[i], to + i * ROWS, last);
+            copy_last_tile(j, all, at, x, &tile[i], to + i * ROWS, last);
     }
     return n;
 }
 
 static void run_item(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const tile_work *j = user;
     const prt_nhwc_i8_amx_conv *t = j->t;
     const size_t chunk = item % j->chunks, block = item / j->chunks % j->blocks;
     const size_t unit = prt_parallel_cut(j->units, j->blocks, block);
@@ -234,7 +246,7 @@ static void run_item(const void *user, size_t item, float *scratch)
         if (j->packs == PACKS_all)
             pack(j, width, panel, b);
         else if (j->packs == PACKS_last)
-            copy_last(j, width, panel, b);
+            pack_last_step(j, width, panel, b);
         g.b = g.packed ? b : panel;
         g.next = p + 1 < last ? (const char *)(panel + width * j->depth) : NULL;
         g.next_lines = g.next != NULL
@@ -244,8 +256,8 @@ static void run_item(const void *user, size_t item, float *scratch)
     }
 }
 
-/* Blocks and chunks, and the scratch of an item. */
-static void cut(const prt_eval *c, job *j)
+/* Cuts the work into blocks and chunks, and sets the scratch of an item. */
+static void cut(const prt_eval *c, tile_work *j)
 {
     const size_t width = prt_parallel_width(c), all = j->out_h * j->wide;
     j->panels = (j->filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
@@ -273,7 +285,7 @@ poprt_status prt_nhwc_i8_amx_conv_run(prt_eval *c, const prt_nhwc_i8_amx_conv *t
 {
     const prt_nhwc *v = t->v;
     const size_t pixel = v->in_c * sizeof(uint32_t), line = v->in_w * pixel;
-    job j = { .t = t,
+    tile_work j = { .t = t,
         .plain = prt_nhwc_is_plain(v),
         .batch = v->batch,
         .out_h = v->out_h,

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* nhwc_i8_amx.h — convolutions of bytes to bytes by what kern/int8/requantize_tiles.h has. */
+/* nhwc_i8_amx.h — int8 convolutions with AMX tiles (kern/int8/requantize_tiles.h). */
 #ifndef PRT_FAST_CONV_NHWC_I8_AMX_H
 #define PRT_FAST_CONV_NHWC_I8_AMX_H
 
 #include "fast/nhwc.h"
 
-/* Of a kernel whose rows are pieces of few words, as first layers have them, so many rows are one
- * piece. */
+/* Returns the number of kernel rows that are joined into one piece of K. A first layer has few
+ * words in each kernel row, so joining fills the tiles. */
 size_t prt_nhwc_i8_amx_joined(const prt_nhwc *v);
 
-/* Rows and columns of an image with its padding: *high and *wide are what is read of it, and become
- * what is laid out. */
+/* Rounds the rows and columns of a padded image up to the layout of the copy. */
 void prt_nhwc_i8_amx_lay(const prt_nhwc *v, size_t joined, size_t *high, size_t *wide);
 
-/* Where row `row` is, where each `phases`-th of `rows` follow each other. */
+/* Returns the position of row `row` if the rows of each of `phases` phases are consecutive. */
 static inline size_t prt_nhwc_i8_amx_row(size_t row, size_t rows, size_t phases)
 {
     return row % phases * (rows / phases) + row / phases;
 }
 
-/* Sizes of v in words; x is unsigned. Where it is not plain, images have their padding, and the
- * kernel's columns are channels; rows are in stride_h phases, unless they are `joined`; and what
- * follows the last byte can be read: 16 outputs, and a step of K. */
+/* An int8 convolution whose input is laid out for tiles. Sizes of `v` are in words, and x is
+ * unsigned. Unless it is pointwise, the images include their padding, kernel columns are channels,
+ * and rows are in stride_h phases (not if they are joined). 16 outputs and a step of K can be read
+ * behind the last byte. */
 typedef struct prt_nhwc_i8_amx_conv {
     const prt_nhwc *v;
-    size_t joined;     /* or no more than 1 */
+    size_t joined;     /* kernel rows joined; 0 or 1: not joined */
     const uint32_t *w; /* panels */
     prt_requantize q;
     uint8_t *y;
@@ -36,7 +36,7 @@ enum { PRT_HAS_TILES = 0 };
 enum { PRT_HAS_TILES = 1 };
 #endif
 
-/* It takes less time so than otherwise. */
+/* Returns whether tiles are faster than the other kernels. */
 bool prt_nhwc_i8_amx_pays(const prt_kern *kern, size_t pixels, size_t filters, size_t words);
 
 poprt_status prt_nhwc_i8_amx_conv_run(prt_eval *c, const prt_nhwc_i8_amx_conv *t);

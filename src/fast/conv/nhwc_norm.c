@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nhwc_norm.c — NhwcGroupNorm: blocks of pixels, which a cache holds, have their means and what
- * deviates from them by channel; these together make the statistics of groups (Chan, Golub,
- * LeVeque: Updating formulae and a pairwise algorithm for computing sample variances, 1979).
+ * nhwc_norm.c — NhwcGroupNorm: means and squared deviations by channel for blocks of pixels that
+ * fit into L1 or L2, combined to the statistics of the groups (Chan, Golub, LeVeque: Updating
+ * formulae and a pairwise algorithm for computing sample variances, 1979). A second pass
+ * normalises.
  */
 #include <math.h>
 
@@ -10,30 +11,33 @@
 #include "fast/parallel.h"
 #include "op/internal/fused.h"
 
-enum { BLOCK = 1 << 14, PART = 1 << 12 }; /* floats: of a block, and of what an activation takes */
+enum {
+    BLOCK = 1 << 14, /* floats of a block of pixels */
+    PART = 1 << 12   /* floats that are normalised before the activation is applied */
+};
 
-typedef struct job {
+typedef struct group_norm_work {
     const prt_kern_rows *kern;
     size_t images, pixels, channels, groups;
-    size_t blocks, most; /* of an image; pixels of one */
+    size_t blocks, most; /* blocks of an image; pixels of a block */
     float epsilon;
     prt_act act;
     const float *x, *gamma, *beta;
-    float *ones;            /* as many as a block has pixels, or more */
+    float *ones;            /* a vector of ones, as long as a block */
     float *means, *squares; /* [images, blocks, channels] */
-    float *middle, *scale;  /* [images, channels] */
+    float *middle, *scale;  /* [images, channels]: the mean of the group, and the factor */
     float *y;
-} job;
+} group_norm_work;
 
-/* First pixel of a block; behind the last one: their number. */
-static size_t block_at(const job *j, size_t block)
+/* Returns the first pixel of a block. For the index behind the last block: the number of pixels. */
+static size_t block_at(const group_norm_work *j, size_t block)
 {
     return block < j->blocks ? block * j->most : j->pixels;
 }
 
 static void measure(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const group_norm_work *j = user;
     const size_t image = item / j->blocks, from = block_at(j, item % j->blocks);
     const size_t n = block_at(j, item % j->blocks + 1) - from, m = j->channels;
     const float *x = j->x + (image * j->pixels + from) * m;
@@ -44,8 +48,9 @@ static void measure(const void *user, size_t item, float *scratch)
     j->kern->deviations(n, m, x, m, mean, j->squares + item * m);
 }
 
-/* One group of an image; its channels get one mean and a factor each. */
-static void settle(const job *j, size_t image, size_t group)
+/* Combines the blocks of one group of an image; all its channels get one mean, and a factor
+ * each. */
+static void combine_blocks(const group_norm_work *j, size_t image, size_t group)
 {
     const size_t each = j->channels / j->groups, first = group * each;
     double sum = 0.0, squares = 0.0;
@@ -73,7 +78,7 @@ static void settle(const job *j, size_t image, size_t group)
 
 static void apply(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const group_norm_work *j = user;
     const size_t image = item / j->blocks, m = j->channels, end = block_at(j, item % j->blocks + 1);
     const size_t most = m < PART ? PART / m : 1;
     (void)scratch;
@@ -95,7 +100,7 @@ poprt_status prt_fast_nhwc_group_norm(prt_eval *c, const prt_kern *k, bool *done
     const prt_tensor *x = c->in[0];
     if (!prt_fast_wants(c) || prt_tensor_count(x) == 0)
         return prt_fast_pass(done);
-    job j = { .kern = &k->rows,
+    group_norm_work j = { .kern = &k->rows,
         .images = (size_t)x->dims[0],
         .pixels = prt_dims_product(x->dims, 1, x->rank - 1),
         .channels = (size_t)x->dims[x->rank - 1],
@@ -119,6 +124,6 @@ poprt_status prt_fast_nhwc_group_norm(prt_eval *c, const prt_kern *k, bool *done
         j.ones[i] = 1.0f;
     PRT_TRY(prt_parallel_for(c, j.images * j.blocks, 0, measure, &j));
     for (size_t i = 0; i < j.images * j.groups; i++)
-        settle(&j, i / j.groups, i % j.groups);
+        combine_blocks(&j, i / j.groups, i % j.groups);
     return prt_parallel_for(c, j.images * j.blocks, 0, apply, &j);
 }

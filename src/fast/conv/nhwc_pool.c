@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* nhwc_pool.c — NhwcMaxPool of bytes: the largest of rows first, then of pixels of that row. */
+/*
+ * nhwc_pool.c — NhwcMaxPool of 8-bit integers: the maximum over the rows of a window, then over the
+ * pixels of that row of maxima.
+ */
 #include "fast/nhwc.h"
 #include "fast/parallel.h"
 
-typedef struct job {
+typedef struct pool_work {
     const prt_nhwc *v;
     const uint8_t *x;
     uint8_t *y;
     bool sign;
-} job;
+} pool_work;
 
-/* Pixels with gaps between them or none: `to` becomes them, or the larger of both. */
-static void take_row(const job *j, bool first, const uint8_t *from, uint8_t *to)
+/* Copies a row of pixels, or updates `to` with the maximum of both. Pixels of `from` may have
+ * gaps. */
+static void max_of_rows(const pool_work *j, bool first, const uint8_t *from, uint8_t *to)
 {
     const prt_nhwc *v = j->v;
     const bool whole = v->x_pitch == v->in_c;
@@ -25,7 +29,7 @@ static void take_row(const job *j, bool first, const uint8_t *from, uint8_t *to)
 
 static void run_row(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const pool_work *j = user;
     const prt_nhwc *v = j->v;
     const size_t n = item / v->out_h, row = item % v->out_h, c = v->in_c;
     const size_t wide = v->in_w * v->x_pitch;
@@ -35,7 +39,7 @@ static void run_row(const void *user, size_t item, float *scratch)
     prt_nhwc_inside(row, v->stride_h, v->dilation_h, v->top, v->kernel_h, v->in_h, &first, &last);
     const bool none = first >= last;
     for (size_t k = first; k < last; k++)
-        take_row(j, k == first,
+        max_of_rows(j, k == first,
             x + (size_t)((int64_t)(row * v->stride_h + k * v->dilation_h) - v->top) * wide, tall);
     for (size_t i = 0; i < v->out_w; i++, y += v->y_pitch) {
         prt_nhwc_inside(i, v->stride_w, v->dilation_w, v->left, v->kernel_w, v->in_w, &first,
@@ -55,7 +59,7 @@ static void run_row(const void *user, size_t item, float *scratch)
 
 poprt_status prt_nhwc_pool_bytes(prt_eval *c, const prt_nhwc *v, bool sign)
 {
-    const job j = { .v = v, .x = (const void *)v->x, .y = (void *)v->y, .sign = sign };
+    const pool_work j = { .v = v, .x = (const void *)v->x, .y = (void *)v->y, .sign = sign };
     return prt_parallel_for(c, v->batch * v->out_h, v->in_w * v->in_c / sizeof(float) + 1, run_row,
         &j);
 }

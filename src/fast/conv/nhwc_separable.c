@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nhwc_separable.c — NhwcSeparable by strips of rows: hidden channels of some rows are computed,
- * used and forgotten in the second cache level, but for the rows that the next strip sees again; or
- * all rows that an item needs, a panel of channels after the other in the same little memory.
+ * nhwc_separable.c — NhwcSeparable: pointwise expansion, depthwise convolution and pointwise
+ * projection, fused by strips of rows. The hidden channels of a strip stay in L2; rows that the
+ * next strip reads again are kept. Alternatively an item runs all its rows panel by panel: each
+ * panel of hidden channels is computed into the same small scratch.
  */
 #include "fast/nhwc.h"
 
@@ -13,114 +14,117 @@
 #include "op/internal/fused.h"
 
 enum {
-    HIDDEN = 128 << 10, /* floats of a strip's hidden channels */
-    BAND = 14,          /* rows of the output in an item, at least; */
-    SHARED = 7,         /* or, with several threads, so many, though some of the hidden ones are
-                           computed twice then; */
-    LEAST = 3,          /* or so many where threads would have nothing to do */
+    HIDDEN = 128 << 10, /* floats of the hidden channels of a strip, for L2 */
+    BAND = 14,          /* output rows of an item, at least, on one thread */
+    SHARED = 7, /* the same on several threads; border rows of two items are computed twice */
+    LEAST = 3,  /* the same where threads would be idle otherwise */
     ITEMS = 64,
     PANEL = PRT_GEMM_PANEL
 };
 
-typedef struct job {
+typedef struct separable_work {
     const prt_kern *kern;
-    prt_nhwc v; /* the convolution of each channel by itself; x and y are set for each strip */
+    prt_nhwc v; /* the depthwise convolution; x and y are set for each strip */
     prt_nhwc_windows windows;
     bool expands, projects;
     prt_nhwc_product expand, project;
-    bool splits_first, splits_last; /* these, as split.h has it */
-    size_t split;                   /* floats of scratch for that */
-    _Atomic bool odd;               /* it is not to be: something is not finite */
-    bool panels;                    /* hidden channels come by panels; strips are bands then */
-    size_t bands, chunks;           /* items of an image: rows by panels of channels */
-    size_t strip, hidden_rows;      /* rows of the output, and of its input */
-    size_t hidden, middle;          /* floats of them; of a strip before the projection */
+    bool bf16x3_expand, bf16x3_project; /* these products run by bf16x3 */
+    size_t bf16x3_size;                 /* floats of scratch for bf16x3 */
+    _Atomic bool not_finite;            /* bf16x3 met an element that is not finite: run again in
+                                         * float32 */
+    bool panels;               /* hidden channels are computed panel by panel, and a strip is a
+                                * whole band */
+    size_t bands, chunks;      /* items of an image: bands of rows times chunks of panels */
+    size_t strip, hidden_rows; /* rows of the output of a strip, and of its hidden image */
+    size_t hidden, middle;     /* floats of these; floats of a strip before the projection */
     const float *x, *residual;
     float *y;
     size_t out_c;
     float *sums; /* [image][row][hidden]; NULL: no mean */
     const float *ones;
-} job;
+} separable_work;
 
-/* One item's strips. */
+/* The strips of one item. */
 typedef struct band {
-    job *j;
+    separable_work *j;
     size_t n, first, count;   /* image, channels */
-    prt_nhwc_windows windows; /* of these */
-    float *hidden, *middle, *split;
-    size_t low, high; /* rows of the hidden image that are there */
+    prt_nhwc_windows windows; /* of these channels */
+    float *hidden, *middle, *scratch;
+    size_t low, high; /* rows [low, high) of the hidden image are in scratch */
 } band;
 
-static void multiply(const band *b, bool split, const prt_nhwc_product *p, size_t rows,
+/* Multiplies by bf16x3 or in float32. */
+static void multiply(const band *b, bool bf16x3, const prt_nhwc_product *p, size_t rows,
     const float *x, float *y, const float *residual)
 {
-    if (!split)
+    if (!bf16x3)
         prt_nhwc_multiply(b->j->kern, p, rows, x, y, residual);
-    else if (!prt_bf16x3_strip(b->j->kern, p, rows, x, y, residual, NULL, b->split))
-        atomic_store_explicit(&b->j->odd, true, memory_order_relaxed);
+    else if (!prt_bf16x3_strip(b->j->kern, p, rows, x, y, residual, NULL, b->scratch))
+        atomic_store_explicit(&b->j->not_finite, true, memory_order_relaxed);
 }
 
-/* Rows [low, high) of the hidden image, those that are there already being kept. */
+/* Computes rows [low, high) of the hidden image; keeps the rows that are already there. */
 static const float *expand(band *b, size_t low, size_t high)
 {
-    const job *j = b->j;
+    const separable_work *j = b->j;
     const size_t wide = j->v.in_w, row = wide * j->v.in_c;
     const float *x = j->x + b->n * j->v.in_h * wide * j->expand.lda;
     if (b->high > low)
         memmove(b->hidden, b->hidden + (low - b->low) * row, (b->high - low) * row * sizeof(float));
     else
         b->high = low;
-    multiply(b, j->splits_first, &j->expand, (high - b->high) * wide,
+    multiply(b, j->bf16x3_expand, &j->expand, (high - b->high) * wide,
         x + b->high * wide * j->expand.lda, b->hidden + (b->high - low) * row, NULL);
     b->low = low;
     b->high = high;
     return b->hidden;
 }
 
-/* What takes panels of hidden channels, of rows from `low` on. */
-typedef struct taker {
+/* Runs the depthwise convolution of a panel of hidden channels, whose rows begin with `low`. */
+typedef struct panel_run {
     band *b;
-    size_t row, end, low; /* rows of the output; of the hidden image */
+    size_t row, end, low; /* rows of the output; first row of the hidden image */
     float *y;
-} taker;
+} panel_run;
 
-static void take_panel(void *user, size_t first, size_t columns)
+static void run_panel(void *user, size_t first, size_t columns)
 {
-    const taker *s = user;
+    const panel_run *s = user;
     prt_nhwc_windows windows = s->b->windows;
     prt_nhwc_windows_take(&windows, first, columns, PANEL);
     prt_nhwc_windows_run(&windows, s->row, s->end, s->b->hidden, s->low, s->y + first);
 }
 
-/* Rows [low, high) of the hidden image. */
-static void expand_panels(taker *s, size_t high)
+/* Computes rows [low, high) of the hidden image panel by panel, and runs the convolution of
+ * each. */
+static void expand_panels(panel_run *s, size_t high)
 {
     const band *b = s->b;
-    job *j = b->j;
+    separable_work *j = b->j;
     const size_t wide = j->v.in_w, pixels = (high - s->low) * wide;
     const float *x = j->x + (b->n * j->v.in_h + s->low) * wide * j->expand.lda;
-    const prt_nhwc_sink sink = { take_panel, s };
+    const prt_nhwc_sink sink = { run_panel, s };
     prt_nhwc_product p = j->expand;
     p.w += b->first * p.k;
     p.bias = p.bias != NULL ? p.bias + b->first : NULL;
     p.n = p.run = b->count;
     p.ldc = PANEL;
-    const bool splits = j->splits_first && pixels != 0; /* 0: all is padding */
-    if (splits && !prt_bf16x3_strip(j->kern, &p, pixels, x, b->hidden, NULL, &sink, b->split))
-        atomic_store_explicit(&j->odd, true, memory_order_relaxed);
-    for (size_t first = 0; !splits && first < b->count; first += PANEL) {
+    const bool bf16x3 = j->bf16x3_expand && pixels != 0; /* 0: all rows are padding */
+    if (bf16x3 && !prt_bf16x3_strip(j->kern, &p, pixels, x, b->hidden, NULL, &sink, b->scratch))
+        atomic_store_explicit(&j->not_finite, true, memory_order_relaxed);
+    for (size_t first = 0; !bf16x3 && first < b->count; first += PANEL) {
         p.n = p.run = prt_lesser(b->count - first, PANEL);
         prt_nhwc_multiply(j->kern, &p, pixels, x, b->hidden, NULL);
-        take_panel(s, first, p.n);
+        run_panel(s, first, p.n);
         p.w += PANEL * p.k;
         p.bias = p.bias != NULL ? p.bias + PANEL : NULL;
     }
 }
 
-/* Activations of an item's channels, then sums of each row. */
+/* Applies the activation to an item's channels, then sums each row for the mean. */
 static void finish_rows(const band *b, size_t row, size_t end, float *y)
 {
-    const job *j = b->j;
+    const separable_work *j = b->j;
     const size_t channels = j->v.in_c, wide = j->v.out_w, each = wide * channels;
     const bool whole = b->count == channels;
     const size_t parts = whole ? 1 : (end - row) * wide;
@@ -132,9 +136,10 @@ static void finish_rows(const band *b, size_t row, size_t end, float *y)
             j->sums + (b->n * j->v.out_h + row) * channels + b->first);
 }
 
+/* Computes rows [row, end) of the output. */
 static void run_strip(band *b, size_t row, size_t end)
 {
-    const job *j = b->j;
+    const separable_work *j = b->j;
     const prt_nhwc *v = &j->v;
     const int64_t top = (int64_t)(row * v->stride_h) - v->top;
     const int64_t last =
@@ -145,7 +150,7 @@ static void run_strip(band *b, size_t row, size_t end)
     const size_t at = (b->n * v->out_h + row) * v->out_w;
     float *y = j->projects ? b->middle : j->y + at * v->in_c + b->first;
     if (j->panels) {
-        taker s = { b, row, end, low, y };
+        panel_run s = { b, row, end, low, y };
         expand_panels(&s, high > low ? high : low);
     } else {
         if (j->expands)
@@ -154,33 +159,33 @@ static void run_strip(band *b, size_t row, size_t end)
     }
     finish_rows(b, row, end, y);
     if (j->projects)
-        multiply(b, j->splits_last, &j->project, (end - row) * v->out_w, y, j->y + at * j->out_c,
+        multiply(b, j->bf16x3_project, &j->project, (end - row) * v->out_w, y, j->y + at * j->out_c,
             j->residual != NULL ? j->residual + at * j->out_c : NULL);
 }
 
-static size_t panels_of(const job *j)
+static size_t panels_of(const separable_work *j)
 {
     return (j->v.in_c + PANEL - 1) / PANEL;
 }
 
 static void run_item(const void *user, size_t item, float *scratch)
 {
-    job *j = (job *)(uintptr_t)user;
+    separable_work *j = (separable_work *)(uintptr_t)user;
     const size_t chunk = item % j->chunks, at = item / j->chunks, i = at % j->bands;
     const size_t end = prt_parallel_cut(j->v.out_h, j->bands, i + 1), panels = panels_of(j);
     band b = { .j = j,
         .n = at / j->bands,
         .first = prt_parallel_cut(panels, j->chunks, chunk) * PANEL,
         .windows = j->windows,
-        .split = scratch,
-        .hidden = scratch + j->split };
+        .scratch = scratch,
+        .hidden = scratch + j->bf16x3_size };
     b.middle = b.hidden + j->hidden;
     b.count =
         prt_lesser(prt_parallel_cut(panels, j->chunks, chunk + 1) * PANEL, j->v.in_c) - b.first;
     if (j->chunks > 1)
         prt_nhwc_windows_take(&b.windows, b.first, b.count, j->v.x_pitch);
     for (size_t row = prt_parallel_cut(j->v.out_h, j->bands, i), some;
-         row < end && !atomic_load_explicit(&j->odd, memory_order_relaxed); row += some) {
+         row < end && !atomic_load_explicit(&j->not_finite, memory_order_relaxed); row += some) {
         some = end - row < j->strip ? end - row : j->strip;
         run_strip(&b, row, row + some);
     }
@@ -188,20 +193,20 @@ static void run_item(const void *user, size_t item, float *scratch)
 
 /* ---- sizes ---- */
 
-/* Rows of the output in an item, at most. */
-static size_t band_rows(const job *j)
+/* Returns the output rows of an item, at most. */
+static size_t band_rows(const separable_work *j)
 {
     return (j->v.out_h + j->bands - 1) / j->bands;
 }
 
-/* Rows of the hidden image that so many of the output see; without its padding. */
+/* Returns the rows of the hidden image that `rows` output rows read, without padding. */
 static size_t rows_seen(const prt_nhwc *v, size_t rows)
 {
     return prt_lesser(prt_nhwc_band_high(v, rows), v->in_h);
 }
 
-/* Hidden channels can come by panels. */
-static bool takes_panels(const job *j)
+/* Returns whether hidden channels can be computed panel by panel. */
+static bool can_run_panels(const separable_work *j)
 {
     const prt_nhwc *v = &j->v;
     const size_t pixels = rows_seen(v, band_rows(j)) * v->in_w;
@@ -209,9 +214,9 @@ static bool takes_panels(const job *j)
         prt_bf16x3_is_whole(pixels, j->expand.k) && prt_nhwc_windows_can_take(&j->windows, PANEL);
 }
 
-/* Hidden rows are rather computed twice than threads have nothing to do, unless they can share the
- * channels. */
-static void cut(job *j, const prt_eval *c)
+/* Cuts the work into bands and chunks. Computing some hidden rows twice is better than idle
+ * threads, unless threads can share the channels. */
+static void cut(separable_work *j, const prt_eval *c)
 {
     const prt_nhwc *v = &j->v;
     const size_t row = v->in_w * v->in_c, reach = (v->kernel_h - 1) * v->dilation_h + 1;
@@ -221,63 +226,64 @@ static void cut(job *j, const prt_eval *c)
     j->bands = v->out_h / (width > 1 ? SHARED : BAND);
     j->bands = j->bands < 1 ? 1 : j->bands > ITEMS ? ITEMS : j->bands;
     j->chunks = 1;
-    if (v->batch * j->bands < width && !j->projects && takes_panels(j))
+    if (v->batch * j->bands < width && !j->projects && can_run_panels(j))
         j->chunks = prt_lesser(width / (v->batch * j->bands), panels_of(j));
     while (!prt_parallel_even(c, v->batch * j->bands * j->chunks) &&
         v->out_h / (j->bands + 1) >= LEAST)
         j->bands++;
-    j->panels = takes_panels(j);
+    j->panels = can_run_panels(j);
     j->strip = band_rows(j);
     if (!j->panels)
         j->strip = prt_lesser((rows - reach) / v->stride_h + 1, j->strip);
 }
 
-/* Which products are split; the same whoever takes part. */
-static void choose_split(job *j, const prt_eval *c)
+/* Chooses the products that run by bf16x3. The choice does not depend on the number of threads. */
+static void choose_bf16x3(separable_work *j, const prt_eval *c)
 {
     const prt_nhwc *v = &j->v;
-    j->splits_first = j->expands && !atomic_load(&j->odd) &&
+    j->bf16x3_expand = j->expands && !atomic_load(&j->not_finite) &&
         prt_bf16x3_pays(c, j->kern, v->in_h * v->in_w, j->expand.n, j->expand.k);
-    j->splits_last = j->projects && !atomic_load(&j->odd) &&
+    j->bf16x3_project = j->projects && !atomic_load(&j->not_finite) &&
         prt_bf16x3_pays(c, j->kern, v->out_h * v->out_w, j->project.n, j->project.k);
     const size_t first =
-        j->splits_first ? prt_bf16x3_strip_size(&j->expand, j->hidden_rows * v->in_w) : 0;
+        j->bf16x3_expand ? prt_bf16x3_strip_size(&j->expand, j->hidden_rows * v->in_w) : 0;
     const size_t last =
-        j->splits_last ? prt_bf16x3_strip_size(&j->project, j->strip * v->out_w) : 0;
-    j->split = (first > last ? first : last) + 15;
-    j->split -= j->split % 16;
+        j->bf16x3_project ? prt_bf16x3_strip_size(&j->project, j->strip * v->out_w) : 0;
+    j->bf16x3_size = (first > last ? first : last) + 15;
+    j->bf16x3_size -= j->bf16x3_size % 16;
 }
 
-static size_t scratch_of(const job *j)
+static size_t scratch_of(const separable_work *j)
 {
-    return j->split + j->hidden + j->middle;
+    return j->bf16x3_size + j->hidden + j->middle;
 }
 
-static void take_strip(job *j, const prt_eval *c, size_t strip)
+static void set_strip(separable_work *j, const prt_eval *c, size_t strip)
 {
     const prt_nhwc *v = &j->v;
     j->strip = strip;
     j->hidden_rows = rows_seen(v, strip);
     j->hidden = j->expands ? j->hidden_rows * v->in_w * (j->panels ? PANEL : v->in_c) : 0;
     j->middle = j->projects ? j->strip * v->out_w * v->in_c : 0;
-    choose_split(j, c);
+    choose_bf16x3(j, c);
 }
 
-/* Somewhat lower strips, where these fit into memory that is there anyway. */
-static void fit_strip(job *j, prt_eval *c)
+/* Chooses a strip that is somewhat lower if its scratch then fits into idle memory of the
+ * session. */
+static void fit_strip(separable_work *j, prt_eval *c)
 {
-    const size_t lent = prt_parallel_idle_scratch(c, j->v.batch * j->bands * j->chunks);
+    const size_t idle = prt_parallel_idle_scratch(c, j->v.batch * j->bands * j->chunks);
     const size_t most = j->strip;
     for (size_t strip = most; !j->panels && strip > most / 2; strip--) {
-        take_strip(j, c, strip);
-        if (scratch_of(j) <= lent)
+        set_strip(j, c, strip);
+        if (scratch_of(j) <= idle)
             return;
     }
-    take_strip(j, c, most);
+    set_strip(j, c, most);
 }
 
-/* The means of all images from the sums of their rows, in order. */
-static void store_mean(const job *j, double *sum, float *mean)
+/* Computes the means of all images from the sums of their rows, in order. */
+static void store_mean(const separable_work *j, double *sum, float *mean)
 {
     const size_t channels = j->v.in_c, high = j->v.out_h;
     const double pixels = (double)(high * j->v.out_w);
@@ -295,8 +301,8 @@ static const float *input(const prt_eval *c, uint32_t i)
     return prt_eval_has(c, i) ? c->in[i]->data : NULL;
 }
 
-/* What the parts are; false when an activation is not known. */
-static bool read_parts(const prt_eval *c, job *j)
+/* Reads the operator's parts. Returns false if an activation is unknown. */
+static bool read_parts(const prt_eval *c, separable_work *j)
 {
     const prt_nhwc_separable_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0];
@@ -342,7 +348,7 @@ poprt_status prt_fast_nhwc_separable(prt_eval *c, const prt_kern *k, bool *done)
 
 poprt_status prt_fast_nhwc_separable(prt_eval *c, const prt_kern *k, bool *done)
 {
-    job j = { .kern = k };
+    separable_work j = { .kern = k };
     const bool mean = prt_eval_wants(c, 1);
     if (!prt_fast_has(c, 0) || !prt_fast_wants(c) || prt_tensor_count(c->out[0]) == 0 ||
         c->in[0]->dims[3] == 0 || !read_parts(c, &j))
@@ -360,12 +366,12 @@ poprt_status prt_fast_nhwc_separable(prt_eval *c, const prt_kern *k, bool *done)
             ones[i] = 1.0f;
         j.ones = ones;
     }
-    atomic_init(&j.odd, false);
+    atomic_init(&j.not_finite, false);
     do {
         fit_strip(&j, c);
-        atomic_store(&j.odd, false);
+        atomic_store(&j.not_finite, false);
         PRT_TRY(prt_parallel_for(c, j.v.batch * j.bands * j.chunks, scratch_of(&j), run_item, &j));
-    } while (atomic_load(&j.odd));
+    } while (atomic_load(&j.not_finite));
     if (mean)
         store_mean(&j, sum, c->out[1]->data);
     return POPRT_OK;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* nhwc_shuffle.c — NhwcShuffle: pixels zipped by vectors. */
+/* nhwc_shuffle.c — NhwcShuffle: interleaves the channels of two tensors, pixel by pixel. */
 #include "fast/parallel.h"
 
 #include "fast/fast.h"
 
-enum { LEAST = 1 << 15 }; /* floats of an item */
+enum { LEAST = 1 << 15 }; /* floats of an item, at least */
 
-typedef struct job {
+typedef struct shuffle_work {
     const prt_kern *kern;
     size_t pixels, channels, pieces;
     const float *a, *b;
-    float *y, *high; /* high NULL: y has all */
-} job;
+    float *y, *high; /* second half of the outputs; NULL: y has all */
+} shuffle_work;
 
-/* Outputs begin at an even or an odd place of the whole: then B comes first in the second half. */
+/* An odd number of channels splits a pair: the second half then begins with a channel of B. */
 static void run_pixels(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const shuffle_work *j = user;
     const size_t end = prt_parallel_cut(j->pixels, j->pieces, item + 1), n = j->channels;
     (void)scratch;
     for (size_t p = prt_parallel_cut(j->pixels, j->pieces, item); p < end; p++) {
@@ -43,7 +43,7 @@ poprt_status prt_fast_nhwc_shuffle(prt_eval *c, const prt_kern *k, bool *done)
     if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_wants(c) ||
         prt_tensor_count(a) == 0 || prt_eval_wants(c, 1) != halves)
         return prt_fast_pass(done);
-    job j = { .kern = k,
+    shuffle_work j = { .kern = k,
         .channels = (size_t)a->dims[a->rank - 1],
         .pixels = prt_dims_product(a->dims, 0, a->rank - 1),
         .a = a->data,

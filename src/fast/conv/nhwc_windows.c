@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nhwc_windows.c — sliding windows over channels by themselves: depthwise NhwcConv, NhwcMaxPool and
- * NhwcAveragePool. Outputs that see padding go apart from the blocks of those that do not.
+ * nhwc_windows.c — sliding windows over each channel: depthwise NhwcConv, NhwcMaxPool and
+ * NhwcAveragePool. Outputs that read padding are computed one by one, all others in blocks of
+ * columns and up to LINES rows.
  */
 #include "fast/nhwc.h"
 
 #include "fast/parallel.h"
 
 enum {
-    LEAST = 1 << 16, /* taps of an item */
-    USUAL = 1 << 20, /* where there are enough of them for every thread */
-    LINES = 8        /* of a block: their inputs are still in the first cache level for the next */
+    LEAST = 1 << 16, /* taps of an item, at least */
+    USUAL = 1 << 20, /* taps of an item where every thread has enough items */
+    LINES = 8        /* rows of a block: they find the inputs that they share in L1 */
 };
 
-typedef struct job {
+typedef struct window_work {
     prt_nhwc_windows w;
-    size_t bands; /* of an image, or of its only row */
-    bool finish;  /* rows are to be finished */
+    size_t bands; /* items of an image, or of its only row */
+    bool finish;  /* the residual or the activation is applied after the sums */
     bool line;    /* images have one row */
-} job;
+} window_work;
 
-/* Outputs [at, at + n) of the lines, from the taps [first, last) of each row of the kernel; `d` is
- * the lines', from their first input on. */
+/* Computes outputs [at, at + n) of some rows from taps [first, last) of each kernel row. `d` has
+ * the parameters of these rows, from their first input on. */
 static void run_columns(const prt_nhwc_windows *w, prt_windows d, size_t at, size_t n, size_t first,
     size_t last)
 {
@@ -39,7 +40,7 @@ static void run_columns(const prt_nhwc_windows *w, prt_windows d, size_t at, siz
     w->run(w, &d);
 }
 
-/* Rows [row, row + lines), which see the same rows of taps. */
+/* Computes rows [row, row + lines), which all read the same kernel rows. */
 static void run_lines(const prt_nhwc_windows *w, size_t row, size_t lines, const float *x,
     size_t x_row, float *y)
 {
@@ -67,7 +68,7 @@ static void run_lines(const prt_nhwc_windows *w, size_t row, size_t lines, const
     }
 }
 
-/* All rows at once, by the kernel that knows what padding is. */
+/* Computes all rows by the kernel that handles padding itself. */
 static void slide_rows(const prt_nhwc_windows *w, size_t row, size_t end, const float *x,
     size_t x_row, float *y)
 {
@@ -99,8 +100,8 @@ void prt_nhwc_windows_run(const prt_nhwc_windows *w, size_t row, size_t end, con
     }
 }
 
-/* The planes of taps of plane `z` of the output that are inside. */
-static void take_planes(prt_nhwc_windows *w, size_t z, const float **x)
+/* Restricts a volume to the kernel planes that are inside it for output plane `z`. */
+static void select_planes(prt_nhwc_windows *w, size_t z, const float **x)
 {
     const prt_nhwc *v = w->v;
     const size_t plane = v->in_h * v->in_w * v->x_pitch;
@@ -119,29 +120,30 @@ static void take_planes(prt_nhwc_windows *w, size_t z, const float **x)
 
 static void run_item(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const window_work *j = user;
     const prt_nhwc *v = j->w.v;
-    const size_t image = item / j->bands, band = item % j->bands; /* or a plane of one */
+    const size_t image = item / j->bands, band = item % j->bands; /* or a plane of a volume */
     const size_t row = prt_parallel_cut(v->out_h, j->bands, band);
     const size_t end = prt_parallel_cut(v->out_h, j->bands, band + 1);
     const size_t size = v->out_w * v->y_pitch, at = (image * v->out_h + row) * size;
     const float *x = v->x + image / v->out_d * v->in_d * v->in_h * v->in_w * v->x_pitch;
     prt_nhwc_windows w = j->w;
     (void)scratch;
-    take_planes(&w, image % v->out_d, &x);
+    select_planes(&w, image % v->out_d, &x);
     prt_nhwc_windows_run(&w, row, end, x, 0, v->y + at);
     if (j->finish)
         prt_nhwc_finish(v, v->residual != NULL, at, (end - row) * size);
 }
 
-/* Outputs along an axis that see no padding: [*from, *to), empty when none does. */
+/* Finds the outputs [*from, *to) along an axis that read no padding; the range may be empty. */
 static void find_inner(size_t out, size_t stride, size_t dilation, int64_t begin, size_t kernel,
     size_t in, size_t *from, size_t *to)
 {
     const int64_t step = (int64_t)stride, far = (int64_t)((kernel - 1) * dilation);
     const int64_t least = begin > 0 ? (begin + step - 1) / step : 0;
-    const int64_t room = (int64_t)in - 1 - far + begin; /* of the first tap that sees none behind */
-    const int64_t end = room >= 0 ? room / step + 1 : 0;
+    const int64_t last = (int64_t)in - 1 - far + begin; /* last position at which a window reads no
+                                                         * padding behind */
+    const int64_t end = last >= 0 ? last / step + 1 : 0;
     *to = end < (int64_t)out ? (size_t)end : out;
     *from = (size_t)least;
     if (least >= (int64_t)*to) {
@@ -158,7 +160,7 @@ static void run_depthwise(const prt_nhwc_windows *w, const prt_windows *d)
 void prt_nhwc_windows_init(prt_nhwc_windows *w, const prt_nhwc *v)
 {
     prt_windows *d = &w->d;
-    const size_t group = v->form.channels > 1 ? v->form.channels : 1; /* 0: pools, and the like */
+    const size_t group = v->form.channels > 1 ? v->form.channels : 1; /* 0: pooling */
     *w = (prt_nhwc_windows){
         .v = v,
         .run = run_depthwise,
@@ -190,7 +192,8 @@ void prt_nhwc_windows_init(prt_nhwc_windows *w, const prt_nhwc *v)
         .bias = v->bias,
         .low = d->low,
         .high = d->high };
-    const bool planes = v->kernel_d == 1 && v->front == 0 && /* each sees one that is there */
+    const bool planes = v->kernel_d == 1 && v->front == 0 && /* each output plane reads one plane
+                                                              * that exists */
         (v->out_d - 1) * v->stride_d < v->in_d;
     w->slides = planes && v->w != NULL && group == 1 && v->left >= 0 && v->x_pitch == v->in_c &&
         v->y_pitch == v->in_c && v->dilation_h == 1 && v->dilation_w == 1 &&
@@ -233,7 +236,7 @@ prt_nhwc prt_nhwc_part_of_line(const prt_nhwc *v, size_t image, size_t first, si
 
 static void run_line(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const window_work *j = user;
     const prt_nhwc *v = j->w.v;
     const size_t band = item % j->bands;
     const prt_nhwc part = prt_nhwc_part_of_line(v, item / j->bands,
@@ -241,13 +244,14 @@ static void run_line(const void *user, size_t item, float *scratch)
     prt_nhwc_windows w;
     (void)scratch;
     prt_nhwc_windows_init(&w, &part);
-    w.slides = w.slides && j->w.slides; /* the same sums as in one piece */
+    w.slides = w.slides && j->w.slides; /* so that the order of sums does not depend on the number
+                                         * of items */
     prt_nhwc_windows_run(&w, 0, 1, part.x, 0, part.y);
     if (j->finish)
         prt_nhwc_finish(&part, part.residual != NULL, 0, part.out_w * part.y_pitch);
 }
 
-static poprt_status run_bands(prt_eval *c, job *j)
+static poprt_status run_bands(prt_eval *c, window_work *j)
 {
     const prt_nhwc *v = j->w.v;
     const size_t row = v->out_w * v->in_c * v->kernel_h * v->kernel_w * j->w.d.group;
@@ -262,7 +266,7 @@ static poprt_status run_bands(prt_eval *c, job *j)
 
 poprt_status prt_nhwc_depthwise(prt_eval *c, const prt_nhwc *v)
 {
-    job j;
+    window_work j;
     prt_nhwc_windows_init(&j.w, v);
     j.finish = !j.w.bounded;
     j.line =
@@ -270,7 +274,7 @@ poprt_status prt_nhwc_depthwise(prt_eval *c, const prt_nhwc *v)
     return run_bands(c, &j);
 }
 
-/* ---- pools */
+/* ---- pooling ---- */
 
 static void run_largest(const prt_nhwc_windows *w, const prt_windows *d)
 {
@@ -289,7 +293,7 @@ static void run_mean(const prt_nhwc_windows *w, const prt_windows *d)
     mean_of(w, d, d->rows * d->columns);
 }
 
-/* The padding counts. */
+/* Average pooling with count_include_pad. */
 static void run_mean_of_all(const prt_nhwc_windows *w, const prt_windows *d)
 {
     mean_of(w, d, w->v->kernel_h * w->v->kernel_w);
@@ -324,7 +328,7 @@ poprt_status prt_fast_nhwc_pool(prt_eval *c, const prt_kern *k, bool *done)
     prt_nhwc_take_window(&v, &w);
     if (x->dtype != PRT_DTYPE_f32)
         return prt_nhwc_pool_bytes(c, &v, x->dtype == PRT_DTYPE_i8);
-    job j = { .finish = false };
+    window_work j = { .finish = false };
     prt_nhwc_windows_init(&j.w, &v);
     j.w.run = with_padding ? run_mean_of_all : mean ? run_mean : run_largest;
     return run_bands(c, &j);

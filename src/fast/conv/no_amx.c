@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * no_amx.c — in a library without the kernels for AMX (-Dkernels without amx): the functions of
- * split.h and tiles.h that no run reaches, since prt_bf16x3_pays and prt_nhwc_i8_amx_pays are false
- * there. A compiler that optimises removes the calls; one that does not needs something to link.
+ * no_amx.c — stubs of bf16x3.h and nhwc_i8_amx.h for a library without the AMX kernels (-Dkernels
+ * without amx): they replace bf16x3.c, bf16x3_conv.c and nhwc_i8_amx.c. They are never called,
+ * since prt_bf16x3_pays and prt_nhwc_i8_amx_pays return false there. An optimising compiler removes
+ * the calls; a build without optimisation has to link them.
  */
 #include "fast/gemm/bf16x3.h"
 #include "fast/conv/nhwc_i8_amx.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* planes.c — padded planes. */
+/* planes.c — padded planes, split by column phase. */
 #include "fast/conv/planes.h"
 
 #include "kern/move/zip.h"
@@ -41,15 +41,15 @@ bool prt_planes_init(prt_planes *p, const prt_window *w)
     return true;
 }
 
-/* A row with its padding. */
+/* Copies a row with its padding. */
 static void pad_row(const prt_planes *p, const float *x, float fill, float *to)
 {
     const size_t columns = p->columns;
     const size_t before = p->left > 0 ? (size_t)p->left : 0;
     const size_t after = p->left < 0 ? (size_t)-p->left : 0; /* elements left out */
     const size_t lead = before < columns ? before : columns;
-    const size_t room = columns - lead, there = p->in_w > after ? p->in_w - after : 0;
-    const size_t some = there < room ? there : room;
+    const size_t space = columns - lead, there = p->in_w > after ? p->in_w - after : 0;
+    const size_t some = there < space ? there : space;
     for (size_t i = 0; i < lead; i++)
         to[i] = fill;
     memcpy(to + lead, x + (some != 0 ? after : 0), some * sizeof(float));

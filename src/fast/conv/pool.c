@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* pool.c — MaxPool and AveragePool of float32, row by row of each plane. */
+/*
+ * pool.c — MaxPool and AveragePool of NCHW float32: each output row is the maximum, or the sum, of
+ * shifted rows of a padded plane.
+ */
 #include <math.h>
 
 #include "fast/conv/planes.h"
 #include "fast/parallel.h"
 
-typedef struct job {
+typedef struct pool_work {
     const prt_kern *kern;
     prt_planes planes;
     const float *x, *ones;
-    float *y, *factors; /* by column of the output: 1 / columns of the window inside; NULL: max */
-    bool with_padding;  /* the average counts it */
-} job;
+    float *y, *factors; /* by output column: 1 / columns of the window inside the input; NULL:
+                         * MaxPool */
+    bool with_padding;  /* the average counts padding */
+} pool_work;
 
-/* Kernel positions of window `o` that lie inside, along one dim. */
+/* Returns the kernel positions of window `o` that lie inside the input along one axis. */
 static size_t inside(size_t o, size_t stride, int64_t begin, size_t kernel, size_t dilation,
     size_t in)
 {
@@ -27,7 +31,7 @@ static size_t inside(size_t o, size_t stride, int64_t begin, size_t kernel, size
 
 static void run_plane(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const pool_work *j = user;
     const prt_planes *p = &j->planes;
     const float *x = j->x + item * p->in_h * p->in_w, *from[PRT_PLANE_TAPS];
     const float *plane = prt_planes_arrange(p, x, j->factors != NULL ? 0.0f : -INFINITY, scratch);
@@ -49,7 +53,7 @@ static void run_plane(const void *user, size_t item, float *scratch)
     }
 }
 
-static poprt_status prepare_average(prt_eval *c, job *j)
+static poprt_status prepare_average(prt_eval *c, pool_work *j)
 {
     const prt_planes *p = &j->planes;
     float *ones = prt_eval_scratch(c, p->kernel_h * p->kernel_w, sizeof(float));
@@ -85,7 +89,7 @@ poprt_status prt_fast_pool(prt_eval *c, const prt_kern *k, bool *done)
     spec.ceil_mode = (max ? m->ceil_mode : a->ceil_mode) != 0;
     prt_window window;
     prt_window_fill(NULL, &spec, x->rank - 2, x->dims + 2, NULL, &window);
-    job j = { .kern = k,
+    pool_work j = { .kern = k,
         .x = x->data,
         .y = c->out[0]->data,
         .with_padding = !max && a->count_include_pad != 0 && prt_window_is_padded(&window) };

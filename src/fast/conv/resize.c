@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * resize.c — Resize of float32 images, nearest and linear, along their last two dims or, where
- * channels come last, the two before: where columns come from is worked out once, rows are widened
- * once and blended by vectors.
+ * resize.c — Resize of float32 images, nearest and linear, along their last two axes (NCHW) or the
+ * two before the last one (NHWC). Sources and weights are computed once for each axis. A row is
+ * resized along its columns once and kept while output rows need it; rows are then blended by
+ * vectors.
  */
 #include "op/share/resize.h"
 
@@ -10,24 +11,27 @@
 
 #include "fast/fast.h"
 
-enum { TAPS = 2, LEAST = 1 << 14 }; /* elements of an item */
+enum {
+    TAPS = 2,       /* inputs of an output along an axis */
+    LEAST = 1 << 14 /* elements of an item, at least */
+};
 
-/* The two inputs behind each output of an axis, and their weights; nearest: the first alone. */
+/* The two inputs of each output of an axis, and their weights; for nearest the first one counts. */
 typedef struct axis_map {
     size_t in, out;
     size_t *at[TAPS];
     float *weight[TAPS];
 } axis_map;
 
-typedef struct job {
+typedef struct resize_work {
     const prt_kern *kern;
     bool nearest;
     axis_map rows, columns;
-    size_t channels; /* side by side; 1: planes */
-    size_t bands;    /* of an output plane */
+    size_t channels; /* contiguous channels; 1: NCHW */
+    size_t bands;    /* bands of an output plane */
     const float *x;
     float *y;
-} job;
+} resize_work;
 
 static poprt_status alloc_map(prt_eval *c, const prt_resize_axis *axis, axis_map *map)
 {
@@ -46,7 +50,8 @@ static size_t clamp(const prt_resize_axis *axis, int64_t index)
     return index < 0 ? 0 : index >= axis->in ? (size_t)axis->in - 1 : (size_t)index;
 }
 
-/* A weight of 0 must not meet an infinity: the other input stands in, by halves. */
+/* Computes linear weights. If a weight is 0, the other input takes both places with half its
+ * weight, so that 0 is never multiplied by an infinity. */
 static void blend(const prt_resize_form *form, const prt_resize_axis *axis, double coordinate,
     axis_map *map, size_t k)
 {
@@ -81,7 +86,7 @@ static poprt_status fill_map(prt_eval *c, const prt_resize_form *form, const prt
     return POPRT_OK;
 }
 
-static void widen_nearest(const job *j, const float *x, float *y)
+static void widen_nearest(const resize_work *j, const float *x, float *y)
 {
     const size_t *at = j->columns.at[0], n = j->channels;
     if (n > 1)
@@ -92,7 +97,7 @@ static void widen_nearest(const job *j, const float *x, float *y)
             y[i] = x[at[i]];
 }
 
-static void widen_linear(const job *j, const float *x, float *y)
+static void widen_linear(const resize_work *j, const float *x, float *y)
 {
     const axis_map *m = &j->columns;
     const size_t *a = m->at[0], *b = m->at[1], n = j->channels;
@@ -107,8 +112,8 @@ static void widen_linear(const job *j, const float *x, float *y)
         y[i] = u[i] * x[a[i]] + v[i] * x[b[i]];
 }
 
-/* Rows that repeat are copied. */
-static void run_nearest(const job *j, const float *x, float *y, size_t first, size_t end)
+/* Repeated rows are copied. */
+static void run_nearest(const resize_work *j, const float *x, float *y, size_t first, size_t end)
 {
     const size_t *at = j->rows.at[0], wide = j->columns.out * j->channels;
     for (size_t k = first; k < end; k++) {
@@ -119,8 +124,8 @@ static void run_nearest(const job *j, const float *x, float *y, size_t first, si
     }
 }
 
-/* Widened rows are kept while they are wanted: two of them. */
-static void run_linear(const job *j, const float *x, float *y, size_t first, size_t end,
+/* Keeps the last two resized rows. */
+static void run_linear(const resize_work *j, const float *x, float *y, size_t first, size_t end,
     float *scratch)
 {
     const size_t wide = j->columns.out * j->channels;
@@ -129,7 +134,7 @@ static void run_linear(const job *j, const float *x, float *y, size_t first, siz
         const size_t want[TAPS] = { j->rows.at[0][k], j->rows.at[1][k] };
         const float *from[TAPS];
         for (size_t t = 0; t < TAPS; t++) {
-            /* A row that the other tap wants stays. */
+            /* Keeps the row that the other tap needs. */
             const size_t slot = kept[0] == want[t] ? 0
                 : kept[1] == want[t]               ? 1
                 : kept[0] == want[1 - t]           ? 1
@@ -151,7 +156,7 @@ static void run_linear(const job *j, const float *x, float *y, size_t first, siz
 
 static void run_item(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const resize_work *j = user;
     const size_t plane = item / j->bands, band = item % j->bands;
     const float *x = j->x + plane * j->rows.in * j->columns.in * j->channels;
     float *y = j->y + plane * j->rows.out * j->columns.out * j->channels;
@@ -176,9 +181,9 @@ poprt_status prt_fast_resize(prt_eval *c, const prt_kern *k, bool *done)
     const uint32_t rank = c->in[0]->rank;
     (void)prt_resize_read(c->attrs, &form, &bad);
     PRT_TRY(prt_resize_axes(c, &form, axis));
-    const bool turned = rank == 4 && prt_resize_is_identity(&form, &axis[3]) &&
+    const bool channels_last = rank == 4 && prt_resize_is_identity(&form, &axis[3]) &&
         !prt_resize_is_identity(&form, &axis[1]);
-    const uint32_t last = rank - (turned ? 3 : 2);
+    const uint32_t last = rank - (channels_last ? 3 : 2);
     bool mine = form.mode != PRT_RESIZE_CUBIC && form.coords != PRT_COORDS_tf_crop_and_resize;
     for (uint32_t i = 0; i < last; i++)
         mine = mine && prt_resize_is_identity(&form, &axis[i]);
@@ -186,11 +191,11 @@ poprt_status prt_fast_resize(prt_eval *c, const prt_kern *k, bool *done)
         mine = mine && prt_resize_taps(&form, &axis[i]) == TAPS;
     if (!mine)
         return prt_fast_pass(done);
-    job j = { .kern = k,
+    resize_work j = { .kern = k,
         .nearest = form.mode == PRT_RESIZE_NEAREST,
         .x = c->in[0]->data,
         .y = c->out[0]->data,
-        .channels = turned ? (size_t)c->in[0]->dims[3] : 1 };
+        .channels = channels_last ? (size_t)c->in[0]->dims[3] : 1 };
     PRT_TRY(fill_map(c, &form, &axis[last], &j.rows));
     PRT_TRY(fill_map(c, &form, &axis[last + 1], &j.columns));
     const size_t wanted = prt_parallel_alike(c, j.rows.out * j.columns.out * j.channels, LEAST);

@@ -1,72 +1,81 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * winograd.c — NhwcConv of 3 by 3, one apart, by F(4x4, 3x3), F(2x2, 3x3) or F(6x6, 3x3): a
- * quarter of the products, less than a half, or a fifth; two apart by F(4x4, 3x3): a little more
- * than half of them; of 5 by 5 by F(2x2, 5x5): about a third; along one axis by F(6, 3), F(5, 4) or
- * F(4, 5): a little less than half. An item transforms some tiles of inputs, all channels, then
- * takes panel after panel of filters. A long line is a sum of pieces, which are channels to the
- * products: a tile has `depth` of them, all channels for the first piece, then for the next.
+ * winograd.c — NhwcConv by Winograd's minimal filtering (Lavin, Gray: Fast Algorithms for
+ * Convolutional Neural Networks, 2016).
  *
- * With dilations the pixels of a tile are as far apart as its taps: every d-th row (or column) from
- * each of the first d on is an image of its own.
+ * 3x3 at stride 1: F(4x4, 3x3), F(2x2, 3x3) or F(6x6, 3x3), with a quarter, less than a half, or a
+ * fifth of the multiplications. 3x3 at stride 2: F(4x4, 3x3), with a little more than a half. 5x5:
+ * F(2x2, 5x5), about a third. Kernels of one row or column: F(6, 3), F(5, 4) or F(4, 5), a little
+ * less than a half. A long such kernel is a sum of pieces, whose channels follow each other in K
+ * (`depth`).
  *
- * Weights that have not been transformed when the model was compiled are by each run: where there
- * are more items than threads, as many panels as a cache holds at a time; else by each item, some
- * columns of matrices for some channels of a panel, which are then multiplied at once. That threads
- * do so for each other would take longer than that each does it for itself.
+ * An item is a block of tiles: it transforms their inputs, all channels, which stay in L2. Then for
+ * each panel of filters it runs one GEMM per plane (point of the transform), and transforms the
+ * outputs.
  *
- * Differences from the plain way stay below 1e-4 of the largest element for well-behaved inputs;
- * a NaN or an infinity in the input makes all outputs of the tiles that see it NaN.
+ * With dilation d the pixels of a tile are as far apart as the taps: every d-th row (or column)
+ * from each of the first d on is an image of its own.
+ *
+ * Weights that were not transformed at compile time are transformed by each run. If there are more
+ * items than threads, all threads transform as many panels as a cache holds; otherwise each item
+ * transforms a part of the planes for some channels of a panel and multiplies at once, which is
+ * faster than sharing the transformed weights.
+ *
+ * Differences from a direct convolution stay below 1e-4 of the largest element for well-behaved
+ * inputs. A NaN or an infinity in the input makes all outputs of the tiles that read it NaN.
  */
 #include "fast/nhwc.h"
 
 #include "fast/parallel.h"
 
 enum {
-    LEAST = 24,
-    MOST = 64, /* tiles of an item, twice as many of lines; */
-    LARGEST = 64,
-    LARGEST_LEAST = 18, /* of those of so many planes; */
-    FEW = 8,            /* at least, where threads had nothing to do otherwise */
-    INPUTS = 1 << 17,   /* floats of them that stay in the second cache level */
+    LEAST = 24,         /* tiles of an item, at least */
+    MOST = 64,          /* tiles of an item, at most; twice as many for one-dimensional kernels */
+    LARGEST = 64,       /* planes of F(6x6, 3x3) */
+    LARGEST_LEAST = 18, /* tiles of an item, at least, for F(6x6, 3x3) */
+    FEW = 8,            /* tiles of an item, at least, where threads would be idle otherwise */
+    INPUTS = 1 << 17,   /* floats of transformed inputs that stay in L2 */
     LARGE = 1 << 22,    /* floats of weights that come from memory each time */
     SLICE = 32,         /* filters: an item has a whole number of slices */
-    WEIGHTS = 1 << 21,  /* floats of weights transformed by a run that stay in the last level */
-    DEPTH = 64,
-    GO = 16,      /* channels of them that stay in the second; in one go */
-    LINE = 16,    /* floats of a cache line */
-    TILE_ROWS = 6 /* of a product, at most, that take steps together */
+    WEIGHTS = 1 << 21,  /* floats of weights transformed by a run that stay in L3 */
+    DEPTH = 64,         /* channels of weights that an item transforms: they stay in L2 */
+    GO = 16,            /* channels of weights that a work item of the run transforms */
+    LINE = 16,          /* floats of a cache line */
+    TILE_ROWS = 6       /* rows of a register tile of the GEMM kernel, at most */
 };
 
-/* A plane of transformed inputs and the matrix of weights that it is multiplied by: of a part of
- * them that is made at a time, and of all. */
-typedef struct turn {
+/* A plane of transformed inputs and the matrix of weights that it is multiplied by: its place in
+ * the part of the matrices that one call transforms, and its place among all matrices. */
+typedef struct plane_matrix {
     uint8_t plane, part, place, matrix;
-} turn;
+} plane_matrix;
 
 enum { PARTS = 4 };
 
-typedef struct job {
+typedef struct winograd_work {
     const prt_nhwc *v;
     const prt_kern_winograd *kern;
-    turn turns[PRT_WINOGRAD_MOST]; /* part after part */
+    plane_matrix order[PRT_WINOGRAD_MOST]; /* ordered by part */
     size_t planes, matrices, made_parts;
-    size_t in[2], out[2];        /* of a tile, by rows and columns */
-    size_t axis, pieces, most;   /* of a line; taps of a piece */
+    size_t in[2], out[2];        /* inputs and outputs of a tile, by rows and columns */
+    size_t axis, pieces, most;   /* one-dimensional kernels: axis, pieces, taps of a piece */
     size_t depth;                /* channels of all pieces */
     size_t before[PARTS + 1];    /* matrices before a part */
     size_t high, wide, blocks;   /* tiles of an image, in blocks */
-    size_t each_high, each_wide; /* of every d-th row or column */
-    size_t first, slices, parts; /* of the filters at hand */
-    const float *weights;        /* of those, transformed; NULL: an item makes what it needs */
-    float *made;                 /* the same where a run makes them */
+    size_t each_high, each_wide; /* tiles of every d-th row or column */
+    size_t first, slices, parts; /* filters of the current group of panels: the first, slices, and
+                                  * parts of the slices */
+    const float *weights;        /* their transformed weights; NULL: each item transforms its own */
+    float *made;                 /* the same if the run transforms them */
     size_t chunk;                /* channels that are multiplied together */
-    size_t step;                 /* floats of a matrix of weights, */
-    size_t in_step, out_step;    /* of the transformed inputs, and of products */
+    size_t step;                 /* floats of a matrix of weights */
+    size_t in_step, out_step;    /* floats of a plane of transformed inputs; of products */
     float low, up;
     bool cheap;
-} job;
+} winograd_work;
 
+/* Returns the kernels of the algorithm. F(6x6, 3x3) falls back to F(4x4, 3x3) if the level lacks
+ * it. */
 static const prt_kern_winograd *winograd_of(const prt_nhwc *v)
 {
     enum { STRIDED = PRT_NHWC_winograd_line + 1 - PRT_NHWC_winograd };
@@ -77,10 +86,10 @@ static const prt_kern_winograd *winograd_of(const prt_nhwc *v)
     return &all[v->stride_h == 1 ? form : STRIDED];
 }
 
-/* To gcc a function that only fetches has no effect: calls that it does not inline it drops. */
+/* gcc drops calls of a function that only prefetches, unless it is inlined. */
 #define FETCHES __attribute__((always_inline)) static inline
 
-/* `rows` of `pixels` with n floats each, to the second cache level. */
+/* Prefetches `rows` rows of `pixels` pixels with n floats each into L2. */
 FETCHES void fetch(const float *from, size_t rows, size_t row, size_t pixels, size_t pixel,
     size_t n)
 {
@@ -90,8 +99,8 @@ FETCHES void fetch(const float *from, size_t rows, size_t row, size_t pixels, si
                 __builtin_prefetch(from + x * pixel + i, 0, 2);
 }
 
-/* What the tile beside the one from (top, left) on has more. */
-FETCHES void fetch_inputs(const job *j, size_t n, int64_t top, int64_t left)
+/* Prefetches the inputs that the next tile of the row reads beyond the tile at (top, left). */
+FETCHES void fetch_inputs(const winograd_work *j, size_t n, int64_t top, int64_t left)
 {
     const prt_nhwc *v = j->v;
     const int64_t high = (int64_t)v->in_h, wide = (int64_t)v->in_w;
@@ -104,15 +113,16 @@ FETCHES void fetch_inputs(const job *j, size_t n, int64_t top, int64_t left)
             (size_t)(wide - x) < pixels ? (size_t)(wide - x) : pixels, v->x_pitch, v->in_c);
 }
 
-/* The first row of a tile, or its first column. */
+/* Returns the first row (or column) of a tile. */
 static size_t first_of(size_t tile, size_t each, size_t out, size_t dilation)
 {
     return tile / each + tile % each * out * dilation;
 }
 
-/* Where the pixels of a tile are whose first one is (top, left). What lies before the image is, as
- * a size, beyond its end. */
-static void find_pixels(const job *j, size_t n, size_t top, size_t left, const float **from)
+/* Finds the pixels of a tile that begins at (top, left). Coordinates before the image are huge as a
+ * size_t, so one comparison finds all padding. */
+static void find_pixels(const winograd_work *j, size_t n, size_t top, size_t left,
+    const float **from)
 {
     const prt_nhwc *v = j->v;
     const size_t dy = v->dilation_h, dx = v->dilation_w, pitch = v->x_pitch;
@@ -130,14 +140,14 @@ static void find_pixels(const job *j, size_t n, size_t top, size_t left, const f
     }
 }
 
-static void turn_piece(const job *j, size_t n, size_t top, size_t left, float *to)
+static void transform_piece(const winograd_work *j, size_t n, size_t top, size_t left, float *to)
 {
     const float *from[PRT_WINOGRAD_MOST];
     find_pixels(j, n, top, left, from);
     j->kern->input(j->v->in_c, from, to, j->in_step);
 }
 
-static void transform_input(const job *j, size_t n, size_t tile, float *to)
+static void transform_input(const winograd_work *j, size_t n, size_t tile, float *to)
 {
     const prt_nhwc *v = j->v;
     const size_t dy = v->dilation_h, dx = v->dilation_w;
@@ -149,12 +159,12 @@ static void transform_input(const job *j, size_t n, size_t tile, float *to)
     for (size_t i = 0; i < j->pieces; i++) {
         const size_t y = j->axis == 0 ? i * j->most * dy : 0;
         const size_t x = j->axis == 1 ? i * j->most * dx : 0;
-        turn_piece(j, n, (size_t)top + y, (size_t)left + x, to + i * v->in_c);
+        transform_piece(j, n, (size_t)top + y, (size_t)left + x, to + i * v->in_c);
     }
 }
 
-static void transform_output(const job *j, size_t n, size_t tile, size_t first, size_t columns,
-    const float *from)
+static void transform_output(const winograd_work *j, size_t n, size_t tile, size_t first,
+    size_t columns, const float *from)
 {
     const prt_nhwc *v = j->v;
     const size_t *out = j->out, dy = v->dilation_h, dx = v->dilation_w;
@@ -183,7 +193,7 @@ static void transform_output(const job *j, size_t n, size_t tile, size_t first, 
     if (wide > out[1] && dx == 1)
         fetch(o.y + out[1] * v->y_pitch, o.high, o.y_row,
             wide - out[1] < out[1] ? wide - out[1] : out[1], v->y_pitch, columns);
-    if (out[1] < out[0]) { /* a line of rows */
+    if (out[1] < out[0]) { /* kernels of one column */
         o.wide = o.high;
         o.high = 1;
         o.y_column = o.y_row;
@@ -198,15 +208,15 @@ static void transform_output(const job *j, size_t n, size_t tile, size_t first, 
     }
 }
 
-/* Taps that the piece of a channel has. */
-static size_t taps_of(const job *j, size_t channel)
+/* Returns the taps of the piece that a channel belongs to. */
+static size_t taps_of(const winograd_work *j, size_t channel)
 {
     const size_t left = j->v->form.taps - channel / j->v->in_c * j->most;
     return left < j->most ? left : j->most;
 }
 
-/* The first tap of a channel for the filters of a panel. */
-static const float *weights_at(const job *j, size_t panel, size_t channel)
+/* Returns the first tap of a channel for the filters of a panel. */
+static const float *weights_at(const winograd_work *j, size_t panel, size_t channel)
 {
     const prt_nhwc *v = j->v;
     const size_t width = prt_gemm_panel_width(v->out_c, panel);
@@ -214,9 +224,9 @@ static const float *weights_at(const job *j, size_t panel, size_t channel)
     return v->w + panel * v->form.taps * v->in_c + (tap * v->in_c + channel % v->in_c) * width;
 }
 
-/* The matrices of a part, of `count` channels of a piece and filters [first, first + columns) of a
- * panel. */
-static void transform_weights(const job *j, size_t first, size_t columns, size_t channel,
+/* Transforms the weights of a part of the planes: `count` channels of a piece, filters [first,
+ * first + columns) of a panel. */
+static void transform_weights(const winograd_work *j, size_t first, size_t columns, size_t channel,
     size_t count, size_t part, float *to)
 {
     const prt_nhwc *v = j->v;
@@ -235,20 +245,21 @@ static void transform_weights(const job *j, size_t first, size_t columns, size_t
         j->kern->weights(&w);
 }
 
-/* Channels that are multiplied together from this one on: all, or some of a piece. */
-static size_t chunk_of(const job *j, size_t channel)
+/* Returns the channels that are multiplied together from this one on: all, or some of a piece. */
+static size_t chunk_of(const winograd_work *j, size_t channel)
 {
     const size_t left = j->weights != NULL ? j->depth - channel : j->v->in_c - channel % j->v->in_c;
     return left < j->chunk ? left : j->chunk;
 }
 
-/* Weights of the next matrix are fetched meanwhile; or, as late as a line a step lets them, those
- * that will be transformed next: of `panel`, from `channel` on. */
-static void fetch_next(const job *j, size_t done, size_t panel, size_t channel, prt_gemm_block *g)
+/* Sets the weights to prefetch: the next matrix; or, spread over the last planes at one cache line
+ * per step of the kernel, the weights of `panel` that are transformed next, from `channel` on. */
+static void fetch_next(const winograd_work *j, size_t done, size_t panel, size_t channel,
+    prt_gemm_block *g)
 {
     const prt_nhwc *v = j->v;
     if (j->weights != NULL) {
-        const turn *t = &j->turns[done];
+        const plane_matrix *t = &j->order[done];
         if (done + 1 < j->planes && t[1].matrix != t->matrix)
             g->next = g->b + ((ptrdiff_t)t[1].matrix - t->matrix) * (ptrdiff_t)j->step;
         g->next_count = g->k * g->stride;
@@ -260,11 +271,11 @@ static void fetch_next(const job *j, size_t done, size_t panel, size_t channel, 
     const size_t whole = chunk_of(j, channel) * width, taps = taps_of(j, channel);
     const size_t steps = (g->rows + TILE_ROWS - 1) / TILE_ROWS * g->k;
     const size_t need = (taps * whole + steps * LINE - 1) / (steps * LINE);
-    const size_t turns = need < j->planes ? need : j->planes;
-    const size_t some = (taps * whole + turns - 1) / turns;
-    if (done + turns < j->planes)
+    const size_t products = need < j->planes ? need : j->planes;
+    const size_t some = (taps * whole + products - 1) / products;
+    if (done + products < j->planes)
         return;
-    const size_t at = (done + turns - j->planes) * some, tap = at / whole;
+    const size_t at = (done + products - j->planes) * some, tap = at / whole;
     const size_t left = whole - at % whole;
     if (tap >= taps)
         return;
@@ -272,19 +283,20 @@ static void fetch_next(const job *j, size_t done, size_t panel, size_t channel, 
     g->next_count = some < left ? some : left;
 }
 
-/* Filters [first, first + columns), of one panel. */
-static void run_filters(const job *j, size_t n, size_t first, size_t columns, size_t tile,
-    size_t tiles, const float *inputs, float *products, float *room)
+/* Computes filters [first, first + columns) of one panel: GEMM for each plane, then the output
+ * transform. */
+static void run_filters(const winograd_work *j, size_t n, size_t first, size_t columns, size_t tile,
+    size_t tiles, const float *inputs, float *products, float *scratch)
 {
     const prt_nhwc *v = j->v;
     const size_t panel = first / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
     for (size_t channel = 0, k; channel < j->depth; channel += k) {
         k = chunk_of(j, channel);
-        const float *b = j->weights != NULL ? j->weights + (panel - j->first) * j->depth : room;
+        const float *b = j->weights != NULL ? j->weights + (panel - j->first) * j->depth : scratch;
         for (size_t i = 0; i < j->planes; i++) {
-            const turn *t = &j->turns[i];
+            const plane_matrix *t = &j->order[i];
             if (j->weights == NULL && (i == 0 || t->part != t[-1].part))
-                transform_weights(j, first, columns, channel, k, t->part, room);
+                transform_weights(j, first, columns, channel, k, t->part, scratch);
             prt_gemm_block g = { .rows = tiles,
                 .columns = columns,
                 .k = k,
@@ -308,7 +320,7 @@ static void run_filters(const job *j, size_t n, size_t first, size_t columns, si
 
 static void run_item(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const winograd_work *j = user;
     const size_t part = item % j->parts, block = item / j->parts % j->blocks;
     const size_t n = item / j->parts / j->blocks, all = j->high * j->wide;
     const size_t tile = prt_parallel_cut(all, j->blocks, block);
@@ -327,10 +339,10 @@ static void run_item(const void *user, size_t item, float *scratch)
     }
 }
 
-/* An item is some channels of a piece, of a panel. */
+/* Transforms some channels of a piece of a panel. */
 static void weights_item(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const winograd_work *j = user;
     const size_t in_c = j->v->in_c, goes = (in_c + GO - 1) / GO;
     const size_t panel = item / goes / j->pieces * PRT_GEMM_PANEL;
     const size_t channel = item / goes % j->pieces * in_c + item % goes * GO;
@@ -343,8 +355,8 @@ static void weights_item(const void *user, size_t item, float *scratch)
             to + j->before[part] * j->step);
 }
 
-/* Weights transformed first, as many panels of them at a time as fit. */
-static poprt_status run_groups(prt_eval *c, job *j, size_t items, size_t floats)
+/* Transforms as many panels of weights as fit the cache, runs all items with them, and repeats. */
+static poprt_status run_groups(prt_eval *c, winograd_work *j, size_t items, size_t floats)
 {
     const size_t goes = (j->v->in_c + GO - 1) / GO, each = PRT_GEMM_PANEL * j->depth;
     const size_t all = (j->v->out_c + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
@@ -364,8 +376,8 @@ static poprt_status run_groups(prt_eval *c, job *j, size_t items, size_t floats)
     return POPRT_OK;
 }
 
-/* More blocks, of `least` tiles or more, until threads share them alike. */
-static void cut_tiles(job *j, const prt_eval *c, size_t least)
+/* Cuts more blocks, of `least` tiles or more, until the threads are balanced. */
+static void cut_tiles(winograd_work *j, const prt_eval *c, size_t least)
 {
     const size_t tiles = j->high * j->wide;
     while (!prt_parallel_even(c, j->v->batch * j->blocks * j->parts) &&
@@ -373,10 +385,10 @@ static void cut_tiles(job *j, const prt_eval *c, size_t least)
         j->blocks++;
 }
 
-/* Blocks of at most `most` tiles, as many as threads can share alike. Where images are too small
- * for that, whole panels of filters are shared, or slices, though inputs are transformed for each
- * part then and come from each other's caches. */
-static void cut(job *j, const prt_eval *c, size_t most)
+/* Cuts the tiles into blocks of at most `most`, in a number that balances the threads. If images
+ * are too small, items share panels of filters, or slices: each part then transforms its inputs
+ * again. */
+static void cut(winograd_work *j, const prt_eval *c, size_t most)
 {
     j->blocks = (j->high * j->wide + most - 1) / most;
     j->slices = (j->v->out_c + SLICE - 1) / SLICE;
@@ -390,12 +402,12 @@ static void cut(job *j, const prt_eval *c, size_t most)
     cut_tiles(j, c, FEW);
 }
 
-/* With steps of two: the matrix of a plane, see kern/winograd.h. */
-static turn strided(size_t plane)
+/* Stride 2: returns the matrix of a plane, see kern/conv/winograd_strided.inl. */
+static plane_matrix strided_plane(size_t plane)
 {
     enum { POINTS = 5, ROWS = 25, COLUMNS = 45, PIXELS = 65, EACH = 4 };
     const size_t y = plane / POINTS, x = plane % POINTS;
-    turn t = { .plane = (uint8_t)plane, .part = 3, .place = POINTS };
+    plane_matrix t = { .plane = (uint8_t)plane, .part = 3, .place = POINTS };
     if (plane < ROWS) {
         t.part = (uint8_t)(x / 2);
         t.place = (uint8_t)(t.part == 2 ? y : 2 * y + x % 2);
@@ -408,15 +420,15 @@ static turn strided(size_t plane)
     return t;
 }
 
-static turn plain(size_t plane, size_t in, size_t columns)
+static plane_matrix square_plane(size_t plane, size_t in, size_t columns)
 {
     const size_t y = plane / in, x = plane % in;
-    return (turn){ .plane = (uint8_t)plane,
+    return (plane_matrix){ .plane = (uint8_t)plane,
         .part = (uint8_t)(x / columns),
         .place = (uint8_t)(y * columns + x % columns) };
 }
 
-static void set_turns(job *j)
+static void order_planes(winograd_work *j)
 {
     const size_t columns = j->kern->columns, in = j->kern->in;
     j->made_parts = columns != 0 ? in / columns : PARTS;
@@ -424,19 +436,19 @@ static void set_turns(job *j)
     size_t n = 0;
     for (size_t part = 0; part < j->made_parts; part++) {
         for (size_t plane = 0; plane < j->planes; plane++) {
-            turn t = columns != 0 ? plain(plane, in, columns) : strided(plane);
+            plane_matrix t = columns != 0 ? square_plane(plane, in, columns) : strided_plane(plane);
             if (t.part != part)
                 continue;
             t.matrix = (uint8_t)(j->v->form.transformed ? plane : j->before[part] + t.place);
-            j->turns[n++] = t;
+            j->order[n++] = t;
             j->before[part + 1] = j->before[part] + t.place + 1U;
         }
     }
     j->matrices = j->before[j->made_parts];
 }
 
-/* Tiles of lines or squares, and how many. */
-static void set_tiles(job *j)
+/* Sets the sizes of tiles, square or one-dimensional, and their number. */
+static void set_tiles(winograd_work *j)
 {
     const prt_nhwc *v = j->v;
     const bool line = v->form.form == PRT_NHWC_winograd_line;
@@ -467,9 +479,9 @@ bool prt_nhwc_has_winograd(const prt_nhwc *v)
 
 poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v)
 {
-    job j = { .v = v, .kern = winograd_of(v) };
+    winograd_work j = { .v = v, .kern = winograd_of(v) };
     set_tiles(&j);
-    set_turns(&j);
+    order_planes(&j);
     j.chunk = j.depth;
     const bool large = v->form.transformed && j.matrices * prt_nhwc_weights_step(&v->form) > LARGE;
     const size_t by = v->form.form == PRT_NHWC_winograd_line ? 2 : 1, tiles = by * MOST;
@@ -479,7 +491,7 @@ poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v)
     const size_t least = j.planes == LARGEST ? LARGEST_LEAST : LEAST;
     cut(&j, c, most < least ? least : most);
     most = (j.high * j.wide + j.blocks - 1) / j.blocks;
-    /* Not a power of two, which would be the same cache sets for all planes. */
+    /* Not a power of two: planes would map to the same cache sets. */
     j.in_step = most * j.depth + 48;
     j.out_step = most * PRT_GEMM_PANEL + 48;
     j.cheap = prt_act_bounds(&v->act, &j.low, &j.up);
@@ -493,9 +505,9 @@ poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v)
         return run_groups(c, &j, items, floats);
     j.chunk = v->in_c < DEPTH ? v->in_c : DEPTH;
     j.step = j.chunk * PRT_GEMM_PANEL + 48;
-    size_t room = 0;
+    size_t scratch = 0;
     for (size_t part = 0; part < j.made_parts; part++)
-        if (room < (j.before[part + 1] - j.before[part]) * j.step)
-            room = (j.before[part + 1] - j.before[part]) * j.step;
-    return prt_parallel_for(c, items * j.parts, floats + room, run_item, &j);
+        if (scratch < (j.before[part + 1] - j.before[part]) * j.step)
+            scratch = (j.before[part + 1] - j.before[part]) * j.step;
+    return prt_parallel_for(c, items * j.parts, floats + scratch, run_item, &j);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graphcore.c — operators of ai.graphcore that are standard ones in another spelling: they run by
- * the fast form of the standard operator, with its attributes made from theirs.
+ * graphcore.c — operators of ai.graphcore that equal a standard operator: they run its
+ * implementation, with the attributes converted.
  */
 #include "fast/fast.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * microsoft.c — com.microsoft: Gelu of a sum with a bias, normalisations of a sum with a residual,
- * products with a side that is turned.
+ * microsoft.c — com.microsoft: Gelu with a bias, normalisations with a residual, products with a
+ * transposed side.
  */
 #include <math.h>
 
@@ -33,13 +33,13 @@ poprt_status prt_fast_bias_gelu(prt_eval *c, const prt_kern *k, bool *done)
     return prt_fast_rows_run(c, &r);
 }
 
-/* ---- SkipLayerNormalization and the one without a mean ---- */
+/* ---- SkipLayerNormalization and SkipSimplifiedLayerNormalization ---- */
 
 enum { IN_X, IN_SKIP, IN_GAMMA };
 enum { OUT_Y, OUT_MEAN, OUT_INVERSE, OUT_SUM };
 
 typedef struct sums {
-    prt_fast_rows rows; /* first: a row is given this alone */
+    prt_fast_rows rows; /* first member: run() gets a pointer to it */
     const float *skip, *bias;
     size_t skips; /* rows of the residual */
     float *sum;   /* output, or NULL */
@@ -96,7 +96,7 @@ poprt_status prt_fast_skip_norm(prt_eval *c, const prt_kern *k, bool *done)
 
 /* ---- FusedMatMul ---- */
 
-/* The right side may be turned; the factor comes last, as it does where it is written. */
+/* The right side may be transposed. `alpha` is applied last, as in the reference. */
 poprt_status prt_fast_fused_matmul(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_fused_matmul(prt_eval *c, const prt_kern *k, bool *done)
@@ -106,12 +106,12 @@ poprt_status prt_fast_fused_matmul(prt_eval *c, const prt_kern *k, bool *done)
         attrs->transBatchA != 0 || attrs->transBatchB != 0)
         return prt_fast_pass(done);
     prt_tensor b = *c->in[1], *y = c->out[0];
-    const bool turned = attrs->transB != 0 && b.rank > 1;
-    if (turned) {
+    const bool transposed = attrs->transB != 0 && b.rank > 1;
+    if (transposed) {
         b.dims[b.rank - 1] = c->in[1]->dims[b.rank - 2];
         b.dims[b.rank - 2] = c->in[1]->dims[b.rank - 1];
     }
-    PRT_TRY(prt_matmul_run(c, k, c->in[0], &b, turned, done));
+    PRT_TRY(prt_matmul_run(c, k, c->in[0], &b, transposed, done));
     if (*done && attrs->alpha != 1.0f)
         k->rows.scale(prt_tensor_count(y), y->data, attrs->alpha, 0.0f, y->data);
     return POPRT_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* svm.c — SVMClassifier and SVMRegressor of float32, by sums in float32. */
+/* svm.c — SVMClassifier and SVMRegressor of float32, with float32 sums. */
 #include "op/ml/svm.h"
 
 #include "fast/fast.h"

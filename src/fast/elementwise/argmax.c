@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * argmax.c — ArgMax and ArgMin of float32: the extreme of a row first, then where it is; along
- * other axes, columns side by side.
+ * argmax.c — ArgMax and ArgMin of float32. Along the last axis: the extreme of a row, then a search
+ * for it. Along other axes: COLUMNS columns at a time, row by row.
  */
 #include <math.h>
 
 #include "fast/fast.h"
 #include "fast/parallel.h"
 
-enum { COLUMNS = 256 };
+enum {
+    COLUMNS = 256 /* columns of an item */
+};
 
-typedef struct places {
+typedef struct argmax_work {
     const prt_kern *kern;
     const float *x;
     int64_t *y;
-    size_t rows, n, inner, pieces; /* pieces: of the rows, or of `inner` */
+    size_t rows, n, inner, pieces; /* pieces of the rows, or of `inner` */
     bool least, last;
-} places;
+} argmax_work;
 
-/* The first place of `r` in a row, or the last; NaN is any NaN. */
+/* Returns the first or last index of `r` in a row. If `r` is NaN, any NaN matches. */
 static size_t find(const float *x, size_t n, float r, bool last)
 {
     const bool nan = isnan(r);
@@ -32,7 +34,7 @@ static size_t find(const float *x, size_t n, float r, bool last)
 
 static void run_rows(const void *user, size_t item, float *scratch)
 {
-    const places *p = user;
+    const argmax_work *p = user;
     const size_t end = prt_parallel_cut(p->rows, p->pieces, item + 1);
     (void)scratch;
     for (size_t i = prt_parallel_cut(p->rows, p->pieces, item); i < end; i++) {
@@ -42,10 +44,11 @@ static void run_rows(const void *user, size_t item, float *scratch)
     }
 }
 
-/* The extremes of the columns first; then, of the places that have them, what is put last. */
+/* Finds the extremes of the columns. Then overwrites the index of each column at every row that has
+ * the extreme, in an order in which the wanted row comes last. */
 static void run_columns(const void *user, size_t item, float *scratch)
 {
-    const places *p = user;
+    const argmax_work *p = user;
     const size_t outer = item / p->pieces, first = item % p->pieces * COLUMNS, inner = p->inner;
     const size_t m = inner - first < COLUMNS ? inner - first : COLUMNS;
     const float *x = p->x + outer * p->n * inner + first;
@@ -76,12 +79,12 @@ poprt_status prt_fast_argmax(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_argmax(prt_eval *c, const prt_kern *k, bool *done)
 {
-    const prt_argmax_attrs *a = c->attrs; /* ArgMin's are the same */
+    const prt_argmax_attrs *a = c->attrs; /* ArgMin has the same attributes */
     const prt_tensor *x = c->in[0];
     if (!prt_fast_has(c, 0) || !prt_fast_wants(c) || prt_tensor_count(x) == 0 || x->rank == 0)
         return prt_fast_pass(done);
     const uint32_t axis = (uint32_t)(a->axis < 0 ? a->axis + x->rank : a->axis);
-    places p = { .kern = k,
+    argmax_work p = { .kern = k,
         .x = x->data,
         .y = c->out[0]->data,
         .rows = prt_dims_product(x->dims, 0, axis),

@@ -1,45 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elementwise.c — Elementwise: a tile of the result at a time goes through the whole program, with
- * what lies between in a few tiles of memory that stay in the first cache level.
+ * elementwise.c — the fused operator Elementwise: each tile of the result runs through the whole
+ * program of instructions. Intermediate results are tiles in scratch that stay in L1.
  *
- * A tile is a piece of a row, where all inputs go on alike for long; else, where that pays, any
- * piece of the result, for which inputs that are smaller are spread out first: once for all tiles,
- * where they begin anew with each.
+ * A tile is a piece of a row where the broadcast pattern of all inputs is constant for long runs.
+ * Otherwise, if that is faster, it is any piece of the result, and smaller inputs are broadcast
+ * into tiles first; once for all tiles if their contents repeat with every tile.
  */
 #include "fast/elementwise/elementwise.h"
 
 #include "fast/parallel.h"
 
 enum {
-    TILE = 1024,    /* elements at most */
-    LONG = 256,     /* elements of a row worth going by */
-    PIECE = 1 << 15 /* elements through instructions that are worth handing to another thread */
+    TILE = 1024,    /* elements of a tile, at most */
+    LONG = 256,     /* elements of a row from which on tiles are pieces of rows */
+    PIECE = 1 << 15 /* elements times instructions of an item, at least */
 };
 
-typedef struct job {
+typedef struct elementwise_work {
     prt_eval *c;
     const prt_kern *kern;
     prt_program_view v;
-    uint32_t tiles;                  /* of memory */
-    uint8_t tile[PRT_PROGRAM_STEPS]; /* where an instruction leaves its result */
+    uint32_t tiles;                  /* tiles of scratch */
+    uint8_t tile[PRT_PROGRAM_STEPS]; /* tile of each instruction's result */
     bool by_rows;
-    size_t size;  /* else: elements of a tile */
-    size_t count; /* what is shared: elements by rows, or tiles */
-    /* By input: its tile (SIZE_MAX: it needs none), and whether it begins anew with each. */
-    size_t room[PRT_PROGRAM_INPUTS];
+    size_t size;  /* elements of a tile, unless by rows */
+    size_t count; /* units shared by threads: elements by rows, or tiles */
+    /* By input: its tile in scratch (SIZE_MAX: read in place), and whether it repeats with every
+     * tile. */
+    size_t input_tile[PRT_PROGRAM_INPUTS];
     bool again[PRT_PROGRAM_INPUTS];
     size_t pieces;
-} job;
+} elementwise_work;
 
-/* Elements of a register: 1 apart, or 0 for one element that stands for all. */
+/* Elements of a register: `step` is 1, or 0 for a scalar. */
 typedef struct place {
     const void *at;
     size_t step;
 } place;
 
-/* Instructions take the tiles of what none from then on reads. */
-static void settle(job *j)
+/* Assigns result tiles to instructions; reuses tiles whose contents are not read any more. */
+static void assign_tiles(elementwise_work *j)
 {
     const uint32_t fixed = j->v.n_in + j->v.n_numbers;
     uint32_t last[PRT_PROGRAM_STEPS] = { 0 }, until[PRT_PROGRAM_STEPS];
@@ -57,7 +58,7 @@ static void settle(job *j)
     }
 }
 
-/* `n` elements through an instruction; operands have as many, or one for all. */
+/* Runs one instruction on `n` elements; operands have n elements or are scalars. */
 static void run_step(const prt_kern *kern, const prt_instruction *step, size_t n, const place *a,
     const place *b, const place *c, void *y)
 {
@@ -95,8 +96,9 @@ static size_t size_of(const prt_tensor *x)
     return x->dtype == PRT_DTYPE_bool ? 1 : sizeof(float);
 }
 
-/* One tile: `places` has the inputs. */
-static void run_tile(const job *j, place *places, size_t count, float *y, float *scratch)
+/* Runs the program on one tile; `places` holds the inputs. */
+static void run_tile(const elementwise_work *j, place *places, size_t count, float *y,
+    float *scratch)
 {
     const prt_program_view *v = &j->v;
     const uint32_t fixed = v->n_in + v->n_numbers;
@@ -117,13 +119,13 @@ static void run_tile(const job *j, place *places, size_t count, float *y, float 
         places[fixed + s] = (place){ to, many };
     }
     const place *result = &places[fixed + v->n_steps - 1];
-    if (result->at != y) /* one element for all of them */
+    if (result->at != y) /* a scalar result is broadcast */
         j->kern->rows.two(PRT_TWO_max, count, result->at, 0, result->at, 0, y);
 }
 
 /* ---- by rows ---- */
 
-static void run_rows(const job *j, size_t first, size_t end, float *scratch)
+static void run_rows(const elementwise_work *j, size_t first, size_t end, float *scratch)
 {
     place places[PRT_PROGRAM_REGISTERS];
     prt_rows r;
@@ -141,7 +143,7 @@ static void run_rows(const job *j, size_t first, size_t end, float *scratch)
 
 /* ---- by tiles ---- */
 
-/* Elements of the result after which input x begins anew. */
+/* Returns the number of elements of the result after which input x repeats. */
 static size_t period_of(const prt_tensor *x, const prt_tensor *y)
 {
     size_t period = 1, at = 1;
@@ -152,8 +154,8 @@ static size_t period_of(const prt_tensor *x, const prt_tensor *y)
     return period;
 }
 
-/* How tiles are cut, and which inputs get tiles of their own. */
-static void cut_tiles(job *j)
+/* Sets the size of tiles, and the inputs that are broadcast into tiles of their own. */
+static void cut_tiles(elementwise_work *j)
 {
     const prt_tensor *y = j->c->out[0];
     const size_t all = prt_tensor_count(y);
@@ -162,15 +164,16 @@ static void cut_tiles(job *j)
         const size_t period = period_of(j->c->in[i], y), count = prt_tensor_count(j->c->in[i]);
         const bool whole = count == 1 || count == all;
         j->again[i] = period <= TILE;
-        j->room[i] = whole ? SIZE_MAX : j->tiles++;
+        j->input_tile[i] = whole ? SIZE_MAX : j->tiles++;
         longest = !whole && j->again[i] && period > longest ? period : longest;
     }
-    j->size = TILE / longest * longest; /* a period is a multiple of all that are shorter */
+    j->size = TILE / longest * longest; /* longer periods are multiples of shorter ones */
     j->count = (all + j->size - 1) / j->size;
 }
 
-/* Elements [first, end) of input x, broadcast. */
-static void spread(const job *j, const prt_tensor *x, size_t first, size_t end, char *to)
+/* Broadcasts elements [first, end) of input x. */
+static void broadcast(const elementwise_work *j, const prt_tensor *x, size_t first, size_t end,
+    char *to)
 {
     const size_t size = size_of(x);
     prt_rows r;
@@ -189,7 +192,7 @@ static void spread(const job *j, const prt_tensor *x, size_t first, size_t end, 
     }
 }
 
-static void run_tiles(const job *j, size_t tile, size_t end, float *scratch)
+static void run_tiles(const elementwise_work *j, size_t tile, size_t end, float *scratch)
 {
     place places[PRT_PROGRAM_REGISTERS];
     const size_t all = prt_tensor_count(j->c->out[0]);
@@ -199,14 +202,14 @@ static void run_tiles(const job *j, size_t tile, size_t end, float *scratch)
         for (uint32_t i = 0; i < j->v.n_in; i++) {
             const prt_tensor *x = j->c->in[i];
             const bool one = prt_tensor_count(x) == 1;
-            float *room = scratch + j->room[i] * TILE;
-            if (j->room[i] == SIZE_MAX) {
+            float *input_tile = scratch + j->input_tile[i] * TILE;
+            if (j->input_tile[i] == SIZE_MAX) {
                 places[i] = (place){ (const char *)x->data + (one ? 0 : first * size_of(x)), !one };
                 continue;
             }
             if (!begun || !j->again[i])
-                spread(j, x, first, first + n, (char *)(void *)room);
-            places[i] = (place){ room, 1 };
+                broadcast(j, x, first, first + n, (char *)(void *)input_tile);
+            places[i] = (place){ input_tile, 1 };
         }
         run_tile(j, places, n, (float *)j->c->out[0]->data + first, scratch);
     }
@@ -214,7 +217,7 @@ static void run_tiles(const job *j, size_t tile, size_t end, float *scratch)
 
 static void run_piece(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const elementwise_work *j = user;
     const size_t first = prt_parallel_cut(j->count, j->pieces, item);
     (j->by_rows ? run_rows : run_tiles)(j, first, prt_parallel_cut(j->count, j->pieces, item + 1),
         scratch);
@@ -226,9 +229,9 @@ bool prt_elementwise_pays(const prt_eval *c, uint32_t steps)
     bool any = false;
     for (uint32_t i = 0; i < c->n_in; i++) {
         const size_t count = prt_tensor_count(c->in[i]);
-        const bool spread = count != all && count != 1;
-        any |= spread;
-        if (spread && steps == 1 && period_of(c->in[i], c->out[0]) > TILE)
+        const bool broadcast = count != all && count != 1;
+        any |= broadcast;
+        if (broadcast && steps == 1 && period_of(c->in[i], c->out[0]) > TILE)
             return false;
     }
     prt_rows r;
@@ -240,8 +243,8 @@ bool prt_elementwise_pays(const prt_eval *c, uint32_t steps)
 
 poprt_status prt_elementwise_run(prt_eval *c, const prt_kern *k, const prt_program_view *v)
 {
-    job j = { .c = c, .kern = k, .v = *v };
-    settle(&j);
+    elementwise_work j = { .c = c, .kern = k, .v = *v };
+    assign_tiles(&j);
     j.by_rows = !prt_elementwise_pays(c, v->n_steps);
     j.count = prt_tensor_count(c->out[0]);
     j.pieces = prt_parallel_alike(c, j.count * j.v.n_steps, PIECE);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* fp8.c — 8-bit floats in and out: Cast to float32 by a table of all 256, CastToUint8 by counting
- * units of the last bit. */
+/*
+ * fp8.c — 8-bit floats: Cast to float32 by a table of 256 entries, and CastToUint8 by counting
+ * units of the last bit.
+ */
 #include <math.h>
 
 #include "fast/fast.h"
@@ -8,9 +10,9 @@
 #include "num/half.h"
 #include "op/graphcore/fp8.h"
 
-enum { PIECE = 1 << 15 }; /* elements worth handing to another thread */
+enum { PIECE = 1 << 15 }; /* elements of an item, at least */
 
-/* ---- from bytes */
+/* ---- decoding ---- */
 
 typedef struct decoder {
     const uint8_t *from;
@@ -34,7 +36,7 @@ static bool is_small_float(int32_t dtype)
         dtype == PRT_DTYPE_f8e5m2 || dtype == PRT_DTYPE_f8e5m2fnuz;
 }
 
-/* For prt_fast_cast. */
+/* Called by prt_fast_cast. */
 poprt_status prt_fast_decode(prt_eval *c, bool *done);
 
 poprt_status prt_fast_decode(prt_eval *c, bool *done)
@@ -52,17 +54,17 @@ poprt_status prt_fast_decode(prt_eval *c, bool *done)
 }
 
 #ifndef PRT_NO_GRAPHCORE
-/* ---- to bytes */
+/* ---- encoding ---- */
 
 typedef struct encoder {
     const prt_tensor *x;
     uint8_t *to;
     double factor, most;
-    int32_t digits, least; /* of the mantissa; exponent of the smallest normal number */
+    int32_t digits, least; /* bits of the mantissa; exponent of the smallest normal number */
     size_t count, pieces;
 } encoder;
 
-/* Numbers are counted in units of the last bit: of 2^(exponent - digits). */
+/* Encodes a number: counts units of the last bit, 2^(exponent - digits). */
 static uint8_t encode(const encoder *e, double value)
 {
     const double size = fabs(value) * e->factor, many = 0x1p52;

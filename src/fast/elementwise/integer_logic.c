@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* integer_logic.c — comparisons, logic, integers, Where and Cast of types that lib/kern has loops
- * for. */
+/*
+ * integer_logic.c — comparisons, logic, integer arithmetic, Where and Cast for the types that
+ * lib/kern supports.
+ */
 #include "kern/rows/integer_logic.h"
 
 #include "fast/fast.h"
 #include "fast/parallel.h"
 #include "op/share/broadcast.h"
 
-enum { PIECE = 1 << 15 }; /* elements worth handing to another thread */
+enum { PIECE = 1 << 15 }; /* elements of an item, at least */
 
-/* The type as the kernels call it, or -1. */
+/* Returns the type as the kernels call it, or -1. */
 static int type_of(const prt_tensor *t)
 {
     switch (t->dtype) {
@@ -26,7 +28,7 @@ static int type_of(const prt_tensor *t)
     }
 }
 
-/* ---- comparisons, logic and Where: runs of broadcast inputs ---- */
+/* ---- comparisons, logic, integers and Where: by runs of broadcast inputs ---- */
 
 typedef struct runs {
     const prt_kern_plain *kern;
@@ -34,7 +36,7 @@ typedef struct runs {
     const prt_tensor *in[3];
     prt_tensor *out;
     int kind, type;
-    size_t size; /* of an element */
+    size_t size; /* bytes of an element */
     size_t pieces;
     void (*run)(const struct runs *u, const prt_rows *r);
 } runs;
@@ -59,7 +61,7 @@ static poprt_status run_runs(prt_eval *c, runs *u)
     return prt_parallel_for(c, u->pieces, 0, run_piece, u);
 }
 
-/* Elements of input k from where the run has them on. */
+/* Returns the elements of input k that the run reads. */
 static const void *from(const runs *u, const prt_rows *r, uint32_t k, size_t size)
 {
     return (const char *)u->in[k]->data + r->from[k] * size;
@@ -81,14 +83,14 @@ poprt_status prt_fast_compare(prt_eval *c, const prt_kern *k, bool *done)
         [PRT_OP_less_or_equal] = PRT_COMPARE_less_or_equal,
         [PRT_OP_greater_or_equal] = PRT_COMPARE_less_or_equal };
     const uint32_t op = c->def->id;
-    const bool turned = op == PRT_OP_greater || op == PRT_OP_greater_or_equal;
+    const bool swapped = op == PRT_OP_greater || op == PRT_OP_greater_or_equal;
     const int type = type_of(c->in[0]);
     if ((type != PRT_PLAIN_f32 && type != PRT_PLAIN_i32 && type != PRT_PLAIN_i64) ||
         !prt_fast_wants(c))
         return prt_fast_pass(done);
     runs u = { .kern = &k->plain,
         .n_in = 2,
-        .in = { c->in[turned ? 1 : 0], c->in[turned ? 0 : 1] },
+        .in = { c->in[swapped ? 1 : 0], c->in[swapped ? 0 : 1] },
         .kind = kinds[op],
         .type = type,
         .size = prt_dtype_bits(c->in[0]->dtype) / 8,
@@ -96,13 +98,13 @@ poprt_status prt_fast_compare(prt_eval *c, const prt_kern *k, bool *done)
     return run_runs(c, &u);
 }
 
-static void whole_run(const runs *u, const prt_rows *r)
+static void integer_run(const runs *u, const prt_rows *r)
 {
     u->kern->whole(u->kind, u->type, r->count, from(u, r, 0, u->size), r->step[0],
         from(u, r, 1, u->size), r->step[1], (char *)u->out->data + r->to * u->size);
 }
 
-static poprt_status whole(prt_eval *c, const prt_kern *k, int kind, const prt_tensor *a,
+static poprt_status integer_binary(prt_eval *c, const prt_kern *k, int kind, const prt_tensor *a,
     const prt_tensor *b)
 {
     runs u = { .kern = &k->plain,
@@ -111,13 +113,13 @@ static poprt_status whole(prt_eval *c, const prt_kern *k, int kind, const prt_te
         .kind = kind,
         .type = type_of(a),
         .size = prt_dtype_bits(a->dtype) / 8,
-        .run = whole_run };
+        .run = integer_run };
     return run_runs(c, &u);
 }
 
-/* The operator with one number in place of an input. */
-static poprt_status whole_of(prt_eval *c, const prt_kern *k, int kind, bool left, int32_t number,
-    const prt_tensor *x)
+/* Runs a binary operator with a constant in place of one input. */
+static poprt_status integer_constant(prt_eval *c, const prt_kern *k, int kind, bool left,
+    int32_t number, const prt_tensor *x)
 {
     const int64_t wide = number;
     prt_tensor one = { .kind = PRT_VALUE_TENSOR,
@@ -126,39 +128,40 @@ static poprt_status whole_of(prt_eval *c, const prt_kern *k, int kind, bool left
         .size = prt_dtype_bits(x->dtype) / 8 };
     if (x->dtype == PRT_DTYPE_i64)
         one.data = (void *)&wide;
-    return whole(c, k, kind, left ? &one : x, left ? x : &one);
+    return integer_binary(c, k, kind, left ? &one : x, left ? x : &one);
 }
 
-/* Of one input; |x| is the greater of x and -x, the sign what is left of x between -1 and 1. */
-static poprt_status whole_unary(prt_eval *c, const prt_kern *k, bool *done)
+/* Runs unary operators. |x| is max(x, -x); the sign is x clamped to [-1, 1]. */
+static poprt_status integer_unary(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_tensor *x = c->in[0], *y = c->out[0];
     switch (c->def->id) {
     case PRT_OP_neg:
-        return whole_of(c, k, PRT_WHOLE_sub, true, 0, x);
+        return integer_constant(c, k, PRT_WHOLE_sub, true, 0, x);
     case PRT_OP_relu:
-        return whole_of(c, k, PRT_WHOLE_max, false, 0, x);
+        return integer_constant(c, k, PRT_WHOLE_max, false, 0, x);
     case PRT_OP_sign:
-        PRT_TRY(whole_of(c, k, PRT_WHOLE_max, false, -1, x));
-        return whole_of(c, k, PRT_WHOLE_min, false, 1, y);
+        PRT_TRY(integer_constant(c, k, PRT_WHOLE_max, false, -1, x));
+        return integer_constant(c, k, PRT_WHOLE_min, false, 1, y);
     case PRT_OP_abs:
         if (x->data == y->data)
             return prt_fast_pass(done);
-        PRT_TRY(whole_of(c, k, PRT_WHOLE_sub, true, 0, x));
-        return whole(c, k, PRT_WHOLE_max, x, y);
+        PRT_TRY(integer_constant(c, k, PRT_WHOLE_sub, true, 0, x));
+        return integer_binary(c, k, PRT_WHOLE_max, x, y);
     default:
         return prt_fast_pass(done);
     }
 }
 
-static poprt_status whole_clip(prt_eval *c, const prt_kern *k, bool *done)
+static poprt_status integer_clip(prt_eval *c, const prt_kern *k, bool *done)
 {
     const bool low = prt_eval_has(c, 1), high = prt_eval_has(c, 2);
     if (!low && !high)
         return prt_fast_pass(done);
     if (low)
-        PRT_TRY(whole(c, k, PRT_WHOLE_max, c->in[0], c->in[1]));
-    return high ? whole(c, k, PRT_WHOLE_min, low ? c->out[0] : c->in[0], c->in[2]) : POPRT_OK;
+        PRT_TRY(integer_binary(c, k, PRT_WHOLE_max, c->in[0], c->in[1]));
+    return high ? integer_binary(c, k, PRT_WHOLE_min, low ? c->out[0] : c->in[0], c->in[2])
+                : POPRT_OK;
 }
 
 poprt_status prt_fast_whole(prt_eval *c, const prt_kern *k, bool *done)
@@ -173,14 +176,14 @@ poprt_status prt_fast_whole(prt_eval *c, const prt_kern *k, bool *done)
     if ((dtype != PRT_DTYPE_i32 && dtype != PRT_DTYPE_i64) || !prt_fast_wants(c))
         return prt_fast_pass(done);
     if (c->def->id == PRT_OP_clip)
-        return whole_clip(c, k, done);
+        return integer_clip(c, k, done);
     if (c->n_in == 1)
-        return whole_unary(c, k, done);
+        return integer_unary(c, k, done);
     if (kind < 0)
         return prt_fast_pass(done);
-    PRT_TRY(whole(c, k, kind, c->in[0], c->in[1]));
-    for (uint32_t i = 2; i < c->n_in; i++) /* the output so far, in place, and one more */
-        PRT_TRY(whole(c, k, kind, c->out[0], c->in[i]));
+    PRT_TRY(integer_binary(c, k, kind, c->in[0], c->in[1]));
+    for (uint32_t i = 2; i < c->n_in; i++) /* the output so far, in place, and the next input */
+        PRT_TRY(integer_binary(c, k, kind, c->out[0], c->in[i]));
     return POPRT_OK;
 }
 
@@ -207,7 +210,7 @@ poprt_status prt_fast_logic(prt_eval *c, const prt_kern *k, bool *done)
     return run_runs(c, &u);
 }
 
-/* Not x is x xor true. */
+/* Computes not x as x xor true. */
 poprt_status prt_fast_not(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_not(prt_eval *c, const prt_kern *k, bool *done)
@@ -269,7 +272,7 @@ static void cast_piece(const void *user, size_t item, float *scratch)
 }
 
 poprt_status prt_fast_cast(prt_eval *c, const prt_kern *k, bool *done);
-poprt_status prt_fast_decode(prt_eval *c, bool *done); /* of fp8.c */
+poprt_status prt_fast_decode(prt_eval *c, bool *done); /* in fp8.c */
 
 poprt_status prt_fast_cast(prt_eval *c, const prt_kern *k, bool *done)
 {

@@ -4,7 +4,7 @@
 
 #include "fast/elementwise/rows.h"
 
-/* The axis an attribute means, which infer has checked. */
+/* Returns the axis of an attribute, which infer has checked. */
 static uint32_t axis_of(const prt_eval *c, int64_t axis)
 {
     return (uint32_t)(axis < 0 ? axis + c->in[0]->rank : axis);
@@ -146,8 +146,8 @@ poprt_status prt_fast_batch_norm(prt_eval *c, const prt_kern *k, bool *done)
 
 /* ---- LpNormalization over the last axis ---- */
 
-/* In doubles, which neither overflow nor lose what is small. */
-static void careful_row(const prt_fast_rows *r, const float *x, bool squares, float *y)
+/* Computes in double, which neither overflows nor loses small numbers. */
+static void lp_norm_in_double(const prt_fast_rows *r, const float *x, bool squares, float *y)
 {
     double sum = 0.0;
     for (size_t i = 0; i < r->n; i++)
@@ -168,7 +168,7 @@ static void lp_norm_row(const prt_fast_rows *r, size_t i, bool squares)
     if (sum > 1e-25 && sum < 1e30)
         k->scale(r->n, x, (float)(1.0 / (squares ? sqrt(sum) : sum)), 0.0f, y);
     else
-        careful_row(r, x, squares, y);
+        lp_norm_in_double(r, x, squares, y);
 }
 
 static void l1_norm_row(const prt_fast_rows *r, size_t i)

@@ -8,13 +8,15 @@
 #include "fast/parallel.h"
 #include "op/share/quant.h"
 
-enum { QUANTIZE_LEAST = 1 << 14 };
+enum {
+    QUANTIZE_LEAST = 1 << 14 /* elements of an item, at least */
+};
 
 typedef struct stretch {
     const prt_kern *kern;
     const prt_tensor *x, *scale, *zero;
     prt_tensor *y;
-    size_t axis, inner; /* elements that share a scale follow each other, `inner` of them */
+    size_t axis, inner; /* `inner` consecutive elements share a scale */
     size_t total, pieces;
 } stretch;
 
@@ -98,7 +100,7 @@ poprt_status prt_fast_dequantize(prt_eval *c, const prt_kern *k, bool *done)
     return run(c, k, a->axis);
 }
 
-/* ---- QuantizedAdd, QuantizedMul ---- */
+/* ---- QuantizedAdd and QuantizedMul ---- */
 
 enum { GATE_BYTES = 1024 };
 
@@ -106,9 +108,9 @@ typedef struct both {
     void (*run)(const prt_add_bytes *g);
     prt_add_bytes of;
     size_t total, pieces;
-    /* One side is a row of channels for all rows of an image: */
+    /* If one side is a gate, a row of channels for all rows of an image: */
     size_t rows, channels, repeat;
-    bool first; /* side a */
+    bool first; /* side a is the gate */
 } both;
 
 static void run_both(const void *user, size_t item, float *scratch)
@@ -124,7 +126,7 @@ static void run_both(const void *user, size_t item, float *scratch)
     s->run(&part);
 }
 
-/* The row is repeated, so that there is more than a row to do at a time. */
+/* Repeats the gate's row, so that a call of the kernel processes several rows. */
 static void run_gated(const void *user, size_t item, float *scratch)
 {
     const both *s = user;
@@ -146,7 +148,7 @@ static void run_gated(const void *user, size_t item, float *scratch)
     }
 }
 
-/* `gate` is [N, 1..., C] where y is [N, ..., C]. */
+/* Returns whether `gate` is [N, 1..., C] where y is [N, ..., C]. */
 static bool is_gate(const prt_tensor *gate, const prt_tensor *y)
 {
     const uint32_t last = y->rank - 1;
@@ -185,7 +187,7 @@ poprt_status prt_fast_quantized_add(prt_eval *c, const prt_kern *k, bool *done)
         return prt_parallel_for(c, s.pieces, 0, run_both, &s);
     s.first = whole_b;
     if (!(whole_b ? is_gate(a, y) : whole_a && is_gate(b, y)))
-        return prt_fast_pass(done); /* the reference knows how to broadcast */
+        return prt_fast_pass(done); /* other broadcasts run by the reference */
     s.channels = (size_t)y->dims[y->rank - 1];
     s.rows = n / s.channels / (size_t)y->dims[0];
     s.repeat = s.channels < GATE_BYTES ? GATE_BYTES / s.channels : 1;
@@ -200,7 +202,7 @@ typedef struct lookup {
     const prt_kern *kern;
     const uint8_t *x, *table;
     uint8_t *y;
-    size_t rows, columns, x_pitch, y_pitch, pieces; /* one row where there are no gaps */
+    size_t rows, columns, x_pitch, y_pitch, pieces; /* a single row if neither tensor has gaps */
 } lookup;
 
 static void run_lookup(const void *user, size_t item, float *scratch)
@@ -247,7 +249,7 @@ typedef struct range {
     const prt_kern *kern;
     const float *x;
     size_t n, pieces;
-    float *low, *high; /* of each piece */
+    float *low, *high; /* by piece */
 } range;
 
 static void run_range(const void *user, size_t item, float *scratch)
@@ -283,7 +285,7 @@ poprt_status prt_fast_dynamic_quantize(prt_eval *c, const prt_kern *k, bool *don
     const float high = k->rows.extreme(PRT_TWO_max, r.pieces, r.high);
     if (!isfinite(low) || !isfinite(high))
         return prt_fast_pass(done);
-    /* The two ends have the scale and zero point of all. */
+    /* The two extremes determine the scale and zero point of all. */
     prt_quant_dynamic_run(2, (const float[]){ low, high }, NULL, &scale, &zero);
     const prt_tensor scales = { .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_f32, .data = &scale };
     const prt_tensor zeros = { .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_u8, .data = &zero };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reduce.c — sums, means and extremes of float32 along any axes.
+ * reduce.c — ReduceSum, ReduceMean, ReduceMax, ReduceMin, ReduceL2, ReduceSumSquare and
+ * GlobalAveragePool of float32.
  *
- * Axes that are kept, or reduced, side by side are one. Where the last one is reduced, elements of
- * the output are made of rows; where it is kept, rows of the output are, chunk by chunk, or, of
- * many rows to few, as sums of sums of some of them.
+ * Adjacent axes that are all kept, or all reduced, are merged. If the last axis is reduced, an
+ * element of the output is the reduction of rows. If it is kept, rows of the output are accumulated
+ * in chunks of CHUNK columns; many rows that make few outputs become partial sums.
  */
 #include "op/share/reduce.h"
 
@@ -14,33 +15,34 @@
 #include "fast/parallel.h"
 
 enum {
-    CHUNK = 512, /* columns that are worked on together */
-    SHORT = 8,   /* elements of a row that do not pay for a kernel */
+    CHUNK = 512, /* columns that are accumulated together */
+    SHORT = 8,   /* elements of a row, at most, for which a plain loop is faster than a kernel */
+    /* Elements of a partial sum, at least; number of partial sums, at most. */
     PART = 1 << 16,
-    PARTS = 16 /* elements of a sum of its own, at least; such sums, at most */
+    PARTS = 16
 };
 
 typedef enum kind { SUM, MEAN, MAX, MIN, L2, SUM_SQUARE } kind;
 
-/* Axes of one sort, the last one first, with their strides in the input. */
+/* Kept or reduced axes, the last one first, with their strides in the input. */
 typedef struct axes {
     uint32_t rank;
     size_t count; /* product of dims */
     size_t dims[PRT_MAX_RANK], stride[PRT_MAX_RANK];
 } axes;
 
-typedef struct job {
+typedef struct reduce_work {
     const prt_kern_rows *kern;
     kind kind;
-    axes kept, reduced; /* without `n` */
-    size_t n;           /* of the last axis */
+    axes kept, reduced; /* without the last axis */
+    size_t n;           /* size of the last axis */
     size_t pieces;      /* of the outputs, or of one row of them */
-    size_t parts;       /* of the rows that make one of the output, */
-    double *sums;       /* [part][n], of one row in one piece; NULL: one part */
-    double total;       /* elements that make one of the output */
+    size_t parts;       /* partial sums of a row of the output */
+    double *sums;       /* [part][n] if the output is one row in one piece; NULL: no partial sums */
+    double total;       /* elements that make one element of the output */
     const float *x;
     float *y;
-} job;
+} reduce_work;
 
 static size_t offset_of(const axes *a, size_t index)
 {
@@ -52,18 +54,18 @@ static size_t offset_of(const axes *a, size_t index)
     return offset;
 }
 
-static float finish(const job *j, double sum)
+static float finish(const reduce_work *j, double sum)
 {
     return (float)(j->kind == MEAN ? sum / j->total : j->kind == L2 ? sqrt(sum) : sum);
 }
 
-static bool is_square(const job *j)
+static bool is_square(const reduce_work *j)
 {
     return j->kind == L2 || j->kind == SUM_SQUARE;
 }
 
-/* One element of the output, from rows of the input. */
-static float element(const job *j, const float *x)
+/* Returns one element of the output, the reduction of rows. */
+static float element(const reduce_work *j, const float *x)
 {
     const prt_kern_rows *k = j->kern;
     if (j->kind == MAX || j->kind == MIN) {
@@ -83,8 +85,8 @@ static float element(const job *j, const float *x)
     return finish(j, sum);
 }
 
-/* The sum of a short row, or of its squares. */
-static double short_sum(const job *j, const float *x)
+/* Returns the sum of a short row, or of its squares. */
+static double short_sum(const reduce_work *j, const float *x)
 {
     double sum = 0.0;
     for (size_t i = 0; i < j->n; i++)
@@ -94,7 +96,7 @@ static double short_sum(const job *j, const float *x)
 
 static void run_rows(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const reduce_work *j = user;
     const size_t end = prt_parallel_cut(j->kept.count, j->pieces, item + 1);
     const bool fits = j->n <= SHORT && j->reduced.count == 1 && j->kind != MAX && j->kind != MIN;
     (void)scratch;
@@ -106,7 +108,7 @@ static void run_rows(const void *user, size_t item, float *scratch)
 
 static void run_columns(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const reduce_work *j = user;
     const size_t part = item % j->parts, piece = item / j->parts % j->pieces;
     const size_t outer = item / j->parts / j->pieces, first = piece * CHUNK;
     const size_t m = j->n - first < CHUNK ? j->n - first : CHUNK;
@@ -129,8 +131,8 @@ static void run_columns(const void *user, size_t item, float *scratch)
         y[i] = finish(j, sums[i]);
 }
 
-/* The last axis is kept. */
-static poprt_status reduce_columns(prt_eval *c, job *j)
+/* Reduces a tensor whose last axis is kept. */
+static poprt_status reduce_columns(prt_eval *c, reduce_work *j)
 {
     const size_t n = j->n, parts = j->reduced.count * n / PART;
     j->pieces = (n + CHUNK - 1) / CHUNK;
@@ -150,8 +152,8 @@ static poprt_status reduce_columns(prt_eval *c, job *j)
     return POPRT_OK;
 }
 
-/* Sorts the axes of x; says whether the last one is reduced. */
-static bool sort_axes(job *j, const prt_tensor *x, uint32_t set)
+/* Sorts and merges the axes of x. Returns whether the last one is reduced. */
+static bool sort_axes(reduce_work *j, const prt_tensor *x, uint32_t set)
 {
     bool last = false, before = false;
     j->kept.count = j->reduced.count = j->n = 1;
@@ -181,7 +183,7 @@ static bool sort_axes(job *j, const prt_tensor *x, uint32_t set)
 static poprt_status run_axes(prt_eval *c, const prt_kern *k, kind what, uint32_t set, bool *done)
 {
     const prt_tensor *x = c->in[0];
-    job j = { .kern = &k->rows, .kind = what, .x = x->data, .y = c->out[0]->data };
+    reduce_work j = { .kern = &k->rows, .kind = what, .x = x->data, .y = c->out[0]->data };
     if (set == 0 || prt_tensor_count(x) == 0)
         return prt_fast_pass(done);
     const bool last = sort_axes(&j, x, set);
@@ -210,7 +212,7 @@ poprt_status prt_fast_reduce(prt_eval *c, const prt_kern *k, bool *done)
     return run_axes(c, k, kinds[c->def->id], set, done);
 }
 
-/* All axes behind the channels. */
+/* Averages over all axes after the channels. */
 poprt_status prt_fast_global_average_pool(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_global_average_pool(prt_eval *c, const prt_kern *k, bool *done)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rows.c — rows cut into pieces for the threads. */
+/* rows.c — operators that work row by row. */
 #include "fast/elementwise/rows.h"
 
 #include "fast/parallel.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* softmax.c — Softmax and LogSoftmax of float32: over rows, and over columns side by side. */
+/* softmax.c — Softmax and LogSoftmax of float32: over rows, or over columns, COLUMNS at a time. */
 #include <math.h>
 
 #include "fast/elementwise/rows.h"
@@ -15,13 +15,13 @@ static void log_softmax_row(const prt_fast_rows *r, size_t i)
     r->kern->rows.log_softmax(r->n, r->x + i * r->n, r->y + i * r->n);
 }
 
-/* ---- an axis that is not the last: `n` elements `inner` apart make a column ---- */
+/* ---- an axis that is not the last: `n` elements, `inner` apart, form a column ---- */
 
-enum { COLUMNS = 256 }; /* that are worked on together */
+enum { COLUMNS = 256 }; /* columns of an item */
 
 typedef struct columns {
     const prt_kern_rows *kern;
-    size_t n, inner, chunks; /* chunks of `inner` */
+    size_t n, inner, chunks; /* parts of `inner` */
     const float *x;
     float *y;
     bool logarithm;

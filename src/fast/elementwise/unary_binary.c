@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* unary_binary.c — operators of one or two inputs, element by element, in pieces for the threads.
- */
+/* unary_binary.c — elementwise operators of one or two inputs, and variadic ones. */
 #include <math.h>
 
 #include "fast/elementwise/elementwise.h"
 #include "fast/parallel.h"
 #include "op/internal/fused.h"
 
-enum { PIECE = 1 << 15 }; /* elements worth handing to another thread */
+enum { PIECE = 1 << 15 }; /* elements of an item, at least */
 
 /* ---- one input ---- */
 
@@ -16,7 +15,7 @@ typedef struct map {
     const float *x;
     float *y;
     size_t count, pieces;
-    int one; /* prt_one_kind, or -1: act */
+    int one; /* prt_one_kind, or -1: run `act` */
     prt_act act;
 } map;
 
@@ -74,7 +73,7 @@ poprt_status prt_fast_clip(prt_eval *c, const prt_kern *k, bool *done)
     return run_map(c, &m, done);
 }
 
-/* ---- two inputs, or one after another ---- */
+/* ---- two inputs, or several in sequence ---- */
 
 typedef struct pair {
     void (*run)(int kind, size_t n, const float *a, size_t step_a, const float *b, size_t step_b,
@@ -120,7 +119,7 @@ poprt_status prt_fast_binary(prt_eval *c, const prt_kern *k, bool *done)
         .kind = prt_instruction_kind(step.code),
         .pieces = prt_parallel_alike(c, prt_tensor_count(c->out[0]), PIECE) };
     PRT_TRY(prt_parallel_for(c, p.pieces, 0, pair_piece, &p));
-    for (uint32_t i = 2; i < c->n_in; i++) { /* the output so far, in place, and one more */
+    for (uint32_t i = 2; i < c->n_in; i++) { /* the output so far, in place, and the next input */
         p.in[0] = c->out[0];
         p.in[1] = c->in[i];
         PRT_TRY(prt_parallel_for(c, p.pieces, 0, pair_piece, &p));
@@ -138,8 +137,8 @@ static void powers(int kind, size_t n, const float *a, size_t step_a, const floa
         y[i] = powf(a[i * step_a], b[i * step_b]);
 }
 
-/* By one number that makes it a product, a root or a quotient, by a kernel; a list of bases keeps
- * its shape. */
+/* Pow. Constant exponents that make it a product, a root or a quotient run by a kernel; the output
+ * then has the shape of the base. */
 poprt_status prt_fast_pow(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_pow(prt_eval *c, const prt_kern *k, bool *done)

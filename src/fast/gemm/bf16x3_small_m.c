@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bf16x3_small_m.c — split products of few rows: an item is some columns. It splits all rows, which
- * takes less time than a second round of items, and what it reads of the matrix, 16 columns at a
- * time.
+ * bf16x3_small_m.c — bf16x3 GEMM for few rows (m = 8 to 64). An item is a chunk of columns. It
+ * converts all rows of A itself, which is faster than a separate run, and walks over B 16 columns
+ * at a time, all of K.
  */
 #include "fast/gemm/bf16x3_small_m.h"
 
@@ -10,16 +10,18 @@
 
 #include "fast/parallel.h"
 
-/* Floats of a matrix that stays in the second cache level, about: larger ones come faster by whole
- * panels. */
-enum { MOST = 1 << 19, LEAST_ROWS = 8, COLUMNS = PRT_GEMM_SLICE };
+enum {
+    MOST = 1 << 19,          /* floats of B that stay in L2, about; larger ones run by panels */
+    LEAST_ROWS = 8,          /* rows of A, at least */
+    COLUMNS = PRT_GEMM_SLICE /* columns of an item are multiples of it */
+};
 
-typedef struct job {
+typedef struct small_m_work {
     const prt_product_spec *p;
     const prt_kern *kern;
     size_t items;
     _Atomic bool finite;
-} job;
+} small_m_work;
 
 bool prt_bf16x3_small_m_fits(const prt_product_spec *p)
 {
@@ -38,7 +40,7 @@ static size_t slices_of(const prt_product_spec *p)
 
 static void run_item(const void *user, size_t item, float *scratch)
 {
-    job *j = (job *)(uintptr_t)user;
+    small_m_work *j = (small_m_work *)(uintptr_t)user;
     const prt_product_spec *p = j->p;
     const size_t all = slices_of(p), pitch = prt_bf16x3_pitch(p->k);
     float *a = scratch + PRT_BF16X3_SMALL_M_SCRATCH;
@@ -65,7 +67,7 @@ static void run_item(const void *user, size_t item, float *scratch)
 
 bool prt_bf16x3_small_m_strip(const prt_kern *kern, const prt_product_spec *p, float *scratch)
 {
-    job j = { .p = p, .kern = kern, .items = 1 };
+    small_m_work j = { .p = p, .kern = kern, .items = 1 };
     atomic_init(&j.finite, true);
     run_item(&j, 0, scratch);
     return atomic_load(&j.finite);
@@ -74,7 +76,9 @@ bool prt_bf16x3_small_m_strip(const prt_kern *kern, const prt_product_spec *p, f
 poprt_status prt_bf16x3_small_m_product(prt_eval *c, const prt_kern *kern,
     const prt_product_spec *p, bool *done)
 {
-    job j = { .p = p, .kern = kern, .items = prt_lesser(prt_parallel_width(c), slices_of(p)) };
+    small_m_work j = { .p = p,
+        .kern = kern,
+        .items = prt_lesser(prt_parallel_width(c), slices_of(p)) };
     atomic_init(&j.finite, true);
     PRT_TRY(prt_parallel_for(c, j.items, prt_bf16x3_small_m_size(p->m, p->k), run_item, &j));
     *done = atomic_load(&j.finite);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* integer.c — items of a panel and some rows each. */
+/*
+ * integer.c — int8 GEMM with zero points (dot4_i8). An item is a block of rows of A times one panel
+ * of B, which it packs into scratch; all rows of the block pass by it.
+ */
 #include "fast/gemm/integer.h"
 
 #include <math.h>
@@ -7,21 +10,24 @@
 #include "fast/parallel.h"
 #include "op/share/quant.h"
 
-enum { INTEGER_ROWS = 120, LEFT_LEAST = 1 << 14 };
+enum {
+    INTEGER_ROWS = 120,  /* rows of a block of A */
+    LEFT_LEAST = 1 << 14 /* elements of A that an item converts, at least */
+};
 
-typedef struct job {
+typedef struct integer_work {
     const prt_integer *p;
     size_t words, panels, blocks, pieces;
-    bool in_place;     /* A's rows are words as they are */
+    bool in_place;     /* A's rows are words already */
     const uint32_t *a; /* rows of words, of all left sides */
-    uint32_t *ones;    /* a row of them */
+    uint32_t *ones;    /* a row of ones, to sum columns */
     uint32_t *copy;
-    int32_t *a_sum; /* of those rows */
-} job;
+    int32_t *a_sum; /* sums of A's rows */
+} integer_work;
 
 static void run_left(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const integer_work *j = user;
     const prt_integer *p = j->p;
     const size_t rows = p->lefts * p->m, end = prt_parallel_cut(rows, j->pieces, item + 1);
     (void)scratch;
@@ -33,8 +39,8 @@ static void run_left(const void *user, size_t item, float *scratch)
     }
 }
 
-static void pack_right(const job *j, size_t batch, size_t first, size_t columns, uint32_t *to,
-    uint8_t *spare)
+static void pack_right(const integer_work *j, size_t batch, size_t first, size_t columns,
+    uint32_t *to, uint8_t *spare)
 {
     static const uint8_t none[PRT_GEMM_PANEL];
     const prt_integer *p = j->p;
@@ -57,7 +63,7 @@ static void pack_right(const job *j, size_t batch, size_t first, size_t columns,
 
 static void run_item(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const integer_work *j = user;
     const prt_integer *p = j->p;
     const size_t block = item % j->blocks, panel = item / j->blocks % j->panels;
     const size_t batch = item / j->blocks / j->panels, first = panel * PRT_GEMM_PANEL;
@@ -100,7 +106,7 @@ poprt_status prt_integer_run(prt_eval *c, const prt_integer *p)
     if (p->batches == 0 || p->m == 0 || p->n == 0)
         return POPRT_OK;
     const size_t most = prt_parallel_pieces(p->lefts * p->m * p->k, LEFT_LEAST);
-    job j = { .p = p,
+    integer_work j = { .p = p,
         .words = (p->k + 3) / 4,
         .pieces = p->m < most ? p->m : most,
         .panels = (p->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
@@ -116,7 +122,7 @@ poprt_status prt_integer_run(prt_eval *c, const prt_integer *p)
     j.ones = memory;
     j.copy = memory + j.words;
     j.a = j.in_place ? (const void *)p->a : j.copy;
-    memset(j.ones, 1, p->k); /* bytes; those behind are zeros */
+    memset(j.ones, 1, p->k); /* bytes; the rest of the row is zero */
     PRT_TRY(prt_parallel_for(c, j.pieces, 0, run_left, &j));
     return prt_parallel_for(c, p->batches * j.panels * j.blocks,
         packed + (INTEGER_ROWS + 2) * PRT_GEMM_PANEL, run_item, &j);
@@ -143,6 +149,7 @@ bool prt_integer_scale(const prt_kern *k, size_t n, const float *x, float *scale
         k->rows.extreme(PRT_TWO_max, n, x) };
     if (!isfinite(ends[0]) || !isfinite(ends[1]))
         return false;
-    prt_quant_dynamic_run(2, ends, NULL, scale, zero); /* the two ends have those of all */
+    prt_quant_dynamic_run(2, ends, NULL, scale, zero); /* the two extremes determine the scale of
+                                                        * all */
     return true;
 }

@@ -10,7 +10,7 @@ typedef struct matmul {
     const uint8_t *b;
     prt_requantize q;
     void *y;
-    bool one; /* right-hand matrix: the batch is more rows of the left one */
+    bool one; /* the right side is one matrix: batches are more rows of A */
 } matmul;
 
 static const uint8_t *right(const prt_integer *p, size_t batch, size_t k, size_t first,
@@ -42,7 +42,8 @@ static void store_bytes(const prt_integer *p, size_t batch, size_t row, size_t f
         (uint8_t *)m->y + (batch * p->m + row) * p->n + first);
 }
 
-/* Zero points are inputs a + `zero` and b + `zero`. Left sides that repeat are left to others. */
+/* Runs both operators. `a_zero` and `b_zero` are the inputs of zero points. Passes products whose
+ * left sides are broadcast. */
 static poprt_status run(prt_eval *c, const prt_kern *k, uint32_t a, uint32_t b, uint32_t a_zero,
     uint32_t b_zero, matmul *m, bool *done)
 {

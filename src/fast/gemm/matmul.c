@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* matmul.c — MatMul and Gemm of float32. */
+/*
+ * matmul.c — MatMul, Gemm and FusedLinear of float32. Few rows run as GEMV over panels of B in
+ * place; other products by bf16x3, Strassen, or the float32 GEMM of product.c.
+ */
 #include "fast/gemm/matmul.h"
 #include "fast/gemm/product.h"
 #include "fast/parallel.h"
@@ -9,14 +12,14 @@
 #include "op/share/low_precision.h"
 #include "op/share/product.h"
 
-/* Element (k, j) of batch i's B is at data[base + k * row + j * column]. */
+/* The right-hand matrix: element (k, j) of batch i's B is at data[base + k * row + j * column]. */
 typedef struct right {
     const float *data;
-    size_t size; /* of all batches */
+    size_t size; /* elements of all batches */
     size_t row, column;
     const prt_matmul *mm;
-    size_t c_step;            /* elements of C in a batch */
-    const prt_linear *narrow; /* whose panels are widened */
+    size_t c_step;                   /* elements of C in a batch */
+    const prt_linear *low_precision; /* product whose low-precision panels are widened to float32 */
 } right;
 
 static void pack(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
@@ -30,8 +33,10 @@ static void pack(const prt_product_spec *p, size_t batch, size_t first, size_t c
         b->column, to);
 }
 
-/* Rows of B as they are, which few rows of A would not pay for packing. */
-enum { IN_PLACE_ROWS = 64, IN_PLACE_COLUMNS = 512 };
+enum {
+    IN_PLACE_ROWS = 64,    /* rows of A, up to which packing B does not pay */
+    IN_PLACE_COLUMNS = 512 /* columns of B, up to which it is read in place then */
+};
 
 static const float *in_place(const prt_product_spec *p, size_t batch, size_t first, size_t k,
     size_t *stride)
@@ -46,8 +51,9 @@ static const float *in_place(const prt_product_spec *p, size_t batch, size_t fir
     return b->data + at;
 }
 
-/* Column `first` of panels: where they lie, and what its scales are. */
-static const void *narrow_at(const prt_linear *f, size_t first, prt_low_precision_scales *by)
+/* Returns the panel of column `first`, and its scales. */
+static const void *low_precision_panel(const prt_linear *f, size_t first,
+    prt_low_precision_scales *by)
 {
     const size_t at =
         f->by.block != 0 ? first * prt_low_precision_blocks(f->by.block, f->k) : first;
@@ -57,28 +63,30 @@ static const void *narrow_at(const prt_linear *f, size_t first, prt_low_precisio
     if (by->offset != NULL)
         by->offset += at;
     return (const char *)f->panels +
-        prt_low_precision_bytes(f->narrow, first * prt_low_precision_rows(f->narrow, f->k));
+        prt_low_precision_bytes(f->low_precision,
+            first * prt_low_precision_rows(f->low_precision, f->k));
 }
 
+/* Packs a low-precision panel: widens it to float32. */
 static void widen(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
     size_t depth, float *to)
 {
-    const prt_linear *f = ((const right *)p->user)->narrow;
+    const prt_linear *f = ((const right *)p->user)->low_precision;
     prt_low_precision_scales by;
-    const void *panel = narrow_at(f, first, &by);
+    const void *panel = low_precision_panel(f, first, &by);
     (void)batch;
-    f->kern->low_precision.widen(f->narrow, columns, k, depth, panel, &by, to);
+    f->kern->low_precision.widen(f->low_precision, columns, k, depth, panel, &by, to);
 }
 
 static const void *source(const prt_product_spec *p, size_t first, size_t columns, size_t k,
     size_t depth, size_t *bytes)
 {
-    const prt_linear *f = ((const right *)p->user)->narrow;
+    const prt_linear *f = ((const right *)p->user)->low_precision;
     const size_t width = prt_gemm_width(columns);
     prt_low_precision_scales by;
-    const char *panel = narrow_at(f, first, &by);
-    *bytes = prt_low_precision_bytes(f->narrow, depth * width);
-    return panel + prt_low_precision_bytes(f->narrow, k * width);
+    const char *panel = low_precision_panel(f, first, &by);
+    *bytes = prt_low_precision_bytes(f->low_precision, depth * width);
+    return panel + prt_low_precision_bytes(f->low_precision, k * width);
 }
 
 static void find(const prt_product_spec *p, size_t batch, size_t *a, size_t *c, size_t *bias)
@@ -90,7 +98,7 @@ static void find(const prt_product_spec *p, size_t batch, size_t *a, size_t *c, 
     *bias = 0;
 }
 
-/* The sums of A's rows by blocks. */
+/* Returns the sums of A's rows by block of K. */
 static const float *sum_rows(prt_eval *c, const prt_linear *f)
 {
     const size_t blocks = prt_low_precision_blocks(f->by.block, f->k);
@@ -104,7 +112,7 @@ static const float *sum_rows(prt_eval *c, const prt_linear *f)
     return sums;
 }
 
-/* Panels from column `from` on, each of them read once for all rows. */
+/* Multiplies all rows by the panels from column `from` on; each panel is read once. */
 static void run_panels(const prt_linear *f, size_t from, size_t n)
 {
     for (size_t at = from; at < from + n; at += PRT_GEMM_PANEL) {
@@ -113,8 +121,8 @@ static void run_panels(const prt_linear *f, size_t from, size_t n)
             .residual = f->residual != NULL ? f->residual + at : NULL,
             .ldr = f->n,
             .act = f->act };
-        if (f->narrow < PRT_NARROW_COUNT) {
-            prt_low_precision_block g = { .kind = f->narrow,
+        if (f->low_precision < PRT_NARROW_COUNT) {
+            prt_low_precision_block g = { .kind = f->low_precision,
                 .rows = f->m,
                 .columns = columns,
                 .k = f->k,
@@ -125,7 +133,7 @@ static void run_panels(const prt_linear *f, size_t from, size_t n)
                 .c = f->y + at,
                 .ldc = f->n,
                 .end = &end };
-            g.b = narrow_at(f, at, &g.by);
+            g.b = low_precision_panel(f, at, &g.by);
             f->kern->low_precision.few(&g);
             continue;
         }
@@ -144,16 +152,16 @@ static void run_panels(const prt_linear *f, size_t from, size_t n)
     }
 }
 
-/* Panels that come from memory are read side by side: so many by an item, about. */
+/* An item that reads B from memory reads up to this number of panels side by side. */
 enum { FAR_PANELS = 12 };
 
 static bool is_far_row(const prt_linear *f)
 {
-    return f->packed && f->m == 1 && !f->near && f->narrow == PRT_NARROW_COUNT &&
-        f->residual != f->y; /* which is added last */
+    return f->packed && f->m == 1 && !f->near && f->low_precision == PRT_NARROW_COUNT &&
+        f->residual != f->y; /* the residual is added last */
 }
 
-/* What is done with columns [from, from + n) of a row's sums. */
+/* Adds the residual to columns [from, from + n) of a row, then applies the activation. */
 static void finish_row(const prt_linear *f, size_t row, size_t from, size_t n)
 {
     const prt_kern_rows *rows = &f->kern->rows;
@@ -182,8 +190,8 @@ static void run_few(const void *user, size_t item, float *scratch)
 {
     const prt_linear *f = user;
     const prt_kern_rows *rows = &f->kern->rows;
-    const size_t unit = f->turned ? 1 : PRT_GEMM_PANEL;
-    const size_t units = f->turned ? f->n : (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
+    const size_t unit = f->transposed ? 1 : PRT_GEMM_PANEL;
+    const size_t units = f->transposed ? f->n : (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
     const size_t from = prt_parallel_cut(units, f->pieces, item) * unit;
     const size_t end = prt_parallel_cut(units, f->pieces, item + 1) * unit;
     const size_t n = (end < f->n ? end : f->n) - from;
@@ -198,7 +206,7 @@ static void run_few(const void *user, size_t item, float *scratch)
     }
     for (size_t i = 0; i < f->m; i++) {
         float *y = f->y + i * f->n + from;
-        if (f->turned)
+        if (f->transposed)
             rows->dots(f->k, n, f->a + i * f->k, f->b + from * f->k, f->k, NULL, y);
         else
             rows->sums(f->k, n, f->a + i * f->k, f->b + from, f->n, NULL, y);
@@ -219,24 +227,25 @@ static const float *panel_at(const prt_product_spec *p, size_t batch, size_t fir
 
 poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
 {
-    const bool is_narrow = f->narrow < PRT_NARROW_COUNT;
-    if (f->m < PRT_LINEAR_FEW || (is_narrow && f->m <= PRT_LINEAR_NARROW)) {
+    const bool is_low_precision = f->low_precision < PRT_NARROW_COUNT;
+    if (f->m < PRT_LINEAR_FEW || (is_low_precision && f->m <= PRT_LINEAR_NARROW)) {
         const size_t panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
         f->pieces = prt_parallel_pieces(f->n * f->k, 1 << 16);
         f->near = c->near;
-        if (!f->packed && !f->turned) /* rows of B: the longer what is read of each the better */
+        if (!f->packed && !f->transposed) /* rows of B in place: long pieces of a row are faster */
             f->pieces = prt_parallel_width(c);
-        if (is_far_row(f)) { /* side by side, and as many for each thread */
+        if (is_far_row(f)) { /* panels side by side, the same number for each thread */
             const size_t width = prt_parallel_width(c), each = panels / (width * FAR_PANELS);
             f->pieces = prt_lesser(prt_parallel_alike(c, f->n * f->k, 1 << 16),
                 width * (each != 0 ? each : 1));
         }
-        f->pieces = !f->turned && panels < f->pieces ? panels : f->pieces;
+        f->pieces = !f->transposed && panels < f->pieces ? panels : f->pieces;
         if (f->by.offset != NULL && (f->sums = sum_rows(c, f)) == NULL)
             return POPRT_E_NOMEM;
         return prt_parallel_for(c, f->pieces, 0, run_few, f);
     }
-    if (f->packed && !is_narrow && !f->in_order && !prt_bf16x3_pays(c, f->kern, f->m, f->n, f->k) &&
+    if (f->packed && !is_low_precision && !f->in_order &&
+        !prt_bf16x3_pays(c, f->kern, f->m, f->n, f->k) &&
         prt_strassen_pays(c, f->kern, f->m, f->n, f->k)) {
         const prt_strassen s = { .kern = f->kern,
             .batches = 1,
@@ -252,9 +261,9 @@ poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
         return prt_strassen_run(c, &s);
     }
     const right from = { .data = f->b,
-        .row = f->turned ? 1 : f->n,
-        .column = f->turned ? f->k : 1,
-        .narrow = f };
+        .row = f->transposed ? 1 : f->n,
+        .column = f->transposed ? f->k : 1,
+        .low_precision = f };
     const prt_product_spec p = { .batches = 1,
         .m = f->m,
         .n = f->n,
@@ -264,40 +273,40 @@ poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
         .c = f->y,
         .ldc = f->n,
         .end = { .bias = f->bias, .residual = f->residual, .ldr = f->n, .act = f->act },
-        .pack = is_narrow ? widen : pack,
-        .source = is_narrow ? source : NULL,
-        .direct = f->packed && !is_narrow ? panel_at : NULL,
-        .padded = f->packed && !is_narrow,
+        .pack = is_low_precision ? widen : pack,
+        .source = is_low_precision ? source : NULL,
+        .direct = f->packed && !is_low_precision ? panel_at : NULL,
+        .padded = f->packed && !is_low_precision,
         .user = &from };
     return prt_product_fast(c, f->kern, &p);
 }
 
 poprt_status prt_matmul_run(prt_eval *c, const prt_kern *k, const prt_tensor *a,
-    const prt_tensor *b, bool turned, bool *done)
+    const prt_tensor *b, bool transposed, bool *done)
 {
     prt_matmul mm;
     prt_matmul_init(&mm, a, b);
     if (mm.k == 0)
         return prt_fast_pass(done);
-    if (b->rank <= 2) { /* one right-hand matrix: the batch is more rows of the left one */
+    if (b->rank <= 2) { /* the right side is one matrix: batches are more rows of A */
         prt_linear f = { .kern = k,
             .m = mm.m * mm.batches,
             .n = mm.n,
             .k = mm.k,
             .a = a->data,
             .b = b->data,
-            .turned = turned,
-            .narrow = PRT_NARROW_COUNT,
+            .transposed = transposed,
+            .low_precision = PRT_NARROW_COUNT,
             .y = c->out[0]->data };
         return prt_linear_run(c, &f);
     }
     const right from = { .data = b->data,
         .size = prt_tensor_count(b),
-        .row = turned ? 1 : mm.n,
-        .column = turned ? mm.k : 1,
+        .row = transposed ? 1 : mm.n,
+        .column = transposed ? mm.k : 1,
         .mm = &mm,
         .c_step = mm.m * mm.n };
-    const bool as_is = !turned && mm.m <= IN_PLACE_ROWS && mm.n <= IN_PLACE_COLUMNS;
+    const bool as_is = !transposed && mm.m <= IN_PLACE_ROWS && mm.n <= IN_PLACE_COLUMNS;
     const prt_product_spec p = { .batches = mm.batches,
         .m = mm.m,
         .n = mm.n,
@@ -334,20 +343,20 @@ poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
     const prt_tensor *a = c->in[0], *b = c->in[1], *y = c->out[0];
     const size_t n = (size_t)y->dims[y->rank - 1], depth = (size_t)a->dims[a->rank - 1];
     const size_t m = prt_dims_product(a->dims, 0, a->rank - 1);
-    const int narrow = prt_low_precision_of(b->dtype);
+    const int low_precision = prt_low_precision_of(b->dtype);
     const bool scaled = prt_eval_has(c, 4);
-    if (depth == 0 || (narrow == PRT_NARROW_COUNT && scaled))
+    if (depth == 0 || (low_precision == PRT_NARROW_COUNT && scaled))
         return prt_fast_pass(done);
     prt_linear f = { .kern = k,
         .m = m,
         .n = n,
         .k = depth,
         .a = a->data,
-        .b = narrow == PRT_NARROW_COUNT ? b->data : NULL,
-        .turned = attrs->transB != 0,
+        .b = low_precision == PRT_NARROW_COUNT ? b->data : NULL,
+        .transposed = attrs->transB != 0,
         .packed = attrs->columns != 0,
         .in_order = attrs->in_order != 0,
-        .narrow = narrow,
+        .low_precision = low_precision,
         .panels = b->data,
         .by = { .scale = scaled ? c->in[4]->data : NULL,
             .offset = prt_eval_has(c, 5) ? c->in[5]->data : NULL,
@@ -383,8 +392,8 @@ poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done)
         .k = depth,
         .a = a->data,
         .b = b->data,
-        .turned = attrs->transB != 0,
-        .narrow = PRT_NARROW_COUNT,
+        .transposed = attrs->transB != 0,
+        .low_precision = PRT_NARROW_COUNT,
         .bias = bias != NULL ? bias->data : NULL,
         .y = y->data };
     return prt_linear_run(c, &f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* matmul.h — one product with whole operands: rows of A, one matrix B on the right. */
+/* matmul.h — a product of whole matrices: rows of A times one matrix B. */
 #ifndef PRT_FAST_GEMM_MATMUL_H
 #define PRT_FAST_GEMM_MATMUL_H
 
@@ -7,36 +7,39 @@
 
 typedef struct prt_linear {
     const prt_kern *kern;
-    size_t m, n, k, pieces; /* pieces: set where the work is cut, as is `near` */
+    size_t m, n, k, pieces; /* `pieces` and `near` are set by prt_linear_run */
     const float *a, *b;
-    bool turned;   /* columns of B lie side by side */
-    bool packed;   /* B is panels, see kern/gemm/gemm.h */
-    bool in_order; /* not by Strassen's algorithm */
-    bool near;     /* as prt_eval has it */
-    int narrow;    /* of elements of this kind, at `panels`; else PRT_NARROW_COUNT */
+    bool transposed;   /* B is transposed: [n, k] */
+    bool packed;       /* B is packed into panels, see kern/gemm/gemm.h */
+    bool in_order;     /* the sums keep their order, so no Strassen */
+    bool near;         /* prt_eval's `near`: the weights stay in a cache */
+    int low_precision; /* low-precision kind of the elements at `panels`; PRT_NARROW_COUNT: B is
+                        * float32 */
     const void *panels;
     prt_low_precision_scales by;
-    const float *sums; /* of A by those blocks, set where there are offsets */
+    const float *sums; /* sums of A's rows by block of K, if there are offsets */
     const float *bias, *residual;
     float *y;
     prt_act act;
 } prt_linear;
 
-/* Few rows of A: B is read once as it lies, and not packed. Widening B by panels, where it is
- * narrow, pays after PRT_LINEAR_NARROW. */
-enum { PRT_LINEAR_FEW = 4, PRT_LINEAR_NARROW = 32 };
+enum {
+    PRT_LINEAR_FEW = 4,    /* rows, below which B is read once as it lies, without packing */
+    PRT_LINEAR_NARROW = 32 /* rows, up to which low-precision panels are not widened beforehand */
+};
 
-/* By the way that fits the rows; sets what is set where the work is cut. */
+/* Runs the product by the algorithm for its number of rows. Sets `pieces`, `near` and `sums`. */
 poprt_status prt_linear_run(prt_eval *c, prt_linear *f);
 
-/* Products as matmul pairs them; with `turned`, the last two dims of b are so already. */
+/* Runs a product with the broadcasting of MatMul. With `transposed`, the last two dims of b are
+ * transposed. */
 poprt_status prt_matmul_run(prt_eval *c, const prt_kern *k, const prt_tensor *a,
-    const prt_tensor *b, bool turned, bool *done);
+    const prt_tensor *b, bool transposed, bool *done);
 
-/* With A rounded to bfloat16 on the way. */
+/* Runs the product with A rounded to bfloat16. */
 poprt_status prt_linear_rounded(prt_eval *c, const prt_linear *f);
 
-/* With A rounded to bytes by blocks; of panels of 4 bits with blocks. */
+/* Runs the product with A quantised to 8 bits by blocks of K, B having 4-bit panels with blocks. */
 poprt_status prt_linear_blocks(prt_eval *c, const prt_linear *f);
 
 #endif

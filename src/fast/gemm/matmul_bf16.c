@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * matmul_bf16.c — products of bfloat16 with sums in float32. Where the processor has an instruction
- * for pairs, and rows enough to wait for it and not for memory, A becomes pairs first; elsewhere it
- * stays float32, rounded, and goes the way of other products with narrow weights.
+ * matmul_bf16.c — products of bfloat16 with float32 sums. If the processor has dot2_bf16 and there
+ * are enough rows to be limited by arithmetic, A is converted to pairs of bfloat16 first. Otherwise
+ * A is rounded but stays float32, and runs like other products with low-precision weights.
  */
 #include "fast/gemm/matmul.h"
 #include "fast/parallel.h"
 
-/* Rows that wait for memory rather than for products. */
-enum { ROW_BLOCK = 240, ROUND_LEAST = 1 << 14, FEW_ROWS = 8 };
+enum {
+    ROW_BLOCK = 240,       /* rows of an item */
+    ROUND_LEAST = 1 << 14, /* elements of A that an item rounds, at least */
+    FEW_ROWS = 8           /* rows, up to which the product is limited by memory */
+};
 
 typedef struct rounding {
     const prt_linear *f;
-    size_t pieces, step; /* elements of `to`, each of 32 bits, in a row */
-    float *rounded;      /* or */
+    size_t pieces, step; /* 32-bit elements of a row of `rounded` or `pairs` */
+    float *rounded;      /* either this, or `pairs` */
     uint32_t *pairs;
 } rounding;
 
@@ -30,7 +33,7 @@ static void run_rounding(const void *user, size_t item, float *scratch)
             f->kern->low_precision.round(f->k, f->a + i * f->k, r->rounded + i * r->step);
 }
 
-/* Rounds all rows into scratch, `step` words a row. */
+/* Allocates scratch for all rounded rows, `step` words a row, and cuts the rows into pieces. */
 static poprt_status round_rows(prt_eval *c, rounding *r, float **to)
 {
     const size_t most = prt_parallel_pieces(r->f->m * r->f->k, ROUND_LEAST);
@@ -99,7 +102,7 @@ static poprt_status run_pairs(prt_eval *c, const prt_linear *f)
 
 poprt_status prt_linear_rounded(prt_eval *c, const prt_linear *f)
 {
-    const bool paired = f->narrow == PRT_NARROW_bf16 && f->by.scale == NULL &&
+    const bool paired = f->low_precision == PRT_NARROW_bf16 && f->by.scale == NULL &&
         (uintptr_t)f->panels % sizeof(uint32_t) == 0;
     if (f->m == 0 || f->n == 0)
         return POPRT_OK;

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * matmul_i4_blocks.c — products of bytes and 4-bit integers whose scales are by blocks of K: rows
- * of floats become bytes first, then items of a panel and some rows.
+ * matmul_i4_blocks.c — products of int8 by int4 weights with scales by block of K (dot_i4): rows of
+ * A are quantised to bytes first. Then an item is one panel of B times a block of rows.
  */
 #include "fast/gemm/matmul.h"
 #include "fast/parallel.h"
 
-enum { ROWS = 240, ROUND_LEAST = 1 << 13 };
+enum {
+    ROWS = 240,           /* rows of an item */
+    ROUND_LEAST = 1 << 13 /* elements of A that an item quantises, at least */
+};
 
-typedef struct job {
+typedef struct i4_work {
     const prt_linear *f;
     size_t pieces, words, parts, panels, blocks; /* of a row; of rows */
     uint32_t *a;
     prt_dot_part *by;
-} job;
+} i4_work;
 
 static void run_rounding(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const i4_work *j = user;
     const prt_linear *f = j->f;
     const size_t end = prt_parallel_cut(f->m, j->pieces, item + 1);
     (void)scratch;
@@ -28,7 +31,7 @@ static void run_rounding(const void *user, size_t item, float *scratch)
 
 static void run_item(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const i4_work *j = user;
     const prt_linear *f = j->f;
     const prt_kern_rows *r = &f->kern->rows;
     const size_t first = item % j->panels * PRT_GEMM_PANEL, block = item / j->panels;
@@ -63,7 +66,7 @@ static void run_item(const void *user, size_t item, float *scratch)
 
 poprt_status prt_linear_blocks(prt_eval *c, const prt_linear *f)
 {
-    job j = { .f = f,
+    i4_work j = { .f = f,
         .words = prt_low_precision_rows(PRT_NARROW_i4, f->k) / PRT_DOT_FOUR,
         .parts = prt_low_precision_blocks(f->by.block, f->k),
         .panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,

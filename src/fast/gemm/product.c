@@ -1,25 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* product.c — cuts products into items: a panel of one batch and some rows. */
+/*
+ * product.c — float32 GEMM. An item is one panel of B times a block of rows of A, in one batch. It
+ * loops over blocks of K: packs the block of the panel unless it can be read in place, and runs the
+ * micro-kernel over all rows.
+ */
 #include "fast/gemm/product.h"
 
 #include "fast/parallel.h"
 #include "fast/gemm/bf16x3.h"
 
-/* A block of A and the packed blocks of B, this one and the next, stay in the second cache level
- * together. Few rows leave room for longer blocks. */
-enum { BLOCK_K = 512, BLOCK_ROWS = 240, LONG_K = 768, LONG_ROWS = 160, LEAST_ROWS = 24 };
+enum {
+    BLOCK_K = 512,    /* K of a block: A and two packed blocks of B stay in L2 */
+    BLOCK_ROWS = 240, /* rows of a block of A */
+    LONG_K = 768,     /* K of a block if A has few rows */
+    LONG_ROWS = 160,  /* rows, up to which blocks have LONG_K */
+    LEAST_ROWS = 24   /* rows of a block, at least */
+};
 
-typedef struct job {
+typedef struct product_work {
     const prt_product_spec *p;
     const prt_kern *kern;
-    const prt_tensor *later; /* as prt_eval has it */
-    size_t panels, blocks;   /* of rows */
-    size_t depth;            /* of a block of K, about */
-} job;
+    const prt_tensor *later; /* prt_eval's `later`: a constant to prefetch */
+    size_t panels, blocks;   /* blocks of rows */
+    size_t depth;            /* K of a block, about */
+} product_work;
 
-/* What this thread reads of B after a block that ends at `k`: the rest of its panel, or the panel
- * that it is likely to get next; or what a later step begins with. */
-static void look_ahead(const job *j, size_t batch, size_t block, size_t panel, size_t k,
+/* Sets the data that the GEMM block prefetches after K position `k`: the rest of its panel, the
+ * panel that this thread probably takes next, or the constant of a later step. */
+static void set_prefetch(const product_work *j, size_t batch, size_t block, size_t panel, size_t k,
     prt_gemm_block *g)
 {
     const prt_product_spec *p = j->p;
@@ -42,7 +50,7 @@ static void look_ahead(const job *j, size_t batch, size_t block, size_t panel, s
 
 static void run_item(const void *user, size_t item, float *packed)
 {
-    const job *j = user;
+    const product_work *j = user;
     const prt_product_spec *p = j->p;
     const size_t panel = item % j->panels, block = item / j->panels % j->blocks;
     const size_t batch = item / j->panels / j->blocks;
@@ -76,7 +84,7 @@ static void run_item(const void *user, size_t item, float *packed)
             .add = k != 0,
             .end = k + some == p->k && !plain ? &end : NULL };
         if (p->padded || p->source != NULL)
-            look_ahead(j, batch, block, panel, k + some, &g);
+            set_prefetch(j, batch, block, panel, k + some, &g);
         j->kern->gemm(&g);
     }
 }
@@ -90,7 +98,7 @@ poprt_status prt_product_fast(prt_eval *c, const prt_kern *kern, const prt_produ
         PRT_TRY(prt_bf16x3_product(c, kern, p, &done));
     if (done)
         return POPRT_OK;
-    job j = { .p = p,
+    product_work j = { .p = p,
         .kern = kern,
         .later = c->later,
         .panels = (p->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,

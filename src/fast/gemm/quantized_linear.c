@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* quantized_linear.c — items of a panel and some rows: sums stay near, and become floats there. */
+/*
+ * quantized_linear.c — QuantizedLinear: int8 GEMM (dot4_i8) with float32 results. An item is one
+ * panel of B times a block of rows. The sums of one call of the kernel stay in L1, where they are
+ * converted to float32.
+ */
 #include <math.h>
 
 #include "fast/gemm/integer.h"
@@ -7,25 +11,28 @@
 #include "op/internal/fused.h"
 #include "op/share/quant.h"
 
-/* Rows of an item; elements of A of an item that makes words of
- * them. */
-enum { ROWS = 240, COPY_LEAST = 1 << 15, QUANTIZE_LEAST = 1 << 14 };
+enum {
+    ROWS = 240,              /* rows of an item */
+    COPY_LEAST = 1 << 15,    /* elements of A that an item copies, at least */
+    QUANTIZE_LEAST = 1 << 14 /* elements of A that an item quantises, at least */
+};
 
-typedef struct job {
+typedef struct qlinear_work {
     const prt_kern *kern;
     size_t m, n, k, words, panels, blocks, pieces;
     uint8_t flip;
     const uint8_t *x;
-    const float *floats; /* instead of x */
+    const float *floats; /* float32 input, instead of x */
     uint32_t *copy;
-    prt_bytes_by by, *rows; /* of all; of each row of floats */
+    prt_bytes_by by, *rows; /* quantisation parameters of all rows; of each row of a float32
+                             * input */
     const uint32_t *a, *b;
-    prt_finish end; /* of row 0, column 0 */
-} job;
+    prt_finish end; /* at row 0, column 0 */
+} qlinear_work;
 
 static void copy_rows(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const qlinear_work *j = user;
     const size_t end = prt_parallel_cut(j->m, j->pieces, item + 1);
     (void)scratch;
     for (size_t i = prt_parallel_cut(j->m, j->pieces, item); i < end; i++)
@@ -34,7 +41,7 @@ static void copy_rows(const void *user, size_t item, float *scratch)
 
 static void quantize_rows(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const qlinear_work *j = user;
     const size_t end = prt_parallel_cut(j->m, j->pieces, item + 1);
     (void)scratch;
     for (size_t i = prt_parallel_cut(j->m, j->pieces, item); i < end; i++) {
@@ -51,7 +58,7 @@ static void quantize_rows(const void *user, size_t item, float *scratch)
 
 static void run_item(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const qlinear_work *j = user;
     const size_t panel = item % j->panels, block = item / j->panels;
     const size_t first = panel * PRT_GEMM_PANEL, left = j->n - first;
     const size_t begin = prt_parallel_cut(j->m, j->blocks, block);
@@ -63,7 +70,7 @@ static void run_item(const void *user, size_t item, float *scratch)
         .b = j->b + first * j->words,
         .c = sums,
         .ldc = PRT_GEMM_PANEL };
-    const bool more = left > PRT_GEMM_PANEL; /* the next weights come meanwhile */
+    const bool more = left > PRT_GEMM_PANEL; /* prefetch the weights of the next panel */
     const char *next = more ? (const char *)(g.b + j->words * PRT_GEMM_PANEL) : NULL;
     const size_t lines =
         more ? j->words * prt_gemm_panel_width(j->n, first + PRT_GEMM_PANEL) / PRT_GEMM_SLICE : 0;
@@ -80,8 +87,8 @@ static void run_item(const void *user, size_t item, float *scratch)
     }
 }
 
-/* One scale for each column. */
-static poprt_status take_columns(prt_eval *c, job *j)
+/* Reads the scales, one for each column. */
+static poprt_status read_scales(prt_eval *c, qlinear_work *j)
 {
     const prt_tensor *scale = c->in[4];
     j->by = (prt_bytes_by){ 1.0f, (int32_t)prt_quant_number(c, 1, 0) + (j->flip != 0 ? 128 : 0) };
@@ -96,8 +103,8 @@ static poprt_status take_columns(prt_eval *c, job *j)
     return scales != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-/* Words of A's bytes. */
-static poprt_status take_rows(prt_eval *c, job *j)
+/* Converts A's rows to unsigned words, unless they are already. */
+static poprt_status prepare_rows(prt_eval *c, qlinear_work *j)
 {
     const bool floats = c->in[0]->dtype == PRT_DTYPE_f32;
     j->a = c->in[0]->data;
@@ -131,7 +138,7 @@ poprt_status prt_fast_quantized_linear(prt_eval *c, const prt_kern *k, bool *don
 {
     const prt_quantized_linear_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0];
-    job j = { .kern = k, .n = (size_t)a->columns, .k = (size_t)x->dims[x->rank - 1] };
+    qlinear_work j = { .kern = k, .n = (size_t)a->columns, .k = (size_t)x->dims[x->rank - 1] };
     if (!prt_fast_wants(c) || prt_tensor_count(c->out[0]) == 0 || j.k == 0 ||
         (uintptr_t)c->in[2]->data % sizeof(uint32_t) != 0 ||
         !prt_fused_act(a->activation, a->alpha, a->beta, &j.end.act))
@@ -145,8 +152,8 @@ poprt_status prt_fast_quantized_linear(prt_eval *c, const prt_kern *k, bool *don
     j.end.y = c->out[0]->data;
     j.end.ldr = j.end.ldy = j.n;
     j.end.ldsums = PRT_GEMM_PANEL;
-    PRT_TRY(take_columns(c, &j));
-    PRT_TRY(take_rows(c, &j));
+    PRT_TRY(read_scales(c, &j));
+    PRT_TRY(prepare_rows(c, &j));
     j.end.by = j.rows != NULL ? j.rows : &j.by;
     j.end.step = j.rows != NULL;
     j.panels = (j.n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strassen.c — Strassen's algorithm in Winograd's form, with 15 sums (Higham, "Accuracy and
- * Stability of Numerical Algorithms", chapter 23). Of some rows and a part of K, A has quarters
- * A11 to A22: upper and lower rows, first and last columns. A pair of panels of B has four as well,
- * B11 and B21 in the left one; its differences are made by the products that read them first.
+ * strassen.c — Strassen's algorithm in Winograd's variant, with 15 additions (Higham, "Accuracy and
+ * Stability of Numerical Algorithms", chapter 23).
+ *
+ * A block of rows and a part of K of A has quarters A11 to A22: upper and lower rows, first and
+ * last columns. A pair of panels of B has B11 and B21 in its left panel, B12 and B22 in its right
+ * one. The products that read differences of B first also compute them. Loop order: blocks of rows,
+ * parts of K, pairs of panels. The block of A with its sums and a pair of panels stay in L2.
  */
 #include "fast/gemm/strassen.h"
 
@@ -11,48 +14,51 @@
 
 #include "fast/parallel.h"
 
-/* Of a block at most: it stays in the second cache level with its sums and a pair of panels. */
-enum { MOST_ROWS = 240, MOST_K = 768 };
+enum {
+    MOST_ROWS = 240, /* rows of a block, at most: in L2 with its sums and a pair of panels */
+    MOST_K = 768     /* K of a block, at most */
+};
 enum { PANEL = PRT_GEMM_PANEL, PAIR = 2 * PANEL, SUMS = 4, TILES = 4, CHUNKS = 8 };
 
-typedef struct job {
+typedef struct strassen_work {
     const prt_strassen *s;
-    const prt_tensor *later; /* as prt_eval has it */
-    size_t blocks, parts;    /* of a batch's rows, of K */
-    size_t unit;             /* columns of a quarter at a time: a panel's, or half of them */
-    size_t pairs, units;     /* units of pairs come first, then those of what is left */
+    const prt_tensor *later; /* prt_eval's `later`: a constant to prefetch */
+    size_t blocks, parts;    /* blocks of the rows of a batch; parts of K */
+    size_t unit;             /* columns of a quarter that a unit computes: a panel, or half of it */
+    size_t pairs, units;     /* units of pairs come first, then units of the remaining columns */
     size_t rows, depth;      /* of a quarter, at most */
-} job;
+} strassen_work;
 
-/* Some rows with a part of K. */
+/* A block of rows and a part of K. */
 typedef struct part {
-    const job *j;
-    size_t row, upper, lower; /* rows of C, and of quarters */
-    size_t k, h;              /* where it begins in K; columns of a quarter */
+    const strassen_work *j;
+    size_t row, upper, lower; /* the first row of C; rows of the upper and lower quarters */
+    size_t k, h;              /* its first K; columns of a quarter */
     bool first, last;
     const float *a;
-    float *sums[SUMS];   /* of A's quarters, [upper][h] each; the last has all of them in it */
-    bool finite[CHUNKS]; /* pieces of these sums */
+    float *sums[SUMS];   /* of A's quarters, [upper][h] each; the last sum contains all quarters */
+    bool finite[CHUNKS]; /* whether these chunks of the sums are finite */
 } part;
 
-/* Some columns of that. */
-typedef struct work {
+/* One unit of columns of a part. */
+typedef struct unit_work {
     const part *p;
     float *tile[TILES]; /* [upper][unit] */
-    float *b;           /* differences, [h][PANEL] */
-    const float *next;  /* what is read after this, to be fetched */
+    float *b;           /* differences of B, [h][PANEL] */
+    const float *next;  /* the data that the next unit reads, to prefetch */
     size_t next_count;
-} work;
+} unit_work;
 
-/* Several are an even number, which two threads share alike: they do not hang on how many there
- * are. */
+/* Returns the number of blocks: 1, or an even number, which two threads can share equally. It does
+ * not depend on the number of threads. */
 static size_t blocks_of(size_t rows)
 {
     const size_t blocks = (rows + MOST_ROWS - 1) / MOST_ROWS;
     return blocks > 1 ? (blocks + 1) / 2 * 2 : blocks;
 }
 
-/* What sums take is about a part of what they save that grows as sides get shorter (measured). */
+/* The additions take about a fraction of the saved time that grows as sides get shorter
+ * (measured). */
 bool prt_strassen_pays(const prt_eval *c, const prt_kern *kern, size_t m, size_t n, size_t k)
 {
     if (!c->strassen || m < 2 * PRT_GEMM_DIFFERENCE_ROWS || n < PAIR || k == 0 || k % 2 != 0)
@@ -61,17 +67,17 @@ bool prt_strassen_pays(const prt_eval *c, const prt_kern *kern, size_t m, size_t
     return 64.0 / (double)columns + 48.0 / (double)rows + kern->short_k / (double)k <= 1.0;
 }
 
-static size_t sums_size(const job *j)
+static size_t sums_size(const strassen_work *j)
 {
     return SUMS * j->rows * j->depth;
 }
 
-static size_t work_size(const job *j)
+static size_t work_size(const strassen_work *j)
 {
     return j->depth * PANEL + TILES * j->rows * j->unit;
 }
 
-static void set_part(part *p, const job *j, size_t block, size_t i, float *sums)
+static void set_part(part *p, const strassen_work *j, size_t block, size_t i, float *sums)
 {
     const prt_strassen *s = j->s;
     const size_t row = prt_parallel_cut(s->m, j->blocks, block % j->blocks);
@@ -115,8 +121,8 @@ static void add_chunk(const void *user, size_t chunk, float *scratch)
     }
 }
 
-/* What is done with a part's sums before they go to C: the first adds what C begins with, the last
- * has the activation. */
+/* Returns the epilogue of a part: the first part adds bias and residual, the last one applies the
+ * activation. */
 static prt_gemm_end end_of(const part *p, size_t row, size_t column)
 {
     const prt_strassen *s = p->j->s;
@@ -135,8 +141,9 @@ static prt_gemm_end end_of(const part *p, size_t row, size_t column)
     return end;
 }
 
-/* What comes after all of this is fetched piece by piece, where the block has nothing to fetch. */
-static void multiply(work *w, prt_gemm_block *g)
+/* Runs a GEMM block. If the block prefetches nothing itself, it prefetches a piece of the
+ * data of the next unit. */
+static void multiply(unit_work *w, prt_gemm_block *g)
 {
     enum { PIECE = PANEL / 3 };
     if (g->next == NULL && w->next != NULL) {
@@ -149,7 +156,7 @@ static void multiply(work *w, prt_gemm_block *g)
     w->p->j->s->kern->gemm(g);
 }
 
-/* tile += rows of a residual */
+/* tile += rows of the residual */
 static void add_rows(const part *p, float *tile, size_t rows, const prt_gemm_end *end)
 {
     const prt_gemm_end sum = { .residual = end->residual, .ldr = end->ldr };
@@ -165,8 +172,8 @@ static void add_rows(const part *p, float *tile, size_t rows, const prt_gemm_end
         p->j->s->kern->gemm(&g);
 }
 
-/* A quarter of C is the end of a tile, and of a product unless k is 0. */
-static void put_quarter(work *w, size_t row, size_t rows, size_t column, float *tile,
+/* Writes a quarter of C: the tile plus the product `g`, or the tile alone if its k is 0. */
+static void write_quarter(unit_work *w, size_t row, size_t rows, size_t column, float *tile,
     prt_gemm_block g)
 {
     const part *p = w->p;
@@ -182,9 +189,9 @@ static void put_quarter(work *w, size_t row, size_t rows, size_t column, float *
     multiply(w, &g);
 }
 
-/* Columns `from` and behind of the panel that begins with column `left`, and of the one behind. A
- * product fetches what the next ones read. */
-static void run_pair(work *w, size_t left, size_t from)
+/* Computes columns from `from` on of the panel at column `left` and of the panel after it. Each
+ * product prefetches the operands of the next ones. */
+static void run_pair(unit_work *w, size_t left, size_t from)
 {
     const part *p = w->p;
     const prt_strassen *s = p->j->s;
@@ -217,7 +224,7 @@ static void run_pair(work *w, size_t left, size_t from)
     g.a = p->a + h;
     g.b = b21;
     g.next = b12;
-    put_quarter(w, 0, up, left, y, g);
+    write_quarter(w, 0, up, left, y, g);
 
     g = of_sums; /* Z = (A21 + A22) (B12 - B11) */
     g.rows = low;
@@ -245,7 +252,7 @@ static void run_pair(work *w, size_t left, size_t from)
     g.b = b22;
     rows->two(PRT_TWO_add, all, x, 1, z, 1, z);
     memcpy(v, z, all * sizeof(float));
-    put_quarter(w, 0, up, right, v, g);
+    write_quarter(w, 0, up, right, v, g);
 
     const prt_gemm_end sum = { .residual = x, .ldr = unit };
     g = of_a; /* Y = X + A22 (B21 - B22 + B12 - B11) */
@@ -267,13 +274,13 @@ static void run_pair(work *w, size_t left, size_t from)
     multiply(w, &g);
 
     rows->two(PRT_TWO_add, low * unit, y, 1, v, 1, y); /* C21 = Y + V */
-    put_quarter(w, up, low, left, y, of_tiles);
+    write_quarter(w, up, low, left, y, of_tiles);
     rows->two(PRT_TWO_add, low * unit, z, 1, v, 1, z); /* C22 = X + Z + V */
-    put_quarter(w, up, low, right, z, of_tiles);
+    write_quarter(w, up, low, right, z, of_tiles);
 }
 
-/* Columns that are not paired, or rows that are not finite. */
-static void run_plain(work *w, size_t first, size_t columns)
+/* Computes columns that have no pair, or a block that is not finite, by plain products. */
+static void run_plain(unit_work *w, size_t first, size_t columns)
 {
     const part *p = w->p;
     const prt_strassen *s = p->j->s;
@@ -292,19 +299,19 @@ static void run_plain(work *w, size_t first, size_t columns)
     multiply(w, &g);
 }
 
-/* The columns that unit i begins with; the second half of a pair's are a panel further. */
-static size_t column_of(const job *j, size_t i)
+/* Returns the first column of unit i. The second half of a pair is one panel further. */
+static size_t column_of(const strassen_work *j, size_t i)
 {
     const size_t per = PANEL / j->unit, paired = j->pairs * per;
     return i < paired ? i / per * PAIR + i % per * j->unit
                       : j->pairs * PAIR + (i - paired) * j->unit;
 }
 
-/* What comes after unit i, unless that lies beside it. */
-static void look_ahead(work *w, size_t i)
+/* Sets the data to prefetch after unit i, unless it is adjacent. */
+static void set_prefetch(unit_work *w, size_t i)
 {
     const part *p = w->p;
-    const job *j = p->j;
+    const strassen_work *j = p->j;
     const prt_strassen *s = j->s;
     const bool more = i + 1 < j->units;
     const size_t column = more ? column_of(j, i + 1) : 0, k = more ? p->k : p->k + 2 * p->h;
@@ -323,15 +330,15 @@ static void look_ahead(work *w, size_t i)
 
 static void run_unit(const void *user, size_t i, float *scratch)
 {
-    work w = { .p = user, .b = scratch };
-    const job *j = w.p->j;
+    unit_work w = { .p = user, .b = scratch };
+    const strassen_work *j = w.p->j;
     const size_t n = j->s->n, column = column_of(j, i);
     bool finite = true;
     for (size_t t = 0; t < CHUNKS; t++)
         finite = finite && w.p->finite[t];
     for (size_t t = 0; t < TILES; t++)
         w.tile[t] = w.b + j->depth * PANEL + t * j->rows * j->unit;
-    look_ahead(&w, i);
+    set_prefetch(&w, i);
     if (column >= j->pairs * PAIR) {
         run_plain(&w, column, n - column < j->unit ? n - column : j->unit);
     } else if (finite) {
@@ -342,10 +349,10 @@ static void run_unit(const void *user, size_t i, float *scratch)
     }
 }
 
-/* A block, all by itself. */
+/* Runs one block on one thread. */
 static void run_block(const void *user, size_t block, float *scratch)
 {
-    const job *j = user;
+    const strassen_work *j = user;
     for (size_t i = 0; i < j->parts; i++) {
         part p;
         set_part(&p, j, block, i, scratch);
@@ -356,25 +363,25 @@ static void run_block(const void *user, size_t block, float *scratch)
     }
 }
 
-/* Blocks one by one, each by all threads. */
-static poprt_status run_together(prt_eval *c, const job *j)
+/* Runs the blocks one by one, each on all threads. */
+static poprt_status run_together(prt_eval *c, const strassen_work *j)
 {
     float *sums = prt_parallel_raw(c, 1, sums_size(j));
-    float *room = prt_parallel_scratch(c, j->units, work_size(j));
-    if (sums == NULL || room == NULL)
+    float *scratch = prt_parallel_scratch(c, j->units, work_size(j));
+    if (sums == NULL || scratch == NULL)
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < j->s->batches * j->blocks * j->parts; i++) {
         part p;
         set_part(&p, j, i / j->parts, i % j->parts, sums);
         PRT_TRY(prt_parallel_for_in(c, CHUNKS, 0, NULL, add_chunk, &p));
-        PRT_TRY(prt_parallel_for_in(c, j->units, work_size(j), room, run_unit, &p));
+        PRT_TRY(prt_parallel_for_in(c, j->units, work_size(j), scratch, run_unit, &p));
     }
     return POPRT_OK;
 }
 
 poprt_status prt_strassen_run(prt_eval *c, const prt_strassen *s)
 {
-    job j = { .s = s,
+    strassen_work j = { .s = s,
         .later = c->later,
         .blocks = blocks_of(s->m),
         .parts = (s->k + MOST_K - 1) / MOST_K,

@@ -1,29 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* concat_split.c — Concat and Split as columns of matrices, copied by rows, but for those that are
- * there already. */
+/*
+ * concat_split.c — Concat and Split as copies of columns of matrices. Parts that alias their place
+ * in the whole tensor are not copied.
+ */
 #include "fast/parallel.h"
 
 #include "fast/fast.h"
 
-enum { PARTS = 64, LEAST = 1 << 17 }; /* bytes of an item */
+enum {
+    PARTS = 64,     /* parts, at most */
+    LEAST = 1 << 17 /* bytes of an item, at least */
+};
 
 typedef struct part {
     char *data;
-    size_t columns, pitch; /* bytes of a row, and from row to row */
-    size_t first;          /* in the whole */
+    size_t columns, pitch; /* bytes of a row; bytes from row to row */
+    size_t first;          /* bytes from the start of a row of the whole tensor */
 } part;
 
-typedef struct job {
+typedef struct concat_work {
     const prt_kern *kern;
-    bool join; /* parts to the whole, or back */
+    bool join; /* Concat, from the parts to the whole; else Split */
     char *whole;
-    size_t rows, columns, pitch, bands, odd; /* odd: what is no multiple of a word has such bits */
+    size_t rows, columns, pitch, bands, odd; /* odd: the OR of all addresses and sizes, to check
+                                              * alignment */
     uint32_t n;
     part part[PARTS];
-} job;
+} concat_work;
 
-static void copy(const job *j, size_t rows, size_t columns, const char *x, size_t x_pitch, char *y,
-    size_t y_pitch)
+static void copy(const concat_work *j, size_t rows, size_t columns, const char *x, size_t x_pitch,
+    char *y, size_t y_pitch)
 {
     const size_t word = sizeof(float);
     if (j->odd % word == 0)
@@ -36,7 +42,7 @@ static void copy(const job *j, size_t rows, size_t columns, const char *x, size_
 
 static void run_item(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const concat_work *j = user;
     const part *p = &j->part[item % j->n];
     const size_t band = item / j->n, row = prt_parallel_cut(j->rows, j->bands, band);
     const size_t rows = prt_parallel_cut(j->rows, j->bands, band + 1) - row;
@@ -48,14 +54,14 @@ static void run_item(const void *user, size_t item, float *scratch)
         copy(j, rows, p->columns, whole, j->pitch, data, p->pitch);
 }
 
-/* Bytes from one row to the next; those of a tensor with gaps run along its last axis. */
+/* Returns the bytes from one row to the next. Tensors with gaps have them along the last axis. */
 static size_t pitch_of(const prt_tensor *t, uint32_t axis)
 {
     return (t->pitch != 0 ? t->pitch : prt_dims_product(t->dims, axis, t->rank)) *
         (prt_dtype_bits(t->dtype) / 8);
 }
 
-static bool start(job *j, const prt_tensor *whole, uint32_t axis)
+static bool set_whole(concat_work *j, const prt_tensor *whole, uint32_t axis)
 {
     j->whole = whole->data;
     j->pitch = pitch_of(whole, axis);
@@ -65,8 +71,8 @@ static bool start(job *j, const prt_tensor *whole, uint32_t axis)
         prt_dtype_bits(whole->dtype) >= 8;
 }
 
-/* Parts in order, or "not mine". */
-static bool add_part(job *j, const prt_tensor *t, uint32_t axis)
+/* Adds the next part. Returns false if it is not supported. */
+static bool add_part(concat_work *j, const prt_tensor *t, uint32_t axis)
 {
     if (t->kind != PRT_VALUE_TENSOR || t->data == NULL || j->n == PARTS)
         return false;
@@ -82,7 +88,7 @@ static bool add_part(job *j, const prt_tensor *t, uint32_t axis)
     return true;
 }
 
-static poprt_status run(prt_eval *c, job *j)
+static poprt_status run(prt_eval *c, concat_work *j)
 {
     j->bands = prt_parallel_alike(c, j->rows * j->columns, LEAST);
     j->bands = j->bands < j->rows ? j->bands : j->rows;
@@ -98,8 +104,8 @@ poprt_status prt_fast_concat(prt_eval *c, const prt_kern *k, bool *done)
         return prt_fast_pass(done);
     const prt_tensor *y = c->out[0];
     const uint32_t axis = (uint32_t)(a->axis < 0 ? a->axis + y->rank : a->axis);
-    job j = { .kern = k, .join = true };
-    if (!start(&j, y, axis))
+    concat_work j = { .kern = k, .join = true };
+    if (!set_whole(&j, y, axis))
         return prt_fast_pass(done);
     for (uint32_t i = 0; i < c->n_in; i++)
         if (prt_tensor_count(c->in[i]) != 0 && !add_part(&j, c->in[i], axis))
@@ -116,8 +122,8 @@ poprt_status prt_fast_split(prt_eval *c, const prt_kern *k, bool *done)
     if (prt_tensor_count(x) == 0)
         return prt_fast_pass(done);
     const uint32_t axis = (uint32_t)(a->axis < 0 ? a->axis + x->rank : a->axis);
-    job j = { .kern = k };
-    if (!start(&j, x, axis))
+    concat_work j = { .kern = k };
+    if (!set_whole(&j, x, axis))
         return prt_fast_pass(done);
     for (uint32_t i = 0; i < c->n_out; i++)
         if (!prt_eval_wants(c, i) || !add_part(&j, c->out[i], axis))

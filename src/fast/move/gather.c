@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gather.c — Gather of elements of 32 bits: indices are checked once, then blocks are copied. */
+/* gather.c — Gather of 32-bit elements: checks the indices once, then copies blocks. */
 #include "fast/parallel.h"
 #include "op/share/elements.h"
 #include "op/share/shape_values.h"
@@ -7,22 +7,22 @@
 #include "fast/fast.h"
 
 enum {
-    LEAST = 1 << 14, /* elements of an item */
-    LINE = 16,       /* of a cache line; */
-    FETCHED = 8,     /* so many of a block are fetched: the processor goes on by itself */
-    AHEAD = 16,      /* blocks, which lie anywhere */
-    READ = 64        /* indices at a time */
+    LEAST = 1 << 14, /* elements of an item, at least */
+    LINE = 16,       /* elements of a cache line */
+    FETCHED = 8,     /* cache lines of a block to prefetch; the hardware prefetches the rest */
+    AHEAD = 16,      /* blocks to prefetch ahead */
+    READ = 64        /* indices converted at a time */
 };
 
-typedef struct job {
+typedef struct gather_work {
     size_t outer, dim, n, inner, pieces; /* pieces of outer * n */
     const size_t *at;
     const uint32_t *x;
     uint32_t *y;
-} job;
+} gather_work;
 
-/* Single elements of a row. */
-static void pick_elements(const job *j, size_t from, size_t end)
+/* Copies single elements. */
+static void copy_elements(const gather_work *j, size_t from, size_t end)
 {
     for (size_t k = from; k < end;) {
         const size_t row = k / j->n, first = k % j->n;
@@ -36,12 +36,12 @@ static void pick_elements(const job *j, size_t from, size_t end)
 
 static void run_item(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const gather_work *j = user;
     const size_t from = prt_parallel_cut(j->outer * j->n, j->pieces, item);
     const size_t end = prt_parallel_cut(j->outer * j->n, j->pieces, item + 1);
     (void)scratch;
     if (j->inner == 1) {
-        pick_elements(j, from, end);
+        copy_elements(j, from, end);
         return;
     }
     const uint32_t *x = j->x + from / j->n * j->dim * j->inner;
@@ -68,7 +68,7 @@ poprt_status prt_fast_gather(prt_eval *c, const prt_kern *k, bool *done)
     if (prt_dtype_bits(x->dtype) != 32 || !prt_fast_wants(c) || prt_tensor_count(c->out[0]) == 0)
         return prt_fast_pass(done);
     PRT_TRY(prt_shape_axis(c, a->axis, x->rank, &axis));
-    job j = { .outer = prt_dims_product(x->dims, 0, axis),
+    gather_work j = { .outer = prt_dims_product(x->dims, 0, axis),
         .dim = (size_t)x->dims[axis],
         .n = prt_tensor_count(index),
         .inner = prt_dims_product(x->dims, axis + 1, x->rank),

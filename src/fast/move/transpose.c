@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * transpose.c — Transpose of elements of 32 bits: dims that stay together are joined; then the
- * last axes of input and output span matrices that are turned, or rows that are copied where both
- * are the same one.
+ * transpose.c — Transpose of 32-bit elements: adjacent axes that stay together are merged. The last
+ * axes of input and output then span matrices that are transposed; if they are the same axis, rows
+ * are copied.
  */
 #include "fast/parallel.h"
 
 #include "fast/fast.h"
 
-enum { LEAST = 1 << 14, BAND = 64 }; /* elements of an item; rows of a matrix in one */
+enum {
+    LEAST = 1 << 14, /* elements of an item, at least */
+    BAND = 64        /* rows of a matrix in an item, at least */
+};
 
-typedef struct job {
+typedef struct transpose_work {
     const prt_kern *kern;
-    uint32_t rank; /* of the axes beside the matrices, in the output's order */
+    uint32_t rank; /* number of outer axes, in the order of the output */
     size_t dims[PRT_MAX_RANK], from[PRT_MAX_RANK], to[PRT_MAX_RANK];
-    size_t rows, row_from, row_to; /* of a matrix: its rows are what the output's last axis is */
+    size_t rows, row_from, row_to; /* of a matrix; its rows run along the last axis of the output */
     size_t columns, column_to;
-    bool turned;
+    bool transposes;
     size_t bands;
     const float *x;
     float *y;
-} job;
+} transpose_work;
 
 static void run_item(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
+    const transpose_work *j = user;
     size_t from = 0, to = 0, rest = item / j->bands;
     const size_t band = item % j->bands, row = prt_parallel_cut(j->rows, j->bands, band);
     const size_t rows = prt_parallel_cut(j->rows, j->bands, band + 1) - row;
@@ -35,13 +38,13 @@ static void run_item(const void *user, size_t item, float *scratch)
     }
     const float *x = j->x + from + row * j->row_from;
     float *y = j->y + to + row * j->row_to;
-    if (j->turned)
+    if (j->transposes)
         j->kern->moves.transpose(rows, j->columns, x, j->row_from, y, j->column_to);
     else
         j->kern->moves.copy(rows, j->columns, x, j->row_from, y, j->row_to);
 }
 
-/* Axes of the output, without those of size 1, joined where they follow on each other. */
+/* Finds the axes of the output, without axes of size 1, and merges adjacent ones. */
 static uint32_t find_axes(const prt_tensor *x, const prt_i64s *perm, size_t *dims, size_t *from)
 {
     uint32_t n = 0;
@@ -75,15 +78,18 @@ poprt_status prt_fast_transpose(prt_eval *c, const prt_kern *k, bool *done)
         return prt_fast_pass(done);
     const uint32_t n = find_axes(x, &a->perm, dims, from);
     if (n < 2)
-        return prt_fast_pass(done); /* a copy */
+        return prt_fast_pass(done); /* the reference copies */
     to[n - 1] = 1;
     for (uint32_t i = n - 1; i-- > 0;)
         to[i] = to[i + 1] * dims[i + 1];
-    uint32_t dense = 0; /* the axis that the input has last */
+    uint32_t dense = 0; /* the last axis of the input */
     while (from[dense] != 1)
         dense++;
-    job j = { .kern = k, .turned = dense != n - 1, .x = x->data, .y = c->out[0]->data };
-    const uint32_t row = j.turned ? n - 1 : n - 2;
+    transpose_work j = { .kern = k,
+        .transposes = dense != n - 1,
+        .x = x->data,
+        .y = c->out[0]->data };
+    const uint32_t row = j.transposes ? n - 1 : n - 2;
     j.rows = dims[row];
     j.row_from = from[row];
     j.row_to = to[row];

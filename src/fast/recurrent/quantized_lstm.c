@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quantized_lstm.c — DynamicQuantizeLSTM: products of bytes where LSTM has those of floats. W and R
- * become panels of fours by each run, X bytes as a whole, states bytes before every step.
+ * quantized_lstm.c — DynamicQuantizeLSTM: LSTM with int8 products (dot4_i8). Each run packs W and R
+ * into panels, quantises X as a whole, and quantises the state before every step.
  */
 #include <math.h>
 
@@ -10,32 +10,38 @@
 #include "fast/parallel.h"
 #include "op/share/quant.h"
 
-enum { IN_W = 1, IN_W_SCALE = 8, QUANTIZE_LEAST = 1 << 14, PART_WORDS = 32, FEW_WORDS = 4 };
+enum {
+    IN_W = 1,                 /* input W; R follows */
+    IN_W_SCALE = 8,           /* input of W's scale; zero point, and R's, follow */
+    QUANTIZE_LEAST = 1 << 14, /* elements of X that an item quantises, at least */
+    PART_WORDS = 32,          /* words of W or R that an item packs, about */
+    FEW_WORDS = 4             /* words packed for all panels at a time */
+};
 
 /* W or R of one direction, [depth, rows]. */
 typedef struct matrix {
     uint32_t *panels;
-    int32_t *sums, *zeros; /* by column: of the bytes with a sign; zero point of those */
+    int32_t *sums, *zeros; /* by column: sums of the signed bytes; their zero points */
     float *scales;
 } matrix;
 
 typedef struct lstm {
-    prt_recurrent n; /* first: hooks get this */
+    prt_recurrent n; /* first member: hooks get a pointer to it */
     bool coupled;
-    size_t depth[2], words[2];    /* of W, R */
+    size_t depth[2], words[2];    /* of W; of R */
     matrix of[2][2];              /* by direction */
-    size_t panels, parts, pieces; /* parts: of the words; pieces: of X */
-    uint32_t *ones;               /* a row of them */
-    int32_t *none;                /* zeros, a panel's */
+    size_t panels, parts, pieces; /* parts of the words; pieces of X */
+    uint32_t *ones;               /* a row of ones */
+    int32_t *none;                /* zeros for a panel */
     uint32_t *x;                  /* [seq, batch] rows of words */
     uint32_t *x_sums;
     float x_scale;
     uint8_t x_zero;
 } lstm;
 
-/* ---- weights */
+/* ---- weights ---- */
 
-/* Words [begin, end) of columns [first, first + columns) of W or R. */
+/* Packs words [begin, end) of columns [first, first + columns) of W or R. */
 static void pack_block(const lstm *q, size_t which, size_t d, size_t first, size_t columns,
     size_t begin, size_t end)
 {
@@ -55,8 +61,8 @@ static void pack_block(const lstm *q, size_t which, size_t d, size_t first, size
     }
 }
 
-/* An item is some words of all columns: few at a time, whose rows stay near from one panel to the
- * next. */
+/* Packs some words of all columns. FEW_WORDS at a time, so that their rows stay in cache from one
+ * panel to the next. */
 static void pack_words(const void *user, size_t item, float *scratch)
 {
     const lstm *q = user;
@@ -70,7 +76,7 @@ static void pack_words(const void *user, size_t item, float *scratch)
                 end - i < FEW_WORDS ? end : i + FEW_WORDS);
 }
 
-static void add_up(const void *user, size_t item, float *scratch)
+static void sum_columns(const void *user, size_t item, float *scratch)
 {
     const lstm *q = user;
     const size_t which = item % 2, d = item / 2 % q->n.directions, n = q->n.rows;
@@ -88,8 +94,9 @@ static void add_up(const void *user, size_t item, float *scratch)
     q->n.kern->dot.i8(&g);
 }
 
-/* Scales and zero points by column; there is one of a direction, or one for each. */
-static poprt_status take_matrix(lstm *q, size_t d, size_t which)
+/* Reads scales and zero points by column; the operator has one, or one for each column, of a
+ * direction. */
+static poprt_status read_matrix(lstm *q, size_t d, size_t which)
 {
     prt_eval *c = q->n.eval;
     matrix *m = &q->of[d][which];
@@ -114,7 +121,7 @@ static poprt_status take_matrix(lstm *q, size_t d, size_t which)
     return POPRT_OK;
 }
 
-/* ---- data */
+/* ---- data ---- */
 
 static void quantize_rows(const void *user, size_t item, float *scratch)
 {
@@ -130,8 +137,8 @@ static void quantize_rows(const void *user, size_t item, float *scratch)
     }
 }
 
-/* Steps after the end of all entries do not count. */
-static poprt_status take_x(lstm *q, bool *ours)
+/* Quantises X. Steps after the end of all entries do not affect the scale. */
+static poprt_status quantize_input(lstm *q, bool *ours)
 {
     prt_recurrent *n = &q->n;
     size_t steps = n->lengths == NULL ? n->seq : 0;
@@ -160,29 +167,29 @@ static poprt_status prepare(prt_recurrent *n, bool *ours)
     for (size_t i = 0; i < 2; i++)
         q->words[i] = (q->depth[i] + PRT_DOT_FOUR - 1) / PRT_DOT_FOUR;
     const size_t wide = prt_gemm_width(n->rows), most = q->words[q->words[1] > q->words[0]];
-    n->extra = wide + q->words[1]; /* sums, the state's bytes */
+    n->extra = wide + q->words[1]; /* sums; the bytes of the state */
     q->panels = (n->rows + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
     q->ones = (uint32_t *)(void *)prt_parallel_raw(n->eval, 1, most);
     q->none = (int32_t *)(void *)prt_parallel_floats(n->eval, 1, PRT_GEMM_PANEL);
     if (q->ones == NULL || q->none == NULL)
         return POPRT_E_NOMEM;
-    memset(q->ones, 1, most * sizeof(uint32_t)); /* bytes; weights behind the last are 0 */
+    memset(q->ones, 1, most * sizeof(uint32_t)); /* bytes; weights behind the last row are 0 */
     for (size_t d = 0; d < n->directions; d++)
         for (size_t i = 0; i < 2; i++)
-            PRT_TRY(take_matrix(q, d, i));
-    PRT_TRY(take_x(q, ours));
+            PRT_TRY(read_matrix(q, d, i));
+    PRT_TRY(quantize_input(q, ours));
     if (!*ours)
         return POPRT_OK;
     q->parts = (q->words[0] + q->words[1] + PART_WORDS - 1) / PART_WORDS;
     PRT_TRY(prt_parallel_for(n->eval, 2 * n->directions * q->parts, 0, pack_words, q));
-    return prt_parallel_for(n->eval, 2 * n->directions * q->panels, 0, add_up, q);
+    return prt_parallel_for(n->eval, 2 * n->directions * q->panels, 0, sum_columns, q);
 }
 
-/* ---- products */
+/* ---- products ---- */
 
-/* Sums of a row whose bytes add up to `row`, less what zero points are in them. */
-static void settle(const lstm *q, const matrix *m, size_t depth, size_t first, size_t columns,
-    int32_t *sums, uint8_t zero, uint32_t row)
+/* Removes the zero points from the sums of a row whose bytes add up to `row`. */
+static void remove_zero_points(const lstm *q, const matrix *m, size_t depth, size_t first,
+    size_t columns, int32_t *sums, uint8_t zero, uint32_t row)
 {
     q->n.kern->bytes.settle(columns, sums, zero, (int32_t)(row - (uint32_t)depth * zero),
         m->zeros + first, m->sums + first);
@@ -218,8 +225,8 @@ static void run_panel(const void *user, size_t item, float *scratch)
         g.a = q->x + (from + row) * q->words[0];
         q->n.kern->dot.i8(&g);
         for (size_t i = 0; i < g.rows; i++)
-            settle(q, m, q->depth[0], first, columns, sums + i * PRT_GEMM_PANEL, q->x_zero,
-                q->x_sums[from + row + i]);
+            remove_zero_points(q, m, q->depth[0], first, columns, sums + i * PRT_GEMM_PANEL,
+                q->x_zero, q->x_sums[from + row + i]);
         q->n.kern->bytes.finish(&(prt_finish){ .rows = g.rows,
             .columns = columns,
             .sums = sums,
@@ -268,7 +275,8 @@ static void multiply_state(const lstm *q, const prt_recurrent_step *s, const flo
             .ldc = PRT_GEMM_PANEL };
         k->dot.i8(&g);
     }
-    settle(q, m, hidden, 0, n, sums, zero, k->bytes.sum(hidden, (const uint8_t *)bytes));
+    remove_zero_points(q, m, hidden, 0, n, sums, zero,
+        k->bytes.sum(hidden, (const uint8_t *)bytes));
     const prt_bytes_by by = { .scale = scale };
     k->bytes.finish(&(prt_finish){ .rows = 1,
         .columns = n,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* recurrent.c — products of a recurrent operator, and its walk over time. */
+/*
+ * recurrent.c — RNN, GRU and LSTM: one GEMM of W for a stretch of time steps, then the loop over
+ * time with a GEMV (or a GEMM of few rows) of R in each step. R's panels stay in L2 if they fit.
+ */
 #include "fast/recurrent/recurrent.h"
 
 #include "fast/gemm/product.h"
@@ -7,9 +10,9 @@
 #include "fast/gemm/bf16x3.h"
 
 enum {
-    FEW_ROWS = 4,   /* packing W pays from here on */
-    AHEAD = 2,      /* tiles of gates that are computed beside R's products at a time */
-    LARGE = 1 << 18 /* elements of R that a second cache level does not hold beside all else */
+    FEW_ROWS = 4,   /* rows of X, from which on packing W pays */
+    AHEAD = 2,      /* register tiles of gates that are computed at a time during R's products */
+    LARGE = 1 << 18 /* elements of R that exceed L2 */
 };
 
 /* ---- R ---- */
@@ -19,7 +22,7 @@ static size_t panels_of(const prt_recurrent_part *p)
     return (p->rows + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
 }
 
-/* An item is a panel of one part of one direction. */
+/* Packs one panel of one part of one direction. */
 static void pack_panel(const void *user, size_t item, float *scratch)
 {
     const prt_recurrent *n = user;
@@ -45,7 +48,8 @@ static poprt_status pack(const prt_recurrent *n)
     return prt_parallel_for(n->eval, n->directions * panels, 0, pack_panel, n);
 }
 
-/* A row times panels, by threads: each has its panels in its caches from the step before. */
+/* A row times panels, shared by threads. Each thread finds its panels in its caches from the step
+ * before. */
 typedef struct cut_row {
     const prt_recurrent *n;
     const prt_gemm_row *g;
@@ -67,9 +71,9 @@ static void run_part(const void *user, size_t item, float *scratch)
     r->n->kern->gemm_row(&g);
 }
 
-/* Rows of X, or states, times all panels; `add` as in prt_gemm_row. Every other step goes through
- * the panels backwards: where they just fill a cache level, a step begins with what the one before
- * has left there. */
+/* Multiplies rows of X or of states by all panels; `add` as in prt_gemm_row. Every other step walks
+ * through the panels backwards: if they just fill a cache level, a step begins with the panels that
+ * the step before has left there. */
 static void multiply_panels(const prt_recurrent *n, const prt_recurrent_step *s, size_t rows,
     prt_gemm_row g, size_t ldx, size_t ldy)
 {
@@ -82,7 +86,7 @@ static void multiply_panels(const prt_recurrent *n, const prt_recurrent_step *s,
         g.far = n->kern->gemv_overlap_rows == 0 && g.k != 0 && g.columns >= LARGE / g.k;
         if (n->threads < 2)
             n->kern->gemm_row(&g);
-        else /* fails where the walk is left as well */
+        else /* on failure the loop over time ends as well */
             (void)prt_parallel_for(n->eval, r.parts, 0, run_part, &r);
         return;
     }
@@ -146,11 +150,11 @@ static const float *w_panel(const prt_product_spec *p, size_t batch, size_t firs
     return w + first * p->k + k * *stride;
 }
 
-/* The gates of the stretch at hand, as far as they hang on X: of the steps that come early. */
+/* Computes the gates of the stretch that depend on X, for its early steps. */
 static poprt_status multiply_w(const prt_recurrent *n, const prt_recurrent_side *side)
 {
-    const bool turned = n->form.layout != 0;
-    const size_t steps = n->early, step = (turned ? 1 : n->batch) * n->input;
+    const bool batch_first = n->form.layout != 0;
+    const size_t steps = n->early, step = (batch_first ? 1 : n->batch) * n->input;
     const size_t from = side->backward ? n->steps - steps : 0;
     const float *x = (const float *)n->eval->in[0]->data + (side->first + from) * step;
     float *gates = side->gates + from * n->batch * n->rows;
@@ -167,9 +171,9 @@ static poprt_status multiply_w(const prt_recurrent *n, const prt_recurrent_side 
         .direct = n->ready != NULL ? w_panel : NULL,
         .padded = n->ready != NULL,
         .user = side->w };
-    if (!turned)
+    if (!batch_first)
         return prt_product_fast(n->eval, n->kern, &p);
-    /* Rows of X that follow each other are those of an entry, or of a step. */
+    /* Consecutive rows of X belong to one entry, or to one step. */
     const bool by_step = steps < n->batch;
     const size_t products = by_step ? steps : n->batch;
     p.m = by_step ? n->batch : steps;
@@ -183,25 +187,25 @@ static poprt_status multiply_w(const prt_recurrent *n, const prt_recurrent_side 
     return POPRT_OK;
 }
 
-/* The same for the entries of a step: few rows in all. */
+/* Computes the same for the entries of one step, if there are few rows in all. */
 static void multiply_entries(const prt_recurrent *n, const prt_recurrent_step *s)
 {
-    const bool turned = n->form.layout != 0;
+    const bool batch_first = n->form.layout != 0;
     const float *x = n->eval->in[0]->data, *bias = s->side->bias;
     float *y = s->gates;
     if (n->ready != NULL) {
-        const size_t row = turned ? s->entry * n->seq + s->at : s->at * n->batch + s->entry;
+        const size_t row = batch_first ? s->entry * n->seq + s->at : s->at * n->batch + s->entry;
         const prt_gemm_row g = { .k = n->input,
             .columns = n->rows,
             .x = x + row * n->input,
             .b = s->side->w,
             .add = bias,
             .y = y };
-        multiply_panels(n, s, s->count, g, (turned ? n->seq : 1) * n->input, n->rows);
+        multiply_panels(n, s, s->count, g, (batch_first ? n->seq : 1) * n->input, n->rows);
         return;
     }
     for (size_t b = s->entry; b < s->entry + s->count; b++, y += n->rows) {
-        const size_t row = turned ? b * n->seq + s->at : s->at * n->batch + b;
+        const size_t row = batch_first ? b * n->seq + s->at : s->at * n->batch + b;
         n->kern->rows.dots(n->input, n->rows, x + row * n->input, s->side->w, n->input, NULL, y);
         if (bias != NULL)
             n->kern->rows.two(PRT_TWO_add, n->rows, y, 1, bias, 1, y);
@@ -212,21 +216,22 @@ static void multiply_entries(const prt_recurrent *n, const prt_recurrent_step *s
 
 static void write_step(const prt_recurrent *n, const prt_recurrent_step *s, size_t d)
 {
-    const bool turned = n->form.layout != 0;
+    const bool batch_first = n->form.layout != 0;
     if (!prt_eval_wants(n->eval, 0))
         return;
     float *y = n->eval->out[0]->data;
     for (size_t b = s->entry; b < s->entry + s->count; b++) {
-        const size_t row = turned ? (b * n->seq + s->at) * n->directions + d
-                                  : (s->at * n->directions + d) * n->batch + b;
+        const size_t row = batch_first ? (b * n->seq + s->at) * n->directions + d
+                                       : (s->at * n->directions + d) * n->batch + b;
         if (prt_recurrent_active(n, s, b))
             memcpy(y + row * n->hidden, s->side->h + b * n->hidden, n->hidden * sizeof(float));
     }
 }
 
-/* How many steps of the stretch at hand have their gates computed before the walk: all, but where R
- * comes from a cache for a single row and tiles are not faster (split.h). Then those of other steps
- * are computed beside its products, `n->ahead` at a time, each while as many steps are walked. */
+/* Sets the number of steps whose gates are computed before the loop over time. It is all steps,
+ * unless R comes from a cache for a single row and bf16x3 is not faster. The gates of the other
+ * steps are then computed during R's products (gemv_overlap): `n->ahead` steps at a time, during as
+ * many steps. */
 static void find_early(prt_recurrent *n)
 {
     bool fits = n->kern->gemv_overlap_rows != 0 && n->batch == 1 && n->ready != NULL &&
@@ -239,7 +244,7 @@ static void find_early(prt_recurrent *n)
     n->early = fits && n->steps > 2 * n->ahead ? n->ahead + n->steps % n->ahead : n->steps;
 }
 
-/* Where step i begins a group of steps, the gates of the group after it are what is next. */
+/* If step i begins a group of steps, sets the gates of the next group to be computed during it. */
 static void begin_group(const prt_recurrent *n, prt_recurrent_step *s, size_t i,
     prt_gemv_overlap *next)
 {
@@ -262,7 +267,7 @@ static void begin_group(const prt_recurrent *n, prt_recurrent_step *s, size_t i,
         .ldc = n->rows };
 }
 
-/* An item is some entries in one direction, through the stretch at hand. */
+/* Runs some entries of one direction through the current stretch. */
 static void run_item(const void *user, size_t item, float *scratch)
 {
     const prt_recurrent *n = user;
@@ -310,7 +315,7 @@ static poprt_status run_time(prt_recurrent *n)
                 PRT_TRY(multiply_w(n, side));
         }
         PRT_TRY(prt_parallel_for(n->eval, n->directions * n->pieces, floats, run_item, n));
-        PRT_TRY(n->eval->host->check(n->eval)); /* an item may have been left for it */
+        PRT_TRY(n->eval->host->check(n->eval)); /* an item may have stopped for it */
     }
     return POPRT_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recurrent_data.c — operands and states of a recurrent operator, and room for its products. */
+/* recurrent_data.c — operands, states and scratch of a recurrent operator. */
 #include "fast/recurrent/recurrent.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 
 enum {
     STRETCH_ROWS = 240, /* rows of X in one product with W */
-    FEW_USES = 8,       /* packing R pays from here on */
-    FEW_ENTRIES = 8     /* that are worth a thread's while */
+    FEW_USES = 8,       /* uses of R, from which on packing it pays */
+    FEW_ENTRIES = 8     /* entries of a piece, at least */
 };
 
 static bool act_of(const prt_activation *f, prt_act *to)
@@ -34,8 +34,8 @@ static const float *data_of(const prt_eval *c, uint32_t i)
     return i != UINT32_MAX && prt_eval_has(c, i) ? c->in[i]->data : NULL;
 }
 
-/* The tensors that are there are float32, and none of the dims is 0. */
-static bool is_ours(const prt_eval *c, const prt_recurrent *n)
+/* Returns whether the present inputs are float32 and no dim is 0. */
+static bool is_supported(const prt_eval *c, const prt_recurrent *n)
 {
     const bool floats = n->prepare == NULL;
     for (uint32_t i = 0; i < c->n_in; i++)
@@ -77,7 +77,7 @@ static poprt_status read_bias(prt_recurrent *n, size_t d)
     return POPRT_OK;
 }
 
-/* Where an entry's state is in inputs and outputs. */
+/* Returns the offset of an entry's state in inputs and outputs. */
 static size_t state_at(const prt_recurrent *n, size_t d, size_t b)
 {
     const size_t row = n->form.layout != 0 ? b * n->directions + d : d * n->batch + b;
@@ -167,17 +167,17 @@ static poprt_status read_side(prt_recurrent *n, size_t d)
 poprt_status prt_recurrent_read(prt_recurrent *n, bool *ours)
 {
     const prt_eval *c = n->eval;
-    const bool turned = n->form.layout != 0;
+    const bool batch_first = n->form.layout != 0;
     const int64_t *x = c->in[0]->dims;
-    n->seq = (size_t)x[turned];
-    n->batch = (size_t)x[!turned];
+    n->seq = (size_t)x[batch_first];
+    n->batch = (size_t)x[!batch_first];
     n->input = (size_t)x[2];
     n->hidden =
         n->ready != NULL ? n->ready->hidden : (size_t)c->in[2]->dims[n->prepare != NULL ? 1 : 2];
     n->directions = prt_rnn_directions(&n->form);
     n->rows = n->form.gates * n->hidden;
     n->parts = n->late_rows != 0 ? 2 : 1;
-    *ours = is_ours(c, n) && read_acts(n);
+    *ours = is_supported(c, n) && read_acts(n);
     if (!*ours)
         return POPRT_OK;
     n->most = n->batch < STRETCH_ROWS ? STRETCH_ROWS / n->batch : 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rnn.c — RNN, GRU and LSTM of float32: a step of each. */
+/* rnn.c — the steps of RNN, GRU and LSTM in float32. */
 #include "fast/recurrent/recurrent.h"
 
 poprt_status prt_fast_rnn(prt_eval *c, const prt_kern *k, bool *done);
@@ -19,7 +19,7 @@ static void rnn_step(const prt_recurrent *n, const prt_recurrent_step *s)
         }
 }
 
-/* The attributes of the ONNX operator; `ready` is filled where this is a packed one. */
+/* Returns the attributes of the ONNX operator. Fills `ready` if this is a packed one. */
 static const void *attrs_of(const prt_eval *c, prt_packed_rnn *ready, prt_recurrent *n)
 {
     if (!prt_packed_rnn_is(c->def->id) || !prt_packed_rnn_of(c->def->id, c->attrs, ready))
@@ -50,7 +50,7 @@ static prt_gru_cell gru_cell(const prt_recurrent *n, const prt_recurrent_step *s
         .add = n->late };
 }
 
-/* The product of gate h comes before the reset, or is that of what the reset leaves. */
+/* The product of gate h comes before the reset, or multiplies the reset state. */
 static void gru_step(const prt_recurrent *n, const prt_recurrent_step *s)
 {
     const size_t hidden = n->hidden;
