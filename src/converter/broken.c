@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * broken.c — branches of an If in which shapes contradict each other, for a file. Such a branch
- * fails when it is taken, but other readers infer its shapes when they load the model, and refuse
- * all of it. So the branch reads what comes from outside through a Reshape to its own shape, to
- * which the condition times 0 is added: no reader knows that shape before it runs.
+ * broken.c — prepares branches of an If with contradictory shapes for writing. Such a branch fails
+ * when it is executed, but other readers infer its shapes when they load the model, and refuse the
+ * whole model. So the branch reads outer values through a Reshape to their own shape plus the
+ * condition times 0. No reader can know that shape before it runs the model.
  */
 #include "base/map.h"
 #include "converter/downgrade.h"
@@ -20,12 +20,12 @@ bool prt_onnx_has_broken(const prt_graph *graph)
     return false;
 }
 
-/* A branch at work. */
+/* State of rewriting one branch. */
 typedef struct hiding {
-    prt_build b; /* at the beginning of the branch */
+    prt_build b; /* inserts ops at the beginning of the branch */
     prt_graph *branch;
-    prt_value *zero; /* of the condition */
-    prt_map hidden;  /* by the bytes of a value's address: what is read in its place */
+    prt_value *zero; /* the condition times 0 */
+    prt_map hidden;  /* by the bytes of a value's address: the value that replaces it */
 } hiding;
 
 static bool is_inside(const prt_graph *graph, const prt_graph *branch)
@@ -35,7 +35,8 @@ static bool is_inside(const prt_graph *graph, const prt_graph *branch)
     return graph != NULL;
 }
 
-/* Constants have their shapes in the file; sequences have none; a scalar has nothing to hide. */
+/* Constants keep their shapes in the file, sequences have no shape, and a scalar needs no
+ * hiding. */
 static bool has_shape(const hiding *h, const prt_value *v)
 {
     return v != NULL && !is_inside(v->graph, h->branch) && !prt_value_is_constant(v) &&
@@ -68,8 +69,8 @@ static poprt_status hide_inputs(hiding *h, prt_op *op)
     return POPRT_OK;
 }
 
-/* The ops of a graph from `op` on, and its results. Regions nest no deeper than what reads them
- * allows. */
+/* Rewrites the ops of a graph from `op` on, and its results. The reader bounds the nesting of
+ * regions. */
 static poprt_status hide_all(hiding *h, prt_graph *graph, prt_op *op)
 {
     for (; op != NULL; op = op->next) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * downgrade.c — takes every op of a module down the rows of upgrade.def, newest first, and holds
- * the result against the history of schemas.
+ * downgrade.c — runs the rows of upgrade.def on every op of a module, newest first, and checks the
+ * result against the history of schemas.
  *
- * An operator that the target has climbs down row by row. One that it has not, and one that still
- * does not fit, is written by others where a row from 0 says how. Readers come before what they
- * read, so that an op nobody reads any more goes without having to have a way; what hooks build
- * around the op that they work on is visited next.
+ * If the target has the operator, the op is downgraded row by row. If the target does not have it,
+ * or if the op still does not fit, a row with `from` 0 replaces it by other ops. Readers are
+ * visited before the ops they read, so an op that becomes unread is erased and need not be
+ * supported. Ops that a hook builds around the current op are visited next.
  */
 #include "converter/downgrade.h"
 
@@ -20,13 +20,13 @@
 #include "converter/read_as.h"
 #include "converter/write_back.h"
 
-/* Ops that stand for one, at most: rows that chase each other end. */
+/* Maximum number of visits per original op. The limit ends rows that lead to each other. */
 enum { MOST_MADE = 1000 };
 
-/* Added to the opset that an op of no row was read at, until it is visited. */
+/* Added to the opset at which an op of another domain was read, until the op is visited. */
 #define UNSEEN ((uint32_t)1 << 31)
 
-/* Something without a way down. */
+/* An op that cannot be downgraded. */
 typedef struct failure {
     const char *subject, *message;
     poprt_status status;
@@ -38,8 +38,8 @@ typedef struct walk {
     PRT_VEC(failure) failures; /* the last node's first */
 } walk;
 
-/* Every op of ai.onnx that is done is marked by the opset it was brought to; those of other domains
- * keep the version they were read at. */
+/* Finished ops of ai.onnx are marked with the target opset; ops of other domains keep the version
+ * at which they were read. */
 static bool is_done(const prt_op *op, int64_t target)
 {
     return prt_domain_is_onnx(op->domain) ? op->source_opset == (uint32_t)target
@@ -54,8 +54,8 @@ static void mark_done(prt_op *op, int64_t target)
 
 /* ---- rows ---- */
 
-/* The row that leads down from the form of opset `from`; with `from` 0, the one that does without
- * the operator. */
+/* Returns the row that downgrades from the variant of opset `from`; with `from` 0, the row that
+ * replaces the operator by others. */
 static const prt_opset_variant *row_down(prt_str name, int64_t from, int64_t target)
 {
     size_t count;
@@ -97,7 +97,7 @@ static poprt_status climb_down(prt_downgrade *d)
     return POPRT_OK;
 }
 
-/* Attributes with their default that the older schema does not have are not written. */
+/* Hides attributes that equal their default and that the older schema does not have. */
 static void hide_defaults(prt_op *op, int64_t target)
 {
     for (uint32_t k = 0; op->def != NULL && k < op->def->n_attrs; k++) {
@@ -109,7 +109,7 @@ static void hide_defaults(prt_op *op, int64_t target)
     }
 }
 
-/* An operator that only its bytes say anything of stays where its schema is the same. */
+/* An operator without a table entry is known only as bytes; it stays if its schema is the same. */
 static poprt_status check_foreign(const prt_downgrade *d)
 {
     const prt_op *op = d->op;
@@ -120,8 +120,8 @@ static poprt_status check_foreign(const prt_downgrade *d)
         here == 0 ? "nothing is known of this operator" : "there is no way for this operator");
 }
 
-/* Inputs and outputs that no operator of the name goes without. Inference asks for them too, but
- * what stands beside operators of no row has not been inferred. */
+/* Checks the inputs and outputs that every version of the operator requires. Inference checks them
+ * too, but ops next to operators without a table entry have not been inferred. */
 static bool is_whole(const prt_op *op)
 {
     const prt_op_def *def = op->def;
@@ -155,7 +155,7 @@ static poprt_status lower(prt_downgrade *d)
     return prt_down_refuse(d, "%s", why);
 }
 
-/* What a hook said, with the names of all that it is about. */
+/* Adds the operator, the node and the versions to the message of a hook. */
 static poprt_status tell(const prt_op *op, prt_str name, int64_t newest, int64_t target,
     poprt_status status)
 {
@@ -172,7 +172,7 @@ static poprt_status tell(const prt_op *op, prt_str name, int64_t newest, int64_t
         why);
 }
 
-/* ---- the walk ---- */
+/* ---- the walk over the graphs ---- */
 
 static poprt_status visit_graph(walk *w, prt_graph *g);
 
@@ -228,7 +228,7 @@ static poprt_status visit(walk *w, prt_op *op)
     return status == POPRT_OK ? POPRT_OK : note(w, op->graph->module->arena, status);
 }
 
-/* Nesting of graphs is bounded by the reader. */
+/* The reader bounds the nesting of graphs. */
 static poprt_status visit_graph(walk *w, prt_graph *g)
 {
     prt_op *op = g->last;
@@ -241,7 +241,7 @@ static poprt_status visit_graph(walk *w, prt_graph *g)
         PRT_TRY(visit(w, op));
         if (!op->dead)
             mark_done(op, w->target);
-        while (behind != NULL && behind->dead) /* erased ops keep the links that they had */
+        while (behind != NULL && behind->dead) /* erased ops keep their links */
             behind = behind->next;
         op = behind != NULL ? behind->prev : g->last;
     }
@@ -261,7 +261,7 @@ static uint64_t unmark(prt_graph *g)
     return count;
 }
 
-/* Functions that nobody called would have to go down as well. */
+/* Drops functions that no node calls; they would have to be downgraded too. */
 static void drop_functions(prt_module *m)
 {
     const prt_raw **at = &m->extra;
@@ -297,6 +297,6 @@ poprt_status prt_onnx_downgrade(prt_module *module, int64_t target)
     drop_functions(module);
     (void)prt_graph_drop_constants(module->main, false);
     module->form_opset = target;
-    module->ir_version = 0; /* the writer finds what is needed */
+    module->ir_version = 0; /* the writer computes the version needed */
     return set_opset(module, target);
 }

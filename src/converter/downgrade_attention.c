@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * downgrade_attention.c — Attention and RotaryEmbedding by products, softmax and slices. What is
- * computed in between has 32 bits where the data has fewer.
+ * downgrade_attention.c — Attention and RotaryEmbedding as matrix products, Softmax and Slice. Data
+ * of less than 32 bits is computed in float32.
  */
 #include <math.h>
 
@@ -26,7 +26,7 @@ static prt_value *join(prt_build *b, prt_value *x, prt_value *y, int64_t axis)
     return prt_build_op(b, PRT_OP_concat, &attrs, 2, (prt_value *[]){ x, y });
 }
 
-/* [batch, sequence, heads · size] as [batch, heads, sequence, size]. */
+/* Returns [batch, sequence, heads · size] as [batch, heads, sequence, size]. */
 static prt_value *part_heads(prt_build *b, prt_value *x, int64_t heads)
 {
     const int64_t dims[4] = { 0, 0, heads, -1 };
@@ -41,7 +41,7 @@ static prt_value *merge_heads(prt_build *b, prt_value *x)
     return prt_down_reshape(b, prt_down_transpose(b, x, 4, swap_heads), 3, dims);
 }
 
-/* Each of `heads` heads `times` times in a row. */
+/* Repeats each of `heads` heads `times` times in a row. */
 static prt_value *repeat_heads(prt_build *b, prt_value *x, int64_t heads, int64_t times)
 {
     const int64_t axis = 2, many[5] = { 1, 1, times, 1, 1 };
@@ -54,9 +54,9 @@ static prt_value *repeat_heads(prt_build *b, prt_value *x, int64_t heads, int64_
     return prt_down_reshape(b, x, 4, dims);
 }
 
-/* ---- which keys a query may look at ---- */
+/* ---- the mask of keys ---- */
 
-/* Truth for every score, or NULL when all are allowed; `*bias` is what is added. */
+/* Returns a bool for each score, or NULL if all are allowed; `*bias` is added to the scores. */
 static prt_value *allowed(prt_build *b, const prt_op *op, prt_value *scores, prt_value *past,
     prt_value **bias)
 {
@@ -90,7 +90,7 @@ static prt_value *choose(prt_build *b, prt_value *test, prt_value *x, prt_value 
     return prt_build_op(b, PRT_OP_where, NULL, 3, (prt_value *[]){ test, x, y });
 }
 
-/* Shares of the keys: those that are not allowed get none, even where none is allowed. */
+/* Softmax over the keys. Masked keys get 0, even if all keys are masked. */
 static prt_value *shares(prt_build *b, const prt_op *op, prt_value *scores, prt_value *past)
 {
     const prt_softmax_attrs last = { .axis = -1 };
@@ -115,7 +115,7 @@ static void give(prt_build *b, prt_op *op, uint32_t i, prt_value *v)
     prt_build_hand_over(b, &op->out[i], v);
 }
 
-/* The scores at one of the points where they may be asked for. */
+/* Hands out the scores at one of the stages that qk_matmul_output_mode selects. */
 static void give_scores(prt_build *b, prt_op *op, int64_t mode, prt_value *scores)
 {
     if (((const prt_attention_attrs *)op->attrs)->qk_matmul_output_mode == mode)
@@ -146,7 +146,7 @@ static poprt_status check(const prt_downgrade *d, const prt_type *q, const prt_t
     return POPRT_OK;
 }
 
-/* scale · Q · K', and what is made of the scores that are too large. */
+/* Computes scale · Q · K' and applies the softcap. */
 static prt_value *score(prt_build *b, prt_op *op, prt_value *q, prt_value *k, double scale)
 {
     static const int64_t turn[4] = { 0, 1, 3, 2 };
@@ -206,7 +206,7 @@ static prt_value *cut(prt_build *b, prt_value *x, int64_t first, int64_t last, i
     return prt_build_op(b, PRT_OP_slice, NULL, step == 1 ? 4 : 5, in);
 }
 
-/* Pairs side by side. */
+/* Interleaves x and y. */
 static prt_value *weave(prt_build *b, prt_value *x, prt_value *y, int64_t size)
 {
     const int64_t axis = 4, dims[4] = { 0, 0, 0, size };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* downgrade_control.c — If with branches of one shape, Scan with a batch of one, DFT's axis as an
- * attribute, and what is constant where its inputs are. */
+/* downgrade_control.c — If with branches of one shape, Scan with a batch of one, and DFT with its
+ * axis as an attribute. */
 #include "converter/downgrade.h"
 #include "converter/forms.h"
 
@@ -15,7 +15,7 @@ poprt_status prt_down_dft(prt_downgrade *d)
     return prt_down_add_int(d, "axis", axis[0]);
 }
 
-/* Other readers find the shapes by inference, and refuse ranks or numbers that differ. */
+/* Other readers infer the shapes, and refuse ranks or dims that differ. */
 static bool may_merge(const prt_type *a, const prt_type *b)
 {
     if (!prt_type_is_tensor(a) || !prt_type_is_tensor(b) || a->rank < 0 || b->rank < 0)
@@ -47,7 +47,7 @@ static bool is_plain(prt_i64s list)
     return true;
 }
 
-/* Everything has a batch of one in front, and the lengths of its sequences are left out. */
+/* Adds a batch of one in front of all operands, and omits the lengths of the sequences. */
 poprt_status prt_down_scan(prt_downgrade *d)
 {
     prt_op *op = d->op;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* downgrade_formula.c — element-wise operators that came late, by their formula. */
+/* downgrade_formula.c — newer element-wise operators, expressed by their formulas. */
 #include "converter/downgrade.h"
 #include "converter/forms.h"
 #include "ir/formula.h"
 
-/* In the hooks below: b is their builder, and these put ops into it. */
+/* These build ops with the builder `b` of the hooks below. */
 #define NUMBER(like, v) prt_down_scalar(&b, v, like)
 #define UNARY(id, x) prt_build_unary(&b, PRT_OP_##id, x)
 #define BINARY(id, x, y) prt_build_binary(&b, PRT_OP_##id, x, y)
 #define CHOOSE(test, x, y) prt_build_op(&b, PRT_OP_where, NULL, 3, (prt_value *[]){ test, x, y })
 
-/* x · (1 + erf(x / √2)) / 2, or by tanh. */
+/* x · (1 + erf(x / √2)) / 2, or its tanh approximation. */
 poprt_status prt_down_gelu(prt_downgrade *d)
 {
     prt_build b = prt_build_before(d->op);
@@ -94,13 +94,13 @@ poprt_status prt_down_thresholded_relu(prt_downgrade *d)
     return prt_down_replace(d, &b, CHOOSE(above, x, NUMBER(x, 0)));
 }
 
-/* A truth as a number. */
+/* Returns a bool tensor as numbers. */
 static prt_value *as_number(prt_build *b, prt_value *truth, const prt_value *like)
 {
     return prt_down_cast(b, truth, prt_down_dtype(like));
 }
 
-/* Of a finite number: x > l adds x - bias, x < -l adds x + bias. */
+/* For finite numbers: x > lambd adds x - bias, x < -lambd adds x + bias. */
 poprt_status prt_down_shrink(prt_downgrade *d)
 {
     const prt_shrink_attrs *a = d->op->attrs;
@@ -131,7 +131,7 @@ poprt_status prt_down_cast_like(prt_downgrade *d)
     return prt_down_replace(d, &b, prt_build_cast_like(&b, a, prt_op_input(d->op, 0), to));
 }
 
-/* A uniform number below the probability. */
+/* Compares a uniform random number with the probability. */
 poprt_status prt_down_bernoulli(prt_downgrade *d)
 {
     const prt_bernoulli_attrs *a = d->op->attrs;
