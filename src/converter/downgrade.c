@@ -23,7 +23,8 @@
 /* Maximum number of visits per original op. The limit ends rows that lead to each other. */
 enum { MOST_MADE = 1000 };
 
-/* Added to the opset at which an op of another domain was read, until the op is visited. */
+/* Added to the opset at which an op of another domain or without a table entry was read, until the
+ * op is visited. */
 #define UNSEEN ((uint32_t)1 << 31)
 
 /* An op that cannot be downgraded. */

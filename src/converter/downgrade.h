@@ -53,7 +53,8 @@ int32_t prt_down_dtype(const prt_value *v);
 /* Normalises an axis, which may be negative, to count from the front; false if it is out of
  * range. */
 bool prt_down_axis_of(int64_t axis, int32_t rank, int64_t *out);
-/* Returns whether the operator exists at the target for the element type of `v` as input 0. */
+/* Returns whether the operator exists at the target for the element type of `v` as input 0; a NULL
+ * `v` checks only that it exists. */
 bool prt_down_takes(const prt_downgrade *d, const char *name, const prt_value *v);
 
 /* ---- edits */

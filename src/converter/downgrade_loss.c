@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* downgrade_loss.c — losses by gathering what belongs to each target. */
+/* downgrade_loss.c — losses as GatherElements over the targets, with weights and a reduction. */
 #include "converter/downgrade.h"
 #include "converter/forms.h"
 
@@ -10,7 +10,7 @@ static prt_value *choose(prt_build *b, prt_value *test, prt_value *x, prt_value 
     return prt_build_op(b, PRT_OP_where, NULL, 3, (prt_value *[]){ test, x, y });
 }
 
-/* Minus the probability's logarithm at each target, of the targets' shape. */
+/* Returns the negated log-probability of each target, in the shape of the targets. */
 static prt_value *losses(prt_build *b, prt_value *x, prt_value *target)
 {
     const int64_t channels = 1;
@@ -54,7 +54,7 @@ poprt_status prt_down_nll_loss(prt_downgrade *d)
     return prt_down_replace(d, b, y);
 }
 
-/* The other loss of the softmax's logarithm, which is an output of its own. */
+/* NegativeLogLikelihoodLoss of LogSoftmax, which is an output of its own. */
 poprt_status prt_down_cross_entropy(prt_downgrade *d)
 {
     prt_op *op = d->op;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * downgrade_math.c — element-wise operators on the way down: broadcasting by attributes, types
- * that came later by wider ones, bounds and ratios as attributes, and element types as text.
+ * downgrade_math.c — downgrades element-wise operators: broadcasting by attributes, newer element
+ * types through wider ones, bounds and ratios as attributes, and element types as text.
  */
 #include "converter/downgrade.h"
 #include "converter/forms.h"
@@ -21,8 +21,9 @@ static bool is_one(const prt_type *type)
     return prt_type_count(type, &count) && count == 1;
 }
 
-/* Do the dims of b, ones at its ends aside, stand in a row within those of a, which are no fewer?
- * Then `*first` and `*last` bound them in b, and `*axis` is where they stand in a. */
+/* Returns whether the dims of b, apart from leading and trailing ones, are consecutive dims of a,
+ * whose rank is at least that of b. Then `*first` and `*last` bound those dims in b, and `*axis` is
+ * their position in a. */
 static bool is_part(const prt_type *a, const prt_type *b, int32_t *first, int32_t *last,
     int64_t *axis)
 {
@@ -46,7 +47,7 @@ static bool is_commutative(uint32_t id)
     return (prt_op_of(id)->traits & PRT_COMMUTATIVE) != 0;
 }
 
-/* Input 1 is a part of input 0, whose shape is that of the result. */
+/* The shape of input 1 must be part of the shape of input 0, which is the result's shape. */
 poprt_status prt_down_broadcast(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -88,7 +89,7 @@ poprt_status prt_down_broadcast(prt_downgrade *d)
     return is_one(b) || first == last ? POPRT_OK : prt_down_add_int(d, "axis", axis);
 }
 
-/* A slope for each channel, of rank 1. */
+/* The slope must be one number or one number for each channel, with rank 1. */
 poprt_status prt_down_prelu(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -111,7 +112,7 @@ poprt_status prt_down_prelu(prt_downgrade *d)
     return POPRT_OK;
 }
 
-/* ---- several inputs of one shape ---- */
+/* ---- variadic operators whose inputs must have the same shape ---- */
 
 poprt_status prt_down_variadic(prt_downgrade *d)
 {
@@ -133,7 +134,7 @@ poprt_status prt_down_variadic(prt_downgrade *d)
     return prt_down_replace(d, &b, sum);
 }
 
-/* ---- types that came later ---- */
+/* ---- newer element types ---- */
 
 static bool takes(const prt_downgrade *d, const prt_value *v)
 {
@@ -145,14 +146,14 @@ static bool is_small_integer(int32_t dtype)
     return prt_dtype_is_integer(dtype) && prt_dtype_bits(dtype) < 32;
 }
 
-/* Integers of 8 and 16 bits in those of 32 bits, or in floats that hold all of them. What is cut
- * off on the way back is what would have been lost. */
+/* Computes integers of 8 and 16 bits in 32 bits, or in floats that can represent all of them. The
+ * cast back drops exactly the bits that the original operation would lose. */
 poprt_status prt_down_narrow(prt_downgrade *d)
 {
     prt_op *op = d->op;
     const int32_t dtype = prt_down_dtype(prt_op_input(op, 0));
     if (takes(d, prt_op_input(op, 0)) || !prt_dtype_is_integer(dtype) || prt_dtype_bits(dtype) > 32)
-        return POPRT_OK; /* the history says what is wrong */
+        return POPRT_OK; /* the history check reports the reason */
     const bool compares = prt_down_dtype(&op->out[0]) == PRT_DTYPE_bool;
     const int32_t wide = is_small_integer(dtype) && !compares ? PRT_DTYPE_i32 : PRT_DTYPE_f64;
     prt_build b = prt_build_before(op);
@@ -161,7 +162,7 @@ poprt_status prt_down_narrow(prt_downgrade *d)
     return prt_down_replace(d, &b, compares ? y : prt_down_cast(&b, y, dtype));
 }
 
-/* One type for both, and no integers. */
+/* Both inputs must have the same type, and must not be integers. */
 poprt_status prt_down_pow(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -179,7 +180,7 @@ poprt_status prt_down_pow(prt_downgrade *d)
     return prt_down_replace(d, &b, prt_down_cast(&b, z, x));
 }
 
-/* Of integers, the greater or the lesser one by comparison. */
+/* Computes Max or Min of types that the target lacks by comparison and Where. */
 poprt_status prt_down_extreme(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -198,7 +199,7 @@ poprt_status prt_down_extreme(prt_downgrade *d)
     return prt_down_replace(d, &b, best);
 }
 
-/* By the bounds' own operators, which go down by themselves. */
+/* Clips by Max and Min, which are downgraded by their own rows. */
 static poprt_status by_extremes(prt_downgrade *d, prt_value *least, prt_value *most)
 {
     prt_op *op = d->op;
@@ -267,7 +268,8 @@ poprt_status prt_down_cast_name(prt_downgrade *d)
     return prt_down_refuse(d, "there is no such element type there");
 }
 
-/* Nothing is left out, which not all made of these versions say. */
+/* Replaces the mask by ones, because nothing is dropped. Not all implementations of these versions
+ * return such a mask. */
 static poprt_status replace_mask(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -299,7 +301,7 @@ poprt_status prt_down_dropout(prt_downgrade *d)
     if (prt_op_input(op, 2) != NULL &&
         (!prt_down_number(prt_op_input(op, 2), &training) || training != 0))
         return prt_down_refuse(d, "it does not train there");
-    /* Nothing is drawn: what the ratio and the seed are does not matter. */
+    /* In inference nothing is dropped, so ratio and seed have no effect. */
     (void)prt_down_number(prt_op_input(op, 1), &ratio);
     prt_down_hide(op, "seed");
     prt_down_keep_inputs(op, 1);
@@ -312,9 +314,9 @@ poprt_status prt_down_dropout_test(prt_downgrade *d)
     return prt_down_add_int(d, "is_test", 1);
 }
 
-/* The remainder that has the sign of the divisor, of the one that has the sign of the dividend: the
- * divisor is added where both signs are there and differ. That is exact. ONNX Runtime compares no
- * floats of 16 bits, so those are computed in float32, which changes nothing. */
+/* Derives the remainder with the sign of the divisor from the one with the sign of the dividend:
+ * adds the divisor if both are nonzero and have different signs. The result is exact. ONNX Runtime
+ * cannot compare 16-bit floats, so these are computed in float32 without changing the result. */
 poprt_status prt_down_mod(prt_downgrade *d)
 {
     prt_op *op = d->op;

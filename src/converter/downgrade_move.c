@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * downgrade_move.c — operators that move elements, on the way down: inputs that were attributes,
- * axes that were counted from the front, orders that were not there.
+ * downgrade_move.c — downgrades operators that move elements: inputs that were attributes, axes
+ * that had to be counted from the front, and orders that did not exist.
  */
 #include "converter/downgrade.h"
 #include "converter/forms.h"
 
-/* Axes of input `slot` as an attribute; before opset 11 they did not count from the back. */
+/* Turns the axes of input `slot` into an attribute. Before opset 11 axes could not be negative. */
 static poprt_status axes_to_attr(prt_downgrade *d, uint32_t slot, const prt_value *like)
 {
     int64_t axes[PRT_MAX_RANK];
@@ -29,9 +29,9 @@ poprt_status prt_down_shape(prt_downgrade *d)
 }
 
 /*
- * A 0 of the shape copied a dim of the input. That does no harm where there are elements, for then
- * the shape has none, and where it is known to be no 0 or to copy one. Named dims are taken to be
- * one of these.
+ * Older variants copy a dim of the input for each 0 in the shape. The op can drop `allowzero` if
+ * the input has elements, because then the shape contains no 0. It can also drop it if every dim of
+ * the shape is known and is not 0 or copies a dim of 0. Named dims are assumed to satisfy this.
  */
 poprt_status prt_down_allowzero(prt_downgrade *d)
 {
@@ -77,7 +77,7 @@ poprt_status prt_down_slice(prt_downgrade *d)
     return POPRT_OK;
 }
 
-/* ---- an axis that is an attribute ---- */
+/* ---- the attribute `axis` ---- */
 
 #define AXIS_OF(id)                                                                                \
     case PRT_OP_##id:                                                                              \
@@ -104,14 +104,14 @@ poprt_status prt_down_axis(prt_downgrade *d)
     if (*axis < 0)
         *axis = prt_down_front_axis(*axis,
             prt_op_is(op, PRT_OP_one_hot) ? &op->out[0] : prt_op_input(op, 0));
-    if (!prt_op_is(op, PRT_OP_compress)) /* which flattens without one */
+    if (!prt_op_is(op, PRT_OP_compress)) /* without an axis Compress flattens its input */
         prt_down_show(op, "axis");
     return POPRT_OK;
 }
 
 /* ---- Split ---- */
 
-/* Parts that are not equal are given by their sizes. */
+/* If the parts are not equal, passes their sizes. */
 poprt_status prt_down_split_equal(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -129,7 +129,7 @@ poprt_status prt_down_split_equal(prt_downgrade *d)
         return POPRT_OK;
     if (n > (int64_t)PRT_COUNT_OF(sizes))
         return prt_down_refuse(d, "more than %zu unequal parts", PRT_COUNT_OF(sizes));
-    const int64_t part = size / n + 1; /* rounded up: it does not come out even */
+    const int64_t part = size / n + 1; /* rounded up, because the size is not divisible */
     for (int64_t i = 0, left = size; i < n; i++, left -= sizes[i - 1])
         sizes[i] = left < part ? left : part;
     prt_build b = prt_build_before(op);
@@ -154,7 +154,7 @@ poprt_status prt_down_pad_wrap(prt_downgrade *d)
         : POPRT_OK;
 }
 
-/* Pads of some axes become those of all. */
+/* Extends the pads of some axes to pads of all axes. */
 poprt_status prt_down_pad_axes(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -207,7 +207,7 @@ poprt_status prt_down_scatter_reduction(prt_downgrade *d)
     return POPRT_OK;
 }
 
-/* Its name before it had a sibling. */
+/* Scatter is the earlier name of ScatterElements. */
 poprt_status prt_down_scatter(prt_downgrade *d)
 {
     const prt_scatter_elements_attrs *a = d->op->attrs;
@@ -220,7 +220,7 @@ poprt_status prt_down_scatter(prt_downgrade *d)
     return prt_down_add_int(d, "axis", axis);
 }
 
-/* One axis at a time, how often and which in scalars of the data's type. */
+/* Repeats one axis at a time; count and axis are scalars of the data's type. */
 poprt_status prt_down_tile(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -254,7 +254,7 @@ poprt_status prt_down_tile(prt_downgrade *d)
     return prt_down_set_input(op, 2, axis);
 }
 
-/* The least come first where their negatives are the greatest. */
+/* Computes the smallest elements as the negated largest elements of the negated input. */
 poprt_status prt_down_topk_order(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -262,7 +262,7 @@ poprt_status prt_down_topk_order(prt_downgrade *d)
     prt_value *x = prt_op_input(op, 0);
     a->axis = prt_down_front_axis(a->axis, x);
     prt_down_show(op, "axis");
-    prt_down_hide(op, "sorted"); /* sorted ones do for any order */
+    prt_down_hide(op, "sorted"); /* sorted results are valid for any order */
     if (a->largest != 0) {
         prt_down_hide(op, "largest");
         return POPRT_OK;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* downgrade_norm.c — normalisations on the way down, or by means and squares. */
+/* downgrade_norm.c — downgrades normalisations, or expresses them by means and squares. */
 #include "converter/downgrade.h"
 #include "converter/forms.h"
 
 #define BINARY(id, x, y) prt_build_binary(&b, PRT_OP_##id, x, y)
 
-/* Mean over axes, and what is left without it. */
+/* Returns x minus its mean over axes, and stores the mean. */
 static prt_value *centre(prt_build *b, prt_value *x, prt_value *axes, prt_value **mean)
 {
     *mean = prt_down_reduce(b, PRT_OP_reduce_mean, x, axes, true);
@@ -25,7 +25,7 @@ static prt_value *deviation(prt_build *b, prt_value *v, float epsilon)
     return prt_build_unary(b, PRT_OP_sqrt, v);
 }
 
-/* first, first + 1, … up to `last`, left out one. */
+/* Returns the axes first, first + 1, … below `last`, except `without`. */
 static prt_value *axes_from(prt_build *b, int64_t first, int64_t last, int64_t without)
 {
     int64_t axes[PRT_MAX_RANK];
@@ -41,7 +41,8 @@ static bool is_used(const prt_op *op, uint32_t i)
     return i < op->n_out && (op->out[i].name.size != 0 || prt_value_used(&op->out[i]));
 }
 
-/* The type that a normalisation computes in: that of stash_type, or of the data. */
+/* Returns the element type that a normalisation computes in: stash_type, or the type of the
+ * data. */
 static int32_t stash(int64_t stash_type, const prt_value *x)
 {
     return stash_type == 0 ? prt_down_dtype(x) : (int32_t)stash_type;
@@ -106,7 +107,7 @@ poprt_status prt_down_mean_variance(prt_downgrade *d)
     return prt_down_replace(d, &b, BINARY(div, left, scale));
 }
 
-/* Factors by channel behind the normalisation of groups as instances' channels. */
+/* Normalises each group by its mean and deviation, then applies the factors of each channel. */
 poprt_status prt_down_group_norm(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -148,7 +149,7 @@ static prt_value *blend(prt_build *build, prt_value *running, prt_value *now, fl
     return y;
 }
 
-/* What it does while training, spelled out: statistics of this batch. */
+/* Expresses training mode with the statistics of the current batch. */
 static poprt_status train(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -193,7 +194,7 @@ poprt_status prt_down_is_test(prt_downgrade *d)
     return prt_down_add_int(d, "is_test", 1);
 }
 
-/* Which inputs may be overwritten had to be said: none, but the statistics with themselves. */
+/* Older schemas require a list of the inputs that may be overwritten: only the statistics are. */
 poprt_status prt_down_consumed_statistics(prt_downgrade *d)
 {
     static const int64_t consumed[5] = { 0, 0, 0, 1, 1 };

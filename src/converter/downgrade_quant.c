@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* downgrade_quant.c — QuantizeLinear and DequantizeLinear on the way down, or by arithmetic. */
+/* downgrade_quant.c — downgrades QuantizeLinear and DequantizeLinear, or computes them by
+ * arithmetic. */
 #include <math.h>
 
 #include "converter/downgrade.h"
@@ -20,7 +21,7 @@ static bool is_one(const prt_value *v)
     return v != NULL && prt_type_count(v->type, &count) && count == 1;
 }
 
-/* A scale or zero point per tensor as it is; per axis with ones behind. */
+/* Returns a scale or zero point per tensor unchanged, and one per axis with trailing dims of 1. */
 static prt_value *along(prt_build *build, const prt_op *op, prt_value *v)
 {
     prt_build b = *build;
@@ -39,7 +40,7 @@ static prt_value *along(prt_build *build, const prt_op *op, prt_value *v)
     return v;
 }
 
-/* A zero point says the type as well. */
+/* The zero point determines the type in older variants. */
 poprt_status prt_down_quantize_type(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -70,7 +71,7 @@ poprt_status prt_down_quantize_type(prt_downgrade *d)
     return POPRT_OK;
 }
 
-/* The result has the type of the scale. */
+/* The result must have the type of the scale. */
 poprt_status prt_down_dequantize_type(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -91,7 +92,8 @@ poprt_status prt_down_quantize_axis(prt_downgrade *d)
                                                     : prt_down_dequantize_channels(d);
 }
 
-/* Numbers of 8 bits, a scale of 32, and no blocks. */
+/* Returns whether the op has 8-bit or 16-bit numbers (or int32 for DequantizeLinear), a float32
+ * scale, and no blocks. */
 static bool is_plain(const prt_op *op, uint32_t quantised)
 {
     const int32_t dtype =

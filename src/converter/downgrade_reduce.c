@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* downgrade_reduce.c — reductions on the way down: axes as an attribute, none at all, types. */
+/* downgrade_reduce.c — downgrades reductions: axes as an attribute, empty axes, newer element
+ * types. */
 #include "converter/downgrade.h"
 
 poprt_status prt_down_reduce_axes(prt_downgrade *d);
 poprt_status prt_down_reduce_type(prt_downgrade *d);
 
-/* What a reduction over no axes does to each element. */
+/* Returns the result of a reduction over no axes, which applies to each element. */
 static prt_value *of_each(prt_build *b, uint32_t id, prt_value *x)
 {
     switch (id) {
@@ -21,8 +22,8 @@ static prt_value *of_each(prt_build *b, uint32_t id, prt_value *x)
     }
 }
 
-/* A type that came later, in one that holds all its numbers. Over nothing the least or the greatest
- * of them comes out, and so a truth is what is above 0. */
+/* Computes a newer element type in one that holds all its values. An empty reduction gives the
+ * minimum or maximum of the wider type, so a bool result is obtained by comparison with 0. */
 static poprt_status in_type(prt_downgrade *d, int32_t wide)
 {
     prt_op *op = d->op;
@@ -47,7 +48,8 @@ poprt_status prt_down_reduce_type(prt_downgrade *d)
 poprt_status prt_down_reduce_axes(prt_downgrade *d)
 {
     prt_op *op = d->op;
-    const prt_reduce_mean_attrs *a = op->attrs; /* the structs of all reductions are alike */
+    const prt_reduce_mean_attrs *a = op->attrs; /* the structs of all reductions have the same
+                                                 * layout */
     int64_t axes[PRT_MAX_RANK];
     uint32_t count = 0;
     prt_value *x = prt_op_input(op, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * downgrade_resize.c — Resize on the way down: to inputs that must be there, to coordinates that
- * are i / scale, and to Upsample.
+ * downgrade_resize.c — downgrades Resize: to inputs that are required, to the coordinates i /
+ * scale, and to Upsample.
  */
 #include <math.h>
 
@@ -25,7 +25,7 @@ poprt_status prt_down_resize_modes(prt_downgrade *d)
     return POPRT_OK;
 }
 
-/* Scales or sizes of some axes become those of all: the others keep theirs. */
+/* Extends scales or sizes of some axes to all axes; the other axes keep their size. */
 static poprt_status spread(prt_downgrade *d, uint32_t slot, const int64_t *axes, const prt_type *x)
 {
     prt_op *op = d->op;
@@ -45,7 +45,8 @@ static poprt_status spread(prt_downgrade *d, uint32_t slot, const int64_t *axes,
     return POPRT_OK;
 }
 
-/* The same where they are constant, so that older forms can have them as attributes. */
+/* Like `spread` for constant scales or sizes, so that older variants can have them as
+ * attributes. */
 static poprt_status spread_constant(prt_downgrade *d, uint32_t slot, const int64_t *axes,
     const prt_type *x)
 {
@@ -104,7 +105,7 @@ poprt_status prt_down_resize_axes(prt_downgrade *d)
     return POPRT_OK;
 }
 
-/* Region and scales must be there, if empty. */
+/* The region and the scales are required, but may be empty. */
 poprt_status prt_down_resize_inputs(prt_downgrade *d)
 {
     const int64_t none = 0;
@@ -119,9 +120,10 @@ poprt_status prt_down_resize_inputs(prt_downgrade *d)
     return POPRT_OK;
 }
 
-/* ---- before opset 11: output i shows input i / scale, rounded down ---- */
+/* ---- before opset 11: output i is input i / scale, rounded down ---- */
 
-/* Scales of a constant, or from shapes. */
+/* Reads the scales from a constant, or computes them from static shapes; false if they are
+ * unknown. */
 static bool find_scales(const prt_op *op, uint32_t rank, float *scales)
 {
     prt_tensor t;
@@ -145,8 +147,8 @@ static bool find_scales(const prt_op *op, uint32_t rank, float *scales)
     return true;
 }
 
-/* Do all outputs show what i / scale rounded down shows? With a whole scale each input is shown
- * that often in any mode that prefers the near one. */
+/* Returns whether every output element equals the one at i / scale rounded down. An integer scale
+ * repeats each input that many times in every mode that rounds to the nearest element. */
 static bool rounds_down(const prt_resize_attrs *a, uint32_t rank, const float *scales)
 {
     const bool plain = prt_str_is(a->coordinate_transformation_mode, "asymmetric");
@@ -172,7 +174,8 @@ static bool rounds_down(const prt_resize_attrs *a, uint32_t rank, const float *s
     return !shrinks || grows;
 }
 
-/* Leaves data and scales as the inputs, and the mode as an attribute to add. */
+/* Checks the op and returns its scales and its rank; fails if the older variants cannot express
+ * it. */
 static poprt_status to_scales(prt_downgrade *d, float *scales, uint32_t *rank)
 {
     prt_op *op = d->op;
@@ -188,7 +191,8 @@ static poprt_status to_scales(prt_downgrade *d, float *scales, uint32_t *rank)
     return POPRT_OK;
 }
 
-/* Scales that only a run knows stay an input, where the older form reads any scale the same way. */
+/* Scales known only at run time stay an input if the older variant interprets any scale the same
+ * way. */
 static bool keeps_scales(const prt_op *op)
 {
     const prt_resize_attrs *a = op->attrs;
@@ -230,7 +234,8 @@ poprt_status prt_down_resize_scales(prt_downgrade *d)
     return keeps ? move_scales(d) : set_scales(d, scales, rank);
 }
 
-/* Scales of height and width, then of all dims, then as an input; none below 1. */
+/* Upsample has scales of height and width up to opset 6, then of all dims, and takes them as an
+ * input from opset 9 on. They must not be below 1. */
 poprt_status prt_down_upsample(prt_downgrade *d)
 {
     prt_op *op = d->op;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * downgrade_shape.c — operators that move elements and came late, by older ones: parts of shapes,
- * triangles, blocks, crops, and what is constant where shapes are.
+ * downgrade_shape.c — expresses newer operators that move elements by older ones: parts of shapes,
+ * triangles, blocks, crops, and operators that are constant if shapes are known.
  */
 #include "converter/downgrade.h"
 #include "converter/forms.h"
 #include "op/interp.h"
 
-enum { MOST_BYTES = 1 << 26 }; /* of a constant that stands for an operator */
+enum { MOST_BYTES = 1 << 26 }; /* largest constant, in bytes, that may replace an operator */
 
 poprt_status prt_down_shape_part(prt_downgrade *d)
 {
@@ -24,9 +24,9 @@ poprt_status prt_down_shape_part(prt_downgrade *d)
     return prt_down_replace(d, &b, prt_build_op(&b, PRT_OP_slice, NULL, 4, in));
 }
 
-/* ---- what is constant where shapes are ---- */
+/* ---- operators that are constant if shapes are known ---- */
 
-/* Zeros of a static type, for what only lends its shape. */
+/* Zeros of a static type, for an input of which only the shape is used. */
 static poprt_status zeros(const prt_op *op, const prt_type *type, prt_arena *scratch,
     prt_tensor *to)
 {
@@ -42,7 +42,7 @@ static poprt_status zeros(const prt_op *op, const prt_type *type, prt_arena *scr
         : prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op), "its input is too large");
 }
 
-/* Integers that inference knows. */
+/* Reads integers that inference knows. */
 static poprt_status content_of(const prt_op *op, const prt_value *v, prt_arena *scratch,
     prt_tensor *to)
 {
@@ -112,7 +112,7 @@ poprt_status prt_down_constant(prt_downgrade *d)
 
 /* ---- Expand, Trilu ---- */
 
-/* Dims of 1 in front, then tiles. */
+/* Prepends dims of 1, then tiles. */
 poprt_status prt_down_expand(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -132,7 +132,7 @@ poprt_status prt_down_expand(prt_downgrade *d)
         prt_build_binary(&b, PRT_OP_tile, v, prt_build_i64s(&b, (uint32_t)y->rank, repeats)));
 }
 
-/* Rows below the diagonal, or those above, by the numbers of rows and columns. */
+/* Clears the triangle by comparing the indices of rows and columns. */
 poprt_status prt_down_trilu(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -155,9 +155,9 @@ poprt_status prt_down_trilu(prt_downgrade *d)
     return prt_down_replace(d, &b, prt_build_op(&b, PRT_OP_where, NULL, 3, in));
 }
 
-/* ---- blocks ---- */
+/* ---- DepthToSpace, SpaceToDepth ---- */
 
-/* Splits and orders dims: [n, c, h, w] by way of `split` and `perm` to `merged`. */
+/* Reshapes [n, c, h, w] to `split`, transposes by `perm`, and reshapes to `merged`. */
 static poprt_status shuffle(prt_downgrade *d, const int64_t split[6], const int64_t perm[6],
     const int64_t merged[4])
 {
@@ -202,8 +202,8 @@ poprt_status prt_down_space_to_depth(prt_downgrade *d)
 
 /* ---- CenterCropPad ---- */
 
-/* Where shapes are known: what is too long is cut, what is too short is padded, half on each side
- * and the odd one behind. */
+/* Requires static shapes. Crops axes that are too long and pads axes that are too short, half on
+ * each side; an odd element goes to the end. */
 poprt_status prt_down_center_crop_pad(prt_downgrade *d)
 {
     prt_op *op = d->op;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* downgrade_tools.c — what ways down are written with: attributes as bytes, constants, edits. */
+/* downgrade_tools.c — helpers of the downgrade hooks: attributes as bytes, constants, edits. */
 #include "converter/downgrade.h"
 
 #include <stdarg.h>
@@ -19,7 +19,7 @@ poprt_status prt_down_refuse(const prt_downgrade *d, const char *fmt, ...)
     return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(d->op), "%s", text);
 }
 
-/* ---- attributes as bytes ---- */
+/* ---- attributes as ONNX bytes ---- */
 
 static void put_attr(prt_put *p, const prt_node_attr *a)
 {
@@ -151,7 +151,7 @@ void prt_down_rename(prt_downgrade *d, const char *name)
     d->op->name = prt_str_of(name);
 }
 
-/* ---- what is known of values ---- */
+/* ---- known properties of values ---- */
 
 bool prt_down_integers(const prt_value *v, uint32_t most, int64_t *to, uint32_t *count)
 {
@@ -348,7 +348,7 @@ prt_value *prt_down_place(prt_build *b, prt_value *whole, uint32_t count, const 
     return prt_build_op(b, PRT_OP_scatter_elements, &attrs, 3, in);
 }
 
-/* Length of one axis at run time, as a scalar. */
+/* Returns the length of one axis at run time, as a scalar. */
 static prt_value *length(prt_build *b, prt_value *x, int64_t axis)
 {
     const int64_t next = axis == -1 ? INT32_MAX : axis + 1, zero = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* onnx_node.c — nodes to ops. */
+/* onnx_node.c — turns nodes into ops. */
 #include "converter/onnx_build.h"
 
 static const prt_given *find_given(const prt_givens *given, prt_str name)
@@ -10,8 +10,8 @@ static const prt_given *find_given(const prt_givens *given, prt_str name)
     return NULL;
 }
 
-/* What a reference to a function's attribute stands for: what the call gives, else the default;
- * false when there is neither, and then the node goes without. */
+/* Resolves a reference to a function's attribute: the value of the call, else the default. Returns
+ * false if there is neither; then the node does not have the attribute. */
 static bool dereference(prt_scope *scope, const prt_raw_attr *raw, prt_given *out)
 {
     const prt_given *given = find_given(&scope->frame->given, raw->ref);
@@ -87,7 +87,7 @@ static poprt_status intern(prt_module *m, prt_str text, prt_str *out)
     return POPRT_OK;
 }
 
-/* Names, kept fields, and the bytes the op came from. */
+/* Sets the op's names, its kept fields, and the bytes it was read from. */
 static poprt_status describe(prt_onnx_reader *r, const prt_scope *scope, const prt_raw_node *node,
     int64_t opset, prt_op *op)
 {
@@ -130,7 +130,8 @@ static poprt_status build_attr(prt_onnx_reader *r, const prt_raw_node *node, con
     return POPRT_OK;
 }
 
-/* Attributes and regions; the op joins the list of what is to be upgraded after its regions did. */
+/* Builds attributes and regions. The op is appended to the list of ops to upgrade after its
+ * regions. */
 static poprt_status build_attrs(prt_onnx_reader *r, const prt_raw_node *node,
     const prt_givens *given, int64_t opset, prt_op *op)
 {

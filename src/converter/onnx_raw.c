@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* onnx_raw.c — takes the messages of a model apart: model, functions, graphs, nodes. */
+/* onnx_raw.c — parses the messages of a model: model, functions, graphs, nodes. */
 #include "converter/onnx_raw.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Appends or leaves the function without memory. */
+/* Appends an item, or returns POPRT_E_NOMEM from the function. */
 #define PUSH(vec, item)                                                                            \
     do {                                                                                           \
         if (!PRT_VEC_PUSH(r->arena, vec, item))                                                    \
@@ -62,7 +62,7 @@ static poprt_status add_graph(const prt_raw_reader *r, prt_bytes bytes, uint32_t
     return POPRT_OK;
 }
 
-/* The kind that a field implies, for files from before AttributeProto.type. */
+/* Returns the kind that a field implies, for files that predate AttributeProto.type. */
 static int32_t kind_of_field(uint32_t number)
 {
     switch (number) {
@@ -193,7 +193,7 @@ static poprt_status add_node(const prt_raw_reader *r, prt_bytes bytes, uint32_t 
     return POPRT_OK;
 }
 
-/* The name in a message, without looking at the rest. */
+/* Reads only the name in a message. */
 static poprt_status read_name(prt_bytes bytes, prt_onnx_message message, uint32_t field,
     uint32_t depth, prt_raw_named *out)
 {
@@ -206,7 +206,7 @@ static poprt_status read_name(prt_bytes bytes, prt_onnx_message message, uint32_
     return w.status;
 }
 
-/* A sparse tensor has the name of its values. */
+/* The name of a sparse tensor is the name of its values. */
 static poprt_status read_sparse_name(prt_bytes bytes, uint32_t depth, prt_raw_named *out)
 {
     *out = (prt_raw_named){ PRT_STR(""), bytes };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* onnx_sparse.c — SparseTensorProto made dense, below a bound: its dims say nothing of its size. */
+/* onnx_sparse.c — converts SparseTensorProto to dense tensors. A limit bounds the dense size,
+ * because the size of the message does not. */
 #include "converter/onnx_raw.h"
 #include "converter/onnx_tensor.h"
 #include "op/eval.h"

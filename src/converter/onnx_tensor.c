@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * onnx_tensor.c — TensorProto to bytes.
+ * onnx_tensor.c — decodes TensorProto to bytes.
  *
- * raw_data and external data have memory layout already (little-endian, as the machines this
- * library runs on), so they become views. Typed fields are decoded once.
+ * raw_data and external data have the layout of memory already (little-endian, like the machines
+ * this library runs on), so they become views. Typed fields are decoded once.
  */
 #include "converter/onnx_tensor.h"
 
@@ -30,7 +30,7 @@ static bool parse_u64(prt_str text, uint64_t *out)
     return text.size != 0;
 }
 
-/* location, offset and length; other keys say nothing about where the bytes are. */
+/* Reads location, offset and length; other keys do not affect the position of the bytes. */
 static poprt_status read_external(prt_bytes bytes, uint32_t depth, prt_raw_tensor *t)
 {
     prt_str key = PRT_STR(""), value = PRT_STR("");
@@ -68,7 +68,7 @@ static poprt_status add_dims(prt_wire *w, prt_field *f, prt_raw_tensor *t)
     return w->status;
 }
 
-/* Elements and bytes that the dims ask for. */
+/* Computes the numbers of elements and bytes from the dims. */
 static poprt_status measure(prt_raw_tensor *t)
 {
     const prt_type type = { .kind = PRT_VALUE_TENSOR,
@@ -124,9 +124,9 @@ poprt_status prt_raw_tensor_open(prt_bytes bytes, uint32_t depth, prt_raw_tensor
     return measure(out);
 }
 
-/* How the typed fields carry an element type: the field, and bytes of memory per entry. Types of
- * less than a byte come as whole bytes, but those of 6 bits one element an entry; complex ones as
- * two entries. */
+/* Returns the typed field that carries an element type, and the bytes of memory per entry. Types of
+ * less than a byte are stored as whole bytes, except types of 6 bits, which have one element per
+ * entry. Complex elements are two entries. */
 static uint32_t typed_field(int32_t dtype, size_t *unit)
 {
     const uint32_t bits = prt_dtype_bits(dtype);
@@ -185,7 +185,7 @@ static void put_word(unsigned char *to, size_t unit, uint64_t word)
     }
 }
 
-/* Packed floats are already what memory holds. */
+/* Copies packed floats, which have the layout of memory already. */
 static bool whole_copy(const prt_raw_tensor *t, const prt_field *f, unsigned char *to, size_t *at)
 {
     if (f->wire != PRT_WIRE_BYTES ||
@@ -199,7 +199,7 @@ static bool whole_copy(const prt_raw_tensor *t, const prt_field *f, unsigned cha
     return true;
 }
 
-/* Elements of 6 bits, each an entry of its own. */
+/* Decodes elements of 6 bits, one per entry. */
 static poprt_status decode_sixes(const prt_raw_tensor *t, unsigned char *to)
 {
     size_t at = 0;
@@ -323,8 +323,8 @@ static poprt_status view_external(prt_onnx_source *s, const prt_raw_tensor *t, p
     return prt_blob_view(file, (size_t)t->offset, t->size, out);
 }
 
-/* Characters follow the array in one block, and a view shows the array alone: a string constant
- * stays whole wherever its blob goes. */
+/* Stores the characters behind the array in one block, of which the view shows only the array. So a
+ * string constant stays complete wherever its blob is kept. */
 static poprt_status own_strings(prt_onnx_source *s, const prt_raw_tensor *t, prt_blob **out)
 {
     size_t chars = 0, whole;
@@ -356,7 +356,7 @@ poprt_status prt_onnx_tensor_blob(prt_onnx_source *s, const prt_raw_tensor *t, p
     const bool aligned = t->has_raw && (uintptr_t)t->raw.data % prt_onnx_align(t->dtype) == 0;
     if (t->has_raw && t->size != 0 && (aligned || t->size > s->copy_below))
         return prt_blob_view(s->file, (size_t)(t->raw.data - s->file->data), t->size, out);
-    /* A typed entry takes at least a byte in the file, and at most 8 in memory. */
+    /* A typed entry takes at least one byte in the file and at most 8 in memory. */
     if (!t->has_raw && t->size / 8 > t->bytes.size)
         return wrong_size(t);
     prt_blob *blob = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* onnx_value.c — files of one value: TensorProto, SequenceProto, OptionalProto, MapProto. */
+/* onnx_value.c — reads files of one value: TensorProto, SequenceProto, OptionalProto, MapProto. */
 #include "converter/onnx.h"
 #include "converter/onnx_tensor.h"
 
@@ -41,7 +41,7 @@ static int32_t kind_of_field(uint32_t number)
     }
 }
 
-/* Sequences and optionals have the same fields; an optional has one item at most. */
+/* Sequences and optionals have the same fields; an optional has at most one item. */
 static poprt_status read_items(prt_arena *arena, int32_t kind, prt_bytes bytes, uint32_t depth,
     prt_tensor *out)
 {
@@ -68,7 +68,7 @@ static poprt_status read_items(prt_arena *arena, int32_t kind, prt_bytes bytes, 
     return w.status;
 }
 
-/* The values of `n` keys as one tensor. They are single elements; or already one tensor. */
+/* Packs the values of `n` keys into one tensor. They are single elements, or one tensor already. */
 static poprt_status pack_values(prt_arena *arena, const prt_tensor *values, size_t n,
     prt_tensor *out)
 {
@@ -101,7 +101,7 @@ static poprt_status pack_values(prt_arena *arena, const prt_tensor *values, size
     return POPRT_OK;
 }
 
-/* Keys become a tensor's worth of elements at `data`, values the one item. */
+/* Stores the keys as elements at `data`, and the values as the only item. */
 static poprt_status read_map(prt_arena *arena, prt_bytes bytes, uint32_t depth, prt_tensor *out)
 {
     prt_tensor values = { .kind = PRT_VALUE_SEQUENCE };

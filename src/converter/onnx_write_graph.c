@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * onnx_write_graph.c — graphs out. A ValueInfoProto that was read and still says what is known is
- * written as it came, with its doc string, denotations and metadata.
+ * onnx_write_graph.c — writes graphs. A ValueInfoProto that was read and still agrees with the
+ * known type is written as raw bytes, with its doc string, denotations and metadata.
  */
 #include "converter/onnx_raw.h"
 #include "converter/onnx_type.h"
 #include "converter/onnx_write.h"
 
-/* The name in a kept field that holds a ValueInfoProto; empty when it is none. */
+/* Returns the name in a kept field that holds a ValueInfoProto; empty if the field is not one. */
 static prt_str info_name(const prt_raw *raw, prt_bytes *info)
 {
     prt_str name = PRT_STR("");
@@ -23,7 +23,8 @@ static prt_str info_name(const prt_raw *raw, prt_bytes *info)
     return w.status == POPRT_OK ? name : PRT_STR("");
 }
 
-/* A declared dim, unless inference knows better; a declared name of an expression is kept. */
+/* Returns the known dim, or the declared one if no dim is known; a declared name of an expression
+ * is kept. */
 static int64_t merge_dim(const prt_dims *dims, int64_t said, int64_t known)
 {
     if (known == PRT_DIM_UNKNOWN)
@@ -33,7 +34,8 @@ static int64_t merge_dim(const prt_dims *dims, int64_t said, int64_t known)
     return prt_dims_at(dims, prt_dim_index(said))->op == PRT_DIM_SYMBOL ? said : known;
 }
 
-/* What the file said of a value, where that goes beyond what is known and is not against it. */
+/* Merges the declared type of a value into the known type where it adds information without
+ * conflict. */
 static const prt_type *merge_types(prt_module *m, const prt_type *said, const prt_type *known)
 {
     if (known->kind == PRT_VALUE_UNKNOWN || said == known)
@@ -57,8 +59,8 @@ static const prt_type *merge_types(prt_module *m, const prt_type *said, const pr
     return prt_type_tensor(m->types, dtype, known->rank, dims);
 }
 
-/* Puts a kept description, or a new one where more is known. Types are compared by interning what
- * the file said: the pool may grow, nothing else changes. */
+/* Writes a kept description, or a new one if more is known. Types are compared by interning the
+ * declared type: the pool may grow, but the module does not change otherwise. */
 static void put_said(prt_onnx_writer *w, const prt_raw *raw, prt_str name, const prt_value *value)
 {
     prt_module *m = (prt_module *)(uintptr_t)w->m;
@@ -77,7 +79,7 @@ static void put_said(prt_onnx_writer *w, const prt_raw *raw, prt_str name, const
         prt_onnx_put_value_info(w, raw->field, name, merged, value->doc);
 }
 
-/* What was kept of one kind of description, by name. */
+/* Returns the kept descriptions of one kind, by name. */
 static prt_map map_infos(prt_onnx_writer *w, const prt_graph *g, uint32_t field)
 {
     prt_map map = prt_map_in(w->scratch);
@@ -102,7 +104,7 @@ static void put_info(prt_onnx_writer *w, const prt_map *infos, uint32_t field, p
         prt_onnx_put_value_info(w, field, name, value->type, value->doc);
 }
 
-/* A constant of this graph with this name in the file. */
+/* Returns the constant of this graph that has this name in the file, or NULL. */
 static const prt_value *find_constant(const prt_onnx_writer *w, const prt_graph *g, prt_str name)
 {
     const prt_value *value = prt_map_find(&w->m->names, name);
@@ -112,7 +114,8 @@ static const prt_value *find_constant(const prt_onnx_writer *w, const prt_graph 
     return value;
 }
 
-/* Does a description that was read hold for a constant as it is now? Names of dims may stay. */
+/* Returns whether a declared type is valid for a constant in its present state. Named dims may
+ * stay. */
 static bool describes(const prt_type *said, const prt_type *known)
 {
     if (said == known || said->kind != PRT_VALUE_TENSOR)
@@ -125,7 +128,8 @@ static bool describes(const prt_type *said, const prt_type *known)
     return same;
 }
 
-/* A constant that the file listed among its inputs: as it was described, or as it is now. */
+/* Writes a constant that the file listed as an input: with its old description, or with a new
+ * one. */
 static void put_listed(prt_onnx_writer *w, const prt_raw *raw, prt_str name, const prt_value *value)
 {
     prt_module *m = (prt_module *)(uintptr_t)w->m;
@@ -142,7 +146,7 @@ static void put_listed(prt_onnx_writer *w, const prt_raw *raw, prt_str name, con
         prt_onnx_put_value_info(w, raw->field, name, value->type, doc);
 }
 
-/* Inputs in order, with the constants among them that were listed as inputs too. */
+/* Writes the inputs in order, including the constants that were listed as inputs. */
 static void put_inputs(prt_onnx_writer *w, const prt_graph *g)
 {
     size_t listed = 0, next = 0;
@@ -164,7 +168,7 @@ static void put_inputs(prt_onnx_writer *w, const prt_graph *g)
     for (; next < g->inputs.count; next++)
         put_info(w, &infos, PRT_ONNX_Graph_input, prt_names_value(w->names, g->inputs.data[next]),
             g->inputs.data[next]);
-    /* Until version 3 every initializer had to be an input too. */
+    /* Up to IR version 3 every initializer had to be an input too. */
     if (g->owner != NULL || listed < g->constants.count)
         prt_onnx_need(w, 4);
 }
@@ -183,7 +187,7 @@ static void put_constant(prt_onnx_writer *w, const prt_value *value)
     prt_onnx_put_tensor(w, PRT_ONNX_Graph_initializer, prt_names_value(w->names, value), &t);
 }
 
-/* Declared types inside of the graph, of values that are still there. */
+/* Writes the declared types of inner values that still exist. */
 static void put_infos(prt_onnx_writer *w, const prt_graph *g)
 {
     for (const prt_raw *raw = g->extra; raw != NULL; raw = raw->next) {
@@ -204,7 +208,7 @@ static bool is_described(const prt_type *type)
     return type->kind == PRT_VALUE_TENSOR && type->dtype != PRT_DTYPE_undefined && type->rank >= 0;
 }
 
-/* Types that the file did not declare, of what the nodes of a converted model make. */
+/* Writes types that the file did not declare, for the results of nodes of a converted model. */
 static void put_missing_infos(prt_onnx_writer *w, const prt_graph *g)
 {
     if (!w->m->describes_values)
@@ -220,7 +224,8 @@ static void put_missing_infos(prt_onnx_writer *w, const prt_graph *g)
         }
 }
 
-/* Schemas of Cast before opset 6 did not say what type it gives, so the graph has to. */
+/* Before opset 6 the schema of Cast does not determine the type of its result, so the graph
+ * declares it. */
 static void put_cast_infos(prt_onnx_writer *w, const prt_graph *g)
 {
     if (w->m->form_opset == 0 || w->m->form_opset >= 6)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * onnx_write_marks.c — the file that a module was read from with the marks of its nodes now
- * (__ipu_number and the like, ir/extra.h) and no other byte of it changed: what reading upgraded,
- * inferred or named is not written.
+ * onnx_write_marks.c — writes the file that a module was read from with the present marks of its
+ * nodes (__ipu_number and the like, ir/extra.h) and no other change. Results of upgrades, inference
+ * and naming are not written.
  *
- * A node of the file is the op that makes its first output with a name. Nodes of sub-graphs are
- * copied as they are.
+ * A node of the file corresponds to the op that computes its first named output. Nodes of subgraphs
+ * are copied unchanged.
  */
 #include "converter/onnx.h"
 
@@ -19,10 +19,10 @@ typedef struct marker {
     prt_put put;
     const prt_module *m;
     prt_arena *scratch;
-    bool external; /* a tensor lies in another file */
+    bool external; /* some tensor lies in another file */
 } marker;
 
-/* The op that a node of the main graph became; NULL: it is gone. */
+/* Returns the op that a node of the main graph became; NULL if the op was removed. */
 static const prt_op *op_of(const prt_module *m, prt_bytes node)
 {
     prt_wire w = prt_wire_open(node, PRT_ONNX_Node, 3);
@@ -51,7 +51,7 @@ static prt_str name_of(prt_bytes attribute)
     return PRT_STR("");
 }
 
-/* Has the op a mark of this name, which stands for the file's? */
+/* Returns whether the op has a mark of this name, which replaces the one of the file. */
 static bool replaces(const prt_op *op, prt_str name)
 {
     const prt_raw *at = NULL;

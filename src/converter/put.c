@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* put.c — counting and writing passes of the encoder. */
+/* put.c — the counting and writing passes of the encoder. */
 #include "converter/put.h"
 
 void prt_put_fail(prt_put *p, poprt_status status)
@@ -38,7 +38,7 @@ size_t prt_put_size(const prt_put *p)
     return p->stream.bytes_written;
 }
 
-/* Of nanopb's answers only the sink's can be false. */
+/* Of the nanopb calls only those that reach the sink can fail. */
 static void check(prt_put *p, bool done)
 {
     if (!done && p->status == POPRT_OK)

@@ -32,7 +32,7 @@ static const magic magics[] = {
         "model to ONNX" },
 };
 
-/* Does it begin with ASCII characters and white space alone? */
+/* Returns whether the file begins with ASCII characters and white space only. */
 static bool is_text(const unsigned char *bytes, size_t size)
 {
     enum { ENOUGH = 64 };

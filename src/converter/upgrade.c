@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* upgrade.c — runs the rows of upgrade.def and turns a node's attributes into its op's. */
+/* upgrade.c — runs the rows of upgrade.def and converts a node's attributes into those of its
+ * op. */
 #include "converter/upgrade.h"
 
 #include "converter/onnx_raw.h"
@@ -96,8 +97,8 @@ float prt_upgrade_f32(prt_upgrade *u, const char *name, float absent)
     return a != NULL && a->kind == PRT_ONNX_FLOAT ? a->f : absent;
 }
 
-/* An attribute without any value in it (kind 0) is an empty list, in files from before
- * AttributeProto.type. */
+/* In files that predate AttributeProto.type, an attribute without any value (kind 0) is an empty
+ * list. */
 static bool set_field(const prt_attr_def *row, const prt_node_attr *a, void *to)
 {
     static const int32_t kinds[] = {
@@ -147,7 +148,7 @@ static bool set_field(const prt_attr_def *row, const prt_node_attr *a, void *to)
     return true;
 }
 
-/* Typed attributes from the node's, by name and kind. */
+/* Fills in typed attributes from those of the node, by name and kind. */
 static void fill(prt_upgrade *u)
 {
     const prt_op_def *def = u->op->def;
@@ -254,12 +255,12 @@ poprt_status prt_upgrade_op(prt_upgrade *u)
         PRT_TRY(row->up(u));
         version = row->to;
         if (u->op != NULL)
-            u->op->source_opset = 0; /* in canonical form, as if it had been made here */
+            u->op->source_opset = 0; /* canonical, like an op made by the library */
     }
     return POPRT_OK;
 }
 
-/* What is left of the attributes: of the wrong type, or unknown and kept as they came. */
+/* Handles the remaining attributes: fails on a wrong type, and keeps unknown ones as raw bytes. */
 static poprt_status keep_attrs(prt_upgrade *u)
 {
     prt_op *op = u->inner != NULL ? u->inner : u->op;
@@ -268,7 +269,7 @@ static poprt_status keep_attrs(prt_upgrade *u)
         const prt_node_attr *a = &u->attrs[i];
         if (a->taken)
             continue;
-        /* An optimisation hint of opset 1 that every operator could carry. */
+        /* consumed_inputs is an optimisation hint of opset 1 that every operator could carry. */
         if (u->version < 6 && prt_str_is(a->name, "consumed_inputs")) {
             prt_op_touch(op);
             continue;
@@ -315,7 +316,7 @@ poprt_status prt_upgrade_all(prt_upgrade *nodes, size_t count)
             prt_ir_report_failure(&report, op, status);
         main = op->graph->module->main;
     }
-    /* Who has to mend the model wants to know all of it. */
+    /* Also report unknown operators, so that the user gets all problems at once. */
     if (report.count != 0)
         prt_ir_report_unknown(&report, main);
     return prt_report_end(&report);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * upgrade_control.c — Scan of opset 8, which has a batch axis, and DFT's axis that was an
+ * upgrade_control.c — upgrades Scan of opset 8, which has a batch axis, and DFT, whose axis was an
  * attribute.
  */
 #include "converter/forms.h"
 
-enum { KIND_INTS = 7 }; /* of AttributeProto */
+enum { KIND_INTS = 7 }; /* AttributeProto.AttributeType */
 
 poprt_status prt_up_dft(prt_upgrade *u)
 {
@@ -19,7 +19,7 @@ poprt_status prt_up_dft(prt_upgrade *u)
     return POPRT_OK;
 }
 
-/* Input 0 was the lengths of the batch's sequences; it is NULL where there are none. */
+/* Removes input 0, the lengths of the batch's sequences; `*lengths` is NULL if they are absent. */
 static poprt_status take_lengths(prt_op *op, prt_value **lengths)
 {
     if (op->n_in < 2)
@@ -32,7 +32,7 @@ static poprt_status take_lengths(prt_op *op, prt_value **lengths)
     return POPRT_OK;
 }
 
-/* One more scanned input of the outer graph for each of `count`; they are its entries. */
+/* Adds `count` scanned inputs to the outer graph and returns their values for one batch entry. */
 static poprt_status add_entries(prt_graph *outer, uint32_t count, prt_value **entries)
 {
     prt_module *m = outer->module;
@@ -45,7 +45,7 @@ static poprt_status add_entries(prt_graph *outer, uint32_t count, prt_value **en
     return POPRT_OK;
 }
 
-/* The first `length` steps of a sequence. */
+/* Returns the first `length` steps of a sequence. */
 static prt_value *shorten(prt_build *b, prt_value *v, prt_value *length)
 {
     const int64_t zero = 0;
@@ -53,7 +53,7 @@ static prt_value *shorten(prt_build *b, prt_value *v, prt_value *length)
     return prt_build_op(b, PRT_OP_slice, NULL, 4, in);
 }
 
-/* Zeros behind what a scan gave, up to the length of the whole sequence. */
+/* Pads a scan output with zeros to the length of the whole sequence. */
 static prt_value *lengthen(prt_build *b, prt_value *v, prt_value *whole)
 {
     const int64_t zero = 0, one = 1;
@@ -82,7 +82,7 @@ static poprt_status give_outputs(prt_graph *outer, uint32_t count, prt_value **o
     return prt_graph_set_outputs(outer, count, outs, names);
 }
 
-/* The scan over the sequence, in a region that stands for one entry of the batch. */
+/* Builds the scan over the sequence, in a region that processes one entry of the batch. */
 static poprt_status inner_scan(prt_upgrade *u, prt_graph *outer, bool has_lengths)
 {
     prt_op *op = u->op;
@@ -125,7 +125,7 @@ static poprt_status inner_scan(prt_upgrade *u, prt_graph *outer, bool has_length
     return give_outputs(outer, op->n_out, outs);
 }
 
-/* Scan-8 is a scan over the batch, without states, of the scan over the sequence. */
+/* Scan-8 becomes a stateless scan over the batch, whose body is the scan over the sequence. */
 poprt_status prt_up_scan(prt_upgrade *u)
 {
     prt_op *op = u->op;

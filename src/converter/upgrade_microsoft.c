@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * upgrade_microsoft.c — operators of com.microsoft that are operators of ai.onnx by another name,
- * with an input of another type, or with channels last.
+ * upgrade_microsoft.c — upgrades operators of com.microsoft that equal operators of ai.onnx under
+ * another name, with an input of another type, or with channels last.
  */
 #include "converter/forms.h"
 #include "ir/extra.h"
 
-/* Input `slot`, added when the op has fewer, becomes `value`. */
+/* Sets input `slot`, which is added if the op has fewer inputs. */
 static poprt_status set_input(prt_op *op, uint32_t slot, prt_value *value)
 {
     while (op->n_in <= slot)
@@ -24,7 +24,7 @@ static poprt_status need_inputs(const prt_op *op, uint32_t count)
     return POPRT_OK;
 }
 
-/* Inputs from `count` on are let go. */
+/* Drops all inputs from `count` on. */
 static void drop_inputs(prt_op *op, uint32_t count)
 {
     for (uint32_t i = count; i < op->n_in; i++)
@@ -32,7 +32,7 @@ static void drop_inputs(prt_op *op, uint32_t count)
     op->n_in = op->n_in < count ? op->n_in : count;
 }
 
-/* An attribute that can have one value only. */
+/* Fails if an attribute does not have the only supported value. */
 static poprt_status need_number(prt_upgrade *u, const char *name, int64_t number)
 {
     if (prt_upgrade_i64(u, name, number) != number)
@@ -43,7 +43,7 @@ static poprt_status need_number(prt_upgrade *u, const char *name, int64_t number
 
 /* ---- normalisations ---- */
 
-/* RMSNormalization does not give the inverse deviation, which only training reads. */
+/* RMSNormalization does not return the inverse deviation, which only training reads. */
 poprt_status prt_up_ms_simplified(prt_upgrade *u)
 {
     prt_op *op = u->op;
@@ -61,14 +61,14 @@ poprt_status prt_up_ms_layer_norm(prt_upgrade *u)
     return prt_upgrade_become(u, PRT_OP_layer_normalization);
 }
 
-/* ---- functions of one element ---- */
+/* ---- element-wise functions ---- */
 
 poprt_status prt_up_ms_gelu(prt_upgrade *u)
 {
     return prt_upgrade_become(u, PRT_OP_gelu);
 }
 
-/* With a bias it stays what it is. */
+/* FastGelu with a bias stays unchanged. */
 poprt_status prt_up_ms_fast_gelu(prt_upgrade *u)
 {
     if (u->op->n_in > 1 && u->op->in[1].value != NULL)
@@ -96,15 +96,15 @@ poprt_status prt_up_ms_sample(prt_upgrade *u)
     return prt_upgrade_become(u, PRT_OP_identity);
 }
 
-/* ---- products ---- */
+/* ---- matrix products ---- */
 
-/* Sparse operands are dense once they are read. */
+/* Sparse operands are dense after reading. */
 poprt_status prt_up_ms_fused_matmul(prt_upgrade *u)
 {
     return prt_upgrade_become(u, PRT_OP_ms_fused_matmul);
 }
 
-/* ---- moving elements ---- */
+/* ---- operators that move elements ---- */
 
 poprt_status prt_up_ms_trilu(prt_upgrade *u)
 {
@@ -122,7 +122,7 @@ poprt_status prt_up_ms_grid_sample(prt_upgrade *u)
     return POPRT_OK;
 }
 
-/* Each bound may be a list of one number; the step may be missing. */
+/* Each bound may be a list of one number; the step may be absent. */
 poprt_status prt_up_ms_range(prt_upgrade *u)
 {
     prt_op *op = u->op;
@@ -177,7 +177,7 @@ poprt_status prt_up_ms_gather_nd(prt_upgrade *u)
     return prt_upgrade_become(u, PRT_OP_gather_nd);
 }
 
-/* Pads may be a row, and the value a list of one number. */
+/* The pads may be a tensor of one row, and the value a list of one number. */
 poprt_status prt_up_ms_pad(prt_upgrade *u)
 {
     prt_op *op = u->op;
@@ -193,14 +193,14 @@ poprt_status prt_up_ms_pad(prt_upgrade *u)
     return prt_upgrade_become(u, PRT_OP_pad);
 }
 
-/* What is about gradients is left out. */
+/* Drops the inputs that concern gradients. */
 poprt_status prt_up_ms_embedding(prt_upgrade *u)
 {
     drop_inputs(u->op, 2);
     return prt_upgrade_become(u, PRT_OP_gather);
 }
 
-/* The value takes over the uses and the name of an output. */
+/* Moves the uses and the name of an output to another value. */
 static poprt_status take_over(prt_value *from, prt_value *to)
 {
     const prt_str name = from->name;
@@ -209,7 +209,8 @@ static poprt_status take_over(prt_value *from, prt_value *to)
     return name.size != 0 ? prt_value_set_name(to, name) : POPRT_OK;
 }
 
-/* Unique without sorting, whose second output, the first indices, is not among this one's. */
+/* Maps to Unique without sorting. Its second output, the first indices, is not an output of this
+ * one. */
 poprt_status prt_up_ms_unique(prt_upgrade *u)
 {
     static const uint32_t place[3] = { 0, 2, 3 };
@@ -230,8 +231,8 @@ poprt_status prt_up_ms_unique(prt_upgrade *u)
 
 /* ---- attention ---- */
 
-/* Attention of one query. A buffer that past and present share has its keys in an order of its
- * own, which Attention does not know. */
+/* Attention of a single query. A buffer shared by past and present is refused, because its keys
+ * have an order that Attention does not support. */
 poprt_status prt_up_ms_decoder_self_attention(prt_upgrade *u)
 {
     prt_op *op = u->op;
@@ -244,7 +245,7 @@ poprt_status prt_up_ms_decoder_self_attention(prt_upgrade *u)
     return prt_upgrade_become(u, PRT_OP_ms_attention);
 }
 
-/* ---- operators with a state: theirs may hold a window of states, which ai.onnx's do not ---- */
+/* ---- operators with a state; a window of states, which ai.onnx lacks, is refused ---- */
 
 poprt_status prt_up_ms_linear_attention(prt_upgrade *u)
 {
@@ -263,7 +264,7 @@ poprt_status prt_up_ms_causal_conv(prt_upgrade *u)
 
 /* ---- Fourier transforms ---- */
 
-/* DFT wants the parts of a number in a last dim, and gives them there. */
+/* DFT expects and returns the parts of complex numbers in a last dim. */
 poprt_status prt_up_ms_rfft(prt_upgrade *u)
 {
     static const int64_t last = -1;
@@ -294,7 +295,7 @@ static int32_t rank_of(const prt_value *v)
     return v != NULL && prt_type_is_tensor(v->type) ? v->type->rank : PRT_RANK_UNKNOWN;
 }
 
-/* Rank of the images: theirs, the filters' or that of the kernel. */
+/* Returns the rank of the images: from input 0, from the filters, or from kernel_shape. */
 static poprt_status image_rank(prt_upgrade *u, int32_t *rank)
 {
     const prt_op *op = u->op;
@@ -310,7 +311,7 @@ static poprt_status image_rank(prt_upgrade *u, int32_t *rank)
     return POPRT_OK;
 }
 
-/* Channels go from the end to place 1, or back. */
+/* Returns the permutation that moves channels from the end to axis 1, or back. */
 static prt_transpose_attrs turn(int32_t rank, bool back, int64_t *perm)
 {
     for (int32_t i = 0; i < rank; i++)
@@ -323,7 +324,8 @@ static prt_transpose_attrs turn(int32_t rank, bool back, int64_t *perm)
     return (prt_transpose_attrs){ .present = 1, .perm = { perm, (uint32_t)rank } };
 }
 
-/* The op becomes Transpose of operator `id` on the transposed image (and residual, input 3). */
+/* Turns the op into a Transpose of operator `id` on the transposed image (and residual, input
+ * 3). */
 static poprt_status channels_first(prt_upgrade *u, uint32_t id)
 {
     prt_op *op = u->op;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* upgrade_ml.c — older LabelEncoders: classes by index, and keys of which the first counts. */
+/* upgrade_ml.c — upgrades LabelEncoder: classes by index, and duplicate keys of which the first
+ * counted. */
 #include "converter/forms.h"
 
 #include "converter/onnx_raw.h"
@@ -9,8 +10,8 @@ static void mark(prt_ml_label_encoder_attrs *a, const prt_op_def *def, const cha
     a->present |= (uint64_t)1 << prt_op_attr(def, prt_str_of(name));
 }
 
-/* Strings become integers or integers strings, as the input is; where its type is not known, as
- * the default says that is given. */
+/* Determines the direction, strings to integers or integers to strings, from the input type. If the
+ * type is unknown, the default that is given decides. */
 static poprt_status direction(prt_upgrade *u, bool *to_ints)
 {
     const prt_op *op = u->op;
@@ -27,7 +28,7 @@ static poprt_status direction(prt_upgrade *u, bool *to_ints)
     return POPRT_OK;
 }
 
-/* classes_strings is keys or values to the numbers from 0 on. */
+/* Turns classes_strings into keys or values; the other side is the numbers from 0 on. */
 poprt_status prt_up_label_encoder_classes(prt_upgrade *u)
 {
     const prt_node_attr *classes = prt_upgrade_attr(u, "classes_strings");
@@ -50,7 +51,7 @@ poprt_status prt_up_label_encoder_classes(prt_upgrade *u)
     return POPRT_OK;
 }
 
-/* A list backwards, in the module's memory. False without memory. */
+/* Replaces a list by its reverse in the module's memory; false if memory runs out. */
 #define BACKWARDS(arena, list)                                                                     \
     (backwards(arena, (list)->data, (list)->count, sizeof(*(list)->data), (void *)&(list)->data))
 
@@ -65,12 +66,12 @@ static bool backwards(prt_arena *arena, const void *data, uint32_t count, size_t
     return true;
 }
 
-/* Of a key that is there twice the first counted; now the last does: the lists are turned round. */
+/* The first of duplicate keys counted, now the last one does, so the lists are reversed. */
 poprt_status prt_up_label_encoder_first(prt_upgrade *u)
 {
     prt_ml_label_encoder_attrs *a = u->op->attrs;
     prt_arena *arena = u->op->graph->module->arena;
-    if (u->version < 2) /* there are no lists of keys in the model itself */
+    if (u->version < 2) /* the model itself has no lists of keys */
         return POPRT_OK;
     const bool done = BACKWARDS(arena, &a->keys_strings) && BACKWARDS(arena, &a->keys_int64s) &&
         BACKWARDS(arena, &a->keys_floats) && BACKWARDS(arena, &a->values_strings) &&

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wire.c — protobuf fields one after another.
+ * wire.c — reads protobuf fields in sequence.
  *
- * Of nanopb only the stream functions are called: what they do does not depend on the switches the
- * library was built with. Lengths are read here, because its own string functions stop at 32 bits.
+ * Only the stream functions of nanopb are used, because their behaviour does not depend on the
+ * options that the library was built with. Lengths are decoded here, because nanopb's own string
+ * functions are limited to 32 bits.
  */
 #include "converter/wire.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* write_back_microsoft.c — operands of com.microsoft's nodes that upgrade_microsoft.c replaced. */
+/* write_back_microsoft.c — finds the operands of com.microsoft nodes that upgrade_microsoft.c
+ * replaced. */
 #include "converter/downgrade.h"
 #include "converter/write_back.h"
 
-/* Input 0 of the op that makes a value, where that has the id; else NULL. */
+/* Returns input 0 of the op that computes a value if the op has this id, else NULL. */
 static prt_value *behind(const prt_value *v, uint32_t id)
 {
     const prt_op *op = v != NULL ? v->def : NULL;
@@ -15,7 +16,8 @@ static int32_t rank_of(const prt_value *v)
     return v != NULL && prt_type_is_tensor(v->type) ? v->type->rank : PRT_RANK_UNKNOWN;
 }
 
-/* A scalar or a list, which a node takes as it is, instead of its Reshape. */
+/* Returns the operand of a Reshape if it is a scalar, a list or a single row, which the node
+ * accepts. */
 static prt_value *without_reshape(prt_value *v)
 {
     prt_value *x = behind(v, PRT_OP_reshape);
@@ -46,7 +48,7 @@ static bool is_number(const prt_value *v, int64_t number)
     return prt_down_integers(v, 1, &found, &count) && count == 1 && found == number;
 }
 
-/* ---- moving elements ---- */
+/* ---- operators that move elements ---- */
 
 bool prt_back_ms_range(prt_write_back *w, prt_op *op)
 {
@@ -61,7 +63,7 @@ bool prt_back_ms_range(prt_write_back *w, prt_op *op)
     return true;
 }
 
-/* The axis is a scalar of int32. */
+/* The node's axis is a scalar of int32. */
 bool prt_back_ms_expand_dims(prt_write_back *w, prt_op *op)
 {
     prt_value *axes = prt_op_input(op, 1);
@@ -80,7 +82,7 @@ bool prt_back_ms_expand_dims(prt_write_back *w, prt_op *op)
     return true;
 }
 
-/* Indices are of int32 or int64. */
+/* The node's indices are int32 or int64. */
 bool prt_back_ms_gather_nd(prt_write_back *w, prt_op *op)
 {
     prt_value *indices = behind(prt_op_input(op, 1), PRT_OP_cast);
@@ -102,7 +104,7 @@ bool prt_back_ms_pad(prt_write_back *w, prt_op *op)
     return true;
 }
 
-/* Inputs that are about gradients were left out. */
+/* Inputs that concern gradients were dropped. */
 bool prt_back_ms_embedding(prt_write_back *w, prt_op *op)
 {
     set_inputs(w, op, 2);
@@ -110,7 +112,7 @@ bool prt_back_ms_embedding(prt_write_back *w, prt_op *op)
     return prt_down_dtype(prt_op_input(op, 1)) == PRT_DTYPE_i64;
 }
 
-/* The node does not give the first indices. */
+/* The node does not return the first indices. */
 bool prt_back_ms_unique(prt_write_back *w, prt_op *op)
 {
     static const uint32_t place[PRT_WRITE_BACK_OUTPUTS] = { 0, 2, 3 };
@@ -125,7 +127,8 @@ bool prt_back_ms_unique(prt_write_back *w, prt_op *op)
 
 /* ---- Fourier transforms ---- */
 
-/* The parts of a number, of which a real signal has one, are not a dim of the node's input. */
+/* The node's input lacks the last dim, which holds the parts of a number; a real signal has one
+ * part. */
 bool prt_back_ms_rfft(prt_write_back *w, prt_op *op)
 {
     static const int64_t last = -1;
@@ -145,7 +148,7 @@ bool prt_back_ms_rfft(prt_write_back *w, prt_op *op)
 
 /* ---- channels last ---- */
 
-/* Channels go from the end to place 1, or from there to the end. */
+/* Computes the permutation that moves channels from the end to axis 1, or from there to the end. */
 static void order_of(int32_t rank, bool to_last, int64_t *perm)
 {
     for (int32_t i = 0; i < rank; i++)
@@ -159,7 +162,8 @@ static bool is_transpose(const prt_op *op, int32_t rank, const int64_t *perm)
         memcmp(a->perm.data, perm, (size_t)rank * sizeof(*perm)) == 0;
 }
 
-/* An image with its channels last: the input of the Transpose that moved them, or a Transpose. */
+/* Returns an image with its channels last: the input of the Transpose that moved them, or a
+ * Transpose. */
 static prt_value *channels_last(prt_build *b, prt_value *x, int32_t rank)
 {
     int64_t first[PRT_MAX_RANK], last[PRT_MAX_RANK];
@@ -169,7 +173,8 @@ static prt_value *channels_last(prt_build *b, prt_value *x, int32_t rank)
                                              : prt_down_transpose(b, x, (uint32_t)rank, last);
 }
 
-/* The Transpose that alone reads an output and moves its channels to the end; else NULL. */
+/* Returns the Transpose that is the only reader of the output and moves its channels to the end, or
+ * NULL. */
 static prt_op *transpose_behind(const prt_op *op, int32_t rank)
 {
     int64_t last[PRT_MAX_RANK];
@@ -181,7 +186,7 @@ static prt_op *transpose_behind(const prt_op *op, int32_t rank)
         : NULL;
 }
 
-/* Two Transposes behind the op that cancel each other. Returns the first. */
+/* Adds two Transposes after the op that cancel each other, and returns the first one. */
 static prt_op *add_transposes(prt_write_back *w, prt_op *op, int32_t rank)
 {
     int64_t first[PRT_MAX_RANK], last[PRT_MAX_RANK];
@@ -193,8 +198,8 @@ static prt_op *add_transposes(prt_write_back *w, prt_op *op, int32_t rank)
     return y != NULL ? y->def : NULL;
 }
 
-/* Passes cancel a Transpose and the one of the next node, which come back here; the op stays where
- * neither of its own is left and its type is one that the operator of ai.onnx always had. */
+/* Passes cancel a Transpose against that of the next node; this hook adds them again. The op stays
+ * if both of its Transposes are gone and ai.onnx has always supported its type. */
 bool prt_back_ms_nhwc(prt_write_back *w, prt_op *op)
 {
     const int32_t rank = rank_of(prt_op_input(op, 0));
