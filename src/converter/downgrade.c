@@ -118,7 +118,8 @@ static poprt_status check_foreign(const prt_downgrade *d)
     if (here != 0 && here == prt_history_version(op->name, d->target))
         return POPRT_OK;
     return prt_down_refuse(d,
-        here == 0 ? "nothing is known of this operator" : "there is no way for this operator");
+        here == 0 ? "the schemas of this operator are not known"
+                  : "no conversion of this operator is known");
 }
 
 /* Checks the inputs and outputs that every version of the operator requires. Inference checks them
@@ -140,7 +141,8 @@ static poprt_status lower(prt_downgrade *d)
     if (d->op->def == NULL)
         return check_foreign(d);
     if (!is_whole(d->op))
-        return prt_down_refuse(d, "inputs or outputs are missing, or too many");
+        return prt_down_refuse(d,
+            "the operator lacks required inputs or outputs, or has too many of them");
     const prt_opset_variant *without = row_down(d->op->name, 0, d->target);
     if (without != NULL && prt_history_version(d->op->name, d->target) == 0)
         return run_row(d, without);
@@ -218,7 +220,8 @@ static poprt_status visit(walk *w, prt_op *op)
     if (put_back || !prt_domain_is_onnx(op->domain) || prt_read_as_holds(op))
         return POPRT_OK;
     if (++w->visits > w->most_visits)
-        return prt_fail(POPRT_E_INTERNAL, prt_op_label(op), "forms lead to each other");
+        return prt_fail(POPRT_E_INTERNAL, prt_op_label(op),
+            "the conversion rows of its operators lead to each other");
     prt_downgrade d = { .op = op, .target = w->target };
     const prt_str name = op->name;
     const int64_t newest =

@@ -134,15 +134,16 @@ static poprt_status check(const prt_downgrade *d, const prt_type *q, const prt_t
         (q->rank == 4 && (!prt_dim_is_number(q->dims[1]) || !prt_dim_is_number(k->dims[1]))) ||
         (q->rank == 3 && (a->q_num_heads < 1 || a->kv_num_heads < 1)) ||
         (q->rank == 4 && (q->dims[1] < 1 || k->dims[1] < 1)))
-        return prt_down_refuse(d, "the numbers and sizes of its heads are not known");
+        return prt_down_refuse(d, "the number and the size of its heads must be known");
     if (prt_op_input(op, IN_LENGTHS) != NULL || a->left_window_size >= 0 ||
         a->right_window_size >= 0 || (is_used(op, OUT_SCORES) && a->qk_matmul_output_mode == 2))
-        return prt_down_refuse(d, "it has lengths, a window, or gives out masked scores");
+        return prt_down_refuse(d,
+            "inputs of lengths, windows and outputs of masked scores cannot be expressed");
     if (prt_op_input(op, IN_MASK) != NULL && (mask == NULL || mask->rank == 0))
-        return prt_down_refuse(d, "the rank of the mask is not known");
+        return prt_down_refuse(d, "the rank of the mask must be known and above 0");
     if (mask != NULL && mask->dims[mask->rank - 1] != 1 && k->rank == 4 &&
         prt_op_input(op, IN_PAST_KEY) == NULL && mask->dims[mask->rank - 1] != k->dims[2])
-        return prt_down_refuse(d, "the mask does not have all keys");
+        return prt_down_refuse(d, "the mask must cover all keys");
     return POPRT_OK;
 }
 
@@ -223,7 +224,7 @@ poprt_status prt_down_rotary(prt_downgrade *d)
     const int64_t by_heads = 2;
     if (type == NULL || (type->rank != 3 && type->rank != 4) ||
         !prt_dim_is_number(type->dims[type->rank - 1]) || (type->rank == 3 && a->num_heads < 1))
-        return prt_down_refuse(d, "the size of its heads is not known");
+        return prt_down_refuse(d, "the size of its heads must be known");
     prt_build builder = prt_build_before(op), *b = &builder;
     prt_value *x = prt_op_input(op, 0), *angle[2];
     const int64_t last = type->dims[type->rank - 1];

@@ -69,9 +69,9 @@ poprt_status prt_down_celu(prt_downgrade *d)
     prt_value *x = prt_op_input(d->op, 0);
     const float alpha = ((const prt_celu_attrs *)d->op->attrs)->alpha;
     if (prt_down_dtype(x) == PRT_DTYPE_undefined)
-        return prt_down_refuse(d, "the element type is not known");
+        return prt_down_refuse(d, "its element type must be known");
     if (!(alpha > 0.0f))
-        return prt_down_refuse(d, "alpha %g is not above 0", (double)alpha);
+        return prt_down_refuse(d, "alpha is %g and must be above 0", (double)alpha);
     return prt_down_replace(d, &b, prt_build_celu(&b, x, alpha));
 }
 
@@ -88,7 +88,8 @@ poprt_status prt_down_thresholded_relu(prt_downgrade *d)
     prt_build b = prt_build_before(d->op);
     prt_value *x = prt_op_input(d->op, 0);
     if (!prt_down_takes(d, "Where", NULL))
-        return prt_down_refuse(d, "it is a Where, which is not there either");
+        return prt_down_refuse(d,
+            "it would become a Where, which does not exist at that opset either");
     const double alpha = (double)((const prt_thresholded_relu_attrs *)d->op->attrs)->alpha;
     prt_value *above = BINARY(greater, x, NUMBER(x, alpha));
     return prt_down_replace(d, &b, CHOOSE(above, x, NUMBER(x, 0)));
@@ -126,7 +127,7 @@ poprt_status prt_down_cast_like(prt_downgrade *d)
     const prt_cast_like_attrs *a = d->op->attrs;
     const int32_t to = prt_down_dtype(prt_op_input(d->op, 1));
     if (to == PRT_DTYPE_undefined)
-        return prt_down_refuse(d, "the type of input 1 is not known");
+        return prt_down_refuse(d, "the type of input 1 must be known");
     prt_build b = prt_build_before(d->op);
     return prt_down_replace(d, &b, prt_build_cast_like(&b, a, prt_op_input(d->op, 0), to));
 }

@@ -58,7 +58,8 @@ poprt_status prt_down_broadcast(prt_downgrade *d)
     if (a != NULL && a == b)
         return POPRT_OK;
     if (a == NULL || b == NULL)
-        return prt_down_refuse(d, "it broadcasts where it is told to there; ranks are not known");
+        return prt_down_refuse(d,
+            "broadcasting takes attributes at that opset, so the ranks must be known");
     if (!is_part(a, b, &first, &last, &axis) && is_commutative(op->def->id) &&
         is_part(b, a, &first, &last, &axis)) {
         prt_value *left = prt_op_input(op, 0);
@@ -69,7 +70,7 @@ poprt_status prt_down_broadcast(prt_downgrade *d)
         b = type;
     }
     if (!is_part(a, b, &first, &last, &axis))
-        return prt_down_refuse(d, "the shapes do not fit the broadcasting of its time");
+        return prt_down_refuse(d, "the shapes do not fit the broadcasting rules of that opset");
     if (first > 0 || last < b->rank) {
         prt_build build = prt_build_before(op);
         int64_t dims[PRT_MAX_RANK];
@@ -79,7 +80,7 @@ poprt_status prt_down_broadcast(prt_downgrade *d)
             open += !prt_dim_is_number(b->dims[i]);
         }
         if (open > 1)
-            return prt_down_refuse(d, "the shapes are not known");
+            return prt_down_refuse(d, "the shapes must be known");
         prt_value *part =
             prt_down_reshape(&build, prt_op_input(op, 1), (uint32_t)(last - first), dims);
         PRT_TRY(prt_build_status(&build));
@@ -98,10 +99,11 @@ poprt_status prt_down_prelu(prt_downgrade *d)
     int32_t first, last;
     int64_t axis = 0;
     if (x == NULL || slope == NULL)
-        return prt_down_refuse(d, "the ranks are not known");
+        return prt_down_refuse(d, "the ranks must be known");
     const bool one = is_one(slope);
     if (!one && (!is_part(x, slope, &first, &last, &axis) || axis != 1 || last - first != 1))
-        return prt_down_refuse(d, "there is one slope for each channel there");
+        return prt_down_refuse(d,
+            "at that opset the slope must be one number or one for each channel");
     if (slope->rank == 1)
         return POPRT_OK;
     prt_build b = prt_build_before(op);
@@ -124,7 +126,7 @@ poprt_status prt_down_variadic(prt_downgrade *d)
     if (same || op->n_in < 2)
         return POPRT_OK;
     if (!prt_op_is(op, PRT_OP_sum) && !prt_op_is(op, PRT_OP_mean))
-        return prt_down_refuse(d, "its inputs have one shape there");
+        return prt_down_refuse(d, "at that opset its inputs must have the same shape");
     prt_build b = prt_build_before(op);
     prt_value *sum = prt_op_input(op, 0);
     for (uint32_t i = 1; i < op->n_in; i++)
@@ -265,7 +267,7 @@ poprt_status prt_down_cast_name(prt_downgrade *d)
             prt_down_hide(d->op, "to");
             return prt_down_add_text(d, "to", names[i].name);
         }
-    return prt_down_refuse(d, "there is no such element type there");
+    return prt_down_refuse(d, "the element type does not exist at that opset");
 }
 
 /* Replaces the mask by ones, because nothing is dropped. Not all implementations of these versions
@@ -300,7 +302,7 @@ poprt_status prt_down_dropout(prt_downgrade *d)
     double ratio = 0.5, training = 0;
     if (prt_op_input(op, 2) != NULL &&
         (!prt_down_number(prt_op_input(op, 2), &training) || training != 0))
-        return prt_down_refuse(d, "it does not train there");
+        return prt_down_refuse(d, "training mode does not exist at that opset");
     /* In inference nothing is dropped, so ratio and seed have no effect. */
     (void)prt_down_number(prt_op_input(op, 1), &ratio);
     prt_down_hide(op, "seed");

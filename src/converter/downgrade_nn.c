@@ -18,8 +18,8 @@ poprt_status prt_down_flat_softmax(prt_downgrade *d)
     int64_t perm[PRT_MAX_RANK], axis;
     if (type == NULL || !prt_down_axis_of(a->axis, type->rank, &axis))
         return prt_down_refuse(d,
-            "all dimensions from the axis on are one there, and its rank is "
-            "not known");
+            "at that opset all dimensions from the axis on count as one, so its rank must be "
+            "known");
     const int64_t last = type->rank - 1;
     a->axis = axis;
     prt_down_show(op, "axis");
@@ -219,7 +219,7 @@ poprt_status prt_down_grid_sample(prt_downgrade *d)
     const bool linear = prt_str_is(a->mode, "linear"), cubic = prt_str_is(a->mode, "cubic");
     const prt_type *x = prt_down_ranked(prt_op_input(d->op, 0));
     if (x == NULL || x->rank != 4)
-        return prt_down_refuse(d, "it samples images of two dimensions there");
+        return prt_down_refuse(d, "at that opset it samples two-dimensional images only");
     if (!linear && !cubic)
         return POPRT_OK;
     prt_down_hide(d->op, "mode");
@@ -230,7 +230,7 @@ poprt_status prt_down_roi_align(prt_downgrade *d)
 {
     const prt_roi_align_attrs *a = d->op->attrs;
     if (!prt_str_is(a->coordinate_transformation_mode, "output_half_pixel"))
-        return prt_down_refuse(d, "there is no half pixel at the input there");
+        return prt_down_refuse(d, "the mode 'half_pixel' does not exist at that opset");
     prt_down_hide(d->op, "coordinate_transformation_mode");
     return POPRT_OK;
 }

@@ -55,7 +55,7 @@ poprt_status prt_down_layer_norm(prt_downgrade *d)
     const prt_type *type = prt_down_ranked(prt_op_input(op, 0));
     int64_t axis;
     if (type == NULL || !prt_down_axis_of(a->axis, type->rank, &axis))
-        return prt_down_refuse(d, "its rank is not known");
+        return prt_down_refuse(d, "its rank must be known");
     prt_build b = prt_build_before(op);
     prt_value *x = prt_op_input(op, 0), *mean;
     const int32_t dtype = prt_down_dtype(x);
@@ -81,7 +81,7 @@ poprt_status prt_down_rms_norm(prt_downgrade *d)
     const prt_type *type = prt_down_ranked(prt_op_input(op, 0));
     int64_t axis;
     if (type == NULL || !prt_down_axis_of(a->axis, type->rank, &axis))
-        return prt_down_refuse(d, "its rank is not known");
+        return prt_down_refuse(d, "its rank must be known");
     prt_build b = prt_build_before(op);
     prt_value *x = prt_op_input(op, 0);
     prt_value *wide = prt_down_cast(&b, x, stash(a->stash_type, x));
@@ -114,7 +114,7 @@ poprt_status prt_down_group_norm(prt_downgrade *d)
     const prt_group_normalization_attrs *a = op->attrs;
     const prt_type *type = prt_down_ranked(prt_op_input(op, 0));
     if (type == NULL || type->rank < 2 || a->num_groups < 1)
-        return prt_down_refuse(d, "its rank is not known");
+        return prt_down_refuse(d, "its rank must be known");
     const int64_t groups[3] = { 0, a->num_groups, -1 };
     int64_t column[PRT_MAX_RANK];
     prt_build b = prt_build_before(op);
@@ -156,7 +156,7 @@ static poprt_status train(prt_downgrade *d)
     const prt_batch_normalization_attrs *a = op->attrs;
     const prt_type *type = prt_down_ranked(prt_op_input(op, 0));
     if (type == NULL || type->rank < 2)
-        return prt_down_refuse(d, "its rank is not known");
+        return prt_down_refuse(d, "its rank must be known");
     int64_t column[PRT_MAX_RANK];
     const int64_t list = -1;
     const uint32_t rank = (uint32_t)type->rank - 1;

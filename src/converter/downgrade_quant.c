@@ -56,8 +56,8 @@ poprt_status prt_down_quantize_type(prt_downgrade *d)
             : prt_type_tensor(op->graph->module->types, dtype, scale->rank, scale->dims);
         if (type == NULL || !prt_type_size(type, &size) || size > 1 << 20)
             return prt_down_refuse(d,
-                "the zero point says the type there, and how many there "
-                "are is not known");
+                "the zero point determines the type at that opset, so the shape of the scale must "
+                "be known");
         unsigned char *zeros = PRT_NEW_N(op->graph->module->arena, unsigned char, size + 1);
         if (zeros == NULL)
             return POPRT_E_NOMEM;
@@ -77,7 +77,7 @@ poprt_status prt_down_dequantize_type(prt_downgrade *d)
     prt_op *op = d->op;
     const prt_dequantize_linear_attrs *a = op->attrs;
     if (a->output_dtype != 0 && a->output_dtype != prt_down_dtype(prt_op_input(op, 1)))
-        return prt_down_refuse(d, "its result has the type of the scale there");
+        return prt_down_refuse(d, "at that opset its result has the type of the scale");
     prt_down_hide(op, "output_dtype");
     return POPRT_OK;
 }
@@ -112,7 +112,8 @@ poprt_status prt_down_quantize_channels(prt_downgrade *d)
     const int32_t to = prt_down_dtype(&op->out[0]);
     prt_value *x = prt_op_input(op, 0), *zero = prt_op_input(op, 2);
     if (!is_plain(op, 1) || prt_down_dtype(x) != PRT_DTYPE_f32)
-        return prt_down_refuse(d, "it has blocks, or types that are not there");
+        return prt_down_refuse(d,
+            "it has blocks, or element types that do not exist at that opset");
     prt_build b = prt_build_before(op);
     const bool is_signed = to == PRT_DTYPE_i8 || to == PRT_DTYPE_i16;
     const int bits = (int)prt_dtype_bits(to);
@@ -131,7 +132,8 @@ poprt_status prt_down_dequantize_channels(prt_downgrade *d)
     prt_op *op = d->op;
     prt_value *x = prt_op_input(op, 0), *zero = prt_op_input(op, 2);
     if (!is_plain(op, 0))
-        return prt_down_refuse(d, "it has blocks, or types that are not there");
+        return prt_down_refuse(d,
+            "it has blocks, or element types that do not exist at that opset");
     prt_build b = prt_build_before(op);
     const bool wide = prt_down_dtype(x) == PRT_DTYPE_i32;
     const int32_t exact = wide ? PRT_DTYPE_f64 : PRT_DTYPE_f32;

@@ -55,7 +55,8 @@ poprt_status prt_down_reduce_axes(prt_downgrade *d)
     prt_value *x = prt_op_input(op, 0);
     if (prt_op_input(op, 1) != NULL &&
         !prt_down_integers(prt_op_input(op, 1), PRT_MAX_RANK, axes, &count))
-        return prt_down_refuse(d, "the axes are an attribute there, and are not constant");
+        return prt_down_refuse(d,
+            "the axes are an attribute at that opset, so they must be constant");
     if (count == 0 && a->noop_with_empty_axes != 0) {
         prt_build b = prt_build_before(op);
         return prt_down_replace(d, &b, of_each(&b, op->def->id, x));

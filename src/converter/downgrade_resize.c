@@ -18,10 +18,10 @@ poprt_status prt_down_resize_modes(prt_downgrade *d)
 {
     const prt_resize_attrs *a = d->op->attrs;
     if (prt_str_is(a->coordinate_transformation_mode, "half_pixel_symmetric"))
-        return prt_down_refuse(d, "there is no half_pixel_symmetric there");
+        return prt_down_refuse(d, "the mode 'half_pixel_symmetric' does not exist at that opset");
     if (prt_op_input(d->op, 3) != NULL && !is_empty(prt_op_input(d->op, 3)) &&
         !prt_str_is(a->keep_aspect_ratio_policy, "stretch") && d->target < 18)
-        return prt_down_refuse(d, "there is no keep_aspect_ratio_policy there");
+        return prt_down_refuse(d, "keep_aspect_ratio_policy does not exist at that opset");
     return POPRT_OK;
 }
 
@@ -89,15 +89,16 @@ poprt_status prt_down_resize_axes(prt_downgrade *d)
     if (a->axes.count == 0)
         return POPRT_OK;
     if (x == NULL)
-        return prt_down_refuse(d, "scales and sizes are of all axes there; its rank is not known");
+        return prt_down_refuse(d,
+            "scales and sizes are of all axes at that opset, so its rank must be known");
     if (!is_empty(prt_op_input(op, 1)))
-        return prt_down_refuse(d, "the region of interest has all axes there");
+        return prt_down_refuse(d, "the region of interest must have all axes at that opset");
     int64_t axes[PRT_MAX_RANK];
     if (a->axes.count > PRT_MAX_RANK)
         return prt_down_refuse(d, "it has more axes than its rank");
     for (uint32_t i = 0; i < a->axes.count; i++) {
         if (!prt_down_axis_of(a->axes.data[i], x->rank, &axes[i]))
-            return prt_down_refuse(d, "an axis is outside of its rank");
+            return prt_down_refuse(d, "an axis is out of range for its rank");
     }
     PRT_TRY(spread_constant(d, 2, axes, x));
     PRT_TRY(spread_constant(d, 3, axes, x));
@@ -182,12 +183,14 @@ static poprt_status to_scales(prt_downgrade *d, float *scales, uint32_t *rank)
     const prt_resize_attrs *a = op->attrs;
     const prt_type *x = prt_down_ranked(prt_op_input(op, 0));
     if (x == NULL || a->axes.count != 0 || a->antialias != 0 || a->exclude_outside != 0)
-        return prt_down_refuse(d, "its rank is not known, or it has options that are not there");
+        return prt_down_refuse(d,
+            "its rank is not known, or it has options that do not exist at that opset");
     *rank = (uint32_t)x->rank;
     if (!find_scales(op, *rank, scales))
-        return prt_down_refuse(d, "there are scales only there, and these are not known");
+        return prt_down_refuse(d, "Resize takes only scales at that opset, so these must be known");
     if (!rounds_down(a, *rank, scales))
-        return prt_down_refuse(d, "output i shows input i / scale there, rounded down or linear");
+        return prt_down_refuse(d,
+            "at that opset output i is input i / scale, rounded down or interpolated");
     return POPRT_OK;
 }
 
@@ -242,16 +245,17 @@ poprt_status prt_down_upsample(prt_downgrade *d)
     float scales[PRT_MAX_RANK];
     uint32_t rank = 0;
     if (d->target >= 10)
-        return prt_down_refuse(d, "there is no Upsample there");
+        return prt_down_refuse(d, "Upsample does not exist at that opset");
     const bool linear = prt_str_is(((const prt_resize_attrs *)op->attrs)->mode, "linear");
     const bool keeps = d->target >= 9 && keeps_scales(op);
     if (!keeps)
         PRT_TRY(to_scales(d, scales, &rank));
     for (uint32_t i = 0; i < rank; i++)
         if (scales[i] < 1.0f)
-            return prt_down_refuse(d, "Upsample does not shrink");
+            return prt_down_refuse(d, "Upsample takes only scales of at least 1");
     if (d->target < 7 && (rank != 4 || scales[0] != 1.0f || scales[1] != 1.0f))
-        return prt_down_refuse(d, "Upsample has scales of height and width only");
+        return prt_down_refuse(d,
+            "Upsample scales only height and width of rank-4 images at that opset");
     prt_down_rename(d, "Upsample");
     PRT_TRY(prt_down_add_text(d, "mode",
         linear && d->target < 7 ? "bilinear"

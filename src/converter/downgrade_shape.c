@@ -95,7 +95,9 @@ poprt_status prt_down_constant(prt_downgrade *d)
     size_t size;
     if (!prt_type_size(op->out[0].type, &size) || size > MOST_BYTES ||
         op->out[0].type->dtype == PRT_DTYPE_string || !is_known(op))
-        return prt_down_refuse(d, "it would be a constant there, and its input is not known");
+        return prt_down_refuse(d,
+            "it must become a constant at that opset, but its input is not known or the result is "
+            "too large");
     prt_arena *scratch = NULL;
     prt_tensor out;
     prt_build b = prt_build_before(op);
@@ -119,7 +121,8 @@ poprt_status prt_down_expand(prt_downgrade *d)
     const prt_type *x = prt_down_static(prt_op_input(op, 0)), *y = prt_down_static(&op->out[0]);
     int64_t dims[PRT_MAX_RANK], repeats[PRT_MAX_RANK];
     if (x == NULL || y == NULL || x->rank > y->rank)
-        return prt_down_refuse(d, "Tile can do it there, but the shapes are not known");
+        return prt_down_refuse(d,
+            "it would become a Tile at that opset, so the shapes must be known");
     for (int32_t i = 0, more = y->rank - x->rank; i < y->rank; i++) {
         dims[i] = i < more ? 1 : x->dims[i - more];
         repeats[i] = dims[i] == 1 ? y->dims[i] : 1;
@@ -140,7 +143,7 @@ poprt_status prt_down_trilu(prt_downgrade *d)
     const prt_type *type = prt_down_ranked(prt_op_input(op, 0));
     prt_value *x = prt_op_input(op, 0), *k = prt_op_input(op, 1), *row, *column;
     if (!prt_down_takes(d, "Where", NULL) || type == NULL || type->rank < 2)
-        return prt_down_refuse(d, "there is no Where, or its rank is not known");
+        return prt_down_refuse(d, "Where does not exist at that opset, or its rank is not known");
     prt_build b = prt_build_before(op);
     row = prt_down_indices(&b, x, -2, true);
     column = prt_down_indices(&b, x, -1, false);
@@ -179,7 +182,8 @@ poprt_status prt_down_depth_to_space(prt_downgrade *d)
     const prt_type *x = prt_down_static(prt_op_input(d->op, 0));
     const int64_t s = a->blocksize;
     if (!prt_str_is(a->mode, "CRD") || x == NULL || x->rank != 4 || !is_block(s))
-        return prt_down_refuse(d, "there is no mode there, and its shape is not known");
+        return prt_down_refuse(d,
+            "the attribute mode does not exist at that opset; CRD needs a known shape of rank 4");
     const int64_t c = x->dims[1] / (s * s);
     const int64_t split[6] = { x->dims[0], c, s, s, x->dims[2], x->dims[3] };
     const int64_t merged[4] = { x->dims[0], c, -1, x->dims[3] < INT32_MAX ? x->dims[3] * s : -1 };
@@ -193,7 +197,8 @@ poprt_status prt_down_space_to_depth(prt_downgrade *d)
     const prt_type *x = prt_down_static(prt_op_input(d->op, 0));
     const int64_t s = a->blocksize;
     if (!prt_str_is(a->mode, "CRD") || x == NULL || x->rank != 4 || !is_block(s))
-        return prt_down_refuse(d, "there is no mode there, and its shape is not known");
+        return prt_down_refuse(d,
+            "the attribute mode does not exist at that opset; CRD needs a known shape of rank 4");
     const int64_t h = x->dims[2] / s, w = x->dims[3] / s;
     const int64_t split[6] = { x->dims[0], x->dims[1], h, s, w, s };
     const int64_t merged[4] = { x->dims[0], -1, h, w };
@@ -210,7 +215,8 @@ poprt_status prt_down_center_crop_pad(prt_downgrade *d)
     const prt_type *x = prt_down_static(prt_op_input(op, 0)), *y = prt_down_static(&op->out[0]);
     int64_t from[PRT_MAX_RANK], to[PRT_MAX_RANK], pads[2 * PRT_MAX_RANK] = { 0 };
     if (x == NULL || y == NULL || x->rank != y->rank || x->rank == 0)
-        return prt_down_refuse(d, "Slice and Pad can do it there, but the shapes are not known");
+        return prt_down_refuse(d,
+            "it would become Slice and Pad at that opset, so the shapes must be known");
     for (int32_t i = 0; i < x->rank; i++) {
         const int64_t more = y->dims[i] - x->dims[i];
         from[i] = more < 0 ? -more / 2 : 0;

@@ -248,8 +248,8 @@ poprt_status prt_down_input_to_ints(prt_downgrade *d, uint32_t slot, const char 
     if (prt_op_input(d->op, slot) == NULL)
         return POPRT_OK;
     if (!prt_down_integers(prt_op_input(d->op, slot), PRT_COUNT_OF(few), few, &count))
-        return prt_down_refuse(d, "'%s' is an attribute there, and input %u is not a constant",
-            name, slot);
+        return prt_down_refuse(d,
+            "'%s' is an attribute at that opset, so input %u must be constant", name, slot);
     PRT_TRY(prt_down_add_ints(d, name, count, few));
     prt_op_set_input(d->op, slot, NULL);
     return POPRT_OK;
@@ -299,7 +299,7 @@ prt_value *prt_down_scalar(prt_build *b, double value, const prt_value *like)
 {
     const int32_t dtype = prt_down_dtype(like);
     if (b->status == POPRT_OK && dtype == PRT_DTYPE_undefined) {
-        b->status = prt_fail(POPRT_E_UNSUPPORTED, b->origin.data, "the element type is not known");
+        b->status = prt_fail(POPRT_E_UNSUPPORTED, b->origin.data, "its element type must be known");
         return NULL;
     }
     return b->status == POPRT_OK ? prt_build_scalar(b, dtype, value) : NULL;

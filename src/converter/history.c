@@ -284,14 +284,15 @@ static bool fits_counts(const prt_op *op, const prt_schema *s, char *why, size_t
 {
     const uint32_t n_in = used_inputs(op), n_out = used_outputs(op), missing = missing_input(op, s);
     if (missing < n_in)
-        (void)snprintf(why, size, "input %" PRIu32 " is missing, and there it has to be given",
+        (void)snprintf(why, size, "input %" PRIu32 " is missing, but required at that opset",
             missing);
     else if (n_in < s->min_in || n_in > s->max_in)
-        (void)snprintf(why, size, "it has %" PRIu32 " inputs, and there it takes %s%" PRIu32, n_in,
+        (void)snprintf(why, size,
+            "it has %" PRIu32 " inputs, but takes %s%" PRIu32 " at that opset", n_in,
             n_in < s->min_in ? "at least " : "at most ", n_in < s->min_in ? s->min_in : s->max_in);
     else if (n_out > s->max_out)
-        (void)snprintf(why, size, "it has %" PRIu32 " outputs, and there it gives %" PRIu32, n_out,
-            s->max_out);
+        (void)snprintf(why, size,
+            "it has %" PRIu32 " outputs, but at most %" PRIu32 " at that opset", n_out, s->max_out);
     else
         return true;
     return false;
@@ -302,7 +303,8 @@ static bool fits_attrs(const prt_op *op, const prt_schema *s, char *why, size_t 
     for (uint32_t k = 0; op->def != NULL && k < op->def->n_attrs; k++) {
         if (!prt_history_says(op, k) || has_word(s->attrs, op->def->attrs[k].name))
             continue;
-        (void)snprintf(why, size, "there is no attribute '%s' there", op->def->attrs[k].name);
+        (void)snprintf(why, size, "attribute '%s' does not exist at that opset",
+            op->def->attrs[k].name);
         return false;
     }
     return true;
@@ -314,7 +316,7 @@ static bool fits_type(const prt_type *type, uint64_t set, const char *what, uint
     const uint64_t bit = bit_of(type);
     if (bit == 0 || (bit & set) != 0)
         return true;
-    (void)snprintf(why, size, "%s %" PRIu32 " cannot be %s there", what, slot,
+    (void)snprintf(why, size, "%s %" PRIu32 " cannot be %s at that opset", what, slot,
         type->kind == PRT_VALUE_TENSOR         ? prt_dtype_id(type->dtype)
             : type->kind == PRT_VALUE_SEQUENCE ? "a sequence"
             : type->kind == PRT_VALUE_OPTIONAL ? "an optional"
@@ -346,7 +348,7 @@ static bool fits_scale(const prt_op *op, int64_t opset, char *why, size_t size)
     if (!scaled || opset >= PER_AXIS || op->n_in <= SCALE || op->in[SCALE].value == NULL ||
         (prt_type_count(op->in[SCALE].value->type, &count) && count == 1))
         return true;
-    (void)snprintf(why, size, "input %d must be a single number there", SCALE);
+    (void)snprintf(why, size, "input %d must be a single number at that opset", SCALE);
     return false;
 }
 
@@ -358,11 +360,11 @@ bool prt_history_fits(const prt_op *op, int64_t opset, char *why, size_t size)
     if (s == NULL || s->attrs == NULL) {
         const int64_t first = prt_history_first(op->name);
         if (first == 0)
-            (void)snprintf(why, size, "nothing is known of this operator");
+            (void)snprintf(why, size, "the schemas of this operator are not known");
         else if (s != NULL)
-            (void)snprintf(why, size, "it is gone from opset %" PRIu32 " on", s->since);
+            (void)snprintf(why, size, "it does not exist from opset %" PRIu32 " on", s->since);
         else
-            (void)snprintf(why, size, "there is no such operator before opset %" PRId64, first);
+            (void)snprintf(why, size, "it does not exist before opset %" PRId64, first);
         return false;
     }
     return fits_counts(op, s, why, size) && fits_attrs(op, s, why, size) &&

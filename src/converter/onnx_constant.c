@@ -99,8 +99,8 @@ poprt_status prt_onnx_build_constant(prt_onnx_reader *r, prt_graph *g, prt_scope
     prt_blob *blob = NULL;
     if (node->outputs.count != 1 || node->outputs.data[0].size == 0 || node->inputs.count != 0)
         return prt_onnx_fail(POPRT_E_PARSE, prt_raw_label(node),
-            "Constant: has %zu inputs and %zu outputs; must have none and one", node->inputs.count,
-            node->outputs.count);
+            "Constant: has %zu inputs and %zu outputs; must have 0 inputs and 1 output",
+            node->inputs.count, node->outputs.count);
     for (size_t i = 0; i < given->count; i++)
         if (is_value(&given->data[i])) {
             const poprt_status status = read_value(r, node, &given->data[i], &t, &blob);
@@ -109,5 +109,6 @@ poprt_status prt_onnx_build_constant(prt_onnx_reader *r, prt_graph *g, prt_scope
                     prt_error_last()->message);
             return prt_onnx_add_constant(r, g, scope, node->outputs.data[0], &t, blob);
         }
-    return prt_onnx_fail(POPRT_E_PARSE, prt_raw_label(node), "Constant: has no value");
+    return prt_onnx_fail(POPRT_E_PARSE, prt_raw_label(node),
+        "Constant: has no value; one of the attributes value, sparse_value and value_* is needed");
 }

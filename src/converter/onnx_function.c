@@ -71,10 +71,11 @@ static poprt_status bind_inputs(prt_onnx_reader *r, const prt_scope *scope,
         prt_value *value = actual.size != 0 ? prt_onnx_look_up(scope, actual) : &r->absent;
         if (value == NULL)
             return prt_onnx_fail(POPRT_E_PARSE, prt_raw_label(node),
-                "%.*s: nothing makes input %zu, '%.*s'", PRT_SHOW(fn->name), i, PRT_SHOW(actual));
+                "%.*s: input %zu ('%.*s') is produced by no node, input or initializer",
+                PRT_SHOW(fn->name), i, PRT_SHOW(actual));
         if (formal.size == 0 || prt_map_find(&body->values, formal) != NULL)
             return prt_onnx_fail(POPRT_E_PARSE, fn->name,
-                "input %zu of the function has no name of its own", i);
+                "input %zu of the function has no name, or one that occurs twice", i);
         PRT_TRY(prt_map_set(&body->values, formal, value));
     }
     return POPRT_OK;
@@ -91,7 +92,8 @@ static poprt_status bind_outputs(prt_onnx_reader *r, prt_scope *scope, const prt
         prt_value *value = prt_onnx_look_up(body, fn->body.outputs.data[i].name);
         if (value == NULL)
             return prt_onnx_fail(POPRT_E_PARSE, prt_raw_label(node),
-                "nothing in function '%.*s' makes its output %zu", PRT_SHOW(fn->name), i);
+                "function '%.*s' has no node or input that produces its output %zu",
+                PRT_SHOW(fn->name), i);
         if (value != &r->absent && value->graph == g && value->id >= first_id)
             PRT_TRY(prt_onnx_define(r, scope, name, value));
         else if (prt_map_find(&scope->values, name) != NULL)

@@ -151,8 +151,8 @@ static poprt_status set_outputs(prt_onnx_reader *r, const prt_raw_graph *raw, pr
         const prt_str name = raw->outputs.data[i].name;
         values[i] = prt_onnx_look_up(scope, name);
         if (values[i] == NULL || values[i] == &r->absent)
-            return prt_onnx_fail(POPRT_E_PARSE, name, "nothing makes the graph output '%.*s'",
-                PRT_SHOW(name));
+            return prt_onnx_fail(POPRT_E_PARSE, name,
+                "graph output '%.*s' is produced by no node, input or initializer", PRT_SHOW(name));
         names[i] = prt_module_str(r->m, name);
         if (names[i].data == NULL)
             return POPRT_E_NOMEM;

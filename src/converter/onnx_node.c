@@ -36,12 +36,13 @@ poprt_status prt_onnx_givens(prt_onnx_reader *r, prt_scope *scope, const prt_raw
         prt_given given = { raw->name, raw, scope };
         if (raw->name.size == 0 || find_given(out, raw->name) != NULL)
             return prt_onnx_fail(POPRT_E_PARSE, prt_raw_label(node),
-                "%.*s: attribute '%.*s' has no name or stands twice", PRT_SHOW(node->op_type),
-                PRT_SHOW(raw->name));
+                "%.*s: attribute '%.*s' has no name, or one that occurs twice",
+                PRT_SHOW(node->op_type), PRT_SHOW(raw->name));
         if (raw->ref.size != 0) {
             if (scope->frame == NULL)
                 return prt_onnx_fail(POPRT_E_PARSE, prt_raw_label(node),
-                    "%.*s: attribute '%.*s' refers to a function's outside of one",
+                    "%.*s: attribute '%.*s' refers to an attribute of a function, but the node is "
+                    "not in a function",
                     PRT_SHOW(node->op_type), PRT_SHOW(raw->name));
             if (!dereference(scope, raw, &given))
                 continue;
@@ -62,7 +63,8 @@ static poprt_status set_inputs(prt_onnx_reader *r, const prt_scope *scope, const
         prt_value *value = prt_onnx_look_up(scope, name);
         if (value == NULL)
             return prt_onnx_fail(POPRT_E_PARSE, prt_raw_label(node),
-                "%.*s: nothing makes input %u, '%.*s'", PRT_SHOW(node->op_type), i, PRT_SHOW(name));
+                "%.*s: input %u ('%.*s') is produced by no node, input or initializer",
+                PRT_SHOW(node->op_type), i, PRT_SHOW(name));
         if (value != &r->absent)
             prt_op_set_input(op, i, value);
     }

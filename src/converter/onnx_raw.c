@@ -129,7 +129,7 @@ static poprt_status read_attr(const prt_raw_reader *r, const prt_field *field, u
         out->kind = implied;
     if (out->kind == PRT_ONNX_GRAPH && out->graphs.count != 1 && out->ref.size == 0 &&
         w.status == POPRT_OK)
-        return prt_onnx_fail(POPRT_E_PARSE, out->name, "attribute holds %zu graphs instead of one",
+        return prt_onnx_fail(POPRT_E_PARSE, out->name, "attribute holds %zu graphs; must hold one",
             out->graphs.count);
     return w.status;
 }

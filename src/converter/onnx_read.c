@@ -38,7 +38,8 @@ static poprt_status set_opsets(prt_onnx_reader *r, const prt_raw_model *raw)
     for (size_t i = 0; i < raw->opsets.count; i++) {
         PRT_TRY(prt_onnx_read_opset(raw->opsets.data[i], 2, &domain, &version));
         if (version < 1)
-            return prt_onnx_fail(POPRT_E_PARSE, domain, "opset version %lld of domain '%.*s'",
+            return prt_onnx_fail(POPRT_E_PARSE, domain,
+                "opset version %lld of domain '%.*s' is not valid: must be at least 1",
                 (long long)version, PRT_SHOW(domain));
         PRT_TRY(prt_module_set_opset(r->m, domain, version));
     }

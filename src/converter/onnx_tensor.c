@@ -46,11 +46,11 @@ static poprt_status read_external(prt_bytes bytes, uint32_t depth, prt_raw_tenso
     if (prt_str_is(key, "location"))
         t->location = value;
     else if (prt_str_is(key, "offset") && !parse_u64(value, &t->offset))
-        return prt_fail(POPRT_E_PARSE, NULL, "offset of external data is no number");
+        return prt_fail(POPRT_E_PARSE, NULL, "offset of external data is not a number");
     else if (prt_str_is(key, "length")) {
         t->has_length = true;
         if (!parse_u64(value, &t->length))
-            return prt_fail(POPRT_E_PARSE, NULL, "length of external data is no number");
+            return prt_fail(POPRT_E_PARSE, NULL, "length of external data is not a number");
     }
     return POPRT_OK;
 }
@@ -77,10 +77,11 @@ static poprt_status measure(prt_raw_tensor *t)
         .dims = t->dims };
     uint64_t count;
     if (prt_dtype_bits(t->dtype) == 0)
-        return prt_onnx_fail(POPRT_E_UNSUPPORTED, t->name, "tensor has element type %d", t->dtype);
+        return prt_onnx_fail(POPRT_E_UNSUPPORTED, t->name,
+            "tensor has element type %d, which is not supported", t->dtype);
     if (!prt_type_count(&type, &count) || !prt_dtype_size(t->dtype, count, &t->size) ||
         t->size > PTRDIFF_MAX)
-        return prt_onnx_fail(POPRT_E_LIMIT, t->name, "dims of the tensor ask for too many bytes");
+        return prt_onnx_fail(POPRT_E_LIMIT, t->name, "the tensor's dims give too many bytes");
     t->count = (size_t)count;
     return POPRT_OK;
 }
@@ -115,7 +116,8 @@ poprt_status prt_raw_tensor_open(prt_bytes bytes, uint32_t depth, prt_raw_tensor
             out->external = f.word == 1;
             break;
         case PRT_ONNX_Tensor_segment:
-            return prt_onnx_fail(POPRT_E_UNSUPPORTED, out->name, "tensor is stored in segments");
+            return prt_onnx_fail(POPRT_E_UNSUPPORTED, out->name,
+                "tensor is stored in segments, which are not supported");
         default:
             break;
         }
@@ -164,7 +166,7 @@ size_t prt_onnx_align(int32_t dtype)
 static poprt_status wrong_size(const prt_raw_tensor *t)
 {
     return prt_onnx_fail(POPRT_E_PARSE, t->name,
-        "tensor holds more or fewer bytes than the %zu its dims and type ask for", t->size);
+        "tensor does not hold the %zu bytes that its dims and type need", t->size);
 }
 
 static void put_word(unsigned char *to, size_t unit, uint64_t word)
@@ -294,9 +296,9 @@ static poprt_status map_external(prt_onnx_source *s, const prt_raw_tensor *t, pr
         return POPRT_OK;
     if (s->folder == NULL)
         return prt_onnx_fail(POPRT_E_UNSUPPORTED, t->name,
-            "tensor is in an external file; models from memory have none");
+            "tensor is in an external file; a model from memory cannot have external files");
     if (memchr(t->location.data, 0, t->location.size) != NULL)
-        return prt_onnx_fail(POPRT_E_PARSE, t->name, "location of external data is no path");
+        return prt_onnx_fail(POPRT_E_PARSE, t->name, "location of external data is not a path");
     const char *path = prt_arena_text(s->arena, t->location.data, t->location.size);
     const char *subject = prt_arena_text(s->arena, t->name.data, t->name.size);
     if (path == NULL || subject == NULL)
@@ -313,7 +315,7 @@ static poprt_status view_external(prt_onnx_source *s, const prt_raw_tensor *t, p
     prt_blob *file = NULL;
     if (t->location.size == 0 || t->dtype == PRT_DTYPE_string)
         return prt_onnx_fail(POPRT_E_PARSE, t->name,
-            "external data without a location, or strings");
+            "external data has no location, or consists of strings");
     if (t->has_length && t->length != t->size)
         return wrong_size(t);
     PRT_TRY(map_external(s, t, &file));

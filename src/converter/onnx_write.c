@@ -59,8 +59,8 @@ poprt_status prt_onnx_write(const prt_module *module, poprt_write_fn sink, void 
     poprt_status status = count(&w, module, scratch, PRT_STR(""));
     if (status == POPRT_OK && prt_put_size(&w.put) > MOST_BYTES)
         status = prt_fail(POPRT_E_LIMIT, NULL,
-            "the model has %zu bytes, and ONNX files at most 2 GiB: "
-            "save it to a file, which puts its weights beside it",
+            "the model has %zu bytes, but an ONNX file at most 2 GiB: save it to a file, which "
+            "stores its weights in a second file",
             prt_put_size(&w.put));
     if (status == POPRT_OK)
         status = write(&w, sink, user);

@@ -181,7 +181,7 @@ static void put_constant(prt_onnx_writer *w, const prt_value *value)
     if (!prt_value_tensor(value, &t)) {
         prt_put_fail(&w->put,
             prt_fail(POPRT_E_UNSUPPORTED, value->name.data,
-                "a constant that is no tensor of at most 8 dimensions cannot be written"));
+                "a constant that is not a tensor of at most 8 dimensions cannot be written"));
         return;
     }
     prt_onnx_put_tensor(w, PRT_ONNX_Graph_initializer, prt_names_value(w->names, value), &t);

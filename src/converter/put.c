@@ -86,8 +86,7 @@ void prt_put_close(prt_put *p, prt_put_mark mark)
         put_varint(p, size);
     } else if (size != p->sizes.data[mark.index]) {
         p->status = prt_fail(POPRT_E_INTERNAL, NULL,
-            "a message was counted with %zu bytes and "
-            "written with %zu",
+            "a message has %zu bytes in the counting pass and %zu in the writing pass",
             p->sizes.data[mark.index], size);
     }
 }

@@ -23,7 +23,8 @@ poprt_status prt_up_dft(prt_upgrade *u)
 static poprt_status take_lengths(prt_op *op, prt_value **lengths)
 {
     if (op->n_in < 2)
-        return prt_fail(POPRT_E_PARSE, prt_op_label(op), "Scan: has %u inputs", op->n_in);
+        return prt_fail(POPRT_E_PARSE, prt_op_label(op),
+            "Scan: has %u inputs; must have at least 2", op->n_in);
     *lengths = op->in[0].value;
     for (uint32_t i = 0; i + 1 < op->n_in; i++)
         prt_op_set_input(op, i, op->in[i + 1].value);

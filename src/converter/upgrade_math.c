@@ -153,7 +153,7 @@ poprt_status prt_up_cast(prt_upgrade *u)
         return POPRT_OK;
     a->to = type_by_onnx_name(to->s);
     if (a->to == 0)
-        return prt_fail(POPRT_E_TYPE, prt_op_label(u->op), "Cast: \"%.*s\" is no element type",
+        return prt_fail(POPRT_E_TYPE, prt_op_label(u->op), "Cast: \"%.*s\" is not an element type",
             PRT_STR_ARG(to->s));
     a->present |= (uint64_t)1 << prt_op_attr(u->op->def, PRT_STR("to"));
     prt_op_touch(u->op);

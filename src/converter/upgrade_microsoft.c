@@ -240,7 +240,7 @@ poprt_status prt_up_ms_decoder_self_attention(prt_upgrade *u)
     PRT_TRY(need_number(u, "past_present_share_buffer", 0));
     if (op->n_in > 8 && op->in[8].value != NULL)
         return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
-            "DecoderMaskedSelfAttention: cache_indirection is not followed");
+            "DecoderMaskedSelfAttention: cache_indirection is not supported");
     drop_inputs(op, 6);
     return prt_upgrade_become(u, PRT_OP_ms_attention);
 }
@@ -307,7 +307,8 @@ static poprt_status image_rank(prt_upgrade *u, int32_t *rank)
             *rank = (int32_t)u->attrs[i].ints.count + 2;
     if (*rank < 3 || *rank > PRT_MAX_RANK)
         return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
-            "%.100s: images of a known rank from 3 to %d are needed", op->name.data, PRT_MAX_RANK);
+            "%.100s: the rank of the images must be known and from 3 to %d", op->name.data,
+            PRT_MAX_RANK);
     return POPRT_OK;
 }
 

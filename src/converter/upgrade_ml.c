@@ -23,8 +23,8 @@ static poprt_status direction(prt_upgrade *u, bool *to_ints)
     *to_ints = dtype != PRT_DTYPE_undefined ? dtype == PRT_DTYPE_string : ints;
     if (dtype == PRT_DTYPE_undefined && ints == text)
         return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
-            "LabelEncoder: without the type of its input, one of default_int64 and "
-            "default_string must say what it gives");
+            "LabelEncoder: if the type of its input is not known, one of default_int64 and "
+            "default_string must be given");
     return POPRT_OK;
 }
 

@@ -73,7 +73,8 @@ static poprt_status any_power(prt_upgrade *u, float p)
     int64_t axes[PRT_MAX_RANK];
     double count = 1;
     if (type == NULL || type->rank > PRT_MAX_RANK)
-        return prt_upgrade_refuse(u, POPRT_E_UNSUPPORTED, "a broken p needs a known rank");
+        return prt_upgrade_refuse(u, POPRT_E_UNSUPPORTED,
+            "a p that is not an integer needs a known rank");
     prt_build b = prt_build_before(op);
     prt_value *power = prt_build_scalar(&b, type->dtype, (double)p);
     x = prt_build_binary(&b, PRT_OP_pow, prt_build_unary(&b, PRT_OP_abs, x), power);

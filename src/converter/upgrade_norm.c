@@ -90,7 +90,8 @@ poprt_status prt_up_group_norm(prt_upgrade *u)
     const prt_type *type = prt_upgrade_ranked(x);
     prt_build b = prt_build_before(op);
     if (groups < 1 || op->n_in < 3)
-        return prt_upgrade_refuse(u, POPRT_E_ARG, "num_groups or an input is missing");
+        return prt_upgrade_refuse(u, POPRT_E_ARG,
+            "num_groups must be at least 1, and three inputs are needed");
     const int64_t channels = type != NULL && type->rank > 1 ? type->dims[1] : PRT_DIM_UNKNOWN;
     if (!prt_dim_is_number(channels) || channels % groups != 0) {
         const int64_t dims[3] = { 0, groups, -1 };

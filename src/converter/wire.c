@@ -118,7 +118,8 @@ bool prt_wire_next(prt_wire *wire, prt_field *field)
     const uint32_t kind = number < MAX_FIELDS ? kinds[wire->message][number] : KIND_none;
     field->known = kind != KIND_none;
     if (field->wire == 3 || field->wire == 4 || field->wire > PRT_WIRE_FIXED32)
-        return prt_wire_fail(wire, POPRT_E_PARSE, "groups and unknown wire types are refused"),
+        return prt_wire_fail(wire, POPRT_E_PARSE,
+                   "groups and unknown wire types are not supported"),
                false;
     if (!fits(kind, field->wire)) {
         char text[96];
@@ -130,7 +131,7 @@ bool prt_wire_next(prt_wire *wire, prt_field *field)
         ? read_bytes(wire, field)
         : read_number(&wire->stream, field->wire, &field->word);
     if (!read)
-        return prt_wire_fail(wire, POPRT_E_PARSE, "field is cut short"), false;
+        return prt_wire_fail(wire, POPRT_E_PARSE, "field is truncated"), false;
     field->whole = (prt_bytes){ start, (size_t)(position(wire) - start) };
     return true;
 }
@@ -152,7 +153,7 @@ bool prt_wire_item(prt_wire *wire, prt_field *field, uint64_t *word)
         : kind == KIND_f64s                 ? PRT_WIRE_FIXED64
                                             : PRT_WIRE_VARINT;
     if (!read_number(&s, type, word))
-        return prt_wire_fail(wire, POPRT_E_PARSE, "packed numbers are cut short"), false;
+        return prt_wire_fail(wire, POPRT_E_PARSE, "packed numbers are truncated"), false;
     field->bytes = (prt_bytes){ s.state, s.bytes_left };
     return true;
 }
