@@ -85,7 +85,7 @@ static poprt_status run_row(prt_downgrade *d, const prt_opset_variant *row)
     return status;
 }
 
-static poprt_status climb_down(prt_downgrade *d)
+static poprt_status run_rows(prt_downgrade *d)
 {
     const prt_op_def *def = d->op->def;
     int64_t from = INT32_MAX;
@@ -124,7 +124,7 @@ static poprt_status check_foreign(const prt_downgrade *d)
 
 /* Checks the inputs and outputs that every version of the operator requires. Inference checks them
  * too, but ops next to operators without a table entry have not been inferred. */
-static bool is_whole(const prt_op *op)
+static bool has_required_operands(const prt_op *op)
 {
     const prt_op_def *def = op->def;
     bool whole = op->n_in >= def->min_in && op->n_in <= def->max_in && op->n_out >= def->min_out &&
@@ -135,31 +135,31 @@ static bool is_whole(const prt_op *op)
     return whole;
 }
 
-static poprt_status lower(prt_downgrade *d)
+static poprt_status downgrade_op(prt_downgrade *d)
 {
     char why[256];
     if (d->op->def == NULL)
         return check_foreign(d);
-    if (!is_whole(d->op))
+    if (!has_required_operands(d->op))
         return prt_down_refuse(d,
             "the operator lacks required inputs or outputs, or has too many of them");
-    const prt_opset_variant *without = row_down(d->op->name, 0, d->target);
-    if (without != NULL && prt_history_version(d->op->name, d->target) == 0)
-        return run_row(d, without);
-    poprt_status status = climb_down(d);
+    const prt_opset_variant *replacement_row = row_down(d->op->name, 0, d->target);
+    if (replacement_row != NULL && prt_history_version(d->op->name, d->target) == 0)
+        return run_row(d, replacement_row);
+    poprt_status status = run_rows(d);
     if (status != POPRT_OK || d->op == NULL)
         return status;
     if (prt_history_fits(d->op, d->target, why, sizeof(why))) {
         hide_defaults(d->op, d->target);
         return POPRT_OK;
     }
-    if (without != NULL && d->op->def != NULL)
-        return run_row(d, without);
+    if (replacement_row != NULL && d->op->def != NULL)
+        return run_row(d, replacement_row);
     return prt_down_refuse(d, "%s", why);
 }
 
 /* Adds the operator, the node and the versions to the message of a hook. */
-static poprt_status tell(const prt_op *op, prt_str name, int64_t newest, int64_t target,
+static poprt_status explain_failure(const prt_op *op, prt_str name, int64_t newest, int64_t target,
     poprt_status status)
 {
     char why[512];
@@ -179,7 +179,7 @@ static poprt_status tell(const prt_op *op, prt_str name, int64_t newest, int64_t
 
 static poprt_status visit_graph(walk *w, prt_graph *g);
 
-static poprt_status note(walk *w, prt_arena *arena, poprt_status status)
+static poprt_status add_failure(walk *w, prt_arena *arena, poprt_status status)
 {
     const poprt_error *e = prt_error_last();
     const failure f = { prt_arena_text(arena, e->subject, strlen(e->subject)),
@@ -226,10 +226,10 @@ static poprt_status visit(walk *w, prt_op *op)
     const prt_str name = op->name;
     const int64_t newest =
         op->def != NULL ? (int64_t)op->def->since : (int64_t)(op->source_opset & ~UNSEEN);
-    const poprt_status status = tell(op, name, newest, w->target, lower(&d));
+    const poprt_status status = explain_failure(op, name, newest, w->target, downgrade_op(&d));
     if (status == POPRT_E_NOMEM || status == POPRT_E_INTERNAL)
         return status;
-    return status == POPRT_OK ? POPRT_OK : note(w, op->graph->module->arena, status);
+    return status == POPRT_OK ? POPRT_OK : add_failure(w, op->graph->module->arena, status);
 }
 
 /* The reader bounds the nesting of graphs. */
@@ -252,7 +252,7 @@ static poprt_status visit_graph(walk *w, prt_graph *g)
     return POPRT_OK;
 }
 
-static uint64_t unmark(prt_graph *g)
+static uint64_t reset_marks(prt_graph *g)
 {
     uint64_t count = 0;
     prt_for_each_op (op, g) {
@@ -260,7 +260,7 @@ static uint64_t unmark(prt_graph *g)
         op->source_opset =
             op->def != NULL && prt_domain_is_onnx(op->domain) ? 0 : op->source_opset | UNSEEN;
         for (uint32_t i = 0; i < op->n_regions; i++)
-            count += unmark(op->regions[i]);
+            count += reset_marks(op->regions[i]);
     }
     return count;
 }
@@ -295,7 +295,7 @@ poprt_status prt_onnx_downgrade(prt_module *module, int64_t target)
             (long long)target, (long long)newest);
     walk w = { .target = target };
     PRT_TRY(prt_onnx_open_broken(module->main));
-    w.most_visits = (unmark(module->main) + 1) * MOST_MADE;
+    w.most_visits = (reset_marks(module->main) + 1) * MOST_MADE;
     PRT_TRY(visit_graph(&w, module->main));
     PRT_TRY(report(&w));
     drop_functions(module);

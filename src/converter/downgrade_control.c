@@ -40,7 +40,7 @@ poprt_status prt_down_if(prt_downgrade *d)
     return POPRT_OK;
 }
 
-static bool is_plain(prt_i64s list)
+static bool is_all_zero(prt_i64s list)
 {
     for (uint32_t i = 0; i < list.count; i++)
         if (list.data[i] != 0)
@@ -54,8 +54,8 @@ poprt_status prt_down_scan(prt_downgrade *d)
     prt_op *op = d->op;
     prt_scan_attrs *a = op->attrs;
     const int64_t front = 0;
-    if (!is_plain(a->scan_input_axes) || !is_plain(a->scan_output_axes) ||
-        !is_plain(a->scan_output_directions))
+    if (!is_all_zero(a->scan_input_axes) || !is_all_zero(a->scan_output_axes) ||
+        !is_all_zero(a->scan_output_directions))
         return prt_down_refuse(d, "at that opset Scan supports axis 0 and forward outputs only");
     const prt_i64s directions = a->scan_input_directions;
     prt_build b = prt_build_before(op);

@@ -202,7 +202,7 @@ poprt_status prt_down_extreme(prt_downgrade *d)
 }
 
 /* Clips by Max and Min, which are downgraded by their own rows. */
-static poprt_status by_extremes(prt_downgrade *d, prt_value *least, prt_value *most)
+static poprt_status clip_by_min_max(prt_downgrade *d, prt_value *least, prt_value *most)
 {
     prt_op *op = d->op;
     prt_build b = prt_build_before(op);
@@ -224,14 +224,14 @@ poprt_status prt_down_relu(prt_downgrade *d)
     prt_build b = prt_build_before(op);
     prt_value *zero = prt_down_scalar(&b, 0, prt_op_input(op, 0));
     PRT_TRY(prt_build_status(&b));
-    return by_extremes(d, zero, NULL);
+    return clip_by_min_max(d, zero, NULL);
 }
 
 poprt_status prt_down_clip_type(prt_downgrade *d)
 {
     if (takes(d, prt_op_input(d->op, 0)))
         return POPRT_OK;
-    return by_extremes(d, prt_op_input(d->op, 1), prt_op_input(d->op, 2));
+    return clip_by_min_max(d, prt_op_input(d->op, 1), prt_op_input(d->op, 2));
 }
 
 poprt_status prt_down_clip_bounds(prt_downgrade *d)
@@ -242,7 +242,7 @@ poprt_status prt_down_clip_bounds(prt_downgrade *d)
     for (uint32_t i = 0; i < 2; i++)
         if (prt_op_input(op, i + 1) != NULL &&
             !prt_down_number(prt_op_input(op, i + 1), &bounds[i]))
-            return by_extremes(d, prt_op_input(op, 1), prt_op_input(op, 2));
+            return clip_by_min_max(d, prt_op_input(op, 1), prt_op_input(op, 2));
     for (uint32_t i = 0; i < 2; i++)
         if (prt_op_input(op, i + 1) != NULL)
             PRT_TRY(prt_down_add_float(d, names[i], (float)bounds[i]));

@@ -159,7 +159,7 @@ poprt_status prt_down_pad_wrap(prt_downgrade *d)
 poprt_status prt_down_pad_axes(prt_downgrade *d)
 {
     prt_op *op = d->op;
-    int64_t at[2 * PRT_MAX_RANK], few[2 * PRT_MAX_RANK], pads[2 * PRT_MAX_RANK] = { 0 };
+    int64_t at[2 * PRT_MAX_RANK], values[2 * PRT_MAX_RANK], pads[2 * PRT_MAX_RANK] = { 0 };
     uint32_t n, n_pads;
     const prt_type *x = prt_down_ranked(prt_op_input(op, 0));
     if (prt_op_input(op, 3) == NULL)
@@ -173,10 +173,10 @@ poprt_status prt_down_pad_axes(prt_downgrade *d)
             return prt_down_refuse(d, "an axis is out of range for rank %d", x->rank);
         at[n + i] = x->rank + at[i];
     }
-    const bool known =
-        prt_down_integers(prt_op_input(op, 1), 2 * PRT_MAX_RANK, few, &n_pads) && n_pads == 2 * n;
+    const bool known = prt_down_integers(prt_op_input(op, 1), 2 * PRT_MAX_RANK, values, &n_pads) &&
+        n_pads == 2 * n;
     for (uint32_t i = 0; known && i < 2 * n; i++)
-        pads[at[i]] = few[i];
+        pads[at[i]] = values[i];
     prt_build b = prt_build_before(op);
     prt_value *list = prt_build_i64s(&b, 2 * (uint32_t)x->rank, pads);
     if (!known)

@@ -138,7 +138,7 @@ poprt_status prt_down_real_p(prt_downgrade *d)
 
 /* Before opset 3 a GRU had to have its last state as an output. An op without that output is
  * replaced by one with it, which is then downgraded in turn. */
-static poprt_status give_last_state(prt_downgrade *d)
+static poprt_status add_last_state(prt_downgrade *d)
 {
     prt_op *op = d->op;
     if (op->n_out < 2) {
@@ -161,7 +161,7 @@ static poprt_status give_last_state(prt_downgrade *d)
 poprt_status prt_down_output_sequence(prt_downgrade *d)
 {
     if (prt_op_is(d->op, PRT_OP_gru) && d->target < 3)
-        PRT_TRY(give_last_state(d));
+        PRT_TRY(add_last_state(d));
     if (d->op == NULL)
         return POPRT_OK;
     prt_down_show(d->op, "direction"); /* because the default in the old schema has a typo */

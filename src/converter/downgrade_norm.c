@@ -6,7 +6,7 @@
 #define BINARY(id, x, y) prt_build_binary(&b, PRT_OP_##id, x, y)
 
 /* Returns x minus its mean over axes, and stores the mean. */
-static prt_value *centre(prt_build *b, prt_value *x, prt_value *axes, prt_value **mean)
+static prt_value *subtract_mean(prt_build *b, prt_value *x, prt_value *axes, prt_value **mean)
 {
     *mean = prt_down_reduce(b, PRT_OP_reduce_mean, x, axes, true);
     return prt_build_binary(b, PRT_OP_sub, x, *mean);
@@ -43,7 +43,7 @@ static bool is_used(const prt_op *op, uint32_t i)
 
 /* Returns the element type that a normalisation computes in: stash_type, or the type of the
  * data. */
-static int32_t stash(int64_t stash_type, const prt_value *x)
+static int32_t compute_dtype(int64_t stash_type, const prt_value *x)
 {
     return stash_type == 0 ? prt_down_dtype(x) : (int32_t)stash_type;
 }
@@ -59,11 +59,11 @@ poprt_status prt_down_layer_norm(prt_downgrade *d)
     prt_build b = prt_build_before(op);
     prt_value *x = prt_op_input(op, 0), *mean;
     const int32_t dtype = prt_down_dtype(x);
-    prt_value *wide = prt_down_cast(&b, x, stash(a->stash_type, x));
+    prt_value *wide = prt_down_cast(&b, x, compute_dtype(a->stash_type, x));
     prt_value *axes = axes_from(&b, axis, type->rank, -1);
-    prt_value *left = centre(&b, wide, axes, &mean);
-    prt_value *scale = deviation(&b, mean_square(&b, left, axes), a->epsilon);
-    prt_value *y = prt_down_cast(&b, BINARY(div, left, scale), dtype);
+    prt_value *centred = subtract_mean(&b, wide, axes, &mean);
+    prt_value *scale = deviation(&b, mean_square(&b, centred, axes), a->epsilon);
+    prt_value *y = prt_down_cast(&b, BINARY(div, centred, scale), dtype);
     y = BINARY(mul, y, prt_op_input(op, 1));
     if (prt_op_input(op, 2) != NULL)
         y = BINARY(add, y, prt_op_input(op, 2));
@@ -84,7 +84,7 @@ poprt_status prt_down_rms_norm(prt_downgrade *d)
         return prt_down_refuse(d, "its rank must be known");
     prt_build b = prt_build_before(op);
     prt_value *x = prt_op_input(op, 0);
-    prt_value *wide = prt_down_cast(&b, x, stash(a->stash_type, x));
+    prt_value *wide = prt_down_cast(&b, x, compute_dtype(a->stash_type, x));
     prt_value *axes = axes_from(&b, axis, type->rank, -1);
     prt_value *y = BINARY(div, wide, deviation(&b, mean_square(&b, wide, axes), a->epsilon));
     y = prt_down_cast(&b, y, prt_down_dtype(prt_op_input(op, 1)));
@@ -101,10 +101,10 @@ poprt_status prt_down_mean_variance(prt_downgrade *d)
     prt_build b = prt_build_before(op);
     prt_value *x = prt_op_input(op, 0), *mean;
     prt_value *over = prt_build_i64s(&b, axes.count, axes.data);
-    prt_value *left = centre(&b, x, over, &mean);
-    prt_value *scale = prt_build_unary(&b, PRT_OP_sqrt, mean_square(&b, left, over));
+    prt_value *centred = subtract_mean(&b, x, over, &mean);
+    prt_value *scale = prt_build_unary(&b, PRT_OP_sqrt, mean_square(&b, centred, over));
     scale = BINARY(add, scale, prt_down_scalar(&b, 1e-9, x));
-    return prt_down_replace(d, &b, BINARY(div, left, scale));
+    return prt_down_replace(d, &b, BINARY(div, centred, scale));
 }
 
 /* Normalises each group by its mean and deviation, then applies the factors of each channel. */
@@ -120,9 +120,10 @@ poprt_status prt_down_group_norm(prt_downgrade *d)
     prt_build b = prt_build_before(op);
     prt_value *x = prt_op_input(op, 0), *mean;
     const int32_t dtype = prt_down_dtype(x);
-    prt_value *y = prt_down_reshape(&b, prt_down_cast(&b, x, stash(a->stash_type, x)), 3, groups);
+    prt_value *y =
+        prt_down_reshape(&b, prt_down_cast(&b, x, compute_dtype(a->stash_type, x)), 3, groups);
     prt_value *axes = axes_from(&b, 2, 3, -1);
-    y = centre(&b, y, axes, &mean);
+    y = subtract_mean(&b, y, axes, &mean);
     y = BINARY(div, y, deviation(&b, mean_square(&b, y, axes), a->epsilon));
     y = prt_down_cast(&b, y, dtype);
     y = prt_down_reshape_to(&b, y, prt_build_unary(&b, PRT_OP_shape, x));
@@ -150,7 +151,7 @@ static prt_value *blend(prt_build *build, prt_value *running, prt_value *now, fl
 }
 
 /* Expresses training mode with the statistics of the current batch. */
-static poprt_status train(prt_downgrade *d)
+static poprt_status expand_training(prt_downgrade *d)
 {
     prt_op *op = d->op;
     const prt_batch_normalization_attrs *a = op->attrs;
@@ -163,11 +164,12 @@ static poprt_status train(prt_downgrade *d)
     prt_build b = prt_build_before(op);
     prt_value *x = prt_op_input(op, 0), *mean;
     prt_value *axes = axes_from(&b, 0, type->rank, 1);
-    prt_value *left = centre(&b, x, axes, &mean), *square = mean_square(&b, left, axes);
+    prt_value *centred = subtract_mean(&b, x, axes, &mean),
+              *square = mean_square(&b, centred, axes);
     column[0] = -1;
     for (uint32_t i = 1; i < rank; i++)
         column[i] = 1;
-    prt_value *y = BINARY(div, left, deviation(&b, square, a->epsilon));
+    prt_value *y = BINARY(div, centred, deviation(&b, square, a->epsilon));
     y = BINARY(mul, y, prt_down_reshape(&b, prt_op_input(op, 1), rank, column));
     y = BINARY(add, y, prt_down_reshape(&b, prt_op_input(op, 2), rank, column));
     for (uint32_t i = 1; i < 3; i++) {
@@ -184,7 +186,7 @@ poprt_status prt_down_batch_norm(prt_downgrade *d)
 {
     const prt_batch_normalization_attrs *a = d->op->attrs;
     if (a->training_mode != 0)
-        return train(d);
+        return expand_training(d);
     prt_down_hide(d->op, "training_mode");
     return POPRT_OK;
 }

@@ -22,7 +22,7 @@ static bool is_one(const prt_value *v)
 }
 
 /* Returns a scale or zero point per tensor unchanged, and one per axis with trailing dims of 1. */
-static prt_value *along(prt_build *build, const prt_op *op, prt_value *v)
+static prt_value *align_to_axis(prt_build *build, const prt_op *op, prt_value *v)
 {
     prt_build b = *build;
     const prt_type *x = prt_down_ranked(prt_op_input(op, 0)), *type = prt_down_ranked(v);
@@ -94,7 +94,7 @@ poprt_status prt_down_quantize_axis(prt_downgrade *d)
 
 /* Returns whether the op has 8-bit or 16-bit numbers (or int32 for DequantizeLinear), a float32
  * scale, and no blocks. */
-static bool is_plain(const prt_op *op, uint32_t quantised)
+static bool has_simple_types(const prt_op *op, uint32_t quantised)
 {
     const int32_t dtype =
         quantised == 0 ? prt_down_dtype(prt_op_input(op, 0)) : prt_down_dtype(&op->out[0]);
@@ -111,16 +111,16 @@ poprt_status prt_down_quantize_channels(prt_downgrade *d)
     prt_op *op = d->op;
     const int32_t to = prt_down_dtype(&op->out[0]);
     prt_value *x = prt_op_input(op, 0), *zero = prt_op_input(op, 2);
-    if (!is_plain(op, 1) || prt_down_dtype(x) != PRT_DTYPE_f32)
+    if (!has_simple_types(op, 1) || prt_down_dtype(x) != PRT_DTYPE_f32)
         return prt_down_refuse(d,
             "it has blocks, or element types that do not exist at that opset");
     prt_build b = prt_build_before(op);
     const bool is_signed = to == PRT_DTYPE_i8 || to == PRT_DTYPE_i16;
     const int bits = (int)prt_dtype_bits(to);
-    prt_value *y = BINARY(div, x, along(&b, op, prt_op_input(op, 1)));
+    prt_value *y = BINARY(div, x, align_to_axis(&b, op, prt_op_input(op, 1)));
     y = prt_build_unary(&b, PRT_OP_round, y);
     if (zero != NULL)
-        y = BINARY(add, y, prt_down_cast(&b, along(&b, op, zero), PRT_DTYPE_f32));
+        y = BINARY(add, y, prt_down_cast(&b, align_to_axis(&b, op, zero), PRT_DTYPE_f32));
     prt_value *in[3] = { y, prt_down_scalar(&b, is_signed ? -ldexp(1, bits - 1) : 0, x),
         prt_down_scalar(&b, ldexp(1, is_signed ? bits - 1 : bits) - 1, x) };
     y = prt_build_op(&b, PRT_OP_clip, NULL, 3, in);
@@ -131,7 +131,7 @@ poprt_status prt_down_dequantize_channels(prt_downgrade *d)
 {
     prt_op *op = d->op;
     prt_value *x = prt_op_input(op, 0), *zero = prt_op_input(op, 2);
-    if (!is_plain(op, 0))
+    if (!has_simple_types(op, 0))
         return prt_down_refuse(d,
             "it has blocks, or element types that do not exist at that opset");
     prt_build b = prt_build_before(op);
@@ -139,7 +139,7 @@ poprt_status prt_down_dequantize_channels(prt_downgrade *d)
     const int32_t exact = wide ? PRT_DTYPE_f64 : PRT_DTYPE_f32;
     prt_value *y = prt_down_cast(&b, x, exact);
     if (zero != NULL)
-        y = BINARY(sub, y, prt_down_cast(&b, along(&b, op, zero), exact));
+        y = BINARY(sub, y, prt_down_cast(&b, align_to_axis(&b, op, zero), exact));
     y = prt_down_cast(&b, y, PRT_DTYPE_f32);
-    return prt_down_replace(d, &b, BINARY(mul, y, along(&b, op, prt_op_input(op, 1))));
+    return prt_down_replace(d, &b, BINARY(mul, y, align_to_axis(&b, op, prt_op_input(op, 1))));
 }

@@ -26,7 +26,8 @@ poprt_status prt_down_resize_modes(prt_downgrade *d)
 }
 
 /* Extends scales or sizes of some axes to all axes; the other axes keep their size. */
-static poprt_status spread(prt_downgrade *d, uint32_t slot, const int64_t *axes, const prt_type *x)
+static poprt_status extend_to_all_axes(prt_downgrade *d, uint32_t slot, const int64_t *axes,
+    const prt_type *x)
 {
     prt_op *op = d->op;
     const uint32_t count = ((const prt_resize_attrs *)op->attrs)->axes.count;
@@ -45,9 +46,9 @@ static poprt_status spread(prt_downgrade *d, uint32_t slot, const int64_t *axes,
     return POPRT_OK;
 }
 
-/* Like `spread` for constant scales or sizes, so that older variants can have them as
+/* Like `extend_to_all_axes` for constant scales or sizes, so that older variants can have them as
  * attributes. */
-static poprt_status spread_constant(prt_downgrade *d, uint32_t slot, const int64_t *axes,
+static poprt_status extend_constant(prt_downgrade *d, uint32_t slot, const int64_t *axes,
     const prt_type *x)
 {
     prt_op *op = d->op;
@@ -67,7 +68,7 @@ static poprt_status spread_constant(prt_downgrade *d, uint32_t slot, const int64
         known = known && (slot == 2 || prt_dim_is_number(sizes[i]));
     }
     if (!known)
-        return spread(d, slot, axes, x);
+        return extend_to_all_axes(d, slot, axes, x);
     for (uint32_t i = 0; i < count; i++)
         if (slot == 2)
             scales[axes[i]] = (float)prt_load_f64(t.dtype, t.data, i);
@@ -100,8 +101,8 @@ poprt_status prt_down_resize_axes(prt_downgrade *d)
         if (!prt_down_axis_of(a->axes.data[i], x->rank, &axes[i]))
             return prt_down_refuse(d, "an axis is out of range for its rank");
     }
-    PRT_TRY(spread_constant(d, 2, axes, x));
-    PRT_TRY(spread_constant(d, 3, axes, x));
+    PRT_TRY(extend_constant(d, 2, axes, x));
+    PRT_TRY(extend_constant(d, 3, axes, x));
     prt_down_hide(op, "axes");
     return POPRT_OK;
 }

@@ -27,7 +27,7 @@ poprt_status prt_down_shape_part(prt_downgrade *d)
 /* ---- operators that are constant if shapes are known ---- */
 
 /* Zeros of a static type, for an input of which only the shape is used. */
-static poprt_status zeros(const prt_op *op, const prt_type *type, prt_arena *scratch,
+static poprt_status make_zeros(const prt_op *op, const prt_type *type, prt_arena *scratch,
     prt_tensor *to)
 {
     size_t size;
@@ -43,7 +43,7 @@ static poprt_status zeros(const prt_op *op, const prt_type *type, prt_arena *scr
 }
 
 /* Reads integers that inference knows. */
-static poprt_status content_of(const prt_op *op, const prt_value *v, prt_arena *scratch,
+static poprt_status make_known_integers(const prt_op *op, const prt_value *v, prt_arena *scratch,
     prt_tensor *to)
 {
     uint32_t count;
@@ -69,8 +69,8 @@ static poprt_status evaluate(const prt_op *op, prt_arena *scratch, prt_tensor *o
         if (v == NULL)
             continue;
         if (!prt_value_aligned(v, scratch, &x[i]))
-            PRT_TRY(v->content != NULL ? content_of(op, v, scratch, &x[i])
-                                       : zeros(op, v->type, scratch, &x[i]));
+            PRT_TRY(v->content != NULL ? make_known_integers(op, v, scratch, &x[i])
+                                       : make_zeros(op, v->type, scratch, &x[i]));
         in[i] = &x[i];
     }
     *out = (prt_tensor){ .kind = PRT_VALUE_UNKNOWN, .rank = UINT32_MAX };

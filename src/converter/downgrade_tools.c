@@ -61,7 +61,7 @@ static int32_t collect(void *user, const void *bytes, size_t size)
     return 0;
 }
 
-static poprt_status add(prt_downgrade *d, const prt_node_attr *a)
+static poprt_status add_attr(prt_downgrade *d, const prt_node_attr *a)
 {
     prt_arena *arena = d->op->graph->module->arena;
     prt_put p;
@@ -86,17 +86,19 @@ static poprt_status add(prt_downgrade *d, const prt_node_attr *a)
 
 poprt_status prt_down_add_int(prt_downgrade *d, const char *name, int64_t value)
 {
-    return add(d, &(prt_node_attr){ .name = prt_str_of(name), .kind = PRT_ONNX_INT, .i = value });
+    return add_attr(d,
+        &(prt_node_attr){ .name = prt_str_of(name), .kind = PRT_ONNX_INT, .i = value });
 }
 
 poprt_status prt_down_add_float(prt_downgrade *d, const char *name, float value)
 {
-    return add(d, &(prt_node_attr){ .name = prt_str_of(name), .kind = PRT_ONNX_FLOAT, .f = value });
+    return add_attr(d,
+        &(prt_node_attr){ .name = prt_str_of(name), .kind = PRT_ONNX_FLOAT, .f = value });
 }
 
 poprt_status prt_down_add_text(prt_downgrade *d, const char *name, const char *value)
 {
-    return add(d,
+    return add_attr(d,
         &(prt_node_attr){ .name = prt_str_of(name),
             .kind = PRT_ONNX_STRING,
             .s = prt_str_of(value) });
@@ -104,13 +106,13 @@ poprt_status prt_down_add_text(prt_downgrade *d, const char *name, const char *v
 
 poprt_status prt_down_add_ints(prt_downgrade *d, const char *name, uint32_t n, const int64_t *v)
 {
-    return add(d,
+    return add_attr(d,
         &(prt_node_attr){ .name = prt_str_of(name), .kind = PRT_ONNX_INTS, .ints = { v, n } });
 }
 
 poprt_status prt_down_add_floats(prt_downgrade *d, const char *name, uint32_t n, const float *v)
 {
-    return add(d,
+    return add_attr(d,
         &(prt_node_attr){ .name = prt_str_of(name), .kind = PRT_ONNX_FLOATS, .floats = { v, n } });
 }
 
@@ -243,14 +245,14 @@ poprt_status prt_down_set_input(prt_op *op, uint32_t slot, prt_value *value)
 
 poprt_status prt_down_input_to_ints(prt_downgrade *d, uint32_t slot, const char *name)
 {
-    int64_t few[256];
+    int64_t values[256];
     uint32_t count;
     if (prt_op_input(d->op, slot) == NULL)
         return POPRT_OK;
-    if (!prt_down_integers(prt_op_input(d->op, slot), PRT_COUNT_OF(few), few, &count))
+    if (!prt_down_integers(prt_op_input(d->op, slot), PRT_COUNT_OF(values), values, &count))
         return prt_down_refuse(d,
             "'%s' is an attribute at that opset, so input %u must be constant", name, slot);
-    PRT_TRY(prt_down_add_ints(d, name, count, few));
+    PRT_TRY(prt_down_add_ints(d, name, count, values));
     prt_op_set_input(d->op, slot, NULL);
     return POPRT_OK;
 }

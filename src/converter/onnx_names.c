@@ -32,7 +32,7 @@ prt_str prt_names_node(const prt_names *names, const prt_op *op)
     return prt_names_graph(names, op->graph)->nodes[op->id];
 }
 
-static poprt_status take(prt_names *n, prt_str name)
+static poprt_status reserve(prt_names *n, prt_str name)
 {
     static char taken;
     return prt_map_set(&n->taken, name, &taken);
@@ -52,7 +52,7 @@ static poprt_status generate(prt_names *n, const char *base, prt_str *out)
         *out = (prt_str){ text, (uint32_t)size };
     } while (!is_free(n, *out) || prt_map_find(&n->module->names, *out) != NULL);
     out->data = prt_arena_text(n->scratch, text, out->size);
-    return out->data != NULL ? take(n, *out) : POPRT_E_NOMEM;
+    return out->data != NULL ? reserve(n, *out) : POPRT_E_NOMEM;
 }
 
 static poprt_status add_graph(prt_names *n, const prt_graph *graph, prt_graph_names **out)
@@ -80,7 +80,7 @@ static poprt_status name_interface(prt_names *n, const prt_graph_names *g)
         if (in->name.size == 0)
             continue;
         g->values[in->id] = in->name;
-        PRT_TRY(take(n, in->name));
+        PRT_TRY(reserve(n, in->name));
     }
     for (uint32_t i = 0; i < graph->ret->n_in; i++) {
         const prt_value *value = graph->ret->in[i].value;
@@ -88,7 +88,7 @@ static poprt_status name_interface(prt_names *n, const prt_graph_names *g)
         g->outputs[i] = name;
         if (value->def != NULL && g->values[value->id].size == 0 && is_free(n, name))
             g->values[value->id] = name;
-        PRT_TRY(take(n, name));
+        PRT_TRY(reserve(n, name));
     }
     return POPRT_OK;
 }
@@ -113,7 +113,7 @@ static poprt_status name_value(prt_names *n, const prt_graph_names *g, const prt
         return POPRT_OK;
     if (value->name.size != 0 && is_free(n, value->name)) {
         *name = value->name;
-        return take(n, *name);
+        return reserve(n, *name);
     }
     /* A constant may also be an output of the same name. */
     for (uint32_t i = 0; value->constant != NULL && i < g->graph->ret->n_in; i++)

@@ -51,7 +51,7 @@ poprt_status prt_raw_keep(prt_arena *arena, prt_raw_list *list, uint32_t field, 
 static poprt_status read_graph(const prt_raw_reader *r, prt_bytes bytes, uint32_t depth,
     uint32_t level, prt_raw_graph *g);
 
-static poprt_status add_graph(const prt_raw_reader *r, prt_bytes bytes, uint32_t depth,
+static poprt_status read_attr_graph(const prt_raw_reader *r, prt_bytes bytes, uint32_t depth,
     uint32_t level, prt_raw_attr *attr)
 {
     prt_raw_graph *g = PRT_NEW(r->arena, prt_raw_graph);
@@ -119,7 +119,7 @@ static poprt_status read_attr(const prt_raw_reader *r, const prt_field *field, u
             break;
         case PRT_ONNX_Attribute_g:
         case PRT_ONNX_Attribute_graphs:
-            PRT_TRY(add_graph(r, f.bytes, depth + 1, level, out));
+            PRT_TRY(read_attr_graph(r, f.bytes, depth + 1, level, out));
             break;
         default:
             break;

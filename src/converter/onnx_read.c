@@ -74,9 +74,9 @@ static poprt_status keep_fields(prt_onnx_reader *r, prt_raw_model *raw)
 static poprt_status read_model(prt_onnx_reader *r, const prt_onnx_limits *limits)
 {
     const prt_blob *file = r->source.file;
-    const prt_raw_reader taker = { .arena = r->scratch, .subgraphs = limits->subgraphs };
+    const prt_raw_reader parser = { .arena = r->scratch, .subgraphs = limits->subgraphs };
     prt_raw_model raw;
-    PRT_TRY(prt_raw_read_model(&taker, (prt_bytes){ file->data, file->size }, &raw));
+    PRT_TRY(prt_raw_read_model(&parser, (prt_bytes){ file->data, file->size }, &raw));
     r->m->ir_version = raw.ir_version;
     PRT_TRY(set_opsets(r, &raw));
     PRT_TRY(index_functions(r, &raw));

@@ -188,7 +188,8 @@ static void put_word(unsigned char *to, size_t unit, uint64_t word)
 }
 
 /* Copies packed floats, which have the layout of memory already. */
-static bool whole_copy(const prt_raw_tensor *t, const prt_field *f, unsigned char *to, size_t *at)
+static bool copy_packed_floats(const prt_raw_tensor *t, const prt_field *f, unsigned char *to,
+    size_t *at)
 {
     if (f->wire != PRT_WIRE_BYTES ||
         (f->number != PRT_ONNX_Tensor_float_data && f->number != PRT_ONNX_Tensor_double_data))
@@ -202,7 +203,7 @@ static bool whole_copy(const prt_raw_tensor *t, const prt_field *f, unsigned cha
 }
 
 /* Decodes elements of 6 bits, one per entry. */
-static poprt_status decode_sixes(const prt_raw_tensor *t, unsigned char *to)
+static poprt_status decode_6_bits(const prt_raw_tensor *t, unsigned char *to)
 {
     size_t at = 0;
     prt_wire w = prt_wire_open(t->bytes, PRT_ONNX_Tensor, t->depth);
@@ -230,7 +231,7 @@ static poprt_status decode_numbers(const prt_raw_tensor *t, unsigned char *to)
     prt_field f;
     uint64_t word;
     while (prt_wire_next(&w, &f)) {
-        if (f.number != field || whole_copy(t, &f, to, &at))
+        if (f.number != field || copy_packed_floats(t, &f, to, &at))
             continue;
         while (prt_wire_item(&w, &f, &word)) {
             if (t->size - at < unit)
@@ -269,7 +270,7 @@ poprt_status prt_raw_tensor_decode(const prt_raw_tensor *t, void *to, char *char
     if (t->dtype == PRT_DTYPE_string)
         return t->has_raw ? wrong_size(t) : decode_strings(t, to, chars);
     if (!t->has_raw)
-        return prt_dtype_bits(t->dtype) == 6 ? decode_sixes(t, to) : decode_numbers(t, to);
+        return prt_dtype_bits(t->dtype) == 6 ? decode_6_bits(t, to) : decode_numbers(t, to);
     if (t->raw.size != t->size)
         return wrong_size(t);
     if (t->size != 0)

@@ -29,7 +29,7 @@ static poprt_status fresh_dim(const context *c, int32_t axis, int64_t *out)
 }
 
 /* Some exporters write these names for unknown dims; such dims are unrelated to each other. */
-static bool names_nothing(prt_str name)
+static bool is_unknown_dim(prt_str name)
 {
     return name.size == 0 || prt_str_is(name, "?") || prt_str_is(name, "-1") ||
         prt_str_is(name, "None");
@@ -50,7 +50,7 @@ static poprt_status read_dim(const context *c, prt_bytes bytes, uint32_t depth, 
             name = prt_wire_text(&w, &f);
     }
     PRT_TRY(w.status);
-    if (!names_nothing(name)) {
+    if (!is_unknown_dim(name)) {
         *out = prt_dim_symbol(c->m->dims, name);
         return *out == PRT_DIM_UNKNOWN ? POPRT_E_NOMEM : POPRT_OK;
     }

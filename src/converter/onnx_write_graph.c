@@ -25,55 +25,56 @@ static prt_str info_name(const prt_raw *raw, prt_bytes *info)
 
 /* Returns the known dim, or the declared one if no dim is known; a declared name of an expression
  * is kept. */
-static int64_t merge_dim(const prt_dims *dims, int64_t said, int64_t known)
+static int64_t merge_dim(const prt_dims *dims, int64_t declared, int64_t known)
 {
     if (known == PRT_DIM_UNKNOWN)
-        return said;
-    if (prt_dim_is_number(known) || !prt_dim_is_expr(said))
+        return declared;
+    if (prt_dim_is_number(known) || !prt_dim_is_expr(declared))
         return known;
-    return prt_dims_at(dims, prt_dim_index(said))->op == PRT_DIM_SYMBOL ? said : known;
+    return prt_dims_at(dims, prt_dim_index(declared))->op == PRT_DIM_SYMBOL ? declared : known;
 }
 
 /* Merges the declared type of a value into the known type where it adds information without
  * conflict. */
-static const prt_type *merge_types(prt_module *m, const prt_type *said, const prt_type *known)
+static const prt_type *merge_types(prt_module *m, const prt_type *declared, const prt_type *known)
 {
-    if (known->kind == PRT_VALUE_UNKNOWN || said == known)
-        return said;
-    if (said->kind != known->kind)
+    if (known->kind == PRT_VALUE_UNKNOWN || declared == known)
+        return declared;
+    if (declared->kind != known->kind)
         return known;
     if (known->kind != PRT_VALUE_TENSOR) {
-        if (said->elem == NULL || known->elem == NULL)
-            return said->elem != NULL ? said : known;
-        const prt_type *elem = merge_types(m, said->elem, known->elem);
+        if (declared->elem == NULL || known->elem == NULL)
+            return declared->elem != NULL ? declared : known;
+        const prt_type *elem = merge_types(m, declared->elem, known->elem);
         return elem != NULL ? prt_type_wrap(m->types, known->kind, known->dtype, elem) : NULL;
     }
-    const int32_t dtype = known->dtype != PRT_DTYPE_undefined ? known->dtype : said->dtype;
+    const int32_t dtype = known->dtype != PRT_DTYPE_undefined ? known->dtype : declared->dtype;
     if (known->rank < 0)
-        return prt_type_tensor(m->types, dtype, said->rank, said->dims);
-    if (said->rank != known->rank || known->rank > PRT_MAX_RANK)
+        return prt_type_tensor(m->types, dtype, declared->rank, declared->dims);
+    if (declared->rank != known->rank || known->rank > PRT_MAX_RANK)
         return known;
     int64_t dims[PRT_MAX_RANK];
     for (int32_t i = 0; i < known->rank; i++)
-        dims[i] = merge_dim(m->dims, said->dims[i], known->dims[i]);
+        dims[i] = merge_dim(m->dims, declared->dims[i], known->dims[i]);
     return prt_type_tensor(m->types, dtype, known->rank, dims);
 }
 
 /* Writes a kept description, or a new one if more is known. Types are compared by interning the
  * declared type: the pool may grow, but the module does not change otherwise. */
-static void put_said(prt_onnx_writer *w, const prt_raw *raw, prt_str name, const prt_value *value)
+static void put_declared(prt_onnx_writer *w, const prt_raw *raw, prt_str name,
+    const prt_value *value)
 {
     prt_module *m = (prt_module *)(uintptr_t)w->m;
-    const prt_type *said = NULL, *merged = NULL;
+    const prt_type *declared = NULL, *merged = NULL;
     prt_bytes info = { NULL, 0 };
     prt_str doc;
     (void)info_name(raw, &info);
     const bool is_input = raw->field == PRT_ONNX_Graph_input && value->graph->owner == NULL;
-    if (prt_onnx_value_info(m, info, 1, is_input, &said, &doc) == POPRT_OK)
-        merged = merge_types(m, said, value->type);
+    if (prt_onnx_value_info(m, info, 1, is_input, &declared, &doc) == POPRT_OK)
+        merged = merge_types(m, declared, value->type);
     if (merged == NULL)
         prt_put_fail(&w->put, POPRT_E_NOMEM);
-    else if (merged == said)
+    else if (merged == declared)
         prt_put_raw(&w->put, raw->bytes, raw->size);
     else
         prt_onnx_put_value_info(w, raw->field, name, merged, value->doc);
@@ -99,7 +100,7 @@ static void put_info(prt_onnx_writer *w, const prt_map *infos, uint32_t field, p
 {
     const prt_raw *raw = prt_map_find(infos, name);
     if (raw != NULL)
-        put_said(w, raw, name, value);
+        put_declared(w, raw, name, value);
     else
         prt_onnx_put_value_info(w, field, name, value->type, value->doc);
 }
@@ -116,15 +117,15 @@ static const prt_value *find_constant(const prt_onnx_writer *w, const prt_graph 
 
 /* Returns whether a declared type is valid for a constant in its present state. Named dims may
  * stay. */
-static bool describes(const prt_type *said, const prt_type *known)
+static bool describes(const prt_type *declared, const prt_type *known)
 {
-    if (said == known || said->kind != PRT_VALUE_TENSOR)
-        return said == known;
-    if (said->dtype != known->dtype)
+    if (declared == known || declared->kind != PRT_VALUE_TENSOR)
+        return declared == known;
+    if (declared->dtype != known->dtype)
         return false;
-    bool same = said->rank < 0 || said->rank == known->rank;
-    for (int32_t i = 0; same && i < said->rank; i++)
-        same = !prt_dim_is_number(said->dims[i]) || said->dims[i] == known->dims[i];
+    bool same = declared->rank < 0 || declared->rank == known->rank;
+    for (int32_t i = 0; same && i < declared->rank; i++)
+        same = !prt_dim_is_number(declared->dims[i]) || declared->dims[i] == known->dims[i];
     return same;
 }
 
@@ -133,14 +134,14 @@ static bool describes(const prt_type *said, const prt_type *known)
 static void put_listed(prt_onnx_writer *w, const prt_raw *raw, prt_str name, const prt_value *value)
 {
     prt_module *m = (prt_module *)(uintptr_t)w->m;
-    const prt_type *said = NULL;
+    const prt_type *declared = NULL;
     prt_bytes info = { NULL, 0 };
     prt_str doc = PRT_STR("");
     (void)info_name(raw, &info);
-    const poprt_status status = prt_onnx_value_info(m, info, 1, false, &said, &doc);
+    const poprt_status status = prt_onnx_value_info(m, info, 1, false, &declared, &doc);
     if (status == POPRT_E_NOMEM)
         prt_put_fail(&w->put, status);
-    else if (status == POPRT_OK && describes(said, value->type))
+    else if (status == POPRT_OK && describes(declared, value->type))
         prt_put_raw(&w->put, raw->bytes, raw->size);
     else
         prt_onnx_put_value_info(w, raw->field, name, value->type, doc);
@@ -199,7 +200,7 @@ static void put_infos(prt_onnx_writer *w, const prt_graph *g)
         if (value == NULL || value->graph != g || (value->def != NULL && value->def->dead) ||
             !prt_str_equal(prt_names_value(w->names, value), name))
             continue;
-        put_said(w, raw, name, value);
+        put_declared(w, raw, name, value);
     }
 }
 

@@ -15,12 +15,12 @@
 
 enum { EXTERNAL = 1, MOST_BYTES = 0x7fffffff };
 
-typedef struct marker {
+typedef struct marks_writer {
     prt_put put;
     const prt_module *m;
     prt_arena *scratch;
     bool external; /* some tensor lies in another file */
-} marker;
+} marks_writer;
 
 /* Returns the op that a node of the main graph became; NULL if the op was removed. */
 static const prt_op *op_of(const prt_module *m, prt_bytes node)
@@ -62,7 +62,7 @@ static bool replaces(const prt_op *op, prt_str name)
     return false;
 }
 
-static void put_node(marker *k, const prt_field *node)
+static void put_node(marks_writer *k, const prt_field *node)
 {
     const prt_op *op = op_of(k->m, node->bytes);
     const prt_raw *at = NULL;
@@ -84,7 +84,7 @@ static void put_node(marker *k, const prt_field *node)
     prt_put_fail(&k->put, w.status);
 }
 
-static void look_for_external(marker *k, prt_bytes tensor)
+static void look_for_external(marks_writer *k, prt_bytes tensor)
 {
     prt_wire w = prt_wire_open(tensor, PRT_ONNX_Tensor, 3);
     prt_field f;
@@ -93,7 +93,7 @@ static void look_for_external(marker *k, prt_bytes tensor)
             k->external || (f.number == PRT_ONNX_Tensor_data_location && f.word == EXTERNAL);
 }
 
-static void put_graph(marker *k, const prt_field *graph)
+static void put_graph(marks_writer *k, const prt_field *graph)
 {
     const prt_put_mark mark = prt_put_open(&k->put, PRT_ONNX_Model_graph);
     prt_wire w = prt_wire_open(graph->bytes, PRT_ONNX_Graph, 2);
@@ -111,7 +111,7 @@ static void put_graph(marker *k, const prt_field *graph)
     prt_put_fail(&k->put, w.status);
 }
 
-static void put_model(marker *k)
+static void put_model(marks_writer *k)
 {
     const prt_blob *file = k->m->source;
     prt_wire w = prt_wire_open((prt_bytes){ file->data, file->size }, PRT_ONNX_Model, 1);
@@ -124,7 +124,7 @@ static void put_model(marker *k)
     prt_put_fail(&k->put, w.status);
 }
 
-static poprt_status write_file(marker *k, const char *path)
+static poprt_status write_file(marks_writer *k, const char *path)
 {
     prt_file_writer *writer = NULL;
     PRT_TRY(prt_file_writer_create(k->m->allocator, path, &writer));
@@ -135,7 +135,7 @@ static poprt_status write_file(marker *k, const char *path)
 
 poprt_status prt_onnx_write_marks(const prt_module *module, const char *path)
 {
-    marker k = { .m = module };
+    marks_writer k = { .m = module };
     if (module->source == NULL)
         return prt_fail(POPRT_E_UNSUPPORTED, path, "the model was not read from a file");
     PRT_TRY(prt_arena_create(module->allocator, 0, &k.scratch));

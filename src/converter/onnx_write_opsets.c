@@ -79,7 +79,7 @@ static bool all_fit(const prt_graph *g, prt_str domain, int64_t version)
 }
 
 /* Searches from the imported version up, then down; 0 if no version fits. */
-static int64_t nearest(const prt_graph *g, prt_str domain, int64_t imported)
+static int64_t nearest_version(const prt_graph *g, prt_str domain, int64_t imported)
 {
     const int64_t newest = prt_history_newest_of(PRT_HISTORY_ML);
     const int64_t from = imported > 0 ? imported : 1;
@@ -107,7 +107,7 @@ static int64_t choose(prt_onnx_writer *w, prt_str domain, int64_t imported)
 {
     const prt_graph *g = w->m->main;
     if (prt_str_is(domain, PRT_HISTORY_ML)) {
-        const int64_t found = nearest(g, domain, imported);
+        const int64_t found = nearest_version(g, domain, imported);
         if (found != 0)
             return found;
     }
@@ -120,7 +120,7 @@ static int64_t choose(prt_onnx_writer *w, prt_str domain, int64_t imported)
     return least > imported ? least : imported > 0 ? imported : 1;
 }
 
-static poprt_status add(prt_onnx_writer *w, prt_str domain, int64_t imported)
+static poprt_status add_opset(prt_onnx_writer *w, prt_str domain, int64_t imported)
 {
     prt_opset **end = &w->opsets;
     while (*end != NULL)
@@ -138,7 +138,7 @@ static poprt_status add_missing(prt_onnx_writer *w, const prt_graph *g)
     prt_for_each_op (op, g) {
         const prt_str domain = domain_of(op);
         if (domain.data != NULL && prt_onnx_opset_of(w, domain) == 0)
-            PRT_TRY(add(w, domain, 0));
+            PRT_TRY(add_opset(w, domain, 0));
         for (uint32_t i = 0; i < op->n_regions; i++)
             PRT_TRY(add_missing(w, op->regions[i]));
     }
@@ -156,6 +156,6 @@ int64_t prt_onnx_opset_of(const prt_onnx_writer *w, prt_str domain)
 poprt_status prt_onnx_choose_opsets(prt_onnx_writer *w)
 {
     for (const prt_opset *o = w->m->opsets; o != NULL; o = o->next)
-        PRT_TRY(add(w, o->domain, o->version));
+        PRT_TRY(add_opset(w, o->domain, o->version));
     return add_missing(w, w->m->main);
 }

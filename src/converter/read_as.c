@@ -62,7 +62,7 @@ static uint32_t used_inputs(const prt_op *op)
 }
 
 /* Returns whether the op that stands for the node is recorded to be written as that node. */
-static bool is_noted(const prt_op *op, const prt_read_before *before)
+static bool is_recorded(const prt_op *op, const prt_read_before *before)
 {
     if (before->row == NULL || op->source != NULL || op->def == NULL)
         return false;
@@ -72,7 +72,7 @@ static bool is_noted(const prt_op *op, const prt_read_before *before)
 poprt_status prt_read_as_note(prt_upgrade *u, const prt_read_before *before)
 {
     prt_op *op = u->inner != NULL ? u->inner : u->op;
-    if (!is_noted(op, before))
+    if (!is_recorded(op, before))
         return POPRT_OK;
     prt_arena *arena = op->graph->module->arena;
     prt_raw_list fields = { NULL, NULL };

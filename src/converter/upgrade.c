@@ -23,7 +23,7 @@
 #undef KEEP
 #undef BACK
 
-static const prt_opset_variant forms[] = {
+static const prt_opset_variant variants[] = {
 #define FORM(domain, name, from, to, up, down) { domain, name, from, to, up, down },
 #define UP(domain, name, from, to, up) { domain, name, from, to, up, NULL },
 #define DOWN(domain, name, from, to, down) { domain, name, from, to, NULL, down },
@@ -60,8 +60,8 @@ static const struct {
 
 const prt_opset_variant *prt_opset_variants(size_t *count)
 {
-    *count = PRT_COUNT_OF(forms);
-    return forms;
+    *count = PRT_COUNT_OF(variants);
+    return variants;
 }
 
 int64_t prt_opset_variant_meaning(prt_str name)
@@ -149,7 +149,7 @@ static bool set_field(const prt_attr_def *row, const prt_node_attr *a, void *to)
 }
 
 /* Fills in typed attributes from those of the node, by name and kind. */
-static void fill(prt_upgrade *u)
+static void fill_attrs(prt_upgrade *u)
 {
     const prt_op_def *def = u->op->def;
     for (uint32_t i = 0; i < u->n_attrs; i++) {
@@ -175,7 +175,7 @@ poprt_status prt_upgrade_become(prt_upgrade *u, uint32_t id)
     op->domain = prt_str_of(def->domain);
     op->name = prt_str_of(def->name);
     prt_op_touch(op);
-    fill(u);
+    fill_attrs(u);
     return POPRT_OK;
 }
 
@@ -237,10 +237,10 @@ poprt_status prt_upgrade_become_reshape(prt_upgrade *u, prt_build *b, prt_value 
 
 static const prt_opset_variant *next_row(const prt_op *op, int64_t version)
 {
-    for (size_t i = 0; i < PRT_COUNT_OF(forms); i++)
-        if (forms[i].up != NULL && forms[i].from <= version && version < forms[i].to &&
-            prt_str_is(op->name, forms[i].name) && prt_str_is(op->domain, forms[i].domain))
-            return &forms[i];
+    for (size_t i = 0; i < PRT_COUNT_OF(variants); i++)
+        if (variants[i].up != NULL && variants[i].from <= version && version < variants[i].to &&
+            prt_str_is(op->name, variants[i].name) && prt_str_is(op->domain, variants[i].domain))
+            return &variants[i];
     return NULL;
 }
 
@@ -251,7 +251,7 @@ poprt_status prt_upgrade_op(prt_upgrade *u)
     while (u->op != NULL && (row = next_row(u->op, version)) != NULL) {
         prt_op_touch(u->op);
         if (u->op->graph->module->form_runs != NULL)
-            u->op->graph->module->form_runs[2 * (row - forms)]++;
+            u->op->graph->module->form_runs[2 * (row - variants)]++;
         PRT_TRY(row->up(u));
         version = row->to;
         if (u->op != NULL)
@@ -293,7 +293,7 @@ static poprt_status upgrade_node(prt_upgrade *u)
     PRT_TRY(prt_upgrade_check_names(u));
     const prt_read_before before = prt_read_as_before(u);
     if (u->op->def != NULL)
-        fill(u);
+        fill_attrs(u);
     PRT_TRY(prt_upgrade_op(u));
     if (u->op == NULL)
         return POPRT_OK;

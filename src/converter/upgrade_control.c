@@ -20,7 +20,7 @@ poprt_status prt_up_dft(prt_upgrade *u)
 }
 
 /* Removes input 0, the lengths of the batch's sequences; `*lengths` is NULL if they are absent. */
-static poprt_status take_lengths(prt_op *op, prt_value **lengths)
+static poprt_status remove_lengths(prt_op *op, prt_value **lengths)
 {
     if (op->n_in < 2)
         return prt_fail(POPRT_E_PARSE, prt_op_label(op),
@@ -70,7 +70,7 @@ static prt_value *lengthen(prt_build *b, prt_value *v, prt_value *whole)
     return prt_build_op(b, PRT_OP_pad, NULL, 4, in);
 }
 
-static poprt_status give_outputs(prt_graph *outer, uint32_t count, prt_value **outs)
+static poprt_status set_outputs(prt_graph *outer, uint32_t count, prt_value **outs)
 {
     prt_module *m = outer->module;
     prt_str *names = PRT_NEW_N(m->arena, prt_str, count);
@@ -123,7 +123,7 @@ static poprt_status inner_scan(prt_upgrade *u, prt_graph *outer, bool has_length
             outs[i] = lengthen(&b, outs[i], whole);
     }
     PRT_TRY(prt_build_status(&b));
-    return give_outputs(outer, op->n_out, outs);
+    return set_outputs(outer, op->n_out, outs);
 }
 
 /* Scan-8 becomes a stateless scan over the batch, whose body is the scan over the sequence. */
@@ -132,7 +132,7 @@ poprt_status prt_up_scan(prt_upgrade *u)
     prt_op *op = u->op;
     prt_scan_attrs *a = op->attrs;
     prt_value *lengths = NULL;
-    PRT_TRY(take_lengths(op, &lengths));
+    PRT_TRY(remove_lengths(op, &lengths));
     if (op->n_regions == 0 || a->body >= op->n_regions || a->num_scan_inputs < 1 ||
         a->num_scan_inputs > (int64_t)op->n_in)
         return prt_fail(POPRT_E_PARSE, prt_op_label(op), "Scan: needs a body and num_scan_inputs");

@@ -201,7 +201,7 @@ poprt_status prt_up_ms_embedding(prt_upgrade *u)
 }
 
 /* Moves the uses and the name of an output to another value. */
-static poprt_status take_over(prt_value *from, prt_value *to)
+static poprt_status move_uses(prt_value *from, prt_value *to)
 {
     const prt_str name = from->name;
     prt_value_replace(from, to);
@@ -223,7 +223,7 @@ poprt_status prt_up_ms_unique(prt_upgrade *u)
     PRT_TRY(prt_build_status(&b));
     PRT_TRY(prt_op_copy_notes(unique, op));
     for (uint32_t i = 0; i < op->n_out && i < 3; i++)
-        PRT_TRY(take_over(&op->out[i], &unique->out[place[i]]));
+        PRT_TRY(move_uses(&op->out[i], &unique->out[place[i]]));
     prt_op_erase(op);
     u->op = unique;
     return POPRT_OK;
@@ -313,7 +313,7 @@ static poprt_status image_rank(prt_upgrade *u, int32_t *rank)
 }
 
 /* Returns the permutation that moves channels from the end to axis 1, or back. */
-static prt_transpose_attrs turn(int32_t rank, bool back, int64_t *perm)
+static prt_transpose_attrs channel_transpose(int32_t rank, bool back, int64_t *perm)
 {
     for (int32_t i = 0; i < rank; i++)
         perm[i] = back ? (i == 0                ? 0
@@ -338,7 +338,7 @@ static poprt_status channels_first(prt_upgrade *u, uint32_t id)
     PRT_TRY(prt_upgrade_become(u, id)); /* fills in attributes, which the inner op takes over */
     const void *attrs = op->attrs;
     const uint32_t n_in = op->n_in < 4 ? op->n_in : 4;
-    prt_transpose_attrs first = turn(rank, false, perm);
+    prt_transpose_attrs first = channel_transpose(rank, false, perm);
     prt_build b = prt_build_before(op);
     for (uint32_t i = 0; i < n_in; i++) {
         in[i] = prt_op_input(op, i);
@@ -353,7 +353,7 @@ static poprt_status channels_first(prt_upgrade *u, uint32_t id)
     u->inner = y->def;
     PRT_TRY(prt_op_copy_notes(u->inner, op));
     PRT_TRY(prt_upgrade_become(u, PRT_OP_transpose));
-    *(prt_transpose_attrs *)op->attrs = turn(rank, true, back);
+    *(prt_transpose_attrs *)op->attrs = channel_transpose(rank, true, back);
     prt_op_set_input(op, 0, y);
     drop_inputs(op, 1);
     return POPRT_OK;

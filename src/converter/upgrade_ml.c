@@ -5,7 +5,7 @@
 
 #include "converter/onnx_raw.h"
 
-static void mark(prt_ml_label_encoder_attrs *a, const prt_op_def *def, const char *name)
+static void mark_given(prt_ml_label_encoder_attrs *a, const prt_op_def *def, const char *name)
 {
     a->present |= (uint64_t)1 << prt_op_attr(def, prt_str_of(name));
 }
@@ -46,16 +46,16 @@ poprt_status prt_up_label_encoder_classes(prt_upgrade *u)
         index[i] = i;
     *(to_ints ? &a->keys_strings : &a->values_strings) = classes->strings;
     *(to_ints ? &a->values_int64s : &a->keys_int64s) = (prt_i64s){ index, n };
-    mark(a, u->op->def, to_ints ? "keys_strings" : "values_strings");
-    mark(a, u->op->def, to_ints ? "values_int64s" : "keys_int64s");
+    mark_given(a, u->op->def, to_ints ? "keys_strings" : "values_strings");
+    mark_given(a, u->op->def, to_ints ? "values_int64s" : "keys_int64s");
     return POPRT_OK;
 }
 
 /* Replaces a list by its reverse in the module's memory; false if memory runs out. */
-#define BACKWARDS(arena, list)                                                                     \
-    (backwards(arena, (list)->data, (list)->count, sizeof(*(list)->data), (void *)&(list)->data))
+#define REVERSE_LIST(arena, list)                                                                  \
+    (reverse_list(arena, (list)->data, (list)->count, sizeof(*(list)->data), (void *)&(list)->data))
 
-static bool backwards(prt_arena *arena, const void *data, uint32_t count, size_t size, void *to)
+static bool reverse_list(prt_arena *arena, const void *data, uint32_t count, size_t size, void *to)
 {
     char *copy = prt_arena_alloc_n(arena, count, size);
     if (copy == NULL)
@@ -73,8 +73,9 @@ poprt_status prt_up_label_encoder_first(prt_upgrade *u)
     prt_arena *arena = u->op->graph->module->arena;
     if (u->version < 2) /* the model itself has no lists of keys */
         return POPRT_OK;
-    const bool done = BACKWARDS(arena, &a->keys_strings) && BACKWARDS(arena, &a->keys_int64s) &&
-        BACKWARDS(arena, &a->keys_floats) && BACKWARDS(arena, &a->values_strings) &&
-        BACKWARDS(arena, &a->values_int64s) && BACKWARDS(arena, &a->values_floats);
+    const bool done = REVERSE_LIST(arena, &a->keys_strings) &&
+        REVERSE_LIST(arena, &a->keys_int64s) && REVERSE_LIST(arena, &a->keys_floats) &&
+        REVERSE_LIST(arena, &a->values_strings) && REVERSE_LIST(arena, &a->values_int64s) &&
+        REVERSE_LIST(arena, &a->values_floats);
     return done ? POPRT_OK : POPRT_E_NOMEM;
 }

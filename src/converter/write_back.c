@@ -37,7 +37,7 @@ static const prt_raw *list_extra(prt_arena *arena, const prt_raw *fields, const 
     return first;
 }
 
-static poprt_status put_node(prt_write_back *w, const prt_op *op)
+static poprt_status add_node(prt_write_back *w, const prt_op *op)
 {
     const prt_read_as *as = op->read_as;
     poprt_status status = POPRT_OK;
@@ -82,7 +82,7 @@ poprt_status prt_write_back_op(prt_op *op, bool *done)
     if (!found || (inner != op && w.out[0]->def != op))
         return POPRT_OK;
     prt_op *const outer = w.out[0]->def;
-    PRT_TRY(put_node(&w, inner));
+    PRT_TRY(add_node(&w, inner));
     if (outer != inner)
         prt_op_erase(outer);
     prt_op_erase(inner);

@@ -5,7 +5,7 @@
 #include "converter/write_back.h"
 
 /* Returns input 0 of the op that computes a value if the op has this id, else NULL. */
-static prt_value *behind(const prt_value *v, uint32_t id)
+static prt_value *producer_input(const prt_value *v, uint32_t id)
 {
     const prt_op *op = v != NULL ? v->def : NULL;
     return op != NULL && prt_op_is(op, id) ? prt_op_input(op, 0) : NULL;
@@ -20,7 +20,7 @@ static int32_t rank_of(const prt_value *v)
  * accepts. */
 static prt_value *without_reshape(prt_value *v)
 {
-    prt_value *x = behind(v, PRT_OP_reshape);
+    prt_value *x = producer_input(v, PRT_OP_reshape);
     const int32_t rank = rank_of(x);
     const bool row = rank == 2 && x->type->dims[0] == 1;
     return rank == 0 || rank == 1 || (row && rank_of(v) == 1) ? x : v;
@@ -53,7 +53,7 @@ static bool is_number(const prt_value *v, int64_t number)
 bool prt_back_ms_range(prt_write_back *w, prt_op *op)
 {
     double step;
-    const prt_value *absent = behind(prt_op_input(op, 2), PRT_OP_cast_like);
+    const prt_value *absent = producer_input(prt_op_input(op, 2), PRT_OP_cast_like);
     set_inputs(w, op, 3);
     for (uint32_t i = 0; i < w->n_in; i++)
         w->in[i] = without_reshape(w->in[i]);
@@ -67,7 +67,7 @@ bool prt_back_ms_range(prt_write_back *w, prt_op *op)
 bool prt_back_ms_expand_dims(prt_write_back *w, prt_op *op)
 {
     prt_value *axes = prt_op_input(op, 1);
-    prt_value *axis = behind(behind(axes, PRT_OP_reshape), PRT_OP_cast);
+    prt_value *axis = producer_input(producer_input(axes, PRT_OP_reshape), PRT_OP_cast);
     int64_t number;
     uint32_t count = 1;
     const bool known = prt_down_integers(axes, 1, &number, &count);
@@ -85,7 +85,7 @@ bool prt_back_ms_expand_dims(prt_write_back *w, prt_op *op)
 /* The node's indices are int32 or int64. */
 bool prt_back_ms_gather_nd(prt_write_back *w, prt_op *op)
 {
-    prt_value *indices = behind(prt_op_input(op, 1), PRT_OP_cast);
+    prt_value *indices = producer_input(prt_op_input(op, 1), PRT_OP_cast);
     set_inputs(w, op, 2);
     if (indices != NULL && prt_down_dtype(indices) == PRT_DTYPE_i32)
         w->in[1] = indices;
@@ -132,7 +132,7 @@ bool prt_back_ms_unique(prt_write_back *w, prt_op *op)
 bool prt_back_ms_rfft(prt_write_back *w, prt_op *op)
 {
     static const int64_t last = -1;
-    prt_value *x = prt_op_input(op, 0), *signal = behind(x, PRT_OP_unsqueeze);
+    prt_value *x = prt_op_input(op, 0), *signal = producer_input(x, PRT_OP_unsqueeze);
     const int32_t rank = rank_of(x);
     if (rank < 2 || x->type->dims[rank - 1] != 1 || prt_op_input(op, 1) != NULL ||
         !(is_number(prt_op_input(op, 2), -2) || is_number(prt_op_input(op, 2), rank - 2)))
@@ -149,7 +149,7 @@ bool prt_back_ms_rfft(prt_write_back *w, prt_op *op)
 /* ---- channels last ---- */
 
 /* Computes the permutation that moves channels from the end to axis 1, or from there to the end. */
-static void order_of(int32_t rank, bool to_last, int64_t *perm)
+static void channel_permutation(int32_t rank, bool to_last, int64_t *perm)
 {
     for (int32_t i = 0; i < rank; i++)
         perm[i] = i == 0 ? 0 : to_last ? (i + 1 < rank ? i + 1 : 1) : (i == 1 ? rank - 1 : i - 1);
@@ -167,8 +167,8 @@ static bool is_transpose(const prt_op *op, int32_t rank, const int64_t *perm)
 static prt_value *channels_last(prt_build *b, prt_value *x, int32_t rank)
 {
     int64_t first[PRT_MAX_RANK], last[PRT_MAX_RANK];
-    order_of(rank, false, first);
-    order_of(rank, true, last);
+    channel_permutation(rank, false, first);
+    channel_permutation(rank, true, last);
     return is_transpose(x->def, rank, first) ? prt_op_input(x->def, 0)
                                              : prt_down_transpose(b, x, (uint32_t)rank, last);
 }
@@ -179,7 +179,7 @@ static prt_op *transpose_behind(const prt_op *op, int32_t rank)
 {
     int64_t last[PRT_MAX_RANK];
     prt_op *user = op->out[0].uses != NULL ? op->out[0].uses->user : NULL;
-    order_of(rank, true, last);
+    channel_permutation(rank, true, last);
     return user != NULL && user->graph == op->graph && is_transpose(user, rank, last) &&
             prt_value_is_read_by(&op->out[0], user)
         ? user
@@ -191,8 +191,8 @@ static prt_op *add_transposes(prt_write_back *w, prt_op *op, int32_t rank)
 {
     int64_t first[PRT_MAX_RANK], last[PRT_MAX_RANK];
     prt_build b = prt_down_build_after(op);
-    order_of(rank, false, first);
-    order_of(rank, true, last);
+    channel_permutation(rank, false, first);
+    channel_permutation(rank, true, last);
     prt_value *y = prt_down_transpose(&b, &op->out[0], (uint32_t)rank, last);
     w->b.status = prt_down_wrap(&b, &op->out[0], prt_down_transpose(&b, y, (uint32_t)rank, first));
     return y != NULL ? y->def : NULL;
@@ -206,7 +206,7 @@ bool prt_back_ms_nhwc(prt_write_back *w, prt_op *op)
     int64_t first[PRT_MAX_RANK];
     if (rank < 3 || rank > PRT_MAX_RANK || rank_of(&op->out[0]) != rank)
         return false;
-    order_of(rank, false, first);
+    channel_permutation(rank, false, first);
     prt_op *transpose = transpose_behind(op, rank);
     if (transpose == NULL && !is_transpose(prt_op_input(op, 0)->def, rank, first) &&
         prt_dtype_is_float(prt_down_dtype(&op->out[0])))
