@@ -54,7 +54,7 @@ poprt_status prt_onnx_downgrade(prt_module *module, int64_t target);
 int64_t prt_onnx_written_opset(const prt_module *module);
 
 /* Returns whether the shapes in some branch contradict each other. Such a module is written through
- * prt_onnx_downgrade, even for its own opset, which hides those shapes from other readers. */
+ * prt_onnx_downgrade, even for its own opset, which hides the shapes from other readers. */
 bool prt_onnx_has_broken(const prt_graph *graph);
 
 /* Returns whether the reader replaced some node by several ops that prt_onnx_downgrade turns back

@@ -16,7 +16,7 @@ static poprt_status from_memory(prt_onnx_reader *r, int32_t dtype, uint32_t rank
     return POPRT_OK;
 }
 
-/* Stores the characters behind the array in one block, in the layout of onnx_tensor.c. */
+/* Stores the characters after the array in one block, in the layout of onnx_tensor.c. */
 static poprt_status from_strings(prt_onnx_reader *r, uint32_t rank, const prt_str *from,
     size_t count, prt_raw_tensor *t, prt_blob **out)
 {

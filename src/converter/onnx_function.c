@@ -31,7 +31,7 @@ poprt_status prt_onnx_read_opset(prt_bytes bytes, uint32_t depth, prt_str *domai
     return w.status;
 }
 
-/* In a function's body the function's own imports apply, then those of the model. */
+/* In a function's body the function's own imports apply, then the model's. */
 int64_t prt_onnx_opset(const prt_onnx_reader *r, const prt_scope *scope, prt_str domain)
 {
     const prt_raw_function *fn = scope->frame != NULL ? scope->frame->fn : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * onnx_names.c — assigns names: first those of the interface, then each value's own name if it is
- * free, then generated ones.
+ * onnx_names.c — assigns names: first the names of the interface, then each value's own name if it
+ * is free, then generated ones.
  */
 #include "converter/onnx_names.h"
 

@@ -83,7 +83,7 @@ static poprt_status scatter(const sparse *sp, const int64_t *index, const void *
         }
         if (!inside || at >= d->count)
             return prt_onnx_fail(POPRT_E_PARSE, d->name,
-                "index %zu of the sparse tensor is out of range", k);
+                "index %zu of the sparse tensor lies outside its dims", k);
         prt_element_copy(d->dtype, to, (size_t)at, values, k, 1);
     }
     return POPRT_OK;

@@ -326,7 +326,7 @@ static poprt_status view_external(prt_onnx_source *s, const prt_raw_tensor *t, p
     return prt_blob_view(file, (size_t)t->offset, t->size, out);
 }
 
-/* Stores the characters behind the array in one block, of which the view shows only the array. So a
+/* Stores the characters after the array in one block, of which the view shows only the array. So a
  * string constant stays complete wherever its blob is kept. */
 static poprt_status own_strings(prt_onnx_source *s, const prt_raw_tensor *t, prt_blob **out)
 {

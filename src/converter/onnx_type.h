@@ -11,7 +11,7 @@
 poprt_status prt_onnx_type(prt_module *m, prt_bytes bytes, uint32_t depth, const prt_str *input,
     const prt_type **out);
 
-/* Decodes the type (unknown if there is no type) and the doc string of a ValueInfoProto. */
+/* Decodes the type (unknown if the field is absent) and the doc string of a ValueInfoProto. */
 poprt_status prt_onnx_value_info(prt_module *m, prt_bytes bytes, uint32_t depth, bool is_input,
     const prt_type **out, prt_str *doc);
 

@@ -178,8 +178,8 @@ static bool is_claimed(const prt_op *op, uint32_t k)
     return false;
 }
 
-/* Writes an attribute kept as raw bytes. Graphs in it were read as regions, in order, and are
- * written from those. */
+/* Writes an attribute kept as raw bytes. Graphs in it were read as regions, in order, and the
+ * regions are written in their place. */
 static void put_extra_attr(prt_onnx_writer *w, const prt_op *op, const prt_raw *raw,
     uint32_t *region)
 {

@@ -38,7 +38,7 @@ size_t prt_put_size(const prt_put *p)
     return p->stream.bytes_written;
 }
 
-/* Of the nanopb calls only those that reach the sink can fail. */
+/* A nanopb call can fail only if it reaches the sink. */
 static void check(prt_put *p, bool done)
 {
     if (!done && p->status == POPRT_OK)

@@ -148,7 +148,7 @@ static bool set_field(const prt_attr_def *row, const prt_node_attr *a, void *to)
     return true;
 }
 
-/* Fills in typed attributes from those of the node, by name and kind. */
+/* Copies the node's attributes to the typed attributes of the op, by name and kind. */
 static void fill_attrs(prt_upgrade *u)
 {
     const prt_op_def *def = u->op->def;

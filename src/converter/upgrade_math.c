@@ -87,7 +87,7 @@ static bool has_one_element(const prt_value *v)
         count == 1;
 }
 
-/* The dims of B align with those of A from `axis` on; without it with the last ones, as in
+/* The dims of B align with the dims of A from `axis` on; without it with the last ones, as in
  * numpy. */
 poprt_status prt_up_broadcast(prt_upgrade *u)
 {
