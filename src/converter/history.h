@@ -41,9 +41,8 @@ int64_t prt_history_version(prt_str name, int64_t opset);
 
 /*
  * Returns whether an op may stand unchanged in a model of this opset. Checks the numbers of inputs
- * and outputs, the attributes that are given and differ from their default, and known element
- * types. On false, `why` (of `size` bytes) gets a sentence with the reason. Attribute values are
- * not checked.
+ * and outputs, the attributes that differ from their default, and known element types. On false,
+ * `why` (of `size` bytes) gets a sentence with the reason. Attribute values are not checked.
  */
 bool prt_history_fits(const prt_op *op, int64_t opset, char *why, size_t size);
 

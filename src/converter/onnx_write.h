@@ -7,9 +7,10 @@
 #include "converter/onnx_names.h"
 #include "converter/put.h"
 
-/* Size from which constants go to the data file, if there is one, and their alignment there, in
- * bytes. */
-enum { PRT_ONNX_EXTERNAL_SIZE = 1024, PRT_ONNX_EXTERNAL_ALIGN = 64 };
+enum {
+    PRT_ONNX_EXTERNAL_SIZE = 1024, /* bytes from which constants go to the data file, if any */
+    PRT_ONNX_EXTERNAL_ALIGN = 64   /* alignment of constants in the data file, in bytes */
+};
 
 typedef struct prt_onnx_writer {
     prt_put put;

@@ -13,7 +13,10 @@
 #include "converter/put.h"
 #include "ir/extra.h"
 
-enum { EXTERNAL = 1, MOST_BYTES = 0x7fffffff };
+enum {
+    EXTERNAL = 1,           /* TensorProto.DataLocation */
+    MOST_BYTES = 0x7fffffff /* message size limit of other protobuf readers, in bytes */
+};
 
 typedef struct marks_writer {
     prt_put put;

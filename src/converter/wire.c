@@ -10,8 +10,9 @@
 
 #include <stdio.h>
 
-enum { MAX_FIELDS = 32 };
+enum { MAX_FIELDS = 32 }; /* field numbers in onnx.def are below this */
 
+/* The kinds of onnx.def; fields without a row are KIND_none. */
 enum { KIND_none, KIND_int, KIND_ints, KIND_f32, KIND_f32s, KIND_f64s, KIND_text, KIND_msg };
 
 #define MESSAGE(message)
