@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attr_names.c — names of a node's attributes, held against the schema in force at the model's
- * opset. Only domains whose schemas are known at each opset are looked at: an attribute that one of
- * their operators does not have there is a mistake that changes results (an opset number that was
- * changed by hand), and other readers refuse it too. Names that begin with two underscores are
- * free, as in ONNX's own checker.
+ * attr_names.c — compares the names of a node's attributes with the schema in force at the model's
+ * opset. Only domains whose schemas are known at each opset are checked. An attribute that an
+ * operator does not have there is a mistake that changes results (such as an opset number edited by
+ * hand), and other readers refuse it too. Names that begin with two underscores are allowed, as in
+ * ONNX's own checker.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 enum { TEXT = 600 };
 
-/* Until opset 5 every operator of ai.onnx could carry a hint for optimisers. */
+/* Until opset 5 every operator of ai.onnx could carry consumed_inputs, a hint for optimisers. */
 static bool is_free(const prt_upgrade *u, prt_str name)
 {
     return (name.size >= 2 && memcmp(name.data, "__", 2) == 0) ||
@@ -23,7 +23,7 @@ static bool is_free(const prt_upgrade *u, prt_str name)
             prt_str_is(name, "consumed_inputs"));
 }
 
-/* The opsets that have the attribute: "opsets 1 to 17 have it"; empty when none has. */
+/* Lists the opsets that have the attribute: "opsets 1 to 17 have it"; empty if no opset has it. */
 static void list_opsets(prt_str name, const char *attr, int64_t newest, char *to, size_t size)
 {
     size_t used = 0;
@@ -56,7 +56,8 @@ static poprt_status refuse(const prt_upgrade *u, prt_str name, int64_t newest, c
         accepted);
 }
 
-/* The first attribute that is neither in the schema nor free; copied, cut to fit. */
+/* Copies the name of the first attribute that is neither in the schema nor free, truncated to
+ * fit. */
 static bool find_unknown(const prt_upgrade *u, char *to, size_t size)
 {
     for (uint32_t i = 0; i < u->n_attrs; i++) {
@@ -65,7 +66,7 @@ static bool find_unknown(const prt_upgrade *u, char *to, size_t size)
             continue;
         (void)snprintf(to, size, "%.*s", PRT_STR_ARG(given));
         if (strlen(to) != given.size || !prt_history_has_attr(u->op->name, u->version, to))
-            return true; /* also where it was cut, or ends early */
+            return true; /* also if the name was truncated or contains a null byte */
     }
     return false;
 }
@@ -77,8 +78,8 @@ poprt_status prt_upgrade_check_names(const prt_upgrade *u)
     const char *domain = prt_history_domain(u->op->domain);
     if (domain == NULL || !find_unknown(u, attr, sizeof(attr)))
         return POPRT_OK;
-    /* The operator is one of another domain, a newer schema may have more attributes, and an
-     * operator that is not there at this opset has no schema. */
+    /* No error if the operator belongs to another domain, if a newer schema may have more
+     * attributes, or if the operator does not exist at this opset and so has no schema. */
     const int64_t newest = prt_history_newest_of(domain);
     if (prt_history_is_elsewhere(name, domain) || u->version > newest ||
         prt_history_version(name, u->version) == 0)

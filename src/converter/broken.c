@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * broken.c — branches of an If in which shapes contradict each other, for a file. Such a branch
- * fails when it is taken, but other readers infer its shapes when they load the model, and refuse
- * all of it. So the branch reads what comes from outside through a Reshape to its own shape, to
- * which the condition times 0 is added: no reader knows that shape before it runs.
+ * broken.c — prepares branches of an If with contradictory shapes for writing. Such a branch fails
+ * when it is executed, but other readers infer its shapes when they load the model, and refuse the
+ * whole model. So the branch reads outer values through a Reshape to their own shape plus the
+ * condition times 0. No reader can know that shape before it runs the model.
  */
 #include "base/map.h"
 #include "converter/downgrade.h"
@@ -20,13 +20,13 @@ bool prt_onnx_has_broken(const prt_graph *graph)
     return false;
 }
 
-/* A branch at work. */
-typedef struct hiding {
-    prt_build b; /* at the beginning of the branch */
+/* State of rewriting one branch. */
+typedef struct branch_state {
+    prt_build b; /* inserts ops at the beginning of the branch */
     prt_graph *branch;
-    prt_value *zero; /* of the condition */
-    prt_map hidden;  /* by the bytes of a value's address: what is read in its place */
-} hiding;
+    prt_value *zero; /* the condition times 0 */
+    prt_map hidden;  /* by the bytes of a value's address: the value that replaces it */
+} branch_state;
 
 static bool is_inside(const prt_graph *graph, const prt_graph *branch)
 {
@@ -35,14 +35,15 @@ static bool is_inside(const prt_graph *graph, const prt_graph *branch)
     return graph != NULL;
 }
 
-/* Constants have their shapes in the file; sequences have none; a scalar has nothing to hide. */
-static bool has_shape(const hiding *h, const prt_value *v)
+/* Constants keep their shapes in the file, sequences have no shape, and a scalar needs no
+ * hiding. */
+static bool has_shape(const branch_state *h, const prt_value *v)
 {
     return v != NULL && !is_inside(v->graph, h->branch) && !prt_value_is_constant(v) &&
         v->type->kind == PRT_VALUE_TENSOR && v->type->rank > 0;
 }
 
-static poprt_status hide(hiding *h, prt_value *v, prt_value **out)
+static poprt_status hide_shape(branch_state *h, prt_value *v, prt_value **out)
 {
     const prt_str key = { (const char *)&v, sizeof(v) };
     *out = prt_map_find(&h->hidden, key);
@@ -57,20 +58,20 @@ static poprt_status hide(hiding *h, prt_value *v, prt_value **out)
                         : POPRT_E_NOMEM;
 }
 
-static poprt_status hide_inputs(hiding *h, prt_op *op)
+static poprt_status hide_inputs(branch_state *h, prt_op *op)
 {
     prt_value *by;
     for (uint32_t i = 0; i < op->n_in; i++)
         if (has_shape(h, op->in[i].value)) {
-            PRT_TRY(hide(h, op->in[i].value, &by));
+            PRT_TRY(hide_shape(h, op->in[i].value, &by));
             prt_op_set_input(op, i, by);
         }
     return POPRT_OK;
 }
 
-/* The ops of a graph from `op` on, and its results. Regions nest no deeper than what reads them
- * allows. */
-static poprt_status hide_all(hiding *h, prt_graph *graph, prt_op *op)
+/* Rewrites the ops of a graph from `op` on, and its results. The reader bounds the nesting of
+ * regions. */
+static poprt_status hide_all(branch_state *h, prt_graph *graph, prt_op *op)
 {
     for (; op != NULL; op = op->next) {
         PRT_TRY(hide_inputs(h, op));
@@ -85,7 +86,7 @@ static poprt_status open_branch(prt_op *op, prt_graph *branch)
     prt_op *first = branch->first;
     if (first == NULL)
         return POPRT_OK;
-    hiding h = { .b = prt_build_before(first),
+    branch_state h = { .b = prt_build_before(first),
         .branch = branch,
         .hidden = prt_map_in(branch->module->arena) };
     h.zero = prt_build_binary(&h.b, PRT_OP_mul, prt_down_cast(&h.b, op->in[0].value, PRT_DTYPE_i64),

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * downgrade.c — takes every op of a module down the rows of upgrade.def, newest first, and holds
- * the result against the history of schemas.
+ * downgrade.c — runs the rows of upgrade.def on every op of a module, newest first, and checks the
+ * result against the history of schemas.
  *
- * An operator that the target has climbs down row by row. One that it has not, and one that still
- * does not fit, is written by others where a row from 0 says how. Readers come before what they
- * read, so that an op nobody reads any more goes without having to have a way; what hooks build
- * around the op that they work on is visited next.
+ * If the target has the operator, the op is downgraded row by row. If the target does not have it,
+ * or if the op still does not fit, a row with `from` 0 replaces it by other ops. Readers are
+ * visited before the ops they read, so an op that becomes unread is erased and need not be
+ * supported. Ops that a hook builds around the current op are visited next.
  */
 #include "converter/downgrade.h"
 
@@ -20,13 +20,14 @@
 #include "converter/read_as.h"
 #include "converter/write_back.h"
 
-/* Ops that stand for one, at most: rows that chase each other end. */
+/* Maximum number of visits per original op. The limit ends rows that lead to each other. */
 enum { MOST_MADE = 1000 };
 
-/* Added to the opset that an op of no row was read at, until it is visited. */
+/* Added to the opset at which an op of another domain or without a table entry was read, until the
+ * op is visited. */
 #define UNSEEN ((uint32_t)1 << 31)
 
-/* Something without a way down. */
+/* An op that cannot be downgraded. */
 typedef struct failure {
     const char *subject, *message;
     poprt_status status;
@@ -38,8 +39,8 @@ typedef struct walk {
     PRT_VEC(failure) failures; /* the last node's first */
 } walk;
 
-/* Every op of ai.onnx that is done is marked by the opset it was brought to; those of other domains
- * keep the version they were read at. */
+/* Finished ops of ai.onnx are marked with the target opset; ops of other domains keep the version
+ * at which they were read. */
 static bool is_done(const prt_op *op, int64_t target)
 {
     return prt_domain_is_onnx(op->domain) ? op->source_opset == (uint32_t)target
@@ -54,8 +55,8 @@ static void mark_done(prt_op *op, int64_t target)
 
 /* ---- rows ---- */
 
-/* The row that leads down from the form of opset `from`; with `from` 0, the one that does without
- * the operator. */
+/* Returns the row that downgrades from the variant of opset `from`; with `from` 0, the row that
+ * replaces the operator by others. */
 static const prt_opset_variant *row_down(prt_str name, int64_t from, int64_t target)
 {
     size_t count;
@@ -84,7 +85,7 @@ static poprt_status run_row(prt_downgrade *d, const prt_opset_variant *row)
     return status;
 }
 
-static poprt_status climb_down(prt_downgrade *d)
+static poprt_status run_rows(prt_downgrade *d)
 {
     const prt_op_def *def = d->op->def;
     int64_t from = INT32_MAX;
@@ -97,7 +98,7 @@ static poprt_status climb_down(prt_downgrade *d)
     return POPRT_OK;
 }
 
-/* Attributes with their default that the older schema does not have are not written. */
+/* Hides attributes that equal their default and that the older schema does not have. */
 static void hide_defaults(prt_op *op, int64_t target)
 {
     for (uint32_t k = 0; op->def != NULL && k < op->def->n_attrs; k++) {
@@ -109,7 +110,7 @@ static void hide_defaults(prt_op *op, int64_t target)
     }
 }
 
-/* An operator that only its bytes say anything of stays where its schema is the same. */
+/* An operator without a table entry is known only as bytes; it stays if its schema is the same. */
 static poprt_status check_foreign(const prt_downgrade *d)
 {
     const prt_op *op = d->op;
@@ -117,12 +118,13 @@ static poprt_status check_foreign(const prt_downgrade *d)
     if (here != 0 && here == prt_history_version(op->name, d->target))
         return POPRT_OK;
     return prt_down_refuse(d,
-        here == 0 ? "nothing is known of this operator" : "there is no way for this operator");
+        here == 0 ? "the schemas of this operator are not known"
+                  : "no conversion of this operator is known");
 }
 
-/* Inputs and outputs that no operator of the name goes without. Inference asks for them too, but
- * what stands beside operators of no row has not been inferred. */
-static bool is_whole(const prt_op *op)
+/* Checks the inputs and outputs that every version of the operator requires. Inference checks them
+ * too, but ops next to operators without a table entry have not been inferred. */
+static bool has_required_operands(const prt_op *op)
 {
     const prt_op_def *def = op->def;
     bool whole = op->n_in >= def->min_in && op->n_in <= def->max_in && op->n_out >= def->min_out &&
@@ -133,30 +135,31 @@ static bool is_whole(const prt_op *op)
     return whole;
 }
 
-static poprt_status lower(prt_downgrade *d)
+static poprt_status downgrade_op(prt_downgrade *d)
 {
     char why[256];
     if (d->op->def == NULL)
         return check_foreign(d);
-    if (!is_whole(d->op))
-        return prt_down_refuse(d, "inputs or outputs are missing, or too many");
-    const prt_opset_variant *without = row_down(d->op->name, 0, d->target);
-    if (without != NULL && prt_history_version(d->op->name, d->target) == 0)
-        return run_row(d, without);
-    poprt_status status = climb_down(d);
+    if (!has_required_operands(d->op))
+        return prt_down_refuse(d,
+            "the operator lacks required inputs or outputs, or has too many of them");
+    const prt_opset_variant *replacement_row = row_down(d->op->name, 0, d->target);
+    if (replacement_row != NULL && prt_history_version(d->op->name, d->target) == 0)
+        return run_row(d, replacement_row);
+    poprt_status status = run_rows(d);
     if (status != POPRT_OK || d->op == NULL)
         return status;
     if (prt_history_fits(d->op, d->target, why, sizeof(why))) {
         hide_defaults(d->op, d->target);
         return POPRT_OK;
     }
-    if (without != NULL && d->op->def != NULL)
-        return run_row(d, without);
+    if (replacement_row != NULL && d->op->def != NULL)
+        return run_row(d, replacement_row);
     return prt_down_refuse(d, "%s", why);
 }
 
-/* What a hook said, with the names of all that it is about. */
-static poprt_status tell(const prt_op *op, prt_str name, int64_t newest, int64_t target,
+/* Adds the operator, the node and the versions to the message of a hook. */
+static poprt_status explain_failure(const prt_op *op, prt_str name, int64_t newest, int64_t target,
     poprt_status status)
 {
     char why[512];
@@ -172,11 +175,11 @@ static poprt_status tell(const prt_op *op, prt_str name, int64_t newest, int64_t
         why);
 }
 
-/* ---- the walk ---- */
+/* ---- the walk over the graphs ---- */
 
 static poprt_status visit_graph(walk *w, prt_graph *g);
 
-static poprt_status note(walk *w, prt_arena *arena, poprt_status status)
+static poprt_status add_failure(walk *w, prt_arena *arena, poprt_status status)
 {
     const poprt_error *e = prt_error_last();
     const failure f = { prt_arena_text(arena, e->subject, strlen(e->subject)),
@@ -217,18 +220,19 @@ static poprt_status visit(walk *w, prt_op *op)
     if (put_back || !prt_domain_is_onnx(op->domain) || prt_read_as_holds(op))
         return POPRT_OK;
     if (++w->visits > w->most_visits)
-        return prt_fail(POPRT_E_INTERNAL, prt_op_label(op), "forms lead to each other");
+        return prt_fail(POPRT_E_INTERNAL, prt_op_label(op),
+            "the conversion rows of its operators lead to each other");
     prt_downgrade d = { .op = op, .target = w->target };
     const prt_str name = op->name;
     const int64_t newest =
         op->def != NULL ? (int64_t)op->def->since : (int64_t)(op->source_opset & ~UNSEEN);
-    const poprt_status status = tell(op, name, newest, w->target, lower(&d));
+    const poprt_status status = explain_failure(op, name, newest, w->target, downgrade_op(&d));
     if (status == POPRT_E_NOMEM || status == POPRT_E_INTERNAL)
         return status;
-    return status == POPRT_OK ? POPRT_OK : note(w, op->graph->module->arena, status);
+    return status == POPRT_OK ? POPRT_OK : add_failure(w, op->graph->module->arena, status);
 }
 
-/* Nesting of graphs is bounded by the reader. */
+/* The reader bounds the nesting of graphs. */
 static poprt_status visit_graph(walk *w, prt_graph *g)
 {
     prt_op *op = g->last;
@@ -241,14 +245,14 @@ static poprt_status visit_graph(walk *w, prt_graph *g)
         PRT_TRY(visit(w, op));
         if (!op->dead)
             mark_done(op, w->target);
-        while (behind != NULL && behind->dead) /* erased ops keep the links that they had */
+        while (behind != NULL && behind->dead) /* erased ops keep their links */
             behind = behind->next;
         op = behind != NULL ? behind->prev : g->last;
     }
     return POPRT_OK;
 }
 
-static uint64_t unmark(prt_graph *g)
+static uint64_t reset_marks(prt_graph *g)
 {
     uint64_t count = 0;
     prt_for_each_op (op, g) {
@@ -256,12 +260,12 @@ static uint64_t unmark(prt_graph *g)
         op->source_opset =
             op->def != NULL && prt_domain_is_onnx(op->domain) ? 0 : op->source_opset | UNSEEN;
         for (uint32_t i = 0; i < op->n_regions; i++)
-            count += unmark(op->regions[i]);
+            count += reset_marks(op->regions[i]);
     }
     return count;
 }
 
-/* Functions that nobody called would have to go down as well. */
+/* Drops functions that no node calls; they would have to be downgraded too. */
 static void drop_functions(prt_module *m)
 {
     const prt_raw **at = &m->extra;
@@ -291,12 +295,12 @@ poprt_status prt_onnx_downgrade(prt_module *module, int64_t target)
             (long long)target, (long long)newest);
     walk w = { .target = target };
     PRT_TRY(prt_onnx_open_broken(module->main));
-    w.most_visits = (unmark(module->main) + 1) * MOST_MADE;
+    w.most_visits = (reset_marks(module->main) + 1) * MOST_MADE;
     PRT_TRY(visit_graph(&w, module->main));
     PRT_TRY(report(&w));
     drop_functions(module);
     (void)prt_graph_drop_constants(module->main, false);
     module->form_opset = target;
-    module->ir_version = 0; /* the writer finds what is needed */
+    module->ir_version = 0; /* the writer computes the version needed */
     return set_opset(module, target);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* downgrade_control.c — If with branches of one shape, Scan with a batch of one, DFT's axis as an
- * attribute, and what is constant where its inputs are. */
+/* downgrade_control.c — If with branches of one shape, Scan with a batch of one, and DFT with its
+ * axis as an attribute. */
 #include "converter/downgrade.h"
 #include "converter/forms.h"
 
@@ -10,12 +10,12 @@ poprt_status prt_down_dft(prt_downgrade *d)
     uint32_t count;
     const prt_value *given = prt_op_input(d->op, 2);
     if (given != NULL && (!prt_down_integers(given, 1, axis, &count) || count != 1))
-        return prt_down_refuse(d, "the axis is an attribute there, and is not constant");
+        return prt_down_refuse(d, "the axis is an attribute at that opset, so it must be constant");
     prt_down_keep_inputs(d->op, 2);
     return prt_down_add_int(d, "axis", axis[0]);
 }
 
-/* Other readers find the shapes by inference, and refuse ranks or numbers that differ. */
+/* Other readers infer the shapes, and refuse ranks or dims that differ. */
 static bool may_merge(const prt_type *a, const prt_type *b)
 {
     if (!prt_type_is_tensor(a) || !prt_type_is_tensor(b) || a->rank < 0 || b->rank < 0)
@@ -34,12 +34,13 @@ poprt_status prt_down_if(prt_downgrade *d)
     for (uint32_t i = 0; i < op->n_out && i < first->n_in && i < second->n_in; i++)
         if (!may_merge(first->in[i].value->type, second->in[i].value->type))
             return prt_down_refuse(d,
-                "its branches give output %u different shapes, which is allowed from opset 11 on",
+                "the branches return different shapes for output %u, which is allowed from opset "
+                "11 on",
                 i);
     return POPRT_OK;
 }
 
-static bool is_plain(prt_i64s list)
+static bool is_all_zero(prt_i64s list)
 {
     for (uint32_t i = 0; i < list.count; i++)
         if (list.data[i] != 0)
@@ -47,15 +48,15 @@ static bool is_plain(prt_i64s list)
     return true;
 }
 
-/* Everything has a batch of one in front, and the lengths of its sequences are left out. */
+/* Adds a batch of one in front of all operands, and omits the lengths of the sequences. */
 poprt_status prt_down_scan(prt_downgrade *d)
 {
     prt_op *op = d->op;
     prt_scan_attrs *a = op->attrs;
     const int64_t front = 0;
-    if (!is_plain(a->scan_input_axes) || !is_plain(a->scan_output_axes) ||
-        !is_plain(a->scan_output_directions))
-        return prt_down_refuse(d, "it scans the first axis there, and writes it in order");
+    if (!is_all_zero(a->scan_input_axes) || !is_all_zero(a->scan_output_axes) ||
+        !is_all_zero(a->scan_output_directions))
+        return prt_down_refuse(d, "at that opset Scan supports axis 0 and forward outputs only");
     const prt_i64s directions = a->scan_input_directions;
     prt_build b = prt_build_before(op);
     prt_value *axes = prt_build_i64s(&b, 1, &front);
@@ -74,7 +75,7 @@ poprt_status prt_down_scan(prt_downgrade *d)
             continue;
         int64_t dims[PRT_MAX_RANK] = { 1 };
         if (type == NULL || type->rank == PRT_MAX_RANK)
-            return prt_down_refuse(d, "the ranks of its outputs are not known");
+            return prt_down_refuse(d, "the ranks of its outputs must be known");
         for (int32_t k = 0; k < type->rank; k++)
             dims[k + 1] = type->dims[k];
         v->type = prt_type_tensor(op->graph->module->types, type->dtype, type->rank + 1, dims);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* downgrade_formula.c — element-wise operators that came late, by their formula. */
+/* downgrade_formula.c — newer element-wise operators, expressed by their formulas. */
 #include "converter/downgrade.h"
 #include "converter/forms.h"
 #include "ir/formula.h"
 
-/* In the hooks below: b is their builder, and these put ops into it. */
+/* These build ops with the builder `b` of the hooks below. */
 #define NUMBER(like, v) prt_down_scalar(&b, v, like)
 #define UNARY(id, x) prt_build_unary(&b, PRT_OP_##id, x)
 #define BINARY(id, x, y) prt_build_binary(&b, PRT_OP_##id, x, y)
 #define CHOOSE(test, x, y) prt_build_op(&b, PRT_OP_where, NULL, 3, (prt_value *[]){ test, x, y })
 
-/* x · (1 + erf(x / √2)) / 2, or by tanh. */
+/* x · (1 + erf(x / √2)) / 2, or its tanh approximation. */
 poprt_status prt_down_gelu(prt_downgrade *d)
 {
     prt_build b = prt_build_before(d->op);
@@ -69,9 +69,9 @@ poprt_status prt_down_celu(prt_downgrade *d)
     prt_value *x = prt_op_input(d->op, 0);
     const float alpha = ((const prt_celu_attrs *)d->op->attrs)->alpha;
     if (prt_down_dtype(x) == PRT_DTYPE_undefined)
-        return prt_down_refuse(d, "the element type is not known");
+        return prt_down_refuse(d, "its element type must be known");
     if (!(alpha > 0.0f))
-        return prt_down_refuse(d, "alpha %g is not above 0", (double)alpha);
+        return prt_down_refuse(d, "alpha is %g and must be above 0", (double)alpha);
     return prt_down_replace(d, &b, prt_build_celu(&b, x, alpha));
 }
 
@@ -88,19 +88,20 @@ poprt_status prt_down_thresholded_relu(prt_downgrade *d)
     prt_build b = prt_build_before(d->op);
     prt_value *x = prt_op_input(d->op, 0);
     if (!prt_down_takes(d, "Where", NULL))
-        return prt_down_refuse(d, "it is a Where, which is not there either");
+        return prt_down_refuse(d,
+            "it would become a Where, which does not exist at that opset either");
     const double alpha = (double)((const prt_thresholded_relu_attrs *)d->op->attrs)->alpha;
     prt_value *above = BINARY(greater, x, NUMBER(x, alpha));
     return prt_down_replace(d, &b, CHOOSE(above, x, NUMBER(x, 0)));
 }
 
-/* A truth as a number. */
+/* Returns a bool tensor as numbers. */
 static prt_value *as_number(prt_build *b, prt_value *truth, const prt_value *like)
 {
     return prt_down_cast(b, truth, prt_down_dtype(like));
 }
 
-/* Of a finite number: x > l adds x - bias, x < -l adds x + bias. */
+/* For finite numbers: x > lambd adds x - bias, x < -lambd adds x + bias. */
 poprt_status prt_down_shrink(prt_downgrade *d)
 {
     const prt_shrink_attrs *a = d->op->attrs;
@@ -126,12 +127,12 @@ poprt_status prt_down_cast_like(prt_downgrade *d)
     const prt_cast_like_attrs *a = d->op->attrs;
     const int32_t to = prt_down_dtype(prt_op_input(d->op, 1));
     if (to == PRT_DTYPE_undefined)
-        return prt_down_refuse(d, "the type of input 1 is not known");
+        return prt_down_refuse(d, "the type of input 1 must be known");
     prt_build b = prt_build_before(d->op);
     return prt_down_replace(d, &b, prt_build_cast_like(&b, a, prt_op_input(d->op, 0), to));
 }
 
-/* A uniform number below the probability. */
+/* Compares a uniform random number with the probability. */
 poprt_status prt_down_bernoulli(prt_downgrade *d)
 {
     const prt_bernoulli_attrs *a = d->op->attrs;

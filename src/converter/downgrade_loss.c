@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* downgrade_loss.c — losses by gathering what belongs to each target. */
+/* downgrade_loss.c — losses as GatherElements over the targets, with weights and a reduction. */
 #include "converter/downgrade.h"
 #include "converter/forms.h"
 
 #define BINARY(id, x, y) prt_build_binary(b, PRT_OP_##id, x, y)
 
-static prt_value *choose(prt_build *b, prt_value *test, prt_value *x, prt_value *y)
+static prt_value *select_where(prt_build *b, prt_value *test, prt_value *x, prt_value *y)
 {
     return prt_build_op(b, PRT_OP_where, NULL, 3, (prt_value *[]){ test, x, y });
 }
 
-/* Minus the probability's logarithm at each target, of the targets' shape. */
-static prt_value *losses(prt_build *b, prt_value *x, prt_value *target)
+/* Returns the negated log-probability of each target, in the shape of the targets. */
+static prt_value *target_losses(prt_build *b, prt_value *x, prt_value *target)
 {
     const int64_t channels = 1;
     const prt_gather_elements_attrs attrs = { .axis = 1 };
@@ -31,19 +31,19 @@ poprt_status prt_down_nll_loss(prt_downgrade *d)
     prt_build builder = prt_build_before(op), *b = &builder;
     if (ignores) {
         ignored = BINARY(equal, target, prt_down_scalar(b, (double)a->ignore_index, target));
-        target = choose(b, ignored, prt_down_scalar(b, 0, target), target);
+        target = select_where(b, ignored, prt_down_scalar(b, 0, target), target);
     }
-    prt_value *y = losses(b, x, target), *zero = prt_down_scalar(b, 0, x);
+    prt_value *y = target_losses(b, x, target), *zero = prt_down_scalar(b, 0, x);
     if (weight != NULL)
         weight = BINARY(gather, weight, target);
     else if (ignores && prt_str_is(a->reduction, "mean"))
-        weight = choose(b, ignored, zero, prt_down_scalar(b, 1, x));
+        weight = select_where(b, ignored, zero, prt_down_scalar(b, 1, x));
     if (weight != NULL && ignores)
-        weight = choose(b, ignored, zero, weight);
+        weight = select_where(b, ignored, zero, weight);
     if (prt_op_input(op, 2) != NULL)
         y = BINARY(mul, y, weight);
     if (ignores)
-        y = choose(b, ignored, zero, y);
+        y = select_where(b, ignored, zero, y);
     if (prt_str_is(a->reduction, "sum"))
         y = prt_down_reduce(b, PRT_OP_reduce_sum, y, NULL, false);
     else if (prt_str_is(a->reduction, "mean") && weight == NULL)
@@ -54,7 +54,7 @@ poprt_status prt_down_nll_loss(prt_downgrade *d)
     return prt_down_replace(d, b, y);
 }
 
-/* The other loss of the softmax's logarithm, which is an output of its own. */
+/* NegativeLogLikelihoodLoss of LogSoftmax, which is an output of its own. */
 poprt_status prt_down_cross_entropy(prt_downgrade *d)
 {
     prt_op *op = d->op;

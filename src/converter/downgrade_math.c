@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * downgrade_math.c — element-wise operators on the way down: broadcasting by attributes, types
- * that came later by wider ones, bounds and ratios as attributes, and element types as text.
+ * downgrade_math.c — downgrades element-wise operators: broadcasting by attributes, newer element
+ * types through wider ones, bounds and ratios as attributes, and element types as text.
  */
 #include "converter/downgrade.h"
 #include "converter/forms.h"
@@ -21,8 +21,9 @@ static bool is_one(const prt_type *type)
     return prt_type_count(type, &count) && count == 1;
 }
 
-/* Do the dims of b, ones at its ends aside, stand in a row within those of a, which are no fewer?
- * Then `*first` and `*last` bound them in b, and `*axis` is where they stand in a. */
+/* Returns whether the dims of b, apart from leading and trailing ones, are consecutive dims of a,
+ * whose rank is at least that of b. Then `*first` and `*last` bound those dims in b, and `*axis` is
+ * their position in a. */
 static bool is_part(const prt_type *a, const prt_type *b, int32_t *first, int32_t *last,
     int64_t *axis)
 {
@@ -46,7 +47,7 @@ static bool is_commutative(uint32_t id)
     return (prt_op_of(id)->traits & PRT_COMMUTATIVE) != 0;
 }
 
-/* Input 1 is a part of input 0, whose shape is that of the result. */
+/* The shape of input 1 must be part of the shape of input 0, which is the result's shape. */
 poprt_status prt_down_broadcast(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -57,7 +58,8 @@ poprt_status prt_down_broadcast(prt_downgrade *d)
     if (a != NULL && a == b)
         return POPRT_OK;
     if (a == NULL || b == NULL)
-        return prt_down_refuse(d, "it broadcasts where it is told to there; ranks are not known");
+        return prt_down_refuse(d,
+            "broadcasting takes attributes at that opset, so the ranks must be known");
     if (!is_part(a, b, &first, &last, &axis) && is_commutative(op->def->id) &&
         is_part(b, a, &first, &last, &axis)) {
         prt_value *left = prt_op_input(op, 0);
@@ -68,7 +70,7 @@ poprt_status prt_down_broadcast(prt_downgrade *d)
         b = type;
     }
     if (!is_part(a, b, &first, &last, &axis))
-        return prt_down_refuse(d, "the shapes do not fit the broadcasting of its time");
+        return prt_down_refuse(d, "the shapes do not fit the broadcasting rules of that opset");
     if (first > 0 || last < b->rank) {
         prt_build build = prt_build_before(op);
         int64_t dims[PRT_MAX_RANK];
@@ -78,7 +80,7 @@ poprt_status prt_down_broadcast(prt_downgrade *d)
             open += !prt_dim_is_number(b->dims[i]);
         }
         if (open > 1)
-            return prt_down_refuse(d, "the shapes are not known");
+            return prt_down_refuse(d, "the shapes must be known");
         prt_value *part =
             prt_down_reshape(&build, prt_op_input(op, 1), (uint32_t)(last - first), dims);
         PRT_TRY(prt_build_status(&build));
@@ -88,7 +90,7 @@ poprt_status prt_down_broadcast(prt_downgrade *d)
     return is_one(b) || first == last ? POPRT_OK : prt_down_add_int(d, "axis", axis);
 }
 
-/* A slope for each channel, of rank 1. */
+/* The slope must be one number or one number for each channel, with rank 1. */
 poprt_status prt_down_prelu(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -97,10 +99,11 @@ poprt_status prt_down_prelu(prt_downgrade *d)
     int32_t first, last;
     int64_t axis = 0;
     if (x == NULL || slope == NULL)
-        return prt_down_refuse(d, "the ranks are not known");
+        return prt_down_refuse(d, "the ranks must be known");
     const bool one = is_one(slope);
     if (!one && (!is_part(x, slope, &first, &last, &axis) || axis != 1 || last - first != 1))
-        return prt_down_refuse(d, "there is one slope for each channel there");
+        return prt_down_refuse(d,
+            "at that opset the slope must be one number or one for each channel");
     if (slope->rank == 1)
         return POPRT_OK;
     prt_build b = prt_build_before(op);
@@ -111,7 +114,7 @@ poprt_status prt_down_prelu(prt_downgrade *d)
     return POPRT_OK;
 }
 
-/* ---- several inputs of one shape ---- */
+/* ---- variadic operators whose inputs must have the same shape ---- */
 
 poprt_status prt_down_variadic(prt_downgrade *d)
 {
@@ -123,7 +126,7 @@ poprt_status prt_down_variadic(prt_downgrade *d)
     if (same || op->n_in < 2)
         return POPRT_OK;
     if (!prt_op_is(op, PRT_OP_sum) && !prt_op_is(op, PRT_OP_mean))
-        return prt_down_refuse(d, "its inputs have one shape there");
+        return prt_down_refuse(d, "at that opset its inputs must have the same shape");
     prt_build b = prt_build_before(op);
     prt_value *sum = prt_op_input(op, 0);
     for (uint32_t i = 1; i < op->n_in; i++)
@@ -133,7 +136,7 @@ poprt_status prt_down_variadic(prt_downgrade *d)
     return prt_down_replace(d, &b, sum);
 }
 
-/* ---- types that came later ---- */
+/* ---- newer element types ---- */
 
 static bool takes(const prt_downgrade *d, const prt_value *v)
 {
@@ -145,14 +148,14 @@ static bool is_small_integer(int32_t dtype)
     return prt_dtype_is_integer(dtype) && prt_dtype_bits(dtype) < 32;
 }
 
-/* Integers of 8 and 16 bits in those of 32 bits, or in floats that hold all of them. What is cut
- * off on the way back is what would have been lost. */
+/* Computes integers of 8 and 16 bits in 32 bits, or in floats that can represent all of them. The
+ * cast back drops exactly the bits that the original operation would lose. */
 poprt_status prt_down_narrow(prt_downgrade *d)
 {
     prt_op *op = d->op;
     const int32_t dtype = prt_down_dtype(prt_op_input(op, 0));
     if (takes(d, prt_op_input(op, 0)) || !prt_dtype_is_integer(dtype) || prt_dtype_bits(dtype) > 32)
-        return POPRT_OK; /* the history says what is wrong */
+        return POPRT_OK; /* the history check reports the reason */
     const bool compares = prt_down_dtype(&op->out[0]) == PRT_DTYPE_bool;
     const int32_t wide = is_small_integer(dtype) && !compares ? PRT_DTYPE_i32 : PRT_DTYPE_f64;
     prt_build b = prt_build_before(op);
@@ -161,7 +164,7 @@ poprt_status prt_down_narrow(prt_downgrade *d)
     return prt_down_replace(d, &b, compares ? y : prt_down_cast(&b, y, dtype));
 }
 
-/* One type for both, and no integers. */
+/* Both inputs must have the same type, and must not be integers. */
 poprt_status prt_down_pow(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -179,7 +182,7 @@ poprt_status prt_down_pow(prt_downgrade *d)
     return prt_down_replace(d, &b, prt_down_cast(&b, z, x));
 }
 
-/* Of integers, the greater or the lesser one by comparison. */
+/* Computes Max or Min of types that the target lacks by comparison and Where. */
 poprt_status prt_down_extreme(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -198,8 +201,8 @@ poprt_status prt_down_extreme(prt_downgrade *d)
     return prt_down_replace(d, &b, best);
 }
 
-/* By the bounds' own operators, which go down by themselves. */
-static poprt_status by_extremes(prt_downgrade *d, prt_value *least, prt_value *most)
+/* Clips by Max and Min, which are downgraded by their own rows. */
+static poprt_status clip_by_min_max(prt_downgrade *d, prt_value *least, prt_value *most)
 {
     prt_op *op = d->op;
     prt_build b = prt_build_before(op);
@@ -221,14 +224,14 @@ poprt_status prt_down_relu(prt_downgrade *d)
     prt_build b = prt_build_before(op);
     prt_value *zero = prt_down_scalar(&b, 0, prt_op_input(op, 0));
     PRT_TRY(prt_build_status(&b));
-    return by_extremes(d, zero, NULL);
+    return clip_by_min_max(d, zero, NULL);
 }
 
 poprt_status prt_down_clip_type(prt_downgrade *d)
 {
     if (takes(d, prt_op_input(d->op, 0)))
         return POPRT_OK;
-    return by_extremes(d, prt_op_input(d->op, 1), prt_op_input(d->op, 2));
+    return clip_by_min_max(d, prt_op_input(d->op, 1), prt_op_input(d->op, 2));
 }
 
 poprt_status prt_down_clip_bounds(prt_downgrade *d)
@@ -239,7 +242,7 @@ poprt_status prt_down_clip_bounds(prt_downgrade *d)
     for (uint32_t i = 0; i < 2; i++)
         if (prt_op_input(op, i + 1) != NULL &&
             !prt_down_number(prt_op_input(op, i + 1), &bounds[i]))
-            return by_extremes(d, prt_op_input(op, 1), prt_op_input(op, 2));
+            return clip_by_min_max(d, prt_op_input(op, 1), prt_op_input(op, 2));
     for (uint32_t i = 0; i < 2; i++)
         if (prt_op_input(op, i + 1) != NULL)
             PRT_TRY(prt_down_add_float(d, names[i], (float)bounds[i]));
@@ -264,10 +267,11 @@ poprt_status prt_down_cast_name(prt_downgrade *d)
             prt_down_hide(d->op, "to");
             return prt_down_add_text(d, "to", names[i].name);
         }
-    return prt_down_refuse(d, "there is no such element type there");
+    return prt_down_refuse(d, "the element type does not exist at that opset");
 }
 
-/* Nothing is left out, which not all made of these versions say. */
+/* Replaces the mask by ones, because nothing is dropped. Not all implementations of these versions
+ * return such a mask. */
 static poprt_status replace_mask(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -298,8 +302,8 @@ poprt_status prt_down_dropout(prt_downgrade *d)
     double ratio = 0.5, training = 0;
     if (prt_op_input(op, 2) != NULL &&
         (!prt_down_number(prt_op_input(op, 2), &training) || training != 0))
-        return prt_down_refuse(d, "it does not train there");
-    /* Nothing is drawn: what the ratio and the seed are does not matter. */
+        return prt_down_refuse(d, "training mode does not exist at that opset");
+    /* In inference nothing is dropped, so ratio and seed have no effect. */
     (void)prt_down_number(prt_op_input(op, 1), &ratio);
     prt_down_hide(op, "seed");
     prt_down_keep_inputs(op, 1);
@@ -312,9 +316,9 @@ poprt_status prt_down_dropout_test(prt_downgrade *d)
     return prt_down_add_int(d, "is_test", 1);
 }
 
-/* The remainder that has the sign of the divisor, of the one that has the sign of the dividend: the
- * divisor is added where both signs are there and differ. That is exact. ONNX Runtime compares no
- * floats of 16 bits, so those are computed in float32, which changes nothing. */
+/* Derives the remainder with the sign of the divisor from the one with the sign of the dividend:
+ * adds the divisor if both are nonzero and have different signs. The result is exact. ONNX Runtime
+ * cannot compare 16-bit floats, so these are computed in float32 without changing the result. */
 poprt_status prt_down_mod(prt_downgrade *d)
 {
     prt_op *op = d->op;

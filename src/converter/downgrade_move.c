@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * downgrade_move.c — operators that move elements, on the way down: inputs that were attributes,
- * axes that were counted from the front, orders that were not there.
+ * downgrade_move.c — downgrades operators that move elements: inputs that were attributes, axes
+ * that had to be counted from the front, and orders that did not exist.
  */
 #include "converter/downgrade.h"
 #include "converter/forms.h"
 
-/* Axes of input `slot` as an attribute; before opset 11 they did not count from the back. */
+/* Turns the axes of input `slot` into an attribute. Before opset 11 axes could not be negative. */
 static poprt_status axes_to_attr(prt_downgrade *d, uint32_t slot, const prt_value *like)
 {
     int64_t axes[PRT_MAX_RANK];
@@ -15,7 +15,8 @@ static poprt_status axes_to_attr(prt_downgrade *d, uint32_t slot, const prt_valu
     if (v == NULL)
         return POPRT_OK;
     if (!prt_down_integers(v, PRT_MAX_RANK, axes, &count))
-        return prt_down_refuse(d, "the axes are an attribute there, and are not constant");
+        return prt_down_refuse(d,
+            "the axes are an attribute at that opset, so they must be constant");
     for (uint32_t i = 0; d->target < 11 && i < count; i++)
         axes[i] = prt_down_front_axis(axes[i], like);
     PRT_TRY(prt_down_add_ints(d, "axes", count, axes));
@@ -29,9 +30,9 @@ poprt_status prt_down_shape(prt_downgrade *d)
 }
 
 /*
- * A 0 of the shape copied a dim of the input. That does no harm where there are elements, for then
- * the shape has none, and where it is known to be no 0 or to copy one. Named dims are taken to be
- * one of these.
+ * Older variants copy a dim of the input for each 0 in the shape. The op can drop `allowzero` if
+ * the input has elements, because then the shape contains no 0. It can also drop it if every dim of
+ * the shape is known and is not 0 or copies a dim of 0. Named dims are assumed to satisfy this.
  */
 poprt_status prt_down_allowzero(prt_downgrade *d)
 {
@@ -49,7 +50,7 @@ poprt_status prt_down_allowzero(prt_downgrade *d)
         if (dims[i] == 0 && (x == NULL || (int32_t)i >= x->rank || x->dims[i] != 0))
             fits = false;
     if (!fits)
-        return prt_down_refuse(d, "a 0 in the shape copies a dimension there");
+        return prt_down_refuse(d, "a 0 in the shape copies a dimension at that opset");
     prt_down_hide(op, "allowzero");
     return POPRT_OK;
 }
@@ -66,10 +67,10 @@ poprt_status prt_down_slice(prt_downgrade *d)
     uint32_t count;
     const prt_value *given = prt_op_input(d->op, 4);
     if (given != NULL && !prt_down_integers(given, PRT_MAX_RANK, steps, &count))
-        return prt_down_refuse(d, "there are no steps there, and these are not constant");
+        return prt_down_refuse(d, "at that opset all steps are 1, so the steps must be constant");
     for (uint32_t i = 0; given != NULL && i < count; i++)
         if (steps[i] != 1)
-            return prt_down_refuse(d, "there are no steps other than 1 there");
+            return prt_down_refuse(d, "at that opset all steps must be 1");
     PRT_TRY(prt_down_input_to_ints(d, 1, "starts"));
     PRT_TRY(prt_down_input_to_ints(d, 2, "ends"));
     PRT_TRY(axes_to_attr(d, 3, prt_op_input(d->op, 0)));
@@ -77,7 +78,7 @@ poprt_status prt_down_slice(prt_downgrade *d)
     return POPRT_OK;
 }
 
-/* ---- an axis that is an attribute ---- */
+/* ---- the attribute `axis` ---- */
 
 #define AXIS_OF(id)                                                                                \
     case PRT_OP_##id:                                                                              \
@@ -104,14 +105,14 @@ poprt_status prt_down_axis(prt_downgrade *d)
     if (*axis < 0)
         *axis = prt_down_front_axis(*axis,
             prt_op_is(op, PRT_OP_one_hot) ? &op->out[0] : prt_op_input(op, 0));
-    if (!prt_op_is(op, PRT_OP_compress)) /* which flattens without one */
+    if (!prt_op_is(op, PRT_OP_compress)) /* without an axis Compress flattens its input */
         prt_down_show(op, "axis");
     return POPRT_OK;
 }
 
 /* ---- Split ---- */
 
-/* Parts that are not equal are given by their sizes. */
+/* If the parts are not equal, passes their sizes. */
 poprt_status prt_down_split_equal(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -128,8 +129,8 @@ poprt_status prt_down_split_equal(prt_downgrade *d)
     if (!prt_dim_is_number(size) || size % n == 0)
         return POPRT_OK;
     if (n > (int64_t)PRT_COUNT_OF(sizes))
-        return prt_down_refuse(d, "more than %zu unequal parts", PRT_COUNT_OF(sizes));
-    const int64_t part = size / n + 1; /* rounded up: it does not come out even */
+        return prt_down_refuse(d, "it has more than %zu unequal parts", PRT_COUNT_OF(sizes));
+    const int64_t part = size / n + 1; /* rounded up, because the size is not divisible */
     for (int64_t i = 0, left = size; i < n; i++, left -= sizes[i - 1])
         sizes[i] = left < part ? left : part;
     prt_build b = prt_build_before(op);
@@ -150,31 +151,32 @@ poprt_status prt_down_split_to_attr(prt_downgrade *d)
 poprt_status prt_down_pad_wrap(prt_downgrade *d)
 {
     return prt_str_is(((const prt_pad_attrs *)d->op->attrs)->mode, "wrap")
-        ? prt_down_refuse(d, "there is no mode 'wrap' there")
+        ? prt_down_refuse(d, "the mode 'wrap' does not exist at that opset")
         : POPRT_OK;
 }
 
-/* Pads of some axes become those of all. */
+/* Extends the pads of some axes to pads of all axes. */
 poprt_status prt_down_pad_axes(prt_downgrade *d)
 {
     prt_op *op = d->op;
-    int64_t at[2 * PRT_MAX_RANK], few[2 * PRT_MAX_RANK], pads[2 * PRT_MAX_RANK] = { 0 };
+    int64_t at[2 * PRT_MAX_RANK], values[2 * PRT_MAX_RANK], pads[2 * PRT_MAX_RANK] = { 0 };
     uint32_t n, n_pads;
     const prt_type *x = prt_down_ranked(prt_op_input(op, 0));
     if (prt_op_input(op, 3) == NULL)
         return POPRT_OK;
     if (x == NULL || !prt_down_integers(prt_op_input(op, 3), PRT_MAX_RANK, at, &n))
         return prt_down_refuse(d,
-            "there are pads for all axes there; that needs constant axes and a known rank");
+            "at that opset the pads are of all axes, so the axes must be constant and the rank "
+            "known");
     for (uint32_t i = 0; i < n; i++) {
         if (!prt_down_axis_of(at[i], x->rank, &at[i]))
-            return prt_down_refuse(d, "an axis is outside of rank %d", x->rank);
+            return prt_down_refuse(d, "an axis is out of range for rank %d", x->rank);
         at[n + i] = x->rank + at[i];
     }
-    const bool known =
-        prt_down_integers(prt_op_input(op, 1), 2 * PRT_MAX_RANK, few, &n_pads) && n_pads == 2 * n;
+    const bool known = prt_down_integers(prt_op_input(op, 1), 2 * PRT_MAX_RANK, values, &n_pads) &&
+        n_pads == 2 * n;
     for (uint32_t i = 0; known && i < 2 * n; i++)
-        pads[at[i]] = few[i];
+        pads[at[i]] = values[i];
     prt_build b = prt_build_before(op);
     prt_value *list = prt_build_i64s(&b, 2 * (uint32_t)x->rank, pads);
     if (!known)
@@ -189,7 +191,8 @@ poprt_status prt_down_pad(prt_downgrade *d)
 {
     double value = 0;
     if (prt_op_input(d->op, 2) != NULL && !prt_down_number(prt_op_input(d->op, 2), &value))
-        return prt_down_refuse(d, "the value is an attribute there, and is not constant");
+        return prt_down_refuse(d,
+            "the value is an attribute at that opset, so it must be constant");
     PRT_TRY(prt_down_input_to_ints(d, 1, d->target < 2 ? "paddings" : "pads"));
     prt_down_keep_inputs(d->op, 1);
     return value != 0 ? prt_down_add_float(d, "value", (float)value) : POPRT_OK;
@@ -203,24 +206,25 @@ poprt_status prt_down_scatter_reduction(prt_downgrade *d)
         ? ((const prt_scatter_nd_attrs *)d->op->attrs)->reduction
         : ((const prt_scatter_elements_attrs *)d->op->attrs)->reduction;
     if (prt_str_is(reduction, "max") || prt_str_is(reduction, "min"))
-        return prt_down_refuse(d, "there is no reduction '%.*s' there", PRT_STR_ARG(reduction));
+        return prt_down_refuse(d, "the reduction '%.*s' does not exist at that opset",
+            PRT_STR_ARG(reduction));
     return POPRT_OK;
 }
 
-/* Its name before it had a sibling. */
+/* Scatter is the earlier name of ScatterElements. */
 poprt_status prt_down_scatter(prt_downgrade *d)
 {
     const prt_scatter_elements_attrs *a = d->op->attrs;
     const int64_t axis = prt_down_front_axis(a->axis, prt_op_input(d->op, 0));
     if (!prt_str_is(a->reduction, "none"))
-        return prt_down_refuse(d, "there is no reduction there");
+        return prt_down_refuse(d, "reductions do not exist at that opset");
     if (!prt_down_takes(d, "Scatter", prt_op_input(d->op, 0)))
-        return prt_down_refuse(d, "there is no Scatter of this type there");
+        return prt_down_refuse(d, "Scatter does not have this element type at that opset");
     prt_down_rename(d, "Scatter");
     return prt_down_add_int(d, "axis", axis);
 }
 
-/* One axis at a time, how often and which in scalars of the data's type. */
+/* Repeats one axis at a time; count and axis are scalars of the data's type. */
 poprt_status prt_down_tile(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -228,7 +232,7 @@ poprt_status prt_down_tile(prt_downgrade *d)
     uint32_t count, at = 0, many = 0;
     prt_value *x = prt_op_input(op, 0);
     if (!prt_down_integers(prt_op_input(op, 1), PRT_MAX_RANK, repeats, &count))
-        return prt_down_refuse(d, "the repeats are not constant");
+        return prt_down_refuse(d, "the repeats must be constant");
     for (uint32_t i = 0; i < count; i++)
         if (repeats[i] != 1) {
             at = i;
@@ -254,7 +258,7 @@ poprt_status prt_down_tile(prt_downgrade *d)
     return prt_down_set_input(op, 2, axis);
 }
 
-/* The least come first where their negatives are the greatest. */
+/* Computes the smallest elements as the negated largest elements of the negated input. */
 poprt_status prt_down_topk_order(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -262,13 +266,13 @@ poprt_status prt_down_topk_order(prt_downgrade *d)
     prt_value *x = prt_op_input(op, 0);
     a->axis = prt_down_front_axis(a->axis, x);
     prt_down_show(op, "axis");
-    prt_down_hide(op, "sorted"); /* sorted ones do for any order */
+    prt_down_hide(op, "sorted"); /* sorted results are valid for any order */
     if (a->largest != 0) {
         prt_down_hide(op, "largest");
         return POPRT_OK;
     }
     if (!prt_dtype_is_float(prt_down_dtype(x)))
-        return prt_down_refuse(d, "the least of integers cannot be had there");
+        return prt_down_refuse(d, "the smallest integers cannot be selected at that opset");
     prt_down_hide(op, "largest");
     prt_build b = prt_build_before(op);
     prt_value *minus = prt_build_unary(&b, PRT_OP_neg, x);
@@ -284,7 +288,7 @@ poprt_status prt_down_topk_count(prt_downgrade *d)
     int64_t k[1];
     uint32_t count;
     if (!prt_down_integers(prt_op_input(d->op, 1), 1, k, &count) || count != 1)
-        return prt_down_refuse(d, "'k' is an attribute there, and is not constant");
+        return prt_down_refuse(d, "'k' is an attribute at that opset, so it must be constant");
     prt_down_keep_inputs(d->op, 1);
     return prt_down_add_int(d, "k", k[0]);
 }

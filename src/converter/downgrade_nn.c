@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * downgrade_nn.c — neural-network operators on the way down: softmax over several dims, attributes
- * that went or changed their type, the order of axes of recurrent ones.
+ * downgrade_nn.c — downgrades neural-network operators: softmax over several dims, attributes that
+ * were removed or changed their type, and the order of axes of recurrent operators.
  */
 #include "converter/downgrade.h"
 #include "converter/forms.h"
 
 /* ---- Softmax, LogSoftmax, Hardmax ---- */
 
-/* Where nothing but ones come behind the axis, the old meaning is the new one; else the axis is
- * brought to the end and back. */
+/* If all dims after the axis are 1, the old and the new meaning agree. Otherwise the axis is
+ * transposed to the end and back. */
 poprt_status prt_down_flat_softmax(prt_downgrade *d)
 {
     prt_op *op = d->op;
-    prt_softmax_attrs *a = op->attrs; /* the three structs are alike */
+    prt_softmax_attrs *a = op->attrs; /* the three structs have the same layout */
     const prt_type *type = prt_down_ranked(prt_op_input(op, 0));
     int64_t perm[PRT_MAX_RANK], axis;
     if (type == NULL || !prt_down_axis_of(a->axis, type->rank, &axis))
         return prt_down_refuse(d,
-            "all dimensions from the axis on are one there, and its rank is "
-            "not known");
+            "at that opset all dimensions from the axis on count as one, so its rank must be "
+            "known");
     const int64_t last = type->rank - 1;
     a->axis = axis;
     prt_down_show(op, "axis");
@@ -112,8 +112,8 @@ static bool is_rounded_down(const pool *p, const prt_type *x, const prt_type *y)
     return true;
 }
 
-/* What a window in the padding counts for was not always the same, so where rounding up makes no
- * difference it is not asked for. */
+/* Older versions disagree on windows that lie in the padding. If rounding up makes no difference to
+ * the output shape, ceil_mode is dropped. */
 poprt_status prt_down_ceil(prt_downgrade *d)
 {
     const pool p = pool_of(d->op);
@@ -136,9 +136,9 @@ poprt_status prt_down_real_p(prt_downgrade *d)
 
 /* ---- RNN, GRU, LSTM ---- */
 
-/* Before opset 3 a GRU had to give its last state, wanted or not. One that has no such output
- * becomes one that has, which goes down in its turn. */
-static poprt_status give_last_state(prt_downgrade *d)
+/* Before opset 3 a GRU had to have its last state as an output. An op without that output is
+ * replaced by one with it, which is then downgraded in turn. */
+static poprt_status add_last_state(prt_downgrade *d)
 {
     prt_op *op = d->op;
     if (op->n_out < 2) {
@@ -161,10 +161,10 @@ static poprt_status give_last_state(prt_downgrade *d)
 poprt_status prt_down_output_sequence(prt_downgrade *d)
 {
     if (prt_op_is(d->op, PRT_OP_gru) && d->target < 3)
-        PRT_TRY(give_last_state(d));
+        PRT_TRY(add_last_state(d));
     if (d->op == NULL)
         return POPRT_OK;
-    prt_down_show(d->op, "direction"); /* whose default had a slip in it */
+    prt_down_show(d->op, "direction"); /* because the default in the old schema has a typo */
     return prt_down_add_int(d, "output_sequence",
         d->op->out[0].name.size != 0 || prt_value_used(&d->op->out[0]));
 }
@@ -181,7 +181,7 @@ static bool has_layout(const prt_op *op)
     }
 }
 
-/* The batch came behind the sequence, or the directions. */
+/* Transposes the operands, because the batch axis had to follow the sequence or direction axes. */
 poprt_status prt_down_layout(prt_downgrade *d)
 {
     static const int64_t swap[3] = { 1, 0, 2 }, sequence[4] = { 2, 0, 1, 3 };
@@ -219,7 +219,7 @@ poprt_status prt_down_grid_sample(prt_downgrade *d)
     const bool linear = prt_str_is(a->mode, "linear"), cubic = prt_str_is(a->mode, "cubic");
     const prt_type *x = prt_down_ranked(prt_op_input(d->op, 0));
     if (x == NULL || x->rank != 4)
-        return prt_down_refuse(d, "it samples images of two dimensions there");
+        return prt_down_refuse(d, "at that opset it samples two-dimensional images only");
     if (!linear && !cubic)
         return POPRT_OK;
     prt_down_hide(d->op, "mode");
@@ -230,7 +230,7 @@ poprt_status prt_down_roi_align(prt_downgrade *d)
 {
     const prt_roi_align_attrs *a = d->op->attrs;
     if (!prt_str_is(a->coordinate_transformation_mode, "output_half_pixel"))
-        return prt_down_refuse(d, "there is no half pixel at the input there");
+        return prt_down_refuse(d, "the mode 'half_pixel' does not exist at that opset");
     prt_down_hide(d->op, "coordinate_transformation_mode");
     return POPRT_OK;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* downgrade_norm.c — normalisations on the way down, or by means and squares. */
+/* downgrade_norm.c — downgrades normalisations, or expresses them by means and squares. */
 #include "converter/downgrade.h"
 #include "converter/forms.h"
 
 #define BINARY(id, x, y) prt_build_binary(&b, PRT_OP_##id, x, y)
 
-/* Mean over axes, and what is left without it. */
-static prt_value *centre(prt_build *b, prt_value *x, prt_value *axes, prt_value **mean)
+/* Returns x minus its mean over axes, and stores the mean. */
+static prt_value *subtract_mean(prt_build *b, prt_value *x, prt_value *axes, prt_value **mean)
 {
     *mean = prt_down_reduce(b, PRT_OP_reduce_mean, x, axes, true);
     return prt_build_binary(b, PRT_OP_sub, x, *mean);
@@ -25,7 +25,7 @@ static prt_value *deviation(prt_build *b, prt_value *v, float epsilon)
     return prt_build_unary(b, PRT_OP_sqrt, v);
 }
 
-/* first, first + 1, … up to `last`, left out one. */
+/* Returns the axes first, first + 1, … below `last`, except `without`. */
 static prt_value *axes_from(prt_build *b, int64_t first, int64_t last, int64_t without)
 {
     int64_t axes[PRT_MAX_RANK];
@@ -41,8 +41,9 @@ static bool is_used(const prt_op *op, uint32_t i)
     return i < op->n_out && (op->out[i].name.size != 0 || prt_value_used(&op->out[i]));
 }
 
-/* The type that a normalisation computes in: that of stash_type, or of the data. */
-static int32_t stash(int64_t stash_type, const prt_value *x)
+/* Returns the element type that a normalisation computes in: stash_type, or the type of the
+ * data. */
+static int32_t compute_dtype(int64_t stash_type, const prt_value *x)
 {
     return stash_type == 0 ? prt_down_dtype(x) : (int32_t)stash_type;
 }
@@ -54,15 +55,15 @@ poprt_status prt_down_layer_norm(prt_downgrade *d)
     const prt_type *type = prt_down_ranked(prt_op_input(op, 0));
     int64_t axis;
     if (type == NULL || !prt_down_axis_of(a->axis, type->rank, &axis))
-        return prt_down_refuse(d, "its rank is not known");
+        return prt_down_refuse(d, "its rank must be known");
     prt_build b = prt_build_before(op);
     prt_value *x = prt_op_input(op, 0), *mean;
     const int32_t dtype = prt_down_dtype(x);
-    prt_value *wide = prt_down_cast(&b, x, stash(a->stash_type, x));
+    prt_value *wide = prt_down_cast(&b, x, compute_dtype(a->stash_type, x));
     prt_value *axes = axes_from(&b, axis, type->rank, -1);
-    prt_value *left = centre(&b, wide, axes, &mean);
-    prt_value *scale = deviation(&b, mean_square(&b, left, axes), a->epsilon);
-    prt_value *y = prt_down_cast(&b, BINARY(div, left, scale), dtype);
+    prt_value *centred = subtract_mean(&b, wide, axes, &mean);
+    prt_value *scale = deviation(&b, mean_square(&b, centred, axes), a->epsilon);
+    prt_value *y = prt_down_cast(&b, BINARY(div, centred, scale), dtype);
     y = BINARY(mul, y, prt_op_input(op, 1));
     if (prt_op_input(op, 2) != NULL)
         y = BINARY(add, y, prt_op_input(op, 2));
@@ -80,10 +81,10 @@ poprt_status prt_down_rms_norm(prt_downgrade *d)
     const prt_type *type = prt_down_ranked(prt_op_input(op, 0));
     int64_t axis;
     if (type == NULL || !prt_down_axis_of(a->axis, type->rank, &axis))
-        return prt_down_refuse(d, "its rank is not known");
+        return prt_down_refuse(d, "its rank must be known");
     prt_build b = prt_build_before(op);
     prt_value *x = prt_op_input(op, 0);
-    prt_value *wide = prt_down_cast(&b, x, stash(a->stash_type, x));
+    prt_value *wide = prt_down_cast(&b, x, compute_dtype(a->stash_type, x));
     prt_value *axes = axes_from(&b, axis, type->rank, -1);
     prt_value *y = BINARY(div, wide, deviation(&b, mean_square(&b, wide, axes), a->epsilon));
     y = prt_down_cast(&b, y, prt_down_dtype(prt_op_input(op, 1)));
@@ -100,28 +101,29 @@ poprt_status prt_down_mean_variance(prt_downgrade *d)
     prt_build b = prt_build_before(op);
     prt_value *x = prt_op_input(op, 0), *mean;
     prt_value *over = prt_build_i64s(&b, axes.count, axes.data);
-    prt_value *left = centre(&b, x, over, &mean);
-    prt_value *scale = prt_build_unary(&b, PRT_OP_sqrt, mean_square(&b, left, over));
+    prt_value *centred = subtract_mean(&b, x, over, &mean);
+    prt_value *scale = prt_build_unary(&b, PRT_OP_sqrt, mean_square(&b, centred, over));
     scale = BINARY(add, scale, prt_down_scalar(&b, 1e-9, x));
-    return prt_down_replace(d, &b, BINARY(div, left, scale));
+    return prt_down_replace(d, &b, BINARY(div, centred, scale));
 }
 
-/* Factors by channel behind the normalisation of groups as instances' channels. */
+/* Normalises each group by its mean and deviation, then applies the factors of each channel. */
 poprt_status prt_down_group_norm(prt_downgrade *d)
 {
     prt_op *op = d->op;
     const prt_group_normalization_attrs *a = op->attrs;
     const prt_type *type = prt_down_ranked(prt_op_input(op, 0));
     if (type == NULL || type->rank < 2 || a->num_groups < 1)
-        return prt_down_refuse(d, "its rank is not known");
+        return prt_down_refuse(d, "its rank must be known");
     const int64_t groups[3] = { 0, a->num_groups, -1 };
     int64_t column[PRT_MAX_RANK];
     prt_build b = prt_build_before(op);
     prt_value *x = prt_op_input(op, 0), *mean;
     const int32_t dtype = prt_down_dtype(x);
-    prt_value *y = prt_down_reshape(&b, prt_down_cast(&b, x, stash(a->stash_type, x)), 3, groups);
+    prt_value *y =
+        prt_down_reshape(&b, prt_down_cast(&b, x, compute_dtype(a->stash_type, x)), 3, groups);
     prt_value *axes = axes_from(&b, 2, 3, -1);
-    y = centre(&b, y, axes, &mean);
+    y = subtract_mean(&b, y, axes, &mean);
     y = BINARY(div, y, deviation(&b, mean_square(&b, y, axes), a->epsilon));
     y = prt_down_cast(&b, y, dtype);
     y = prt_down_reshape_to(&b, y, prt_build_unary(&b, PRT_OP_shape, x));
@@ -148,25 +150,26 @@ static prt_value *blend(prt_build *build, prt_value *running, prt_value *now, fl
     return y;
 }
 
-/* What it does while training, spelled out: statistics of this batch. */
-static poprt_status train(prt_downgrade *d)
+/* Expresses training mode with the statistics of the current batch. */
+static poprt_status expand_training(prt_downgrade *d)
 {
     prt_op *op = d->op;
     const prt_batch_normalization_attrs *a = op->attrs;
     const prt_type *type = prt_down_ranked(prt_op_input(op, 0));
     if (type == NULL || type->rank < 2)
-        return prt_down_refuse(d, "its rank is not known");
+        return prt_down_refuse(d, "its rank must be known");
     int64_t column[PRT_MAX_RANK];
     const int64_t list = -1;
     const uint32_t rank = (uint32_t)type->rank - 1;
     prt_build b = prt_build_before(op);
     prt_value *x = prt_op_input(op, 0), *mean;
     prt_value *axes = axes_from(&b, 0, type->rank, 1);
-    prt_value *left = centre(&b, x, axes, &mean), *square = mean_square(&b, left, axes);
+    prt_value *centred = subtract_mean(&b, x, axes, &mean),
+              *square = mean_square(&b, centred, axes);
     column[0] = -1;
     for (uint32_t i = 1; i < rank; i++)
         column[i] = 1;
-    prt_value *y = BINARY(div, left, deviation(&b, square, a->epsilon));
+    prt_value *y = BINARY(div, centred, deviation(&b, square, a->epsilon));
     y = BINARY(mul, y, prt_down_reshape(&b, prt_op_input(op, 1), rank, column));
     y = BINARY(add, y, prt_down_reshape(&b, prt_op_input(op, 2), rank, column));
     for (uint32_t i = 1; i < 3; i++) {
@@ -183,7 +186,7 @@ poprt_status prt_down_batch_norm(prt_downgrade *d)
 {
     const prt_batch_normalization_attrs *a = d->op->attrs;
     if (a->training_mode != 0)
-        return train(d);
+        return expand_training(d);
     prt_down_hide(d->op, "training_mode");
     return POPRT_OK;
 }
@@ -193,7 +196,7 @@ poprt_status prt_down_is_test(prt_downgrade *d)
     return prt_down_add_int(d, "is_test", 1);
 }
 
-/* Which inputs may be overwritten had to be said: none, but the statistics with themselves. */
+/* Older schemas require a list of the inputs that may be overwritten: only the statistics are. */
 poprt_status prt_down_consumed_statistics(prt_downgrade *d)
 {
     static const int64_t consumed[5] = { 0, 0, 0, 1, 1 };

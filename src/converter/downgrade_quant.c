@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* downgrade_quant.c — QuantizeLinear and DequantizeLinear on the way down, or by arithmetic. */
+/* downgrade_quant.c — downgrades QuantizeLinear and DequantizeLinear, or computes them by
+ * arithmetic. */
 #include <math.h>
 
 #include "converter/downgrade.h"
@@ -20,8 +21,8 @@ static bool is_one(const prt_value *v)
     return v != NULL && prt_type_count(v->type, &count) && count == 1;
 }
 
-/* A scale or zero point per tensor as it is; per axis with ones behind. */
-static prt_value *along(prt_build *build, const prt_op *op, prt_value *v)
+/* Returns a scale or zero point per tensor unchanged, and one per axis with trailing dims of 1. */
+static prt_value *align_to_axis(prt_build *build, const prt_op *op, prt_value *v)
 {
     prt_build b = *build;
     const prt_type *x = prt_down_ranked(prt_op_input(op, 0)), *type = prt_down_ranked(v);
@@ -39,7 +40,7 @@ static prt_value *along(prt_build *build, const prt_op *op, prt_value *v)
     return v;
 }
 
-/* A zero point says the type as well. */
+/* The zero point determines the type in older variants. */
 poprt_status prt_down_quantize_type(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -55,8 +56,8 @@ poprt_status prt_down_quantize_type(prt_downgrade *d)
             : prt_type_tensor(op->graph->module->types, dtype, scale->rank, scale->dims);
         if (type == NULL || !prt_type_size(type, &size) || size > 1 << 20)
             return prt_down_refuse(d,
-                "the zero point says the type there, and how many there "
-                "are is not known");
+                "the zero point determines the type at that opset, so the shape of the scale must "
+                "be known");
         unsigned char *zeros = PRT_NEW_N(op->graph->module->arena, unsigned char, size + 1);
         if (zeros == NULL)
             return POPRT_E_NOMEM;
@@ -70,13 +71,13 @@ poprt_status prt_down_quantize_type(prt_downgrade *d)
     return POPRT_OK;
 }
 
-/* The result has the type of the scale. */
+/* The result must have the type of the scale. */
 poprt_status prt_down_dequantize_type(prt_downgrade *d)
 {
     prt_op *op = d->op;
     const prt_dequantize_linear_attrs *a = op->attrs;
     if (a->output_dtype != 0 && a->output_dtype != prt_down_dtype(prt_op_input(op, 1)))
-        return prt_down_refuse(d, "its result has the type of the scale there");
+        return prt_down_refuse(d, "at that opset its result has the type of the scale");
     prt_down_hide(op, "output_dtype");
     return POPRT_OK;
 }
@@ -91,8 +92,9 @@ poprt_status prt_down_quantize_axis(prt_downgrade *d)
                                                     : prt_down_dequantize_channels(d);
 }
 
-/* Numbers of 8 bits, a scale of 32, and no blocks. */
-static bool is_plain(const prt_op *op, uint32_t quantised)
+/* Returns whether the op has 8-bit or 16-bit numbers (or int32 for DequantizeLinear), a float32
+ * scale, and no blocks. */
+static bool has_simple_types(const prt_op *op, uint32_t quantised)
 {
     const int32_t dtype =
         quantised == 0 ? prt_down_dtype(prt_op_input(op, 0)) : prt_down_dtype(&op->out[0]);
@@ -109,15 +111,16 @@ poprt_status prt_down_quantize_channels(prt_downgrade *d)
     prt_op *op = d->op;
     const int32_t to = prt_down_dtype(&op->out[0]);
     prt_value *x = prt_op_input(op, 0), *zero = prt_op_input(op, 2);
-    if (!is_plain(op, 1) || prt_down_dtype(x) != PRT_DTYPE_f32)
-        return prt_down_refuse(d, "it has blocks, or types that are not there");
+    if (!has_simple_types(op, 1) || prt_down_dtype(x) != PRT_DTYPE_f32)
+        return prt_down_refuse(d,
+            "it has blocks, or element types that do not exist at that opset");
     prt_build b = prt_build_before(op);
     const bool is_signed = to == PRT_DTYPE_i8 || to == PRT_DTYPE_i16;
     const int bits = (int)prt_dtype_bits(to);
-    prt_value *y = BINARY(div, x, along(&b, op, prt_op_input(op, 1)));
+    prt_value *y = BINARY(div, x, align_to_axis(&b, op, prt_op_input(op, 1)));
     y = prt_build_unary(&b, PRT_OP_round, y);
     if (zero != NULL)
-        y = BINARY(add, y, prt_down_cast(&b, along(&b, op, zero), PRT_DTYPE_f32));
+        y = BINARY(add, y, prt_down_cast(&b, align_to_axis(&b, op, zero), PRT_DTYPE_f32));
     prt_value *in[3] = { y, prt_down_scalar(&b, is_signed ? -ldexp(1, bits - 1) : 0, x),
         prt_down_scalar(&b, ldexp(1, is_signed ? bits - 1 : bits) - 1, x) };
     y = prt_build_op(&b, PRT_OP_clip, NULL, 3, in);
@@ -128,14 +131,15 @@ poprt_status prt_down_dequantize_channels(prt_downgrade *d)
 {
     prt_op *op = d->op;
     prt_value *x = prt_op_input(op, 0), *zero = prt_op_input(op, 2);
-    if (!is_plain(op, 0))
-        return prt_down_refuse(d, "it has blocks, or types that are not there");
+    if (!has_simple_types(op, 0))
+        return prt_down_refuse(d,
+            "it has blocks, or element types that do not exist at that opset");
     prt_build b = prt_build_before(op);
     const bool wide = prt_down_dtype(x) == PRT_DTYPE_i32;
     const int32_t exact = wide ? PRT_DTYPE_f64 : PRT_DTYPE_f32;
     prt_value *y = prt_down_cast(&b, x, exact);
     if (zero != NULL)
-        y = BINARY(sub, y, prt_down_cast(&b, along(&b, op, zero), exact));
+        y = BINARY(sub, y, prt_down_cast(&b, align_to_axis(&b, op, zero), exact));
     y = prt_down_cast(&b, y, PRT_DTYPE_f32);
-    return prt_down_replace(d, &b, BINARY(mul, y, along(&b, op, prt_op_input(op, 1))));
+    return prt_down_replace(d, &b, BINARY(mul, y, align_to_axis(&b, op, prt_op_input(op, 1))));
 }

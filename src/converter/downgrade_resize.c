@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * downgrade_resize.c — Resize on the way down: to inputs that must be there, to coordinates that
- * are i / scale, and to Upsample.
+ * downgrade_resize.c — downgrades Resize: to inputs that are required, to the coordinates i /
+ * scale, and to Upsample.
  */
 #include <math.h>
 
@@ -18,15 +18,16 @@ poprt_status prt_down_resize_modes(prt_downgrade *d)
 {
     const prt_resize_attrs *a = d->op->attrs;
     if (prt_str_is(a->coordinate_transformation_mode, "half_pixel_symmetric"))
-        return prt_down_refuse(d, "there is no half_pixel_symmetric there");
+        return prt_down_refuse(d, "the mode 'half_pixel_symmetric' does not exist at that opset");
     if (prt_op_input(d->op, 3) != NULL && !is_empty(prt_op_input(d->op, 3)) &&
         !prt_str_is(a->keep_aspect_ratio_policy, "stretch") && d->target < 18)
-        return prt_down_refuse(d, "there is no keep_aspect_ratio_policy there");
+        return prt_down_refuse(d, "keep_aspect_ratio_policy does not exist at that opset");
     return POPRT_OK;
 }
 
-/* Scales or sizes of some axes become those of all: the others keep theirs. */
-static poprt_status spread(prt_downgrade *d, uint32_t slot, const int64_t *axes, const prt_type *x)
+/* Extends scales or sizes of some axes to all axes; the other axes keep their size. */
+static poprt_status extend_to_all_axes(prt_downgrade *d, uint32_t slot, const int64_t *axes,
+    const prt_type *x)
 {
     prt_op *op = d->op;
     const uint32_t count = ((const prt_resize_attrs *)op->attrs)->axes.count;
@@ -45,8 +46,9 @@ static poprt_status spread(prt_downgrade *d, uint32_t slot, const int64_t *axes,
     return POPRT_OK;
 }
 
-/* The same where they are constant, so that older forms can have them as attributes. */
-static poprt_status spread_constant(prt_downgrade *d, uint32_t slot, const int64_t *axes,
+/* Like `extend_to_all_axes` for constant scales or sizes, so that older variants can have them as
+ * attributes. */
+static poprt_status extend_constant(prt_downgrade *d, uint32_t slot, const int64_t *axes,
     const prt_type *x)
 {
     prt_op *op = d->op;
@@ -66,7 +68,7 @@ static poprt_status spread_constant(prt_downgrade *d, uint32_t slot, const int64
         known = known && (slot == 2 || prt_dim_is_number(sizes[i]));
     }
     if (!known)
-        return spread(d, slot, axes, x);
+        return extend_to_all_axes(d, slot, axes, x);
     for (uint32_t i = 0; i < count; i++)
         if (slot == 2)
             scales[axes[i]] = (float)prt_load_f64(t.dtype, t.data, i);
@@ -88,23 +90,24 @@ poprt_status prt_down_resize_axes(prt_downgrade *d)
     if (a->axes.count == 0)
         return POPRT_OK;
     if (x == NULL)
-        return prt_down_refuse(d, "scales and sizes are of all axes there; its rank is not known");
+        return prt_down_refuse(d,
+            "scales and sizes are of all axes at that opset, so its rank must be known");
     if (!is_empty(prt_op_input(op, 1)))
-        return prt_down_refuse(d, "the region of interest has all axes there");
+        return prt_down_refuse(d, "the region of interest must have all axes at that opset");
     int64_t axes[PRT_MAX_RANK];
     if (a->axes.count > PRT_MAX_RANK)
         return prt_down_refuse(d, "it has more axes than its rank");
     for (uint32_t i = 0; i < a->axes.count; i++) {
         if (!prt_down_axis_of(a->axes.data[i], x->rank, &axes[i]))
-            return prt_down_refuse(d, "an axis is outside of its rank");
+            return prt_down_refuse(d, "an axis is out of range for its rank");
     }
-    PRT_TRY(spread_constant(d, 2, axes, x));
-    PRT_TRY(spread_constant(d, 3, axes, x));
+    PRT_TRY(extend_constant(d, 2, axes, x));
+    PRT_TRY(extend_constant(d, 3, axes, x));
     prt_down_hide(op, "axes");
     return POPRT_OK;
 }
 
-/* Region and scales must be there, if empty. */
+/* The region and the scales are required, but may be empty. */
 poprt_status prt_down_resize_inputs(prt_downgrade *d)
 {
     const int64_t none = 0;
@@ -119,9 +122,10 @@ poprt_status prt_down_resize_inputs(prt_downgrade *d)
     return POPRT_OK;
 }
 
-/* ---- before opset 11: output i shows input i / scale, rounded down ---- */
+/* ---- before opset 11: output i is input i / scale, rounded down ---- */
 
-/* Scales of a constant, or from shapes. */
+/* Reads the scales from a constant, or computes them from static shapes; false if they are
+ * unknown. */
 static bool find_scales(const prt_op *op, uint32_t rank, float *scales)
 {
     prt_tensor t;
@@ -145,8 +149,8 @@ static bool find_scales(const prt_op *op, uint32_t rank, float *scales)
     return true;
 }
 
-/* Do all outputs show what i / scale rounded down shows? With a whole scale each input is shown
- * that often in any mode that prefers the near one. */
+/* Returns whether every output element equals the one at i / scale rounded down. An integer scale
+ * repeats each input that many times in every mode that rounds to the nearest element. */
 static bool rounds_down(const prt_resize_attrs *a, uint32_t rank, const float *scales)
 {
     const bool plain = prt_str_is(a->coordinate_transformation_mode, "asymmetric");
@@ -172,23 +176,27 @@ static bool rounds_down(const prt_resize_attrs *a, uint32_t rank, const float *s
     return !shrinks || grows;
 }
 
-/* Leaves data and scales as the inputs, and the mode as an attribute to add. */
+/* Checks the op and returns its scales and its rank; fails if the older variants cannot express
+ * it. */
 static poprt_status to_scales(prt_downgrade *d, float *scales, uint32_t *rank)
 {
     prt_op *op = d->op;
     const prt_resize_attrs *a = op->attrs;
     const prt_type *x = prt_down_ranked(prt_op_input(op, 0));
     if (x == NULL || a->axes.count != 0 || a->antialias != 0 || a->exclude_outside != 0)
-        return prt_down_refuse(d, "its rank is not known, or it has options that are not there");
+        return prt_down_refuse(d,
+            "its rank is not known, or it has options that do not exist at that opset");
     *rank = (uint32_t)x->rank;
     if (!find_scales(op, *rank, scales))
-        return prt_down_refuse(d, "there are scales only there, and these are not known");
+        return prt_down_refuse(d, "Resize takes only scales at that opset, so these must be known");
     if (!rounds_down(a, *rank, scales))
-        return prt_down_refuse(d, "output i shows input i / scale there, rounded down or linear");
+        return prt_down_refuse(d,
+            "at that opset output i is input i / scale, rounded down or interpolated");
     return POPRT_OK;
 }
 
-/* Scales that only a run knows stay an input, where the older form reads any scale the same way. */
+/* Scales known only at run time stay an input if the older variant interprets any scale the same
+ * way. */
 static bool keeps_scales(const prt_op *op)
 {
     const prt_resize_attrs *a = op->attrs;
@@ -230,23 +238,25 @@ poprt_status prt_down_resize_scales(prt_downgrade *d)
     return keeps ? move_scales(d) : set_scales(d, scales, rank);
 }
 
-/* Scales of height and width, then of all dims, then as an input; none below 1. */
+/* Upsample has scales of height and width up to opset 6, then of all dims, and takes them as an
+ * input from opset 9 on. They must not be below 1. */
 poprt_status prt_down_upsample(prt_downgrade *d)
 {
     prt_op *op = d->op;
     float scales[PRT_MAX_RANK];
     uint32_t rank = 0;
     if (d->target >= 10)
-        return prt_down_refuse(d, "there is no Upsample there");
+        return prt_down_refuse(d, "Upsample does not exist at that opset");
     const bool linear = prt_str_is(((const prt_resize_attrs *)op->attrs)->mode, "linear");
     const bool keeps = d->target >= 9 && keeps_scales(op);
     if (!keeps)
         PRT_TRY(to_scales(d, scales, &rank));
     for (uint32_t i = 0; i < rank; i++)
         if (scales[i] < 1.0f)
-            return prt_down_refuse(d, "Upsample does not shrink");
+            return prt_down_refuse(d, "Upsample takes only scales of at least 1");
     if (d->target < 7 && (rank != 4 || scales[0] != 1.0f || scales[1] != 1.0f))
-        return prt_down_refuse(d, "Upsample has scales of height and width only");
+        return prt_down_refuse(d,
+            "Upsample scales only height and width of rank-4 images at that opset");
     prt_down_rename(d, "Upsample");
     PRT_TRY(prt_down_add_text(d, "mode",
         linear && d->target < 7 ? "bilinear"

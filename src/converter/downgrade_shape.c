@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * downgrade_shape.c — operators that move elements and came late, by older ones: parts of shapes,
- * triangles, blocks, crops, and what is constant where shapes are.
+ * downgrade_shape.c — expresses newer operators that move elements by older ones: parts of shapes,
+ * triangles, blocks, crops, and operators that are constant if shapes are known.
  */
 #include "converter/downgrade.h"
 #include "converter/forms.h"
 #include "op/interp.h"
 
-enum { MOST_BYTES = 1 << 26 }; /* of a constant that stands for an operator */
+enum { MOST_BYTES = 1 << 26 }; /* largest constant, in bytes, that may replace an operator */
 
 poprt_status prt_down_shape_part(prt_downgrade *d)
 {
@@ -24,10 +24,10 @@ poprt_status prt_down_shape_part(prt_downgrade *d)
     return prt_down_replace(d, &b, prt_build_op(&b, PRT_OP_slice, NULL, 4, in));
 }
 
-/* ---- what is constant where shapes are ---- */
+/* ---- operators that are constant if shapes are known ---- */
 
-/* Zeros of a static type, for what only lends its shape. */
-static poprt_status zeros(const prt_op *op, const prt_type *type, prt_arena *scratch,
+/* Zeros of a static type, for an input of which only the shape is used. */
+static poprt_status make_zeros(const prt_op *op, const prt_type *type, prt_arena *scratch,
     prt_tensor *to)
 {
     size_t size;
@@ -42,8 +42,8 @@ static poprt_status zeros(const prt_op *op, const prt_type *type, prt_arena *scr
         : prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op), "its input is too large");
 }
 
-/* Integers that inference knows. */
-static poprt_status content_of(const prt_op *op, const prt_value *v, prt_arena *scratch,
+/* Reads integers that inference knows. */
+static poprt_status make_known_integers(const prt_op *op, const prt_value *v, prt_arena *scratch,
     prt_tensor *to)
 {
     uint32_t count;
@@ -69,8 +69,8 @@ static poprt_status evaluate(const prt_op *op, prt_arena *scratch, prt_tensor *o
         if (v == NULL)
             continue;
         if (!prt_value_aligned(v, scratch, &x[i]))
-            PRT_TRY(v->content != NULL ? content_of(op, v, scratch, &x[i])
-                                       : zeros(op, v->type, scratch, &x[i]));
+            PRT_TRY(v->content != NULL ? make_known_integers(op, v, scratch, &x[i])
+                                       : make_zeros(op, v->type, scratch, &x[i]));
         in[i] = &x[i];
     }
     *out = (prt_tensor){ .kind = PRT_VALUE_UNKNOWN, .rank = UINT32_MAX };
@@ -95,7 +95,9 @@ poprt_status prt_down_constant(prt_downgrade *d)
     size_t size;
     if (!prt_type_size(op->out[0].type, &size) || size > MOST_BYTES ||
         op->out[0].type->dtype == PRT_DTYPE_string || !is_known(op))
-        return prt_down_refuse(d, "it would be a constant there, and its input is not known");
+        return prt_down_refuse(d,
+            "it must become a constant at that opset, but its input is not known or the result is "
+            "too large");
     prt_arena *scratch = NULL;
     prt_tensor out;
     prt_build b = prt_build_before(op);
@@ -112,14 +114,15 @@ poprt_status prt_down_constant(prt_downgrade *d)
 
 /* ---- Expand, Trilu ---- */
 
-/* Dims of 1 in front, then tiles. */
+/* Prepends dims of 1, then tiles. */
 poprt_status prt_down_expand(prt_downgrade *d)
 {
     prt_op *op = d->op;
     const prt_type *x = prt_down_static(prt_op_input(op, 0)), *y = prt_down_static(&op->out[0]);
     int64_t dims[PRT_MAX_RANK], repeats[PRT_MAX_RANK];
     if (x == NULL || y == NULL || x->rank > y->rank)
-        return prt_down_refuse(d, "Tile can do it there, but the shapes are not known");
+        return prt_down_refuse(d,
+            "it would become a Tile at that opset, so the shapes must be known");
     for (int32_t i = 0, more = y->rank - x->rank; i < y->rank; i++) {
         dims[i] = i < more ? 1 : x->dims[i - more];
         repeats[i] = dims[i] == 1 ? y->dims[i] : 1;
@@ -132,7 +135,7 @@ poprt_status prt_down_expand(prt_downgrade *d)
         prt_build_binary(&b, PRT_OP_tile, v, prt_build_i64s(&b, (uint32_t)y->rank, repeats)));
 }
 
-/* Rows below the diagonal, or those above, by the numbers of rows and columns. */
+/* Clears the triangle by comparing the indices of rows and columns. */
 poprt_status prt_down_trilu(prt_downgrade *d)
 {
     prt_op *op = d->op;
@@ -140,7 +143,7 @@ poprt_status prt_down_trilu(prt_downgrade *d)
     const prt_type *type = prt_down_ranked(prt_op_input(op, 0));
     prt_value *x = prt_op_input(op, 0), *k = prt_op_input(op, 1), *row, *column;
     if (!prt_down_takes(d, "Where", NULL) || type == NULL || type->rank < 2)
-        return prt_down_refuse(d, "there is no Where, or its rank is not known");
+        return prt_down_refuse(d, "Where does not exist at that opset, or its rank is not known");
     prt_build b = prt_build_before(op);
     row = prt_down_indices(&b, x, -2, true);
     column = prt_down_indices(&b, x, -1, false);
@@ -155,9 +158,9 @@ poprt_status prt_down_trilu(prt_downgrade *d)
     return prt_down_replace(d, &b, prt_build_op(&b, PRT_OP_where, NULL, 3, in));
 }
 
-/* ---- blocks ---- */
+/* ---- DepthToSpace, SpaceToDepth ---- */
 
-/* Splits and orders dims: [n, c, h, w] by way of `split` and `perm` to `merged`. */
+/* Reshapes [n, c, h, w] to `split`, transposes by `perm`, and reshapes to `merged`. */
 static poprt_status shuffle(prt_downgrade *d, const int64_t split[6], const int64_t perm[6],
     const int64_t merged[4])
 {
@@ -179,7 +182,8 @@ poprt_status prt_down_depth_to_space(prt_downgrade *d)
     const prt_type *x = prt_down_static(prt_op_input(d->op, 0));
     const int64_t s = a->blocksize;
     if (!prt_str_is(a->mode, "CRD") || x == NULL || x->rank != 4 || !is_block(s))
-        return prt_down_refuse(d, "there is no mode there, and its shape is not known");
+        return prt_down_refuse(d,
+            "the attribute mode does not exist at that opset; CRD needs a known shape of rank 4");
     const int64_t c = x->dims[1] / (s * s);
     const int64_t split[6] = { x->dims[0], c, s, s, x->dims[2], x->dims[3] };
     const int64_t merged[4] = { x->dims[0], c, -1, x->dims[3] < INT32_MAX ? x->dims[3] * s : -1 };
@@ -193,7 +197,8 @@ poprt_status prt_down_space_to_depth(prt_downgrade *d)
     const prt_type *x = prt_down_static(prt_op_input(d->op, 0));
     const int64_t s = a->blocksize;
     if (!prt_str_is(a->mode, "CRD") || x == NULL || x->rank != 4 || !is_block(s))
-        return prt_down_refuse(d, "there is no mode there, and its shape is not known");
+        return prt_down_refuse(d,
+            "the attribute mode does not exist at that opset; CRD needs a known shape of rank 4");
     const int64_t h = x->dims[2] / s, w = x->dims[3] / s;
     const int64_t split[6] = { x->dims[0], x->dims[1], h, s, w, s };
     const int64_t merged[4] = { x->dims[0], -1, h, w };
@@ -202,15 +207,16 @@ poprt_status prt_down_space_to_depth(prt_downgrade *d)
 
 /* ---- CenterCropPad ---- */
 
-/* Where shapes are known: what is too long is cut, what is too short is padded, half on each side
- * and the odd one behind. */
+/* Requires static shapes. Crops axes that are too long and pads axes that are too short, half on
+ * each side; an odd element goes to the end. */
 poprt_status prt_down_center_crop_pad(prt_downgrade *d)
 {
     prt_op *op = d->op;
     const prt_type *x = prt_down_static(prt_op_input(op, 0)), *y = prt_down_static(&op->out[0]);
     int64_t from[PRT_MAX_RANK], to[PRT_MAX_RANK], pads[2 * PRT_MAX_RANK] = { 0 };
     if (x == NULL || y == NULL || x->rank != y->rank || x->rank == 0)
-        return prt_down_refuse(d, "Slice and Pad can do it there, but the shapes are not known");
+        return prt_down_refuse(d,
+            "it would become Slice and Pad at that opset, so the shapes must be known");
     for (int32_t i = 0; i < x->rank; i++) {
         const int64_t more = y->dims[i] - x->dims[i];
         from[i] = more < 0 ? -more / 2 : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* downgrade_tools.c — what ways down are written with: attributes as bytes, constants, edits. */
+/* downgrade_tools.c — helpers of the downgrade hooks: attributes as bytes, constants, edits. */
 #include "converter/downgrade.h"
 
 #include <stdarg.h>
@@ -19,7 +19,7 @@ poprt_status prt_down_refuse(const prt_downgrade *d, const char *fmt, ...)
     return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(d->op), "%s", text);
 }
 
-/* ---- attributes as bytes ---- */
+/* ---- attributes as ONNX bytes ---- */
 
 static void put_attr(prt_put *p, const prt_node_attr *a)
 {
@@ -61,7 +61,7 @@ static int32_t collect(void *user, const void *bytes, size_t size)
     return 0;
 }
 
-static poprt_status add(prt_downgrade *d, const prt_node_attr *a)
+static poprt_status add_attr(prt_downgrade *d, const prt_node_attr *a)
 {
     prt_arena *arena = d->op->graph->module->arena;
     prt_put p;
@@ -86,17 +86,19 @@ static poprt_status add(prt_downgrade *d, const prt_node_attr *a)
 
 poprt_status prt_down_add_int(prt_downgrade *d, const char *name, int64_t value)
 {
-    return add(d, &(prt_node_attr){ .name = prt_str_of(name), .kind = PRT_ONNX_INT, .i = value });
+    return add_attr(d,
+        &(prt_node_attr){ .name = prt_str_of(name), .kind = PRT_ONNX_INT, .i = value });
 }
 
 poprt_status prt_down_add_float(prt_downgrade *d, const char *name, float value)
 {
-    return add(d, &(prt_node_attr){ .name = prt_str_of(name), .kind = PRT_ONNX_FLOAT, .f = value });
+    return add_attr(d,
+        &(prt_node_attr){ .name = prt_str_of(name), .kind = PRT_ONNX_FLOAT, .f = value });
 }
 
 poprt_status prt_down_add_text(prt_downgrade *d, const char *name, const char *value)
 {
-    return add(d,
+    return add_attr(d,
         &(prt_node_attr){ .name = prt_str_of(name),
             .kind = PRT_ONNX_STRING,
             .s = prt_str_of(value) });
@@ -104,13 +106,13 @@ poprt_status prt_down_add_text(prt_downgrade *d, const char *name, const char *v
 
 poprt_status prt_down_add_ints(prt_downgrade *d, const char *name, uint32_t n, const int64_t *v)
 {
-    return add(d,
+    return add_attr(d,
         &(prt_node_attr){ .name = prt_str_of(name), .kind = PRT_ONNX_INTS, .ints = { v, n } });
 }
 
 poprt_status prt_down_add_floats(prt_downgrade *d, const char *name, uint32_t n, const float *v)
 {
-    return add(d,
+    return add_attr(d,
         &(prt_node_attr){ .name = prt_str_of(name), .kind = PRT_ONNX_FLOATS, .floats = { v, n } });
 }
 
@@ -151,7 +153,7 @@ void prt_down_rename(prt_downgrade *d, const char *name)
     d->op->name = prt_str_of(name);
 }
 
-/* ---- what is known of values ---- */
+/* ---- known properties of values ---- */
 
 bool prt_down_integers(const prt_value *v, uint32_t most, int64_t *to, uint32_t *count)
 {
@@ -243,14 +245,14 @@ poprt_status prt_down_set_input(prt_op *op, uint32_t slot, prt_value *value)
 
 poprt_status prt_down_input_to_ints(prt_downgrade *d, uint32_t slot, const char *name)
 {
-    int64_t few[256];
+    int64_t values[256];
     uint32_t count;
     if (prt_op_input(d->op, slot) == NULL)
         return POPRT_OK;
-    if (!prt_down_integers(prt_op_input(d->op, slot), PRT_COUNT_OF(few), few, &count))
-        return prt_down_refuse(d, "'%s' is an attribute there, and input %u is not a constant",
-            name, slot);
-    PRT_TRY(prt_down_add_ints(d, name, count, few));
+    if (!prt_down_integers(prt_op_input(d->op, slot), PRT_COUNT_OF(values), values, &count))
+        return prt_down_refuse(d,
+            "'%s' is an attribute at that opset, so input %u must be constant", name, slot);
+    PRT_TRY(prt_down_add_ints(d, name, count, values));
     prt_op_set_input(d->op, slot, NULL);
     return POPRT_OK;
 }
@@ -299,7 +301,7 @@ prt_value *prt_down_scalar(prt_build *b, double value, const prt_value *like)
 {
     const int32_t dtype = prt_down_dtype(like);
     if (b->status == POPRT_OK && dtype == PRT_DTYPE_undefined) {
-        b->status = prt_fail(POPRT_E_UNSUPPORTED, b->origin.data, "the element type is not known");
+        b->status = prt_fail(POPRT_E_UNSUPPORTED, b->origin.data, "its element type must be known");
         return NULL;
     }
     return b->status == POPRT_OK ? prt_build_scalar(b, dtype, value) : NULL;
@@ -348,7 +350,7 @@ prt_value *prt_down_place(prt_build *b, prt_value *whole, uint32_t count, const 
     return prt_build_op(b, PRT_OP_scatter_elements, &attrs, 3, in);
 }
 
-/* Length of one axis at run time, as a scalar. */
+/* Returns the length of one axis at run time, as a scalar. */
 static prt_value *length(prt_build *b, prt_value *x, int64_t axis)
 {
     const int64_t next = axis == -1 ? INT32_MAX : axis + 1, zero = 0;

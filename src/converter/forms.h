@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* forms.h — declares the functions of every row of upgrade.def, for the files that define them. */
+/* forms.h — declares the functions of all rows of upgrade.def for the files that define them. */
 #ifndef PRT_CONVERTER_FORMS_H
 #define PRT_CONVERTER_FORMS_H
 

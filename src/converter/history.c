@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* history.c — looks up schemas by name and opset, and holds ops against them. */
+/* history.c — looks up schemas by name and opset, and compares ops with them. */
 #include "converter/history.h"
 
 #include <inttypes.h>
@@ -38,7 +38,7 @@ static int compare(prt_str name, const char *with)
     return order != 0 ? order : name.size < size ? -1 : name.size > size;
 }
 
-/* The first of the older schemas of a name; their number in `count`. */
+/* Returns the first of the older schemas of a name, and their number in `count`. */
 static const prt_schema *find(prt_str name, size_t *count)
 {
     size_t low = 0, high = PRT_COUNT_OF(schemas);
@@ -55,7 +55,7 @@ static const prt_schema *find(prt_str name, size_t *count)
     return &schemas[low < PRT_COUNT_OF(schemas) ? low : 0];
 }
 
-/* The older schema in force; NULL before the first one. */
+/* Returns the older schema in force; NULL before the first one. */
 static const prt_schema *find_at(prt_str name, int64_t opset)
 {
     size_t count;
@@ -90,7 +90,8 @@ bool prt_history_is_elsewhere(prt_str name, const char *domain)
     return row != NULL && strcmp(row->domain, domain) != 0;
 }
 
-/* The row in force; NULL before its version, and where the operator is gone again. */
+/* Returns the row of ops.def in force; NULL before its version and after the operator was
+ * removed. */
 static const prt_op_def *row_at(prt_str name, int64_t opset)
 {
     const prt_op_def *row = row_of(name);
@@ -134,7 +135,7 @@ int64_t prt_history_version(prt_str name, int64_t opset)
 
 /* ---- types ---- */
 
-/* Bit of a type in PRT_T_* sets; 0 when it is not known. */
+/* Returns the bit of a type in PRT_T_* sets; 0 if the type is unknown. */
 static uint64_t bit_of(const prt_type *type)
 {
     if (type == NULL)
@@ -153,7 +154,7 @@ static uint64_t bit_of(const prt_type *type)
     }
 }
 
-/* Slots of inputs; one that repeats counts once, and is the last. */
+/* Returns the number of input slots. A slot that repeats counts once and is the last one. */
 static uint32_t in_slots(const prt_schema *s)
 {
     return s->n_types - (s->max_out == MANY ? 1 : s->max_out);
@@ -250,7 +251,7 @@ bool prt_history_says(const prt_op *op, uint32_t k)
     }
 }
 
-/* ---- does an op fit? ---- */
+/* ---- comparison of an op with a schema ---- */
 
 static uint32_t used_inputs(const prt_op *op)
 {
@@ -268,8 +269,9 @@ static uint32_t used_outputs(const prt_op *op)
     return n;
 }
 
-/* First of the schema's required inputs that the op leaves out; `n_in` of the op or more: none.
- * Only operators with a repeated input (Loop, Scan) have optional inputs before required ones. */
+/* Returns the first required input of the schema that the op omits; UINT32_MAX if there is no such
+ * input. Only operators with a repeated input (Loop, Scan) have optional inputs before required
+ * ones. */
 static uint32_t missing_input(const prt_op *op, const prt_schema *s)
 {
     for (uint32_t i = 0; s->max_in != MANY && i < s->min_in && i < op->n_in; i++)
@@ -282,14 +284,15 @@ static bool fits_counts(const prt_op *op, const prt_schema *s, char *why, size_t
 {
     const uint32_t n_in = used_inputs(op), n_out = used_outputs(op), missing = missing_input(op, s);
     if (missing < n_in)
-        (void)snprintf(why, size, "input %" PRIu32 " is missing, and there it has to be given",
+        (void)snprintf(why, size, "input %" PRIu32 " is missing, but required at that opset",
             missing);
     else if (n_in < s->min_in || n_in > s->max_in)
-        (void)snprintf(why, size, "it has %" PRIu32 " inputs, and there it takes %s%" PRIu32, n_in,
+        (void)snprintf(why, size,
+            "it has %" PRIu32 " inputs, but takes %s%" PRIu32 " at that opset", n_in,
             n_in < s->min_in ? "at least " : "at most ", n_in < s->min_in ? s->min_in : s->max_in);
     else if (n_out > s->max_out)
-        (void)snprintf(why, size, "it has %" PRIu32 " outputs, and there it gives %" PRIu32, n_out,
-            s->max_out);
+        (void)snprintf(why, size,
+            "it has %" PRIu32 " outputs, but at most %" PRIu32 " at that opset", n_out, s->max_out);
     else
         return true;
     return false;
@@ -300,7 +303,8 @@ static bool fits_attrs(const prt_op *op, const prt_schema *s, char *why, size_t 
     for (uint32_t k = 0; op->def != NULL && k < op->def->n_attrs; k++) {
         if (!prt_history_says(op, k) || has_word(s->attrs, op->def->attrs[k].name))
             continue;
-        (void)snprintf(why, size, "there is no attribute '%s' there", op->def->attrs[k].name);
+        (void)snprintf(why, size, "attribute '%s' does not exist at that opset",
+            op->def->attrs[k].name);
         return false;
     }
     return true;
@@ -312,7 +316,7 @@ static bool fits_type(const prt_type *type, uint64_t set, const char *what, uint
     const uint64_t bit = bit_of(type);
     if (bit == 0 || (bit & set) != 0)
         return true;
-    (void)snprintf(why, size, "%s %" PRIu32 " cannot be %s there", what, slot,
+    (void)snprintf(why, size, "%s %" PRIu32 " cannot be %s at that opset", what, slot,
         type->kind == PRT_VALUE_TENSOR         ? prt_dtype_id(type->dtype)
             : type->kind == PRT_VALUE_SEQUENCE ? "a sequence"
             : type->kind == PRT_VALUE_OPTIONAL ? "an optional"
@@ -334,7 +338,7 @@ static bool fits_types(const prt_op *op, const prt_schema *s, char *why, size_t 
 }
 
 /* QuantizeLinear and DequantizeLinear got scales per axis with opset 13, together with an attribute
- * for the axis, which may have its default. */
+ * for the axis, which may have its default. So the attributes alone cannot tell. */
 static bool fits_scale(const prt_op *op, int64_t opset, char *why, size_t size)
 {
     enum { SCALE = 1, PER_AXIS = 13 };
@@ -344,23 +348,23 @@ static bool fits_scale(const prt_op *op, int64_t opset, char *why, size_t size)
     if (!scaled || opset >= PER_AXIS || op->n_in <= SCALE || op->in[SCALE].value == NULL ||
         (prt_type_count(op->in[SCALE].value->type, &count) && count == 1))
         return true;
-    (void)snprintf(why, size, "input %d must be a single number there", SCALE);
+    (void)snprintf(why, size, "input %d must be a single number at that opset", SCALE);
     return false;
 }
 
 bool prt_history_fits(const prt_op *op, int64_t opset, char *why, size_t size)
 {
     if (row_at(op->name, opset) != NULL)
-        return true; /* inference has seen to it */
+        return true; /* inference has checked it */
     const prt_schema *s = find_at(op->name, opset);
     if (s == NULL || s->attrs == NULL) {
         const int64_t first = prt_history_first(op->name);
         if (first == 0)
-            (void)snprintf(why, size, "nothing is known of this operator");
+            (void)snprintf(why, size, "the schemas of this operator are not known");
         else if (s != NULL)
-            (void)snprintf(why, size, "it is gone from opset %" PRIu32 " on", s->since);
+            (void)snprintf(why, size, "it does not exist from opset %" PRIu32 " on", s->since);
         else
-            (void)snprintf(why, size, "there is no such operator before opset %" PRId64, first);
+            (void)snprintf(why, size, "it does not exist before opset %" PRId64, first);
         return false;
     }
     return fits_counts(op, s, why, size) && fits_attrs(op, s, why, size) &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * history.h — what the operators of ONNX's own domains could take at each opset: the rows of
- * ops.def, which describe the newest schemas, and history.def with the older ones, which ai.onnx
- * and ai.onnx.ml have. An operator's name tells its domain; opsets are those of that domain.
+ * history.h — the schemas of the operators in ONNX's own domains at each opset: the rows of ops.def
+ * describe the newest schemas, history.def the older ones of ai.onnx and ai.onnx.ml. An operator's
+ * name determines its domain; opsets are opsets of that domain.
  */
 #ifndef PRT_CONVERTER_HISTORY_H
 #define PRT_CONVERTER_HISTORY_H
@@ -15,50 +15,53 @@ typedef struct prt_schema {
     const char *name;
     uint32_t since;
     uint32_t min_in, max_in, max_out; /* UINT32_MAX: any number */
-    const char *attrs;                /* names with blanks between; NULL: the operator is gone */
+    const char *attrs;                /* names separated by blanks; NULL: the operator was
+                                       * removed */
     const unsigned char *types;       /* numbers of TYPES rows, inputs first */
     uint32_t n_types;
 } prt_schema;
 
-/* The domain as the rows of ops.def spell it, where its schemas are known at each opset: ai.onnx,
- * ai.onnx.ml and the preview domains; else NULL. */
+/* Returns the domain as the rows of ops.def spell it, if its schemas are known at each opset:
+ * ai.onnx, ai.onnx.ml and the preview domains; else NULL. */
 const char *prt_history_domain(prt_str domain);
 
-/* Is the newest schema of this name one of another of these domains? */
+/* Returns whether the newest schema of this name belongs to another one of these domains. */
 bool prt_history_is_elsewhere(prt_str name, const char *domain);
 
-/* The opset of the newest schema of ai.onnx known here, and of a domain. */
+/* Return the opset of the newest known schema of ai.onnx, or of a domain. */
 int64_t prt_history_newest(void);
 int64_t prt_history_newest_of(const char *domain);
 
-/* First opset that has an operator of this name; 0 when nothing is known of it. */
+/* Returns the first opset that has an operator of this name; 0 if the name is unknown. */
 int64_t prt_history_first(prt_str name);
 
-/* Version of the schema that is in force at an opset; 0 where the operator does not exist or is
- * deprecated. */
+/* Returns the version of the schema in force at an opset; 0 if the operator does not exist there or
+ * is deprecated. */
 int64_t prt_history_version(prt_str name, int64_t opset);
 
 /*
- * Whether an op may stand in a model of this opset as it is: number of inputs and outputs,
- * attributes that are given and not their default, element types where they are known. Otherwise
- * `why` (of `size` bytes) gets a sentence about it. What an attribute that is allowed says is not
- * looked at.
+ * Returns whether an op may stand unchanged in a model of this opset. Checks the numbers of inputs
+ * and outputs, the attributes that differ from their default, and known element types. On false,
+ * `why` (of `size` bytes) gets a sentence with the reason. Attribute values are not checked.
  */
 bool prt_history_fits(const prt_op *op, int64_t opset, char *why, size_t size);
 
-/* Does the schema in force at `opset` take this element type, or kind of value, there? */
+/* Returns whether the schema in force at `opset` accepts this element type or kind of value
+ * there. */
 bool prt_history_takes(prt_str name, int64_t opset, uint32_t input, const prt_type *type);
 
-/* Has the schema an attribute of this name? An operator that is not there has none. */
+/* Returns whether the schema has an attribute of this name; false if the operator does not
+ * exist. */
 bool prt_history_has_attr(prt_str name, int64_t opset, const char *attr);
 
-/* Names of the attributes that the schema has, with commas between, cut to fit; "none". */
+/* Lists the names of the schema's attributes, separated by commas and truncated to fit, or
+ * "none". */
 void prt_history_list_attrs(prt_str name, int64_t opset, char *to, size_t size);
 
-/* Is attribute k one that has to be written, rather than left to its default? */
+/* Returns whether attribute k has to be written because it differs from its default. */
 bool prt_history_says(const prt_op *op, uint32_t k);
 
-/* The least opset from `from` on that an op of ai.onnx fits; 0 when none does. */
+/* Returns the least opset >= `from` that an op of ai.onnx fits; 0 if it fits no opset. */
 int64_t prt_history_least(const prt_op *op, int64_t from);
 
 #endif

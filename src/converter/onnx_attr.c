@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* onnx_attr.c — AttributeProto to values. */
+/* onnx_attr.c — decodes AttributeProto. */
 #include "converter/onnx_build.h"
 #include "converter/onnx_type.h"
 
@@ -11,7 +11,7 @@ static float float_of(uint64_t word)
     return value;
 }
 
-/* A tensor in aligned memory that the module keeps. */
+/* Decodes a tensor into aligned memory that the module keeps. */
 static poprt_status read_tensor(prt_onnx_reader *r, const prt_given *given, uint32_t depth,
     prt_node_attr *out)
 {
@@ -71,7 +71,7 @@ static poprt_status keep_lists(prt_onnx_reader *r, const lists *l, prt_node_attr
         : POPRT_E_NOMEM;
 }
 
-/* The fields whose values are in the message itself. */
+/* Decodes the fields whose values are in the message itself. */
 static poprt_status read_values(prt_onnx_reader *r, const prt_given *given, uint32_t depth,
     prt_node_attr *out)
 {
@@ -109,7 +109,8 @@ static poprt_status read_values(prt_onnx_reader *r, const prt_given *given, uint
     return keep_lists(r, &l, out);
 }
 
-/* A referring attribute is kept under its own name: the last `name` of a message counts. */
+/* Keeps an attribute that refers to a function's attribute under its own name, by appending the
+ * name: protobuf readers use the last `name` of a message. */
 static poprt_status rename_field(prt_onnx_reader *r, const prt_given *given, prt_node_attr *out)
 {
     if (prt_str_equal(given->name, given->raw->name)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * onnx_build.h — from the parts of a model to a module: names become values, nodes become ops,
- * functions are inlined. Shared by the files that do it.
+ * onnx_build.h — builds a module from a parsed model: names become values, nodes become ops, and
+ * functions are inlined. Shared by the files that do this.
  */
 #ifndef PRT_CONVERTER_ONNX_BUILD_H
 #define PRT_CONVERTER_ONNX_BUILD_H
@@ -10,31 +10,31 @@
 #include "converter/onnx_tensor.h"
 #include "converter/upgrade.h"
 
-enum { PRT_ONNX_NESTING = 128 }; /* graphs and inlined functions within each other */
+enum { PRT_ONNX_NESTING = 128 }; /* maximum nesting of graphs and inlined functions */
 
 typedef struct prt_scope prt_scope;
 
-/* An attribute as a node gives it, after references to a function's attributes. */
+/* An attribute of a node, with a reference to a function's attribute resolved. */
 typedef struct prt_given {
     prt_str name;
     const prt_raw_attr *raw;
-    prt_scope *scope; /* where names in its graphs are looked up */
+    prt_scope *scope; /* scope for the names in its graphs */
 } prt_given;
 
 typedef PRT_VEC(prt_given) prt_givens;
 
-/* A function being inlined. */
+/* A function that is being inlined. */
 typedef struct prt_frame {
     const prt_raw_function *fn;
     prt_givens given;
-    prt_str prefix; /* of names made in it */
+    prt_str prefix; /* prefix of the names of its values and nodes */
 } prt_frame;
 
-/* Where names mean values: one for each graph and each call of a function. */
+/* The names that are visible in one graph or in one call of a function. */
 struct prt_scope {
     prt_map values;
     prt_scope *outer;       /* NULL: main graph or function body */
-    const prt_frame *frame; /* NULL outside functions */
+    const prt_frame *frame; /* NULL outside of functions */
 };
 
 typedef struct prt_onnx_reader {
@@ -44,21 +44,21 @@ typedef struct prt_onnx_reader {
     prt_map functions; /* by name */
     uint64_t nodes, node_limit;
     uint32_t level;
-    bool inlined;               /* a function was called */
-    prt_value absent;           /* stands for an input that a caller left out */
-    PRT_VEC(prt_upgrade) built; /* regions before the op that holds them */
+    bool inlined;               /* at least one call was inlined */
+    prt_value absent;           /* stands for an input that a call omits */
+    PRT_VEC(prt_upgrade) built; /* in order; the ops of a region precede its owner */
 } prt_onnx_reader;
 
 /* onnx_graph.c */
 poprt_status prt_onnx_build_graph(prt_onnx_reader *r, const prt_raw_graph *raw, prt_graph *g,
     prt_scope *outer, const prt_frame *frame);
-/* Gives `name` in this scope to a value, and the value a name of its own in the module. */
+/* Binds `name` to a value in this scope, and gives the value a unique name in the module. */
 poprt_status prt_onnx_define(prt_onnx_reader *r, prt_scope *scope, prt_str name, prt_value *value);
-/* NULL when nothing visible has the name. */
+/* Returns the visible value of this name, or NULL. */
 prt_value *prt_onnx_look_up(const prt_scope *scope, prt_str name);
 poprt_status prt_onnx_add_constant(prt_onnx_reader *r, prt_graph *g, prt_scope *scope, prt_str name,
     const prt_raw_tensor *t, prt_blob *blob);
-/* Copy of a chain in the module's arena. */
+/* Copies a list to the module's arena. */
 poprt_status prt_onnx_keep_list(prt_onnx_reader *r, const prt_raw_list *list, const prt_raw **out);
 
 /* onnx_node.c */
@@ -75,12 +75,12 @@ int64_t prt_onnx_opset(const prt_onnx_reader *r, const prt_scope *scope, prt_str
 poprt_status prt_onnx_read_opset(prt_bytes bytes, uint32_t depth, prt_str *domain,
     int64_t *version);
 
-/* onnx_constant.c: a Constant node becomes a constant of the graph. */
+/* onnx_constant.c: turns a Constant node into a constant of the graph. */
 poprt_status prt_onnx_build_constant(prt_onnx_reader *r, prt_graph *g, prt_scope *scope,
     const prt_raw_node *node, const prt_givens *given);
 
-/* onnx_attr.c: values of an attribute, in the module's arena. `region` is the index of its first
- * graph. */
+/* onnx_attr.c: decodes the value of an attribute into the module's arena. `region` is the index of
+ * its first graph. */
 poprt_status prt_onnx_attr(prt_onnx_reader *r, const prt_given *given, uint32_t depth,
     uint32_t region, prt_node_attr *out);
 

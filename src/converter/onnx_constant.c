@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* onnx_constant.c — Constant nodes: each becomes a constant of its graph. */
+/* onnx_constant.c — turns Constant nodes into constants of their graphs. */
 #include "converter/onnx_build.h"
 
-/* A tensor made of attribute values. */
+/* Makes a tensor from attribute values. */
 static poprt_status from_memory(prt_onnx_reader *r, int32_t dtype, uint32_t rank, size_t count,
     const void *data, prt_raw_tensor *t, prt_blob **out)
 {
@@ -16,7 +16,7 @@ static poprt_status from_memory(prt_onnx_reader *r, int32_t dtype, uint32_t rank
     return POPRT_OK;
 }
 
-/* Characters behind the array in one block, as onnx_tensor.c lays strings out. */
+/* Stores the characters after the array in one block, in the layout of onnx_tensor.c. */
 static poprt_status from_strings(prt_onnx_reader *r, uint32_t rank, const prt_str *from,
     size_t count, prt_raw_tensor *t, prt_blob **out)
 {
@@ -76,7 +76,7 @@ static poprt_status read_value(prt_onnx_reader *r, const prt_raw_node *node, con
     }
 }
 
-/* The attributes a Constant may have, each with its kind. */
+/* Returns whether it is one of the attributes of Constant, with the right kind. */
 static bool is_value(const prt_given *given)
 {
     static const struct {
@@ -99,8 +99,8 @@ poprt_status prt_onnx_build_constant(prt_onnx_reader *r, prt_graph *g, prt_scope
     prt_blob *blob = NULL;
     if (node->outputs.count != 1 || node->outputs.data[0].size == 0 || node->inputs.count != 0)
         return prt_onnx_fail(POPRT_E_PARSE, prt_raw_label(node),
-            "Constant: has %zu inputs and %zu outputs; must have none and one", node->inputs.count,
-            node->outputs.count);
+            "Constant: has %zu inputs and %zu outputs; must have 0 inputs and 1 output",
+            node->inputs.count, node->outputs.count);
     for (size_t i = 0; i < given->count; i++)
         if (is_value(&given->data[i])) {
             const poprt_status status = read_value(r, node, &given->data[i], &t, &blob);
@@ -109,5 +109,6 @@ poprt_status prt_onnx_build_constant(prt_onnx_reader *r, prt_graph *g, prt_scope
                     prt_error_last()->message);
             return prt_onnx_add_constant(r, g, scope, node->outputs.data[0], &t, blob);
         }
-    return prt_onnx_fail(POPRT_E_PARSE, prt_raw_label(node), "Constant: has no value");
+    return prt_onnx_fail(POPRT_E_PARSE, prt_raw_label(node),
+        "Constant: has no value; one of the attributes value, sparse_value and value_* is needed");
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * onnx_function.c — local functions are inlined where they are called: a scope of its own for each
- * call, names with the call's as a prefix. Calls form no cycle, and the number of nodes that come
- * out is bounded by the reader.
+ * onnx_function.c — inlines local functions into their callers. Each call has a scope of its own,
+ * and its names are prefixed with the name of the call. Recursion is refused, and the reader bounds
+ * the number of resulting nodes.
  */
 #include "converter/onnx_build.h"
 
@@ -31,7 +31,7 @@ poprt_status prt_onnx_read_opset(prt_bytes bytes, uint32_t depth, prt_str *domai
     return w.status;
 }
 
-/* A function's own import counts in its body; where it has none, the model's. */
+/* In a function's body the function's own imports apply, then the model's. */
 int64_t prt_onnx_opset(const prt_onnx_reader *r, const prt_scope *scope, prt_str domain)
 {
     const prt_raw_function *fn = scope->frame != NULL ? scope->frame->fn : NULL;
@@ -44,7 +44,7 @@ int64_t prt_onnx_opset(const prt_onnx_reader *r, const prt_scope *scope, prt_str
     return prt_module_opset(r->m, domain);
 }
 
-/* Domains of inlined nodes must be imported by the model that is left. */
+/* The model must import the domains of inlined nodes. */
 static poprt_status import_opsets(prt_onnx_reader *r, const prt_raw_function *fn)
 {
     prt_str domain;
@@ -71,16 +71,17 @@ static poprt_status bind_inputs(prt_onnx_reader *r, const prt_scope *scope,
         prt_value *value = actual.size != 0 ? prt_onnx_look_up(scope, actual) : &r->absent;
         if (value == NULL)
             return prt_onnx_fail(POPRT_E_PARSE, prt_raw_label(node),
-                "%.*s: nothing makes input %zu, '%.*s'", PRT_SHOW(fn->name), i, PRT_SHOW(actual));
+                "%.*s: input %zu ('%.*s') is produced by no node, input or initializer",
+                PRT_SHOW(fn->name), i, PRT_SHOW(actual));
         if (formal.size == 0 || prt_map_find(&body->values, formal) != NULL)
             return prt_onnx_fail(POPRT_E_PARSE, fn->name,
-                "input %zu of the function has no name of its own", i);
+                "input %zu of the function has no name, or one that occurs twice", i);
         PRT_TRY(prt_map_set(&body->values, formal, value));
     }
     return POPRT_OK;
 }
 
-/* Results of the call take the caller's names, unless they were the caller's already. */
+/* Results that the call computes get the caller's names; inputs passed through keep theirs. */
 static poprt_status bind_outputs(prt_onnx_reader *r, prt_scope *scope, const prt_raw_node *node,
     const prt_raw_function *fn, const prt_scope *body, const prt_graph *g, uint32_t first_id)
 {
@@ -91,7 +92,8 @@ static poprt_status bind_outputs(prt_onnx_reader *r, prt_scope *scope, const prt
         prt_value *value = prt_onnx_look_up(body, fn->body.outputs.data[i].name);
         if (value == NULL)
             return prt_onnx_fail(POPRT_E_PARSE, prt_raw_label(node),
-                "nothing in function '%.*s' makes its output %zu", PRT_SHOW(fn->name), i);
+                "function '%.*s' has no node or input that produces its output %zu",
+                PRT_SHOW(fn->name), i);
         if (value != &r->absent && value->graph == g && value->id >= first_id)
             PRT_TRY(prt_onnx_define(r, scope, name, value));
         else if (prt_map_find(&scope->values, name) != NULL)

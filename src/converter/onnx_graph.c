@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* onnx_graph.c — graphs: constants, inputs, nodes, outputs, and what names mean in them. */
+/* onnx_graph.c — builds graphs: constants, inputs, nodes, outputs, and the values that names
+ * denote. */
 #include "converter/onnx_build.h"
 #include "converter/onnx_type.h"
 #include "ir/interface.h"
@@ -14,7 +15,8 @@ prt_value *prt_onnx_look_up(const prt_scope *scope, prt_str name)
     return NULL;
 }
 
-/* Names of the main graph are kept; a nested graph's or function's give way. */
+/* Names of the main graph are kept; conflicting names of nested graphs and functions are
+ * changed. */
 static poprt_status name_value(prt_onnx_reader *r, const prt_scope *scope, prt_str name,
     prt_value *value)
 {
@@ -85,7 +87,8 @@ static poprt_status add_initializers(prt_onnx_reader *r, const prt_raw_graph *ra
         if (named->name.size == 0)
             return prt_fail(POPRT_E_PARSE, NULL, "initializer %zu has no name", i);
         if (g->owner != NULL && prt_map_find(&scope->values, named->name) != NULL)
-            continue; /* the default of a region's input, which is always given */
+            continue; /* the default of a region's input, which is never used because the input is
+                       * always given */
         if (sparse) {
             PRT_TRY(prt_onnx_sparse_blob(&r->source, named->bytes, raw->depth + 1, &t, &blob));
         } else {
@@ -97,8 +100,8 @@ static poprt_status add_initializers(prt_onnx_reader *r, const prt_raw_graph *ra
     return POPRT_OK;
 }
 
-/* An input of the main graph that has an initializer is a constant; onnx_write.c finds it among
- * the graph's kept fields and lists it as an input again. */
+/* An input of the main graph that has an initializer becomes a constant. onnx_write_graph.c finds
+ * it among the graph's kept fields and lists it as an input again. */
 static poprt_status add_inputs(prt_onnx_reader *r, const prt_raw_graph *raw, prt_graph *g,
     prt_scope *scope)
 {
@@ -121,7 +124,7 @@ static poprt_status add_inputs(prt_onnx_reader *r, const prt_raw_graph *raw, prt
     return POPRT_OK;
 }
 
-/* Declared types, for values that the nodes of this graph made. */
+/* Applies declared types to values of this graph whose types are unknown. */
 static poprt_status declare(prt_onnx_reader *r, const prt_raw_graph *raw, const prt_scope *scope,
     const prt_raw_named *info)
 {
@@ -148,8 +151,8 @@ static poprt_status set_outputs(prt_onnx_reader *r, const prt_raw_graph *raw, pr
         const prt_str name = raw->outputs.data[i].name;
         values[i] = prt_onnx_look_up(scope, name);
         if (values[i] == NULL || values[i] == &r->absent)
-            return prt_onnx_fail(POPRT_E_PARSE, name, "nothing makes the graph output '%.*s'",
-                PRT_SHOW(name));
+            return prt_onnx_fail(POPRT_E_PARSE, name,
+                "graph output '%.*s' is produced by no node, input or initializer", PRT_SHOW(name));
         names[i] = prt_module_str(r->m, name);
         if (names[i].data == NULL)
             return POPRT_E_NOMEM;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * onnx_names.c — first the interface's names are given away, then each value's own where it is
- * free, then generated ones.
+ * onnx_names.c — assigns names: first the names of the interface, then each value's own name if it
+ * is free, then generated ones.
  */
 #include "converter/onnx_names.h"
 
@@ -32,7 +32,7 @@ prt_str prt_names_node(const prt_names *names, const prt_op *op)
     return prt_names_graph(names, op->graph)->nodes[op->id];
 }
 
-static poprt_status take(prt_names *n, prt_str name)
+static poprt_status reserve(prt_names *n, prt_str name)
 {
     static char taken;
     return prt_map_set(&n->taken, name, &taken);
@@ -43,7 +43,7 @@ static bool is_free(const prt_names *n, prt_str name)
     return prt_map_find(&n->taken, name) == NULL;
 }
 
-/* A name that neither the file nor the module has. */
+/* Generates a name that occurs neither in the file nor in the module. */
 static poprt_status generate(prt_names *n, const char *base, prt_str *out)
 {
     char text[160];
@@ -52,7 +52,7 @@ static poprt_status generate(prt_names *n, const char *base, prt_str *out)
         *out = (prt_str){ text, (uint32_t)size };
     } while (!is_free(n, *out) || prt_map_find(&n->module->names, *out) != NULL);
     out->data = prt_arena_text(n->scratch, text, out->size);
-    return out->data != NULL ? take(n, *out) : POPRT_E_NOMEM;
+    return out->data != NULL ? reserve(n, *out) : POPRT_E_NOMEM;
 }
 
 static poprt_status add_graph(prt_names *n, const prt_graph *graph, prt_graph_names **out)
@@ -70,8 +70,8 @@ static poprt_status add_graph(prt_names *n, const prt_graph *graph, prt_graph_na
     return prt_map_set(&n->graphs, key_of(&g->graph), g);
 }
 
-/* The main graph's outputs are called as its interface says; a value made in the graph takes the
- * name of the first output it stands behind. */
+/* Graph outputs keep the names of the interface. A value computed in the graph takes the name of
+ * the first output that it provides. */
 static poprt_status name_interface(prt_names *n, const prt_graph_names *g)
 {
     const prt_graph *graph = g->graph;
@@ -80,7 +80,7 @@ static poprt_status name_interface(prt_names *n, const prt_graph_names *g)
         if (in->name.size == 0)
             continue;
         g->values[in->id] = in->name;
-        PRT_TRY(take(n, in->name));
+        PRT_TRY(reserve(n, in->name));
     }
     for (uint32_t i = 0; i < graph->ret->n_in; i++) {
         const prt_value *value = graph->ret->in[i].value;
@@ -88,13 +88,14 @@ static poprt_status name_interface(prt_names *n, const prt_graph_names *g)
         g->outputs[i] = name;
         if (value->def != NULL && g->values[value->id].size == 0 && is_free(n, name))
             g->values[value->id] = name;
-        PRT_TRY(take(n, name));
+        PRT_TRY(reserve(n, name));
     }
     return POPRT_OK;
 }
 
-/* Only an optional output may go without: a TopK of which the indices alone are read has values
- * too. How many outputs there are may be what the operator goes by: the parts of a Split. */
+/* Only optional outputs may remain unnamed: both outputs of a TopK have values, even if only the
+ * indices are read. The number of outputs may also matter to the operator, as the parts of a
+ * Split. */
 static bool needs_no_name(const prt_value *value)
 {
     const prt_op *op = value->def;
@@ -112,9 +113,9 @@ static poprt_status name_value(prt_names *n, const prt_graph_names *g, const prt
         return POPRT_OK;
     if (value->name.size != 0 && is_free(n, value->name)) {
         *name = value->name;
-        return take(n, *name);
+        return reserve(n, *name);
     }
-    /* A constant may be an output of the same name. */
+    /* A constant may also be an output of the same name. */
     for (uint32_t i = 0; value->constant != NULL && i < g->graph->ret->n_in; i++)
         if (g->graph->ret->in[i].value == value && prt_str_equal(g->outputs[i], value->name)) {
             *name = value->name;
@@ -125,8 +126,8 @@ static poprt_status name_value(prt_names *n, const prt_graph_names *g, const prt
     return generate(n, base, name);
 }
 
-/* A region gives its values by place, so its outputs are called what their values are; a value
- * from outside or given twice needs an Identity. */
+/* A region returns its values by position, so its outputs take the names of their values. A value
+ * from outside, or one that is returned twice, needs an Identity. */
 static poprt_status name_region_outputs(prt_names *n, const prt_graph_names *g)
 {
     const prt_op *ret = g->graph->ret;
@@ -166,7 +167,7 @@ static poprt_status name_graph(prt_names *n, const prt_graph_names *g)
 
 /* ---- nodes ---- */
 
-/* The name of the node it was made for, with a number where another op has that. */
+/* Uses the name of the original node, with a number appended if another op has it already. */
 static poprt_status name_node(prt_names *n, const prt_op *op, prt_str *out)
 {
     *out = op->origin;
@@ -184,7 +185,7 @@ static poprt_status name_node(prt_names *n, const prt_op *op, prt_str *out)
     return prt_map_set(&n->nodes, *out, (void *)(uintptr_t)op);
 }
 
-/* First the ops that may be written as they were read, then the others. */
+/* Names the ops that may be written as their source bytes first, then the others. */
 static poprt_status name_nodes(prt_names *n, const prt_graph *graph, bool read)
 {
     const prt_graph_names *g = prt_names_graph(n, graph);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * onnx_names.h — what values and nodes are called in a file. ONNX knows values by name only: each
- * needs one, no two may share one, and a graph's output is called what the interface says. Nodes
- * may go without a name, but some readers refuse two of one.
+ * onnx_names.h — the names of values and nodes in a written file. ONNX refers to values by name
+ * only: each value needs a unique name, and graph outputs have the names of the interface. Nodes
+ * may be unnamed, but some readers refuse two nodes of the same name.
  */
 #ifndef PRT_CONVERTER_ONNX_NAMES_H
 #define PRT_CONVERTER_ONNX_NAMES_H
@@ -11,9 +11,9 @@
 
 typedef struct prt_graph_names {
     const prt_graph *graph;
-    prt_str *values;  /* by value id; empty: not to be written */
-    prt_str *nodes;   /* by op id; empty: without a name */
-    prt_str *outputs; /* by output; one that is not its value's name is written as an Identity */
+    prt_str *values;  /* by value id; empty: not written */
+    prt_str *nodes;   /* by op id; empty: unnamed */
+    prt_str *outputs; /* by output; a name that differs from its value's name needs an Identity */
 } prt_graph_names;
 
 typedef struct prt_names {
@@ -24,7 +24,7 @@ typedef struct prt_names {
     uint32_t counter, node_counter;
 } prt_names;
 
-/* Names everything in the module's main graph and its regions. */
+/* Names all values and nodes of the module's main graph and its regions. */
 poprt_status prt_names_create(const prt_module *module, prt_arena *scratch, prt_names **out);
 
 const prt_graph_names *prt_names_graph(const prt_names *names, const prt_graph *graph);

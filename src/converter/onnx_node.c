@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* onnx_node.c — nodes to ops. */
+/* onnx_node.c — turns nodes into ops. */
 #include "converter/onnx_build.h"
 
 static const prt_given *find_given(const prt_givens *given, prt_str name)
@@ -10,8 +10,8 @@ static const prt_given *find_given(const prt_givens *given, prt_str name)
     return NULL;
 }
 
-/* What a reference to a function's attribute stands for: what the call gives, else the default;
- * false when there is neither, and then the node goes without. */
+/* Resolves a reference to a function's attribute: the value of the call, else the default. Returns
+ * false if there is neither; then the node does not have the attribute. */
 static bool dereference(prt_scope *scope, const prt_raw_attr *raw, prt_given *out)
 {
     const prt_given *given = find_given(&scope->frame->given, raw->ref);
@@ -36,12 +36,13 @@ poprt_status prt_onnx_givens(prt_onnx_reader *r, prt_scope *scope, const prt_raw
         prt_given given = { raw->name, raw, scope };
         if (raw->name.size == 0 || find_given(out, raw->name) != NULL)
             return prt_onnx_fail(POPRT_E_PARSE, prt_raw_label(node),
-                "%.*s: attribute '%.*s' has no name or stands twice", PRT_SHOW(node->op_type),
-                PRT_SHOW(raw->name));
+                "%.*s: attribute '%.*s' has no name, or one that occurs twice",
+                PRT_SHOW(node->op_type), PRT_SHOW(raw->name));
         if (raw->ref.size != 0) {
             if (scope->frame == NULL)
                 return prt_onnx_fail(POPRT_E_PARSE, prt_raw_label(node),
-                    "%.*s: attribute '%.*s' refers to a function's outside of one",
+                    "%.*s: attribute '%.*s' refers to an attribute of a function, but the node is "
+                    "not in a function",
                     PRT_SHOW(node->op_type), PRT_SHOW(raw->name));
             if (!dereference(scope, raw, &given))
                 continue;
@@ -62,7 +63,8 @@ static poprt_status set_inputs(prt_onnx_reader *r, const prt_scope *scope, const
         prt_value *value = prt_onnx_look_up(scope, name);
         if (value == NULL)
             return prt_onnx_fail(POPRT_E_PARSE, prt_raw_label(node),
-                "%.*s: nothing makes input %u, '%.*s'", PRT_SHOW(node->op_type), i, PRT_SHOW(name));
+                "%.*s: input %u ('%.*s') is produced by no node, input or initializer",
+                PRT_SHOW(node->op_type), i, PRT_SHOW(name));
         if (value != &r->absent)
             prt_op_set_input(op, i, value);
     }
@@ -87,7 +89,7 @@ static poprt_status intern(prt_module *m, prt_str text, prt_str *out)
     return POPRT_OK;
 }
 
-/* Names, kept fields, and the bytes the op came from. */
+/* Sets the op's names, its kept fields, and the bytes it was read from. */
 static poprt_status describe(prt_onnx_reader *r, const prt_scope *scope, const prt_raw_node *node,
     int64_t opset, prt_op *op)
 {
@@ -130,7 +132,8 @@ static poprt_status build_attr(prt_onnx_reader *r, const prt_raw_node *node, con
     return POPRT_OK;
 }
 
-/* Attributes and regions; the op joins the list of what is to be upgraded after its regions did. */
+/* Builds attributes and regions. The op is appended to the list of ops to upgrade after its
+ * regions. */
 static poprt_status build_attrs(prt_onnx_reader *r, const prt_raw_node *node,
     const prt_givens *given, int64_t opset, prt_op *op)
 {

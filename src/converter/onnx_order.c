@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * onnx_order.c — a topological order of a graph's nodes, by depth-first search with a stack of its
- * own, visiting nodes and their inputs in file order: a sorted file keeps its order.
+ * onnx_order.c — sorts a graph's nodes topologically, by depth-first search with an explicit stack.
+ * Nodes and their inputs are visited in file order, so a file that is sorted keeps its order.
  */
 #include "converter/onnx_raw.h"
 
@@ -58,7 +58,7 @@ enum { NEW, OPEN, DONE };
 
 typedef struct step {
     prt_raw_node *node;
-    size_t next; /* input, then capture, to look at */
+    size_t next; /* index of the next input, then capture, to visit */
 } step;
 
 static poprt_status map_writers(const prt_raw_graph *g, prt_map *writers)
@@ -78,7 +78,8 @@ static poprt_status map_writers(const prt_raw_graph *g, prt_map *writers)
     return POPRT_OK;
 }
 
-/* The node that writes what `s` looks at next and advances; NULL when nothing is left. */
+/* Returns the next unfinished node that the node of `s` depends on, and advances `s`; NULL at the
+ * end. */
 static prt_raw_node *next_writer(step *s, const prt_map *writers)
 {
     const prt_raw_node *n = s->node;

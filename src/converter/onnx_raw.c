@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* onnx_raw.c — takes the messages of a model apart: model, functions, graphs, nodes. */
+/* onnx_raw.c — parses the messages of a model: model, functions, graphs, nodes. */
 #include "converter/onnx_raw.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Appends or leaves the function without memory. */
+/* Appends an item, or returns POPRT_E_NOMEM from the function. */
 #define PUSH(vec, item)                                                                            \
     do {                                                                                           \
         if (!PRT_VEC_PUSH(r->arena, vec, item))                                                    \
@@ -51,7 +51,7 @@ poprt_status prt_raw_keep(prt_arena *arena, prt_raw_list *list, uint32_t field, 
 static poprt_status read_graph(const prt_raw_reader *r, prt_bytes bytes, uint32_t depth,
     uint32_t level, prt_raw_graph *g);
 
-static poprt_status add_graph(const prt_raw_reader *r, prt_bytes bytes, uint32_t depth,
+static poprt_status read_attr_graph(const prt_raw_reader *r, prt_bytes bytes, uint32_t depth,
     uint32_t level, prt_raw_attr *attr)
 {
     prt_raw_graph *g = PRT_NEW(r->arena, prt_raw_graph);
@@ -62,7 +62,7 @@ static poprt_status add_graph(const prt_raw_reader *r, prt_bytes bytes, uint32_t
     return POPRT_OK;
 }
 
-/* The kind that a field implies, for files from before AttributeProto.type. */
+/* Returns the kind that a field implies, for files that predate AttributeProto.type. */
 static int32_t kind_of_field(uint32_t number)
 {
     switch (number) {
@@ -119,7 +119,7 @@ static poprt_status read_attr(const prt_raw_reader *r, const prt_field *field, u
             break;
         case PRT_ONNX_Attribute_g:
         case PRT_ONNX_Attribute_graphs:
-            PRT_TRY(add_graph(r, f.bytes, depth + 1, level, out));
+            PRT_TRY(read_attr_graph(r, f.bytes, depth + 1, level, out));
             break;
         default:
             break;
@@ -129,7 +129,7 @@ static poprt_status read_attr(const prt_raw_reader *r, const prt_field *field, u
         out->kind = implied;
     if (out->kind == PRT_ONNX_GRAPH && out->graphs.count != 1 && out->ref.size == 0 &&
         w.status == POPRT_OK)
-        return prt_onnx_fail(POPRT_E_PARSE, out->name, "attribute holds %zu graphs instead of one",
+        return prt_onnx_fail(POPRT_E_PARSE, out->name, "attribute holds %zu graphs; must hold one",
             out->graphs.count);
     return w.status;
 }
@@ -193,7 +193,7 @@ static poprt_status add_node(const prt_raw_reader *r, prt_bytes bytes, uint32_t 
     return POPRT_OK;
 }
 
-/* The name in a message, without looking at the rest. */
+/* Reads only the name in a message. */
 static poprt_status read_name(prt_bytes bytes, prt_onnx_message message, uint32_t field,
     uint32_t depth, prt_raw_named *out)
 {
@@ -206,7 +206,7 @@ static poprt_status read_name(prt_bytes bytes, prt_onnx_message message, uint32_
     return w.status;
 }
 
-/* A sparse tensor has the name of its values. */
+/* The name of a sparse tensor is the name of its values. */
 static poprt_status read_sparse_name(prt_bytes bytes, uint32_t depth, prt_raw_named *out)
 {
     *out = (prt_raw_named){ PRT_STR(""), bytes };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * onnx_raw.h — a model taken apart but not built: names and views into the file, in a scratch
- * arena that dies when reading ends. Nodes of each graph are in topological order.
+ * onnx_raw.h — a model that is parsed but not built: names and views into the file, in a scratch
+ * arena that is released when reading ends. Nodes of each graph are in topological order.
  */
 #ifndef PRT_CONVERTER_ONNX_RAW_H
 #define PRT_CONVERTER_ONNX_RAW_H
@@ -31,16 +31,16 @@ enum {
 
 typedef struct prt_raw_graph prt_raw_graph;
 
-/* Fields kept as they came, in order, with their tags. */
+/* Fields kept as raw bytes, in order, with their tags. */
 typedef struct prt_raw_list {
     prt_raw *first, *last;
 } prt_raw_list;
 
 typedef struct prt_raw_attr {
-    prt_str name, ref; /* ref: the function's attribute it stands for */
-    int32_t kind;      /* AttributeType; derived from the fields where old files leave it out */
+    prt_str name, ref; /* ref: the function's attribute that it refers to */
+    int32_t kind;      /* AttributeType; derived from the fields if an old file omits it */
     prt_bytes bytes;   /* AttributeProto */
-    prt_bytes whole;   /* the same with the tag of its field */
+    prt_bytes whole;   /* the AttributeProto with the tag of its field */
     prt_bytes payload; /* of TENSOR, SPARSE_TENSOR, TYPE_PROTO */
     PRT_VEC(prt_raw_graph *) graphs; /* of GRAPH and GRAPHS */
 } prt_raw_attr;
@@ -50,14 +50,14 @@ typedef struct prt_raw_node {
     PRT_VEC(prt_str) inputs;
     PRT_VEC(prt_str) outputs;
     PRT_VEC(prt_raw_attr) attrs;
-    PRT_VEC(prt_str) captures; /* names its graphs read from outside */
-    prt_raw_list extra;        /* fields without a row */
+    PRT_VEC(prt_str) captures; /* names from outside that its graphs read */
+    prt_raw_list extra;        /* fields that have no member here */
     prt_bytes bytes;           /* NodeProto */
-    uint32_t depth;            /* of the NodeProto as a message */
-    uint32_t mark;             /* of the sort */
+    uint32_t depth;            /* nesting depth of the NodeProto */
+    uint32_t mark;             /* state of the topological sort */
 } prt_raw_node;
 
-/* A tensor or value description with its name. */
+/* A tensor or ValueInfoProto with its name. */
 typedef struct prt_raw_named {
     prt_str name;
     prt_bytes bytes;
@@ -71,19 +71,19 @@ struct prt_raw_graph {
     PRT_VEC(prt_raw_named) inputs;
     PRT_VEC(prt_raw_named) outputs;
     PRT_VEC(prt_raw_named) infos;
-    prt_raw_list extra; /* inputs, outputs and value_info too, for writing */
-    uint32_t depth;     /* of the GraphProto as a message */
+    prt_raw_list extra; /* includes inputs, outputs and value_info, for writing */
+    uint32_t depth;     /* nesting depth of the GraphProto */
 };
 
 typedef struct prt_raw_function {
     prt_str domain, name, overload;
-    PRT_VEC(prt_str) attributes; /* names without a default */
+    PRT_VEC(prt_str) attributes; /* names of attributes without a default */
     PRT_VEC(prt_raw_attr) defaults;
     PRT_VEC(prt_raw_named) opsets; /* OperatorSetIdProto */
-    prt_raw_graph body;            /* inputs and outputs have names only */
-    struct prt_raw_function *same; /* next one of this name */
-    bool active;                   /* being inlined: a second entry is recursion */
-    prt_bytes whole;               /* the field of the model */
+    prt_raw_graph body;            /* its inputs and outputs have only names */
+    struct prt_raw_function *same; /* next function of this name */
+    bool active;                   /* being inlined: a second call is a recursion */
+    prt_bytes whole;               /* the field of the model, with its tag */
 } prt_raw_function;
 
 typedef struct prt_raw_model {
@@ -94,28 +94,29 @@ typedef struct prt_raw_model {
     prt_raw_list extra;
 } prt_raw_model;
 
-/* What taking apart needs. */
+/* Context of the parser. */
 typedef struct prt_raw_reader {
     prt_arena *arena;
-    uint32_t subgraphs; /* limit */
+    uint32_t subgraphs; /* limit of the nesting depth */
 } prt_raw_reader;
 
 poprt_status prt_raw_read_model(const prt_raw_reader *r, prt_bytes bytes, prt_raw_model *out);
-/* onnx_order.c: what nested graphs read from outside, then a topological order that keeps the
- * file's where that is one. Fails on a cycle and on a value written twice. */
+/* onnx_order.c: collects the outside names that nested graphs read, then sorts nodes topologically
+ * and keeps the file's order if that is valid. Fails on a cycle and on a value that is written
+ * twice. */
 poprt_status prt_raw_captures(const prt_raw_reader *r, prt_raw_node *node);
 poprt_status prt_raw_order(const prt_raw_reader *r, prt_raw_graph *graph);
 
-/* Failure about something named in a file: the name need not end in zero. */
+/* Fails with an error about a named item of the file; the name need not be null-terminated. */
 poprt_status prt_onnx_fail(poprt_status status, prt_str subject, const char *fmt, ...)
     PRT_PRINTF(3, 4);
-/* Arguments for "%.*s": a name cut to what fits in a message. */
+/* Arguments for "%.*s": a name, truncated to fit into a message. */
 #define PRT_SHOW(s) (int)((s).size < 200 ? (s).size : 200), (s).data != NULL ? (s).data : ""
 
-/* What a node is called in errors: its name, else its first output, else its operator. */
+/* Returns the name of a node for errors: its name, else its first output, else its operator. */
 prt_str prt_raw_label(const prt_raw_node *node);
 
-/* Appends a field as it came. */
+/* Appends a field as raw bytes. */
 poprt_status prt_raw_keep(prt_arena *arena, prt_raw_list *list, uint32_t field, prt_bytes whole);
 
 #endif

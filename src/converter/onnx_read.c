@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * onnx_read.c — a model from a file or from memory: take it apart, build the graph, bring it to
- * canonical operators, type it.
+ * onnx_read.c — reads a model from a file or from memory: parses it, builds the graph, upgrades the
+ * nodes to canonical operators and infers types.
  */
 #include "converter/onnx.h"
 
@@ -38,11 +38,12 @@ static poprt_status set_opsets(prt_onnx_reader *r, const prt_raw_model *raw)
     for (size_t i = 0; i < raw->opsets.count; i++) {
         PRT_TRY(prt_onnx_read_opset(raw->opsets.data[i], 2, &domain, &version));
         if (version < 1)
-            return prt_onnx_fail(POPRT_E_PARSE, domain, "opset version %lld of domain '%.*s'",
+            return prt_onnx_fail(POPRT_E_PARSE, domain,
+                "opset version %lld of domain '%.*s' is not valid: must be at least 1",
                 (long long)version, PRT_SHOW(domain));
         PRT_TRY(prt_module_set_opset(r->m, domain, version));
     }
-    /* Files from before opset_import mean the first one. */
+    /* Files that predate opset_import use opset 1. */
     if (prt_module_opset(r->m, PRT_STR("")) == 0 && raw->ir_version < 3)
         PRT_TRY(prt_module_set_opset(r->m, PRT_STR(""), 1));
     return POPRT_OK;
@@ -60,7 +61,7 @@ static poprt_status index_functions(prt_onnx_reader *r, const prt_raw_model *raw
     return POPRT_OK;
 }
 
-/* Model fields to be written back. Functions are gone once they are inlined. */
+/* Keeps the model's fields for writing. Functions are dropped if a call was inlined. */
 static poprt_status keep_fields(prt_onnx_reader *r, prt_raw_model *raw)
 {
     if (!r->inlined)
@@ -73,9 +74,9 @@ static poprt_status keep_fields(prt_onnx_reader *r, prt_raw_model *raw)
 static poprt_status read_model(prt_onnx_reader *r, const prt_onnx_limits *limits)
 {
     const prt_blob *file = r->source.file;
-    const prt_raw_reader taker = { .arena = r->scratch, .subgraphs = limits->subgraphs };
+    const prt_raw_reader parser = { .arena = r->scratch, .subgraphs = limits->subgraphs };
     prt_raw_model raw;
-    PRT_TRY(prt_raw_read_model(&taker, (prt_bytes){ file->data, file->size }, &raw));
+    PRT_TRY(prt_raw_read_model(&parser, (prt_bytes){ file->data, file->size }, &raw));
     r->m->ir_version = raw.ir_version;
     PRT_TRY(set_opsets(r, &raw));
     PRT_TRY(index_functions(r, &raw));
@@ -138,7 +139,7 @@ poprt_status prt_onnx_read_bytes(const prt_allocator *allocator, prt_blob *bytes
     return prt_fail_in_file(prt_fail_at_stage(status, "read"), name);
 }
 
-/* The folder of a path, in an arena: "." for a plain name. */
+/* Returns the folder of a path, in an arena: "." for a path without a slash. */
 static const char *folder_of(prt_arena *arena, const char *path)
 {
     const char *slash = strrchr(path, '/');

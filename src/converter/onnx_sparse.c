@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* onnx_sparse.c — SparseTensorProto made dense, below a bound: its dims say nothing of its size. */
+/* onnx_sparse.c — converts SparseTensorProto to dense tensors. A limit bounds the dense size,
+ * because the size of the message does not. */
 #include "converter/onnx_raw.h"
 #include "converter/onnx_tensor.h"
 #include "op/eval.h"
@@ -28,7 +29,8 @@ static poprt_status open_sparse(prt_bytes bytes, uint32_t depth, sparse *sp)
         case PRT_ONNX_SparseTensor_dims:
             while (prt_wire_item(&w, &f, &word)) {
                 if (sp->dense.rank >= PRT_MAX_RANK || word > INT64_MAX)
-                    return prt_wire_fail(&w, POPRT_E_LIMIT, "bad dims of a sparse tensor");
+                    return prt_wire_fail(&w, POPRT_E_LIMIT,
+                        "a sparse tensor has more than 8 dimensions or a negative one");
                 sp->dense.dims[sp->dense.rank++] = (int64_t)word;
             }
             break;
@@ -49,7 +51,8 @@ static poprt_status check(const prt_onnx_source *s, sparse *sp)
         .rank = (int32_t)d->rank,
         .dims = d->dims };
     if (!sp->has_values || d->dtype == PRT_DTYPE_string || prt_dtype_bits(d->dtype) < 8)
-        return prt_onnx_fail(POPRT_E_UNSUPPORTED, d->name, "sparse tensor without usable values");
+        return prt_onnx_fail(POPRT_E_UNSUPPORTED, d->name,
+            "sparse tensor has no values, or values that are strings or narrower than 8 bits");
     if (!prt_type_size(&type, &d->size) || d->size > s->dense_limit)
         return prt_onnx_fail(POPRT_E_LIMIT, d->name,
             "sparse tensor would have more than %zu bytes when dense", s->dense_limit);
@@ -59,7 +62,8 @@ static poprt_status check(const prt_onnx_source *s, sparse *sp)
     if (sp->values.rank != 1 || (!sp->has_indices && sp->values.count != 0) ||
         (sp->has_indices &&
             (i->dtype != PRT_DTYPE_i64 || !(flat || full) || i->dims[0] != sp->values.dims[0])))
-        return prt_onnx_fail(POPRT_E_PARSE, d->name, "indices of the sparse tensor do not fit");
+        return prt_onnx_fail(POPRT_E_PARSE, d->name,
+            "indices of the sparse tensor do not fit its values and dims");
     return POPRT_OK;
 }
 
@@ -79,7 +83,7 @@ static poprt_status scatter(const sparse *sp, const int64_t *index, const void *
         }
         if (!inside || at >= d->count)
             return prt_onnx_fail(POPRT_E_PARSE, d->name,
-                "index %zu of the sparse tensor is outside", k);
+                "index %zu of the sparse tensor lies outside its dims", k);
         prt_element_copy(d->dtype, to, (size_t)at, values, k, 1);
     }
     return POPRT_OK;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * onnx_tensor.c — TensorProto to bytes.
+ * onnx_tensor.c — decodes TensorProto to bytes.
  *
- * raw_data and external data have memory layout already (little-endian, as the machines this
- * library runs on), so they become views. Typed fields are decoded once.
+ * raw_data and external data have the layout of memory already (little-endian, like the machines
+ * this library runs on), so they become views. Typed fields are decoded once.
  */
 #include "converter/onnx_tensor.h"
 
@@ -30,7 +30,7 @@ static bool parse_u64(prt_str text, uint64_t *out)
     return text.size != 0;
 }
 
-/* location, offset and length; other keys say nothing about where the bytes are. */
+/* Reads location, offset and length; other keys do not affect the position of the bytes. */
 static poprt_status read_external(prt_bytes bytes, uint32_t depth, prt_raw_tensor *t)
 {
     prt_str key = PRT_STR(""), value = PRT_STR("");
@@ -46,11 +46,11 @@ static poprt_status read_external(prt_bytes bytes, uint32_t depth, prt_raw_tenso
     if (prt_str_is(key, "location"))
         t->location = value;
     else if (prt_str_is(key, "offset") && !parse_u64(value, &t->offset))
-        return prt_fail(POPRT_E_PARSE, NULL, "offset of external data is no number");
+        return prt_fail(POPRT_E_PARSE, NULL, "offset of external data is not a number");
     else if (prt_str_is(key, "length")) {
         t->has_length = true;
         if (!parse_u64(value, &t->length))
-            return prt_fail(POPRT_E_PARSE, NULL, "length of external data is no number");
+            return prt_fail(POPRT_E_PARSE, NULL, "length of external data is not a number");
     }
     return POPRT_OK;
 }
@@ -68,7 +68,7 @@ static poprt_status add_dims(prt_wire *w, prt_field *f, prt_raw_tensor *t)
     return w->status;
 }
 
-/* Elements and bytes that the dims ask for. */
+/* Computes the numbers of elements and bytes from the dims. */
 static poprt_status measure(prt_raw_tensor *t)
 {
     const prt_type type = { .kind = PRT_VALUE_TENSOR,
@@ -77,10 +77,11 @@ static poprt_status measure(prt_raw_tensor *t)
         .dims = t->dims };
     uint64_t count;
     if (prt_dtype_bits(t->dtype) == 0)
-        return prt_onnx_fail(POPRT_E_UNSUPPORTED, t->name, "tensor has element type %d", t->dtype);
+        return prt_onnx_fail(POPRT_E_UNSUPPORTED, t->name,
+            "tensor has element type %d, which is not supported", t->dtype);
     if (!prt_type_count(&type, &count) || !prt_dtype_size(t->dtype, count, &t->size) ||
         t->size > PTRDIFF_MAX)
-        return prt_onnx_fail(POPRT_E_LIMIT, t->name, "dims of the tensor ask for too many bytes");
+        return prt_onnx_fail(POPRT_E_LIMIT, t->name, "the tensor's dims give too many bytes");
     t->count = (size_t)count;
     return POPRT_OK;
 }
@@ -115,7 +116,8 @@ poprt_status prt_raw_tensor_open(prt_bytes bytes, uint32_t depth, prt_raw_tensor
             out->external = f.word == 1;
             break;
         case PRT_ONNX_Tensor_segment:
-            return prt_onnx_fail(POPRT_E_UNSUPPORTED, out->name, "tensor is stored in segments");
+            return prt_onnx_fail(POPRT_E_UNSUPPORTED, out->name,
+                "tensor is stored in segments, which are not supported");
         default:
             break;
         }
@@ -124,9 +126,9 @@ poprt_status prt_raw_tensor_open(prt_bytes bytes, uint32_t depth, prt_raw_tensor
     return measure(out);
 }
 
-/* How the typed fields carry an element type: the field, and bytes of memory per entry. Types of
- * less than a byte come as whole bytes, but those of 6 bits one element an entry; complex ones as
- * two entries. */
+/* Returns the typed field that carries an element type, and the bytes of memory per entry. Types of
+ * less than a byte are stored as whole bytes, except types of 6 bits, which have one element per
+ * entry. Complex elements are two entries. */
 static uint32_t typed_field(int32_t dtype, size_t *unit)
 {
     const uint32_t bits = prt_dtype_bits(dtype);
@@ -164,7 +166,7 @@ size_t prt_onnx_align(int32_t dtype)
 static poprt_status wrong_size(const prt_raw_tensor *t)
 {
     return prt_onnx_fail(POPRT_E_PARSE, t->name,
-        "tensor holds more or fewer bytes than the %zu its dims and type ask for", t->size);
+        "tensor does not hold the %zu bytes that its dims and type need", t->size);
 }
 
 static void put_word(unsigned char *to, size_t unit, uint64_t word)
@@ -185,8 +187,9 @@ static void put_word(unsigned char *to, size_t unit, uint64_t word)
     }
 }
 
-/* Packed floats are already what memory holds. */
-static bool whole_copy(const prt_raw_tensor *t, const prt_field *f, unsigned char *to, size_t *at)
+/* Copies packed floats, which have the layout of memory already. */
+static bool copy_packed_floats(const prt_raw_tensor *t, const prt_field *f, unsigned char *to,
+    size_t *at)
 {
     if (f->wire != PRT_WIRE_BYTES ||
         (f->number != PRT_ONNX_Tensor_float_data && f->number != PRT_ONNX_Tensor_double_data))
@@ -199,8 +202,8 @@ static bool whole_copy(const prt_raw_tensor *t, const prt_field *f, unsigned cha
     return true;
 }
 
-/* Elements of 6 bits, each an entry of its own. */
-static poprt_status decode_sixes(const prt_raw_tensor *t, unsigned char *to)
+/* Decodes elements of 6 bits, one per entry. */
+static poprt_status decode_6_bits(const prt_raw_tensor *t, unsigned char *to)
 {
     size_t at = 0;
     prt_wire w = prt_wire_open(t->bytes, PRT_ONNX_Tensor, t->depth);
@@ -228,7 +231,7 @@ static poprt_status decode_numbers(const prt_raw_tensor *t, unsigned char *to)
     prt_field f;
     uint64_t word;
     while (prt_wire_next(&w, &f)) {
-        if (f.number != field || whole_copy(t, &f, to, &at))
+        if (f.number != field || copy_packed_floats(t, &f, to, &at))
             continue;
         while (prt_wire_item(&w, &f, &word)) {
             if (t->size - at < unit)
@@ -267,7 +270,7 @@ poprt_status prt_raw_tensor_decode(const prt_raw_tensor *t, void *to, char *char
     if (t->dtype == PRT_DTYPE_string)
         return t->has_raw ? wrong_size(t) : decode_strings(t, to, chars);
     if (!t->has_raw)
-        return prt_dtype_bits(t->dtype) == 6 ? decode_sixes(t, to) : decode_numbers(t, to);
+        return prt_dtype_bits(t->dtype) == 6 ? decode_6_bits(t, to) : decode_numbers(t, to);
     if (t->raw.size != t->size)
         return wrong_size(t);
     if (t->size != 0)
@@ -294,9 +297,9 @@ static poprt_status map_external(prt_onnx_source *s, const prt_raw_tensor *t, pr
         return POPRT_OK;
     if (s->folder == NULL)
         return prt_onnx_fail(POPRT_E_UNSUPPORTED, t->name,
-            "tensor is in an external file; models from memory have none");
+            "tensor is in an external file; a model from memory cannot have external files");
     if (memchr(t->location.data, 0, t->location.size) != NULL)
-        return prt_onnx_fail(POPRT_E_PARSE, t->name, "location of external data is no path");
+        return prt_onnx_fail(POPRT_E_PARSE, t->name, "location of external data is not a path");
     const char *path = prt_arena_text(s->arena, t->location.data, t->location.size);
     const char *subject = prt_arena_text(s->arena, t->name.data, t->name.size);
     if (path == NULL || subject == NULL)
@@ -313,7 +316,7 @@ static poprt_status view_external(prt_onnx_source *s, const prt_raw_tensor *t, p
     prt_blob *file = NULL;
     if (t->location.size == 0 || t->dtype == PRT_DTYPE_string)
         return prt_onnx_fail(POPRT_E_PARSE, t->name,
-            "external data without a location, or strings");
+            "external data has no location, or consists of strings");
     if (t->has_length && t->length != t->size)
         return wrong_size(t);
     PRT_TRY(map_external(s, t, &file));
@@ -323,8 +326,8 @@ static poprt_status view_external(prt_onnx_source *s, const prt_raw_tensor *t, p
     return prt_blob_view(file, (size_t)t->offset, t->size, out);
 }
 
-/* Characters follow the array in one block, and a view shows the array alone: a string constant
- * stays whole wherever its blob goes. */
+/* Stores the characters after the array in one block, of which the view shows only the array. So a
+ * string constant stays complete wherever its blob is kept. */
 static poprt_status own_strings(prt_onnx_source *s, const prt_raw_tensor *t, prt_blob **out)
 {
     size_t chars = 0, whole;
@@ -356,7 +359,7 @@ poprt_status prt_onnx_tensor_blob(prt_onnx_source *s, const prt_raw_tensor *t, p
     const bool aligned = t->has_raw && (uintptr_t)t->raw.data % prt_onnx_align(t->dtype) == 0;
     if (t->has_raw && t->size != 0 && (aligned || t->size > s->copy_below))
         return prt_blob_view(s->file, (size_t)(t->raw.data - s->file->data), t->size, out);
-    /* A typed entry takes at least a byte in the file, and at most 8 in memory. */
+    /* A typed entry takes at least one byte in the file and at most 8 in memory. */
     if (!t->has_raw && t->size / 8 > t->bytes.size)
         return wrong_size(t);
     prt_blob *blob = NULL;

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* onnx_type.c — TypeProto and ValueInfoProto to types. */
+/* onnx_type.c — decodes TypeProto and ValueInfoProto. */
 #include "converter/onnx_type.h"
 
 #include <stdio.h>
 
 #include "converter/onnx_raw.h"
 
-enum { MAX_DIMS = 64 }; /* of a declared type; operators stop at PRT_MAX_RANK */
+enum {
+    MAX_DIMS = 64
+}; /* limit of the rank of a declared type; operators are limited to
+    * PRT_MAX_RANK */
 
 typedef struct context {
     prt_module *m;
     const prt_str *input;
-    uint32_t level; /* of types within types */
+    uint32_t level; /* nesting depth of the type */
 } context;
 
 static poprt_status fresh_dim(const context *c, int32_t axis, int64_t *out)
@@ -25,14 +28,14 @@ static poprt_status fresh_dim(const context *c, int32_t axis, int64_t *out)
     return *out == PRT_DIM_UNKNOWN ? POPRT_E_NOMEM : POPRT_OK;
 }
 
-/* What some exporters write for each dim they do not know; such dims have nothing in common. */
-static bool names_nothing(prt_str name)
+/* Some exporters write these names for unknown dims; such dims are unrelated to each other. */
+static bool is_unknown_dim(prt_str name)
 {
     return name.size == 0 || prt_str_is(name, "?") || prt_str_is(name, "-1") ||
         prt_str_is(name, "None");
 }
 
-/* A negative number may stand for a dim that is not known, too. */
+/* A negative number also denotes an unknown dim. */
 static poprt_status read_dim(const context *c, prt_bytes bytes, uint32_t depth, int32_t axis,
     int64_t *out)
 {
@@ -47,7 +50,7 @@ static poprt_status read_dim(const context *c, prt_bytes bytes, uint32_t depth, 
             name = prt_wire_text(&w, &f);
     }
     PRT_TRY(w.status);
-    if (!names_nothing(name)) {
+    if (!is_unknown_dim(name)) {
         *out = prt_dim_symbol(c->m->dims, name);
         return *out == PRT_DIM_UNKNOWN ? POPRT_E_NOMEM : POPRT_OK;
     }
@@ -96,7 +99,7 @@ static poprt_status read_tensor(const context *c, prt_bytes bytes, uint32_t dept
 
 static poprt_status read_type(context *c, prt_bytes bytes, uint32_t depth, const prt_type **out);
 
-/* A sequence, optional or map. */
+/* Reads a sequence, optional or map type. */
 static poprt_status read_wrap(context *c, int32_t kind, prt_bytes bytes, uint32_t depth,
     const prt_type **out)
 {

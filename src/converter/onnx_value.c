@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* onnx_value.c — files of one value: TensorProto, SequenceProto, OptionalProto, MapProto. */
+/* onnx_value.c — reads files of one value: TensorProto, SequenceProto, OptionalProto, MapProto. */
 #include "converter/onnx.h"
 #include "converter/onnx_tensor.h"
 
@@ -8,7 +8,8 @@ static poprt_status read_tensor(prt_arena *arena, prt_bytes bytes, uint32_t dept
     prt_raw_tensor t;
     PRT_TRY(prt_raw_tensor_open(bytes, depth, &t));
     if (t.external)
-        return prt_fail(POPRT_E_UNSUPPORTED, NULL, "a value in a file has no external data");
+        return prt_fail(POPRT_E_UNSUPPORTED, NULL,
+            "a value that is read from a file cannot have external data");
     if (!prt_tensor_init(out, t.dtype, t.rank, t.dims, NULL))
         return prt_fail(POPRT_E_LIMIT, NULL, "tensor is too large");
     if (t.has_raw && t.raw.size == t.size && t.dtype != PRT_DTYPE_string &&
@@ -17,7 +18,8 @@ static poprt_status read_tensor(prt_arena *arena, prt_bytes bytes, uint32_t dept
         return POPRT_OK;
     }
     if (t.size / 16 > bytes.size)
-        return prt_fail(POPRT_E_PARSE, NULL, "tensor holds fewer bytes than its dims ask for");
+        return prt_fail(POPRT_E_PARSE, NULL,
+            "tensor holds fewer bytes than its dims and type need");
     out->data = prt_arena_alloc(arena, t.size);
     return out->data != NULL ? prt_raw_tensor_decode(&t, out->data, NULL) : POPRT_E_NOMEM;
 }
@@ -41,7 +43,7 @@ static int32_t kind_of_field(uint32_t number)
     }
 }
 
-/* Sequences and optionals have the same fields; an optional has one item at most. */
+/* Sequences and optionals have the same fields; an optional has at most one item. */
 static poprt_status read_items(prt_arena *arena, int32_t kind, prt_bytes bytes, uint32_t depth,
     prt_tensor *out)
 {
@@ -53,7 +55,8 @@ static poprt_status read_items(prt_arena *arena, int32_t kind, prt_bytes bytes, 
         count += kind_of_field(f.number) != PRT_VALUE_ABSENT;
     PRT_TRY(w.status);
     if (kind == PRT_VALUE_OPTIONAL && count > 1)
-        return prt_fail(POPRT_E_PARSE, NULL, "an optional holds %zu values", count);
+        return prt_fail(POPRT_E_PARSE, NULL, "an optional holds %zu values; must hold at most one",
+            count);
     out->items = PRT_NEW_N(arena, prt_tensor, count);
     if (out->items == NULL)
         return POPRT_E_NOMEM;
@@ -68,7 +71,7 @@ static poprt_status read_items(prt_arena *arena, int32_t kind, prt_bytes bytes, 
     return w.status;
 }
 
-/* The values of `n` keys as one tensor. They are single elements; or already one tensor. */
+/* Packs the values of `n` keys into one tensor. They are single elements, or one tensor already. */
 static poprt_status pack_values(prt_arena *arena, const prt_tensor *values, size_t n,
     prt_tensor *out)
 {
@@ -101,7 +104,7 @@ static poprt_status pack_values(prt_arena *arena, const prt_tensor *values, size
     return POPRT_OK;
 }
 
-/* Keys become a tensor's worth of elements at `data`, values the one item. */
+/* Stores the keys as elements at `data`, and the values as the only item. */
 static poprt_status read_map(prt_arena *arena, prt_bytes bytes, uint32_t depth, prt_tensor *out)
 {
     prt_tensor values = { .kind = PRT_VALUE_SEQUENCE };
@@ -123,7 +126,7 @@ static poprt_status read_map(prt_arena *arena, prt_bytes bytes, uint32_t depth, 
     PRT_TRY(w.status);
     const bool text = out->dtype == PRT_DTYPE_string;
     if (!text && out->dtype != PRT_DTYPE_i64)
-        return prt_fail(POPRT_E_UNSUPPORTED, NULL, "a map's keys are neither strings nor int64");
+        return prt_fail(POPRT_E_UNSUPPORTED, NULL, "a map's keys must be strings or int64");
     out->count = text ? strings : keys;
     out->data = prt_arena_alloc_n(arena, out->count, text ? sizeof(poprt_string) : sizeof(int64_t));
     out->items = PRT_NEW(arena, prt_tensor);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* onnx_write.c — a module as a model: versions, metadata, the graph; to a sink or to files. */
+/* onnx_write.c — writes a module as a ModelProto: versions, metadata and graph, to a sink or to
+ * files. */
 #include "converter/onnx_write.h"
 
 #include <stdio.h>
 
 #include "converter/onnx.h"
 
-enum { MOST_BYTES = 0x7fffffff }; /* what other readers of protobuf take */
+enum { MOST_BYTES = 0x7fffffff }; /* message size limit of other protobuf readers, in bytes */
 
 static void put_opsets(prt_onnx_writer *w)
 {
@@ -34,7 +35,7 @@ static poprt_status count(prt_onnx_writer *w, const prt_module *m, prt_arena *sc
         .scratch = scratch,
         .data_name = data_name,
         .ir_version = m->ir_version };
-    prt_onnx_need(w, 3); /* that opsets are imported */
+    prt_onnx_need(w, 3); /* opset imports need IR version 3 */
     prt_put_count(&w->put, scratch);
     PRT_TRY(prt_names_create(m, scratch, &w->names));
     PRT_TRY(prt_onnx_choose_opsets(w));
@@ -58,8 +59,8 @@ poprt_status prt_onnx_write(const prt_module *module, poprt_write_fn sink, void 
     poprt_status status = count(&w, module, scratch, PRT_STR(""));
     if (status == POPRT_OK && prt_put_size(&w.put) > MOST_BYTES)
         status = prt_fail(POPRT_E_LIMIT, NULL,
-            "the model has %zu bytes, and ONNX files at most 2 GiB: "
-            "save it to a file, which puts its weights beside it",
+            "the model has %zu bytes, but an ONNX file at most 2 GiB: save it to a file, which "
+            "stores its weights in a second file",
             prt_put_size(&w.put));
     if (status == POPRT_OK)
         status = write(&w, sink, user);
@@ -67,7 +68,7 @@ poprt_status prt_onnx_write(const prt_module *module, poprt_write_fn sink, void 
     return prt_fail_at_stage(status, "write");
 }
 
-/* The data file is in place before the model that speaks of it. */
+/* The data file is completed before the model that refers to it. */
 static poprt_status write_files(prt_onnx_writer *w, const char *path, const char *data_path)
 {
     prt_file_writer *model = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* onnx_write.h — a module as ONNX; shared by the files that write it. */
+/* onnx_write.h — writes a module as ONNX; shared by the files that do this. */
 #ifndef PRT_CONVERTER_ONNX_WRITE_H
 #define PRT_CONVERTER_ONNX_WRITE_H
 
@@ -7,24 +7,26 @@
 #include "converter/onnx_names.h"
 #include "converter/put.h"
 
-/* Constants of this size go to the data file, where there is one, at multiples of the alignment. */
-enum { PRT_ONNX_EXTERNAL_SIZE = 1024, PRT_ONNX_EXTERNAL_ALIGN = 64 };
+enum {
+    PRT_ONNX_EXTERNAL_SIZE = 1024, /* bytes from which constants go to the data file, if any */
+    PRT_ONNX_EXTERNAL_ALIGN = 64   /* alignment of constants in the data file, in bytes */
+};
 
 typedef struct prt_onnx_writer {
     prt_put put;
     const prt_module *m;
     prt_names *names;
     prt_arena *scratch;
-    prt_str data_name;     /* location of external data; empty: everything is in the model */
+    prt_str data_name;     /* location of external data; empty: all data is in the model */
     prt_file_writer *data; /* open in the writing pass */
-    uint64_t data_size;    /* so far in this pass */
+    uint64_t data_size;    /* bytes written in this pass so far */
     prt_opset *opsets;     /* domains that the file imports, in order, with their versions */
-    int64_t ir_version;    /* found while counting */
+    int64_t ir_version;    /* determined in the counting pass */
 } prt_onnx_writer;
 
 /* onnx_write_opsets.c */
 poprt_status prt_onnx_choose_opsets(prt_onnx_writer *w);
-/* Version that the file imports of a domain; 0 when it does not. */
+/* Returns the version of a domain that the file imports; 0 if it does not import the domain. */
 int64_t prt_onnx_opset_of(const prt_onnx_writer *w, prt_str domain);
 
 /* onnx_write_graph.c */
@@ -40,7 +42,7 @@ void prt_onnx_put_type(prt_onnx_writer *w, uint32_t field, const prt_type *type)
 void prt_onnx_put_value_info(prt_onnx_writer *w, uint32_t field, prt_str name, const prt_type *type,
     prt_str doc);
 
-/* The least version of the format that something needs. */
+/* Raises the IR version of the file to at least `ir_version`. */
 static inline void prt_onnx_need(prt_onnx_writer *w, int64_t ir_version)
 {
     if (w->ir_version < ir_version)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * onnx_write_graph.c — graphs out. A ValueInfoProto that was read and still says what is known is
- * written as it came, with its doc string, denotations and metadata.
+ * onnx_write_graph.c — writes graphs. A ValueInfoProto that was read and still agrees with the
+ * known type is written as raw bytes, with its doc string, denotations and metadata.
  */
 #include "converter/onnx_raw.h"
 #include "converter/onnx_type.h"
 #include "converter/onnx_write.h"
 
-/* The name in a kept field that holds a ValueInfoProto; empty when it is none. */
+/* Returns the name in a kept field that holds a ValueInfoProto; empty if the field is not one. */
 static prt_str info_name(const prt_raw *raw, prt_bytes *info)
 {
     prt_str name = PRT_STR("");
@@ -23,61 +23,64 @@ static prt_str info_name(const prt_raw *raw, prt_bytes *info)
     return w.status == POPRT_OK ? name : PRT_STR("");
 }
 
-/* A declared dim, unless inference knows better; a declared name of an expression is kept. */
-static int64_t merge_dim(const prt_dims *dims, int64_t said, int64_t known)
+/* Returns the known dim, or the declared one if no dim is known; a declared name of an expression
+ * is kept. */
+static int64_t merge_dim(const prt_dims *dims, int64_t declared, int64_t known)
 {
     if (known == PRT_DIM_UNKNOWN)
-        return said;
-    if (prt_dim_is_number(known) || !prt_dim_is_expr(said))
+        return declared;
+    if (prt_dim_is_number(known) || !prt_dim_is_expr(declared))
         return known;
-    return prt_dims_at(dims, prt_dim_index(said))->op == PRT_DIM_SYMBOL ? said : known;
+    return prt_dims_at(dims, prt_dim_index(declared))->op == PRT_DIM_SYMBOL ? declared : known;
 }
 
-/* What the file said of a value, where that goes beyond what is known and is not against it. */
-static const prt_type *merge_types(prt_module *m, const prt_type *said, const prt_type *known)
+/* Merges the declared type of a value into the known type where it adds information without
+ * conflict. */
+static const prt_type *merge_types(prt_module *m, const prt_type *declared, const prt_type *known)
 {
-    if (known->kind == PRT_VALUE_UNKNOWN || said == known)
-        return said;
-    if (said->kind != known->kind)
+    if (known->kind == PRT_VALUE_UNKNOWN || declared == known)
+        return declared;
+    if (declared->kind != known->kind)
         return known;
     if (known->kind != PRT_VALUE_TENSOR) {
-        if (said->elem == NULL || known->elem == NULL)
-            return said->elem != NULL ? said : known;
-        const prt_type *elem = merge_types(m, said->elem, known->elem);
+        if (declared->elem == NULL || known->elem == NULL)
+            return declared->elem != NULL ? declared : known;
+        const prt_type *elem = merge_types(m, declared->elem, known->elem);
         return elem != NULL ? prt_type_wrap(m->types, known->kind, known->dtype, elem) : NULL;
     }
-    const int32_t dtype = known->dtype != PRT_DTYPE_undefined ? known->dtype : said->dtype;
+    const int32_t dtype = known->dtype != PRT_DTYPE_undefined ? known->dtype : declared->dtype;
     if (known->rank < 0)
-        return prt_type_tensor(m->types, dtype, said->rank, said->dims);
-    if (said->rank != known->rank || known->rank > PRT_MAX_RANK)
+        return prt_type_tensor(m->types, dtype, declared->rank, declared->dims);
+    if (declared->rank != known->rank || known->rank > PRT_MAX_RANK)
         return known;
     int64_t dims[PRT_MAX_RANK];
     for (int32_t i = 0; i < known->rank; i++)
-        dims[i] = merge_dim(m->dims, said->dims[i], known->dims[i]);
+        dims[i] = merge_dim(m->dims, declared->dims[i], known->dims[i]);
     return prt_type_tensor(m->types, dtype, known->rank, dims);
 }
 
-/* Puts a kept description, or a new one where more is known. Types are compared by interning what
- * the file said: the pool may grow, nothing else changes. */
-static void put_said(prt_onnx_writer *w, const prt_raw *raw, prt_str name, const prt_value *value)
+/* Writes a kept description, or a new one if more is known. Types are compared by interning the
+ * declared type: the pool may grow, but the module does not change otherwise. */
+static void put_declared(prt_onnx_writer *w, const prt_raw *raw, prt_str name,
+    const prt_value *value)
 {
     prt_module *m = (prt_module *)(uintptr_t)w->m;
-    const prt_type *said = NULL, *merged = NULL;
+    const prt_type *declared = NULL, *merged = NULL;
     prt_bytes info = { NULL, 0 };
     prt_str doc;
     (void)info_name(raw, &info);
     const bool is_input = raw->field == PRT_ONNX_Graph_input && value->graph->owner == NULL;
-    if (prt_onnx_value_info(m, info, 1, is_input, &said, &doc) == POPRT_OK)
-        merged = merge_types(m, said, value->type);
+    if (prt_onnx_value_info(m, info, 1, is_input, &declared, &doc) == POPRT_OK)
+        merged = merge_types(m, declared, value->type);
     if (merged == NULL)
         prt_put_fail(&w->put, POPRT_E_NOMEM);
-    else if (merged == said)
+    else if (merged == declared)
         prt_put_raw(&w->put, raw->bytes, raw->size);
     else
         prt_onnx_put_value_info(w, raw->field, name, merged, value->doc);
 }
 
-/* What was kept of one kind of description, by name. */
+/* Returns the kept descriptions of one kind, by name. */
 static prt_map map_infos(prt_onnx_writer *w, const prt_graph *g, uint32_t field)
 {
     prt_map map = prt_map_in(w->scratch);
@@ -97,12 +100,12 @@ static void put_info(prt_onnx_writer *w, const prt_map *infos, uint32_t field, p
 {
     const prt_raw *raw = prt_map_find(infos, name);
     if (raw != NULL)
-        put_said(w, raw, name, value);
+        put_declared(w, raw, name, value);
     else
         prt_onnx_put_value_info(w, field, name, value->type, value->doc);
 }
 
-/* A constant of this graph with this name in the file. */
+/* Returns the constant of this graph that has this name in the file, or NULL. */
 static const prt_value *find_constant(const prt_onnx_writer *w, const prt_graph *g, prt_str name)
 {
     const prt_value *value = prt_map_find(&w->m->names, name);
@@ -112,37 +115,39 @@ static const prt_value *find_constant(const prt_onnx_writer *w, const prt_graph 
     return value;
 }
 
-/* Does a description that was read hold for a constant as it is now? Names of dims may stay. */
-static bool describes(const prt_type *said, const prt_type *known)
+/* Returns whether a declared type is valid for a constant in its present state. Named dims may
+ * stay. */
+static bool describes(const prt_type *declared, const prt_type *known)
 {
-    if (said == known || said->kind != PRT_VALUE_TENSOR)
-        return said == known;
-    if (said->dtype != known->dtype)
+    if (declared == known || declared->kind != PRT_VALUE_TENSOR)
+        return declared == known;
+    if (declared->dtype != known->dtype)
         return false;
-    bool same = said->rank < 0 || said->rank == known->rank;
-    for (int32_t i = 0; same && i < said->rank; i++)
-        same = !prt_dim_is_number(said->dims[i]) || said->dims[i] == known->dims[i];
+    bool same = declared->rank < 0 || declared->rank == known->rank;
+    for (int32_t i = 0; same && i < declared->rank; i++)
+        same = !prt_dim_is_number(declared->dims[i]) || declared->dims[i] == known->dims[i];
     return same;
 }
 
-/* A constant that the file listed among its inputs: as it was described, or as it is now. */
+/* Writes a constant that the file listed as an input: with its old description, or with a new
+ * one. */
 static void put_listed(prt_onnx_writer *w, const prt_raw *raw, prt_str name, const prt_value *value)
 {
     prt_module *m = (prt_module *)(uintptr_t)w->m;
-    const prt_type *said = NULL;
+    const prt_type *declared = NULL;
     prt_bytes info = { NULL, 0 };
     prt_str doc = PRT_STR("");
     (void)info_name(raw, &info);
-    const poprt_status status = prt_onnx_value_info(m, info, 1, false, &said, &doc);
+    const poprt_status status = prt_onnx_value_info(m, info, 1, false, &declared, &doc);
     if (status == POPRT_E_NOMEM)
         prt_put_fail(&w->put, status);
-    else if (status == POPRT_OK && describes(said, value->type))
+    else if (status == POPRT_OK && describes(declared, value->type))
         prt_put_raw(&w->put, raw->bytes, raw->size);
     else
         prt_onnx_put_value_info(w, raw->field, name, value->type, doc);
 }
 
-/* Inputs in order, with the constants among them that were listed as inputs too. */
+/* Writes the inputs in order, including the constants that were listed as inputs. */
 static void put_inputs(prt_onnx_writer *w, const prt_graph *g)
 {
     size_t listed = 0, next = 0;
@@ -164,7 +169,7 @@ static void put_inputs(prt_onnx_writer *w, const prt_graph *g)
     for (; next < g->inputs.count; next++)
         put_info(w, &infos, PRT_ONNX_Graph_input, prt_names_value(w->names, g->inputs.data[next]),
             g->inputs.data[next]);
-    /* Until version 3 every initializer had to be an input too. */
+    /* Up to IR version 3 every initializer had to be an input too. */
     if (g->owner != NULL || listed < g->constants.count)
         prt_onnx_need(w, 4);
 }
@@ -177,13 +182,13 @@ static void put_constant(prt_onnx_writer *w, const prt_value *value)
     if (!prt_value_tensor(value, &t)) {
         prt_put_fail(&w->put,
             prt_fail(POPRT_E_UNSUPPORTED, value->name.data,
-                "a constant that is no tensor of at most 8 dimensions cannot be written"));
+                "a constant that is not a tensor of at most 8 dimensions cannot be written"));
         return;
     }
     prt_onnx_put_tensor(w, PRT_ONNX_Graph_initializer, prt_names_value(w->names, value), &t);
 }
 
-/* Declared types inside of the graph, of values that are still there. */
+/* Writes the declared types of inner values that still exist. */
 static void put_infos(prt_onnx_writer *w, const prt_graph *g)
 {
     for (const prt_raw *raw = g->extra; raw != NULL; raw = raw->next) {
@@ -195,7 +200,7 @@ static void put_infos(prt_onnx_writer *w, const prt_graph *g)
         if (value == NULL || value->graph != g || (value->def != NULL && value->def->dead) ||
             !prt_str_equal(prt_names_value(w->names, value), name))
             continue;
-        put_said(w, raw, name, value);
+        put_declared(w, raw, name, value);
     }
 }
 
@@ -204,7 +209,7 @@ static bool is_described(const prt_type *type)
     return type->kind == PRT_VALUE_TENSOR && type->dtype != PRT_DTYPE_undefined && type->rank >= 0;
 }
 
-/* Types that the file did not declare, of what the nodes of a converted model make. */
+/* Writes types that the file did not declare, for the results of nodes of a converted model. */
 static void put_missing_infos(prt_onnx_writer *w, const prt_graph *g)
 {
     if (!w->m->describes_values)
@@ -220,7 +225,8 @@ static void put_missing_infos(prt_onnx_writer *w, const prt_graph *g)
         }
 }
 
-/* Schemas of Cast before opset 6 did not say what type it gives, so the graph has to. */
+/* Before opset 6 the schema of Cast does not determine the type of its result, so the graph
+ * declares it. */
 static void put_cast_infos(prt_onnx_writer *w, const prt_graph *g)
 {
     if (w->m->form_opset == 0 || w->m->form_opset >= 6)

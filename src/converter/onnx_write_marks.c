@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * onnx_write_marks.c — the file that a module was read from with the marks of its nodes now
- * (__ipu_number and the like, ir/extra.h) and no other byte of it changed: what reading upgraded,
- * inferred or named is not written.
+ * onnx_write_marks.c — writes the file that a module was read from with the present marks of its
+ * nodes (__ipu_number and the like, ir/extra.h) and no other change. Results of upgrades, inference
+ * and naming are not written.
  *
- * A node of the file is the op that makes its first output with a name. Nodes of sub-graphs are
- * copied as they are.
+ * A node of the file corresponds to the op that computes its first named output. Nodes of subgraphs
+ * are copied unchanged.
  */
 #include "converter/onnx.h"
 
@@ -13,16 +13,19 @@
 #include "converter/put.h"
 #include "ir/extra.h"
 
-enum { EXTERNAL = 1, MOST_BYTES = 0x7fffffff };
+enum {
+    EXTERNAL = 1,           /* TensorProto.DataLocation */
+    MOST_BYTES = 0x7fffffff /* message size limit of other protobuf readers, in bytes */
+};
 
-typedef struct marker {
+typedef struct marks_writer {
     prt_put put;
     const prt_module *m;
     prt_arena *scratch;
-    bool external; /* a tensor lies in another file */
-} marker;
+    bool external; /* some tensor lies in another file */
+} marks_writer;
 
-/* The op that a node of the main graph became; NULL: it is gone. */
+/* Returns the op that a node of the main graph became; NULL if the op was removed. */
 static const prt_op *op_of(const prt_module *m, prt_bytes node)
 {
     prt_wire w = prt_wire_open(node, PRT_ONNX_Node, 3);
@@ -51,7 +54,7 @@ static prt_str name_of(prt_bytes attribute)
     return PRT_STR("");
 }
 
-/* Has the op a mark of this name, which stands for the file's? */
+/* Returns whether the op has a mark of this name, which replaces the one of the file. */
 static bool replaces(const prt_op *op, prt_str name)
 {
     const prt_raw *at = NULL;
@@ -62,7 +65,7 @@ static bool replaces(const prt_op *op, prt_str name)
     return false;
 }
 
-static void put_node(marker *k, const prt_field *node)
+static void put_node(marks_writer *k, const prt_field *node)
 {
     const prt_op *op = op_of(k->m, node->bytes);
     const prt_raw *at = NULL;
@@ -84,7 +87,7 @@ static void put_node(marker *k, const prt_field *node)
     prt_put_fail(&k->put, w.status);
 }
 
-static void look_for_external(marker *k, prt_bytes tensor)
+static void look_for_external(marks_writer *k, prt_bytes tensor)
 {
     prt_wire w = prt_wire_open(tensor, PRT_ONNX_Tensor, 3);
     prt_field f;
@@ -93,7 +96,7 @@ static void look_for_external(marker *k, prt_bytes tensor)
             k->external || (f.number == PRT_ONNX_Tensor_data_location && f.word == EXTERNAL);
 }
 
-static void put_graph(marker *k, const prt_field *graph)
+static void put_graph(marks_writer *k, const prt_field *graph)
 {
     const prt_put_mark mark = prt_put_open(&k->put, PRT_ONNX_Model_graph);
     prt_wire w = prt_wire_open(graph->bytes, PRT_ONNX_Graph, 2);
@@ -111,7 +114,7 @@ static void put_graph(marker *k, const prt_field *graph)
     prt_put_fail(&k->put, w.status);
 }
 
-static void put_model(marker *k)
+static void put_model(marks_writer *k)
 {
     const prt_blob *file = k->m->source;
     prt_wire w = prt_wire_open((prt_bytes){ file->data, file->size }, PRT_ONNX_Model, 1);
@@ -124,7 +127,7 @@ static void put_model(marker *k)
     prt_put_fail(&k->put, w.status);
 }
 
-static poprt_status write_file(marker *k, const char *path)
+static poprt_status write_file(marks_writer *k, const char *path)
 {
     prt_file_writer *writer = NULL;
     PRT_TRY(prt_file_writer_create(k->m->allocator, path, &writer));
@@ -135,7 +138,7 @@ static poprt_status write_file(marker *k, const char *path)
 
 poprt_status prt_onnx_write_marks(const prt_module *module, const char *path)
 {
-    marker k = { .m = module };
+    marks_writer k = { .m = module };
     if (module->source == NULL)
         return prt_fail(POPRT_E_UNSUPPORTED, path, "the model was not read from a file");
     PRT_TRY(prt_arena_create(module->allocator, 0, &k.scratch));

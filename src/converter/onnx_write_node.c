@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * onnx_write_node.c — ops as nodes: the bytes an op was read from where they still say what the op
- * is, else bytes made from its attributes.
+ * onnx_write_node.c — writes ops as nodes: as the bytes an op was read from if they still describe
+ * the op, else encoded from its attributes.
  */
 #include "converter/history.h"
 #include "converter/onnx_raw.h"
 #include "converter/onnx_write.h"
 #include "converter/read_as.h"
 
-/* ---- may the source bytes be used? ---- */
+/* ---- validity of the source bytes ---- */
 
 static bool is_inside(const prt_graph *graph, const prt_op *owner)
 {
@@ -18,8 +18,9 @@ static bool is_inside(const prt_graph *graph, const prt_op *owner)
     return false;
 }
 
-/* Does the source of `op` name its values as they will be called in the file? What is inside of
- * `root` is named by the root's bytes and needs no check; outputs of `root` itself do. */
+/* Returns whether the source of `op` uses the names that its values have in the file. Values
+ * inside of `root` are named by the root's bytes and need no check, unlike the outputs of `root`
+ * itself. */
 static bool same_names(const prt_onnx_writer *w, const prt_op *op, const prt_op *root)
 {
     uint32_t in = 0, out = 0;
@@ -46,8 +47,9 @@ static bool same_names(const prt_onnx_writer *w, const prt_op *op, const prt_op 
     return r.status == POPRT_OK && in == op->n_in && out == op->n_out;
 }
 
-/* Attribute `k` is written though it has its default: onnx.checker infers the shape of an STFT
- * without `onesided` as if that were 0, and refuses the shape that the file states. */
+/* Returns whether attribute `k` has to be written although it has its default. onnx.checker infers
+ * the shape of an STFT without `onesided` as if that were 0, and refuses the shape that the file
+ * states. */
 static bool is_misread(const prt_onnx_writer *w, const prt_op *op, uint32_t k)
 {
     return prt_op_is(op, PRT_OP_stft) && strcmp(op->def->attrs[k].name, "onesided") == 0 &&
@@ -92,7 +94,7 @@ static const int32_t onnx_kinds[] = {
     [PRT_ATTR_type] = PRT_ONNX_TYPE_PROTO,
 };
 
-/* The value alone. A tensor attribute stays in the model, whatever its size. */
+/* Writes only the value. A tensor attribute stays in the model, whatever its size. */
 static void put_value(prt_onnx_writer *w, const prt_op *op, uint32_t kind, const void *field)
 {
     prt_put *p = &w->put;
@@ -134,7 +136,8 @@ static void put_value(prt_onnx_writer *w, const prt_op *op, uint32_t kind, const
     }
 }
 
-/* Has the operator's schema in the file the attribute? True where its schemas are not known. */
+/* Returns whether the operator's schema in the file has the attribute; true if the schemas are
+ * unknown. */
 static bool has_attr(const prt_onnx_writer *w, const prt_op *op, const char *name)
 {
     if (!prt_domain_is_onnx(op->domain) && !prt_str_is(op->domain, PRT_HISTORY_ML))
@@ -143,8 +146,8 @@ static bool has_attr(const prt_onnx_writer *w, const prt_op *op, const char *nam
     return prt_history_version(op->name, opset) == 0 || prt_history_has_attr(op->name, opset, name);
 }
 
-/* Is attribute k written? A value other than the default is, whether or not it is marked as given;
- * the default is where it is given and the file's schema has the attribute. */
+/* Returns whether attribute k is written. A value other than the default always is. The default is
+ * written if it was given and the file's schema has the attribute. */
 static bool is_written(const prt_onnx_writer *w, const prt_op *op, uint32_t k)
 {
     const prt_attr_def *row = &op->def->attrs[k];
@@ -163,7 +166,7 @@ static void put_attr(prt_onnx_writer *w, const prt_op *op, const prt_attr_def *r
     prt_put_close(&w->put, attr);
 }
 
-/* Is region k the value of one of the row's attributes? */
+/* Returns whether region k is the value of one of the row's attributes. */
 static bool is_claimed(const prt_op *op, uint32_t k)
 {
     for (uint32_t i = 0; op->def != NULL && i < op->def->n_attrs; i++) {
@@ -175,7 +178,8 @@ static bool is_claimed(const prt_op *op, uint32_t k)
     return false;
 }
 
-/* An attribute kept as it came. Graphs in it were read as regions, in order, and those count. */
+/* Writes an attribute kept as raw bytes. Graphs in it were read as regions, in order, and the
+ * regions are written in their place. */
 static void put_extra_attr(prt_onnx_writer *w, const prt_op *op, const prt_raw *raw,
     uint32_t *region)
 {
@@ -225,7 +229,7 @@ static uint32_t count_outputs(const prt_onnx_writer *w, const prt_op *op)
     return n;
 }
 
-/* Attributes of the operator that the node has in the file. */
+/* Writes the attributes of the operator that the node has in the file. */
 static void put_own_attrs(prt_onnx_writer *w, const prt_op *op, const prt_read_as *as)
 {
     for (uint32_t k = 0; as == NULL && op->def != NULL && k < op->def->n_attrs; k++)

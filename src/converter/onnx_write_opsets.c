@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * onnx_write_opsets.c — the version of each domain that a file imports: the model's own where every
- * operator has a schema there that describes it, else the nearest one where that holds. A version
- * at which an operator is deprecated is never taken, because other readers refuse such a file.
+ * onnx_write_opsets.c — chooses the version of each domain that a file imports. It is the model's
+ * version if every operator has a schema there that describes it, else the nearest version for
+ * which that holds. A version at which an operator is deprecated is never chosen, because other
+ * readers refuse such a file.
  */
 #include "converter/history.h"
 #include "converter/onnx.h"
 #include "converter/onnx_write.h"
 #include "converter/read_as.h"
 
-/* The domain of the node that the op is written as. */
+/* Returns the domain of the node that the op is written as. */
 static prt_str domain_of(const prt_op *op)
 {
     return prt_read_as_holds(op) ? op->read_as->domain : op->domain;
 }
 
 /*
- * The opset an op's form asks for. A node that is still as it was read means the same from its
- * model's opset on; for the others, of ai.onnx, the history of schemas knows.
+ * Returns the lowest opset that an op needs. A node that is unchanged since it was read keeps its
+ * meaning from its model's opset on; for other ops of ai.onnx the history of schemas decides.
  */
 static int64_t least_opset(const prt_op *op)
 {
@@ -31,7 +32,8 @@ static int64_t least_opset(const prt_op *op)
     return read != 0 && read < since ? read : since;
 }
 
-/* The least version at which all ops of a domain have the form that they are written in. */
+/* Returns the lowest version at which all ops of a domain have the variant that they are written
+ * in. */
 static int64_t least_of_all(const prt_graph *g, prt_str domain)
 {
     int64_t most = 0;
@@ -53,7 +55,7 @@ int64_t prt_onnx_written_opset(const prt_module *module)
     return least > imported ? least : imported;
 }
 
-/* ---- a domain whose older schemas are known: ai.onnx.ml ---- */
+/* ---- ai.onnx.ml, whose older schemas are known ---- */
 
 static bool fits(const prt_op *op, int64_t version)
 {
@@ -76,8 +78,8 @@ static bool all_fit(const prt_graph *g, prt_str domain, int64_t version)
     return true;
 }
 
-/* From the imported version up, then down; 0 when there is none. */
-static int64_t nearest(const prt_graph *g, prt_str domain, int64_t imported)
+/* Searches from the imported version up, then down; 0 if no version fits. */
+static int64_t nearest_version(const prt_graph *g, prt_str domain, int64_t imported)
 {
     const int64_t newest = prt_history_newest_of(PRT_HISTORY_ML);
     const int64_t from = imported > 0 ? imported : 1;
@@ -92,7 +94,8 @@ static int64_t nearest(const prt_graph *g, prt_str domain, int64_t imported)
 
 /* ---- all domains ---- */
 
-/* ONNX's own pairs of opset and format: the format that came with an opset or before. */
+/* Returns the IR version that ONNX pairs with an opset: the one current when the opset was
+ * released. */
 static int64_t ir_of_opset(int64_t opset)
 {
     static const unsigned char versions[] = { 3, 3, 3, 3, 3, 3, 3, 3, 3, 4, 5, 6, 7, 7, 7, 8, 8, 8,
@@ -104,7 +107,7 @@ static int64_t choose(prt_onnx_writer *w, prt_str domain, int64_t imported)
 {
     const prt_graph *g = w->m->main;
     if (prt_str_is(domain, PRT_HISTORY_ML)) {
-        const int64_t found = nearest(g, domain, imported);
+        const int64_t found = nearest_version(g, domain, imported);
         if (found != 0)
             return found;
     }
@@ -117,7 +120,7 @@ static int64_t choose(prt_onnx_writer *w, prt_str domain, int64_t imported)
     return least > imported ? least : imported > 0 ? imported : 1;
 }
 
-static poprt_status add(prt_onnx_writer *w, prt_str domain, int64_t imported)
+static poprt_status add_opset(prt_onnx_writer *w, prt_str domain, int64_t imported)
 {
     prt_opset **end = &w->opsets;
     while (*end != NULL)
@@ -129,13 +132,13 @@ static poprt_status add(prt_onnx_writer *w, prt_str domain, int64_t imported)
     return POPRT_OK;
 }
 
-/* Domains of ops that a pass made and no model imported. */
+/* Adds the domains of ops made by passes that the model does not import. */
 static poprt_status add_missing(prt_onnx_writer *w, const prt_graph *g)
 {
     prt_for_each_op (op, g) {
         const prt_str domain = domain_of(op);
         if (domain.data != NULL && prt_onnx_opset_of(w, domain) == 0)
-            PRT_TRY(add(w, domain, 0));
+            PRT_TRY(add_opset(w, domain, 0));
         for (uint32_t i = 0; i < op->n_regions; i++)
             PRT_TRY(add_missing(w, op->regions[i]));
     }
@@ -153,6 +156,6 @@ int64_t prt_onnx_opset_of(const prt_onnx_writer *w, prt_str domain)
 poprt_status prt_onnx_choose_opsets(prt_onnx_writer *w)
 {
     for (const prt_opset *o = w->m->opsets; o != NULL; o = o->next)
-        PRT_TRY(add(w, o->domain, o->version));
+        PRT_TRY(add_opset(w, o->domain, o->version));
     return add_missing(w, w->m->main);
 }

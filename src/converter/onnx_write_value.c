@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* onnx_write_value.c — TensorProto, TypeProto and ValueInfoProto out. */
+/* onnx_write_value.c — writes TensorProto, TypeProto and ValueInfoProto. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -54,7 +54,7 @@ static void put_number_entry(prt_onnx_writer *w, const char *key, uint64_t value
     put_entry(w, key, (prt_str){ text, (uint32_t)n });
 }
 
-/* Offsets come out the same in both passes, because the tensors come in the same order. */
+/* Offsets are the same in both passes, because the tensors are written in the same order. */
 static void put_external(prt_onnx_writer *w, const prt_tensor *t)
 {
     static const unsigned char zeros[PRT_ONNX_EXTERNAL_ALIGN];
@@ -125,7 +125,7 @@ static void put_tensor_type(prt_onnx_writer *w, const prt_type *type)
     prt_put_close(&w->put, tensor);
 }
 
-/* Nesting is bounded, because types are. */
+/* The nesting is bounded by the depth of types. */
 void prt_onnx_put_type(prt_onnx_writer *w, uint32_t field, const prt_type *type)
 {
     const prt_put_mark mark = prt_put_open(&w->put, field);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* put.c — counting and writing passes of the encoder. */
+/* put.c — the counting and writing passes of the encoder. */
 #include "converter/put.h"
 
 void prt_put_fail(prt_put *p, poprt_status status)
@@ -38,7 +38,7 @@ size_t prt_put_size(const prt_put *p)
     return p->stream.bytes_written;
 }
 
-/* Of nanopb's answers only the sink's can be false. */
+/* A nanopb call can fail only if it reaches the sink. */
 static void check(prt_put *p, bool done)
 {
     if (!done && p->status == POPRT_OK)
@@ -86,8 +86,7 @@ void prt_put_close(prt_put *p, prt_put_mark mark)
         put_varint(p, size);
     } else if (size != p->sizes.data[mark.index]) {
         p->status = prt_fail(POPRT_E_INTERNAL, NULL,
-            "a message was counted with %zu bytes and "
-            "written with %zu",
+            "a message has %zu bytes in the counting pass and %zu in the writing pass",
             p->sizes.data[mark.index], size);
     }
 }

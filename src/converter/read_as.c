@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* read_as.c — which ops are written as the node they were read as. */
+/* read_as.c — decides which ops are written as the node they were read from. */
 #include "converter/read_as.h"
 
 #include "converter/history.h"
@@ -34,7 +34,7 @@ prt_read_before prt_read_as_before(const prt_upgrade *u)
 {
     const prt_op *op = u->op;
     prt_read_before before = { .op = op, .domain = op->domain, .name = op->name };
-    /* A node of a function has attributes that stand elsewhere, and no bytes of its own. */
+    /* A node of a function has no source bytes, and attributes from elsewhere. */
     if (op->source == NULL || op->n_in > PRT_READ_AS_INPUTS || op->n_regions != 0)
         return before;
     before.row = row_of(op->domain, op->name);
@@ -44,7 +44,7 @@ prt_read_before prt_read_as_before(const prt_upgrade *u)
     return before;
 }
 
-/* Absent inputs at the end do not count. */
+/* Absent inputs at the end are ignored. */
 static bool same_inputs(const prt_op *op, const prt_read_before *before)
 {
     for (uint32_t i = 0; i < PRT_READ_AS_INPUTS; i++)
@@ -61,8 +61,8 @@ static uint32_t used_inputs(const prt_op *op)
     return n;
 }
 
-/* Is the op, which stands for the node, to be written as that? */
-static bool is_noted(const prt_op *op, const prt_read_before *before)
+/* Returns whether the op that stands for the node is recorded to be written as that node. */
+static bool is_recorded(const prt_op *op, const prt_read_before *before)
 {
     if (before->row == NULL || op->source != NULL || op->def == NULL)
         return false;
@@ -72,7 +72,7 @@ static bool is_noted(const prt_op *op, const prt_read_before *before)
 poprt_status prt_read_as_note(prt_upgrade *u, const prt_read_before *before)
 {
     prt_op *op = u->inner != NULL ? u->inner : u->op;
-    if (!is_noted(op, before))
+    if (!is_recorded(op, before))
         return POPRT_OK;
     prt_arena *arena = op->graph->module->arena;
     prt_raw_list fields = { NULL, NULL };
@@ -102,7 +102,7 @@ static bool takes(uint64_t types, const prt_type *type)
         (types >> type->dtype & 1) != 0;
 }
 
-/* Has the op still the operator and the attributes that the reader gave it? */
+/* Returns whether the op still has the operator and the attributes that the reader gave it. */
 static bool is_unchanged(const prt_op *op)
 {
     const prt_read_as *as = op->read_as;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read_as.h — nodes that the reader turned into other operators in place, and that are written as
- * they were: com.microsoft.CausalConvWithState is computed as the operator of ai.onnx, which needs
- * opset 27, but the model has no need of that opset. The rows KEEP of upgrade.def list them. The
- * rows BACK list nodes that became several ops: write_back.h.
+ * read_as.h — nodes that the reader turned into another operator in place and that are written in
+ * their original form. For example com.microsoft.CausalConvWithState is computed as the operator of
+ * ai.onnx, which needs opset 27, but the written model does not need that opset. The rows KEEP of
+ * upgrade.def list them. The rows BACK list nodes that became several ops: write_back.h.
  */
 #ifndef PRT_CONVERTER_READ_AS_H
 #define PRT_CONVERTER_READ_AS_H
@@ -14,7 +14,7 @@ enum { PRT_READ_AS_INPUTS = 16 };
 
 struct prt_write_back;
 
-/* A node before it is upgraded. */
+/* The state of a node before it is upgraded. */
 typedef struct prt_read_before {
     const struct prt_kept *row; /* NULL: the node is not kept */
     const prt_op *op;
@@ -23,7 +23,8 @@ typedef struct prt_read_before {
     const prt_value *in[PRT_READ_AS_INPUTS];
 } prt_read_before;
 
-/* Finds the operands of the node that an op was read as; false where the op has none such now. */
+/* Finds the operands of the node that an op was read from; false if the op no longer has such
+ * operands. */
 typedef bool (*prt_back_fn)(struct prt_write_back *w, prt_op *op);
 
 /* A row KEEP or BACK of upgrade.def. */
@@ -33,23 +34,23 @@ typedef struct prt_kept {
     prt_back_fn back; /* NULL for KEEP */
 } prt_kept;
 
-/* Notes the operator and the inputs of a node. */
+/* Records the operator and the inputs of a node. */
 prt_read_before prt_read_as_before(const prt_upgrade *u);
 
-/* To be called when the node's attributes were taken: notes in the op the node it was read as,
- * where the upgrade changed neither its inputs nor how many outputs it has, or where the row is a
- * BACK. */
+/* Records in the op the node it was read from, if the upgrade changed neither the node's inputs
+ * nor its number of outputs, or if the row is a BACK. Call it after the node's attributes were
+ * taken. */
 poprt_status prt_read_as_note(prt_upgrade *u, const prt_read_before *before);
 
-/* May the op be written as the node it was read as? Where the domain has a history of schemas, that
- * also depends on the version that the file imports: see prt_read_as_at. */
+/* Returns whether the op may be written as the node it was read from. If the domain has a history
+ * of schemas, that also depends on the version that the file imports: see prt_read_as_at. */
 bool prt_read_as_holds(const prt_op *op);
 
-/* The same in a file that imports `version` of the node's domain. */
+/* Like prt_read_as_holds, for a file that imports `version` of the node's domain. */
 bool prt_read_as_at(const prt_op *op, int64_t version);
 
-/* The hook of the row BACK by which the op may be written as its node; NULL for other ops, and for
- * one whose attributes or types a pass changed. */
+/* Returns the hook of the row BACK that applies to the op; NULL for other ops, and for an op whose
+ * attributes or types a pass changed. */
 prt_back_fn prt_read_as_back(const prt_op *op);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* sniff.h — what a file that is not an ONNX model is instead. */
+/* sniff.h — identifies files that are not ONNX models. */
 #ifndef PRT_CONVERTER_SNIFF_H
 #define PRT_CONVERTER_SNIFF_H
 
 #include <stddef.h>
 
-/* A sentence about bytes that do not parse as ONNX, for people; NULL where nothing is known. */
+/* Returns a sentence for users about bytes that do not parse as ONNX; NULL if the format is
+ * unknown. */
 const char *prt_onnx_sniff(const void *bytes, size_t size);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* upgrade.c — runs the rows of upgrade.def and turns a node's attributes into its op's. */
+/* upgrade.c — runs the rows of upgrade.def and converts a node's attributes into those of its
+ * op. */
 #include "converter/upgrade.h"
 
 #include "converter/onnx_raw.h"
@@ -22,7 +23,7 @@
 #undef KEEP
 #undef BACK
 
-static const prt_opset_variant forms[] = {
+static const prt_opset_variant variants[] = {
 #define FORM(domain, name, from, to, up, down) { domain, name, from, to, up, down },
 #define UP(domain, name, from, to, up) { domain, name, from, to, up, NULL },
 #define DOWN(domain, name, from, to, down) { domain, name, from, to, NULL, down },
@@ -59,8 +60,8 @@ static const struct {
 
 const prt_opset_variant *prt_opset_variants(size_t *count)
 {
-    *count = PRT_COUNT_OF(forms);
-    return forms;
+    *count = PRT_COUNT_OF(variants);
+    return variants;
 }
 
 int64_t prt_opset_variant_meaning(prt_str name)
@@ -96,8 +97,8 @@ float prt_upgrade_f32(prt_upgrade *u, const char *name, float absent)
     return a != NULL && a->kind == PRT_ONNX_FLOAT ? a->f : absent;
 }
 
-/* An attribute without any value in it (kind 0) is an empty list, in files from before
- * AttributeProto.type. */
+/* In files that predate AttributeProto.type, an attribute without any value (kind 0) is an empty
+ * list. */
 static bool set_field(const prt_attr_def *row, const prt_node_attr *a, void *to)
 {
     static const int32_t kinds[] = {
@@ -147,8 +148,8 @@ static bool set_field(const prt_attr_def *row, const prt_node_attr *a, void *to)
     return true;
 }
 
-/* Typed attributes from the node's, by name and kind. */
-static void fill(prt_upgrade *u)
+/* Copies the node's attributes to the typed attributes of the op, by name and kind. */
+static void fill_attrs(prt_upgrade *u)
 {
     const prt_op_def *def = u->op->def;
     for (uint32_t i = 0; i < u->n_attrs; i++) {
@@ -174,7 +175,7 @@ poprt_status prt_upgrade_become(prt_upgrade *u, uint32_t id)
     op->domain = prt_str_of(def->domain);
     op->name = prt_str_of(def->name);
     prt_op_touch(op);
-    fill(u);
+    fill_attrs(u);
     return POPRT_OK;
 }
 
@@ -236,10 +237,10 @@ poprt_status prt_upgrade_become_reshape(prt_upgrade *u, prt_build *b, prt_value 
 
 static const prt_opset_variant *next_row(const prt_op *op, int64_t version)
 {
-    for (size_t i = 0; i < PRT_COUNT_OF(forms); i++)
-        if (forms[i].up != NULL && forms[i].from <= version && version < forms[i].to &&
-            prt_str_is(op->name, forms[i].name) && prt_str_is(op->domain, forms[i].domain))
-            return &forms[i];
+    for (size_t i = 0; i < PRT_COUNT_OF(variants); i++)
+        if (variants[i].up != NULL && variants[i].from <= version && version < variants[i].to &&
+            prt_str_is(op->name, variants[i].name) && prt_str_is(op->domain, variants[i].domain))
+            return &variants[i];
     return NULL;
 }
 
@@ -250,16 +251,16 @@ poprt_status prt_upgrade_op(prt_upgrade *u)
     while (u->op != NULL && (row = next_row(u->op, version)) != NULL) {
         prt_op_touch(u->op);
         if (u->op->graph->module->form_runs != NULL)
-            u->op->graph->module->form_runs[2 * (row - forms)]++;
+            u->op->graph->module->form_runs[2 * (row - variants)]++;
         PRT_TRY(row->up(u));
         version = row->to;
         if (u->op != NULL)
-            u->op->source_opset = 0; /* in canonical form, as if it had been made here */
+            u->op->source_opset = 0; /* canonical, like an op made by the library */
     }
     return POPRT_OK;
 }
 
-/* What is left of the attributes: of the wrong type, or unknown and kept as they came. */
+/* Handles the remaining attributes: fails on a wrong type, and keeps unknown ones as raw bytes. */
 static poprt_status keep_attrs(prt_upgrade *u)
 {
     prt_op *op = u->inner != NULL ? u->inner : u->op;
@@ -268,7 +269,7 @@ static poprt_status keep_attrs(prt_upgrade *u)
         const prt_node_attr *a = &u->attrs[i];
         if (a->taken)
             continue;
-        /* An optimisation hint of opset 1 that every operator could carry. */
+        /* consumed_inputs is an optimisation hint of opset 1 that every operator could carry. */
         if (u->version < 6 && prt_str_is(a->name, "consumed_inputs")) {
             prt_op_touch(op);
             continue;
@@ -292,7 +293,7 @@ static poprt_status upgrade_node(prt_upgrade *u)
     PRT_TRY(prt_upgrade_check_names(u));
     const prt_read_before before = prt_read_as_before(u);
     if (u->op->def != NULL)
-        fill(u);
+        fill_attrs(u);
     PRT_TRY(prt_upgrade_op(u));
     if (u->op == NULL)
         return POPRT_OK;
@@ -315,7 +316,7 @@ poprt_status prt_upgrade_all(prt_upgrade *nodes, size_t count)
             prt_ir_report_failure(&report, op, status);
         main = op->graph->module->main;
     }
-    /* Who has to mend the model wants to know all of it. */
+    /* Also report unknown operators, so that the user gets all problems at once. */
     if (report.count != 0)
         prt_ir_report_unknown(&report, main);
     return prt_report_end(&report);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * upgrade_control.c — Scan of opset 8, which has a batch axis, and DFT's axis that was an
+ * upgrade_control.c — upgrades Scan of opset 8, which has a batch axis, and DFT, whose axis was an
  * attribute.
  */
 #include "converter/forms.h"
 
-enum { KIND_INTS = 7 }; /* of AttributeProto */
+enum { KIND_INTS = 7 }; /* AttributeProto.AttributeType */
 
 poprt_status prt_up_dft(prt_upgrade *u)
 {
@@ -19,11 +19,12 @@ poprt_status prt_up_dft(prt_upgrade *u)
     return POPRT_OK;
 }
 
-/* Input 0 was the lengths of the batch's sequences; it is NULL where there are none. */
-static poprt_status take_lengths(prt_op *op, prt_value **lengths)
+/* Removes input 0, the lengths of the batch's sequences; `*lengths` is NULL if they are absent. */
+static poprt_status remove_lengths(prt_op *op, prt_value **lengths)
 {
     if (op->n_in < 2)
-        return prt_fail(POPRT_E_PARSE, prt_op_label(op), "Scan: has %u inputs", op->n_in);
+        return prt_fail(POPRT_E_PARSE, prt_op_label(op),
+            "Scan: has %u inputs; must have at least 2", op->n_in);
     *lengths = op->in[0].value;
     for (uint32_t i = 0; i + 1 < op->n_in; i++)
         prt_op_set_input(op, i, op->in[i + 1].value);
@@ -32,7 +33,7 @@ static poprt_status take_lengths(prt_op *op, prt_value **lengths)
     return POPRT_OK;
 }
 
-/* One more scanned input of the outer graph for each of `count`; they are its entries. */
+/* Adds `count` scanned inputs to the outer graph and returns their values for one batch entry. */
 static poprt_status add_entries(prt_graph *outer, uint32_t count, prt_value **entries)
 {
     prt_module *m = outer->module;
@@ -45,7 +46,7 @@ static poprt_status add_entries(prt_graph *outer, uint32_t count, prt_value **en
     return POPRT_OK;
 }
 
-/* The first `length` steps of a sequence. */
+/* Returns the first `length` steps of a sequence. */
 static prt_value *shorten(prt_build *b, prt_value *v, prt_value *length)
 {
     const int64_t zero = 0;
@@ -53,7 +54,7 @@ static prt_value *shorten(prt_build *b, prt_value *v, prt_value *length)
     return prt_build_op(b, PRT_OP_slice, NULL, 4, in);
 }
 
-/* Zeros behind what a scan gave, up to the length of the whole sequence. */
+/* Pads a scan output with zeros to the length of the whole sequence. */
 static prt_value *lengthen(prt_build *b, prt_value *v, prt_value *whole)
 {
     const int64_t zero = 0, one = 1;
@@ -69,7 +70,7 @@ static prt_value *lengthen(prt_build *b, prt_value *v, prt_value *whole)
     return prt_build_op(b, PRT_OP_pad, NULL, 4, in);
 }
 
-static poprt_status give_outputs(prt_graph *outer, uint32_t count, prt_value **outs)
+static poprt_status set_outputs(prt_graph *outer, uint32_t count, prt_value **outs)
 {
     prt_module *m = outer->module;
     prt_str *names = PRT_NEW_N(m->arena, prt_str, count);
@@ -82,7 +83,7 @@ static poprt_status give_outputs(prt_graph *outer, uint32_t count, prt_value **o
     return prt_graph_set_outputs(outer, count, outs, names);
 }
 
-/* The scan over the sequence, in a region that stands for one entry of the batch. */
+/* Builds the scan over the sequence, in a region that processes one entry of the batch. */
 static poprt_status inner_scan(prt_upgrade *u, prt_graph *outer, bool has_lengths)
 {
     prt_op *op = u->op;
@@ -122,16 +123,16 @@ static poprt_status inner_scan(prt_upgrade *u, prt_graph *outer, bool has_length
             outs[i] = lengthen(&b, outs[i], whole);
     }
     PRT_TRY(prt_build_status(&b));
-    return give_outputs(outer, op->n_out, outs);
+    return set_outputs(outer, op->n_out, outs);
 }
 
-/* Scan-8 is a scan over the batch, without states, of the scan over the sequence. */
+/* Scan-8 becomes a stateless scan over the batch, whose body is the scan over the sequence. */
 poprt_status prt_up_scan(prt_upgrade *u)
 {
     prt_op *op = u->op;
     prt_scan_attrs *a = op->attrs;
     prt_value *lengths = NULL;
-    PRT_TRY(take_lengths(op, &lengths));
+    PRT_TRY(remove_lengths(op, &lengths));
     if (op->n_regions == 0 || a->body >= op->n_regions || a->num_scan_inputs < 1 ||
         a->num_scan_inputs > (int64_t)op->n_in)
         return prt_fail(POPRT_E_PARSE, prt_op_label(op), "Scan: needs a body and num_scan_inputs");

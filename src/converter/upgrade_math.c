@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * upgrade_math.c — older element-wise operators: broadcasting by attributes (Add to Xor before
+ * upgrade_math.c — upgrades element-wise operators: broadcasting by attributes (Add to Xor before
  * opset 7), slopes by channel (PRelu), bounds and ratios that were attributes (Clip, Dropout), and
  * element types as text (Cast).
  */
@@ -8,7 +8,7 @@
 
 #include "converter/onnx_raw.h"
 
-/* The constants of opset 1 had fewer digits. */
+/* The default constants of opset 1 have fewer digits. */
 poprt_status prt_up_selu(prt_upgrade *u)
 {
     prt_selu_attrs *a = u->op->attrs;
@@ -23,7 +23,7 @@ poprt_status prt_up_selu(prt_upgrade *u)
     return POPRT_OK;
 }
 
-/* Input `slot` gets `count` dims of 1 behind its own `rank` ones. */
+/* Appends `count` dims of 1 to the `rank` dims of input `slot`. */
 static poprt_status append_ones(prt_op *op, uint32_t slot, int32_t rank, int64_t count)
 {
     int64_t axes[PRT_MAX_RANK];
@@ -43,8 +43,8 @@ static poprt_status append_ones(prt_op *op, uint32_t slot, int32_t rank, int64_t
 }
 
 /*
- * The same where ranks are known at run time only: up to the rank of input 0 less `from`, or up to
- * `-from` when it is below 0. Counts of less than none are none.
+ * Like append_ones for ranks known only at run time: extends input 1 to the rank of input 0 minus
+ * `from`, or to rank `-from` if `from` is negative. A negative count is treated as 0.
  */
 static poprt_status append_ones_at_run(prt_op *op, int64_t from)
 {
@@ -74,7 +74,7 @@ static poprt_status append_ones_at_run(prt_op *op, int64_t from)
     return prt_build_status(&b);
 }
 
-/* Rank of a value's type, or PRT_RANK_UNKNOWN. */
+/* Returns the rank of a value's type, or PRT_RANK_UNKNOWN. */
 static int32_t rank_of(const prt_value *v)
 {
     return v != NULL && prt_type_is_tensor(v->type) ? v->type->rank : PRT_RANK_UNKNOWN;
@@ -87,7 +87,8 @@ static bool has_one_element(const prt_value *v)
         count == 1;
 }
 
-/* Dims of B stand for those of A from `axis` on; without it, for the last ones, as in numpy. */
+/* The dims of B align with the dims of A from `axis` on; without it with the last ones, as in
+ * numpy. */
 poprt_status prt_up_broadcast(prt_upgrade *u)
 {
     prt_op *op = u->op;
@@ -106,7 +107,7 @@ poprt_status prt_up_broadcast(prt_upgrade *u)
     return append_ones(op, 1, b, a - axis - b);
 }
 
-/* A slope for each channel: axis 1, however many dims come behind it. */
+/* PRelu has one slope for each channel, on axis 1, for any number of dims after it. */
 poprt_status prt_up_prelu(prt_upgrade *u)
 {
     prt_op *op = u->op;
@@ -152,14 +153,14 @@ poprt_status prt_up_cast(prt_upgrade *u)
         return POPRT_OK;
     a->to = type_by_onnx_name(to->s);
     if (a->to == 0)
-        return prt_fail(POPRT_E_TYPE, prt_op_label(u->op), "Cast: \"%.*s\" is no element type",
+        return prt_fail(POPRT_E_TYPE, prt_op_label(u->op), "Cast: \"%.*s\" is not an element type",
             PRT_STR_ARG(to->s));
     a->present |= (uint64_t)1 << prt_op_attr(u->op->def, PRT_STR("to"));
     prt_op_touch(u->op);
     return POPRT_OK;
 }
 
-/* A scalar of the type of `like`, also where that is not known yet. */
+/* Returns a scalar of the type of `like`, even if that type is still unknown. */
 static prt_value *scalar_like(prt_build *b, double value, prt_value *like)
 {
     const int32_t dtype =
@@ -191,7 +192,7 @@ poprt_status prt_up_clip(prt_upgrade *u)
     return POPRT_OK;
 }
 
-/* The mask had the type of the data: what reads it goes on seeing that. */
+/* The mask had the type of the data, so its readers get the mask cast to that type. */
 static poprt_status keep_mask_type(prt_op *op)
 {
     if (op->n_out < 2 || (op->out[1].name.size == 0 && !prt_value_used(&op->out[1])))
@@ -208,7 +209,7 @@ static poprt_status keep_mask_type(prt_op *op)
     return prt_build_status(&b);
 }
 
-/* Before opset 7 a node said itself whether it trains, and does unless told otherwise. */
+/* Before opset 7 the attribute is_test selected the mode, and training was the default. */
 poprt_status prt_up_dropout_test(prt_upgrade *u)
 {
     if (prt_upgrade_i64(u, "is_test", 0) != 0)
@@ -222,7 +223,7 @@ poprt_status prt_up_dropout_test(prt_upgrade *u)
     return POPRT_OK;
 }
 
-/* The ratio was an attribute, and the mask had the type of the data. */
+/* Before opset 12 the ratio was an attribute; before opset 10 the mask had the type of the data. */
 poprt_status prt_up_dropout(prt_upgrade *u)
 {
     prt_op *op = u->op;

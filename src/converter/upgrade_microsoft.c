@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * upgrade_microsoft.c — operators of com.microsoft that are operators of ai.onnx by another name,
- * with an input of another type, or with channels last.
+ * upgrade_microsoft.c — upgrades operators of com.microsoft that equal operators of ai.onnx under
+ * another name, with an input of another type, or with channels last.
  */
 #include "converter/forms.h"
 #include "ir/extra.h"
 
-/* Input `slot`, added when the op has fewer, becomes `value`. */
+/* Sets input `slot`, which is added if the op has fewer inputs. */
 static poprt_status set_input(prt_op *op, uint32_t slot, prt_value *value)
 {
     while (op->n_in <= slot)
@@ -24,7 +24,7 @@ static poprt_status need_inputs(const prt_op *op, uint32_t count)
     return POPRT_OK;
 }
 
-/* Inputs from `count` on are let go. */
+/* Drops all inputs from `count` on. */
 static void drop_inputs(prt_op *op, uint32_t count)
 {
     for (uint32_t i = count; i < op->n_in; i++)
@@ -32,7 +32,7 @@ static void drop_inputs(prt_op *op, uint32_t count)
     op->n_in = op->n_in < count ? op->n_in : count;
 }
 
-/* An attribute that can have one value only. */
+/* Fails if an attribute does not have the only supported value. */
 static poprt_status need_number(prt_upgrade *u, const char *name, int64_t number)
 {
     if (prt_upgrade_i64(u, name, number) != number)
@@ -43,7 +43,7 @@ static poprt_status need_number(prt_upgrade *u, const char *name, int64_t number
 
 /* ---- normalisations ---- */
 
-/* RMSNormalization does not give the inverse deviation, which only training reads. */
+/* RMSNormalization does not return the inverse deviation, which only training reads. */
 poprt_status prt_up_ms_simplified(prt_upgrade *u)
 {
     prt_op *op = u->op;
@@ -61,14 +61,14 @@ poprt_status prt_up_ms_layer_norm(prt_upgrade *u)
     return prt_upgrade_become(u, PRT_OP_layer_normalization);
 }
 
-/* ---- functions of one element ---- */
+/* ---- element-wise functions ---- */
 
 poprt_status prt_up_ms_gelu(prt_upgrade *u)
 {
     return prt_upgrade_become(u, PRT_OP_gelu);
 }
 
-/* With a bias it stays what it is. */
+/* FastGelu with a bias stays unchanged. */
 poprt_status prt_up_ms_fast_gelu(prt_upgrade *u)
 {
     if (u->op->n_in > 1 && u->op->in[1].value != NULL)
@@ -96,15 +96,15 @@ poprt_status prt_up_ms_sample(prt_upgrade *u)
     return prt_upgrade_become(u, PRT_OP_identity);
 }
 
-/* ---- products ---- */
+/* ---- matrix products ---- */
 
-/* Sparse operands are dense once they are read. */
+/* Sparse operands are dense after reading. */
 poprt_status prt_up_ms_fused_matmul(prt_upgrade *u)
 {
     return prt_upgrade_become(u, PRT_OP_ms_fused_matmul);
 }
 
-/* ---- moving elements ---- */
+/* ---- operators that move elements ---- */
 
 poprt_status prt_up_ms_trilu(prt_upgrade *u)
 {
@@ -122,7 +122,7 @@ poprt_status prt_up_ms_grid_sample(prt_upgrade *u)
     return POPRT_OK;
 }
 
-/* Each bound may be a list of one number; the step may be missing. */
+/* Each bound may be a list of one number; the step may be absent. */
 poprt_status prt_up_ms_range(prt_upgrade *u)
 {
     prt_op *op = u->op;
@@ -177,7 +177,7 @@ poprt_status prt_up_ms_gather_nd(prt_upgrade *u)
     return prt_upgrade_become(u, PRT_OP_gather_nd);
 }
 
-/* Pads may be a row, and the value a list of one number. */
+/* The pads may be a tensor of one row, and the value a list of one number. */
 poprt_status prt_up_ms_pad(prt_upgrade *u)
 {
     prt_op *op = u->op;
@@ -193,15 +193,15 @@ poprt_status prt_up_ms_pad(prt_upgrade *u)
     return prt_upgrade_become(u, PRT_OP_pad);
 }
 
-/* What is about gradients is left out. */
+/* Drops the inputs that concern gradients. */
 poprt_status prt_up_ms_embedding(prt_upgrade *u)
 {
     drop_inputs(u->op, 2);
     return prt_upgrade_become(u, PRT_OP_gather);
 }
 
-/* The value takes over the uses and the name of an output. */
-static poprt_status take_over(prt_value *from, prt_value *to)
+/* Moves the uses and the name of an output to another value. */
+static poprt_status move_uses(prt_value *from, prt_value *to)
 {
     const prt_str name = from->name;
     prt_value_replace(from, to);
@@ -209,7 +209,8 @@ static poprt_status take_over(prt_value *from, prt_value *to)
     return name.size != 0 ? prt_value_set_name(to, name) : POPRT_OK;
 }
 
-/* Unique without sorting, whose second output, the first indices, is not among this one's. */
+/* Maps to Unique without sorting. Its second output, the first indices, is not an output of this
+ * one. */
 poprt_status prt_up_ms_unique(prt_upgrade *u)
 {
     static const uint32_t place[3] = { 0, 2, 3 };
@@ -222,7 +223,7 @@ poprt_status prt_up_ms_unique(prt_upgrade *u)
     PRT_TRY(prt_build_status(&b));
     PRT_TRY(prt_op_copy_notes(unique, op));
     for (uint32_t i = 0; i < op->n_out && i < 3; i++)
-        PRT_TRY(take_over(&op->out[i], &unique->out[place[i]]));
+        PRT_TRY(move_uses(&op->out[i], &unique->out[place[i]]));
     prt_op_erase(op);
     u->op = unique;
     return POPRT_OK;
@@ -230,8 +231,8 @@ poprt_status prt_up_ms_unique(prt_upgrade *u)
 
 /* ---- attention ---- */
 
-/* Attention of one query. A buffer that past and present share has its keys in an order of its
- * own, which Attention does not know. */
+/* Attention of a single query. A buffer shared by past and present is refused, because its keys
+ * have an order that Attention does not support. */
 poprt_status prt_up_ms_decoder_self_attention(prt_upgrade *u)
 {
     prt_op *op = u->op;
@@ -239,12 +240,12 @@ poprt_status prt_up_ms_decoder_self_attention(prt_upgrade *u)
     PRT_TRY(need_number(u, "past_present_share_buffer", 0));
     if (op->n_in > 8 && op->in[8].value != NULL)
         return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
-            "DecoderMaskedSelfAttention: cache_indirection is not followed");
+            "DecoderMaskedSelfAttention: cache_indirection is not supported");
     drop_inputs(op, 6);
     return prt_upgrade_become(u, PRT_OP_ms_attention);
 }
 
-/* ---- operators with a state: theirs may hold a window of states, which ai.onnx's do not ---- */
+/* ---- operators with a state; a window of states, which ai.onnx lacks, is refused ---- */
 
 poprt_status prt_up_ms_linear_attention(prt_upgrade *u)
 {
@@ -263,7 +264,7 @@ poprt_status prt_up_ms_causal_conv(prt_upgrade *u)
 
 /* ---- Fourier transforms ---- */
 
-/* DFT wants the parts of a number in a last dim, and gives them there. */
+/* DFT expects and returns the parts of complex numbers in a last dim. */
 poprt_status prt_up_ms_rfft(prt_upgrade *u)
 {
     static const int64_t last = -1;
@@ -294,7 +295,7 @@ static int32_t rank_of(const prt_value *v)
     return v != NULL && prt_type_is_tensor(v->type) ? v->type->rank : PRT_RANK_UNKNOWN;
 }
 
-/* Rank of the images: theirs, the filters' or that of the kernel. */
+/* Returns the rank of the images: from input 0, from the filters, or from kernel_shape. */
 static poprt_status image_rank(prt_upgrade *u, int32_t *rank)
 {
     const prt_op *op = u->op;
@@ -306,12 +307,13 @@ static poprt_status image_rank(prt_upgrade *u, int32_t *rank)
             *rank = (int32_t)u->attrs[i].ints.count + 2;
     if (*rank < 3 || *rank > PRT_MAX_RANK)
         return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
-            "%.100s: images of a known rank from 3 to %d are needed", op->name.data, PRT_MAX_RANK);
+            "%.100s: the rank of the images must be known and from 3 to %d", op->name.data,
+            PRT_MAX_RANK);
     return POPRT_OK;
 }
 
-/* Channels go from the end to place 1, or back. */
-static prt_transpose_attrs turn(int32_t rank, bool back, int64_t *perm)
+/* Returns the permutation that moves channels from the end to axis 1, or back. */
+static prt_transpose_attrs channel_transpose(int32_t rank, bool back, int64_t *perm)
 {
     for (int32_t i = 0; i < rank; i++)
         perm[i] = back ? (i == 0                ? 0
@@ -323,7 +325,8 @@ static prt_transpose_attrs turn(int32_t rank, bool back, int64_t *perm)
     return (prt_transpose_attrs){ .present = 1, .perm = { perm, (uint32_t)rank } };
 }
 
-/* The op becomes Transpose of operator `id` on the transposed image (and residual, input 3). */
+/* Turns the op into a Transpose of operator `id` on the transposed image (and residual, input
+ * 3). */
 static poprt_status channels_first(prt_upgrade *u, uint32_t id)
 {
     prt_op *op = u->op;
@@ -335,7 +338,7 @@ static poprt_status channels_first(prt_upgrade *u, uint32_t id)
     PRT_TRY(prt_upgrade_become(u, id)); /* fills in attributes, which the inner op takes over */
     const void *attrs = op->attrs;
     const uint32_t n_in = op->n_in < 4 ? op->n_in : 4;
-    prt_transpose_attrs first = turn(rank, false, perm);
+    prt_transpose_attrs first = channel_transpose(rank, false, perm);
     prt_build b = prt_build_before(op);
     for (uint32_t i = 0; i < n_in; i++) {
         in[i] = prt_op_input(op, i);
@@ -350,7 +353,7 @@ static poprt_status channels_first(prt_upgrade *u, uint32_t id)
     u->inner = y->def;
     PRT_TRY(prt_op_copy_notes(u->inner, op));
     PRT_TRY(prt_upgrade_become(u, PRT_OP_transpose));
-    *(prt_transpose_attrs *)op->attrs = turn(rank, true, back);
+    *(prt_transpose_attrs *)op->attrs = channel_transpose(rank, true, back);
     prt_op_set_input(op, 0, y);
     drop_inputs(op, 1);
     return POPRT_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* upgrade_microsoft_quant.c — com.microsoft's operators on quantised numbers as standard ones. */
+/* upgrade_microsoft_quant.c — maps quantised operators of com.microsoft to standard operators. */
 #include "converter/forms.h"
 
-/* Without `axis` the scale is one number, which the standard form reads the same for any axis. */
+/* Without `axis` the scale is one number, for which the standard operator ignores its axis. */
 poprt_status prt_up_ms_quantize(prt_upgrade *u)
 {
     return prt_upgrade_become(u, PRT_OP_quantize_linear);
@@ -13,7 +13,7 @@ poprt_status prt_up_ms_dequantize(prt_upgrade *u)
     return prt_upgrade_become(u, PRT_OP_dequantize_linear);
 }
 
-/* With its channels second it is the standard operator, attribute by attribute. */
+/* With channels second it equals the standard operator, attribute by attribute. */
 poprt_status prt_up_ms_qlinear_conv(prt_upgrade *u)
 {
     const prt_ms_qlinear_conv_attrs *a = u->op->attrs;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* upgrade_ml.c — older LabelEncoders: classes by index, and keys of which the first counts. */
+/* upgrade_ml.c — upgrades LabelEncoder: classes by index, and duplicate keys of which the first
+ * counted. */
 #include "converter/forms.h"
 
 #include "converter/onnx_raw.h"
 
-static void mark(prt_ml_label_encoder_attrs *a, const prt_op_def *def, const char *name)
+static void mark_given(prt_ml_label_encoder_attrs *a, const prt_op_def *def, const char *name)
 {
     a->present |= (uint64_t)1 << prt_op_attr(def, prt_str_of(name));
 }
 
-/* Strings become integers or integers strings, as the input is; where its type is not known, as
- * the default says that is given. */
+/* Determines the direction, strings to integers or integers to strings, from the input type. If the
+ * type is unknown, the default that is given decides. */
 static poprt_status direction(prt_upgrade *u, bool *to_ints)
 {
     const prt_op *op = u->op;
@@ -22,12 +23,12 @@ static poprt_status direction(prt_upgrade *u, bool *to_ints)
     *to_ints = dtype != PRT_DTYPE_undefined ? dtype == PRT_DTYPE_string : ints;
     if (dtype == PRT_DTYPE_undefined && ints == text)
         return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
-            "LabelEncoder: without the type of its input, one of default_int64 and "
-            "default_string must say what it gives");
+            "LabelEncoder: if the type of its input is not known, one of default_int64 and "
+            "default_string must be given");
     return POPRT_OK;
 }
 
-/* classes_strings is keys or values to the numbers from 0 on. */
+/* Turns classes_strings into keys or values; the other side is the numbers from 0 on. */
 poprt_status prt_up_label_encoder_classes(prt_upgrade *u)
 {
     const prt_node_attr *classes = prt_upgrade_attr(u, "classes_strings");
@@ -45,16 +46,16 @@ poprt_status prt_up_label_encoder_classes(prt_upgrade *u)
         index[i] = i;
     *(to_ints ? &a->keys_strings : &a->values_strings) = classes->strings;
     *(to_ints ? &a->values_int64s : &a->keys_int64s) = (prt_i64s){ index, n };
-    mark(a, u->op->def, to_ints ? "keys_strings" : "values_strings");
-    mark(a, u->op->def, to_ints ? "values_int64s" : "keys_int64s");
+    mark_given(a, u->op->def, to_ints ? "keys_strings" : "values_strings");
+    mark_given(a, u->op->def, to_ints ? "values_int64s" : "keys_int64s");
     return POPRT_OK;
 }
 
-/* A list backwards, in the module's memory. False without memory. */
-#define BACKWARDS(arena, list)                                                                     \
-    (backwards(arena, (list)->data, (list)->count, sizeof(*(list)->data), (void *)&(list)->data))
+/* Replaces a list by its reverse in the module's memory; false if memory runs out. */
+#define REVERSE_LIST(arena, list)                                                                  \
+    (reverse_list(arena, (list)->data, (list)->count, sizeof(*(list)->data), (void *)&(list)->data))
 
-static bool backwards(prt_arena *arena, const void *data, uint32_t count, size_t size, void *to)
+static bool reverse_list(prt_arena *arena, const void *data, uint32_t count, size_t size, void *to)
 {
     char *copy = prt_arena_alloc_n(arena, count, size);
     if (copy == NULL)
@@ -65,15 +66,16 @@ static bool backwards(prt_arena *arena, const void *data, uint32_t count, size_t
     return true;
 }
 
-/* Of a key that is there twice the first counted; now the last does: the lists are turned round. */
+/* The first of duplicate keys counted, now the last one does, so the lists are reversed. */
 poprt_status prt_up_label_encoder_first(prt_upgrade *u)
 {
     prt_ml_label_encoder_attrs *a = u->op->attrs;
     prt_arena *arena = u->op->graph->module->arena;
-    if (u->version < 2) /* there are no lists of keys in the model itself */
+    if (u->version < 2) /* the model itself has no lists of keys */
         return POPRT_OK;
-    const bool done = BACKWARDS(arena, &a->keys_strings) && BACKWARDS(arena, &a->keys_int64s) &&
-        BACKWARDS(arena, &a->keys_floats) && BACKWARDS(arena, &a->values_strings) &&
-        BACKWARDS(arena, &a->values_int64s) && BACKWARDS(arena, &a->values_floats);
+    const bool done = REVERSE_LIST(arena, &a->keys_strings) &&
+        REVERSE_LIST(arena, &a->keys_int64s) && REVERSE_LIST(arena, &a->keys_floats) &&
+        REVERSE_LIST(arena, &a->values_strings) && REVERSE_LIST(arena, &a->values_int64s) &&
+        REVERSE_LIST(arena, &a->values_floats);
     return done ? POPRT_OK : POPRT_E_NOMEM;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * upgrade_move.c — older operators that move or reduce elements: numbers that were attributes and
- * became inputs, defaults that changed, names that changed.
+ * upgrade_move.c — upgrades operators that move or reduce elements: attributes that became inputs,
+ * defaults that changed, and names that changed.
  */
 #include "converter/forms.h"
 
-enum { KIND_INT = 2 }; /* of AttributeProto */
+enum { KIND_INT = 2 }; /* AttributeProto.AttributeType */
 
-/* Sets input `slot`, with absent ones before it where there are none. */
+/* Sets input `slot`, and adds absent inputs before it if needed. */
 static poprt_status set_input(prt_op *op, uint32_t slot, prt_value *value)
 {
     while (op->n_in <= slot)
@@ -21,7 +21,7 @@ poprt_status prt_up_shape_to_input(prt_upgrade *u)
     return prt_upgrade_ints_to_input(u, "shape", 1);
 }
 
-/* Without axes all are reduced, and all dims of 1 squeezed, then and now. */
+/* In all versions absent axes mean that all axes are reduced, or all dims of 1 squeezed. */
 poprt_status prt_up_axes_to_input(prt_upgrade *u)
 {
     return prt_upgrade_ints_to_input(u, "axes", 1);
@@ -34,7 +34,7 @@ poprt_status prt_up_slice(prt_upgrade *u)
     return prt_upgrade_ints_to_input(u, "axes", 3);
 }
 
-/* Opset 1 had an input for the sizes beside the attribute, of the data's type. */
+/* Opset 1 had an input for the sizes besides the attribute; it has the data's type. */
 poprt_status prt_up_split_to_input(prt_upgrade *u)
 {
     prt_value *sizes = prt_op_input(u->op, 1);
@@ -50,7 +50,7 @@ poprt_status prt_up_split_to_input(prt_upgrade *u)
     return POPRT_OK;
 }
 
-/* Equal parts were counted by the outputs alone. */
+/* The number of equal parts used to follow from the number of outputs. */
 poprt_status prt_up_split_equal(prt_upgrade *u)
 {
     prt_split_attrs *a = u->op->attrs;
@@ -77,7 +77,7 @@ poprt_status prt_up_pad_name(prt_upgrade *u)
     return prt_upgrade_ints_to_input(u, "paddings", 1);
 }
 
-/* The value was a float of the data's type. */
+/* The value was a float attribute and becomes an input of the data's type. */
 poprt_status prt_up_pad(prt_upgrade *u)
 {
     prt_op *op = u->op;
@@ -111,7 +111,7 @@ poprt_status prt_up_topk(prt_upgrade *u)
     return set_input(u->op, 1, value);
 }
 
-/* The only number in a constant of any type, within a range that fits what it is for. */
+/* Reads the only element of a constant of any type; false if its magnitude exceeds `most`. */
 static bool read_number(const prt_value *v, int64_t most, int64_t *out)
 {
     prt_tensor t;
@@ -122,7 +122,7 @@ static bool read_number(const prt_value *v, int64_t most, int64_t *out)
     return *out >= -most && *out <= most;
 }
 
-/* Tiles and axis of the run: repeats are ones but for the tiles at the axis. */
+/* For a count and an axis known only at run time: repeats are 1 except at the axis. */
 static prt_value *tiles_at_run(prt_build *b, const prt_op *op)
 {
     const int64_t one = 1;
@@ -143,7 +143,7 @@ static prt_value *tiles_at_run(prt_build *b, const prt_op *op)
     return prt_build_op(b, PRT_OP_one_hot, &last, 3, in);
 }
 
-/* Opset 1: how often, and along which axis, in two scalars of the data's type. */
+/* In opset 1 the count and the axis are two scalars of the data's type. */
 poprt_status prt_up_tile(prt_upgrade *u)
 {
     prt_op *op = u->op;

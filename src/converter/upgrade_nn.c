@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * upgrade_nn.c — older neural-network operators: softmax over several dims, powers of any size,
- * resampling before it had coordinates, and names that changed.
+ * upgrade_nn.c — upgrades neural-network operators: softmax over several dims, non-integer powers,
+ * resampling without a coordinate mode, and names that changed.
  */
 #include <math.h>
 
 #include "converter/forms.h"
 
-enum { KIND_FLOATS = 6 }; /* of AttributeProto */
+enum { KIND_FLOATS = 6 }; /* AttributeProto.AttributeType */
 
 static bool given(const prt_upgrade *u, const char *name)
 {
@@ -23,7 +23,7 @@ poprt_status prt_up_consumed_input(prt_upgrade *u)
 
 /* ---- Softmax, LogSoftmax, Hardmax ---- */
 
-/* Where all dims after `axis` are one anyway, the new meaning is the old one. */
+/* If `axis` is the last one, the old and the new meaning agree. */
 static bool is_last(const prt_type *type, int64_t axis)
 {
     if (axis < 0)
@@ -34,7 +34,7 @@ static bool is_last(const prt_type *type, int64_t axis)
 poprt_status prt_up_flat_softmax(prt_upgrade *u)
 {
     prt_op *op = u->op;
-    prt_softmax_attrs *a = op->attrs; /* the three structs are alike */
+    prt_softmax_attrs *a = op->attrs; /* the three structs have the same layout */
     const int64_t axis = given(u, "axis") ? a->axis : 1;
     prt_value *x = prt_op_input(op, 0);
     const prt_type *type = prt_upgrade_ranked(x);
@@ -49,9 +49,9 @@ poprt_status prt_up_flat_softmax(prt_upgrade *u)
     return prt_upgrade_become_reshape(u, &b, y, x);
 }
 
-/* ---- attributes that went or changed their type ---- */
+/* ---- attributes that were removed or changed their type ---- */
 
-/* C was broadcast only when asked for; where it was not, its shape is that of the result. */
+/* C was broadcast only on request; otherwise its shape is that of the result. */
 poprt_status prt_up_gemm(prt_upgrade *u)
 {
     (void)prt_upgrade_attr(u, "broadcast");
@@ -64,7 +64,7 @@ poprt_status prt_up_output_sequence(prt_upgrade *u)
     return POPRT_OK;
 }
 
-/* Mean by window of x raised to p, times the number of elements, to the power of 1 / p. */
+/* Computes the mean of |x|^p by window, times the number of elements, to the power of 1 / p. */
 static poprt_status any_power(prt_upgrade *u, float p)
 {
     prt_op *op = u->op;
@@ -73,7 +73,8 @@ static poprt_status any_power(prt_upgrade *u, float p)
     int64_t axes[PRT_MAX_RANK];
     double count = 1;
     if (type == NULL || type->rank > PRT_MAX_RANK)
-        return prt_upgrade_refuse(u, POPRT_E_UNSUPPORTED, "a broken p needs a known rank");
+        return prt_upgrade_refuse(u, POPRT_E_UNSUPPORTED,
+            "a p that is not an integer needs a known rank");
     prt_build b = prt_build_before(op);
     prt_value *power = prt_build_scalar(&b, type->dtype, (double)p);
     x = prt_build_binary(&b, PRT_OP_pow, prt_build_unary(&b, PRT_OP_abs, x), power);
@@ -135,7 +136,7 @@ poprt_status prt_up_roi_align(prt_upgrade *u)
 
 /* ---- Upsample and the first Resize ---- */
 
-/* Output i shows input i / scale, rounded down, or up where all dims shrink. */
+/* Output i is input i / scale, rounded down, or rounded up if all dims shrink. */
 poprt_status prt_up_resize(prt_upgrade *u)
 {
     const prt_resize_attrs *a = u->op->attrs;
@@ -164,7 +165,8 @@ poprt_status prt_up_resize(prt_upgrade *u)
     return POPRT_OK;
 }
 
-/* Scales from attributes: of height and width, or of all dims; the latter became an input. */
+/* The scales were attributes, first of height and width, then of all dims, and then became an
+ * input. */
 poprt_status prt_up_upsample(prt_upgrade *u)
 {
     const prt_node_attr *list = prt_upgrade_attr(u, "scales");
@@ -183,7 +185,7 @@ poprt_status prt_up_upsample(prt_upgrade *u)
     PRT_TRY(prt_build_status(&b));
     if (scales == NULL)
         return prt_upgrade_refuse(u, POPRT_E_PARSE, "scales are missing");
-    PRT_TRY(prt_upgrade_become(u, PRT_OP_resize)); /* whose first form the next row finishes */
+    PRT_TRY(prt_upgrade_become(u, PRT_OP_resize)); /* the next row upgrades its first variant */
     if (u->op->n_in < 2)
         PRT_TRY(prt_op_add_input(u->op, NULL));
     prt_op_set_input(u->op, 1, scales);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * upgrade_norm.c — older normalisations: flags of training frameworks, statistics that were saved,
- * and factors by group.
+ * upgrade_norm.c — upgrades normalisations: flags of training frameworks, saved statistics, and
+ * factors by group.
  */
 #include "converter/forms.h"
 
-/* Mean and mean square about it over all but the channels, or over the batch alone: what training
- * once gave out as outputs 3 and 4. */
+/* Builds the mean and the variance over all axes but the channels, or over the batch alone. Older
+ * training modes returned them as outputs 3 and 4. */
 static void save_statistics(prt_build *b, prt_op *op, prt_value *x, bool spatial)
 {
     const int64_t plane[3] = { 0, 0, -1 }, over[2] = { 0, 2 };
@@ -27,7 +27,7 @@ static void save_statistics(prt_build *b, prt_op *op, prt_value *x, bool spatial
     }
 }
 
-/* Statistics for every element rather than every channel: elements become channels. */
+/* Handles statistics for each element instead of each channel by turning elements into channels. */
 static poprt_status flatten_batch_norm(prt_upgrade *u, uint32_t used)
 {
     prt_op *op = u->op;
@@ -51,13 +51,13 @@ static poprt_status flatten_batch_norm(prt_upgrade *u, uint32_t used)
     return prt_upgrade_become_reshape(u, &b, &norm->out[0], x);
 }
 
-/* More outputs than one that somebody reads are training; those that only have names are not. */
+/* Training mode is assumed if outputs after the first are read; unread outputs do not count. */
 poprt_status prt_up_batch_norm(prt_upgrade *u)
 {
     prt_op *op = u->op;
     uint32_t used = 1;
     (void)prt_upgrade_attr(u, "consumed_inputs");
-    (void)prt_upgrade_attr(u, "is_test"); /* the outputs say it too */
+    (void)prt_upgrade_attr(u, "is_test"); /* the outputs imply it */
     const bool spatial = prt_upgrade_i64(u, "spatial", 1) != 0;
     for (uint32_t i = 1; i < op->n_out && i < 5; i++)
         if (prt_value_used(&op->out[i]))
@@ -72,14 +72,15 @@ poprt_status prt_up_batch_norm(prt_upgrade *u)
         PRT_TRY(prt_build_status(&b));
         used = 3;
     }
-    op->n_out = used; /* outputs that only have names are left out */
+    op->n_out = used; /* drops outputs that are not read */
     if (spatial)
         return POPRT_OK;
     const prt_type *type = prt_upgrade_ranked(prt_op_input(op, 0));
     return type != NULL && type->rank == 2 ? POPRT_OK : flatten_batch_norm(u, used);
 }
 
-/* Factors by group: repeated for its channels, or applied to groups as instances' channels. */
+/* Repeats the factors of each group for its channels. If the number of channels is unknown,
+ * normalises the groups as channels of InstanceNormalization. */
 poprt_status prt_up_group_norm(prt_upgrade *u)
 {
     prt_op *op = u->op;
@@ -89,7 +90,8 @@ poprt_status prt_up_group_norm(prt_upgrade *u)
     const prt_type *type = prt_upgrade_ranked(x);
     prt_build b = prt_build_before(op);
     if (groups < 1 || op->n_in < 3)
-        return prt_upgrade_refuse(u, POPRT_E_ARG, "num_groups or an input is missing");
+        return prt_upgrade_refuse(u, POPRT_E_ARG,
+            "num_groups must be at least 1, and three inputs are needed");
     const int64_t channels = type != NULL && type->rank > 1 ? type->dims[1] : PRT_DIM_UNKNOWN;
     if (!prt_dim_is_number(channels) || channels % groups != 0) {
         const int64_t dims[3] = { 0, groups, -1 };

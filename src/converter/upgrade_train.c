@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* upgrade_train.c — Gradient becomes the operators that compute it. */
+/* upgrade_train.c — replaces Gradient by the operators that compute it. */
 #include "converter/forms.h"
 #include "converter/onnx_raw.h"
 #include "train/gradient.h"

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wire.c — protobuf fields one after another.
+ * wire.c — reads protobuf fields in sequence.
  *
- * Of nanopb only the stream functions are called: what they do does not depend on the switches the
- * library was built with. Lengths are read here, because its own string functions stop at 32 bits.
+ * Only the stream functions of nanopb are used, because their behaviour does not depend on the
+ * options that the library was built with. Lengths are decoded here, because nanopb's own string
+ * functions are limited to 32 bits.
  */
 #include "converter/wire.h"
 
 #include <stdio.h>
 
-enum { MAX_FIELDS = 32 };
+enum { MAX_FIELDS = 32 }; /* field numbers in onnx.def are below this */
 
+/* The kinds of onnx.def; fields without a row are KIND_none. */
 enum { KIND_none, KIND_int, KIND_ints, KIND_f32, KIND_f32s, KIND_f64s, KIND_text, KIND_msg };
 
 #define MESSAGE(message)
@@ -117,7 +119,8 @@ bool prt_wire_next(prt_wire *wire, prt_field *field)
     const uint32_t kind = number < MAX_FIELDS ? kinds[wire->message][number] : KIND_none;
     field->known = kind != KIND_none;
     if (field->wire == 3 || field->wire == 4 || field->wire > PRT_WIRE_FIXED32)
-        return prt_wire_fail(wire, POPRT_E_PARSE, "groups and unknown wire types are refused"),
+        return prt_wire_fail(wire, POPRT_E_PARSE,
+                   "groups and unknown wire types are not supported"),
                false;
     if (!fits(kind, field->wire)) {
         char text[96];
@@ -129,7 +132,7 @@ bool prt_wire_next(prt_wire *wire, prt_field *field)
         ? read_bytes(wire, field)
         : read_number(&wire->stream, field->wire, &field->word);
     if (!read)
-        return prt_wire_fail(wire, POPRT_E_PARSE, "field is cut short"), false;
+        return prt_wire_fail(wire, POPRT_E_PARSE, "field is truncated"), false;
     field->whole = (prt_bytes){ start, (size_t)(position(wire) - start) };
     return true;
 }
@@ -151,7 +154,7 @@ bool prt_wire_item(prt_wire *wire, prt_field *field, uint64_t *word)
         : kind == KIND_f64s                 ? PRT_WIRE_FIXED64
                                             : PRT_WIRE_VARINT;
     if (!read_number(&s, type, word))
-        return prt_wire_fail(wire, POPRT_E_PARSE, "packed numbers are cut short"), false;
+        return prt_wire_fail(wire, POPRT_E_PARSE, "packed numbers are truncated"), false;
     field->bytes = (prt_bytes){ s.state, s.bytes_left };
     return true;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wire.h — a bounded reader of protobuf messages over nanopb's stream functions.
+ * wire.h — a bounds-checked reader of protobuf messages on nanopb's stream functions.
  *
- * Nothing is copied: strings, bytes and messages are views. The state of a nanopb buffer stream is
- * its position, which is what makes that possible. Wire types are checked against onnx.def.
+ * It does not copy: strings, bytes and messages are views. That works because the state of a nanopb
+ * buffer stream is its position. Wire types are checked against onnx.def.
  */
 #ifndef PRT_CONVERTER_WIRE_H
 #define PRT_CONVERTER_WIRE_H
@@ -13,12 +13,12 @@
 #include "base/str.h"
 
 enum {
-    PRT_WIRE_DEPTH = 100, /* messages within messages */
+    PRT_WIRE_DEPTH = 100, /* maximum nesting depth of messages */
     PRT_WIRE_VARINT = 0,
     PRT_WIRE_FIXED64 = 1,
     PRT_WIRE_BYTES = 2,
     PRT_WIRE_FIXED32 = 5,
-    PRT_WIRE_DONE = 8 /* a repeated number whose only item was taken */
+    PRT_WIRE_DONE = 8 /* a repeated number whose only item was consumed */
 };
 
 typedef enum prt_onnx_message {
@@ -29,7 +29,7 @@ typedef enum prt_onnx_message {
     PRT_ONNX_MESSAGES
 } prt_onnx_message;
 
-/* PRT_ONNX_<message>_<field> is the field's number. */
+/* PRT_ONNX_<message>_<field> is the number of the field. */
 enum {
 #undef MESSAGE
 #define MESSAGE(message)
@@ -47,7 +47,7 @@ typedef struct prt_bytes {
 /* A message being read. */
 typedef struct prt_wire {
     pb_istream_t stream;
-    size_t size; /* of the message */
+    size_t size; /* size of the message in bytes */
     uint32_t message, depth;
     poprt_status status;
 } prt_wire;
@@ -55,25 +55,26 @@ typedef struct prt_wire {
 typedef struct prt_field {
     uint32_t number, wire;
     bool known;      /* onnx.def has a row for it */
-    uint64_t word;   /* of numbers */
-    prt_bytes bytes; /* of length-delimited fields */
+    uint64_t word;   /* value of a number */
+    prt_bytes bytes; /* content of a length-delimited field */
     prt_bytes whole; /* the field with its tag */
 } prt_field;
 
-/* `depth` is 1 for the outermost message. Too deep is a failure that the first `next` reports. */
+/* Opens a message; `depth` is 1 for the outermost one. If the depth exceeds the limit, the first
+ * call of prt_wire_next fails. */
 prt_wire prt_wire_open(prt_bytes bytes, prt_onnx_message message, uint32_t depth);
 
-/* The next field; false at the end and on failure, which `status` tells apart. */
+/* Reads the next field; false at the end and on failure, which `status` distinguishes. */
 bool prt_wire_next(prt_wire *wire, prt_field *field);
 
-/* The next number of a repeated field, packed or single; consumes the field. Floats are given as
- * their bits. False at the end and on failure. */
+/* Reads the next number of a repeated field, packed or single, and removes it from `field`. Floats
+ * are returned as their bits. False at the end and on failure. */
 bool prt_wire_item(prt_wire *wire, prt_field *field, uint64_t *word);
 
-/* A length-delimited field as a string. */
+/* Returns a length-delimited field as a string. */
 prt_str prt_wire_text(prt_wire *wire, const prt_field *field);
 
-/* A failure within this message: sets and returns its status. */
+/* Fails with an error that names this message and the position; sets and returns its status. */
 poprt_status prt_wire_fail(prt_wire *wire, poprt_status status, const char *what);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* write_back.c — puts the nodes of rows BACK in the place of the ops that stand for them. */
+/* write_back.c — replaces ops by the nodes of rows BACK that they stand for. */
 #include "converter/write_back.h"
 
 #include "converter/downgrade.h"
@@ -18,7 +18,7 @@ bool prt_onnx_has_replaced(const prt_graph *graph)
     return false;
 }
 
-/* The node's attributes, then what the op carries besides. */
+/* Returns the node's attributes, followed by the extra fields of the op. */
 static const prt_raw *list_extra(prt_arena *arena, const prt_raw *fields, const prt_raw *extra,
     poprt_status *status)
 {
@@ -37,7 +37,7 @@ static const prt_raw *list_extra(prt_arena *arena, const prt_raw *fields, const 
     return first;
 }
 
-static poprt_status put_node(prt_write_back *w, const prt_op *op)
+static poprt_status add_node(prt_write_back *w, const prt_op *op)
 {
     const prt_read_as *as = op->read_as;
     poprt_status status = POPRT_OK;
@@ -60,7 +60,7 @@ static poprt_status put_node(prt_write_back *w, const prt_op *op)
     return prt_build_status(&w->b);
 }
 
-/* The op whose node a Transpose belongs to, else the op itself. */
+/* Returns the op before a Transpose that may belong to the same node, else the op itself. */
 static prt_op *inner_of(prt_op *op)
 {
     prt_value *x = prt_op_is(op, PRT_OP_transpose) ? prt_op_input(op, 0) : NULL;
@@ -82,7 +82,7 @@ poprt_status prt_write_back_op(prt_op *op, bool *done)
     if (!found || (inner != op && w.out[0]->def != op))
         return POPRT_OK;
     prt_op *const outer = w.out[0]->def;
-    PRT_TRY(put_node(&w, inner));
+    PRT_TRY(add_node(&w, inner));
     if (outer != inner)
         prt_op_erase(outer);
     prt_op_erase(inner);

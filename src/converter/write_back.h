@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write_back.h — nodes that the reader replaced by several ops, put back before a file is written:
- * com.microsoft.GatherND with int32 indices is computed as Cast and GatherND, and written as it
- * was. The rows BACK of upgrade.def list the operators.
+ * write_back.h — restores nodes that the reader replaced by several ops, before a file is written.
+ * For example com.microsoft.GatherND with int32 indices is computed as Cast and GatherND, and
+ * written as the original node. The rows BACK of upgrade.def list the operators.
  *
- * A hook looks at the op as it is now, not as the reader made it, and accepts all operands that
- * mean the same in the node: passes may have folded or merged the ops around it.
+ * A hook examines the op in its present state, not as the reader made it. It accepts all operands
+ * with the same meaning for the node, because passes may have folded or merged the ops around it.
  */
 #ifndef PRT_CONVERTER_WRITE_BACK_H
 #define PRT_CONVERTER_WRITE_BACK_H
@@ -15,22 +15,23 @@
 
 enum { PRT_WRITE_BACK_OUTPUTS = 3 };
 
-/* What a hook fills in. */
+/* The result of a hook. */
 typedef struct prt_write_back {
-    prt_build b; /* puts ops before the op */
+    prt_build b; /* inserts ops before the op */
     uint32_t n_in, n_out;
     prt_value *in[PRT_READ_AS_INPUTS];
     prt_value *out[PRT_WRITE_BACK_OUTPUTS]; /* values that the node's outputs replace */
 } prt_write_back;
 
 /*
- * Replaces an op by the node it was read as, where a row BACK says how. For a Transpose behind such
- * an op, which its node comprises, that is the op before it. `*done` says whether a node was put
- * back; then the op is erased, and ops that only it read are left without readers.
+ * Replaces an op by the node it was read from, if a row BACK applies. If the node includes a
+ * Transpose after its op, `op` is that Transpose and the op before it is replaced too. Sets `*done`
+ * if a node was restored; then the op is erased, and ops that only it read are left without
+ * readers.
  */
 poprt_status prt_write_back_op(prt_op *op, bool *done);
 
-/* The functions of the rows. */
+/* Declares the functions of the rows. */
 #define FORM(domain, name, from, to, up, down)
 #define UP(domain, name, from, to, up)
 #define DOWN(domain, name, from, to, down)

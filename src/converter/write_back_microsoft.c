@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* write_back_microsoft.c — operands of com.microsoft's nodes that upgrade_microsoft.c replaced. */
+/* write_back_microsoft.c — finds the operands of com.microsoft nodes that upgrade_microsoft.c
+ * replaced. */
 #include "converter/downgrade.h"
 #include "converter/write_back.h"
 
-/* Input 0 of the op that makes a value, where that has the id; else NULL. */
-static prt_value *behind(const prt_value *v, uint32_t id)
+/* Returns input 0 of the op that computes a value if the op has this id, else NULL. */
+static prt_value *producer_input(const prt_value *v, uint32_t id)
 {
     const prt_op *op = v != NULL ? v->def : NULL;
     return op != NULL && prt_op_is(op, id) ? prt_op_input(op, 0) : NULL;
@@ -15,10 +16,11 @@ static int32_t rank_of(const prt_value *v)
     return v != NULL && prt_type_is_tensor(v->type) ? v->type->rank : PRT_RANK_UNKNOWN;
 }
 
-/* A scalar or a list, which a node takes as it is, instead of its Reshape. */
+/* Returns the operand of a Reshape if it is a scalar, a list or a single row, which the node
+ * accepts. */
 static prt_value *without_reshape(prt_value *v)
 {
-    prt_value *x = behind(v, PRT_OP_reshape);
+    prt_value *x = producer_input(v, PRT_OP_reshape);
     const int32_t rank = rank_of(x);
     const bool row = rank == 2 && x->type->dims[0] == 1;
     return rank == 0 || rank == 1 || (row && rank_of(v) == 1) ? x : v;
@@ -46,12 +48,12 @@ static bool is_number(const prt_value *v, int64_t number)
     return prt_down_integers(v, 1, &found, &count) && count == 1 && found == number;
 }
 
-/* ---- moving elements ---- */
+/* ---- operators that move elements ---- */
 
 bool prt_back_ms_range(prt_write_back *w, prt_op *op)
 {
     double step;
-    const prt_value *absent = behind(prt_op_input(op, 2), PRT_OP_cast_like);
+    const prt_value *absent = producer_input(prt_op_input(op, 2), PRT_OP_cast_like);
     set_inputs(w, op, 3);
     for (uint32_t i = 0; i < w->n_in; i++)
         w->in[i] = without_reshape(w->in[i]);
@@ -61,11 +63,11 @@ bool prt_back_ms_range(prt_write_back *w, prt_op *op)
     return true;
 }
 
-/* The axis is a scalar of int32. */
+/* The node's axis is a scalar of int32. */
 bool prt_back_ms_expand_dims(prt_write_back *w, prt_op *op)
 {
     prt_value *axes = prt_op_input(op, 1);
-    prt_value *axis = behind(behind(axes, PRT_OP_reshape), PRT_OP_cast);
+    prt_value *axis = producer_input(producer_input(axes, PRT_OP_reshape), PRT_OP_cast);
     int64_t number;
     uint32_t count = 1;
     const bool known = prt_down_integers(axes, 1, &number, &count);
@@ -80,10 +82,10 @@ bool prt_back_ms_expand_dims(prt_write_back *w, prt_op *op)
     return true;
 }
 
-/* Indices are of int32 or int64. */
+/* The node's indices are int32 or int64. */
 bool prt_back_ms_gather_nd(prt_write_back *w, prt_op *op)
 {
-    prt_value *indices = behind(prt_op_input(op, 1), PRT_OP_cast);
+    prt_value *indices = producer_input(prt_op_input(op, 1), PRT_OP_cast);
     set_inputs(w, op, 2);
     if (indices != NULL && prt_down_dtype(indices) == PRT_DTYPE_i32)
         w->in[1] = indices;
@@ -102,7 +104,7 @@ bool prt_back_ms_pad(prt_write_back *w, prt_op *op)
     return true;
 }
 
-/* Inputs that are about gradients were left out. */
+/* Inputs that concern gradients were dropped. */
 bool prt_back_ms_embedding(prt_write_back *w, prt_op *op)
 {
     set_inputs(w, op, 2);
@@ -110,7 +112,7 @@ bool prt_back_ms_embedding(prt_write_back *w, prt_op *op)
     return prt_down_dtype(prt_op_input(op, 1)) == PRT_DTYPE_i64;
 }
 
-/* The node does not give the first indices. */
+/* The node does not return the first indices. */
 bool prt_back_ms_unique(prt_write_back *w, prt_op *op)
 {
     static const uint32_t place[PRT_WRITE_BACK_OUTPUTS] = { 0, 2, 3 };
@@ -125,11 +127,12 @@ bool prt_back_ms_unique(prt_write_back *w, prt_op *op)
 
 /* ---- Fourier transforms ---- */
 
-/* The parts of a number, of which a real signal has one, are not a dim of the node's input. */
+/* The node's input lacks the last dim, which holds the parts of a number; a real signal has one
+ * part. */
 bool prt_back_ms_rfft(prt_write_back *w, prt_op *op)
 {
     static const int64_t last = -1;
-    prt_value *x = prt_op_input(op, 0), *signal = behind(x, PRT_OP_unsqueeze);
+    prt_value *x = prt_op_input(op, 0), *signal = producer_input(x, PRT_OP_unsqueeze);
     const int32_t rank = rank_of(x);
     if (rank < 2 || x->type->dims[rank - 1] != 1 || prt_op_input(op, 1) != NULL ||
         !(is_number(prt_op_input(op, 2), -2) || is_number(prt_op_input(op, 2), rank - 2)))
@@ -145,8 +148,8 @@ bool prt_back_ms_rfft(prt_write_back *w, prt_op *op)
 
 /* ---- channels last ---- */
 
-/* Channels go from the end to place 1, or from there to the end. */
-static void order_of(int32_t rank, bool to_last, int64_t *perm)
+/* Computes the permutation that moves channels from the end to axis 1, or from there to the end. */
+static void channel_permutation(int32_t rank, bool to_last, int64_t *perm)
 {
     for (int32_t i = 0; i < rank; i++)
         perm[i] = i == 0 ? 0 : to_last ? (i + 1 < rank ? i + 1 : 1) : (i == 1 ? rank - 1 : i - 1);
@@ -159,49 +162,51 @@ static bool is_transpose(const prt_op *op, int32_t rank, const int64_t *perm)
         memcmp(a->perm.data, perm, (size_t)rank * sizeof(*perm)) == 0;
 }
 
-/* An image with its channels last: the input of the Transpose that moved them, or a Transpose. */
+/* Returns an image with its channels last: the input of the Transpose that moved them, or a
+ * Transpose. */
 static prt_value *channels_last(prt_build *b, prt_value *x, int32_t rank)
 {
     int64_t first[PRT_MAX_RANK], last[PRT_MAX_RANK];
-    order_of(rank, false, first);
-    order_of(rank, true, last);
+    channel_permutation(rank, false, first);
+    channel_permutation(rank, true, last);
     return is_transpose(x->def, rank, first) ? prt_op_input(x->def, 0)
                                              : prt_down_transpose(b, x, (uint32_t)rank, last);
 }
 
-/* The Transpose that alone reads an output and moves its channels to the end; else NULL. */
+/* Returns the Transpose that is the only reader of the output and moves its channels to the end, or
+ * NULL. */
 static prt_op *transpose_behind(const prt_op *op, int32_t rank)
 {
     int64_t last[PRT_MAX_RANK];
     prt_op *user = op->out[0].uses != NULL ? op->out[0].uses->user : NULL;
-    order_of(rank, true, last);
+    channel_permutation(rank, true, last);
     return user != NULL && user->graph == op->graph && is_transpose(user, rank, last) &&
             prt_value_is_read_by(&op->out[0], user)
         ? user
         : NULL;
 }
 
-/* Two Transposes behind the op that cancel each other. Returns the first. */
+/* Adds two Transposes after the op that cancel each other, and returns the first one. */
 static prt_op *add_transposes(prt_write_back *w, prt_op *op, int32_t rank)
 {
     int64_t first[PRT_MAX_RANK], last[PRT_MAX_RANK];
     prt_build b = prt_down_build_after(op);
-    order_of(rank, false, first);
-    order_of(rank, true, last);
+    channel_permutation(rank, false, first);
+    channel_permutation(rank, true, last);
     prt_value *y = prt_down_transpose(&b, &op->out[0], (uint32_t)rank, last);
     w->b.status = prt_down_wrap(&b, &op->out[0], prt_down_transpose(&b, y, (uint32_t)rank, first));
     return y != NULL ? y->def : NULL;
 }
 
-/* Passes cancel a Transpose and the one of the next node, which come back here; the op stays where
- * neither of its own is left and its type is one that the operator of ai.onnx always had. */
+/* Passes cancel a Transpose against that of the next node; this hook adds them again. The op stays
+ * if both of its Transposes are gone and ai.onnx has always supported its type. */
 bool prt_back_ms_nhwc(prt_write_back *w, prt_op *op)
 {
     const int32_t rank = rank_of(prt_op_input(op, 0));
     int64_t first[PRT_MAX_RANK];
     if (rank < 3 || rank > PRT_MAX_RANK || rank_of(&op->out[0]) != rank)
         return false;
-    order_of(rank, false, first);
+    channel_permutation(rank, false, first);
     prt_op *transpose = transpose_behind(op, rank);
     if (transpose == NULL && !is_transpose(prt_op_input(op, 0)->def, rank, first) &&
         prt_dtype_is_float(prt_down_dtype(&op->out[0])))

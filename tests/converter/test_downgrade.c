@@ -71,7 +71,7 @@ START_TEST(all_that_is_in_the_way_is_named)
     const char *said = last_error();
     ck_assert_str_eq(prt_error_last()->subject, "first");
     ck_assert_msg(strstr(said,
-                      "BitwiseNot-18 cannot go to opset 10: there is no such operator "
+                      "BitwiseNot-18 cannot go to opset 10: it does not exist "
                       "before opset 18") != NULL,
         "%s", said);
     ck_assert_ptr_nonnull(strstr(said, "second: BitwiseAnd-18 cannot go to opset 10"));
@@ -122,8 +122,8 @@ END_TEST
 START_TEST(branches_have_one_shape)
 {
     ck_refused(IF_OF("neg x", "reshape x k"), 10,
-        "If-25 cannot go to opset 10 (If-1): its branches give output 0 different shapes, which is "
-        "allowed from opset 11 on");
+        "If-25 cannot go to opset 10 (If-1): the branches return different shapes for output 0, "
+        "which is allowed from opset 11 on");
     ck_refused(IF_OF("neg x", "transpose x"), 7, "different shapes");
     prt_module_release(there_and_back(IF_OF("neg x", "reshape x k"), 11));
     prt_module_release(there_and_back(IF_OF("neg x", "abs x"), 7));
@@ -167,20 +167,21 @@ END_TEST
 START_TEST(reasons)
 {
     ck_refused("x = input f32[2,3]\na = input i64[1]\ny = reduce_sum x a\nreturn y\n", 11,
-        "ReduceSum-13 cannot go to opset 11 (ReduceSum-11): the axes are an attribute there");
+        "ReduceSum-13 cannot go to opset 11 (ReduceSum-11): the axes are an attribute at that "
+        "opset");
     ck_refused("x = input f32[2,3]\np = input i64[4]\ny = pad x p {mode=wrap}\nreturn y\n", 18,
-        "there is no mode 'wrap' there");
+        "the mode 'wrap' does not exist at that opset");
     ck_refused("x = input f32[0,3]\ns = const i64[2] {3,0}\ny = reshape x s {allowzero=1}\n"
                "return y\n",
-        13, "a 0 in the shape copies a dimension there");
+        13, "a 0 in the shape copies a dimension at that opset");
     ck_refused("x = input f32[2,3]\nt = const bool[] {true}\nr = const f32[] {0.5}\n"
                "y = dropout x r t\nreturn y\n",
-        11, "it does not train there");
+        11, "training mode does not exist at that opset");
     ck_refused("x = input f32[1,1,2,2]\ns = const f32[4] {1,1,2,2}\n"
                "y = resize x _ s {mode=linear}\nreturn y\n",
-        10, "output i shows input i / scale there");
+        10, "at that opset output i is input i / scale");
     ck_refused("x = input f32[2]\nc = input bool[2]\ny = where c x x\nreturn y\n", 8,
-        "there is no such operator before opset 9");
+        "it does not exist before opset 9");
 }
 END_TEST
 
@@ -209,7 +210,7 @@ START_TEST(foreign_operators)
     ck_assert_int_eq(onnx_load(onnx_model(onnx_xy(onnx_graph("g", nodes)), 13), NULL, &m),
         POPRT_OK);
     ck_assert_int_eq(prt_onnx_downgrade(m, 12), POPRT_E_UNSUPPORTED);
-    ck_assert_ptr_nonnull(strstr(last_error(), "nothing is known of this operator"));
+    ck_assert_ptr_nonnull(strstr(last_error(), "the schemas of this operator are not known"));
     prt_module_release(m);
 }
 END_TEST

@@ -57,19 +57,20 @@ END_TEST
 START_TEST(facts_are_checked)
 {
     ck_fits("x = input f32[2]\na = input f32[]\ny = clip x a\nreturn y\n", 11, 10,
-        "it has 2 inputs, and there it takes at most 1");
-    ck_fits("x = input i64[2]\ny = clip x\nreturn y\n", 12, 11, "input 0 cannot be i64 there");
+        "it has 2 inputs, but takes at most 1 at that opset");
+    ck_fits("x = input i64[2]\ny = clip x\nreturn y\n", 12, 11,
+        "input 0 cannot be i64 at that opset");
     ck_fits("x = input f32[2]\ny = shape x {start=1}\nreturn y\n", 15, 14,
-        "there is no attribute 'start' there");
+        "attribute 'start' does not exist at that opset");
     ck_fits("x = input f32[2]\ny = celu x\nreturn y\n", 12, 11,
-        "there is no such operator before opset 12");
+        "it does not exist before opset 12");
     ck_fits("x = input f32[1,2,3,3]\ny, i = max_pool x {kernel_shape=[2,2]}\nreturn y, i\n", 8, 7,
-        "it has 2 outputs, and there it gives 1");
+        "it has 2 outputs, but at most 1 at that opset");
     ck_fits("x = input f32[2]\ny = cast x {to=16}\nreturn y\n", 13, 12,
-        "output 0 cannot be bf16 there");
+        "output 0 cannot be bf16 at that opset");
     ck_fits("x = input f32[2]\ny = identity x\nreturn y\n", 1, 0, "before opset 1");
     ck_fits("x = input f32[2]\ns = sequence_construct x\ny = identity s\nreturn y\n", 14, 13,
-        "input 0 cannot be a sequence there");
+        "input 0 cannot be a sequence at that opset");
 }
 END_TEST
 
@@ -81,7 +82,7 @@ START_TEST(what_is_allowed)
         "opset 1");
     ck_fits("a = input f32[2]\nb = input f32[2]\nc = input i32[2]\nk = cast a {to=6}\n"
             "y = max k c\nreturn y\n",
-        12, 11, "input 0 cannot be i32 there");
+        12, 11, "input 0 cannot be i32 at that opset");
     const prt_type *type = op_in("x = input i8[2]\ny = identity x\nreturn y\n")->out[0].type;
     ck_assert(!prt_history_takes(PRT_STR("Add"), 13, 0, type));
     ck_assert(prt_history_takes(PRT_STR("Add"), 14, 1, type));
