@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_where.c — Where over widths of elements, packed ones and strings included. */
+/* test_where.c — Where over every element size, packed elements and strings included. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
