@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* immintrin.h — AVX-512 with VNNI and bfloat16, and the tiles of AMX, emulated with AVX2: the
  * subset that lib/kern uses. With the build option `emulate`, processors without AVX-512 and AMX
- * test those kernels. Slow, and as strict as the processor: misaligned accesses that must be
+ * test these kernels. Slow, and as strict as the processor: misaligned accesses that must be
  * aligned trap, masked elements are not touched, products of bfloat16 round as Intel describes
  * them. The folder of this file comes first in the include path, so kernels that include
  * <immintrin.h> get it. While the compiler's own header is read, this file hides the processor's

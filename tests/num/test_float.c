@@ -225,8 +225,8 @@ static uint64_t random_number(void)
     return state;
 }
 
-/* Returns the nearest value, by trying all of them. A value one step above the largest stands
- * for overflow. */
+/* Returns the code of the nearest value, by trying all of them. A value one step above the largest
+ * stands for overflow. */
 static int nearest_code(const format *f, double magnitude)
 {
     int best = 0;

@@ -31,24 +31,24 @@ static const sizes cases[] = { { 1, 1, 1, 0 }, { 5, 16, 31, 0 }, { 16, 33, 32, 0
 
 /* Operands of a product, in float32 and converted; the pieces of rows are permuted, 16 at a
  * time. */
-typedef struct made {
+typedef struct operands {
     sizes s;
     size_t depth, lda, ldc;
     float *a, *split_a, *b, *split_b, *bias, *residual, *c, *before;
     size_t tile_at[8], tap_at[8];
-} made;
+} operands;
 
 /* Returns the row of A that holds piece `tap` of row i. */
-static size_t piece_row(const made *m, size_t i, size_t tap)
+static size_t piece_row(const operands *m, size_t i, size_t tap)
 {
     const size_t tiles = m->s.rows / 16;
     return i % 16 + 16 * ((i / 16 * 5 + 3) % tiles + tap * 7 % m->s.taps * tiles);
 }
 
-static made make_operands(const prt_kern *kern, const sizes *s)
+static operands make_operands(const prt_kern *kern, const sizes *s)
 {
     const size_t pieces = s->taps != 0 ? s->taps : 1, all = s->rows * pieces;
-    made m = { .s = *s,
+    operands m = { .s = *s,
         .depth = s->k * pieces,
         .lda = prt_bf16x3_pitch(s->k),
         .ldc = (s->taps != 0 ? WIDE : s->columns) + 3 };
@@ -76,7 +76,7 @@ static made make_operands(const prt_kern *kern, const sizes *s)
     return m;
 }
 
-static void free_operands(made *m)
+static void free_operands(operands *m)
 {
     free(m->a);
     free(m->b);
@@ -88,7 +88,7 @@ static void free_operands(made *m)
     free(m->split_b);
 }
 
-static void run_product(const prt_kern *kern, const made *m, size_t rows, bool add, bool ends,
+static void run_product(const prt_kern *kern, const operands *m, size_t rows, bool add, bool ends,
     prt_bf16x3_panel *ahead)
 {
     const bool pieces = m->s.taps != 0;
@@ -117,7 +117,7 @@ static void run_product(const prt_kern *kern, const made *m, size_t rows, bool a
     }
 }
 
-static void check_sums(const made *m, bool add, bool ends)
+static void check_sums(const operands *m, bool add, bool ends)
 {
     for (size_t i = 0; i < m->s.rows; i++)
         for (size_t j = 0; j < m->ldc; j++) {
@@ -148,7 +148,7 @@ START_TEST(products_equal_sums_in_double)
     const prt_kern *kern = amx_kernels();
     for (size_t i = 0; kern != NULL && i < PRT_COUNT_OF(cases); i++)
         for (unsigned with = 0; with < 4; with++) {
-            made m = make_operands(kern, &cases[i]);
+            operands m = make_operands(kern, &cases[i]);
             run_product(kern, &m, m.s.rows, (with & 1) != 0, (with & 2) != 0, NULL);
             check_sums(&m, (with & 1) != 0, (with & 2) != 0);
             free_operands(&m);
@@ -162,7 +162,7 @@ START_TEST(cuts_and_panels_keep_every_bit)
 {
     const prt_kern *kern = amx_kernels();
     for (size_t i = 0; kern != NULL && i < PRT_COUNT_OF(cases); i++) {
-        made m = make_operands(kern, &cases[i]);
+        operands m = make_operands(kern, &cases[i]);
         const size_t size = m.s.rows * m.ldc * sizeof(float);
         const size_t taps = m.s.taps != 0 ? m.s.taps : 1, unit = m.s.taps != 0 ? 16 : 1;
         const size_t floats = taps * prt_bf16x3_size(m.s.k) * WIDE;
@@ -237,7 +237,7 @@ START_TEST(bf16_numbers_multiply_exactly)
     const sizes s = { 40, 64, 200, 0 };
     if (kern == NULL)
         return;
-    made m = make_operands(kern, &s);
+    operands m = make_operands(kern, &s);
     for (size_t i = 0; i < s.rows * s.k; i++)
         m.a[i] = (float)((int)(i * 37 % 255) - 127);
     (void)kern->bf16x3.rows(s.rows, s.k, m.a, s.k, NULL, m.split_a, m.lda);

@@ -18,15 +18,15 @@ static const prt_kern *amx_kernels(void)
     return kern != NULL && kern->bf16x3.small_m != NULL ? kern : NULL;
 }
 
-typedef struct made {
+typedef struct operands {
     size_t m, n, k, ldc;
     float *a, *b, *packed, *scale, *bias, *residual, *split, *room;
     float *c, *expected;
     bool finite; /* the result of the products by panels */
-} made;
+} operands;
 
 /* Computes the same product by panels, DEPTH of K at a time. */
-static void multiply_by_panels(const prt_kern *kern, made *d, const prt_gemm_end *end)
+static void multiply_by_panels(const prt_kern *kern, operands *d, const prt_gemm_end *end)
 {
     float *a = nan_lines((d->m + PRT_BF16X3_BEHIND) * prt_bf16x3_pitch(DEPTH));
     float *panel = nan_lines(DEPTH * WIDE);
@@ -67,9 +67,9 @@ static void multiply_by_panels(const prt_kern *kern, made *d, const prt_gemm_end
     free(panel);
 }
 
-static made make_operands(size_t m, size_t n, size_t k)
+static operands make_operands(size_t m, size_t n, size_t k)
 {
-    made d = { .m = m, .n = n, .k = k, .ldc = n + 3 };
+    operands d = { .m = m, .n = n, .k = k, .ldc = n + 3 };
     d.a = random_floats(m * k, 1);
     d.b = random_floats(n * k, 2);
     d.packed = nan_lines(prt_gemm_width(n) * k);
@@ -83,7 +83,7 @@ static made make_operands(size_t m, size_t n, size_t k)
     return d;
 }
 
-static void free_operands(made *d)
+static void free_operands(operands *d)
 {
     free(d->a);
     free(d->b);
@@ -98,7 +98,8 @@ static void free_operands(made *d)
 }
 
 /* Computes the product in `parts` ranges of columns; returns whether every range is finite. */
-static bool multiply_small_m(const prt_kern *kern, made *d, size_t parts, const prt_gemm_end *end)
+static bool multiply_small_m(const prt_kern *kern, operands *d, size_t parts,
+    const prt_gemm_end *end)
 {
     const size_t all = (d->n + 15) / 16, lda = prt_bf16x3_pitch(d->k);
     bool finite = kern->bf16x3.rows(d->m, d->k, d->a, d->k, d->scale, d->split, lda);
@@ -131,7 +132,7 @@ START_TEST(bits_equal_those_of_panels)
     for (size_t i = 0;
          kern != NULL && i < PRT_COUNT_OF(rows) * PRT_COUNT_OF(columns) * PRT_COUNT_OF(depths);
          i++) {
-        made d = make_operands(rows[i % 10], columns[i / 10 % 7], depths[i / 70]);
+        operands d = make_operands(rows[i % 10], columns[i / 10 % 7], depths[i / 70]);
         const prt_gemm_end end = { .residual = d.residual,
             .ldr = d.n,
             .act = { .kind = i % 2 == 0 ? PRT_ACT_relu : PRT_ACT_silu } };
@@ -156,7 +157,7 @@ START_TEST(values_that_are_not_finite_are_reported)
     static const float odd[] = { INFINITY, -INFINITY, NAN };
     const prt_kern *kern = amx_kernels();
     for (size_t i = 0; kern != NULL && i < 3 * 40; i++) {
-        made d = make_operands(20, 70, 50);
+        operands d = make_operands(20, 70, 50);
         d.b[i * 29] = odd[i % 3];
         prt_gemm_pack_all(d.k, d.n, d.b, d.n, 1, d.packed);
         ck_assert(!multiply_small_m(kern, &d, 2, NULL));

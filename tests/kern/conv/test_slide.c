@@ -98,7 +98,7 @@ static void run_lines(const prt_kern *kern, const image *m, size_t from, size_t 
     run_channels(kern, m, from, end, 0, m->channels, m->x);
 }
 
-static void run_strips(const prt_kern *kern, const image *m)
+static void run_channel_halves(const prt_kern *kern, const image *m)
 {
     const size_t pixels = m->high * m->wide, half = m->channels / 2;
     float *x = malloc(pixels * m->channels * sizeof(float));
@@ -144,7 +144,7 @@ static void check_sizes(const prt_kern *kern, size_t channels, size_t rows, size
                 check(&m);
                 if (channels >= 2 * PRT_SLIDE_CHANNELS) {
                     memset(m.y, 0, m.size * sizeof(float));
-                    run_strips(kern, &m);
+                    run_channel_halves(kern, &m);
                     check(&m);
                 }
                 free_image(&m);

@@ -68,7 +68,7 @@ static double transform_element(const double (*m)[IN], size_t in, size_t y, size
     return sum;
 }
 
-static bool has_form(const prt_kern *level, int which)
+static bool has_transforms(const prt_kern *level, int which)
 {
     return level != NULL && level->winograd[which].output != NULL;
 }
@@ -102,7 +102,7 @@ START_TEST(input_transforms_equal_their_matrices)
     for (int l = 0; l < LEVELS; l++)
         for (size_t n = 1; level(l) != NULL && n <= 70; n++)
             for (int which = 0; which < FORMS; which++)
-                if (has_form(level(l), which))
+                if (has_transforms(level(l), which))
                     check_input(level(l), which, n);
 }
 END_TEST
@@ -112,7 +112,7 @@ START_TEST(weight_transforms_equal_their_matrices)
     for (int l = 0; l < LEVELS; l++)
         for (size_t n = 16; level(l) != NULL && n <= 64; n += 16)
             for (int which = 0; which < FORMS; which++) {
-                if (which == FIVE || !has_form(level(l), which))
+                if (which == FIVE || !has_transforms(level(l), which))
                     continue;
                 const form *f = &forms[which];
                 const size_t tap = n + 3, matrix = n + 5, all = f->in * f->in;
@@ -203,7 +203,7 @@ START_TEST(output_transforms_equal_their_matrices)
             for (unsigned with = 0; with < 16; with++)
                 for (int which = 0; which < FORMS; which++) {
                     const size_t out = forms[which].out;
-                    if (has_form(level(l), which))
+                    if (has_transforms(level(l), which))
                         check_output(level(l), which, n, 1 + (n + with) % out,
                             1 + (n + with / 4) % out, with);
                 }

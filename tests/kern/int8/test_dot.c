@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_dot.c — dot4_i8 and dot2_bf16 products at every level, the tiles of the best levels
  * included, against sums counted one by one; rows in pieces, and divisions of rows.
- * Covers: dot_vnni.c, dot_bf16.c, dot_amx.c, requantize_tiles_amx.c. */
+ * Covers: dot_vnni.c, dot_bf16.c, dot_amx.c. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 enum { ALL = 5, ROWS = 70, WIDE = PRT_GEMM_PANEL };
 
-static const prt_kern *level_name(int i)
+static const prt_kern *kern_of_level(int i)
 {
     static const char *const names[ALL] = { "portable", "avx2", "avx512", "avx512_bf16",
         "avx512_amx" };
@@ -28,12 +28,12 @@ static const sizes cases[] = { { 32, 64, 16, 0 }, { 64, 64, 192, 0 }, { 70, 64, 
     { 64, 64, 1, 49 }, { 9, 20, 0, 0 } };
 
 /* Operands of a block; the pieces of rows are permuted. */
-typedef struct made {
+typedef struct operands {
     sizes s;
     size_t depth; /* words */
     uint32_t *a, *b;
     const uint32_t **from;
-} made;
+} operands;
 
 /* Returns words of four bytes or, with `pairs`, of two bfloat16 of about 1 in size, without NaN. */
 static uint32_t *random_words(size_t n, uint32_t seed, bool pairs)
@@ -50,9 +50,9 @@ static uint32_t *random_words(size_t n, uint32_t seed, bool pairs)
     return w;
 }
 
-static made make_operands(const sizes *s, bool pairs)
+static operands make_operands(const sizes *s, bool pairs)
 {
-    made m = { .s = *s, .depth = s->words * (s->taps != 0 ? s->taps : 1) };
+    operands m = { .s = *s, .depth = s->words * (s->taps != 0 ? s->taps : 1) };
     m.a = random_words(s->rows * m.depth, 1, pairs);
     m.b = random_words(m.depth * prt_gemm_width(s->columns), 2, pairs);
     m.from = malloc((s->rows * (s->taps + 1)) * sizeof(*m.from));
@@ -61,14 +61,14 @@ static made make_operands(const sizes *s, bool pairs)
     return m;
 }
 
-static void free_operands(made *m)
+static void free_operands(operands *m)
 {
     free(m->a);
     free(m->b);
     free(m->from);
 }
 
-static uint32_t rows_pointer(const made *m, size_t row, size_t word)
+static uint32_t word_of_a(const operands *m, size_t row, size_t word)
 {
     const sizes *s = &m->s;
     return s->taps == 0 ? m->a[row * s->words + word]
@@ -76,7 +76,7 @@ static uint32_t rows_pointer(const made *m, size_t row, size_t word)
 }
 
 /* A block of rows [first, end). */
-static prt_dot_block make_block(const made *m, size_t first, size_t end, void *c)
+static prt_dot_block make_block(const operands *m, size_t first, size_t end, void *c)
 {
     const sizes *s = &m->s;
     return (prt_dot_block){ .rows = end - first,
@@ -102,7 +102,7 @@ static uint32_t dot4(uint32_t a, uint32_t b)
     return (uint32_t)sum;
 }
 
-static double half_value(uint32_t bits)
+static double bf16_value(uint32_t bits)
 {
     float x;
     bits <<= 16;
@@ -113,22 +113,22 @@ static double half_value(uint32_t bits)
 START_TEST(dot4_i8_is_exact)
 {
     for (size_t t = 0; t < PRT_COUNT_OF(cases); t++) {
-        made m = make_operands(&cases[t], false);
+        operands m = make_operands(&cases[t], false);
         const size_t width = prt_gemm_width(m.s.columns);
         static int32_t want[ROWS * WIDE], c[ROWS * WIDE];
         for (size_t i = 0; i < m.s.rows; i++)
             for (size_t j = 0; j < width; j++) {
                 uint32_t sum = 0;
                 for (size_t k = 0; k < m.depth; k++)
-                    sum += dot4(rows_pointer(&m, i, k), m.b[k * width + j]);
+                    sum += dot4(word_of_a(&m, i, k), m.b[k * width + j]);
                 want[i * WIDE + j] = (int32_t)sum;
             }
         for (int l = 0; l < ALL; l++) {
-            if (level_name(l) == NULL)
+            if (kern_of_level(l) == NULL)
                 continue;
             memset(c, -1, sizeof(c));
             const prt_dot_block g = make_block(&m, 0, m.s.rows, c);
-            level_name(l)->dot.i8(&g);
+            kern_of_level(l)->dot.i8(&g);
             for (size_t i = 0; i < m.s.rows; i++)
                 ck_assert_mem_eq(c + i * WIDE, want + i * WIDE, m.s.columns * sizeof(*c));
         }
@@ -151,7 +151,7 @@ START_TEST(requantized_bytes_equal_those_of_sums)
     }
     for (size_t t = 0; t < PRT_COUNT_OF(cases); t++)
         for (int sign = 0; sign < 2; sign++) {
-            made m = make_operands(&cases[t], false);
+            operands m = make_operands(&cases[t], false);
             const prt_requantize q = { .scales = scales,
                 .near = near,
                 .biases = biases,
@@ -160,14 +160,14 @@ START_TEST(requantized_bytes_equal_those_of_sums)
                 .high = sign ? 127.0 : 255.0,
                 .tame = true };
             prt_dot_block g = make_block(&m, 0, m.s.rows, sums);
-            level_name(0)->dot.i8(&g);
-            level_name(0)->bytes.requantize_sums(m.s.rows, m.s.columns, sums, &q, want, WIDE);
+            kern_of_level(0)->dot.i8(&g);
+            kern_of_level(0)->bytes.requantize_sums(m.s.rows, m.s.columns, sums, &q, want, WIDE);
             for (int l = 0; l < ALL; l++) {
-                if (level_name(l) == NULL || level_name(l)->dot.requantize == NULL)
+                if (kern_of_level(l) == NULL || kern_of_level(l)->dot.requantize == NULL)
                     continue;
                 memset(y, 0, sizeof(y));
                 g.c = NULL;
-                const size_t rows = level_name(l)->dot.requantize(&g, &q, y, WIDE);
+                const size_t rows = kern_of_level(l)->dot.requantize(&g, &q, y, WIDE);
                 ck_assert_uint_le(rows, m.s.rows);
                 for (size_t i = 0; i < rows; i++)
                     ck_assert_mem_eq(y + i * WIDE, want + i * WIDE, m.s.columns);
@@ -181,24 +181,24 @@ END_TEST
 START_TEST(dot2_bf16_is_within_its_bound)
 {
     for (size_t t = 0; t < PRT_COUNT_OF(cases); t++) {
-        made m = make_operands(&cases[t], true);
+        operands m = make_operands(&cases[t], true);
         const size_t width = prt_gemm_width(m.s.columns);
         static float c[ROWS * WIDE], cut[ROWS * WIDE];
         float *bias = random_floats(m.s.columns, 3);
         const prt_gemm_end end = { .bias = bias, .act = { PRT_ACT_leaky_relu, 0.25f, 0.0f } };
         for (int l = 0; l < ALL; l++) {
-            if (level_name(l) == NULL || level_name(l)->dot.bf16 == NULL)
+            if (kern_of_level(l) == NULL || kern_of_level(l)->dot.bf16 == NULL)
                 continue;
             prt_dot_block g = make_block(&m, 0, m.s.rows, c);
             g.end = &end;
-            level_name(l)->dot.bf16(&g);
+            kern_of_level(l)->dot.bf16(&g);
             for (size_t i = 0; i < m.s.rows; i++)
                 for (size_t j = 0; j < m.s.columns; j++) {
                     double sum = (double)bias[j], most = 1.0;
                     for (size_t k = 0; k < m.depth; k++) {
-                        const uint32_t a = rows_pointer(&m, i, k), b = m.b[k * width + j];
-                        const double p = half_value(a & 0xffffu) * half_value(b & 0xffffu);
-                        const double q = half_value(a >> 16) * half_value(b >> 16);
+                        const uint32_t a = word_of_a(&m, i, k), b = m.b[k * width + j];
+                        const double p = bf16_value(a & 0xffffu) * bf16_value(b & 0xffffu);
+                        const double q = bf16_value(a >> 16) * bf16_value(b >> 16);
                         sum += p + q;
                         most += fabs(p) + fabs(q);
                     }
@@ -209,7 +209,7 @@ START_TEST(dot2_bf16_is_within_its_bound)
                 const size_t left = m.s.rows - first;
                 g = make_block(&m, first, first + (left < 13 ? left : 13), cut + first * WIDE);
                 g.end = &end;
-                level_name(l)->dot.bf16(&g);
+                kern_of_level(l)->dot.bf16(&g);
             }
             for (size_t i = 0; i < m.s.rows; i++)
                 ck_assert_mem_eq(c + i * WIDE, cut + i * WIDE, m.s.columns * sizeof(*c));

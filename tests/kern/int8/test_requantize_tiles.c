@@ -18,13 +18,13 @@ static const sizes cases[] = { { 1, 64, 1, 16, 64 }, { 2, 64, 1, 6, 24 }, { 3, 3
     { 4, 64, 3, 32, 128 }, { 5, 48, 7, 7, 8 }, { 7, 17, 1, 100, 416 }, { 2, 64, 9, 64, 256 },
     { 19, 64, 5, 64, 128 }, { 40, 50, 3, 112, 64 }, { 18, 20, 1, 304, 1216 } };
 
-typedef struct made {
+typedef struct operands {
     size_t size; /* bytes of A */
     uint8_t *a, *b;
     const uint8_t *tile[MOST / ROWS];
     size_t tap_at[16];
     uint32_t to[MOST];
-} made;
+} operands;
 
 static uint8_t *random_bytes(size_t n, uint32_t seed)
 {
@@ -38,9 +38,9 @@ static uint8_t *random_bytes(size_t n, uint32_t seed)
 }
 
 /* The tiles are permuted, and every seventh row has no output. */
-static made *make_operands(const sizes *s)
+static operands *make_operands(const sizes *s)
 {
-    made *m = malloc(sizeof(*m));
+    operands *m = malloc(sizeof(*m));
     const size_t piece = prt_requantize_tiles_steps(s->words) * 64;
     const size_t all = s->tiles * ROWS * s->lda;
     m->size = all + s->taps * s->lda * 3 + piece;
@@ -55,7 +55,7 @@ static made *make_operands(const sizes *s)
     return m;
 }
 
-static void free_operands(made *m)
+static void free_operands(operands *m)
 {
     free(m->a);
     free(m->b);
@@ -63,7 +63,7 @@ static void free_operands(made *m)
 }
 
 /* Computes the sums of row i, by column. */
-static void sum_row(const sizes *s, const made *m, size_t i, int32_t *sums)
+static void sum_row(const sizes *s, const operands *m, size_t i, int32_t *sums)
 {
     const size_t width = prt_gemm_width(s->columns);
     for (size_t j = 0; j < s->columns; j++) {
@@ -96,7 +96,7 @@ static void check(const sizes *s, const prt_kern *kern, bool packed, bool sign)
     static float near[PANEL];
     static int32_t biases[PANEL], sums[PANEL];
     static uint8_t y[MOST * PANEL], want[PANEL], none[PANEL];
-    made *m = make_operands(s);
+    operands *m = make_operands(s);
     uint32_t *own = aligned_alloc(64, prt_requantize_tiles_size(s->taps, s->words) * sizeof(*own));
     const size_t rows = s->tiles * ROWS;
     for (size_t j = 0; j < PANEL; j++) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_elementwise.c — functions, scaled sums, remainders and bit operators of ai.graphcore.
- * Covers: share.c. */
+/* test_elementwise.c — functions, scaled sums, remainders and bit operators of ai.graphcore. */
 #include <stdio.h>
 
 #include "support/check_main.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_movement.c — Reshape and Slice with attributes, Subsample, Reverse, ConvFlipWeights,
- * Init. */
+ * Init.
+ * Covers: share.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 

@@ -2,7 +2,7 @@
 /* test_nhwc.c — operators with channels last against the same operators with channels first, and
  * invalid attributes.
  * Covers: nhwc_separable.c, nhwc_spread.c, nhwc_norm.c, nhwc_shuffle.c, nhwc_weights.c,
- * channels.c, delegate.c. */
+ * delegate.c. */
 #include <stdio.h>
 #include <stdlib.h>
 

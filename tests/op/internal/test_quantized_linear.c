@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_quantized_linear.c — QuantizedLinear: products of bytes with float results, and invalid
- * inputs.
- * Covers: quant_params.c. */
+ * inputs. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 

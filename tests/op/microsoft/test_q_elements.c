@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_q_elements.c — quantised element-wise operators, pools, convolutions and operators along
  * axes. Expected values come from ONNX Runtime where it has the operator.
- * Covers: q_axes.c, q_conv.c, q_pool.c. */
+ * Covers: q_axes.c, q_conv.c, q_pool.c, channels.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
