@@ -295,7 +295,7 @@ START_TEST(float_and_double_conversions_agree)
 }
 END_TEST
 
-START_TEST(extremes_of_double)
+START_TEST(extremes_of_double_round_as_specified)
 {
     for (int k = 0; k < N_FORMATS; k++) {
         const format *f = &formats[k];
@@ -339,7 +339,7 @@ START_TEST(overflow_follows_onnx_cast)
 END_TEST
 
 /* Codes from Python's ml_dtypes. */
-START_TEST(float6_vectors)
+START_TEST(float6_codes_equal_ml_dtypes)
 {
     static const struct {
         double value;
@@ -372,8 +372,8 @@ START_TEST(float6_vectors)
 }
 END_TEST
 
-/* Vectors of PopRT's float8: F143 is E4M3FNUZ, F152 is E5M2FNUZ. */
-START_TEST(f143_and_f152_vectors)
+/* Codes of PopRT's float8: F143 is E4M3FNUZ, F152 is E5M2FNUZ. */
+START_TEST(f143_and_f152_codes_equal_poprt)
 {
     ck_assert_uint_eq(prt_f64_to_f8e4m3fnuz(0.75, true), 0x3c);
     ck_assert_uint_eq(prt_f64_to_f8e4m3fnuz(0.75 * 0.25, true), 0x2c);
@@ -414,5 +414,6 @@ END_TEST
 
 PRT_TEST_MAIN("num/float", every_code_decodes_by_the_definition, every_code_survives_the_round_trip,
     sixteen_bit_nans_keep_their_payload, ties_go_to_even, random_values_go_to_the_nearest,
-    float_and_double_conversions_agree, extremes_of_double, overflow_follows_onnx_cast,
-    float6_vectors, f143_and_f152_vectors, e8m0_is_powers_of_two)
+    float_and_double_conversions_agree, extremes_of_double_round_as_specified,
+    overflow_follows_onnx_cast, float6_codes_equal_ml_dtypes, f143_and_f152_codes_equal_poprt,
+    e8m0_is_powers_of_two)

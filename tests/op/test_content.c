@@ -74,7 +74,7 @@ START_TEST(float_division_is_exact_or_a_ratio)
 END_TEST
 
 /* How torch exports pads: pairs per axis from the last one, reversed and transposed. */
-START_TEST(matrices_of_sizes_are_moved)
+START_TEST(moved_sizes_stay_known)
 {
     ck_content("x = input f32[n,6]\ns = shape x\nz = const i64[2] {0,1}\n"
                "c = concat s z {axis=0}\nt = const i64[2] {-1,2}\nm = reshape c t\n"
@@ -128,7 +128,7 @@ START_TEST(comparisons_are_expressions)
 END_TEST
 
 /* Functions of floats that keep the shape do not keep the contents. */
-START_TEST(other_functions_forget_floats)
+START_TEST(other_float_functions_give_unknown)
 {
     ck_content("x = input f32[3,6]\ns = shape x\nf = cast s {to=1}\ny = softmax f\nreturn y\n", "");
     ck_content("x = input f32[3,6]\ns = shape x\nf = cast s {to=1}\ny = exp f\nreturn y\n", "");
@@ -165,6 +165,6 @@ START_TEST(signs_of_expressions_are_found)
 END_TEST
 
 PRT_TEST_MAIN("op/content", huge_numbers_are_unknown, values_beyond_their_type_are_unknown,
-    ratios_are_rounded, float_division_is_exact_or_a_ratio, other_functions_forget_floats,
-    matrices_of_sizes_are_moved, known_numbers_are_computed, comparisons_are_expressions,
+    ratios_are_rounded, float_division_is_exact_or_a_ratio, other_float_functions_give_unknown,
+    moved_sizes_stay_known, known_numbers_are_computed, comparisons_are_expressions,
     negative_quotients_round_up, signs_of_expressions_are_found)

@@ -64,7 +64,7 @@ START_TEST(transposed_with_overlap_or_gaps_is_equal)
 }
 END_TEST
 
-START_TEST(transposed_of_zero_elements_equals_the_reference)
+START_TEST(other_transposed_convolutions_equal_the_reference)
 {
     static const char *const graphs[] = {
         "x = input f32[0,3,7,7]\nw = input f32[3,2,3,3]\ny = conv_transpose x w\n",
@@ -140,5 +140,5 @@ START_TEST(gathered_panels_equal_the_reference)
 END_TEST
 
 PRT_TEST_MAIN("fast/conv", transposed_without_overlap_equals_the_reference,
-    transposed_with_overlap_or_gaps_is_equal, transposed_of_zero_elements_equals_the_reference,
+    transposed_with_overlap_or_gaps_is_equal, other_transposed_convolutions_equal_the_reference,
     gathered_panels_equal_the_reference, winograd_tiles_equal_the_reference)

@@ -22,7 +22,7 @@ typedef struct operands {
     size_t m, n, k, ldc;
     float *a, *b, *packed, *scale, *bias, *residual, *split, *room;
     float *c, *expected;
-    bool finite; /* the result of the products by panels */
+    bool finite; /* whether the panels report finite values */
 } operands;
 
 /* Computes the same product by panels, DEPTH of K at a time. */

@@ -222,7 +222,7 @@ START_TEST(overlapping_rows_equal_sums_in_double)
 }
 END_TEST
 
-START_TEST(windows_without_taps_give_the_bias)
+START_TEST(windows_without_taps_are_accepted)
 {
     for (int l = 0; l < LEVELS; l++)
         for (int k = 0; level(l) != NULL && k < 3; k++) {
@@ -243,4 +243,4 @@ END_TEST
 
 PRT_TEST_MAIN("kern/windows", every_channel_count_equals_sums_in_double,
     every_output_count_equals_sums_in_double, nan_and_infinity_stay_in_their_windows,
-    overlapping_rows_equal_sums_in_double, windows_without_taps_give_the_bias)
+    overlapping_rows_equal_sums_in_double, windows_without_taps_are_accepted)

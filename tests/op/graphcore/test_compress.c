@@ -31,7 +31,7 @@ START_TEST(selected_elements_come_first)
 }
 END_TEST
 
-START_TEST(wrong_conditions_are_refused)
+START_TEST(shapes_are_inferred_or_refused)
 {
     ck_type("x = input i8[n,4]\nc = input bool[4]\ny = gc_mask_compress x c {axis=1}\nreturn y\n",
         "i8[n,4]");
@@ -46,4 +46,4 @@ START_TEST(wrong_conditions_are_refused)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/graphcore/compress", selected_elements_come_first, wrong_conditions_are_refused)
+PRT_TEST_MAIN("op/graphcore/compress", selected_elements_come_first, shapes_are_inferred_or_refused)

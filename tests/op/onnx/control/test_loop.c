@@ -183,7 +183,7 @@ END_TEST
     "s = const f32[2] {0,0}\nx = " x "\ny, z = scan s x {num_scan_inputs=1" more                   \
     ", body {\na = input f32[2]\nb = input f32[2]\nc = add a b\nreturn c, c\n}}\n"
 
-START_TEST(scan_axes_and_directions)
+START_TEST(scan_follows_axes_and_directions)
 {
     ck_assert_str_eq(op_value_of(SUM("const f32[3,2] {1,2,3,4,5,6}", "") "return y, z\n", 1),
         "f32[3,2]: 1 2 4 6 9 12");
@@ -227,4 +227,4 @@ PRT_TEST_MAIN("op/loop", loop_runs_up_to_its_bound, loop_ends_by_condition,
     loop_swaps_carried_values, loop_carries_strings, loop_types_are_inferred,
     constant_carried_shapes_are_kept, wrong_declared_shapes_are_ignored,
     inference_trials_leave_inner_types_alone, wrong_loops_are_refused, if_chooses,
-    scan_axes_and_directions, wrong_scans_are_refused)
+    scan_follows_axes_and_directions, wrong_scans_are_refused)

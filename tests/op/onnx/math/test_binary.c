@@ -92,7 +92,7 @@ START_TEST(slopes_broadcast_to_their_input)
 }
 END_TEST
 
-START_TEST(contents_are_computed)
+START_TEST(known_contents_are_computed)
 {
     const char *shape = "x = input f32[n,6]\ns = shape x\n";
     const struct {
@@ -116,4 +116,4 @@ END_TEST
 
 PRT_TEST_MAIN("op/binary", integers_wrap, division_truncates, division_by_zero_is_an_error,
     remainders_take_either_sign, shapes_broadcast, slopes_broadcast_to_their_input,
-    contents_are_computed)
+    known_contents_are_computed)
