@@ -156,8 +156,7 @@ START_TEST(products_equal_sums_in_double)
 }
 END_TEST
 
-/* Dividing the rows keeps every bit, and so does conversion during the product, whose bits equal
- * those of `panel`. */
+/* Dividing the rows keeps every bit. Conversion during the product gives the bits of `panel`. */
 START_TEST(cuts_and_panels_keep_every_bit)
 {
     const prt_kern *kern = amx_kernels();
