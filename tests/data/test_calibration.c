@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_calibration.c — samples from folders, archives and pickles. */
+/* test_calibration.c — calibration samples from folders, archives and pickles.
+ * Covers: archive.c, pickle.c, pickle_numpy.c, npy_read.c. */
 #include "data/calibration.h"
 
 #include <stdio.h>
@@ -55,7 +56,7 @@ static void check_all(const char *name)
     prt_samples_release(s);
 }
 
-START_TEST(every_form_gives_the_same_arrays)
+START_TEST(every_source_gives_the_same_arrays)
 {
     static const char *const names[] = { "folder", "stored.npz", "deflated.npz", "protocol2.pickle",
         "protocol3.pickle", "protocol4.pickle", "protocol5.pickle", "numpy1.pickle" };
@@ -64,7 +65,7 @@ START_TEST(every_form_gives_the_same_arrays)
 }
 END_TEST
 
-START_TEST(lists_are_stacked)
+START_TEST(lists_are_stacked_into_one_array)
 {
     const int64_t images[] = { 3, 2, 4 };
     const double numbers[] = { 0, 0.5, 1 };
@@ -78,7 +79,7 @@ START_TEST(lists_are_stacked)
 }
 END_TEST
 
-START_TEST(one_array_has_the_name_of_its_file)
+START_TEST(one_array_is_named_after_its_file)
 {
     prt_samples *s = open_samples("folder/bytes.npy");
     ck_assert_str_eq(prt_samples_at(s, 0)->name.data, "bytes");
@@ -97,7 +98,7 @@ static void check_refused(const char *name, poprt_status status, const char *par
         prt_error_last()->message);
 }
 
-START_TEST(what_is_no_array_is_refused_by_name)
+START_TEST(entries_without_arrays_are_refused_by_name)
 {
     check_refused("call.pickle", POPRT_E_UNSUPPORTED, "posix.system");
     check_refused("call4.pickle", POPRT_E_UNSUPPORTED, "posix.system");
@@ -158,8 +159,8 @@ START_TEST(bad_pickles_are_errors)
 }
 END_TEST
 
-/* A row of references to one array of 4 MiB: stacked they would be 160 MB, of a file of 4. */
-START_TEST(few_bytes_do_not_become_many)
+/* A list of references to one array of 4 MiB: stacked, a file of 4 MiB would become 160 MB. */
+START_TEST(small_files_do_not_expand_without_limit)
 {
     enum { BIG = 4 << 20, MORE = 64, COPIES = 40 };
     static char text[BIG + 512];
@@ -200,8 +201,9 @@ START_TEST(few_bytes_do_not_become_many)
 }
 END_TEST
 
-/* An archive with one byte changed is refused or gives what it gave; no byte is beyond its end. */
-START_TEST(archives_are_checked)
+/* An archive with one changed byte is refused or gives the same samples; no byte beyond its end
+ * is read. */
+START_TEST(damaged_archives_are_refused_or_unchanged)
 {
     prt_blob *file = NULL;
     static char copy[8192];
@@ -228,6 +230,7 @@ START_TEST(archives_are_checked)
 }
 END_TEST
 
-PRT_TEST_MAIN("data/calibration", every_form_gives_the_same_arrays, lists_are_stacked,
-    one_array_has_the_name_of_its_file, what_is_no_array_is_refused_by_name, bad_pickles_are_errors,
-    few_bytes_do_not_become_many, archives_are_checked)
+PRT_TEST_MAIN("data/calibration", every_source_gives_the_same_arrays,
+    lists_are_stacked_into_one_array, one_array_is_named_after_its_file,
+    entries_without_arrays_are_refused_by_name, bad_pickles_are_errors,
+    small_files_do_not_expand_without_limit, damaged_archives_are_refused_or_unchanged)

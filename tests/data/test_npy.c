@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* test_npy.c — .npy files: round trips of every type, other layouts, invalid files.
+ * Covers: npy_read.c, npy_write.c. */
 #include "data/npy.h"
 
 #include <stdio.h>
@@ -15,7 +17,7 @@ typedef struct bytes {
 
 static prt_arena *arena;
 
-static void setup(void)
+static void set_up(void)
 {
     ck_assert_int_eq(prt_arena_create(NULL, 0, &arena), POPRT_OK);
 }
@@ -29,8 +31,8 @@ static int32_t append(void *user, const void *data, size_t size)
     return 0;
 }
 
-/* A version 1 file around a header dict. */
-static void make(bytes *b, const char *header, const void *data, size_t size)
+/* Makes a version 1 file from a header dict and data. */
+static void make_file(bytes *b, const char *header, const void *data, size_t size)
 {
     const size_t n = strlen(header);
     b->size = 0;
@@ -48,7 +50,7 @@ static poprt_status read_bytes(const void *data, size_t size, int32_t want, prt_
     if (size != 0)
         memcpy(prt_blob_bytes(blob), data, size);
     const poprt_status status = prt_npy_read(arena, blob, want, out);
-    /* Views point into the blob: copy what a test looks at. */
+    /* Views point into the blob, so the test copies them. */
     if (status == POPRT_OK && out->size != 0) {
         out->data = prt_arena_copy(arena, out->data, out->size);
         ck_assert_ptr_nonnull(out->data);
@@ -66,7 +68,7 @@ START_TEST(every_type_round_trips)
 {
     static bytes b;
     const int64_t dims[] = { 3, 5 };
-    setup();
+    set_up();
     for (int32_t dtype = 1; dtype < PRT_DTYPE_COUNT; dtype++) {
         prt_tensor t, found;
         if (dtype == PRT_DTYPE_string)
@@ -94,12 +96,12 @@ END_TEST
 START_TEST(strings_round_trip)
 {
     static bytes b;
-    /* The last one has letters of two, three and four bytes. */
+    /* The last string has letters of two, three and four bytes. */
     const poprt_string strings[] = { { "one", 3 }, { "", 0 },
         { "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", 9 } };
     const int64_t dims[] = { 3 };
     prt_tensor t, found;
-    setup();
+    set_up();
     ck_assert(prt_tensor_init(&t, PRT_DTYPE_string, 1, dims, (void *)(uintptr_t)strings));
     ck_assert_int_eq(prt_npy_write(arena, &t, append, &b), POPRT_OK);
     ck_assert_int_eq(read_file(&b, PRT_DTYPE_string, &found), POPRT_OK);
@@ -108,7 +110,7 @@ START_TEST(strings_round_trip)
         ck_assert_uint_eq(s[i].size, strings[i].size);
         ck_assert(s[i].size == 0 || memcmp(s[i].data, strings[i].data, s[i].size) == 0);
     }
-    make(&b, "{'descr': '|S3', 'fortran_order': False, 'shape': (2,)}", "abcd\0\0", 6);
+    make_file(&b, "{'descr': '|S3', 'fortran_order': False, 'shape': (2,)}", "abcd\0\0", 6);
     ck_assert_int_eq(read_file(&b, PRT_DTYPE_string, &found), POPRT_OK);
     s = found.data;
     ck_assert_uint_eq(s[0].size, 3);
@@ -117,20 +119,20 @@ START_TEST(strings_round_trip)
 }
 END_TEST
 
-START_TEST(column_order_and_big_endian)
+START_TEST(column_order_and_big_endian_are_read)
 {
     static bytes b;
     static const unsigned char columns[] = { 0, 3, 1, 4, 2, 5 }, big[] = { 0, 1, 0, 2 };
     prt_tensor t;
-    setup();
-    make(&b, "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }\n", columns, 6);
+    set_up();
+    make_file(&b, "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }\n", columns, 6);
     ck_assert_int_eq(read_file(&b, 0, &t), POPRT_OK);
     for (size_t i = 0; i < 6; i++)
         ck_assert_uint_eq(((unsigned char *)t.data)[i], i);
-    make(&b, "{'descr': '>u2', 'fortran_order': False, 'shape': (2,), }\n", big, 4);
+    make_file(&b, "{'descr': '>u2', 'fortran_order': False, 'shape': (2,), }\n", big, 4);
     ck_assert_int_eq(read_file(&b, 0, &t), POPRT_OK);
     ck_assert_uint_eq(((uint16_t *)t.data)[1], 2);
-    make(&b, "{'descr': 'bfloat16', 'fortran_order': False, 'shape': ()}", big, 2);
+    make_file(&b, "{'descr': 'bfloat16', 'fortran_order': False, 'shape': ()}", big, 2);
     ck_assert_int_eq(read_file(&b, 0, &t), POPRT_OK);
     ck_assert_int_eq(t.dtype, PRT_DTYPE_bf16);
     ck_assert_uint_eq(t.rank, 0);
@@ -167,9 +169,9 @@ START_TEST(bad_files_are_refused)
     };
     static bytes b;
     prt_tensor t;
-    setup();
+    set_up();
     for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
-        make(&b, headers[i], "12345678", 8);
+        make_file(&b, headers[i], "12345678", 8);
         ck_assert_msg(read_file(&b, 0, &t) != POPRT_OK, "accepted: %s", headers[i]);
     }
     ck_assert_int_ne(read_bytes("", 0, 0, &t), POPRT_OK);
@@ -180,13 +182,14 @@ START_TEST(bad_files_are_refused)
 }
 END_TEST
 
-/* Any change of one byte and any cut: an error or a tensor, and nothing read out of bounds. */
+/* Any change of one byte and any truncation gives an error or a tensor, and nothing is read out
+ * of bounds. */
 START_TEST(mutants_do_no_harm)
 {
     static bytes b;
     prt_tensor t;
-    setup();
-    make(&b, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1), }\n", "12345678", 8);
+    set_up();
+    make_file(&b, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1), }\n", "12345678", 8);
     for (size_t n = 0; n <= b.size; n++)
         (void)read_bytes(b.data, n, PRT_DTYPE_bf16, &t);
     for (size_t i = 0; i < b.size; i++)
@@ -200,5 +203,5 @@ START_TEST(mutants_do_no_harm)
 }
 END_TEST
 
-PRT_TEST_MAIN("data/npy", every_type_round_trips, strings_round_trip, column_order_and_big_endian,
-    bad_files_are_refused, mutants_do_no_harm)
+PRT_TEST_MAIN("data/npy", every_type_round_trips, strings_round_trip,
+    column_order_and_big_endian_are_read, bad_files_are_refused, mutants_do_no_harm)

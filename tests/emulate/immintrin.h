@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * immintrin.h — AVX-512, its VNNI and bfloat16, and the tiles of AMX, done by AVX2: what lib/kern
- * uses of them, so that the build option `emulate` tests those kernels on processors that have
- * neither. Slow, and strict where the processor is: aligned accesses trap when they are not, masks
- * keep what they hide from being touched, products of bfloat16 round as Intel describes them.
- *
- * Kernels include <immintrin.h>; with the option the folder of this file comes first. What a
- * processor says of itself is hidden from the compiler's own header while it is read.
- * Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2.
- */
+/* immintrin.h — AVX-512 with VNNI and bfloat16, and the tiles of AMX, emulated with AVX2: the
+ * subset that lib/kern uses. With the build option `emulate`, processors without AVX-512 and AMX
+ * test these kernels. Slow, and as strict as the processor: misaligned accesses that must be
+ * aligned trap, masked elements are not touched, products of bfloat16 round as Intel describes
+ * them. The folder of this file comes first in the include path, so kernels that include
+ * <immintrin.h> get it. While the compiler's own header is read, this file hides the processor's
+ * features from it. Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume
+ * 2. */
 #ifndef PRT_EMULATE_IMMINTRIN_H
 #define PRT_EMULATE_IMMINTRIN_H
 

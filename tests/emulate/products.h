@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* products.h — sums of products of 8 bits and of bfloat16, by registers and by tiles; see
+/* products.h — sums of products of 8 bits and of bfloat16, in registers and in tiles; see
  * immintrin.h. */
 #ifndef PRT_EMULATE_PRODUCTS_H
 #define PRT_EMULATE_PRODUCTS_H
@@ -22,7 +22,7 @@ EMU __m512i emu_dpbusd_epi32(__m512i sum, __m512i a, __m512i b)
     return r.i;
 }
 
-/* The upper 16 bits are one; numbers below the normal range are 0. */
+/* Keeps the upper 16 bits as a bfloat16; numbers below the normal range become 0. */
 EMU __m256 emu_normal(__m256 v)
 {
     const __m256 sign = _mm256_set1_ps(-0.0f), size = _mm256_andnot_ps(sign, v);
@@ -49,7 +49,7 @@ EMU __m512 emu_dpbf16_ps(__m512 sum, __m512bh a, __m512bh b)
     }
     return r.s;
 }
-/* To the nearest, ties to even; b comes first. */
+/* Rounds to nearest, ties to even; the elements of b come first. */
 EMU __m512bh emu_cvtne2ps_pbh(__m512 a, __m512 b)
 {
     const emu x[2] = { { .s = b }, { .s = a } };
@@ -76,7 +76,7 @@ typedef struct emu_tiles {
 
 static __thread emu_tiles emu_t;
 
-/* Traps, as the processor does, where a tile is not configured or two do not fit each other. */
+/* Traps, as the processor does, if a tile is not configured or two tiles do not match. */
 EMU void emu_demand(int right)
 {
     if (!right)
@@ -125,7 +125,7 @@ static inline void emu_tile_dpbusd(int c, int a, int b)
     emu_t.row[c][i].i = emu_dpbusd_epi32(emu_t.row[c][i].i, emu_set1_epi32(emu_t.row[a][i].i32[k]),
         emu_t.row[b][k].i);
 }
-/* Even and odd elements have sums of their own, which are added at the end. */
+/* Even and odd elements have separate sums, which are added at the end. */
 static inline void emu_tile_dpbf16ps(int c, int a, int b)
 {
     emu_tile_fit(c, a, b);

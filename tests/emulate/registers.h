@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* registers.h — 512 bits at a time by AVX2; see immintrin.h. */
+/* registers.h — registers of 512 bits, emulated with AVX2; see immintrin.h. */
 #ifndef PRT_EMULATE_REGISTERS_H
 #define PRT_EMULATE_REGISTERS_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A register, by what one wants of it. */
+/* A register, viewed as each element type. */
 typedef union emu {
     __m512 s;
     __m512d d;
@@ -61,7 +61,7 @@ EMU_MEMORY(__m512, ps, s)
 EMU_MEMORY(__m512d, pd, d)
 EMU_MEMORY(__m512i, si512, i)
 
-/* Elements whose bit is not set are neither read nor written. */
+/* Elements whose mask bit is 0 are neither read nor written. */
 EMU void emu_copy(void *to, const void *from, size_t size, int n, uint64_t mask)
 {
     if (n < 64 && mask == ((uint64_t)1 << n) - 1) {
@@ -116,7 +116,7 @@ EMU_SET1(epi32, int)
 #define emu_setr_ps(...) ((emu){ .f32 = { __VA_ARGS__ } }.s)
 #define emu_setr_epi32(...) ((emu){ .u32 = { __VA_ARGS__ } }.i)
 
-/* ---- what AVX2 does to each half ---- */
+/* ---- AVX2 operations on each half */
 
 #define EMU_TWO(T, member, H, name)                                                                \
     EMU T emu_##name(T a, T b)                                                                     \
@@ -202,7 +202,7 @@ EMU __m512 emu_abs_ps(__m512 a)
     return emu_andnot_ps(emu_set1_ps(-0.0f), a);
 }
 
-/* ---- parts ---- */
+/* ---- extraction and insertion */
 
 EMU __m512 emu_castsi512_ps(__m512i a)
 {
@@ -239,7 +239,7 @@ EMU __m512i emu_inserti64x4(__m512i a, __m256i b, int n)
     return x.i;
 }
 
-/* ---- other orders ---- */
+/* ---- permutations */
 
 #define EMU_PERMUTE(T, member, suffix, element, index, n)                                          \
     EMU T emu_permutexvar_##suffix(__m512i order, T a)                                             \
@@ -349,7 +349,7 @@ EMU __m256i emu_cvtps_ph(__m512 a, int to_nearest)
         _mm256_cvtps_ph(x.hs[0], _MM_FROUND_TO_NEAREST_INT));
 }
 
-/* ---- numbers taken apart ---- */
+/* ---- mantissa, exponent and rounding */
 
 EMU __m512 emu_roundscale_ps(__m512 a, int how)
 {
@@ -361,7 +361,7 @@ EMU __m512 emu_roundscale_ps(__m512 a, int how)
             _mm256_round_ps(x.hs[1], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC) }
     }.s;
 }
-/* What rounding took away. */
+/* Returns the part that rounding removes. */
 EMU __m512 emu_reduce_ps(__m512 a, int how)
 {
     const emu x = { .s = a };
@@ -370,7 +370,7 @@ EMU __m512 emu_reduce_ps(__m512 a, int how)
     r.f32[i] = isinf(x.f32[i]) ? 0.0f : r.f32[i];
     return r.s;
 }
-/* The larger absolute value. */
+/* Returns the operand with the larger absolute value. */
 EMU __m512 emu_range_ps(__m512 a, __m512 b, int how)
 {
     emu x = { .s = emu_abs_ps(a) };
@@ -399,7 +399,7 @@ EMU __m512 emu_getexp_ps(__m512 a)
     x.f32[i] = logbf(x.f32[i]);
     return x.s;
 }
-/* In [0.75, 1.5), of a finite a above 0. */
+/* Returns the mantissa in [0.75, 1.5) of a finite a above 0. */
 EMU __m512 emu_getmant_ps(__m512 a, int range, int sign)
 {
     emu x = { .s = a };
@@ -412,7 +412,7 @@ EMU __m512 emu_getmant_ps(__m512 a, int range, int sign)
     }
     return x.s;
 }
-/* 14 bits, and no more. */
+/* Accurate to 14 bits, as the processor's instruction. */
 EMU __m512 emu_rcp14_ps(__m512 a)
 {
     emu x = { .s = emu_div_ps(emu_set1_ps(1.0f), a) };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_fast.c — fast forms against the reference kernels: sizes around every tile, at every level,
- * the same bits for one thread and for three. Bounds are in units of the largest element.
- */
+/* test_fast.c — fast operators against the reference kernels: sizes around every tile, at every
+ * level, and the same bits for one thread and for three. Bounds are in units of the largest
+ * element.
+ * Covers: parallel.c, product.c, unary_binary.c, pool.c, conv.c, depthwise.c, planes.c, matmul.c,
+ * rows.c, fused_linear.c, fused.c. */
 #include <stdio.h>
 
 #include "base/status.h"
@@ -10,7 +11,7 @@
 #include "support/fast_check.h"
 #include "support/nhwc_text.h"
 
-START_TEST(products)
+START_TEST(products_equal_the_reference)
 {
     static const int sizes[][3] = { { 1, 1, 1 }, { 1, 100, 33 }, { 7, 65, 130 }, { 13, 16, 600 },
         { 250, 70, 40 }, { 6, 63, 1100 }, { 0, 5, 3 }, { 3, 0, 3 }, { 3, 5, 0 } };
@@ -29,7 +30,8 @@ START_TEST(products)
     fast_check("a = input f32[2,3,20,9]\nb = input f32[3,9,17]\ny = matmul a b\nreturn y\n", -1, 1,
         1e-5);
     fast_check("a = input f32[9]\nb = input f32[4,9,17]\ny = matmul a b\nreturn y\n", -1, 1, 1e-5);
-    /* Matrices beside others that are not finite, and the last one of all. */
+    /* Other matrices of the batch, and a batch whose last matrix, hold values that are not
+     * finite. */
     fast_check("a = input f32[7,2]\nx = const f32[8,1,1] {0,1,0,0,1,0,0,1}\n"
                "b0 = input f32[8,2,75]\nb = div b0 x\ny = matmul a b\nreturn y\n",
         -1, 1, 1e-5);
@@ -40,7 +42,7 @@ START_TEST(products)
 }
 END_TEST
 
-START_TEST(convolutions)
+START_TEST(convolutions_equal_the_reference)
 {
     static const char *const graphs[] = {
         "x = input f32[1,3,17,19]\nw = input f32[8,3,3,3]\nb = input f32[8]\n"
@@ -69,7 +71,7 @@ START_TEST(convolutions)
 }
 END_TEST
 
-START_TEST(fused_products)
+START_TEST(fused_products_equal_the_reference)
 {
     static const char *const acts[] = { "", "Relu", "Clip", "LeakyRelu", "Sigmoid", "Tanh", "Silu",
         "HardSigmoid", "HardSwish", "Gelu", "GeluTanh" };
@@ -98,9 +100,9 @@ START_TEST(fused_products)
 }
 END_TEST
 
-/* One row by weights that no cache keeps (the constant is there to be large), with a
- * residual that goes and one that stays, and the convolution of one pixel. */
-START_TEST(rows_by_far_weights)
+/* One row times weights that exceed every cache (the constant makes them large), with a residual
+ * that is consumed and one that is used again, and the convolution of one pixel. */
+START_TEST(one_row_by_uncached_weights_equals_the_reference)
 {
     static const char *const acts[] = { "", "Relu", "Gelu" };
     static const int columns[] = { 40, 128, 200, 450, 900 };
@@ -130,7 +132,7 @@ START_TEST(rows_by_far_weights)
 }
 END_TEST
 
-START_TEST(pools)
+START_TEST(pools_equal_the_reference)
 {
     static const char *const graphs[] = {
         "x = input f32[2,3,17,19]\ny = max_pool x {kernel_shape=[3,3],strides=[2,2],"
@@ -153,7 +155,7 @@ START_TEST(pools)
 }
 END_TEST
 
-START_TEST(elements)
+START_TEST(unary_and_binary_equal_the_reference)
 {
     static const char *const ones[] = { "abs", "neg", "exp", "erf", "relu", "sigmoid", "tanh",
         "gelu", "hard_swish", "leaky_relu", "hard_sigmoid", "swish" };
@@ -183,7 +185,7 @@ START_TEST(elements)
 }
 END_TEST
 
-START_TEST(rows)
+START_TEST(row_operators_equal_the_reference)
 {
     fast_check("x = input f32[5,7,33]\ny = softmax x\nreturn y\n", -5, 5, 1e-6);
     fast_check("x = input f32[5,1]\ny = softmax x\nreturn y\n", -5, 5, 1e-6);
@@ -209,7 +211,7 @@ START_TEST(rows)
 }
 END_TEST
 
-START_TEST(special_values_come_through)
+START_TEST(special_values_equal_the_reference)
 {
     const char *const specials = "x = const f32[5] {nan,inf,-inf,-0,1}\n";
     static const char *const ops[] = { "relu x", "sigmoid x", "tanh x", "exp x", "abs x", "max x z",
@@ -223,5 +225,7 @@ START_TEST(special_values_come_through)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/fast", products, convolutions, fused_products, rows_by_far_weights, pools,
-    elements, rows, special_values_come_through)
+PRT_TEST_MAIN("fast/fast", products_equal_the_reference, convolutions_equal_the_reference,
+    fused_products_equal_the_reference, one_row_by_uncached_weights_equals_the_reference,
+    pools_equal_the_reference, unary_and_binary_equal_the_reference,
+    row_operators_equal_the_reference, special_values_equal_the_reference)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_in_place.c — every operator whose result may be written over an input gives the same bits
- * then: by the reference kernel, and by its fast form at each level the processor has. */
+/* test_in_place.c — every operator that may write its result over an input gives the same bits
+ * when it does: by the reference kernel, and by its fast operator at each level that the
+ * processor has. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,7 +15,7 @@ enum { ROWS = 3, COLUMNS = 30011, COUNT = ROWS * COLUMNS };
 
 static float x[COUNT], z[COUNT];
 
-static void *run(prt_program *p, const prt_kern *kern)
+static void *run_in_place(prt_program *p, const prt_kern *kern)
 {
     const prt_session_options options = { .kern = kern };
     const int64_t dims[2] = { ROWS, COLUMNS };
@@ -33,7 +34,7 @@ static void *run(prt_program *p, const prt_kern *kern)
     return copy;
 }
 
-static bool shares(const prt_program *p)
+static bool shares_memory(const prt_program *p)
 {
     for (uint32_t i = 0; i < p->blocks[0].n_buffers; i++)
         if (p->blocks[0].buffers[i].space == PRT_SPACE_VIEW)
@@ -45,13 +46,13 @@ static void ck_in_place(const char *op, const char *text)
 {
     static const char *const levels[] = { "portable", "avx2", "avx512" };
     prt_program *apart = program_apart(text), *shared = program_from_text(text);
-    ck_assert_msg(!shares(apart) && shares(shared), "%s", op);
+    ck_assert_msg(!shares_memory(apart) && shares_memory(shared), "%s", op);
     for (size_t i = 0; i <= PRT_COUNT_OF(levels); i++) {
         const uint64_t want = i > 0 ? prt_cpu_level(levels[i - 1]) : 0;
         if ((want & prt_cpu_features()) != want)
             continue;
         const prt_kern *kern = i > 0 ? prt_kern_of(want) : NULL;
-        void *a = run(apart, kern), *b = run(shared, kern);
+        void *a = run_in_place(apart, kern), *b = run_in_place(shared, kern);
         ck_assert_msg(memcmp(a, b, sizeof(x)) == 0, "%s, level %zu", op, i);
         free(a);
         free(b);
@@ -60,7 +61,7 @@ static void ck_in_place(const char *op, const char *text)
     prt_program_release(shared);
 }
 
-/* The row takes float32 at every input, and gives it. */
+/* Whether every input and output of the operator accepts float32. */
 static bool is_float(const prt_op_def *def)
 {
     const prt_slot_def *out = prt_op_out_slot(def, 0);
@@ -73,15 +74,15 @@ static bool is_float(const prt_op_def *def)
     return any;
 }
 
-/* What an operator needs to be said. */
-static const char *attributes(uint32_t id, uint32_t inputs)
+/* Attributes that the operator requires. */
+static const char *required_attributes(uint32_t id, uint32_t inputs)
 {
     if (id == PRT_OP_elementwise) /* |x| and x times that; x y and that plus x */
         return inputs == 1 ? " {program=[7,0,0,0,2,0,1,0]}" : " {program=[2,0,1,0,0,2,0,0]}";
     return id == PRT_OP_cast ? " {to=1}" : id == PRT_OP_mod ? " {fmod=1}" : "";
 }
 
-START_TEST(in_place_is_the_same)
+START_TEST(results_in_place_have_the_same_bits)
 {
     uint32_t one = 0, two = 0;
     for (size_t i = 0; i < COUNT; i++) {
@@ -98,7 +99,7 @@ START_TEST(in_place_is_the_same)
                 "x = input f32[%d,%d]\nz = input f32[%d,%d]\n"
                 "a = sigmoid x\nb = softmax a\nc = mul b z\ny = %s c%s\nw = softmax y\n"
                 "v = cast w {to=11}\nu = cast v {to=1}\nreturn u\n",
-                ROWS, COLUMNS, ROWS, COLUMNS, def->key, attributes(id, 1));
+                ROWS, COLUMNS, ROWS, COLUMNS, def->key, required_attributes(id, 1));
             ck_in_place(def->key, text);
             one++;
         }
@@ -114,7 +115,7 @@ START_TEST(in_place_is_the_same)
                 "c = softmax a\ny = %s %s %s%s\nw = softmax y\nv = cast w {to=11}\n"
                 "u = cast v {to=1}\nreturn u\n",
                 ROWS, COLUMNS, ROWS, COLUMNS, ROWS, def->key, left ? "c" : other[k % 3],
-                left ? other[k % 3] : "c", attributes(id, 2));
+                left ? other[k % 3] : "c", required_attributes(id, 2));
             ck_in_place(def->key, text);
             two++;
         }
@@ -124,4 +125,4 @@ START_TEST(in_place_is_the_same)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/in_place", in_place_is_the_same)
+PRT_TEST_MAIN("fast/in_place", results_in_place_have_the_same_bits)

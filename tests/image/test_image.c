@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_image.c — pictures of tests/fixtures/images: what each file shows, refusals, and files that
- * are cut off or have flipped bits.
- *
- * Files without loss show exactly what one of five plain PNM files shows; those with loss show it
- * within a bound. Other programs wrote the files.
- */
+/* test_image.c — pictures of tests/fixtures/images: the decoded pixels of each file, refusals,
+ * truncated files and files with flipped bits. Lossless files decode exactly to one of five
+ * plain PNM files, lossy files within a bound. Other programs wrote the files.
+ * Covers: bmp.c, heap.c, jp2.c, jpeg.c, png.c, pnm.c, tiff.c, tiff_codec.c, webp.c. */
 #include "image/image.h"
 
 #include <stdio.h>
@@ -102,13 +99,13 @@ static const file_row files[] = {
     { "lossy.jp2", "smooth.ppm", 24, HAS_JP2 },
 };
 
-/* A file's bytes in memory of just that size, so that a sanitizer sees reads beyond it. */
+/* The bytes of a file in memory of exactly that size, so that a sanitizer finds reads beyond it. */
 typedef struct contents {
     unsigned char *bytes;
     size_t size;
 } contents;
 
-static contents contents_of(const char *name)
+static contents read_contents(const char *name)
 {
     static unsigned char buffer[1 << 16];
     char path[1024];
@@ -124,14 +121,14 @@ static contents contents_of(const char *name)
     return c;
 }
 
-/* Memory from an arena; `left` requests are granted and `checks` questions whether to go on are
- * answered with yes, all when negative. */
+/* Memory from an arena: the first `left` requests and the first `checks` questions whether to
+ * continue succeed, or all if negative. */
 typedef struct grant {
     prt_arena *arena;
     long left, checks;
 } grant;
 
-static void *granted(void *user, size_t size)
+static void *allocate_granted(void *user, size_t size)
 {
     grant *g = user;
     if (g->left == 0)
@@ -140,7 +137,7 @@ static void *granted(void *user, size_t size)
     return prt_arena_alloc(g->arena, size);
 }
 
-static poprt_status asked(void *user)
+static poprt_status continue_granted(void *user)
 {
     grant *g = user;
     if (g->checks == 0)
@@ -149,7 +146,7 @@ static poprt_status asked(void *user)
     return POPRT_OK;
 }
 
-static grant grant_new(void)
+static grant make_grant(void)
 {
     grant g = { NULL, -1, -1 };
     ck_assert_int_eq(prt_arena_create(&prt_mem_libc, (size_t)1 << 28, &g.arena), POPRT_OK);
@@ -158,10 +155,11 @@ static grant grant_new(void)
 
 static poprt_status decode(grant *g, const void *bytes, size_t size, prt_image *out)
 {
-    return prt_image_decode(&(prt_image_memory){ g, granted, asked }, bytes, size, out);
+    return prt_image_decode(&(prt_image_memory){ g, allocate_granted, continue_granted }, bytes,
+        size, out);
 }
 
-static int difference(const prt_image *a, const prt_image *b)
+static int largest_difference(const prt_image *a, const prt_image *b)
 {
     int most = 0;
     for (size_t i = 0; i < a->width * a->height * 3; i++) {
@@ -172,20 +170,20 @@ static int difference(const prt_image *a, const prt_image *b)
     return most;
 }
 
-START_TEST(files_show_what_they_show)
+START_TEST(files_decode_to_their_pictures)
 {
     for (size_t i = 0; i < PRT_COUNT_OF(files); i++) {
         const file_row *row = &files[i];
-        const contents file = contents_of(row->name), truth = contents_of(row->shows);
-        grant g = grant_new();
+        const contents file = read_contents(row->name), truth = read_contents(row->shows);
+        grant g = make_grant();
         prt_image have = { 0 }, want = { 0 };
         ck_assert_int_eq(decode(&g, truth.bytes, truth.size, &want), POPRT_OK);
         const poprt_status status = decode(&g, file.bytes, file.size, &have);
         if (row->built) {
             ck_assert_msg(status == POPRT_OK, "%s: %s", row->name, prt_error_last()->message);
             ck_assert_msg(have.width == 13 && have.height == 9, "%s", row->name);
-            ck_assert_msg(difference(&have, &want) <= row->bound, "%s: off by %d", row->name,
-                difference(&have, &want));
+            ck_assert_msg(largest_difference(&have, &want) <= row->bound, "%s: off by %d",
+                row->name, largest_difference(&have, &want));
         } else {
             ck_assert_int_eq(status, POPRT_E_UNSUPPORTED);
             ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "-Dimages=enabled"));
@@ -197,11 +195,11 @@ START_TEST(files_show_what_they_show)
 }
 END_TEST
 
-/* Codes of all widths, and tables that are full and begun anew. */
-START_TEST(long_lzw)
+/* Codes of all widths, and tables that fill up and start again. */
+START_TEST(long_lzw_streams_decode)
 {
-    const contents file = contents_of("noise.tif");
-    grant g = grant_new();
+    const contents file = read_contents("noise.tif");
+    grant g = make_grant();
     prt_image have = { 0 };
     uint32_t state = 1;
     ck_assert_int_eq(decode(&g, file.bytes, file.size, &have), POPRT_OK);
@@ -222,16 +220,16 @@ static void check_status(const char *name, poprt_status status)
         "%s: %s", name, prt_status_name(status));
 }
 
-START_TEST(cut_off_files)
+START_TEST(truncated_files_are_errors)
 {
     for (size_t i = 0; i < PRT_COUNT_OF(files); i++) {
-        const contents file = contents_of(files[i].name);
+        const contents file = read_contents(files[i].name);
         for (size_t size = 0; size < file.size; size++) {
             unsigned char *part = malloc(size + 1);
             ck_assert_ptr_nonnull(part);
             memcpy(part, file.bytes, size);
             unsigned char *tight = realloc(part, size != 0 ? size : 1);
-            grant g = grant_new();
+            grant g = make_grant();
             prt_image have = { 0 };
             const poprt_status status = decode(&g, tight, size, &have);
             check_status(files[i].name, status);
@@ -247,15 +245,15 @@ START_TEST(cut_off_files)
 }
 END_TEST
 
-START_TEST(flipped_files)
+START_TEST(flipped_bits_do_no_harm)
 {
     static const unsigned char flips[] = { 0x01, 0x80, 0x7f, 0xff };
     for (size_t i = 0; i < PRT_COUNT_OF(files); i++) {
-        const contents file = contents_of(files[i].name);
+        const contents file = read_contents(files[i].name);
         for (size_t k = 0; k < file.size * PRT_COUNT_OF(flips); k++) {
             unsigned char *byte = &file.bytes[k / PRT_COUNT_OF(flips)];
             const unsigned char was = *byte;
-            grant g = grant_new();
+            grant g = make_grant();
             prt_image have = { 0 };
             *byte ^= flips[k % PRT_COUNT_OF(flips)];
             check_status(files[i].name, decode(&g, file.bytes, file.size, &have));
@@ -267,14 +265,14 @@ START_TEST(flipped_files)
 }
 END_TEST
 
-/* The first, second … request for memory is refused, and all after it. */
-START_TEST(refused_memory)
+/* Request k for memory fails, and every request after it, for each k. */
+START_TEST(refused_memory_is_an_error)
 {
     for (size_t i = 0; i < PRT_COUNT_OF(files); i++) {
-        const contents file = contents_of(files[i].name);
+        const contents file = read_contents(files[i].name);
         poprt_status status = POPRT_E_NOMEM;
         for (long k = 0; files[i].built && status != POPRT_OK; k++) {
-            grant g = grant_new();
+            grant g = make_grant();
             prt_image have = { 0 };
             ck_assert_msg(k < 10000, "%s never ends", files[i].name);
             g.left = k;
@@ -288,18 +286,18 @@ START_TEST(refused_memory)
 }
 END_TEST
 
-/* Decoders that take long ask whether to go on, and end where they are told to. */
-START_TEST(cancelled)
+/* Slow decoders ask whether to continue, and stop when they are told to. */
+START_TEST(cancelled_decoders_stop)
 {
     static const char *const names[] = { "big.tif", "predictor.tif", "rgb.png", "interlaced.png",
         "progressive.jpg", "rgb.jp2", "lossless.webp" };
     const int built[] = { 1, 1, HAS_PNG, HAS_PNG, HAS_JPEG, HAS_JP2, HAS_WEBP };
     for (size_t i = 0; i < PRT_COUNT_OF(names); i++) {
-        const contents file = contents_of(names[i]);
+        const contents file = read_contents(names[i]);
         poprt_status status = POPRT_E_CANCELLED;
         long k = 0;
         for (; built[i] && status != POPRT_OK; k++) {
-            grant g = grant_new();
+            grant g = make_grant();
             prt_image have = { 0 };
             g.checks = k;
             status = decode(&g, file.bytes, file.size, &have);
@@ -314,7 +312,7 @@ END_TEST
 
 static void ck_refused(const char *bytes, size_t size, poprt_status status, const char *part)
 {
-    grant g = grant_new();
+    grant g = make_grant();
     prt_image have = { 0 };
     ck_assert_int_eq(decode(&g, bytes, size, &have), status);
     ck_assert_msg(strstr(prt_error_last()->message, part) != NULL, "%s", prt_error_last()->message);
@@ -323,7 +321,7 @@ static void ck_refused(const char *bytes, size_t size, poprt_status status, cons
 }
 #define REFUSED(bytes, status, part) ck_refused(bytes, sizeof(bytes) - 1, status, part)
 
-START_TEST(no_pictures_and_large_ones)
+START_TEST(other_data_and_huge_sizes_are_refused)
 {
     REFUSED("", POPRT_E_PARSE, "not a picture");
     REFUSED("GIF89a", POPRT_E_PARSE, "not a picture");
@@ -335,7 +333,7 @@ START_TEST(no_pictures_and_large_ones)
     REFUSED("BM\0\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\xff\xff\xff\x7f\xff\xff\xff\x7f\1\0\x18\0\0\0"
             "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
         POPRT_E_PARSE, "ends early");
-    /* Runs may leave pixels out, so the size alone is the limit. */
+    /* Runs may leave out pixels, so only the limit on the size applies. */
     REFUSED("BM\0\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\xff\xff\xff\x7f\xff\xff\xff\x7f\1\0\x08\0\1\0"
             "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0",
         POPRT_E_LIMIT, "2147483647 x 2147483647");
@@ -345,5 +343,6 @@ START_TEST(no_pictures_and_large_ones)
 }
 END_TEST
 
-PRT_TEST_MAIN("image", files_show_what_they_show, long_lzw, cut_off_files, flipped_files,
-    refused_memory, cancelled, no_pictures_and_large_ones)
+PRT_TEST_MAIN("image", files_decode_to_their_pictures, long_lzw_streams_decode,
+    truncated_files_are_errors, flipped_bits_do_no_harm, refused_memory_is_an_error,
+    cancelled_decoders_stop, other_data_and_huge_sizes_are_refused)

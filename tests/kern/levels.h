@@ -11,7 +11,7 @@
 
 enum { LEVELS = 3 };
 
-/* NULL where the processor cannot. */
+/* Returns NULL if the processor does not support the level. */
 static inline const prt_kern *level_named(const char *name)
 {
     const uint64_t want = prt_cpu_level(name);
@@ -24,7 +24,7 @@ static inline const prt_kern *level(int i)
     return level_named(names[i]);
 }
 
-/* In [-1, 1); exactly `n` elements, so that a sanitizer sees what is read beyond them. */
+/* Returns exactly `n` numbers in [-1, 1), so that a sanitizer finds reads beyond them. */
 static inline float *random_floats(size_t n, uint32_t seed)
 {
     float *p = malloc(n != 0 ? n * sizeof(float) : 1);
@@ -36,7 +36,7 @@ static inline float *random_floats(size_t n, uint32_t seed)
     return p;
 }
 
-/* NaN, from the start of a cache line on. */
+/* Returns NaN, aligned to a cache line. */
 static inline float *nan_lines(size_t floats)
 {
     float *p = aligned_alloc(64, (floats + 15) / 16 * 64 + 64);

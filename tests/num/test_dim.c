@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_dim.c — symbolic dimensions: what folds, that equal expressions are equal integers, and, on
- * random expressions, that folding changes no value.
- */
+/* test_dim.c — symbolic dimensions: folding, equal integers for equal expressions, and, on
+ * random expressions, equal values with and without folding.
+ * Covers: dim_fold.c, dim_parse.c, dim_poly.c, dim_ratio.c, dim_sign.c. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +12,7 @@ static prt_arena *arena;
 static prt_dims *dims;
 static int64_t s, t, h;
 
-static void begin(void)
+static void make_table(void)
 {
     ck_assert_int_eq(prt_arena_create(NULL, 0, &arena), POPRT_OK);
     ck_assert_int_eq(prt_dims_create(arena, &dims), POPRT_OK);
@@ -44,12 +43,12 @@ static int64_t mul(int64_t a, int64_t b)
     return prt_dim_mul(dims, a, b);
 }
 
-static int64_t quot(int64_t a, int64_t b)
+static int64_t floor_quotient(int64_t a, int64_t b)
 {
     return prt_dim_floordiv(dims, a, b);
 }
 
-static int64_t ceilq(int64_t a, int64_t b)
+static int64_t ceil_quotient(int64_t a, int64_t b)
 {
     return prt_dim_ceildiv(dims, a, b);
 }
@@ -59,12 +58,12 @@ static int64_t rem(int64_t a, int64_t b)
     return prt_dim_make(dims, PRT_DIM_MOD, a, b);
 }
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t minimum(int64_t a, int64_t b)
 {
     return prt_dim_min(dims, a, b);
 }
 
-static int64_t most(int64_t a, int64_t b)
+static int64_t maximum(int64_t a, int64_t b)
 {
     return prt_dim_max(dims, a, b);
 }
@@ -89,16 +88,16 @@ START_TEST(numbers_need_no_table)
 }
 END_TEST
 
-START_TEST(the_unknown_spreads)
+START_TEST(unknown_operands_give_unknown)
 {
-    begin();
+    make_table();
     const int64_t u = PRT_DIM_UNKNOWN;
     ck_assert_int_eq(prt_dim_add(NULL, u, 3), u);
     ck_assert_int_eq(mul(s, u), u);
-    ck_assert_int_eq(quot(s, 0), u);
-    ck_assert_int_eq(quot(3, 0), u);
+    ck_assert_int_eq(floor_quotient(s, 0), u);
+    ck_assert_int_eq(floor_quotient(3, 0), u);
     ck_assert_int_eq(rem(s, 0), u);
-    ck_assert_int_eq(ceilq(3, 0), u);
+    ck_assert_int_eq(ceil_quotient(3, 0), u);
     ck_assert_int_eq(mul(INT64_C(1) << 40, INT64_C(1) << 40), u);
     ck_assert_int_eq(add(INT64_MAX, 1), u);
     ck_assert_int_eq(sub(-(INT64_C(1) << 61), INT64_C(1) << 61), u);
@@ -109,7 +108,7 @@ END_TEST
 
 START_TEST(symbols_are_interned)
 {
-    begin();
+    make_table();
     char name[] = "s";
     ck_assert_int_eq(prt_dim_symbol(dims, prt_str_of(name)), s);
     ck_assert_int_ne(s, t);
@@ -130,28 +129,28 @@ END_TEST
 
 START_TEST(identities_fold)
 {
-    begin();
+    make_table();
     ck_assert_int_eq(add(s, 0), s);
     ck_assert_int_eq(add(0, s), s);
     ck_assert_int_eq(sub(s, 0), s);
     ck_assert_int_eq(mul(s, 1), s);
     ck_assert_int_eq(mul(0, s), 0);
     ck_assert_int_eq(sub(s, s), 0);
-    ck_assert_int_eq(quot(s, 1), s);
-    ck_assert_int_eq(quot(s, s), 1);
-    ck_assert_int_eq(ceilq(s, s), 1);
-    ck_assert_int_eq(quot(0, s), 0);
+    ck_assert_int_eq(floor_quotient(s, 1), s);
+    ck_assert_int_eq(floor_quotient(s, s), 1);
+    ck_assert_int_eq(ceil_quotient(s, s), 1);
+    ck_assert_int_eq(floor_quotient(0, s), 0);
     ck_assert_int_eq(rem(s, 1), 0);
     ck_assert_int_eq(rem(s, s), 0);
-    ck_assert_int_eq(least(s, s), s);
-    ck_assert_int_eq(most(s, s), s);
+    ck_assert_int_eq(minimum(s, s), s);
+    ck_assert_int_eq(maximum(s, s), s);
     ck_assert_int_eq(sub(0, sub(0, s)), s);
 }
 END_TEST
 
-START_TEST(sums_and_products_have_one_form)
+START_TEST(equal_sums_and_products_are_equal_integers)
 {
-    begin();
+    make_table();
     ck_assert_int_eq(add(add(s, 2), 3), add(5, s));
     ck_assert_int_eq(mul(mul(s, 2), 3), mul(6, s));
     ck_assert_int_eq(add(s, t), add(t, s));
@@ -169,23 +168,23 @@ END_TEST
 
 START_TEST(quotients_fold)
 {
-    begin();
-    ck_assert_int_eq(quot(mul(s, 4), 4), s);
-    ck_assert_int_eq(quot(mul(s, 4), 2), mul(s, 2));
-    ck_assert_int_eq(quot(mul(s, 2), 4), quot(s, 2));
-    ck_assert_int_eq(quot(mul(s, t), t), s);
-    ck_assert_int_eq(quot(mul(mul(s, t), 768), mul(t, 64)), mul(s, 12));
-    ck_assert_int_eq(quot(mul(add(s, 1), t), add(s, 1)), t);
-    ck_assert_int_eq(quot(mul(add(s, 1), add(t, h)), add(h, t)), add(s, 1));
-    ck_assert_int_eq(quot(mul(s, t), mul(s, h)), quot(t, h));
-    ck_assert_int_eq(quot(add(mul(s, 4), 3), 2), add(mul(s, 2), 1));
-    ck_assert_int_eq(quot(add(mul(s, t), h), t), add(s, quot(h, t)));
-    ck_assert_int_eq(quot(quot(s, 2), 3), quot(s, 6));
-    ck_assert_int_eq(ceilq(s, 2), quot(add(s, 1), 2));
-    ck_assert_int_eq(ceilq(ceilq(s, 2), 2), ceilq(s, 4));
-    ck_assert_int_eq(add(quot(sub(s, 1), 2), 1), quot(add(s, 1), 2));
-    ck_assert_int_eq(quot(sub(add(s, 6), 7), 2), sub(quot(add(s, 1), 2), 1));
-    ck_assert_int_eq(quot(mul(add(h, 1), s), mul(2, s)), quot(add(h, 1), 2));
+    make_table();
+    ck_assert_int_eq(floor_quotient(mul(s, 4), 4), s);
+    ck_assert_int_eq(floor_quotient(mul(s, 4), 2), mul(s, 2));
+    ck_assert_int_eq(floor_quotient(mul(s, 2), 4), floor_quotient(s, 2));
+    ck_assert_int_eq(floor_quotient(mul(s, t), t), s);
+    ck_assert_int_eq(floor_quotient(mul(mul(s, t), 768), mul(t, 64)), mul(s, 12));
+    ck_assert_int_eq(floor_quotient(mul(add(s, 1), t), add(s, 1)), t);
+    ck_assert_int_eq(floor_quotient(mul(add(s, 1), add(t, h)), add(h, t)), add(s, 1));
+    ck_assert_int_eq(floor_quotient(mul(s, t), mul(s, h)), floor_quotient(t, h));
+    ck_assert_int_eq(floor_quotient(add(mul(s, 4), 3), 2), add(mul(s, 2), 1));
+    ck_assert_int_eq(floor_quotient(add(mul(s, t), h), t), add(s, floor_quotient(h, t)));
+    ck_assert_int_eq(floor_quotient(floor_quotient(s, 2), 3), floor_quotient(s, 6));
+    ck_assert_int_eq(ceil_quotient(s, 2), floor_quotient(add(s, 1), 2));
+    ck_assert_int_eq(ceil_quotient(ceil_quotient(s, 2), 2), ceil_quotient(s, 4));
+    ck_assert_int_eq(add(floor_quotient(sub(s, 1), 2), 1), floor_quotient(add(s, 1), 2));
+    ck_assert_int_eq(floor_quotient(sub(add(s, 6), 7), 2), sub(floor_quotient(add(s, 1), 2), 1));
+    ck_assert_int_eq(floor_quotient(mul(add(h, 1), s), mul(2, s)), floor_quotient(add(h, 1), 2));
     ck_assert_int_eq(rem(mul(s, 6), 3), 0);
     ck_assert_int_eq(rem(add(mul(s, 6), 5), 3), 2);
     ck_assert_int_eq(rem(mul(s, t), t), 0);
@@ -193,37 +192,37 @@ START_TEST(quotients_fold)
 }
 END_TEST
 
-START_TEST(extremes_fold_where_it_is_certain)
+START_TEST(certain_minima_and_maxima_fold)
 {
-    begin();
-    ck_assert_int_eq(most(s, add(s, 3)), add(s, 3));
-    ck_assert_int_eq(least(s, add(s, 3)), s);
-    ck_assert_int_eq(most(s, 0), s);
-    ck_assert_int_eq(least(s, -1), -1);
-    ck_assert_int_eq(most(mul(s, 2), s), mul(s, 2));
-    ck_assert_int_eq(least(s, t), least(t, s));
-    ck_assert_int_eq(most(most(s, t), s), most(s, t));
-    ck_assert_int_eq(most(t, most(s, t)), most(s, t));
-    ck_assert(prt_dim_is_expr(most(s, 1)));
-    ck_assert_int_eq(most(s, 1), most(1, s));
+    make_table();
+    ck_assert_int_eq(maximum(s, add(s, 3)), add(s, 3));
+    ck_assert_int_eq(minimum(s, add(s, 3)), s);
+    ck_assert_int_eq(maximum(s, 0), s);
+    ck_assert_int_eq(minimum(s, -1), -1);
+    ck_assert_int_eq(maximum(mul(s, 2), s), mul(s, 2));
+    ck_assert_int_eq(minimum(s, t), minimum(t, s));
+    ck_assert_int_eq(maximum(maximum(s, t), s), maximum(s, t));
+    ck_assert_int_eq(maximum(t, maximum(s, t)), maximum(s, t));
+    ck_assert(prt_dim_is_expr(maximum(s, 1)));
+    ck_assert_int_eq(maximum(s, 1), maximum(1, s));
 }
 END_TEST
 
-START_TEST(broadcasts_fold_where_it_is_certain)
+START_TEST(certain_broadcasts_fold)
 {
-    begin();
+    make_table();
     const int64_t both = prt_dim_broadcast(dims, s, t);
     ck_assert_int_eq(prt_dim_broadcast(dims, s, s), s);
     ck_assert_int_eq(prt_dim_broadcast(dims, s, 1), s);
     ck_assert_int_eq(prt_dim_broadcast(dims, 0, s), 0);
     ck_assert_int_eq(prt_dim_broadcast(dims, s, 7), 7);
-    ck_assert_int_eq(prt_dim_broadcast(dims, s, least(s, 512)), s);
-    ck_assert_int_eq(prt_dim_broadcast(dims, least(512, s), s), s);
+    ck_assert_int_eq(prt_dim_broadcast(dims, s, minimum(s, 512)), s);
+    ck_assert_int_eq(prt_dim_broadcast(dims, minimum(512, s), s), s);
     ck_assert_int_eq(prt_dim_broadcast(dims, t, s), both);
     ck_assert_int_eq(prt_dim_broadcast(dims, both, s), both);
     ck_assert_str_eq(text(both), "broadcast(s, t)");
-    ck_assert_int_eq(prt_dim_broadcast(dims, s, prt_dim_broadcast(dims, t, least(s, 24))), both);
-    ck_assert_int_eq(prt_dim_broadcast(dims, prt_dim_broadcast(dims, least(s, 24), h), s),
+    ck_assert_int_eq(prt_dim_broadcast(dims, s, prt_dim_broadcast(dims, t, minimum(s, 24))), both);
+    ck_assert_int_eq(prt_dim_broadcast(dims, prt_dim_broadcast(dims, minimum(s, 24), h), s),
         prt_dim_broadcast(dims, s, h));
     ck_assert_int_eq(prt_dim_broadcast(NULL, 3, 1), 3);
     ck_assert_int_eq(prt_dim_broadcast(NULL, 3, 3), 3);
@@ -231,14 +230,14 @@ START_TEST(broadcasts_fold_where_it_is_certain)
 }
 END_TEST
 
-START_TEST(bounds_fold_where_the_sign_is_certain)
+START_TEST(bounds_of_known_sign_fold)
 {
-    begin();
+    make_table();
     const int64_t open = prt_dim_bound(dims, sub(s, 2), s);
     ck_assert_int_eq(prt_dim_bound(dims, s, s), s);
     ck_assert_int_eq(prt_dim_bound(dims, 0, s), 0);
-    ck_assert_int_eq(prt_dim_bound(dims, t, s), least(s, t));
-    ck_assert_int_eq(prt_dim_bound(dims, -2, s), most(sub(s, 2), 0));
+    ck_assert_int_eq(prt_dim_bound(dims, t, s), minimum(s, t));
+    ck_assert_int_eq(prt_dim_bound(dims, -2, s), maximum(sub(s, 2), 0));
     ck_assert_str_eq(text(open), "bound((s-2), s)");
     ck_assert(prt_dim_never_negative(dims, open));
     ck_assert(prt_dim_never_negative(dims, sub(s, open)));
@@ -252,42 +251,42 @@ END_TEST
 
 START_TEST(signs_are_found_through_bounds)
 {
-    begin();
+    make_table();
     const int64_t odd = sub(s, rem(s, 2));
-    ck_assert(prt_dim_never_negative(dims, sub(s, quot(s, 2))));
+    ck_assert(prt_dim_never_negative(dims, sub(s, floor_quotient(s, 2))));
     ck_assert(prt_dim_never_negative(dims, odd));
-    ck_assert(prt_dim_never_negative(dims, sub(s, least(s, 9))));
-    ck_assert(prt_dim_never_negative(dims, sub(s, least(t, s))));
-    ck_assert(prt_dim_never_negative(dims, sub(mul(s, t), mul(t, quot(s, 3)))));
-    ck_assert(prt_dim_never_negative(dims, sub(most(s, t), t)));
-    ck_assert(prt_dim_never_negative(dims, sub(least(add(s, t), 24), least(t, 24))));
+    ck_assert(prt_dim_never_negative(dims, sub(s, minimum(s, 9))));
+    ck_assert(prt_dim_never_negative(dims, sub(s, minimum(t, s))));
+    ck_assert(prt_dim_never_negative(dims, sub(mul(s, t), mul(t, floor_quotient(s, 3)))));
+    ck_assert(prt_dim_never_negative(dims, sub(maximum(s, t), t)));
+    ck_assert(prt_dim_never_negative(dims, sub(minimum(add(s, t), 24), minimum(t, 24))));
     ck_assert(prt_dim_never_negative(dims, rem(sub(0, s), 4)));
     ck_assert(prt_dim_never_negative(dims, sub(3, rem(s, 4))));
     ck_assert(!prt_dim_never_negative(dims, sub(2, rem(s, 4))));
-    ck_assert(!prt_dim_never_negative(dims, sub(s, quot(t, 2))));
-    ck_assert(!prt_dim_never_negative(dims, quot(sub(s, 1), 2)));
+    ck_assert(!prt_dim_never_negative(dims, sub(s, floor_quotient(t, 2))));
+    ck_assert(!prt_dim_never_negative(dims, floor_quotient(sub(s, 1), 2)));
     ck_assert(!prt_dim_never_negative(dims, PRT_DIM_UNKNOWN));
 }
 END_TEST
 
-/* Cut in two at some place and put together again. */
-START_TEST(parts_become_whole)
+/* A size cut in two at any place and added up again. */
+START_TEST(parts_of_a_cut_add_up_to_the_whole)
 {
-    begin();
-    ck_assert_int_eq(add(least(s, 2), most(sub(s, 2), 0)), s);
-    ck_assert_int_eq(add(most(sub(s, t), 0), least(s, t)), s);
-    ck_assert_int_eq(add(most(sub(t, s), 0), least(s, t)), t);
-    ck_assert_int_eq(add(add(mul(3, least(s, 2)), h), mul(3, most(sub(s, 2), 0))),
+    make_table();
+    ck_assert_int_eq(add(minimum(s, 2), maximum(sub(s, 2), 0)), s);
+    ck_assert_int_eq(add(maximum(sub(s, t), 0), minimum(s, t)), s);
+    ck_assert_int_eq(add(maximum(sub(t, s), 0), minimum(s, t)), t);
+    ck_assert_int_eq(add(add(mul(3, minimum(s, 2)), h), mul(3, maximum(sub(s, 2), 0))),
         add(mul(3, s), h));
-    ck_assert(add(least(s, 3), most(sub(s, 2), 0)) != s);
-    ck_assert(add(mul(2, least(s, 2)), most(sub(s, 2), 0)) != s);
+    ck_assert(add(minimum(s, 3), maximum(sub(s, 2), 0)) != s);
+    ck_assert(add(mul(2, minimum(s, 2)), maximum(sub(s, 2), 0)) != s);
 }
 END_TEST
 
-/* Time is bounded by forgetting to fold; what was folded before stays. */
-START_TEST(so_much_is_folded)
+/* Beyond a limit new sums are unknown, which bounds the time; sums folded before stay. */
+START_TEST(folding_stops_at_its_limit)
 {
-    begin();
+    make_table();
     const int64_t first = add(s, 1);
     bool lost = false;
     for (int64_t i = 2; i < 100000 && !lost; i++)
@@ -299,9 +298,9 @@ START_TEST(so_much_is_folded)
 }
 END_TEST
 
-START_TEST(ratios_round)
+START_TEST(ratios_round_as_specified)
 {
-    begin();
+    make_table();
     const int64_t half = prt_dim_make(dims, PRT_DIM_RATIO, s, 2);
     ck_assert_str_eq(text(half), "ratio(s, 2)");
     ck_assert_int_eq(prt_dim_make(dims, PRT_DIM_RATIO, mul(2, s), 4), half);
@@ -311,10 +310,11 @@ START_TEST(ratios_round)
     ck_assert_int_eq(prt_dim_make(NULL, PRT_DIM_RATIO, 7, 3), PRT_DIM_UNKNOWN);
     ck_assert_int_eq(prt_dim_floor(dims, prt_dim_make(dims, PRT_DIM_RATIO, 7, 3)), 2);
     ck_assert_int_eq(prt_dim_ceil(dims, prt_dim_make(dims, PRT_DIM_RATIO, 7, 3)), 3);
-    ck_assert_int_eq(prt_dim_floor(dims, half), quot(s, 2));
-    ck_assert_int_eq(prt_dim_ceil(dims, add(half, 1)), add(quot(add(s, 1), 2), 1));
+    ck_assert_int_eq(prt_dim_floor(dims, half), floor_quotient(s, 2));
+    ck_assert_int_eq(prt_dim_ceil(dims, add(half, 1)), add(floor_quotient(add(s, 1), 2), 1));
     const int64_t third = prt_dim_make(dims, PRT_DIM_RATIO, t, 3);
-    ck_assert_int_eq(prt_dim_floor(dims, add(half, third)), quot(add(mul(3, s), mul(2, t)), 6));
+    ck_assert_int_eq(prt_dim_floor(dims, add(half, third)),
+        floor_quotient(add(mul(3, s), mul(2, t)), 6));
     ck_assert_int_eq(prt_dim_floor(dims, s), s);
     ck_assert_int_eq(prt_dim_floor(dims, PRT_DIM_UNKNOWN), PRT_DIM_UNKNOWN);
 }
@@ -322,7 +322,7 @@ END_TEST
 
 START_TEST(text_shows_structure)
 {
-    begin();
+    make_table();
     ck_assert_str_eq(text(3), "3");
     ck_assert_str_eq(text(-3), "-3");
     ck_assert_str_eq(text(add(s, 1)), "(s+1)");
@@ -331,10 +331,10 @@ START_TEST(text_shows_structure)
     ck_assert_str_eq(text(sub(t, s)), "(t-s)");
     ck_assert_str_eq(text(sub(5, s)), "(5-s)");
     ck_assert_str_eq(text(mul(mul(s, t), h)), "((s*t)*h)");
-    ck_assert_str_eq(text(quot(s, t)), "(s/t)");
-    ck_assert_str_eq(text(ceilq(s, t)), "ceildiv(s, t)");
+    ck_assert_str_eq(text(floor_quotient(s, t)), "(s/t)");
+    ck_assert_str_eq(text(ceil_quotient(s, t)), "ceildiv(s, t)");
     ck_assert_str_eq(text(rem(s, 2)), "(s%2)");
-    ck_assert_str_eq(text(least(s, 7)), "min(s, 7)");
+    ck_assert_str_eq(text(minimum(s, 7)), "min(s, 7)");
     char small[6];
     prt_dim_print(dims, add(s, mul(t, h)), small, sizeof(small));
     ck_assert_str_eq(small, "((t*h");
@@ -344,10 +344,10 @@ START_TEST(text_shows_structure)
 }
 END_TEST
 
-/* More terms than a polynomial holds: nothing is folded wrongly, equal is still equal. */
+/* More terms than a polynomial holds: nothing folds wrongly, and equal expressions stay equal. */
 START_TEST(large_expressions_are_kept)
 {
-    begin();
+    make_table();
     int64_t symbols[40], sum = 0, product = 1, deep = s;
     for (int i = 0; i < 40; i++) {
         char name[16];
@@ -366,19 +366,19 @@ START_TEST(large_expressions_are_kept)
     }
     ck_assert(prt_dim_is_expr(sum) && prt_dim_is_expr(product));
     ck_assert_int_eq(sub(sum, sum), 0);
-    ck_assert_int_eq(quot(product, product), 1);
+    ck_assert_int_eq(floor_quotient(product, product), 1);
     ck_assert_int_eq(sub(add(sum, 3), 3), sum);
     for (int i = 0; i < 20000; i++)
-        deep = most(add(deep, t), mul(h, i));
+        deep = maximum(add(deep, t), mul(h, i));
     ck_assert(prt_dim_is_expr(deep));
     (void)text(deep);
 }
 END_TEST
 
-/* Numbers at the edge stay exact or become unknown. */
+/* Numbers at the limits stay exact or become unknown. */
 START_TEST(large_numbers_are_kept)
 {
-    begin();
+    make_table();
     const int64_t big = INT64_C(1) << 61;
     const int64_t expr = add(mul(s, big), big);
     ck_assert(prt_dim_is_expr(expr));
@@ -386,10 +386,10 @@ START_TEST(large_numbers_are_kept)
     ck_assert(prt_dim_is_expr(add(expr, INT64_MAX)));
     ck_assert(prt_dim_is_expr(sub(add(s, INT64_MAX), -5)));
     ck_assert(prt_dim_is_expr(sub(0, add(s, INT64_MAX))));
-    ck_assert(prt_dim_is_expr(quot(add(s, INT64_MAX), INT64_MAX)));
-    ck_assert(prt_dim_is_expr(ceilq(add(s, 5), INT64_MAX)));
-    ck_assert(prt_dim_is_expr(quot(quot(s, big), big)));
-    ck_assert(prt_dim_is_expr(quot(s, -3)));
+    ck_assert(prt_dim_is_expr(floor_quotient(add(s, INT64_MAX), INT64_MAX)));
+    ck_assert(prt_dim_is_expr(ceil_quotient(add(s, 5), INT64_MAX)));
+    ck_assert(prt_dim_is_expr(floor_quotient(floor_quotient(s, big), big)));
+    ck_assert(prt_dim_is_expr(floor_quotient(s, -3)));
     ck_assert(prt_dim_is_expr(rem(s, -3)));
 }
 END_TEST
@@ -409,7 +409,7 @@ END_TEST
 
 static uint64_t state = 88172645463325252u;
 
-static uint64_t draw(void)
+static uint64_t random_number(void)
 {
     state ^= state << 13;
     state ^= state >> 7;
@@ -419,12 +419,12 @@ static uint64_t draw(void)
 
 enum { SYMBOLS = 4, POINTS = 12, POOL = 60, SMALL = 1 << 24 };
 
-static size_t place_of(int64_t dim)
+static size_t index_of_node(int64_t dim)
 {
     return prt_dim_is_number(dim) ? 0 : prt_dim_index(dim);
 }
 
-/* Values of a dim at a point, by evaluating every node in order. */
+/* Returns the value of a dim at a point by evaluating every node in order. */
 static int64_t value_at(int64_t dim, const int64_t *symbols)
 {
     static int64_t values[1 << 16];
@@ -438,7 +438,7 @@ static int64_t value_at(int64_t dim, const int64_t *symbols)
             values[i] = symbols[n->a];
             continue;
         }
-        if (place_of(n->a) >= i || place_of(n->b) >= i)
+        if (index_of_node(n->a) >= i || index_of_node(n->b) >= i)
             ck_abort_msg("an operand comes after node %zu", i);
         const int64_t a = prt_dim_is_number(n->a) ? n->a : values[prt_dim_index(n->a)];
         const int64_t b = prt_dim_is_number(n->b) ? n->b : values[prt_dim_index(n->b)];
@@ -458,7 +458,8 @@ static int64_t bounded(prt_dim_op op, int64_t a, int64_t b)
     return value > SMALL || value < -SMALL ? PRT_DIM_UNKNOWN : value;
 }
 
-/* Random expressions: wherever the plain computation has a value, the folded one has the same. */
+/* Random expressions: if the computation without folding has a value, the folded expression has
+ * the same value. */
 START_TEST(folding_changes_no_value)
 {
     static sample pool[POOL];
@@ -468,22 +469,24 @@ START_TEST(folding_changes_no_value)
         int64_t points[POINTS][SYMBOLS];
         for (int p = 0; p < POINTS; p++)
             for (int i = 0; i < SYMBOLS; i++)
-                points[p][i] = p == 0 ? 0 : p == 1 ? 1 : (int64_t)(draw() % 40);
+                points[p][i] = p == 0 ? 0 : p == 1 ? 1 : (int64_t)(random_number() % 40);
         for (int k = 0; k < POOL; k++) {
             sample *to = &pool[k];
             if (k < SYMBOLS) {
                 const char name[2] = { (char)('a' + k), 0 };
                 to->dim = prt_dim_symbol(dims, prt_str_of(name));
             } else if (k < 12) {
-                to->dim = (int64_t)(draw() % 9) - 2;
+                to->dim = (int64_t)(random_number() % 9) - 2;
             }
             if (k < 12) {
                 for (int p = 0; p < POINTS; p++)
                     to->values[p] = k < SYMBOLS ? points[p][k] : to->dim;
                 continue;
             }
-            const prt_dim_op op = (prt_dim_op)(PRT_DIM_ADD + draw() % (PRT_DIM_OPS - PRT_DIM_ADD));
-            const sample *a = &pool[draw() % (uint64_t)k], *b = &pool[draw() % (uint64_t)k];
+            const prt_dim_op op =
+                (prt_dim_op)(PRT_DIM_ADD + random_number() % (PRT_DIM_OPS - PRT_DIM_ADD));
+            const sample *a = &pool[random_number() % (uint64_t)k],
+                         *b = &pool[random_number() % (uint64_t)k];
             to->dim = prt_dim_make(dims, op, a->dim, b->dim);
             bool any = false;
             for (int p = 0; p < POINTS; p++) {
@@ -496,7 +499,7 @@ START_TEST(folding_changes_no_value)
                 if (above && to->values[p] != PRT_DIM_UNKNOWN && to->values[p] < 0)
                     ck_abort_msg("%s is %lld", text(to->dim), (long long)to->values[p]);
             if (to->dim == PRT_DIM_UNKNOWN)
-                *to = pool[draw() % (uint64_t)k];
+                *to = pool[random_number() % (uint64_t)k];
             for (int p = 0; p < POINTS; p++)
                 if (to->values[p] != PRT_DIM_UNKNOWN &&
                     value_at(to->dim, points[p]) != to->values[p])
@@ -508,14 +511,15 @@ START_TEST(folding_changes_no_value)
 }
 END_TEST
 
-/* A table written out and read back node by node gives the same expressions. */
-START_TEST(made_again_is_the_same)
+/* A table that is rebuilt node by node gives the same expressions. */
+START_TEST(rebuilt_expressions_are_equal)
 {
-    begin();
+    make_table();
     int64_t pool[200] = { s, t, h, 1, 2, 3 };
     for (size_t k = 6; k < 200; k++) {
-        const prt_dim_op op = (prt_dim_op)(PRT_DIM_ADD + draw() % (PRT_DIM_OPS - PRT_DIM_ADD));
-        pool[k] = prt_dim_make(dims, op, pool[draw() % k], pool[draw() % k]);
+        const prt_dim_op op =
+            (prt_dim_op)(PRT_DIM_ADD + random_number() % (PRT_DIM_OPS - PRT_DIM_ADD));
+        pool[k] = prt_dim_make(dims, op, pool[random_number() % k], pool[random_number() % k]);
         if (pool[k] == PRT_DIM_UNKNOWN)
             pool[k] = s;
     }
@@ -544,19 +548,19 @@ static int64_t parse(const char *from)
     return prt_dim_parse(dims, prt_str_of(from), find, NULL);
 }
 
-START_TEST(texts_are_read)
+START_TEST(texts_are_parsed)
 {
-    begin();
+    make_table();
     ck_assert_int_eq(parse("s"), s);
     ck_assert_int_eq(parse("s + 1"), add(s, 1));
     ck_assert_int_eq(parse("1+s"), add(s, 1));
     ck_assert_int_eq(parse("s+t*2"), add(s, mul(t, 2)));
     ck_assert_int_eq(parse("( (s + t) * 2 ) "), mul(add(s, t), 2));
-    ck_assert_int_eq(parse("s//2 - t"), sub(quot(s, 2), t));
-    ck_assert_int_eq(parse("(s/2)"), quot(s, 2));
+    ck_assert_int_eq(parse("s//2 - t"), sub(floor_quotient(s, 2), t));
+    ck_assert_int_eq(parse("(s/2)"), floor_quotient(s, 2));
     ck_assert_int_eq(parse("12"), 12);
-    ck_assert_int_eq(parse(text(sub(mul(add(s, t), 3), quot(h, 2)))),
-        sub(mul(add(s, t), 3), quot(h, 2)));
+    ck_assert_int_eq(parse(text(sub(mul(add(s, t), 3), floor_quotient(h, 2)))),
+        sub(mul(add(s, t), 3), floor_quotient(h, 2)));
     static const char *const others[] = { "", " ", "u", "s + u", "s +", "s t", "seq-len", "(s",
         "s)", "s % 2", "2s", "s//0", "99999999999", "s.shape", "-s", "s ** 2", "max(s, t)" };
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
@@ -571,11 +575,11 @@ END_TEST
 
 START_TEST(symbols_are_replaced)
 {
-    begin();
-    const int64_t both = add(mul(s, 2), quot(t, 3));
-    ck_assert_int_eq(prt_dim_replace(dims, both, s, 5), add(10, quot(t, 3)));
+    make_table();
+    const int64_t both = add(mul(s, 2), floor_quotient(t, 3));
+    ck_assert_int_eq(prt_dim_replace(dims, both, s, 5), add(10, floor_quotient(t, 3)));
     ck_assert_int_eq(prt_dim_replace(dims, prt_dim_replace(dims, both, s, 5), t, 7), 12);
-    ck_assert_int_eq(prt_dim_replace(dims, both, s, h), add(mul(h, 2), quot(t, 3)));
+    ck_assert_int_eq(prt_dim_replace(dims, both, s, h), add(mul(h, 2), floor_quotient(t, 3)));
     ck_assert_int_eq(prt_dim_replace(dims, both, h, 1), both);
     ck_assert_int_eq(prt_dim_replace(dims, 4, s, 1), 4);
     ck_assert_int_eq(prt_dim_replace(dims, PRT_DIM_UNKNOWN, s, 1), PRT_DIM_UNKNOWN);
@@ -583,10 +587,10 @@ START_TEST(symbols_are_replaced)
 }
 END_TEST
 
-PRT_TEST_MAIN("num/dim", texts_are_read, symbols_are_replaced, numbers_need_no_table,
-    the_unknown_spreads, symbols_are_interned, identities_fold, sums_and_products_have_one_form,
-    quotients_fold, extremes_fold_where_it_is_certain, broadcasts_fold_where_it_is_certain,
-    bounds_fold_where_the_sign_is_certain, signs_are_found_through_bounds, parts_become_whole,
-    so_much_is_folded, ratios_round, text_shows_structure, large_expressions_are_kept,
-    large_numbers_are_kept, memory_limit_gives_unknown, folding_changes_no_value,
-    made_again_is_the_same)
+PRT_TEST_MAIN("num/dim", texts_are_parsed, symbols_are_replaced, numbers_need_no_table,
+    unknown_operands_give_unknown, symbols_are_interned, identities_fold,
+    equal_sums_and_products_are_equal_integers, quotients_fold, certain_minima_and_maxima_fold,
+    certain_broadcasts_fold, bounds_of_known_sign_fold, signs_are_found_through_bounds,
+    parts_of_a_cut_add_up_to_the_whole, folding_stops_at_its_limit, ratios_round_as_specified,
+    text_shows_structure, large_expressions_are_kept, large_numbers_are_kept,
+    memory_limit_gives_unknown, folding_changes_no_value, rebuilt_expressions_are_equal)

@@ -39,7 +39,7 @@ START_TEST(every_row_is_found_by_its_names)
 }
 END_TEST
 
-START_TEST(unknown_values_have_the_row_of_none)
+START_TEST(unknown_types_have_the_row_of_no_type)
 {
     static const int32_t bad[] = { 0, -1, PRT_DTYPE_COUNT, INT32_MAX, INT32_MIN };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -73,4 +73,4 @@ START_TEST(sizes_round_up_and_do_not_overflow)
 END_TEST
 
 PRT_TEST_MAIN("num/dtype", table_agrees_with_the_public_values, every_row_is_found_by_its_names,
-    unknown_values_have_the_row_of_none, sizes_round_up_and_do_not_overflow)
+    unknown_types_have_the_row_of_no_type, sizes_round_up_and_do_not_overflow)

@@ -6,14 +6,14 @@
 #include "num/dtype.h"
 #include "support/check_main.h"
 
-static bool same(double a, double b)
+static bool same_value(double a, double b)
 {
     return memcmp(&a, &b, sizeof(a)) == 0;
 }
 
 static uint64_t state = 88172645463325252u;
 
-static uint64_t draw(void)
+static uint64_t random_number(void)
 {
     state ^= state << 13;
     state ^= state >> 7;
@@ -35,8 +35,8 @@ START_TEST(integers_wrap_and_come_back)
         int wrong = 0;
         memset(data, 0, sizeof(data));
         for (int turn = 0; turn < 2000; turn++) {
-            const size_t at = draw() % COUNT;
-            wanted[at] = draw();
+            const size_t at = random_number() % COUNT;
+            wanted[at] = random_number();
             if (turn % 2 == 0)
                 prt_store_u64(types[k], data + 1, at, wanted[at]);
             else
@@ -71,8 +71,8 @@ START_TEST(packing_is_low_bits_first)
     prt_store_f64(PRT_DTYPE_f4e2m1, data, 1, -6);
     prt_store_f64(PRT_DTYPE_f4e2m1, data, 0, 0.5);
     ck_assert_uint_eq(data[0], 0xf1);
-    ck_assert(same(prt_load_f64(PRT_DTYPE_f4e2m1, data, 1), -6));
-    /* Four elements of 6 bits in three bytes, whatever the order of stores; the neighbours stay. */
+    ck_assert(same_value(prt_load_f64(PRT_DTYPE_f4e2m1, data, 1), -6));
+    /* Four elements of 6 bits in three bytes, for any order of stores; their neighbours stay. */
     static const double sixes[] = { 1, -2.5, 0.125, 7.5, -0.375 };
     static const unsigned char packed[] = { 0x88, 0x1c, 0x7c, 0x23, 0xff };
     unsigned char six[5] = { 0, 0xff, 0, 0, 0xff };
@@ -80,7 +80,7 @@ START_TEST(packing_is_low_bits_first)
         prt_store_f64(PRT_DTYPE_f6e2m3, six, i, sixes[i]);
     ck_assert_mem_eq(six, packed, sizeof(six));
     for (size_t i = 0; i < 5; i++)
-        ck_assert(same(prt_load_f64(PRT_DTYPE_f6e2m3, six, i), sixes[i]));
+        ck_assert(same_value(prt_load_f64(PRT_DTYPE_f6e2m3, six, i), sixes[i]));
 }
 END_TEST
 
@@ -89,7 +89,7 @@ START_TEST(bools_are_zero_or_one)
     unsigned char data[4] = { 0, 1, 2, 255 };
     for (size_t i = 0; i < 4; i++) {
         ck_assert_int_eq(prt_load_i64(PRT_DTYPE_bool, data, i), i != 0);
-        ck_assert(same(prt_load_f64(PRT_DTYPE_bool, data, i), i != 0));
+        ck_assert(same_value(prt_load_f64(PRT_DTYPE_bool, data, i), i != 0));
     }
     prt_store_f64(PRT_DTYPE_bool, data, 0, 0.25);
     prt_store_f64(PRT_DTYPE_bool, data, 1, -0.0);
@@ -141,19 +141,19 @@ START_TEST(floats_round_trip)
         for (size_t i = 0; i < COUNT; i++)
             prt_store_f64(types[k], data + 1, i, values[i]);
         for (size_t i = 0; i < COUNT; i++)
-            ck_assert(same(prt_load_f64(types[k], data + 1, i), values[i]));
+            ck_assert(same_value(prt_load_f64(types[k], data + 1, i), values[i]));
         prt_store_i64(types[k], data + 1, 3, -3);
         ck_assert_int_eq(prt_load_i64(types[k], data + 1, 3), -3);
-        ck_assert(same(prt_load_f64(types[k], data + 1, 2), values[2]));
-        ck_assert(same(prt_load_f64(types[k], data + 1, 4), values[4]));
+        ck_assert(same_value(prt_load_f64(types[k], data + 1, 2), values[2]));
+        ck_assert(same_value(prt_load_f64(types[k], data + 1, 4), values[4]));
     }
     unsigned char e8m0[3];
     prt_store_f64(PRT_DTYPE_f8e8m0, e8m0, 1, 0.125);
-    ck_assert(same(prt_load_f64(PRT_DTYPE_f8e8m0, e8m0, 1), 0.125));
+    ck_assert(same_value(prt_load_f64(PRT_DTYPE_f8e8m0, e8m0, 1), 0.125));
 }
 END_TEST
 
-START_TEST(saturation_is_a_choice)
+START_TEST(saturation_is_optional)
 {
     unsigned char b = 0;
     prt_store_f64(PRT_DTYPE_f8e4m3fn, &b, 0, 1e6);
@@ -168,31 +168,31 @@ START_TEST(saturation_is_a_choice)
 }
 END_TEST
 
-START_TEST(complex_numbers_are_their_real_part)
+START_TEST(complex_numbers_load_as_their_real_part)
 {
     float c64[4] = { 1, 2, 3, 4 };
-    ck_assert(same(prt_load_f64(PRT_DTYPE_c64, c64, 1), 3));
+    ck_assert(same_value(prt_load_f64(PRT_DTYPE_c64, c64, 1), 3));
     prt_store_f64(PRT_DTYPE_c64, c64, 0, 9);
-    ck_assert(same((double)c64[0], 9) && same((double)c64[1], 0));
-    ck_assert(same((double)c64[2], 3));
+    ck_assert(same_value((double)c64[0], 9) && same_value((double)c64[1], 0));
+    ck_assert(same_value((double)c64[2], 3));
     double c128[2] = { 1, 2 };
     prt_store_u64(PRT_DTYPE_c128, c128, 0, 7);
-    ck_assert(same(c128[0], 7) && same(c128[1], 0));
+    ck_assert(same_value(c128[0], 7) && same_value(c128[1], 0));
 }
 END_TEST
 
-/* Large integers round once, on their way to float as well as to bfloat16. */
+/* Large integers round once, to float as well as to bfloat16. */
 START_TEST(integers_to_floats_round_once)
 {
     float f;
     uint16_t h;
     int wrong = 0;
     for (int i = 0; i < 300000; i++) {
-        const uint64_t word = draw() >> (draw() % 64);
+        const uint64_t word = random_number() >> (random_number() % 64);
         prt_store_u64(PRT_DTYPE_f32, &f, 0, word);
-        wrong += !same((double)f, (double)(float)word);
+        wrong += !same_value((double)f, (double)(float)word);
         prt_store_i64(PRT_DTYPE_f32, &f, 0, (int64_t)(0 - word));
-        wrong += word != 0 && !same((double)f, (double)(float)(int64_t)(0 - word));
+        wrong += word != 0 && !same_value((double)f, (double)(float)(int64_t)(0 - word));
     }
     ck_assert_int_eq(wrong, 0);
     const uint64_t above_tie = (UINT64_C(0x101) << 54) + 1; /* halfway, and one more */
@@ -202,9 +202,9 @@ START_TEST(integers_to_floats_round_once)
     ck_assert_uint_eq(h, 0x5e80);
     double d;
     prt_store_i64(PRT_DTYPE_f64, &d, 0, INT64_MIN);
-    ck_assert(same(d, -0x1p63));
+    ck_assert(same_value(d, -0x1p63));
     prt_store_u64(PRT_DTYPE_f64, &d, 0, UINT64_MAX);
-    ck_assert(same(d, 0x1p64));
+    ck_assert(same_value(d, 0x1p64));
 }
 END_TEST
 
@@ -216,12 +216,12 @@ START_TEST(types_without_numbers_do_nothing)
     prt_store_i64(PRT_DTYPE_undefined, data, 0, 1);
     prt_store_u64(99, data, 0, 1);
     ck_assert_uint_eq(data[0], 5);
-    ck_assert(same(prt_load_f64(PRT_DTYPE_string, data, 0), 0));
+    ck_assert(same_value(prt_load_f64(PRT_DTYPE_string, data, 0), 0));
     ck_assert_int_eq(prt_load_i64(-1, data, 0), 0);
 }
 END_TEST
 
 PRT_TEST_MAIN("num/element", integers_wrap_and_come_back, packing_is_low_bits_first,
     bools_are_zero_or_one, floats_to_integers_truncate_then_wrap, floats_round_trip,
-    saturation_is_a_choice, complex_numbers_are_their_real_part, integers_to_floats_round_once,
+    saturation_is_optional, complex_numbers_load_as_their_real_part, integers_to_floats_round_once,
     types_without_numbers_do_nothing)

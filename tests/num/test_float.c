@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_float.c — small floats, against tables made here: a format's values are computed from its
- * definition, and the right result of a rounding is found by looking at all of them.
- */
+/* test_float.c — small floats, against tables made here: each value follows from the definition
+ * of the format, and the correct rounding is found by trying all values. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +9,7 @@
 
 enum { NO_INFINITY = -1 };
 
-/* A format by its definition, and the library's two directions. */
+/* A format by its definition, and the library's decoder and encoder. */
 typedef struct format {
     const char *name;
     int bits, exp_bits, mant_bits, bias;
@@ -130,12 +128,12 @@ static const format formats[] = {
 };
 enum { N_FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
-static bool same(double a, double b)
+static bool same_value(double a, double b)
 {
     return memcmp(&a, &b, sizeof(a)) == 0;
 }
 
-/* Value of a finite code by the definition. */
+/* Returns the value of a finite code by the definition. */
 static double value_of(const format *f, int code)
 {
     const int sign = code >> (f->bits - 1);
@@ -155,7 +153,7 @@ START_TEST(every_code_decodes_by_the_definition)
             const float got = f->decode((uint32_t)code);
             const bool finite = magnitude <= f->largest && !(f->fnuz && code == sign);
             if (finite)
-                ck_assert_msg(same((double)got, value_of(f, code)), "%s %x", f->name, code);
+                ck_assert_msg(same_value((double)got, value_of(f, code)), "%s %x", f->name, code);
             else if (magnitude == f->infinity)
                 ck_assert(isinf(got) && (got < 0) == (code >= sign));
             else
@@ -197,7 +195,7 @@ START_TEST(sixteen_bit_nans_keep_their_payload)
 }
 END_TEST
 
-/* Halfway between neighbours, and a hair to either side: the tie goes to the even code. */
+/* Halfway between neighbours, and slightly to either side: a tie goes to the even code. */
 START_TEST(ties_go_to_even)
 {
     for (int k = 0; k < N_FORMATS; k++) {
@@ -219,7 +217,7 @@ END_TEST
 
 static uint64_t state = 88172645463325252u;
 
-static uint64_t draw(void)
+static uint64_t random_number(void)
 {
     state ^= state << 13;
     state ^= state >> 7;
@@ -227,9 +225,9 @@ static uint64_t draw(void)
     return state;
 }
 
-/* The nearest of all values, by trying them all; the largest value's upper neighbour, were there
- * one, stands for overflow. */
-static int nearest(const format *f, double magnitude)
+/* Returns the code of the nearest value, by trying all of them. A value one step above the largest
+ * stands for overflow. */
+static int nearest_code(const format *f, double magnitude)
 {
     int best = 0;
     double least = magnitude;
@@ -255,10 +253,10 @@ START_TEST(random_values_go_to_the_nearest)
         const int turns = f->bits == 16 ? 300 : 20000;
         for (int i = 0; i < turns; i++) {
             const int span = (1 << f->exp_bits) + f->mant_bits + 2;
-            const int exp = (int)(draw() % (uint64_t)span) - f->bias - f->mant_bits;
-            const double unit = (double)(draw() >> 11) * 0x1p-53;
+            const int exp = (int)(random_number() % (uint64_t)span) - f->bias - f->mant_bits;
+            const double unit = (double)(random_number() >> 11) * 0x1p-53;
             const double value = ldexp(1 + unit, exp);
-            const int code = nearest(f, value);
+            const int code = nearest_code(f, value);
             const uint32_t wanted = (uint32_t)(code > f->largest ? f->largest : code);
             if (f->bits < 16) {
                 ck_assert_uint_eq(f->encode(value, true), wanted);
@@ -279,25 +277,25 @@ START_TEST(random_values_go_to_the_nearest)
 }
 END_TEST
 
-START_TEST(float_and_double_agree_where_both_can)
+START_TEST(float_and_double_conversions_agree)
 {
     int wrong = 0;
     for (int i = 0; i < 2000000; i++) {
-        const uint32_t bits = (uint32_t)draw();
+        const uint32_t bits = (uint32_t)random_number();
         float value;
         memcpy(&value, &bits, sizeof(value));
         wrong += prt_f32_to_f16(value) != prt_f64_to_f16((double)value);
         wrong += prt_f32_to_bf16(value) != prt_f64_to_bf16((double)value);
     }
     ck_assert_int_eq(wrong, 0);
-    /* A double that a detour through float would round twice. */
+    /* A double that would round twice by way of float. */
     ck_assert_uint_eq(prt_f64_to_f16(1 + 0x1p-11 + 0x1p-40), 0x3c01);
     ck_assert_uint_eq(prt_f32_to_f16((float)(1 + 0x1p-11 + 0x1p-40)), 0x3c00);
     ck_assert_uint_eq(prt_f64_to_bf16(1 + 0x1p-8 + 0x1p-40), 0x3f81);
 }
 END_TEST
 
-START_TEST(extremes_of_double)
+START_TEST(extremes_of_double_round_as_specified)
 {
     for (int k = 0; k < N_FORMATS; k++) {
         const format *f = &formats[k];
@@ -321,7 +319,8 @@ START_TEST(overflow_follows_onnx_cast)
     ck_assert_uint_eq(prt_f64_to_f8e4m3fn(inf, false), 0x7f);
     ck_assert_uint_eq(prt_f64_to_f8e4m3fn(-1e9, false), 0xff);
     ck_assert_uint_eq(prt_f64_to_f8e4m3fn(464, true), 0x7e);
-    ck_assert_uint_eq(prt_f64_to_f8e4m3fn(464, false), 0x7e); /* a tie with 480 that is not there */
+    ck_assert_uint_eq(prt_f64_to_f8e4m3fn(464, false),
+        0x7e); /* a tie with 480, not in the format */
     ck_assert_uint_eq(prt_f64_to_f8e4m3fn(464.01, false), 0x7f);
     ck_assert_uint_eq(prt_f64_to_f8e5m2(inf, true), 0x7b);
     ck_assert_uint_eq(prt_f64_to_f8e5m2(inf, false), 0x7c);
@@ -339,8 +338,8 @@ START_TEST(overflow_follows_onnx_cast)
 }
 END_TEST
 
-/* Codes that Python's ml_dtypes gives. */
-START_TEST(float6_vectors)
+/* Codes from Python's ml_dtypes. */
+START_TEST(float6_codes_equal_ml_dtypes)
 {
     static const struct {
         double value;
@@ -373,8 +372,8 @@ START_TEST(float6_vectors)
 }
 END_TEST
 
-/* Vectors of PopRT's float8: F143 is E4M3FNUZ, F152 is E5M2FNUZ. */
-START_TEST(f143_and_f152_vectors)
+/* Codes of PopRT's float8: F143 is E4M3FNUZ, F152 is E5M2FNUZ. */
+START_TEST(f143_and_f152_codes_equal_poprt)
 {
     ck_assert_uint_eq(prt_f64_to_f8e4m3fnuz(0.75, true), 0x3c);
     ck_assert_uint_eq(prt_f64_to_f8e4m3fnuz(0.75 * 0.25, true), 0x2c);
@@ -385,10 +384,10 @@ START_TEST(f143_and_f152_vectors)
     ck_assert_uint_eq(prt_f64_to_f8e4m3fnuz(250, false), 0x80);
     ck_assert_uint_eq(prt_f64_to_f8e5m2fnuz(70000, true), 0x7f);
     ck_assert_uint_eq(prt_f64_to_f8e5m2fnuz(70000, false), 0x80);
-    ck_assert(same((double)prt_f8e4m3fnuz_to_f32(0x7f), 240));
-    ck_assert(same((double)prt_f8e5m2fnuz_to_f32(0x7f), 57344));
-    ck_assert(same((double)prt_f8e4m3fnuz_to_f32(0x01), 0x1p-10));
-    ck_assert(same((double)prt_f8e5m2fnuz_to_f32(0x01), 0x1p-17));
+    ck_assert(same_value((double)prt_f8e4m3fnuz_to_f32(0x7f), 240));
+    ck_assert(same_value((double)prt_f8e5m2fnuz_to_f32(0x7f), 57344));
+    ck_assert(same_value((double)prt_f8e4m3fnuz_to_f32(0x01), 0x1p-10));
+    ck_assert(same_value((double)prt_f8e5m2fnuz_to_f32(0x01), 0x1p-17));
 }
 END_TEST
 
@@ -396,7 +395,7 @@ START_TEST(e8m0_is_powers_of_two)
 {
     for (uint32_t code = 0; code < 255; code++) {
         const double value = ldexp(1, (int)code - 127);
-        ck_assert(same((double)prt_f8e8m0_to_f32((uint8_t)code), value));
+        ck_assert(same_value((double)prt_f8e8m0_to_f32((uint8_t)code), value));
         ck_assert_uint_eq(prt_f64_to_f8e8m0(value, false), code);
         ck_assert_uint_eq(prt_f64_to_f8e8m0(-value, false), code);
         ck_assert_uint_eq(prt_f64_to_f8e8m0(nextafter(value * 1.5, 0), false), code);
@@ -415,5 +414,6 @@ END_TEST
 
 PRT_TEST_MAIN("num/float", every_code_decodes_by_the_definition, every_code_survives_the_round_trip,
     sixteen_bit_nans_keep_their_payload, ties_go_to_even, random_values_go_to_the_nearest,
-    float_and_double_agree_where_both_can, extremes_of_double, overflow_follows_onnx_cast,
-    float6_vectors, f143_and_f152_vectors, e8m0_is_powers_of_two)
+    float_and_double_conversions_agree, extremes_of_double_round_as_specified,
+    overflow_follows_onnx_cast, float6_codes_equal_ml_dtypes, f143_and_f152_codes_equal_poprt,
+    e8m0_is_powers_of_two)

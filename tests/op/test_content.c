@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* test_content.c — partial contents: what types can carry, hostile numbers, rounding of sizes. */
+/* test_content.c — partially known contents: limits of types, hostile numbers, rounding of
+ * sizes.
+ * Covers: content_eval.c, infer.c. */
 #include "op/content.h"
 
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-/* Such numbers lie where dims are expressions. */
+/* These numbers lie in the range that encodes dims as expressions. */
 START_TEST(huge_numbers_are_unknown)
 {
     ck_content("x = input f32[n,6]\ns = shape x\n"
@@ -21,7 +23,7 @@ START_TEST(huge_numbers_are_unknown)
 }
 END_TEST
 
-START_TEST(types_have_limits)
+START_TEST(values_beyond_their_type_are_unknown)
 {
     ck_content("x = input f32[2000000000,6]\ns = shape x\ni = cast s {to=6}\ny = add i i\n"
                "return y\n",
@@ -50,7 +52,7 @@ START_TEST(ratios_are_rounded)
     ck_content(ROUNDED("n,7", "add", "0.5", "floor"), "n 7");
     ck_content(ROUNDED("n,7", "div", "2", "round"), "");
     ck_content(ROUNDED("n,7", "sub", "2.5", "identity"), "? 4");
-    /* What a float third comes to when it is multiplied again is not known. */
+    /* The product of a third in float and 3 is unknown. */
     ck_content("x = input f32[n]\ns = shape x\nf = cast s {to=1}\nk = const f32[] {3}\n"
                "g = div f k\nh = mul g k\ni = floor h\ny = cast i {to=7}\nreturn y\n",
         "");
@@ -71,8 +73,8 @@ START_TEST(float_division_is_exact_or_a_ratio)
 }
 END_TEST
 
-/* How torch exports pads: pairs for each axis from the last, turned over and dealt out. */
-START_TEST(matrices_of_sizes_are_moved)
+/* How torch exports pads: pairs per axis from the last one, reversed and transposed. */
+START_TEST(moved_sizes_stay_known)
 {
     ck_content("x = input f32[n,6]\ns = shape x\nz = const i64[2] {0,1}\n"
                "c = concat s z {axis=0}\nt = const i64[2] {-1,2}\nm = reshape c t\n"
@@ -95,7 +97,7 @@ START_TEST(matrices_of_sizes_are_moved)
 }
 END_TEST
 
-/* All that is needed is there, so the kernel tells. */
+/* All inputs are known, so the kernel computes the result. */
 START_TEST(known_numbers_are_computed)
 {
     ck_content("x = input f32[3,n,0]\ns = shape x {start=0,end=1}\nz = const i64[] {0}\n"
@@ -110,8 +112,8 @@ START_TEST(known_numbers_are_computed)
 }
 END_TEST
 
-/* Answers are 0 or 1, and a choice by one is a formula. */
-START_TEST(truths_are_expressions)
+/* Comparisons are 0 or 1, and a choice by a comparison is a formula. */
+START_TEST(comparisons_are_expressions)
 {
     ck_content("x = input f32[n,6]\ns = shape x\nk = const i64[] {4}\nc = greater s k\n"
                "y = where c k s\nreturn y\n",
@@ -125,15 +127,15 @@ START_TEST(truths_are_expressions)
 }
 END_TEST
 
-/* Functions of floats that keep the shape do not keep the numbers. */
-START_TEST(other_functions_forget_floats)
+/* Functions of floats that keep the shape do not keep the contents. */
+START_TEST(other_float_functions_give_unknown)
 {
     ck_content("x = input f32[3,6]\ns = shape x\nf = cast s {to=1}\ny = softmax f\nreturn y\n", "");
     ck_content("x = input f32[3,6]\ns = shape x\nf = cast s {to=1}\ny = exp f\nreturn y\n", "");
 }
 END_TEST
 
-/* Truncation is not the floor of a difference that may be negative. */
+/* Truncation differs from the floor of a difference that may be negative. */
 START_TEST(negative_quotients_round_up)
 {
     ck_content("x = input f32[n]\ns = shape x\nk = const i64[] {-8}\nt = const i64[] {4}\n"
@@ -142,7 +144,7 @@ START_TEST(negative_quotients_round_up)
 }
 END_TEST
 
-START_TEST(signs_are_shown)
+START_TEST(signs_of_expressions_are_found)
 {
     prt_arena *arena = NULL;
     prt_dims *dims = NULL;
@@ -162,7 +164,7 @@ START_TEST(signs_are_shown)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/content", huge_numbers_are_unknown, types_have_limits, ratios_are_rounded,
-    float_division_is_exact_or_a_ratio, other_functions_forget_floats, matrices_of_sizes_are_moved,
-    known_numbers_are_computed, truths_are_expressions, negative_quotients_round_up,
-    signs_are_shown)
+PRT_TEST_MAIN("op/content", huge_numbers_are_unknown, values_beyond_their_type_are_unknown,
+    ratios_are_rounded, float_division_is_exact_or_a_ratio, other_float_functions_give_unknown,
+    moved_sizes_stay_known, known_numbers_are_computed, comparisons_are_expressions,
+    negative_quotients_round_up, signs_of_expressions_are_found)

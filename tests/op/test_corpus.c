@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_corpus.c — runs the cases of tests/corpus, whose README.md describes their files.
+/* test_corpus.c — runs the cases of tests/corpus, whose README.md describes their files.
  *
  *     test_corpus [--trace] [--only FORM] [--part K/N] [--rows] FILE-OR-FOLDER …
  *
- * Each case is run in the forms of support/graph_forms.h, or in the one named. With --part, of the
- * files in folders only each Nth, from the Kth on. With --rows, every operator of ai.onnx needs a
- * file. The last line counts.
- */
+ * Each case runs in all forms of support/graph_forms.h, or in FORM alone. --part K/N takes every
+ * Nth file of a folder, from the Kth on. --rows demands a file for each operator of ai.onnx. The
+ * last line of output gives the counts.
+ * Covers: eval.c, attrs.c, table.c, reals.c, elements.c. */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <stdio.h>
@@ -26,19 +25,19 @@ typedef struct runner {
     uint32_t part, parts;
 } runner;
 
-/* A case as it stands in its file. */
+/* A case as its file has it. */
 typedef struct sample {
     const char *file;
     unsigned line;
-    prt_str title;   /* what follows "case" */
+    prt_str title;   /* the text after "case" */
     prt_str graph;   /* IR text */
     prt_str results; /* lines "= …", or one line "! STATUS" */
 } sample;
 
-/* ---- what was expected */
+/* ---- expected values */
 
-/* The value that a line "= …" describes; its memory is `o`'s, which is new for each. */
-static void expected_value(prt_str line, outcome *o)
+/* Reads the value that a line "= …" describes; `o`, new for each value, owns its memory. */
+static void read_expected(prt_str line, outcome *o)
 {
     char *text = NULL;
     size_t size = 0;
@@ -54,13 +53,13 @@ static void expected_value(prt_str line, outcome *o)
 static bool check_tensor(prt_str line, uint32_t tolerance, const prt_tensor *got, char *why)
 {
     outcome want;
-    expected_value(line, &want);
+    read_expected(line, &want);
     const bool same = prt_tolerance_equal(tolerance, got, &want.out[0], why, MAX_WHY);
     outcome_close(&want);
     return same;
 }
 
-/* "= f32[2] {1,2}", "= none", or "= seq 2" and that many lines for the items. */
+/* Checks "= f32[2] {1,2}", "= none", or "= seq 2" and as many lines for the items. */
 static bool check_value(prt_str *results, uint32_t tolerance, const prt_tensor *got, char *why)
 {
     prt_str line = next_line(results);
@@ -86,7 +85,7 @@ static bool check_value(prt_str *results, uint32_t tolerance, const prt_tensor *
     return true;
 }
 
-/* The class is the word after "~" in the title. */
+/* The tolerance class is the word after "~" in the title. */
 static uint32_t tolerance_of(const sample *s)
 {
     uint32_t index = 0, at = 0, end;
@@ -158,7 +157,7 @@ static void run_case(runner *r, const sample *s)
     }
 }
 
-/* Cases are set apart by blank lines; lines that start with "#" are comments. */
+/* Blank lines separate cases; lines that start with "#" are comments. */
 static void run_file(runner *r, const char *path)
 {
     prt_blob *blob = NULL;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_attention.c — the fast form of fused_attention against the reference. */
+/* test_attention.c — the fast fused_attention and related fast operators against the reference.
+ * Covers: attention.c, attend.c, attention_core.c. */
 #include <stdio.h>
 
 #include "support/check_main.h"
 #include "support/fast_check.h"
 
-/* Heads of `size` and `wide` elements that lie side by side in the rows of q, k and v. */
+/* Heads of `size` and `wide` elements, which lie next to each other in the rows of q, k and v. */
 static void check(int batch, int heads, int groups, int queries, int keys, int size, int wide,
     const char *inputs, const char *operands, const char *attrs)
 {
@@ -22,7 +23,7 @@ static void check(int batch, int heads, int groups, int queries, int keys, int s
     fast_check(text, -1, 1, 1e-5);
 }
 
-START_TEST(sizes)
+START_TEST(all_sizes_equal_the_reference)
 {
     static const int cases[][7] = { { 1, 1, 1, 1, 1, 1, 1 }, { 2, 3, 3, 5, 7, 4, 9 },
         { 1, 4, 2, 1, 70, 64, 64 }, { 1, 2, 1, 3, 33, 17, 15 }, { 2, 2, 2, 49, 49, 32, 32 },
@@ -36,7 +37,7 @@ START_TEST(sizes)
 }
 END_TEST
 
-START_TEST(masks)
+START_TEST(masks_equal_the_reference)
 {
     static const int queries[] = { 2, 20 };
     for (size_t i = 0; i < 2; i++) {
@@ -60,8 +61,8 @@ START_TEST(masks)
 }
 END_TEST
 
-/* The first row sees nothing; another has a score that is NaN. */
-START_TEST(special_values)
+/* The first row sees no key; another row has a score of NaN. */
+START_TEST(infinite_and_nan_scores_equal_the_reference)
 {
     fast_check("q = input f32[1,5,4]\nk = input f32[1,3,4]\nv = input f32[1,3,4]\n"
                "b = const f32[5,3] {-inf,-inf,-inf,0,nan,0,0,0,0,-inf,0,-inf,0,inf,0}\n"
@@ -75,8 +76,8 @@ START_TEST(special_values)
 }
 END_TEST
 
-/* The same where such rows give zeros; few queries and many. */
-START_TEST(guarded)
+/* The same masks, guarded: such rows give zeros. Few queries and many. */
+START_TEST(guarded_rows_without_keys_give_zeros)
 {
     fast_check("q = input f32[1,5,4]\nk = input f32[1,3,4]\nv = input f32[1,3,4]\n"
                "b = const f32[5,3] {-inf,-inf,-inf,0,nan,0,0,0,0,-inf,0,-inf,0,inf,0}\n"
@@ -95,8 +96,8 @@ START_TEST(guarded)
 }
 END_TEST
 
-/* Everything in one input, results turned; then a cache, which comes back longer. */
-START_TEST(places)
+/* Queries, keys and values in one input, and transposed results; then a cache that grows. */
+START_TEST(strides_and_output_orders_equal_the_reference)
 {
     static const char *const orders[] = { "0,1,2", "0,2,1", "1,0,2", "1,2,0", "2,0,1", "2,1,0" };
     char text[1024];
@@ -123,8 +124,8 @@ START_TEST(places)
 }
 END_TEST
 
-/* A cache that is too large to be read from a cache level again. */
-START_TEST(large_cache)
+/* A cache that is too large to stay in a cache level between two readings. */
+START_TEST(large_caches_equal_the_reference)
 {
     static const char *const results[] = { "y, _, _", "_, y, _", "_, _, y" };
     char text[1024];
@@ -144,8 +145,9 @@ END_TEST
 #define THREE "q = input f32[2,20,48]\nk = input f32[2,30,48]\nv = input f32[2,30,48]\n"
 #define ONES "1,1,1,1,1,1,1,1,1,1,"
 
-/* Operators that share the loops; what their loops cannot do runs as it did. */
-START_TEST(other_attentions)
+/* Operators that share the fast loops; cases that the fast loops do not support run by the
+ * reference. */
+START_TEST(attention_operators_equal_the_reference)
 {
     static const char *const graphs[] = {
         "q = input f32[2,4,20,16]\nk = input f32[2,2,70,16]\nv = input f32[2,2,70,9]\n"
@@ -178,7 +180,7 @@ START_TEST(other_attentions)
         "q = input f32[2,9,64]\nk = input f32[2,9,32]\nv = input f32[2,9,32]\n"
         "n = const i32[2] {8,6}\nt = const i32[] {9}\n"
         "_, y, _ = ms_group_query_attention q k v _ _ n t {num_heads=4,kv_num_heads=2}\n",
-        /* keys that are seen in a row */
+        /* a window of keys in each row */
         QKV "y = attention q k v {left_window_size=3}\n",
         QKV "y = attention q k v {right_window_size=0}\n",
         QKV "y = attention q k v {left_window_size=2,right_window_size=5}\n",
@@ -209,5 +211,7 @@ START_TEST(other_attentions)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/attention", sizes, masks, special_values, guarded, places, large_cache,
-    other_attentions)
+PRT_TEST_MAIN("fast/attention", all_sizes_equal_the_reference, masks_equal_the_reference,
+    infinite_and_nan_scores_equal_the_reference, guarded_rows_without_keys_give_zeros,
+    strides_and_output_orders_equal_the_reference, large_caches_equal_the_reference,
+    attention_operators_equal_the_reference)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_conv.c — convolutions that do not go the plain way of test_fast.c: transposed ones, and
- * those by Winograd's tiles; and the panels of the plain way. Bounds are in units of the largest
- * element.
- */
+/* test_conv.c — convolutions that test_fast.c does not reach: transposed ones and Winograd
+ * tiles; and the panels that im2col gathers. Bounds are in units of the largest element.
+ * Covers: conv_transpose.c, winograd.c, im2col.c, planes.c, conv_core.c. */
 #include <stdio.h>
 
 #include "base/status.h"
@@ -19,7 +17,7 @@ static void check_all(const char *const *graphs, size_t count, double bound)
     }
 }
 
-START_TEST(windows_side_by_side)
+START_TEST(transposed_without_overlap_equals_the_reference)
 {
     static const char *const graphs[] = {
         "x = input f32[1,5,9,11]\nw = input f32[5,7,2,2]\nb = input f32[7]\n"
@@ -36,7 +34,7 @@ START_TEST(windows_side_by_side)
 }
 END_TEST
 
-START_TEST(windows_that_overlap_or_leave_gaps)
+START_TEST(transposed_with_overlap_or_gaps_is_equal)
 {
     static const char *const graphs[] = {
         "x = input f32[1,5,9,11]\nw = input f32[5,7,3,3]\nb = input f32[7]\n"
@@ -66,7 +64,7 @@ START_TEST(windows_that_overlap_or_leave_gaps)
 }
 END_TEST
 
-START_TEST(transposed_without_elements_or_elsewhere)
+START_TEST(other_transposed_convolutions_equal_the_reference)
 {
     static const char *const graphs[] = {
         "x = input f32[0,3,7,7]\nw = input f32[3,2,3,3]\ny = conv_transpose x w\n",
@@ -84,11 +82,11 @@ START_TEST(transposed_without_elements_or_elsewhere)
 }
 END_TEST
 
-/* F(4x4, 3x3): 1e-4 is what winograd.c promises. */
-START_TEST(tiles)
+/* F(4x4, 3x3): 1e-4 is the bound that winograd.c states. */
+START_TEST(winograd_tiles_equal_the_reference)
 {
     static const char *const graphs[] = {
-        /* weights ahead, panels one by one; rows of tiles cut anywhere */
+        /* weights transformed first, panels one by one; rows of tiles cut at any place */
         "x = input f32[1,8,131,77]\nw = input f32[9,8,3,3]\nb = input f32[9]\n"
         "y = conv x w b {pads=[1,1,1,1]}\n",
         "x = input f32[2,17,70,71]\nw = input f32[50,17,3,3]\ny = conv x w {pads=[0,2,1,0]}\n",
@@ -96,13 +94,13 @@ START_TEST(tiles)
         "y = conv x w b {auto_pad=\"SAME_LOWER\"}\n",
         "x = input f32[2,8,20,300]\nw = input f32[25,8,3,3]\ny = conv x w {pads=[3,3,3,3]}\n",
         "x = input f32[1,9,150,12]\nw = input f32[8,9,3,3]\ny = conv x w\n",
-        /* inputs ahead, filters block by block */
+        /* inputs transformed first, filters block by block */
         "x = input f32[2,64,14,13]\nw = input f32[165,64,3,3]\nb = input f32[165]\n"
         "y = conv x w b {pads=[1,1,1,1]}\n",
         "x = input f32[1,300,20,21]\nw = input f32[140,300,3,3]\ny = conv x w {pads=[1,0,0,1]}\n",
         "x = input f32[3,40,16,16]\nw = input f32[400,40,3,3]\nb = input f32[400]\n"
         "y = conv x w b\n",
-        /* more at the end of it: what is added comes before the activation */
+        /* an addition after the convolution: it comes before the activation */
         "x = input f32[2,9,50,51]\nw = input f32[8,9,3,3]\nb = input f32[8]\n"
         "r = input f32[2,8,50,51]\n"
         "y = fused_conv x w b r {activation=\"Relu\",pads=[1,1,1,1]}\n",
@@ -113,8 +111,8 @@ START_TEST(tiles)
 }
 END_TEST
 
-/* Panels of 64 outputs that begin and end anywhere in rows of all widths. */
-START_TEST(gathered_panels)
+/* Panels of 64 outputs that begin and end at any place in rows of all widths. */
+START_TEST(gathered_panels_equal_the_reference)
 {
     static const int sizes[][5] = { /* height, width, kernel, stride, padding */
         { 7, 7, 3, 1, 1 }, { 14, 15, 3, 2, 1 }, { 9, 1, 3, 1, 1 }, { 3, 64, 3, 1, 1 },
@@ -141,5 +139,6 @@ START_TEST(gathered_panels)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/conv", windows_side_by_side, windows_that_overlap_or_leave_gaps,
-    transposed_without_elements_or_elsewhere, gathered_panels, tiles)
+PRT_TEST_MAIN("fast/conv", transposed_without_overlap_equals_the_reference,
+    transposed_with_overlap_or_gaps_is_equal, other_transposed_convolutions_equal_the_reference,
+    gathered_panels_equal_the_reference, winograd_tiles_equal_the_reference)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_grid_sample.c — the fast GridSample against the reference, and what it leaves to that. */
+/* test_grid_sample.c — the fast GridSample against the reference, and the cases that it leaves
+ * to the reference. */
 #include <stdio.h>
 
 #include "base/status.h"
@@ -19,19 +20,19 @@ static void check(const char *x, const char *grid, const char *attrs, double rea
 static const char *const forms[] = { "mode=linear", "mode=linear,align_corners=1",
     "mode=linear,padding_mode=border", "mode=linear,padding_mode=border,align_corners=1" };
 
-START_TEST(linear)
+START_TEST(linear_sampling_equals_the_reference)
 {
     for (size_t i = 0; i < PRT_COUNT_OF(forms); i++) {
         check("2,3,5,7", "2,4,6,2", forms[i], 1.0);
         check("2,3,5,7", "2,4,6,2", forms[i], 1.5);
         check("1,1,1,1", "1,3,3,2", forms[i], 2.0);
-        check("3,20,9,4", "3,40,30,2", forms[i], 1.2); /* several pieces of points */
+        check("3,20,9,4", "3,40,30,2", forms[i], 1.2); /* more points than one block */
         check("1,2,3,3", "1,2,2,2", forms[i], 1e30);
     }
 }
 END_TEST
 
-START_TEST(odd_positions)
+START_TEST(special_positions_equal_the_reference)
 {
     static const char *const grids[] = { "nan,0,0,nan,inf,0,0,-inf",
         "3e38,-3e38,-1,1,1,1,0.999,-1.001" };
@@ -44,7 +45,7 @@ START_TEST(odd_positions)
                 grids[k], forms[i]);
             fast_check(text, -1, 1, 1e-5);
         }
-    /* What is outside is not read, whatever is there. */
+    /* Elements outside the image are not read, even if they are infinite or NaN. */
     fast_check("a = input f32[1,1,3,3]\nz = const f32[1,1,3,1] {inf,nan,1}\n"
                "x = concat a z {axis=3}\ng = const f32[1,1,3,2] {-1.2,0,-1.2,1,0,0}\n"
                "y = grid_sample x g {mode=linear}\nreturn y\n",
@@ -52,7 +53,7 @@ START_TEST(odd_positions)
 }
 END_TEST
 
-START_TEST(others)
+START_TEST(other_modes_run_by_the_reference)
 {
     check("2,3,5,7", "2,4,6,2", "mode=nearest", 1.2);
     check("2,3,5,7", "2,4,6,2", "mode=cubic", 1.2);
@@ -62,4 +63,5 @@ START_TEST(others)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/grid_sample", linear, odd_positions, others)
+PRT_TEST_MAIN("fast/grid_sample", linear_sampling_equals_the_reference,
+    special_positions_equal_the_reference, other_modes_run_by_the_reference)

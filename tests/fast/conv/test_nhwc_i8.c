@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_nhwc_i8.c — operators on quantised images with channels last, by their fast forms against
- * the reference: the same bits at every level; of images that become bytes, floats.
- */
+/* test_nhwc_i8.c — fast operators on quantised images with channels last against the reference:
+ * the same bits at every level. NhwcQuantizedConv gives floats and has a bound.
+ * Covers: nhwc_i8_amx.c, nhwc_pool.c, nhwc_quantized.c, quantized_add.c, byte_table.c. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,7 +12,7 @@
 #include "support/graph_text.h"
 #include "support/nhwc_text.h"
 
-static int below(uint32_t *state, uint32_t n)
+static int random_below(uint32_t *state, uint32_t n)
 {
     return (int)nhwc_random(state, n);
 }
@@ -25,8 +24,8 @@ static void check(const nhwc_bytes_case *c, uint32_t seed)
     free(text);
 }
 
-/* A scale that spreads sums of so many products over the range of a byte. */
-static double scale_of(const nhwc_conv_case *c)
+/* Returns a scale that spreads the sums of the case's products over the range of a byte. */
+static double output_scale(const nhwc_conv_case *c)
 {
     const double depth = (double)c->channels * c->w.kernel[0] * c->w.kernel[1] * c->w.kernel[2];
     return 0.5 / (64.0 + depth * 128.0);
@@ -34,9 +33,9 @@ static double scale_of(const nhwc_conv_case *c)
 
 static nhwc_bytes_case random_case(uint32_t *state, uint32_t i)
 {
-    const int rank = below(state, 5) == 0 ? 3 : below(state, 5) == 0 ? 5 : 4;
+    const int rank = random_below(state, 5) == 0 ? 3 : random_below(state, 5) == 0 ? 5 : 4;
     nhwc_bytes_case c = { .of = { .rank = rank,
-                              .n = 1 + below(state, 3),
+                              .n = 1 + random_below(state, 3),
                               .form = "panels",
                               .group = 1,
                               .channels = 1,
@@ -46,27 +45,28 @@ static nhwc_bytes_case random_case(uint32_t *state, uint32_t i)
                                       : i % 8 == 0 ? 30
                                                    : 12,
                                   i % 8 == 1 && rank != 5 ? 7 : 4) },
-        .x_signed = below(state, 3) == 0,
-        .y_signed = below(state, 2) != 0 };
-    c.x_zero = below(state, 256) - (c.x_signed ? 128 : 0);
-    c.y_zero = below(state, 256) - (c.y_signed ? 128 : 0);
+        .x_signed = random_below(state, 3) == 0,
+        .y_signed = random_below(state, 2) != 0 };
+    c.x_zero = random_below(state, 256) - (c.x_signed ? 128 : 0);
+    c.y_zero = random_below(state, 256) - (c.y_signed ? 128 : 0);
     if (i % 3 == 0) {
         c.of.form = "taps";
-        c.of.group = 1 + below(state, i % 2 != 0 ? 150 : 40);
+        c.of.group = 1 + random_below(state, i % 2 != 0 ? 150 : 40);
     } else {
-        c.of.group = below(state, 4) == 0 ? 1 + below(state, 4) : 1;
-        c.of.channels = below(state, 2) != 0 ? 4 * (1 + below(state, 8)) : 1 + below(state, 30);
-        c.of.filters = 1 + below(state, i % 6 == 1 ? 150 : 70);
-        c.of.images = c.of.group == 1 && rank != 5 && below(state, 3) == 0;
+        c.of.group = random_below(state, 4) == 0 ? 1 + random_below(state, 4) : 1;
+        c.of.channels = random_below(state, 2) != 0 ? 4 * (1 + random_below(state, 8))
+                                                    : 1 + random_below(state, 30);
+        c.of.filters = 1 + random_below(state, i % 6 == 1 ? 150 : 70);
+        c.of.images = c.of.group == 1 && rank != 5 && random_below(state, 3) == 0;
         if (c.of.images)
-            c.of.channels = 1 + below(state, 4);
+            c.of.channels = 1 + random_below(state, 4);
     }
-    c.scale = i % 7 == 3 ? 0.75 : scale_of(&c.of) * (1 + below(state, 3)) * 10;
+    c.scale = i % 7 == 3 ? 0.75 : output_scale(&c.of) * (1 + random_below(state, 3)) * 10;
     c.scale = c.of.form[0] == 't' && c.scale > 0.15 ? 0.15 : c.scale;
     return c;
 }
 
-START_TEST(convolutions)
+START_TEST(quantized_convolutions_equal_the_reference)
 {
     uint32_t state = 11;
     for (uint32_t i = 0; i < FAST_CASES(220); i++) {
@@ -76,8 +76,8 @@ START_TEST(convolutions)
 }
 END_TEST
 
-/* Many pixels and panels, and products that are half way between two numbers. */
-START_TEST(large_ones)
+/* Many pixels and panels, and products exactly halfway between two integers. */
+START_TEST(large_convolutions_equal_the_reference)
 {
     nhwc_bytes_case c = { .of = { .rank = 4,
                               .n = 1,
@@ -126,9 +126,9 @@ START_TEST(large_ones)
 }
 END_TEST
 
-/* What some levels do where the image is, 16 outputs at a time: whole and odd numbers of those, few
- * and many channels, steps of one and more along each axis, and images in several blocks. */
-START_TEST(tiles)
+/* Some levels compute on the image itself, 16 outputs at a time: full and partial tiles, few and
+ * many channels, strides of one and more along each axis, and images of several blocks. */
+START_TEST(tiles_on_the_image_equal_the_reference)
 {
     static const struct {
         int in[2], kernel[2], stride[2], dilation, pad, channels, filters;
@@ -160,7 +160,7 @@ START_TEST(tiles)
                 .y_signed = i % 2 != 0,
                 .x_zero = 90,
                 .y_zero = 3 };
-            c.scale = 10.0 * scale_of(&c.of);
+            c.scale = 10.0 * output_scale(&c.of);
             check(&c, (uint32_t)i);
         }
     nhwc_bytes_case c = { .of = { .rank = 4,
@@ -187,30 +187,32 @@ START_TEST(tiles)
 }
 END_TEST
 
-/* Windows of three by three, which some levels do by columns: rows in pairs or not, whole blocks of
- * channels and what is left of them, padding and none, one row and many, and rows too long. */
-START_TEST(nine_taps)
+/* 3x3 kernels, which some levels compute by columns: rows in pairs or not, full and partial
+ * blocks of channels, with and without padding, one row and many, and rows that are too long. */
+START_TEST(kernels_of_3x3_equal_the_reference)
 {
     static const int groups[] = { 1, 16, 31, 32, 33, 64, 65, 96, 144, 200 };
     uint32_t state = 17;
     for (uint32_t i = 0; i < FAST_CASES(60); i++) {
-        nhwc_bytes_case c = { .of = { .rank = 4,
-                                  .n = 1 + below(&state, 2),
-                                  .form = "taps",
-                                  .group = groups[i % 10],
-                                  .channels = 1,
-                                  .filters = 1,
-                                  .w = { .in = { 3 + below(&state, 12), 3 + below(&state, 20) },
-                                      .kernel = { 3, 3 },
-                                      .stride = { 1 + below(&state, 3), 1 + (int)(i / 10 % 2) },
-                                      .dilation = { 1 + (int)(i % 7 == 0), 1 },
-                                      .pads = { below(&state, 3), below(&state, 4),
-                                          below(&state, 3), below(&state, 4) } } },
+        nhwc_bytes_case c = {
+            .of = { .rank = 4,
+                .n = 1 + random_below(&state, 2),
+                .form = "taps",
+                .group = groups[i % 10],
+                .channels = 1,
+                .filters = 1,
+                .w = { .in = { 3 + random_below(&state, 12), 3 + random_below(&state, 20) },
+                    .kernel = { 3, 3 },
+                    .stride = { 1 + random_below(&state, 3), 1 + (int)(i / 10 % 2) },
+                    .dilation = { 1 + (int)(i % 7 == 0), 1 },
+                    .pads = { random_below(&state, 3), random_below(&state, 4),
+                        random_below(&state, 3), random_below(&state, 4) } } },
             .x_signed = i % 4 == 0,
             .y_signed = i % 3 == 0,
-            .x_zero = below(&state, 128),
-            .y_zero = below(&state, 128),
-            .scale = i % 5 == 0 ? 0.0078125 : 0.003 };
+            .x_zero = random_below(&state, 128),
+            .y_zero = random_below(&state, 128),
+            .scale = i % 5 == 0 ? 0.0078125 : 0.003
+        };
         c.of.w.in[0] += c.of.w.dilation[0] > 1 ? 2 : 0;
         check(&c, i);
     }
@@ -231,8 +233,8 @@ START_TEST(nine_taps)
 }
 END_TEST
 
-/* Padding out of all proportion is not copied. */
-START_TEST(padding)
+/* Padding much larger than the image is not copied. */
+START_TEST(large_padding_is_not_copied)
 {
     nhwc_bytes_case c = { .of = { .rank = 4,
                               .n = 1,
@@ -256,7 +258,7 @@ START_TEST(padding)
 }
 END_TEST
 
-START_TEST(pools)
+START_TEST(pools_of_bytes_equal_the_reference)
 {
     uint32_t state = 5;
     for (uint32_t i = 0; i < FAST_CASES(60); i++) {
@@ -266,9 +268,10 @@ START_TEST(pools)
             "f = input f32[%d,%d,%d,%d]\ns = const f32[] {0.0078125}\nz = const %s[] {%d}\n"
             "x = quantize_linear f s z\ny = nhwc_max_pool x {kernel_shape=[%d,%d],strides=[%d,%d],"
             "dilations=[%d,%d],pads=[%d,%d,%d,%d],ceil_mode=%d}\nr = cast y {to=1}\nreturn r\n",
-            1 + below(&state, 2), w.in[0], w.in[1], 1 + below(&state, 70), i % 2 != 0 ? "i8" : "u8",
-            i % 2 != 0 ? -3 : 120, w.kernel[0], w.kernel[1], w.stride[0], w.stride[1],
-            w.dilation[0], w.dilation[1], w.pads[0] < w.kernel[0] ? w.pads[0] : w.kernel[0] - 1,
+            1 + random_below(&state, 2), w.in[0], w.in[1], 1 + random_below(&state, 70),
+            i % 2 != 0 ? "i8" : "u8", i % 2 != 0 ? -3 : 120, w.kernel[0], w.kernel[1], w.stride[0],
+            w.stride[1], w.dilation[0], w.dilation[1],
+            w.pads[0] < w.kernel[0] ? w.pads[0] : w.kernel[0] - 1,
             w.pads[1] < w.kernel[1] ? w.pads[1] : w.kernel[1] - 1,
             w.pads[2] < w.kernel[0] ? w.pads[2] : w.kernel[0] - 1,
             w.pads[3] < w.kernel[1] ? w.pads[3] : w.kernel[1] - 1, (int)(i % 3 == 0));
@@ -277,7 +280,7 @@ START_TEST(pools)
 }
 END_TEST
 
-START_TEST(sums)
+START_TEST(quantized_sums_equal_the_reference)
 {
     static const char *const shapes[][2] = { { "1", "1" }, { "63", "63" }, { "3,70", "3,70" },
         { "70001", "70001" }, { "2,5", "5" }, { "0", "0" } };
@@ -299,8 +302,8 @@ START_TEST(sums)
 }
 END_TEST
 
-/* Sums and products of images and of a row of channels for each. */
-START_TEST(gates)
+/* Sums and products of an image and a row of channels per image. */
+START_TEST(quantized_gates_equal_the_reference)
 {
     static const char *const shapes[][2] = { { "1,3,5,7", "1,1,1,7" }, { "2,1,1,70", "2,9,4,70" },
         { "3,40,40,24", "3,1,1,24" }, { "1,1,1300", "1,6,1300" }, { "2,3,4,5", "1,1,1,5" },
@@ -320,7 +323,7 @@ START_TEST(gates)
 }
 END_TEST
 
-START_TEST(tables)
+START_TEST(byte_tables_equal_the_reference)
 {
     static const char *const shapes[] = { "1", "63", "64", "3,70", "70001", "0" };
     char text[4096];
@@ -328,7 +331,7 @@ START_TEST(tables)
         for (int sign = 0; sign < 2; sign++) {
             const char *type = sign != 0 ? "i8" : "u8", *other = i % 2 != 0 ? "i8" : "u8";
             size_t at = (size_t)snprintf(text, sizeof(text), "t = const %s[256] {", other);
-            for (int k = 0; k < 256; k++) /* all bytes, in another order */
+            for (int k = 0; k < 256; k++) /* all bytes, permuted */
                 at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%d", k != 0 ? "," : "",
                     (k * 77 + 5) % 256 - (i % 2 != 0 ? 128 : 0));
             (void)snprintf(text + at, sizeof(text) - at,
@@ -341,7 +344,7 @@ START_TEST(tables)
 }
 END_TEST
 
-/* NhwcQuantizedConv, as narrow_weights makes it of NhwcConv. */
+/* NhwcQuantizedConv as the pass narrow_weights makes it from NhwcConv. */
 static void check_floats(const nhwc_conv_case *c, uint32_t seed)
 {
     char *text = nhwc_conv_text(c, seed, false);
@@ -359,14 +362,14 @@ static void check_floats(const nhwc_conv_case *c, uint32_t seed)
     free(text);
 }
 
-START_TEST(floats)
+START_TEST(quantized_conv_of_floats_is_within_its_bound)
 {
     static const char *const activations[] = { "", "Relu\"", "Silu\"", "Clip\",alpha=-0.5,beta=6" };
     uint32_t state = 5;
     for (uint32_t i = 0; i < FAST_CASES(90); i++) {
         const int rank = i % 7 == 3 ? 3 : i % 7 == 5 ? 5 : 4;
         nhwc_conv_case c = { .rank = rank,
-            .n = 1 + below(&state, 3),
+            .n = 1 + random_below(&state, 3),
             .form = "panels",
             .group = 1,
             .activation = activations[i % 4],
@@ -380,9 +383,9 @@ START_TEST(floats)
         int taps = 1;
         for (int k = 0; k < rank - 2; k++)
             taps *= c.w.kernel[k];
-        c.group = i % 6 == 1 ? 1 + below(&state, 3) : 1;
-        c.channels = 32 / taps + 1 + below(&state, 24);
-        c.filters = 8 + below(&state, i % 9 == 1 ? 150 : 60);
+        c.group = i % 6 == 1 ? 1 + random_below(&state, 3) : 1;
+        c.channels = 32 / taps + 1 + random_below(&state, 24);
+        c.filters = 8 + random_below(&state, i % 9 == 1 ? 150 : 60);
         c.w.stride[0] = taps == 1 ? 2 : c.w.stride[0]; /* else it becomes a product */
         check_floats(&c, i);
     }
@@ -410,5 +413,9 @@ START_TEST(floats)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/bytes", convolutions, large_ones, tiles, nine_taps, padding, pools, sums, gates,
-    tables, floats)
+PRT_TEST_MAIN("fast/bytes", quantized_convolutions_equal_the_reference,
+    large_convolutions_equal_the_reference, tiles_on_the_image_equal_the_reference,
+    kernels_of_3x3_equal_the_reference, large_padding_is_not_copied,
+    pools_of_bytes_equal_the_reference, quantized_sums_equal_the_reference,
+    quantized_gates_equal_the_reference, byte_tables_equal_the_reference,
+    quantized_conv_of_floats_is_within_its_bound)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_nhwc_moves.c — what moves images, pools and widens them with channels last, by fast forms
- * against the reference: moved elements and largest ones are the same, sums within 1e-5 of the
+/* test_nhwc_moves.c — fast operators with channels last that move, pool or resize images,
+ * against the reference. Moved elements and maxima have equal bits, sums are within 1e-5 of the
  * largest element (NhwcSpread, NhwcGroupNorm) or 1e-6 (means, Resize).
- */
+ * Covers: depth_to_space_conv.c, nhwc_norm.c, nhwc_shuffle.c, concat_split.c, transpose.c,
+ * nhwc_spread.c. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,19 +14,20 @@
 
 static const double MOVED = 0, SPREAD = 1e-5, MEAN = 1e-6, RESIZED = 1e-6, NORM = 1e-5;
 
-static int below(uint32_t *state, uint32_t n)
+static int random_below(uint32_t *state, uint32_t n)
 {
     return (int)nhwc_random(state, n);
 }
 
-START_TEST(spreads)
+START_TEST(spreads_equal_the_reference)
 {
     static const char *const acts[] = { "", "Relu", "Sigmoid" };
     uint32_t state = 3;
     for (int i = 0; i < 60; i++) {
-        const int channels = i % 9 == 0 ? 520 + below(&state, 20) : 1 + below(&state, 40);
-        const int filters = 1 + below(&state, i % 5 == 0 ? 80 : 9);
-        const int high = 1 + below(&state, 3), wide = 1 + below(&state, 4);
+        const int channels =
+            i % 9 == 0 ? 520 + random_below(&state, 20) : 1 + random_below(&state, 40);
+        const int filters = 1 + random_below(&state, i % 5 == 0 ? 80 : 9);
+        const int high = 1 + random_below(&state, 3), wide = 1 + random_below(&state, 4);
         const size_t count =
             (size_t)high * nhwc_weights_count("panels", 1, channels, wide * filters, 1);
         char text[512];
@@ -34,8 +35,8 @@ START_TEST(spreads)
             "x = input f32[%d,%d,%d,%d]\nw = input f32[%zu]\nb = input f32[%d]\n"
             "y = nhwc_spread x w %s {filters=%d,kernel_shape=[%d,%d],activation=\"%s\"}\n"
             "return y\n",
-            below(&state, 3), 1 + below(&state, 9), 1 + below(&state, 30), channels, count, filters,
-            i % 2 == 0 ? "b" : "", filters, high, wide, acts[i % 3]);
+            random_below(&state, 3), 1 + random_below(&state, 9), 1 + random_below(&state, 30),
+            channels, count, filters, i % 2 == 0 ? "b" : "", filters, high, wide, acts[i % 3]);
         fast_check(text, -1, 1, SPREAD);
     }
     fast_check("x = input f32[1,2,2,0]\nw = input f32[0]\nb = input f32[1]\n"
@@ -44,26 +45,27 @@ START_TEST(spreads)
 }
 END_TEST
 
-START_TEST(group_norms)
+START_TEST(group_norms_equal_the_reference)
 {
     static const char *const acts[] = { "", "Relu", "Silu", "Gelu" };
     static const int groups[] = { 1, 2, 4, 32 };
     uint32_t state = 9;
     for (int i = 0; i < 80; i++) {
-        const int n = groups[i % 4], channels = n * (1 + below(&state, i % 7 == 0 ? 300 : 9));
+        const int n = groups[i % 4],
+                  channels = n * (1 + random_below(&state, i % 7 == 0 ? 300 : 9));
         char text[512];
         (void)snprintf(text, sizeof(text),
             "x = input f32[%d,%d,%d,%d]\ns = input f32[%d]\nb = input f32[%d]\n"
             "y = nhwc_group_norm x s b {num_groups=%d,activation=\"%s\",epsilon=1e-6}\nreturn y\n",
-            1 + below(&state, 2), 1 + below(&state, 40), 1 + below(&state, 50), channels, channels,
-            channels, i % 3 == 0 ? channels : n, acts[i / 4 % 4]);
+            1 + random_below(&state, 2), 1 + random_below(&state, 40), 1 + random_below(&state, 50),
+            channels, channels, channels, i % 3 == 0 ? channels : n, acts[i / 4 % 4]);
         fast_check(text, -1, 1, NORM);
-        fast_check(text, 100, 101, 2e-4); /* what varies is a hundredth of what it lies on */
+        fast_check(text, 100, 101, 2e-4); /* the values vary by a hundredth of their mean */
     }
 }
 END_TEST
 
-START_TEST(pools)
+START_TEST(pools_equal_the_reference)
 {
     static const char *const extras[] = { "", ",ceil_mode=1", ",count_include_pad=1",
         ",count_include_pad=1,ceil_mode=1" };
@@ -75,7 +77,7 @@ START_TEST(pools)
         (void)snprintf(text, sizeof(text),
             "x = input f32[%d,%d,%d,%d]\ny = nhwc_%s_pool x {kernel_shape=[%d,%d],strides=[%d,%d],"
             "dilations=[%d,%d],pads=[%d,%d,%d,%d]%s}\nreturn y\n",
-            below(&state, 4), w.in[0], w.in[1], 1 + below(&state, 80),
+            random_below(&state, 4), w.in[0], w.in[1], 1 + random_below(&state, 80),
             i % 2 == 0 ? "max" : "average", w.kernel[0], w.kernel[1], w.stride[0], w.stride[1],
             w.dilation[0], w.dilation[1], w.pads[0], w.pads[1], w.pads[2], w.pads[3], extra);
         fast_check(text, -1, 1, i % 2 == 0 ? MOVED : MEAN);
@@ -100,7 +102,7 @@ START_TEST(pools)
 }
 END_TEST
 
-START_TEST(shuffles)
+START_TEST(shuffles_equal_the_reference)
 {
     static const char *const ends[] = { "y = nhwc_shuffle a b\nreturn y\n",
         "y, h = nhwc_shuffle a b {halves=1}\nreturn y\n",
@@ -121,29 +123,29 @@ START_TEST(shuffles)
 }
 END_TEST
 
-/* Dims of 1 and, now and then, of 0. */
-static void put_dims(uint32_t *state, int rank, int most, int *dims, char *text, size_t size)
+/* Writes `rank` random dims, each at least 1 or, now and then, 0. */
+static void random_dims(uint32_t *state, int rank, int most, int *dims, char *text, size_t size)
 {
     int used = 0;
     text[0] = '\0';
     for (int i = 0; i < rank; i++) {
-        dims[i] = below(state, 5) == 0 ? 1 : 1 + below(state, (uint32_t)most);
-        if (below(state, 60) == 0)
+        dims[i] = random_below(state, 5) == 0 ? 1 : 1 + random_below(state, (uint32_t)most);
+        if (random_below(state, 60) == 0)
             dims[i] = 0;
         used += snprintf(text + used, size - (size_t)used, "%s%d", i != 0 ? "," : "", dims[i]);
     }
 }
 
-START_TEST(transposes)
+START_TEST(transposes_equal_the_reference)
 {
     uint32_t state = 8;
     for (int i = 0; i < 200; i++) {
-        const int rank = 1 + below(&state, 6);
+        const int rank = 1 + random_below(&state, 6);
         int dims[6], perm[6], used = 0;
         char shape[100], order[100], text[400];
-        put_dims(&state, rank, rank > 4 ? 6 : rank > 2 ? 20 : 300, dims, shape, sizeof(shape));
+        random_dims(&state, rank, rank > 4 ? 6 : rank > 2 ? 20 : 300, dims, shape, sizeof(shape));
         for (int k = 0; k < rank; k++) {
-            const int at = below(&state, (uint32_t)k + 1);
+            const int at = random_below(&state, (uint32_t)k + 1);
             perm[k] = perm[at];
             perm[at] = k;
         }
@@ -162,20 +164,20 @@ START_TEST(transposes)
 }
 END_TEST
 
-START_TEST(joined_and_split)
+START_TEST(concat_and_split_equal_the_reference)
 {
     uint32_t state = 21;
     for (int i = 0; i < 120; i++) {
-        const int rank = 1 + below(&state, 4), axis = below(&state, (uint32_t)rank);
-        int dims[4], sizes[5], n = 1 + below(&state, 5), used = 0, all = 0;
+        const int rank = 1 + random_below(&state, 4), axis = random_below(&state, (uint32_t)rank);
+        int dims[4], sizes[5], n = 1 + random_below(&state, 5), used = 0, all = 0;
         char shape[100], text[1000];
-        put_dims(&state, rank, 12, dims, shape, sizeof(shape));
+        random_dims(&state, rank, 12, dims, shape, sizeof(shape));
         if (i % 2 != 0) { /* Concat */
             for (int k = 0; k < n; k++) {
                 used += snprintf(text + used, sizeof(text) - (size_t)used, "x%d = input f32[", k);
                 for (int d = 0; d < rank; d++)
                     used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%d",
-                        d != 0 ? "," : "", d == axis ? below(&state, 40) : dims[d]);
+                        d != 0 ? "," : "", d == axis ? random_below(&state, 40) : dims[d]);
                 used += snprintf(text + used, sizeof(text) - (size_t)used, "]\n");
             }
             used += snprintf(text + used, sizeof(text) - (size_t)used, "y = concat ");
@@ -187,7 +189,7 @@ START_TEST(joined_and_split)
             continue;
         }
         for (int k = 0; k < n; k++)
-            all += sizes[k] = below(&state, 10);
+            all += sizes[k] = random_below(&state, 10);
         used = snprintf(text, sizeof(text), "x = input f32[");
         for (int d = 0; d < rank; d++)
             used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%d", d != 0 ? "," : "",
@@ -217,7 +219,7 @@ START_TEST(joined_and_split)
 }
 END_TEST
 
-START_TEST(resized)
+START_TEST(resizes_equal_the_reference)
 {
     static const char *const modes[] = { "mode=\"nearest\"", "mode=\"linear\"",
         "mode=\"linear\",coordinate_transformation_mode=\"align_corners\"",
@@ -233,8 +235,8 @@ START_TEST(resized)
                 (void)snprintf(text, sizeof(text),
                     "x = input f32[%d,%d,%d,%d]\n"
                     "s = const f32[4] {%s}\ny = resize x _ s {%s}\nreturn y\n",
-                    1 + below(&state, 2), 4 + below(&state, 9), 4 + below(&state, 9),
-                    1 + below(&state, 70), scales[s], modes[m]);
+                    1 + random_below(&state, 2), 4 + random_below(&state, 9),
+                    4 + random_below(&state, 9), 1 + random_below(&state, 70), scales[s], modes[m]);
                 fast_check(text, -1, 1, RESIZED);
             }
     fast_check("x = input f32[1,70,60,16]\nz = const i64[4] {1,140,120,16}\n"
@@ -243,5 +245,6 @@ START_TEST(resized)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/nhwc_moves", spreads, group_norms, pools, shuffles, transposes,
-    joined_and_split, resized)
+PRT_TEST_MAIN("fast/nhwc_moves", spreads_equal_the_reference, group_norms_equal_the_reference,
+    pools_equal_the_reference, shuffles_equal_the_reference, transposes_equal_the_reference,
+    concat_and_split_equal_the_reference, resizes_equal_the_reference)

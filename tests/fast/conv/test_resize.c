@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_resize.c — Resize's fast form against the reference, mode by mode. */
+/* test_resize.c — the fast Resize against the reference, mode by mode.
+ * Covers: resize_coords.c. */
 #include <stdio.h>
 
 #include "base/status.h"
@@ -15,7 +16,7 @@ static void check_resize(const char *dims, const char *scales, const char *attrs
     fast_check(text, -1, 1, 1e-6);
 }
 
-START_TEST(modes)
+START_TEST(every_mode_equals_the_reference)
 {
     static const char *const coords[] = { "half_pixel", "half_pixel_symmetric",
         "pytorch_half_pixel", "align_corners", "asymmetric" };
@@ -35,7 +36,7 @@ START_TEST(modes)
 }
 END_TEST
 
-START_TEST(sizes)
+START_TEST(every_size_equals_the_reference)
 {
     check_resize("150,131", "2] {2,3}", "mode=\"linear\"");
     check_resize("1,1,200,210", "4] {1,1,2,2}", "mode=\"nearest\"");
@@ -57,7 +58,7 @@ START_TEST(sizes)
 }
 END_TEST
 
-START_TEST(infinities_stay_where_they_weigh)
+START_TEST(infinities_reach_only_weighted_outputs)
 {
     check_resize("0,4", "2] {1,2}", "mode=\"linear\"");
     fast_check("x = const f32[2,3] {inf,1,2,3,nan,-inf}\nz = input f32[]\n"
@@ -74,4 +75,5 @@ START_TEST(infinities_stay_where_they_weigh)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/resize", modes, sizes, infinities_stay_where_they_weigh)
+PRT_TEST_MAIN("fast/resize", every_mode_equals_the_reference, every_size_equals_the_reference,
+    infinities_reach_only_weighted_outputs)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ml.c — fast forms of ai.onnx.ml against the reference: sums of float32 in float32. */
+/* test_ml.c — fast operators of ai.onnx.ml against the reference: sums of float32 in float32.
+ * Covers: svm.c, svm_classifier.c, products.c. */
 #include <stdio.h>
 
 #include "support/check_main.h"
@@ -14,8 +15,8 @@ static const char *const kernels[] = { "kernel_type=LINEAR",
 
 enum { KERNELS = sizeof(kernels) / sizeof(kernels[0]), TEXT = 1 << 16 };
 
-/* `count` numbers between -1 and 1. */
-static const char *numbers(uint32_t *state, int count)
+/* Returns the text of `count` random numbers in [-1, 1]. */
+static const char *random_numbers(uint32_t *state, int count)
 {
     static char lists[3][TEXT];
     static int next;
@@ -33,7 +34,7 @@ static const char *numbers(uint32_t *state, int count)
 
 static char text[3 * TEXT];
 
-START_TEST(support_vectors)
+START_TEST(svm_regressors_equal_the_reference)
 {
     static const int features[] = { 1, 3, 16, 20, 37 }, vectors[] = { 1, 2, 5, 8, 33 };
     uint32_t state = 1;
@@ -43,8 +44,8 @@ START_TEST(support_vectors)
             (void)snprintf(text, sizeof(text),
                 "x = input f32[%d,%d]\ny = ml_svm_regressor x {%s, "
                 "n_supports=%d, support_vectors=[%s], coefficients=[%s], rho=[0.5]%s}\nreturn y\n",
-                1 + i * 3, n, kernels[k], v, numbers(&state, n * v), numbers(&state, v),
-                i % 4 == 3 ? ", post_transform=LOGISTIC" : "");
+                1 + i * 3, n, kernels[k], v, random_numbers(&state, n * v),
+                random_numbers(&state, v), i % 4 == 3 ? ", post_transform=LOGISTIC" : "");
             fast_check(text, -1, 1, SUMS);
         }
     fast_check("x = input f32[7,3]\ny = ml_svm_regressor x {coefficients=[1,-2,0.5], rho=[0.25]}\n"
@@ -53,7 +54,7 @@ START_TEST(support_vectors)
 }
 END_TEST
 
-START_TEST(classes)
+START_TEST(svm_classifiers_equal_the_reference)
 {
     static const char *const labels[] = { "[4,7]", "[4,7,9]" };
     uint32_t state = 2;
@@ -65,10 +66,11 @@ START_TEST(classes)
                 "vectors_per_class=%s, support_vectors=[%s], coefficients=[%s], rho=[%s]}\n"
                 "return z\n",
                 1 + i * 5, n, kernels[k], labels[c - 2], c == 2 ? "[3,3]" : "[3,3,3]",
-                numbers(&state, n * v), numbers(&state, (c - 1) * v), numbers(&state, 3));
+                random_numbers(&state, n * v), random_numbers(&state, (c - 1) * v),
+                random_numbers(&state, 3));
             fast_check(text, -1, 1, SUMS);
         }
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/ml", support_vectors, classes)
+PRT_TEST_MAIN("fast/ml", svm_regressors_equal_the_reference, svm_classifiers_equal_the_reference)

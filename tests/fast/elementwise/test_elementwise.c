@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_elementwise.c — programs of Elementwise at every level against the reference: each
- * instruction, random programs, and inputs that broadcast in all ways. */
+ * instruction, random programs, and inputs that broadcast along all axes. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,8 +8,8 @@
 #include "support/check_main.h"
 #include "support/fast_check.h"
 
-/* Shapes of three inputs: in rows that are long, short, and of one element; in tiles that begin
- * anew and in those that do not. */
+/* Shapes of three inputs: long rows, short rows, rows of one element; tiles that start at a row
+ * and tiles that start inside one. */
 static const char *const shapes[][3] = { { "3,4,50", "3,4,50", "50" },
     { "2,40,41,24", "24", "2,1,1,24" }, { "2,40,41,24", "2,40,41,1", "" },
     { "5,1", "1,33", "5,33" }, { "3,40000", "40000", "3,1" }, { "0,4", "4", "4" },
@@ -18,7 +18,7 @@ static const char *const shapes[][3] = { { "3,4,50", "3,4,50", "50" },
 
 enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 
-/* p, of the shape of a, is truth; then come a, b, c and the numbers 0.5, 2 and -1. */
+/* Input p, of the shape of a, is bool; inputs a, b, c and the numbers 0.5, 2 and -1 follow. */
 enum { FIXED = 7, A = 1, B = 2, C = 3, HALF = 4 };
 
 static void check(const char *const shape[3], const char *program, double low, double high,
@@ -32,8 +32,8 @@ static void check(const char *const shape[3], const char *program, double low, d
     fast_check(text, low, high, bound);
 }
 
-/* As text, with the operands that the form has. */
-static void put(char *text, size_t size, int64_t code, const int64_t *from)
+/* Writes one instruction as text, with as many operands as it takes. */
+static void write_instruction(char *text, size_t size, int64_t code, const int64_t *from)
 {
     const prt_instruction_form form = prt_instruction_form_of(code);
     const size_t used = strlen(text);
@@ -42,8 +42,8 @@ static void put(char *text, size_t size, int64_t code, const int64_t *from)
         (int)from[0], n > 1 ? (int)from[1] : 0, n > 2 ? (int)from[2] : 0);
 }
 
-/* Alone, on inputs and on numbers; what is truth is chosen by or made a number. */
-START_TEST(each_instruction)
+/* Each instruction alone, on inputs and on numbers; bool values select or become a number. */
+START_TEST(each_instruction_equals_the_reference)
 {
     for (int64_t code = 0; code < PRT_INSTRUCTION_COUNT; code++) {
         const prt_instruction_form form = prt_instruction_form_of(code);
@@ -61,10 +61,10 @@ START_TEST(each_instruction)
                     from[0] = 0;
                 if (form == PRT_FORM_logic)
                     from[1] = 0;
-                put(text, sizeof(text), code, from);
+                write_instruction(text, sizeof(text), code, from);
                 if (prt_form_is_truth(form)) {
                     const int64_t last[3] = { FIXED };
-                    put(text, sizeof(text), PRT_INSTRUCTION_number, last);
+                    write_instruction(text, sizeof(text), PRT_INSTRUCTION_number, last);
                 }
                 check(shapes[i], text, 0.125, 2, 1e-6);
                 check(shapes[i], text, -2, 2, 1e-6);
@@ -73,8 +73,8 @@ START_TEST(each_instruction)
 }
 END_TEST
 
-/* Of functions that are smooth, or exact. */
-static void random_program(char *text, size_t size, uint32_t steps)
+/* Writes a random program of smooth or exact functions. */
+static void write_random_program(char *text, size_t size, uint32_t steps)
 {
     static const int64_t codes[] = { PRT_INSTRUCTION_add, PRT_INSTRUCTION_sub, PRT_INSTRUCTION_mul,
         PRT_INSTRUCTION_max, PRT_INSTRUCTION_min, PRT_INSTRUCTION_prelu, PRT_INSTRUCTION_abs,
@@ -93,23 +93,23 @@ static void random_program(char *text, size_t size, uint32_t steps)
             from[1] = HALF + 2, from[2] = HALF + rand() % 2;
         if (code == PRT_INSTRUCTION_where)
             from[0] = 0;
-        put(text, size, code, from);
+        write_instruction(text, size, code, from);
     }
 }
 
-START_TEST(random_programs)
+START_TEST(random_programs_equal_the_reference)
 {
     srand(11);
     for (size_t i = 0; i < FAST_CASES(120); i++) {
         char text[1024];
-        random_program(text, sizeof(text), 1 + (uint32_t)(i % PRT_PROGRAM_STEPS));
+        write_random_program(text, sizeof(text), 1 + (uint32_t)(i % PRT_PROGRAM_STEPS));
         check(shapes[i % SHAPES], text, -1, 1, 1e-5);
     }
 }
 END_TEST
 
-/* Operators of two inputs go by tiles where rows are short. */
-START_TEST(operators_of_two)
+/* Binary operators work by tiles if rows are short. */
+START_TEST(binary_operators_equal_the_reference)
 {
     static const char *const ops[] = { "add", "sub", "mul", "div", "max", "min", "prelu" };
     for (size_t i = 0; i < SHAPES; i++)
@@ -117,7 +117,7 @@ START_TEST(operators_of_two)
             for (int turned = 0; turned < 2; turned++) {
                 char text[256];
                 if (turned != 0 && strcmp(ops[k], "prelu") == 0)
-                    continue; /* the slope fits the input */
+                    continue; /* the slope must broadcast to the input */
                 (void)snprintf(text, sizeof(text),
                     "a = input f32[%s]\nb = input f32[%s]\ny = %s %s\nreturn y\n", shapes[i][0],
                     strcmp(ops[k], "prelu") == 0 ? "" : shapes[i][1], ops[k],
@@ -129,7 +129,7 @@ START_TEST(operators_of_two)
 }
 END_TEST
 
-START_TEST(what_is_not_a_number_stays)
+START_TEST(nan_and_infinity_equal_the_reference)
 {
     fast_check("x = const f32[8] {nan,inf,-inf,-0,0,1,-1,3}\nr = const f32[3,1] {1,2,-1}\n"
                "y = elementwise x r {program=[4,0,1,0,5,0,4,0,0,3,4,0],numbers=[2,3]}\nreturn y\n",
@@ -137,5 +137,6 @@ START_TEST(what_is_not_a_number_stays)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/elementwise", each_instruction, random_programs, operators_of_two,
-    what_is_not_a_number_stays)
+PRT_TEST_MAIN("fast/elementwise", each_instruction_equals_the_reference,
+    random_programs_equal_the_reference, binary_operators_equal_the_reference,
+    nan_and_infinity_equal_the_reference)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fp8.c — fast forms of casts between 8-bit floats and others. */
+/* test_fp8.c — fast casts between 8-bit floats and other types.
+ * Covers: graphcore.c. */
 #include <stdio.h>
 
 #include "support/check_main.h"
@@ -10,8 +11,8 @@ static const char *const formats[] = { "F143", "F152" };
 
 enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 
-/* A cast to int32 on the way, so that every byte is compared. */
-START_TEST(to_bytes)
+/* The cast goes on to int32, so that every byte is compared. */
+START_TEST(casts_to_float8_equal_the_reference)
 {
     static const int scales[] = { -32, -10, -1, 0, 3, 12, 31 };
     static const double ranges[] = { 1e-3, 1, 300, 7e4 };
@@ -30,7 +31,7 @@ START_TEST(to_bytes)
 }
 END_TEST
 
-START_TEST(edges)
+START_TEST(casts_of_edge_values_equal_the_reference)
 {
     char text[512];
     for (size_t f = 0; f < 2; f++) {
@@ -45,8 +46,8 @@ START_TEST(edges)
 }
 END_TEST
 
-/* Through bytes there and back: types 17 to 20 are ONNX's float8. */
-START_TEST(from_bytes)
+/* To bytes and back: types 17 to 20 are the float8 types of ONNX. */
+START_TEST(casts_from_float8_equal_the_reference)
 {
     char text[512];
     for (size_t i = 0; i < SHAPES; i++)
@@ -59,4 +60,5 @@ START_TEST(from_bytes)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/fp8", to_bytes, edges, from_bytes)
+PRT_TEST_MAIN("fast/fp8", casts_to_float8_equal_the_reference,
+    casts_of_edge_values_equal_the_reference, casts_from_float8_equal_the_reference)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_integer_logic.c — fast forms of comparisons, logic, Where, Cast, Pow and rounding, and of
- * operators with any number of inputs. What is not float32 is cast on the way. */
+/* test_integer_logic.c — fast comparisons, logic, Where, Cast, Pow and rounding, and variadic
+ * operators, against the reference. Inputs other than float32 are made by Cast.
+ * Covers: unary_binary.c, gather.c. */
 #include <stdio.h>
 
 #include "support/check_main.h"
@@ -11,10 +12,10 @@ static const char *const pairs[][2] = { { "3,4,50", "3,4,50" }, { "3,4,50", "" }
 
 enum { PAIRS = sizeof(pairs) / sizeof(pairs[0]) };
 
-/* Element types as attribute `to` has them. */
+/* Element types as values of the attribute `to`. */
 enum { F32 = 1, I32 = 6, I64 = 7, BOOL = 9, F16 = 10, F64 = 11 };
 
-START_TEST(comparisons)
+START_TEST(comparisons_equal_the_reference)
 {
     static const char *const ops[] = { "equal", "less", "less_or_equal", "greater",
         "greater_or_equal" };
@@ -38,8 +39,8 @@ START_TEST(comparisons)
 }
 END_TEST
 
-/* What wraps is far from what does not. */
-START_TEST(integers)
+/* Values that wrap differ much from values that do not. */
+START_TEST(integer_operators_equal_the_reference)
 {
     static const char *const two[] = { "add", "sub", "mul", "max", "min" };
     static const char *const one[] = { "neg", "abs", "sign", "relu" };
@@ -84,7 +85,7 @@ START_TEST(integers)
 }
 END_TEST
 
-START_TEST(logic)
+START_TEST(logic_equals_the_reference)
 {
     static const char *const ops[] = { "and", "or", "xor" };
     char text[512];
@@ -99,7 +100,7 @@ START_TEST(logic)
 }
 END_TEST
 
-START_TEST(choices)
+START_TEST(where_equals_the_reference)
 {
     static const char *const shapes[][3] = { { "3,50", "3,50", "3,50" }, { "", "3,50", "3,50" },
         { "3,1", "3,50", "" }, { "3,50", "", "" }, { "2,1,7", "5,1", "1,7" },
@@ -119,7 +120,7 @@ START_TEST(choices)
 }
 END_TEST
 
-START_TEST(casts)
+START_TEST(casts_equal_the_reference)
 {
     static const int types[] = { F32, F16, I32, I64, BOOL, F64 };
     static const char *const values[] = {
@@ -149,7 +150,7 @@ START_TEST(casts)
 }
 END_TEST
 
-START_TEST(powers)
+START_TEST(powers_equal_the_reference)
 {
     static const char *const exponents[] = { "2", "3", "0.5", "-0.5", "-1", "1.5", "0" };
     char text[256];
@@ -173,7 +174,7 @@ START_TEST(powers)
 }
 END_TEST
 
-START_TEST(roundings)
+START_TEST(roundings_equal_the_reference)
 {
     static const char *const ops[] = { "floor", "ceil", "round" };
     char text[512];
@@ -182,7 +183,7 @@ START_TEST(roundings)
         fast_check(text, -5, 5, 0);
         fast_check(text, 4194303, 8388609, 0);
         fast_check(text, -3e9, 3e9, 0);
-        /* The sign of zeros shows in what 1 / y is. */
+        /* 1 / y shows the sign of a zero. */
         (void)snprintf(text, sizeof(text),
             "x = const f32[18] {nan,inf,-inf,-0,0,0.5,-0.5,1.5,2.5,-1.5,-2.5,0.3,-0.3,0.7,-0.7,"
             "4194304.5,-8388607.5,1e20}\ny = %s x\nz = reciprocal y\nreturn z\n",
@@ -192,7 +193,7 @@ START_TEST(roundings)
 }
 END_TEST
 
-START_TEST(curves)
+START_TEST(transcendental_functions_are_near_the_reference)
 {
     static const char *const ops[] = { "log", "sin", "cos", "atan" };
     static const double ranges[][2] = { { -9, 9 }, { 0.01, 2 }, { -8100, 8100 }, { -1e6, 1e6 },
@@ -211,7 +212,7 @@ START_TEST(curves)
 }
 END_TEST
 
-START_TEST(slopes)
+START_TEST(prelu_equals_the_reference)
 {
     fast_check("x = input f32[2,5,7,7]\ns = input f32[5,1,1]\ny = prelu x s\nreturn y\n", -3, 3,
         1e-6);
@@ -221,7 +222,7 @@ START_TEST(slopes)
 }
 END_TEST
 
-START_TEST(picks)
+START_TEST(gather_equals_the_reference)
 {
     static const char *const graphs[] = {
         "x = input f32[3,40,5]\ni = const i64[2,3] {0,-1,7,39,3,-40}\n"
@@ -239,7 +240,7 @@ START_TEST(picks)
 }
 END_TEST
 
-START_TEST(many_inputs)
+START_TEST(variadic_operators_equal_the_reference)
 {
     static const char *const ops[] = { "sum", "max", "min" };
     char text[512];
@@ -260,5 +261,8 @@ START_TEST(many_inputs)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/plain", comparisons, integers, logic, choices, casts, powers, roundings, curves,
-    slopes, picks, many_inputs)
+PRT_TEST_MAIN("fast/plain", comparisons_equal_the_reference, integer_operators_equal_the_reference,
+    logic_equals_the_reference, where_equals_the_reference, casts_equal_the_reference,
+    powers_equal_the_reference, roundings_equal_the_reference,
+    transcendental_functions_are_near_the_reference, prelu_equals_the_reference,
+    gather_equals_the_reference, variadic_operators_equal_the_reference)

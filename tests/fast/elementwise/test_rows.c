@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rows.c — fast forms that work on rows: reductions, softmax, normalisations, biases. */
+/* test_rows.c — fast operators that work on rows: reductions, softmax, normalisations, biases.
+ * Covers: reduce.c, softmax.c, norm.c, argmax.c, microsoft.c, fused_matmul.c, skip_norm.c,
+ * bias.c. */
 #include <stdio.h>
 
 #include "support/check_main.h"
 #include "support/fast_check.h"
 
-START_TEST(reductions)
+START_TEST(reductions_equal_the_reference)
 {
     static const char *const ops[] = { "sum", "mean", "max", "min", "l2", "sum_square" };
     static const char *const cases[][2] = { { "5", "0" }, { "3,1500", "1" }, { "1500,3", "0" },
@@ -31,7 +33,7 @@ START_TEST(reductions)
 }
 END_TEST
 
-START_TEST(reductions_of_specials)
+START_TEST(reductions_of_nan_and_infinity_are_equal)
 {
     static const char *const values[] = { "nan,1,2,3,inf", "1,2,3,inf,nan",
         "-inf,-inf,-inf,-1,-inf", "-inf,-inf,-inf,-inf,-inf", "inf,-inf,1,2,3" };
@@ -49,7 +51,7 @@ START_TEST(reductions_of_specials)
 }
 END_TEST
 
-START_TEST(softmaxes)
+START_TEST(softmax_equals_the_reference)
 {
     static const char *const shapes[] = { "5,7,33", "1", "5,1", "3,2,2", "2,10,3,300", "2,1500",
         "0,3", "3,0" };
@@ -77,7 +79,7 @@ START_TEST(softmaxes)
 }
 END_TEST
 
-START_TEST(normalisations)
+START_TEST(normalisations_equal_the_reference)
 {
     static const char *const graphs[] = {
         "x = input f32[2,5,6,7]\ns = input f32[5]\nb = input f32[5]\n"
@@ -107,7 +109,7 @@ START_TEST(normalisations)
 }
 END_TEST
 
-START_TEST(biases)
+START_TEST(bias_operators_equal_the_reference)
 {
     static const char *const graphs[] = {
         "x = input f32[3,5,67]\nb = input f32[67]\ny = ms_bias_gelu x b\n",
@@ -134,7 +136,7 @@ START_TEST(biases)
 }
 END_TEST
 
-START_TEST(places_of_extremes)
+START_TEST(argmax_and_argmin_equal_the_reference)
 {
     static const char *const shapes[] = { "5,7,33", "1", "9,1", "3,2,2", "2,21,300", "2,15000",
         "0,3", "4,40,6" };
@@ -168,7 +170,7 @@ START_TEST(places_of_extremes)
 }
 END_TEST
 
-START_TEST(fused_products)
+START_TEST(fused_matmul_equals_the_reference)
 {
     static const char *const graphs[] = {
         "a = input f32[2,3,20,9]\nb = input f32[3,9,17]\ny = ms_fused_matmul a b {alpha=0.5}\n",
@@ -187,5 +189,7 @@ START_TEST(fused_products)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/rows", reductions, reductions_of_specials, softmaxes, normalisations, biases,
-    places_of_extremes, fused_products)
+PRT_TEST_MAIN("fast/rows", reductions_equal_the_reference, reductions_of_nan_and_infinity_are_equal,
+    softmax_equals_the_reference, normalisations_equal_the_reference,
+    bias_operators_equal_the_reference, argmax_and_argmin_equal_the_reference,
+    fused_matmul_equals_the_reference)

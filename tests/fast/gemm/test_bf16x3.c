@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_bf16x3.c — split products and convolutions against the reference: sizes that are no
- * multiples of anything, blocks of rows, K in parts, all that can be done on the way to the output.
- * Where the processor has tiles each has to be computed that way, which shows in its bits.
- */
+/* test_bf16x3.c — bf16x3 products and convolutions against the reference: odd sizes, blocks of
+ * rows, K in parts, and every epilogue. If the processor has AMX, each case must be computed
+ * that way, which shows in its bits.
+ * Covers: bf16x3_small_m.c, nhwc_separable.c. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +16,7 @@
 
 static const double BOUND = 1e-5;
 
-START_TEST(products)
+START_TEST(products_are_within_the_bound)
 {
     static const struct {
         int m, n, k;
@@ -47,8 +46,8 @@ START_TEST(products)
 }
 END_TEST
 
-/* B as it lies, or turned: it is packed on the way. */
-START_TEST(others)
+/* B row-major or transposed: it is packed during the product. */
+START_TEST(unpacked_operands_are_within_the_bound)
 {
     (void)fast_check("a = input f32[2,40,300]\nb = input f32[300,90]\ny = matmul a b\nreturn y\n",
         -1, 1, BOUND);
@@ -93,7 +92,7 @@ static void check_conv(const conv *v, bool gate)
     ck_assert_msg(fast_check_bf16x3(), "%s", text);
 }
 
-START_TEST(convolutions)
+START_TEST(convolutions_are_within_the_bound)
 {
     static const conv cases[] = {
         { 1, 14, 14, 64, 70, { 3, 3 }, { 1, 1 }, { 1, 1 }, { 1, 1, 1, 1 }, "", true, false },
@@ -116,8 +115,8 @@ START_TEST(convolutions)
 }
 END_TEST
 
-/* Inputs are scaled, or, of many, the weights. */
-START_TEST(gates)
+/* The gate scales the inputs or, if there are many pixels, the weights. */
+START_TEST(gated_convolutions_are_within_the_bound)
 {
     static const conv cases[] = {
         { 1, 7, 7, 300, 96, { 1, 1 }, { 1, 1 }, { 1, 1 }, { 0, 0, 0, 0 }, "", true, false },
@@ -131,7 +130,7 @@ START_TEST(gates)
 END_TEST
 
 /* Channels first: kernel, stride, padding, filters. */
-START_TEST(images)
+START_TEST(first_layers_are_within_the_bound)
 {
     static const int cases[][6] = { { 1, 64, 3, 7, 2, 3 }, { 2, 41, 3, 6, 2, 1 },
         { 1, 70, 4, 11, 4, 2 }, { 1, 50, 4, 5, 1, 0 }, { 1, 100, 3, 16, 16, 0 } };
@@ -159,7 +158,8 @@ typedef struct separable {
     bool residual, mean;
 } separable;
 
-/* `x` is made of input `a`. Without channels there is no first part, without filters no last. */
+/* `x` is computed from input `a`. Without channels the first part is absent, without filters the
+ * last one. */
 static void check_separable(const separable *v, const char *x, double low)
 {
     char text[1200];
@@ -184,8 +184,8 @@ static void check_separable(const separable *v, const char *x, double low)
     ck_assert_msg(low > 0 || fast_check_bf16x3(), "%s", text);
 }
 
-/* Strip by strip, with and without all parts. */
-START_TEST(separables)
+/* Strip by strip, with and without each part. */
+START_TEST(separable_blocks_are_within_the_bound)
 {
     static const separable cases[] = {
         { 1, 14, 14, 64, 130, 63, 3, 1, "Relu", true, false },
@@ -203,8 +203,9 @@ START_TEST(separables)
 }
 END_TEST
 
-/* What is not finite, on either side, is what it is without, and short products are in float32. */
-START_TEST(left_in_float32)
+/* Values that are not finite, in A or B, give the result of float32; products with a small K
+ * stay in float32. */
+START_TEST(special_values_and_small_k_stay_in_float32)
 {
     enum { M = 64, N = 128, K = 300 };
     for (int of_w = 0; of_w < 2; of_w++) {
@@ -229,5 +230,7 @@ START_TEST(left_in_float32)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/split", products, others, convolutions, gates, images, separables,
-    left_in_float32)
+PRT_TEST_MAIN("fast/split", products_are_within_the_bound, unpacked_operands_are_within_the_bound,
+    convolutions_are_within_the_bound, gated_convolutions_are_within_the_bound,
+    first_layers_are_within_the_bound, separable_blocks_are_within_the_bound,
+    special_values_and_small_k_stay_in_float32)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_equal_filters.c — weights whose columns or filters are all equal give outputs that are equal
- * to the bit, by every algorithm that computes products and convolutions, at every level of kernels
- * (docs/internals/numerics.md, rule 2). Zero columns give zero.
- */
+/* test_equal_filters.c — weights whose columns or filters are all equal give outputs that are
+ * equal to the bit, by every algorithm for products and convolutions, at every level of kernels
+ * (docs/internals/numerics.md, rule 2). Zero columns give zero. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,15 +13,15 @@
 #include "runtime/session.h"
 #include "support/check_main.h"
 
-/* Of the output: `channels` of them, `pixels` each, one after the other for each image; products
- * have their channels last. */
+/* Output shape: `channels` channels of `pixels` pixels each per image; products have their
+ * channels last. */
 typedef struct shape {
     size_t images, channels, pixels;
     bool last;
-    bool zero; /* and 0 */
+    bool zero; /* and every output is 0 */
 } shape;
 
-static prt_program *compiled(const char *text)
+static prt_program *compile_model(const char *text)
 {
     prt_module *m = NULL;
     prt_program *p = NULL;
@@ -91,7 +89,7 @@ static void run_levels(prt_program *p, const shape *s, const char *text)
 
 static void check_text(const char *text, shape s)
 {
-    prt_program *p = compiled(text);
+    prt_program *p = compile_model(text);
     run_levels(p, &s, text);
     prt_program_release(p);
 }
@@ -112,7 +110,7 @@ static void check_conv(int channels, int size, int filters, int height, int widt
             .pixels = (size_t)out_h * (size_t)out_h });
 }
 
-START_TEST(convolutions)
+START_TEST(equal_filters_give_equal_channels)
 {
     check_conv(64, 14, 128, 3, 3, 1); /* Winograd F(4x4, 3x3) */
     check_conv(128, 7, 128, 3, 3, 1); /* F(2x2, 3x3) */
@@ -139,7 +137,7 @@ static void check_matmul(int m, int k, int n, bool turned, const char *value)
         (shape){ .images = 1, .channels = (size_t)n, .pixels = (size_t)m, .last = true });
 }
 
-START_TEST(products)
+START_TEST(equal_columns_give_equal_columns)
 {
     check_matmul(128, 768, 768, false, "0.0213");
     check_matmul(128, 768, 768, true, "0.0213");
@@ -149,7 +147,7 @@ START_TEST(products)
 }
 END_TEST
 
-/* Pruned columns stay zero: -0.0 is a zero as well. */
+/* Pruned columns stay zero: -0.0 is a zero too. */
 START_TEST(zero_columns_give_zero)
 {
     enum { M = 128, K = 768, N = 256, PRUNED = 200 };
@@ -166,7 +164,7 @@ START_TEST(zero_columns_give_zero)
         "a = const i64[1] {1}\ny = slice t s e a\nreturn y\n",
         PRUNED, PRUNED + 1);
     (void)fclose(f);
-    prt_program *p = compiled(text);
+    prt_program *p = compile_model(text);
     const shape s = { .images = 1, .channels = M, .pixels = 1, .zero = true };
     run_levels(p, &s, "zero column");
     prt_program_release(p);
@@ -174,4 +172,5 @@ START_TEST(zero_columns_give_zero)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/equal_filters", convolutions, products, zero_columns_give_zero)
+PRT_TEST_MAIN("fast/equal_filters", equal_filters_give_equal_channels,
+    equal_columns_give_equal_columns, zero_columns_give_zero)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_integer.c — products and convolutions of 8-bit integers, to the last bit at every level; and
- * the ways from float32 to bytes and back. Inputs are floats that are quantised first, by fast
- * forms that have tests of their own here.
- */
+/* test_integer.c — products and convolutions of 8-bit integers, to the last bit at every level;
+ * and the conversions from float32 to bytes and back. Inputs are floats that are quantised
+ * first, by fast operators that this file tests too.
+ * Covers: integer_matmul.c, integer_conv.c, quantize.c, quantized_linear.c, matmul_quantized.c,
+ * quant.c, quant_params.c. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,14 +12,14 @@
 #include "support/check_main.h"
 #include "support/fast_check.h"
 
-/* An input of floats in [-1, 1) as bytes. */
+/* An input of floats in [-1, 1), quantised to bytes. */
 #define QUANTISED(name, shape, type, zero)                                                         \
     name "f = input f32[" shape "]\n" name "s = const f32[] {0.0078125}\n" name "z = const " type  \
          "[] {" zero "}\n" name " = quantize_linear " name "f " name "s " name "z\n"
 
 static const char *const types[][2] = { { "u8", "128" }, { "i8", "-3" } };
 
-START_TEST(conversions)
+START_TEST(quantize_and_dequantize_equal_the_reference)
 {
     static const char *const shapes[] = { "1", "63", "64", "3,65", "2,70001", "0" };
     char text[1024];
@@ -52,7 +52,7 @@ START_TEST(conversions)
 }
 END_TEST
 
-START_TEST(products)
+START_TEST(integer_products_equal_the_reference)
 {
     static const int sizes[][3] = { { 1, 1, 1 }, { 1, 100, 33 }, { 7, 65, 130 }, { 13, 16, 600 },
         { 250, 70, 40 }, { 6, 63, 1100 }, { 0, 5, 3 }, { 3, 0, 3 }, { 3, 5, 0 }, { 121, 64, 64 } };
@@ -94,7 +94,7 @@ START_TEST(products)
 }
 END_TEST
 
-START_TEST(convolutions)
+START_TEST(integer_convolutions_equal_the_reference)
 {
     static const struct {
         const char *x, *w, *attrs;
@@ -133,8 +133,8 @@ START_TEST(convolutions)
 }
 END_TEST
 
-/* QuantizedLinear of m rows with panels of pseudo-random bytes; type 2 has a scale by column, and
- * type 3, whose A is of floats. */
+/* QuantizedLinear of m rows with panels of pseudo-random bytes. Type 2 has a scale per column;
+ * type 3 has an A of floats. */
 static void check_linear(int m, int n, int k, int type, const char *attrs)
 {
     const prt_nhwc_weights form = { .form = PRT_NHWC_panels,
@@ -170,7 +170,7 @@ static void check_linear(int m, int n, int k, int type, const char *attrs)
     free(w);
 }
 
-START_TEST(linears)
+START_TEST(quantized_linears_equal_the_reference)
 {
     static const int sizes[][3] = { { 1, 1, 1 }, { 1, 130, 33 }, { 7, 65, 130 }, { 13, 16, 600 },
         { 250, 70, 40 }, { 6, 63, 1100 }, { 0, 5, 3 }, { 5, 64, 4 }, { 49, 200, 12 } };
@@ -184,4 +184,6 @@ START_TEST(linears)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/integer", conversions, products, convolutions, linears)
+PRT_TEST_MAIN("fast/integer", quantize_and_dequantize_equal_the_reference,
+    integer_products_equal_the_reference, integer_convolutions_equal_the_reference,
+    quantized_linears_equal_the_reference)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_low_precision.c — products whose weights are stored in fewer bits: every type, against the
- * reference on the stored weights, at every level, for rows and columns around every tile.
- */
+/* test_low_precision.c — products whose weights are stored in low precision: every type, against
+ * the reference on the stored weights, at every level, for rows and columns around every tile.
+ * Covers: matmul_bf16.c, matmul_i4_blocks.c, low_precision.c. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,13 +19,14 @@ static const struct {
     { "f8e5m2", "f8e5m2fnuz", PRT_DTYPE_f8e5m2fnuz, 1 }, { "i8", "i8", PRT_DTYPE_i8, 1 },
     { "i4", "i4", PRT_DTYPE_i4, 1 } };
 
-static size_t width_of(int n)
+static size_t packed_width(int n)
 {
     return (size_t)n / PRT_GEMM_PANEL * PRT_GEMM_PANEL + prt_gemm_width((size_t)n % PRT_GEMM_PANEL);
 }
 
-/* A constant "w" of `count` pseudo-random stored numbers in [-48, 48], or all that 4 bits hold. */
-static size_t put_weights(char *text, size_t size, const char *type, size_t count)
+/* Writes a constant "w" of `count` pseudo-random stored numbers in [-48, 48], or all values of 4
+ * bits. */
+static size_t write_weights(char *text, size_t size, const char *type, size_t count)
 {
     const bool four = strcmp(type, "i4") == 0;
     size_t at = (size_t)snprintf(text, size, "w = const %s[%zu] {", type, count);
@@ -40,20 +40,21 @@ static size_t put_weights(char *text, size_t size, const char *type, size_t coun
 /* A product of m rows with panels of pseudo-random stored numbers. */
 static void check_product(size_t kind, int m, int n, int k, const char *attrs, int scaled)
 {
-    const size_t rows = prt_low_precision_rows((int)kind, (size_t)k), count = rows * width_of(n);
+    const size_t rows = prt_low_precision_rows((int)kind, (size_t)k),
+                 count = rows * packed_width(n);
     const size_t size = count * 8 + 1024;
     char *text = malloc(size);
     size_t at = (size_t)snprintf(text, size,
         "a = input f32[%d,%d]\nc = input f32[%d]\nr = input f32[%d,%d]\ns = input f32[%d]\n", m, k,
         n, m, n, n);
-    at += put_weights(text + at, size - at, kinds[kind].type, count);
+    at += write_weights(text + at, size - at, kinds[kind].type, count);
     (void)snprintf(text + at, size - at, "}\ny = fused_linear a w c r%s {columns=%d%s}\nreturn y\n",
         scaled ? " s" : "", n, attrs);
     fast_check(text, -1, 1, 1e-5);
     free(text);
 }
 
-START_TEST(every_type_and_tile)
+START_TEST(every_type_and_tile_equals_the_reference)
 {
     static const int rows[] = { 1, 2, 3, 4, 5, 7, 8, 9, 13, 33, 250 };
     for (size_t kind = 0; kind < PRT_COUNT_OF(kinds); kind++) {
@@ -69,19 +70,19 @@ START_TEST(every_type_and_tile)
 }
 END_TEST
 
-/* Integers with a scale for each block of rows and column, with and without an offset. */
+/* Integers with a scale per block of rows and column, with and without an offset. */
 static void check_blocks(const char *type, int m, int n, int k, int block, const char *attrs)
 {
-    const int scales = (k + block - 1) / block * (int)width_of(n);
+    const int scales = (k + block - 1) / block * (int)packed_width(n);
     const size_t rows = strcmp(type, "i4") == 0 ? (size_t)(k + 7) / 8 * 8 : (size_t)k;
-    const size_t count = rows * width_of(n), size = count * 8 + 1024;
+    const size_t count = rows * packed_width(n), size = count * 8 + 1024;
     char *text = malloc(size);
     for (int offset = 0; offset < 2; offset++) {
         size_t at = (size_t)snprintf(text, size,
             "a = input f32[%d,%d]\nc = input f32[%d]\n"
             "s = input f32[%d]\no = input f32[%d]\n",
             m, k, n, scales, scales);
-        at += put_weights(text + at, size - at, type, count);
+        at += write_weights(text + at, size - at, type, count);
         (void)snprintf(text + at, size - at,
             "}\ny = fused_linear a w c _ s%s {columns=%d,block=%d%s}\nreturn y\n",
             offset != 0 ? " o" : "", n, block, attrs);
@@ -90,7 +91,7 @@ static void check_blocks(const char *type, int m, int n, int k, int block, const
     free(text);
 }
 
-START_TEST(blocks_of_rows)
+START_TEST(block_scales_equal_the_reference)
 {
     static const char *const types[] = { "i4", "i8" };
     static const int rows[] = { 1, 2, 3, 4, 5, 8, 9, 33, 250 };
@@ -112,7 +113,7 @@ START_TEST(blocks_of_rows)
 }
 END_TEST
 
-START_TEST(both_sides_rounded)
+START_TEST(bf16_products_equal_the_reference)
 {
     static const int rows[] = { 1, 8, 9, 14, 23, 250 };
     for (size_t i = 0; i < PRT_COUNT_OF(rows); i++) {
@@ -128,8 +129,8 @@ START_TEST(both_sides_rounded)
 }
 END_TEST
 
-/* All 256 bytes of the 8-bit types, those that have no number in them included; by a slice of
- * columns and by a whole panel of them, with rows of A that are this large. */
+/* All 256 bytes of the 8-bit types, bytes without a number included; by a slice of columns and
+ * by a whole panel, with rows of A scaled by `factor`. */
 static void check_bytes(size_t kind, int rows, int columns, const char *factor)
 {
     char text[8192];
@@ -144,7 +145,7 @@ static void check_bytes(size_t kind, int rows, int columns, const char *factor)
     fast_check(text, 0.5, 1, 1e-5);
 }
 
-START_TEST(every_byte)
+START_TEST(every_byte_decodes_as_in_the_reference)
 {
     for (size_t kind = PRT_NARROW_e4m3; kind <= PRT_NARROW_i8; kind++)
         for (int rows = 1; rows < 20; rows += rows < 4 ? 1 : 15)
@@ -157,8 +158,8 @@ START_TEST(every_byte)
 }
 END_TEST
 
-/* A row of A that holds no number, beside one that does. */
-START_TEST(specials_come_through)
+/* A row of A with infinity or NaN next to a finite row. */
+START_TEST(infinity_and_nan_stay_in_their_row)
 {
     static const char *const specials[] = { "inf", "-inf", "nan" };
     for (size_t kind = 0; kind < PRT_COUNT_OF(kinds); kind++)
@@ -189,8 +190,8 @@ START_TEST(specials_come_through)
 }
 END_TEST
 
-/* A depth that is open until the session runs is checked then. */
-START_TEST(open_depths)
+/* If K is unknown until the session runs, it is checked then. */
+START_TEST(unknown_k_is_checked_at_run_time)
 {
     static const char *const weights[] = { "bf16[64]", "i8[48]", "i4[128]" };
     static const int types[] = { PRT_DTYPE_bf16, PRT_DTYPE_i8, PRT_DTYPE_i4 };
@@ -220,5 +221,7 @@ START_TEST(open_depths)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/narrow", every_type_and_tile, blocks_of_rows, both_sides_rounded, every_byte,
-    specials_come_through, open_depths)
+PRT_TEST_MAIN("fast/narrow", every_type_and_tile_equals_the_reference,
+    block_scales_equal_the_reference, bf16_products_equal_the_reference,
+    every_byte_decodes_as_in_the_reference, infinity_and_nan_stay_in_their_row,
+    unknown_k_is_checked_at_run_time)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_strassen.c — products by Strassen's algorithm against the reference: rows and columns that
- * are no multiples of anything, K in parts, all that can be done on the way to C. Each has to be
- * computed that way, which shows in its bits.
- */
+/* test_strassen.c — products by Strassen's algorithm against the reference: odd numbers of rows
+ * and columns, K in parts, and every epilogue. Each case must be computed that way, which shows
+ * in its bits. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +18,7 @@ static size_t packed_size(int n, int k)
     return nhwc_weights_count("panels", 1, k, n, 1);
 }
 
-START_TEST(products)
+START_TEST(products_are_within_the_bound)
 {
     static const struct {
         int m, n, k;
@@ -49,8 +47,8 @@ START_TEST(products)
 }
 END_TEST
 
-/* The residual's memory is the result's. */
-START_TEST(in_place)
+/* The result is written over the residual. */
+START_TEST(in_place_residuals_are_within_the_bound)
 {
     char text[512];
     (void)snprintf(text, sizeof(text),
@@ -61,7 +59,7 @@ START_TEST(in_place)
 }
 END_TEST
 
-START_TEST(small_ones_are_summed_in_order)
+START_TEST(small_products_are_summed_in_order)
 {
     static const int sizes[][3] = { { 23, 1024, 1024 }, { 128, 127, 1024 }, { 128, 256, 257 },
         { 49, 512, 512 }, { 128, 256, 64 } };
@@ -77,8 +75,8 @@ START_TEST(small_ones_are_summed_in_order)
 }
 END_TEST
 
-/* Rows that are not finite leave others what they are. */
-START_TEST(specials_stay_in_their_rows)
+/* Rows that are not finite do not change other rows. */
+START_TEST(special_values_stay_in_their_rows)
 {
     enum { M = 130, N = 256, K = 1600 };
     for (int row = 0; row < M; row += 43) {
@@ -97,7 +95,7 @@ START_TEST(specials_stay_in_their_rows)
 }
 END_TEST
 
-START_TEST(convolutions)
+START_TEST(convolutions_are_within_the_bound)
 {
     static const char *const acts[] = { "", "Relu", "HardSwish" };
     for (int i = 0; i < 6; i++) {
@@ -115,5 +113,6 @@ START_TEST(convolutions)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/strassen", products, in_place, small_ones_are_summed_in_order,
-    specials_stay_in_their_rows, convolutions)
+PRT_TEST_MAIN("fast/strassen", products_are_within_the_bound,
+    in_place_residuals_are_within_the_bound, small_products_are_summed_in_order,
+    special_values_stay_in_their_rows, convolutions_are_within_the_bound)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_rnn.c — recurrent operators against the reference kernels: Y, Y_h and Y_c in one row.
- * Bounds are in units of the largest element.
- */
+/* test_rnn.c — fast recurrent operators against the reference kernels: Y, Y_h and Y_c in one
+ * row. Bounds are in units of the largest element.
+ * Covers: recurrent.c, recurrent_data.c, quantized_lstm.c, rnn_core.c, q_lstm.c. */
 #include <stdio.h>
 
 #include "runtime/session.h"
@@ -13,33 +12,33 @@
 static const char *const operators[] = { "rnn", "gru", "lstm" };
 static const int gates[] = { 1, 3, 4 };
 
-static int width_of(int rows)
+static int packed_width(int rows)
 {
     return (rows + 15) / 16 * 16;
 }
 
-/* W and R as ONNX has them, or as vectors of panels. */
-static void weights(char *text, size_t size, size_t op, int dirs, int input, int hidden,
+/* Writes W and R in the layout of ONNX, or as vectors of panels. */
+static void write_weights(char *text, size_t size, size_t op, int dirs, int input, int hidden,
     bool packed)
 {
     const int rows = gates[op] * hidden, late = op == 1 ? hidden : 0;
     if (packed)
         (void)snprintf(text, size, "w = input f32[%d]\nr = input f32[%d]\n",
-            dirs * input * width_of(rows),
-            dirs * hidden * (width_of(rows - late) + width_of(late)));
+            dirs * input * packed_width(rows),
+            dirs * hidden * (packed_width(rows - late) + packed_width(late)));
     else
         (void)snprintf(text, size, "w = input f32[%d,%d,%d]\nr = input f32[%d,%d,%d]\n", dirs, rows,
             input, dirs, rows, hidden);
 }
 
-static void check_form(size_t op, const int *size, int dirs, int layout, const char *lengths,
+static void check_weights(size_t op, const int *size, int dirs, int layout, const char *lengths,
     const char *attrs, bool packed)
 {
     const int seq = size[0], batch = size[1], input = size[2], hidden = size[3];
     const int rows = gates[op] * hidden;
     const bool lstm = op == 2;
     char text[2048], w[128], sizes[64] = "";
-    weights(w, sizeof(w), op, dirs, input, hidden, packed);
+    write_weights(w, sizeof(w), op, dirs, input, hidden, packed);
     if (packed)
         (void)snprintf(sizes, sizeof(sizes), "hidden_size=%d,input_size=%d,", hidden, input);
     (void)snprintf(text, sizeof(text),
@@ -60,16 +59,16 @@ static void check_form(size_t op, const int *size, int dirs, int layout, const c
     fast_check(text, -0.25, 0.25, 1e-5); /* larger weights let small errors grow with time */
 }
 
-/* `lengths` is the line of constant `l`, or "". The first letter of `attrs` is f for forward or r
- * for reverse. */
+/* `lengths` is the line of constant `l`, or "". The first letter of `attrs` is f for forward or
+ * r for reverse. */
 static void check(size_t op, const int *size, int dirs, int layout, const char *lengths,
     const char *attrs)
 {
-    check_form(op, size, dirs, layout, lengths, attrs, false);
-    check_form(op, size, dirs, layout, lengths, attrs, true);
+    check_weights(op, size, dirs, layout, lengths, attrs, false);
+    check_weights(op, size, dirs, layout, lengths, attrs, true);
 }
 
-START_TEST(sizes)
+START_TEST(all_sizes_equal_the_reference)
 {
     static const int all[][4] = { { 1, 1, 1, 1 }, { 1, 1, 24, 33 }, { 2, 3, 5, 16 },
         { 7, 1, 3, 17 }, { 5, 2, 70, 21 }, { 100, 1, 8, 40 }, { 3, 19, 7, 23 }, { 30, 17, 2, 5 },
@@ -83,7 +82,7 @@ START_TEST(sizes)
 }
 END_TEST
 
-START_TEST(entries_end_on_their_own)
+START_TEST(sequence_lengths_are_respected)
 {
     static const int size[4] = { 6, 4, 3, 18 }, long_one[4] = { 500, 2, 2, 3 };
     for (size_t op = 0; op < PRT_COUNT_OF(operators); op++)
@@ -95,7 +94,7 @@ START_TEST(entries_end_on_their_own)
 }
 END_TEST
 
-START_TEST(attributes)
+START_TEST(activations_and_attributes_are_respected)
 {
     static const int size[4] = { 6, 3, 5, 18 };
     check(0, size, 2, 0, "", "factivations=[Relu,Sigmoid]");
@@ -112,10 +111,10 @@ START_TEST(attributes)
 }
 END_TEST
 
-/* Without biases, states and peepholes; outputs by themselves. */
+/* Without biases, states and peepholes; each output by itself. */
 static const char *const wanted[] = { "y = ", "_, y = ", "_, _, y = " };
 
-static size_t outputs(size_t op)
+static size_t output_count(size_t op)
 {
     return op == 2 ? 3 : 2;
 }
@@ -125,34 +124,34 @@ START_TEST(outputs_are_optional)
     static const int all[][4] = { { 4, 2, 3, 19 }, { 0, 2, 3, 4 }, { 2, 0, 3, 4 }, { 2, 3, 0, 4 },
         { 2, 3, 4, 0 } };
     for (size_t op = 0; op < PRT_COUNT_OF(operators); op++)
-        for (size_t i = 0; i < 2 * PRT_COUNT_OF(all) * outputs(op); i++) {
-            const int *size = all[i / 2 / outputs(op)];
-            const bool packed = i / outputs(op) % 2 != 0;
+        for (size_t i = 0; i < 2 * PRT_COUNT_OF(all) * output_count(op); i++) {
+            const int *size = all[i / 2 / output_count(op)];
+            const bool packed = i / output_count(op) % 2 != 0;
             char text[512], w[128], attrs[64] = "";
             if (packed && (size[2] == 0 || size[3] == 0))
                 continue;
             if (packed)
                 (void)snprintf(attrs, sizeof(attrs), "{hidden_size=%d,input_size=%d}", size[3],
                     size[2]);
-            weights(w, sizeof(w), op, 1, size[2], size[3], packed);
+            write_weights(w, sizeof(w), op, 1, size[2], size[3], packed);
             (void)snprintf(text, sizeof(text),
                 "x = input f32[%d,%d,%d]\n%s%s%s%s x w r %s\n"
                 "return y\n",
-                size[0], size[1], size[2], w, wanted[i % outputs(op)], packed ? "packed_" : "",
+                size[0], size[1], size[2], w, wanted[i % output_count(op)], packed ? "packed_" : "",
                 operators[op], attrs);
             fast_check(text, -1, 1, 1e-5);
         }
 }
 END_TEST
 
-/* As many panels as go back and forth, and more than stay in a cache. */
-START_TEST(panels_from_both_ends)
+/* Sizes for which panels are read forwards and backwards, and larger than a cache. */
+START_TEST(panels_read_in_both_directions_are_equal)
 {
     static const int all[][4] = { { 9, 1, 4, 100 }, { 8, 2, 130, 65 }, { 3, 1, 2, 390 } };
     for (size_t op = 0; op < PRT_COUNT_OF(operators); op++)
         for (size_t i = 0; i < PRT_COUNT_OF(all); i++)
             check(op, all[i], 2, 0, "", "fclip=0");
-    /* One entry, one way, so large that threads share the products. */
+    /* One entry, one direction, so large that threads share the products. */
     static const int large[] = { 2, 1, 3, 520 };
     for (size_t op = 0; op < PRT_COUNT_OF(operators); op++) {
         check(op, large, 1, 0, "", "rclip=0");
@@ -161,9 +160,9 @@ START_TEST(panels_from_both_ends)
 }
 END_TEST
 
-/* Whole panels and many steps of one entry: gates of later steps come beside R's products. Few and
- * many inputs for each state, one step more than are too few, several stretches. */
-START_TEST(gates_beside_states)
+/* Whole panels and many steps of one entry: gates of later steps are computed during the
+ * products with R. Few and many inputs per state, one step more than too few, several stretches. */
+START_TEST(gemv_overlap_equals_the_reference)
 {
     static const int all[][4] = { { 100, 1, 8, 64 }, { 25, 1, 3, 64 }, { 47, 1, 130, 64 },
         { 500, 1, 70, 64 }, { 61, 1, 300, 64 }, { 61, 1, 1, 64 } };
@@ -176,10 +175,10 @@ START_TEST(gates_beside_states)
 }
 END_TEST
 
-START_TEST(special_values_stay_with_their_entry)
+START_TEST(special_values_stay_in_their_batch_entry)
 {
     for (size_t op = 0; op < PRT_COUNT_OF(operators); op++)
-        for (size_t i = 0; i < 2 * outputs(op); i++) {
+        for (size_t i = 0; i < 2 * output_count(op); i++) {
             char text[512];
             (void)snprintf(text, sizeof(text),
                 "x = const f32[2,4,1] {nan,inf,-inf,1,0,0,0,0}\nw = input f32[1,%d,1]\n"
@@ -216,8 +215,8 @@ START_TEST(lengths_are_checked)
 }
 END_TEST
 
-/* DynamicQuantizeLSTM. A state whose bytes are rounded another way at one level than at another
- * would be a unit of 8 bits apart; these have none. */
+/* DynamicQuantizeLSTM. A state that is rounded to another byte at one level than at another
+ * would differ by a unit of 8 bits; these cases have no such state. */
 static void check_quantized(const int *size, int dirs, const char *type, bool by_gate,
     const char *lengths, const char *attrs)
 {
@@ -243,7 +242,7 @@ static void check_quantized(const int *size, int dirs, const char *type, bool by
     fast_check(text, -0.25, 0.25, 1e-5);
 }
 
-START_TEST(quantised)
+START_TEST(quantized_lstm_equals_the_reference)
 {
     static const int all[][4] = { { 1, 1, 1, 1 }, { 1, 1, 24, 33 }, { 2, 3, 5, 16 },
         { 7, 1, 3, 17 }, { 5, 2, 70, 21 }, { 30, 1, 8, 40 }, { 3, 19, 7, 23 }, { 2, 250, 2, 3 },
@@ -258,6 +257,8 @@ START_TEST(quantised)
     check_quantized(size, 1, "i8", true, "l = const i32[4] {0,0,0,0}\n", "rclip=0");
 }
 END_TEST
-PRT_TEST_MAIN("fast/rnn", sizes, entries_end_on_their_own, attributes, outputs_are_optional,
-    panels_from_both_ends, gates_beside_states, special_values_stay_with_their_entry,
-    lengths_are_checked, quantised)
+PRT_TEST_MAIN("fast/rnn", all_sizes_equal_the_reference, sequence_lengths_are_respected,
+    activations_and_attributes_are_respected, outputs_are_optional,
+    panels_read_in_both_directions_are_equal, gemv_overlap_equals_the_reference,
+    special_values_stay_in_their_batch_entry, lengths_are_checked,
+    quantized_lstm_equals_the_reference)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_bf16x3.c — split products against sums in double: sizes around the tiles, rows in pieces,
- * what is done to finished sums, panels that are split meanwhile, the same bits however rows are
- * cut, rows that are gathered, and what is not finite. Where the processor has no tiles there is
- * nothing to test.
- */
+/* test_bf16x3.c — bf16x3 products against sums in double: sizes around the tiles, rows in
+ * pieces, epilogues, panels that are converted during the product, equal bits for any division
+ * of rows, gathered rows, and values that are not finite. Without AMX there is nothing to test.
+ * Covers: bf16x3_amx.c. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -15,14 +13,14 @@
 
 enum { MOST = PRT_BF16X3_DEPTH, WIDE = PRT_GEMM_PANEL };
 
-static const prt_kern *tiles(void)
+static const prt_kern *amx_kernels(void)
 {
     const prt_kern *kern = level_named("avx512_amx");
     return kern != NULL && kern->bf16x3.multiply != NULL ? kern : NULL;
 }
 
 typedef struct sizes {
-    size_t rows, columns, k, taps; /* taps: 0 where rows are whole */
+    size_t rows, columns, k, taps; /* taps: 0 if rows are contiguous */
 } sizes;
 
 static const sizes cases[] = { { 1, 1, 1, 0 }, { 5, 16, 31, 0 }, { 16, 33, 32, 0 },
@@ -31,25 +29,26 @@ static const sizes cases[] = { { 1, 1, 1, 0 }, { 5, 16, 31, 0 }, { 16, 33, 32, 0
     { 32, 24, 64, 3 }, { 80, 64, 128, 2 }, { 16, 5, 32, 1 }, { 64, 48, 48, 4 }, { 16, 64, 3, 8 },
     { 96, 60, 17, 5 }, { 200, 64, 64, 0 }, { 210, 40, 96, 0 } };
 
-/* A product's operands, split and not; pieces of rows are in an order of their own, 16 together. */
-typedef struct made {
+/* Operands of a product, in float32 and converted; the pieces of rows are permuted, 16 at a
+ * time. */
+typedef struct operands {
     sizes s;
     size_t depth, lda, ldc;
     float *a, *split_a, *b, *split_b, *bias, *residual, *c, *before;
     size_t tile_at[8], tap_at[8];
-} made;
+} operands;
 
-/* Which row of A is piece `tap` of row i. */
-static size_t piece_of(const made *m, size_t i, size_t tap)
+/* Returns the row of A that holds piece `tap` of row i. */
+static size_t piece_row(const operands *m, size_t i, size_t tap)
 {
     const size_t tiles = m->s.rows / 16;
     return i % 16 + 16 * ((i / 16 * 5 + 3) % tiles + tap * 7 % m->s.taps * tiles);
 }
 
-static made make(const prt_kern *kern, const sizes *s)
+static operands make_operands(const prt_kern *kern, const sizes *s)
 {
     const size_t pieces = s->taps != 0 ? s->taps : 1, all = s->rows * pieces;
-    made m = { .s = *s,
+    operands m = { .s = *s,
         .depth = s->k * pieces,
         .lda = prt_bf16x3_pitch(s->k),
         .ldc = (s->taps != 0 ? WIDE : s->columns) + 3 };
@@ -63,9 +62,9 @@ static made make(const prt_kern *kern, const sizes *s)
     m.split_b = nan_lines(pieces * prt_bf16x3_size(s->k) * WIDE);
     ck_assert(kern->bf16x3.rows(all, s->k, m.a, s->k, NULL, m.split_a, m.lda));
     for (size_t i = 0; i < s->rows / 16 && s->taps != 0; i++)
-        m.tile_at[i] = piece_of(&m, i * 16, 0) * m.lda;
+        m.tile_at[i] = piece_row(&m, i * 16, 0) * m.lda;
     for (size_t t = 0; t < s->taps; t++)
-        m.tap_at[t] = (piece_of(&m, 0, t) - piece_of(&m, 0, 0)) * m.lda;
+        m.tap_at[t] = (piece_row(&m, 0, t) - piece_row(&m, 0, 0)) * m.lda;
     prt_bf16x3_panel p = { .taps = pieces,
         .k = s->k,
         .columns = s->columns,
@@ -77,7 +76,7 @@ static made make(const prt_kern *kern, const sizes *s)
     return m;
 }
 
-static void drop(made *m)
+static void free_operands(operands *m)
 {
     free(m->a);
     free(m->b);
@@ -89,7 +88,7 @@ static void drop(made *m)
     free(m->split_b);
 }
 
-static void run(const prt_kern *kern, const made *m, size_t rows, bool add, bool ends,
+static void run_product(const prt_kern *kern, const operands *m, size_t rows, bool add, bool ends,
     prt_bf16x3_panel *ahead)
 {
     const bool pieces = m->s.taps != 0;
@@ -118,7 +117,7 @@ static void run(const prt_kern *kern, const made *m, size_t rows, bool add, bool
     }
 }
 
-static void check_sums(const made *m, bool add, bool ends)
+static void check_sums(const operands *m, bool add, bool ends)
 {
     for (size_t i = 0; i < m->s.rows; i++)
         for (size_t j = 0; j < m->ldc; j++) {
@@ -126,7 +125,7 @@ static void check_sums(const made *m, bool add, bool ends)
             const bool some = j < m->s.columns;
             double sum = add ? (double)before : some ? (double)m->bias[j] : 0.0, size = fabs(sum);
             for (size_t q = 0; q < m->depth && some; q++) {
-                const size_t row = m->s.taps != 0 ? piece_of(m, i, q / m->s.k) : i;
+                const size_t row = m->s.taps != 0 ? piece_row(m, i, q / m->s.k) : i;
                 const double x = (double)m->a[row * m->s.k + q % m->s.k];
                 const double y = (double)m->b[q * prt_gemm_width(m->s.columns) + j];
                 sum += x * y;
@@ -144,30 +143,30 @@ static void check_sums(const made *m, bool add, bool ends)
         }
 }
 
-START_TEST(products)
+START_TEST(products_equal_sums_in_double)
 {
-    const prt_kern *kern = tiles();
+    const prt_kern *kern = amx_kernels();
     for (size_t i = 0; kern != NULL && i < PRT_COUNT_OF(cases); i++)
         for (unsigned with = 0; with < 4; with++) {
-            made m = make(kern, &cases[i]);
-            run(kern, &m, m.s.rows, (with & 1) != 0, (with & 2) != 0, NULL);
+            operands m = make_operands(kern, &cases[i]);
+            run_product(kern, &m, m.s.rows, (with & 1) != 0, (with & 2) != 0, NULL);
             check_sums(&m, (with & 1) != 0, (with & 2) != 0);
-            drop(&m);
+            free_operands(&m);
         }
 }
 END_TEST
 
-/* Cuts leave every bit, and so does what is split on the way, whose bits are `panel`'s. */
-START_TEST(cuts_and_panels)
+/* Dividing the rows keeps every bit. Conversion during the product gives the bits of `panel`. */
+START_TEST(cuts_and_panels_keep_every_bit)
 {
-    const prt_kern *kern = tiles();
+    const prt_kern *kern = amx_kernels();
     for (size_t i = 0; kern != NULL && i < PRT_COUNT_OF(cases); i++) {
-        made m = make(kern, &cases[i]);
+        operands m = make_operands(kern, &cases[i]);
         const size_t size = m.s.rows * m.ldc * sizeof(float);
         const size_t taps = m.s.taps != 0 ? m.s.taps : 1, unit = m.s.taps != 0 ? 16 : 1;
         const size_t floats = taps * prt_bf16x3_size(m.s.k) * WIDE;
         float *whole = malloc(size), *to = nan_lines(floats);
-        run(kern, &m, m.s.rows, false, true, NULL);
+        run_product(kern, &m, m.s.rows, false, true, NULL);
         memcpy(whole, m.c, size);
         for (size_t rows = unit; rows <= m.s.rows; rows += (1 + m.s.rows / unit / 5) * unit) {
             prt_bf16x3_panel ahead = { .taps = taps,
@@ -178,7 +177,7 @@ START_TEST(cuts_and_panels)
                 .to = to };
             memset(to, 0xff, floats * sizeof(float));
             memcpy(m.c, m.before, size);
-            run(kern, &m, rows, false, true, &ahead);
+            run_product(kern, &m, rows, false, true, &ahead);
             for (size_t row = 0; row < m.s.rows; row++)
                 ck_assert_mem_eq(m.c + row * m.ldc, whole + row * m.ldc,
                     m.s.columns * sizeof(float));
@@ -187,13 +186,13 @@ START_TEST(cuts_and_panels)
         }
         free(whole);
         free(to);
-        drop(&m);
+        free_operands(&m);
     }
 }
 END_TEST
 
-/* Rows that are gathered get the bits of those that lie there; nothing is written behind them. */
-START_TEST(pixels)
+/* Gathered rows have the bits of contiguous rows; nothing is written behind them. */
+START_TEST(gathered_rows_have_the_same_bits)
 {
     static const prt_bf16x3_pixels all[] = {
         { .count = 7, .step = 6, .each = 9, .far = 40, .k = 27 },
@@ -203,7 +202,7 @@ START_TEST(pixels)
         { .count = 4, .step = 1, .each = 1, .far = 9, .k = 256 },
         { .count = 2, .step = 3, .each = 100, .far = 101, .k = 100 }
     };
-    const prt_kern *kern = tiles();
+    const prt_kern *kern = amx_kernels();
     for (size_t c = 0; kern != NULL && c < PRT_COUNT_OF(all); c++) {
         prt_bf16x3_pixels g = all[c];
         const size_t k = g.k, lda = prt_bf16x3_pitch(k), size = g.count * lda;
@@ -230,14 +229,14 @@ START_TEST(pixels)
 }
 END_TEST
 
-/* Numbers that bfloat16 has are multiplied without an error. */
-START_TEST(whole_numbers)
+/* Numbers that bfloat16 represents are multiplied without an error. */
+START_TEST(bf16_numbers_multiply_exactly)
 {
-    const prt_kern *kern = tiles();
+    const prt_kern *kern = amx_kernels();
     const sizes s = { 40, 64, 200, 0 };
     if (kern == NULL)
         return;
-    made m = make(kern, &s);
+    operands m = make_operands(kern, &s);
     for (size_t i = 0; i < s.rows * s.k; i++)
         m.a[i] = (float)((int)(i * 37 % 255) - 127);
     (void)kern->bf16x3.rows(s.rows, s.k, m.a, s.k, NULL, m.split_a, m.lda);
@@ -251,21 +250,21 @@ START_TEST(whole_numbers)
         m.b[i] = (float)(i * 13 % 15);
     memset(m.bias, 0, s.columns * sizeof(float));
     kern->bf16x3.panel(&p);
-    run(kern, &m, s.rows, false, false, NULL);
+    run_product(kern, &m, s.rows, false, false, NULL);
     for (size_t i = 0; i < s.rows * WIDE; i++) {
         double sum = 0.0;
         for (size_t q = 0; q < s.k; q++)
             sum += (double)m.a[i / WIDE * s.k + q] * (double)m.b[q * WIDE + i % WIDE];
         ck_assert_double_eq((double)m.c[i / WIDE * m.ldc + i % WIDE], sum);
     }
-    drop(&m);
+    free_operands(&m);
 }
 END_TEST
 
-START_TEST(what_is_not_finite)
+START_TEST(values_that_are_not_finite_are_reported)
 {
     static const float odd[] = { INFINITY, -INFINITY, NAN, FLT_MAX };
-    const prt_kern *kern = tiles();
+    const prt_kern *kern = amx_kernels();
     enum { ROWS = 3, K = 50 };
     float to[ROWS * (2 * PRT_BF16X3_UNIT + PRT_BF16X3_UNIT / 2)], *panel = nan_lines(MOST * WIDE);
     for (size_t i = 0; kern != NULL && i < PRT_COUNT_OF(odd); i++)
@@ -290,4 +289,6 @@ START_TEST(what_is_not_finite)
 }
 END_TEST
 
-PRT_TEST_MAIN("kern/split", products, cuts_and_panels, pixels, whole_numbers, what_is_not_finite)
+PRT_TEST_MAIN("kern/split", products_equal_sums_in_double, cuts_and_panels_keep_every_bit,
+    gathered_rows_have_the_same_bits, bf16_numbers_multiply_exactly,
+    values_that_are_not_finite_are_reported)

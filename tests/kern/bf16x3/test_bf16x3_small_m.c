@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_bf16x3_small_m.c — split products of few rows have the bits of those that go panel by panel,
- * whichever columns are taken, and leave all else alone. Where the processor has no tiles there is
- * nothing to test.
- */
+/* test_bf16x3_small_m.c — bf16x3 products of few rows have the bits of the products by panels,
+ * for any columns, and write nothing else. Without AMX there is nothing to test.
+ * Covers: bf16x3_small_m_amx.c. */
 #include <math.h>
 #include <string.h>
 
@@ -14,21 +12,21 @@
 
 enum { WIDE = PRT_GEMM_PANEL, DEPTH = PRT_BF16X3_DEPTH };
 
-static const prt_kern *tiles(void)
+static const prt_kern *amx_kernels(void)
 {
     const prt_kern *kern = level_named("avx512_amx");
     return kern != NULL && kern->bf16x3.small_m != NULL ? kern : NULL;
 }
 
-typedef struct made {
+typedef struct operands {
     size_t m, n, k, ldc;
     float *a, *b, *packed, *scale, *bias, *residual, *split, *room;
     float *c, *expected;
-    bool finite; /* what the panels said */
-} made;
+    bool finite; /* whether the panels report finite values */
+} operands;
 
-/* The same by panels, DEPTH of K at a time. */
-static void by_panels(const prt_kern *kern, made *d, const prt_gemm_end *end)
+/* Computes the same product by panels, DEPTH of K at a time. */
+static void multiply_by_panels(const prt_kern *kern, operands *d, const prt_gemm_end *end)
 {
     float *a = nan_lines((d->m + PRT_BF16X3_BEHIND) * prt_bf16x3_pitch(DEPTH));
     float *panel = nan_lines(DEPTH * WIDE);
@@ -69,9 +67,9 @@ static void by_panels(const prt_kern *kern, made *d, const prt_gemm_end *end)
     free(panel);
 }
 
-static made make(size_t m, size_t n, size_t k)
+static operands make_operands(size_t m, size_t n, size_t k)
 {
-    made d = { .m = m, .n = n, .k = k, .ldc = n + 3 };
+    operands d = { .m = m, .n = n, .k = k, .ldc = n + 3 };
     d.a = random_floats(m * k, 1);
     d.b = random_floats(n * k, 2);
     d.packed = nan_lines(prt_gemm_width(n) * k);
@@ -85,7 +83,7 @@ static made make(size_t m, size_t n, size_t k)
     return d;
 }
 
-static void drop(made *d)
+static void free_operands(operands *d)
 {
     free(d->a);
     free(d->b);
@@ -99,8 +97,9 @@ static void drop(made *d)
     free(d->room);
 }
 
-/* In `parts` of columns; what they say. */
-static bool by_few(const prt_kern *kern, made *d, size_t parts, const prt_gemm_end *end)
+/* Computes the product in `parts` ranges of columns; returns whether every range is finite. */
+static bool multiply_small_m(const prt_kern *kern, operands *d, size_t parts,
+    const prt_gemm_end *end)
 {
     const size_t all = (d->n + 15) / 16, lda = prt_bf16x3_pitch(d->k);
     bool finite = kern->bf16x3.rows(d->m, d->k, d->a, d->k, d->scale, d->split, lda);
@@ -127,44 +126,44 @@ static const size_t rows[] = { 8, 11, 12, 16, 17, 33, 49, 50, 63, 64 };
 static const size_t columns[] = { 1, 16, 40, 64, 100, 130, 200 };
 static const size_t depths[] = { 1, 17, 31, 32, 100, 160, 300, 520 };
 
-START_TEST(the_same_bits)
+START_TEST(bits_equal_those_of_panels)
 {
-    const prt_kern *kern = tiles();
+    const prt_kern *kern = amx_kernels();
     for (size_t i = 0;
          kern != NULL && i < PRT_COUNT_OF(rows) * PRT_COUNT_OF(columns) * PRT_COUNT_OF(depths);
          i++) {
-        made d = make(rows[i % 10], columns[i / 10 % 7], depths[i / 70]);
+        operands d = make_operands(rows[i % 10], columns[i / 10 % 7], depths[i / 70]);
         const prt_gemm_end end = { .residual = d.residual,
             .ldr = d.n,
             .act = { .kind = i % 2 == 0 ? PRT_ACT_relu : PRT_ACT_silu } };
         prt_gemm_pack_all(d.k, d.n, d.b, d.n, 1, d.packed);
-        by_panels(kern, &d, &end);
+        multiply_by_panels(kern, &d, &end);
         ck_assert(d.finite);
         for (size_t parts = 1; parts <= 3; parts++) {
             float *again = random_floats(d.m * d.ldc, 5);
             memcpy(d.c, again, d.m * d.ldc * sizeof(float));
             free(again);
-            ck_assert(by_few(kern, &d, prt_lesser(parts, (d.n + 15) / 16), &end));
+            ck_assert(multiply_small_m(kern, &d, prt_lesser(parts, (d.n + 15) / 16), &end));
             ck_assert_msg(memcmp(d.c, d.expected, d.m * d.ldc * sizeof(float)) == 0,
                 "%zu x %zu x %zu in %zu", d.m, d.n, d.k, parts);
         }
-        drop(&d);
+        free_operands(&d);
     }
 }
 END_TEST
 
-START_TEST(what_is_not_finite)
+START_TEST(values_that_are_not_finite_are_reported)
 {
     static const float odd[] = { INFINITY, -INFINITY, NAN };
-    const prt_kern *kern = tiles();
+    const prt_kern *kern = amx_kernels();
     for (size_t i = 0; kern != NULL && i < 3 * 40; i++) {
-        made d = make(20, 70, 50);
+        operands d = make_operands(20, 70, 50);
         d.b[i * 29] = odd[i % 3];
         prt_gemm_pack_all(d.k, d.n, d.b, d.n, 1, d.packed);
-        ck_assert(!by_few(kern, &d, 2, NULL));
-        drop(&d);
+        ck_assert(!multiply_small_m(kern, &d, 2, NULL));
+        free_operands(&d);
     }
 }
 END_TEST
 
-PRT_TEST_MAIN("kern/few", the_same_bits, what_is_not_finite)
+PRT_TEST_MAIN("kern/few", bits_equal_those_of_panels, values_that_are_not_finite_are_reported)

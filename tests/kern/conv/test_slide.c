@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_slide.c — depthwise convolutions of whole rows at every level against sums in double: all
- * rows of taps, strides, widths and paddings around the tiles, whole images and strips of them, NaN
- * through bounds; nothing but the outputs is written.
- */
+/* test_slide.c — depthwise convolutions of whole rows at every level against sums in double: all
+ * taps, strides, widths and paddings around the tiles, whole images and strips, NaN through
+ * bounds; nothing but the outputs is written.
+ * Covers: level_portable.c, level_avx2.c, level_avx512.c. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +18,7 @@ typedef struct image {
     size_t size; /* of y, without its guard */
 } image;
 
-static image make(size_t wide, size_t channels, size_t rows, size_t columns, size_t stride,
+static image make_image(size_t wide, size_t channels, size_t rows, size_t columns, size_t stride,
     size_t left)
 {
     image m = { .high = 9,
@@ -42,7 +41,7 @@ static image make(size_t wide, size_t channels, size_t rows, size_t columns, siz
     return m;
 }
 
-static void drop(image *m)
+static void free_image(image *m)
 {
     free(m->x);
     free(m->w);
@@ -50,7 +49,7 @@ static void drop(image *m)
     free(m->y);
 }
 
-static double want(const image *m, size_t line, size_t at, size_t c)
+static double expected_value(const image *m, size_t line, size_t at, size_t c)
 {
     double sum = (double)m->bias[c];
     for (size_t r = 0; r < m->rows; r++)
@@ -65,8 +64,8 @@ static double want(const image *m, size_t line, size_t at, size_t c)
     return fmin(1.0, fmax(-1.0, sum));
 }
 
-/* Channels [first, first + count) of lines [from, end), which lie in `x` by themselves, from the
- * first row on that these need. */
+/* Channels [first, first + count) of lines [from, end). `x` holds only these channels, from the
+ * first row that the lines need. */
 static void run_channels(const prt_kern *kern, const image *m, size_t from, size_t end,
     size_t first, size_t count, const float *x)
 {
@@ -94,12 +93,12 @@ static void run_channels(const prt_kern *kern, const image *m, size_t from, size
     kern->slide(&s);
 }
 
-static void run(const prt_kern *kern, const image *m, size_t from, size_t end)
+static void run_lines(const prt_kern *kern, const image *m, size_t from, size_t end)
 {
     run_channels(kern, m, from, end, 0, m->channels, m->x);
 }
 
-static void run_parts(const prt_kern *kern, const image *m)
+static void run_channel_halves(const prt_kern *kern, const image *m)
 {
     const size_t pixels = m->high * m->wide, half = m->channels / 2;
     float *x = malloc(pixels * m->channels * sizeof(float));
@@ -118,7 +117,7 @@ static void check(const image *m)
 {
     for (size_t i = 0; i < m->size; i++) {
         const size_t at = i / m->channels;
-        const double w = want(m, at / m->out_w, at % m->out_w, i % m->channels);
+        const double w = expected_value(m, at / m->out_w, at % m->out_w, i % m->channels);
         if (!(fabs((double)m->y[i] - w) <= 2e-6 * (double)(m->rows * m->columns)))
             ck_abort_msg("%zu wide, %zu channels, %zux%zu by %zu, left %zu: output %zu is %g, not "
                          "%g",
@@ -136,23 +135,23 @@ static void check_sizes(const prt_kern *kern, size_t channels, size_t rows, size
             for (size_t left = 0; left <= columns / 2; left++) {
                 if (wide + 2 * left < columns)
                     continue;
-                image m = make(wide, channels, rows, columns, stride, left);
-                run(kern, &m, 0, m.out_h);
+                image m = make_image(wide, channels, rows, columns, stride, left);
+                run_lines(kern, &m, 0, m.out_h);
                 check(&m);
                 const size_t cut = m.out_h / 3; /* the same in strips */
-                run(kern, &m, 0, cut);
-                run(kern, &m, cut, m.out_h);
+                run_lines(kern, &m, 0, cut);
+                run_lines(kern, &m, cut, m.out_h);
                 check(&m);
                 if (channels >= 2 * PRT_SLIDE_CHANNELS) {
                     memset(m.y, 0, m.size * sizeof(float));
-                    run_parts(kern, &m);
+                    run_channel_halves(kern, &m);
                     check(&m);
                 }
-                drop(&m);
+                free_image(&m);
             }
 }
 
-START_TEST(rows_are_right)
+START_TEST(rows_equal_sums_in_double)
 {
     static const size_t taps[][2] = { { 3, 3 }, { 5, 5 }, { 7, 7 }, { 1, 3 }, { 5, 3 }, { 3, 7 } };
     static const size_t channels[] = { 16, 24, 33 };
@@ -163,25 +162,25 @@ START_TEST(rows_are_right)
 }
 END_TEST
 
-START_TEST(nan_comes_through)
+START_TEST(nan_passes_the_bounds)
 {
     for (int l = 0; l < LEVELS; l++) {
         if (level(l) == NULL)
             continue;
-        image m = make(9, 16, 3, 3, 1, 1);
+        image m = make_image(9, 16, 3, 3, 1, 1);
         m.x[(4 * 9 + 4) * 16 + 5] = NAN;
-        run(level(l), &m, 0, m.out_h);
+        run_lines(level(l), &m, 0, m.out_h);
         for (size_t i = 0; i < m.size; i++) {
             const size_t line = i / 16 / 9, at = i / 16 % 9;
             const bool seen = i % 16 == 5 && line >= 3 && line <= 5 && at >= 3 && at <= 5;
             ck_assert_int_eq(isnan(m.y[i]) != 0, seen);
         }
-        drop(&m);
+        free_image(&m);
     }
 }
 END_TEST
 
-START_TEST(others_do_not_fit)
+START_TEST(unsupported_shapes_do_not_fit)
 {
     const prt_slide good = { .n = 4,
         .channels = 16,
@@ -217,4 +216,5 @@ START_TEST(others_do_not_fit)
 }
 END_TEST
 
-PRT_TEST_MAIN("kern/slide", rows_are_right, nan_comes_through, others_do_not_fit)
+PRT_TEST_MAIN("kern/slide", rows_equal_sums_in_double, nan_passes_the_bounds,
+    unsupported_shapes_do_not_fit)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_windows.c — depthwise convolutions and pools at every level against sums in double: all
- * counts of channels and outputs around the tiles, steps, bounds, NaN; nothing else is written.
- */
+/* test_windows.c — depthwise convolutions and pools at every level against sums in double: all
+ * counts of channels and outputs around the tiles, strides, bounds, NaN; nothing else is
+ * written.
+ * Covers: level_portable.c, level_avx2.c, level_avx512.c. */
 #include <math.h>
 
 #include "base/status.h"
@@ -11,7 +11,7 @@
 
 static const float GUARD = 12345.0f;
 
-/* Outputs [lines, n] of windows `step` apart over an image just as large as they need. */
+/* Outputs [lines, n] of windows `step` apart; the image is exactly as large as the windows need. */
 typedef struct shape {
     size_t lines, n, channels, rows, columns, step, dilation;
 } shape;
@@ -20,11 +20,11 @@ typedef struct problem {
     prt_windows d;
     shape s;
     size_t pitch;      /* floats from one output to the next */
-    size_t wide, size; /* floats of y, a guard of as many behind each line */
+    size_t wide, size; /* floats of y, and a guard of the same size behind each line */
     float *x, *w, *bias, *y;
 } problem;
 
-static problem make(const shape *s, bool bias)
+static problem make_problem(const shape *s, bool bias)
 {
     problem p = { .s = *s };
     const size_t high = (s->lines - 1) * s->step + (s->rows - 1) * s->dilation + 1;
@@ -59,7 +59,7 @@ static problem make(const shape *s, bool bias)
     return p;
 }
 
-static void drop(problem *p)
+static void free_problem(problem *p)
 {
     free(p->x);
     free(p->w);
@@ -69,7 +69,7 @@ static void drop(problem *p)
 
 typedef enum kind { DEPTHWISE, LARGEST, MEAN } kind;
 
-static double want(const problem *p, kind k, size_t line, size_t i, size_t c)
+static double expected_value(const problem *p, kind k, size_t line, size_t i, size_t c)
 {
     const shape *s = &p->s;
     double sum = k == DEPTHWISE && p->d.bias != NULL ? (double)p->bias[c] : 0.0;
@@ -93,7 +93,7 @@ static double want(const problem *p, kind k, size_t line, size_t i, size_t c)
     return fmin((double)p->d.high, fmax((double)p->d.low, sum));
 }
 
-static void run(const prt_kern *kern, problem *p, kind k)
+static void run_windows(const prt_kern *kern, problem *p, kind k)
 {
     const shape *s = &p->s;
     size_t wrong = 0;
@@ -107,7 +107,7 @@ static void run(const prt_kern *kern, problem *p, kind k)
             wrong += p->y[i] != GUARD;
             continue;
         }
-        const double right = want(p, k, i / p->pitch / (s->n + 1), at, c);
+        const double right = expected_value(p, k, i / p->pitch / (s->n + 1), at, c);
         const bool same = isnan(right)     ? isnan(got)
             : isinf(right) || k == LARGEST ? got == right
                                            : fabs(got - right) <= 1e-5 * (1.0 + fabs(right));
@@ -124,17 +124,17 @@ static void check(const shape *s, bool bias)
 {
     for (int l = 0; l < LEVELS; l++)
         for (int k = 0; level(l) != NULL && k < 3; k++) {
-            problem p = make(s, bias);
+            problem p = make_problem(s, bias);
             if (s->n % 3 == 0) {
                 p.d.low = -0.5f;
                 p.d.high = 0.75f;
             }
-            run(level(l), &p, (kind)k);
-            drop(&p);
+            run_windows(level(l), &p, (kind)k);
+            free_problem(&p);
         }
 }
 
-START_TEST(all_channels)
+START_TEST(every_channel_count_equals_sums_in_double)
 {
     static const size_t taps[][2] = { { 3, 3 }, { 5, 5 }, { 1, 1 }, { 2, 3 }, { 3, 7 }, { 1, 5 } };
     for (size_t c = 1; c <= 70; c++)
@@ -151,7 +151,7 @@ START_TEST(all_channels)
 }
 END_TEST
 
-START_TEST(all_counts_of_outputs)
+START_TEST(every_output_count_equals_sums_in_double)
 {
     static const size_t channels[] = { 3, 8, 16, 37, 64 };
     for (size_t n = 1; n <= 30; n++)
@@ -169,8 +169,8 @@ START_TEST(all_counts_of_outputs)
 }
 END_TEST
 
-/* Where an input is none, and nowhere else. */
-START_TEST(nan_and_infinity)
+/* NaN appears in the outputs whose windows hold the special input, and in no other output. */
+START_TEST(nan_and_infinity_stay_in_their_windows)
 {
     static const size_t channels[] = { 1, 7, 8, 16, 21, 40, 67 };
     for (int l = 0; l < LEVELS; l++)
@@ -183,19 +183,19 @@ START_TEST(nan_and_infinity)
                     .columns = 3,
                     .step = 1,
                     .dilation = 1 };
-                problem p = make(&s, true);
+                problem p = make_problem(&s, true);
                 p.x[(p.wide + 3) * channels[c] + channels[c] / 2] = NAN;
                 p.x[(2 * p.wide + 7) * channels[c]] = k == DEPTHWISE ? NAN : INFINITY;
                 p.d.low = -0.25f;
                 p.d.high = 0.25f;
-                run(level(l), &p, (kind)k);
-                drop(&p);
+                run_windows(level(l), &p, (kind)k);
+                free_problem(&p);
             }
 }
 END_TEST
 
-/* Rows that lie closer together than the taps of one reach. */
-START_TEST(rows_closer_than_columns)
+/* Rows that are closer together than the taps of a row reach. */
+START_TEST(overlapping_rows_equal_sums_in_double)
 {
     for (int l = 0; l < LEVELS; l++)
         for (int k = 0; level(l) != NULL && k < 3; k++) {
@@ -206,9 +206,9 @@ START_TEST(rows_closer_than_columns)
                 .columns = 4,
                 .step = 1,
                 .dilation = 3 };
-            problem p = make(&s, true);
-            run(level(l), &p, (kind)k);
-            p.d.rows = 2; /* both the same row */
+            problem p = make_problem(&s, true);
+            run_windows(level(l), &p, (kind)k);
+            p.d.rows = 2; /* both rows are the same */
             p.d.x_row = 0;
             p.d.w_row = 0;
             float once[5];
@@ -217,12 +217,12 @@ START_TEST(rows_closer_than_columns)
             (k == DEPTHWISE ? w->depthwise : k == MEAN ? w->mean : w->largest)(&p.d);
             for (size_t c = 0; c < 5 && k == MEAN; c++)
                 ck_assert(fabsf(p.y[c] - 2.0f * once[c]) < 1e-6f);
-            drop(&p);
+            free_problem(&p);
         }
 }
 END_TEST
 
-START_TEST(no_taps)
+START_TEST(windows_without_taps_are_accepted)
 {
     for (int l = 0; l < LEVELS; l++)
         for (int k = 0; level(l) != NULL && k < 3; k++) {
@@ -233,13 +233,14 @@ START_TEST(no_taps)
                 .columns = 3,
                 .step = 1,
                 .dilation = 1 };
-            problem p = make(&s, true);
+            problem p = make_problem(&s, true);
             p.s.rows = p.d.rows = 0;
-            run(level(l), &p, (kind)k);
-            drop(&p);
+            run_windows(level(l), &p, (kind)k);
+            free_problem(&p);
         }
 }
 END_TEST
 
-PRT_TEST_MAIN("kern/windows", all_channels, all_counts_of_outputs, nan_and_infinity,
-    rows_closer_than_columns, no_taps)
+PRT_TEST_MAIN("kern/windows", every_channel_count_equals_sums_in_double,
+    every_output_count_equals_sums_in_double, nan_and_infinity_stay_in_their_windows,
+    overlapping_rows_equal_sums_in_double, windows_without_taps_are_accepted)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_winograd.c — the transforms of F(4x4, 3x3), F(2x2, 3x3), F(2x2, 5x5) and F(6x6, 3x3) at
- * every level that has them against the matrices that define them, in double; and bounds, residuals
- * and tiles cut at the border; with steps of two, and along a line, all three together.
- */
+/* test_winograd.c — the transforms of F(4x4, 3x3), F(2x2, 3x3), F(2x2, 5x5) and F(6x6, 3x3) at
+ * every level that has them, against the matrices that define them, in double; and bounds,
+ * residuals and tiles cut at the border. For strides of two and for lines, all three transforms
+ * together.
+ * Covers: level_avx2.c, level_avx512.c, kern.c. */
 #include <math.h>
 
 #include "base/status.h"
@@ -12,8 +12,9 @@
 
 enum { IN = 8, OUT = 6, ALL = PRT_WINOGRAD_MOST };
 
-/* Points 0, 1, -1, 2, -2 and infinity, or 0, 1, -1 and infinity, or 1/2 and -1/2 as well: what a
- * polynomial's division by the others' zeros gives. `near`: of inputs and outputs below 1. */
+/* Interpolation points 0, 1, -1, 2, -2 and infinity; or 0, 1, -1 and infinity; or these with 1/2
+ * and -1/2. The matrices follow from division by the polynomial of the other points. `near`:
+ * error bound for inputs and outputs below 1. */
 typedef struct form {
     size_t in, out;
     double near_in, near_out;
@@ -29,7 +30,7 @@ typedef struct form {
         }                                                                                          \
     }
 
-enum { FORMS = 4, FIVE = 2 /* has its weights transformed beforehand */ };
+enum { FORMS = 4, FIVE = 2 /* has weights that are transformed beforehand */ };
 enum { LINES = 4, STRIDED = 5 };
 
 static const form forms[FORMS] = {
@@ -56,9 +57,9 @@ static const form forms[FORMS] = {
             { 0, 0, 1 } } },
 };
 
-/* Element (y, x) of M D transposed(M) for the `in` by `in` values `step` apart. */
-static double turned(const double (*m)[IN], size_t in, size_t y, size_t x, const float *d,
-    size_t step)
+/* Returns element (y, x) of M D transposed(M) for `in` by `in` values of D, `step` apart. */
+static double transform_element(const double (*m)[IN], size_t in, size_t y, size_t x,
+    const float *d, size_t step)
 {
     double sum = 0.0;
     for (size_t i = 0; i < in; i++)
@@ -67,7 +68,7 @@ static double turned(const double (*m)[IN], size_t in, size_t y, size_t x, const
     return sum;
 }
 
-static bool has(const prt_kern *level, int which)
+static bool has_transforms(const prt_kern *level, int which)
 {
     return level != NULL && level->winograd[which].output != NULL;
 }
@@ -87,30 +88,31 @@ static void check_input(const prt_kern *kern, int which, size_t n)
     for (size_t m = 0; m < all; m++)
         for (size_t i = 0; i < matrix; i++) {
             const double got = (double)to[m * matrix + i];
-            wrong += i < n ? fabs(got - turned(f->input, in, m / in, m % in, d + i, n)) > f->near_in
-                           : got != 12345.0;
+            wrong += i < n
+                ? fabs(got - transform_element(f->input, in, m / in, m % in, d + i, n)) > f->near_in
+                : got != 12345.0;
         }
     ck_assert_msg(wrong == 0, "%s: %zu wrong of %zu channels", kern->level, wrong, n);
     free(d);
     free(to);
 }
 
-START_TEST(inputs)
+START_TEST(input_transforms_equal_their_matrices)
 {
     for (int l = 0; l < LEVELS; l++)
         for (size_t n = 1; level(l) != NULL && n <= 70; n++)
             for (int which = 0; which < FORMS; which++)
-                if (has(level(l), which))
+                if (has_transforms(level(l), which))
                     check_input(level(l), which, n);
 }
 END_TEST
 
-START_TEST(weights)
+START_TEST(weight_transforms_equal_their_matrices)
 {
     for (int l = 0; l < LEVELS; l++)
         for (size_t n = 16; level(l) != NULL && n <= 64; n += 16)
             for (int which = 0; which < FORMS; which++) {
-                if (which == FIVE || !has(level(l), which))
+                if (which == FIVE || !has_transforms(level(l), which))
                     continue;
                 const form *f = &forms[which];
                 const size_t tap = n + 3, matrix = n + 5, all = f->in * f->in;
@@ -129,8 +131,9 @@ START_TEST(weights)
                     const size_t y = m % (wide * f->in) / wide;
                     const size_t x = m / (wide * f->in) * wide + m % wide;
                     const double got = (double)to[i];
-                    wrong += k < n ? fabs(got - turned(f->weights, 3, y, x, g + k, tap)) > 1e-6
-                                   : got != 12345.0;
+                    wrong += k < n
+                        ? fabs(got - transform_element(f->weights, 3, y, x, g + k, tap)) > 1e-6
+                        : got != 12345.0;
                 }
                 ck_assert_msg(wrong == 0, "%s: %zu wrong of %zu", level(l)->level, wrong, n);
                 free(g);
@@ -139,7 +142,7 @@ START_TEST(weights)
 }
 END_TEST
 
-/* `with`: bits for bias, residual, bounds, and the residual being the output itself. */
+/* `with`: bits for bias, residual, bounds, and for a residual that is the output itself. */
 static void check_output(const prt_kern *kern, int which, size_t n, size_t high, size_t wide,
     unsigned with)
 {
@@ -175,7 +178,7 @@ static void check_output(const prt_kern *kern, int which, size_t n, size_t high,
             wrong += y[i] != before[i];
             continue;
         }
-        double want = turned(f->output, f->in, at_y, at_x, from + c, matrix);
+        double want = transform_element(f->output, f->in, at_y, at_x, from + c, matrix);
         want += (with & 1) != 0 ? (double)bias[c] : 0.0;
         if (over)
             want += (double)before[i];
@@ -193,21 +196,21 @@ static void check_output(const prt_kern *kern, int which, size_t n, size_t high,
     free(before);
 }
 
-START_TEST(outputs)
+START_TEST(output_transforms_equal_their_matrices)
 {
     for (int l = 0; l < LEVELS; l++)
         for (size_t n = 1; level(l) != NULL && n <= 70; n++)
             for (unsigned with = 0; with < 16; with++)
                 for (int which = 0; which < FORMS; which++) {
                     const size_t out = forms[which].out;
-                    if (has(level(l), which))
+                    if (has_transforms(level(l), which))
                         check_output(level(l), which, n, 1 + (n + with) % out,
                             1 + (n + with / 4) % out, with);
                 }
 }
 END_TEST
 
-START_TEST(nan_comes_through)
+START_TEST(nan_passes_the_bounds)
 {
     for (int l = 0; l < LEVELS && level(l) != NULL; l++) {
         float from[ALL * 3], y[4 * 4 * 3];
@@ -231,18 +234,18 @@ START_TEST(nan_comes_through)
 }
 END_TEST
 
-/* Which matrix plane p is multiplied by with steps of two, counted over all parts, which have 10,
- * 10, 10 and 6. */
-static size_t matrix_of(size_t p)
+/* Returns the matrix that multiplies plane p with strides of two, counted over all parts, which
+ * have 10, 10, 10 and 6 planes. */
+static size_t plane_matrix(size_t p)
 {
     if (p < 25)
         return p % 5 == 4 ? 20 + p / 5 : p % 5 / 2 * 10 + p / 5 * 2 + p % 5 % 2;
     return p < 45 ? 25 + (p - 25) / 4 : p < 65 ? 30 + (p - 45) / 4 : 35;
 }
 
-/* A tile with steps of two, each channel by itself: what all three transforms give is what the
- * taps do. */
-START_TEST(steps_of_two)
+/* A tile with strides of two, each channel by itself: the three transforms together equal the
+ * taps. */
+START_TEST(strides_of_two_equal_the_taps)
 {
     enum { SIDE = 9, SIZE = 4, CHANNELS = 48, MATRICES = 36, PIXEL = CHANNELS + 1 };
     for (int l = 0; l < LEVELS; l++) {
@@ -266,7 +269,7 @@ START_TEST(steps_of_two)
             }
             for (size_t p = 0; p < ALL; p++)
                 for (size_t i = 0; i < n; i++)
-                    planes[p * step + i] *= w[matrix_of(p) * step + i];
+                    planes[p * step + i] *= w[plane_matrix(p) * step + i];
             for (size_t i = 0; i < PRT_COUNT_OF(y); i++)
                 y[i] = 12345.0f;
             const prt_winograd_out o = { .n = n,
@@ -302,7 +305,7 @@ START_TEST(steps_of_two)
 }
 END_TEST
 
-/* A tile along a line, with as many taps as are there, each channel by itself. */
+/* A tile along a line with `taps` taps, each channel by itself. */
 static void check_line(const prt_kern *level, size_t out, size_t taps, size_t n)
 {
     enum { IN_LINE = 8, CHANNELS = 48, PIXEL = CHANNELS + 1, STEP = CHANNELS + 16 };
@@ -361,7 +364,7 @@ static void check_line(const prt_kern *level, size_t out, size_t taps, size_t n)
     free(residual);
 }
 
-START_TEST(lines)
+START_TEST(lines_equal_the_taps)
 {
     for (int l = 0; l < LEVELS; l++) {
         if (level(l) == NULL || level(l)->winograd[LINES].output == NULL)
@@ -374,4 +377,6 @@ START_TEST(lines)
 }
 END_TEST
 
-PRT_TEST_MAIN("kern/winograd", inputs, weights, outputs, nan_comes_through, steps_of_two, lines)
+PRT_TEST_MAIN("kern/winograd", input_transforms_equal_their_matrices,
+    weight_transforms_equal_their_matrices, output_transforms_equal_their_matrices,
+    nan_passes_the_bounds, strides_of_two_equal_the_taps, lines_equal_the_taps)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_gemm.c — every level against a product in double: all sizes around the tiles, guard bytes
- * around C, the epilogue, and the same bits however rows are cut.
- */
+/* test_gemm.c — every level against a product in double: all sizes around the tiles, guard bytes
+ * around C, the epilogue, and equal bits for any division of rows.
+ * Covers: level_portable.c, level_avx2.c, level_avx512.c, kern.c. */
 #include <math.h>
 #include <stdbool.h>
 
@@ -11,7 +10,7 @@
 #include "kern/levels.h"
 #include "support/check_main.h"
 
-/* C [m, n] = A B + …, rows of A and C `pad` apart from each other. */
+/* C [m, n] = A B + …, with `pad` floats between the rows of A and between the rows of C. */
 typedef struct problem {
     size_t m, n, k, lda, ldc;
     float *a, *b, *packed, *bias, *row_bias, *residual, *c, *whole;
@@ -20,7 +19,7 @@ typedef struct problem {
 
 enum { GUARD = 32 };
 
-static problem make(size_t m, size_t n, size_t k, size_t pad, bool transposed)
+static problem make_problem(size_t m, size_t n, size_t k, size_t pad, bool transposed)
 {
     problem p = { .m = m,
         .n = n,
@@ -41,7 +40,7 @@ static problem make(size_t m, size_t n, size_t k, size_t pad, bool transposed)
     return p;
 }
 
-static void drop(problem *p)
+static void free_problem(problem *p)
 {
     free(p->a);
     free(p->b);
@@ -53,7 +52,7 @@ static void drop(problem *p)
 }
 
 /* Panel by panel, `rows` rows and a third of K at a time. */
-static void run(const prt_kern *kern, const problem *p, size_t rows)
+static void run_panels(const prt_kern *kern, const problem *p, size_t rows)
 {
     const size_t part = (p->k + 2) / 3;
     for (size_t j = 0; j < p->n; j += PRT_GEMM_PANEL) {
@@ -113,7 +112,7 @@ static void ck_product(const problem *p, const char *where)
         ck_assert(p->whole[i] == 12345.0f && p->c[p->m * p->ldc + i] == 12345.0f);
 }
 
-START_TEST(products_are_right)
+START_TEST(products_equal_sums_in_double)
 {
     static const size_t ms[] = { 1, 2, 5, 6, 7, 8, 12, 13, 25 };
     static const size_t ns[] = { 1, 15, 16, 17, 48, 63, 64, 65, 130 };
@@ -123,47 +122,49 @@ START_TEST(products_are_right)
         for (size_t i = 0; kern != NULL && i < PRT_COUNT_OF(ms); i++)
             for (size_t j = 0; j < PRT_COUNT_OF(ns); j++)
                 for (size_t q = 0; q < PRT_COUNT_OF(ks); q++) {
-                    problem p = make(ms[i], ns[j], ks[q], (i + q) % 3, (i + j + q) % 2 == 0);
+                    problem p =
+                        make_problem(ms[i], ns[j], ks[q], (i + q) % 3, (i + j + q) % 2 == 0);
                     p.ends = (i + j) % 2 == 0;
-                    run(kern, &p, ms[i]);
+                    run_panels(kern, &p, ms[i]);
                     ck_product(&p, kern->level);
-                    drop(&p);
+                    free_problem(&p);
                 }
     }
 }
 END_TEST
 
-START_TEST(cuts_do_not_change_bits)
+START_TEST(dividing_rows_keeps_every_bit)
 {
     for (int l = 0; l < LEVELS; l++) {
         const prt_kern *kern = level(l);
         if (kern == NULL)
             continue;
-        problem p = make(29, 130, 500, 0, false);
+        problem p = make_problem(29, 130, 500, 0, false);
         const size_t size = p.m * p.n * sizeof(float);
         float *first = malloc(size);
-        run(kern, &p, p.m);
+        run_panels(kern, &p, p.m);
         memcpy(first, p.c, size);
         for (size_t rows = 1; rows < p.m; rows += 3) {
             memset(p.c, 0, size);
             p.near = rows % 2 == 0;
-            run(kern, &p, rows);
+            run_panels(kern, &p, rows);
             ck_assert_mem_eq(first, p.c, size);
         }
         for (int near = 0; near < 2; near++) {
             memset(p.c, 0, size);
             p.near = near != 0;
-            run(kern, &p, 1);
+            run_panels(kern, &p, 1);
             ck_assert_mem_eq(first, p.c, size);
         }
         free(first);
-        drop(&p);
+        free_problem(&p);
     }
 }
 END_TEST
 
-/* The same as with the difference itself, which is left behind. */
-START_TEST(differences)
+/* The kernel subtracts two operands; the result equals the product of their difference, which it
+ * leaves behind. */
+START_TEST(differences_equal_an_explicit_subtraction)
 {
     static const size_t rows[] = { PRT_GEMM_DIFFERENCE_ROWS, 13, 29, 64 };
     static const size_t columns[] = { PRT_GEMM_PANEL / 2, PRT_GEMM_PANEL };
@@ -210,8 +211,8 @@ START_TEST(differences)
 }
 END_TEST
 
-/* One row by all panels, wherever they come from: the bits of panels one by one. */
-START_TEST(rows_by_all_panels)
+/* One row by all panels, wherever they lie: the bits of the panels one by one. */
+START_TEST(one_row_by_all_panels_keeps_every_bit)
 {
     static const size_t columns[] = { 1, 64, 128, 200, 320, 449, 900 }, ks[] = { 1, 3, 8, 77 };
     for (int l = 0; l < LEVELS; l++) {
@@ -262,12 +263,12 @@ START_TEST(rows_by_all_panels)
 }
 END_TEST
 
-/* ---- rows of A in pieces, anywhere: what convolutions read */
+/* ---- rows of A in pieces at any place, as convolutions read them */
 
 static const prt_act acts[] = { { PRT_ACT_none, 0, 0 }, { PRT_ACT_relu, 0, 0 },
     { PRT_ACT_clip, -0.5f, 0.75f }, { PRT_ACT_leaky_relu, 0.25f, 0 } };
 
-static double act_of(const prt_act *act, double x)
+static double activation_of(const prt_act *act, double x)
 {
     return act->kind == PRT_ACT_relu ? fmax(0.0, x)
         : act->kind == PRT_ACT_clip  ? fmin(0.75, fmax(-0.5, x))
@@ -276,7 +277,7 @@ static double act_of(const prt_act *act, double x)
                                      : x;
 }
 
-/* `with`: bits for bias, row_bias, residual, the residual being C itself, add, and no end. */
+/* `with`: bits for bias, row_bias, residual, a residual that is C itself, add, and no epilogue. */
 static void check_pieces(const prt_kern *kern, size_t rows, size_t columns, size_t taps, size_t k,
     unsigned with)
 {
@@ -308,7 +309,7 @@ static void check_pieces(const prt_kern *kern, size_t rows, size_t columns, size
         .stride = width,
         .c = c,
         .ldc = ldc,
-        /* What is added to cannot be the residual as well. */
+        /* A C that is added to cannot be the residual too. */
         .add = (with & 16) != 0 && (with & 8) == 0,
         .end = ends ? &end : NULL };
     kern->gemm(&g);
@@ -323,7 +324,7 @@ static void check_pieces(const prt_kern *kern, size_t rows, size_t columns, size
             sum += end.residual == c                  ? (double)before[i]
                 : end.residual != NULL && j < columns ? (double)residual[row * columns + j]
                                                       : 0.0;
-            sum = act_of(act, sum);
+            sum = activation_of(act, sum);
         }
         wrong += j < columns ? !(fabs((double)c[i] - sum) <= 1e-5 * (1.0 + fabs(sum)))
                              : c[i] != before[i];
@@ -340,7 +341,7 @@ static void check_pieces(const prt_kern *kern, size_t rows, size_t columns, size
     free(from);
 }
 
-START_TEST(rows_in_pieces)
+START_TEST(rows_in_pieces_equal_contiguous_rows)
 {
     static const size_t columns[] = { 1, 7, 16, 31, 40, 63, 64 };
     for (int l = 0; l < LEVELS; l++)
@@ -352,5 +353,6 @@ START_TEST(rows_in_pieces)
 }
 END_TEST
 
-PRT_TEST_MAIN("kern/gemm", products_are_right, cuts_do_not_change_bits, differences,
-    rows_by_all_panels, rows_in_pieces)
+PRT_TEST_MAIN("kern/gemm", products_equal_sums_in_double, dividing_rows_keeps_every_bit,
+    differences_equal_an_explicit_subtraction, one_row_by_all_panels_keeps_every_bit,
+    rows_in_pieces_equal_contiguous_rows)

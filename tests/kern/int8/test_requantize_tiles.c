@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_requantize_tiles.c — products of bytes by tiles against sums that are counted one by one:
- * rows of A that overlap, pieces of K, panels packed and as they are, rows that go nowhere.
- */
+/* test_requantize_tiles.c — int8 products that tiles requantise, against sums counted one by
+ * one: rows of A that overlap, pieces of K, packed and unpacked panels, rows without an output.
+ * Covers: requantize_tiles_amx.c. */
 #include <string.h>
 
 #include "base/status.h"
@@ -19,15 +18,15 @@ static const sizes cases[] = { { 1, 64, 1, 16, 64 }, { 2, 64, 1, 6, 24 }, { 3, 3
     { 4, 64, 3, 32, 128 }, { 5, 48, 7, 7, 8 }, { 7, 17, 1, 100, 416 }, { 2, 64, 9, 64, 256 },
     { 19, 64, 5, 64, 128 }, { 40, 50, 3, 112, 64 }, { 18, 20, 1, 304, 1216 } };
 
-typedef struct made {
+typedef struct operands {
     size_t size; /* bytes of A */
     uint8_t *a, *b;
     const uint8_t *tile[MOST / ROWS];
     size_t tap_at[16];
     uint32_t to[MOST];
-} made;
+} operands;
 
-static uint8_t *bytes_of(size_t n, uint32_t seed)
+static uint8_t *random_bytes(size_t n, uint32_t seed)
 {
     uint8_t *p = aligned_alloc(64, (n + 63) / 64 * 64);
     uint32_t state = seed;
@@ -38,15 +37,15 @@ static uint8_t *bytes_of(size_t n, uint32_t seed)
     return p;
 }
 
-/* Tiles are in an order of their own, and every seventh row goes nowhere. */
-static made *make(const sizes *s)
+/* The tiles are permuted, and every seventh row has no output. */
+static operands *make_operands(const sizes *s)
 {
-    made *m = malloc(sizeof(*m));
+    operands *m = malloc(sizeof(*m));
     const size_t piece = prt_requantize_tiles_steps(s->words) * 64;
     const size_t all = s->tiles * ROWS * s->lda;
     m->size = all + s->taps * s->lda * 3 + piece;
-    m->a = bytes_of(m->size, 1);
-    m->b = bytes_of(s->taps * s->words * 4 * prt_gemm_width(s->columns), 2);
+    m->a = random_bytes(m->size, 1);
+    m->b = random_bytes(s->taps * s->words * 4 * prt_gemm_width(s->columns), 2);
     for (size_t i = 0; i < s->tiles; i++)
         m->tile[i] = m->a + (s->tiles - 1 - i) * ROWS * s->lda;
     for (size_t i = 0; i < s->taps; i++)
@@ -56,15 +55,15 @@ static made *make(const sizes *s)
     return m;
 }
 
-static void drop(made *m)
+static void free_operands(operands *m)
 {
     free(m->a);
     free(m->b);
     free(m);
 }
 
-/* Sums of row i, by column. */
-static void sum_up(const sizes *s, const made *m, size_t i, int32_t *sums)
+/* Computes the sums of row i, by column. */
+static void sum_row(const sizes *s, const operands *m, size_t i, int32_t *sums)
 {
     const size_t width = prt_gemm_width(s->columns);
     for (size_t j = 0; j < s->columns; j++) {
@@ -77,7 +76,7 @@ static void sum_up(const sizes *s, const made *m, size_t i, int32_t *sums)
     }
 }
 
-static void pack(const sizes *s, const uint32_t *panel, uint32_t *to)
+static void pack_panels(const sizes *s, const uint32_t *panel, uint32_t *to)
 {
     const size_t width = prt_gemm_width(s->columns), steps = prt_requantize_tiles_steps(s->words);
     for (size_t j = 0; j < width; j += 32)
@@ -97,7 +96,7 @@ static void check(const sizes *s, const prt_kern *kern, bool packed, bool sign)
     static float near[PANEL];
     static int32_t biases[PANEL], sums[PANEL];
     static uint8_t y[MOST * PANEL], want[PANEL], none[PANEL];
-    made *m = make(s);
+    operands *m = make_operands(s);
     uint32_t *own = aligned_alloc(64, prt_requantize_tiles_size(s->taps, s->words) * sizeof(*own));
     const size_t rows = s->tiles * ROWS;
     for (size_t j = 0; j < PANEL; j++) {
@@ -128,7 +127,7 @@ static void check(const sizes *s, const prt_kern *kern, bool packed, bool sign)
         .next = (const char *)m->b,
         .next_lines = 5 };
     if (packed)
-        pack(s, (const void *)m->b, own);
+        pack_panels(s, (const void *)m->b, own);
     uint32_t last[PRT_TILES_WORDS * PANEL] = { 0 };
     const size_t rest = s->words % PRT_TILES_WORDS, width = prt_gemm_width(s->columns);
     if (!packed && rest != 0) {
@@ -140,16 +139,16 @@ static void check(const sizes *s, const prt_kern *kern, bool packed, bool sign)
     kern->tiles(&g);
     for (size_t i = 0; i < rows; i++) {
         const uint8_t *row = y + (rows - 1 - i) * PANEL;
-        sum_up(s, m, i, sums);
+        sum_row(s, m, i, sums);
         kern->bytes.requantize_sums(1, s->columns, sums, &q, want, PANEL);
         ck_assert_mem_eq(row, m->to[i] == PRT_TILES_NONE ? none : want, s->columns);
         ck_assert_mem_eq(row + s->columns, none, PANEL - s->columns);
     }
     free(own);
-    drop(m);
+    free_operands(m);
 }
 
-START_TEST(bytes_are_exact)
+START_TEST(requantized_bytes_are_exact)
 {
     const prt_kern *kern = level_named("avx512_amx");
     if (kern == NULL)
@@ -163,4 +162,4 @@ START_TEST(bytes_are_exact)
 }
 END_TEST
 
-PRT_TEST_MAIN("kern/tiles", bytes_are_exact)
+PRT_TEST_MAIN("kern/tiles", requantized_bytes_are_exact)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_move.c — elements to other places, at every level: all sizes around the tiles, odd steps. */
+/* test_move.c — kernels that transpose, copy and interleave elements, at every level: all sizes
+ * around the tiles, odd strides.
+ * Covers: level_portable.c, level_avx2.c, level_avx512.c. */
 #include "base/status.h"
 #include "kern/levels.h"
 #include "support/check_main.h"
@@ -14,7 +16,8 @@ static float *guarded(size_t n)
     return p;
 }
 
-/* Copies with `turn` false. Steps are `pad` more than they have to be. */
+/* Returns whether the result is wrong. `turn` false: a copy. Strides are `pad` larger than
+ * necessary. */
 static size_t moved_wrong(const prt_kern *kern, size_t rows, size_t columns, size_t pad, bool turn)
 {
     const size_t from_step = columns + pad, high = turn ? columns : rows;
@@ -35,7 +38,7 @@ static size_t moved_wrong(const prt_kern *kern, size_t rows, size_t columns, siz
     return wrong;
 }
 
-START_TEST(matrices)
+START_TEST(matrices_are_transposed_and_copied)
 {
     for (int l = 0; l < LEVELS; l++)
         for (size_t rows = 1; level(l) != NULL && rows <= 40; rows++)
@@ -54,8 +57,8 @@ START_TEST(matrices)
 }
 END_TEST
 
-/* Of any meaning: bits of a NaN that says something stay. */
-START_TEST(bits_stay)
+/* Elements are moved as bits: the payload of a NaN stays. */
+START_TEST(bits_of_nan_stay)
 {
     uint32_t bits[64], found[64];
     for (uint32_t i = 0; i < 64; i++)
@@ -74,7 +77,7 @@ START_TEST(bits_stay)
 }
 END_TEST
 
-START_TEST(planes_and_pixels)
+START_TEST(planes_become_pixels)
 {
     for (int l = 0; l < LEVELS; l++)
         for (size_t n = 0; level(l) != NULL && n <= 70; n++)
@@ -96,7 +99,7 @@ START_TEST(planes_and_pixels)
 }
 END_TEST
 
-START_TEST(by_turns)
+START_TEST(vectors_are_interleaved)
 {
     for (int l = 0; l < LEVELS; l++)
         for (size_t n = 0; level(l) != NULL && n <= 200; n++) {
@@ -115,4 +118,5 @@ START_TEST(by_turns)
 }
 END_TEST
 
-PRT_TEST_MAIN("kern/move", matrices, bits_stay, planes_and_pixels, by_turns)
+PRT_TEST_MAIN("kern/move", matrices_are_transposed_and_copied, bits_of_nan_stay,
+    planes_become_pixels, vectors_are_interleaved)

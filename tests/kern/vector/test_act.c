@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_act.c — activations at every level: distance from the value in double, edges, tails. */
+/* test_act.c — activations at every level: distance from the value in double, edges, tails.
+ * Covers: level_portable.c, level_avx2.c, level_avx512.c. */
 #include <math.h>
 
 #include "cpu/cpu.h"
@@ -8,7 +9,7 @@
 #include "kern/levels.h"
 #include "support/check_main.h"
 
-static double truth(int kind, double x, double a, double b)
+static double exact_value(int kind, double x, double a, double b)
 {
     switch (kind) {
     case PRT_ACT_relu:
@@ -76,9 +77,9 @@ static void check(const prt_kern *kern, size_t which, double *worst)
         kern->rows.act(&act, N, x, y);
         ck_assert(y[N] == 7.0f);
         for (int i = 0; i < N; i++) {
-            const double want = truth(act.kind, (double)x[i], 0.25, 0.5);
+            const double want = exact_value(act.kind, (double)x[i], 0.25, 0.5);
             const double unit = ulp_of(fmax(fabs(want), bounds[which].least));
-            /* Results below the normal range may be 0. */
+            /* A result below the normal range may be 0. */
             const double off = fabs((double)y[i] - want);
             const double error = off < 2e-36 ? 0.0 : off / unit;
             *worst = fmax(*worst, error);
@@ -89,7 +90,7 @@ static void check(const prt_kern *kern, size_t which, double *worst)
     }
 }
 
-START_TEST(activations_are_near)
+START_TEST(activations_are_within_their_bounds)
 {
     for (int l = 0; l < LEVELS; l++) {
         const prt_kern *kern = level(l);
@@ -103,7 +104,7 @@ START_TEST(activations_are_near)
 }
 END_TEST
 
-START_TEST(edges_are_kept)
+START_TEST(edge_values_are_exact)
 {
     const prt_kern *kern = prt_kern_of(prt_cpu_features());
     static const int kinds[] = { PRT_ACT_sigmoid, PRT_ACT_tanh, PRT_ACT_none };
@@ -112,16 +113,17 @@ START_TEST(edges_are_kept)
         const prt_act act = { kinds[i], 0.0f, 0.0f };
         kern->rows.act(&act, 5, x, y);
         ck_assert(isnan(y[2]));
-        ck_assert_double_eq((double)y[0], truth(kinds[i], (double)INFINITY, 0, 0));
-        const double least = truth(kinds[i], -(double)INFINITY, 0, 0);
+        ck_assert_double_eq((double)y[0], exact_value(kinds[i], (double)INFINITY, 0, 0));
+        const double least = exact_value(kinds[i], -(double)INFINITY, 0, 0);
         ck_assert((double)y[1] == least || fabs((double)y[1] - least) < 1e-38);
-        ck_assert_double_eq((double)y[3], truth(kinds[i], 0.0, 0, 0));
+        ck_assert_double_eq((double)y[3], exact_value(kinds[i], 0.0, 0, 0));
     }
 }
 END_TEST
 
-/* Masks of -100, say: subnormal numbers take some processors a hundred times as long. */
-START_TEST(weights_are_0_or_normal)
+/* Masks of -100, for instance, would give subnormal numbers, which cost some processors a
+ * hundred times as long. */
+START_TEST(softmax_weights_are_zero_or_normal)
 {
     enum { N = 1003 };
     for (int l = 0; l < LEVELS; l++) {
@@ -145,4 +147,5 @@ START_TEST(weights_are_0_or_normal)
 }
 END_TEST
 
-PRT_TEST_MAIN("kern/act", activations_are_near, edges_are_kept, weights_are_0_or_normal)
+PRT_TEST_MAIN("kern/act", activations_are_within_their_bounds, edge_values_are_exact,
+    softmax_weights_are_zero_or_normal)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* test_again.c — second forms of standard operators, FastNorm, NotZero, views. */
+/* test_again.c — ai.graphcore's versions of standard operators, FastNorm, NotZero and views.
+ * Covers: share.c, state.c. */
 #include <stdio.h>
 
 #include "support/check_main.h"
 #include "support/fast_check.h"
 #include "support/op_check.h"
 
-START_TEST(standard_ones)
+START_TEST(standard_operators_have_their_values)
 {
     ck_result_near("x = const f32[3] {-0.5,0,2}\ny = gc_erf_v2 x\nreturn y\n",
         "f32[3] {-0.5204999,0,0.9953223}", 1e-7);
@@ -35,7 +36,7 @@ START_TEST(standard_ones)
 }
 END_TEST
 
-START_TEST(views)
+START_TEST(remap_keeps_every_value)
 {
     ck_result("x = const i8[2,0] {}\ny = gc_remap x {fwd_grain_size=4}\nreturn y\n", "i8[2,0] {}");
     ck_result("x = const string[1] {\"a\"}\ny = gc_remap x\nreturn y\n", "string[1] {\"a\"}");
@@ -44,7 +45,7 @@ START_TEST(views)
 }
 END_TEST
 
-START_TEST(norm_of_rows)
+START_TEST(fast_norm_normalises_rows)
 {
 #define NORM "s = const f32[2] {1,2}\nb = const f32[2] {0,1}\n"
     ck_result_near("x = const f32[2,2] {1,3,4,4}\n" NORM "y = gc_fast_norm x s b {epsilon=0}\n"
@@ -67,7 +68,7 @@ START_TEST(norm_of_rows)
 }
 END_TEST
 
-START_TEST(not_zero)
+START_TEST(nonzero_values_give_one)
 {
     ck_result("x = const f32[4] {0,-0,nan,3e-45}\ny = gc_not_zero x\nreturn y\n",
         "f32[4] {0,0,1,1}");
@@ -83,7 +84,7 @@ START_TEST(not_zero)
 }
 END_TEST
 
-START_TEST(fast_forms)
+START_TEST(fast_operators_equal_the_reference)
 {
     static const char *const ones[] = { "gc_erf_v2", "gc_gelu", "gc_gelu_erf", "gc_leaky_relu",
         "gc_swish", "gc_softmax_v2" };
@@ -106,4 +107,5 @@ START_TEST(fast_forms)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/graphcore/again", standard_ones, views, norm_of_rows, not_zero, fast_forms)
+PRT_TEST_MAIN("op/graphcore/again", standard_operators_have_their_values, remap_keeps_every_value,
+    fast_norm_normalises_rows, nonzero_values_give_one, fast_operators_equal_the_reference)

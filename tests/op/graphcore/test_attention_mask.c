@@ -24,7 +24,7 @@ START_TEST(ids_that_differ_are_masked)
 }
 END_TEST
 
-START_TEST(shapes)
+START_TEST(shapes_are_inferred_or_refused)
 {
     ck_type("m = input i32[b,n]\ns = input f32[2,h,n,n]\ny = gc_attention_mask m s\nreturn y\n",
         "f32[2,1,n,n]");
@@ -43,4 +43,5 @@ START_TEST(shapes)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/graphcore/attention_mask", ids_that_differ_are_masked, shapes)
+PRT_TEST_MAIN("op/graphcore/attention_mask", ids_that_differ_are_masked,
+    shapes_are_inferred_or_refused)

@@ -5,7 +5,7 @@
 
 #define X "x = const f32[2,3] {1,2,3,4,5,6}\n"
 
-START_TEST(selected_ones_come_first)
+START_TEST(selected_elements_come_first)
 {
     ck_result(X "c = const bool[3] {false,true,true}\ny = gc_mask_compress x c {axis=1}\n"
                 "return y\n",
@@ -31,7 +31,7 @@ START_TEST(selected_ones_come_first)
 }
 END_TEST
 
-START_TEST(shapes)
+START_TEST(shapes_are_inferred_or_refused)
 {
     ck_type("x = input i8[n,4]\nc = input bool[4]\ny = gc_mask_compress x c {axis=1}\nreturn y\n",
         "i8[n,4]");
@@ -46,4 +46,4 @@ START_TEST(shapes)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/graphcore/compress", selected_ones_come_first, shapes)
+PRT_TEST_MAIN("op/graphcore/compress", selected_elements_come_first, shapes_are_inferred_or_refused)

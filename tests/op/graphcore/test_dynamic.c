@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* test_dynamic.c — blocks at offsets: wrapping round, changing, refusals. */
+/* test_dynamic.c — DynamicSlice, DynamicUpdate and their relatives: offsets that wrap round,
+ * updates, errors. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
 #define X "x = const f32[4,2] {1,2,3,4,5,6,7,8}\n"
 #define AT(n) "o = const u32[1] {" n "}\n"
 
-START_TEST(slices)
+START_TEST(slices_wrap_round)
 {
     ck_result(X AT("1") "y = gc_dynamic_slice x o {axes=[0],sizes=[2]}\nreturn y\n",
         "f32[2,2] {3,4,5,6}");
@@ -26,7 +27,7 @@ START_TEST(slices)
 }
 END_TEST
 
-START_TEST(changes)
+START_TEST(updates_wrap_round)
 {
     ck_result(X AT("3") "b = const f32[2,2] {10,20,30,40}\n"
                         "y = gc_dynamic_update x o b {axes=[0],sizes=[2]}\nreturn y\n",
@@ -43,7 +44,7 @@ START_TEST(changes)
 }
 END_TEST
 
-START_TEST(refusals)
+START_TEST(wrong_sizes_and_axes_are_refused)
 {
     ck_failure(X AT("1") "y = gc_dynamic_slice x o {axes=[0],sizes=[5]}\nreturn y\n", POPRT_E_SHAPE,
         "size 5");
@@ -64,4 +65,5 @@ START_TEST(refusals)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/graphcore/dynamic", slices, changes, refusals)
+PRT_TEST_MAIN("op/graphcore/dynamic", slices_wrap_round, updates_wrap_round,
+    wrong_sizes_and_axes_are_refused)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_elementwise.c — functions, scaled sums, remainders and bits of ai.graphcore. */
+/* test_elementwise.c — functions, scaled sums, remainders and bit operators of ai.graphcore. */
 #include <stdio.h>
 
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(functions)
+START_TEST(functions_have_their_values)
 {
     ck_result("x = const f32[6] {-2.5,-0.5,0.5,1.5,2.4,nan}\ny = gc_round x\nreturn y\n",
         "f32[6] {-3,-1,1,2,2,nan}");
@@ -28,7 +28,7 @@ START_TEST(functions)
 }
 END_TEST
 
-START_TEST(two_inputs)
+START_TEST(binary_operators_have_their_values)
 {
     ck_result_near("y = const f32[2,1] {1,-1}\nx = const f32[2] {0,-1}\nz = gc_atan2 y x\n"
                    "return z\n",
@@ -44,7 +44,7 @@ START_TEST(two_inputs)
 }
 END_TEST
 
-START_TEST(bits)
+START_TEST(bit_operators_have_their_values)
 {
     const struct {
         const char *op, *want;
@@ -62,7 +62,7 @@ START_TEST(bits)
 }
 END_TEST
 
-START_TEST(scaled_sums)
+START_TEST(scaled_add_scales_both_inputs)
 {
     const char *in = "x = const f32[2] {1,2}\ny = const f32[2,1] {10,20}\n";
     char text[256];
@@ -92,7 +92,7 @@ START_TEST(scaled_sums)
 }
 END_TEST
 
-START_TEST(constants)
+START_TEST(scalar_constants_are_applied)
 {
     ck_result("x = const f32[2] {4,8}\ny = gc_binary_const_scalar x "
               "{value=2,op=Div,scalar_in_index=0}\nreturn y\n",
@@ -111,7 +111,7 @@ START_TEST(constants)
 }
 END_TEST
 
-START_TEST(increments)
+START_TEST(increments_wrap_at_the_modulus)
 {
     ck_result("x = const i32[3] {3,4,-9}\ny = gc_increment_mod x {increment=1,modulus=5}\n"
               "return y\n",
@@ -130,5 +130,6 @@ START_TEST(increments)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/graphcore/elementwise", functions, two_inputs, bits, scaled_sums, constants,
-    increments)
+PRT_TEST_MAIN("op/graphcore/elementwise", functions_have_their_values,
+    binary_operators_have_their_values, bit_operators_have_their_values,
+    scaled_add_scales_both_inputs, scalar_constants_are_applied, increments_wrap_at_the_modulus)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_fp8.c — CastToUint8, FP8MatMul and FP8Conv. Products are those of ml_dtypes' float8_e4m3fnuz
- * and float8_e5m2fnuz in double precision, rounded to float16.
- */
+/* test_fp8.c — CastToUint8, FP8MatMul and FP8Conv. Expected products come from ml_dtypes'
+ * float8_e4m3fnuz and float8_e5m2fnuz in double precision, rounded to float16.
+ * Covers: fp8_product.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-/* PopART's own numbers: 0.75 and 0.25, plain and with powers of two, and what is too large. */
-START_TEST(bytes_are_those_of_popart)
+/* Numbers of PopART: 0.75 and 0.25, plain and scaled by powers of two, and numbers that are too
+ * large. */
+START_TEST(bytes_equal_those_of_popart)
 {
     ck_result("x = const f16[4] {0.75, 250, inf, nan}\ns = const i32[1] {0}\n"
               "y = gc_cast_to_uint8 x s\nreturn y\n",
@@ -32,7 +32,7 @@ START_TEST(bytes_are_those_of_popart)
 }
 END_TEST
 
-START_TEST(casts_are_checked)
+START_TEST(wrong_casts_are_refused)
 {
     ck_type("x = input f16[n,3]\ns = input i32[1]\ny = gc_cast_to_uint8 x s\nreturn y\n",
         "u8[n,3]");
@@ -50,7 +50,7 @@ END_TEST
 
 #define SCALES(a, b) "s = const i32[1] {" #a "}\nt = const i32[1] {" #b "}\n"
 
-START_TEST(products)
+START_TEST(products_have_their_values)
 {
     ck_result("a = const u8[2,3] {88,218,69,201,198,190}\n"
               "b = const u8[3,2] {216,191,206,93,62,195}\n" SCALES(-1,
@@ -60,7 +60,7 @@ START_TEST(products)
               "b = const u8[3,2] {79,189,36,84,73,200}\n" SCALES(3,
                   -4) "y = gc_fp8_matmul a b s t {fp8FormatLHS=F152}\nreturn y\n",
         "f16[2,2] {-6.9609375,-2.9921875,-3.84375,7.609375}");
-    /* what float16 cannot hold is infinity; NaN stays; nothing to sum is 0 */
+    /* a value above float16's range is infinity; NaN stays NaN; an empty sum is 0 */
     ck_result("a = const u8[2,1] {127,128}\nb = const u8[1,1] {127}\n" SCALES(8,
                   0) "y = gc_fp8_matmul a b s t\nreturn y\n",
         "f16[2,1] {inf,nan}");
@@ -78,8 +78,8 @@ END_TEST
     "a = const f16[2,3] {-0.7314453125,2.162109375,7.7421875,-1.078125,-0.97412109375,"            \
     "4.0078125}\nb = const u8[3,2] {206,193,78,73,52,75}\n"
 
-/* The scale of the left side counts for nothing; with 2^-20 the weights are tiny float16 ones. */
-START_TEST(weights_of_half_products)
+/* The scale of the left side has no effect; with 2^-20 the weights are tiny float16 numbers. */
+START_TEST(half_products_ignore_the_left_scale)
 {
     ck_result(HALF SCALES(9, -3) "y = gc_fp8_matmul a b s t\nreturn y\n",
         "f16[2,2] {1.62890625,3.373046875,0.2333984375,1.2548828125}");
@@ -89,7 +89,7 @@ START_TEST(weights_of_half_products)
 }
 END_TEST
 
-START_TEST(products_are_checked)
+START_TEST(wrong_products_are_refused)
 {
     ck_type("a = input u8[n,4]\nb = input u8[4,m]\ns = input i32[1]\n"
             "y = gc_fp8_matmul a b s s\nreturn y\n",
@@ -109,7 +109,7 @@ START_TEST(products_are_checked)
 }
 END_TEST
 
-START_TEST(convolutions)
+START_TEST(convolutions_have_their_values)
 {
     ck_result("x = const u8[1,2,3,3] {211,72,199,205,57,67,190,201,29,166,75,68,52,73,181,199,65,"
               "65}\n"
@@ -132,5 +132,6 @@ START_TEST(convolutions)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/graphcore/fp8", bytes_are_those_of_popart, casts_are_checked, products,
-    weights_of_half_products, products_are_checked, convolutions)
+PRT_TEST_MAIN("op/graphcore/fp8", bytes_equal_those_of_popart, wrong_casts_are_refused,
+    products_have_their_values, half_products_ignore_the_left_scale, wrong_products_are_refused,
+    convolutions_have_their_values)

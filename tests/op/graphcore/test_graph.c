@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_graph.c — called graphs, packed sequences, 8-bit casts, identities, Abort. */
+/* test_graph.c — Call, PackedDataBlock, 8-bit casts, identities, Abort.
+ * Covers: state.c. */
 #include <stdio.h>
 
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(calls)
+START_TEST(calls_run_their_graph)
 {
     ck_result("x = const f32[2] {1,2}\nk = const f32[] {10}\n"
               "y = gc_call x {callee {\na = input f32[*]\nb = mul a k\nreturn b\n}}\nreturn y\n",
@@ -29,10 +30,10 @@ END_TEST
     ",callback {\nr = input f32[*]\ns = neg r\nreturn s\n}}\nreturn y\n"
 #define DATA "x = const f32[4] {1,2,3,4}\no = const u32[3] {2,0,1}\nn = const u32[3] {2,1,1}\n"
 
-START_TEST(packed_sequences)
+START_TEST(packed_sequences_run_their_graph)
 {
     ck_result(DATA "t = const u32[3] {0,3,4}\n" PACKED("5", "1"), "f32[5] {-3,-4,0,-1,-2}");
-    /* Three sequences by two: the last one is left out. */
+    /* Three sequences in groups of two: the last sequence is left out. */
     ck_result(DATA "t = const u32[3] {0,3,4}\n" PACKED("5", "2"), "f32[5] {-3,-4,0,-1,0}");
     ck_failure(DATA "t = const u32[3] {0,3,5}\n" PACKED("5", "1"), POPRT_E_ARG, "sequence 2");
     ck_failure(DATA "t = const u32[2] {0,3}\n" PACKED("5", "1"), POPRT_E_SHAPE, "sequences");
@@ -44,7 +45,7 @@ START_TEST(packed_sequences)
 }
 END_TEST
 
-START_TEST(small_floats)
+START_TEST(casts_scale_by_powers_of_two)
 {
     ck_result("x = const f32[5] {0.5,-3,68,1e9,-1e-9}\ns = const i8[] {0}\n"
               "y = gc_pow2_scale_then_cast x s {to=FLOAT8_143}\nreturn y\n",
@@ -67,7 +68,7 @@ START_TEST(small_floats)
 }
 END_TEST
 
-START_TEST(identities)
+START_TEST(identities_return_their_input)
 {
     const char *ops[] = { "gc_nop x", "gc_detach x", "gc_tensor_remap x {remap_type=2}",
         "gc_auto_loss_scale_proxy x", "gc_shaped_dropout x {shape=[3],ratio=0.9}",
@@ -93,7 +94,7 @@ START_TEST(identities)
 }
 END_TEST
 
-START_TEST(aborts)
+START_TEST(abort_fails_on_a_true_condition)
 {
     ck_result("x = const f32[1] {1}\nc = const bool[] {false}\n= gc_abort c\nreturn x\n",
         "f32[1] {1}");
@@ -104,4 +105,5 @@ START_TEST(aborts)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/graphcore/graph", calls, packed_sequences, small_floats, identities, aborts)
+PRT_TEST_MAIN("op/graphcore/graph", calls_run_their_graph, packed_sequences_run_their_graph,
+    casts_scale_by_powers_of_two, identities_return_their_input, abort_fails_on_a_true_condition)

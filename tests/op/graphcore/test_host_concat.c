@@ -3,7 +3,7 @@
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(rows_become_outputs)
+START_TEST(each_row_becomes_an_output)
 {
     ck_result("x = const i32[2,6] {1,2,3,4,5,6,7,8,9,10,11,12}\n"
               "a, b = gc_host_concat_split_reshape x {shapes=[2,3,2,3]}\nreturn b\n",
@@ -22,7 +22,7 @@ START_TEST(rows_become_outputs)
 }
 END_TEST
 
-START_TEST(what_does_not_fit)
+START_TEST(wrong_shapes_are_refused)
 {
     ck_failure("x = const f32[2,2] {1,2,3,4}\na = gc_host_concat_split_reshape x {shapes=[2]}\n"
                "return a\n",
@@ -42,4 +42,4 @@ START_TEST(what_does_not_fit)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/graphcore/host_concat", rows_become_outputs, what_does_not_fit)
+PRT_TEST_MAIN("op/graphcore/host_concat", each_row_becomes_an_output, wrong_shapes_are_refused)

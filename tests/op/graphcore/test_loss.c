@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_loss.c — losses, CTC and its beam search; sums over all alignments by hand. */
+/* test_loss.c — losses, CTC and its beam search; sums over all alignments worked out by hand.
+ * Covers: ctc.c, ctc_beam.c, share.c. */
 #include <stdio.h>
 
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(simple_losses)
+START_TEST(l1_and_identity_losses_are_reduced)
 {
     const char *x = "x = const f32[2,2] {1,-2,3,-4}\n";
     const struct {
@@ -29,7 +30,7 @@ END_TEST
 
 #define NLL "p = const f32[3,2] {0.25,0.75,1,0,0.5,0.5}\nl = const i32[3] {0,0,7}\n"
 
-START_TEST(surprise)
+START_TEST(nll_ignores_the_chosen_index)
 {
     ck_result_near(NLL "y = gc_nll p l {reduction=None}\nreturn y\n",
         "f32[3] {1.3862944,0,16.118096}", 1e-6);
@@ -46,12 +47,12 @@ START_TEST(surprise)
 }
 END_TEST
 
-/* Two frames, blank and one label of probability 1/2 each: three of four paths give "1". */
+/* Two frames; the blank and one label have probability 1/2 each: three of four paths give "1". */
 #define HALVES                                                                                     \
     "p = const f32[2,1,2] {-0.69314718,-0.69314718,-0.69314718,-0.69314718}\n"                     \
     "f = const i32[1] {2}\n"
 
-START_TEST(alignments)
+START_TEST(ctc_sums_over_all_alignments)
 {
     ck_result_near(HALVES "t = const i32[1,1] {1}\nn = const i32[1] {1}\ny = gc_ctc p t f n\n"
                           "return y\n",
@@ -62,7 +63,7 @@ START_TEST(alignments)
     ck_result_near(HALVES "t = const i32[1,1] {1}\nn = const i32[1] {0}\n"
                           "y = gc_ctc p t f n {reduction=None}\nreturn y\n",
         "f32[1] {1.3862944}", 1e-6);
-    /* A repeated label needs a blank between, and that is three frames. */
+    /* A repeated label needs a blank in between: three frames. */
     ck_result(HALVES "t = const i32[1,2] {1,1}\nn = const i32[1] {2}\n"
                      "y = gc_ctc p t f n {reduction=Sum}\nreturn y\n",
         "f32[] {inf}");
@@ -78,7 +79,7 @@ START_TEST(alignments)
 }
 END_TEST
 
-START_TEST(ctc_refusals)
+START_TEST(wrong_ctc_targets_are_refused)
 {
     const struct {
         const char *text, *part;
@@ -104,21 +105,21 @@ START_TEST(ctc_refusals)
 }
 END_TEST
 
-/* Two frames of 0.6 for the blank and 0.4 for a label: "" has 0.36, "1" 0.64. */
+/* Two frames with probability 0.6 for the blank and 0.4 for a label: "" has 0.36, "1" 0.64. */
 #define FRAMES                                                                                     \
     "p = const f32[2,1,2] {-0.51082562,-0.91629073,-0.51082562,-0.91629073}\n"                     \
     "f = const u32[1] {2}\n"
 #define SEARCH(attrs, out)                                                                         \
     FRAMES "y,n,l = gc_ctc_beam_search_decoder p f {" attrs "}\nreturn " out "\n"
 
-START_TEST(beams)
+START_TEST(beam_search_returns_the_likeliest_paths)
 {
     ck_result_near(SEARCH("top_paths=2", "y"), "f32[1,2] {-0.4462871,-1.0216513}", 1e-6);
     ck_result(SEARCH("top_paths=2", "n"), "u32[1,2] {1,0}");
     ck_result(SEARCH("top_paths=2", "l"), "u32[1,2,2] {1,0,0,0}");
-    /* One beam forgets the label after the first frame. */
+    /* A single beam drops the label after the first frame. */
     ck_result_near(SEARCH("beam_width=1", "y"), "f32[1,1] {-1.0216513}", 1e-6);
-    /* With the label as the blank, "0" is the likely one; there are two sequences in all. */
+    /* With the label as the blank, "0" is the likely path; there are two sequences in all. */
     ck_result(SEARCH("blank=1,top_paths=3", "l"), "u32[1,3,2] {0,1,1,1,1,1}");
     ck_result_near(SEARCH("blank=1,top_paths=3", "y"), "f32[1,3] {-0.17435339,-1.8325815,-inf}",
         1e-6);
@@ -133,4 +134,6 @@ START_TEST(beams)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/graphcore/loss", simple_losses, surprise, alignments, ctc_refusals, beams)
+PRT_TEST_MAIN("op/graphcore/loss", l1_and_identity_losses_are_reduced, nll_ignores_the_chosen_index,
+    ctc_sums_over_all_alignments, wrong_ctc_targets_are_refused,
+    beam_search_returns_the_likeliest_paths)

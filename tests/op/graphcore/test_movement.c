@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* test_movement.c — placing elements: attribute forms of Reshape and Slice, samples, zeros. */
+/* test_movement.c — Reshape and Slice with attributes, Subsample, Reverse, ConvFlipWeights,
+ * Init.
+ * Covers: share.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
 #define X23 "x = const f32[2,3] {1,2,3,4,5,6}\n"
 
-START_TEST(reshape_and_slice)
+START_TEST(reshape_and_slice_follow_their_attributes)
 {
     ck_result(X23 "y = gc_reshape x {shape=[0,-1,1]}\nreturn y\n", "f32[2,3,1] {1,2,3,4,5,6}");
     ck_result("x = const i8[1] {7}\ny = gc_reshape x {shape=[]}\nreturn y\n", "i8[] {7}");
@@ -24,7 +26,7 @@ START_TEST(reshape_and_slice)
 }
 END_TEST
 
-START_TEST(samples)
+START_TEST(subsample_takes_every_nth_element)
 {
     ck_result("x = const i32[5] {1,2,3,4,5}\ny = gc_subsample x {strides=[2]}\nreturn y\n",
         "i32[3] {1,3,5}");
@@ -39,7 +41,7 @@ START_TEST(samples)
 }
 END_TEST
 
-START_TEST(reversed)
+START_TEST(reverse_flips_the_given_dims)
 {
     ck_result(X23 "y = gc_reverse x {dimensions=[1,0]}\nreturn y\n", "f32[2,3] {6,5,4,3,2,1}");
     ck_result(X23 "y = gc_reverse x {dimensions=[]}\nreturn y\n", "f32[2,3] {1,2,3,4,5,6}");
@@ -51,7 +53,7 @@ START_TEST(reversed)
 }
 END_TEST
 
-START_TEST(flipped_weights)
+START_TEST(conv_flip_weights_flips_kernels)
 {
     ck_result("w = const f32[2,2,2] {1,2,3,4,5,6,7,8}\ny = gc_conv_flip_weights w\nreturn y\n",
         "f32[2,2,2] {2,1,6,5,4,3,8,7}");
@@ -64,7 +66,7 @@ START_TEST(flipped_weights)
 }
 END_TEST
 
-START_TEST(zeros)
+START_TEST(init_gives_zeros)
 {
     ck_result("y = gc_init {shape=[2],data_type=12}\nreturn y\n", "f16[2] {0,0}");
     ck_result("y = gc_init {shape=[1],data_type=2,init_type=1}\nreturn y\n", "f8e4m3fnuz[1] {0}");
@@ -79,4 +81,6 @@ START_TEST(zeros)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/graphcore/movement", reshape_and_slice, samples, reversed, flipped_weights, zeros)
+PRT_TEST_MAIN("op/graphcore/movement", reshape_and_slice_follow_their_attributes,
+    subsample_takes_every_nth_element, reverse_flips_the_given_dims,
+    conv_flip_weights_flips_kernels, init_gives_zeros)

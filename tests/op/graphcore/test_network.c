@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* test_network.c — LSTM, several convolutions at once, splines. */
+/* test_network.c — LSTM, MultiConv, AddBias, splines.
+ * Covers: lstm.c, multi_conv.c, spline.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-/* Weights of zero: every gate is 1/2, so c halves and h = tanh(c) / 2. */
+/* With zero weights every gate is 1/2, so c halves and h = tanh(c) / 2. */
 #define LSTM                                                                                       \
     "x = const f32[2,1,1] {7,8}\nw = const f32[4,2,1] {0,0,0,0,0,0,0,0}\n"                         \
     "s = const f32[2,1,1] {9,2}\n"
 
-START_TEST(long_memory)
+START_TEST(lstm_has_its_values)
 {
     ck_result_near(LSTM "y,c = gc_lstm x w _ s\nreturn y\n", "f32[2,1,1] {0.38079708,0.23105858}",
         1e-6);
@@ -21,7 +22,7 @@ START_TEST(long_memory)
     ck_result(LSTM
         "n = const i32[1] {0}\ny = gc_lstm x w _ s n {output_full_sequence=0}\nreturn y\n",
         "f32[1,1] {9}");
-    /* A bias opens the input and output gates wide and shuts the forget gate: c = tanh(bias). */
+    /* The bias opens the input and output gates and closes the forget gate: c = tanh(bias). */
     ck_result_near(LSTM "b = const f32[4,1] {-99,99,1,99}\ny,c = gc_lstm x w b s\nreturn c\n",
         "f32[1,1] {0.76159416}", 1e-6);
     ck_failure(LSTM "n = const i32[1] {3}\ny = gc_lstm x w _ s n\nreturn y\n", POPRT_E_ARG,
@@ -39,7 +40,7 @@ END_TEST
     "a = const f32[1,1,4] {1,2,3,4}\nb = const f32[1,1,2] {1,10}\nc = const f32[1] {100}\n"        \
     "d = const f32[1,2,2] {1,2,3,4}\ne = const f32[2,1,1] {2,3}\n"
 
-START_TEST(many_convolutions)
+START_TEST(multi_conv_equals_single_convolutions)
 {
     ck_result(CONVS "y,z = gc_multi_conv a b c d e\nreturn y\n", "f32[1,1,3] {121,132,143}");
     ck_result(CONVS "y,z = gc_multi_conv a b c d e _\nreturn z\n", "f32[1,2,2] {2,4,9,12}");
@@ -60,7 +61,7 @@ START_TEST(many_convolutions)
 }
 END_TEST
 
-START_TEST(biases)
+START_TEST(add_bias_adds_to_channels)
 {
     ck_result("x = const f32[1,2,2] {1,2,3,4}\nb = const f32[2] {10,20}\ny = gc_add_bias x b\n"
               "return y\n",
@@ -73,13 +74,14 @@ END_TEST
 #define SPLINE(k, open)                                                                            \
     "p = const f32[2,1] {0.25,0.375}\nk = const i32[1] {" k "}\no = const u8[1] {" open "}\n"
 
-START_TEST(splines)
+START_TEST(spline_basis_has_its_values)
 {
     ck_result(SPLINE("5", "1") "b,i = gc_spline_basis p k o {degree=1}\nreturn b\n",
         "f32[2,2] {1,0,0.5,0.5}");
     ck_result(SPLINE("5", "1") "b,i = gc_spline_basis p k o {degree=1}\nreturn i\n",
         "i32[2,2] {1,2,1,2}");
-    /* Closed: 2 * 0.25 and 2 * 0.375; the second kernel element is followed by the first. */
+    /* Closed splines: 2 * 0.25 and 2 * 0.375; the second kernel element is followed by the
+     * first. */
     ck_result(SPLINE("2", "0") "b,i = gc_spline_basis p k o {degree=2}\nreturn b\n",
         "f32[2,3] {0.125,0.75,0.125,0.03125,0.6875,0.28125}");
     ck_result(SPLINE("2", "0") "b,i = gc_spline_basis p k o {degree=2}\nreturn i\n",
@@ -101,7 +103,7 @@ END_TEST
 #define WEIGHTING                                                                                  \
     "x = const f32[1,2] {1,2}\nw = const f32[2,2,1] {1,10,100,1000}\nb = const f32[1,2] {0.5,2}\n"
 
-START_TEST(weighting)
+START_TEST(spline_weighting_sums_weighted_rows)
 {
     ck_result(WEIGHTING "i = const i32[1,2] {1,0}\ny = gc_spline_weighting x w b i\nreturn y\n",
         "f32[1,1] {1092}");
@@ -112,4 +114,5 @@ START_TEST(weighting)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/graphcore/network", long_memory, many_convolutions, biases, splines, weighting)
+PRT_TEST_MAIN("op/graphcore/network", lstm_has_its_values, multi_conv_equals_single_convolutions,
+    add_bias_adds_to_channels, spline_basis_has_its_values, spline_weighting_sums_weighted_rows)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_norm.c — normalisations by batch and by group, pictures. */
+/* test_norm.c — BatchNormalization, GroupNormalization and NormalizeImage of ai.graphcore. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
@@ -8,7 +8,7 @@
     "m = const f32[1] {3}\nv = const f32[1] {4}\n"
 #define TRAIN "y,a,c,d,e = gc_batch_normalization x s b m v {epsilon=0,momentum=0.5}\n"
 
-START_TEST(batches)
+START_TEST(batch_normalization_has_its_values)
 {
     ck_result(BATCH "y = gc_batch_normalization x s b m v {epsilon=0}\nreturn y\n",
         "f32[2,1,2] {-1,1,3,5}");
@@ -30,7 +30,7 @@ END_TEST
 
 #define GROUPS "x = const f32[1,2,2] {1,3,5,9}\ns = const f32[2] {1,10}\nb = const f32[2] {0,1}\n"
 
-START_TEST(groups)
+START_TEST(group_normalization_has_its_values)
 {
     ck_result(GROUPS "y = gc_group_normalization x s b {num_groups=2,epsilon=0}\nreturn y\n",
         "f32[1,2,2] {-1,1,-9,11}");
@@ -50,7 +50,7 @@ START_TEST(groups)
 }
 END_TEST
 
-START_TEST(pictures)
+START_TEST(normalize_image_pads_to_four_channels)
 {
     ck_result(
         "x = const u8[1,3] {0,128,255}\no = const f16[3] {0,0.5,0}\n"
@@ -65,4 +65,5 @@ START_TEST(pictures)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/graphcore/norm", batches, groups, pictures)
+PRT_TEST_MAIN("op/graphcore/norm", batch_normalization_has_its_values,
+    group_normalization_has_its_values, normalize_image_pads_to_four_channels)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_order.c — sorting, medians, buckets, histograms: ties, NaN, nothing at all. */
+/* test_order.c — Sort, ReduceMedian, Bucketize, Histogram: ties, NaN, empty inputs. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 #include "support/op_text.h"
 
-START_TEST(sorted)
+START_TEST(nan_sorts_last_and_ties_keep_their_order)
 {
     const char *text = "x = const f32[2,3] {3,nan,1,2,2,-1}\nv, i = gc_sort x\nreturn v, i\n";
     ck_assert_str_eq(op_value_of(text, 0), "f32[2,3]: 1 3 nan -1 2 2");
@@ -18,7 +18,7 @@ START_TEST(sorted)
 }
 END_TEST
 
-START_TEST(medians)
+START_TEST(even_counts_give_the_lower_median)
 {
     const char *text = "x = const f32[2,4] {4,1,3,2,9,9,0,5}\n"
                        "v, i = gc_reduce_median x {axes=[-1],keepdims=0}\nreturn v, i\n";
@@ -40,7 +40,7 @@ START_TEST(medians)
 }
 END_TEST
 
-START_TEST(buckets)
+START_TEST(bucketize_finds_the_bucket)
 {
     ck_result("x = const f32[6] {0.5,1,1.5,2,9,nan}\ne = const f32[3] {1,2,3}\n"
               "y = gc_bucketize x e\nreturn y\n",
@@ -56,7 +56,7 @@ START_TEST(buckets)
 }
 END_TEST
 
-START_TEST(histograms)
+START_TEST(histogram_counts_by_level)
 {
     ck_result("x = const f32[6] {-2,-1,0,1,2,nan}\n"
               "y = gc_histogram x {levels=[-1,1]}\nreturn y\n",
@@ -70,4 +70,5 @@ START_TEST(histograms)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/graphcore/order", sorted, medians, buckets, histograms)
+PRT_TEST_MAIN("op/graphcore/order", nan_sorts_last_and_ties_keep_their_order,
+    even_counts_give_the_lower_median, bucketize_finds_the_bucket, histogram_counts_by_level)

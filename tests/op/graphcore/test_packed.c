@@ -22,7 +22,7 @@ START_TEST(samples_cross_rows)
 }
 END_TEST
 
-START_TEST(segments_have_their_places)
+START_TEST(segments_start_at_their_offsets)
 {
     ck_result("x = const f16[1,7] {1,2,3,4,5,6,7}\ni = const i32[2,2] {1,2,0,3}\n"
               "y = gc_unpack x i {segment_max_size=[2,3]}\nreturn y\n",
@@ -34,7 +34,7 @@ START_TEST(segments_have_their_places)
 }
 END_TEST
 
-START_TEST(shapes)
+START_TEST(shapes_follow_segment_sizes)
 {
     ck_type("x = input f32[b,s,8]\ni = input i32[n,2]\n"
             "y = gc_unpack x i {segment_max_size=[2,3]}\nreturn y\n",
@@ -48,7 +48,7 @@ START_TEST(shapes)
 }
 END_TEST
 
-START_TEST(what_does_not_fit)
+START_TEST(wrong_segments_are_refused)
 {
     ck_failure(PACKED "i = const i32[1,1] {7}\ny = gc_unpack x i {segment_max_size=[9]}\n"
                       "return y\n",
@@ -81,5 +81,5 @@ START_TEST(what_does_not_fit)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/graphcore/packed", samples_cross_rows, segments_have_their_places, shapes,
-    what_does_not_fit)
+PRT_TEST_MAIN("op/graphcore/packed", samples_cross_rows, segments_start_at_their_offsets,
+    shapes_follow_segment_sizes, wrong_segments_are_refused)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_print.c — what PrintTensor prints: brackets, breaks, summaries, numbers, hostile titles. */
+/* test_print.c — the text that PrintTensor prints: brackets, line breaks, summaries, numbers,
+ * hostile titles. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,10 +9,10 @@
 #include "support/op_check.h"
 #include "support/program_text.h"
 
-/* All lines of a run, each ended by a line break. */
+/* All lines of a run, each with its line break. */
 static char printed[8192];
 
-static void collect(void *user, const char *line)
+static void append_line(void *user, const char *line)
 {
     (void)user;
     ck_assert_uint_lt(strlen(printed) + strlen(line) + 2, sizeof(printed));
@@ -21,7 +22,7 @@ static void collect(void *user, const char *line)
 static void ck_printed(const char *text, const char *want)
 {
     prt_program *p = program_from_text(text);
-    const prt_session_options options = { .print = collect };
+    const prt_session_options options = { .print = append_line };
     prt_session *s = NULL;
     prt_tensor out = { 0 };
     printed[0] = '\0';
@@ -34,7 +35,7 @@ static void ck_printed(const char *text, const char *want)
 
 #define PRINT(x, attrs) "x = const " x "\ny = gc_print_tensor x {" attrs "}\nreturn y\n"
 
-START_TEST(brackets)
+START_TEST(brackets_follow_the_shape)
 {
     ck_printed(PRINT("f32[] {1.5}", ""), "x: 1.5\n");
     ck_printed(PRINT("i8[3] {-1,2,3}", "title=t"), "t: [-1 2 3]\n");
@@ -47,7 +48,7 @@ START_TEST(brackets)
 }
 END_TEST
 
-START_TEST(summaries)
+START_TEST(long_tensors_are_summarised)
 {
     ck_printed(PRINT("i32[6] {1,2,3,4,5,6}", "summariseThreshold=5,edgeItems=2"),
         "x: [1 2 ... 5 6]\n");
@@ -61,7 +62,7 @@ START_TEST(summaries)
 }
 END_TEST
 
-START_TEST(numbers)
+START_TEST(numbers_follow_the_format)
 {
     ck_printed(PRINT("f32[5] {0.1,1e20,nan,-inf,3}", ""), "x: [0.1 1e+20 nan -inf 3.0]\n");
     ck_printed(PRINT("f32[2] {0.1,2}", "floatFormat=1,digits=3"), "x: [0.100 2.000]\n");
@@ -72,7 +73,7 @@ START_TEST(numbers)
 }
 END_TEST
 
-START_TEST(long_titles)
+START_TEST(long_titles_are_printed)
 {
     char text[1024], want[1024];
     char title[301];
@@ -87,4 +88,5 @@ START_TEST(long_titles)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/graphcore/print", brackets, summaries, numbers, long_titles)
+PRT_TEST_MAIN("op/graphcore/print", brackets_follow_the_shape, long_tensors_are_summarised,
+    numbers_follow_the_format, long_titles_are_printed)

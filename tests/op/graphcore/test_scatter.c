@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_scatter.c — grouped gathers, reductions onto indices, slices of sequences. */
+/* test_scatter.c — GroupedGather, ScatterReduce, SequenceSlice of ai.graphcore. */
 #include <stdio.h>
 
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(grouped_gather)
+START_TEST(grouped_gather_takes_rows_of_each_group)
 {
     const char *in = "x = const f32[2,3] {1,2,3,4,5,6}\ni = const i32[2,2] {2,0,1,-1}\n";
     char text[256];
@@ -33,7 +33,7 @@ END_TEST
 
 #define SRC "x = const f32[3,2] {1,-2,3,4,5,nan}\ni = const i32[3] {2,0,2}\n"
 
-START_TEST(reductions)
+START_TEST(scatter_reduce_has_its_values)
 {
     const struct {
         const char *how, *want;
@@ -52,7 +52,7 @@ START_TEST(reductions)
             cases[k].how);
         ck_result(text, cases[k].want);
     }
-    /* Contributions below zero alone: the extreme is theirs, not the zero's. */
+    /* All contributions are negative: the extreme is one of them, not the initial zero. */
     ck_result("x = const i8[2] {-3,-5}\ni = const i32[2] {0,0}\n"
               "y = gc_scatter_reduce x i {axis_size=2,reduction=max}\nreturn y\n",
         "i8[2] {-3,0}");
@@ -62,7 +62,7 @@ START_TEST(reductions)
 }
 END_TEST
 
-START_TEST(initial_values)
+START_TEST(initial_values_take_part)
 {
     ck_result("x = const i32[2] {-3,7}\ni = const i32[2] {0,1}\nv = const i32[3] {1,2,3}\n"
               "y = gc_scatter_reduce x i v {axis_size=3,reduction=max}\nreturn y\n",
@@ -80,7 +80,7 @@ START_TEST(initial_values)
 }
 END_TEST
 
-START_TEST(refusals)
+START_TEST(wrong_indices_and_sizes_are_refused)
 {
     ck_failure(SRC "y = gc_scatter_reduce x i {axis=0,axis_size=2}\nreturn y\n", POPRT_E_ARG,
         "index 2");
@@ -100,7 +100,7 @@ END_TEST
     "x = const f32[3,1] {1,2,3}\nd = const f32[4,1] {10,20,30,40}\n"                               \
     "n = const u32[2] {2,1}\nf = const u32[2] {1,0}\n"
 
-START_TEST(sequences)
+START_TEST(sequence_slice_copies_rows)
 {
     ck_result(ROWS "t = const u32[2] {0,3}\ny = gc_sequence_slice x d n f t\nreturn y\n",
         "f32[4,1] {2,3,30,1}");
@@ -115,5 +115,6 @@ START_TEST(sequences)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/graphcore/scatter", grouped_gather, reductions, initial_values, refusals,
-    sequences)
+PRT_TEST_MAIN("op/graphcore/scatter", grouped_gather_takes_rows_of_each_group,
+    scatter_reduce_has_its_values, initial_values_take_part, wrong_indices_and_sizes_are_refused,
+    sequence_slice_copies_rows)

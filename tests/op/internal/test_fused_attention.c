@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fused_attention.c — values worked out by hand, and attributes that do not fit. */
+/* test_fused_attention.c — values worked out by hand, and attributes that do not match the
+ * inputs. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #define INPUTS "q = input f32[1,2,4]\nk = input f32[1,3,4]\nv = input f32[1,3,2]\n"
 
 /* One head of one element: scores are products of the factors, weights their exponents. */
-START_TEST(values)
+START_TEST(values_are_weighted_by_scores)
 {
     /* exp(log 3 * 1) : exp(0) is 3 : 1 */
     prt_graph *a = graph_from_text(
@@ -32,8 +33,8 @@ START_TEST(values)
 }
 END_TEST
 
-/* A query that sees no key gives NaN, or zeros where that is asked for; so does one with a score
- * that is no number. */
+/* A query without keys gives NaN, or zeros with the attribute for it; so does a query with a NaN
+ * score. */
 START_TEST(guarded_queries_give_zeros)
 {
     prt_graph *a = graph_from_text(
@@ -48,7 +49,7 @@ START_TEST(guarded_queries_give_zeros)
 }
 END_TEST
 
-START_TEST(what_does_not_fit)
+START_TEST(wrong_attributes_are_refused)
 {
     static const char *const cases[][2] = {
         { "sizes=[1,1,1,2,0,3,4,2],query=[0,8,4,4],key=[0,12,4,4],value=[0,6,2,2],order=[0,1,2],"
@@ -92,4 +93,5 @@ START_TEST(what_does_not_fit)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/fused_attention", values, guarded_queries_give_zeros, what_does_not_fit)
+PRT_TEST_MAIN("op/fused_attention", values_are_weighted_by_scores, guarded_queries_give_zeros,
+    wrong_attributes_are_refused)

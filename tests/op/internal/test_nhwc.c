@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_nhwc.c — operators with channels last against those with channels first, and what they
- * refuse.
- */
+/* test_nhwc.c — operators with channels last against the same operators with channels first, and
+ * invalid attributes.
+ * Covers: nhwc_separable.c, nhwc_spread.c, nhwc_norm.c, nhwc_shuffle.c, nhwc_weights.c,
+ * delegate.c. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,8 +13,8 @@
 #include "support/nhwc_text.h"
 #include "support/op_check.h"
 
-/* What a graph returns: outputs 0 and 1 are the same within `bound` times the largest element, and
- * so are 2 and 3, if there are as many. */
+/* Checks that outputs 0 and 1 of the graph are equal within `bound` times the largest element,
+ * and outputs 2 and 3 too, if there are as many. */
 static void ck_pairs(const char *text, double bound)
 {
     prt_graph *g = graph_from_text(text);
@@ -53,7 +53,7 @@ static const char *const activations[] = { "", "Relu\"", "Clip\",alpha=-0.5,beta
 
 /* ---- NhwcConv */
 
-START_TEST(panels_and_taps_are_convolutions)
+START_TEST(panels_and_taps_equal_conv)
 {
     uint32_t state = 7;
     for (uint32_t i = 0; i < 120; i++) {
@@ -82,7 +82,7 @@ START_TEST(panels_and_taps_are_convolutions)
 }
 END_TEST
 
-START_TEST(winograd_is_a_convolution)
+START_TEST(winograd_equals_conv)
 {
     uint32_t state = 9;
     for (uint32_t i = 0; i < 12; i++) {
@@ -116,7 +116,7 @@ START_TEST(winograd_is_a_convolution)
 }
 END_TEST
 
-START_TEST(no_elements)
+START_TEST(zero_batches_give_no_elements)
 {
     nhwc_conv_case c = { .rank = 4,
         .n = 0,
@@ -136,14 +136,14 @@ START_TEST(no_elements)
 }
 END_TEST
 
-/* `y` NULL: refused. */
+/* `y` NULL: the operator is refused. */
 typedef struct form_row {
     const char *attrs;
     int w;
     const char *y;
 } form_row;
 
-static void ck_form(const form_row *row, const char *before)
+static void ck_winograd_attrs(const form_row *row, const char *before)
 {
     char text[256];
     (void)snprintf(text, sizeof(text),
@@ -156,8 +156,8 @@ static void ck_form(const form_row *row, const char *before)
         ck_failure(text, POPRT_E_ARG, "weights do not fit the form");
 }
 
-/* Steps of two are for large tiles whose weights are taps that lie side by side. */
-START_TEST(winograd_has_steps_of_two)
+/* Strides of two need large tiles and weights stored as adjacent taps. */
+START_TEST(winograd_accepts_strides_of_two)
 {
     static const form_row rows[] = { { "strides=[2,2],form=\"winograd\"", 144, "f32[1,4,4,1]" },
         { "form=\"winograd\",strides=[2,1]", 144, NULL },
@@ -166,12 +166,12 @@ START_TEST(winograd_has_steps_of_two)
         { "form=\"winograd\",strides=[2,2],transformed=1", 576, NULL },
         { "form=\"winograd2\",strides=[2,2]", 144, NULL } };
     for (size_t i = 0; i < PRT_COUNT_OF(rows); i++)
-        ck_form(&rows[i], "kernel_shape=[3,3],");
+        ck_winograd_attrs(&rows[i], "kernel_shape=[3,3],");
 }
 END_TEST
 
-/* Three taps and more along one axis, whose weights are taps. */
-START_TEST(winograd_has_lines)
+/* Three or more taps along one axis, with weights stored as taps. */
+START_TEST(winograd_accepts_lines)
 {
     static const form_row rows[] = { { "kernel_shape=[1,3]", 48, "f32[1,9,7,1]" },
         { "kernel_shape=[3,1],dilations=[2,1]", 48, "f32[1,5,9,1]" },
@@ -180,11 +180,11 @@ START_TEST(winograd_has_lines)
         { "kernel_shape=[1,3],strides=[2,2]", 48, NULL },
         { "kernel_shape=[1,3],transformed=1", 1024, NULL }, { "kernel_shape=[1,1]", 16, NULL } };
     for (size_t i = 0; i < PRT_COUNT_OF(rows); i++)
-        ck_form(&rows[i], "form=\"winograd_line\",");
+        ck_winograd_attrs(&rows[i], "form=\"winograd_line\",");
 }
 END_TEST
 
-START_TEST(weights_go_there_and_back)
+START_TEST(packed_weights_unpack_to_the_same)
 {
     static const prt_nhwc_weights forms[] = { { PRT_NHWC_panels, 2, 3, 65, 4, false },
         { PRT_NHWC_panels, 1, 1, 1, 1, false }, { PRT_NHWC_panels, 3, 5, 16, 9, false },
@@ -232,7 +232,7 @@ END_TEST
 
 /* ---- NhwcSeparable */
 
-START_TEST(separable_parts)
+START_TEST(separable_equals_its_parts)
 {
     uint32_t state = 11;
     for (uint32_t i = 0; i < 64; i++) {
@@ -253,7 +253,7 @@ START_TEST(separable_parts)
 }
 END_TEST
 
-START_TEST(what_is_known_of_separable_ones)
+START_TEST(separable_types_are_inferred)
 {
     ck_type("x = input f32[n,h,5,3]\nv = input f32[48]\nw = input f32[4]\n"
             "y = nhwc_separable x w _ v {hidden=2,kernel_shape=[2,1]}\nreturn y\n",
@@ -267,7 +267,7 @@ START_TEST(what_is_known_of_separable_ones)
 }
 END_TEST
 
-START_TEST(the_mean_alone_is_enough)
+START_TEST(the_mean_can_be_the_only_output)
 {
     ck_result("x = const f32[1,1,2,2] {1,2,5,4}\nw = const f32[2] {1,10}\n"
               "_, m = nhwc_separable x w {hidden=2,kernel_shape=[1,1]}\nreturn m\n",
@@ -277,7 +277,7 @@ END_TEST
 
 /* ---- NhwcSpread, pools, NhwcShuffle */
 
-START_TEST(spreads)
+START_TEST(spread_equals_conv_transpose)
 {
     /* [channels, filters, rows, columns] = [2,1,2,2]; one row of the kernel is one matrix */
     ck_result("x = const f32[1,1,2,2] {1,2, 3,4}\nb = const f32[1] {0.5}\n"
@@ -301,8 +301,8 @@ START_TEST(spreads)
 }
 END_TEST
 
-/* Against the norms of which it is the form. */
-START_TEST(group_norms)
+/* Against each norm that NhwcGroupNorm replaces. */
+START_TEST(group_norm_equals_the_norms_it_replaces)
 {
     static const char *const norms[] = { "group_normalization x s b {num_groups=2}",
         "group_normalization x s b {num_groups=1}", "instance_normalization x s b" };
@@ -337,7 +337,7 @@ static void ck_pool(const char *x, const char *op, const char *attrs)
     ck_pairs(text, 0);
 }
 
-START_TEST(pools_are_pools)
+START_TEST(pools_equal_channels_first_pools)
 {
     static const char *const attrs[] = { "kernel_shape=[2,2]",
         "kernel_shape=[2,3],strides=[2,1],pads=[1,0,0,2]",
@@ -364,7 +364,7 @@ START_TEST(pools_are_pools)
 }
 END_TEST
 
-START_TEST(shuffles)
+START_TEST(shuffle_alternates_channels)
 {
     ck_result("a = const f32[1,2,3] {1,2,3,4,5,6}\nb = const f32[1,2,3] {10,20,30,40,50,60}\n"
               "y = nhwc_shuffle a b\nreturn y\n",
@@ -399,7 +399,9 @@ START_TEST(shuffles)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/nhwc", panels_and_taps_are_convolutions, winograd_is_a_convolution,
-    winograd_has_steps_of_two, winograd_has_lines, no_elements, weights_go_there_and_back,
-    separable_parts, what_is_known_of_separable_ones, the_mean_alone_is_enough, spreads,
-    group_norms, pools_are_pools, shuffles)
+PRT_TEST_MAIN("op/nhwc", panels_and_taps_equal_conv, winograd_equals_conv,
+    winograd_accepts_strides_of_two, winograd_accepts_lines, zero_batches_give_no_elements,
+    packed_weights_unpack_to_the_same, separable_equals_its_parts, separable_types_are_inferred,
+    the_mean_can_be_the_only_output, spread_equals_conv_transpose,
+    group_norm_equals_the_norms_it_replaces, pools_equal_channels_first_pools,
+    shuffle_alternates_channels)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_nhwc_bytes.c — NhwcQConv against QLinearConv, to the bit, NhwcMaxPool of bytes and
- * QuantizedAdd, and what they refuse.
- */
+/* test_nhwc_bytes.c — NhwcQConv against QLinearConv, to the bit, NhwcMaxPool of bytes,
+ * QuantizedAdd and ByteTable, and invalid inputs.
+ * Covers: quantized_add.c, byte_table.c. */
 #include <stdlib.h>
 
 #include "ir/interp.h"
@@ -11,7 +10,7 @@
 #include "support/nhwc_text.h"
 #include "support/op_check.h"
 
-/* What a graph returns: outputs 0 and 1 are the same bytes. */
+/* Checks that outputs 0 and 1 of the graph hold the same bytes. */
 static void ck_pair(const char *text)
 {
     prt_graph *g = graph_from_text(text);
@@ -27,7 +26,7 @@ static void ck_pair(const char *text)
     module_free(g);
 }
 
-START_TEST(is_a_qlinear_conv)
+START_TEST(equals_qlinear_conv)
 {
     uint32_t state = 3;
     for (uint32_t i = 0; i < 80; i++) {
@@ -64,7 +63,7 @@ END_TEST
     "s = const f64[" s "] fill 0.5\nxz = const u8" xz " fill 0\nyz = const i8[] {0}\n"             \
     "y = nhwc_qconv x w b s xz yz {" attrs "}\nreturn y\n"
 
-START_TEST(refused)
+START_TEST(wrong_inputs_are_refused)
 {
     ck_result(QCONV("64", "1", "1", "[]", "channels=2,filters=1,kernel_shape=[1,1]"),
         "i8[1,1,2,1] {2,4}");
@@ -93,7 +92,7 @@ START_TEST(refused)
 }
 END_TEST
 
-START_TEST(pools)
+START_TEST(max_pool_equals_channels_first_max_pool)
 {
     ck_pair("x = const i8[1,2,3,2] {-5,4,3,-2,1,0,100,-128,-3,7,-9,127}\n"
             "y = nhwc_max_pool x {kernel_shape=[2,2],pads=[1,0,0,1],strides=[1,2]}\n"
@@ -103,7 +102,7 @@ START_TEST(pools)
 }
 END_TEST
 
-START_TEST(sums)
+START_TEST(quantized_sums_have_their_values)
 {
 #define SUM(a, b, tail)                                                                            \
     "a = const u8" a "\nb = const i8" b "\nsa = const f32[] {0.5}\nza = const u8[] {10}\n"         \
@@ -131,7 +130,7 @@ START_TEST(sums)
 }
 END_TEST
 
-START_TEST(tables)
+START_TEST(byte_table_looks_up_each_byte)
 {
 #define TABLE(x, t)                                                                                \
     x "t = const " t "[256] fill 7\ni = const i64[2] {255,1}\nv = const " t "[2] {100,9}\n"        \
@@ -147,4 +146,6 @@ START_TEST(tables)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/nhwc_bytes", is_a_qlinear_conv, refused, pools, sums, tables)
+PRT_TEST_MAIN("op/nhwc_bytes", equals_qlinear_conv, wrong_inputs_are_refused,
+    max_pool_equals_channels_first_max_pool, quantized_sums_have_their_values,
+    byte_table_looks_up_each_byte)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_nhwc_refused.c — what operators with channels last say no to: attributes from any file. */
+/* test_nhwc_refused.c — errors of the operators with channels last: attributes as a file may
+ * have them.
+ * Covers: nhwc.c, nhwc_bytes.c, nhwc_quantized.c. */
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -7,7 +9,7 @@
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-/* `x` and the number of weights, inputs behind, attributes. */
+/* `x`, the size of the weights, the inputs that follow them, and the attributes. */
 static void ck_conv(const char *x, const char *w, const char *more, const char *attrs,
     poprt_status status, const char *part)
 {
@@ -23,7 +25,7 @@ static void ck_conv(const char *x, const char *w, const char *more, const char *
 #define X "[1,2,2,2] zeros"
 #define ONE "channels=2,filters=3,kernel_shape=[1,1]"
 
-START_TEST(convolutions)
+START_TEST(wrong_convolutions_are_refused)
 {
     ck_conv(X, "[32]", "", ONE ",activation=\"Relu6\"", POPRT_E_ARG, "activation 'Relu6'");
     ck_conv(X, "[32]", "", ONE ",form=\"rows\"", POPRT_E_ARG, "form 'rows'");
@@ -73,7 +75,7 @@ static void ck_quantized(const char *w, const char *more, const char *attrs, pop
     ck_failure(text, status, part);
 }
 
-START_TEST(quantized_ones)
+START_TEST(wrong_quantized_convolutions_are_refused)
 {
     ck_quantized("[64]", "t s", ONE ",activation=\"Relu6\"", POPRT_E_ARG, "Relu6");
     ck_quantized("[64]", "t s", "channels=2,filters=0,kernel_shape=[1,1]", POPRT_E_ARG, "positive");
@@ -87,7 +89,7 @@ START_TEST(quantized_ones)
 }
 END_TEST
 
-START_TEST(forms)
+START_TEST(wrong_algorithms_are_refused)
 {
     ck_conv(X, "[18]", "", "form=\"taps\",channels=2,filters=1,kernel_shape=[3,3]", POPRT_E_ARG,
         "form 'taps'");
@@ -108,7 +110,7 @@ START_TEST(forms)
 }
 END_TEST
 
-START_TEST(gates)
+START_TEST(wrong_gates_are_refused)
 {
     ck_conv(X, "[32]", "_ _ r", ONE, POPRT_E_SHAPE, "a dim of the gate");
     ck_conv(X, "[32]", "_ _ b", ONE, POPRT_E_SHAPE, "rank 1");
@@ -134,7 +136,7 @@ static void ck_separable(const char *x, const char *inputs, const char *attrs, b
 
 #define TWO "hidden=2,kernel_shape=[3,3],pads=[1,1,1,1]"
 
-START_TEST(separables)
+START_TEST(wrong_separables_are_refused)
 {
     ck_separable(X, "w1", "hidden=0,kernel_shape=[3,3]", false, POPRT_E_ARG, "hidden");
     ck_separable(X, "w1", "hidden=-2,kernel_shape=[3,3]", false, POPRT_E_ARG, "hidden");
@@ -167,7 +169,7 @@ static void ck_norm(const char *x, const char *s, const char *attrs, poprt_statu
     ck_failure(text, status, part);
 }
 
-START_TEST(group_norms)
+START_TEST(wrong_group_norms_are_refused)
 {
     ck_norm(X, "[2]", "num_groups=0", POPRT_E_SHAPE, "0 groups");
     ck_norm(X, "[2]", "num_groups=3", POPRT_E_SHAPE, "3 groups");
@@ -188,7 +190,7 @@ static void ck_spread(const char *x, const char *w, const char *attrs, poprt_sta
     ck_failure(text, status, part);
 }
 
-START_TEST(spreads)
+START_TEST(wrong_spreads_are_refused)
 {
     ck_spread(X, "[64]", "filters=0,kernel_shape=[2,2]", POPRT_E_ARG, "filters");
     ck_spread(X, "[64]", "filters=1,kernel_shape=[2]", POPRT_E_ARG, "2 sizes");
@@ -216,7 +218,7 @@ static void ck_pool(const char *x, const char *attrs, poprt_status status, const
     }
 }
 
-START_TEST(pools)
+START_TEST(wrong_pools_are_refused)
 {
     ck_pool(X, "kernel_shape=[2]", POPRT_E_SHAPE, "");
     ck_pool(X, "", POPRT_E_ARG, "kernel_shape is missing");
@@ -230,5 +232,7 @@ START_TEST(pools)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/nhwc_refused", convolutions, quantized_ones, forms, gates, separables,
-    group_norms, spreads, pools)
+PRT_TEST_MAIN("op/nhwc_refused", wrong_convolutions_are_refused,
+    wrong_quantized_convolutions_are_refused, wrong_algorithms_are_refused, wrong_gates_are_refused,
+    wrong_separables_are_refused, wrong_group_norms_are_refused, wrong_spreads_are_refused,
+    wrong_pools_are_refused)

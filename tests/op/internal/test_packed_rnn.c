@@ -7,20 +7,20 @@
 #include "support/graph_text.h"
 #include "support/op_text.h"
 
-/* One hidden unit: a matrix of one row for each gate, 16 wide. */
+/* One hidden unit: a matrix of one row per gate, padded to 16 columns. */
 #define ROW0 "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0"
 #define X "x = const f32[2,1,1] {1,2}\n"
 #define LINEAR "activations=[Affine,Affine],direction=bidirectional"
 
-START_TEST(values)
+START_TEST(values_follow_the_recurrence)
 {
-    /* Forwards h = x, then 10 h + x; backwards 2 x, then 3 h + 2 x. */
+    /* Forward h = x, then 10 h + x; reverse 2 x, then 3 h + 2 x. */
     ck_assert_str_eq(op_value(X "w = const f32[32] {1," ROW0 ",2," ROW0 "}\n"
                                 "r = const f32[32] {10,9,0,0,0,0,0,0,0,0,0,0,0,0,0,7,3," ROW0 "}\n"
                                 "y = packed_rnn x w r {hidden_size=1,input_size=1," LINEAR
                                 "}\nreturn y\n"),
         "f32[2,2,1,1]: 1 14 12 4");
-    /* z = 0 and r = 1 throughout: h = 5 x, then 5 x + 10 h; gate h of R stands alone. */
+    /* z = 0 and r = 1 at each step: h = 5 x, then 5 x + 10 h; gate h of R is separate. */
     ck_assert_str_eq(op_value(X "w = const f32[16] {0,0,5,0,0,0,0,0,0,0,0,0,0,0,0,0}\n"
                                 "r = const f32[32] {" ROW0 ",0,10," ROW0 "}\n"
                                 "b = const f32[1,6] {0,1,0,0,0,0}\n"
@@ -30,8 +30,9 @@ START_TEST(values)
 }
 END_TEST
 
-/* Panels of 64 rows and of what is left, with R's last gate apart, are the same matrices. */
-static void same(const char *op, int gates, int late, const char *attrs)
+/* Checks that panels of 64 rows and a partial panel, with R's last gate separate, equal the
+ * matrices. */
+static void check_equal(const char *op, int gates, int late, const char *attrs)
 {
     enum { HIDDEN = 23, INPUT = 2, MOST = 1 << 16 };
     static char plain[MOST], packed[MOST];
@@ -75,16 +76,16 @@ static void same(const char *op, int gates, int late, const char *attrs)
     module_free(other);
 }
 
-START_TEST(panels_are_matrices)
+START_TEST(panels_equal_matrices)
 {
-    same("rnn", 1, 0, "direction=reverse");
-    same("gru", 3, 1, "linear_before_reset=1");
-    same("gru", 3, 1, "clip=0.5");
-    same("lstm", 4, 0, "input_forget=1");
+    check_equal("rnn", 1, 0, "direction=reverse");
+    check_equal("gru", 3, 1, "linear_before_reset=1");
+    check_equal("gru", 3, 1, "clip=0.5");
+    check_equal("lstm", 4, 0, "input_forget=1");
 }
 END_TEST
 
-START_TEST(shapes)
+START_TEST(shapes_are_inferred)
 {
     ck_assert_str_eq(op_type("x = input f32[s,b,3]\nw = input f32[384]\nr = input f32[2048]\n"
                              "y = packed_lstm x w r {direction=bidirectional,hidden_size=16,"
@@ -97,7 +98,7 @@ START_TEST(shapes)
 }
 END_TEST
 
-START_TEST(what_does_not_fit)
+START_TEST(wrong_sizes_are_refused)
 {
     static const char *const cases[][2] = {
         { "hidden_size=16,input_size=2", "" },
@@ -132,4 +133,5 @@ START_TEST(what_does_not_fit)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/packed_rnn", values, panels_are_matrices, shapes, what_does_not_fit)
+PRT_TEST_MAIN("op/packed_rnn", values_follow_the_recurrence, panels_equal_matrices,
+    shapes_are_inferred, wrong_sizes_are_refused)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* test_quantized_linear.c — products of bytes that make floats, and what they refuse. */
+/* test_quantized_linear.c — QuantizedLinear: products of bytes with float results, and invalid
+ * inputs. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-/* B is [2, 3] {1,-2,3, 4,5,-6}: words of two bytes and two zeros, 16 columns. */
+/* B is [2, 3] {1,-2,3, 4,5,-6}: words of two bytes and two zeros, in 16 columns. */
 #define NONE "0,0,0,0,0,0,0,0,0,0,0,0,0"
 #define B                                                                                          \
     "b = const i8[64] {1,4,0,0,-2,5,0,0,3,-6,0,0," NONE "," NONE "," NONE "," NONE "}\n"           \
     "t = const i32[3] {5,3,-3}\n"
 
-START_TEST(values)
+START_TEST(values_equal_hand_computed_products)
 {
     /* (10 - 8, 7 - 8) B: 2 - 4, -4 - 5, 6 + 6 */
     ck_result("a = const u8[1,2] {10,7}\nz = const u8[] {8}\n" B "s = const f32[] {0.5}\n"
@@ -24,7 +25,7 @@ START_TEST(values)
     ck_result("a = const u8[0,2] {}\nz = const u8[] {8}\n" B "s = const f32[] {0.5}\n"
               "y = quantized_linear a z b t s {columns=3}\nreturn y\n",
         "f32[0,3] {}");
-    /* 0 to 255, and -100 to 155 with zero point 100; nothing; what is not finite */
+    /* 0 to 255, and -100 to 155 with zero point 100; an empty row; infinity and NaN */
     ck_result("a = const f32[4,2] {255,3, -100,155, 0,0, inf,1}\n" B "s = const f32[3] {1,2,0.5}\n"
               "y = quantized_linear a _ b t s {columns=3}\nreturn y\n",
         /* 255, 3: 267, -495, 747; -100, 155: 520, 975, -1230 */
@@ -43,7 +44,7 @@ END_TEST
     "t = const i32" t " fill 1\ns = const f32" s " fill 1\nc = const f32" c " fill 1\n"            \
     "y = quantized_linear a z b t s c {" attrs "}\nreturn y\n"
 
-START_TEST(refused)
+START_TEST(wrong_shapes_are_refused)
 {
     ck_failure(PRODUCT("[1,2]", "[]", "[63]", "[3]", "[]", "[3]", "columns=3"), POPRT_E_SHAPE,
         "63 elements are not panels of 3 columns");
@@ -69,4 +70,4 @@ START_TEST(refused)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/quantized_linear", values, refused)
+PRT_TEST_MAIN("op/quantized_linear", values_equal_hand_computed_products, wrong_shapes_are_refused)

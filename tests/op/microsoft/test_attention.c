@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_attention.c — Attention, MultiHeadAttention and its decoder form of com.microsoft.
- * Values are those of onnxruntime 1.31.1 or, where it has no kernel for CPUs, of numpy. */
+/* test_attention.c — Attention, MultiHeadAttention and DecoderMaskedMultiHeadAttention of
+ * com.microsoft. Expected values come from onnxruntime 1.31.1 or, where it has no CPU kernel,
+ * from numpy.
+ * Covers: attend.c, multi_head.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(attention_plain)
+START_TEST(attention_without_masks_has_its_values)
 {
     ck_result_near(
         "x0 = const f32[2,2,2] {-0.8,-0.5,0.6,0.2,-0.8,-0.1,0,-0.7}\n"
@@ -57,7 +59,7 @@ START_TEST(attention_plain)
 }
 END_TEST
 
-START_TEST(attention_masks)
+START_TEST(masked_attention_has_its_values)
 {
     ck_result_near(
         "x0 = const f32[2,2,2] {0.9,-0.5,-0.7,-0.4,-0.3,-0.5,0.1,0.9}\n"
@@ -122,7 +124,7 @@ START_TEST(attention_masks)
 }
 END_TEST
 
-START_TEST(multi_head)
+START_TEST(multi_head_attention_has_its_values)
 {
     ck_result_near(
         "x0 = const f32[2,2,4] {-0.6,0.4,-0.4,-0.8,-0.8,0.6,-1,-0.9,0.9,0.6,-0.3,-0.6,0.7,0.6,"
@@ -231,7 +233,7 @@ START_TEST(multi_head)
 }
 END_TEST
 
-START_TEST(multi_head_beams)
+START_TEST(beams_read_the_cache_by_indirection)
 {
     ck_result_near(
         "x0 = const f32[2,1,4] {0.3,0.9,0,0,-0.9,-0.3,0.8,-0.8}\n"
@@ -298,7 +300,7 @@ START_TEST(multi_head_beams)
 }
 END_TEST
 
-START_TEST(attention_errors)
+START_TEST(wrong_attention_inputs_are_refused)
 {
     ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
                "w = const f32[2,6] ones\n"
@@ -358,7 +360,7 @@ START_TEST(attention_errors)
 }
 END_TEST
 
-START_TEST(attention_types)
+START_TEST(attention_types_are_inferred)
 {
     ck_type("x = input f32[b,s,4]\nw = input f32[4,12]\np = input f32[2,b,2,n,2]\n"
             "y, q = ms_attention x w _ _ p {num_heads=2}\nreturn q\n",
@@ -369,5 +371,7 @@ START_TEST(attention_types)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/attention", attention_plain, attention_masks, multi_head,
-    multi_head_beams, attention_errors, attention_types)
+PRT_TEST_MAIN("op/microsoft/attention", attention_without_masks_has_its_values,
+    masked_attention_has_its_values, multi_head_attention_has_its_values,
+    beams_read_the_cache_by_indirection, wrong_attention_inputs_are_refused,
+    attention_types_are_inferred)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_attn_lstm.c — AttnLSTM. Values are those of onnxruntime 1.31.1. */
+/* test_attn_lstm.c — AttnLSTM. Expected values come from onnxruntime 1.31.1. */
 #include <stdio.h>
 
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(plain)
+START_TEST(one_direction_has_its_values)
 {
     ck_result_near("X = const f32[2,1,1] {2.1,-2.4}\n"
                    "W = const f32[1,4,3] {0.6,-0.4,-0.4,0.1,-1.9,0.1,-0.9,3.6,0.1,-0.4,-0.4,-0.4}\n"
@@ -32,7 +32,7 @@ START_TEST(plain)
 }
 END_TEST
 
-START_TEST(everything)
+START_TEST(all_inputs_together_have_their_values)
 {
     ck_result_near(
         "X = const f32[3,2,1] {2.1,-2.4,0.6,-0.4,-0.4,0.1}\n"
@@ -110,7 +110,7 @@ START_TEST(everything)
 }
 END_TEST
 
-static void fails(const char *w, const char *memory, const char *rest, poprt_status status,
+static void check_fails(const char *w, const char *memory, const char *rest, poprt_status status,
     const char *part)
 {
     char graph[1024];
@@ -130,16 +130,17 @@ static void fails(const char *w, const char *memory, const char *rest, poprt_sta
     ck_failure(graph, status, part);
 }
 
-START_TEST(attn_lstm_errors)
+START_TEST(wrong_inputs_are_refused)
 {
-    fails("4", "1,2,3", "", POPRT_E_ARG, "needs inputs QW, MW, V and M");
-    fails("3", "1,2,3", " m", POPRT_E_SHAPE, "");
-    fails("4", "1,2,4", " m", POPRT_E_SHAPE, "a dim of M");
-    fails("4", "2,2,3", " m", POPRT_E_SHAPE, "a dim of M");
-    fails("4", "1,2,3", " m n", POPRT_E_ARG, "memory_seq_lens has 5, outside [1, 2]");
-    fails("4", "1,0,3", " m", POPRT_E_ARG, "memory_seq_lens has 0");
-    fails("3", "1,2,3", " m _ l", POPRT_E_SHAPE, "a dim of AW");
+    check_fails("4", "1,2,3", "", POPRT_E_ARG, "needs inputs QW, MW, V and M");
+    check_fails("3", "1,2,3", " m", POPRT_E_SHAPE, "");
+    check_fails("4", "1,2,4", " m", POPRT_E_SHAPE, "a dim of M");
+    check_fails("4", "2,2,3", " m", POPRT_E_SHAPE, "a dim of M");
+    check_fails("4", "1,2,3", " m n", POPRT_E_ARG, "memory_seq_lens has 5, outside [1, 2]");
+    check_fails("4", "1,0,3", " m", POPRT_E_ARG, "memory_seq_lens has 0");
+    check_fails("3", "1,2,3", " m _ l", POPRT_E_SHAPE, "a dim of AW");
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/attn_lstm", plain, everything, attn_lstm_errors)
+PRT_TEST_MAIN("op/microsoft/attn_lstm", one_direction_has_its_values,
+    all_inputs_together_have_their_values, wrong_inputs_are_refused)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_bias.c — sums with a bias and what follows them.
- * Values are those of onnxruntime 1.31.1 or, where it has no kernel for CPUs, of numpy. */
+/* test_bias.c — operators that add a bias and apply a function or dropout. Expected values come
+ * from onnxruntime 1.31.1 or, where it has no CPU kernel, from numpy. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(gelus)
+START_TEST(bias_gelus_have_their_values)
 {
     ck_result_near("x0 = const f32[2,3] {0.8,0.9,-0.4,0.7,-0.1,0.1}\n"
                    "x1 = const f32[3] {-0.1,0.8,-0.4}\n"
@@ -23,7 +23,7 @@ START_TEST(gelus)
 }
 END_TEST
 
-START_TEST(sums)
+START_TEST(bias_sums_and_softmax_have_their_values)
 {
     ck_result_near("x0 = const f32[2,3] {0.8,0.9,-0.4,0.7,-0.1,0.1}\n"
                    "x1 = const f32[3] {-0.1,0.8,-0.4}\n"
@@ -54,7 +54,7 @@ START_TEST(sums)
 }
 END_TEST
 
-START_TEST(dropouts)
+START_TEST(dropout_without_training_keeps_all)
 {
     ck_result_near("x0 = const f32[2,3] {0.7,-0.7,-0.2,-0.2,1,0.4}\n"
                    "x1 = const f32[3] {-0.7,0,0.5}\n"
@@ -86,7 +86,7 @@ START_TEST(dropouts)
 }
 END_TEST
 
-START_TEST(bias_errors)
+START_TEST(wrong_biases_are_refused)
 {
     ck_failure("x = const f32[1,2] ones\n"
                "b = const f32[3] ones\n"
@@ -116,8 +116,8 @@ START_TEST(bias_errors)
 }
 END_TEST
 
-/* Every element is kept or not, and the mask says so. */
-START_TEST(dropped)
+/* An element is kept or dropped, and the mask says which. */
+START_TEST(mask_matches_the_kept_elements)
 {
     ck_result("x = const f32[3] {1,2,3}\nb = const f32[3] ones\nr = const f32[] {1}\n"
               "t = const bool[] {true}\ny = ms_bias_dropout x b x r t {seed=1}\nreturn y\n",
@@ -131,4 +131,6 @@ START_TEST(dropped)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/bias", gelus, sums, dropouts, bias_errors, dropped)
+PRT_TEST_MAIN("op/microsoft/bias", bias_gelus_have_their_values,
+    bias_sums_and_softmax_have_their_values, dropout_without_training_keeps_all,
+    wrong_biases_are_refused, mask_matches_the_kept_elements)

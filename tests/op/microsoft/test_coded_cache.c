@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_coded_cache.c — GroupQueryAttention over quantised caches.
- * Values of integers are those of onnxruntime 1.31.1; float8 is worked out by hand. */
+/* test_coded_cache.c — GroupQueryAttention with quantised caches. Expected values for integers
+ * come from onnxruntime 1.31.1; values for float8 are worked out by hand. */
 #include <stdio.h>
 
 #include "support/check_main.h"
@@ -8,7 +8,7 @@
 
 #define BOTH "k_quant_type=PER_TENSOR, v_quant_type=PER_TENSOR"
 
-START_TEST(bytes)
+START_TEST(int8_caches_have_their_values)
 {
     ck_result_near(
         "q = const f32[1,1,16] {-0.8,-1.3,-0.2,0.4,1.1,0.1,-0.6,-0.8,0.7,1.6,0.3,-1.2,-1,1.6,0.2,"
@@ -64,7 +64,7 @@ START_TEST(bytes)
 }
 END_TEST
 
-START_TEST(nibbles)
+START_TEST(int4_caches_have_their_values)
 {
     ck_result_near(
         "q = const f32[1,2,16] {-2,0.3,-1.1,0,0,-2,-0.2,-0.3,1,-1.2,0.7,-1.1,-0.3,-0.8,1.4,0.6,"
@@ -128,7 +128,7 @@ START_TEST(nibbles)
 }
 END_TEST
 
-START_TEST(scale_by_channel)
+START_TEST(scales_per_channel_have_their_values)
 {
     ck_result_near(
         "q = const f32[1,1,16] {-1.1,-1,-0,0.4,-0.5,0.1,0.7,0.3,0.9,0.5,0.5,1.8,0.6,0.1,0.7,"
@@ -152,7 +152,7 @@ START_TEST(scale_by_channel)
 }
 END_TEST
 
-START_TEST(floats)
+START_TEST(float8_caches_have_their_values)
 {
     /* 500 is above the largest number, 448; 1.65 lies between 1.625 and 1.75 */
 #define FLOAT8                                                                                     \
@@ -171,7 +171,7 @@ START_TEST(floats)
 }
 END_TEST
 
-START_TEST(coded_cache_errors)
+START_TEST(wrong_caches_are_refused)
 {
     static const struct {
         const char *key, *scale, *node, *part;
@@ -216,5 +216,6 @@ START_TEST(coded_cache_errors)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/coded_cache", bytes, nibbles, scale_by_channel, floats,
-    coded_cache_errors)
+PRT_TEST_MAIN("op/microsoft/coded_cache", int8_caches_have_their_values,
+    int4_caches_have_their_values, scales_per_channel_have_their_values,
+    float8_caches_have_their_values, wrong_caches_are_refused)

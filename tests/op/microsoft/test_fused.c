@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fused.c — products and convolutions with a function behind them.
- * Values are those of onnxruntime 1.31.1 or, where it has no kernel for CPUs, of numpy. */
+/* test_fused.c — products and convolutions fused with an activation. Expected values come from
+ * onnxruntime 1.31.1 or, where it has no CPU kernel, from numpy.
+ * Covers: fused_matmul.c, activation.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(products)
+START_TEST(fused_matmul_has_its_values)
 {
     ck_result_near("x0 = const f32[2,2,3] {0.9,-0.9,0.3,-0.2,0,0.4,-0.6,-0.9,-0.7,-0.2,0.3,0}\n"
                    "x1 = const f32[2,2,3] {0.6,-0.5,-0.8,0.2,0.4,0,-0.9,-0.1,0.4,-0.3,0.7,-0.5}\n"
@@ -50,7 +51,7 @@ START_TEST(products)
 }
 END_TEST
 
-START_TEST(gemm)
+START_TEST(fused_gemm_has_its_values)
 {
     ck_result_near("x0 = const f32[2,3] {-0.5,0.1,-0.8,-0.1,0.3,0.9}\n"
                    "x1 = const f32[2,3] {0.8,-0.6,-0.1,-0.9,-0.9,1}\n"
@@ -104,7 +105,7 @@ START_TEST(gemm)
 }
 END_TEST
 
-START_TEST(conv)
+START_TEST(fused_conv_has_its_values)
 {
     ck_result_near("x0 = const f32[1,1,3,3] {-0.4,0.5,0.8,0.5,-0.8,0.4,0.6,-0.1,-0.6}\n"
                    "x1 = const f32[2,1,2,2] {0,-0.1,-0.3,-1,-0.5,0.5,-0.4,0.3}\n"
@@ -149,7 +150,7 @@ START_TEST(conv)
 }
 END_TEST
 
-START_TEST(masked_pool)
+START_TEST(maxpool_with_mask_ignores_masked_pixels)
 {
     ck_result_near(
         "x0 = const f32[1,2,3,3] {0.8,-0.2,-0.5,0.7,0.6,0.3,-0.8,-0.2,-0.8,0.9,-0.5,0.7,0.5,0.1,"
@@ -166,7 +167,7 @@ START_TEST(masked_pool)
 }
 END_TEST
 
-START_TEST(fused_errors)
+START_TEST(wrong_fused_inputs_are_refused)
 {
     ck_failure("a = const f32[2,3] ones\n"
                "b = const f32[2,3] ones\n"
@@ -208,4 +209,6 @@ START_TEST(fused_errors)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/fused", products, gemm, conv, masked_pool, fused_errors)
+PRT_TEST_MAIN("op/microsoft/fused", fused_matmul_has_its_values, fused_gemm_has_its_values,
+    fused_conv_has_its_values, maxpool_with_mask_ignores_masked_pixels,
+    wrong_fused_inputs_are_refused)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_generate.c — GreedySearch, Sampling and BeamSearch over tiny decoders.
- * Values are those of onnxruntime 1.31.1, which has the same decoders in ONNX. */
+/* test_generate.c — GreedySearch, Sampling and BeamSearch with tiny decoders. Expected values
+ * come from onnxruntime 1.31.1, which ran the same decoders in ONNX.
+ * Covers: greedy_search.c, beam_search.c, generate_rules.c. */
 #include <stdio.h>
 
 #include "support/check_main.h"
@@ -16,7 +17,8 @@
     "a02 = const i64[2] {0,2}\n"                                                                   \
     "a13 = const i64[2] {1,3}\n"
 
-/* Words, places, what is seen, one state; a mean of what is seen goes into the scores. */
+/* Inputs: words, positions, the attention mask, one state; a mean over the visible words is
+ * added to the scores. */
 #define BODY                                                                                       \
     "{w = input i32[?,?]\n"                                                                        \
     "p = input i32[?,?]\n"                                                                         \
@@ -49,7 +51,7 @@
     "iq = add il like\n"                                                                           \
     "return iq, it\n}"
 
-START_TEST(greedy)
+START_TEST(greedy_search_takes_the_best_word)
 {
     ck_result(TINY "input_ids = const i32[2,2] {1,2,0,4}\n"
                    "max_length = const i32[1] {7}\n"
@@ -69,7 +71,7 @@ START_TEST(greedy)
 }
 END_TEST
 
-START_TEST(greedy_rules)
+START_TEST(greedy_search_follows_the_score_rules)
 {
     ck_result(TINY "input_ids = const i32[1,3] {1,2,1}\n"
                    "max_length = const i32[1] {8}\n"
@@ -96,7 +98,7 @@ START_TEST(greedy_rules)
 }
 END_TEST
 
-START_TEST(beams)
+START_TEST(beam_search_equals_onnxruntime)
 {
     ck_result(TINY "input_ids = const i32[2,2] {1,2,0,4}\n"
                    "max_length = const i32[1] {7}\n"
@@ -127,7 +129,7 @@ START_TEST(beams)
 }
 END_TEST
 
-START_TEST(beam_scores)
+START_TEST(beam_scores_equal_onnxruntime)
 {
     ck_result(TINY "input_ids = const i32[1,1] {3}\n"
                    "max_length = const i32[1] {4}\n"
@@ -163,7 +165,7 @@ START_TEST(beam_scores)
 }
 END_TEST
 
-START_TEST(beams_that_end)
+START_TEST(ended_beams_are_kept)
 {
     ck_result(TINY "input_ids = const i32[2,2] {1,2,4,4}\n"
                    "max_length = const i32[1] {7}\n"
@@ -207,8 +209,8 @@ START_TEST(beams_that_end)
 }
 END_TEST
 
-/* A row that has ended is padded; where all have, nothing more is run. */
-START_TEST(greedy_that_ends)
+/* A row that has ended is padded; when all rows have ended, the decoder does not run again. */
+START_TEST(ended_rows_are_padded)
 {
     ck_result(TINY "ids = const i32[2,2] {1,2,0,4}\n"
                    "max = const i32[1] {7}\n"
@@ -218,8 +220,8 @@ START_TEST(greedy_that_ends)
 }
 END_TEST
 
-/* The first run has a decoder of its own: here one that likes word 2 best. */
-START_TEST(first_decoder)
+/* The first run has its own decoder, which here prefers word 2. */
+START_TEST(first_run_uses_its_own_decoder)
 {
     ck_result(TINY "like = const f32[1,1,6] {0,0,100,0,0,0}\n"
                    "ids = const i32[1,2] {1,2}\n"
@@ -231,7 +233,7 @@ START_TEST(first_decoder)
 }
 END_TEST
 
-START_TEST(sampling)
+START_TEST(sampling_with_a_seed_is_reproducible)
 {
     ck_result(TINY "input_ids = const i32[2,2] {1,2,0,4}\n"
                    "max_length = const i32[1] {9}\n"
@@ -267,8 +269,8 @@ START_TEST(sampling)
 }
 END_TEST
 
-/* Words that are out of the question never come, whatever is drawn. */
-START_TEST(sampling_without_a_seed)
+/* Excluded words are never drawn, whatever the random number. */
+START_TEST(sampling_never_draws_excluded_words)
 {
     ck_result(TINY "some = const i32[6] {0,0,0,1,0,0}\n"
                    "ids = const i32[1,2] {1,2}\n"
@@ -280,7 +282,7 @@ START_TEST(sampling_without_a_seed)
 }
 END_TEST
 
-START_TEST(generate_types)
+START_TEST(generate_types_are_inferred)
 {
     ck_type(TINY "ids = input i32[b,n]\n"
                  "max = const i32[1] {7}\n"
@@ -298,7 +300,7 @@ START_TEST(generate_types)
 }
 END_TEST
 
-static void fails(const char *op, const char *values, const char *attrs, poprt_status status,
+static void check_fails(const char *op, const char *values, const char *attrs, poprt_status status,
     const char *part)
 {
     char graph[8192];
@@ -310,74 +312,81 @@ static void fails(const char *op, const char *values, const char *attrs, poprt_s
 #define IDS "ids = const i32[1,2] {1,2}\n"
 #define IDS7 IDS "max = const i32[1] {7}\n"
 
-START_TEST(generate_errors)
+START_TEST(wrong_greedy_inputs_are_refused)
 {
     static const char one[] = "greedy_search ids max";
-    fails(one, IDS7, "eos_token_id=1, pad_token_id=0", POPRT_E_PARSE, "needs a decoder");
-    fails(one, IDS7, DECODER ", eos_token_id=1", POPRT_E_ARG, "needs eos_token_id");
-    fails(one, IDS7, DECODER ", pad_token_id=0, eos_token_id=3000000000", POPRT_E_ARG, "32 bits");
-    fails(one, IDS7, DECODER ENDS ", vocab_size=0", POPRT_E_ARG, "vocab_size is 0");
-    fails(one, IDS7, DECODER ENDS ", vocab_size=7", POPRT_E_SHAPE, "7 are needed");
-    fails(one, IDS7, DECODER ENDS ", model_type=1", POPRT_E_UNSUPPORTED, "model_type is 1");
-    fails(one, IDS "max = const i32[1] {2}\n", DECODER ENDS, POPRT_E_ARG, "max_length is 2");
-    fails(one, IDS "max = const i32[1] {5000}\n", DECODER ENDS, POPRT_E_ARG, "max_length is 5000");
-    fails(one, IDS "max = const i32[1] {-1}\n", DECODER ENDS, POPRT_E_ARG, "max_length is -1");
-    fails(one, "ids = const i32[1,0] {}\nmax = const i32[1] {7}\n", DECODER ENDS, POPRT_E_SHAPE,
-        "the prompt is empty");
-    fails(one, "ids = const i32[1,2] {1,2}\nmax = const i32[1] {7}\n",
+    check_fails(one, IDS7, "eos_token_id=1, pad_token_id=0", POPRT_E_PARSE, "needs a decoder");
+    check_fails(one, IDS7, DECODER ", eos_token_id=1", POPRT_E_ARG, "needs eos_token_id");
+    check_fails(one, IDS7, DECODER ", pad_token_id=0, eos_token_id=3000000000", POPRT_E_ARG,
+        "32 bits");
+    check_fails(one, IDS7, DECODER ENDS ", vocab_size=0", POPRT_E_ARG, "vocab_size is 0");
+    check_fails(one, IDS7, DECODER ENDS ", vocab_size=7", POPRT_E_SHAPE, "7 are needed");
+    check_fails(one, IDS7, DECODER ENDS ", model_type=1", POPRT_E_UNSUPPORTED, "model_type is 1");
+    check_fails(one, IDS "max = const i32[1] {2}\n", DECODER ENDS, POPRT_E_ARG, "max_length is 2");
+    check_fails(one, IDS "max = const i32[1] {5000}\n", DECODER ENDS, POPRT_E_ARG,
+        "max_length is 5000");
+    check_fails(one, IDS "max = const i32[1] {-1}\n", DECODER ENDS, POPRT_E_ARG,
+        "max_length is -1");
+    check_fails(one, "ids = const i32[1,0] {}\nmax = const i32[1] {7}\n", DECODER ENDS,
+        POPRT_E_SHAPE, "the prompt is empty");
+    check_fails(one, "ids = const i32[1,2] {1,2}\nmax = const i32[1] {7}\n",
         "decoder {a = input i32[?,?]\nreturn a\n}" ENDS, POPRT_E_SHAPE, "1 inputs and 1 outputs");
-    fails("greedy_search ids max least", IDS7 "least = const i32[1] {-1}\n", DECODER ENDS,
+    check_fails("greedy_search ids max least", IDS7 "least = const i32[1] {-1}\n", DECODER ENDS,
         POPRT_E_ARG, "min_length is -1");
-    fails("greedy_search ids max _ by", IDS7 "by = const f32[1] {0}\n", DECODER ENDS, POPRT_E_ARG,
-        "repetition_penalty is 0");
-    fails("greedy_search ids max _ _ some", IDS7 "some = const i32[5] ones\n", DECODER ENDS,
+    check_fails("greedy_search ids max _ by", IDS7 "by = const f32[1] {0}\n", DECODER ENDS,
+        POPRT_E_ARG, "repetition_penalty is 0");
+    check_fails("greedy_search ids max _ _ some", IDS7 "some = const i32[5] ones\n", DECODER ENDS,
         POPRT_E_SHAPE, "has 5 words; 6 are needed");
     /* a word that is not in the decoder's table is the decoder's to refuse */
-    fails(one, "ids = const i32[1,2] {1,99}\nmax = const i32[1] {7}\n", DECODER ENDS, POPRT_E_ARG,
-        "99");
+    check_fails(one, "ids = const i32[1,2] {1,99}\nmax = const i32[1] {7}\n", DECODER ENDS,
+        POPRT_E_ARG, "99");
 }
 END_TEST
 
-START_TEST(sampling_errors)
+START_TEST(wrong_sampling_inputs_are_refused)
 {
     static const char some[] = "sampling ids max";
-    fails(some, IDS7, DECODER ENDS ", top_p=1.5", POPRT_E_ARG, "top_p 1.5");
-    fails(some, IDS7, DECODER ENDS ", top_p=nan", POPRT_E_ARG, "top_p nan");
-    fails(some, IDS7, DECODER ENDS ", temperature=-1.0", POPRT_E_ARG, "temperature is -1");
-    fails(some, IDS7, DECODER ENDS ", min_tokens_to_keep=-1", POPRT_E_ARG,
+    check_fails(some, IDS7, DECODER ENDS ", top_p=1.5", POPRT_E_ARG, "top_p 1.5");
+    check_fails(some, IDS7, DECODER ENDS ", top_p=nan", POPRT_E_ARG, "top_p nan");
+    check_fails(some, IDS7, DECODER ENDS ", temperature=-1.0", POPRT_E_ARG, "temperature is -1");
+    check_fails(some, IDS7, DECODER ENDS ", min_tokens_to_keep=-1", POPRT_E_ARG,
         "min_tokens_to_keep is -1");
-    fails("sampling ids max _ _ _ _ _ ids", IDS7, DECODER ENDS, POPRT_E_UNSUPPORTED,
+    check_fails("sampling ids max _ _ _ _ _ ids", IDS7, DECODER ENDS, POPRT_E_UNSUPPORTED,
         "presence_mask");
-    fails("sampling ids max _ _ _ _ _ _ by", IDS7 "by = const i32[1] {-1}\n", DECODER ENDS,
+    check_fails("sampling ids max _ _ _ _ _ _ by", IDS7 "by = const i32[1] {-1}\n", DECODER ENDS,
         POPRT_E_ARG, "the seed must be");
 }
 END_TEST
 
-START_TEST(beam_errors)
+START_TEST(wrong_beam_inputs_are_refused)
 {
     static const char some[] = "beam_search ids max _ n k";
-    fails(some, IDS7 "n = const i32[1] {0}\nk = const i32[1] {1}\n", DECODER ENDS, POPRT_E_ARG,
-        "num_beams is not one number from 1 to 128");
-    fails(some, IDS7 "n = const i32[1] {1000}\nk = const i32[1] {1}\n", DECODER ENDS, POPRT_E_ARG,
-        "num_beams");
-    fails(some, IDS7 "n = const i32[1] {2}\nk = const i32[1] {3}\n", DECODER ENDS, POPRT_E_ARG,
-        "num_return_sequences is not one number from 1 to 2");
-    fails(some, IDS7 "n = const i32[1] {2}\nk = const i32[1] {1}\n",
+    check_fails(some, IDS7 "n = const i32[1] {0}\nk = const i32[1] {1}\n", DECODER ENDS,
+        POPRT_E_ARG, "num_beams is not one number from 1 to 128");
+    check_fails(some, IDS7 "n = const i32[1] {1000}\nk = const i32[1] {1}\n", DECODER ENDS,
+        POPRT_E_ARG, "num_beams");
+    check_fails(some, IDS7 "n = const i32[1] {2}\nk = const i32[1] {3}\n", DECODER ENDS,
+        POPRT_E_ARG, "num_return_sequences is not one number from 1 to 2");
+    check_fails(some, IDS7 "n = const i32[1] {2}\nk = const i32[1] {1}\n",
         DECODER ", eos_token_id=0, pad_token_id=0, vocab_size=1", POPRT_E_ARG,
         "there are 2 beams, but only 1 words");
-    fails(some, IDS7 "n = const i32[1] {2}\nk = const i32[1] {1}\n", DECODER ENDS ", model_type=1",
-        POPRT_E_PARSE, "needs an encoder");
-    fails(some, IDS7 "n = const i32[1] {2}\nk = const i32[1] {1}\n", DECODER ENDS ", model_type=2",
-        POPRT_E_UNSUPPORTED, "model_type is 2");
-    fails("beam_search ids max _ n k _ _ _ _ _ ids",
+    check_fails(some, IDS7 "n = const i32[1] {2}\nk = const i32[1] {1}\n",
+        DECODER ENDS ", model_type=1", POPRT_E_PARSE, "needs an encoder");
+    check_fails(some, IDS7 "n = const i32[1] {2}\nk = const i32[1] {1}\n",
+        DECODER ENDS ", model_type=2", POPRT_E_UNSUPPORTED, "model_type is 2");
+    check_fails("beam_search ids max _ n k _ _ _ _ _ ids",
         IDS7 "n = const i32[1] {2}\nk = const i32[1] {1}\n", DECODER ENDS, POPRT_E_UNSUPPORTED,
         "decoder_input_ids");
-    fails("beam_search ids max _ n k _ _ _ _ _ _ k",
+    check_fails("beam_search ids max _ n k _ _ _ _ _ _ k",
         IDS7 "n = const i32[1] {2}\nk = const i32[1] {1}\n", DECODER ENDS, POPRT_E_UNSUPPORTED,
         "logits_processor is 1");
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/generate", greedy, greedy_rules, beams, beam_scores, beams_that_end,
-    greedy_that_ends, first_decoder, sampling, sampling_without_a_seed, generate_types,
-    generate_errors, sampling_errors, beam_errors)
+PRT_TEST_MAIN("op/microsoft/generate", greedy_search_takes_the_best_word,
+    greedy_search_follows_the_score_rules, beam_search_equals_onnxruntime,
+    beam_scores_equal_onnxruntime, ended_beams_are_kept, ended_rows_are_padded,
+    first_run_uses_its_own_decoder, sampling_with_a_seed_is_reproducible,
+    sampling_never_draws_excluded_words, generate_types_are_inferred,
+    wrong_greedy_inputs_are_refused, wrong_sampling_inputs_are_refused,
+    wrong_beam_inputs_are_refused)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_generate_encode.c — BeamSearch with an encoder, over tiny regions.
- * Values are those of onnxruntime 1.31.1, which has the same regions in ONNX. */
+/* test_generate_encode.c — BeamSearch with an encoder, with tiny graphs. Expected values come
+ * from onnxruntime 1.31.1, which ran the same graphs in ONNX.
+ * Covers: beam_search.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
@@ -11,7 +12,8 @@
     "a2 = const i64[1] {2}\n"                                                                      \
     "a13 = const i64[2] {1,3}\n"
 
-/* Keys are words, values their negatives; own keys and the values of the prompt are used. */
+/* Keys are words, values are their negatives; the decoder reads its own keys and the values of
+ * the prompt. */
 #define ENCODER                                                                                    \
     "encoder {ei = input i32[?,?]\n"                                                               \
     "em = input i32[?,?]\n"                                                                        \
@@ -83,7 +85,7 @@
     "return y, k, v\n"                                                                             \
     "}"
 
-START_TEST(encoded)
+START_TEST(encoder_states_reach_the_decoder)
 {
     ck_result(TINY "input_ids = const i32[2,3] {1,3,4,0,2,1}\n"
                    "max_length = const i32[1] {6}\n"
@@ -113,7 +115,7 @@ START_TEST(encoded)
 }
 END_TEST
 
-START_TEST(encoded_with_hidden_states)
+START_TEST(hidden_states_reach_the_decoder)
 {
     ck_result(TINY "input_ids = const i32[1,3] {1,3,0}\n"
                    "max_length = const i32[1] {6}\n"
@@ -132,7 +134,7 @@ START_TEST(encoded_with_hidden_states)
 }
 END_TEST
 
-START_TEST(encoded_with_a_mask)
+START_TEST(masked_words_are_ignored)
 {
     ck_result(TINY
         "input_ids = const i32[1,3] {1,3,4}\n"
@@ -170,7 +172,7 @@ START_TEST(encoded_with_a_mask)
 }
 END_TEST
 
-START_TEST(encoder_errors)
+START_TEST(wrong_encoders_are_refused)
 {
     ck_failure(TINY
         "ids = const i32[1,2] {1,2}\n"
@@ -200,5 +202,5 @@ START_TEST(encoder_errors)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/generate_encode", encoded, encoded_with_hidden_states,
-    encoded_with_a_mask, encoder_errors)
+PRT_TEST_MAIN("op/microsoft/generate_encode", encoder_states_reach_the_decoder,
+    hidden_states_reach_the_decoder, masked_words_are_ignored, wrong_encoders_are_refused)

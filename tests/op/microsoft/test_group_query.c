@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_group_query.c — GroupQueryAttention.
- * Values are those of onnxruntime 1.31.1 or, where it has no kernel for CPUs, of numpy. */
+/* test_group_query.c — GroupQueryAttention. Expected values come from onnxruntime 1.31.1 or,
+ * where it has no CPU kernel, from numpy. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(prompt)
+START_TEST(prompts_have_their_values)
 {
     ck_result_near(
         "x0 = const f32[1,2,16] {0.7,-0.8,-0.9,0.4,0.1,0.5,0.9,0,0.6,0.3,0,0,1,-0.3,-0.2,-0.1,"
@@ -129,7 +129,7 @@ START_TEST(prompt)
 }
 END_TEST
 
-START_TEST(decode)
+START_TEST(decoding_steps_have_their_values)
 {
     ck_result_near(
         "x0 = const f32[2,1,16] {0.7,0.6,1,-0.5,1,0.3,-0.7,-1,-0.5,-0.1,0.3,0.8,0.7,0.8,0.7,0.7,"
@@ -346,7 +346,7 @@ START_TEST(decode)
 }
 END_TEST
 
-START_TEST(turned)
+START_TEST(rotated_queries_and_keys_have_their_values)
 {
     ck_result_near(
         "x0 = const f32[1,1,32] {-0.6,1,0.6,-0.7,0.1,-0.5,0.5,-0.3,-0.2,0.1,-0.4,0.6,0.2,-0.9,"
@@ -379,7 +379,7 @@ START_TEST(turned)
 }
 END_TEST
 
-START_TEST(group_query_errors)
+START_TEST(wrong_inputs_are_refused)
 {
     ck_failure("q = const f32[1,1,4] ones\n"
                "k = const f32[1,1,2] ones\n"
@@ -471,4 +471,6 @@ START_TEST(group_query_errors)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/group_query", prompt, decode, turned, group_query_errors)
+PRT_TEST_MAIN("op/microsoft/group_query", prompts_have_their_values,
+    decoding_steps_have_their_values, rotated_queries_and_keys_have_their_values,
+    wrong_inputs_are_refused)

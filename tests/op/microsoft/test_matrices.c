@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_matrices.c — matrices, complex numbers, windows and crops.
- * Values are those of onnxruntime 1.31.1 or, where it has no kernel for CPUs, of numpy. */
+/* test_matrices.c — inverses, distances, complex products, unfolding and crops. Expected values
+ * come from onnxruntime 1.31.1 or, where it has no CPU kernel, from numpy.
+ * Covers: crop_and_resize.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(inverse)
+START_TEST(inverse_has_its_values)
 {
     ck_result_near("x0 = const f32[2,2,2] {2,1,1,1,0,2,4,0}\n"
                    "y0 = ms_inverse x0\n"
@@ -13,7 +14,7 @@ START_TEST(inverse)
 }
 END_TEST
 
-START_TEST(distances)
+START_TEST(cdist_has_its_values)
 {
     ck_result_near("x0 = const f32[2,2] {-0.6,-1,0.8,0}\n"
                    "x1 = const f32[3,2] {-0.5,-0.7,0.7,-0.8,0.7,0.4}\n"
@@ -28,7 +29,7 @@ START_TEST(distances)
 }
 END_TEST
 
-START_TEST(complex_products)
+START_TEST(complex_products_have_their_values)
 {
     ck_result_near("x0 = const f32[2,1,2] {0.8,0.2,0.9,-0.1}\n"
                    "x1 = const f32[1,2,2] {0.5,-0.9,-0.2,-0.4}\n"
@@ -43,7 +44,7 @@ START_TEST(complex_products)
 }
 END_TEST
 
-START_TEST(finite)
+START_TEST(infinity_and_nan_are_not_finite)
 {
     ck_result("x0 = const f32[2] {1,2}\n"
               "y0 = ms_is_all_finite x0\n"
@@ -68,7 +69,7 @@ START_TEST(finite)
 }
 END_TEST
 
-START_TEST(unfolded)
+START_TEST(unfold_gives_overlapping_slices)
 {
     ck_result_near("x0 = const f32[6] {0,1,2,3,4,5}\n"
                    "y0 = ms_unfold_tensor x0 {size=3, step=2}\n"
@@ -81,7 +82,7 @@ START_TEST(unfolded)
 }
 END_TEST
 
-START_TEST(crops)
+START_TEST(crops_are_resized)
 {
     ck_result_near(
         "x0 = const f32[2,1,3,3] {0.9,0.1,-0.6,0.4,-0.4,-0.6,0,-0.9,-0.8,0.6,-0.4,-0.8,0,-0.6,1,"
@@ -115,7 +116,7 @@ START_TEST(crops)
 }
 END_TEST
 
-START_TEST(matrix_errors)
+START_TEST(wrong_matrices_are_refused)
 {
     ck_failure("x = const f32[2,3] ones\n"
                "y = ms_inverse x\n"
@@ -156,12 +157,14 @@ START_TEST(matrix_errors)
 }
 END_TEST
 
-START_TEST(singular)
+START_TEST(singular_matrices_give_infinity)
 {
     ck_result("x = const f32[1,1] {0}\ny = ms_inverse x\nreturn y\n", "f32[1,1] {inf}");
     ck_result("x = const f32[0,2,2] {}\ny = ms_inverse x\nreturn y\n", "f32[0,2,2] {}");
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/matrices", inverse, distances, complex_products, finite, unfolded,
-    crops, matrix_errors, singular)
+PRT_TEST_MAIN("op/microsoft/matrices", inverse_has_its_values, cdist_has_its_values,
+    complex_products_have_their_values, infinity_and_nan_are_not_finite,
+    unfold_gives_overlapping_slices, crops_are_resized, wrong_matrices_are_refused,
+    singular_matrices_give_infinity)

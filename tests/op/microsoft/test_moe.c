@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_moe.c — mixtures of experts.
- * Values are those of onnxruntime 1.31.1 or, where it has no kernel for CPUs, of numpy. */
+/* test_moe.c — MoE, the mixture of experts. Expected values come from onnxruntime 1.31.1 or,
+ * where it has no CPU kernel, from numpy. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(experts)
+START_TEST(experts_have_their_values)
 {
     ck_result_near("x0 = const f32[2,2] {1,0.3,-0.3,0.1}\n"
                    "x1 = const f32[2,3] {0.5,-1,0.25,1,2,1.5}\n"
@@ -58,7 +58,7 @@ START_TEST(experts)
 }
 END_TEST
 
-START_TEST(expert_errors)
+START_TEST(wrong_experts_are_refused)
 {
     ck_failure("x = const f32[1,2] ones\n"
                "r = const f32[1,2] {1,1.001}\n"
@@ -87,9 +87,9 @@ START_TEST(expert_errors)
 }
 END_TEST
 
-/* The third layer gates the first; the mixer gives the first its share among those nearly as good
- * and the second all of what is left. */
-START_TEST(gates)
+/* The third layer gates the first. The sparse mixer gives the first expert its share among the
+ * experts with nearly the same score, and the second expert all of the rest. */
+START_TEST(the_third_layer_gates_the_first)
 {
     ck_result("x = const f32[1,2] ones\nr = const f32[1,1] {5}\nw = const f32[1,1,2] {1,2}\n"
               "v = const f32[1,2,1] {1,3}\ny = ms_moe x r w _ v _ w\nreturn y\n",
@@ -100,4 +100,5 @@ START_TEST(gates)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/moe", experts, expert_errors, gates)
+PRT_TEST_MAIN("op/microsoft/moe", experts_have_their_values, wrong_experts_are_refused,
+    the_third_layer_gates_the_first)

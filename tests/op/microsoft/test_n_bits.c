@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_n_bits.c — weights of a few bits in blocks; expected numbers are those of ONNX Runtime, and
- * of the formulas in doubles where it has no kernel. */
+/* test_n_bits.c — weights of a few bits in blocks. Expected values come from ONNX Runtime or,
+ * where it has no kernel, from the formulas in doubles.
+ * Covers: n_bits_fused.c, gather_blocks.c, weights.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(values)
+START_TEST(matmul_n_bits_has_its_values)
 {
     ck_result_near(
         "a = const f32[2,20] {0.35,0.82,0.33,-1.3,0.91,0.45,-0.54,0.58,0.36,0.29,0.03,0.55,"
@@ -83,7 +84,7 @@ START_TEST(values)
 }
 END_TEST
 
-START_TEST(fused)
+START_TEST(fused_n_bits_products_have_their_values)
 {
     ck_result_near(
         "a = const f32[2,16] {0.49,0.16,-0.93,2.87,0.88,-1.14,-0.78,0.09,-1.55,0.17,-0.46,"
@@ -255,7 +256,7 @@ START_TEST(fused)
 }
 END_TEST
 
-START_TEST(gathered)
+START_TEST(gathered_blocks_have_their_values)
 {
     ck_result_near(
         "a = const u8[3,8] {221,54,233,35,171,251,28,0,72,93,124,14,17,163,22,11,98,17,37,20,"
@@ -310,7 +311,7 @@ START_TEST(gathered)
 }
 END_TEST
 
-START_TEST(errors)
+START_TEST(wrong_weights_are_refused)
 {
     ck_failure(
         "a = const f32[2,20] {0.35,0.82,0.33,-1.3,0.91,0.45,-0.54,0.58,0.36,0.29,0.03,0.55,"
@@ -508,4 +509,6 @@ START_TEST(errors)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/n_bits", values, fused, gathered, errors)
+PRT_TEST_MAIN("op/microsoft/n_bits", matmul_n_bits_has_its_values,
+    fused_n_bits_products_have_their_values, gathered_blocks_have_their_values,
+    wrong_weights_are_refused)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_norm.c — normalisations of com.microsoft.
- * Values are those of onnxruntime 1.31.1 or, where it has no kernel for CPUs, of numpy. */
+/* test_norm.c — normalisations of com.microsoft. Expected values come from onnxruntime 1.31.1
+ * or, where it has no CPU kernel, from numpy.
+ * Covers: skip_norm.c, group_norm.c, gated.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(skip_layer)
+START_TEST(skip_layer_norm_has_its_values)
 {
     ck_result_near("x0 = const f32[2,2,3] {0.5,-1,-0.1,0.3,-0.6,0.2,0.3,0.1,-1,0.2,-0.8,-0.9}\n"
                    "x1 = const f32[2,3] {0.7,0.7,0.8,-0.8,-0.4,-0.6}\n"
@@ -51,7 +52,7 @@ START_TEST(skip_layer)
 }
 END_TEST
 
-START_TEST(embed)
+START_TEST(embed_layer_norm_has_its_values)
 {
     ck_result_near("x0 = const i32[2,2] {0,2,1,1}\n"
                    "x1 = const i32[2,2] {0,0,1,1}\n"
@@ -113,7 +114,7 @@ START_TEST(embed)
 }
 END_TEST
 
-START_TEST(group)
+START_TEST(group_norm_has_its_values)
 {
     ck_result_near(
         "x0 = const f32[1,2,2,4] {-0.7,-0.4,0.8,0.4,0.2,-0.9,-0.8,-0.9,-0.7,-0.7,-0.8,-0.8,0.9,"
@@ -177,7 +178,7 @@ START_TEST(group)
 }
 END_TEST
 
-START_TEST(gated)
+START_TEST(gated_norms_have_their_values)
 {
     ck_result_near("x0 = const f32[2,4] {-0.9,0.2,-0.4,0.2,-0.6,0.8,-0.3,0.3}\n"
                    "x1 = const f32[2] {-0.2,0.4}\n"
@@ -227,7 +228,7 @@ START_TEST(gated)
 }
 END_TEST
 
-START_TEST(norm_errors)
+START_TEST(wrong_norm_inputs_are_refused)
 {
     ck_failure("x = const f32[1,2] ones\n"
                "s = const f32[3,2] ones\n"
@@ -288,7 +289,7 @@ START_TEST(norm_errors)
 }
 END_TEST
 
-START_TEST(norm_of_nothing)
+START_TEST(empty_inputs_give_empty_outputs)
 {
     ck_result("x = const f32[0,2,3] {}\ng = const f32[3] ones\n"
               "y = ms_skip_layer_normalization x x g\nreturn y\n",
@@ -299,4 +300,6 @@ START_TEST(norm_of_nothing)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/norm", skip_layer, embed, group, gated, norm_errors, norm_of_nothing)
+PRT_TEST_MAIN("op/microsoft/norm", skip_layer_norm_has_its_values, embed_layer_norm_has_its_values,
+    group_norm_has_its_values, gated_norms_have_their_values, wrong_norm_inputs_are_refused,
+    empty_inputs_give_empty_outputs)

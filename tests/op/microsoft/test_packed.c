@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_packed.c — batches without padding.
- * Values are those of onnxruntime 1.31.1 or, where it has no kernel for CPUs, of numpy. */
+/* test_packed.c — batches without padding. Expected values come from onnxruntime 1.31.1 or,
+ * where it has no CPU kernel, from numpy. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(padding)
+START_TEST(padding_is_removed_and_restored)
 {
     ck_result_near("x0 = const f32[2,2,2] {-0.4,-0.6,0.2,-0.3,0.2,0.6,-0.4,0.2}\n"
                    "x1 = const i32[2] {1,2}\n"
@@ -34,7 +34,7 @@ START_TEST(padding)
 }
 END_TEST
 
-START_TEST(packed)
+START_TEST(packed_attention_has_its_values)
 {
     ck_result_near("x0 = const f32[3,2] {0.6,-0.8,-0.3,-0.2,0.2,-0.1}\n"
                    "x1 = const f32[2,6] {-0.3,-0.2,0.3,-0.9,-0.1,0.8,0.2,0.5,0.6,0.8,-0.8,-0.9}\n"
@@ -69,7 +69,7 @@ START_TEST(packed)
 }
 END_TEST
 
-START_TEST(packed_errors)
+START_TEST(wrong_packed_inputs_are_refused)
 {
     ck_failure("x = const f32[1,2,1] ones\n"
                "c = const i32[1] {3}\n"
@@ -97,4 +97,5 @@ START_TEST(packed_errors)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/packed", padding, packed, packed_errors)
+PRT_TEST_MAIN("op/microsoft/packed", padding_is_removed_and_restored,
+    packed_attention_has_its_values, wrong_packed_inputs_are_refused)

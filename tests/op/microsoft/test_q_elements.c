@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_q_elements.c — quantised element-wise operators, pools, convolutions and operators along
- * axes; expected numbers are those of ONNX Runtime where it has the operator. */
+ * axes. Expected values come from ONNX Runtime where it has the operator.
+ * Covers: q_axes.c, q_conv.c, q_pool.c, channels.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(binary)
+START_TEST(binary_operators_have_their_values)
 {
     ck_result("a = const i8[2,3] {-7,3,65,115,-120,-92}\n"
               "b = const f32[] {0.1}\n"
@@ -73,7 +74,7 @@ START_TEST(binary)
 }
 END_TEST
 
-START_TEST(where_and_functions)
+START_TEST(where_and_activations_have_their_values)
 {
     ck_result("a = const bool[3] {1,0,1}\n"
               "b = const i8[2,3] {-7,3,65,115,-120,-92}\n"
@@ -128,7 +129,7 @@ START_TEST(where_and_functions)
 }
 END_TEST
 
-START_TEST(pools)
+START_TEST(pools_have_their_values)
 {
     ck_result("a = const u8[1,4,4,2] {140,21,7,221,192,214,137,209,84,115,201,31,77,31,116,250,34,"
               "98,103,231,52,128,67,5,192,15,71,127,124,29,251,191}\n"
@@ -191,7 +192,7 @@ START_TEST(pools)
 }
 END_TEST
 
-START_TEST(axes)
+START_TEST(softmax_concat_and_reductions_have_their_values)
 {
     ck_result("a = const u8[2,2,3] {248,107,132,74,29,108,159,116,198,92,156,197}\n"
               "b = const f32[] {0.02}\n"
@@ -261,7 +262,7 @@ START_TEST(axes)
 }
 END_TEST
 
-START_TEST(conv_with_channels_last)
+START_TEST(channels_last_conv_has_its_values)
 {
     ck_result("a = const u8[1,3,3,2] {209,17,174,194,201,223,49,142,205,91,48,122,20,56,218,170,"
               "220,215}\n"
@@ -300,7 +301,7 @@ START_TEST(conv_with_channels_last)
 }
 END_TEST
 
-START_TEST(errors)
+START_TEST(wrong_quantized_inputs_are_refused)
 {
     ck_failure("a = const i8[2] {1,2}\n"
                "b = const f32[2] {1,2}\n"
@@ -404,5 +405,7 @@ START_TEST(errors)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/q_elements", binary, where_and_functions, pools, axes,
-    conv_with_channels_last, errors)
+PRT_TEST_MAIN("op/microsoft/q_elements", binary_operators_have_their_values,
+    where_and_activations_have_their_values, pools_have_their_values,
+    softmax_concat_and_reductions_have_their_values, channels_last_conv_has_its_values,
+    wrong_quantized_inputs_are_refused)

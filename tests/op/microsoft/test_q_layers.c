@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_q_layers.c — quantised attention, embeddings and LSTM; expected numbers are those of ONNX
- * Runtime. */
+/* test_q_layers.c — quantised attention, embeddings and LSTM. Expected values come from ONNX
+ * Runtime.
+ * Covers: q_attention.c, q_embed.c, q_lstm.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(attention)
+START_TEST(qattention_has_its_values)
 {
     ck_result_near(
         "a = const u8[2,3,4] {121,131,193,243,8,36,210,242,63,79,222,108,69,211,65,104,164,"
@@ -132,7 +133,7 @@ START_TEST(attention)
 }
 END_TEST
 
-START_TEST(embedding)
+START_TEST(qembed_layer_norm_has_its_values)
 {
     ck_result_near("a = const i32[2,2] {1,0,2,2}\n"
                    "b = const i32[2,2] {0,1,1,0}\n"
@@ -217,7 +218,7 @@ START_TEST(embedding)
 }
 END_TEST
 
-START_TEST(lstm)
+START_TEST(dynamic_quantize_lstm_has_its_values)
 {
     ck_result_near(
         "a = const f32[3,2,2] {0.33,-0.65,0.86,-0.13,0.67,1.22,0.38,-0.88,-1.51,1.75,-0.11,"
@@ -301,7 +302,7 @@ START_TEST(lstm)
 }
 END_TEST
 
-START_TEST(errors)
+START_TEST(wrong_quantized_inputs_are_refused)
 {
     ck_failure(
         "a = const u8[2,3,4] {121,131,193,243,8,36,210,242,63,79,222,108,69,211,65,104,164,"
@@ -530,4 +531,5 @@ START_TEST(errors)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/q_layers", attention, embedding, lstm, errors)
+PRT_TEST_MAIN("op/microsoft/q_layers", qattention_has_its_values, qembed_layer_norm_has_its_values,
+    dynamic_quantize_lstm_has_its_values, wrong_quantized_inputs_are_refused)

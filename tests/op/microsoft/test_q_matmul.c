@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_q_matmul.c — products of quantised matrices; expected numbers are those of ONNX Runtime. */
+/* test_q_matmul.c — products of quantised matrices. Expected values come from ONNX Runtime.
+ * Covers: quant_params.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(with_float_results)
+START_TEST(products_with_float_results_have_their_values)
 {
     ck_result_near(
         "a = const f32[2,2,3] {0.35,0.82,0.33,-1.3,0.91,0.45,-0.54,0.58,0.36,0.29,0.03,0.55}\n"
@@ -52,7 +53,7 @@ START_TEST(with_float_results)
 }
 END_TEST
 
-START_TEST(sixteen_bits)
+START_TEST(int16_products_have_their_values)
 {
     ck_result("a = const i16[2,3] {-8989,7405,17877,27348,-4764,-30174}\n"
               "b = const i16[3,2] {14321,1873,24385,-2665,-8646,-28682}\n"
@@ -72,7 +73,7 @@ START_TEST(sixteen_bits)
 }
 END_TEST
 
-START_TEST(gemm)
+START_TEST(qgemm_has_its_values)
 {
     ck_result("a = const u8[2,3] {191,246,23,185,75,138}\n"
               "b = const f32[] {0.1}\n"
@@ -110,7 +111,7 @@ START_TEST(gemm)
 }
 END_TEST
 
-START_TEST(errors)
+START_TEST(wrong_quantized_inputs_are_refused)
 {
     ck_failure("a = const i8[2,3] {108,-58,57,-87,-46,120}\n"
                "b = const i8[3,4] {81,-44,-13,73,-97,-51,-97,-12,122,-94,-30,-25}\n"
@@ -162,4 +163,5 @@ START_TEST(errors)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/q_matmul", with_float_results, sixteen_bits, gemm, errors)
+PRT_TEST_MAIN("op/microsoft/q_matmul", products_with_float_results_have_their_values,
+    int16_products_have_their_values, qgemm_has_its_values, wrong_quantized_inputs_are_refused)

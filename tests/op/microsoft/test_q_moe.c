@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_q_moe.c — mixtures of quantised experts; expected numbers are those of ONNX Runtime, and of
- * the formulas in doubles for float weights. */
+/* test_q_moe.c — mixtures of quantised experts. Expected values come from ONNX Runtime or, for
+ * float weights, from the formulas in doubles.
+ * Covers: q_moe_weights.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(experts)
+START_TEST(quantized_experts_have_their_values)
 {
     ck_result_near(
         "a = const f32[2,16] {1.27,0.53,-1.61,0.24,-0.95,-0.27,0.08,-1.24,1.29,-0.11,0.75,"
@@ -278,7 +279,7 @@ START_TEST(experts)
 }
 END_TEST
 
-START_TEST(errors)
+START_TEST(wrong_quantized_experts_are_refused)
 {
     ck_failure(
         "a = const f32[2,16] {1.27,0.53,-1.61,0.24,-0.95,-0.27,0.08,-1.24,1.29,-0.11,0.75,"
@@ -547,4 +548,5 @@ START_TEST(errors)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/q_moe", experts, errors)
+PRT_TEST_MAIN("op/microsoft/q_moe", quantized_experts_have_their_values,
+    wrong_quantized_experts_are_refused)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_q_ordered.c — operators on int8 matrices by rows; expected numbers are those of the formulas
- * in doubles. */
+/* test_q_ordered.c — operators on int8 matrices in row-major order. Expected values come from
+ * the formulas in doubles. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(values)
+START_TEST(ordered_operators_have_their_values)
 {
     ck_result("a = const f32[2,3] {1,-2.6,300,0.24,0.26,-300}\n"
               "b = const f32[] {0.5}\n"
@@ -59,7 +59,7 @@ START_TEST(values)
 }
 END_TEST
 
-START_TEST(errors)
+START_TEST(wrong_orders_are_refused)
 {
     ck_failure("a = const f32[2,3] {1,-2.6,300,0.24,0.26,-300}\n"
                "b = const f32[] {0.5}\n"
@@ -133,4 +133,5 @@ START_TEST(errors)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/q_ordered", values, errors)
+PRT_TEST_MAIN("op/microsoft/q_ordered", ordered_operators_have_their_values,
+    wrong_orders_are_refused)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rotary.c — RotaryEmbedding, MRotaryEmbedding and GemmaRotaryEmbedding of com.microsoft.
- * Values are those of onnxruntime 1.31.1 or, where it has no kernel for CPUs, of numpy. */
+ * Expected values come from onnxruntime 1.31.1 or, where it has no CPU kernel, from numpy. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(rotary)
+START_TEST(rotary_embedding_has_its_values)
 {
     ck_result_near(
         "x0 = const f32[1,2,8] {0.2,0.6,-0.5,-0.9,0.8,0.3,0.5,0.3,0.4,-0.9,-0.7,0.8,-0.4,0.2,0.4,"
@@ -63,7 +63,7 @@ START_TEST(rotary)
 }
 END_TEST
 
-START_TEST(three_positions)
+START_TEST(three_positions_per_token_have_their_values)
 {
     ck_result_near("x0 = const f32[1,2,6] {0.5,-0.6,-0.6,0.8,0.2,-0.7,-0.3,-0.1,0.4,0.7,0.6,-0.8}\n"
                    "x1 = const i64[3,1,2] {0,1,2,3,1,1}\n"
@@ -99,7 +99,7 @@ START_TEST(three_positions)
 }
 END_TEST
 
-START_TEST(gemma)
+START_TEST(gemma_rotary_embedding_has_its_values)
 {
     ck_result_near("x0 = const f32[1,1,2] {-0.7,0.6}\n"
                    "x1 = const f16[1,1,1,2] {0.5,0.9}\n"
@@ -120,7 +120,7 @@ START_TEST(gemma)
 }
 END_TEST
 
-START_TEST(rotary_errors)
+START_TEST(wrong_rotary_inputs_are_refused)
 {
     ck_failure("x = const f32[1,1,4] ones\n"
                "c = const f32[2,2] ones\n"
@@ -161,4 +161,6 @@ START_TEST(rotary_errors)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/rotary", rotary, three_positions, gemma, rotary_errors)
+PRT_TEST_MAIN("op/microsoft/rotary", rotary_embedding_has_its_values,
+    three_positions_per_token_have_their_values, gemma_rotary_embedding_has_its_values,
+    wrong_rotary_inputs_are_refused)

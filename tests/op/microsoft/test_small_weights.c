@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_small_weights.c — four-bit tables and blobs, small floats; expected numbers are those
- * of ONNX Runtime, and of the formulas in doubles where it has no kernel. */
+/* test_small_weights.c — products with four-bit weights and small floats. Expected values come
+ * from ONNX Runtime or, where it has no kernel, from the formulas in doubles.
+ * Covers: four_bits.c, float_weights.c, weights.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(tables_and_blobs)
+START_TEST(four_bit_products_have_their_values)
 {
     ck_result_near(
         "a = const f32[2,16] {-0.58,-1.15,0.45,0.27,-1.11,0.59,-1.74,-0.18,-0.63,-0.53,-1.08,"
@@ -47,7 +48,7 @@ START_TEST(tables_and_blobs)
 }
 END_TEST
 
-START_TEST(small_floats)
+START_TEST(float8_and_float4_products_have_their_values)
 {
     ck_result_near(
         "a = const f16[2,5] {1.37011719,1.78027344,-0.689941406,-1.1796875,-1.78027344,"
@@ -108,7 +109,7 @@ START_TEST(small_floats)
 }
 END_TEST
 
-START_TEST(errors)
+START_TEST(wrong_weights_are_refused)
 {
     ck_failure(
         "a = const f32[2,16] {-0.58,-1.15,0.45,0.27,-1.11,0.59,-1.74,-0.18,-0.63,-0.53,-1.08,"
@@ -220,4 +221,5 @@ START_TEST(errors)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/small_weights", tables_and_blobs, small_floats, errors)
+PRT_TEST_MAIN("op/microsoft/small_weights", four_bit_products_have_their_values,
+    float8_and_float4_products_have_their_values, wrong_weights_are_refused)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sparse.c — sparse and decoder attention, relative biases.
- * Values are those of onnxruntime 1.31.1 or, where it has no kernel for CPUs, of numpy. */
+/* test_sparse.c — sparse attention, decoder attention and relative position biases. Expected
+ * values come from onnxruntime 1.31.1 or, where it has no CPU kernel, from numpy.
+ * Covers: sparse_attention.c, decoder_attention.c, relative_bias.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(relative)
+START_TEST(relative_biases_have_their_values)
 {
     ck_result_near("x0 = const f32[4,2] {0.7,1,0.9,-0.8,-0.9,0.4,-0.3,0}\n"
                    "x1 = const i64[1] {4}\n"
@@ -33,7 +34,7 @@ START_TEST(relative)
 }
 END_TEST
 
-START_TEST(longformer)
+START_TEST(longformer_attention_has_its_values)
 {
     ck_result_near("x0 = const f32[1,4,2] {-0.6,0.5,0.1,-0.6,0.7,0.6,0,-0.2}\n"
                    "x1 = const f32[2,6] {0.8,-0.4,0.3,0.2,-0.7,0.4,-0.4,-0.2,-0.5,-0.6,0.4,-0.9}\n"
@@ -50,7 +51,7 @@ START_TEST(longformer)
 }
 END_TEST
 
-START_TEST(decoder)
+START_TEST(decoder_attention_has_its_values)
 {
     ck_result_near(
         "x0 = const f32[2,1,2] {-1,0.1,-0.7,1}\n"
@@ -229,8 +230,8 @@ START_TEST(decoder)
 }
 END_TEST
 
-/* Keys of block 0 are closed to block 1: what is left is the query's own value. */
-START_TEST(blocks)
+/* Block 1 may not read the keys of block 0: the result is the query's own value. */
+START_TEST(masked_blocks_are_not_read)
 {
     ck_result("q = const f32[1,1,1] {1}\np = const f32[1,1,3,1] {5,6,7}\n"
               "r = const i32[1,3] {0,1,2}\n"
@@ -247,7 +248,7 @@ START_TEST(blocks)
 }
 END_TEST
 
-START_TEST(sparse_errors)
+START_TEST(wrong_sparse_inputs_are_refused)
 {
     ck_failure("q = const f32[1,1,1] {1}\n"
                "p = const f32[1,1,3,1] {5,6,7}\n"
@@ -272,4 +273,6 @@ START_TEST(sparse_errors)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/sparse", relative, longformer, decoder, blocks, sparse_errors)
+PRT_TEST_MAIN("op/microsoft/sparse", relative_biases_have_their_values,
+    longformer_attention_has_its_values, decoder_attention_has_its_values,
+    masked_blocks_are_not_read, wrong_sparse_inputs_are_refused)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tokenizer.c — Tokenizer and Irfft.
- * Values are those of onnxruntime 1.31.1 or, where it has no kernel for CPUs, of numpy. */
+/* test_tokenizer.c — Tokenizer and Irfft. Expected values come from onnxruntime 1.31.1 or, where
+ * it has no CPU kernel, from numpy.
+ * Covers: fourier.c, regex.c, regex_match.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(tokenizer)
+START_TEST(tokenizer_splits_and_pads)
 {
     ck_result("x0 = const string[2] {\"Hello World\",\"I love it\"}\n"
               "y0 = ms_tokenizer x0 {mark=0, mincharnum=1, pad_value=pad, separators=[\" \"]}\n"
@@ -47,7 +48,7 @@ START_TEST(tokenizer)
 }
 END_TEST
 
-START_TEST(spectra)
+START_TEST(irfft_has_its_values)
 {
     ck_result_near("x0 = const f32[2,3,2] {0,0.7,-0.8,-0.5,-0.7,-0.7,0,0.4,-0.4,-0.1,-0.1,0.5}\n"
                    "y0 = ms_irfft x0 {signal_ndim=1}\n"
@@ -56,7 +57,7 @@ START_TEST(spectra)
 }
 END_TEST
 
-START_TEST(tokenizer_errors)
+START_TEST(wrong_tokenizer_inputs_are_refused)
 {
     ck_failure("x = const string[1] {\"a\"}\n"
                "y = ms_tokenizer x {mincharnum=1}\n"
@@ -77,4 +78,5 @@ START_TEST(tokenizer_errors)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/tokenizer", tokenizer, spectra, tokenizer_errors)
+PRT_TEST_MAIN("op/microsoft/tokenizer", tokenizer_splits_and_pads, irfft_has_its_values,
+    wrong_tokenizer_inputs_are_refused)

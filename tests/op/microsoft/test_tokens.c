@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tokens.c — operators on lists of tokens and words.
- * Values are those of onnxruntime 1.31.1 or, where it has no kernel for CPUs, of numpy. */
+/* test_tokens.c — operators on lists of tokens and words. Expected values come from onnxruntime
+ * 1.31.1 or, where it has no CPU kernel, from numpy. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(hashes)
+START_TEST(murmur_hash_of_numbers_has_its_values)
 {
     ck_result("x0 = const i32[2] {1,-5}\n"
               "y0 = ms_murmur_hash3 x0\n"
@@ -21,7 +21,7 @@ START_TEST(hashes)
 }
 END_TEST
 
-START_TEST(ngrams)
+START_TEST(repeated_ngrams_are_blocked)
 {
     ck_result_near("x0 = const i64[2,5] {0,1,2,0,1,3,3,3,3,3}\n"
                    "x1 = const f32[2,4] {0.4,0.1,-0.7,0.1,0.7,0.9,-0.6,0.4}\n"
@@ -36,7 +36,7 @@ START_TEST(ngrams)
 }
 END_TEST
 
-START_TEST(bifurcation)
+START_TEST(bifurcation_is_detected)
 {
     ck_result("x0 = const i64[9] {1,5,3,4,2,5,3,8,9}\n"
               "x1 = const i64[1] {2}\n"
@@ -105,7 +105,7 @@ START_TEST(bifurcation)
 }
 END_TEST
 
-START_TEST(warping)
+START_TEST(dynamic_time_warping_finds_the_path)
 {
     ck_result("x0 = const f32[3,4] {0.8,0.7,0.5,0.8,0.8,0.9,0,0.5,0.1,0,0.7,0.1}\n"
               "y0 = ms_dynamic_time_warping x0\n"
@@ -118,7 +118,7 @@ START_TEST(warping)
 }
 END_TEST
 
-START_TEST(words)
+START_TEST(word_conv_embedding_has_its_values)
 {
     ck_result_near("x0 = const i32[3,3] {1,2,3,2,0,0,0,1,1}\n"
                    "x1 = const f32[2,1,2,2] {-0.5,-0.3,-0.5,0.1,-0.4,0.5,-0.9,0.3}\n"
@@ -130,7 +130,7 @@ START_TEST(words)
 }
 END_TEST
 
-START_TEST(token_errors)
+START_TEST(wrong_tokens_are_refused)
 {
     ck_failure("i = const i64[1,2] {5,5}\n"
                "s = const f32[1,2] ones\n"
@@ -168,8 +168,8 @@ START_TEST(token_errors)
 }
 END_TEST
 
-/* Hash of "abc" with seed 7, as ONNX Runtime has it. */
-START_TEST(hash_of_text)
+/* The hash that ONNX Runtime gives for "abc" with seed 7. */
+START_TEST(murmur_hash_of_text_has_its_values)
 {
     ck_result("x = const string[2] {\"abc\",\"\"}\n"
               "y = ms_murmur_hash3 x {positive=0, seed=7}\nreturn y\n",
@@ -177,5 +177,7 @@ START_TEST(hash_of_text)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/tokens", hashes, ngrams, bifurcation, warping, words, token_errors,
-    hash_of_text)
+PRT_TEST_MAIN("op/microsoft/tokens", murmur_hash_of_numbers_has_its_values,
+    repeated_ngrams_are_blocked, bifurcation_is_detected, dynamic_time_warping_finds_the_path,
+    word_conv_embedding_has_its_values, wrong_tokens_are_refused,
+    murmur_hash_of_text_has_its_values)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* test_encode.c — OneHotEncoder, CategoryMapper, LabelEncoder: absent keys, bad lists. */
+/* test_encode.c — OneHotEncoder, CategoryMapper, LabelEncoder: absent keys, invalid lists.
+ * Covers: lookup.c, ml.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 #include "support/op_text.h"
 
-START_TEST(one_hot)
+START_TEST(one_hot_marks_the_category)
 {
     ck_result("x = const i64[2,2] {3,1,9,1}\ny = ml_one_hot_encoder x {cats_int64s=[1,2,3]}\n"
               "return y\n",
         "f32[2,2,3] {0,0,1, 1,0,0, 0,0,0, 1,0,0}");
-    /* Numbers are cut off; of equal categories the last counts. */
+    /* Numbers are truncated; if categories are equal, the last one counts. */
     ck_result("x = const f32[1,3] {-1,2.7,3}\ny = ml_one_hot_encoder x {cats_int64s=[2,3,2]}\n"
               "return y\n",
         "f32[1,3,3] {0,0,0, 0,0,1, 0,1,0}");
@@ -25,7 +26,7 @@ START_TEST(one_hot)
 }
 END_TEST
 
-START_TEST(one_hot_refuses)
+START_TEST(unknown_categories_are_refused)
 {
     ck_failure("x = const i64[2] {1,7}\ny = ml_one_hot_encoder x {cats_int64s=[1], zeros=0}\n"
                "return y\n",
@@ -42,7 +43,7 @@ END_TEST
 
 #define MAPPER "{cats_strings=[a,b,a], cats_int64s=[2,3,4], default_string=none}"
 
-START_TEST(mapper)
+START_TEST(mapper_maps_both_ways)
 {
     ck_result("x = const string[3] {a,b,c}\ny = ml_category_mapper x " MAPPER "\nreturn y\n",
         "i64[3] {4,3,-1}");
@@ -55,12 +56,12 @@ START_TEST(mapper)
 }
 END_TEST
 
-START_TEST(labels)
+START_TEST(labels_map_keys_to_values)
 {
     ck_result("x = const string[3] {Sally,Dori,Amy}\n"
               "y = ml_label_encoder x {keys_strings=[Amy,Sally], values_int64s=[5,6]}\nreturn y\n",
         "i64[3] {6,-1,5}");
-    /* Any NaN is NaN, -0 is 0, and of equal keys the last counts. */
+    /* Any NaN equals NaN, -0 equals 0; if keys are equal, the last one counts. */
     ck_result("x = const f32[5] {1,nan,0,-0.0,5}\ny = ml_label_encoder x "
               "{keys_floats=[1,nan,-0.0,1], values_strings=[x,n,z,w], default_string=q}\n"
               "return y\n",
@@ -86,7 +87,7 @@ START_TEST(labels)
 }
 END_TEST
 
-START_TEST(labels_refuse)
+START_TEST(wrong_label_lists_are_refused)
 {
     ck_failure("x = const i64[1] {1}\n"
                "y = ml_label_encoder x {keys_int64s=[1,2], values_int64s=[2]}\nreturn y\n",
@@ -108,4 +109,5 @@ START_TEST(labels_refuse)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/ml/encode", one_hot, one_hot_refuses, mapper, labels, labels_refuse)
+PRT_TEST_MAIN("op/ml/encode", one_hot_marks_the_category, unknown_categories_are_refused,
+    mapper_maps_both_ways, labels_map_keys_to_values, wrong_label_lists_are_refused)

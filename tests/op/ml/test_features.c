@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_features.c — ArrayFeatureExtractor, FeatureVectorizer, Binarizer, Scaler, Imputer,
- * Normalizer. */
+ * Normalizer.
+ * Covers: scale.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(extractor)
+START_TEST(extractor_picks_columns)
 {
     ck_result("x = const f32[2,3] {1,2,3,4,5,6}\ni = const i64[2] {2,0}\n"
               "y = ml_array_feature_extractor x i\nreturn y\n",
@@ -29,12 +30,12 @@ START_TEST(extractor)
 }
 END_TEST
 
-START_TEST(vectorizer)
+START_TEST(vectorizer_joins_its_inputs)
 {
     ck_result("a = const i64[2,2] {1,2,3,4}\nb = const i64[2,1] {5,6}\n"
               "y = ml_feature_vectorizer a b {inputdimensions=[2,1]}\nreturn y\n",
         "f32[2,3] {1,2,5,3,4,6}");
-    /* Cut off to one feature, filled up to two. */
+    /* The first input is cut to one feature, the second one is padded to two. */
     ck_result("a = const f32[2] {1,2}\nb = const f32[1] {5}\n"
               "y = ml_feature_vectorizer a b {inputdimensions=[1,2]}\nreturn y\n",
         "f32[1,3] {1,5,0}");
@@ -56,12 +57,12 @@ START_TEST(vectorizer)
 }
 END_TEST
 
-START_TEST(binarizer)
+START_TEST(binarizer_compares_exactly)
 {
     ck_result("x = const f32[4] {0.5,0.25,nan,inf}\ny = ml_binarizer x {threshold=0.25}\n"
               "return y\n",
         "f32[4] {1,0,0,1}");
-    /* 2^60 + 1 is above 2^60, though no double tells them apart. */
+    /* 2^60 + 1 is above 2^60, although a double cannot tell them apart. */
     ck_result("x = const i64[3] {1152921504606846977,1152921504606846976,-5}\n"
               "y = ml_binarizer x {threshold=1152921504606846976}\nreturn y\n",
         "i64[3] {1,0,0}");
@@ -77,7 +78,7 @@ START_TEST(binarizer)
 }
 END_TEST
 
-START_TEST(scaler)
+START_TEST(scaler_scales_each_feature)
 {
     ck_result("x = const f32[2,2] {1,2,3,4}\n"
               "y = ml_scaler x {offset=[1,2], scale=[2,0.5]}\nreturn y\n",
@@ -94,7 +95,7 @@ START_TEST(scaler)
 }
 END_TEST
 
-START_TEST(imputer)
+START_TEST(imputer_replaces_the_given_value)
 {
     ck_result("x = const f32[2,2] {nan,2,3,nan}\ny = ml_imputer x "
               "{imputed_value_floats=[7,8], replaced_value_float=nan}\nreturn y\n",
@@ -122,7 +123,7 @@ END_TEST
 #define NORMALIZE(how)                                                                             \
     "x = const f32[3,3] {-1,-2,-3,0,0,0,1,-2,0}\ny = ml_normalizer x {norm=" how "}\nreturn y\n"
 
-START_TEST(normalizer)
+START_TEST(normalizer_divides_by_each_norm)
 {
     ck_result(NORMALIZE("MAX"), "f32[3,3] {1,2,3,0,0,0,1,-2,0}");
     ck_result_near(NORMALIZE("L1"),
@@ -138,4 +139,6 @@ START_TEST(normalizer)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/ml/features", extractor, vectorizer, binarizer, scaler, imputer, normalizer)
+PRT_TEST_MAIN("op/ml/features", extractor_picks_columns, vectorizer_joins_its_inputs,
+    binarizer_compares_exactly, scaler_scales_each_feature, imputer_replaces_the_given_value,
+    normalizer_divides_by_each_norm)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_linear.c — LinearClassifier, LinearRegressor and what is done to scores. Numbers that are
- * not round come from ONNX Runtime. */
+/* test_linear.c — LinearClassifier, LinearRegressor and the transforms of scores. Expected
+ * numbers that are not round come from ONNX Runtime.
+ * Covers: products.c, ml.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 #include "support/op_text.h"
@@ -10,7 +11,7 @@
     "y, z = ml_linear_classifier x {coefficients=[0.5,0.25,-0.25], intercepts=[0.5,0.25,0.5], "    \
     "classlabels_ints=[1,2,3], post_transform=" post "}\nreturn " out "\n"
 
-START_TEST(transforms)
+START_TEST(post_transforms_have_their_values)
 {
     ck_result(THREE("NONE", "y"), "i64[2] {1,3}");
     ck_result_near(THREE("NONE", "z"), "f32[2,3] {0.65,0.325,0.425,0.05,0.025,0.725}", 1e-6);
@@ -26,8 +27,8 @@ START_TEST(transforms)
 }
 END_TEST
 
-/* Scores of zero stay zero, and a row of nothing else too. */
-START_TEST(softmax_zero)
+/* Zero scores stay zero, and so does a row of zeros. */
+START_TEST(softmax_zero_keeps_zeros)
 {
     ck_result_near("x = const f32[2] {1,0}\ny, z = ml_linear_classifier x {coefficients=[1,0,0,1,"
                    "-1,0], intercepts=[0,0,0], classlabels_ints=[1,2,3], "
@@ -45,7 +46,7 @@ END_TEST
     "y, z = ml_linear_classifier x {coefficients=[0.5], intercepts=[0.1], " labels                 \
     ", post_transform=" post "}\nreturn " out "\n"
 
-START_TEST(one_set_of_weights)
+START_TEST(one_row_of_weights_gives_two_classes)
 {
     ck_result(ONE("classlabels_strings=[a,b]", "NONE", "y"), "string[2] {b,a}");
     ck_result_near(ONE("classlabels_ints=[5,7]", "NONE", "z"), "f32[2,2] {0.75,0.25,1.35,-0.35}",
@@ -61,12 +62,12 @@ START_TEST(one_set_of_weights)
 }
 END_TEST
 
-START_TEST(classifier_shapes)
+START_TEST(classifier_shapes_are_checked)
 {
     ck_result("x = const i64[0,2] {}\ny, z = ml_linear_classifier x {coefficients=[1,2,3,4], "
               "intercepts=[0,0], classlabels_ints=[1,2]}\nreturn z\n",
         "f32[0,2] {}");
-    /* Without intercepts the coefficients tell the number of sets. */
+    /* Without intercepts, the number of coefficients gives the number of classes. */
     ck_result("x = const f64[2] {1,2}\ny, z = ml_linear_classifier x {coefficients=[1,2,3,-4], "
               "classlabels_ints=[1,2]}\nreturn z\n",
         "f32[1,2] {5,-5}");
@@ -82,7 +83,7 @@ START_TEST(classifier_shapes)
 }
 END_TEST
 
-START_TEST(regressor)
+START_TEST(regressor_sums_weighted_features)
 {
     ck_result("x = const f32[2,2] {1,2,3,4}\ny = ml_linear_regressor x "
               "{coefficients=[1,10,0.5,0], intercepts=[0.5,1], targets=2}\nreturn y\n",
@@ -90,7 +91,7 @@ START_TEST(regressor)
     ck_result("x = const i32[2] {1,2}\ny = ml_linear_regressor x {coefficients=[1,10]}\n"
               "return y\n",
         "f32[1,1] {21}");
-    /* One score alone is changed by PROBIT only. */
+    /* Only PROBIT changes a single score. */
     ck_result("x = const f64[1] {3}\n"
               "y = ml_linear_regressor x {coefficients=[1], post_transform=SOFTMAX}\nreturn y\n",
         "f32[1,1] {3}");
@@ -109,5 +110,6 @@ START_TEST(regressor)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/ml/linear", transforms, softmax_zero, one_set_of_weights, classifier_shapes,
-    regressor)
+PRT_TEST_MAIN("op/ml/linear", post_transforms_have_their_values, softmax_zero_keeps_zeros,
+    one_row_of_weights_gives_two_classes, classifier_shapes_are_checked,
+    regressor_sums_weighted_features)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_map.c — ZipMap, DictVectorizer and CastMap. Text has no constants that are maps: they come
- * from ZipMap here, or are given to one operator as they are. */
+/* test_map.c — ZipMap, DictVectorizer and CastMap. The text IR has no constants that are maps:
+ * here ZipMap makes them, or the test passes them to one operator directly.
+ * Covers: lookup.c, interp.c. */
 #include "op/interp.h"
 
 #include "support/check_main.h"
@@ -9,7 +10,7 @@
 #define MAPS(labels) "x = const f32[2,3] {1,2,3,4,5,6}\ns = ml_zip_map x {" labels "}\n"
 #define ITEM(i) "i = const i64[] {" #i "}\nm = sequence_at s i\n"
 
-START_TEST(zip_and_vectorize)
+START_TEST(vectorizer_reverses_zip_map)
 {
     ck_result(MAPS("classlabels_strings=[c,a,b]")
                   ITEM(1) "y = ml_dict_vectorizer m {string_vocabulary=[a,nobody,c]}\nreturn y\n",
@@ -17,7 +18,7 @@ START_TEST(zip_and_vectorize)
     ck_result(MAPS("classlabels_int64s=[7,-2,0]")
                   ITEM(0) "y = ml_dict_vectorizer m {int64_vocabulary=[0,7]}\nreturn y\n",
         "f32[1,2] {3,1}");
-    /* Of equal labels the last column counts. */
+    /* If labels are equal, the last column counts. */
     ck_result(MAPS("classlabels_int64s=[7,7,0]") ITEM(0) "y = ml_cast_map m\nreturn y\n",
         "f32[1,2] {3,2}");
     ck_result("x = const f32[2] {1,2}\ns = ml_zip_map x {classlabels_int64s=[1,0]}\n" ITEM(
@@ -29,7 +30,7 @@ START_TEST(zip_and_vectorize)
 }
 END_TEST
 
-START_TEST(types)
+START_TEST(map_types_are_inferred)
 {
     ck_type("x = input f32[n,2]\ny = ml_zip_map x {classlabels_strings=[a,b]}\nreturn y\n",
         "seq(map(string,f32[]))");
@@ -62,7 +63,7 @@ START_TEST(types)
 }
 END_TEST
 
-START_TEST(casts)
+START_TEST(cast_map_makes_dense_or_sparse_rows)
 {
     ck_result(MAPS("classlabels_int64s=[4,2,0]")
                   ITEM(1) "y = ml_cast_map m {map_form=SPARSE, max_map=6}\nreturn y\n",
@@ -89,7 +90,7 @@ START_TEST(casts)
 END_TEST
 
 /* A map from int64 to strings, which no operator makes. */
-START_TEST(text_values)
+START_TEST(text_values_become_numbers)
 {
     static const struct {
         const char *to, *text;
@@ -129,4 +130,5 @@ START_TEST(text_values)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/ml/map", zip_and_vectorize, types, casts, text_values)
+PRT_TEST_MAIN("op/ml/map", vectorizer_reverses_zip_map, map_types_are_inferred,
+    cast_map_makes_dense_or_sparse_rows, text_values_become_numbers)

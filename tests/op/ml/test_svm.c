@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_svm.c — SVMRegressor and SVMClassifier against results of ONNX Runtime. */
+/* test_svm.c — SVMRegressor and SVMClassifier against results of ONNX Runtime.
+ * Covers: svm_classifier.c, products.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
@@ -9,7 +10,7 @@
     ROWS "y = ml_svm_regressor x {kernel_type=" kernel ", kernel_params=[0.5,1,2], n_supports=4, " \
          "coefficients=[1,-0.5,0.25,2], rho=[0.125], " VECTORS "}\nreturn y\n"
 
-START_TEST(regressor)
+START_TEST(regressor_equals_onnx_runtime)
 {
     ck_result_near(REGRESS("LINEAR"), "f32[3,1] {2.375,-1.5,-0.625}", 1e-6);
     ck_result_near(REGRESS("POLY"), "f32[3,1] {6.5625,1.515625,2.6875}", 1e-6);
@@ -24,7 +25,7 @@ START_TEST(regressor)
 }
 END_TEST
 
-START_TEST(regressor_refuses)
+START_TEST(wrong_regressors_are_refused)
 {
     ck_failure(REGRESS("CUBIC"), POPRT_E_ARG, "kernel_type is not one");
     ck_failure(ROWS "y = ml_svm_regressor x {coefficients=[1,2,3], rho=[0]}\nreturn y\n",
@@ -56,7 +57,7 @@ END_TEST
          "vectors_per_class=[2,2], rho=[0.1], classlabels_strings=[a,b]" more "}\nreturn " out     \
          "\n"
 
-START_TEST(pairs_vote)
+START_TEST(three_classes_vote_by_pairs)
 {
     ck_result(THREE("", "y"), "i64[3] {10,10,10}");
     ck_result_near(THREE("", "z"),
@@ -74,7 +75,7 @@ START_TEST(pairs_vote)
 }
 END_TEST
 
-START_TEST(two_classes)
+START_TEST(two_classes_equal_onnx_runtime)
 {
     ck_result(TWO("", "y"), "string[3] {a,a,a}");
     ck_result_near(TWO("", "z"),
@@ -88,7 +89,7 @@ START_TEST(two_classes)
 }
 END_TEST
 
-START_TEST(linear_classes)
+START_TEST(linear_classes_equal_onnx_runtime)
 {
     const char *mixed = ROWS "y, z = ml_svm_classifier x {coefficients=[1,-0.5,0.25,2], rho=[0.1], "
                              "classlabels_ints=[10,20]}\nreturn y\n";
@@ -102,7 +103,7 @@ START_TEST(linear_classes)
 }
 END_TEST
 
-START_TEST(classifier_refuses)
+START_TEST(wrong_classifiers_are_refused)
 {
     ck_failure(ROWS "y, z = ml_svm_classifier x {" COMMON ", coefficients=[1,1,1,1], rho=[0.1], "
                     "vectors_per_class=[2,2,0], classlabels_ints=[1,2]}\nreturn z\n",
@@ -127,5 +128,6 @@ START_TEST(classifier_refuses)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/ml/svm", regressor, regressor_refuses, pairs_vote, two_classes, linear_classes,
-    classifier_refuses)
+PRT_TEST_MAIN("op/ml/svm", regressor_equals_onnx_runtime, wrong_regressors_are_refused,
+    three_classes_vote_by_pairs, two_classes_equal_onnx_runtime, linear_classes_equal_onnx_runtime,
+    wrong_classifiers_are_refused)

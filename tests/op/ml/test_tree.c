@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tree.c — the three tree operators: modes, missing values, sums, two classes, models that
- * would not end or reach outside. */
+/* test_tree.c — the three tree operators: modes, missing values, sums, two classes, and models
+ * with cycles or indices out of range.
+ * Covers: tree_build.c, tree_classic.c, tree_ensemble.c, tree_judge.c, ml.c. */
 #include <stdio.h>
 
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-/* Feature 0 against 0.5: leaf 1 or leaf 2; NaN and 0.5 itself are in the input. */
+/* Feature 0 against 0.5: leaf 1 or leaf 2; the input holds NaN and 0.5 itself. */
 #define STUMP_X "x = const f32[4,1] {0,0.5,1,nan}\n"
 #define NODES(mode)                                                                                \
     "nodes_treeids=[0,0,0], nodes_nodeids=[0,1,2], nodes_featureids=[0,0,0], "                     \
@@ -18,7 +19,7 @@
 #define STUMP(mode, more)                                                                          \
     STUMP_X "y = ml_tree_ensemble_regressor x {" NODES(mode) ", " TARGETS more "}\nreturn y\n"
 
-START_TEST(modes)
+START_TEST(every_mode_branches_as_specified)
 {
     ck_result(STUMP("BRANCH_LEQ", ""), "f32[4,1] {1,1,2,2}");
     ck_result(STUMP("BRANCH_LT", ""), "f32[4,1] {1,2,2,2}");
@@ -32,7 +33,8 @@ START_TEST(modes)
 }
 END_TEST
 
-/* Two trees: a stump as above, and a leaf alone; two targets, of which the last is in one only. */
+/* Two trees: a stump as above, and a single leaf; two targets, of which the second is in one
+ * tree only. */
 #define TWO_TREES(more)                                                                            \
     "x = const f64[2,1] {0,1}\ny = ml_tree_ensemble_regressor x {nodes_treeids=[4,4,4,9], "        \
     "nodes_nodeids=[0,1,2,0], nodes_featureids=[0,0,0,0], nodes_values=[0.5,0,0,0], "              \
@@ -40,7 +42,7 @@ END_TEST
     "nodes_falsenodeids=[2,0,0,0], target_treeids=[4,4,9,9], target_nodeids=[1,2,0,0], "           \
     "target_ids=[0,0,0,1], target_weights=[1,6,4,-3], n_targets=2" more "}\nreturn y\n"
 
-START_TEST(sums)
+START_TEST(trees_are_aggregated)
 {
     ck_result(TWO_TREES(""), "f32[2,2] {5,-3,10,-3}");
     ck_result(TWO_TREES(", aggregate_function=AVERAGE"), "f32[2,2] {2.5,-1.5,5,-1.5}");
@@ -57,7 +59,7 @@ START_TEST(sums)
 END_TEST
 
 /* A threshold between two doubles that are one float. */
-START_TEST(double_thresholds)
+START_TEST(double_thresholds_are_exact)
 {
     ck_result("x = const f64[2,1] {0.1,0.10000000000000002}\ny = ml_tree_ensemble_regressor x "
               "{nodes_treeids=[0,0,0], nodes_nodeids=[0,1,2], nodes_featureids=[0,0,0], "
@@ -73,7 +75,7 @@ START_TEST(double_thresholds)
 }
 END_TEST
 
-/* nodes_treeids … as given, one weight for node 0. */
+/* nodes_treeids and the other lists as given, one weight for node 0. */
 #define HOSTILE(nodes)                                                                             \
     "x = const f32[1,2] {0,1}\ny = ml_tree_ensemble_regressor x {" nodes                           \
     ", target_treeids=[0], target_nodeids=[0], target_ids=[0], target_weights=[1], n_targets=1}\n" \
@@ -82,7 +84,7 @@ END_TEST
     "nodes_treeids=[0,0], nodes_nodeids=[0,1], nodes_values=[0,0], nodes_featureids=[" features    \
     "], nodes_modes=[" modes "], nodes_truenodeids=[" yes "], nodes_falsenodeids=[" no "]"
 
-START_TEST(hostile_nodes)
+START_TEST(hostile_nodes_are_refused)
 {
     const char *twice = HOSTILE("nodes_treeids=[0,0], nodes_nodeids=[0,0], nodes_values=[0,0], "
                                 "nodes_featureids=[0,0], nodes_modes=[LEAF,LEAF], "
@@ -107,7 +109,7 @@ START_TEST(hostile_nodes)
 }
 END_TEST
 
-START_TEST(hostile_weights)
+START_TEST(hostile_weights_are_refused)
 {
     const char *text = STUMP_X "y = ml_tree_ensemble_regressor x {" NODES("BRANCH_LT") ", %s}\n"
                                                                                        "return y\n";
@@ -141,8 +143,8 @@ END_TEST
     "class_treeids=[0,0,0,0], class_nodeids=[1,1,2,2], class_ids=[0,1,0,1], "                      \
     "class_weights=[0.7,0.3,0.2,0.8]"
 
-/* As ONNX Runtime has it where one set of weights decides. */
-START_TEST(two_classes)
+/* As in ONNX Runtime if one set of weights decides. */
+START_TEST(one_set_of_weights_decides_two_classes)
 {
     ck_result(CLASSIFY("f32[2,1] {0,1}", ONE_CLASS("0.75,0.25") ", classlabels_int64s=[5,7]", "y"),
         "i64[2] {7,5}");
@@ -167,7 +169,7 @@ START_TEST(two_classes)
 }
 END_TEST
 
-START_TEST(top_classes)
+START_TEST(the_largest_score_gives_the_class)
 {
     ck_result(CLASSIFY("i32[2,1] {0,1}", BOTH ", classlabels_int64s=[5,7]", "y"), "i64[2] {5,7}");
     ck_result_near(CLASSIFY("i32[2,1] {0,1}",
@@ -175,7 +177,7 @@ START_TEST(top_classes)
                             "base_values=[1,2]",
                        "z"),
         "f32[2,2] {1.7,2.3,1.2,2.8}", 1e-6);
-    /* A class without any score does not win over a negative one. */
+    /* A class without a score does not win over a negative score. */
     ck_result(CLASSIFY("f32[2,1] {0,1}",
                   "class_treeids=[0,0], class_nodeids=[1,2], "
                   "class_ids=[0,2], class_weights=[0.7,-0.3], classlabels_int64s=[5,6,7]",
@@ -209,7 +211,7 @@ END_TEST
     "leaf_targetids=[0,1,0], leaf_weights=" dtype "[3] {5.25,12.5,-3}, n_targets=2" more           \
     "}\nreturn y\n"
 
-START_TEST(ensemble)
+START_TEST(ensemble_follows_modes_and_members)
 {
     ck_result(ENSEMBLE("f32", "0,6", "0,1", "1,2", ""), "f32[4,2] {5.25,0,0,12.5,-3,0,-3,0}");
     ck_result(ENSEMBLE("f64", "0,6", "0,1", "1,2", ", nodes_missing_value_tracks_true=[0,1]"),
@@ -221,7 +223,7 @@ START_TEST(ensemble)
 }
 END_TEST
 
-START_TEST(ensemble_refuses)
+START_TEST(wrong_ensembles_are_refused)
 {
     ck_failure(ENSEMBLE("f32", "0,7", "0,1", "1,2", ""), POPRT_E_ARG, "node 1 has mode 7");
     ck_failure(ENSEMBLE("f32", "0,6", "3,1", "1,2", ""), POPRT_E_ARG,
@@ -247,5 +249,7 @@ START_TEST(ensemble_refuses)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/ml/tree", modes, sums, double_thresholds, hostile_nodes, hostile_weights,
-    two_classes, top_classes, ensemble, ensemble_refuses)
+PRT_TEST_MAIN("op/ml/tree", every_mode_branches_as_specified, trees_are_aggregated,
+    double_thresholds_are_exact, hostile_nodes_are_refused, hostile_weights_are_refused,
+    one_set_of_weights_decides_two_classes, the_largest_score_gives_the_class,
+    ensemble_follows_modes_and_members, wrong_ensembles_are_refused)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* test_view.c — copies through strides against one element after another: turned, repeated,
- * reversed and picked dims, all element sizes, one thread and three. */
+/* test_view.c — strided copies against a copy element by element: transposed, repeated, reversed
+ * and picked dims, all element sizes, one thread and three.
+ * Covers: shape_values.c. */
 #include "op/share/shape_values.h"
 #include "support/check_main.h"
 
 enum { MOST = 1 << 21 };
 
-/* What the copy has to be. */
-static void plain_copy(const prt_view *v, int32_t dtype, void *to, const void *from)
+/* Copies the view element by element: the expected result. */
+static void copy_elements(const prt_view *v, int32_t dtype, void *to, const void *from)
 {
     int64_t at[PRT_VIEW_RANK] = { 0 };
     for (size_t done = 0;; done++) {
@@ -25,7 +26,8 @@ static size_t bytes_of(int32_t dtype, size_t count)
     return (count * prt_dtype_bits(dtype) + 7) / 8;
 }
 
-/* `n` elements of the source and the view's own number, which must fit MOST bytes of 16 each. */
+/* `n` elements in the source; the elements of the view, 16 bytes each, must not exceed MOST
+ * bytes. */
 static void check(const prt_view *v, int32_t dtype, size_t n, const prt_par *par)
 {
     size_t count = 1;
@@ -42,7 +44,7 @@ static void check(const prt_view *v, int32_t dtype, size_t n, const prt_par *par
     }
     want[size] = found[size] = 0xa5;
     if (count != 0)
-        plain_copy(v, dtype, want, from);
+        copy_elements(v, dtype, want, from);
     prt_view_copy(v, dtype, found, from);
     ck_assert_int_eq(memcmp(want, found, size + 1), 0);
     memset(found, 0, size);
@@ -70,8 +72,8 @@ static void check_types(const prt_view *v, size_t n)
     prt_pool_release(pool);
 }
 
-/* A tensor of `dims` with its axes in another order. */
-static void check_turned(uint32_t rank, const int64_t *dims, const uint32_t *perm)
+/* Checks a tensor of `dims` with its axes permuted. */
+static void check_transposed(uint32_t rank, const int64_t *dims, const uint32_t *perm)
 {
     prt_view v = { .rank = rank };
     for (uint32_t i = 0; i < rank; i++) {
@@ -81,16 +83,16 @@ static void check_turned(uint32_t rank, const int64_t *dims, const uint32_t *per
     check_types(&v, prt_dims_product(dims, 0, rank));
 }
 
-START_TEST(matrices_are_turned)
+START_TEST(matrices_are_transposed)
 {
     static const int64_t sizes[][2] = { { 1, 1 }, { 2, 3 }, { 8, 8 }, { 7, 33 }, { 65, 8 },
         { 3, 500 }, { 300, 301 }, { 0, 5 } };
     for (size_t i = 0; i < PRT_COUNT_OF(sizes); i++)
-        check_turned(2, sizes[i], (const uint32_t[]){ 1, 0 });
+        check_transposed(2, sizes[i], (const uint32_t[]){ 1, 0 });
 }
 END_TEST
 
-START_TEST(axes_in_any_order)
+START_TEST(any_axis_order_equals_the_plain_copy)
 {
     static const int64_t dims[][4] = { { 3, 4, 5, 6 }, { 1, 9, 12, 10 }, { 2, 16, 1, 8 },
         { 10, 60, 12, 16 } };
@@ -98,12 +100,12 @@ START_TEST(axes_in_any_order)
         for (uint32_t order = 0; order < 256; order++) {
             const uint32_t perm[4] = { order & 3, order >> 2 & 3, order >> 4 & 3, order >> 6 };
             if ((1u << perm[0] | 1u << perm[1] | 1u << perm[2] | 1u << perm[3]) == 15)
-                check_turned(4, dims[i], perm);
+                check_transposed(4, dims[i], perm);
         }
 }
 END_TEST
 
-START_TEST(other_strides)
+START_TEST(any_strides_equal_the_plain_copy)
 {
     static const prt_view views[] = {
         { .rank = 0, .first = 3 },
@@ -111,10 +113,10 @@ START_TEST(other_strides)
         { .rank = 3, .dims = { 5, 1000, 7 }, .stride = { 7, 0, 1 } },
         { .rank = 2, .dims = { 30, 70 }, .stride = { 1, 0 } }, /* elements repeated */
         { .rank = 2, .dims = { 1, 90000 }, .stride = { 0, 0 }, .first = 1 },
-        { .rank = 3, .dims = { 3, 10, 9 }, .stride = { 200, 20, 2 } }, /* every other one */
+        { .rank = 3, .dims = { 3, 10, 9 }, .stride = { 200, 20, 2 } }, /* every second element */
         { .rank = 2, .dims = { 20, 30 }, .stride = { -30, -1 }, .first = 599 },
         { .rank = 2, .dims = { 20, 30 }, .stride = { 1, -20 }, .first = 580 },
-        { .rank = 3, .dims = { 6, 4, 4 }, .stride = { 1, 6, 12 } }, /* they overlap */
+        { .rank = 3, .dims = { 6, 4, 4 }, .stride = { 1, 6, 12 } }, /* overlapping */
     };
     for (size_t i = 0; i < PRT_COUNT_OF(views); i++)
         check_types(&views[i], 600);
@@ -143,5 +145,5 @@ START_TEST(fills_repeat_one_element)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/view", matrices_are_turned, axes_in_any_order, other_strides,
-    fills_repeat_one_element)
+PRT_TEST_MAIN("op/view", matrices_are_transposed, any_axis_order_equals_the_plain_copy,
+    any_strides_equal_the_plain_copy, fills_repeat_one_element)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_attention.c — attention, rotary embedding, optimiser steps, late operators. */
+/* test_attention.c — Attention, RotaryEmbedding, steps of optimisers, and operators of late
+ * opsets.
+ * Covers: training.c, cum_prod.c, attention_core.c. */
 #include "support/check_main.h"
 #include "support/op_text.h"
 
-START_TEST(attention_shapes)
+START_TEST(attention_shapes_are_inferred)
 {
     ck_assert_str_eq(op_type("q = input f32[b,s,64]\nk = input f32[b,t,32]\nv = input f32[b,t,16]\n"
                              "y = attention q k v {q_num_heads=8, kv_num_heads=4}\nreturn y\n"),
@@ -19,7 +21,7 @@ END_TEST
     "q = const f32[1,1,2,1] {1,1}\nk = const f32[1,1,2,1] {0,0}\n"                                 \
     "v = const f32[1,1,2,1] {2,4}\n"
 
-START_TEST(attention_masks)
+START_TEST(masked_keys_are_ignored)
 {
     ck_assert_str_eq(op_value(ONE "y = attention q k v\nreturn y\n"), "f32[1,1,2,1]: 3 3");
     ck_assert_str_eq(op_value(ONE "y = attention q k v {is_causal=1}\nreturn y\n"),
@@ -35,7 +37,7 @@ START_TEST(attention_masks)
 }
 END_TEST
 
-START_TEST(attention_errors)
+START_TEST(wrong_attention_inputs_are_refused)
 {
     ck_assert_str_eq(op_status(ONE "m = const bool[3] ones\ny = attention q k v m\nreturn y\n"),
         "POPRT_E_SHAPE");
@@ -57,7 +59,7 @@ END_TEST
     "x = const f32[1,1,1,2] {1,2}\nc = const f32[2,1] {1,0}\ns = const f32[2,1] {0,1}\n"           \
     "p = const i64[1,1] {" positions "}\ny = rotary_embedding x c s p" attrs "\nreturn y\n"
 
-START_TEST(rotary)
+START_TEST(wrong_positions_are_refused)
 {
     ck_assert_str_eq(op_value(TURN("1", "")), "f32[1,1,1,2]: -2 1");
     ck_assert_str_eq(op_status(TURN("2", "")), "POPRT_E_ARG");
@@ -67,7 +69,7 @@ START_TEST(rotary)
 }
 END_TEST
 
-START_TEST(optimisers)
+START_TEST(optimiser_steps_have_their_values)
 {
     ck_assert_str_eq(op_value("r = const f32[] {0.5}\nt = const i64[] {0}\nx = const f32[2] {1,2}\n"
                               "g = const f32[2] {1,1}\nv = const f32[2] {0,0}\n"
@@ -89,7 +91,7 @@ START_TEST(optimisers)
 }
 END_TEST
 
-START_TEST(late_operators)
+START_TEST(late_operators_have_their_values)
 {
     ck_assert_str_eq(op_value("x = const i32[4] {1,2,3,4}\na = const i64[] {-1}\n"
                               "y = cum_prod x a {exclusive=1, reverse=1}\nreturn y\n"),
@@ -108,5 +110,6 @@ START_TEST(late_operators)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/attention", attention_shapes, attention_masks, attention_errors, rotary,
-    optimisers, late_operators)
+PRT_TEST_MAIN("op/attention", attention_shapes_are_inferred, masked_keys_are_ignored,
+    wrong_attention_inputs_are_refused, wrong_positions_are_refused,
+    optimiser_steps_have_their_values, late_operators_have_their_values)

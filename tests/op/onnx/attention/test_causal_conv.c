@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_causal_conv.c — CausalConvWithState: past and new elements, the state given on, errors.
- * Values from the operator's definition in Python. */
+/* test_causal_conv.c — CausalConvWithState: past and new elements, the state for the next call,
+ * errors. Expected values come from the operator's definition in Python. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
@@ -13,7 +13,7 @@ START_TEST(continues_from_its_state)
     ck_result(INPUTS "y, s = causal_conv_with_state x w b p\nreturn y\n",
         "f32[1,2,3] {17.5,21.5,32.5,11.5,2.5,3.5}");
     ck_result(INPUTS "y, s = causal_conv_with_state x w b p\nreturn s\n", "f32[1,2,1] {3,6}");
-    /* In two calls. */
+    /* The same input in two calls. */
     ck_result("x = const f32[1,1,2] {1,2}\nz = const f32[1,1,1] {3}\nw = const f32[1,1,2] {1,10}\n"
               "a, s = causal_conv_with_state x w\nb, t = causal_conv_with_state z w _ s\n"
               "y = concat a b {axis=2}\nreturn y\n",
@@ -21,7 +21,7 @@ START_TEST(continues_from_its_state)
 }
 END_TEST
 
-START_TEST(activations)
+START_TEST(activations_have_their_values)
 {
     const char *want = "f32[1,2,3] {9.999546,21,32,-0.07194484,2.8577223,3.928055}";
     ck_result_near(INPUTS "y, s = causal_conv_with_state x w {activation=silu}\nreturn y\n", want,
@@ -35,23 +35,23 @@ END_TEST
     "x = const f32[1,1,1] {2}\nw = const f32[1,1,4] {1,10,100,1000}\n"                             \
     "p = const f32[1,1,3] {3,4,5}\n"
 
-START_TEST(state_longer_than_the_input)
+START_TEST(long_states_keep_old_elements)
 {
     ck_result(LONG "y, s = causal_conv_with_state x w _ p\nreturn y\n", "f32[1,1,1] {2543}");
     ck_result(LONG "y, s = causal_conv_with_state x w _ p\nreturn s\n", "f32[1,1,3] {4,5,2}");
     ck_result(LONG "y, s = causal_conv_with_state x w\nreturn s\n", "f32[1,1,3] {0,0,2}");
-    /* Nothing new: the state stays. */
+    /* Without new elements the state stays. */
     ck_result("x = const f32[1,1,0] {}\nw = const f32[1,1,3] ones\np = const f32[1,1,2] {3,4}\n"
               "y, s = causal_conv_with_state x w _ p\nreturn s\n",
         "f32[1,1,2] {3,4}");
-    /* Kernel of one element: no state. */
+    /* A kernel of one element has no state. */
     ck_result("x = const f16[1,1,2] {1,2}\nw = const f16[1,1,1] {3}\n"
               "y, s = causal_conv_with_state x w\nreturn s\n",
         "f16[1,1,0] {}");
 }
 END_TEST
 
-START_TEST(shapes)
+START_TEST(shapes_are_inferred)
 {
     ck_type("x = input f32[b,4,n]\nw = input f32[4,1,3]\ny, s = causal_conv_with_state x w\n"
             "return y, s\n",
@@ -62,7 +62,7 @@ START_TEST(shapes)
 }
 END_TEST
 
-START_TEST(errors)
+START_TEST(wrong_inputs_are_refused)
 {
     ck_failure(INPUTS "y, s = causal_conv_with_state x w {activation=relu}\nreturn y\n",
         POPRT_E_ARG, "activation is \"relu\"");
@@ -77,5 +77,5 @@ START_TEST(errors)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/causal_conv", continues_from_its_state, activations, state_longer_than_the_input,
-    shapes, errors)
+PRT_TEST_MAIN("op/causal_conv", continues_from_its_state, activations_have_their_values,
+    long_states_keep_old_elements, shapes_are_inferred, wrong_inputs_are_refused)

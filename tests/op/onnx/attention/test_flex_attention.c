@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* test_flex_attention.c — FlexAttention: grouped heads, regions on scores and probabilities, the
- * type they work in, errors. */
+/* test_flex_attention.c — FlexAttention: grouped heads, graphs that change scores and
+ * probabilities, the type of the softmax, errors. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-/* Scores of zero weigh all values alike. */
+/* Zero scores give all values the same weight. */
 #define EVEN                                                                                       \
     "q = const f32[1,2,1,1] {0,0}\nk = const f32[1,1,2,1] {1,5}\n"                                 \
     "v = const f32[1,1,2,2] {2,4,6,16}\n"
 
-START_TEST(plain)
+START_TEST(equal_scores_weigh_values_equally)
 {
     ck_result(EVEN "y = flex_attention q k v\nreturn y\n", "f32[1,2,1,2] {4,10,4,10}");
-    /* exp(0) : exp(ln 3) = 1 : 3, by the scale given or by one over the root of the size. */
+    /* exp(0) : exp(ln 3) = 1 : 3, by the given scale or by one over the square root of the head
+     * size. */
     ck_result_near("q = const f32[1,1,1,1] {2}\nk = const f32[1,1,2,1] {0,1.0986122887}\n"
                    "v = const f32[1,1,2,1] {1,5}\ny = flex_attention q k v {scale=0.5}\nreturn y\n",
         "f32[1,1,1,1] {4}", 1e-6);
@@ -23,7 +24,7 @@ START_TEST(plain)
 }
 END_TEST
 
-START_TEST(each_group_has_its_keys)
+START_TEST(each_group_reads_its_own_keys)
 {
     ck_result("q = const f32[1,4,1,1] zeros\nk = const f32[1,2,1,1] {1,1}\n"
               "v = const f32[1,2,1,1] {7,9}\ny = flex_attention q k v\nreturn y\n",
@@ -34,7 +35,7 @@ START_TEST(each_group_has_its_keys)
 }
 END_TEST
 
-START_TEST(regions_rewrite_scores_and_probabilities)
+START_TEST(graphs_change_scores_and_probabilities)
 {
     /* Only the first key is left. */
     ck_result(EVEN "m = const f32[1,1,1,2] {0,-inf}\n"
@@ -44,16 +45,16 @@ START_TEST(regions_rewrite_scores_and_probabilities)
     ck_result(EVEN "y = flex_attention q k v {prob_mod {p = input f32[1,2,1,2]\nt = add p p\n"
                    "return t\n}}\nreturn y\n",
         "f32[1,2,1,2] {8,20,8,20}");
-    /* Both, and one that gives back its own input. */
+    /* Both graphs, and a graph that returns its own input. */
     ck_result(EVEN "y = flex_attention q k v {prob_mod {p = input f32[1,2,1,2]\nt = neg p\n"
                    "return t\n} score_mod {s = input f32[1,2,1,2]\nreturn s\n}}\nreturn y\n",
         "f32[1,2,1,2] {-4,-10,-4,-10}");
 }
 END_TEST
 
-START_TEST(softmax_precision)
+START_TEST(softmax_runs_in_the_given_type)
 {
-    /* What a float16 cannot hold is infinite to a region that works in float16. */
+    /* A score above float16's range is infinite in a graph that works in float16. */
     ck_result("q = const f16[1,1,1,1] {60000}\nk = const f16[1,1,1,1] {4}\n"
               "v = const f16[1,1,1,1] {1}\n"
               "y = flex_attention q k v {softmax_precision=10, prob_mod {p = input f16[1,1,1,1]\n"
@@ -67,7 +68,7 @@ START_TEST(softmax_precision)
 }
 END_TEST
 
-START_TEST(nothing_to_attend)
+START_TEST(empty_queries_or_keys_give_empty_or_zero)
 {
     ck_result("q = const f32[1,1,0,1] {}\nk = const f32[1,1,2,1] {1,2}\n"
               "y = flex_attention q k k\nreturn y\n",
@@ -78,7 +79,7 @@ START_TEST(nothing_to_attend)
 }
 END_TEST
 
-START_TEST(errors)
+START_TEST(wrong_inputs_are_refused)
 {
     ck_failure("q = const f32[1,1,1] {1}\ny = flex_attention q q q\nreturn y\n", POPRT_E_SHAPE,
         "has rank 3 where 4 is needed");
@@ -98,5 +99,6 @@ START_TEST(errors)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/flex_attention", plain, each_group_has_its_keys,
-    regions_rewrite_scores_and_probabilities, softmax_precision, nothing_to_attend, errors)
+PRT_TEST_MAIN("op/flex_attention", equal_scores_weigh_values_equally, each_group_reads_its_own_keys,
+    graphs_change_scores_and_probabilities, softmax_runs_in_the_given_type,
+    empty_queries_or_keys_give_empty_or_zero, wrong_inputs_are_refused)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_linear_attention.c — LinearAttention: the four rules, gates per head and per element, the
- * state of grouped heads, errors. Values from the operator's definition in Python. */
+ * state of grouped heads, errors. Expected values come from the operator's definition in Python. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
@@ -11,13 +11,13 @@
     "e0 = const f32[1,2,2] {0.5,0.25,0.25,1}\ne = log e0\n"
 #define ATTRS(rule) " {q_num_heads=2, kv_num_heads=1, scale=1.0, update_rule=" rule "}\n"
 
-START_TEST(linear)
+START_TEST(linear_rule_has_its_values)
 {
     ck_result(INPUTS "y, s = linear_attention q k v" ATTRS("linear") "return y\n",
         "f32[1,2,6] {2,4,6,5,10,15,9,12,15,-3.5,-4,-4.5}");
     ck_result(INPUTS "y, s = linear_attention q k v" ATTRS("linear") "return s\n",
         "f32[1,1,2,3] {9,12,15,-3.5,-4,-4.5}");
-    /* The default scale is one over the root of the head size. */
+    /* The default scale is one over the square root of the head size. */
     ck_result_near("q = const f32[1,2,4] {1,2,3,4,1,0,0,1}\n"
                    "y, s = linear_attention q q q {q_num_heads=2, kv_num_heads=2, "
                    "update_rule=linear}\nreturn y\n",
@@ -27,7 +27,7 @@ START_TEST(linear)
 }
 END_TEST
 
-START_TEST(gated)
+START_TEST(gated_rule_has_its_values)
 {
     ck_result_near(INPUTS "y, s = linear_attention q k v _ d" ATTRS("gated") "return y\n",
         "f32[1,2,6] {2,4,6,5,10,15,8.25,10.5,12.75,-3.875,-4.75,-5.625}", 1e-6);
@@ -36,7 +36,7 @@ START_TEST(gated)
 }
 END_TEST
 
-START_TEST(delta)
+START_TEST(delta_rules_have_their_values)
 {
     ck_result(INPUTS "y, s = linear_attention q k v _ _ b" ATTRS("delta") "return y\n",
         "f32[1,2,6] {1,2,3,2.5,5,7.5,13.5,15,16.5,-6.25,-6.5,-6.75}");
@@ -49,7 +49,7 @@ START_TEST(delta)
 }
 END_TEST
 
-START_TEST(no_positions)
+START_TEST(without_positions_the_state_stays)
 {
     const char *text = "q = const f32[2,0,4] {}\nk = const f32[2,0,2] {}\n"
                        "p = const f16[2,1,2,2] {1,2,3,4,5,6,7,8}\n"
@@ -58,7 +58,7 @@ START_TEST(no_positions)
 }
 END_TEST
 
-START_TEST(shapes)
+START_TEST(shapes_are_inferred)
 {
     ck_type("q = input f16[b,t,32]\nk = input f16[b,t,16]\nv = input f16[b,t,24]\n"
             "y, s = linear_attention q k v {q_num_heads=4, kv_num_heads=2, update_rule=linear}\n"
@@ -72,7 +72,7 @@ START_TEST(shapes)
 }
 END_TEST
 
-START_TEST(errors)
+START_TEST(wrong_inputs_are_refused)
 {
     ck_failure(INPUTS "y, s = linear_attention q k v" ATTRS("other") "return y\n", POPRT_E_ARG,
         "update_rule is");
@@ -100,4 +100,6 @@ START_TEST(errors)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/linear_attention", linear, gated, delta, no_positions, shapes, errors)
+PRT_TEST_MAIN("op/linear_attention", linear_rule_has_its_values, gated_rule_has_its_values,
+    delta_rules_have_their_values, without_positions_the_state_stays, shapes_are_inferred,
+    wrong_inputs_are_refused)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_loop.c — If, Loop and Scan: bounds, swaps, zero iterations, what is inferred, errors. */
+/* test_loop.c — If, Loop and Scan: bounds, swaps, zero iterations, inferred types, errors.
+ * Covers: if.c, scan.c, loop_carry.c, infer.c. */
 #include "support/check_main.h"
 #include "support/graph_text.h"
 #include "support/op_text.h"
@@ -9,7 +10,7 @@
     "y, z = loop m c x {body {\ni = input i64[]\nk = input bool[]\nv = input i64[]\n"              \
     "n = add v i\no = identity k\nreturn o, n, i\n}}\n"
 
-START_TEST(loop_bounds)
+START_TEST(loop_runs_up_to_its_bound)
 {
     ck_assert_str_eq(op_value(COUNT("4", "true") "return y, z\n"), "i64[]: 16");
     ck_assert_str_eq(op_value_of(COUNT("4", "true") "return y, z\n", 1), "i64[4]: 0 1 2 3");
@@ -37,13 +38,14 @@ START_TEST(loop_swaps_carried_values)
                                  "return y, z\n",
                          0),
         "f32[1]: 2");
-    /* One that grows. */
+    /* A carried value that grows. */
     ck_assert_str_eq(op_value("m = const i64[] {5}\na = const i32[1] {7}\n"
                               "y = loop m _ a {body {\ni = input i64[]\nk = input bool[]\n"
                               "v = input i32[*]\nw = concat v a {axis=0}\nreturn k, w\n}}\n"
                               "return y\n"),
         "i32[6]: 7 7 7 7 7 7");
-    /* One that grows from nothing, and is declared as if it did not, as torchvision has it. */
+    /* A carried value that grows from zero rows but is declared with a fixed shape, as
+     * torchvision exports it. */
     ck_assert_str_eq(op_value("m = const i64[] {3}\na = const i32[0,2] {}\n"
                               "b = const i32[1,2] {7,8}\n"
                               "y = loop m _ a {body {\ni = input i64[]\nk = input bool[]\n"
@@ -53,7 +55,7 @@ START_TEST(loop_swaps_carried_values)
 }
 END_TEST
 
-START_TEST(loop_strings)
+START_TEST(loop_carries_strings)
 {
     ck_assert_str_eq(op_value_of("m = const i64[] {3}\na = const string[1] {a}\n"
                                  "y, z = loop m _ a {body {\ni = input i64[]\nk = input bool[]\n"
@@ -64,7 +66,7 @@ START_TEST(loop_strings)
 }
 END_TEST
 
-START_TEST(loop_types)
+START_TEST(loop_types_are_inferred)
 {
     ck_assert_str_eq(op_type(COUNT("4", "true") "return z, y\n"), "i64[4]");
     /* A value that may grow has no fixed size. */
@@ -75,7 +77,8 @@ START_TEST(loop_types)
 }
 END_TEST
 
-/* In: m trips, x f32[b,n,2]. Carried: a value that keeps its shape and one that grows. */
+/* Inputs: m iterations, x f32[b,n,2]. Carried: a value that keeps its shape and a value that
+ * grows. */
 #define WALK(trips, condition, results)                                                            \
     "x = input f32[b,n,2]\nq = input i64[]\nd = input bool[]\ns = shape x\n"                       \
     "j = const i64[] {1}\nt = gather s j\nh = const f32[1,2] zeros\ng = const f32[0,2] {}\n"       \
@@ -83,19 +86,20 @@ END_TEST
     "v = input f32[*]\nu = input f32[*]\no = const f32[] {1}\np = add v o\n"                       \
     "r = concat u p {axis=0}\nreturn " condition ", p, r, p\n}}\nreturn " results "\n"
 
-START_TEST(loop_keeps_what_it_can)
+START_TEST(constant_carried_shapes_are_kept)
 {
     ck_assert_str_eq(op_type(WALK("t", "k", "y")), "f32[1,2]");
     ck_assert_str_eq(op_type(WALK("t", "k", "w")), "f32[?,2]");
     ck_assert_str_eq(op_type(WALK("t", "k", "z")), "f32[n,1,2]");
     ck_assert_str_eq(op_type(WALK("q", "k", "z")), "f32[?,1,2]");
-    /* It may end early. */
+    /* The loop may end early. */
     ck_assert_str_eq(op_type(WALK("t", "d", "z")), "f32[?,1,2]");
 }
 END_TEST
 
-/* Dims that a body declares for what it does not begin with are not believed, nor its others. */
-START_TEST(wrong_declarations)
+/* If the declared dims of a body contradict its initial values, inference ignores all declared
+ * dims. */
+START_TEST(wrong_declared_shapes_are_ignored)
 {
     ck_assert_str_eq(
         op_value_of(
@@ -107,8 +111,8 @@ START_TEST(wrong_declarations)
 }
 END_TEST
 
-/* What a trial with better types found is not left in the loop within the loop. */
-START_TEST(trials_leave_nothing)
+/* Types found in a trial with better inputs do not stay in the inner loop. */
+START_TEST(inference_trials_leave_inner_types_alone)
 {
     prt_graph *g = graph_from_text(
         "m = input i64[]\na = input f32[1]\ny = loop m _ a {body {\ni = input i64[]\n"
@@ -123,7 +127,7 @@ START_TEST(trials_leave_nothing)
 }
 END_TEST
 
-START_TEST(loop_errors)
+START_TEST(wrong_loops_are_refused)
 {
     ck_assert_str_eq(op_status("m = const i64[2] {1,2}\nx = const f32[] {1}\n"
                                "y = loop m _ x {body {\ni = input i64[]\nk = input bool[]\n"
@@ -179,7 +183,7 @@ END_TEST
     "s = const f32[2] {0,0}\nx = " x "\ny, z = scan s x {num_scan_inputs=1" more                   \
     ", body {\na = input f32[2]\nb = input f32[2]\nc = add a b\nreturn c, c\n}}\n"
 
-START_TEST(scan_axes_and_directions)
+START_TEST(scan_follows_axes_and_directions)
 {
     ck_assert_str_eq(op_value_of(SUM("const f32[3,2] {1,2,3,4,5,6}", "") "return y, z\n", 1),
         "f32[3,2]: 1 2 4 6 9 12");
@@ -198,7 +202,7 @@ START_TEST(scan_axes_and_directions)
 }
 END_TEST
 
-START_TEST(scan_errors)
+START_TEST(wrong_scans_are_refused)
 {
     ck_assert_str_eq(op_status(
                          SUM("const f32[3,2] zeros", ", scan_input_axes=[2]") "return y, z\n"),
@@ -219,6 +223,8 @@ START_TEST(scan_errors)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/loop", loop_bounds, loop_ends_by_condition, loop_swaps_carried_values,
-    loop_strings, loop_types, loop_keeps_what_it_can, wrong_declarations, trials_leave_nothing,
-    loop_errors, if_chooses, scan_axes_and_directions, scan_errors)
+PRT_TEST_MAIN("op/loop", loop_runs_up_to_its_bound, loop_ends_by_condition,
+    loop_swaps_carried_values, loop_carries_strings, loop_types_are_inferred,
+    constant_carried_shapes_are_kept, wrong_declared_shapes_are_ignored,
+    inference_trials_leave_inner_types_alone, wrong_loops_are_refused, if_chooses,
+    scan_follows_axes_and_directions, wrong_scans_are_refused)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sequence.c — sequences and optionals: positions, types of items, splitting, joining. */
+/* test_sequence.c — sequences and optionals: positions, types of items, splitting, joining.
+ * Covers: sequence_split.c, sequence_map.c, optional.c, type_wrap.c. */
 #include "support/check_main.h"
 #include "support/op_text.h"
 
@@ -7,7 +8,7 @@
     "a = const f32[1] {1}\nb = const f32[2] {2,3}\nc = const f32[] {4}\n"                          \
     "s = sequence_construct a b c\n"
 
-START_TEST(positions)
+START_TEST(negative_positions_count_from_the_end)
 {
     ck_assert_str_eq(op_value(ITEMS "i = const i64[] {-2}\ny = sequence_at s i\nreturn y\n"),
         "f32[2]: 2 3");
@@ -31,7 +32,7 @@ START_TEST(positions)
 }
 END_TEST
 
-START_TEST(types_of_items)
+START_TEST(item_types_are_joined)
 {
     ck_assert_str_eq(op_type("x = input f32[n,2]\ny = input f32[3,2]\n"
                              "s = sequence_construct x y\nreturn s\n"),
@@ -47,7 +48,7 @@ START_TEST(types_of_items)
 }
 END_TEST
 
-START_TEST(splitting)
+START_TEST(split_to_sequence_keeps_the_rest)
 {
     ck_assert_str_eq(op_value("x = const i32[5] {1,2,3,4,5}\nn = const i64[] {2}\n"
                               "s = split_to_sequence x n\ni = const i64[] {2}\n"
@@ -71,7 +72,7 @@ START_TEST(splitting)
 }
 END_TEST
 
-START_TEST(joining)
+START_TEST(concat_from_sequence_joins_items)
 {
     ck_assert_str_eq(op_value("a = const i32[1,2] {1,2}\nb = const i32[2,2] {3,4,5,6}\n"
                               "s = sequence_construct a b\n"
@@ -92,7 +93,7 @@ START_TEST(joining)
 }
 END_TEST
 
-START_TEST(mapping)
+START_TEST(sequence_map_runs_on_each_item)
 {
     ck_assert_str_eq(op_value(ITEMS "t = sequence_map s a {body {\nu = input f32[*]\n"
                                     "v = input f32[1]\nw = add u v\nreturn w\n}}\n"
@@ -105,7 +106,7 @@ START_TEST(mapping)
 }
 END_TEST
 
-START_TEST(optionals)
+START_TEST(optionals_hold_zero_or_one_value)
 {
     ck_assert_str_eq(op_value("x = const f32[1] {3}\no = optional x\n"
                               "y = optional_get_element o\nreturn y\n"),
@@ -124,4 +125,6 @@ START_TEST(optionals)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/sequence", positions, types_of_items, splitting, joining, mapping, optionals)
+PRT_TEST_MAIN("op/sequence", negative_positions_count_from_the_end, item_types_are_joined,
+    split_to_sequence_keeps_the_rest, concat_from_sequence_joins_items,
+    sequence_map_runs_on_each_item, optionals_hold_zero_or_one_value)

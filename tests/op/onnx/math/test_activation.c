@@ -3,7 +3,7 @@
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(parameters_count)
+START_TEST(attributes_change_the_result)
 {
     ck_result("x = const f64[2] {-2,2}\ny = leaky_relu x {alpha=0.5}\nreturn y\n", "f64[2] {-1,2}");
     ck_result("x = const f64[3] {1,2,3}\ny = thresholded_relu x {alpha=2}\nreturn y\n",
@@ -19,7 +19,7 @@ START_TEST(parameters_count)
 }
 END_TEST
 
-START_TEST(gelu_has_two_forms)
+START_TEST(gelu_has_two_approximations)
 {
     ck_result_near("x = const f64[2] {-1,2}\ny = gelu x\nreturn y\n",
         "f64[2] {-0.15865525393145707,1.9544997361036416}", 1e-14);
@@ -43,4 +43,5 @@ START_TEST(integers_shrink)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/activation", parameters_count, gelu_has_two_forms, integers_shrink)
+PRT_TEST_MAIN("op/activation", attributes_change_the_result, gelu_has_two_approximations,
+    integers_shrink)

@@ -81,7 +81,7 @@ START_TEST(shapes_broadcast)
 }
 END_TEST
 
-START_TEST(slopes_fit_in_their_input)
+START_TEST(slopes_broadcast_to_their_input)
 {
     ck_result("x = const f32[2,2] {-1,1,-2,nan}\ns = const f32[2] {2,3}\ny = prelu x s\nreturn y\n",
         "f32[2,2] {-2,1,-4,nan}");
@@ -92,7 +92,7 @@ START_TEST(slopes_fit_in_their_input)
 }
 END_TEST
 
-START_TEST(contents_are_computed)
+START_TEST(known_contents_are_computed)
 {
     const char *shape = "x = input f32[n,6]\ns = shape x\n";
     const struct {
@@ -115,4 +115,5 @@ START_TEST(contents_are_computed)
 END_TEST
 
 PRT_TEST_MAIN("op/binary", integers_wrap, division_truncates, division_by_zero_is_an_error,
-    remainders_take_either_sign, shapes_broadcast, slopes_fit_in_their_input, contents_are_computed)
+    remainders_take_either_sign, shapes_broadcast, slopes_broadcast_to_their_input,
+    known_contents_are_computed)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_bitwise.c — logic and bits, shifts by too much, contents that one zero decides. */
+/* test_bitwise.c — logic and bit operators, shifts by too much, known contents that a zero
+ * decides. */
 #include <stdio.h>
 
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(tables_of_truth)
+START_TEST(truth_tables_hold)
 {
     const char *in = "a = const bool[4] {false,false,true,true}\n"
                      "b = const bool[4] {false,true,false,true}\n";
@@ -26,7 +27,7 @@ START_TEST(tables_of_truth)
 }
 END_TEST
 
-START_TEST(shifts_past_the_end)
+START_TEST(shifts_by_the_width_give_zero)
 {
     ck_result("x = const u8[4] {255,255,255,1}\nn = const u8[4] {0,8,200,7}\n"
               "y = bit_shift x n {direction=LEFT}\nreturn y\n",
@@ -43,7 +44,7 @@ START_TEST(shifts_past_the_end)
 }
 END_TEST
 
-START_TEST(contents_of_truth)
+START_TEST(truth_of_known_contents_is_known)
 {
     ck_content("x = input f32[n,6]\ns = shape x\nk = const i64[2] {-1,6}\ne = equal s k\n"
                "g = equal s s\ny = and e g\nreturn y\n",
@@ -54,4 +55,5 @@ START_TEST(contents_of_truth)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/bitwise", tables_of_truth, shifts_past_the_end, contents_of_truth)
+PRT_TEST_MAIN("op/bitwise", truth_tables_hold, shifts_by_the_width_give_zero,
+    truth_of_known_contents_is_known)

@@ -5,7 +5,7 @@
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-/* Casts `from` to an ONNX element type with further attributes. */
+/* Checks a cast of `from` to an ONNX element type with further attributes. */
 static void ck_cast(const char *from, int to, const char *attrs, const char *want)
 {
     char text[512];
@@ -26,7 +26,7 @@ START_TEST(integers_wrap)
 }
 END_TEST
 
-START_TEST(floats_are_cut_off)
+START_TEST(floats_are_truncated)
 {
     ck_cast("f32[4] {1.9,-1.9,0.5,-0.5}", PRT_DTYPE_i32, "", "i32[4] {1,-1,0,0}");
     ck_cast("f64[2] {nan,1e300}", PRT_DTYPE_i64, "", "i64[2] {0,9223372036854775807}");
@@ -63,7 +63,7 @@ START_TEST(small_floats_saturate)
 }
 END_TEST
 
-START_TEST(powers_of_two_round_three_ways)
+START_TEST(e8m0_follows_the_rounding_mode)
 {
     const char *x = "f32[4] {1,1.25,1.5,3.5}";
     ck_cast(x, PRT_DTYPE_f8e8m0, "", "f8e8m0[4] {1,2,2,4}");
@@ -75,7 +75,7 @@ START_TEST(powers_of_two_round_three_ways)
 }
 END_TEST
 
-START_TEST(numbers_and_text)
+START_TEST(numbers_convert_to_text_and_back)
 {
     ck_cast("f32[4] {1,0.1,-inf,nan}", PRT_DTYPE_string, "",
         "string[4] {\"1.0\",\"0.1\",\"-INF\",\"NaN\"}");
@@ -89,7 +89,7 @@ START_TEST(numbers_and_text)
 }
 END_TEST
 
-START_TEST(targets_are_checked)
+START_TEST(wrong_targets_are_refused)
 {
     ck_failure("x = const f32[1] {1}\ny = cast x {to=14}\nreturn y\n", POPRT_E_TYPE, "complex64");
     ck_failure("x = const f32[1] {1}\ny = cast x {to=-1}\nreturn y\n", POPRT_E_TYPE, "-1");
@@ -100,5 +100,6 @@ START_TEST(targets_are_checked)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/cast", integers_wrap, floats_are_cut_off, large_integers_round_once,
-    small_floats_saturate, powers_of_two_round_three_ways, numbers_and_text, targets_are_checked)
+PRT_TEST_MAIN("op/cast", integers_wrap, floats_are_truncated, large_integers_round_once,
+    small_floats_saturate, e8m0_follows_the_rounding_mode, numbers_convert_to_text_and_back,
+    wrong_targets_are_refused)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_clip.c — Clip: absent bounds, crossed ones, integers, NaN, bounds that are no scalars. */
+/* test_clip.c — Clip: absent bounds, crossed bounds, integers, NaN, bounds that are not scalars. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 

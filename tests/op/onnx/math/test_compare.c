@@ -3,7 +3,7 @@
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(classes_of_elements)
+START_TEST(every_element_type_compares)
 {
     ck_result("a = const u64[2] {18446744073709551615,1}\nb = const u64[] {2}\ny = greater a b\n"
               "return y\n",
@@ -29,7 +29,7 @@ START_TEST(strings_compare)
 }
 END_TEST
 
-START_TEST(not_numbers)
+START_TEST(infinity_and_nan_are_detected)
 {
     ck_result("x = const f32[4] {inf,-inf,nan,1}\ny = isinf x\nreturn y\n",
         "bool[4] {true,true,false,false}");
@@ -41,7 +41,7 @@ START_TEST(not_numbers)
 }
 END_TEST
 
-START_TEST(contents_of_sizes)
+START_TEST(comparisons_of_known_sizes_are_known)
 {
     ck_content("x = input f32[n,6]\ns = shape x\nk = const i64[] {-1}\ny = equal s k\nreturn y\n",
         "0 0");
@@ -55,4 +55,5 @@ START_TEST(contents_of_sizes)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/compare", classes_of_elements, strings_compare, not_numbers, contents_of_sizes)
+PRT_TEST_MAIN("op/compare", every_element_type_compares, strings_compare,
+    infinity_and_nan_are_detected, comparisons_of_known_sizes_are_known)

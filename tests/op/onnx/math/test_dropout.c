@@ -15,7 +15,7 @@ START_TEST(inference_copies)
 END_TEST
 
 /* numpy.random.RandomState(0).uniform(0, 1, 6) is 0.549 0.715 0.603 0.545 0.424 0.646 */
-START_TEST(seeds_decide)
+START_TEST(seed_gives_the_published_mask)
 {
     const char *text = "x = const f32[6] {1,2,3,4,5,6}\nr = const f64[] {0.6}\n"
                        "t = const bool[] {true}\ny,m = dropout x r t {seed=0}\nreturn m\n";
@@ -26,7 +26,7 @@ START_TEST(seeds_decide)
 }
 END_TEST
 
-START_TEST(ratios_have_a_range)
+START_TEST(ratios_out_of_range_are_refused)
 {
     const char *graph = "x = const f32[2] {inf,2}\nr = const f32[] {%s}\nt = const bool[] {true}\n"
                         "y = dropout x r t {seed=1}\nreturn y\n";
@@ -43,4 +43,5 @@ START_TEST(ratios_have_a_range)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/dropout", inference_copies, seeds_decide, ratios_have_a_range)
+PRT_TEST_MAIN("op/dropout", inference_copies, seed_gives_the_published_mask,
+    ratios_out_of_range_are_refused)

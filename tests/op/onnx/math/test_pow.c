@@ -3,7 +3,7 @@
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(types_mix)
+START_TEST(base_and_exponent_types_mix)
 {
     ck_result("x = const f32[3] {2,3,4}\ne = const i64[] {2}\ny = pow x e\nreturn y\n",
         "f32[3] {4,9,16}");
@@ -30,4 +30,4 @@ START_TEST(integers_stay_exact)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/pow", types_mix, integers_stay_exact)
+PRT_TEST_MAIN("op/pow", base_and_exponent_types_mix, integers_stay_exact)

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* test_random.c — random operators: the same by seed, in range, of the type asked for. */
+/* test_random.c — random operators: equal results for equal seeds, ranges, the requested type. */
 #include <stdio.h>
 #include <string.h>
 
 #include "support/check_main.h"
 #include "support/op_text.h"
 
-START_TEST(seeds)
+START_TEST(equal_seeds_give_equal_numbers)
 {
     char first[256];
     (void)snprintf(first, sizeof(first), "%s",
         op_value("y = random_normal {shape=[3], seed=1}\nreturn y\n"));
     ck_assert_str_eq(first, op_value("y = random_normal {shape=[3], seed=1}\nreturn y\n"));
     ck_assert_str_ne(first, op_value("y = random_normal {shape=[3], seed=2}\nreturn y\n"));
-    /* An element depends on its index alone. */
+    /* An element depends on its index only. */
     const char *longer = op_value("y = random_normal {shape=[4], seed=1}\nreturn y\n");
     const char *values = strchr(first, ':');
     ck_assert_int_eq(strncmp(strchr(longer, ':'), values, strlen(values)), 0);
 }
 END_TEST
 
-START_TEST(means)
+START_TEST(means_are_as_specified)
 {
     ck_assert_str_eq(op_value("x = random_uniform {shape=[100000], seed=3, low=2, high=4}\n"
                               "m = reduce_mean x {keepdims=0}\ny = round m\nreturn y\n"),
@@ -36,7 +36,7 @@ START_TEST(means)
 }
 END_TEST
 
-START_TEST(types_and_errors)
+START_TEST(types_are_inferred_and_errors_found)
 {
     ck_assert_str_eq(op_type("x = input i32[n]\ny = random_uniform_like x {dtype=10}\nreturn y\n"),
         "f16[n]");
@@ -53,13 +53,13 @@ START_TEST(types_and_errors)
 }
 END_TEST
 
-/* Of 100000 numbers: the least, the largest, and the mean of the squares, in hundredths. */
+/* Of 100000 numbers: the minimum, the maximum and the mean of the squares, in hundredths. */
 #define MOMENTS                                                                                    \
     "a = reduce_min x {keepdims=0}\nb = reduce_max x {keepdims=0}\n"                               \
     "c = reduce_sum_square x {keepdims=0}\nk = const f32[] {1000}\nd = div c k\ne = round d\n"     \
     "return a, b, e\n"
 
-START_TEST(range_and_spread)
+START_TEST(range_and_variance_are_as_specified)
 {
     static const char uniform[] =
         "x = random_uniform {shape=[100000], seed=5, low=-1, high=2}\n" MOMENTS;
@@ -74,7 +74,7 @@ START_TEST(range_and_spread)
 }
 END_TEST
 
-START_TEST(frequencies)
+START_TEST(frequencies_follow_the_probabilities)
 {
     /* In thousandths. */
     ck_assert_str_eq(op_value("p = const f32[1] {0.25}\ns = const i64[1] {100000}\n"
@@ -96,8 +96,8 @@ START_TEST(frequencies)
 }
 END_TEST
 
-/* The same graph twice has the same seed only when it is given. */
-START_TEST(seeds_of_all)
+/* Two runs of the same graph agree only if the seed is given. */
+START_TEST(a_given_seed_repeats_and_a_missing_one_differs)
 {
     static const char *const rows[] = { "random_normal {shape=[8]%s}",
         "random_uniform {shape=[8]%s}", "random_normal_like x {dtype=11%s}",
@@ -120,5 +120,6 @@ START_TEST(seeds_of_all)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/random", seeds, means, types_and_errors, range_and_spread, frequencies,
-    seeds_of_all)
+PRT_TEST_MAIN("op/random", equal_seeds_give_equal_numbers, means_are_as_specified,
+    types_are_inferred_and_errors_found, range_and_variance_are_as_specified,
+    frequencies_follow_the_probabilities, a_given_seed_repeats_and_a_missing_one_differs)

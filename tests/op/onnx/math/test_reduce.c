@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_reduce.c — Reduce*, ArgMax, ArgMin, TopK, CumSum, Unique and selections: integers that wrap,
- * NaN, empty tensors, ties. */
+/* test_reduce.c — Reduce*, ArgMax, ArgMin, TopK, CumSum, Unique and selections: integers that
+ * wrap, NaN, empty tensors, ties.
+ * Covers: argmax.c, cumsum.c, topk.c, unique.c, select.c, trilu.c, depth.c, order.c. */
 #include <stdio.h>
 
 #include "base/status.h"
@@ -9,7 +10,7 @@
 
 #define REDUCE(op, type, n, data) "x = const " type "[" n "] {" data "}\ny = " op " x\nreturn y\n"
 
-START_TEST(empty_reductions)
+START_TEST(empty_reductions_give_the_identity)
 {
     ck_assert_str_eq(op_value(REDUCE("reduce_sum", "f32", "0", "")), "f32[1]: 0");
     ck_assert_str_eq(op_value(REDUCE("reduce_prod", "i32", "0", "")), "i32[1]: 1");
@@ -24,7 +25,7 @@ START_TEST(empty_reductions)
 }
 END_TEST
 
-START_TEST(values_of_all_types)
+START_TEST(reductions_of_every_type_have_their_values)
 {
     ck_assert_str_eq(op_value(REDUCE("reduce_sum", "i32", "2", "2147483647,1")),
         "i32[1]: -2147483648");
@@ -50,7 +51,7 @@ START_TEST(values_of_all_types)
 }
 END_TEST
 
-START_TEST(axes)
+START_TEST(axes_are_normalised_and_checked)
 {
     ck_assert_str_eq(op_type("x = input f32[b,c,h]\na = const i64[1] {-1}\ny = reduce_mean x a\n"
                              "return y\n"),
@@ -69,7 +70,7 @@ START_TEST(axes)
 }
 END_TEST
 
-START_TEST(places)
+START_TEST(argmax_and_topk_break_ties_by_index)
 {
     ck_assert_str_eq(op_value("x = const f32[3] {1,nan,nan}\ny = argmin x\nreturn y\n"),
         "i64[1]: 1");
@@ -96,8 +97,9 @@ START_TEST(places)
 }
 END_TEST
 
-/* Lines of which most is passed by, against the same in doubles, of which nothing is. */
-START_TEST(few_of_long_lines)
+/* TopK of long rows, where most elements are skipped, against the same in doubles, where every
+ * element is sorted. */
+START_TEST(topk_of_long_rows_equals_doubles)
 {
     static const char *const ks[] = { "0", "1", "5", "70", "299" };
     char text[6000];
@@ -120,7 +122,7 @@ START_TEST(few_of_long_lines)
 }
 END_TEST
 
-START_TEST(sums)
+START_TEST(cumsum_wraps_and_reverses)
 {
     ck_assert_str_eq(op_value("x = const i32[3] {1,2,2147483647}\na = const i32[] {0}\n"
                               "y = cumsum x a {reverse=1, exclusive=1}\nreturn y\n"),
@@ -134,7 +136,7 @@ START_TEST(sums)
 }
 END_TEST
 
-START_TEST(unique)
+START_TEST(unique_returns_sorted_values_and_indices)
 {
     const char *text = "x = const string[4] {b,a,b,ab}\ny, i, r, n = unique x\nreturn y, i, r, n\n";
     ck_assert_str_eq(op_value(text), "string[3]: 'a' 'ab' 'b'");
@@ -153,7 +155,7 @@ START_TEST(unique)
 }
 END_TEST
 
-START_TEST(selections)
+START_TEST(nonzero_and_compress_select_elements)
 {
     ck_assert_str_eq(op_value("x = const string[2] {\"\",a}\ny = nonzero x\nreturn y\n"),
         "i64[1,1]: 1");
@@ -167,7 +169,7 @@ START_TEST(selections)
 }
 END_TEST
 
-START_TEST(triangles_and_blocks)
+START_TEST(trilu_and_depth_to_space_move_elements)
 {
     ck_assert_str_eq(op_value("x = const i4[2,3] {1,2,3,4,5,6}\nk = const i64[] {1}\n"
                               "y = trilu x k {upper=0}\nreturn y\n"),
@@ -192,5 +194,8 @@ START_TEST(triangles_and_blocks)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/reduce", empty_reductions, values_of_all_types, axes, places, few_of_long_lines,
-    sums, unique, selections, triangles_and_blocks)
+PRT_TEST_MAIN("op/reduce", empty_reductions_give_the_identity,
+    reductions_of_every_type_have_their_values, axes_are_normalised_and_checked,
+    argmax_and_topk_break_ties_by_index, topk_of_long_rows_equals_doubles,
+    cumsum_wraps_and_reverses, unique_returns_sorted_values_and_indices,
+    nonzero_and_compress_select_elements, trilu_and_depth_to_space_move_elements)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_unary.c — functions of one element: special values, integers, odd types, contents. */
+/* test_unary.c — unary functions: special values, integers, unusual types, known contents. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-START_TEST(signs_of_integers)
+START_TEST(integer_abs_and_neg_wrap)
 {
     ck_result("x = const i8[3] {-128,0,5}\ny = abs x\nreturn y\n", "i8[3] {-128,0,5}");
     ck_result("x = const i64[2] {-9223372036854775808,7}\ny = neg x\nreturn y\n",
@@ -16,7 +16,7 @@ START_TEST(signs_of_integers)
 }
 END_TEST
 
-START_TEST(special_values)
+START_TEST(special_values_follow_the_standard)
 {
     ck_result("x = const f32[3] {nan,-0,-2}\ny = relu x\nreturn y\n", "f32[3] {nan,0,0}");
     ck_result("x = const f32[3] {nan,-0,-2}\ny = sign x\nreturn y\n", "f32[3] {nan,0,-1}");
@@ -30,7 +30,7 @@ START_TEST(special_values)
 }
 END_TEST
 
-START_TEST(bits_and_truth)
+START_TEST(not_flips_bits_and_truth)
 {
     ck_result("x = const u8[2] {0,170}\ny = bitwise_not x\nreturn y\n", "u8[2] {255,85}");
     ck_result("x = const bool[2] {true,false}\ny = not x\nreturn y\n", "bool[2] {false,true}");
@@ -39,7 +39,7 @@ START_TEST(bits_and_truth)
 }
 END_TEST
 
-START_TEST(contents_pass_through)
+START_TEST(known_contents_pass_through)
 {
     ck_content("x = input f32[n,6]\ns = shape x\nm = neg s\ny = abs m\nreturn y\n", "n 6");
     ck_content("x = input f32[n,6]\ns = shape x\nf = cast s {to=1}\nr = floor f\n"
@@ -51,4 +51,5 @@ START_TEST(contents_pass_through)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/unary", signs_of_integers, special_values, bits_and_truth, contents_pass_through)
+PRT_TEST_MAIN("op/unary", integer_abs_and_neg_wrap, special_values_follow_the_standard,
+    not_flips_bits_and_truth, known_contents_pass_through)

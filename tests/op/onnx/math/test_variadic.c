@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_variadic.c — Max, Min, Sum, Mean: one input, many, NaN, integers, absent ones. */
+/* test_variadic.c — Max, Min, Sum, Mean: one input, many inputs, NaN, integers, absent inputs. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
@@ -16,7 +16,7 @@ START_TEST(many_inputs_broadcast)
 }
 END_TEST
 
-START_TEST(integers_and_nan)
+START_TEST(integers_stay_exact_and_nan_wins)
 {
     ck_result("a = const u64[2] {18446744073709551615,1}\nb = const u64[] {2}\ny = max a b\n"
               "return y\n",
@@ -30,14 +30,14 @@ START_TEST(integers_and_nan)
 }
 END_TEST
 
-START_TEST(absent_inputs)
+START_TEST(absent_inputs_are_refused)
 {
     ck_failure("a = const f32[1] {1}\ny = sum a _\nreturn y\n", POPRT_E_PARSE, "missing");
     ck_failure("y = max\nreturn y\n", POPRT_E_PARSE, "missing");
 }
 END_TEST
 
-START_TEST(contents_have_bounds)
+START_TEST(known_contents_have_bounds)
 {
     ck_content("x = input f32[n,6]\ns = shape x\nk = const i64[] {4}\ny = min s k\nreturn y\n",
         "min(n, 4) 4");
@@ -46,5 +46,5 @@ START_TEST(contents_have_bounds)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/variadic", many_inputs_broadcast, integers_and_nan, absent_inputs,
-    contents_have_bounds)
+PRT_TEST_MAIN("op/variadic", many_inputs_broadcast, integers_stay_exact_and_nan_wins,
+    absent_inputs_are_refused, known_contents_have_bounds)

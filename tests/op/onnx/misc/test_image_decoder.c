@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* test_image_decoder.c — ImageDecoder: pixel formats, what is no picture, errors. Formats of files
- * are tested in tests/image. */
+/* test_image_decoder.c — ImageDecoder: pixel formats, data that is not a picture, errors.
+ * tests/image tests the file formats. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-/* "P3 1 2 255 10 20 30 250 0 5 ", one colour above another, and "P2 2 1 3 1 2 ", two greys. */
+/* "P3 1 2 255 10 20 30 250 0 5 ", two colours in a column, and "P2 2 1 3 1 2 ", two greys in a
+ * row. */
 #define COLOURS                                                                                    \
     "x = const u8[28] {80,51,32,49,32,50,32,50,53,53,32,49,48,32,50,48,32,51,48,32,50,53,48,32,"   \
     "48,32,53,32}\n"
 #define GREYS "x = const u8[13] {80,50,32,50,32,49,32,51,32,49,32,50,32}\n"
 
-START_TEST(pixel_formats)
+START_TEST(every_pixel_format_has_its_values)
 {
     ck_result(COLOURS "y = image_decoder x\nreturn y\n", "u8[2,1,3] {10,20,30,250,0,5}");
     ck_result(COLOURS "y = image_decoder x {pixel_format=BGR}\nreturn y\n",
@@ -24,7 +25,7 @@ START_TEST(pixel_formats)
 }
 END_TEST
 
-START_TEST(no_picture_is_empty)
+START_TEST(unknown_data_gives_an_empty_image)
 {
     ck_result("x = const u8[3] {1,2,3}\ny = image_decoder x\nreturn y\n", "u8[0,0,3] {}");
     ck_result("x = const u8[0] {}\ny = image_decoder x {pixel_format=Grayscale}\nreturn y\n",
@@ -44,7 +45,7 @@ START_TEST(shape_follows_the_data)
 }
 END_TEST
 
-START_TEST(errors)
+START_TEST(wrong_inputs_are_refused)
 {
     ck_failure(GREYS "y = image_decoder x {pixel_format=YUV}\nreturn y\n", POPRT_E_ARG,
         "pixel_format is \"YUV\"");
@@ -52,7 +53,7 @@ START_TEST(errors)
         "has rank 2 where 1 is needed");
     ck_failure("x = const i8[3] {1,2,3}\ny = image_decoder x\nreturn y\n", POPRT_E_TYPE,
         "accepted: uint8");
-    /* A TIFF file of a kind that is not read is no broken file. */
+    /* A TIFF file of an unsupported kind is not a broken file. */
     ck_failure("x = const u8[50] {73,73,42,0,8,0,0,0,3,0,0,1,4,0,1,0,0,0,1,0,0,0,1,1,4,0,1,0,0,0,"
                "1,0,0,0,3,1,3,0,1,0,0,0,7,0,0,0,0,0,0,0}\ny = image_decoder x\nreturn y\n",
         POPRT_E_UNSUPPORTED, "compression 7");
@@ -63,5 +64,5 @@ START_TEST(errors)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/image_decoder", pixel_formats, no_picture_is_empty, shape_follows_the_data,
-    errors)
+PRT_TEST_MAIN("op/image_decoder", every_pixel_format_has_its_values,
+    unknown_data_gives_an_empty_image, shape_follows_the_data, wrong_inputs_are_refused)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_gather.c — gathering and scattering: odd types, empty tensors, indices from outside. */
+/* test_gather.c — gathering and scattering: unusual types, empty tensors, indices out of range.
+ * Covers: scatter.c. */
 #include "support/check_main.h"
 #include "support/op_text.h"
 
-START_TEST(gather)
+START_TEST(gather_takes_negative_indices)
 {
     ck_assert_str_eq(op_type("x = input f32[v,d]\ni = input i64[b,s]\ny = gather x i\nreturn y\n"),
         "f32[b,s,d]");
@@ -31,7 +32,7 @@ START_TEST(gather)
 }
 END_TEST
 
-START_TEST(gather_elements)
+START_TEST(gather_elements_checks_indices)
 {
     ck_assert_str_eq(op_value("x = const string[2] {a,b}\ni = const i64[3] {1,1,-2}\n"
                               "y = gather_elements x i\nreturn y\n"),
@@ -45,7 +46,7 @@ START_TEST(gather_elements)
 }
 END_TEST
 
-START_TEST(gather_nd)
+START_TEST(gather_nd_follows_batch_dims)
 {
     ck_assert_str_eq(op_type("x = input f32[b,4,d]\ni = input i64[b,n,1]\n"
                              "y = gather_nd x i {batch_dims=1}\nreturn y\n"),
@@ -72,7 +73,7 @@ END_TEST
     "x = const " type "[3] {" data "}\ni = const i64[2] {" i "}\nu = const " type "[2] {" u        \
     "}\ny = scatter_elements x i u {" attrs "}\nreturn y\n"
 
-START_TEST(scatter_elements)
+START_TEST(scatter_elements_reduces)
 {
     ck_assert_str_eq(op_value(SCATTER("i8", "100,1,2", "0,0", "20,10", "reduction=add")),
         "i8[3]: -126 1 2");
@@ -97,7 +98,7 @@ START_TEST(scatter_elements)
 }
 END_TEST
 
-START_TEST(scatter_nd)
+START_TEST(scatter_nd_reduces)
 {
     ck_assert_str_eq(op_value("x = const f32[2,2] {1,2,3,4}\ni = const i64[2,1] {1,-1}\n"
                               "u = const f32[2,2] {1,1,1,1}\n"
@@ -112,7 +113,7 @@ START_TEST(scatter_nd)
 }
 END_TEST
 
-START_TEST(tensor_scatter)
+START_TEST(tensor_scatter_wraps_in_circular_mode)
 {
     ck_assert_str_eq(op_value("x = const i32[1,3,1] {1,2,3}\nu = const i32[1,2,1] {7,8}\n"
                               "i = const i64[1] {5}\n"
@@ -128,5 +129,6 @@ START_TEST(tensor_scatter)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/gather", gather, gather_elements, gather_nd, scatter_elements, scatter_nd,
-    tensor_scatter)
+PRT_TEST_MAIN("op/gather", gather_takes_negative_indices, gather_elements_checks_indices,
+    gather_nd_follows_batch_dims, scatter_elements_reduces, scatter_nd_reduces,
+    tensor_scatter_wraps_in_circular_mode)

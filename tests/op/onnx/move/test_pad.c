@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pad.c — Pad, CenterCropPad, ConstantOfShape, EyeLike, Range, OneHot: sizes from contents. */
+/* test_pad.c — Pad, CenterCropPad, ConstantOfShape, EyeLike, Range, OneHot: sizes from contents.
+ * Covers: fill.c, one_hot.c. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,7 +12,7 @@
     "x = const i32[" n "] {" data "}\np = const i64[2] {" pads "}\ny = pad x p {" attrs            \
     "}\nreturn y\n"
 
-START_TEST(pads)
+START_TEST(pad_modes_have_their_values)
 {
     ck_assert_str_eq(op_value(PAD("1,2,3", "3", "5,6", "mode=reflect")),
         "i32[14]: 2 1 2 3 2 1 2 3 2 1 2 3 2 1");
@@ -41,7 +42,7 @@ START_TEST(pads)
 }
 END_TEST
 
-START_TEST(center_crop_pad)
+START_TEST(center_crop_pad_crops_and_pads)
 {
     ck_assert_str_eq(op_value("x = const i32[5] {1,2,3,4,5}\ns = const i64[1] {2}\n"
                               "y = center_crop_pad x s\nreturn y\n"),
@@ -55,7 +56,7 @@ START_TEST(center_crop_pad)
 }
 END_TEST
 
-START_TEST(constant_of_shape)
+START_TEST(constant_of_shape_repeats_its_value)
 {
     ck_assert_str_eq(op_value("s = const i64[2] {2,1}\n"
                               "y = constant_of_shape s {value=bool[1] {true}}\nreturn y\n"),
@@ -79,8 +80,8 @@ START_TEST(constant_of_shape)
 }
 END_TEST
 
-/* As many elements as are copied from what is filled already. */
-START_TEST(long_fills)
+/* More elements than one copy of the filled part takes. */
+START_TEST(long_fills_repeat_their_value)
 {
     static const char *const types[] = { "u8", "f16", "i32", "f64" };
     static const char *const counts[] = { "15", "17", "5000", "40001" };
@@ -101,7 +102,7 @@ START_TEST(long_fills)
 }
 END_TEST
 
-START_TEST(eye_like)
+START_TEST(eye_like_has_ones_on_its_diagonal)
 {
     ck_assert_str_eq(op_value(
                          "x = const f32[2,3] zeros\ny = eye_like x {k=1, dtype=7}\nreturn y\n"),
@@ -120,7 +121,7 @@ END_TEST
     "s = const " type "[] {" start "}\nl = const " type "[] {" limit "}\nd = const " type          \
     "[] {" delta "}\ny = range s l d\nreturn y\n"
 
-START_TEST(range)
+START_TEST(range_ends_before_its_limit)
 {
     ck_assert_str_eq(op_value(RANGE("i64", "9223372036854775806", "9223372036854775807",
                          "9223372036854775807")),
@@ -147,7 +148,7 @@ START_TEST(range)
 }
 END_TEST
 
-START_TEST(one_hot)
+START_TEST(one_hot_wraps_negative_indices)
 {
     ck_assert_str_eq(op_value("i = const f32[4] {1.5,-1,nan,1e30}\nd = const f32[] {2}\n"
                               "v = const string[2] {a,b}\ny = one_hot i d v\nreturn y\n"),
@@ -169,5 +170,6 @@ START_TEST(one_hot)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/pad", pads, center_crop_pad, constant_of_shape, long_fills, eye_like, range,
-    one_hot)
+PRT_TEST_MAIN("op/pad", pad_modes_have_their_values, center_crop_pad_crops_and_pads,
+    constant_of_shape_repeats_its_value, long_fills_repeat_their_value,
+    eye_like_has_ones_on_its_diagonal, range_ends_before_its_limit, one_hot_wraps_negative_indices)

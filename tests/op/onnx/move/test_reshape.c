@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* test_reshape.c — Reshape, Flatten, Squeeze, Unsqueeze, Shape, Size: symbolic dims and errors. */
+/* test_reshape.c — Reshape, Flatten, Squeeze, Unsqueeze, Shape, Size: symbolic dims and errors.
+ * Covers: squeeze.c, shape.c, shape_values.c. */
 #include <stdio.h>
 
 #include "support/check_main.h"
 #include "support/op_text.h"
 
-/* reshape x of a type by a constant shape */
+/* Reshape x of a type by a constant shape. */
 #define RESHAPE(type, n, shape)                                                                    \
     "x = input " type "\ns = const i64[" n "] {" shape "}\ny = reshape x s\nreturn y\n"
 
-START_TEST(rest_is_symbolic)
+START_TEST(inferred_dim_is_symbolic)
 {
     ck_assert_str_eq(op_type(RESHAPE("f32[batch,seq,8]", "2", "-1,8")), "f32[(batch*seq),8]");
     ck_assert_str_eq(op_type(RESHAPE("f32[batch,12,seq,64]", "3", "0,-1,64")),
@@ -23,8 +24,8 @@ START_TEST(rest_is_symbolic)
 }
 END_TEST
 
-/* What an exporter writes for view(b, s, heads, -1). */
-START_TEST(shapes_are_followed)
+/* The graph that an exporter writes for view(b, s, heads, -1). */
+START_TEST(shapes_built_from_shapes_are_known)
 {
     const char *head = "x = input f32[batch,seq,96]\n"
                        "sh = shape x\n"
@@ -77,7 +78,7 @@ START_TEST(bad_shapes_are_errors)
     ck_assert_str_eq(op_status("x = const f32[2,3] zeros\ns = const i64[2] {5,0}\n"
                                "y = reshape x s\nreturn y\n"),
         "POPRT_E_SHAPE");
-    /* A zero that no zero of the input stands for leaves -1 open. */
+    /* If a zero dim of the shape matches no zero dim of the input, -1 is undetermined. */
     ck_assert_str_eq(op_status("x = const f32[2,3] zeros\ns = const i64[2] {-1,0}\n"
                                "y = reshape x s {allowzero=1}\nreturn y\n"),
         "POPRT_E_SHAPE");
@@ -97,8 +98,8 @@ START_TEST(bad_shapes_are_errors)
 }
 END_TEST
 
-/* As for any other number in the place of the zeros. */
-START_TEST(zeros_cancel)
+/* Zero dims cancel as any other number would. */
+START_TEST(equal_zero_dims_cancel)
 {
     ck_assert_str_eq(op_value("x = const f32[0,3] zeros\ns = const i64[2] {0,-1}\n"
                               "y = reshape x s\nreturn y\n"),
@@ -129,7 +130,7 @@ START_TEST(values_keep_their_order)
 }
 END_TEST
 
-START_TEST(axes_are_checked)
+START_TEST(wrong_axes_are_refused)
 {
     ck_assert_str_eq(op_type("x = input f32[1,a,1]\ns = const i64[2] {0,-1}\ny = squeeze x s\n"
                              "return y\n"),
@@ -153,5 +154,6 @@ START_TEST(axes_are_checked)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/reshape", rest_is_symbolic, shapes_are_followed, shape_and_size_know_symbols,
-    bad_shapes_are_errors, zeros_cancel, values_keep_their_order, axes_are_checked)
+PRT_TEST_MAIN("op/reshape", inferred_dim_is_symbolic, shapes_built_from_shapes_are_known,
+    shape_and_size_know_symbols, bad_shapes_are_errors, equal_zero_dims_cancel,
+    values_keep_their_order, wrong_axes_are_refused)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_slice.c — Slice, Split, Concat, Expand, Tile: symbolic dims, odd steps, errors. */
+/* test_slice.c — Slice, Split, Concat, Expand, Tile: symbolic dims, unusual steps, errors.
+ * Covers: split.c, concat.c, expand.c, shape_values.c. */
 #include "op/op.h"
 #include "support/check_main.h"
 #include "support/op_text.h"
@@ -20,12 +21,12 @@ START_TEST(sizes_are_symbolic)
     ck_assert_str_eq(op_type(SLICE("f32[seq]", "0", "4", "1")), "f32[min(seq, 4)]");
     ck_assert_str_eq(op_type(SLICE("f32[seq]", "-1", "-9223372036854775808", "-1")), "f32[seq]");
     ck_assert_str_eq(op_type(SLICE("f32[?]", "1", "3", "1")), "f32[?]");
-    /* The end comes from another shape. */
+    /* The end is computed from another shape. */
     ck_assert_str_eq(op_type("x = input f32[1024,8]\nm = input f32[batch,seq]\nsh = shape m\n"
                              "i = const i64[] {1}\nz = const i64[1] {0}\nn = gather sh i\n"
                              "e = unsqueeze n z\ny = slice x z e z\nreturn y\n"),
         "f32[min(seq, 1024),8]");
-    /* An end of unknown sign, and what the two parts of a rotation come to. */
+    /* An end of unknown sign, and the sum of the sizes of the two halves of a rotation. */
     ck_assert_str_eq(op_type("x = input f32[n,8]\nsh = shape x\nz = const i64[1] {0}\n"
                              "o = const i64[1] {1}\nw = const i64[1] {2}\nn = slice sh z o\n"
                              "e = sub n w\ny = slice x z e z\nreturn y\n"),
@@ -61,7 +62,7 @@ START_TEST(ends_and_steps_are_clamped)
 }
 END_TEST
 
-START_TEST(contents_are_cut_and_joined)
+START_TEST(known_contents_are_sliced_and_joined)
 {
     ck_assert_str_eq(op_content("x = input f32[a,b,c]\nsh = shape x\ns = const i64[1] {1}\n"
                                 "e = const i64[1] {9223372036854775807}\ny = slice sh s e\n"
@@ -76,7 +77,7 @@ START_TEST(contents_are_cut_and_joined)
 }
 END_TEST
 
-START_TEST(split_sizes)
+START_TEST(split_sizes_are_inferred_and_checked)
 {
     ck_assert_str_eq(op_type("x = input f32[8,n]\ny, z = split x {axis=1, num_outputs=2}\n"
                              "return y\n"),
@@ -108,7 +109,7 @@ START_TEST(split_sizes)
 }
 END_TEST
 
-START_TEST(concat_dims)
+START_TEST(concat_dims_are_added_and_checked)
 {
     ck_assert_str_eq(op_type("x = input f32[a,3]\ny = input f32[b,3]\nz = concat x y {axis=-2}\n"
                              "return z\n"),
@@ -127,7 +128,7 @@ START_TEST(concat_dims)
 }
 END_TEST
 
-START_TEST(expand_and_tile)
+START_TEST(expand_and_tile_repeat_elements)
 {
     ck_assert_str_eq(op_type("x = input f32[1,8]\nm = input f32[n,1]\ns = shape m\n"
                              "y = expand x s\nreturn y\n"),
@@ -156,8 +157,8 @@ START_TEST(expand_and_tile)
 }
 END_TEST
 
-/* A model may declare a shape that contents then contradict: evaluation must not believe it. */
-START_TEST(declared_shapes_are_not_believed)
+/* A model may declare a shape that its contents contradict: evaluation must not rely on it. */
+START_TEST(evaluation_ignores_wrong_declared_shapes)
 {
     float data[4] = { 1, 2, 3, 4 }, room[2];
     int64_t numbers[3] = { 0, 4, 0 };
@@ -187,5 +188,6 @@ START_TEST(declared_shapes_are_not_believed)
 END_TEST
 
 PRT_TEST_MAIN("op/slice", sizes_are_symbolic, ends_and_steps_are_clamped,
-    contents_are_cut_and_joined, split_sizes, concat_dims, expand_and_tile,
-    declared_shapes_are_not_believed)
+    known_contents_are_sliced_and_joined, split_sizes_are_inferred_and_checked,
+    concat_dims_are_added_and_checked, expand_and_tile_repeat_elements,
+    evaluation_ignores_wrong_declared_shapes)

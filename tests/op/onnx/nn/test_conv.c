@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_conv.c — Conv and its relatives: symbolic sizes, padding, odd types, refused attributes. */
+/* test_conv.c — Conv and related operators: symbolic sizes, padding, unusual types, wrong
+ * attributes.
+ * Covers: conv_transpose.c, deform_conv.c, col2im.c, conv_core.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 #include "support/op_text.h"
@@ -29,7 +31,7 @@ START_TEST(sizes_are_symbolic)
 }
 END_TEST
 
-START_TEST(values)
+START_TEST(convolutions_have_their_values)
 {
     ck_assert_str_eq(op_value("x = const f64[1,1,4] {1,2,3,4}\nw = const f64[2,1,2] {1,1,1,-1}\n"
                               "b = const f64[2] {0.5,0}\ny = conv x w b {pads=[1,0]}\nreturn y\n"),
@@ -54,7 +56,7 @@ START_TEST(values)
 }
 END_TEST
 
-START_TEST(attributes_are_checked)
+START_TEST(wrong_attributes_are_refused)
 {
     ck_assert_str_eq(op_status(STATUS("conv", "f32[1,1,4,4]", "f32[1,1,2,2]", "strides=[0,1]")),
         "POPRT_E_ARG");
@@ -100,7 +102,7 @@ START_TEST(col2im_counts_blocks)
     ck_assert_str_eq(op_status("x = const f32[1,2,3] zeros\ni = const i64[1] {4}\n"
                                "b = const i64[1] {0}\ny = col2im x i b\nreturn y\n"),
         "POPRT_E_SHAPE");
-    /* Blocks of two that overlap by one, of complex numbers and of truth values. */
+    /* Blocks of two elements that overlap by one, of complex numbers and of bools. */
     ck_result("x = const c64[1,2,2] {(1,2), (3,4), (5,6), (7,8)}\ni = const i64[1] {3}\n"
               "b = const i64[1] {2}\ny = col2im x i b\nreturn y\n",
         "c64[1,1,3] {(1,2), (8,10), (7,8)}");
@@ -111,4 +113,5 @@ START_TEST(col2im_counts_blocks)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/conv", sizes_are_symbolic, values, attributes_are_checked, col2im_counts_blocks)
+PRT_TEST_MAIN("op/conv", sizes_are_symbolic, convolutions_have_their_values,
+    wrong_attributes_are_refused, col2im_counts_blocks)

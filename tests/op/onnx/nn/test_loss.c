@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_loss.c — losses and NonMaxSuppression: targets from outside, nothing left, errors. */
+/* test_loss.c — losses and NonMaxSuppression: targets out of range, empty results, errors.
+ * Covers: nms.c. */
 #include "support/check_main.h"
 #include "support/op_text.h"
 
@@ -7,7 +8,7 @@
     "x = const f32[2,3] {-1,-2,-3,-4,-5,-6}\nt = const i64[2] {" target                            \
     "}\ny = negative_log_likelihood_loss x t" attrs "\nreturn y\n"
 
-START_TEST(negative_log_likelihood)
+START_TEST(negative_log_likelihood_has_its_values)
 {
     ck_assert_str_eq(op_value(NLL("0,2", "")), "f32[]: 3.5");
     ck_assert_str_eq(op_value(NLL("0,2", " {reduction=none}")), "f32[2]: 1 6");
@@ -25,7 +26,7 @@ START_TEST(negative_log_likelihood)
 }
 END_TEST
 
-START_TEST(cross_entropy)
+START_TEST(cross_entropy_has_its_values)
 {
     ck_assert_str_eq(op_value("x = const f32[1,2] {1000,1000}\nt = const i32[1] {1}\n"
                               "y, l = softmax_cross_entropy_loss x t\nreturn y, l\n"),
@@ -41,7 +42,7 @@ END_TEST
     "m = const i64[] {" most "}\ni = const f32[1] {0.5}\n"                                         \
     "y = non_max_suppression b s m i" more "\nreturn y\n"
 
-START_TEST(suppression)
+START_TEST(suppression_follows_its_limits)
 {
     ck_assert_str_eq(op_value(NMS("9223372036854775807", "")), "i64[2,3]: 0 0 1 0 0 2");
     ck_assert_str_eq(op_value(NMS("1", "")), "i64[1,3]: 0 0 1");
@@ -59,4 +60,5 @@ START_TEST(suppression)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/loss", negative_log_likelihood, cross_entropy, suppression)
+PRT_TEST_MAIN("op/loss", negative_log_likelihood_has_its_values, cross_entropy_has_its_values,
+    suppression_follows_its_limits)

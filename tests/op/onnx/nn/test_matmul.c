@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_matmul.c — MatMul, Gemm, their integer forms, Einsum, Det: shapes, wrapping, errors. */
+/* test_matmul.c — MatMul, Gemm, their integer variants, Einsum, Det: shapes, wrapping, errors.
+ * Covers: einsum.c, equation.c, det.c, matmul_quantized.c, gemm_tiles.c, product.c. */
 #include "support/check_main.h"
 #include "support/op_text.h"
 
@@ -10,7 +11,7 @@
     "a = const f32[2,3] zeros\nb = const f32[3,2] zeros\ny = einsum a b {equation=\"" eq           \
     "\"}\nreturn y\n"
 
-START_TEST(matmul_shapes)
+START_TEST(matmul_shapes_are_inferred)
 {
     ck_assert_str_eq(op_type(TYPE("f32[n,1,s,64]", "f32[8,64,t]")), "f32[n,8,s,t]");
     ck_assert_str_eq(op_type(TYPE("f32[64]", "f32[n,64,t]")), "f32[n,t]");
@@ -28,7 +29,7 @@ START_TEST(matmul_shapes)
 }
 END_TEST
 
-START_TEST(matmul_values)
+START_TEST(integer_products_wrap)
 {
     ck_assert_str_eq(op_value("a = const i32[1,2] {2147483647,1}\nb = const i32[2,1] {2,3}\n"
                               "y = matmul a b\nreturn y\n"),
@@ -51,7 +52,7 @@ START_TEST(matmul_values)
 }
 END_TEST
 
-START_TEST(gemm)
+START_TEST(gemm_has_its_values)
 {
     ck_assert_str_eq(op_value("a = const i32[1,2] {7,1}\nb = const i32[2,1] {2,3}\n"
                               "c = const i32[] {-3}\ny = gemm a b c\nreturn y\n"),
@@ -71,7 +72,7 @@ START_TEST(gemm)
 }
 END_TEST
 
-START_TEST(einsum)
+START_TEST(einsum_follows_its_equation)
 {
     ck_assert_str_eq(op_type(EINSUM("bhqd,bhkd->bhqk", "f32[b,8,q,64]", "f32[b,8,k,64]")),
         "f32[b,8,q,k]");
@@ -96,7 +97,7 @@ START_TEST(einsum)
 }
 END_TEST
 
-START_TEST(determinants)
+START_TEST(determinants_have_their_values)
 {
     ck_assert_str_eq(op_value("a = const f64[2,2,2] {0,1,1,0,1,2,2,4}\ny = det a\nreturn y\n"),
         "f64[2]: -1 0");
@@ -105,4 +106,5 @@ START_TEST(determinants)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/matmul", matmul_shapes, matmul_values, gemm, einsum, determinants)
+PRT_TEST_MAIN("op/matmul", matmul_shapes_are_inferred, integer_products_wrap, gemm_has_its_values,
+    einsum_follows_its_equation, determinants_have_their_values)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_nms.c — NonMaxSuppression of many boxes against all pairs of them. */
+/* test_nms.c — NonMaxSuppression of many boxes against a comparison of all pairs. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,25 +18,25 @@ typedef struct sample {
     double iou;
 } sample;
 
-static double number(uint64_t *state)
+static double random_number(uint64_t *state)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return (double)(*state >> 40) / (double)(1 << 24);
 }
 
-/* Corners at quarters, so that what is written in decimal is what is read. */
-static sample sample_of(uint64_t seed, double range, double size, bool odd)
+/* Corners are multiples of a quarter, so that their decimal text is exact. */
+static sample make_sample(uint64_t seed, double range, double size, bool odd)
 {
     sample s = { .count = MOST, .iou = 0.25 };
     uint64_t state = seed;
     for (size_t i = 0; i < s.count; i++) {
-        const double y = floor(number(&state) * range * 4) / 4;
-        const double x = floor(number(&state) * range * 4) / 4;
+        const double y = floor(random_number(&state) * range * 4) / 4;
+        const double x = floor(random_number(&state) * range * 4) / 4;
         s.box[i][0] = (float)y;
         s.box[i][1] = (float)x;
-        s.box[i][2] = (float)(y + floor(number(&state) * size * 4) / 4);
-        s.box[i][3] = (float)(x + floor(number(&state) * size * 4) / 4);
-        s.score[i] = (float)(floor(number(&state) * 64) / 64);
+        s.box[i][2] = (float)(y + floor(random_number(&state) * size * 4) / 4);
+        s.box[i][3] = (float)(x + floor(random_number(&state) * size * 4) / 4);
+        s.score[i] = (float)(floor(random_number(&state) * 64) / 64);
     }
     if (odd) {
         s.box[3][1] = NAN;
@@ -63,8 +63,8 @@ static bool overlap(const float *a, const float *b, double iou)
     return h > 0 && w > 0 && h * w / (one + two - h * w) > iou;
 }
 
-/* All pairs; the text that op_value gives. */
-static const char *truth(const sample *s)
+/* Returns the expected text of op_value, found by comparing all pairs. */
+static const char *expected_text(const sample *s)
 {
     static char text[TEXT];
     size_t kept[MOST], n = 0;
@@ -87,7 +87,7 @@ static const char *truth(const sample *s)
     return text;
 }
 
-static const char *result(const sample *s)
+static const char *run_suppression(const sample *s)
 {
     static char text[TEXT];
     int at = snprintf(text, sizeof(text), "b = const f32[1,%zu,4] {", s->count);
@@ -105,25 +105,26 @@ static const char *result(const sample *s)
     return op_value(text);
 }
 
-START_TEST(as_all_pairs)
+START_TEST(results_equal_a_search_of_all_pairs)
 {
     static const double forms[][2] = { { 100, 10 }, { 1000, 10 }, { 10, 10 }, { 4, 100 }, { 0, 5 },
         { 3000, 0.5 } };
     for (size_t i = 0; i < 6; i++)
         for (uint64_t seed = 1; seed < 6; seed++) {
-            const sample s = sample_of(seed, forms[i][0], forms[i][1], false);
-            ck_assert_str_eq(result(&s), truth(&s));
+            const sample s = make_sample(seed, forms[i][0], forms[i][1], false);
+            ck_assert_str_eq(run_suppression(&s), expected_text(&s));
         }
 }
 END_TEST
 
-START_TEST(odd_boxes)
+START_TEST(special_boxes_equal_a_search_of_all_pairs)
 {
     for (uint64_t seed = 1; seed < 6; seed++) {
-        const sample s = sample_of(seed, 100, 20, true);
-        ck_assert_str_eq(result(&s), truth(&s));
+        const sample s = make_sample(seed, 100, 20, true);
+        ck_assert_str_eq(run_suppression(&s), expected_text(&s));
     }
 }
 END_TEST
 
-PRT_TEST_MAIN("op/nms", as_all_pairs, odd_boxes)
+PRT_TEST_MAIN("op/nms", results_equal_a_search_of_all_pairs,
+    special_boxes_equal_a_search_of_all_pairs)

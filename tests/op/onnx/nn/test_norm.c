@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_norm.c — normalisations and softmax: broadcast factors, empty rows, refused attributes. */
+/* test_norm.c — normalisations and softmax: broadcast factors, empty rows, wrong attributes.
+ * Covers: norm_axes.c, batch_norm.c, softmax.c. */
 #include "support/check_main.h"
 #include "support/op_text.h"
 
 #define ROW "x = const f32[2,2] {1,3,2,2}\n"
 
-START_TEST(layers)
+START_TEST(layer_normalization_has_its_values)
 {
     ck_assert_str_eq(op_value("x = const f32[2,2] {1,3,4,2}\ns = const f32[2] {1,10}\n"
                               "b = const f32[1] {0.5}\n"
@@ -31,7 +32,7 @@ START_TEST(layers)
 }
 END_TEST
 
-START_TEST(channels)
+START_TEST(batch_normalization_has_its_values)
 {
     ck_assert_str_eq(op_value(ROW "s = const f64[2] {1,2}\nm = const bf16[2] {0,1}\n"
                                   "y = batch_normalization x s s m m {epsilon=0.0}\nreturn y\n"),
@@ -61,7 +62,7 @@ START_TEST(channels)
 }
 END_TEST
 
-START_TEST(axes)
+START_TEST(lp_and_mean_variance_follow_their_axes)
 {
     ck_assert_str_eq(op_value("x = const f32[2,2] {3,0,4,0}\ny = lp_normalization x {axis=0}\n"
                               "return y\n"),
@@ -77,7 +78,7 @@ START_TEST(axes)
 }
 END_TEST
 
-START_TEST(softmax)
+START_TEST(softmax_is_stable)
 {
     ck_assert_str_eq(op_value("x = const f32[3] {1000,1000,-inf}\ny = softmax x\nreturn y\n"),
         "f32[3]: 0.5 0.5 0");
@@ -91,4 +92,5 @@ START_TEST(softmax)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/norm", layers, channels, axes, softmax)
+PRT_TEST_MAIN("op/norm", layer_normalization_has_its_values, batch_normalization_has_its_values,
+    lp_and_mean_variance_follow_their_axes, softmax_is_stable)

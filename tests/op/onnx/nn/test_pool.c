@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pool.c — pools: symbolic sizes, ceil_mode, indices, 8-bit types, refused attributes. */
+/* test_pool.c — pools: symbolic sizes, ceil_mode, indices, 8-bit types, wrong attributes.
+ * Covers: max_unpool.c, sliding.c. */
 #include "support/check_main.h"
 #include "support/op_text.h"
 
@@ -22,7 +23,7 @@ START_TEST(sizes_are_symbolic)
 }
 END_TEST
 
-START_TEST(values)
+START_TEST(pools_have_their_values)
 {
     ck_assert_str_eq(op_value(LINE("max_pool", "kernel_shape=[2], strides=[2], ceil_mode=1")),
         "f32[1,1,3]: 5 4 3");
@@ -50,7 +51,7 @@ START_TEST(values)
 }
 END_TEST
 
-START_TEST(attributes_are_checked)
+START_TEST(wrong_attributes_are_refused)
 {
     ck_assert_str_eq(op_status(LINE("max_pool", "")), "POPRT_E_ARG");
     ck_assert_str_eq(op_status(LINE("max_pool", "kernel_shape=[0]")), "POPRT_E_ARG");
@@ -80,5 +81,5 @@ START_TEST(unpooling_checks_indices)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/pool", sizes_are_symbolic, values, attributes_are_checked,
+PRT_TEST_MAIN("op/pool", sizes_are_symbolic, pools_have_their_values, wrong_attributes_are_refused,
     unpooling_checks_indices)

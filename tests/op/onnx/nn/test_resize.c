@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_resize.c — Resize, GridSample, AffineGrid, RoiAlign, MaxRoiPool: sizes, types, errors. */
+/* test_resize.c — Resize, GridSample, AffineGrid, RoiAlign, MaxRoiPool: sizes, types, errors.
+ * Covers: grid_sample.c, affine_grid.c, roi.c, resize_coords.c. */
 #include "support/check_main.h"
 #include "support/op_text.h"
 
@@ -12,7 +13,7 @@
     "x = const f32[1,1,3] {" x "}\ng = const f32[1,2,1] {" grid "}\ny = grid_sample x g {" attrs   \
     "}\nreturn y\n"
 
-START_TEST(sizes)
+START_TEST(sizes_follow_the_scales)
 {
     ck_assert_str_eq(op_type(SCALED("f32[n,h]", "1,2", "")), "f32[n,(2*h)]");
     ck_assert_str_eq(op_type(SCALED("f32[4,3]", "0.5,1.6666666", "")), "f32[2,5]");
@@ -32,7 +33,7 @@ START_TEST(sizes)
 }
 END_TEST
 
-START_TEST(values)
+START_TEST(resized_values_are_as_specified)
 {
     ck_assert_str_eq(op_value(LINE("string[2]", "\"a\",\"b\"", "2", "")),
         "string[4]: 'a' 'a' 'b' 'b'");
@@ -51,7 +52,7 @@ START_TEST(values)
 }
 END_TEST
 
-START_TEST(attributes_are_checked)
+START_TEST(wrong_attributes_are_refused)
 {
     ck_assert_str_eq(op_status(LINE("f32[1]", "1", "0", "")), "POPRT_E_ARG");
     ck_assert_str_eq(op_status(LINE("f32[1]", "1", "nan", "")), "POPRT_E_ARG");
@@ -72,7 +73,7 @@ START_TEST(attributes_are_checked)
 }
 END_TEST
 
-START_TEST(grids)
+START_TEST(grid_positions_outside_are_padded)
 {
     ck_assert_str_eq(op_value(GRID("1,2,3", "0,nan", "")), "f32[1,1,2]: 2 0");
     ck_assert_str_eq(op_value(GRID("1,2,3", "inf,-inf", "padding_mode=border")), "f32[1,1,2]: 3 1");
@@ -98,12 +99,12 @@ END_TEST
     "x = const f32[1,1,2,2] {1,2,3,4}\nr = const f32[1,4] {" box "}\n" attrs                       \
     "\ny = roi_align x r b {" op "}\nreturn y\n"
 
-START_TEST(regions)
+START_TEST(regions_of_interest_are_pooled)
 {
     ck_assert_str_eq(op_value(ROI("sampling_ratio=1", "0,0,2,2", "b = const i64[1] {0}")),
         "f32[1,1,1,1]: 2.5");
     ck_assert_str_eq(op_value(ROI("sampling_ratio=5", "0,0,2,2", "b = const i64[1] {0}")),
-        "f32[1,1,1,1]: 2.5"); /* more samples than are taken at a time */
+        "f32[1,1,1,1]: 2.5"); /* more samples than one block */
     ck_assert_str_eq(op_value(
                          ROI("sampling_ratio=6,mode=\"max\"", "1,1,1,1", "b = const i64[1] {0}")),
         "f32[1,1,1,1]: 1");
@@ -123,4 +124,5 @@ START_TEST(regions)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/resize", sizes, values, attributes_are_checked, grids, regions)
+PRT_TEST_MAIN("op/resize", sizes_follow_the_scales, resized_values_are_as_specified,
+    wrong_attributes_are_refused, grid_positions_outside_are_padded, regions_of_interest_are_pooled)

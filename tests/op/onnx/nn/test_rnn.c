@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rnn.c — RNN, GRU, LSTM: shapes, lengths of sequences, refused attributes. */
+/* test_rnn.c — RNN, GRU, LSTM: shapes, lengths of sequences, wrong attributes.
+ * Covers: rnn_core.c. */
 #include "support/check_main.h"
 #include "support/op_text.h"
 
@@ -8,7 +9,7 @@
 #define WITH_LENGTH(n)                                                                             \
     SMALL "l = const i32[1] {" n "}\ny, h = rnn x w r _ l {" LINEAR "}\nreturn y, h\n"
 
-START_TEST(shapes)
+START_TEST(shapes_are_inferred)
 {
     ck_assert_str_eq(op_type("x = input f32[s,b,8]\nw = input f32[2,64,8]\nr = input f32[2,64,16]\n"
                              "y = lstm x w r {direction=bidirectional, hidden_size=16}\n"
@@ -23,7 +24,7 @@ START_TEST(shapes)
 }
 END_TEST
 
-START_TEST(values)
+START_TEST(values_follow_the_recurrence)
 {
     ck_assert_str_eq(op_value(SMALL "y = rnn x w r {" LINEAR "}\nreturn y\n"),
         "f32[2,1,1,1]: 1 12");
@@ -43,7 +44,7 @@ START_TEST(values)
 }
 END_TEST
 
-START_TEST(lengths)
+START_TEST(steps_after_the_length_give_zero)
 {
     ck_assert_str_eq(op_value(WITH_LENGTH("1")), "f32[2,1,1,1]: 1 0");
     ck_assert_str_eq(op_value_of(WITH_LENGTH("1"), 1), "f32[1,1,1]: 1");
@@ -53,7 +54,7 @@ START_TEST(lengths)
 }
 END_TEST
 
-START_TEST(attributes_are_checked)
+START_TEST(wrong_attributes_are_refused)
 {
     ck_assert_str_eq(op_status(SMALL "y = rnn x w r {direction=sideways}\nreturn y\n"),
         "POPRT_E_ARG");
@@ -69,4 +70,5 @@ START_TEST(attributes_are_checked)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/rnn", shapes, values, lengths, attributes_are_checked)
+PRT_TEST_MAIN("op/rnn", shapes_are_inferred, values_follow_the_recurrence,
+    steps_after_the_length_give_zero, wrong_attributes_are_refused)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_quantize.c — quantisation: granularities, small types, rounding, errors. */
+/* test_quantize.c — quantisation: granularities, small types, rounding, errors.
+ * Covers: quant.c. */
 #include "support/check_main.h"
 #include "support/op_text.h"
 
-START_TEST(rounding_and_range)
+START_TEST(values_round_to_even_and_saturate)
 {
     ck_assert_str_eq(op_value("x = const f32[6] {0.5,1.5,-2.5,1000,-1000,nan}\n"
                               "s = const f32[] {1}\nz = const i8[] {0}\n"
@@ -33,7 +34,7 @@ START_TEST(rounding_and_range)
 }
 END_TEST
 
-START_TEST(axes_and_blocks)
+START_TEST(axes_and_blocks_have_their_own_scales)
 {
     ck_assert_str_eq(op_value("x = const f32[2,2] {1,2,3,4}\ns = const f32[2] {1,2}\n"
                               "z = const u8[2] {0,1}\ny = quantize_linear x s z {axis=-1}\n"
@@ -51,7 +52,7 @@ START_TEST(axes_and_blocks)
 }
 END_TEST
 
-START_TEST(errors)
+START_TEST(wrong_scales_are_refused)
 {
     ck_assert_str_eq(op_status("x = const f32[2,2] zeros\ns = const f32[3] ones\n"
                                "y = quantize_linear x s\nreturn y\n"),
@@ -73,7 +74,7 @@ START_TEST(errors)
 }
 END_TEST
 
-START_TEST(dynamic)
+START_TEST(dynamic_quantization_finds_the_range)
 {
     ck_assert_str_eq(op_value("x = const f32[3] {-1,0,1.55}\ny, s, z = dynamic_quantize_linear x\n"
                               "return y, s, z\n"),
@@ -84,4 +85,6 @@ START_TEST(dynamic)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/quantize", rounding_and_range, axes_and_blocks, errors, dynamic)
+PRT_TEST_MAIN("op/quantize", values_round_to_even_and_saturate,
+    axes_and_blocks_have_their_own_scales, wrong_scales_are_refused,
+    dynamic_quantization_finds_the_range)

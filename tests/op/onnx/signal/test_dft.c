@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_dft.c — DFT, STFT, windows and mel weights: halves, lengths, symbolic sizes, errors. */
+/* test_dft.c — DFT, STFT, windows and mel weights: one-sided spectra, lengths, symbolic sizes,
+ * errors.
+ * Covers: window.c. */
 #include "support/check_main.h"
 #include "support/op_text.h"
 
-START_TEST(dft)
+START_TEST(dft_has_its_values_and_types)
 {
     ck_assert_str_eq(op_value("x = const f32[1,4,1] {1,1,1,1}\ny = dft x\nr = round y\n"
                               "z = abs r\nreturn z\n"),
@@ -33,7 +35,7 @@ START_TEST(dft)
 }
 END_TEST
 
-START_TEST(stft)
+START_TEST(stft_has_its_values_and_types)
 {
     ck_assert_str_eq(op_type("x = input f32[b,n,1]\ns = const i64[] {2}\nf = const i64[] {4}\n"
                              "y = stft x s _ f\nreturn y\n"),
@@ -41,7 +43,7 @@ START_TEST(stft)
     ck_assert_str_eq(op_value("x = const f32[1,4,1] {1,2,3,4}\ns = const i64[] {2}\n"
                               "w = const f32[2] {1,0}\ny = stft x s w\nreturn y\n"),
         "f32[1,2,2,2]: 1 0 1 0 3 0 3 0");
-    /* Real signals without the last dim, as some files have them. */
+    /* Real signals without the last dim, which some files have. */
     ck_assert_str_eq(op_type("x = input f32[b,n]\ns = const i64[] {2}\nf = const i64[] {4}\n"
                              "y = stft x s _ f\nreturn y\n"),
         "f32[b,((n/2)-1),3,2]");
@@ -63,7 +65,7 @@ START_TEST(stft)
 }
 END_TEST
 
-START_TEST(windows)
+START_TEST(windows_have_their_values)
 {
     ck_assert_str_eq(op_value("n = const i32[] {4}\ny = hann_window n {output_datatype=11}\n"
                               "return y\n"),
@@ -81,14 +83,15 @@ END_TEST
     "b = const i64[] {2}\nd = const i64[] {4}\nr = const i64[] {" rate "}\nl = const f32[] {" low  \
     "}\nh = const f32[] {" high "}\ny = mel_weight_matrix b d r l h\nreturn y\n"
 
-START_TEST(mel)
+START_TEST(wrong_mel_edges_are_refused)
 {
     ck_assert_str_eq(op_status(MEL("8000", "0", "4000")), "POPRT_OK");
-    /* Edges from anywhere stay inside the matrix. */
+    /* Any edges stay inside the matrix. */
     ck_assert_str_eq(op_status(MEL("1", "-1e30", "1e30")), "POPRT_OK");
     ck_assert_str_eq(op_status(MEL("1", "nan", "inf")), "POPRT_OK");
     ck_assert_str_eq(op_status(MEL("0", "0", "4000")), "POPRT_E_ARG");
 }
 END_TEST
 
-PRT_TEST_MAIN("op/dft", dft, stft, windows, mel)
+PRT_TEST_MAIN("op/dft", dft_has_its_values_and_types, stft_has_its_values_and_types,
+    windows_have_their_values, wrong_mel_edges_are_refused)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_text.c — strings and n-grams: other scripts, empty pieces, hostile pools. */
+/* test_text.c — strings and n-grams: other scripts, empty pieces, hostile pools.
+ * Covers: tfidf.c, regex_full_match.c, regex.c, regex_match.c. */
 #include "support/check_main.h"
 #include "support/op_text.h"
 
-START_TEST(concat)
+START_TEST(string_concat_broadcasts)
 {
     ck_assert_str_eq(op_value("x = const string[2,1] {a,b}\ny = const string[2] {c,\"\"}\n"
                               "z = string_concat x y\nreturn z\n"),
@@ -14,7 +15,7 @@ START_TEST(concat)
 }
 END_TEST
 
-START_TEST(split)
+START_TEST(string_split_follows_its_delimiter)
 {
     ck_assert_str_eq(op_value("x = const string[2] {\"a,,b\",c}\n"
                               "y, n = string_split x {delimiter=\",\"}\nreturn y, n\n"),
@@ -33,7 +34,7 @@ START_TEST(split)
 }
 END_TEST
 
-START_TEST(normalizer)
+START_TEST(normalizer_folds_case_and_drops_stopwords)
 {
     ck_assert_str_eq(op_value("x = const string[3] {Monday,\"Stra\xc3\x9f"
                               "e \xc3\x84\",x}\n"
@@ -61,7 +62,7 @@ END_TEST
     "max_gram_length=2, max_skip_count=9223372036854775807, ngram_counts=[" counts                 \
     "], ngram_indexes=[" indexes "], pool_int64s=[1,2,1,3,2,1]" more "}\nreturn y\n"
 
-START_TEST(grams)
+START_TEST(tf_idf_counts_ngrams)
 {
     ck_assert_str_eq(op_value(GRAMS("0,2", "1,0,2,3", "")), "f32[4]: 2 2 1 2");
     ck_assert_str_eq(op_value("x = const string[2,2] {a,b,b,a}\ny = tf_idf_vectorizer x {mode=IDF, "
@@ -83,7 +84,7 @@ END_TEST
     "x = const string[1] {\"" text "\"}\ny = regex_full_match x {pattern=\"" pattern               \
     "\"}\nreturn y\n"
 
-START_TEST(expressions)
+START_TEST(regular_expressions_match_in_full)
 {
     static const struct {
         const char *graph, *value;
@@ -109,4 +110,6 @@ START_TEST(expressions)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/text", concat, split, normalizer, grams, expressions)
+PRT_TEST_MAIN("op/text", string_concat_broadcasts, string_split_follows_its_delimiter,
+    normalizer_folds_case_and_drops_stopwords, tf_idf_counts_ngrams,
+    regular_expressions_match_in_full)
