@@ -265,8 +265,11 @@ poprt_status prt_compile_module(poprt_env *env, const prt_module *module,
     prt_program *program = NULL;
     prt_compile_cache cache;
     PRT_TRY(prt_compile_cache_open(&cache, env, module, config));
-    if ((*out = prt_compile_cache_load(&cache, module, config)) != NULL)
+    poprt_executable *cached = prt_compile_cache_load(&cache, module, config);
+    if (cached != NULL) {
+        *out = cached;
         return POPRT_OK;
+    }
     const uint64_t start = prt_clock_ns();
     poprt_status status = compile(env, module, config, &program);
     if (status == POPRT_OK)

@@ -117,13 +117,15 @@ poprt_status poprt_stepio_output_map(const poprt_stepio *io, size_t slot, size_t
     const prt_tensor *map = NULL;
     PRT_TRY(item_at(io, slot, index, PRT_VALUE_MAP, "is not a map: use poprt_stepio_output_item",
         &map));
+    size_t size;
+    if (!prt_dtype_size(map->dtype, map->count, &size))
+        return prt_fail(POPRT_E_INTERNAL, prt_slot_name(&io->slots[slot]),
+            "the size of its keys does not fit in memory");
     export_tensor(map->items, values);
     *keys = (poprt_tensor){ .data = map->data,
+        .size = size,
         .dims = map->items->dims,
         .rank = 1,
         .dtype = map->dtype };
-    if (!prt_dtype_size(map->dtype, map->count, &keys->size))
-        return prt_fail(POPRT_E_INTERNAL, prt_slot_name(&io->slots[slot]),
-            "the size of its keys does not fit in memory");
     return POPRT_OK;
 }

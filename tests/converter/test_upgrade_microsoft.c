@@ -144,7 +144,7 @@ START_TEST(decoders)
         onnx_attr_int(onnx_node("DecoderMaskedSelfAttention", "x,w,,,,,n", "y,p"), "num_heads", 1);
     prt_module *m = NULL;
     ck_assert_int_eq(load_node(node, "com.microsoft", 3, in, &m), POPRT_E_SHAPE); /* 4 for 3 */
-    ck_assert_ptr_nonnull(strstr(last_error(), "Q, K and V"));
+    ck_assert_msg(strstr(last_error(), "a multiple of 3 is needed") != NULL, "%s", last_error());
     node = onnx_attr_int(onnx_node("DecoderMaskedSelfAttention", "x,w,,,,,n", "y,p"),
         "past_present_share_buffer", 1);
     ck_assert_int_eq(load_node(node, "com.microsoft", 3, in, &m), POPRT_E_UNSUPPORTED);

@@ -132,7 +132,7 @@ START_TEST(what_does_not_fit_is_refused)
     for (size_t i = 0; i < PRT_COUNT_OF(cases); i++)
         assert_pass_fails(pass, names, cases[i].text, POPRT_E_ARG, cases[i].part);
     assert_pass_fails(pass, "merge_str=m0,o0,m1", X EXPERTS "return o0, o1\n", POPRT_E_ARG,
-        "groups of 2");
+        "the number must be a multiple of 2");
     assert_pass_fails(pass, "merge_str=m0,o0,m1,none", X EXPERTS "return o0, o1\n",
         POPRT_E_NOT_FOUND, "no node of this name");
     assert_pass_leaves(pass, NULL, X EXPERTS "return o0, o1\n");
