@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cold.h — what the programs cold_*.c share: the clock, the process's memory, inputs from the
+ * cold.h — shared by the programs cold_*.c: the clock, the process's memory, inputs from the
  * command line. Each loads one model, runs it once and prints one JSON line.
  *
  *     cold_ENGINE ... MODEL THREADS NAME=f32:1x3x224x224 ...

@@ -111,5 +111,5 @@ int main(int argc, char **argv)
     cold_put_memory("end");
     (void)printf("\"ready_ms\":%.4f,\"first_ms\":%.4f}\n", ready - begin, end - start);
     (void)fflush(stdout);
-    _Exit(0); /* an answer is what was asked for: taking down is not measured */
+    _Exit(0); /* the answer is there: teardown is not measured */
 }

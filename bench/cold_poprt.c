@@ -42,5 +42,5 @@ int main(int argc, char **argv)
     (void)printf("\"ready_ms\":%.4f,\"first_ms\":%.4f,\"plan\":%zu}\n", ready - begin, end - start,
         poprt_session_memory(session));
     (void)fflush(stdout);
-    _Exit(0); /* an answer is what was asked for: taking down is not measured */
+    _Exit(0); /* the answer is there: teardown is not measured */
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernels.c — the library's kernels against what the processor can do at best, in one run.
+ * kernels.c — the library's kernels as a share of the processor's measured peak, in one run.
  *
  *     kernels [SECONDS]        how long each figure may take; 0.2 if not given
  *
@@ -45,7 +45,7 @@ static float *take(size_t count)
     return p;
 }
 
-/* Keeps the compiler from dropping what it thinks nobody reads. */
+/* Keeps the compiler from removing results that are never read. */
 static volatile float sink;
 
 /* The shortest time of `work`, repeated until the time is up. */
@@ -88,8 +88,8 @@ static void drop_product(const product *p)
     free(p->c);
 }
 
-/* In blocks as programs do it: some rows of A stay in the cache while all panels pass by, and of
- * these what comes next is fetched. */
+/* Blocked like the operators of src/fast: a block of rows of A stays in the cache while it passes
+ * over all panels, and the next panel is prefetched. */
 static void run_product(const prt_kern *kern, const void *what)
 {
     const product *p = what;

@@ -398,7 +398,7 @@ that a drift of the machine meets them all. Models are made by `bench/models/gen
 seeded random weights. The engines are called through their C interfaces from a C loop (ncnn from
 Python). OpenVINO is told to compute in float32, ncnn to keep from float16 and bfloat16; its files
 come from its converter, pnnx. Where the processor has AMX libpoprt's products are bf16x3, its
-default there (README.md); the column "difference" has what that does.
+default there (docs/guide/performance.md); the column "difference" has its effect.
 """
 
 

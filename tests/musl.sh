@@ -48,7 +48,7 @@ build() {
     ninja -C "$work/build" && meson install -C "$work/build" --no-rebuild
 }
 
-# The example of the README as a static program, by what poprt.pc says.
+# examples/digits.c as a static program, by the flags of poprt.pc.
 link_static() {
     flags=$(PKG_CONFIG_LIBDIR="$work/install/lib/pkgconfig" pkg-config --static --cflags --libs \
         poprt) || return 1

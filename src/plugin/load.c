@@ -56,7 +56,7 @@ poprt_status prt_plugins_load(prt_plugins *plugins, const char *path)
                 "by "
                 "poprt/plugin.h, build a shared object (cc -shared -fPIC mine.c -o mine.so) and "
                 "give "
-                "that; tests/plugin/replace_add.c is an example, README.md has more (Plug-ins)"),
+                "that; tests/plugin/replace_add.c is an example; see docs/guide/plugins.md"),
             path);
     PRT_TRY(prt_fail_in_file(open_library(path, &library), path));
     if (!PRT_VEC_PUSH(plugins->arena, &plugins->libraries, library)) {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# digits.sh POPRT EXAMPLE ROOT — the README's demonstration: ONNX to PopEF, then a program of
-# another kind reads real digits with it.
+# digits.sh POPRT EXAMPLE ROOT — the demonstration: ONNX to PopEF, then examples/digits.c
+# reads handwritten digits with it.
 set -e
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
