@@ -32,27 +32,27 @@ prt_str prt_names_node(const prt_names *names, const prt_op *op)
     return prt_names_graph(names, op->graph)->nodes[op->id];
 }
 
-static poprt_status reserve(prt_names *n, prt_str name)
+static poprt_status reserve(prt_names *n, prt_str name, const prt_value *value)
 {
-    static char taken;
-    return prt_map_set(&n->taken, name, &taken);
+    return prt_map_set(&n->taken, name, (void *)(uintptr_t)value);
 }
 
-static bool is_free(const prt_names *n, prt_str name)
+/* The value that has the name in the file; NULL if the name is free. */
+static const prt_value *holder_of(const prt_names *n, prt_str name)
 {
-    return prt_map_find(&n->taken, name) == NULL;
+    return prt_map_find(&n->taken, name);
 }
 
-/* Generates a name that occurs neither in the file nor in the module. */
-static poprt_status generate(prt_names *n, const char *base, prt_str *out)
+/* Generates a name for `value` that occurs neither in the file nor in the module. */
+static poprt_status generate(prt_names *n, const char *base, const prt_value *value, prt_str *out)
 {
     char text[160];
     do {
         const int size = snprintf(text, sizeof(text), "%.120s_%u", base, n->counter++);
         *out = (prt_str){ text, (uint32_t)size };
-    } while (!is_free(n, *out) || prt_map_find(&n->module->names, *out) != NULL);
+    } while (holder_of(n, *out) != NULL || prt_map_find(&n->module->names, *out) != NULL);
     out->data = prt_arena_text(n->scratch, text, out->size);
-    return out->data != NULL ? reserve(n, *out) : POPRT_E_NOMEM;
+    return out->data != NULL ? reserve(n, *out, value) : POPRT_E_NOMEM;
 }
 
 static poprt_status add_graph(prt_names *n, const prt_graph *graph, prt_graph_names **out)
@@ -63,15 +63,16 @@ static poprt_status add_graph(prt_names *n, const prt_graph *graph, prt_graph_na
     g->graph = graph;
     g->values = PRT_NEW_N(n->scratch, prt_str, graph->n_values);
     g->outputs = PRT_NEW_N(n->scratch, prt_str, graph->ret->n_in);
+    g->copies = PRT_NEW_N(n->scratch, bool, graph->ret->n_in);
     g->nodes = PRT_NEW_N(n->scratch, prt_str, graph->n_ops);
-    if (g->values == NULL || g->outputs == NULL || g->nodes == NULL)
+    if (g->values == NULL || g->outputs == NULL || g->copies == NULL || g->nodes == NULL)
         return POPRT_E_NOMEM;
     *out = g;
     return prt_map_set(&n->graphs, key_of(&g->graph), g);
 }
 
-/* Graph outputs keep the names of the interface. A value computed in the graph takes the name of
- * the first output that it provides. */
+/* Graph outputs keep the names of the interface, which may list a name several times for one value.
+ * A value computed in the graph takes the name of the first output that it provides. */
 static poprt_status name_interface(prt_names *n, const prt_graph_names *g)
 {
     const prt_graph *graph = g->graph;
@@ -80,15 +81,20 @@ static poprt_status name_interface(prt_names *n, const prt_graph_names *g)
         if (in->name.size == 0)
             continue;
         g->values[in->id] = in->name;
-        PRT_TRY(reserve(n, in->name));
+        PRT_TRY(reserve(n, in->name, in));
     }
     for (uint32_t i = 0; i < graph->ret->n_in; i++) {
         const prt_value *value = graph->ret->in[i].value;
         const prt_str name = graph->output_names.data[i];
+        const prt_value *holder = holder_of(n, name);
+        if (holder != NULL && holder != value)
+            return prt_fail(POPRT_E_INTERNAL, name.data,
+                "the name belongs to two values, an output and another output or an input");
         g->outputs[i] = name;
-        if (value->def != NULL && g->values[value->id].size == 0 && is_free(n, name))
+        g->copies[i] = holder == NULL;
+        if (value->def != NULL && g->values[value->id].size == 0 && holder == NULL)
             g->values[value->id] = name;
-        PRT_TRY(reserve(n, name));
+        PRT_TRY(reserve(n, name, value));
     }
     return POPRT_OK;
 }
@@ -111,19 +117,15 @@ static poprt_status name_value(prt_names *n, const prt_graph_names *g, const prt
     prt_str *name = &g->values[value->id];
     if (name->size != 0)
         return POPRT_OK;
-    if (value->name.size != 0 && is_free(n, value->name)) {
-        *name = value->name;
-        return reserve(n, *name);
-    }
+    const prt_value *holder = value->name.size != 0 ? holder_of(n, value->name) : NULL;
     /* A constant may also be an output of the same name. */
-    for (uint32_t i = 0; value->constant != NULL && i < g->graph->ret->n_in; i++)
-        if (g->graph->ret->in[i].value == value && prt_str_equal(g->outputs[i], value->name)) {
-            *name = value->name;
-            return POPRT_OK;
-        }
+    if (value->name.size != 0 && (holder == NULL || holder == value)) {
+        *name = value->name;
+        return reserve(n, *name, value);
+    }
     if (needs_no_name(value))
         return POPRT_OK;
-    return generate(n, base, name);
+    return generate(n, base, value, name);
 }
 
 /* A region returns its values by position, so its outputs take the names of their values. A value
@@ -136,12 +138,23 @@ static poprt_status name_region_outputs(prt_names *n, const prt_graph_names *g)
         bool again = value->graph != g->graph;
         for (uint32_t k = 0; k < i && !again; k++)
             again = ret->in[k].value == value;
+        g->copies[i] = again;
         if (!again)
             g->outputs[i] = g->values[value->id];
         else
-            PRT_TRY(generate(n, "out", &g->outputs[i]));
+            PRT_TRY(generate(n, "out", value, &g->outputs[i]));
     }
     return POPRT_OK;
+}
+
+/* An output of the main graph is copied if its name is not its value's, and no earlier output has
+ * that name. */
+static void find_copies(const prt_graph_names *g)
+{
+    const prt_op *ret = g->graph->ret;
+    for (uint32_t i = 0; i < ret->n_in; i++)
+        g->copies[i] =
+            g->copies[i] && !prt_str_equal(g->values[ret->in[i].value->id], g->outputs[i]);
 }
 
 static poprt_status name_graph(prt_names *n, const prt_graph_names *g)
@@ -156,6 +169,8 @@ static poprt_status name_graph(prt_names *n, const prt_graph_names *g)
             PRT_TRY(name_value(n, g, &op->out[i], op->name.data));
     if (graph->owner != NULL)
         PRT_TRY(name_region_outputs(n, g));
+    else
+        find_copies(g);
     prt_for_each_op (op, graph)
         for (uint32_t i = 0; i < op->n_regions; i++) {
             prt_graph_names *inner = NULL;

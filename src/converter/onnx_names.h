@@ -13,13 +13,15 @@ typedef struct prt_graph_names {
     const prt_graph *graph;
     prt_str *values;  /* by value id; empty: not written */
     prt_str *nodes;   /* by op id; empty: unnamed */
-    prt_str *outputs; /* by output; a name that differs from its value's name needs an Identity */
+    prt_str *outputs; /* by output */
+    bool *copies;     /* by output: an Identity copies the value to the output's name */
 } prt_graph_names;
 
 typedef struct prt_names {
     const prt_module *module;
     prt_arena *scratch;
-    prt_map taken, nodes;
+    prt_map taken; /* by name in the file: the value that has it or is copied to make it */
+    prt_map nodes;
     prt_map graphs; /* prt_graph_names by the bytes of the graph's address */
     uint32_t counter, node_counter;
 } prt_names;

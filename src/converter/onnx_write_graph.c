@@ -3,6 +3,7 @@
  * onnx_write_graph.c — writes graphs. A ValueInfoProto that was read and still agrees with the
  * known type is written as raw bytes, with its doc string, denotations and metadata.
  */
+#include "converter/history.h"
 #include "converter/onnx_raw.h"
 #include "converter/onnx_type.h"
 #include "converter/onnx_write.h"
@@ -237,14 +238,25 @@ static void put_cast_infos(prt_onnx_writer *w, const prt_graph *g)
                 prt_names_value(w->names, &op->out[0]), op->out[0].type, PRT_STR(""));
 }
 
+/* Makes an output whose name is not that of its value. */
+static void put_copy(prt_onnx_writer *w, const prt_value *value, prt_str to)
+{
+    const int64_t opset = prt_onnx_opset_of(w, PRT_STR(""));
+    if (!prt_history_takes(PRT_STR("Identity"), opset, 0, value->type))
+        prt_put_fail(&w->put,
+            prt_fail(POPRT_E_UNSUPPORTED, to.data,
+                "the output is a copy of another value, and Identity takes no value of its type in "
+                "opset %lld",
+                (long long)opset));
+    prt_onnx_put_identity(w, prt_names_value(w->names, value), to);
+}
+
 static void put_outputs(prt_onnx_writer *w, const prt_graph *g, const prt_graph_names *names)
 {
     const prt_map infos = map_infos(w, g, PRT_ONNX_Graph_output);
-    for (uint32_t i = 0; i < g->ret->n_in; i++) {
-        const prt_value *value = g->ret->in[i].value;
-        if (!prt_str_equal(prt_names_value(w->names, value), names->outputs[i]))
-            prt_onnx_put_identity(w, prt_names_value(w->names, value), names->outputs[i]);
-    }
+    for (uint32_t i = 0; i < g->ret->n_in; i++)
+        if (names->copies[i])
+            put_copy(w, g->ret->in[i].value, names->outputs[i]);
     for (uint32_t i = 0; i < g->ret->n_in; i++)
         put_info(w, &infos, PRT_ONNX_Graph_output, names->outputs[i], g->ret->in[i].value);
 }

@@ -48,6 +48,21 @@ static int64_t least_of_all(const prt_graph *g, prt_str domain)
     return most;
 }
 
+/* The least version, from `least` on, at which Identity takes every value that it copies to an
+ * output. */
+static int64_t least_of_copies(const prt_onnx_writer *w, const prt_graph *g, int64_t least)
+{
+    const prt_graph_names *names = prt_names_graph(w->names, g);
+    for (uint32_t i = 0; i < g->ret->n_in; i++)
+        while (names->copies[i] && least < prt_history_newest() &&
+            !prt_history_takes(PRT_STR("Identity"), least, 0, g->ret->in[i].value->type))
+            least++;
+    prt_for_each_op (op, g)
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            least = least_of_copies(w, op->regions[i], least);
+    return least;
+}
+
 int64_t prt_onnx_written_opset(const prt_module *module)
 {
     const int64_t imported = prt_module_opset(module, PRT_STR(""));
@@ -112,9 +127,11 @@ static int64_t choose(prt_onnx_writer *w, prt_str domain, int64_t imported)
             return found;
     }
     const bool onnx = prt_domain_is_onnx(domain);
-    const int64_t least = onnx && w->m->form_opset != 0
-        ? w->m->form_opset
-        : least_of_all(g, onnx ? PRT_STR("") : domain);
+    int64_t least = w->m->form_opset;
+    if (!onnx || least == 0)
+        least = least_of_all(g, onnx ? PRT_STR("") : domain);
+    if (onnx && w->m->form_opset == 0)
+        least = least_of_copies(w, g, least);
     if (onnx && (least > imported || w->m->form_opset != 0))
         prt_onnx_need(w, ir_of_opset(least));
     return least > imported ? least : imported > 0 ? imported : 1;
@@ -157,5 +174,7 @@ poprt_status prt_onnx_choose_opsets(prt_onnx_writer *w)
 {
     for (const prt_opset *o = w->m->opsets; o != NULL; o = o->next)
         PRT_TRY(add_opset(w, o->domain, o->version));
+    if (prt_onnx_opset_of(w, PRT_STR("")) == 0 && least_of_copies(w, w->m->main, 0) != 0)
+        PRT_TRY(add_opset(w, PRT_STR(""), 0));
     return add_missing(w, w->m->main);
 }

@@ -27,7 +27,8 @@ typedef struct merger {
     uint32_t graph;
     /* If of the current graph; NULL if the graph has no outputs of its own */
     prt_op *choice;
-    bool *made; /* by output of the graph: whether the If returns it */
+    bool *made;       /* by output of the graph: whether the If returns it, first of its name */
+    uint32_t *places; /* by output of the graph: index among the outputs of the If */
     PRT_VEC(prt_value *) outputs;
     PRT_VEC(prt_str) names;
 } merger;
@@ -258,9 +259,9 @@ static poprt_status make_choice(merger *f, uint32_t n_out)
 static poprt_status list_outputs(merger *f, prt_value *const *inputs)
 {
     const prt_graph *g = f->from->main;
-    uint32_t k = 0;
     for (uint32_t i = 0; i < g->ret->n_in; i++) {
-        prt_value *v = f->made[i] ? &f->choice->out[k++] : inputs[g->ret->in[i].value->slot];
+        prt_value *v = passes_through(g, i) ? inputs[g->ret->in[i].value->slot]
+                                            : &f->choice->out[f->places[i]];
         if (!PRT_VEC_PUSH(f->scratch, &f->outputs, v) ||
             !PRT_VEC_PUSH(f->scratch, &f->names, v->name))
             return POPRT_E_NOMEM;
@@ -268,17 +269,33 @@ static poprt_status list_outputs(merger *f, prt_value *const *inputs)
     return POPRT_OK;
 }
 
-static poprt_status add_graph(merger *f)
+/* Places the outputs that a branch computes, one for each name, among those of the If. */
+static poprt_status place_outputs(merger *f, uint32_t *n_out)
 {
     const prt_graph *g = f->from->main;
+    prt_map names = prt_map_in(f->scratch);
+    f->made = PRT_NEW_N(f->scratch, bool, g->ret->n_in);
+    f->places = PRT_NEW_N(f->scratch, uint32_t, g->ret->n_in);
+    if (f->made == NULL || f->places == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < g->ret->n_in; i++) {
+        const prt_str name = g->output_names.data[i];
+        const uint32_t *place = prt_map_find(&names, name);
+        if (passes_through(g, i))
+            continue;
+        f->made[i] = place == NULL;
+        f->places[i] = place != NULL ? *place : (*n_out)++;
+        PRT_TRY(prt_map_set(&names, name, &f->places[i]));
+    }
+    return POPRT_OK;
+}
+
+static poprt_status add_graph(merger *f)
+{
     char prefix[NAME_SIZE];
     const size_t first = f->to->main->inputs.count;
     uint32_t n_out = 0;
-    f->made = PRT_NEW_N(f->scratch, bool, g->ret->n_in);
-    if (f->made == NULL)
-        return POPRT_E_NOMEM;
-    for (uint32_t i = 0; i < g->ret->n_in; i++)
-        n_out += f->made[i] = !passes_through(g, i);
+    PRT_TRY(place_outputs(f, &n_out));
     PRT_TRY(take_versions(f));
     PRT_TRY(take_metadata(f));
     PRT_TRY(make_choice(f, n_out));

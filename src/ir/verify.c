@@ -81,6 +81,27 @@ static poprt_status verify_op(const prt_op *op, const prt_graph *g)
     return POPRT_OK;
 }
 
+/* A name of the interface belongs to one value. It may be listed several times. */
+static poprt_status verify_name(prt_map *names, prt_str name, const prt_value *v, const prt_op *at)
+{
+    if (name.size == 0)
+        return POPRT_OK;
+    const prt_value *other = prt_map_find(names, name);
+    if (other != NULL && other != v)
+        return broken(at, "an output shares its name with another output or an input");
+    return prt_map_set(names, name, (void *)(uintptr_t)v);
+}
+
+static poprt_status verify_interface(const prt_graph *g, prt_arena *scratch)
+{
+    prt_map names = prt_map_in(scratch);
+    for (size_t i = 0; i < g->inputs.count; i++)
+        PRT_TRY(verify_name(&names, g->inputs.data[i]->name, g->inputs.data[i], g->ret));
+    for (uint32_t i = 0; i < g->ret->n_in; i++)
+        PRT_TRY(verify_name(&names, g->output_names.data[i], g->ret->in[i].value, g->ret));
+    return POPRT_OK;
+}
+
 static poprt_status verify_graph(const prt_graph *g, const frame *outer, prt_arena *scratch)
 {
     frame f = { .graph = g, .outer = outer, .depth = outer != NULL ? outer->depth + 1 : 0 };
@@ -123,7 +144,9 @@ poprt_status prt_ir_verify(const prt_module *module)
 {
     prt_arena *scratch = NULL;
     PRT_TRY(prt_arena_create(module->allocator, 0, &scratch));
-    const poprt_status status = verify_graph(module->main, NULL, scratch);
+    poprt_status status = verify_graph(module->main, NULL, scratch);
+    if (status == POPRT_OK)
+        status = verify_interface(module->main, scratch);
     prt_arena_release(scratch);
     return status;
 }

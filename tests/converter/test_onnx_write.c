@@ -170,6 +170,123 @@ START_TEST(outputs_keep_their_names)
 }
 END_TEST
 
+static uint32_t count_copies(const prt_graph *g)
+{
+    uint32_t n = 0;
+    prt_for_each_op (op, g) {
+        n += prt_op_is(op, PRT_OP_identity);
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            n += count_copies(op->regions[i]);
+    }
+    return n;
+}
+
+static prt_module *from_text(const char *text)
+{
+    prt_module *m = NULL;
+    ck_assert_int_eq(prt_module_create(NULL, 0, &m), POPRT_OK);
+    if (prt_ir_parse(m, prt_str_of(text)) != POPRT_OK)
+        ck_abort_msg("%s: %s", text, last_error());
+    return m;
+}
+
+/* An output is a copy of its value where it is called otherwise than that, and each name is made
+ * once, however often it is listed. A region's outputs have names of their own: one that is given
+ * again is a copy. */
+START_TEST(each_name_of_an_output_is_made_once)
+{
+#define VALUES "x = input f32[2]\nd = input f32[2] {3, 4}\nc = const f32[2] {1, 2}\ny = neg x\n"
+#define CHOICE(then, other)                                                                        \
+    "q = input bool[]\nx = input f32[2]\nc = const f32[2] {1, 2}\ny, z = if q {\n"                 \
+    "  then_branch { " then " }\n  else_branch { " other " }\n}\nreturn y, z\n"
+    static const struct {
+        const char *text;
+        uint32_t copies;
+    } cases[] = {
+        { VALUES "return x, x, d, d, c, c, y, y\n", 0 },
+        { VALUES "return c as o, c as o\n", 1 },
+        { VALUES "return c, c as o, c as p, c as o, c\n", 2 },
+        { VALUES "return y as o, y as o\n", 0 }, /* the node makes `o` */
+        { VALUES "return y as o, y as p, y as o, y as p\n", 1 },
+        { VALUES "return x, x as o, x as o\n", 1 },
+        { VALUES "return d as o, d as o, d\n", 1 },
+        { CHOICE("t = neg x; return t, t", "return x, x"), 3 },
+        { CHOICE("return c, c", "t = const f32[2] {3, 4}; return t, t"), 3 },
+        { CHOICE("t = neg x; return t, c", "u = abs x; return c, u"), 2 },
+        { "n = input i64[]\nq = input bool[]\nx = input f32[2]\ny, z = loop n q x {\n  body {\n"
+          "    i = input i64[]\n    p = input bool[]\n    s = input f32[2]\n    return p, s, s\n  "
+          "}\n"
+          "}\nreturn y, y as o, z, z as o2\n",
+            3 },
+        { "x = input f32[3,2]\ny, z = scan x {num_scan_inputs=1\n  body {\n    s = input f32[2]\n"
+          "    return s, s\n  }\n}\nreturn y, z\n",
+            1 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        prt_module *m = from_text(cases[i].text);
+        prt_module *again = onnx_loaded(onnx_written(m));
+        const prt_graph *g = again->main;
+        ck_assert_uint_eq(g->ret->n_in, m->main->ret->n_in);
+        for (uint32_t k = 0; k < g->ret->n_in; k++) {
+            ck_assert(prt_str_equal(g->output_names.data[k], m->main->output_names.data[k]));
+            for (uint32_t j = 0; j < k; j++)
+                ck_assert(g->ret->in[j].value == g->ret->in[k].value ||
+                    !prt_str_equal(g->output_names.data[j], g->output_names.data[k]));
+        }
+        ck_assert_msg(count_copies(g) == cases[i].copies, "%s: %u", cases[i].text, count_copies(g));
+        prt_module_release(m);
+        prt_module_release(again);
+    }
+#undef VALUES
+#undef CHOICE
+}
+END_TEST
+
+START_TEST(a_name_of_two_values_is_refused)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        prt_module *m = from_text("x = input f32[2]\ny = neg x\nreturn x, x, y\n");
+        prt_op_set_input(m->main->ret, 2 * i, m->main->ret->in[2 - 2 * i].value);
+        ck_assert_int_eq(prt_onnx_write(m, onnx_append, msg_new()), POPRT_E_INTERNAL);
+        ck_assert_ptr_nonnull(strstr(last_error(), "belongs to two values"));
+        prt_module_release(m);
+    }
+}
+END_TEST
+
+/* An Identity that the writer adds needs its domain, and a version with the value's type. */
+START_TEST(copies_of_outputs_count_for_the_opset)
+{
+    static const struct {
+        const char *text;
+        int64_t opset;
+    } cases[] = {
+        { "x = input f32[2]\nreturn x\n", 0 },
+        { "x = input f32[2]\nreturn x as o\n", 1 },
+        { "x = input bf16[2]\nreturn x as o\n", 13 },
+        { "x = input seq(f32[2])\nreturn x as o\n", 14 },
+        { "x = input optional(f32[2])\nreturn x as o\n", 16 },
+        { "x = input u4[2]\nreturn x as o\n", 21 },
+        { "q = input bool[]\nx = input seq(f32[2])\ny = if q {\n  then_branch { return x }\n"
+          "  else_branch { return x }\n}\nreturn y\n",
+            14 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        prt_module *m = from_text(cases[i].text);
+        prt_module *again = onnx_loaded(onnx_written(m));
+        ck_assert_msg(prt_module_opset(again, PRT_STR("")) == cases[i].opset, "%s: %lld",
+            cases[i].text, (long long)prt_module_opset(again, PRT_STR("")));
+        prt_module_release(m);
+        prt_module_release(again);
+    }
+    prt_module *m = from_text("x = input seq(f32[2])\nreturn x as o\n");
+    ck_assert_int_eq(prt_onnx_downgrade(m, 13), POPRT_OK);
+    ck_assert_int_eq(prt_onnx_write(m, onnx_append, msg_new()), POPRT_E_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(last_error(), "opset 13"));
+    prt_module_release(m);
+}
+END_TEST
+
 START_TEST(values_without_names_get_some)
 {
     msg *nodes[] = { onnx_node("Neg", "x", "y"), NULL };
@@ -394,7 +511,9 @@ END_TEST
 PRT_TEST_MAIN("converter/onnx_write", untouched_nodes_keep_their_bytes, changed_nodes_are_made_anew,
     the_sample_comes_back, types_of_inner_values_are_added,
     a_described_stft_says_that_it_is_onesided, the_opset_grows_as_needed, outputs_keep_their_names,
-    values_without_names_get_some, initialized_inputs_are_listed_again,
-    narrowed_constants_are_described_anew, unlisted_constants_are_no_inputs,
-    parts_that_nobody_reads_are_written, sequences_of_another_type_are_described_anew,
-    large_constants_go_to_a_file, a_refusing_sink_is_an_io_error, every_refused_allocation)
+    each_name_of_an_output_is_made_once, a_name_of_two_values_is_refused,
+    copies_of_outputs_count_for_the_opset, values_without_names_get_some,
+    initialized_inputs_are_listed_again, narrowed_constants_are_described_anew,
+    unlisted_constants_are_no_inputs, parts_that_nobody_reads_are_written,
+    sequences_of_another_type_are_described_anew, large_constants_go_to_a_file,
+    a_refusing_sink_is_an_io_error, every_refused_allocation)

@@ -65,7 +65,9 @@ typedef struct fuzz_check {
 /*
  * Runs the list on the module. The module must still be valid, also where a pass refused; what can
  * be written must be readable; and where inputs and types stayed as they were, results may move by
- * the sum of the bounds of the passes. False, and why, where that does not hold.
+ * the sum of the bounds of the passes. Behind a step (a comparison, a Round, a Cast to integers) or
+ * a sum that cancels, no bound of a pass holds: a result may also move as far as rounding errors
+ * move it that are added to the original model (noise.h). False, and why, where that does not hold.
  */
 bool fuzz_check_list(prt_module *module, const fuzz_list *list, const fuzz_check *check, char *why,
     size_t size);

@@ -141,6 +141,30 @@ START_TEST(interfaces_of_all_kinds)
 }
 END_TEST
 
+/* A name that a model lists twice is one output of its If, listed twice. */
+START_TEST(names_may_be_listed_twice)
+{
+    prt_module *m = fuse_texts("x = input f32[2]\nw = const f32[2] {1, 2}\ny = neg x\n"
+                               "return y, w, x, y, w, x\n",
+        "x = input f32[2]\nz = abs x\nreturn z\n");
+    static const char *const names[] = { "graph0/y", "graph0/w", "graph0/x", "graph0/y", "graph0/w",
+        "graph0/x", "graph1/z" };
+    const prt_op *ret = m->main->ret;
+    ck_assert_uint_eq(ret->n_in, 7);
+    for (uint32_t i = 0; i < 7; i++)
+        ck_assert_str_eq(m->main->output_names.data[i].data, names[i]);
+    for (uint32_t i = 0; i < 3; i++)
+        ck_assert_ptr_eq(ret->in[i].value, ret->in[i + 3].value);
+    ck_assert_uint_eq(ret->in[0].value->def->n_out, 2);
+    const prt_compile_options options = { .allocator = NULL };
+    prt_program *p = NULL;
+    ck_assert_int_eq(prt_compile(m, &options, &p), POPRT_OK);
+    ck_assert_uint_eq(p->n_graphs, 2);
+    prt_program_release(p);
+    prt_module_release(m);
+}
+END_TEST
+
 START_TEST(symbols_of_two_models_are_two)
 {
     static const char *const text = "x = input f32[n]\ny = neg x\nreturn y\n";
@@ -298,7 +322,7 @@ START_TEST(the_mark_survives_a_file)
 END_TEST
 
 PRT_TEST_MAIN("ir/fuse", graphs_become_branches, weights_share_their_bytes_and_outlive_the_models,
-    interfaces_of_all_kinds, symbols_of_two_models_are_two,
+    interfaces_of_all_kinds, names_may_be_listed_twice, symbols_of_two_models_are_two,
     versions_are_the_newest_and_metadata_is_kept_apart, what_cannot_be_fused_is_named,
     the_mark_is_a_number_of_graphs, names_tell_their_graph, the_mark_goes_with_the_interface,
     the_mark_survives_a_file)

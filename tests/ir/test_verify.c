@@ -119,6 +119,19 @@ START_TEST(values_and_regions_know_where_they_belong)
 }
 END_TEST
 
+START_TEST(a_name_of_the_interface_belongs_to_one_value)
+{
+    prt_graph *g = graph_from_text("x = input f32[2]\nc = const f32[2] {1, 2}\ny = neg x\n"
+                                   "return x, y, y, y as z, y as z, c, c\n");
+    ck_assert_int_eq(prt_ir_verify(g->module), POPRT_OK);
+    prt_op_set_input(g->ret, 2, g->inputs.data[0]); /* y is y and x */
+    assert_broken(g, "shares its name");
+    g = graph_from_text("x = input f32[2]\ny = neg x\nreturn x, y\n");
+    prt_op_set_input(g->ret, 0, g->ret->in[1].value); /* the output x is not the input x */
+    assert_broken(g, "shares its name");
+}
+END_TEST
+
 START_TEST(counts_are_checked_against_the_table)
 {
     prt_graph *g = graph_from_text(model);
@@ -130,4 +143,5 @@ END_TEST
 PRT_TEST_MAIN("ir/verify", a_sound_graph_passes, order_is_checked,
     order_is_checked_for_what_regions_capture, a_region_cannot_read_what_holds_it,
     a_graph_cannot_read_out_of_a_region, uses_of_erased_ops_are_noticed, torn_lists_are_noticed,
-    values_and_regions_know_where_they_belong, counts_are_checked_against_the_table)
+    values_and_regions_know_where_they_belong, a_name_of_the_interface_belongs_to_one_value,
+    counts_are_checked_against_the_table)

@@ -22,7 +22,8 @@
  * inputs with the shape of a listed one are packed too (a published command line lists input_ids
  * only). The start of the head needs no pattern, since the first operator that mixes tokens gets
  * samples; head_pattern adds operators that must get samples. Shapes must be static, and no region
- * may read packed values.
+ * may read packed values. An output that is a packed input under the same name stays packed,
+ * because a name belongs to one value.
  */
 #include "pass/attention/packed.h"
 #include "pass/engine/match.h"
@@ -164,6 +165,12 @@ static poprt_status find_heads(prt_packer *k)
     return POPRT_OK;
 }
 
+static bool is_input_by_name(const prt_graph *graph, uint32_t output)
+{
+    const prt_value *v = graph->ret->in[output].value;
+    return prt_value_is_input(v) && prt_str_equal(v->name, graph->output_names.data[output]);
+}
+
 static poprt_status unpack_outputs(prt_packer *k)
 {
     prt_op *ret = k->graph->ret;
@@ -171,11 +178,13 @@ static poprt_status unpack_outputs(prt_packer *k)
     for (uint32_t i = 0; i < ret->n_in; i++) {
         prt_value *v = prt_op_input(ret, i);
         const prt_packed_form f = prt_packed_fact_of(k, v).form;
-        if (f != PRT_FORM_PACKED && f != PRT_FORM_FLAT)
+        if ((f != PRT_FORM_PACKED && f != PRT_FORM_FLAT) || is_input_by_name(k->graph, i))
             continue;
         prt_value *u = prt_packed_unpack(k, &b, v);
         PRT_TRY(prt_build_status(&b));
-        prt_op_set_input(ret, i, u);
+        for (uint32_t other = i; other < ret->n_in; other++)
+            if (prt_op_input(ret, other) == v && !is_input_by_name(k->graph, other))
+                prt_op_set_input(ret, other, u);
         const prt_str name = v->name;
         if (v->def == NULL || name.size == 0 || u->name.size != 0 || prt_value_is_output(v))
             continue;

@@ -214,27 +214,45 @@ static poprt_status convert_output(prt_graph *graph, uint32_t slot, const double
         prt_build_scalar(&b, type->dtype, 255) };
     x = cast(&b, prt_build_op(&b, PRT_OP_clip, NULL, 3, in), PRT_DTYPE_u8);
     PRT_TRY(prt_build_status(&b));
-    const prt_str name = y->name;
-    prt_op_set_input(graph->ret, slot, x);
-    if (!prt_str_equal(name, graph->output_names.data[slot]) || prt_value_is_output(y))
+    const prt_str name = graph->output_names.data[slot];
+    for (uint32_t i = slot; i < graph->ret->n_in; i++)
+        if (prt_str_equal(graph->output_names.data[i], name))
+            prt_op_set_input(graph->ret, i, x);
+    if (!prt_str_equal(y->name, name) || prt_value_is_output(y))
         return POPRT_OK;
     y->name = PRT_STR("");
-    prt_op_touch(y->def);
+    if (y->def != NULL)
+        prt_op_touch(y->def);
     prt_for_each_use (use, y)
         prt_op_touch(use->user);
     return prt_value_set_name(x, name);
 }
 
+/* Is an earlier output of the same name? The name may be listed several times, for one value. */
+static bool is_listed_before(const prt_graph *graph, uint32_t slot)
+{
+    for (uint32_t i = 0; i < slot; i++)
+        if (prt_str_equal(graph->output_names.data[i], graph->output_names.data[slot]))
+            return true;
+    return false;
+}
+
 static poprt_status try_output(state *s, prt_graph *graph, uint32_t slot, bool named)
 {
     const prt_value *y = graph->ret->in[slot].value;
-    const char *name = graph->output_names.data[slot].data;
+    const prt_str listed = graph->output_names.data[slot];
+    const char *name = listed.data;
     const int32_t axis = channel_axis(s, y->type);
     double factors[MOST], offsets[MOST], low, high;
     if (named && axis == 0)
         return prt_fail(POPRT_E_SHAPE, name,
             "output '%.200s' is not an image of floats with 4 dimensions and the channels of mean "
             "and std",
+            name);
+    if (named && prt_value_is_input(y) && prt_str_equal(y->name, listed))
+        return prt_fail(POPRT_E_UNSUPPORTED, name,
+            "output '%.200s' is an input of the model under the same name, which cannot be both "
+            "float and uint8: leave it out of eightbitsio_outputs",
             name);
     if (named) {
         for (int64_t i = 0; i < y->type->dims[axis]; i++) {
@@ -294,8 +312,9 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
         s.inputs++;
     }
     for (uint32_t i = 0; i < graph->ret->n_in; i++)
-        PRT_TRY(
-            try_output(&s, graph, i, prt_pass_lists(p, "outputs", graph->output_names.data[i])));
+        if (!is_listed_before(graph, i))
+            PRT_TRY(try_output(&s, graph, i,
+                prt_pass_lists(p, "outputs", graph->output_names.data[i])));
     if (s.inputs == 0 && channels_of(&s) != 0)
         prt_pass_warn(p, NULL,
             "no input is an image (float, 4 dimensions, %d channels); give mean "

@@ -32,7 +32,8 @@ static bool match_norm(const prt_op *op, norm *n)
 {
     const prt_batch_normalization_attrs *a = op->attrs;
     const prt_type *x = prt_match_ranked(prt_op_input(op, 0));
-    if (a->training_mode != 0 || !prt_match_only(op, 1) || x == NULL || x->rank < 2)
+    if (a->training_mode != 0 || !prt_match_only(op, 1) || x == NULL || x->rank < 2 ||
+        !prt_dtype_is_float(x->dtype))
         return false;
     for (uint32_t i = 0; i < 4; i++)
         if (!prt_match_constant(op, i + 1, &n->part[i]) || n->part[i].rank != 1 ||

@@ -223,6 +223,27 @@ START_TEST(outputs_are_unpacked)
 }
 END_TEST
 
+/* A value has one unpacked form, and an output that is an input by name stays that. */
+START_TEST(outputs_listed_twice_are_unpacked_once)
+{
+    prt_graph *g = graph_from_text("x = input f32[2,4,3]\nh = const i64[2] {8,3}\nn = neg x\n"
+                                   "f = reshape n h\ny = neg f\n"
+                                   "return y, y, y as again, x, x as copy, x\n");
+    ck_assert(run_pass(g, PASS,
+        "max_valid_num=5, segment_max_size=1+3, "
+        "dynamic_groups=[[x]]"));
+    const prt_use *out = g->ret->in;
+    ck_assert_ptr_eq(out[0].value, out[1].value);
+    ck_assert_ptr_eq(out[0].value, out[2].value);
+    ck_assert_ptr_eq(out[3].value, g->inputs.data[0]);
+    ck_assert_ptr_eq(out[5].value, g->inputs.data[0]);
+    ck_assert(prt_op_is(out[0].value->def, PRT_OP_gc_unpack));
+    ck_assert(prt_op_is(out[4].value->def, PRT_OP_gc_unpack));
+    ck_assert_uint_eq(count(g, "= gc_unpack "), 2);
+    module_free(g);
+}
+END_TEST
+
 START_TEST(where_the_head_begins)
 {
     prt_graph *g = graph_from_text(
@@ -287,4 +308,5 @@ END_TEST
 PRT_TEST_MAIN("pass/attention/packed", samples_mean_the_same, projections_and_sums_stay_packed,
     matrices_of_tokens, a_gemm_of_tokens_and_its_split_stay_packed,
     tables_get_a_row_for_each_packed_sample, positions, positions_for_each_sample,
-    outputs_are_unpacked, where_the_head_begins, shapes_are_followed, what_is_refused)
+    outputs_are_unpacked, outputs_listed_twice_are_unpacked_once, where_the_head_begins,
+    shapes_are_followed, what_is_refused)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_manager.c — the registry, options, pipelines, reports, stopping. */
 #include "pass/engine/manager.h"
+
 #include "support/check_main.h"
 #include "support/graph_text.h"
+#include "support/onnx_check.h"
 
 static const char *const model = "x = input f32[2]\n"
                                  "%0 = const f32[2] {1, 2}\n%1 = neg %0\n"
@@ -385,6 +387,50 @@ START_TEST(what_cannot_be_put_in_order_is_refused)
 }
 END_TEST
 
+/* Runs one pass with its default options; a pass that refuses those or the model is left out. */
+static void check_interface(const prt_pass_def *def, const char *text)
+{
+    prt_graph *g = graph_from_text(text);
+    prt_pass_manager *pm = new_manager();
+    poprt_status status = prt_pass_manager_add(pm, def->name, 0, NULL);
+    if (status == POPRT_OK)
+        status = prt_pass_manager_run(pm, g->module, NULL);
+    ck_assert_int_ne(status, POPRT_E_INTERNAL);
+    status = prt_ir_verify(g->module);
+    ck_assert_msg(status == POPRT_OK, "%s: %s\n%s", def->name, prt_error_last()->message, text);
+    prt_module *again = onnx_loaded(onnx_written(g->module));
+    ck_assert_uint_eq(again->main->ret->n_in, g->ret->n_in);
+    for (uint32_t i = 0; i < g->ret->n_in; i++)
+        ck_assert(prt_str_equal(again->main->output_names.data[i], g->output_names.data[i]));
+    prt_module_release(again);
+    prt_pass_manager_release(pm);
+    module_free(g);
+}
+
+/* Inputs, constants and results are returned once and again, under their own name and others. */
+START_TEST(no_pass_gives_a_name_to_two_values)
+{
+    static const char *const texts[] = {
+        "x = input f32[1,3,2,2]\nd = input f32[2] {3, 4}\nc = const f32[2] {1, 2}\n"
+        "n = neg x\ny = tanh n\nz = identity y\nm = mul n d\n"
+        "return x, x as o, x, d, d as p, d, c, c as q, c, y, z, y, y as r, z, z as r2, m, m\n",
+        "i = input i64[2,4]\nk = const i64[1] {-1}\ns = shape i\nt = sub s k\nr = neg i\n"
+        "e = reshape i k\nreturn i, k, i as j, k as l, i, k, s, t, s, t as u, r, r, e, e, r as v\n",
+        "q = input bool[]\nx = input f32[2]\nc = const f32[2] {1, 2}\ny, z, w = if q {\n"
+        "  then_branch { t = neg x; return t, t, c }\n  else_branch { return x, c, x }\n}\n"
+        "h = const i64[] {2}\nb = const bool[] {true}\nl, m = loop h b y {\n  body {\n"
+        "    i = input i64[]\n    p = input bool[]\n    s = input f32[2]\n    return b, s, s\n"
+        "  }\n}\nreturn y, z, y, w, l, m, l as o, m as n, l, x, c, x\n",
+        "x = input f16[2,2]\nd = input f64[2]\nc = const f64[2] {1, 2}\ny = matmul x x\n"
+        "z = add d c\nw = dropout y\nreturn y, y, w, w as v, z, z as u, z, c, d, c, d, x, x\n",
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        for (uint32_t k = 0; prt_pass_of(k) != NULL; k++)
+            if (strcmp(prt_pass_of(k)->name, "layer_precision_compare") != 0)
+                check_interface(prt_pass_of(k), texts[i]);
+}
+END_TEST
+
 /* Counts what is alive and refuses the request number `fail_at`. */
 typedef struct stingy {
     size_t requests, fail_at, alive;
@@ -464,4 +510,4 @@ PRT_TEST_MAIN("pass/manager", the_registry_is_in_order_and_complete, pipelines_a
     passes_can_be_skipped, an_observer_hears_of_each_pass, ir_passes_are_gathered,
     lists_ignore_blanks, settings_choose_the_passes_of_a_pipeline, passes_are_put_in_order,
     what_goes_round_moves_as_one, what_cannot_be_put_in_order_is_refused,
-    every_refusal_of_memory_is_survived)
+    no_pass_gives_a_name_to_two_values, every_refusal_of_memory_is_survived)

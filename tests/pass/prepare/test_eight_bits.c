@@ -147,6 +147,25 @@ START_TEST(named_outputs_are_images)
 }
 END_TEST
 
+/* A name is converted once, however often the outputs list it. */
+START_TEST(outputs_listed_twice_are_converted_once)
+{
+    static const char *const options[] = { "outputs", "y,c", "std", "1", NULL };
+    prt_graph *g = converted("x = input f32[1,3,1,2]\nc = const f32[1,3,1,2] {0,1,0,1,0,1}\n"
+                             "y = neg x\nz = tanh y\nreturn y, z, y, c, z, y as again, c\n",
+        options);
+    const prt_use *out = g->ret->in;
+    ck_assert_ptr_eq(out[0].value, out[2].value);
+    ck_assert_ptr_eq(out[1].value, out[4].value);
+    ck_assert_ptr_eq(out[3].value, out[6].value);
+    for (uint32_t i = 0; i < 7; i++)
+        ck_assert_int_eq(out[i].value->type->dtype, i == 5 ? PRT_DTYPE_f32 : PRT_DTYPE_u8);
+    module_free(g);
+    assert_pass_fails(pass, "outputs=x", "x = input f32[1,3,1,2]\ny = neg x\nreturn y, x\n",
+        POPRT_E_UNSUPPORTED, "under the same name");
+}
+END_TEST
+
 START_TEST(what_has_no_images_is_warned_of)
 {
     module_free(converted("x = input f32[1,4,2,2]\ny = neg x\nreturn y\n", NULL));
@@ -172,4 +191,5 @@ END_TEST
 
 PRT_TEST_MAIN("pass/prepare/eight_bits", numbers_of_imagenet_are_said_when_taken,
     given_numbers_are_taken, maps_with_a_range_come_out_as_bytes, named_outputs_are_images,
-    what_has_no_images_is_warned_of, wrong_numbers_are_refused)
+    outputs_listed_twice_are_converted_once, what_has_no_images_is_warned_of,
+    wrong_numbers_are_refused)

@@ -43,6 +43,11 @@ START_TEST(batch_norm_that_stays)
     assert_pass_leaves(pass, NULL,
         "x = input f16[n,2,7]\n" P4 "w = const f32[2] {1e10,1}\nu = const f32[2] {1e10,1}\n"
         "y = batch_normalization x u b w v\nreturn y\n");
+    /* an image of unknown element type */
+    assert_pass_leaves(pass, NULL,
+        "a = input f32[2,2,7]\n" P4 "t = \"com.example.Twist\" a : ?\n"
+        "h = const i64[3] {2,2,7}\nx = reshape t h\n"
+        "y = batch_normalization x s b m v\nreturn y\n");
 }
 END_TEST
 
