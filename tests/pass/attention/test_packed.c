@@ -78,7 +78,7 @@ static uint32_t count(const prt_graph *g, const char *what)
     return n;
 }
 
-START_TEST(samples_mean_the_same)
+START_TEST(packed_samples_give_the_same_results)
 {
     check_packed(MODEL, OPTIONS, 1e-6);
 }
@@ -103,7 +103,7 @@ START_TEST(projections_and_sums_stay_packed)
 }
 END_TEST
 
-START_TEST(matrices_of_tokens)
+START_TEST(matrices_of_tokens_stay_packed)
 {
     check_packed(INPUTS WEIGHTS
         "rows = const i64[2] {8,4}\nback = const i64[3] {2,4,4}\n"
@@ -167,7 +167,7 @@ START_TEST(tables_get_a_row_for_each_packed_sample)
 }
 END_TEST
 
-START_TEST(positions)
+START_TEST(position_tables_are_packed)
 {
     check_packed(INPUTS WEIGHTS
         "w = gather table ids\n"
@@ -188,7 +188,7 @@ START_TEST(positions)
 END_TEST
 
 /* A constant with a row for each sample, as exporters fold position embeddings: all rows alike. */
-START_TEST(positions_for_each_sample)
+START_TEST(positions_for_each_sample_are_packed)
 {
     static const char *const three = "max_valid_num=3, segment_max_size=4";
     static const char *const model =
@@ -223,7 +223,7 @@ START_TEST(outputs_are_unpacked)
 }
 END_TEST
 
-START_TEST(where_the_head_begins)
+START_TEST(packing_ends_where_the_head_begins)
 {
     prt_graph *g = graph_from_text(
         INPUTS WEIGHTS "e = gather table ids\n" BLOCK "y = matmul l wq\nz = relu y\nreturn z\n");
@@ -261,7 +261,7 @@ START_TEST(shapes_are_followed)
 }
 END_TEST
 
-START_TEST(what_is_refused)
+START_TEST(wrong_options_are_refused)
 {
     assert_pass_fails(PASS, NULL, MODEL, POPRT_E_ARG, "max_valid_num");
     assert_pass_fails(PASS, "max_valid_num=2", MODEL, POPRT_E_ARG, "segment_max_size");
@@ -284,7 +284,8 @@ START_TEST(what_is_refused)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/attention/packed", samples_mean_the_same, projections_and_sums_stay_packed,
-    matrices_of_tokens, a_gemm_of_tokens_and_its_split_stay_packed,
-    tables_get_a_row_for_each_packed_sample, positions, positions_for_each_sample,
-    outputs_are_unpacked, where_the_head_begins, shapes_are_followed, what_is_refused)
+PRT_TEST_MAIN("pass/attention/packed", packed_samples_give_the_same_results,
+    projections_and_sums_stay_packed, matrices_of_tokens_stay_packed,
+    a_gemm_of_tokens_and_its_split_stay_packed, tables_get_a_row_for_each_packed_sample,
+    position_tables_are_packed, positions_for_each_sample_are_packed, outputs_are_unpacked,
+    packing_ends_where_the_head_begins, shapes_are_followed, wrong_options_are_refused)

@@ -16,7 +16,7 @@ static void check(const char *pass, const char *op, const char *text, bool goes)
     module_free(g);
 }
 
-START_TEST(slices)
+START_TEST(slices_of_everything_are_removed)
 {
     static const char *const pass = "eliminate_nop_slice";
     check(pass, "slice", X "s = slice x a b\ny = neg s\nreturn y\n", true);
@@ -39,7 +39,7 @@ START_TEST(slices)
 END_TEST
 
 /* transformers 5 looks up masks by the coordinates of every element. */
-START_TEST(gathers)
+START_TEST(gathers_of_everything_are_removed)
 {
     static const char *const pass = "eliminate_nop_slice";
     static const char *const whole[] = {
@@ -69,7 +69,7 @@ START_TEST(gathers)
 }
 END_TEST
 
-START_TEST(pads)
+START_TEST(pads_of_zero_are_removed)
 {
     static const char *const pass = "eliminate_nop_pad";
     check(pass, "pad",
@@ -93,7 +93,7 @@ static const char *one(const char *x, const char *op)
     return text;
 }
 
-START_TEST(expands)
+START_TEST(expands_to_the_same_shape_are_removed)
 {
     static const char *const pass = "eliminate_nop_expand";
     check(pass, "expand", one("f32[2,3]", "e = const i64[2] {2,1}\ns = expand x e"), true);
@@ -107,7 +107,7 @@ START_TEST(expands)
 }
 END_TEST
 
-START_TEST(flattens)
+START_TEST(flattens_of_matrices_are_removed)
 {
     static const char *const pass = "eliminate_nop_flatten";
     check(pass, "flatten", one("f32[n,3]", "s = flatten x"), true);
@@ -119,7 +119,7 @@ START_TEST(flattens)
 }
 END_TEST
 
-START_TEST(reshapes)
+START_TEST(reshapes_to_the_same_shape_are_removed)
 {
     static const char *const pass = "eliminate_nop_reshape";
     check(pass, "reshape", one("f32[n,3]", "e = const i64[2] {-1,3}\ns = reshape x e"), true);
@@ -135,7 +135,7 @@ START_TEST(reshapes)
 }
 END_TEST
 
-START_TEST(transposes)
+START_TEST(transposes_without_effect_are_removed)
 {
     static const char *const pass = "eliminate_nop_transpose";
     check(pass, "transpose", one("f32[n,3]", "s = transpose x {perm=[0,1]}"), true);
@@ -163,5 +163,8 @@ START_TEST(results_and_names_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/clean/nop_moves", slices, gathers, pads, expands, flattens, reshapes,
-    transposes, results_and_names_stay)
+PRT_TEST_MAIN("pass/clean/nop_moves", slices_of_everything_are_removed,
+    gathers_of_everything_are_removed, pads_of_zero_are_removed,
+    expands_to_the_same_shape_are_removed, flattens_of_matrices_are_removed,
+    reshapes_to_the_same_shape_are_removed, transposes_without_effect_are_removed,
+    results_and_names_stay)

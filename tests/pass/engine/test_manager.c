@@ -189,7 +189,7 @@ static void note_name(void *user, const prt_pass_event *event)
     r->changed += event->changed;
 }
 
-START_TEST(ir_passes_are_gathered)
+START_TEST(ir_passes_are_batched)
 {
     static const prt_pass_arg small = { "max_tensor_size", "100" };
     static const char *const passes[] = { "eliminate_identity", "eliminate_nop_cast",
@@ -300,7 +300,7 @@ START_TEST(passes_are_put_in_order)
 }
 END_TEST
 
-START_TEST(what_goes_round_moves_as_one)
+START_TEST(passes_of_a_loop_move_together)
 {
     prt_pass_manager *pm = new_manager();
     ck_assert_int_eq(prt_pass_manager_skip(pm, "fuse_quantized"), POPRT_OK);
@@ -377,7 +377,7 @@ START_TEST(settings_choose_the_passes_of_a_pipeline)
 }
 END_TEST
 
-START_TEST(what_cannot_be_put_in_order_is_refused)
+START_TEST(impossible_orders_are_refused)
 {
     assert_no_order(&lonely, POPRT_E_ARG, "lonely and first exclude each other");
     assert_no_order(&ring, POPRT_E_ARG, "cycle");
@@ -461,7 +461,7 @@ END_TEST
 
 PRT_TEST_MAIN("pass/manager", the_registry_is_in_order_and_complete, pipelines_are_named,
     unknown_names_give_the_nearest, options_are_checked, a_pipeline_does_all_and_then_nothing,
-    passes_can_be_skipped, an_observer_hears_of_each_pass, ir_passes_are_gathered,
+    passes_can_be_skipped, an_observer_hears_of_each_pass, ir_passes_are_batched,
     lists_ignore_blanks, settings_choose_the_passes_of_a_pipeline, passes_are_put_in_order,
-    what_goes_round_moves_as_one, what_cannot_be_put_in_order_is_refused,
+    passes_of_a_loop_move_together, impossible_orders_are_refused,
     every_refusal_of_memory_is_survived)

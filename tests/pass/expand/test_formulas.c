@@ -40,7 +40,7 @@ static void pools(const char *text)
 /* Over numbers of all sizes, those that are none included. */
 #define NUMBERS "x = const f32[14] {-inf,-1e30,-100,-21,-2,-0.5,-1e-3,0,1e-3,0.5,2,21,1e30,inf}\n"
 
-START_TEST(elements)
+START_TEST(elementwise_operators_are_expanded)
 {
     static const struct {
         uint32_t op;
@@ -76,7 +76,7 @@ START_TEST(elements)
 END_TEST
 
 /* Where the ends are, and beyond. */
-START_TEST(turned_circles)
+START_TEST(inverse_circular_functions_are_expanded)
 {
     static const char *const lines[] = { "acos x", "asin x" };
     expands("x = input f32[3,50]\ns = tanh x\ny = acos s\nreturn y\n", PRT_OP_acos);
@@ -98,7 +98,7 @@ START_TEST(turned_circles)
 }
 END_TEST
 
-START_TEST(reductions)
+START_TEST(reductions_are_expanded)
 {
     expands("x = input f32[3,4,5]\ny = reduce_l1 x\nreturn y\n", PRT_OP_reduce_l1);
     expands("x = input f32[3,4,5]\na = const i64[1] {-2}\ny = reduce_l1 x a {keepdims=0}\n"
@@ -121,7 +121,7 @@ START_TEST(reductions)
 }
 END_TEST
 
-START_TEST(pools_of_powers)
+START_TEST(lp_pools_are_expanded)
 {
     expands("x = input f32[2,3,7,8]\ny = lp_pool x {kernel_shape=[3,2],strides=[2,1],"
             "pads=[1,0,2,1]}\nreturn y\n",
@@ -135,7 +135,7 @@ START_TEST(pools_of_powers)
 }
 END_TEST
 
-START_TEST(hardmax)
+START_TEST(hardmax_is_expanded)
 {
     expands("x = input f32[5,9]\ny = hardmax x\nreturn y\n", PRT_OP_hardmax);
     expands("x = input f32[2,7,3]\ny = hardmax x {axis=1}\nreturn y\n", PRT_OP_hardmax);
@@ -147,7 +147,7 @@ START_TEST(hardmax)
 END_TEST
 
 /* Mish as it is written where there is no operator for it. */
-START_TEST(mish_written_out)
+START_TEST(mish_is_expanded)
 {
     expands("x = input f32[3,50]\ns = softplus x\nt = tanh s\ny = mul x t\nreturn y\n",
         PRT_OP_tanh);
@@ -163,7 +163,7 @@ START_TEST(mish_written_out)
 END_TEST
 
 /* Constants are not folded by the pass, so the values are those that kernels would see. */
-START_TEST(numbers_of_all_sizes)
+START_TEST(expansions_hold_for_numbers_of_all_sizes)
 {
     static const char *const lines[] = { "elu x", "selu x", "celu x {alpha=2.5}", "isinf x",
         "isinf x {detect_negative=0}", "isnan x", "thresholded_relu x" };
@@ -180,7 +180,7 @@ START_TEST(numbers_of_all_sizes)
 }
 END_TEST
 
-START_TEST(several_inputs_and_axes)
+START_TEST(several_inputs_and_axes_are_expanded)
 {
     expands("a = input f32[3,4]\nb = input f32[4]\nc = input f32[3,1]\ny = mean a b c\n"
             "return y\n",
@@ -199,7 +199,7 @@ START_TEST(several_inputs_and_axes)
 }
 END_TEST
 
-START_TEST(operators_of_onnx_runtime)
+START_TEST(operators_of_onnx_runtime_are_expanded)
 {
     static const char *const activations[] = { "", "activation=\"Relu\"",
         "activation=\"LeakyRelu\"", "activation=\"LeakyRelu\",activation_params=[0.3]",
@@ -228,7 +228,7 @@ START_TEST(operators_of_onnx_runtime)
 }
 END_TEST
 
-START_TEST(attention)
+START_TEST(attention_of_onnx_runtime_is_expanded)
 {
     static const char *const lines[] = {
         "y = ms_attention x w {num_heads=3}\nreturn y\n",
@@ -252,7 +252,7 @@ START_TEST(attention)
 }
 END_TEST
 
-START_TEST(einsum)
+START_TEST(einsum_is_expanded)
 {
     static const char *const cases[][3] = {
         { "2,3,4", "2,4,5", "bij,bjk->bik" },
@@ -317,7 +317,7 @@ START_TEST(einsum)
 }
 END_TEST
 
-START_TEST(rotary)
+START_TEST(rotary_embedding_is_expanded)
 {
     static const char *const cases[] = {
         "x = input f32[2,3,5,8]\nc = input f32[9,4]\ns = input f32[9,4]\n" PLACES
@@ -340,7 +340,7 @@ START_TEST(rotary)
 }
 END_TEST
 
-START_TEST(pools_of_three_dims)
+START_TEST(pools_of_three_dims_are_expanded)
 {
     static const char *const attrs[] = {
         "kernel_shape=[2,2,2]",
@@ -382,7 +382,7 @@ START_TEST(pools_of_three_dims)
 }
 END_TEST
 
-START_TEST(volumes_of_other_sizes)
+START_TEST(resizes_of_volumes_are_expanded)
 {
     static const char *const attrs[] = { "mode=\"linear\"", "mode=\"nearest\"",
         "mode=\"linear\",coordinate_transformation_mode=\"align_corners\"",
@@ -411,7 +411,7 @@ START_TEST(volumes_of_other_sizes)
 }
 END_TEST
 
-START_TEST(spectra)
+START_TEST(spectra_are_expanded)
 {
     static const char *const graphs[] = {
         "x = input f32[b,30]\nl = const i64[] {3}\nw = const f32[5] {0.1,0.5,1,0.7,0.2}\n"
@@ -465,7 +465,7 @@ START_TEST(spectra)
 END_TEST
 
 /* Products are what is left, and nothing of them but transB. */
-START_TEST(gemms)
+START_TEST(gemms_become_products)
 {
     static const char *const attrs[] = { "{alpha=0.5}", "{beta=-2.0}", "{transA=1}",
         "{alpha=2.0,beta=3.0,transA=1,transB=1}", "" };
@@ -502,7 +502,10 @@ START_TEST(gemms)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/expand/formulas", elements, turned_circles, reductions, pools_of_powers,
-    hardmax, mish_written_out, numbers_of_all_sizes, several_inputs_and_axes,
-    operators_of_onnx_runtime, attention, einsum, rotary, pools_of_three_dims,
-    volumes_of_other_sizes, spectra, gemms)
+PRT_TEST_MAIN("pass/expand/formulas", elementwise_operators_are_expanded,
+    inverse_circular_functions_are_expanded, reductions_are_expanded, lp_pools_are_expanded,
+    hardmax_is_expanded, mish_is_expanded, expansions_hold_for_numbers_of_all_sizes,
+    several_inputs_and_axes_are_expanded, operators_of_onnx_runtime_are_expanded,
+    attention_of_onnx_runtime_is_expanded, einsum_is_expanded, rotary_embedding_is_expanded,
+    pools_of_three_dims_are_expanded, resizes_of_volumes_are_expanded, spectra_are_expanded,
+    gemms_become_products)

@@ -44,7 +44,7 @@ START_TEST(longer_periods_are_tiled)
 }
 END_TEST
 
-START_TEST(others_are_left)
+START_TEST(constants_without_a_period_are_left)
 {
     static const char *const text =
         "x = input f32[3]\nc = const f32[2,3] {1,2,3,1,2,3}\ny = add x c\nreturn y\n";
@@ -71,4 +71,4 @@ START_TEST(others_are_left)
 END_TEST
 
 PRT_TEST_MAIN("pass/fold/periodic_initializer", one_element_is_expanded, longer_periods_are_tiled,
-    others_are_left)
+    constants_without_a_period_are_left)

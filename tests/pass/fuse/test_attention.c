@@ -47,7 +47,7 @@ END_TEST
     "y = reshape ot e\nreturn y\n"
 
 /* Every form becomes one operator, with the same results. */
-START_TEST(forms)
+START_TEST(exported_forms_become_one_operator)
 {
     static const char *const graphs[] = {
         /* factors everywhere; keys turned twice; a mask by keys */
@@ -231,7 +231,7 @@ START_TEST(images_may_be_heads)
 }
 END_TEST
 
-START_TEST(the_past_may_be_open)
+START_TEST(the_length_of_the_past_may_be_unknown)
 {
     static const char *const graphs[] = {
         OPEN "kt = transpose kj {perm=[0,1,3,2]}\nm = matmul qt kt\n" OPEN_RESULT
@@ -263,7 +263,7 @@ START_TEST(the_past_may_be_open)
 }
 END_TEST
 
-START_TEST(an_open_mask_is_none)
+START_TEST(masks_that_keep_everything_are_removed)
 {
     prt_graph *g = graph_from_text(INPUTS HEADS KEYS
         "b = const bool[1,5] {1,1,1,1,1}\nn = const f32[] {-1}\ns = matmul qt kt\n"
@@ -274,7 +274,7 @@ START_TEST(an_open_mask_is_none)
 }
 END_TEST
 
-START_TEST(other_things_stay)
+START_TEST(other_products_are_left)
 {
     static const char *const graphs[] = {
         /* scores with another reader, or as an output */
@@ -331,6 +331,7 @@ START_TEST(other_things_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/attention", heads_stay_where_they_are, forms,
+PRT_TEST_MAIN("pass/fuse/attention", heads_stay_where_they_are, exported_forms_become_one_operator,
     grouped_heads_are_not_repeated, the_cache_is_written_once, images_may_be_heads,
-    the_past_may_be_open, an_open_mask_is_none, other_things_stay)
+    the_length_of_the_past_may_be_unknown, masks_that_keep_everything_are_removed,
+    other_products_are_left)

@@ -30,7 +30,7 @@ static void stays(const char *text)
     module_free(g);
 }
 
-START_TEST(sums)
+START_TEST(sums_stay_bytes)
 {
     becomes("a = input u8[2,3,5]\nb = input i8[2,3,5]\n" SCALES OPEN("c",
                 "a") "d = dequantize_linear b ws wz\ne = add c d\ny = quantize_linear e ys "
@@ -53,7 +53,7 @@ START_TEST(sums)
 }
 END_TEST
 
-START_TEST(moves)
+START_TEST(data_movement_stays_bytes)
 {
     becomes("x = input u8[1,3,7,6]\n" SCALES OPEN("a",
                 "x") "b = max_pool a {kernel_shape=[3,2],pads=[1,1,1,0],strides=[2,1]}\n" AGAIN("y",
@@ -90,7 +90,7 @@ START_TEST(moves)
 END_TEST
 
 /* Chains on one value of bytes. */
-START_TEST(tables)
+START_TEST(chains_become_tables)
 {
     static const char *const silu = "b = sigmoid a\nc = mul a b\ny = quantize_linear c ys yz\n";
     static const char *const shapes[] = { "", "7", "2,3,4", "n,3", "0,2" };
@@ -136,7 +136,7 @@ END_TEST
 
 #define WEIGHTS "w = const i8[4,3] {1,-2,3,4,-5,6,7,8,-9,-10,11,124}\n"
 
-START_TEST(products)
+START_TEST(products_stay_bytes)
 {
     static const char *const shapes[] = { "5,4", "2,3,4", "n,4", "1,n,4" };
     char text[1024];
@@ -176,7 +176,7 @@ START_TEST(products)
 END_TEST
 
 #ifndef PRT_NO_MICROSOFT
-START_TEST(of_microsoft)
+START_TEST(operators_of_microsoft_stay_bytes)
 {
     becomes("a = input u8[2,3]\nb = input u8[2,3]\n" SCALES
             "y = ms_qlinear_add a xs xz b xs xz ys yz\nreturn y\n",
@@ -198,7 +198,9 @@ START_TEST(of_microsoft)
           "y = ms_qlinear_global_average_pool x xs xz ys yz {channels_last=1}\nreturn y\n");
 }
 END_TEST
-PRT_TEST_MAIN("pass/fuse/bytes", sums, moves, tables, products, of_microsoft)
+PRT_TEST_MAIN("pass/fuse/bytes", sums_stay_bytes, data_movement_stays_bytes, chains_become_tables,
+    products_stay_bytes, operators_of_microsoft_stay_bytes)
 #else
-PRT_TEST_MAIN("pass/fuse/bytes", sums, moves, tables, products)
+PRT_TEST_MAIN("pass/fuse/bytes", sums_stay_bytes, data_movement_stays_bytes, chains_become_tables,
+    products_stay_bytes)
 #endif

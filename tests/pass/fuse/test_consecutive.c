@@ -27,7 +27,7 @@ static const char *casts(const char *from, int by, int to)
     return text;
 }
 
-START_TEST(casts_that_lose_nothing_go)
+START_TEST(casts_without_loss_are_removed)
 {
     static const char *const pass = "fuse_consecutive_cast";
     static const struct {
@@ -56,7 +56,7 @@ START_TEST(casts_that_lose_nothing_go)
 }
 END_TEST
 
-START_TEST(reshapes)
+START_TEST(two_reshapes_become_one)
 {
     static const char *const pass = "fuse_consecutive_reshape";
     static const char *const text =
@@ -82,7 +82,7 @@ START_TEST(reshapes)
 }
 END_TEST
 
-START_TEST(reshapes_of_flatten)
+START_TEST(reshapes_of_flatten_become_one)
 {
     static const char *const pass = "fuse_consecutive_reshape";
     static const char *const text = "x = input f32[2,3]\nf = flatten x {axis=2}\n"
@@ -97,7 +97,7 @@ START_TEST(reshapes_of_flatten)
 }
 END_TEST
 
-START_TEST(squeezes)
+START_TEST(two_squeezes_become_one)
 {
     static const char *const pass = "fuse_consecutive_squeeze";
     static const char *const text =
@@ -123,7 +123,7 @@ START_TEST(squeezes)
 }
 END_TEST
 
-START_TEST(unsqueezes)
+START_TEST(two_unsqueezes_become_one)
 {
     static const char *const pass = "fuse_consecutive_unsqueeze";
     static const char *const text =
@@ -145,7 +145,7 @@ START_TEST(unsqueezes)
 }
 END_TEST
 
-START_TEST(transposes)
+START_TEST(two_transposes_become_one)
 {
     static const char *const pass = "fuse_consecutive_transpose";
     static const char *const text = "x = input f32[2,3,4]\nr = transpose x {perm=[1,2,0]}\n"
@@ -186,7 +186,7 @@ START_TEST(transposes)
 }
 END_TEST
 
-START_TEST(regions)
+START_TEST(regions_are_rewritten)
 {
     static const char *const passes[][2] = {
         { "fuse_consecutive_cast", "a = cast x {to=11}; b = cast a {to=10};" },
@@ -212,5 +212,6 @@ START_TEST(regions)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/consecutive", casts_that_lose_nothing_go, reshapes, reshapes_of_flatten,
-    squeezes, unsqueezes, transposes, regions)
+PRT_TEST_MAIN("pass/fuse/consecutive", casts_without_loss_are_removed, two_reshapes_become_one,
+    reshapes_of_flatten_become_one, two_squeezes_become_one, two_unsqueezes_become_one,
+    two_transposes_become_one, regions_are_rewritten)

@@ -38,7 +38,7 @@ START_TEST(chains_become_one)
 }
 END_TEST
 
-START_TEST(every_operator)
+START_TEST(every_operator_is_fused)
 {
     static const char *const ops[] = { "add x z", "sub x row", "mul two x", "div x z", "max x z",
         "min x z row", "sum z x row", "prelu x row", "abs x", "neg x", "sqrt x", "reciprocal x",
@@ -68,7 +68,7 @@ START_TEST(every_operator)
 }
 END_TEST
 
-START_TEST(what_stays)
+START_TEST(other_operators_are_left)
 {
     static const char *const graphs[] = {
         X "y = mul x two\nreturn y\n",                                /* alone */
@@ -86,7 +86,7 @@ START_TEST(what_stays)
 END_TEST
 
 /* A program has room for 32 instructions and 6 inputs: longer chains become several. */
-START_TEST(long_chains)
+START_TEST(long_chains_become_several_programs)
 {
     char text[4096] = X "v0 = add x row\n";
     for (int i = 0; i < 70; i++) {
@@ -105,7 +105,7 @@ START_TEST(long_chains)
 END_TEST
 
 /* One number for everything has no dims of its own, unless nothing else has as many. */
-START_TEST(numbers)
+START_TEST(scalars_take_the_shape_of_their_peers)
 {
     becomes("x = input f32[]\nk = const f32[1] {2}\na = add x k\ny = neg a\nreturn y\n", 1,
         "elementwise x k {program=[0,0,1,0,8,2,0,0]}");
@@ -115,7 +115,7 @@ START_TEST(numbers)
 }
 END_TEST
 
-START_TEST(of_unknown_sizes)
+START_TEST(unknown_sizes_are_fused)
 {
     assert_pass_rewrites(PASS, NULL,
         "x = input f32[n,m]\nz = input f32[n,m]\na = mul x z\ny = relu a\nreturn y\n",
@@ -126,5 +126,6 @@ START_TEST(of_unknown_sizes)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/elementwise", chains_become_one, every_operator, what_stays, long_chains,
-    numbers, of_unknown_sizes)
+PRT_TEST_MAIN("pass/fuse/elementwise", chains_become_one, every_operator_is_fused,
+    other_operators_are_left, long_chains_become_several_programs,
+    scalars_take_the_shape_of_their_peers, unknown_sizes_are_fused)

@@ -170,7 +170,7 @@ START_TEST(quotients_are_found)
 END_TEST
 
 /* Scale and bias with dims of 1 before the last, as JAX broadcasts them; constants and inputs. */
-START_TEST(scales_of_other_ranks)
+START_TEST(scales_of_other_ranks_are_fused)
 {
     static const char *const rows[] = { "s = input f32[1,1,8]\nb = input f32[1,8]\n",
         "s = const f32[1,1,8] {1,2,3,4,5,6,7,8}\nb = const f32[1,1,8] {8,7,6,5,4,3,2,1}\n" };
@@ -191,7 +191,7 @@ START_TEST(scales_of_other_ranks)
 END_TEST
 
 /* Norms with factors in other groups, means as sums, and the variance of Flax and TensorFlow. */
-START_TEST(norms_in_other_forms)
+START_TEST(norms_in_other_forms_are_found)
 {
     static const char *const layer[] = {
         /* (s d) / root, (s d) * over, d * (over s) */
@@ -294,7 +294,7 @@ START_TEST(near_misses_stay)
 END_TEST
 
 /* A converted model has no operators that other runtimes have no kernel of. */
-START_TEST(portable_ones_have_kernels)
+START_TEST(portable_results_have_kernels)
 {
     static const char portable[] = "portable=true";
     assert_pass_leaves("fuse_formulas", portable, X "s = sigmoid x\ny = mul x s\nreturn y\n");
@@ -311,4 +311,5 @@ END_TEST
 
 PRT_TEST_MAIN("pass/fuse/formulas", swish_is_found, leaky_relu_is_found, gelu_is_found,
     gelu_by_tanh_is_found, hard_swish_is_found, layer_normalization_is_found, quotients_are_found,
-    scales_of_other_ranks, norms_in_other_forms, near_misses_stay, portable_ones_have_kernels)
+    scales_of_other_ranks_are_fused, norms_in_other_forms_are_found, near_misses_stay,
+    portable_results_have_kernels)

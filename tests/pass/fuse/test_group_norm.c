@@ -12,7 +12,7 @@
     "v = instance_normalization u o z {epsilon=0.001}\n"
 #define BACK "q = const i64[4] {2,4,3,5}\ny = reshape v q\n"
 
-START_TEST(written_out)
+START_TEST(the_formula_becomes_one_operator)
 {
     prt_graph *g = graph_from_text(
         "x = input f32[2,4,3,5]\n" GROUPS WRITTEN BACK
@@ -30,7 +30,7 @@ START_TEST(written_out)
 }
 END_TEST
 
-START_TEST(results_stay)
+START_TEST(fusion_keeps_the_results)
 {
     static const char *const ends[] = { "return y\n",
         "s = const f32[4,1,1] {1,2,3,4}\nr = mul s y\nreturn r\n",
@@ -90,4 +90,5 @@ START_TEST(near_misses_are_left)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/group_norm", written_out, results_stay, near_misses_are_left)
+PRT_TEST_MAIN("pass/fuse/group_norm", the_formula_becomes_one_operator, fusion_keeps_the_results,
+    near_misses_are_left)

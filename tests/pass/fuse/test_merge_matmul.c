@@ -34,7 +34,7 @@ START_TEST(products_are_merged)
 }
 END_TEST
 
-START_TEST(sums_go_along)
+START_TEST(sums_are_merged_with_their_products)
 {
     prt_graph *g = graph_from_text(BIASED "return s, t\n");
     ck_assert(run_pass(g, "merge_matmul_add", "merge_str=p,s,q,t"));
@@ -47,7 +47,7 @@ START_TEST(sums_go_along)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(unequal_products_are_refused)
 {
     static const char *const pass = "merge_matmul", *const adds = "merge_matmul_add";
     assert_pass_leaves(pass, NULL, PLAIN "return z, q\n");
@@ -77,7 +77,7 @@ START_TEST(what_does_not_fit_is_refused)
 }
 END_TEST
 
-START_TEST(regions)
+START_TEST(regions_are_rewritten)
 {
     keeps(X
         "c = input bool[]\nr, o = if c {\n  then_branch { p = matmul x w @p; q = matmul x v @q; "
@@ -87,5 +87,5 @@ START_TEST(regions)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/merge_matmul", products_are_merged, sums_go_along,
-    what_does_not_fit_is_refused, regions)
+PRT_TEST_MAIN("pass/fuse/merge_matmul", products_are_merged, sums_are_merged_with_their_products,
+    unequal_products_are_refused, regions_are_rewritten)

@@ -24,7 +24,7 @@ static void check(const char *text, int products)
     assert_pass_keeps_results(text, "merge_projections", 1e-6);
 }
 
-START_TEST(three_become_one)
+START_TEST(three_projections_become_one)
 {
     check(WEIGHTS "q = fused_linear x wq bq\nk = fused_linear x wk bk\nv = fused_linear x wv bv\n"
                   "y = fused_attention q k v {" SIZES "," VIEWS "}\nreturn y\n",
@@ -60,7 +60,7 @@ START_TEST(gemm_is_taken_as_well)
 }
 END_TEST
 
-START_TEST(two_become_one)
+START_TEST(two_projections_become_one)
 {
     check(WEIGHTS "z = input f32[2,2,3]\nq = fused_linear z wq bq\nk = fused_linear x wk bk\n"
                   "v = fused_linear x wv bv\ny = fused_attention q k v {" SIZES "," VIEWS
@@ -83,7 +83,7 @@ START_TEST(two_become_one)
 }
 END_TEST
 
-START_TEST(others_stay)
+START_TEST(other_projections_are_left)
 {
     static const char *const graphs[] = {
         /* another reader, an activation, a residual, weights that are no constants */
@@ -111,5 +111,5 @@ START_TEST(others_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/projections", three_become_one, gemm_is_taken_as_well, two_become_one,
-    others_stay)
+PRT_TEST_MAIN("pass/fuse/projections", three_projections_become_one, gemm_is_taken_as_well,
+    two_projections_become_one, other_projections_are_left)

@@ -22,7 +22,7 @@ static void becomes(const char *before, uint32_t op, double unit)
     module_free(g);
 }
 
-START_TEST(products)
+START_TEST(products_become_qlinear_matmul)
 {
     becomes("x = input u8[2,8]\nw = input i8[8,3]\n" SCALES
             "a = dequantize_linear x xs xz\nb = dequantize_linear w ws wz\nc = matmul a b\n"
@@ -36,7 +36,7 @@ START_TEST(products)
 }
 END_TEST
 
-START_TEST(convolutions)
+START_TEST(convolutions_become_qlinear_conv)
 {
     becomes("x = input u8[1,2,6,6]\nw = input i8[3,2,3,3]\n" SCALES
             "bs = const f32[] {0.0002}\nbz = const i32[] {0}\nbq = const i32[3] {-700,0,50000}\n"
@@ -47,7 +47,7 @@ START_TEST(convolutions)
 }
 END_TEST
 
-START_TEST(others_stay)
+START_TEST(near_misses_are_left)
 {
     static const char *const graphs[] = {
         /* another unit of the bias */
@@ -82,4 +82,5 @@ START_TEST(others_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/quantized", products, convolutions, others_stay)
+PRT_TEST_MAIN("pass/fuse/quantized", products_become_qlinear_matmul,
+    convolutions_become_qlinear_conv, near_misses_are_left)

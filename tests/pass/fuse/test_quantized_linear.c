@@ -26,7 +26,7 @@ static void becomes(const char *text, size_t ops)
     assert_pass_keeps_results(text, PASS, 1e-6);
 }
 
-START_TEST(what_quantisers_write)
+START_TEST(dynamic_quantisation_is_fused)
 {
     becomes(DYNAMIC W "v = const f32[] {0.02}\nf = mul s v\ni = matmul_integer q w z\n"
                       "c = cast i {to=1}\ny = mul c f\nreturn y\n",
@@ -43,7 +43,7 @@ START_TEST(what_quantisers_write)
 }
 END_TEST
 
-START_TEST(operators_of_onnx_runtime)
+START_TEST(operators_of_onnx_runtime_are_fused)
 {
     becomes("x = input f32[2,4,3]\n" W "v = const f32[2] {0.02,3}\nb = const f32[2] {1,-1}\n"
             "y = ms_dynamic_quantize_matmul x w v _ b\nreturn y\n",
@@ -59,7 +59,7 @@ START_TEST(operators_of_onnx_runtime)
 END_TEST
 
 /* Zero points that make of weights what is no byte: their part is taken off behind the product. */
-START_TEST(zero_points_to_one_side)
+START_TEST(weights_with_large_zero_points_are_fused)
 {
 #define UNEVEN DYNAMIC "w = const u8[3,2] {1,255,100,128,128,3}\n"
     becomes(UNEVEN "n = const u8[] {5}\n"
@@ -78,7 +78,7 @@ START_TEST(zero_points_to_one_side)
 }
 END_TEST
 
-START_TEST(others_stay)
+START_TEST(near_misses_are_left)
 {
     static const char *const graphs[] = {
         /* weights that are no constant; of a batch */
@@ -104,7 +104,7 @@ START_TEST(others_stay)
 }
 END_TEST
 
-START_TEST(what_follows_is_taken_in)
+START_TEST(epilogues_are_fused)
 {
     const char *text = DYNAMIC W
         "b = const f32[2] {1,2}\nr = input f32[2,4,2]\n"
@@ -122,5 +122,6 @@ START_TEST(what_follows_is_taken_in)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/quantized_linear", what_quantisers_write, operators_of_onnx_runtime,
-    zero_points_to_one_side, others_stay, what_follows_is_taken_in)
+PRT_TEST_MAIN("pass/fuse/quantized_linear", dynamic_quantisation_is_fused,
+    operators_of_onnx_runtime_are_fused, weights_with_large_zero_points_are_fused,
+    near_misses_are_left, epilogues_are_fused)

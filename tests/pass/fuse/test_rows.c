@@ -49,7 +49,7 @@ START_TEST(products_get_their_bias)
 }
 END_TEST
 
-START_TEST(views_between_go)
+START_TEST(views_between_products_are_removed)
 {
     static const char *const text =
         "x = input f32[6,4]\nw = const f32[4,4] {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7}\n"
@@ -102,4 +102,5 @@ START_TEST(near_misses_are_left)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/rows", products_get_their_bias, views_between_go, near_misses_are_left)
+PRT_TEST_MAIN("pass/fuse/rows", products_get_their_bias, views_between_products_are_removed,
+    near_misses_are_left)

@@ -53,7 +53,7 @@ static void becomes_one(const char *plain)
     assert_pass_keeps_results(text, PASS, 1e-5);
 }
 
-START_TEST(two_convolutions)
+START_TEST(two_convolutions_become_one)
 {
     static const char *const cases[][4] = {
         /* x, w, attributes; the other's */
@@ -87,7 +87,7 @@ START_TEST(two_convolutions)
 }
 END_TEST
 
-START_TEST(normalisations)
+START_TEST(normalisations_are_merged_too)
 {
     becomes_one("x = input f32[2,4,5,6]\nw = const f32[4,4,3,3] random\n" NORM
                 "p = conv x w {pads=[1,1,1,1]}\nq = batch_normalization x s t m v\n"
@@ -115,7 +115,7 @@ END_TEST
     "x = input f32[" x "]\nw = const f32[" w "] zeros\nu = const f32[" u "] zeros\n"               \
     "p = conv x w {" a "}\nq = conv x u {" b "}\ny = add p q\nreturn y\n"
 
-START_TEST(others_stay)
+START_TEST(near_misses_are_left)
 {
     static const char *const graphs[] = {
         TWO("2,4,6,6", "4,4,3,3", "pads=[1,1,1,1]", "4,1,1,1", "group=4"),
@@ -139,4 +139,5 @@ START_TEST(others_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/sum_of_convs", two_convolutions, normalisations, others_stay)
+PRT_TEST_MAIN("pass/fuse/sum_of_convs", two_convolutions_become_one, normalisations_are_merged_too,
+    near_misses_are_left)

@@ -34,7 +34,7 @@ START_TEST(a_convolution_between_turns)
 }
 END_TEST
 
-START_TEST(small_groups)
+START_TEST(small_groups_are_convolved_by_taps)
 {
     ck_turns("x = input f32[2,6,5,7]\nw = const f32[6,2,3,3] fill 0.5\nb = input f32[6]\n"
              "y = conv x w b {group=3,pads=[1,1,1,1],strides=[2,1]}\nreturn y\n",
@@ -101,7 +101,7 @@ static void ck_few(const char *inputs, const char *dims, size_t count, const cha
     ck_turns(text, turns, parts);
 }
 
-START_TEST(few_filters)
+START_TEST(few_filters_use_blocks_of_pixels)
 {
     char in[64], rest[128];
     /* one filter; the last pixels of a row of 17 are cut off */
@@ -136,7 +136,7 @@ END_TEST
 
 /* Winograd's tiles where taps are apart: large ones, small ones, none, as pixels fill them, and as
  * much of them as panels would skip. */
-START_TEST(dilations)
+START_TEST(dilations_choose_the_algorithm)
 {
     static const struct {
         int channels, side;
@@ -157,7 +157,7 @@ START_TEST(dilations)
 }
 END_TEST
 
-START_TEST(padding_by_name)
+START_TEST(padding_by_name_is_resolved)
 {
     ck_turns(IMAGE "y = conv x w {auto_pad=\"SAME_UPPER\",strides=[2,2]}\nreturn y\n", 2,
         "pads=[0,1,1,1]");
@@ -190,7 +190,7 @@ START_TEST(sizes_may_be_symbols)
 }
 END_TEST
 
-START_TEST(norms_of_channels)
+START_TEST(norms_of_channels_go_along)
 {
     ck_turns(IMAGE CONV("a", "x") "s = const f32[5] {1,2,3,4,5}\n"
                                   "y = instance_normalization a s s {epsilon=0.001}\nreturn y\n",
@@ -203,7 +203,7 @@ END_TEST
 
 /* ---- what turns move behind */
 
-START_TEST(elementwise)
+START_TEST(elementwise_operators_go_along)
 {
     static const char *const lines[] = { "b = mul a h\n", "b = add a c\n", "b = sub c a\n",
         "b = div c1 a\n", "b = add a a\n", "b = clip a lo hi\n", "b = prelu a c\n",
@@ -261,7 +261,7 @@ START_TEST(turns_of_anything_are_left)
 }
 END_TEST
 
-START_TEST(joining_and_cutting)
+START_TEST(concat_and_split_go_along)
 {
     ck_turns(IMAGE CONV("a", "x")
                  CONV("b", "a") "c = concat a b {axis=1}\nd = relu c\n"
@@ -290,7 +290,7 @@ START_TEST(joining_and_cutting)
 }
 END_TEST
 
-START_TEST(images_get_other_sizes)
+START_TEST(resizes_go_along)
 {
     static const char *const lines[] = {
         "s = const f32[4] {1,1,2,1.5}\ny = resize a _ s {mode=\"linear\"}\n",
@@ -322,7 +322,7 @@ START_TEST(images_get_other_sizes)
 END_TEST
 
 /* Which axes go changes the order of what is left. */
-START_TEST(reductions_without_dims)
+START_TEST(reductions_without_dims_go_along)
 {
     static const char *const axes[] = { "[2] {2,3}", "[2] {0,2}", "[2] {0,3}", "[2] {1,2}",
         "[2] {0,1}", "[1] {1}", "[1] {0}", "[1] {3}", "[3] {0,2,3}", "[3] {1,2,3}", "[4] {0,1,2,3}",
@@ -358,7 +358,7 @@ END_TEST
     "u = transpose t {perm=[0,2,1,3,4]}\ns4 = const i64[4] {" n ",4,6,7}\nb = reshape u s4\n"
 #define FOUR "w = const f32[4,4,1,1] {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7}\n"
 
-START_TEST(shuffles)
+START_TEST(channel_shuffles_go_along)
 {
     ck_turns("x = input f32[2,4,6,7]\n" FOUR
              "a = conv x w {strides=[1,1]}\n" SHUFFLE("2", "2") "y = conv b w\nreturn y\n",
@@ -383,7 +383,7 @@ START_TEST(shuffles)
 END_TEST
 
 /* Groups of images, not of channels: dims of unknown size must not hide that. */
-START_TEST(shuffles_that_are_none)
+START_TEST(shuffles_of_images_are_left)
 {
     ck_turns("x = input f32[?,4,6,7]\n" FOUR "a = conv x w\n"
              "s5 = const i64[5] {-1,2,3,6,7}\nt = reshape a s5\n"
@@ -442,7 +442,7 @@ START_TEST(other_readers_get_their_order)
 }
 END_TEST
 
-START_TEST(regions)
+START_TEST(regions_are_rewritten)
 {
     ck_turns("q = input bool[]\n" IMAGE CONV("a",
                  "x") "r = if q {\n  then_branch { b = relu a; c = conv b w; return c }\n"
@@ -489,7 +489,7 @@ END_TEST
     "v = const i8[5,1,2,3] {1,2,3,4,5,6,-9,8,7,6,5,4,3,2,1,0,0,0,0,1,0,-128,0,127,3,3,3,3,3,3}\n"  \
     "b = const i32[5] {10,-2000,300,4,0}\n"
 
-START_TEST(quantised_convolutions)
+START_TEST(quantised_convolutions_are_converted)
 {
     static const char *const attrs[] = { "pads=[1,1,1,1]", "strides=[2,1],dilations=[1,2]",
         "auto_pad=\"SAME_LOWER\",strides=[2,2]" };
@@ -533,10 +533,12 @@ START_TEST(quantised_convolutions)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/layout/channels_last", a_convolution_between_turns, small_groups,
-    chains_have_turns_at_their_ends, residuals_and_activations, few_filters, dilations,
-    padding_by_name, sizes_may_be_symbols, norms_of_channels, elementwise,
-    turns_of_rank_three_do_not_chase_each_other, turns_of_anything_are_left, joining_and_cutting,
-    images_get_other_sizes, reductions_without_dims, shuffles, shuffles_that_are_none,
-    rows_of_pixels, images_of_rows, other_readers_get_their_order, regions, near_misses_are_left,
-    quantised_convolutions)
+PRT_TEST_MAIN("pass/layout/channels_last", a_convolution_between_turns,
+    small_groups_are_convolved_by_taps, chains_have_turns_at_their_ends, residuals_and_activations,
+    few_filters_use_blocks_of_pixels, dilations_choose_the_algorithm, padding_by_name_is_resolved,
+    sizes_may_be_symbols, norms_of_channels_go_along, elementwise_operators_go_along,
+    turns_of_rank_three_do_not_chase_each_other, turns_of_anything_are_left,
+    concat_and_split_go_along, resizes_go_along, reductions_without_dims_go_along,
+    channel_shuffles_go_along, shuffles_of_images_are_left, rows_of_pixels, images_of_rows,
+    other_readers_get_their_order, regions_are_rewritten, near_misses_are_left,
+    quantised_convolutions_are_converted)

@@ -27,7 +27,7 @@ static void ck_volume(const char *x, const char *w, size_t count, const char *at
     free(text);
 }
 
-START_TEST(volumes_as_images)
+START_TEST(volumes_become_images)
 {
     /* planes beside each other, of a single channel and of few */
     ck_volume("2,1,5,6,7", "4,1,3,3,2", 72, "pads=[1,1,0,1,1,1]", "relu c", 1,
@@ -66,7 +66,7 @@ START_TEST(volumes_are_finished_once)
 }
 END_TEST
 
-START_TEST(pools_of_volumes)
+START_TEST(pools_of_volumes_are_converted)
 {
     static const char *const pools[] = {
         "max_pool c {kernel_shape=[2,3,2],strides=[2,1,3],pads=[1,1,0,0,1,1]}",
@@ -83,5 +83,5 @@ START_TEST(pools_of_volumes)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/layout/volume", volumes_are_turned_as_images_are, volumes_as_images,
-    volumes_are_finished_once, pools_of_volumes)
+PRT_TEST_MAIN("pass/layout/volume", volumes_are_turned_as_images_are, volumes_become_images,
+    volumes_are_finished_once, pools_of_volumes_are_converted)

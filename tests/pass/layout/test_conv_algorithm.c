@@ -101,7 +101,7 @@ static asked check(const char *text, const char *what, bool ruled, uint32_t othe
     return turned;
 }
 
-START_TEST(options_leave_forms_out)
+START_TEST(options_exclude_algorithms)
 {
     static const struct {
         const char *winograd, *rule;
@@ -152,7 +152,7 @@ START_TEST(largest_tiles_are_for_large_images)
 END_TEST
 
 /* Kernels of 5 by 5: their weights are transformed beforehand or not at all. */
-START_TEST(five_by_five_has_two_forms)
+START_TEST(five_by_five_has_two_algorithms)
 {
     static const struct {
         const char *winograd, *growth, *rule;
@@ -205,7 +205,7 @@ START_TEST(weights_grow_so_far)
 }
 END_TEST
 
-START_TEST(three_by_three_has_three_forms)
+START_TEST(three_by_three_has_three_algorithms)
 {
     const weights w = { { 10, 8, 3, 3 } };
     char *text = with_weights("x = input f32[2,8,9,7]\nb = input f32[10]\n", 1, &w,
@@ -263,7 +263,7 @@ static void check_two(char *text, const char *form, uint32_t rule)
 }
 
 /* Large tiles alone know steps of two. */
-START_TEST(steps_of_two_have_two_forms)
+START_TEST(stride_two_has_two_algorithms)
 {
     static const struct {
         const char *pixels, *form;
@@ -282,7 +282,7 @@ START_TEST(steps_of_two_have_two_forms)
 END_TEST
 
 /* Kernels along one axis: as panels, or by tiles of lines. */
-START_TEST(lines_have_two_forms)
+START_TEST(lines_have_two_algorithms)
 {
     static const struct {
         const char *pixels, *attrs, *form;
@@ -303,7 +303,7 @@ START_TEST(lines_have_two_forms)
 END_TEST
 
 /* Few channels and few pixels: far from where the rule turns. */
-START_TEST(far_is_not_close)
+START_TEST(dilated_windows_have_other_algorithms)
 {
     const weights w = { { 12, 5, 3, 3 } };
     char *text = with_weights("x = input f32[1,5,4,4]\n", 1, &w, "y = conv x w0\nreturn y\n");
@@ -315,7 +315,7 @@ START_TEST(far_is_not_close)
 }
 END_TEST
 
-START_TEST(other_windows_have_one_form)
+START_TEST(other_windows_have_one_algorithm)
 {
     static const char *const rests[] = { "y = conv x w0 {strides=[2,1]}\nreturn y\n",
         "y = conv x w1\nreturn y\n" };
@@ -351,7 +351,8 @@ START_TEST(separable_parts_are_one_or_apart)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/layout/ways", options_leave_forms_out, largest_tiles_are_for_large_images,
-    five_by_five_has_two_forms, weights_grow_so_far, three_by_three_has_three_forms,
-    the_rule_may_be_either, steps_of_two_have_two_forms, lines_have_two_forms, far_is_not_close,
-    other_windows_have_one_form, separable_parts_are_one_or_apart)
+PRT_TEST_MAIN("pass/layout/ways", options_exclude_algorithms, largest_tiles_are_for_large_images,
+    five_by_five_has_two_algorithms, weights_grow_so_far, three_by_three_has_three_algorithms,
+    the_rule_may_be_either, stride_two_has_two_algorithms, lines_have_two_algorithms,
+    dilated_windows_have_other_algorithms, other_windows_have_one_algorithm,
+    separable_parts_are_one_or_apart)

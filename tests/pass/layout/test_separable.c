@@ -44,7 +44,7 @@ START_TEST(gates_go_into_convolutions)
 }
 END_TEST
 
-START_TEST(gates_that_are_none)
+START_TEST(other_factors_are_left)
 {
     static const char *const graphs[] = {
         PIXELS(3, 2) "g = input f32[1,1,1,4]\np = mul x g\n" GATED,
@@ -117,7 +117,7 @@ static void ck_becomes_one_with(const char *products, const char *text)
 }
 
 /* Where products are split less than that is large, but for very few pixels. */
-START_TEST(small_ones)
+START_TEST(the_least_size_depends_on_products)
 {
     ck_becomes_one_with("products=split", SMALL(12));
     assert_pass_leaves("fuse_separable", "products=split", SMALL(11));
@@ -139,7 +139,7 @@ START_TEST(three_by_three_with_avx2)
 }
 END_TEST
 
-START_TEST(parts_that_stay)
+START_TEST(other_parts_are_left)
 {
     static const char *const graphs[] = {
         IN FIRST WISE LAST "return y, a, d\n", /* read elsewhere */
@@ -171,5 +171,6 @@ START_TEST(parts_that_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/layout/separable", gates_go_into_convolutions, gates_that_are_none,
-    parts_become_one, small_ones, three_by_three_with_avx2, parts_that_stay)
+PRT_TEST_MAIN("pass/layout/separable", gates_go_into_convolutions, other_factors_are_left,
+    parts_become_one, the_least_size_depends_on_products, three_by_three_with_avx2,
+    other_parts_are_left)

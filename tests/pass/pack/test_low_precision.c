@@ -70,7 +70,7 @@ START_TEST(convolutions_of_one_by_one_become_products)
 END_TEST
 
 /* compute=i8: bytes by column, and the rows of the other side as they come. */
-START_TEST(products_of_bytes)
+START_TEST(products_of_bytes_are_packed)
 {
     static const int sizes[][2] = { { 40, 26 }, { 33, 64 }, { 18, 130 } };
     for (size_t i = 0; i < PRT_COUNT_OF(sizes); i++)
@@ -158,7 +158,7 @@ START_TEST(products_of_bytes)
 }
 END_TEST
 
-START_TEST(others_stay)
+START_TEST(near_misses_are_left)
 {
     char *text = product(40, 26, "y = fused_linear x w c {columns=26}");
     prt_graph *g = graph_from_text(text);
@@ -268,5 +268,5 @@ START_TEST(sizes_that_do_not_fit_are_refused)
 END_TEST
 
 PRT_TEST_MAIN("pass/pack/narrow", panels_are_stored_in_fewer_bits,
-    convolutions_of_one_by_one_become_products, products_of_bytes, others_stay,
+    convolutions_of_one_by_one_become_products, products_of_bytes_are_packed, near_misses_are_left,
     elements_are_rounded_to_nearest, sizes_that_do_not_fit_are_refused)

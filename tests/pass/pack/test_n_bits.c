@@ -59,7 +59,7 @@ static void check_n_bits(int k, int n, int bits, int block, const char *zeros, c
     free(text);
 }
 
-START_TEST(matmul_n_bits)
+START_TEST(matmul_n_bits_is_packed)
 {
     static const char *const zeros[] = { "", "u8", "f32" };
     for (size_t i = 0; i < 3; i++) {
@@ -95,7 +95,7 @@ static void check_qdq(const char *type, int low, int range, const char *scales, 
     free(text);
 }
 
-START_TEST(dequantised_weights)
+START_TEST(dequantised_weights_are_packed)
 {
     static const struct {
         const char *name;
@@ -116,7 +116,7 @@ START_TEST(dequantised_weights)
 }
 END_TEST
 
-START_TEST(turned_by_a_transpose)
+START_TEST(transposed_weights_are_packed)
 {
     char *text = malloc(TEXT);
     ck_assert_ptr_nonnull(text);
@@ -131,7 +131,7 @@ START_TEST(turned_by_a_transpose)
 }
 END_TEST
 
-START_TEST(others_stay)
+START_TEST(near_misses_are_left)
 {
     static const char *const ends[] = {
         /* blocks across columns; a result that others read; factors */
@@ -156,7 +156,7 @@ START_TEST(others_stay)
 END_TEST
 
 /* Groups in an order of their own stay; those in order are none. */
-START_TEST(groups)
+START_TEST(only_unordered_groups_stay)
 {
     for (int turn = 0; turn < 2; turn++) {
         char text[4096];
@@ -179,7 +179,7 @@ END_TEST
 
 /* Whether the other side becomes integers: where the model allows that, of 4 bits, and unless the
  * option is against it. */
-START_TEST(accuracy_levels)
+START_TEST(accuracy_levels_decide_on_integers)
 {
     static const struct {
         int level, bits;
@@ -208,5 +208,6 @@ START_TEST(accuracy_levels)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/pack/n_bits", matmul_n_bits, dequantised_weights, turned_by_a_transpose,
-    others_stay, groups, accuracy_levels)
+PRT_TEST_MAIN("pass/pack/n_bits", matmul_n_bits_is_packed, dequantised_weights_are_packed,
+    transposed_weights_are_packed, near_misses_are_left, only_unordered_groups_stay,
+    accuracy_levels_decide_on_integers)

@@ -89,7 +89,7 @@ static void ck_packs(const char *text)
 
 static char text[17 * TEXT];
 
-START_TEST(regressors)
+START_TEST(regressors_are_packed)
 {
     static const char *const sums[] = { "SUM", "AVERAGE", "MIN", "MAX" };
     static const char *const types[] = { "f32", "f64", "i32", "i64" };
@@ -112,7 +112,7 @@ START_TEST(regressors)
 }
 END_TEST
 
-START_TEST(classifiers)
+START_TEST(classifiers_are_packed)
 {
     for (int i = 0; i < 24; i++) {
         const int classes = 1 + i % 3;
@@ -142,7 +142,7 @@ END_TEST
     "nodes_falseleafs=[1,1], leaf_targetids=[0,1,0], leaf_weights=" type "[3] {1,2,3}" more "}\n"  \
     "return y\n"
 
-START_TEST(ensembles)
+START_TEST(ensembles_are_packed)
 {
     ck_packs(ENSEMBLE("f32", "0,1", ""));
     ck_packs(ENSEMBLE("f64", "3,5", ", aggregate_function=0, post_transform=1"));
@@ -175,7 +175,7 @@ END_TEST
 #define BRANCH "0,4294967296"              /* LEQ 0 of feature 0: the true branch is one node */
 #define VOTE "[2] {4607182418800017408,0}" /* 1 for target 0 */
 
-START_TEST(broken_tensors)
+START_TEST(broken_packed_trees_are_refused)
 {
     static const char *const broken =
         "the trees refer to nodes, votes or features that do not exist";
@@ -201,7 +201,7 @@ START_TEST(broken_tensors)
 END_TEST
 
 /* The fast form and the other one, at any number of threads. */
-START_TEST(shared_out)
+START_TEST(results_do_not_depend_on_threads)
 {
     fast_check("x = input f32[1000,2]\nn = const i64[6] {" BRANCH "," LEAF_1 "," LEAF_1 "}\n"
                "r = const i64[1] {0}\nv = const i64" VOTE "\n"
@@ -210,5 +210,6 @@ START_TEST(shared_out)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/pack/trees", regressors, classifiers, ensembles, near_misses_are_left,
-    broken_tensors, shared_out)
+PRT_TEST_MAIN("pass/pack/trees", regressors_are_packed, classifiers_are_packed,
+    ensembles_are_packed, near_misses_are_left, broken_packed_trees_are_refused,
+    results_do_not_depend_on_threads)

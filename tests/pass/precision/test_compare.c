@@ -95,7 +95,7 @@ START_TEST(another_model_may_be_the_one_before)
 }
 END_TEST
 
-START_TEST(what_cannot_run_is_said)
+START_TEST(models_that_cannot_run_are_reported)
 {
     check_model("x = input f32[2]\ny = \"my.Op\" x : f32[2]\nreturn y\n", NULL, POPRT_E_UNSUPPORTED,
         "nothing could be compared: operator Op is not known");
@@ -146,7 +146,7 @@ START_TEST(layers_are_compared)
 }
 END_TEST
 
-START_TEST(every_layer_of_a_model_is_there)
+START_TEST(every_layer_of_a_model_is_compared)
 {
     static char text[65536];
     char folder[] = "/tmp/poprt_compare_XXXXXX";
@@ -165,4 +165,4 @@ START_TEST(every_layer_of_a_model_is_there)
 END_TEST
 
 PRT_TEST_MAIN("pass/precision/compare", outputs_are_compared, another_model_may_be_the_one_before,
-    what_cannot_run_is_said, layers_are_compared, every_layer_of_a_model_is_there)
+    models_that_cannot_run_are_reported, layers_are_compared, every_layer_of_a_model_is_compared)

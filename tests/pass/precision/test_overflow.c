@@ -85,7 +85,7 @@ START_TEST(sums_of_masks_stay_finite)
 END_TEST
 
 /* A region ends where numbers are small again, and at products. */
-START_TEST(the_rest_is_half)
+START_TEST(other_operators_become_half)
 {
     prt_graph *g = half_of("q = mul x x\nv = reduce_mean q a\nw = add v e\ns = sqrt w\n"
                            "y = div x s\nz = relu y\nreturn z\n",
@@ -121,5 +121,5 @@ START_TEST(clips_end_regions)
 END_TEST
 
 PRT_TEST_MAIN("pass/precision/overflow", norms_of_large_values_stay_finite,
-    exponentials_and_powers_stay_finite, sums_of_masks_stay_finite, the_rest_is_half,
+    exponentials_and_powers_stay_finite, sums_of_masks_stay_finite, other_operators_become_half,
     clips_end_regions)

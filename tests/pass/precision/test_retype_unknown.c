@@ -32,7 +32,7 @@ static void ck_becomes(const char *pass, const char *text, const char *parts)
 static const char *const chain = "x = input f32[4]\nw = const f32[4] {1, 2, 3, 0.1}\na = relu x\n"
                                  "b = neg a\nc = relu b\nd = mul c w\nreturn d\n";
 
-START_TEST(what_it_gives_is_cast)
+START_TEST(results_of_unknown_operators_are_cast)
 {
     prt_graph *g = with_unknown(chain, "b");
     ck_assert(run_pass(g, "float_to_half", NULL));
@@ -73,7 +73,7 @@ START_TEST(declared_types_are_believed)
 END_TEST
 
 /* V of Attention has a type variable of its own, so nothing tells its type. */
-START_TEST(what_cannot_be_told_keeps_its_reader)
+START_TEST(readers_of_unknown_types_stay_float32)
 {
     prt_graph *g = with_unknown("q = input f32[1,2,3,4]\na = relu q\nb = neg a\n"
                                 "y = attention q q b\nreturn y\n",
@@ -88,5 +88,6 @@ START_TEST(what_cannot_be_told_keeps_its_reader)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/precision/retype_unknown", what_it_gives_is_cast, products_behind_it_are_mixed,
-    declared_types_are_believed, what_cannot_be_told_keeps_its_reader)
+PRT_TEST_MAIN("pass/precision/retype_unknown", results_of_unknown_operators_are_cast,
+    products_behind_it_are_mixed, declared_types_are_believed,
+    readers_of_unknown_types_stay_float32)

@@ -51,7 +51,7 @@ static void with_samples(float large, const char *pass)
     run_on(product, pass, &feed);
 }
 
-START_TEST(samples_tell_what_overflows)
+START_TEST(samples_reveal_overflow)
 {
     with_samples(300, "float_to_mixed");
     ck_assert_msg(strstr(warned,
@@ -84,7 +84,7 @@ START_TEST(data_is_made_up_without_samples)
 END_TEST
 
 /* A model that cannot run is converted all the same. */
-START_TEST(what_cannot_run_is_noted)
+START_TEST(models_that_cannot_run_are_noted)
 {
     const prt_feed_array array = { .name = PRT_STR("other") };
     const prt_feed feed = { .n_arrays = 1, .arrays = &array };
@@ -113,5 +113,5 @@ START_TEST(warnings_are_few)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/precision/watch", samples_tell_what_overflows, data_is_made_up_without_samples,
-    what_cannot_run_is_noted, warnings_are_few)
+PRT_TEST_MAIN("pass/precision/watch", samples_reveal_overflow, data_is_made_up_without_samples,
+    models_that_cannot_run_are_noted, warnings_are_few)

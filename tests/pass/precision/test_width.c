@@ -104,7 +104,7 @@ START_TEST(integers_whose_bits_count_stay)
 }
 END_TEST
 
-START_TEST(what_is_out_of_range_is_clipped_and_said)
+START_TEST(values_out_of_range_are_clipped_and_reported)
 {
     prt_graph *g = graph_from_text("x = input f32[4]\na = const i64[1] {1}\n"
                                    "e = const i64[1] {9223372036854775807}\n"
@@ -182,6 +182,6 @@ END_TEST
 
 PRT_TEST_MAIN("pass/precision/width", integers_of_the_interface_change,
     slots_of_int64_are_left_or_cast, operators_without_a_kernel_of_int32_stay,
-    integers_whose_bits_count_stay, what_is_out_of_range_is_clipped_and_said, loops_count_in_int64,
-    the_trained_models_count_the_same, initializers_of_doubles_become_floats,
+    integers_whose_bits_count_stay, values_out_of_range_are_clipped_and_reported,
+    loops_count_in_int64, the_trained_models_count_the_same, initializers_of_doubles_become_floats,
     doubles_no_float_can_hold_are_clipped, regions_keep_their_edges)

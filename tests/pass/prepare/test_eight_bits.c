@@ -57,7 +57,7 @@ static void run_bytes(const prt_graph *g, const uint8_t *data, prt_tensor *out)
 
 static const uint8_t six[] = { 0, 255, 10, 20, 128, 77 };
 
-START_TEST(numbers_of_imagenet_are_said_when_taken)
+START_TEST(imagenet_defaults_are_reported)
 {
     static const double mean[] = { 0.485, 0.456, 0.406 }, std[] = { 0.229, 0.224, 0.225 };
     prt_graph *g = converted("x = input f32[1,3,1,2]\ny = abs x\nz = neg y\nreturn z\n", NULL);
@@ -147,7 +147,7 @@ START_TEST(named_outputs_are_images)
 }
 END_TEST
 
-START_TEST(what_has_no_images_is_warned_of)
+START_TEST(models_without_images_get_a_warning)
 {
     module_free(converted("x = input f32[1,4,2,2]\ny = neg x\nreturn y\n", NULL));
     ck_assert_str_eq(warned,
@@ -170,6 +170,6 @@ START_TEST(wrong_numbers_are_refused)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/prepare/eight_bits", numbers_of_imagenet_are_said_when_taken,
-    given_numbers_are_taken, maps_with_a_range_come_out_as_bytes, named_outputs_are_images,
-    what_has_no_images_is_warned_of, wrong_numbers_are_refused)
+PRT_TEST_MAIN("pass/prepare/eight_bits", imagenet_defaults_are_reported, given_numbers_are_taken,
+    maps_with_a_range_come_out_as_bytes, named_outputs_are_images,
+    models_without_images_get_a_warning, wrong_numbers_are_refused)

@@ -42,7 +42,7 @@ static void becomes(const char *text, int concats)
     assert_pass_keeps_results(text, PASS, 0);
 }
 
-START_TEST(boxes)
+START_TEST(boxes_become_concat)
 {
     static const struct {
         uint32_t axes;
@@ -73,7 +73,7 @@ START_TEST(boxes)
 END_TEST
 
 /* Nothing of x is left: the updates, which cannot be an output by another name. */
-START_TEST(whole)
+START_TEST(whole_replacement_becomes_identity)
 {
     prt_graph *g = graph_from_text("x = input f32[2,3]\nu = input f32[2,3]\n"
                                    "i = const i64[2,1] {0,1}\ny = scatter_nd x i u\nreturn y\n");
@@ -84,7 +84,7 @@ START_TEST(whole)
 }
 END_TEST
 
-START_TEST(others_stay)
+START_TEST(near_misses_are_left)
 {
     static const char *const graphs[] = {
         /* steps, another order, a place twice, out of range, sums, indices and shapes unknown */
@@ -114,4 +114,5 @@ START_TEST(others_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/replace/scatter", boxes, whole, others_stay)
+PRT_TEST_MAIN("pass/replace/scatter", boxes_become_concat, whole_replacement_becomes_identity,
+    near_misses_are_left)

@@ -78,7 +78,7 @@ START_TEST(nodes_are_cut_apart_where_joins_are_too_few)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_said)
+START_TEST(missing_memory_is_reported)
 {
     /* In the best cut device 0 has blocks 1 and 2 and the product of block 3. */
     assert_pass_fails("auto_sharding", "num_ipus=2, memory_per_ipu=200", five, POPRT_E_LIMIT,
@@ -126,7 +126,7 @@ START_TEST(nodes_get_names_where_they_lack_them)
 }
 END_TEST
 
-START_TEST(sizes_that_data_decide_are_told)
+START_TEST(data_dependent_sizes_are_reported)
 {
     prt_graph *g = graph_from_text("x = input f32[4]\na = exp x @A\ni = nonzero a @I\n"
                                    "s = shape i @S\nreturn i, s\n");
@@ -136,7 +136,7 @@ START_TEST(sizes_that_data_decide_are_told)
 }
 END_TEST
 
-START_TEST(what_is_wrong_is_refused)
+START_TEST(wrong_options_are_refused)
 {
     static const char open[] = "x = input f32[batch,4]\na = exp x @A\nb = exp a @B\nreturn b\n";
     assert_pass_fails("auto_sharding", "num_ipus=1", five, POPRT_E_ARG, "from 2 to");
@@ -198,14 +198,14 @@ START_TEST(no_device_depends_on_a_later_one)
 }
 END_TEST
 
-START_TEST(results_stay)
+START_TEST(sharding_keeps_the_results)
 {
     assert_pass_keeps_results(five, "auto_sharding", 0);
 }
 END_TEST
 
 PRT_TEST_MAIN("pass/shard/auto", devices_are_filled_to_their_share, parts_move_where_memory_lacks,
-    nodes_are_cut_apart_where_joins_are_too_few, what_does_not_fit_is_said, flops_are_evened_out,
+    nodes_are_cut_apart_where_joins_are_too_few, missing_memory_is_reported, flops_are_evened_out,
     regions_go_with_their_node, nodes_get_names_where_they_lack_them,
-    sizes_that_data_decide_are_told, what_is_wrong_is_refused, no_device_depends_on_a_later_one,
-    results_stay)
+    data_dependent_sizes_are_reported, wrong_options_are_refused, no_device_depends_on_a_later_one,
+    sharding_keeps_the_results)

@@ -27,7 +27,7 @@ static void check(const prt_graph *g, const char *node, int64_t device, int64_t 
     ck_abort_msg("no node %s", node);
 }
 
-START_TEST(nodes_take_what_they_depend_on)
+START_TEST(nodes_take_their_dependencies)
 {
     prt_graph *g = graph_from_text(model);
     ck_assert(run_pass(g, "manual_sharding",
@@ -55,7 +55,7 @@ START_TEST(regions_count_as_readers_and_stages_may_be_left_out)
 }
 END_TEST
 
-START_TEST(what_is_wrong_is_refused)
+START_TEST(wrong_options_are_refused)
 {
     assert_pass_fails("manual_sharding", "sharding_info={\"Q\": 1}", model, POPRT_E_NOT_FOUND,
         "no node");
@@ -81,6 +81,6 @@ START_TEST(overlapping_is_noted)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/shard/manual", nodes_take_what_they_depend_on,
-    regions_count_as_readers_and_stages_may_be_left_out, what_is_wrong_is_refused,
+PRT_TEST_MAIN("pass/shard/manual", nodes_take_their_dependencies,
+    regions_count_as_readers_and_stages_may_be_left_out, wrong_options_are_refused,
     overlapping_is_noted)

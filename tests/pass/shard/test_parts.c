@@ -54,7 +54,7 @@ static void check_parts(const char *text, prt_parts_by by, const char *expected)
     "x = input f32[1,2]\n" WEIGHT(1) WEIGHT(2) WEIGHT(3) WEIGHT(4) BLOCK(1, "x") BLOCK(2, "a1")    \
         BLOCK(3, "a2") BLOCK(4, "a3")
 
-START_TEST(joins_take_what_they_depend_on)
+START_TEST(joins_take_their_dependencies)
 {
     check_parts(FOUR "return a4\n", PRT_PARTS_JOINS, "M1:0 A1:0 M2:1 A2:1 M3:2 A3:2 M4:3 A4:3");
     fixture f;
@@ -74,7 +74,7 @@ START_TEST(joins_take_what_they_depend_on)
 }
 END_TEST
 
-START_TEST(what_is_light_is_left_to_later_joins)
+START_TEST(light_parts_are_left_to_later_joins)
 {
     /* In bytes: block 2 has none. */
     check_parts("x = input f32[1,2]\n" WEIGHT(1) WEIGHT(3) WEIGHT(4) BLOCK(1,
@@ -92,7 +92,7 @@ START_TEST(what_is_light_is_left_to_later_joins)
 }
 END_TEST
 
-START_TEST(what_is_left_is_the_last_part)
+START_TEST(remaining_nodes_are_the_last_part)
 {
     check_parts(FOUR "r = transpose a4 @R\ns = transpose a1 @S\nreturn r, s\n", PRT_PARTS_JOINS,
         "M1:0 A1:0 M2:1 A2:1 M3:2 A3:2 M4:3 A4:3 R:4 S:4");
@@ -144,7 +144,7 @@ static void check_need(fixture *f, const uint32_t *device_of, uint32_t device, u
     }
 }
 
-START_TEST(a_device_needs_weights_live_values_and_what_it_gets)
+START_TEST(a_device_needs_weights_live_values_and_inputs)
 {
     fixture f;
     setup(&f, views);
@@ -179,7 +179,7 @@ START_TEST(regions_belong_to_their_node)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/shard/parts", joins_take_what_they_depend_on,
-    what_is_light_is_left_to_later_joins, what_is_left_is_the_last_part,
+PRT_TEST_MAIN("pass/shard/parts", joins_take_their_dependencies,
+    light_parts_are_left_to_later_joins, remaining_nodes_are_the_last_part,
     without_joins_all_nodes_are_candidates, weights_of_some_operators_do_not_count,
-    a_device_needs_weights_live_values_and_what_it_gets, regions_belong_to_their_node)
+    a_device_needs_weights_live_values_and_inputs, regions_belong_to_their_node)

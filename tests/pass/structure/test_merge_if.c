@@ -21,7 +21,7 @@ START_TEST(ifs_become_one)
 }
 END_TEST
 
-START_TEST(later_ones_read_what_the_branch_gives)
+START_TEST(later_ifs_read_the_branch_results)
 {
     static const char *const text = HEAD FIRST IF("b", "c", "t2 = mul a k; return t2", "return a")
         IF("z", "c", "return b", "e3 = exp b; e4 = add e3 a; return e4") "return a, b, z\n";
@@ -38,7 +38,7 @@ START_TEST(later_ones_read_what_the_branch_gives)
 }
 END_TEST
 
-START_TEST(what_the_second_waits_for_separates)
+START_TEST(dependent_ifs_are_not_merged)
 {
     /* y1 reads the first and the second reads y1 */
     static const char *const waits = HEAD FIRST
@@ -81,7 +81,7 @@ START_TEST(results_that_only_one_branch_gives_are_not_read_within)
 }
 END_TEST
 
-START_TEST(regions)
+START_TEST(regions_are_rewritten)
 {
     static const char *const text = HEAD "o = if d {\n  then_branch {\n" FIRST IF("b", "c",
         "t2 = mul x k; return t2", "return x") "s = sub a b\nreturn s\n  }\n"
@@ -123,7 +123,7 @@ START_TEST(operators_move_into_the_first_if)
 }
 END_TEST
 
-START_TEST(what_cannot_move_stays)
+START_TEST(immovable_operators_stay)
 {
     static const char *const texts[] = {
         HEAD FIRST IF("b", "c", "t2 = mul a k; return t2", "return x") "return b\n",
@@ -138,6 +138,6 @@ START_TEST(what_cannot_move_stays)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/structure/merge_if", ifs_become_one, later_ones_read_what_the_branch_gives,
-    what_the_second_waits_for_separates, results_that_only_one_branch_gives_are_not_read_within,
-    regions, operators_move_into_the_first_if, what_cannot_move_stays)
+PRT_TEST_MAIN("pass/structure/merge_if", ifs_become_one, later_ifs_read_the_branch_results,
+    dependent_ifs_are_not_merged, results_that_only_one_branch_gives_are_not_read_within,
+    regions_are_rewritten, operators_move_into_the_first_if, immovable_operators_stay)

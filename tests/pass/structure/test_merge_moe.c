@@ -49,7 +49,7 @@ START_TEST(experts_become_one)
 }
 END_TEST
 
-START_TEST(branches_within_experts)
+START_TEST(branches_within_experts_are_merged)
 {
     /* Swish by hand, a shared constant, three dims, rows that are looked at one after the other */
     keeps("x = input f32[2,4,2]\n" WEIGHTS
@@ -63,7 +63,7 @@ START_TEST(branches_within_experts)
 }
 END_TEST
 
-START_TEST(inputs_of_their_own)
+START_TEST(experts_may_have_separate_inputs)
 {
     keeps(X "z = neg x\nm0 = matmul x w0 @m0\nr0 = relu m0 @r0\ne = exp r0\n"
             "m1 = matmul z w1 @m1\nr1 = relu m1 @r1\nreturn r0, r1, e\n",
@@ -84,7 +84,7 @@ START_TEST(gemms_become_products_and_sums)
 }
 END_TEST
 
-START_TEST(regions)
+START_TEST(regions_are_rewritten)
 {
     keeps("q = input bool[]\n" X "r = if q {\n  then_branch { " EXPERTS
           " y = add o0 o1; return y }\n  else_branch { z = neg x; return z }\n}\nreturn r\n",
@@ -92,7 +92,7 @@ START_TEST(regions)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(unequal_experts_are_refused)
 {
     static const char *const names = "merge_str=m0,o0,m1,o1";
     static const struct {
@@ -139,5 +139,6 @@ START_TEST(what_does_not_fit_is_refused)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/structure/merge_moe", experts_become_one, branches_within_experts,
-    inputs_of_their_own, gemms_become_products_and_sums, regions, what_does_not_fit_is_refused)
+PRT_TEST_MAIN("pass/structure/merge_moe", experts_become_one, branches_within_experts_are_merged,
+    experts_may_have_separate_inputs, gemms_become_products_and_sums, regions_are_rewritten,
+    unequal_experts_are_refused)

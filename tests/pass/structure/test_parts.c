@@ -56,7 +56,7 @@ static void becomes_parts(const char *text, const char *name, int64_t factor, co
     module_free(plain);
 }
 
-START_TEST(rows_go_to_where_little_is_left)
+START_TEST(rows_are_cut_in_dividing_parts)
 {
     static const char *const modes[] = { NULL, "input_channels", "output_channels",
         "reducing_dim" };
@@ -71,7 +71,7 @@ START_TEST(rows_go_to_where_little_is_left)
 }
 END_TEST
 
-START_TEST(a_share_of_the_largest_product)
+START_TEST(products_get_a_share_of_memory)
 {
     becomes_parts(FFN("64"), "up", 0, NULL, 0.5f, 2);
     becomes_parts(FFN("64"), "up", 0, NULL, 0.3f, 4);
@@ -84,7 +84,7 @@ START_TEST(a_share_of_the_largest_product)
 END_TEST
 
 /* Only what treats rows alone goes along: a sum over rows, a value with two readers, an output. */
-START_TEST(where_chains_end)
+START_TEST(chains_end_at_operators_across_rows)
 {
     static const char *const graphs[] = {
         "x = input f32[8,4]\nw = input f32[4,16]\na = matmul x w @p\nr = const i64[1] {0}\n"
@@ -115,7 +115,7 @@ START_TEST(where_chains_end)
 }
 END_TEST
 
-START_TEST(what_is_left)
+START_TEST(other_products_are_left)
 {
     static const char *const graphs[] = {
         "x = input f32[n,4]\nw = input f32[4,16]\ny = matmul x w @p\nreturn y\n",
@@ -210,6 +210,6 @@ START_TEST(the_share_is_a_mark)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/structure/parts", rows_go_to_where_little_is_left,
-    a_share_of_the_largest_product, where_chains_end, what_is_left, convolutions_are_cut_by_images,
-    quantised_products_are_cut_by_rows, the_share_is_a_mark)
+PRT_TEST_MAIN("pass/structure/parts", rows_are_cut_in_dividing_parts,
+    products_get_a_share_of_memory, chains_end_at_operators_across_rows, other_products_are_left,
+    convolutions_are_cut_by_images, quantised_products_are_cut_by_rows, the_share_is_a_mark)
