@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_packed.c — packed_transformer: a small transformer on two samples a row each, and the same
- * packed into other rows.
+ * test_packed.c — packed_transformer on a small transformer: two samples a row each, and the
+ * same samples packed into other rows.
+ * Covers: packed_shape.c, packed_walk.c.
  */
 #include <stdio.h>
 #include <string.h>
@@ -70,7 +71,7 @@ static void check_packed(const char *model, const char *options, double toleranc
     module_free(after);
 }
 
-static uint32_t count(const prt_graph *g, const char *what)
+static uint32_t count_text(const prt_graph *g, const char *what)
 {
     uint32_t n = 0;
     for (const char *at = graph_text(g); (at = strstr(at, what)) != NULL; at++)
@@ -88,9 +89,9 @@ START_TEST(projections_and_sums_stay_packed)
 {
     prt_graph *g = graph_from_text(MODEL);
     ck_assert(run_pass(g, PASS, OPTIONS ", efficiency_priority=true"));
-    /* Q, K, V, the mask and the head; one way back */
-    ck_assert_uint_eq(count(g, "= gc_unpack "), 5);
-    ck_assert_uint_eq(count(g, "= gc_repack "), 1);
+    /* gc_unpack of Q, K, V, the mask and the head; one gc_pack */
+    ck_assert_uint_eq(count_text(g, "= gc_unpack "), 5);
+    ck_assert_uint_eq(count_text(g, "= gc_repack "), 1);
     ck_assert_ptr_nonnull(strstr(graph_text(g), "unpack_info = input i32[2,1]"));
     ck_assert_ptr_nonnull(strstr(graph_text(g), "r = add e o\n"));
     prt_for_each_op (op, g) {
@@ -135,7 +136,7 @@ START_TEST(a_gemm_of_tokens_and_its_split_stay_packed)
     check_packed(model, OPTIONS, 1e-6);
     prt_graph *g = graph_from_text(model);
     ck_assert(run_pass(g, PASS, OPTIONS));
-    ck_assert_uint_eq(count(g, "= gc_unpack "), 5); /* Q, K, V, the mask and the head */
+    ck_assert_uint_eq(count_text(g, "= gc_unpack "), 5); /* Q, K, V, the mask and the head */
     module_free(g);
     /* rows of C are tokens, or tokens are columns: samples would be needed */
     assert_pass_fails(PASS, OPTIONS,
@@ -173,7 +174,7 @@ START_TEST(position_tables_are_packed)
         "w = gather table ids\n"
         "pos = const f32[1,4,4] {1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1}\ne = add w pos\n" BLOCK HEAD,
         OPTIONS, 1e-6);
-    /* a group of the ids alone: the mask goes with them */
+    /* a group of the ids alone; the mask belongs to it */
     check_packed(MODEL, OPTIONS ", dynamic_groups=[[ids,]]", 1e-6);
     /* samples are at most 3 long: three positions are left */
     check_packed(INPUTS WEIGHTS

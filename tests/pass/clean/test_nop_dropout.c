@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_nop_dropout.c — Dropout that drops nothing goes. */
+/* test_nop_dropout.c — removal of Dropout nodes that drop nothing. */
 #include "support/check_main.h"
 #include "support/graph_text.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_nop_where.c — choices that are none, and those that are. */
+/* test_nop_where.c — removal of Where nodes with a constant result; other Where nodes stay. */
 #include "support/check_main.h"
 #include "support/graph_text.h"
 

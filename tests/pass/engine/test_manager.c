@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_manager.c — the registry, options, pipelines, reports, stopping. */
+/*
+ * test_manager.c — pass manager: registry, options, pipelines, order of passes, reports,
+ * cancelling.
+ * Covers: batch.c, pass.c, pipeline.c, registry.c, schedule.c.
+ */
 #include "pass/engine/manager.h"
 #include "support/check_main.h"
 #include "support/graph_text.h"
@@ -385,7 +389,7 @@ START_TEST(impossible_orders_are_refused)
 }
 END_TEST
 
-/* Counts what is alive and refuses the request number `fail_at`. */
+/* Counts live allocations and refuses request number `fail_at`. */
 typedef struct stingy {
     size_t requests, fail_at, alive;
 } stingy;

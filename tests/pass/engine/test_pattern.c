@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pattern.c — the pattern language: what is read, found, found once, and refused. */
+/* test_pattern.c — pattern language: parsing, matching, each match reported once, limits. */
 #include <stdio.h>
 
 #include "pass/engine/pattern.h"

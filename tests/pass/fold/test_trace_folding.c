@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_trace_folding.c — trace_folding: what shapes imply, and nothing else. */
+/* test_trace_folding.c — trace_folding: only values that follow from shapes are folded. */
 #include "support/check_main.h"
 #include "support/graph_text.h"
 

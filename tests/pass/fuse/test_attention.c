@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_attention.c — the ways in which attention is written, and what is not attention. */
+/*
+ * test_attention.c — fuse_attention: the exported forms of attention, and near misses.
+ * Covers: scores.c.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +19,7 @@
     "w = softmax m\no = matmul w vt\not = transpose o {perm=[0,2,1,3]}\n"                          \
     "e = const i64[3] {2,5,12}\ny = reshape ot e\nreturn y\n"
 
-static bool has(const prt_graph *g, const char *op)
+static bool has_operator(const prt_graph *g, const char *op)
 {
     return strstr(graph_text(g), op) != NULL;
 }
@@ -60,12 +63,12 @@ START_TEST(exported_forms_become_one_operator)
                           "s1 = add s a\nf = const i64[5] {1,2,3,5,5}\ng = const i64[4] {2,3,5,5}\n"
                           "u = const i64[5] {1,2,1,5,5}\nbr = reshape b u\n"
                           "s2 = reshape s1 f\ns3 = add s2 br\nm = reshape s3 g\n" RESULT,
-        /* Where with something that stays, either way round */
+        /* Where with a value that is kept, in either operand */
         INPUTS HEADS KEYS "a = input f32[5,5]\nz = const f32[] {0}\nb = greater a z\n"
                           "n = const f32[] {-10}\ns = matmul qt kt\nm = where b s n\n" RESULT,
         INPUTS HEADS KEYS "a = input f32[2,1,1,5]\nz = const f32[] {0}\nb = greater a z\n"
                           "n = const f32[] {-0.5}\ns = matmul qt kt\nm = where b n s\n" RESULT,
-        /* what is ahead of a query, as a constant */
+        /* the causal mask as a constant */
         INPUTS HEADS KEYS
         "b = const bool[1,1,5,5] {1,0,0,0,0,1,1,0,0,0,1,1,1,0,0,1,1,1,1,0,"
         "1,1,1,1,1}\nn = const f32[] {-inf}\ns = matmul qt kt\nm = where b s n\n" RESULT,
@@ -118,7 +121,7 @@ START_TEST(exported_forms_become_one_operator)
         "y = transpose o {perm=[1,0,2]}\nreturn y\n",
         "q = input f32[5,4]\nk = input f32[7,4]\nv = input f32[7,9]\n"
         "kt = transpose k {perm=[1,0]}\nm = matmul q kt\nw = softmax m\ny = matmul w v\nreturn y\n",
-        /* a cache that nobody wants back */
+        /* a cache that is not an output */
         INPUTS HEADS
         "p = input f32[2,3,2,4]\nr = input f32[2,3,2,4]\n"
         "k1 = transpose kr {perm=[0,2,1,3]}\nkj = concat p k1 {axis=2}\nvj = concat r vt {axis=2}\n"
@@ -128,8 +131,8 @@ START_TEST(exported_forms_become_one_operator)
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
         prt_graph *g = graph_from_text(graphs[i]);
         ck_assert_msg(run_pass(g, "fuse_attention", NULL), "%s", graphs[i]);
-        ck_assert_msg(has(g, "fused_attention") && !has(g, "softmax") && !has(g, "transpose") &&
-                !has(g, "concat"),
+        ck_assert_msg(has_operator(g, "fused_attention") && !has_operator(g, "softmax") &&
+                !has_operator(g, "transpose") && !has_operator(g, "concat"),
             "%s", graph_text(g));
         module_free(g);
         assert_pass_keeps_results(graphs[i], "fuse_attention", 1e-6);
@@ -167,7 +170,8 @@ START_TEST(grouped_heads_are_not_repeated)
             turns[i]);
         prt_graph *g = graph_from_text(text);
         ck_assert(run_pass(g, "fuse_attention", NULL));
-        ck_assert_msg(has(g, "sizes=[2,4,2,5,0,5,4,4]") && !has(g, "expand"), "%s", graph_text(g));
+        ck_assert_msg(has_operator(g, "sizes=[2,4,2,5,0,5,4,4]") && !has_operator(g, "expand"),
+            "%s", graph_text(g));
         module_free(g);
         assert_pass_keeps_results(text, "fuse_attention", 1e-6);
     }
@@ -191,7 +195,7 @@ START_TEST(the_cache_is_written_once)
     /* With another reader it is a tensor like others. */
     g = graph_from_text(CACHE "z = neg kj\nreturn y, z\n");
     ck_assert(run_pass(g, "fuse_attention", NULL));
-    ck_assert(has(g, "concat"));
+    ck_assert(has_operator(g, "concat"));
     module_free(g);
     assert_pass_keeps_results(CACHE "z = neg kj\nreturn y, z\n", "fuse_attention", 1e-6);
 }
@@ -223,8 +227,8 @@ START_TEST(images_may_be_heads)
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
         prt_graph *g = graph_from_text(graphs[i]);
         ck_assert_msg(run_pass(g, "fuse_attention", NULL), "%s", graphs[i]);
-        ck_assert_msg(has(g, "_ _ _ p r {sizes=[1,3,3,1,") && !has(g, "concat"), "%s",
-            graph_text(g));
+        ck_assert_msg(has_operator(g, "_ _ _ p r {sizes=[1,3,3,1,") && !has_operator(g, "concat"),
+            "%s", graph_text(g));
         module_free(g);
         assert_pass_keeps_results(graphs[i], "fuse_attention", 1e-6);
     }
@@ -255,8 +259,8 @@ START_TEST(the_length_of_the_past_may_be_unknown)
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
         prt_graph *g = graph_from_text(graphs[i]);
         ck_assert_msg(run_pass(g, "fuse_attention", NULL), "%s", graphs[i]);
-        ck_assert_msg(has(g, "sizes=[2,3,3,5,-1,5,4,4]") && !has(g, "softmax"), "%s",
-            graph_text(g));
+        ck_assert_msg(has_operator(g, "sizes=[2,3,3,5,-1,5,4,4]") && !has_operator(g, "softmax"),
+            "%s", graph_text(g));
         module_free(g);
         assert_pass_keeps_results(graphs[i], "fuse_attention", 1e-6);
     }
@@ -269,7 +273,7 @@ START_TEST(masks_that_keep_everything_are_removed)
         "b = const bool[1,5] {1,1,1,1,1}\nn = const f32[] {-1}\ns = matmul qt kt\n"
         "m = where b s n\n" RESULT);
     ck_assert(run_pass(g, "fuse_attention", NULL));
-    ck_assert(!has(g, "where") && !has(g, "keep"));
+    ck_assert(!has_operator(g, "where") && !has_operator(g, "keep"));
     module_free(g);
 }
 END_TEST
@@ -299,7 +303,7 @@ START_TEST(other_products_are_left)
         /* a mask that makes the scores larger */
         "q = input f32[1,5,4]\nk = input f32[1,4,5]\nv = input f32[3,5,4]\na = input f32[3,5,5]\n"
         "s = matmul q k\nm = add s a\nw = softmax m\ny = matmul w v\nreturn y\n",
-        /* keys that lie the other way */
+        /* keys that are transposed already */
         "q = input f32[3,5,4]\nk = input f32[3,4,5]\nv = input f32[3,5,4]\n"
         "m = matmul q k\nw = softmax m\ny = matmul w v\nreturn y\n",
         /* other types, open shapes, operands that repeat */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_bias_into_conv.c — fuse_add_bias_into_conv: constants by channel, and what is none. */
+/* test_bias_into_conv.c — fuse_add_bias_into_conv: constants by channel, and near misses. */
 #include <stdio.h>
 
 #include "support/check_main.h"
@@ -50,7 +50,7 @@ START_TEST(other_sums_are_left)
 }
 END_TEST
 
-/* A normalisation behind the sum goes into the weights then. */
+/* A normalisation after the sum is then folded into the weights. */
 START_TEST(a_following_norm_is_fused_too)
 {
     prt_graph *g =

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_bn_into_conv.c — fuse_bn_into_conv. */
+/*
+ * test_bn_into_conv.c — fuse_bn_into_conv.
+ * Covers: bn.c.
+ */
 #include <stdio.h>
 
 #include "support/check_main.h"

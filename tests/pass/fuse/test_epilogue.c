@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_epilogue.c — what products take in, and what they leave alone. */
+/* test_epilogue.c — fuse_epilogue: epilogues of convolutions and products, and near misses. */
 #include <stdio.h>
 
 #include "support/check_main.h"
@@ -106,7 +106,7 @@ START_TEST(constants_become_bias)
         module_free(g);
         assert_pass_keeps_results(text, "fuse_epilogue", 1e-6);
     }
-    /* Neither one for each column, nor what a caller may change. */
+    /* Constants not of one value a column, and inputs that a caller may change, are left. */
     static const char *const other[] = { "const f32[1,1,5] {1,2,3,4,5}", "input f32[3,1,1]" };
     for (size_t i = 0; i < PRT_COUNT_OF(other); i++) {
         (void)snprintf(text, sizeof(text),

@@ -70,7 +70,8 @@ static void ck_left(const char *text)
 
 START_TEST(near_misses_are_left)
 {
-    /* another shape behind; numbers that are no constants; groups that are no dim of their own */
+    /* another shape afterwards; numbers that are not constants; groups that are not a separate
+     * dim */
     ck_left("x = input f32[2,4,3,5]\n" GROUPS WRITTEN
             "q = const i64[4] {2,4,5,3}\ny = reshape v q\nreturn y\n");
     ck_left("x = input f32[2,4,3,5]\no = input f32[2]\nz = const f32[2] {0,-1}\n" WRITTEN BACK

@@ -79,7 +79,7 @@ START_TEST(forms_of_exporters_are_found)
         /* Whisper: no bias for K */
         Q("{2,3,2,2}") V "mk = matmul x wk\nrk = reshape mk to {allowzero=1}\n"
                          "k = transpose rk {perm=[0,2,3,1]}\n",
-        /* T5, LLaMA: none at all */
+        /* T5, LLaMA: no bias */
         "to = const i64[4] {2,3,2,2}\nmq = matmul x wq\nrq = reshape mq to\n"
         "q = transpose rq {perm=[0,2,1,3]}\nmk = matmul x wk\nrk = reshape mk to\n"
         "k = transpose rk {perm=[0,2,3,1]}\nmv = matmul x wv\nrv = reshape mv to\n"

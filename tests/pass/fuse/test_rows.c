@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rows.c — rows_as_matrix. */
+/*
+ * test_rows.c — rows_as_matrix.
+ * Covers: rows_apply.c.
+ */
 #include "support/check_main.h"
 #include "support/graph_text.h"
 
@@ -39,7 +42,7 @@ START_TEST(products_get_their_bias)
                                 "    return z }\n"
                                 "  else_branch { e = relu x; return e }\n}\nreturn r\n",
         pass, 1e-5);
-    /* what is read from outside: a constant twice, and an input that has a default */
+    /* values read from outside: a constant twice, and an input with a default */
     assert_pass_keeps_results(X
         "d = input f32[2,3,4] fill 3\nc = const f32[2,3,4] fill 2\nq = input bool[]\nr = if q {\n"
         "  then_branch { l = relu x; o = mul l d; m = matmul o w; a = add m b; s = mul a c\n"

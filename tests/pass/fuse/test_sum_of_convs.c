@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sum_of_convs.c — fuse_sum_of_convs: which branches become one convolution. */
+/* test_sum_of_convs.c — fuse_sum_of_convs: branches that become one convolution, and near
+ * misses. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,7 +125,8 @@ START_TEST(near_misses_are_left)
         TWO("2,4,9,9", "4,4,3,3", "pads=[2,2,2,2],dilations=[2,2]", "4,4,3,3", "pads=[1,1,1,1]"),
         TWO("2,4,8,8", "4,4,3,3", "pads=[1,1,1,1],strides=[4,4]", "4,4,4,4", "strides=[4,4]"),
         TWO("2,4,6,6", "4,4,3,3", "auto_pad=\"SAME_UPPER\"", "4,4,1,1", ""),
-        /* other inputs, other readers, weights that are no constants, x without a norm behind */
+        /* other inputs, other readers, weights that are not constants, x without a following
+         * norm */
         "x = input f32[2,4,6,6]\nz = input f32[2,4,6,6]\nw = const f32[4,4,1,1] zeros\n"
         "p = conv x w\nq = conv z w\ny = add p q\nreturn y\n",
         "x = input f32[2,4,6,6]\nw = const f32[4,4,1,1] zeros\nu = const f32[4,4,1,1] zeros\n"

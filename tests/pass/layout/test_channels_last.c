@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_channels_last.c — where turns to channels last go, that results stay, and what is left
- * alone.
+ * test_channels_last.c — channels_last: placement of Transposes, equal results, near misses.
+ * Covers: qconv.c, shapes.c, sink_transpose.c, to_nhwc.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,20 +110,20 @@ START_TEST(few_filters_use_blocks_of_pixels)
         "filters=16, kernel_shape=[3,18], pads=[1,1,1,1], strides=[1,16]");
     ck_few("x = input f32[2,64,h,17]\n", "1,64,1,5", 320, "y = conv x w {pads=[0,2,0,2]}", 1,
         "filters=9, slice");
-    /* steps, what a window leaves over, other ends of a row */
+    /* strides, remainders of a window, other paddings of a row */
     for (int width = 10; width < 31; width++) {
         (void)snprintf(in, sizeof(in), "x = input f32[1,5,2,%d]\nb = input f32[3]\n", width);
         (void)snprintf(rest, sizeof(rest), "y = conv x w b {strides=[1,%d],pads=[1,3,0,%d]}",
             width % 3 + 1, width % 4);
         ck_few(in, "3,5,2,7", 210, rest, 2, "nhwc_conv");
     }
-    /* with what is added; lines and volumes */
+    /* with a residual; 1-D convolutions and volumes */
     ck_few("x = input f32[1,6,5,8]\nr = input f32[1,4,5,8]\n", "4,6,3,3", 216,
         "y = fused_conv x w _ r {pads=[1,1,1,1],activation=\"Relu\"}", 3, "filters=16,");
     ck_few("x = input f32[n,1,40]\n", "2,1,9", 18, "y = conv x w", 1, "filters=16, strides=[8]");
     ck_few("x = input f32[1,5,4,5,12]\n", "2,5,2,2,3", 120, "y = conv x w {pads=[0,1,0,1,0,1]}", 2,
         "filters=12");
-    /* none of it pays, or rows are of any length */
+    /* no saving, or rows of unknown length */
     ck_few("x = input f32[1,6,5,8]\n", "4,6,1,1", 24, "y = conv x w", 2, "filters=4");
     ck_few("x = input f32[1,6,5,8]\n", "9,6,3,3", 486, "y = conv x w", 2, "filters=9");
     ck_few("x = input f32[1,6,5,w]\n", "4,6,3,3", 216, "y = conv x w", 2, "filters=4");
@@ -134,8 +134,8 @@ START_TEST(few_filters_use_blocks_of_pixels)
 }
 END_TEST
 
-/* Winograd's tiles where taps are apart: large ones, small ones, none, as pixels fill them, and as
- * much of them as panels would skip. */
+/* Dilated 3x3 kernels use large Winograd tiles, small ones or panels. The choice depends on how
+ * far the pixels fill the tiles, and on the work that panels would skip. */
 START_TEST(dilations_choose_the_algorithm)
 {
     static const struct {
@@ -201,7 +201,7 @@ START_TEST(norms_of_channels_go_along)
 }
 END_TEST
 
-/* ---- what turns move behind */
+/* ---- operators that Transposes move past */
 
 START_TEST(elementwise_operators_go_along)
 {
@@ -233,7 +233,7 @@ START_TEST(elementwise_operators_go_along)
 }
 END_TEST
 
-/* A turn of rank 3 is its own inverse: to turn the other operand would have no end. */
+/* A Transpose of rank 3 is its own inverse: transposing the other operand would never end. */
 START_TEST(turns_of_rank_three_do_not_chase_each_other)
 {
     static const char *const ends[] = { "y = add a x\n", "y = sub x a\n", "y = max a x x\n",
@@ -252,7 +252,7 @@ START_TEST(turns_of_rank_three_do_not_chase_each_other)
 }
 END_TEST
 
-/* A turn tells the rank of its result, maybe not that of what it turns. */
+/* A Transpose has a result of known rank, even if the rank of its operand is unknown. */
 START_TEST(turns_of_anything_are_left)
 {
     assert_pass_leaves(PASS, NULL,
@@ -285,7 +285,7 @@ START_TEST(concat_and_split_go_along)
     ck_turns(IMAGE CONV("a", "x") "p = const i64[4] {1,2,0,1}\nk = const i64[2] {2,3}\n"
                                   "b = pad a p _ k\ny = relu b\nreturn y\n",
         2, "pad");
-    /* Parts that nobody reads. */
+    /* Parts of Split without a reader. */
     ck_turns(IMAGE CONV("y", "x") "a, b = split y {num_outputs=2,axis=2}\nreturn y\n", 2, "");
 }
 END_TEST
@@ -309,7 +309,7 @@ START_TEST(resizes_go_along)
         prt_graph *g = graph_from_text(text);
         assert_pass_keeps_results(text, PASS, 1e-5);
         ck_assert(run_pass(g, PASS, NULL));
-        /* The second turn is the last thing, or moves nothing and is a reshape. */
+        /* The second Transpose is the last op, or moves no data and is a Reshape. */
         ck_assert_uint_le(count(graph_text(g), "= transpose"), 2);
         module_free(g);
     }
@@ -321,7 +321,7 @@ START_TEST(resizes_go_along)
 }
 END_TEST
 
-/* Which axes go changes the order of what is left. */
+/* The removed axes decide the order of the remaining ones. */
 START_TEST(reductions_without_dims_go_along)
 {
     static const char *const axes[] = { "[2] {2,3}", "[2] {0,2}", "[2] {0,3}", "[2] {1,2}",
@@ -398,7 +398,7 @@ START_TEST(shuffles_of_images_are_left)
 }
 END_TEST
 
-START_TEST(rows_of_pixels)
+START_TEST(images_become_rows_of_pixels)
 {
     ck_turns(IMAGE CONV("a", "x") "s = const i64[3] {2,5,42}\nf = reshape a s\n"
                                   "y = transpose f {perm=[0,2,1]}\nreturn y\n",
@@ -417,7 +417,7 @@ START_TEST(rows_of_pixels)
 END_TEST
 
 /* Rows of pixels that become images. */
-START_TEST(images_of_rows)
+START_TEST(rows_of_pixels_become_images)
 {
     ck_turns("x = input f32[2,42,5]\n" WEIGHTS "t = transpose x {perm=[0,2,1]}\n"
              "s = const i64[4] {2,5,6,7}\nu = reshape t s\n" CONV("y", "u") "return y\n",
@@ -431,7 +431,7 @@ START_TEST(images_of_rows)
 }
 END_TEST
 
-/* ---- beside convolutions */
+/* ---- graphs around convolutions */
 
 START_TEST(other_readers_get_their_order)
 {
@@ -520,7 +520,7 @@ START_TEST(quantised_convolutions_are_converted)
     ck_turns("x = input i8[2,5,7]\n" BYTES "u = const u8[9,5,2] fill 200\nuz = const u8[] {128}\n"
              "iz = const i8[] {-5}\ny = qlinear_conv x xs iz u ws uz ys iz\nreturn y\n",
         2, "nhwc_qconv");
-    /* weights that are no constant, or do not fit a byte without their zero point */
+    /* weights that are not constant, or do not fit a byte without their zero point */
     ck_left_alone("x = input u8[2,5,7,8]\n" BYTES "u = input i8[5,5,3,3]\n"
                   "y = qlinear_conv x xs xz u ws wz ys xz\nreturn y\n");
     ck_left_alone("x = input u8[2,5,7]\n" BYTES "u = const u8[9,5,2] fill 200\n"
@@ -539,6 +539,6 @@ PRT_TEST_MAIN("pass/layout/channels_last", a_convolution_between_turns,
     sizes_may_be_symbols, norms_of_channels_go_along, elementwise_operators_go_along,
     turns_of_rank_three_do_not_chase_each_other, turns_of_anything_are_left,
     concat_and_split_go_along, resizes_go_along, reductions_without_dims_go_along,
-    channel_shuffles_go_along, shuffles_of_images_are_left, rows_of_pixels, images_of_rows,
-    other_readers_get_their_order, regions_are_rewritten, near_misses_are_left,
-    quantised_convolutions_are_converted)
+    channel_shuffles_go_along, shuffles_of_images_are_left, images_become_rows_of_pixels,
+    rows_of_pixels_become_images, other_readers_get_their_order, regions_are_rewritten,
+    near_misses_are_left, quantised_convolutions_are_converted)

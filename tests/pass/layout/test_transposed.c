@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_transposed.c — channels_last: ConvTranspose as convolutions, and blocks of pixels. */
+/*
+ * test_transposed.c — channels_last: ConvTranspose as convolutions, and blocks of pixels.
+ * Covers: depth_to_space_conv.c, pixel_blocking.c.
+ */
 #include "pass/layout/turns.h"
 
 START_TEST(transposed_convolutions_are_converted)
@@ -30,8 +33,8 @@ START_TEST(transposed_convolutions_are_converted)
 }
 END_TEST
 
-/* ConvTranspose of weights of which no two are alike; `x` has five channels, `k` is the shape of a
- * filter. */
+/* ConvTranspose with weights that are all different; `x` has five channels, `k` is the shape of
+ * a filter. */
 static void ck_transposed(const char *x, int64_t filters, const char *k, size_t taps,
     const char *attrs, const char *then, size_t turns, const char *parts)
 {
@@ -55,7 +58,7 @@ START_TEST(transposed_become_convolutions)
         "relu t", 6,
         "nhwc_conv concat axis=3 kernel_shape=[2,2] kernel_shape=[1,1] "
         "activation=Relu");
-    /* all in one, and what is beyond is cut */
+    /* all filters in one convolution, and the surplus is cut */
     ck_transposed("2,5,40,30", 16, "4,4", 16, "strides=[2,2],pads=[1,1,1,1]", "sigmoid t", 3,
         "filters=64 kernel_shape=[2,2] pads=[1,1,1,1] activation=Sigmoid slice");
     ck_transposed("n,5,9,8", 16, "6,4", 24, "strides=[3,2],pads=[2,0,0,1]", "add t t", 3,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_low_precision.c — what narrow_weights stores, how close that stays, and what it leaves
- * alone. */
+/*
+ * test_low_precision.c — narrow_weights: stored types, accuracy, and near misses.
+ * Covers: low_precision_conv.c.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -189,7 +191,7 @@ START_TEST(near_misses_are_left)
 }
 END_TEST
 
-/* What packing stores, at the borders of each type. */
+/* Stored values at the limits of each type. */
 START_TEST(elements_are_rounded_to_nearest)
 {
     float panel[16] = { 1.0f, -1.0f, 0.5f, 1e9f, -1e9f, 0.0f, 0.3f };
@@ -203,7 +205,7 @@ START_TEST(elements_are_rounded_to_nearest)
     ck_assert_uint_eq(words[6], 0x34cd);
     prt_low_precision_pack(PRT_NARROW_bf16, 1, 7, panel, &none, words);
     ck_assert_uint_eq(words[0], 0x3f80);
-    ck_assert_uint_eq(words[1], 0); /* the row beside the last */
+    ck_assert_uint_eq(words[1], 0); /* the row before the last */
     ck_assert_uint_eq(words[2], 0xbf80);
     prt_low_precision_pack(PRT_NARROW_e4m3, 1, 7, panel, &none, bytes);
     ck_assert_uint_eq(bytes[0], 0x40);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_weights.c — matrices that become panels, and those that stay. */
+/*
+ * test_weights.c — pack_weights: matrices that become panels, and matrices that stay.
+ * Covers: recurrent.c.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +52,7 @@ START_TEST(products_read_panels)
 }
 END_TEST
 
-static void stays(const char *text)
+static void assert_stays(const char *text)
 {
     prt_graph *g = graph_from_text(text);
     ck_assert_msg(!run_pass(g, "pack_weights", NULL), "%s", text);
@@ -62,10 +65,10 @@ START_TEST(other_products_stay)
                                           "y = matmul x w\nreturn y\n",
         "x = input f32[2,2]\nw = const f32[2,2] {1,2,3,4}\ny = matmul x w\nreturn y\n" };
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++)
-        stays(graphs[i]);
+        assert_stays(graphs[i]);
     char *text = with_matrix("x = input f32[5,40]\nb = input f32[5,26]\n", 40, 26,
         "y = gemm x w b\nz = gemm x w {alpha=2}\nreturn y, z\n");
-    stays(text);
+    assert_stays(text);
     free(text);
 }
 END_TEST
@@ -146,12 +149,12 @@ START_TEST(other_recurrent_operators_stay)
         "y = rnn x w r\nreturn y\n",
     };
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++)
-        stays(graphs[i]);
-    /* One of the two is no constant. */
+        assert_stays(graphs[i]);
+    /* One of the two is not a constant. */
     char *text = recurrent(1, 4, 5, 20,
         "v = input f32[1,80,20]\ny = lstm x w v\n"
         "u = mul r r\nreturn y, u\n");
-    stays(text);
+    assert_stays(text);
     free(text);
 }
 END_TEST

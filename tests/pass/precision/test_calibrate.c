@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_calibrate.c — losses and choices against sums made here in the plainest way: every number
- * encoded and decoded by itself, every measure from its formula.
+ * test_calibrate.c — losses and choices, compared with straightforward reference sums: every
+ * number is encoded and decoded by itself, every measure follows its formula.
+ * Covers: feed.c, gptq.c, losses.c, stats.c.
  */
 #include "pass/precision/calibrate.h"
 
@@ -54,8 +55,8 @@ static double fast_round(int32_t format, int32_t scale, double x)
     return q;
 }
 
-/* Bins of |x|: shares with the numbers beyond the format in the last one within it, against the
- * mean of those bins that have the same byte. */
+/* Bins of |x|. The last bin within the format includes the share of the numbers beyond it. Each
+ * share is compared with the mean of the bins that have the same byte. */
 static double bins(const double *x, size_t n, prt_fp8_code code)
 {
     double h[2048] = { 0 }, p[2048], q[2048], all[256] = { 0 }, full[256] = { 0 };
@@ -287,7 +288,7 @@ static void invert(double a[K][K], int from, double out[K][K])
             out[i][j] = m[i][K + j];
 }
 
-/* Weight after weight, the inverse made anew for those that are left. */
+/* Rounds weight after weight, and recomputes the inverse for the remaining weights. */
 static void plain_gptq(double h[K][K], double w[K], prt_fp8_code code, double q[K])
 {
     double inverse[K][K];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fp8.c — float_to_fp8. */
+/*
+ * test_fp8.c — float_to_fp8.
+ * Covers: fp8_code.c.
+ */
 #include <stdio.h>
 #include <string.h>
 

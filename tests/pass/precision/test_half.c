@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_half.c — float_to_half, float_to_mixed, float_to_bf16. */
+/*
+ * test_half.c — float_to_half, float_to_mixed, float_to_bf16.
+ * Covers: retype.c, retype_attrs.c, retype_plan.c, retype_value.c.
+ */
 #include <string.h>
 
 #include "support/check_main.h"
@@ -44,7 +47,7 @@ START_TEST(skipped_operators_stand_between_casts)
         "x = input f32[4]\nw = const f32[4] {1, 2, 3, 0.1}\na = add x w\ny = mul a w\nreturn y\n",
         "x = input f16[4]\nw = const f32[4] {1, 2, 3, 0.1}\nw_0 = const f16[4] {1, 2, 3, 0.1}\n"
         "a = add x w_0\n%0 = cast a {to=1}\n%1 = mul %0 w\ny = cast %1 {to=10}\nreturn y\n");
-    /* no pair of Casts between two of them, nor around what is kept next to it */
+    /* no pair of Casts between two of them, nor around a kept op next to them */
     assert_pass_rewrites(half, "skip_op_types=Gelu",
         "x = input f32[4]\na = gelu x\nb = gelu a\nc = relu b\nreturn c\n",
         "x = input f16[4]\n%0 = cast x {to=1}\na = gelu %0\nb = gelu a\n%1 = cast b {to=10}\n"

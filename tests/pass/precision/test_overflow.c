@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_overflow.c — formulas that overflow float16 on the way to a result that does not. */
+/* test_overflow.c — formulas with a finite result whose intermediate values overflow float16. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_retype_unknown.c — operators that nothing is known of between operators that convert. */
+/* test_retype_unknown.c — unknown operators between operators that are converted. */
 #include "converter/onnx.h"
 #include "ir/build.h"
 #include "support/check_main.h"
@@ -58,7 +58,7 @@ START_TEST(products_behind_it_are_mixed)
 }
 END_TEST
 
-/* What value_info says of its result. */
+/* The value_info of its result. */
 START_TEST(declared_types_are_believed)
 {
     prt_graph *g = with_unknown(chain, "b");

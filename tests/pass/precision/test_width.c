@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_width.c — int64_to_int32 and double_to_float. */
+/*
+ * test_width.c — int64_to_int32 and double_to_float.
+ * Covers: kernels.c, retype_bits.c.
+ */
 #include "support/check_main.h"
 #include "support/graph_text.h"
 #include "support/precision_check.h"
@@ -24,7 +27,7 @@ START_TEST(slots_of_int64_are_left_or_cast)
         "x = input f32[4]\ns = input i64[2]\nt = add s s\ny = reshape x t\nreturn y\n",
         "x = input f32[4]\ns = input i32[2]\nt = add s s\n%0 = cast t {to=7}\n"
         "y = reshape x %0\nreturn y\n");
-    /* what is computed of sizes for such a slot stays as it is */
+    /* values computed from sizes for such an input stay unchanged */
     assert_pass_leaves(integers, NULL,
         "x = input f32[n,4]\nk = const i64[1] {0}\nm = const i64[1] {-1}\ns = shape x\n"
         "a = gather s k\nb = concat a m {axis=0}\ny = reshape x b\nreturn y\n");
@@ -67,7 +70,7 @@ START_TEST(operators_without_a_kernel_of_int32_stay)
         "x = input i64[n]\nv = const f32[2] {0,3}\ns = size x\ny = one_hot x s v\nreturn y\n",
         "x = input i32[n]\nv = const f32[2] {0,3}\n%0 = cast x {to=7}\ns = size x\n"
         "y = one_hot %0 s v\nreturn y\n");
-    /* what never ran there converts as the others do */
+    /* an op that no kernel ran before is converted like the others */
     assert_pass_rewrites(integers, NULL,
         "x = input i64[9]\nd = const i64[] {5}\nv = const f64[2] {0,3}\ny = one_hot x d v\n"
         "return y\n",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_eight_bits.c — images as bytes: numbers against plain arithmetic, and what is said. */
+/* test_eight_bits.c — eight_bits_io: results compared with plain arithmetic, and messages. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 static const char *const pass = "eight_bits_io";
 static char warned[4096], noted[4096];
 
-static void take(void *user, prt_pass_level level, const char *name, const char *subject,
+static void record_message(void *user, prt_pass_level level, const char *name, const char *subject,
     const char *message)
 {
     char *to = level == PRT_PASS_WARNS ? warned : noted;
@@ -26,7 +26,7 @@ static void take(void *user, prt_pass_level level, const char *name, const char 
 /* Options as key, value, …, NULL. */
 static prt_graph *converted(const char *text, const char *const *options)
 {
-    const prt_pass_observer observer = { .say = take };
+    const prt_pass_observer observer = { .say = record_message };
     prt_graph *g = graph_from_text(text);
     prt_pass_manager *pm = NULL;
     prt_pass_arg args[4];

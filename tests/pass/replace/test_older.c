@@ -64,7 +64,7 @@ START_TEST(clip_gets_explicit_bounds)
 }
 END_TEST
 
-START_TEST(comparisons_become_their_negations)
+START_TEST(or_equal_comparisons_are_expanded)
 {
     assert_pass_rewrites("replace_greater_or_equal", NULL,
         "x = input i32[n]\nz = input i32[]\ny = greater_or_equal x z @c\nreturn y\n",
@@ -143,5 +143,5 @@ START_TEST(trilu_becomes_where)
 END_TEST
 
 PRT_TEST_MAIN("pass/replace/older", cast_like_becomes_cast, celu_becomes_elu,
-    clip_gets_explicit_bounds, comparisons_become_their_negations, comparisons_keep_their_results,
+    clip_gets_explicit_bounds, or_equal_comparisons_are_expanded, comparisons_keep_their_results,
     hard_swish_becomes_hard_sigmoid, trilu_becomes_where)

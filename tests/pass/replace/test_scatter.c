@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_scatter.c — replace_scatter_nd_with_concat: boxes that become Concat, and what does not. */
+/* test_scatter.c — replace_scatter_nd_with_concat: boxes that become Concat, and near misses. */
 #include <stdio.h>
 
 #include "support/check_main.h"
@@ -28,7 +28,7 @@ static const char *of_box(uint32_t axes, const int *begin, const int *end, const
     return text;
 }
 
-static void becomes(const char *text, int concats)
+static void assert_becomes_concats(const char *text, int concats)
 {
     prt_graph *g = graph_from_text(text);
     int found = 0;
@@ -60,14 +60,15 @@ START_TEST(boxes_become_concat)
         { 3, { 0, 3, 0 }, { 1, 4, 1 }, "1", 3 },
     };
     for (size_t i = 0; i < PRT_COUNT_OF(cases); i++)
-        becomes(of_box(cases[i].axes, cases[i].begin, cases[i].end, cases[i].updates),
+        assert_becomes_concats(of_box(cases[i].axes, cases[i].begin, cases[i].end,
+                                   cases[i].updates),
             cases[i].concats);
     /* From the end; as exporters have it, a dim for each axis; of other types. */
-    becomes("x = input i64[4,2]\nu = input i64[2,2]\ni = const i64[2,1] {-2,-1}\n"
-            "y = scatter_nd x i u\nreturn y\n",
+    assert_becomes_concats("x = input i64[4,2]\nu = input i64[2,2]\ni = const i64[2,1] {-2,-1}\n"
+                           "y = scatter_nd x i u\nreturn y\n",
         1);
-    becomes("x = const f32[1,4] zeros\nu = input f32[1,2]\n"
-            "i = const i64[1,2,2] {0,1,0,2}\ny = scatter_nd x i u\nreturn y\n",
+    assert_becomes_concats("x = const f32[1,4] zeros\nu = input f32[1,2]\n"
+                           "i = const i64[1,2,2] {0,1,0,2}\ny = scatter_nd x i u\nreturn y\n",
         1);
 }
 END_TEST

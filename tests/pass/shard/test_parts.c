@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_parts.c — steps 1 and 2 of auto-sharding, and what a device needs, worked out by hand. */
+/* test_parts.c — steps 1 and 2 of auto-sharding, and the needs of a device, compared with hand
+ * computation. */
 #include "pass/shard/parts.h"
 
 #include <stdio.h>
@@ -76,7 +77,7 @@ END_TEST
 
 START_TEST(light_parts_are_left_to_later_joins)
 {
-    /* In bytes: block 2 has none. */
+    /* By bytes of weights: block 2 has no weights. */
     check_parts("x = input f32[1,2]\n" WEIGHT(1) WEIGHT(3) WEIGHT(4) BLOCK(1,
                     "x") "m2 = exp a1 @M2\nn2 = exp m2 @N2\no2 = exp n2 @O2\np2 = exp o2 @P2\n"
                          "a2 = add p2 a1 @A2\n" BLOCK(3, "a2") BLOCK(4, "a3") "return a4\n",
@@ -124,7 +125,7 @@ START_TEST(weights_of_some_operators_do_not_count)
 }
 END_TEST
 
-/* a and b are alive beside c, which looks at b, when d is made: 48 bytes. */
+/* When d is computed, a, b and c (a view of b) are live: 48 bytes. */
 static const char views[] = "x = input f32[4]\nw = const f32[4] {1,2,3,4}\ns = const i64[1] {4}\n"
                             "a = mul x w @A\nb = exp a @B\nc = reshape b s @C\nd = add a c @D\n"
                             "return d\n";
@@ -149,7 +150,7 @@ START_TEST(a_device_needs_weights_live_values_and_inputs)
     fixture f;
     setup(&f, views);
     check_need(&f, (const uint32_t[]){ 0, 0, 0, 0 }, 0, 16 + 8, 48, 16);
-    /* b dies where it was made; on the other device c looks at what came. */
+    /* b ends its lifetime on its device; on the other device c is a view of the received copy. */
     check_need(&f, (const uint32_t[]){ 0, 0, 1, 1 }, 0, 16, 32, 16);
     check_need(&f, (const uint32_t[]){ 0, 0, 1, 1 }, 1, 8, 16, 32);
     teardown(&f);

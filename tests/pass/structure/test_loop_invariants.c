@@ -22,7 +22,7 @@ START_TEST(invariants_are_not_carried)
 {
     rewrites(HEAD "y, z = loop m _ x w " BODY(V U "a = mul v u\nreturn k, a, u\n") "return y\n",
         HEAD "y = loop m _ x " BODY(V "a = mul v w\nreturn k, a\n") "return y\n");
-    /* in the middle, with a result that is read, and what is collected behind it */
+    /* in the middle, with a result that is read, and a scan output after it */
     rewrites(HEAD "y, z, t, s = loop m _ x w x " BODY(
                  V U "o = input f32[2]\na = mul v u\n"
                      "e = neg o\nreturn k, a, u, e, a\n") "b = add y z\nc = add b t\nreturn c, s\n",
@@ -85,7 +85,7 @@ START_TEST(operators_leave_the_loop)
         HEAD "a = matmul q w\nb = add a w\ny = loop m _ x " BODY(
             V "c = add b v\nd = exp w\n"
               "e = add c d\nreturn k, e\n") "return y\n");
-    /* once what they read is not carried any more */
+    /* as soon as their operands are not carried any more */
     static const char *const twice =
         HEAD "y, z = loop m _ x w " BODY(V U "a = mul u u\n"
                                              "c = add a v\nreturn k, c, u\n") "return y\n";

@@ -49,7 +49,7 @@ START_TEST(dependent_ifs_are_not_merged)
     assert_pass_leaves(merge, NULL,
         HEAD FIRST IF("b", "c", "t2 = random_normal_like x; return t2",
             "return x") "return a, b\n");
-    /* the third goes with the second */
+    /* the third is merged with the second */
     static const char *const three =
         HEAD FIRST "y1 = exp a\n" IF("b", "c", "t2 = mul y1 k; return t2", "return x")
             IF("z", "c", "return y1", "e3 = abs x; return e3") "return a, b, z\n";
@@ -60,8 +60,8 @@ START_TEST(dependent_ifs_are_not_merged)
 }
 END_TEST
 
-/* The condition is known from a shape, so that inference sees the else branch only; the then branch
- * gives something else, which what reads the result would not fit. */
+/* The condition is known from a shape, so inference sees the else branch only. The then branch
+ * gives another type, which the reader of the result would reject. */
 START_TEST(results_that_only_one_branch_gives_are_not_read_within)
 {
 #define KNOWN                                                                                      \
@@ -113,7 +113,7 @@ START_TEST(operators_move_into_the_first_if)
     assert_same_results(before, g, 0, 5);
     module_free(g);
     module_free(before);
-    /* results that only what moves reads are results no more; outputs of the graph stay */
+    /* a result that only moved ops read is removed; outputs of the graph stay */
     assert_pass_rewrites(variant, NULL,
         HEAD FIRST
         "y1 = exp a\n" IF("b", "c", "t2 = mul y1 k; return t2", "return x") "return y1, b\n",
