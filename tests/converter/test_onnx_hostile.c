@@ -150,7 +150,7 @@ static msg *of_functions(uint32_t count, const char *last)
     return m;
 }
 
-START_TEST(endless_functions_are_refused)
+START_TEST(recursive_and_exploding_functions_are_refused)
 {
     assert_refused(of_functions(1, "f0"), POPRT_E_PARSE, "calls itself");
     assert_refused(of_functions(5, "f2"), POPRT_E_PARSE, "calls itself");
@@ -267,6 +267,6 @@ END_TEST
 
 PRT_TEST_MAIN("converter/onnx_hostile", inconsistent_graphs_are_refused,
     tensors_of_the_wrong_size_are_refused, inconsistent_sparse_tensors_are_refused,
-    unsuitable_attributes_are_refused, endless_functions_are_refused,
+    unsuitable_attributes_are_refused, recursive_and_exploding_functions_are_refused,
     deeply_nested_graphs_are_refused, deeply_nested_types_are_refused, every_truncation_is_survived,
     every_bit_flip_is_survived, every_failed_allocation_is_survived, limits_are_kept)

@@ -396,7 +396,7 @@ START_TEST(values_are_read)
 }
 END_TEST
 
-/* A MapProto: keys of one type, a sequence of as many values. */
+/* A MapProto: keys of one type, and a sequence with one value per key. */
 static poprt_status read_map(msg *map, prt_arena *arena, prt_tensor *v)
 {
     prt_blob *blob = NULL;

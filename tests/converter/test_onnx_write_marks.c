@@ -80,7 +80,7 @@ START_TEST(only_marks_change)
 }
 END_TEST
 
-START_TEST(changed_models_are_refused)
+START_TEST(models_without_a_file_are_refused)
 {
     prt_module *m = NULL;
     ck_assert_int_eq(prt_module_create(&prt_mem_libc, 0, &m), POPRT_OK);
@@ -89,4 +89,4 @@ START_TEST(changed_models_are_refused)
 }
 END_TEST
 
-PRT_TEST_MAIN("converter/onnx_write_marks", only_marks_change, changed_models_are_refused)
+PRT_TEST_MAIN("converter/onnx_write_marks", only_marks_change, models_without_a_file_are_refused)

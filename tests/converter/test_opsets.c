@@ -47,7 +47,7 @@ typedef struct shared {
 
 typedef struct work {
     shared *s;
-    const char *cases[MOST_CASES]; /* folders; hand-made models behind them */
+    const char *cases[MOST_CASES]; /* folders, followed by the hand-written models */
     size_t n_folders, n_cases;
     const char *keep;
     bool all;
@@ -111,7 +111,7 @@ static bool run_alone(const prt_module *m, prt_arena *arena, prt_tensor *out, ch
     return false;
 }
 
-/* Models made by hand have no inputs. */
+/* Hand-written models have no inputs. */
 static bool run_both(const subject *s, const prt_module *m, tolerance within, char *why,
     size_t size)
 {

@@ -184,7 +184,7 @@ START_TEST(failures_are_collected)
 }
 END_TEST
 
-/* The helpers that rows are written with, on an op made by hand. */
+/* The helpers of the upgrade hooks, on a hand-written op. */
 START_TEST(helpers_read_and_move_attributes)
 {
     msg *nodes[] = { onnx_node("Neg", "x", "y"), NULL };

@@ -136,7 +136,7 @@ START_TEST(grids_and_spectra_become_standard)
 }
 END_TEST
 
-START_TEST(decoders_are_read)
+START_TEST(unsupported_decoders_are_refused)
 {
     static const input in[] = { { "x", F32, 3 }, { "w", F32, 2 }, { "n", I32, 1 } };
     msg *node =
@@ -153,7 +153,7 @@ START_TEST(decoders_are_read)
 }
 END_TEST
 
-START_TEST(states_are_read)
+START_TEST(unsupported_state_options_are_refused)
 {
     static const input in[] = { { "x", F32, 3 }, { "w", F32, 3 } };
     msg *node = onnx_attr_int(onnx_node("LinearAttention", "x,x,x", "y,s"), "q_num_heads", 2);
@@ -191,5 +191,5 @@ END_TEST
 
 PRT_TEST_MAIN("converter/upgrade_microsoft", normalisations_become_standard,
     functions_become_standard, products_become_standard, moves_become_standard,
-    grids_and_spectra_become_standard, decoders_are_read, states_are_read,
-    channels_last_gets_transposes)
+    grids_and_spectra_become_standard, unsupported_decoders_are_refused,
+    unsupported_state_options_are_refused, channels_last_gets_transposes)

@@ -81,7 +81,7 @@ static void ck_node(msg *node, int64_t opset, uint32_t n_in, const slot *in, uin
     prt_module_release(m);
 }
 
-/* b stands at axis 1 of a: 10 and 20 for its two rows. */
+/* b is aligned to axis 1 of a: 10 and 20 for its two rows. */
 START_TEST(axes_of_unknown_ranks_broadcast)
 {
     const slot in[] = { { "a", PRT_DTYPE_f32, 3, { 1, 2, 2 }, true, { 1, 2, 3, 4 } },

@@ -84,8 +84,8 @@ static poprt_status infer_columns(prt_graph *g, int64_t columns)
     return prt_ir_infer(g);
 }
 
-/* A branch that cannot have its shapes fails when it is taken; the other one says what comes out.
- * Nothing is left of the shapes that its values had with other inputs. */
+/* A branch with impossible shapes fails when it is taken; the other branch gives the type of the
+ * result. The shapes that its values had with other inputs are cleared. */
 START_TEST(a_branch_may_have_impossible_shapes)
 {
     prt_graph *g = graph_from_text("x = input f32[1,n]\nc = input bool[]\n" TWO_RATES);

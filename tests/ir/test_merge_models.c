@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_merge_models.c — several graphs merged as branches of one: structure, names, types,
- * refused models, and the mark of the resulting program. */
+/*
+ * test_merge_models.c — several graphs merged as branches of one: structure, names, types,
+ * refused models, and the mark of the resulting program.
+ * Covers: interface.c.
+ */
 #include "ir/merge_models.h"
 
 #include "compiler/compile.h"
@@ -237,7 +240,7 @@ START_TEST(the_mark_is_a_number_of_graphs)
 }
 END_TEST
 
-START_TEST(names_contain_the_number_of_their_graph)
+START_TEST(names_give_the_number_of_their_graph)
 {
     static const struct {
         const char *name;
@@ -253,7 +256,7 @@ START_TEST(names_contain_the_number_of_their_graph)
 END_TEST
 
 /* A mark on a graph of another structure is ignored; in a file it is an error. */
-START_TEST(the_mark_is_lost_with_the_interface)
+START_TEST(marks_on_other_interfaces_are_ignored)
 {
     static const char *const texts[] = { "x = input f32[2]\ny = neg x\nreturn y\n",
         "index = input u32[2]\ngraph0/x = input f32[2]\ny = neg graph0/x\nreturn y as graph0/y\n",
@@ -300,5 +303,5 @@ END_TEST
 PRT_TEST_MAIN("ir/fuse", graphs_become_branches, weights_share_their_bytes_and_outlive_the_models,
     interfaces_of_all_kinds_are_merged, symbols_of_two_models_stay_distinct,
     versions_are_the_newest_and_metadata_is_kept_apart, obstacles_to_merging_are_named,
-    the_mark_is_a_number_of_graphs, names_contain_the_number_of_their_graph,
-    the_mark_is_lost_with_the_interface, the_mark_survives_a_file)
+    the_mark_is_a_number_of_graphs, names_give_the_number_of_their_graph,
+    marks_on_other_interfaces_are_ignored, the_mark_survives_a_file)

@@ -52,7 +52,8 @@ static char *with_constant(char *text, const char *name, const char *value)
     return to;
 }
 
-/* The model gives the same for {1,2,3} and {4,5} a row each and packed into the first rows. */
+/* Asserts that the model gives the same results for {1,2,3} and {4,5} in one row each, and
+ * packed into the first rows. */
 static void check_packed(const char *model, const char *options, double tolerance)
 {
     static char text[16384];
@@ -71,10 +72,10 @@ static void check_packed(const char *model, const char *options, double toleranc
     module_free(after);
 }
 
-static uint32_t count_text(const prt_graph *g, const char *what)
+static uint32_t count_text(const prt_graph *g, const char *part)
 {
     uint32_t n = 0;
-    for (const char *at = graph_text(g); (at = strstr(at, what)) != NULL; at++)
+    for (const char *at = graph_text(g); (at = strstr(at, part)) != NULL; at++)
         n++;
     return n;
 }

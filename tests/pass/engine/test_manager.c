@@ -213,7 +213,7 @@ START_TEST(ir_passes_are_batched)
     bool changed = false;
     ck_assert_int_eq(prt_pass_manager_run(pm, g->module, &changed), POPRT_OK);
     ck_assert(changed);
-    /* a lone one, one with arguments and a check stay by themselves */
+    /* a single pass, a pass with arguments and a check are not batched */
     ck_assert_str_eq(r.passes,
         "apply_ir_pass constant_folding eliminate_identity "
         "check_unsupported_attribute apply_ir_pass ");
@@ -456,7 +456,7 @@ START_TEST(every_refusal_of_memory_is_survived)
             ck_assert_int_eq(status, POPRT_OK);
             break;
         }
-        /* Folding gives up an op it has no memory for; everything else reports it. */
+        /* Folding skips an op if memory for it is missing; every other pass reports the failure. */
         ck_assert(status == POPRT_OK || status == POPRT_E_NOMEM);
     }
     ck_assert_uint_gt(k, 30);

@@ -452,7 +452,7 @@ START_TEST(spectra_are_expanded)
                     inputs[k], n, lines[i]);
                 assert_expands(text, PRT_OP_dft);
             }
-    /* Half a spectrum gives real numbers. */
+    /* A one-sided spectrum gives real numbers. */
     for (int n = 1; n < 6; n++) {
         (void)snprintf(text, sizeof(text),
             "x = input f32[2,%d,2]\ny = dft x "

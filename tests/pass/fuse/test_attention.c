@@ -53,12 +53,12 @@ END_TEST
 START_TEST(exported_forms_become_one_operator)
 {
     static const char *const graphs[] = {
-        /* factors everywhere; keys turned twice; a mask by keys */
+        /* factors at every place; keys transposed twice; a mask by keys */
         INPUTS HEADS
         "a = input f32[2,1,1,5]\nc = const f32[] {0.5}\nqs = mul qt c\n"
         "k1 = transpose kr {perm=[0,2,1,3]}\nks = mul c k1\nkt = transpose ks {perm=[0,1,3,2]}\n"
         "s = matmul qs kt\nsc = mul s c\nm = add a sc\n" RESULT,
-        /* two masks, one of them behind a reshape */
+        /* two masks, one of them after a Reshape */
         INPUTS HEADS KEYS "a = input f32[3,5,5]\nb = input f32[2,1,5,5]\ns = matmul qt kt\n"
                           "s1 = add s a\nf = const i64[5] {1,2,3,5,5}\ng = const i64[4] {2,3,5,5}\n"
                           "u = const i64[5] {1,2,1,5,5}\nbr = reshape b u\n"
@@ -75,7 +75,7 @@ START_TEST(exported_forms_become_one_operator)
         INPUTS HEADS KEYS
         "b = const f32[5,5] {0,-inf,-inf,-inf,-inf,0,0,-inf,-inf,-inf,"
         "0,0,0,-inf,-inf,0,0,0,0,-inf,0,0,0,0,0}\ns = matmul qt kt\nm = add s b\n" RESULT,
-        /* no score below a number; a constant of what is ahead behind a sum */
+        /* a lower bound of the scores; a causal constant after a sum */
         INPUTS HEADS KEYS "a = input f32[2,1,5,5]\nl = const f32[] {-1}\ns = matmul qt kt\n"
                           "s1 = add s a\nm = max s1 l\n" RESULT,
         INPUTS HEADS KEYS
@@ -91,8 +91,7 @@ START_TEST(exported_forms_become_one_operator)
         INPUTS HEADS KEYS GUARDED_SCORES "u = isnan w\nt = where u z w\n" GUARDED_RESULT,
         INPUTS HEADS KEYS GUARDED_SCORES
         "u0 = equal w w\nu = not u0\nt = where u z w\n" GUARDED_RESULT,
-        /* K turned between Reshapes, and a Reshape of the result that changes nothing: torch.sdpa
-         */
+        /* K transposed between Reshapes, and a Reshape of the result without effect: torch.sdpa */
         INPUTS HEADS
         "k1 = transpose kr {perm=[0,2,1,3]}\nf = const i64[3] {-1,5,4}\n"
         "k2 = reshape k1 f\nk3 = transpose k2 {perm=[0,2,1]}\ng = const i64[4] {2,3,4,5}\n"
@@ -108,7 +107,7 @@ START_TEST(exported_forms_become_one_operator)
         "b2 = const i64[1] {24}\nb3 = const i64[1] {36}\nax = const i64[1] {2}\n"
         "q = slice x b0 b1 ax\nk = slice x b1 b2 ax\nv = slice x b2 b3 ax\n" HEADS KEYS
         "m = matmul qt kt\n" RESULT,
-        /* the same, cut by split, and by gather from a turned tensor */
+        /* the same, cut by Split, and by Gather from a transposed tensor */
         "x = input f32[2,5,36]\nq, k, v = split x {axis=-1,num_outputs=3}\n" HEADS KEYS
         "m = matmul qt kt\n" RESULT,
         "x = input f32[2,5,36]\nd = const i64[5] {2,5,3,3,4}\nxr = reshape x d\n"
@@ -148,7 +147,8 @@ END_TEST
         "kt = transpose kj {perm=[0,1,3,2]}\nm = matmul qt kt\nw = softmax m\no = matmul w vj\n"   \
         "y = transpose o {perm=[0,2,1,3]}\n"
 
-/* 4 heads of queries in 2 groups, as LLaMA repeats keys: eager, and turned as sdpa does. */
+/* 4 heads of queries in 2 groups, as LLaMA repeats keys: in eager form, and transposed as in
+ * sdpa. */
 START_TEST(grouped_heads_are_not_repeated)
 {
     static const char *const turns[] = {
@@ -209,7 +209,7 @@ END_TEST
 #define OPEN_RESULT "w = softmax m\no = matmul w vj\ny = transpose o {perm=[0,2,1,3]}\n"
 #define GROWN "ka = input f32[1,1,5,n]\nkb = input f32[1,1,5,5]\nmk = concat ka kb {axis=3}\n"
 
-/* Products of images that are heads: keys and values lose a dim behind the cache. */
+/* Products of images as heads: keys and values lose a dim after the cache. */
 #define JOINED(ROWS)                                                                               \
     "q = input f32[1,1,12]\nk = input f32[1,1,12]\nv = input f32[1,1,12]\n"                        \
     "p = input f32[1,3," ROWS ",4]\nr = input f32[1,3," ROWS ",4]\nd = const i64[4] {1,1,3,4}\n"   \
@@ -243,7 +243,7 @@ START_TEST(the_length_of_the_past_may_be_unknown)
         OPEN GROWN
         "kt = transpose kj {perm=[0,1,3,2]}\ns = matmul qt kt\nm = add mk s\n" OPEN_RESULT
         "return y, kj\n",
-        /* a factor on the keys, before they are turned or after; Where */
+        /* a factor on the keys, before or after their Transpose; Where */
         OPEN GROWN
         "c = const f32[] {0.5}\nks = mul kj c\nkt = transpose ks {perm=[0,1,3,2]}\n"
         "z = const f32[] {0}\nkeep = greater mk z\nlow = const f32[] {-10}\ns = matmul qt kt\n"
@@ -292,12 +292,12 @@ START_TEST(other_products_are_left)
         "u = isnan w\ni = const f32[] {1}\nt = where u i w\n" GUARDED_RESULT,
         /* a softmax along the queries */
         INPUTS HEADS KEYS "m = matmul qt kt\nw = softmax m {axis=2}\no = matmul w vt\nreturn o\n",
-        /* a factor behind a mask; a sum behind Where */
+        /* a factor after a mask; a sum after Where */
         INPUTS HEADS KEYS "a = input f32[5]\nc = const f32[] {2}\ns = matmul qt kt\nt = add s a\n"
                           "m = mul t c\n" RESULT,
         INPUTS HEADS KEYS "a = input f32[5]\nb = const bool[5] {1,0,1,1,0}\nn = const f32[] {-1}\n"
                           "s = matmul qt kt\nt = where b s n\nm = add t a\n" RESULT,
-        /* a least score inside of a mask; a Where that hides something behind a sum */
+        /* a lower bound inside a mask; a Where that masks after a sum */
         INPUTS HEADS KEYS "a = input f32[5]\nl = const f32[] {-1}\ns = matmul qt kt\nt = max s l\n"
                           "m = add t a\n" RESULT,
         /* a mask that makes the scores larger */

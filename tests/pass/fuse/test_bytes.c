@@ -109,7 +109,7 @@ START_TEST(chains_become_tables)
             i % 2 != 0 ? "i8" : "u8", shapes[i], i % 2 != 0 ? "iz" : "xz", silu);
         assert_becomes(text, "byte_table", 0);
     }
-    /* through bytes in between; constants of one number, of any rank; what else is read there */
+    /* intermediate values as bytes; scalar constants of any rank; other readers of these values */
     assert_becomes("x = input u8[2,3,4]\n" SCALES OPEN("a", "x") "b = sigmoid a\n" AGAIN("c", "b")
                        OPEN("d", "c") "e = mul d a\ny = quantize_linear e ws wz\nreturn y\n",
         "byte_table", 0);

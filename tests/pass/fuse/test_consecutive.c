@@ -159,7 +159,7 @@ START_TEST(two_transposes_become_one)
     assert_pass_rewrites(pass, NULL,
         "x = input f32[2,n]\nr = transpose x\ny = transpose r\nreturn y\n",
         "x = input f32[2,n]\ny = transpose x {perm=[0,1]}\nreturn y\n");
-    /* how torch's exporters turn the last two axes */
+    /* the form in which torch's exporters transpose the last two axes */
     static const char *const swap =
         "x = input f32[2,3,4,5]\na = const i64[3] {-1,4,5}\nb = const i64[4] {2,3,5,4}\n"
         "r = reshape x a\ns = transpose r {perm=[0,2,1]}\ny = reshape s b {allowzero=1}\n"

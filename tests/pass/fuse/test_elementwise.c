@@ -106,7 +106,8 @@ START_TEST(long_chains_become_several_programs)
 }
 END_TEST
 
-/* One number for everything has no dims of its own, unless nothing else has as many. */
+/* A constant of one element becomes a number of the program, unless no other operand has as many
+ * dims. */
 START_TEST(scalars_become_numbers_of_the_program)
 {
     assert_becomes("x = input f32[]\nk = const f32[1] {2}\na = add x k\ny = neg a\nreturn y\n", 1,

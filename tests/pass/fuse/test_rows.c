@@ -63,7 +63,7 @@ START_TEST(views_between_products_are_removed)
         "three = const i64[3] {2,3,4}\ntwo = const i64[2] {-1,4}\nm = gemm x w\n"
         "h = tanh m @act\ny = gemm h w\nreturn y\n");
     assert_pass_keeps_results(text, pass, 0);
-    /* a constant for each element, an output between, a view that only looks alike */
+    /* a constant for each element, an output in between, a view of another kind */
     assert_pass_keeps_results(
         "x = input f32[6,4]\nthree = const i64[3] {2,3,4}\ntwo = const i64[2] {6,4}\n"
         "e = const f32[2,3,4] {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6}\n"

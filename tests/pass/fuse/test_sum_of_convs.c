@@ -13,7 +13,7 @@
     "s = const f32[4] {2,0.5,-1,1}\nt = const f32[4] {1,-1,0.25,0}\n"                              \
     "m = const f32[4] {0.5,0,-0.5,1}\nv = const f32[4] {1,4,0.25,2}\n"
 
-/* The text with numbers in place of each "random" behind the dims of a constant. */
+/* Returns the text with numbers in place of each "random" that follows the dims of a constant. */
 static const char *with_numbers(const char *text)
 {
     static char all[16384];
@@ -99,7 +99,7 @@ START_TEST(normalisations_are_merged_too)
     becomes_one("x = input f32[2,4,5]\nw = const f32[4,2,3] random\n" NORM
                 "p = conv x w {pads=[1,1],group=2}\nq = batch_normalization x s t m v\n"
                 "y = add q p\nreturn y\n");
-    /* The input itself, with a normalisation behind the sum. */
+    /* The unchanged input as one branch, with a normalisation after the sum. */
     const char *text = with_numbers("x = input f32[2,4,5,6]\nw = const f32[4,1,3,3] random\n" NORM
                                     "p = conv x w {pads=[1,1,1,1],group=4}\nq = add p x\n"
                                     "y = batch_normalization q s t m v\nreturn y\n");

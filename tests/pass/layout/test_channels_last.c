@@ -9,7 +9,7 @@
 #include "pass/layout/turns.h"
 
 #define PASS "channels_last"
-/* Four channels in, four out: no image that a convolution lays out by itself. */
+/* Four channels in and out: the convolution does not convert such an image itself. */
 #define CONV(y, x) y " = conv " x " w {pads=[1,1,1,1]}\n"
 #define WEIGHTS                                                                                    \
     "w = const f32[5,5,3,3] fill 0.125\nv = const f32[5,1,3,3] {1,2,3,4,5,6,7,8,9,"                \

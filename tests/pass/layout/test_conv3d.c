@@ -39,7 +39,7 @@ START_TEST(volumes_become_images)
         "form=winograd channels=16");
     ck_volume("1,16,3,10,11", "16,16,3,3,3", 6912, "pads=[1,1,1,1,1,1]", "neg c", 2,
         "concat form=winograd channels=48");
-    /* channels by themselves: as images only of one plane */
+    /* depthwise: become images only if the kernel has one plane */
     ck_volume("2,5,6,6,7", "5,1,1,3,2", 30, "group=5,pads=[1,1,0,1,1,1],strides=[2,1,2]", "relu c",
         2, "pad form=taps kernel_shape=[3,2]");
     ck_volume("2,5,6,6,7", "5,1,3,3,2", 90, "group=5,pads=[1,1,0,1,1,1],strides=[2,1,2]", "relu c",

@@ -76,21 +76,21 @@ static prt_graph *run_pass_on(const char *text, asked *a)
     return run_with(text, "large", "10", a);
 }
 
-static bool has_text(const prt_graph *g, const char *what)
+static bool has_text(const prt_graph *g, const char *part)
 {
-    return strstr(graph_text(g), what) != NULL;
+    return strstr(graph_text(g), part) != NULL;
 }
 
-/* Asserts that `what` is in the result of the rule if `ruled`, or else in the result of the
+/* Asserts that `part` is in the result of the rule if `ruled`, or else in the result of the
  * candidate `other` places after it. Both results give the same values. */
-static asked check_choice(const char *text, const char *what, bool ruled, uint32_t other)
+static asked check_choice(const char *text, const char *part, bool ruled, uint32_t other)
 {
     asked rule = { .other = 0 }, turned = { .other = other };
     prt_graph *before = graph_from_text(text), *alone = run_pass_on(text, NULL);
     prt_graph *same = run_pass_on(text, &rule), *another = run_pass_on(text, &turned);
     ck_assert_str_eq(graph_text(alone), graph_text(same));
-    ck_assert_int_eq(has_text(same, what), ruled);
-    ck_assert_int_eq(has_text(another, what), !ruled);
+    ck_assert_int_eq(has_text(same, part), ruled);
+    ck_assert_int_eq(has_text(another, part), !ruled);
     ck_assert_uint_ge(rule.n, 1);
     assert_same_results(before, same, 1e-4, 5);
     assert_same_results(before, another, 1e-4, 5);
@@ -179,8 +179,9 @@ START_TEST(five_by_five_has_two_algorithms)
 }
 END_TEST
 
-/* How many of three convolutions keep transformed weights, four times as many as their own. */
-START_TEST(weights_grow_so_far)
+/* The growth limit decides how many of three convolutions keep transformed weights, which are
+ * four times as large. */
+START_TEST(the_growth_of_weights_is_bounded)
 {
     static const struct {
         const char *growth;
@@ -352,7 +353,7 @@ START_TEST(separable_parts_are_one_or_apart)
 END_TEST
 
 PRT_TEST_MAIN("pass/layout/ways", options_exclude_algorithms, largest_tiles_are_for_large_images,
-    five_by_five_has_two_algorithms, weights_grow_so_far, three_by_three_has_three_algorithms,
-    the_rule_may_be_either, stride_two_has_two_algorithms, lines_have_two_algorithms,
-    distant_candidates_are_not_close, other_windows_have_one_algorithm,
+    five_by_five_has_two_algorithms, the_growth_of_weights_is_bounded,
+    three_by_three_has_three_algorithms, the_rule_may_be_either, stride_two_has_two_algorithms,
+    lines_have_two_algorithms, distant_candidates_are_not_close, other_windows_have_one_algorithm,
     separable_parts_are_one_or_apart)

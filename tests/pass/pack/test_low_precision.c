@@ -116,7 +116,8 @@ START_TEST(products_of_bytes_are_packed)
     module_free(before);
     module_free(after);
     free(text);
-    /* Other convolutions: not of each channel by itself, of few taps or filters, of images. */
+    /* Other convolutions: large ones are packed; depthwise ones, ones of few taps or filters,
+     * and ones of images are left. */
     static const struct {
         const char *text;
         bool done;

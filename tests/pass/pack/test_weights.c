@@ -10,7 +10,7 @@
 #include "support/check_main.h"
 #include "support/graph_text.h"
 
-/* A graph whose @W stands for a constant matrix of r rows and c columns. */
+/* A graph in which @W is replaced by a constant matrix of r rows and c columns. */
 static char *with_matrix(const char *before, int r, int c, const char *after)
 {
     const size_t size = (size_t)r * (size_t)c * 8 + 1024;
@@ -87,7 +87,7 @@ static size_t put_constant(char *text, size_t size, const char *name, const int 
     return at + (size_t)snprintf(text + at, size - at, "}\n");
 }
 
-/* X of 3 steps and 2 entries; w and r of so many gates. */
+/* X has 3 steps and a batch of 2; w and r have the given number of gates. */
 static char *recurrent(int dirs, int gates, int input, int hidden, const char *rest)
 {
     const size_t size = 1 << 18;

@@ -202,8 +202,8 @@ START_TEST(bfloat16_keeps_the_range)
 }
 END_TEST
 
-/* Everything a mask is made of: (1 - m) * -FLT_MAX, and the same from attributes and initial
- * values. With an infinity 0 * -inf would be NaN. */
+/* All sources of a mask: (1 - m) * -FLT_MAX, and the same from attributes and initial values.
+ * With an infinity, 0 * -inf would be NaN. */
 START_TEST(bfloat16_constants_stay_finite)
 {
     assert_pass_rewrites("float_to_bf16", NULL,
@@ -236,7 +236,7 @@ START_TEST(mask_values_of_attributes_are_clipped)
 }
 END_TEST
 
-/* Q, K, V, the mask and the past go together, though each has a type variable of its own. */
+/* Q, K, V, the mask and the past get one type, although each has a separate type variable. */
 START_TEST(attention_is_of_one_type)
 {
     const char *const text =

@@ -63,7 +63,7 @@ END_TEST
 
 START_TEST(exponentials_and_powers_stay_finite)
 {
-    /* a sigmoid, a softplus, a softmax without its maximum taken off, GELU by tanh */
+    /* a sigmoid, a softplus, a softmax without subtraction of the maximum, GELU by tanh */
     ck_stays_finite("t = const f32[] {0.04}\nz = mul x t\nn = neg z\no = exp n\n"
                     "i = const f32[] {1}\np = add o i\ny = div i p\n");
     ck_stays_finite("t = const f32[] {0.04}\nz = mul x t\no = exp z\ni = const f32[] {1}\n"
@@ -115,7 +115,7 @@ START_TEST(clips_end_regions)
     const prt_value *y = prt_map_find(&g->module->names, PRT_STR("y"));
     const prt_value *z = prt_map_find(&g->module->names, PRT_STR("z"));
     ck_assert(!prt_op_is(y->def, PRT_OP_cast)); /* Add of float16 */
-    ck_assert(prt_op_is(z->def, PRT_OP_cast));  /* behind an Add of float32 */
+    ck_assert(prt_op_is(z->def, PRT_OP_cast));  /* after an Add of float32 */
     module_free(g);
 }
 END_TEST

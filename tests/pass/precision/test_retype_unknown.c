@@ -5,7 +5,7 @@
 #include "support/check_main.h"
 #include "support/graph_text.h"
 
-/* The graph with the op that gives `name` exchanged for one of a domain that no table has. */
+/* Returns the graph with the producer of `name` replaced by an op of an unknown domain. */
 static prt_graph *with_unknown(const char *text, const char *name)
 {
     prt_graph *g = graph_from_text(text);
@@ -72,7 +72,7 @@ START_TEST(declared_types_are_believed)
 }
 END_TEST
 
-/* V of Attention has a type variable of its own, so nothing tells its type. */
+/* V of Attention has a separate type variable, so its type is unknown. */
 START_TEST(readers_of_unknown_types_stay_float32)
 {
     prt_graph *g = with_unknown("q = input f32[1,2,3,4]\na = relu q\nb = neg a\n"

@@ -65,7 +65,7 @@ START_TEST(operators_without_a_kernel_of_int32_stay)
         "return y\n",
         "x = input i32[9]\nv = const f32[2] {0,3}\nd = const i32[] {5}\ny = one_hot x d v\n"
         "return y\n");
-    /* a depth that is made of sizes is int64, and no kernel mixes the two */
+    /* a depth computed from sizes is int64, and no kernel mixes int32 and int64 */
     assert_pass_rewrites(integers, NULL,
         "x = input i64[n]\nv = const f32[2] {0,3}\ns = size x\ny = one_hot x s v\nreturn y\n",
         "x = input i32[n]\nv = const f32[2] {0,3}\n%0 = cast x {to=7}\ns = size x\n"

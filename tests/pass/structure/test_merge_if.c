@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_merge_if.c — merge_if_with_same_cond, merge_variant_if. */
+/*
+ * test_merge_if.c — merge_if_with_same_cond, merge_variant_if.
+ * Covers: region.c.
+ */
 #include "support/check_main.h"
 #include "support/graph_text.h"
 

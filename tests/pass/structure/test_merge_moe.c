@@ -51,7 +51,7 @@ END_TEST
 
 START_TEST(branches_within_experts_are_merged)
 {
-    /* Swish by hand, a shared constant, three dims, rows that are looked at one after the other */
+    /* Swish as a formula, a shared constant, three dims, an operator along rows */
     assert_keeps_results(
         "x = input f32[2,4,2]\n" WEIGHTS
         "m0 = matmul x w0 @m0\na0 = add b0 m0\ns0 = sigmoid a0\nr0 = mul s0 a0\nt0 = mul r0 h\n"

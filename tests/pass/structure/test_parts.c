@@ -15,10 +15,10 @@
     "s = input f32[4]\na = matmul x w @up\nc = add a b\nd = gelu c\ne = matmul d v @down\n"        \
     "f = add e s\ng = add f x\ny = layer_normalization g s s\nreturn y\n"
 
-static uint32_t count_text(const prt_graph *g, const char *what)
+static uint32_t count_text(const prt_graph *g, const char *part)
 {
     uint32_t n = 0;
-    for (const char *at = graph_text(g); (at = strstr(at, what)) != NULL; at++)
+    for (const char *at = graph_text(g); (at = strstr(at, part)) != NULL; at++)
         n++;
     return n;
 }
