@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_downgrade.c — models on their way to an older opset: what comes out, and what is said where
- * there is no way. Values: test_opsets. */
+/*
+ * test_downgrade.c — conversion of models to an older opset: resulting nodes, and messages where
+ * the conversion is impossible. test_opsets compares values.
+ * Covers: downgrade_control.c, downgrade_tools.c.
+ */
 #include <stdio.h>
 
 #include "support/onnx_check.h"
@@ -16,7 +19,7 @@ static prt_module *parsed(const char *text)
     return m;
 }
 
-/* Down to an opset, written, and read as what it says; releases `m`. */
+/* Downgrades `m` to an opset, writes it and reads it at that opset; releases `m`. */
 static prt_module *back_from(prt_module *m, int64_t opset)
 {
     prt_module *again = NULL;
@@ -28,7 +31,7 @@ static prt_module *back_from(prt_module *m, int64_t opset)
     return again;
 }
 
-static prt_module *there_and_back(const char *text, int64_t opset)
+static prt_module *downgrade_and_reload(const char *text, int64_t opset)
 {
     return back_from(parsed(text), opset);
 }
@@ -41,7 +44,7 @@ static void ck_refused(const char *text, int64_t opset, const char *part)
     prt_module_release(m);
 }
 
-static uint32_t count(const prt_module *m, const char *name)
+static uint32_t count_ops(const prt_module *m, const char *name)
 {
     uint32_t n = 0;
     prt_for_each_op (op, m->main)
@@ -51,19 +54,19 @@ static uint32_t count(const prt_module *m, const char *name)
 
 START_TEST(the_format_follows_the_opset)
 {
-    prt_module *m = there_and_back("x = input f32[2]\ny = gelu x\nreturn y\n", 11);
+    prt_module *m = downgrade_and_reload("x = input f32[2]\ny = gelu x\nreturn y\n", 11);
     ck_assert_int_eq(m->ir_version, 6);
-    ck_assert_uint_eq(count(m, "Gelu"), 0);
-    ck_assert_uint_eq(count(m, "Erf"), 1);
+    ck_assert_uint_eq(count_ops(m, "Gelu"), 0);
+    ck_assert_uint_eq(count_ops(m, "Erf"), 1);
     prt_module_release(m);
-    m = there_and_back("x = input f32[2]\ny = gelu x\nreturn y\n", 20);
+    m = downgrade_and_reload("x = input f32[2]\ny = gelu x\nreturn y\n", 20);
     ck_assert_int_eq(m->ir_version, 9);
-    ck_assert_uint_eq(count(m, "Gelu"), 1);
+    ck_assert_uint_eq(count_ops(m, "Gelu"), 1);
     prt_module_release(m);
 }
 END_TEST
 
-START_TEST(all_that_is_in_the_way_is_named)
+START_TEST(all_obstacles_are_named)
 {
     prt_module *m = parsed("x = input u8[2]\nz = input f32[2,2]\na = bitwise_not x @first\n"
                            "b = bitwise_and a x @second\nc = det z @third\nreturn b, c\n");
@@ -80,18 +83,19 @@ START_TEST(all_that_is_in_the_way_is_named)
 }
 END_TEST
 
-/* What an operator must give has a name, wanted or not: a node is not valid without. */
+/* A required output has a name even if it is unread: without it the node is invalid. */
 START_TEST(outputs_that_are_not_optional_have_names)
 {
-    prt_module *m = there_and_back(
+    prt_module *m = downgrade_and_reload(
         "x = input f32[4]\nk = const i64[1] {2}\n_, i = topk x k {largest=0}\nreturn i\n", 10);
     prt_for_each_op (op, m->main)
         for (uint32_t i = 0; i < op->n_out; i++)
             ck_assert_uint_gt(op->out[i].name.size, 0);
     prt_module_release(m);
     /* the mean and the deviation are optional */
-    m = there_and_back("x = input f32[2,4]\ns = input f32[4]\ny, _, _ = layer_normalization x s\n"
-                       "return y\n",
+    m = downgrade_and_reload(
+        "x = input f32[2,4]\ns = input f32[4]\ny, _, _ = layer_normalization x s\n"
+        "return y\n",
         17);
     ck_assert_uint_eq(m->main->first->n_out, 1);
     prt_module_release(m);
@@ -104,7 +108,7 @@ START_TEST(outputs_that_are_not_optional_have_names)
                 "x = input f32[2,1,3]\nw = input f32[1,6,3]\nr = input f32[1,6,2]\n"
                 "%s = gru x w r {hidden_size=2}\nreturn y\n",
                 outputs[i]);
-            m = there_and_back(text, opset);
+            m = downgrade_and_reload(text, opset);
             ck_assert_uint_eq(m->main->first->n_out, opset < 3 ? 2 : 1);
             ck_assert(opset >= 3 || m->main->first->out[1].name.size != 0);
             ck_assert_str_eq(m->main->first->out[0].name.data, "y");
@@ -118,21 +122,21 @@ END_TEST
     "k = const i64[1] {6}\ny = if c {\n  then_branch { a = " first "; return a }\n"                \
     "  else_branch { b = " second "; return b }\n}\nreturn y\n"
 
-/* Inference of other readers finds the shapes of both, and wants them to be one before opset 11. */
-START_TEST(branches_have_one_shape)
+/* Other readers infer the shapes of both branches, and require equal shapes before opset 11. */
+START_TEST(branches_get_one_shape)
 {
     ck_refused(IF_OF("neg x", "reshape x k"), 10,
         "If-25 cannot go to opset 10 (If-1): the branches return different shapes for output 0, "
         "which is allowed from opset 11 on");
     ck_refused(IF_OF("neg x", "transpose x"), 7, "different shapes");
-    prt_module_release(there_and_back(IF_OF("neg x", "reshape x k"), 11));
-    prt_module_release(there_and_back(IF_OF("neg x", "abs x"), 7));
-    prt_module_release(there_and_back(IF_OF("neg x", "neg n"), 7));
+    prt_module_release(downgrade_and_reload(IF_OF("neg x", "reshape x k"), 11));
+    prt_module_release(downgrade_and_reload(IF_OF("neg x", "abs x"), 7));
+    prt_module_release(downgrade_and_reload(IF_OF("neg x", "neg n"), 7));
 }
 END_TEST
 
-/* The branch for two columns cannot have its shapes. Readers that infer them when they load the
- * file find nothing wrong: what comes from outside has no shape there. */
+/* The branch for two columns has impossible shapes. Readers that infer shapes when they load the
+ * file accept it: captured values have no shape there. */
 START_TEST(shapes_of_broken_branches_are_hidden)
 {
     static const char text[] =
@@ -164,7 +168,7 @@ START_TEST(shapes_of_broken_branches_are_hidden)
 }
 END_TEST
 
-START_TEST(reasons)
+START_TEST(refusals_name_their_reason)
 {
     ck_refused("x = input f32[2,3]\na = input i64[1]\ny = reduce_sum x a\nreturn y\n", 11,
         "ReduceSum-13 cannot go to opset 11 (ReduceSum-11): the axes are an attribute at that "
@@ -185,7 +189,7 @@ START_TEST(reasons)
 }
 END_TEST
 
-START_TEST(opsets_that_are_not)
+START_TEST(unknown_opsets_are_refused)
 {
     prt_module *m = parsed("x = input f32[2]\ny = neg x\nreturn y\n");
     ck_assert_int_eq(prt_onnx_downgrade(m, 0), POPRT_E_ARG);
@@ -195,8 +199,8 @@ START_TEST(opsets_that_are_not)
 }
 END_TEST
 
-/* Ops of no row stay where their schema is the same, and other domains are left alone. */
-START_TEST(foreign_operators)
+/* Ops without a row stay if their schema is the same; other domains are left alone. */
+START_TEST(foreign_operators_are_left_alone)
 {
     prt_module *m = NULL;
     msg *thing[] = { msg_text(onnx_node("Thing", "x", "y"), PRT_ONNX_Node_domain, "elsewhere"),
@@ -204,7 +208,7 @@ START_TEST(foreign_operators)
     ck_assert_int_eq(onnx_load(onnx_model(onnx_xy(onnx_graph("g", thing)), 13), NULL, &m),
         POPRT_OK);
     ck_assert_int_eq(prt_onnx_downgrade(m, 7), POPRT_OK);
-    ck_assert_uint_eq(count(m, "Thing"), 1);
+    ck_assert_uint_eq(count_ops(m, "Thing"), 1);
     prt_module_release(m);
     msg *nodes[] = { onnx_node("NoSuchOperator", "x", "y"), NULL };
     ck_assert_int_eq(onnx_load(onnx_model(onnx_xy(onnx_graph("g", nodes)), 13), NULL, &m),
@@ -215,26 +219,26 @@ START_TEST(foreign_operators)
 }
 END_TEST
 
-/* An op that only made a shape goes when the shape becomes an attribute, with or without a way. */
-START_TEST(what_nobody_reads_goes)
+/* An op that only computed a shape is removed when the shape becomes an attribute. */
+START_TEST(unread_shape_operators_are_removed)
 {
-    prt_module *m = there_and_back("x = input f32[2,3]\ns = shape x\n"
-                                   "z = const i64[1] {1}\nt = concat s z\n"
-                                   "y = reshape x t {allowzero=0}\nreturn y\n",
+    prt_module *m = downgrade_and_reload("x = input f32[2,3]\ns = shape x\n"
+                                         "z = const i64[1] {1}\nt = concat s z\n"
+                                         "y = reshape x t {allowzero=0}\nreturn y\n",
         3);
-    ck_assert_uint_eq(count(m, "Shape"), 0);
-    ck_assert_uint_eq(count(m, "Concat"), 0);
-    ck_assert_uint_eq(count(m, "Reshape"), 1);
+    ck_assert_uint_eq(count_ops(m, "Shape"), 0);
+    ck_assert_uint_eq(count_ops(m, "Concat"), 0);
+    ck_assert_uint_eq(count_ops(m, "Reshape"), 1);
     prt_module_release(m);
 }
 END_TEST
 
-/* Regions go down with what holds them. */
-START_TEST(regions)
+/* Regions are downgraded together with their op. */
+START_TEST(regions_are_downgraded)
 {
-    prt_module *m = there_and_back("c = input bool[]\nx = input f32[2]\n"
-                                   "y = if c { then_branch { a = gelu x; return a }\n"
-                                   "else_branch { b = mish x; return b } }\nreturn y\n",
+    prt_module *m = downgrade_and_reload("c = input bool[]\nx = input f32[2]\n"
+                                         "y = if c { then_branch { a = gelu x; return a }\n"
+                                         "else_branch { b = mish x; return b } }\nreturn y\n",
         11);
     const prt_op *op = m->main->first;
     ck_assert_uint_eq(op->n_regions, 2);
@@ -247,10 +251,10 @@ START_TEST(regions)
 }
 END_TEST
 
-/* Names of nodes are told apart: several ops may stand for one. */
-START_TEST(nodes_have_names_of_their_own)
+/* Node names stay unique, although several ops may replace one. */
+START_TEST(nodes_get_unique_names)
 {
-    prt_module *m = there_and_back("x = input f32[2]\ny = gelu x @node\nreturn y\n", 11);
+    prt_module *m = downgrade_and_reload("x = input f32[2]\ny = gelu x @node\nreturn y\n", 11);
     for (const prt_op *a = m->main->first; a != NULL; a = a->next)
         for (const prt_op *b = a->next; b != NULL; b = b->next)
             ck_assert(!prt_str_equal(a->origin, b->origin));
@@ -258,8 +262,8 @@ START_TEST(nodes_have_names_of_their_own)
 }
 END_TEST
 
-/* With each request for memory failing: an error, and nothing is left behind. */
-START_TEST(without_memory)
+/* Each failed allocation gives an error and leaks nothing. */
+START_TEST(failed_allocations_are_reported)
 {
     const char *text = "x = input f32[2,3,4]\ns = const f32[4] {1,2,3,4}\n"
                        "a = layer_normalization x s\nb = softmax a {axis=1}\n"
@@ -286,10 +290,10 @@ START_TEST(without_memory)
 END_TEST
 
 /* Before opset 7 a sum has the shape of its first operand. */
-START_TEST(broadcasting_grows_no_rank)
+START_TEST(broadcasting_keeps_the_rank_of_the_first)
 {
-    prt_module *m = there_and_back("x = input f32[4,4]\nz = input f32[1,4,4]\ny = add x z\n"
-                                   "return y\n",
+    prt_module *m = downgrade_and_reload("x = input f32[4,4]\nz = input f32[1,4,4]\ny = add x z\n"
+                                         "return y\n",
         6);
     ck_assert_int_eq(m->main->ret->in[0].value->type->rank, 3);
     prt_module_release(m);
@@ -298,8 +302,9 @@ START_TEST(broadcasting_grows_no_rank)
 }
 END_TEST
 
-PRT_TEST_MAIN("converter/downgrade", the_format_follows_the_opset, all_that_is_in_the_way_is_named,
-    outputs_that_are_not_optional_have_names, branches_have_one_shape,
-    shapes_of_broken_branches_are_hidden, reasons, opsets_that_are_not, foreign_operators,
-    what_nobody_reads_goes, regions, nodes_have_names_of_their_own, broadcasting_grows_no_rank,
-    without_memory)
+PRT_TEST_MAIN("converter/downgrade", the_format_follows_the_opset, all_obstacles_are_named,
+    outputs_that_are_not_optional_have_names, branches_get_one_shape,
+    shapes_of_broken_branches_are_hidden, refusals_name_their_reason, unknown_opsets_are_refused,
+    foreign_operators_are_left_alone, unread_shape_operators_are_removed, regions_are_downgraded,
+    nodes_get_unique_names, broadcasting_keeps_the_rank_of_the_first,
+    failed_allocations_are_reported)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_history.c — schemas by opset, and ops held against them. */
+/* test_history.c — schemas by opset, and comparison of ops with them. */
 #include "converter/history.h"
 
 #include "converter/upgrade.h"
@@ -7,7 +7,7 @@
 
 static prt_module *module;
 
-/* The op that gives "y". */
+/* Returns the op with output "y". */
 static prt_op *op_in(const char *text)
 {
     ck_assert_int_eq(prt_module_create(NULL, 0, &module), POPRT_OK);
@@ -17,7 +17,7 @@ static prt_op *op_in(const char *text)
     return ((prt_value *)prt_map_find(&module->names, PRT_STR("y")))->def;
 }
 
-/* Fits at `yes` and not at `no`, for a reason that has `part` in it. */
+/* Asserts that the op fits opset `yes` but not `no`, with `part` in the reason. */
 static void ck_fits(const char *text, int64_t yes, int64_t no, const char *part)
 {
     char why[256] = "";
@@ -35,7 +35,7 @@ static void ck_least(const char *text, int64_t want)
     prt_module_release(module);
 }
 
-START_TEST(versions_are_in_force_until_the_next)
+START_TEST(versions_hold_until_the_next)
 {
     const prt_str clip = PRT_STR("Clip");
     ck_assert_int_eq(prt_history_version(clip, 1), 1);
@@ -46,7 +46,7 @@ START_TEST(versions_are_in_force_until_the_next)
     ck_assert_int_eq(prt_history_version(PRT_STR("Gelu"), 19), 0);
     ck_assert_int_eq(prt_history_version(PRT_STR("Gelu"), 20), 20);
     ck_assert_int_eq(prt_history_version(PRT_STR("Upsample"), 9), 9);
-    ck_assert_int_eq(prt_history_version(PRT_STR("Upsample"), 10), 0); /* it went */
+    ck_assert_int_eq(prt_history_version(PRT_STR("Upsample"), 10), 0); /* it was removed */
     ck_assert_int_eq(prt_history_version(PRT_STR("NoSuch"), 20), 0);
     ck_assert_int_eq(prt_history_first(PRT_STR("Where")), 9);
     ck_assert_int_eq(prt_history_first(PRT_STR("NoSuch")), 0);
@@ -54,7 +54,7 @@ START_TEST(versions_are_in_force_until_the_next)
 }
 END_TEST
 
-START_TEST(facts_are_checked)
+START_TEST(signatures_and_attributes_are_checked)
 {
     ck_fits("x = input f32[2]\na = input f32[]\ny = clip x a\nreturn y\n", 11, 10,
         "it has 2 inputs, but takes at most 1 at that opset");
@@ -74,8 +74,8 @@ START_TEST(facts_are_checked)
 }
 END_TEST
 
-/* A default that is written out is no reason; a variadic slot stands for all its inputs. */
-START_TEST(what_is_allowed)
+/* An attribute with its default value is allowed; a variadic slot stands for all its inputs. */
+START_TEST(defaults_and_variadic_inputs_are_allowed)
 {
     ck_fits("x = input f32[2]\ny = shape x {start=0}\nreturn y\n", 1, 0, "opset 1");
     ck_fits("a = input f32[2]\nb = input f32[2]\nc = input f32[2]\ny = max a b c\nreturn y\n", 1, 0,
@@ -94,8 +94,8 @@ START_TEST(what_is_allowed)
 }
 END_TEST
 
-/* Not the newest schema: the first that has what the op says, and means the same by it. */
-START_TEST(least_opsets)
+/* The result is the first schema that has everything the op uses, with the same meaning. */
+START_TEST(the_oldest_equivalent_opset_is_found)
 {
     ck_least("x = input f32[2]\ny = cast x {to=10}\nreturn y\n", 6);
     ck_least("x = input f32[2]\ny = cast x {to=17,round_mode=nearest}\nreturn y\n", 24);
@@ -109,5 +109,6 @@ START_TEST(least_opsets)
 }
 END_TEST
 
-PRT_TEST_MAIN("converter/history", versions_are_in_force_until_the_next, facts_are_checked,
-    what_is_allowed, least_opsets)
+PRT_TEST_MAIN("converter/history", versions_hold_until_the_next,
+    signatures_and_attributes_are_checked, defaults_and_variadic_inputs_are_allowed,
+    the_oldest_equivalent_opset_is_found)

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_onnx_hostile.c — models that are wrong, cut, bent or too much: an error, never more. */
+/*
+ * test_onnx_hostile.c — inconsistent, truncated, damaged and oversized models give an error and
+ * nothing worse.
+ * Covers: onnx_attr.c, onnx_function.c, onnx_raw.c, onnx_sparse.c, onnx_type.c.
+ */
 #include "support/check_main.h"
 #include "support/onnx_bytes.h"
 
@@ -8,8 +12,8 @@
 
 #include "converter/onnx_raw.h"
 
-/* The model must be refused with this status, and the message must speak of `word`. */
-static void refused(const msg *model, poprt_status status, const char *word)
+/* Asserts that the model is refused with this status, and that the message contains `word`. */
+static void assert_refused(const msg *model, poprt_status status, const char *word)
 {
     prt_module *m = NULL;
     const poprt_status got = onnx_load(model, NULL, &m);
@@ -35,7 +39,7 @@ static msg *of_tensor(const msg *tensor)
         21);
 }
 
-START_TEST(graphs_that_make_no_sense)
+START_TEST(inconsistent_graphs_are_refused)
 {
     msg *cycle[] = { onnx_node("Neg", "x", "a"), onnx_node("Add", "a,c", "b"),
         onnx_node("Abs", "b", "c"), onnx_node("Neg", "c", "y"), NULL };
@@ -45,48 +49,51 @@ START_TEST(graphs_that_make_no_sense)
     msg *twice[] = { onnx_node("Neg", "x", "y"), onnx_node("Abs", "x", "y"), NULL };
     msg *input[] = { onnx_node("Neg", "x", "x"), onnx_node("Neg", "x", "y"), NULL };
     msg *nameless[] = { onnx_node("", "x", "y"), NULL };
-    refused(of_nodes(cycle), POPRT_E_PARSE, "cycle");
-    refused(of_nodes(self), POPRT_E_PARSE, "cycle");
-    refused(of_nodes(dangling), POPRT_E_PARSE, "ghost");
-    refused(of_nodes(missing), POPRT_E_PARSE, "'y'");
-    refused(of_nodes(twice), POPRT_E_PARSE, "'y'");
-    refused(of_nodes(input), POPRT_E_PARSE, "x");
-    refused(of_nodes(nameless), POPRT_E_PARSE, "op_type");
-    refused(msg_new(), POPRT_E_PARSE, "not an ONNX model");
-    refused(msg_text(msg_new(), 99, "hello"), POPRT_E_PARSE, "not an ONNX model");
+    assert_refused(of_nodes(cycle), POPRT_E_PARSE, "cycle");
+    assert_refused(of_nodes(self), POPRT_E_PARSE, "cycle");
+    assert_refused(of_nodes(dangling), POPRT_E_PARSE, "ghost");
+    assert_refused(of_nodes(missing), POPRT_E_PARSE, "'y'");
+    assert_refused(of_nodes(twice), POPRT_E_PARSE, "'y'");
+    assert_refused(of_nodes(input), POPRT_E_PARSE, "x");
+    assert_refused(of_nodes(nameless), POPRT_E_PARSE, "op_type");
+    assert_refused(msg_new(), POPRT_E_PARSE, "not an ONNX model");
+    assert_refused(msg_text(msg_new(), 99, "hello"), POPRT_E_PARSE, "not an ONNX model");
 }
 END_TEST
 
-START_TEST(tensors_that_do_not_hold_what_they_say)
+START_TEST(tensors_of_the_wrong_size_are_refused)
 {
     const int64_t two = 2, negative = -1, most = INT64_MAX, wide[2] = { 1ll << 32, 1ll << 32 };
     const int64_t nine[9] = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
     const char bytes[12] = { 0 };
     msg *t = onnx_tensor("w", PRT_DTYPE_f32, 1, &two);
-    refused(of_tensor(t), POPRT_E_PARSE, "w");
-    refused(of_tensor(msg_bytes(t, PRT_ONNX_Tensor_raw_data, bytes, 7)), POPRT_E_PARSE, "8");
-    refused(of_tensor(msg_bytes(t, PRT_ONNX_Tensor_raw_data, bytes, 12)), POPRT_E_PARSE, "8");
+    assert_refused(of_tensor(t), POPRT_E_PARSE, "w");
+    assert_refused(of_tensor(msg_bytes(t, PRT_ONNX_Tensor_raw_data, bytes, 7)), POPRT_E_PARSE, "8");
+    assert_refused(of_tensor(msg_bytes(t, PRT_ONNX_Tensor_raw_data, bytes, 12)), POPRT_E_PARSE,
+        "8");
     t = onnx_tensor("w", PRT_DTYPE_i64, 1, &two);
-    refused(of_tensor(msg_int(t, PRT_ONNX_Tensor_int64_data, 1)), POPRT_E_PARSE, "w");
+    assert_refused(of_tensor(msg_int(t, PRT_ONNX_Tensor_int64_data, 1)), POPRT_E_PARSE, "w");
     for (int i = 0; i < 2; i++)
         (void)msg_int(t, PRT_ONNX_Tensor_int64_data, 1);
-    refused(of_tensor(t), POPRT_E_PARSE, "w");
+    assert_refused(of_tensor(t), POPRT_E_PARSE, "w");
     t = msg_text(onnx_tensor("w", PRT_DTYPE_string, 1, &two), PRT_ONNX_Tensor_string_data, "one");
-    refused(of_tensor(t), POPRT_E_PARSE, "w");
-    refused(of_tensor(onnx_tensor("w", PRT_DTYPE_f32, 1, &negative)), POPRT_E_PARSE, "negative");
-    refused(of_tensor(onnx_tensor("w", PRT_DTYPE_f32, 1, &most)), POPRT_E_LIMIT, "too many");
-    refused(of_tensor(onnx_tensor("w", PRT_DTYPE_f32, 2, wide)), POPRT_E_LIMIT, "too many");
-    refused(of_tensor(onnx_tensor("w", PRT_DTYPE_f32, 9, nine)), POPRT_E_LIMIT, "8 dimensions");
-    refused(of_tensor(onnx_tensor("w", 99, 1, &two)), POPRT_E_UNSUPPORTED, "99");
-    refused(of_tensor(onnx_tensor("w", -1, 1, &two)), POPRT_E_UNSUPPORTED, "-1");
+    assert_refused(of_tensor(t), POPRT_E_PARSE, "w");
+    assert_refused(of_tensor(onnx_tensor("w", PRT_DTYPE_f32, 1, &negative)), POPRT_E_PARSE,
+        "negative");
+    assert_refused(of_tensor(onnx_tensor("w", PRT_DTYPE_f32, 1, &most)), POPRT_E_LIMIT, "too many");
+    assert_refused(of_tensor(onnx_tensor("w", PRT_DTYPE_f32, 2, wide)), POPRT_E_LIMIT, "too many");
+    assert_refused(of_tensor(onnx_tensor("w", PRT_DTYPE_f32, 9, nine)), POPRT_E_LIMIT,
+        "8 dimensions");
+    assert_refused(of_tensor(onnx_tensor("w", 99, 1, &two)), POPRT_E_UNSUPPORTED, "99");
+    assert_refused(of_tensor(onnx_tensor("w", -1, 1, &two)), POPRT_E_UNSUPPORTED, "-1");
     /* Large dims, no data: nothing may be allocated for them. */
     const int64_t gib = 1ll << 30;
-    refused(of_tensor(onnx_tensor("w", PRT_DTYPE_f32, 1, &gib)), POPRT_E_PARSE, "w");
-    refused(of_tensor(onnx_tensor("w", PRT_DTYPE_string, 1, &gib)), POPRT_E_PARSE, "w");
+    assert_refused(of_tensor(onnx_tensor("w", PRT_DTYPE_f32, 1, &gib)), POPRT_E_PARSE, "w");
+    assert_refused(of_tensor(onnx_tensor("w", PRT_DTYPE_string, 1, &gib)), POPRT_E_PARSE, "w");
 }
 END_TEST
 
-START_TEST(sparse_tensors_that_lie)
+START_TEST(inconsistent_sparse_tensors_are_refused)
 {
     const float value = 1;
     const int64_t one = 1, outside = 4, huge = 1ll << 40;
@@ -99,25 +106,25 @@ START_TEST(sparse_tensors_that_lie)
                 i == 0 ? &outside : &(int64_t){ i == 1 ? -1 : 0 }, 8));
         (void)msg_int(s, PRT_ONNX_SparseTensor_dims, i == 2 ? huge : 4);
         msg *nodes[] = { onnx_node("Neg", "x", "y"), NULL };
-        refused(onnx_model(msg_msg(onnx_xy(onnx_graph("g", nodes)),
-                               PRT_ONNX_Graph_sparse_initializer, s),
-                    21),
+        assert_refused(onnx_model(msg_msg(onnx_xy(onnx_graph("g", nodes)),
+                                      PRT_ONNX_Graph_sparse_initializer, s),
+                           21),
             i == 2 ? POPRT_E_LIMIT : POPRT_E_PARSE, i == 2 ? "dense" : "outside");
     }
 }
 END_TEST
 
-START_TEST(attributes_that_do_not_fit)
+START_TEST(unsuitable_attributes_are_refused)
 {
     msg *wrong[] = { onnx_attr_text(onnx_node("Transpose", "x", "y"), "perm", "up"), NULL };
     msg *twice[] = { onnx_attr_int(onnx_attr_int(onnx_node("Neg", "x", "y"), "a", 1), "a", 2),
         NULL };
     msg *stray[] = { onnx_attr_ref(onnx_node("Neg", "x", "y"), "a", PRT_ONNX_INT, "b"), NULL };
     msg *empty[] = { onnx_node("Constant", "", "y"), NULL };
-    refused(of_nodes(wrong), POPRT_E_PARSE, "perm");
-    refused(of_nodes(twice), POPRT_E_PARSE, "'a'");
-    refused(of_nodes(stray), POPRT_E_PARSE, "'a'");
-    refused(of_nodes(empty), POPRT_E_PARSE, "no value");
+    assert_refused(of_nodes(wrong), POPRT_E_PARSE, "perm");
+    assert_refused(of_nodes(twice), POPRT_E_PARSE, "'a'");
+    assert_refused(of_nodes(stray), POPRT_E_PARSE, "'a'");
+    assert_refused(of_nodes(empty), POPRT_E_PARSE, "no value");
 }
 END_TEST
 
@@ -143,16 +150,16 @@ static msg *of_functions(uint32_t count, const char *last)
     return m;
 }
 
-START_TEST(functions_that_never_end)
+START_TEST(recursive_and_exploding_functions_are_refused)
 {
-    refused(of_functions(1, "f0"), POPRT_E_PARSE, "calls itself");
-    refused(of_functions(5, "f2"), POPRT_E_PARSE, "calls itself");
-    refused(of_functions(30, "Neg"), POPRT_E_LIMIT, "nodes");
-    refused(of_functions(1000, "Neg"), POPRT_E_LIMIT, "nested");
+    assert_refused(of_functions(1, "f0"), POPRT_E_PARSE, "calls itself");
+    assert_refused(of_functions(5, "f2"), POPRT_E_PARSE, "calls itself");
+    assert_refused(of_functions(30, "Neg"), POPRT_E_LIMIT, "nodes");
+    assert_refused(of_functions(1000, "Neg"), POPRT_E_LIMIT, "nested");
 }
 END_TEST
 
-START_TEST(graphs_within_graphs_within_graphs)
+START_TEST(deeply_nested_graphs_are_refused)
 {
     msg *inner = onnx_graph("g", (msg *[]){ onnx_node("Neg", "x", "r"), NULL });
     (void)msg_msg(inner, PRT_ONNX_Graph_output, msg_text(msg_new(), 1, "r"));
@@ -172,7 +179,7 @@ START_TEST(graphs_within_graphs_within_graphs)
 }
 END_TEST
 
-START_TEST(types_within_types)
+START_TEST(deeply_nested_types_are_refused)
 {
     msg *type = msg_msg(msg_new(), PRT_ONNX_Type_tensor_type, msg_new());
     for (int i = 0; i < 40; i++)
@@ -183,17 +190,17 @@ START_TEST(types_within_types)
     (void)msg_msg(g, PRT_ONNX_Graph_input,
         msg_msg(msg_text(msg_new(), PRT_ONNX_ValueInfo_name, "deep"), PRT_ONNX_ValueInfo_type,
             type));
-    refused(onnx_model(g, 21), POPRT_E_LIMIT, "nested");
+    assert_refused(onnx_model(g, 21), POPRT_E_LIMIT, "nested");
 }
 END_TEST
 
-/* Every prefix: refused, or (where a whole field ends) read; never worse. */
-START_TEST(every_truncation)
+/* Every prefix is refused, or read if it ends with a whole field. */
+START_TEST(every_truncation_is_survived)
 {
     const msg *whole = onnx_sample();
     size_t fine = 0;
     for (size_t size = 0; size <= whole->size; size++) {
-        unsigned char *copy = malloc(size + 1); /* so that a byte too far is seen */
+        unsigned char *copy = malloc(size + 1); /* so that reads past the end are detected */
         ck_assert_ptr_nonnull(copy);
         memcpy(copy, whole->data, size);
         prt_module *m = NULL;
@@ -207,7 +214,7 @@ START_TEST(every_truncation)
 }
 END_TEST
 
-START_TEST(every_bit_flip)
+START_TEST(every_bit_flip_is_survived)
 {
     const msg *whole = onnx_sample();
     size_t fine = 0;
@@ -224,7 +231,7 @@ START_TEST(every_bit_flip)
 }
 END_TEST
 
-START_TEST(every_refused_allocation)
+START_TEST(every_failed_allocation_is_survived)
 {
     const msg *whole = onnx_sample();
     poprt_status status = POPRT_E_NOMEM;
@@ -258,7 +265,8 @@ START_TEST(limits_are_kept)
 }
 END_TEST
 
-PRT_TEST_MAIN("converter/onnx_hostile", graphs_that_make_no_sense,
-    tensors_that_do_not_hold_what_they_say, sparse_tensors_that_lie, attributes_that_do_not_fit,
-    functions_that_never_end, graphs_within_graphs_within_graphs, types_within_types,
-    every_truncation, every_bit_flip, every_refused_allocation, limits_are_kept)
+PRT_TEST_MAIN("converter/onnx_hostile", inconsistent_graphs_are_refused,
+    tensors_of_the_wrong_size_are_refused, inconsistent_sparse_tensors_are_refused,
+    unsuitable_attributes_are_refused, recursive_and_exploding_functions_are_refused,
+    deeply_nested_graphs_are_refused, deeply_nested_types_are_refused, every_truncation_is_survived,
+    every_bit_flip_is_survived, every_failed_allocation_is_survived, limits_are_kept)

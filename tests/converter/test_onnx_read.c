@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_onnx_read.c — what models mean: order, names, constants, functions, regions, values. */
+/*
+ * test_onnx_read.c — meaning of models: order, names, constants, functions, regions, values.
+ * Covers: onnx_constant.c, onnx_graph.c, onnx_names.c, onnx_node.c, onnx_order.c, onnx_tensor.c,
+ * onnx_value.c.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include "support/check_main.h"
 #include "support/onnx_bytes.h"
@@ -41,7 +45,7 @@ static msg *with_tensor(const msg *tensor)
     return onnx_model(msg_msg(g, PRT_ONNX_Graph_output, msg_text(msg_new(), 1, "y")), 21);
 }
 
-/* The same, and w is the output: for types that Identity does not know. */
+/* The same with w as the output, for types that Identity does not accept. */
 static msg *tensor_out(const msg *tensor)
 {
     msg *nodes[] = { NULL };
@@ -152,7 +156,7 @@ START_TEST(float_and_small_fields_are_decoded)
     for (size_t i = 0; i < 3; i++)
         ck_assert_int_eq(prt_load_i64(PRT_DTYPE_u4, tensor_of(m, "w").data, i), (int64_t)i + 1);
     prt_module_release(m);
-    /* 6-bit ones come one an entry, and packed as raw data. */
+    /* 6-bit numbers come one per entry, and packed as raw data. */
     static const unsigned char codes[3] = { 0x08, 0x32, 0x01 }, raw[3] = { 0x88, 0x1c, 0x00 };
     t = onnx_tensor("w", PRT_DTYPE_f6e2m3, 1, &three);
     m = loaded(tensor_out(msg_bytes(t, PRT_ONNX_Tensor_int32_data, codes, sizeof(codes))));
@@ -259,7 +263,7 @@ START_TEST(unnamed_input_dims_become_symbols)
 }
 END_TEST
 
-/* Functions, attribute references and defaults, regions that capture, operators nobody knows. */
+/* Functions, attribute references and defaults, regions with captured values, unknown operators. */
 START_TEST(the_sample_is_read)
 {
     prt_module *m = loaded(onnx_sample());
@@ -342,7 +346,7 @@ START_TEST(external_data_is_mapped)
 END_TEST
 
 /* Values in files: tensors, sequences of them, optionals with something and with nothing. */
-START_TEST(all_that_is_wrong_is_in_one_report)
+START_TEST(all_errors_are_in_one_report)
 {
     msg *foo = onnx_node("Foo", "x", "a"), *bad = onnx_node("MatMul", "x,w", "b");
     msg_text(foo, PRT_ONNX_Node_domain, "my.domain");
@@ -392,7 +396,7 @@ START_TEST(values_are_read)
 }
 END_TEST
 
-/* A MapProto: keys of one type, a sequence of as many values. */
+/* A MapProto: keys of one type, and a sequence with one value per key. */
 static poprt_status read_map(msg *map, prt_arena *arena, prt_tensor *v)
 {
     prt_blob *blob = NULL;
@@ -456,4 +460,4 @@ PRT_TEST_MAIN("converter/onnx_read", nodes_come_in_any_order, sorted_nodes_keep_
     raw_data_is_a_view, typed_fields_are_decoded, float_and_small_fields_are_decoded,
     constant_nodes_become_constants, sparse_tensors_become_dense,
     an_initialized_input_is_a_constant, unnamed_input_dims_become_symbols, the_sample_is_read,
-    external_data_is_mapped, all_that_is_wrong_is_in_one_report, maps_are_read, values_are_read)
+    external_data_is_mapped, all_errors_are_in_one_report, maps_are_read, values_are_read)

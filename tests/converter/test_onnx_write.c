@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_onnx_write.c — modules out and in again: what is kept, what is made, what is refused. */
+/*
+ * test_onnx_write.c — modules written and read again: kept bytes, encoded nodes, errors.
+ * Covers: onnx_write_graph.c, onnx_write_node.c, onnx_write_value.c, put.c.
+ */
 #define _GNU_SOURCE
 #include "support/onnx_check.h"
 
@@ -34,7 +37,7 @@ static prt_value *value_of(const prt_module *m, const char *name)
 START_TEST(untouched_nodes_keep_their_bytes)
 {
     const int64_t zero = 0;
-    /* Fields in an order, and of a kind, that no writer of ours makes. */
+    /* Fields in an order and of a kind that the writer never produces. */
     msg *neg = msg_text(msg_text(msg_new(), PRT_ONNX_Node_op_type, "Neg"), 6, "a doc string");
     (void)msg_text(msg_text(neg, PRT_ONNX_Node_output, "a"), PRT_ONNX_Node_input, "x");
     msg *odd = msg_text(onnx_attr_ints(onnx_node("Odd", "a,,", "y"), "t", 1, &zero),
@@ -48,7 +51,7 @@ START_TEST(untouched_nodes_keep_their_bytes)
 }
 END_TEST
 
-START_TEST(changed_nodes_are_made_anew)
+START_TEST(changed_nodes_are_encoded_again)
 {
     const int64_t zero = 0;
     msg *t = onnx_attr_text(onnx_node("Transpose", "x", "y"), "__hint", "fast");
@@ -89,8 +92,8 @@ static uint32_t count_infos(const prt_module *m)
     return n;
 }
 
-/* A converted model says the types of what its nodes make; one that is only saved says no more than
- * before. Neither its inputs nor its outputs are said twice. */
+/* A converted model states the types of its inner values; a model that is only saved states no
+ * more than before. Inputs and outputs are stated once. */
 START_TEST(types_of_inner_values_are_added)
 {
     msg *nodes[] = { onnx_node("Neg", "x", "a"), onnx_node("Abs", "a", "b"),
@@ -112,7 +115,7 @@ START_TEST(types_of_inner_values_are_added)
 END_TEST
 
 /* onnx.checker takes an STFT without `onesided` as two-sided, against its own specification. */
-START_TEST(a_described_stft_says_that_it_is_onesided)
+START_TEST(a_converted_stft_states_that_it_is_onesided)
 {
     const int64_t shape[3] = { 1, 8, 1 }, out[4] = { 1, 1, 5, 2 };
     msg *nodes[] = { onnx_node("STFT", "x,step,window", "y"), NULL };
@@ -132,7 +135,7 @@ START_TEST(a_described_stft_says_that_it_is_onesided)
 }
 END_TEST
 
-/* Old forms were made canonical: the first opset that has those is asked for, and no newer one. */
+/* Old forms are read as canonical ops; the file imports the first opset that has them. */
 START_TEST(the_opset_grows_as_needed)
 {
     msg *nodes[] = { onnx_attr_f32(onnx_node("Clip", "x", "a"), "min", 1.5f),
@@ -149,7 +152,7 @@ START_TEST(the_opset_grows_as_needed)
 }
 END_TEST
 
-/* The interface keeps its names when other values stand behind it. */
+/* The interface keeps its names when its values are replaced. */
 START_TEST(outputs_keep_their_names)
 {
     msg *nodes[] = { onnx_node("Neg", "x", "a"), onnx_node("Abs", "a", "y"), NULL };
@@ -287,7 +290,7 @@ START_TEST(copies_of_outputs_count_for_the_opset)
 }
 END_TEST
 
-START_TEST(values_without_names_get_some)
+START_TEST(unnamed_values_get_names)
 {
     msg *nodes[] = { onnx_node("Neg", "x", "y"), NULL };
     prt_module *m = onnx_loaded(onnx_model(onnx_xy(onnx_graph("g", nodes)), 21));
@@ -305,8 +308,8 @@ START_TEST(values_without_names_get_some)
 }
 END_TEST
 
-/* Nobody reads the second part, which has no name; without it there would be one part. */
-START_TEST(parts_that_nobody_reads_are_written)
+/* The second part is unread and unnamed; without it there would be one part. */
+START_TEST(unread_parts_are_written)
 {
     prt_module *m = NULL;
     ck_assert_int_eq(prt_module_create(NULL, 0, &m), POPRT_OK);
@@ -342,7 +345,7 @@ static prt_module *listed_model(void)
     return m;
 }
 
-/* A constant that was listed as an input is so again, in its place. */
+/* A constant that was listed as an input is listed again, at its place. */
 START_TEST(initialized_inputs_are_listed_again)
 {
     const msg *info = listed_info(PRT_DTYPE_f32);
@@ -361,7 +364,7 @@ START_TEST(initialized_inputs_are_listed_again)
 END_TEST
 
 /* Both the initializer and the input have the type that the constant has now. */
-START_TEST(narrowed_constants_are_described_anew)
+START_TEST(narrowed_constants_get_their_new_type)
 {
     prt_module *m = listed_model();
     const msg *was = listed_info(PRT_DTYPE_f32), *is = listed_info(PRT_DTYPE_f16);
@@ -375,7 +378,7 @@ START_TEST(narrowed_constants_are_described_anew)
 END_TEST
 
 /* Without the input, the format is one in which an initializer need not be an input. */
-START_TEST(unlisted_constants_are_no_inputs)
+START_TEST(unlisted_constants_are_not_inputs)
 {
     prt_module *m = listed_model();
     const msg *info = listed_info(PRT_DTYPE_f32);
@@ -401,8 +404,8 @@ static msg *sequence_info(const char *name, int32_t dtype)
         msg_msg(msg_new(), PRT_ONNX_Type_sequence_type, sequence));
 }
 
-/* What the file said of it is not written any more. */
-START_TEST(sequences_of_another_type_are_described_anew)
+/* The description from the original file is not written any more. */
+START_TEST(sequences_of_another_type_get_their_new_type)
 {
     msg *nodes[] = { onnx_node("SequenceInsert", "s,x", "t"), NULL };
     msg *g =
@@ -483,7 +486,7 @@ START_TEST(a_refusing_sink_is_an_io_error)
 }
 END_TEST
 
-START_TEST(every_refused_allocation)
+START_TEST(every_failed_allocation_is_survived)
 {
     failing f = { SIZE_MAX, 0 };
     const prt_allocator allocator = failing_allocator(&f);
@@ -508,12 +511,12 @@ START_TEST(every_refused_allocation)
 }
 END_TEST
 
-PRT_TEST_MAIN("converter/onnx_write", untouched_nodes_keep_their_bytes, changed_nodes_are_made_anew,
-    the_sample_comes_back, types_of_inner_values_are_added,
-    a_described_stft_says_that_it_is_onesided, the_opset_grows_as_needed, outputs_keep_their_names,
-    each_name_of_an_output_is_made_once, a_name_of_two_values_is_refused,
-    copies_of_outputs_count_for_the_opset, values_without_names_get_some,
-    initialized_inputs_are_listed_again, narrowed_constants_are_described_anew,
-    unlisted_constants_are_no_inputs, parts_that_nobody_reads_are_written,
-    sequences_of_another_type_are_described_anew, large_constants_go_to_a_file,
-    a_refusing_sink_is_an_io_error, every_refused_allocation)
+PRT_TEST_MAIN("converter/onnx_write", untouched_nodes_keep_their_bytes,
+    changed_nodes_are_encoded_again, the_sample_comes_back, types_of_inner_values_are_added,
+    a_converted_stft_states_that_it_is_onesided, the_opset_grows_as_needed,
+    outputs_keep_their_names, each_name_of_an_output_is_made_once, a_name_of_two_values_is_refused,
+    copies_of_outputs_count_for_the_opset, unnamed_values_get_names, unread_parts_are_written,
+    initialized_inputs_are_listed_again, narrowed_constants_get_their_new_type,
+    unlisted_constants_are_not_inputs, sequences_of_another_type_get_their_new_type,
+    large_constants_go_to_a_file, a_refusing_sink_is_an_io_error,
+    every_failed_allocation_is_survived)

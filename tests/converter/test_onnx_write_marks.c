@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_onnx_write_marks.c — marks go into a file, and every other byte of it stays. */
+/* test_onnx_write_marks.c — marks are written into a file, and every other byte stays. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <unistd.h>
@@ -80,7 +80,7 @@ START_TEST(only_marks_change)
 }
 END_TEST
 
-START_TEST(what_was_not_read_is_refused)
+START_TEST(models_without_a_file_are_refused)
 {
     prt_module *m = NULL;
     ck_assert_int_eq(prt_module_create(&prt_mem_libc, 0, &m), POPRT_OK);
@@ -89,4 +89,4 @@ START_TEST(what_was_not_read_is_refused)
 }
 END_TEST
 
-PRT_TEST_MAIN("converter/onnx_write_marks", only_marks_change, what_was_not_read_is_refused)
+PRT_TEST_MAIN("converter/onnx_write_marks", only_marks_change, models_without_a_file_are_refused)

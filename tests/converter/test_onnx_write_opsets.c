@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_onnx_write_opsets.c — which version of each domain a file imports, and nodes of other
- * domains that are written as they were read.
+ * test_onnx_write_opsets.c — imported version of each domain, and nodes of other domains that
+ * are written as they were read.
+ * Covers: read_as.c.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -43,7 +44,7 @@ static bool holds(const msg *m, const char *text)
     return memmem(m->data, m->size, text, strlen(text)) != NULL;
 }
 
-/* The file that a model becomes at opset 11 of ai.onnx. */
+/* Returns the file of a model at opset 11 of ai.onnx. */
 static msg *at_11(const msg *model)
 {
     prt_module *m = onnx_loaded(model), *copy = NULL;
@@ -159,8 +160,9 @@ START_TEST(forests_keep_their_version)
 }
 END_TEST
 
-/* Version 5 deprecates the operator; such a model is read, and written so that others read it. */
-START_TEST(no_version_deprecates_an_operator)
+/* Version 5 deprecates the operator. Such a model is read, and written at a version that other
+ * readers accept. */
+START_TEST(deprecated_operators_are_written_as_older)
 {
     ck_assert_int_eq(version_in(at_11(forest(5)), "ai.onnx.ml"), 4);
     ck_assert_int_eq(prt_history_version(PRT_STR("TreeEnsembleRegressor"), 2), 1);
@@ -170,8 +172,8 @@ START_TEST(no_version_deprecates_an_operator)
 }
 END_TEST
 
-/* An attribute that came with version 3 needs it; nothing else does. */
-START_TEST(a_younger_attribute_raises_the_version)
+/* Only an attribute of version 3 needs version 3. */
+START_TEST(a_newer_attribute_raises_the_version)
 {
     prt_module *m = onnx_loaded(forest(1));
     prt_op *op = m->main->first->next;
@@ -307,7 +309,7 @@ static poprt_status read_copy_write(const prt_allocator *allocator, const msg *m
     return status;
 }
 
-START_TEST(every_refused_allocation)
+START_TEST(every_failed_allocation_is_survived)
 {
     failing f = { SIZE_MAX, 0 };
     const prt_allocator allocator = failing_allocator(&f);
@@ -327,7 +329,7 @@ START_TEST(every_refused_allocation)
 END_TEST
 
 PRT_TEST_MAIN("converter/onnx_write_opsets", given_defaults_do_not_break_older_files,
-    forests_keep_their_version, no_version_deprecates_an_operator,
-    a_younger_attribute_raises_the_version, encoders_are_written_as_they_were,
+    forests_keep_their_version, deprecated_operators_are_written_as_older,
+    a_newer_attribute_raises_the_version, encoders_are_written_as_they_were,
     nodes_of_other_domains_are_written_as_they_were, changed_nodes_are_of_ai_onnx,
-    extra_attributes_are_kept, every_refused_allocation)
+    extra_attributes_are_kept, every_failed_allocation_is_survived)

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_opsets.c — every row of upgrade.def both ways, on ONNX's cases and on models made by hand.
+ * test_opsets.c — every row of upgrade.def both ways, on ONNX's cases and on hand-written models.
+ * Covers: downgrade_attention.c, downgrade_formula.c, downgrade_loss.c, downgrade_math.c,
+ * downgrade_move.c, downgrade_nn.c, downgrade_norm.c, downgrade_quant.c, downgrade_reduce.c,
+ * downgrade_resize.c, downgrade_shape.c, upgrade_move.c, formula.c, interp.c.
  *
  *     test_opsets [--jobs N] [--keep DIR] [--all] DIR...
  *
- * Every model goes down to every opset from 1 to the newest, is written, read again and run; its
- * outputs have to be the expected ones. Where there is no way, the error has to name the operator
- * and the versions. Rows that never ran are failures. With --keep the written models stay, with
- * --all every refusal is printed.
+ * Every model is converted to every opset from 1 to the newest, written, read again and run; its
+ * outputs must be the expected ones. Where the conversion is impossible, the error must name the
+ * operator and the versions. A row that never ran is a failure. --keep keeps the written models,
+ * --all prints every refusal.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -34,7 +37,7 @@
 enum { MAX_PATH_SIZE = 4096, MOST_ROWS = 1024, MOST_CASES = 4096, MOST_JOBS = 64 };
 enum { MAX_SECONDS = 300, SEEN = 8 };
 
-/* What all workers write to. */
+/* State shared by all workers. */
 typedef struct shared {
     atomic_size_t next;
     atomic_size_t lowered, run, refused, failed;
@@ -44,21 +47,21 @@ typedef struct shared {
 
 typedef struct work {
     shared *s;
-    const char *cases[MOST_CASES]; /* folders; hand-made models behind them */
+    const char *cases[MOST_CASES]; /* folders, followed by the hand-written models */
     size_t n_folders, n_cases;
     const char *keep;
     bool all;
     tolerance within;
 } work;
 
-/* One model, and what it gives. */
+/* One model and its expected outputs. */
 typedef struct subject {
-    const char *name, *folder; /* no folder: run against itself */
+    const char *name, *folder; /* no folder: compared with its own results */
     prt_module *m;
     uint32_t runs[2 * MOST_ROWS];
     uint64_t seen[SEEN]; /* texts that were run already */
     uint32_t n_seen;
-    bool known; /* gives what is expected as it is */
+    bool known; /* the unchanged model gives the expected outputs */
 } subject;
 
 static void complain(work *w, const subject *s, int64_t target, const char *why)
@@ -108,7 +111,7 @@ static bool run_alone(const prt_module *m, prt_arena *arena, prt_tensor *out, ch
     return false;
 }
 
-/* Models made by hand have no inputs. */
+/* Hand-written models have no inputs. */
 static bool run_both(const subject *s, const prt_module *m, tolerance within, char *why,
     size_t size)
 {
@@ -124,7 +127,8 @@ static bool run_both(const subject *s, const prt_module *m, tolerance within, ch
     return same;
 }
 
-static bool run(const work *w, const subject *s, const prt_module *m, char *why, size_t size)
+static bool run_and_compare(const work *w, const subject *s, const prt_module *m, char *why,
+    size_t size)
 {
     uint32_t sets = 0;
     if (s->folder == NULL)
@@ -132,7 +136,7 @@ static bool run(const work *w, const subject *s, const prt_module *m, char *why,
     return onnx_data_run(m, s->folder, w->within, &sets, why, size);
 }
 
-/* Is the graph one that was run before? */
+/* Returns whether an equal graph ran before. */
 static bool is_seen(subject *s, const prt_module *m)
 {
     prt_arena *arena = NULL;
@@ -149,7 +153,7 @@ static bool is_seen(subject *s, const prt_module *m)
     return false;
 }
 
-/* ---- marks: what the user says of a node holds for the nodes that it is written as ---- */
+/* ---- marks: the marks of a node hold for all nodes that replace it ---- */
 
 static const char mark[] = "__ipu_number";
 
@@ -167,7 +171,7 @@ static void set_marks(prt_graph *g)
     }
 }
 
-/* The first node without the mark; NULL: none. */
+/* Returns the first node without the mark, or NULL. */
 static const prt_op *find_unmarked(const prt_graph *g)
 {
     int64_t number;
@@ -210,14 +214,14 @@ static void check_written(work *w, subject *s, int64_t target, const sink *bytes
         complain(w, s, target, "another opset was written");
     } else if (!is_seen(s, again)) {
         atomic_fetch_add(&w->s->run, 1);
-        if (!run(w, s, again, why, sizeof(why)))
+        if (!run_and_compare(w, s, again, why, sizeof(why)))
             complain(w, s, target, why);
     }
     prt_module_release(again);
     prt_blob_release(blob);
 }
 
-/* ---- going down ---- */
+/* ---- downgrading ---- */
 
 /* "Name-V cannot go to opset T…: why", in a report of several lines or alone. */
 static bool names_all(const char *message, int64_t target)
@@ -285,7 +289,8 @@ static bool open_subject(work *w, size_t index, subject *s)
         }
     }
     (void)is_seen(s, s->m);
-    s->known = run(w, s, s->m, why, sizeof(why)); /* random ones are not known */
+    s->known =
+        run_and_compare(w, s, s->m, why, sizeof(why)); /* random models have no known outputs */
     return true;
 }
 
@@ -304,7 +309,7 @@ static void try_case(work *w, size_t index)
     free(s);
 }
 
-/* ---- the whole ---- */
+/* ---- main program ---- */
 
 static void walk(work *w, const char *folder)
 {
@@ -338,7 +343,7 @@ static void work_on(work *w, size_t job)
     }
 }
 
-/* Workers share the cases out among them; one that dies is a failure. */
+/* Distributes the cases over workers; a worker that dies is a failure. */
 static void run_workers(work *w, size_t jobs)
 {
     pid_t children[MOST_JOBS];
@@ -363,14 +368,16 @@ static void run_workers(work *w, size_t jobs)
     }
 }
 
-/* Ways that no model goes, because nothing is written in that form, and the test that has them. */
+/* Conversions that no model exercises, because no writer uses that form, and the test that
+ * covers them. */
 static const struct {
     const char *name, *test;
     int32_t to;
     size_t way; /* 0: up */
 } elsewhere[] = {
-    { "GroupNormalization", "test_upgrade_nn: group_norm_by_group", 21, 0 },
-    { "SimplifiedLayerNormalization", "test_upgrade_values: a_name_of_another_tool", 1000, 0 },
+    { "GroupNormalization", "test_upgrade_nn: group_norm_factors_are_by_group", 21, 0 },
+    { "SimplifiedLayerNormalization", "test_upgrade_values: simplified_layer_norm_becomes_rms_norm",
+        1000, 0 },
 };
 
 static bool is_elsewhere(const prt_opset_variant *row, size_t way)
@@ -382,7 +389,7 @@ static bool is_elsewhere(const prt_opset_variant *row, size_t way)
     return false;
 }
 
-/* Rows that nothing exercised; those of other domains have tests of their own. */
+/* Reports rows that no model exercised; rows of other domains have separate tests. */
 static size_t count_idle(const work *w)
 {
     size_t count, idle = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_opsets_models.c — the models, as IR text. */
+/* test_opsets_models.c — hand-written models as IR text. */
 #include "test_opsets_models.h"
 
 #define X234 "x = const f32[2,3,4] {0.5,-1,2,3, 4,-5,6,7, 8,9,-1,1, 0,1,2,3, -4,5,6,7, 8,-9,1,2}\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sniff.c — files that are not ONNX models are called what they are. */
+/* test_sniff.c — files that are not ONNX models are recognised and named. */
 #include "converter/sniff.h"
 #include "support/check_main.h"
 #include "support/onnx_bytes.h"

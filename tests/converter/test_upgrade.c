@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_upgrade.c — attributes of nodes, rows of older opsets, and what is reported. */
+/*
+ * test_upgrade.c — attributes of nodes, rows of older opsets, reports.
+ * Covers: attr_names.c.
+ */
 #define _GNU_SOURCE
 #include "support/check_main.h"
 #include "support/onnx_bytes.h"
@@ -36,8 +39,8 @@ START_TEST(unknown_attributes_are_kept)
 }
 END_TEST
 
-/* Opset 1 let every operator say which inputs it may overwrite. */
-START_TEST(a_hint_of_opset_1_goes)
+/* In opset 1 every operator could list the inputs that it may overwrite. */
+START_TEST(consumed_inputs_is_dropped)
 {
     const int64_t one = 1;
     msg *nodes[] = { onnx_attr_ints(onnx_node("Neg", "x", "y"), "consumed_inputs", 1, &one), NULL };
@@ -72,7 +75,7 @@ static void ck_refused(msg *node, int64_t opset, const char *want)
     ck_assert_msg(strstr(last_error(), want) != NULL, "%s", last_error());
 }
 
-/* An attribute of another opset means nothing, or something else, so it is not passed over. */
+/* An attribute of another opset is undefined or has another meaning, so it is refused. */
 START_TEST(attributes_of_other_opsets_are_refused)
 {
     const int64_t axis = 0;
@@ -147,8 +150,8 @@ START_TEST(attributes_of_preview_domains_are_refused)
 }
 END_TEST
 
-/* Other domains, and opsets that are not known here, may have what they like. */
-START_TEST(attributes_that_may_be_anything)
+/* Other domains, and unknown opsets, may have any attribute. */
+START_TEST(unknown_schemas_allow_any_attribute)
 {
     const int64_t one = 1;
     msg *gelu = onnx_attr_int(onnx_node("Gelu", "x", "a"), "hint", 1);
@@ -181,7 +184,7 @@ START_TEST(failures_are_collected)
 }
 END_TEST
 
-/* The helpers that rows are written with, on an op made by hand. */
+/* The helpers of the upgrade hooks, on a hand-written op. */
 START_TEST(helpers_read_and_move_attributes)
 {
     msg *nodes[] = { onnx_node("Neg", "x", "y"), NULL };
@@ -214,7 +217,7 @@ START_TEST(helpers_read_and_move_attributes)
 }
 END_TEST
 
-PRT_TEST_MAIN("converter/upgrade", unknown_attributes_are_kept, a_hint_of_opset_1_goes,
+PRT_TEST_MAIN("converter/upgrade", unknown_attributes_are_kept, consumed_inputs_is_dropped,
     rows_apply_to_their_versions, attributes_of_other_opsets_are_refused,
-    attributes_of_preview_domains_are_refused, attributes_that_may_be_anything,
+    attributes_of_preview_domains_are_refused, unknown_schemas_allow_any_attribute,
     failures_are_collected, helpers_read_and_move_attributes)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_upgrade_math.c — older element-wise operators: what their attributes become. */
+/* test_upgrade_math.c — attributes of older element-wise operators. */
 #include "converter/upgrade.h"
 
 #include "converter/onnx_raw.h"
@@ -7,8 +7,8 @@
 
 static prt_module *module;
 
-/* The op that gives "y". What would not be valid as it stands is written as a sequence, which takes
- * anything, and then becomes what it was in the model. */
+/* Returns the op with output "y". An op with invalid types is written as a SequenceConstruct,
+ * which accepts any types, and is then replaced by the op of the model. */
 static prt_op *op_in(const char *text)
 {
     ck_assert_int_eq(prt_module_create(NULL, 0, &module), POPRT_OK);
@@ -43,7 +43,7 @@ static void ck_graph(const char *want)
     prt_module_release(module);
 }
 
-START_TEST(dims_stand_at_an_axis)
+START_TEST(broadcasting_at_an_axis_becomes_unsqueeze)
 {
     prt_op *op = becomes(op_in("a = input f32[2,3,4,5]\nb = input f32[3,4]\n"
                                "y = sequence_construct a b\nreturn y\n"),
@@ -73,7 +73,7 @@ START_TEST(axes_are_checked)
 }
 END_TEST
 
-START_TEST(slopes_belong_to_channels)
+START_TEST(slopes_are_aligned_to_channels)
 {
     prt_op *op = becomes(op_in("x = input f32[1,3,4,4]\ns = input f32[3]\n"
                                "y = sequence_construct x s\nreturn y\n"),
@@ -98,7 +98,7 @@ START_TEST(bounds_become_inputs)
 }
 END_TEST
 
-START_TEST(dropout_trained_by_itself)
+START_TEST(the_mode_of_dropout_becomes_an_input)
 {
     prt_node_attr attr = { .name = PRT_STR_INIT("is_test"), .kind = PRT_ONNX_INT, .i = 0 };
     prt_op *op = op_in("x = input f32[2]\ny = dropout x\nreturn y\n");
@@ -112,7 +112,7 @@ START_TEST(dropout_trained_by_itself)
 }
 END_TEST
 
-START_TEST(masks_had_the_type_of_the_data)
+START_TEST(masks_keep_the_type_of_the_data)
 {
     prt_op *op = op_in("x = input f32[2]\ny,m = dropout x\nz = identity m\nreturn m, z\n");
     ck_assert_int_eq(upgrade(op, 9, 0, NULL), POPRT_OK);
@@ -124,7 +124,7 @@ START_TEST(masks_had_the_type_of_the_data)
 }
 END_TEST
 
-START_TEST(types_were_words)
+START_TEST(types_as_text_are_read)
 {
     prt_node_attr attr = { .name = PRT_STR_INIT("to"),
         .kind = PRT_ONNX_STRING,
@@ -139,6 +139,6 @@ START_TEST(types_were_words)
 }
 END_TEST
 
-PRT_TEST_MAIN("converter/upgrade_math", dims_stand_at_an_axis, axes_are_checked,
-    slopes_belong_to_channels, bounds_become_inputs, dropout_trained_by_itself,
-    masks_had_the_type_of_the_data, types_were_words)
+PRT_TEST_MAIN("converter/upgrade_math", broadcasting_at_an_axis_becomes_unsqueeze, axes_are_checked,
+    slopes_are_aligned_to_channels, bounds_become_inputs, the_mode_of_dropout_becomes_an_input,
+    masks_keep_the_type_of_the_data, types_as_text_are_read)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_upgrade_microsoft.c — what operators of com.microsoft become that have another name in
- * ai.onnx. */
+/* test_upgrade_microsoft.c — operators of com.microsoft with another name in ai.onnx. */
 #include "support/check_main.h"
 #include "support/onnx_bytes.h"
 
@@ -32,7 +31,7 @@ static poprt_status load_node(msg *node, const char *domain, uint32_t n, const i
         out);
 }
 
-/* The module that `made` gave something of last. */
+/* The module of the last result of `made`. */
 static prt_module *held;
 
 static void let_go(void)
@@ -41,7 +40,7 @@ static void let_go(void)
     held = NULL;
 }
 
-/* The operator that makes output "y" of a valid module, which lives until the next call. */
+/* Returns the op with output "y" of a valid module, which lives until the next call. */
 static const prt_op *made(msg *node, const char *domain, uint32_t n, const input *in)
 {
     let_go();
@@ -55,7 +54,7 @@ static const prt_op *made(msg *node, const char *domain, uint32_t n, const input
 
 static const input X3[] = { { "x", F32, 3 }, { "g", F32, 1 } };
 
-START_TEST(normalisations)
+START_TEST(normalisations_become_standard)
 {
     msg *node =
         onnx_attr_f32(onnx_node("SimplifiedLayerNormalization", "x,g", "y,s"), "epsilon", 0.5f);
@@ -75,7 +74,7 @@ START_TEST(normalisations)
 }
 END_TEST
 
-START_TEST(functions)
+START_TEST(functions_become_standard)
 {
     ck_assert(prt_op_is(MADE(onnx_node("Gelu", "x", "y"), 1, X3), PRT_OP_gelu));
     const prt_op *op = MADE(onnx_node("FastGelu", "x", "y"), 1, X3);
@@ -92,7 +91,7 @@ START_TEST(functions)
 }
 END_TEST
 
-START_TEST(products)
+START_TEST(products_become_standard)
 {
     static const input in[] = { { "x", F32, 2 }, { "w", F32, 2 } };
     msg *node = onnx_attr_int(onnx_node("TransposeMatMul", "x,w", "y"), "transA", 1);
@@ -105,7 +104,7 @@ START_TEST(products)
 }
 END_TEST
 
-START_TEST(moves)
+START_TEST(moves_become_standard)
 {
     static const input in[] = { { "x", F32, 3 }, { "i", I32, 0 }, { "p", I64, 1 } };
     static const input deep[] = { { "v", F32, 5 }, { "j", I32, 2 } };
@@ -123,7 +122,7 @@ START_TEST(moves)
 }
 END_TEST
 
-START_TEST(grids_and_spectra)
+START_TEST(grids_and_spectra_become_standard)
 {
     const prt_op *op = MADE(onnx_attr_int(onnx_node("Rfft", "x", "y"), "signal_ndim", 1), 1, X3);
     ck_assert(prt_op_is(op, PRT_OP_dft));
@@ -137,7 +136,7 @@ START_TEST(grids_and_spectra)
 }
 END_TEST
 
-START_TEST(decoders)
+START_TEST(unsupported_decoders_are_refused)
 {
     static const input in[] = { { "x", F32, 3 }, { "w", F32, 2 }, { "n", I32, 1 } };
     msg *node =
@@ -154,7 +153,7 @@ START_TEST(decoders)
 }
 END_TEST
 
-START_TEST(states)
+START_TEST(unsupported_state_options_are_refused)
 {
     static const input in[] = { { "x", F32, 3 }, { "w", F32, 3 } };
     msg *node = onnx_attr_int(onnx_node("LinearAttention", "x,x,x", "y,s"), "q_num_heads", 2);
@@ -169,7 +168,7 @@ START_TEST(states)
 }
 END_TEST
 
-START_TEST(channels_last)
+START_TEST(channels_last_gets_transposes)
 {
     static const input in[] = { { "x", F32, 4 }, { "w", F32, 4 }, { "b", F32, 1 },
         { "z", F32, 4 } };
@@ -190,5 +189,7 @@ START_TEST(channels_last)
 }
 END_TEST
 
-PRT_TEST_MAIN("converter/upgrade_microsoft", normalisations, functions, products, moves,
-    grids_and_spectra, decoders, states, channels_last)
+PRT_TEST_MAIN("converter/upgrade_microsoft", normalisations_become_standard,
+    functions_become_standard, products_become_standard, moves_become_standard,
+    grids_and_spectra_become_standard, unsupported_decoders_are_refused,
+    unsupported_state_options_are_refused, channels_last_gets_transposes)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_upgrade_microsoft_quant.c — which operators of com.microsoft become standard ones. */
+/* test_upgrade_microsoft_quant.c — quantised operators of com.microsoft that become standard
+ * ones. */
 #include "support/check_main.h"
 #include "support/onnx_bytes.h"
 
@@ -34,7 +35,7 @@ static const prt_op *maker(const prt_module *m)
     return m->main->ret->in[0].value->def;
 }
 
-START_TEST(linear_quantisation)
+START_TEST(linear_quantisation_becomes_standard)
 {
     static const int32_t to[] = { F32, F32, I16 }, from[] = { I16, F32, I16 };
     static const uint32_t whole[] = { 2, 0, 0 }, by_axis[] = { 2, 1, 1 };
@@ -51,7 +52,7 @@ START_TEST(linear_quantisation)
 }
 END_TEST
 
-START_TEST(convolution)
+START_TEST(quantised_convolution_becomes_standard)
 {
     static const int32_t types[] = { U8, F32, U8, I8, F32, I8, F32, U8 };
     static const uint32_t ranks[] = { 4, 0, 0, 4, 0, 0, 0, 0 };
@@ -71,4 +72,5 @@ START_TEST(convolution)
 }
 END_TEST
 
-PRT_TEST_MAIN("converter/upgrade_microsoft_quant", linear_quantisation, convolution)
+PRT_TEST_MAIN("converter/upgrade_microsoft_quant", linear_quantisation_becomes_standard,
+    quantised_convolution_becomes_standard)

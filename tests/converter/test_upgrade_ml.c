@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_upgrade_ml.c — older LabelEncoders: classes by index, and keys of which the first counts. */
+/* test_upgrade_ml.c — older LabelEncoders: classes by index, and duplicate keys of which the
+ * first counts. */
 #include "converter/upgrade.h"
 
 #include <stdio.h>
@@ -9,7 +10,7 @@
 
 static prt_module *module;
 
-/* A LabelEncoder of input x ("i64[2]") without lists, as the reader makes it of an old node. */
+/* A LabelEncoder of input x ("i64[2]") without lists, as the reader builds it from an old node. */
 static prt_op *encoder(const char *type)
 {
     char text[256];
@@ -80,7 +81,7 @@ START_TEST(classes_need_a_direction)
 }
 END_TEST
 
-START_TEST(the_first_of_equal_keys_counts)
+START_TEST(the_first_of_equal_keys_wins)
 {
     static const int64_t keys[] = { 1, 1, 2 };
     static const float values[] = { 5, 6, 7 };
@@ -109,4 +110,4 @@ START_TEST(the_newest_form_stays)
 END_TEST
 
 PRT_TEST_MAIN("converter/upgrade_ml", classes_are_values_of_integers, classes_are_keys_of_strings,
-    classes_need_a_direction, the_first_of_equal_keys_counts, the_newest_form_stays)
+    classes_need_a_direction, the_first_of_equal_keys_wins, the_newest_form_stays)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_upgrade_nn.c — what nodes of older opsets become: softmax, normalisation, resampling. */
+/*
+ * test_upgrade_nn.c — nodes of older opsets: softmax, normalisation, resampling.
+ * Covers: upgrade_norm.c.
+ */
 #include "support/check_main.h"
 #include "support/onnx_bytes.h"
 
@@ -39,7 +42,7 @@ static const char *const X[] = { "x" };
 static const char *const BN[] = { "x", "s", "b", "m", "v" };
 static const uint32_t FOUR[] = { 4 }, BN_RANKS[] = { 4, 1, 1, 1, 1 };
 
-START_TEST(softmax_over_several_dims)
+START_TEST(softmax_over_several_dims_is_flattened)
 {
     prt_module *m = loaded(onnx_node("Softmax", "x", "y"), 9, 1, X, FOUR);
     ck_assert(prt_op_is(maker(m), PRT_OP_reshape));
@@ -58,9 +61,9 @@ START_TEST(softmax_over_several_dims)
 }
 END_TEST
 
-START_TEST(batch_norm_of_training_frameworks)
+START_TEST(unread_statistics_mean_inference)
 {
-    /* Five named outputs that nobody reads are inference. */
+    /* Five named outputs without readers mean inference. */
     msg *node = onnx_node("BatchNormalization", "x,s,b,m,v", "y,p,q,r,t");
     prt_module *m = loaded(onnx_attr_int(node, "is_test", 0), 6, 5, BN, BN_RANKS);
     const prt_batch_normalization_attrs *a = maker(m)->attrs;
@@ -77,7 +80,7 @@ START_TEST(batch_norm_of_training_frameworks)
 }
 END_TEST
 
-START_TEST(group_norm_by_group)
+START_TEST(group_norm_factors_are_by_group)
 {
     static const char *const names[] = { "x", "s", "b" };
     static const uint32_t ranks[] = { 4, 1, 1 };
@@ -91,12 +94,12 @@ START_TEST(group_norm_by_group)
 }
 END_TEST
 
-START_TEST(upsampling)
+START_TEST(upsample_becomes_resize)
 {
     msg *node = onnx_attr_f32(onnx_node("Upsample", "x", "y"), "height_scale", 2.0f);
     node = onnx_attr_text(onnx_attr_f32(node, "width_scale", 1.0f), "mode", "bilinear");
     prt_module *m = NULL;
-    /* The declared output of 4 rows does not fit; what is inferred counts. */
+    /* The declared output of 4 rows is wrong; the inferred type counts. */
     m = loaded(node, 6, 1, X, FOUR);
     const prt_resize_attrs *a = maker(m)->attrs;
     ck_assert(prt_op_is(maker(m), PRT_OP_resize));
@@ -108,7 +111,7 @@ START_TEST(upsampling)
 }
 END_TEST
 
-START_TEST(attributes_that_changed)
+START_TEST(changed_attributes_are_converted)
 {
     msg *node = onnx_attr_f32(onnx_node("GlobalLpPool", "x", "y"), "p", 3.0f);
     prt_module *m = loaded(node, 1, 1, X, FOUR);
@@ -123,5 +126,6 @@ START_TEST(attributes_that_changed)
 }
 END_TEST
 
-PRT_TEST_MAIN("converter/upgrade_nn", softmax_over_several_dims, batch_norm_of_training_frameworks,
-    group_norm_by_group, upsampling, attributes_that_changed)
+PRT_TEST_MAIN("converter/upgrade_nn", softmax_over_several_dims_is_flattened,
+    unread_statistics_mean_inference, group_norm_factors_are_by_group, upsample_becomes_resize,
+    changed_attributes_are_converted)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_upgrade_values.c — nodes of old opsets that take several ops to say today: read, run, and
- * held against numbers worked out by hand.
+ * test_upgrade_values.c — nodes of old opsets that take several ops today: read, run, and
+ * compared with hand computation.
+ * Covers: upgrade_control.c.
  */
 #include "support/check_main.h"
 #include "support/onnx_bytes.h"
@@ -80,8 +81,8 @@ static void ck_node(msg *node, int64_t opset, uint32_t n_in, const slot *in, uin
     prt_module_release(m);
 }
 
-/* b stands at axis 1 of a: 10 and 20 for its two rows. */
-START_TEST(axes_of_unknown_ranks)
+/* b is aligned to axis 1 of a: 10 and 20 for its two rows. */
+START_TEST(axes_of_unknown_ranks_broadcast)
 {
     const slot in[] = { { "a", PRT_DTYPE_f32, 3, { 1, 2, 2 }, true, { 1, 2, 3, 4 } },
         { "b", PRT_DTYPE_f32, 1, { 2 }, true, { 10, 20 } } };
@@ -93,7 +94,7 @@ START_TEST(axes_of_unknown_ranks)
 }
 END_TEST
 
-START_TEST(slopes_of_unknown_ranks)
+START_TEST(slopes_of_unknown_ranks_broadcast)
 {
     const slot in[] = { { "x", PRT_DTYPE_f32, 3, { 1, 2, 2 }, true, { -1, 2, -3, -4 } },
         { "s", PRT_DTYPE_f32, 1, { 2 }, true, { 2, 3 } } };
@@ -102,7 +103,7 @@ START_TEST(slopes_of_unknown_ranks)
 }
 END_TEST
 
-START_TEST(tiles_of_the_run)
+START_TEST(tiles_may_be_computed)
 {
     const slot in[] = { { "x", PRT_DTYPE_f32, 2, { 2, 2 }, true, { 1, 2, 3, 4 } },
         { "t", PRT_DTYPE_f32, 0, { 0 }, false, { 2 } },
@@ -113,7 +114,7 @@ START_TEST(tiles_of_the_run)
 END_TEST
 
 /* (1 + 8)^(2/3), (8 + 27)^(2/3): powers of 1.5 of 1, 4 and 9. */
-START_TEST(norms_of_a_broken_power)
+START_TEST(norms_take_a_fractional_power)
 {
     static const int64_t two[] = { 2 };
     const slot in = { "x", PRT_DTYPE_f32, 3, { 1, 1, 3 }, false, { 1, -4, 9 } };
@@ -127,7 +128,7 @@ START_TEST(norms_of_a_broken_power)
 END_TEST
 
 /* Mean 2.5 and variance 1.25 of 1, 2, 3, 4. */
-START_TEST(statistics_of_training)
+START_TEST(training_gives_the_old_statistics)
 {
     const double r = sqrt(1.25);
     const slot in[] = { { "x", PRT_DTYPE_f32, 3, { 2, 1, 2 }, false, { 1, 2, 3, 4 } },
@@ -148,7 +149,7 @@ START_TEST(statistics_of_training)
 END_TEST
 
 /* Each element by its own mean over the batch: 2 and 3, and variance 1. */
-START_TEST(statistics_of_elements)
+START_TEST(statistics_by_element_are_right)
 {
     const slot in[] = { { "x", PRT_DTYPE_f32, 3, { 2, 1, 2 }, false, { 1, 2, 3, 4 } },
         { "s", PRT_DTYPE_f32, 2, { 1, 2 }, false, { 2, 1 } },
@@ -168,7 +169,7 @@ START_TEST(statistics_of_elements)
 END_TEST
 
 /* Running sums of two sequences of three, of which the second has two steps. */
-START_TEST(scans_of_several_lengths)
+START_TEST(scans_of_several_lengths_are_right)
 {
     static const int64_t one[] = { 1 };
     msg *adds[] = { onnx_node("Add", "t,v", "u"), onnx_node("Identity", "u", "w"), NULL };
@@ -188,8 +189,8 @@ START_TEST(scans_of_several_lengths)
 }
 END_TEST
 
-/* What ONNX Runtime's optimiser calls RMSNormalization. The mean square is 12.5. */
-START_TEST(a_name_of_another_tool)
+/* The name that ONNX Runtime's optimiser gives to RMSNormalization. The mean square is 12.5. */
+START_TEST(simplified_layer_norm_becomes_rms_norm)
 {
     const double r = sqrt(12.5);
     const slot in[] = { { "x", PRT_DTYPE_f32, 2, { 1, 2 }, false, { 3, 4 } },
@@ -200,6 +201,7 @@ START_TEST(a_name_of_another_tool)
 }
 END_TEST
 
-PRT_TEST_MAIN("converter/upgrade_values", axes_of_unknown_ranks, slopes_of_unknown_ranks,
-    tiles_of_the_run, norms_of_a_broken_power, statistics_of_training, statistics_of_elements,
-    scans_of_several_lengths, a_name_of_another_tool)
+PRT_TEST_MAIN("converter/upgrade_values", axes_of_unknown_ranks_broadcast,
+    slopes_of_unknown_ranks_broadcast, tiles_may_be_computed, norms_take_a_fractional_power,
+    training_gives_the_old_statistics, statistics_by_element_are_right,
+    scans_of_several_lengths_are_right, simplified_layer_norm_becomes_rms_norm)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_wire.c — protobuf fields, whole and broken. */
+/* test_wire.c — protobuf fields, valid and broken. */
 #include "support/check_main.h"
 #include "support/onnx_bytes.h"
 
@@ -8,7 +8,7 @@ static prt_wire open_msg(const msg *m, prt_onnx_message message)
     return prt_wire_open((prt_bytes){ m->data, m->size }, message, 1);
 }
 
-/* Status after reading everything. */
+/* Returns the status after all fields are read. */
 static poprt_status drain(const msg *m, prt_onnx_message message)
 {
     prt_wire w = open_msg(m, message);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_write_back.c — nodes of com.microsoft that the reader replaced by several ops: they are
- * written as they were, at the model's own opset, and what a pass changed is of ai.onnx.
+ * test_write_back.c — nodes of com.microsoft that the reader replaced by several ops. Unchanged
+ * ones are written as they were, at the model's opset; changed ones are written as ai.onnx.
+ * Covers: write_back_microsoft.c.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -120,7 +121,7 @@ static msg *case_model(size_t k)
     return model_of(nodes, cases[k].in, PRT_COUNT_OF(cases[k].in));
 }
 
-/* A clone as it is written for an opset. */
+/* Returns a clone, converted as for writing at an opset. */
 static prt_module *brought_to(const prt_module *m, int64_t opset)
 {
     prt_module *copy = NULL;
@@ -159,7 +160,7 @@ static bool same_ops(const prt_module *a, const prt_module *b)
     return x == y;
 }
 
-START_TEST(nodes_come_back)
+START_TEST(replaced_nodes_are_written_back)
 {
     static const int64_t targets[] = { OPSET, 11, 28 };
     for (size_t k = 0; k < PRT_COUNT_OF(cases); k++) {
@@ -186,7 +187,7 @@ START_TEST(nodes_come_back)
 }
 END_TEST
 
-/* The op inside of those that stand for a node. */
+/* Returns the central op of the ops that replace a node. */
 static prt_op *replaced(const prt_module *m)
 {
     prt_for_each_op (op, m->main)
@@ -196,7 +197,7 @@ static prt_op *replaced(const prt_module *m)
 }
 
 /* An element type that the node cannot have, or another attribute. */
-START_TEST(changed_nodes_do_not)
+START_TEST(changed_nodes_are_not_written_back)
 {
     for (size_t k = 0; k < PRT_COUNT_OF(cases); k++) {
         prt_module *m = onnx_loaded(case_model(k));
@@ -215,8 +216,8 @@ START_TEST(changed_nodes_do_not)
 }
 END_TEST
 
-/* Operands that passes made of the reader's: constants that were folded, dims that were merged. */
-START_TEST(operands_of_passes_are_found)
+/* Operands changed by passes: folded constants, merged dims. */
+START_TEST(changed_operands_are_found)
 {
     const int64_t zero = 0;
     prt_module *m = onnx_loaded(case_model(2)), *copy;
@@ -244,8 +245,8 @@ START_TEST(operands_of_passes_are_found)
 }
 END_TEST
 
-/* Three nodes between which passes cancelled the Transposes. */
-START_TEST(chains_come_back)
+/* Three nodes; passes cancelled the Transposes between them. */
+START_TEST(chains_are_written_back)
 {
     msg *nodes[4] = { NULL };
     static const char *const names[] = { "x", "a", "b", "y" };
@@ -273,8 +274,8 @@ START_TEST(chains_come_back)
 }
 END_TEST
 
-/* A Transpose behind another node is not part of it. */
-START_TEST(a_transpose_stays)
+/* A Transpose after another node is not part of that node. */
+START_TEST(a_foreign_transpose_stays)
 {
     msg *nodes[] = { ours(onnx_node("GatherND", "x,i", "g")), onnx_node("Transpose", "g", "y"),
         NULL };
@@ -306,7 +307,7 @@ static poprt_status read_and_bring(const prt_allocator *allocator, const msg *mo
     return status;
 }
 
-START_TEST(every_refused_allocation)
+START_TEST(every_failed_allocation_is_survived)
 {
     failing f = { SIZE_MAX, 0 };
     const prt_allocator allocator = failing_allocator(&f);
@@ -324,5 +325,6 @@ START_TEST(every_refused_allocation)
 }
 END_TEST
 
-PRT_TEST_MAIN("converter/write_back", nodes_come_back, changed_nodes_do_not,
-    operands_of_passes_are_found, chains_come_back, a_transpose_stays, every_refused_allocation)
+PRT_TEST_MAIN("converter/write_back", replaced_nodes_are_written_back,
+    changed_nodes_are_not_written_back, changed_operands_are_found, chains_are_written_back,
+    a_foreign_transpose_stays, every_failed_allocation_is_survived)

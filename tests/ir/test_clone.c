@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_clone.c — clones are equal, independent, dense, and share the bytes of constants. */
+/*
+ * test_clone.c — clones are equal, independent, dense, and share the bytes of constants.
+ * Covers: module.c.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include "ir/build.h"
 #include "support/check_main.h"

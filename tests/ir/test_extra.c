@@ -38,7 +38,7 @@ START_TEST(marks_are_set_and_replaced)
 }
 END_TEST
 
-START_TEST(marks_are_copied_where_there_are_none)
+START_TEST(missing_marks_are_copied)
 {
     prt_graph *g = small();
     int64_t i = 0;
@@ -78,7 +78,7 @@ START_TEST(new_nodes_take_over_marks_and_notes)
 }
 END_TEST
 
-START_TEST(what_is_set_is_written_and_read)
+START_TEST(marks_and_metadata_are_written_and_read)
 {
     prt_graph *g = small();
     int64_t i = 0;
@@ -97,5 +97,5 @@ START_TEST(what_is_set_is_written_and_read)
 }
 END_TEST
 
-PRT_TEST_MAIN("ir/extra", marks_are_set_and_replaced, marks_are_copied_where_there_are_none,
-    new_nodes_take_over_marks_and_notes, what_is_set_is_written_and_read)
+PRT_TEST_MAIN("ir/extra", marks_are_set_and_replaced, missing_marks_are_copied,
+    new_nodes_take_over_marks_and_notes, marks_and_metadata_are_written_and_read)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_flops.c — operations of nodes, counted by hand. */
+/* test_flops.c — FLOPs of nodes, compared with hand counts. */
 #include "ir/flops.h"
 #include "support/check_main.h"
 #include "support/graph_text.h"
@@ -55,17 +55,17 @@ static const struct {
         120 },
     { "a = input f32[2,3,4]\ny = einsum a a {equation=\"...i,...i->...\"}\nreturn y\n", 48 },
     { "a = input f32[2,3]\ny = einsum a {equation=\"ij->ji\"}\nreturn y\n", 0 },
-    /* What moves, views and names. */
+    /* Data movement, views and names. */
     { "x = input f32[2,3]\ny = transpose x\nreturn y\n", 0 },
     { "x = input f32[2,3]\ns = const i64[1] {6}\ny = reshape x s\nreturn y\n", 0 },
     { "x = input f32[2,3]\ny = shape x\nreturn y\n", 0 },
     { "c = input bool[2]\nx = input f32[2]\ny = where c x x\nreturn y\n", 0 },
     { "x = input f32[n,3]\ny = transpose x\nreturn y\n", 0 },
-    /* More than fits. */
+    /* More than the integer holds. */
     { "a = input f32[2147483648,2147483648]\ny = matmul a a\nreturn y\n", UINT64_MAX },
 };
 
-START_TEST(operators_count)
+START_TEST(operators_have_the_expected_flops)
 {
     for (size_t i = 0; i < PRT_COUNT_OF(cases); i++) {
         prt_graph *g = graph_from_text(cases[i].graph);
@@ -78,7 +78,7 @@ START_TEST(operators_count)
 }
 END_TEST
 
-START_TEST(what_depends_on_open_dims_is_not_known)
+START_TEST(unknown_dims_give_unknown_flops)
 {
     static const char *const graphs[] = {
         "x = input f32[n]\ny = exp x\nreturn y\n",
@@ -96,7 +96,7 @@ START_TEST(what_depends_on_open_dims_is_not_known)
 }
 END_TEST
 
-START_TEST(regions_count_once)
+START_TEST(regions_are_counted_once)
 {
     prt_graph *g = graph_from_text("c = input bool[]\nx = input f32[3]\nz = input f32[n]\n"
                                    "r = if c {\n  then_branch { t = neg x; return t }\n"
@@ -110,5 +110,5 @@ START_TEST(regions_count_once)
 }
 END_TEST
 
-PRT_TEST_MAIN("ir/flops", operators_count, what_depends_on_open_dims_is_not_known,
-    regions_count_once)
+PRT_TEST_MAIN("ir/flops", operators_have_the_expected_flops, unknown_dims_give_unknown_flops,
+    regions_are_counted_once)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_infer.c — types of values in graphs: declared and inferred ones, regions, reports. */
+/*
+ * test_infer.c — types of values in graphs: declared and inferred ones, regions, reports.
+ * Covers: report.c.
+ */
 #include "support/check_main.h"
 #include "ir/report.h"
 #include "support/graph_text.h"
@@ -13,7 +16,7 @@ static void assert_type(const prt_graph *g, const char *name, const char *expect
     ck_assert_str_eq(text, expected);
 }
 
-START_TEST(symbols_pass_through)
+START_TEST(symbols_are_propagated)
 {
     prt_graph *g = graph_from_text("x = input f32[n,3,?]\n"
                                    "y = transpose x {perm=[2,0,1]}\n"
@@ -37,7 +40,7 @@ START_TEST(contents_of_shapes_are_followed)
 }
 END_TEST
 
-START_TEST(declared_dims_are_not_believed)
+START_TEST(declared_dims_are_not_trusted)
 {
     prt_graph *g = graph_from_text("x = input f32[?,3]\ny = identity x : f32[7,3]\nreturn y\n");
     assert_type(g, "y", "f32[?,3]");
@@ -73,7 +76,7 @@ END_TEST
     "r = if c {\n  then_branch { s = matmul x w; t = neg s; return t }\n"                          \
     "  else_branch { u = matmul x v; k = abs u; return k }\n}\ny = abs r\nreturn y\n"
 
-/* The first input has so many columns. */
+/* Sets the number of columns of the first input. */
 static poprt_status infer_columns(prt_graph *g, int64_t columns)
 {
     const int64_t dims[2] = { 1, columns };
@@ -81,9 +84,9 @@ static poprt_status infer_columns(prt_graph *g, int64_t columns)
     return prt_ir_infer(g);
 }
 
-/* A branch that cannot have its shapes fails when it is taken; the other one says what comes out.
- * Nothing is left of the shapes that its values had with other inputs. */
-START_TEST(a_branch_may_have_no_shapes)
+/* A branch with impossible shapes fails when it is taken; the other branch gives the type of the
+ * result. The shapes that its values had with other inputs are cleared. */
+START_TEST(a_branch_may_have_impossible_shapes)
 {
     prt_graph *g = graph_from_text("x = input f32[1,n]\nc = input bool[]\n" TWO_RATES);
     const prt_op *op = g->first;
@@ -121,8 +124,8 @@ START_TEST(a_branch_that_is_always_taken_needs_shapes)
 }
 END_TEST
 
-/* Only shapes depend on the sizes of inputs: a branch that is wrong in itself is refused. */
-START_TEST(a_branch_has_to_be_right)
+/* Only shapes depend on the sizes of inputs; a branch that is wrong at any size is refused. */
+START_TEST(wrong_branches_are_refused)
 {
     prt_graph *g = graph_from_text("x = input f32[1,n]\nc = input bool[]\n" TWO_RATES);
     g->first->regions[1]->first->next->in[0].value = NULL;
@@ -189,9 +192,9 @@ START_TEST(types_are_refined)
 }
 END_TEST
 
-PRT_TEST_MAIN("ir/infer", symbols_pass_through, contents_of_shapes_are_followed,
-    declared_dims_are_not_believed, declared_kinds_fill_gaps, branches_give_their_types,
-    a_branch_may_have_no_shapes, a_branch_that_is_always_taken_needs_shapes,
-    a_branch_has_to_be_right, a_report_collects_all_failures,
+PRT_TEST_MAIN("ir/infer", symbols_are_propagated, contents_of_shapes_are_followed,
+    declared_dims_are_not_trusted, declared_kinds_fill_gaps, branches_give_their_types,
+    a_branch_may_have_impossible_shapes, a_branch_that_is_always_taken_needs_shapes,
+    wrong_branches_are_refused, a_report_collects_all_failures,
     unknown_operators_keep_what_is_declared, ill_typed_and_unknown_nodes_are_in_one_report,
     types_are_refined)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_merge_models.c — several graphs as branches of one: structure, names, types, what is
- * refused; and the mark of the program that it becomes. */
+/*
+ * test_merge_models.c — several graphs merged as branches of one: structure, names, types,
+ * refused models, and the mark of the resulting program.
+ * Covers: interface.c.
+ */
 #include "ir/merge_models.h"
 
 #include "compiler/compile.h"
@@ -24,7 +27,7 @@ static prt_module *fuse_texts(const char *a, const char *b)
     return out;
 }
 
-/* The first of the two cannot be fused. */
+/* Asserts that the first of the two models cannot be merged. */
 static void check_refusal(const char *text, poprt_status status, const char *subject,
     const char *part)
 {
@@ -112,7 +115,7 @@ END_TEST
 
 /* An output that is its input, one given twice, a constant, an open dimension, a narrow type, a
  * sequence; a sequence and an optional as inputs. */
-START_TEST(interfaces_of_all_kinds)
+START_TEST(interfaces_of_all_kinds_are_merged)
 {
     prt_module *m = fuse_texts("x = input f32[2]\nw = const f32[3] {1, 2, 3}\ny = neg x\n"
                                "return x, w, y, y as again, x as copy\n",
@@ -165,7 +168,7 @@ START_TEST(names_may_be_listed_twice)
 }
 END_TEST
 
-START_TEST(symbols_of_two_models_are_two)
+START_TEST(symbols_of_two_models_stay_distinct)
 {
     static const char *const text = "x = input f32[n]\ny = neg x\nreturn y\n";
     const prt_graph *a = graph_from_text(text), *b = graph_from_text(text);
@@ -217,7 +220,7 @@ START_TEST(versions_are_the_newest_and_metadata_is_kept_apart)
 }
 END_TEST
 
-START_TEST(what_cannot_be_fused_is_named)
+START_TEST(obstacles_to_merging_are_named)
 {
     check_refusal("x = input f32[n]\ny = neg x\nreturn y\n", POPRT_E_SHAPE, "x", "set its shape");
     check_refusal("x = input f32\ny = neg x\nreturn y\n", POPRT_E_SHAPE, "x", "set its shape");
@@ -261,7 +264,7 @@ START_TEST(the_mark_is_a_number_of_graphs)
 }
 END_TEST
 
-START_TEST(names_tell_their_graph)
+START_TEST(names_give_the_number_of_their_graph)
 {
     static const struct {
         const char *name;
@@ -276,8 +279,8 @@ START_TEST(names_tell_their_graph)
 }
 END_TEST
 
-/* A mark on what does not look like it is none; in a file it is damage. */
-START_TEST(the_mark_goes_with_the_interface)
+/* A mark on a graph of another structure is ignored; in a file it is an error. */
+START_TEST(marks_on_other_interfaces_are_ignored)
 {
     static const char *const texts[] = { "x = input f32[2]\ny = neg x\nreturn y\n",
         "index = input u32[2]\ngraph0/x = input f32[2]\ny = neg graph0/x\nreturn y as graph0/y\n",
@@ -322,7 +325,8 @@ START_TEST(the_mark_survives_a_file)
 END_TEST
 
 PRT_TEST_MAIN("ir/fuse", graphs_become_branches, weights_share_their_bytes_and_outlive_the_models,
-    interfaces_of_all_kinds, names_may_be_listed_twice, symbols_of_two_models_are_two,
-    versions_are_the_newest_and_metadata_is_kept_apart, what_cannot_be_fused_is_named,
-    the_mark_is_a_number_of_graphs, names_tell_their_graph, the_mark_goes_with_the_interface,
+    interfaces_of_all_kinds_are_merged, names_may_be_listed_twice,
+    symbols_of_two_models_stay_distinct, versions_are_the_newest_and_metadata_is_kept_apart,
+    obstacles_to_merging_are_named, the_mark_is_a_number_of_graphs,
+    names_give_the_number_of_their_graph, marks_on_other_interfaces_are_ignored,
     the_mark_survives_a_file)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* test_print_parse.c — the text form: what it accepts, that it round-trips, where errors point. */
+/*
+ * test_print_parse.c — text form: accepted text, round trips, positions of errors.
+ * Covers: parse.c, scan_data.c, scan_type.c.
+ */
 #include <stdio.h>
 
 #include "support/check_main.h"
 #include "support/graph_text.h"
 
-/* Printing gives back `text` itself. */
+/* Asserts that printing gives back `text` itself. */
 static void assert_exact(const char *text)
 {
     prt_graph *g = graph_from_text(text);

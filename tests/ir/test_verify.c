@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_verify.c — each invariant, broken by hand, is noticed. */
+/* test_verify.c — each invariant, when broken by hand, is detected. */
 #include "support/check_main.h"
 #include "support/graph_text.h"
 
@@ -44,7 +44,7 @@ START_TEST(order_is_checked)
 }
 END_TEST
 
-START_TEST(order_is_checked_for_what_regions_capture)
+START_TEST(order_is_checked_for_captured_values)
 {
     prt_graph *g = graph_from_text(model);
     prt_op_move_before(op_of(g, "r"), op_of(g, "b"));
@@ -52,7 +52,7 @@ START_TEST(order_is_checked_for_what_regions_capture)
 }
 END_TEST
 
-START_TEST(a_region_cannot_read_what_holds_it)
+START_TEST(a_region_cannot_read_its_own_op)
 {
     prt_graph *g = graph_from_text(model);
     prt_op_set_input(op_of(g, "t"), 0, &op_of(g, "r")->out[0]);
@@ -60,7 +60,7 @@ START_TEST(a_region_cannot_read_what_holds_it)
 }
 END_TEST
 
-START_TEST(a_graph_cannot_read_out_of_a_region)
+START_TEST(a_graph_cannot_read_inner_values)
 {
     prt_graph *g = graph_from_text(model);
     prt_op_set_input(op_of(g, "d"), 0, &op_of(g, "t")->out[0]);
@@ -96,7 +96,7 @@ START_TEST(torn_lists_are_noticed)
 }
 END_TEST
 
-START_TEST(values_and_regions_know_where_they_belong)
+START_TEST(values_and_regions_name_their_owner)
 {
     prt_graph *g = graph_from_text(model);
     op_of(g, "b")->out[0].slot = 1;
@@ -141,7 +141,7 @@ START_TEST(counts_are_checked_against_the_table)
 END_TEST
 
 PRT_TEST_MAIN("ir/verify", a_sound_graph_passes, order_is_checked,
-    order_is_checked_for_what_regions_capture, a_region_cannot_read_what_holds_it,
-    a_graph_cannot_read_out_of_a_region, uses_of_erased_ops_are_noticed, torn_lists_are_noticed,
-    values_and_regions_know_where_they_belong, a_name_of_the_interface_belongs_to_one_value,
+    order_is_checked_for_captured_values, a_region_cannot_read_its_own_op,
+    a_graph_cannot_read_inner_values, uses_of_erased_ops_are_noticed, torn_lists_are_noticed,
+    values_and_regions_name_their_owner, a_name_of_the_interface_belongs_to_one_value,
     counts_are_checked_against_the_table)

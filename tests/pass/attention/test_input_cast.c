@@ -6,7 +6,7 @@
 #define PASS "remove_input_cast"
 #define W "w = const f16[4,2] {1,2,3,4,5,6,7,8}\n"
 
-START_TEST(casts_of_indices_go)
+START_TEST(casts_of_indices_are_removed)
 {
     assert_pass_rewrites(PASS, NULL,
         "x = input f16[b,3]\n" W "c = cast x {to=6}\nd = cast x {to=6}\ny = gather w c\n"
@@ -26,7 +26,7 @@ START_TEST(casts_of_indices_go)
 }
 END_TEST
 
-START_TEST(near_misses)
+START_TEST(near_misses_are_left)
 {
     assert_pass_leaves(PASS, NULL,
         "x = input f16[3]\n" W "c = cast x {to=6}\ny = gather w c\nz = neg x\nreturn y, z\n");
@@ -44,4 +44,4 @@ START_TEST(near_misses)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/attention/input_cast", casts_of_indices_go, near_misses)
+PRT_TEST_MAIN("pass/attention/input_cast", casts_of_indices_are_removed, near_misses_are_left)

@@ -12,7 +12,7 @@
     "a = const i64[2] {1,2}\nu = unsqueeze m a\nc = cast u {to=1}\nn = sub one c\n"                \
     "k = mul n big\n"
 
-START_TEST(the_mask_path_goes)
+START_TEST(the_mask_path_is_replaced)
 {
     assert_pass_rewrites(PASS, NULL, IN NUMBERS PATH "s1 = add x k @s\ny = softmax s1\nreturn y\n",
         IN NUMBERS "a = const i64[2] {1,2}\n%0 = cast m {to=6} @s\n"
@@ -35,7 +35,7 @@ END_TEST
     "l = const i64[1] {0}\nh = const i64[1] {" rows "}\ne = const i64[1] {2}\nr = slice y l h e\n" \
     "return r\n"
 
-START_TEST(valid_rows_stay)
+START_TEST(valid_rows_keep_their_results)
 {
     assert_pass_keeps_results(ATTENTION("2"), PASS, 0);
     assert_pass_keeps_results("q = input bool[]\nx = input f32[1,1,2,2]\n"
@@ -47,7 +47,7 @@ START_TEST(valid_rows_stay)
 }
 END_TEST
 
-START_TEST(near_misses)
+START_TEST(near_misses_are_left)
 {
     static const char *const numbers[] = { "one = const f32[] {2}\nbig = const f32[] {-10000}\n",
         "one = const f32[] {1}\nbig = const f32[] {-10}\n",
@@ -69,4 +69,5 @@ START_TEST(near_misses)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/attention/mask", the_mask_path_goes, valid_rows_stay, near_misses)
+PRT_TEST_MAIN("pass/attention/mask", the_mask_path_is_replaced, valid_rows_keep_their_results,
+    near_misses_are_left)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_packed.c — packed_transformer: a small transformer on two samples a row each, and the same
- * packed into other rows.
+ * test_packed.c — packed_transformer on a small transformer: two samples a row each, and the
+ * same samples packed into other rows.
+ * Covers: packed_shape.c, packed_walk.c.
  */
 #include <stdio.h>
 #include <string.h>
@@ -51,7 +52,8 @@ static char *with_constant(char *text, const char *name, const char *value)
     return to;
 }
 
-/* The model gives the same for {1,2,3} and {4,5} a row each and packed into the first rows. */
+/* Asserts that the model gives the same results for {1,2,3} and {4,5} in one row each, and
+ * packed into the first rows. */
 static void check_packed(const char *model, const char *options, double tolerance)
 {
     static char text[16384];
@@ -70,15 +72,15 @@ static void check_packed(const char *model, const char *options, double toleranc
     module_free(after);
 }
 
-static uint32_t count(const prt_graph *g, const char *what)
+static uint32_t count_text(const prt_graph *g, const char *part)
 {
     uint32_t n = 0;
-    for (const char *at = graph_text(g); (at = strstr(at, what)) != NULL; at++)
+    for (const char *at = graph_text(g); (at = strstr(at, part)) != NULL; at++)
         n++;
     return n;
 }
 
-START_TEST(samples_mean_the_same)
+START_TEST(packed_samples_give_the_same_results)
 {
     check_packed(MODEL, OPTIONS, 1e-6);
 }
@@ -88,9 +90,9 @@ START_TEST(projections_and_sums_stay_packed)
 {
     prt_graph *g = graph_from_text(MODEL);
     ck_assert(run_pass(g, PASS, OPTIONS ", efficiency_priority=true"));
-    /* Q, K, V, the mask and the head; one way back */
-    ck_assert_uint_eq(count(g, "= gc_unpack "), 5);
-    ck_assert_uint_eq(count(g, "= gc_repack "), 1);
+    /* gc_unpack of Q, K, V, the mask and the head; one gc_pack */
+    ck_assert_uint_eq(count_text(g, "= gc_unpack "), 5);
+    ck_assert_uint_eq(count_text(g, "= gc_repack "), 1);
     ck_assert_ptr_nonnull(strstr(graph_text(g), "unpack_info = input i32[2,1]"));
     ck_assert_ptr_nonnull(strstr(graph_text(g), "r = add e o\n"));
     prt_for_each_op (op, g) {
@@ -103,7 +105,7 @@ START_TEST(projections_and_sums_stay_packed)
 }
 END_TEST
 
-START_TEST(matrices_of_tokens)
+START_TEST(matrices_of_tokens_stay_packed)
 {
     check_packed(INPUTS WEIGHTS
         "rows = const i64[2] {8,4}\nback = const i64[3] {2,4,4}\n"
@@ -135,7 +137,7 @@ START_TEST(a_gemm_of_tokens_and_its_split_stay_packed)
     check_packed(model, OPTIONS, 1e-6);
     prt_graph *g = graph_from_text(model);
     ck_assert(run_pass(g, PASS, OPTIONS));
-    ck_assert_uint_eq(count(g, "= gc_unpack "), 5); /* Q, K, V, the mask and the head */
+    ck_assert_uint_eq(count_text(g, "= gc_unpack "), 5); /* Q, K, V, the mask and the head */
     module_free(g);
     /* rows of C are tokens, or tokens are columns: samples would be needed */
     assert_pass_fails(PASS, OPTIONS,
@@ -167,13 +169,13 @@ START_TEST(tables_get_a_row_for_each_packed_sample)
 }
 END_TEST
 
-START_TEST(positions)
+START_TEST(position_tables_are_packed)
 {
     check_packed(INPUTS WEIGHTS
         "w = gather table ids\n"
         "pos = const f32[1,4,4] {1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1}\ne = add w pos\n" BLOCK HEAD,
         OPTIONS, 1e-6);
-    /* a group of the ids alone: the mask goes with them */
+    /* a group of the ids alone; the mask belongs to it */
     check_packed(MODEL, OPTIONS ", dynamic_groups=[[ids,]]", 1e-6);
     /* samples are at most 3 long: three positions are left */
     check_packed(INPUTS WEIGHTS
@@ -188,7 +190,7 @@ START_TEST(positions)
 END_TEST
 
 /* A constant with a row for each sample, as exporters fold position embeddings: all rows alike. */
-START_TEST(positions_for_each_sample)
+START_TEST(positions_for_each_sample_are_packed)
 {
     static const char *const three = "max_valid_num=3, segment_max_size=4";
     static const char *const model =
@@ -239,12 +241,12 @@ START_TEST(outputs_listed_twice_are_unpacked_once)
     ck_assert_ptr_eq(out[5].value, g->inputs.data[0]);
     ck_assert(prt_op_is(out[0].value->def, PRT_OP_gc_unpack));
     ck_assert(prt_op_is(out[4].value->def, PRT_OP_gc_unpack));
-    ck_assert_uint_eq(count(g, "= gc_unpack "), 2);
+    ck_assert_uint_eq(count_text(g, "= gc_unpack "), 2);
     module_free(g);
 }
 END_TEST
 
-START_TEST(where_the_head_begins)
+START_TEST(packing_ends_where_the_head_begins)
 {
     prt_graph *g = graph_from_text(
         INPUTS WEIGHTS "e = gather table ids\n" BLOCK "y = matmul l wq\nz = relu y\nreturn z\n");
@@ -282,7 +284,7 @@ START_TEST(shapes_are_followed)
 }
 END_TEST
 
-START_TEST(what_is_refused)
+START_TEST(wrong_options_are_refused)
 {
     assert_pass_fails(PASS, NULL, MODEL, POPRT_E_ARG, "max_valid_num");
     assert_pass_fails(PASS, "max_valid_num=2", MODEL, POPRT_E_ARG, "segment_max_size");
@@ -305,8 +307,9 @@ START_TEST(what_is_refused)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/attention/packed", samples_mean_the_same, projections_and_sums_stay_packed,
-    matrices_of_tokens, a_gemm_of_tokens_and_its_split_stay_packed,
-    tables_get_a_row_for_each_packed_sample, positions, positions_for_each_sample,
-    outputs_are_unpacked, outputs_listed_twice_are_unpacked_once, where_the_head_begins,
-    shapes_are_followed, what_is_refused)
+PRT_TEST_MAIN("pass/attention/packed", packed_samples_give_the_same_results,
+    projections_and_sums_stay_packed, matrices_of_tokens_stay_packed,
+    a_gemm_of_tokens_and_its_split_stay_packed, tables_get_a_row_for_each_packed_sample,
+    position_tables_are_packed, positions_for_each_sample_are_packed, outputs_are_unpacked,
+    outputs_listed_twice_are_unpacked_once, packing_ends_where_the_head_begins, shapes_are_followed,
+    wrong_options_are_refused)

@@ -5,7 +5,7 @@
 
 #define PASS "attention_padding"
 
-START_TEST(both_products)
+START_TEST(both_products_are_padded)
 {
     assert_pass_rewrites(PASS, NULL,
         "q = input f32[h,5,16]\nk = input f32[h,16,20]\nc = const f32[] {2}\n"
@@ -23,7 +23,7 @@ START_TEST(both_products)
 }
 END_TEST
 
-START_TEST(results_are_the_same)
+START_TEST(padding_keeps_the_results)
 {
     assert_pass_keeps_results("q = input f32[2,3,5,7]\nk = input f32[2,3,7,9]\n"
                               "v = input f32[2,3,9,10]\nm = input f32[9]\ns = matmul q k\n"
@@ -36,7 +36,7 @@ START_TEST(results_are_the_same)
 }
 END_TEST
 
-START_TEST(near_misses)
+START_TEST(near_misses_are_left)
 {
     assert_pass_leaves(PASS, NULL,
         "q = input f32[5,16]\nk = input f32[16,32]\ns = matmul q k\np = softmax s\nreturn p\n");
@@ -51,4 +51,5 @@ START_TEST(near_misses)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/attention/padding", both_products, results_are_the_same, near_misses)
+PRT_TEST_MAIN("pass/attention/padding", both_products_are_padded, padding_keeps_the_results,
+    near_misses_are_left)

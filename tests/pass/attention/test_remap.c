@@ -6,7 +6,7 @@
 #define PASS "auto_insert_remap"
 #define IN "x = input f32[2,2]\n"
 
-START_TEST(places)
+START_TEST(remap_follows_the_chosen_operators)
 {
     assert_pass_rewrites(PASS, NULL, IN "m = matmul x x @m\ny = neg m\nreturn y\n",
         IN "m = matmul x x @m\n%0 = gc_remap m @m\ny = neg %0\nreturn y\n");
@@ -26,7 +26,7 @@ START_TEST(places)
 }
 END_TEST
 
-START_TEST(near_misses)
+START_TEST(near_misses_are_left)
 {
     assert_pass_leaves(PASS, NULL, IN "y = add x x\nreturn y\n");
     assert_pass_leaves(PASS, NULL, IN "m = matmul x x\nr = gc_remap m\ny = neg r\nreturn y\n");
@@ -49,4 +49,5 @@ START_TEST(results_are_the_same)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/attention/remap", places, near_misses, results_are_the_same)
+PRT_TEST_MAIN("pass/attention/remap", remap_follows_the_chosen_operators, near_misses_are_left,
+    results_are_the_same)

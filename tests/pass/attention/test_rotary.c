@@ -11,7 +11,7 @@
 #define SUM "u = mul x c\nv = mul r s\ny = add u v\n"
 #define TABLES "c = input f32[3,4]\ns = input f32[3,4]\n"
 
-START_TEST(halves)
+START_TEST(rotated_halves_become_a_product)
 {
     assert_pass_rewrites(PASS, NULL,
         "x = input f32[b,3,4]\n" TABLES NUMBERS HALVES SUM "return y\n",
@@ -30,7 +30,7 @@ START_TEST(halves)
 }
 END_TEST
 
-START_TEST(pairs)
+START_TEST(rotated_pairs_become_a_product)
 {
     assert_pass_keeps_results("x = input f32[2,3,4]\n" TABLES
                               "z = const i64[1] {0}\no = const i64[1] {1}\nt = const i64[1] {2}\n"
@@ -43,7 +43,7 @@ START_TEST(pairs)
 }
 END_TEST
 
-START_TEST(near_misses)
+START_TEST(near_misses_are_left)
 {
     /* an element twice; of another x; no rotation; another axis; unknown last dim */
     assert_pass_leaves(PASS, NULL,
@@ -68,4 +68,5 @@ START_TEST(near_misses)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/attention/rotary", halves, pairs, near_misses)
+PRT_TEST_MAIN("pass/attention/rotary", rotated_halves_become_a_product,
+    rotated_pairs_become_a_product, near_misses_are_left)

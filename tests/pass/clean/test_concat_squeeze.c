@@ -3,7 +3,7 @@
 #include "support/check_main.h"
 #include "support/graph_text.h"
 
-START_TEST(empty_inputs_go)
+START_TEST(empty_concat_inputs_are_removed)
 {
     static const char *const pass = "remove_empty_concat_inputs";
     static const char *const three =
@@ -27,7 +27,7 @@ START_TEST(empty_inputs_go)
 }
 END_TEST
 
-START_TEST(other_inputs_stay)
+START_TEST(other_concat_inputs_stay)
 {
     static const char *const pass = "remove_empty_concat_inputs";
     assert_pass_leaves(pass, NULL,
@@ -40,7 +40,7 @@ START_TEST(other_inputs_stay)
 }
 END_TEST
 
-START_TEST(axes_are_filled_in)
+START_TEST(squeeze_axes_are_filled_in)
 {
     static const char *const pass = "fill_squeeze_axes";
     static const char *const text = "x = input f32[1,2,1,3]\ny = squeeze x @s\nreturn y\n";
@@ -58,4 +58,5 @@ START_TEST(axes_are_filled_in)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/clean/concat_squeeze", empty_inputs_go, other_inputs_stay, axes_are_filled_in)
+PRT_TEST_MAIN("pass/clean/concat_squeeze", empty_concat_inputs_are_removed,
+    other_concat_inputs_stay, squeeze_axes_are_filled_in)

@@ -12,7 +12,7 @@ static void assert_rewrites(const char *before, const char *after)
     module_free(g);
 }
 
-START_TEST(chains_go)
+START_TEST(unread_chains_are_removed)
 {
     assert_rewrites("x = input f32[2]\ny = exp x\na = neg x\nb = exp a\nc = add a b\nreturn y\n",
         "x = input f32[2]\ny = exp x\nreturn y\n");
@@ -40,7 +40,7 @@ START_TEST(bodies_count_as_readers_and_are_swept)
 }
 END_TEST
 
-START_TEST(what_has_an_effect_stays)
+START_TEST(operators_with_effects_stay)
 {
     prt_graph *g = graph_from_text("x = input f32[4]\ny = exp x\na = gc_print_tensor x\n"
                                    "return y\n");
@@ -49,5 +49,6 @@ START_TEST(what_has_an_effect_stays)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/clean/deadend", chains_go, one_result_that_is_read_keeps_the_rest,
-    bodies_count_as_readers_and_are_swept, what_has_an_effect_stays)
+PRT_TEST_MAIN("pass/clean/deadend", unread_chains_are_removed,
+    one_result_that_is_read_keeps_the_rest, bodies_count_as_readers_and_are_swept,
+    operators_with_effects_stay)

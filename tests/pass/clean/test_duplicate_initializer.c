@@ -19,7 +19,7 @@ START_TEST(the_first_one_stays)
 }
 END_TEST
 
-START_TEST(others_are_left)
+START_TEST(different_constants_are_left)
 {
     static const char *const texts[] = {
         "x = input f32[2]\na = const f32[2] {1,2}\nb = const f32[1,2] {1,2}\ns = add x a\n"
@@ -38,7 +38,7 @@ START_TEST(others_are_left)
 }
 END_TEST
 
-START_TEST(regions)
+START_TEST(regions_are_rewritten)
 {
     static const char *const text =
         "x = input f32[2]\nq = input bool[]\na = const f32[2] {1,2}\ns = add x a\n" IF(
@@ -61,4 +61,5 @@ START_TEST(regions)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/clean/duplicate_initializer", the_first_one_stays, others_are_left, regions)
+PRT_TEST_MAIN("pass/clean/duplicate_initializer", the_first_one_stays, different_constants_are_left,
+    regions_are_rewritten)

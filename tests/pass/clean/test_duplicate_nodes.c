@@ -28,7 +28,7 @@ START_TEST(twins_are_merged_and_so_are_their_readers)
 }
 END_TEST
 
-START_TEST(attributes_tell_them_apart)
+START_TEST(nodes_with_other_attributes_stay)
 {
     assert_rewrites("x = input f32[2,3]\na = softmax x {axis=0}\nb = softmax x {axis=1}\n"
                     "c = softmax x {axis=0}\ny = sum a b c\nreturn y\n",
@@ -37,7 +37,7 @@ START_TEST(attributes_tell_them_apart)
 }
 END_TEST
 
-START_TEST(several_results_go_together)
+START_TEST(nodes_with_several_results_are_merged)
 {
     assert_rewrites("x = input f32[4]\na, b = split x {axis=0}\nc, d = split x {axis=0}\n"
                     "y = sum a b c d\nreturn y\n",
@@ -45,7 +45,7 @@ START_TEST(several_results_go_together)
 }
 END_TEST
 
-START_TEST(chance_is_not_repeated)
+START_TEST(random_nodes_are_not_merged)
 {
     assert_left_alone("x = input f32[4]\na = random_uniform_like x\nb = random_uniform_like x\n"
                       "y = add a b\nreturn y\n");
@@ -61,5 +61,5 @@ START_TEST(two_outputs_stay_two)
 END_TEST
 
 PRT_TEST_MAIN("pass/clean/duplicate_nodes", twins_are_merged_and_so_are_their_readers,
-    attributes_tell_them_apart, several_results_go_together, chance_is_not_repeated,
-    two_outputs_stay_two)
+    nodes_with_other_attributes_stay, nodes_with_several_results_are_merged,
+    random_nodes_are_not_merged, two_outputs_stay_two)

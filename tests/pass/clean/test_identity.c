@@ -20,7 +20,7 @@ static void assert_left_alone(const char *text)
     module_free(g);
 }
 
-START_TEST(chains_of_identities_go)
+START_TEST(chains_of_identities_are_removed)
 {
     assert_rewrites("x = input f32[2]\na = identity x\nb = identity a\nc = exp b\nreturn c\n",
         "x = input f32[2]\nc = exp x\nreturn c\n");
@@ -77,6 +77,6 @@ START_TEST(results_are_the_same)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/clean/identity", chains_of_identities_go, the_output_keeps_its_name,
+PRT_TEST_MAIN("pass/clean/identity", chains_of_identities_are_removed, the_output_keeps_its_name,
     an_input_or_constant_does_not_become_an_output, one_value_does_not_become_two_outputs,
     regions_are_rewritten_too, results_are_the_same)

@@ -22,7 +22,7 @@ static void goes(const char *x, const char *op)
     assert_pass_keeps_results(text_of(x, op), "eliminate_nop_arithmetic", 0);
 }
 
-START_TEST(neutral_elements_go)
+START_TEST(neutral_elements_are_removed)
 {
     goes("f32[2,3]", "c = const f32[] {0}\ns = add x c");
     goes("f32[2,3]", "c = const f32[1,3] {0,0,0}\ns = add c x");
@@ -57,7 +57,7 @@ START_TEST(near_misses_stay)
 }
 END_TEST
 
-START_TEST(casts)
+START_TEST(casts_to_the_same_type_are_removed)
 {
     assert_pass_rewrites("eliminate_nop_cast", NULL,
         "x = input f32[n]\ns = cast x {to=1}\ny = neg s\nreturn y\n",
@@ -69,7 +69,7 @@ START_TEST(casts)
 }
 END_TEST
 
-START_TEST(regions)
+START_TEST(regions_are_rewritten)
 {
     assert_pass_keeps_results(
         "x = input f32[3]\nq = input bool[]\nz = const f32[] {0}\nr = if q {\n"
@@ -83,4 +83,5 @@ START_TEST(regions)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/clean/nop_arithmetic", neutral_elements_go, near_misses_stay, casts, regions)
+PRT_TEST_MAIN("pass/clean/nop_arithmetic", neutral_elements_are_removed, near_misses_stay,
+    casts_to_the_same_type_are_removed, regions_are_rewritten)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_nop_dropout.c — Dropout that drops nothing goes. */
+/* test_nop_dropout.c — removal of Dropout nodes that drop nothing. */
 #include "support/check_main.h"
 #include "support/graph_text.h"
 
-START_TEST(copies_go)
+START_TEST(dropouts_that_copy_are_removed)
 {
     static const char *const graphs[] = {
         "x = input f32[2,3]\nd = dropout x\ny = neg d\nreturn y\n",
@@ -25,7 +25,7 @@ START_TEST(copies_go)
 }
 END_TEST
 
-START_TEST(what_drops_stays)
+START_TEST(dropouts_that_drop_stay)
 {
     static const char *const graphs[] = {
         "x = input f32[2,3]\nr = const f32[] {0.5}\nt = const bool[] {1}\n"
@@ -43,4 +43,4 @@ START_TEST(what_drops_stays)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/clean/nop_dropout", copies_go, what_drops_stays)
+PRT_TEST_MAIN("pass/clean/nop_dropout", dropouts_that_copy_are_removed, dropouts_that_drop_stay)

@@ -10,7 +10,7 @@ static const char *const pass = "eliminate_nop_if";
     "  then_branch { k = const f32[2] {1,2}; t = add x k; return t }\n"                            \
     "  else_branch { e = neg x; return e }\n}\ny = exp r\nreturn y\n"
 
-START_TEST(the_branch_that_is_taken_stays)
+START_TEST(only_the_taken_branch_stays)
 {
     assert_pass_rewrites(pass, NULL, WITH("true"),
         "x = input f32[2]\nq = const bool[] {true}\nk = const f32[2] {1,2}\nt = add x k\n"
@@ -22,7 +22,7 @@ START_TEST(the_branch_that_is_taken_stays)
 }
 END_TEST
 
-START_TEST(captures_may_be_given_on)
+START_TEST(branches_may_return_captured_values)
 {
     static const char *const to_reader = "x = input f32[2]\nq = const bool[] {true}\nr = if q {\n"
                                          "  then_branch { return x }\n"
@@ -46,7 +46,7 @@ START_TEST(captures_may_be_given_on)
 }
 END_TEST
 
-START_TEST(nested_ones_go_together)
+START_TEST(nested_ifs_are_removed_together)
 {
     static const char *const text =
         "x = input f32[2]\np = input bool[]\nq = const bool[] {true}\nr = if p {\n"
@@ -76,5 +76,5 @@ START_TEST(near_misses_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/clean/nop_if", the_branch_that_is_taken_stays, captures_may_be_given_on,
-    nested_ones_go_together, near_misses_stay)
+PRT_TEST_MAIN("pass/clean/nop_if", only_the_taken_branch_stays, branches_may_return_captured_values,
+    nested_ifs_are_removed_together, near_misses_stay)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_nop_where.c — choices that are none, and those that are. */
+/* test_nop_where.c — removal of Where nodes with a constant result; other Where nodes stay. */
 #include "support/check_main.h"
 #include "support/graph_text.h"
 
@@ -11,7 +11,7 @@
     "t = const bool[1,1,4,4] {1,0,0,0,1,1,0,0,1,1,1,0,1,1,1,1}\na2 = const i64[1] {2}\n"           \
     "a3 = const i64[1] {-1}\nr = slice t " ROW " e a2 one\nc = slice r zero " END " a3 one\n"
 
-START_TEST(nothing_is_chosen)
+START_TEST(constant_conditions_are_removed)
 {
     assert_pass_rewrites("eliminate_nop_where", NULL,
         "x = input f32[2,3]\nc = const bool[1,3] {1,1,1}\nl = const f32[] {-9}\n"
@@ -28,7 +28,7 @@ START_TEST(nothing_is_chosen)
 }
 END_TEST
 
-START_TEST(choices_stay)
+START_TEST(other_conditions_stay)
 {
     static const char *const texts[] = {
         "x = input f32[2,3]\nc = const bool[1,3] {1,0,1}\nl = const f32[] {-9}\n"
@@ -54,4 +54,4 @@ START_TEST(choices_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/clean/nop_where", nothing_is_chosen, choices_stay)
+PRT_TEST_MAIN("pass/clean/nop_where", constant_conditions_are_removed, other_conditions_stay)

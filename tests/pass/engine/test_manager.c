@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_manager.c — the registry, options, pipelines, reports, stopping. */
+/*
+ * test_manager.c — pass manager: registry, options, pipelines, order of passes, reports,
+ * cancelling.
+ * Covers: batch.c, pass.c, pipeline.c, registry.c, schedule.c.
+ */
 #include "pass/engine/manager.h"
 
 #include "support/check_main.h"
@@ -191,7 +195,7 @@ static void note_name(void *user, const prt_pass_event *event)
     r->changed += event->changed;
 }
 
-START_TEST(ir_passes_are_gathered)
+START_TEST(ir_passes_are_batched)
 {
     static const prt_pass_arg small = { "max_tensor_size", "100" };
     static const char *const passes[] = { "eliminate_identity", "eliminate_nop_cast",
@@ -211,7 +215,7 @@ START_TEST(ir_passes_are_gathered)
     bool changed = false;
     ck_assert_int_eq(prt_pass_manager_run(pm, g->module, &changed), POPRT_OK);
     ck_assert(changed);
-    /* a lone one, one with arguments and a check stay by themselves */
+    /* a single pass, a pass with arguments and a check are not batched */
     ck_assert_str_eq(r.passes,
         "apply_ir_pass constant_folding eliminate_identity "
         "check_unsupported_attribute apply_ir_pass ");
@@ -302,7 +306,7 @@ START_TEST(passes_are_put_in_order)
 }
 END_TEST
 
-START_TEST(what_goes_round_moves_as_one)
+START_TEST(passes_of_a_loop_move_together)
 {
     prt_pass_manager *pm = new_manager();
     ck_assert_int_eq(prt_pass_manager_skip(pm, "fuse_quantized"), POPRT_OK);
@@ -379,7 +383,7 @@ START_TEST(settings_choose_the_passes_of_a_pipeline)
 }
 END_TEST
 
-START_TEST(what_cannot_be_put_in_order_is_refused)
+START_TEST(impossible_orders_are_refused)
 {
     assert_no_order(&lonely, POPRT_E_ARG, "lonely and first exclude each other");
     assert_no_order(&ring, POPRT_E_ARG, "cycle");
@@ -431,7 +435,7 @@ START_TEST(no_pass_gives_a_name_to_two_values)
 }
 END_TEST
 
-/* Counts what is alive and refuses the request number `fail_at`. */
+/* Counts live allocations and refuses request number `fail_at`. */
 typedef struct stingy {
     size_t requests, fail_at, alive;
 } stingy;
@@ -498,7 +502,7 @@ START_TEST(every_refusal_of_memory_is_survived)
             ck_assert_int_eq(status, POPRT_OK);
             break;
         }
-        /* Folding gives up an op it has no memory for; everything else reports it. */
+        /* Folding skips an op if memory for it is missing; every other pass reports the failure. */
         ck_assert(status == POPRT_OK || status == POPRT_E_NOMEM);
     }
     ck_assert_uint_gt(k, 30);
@@ -507,7 +511,7 @@ END_TEST
 
 PRT_TEST_MAIN("pass/manager", the_registry_is_in_order_and_complete, pipelines_are_named,
     unknown_names_give_the_nearest, options_are_checked, a_pipeline_does_all_and_then_nothing,
-    passes_can_be_skipped, an_observer_hears_of_each_pass, ir_passes_are_gathered,
-    lists_ignore_blanks, settings_choose_the_passes_of_a_pipeline, passes_are_put_in_order,
-    what_goes_round_moves_as_one, what_cannot_be_put_in_order_is_refused,
+    passes_can_be_skipped, an_observer_hears_of_each_pass, ir_passes_are_batched,
+    lists_ignore_blanks, passes_are_put_in_order, passes_of_a_loop_move_together,
+    settings_choose_the_passes_of_a_pipeline, impossible_orders_are_refused,
     no_pass_gives_a_name_to_two_values, every_refusal_of_memory_is_survived)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pattern.c — the pattern language: what is read, found, found once, and refused. */
+/* test_pattern.c — pattern language: parsing, matching, each match reported once, limits. */
 #include <stdio.h>
 
 #include "pass/engine/pattern.h"
@@ -107,7 +107,7 @@ START_TEST(wrong_texts_are_refused)
 }
 END_TEST
 
-START_TEST(what_would_take_too_long_is_stopped)
+START_TEST(matching_has_a_limit_of_work)
 {
     static char text[40000];
     size_t n = (size_t)snprintf(text, sizeof(text), "x = input f32[2]\n");
@@ -125,4 +125,4 @@ END_TEST
 
 PRT_TEST_MAIN("pass/pattern", chains_are_found, equal_tokens_join_chains,
     nodes_without_arrows_between_them_are_found_too, an_edit_makes_new_matches,
-    wrong_texts_are_refused, what_would_take_too_long_is_stopped)
+    wrong_texts_are_refused, matching_has_a_limit_of_work)

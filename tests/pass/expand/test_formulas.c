@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_formulas.c — what expand_formulas writes out, and what it leaves. */
+/*
+ * test_formulas.c — expand_formulas: operators that it expands, and operators that it leaves.
+ * Covers: spectrum.c.
+ */
 #include <stdio.h>
 
 #include "support/check_main.h"
@@ -7,7 +10,7 @@
 
 #define PASS "expand_formulas"
 
-static void expands(const char *text, uint32_t eliminated)
+static void assert_expands(const char *text, uint32_t eliminated)
 {
     prt_graph *g = graph_from_text(text);
     ck_assert_msg(run_pass(g, PASS, NULL), "%s", text);
@@ -18,7 +21,7 @@ static void expands(const char *text, uint32_t eliminated)
     assert_pass_keeps_results(text, PASS, 1e-5);
 }
 
-static void stays(const char *text)
+static void assert_stays(const char *text)
 {
     prt_graph *g = graph_from_text(text);
     ck_assert_msg(!run_pass(g, PASS, NULL), "%s", text);
@@ -28,7 +31,7 @@ static void stays(const char *text)
 #define PLACES "p = const i64[2,5] {0,1,2,3,8,4,0,5,7,6}\n"
 
 /* The same kind of operator stays, with two dims. */
-static void pools(const char *text)
+static void assert_expands_pool(const char *text)
 {
     prt_graph *g = graph_from_text(text);
     ck_assert_msg(run_pass(g, PASS, NULL), "%s", text);
@@ -37,10 +40,10 @@ static void pools(const char *text)
     assert_pass_keeps_results(text, PASS, 1e-6);
 }
 
-/* Over numbers of all sizes, those that are none included. */
+/* Compares results over numbers of all sizes, NaN included. */
 #define NUMBERS "x = const f32[14] {-inf,-1e30,-100,-21,-2,-0.5,-1e-3,0,1e-3,0.5,2,21,1e30,inf}\n"
 
-START_TEST(elements)
+START_TEST(elementwise_operators_are_expanded)
 {
     static const struct {
         uint32_t op;
@@ -67,21 +70,21 @@ START_TEST(elements)
         char text[256];
         (void)snprintf(text, sizeof(text), "x = input f32[3,50]\ny = %s\nreturn y\n",
             cases[i].line);
-        expands(text, cases[i].op);
+        assert_expands(text, cases[i].op);
         (void)snprintf(text, sizeof(text), "x = input f16[3,50]\ny = %s\nreturn y\n",
             cases[i].line);
-        stays(text);
+        assert_stays(text);
     }
 }
 END_TEST
 
 /* Where the ends are, and beyond. */
-START_TEST(turned_circles)
+START_TEST(inverse_circular_functions_are_expanded)
 {
     static const char *const lines[] = { "acos x", "asin x" };
-    expands("x = input f32[3,50]\ns = tanh x\ny = acos s\nreturn y\n", PRT_OP_acos);
-    expands("x = input f32[3,50]\ns = tanh x\ny = asin s\nreturn y\n", PRT_OP_asin);
-    stays("x = input f16[3,50]\ny = asin x\nreturn y\n");
+    assert_expands("x = input f32[3,50]\ns = tanh x\ny = acos s\nreturn y\n", PRT_OP_acos);
+    assert_expands("x = input f32[3,50]\ns = tanh x\ny = asin s\nreturn y\n", PRT_OP_asin);
+    assert_stays("x = input f16[3,50]\ny = asin x\nreturn y\n");
     for (size_t i = 0; i < PRT_COUNT_OF(lines); i++) {
         char text[400];
         (void)snprintf(text, sizeof(text),
@@ -98,72 +101,75 @@ START_TEST(turned_circles)
 }
 END_TEST
 
-START_TEST(reductions)
+START_TEST(reductions_are_expanded)
 {
-    expands("x = input f32[3,4,5]\ny = reduce_l1 x\nreturn y\n", PRT_OP_reduce_l1);
-    expands("x = input f32[3,4,5]\na = const i64[1] {-2}\ny = reduce_l1 x a {keepdims=0}\n"
-            "return y\n",
+    assert_expands("x = input f32[3,4,5]\ny = reduce_l1 x\nreturn y\n", PRT_OP_reduce_l1);
+    assert_expands("x = input f32[3,4,5]\na = const i64[1] {-2}\ny = reduce_l1 x a {keepdims=0}\n"
+                   "return y\n",
         PRT_OP_reduce_l1);
-    expands("x = input f32[3,4,5]\ny = reduce_log_sum_exp x\nreturn y\n",
+    assert_expands("x = input f32[3,4,5]\ny = reduce_log_sum_exp x\nreturn y\n",
         PRT_OP_reduce_log_sum_exp);
-    expands("x = input f32[3,4,5]\na = const i64[2] {0,-1}\n"
-            "y = reduce_log_sum_exp x a {keepdims=0}\nreturn y\n",
+    assert_expands("x = input f32[3,4,5]\na = const i64[2] {0,-1}\n"
+                   "y = reduce_log_sum_exp x a {keepdims=0}\nreturn y\n",
         PRT_OP_reduce_log_sum_exp);
-    expands("x = input f32[3,4]\na = const f32[] {1000}\nl = mul x a\n"
-            "y = reduce_log_sum_exp l {keepdims=0}\nreturn y\n",
+    assert_expands("x = input f32[3,4]\na = const f32[] {1000}\nl = mul x a\n"
+                   "y = reduce_log_sum_exp l {keepdims=0}\nreturn y\n",
         PRT_OP_reduce_log_sum_exp);
-    expands("z = input f32[4]\nx = const f32[4,2] {inf,1,-inf,-inf,-inf,3,1e30,-1e30}\n"
-            "a = const i64[1] {1}\nl = reduce_log_sum_exp x a {keepdims=0}\nm = const f32[] {-9}\n"
-            "n = max l m\no = const f32[] {9}\np = min n o\ny = add p z\nreturn y\n",
+    assert_expands(
+        "z = input f32[4]\nx = const f32[4,2] {inf,1,-inf,-inf,-inf,3,1e30,-1e30}\n"
+        "a = const i64[1] {1}\nl = reduce_log_sum_exp x a {keepdims=0}\nm = const f32[] {-9}\n"
+        "n = max l m\no = const f32[] {9}\np = min n o\ny = add p z\nreturn y\n",
         PRT_OP_reduce_log_sum_exp);
-    stays("x = input f32[3,4]\na = input i64[1]\ny = reduce_log_sum_exp x a\nreturn y\n");
-    stays("x = input f64[3,4]\ny = reduce_l1 x\nreturn y\n");
+    assert_stays("x = input f32[3,4]\na = input i64[1]\ny = reduce_log_sum_exp x a\nreturn y\n");
+    assert_stays("x = input f64[3,4]\ny = reduce_l1 x\nreturn y\n");
 }
 END_TEST
 
-START_TEST(pools_of_powers)
+START_TEST(lp_pools_are_expanded)
 {
-    expands("x = input f32[2,3,7,8]\ny = lp_pool x {kernel_shape=[3,2],strides=[2,1],"
-            "pads=[1,0,2,1]}\nreturn y\n",
+    assert_expands("x = input f32[2,3,7,8]\ny = lp_pool x {kernel_shape=[3,2],strides=[2,1],"
+                   "pads=[1,0,2,1]}\nreturn y\n",
         PRT_OP_lp_pool);
-    expands("x = input f32[2,3,9]\ny = lp_pool x {kernel_shape=[4],p=1,auto_pad=\"SAME_LOWER\"}\n"
-            "return y\n",
+    assert_expands(
+        "x = input f32[2,3,9]\ny = lp_pool x {kernel_shape=[4],p=1,auto_pad=\"SAME_LOWER\"}\n"
+        "return y\n",
         PRT_OP_lp_pool);
-    stays("x = input f32[2,3,9]\ny = lp_pool x {kernel_shape=[4],p=3}\nreturn y\n");
-    stays("x = input f32[2,3,9]\ny = lp_pool x {kernel_shape=[4],strides=[3],ceil_mode=1}\n"
-          "return y\n");
+    assert_stays("x = input f32[2,3,9]\ny = lp_pool x {kernel_shape=[4],p=3}\nreturn y\n");
+    assert_stays("x = input f32[2,3,9]\ny = lp_pool x {kernel_shape=[4],strides=[3],ceil_mode=1}\n"
+                 "return y\n");
 }
 END_TEST
 
-START_TEST(hardmax)
+START_TEST(hardmax_is_expanded)
 {
-    expands("x = input f32[5,9]\ny = hardmax x\nreturn y\n", PRT_OP_hardmax);
-    expands("x = input f32[2,7,3]\ny = hardmax x {axis=1}\nreturn y\n", PRT_OP_hardmax);
-    expands("z = input f32[2,4]\nx = const f32[2,4] {1,3,3,2,nan,5,nan,7}\nh = hardmax x\n"
-            "y = add h z\nreturn y\n",
+    assert_expands("x = input f32[5,9]\ny = hardmax x\nreturn y\n", PRT_OP_hardmax);
+    assert_expands("x = input f32[2,7,3]\ny = hardmax x {axis=1}\nreturn y\n", PRT_OP_hardmax);
+    assert_expands("z = input f32[2,4]\nx = const f32[2,4] {1,3,3,2,nan,5,nan,7}\nh = hardmax x\n"
+                   "y = add h z\nreturn y\n",
         PRT_OP_hardmax);
-    stays("x = input f32[2,n]\ny = hardmax x\nreturn y\n");
+    assert_stays("x = input f32[2,n]\ny = hardmax x\nreturn y\n");
 }
 END_TEST
 
-/* Mish as it is written where there is no operator for it. */
-START_TEST(mish_written_out)
+/* Mish, as exporters write it without the operator. */
+START_TEST(mish_is_expanded)
 {
-    expands("x = input f32[3,50]\ns = softplus x\nt = tanh s\ny = mul x t\nreturn y\n",
+    assert_expands("x = input f32[3,50]\ns = softplus x\nt = tanh s\ny = mul x t\nreturn y\n",
         PRT_OP_tanh);
-    expands("x = input f32[3,50]\ns = softplus x\nt = tanh s\ny = mul t x\nreturn y\n",
+    assert_expands("x = input f32[3,50]\ns = softplus x\nt = tanh s\ny = mul t x\nreturn y\n",
         PRT_OP_tanh);
     /* other numbers, or other readers */
-    expands("x = input f32[3,50]\nz = input f32[50]\ns = softplus x\nt = tanh s\ny = mul z t\n"
-            "return y\n",
+    assert_expands(
+        "x = input f32[3,50]\nz = input f32[50]\ns = softplus x\nt = tanh s\ny = mul z t\n"
+        "return y\n",
         PRT_OP_softplus);
-    expands("x = input f32[3,50]\ns = softplus x\nt = tanh s\ny = mul x t\nreturn y, s\n",
+    assert_expands("x = input f32[3,50]\ns = softplus x\nt = tanh s\ny = mul x t\nreturn y, s\n",
         PRT_OP_softplus);
 }
 END_TEST
 
-/* Constants are not folded by the pass, so the values are those that kernels would see. */
-START_TEST(numbers_of_all_sizes)
+/* The pass does not fold constants, so the kernels see these values. */
+START_TEST(expansions_hold_for_numbers_of_all_sizes)
 {
     static const char *const lines[] = { "elu x", "selu x", "celu x {alpha=2.5}", "isinf x",
         "isinf x {detect_negative=0}", "isnan x", "thresholded_relu x" };
@@ -180,26 +186,29 @@ START_TEST(numbers_of_all_sizes)
 }
 END_TEST
 
-START_TEST(several_inputs_and_axes)
+START_TEST(several_inputs_and_axes_are_expanded)
 {
-    expands("a = input f32[3,4]\nb = input f32[4]\nc = input f32[3,1]\ny = mean a b c\n"
-            "return y\n",
+    assert_expands("a = input f32[3,4]\nb = input f32[4]\nc = input f32[3,1]\ny = mean a b c\n"
+                   "return y\n",
         PRT_OP_mean);
-    expands("x = input f32[2,3,4,5]\ny = mean_variance_normalization x\nreturn y\n",
+    assert_expands("x = input f32[2,3,4,5]\ny = mean_variance_normalization x\nreturn y\n",
         PRT_OP_mean_variance_normalization);
-    expands("x = input f32[2,3,4]\ny = mean_variance_normalization x {axes=[-1]}\nreturn y\n",
+    assert_expands(
+        "x = input f32[2,3,4]\ny = mean_variance_normalization x {axes=[-1]}\nreturn y\n",
         PRT_OP_mean_variance_normalization);
-    expands("x = input f32[2,3,4,5]\ny = global_max_pool x\nreturn y\n", PRT_OP_global_max_pool);
-    expands("x = input f32[2,7,4,5]\ny = lrn x {size=5,alpha=0.5}\nreturn y\n", PRT_OP_lrn);
-    expands("x = input f32[2,7,4]\ny = lrn x {size=4,beta=0.5,bias=2.0}\nreturn y\n", PRT_OP_lrn);
-    stays("x = input f32[n,7,4]\ny = lrn x {size=3}\nreturn y\n");
-    stays("x = input f32[2,7,4]\ny = lrn x {size=3,bias=0.0}\nreturn y\n");
-    stays("x = input f32[2]\ny = mean x\nreturn y\n");
-    stays("x = input f32[2]\ny = celu x {alpha=-1.0}\nreturn y\n");
+    assert_expands("x = input f32[2,3,4,5]\ny = global_max_pool x\nreturn y\n",
+        PRT_OP_global_max_pool);
+    assert_expands("x = input f32[2,7,4,5]\ny = lrn x {size=5,alpha=0.5}\nreturn y\n", PRT_OP_lrn);
+    assert_expands("x = input f32[2,7,4]\ny = lrn x {size=4,beta=0.5,bias=2.0}\nreturn y\n",
+        PRT_OP_lrn);
+    assert_stays("x = input f32[n,7,4]\ny = lrn x {size=3}\nreturn y\n");
+    assert_stays("x = input f32[2,7,4]\ny = lrn x {size=3,bias=0.0}\nreturn y\n");
+    assert_stays("x = input f32[2]\ny = mean x\nreturn y\n");
+    assert_stays("x = input f32[2]\ny = celu x {alpha=-1.0}\nreturn y\n");
 }
 END_TEST
 
-START_TEST(operators_of_onnx_runtime)
+START_TEST(operators_of_onnx_runtime_are_expanded)
 {
     static const char *const activations[] = { "", "activation=\"Relu\"",
         "activation=\"LeakyRelu\"", "activation=\"LeakyRelu\",activation_params=[0.3]",
@@ -213,22 +222,25 @@ START_TEST(operators_of_onnx_runtime)
             "c = input f32[6]\nz = input f32[1,6,3,3]\n"
             "y = ms_fused_conv x w c z {group=2,pads=[1,1,1,1],strides=[2,2]%s%s}\nreturn y\n",
             activations[i][0] != 0 ? "," : "", activations[i]);
-        expands(text, PRT_OP_ms_fused_conv);
+        assert_expands(text, PRT_OP_ms_fused_conv);
     }
-    expands("x = input f32[1,4,5,5]\nw = input f32[6,4,3,3]\ny = ms_fused_conv x w\nreturn y\n",
+    assert_expands(
+        "x = input f32[1,4,5,5]\nw = input f32[6,4,3,3]\ny = ms_fused_conv x w\nreturn y\n",
         PRT_OP_ms_fused_conv);
-    expands("a = input f32[5,4]\nb = input f32[6,5]\nc = input f32[6]\n"
-            "y = ms_fused_gemm a b c {transA=1,transB=1,alpha=0.5,activation=\"Relu\"}\nreturn y\n",
+    assert_expands(
+        "a = input f32[5,4]\nb = input f32[6,5]\nc = input f32[6]\n"
+        "y = ms_fused_gemm a b c {transA=1,transB=1,alpha=0.5,activation=\"Relu\"}\nreturn y\n",
         PRT_OP_ms_fused_gemm);
-    expands("a = input f32[4,5]\nb = input f32[5,6]\n"
-            "y = ms_fused_gemm a b {activation=\"LeakyRelu\",activation_alpha=0.2}\nreturn y\n",
+    assert_expands(
+        "a = input f32[4,5]\nb = input f32[5,6]\n"
+        "y = ms_fused_gemm a b {activation=\"LeakyRelu\",activation_alpha=0.2}\nreturn y\n",
         PRT_OP_ms_fused_gemm);
-    stays("a = input f32[4,5]\nb = input f32[5,6]\n"
-          "y = ms_fused_gemm a b {activation=\"ParametricSoftplus\"}\nreturn y\n");
+    assert_stays("a = input f32[4,5]\nb = input f32[5,6]\n"
+                 "y = ms_fused_gemm a b {activation=\"ParametricSoftplus\"}\nreturn y\n");
 }
 END_TEST
 
-START_TEST(attention)
+START_TEST(attention_of_onnx_runtime_is_expanded)
 {
     static const char *const lines[] = {
         "y = ms_attention x w {num_heads=3}\nreturn y\n",
@@ -247,12 +259,12 @@ START_TEST(attention)
     for (size_t i = 0; i < PRT_COUNT_OF(lines); i++) {
         (void)snprintf(text, sizeof(text), "x = input f32[2,5,16]\nw = input f32[16,72]\n%s",
             lines[i]);
-        expands(text, PRT_OP_ms_attention);
+        assert_expands(text, PRT_OP_ms_attention);
     }
 }
 END_TEST
 
-START_TEST(einsum)
+START_TEST(einsum_is_expanded)
 {
     static const char *const cases[][3] = {
         { "2,3,4", "2,4,5", "bij,bjk->bik" },
@@ -298,9 +310,9 @@ START_TEST(einsum)
             "y = einsum a b {equation=\"%s\"}\nreturn y\n",
             c[0], c[1], c[2]);
         if (is)
-            expands(text, PRT_OP_einsum);
+            assert_expands(text, PRT_OP_einsum);
         else
-            stays(text);
+            assert_stays(text);
     }
     static const char *const ones[] = { "ijkl->klij", "ijkl->lj", "ijkl->", "ijkl", "...l->l...",
         "ljki->ijkl" };
@@ -309,15 +321,15 @@ START_TEST(einsum)
             "a = input f32[2,3,4,5]\n"
             "y = einsum a {equation=\"%s\"}\nz = neg y\nreturn z\n",
             ones[i]);
-        expands(text, PRT_OP_einsum);
+        assert_expands(text, PRT_OP_einsum);
     }
-    stays("a = input f32[2,3,4,5]\nb = input f32[5,2]\nc = input f32[3]\n"
-          "y = einsum a b c {equation=\"ijkl,lm,j->km\"}\nreturn y\n");
-    stays("a = input f32[3,3]\ny = einsum a {equation=\"ii->i\"}\nreturn y\n");
+    assert_stays("a = input f32[2,3,4,5]\nb = input f32[5,2]\nc = input f32[3]\n"
+                 "y = einsum a b c {equation=\"ijkl,lm,j->km\"}\nreturn y\n");
+    assert_stays("a = input f32[3,3]\ny = einsum a {equation=\"ii->i\"}\nreturn y\n");
 }
 END_TEST
 
-START_TEST(rotary)
+START_TEST(rotary_embedding_is_expanded)
 {
     static const char *const cases[] = {
         "x = input f32[2,3,5,8]\nc = input f32[9,4]\ns = input f32[9,4]\n" PLACES
@@ -332,15 +344,15 @@ START_TEST(rotary)
         "y = ms_rotary_embedding x p c s\nreturn y\n",
     };
     for (size_t i = 0; i < PRT_COUNT_OF(cases); i++)
-        expands(cases[i], i < 3 ? PRT_OP_rotary_embedding : PRT_OP_ms_rotary_embedding);
-    stays("x = input f32[2,3,5,8]\nc = input f32[9,4]\ns = input f32[9,4]\n" PLACES
-          "y = rotary_embedding x c s p {interleaved=1}\nreturn y\n");
-    stays("x = input f32[2,3,5,8]\nc = input f32[9,4]\ns = input f32[9,4]\n"
-          "p = input i64[1]\ny = ms_rotary_embedding x p c s\nreturn y\n");
+        assert_expands(cases[i], i < 3 ? PRT_OP_rotary_embedding : PRT_OP_ms_rotary_embedding);
+    assert_stays("x = input f32[2,3,5,8]\nc = input f32[9,4]\ns = input f32[9,4]\n" PLACES
+                 "y = rotary_embedding x c s p {interleaved=1}\nreturn y\n");
+    assert_stays("x = input f32[2,3,5,8]\nc = input f32[9,4]\ns = input f32[9,4]\n"
+                 "p = input i64[1]\ny = ms_rotary_embedding x p c s\nreturn y\n");
 }
 END_TEST
 
-START_TEST(pools_of_three_dims)
+START_TEST(pools_of_three_dims_are_expanded)
 {
     static const char *const attrs[] = {
         "kernel_shape=[2,2,2]",
@@ -353,36 +365,38 @@ START_TEST(pools_of_three_dims)
             "x = input f32[2,3,5,6,7]\ny = max_pool x {%s}\n"
             "return y\n",
             attrs[i]);
-        pools(text);
+        assert_expands_pool(text);
         (void)snprintf(text, sizeof(text),
             "x = input f32[2,3,5,6,7]\n"
             "y = max_pool x {%s,ceil_mode=1}\nreturn y\n",
             attrs[i]);
-        pools(text);
+        assert_expands_pool(text);
         (void)snprintf(text, sizeof(text),
             "x = input f32[2,3,5,6,7]\ny = average_pool x {%s}\n"
             "return y\n",
             attrs[i]);
-        pools(text);
+        assert_expands_pool(text);
     }
-    pools("x = input f32[1,2,4,5,6]\n"
-          "y = max_pool x {kernel_shape=[3,3,2],pads=[1,1,0,1,0,1],strides=[2,1,2]}\nreturn y\n");
-    pools("x = input f32[1,2,4,5,6]\ny = average_pool x {kernel_shape=[3,3,2],"
-          "pads=[1,1,0,1,0,1],strides=[2,1,2],count_include_pad=1}\nreturn y\n");
-    stays("x = input f32[1,2,4,5,6]\ny = average_pool x {kernel_shape=[3,3,2],"
-          "pads=[1,1,0,1,0,1]}\nreturn y\n");
-    stays("x = input f32[1,2,4,5,6]\n"
-          "y = max_pool x {kernel_shape=[2,2,2],dilations=[2,1,1]}\nreturn y\n");
-    stays("x = input f32[1,2,4,5,6]\n"
-          "y, i = max_pool x {kernel_shape=[2,2,2]}\nreturn y, i\n");
-    stays("x = input f32[1,2,5,6]\ny = max_pool x {kernel_shape=[2,2]}\nreturn y\n");
+    assert_expands_pool(
+        "x = input f32[1,2,4,5,6]\n"
+        "y = max_pool x {kernel_shape=[3,3,2],pads=[1,1,0,1,0,1],strides=[2,1,2]}\nreturn y\n");
+    assert_expands_pool("x = input f32[1,2,4,5,6]\ny = average_pool x {kernel_shape=[3,3,2],"
+                        "pads=[1,1,0,1,0,1],strides=[2,1,2],count_include_pad=1}\nreturn y\n");
+    assert_stays("x = input f32[1,2,4,5,6]\ny = average_pool x {kernel_shape=[3,3,2],"
+                 "pads=[1,1,0,1,0,1]}\nreturn y\n");
+    assert_stays("x = input f32[1,2,4,5,6]\n"
+                 "y = max_pool x {kernel_shape=[2,2,2],dilations=[2,1,1]}\nreturn y\n");
+    assert_stays("x = input f32[1,2,4,5,6]\n"
+                 "y, i = max_pool x {kernel_shape=[2,2,2]}\nreturn y, i\n");
+    assert_stays("x = input f32[1,2,5,6]\ny = max_pool x {kernel_shape=[2,2]}\nreturn y\n");
     /* channels come last there */
-    stays("x = input f32[1,2,4,5,6]\nw = const f32[2,2,1,1,1] fill 1\nc = conv x w\nr = relu c\n"
-          "y = max_pool r {kernel_shape=[2,2,2]}\nreturn y\n");
+    assert_stays(
+        "x = input f32[1,2,4,5,6]\nw = const f32[2,2,1,1,1] fill 1\nc = conv x w\nr = relu c\n"
+        "y = max_pool r {kernel_shape=[2,2,2]}\nreturn y\n");
 }
 END_TEST
 
-START_TEST(volumes_of_other_sizes)
+START_TEST(resizes_of_volumes_are_expanded)
 {
     static const char *const attrs[] = { "mode=\"linear\"", "mode=\"nearest\"",
         "mode=\"linear\",coordinate_transformation_mode=\"align_corners\"",
@@ -393,12 +407,12 @@ START_TEST(volumes_of_other_sizes)
             "x = input f32[n,3,4,5,6]\n"
             "s = const f32[5] {1,1,2,3,0.5}\ny = resize x _ s {%s}\nreturn y\n",
             attrs[i]);
-        pools(text);
+        assert_expands_pool(text);
         (void)snprintf(text, sizeof(text),
             "x = input f32[2,3,4,5,6]\n"
             "s = const i64[5] {2,3,3,9,7}\ny = resize x _ _ s {%s}\nreturn y\n",
             attrs[i]);
-        pools(text);
+        assert_expands_pool(text);
     }
     static const char *const others[] = { "s = const f32[5] {1,2,2,3,1}\ny = resize x _ s",
         "s = const f32[5] {1,1,2,3,1}\ny = resize x _ s {mode=\"cubic\"}",
@@ -406,12 +420,12 @@ START_TEST(volumes_of_other_sizes)
         "s = input f32[5]\ny = resize x _ s" };
     for (size_t i = 0; i < PRT_COUNT_OF(others); i++) {
         (void)snprintf(text, sizeof(text), "x = input f32[2,3,4,5,6]\n%s\nreturn y\n", others[i]);
-        stays(text);
+        assert_stays(text);
     }
 }
 END_TEST
 
-START_TEST(spectra)
+START_TEST(spectra_are_expanded)
 {
     static const char *const graphs[] = {
         "x = input f32[b,30]\nl = const i64[] {3}\nw = const f32[5] {0.1,0.5,1,0.7,0.2}\n"
@@ -428,7 +442,7 @@ START_TEST(spectra)
         "f32[2,7,5,2]" };
     char text[256];
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++)
-        expands(graphs[i], PRT_OP_stft);
+        assert_expands(graphs[i], PRT_OP_stft);
     for (size_t i = 0; i < PRT_COUNT_OF(lines); i++)
         for (size_t k = 0; k < PRT_COUNT_OF(inputs); k++)
             for (int n = 3; n < 15; n += 3) {
@@ -436,36 +450,36 @@ START_TEST(spectra)
                     "x = input %s\nn = const i64[] {%d}\n"
                     "a = const i64[] {1}\ny = %s\nreturn y\n",
                     inputs[k], n, lines[i]);
-                expands(text, PRT_OP_dft);
+                assert_expands(text, PRT_OP_dft);
             }
-    /* Half a spectrum gives real numbers. */
+    /* A one-sided spectrum gives real numbers. */
     for (int n = 1; n < 6; n++) {
         (void)snprintf(text, sizeof(text),
             "x = input f32[2,%d,2]\ny = dft x "
             "{inverse=1,onesided=1}\nreturn y\n",
             n + 1);
-        expands(text, PRT_OP_dft);
+        assert_expands(text, PRT_OP_dft);
         (void)snprintf(text, sizeof(text),
             "x = input f32[2,4,2]\nn = const i64[] {%d}\n"
             "y = dft x n {inverse=1,onesided=1}\nreturn y\n",
             n + 2);
-        expands(text, PRT_OP_dft);
+        assert_expands(text, PRT_OP_dft);
     }
-    stays("x = input f32[2,t,2]\ny = dft x\nreturn y\n");
-    stays("x = input f32[2,1000,2]\ny = dft x\nreturn y\n");
-    stays("x = input f64[2,10,2]\ny = dft x\nreturn y\n");
-    stays("x = input f32[2,10,2]\nn = input i64[]\ny = dft x n\nreturn y\n");
-    stays("x = input f32[2,10,2]\nl = const i64[] {1}\nn = const i64[] {5}\n"
-          "y = stft x l _ n {onesided=0}\nreturn y\n");
-    stays("x = input f32[2,10]\nl = input i64[]\nn = const i64[] {5}\ny = stft x l _ n\n"
-          "return y\n");
-    stays("x = input f32[2,10]\nl = const i64[] {1}\nw = input f32[5]\ny = stft x l w\n"
-          "return y\n");
+    assert_stays("x = input f32[2,t,2]\ny = dft x\nreturn y\n");
+    assert_stays("x = input f32[2,1000,2]\ny = dft x\nreturn y\n");
+    assert_stays("x = input f64[2,10,2]\ny = dft x\nreturn y\n");
+    assert_stays("x = input f32[2,10,2]\nn = input i64[]\ny = dft x n\nreturn y\n");
+    assert_stays("x = input f32[2,10,2]\nl = const i64[] {1}\nn = const i64[] {5}\n"
+                 "y = stft x l _ n {onesided=0}\nreturn y\n");
+    assert_stays("x = input f32[2,10]\nl = input i64[]\nn = const i64[] {5}\ny = stft x l _ n\n"
+                 "return y\n");
+    assert_stays("x = input f32[2,10]\nl = const i64[] {1}\nw = input f32[5]\ny = stft x l w\n"
+                 "return y\n");
 }
 END_TEST
 
-/* Products are what is left, and nothing of them but transB. */
-START_TEST(gemms)
+/* Only products are left, with no attribute but transB. */
+START_TEST(gemms_become_products)
 {
     static const char *const attrs[] = { "{alpha=0.5}", "{beta=-2.0}", "{transA=1}",
         "{alpha=2.0,beta=3.0,transA=1,transB=1}", "" };
@@ -484,7 +498,7 @@ START_TEST(gemms)
                     attrs[i]);
                 const bool plain = attrs[i][0] == '\0' || (attrs[i][1] == 'b' && k == 0);
                 if (plain && k < 3) {
-                    stays(text);
+                    assert_stays(text);
                     continue;
                 }
                 prt_graph *g = graph_from_text(text);
@@ -496,13 +510,16 @@ START_TEST(gemms)
                 module_free(g);
                 assert_pass_keeps_results(text, PASS, 1e-5);
             }
-    stays("a = input f32[m,3]\nb = input f32[3,n]\nc = input f32[k]\n"
-          "y = gemm a b c {beta=2.0}\nreturn y\n");
-    stays("a = input f64[3,3]\ny = gemm a a {alpha=2.0}\nreturn y\n");
+    assert_stays("a = input f32[m,3]\nb = input f32[3,n]\nc = input f32[k]\n"
+                 "y = gemm a b c {beta=2.0}\nreturn y\n");
+    assert_stays("a = input f64[3,3]\ny = gemm a a {alpha=2.0}\nreturn y\n");
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/expand/formulas", elements, turned_circles, reductions, pools_of_powers,
-    hardmax, mish_written_out, numbers_of_all_sizes, several_inputs_and_axes,
-    operators_of_onnx_runtime, attention, einsum, rotary, pools_of_three_dims,
-    volumes_of_other_sizes, spectra, gemms)
+PRT_TEST_MAIN("pass/expand/formulas", elementwise_operators_are_expanded,
+    inverse_circular_functions_are_expanded, reductions_are_expanded, lp_pools_are_expanded,
+    hardmax_is_expanded, mish_is_expanded, expansions_hold_for_numbers_of_all_sizes,
+    several_inputs_and_axes_are_expanded, operators_of_onnx_runtime_are_expanded,
+    attention_of_onnx_runtime_is_expanded, einsum_is_expanded, rotary_embedding_is_expanded,
+    pools_of_three_dims_are_expanded, resizes_of_volumes_are_expanded, spectra_are_expanded,
+    gemms_become_products)

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_constant_folding.c — constant_folding: what is folded, what is left, limits. */
+/*
+ * test_constant_folding.c — constant_folding: folded operators, operators that are left, limits
+ * of size and work.
+ * Covers: work.c.
+ */
 #include <stdio.h>
 
 #include "pass/engine/manager.h"
@@ -115,7 +119,8 @@ START_TEST(large_tensors_are_left)
 }
 END_TEST
 
-/* Below the bound tables are made; above it only what replaces constants of its size. */
+/* Below the bound, any table is folded; above it, only a table that replaces constants of its
+ * size. */
 START_TEST(files_grow_by_a_bound)
 {
     const char *unpacked = "x = input f32[2,200]\nw = const u8[200,100] fill 1\n"

@@ -6,7 +6,7 @@
 static const char *const pass = "fold_periodic_initializer";
 static const char *const all = "min_saved_bytes=1";
 
-static void keeps(const char *text)
+static void assert_keeps_results(const char *text)
 {
     prt_graph *before = graph_from_text(text), *g = graph_from_text(text);
     ck_assert(run_pass(g, pass, all));
@@ -21,8 +21,9 @@ START_TEST(one_element_is_expanded)
         "x = input f32[3]\nc = const f32[2,3] {1,2,3,1,2,3}\ny = add x c @sum\nreturn y\n",
         "x = input f32[3]\nc_0 = const f32[1,3] {1,2,3}\n%0 = const i64[2] {2,3}\n"
         "c = expand c_0 %0\ny = add x c @sum\nreturn y\n");
-    keeps("x = input f32[3]\nc = const f32[2,3] {1,2,3,1,2,3}\ny = add x c\nreturn y\n");
-    keeps("x = input f32[3]\nc = const f32[5,2,3] fill 7\ny = add x c\nreturn y\n");
+    assert_keeps_results(
+        "x = input f32[3]\nc = const f32[2,3] {1,2,3,1,2,3}\ny = add x c\nreturn y\n");
+    assert_keeps_results("x = input f32[3]\nc = const f32[5,2,3] fill 7\ny = add x c\nreturn y\n");
 }
 END_TEST
 
@@ -34,17 +35,19 @@ START_TEST(longer_periods_are_tiled)
         "x = input f32[12]\nc_0 = const i16[4] {1,2,3,4}\n%0 = const i64[1] {3}\n"
         "c = tile c_0 %0\nd = cast c {to=1}\ny = add x d\nreturn y\n");
     /* along several axes */
-    keeps("x = input f32[6]\nc = const f32[4,6] {1,2,1,2,1,2,3,4,3,4,3,4,1,2,1,2,1,2,3,4,3,4,3,4}\n"
-          "y = add x c\nreturn y\n");
-    keeps(
+    assert_keeps_results(
+        "x = input f32[6]\nc = const f32[4,6] {1,2,1,2,1,2,3,4,3,4,3,4,1,2,1,2,1,2,3,4,3,4,3,4}\n"
+        "y = add x c\nreturn y\n");
+    assert_keeps_results(
         "x = input f32[6]\nc = const f32[2,2,6] {1,2,1,2,1,2,3,4,3,4,3,4,1,2,1,2,1,2,3,4,3,4,3,4}\n"
         "y = add x c\nreturn y\n");
-    keeps("x = input f32[2]\nq = input bool[]\nr = if q {\n  then_branch { c = const f32[2] {5,5}; "
-          "t = add x c; return t }\n  else_branch { e = neg x; return e }\n}\nreturn r\n");
+    assert_keeps_results(
+        "x = input f32[2]\nq = input bool[]\nr = if q {\n  then_branch { c = const f32[2] {5,5}; "
+        "t = add x c; return t }\n  else_branch { e = neg x; return e }\n}\nreturn r\n");
 }
 END_TEST
 
-START_TEST(others_are_left)
+START_TEST(constants_without_a_period_are_left)
 {
     static const char *const text =
         "x = input f32[3]\nc = const f32[2,3] {1,2,3,1,2,3}\ny = add x c\nreturn y\n";
@@ -71,4 +74,4 @@ START_TEST(others_are_left)
 END_TEST
 
 PRT_TEST_MAIN("pass/fold/periodic_initializer", one_element_is_expanded, longer_periods_are_tiled,
-    others_are_left)
+    constants_without_a_period_are_left)

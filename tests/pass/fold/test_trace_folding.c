@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_trace_folding.c — trace_folding: what shapes imply, and nothing else. */
+/* test_trace_folding.c — trace_folding: only values that follow from shapes are folded. */
 #include "support/check_main.h"
 #include "support/graph_text.h"
 
@@ -18,7 +18,7 @@ START_TEST(shapes_become_constants)
 }
 END_TEST
 
-START_TEST(only_known_dims_do)
+START_TEST(only_known_dims_become_constants)
 {
     assert_pass_rewrites(pass, NULL,
         "x = input f32[n,3]\n%0 = const i64[] {1}\n%1 = const i64[] {0}\ns = shape x\n"
@@ -39,7 +39,7 @@ START_TEST(nothing_is_evaluated)
 }
 END_TEST
 
-START_TEST(regions)
+START_TEST(regions_are_rewritten)
 {
     assert_pass_keeps_results(
         "x = input f32[2,3]\nq = input bool[]\nr = if q {\n"
@@ -50,5 +50,5 @@ START_TEST(regions)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fold/trace_folding", shapes_become_constants, only_known_dims_do,
-    nothing_is_evaluated, regions)
+PRT_TEST_MAIN("pass/fold/trace_folding", shapes_become_constants, only_known_dims_become_constants,
+    nothing_is_evaluated, regions_are_rewritten)

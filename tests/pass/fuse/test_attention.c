@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_attention.c — the ways in which attention is written, and what is not attention. */
+/*
+ * test_attention.c — fuse_attention: the exported forms of attention, and near misses.
+ * Covers: scores.c.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +19,7 @@
     "w = softmax m\no = matmul w vt\not = transpose o {perm=[0,2,1,3]}\n"                          \
     "e = const i64[3] {2,5,12}\ny = reshape ot e\nreturn y\n"
 
-static bool has(const prt_graph *g, const char *op)
+static bool has_operator(const prt_graph *g, const char *op)
 {
     return strstr(graph_text(g), op) != NULL;
 }
@@ -47,32 +50,32 @@ END_TEST
     "y = reshape ot e\nreturn y\n"
 
 /* Every form becomes one operator, with the same results. */
-START_TEST(forms)
+START_TEST(exported_forms_become_one_operator)
 {
     static const char *const graphs[] = {
-        /* factors everywhere; keys turned twice; a mask by keys */
+        /* factors at every place; keys transposed twice; a mask by keys */
         INPUTS HEADS
         "a = input f32[2,1,1,5]\nc = const f32[] {0.5}\nqs = mul qt c\n"
         "k1 = transpose kr {perm=[0,2,1,3]}\nks = mul c k1\nkt = transpose ks {perm=[0,1,3,2]}\n"
         "s = matmul qs kt\nsc = mul s c\nm = add a sc\n" RESULT,
-        /* two masks, one of them behind a reshape */
+        /* two masks, one of them after a Reshape */
         INPUTS HEADS KEYS "a = input f32[3,5,5]\nb = input f32[2,1,5,5]\ns = matmul qt kt\n"
                           "s1 = add s a\nf = const i64[5] {1,2,3,5,5}\ng = const i64[4] {2,3,5,5}\n"
                           "u = const i64[5] {1,2,1,5,5}\nbr = reshape b u\n"
                           "s2 = reshape s1 f\ns3 = add s2 br\nm = reshape s3 g\n" RESULT,
-        /* Where with something that stays, either way round */
+        /* Where with a value that is kept, in either operand */
         INPUTS HEADS KEYS "a = input f32[5,5]\nz = const f32[] {0}\nb = greater a z\n"
                           "n = const f32[] {-10}\ns = matmul qt kt\nm = where b s n\n" RESULT,
         INPUTS HEADS KEYS "a = input f32[2,1,1,5]\nz = const f32[] {0}\nb = greater a z\n"
                           "n = const f32[] {-0.5}\ns = matmul qt kt\nm = where b n s\n" RESULT,
-        /* what is ahead of a query, as a constant */
+        /* the causal mask as a constant */
         INPUTS HEADS KEYS
         "b = const bool[1,1,5,5] {1,0,0,0,0,1,1,0,0,0,1,1,1,0,0,1,1,1,1,0,"
         "1,1,1,1,1}\nn = const f32[] {-inf}\ns = matmul qt kt\nm = where b s n\n" RESULT,
         INPUTS HEADS KEYS
         "b = const f32[5,5] {0,-inf,-inf,-inf,-inf,0,0,-inf,-inf,-inf,"
         "0,0,0,-inf,-inf,0,0,0,0,-inf,0,0,0,0,0}\ns = matmul qt kt\nm = add s b\n" RESULT,
-        /* no score below a number; a constant of what is ahead behind a sum */
+        /* a lower bound of the scores; a causal constant after a sum */
         INPUTS HEADS KEYS "a = input f32[2,1,5,5]\nl = const f32[] {-1}\ns = matmul qt kt\n"
                           "s1 = add s a\nm = max s1 l\n" RESULT,
         INPUTS HEADS KEYS
@@ -88,8 +91,7 @@ START_TEST(forms)
         INPUTS HEADS KEYS GUARDED_SCORES "u = isnan w\nt = where u z w\n" GUARDED_RESULT,
         INPUTS HEADS KEYS GUARDED_SCORES
         "u0 = equal w w\nu = not u0\nt = where u z w\n" GUARDED_RESULT,
-        /* K turned between Reshapes, and a Reshape of the result that changes nothing: torch.sdpa
-         */
+        /* K transposed between Reshapes, and a Reshape of the result without effect: torch.sdpa */
         INPUTS HEADS
         "k1 = transpose kr {perm=[0,2,1,3]}\nf = const i64[3] {-1,5,4}\n"
         "k2 = reshape k1 f\nk3 = transpose k2 {perm=[0,2,1]}\ng = const i64[4] {2,3,4,5}\n"
@@ -105,7 +107,7 @@ START_TEST(forms)
         "b2 = const i64[1] {24}\nb3 = const i64[1] {36}\nax = const i64[1] {2}\n"
         "q = slice x b0 b1 ax\nk = slice x b1 b2 ax\nv = slice x b2 b3 ax\n" HEADS KEYS
         "m = matmul qt kt\n" RESULT,
-        /* the same, cut by split, and by gather from a turned tensor */
+        /* the same, cut by Split, and by Gather from a transposed tensor */
         "x = input f32[2,5,36]\nq, k, v = split x {axis=-1,num_outputs=3}\n" HEADS KEYS
         "m = matmul qt kt\n" RESULT,
         "x = input f32[2,5,36]\nd = const i64[5] {2,5,3,3,4}\nxr = reshape x d\n"
@@ -118,7 +120,7 @@ START_TEST(forms)
         "y = transpose o {perm=[1,0,2]}\nreturn y\n",
         "q = input f32[5,4]\nk = input f32[7,4]\nv = input f32[7,9]\n"
         "kt = transpose k {perm=[1,0]}\nm = matmul q kt\nw = softmax m\ny = matmul w v\nreturn y\n",
-        /* a cache that nobody wants back */
+        /* a cache that is not an output */
         INPUTS HEADS
         "p = input f32[2,3,2,4]\nr = input f32[2,3,2,4]\n"
         "k1 = transpose kr {perm=[0,2,1,3]}\nkj = concat p k1 {axis=2}\nvj = concat r vt {axis=2}\n"
@@ -128,8 +130,8 @@ START_TEST(forms)
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
         prt_graph *g = graph_from_text(graphs[i]);
         ck_assert_msg(run_pass(g, "fuse_attention", NULL), "%s", graphs[i]);
-        ck_assert_msg(has(g, "fused_attention") && !has(g, "softmax") && !has(g, "transpose") &&
-                !has(g, "concat"),
+        ck_assert_msg(has_operator(g, "fused_attention") && !has_operator(g, "softmax") &&
+                !has_operator(g, "transpose") && !has_operator(g, "concat"),
             "%s", graph_text(g));
         module_free(g);
         assert_pass_keeps_results(graphs[i], "fuse_attention", 1e-6);
@@ -145,7 +147,8 @@ END_TEST
         "kt = transpose kj {perm=[0,1,3,2]}\nm = matmul qt kt\nw = softmax m\no = matmul w vj\n"   \
         "y = transpose o {perm=[0,2,1,3]}\n"
 
-/* 4 heads of queries in 2 groups, as LLaMA repeats keys: eager, and turned as sdpa does. */
+/* 4 heads of queries in 2 groups, as LLaMA repeats keys: in eager form, and transposed as in
+ * sdpa. */
 START_TEST(grouped_heads_are_not_repeated)
 {
     static const char *const turns[] = {
@@ -167,7 +170,8 @@ START_TEST(grouped_heads_are_not_repeated)
             turns[i]);
         prt_graph *g = graph_from_text(text);
         ck_assert(run_pass(g, "fuse_attention", NULL));
-        ck_assert_msg(has(g, "sizes=[2,4,2,5,0,5,4,4]") && !has(g, "expand"), "%s", graph_text(g));
+        ck_assert_msg(has_operator(g, "sizes=[2,4,2,5,0,5,4,4]") && !has_operator(g, "expand"),
+            "%s", graph_text(g));
         module_free(g);
         assert_pass_keeps_results(text, "fuse_attention", 1e-6);
     }
@@ -191,7 +195,7 @@ START_TEST(the_cache_is_written_once)
     /* With another reader it is a tensor like others. */
     g = graph_from_text(CACHE "z = neg kj\nreturn y, z\n");
     ck_assert(run_pass(g, "fuse_attention", NULL));
-    ck_assert(has(g, "concat"));
+    ck_assert(has_operator(g, "concat"));
     module_free(g);
     assert_pass_keeps_results(CACHE "z = neg kj\nreturn y, z\n", "fuse_attention", 1e-6);
 }
@@ -205,7 +209,7 @@ END_TEST
 #define OPEN_RESULT "w = softmax m\no = matmul w vj\ny = transpose o {perm=[0,2,1,3]}\n"
 #define GROWN "ka = input f32[1,1,5,n]\nkb = input f32[1,1,5,5]\nmk = concat ka kb {axis=3}\n"
 
-/* Products of images that are heads: keys and values lose a dim behind the cache. */
+/* Products of images as heads: keys and values lose a dim after the cache. */
 #define JOINED(ROWS)                                                                               \
     "q = input f32[1,1,12]\nk = input f32[1,1,12]\nv = input f32[1,1,12]\n"                        \
     "p = input f32[1,3," ROWS ",4]\nr = input f32[1,3," ROWS ",4]\nd = const i64[4] {1,1,3,4}\n"   \
@@ -223,15 +227,15 @@ START_TEST(images_may_be_heads)
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
         prt_graph *g = graph_from_text(graphs[i]);
         ck_assert_msg(run_pass(g, "fuse_attention", NULL), "%s", graphs[i]);
-        ck_assert_msg(has(g, "_ _ _ p r {sizes=[1,3,3,1,") && !has(g, "concat"), "%s",
-            graph_text(g));
+        ck_assert_msg(has_operator(g, "_ _ _ p r {sizes=[1,3,3,1,") && !has_operator(g, "concat"),
+            "%s", graph_text(g));
         module_free(g);
         assert_pass_keeps_results(graphs[i], "fuse_attention", 1e-6);
     }
 }
 END_TEST
 
-START_TEST(the_past_may_be_open)
+START_TEST(the_length_of_the_past_may_be_unknown)
 {
     static const char *const graphs[] = {
         OPEN "kt = transpose kj {perm=[0,1,3,2]}\nm = matmul qt kt\n" OPEN_RESULT
@@ -239,7 +243,7 @@ START_TEST(the_past_may_be_open)
         OPEN GROWN
         "kt = transpose kj {perm=[0,1,3,2]}\ns = matmul qt kt\nm = add mk s\n" OPEN_RESULT
         "return y, kj\n",
-        /* a factor on the keys, before they are turned or after; Where */
+        /* a factor on the keys, before or after their Transpose; Where */
         OPEN GROWN
         "c = const f32[] {0.5}\nks = mul kj c\nkt = transpose ks {perm=[0,1,3,2]}\n"
         "z = const f32[] {0}\nkeep = greater mk z\nlow = const f32[] {-10}\ns = matmul qt kt\n"
@@ -255,26 +259,26 @@ START_TEST(the_past_may_be_open)
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
         prt_graph *g = graph_from_text(graphs[i]);
         ck_assert_msg(run_pass(g, "fuse_attention", NULL), "%s", graphs[i]);
-        ck_assert_msg(has(g, "sizes=[2,3,3,5,-1,5,4,4]") && !has(g, "softmax"), "%s",
-            graph_text(g));
+        ck_assert_msg(has_operator(g, "sizes=[2,3,3,5,-1,5,4,4]") && !has_operator(g, "softmax"),
+            "%s", graph_text(g));
         module_free(g);
         assert_pass_keeps_results(graphs[i], "fuse_attention", 1e-6);
     }
 }
 END_TEST
 
-START_TEST(an_open_mask_is_none)
+START_TEST(masks_that_keep_everything_are_removed)
 {
     prt_graph *g = graph_from_text(INPUTS HEADS KEYS
         "b = const bool[1,5] {1,1,1,1,1}\nn = const f32[] {-1}\ns = matmul qt kt\n"
         "m = where b s n\n" RESULT);
     ck_assert(run_pass(g, "fuse_attention", NULL));
-    ck_assert(!has(g, "where") && !has(g, "keep"));
+    ck_assert(!has_operator(g, "where") && !has_operator(g, "keep"));
     module_free(g);
 }
 END_TEST
 
-START_TEST(other_things_stay)
+START_TEST(other_products_are_left)
 {
     static const char *const graphs[] = {
         /* scores with another reader, or as an output */
@@ -288,18 +292,18 @@ START_TEST(other_things_stay)
         "u = isnan w\ni = const f32[] {1}\nt = where u i w\n" GUARDED_RESULT,
         /* a softmax along the queries */
         INPUTS HEADS KEYS "m = matmul qt kt\nw = softmax m {axis=2}\no = matmul w vt\nreturn o\n",
-        /* a factor behind a mask; a sum behind Where */
+        /* a factor after a mask; a sum after Where */
         INPUTS HEADS KEYS "a = input f32[5]\nc = const f32[] {2}\ns = matmul qt kt\nt = add s a\n"
                           "m = mul t c\n" RESULT,
         INPUTS HEADS KEYS "a = input f32[5]\nb = const bool[5] {1,0,1,1,0}\nn = const f32[] {-1}\n"
                           "s = matmul qt kt\nt = where b s n\nm = add t a\n" RESULT,
-        /* a least score inside of a mask; a Where that hides something behind a sum */
+        /* a lower bound inside a mask; a Where that masks after a sum */
         INPUTS HEADS KEYS "a = input f32[5]\nl = const f32[] {-1}\ns = matmul qt kt\nt = max s l\n"
                           "m = add t a\n" RESULT,
         /* a mask that makes the scores larger */
         "q = input f32[1,5,4]\nk = input f32[1,4,5]\nv = input f32[3,5,4]\na = input f32[3,5,5]\n"
         "s = matmul q k\nm = add s a\nw = softmax m\ny = matmul w v\nreturn y\n",
-        /* keys that lie the other way */
+        /* keys that are transposed already */
         "q = input f32[3,5,4]\nk = input f32[3,4,5]\nv = input f32[3,5,4]\n"
         "m = matmul q k\nw = softmax m\ny = matmul w v\nreturn y\n",
         /* other types, open shapes, operands that repeat */
@@ -331,6 +335,7 @@ START_TEST(other_things_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/attention", heads_stay_where_they_are, forms,
+PRT_TEST_MAIN("pass/fuse/attention", heads_stay_where_they_are, exported_forms_become_one_operator,
     grouped_heads_are_not_repeated, the_cache_is_written_once, images_may_be_heads,
-    the_past_may_be_open, an_open_mask_is_none, other_things_stay)
+    the_length_of_the_past_may_be_unknown, masks_that_keep_everything_are_removed,
+    other_products_are_left)

@@ -27,7 +27,7 @@ START_TEST(channels_are_scaled_and_shifted)
 }
 END_TEST
 
-START_TEST(results_stay)
+START_TEST(fusion_keeps_the_results)
 {
     assert_pass_keeps_results("x = input f32[2,3,4,5]\n" PARAMS NORM, PASS, 1e-6);
     assert_pass_keeps_results("x = input f32[n,3,h,w]\n" PARAMS NORM, PASS, 1e-6);
@@ -66,5 +66,5 @@ START_TEST(near_misses_are_left)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/batch_norm", channels_are_scaled_and_shifted, results_stay,
+PRT_TEST_MAIN("pass/fuse/batch_norm", channels_are_scaled_and_shifted, fusion_keeps_the_results,
     near_misses_are_left)

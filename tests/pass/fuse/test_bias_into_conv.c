@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_bias_into_conv.c — fuse_add_bias_into_conv: constants by channel, and what is none. */
+/* test_bias_into_conv.c — fuse_add_bias_into_conv: constants by channel, and near misses. */
 #include <stdio.h>
 
 #include "support/check_main.h"
@@ -32,7 +32,7 @@ START_TEST(constants_become_bias)
 }
 END_TEST
 
-START_TEST(what_stays)
+START_TEST(other_sums_are_left)
 {
     static const char *const ends[] = {
         "f = const f32[6] {1,2,3,4,5,6}\nc = conv x w {pads=[0,0,0,1]}\ny = add c f\nreturn y\n",
@@ -50,8 +50,8 @@ START_TEST(what_stays)
 }
 END_TEST
 
-/* A normalisation behind the sum goes into the weights then. */
-START_TEST(norms_follow)
+/* A normalisation after the sum is then folded into the weights. */
+START_TEST(a_following_norm_is_fused_too)
 {
     prt_graph *g =
         graph_from_text(X "f = const f32[1,3,1,1] {1,2,3}\n"
@@ -65,4 +65,5 @@ START_TEST(norms_follow)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/bias_into_conv", constants_become_bias, what_stays, norms_follow)
+PRT_TEST_MAIN("pass/fuse/bias_into_conv", constants_become_bias, other_sums_are_left,
+    a_following_norm_is_fused_too)

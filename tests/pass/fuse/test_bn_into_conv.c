@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_bn_into_conv.c — fuse_bn_into_conv. */
+/*
+ * test_bn_into_conv.c — fuse_bn_into_conv.
+ * Covers: bn.c.
+ */
 #include <stdio.h>
 
 #include "support/check_main.h"
@@ -142,7 +145,7 @@ START_TEST(training_is_left)
 }
 END_TEST
 
-START_TEST(what_the_type_cannot_hold_is_left)
+START_TEST(weights_beyond_the_type_are_left)
 {
     assert_left_alone("x = input f16[1,1,4]\n"
                       "w = const f16[4,1,1] fill 60000\n" PARAMS("f16",
@@ -154,4 +157,4 @@ END_TEST
 PRT_TEST_MAIN("pass/fuse/bn_into_conv", the_normalisation_goes_into_weights_and_bias,
     results_stay_close, transposed_convolutions_count_channels_by_group, shared_weights_are_copied,
     the_graphs_output_keeps_its_name, regions_are_fused, near_misses_are_left, training_is_left,
-    what_the_type_cannot_hold_is_left)
+    weights_beyond_the_type_are_left)

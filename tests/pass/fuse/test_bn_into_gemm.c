@@ -21,7 +21,7 @@ static const char *text_of(const char *weight, const char *product)
     return text;
 }
 
-START_TEST(products_take_it_in)
+START_TEST(products_take_in_the_normalisation)
 {
     assert_pass_rewrites(pass, NULL, text_of("f32[3,2]", "p = matmul x w @product"),
         "x = input f32[4,3]\nw = const f32[3,2] {1, 2, 3, 4, 5, 6}\n" PARAMS
@@ -47,7 +47,7 @@ END_TEST
     "p = matmul x w\nk = const i64[2] {" to "}\nr = reshape p k\n"                                 \
     "y = batch_normalization r s t m v {epsilon=1} @norm\nz = neg y\nreturn z\n"
 
-START_TEST(rows_of_more_dims)
+START_TEST(rows_may_have_more_dims)
 {
     static const char *const graphs[] = { OF_ROWS("2,4,3", "8,2"), OF_ROWS("2,2,2,3", "-1,2"),
         OF_ROWS("b,4,3", "-1,2"), OF_ROWS("4,3", "4,2") };
@@ -66,7 +66,7 @@ START_TEST(rows_of_more_dims)
 }
 END_TEST
 
-START_TEST(regions)
+START_TEST(regions_are_rewritten)
 {
     assert_pass_keeps_results("q = input bool[]\nx = input f32[2,3]\n"
                               "w = const f32[3,2] {1, 2, 3, 4, 5, 6}\n" PARAMS "r = if q {\n"
@@ -106,5 +106,5 @@ START_TEST(near_misses_are_left)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/bn_into_gemm", products_take_it_in, rows_of_more_dims, regions,
-    near_misses_are_left)
+PRT_TEST_MAIN("pass/fuse/bn_into_gemm", products_take_in_the_normalisation, rows_may_have_more_dims,
+    regions_are_rewritten, near_misses_are_left)

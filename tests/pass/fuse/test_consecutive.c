@@ -27,7 +27,7 @@ static const char *casts(const char *from, int by, int to)
     return text;
 }
 
-START_TEST(casts_that_lose_nothing_go)
+START_TEST(casts_without_loss_are_removed)
 {
     static const char *const pass = "fuse_consecutive_cast";
     static const struct {
@@ -56,7 +56,7 @@ START_TEST(casts_that_lose_nothing_go)
 }
 END_TEST
 
-START_TEST(reshapes)
+START_TEST(two_reshapes_become_one)
 {
     static const char *const pass = "fuse_consecutive_reshape";
     static const char *const text =
@@ -82,7 +82,7 @@ START_TEST(reshapes)
 }
 END_TEST
 
-START_TEST(reshapes_of_flatten)
+START_TEST(reshapes_of_flatten_become_one)
 {
     static const char *const pass = "fuse_consecutive_reshape";
     static const char *const text = "x = input f32[2,3]\nf = flatten x {axis=2}\n"
@@ -97,7 +97,7 @@ START_TEST(reshapes_of_flatten)
 }
 END_TEST
 
-START_TEST(squeezes)
+START_TEST(two_squeezes_become_one)
 {
     static const char *const pass = "fuse_consecutive_squeeze";
     static const char *const text =
@@ -123,7 +123,7 @@ START_TEST(squeezes)
 }
 END_TEST
 
-START_TEST(unsqueezes)
+START_TEST(two_unsqueezes_become_one)
 {
     static const char *const pass = "fuse_consecutive_unsqueeze";
     static const char *const text =
@@ -145,7 +145,7 @@ START_TEST(unsqueezes)
 }
 END_TEST
 
-START_TEST(transposes)
+START_TEST(two_transposes_become_one)
 {
     static const char *const pass = "fuse_consecutive_transpose";
     static const char *const text = "x = input f32[2,3,4]\nr = transpose x {perm=[1,2,0]}\n"
@@ -159,7 +159,7 @@ START_TEST(transposes)
     assert_pass_rewrites(pass, NULL,
         "x = input f32[2,n]\nr = transpose x\ny = transpose r\nreturn y\n",
         "x = input f32[2,n]\ny = transpose x {perm=[0,1]}\nreturn y\n");
-    /* how torch's exporters turn the last two axes */
+    /* the form in which torch's exporters transpose the last two axes */
     static const char *const swap =
         "x = input f32[2,3,4,5]\na = const i64[3] {-1,4,5}\nb = const i64[4] {2,3,5,4}\n"
         "r = reshape x a\ns = transpose r {perm=[0,2,1]}\ny = reshape s b {allowzero=1}\n"
@@ -186,7 +186,7 @@ START_TEST(transposes)
 }
 END_TEST
 
-START_TEST(regions)
+START_TEST(regions_are_rewritten)
 {
     static const char *const passes[][2] = {
         { "fuse_consecutive_cast", "a = cast x {to=11}; b = cast a {to=10};" },
@@ -212,5 +212,6 @@ START_TEST(regions)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/consecutive", casts_that_lose_nothing_go, reshapes, reshapes_of_flatten,
-    squeezes, unsqueezes, transposes, regions)
+PRT_TEST_MAIN("pass/fuse/consecutive", casts_without_loss_are_removed, two_reshapes_become_one,
+    reshapes_of_flatten_become_one, two_squeezes_become_one, two_unsqueezes_become_one,
+    two_transposes_become_one, regions_are_rewritten)

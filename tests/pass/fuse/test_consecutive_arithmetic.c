@@ -65,7 +65,7 @@ START_TEST(chains_become_one)
 }
 END_TEST
 
-START_TEST(near_misses)
+START_TEST(near_misses_are_left)
 {
     /* both are read; the constants together are larger; no constant; infinite; vanishing */
     assert_pass_leaves(pass, NULL,
@@ -87,7 +87,7 @@ START_TEST(near_misses)
 }
 END_TEST
 
-START_TEST(regions)
+START_TEST(regions_are_rewritten)
 {
     assert_pass_keeps_results(
         "x = input f32[3]\nq = input bool[]\na = const f32[] {2}\nr = if q {\n"
@@ -98,4 +98,4 @@ START_TEST(regions)
 END_TEST
 
 PRT_TEST_MAIN("pass/fuse/consecutive_arithmetic", all_forms_are_joined, integers_stay_exact,
-    chains_become_one, near_misses, regions)
+    chains_become_one, near_misses_are_left, regions_are_rewritten)

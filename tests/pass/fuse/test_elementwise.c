@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_elementwise.c — fuse_elementwise: what joins and what does not; results are the same. */
+/* test_elementwise.c — fuse_elementwise: fused operators, near misses, equal results. */
 #include <stdio.h>
 
 #include "support/check_main.h"
@@ -10,8 +10,9 @@
     "two = const f32[] {2}\nsix = const f32[1] {6}\nzero = const f32[] {0}\n"
 #define PASS "fuse_elementwise"
 
-/* The graph becomes `count` ops, one of which is `part`. Sums of three are rounded twice then. */
-static void becomes(const char *text, uint32_t count, const char *part)
+/* Asserts that the graph becomes `count` ops, one of which is `part`. Sums of three operands are
+ * then rounded twice. */
+static void assert_becomes(const char *text, uint32_t count, const char *part)
 {
     prt_graph *g = graph_from_text(text);
     uint32_t n = 0;
@@ -25,20 +26,21 @@ static void becomes(const char *text, uint32_t count, const char *part)
 
 START_TEST(chains_become_one)
 {
-    becomes(X "a = mul x two\nb = add a row\nc = div b six\ny = tanh c\nreturn y\n", 1,
+    assert_becomes(X "a = mul x two\nb = add a row\nc = div b six\ny = tanh c\nreturn y\n", 1,
         "elementwise x row {program=[2,0,2,0,0,5,1,0,3,6,3,0,28,7,4,4]");
-    becomes(X "a = add x six\nb = clip a zero six\nc = mul x b\ny = div c six\nreturn y\n", 1,
-        "elementwise x ");
+    assert_becomes(X "a = add x six\nb = clip a zero six\nc = mul x b\ny = div c six\nreturn y\n",
+        1, "elementwise x ");
     /* branches that meet */
-    becomes(X "a = add x row\nb = exp a\nc = neg a\nd = max b c z\ny = sum d x row a\nreturn y\n",
+    assert_becomes(X
+        "a = add x row\nb = exp a\nc = neg a\nd = max b c z\ny = sum d x row a\nreturn y\n",
         1, "elementwise x row z ");
-    becomes(X "p = greater x z\nq = less_or_equal x row\nr = xor p q\na = where r x two\n"
-              "b = cast r {to=1}\ny = mul a b\nreturn y\n",
+    assert_becomes(X "p = greater x z\nq = less_or_equal x row\nr = xor p q\na = where r x two\n"
+                     "b = cast r {to=1}\ny = mul a b\nreturn y\n",
         1, "elementwise x row z ");
 }
 END_TEST
 
-START_TEST(every_operator)
+START_TEST(every_operator_is_fused)
 {
     static const char *const ops[] = { "add x z", "sub x row", "mul two x", "div x z", "max x z",
         "min x z row", "sum z x row", "prelu x row", "abs x", "neg x", "sqrt x", "reciprocal x",
@@ -54,7 +56,7 @@ START_TEST(every_operator)
               "less_half = const f32[] {-0.5}\nthree = const f32[] {3}\nb = %s\ny = neg b\n"
               "return y\n",
             ops[i]);
-        becomes(text, 1, "elementwise ");
+        assert_becomes(text, 1, "elementwise ");
     }
     static const char *const truths[] = { "equal x row", "less x z", "less_or_equal x z",
         "greater x two", "greater_or_equal z x", "and p q", "or p q", "xor q p" };
@@ -63,12 +65,12 @@ START_TEST(every_operator)
         (void)snprintf(text, sizeof(text),
             X "p = input bool[2,3,8]\nq = input bool[2,3,8]\nb = %s\ny = where b x row\nreturn y\n",
             truths[i]);
-        becomes(text, 1, "elementwise ");
+        assert_becomes(text, 1, "elementwise ");
     }
 }
 END_TEST
 
-START_TEST(what_stays)
+START_TEST(other_operators_are_left)
 {
     static const char *const graphs[] = {
         X "y = mul x two\nreturn y\n",                                /* alone */
@@ -86,7 +88,7 @@ START_TEST(what_stays)
 END_TEST
 
 /* A program has room for 32 instructions and 6 inputs: longer chains become several. */
-START_TEST(long_chains)
+START_TEST(long_chains_become_several_programs)
 {
     char text[4096] = X "v0 = add x row\n";
     for (int i = 0; i < 70; i++) {
@@ -95,27 +97,28 @@ START_TEST(long_chains)
             i % 2 != 0 ? "neg" : "sin", i);
     }
     (void)strcat(text, "return v70\n");
-    becomes(text, 3, "elementwise ");
-    becomes("a = input f32[4]\nb = input f32[4]\nc = input f32[4]\nd = input f32[4]\n"
-            "e = input f32[4]\nf = input f32[4]\ng = input f32[4]\nh = input f32[4]\n"
-            "p = add a b\nq = add p c\nr = add q d\ns = add r e\nt = add s f\nu = add t g\n"
-            "y = add u h\nreturn y\n",
+    assert_becomes(text, 3, "elementwise ");
+    assert_becomes("a = input f32[4]\nb = input f32[4]\nc = input f32[4]\nd = input f32[4]\n"
+                   "e = input f32[4]\nf = input f32[4]\ng = input f32[4]\nh = input f32[4]\n"
+                   "p = add a b\nq = add p c\nr = add q d\ns = add r e\nt = add s f\nu = add t g\n"
+                   "y = add u h\nreturn y\n",
         2, "elementwise a b c d e f ");
 }
 END_TEST
 
-/* One number for everything has no dims of its own, unless nothing else has as many. */
-START_TEST(numbers)
+/* A constant of one element becomes a number of the program, unless no other operand has as many
+ * dims. */
+START_TEST(scalars_become_numbers_of_the_program)
 {
-    becomes("x = input f32[]\nk = const f32[1] {2}\na = add x k\ny = neg a\nreturn y\n", 1,
+    assert_becomes("x = input f32[]\nk = const f32[1] {2}\na = add x k\ny = neg a\nreturn y\n", 1,
         "elementwise x k {program=[0,0,1,0,8,2,0,0]}");
-    becomes("x = input f32[3]\nk = const f32[1] {2}\na = add x k\nb = mul a k\ny = neg b\n"
-            "return y\n",
+    assert_becomes("x = input f32[3]\nk = const f32[1] {2}\na = add x k\nb = mul a k\ny = neg b\n"
+                   "return y\n",
         1, "numbers=[2]}");
 }
 END_TEST
 
-START_TEST(of_unknown_sizes)
+START_TEST(unknown_sizes_are_fused_if_equal)
 {
     assert_pass_rewrites(PASS, NULL,
         "x = input f32[n,m]\nz = input f32[n,m]\na = mul x z\ny = relu a\nreturn y\n",
@@ -126,5 +129,6 @@ START_TEST(of_unknown_sizes)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/elementwise", chains_become_one, every_operator, what_stays, long_chains,
-    numbers, of_unknown_sizes)
+PRT_TEST_MAIN("pass/fuse/elementwise", chains_become_one, every_operator_is_fused,
+    other_operators_are_left, long_chains_become_several_programs,
+    scalars_become_numbers_of_the_program, unknown_sizes_are_fused_if_equal)

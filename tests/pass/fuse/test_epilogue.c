@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_epilogue.c — what products take in, and what they leave alone. */
+/* test_epilogue.c — fuse_epilogue: epilogues of convolutions and products, and near misses. */
 #include <stdio.h>
 
 #include "support/check_main.h"
@@ -106,7 +106,7 @@ START_TEST(constants_become_bias)
         module_free(g);
         assert_pass_keeps_results(text, "fuse_epilogue", 1e-6);
     }
-    /* Neither one for each column, nor what a caller may change. */
+    /* Constants not of one value a column, and inputs that a caller may change, are left. */
     static const char *const other[] = { "const f32[1,1,5] {1,2,3,4,5}", "input f32[3,1,1]" };
     for (size_t i = 0; i < PRT_COUNT_OF(other); i++) {
         (void)snprintf(text, sizeof(text),
@@ -142,7 +142,7 @@ START_TEST(transposed_convolutions_take_activations)
 }
 END_TEST
 
-START_TEST(results_stay)
+START_TEST(fusion_keeps_the_results)
 {
     static const char *const ends[] = { "relu s", "clip s lo hi", "clip s hi lo",
         "leaky_relu s {alpha=0.3}", "sigmoid s", "tanh s", "hard_sigmoid s", "hard_swish s",
@@ -192,7 +192,7 @@ START_TEST(other_readers_keep_things_apart)
 }
 END_TEST
 
-START_TEST(symbols_do_no_harm)
+START_TEST(symbolic_dims_are_fused)
 {
     assert_pass_keeps_results("a = input f32[n,8]\nw = input f32[8,6]\nb = input f32[6]\n"
                               "m = matmul a w\ns = add b m\ny = relu s\nreturn y\n",
@@ -202,5 +202,5 @@ END_TEST
 
 PRT_TEST_MAIN("pass/fuse/epilogue", a_convolution_takes_residual_and_activation,
     a_product_takes_bias_residual_and_activation, factors_go_into_weights, constants_become_bias,
-    transposed_convolutions_take_activations, results_stay, other_readers_keep_things_apart,
-    symbols_do_no_harm)
+    transposed_convolutions_take_activations, fusion_keeps_the_results,
+    other_readers_keep_things_apart, symbolic_dims_are_fused)

@@ -13,7 +13,7 @@
     X "s = input f32[8]\nb = input f32[8]\nax = const i64[1] {-1}\ntwo = const f32[] {2}\n"        \
       "e = const f32[] {0.001}\n"
 
-static void becomes(const char *text, const char *op)
+static void assert_becomes(const char *text, const char *op)
 {
     prt_graph *g = graph_from_text(text);
     ck_assert_msg(run_pass(g, "fuse_formulas", NULL), "%s", text);
@@ -25,8 +25,8 @@ static void becomes(const char *text, const char *op)
 
 START_TEST(swish_is_found)
 {
-    becomes(X "s = sigmoid x\ny = mul x s\nreturn y\n", "swish x");
-    becomes(X "s = sigmoid x\ny = mul s x\nreturn y\n", "swish x");
+    assert_becomes(X "s = sigmoid x\ny = mul x s\nreturn y\n", "swish x");
+    assert_becomes(X "s = sigmoid x\ny = mul s x\nreturn y\n", "swish x");
 }
 END_TEST
 
@@ -37,7 +37,7 @@ START_TEST(leaky_relu_is_found)
     for (size_t i = 0; i < PRT_COUNT_OF(forms); i++) {
         char text[512];
         (void)snprintf(text, sizeof(text), X "a = const f32[1] {0.25}\n%sreturn y\n", forms[i]);
-        becomes(text, "leaky_relu x {alpha=0.25}");
+        assert_becomes(text, "leaky_relu x {alpha=0.25}");
     }
     static const char *const choices[] = { "c = greater_or_equal x z\ny = where c x m\n",
         "c = greater x z\ny = where c x m\n", "c = less z x\ny = where c x m\n",
@@ -46,9 +46,10 @@ START_TEST(leaky_relu_is_found)
         char text[512];
         (void)snprintf(text, sizeof(text),
             X "a = const f32[] {2.5}\nz = const f32[] {0}\nm = mul a x\n%sreturn y\n", choices[i]);
-        becomes(text, "leaky_relu x {alpha=2.5}");
+        assert_becomes(text, "leaky_relu x {alpha=2.5}");
     }
-    becomes(X "a = const f32[1,1] {-0.5}\ny = prelu x a\nreturn y\n", "leaky_relu x {alpha=-0.5}");
+    assert_becomes(X "a = const f32[1,1] {-0.5}\ny = prelu x a\nreturn y\n",
+        "leaky_relu x {alpha=-0.5}");
 }
 END_TEST
 
@@ -63,7 +64,7 @@ START_TEST(gelu_is_found)
     for (size_t i = 0; i < PRT_COUNT_OF(forms); i++) {
         char text[1024];
         (void)snprintf(text, sizeof(text), X NUMBERS "%sreturn y\n", forms[i]);
-        becomes(text, "gelu x");
+        assert_becomes(text, "gelu x");
     }
 }
 END_TEST
@@ -87,7 +88,7 @@ START_TEST(gelu_by_tanh_is_found)
                 X NUMBERS "three = const f32[] {3}\nk = const f32[] {0.044715}\n"
                           "c = const f32[] {0.7978846}\n%st = tanh u\ng = add t one\n%sreturn y\n",
                 gates[i], ends[k]);
-            becomes(text, "gelu x {approximate=tanh}");
+            assert_becomes(text, "gelu x {approximate=tanh}");
         }
 }
 END_TEST
@@ -96,7 +97,7 @@ END_TEST
     "three = const f32[] {3}\nsix = const f32[1] {6}\nsixth = const f32[] {0.16666667}\n"          \
     "zero = const f32[] {0}\nmost = const f32[] {6}\n"
 
-/* The ways to write Clip(x + 3, 0, 6). */
+/* Forms of Clip(x + 3, 0, 6). */
 static const char *const clipped[] = { "a = add x three\ns = clip a zero most\n",
     "a = add three x\nr = relu a\ns = min r six\n", "a = add x three\nr = relu a\ns = min six r\n",
     "a = add x three\nr = max a zero\ns = min r most\n" };
@@ -105,7 +106,7 @@ static void check_hard(const char *clip, const char *end, const char *op)
 {
     char text[1024];
     (void)snprintf(text, sizeof(text), X HARD "%s%sreturn y\n", clip, end);
-    becomes(text, op);
+    assert_becomes(text, op);
     /* of numbers that reach the bounds */
     (void)snprintf(text, sizeof(text),
         "i = input f32[2,3,8]\n" HARD "x = mul i six\n%s%sreturn y\n", clip, end);
@@ -124,7 +125,7 @@ START_TEST(hard_swish_is_found)
         check_hard(clipped[i], "y = div s six\n", "hard_sigmoid x {alpha=0.16");
         check_hard(clipped[i], "y = mul sixth s\n", "hard_sigmoid x {alpha=0.16");
     }
-    becomes(X "h = hard_sigmoid x {alpha=0.16666667,beta=0.5}\ny = mul h x\nreturn y\n",
+    assert_becomes(X "h = hard_sigmoid x {alpha=0.16666667,beta=0.5}\ny = mul h x\nreturn y\n",
         "hard_swish x");
 }
 END_TEST
@@ -138,12 +139,12 @@ START_TEST(layer_normalization_is_found)
             NORM "m = reduce_mean x ax\nd = sub x m\nq = %s\nv = reduce_mean q ax\nw = add v e\n"
                  "r = sqrt w\nn = div d r\nz = mul n s\ny = add z b\nreturn y\n",
             squares[i]);
-        becomes(text, "layer_normalization x s b {epsilon=0.001");
+        assert_becomes(text, "layer_normalization x s b {epsilon=0.001");
     }
 }
 END_TEST
 
-/* Quotients by a root, in the ways they are written. */
+/* Forms of a quotient by a root. */
 static const char *const quotients[] = { "r = sqrt w\nn = div d r\n",
     "r = sqrt w\ni = reciprocal r\nn = mul d i\n", "r = sqrt w\ni = div one r\nn = mul i d\n",
     "i = pow w minus\nn = mul d i\n" };
@@ -157,20 +158,20 @@ START_TEST(quotients_are_found)
                  "d = sub x m\nq = mul d d\nv = reduce_mean q ax\nw = add v e\n%s"
                  "z = mul s n\ny = add b z\nreturn y\n",
             quotients[i]);
-        becomes(text, "layer_normalization x s b {epsilon=0.001");
+        assert_becomes(text, "layer_normalization x s b {epsilon=0.001");
         (void)snprintf(text, sizeof(text),
             "d = input f32[2,3,8]\ns = input f32[8]\nax = const i64[1] {-1}\n"
             "two = const f32[] {2}\ne = const f32[] {0.001}\none = const f32[] {1}\n"
             "minus = const f32[] {-0.5}\nq = pow d two\nv = reduce_mean q ax\nw = add v e\n%s"
             "y = mul n s\nreturn y\n",
             quotients[i]);
-        becomes(text, "rms_normalization d s {epsilon=0.001");
+        assert_becomes(text, "rms_normalization d s {epsilon=0.001");
     }
 }
 END_TEST
 
 /* Scale and bias with dims of 1 before the last, as JAX broadcasts them; constants and inputs. */
-START_TEST(scales_of_other_ranks)
+START_TEST(scales_of_other_ranks_are_fused)
 {
     static const char *const rows[] = { "s = input f32[1,1,8]\nb = input f32[1,8]\n",
         "s = const f32[1,1,8] {1,2,3,4,5,6,7,8}\nb = const f32[1,1,8] {8,7,6,5,4,3,2,1}\n" };
@@ -191,7 +192,7 @@ START_TEST(scales_of_other_ranks)
 END_TEST
 
 /* Norms with factors in other groups, means as sums, and the variance of Flax and TensorFlow. */
-START_TEST(norms_in_other_forms)
+START_TEST(norms_in_other_forms_are_found)
 {
     static const char *const layer[] = {
         /* (s d) / root, (s d) * over, d * (over s) */
@@ -226,10 +227,11 @@ START_TEST(norms_in_other_forms)
             NORM "eight = const f32[] {8}\neighth = const f32[] {0.125}\nzero = const f32[] {0}\n"
                  "%sreturn y\n",
             layer[i]);
-        becomes(text, "layer_normalization x s b {epsilon=0.001");
+        assert_becomes(text, "layer_normalization x s b {epsilon=0.001");
     }
-    becomes(NORM "q = pow x two\nv = reduce_mean q ax\nw = add v e\nr = sqrt w\nn = mul x s\n"
-                 "y = div n r\nreturn y\n",
+    assert_becomes(NORM
+        "q = pow x two\nv = reduce_mean q ax\nw = add v e\nr = sqrt w\nn = mul x s\n"
+        "y = div n r\nreturn y\n",
         "rms_normalization x s {epsilon=0.001");
 }
 END_TEST
@@ -294,7 +296,7 @@ START_TEST(near_misses_stay)
 END_TEST
 
 /* A converted model has no operators that other runtimes have no kernel of. */
-START_TEST(portable_ones_have_kernels)
+START_TEST(portable_results_have_kernels)
 {
     static const char portable[] = "portable=true";
     assert_pass_leaves("fuse_formulas", portable, X "s = sigmoid x\ny = mul x s\nreturn y\n");
@@ -311,4 +313,5 @@ END_TEST
 
 PRT_TEST_MAIN("pass/fuse/formulas", swish_is_found, leaky_relu_is_found, gelu_is_found,
     gelu_by_tanh_is_found, hard_swish_is_found, layer_normalization_is_found, quotients_are_found,
-    scales_of_other_ranks, norms_in_other_forms, near_misses_stay, portable_ones_have_kernels)
+    scales_of_other_ranks_are_fused, norms_in_other_forms_are_found, near_misses_stay,
+    portable_results_have_kernels)

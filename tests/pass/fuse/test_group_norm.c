@@ -12,7 +12,7 @@
     "v = instance_normalization u o z {epsilon=0.001}\n"
 #define BACK "q = const i64[4] {2,4,3,5}\ny = reshape v q\n"
 
-START_TEST(written_out)
+START_TEST(the_formula_becomes_one_operator)
 {
     prt_graph *g = graph_from_text(
         "x = input f32[2,4,3,5]\n" GROUPS WRITTEN BACK
@@ -30,7 +30,7 @@ START_TEST(written_out)
 }
 END_TEST
 
-START_TEST(results_stay)
+START_TEST(fusion_keeps_the_results)
 {
     static const char *const ends[] = { "return y\n",
         "s = const f32[4,1,1] {1,2,3,4}\nr = mul s y\nreturn r\n",
@@ -70,7 +70,8 @@ static void ck_left(const char *text)
 
 START_TEST(near_misses_are_left)
 {
-    /* another shape behind; numbers that are no constants; groups that are no dim of their own */
+    /* another shape afterwards; numbers that are not constants; groups that are not a separate
+     * dim */
     ck_left("x = input f32[2,4,3,5]\n" GROUPS WRITTEN
             "q = const i64[4] {2,4,5,3}\ny = reshape v q\nreturn y\n");
     ck_left("x = input f32[2,4,3,5]\no = input f32[2]\nz = const f32[2] {0,-1}\n" WRITTEN BACK
@@ -90,4 +91,5 @@ START_TEST(near_misses_are_left)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/group_norm", written_out, results_stay, near_misses_are_left)
+PRT_TEST_MAIN("pass/fuse/group_norm", the_formula_becomes_one_operator, fusion_keeps_the_results,
+    near_misses_are_left)

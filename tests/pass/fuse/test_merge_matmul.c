@@ -9,7 +9,7 @@
 #define PLAIN X "p = matmul x w @p\nz = neg p\nq = matmul x v @q\n"
 #define BIASED X "p = matmul x w @p\ns = add p a @s\nq = matmul x v @q\nt = add b q @t\n"
 
-static void keeps(const char *text, const char *pass, const char *options)
+static void assert_keeps_results(const char *text, const char *pass, const char *options)
 {
     prt_graph *before = graph_from_text(text), *g = graph_from_text(text);
     ck_assert(run_pass(g, pass, options));
@@ -30,11 +30,11 @@ START_TEST(products_are_merged)
           "%1 = matmul x w_0 @p\np, q = split %1 %0 {axis=-1} @p\nz = neg p\n"
           "return z, q\n");
     module_free(g);
-    keeps(PLAIN "return z, q\n", "merge_matmul", "merge_str=q,p");
+    assert_keeps_results(PLAIN "return z, q\n", "merge_matmul", "merge_str=q,p");
 }
 END_TEST
 
-START_TEST(sums_go_along)
+START_TEST(sums_are_merged_with_their_products)
 {
     prt_graph *g = graph_from_text(BIASED "return s, t\n");
     ck_assert(run_pass(g, "merge_matmul_add", "merge_str=p,s,q,t"));
@@ -43,11 +43,11 @@ START_TEST(sums_go_along)
           "%0 = const i64[2] {3,1}\n%1 = matmul x w_0 @p\n%2 = add %1 a_1 @s\n"
           "s, t = split %2 %0 {axis=-1} @p\nreturn s, t\n");
     module_free(g);
-    keeps(BIASED "return s, t\n", "merge_matmul_add", "merge_str=q,t,p,s");
+    assert_keeps_results(BIASED "return s, t\n", "merge_matmul_add", "merge_str=q,t,p,s");
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(unequal_products_are_refused)
 {
     static const char *const pass = "merge_matmul", *const adds = "merge_matmul_add";
     assert_pass_leaves(pass, NULL, PLAIN "return z, q\n");
@@ -77,9 +77,9 @@ START_TEST(what_does_not_fit_is_refused)
 }
 END_TEST
 
-START_TEST(regions)
+START_TEST(regions_are_rewritten)
 {
-    keeps(X
+    assert_keeps_results(X
         "c = input bool[]\nr, o = if c {\n  then_branch { p = matmul x w @p; q = matmul x v @q; "
         "return p, q }\n  else_branch { d = matmul x v; e = matmul x w; return e, d }\n}\n"
         "return r, o\n",
@@ -87,5 +87,5 @@ START_TEST(regions)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/merge_matmul", products_are_merged, sums_go_along,
-    what_does_not_fit_is_refused, regions)
+PRT_TEST_MAIN("pass/fuse/merge_matmul", products_are_merged, sums_are_merged_with_their_products,
+    unequal_products_are_refused, regions_are_rewritten)

@@ -9,7 +9,7 @@ static const char *const pass = "fuse_mul_into_matmul";
 
 #define XW "x = input f32[n,2]\nw = const f32[2,3] {1, 2, 3, 4, 5, 6}\n"
 
-START_TEST(factors_behind)
+START_TEST(factors_of_results_go_into_weights)
 {
     assert_pass_rewrites(pass, NULL,
         XW "c = const f32[] {2}\np = matmul x w @product\ny = mul p c @factor\nreturn y\n",
@@ -27,7 +27,7 @@ START_TEST(factors_behind)
 }
 END_TEST
 
-START_TEST(factors_before)
+START_TEST(factors_of_inputs_go_into_weights)
 {
     assert_pass_rewrites(pass, NULL,
         XW "c = const f32[2] {2, -1}\nm = mul c x @factor\ny = matmul m w @product\nreturn y\n",
@@ -80,7 +80,7 @@ START_TEST(constants_are_not_made_without_end)
 }
 END_TEST
 
-START_TEST(regions)
+START_TEST(regions_are_rewritten)
 {
     assert_pass_keeps_results("x = input f32[2,2]\nw = const f32[2,2] {1,2,3,4}\nq = input bool[]\n"
                               "c = const f32[] {0.3}\nr = if q {\n  then_branch { p = matmul x w; "
@@ -99,5 +99,6 @@ START_TEST(gelu_keeps_its_half)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/mul_into_matmul", gelu_keeps_its_half, factors_behind, factors_before,
-    near_misses_are_left, constants_are_not_made_without_end, regions)
+PRT_TEST_MAIN("pass/fuse/mul_into_matmul", gelu_keeps_its_half, factors_of_results_go_into_weights,
+    factors_of_inputs_go_into_weights, near_misses_are_left, constants_are_not_made_without_end,
+    regions_are_rewritten)

@@ -46,7 +46,7 @@ START_TEST(near_misses_are_left)
 }
 END_TEST
 
-START_TEST(regions)
+START_TEST(regions_are_rewritten)
 {
     assert_pass_keeps_results(X
         "q = input bool[]\nr = if q {\n  then_branch { a = slice x _0 _3 ax; "
@@ -56,4 +56,5 @@ START_TEST(regions)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/multi_slice", slices_become_a_split, near_misses_are_left, regions)
+PRT_TEST_MAIN("pass/fuse/multi_slice", slices_become_a_split, near_misses_are_left,
+    regions_are_rewritten)

@@ -7,7 +7,7 @@ static const char *const pass = "nest_concat";
 
 #define X "x = input f32[2,3]\ny = input f32[2,1]\nz = input f32[2,2]\n"
 
-START_TEST(what_is_joined_is_taken)
+START_TEST(joined_prefixes_are_reused)
 {
     static const char *const text = X "a = concat x y {axis=1} @a\nb = concat x y z {axis=1} @b\n"
                                       "c = concat x y z x y {axis=1} @c\nreturn a, b, c\n";
@@ -38,4 +38,4 @@ START_TEST(near_misses_are_left)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/nest_concat", what_is_joined_is_taken, near_misses_are_left)
+PRT_TEST_MAIN("pass/fuse/nest_concat", joined_prefixes_are_reused, near_misses_are_left)

@@ -14,7 +14,7 @@
     "p = pow x three\nq = mul p k\nr = add x q\nu = mul r c\nt = tanh u\ng = add t one\n"          \
     "h = mul x half\ny = mul h g @gelu\n"
 
-START_TEST(gelus)
+START_TEST(gelu_formulas_become_operators)
 {
     assert_pass_rewrites("erf_gelu_pattern", NULL, X NUMBERS BY_ERF "return y\n",
         X NUMBERS "y = gc_gelu_erf x @gelu\nreturn y\n");
@@ -43,7 +43,7 @@ END_TEST
 #define END "n = mul q s\ny = add n b @norm\nreturn y\n"
 #define ONE_SUB "m = reduce_mean x ax\nd = sub x m\n"
 
-START_TEST(layer_norms)
+START_TEST(layer_norm_formulas_become_group_norm)
 {
     static const char *const pass = "layer_norm_pattern";
     assert_pass_rewrites(pass, NULL, X PARAMS ONE_SUB VARIANCE "q = div d r\n" END,
@@ -81,7 +81,7 @@ START_TEST(norms_of_other_forms_are_left)
 }
 END_TEST
 
-START_TEST(regions)
+START_TEST(regions_are_rewritten)
 {
     static const char *const passes[][2] = {
         { "erf_gelu_pattern",
@@ -129,5 +129,6 @@ START_TEST(operators_count_as_their_formulas)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/patterns", operators_count_as_their_formulas, gelus, layer_norms,
-    norms_of_other_forms_are_left, regions)
+PRT_TEST_MAIN("pass/fuse/patterns", operators_count_as_their_formulas,
+    gelu_formulas_become_operators, layer_norm_formulas_become_group_norm,
+    norms_of_other_forms_are_left, regions_are_rewritten)

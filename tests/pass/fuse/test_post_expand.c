@@ -7,7 +7,7 @@ static const char *const pass = "post_expand";
 
 #define X "x = input f32[1,3]\nto = const i64[3] {4,2,3}\nk = const f32[3] {1,2,3}\n"
 
-START_TEST(operators_go_before)
+START_TEST(operators_move_before_the_expand)
 {
     static const char *const text = X "e = expand x to @wide\nn = neg e @n\nm = mul k n @m\n"
                                       "y = cast m {to=10} @c\nreturn y\n";
@@ -45,4 +45,4 @@ START_TEST(near_misses_are_left)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/post_expand", operators_go_before, near_misses_are_left)
+PRT_TEST_MAIN("pass/fuse/post_expand", operators_move_before_the_expand, near_misses_are_left)

@@ -41,7 +41,7 @@ END_TEST
     "m = matmul x w\na = add m b\nr = reshape a to\nq = transpose r {perm=[0,2,1]}\n"              \
     "n = matmul x v\no = reshape n to\nk = transpose o {perm=[0,2,1]}\n"
 
-START_TEST(factors_of_operands)
+START_TEST(factors_of_operands_are_taken)
 {
     static const char *const forms[] = {
         "d = mul q c\ne = mul k c\ns = matmul d e\ny = softmax s\nreturn y\n",
@@ -82,7 +82,7 @@ START_TEST(near_misses_are_left)
 }
 END_TEST
 
-START_TEST(regions)
+START_TEST(regions_are_rewritten)
 {
     assert_pass_keeps_results(X "o = input bool[]\nto2 = const i64[2] {4,2}\nr = if o {\n  "
                                 "then_branch { x2 = concat x x; m = matmul x2 w; "
@@ -93,5 +93,5 @@ START_TEST(regions)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/pre_scale", the_factor_goes_into_the_weights, factors_of_operands,
-    near_misses_are_left, regions)
+PRT_TEST_MAIN("pass/fuse/pre_scale", the_factor_goes_into_the_weights,
+    factors_of_operands_are_taken, near_misses_are_left, regions_are_rewritten)

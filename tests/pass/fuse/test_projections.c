@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_projections.c — products of Q, K and V become one, and which do not. */
+/* test_projections.c — fusion of the projections of Q, K and V, and near misses. */
 #include "support/check_main.h"
 #include "support/graph_text.h"
 
@@ -11,7 +11,7 @@
 #define SIZES "sizes=[2,2,2,2,0,2,2,1]"
 #define VIEWS "query=[0,8,2,4],key=[0,8,2,4],value=[0,4,1,2],order=[0,2,1],shape=[2,2,2],scale=0.1"
 
-static void check(const char *text, int products)
+static void check_products(const char *text, int products)
 {
     prt_graph *g = graph_from_text(text);
     ck_assert_msg(run_pass(g, "merge_projections", NULL), "%s", text);
@@ -24,13 +24,14 @@ static void check(const char *text, int products)
     assert_pass_keeps_results(text, "merge_projections", 1e-6);
 }
 
-START_TEST(three_become_one)
+START_TEST(three_projections_become_one)
 {
-    check(WEIGHTS "q = fused_linear x wq bq\nk = fused_linear x wk bk\nv = fused_linear x wv bv\n"
-                  "y = fused_attention q k v {" SIZES "," VIEWS "}\nreturn y\n",
+    check_products(WEIGHTS
+        "q = fused_linear x wq bq\nk = fused_linear x wk bk\nv = fused_linear x wv bv\n"
+        "y = fused_attention q k v {" SIZES "," VIEWS "}\nreturn y\n",
         1);
-    check(WEIGHTS "q = fused_linear x wq\nk = fused_linear x wk\nv = fused_linear x wv\n"
-                  "y = fused_attention q k v {" SIZES "," VIEWS "}\nreturn y\n",
+    check_products(WEIGHTS "q = fused_linear x wq\nk = fused_linear x wk\nv = fused_linear x wv\n"
+                           "y = fused_attention q k v {" SIZES "," VIEWS "}\nreturn y\n",
         1);
 }
 END_TEST
@@ -47,7 +48,7 @@ END_TEST
 
 START_TEST(gemm_is_taken_as_well)
 {
-    check(ROWS "q = gemm x wq bq\nk = gemm x wk bk\nv = gemm x wv bv\n" OF_ROWS, 1);
+    check_products(ROWS "q = gemm x wq bq\nk = gemm x wk bk\nv = gemm x wv bv\n" OF_ROWS, 1);
     assert_pass_leaves("merge_projections", NULL,
         ROWS "q = gemm x wq bq {alpha=2}\nk = gemm x wk bk {transB=0, beta=0.5}\n"
              "v = gemm x wv bv\n" OF_ROWS);
@@ -60,33 +61,36 @@ START_TEST(gemm_is_taken_as_well)
 }
 END_TEST
 
-START_TEST(two_become_one)
+START_TEST(two_projections_become_one)
 {
-    check(WEIGHTS "z = input f32[2,2,3]\nq = fused_linear z wq bq\nk = fused_linear x wk bk\n"
-                  "v = fused_linear x wv bv\ny = fused_attention q k v {" SIZES "," VIEWS
-                  "}\nreturn y\n",
+    check_products(WEIGHTS
+        "z = input f32[2,2,3]\nq = fused_linear z wq bq\nk = fused_linear x wk bk\n"
+        "v = fused_linear x wv bv\ny = fused_attention q k v {" SIZES "," VIEWS "}\nreturn y\n",
         2);
-    check(WEIGHTS "z = input f32[2,2,4]\nk = fused_linear x wk bk\nv = fused_linear x wv bv\n"
-                  "y = fused_attention z k v {" SIZES "," VIEWS "}\nreturn y\n",
+    check_products(WEIGHTS
+        "z = input f32[2,2,4]\nk = fused_linear x wk bk\nv = fused_linear x wv bv\n"
+        "y = fused_attention z k v {" SIZES "," VIEWS "}\nreturn y\n",
         1);
     /* the values come from elsewhere */
-    check(WEIGHTS "z = input f32[2,2,2]\nq = fused_linear x wq bq\nk = fused_linear x wk bk\n"
-                  "y = fused_attention q k z {" SIZES "," VIEWS "}\nreturn y\n",
+    check_products(WEIGHTS
+        "z = input f32[2,2,2]\nq = fused_linear x wq bq\nk = fused_linear x wk bk\n"
+        "y = fused_attention q k z {" SIZES "," VIEWS "}\nreturn y\n",
         1);
     /* heads are images: all in one row of the second, which has one row per image */
-    check("x = input f32[2,3]\nwk = const f32[3,4] {2,1,4,3,6,5,8,7,1,9,2,1}\n"
-          "wv = const f32[3,4] {1,-1,2,-2,3,-3,1,2,3,4,5,6}\nq = input f32[4,2,2]\n"
-          "k = fused_linear x wk\nv = fused_linear x wv\n"
-          "y = fused_attention q k v {sizes=[2,2,2,2,0,2,2,2],query=[0,8,4,2],key=[0,2,0,4],"
-          "value=[0,2,0,4],order=[0,1,2],shape=[2,2,2,2],scale=1}\nreturn y\n",
+    check_products(
+        "x = input f32[2,3]\nwk = const f32[3,4] {2,1,4,3,6,5,8,7,1,9,2,1}\n"
+        "wv = const f32[3,4] {1,-1,2,-2,3,-3,1,2,3,4,5,6}\nq = input f32[4,2,2]\n"
+        "k = fused_linear x wk\nv = fused_linear x wv\n"
+        "y = fused_attention q k v {sizes=[2,2,2,2,0,2,2,2],query=[0,8,4,2],key=[0,2,0,4],"
+        "value=[0,2,0,4],order=[0,1,2],shape=[2,2,2,2],scale=1}\nreturn y\n",
         1);
 }
 END_TEST
 
-START_TEST(others_stay)
+START_TEST(other_projections_are_left)
 {
     static const char *const graphs[] = {
-        /* another reader, an activation, a residual, weights that are no constants */
+        /* another reader, an activation, a residual, weights that are not constants */
         WEIGHTS "k = fused_linear x wk bk\nv = fused_linear x wv bv\nz = input f32[2,2,4]\n"
                 "y = fused_attention z k v {" SIZES "," VIEWS "}\nn = neg k\nreturn y, n\n",
         WEIGHTS "k = fused_linear x wk bk {activation=\"Relu\"}\nv = fused_linear x wv bv\n"
@@ -98,7 +102,7 @@ START_TEST(others_stay)
         /* one with a bias, one without */
         WEIGHTS "k = fused_linear x wk\nv = fused_linear x wv bv\nz = input f32[2,2,4]\n"
                 "y = fused_attention z k v {" SIZES "," VIEWS "}\nreturn y\n",
-        /* a head that goes over the end of a row */
+        /* a head that extends past the end of a row */
         WEIGHTS "k = fused_linear x wk bk\nv = fused_linear x wv bv\nz = input f32[2,2,4]\n"
                 "y = fused_attention z k v {" SIZES ",query=[0,8,2,4],key=[1,4,2,4],"
                 "value=[0,4,1,2],order=[0,2,1],shape=[2,2,2],scale=0.1}\nreturn y\n",
@@ -111,5 +115,5 @@ START_TEST(others_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/projections", three_become_one, gemm_is_taken_as_well, two_become_one,
-    others_stay)
+PRT_TEST_MAIN("pass/fuse/projections", three_projections_become_one, gemm_is_taken_as_well,
+    two_projections_become_one, other_projections_are_left)

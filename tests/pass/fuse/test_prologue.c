@@ -34,7 +34,7 @@ static void all_go(size_t n, const char *const *before, size_t m, const char *co
             goes(before[i], convs[k]);
 }
 
-START_TEST(factors)
+START_TEST(factors_go_into_the_weights)
 {
     static const char *const before[] = { "v = mul x s\n", "v = mul t x\n", "v = mul x m\n",
         "v = mul n x\n", "u = mul x n\nv = mul u t\n" };
@@ -45,7 +45,7 @@ START_TEST(factors)
 }
 END_TEST
 
-START_TEST(sums)
+START_TEST(sums_go_into_the_bias)
 {
     static const char *const before[] = { "v = add x s\n", "v = add t x\n", "v = add x m\n",
         "v = add n x\n", "u = mul x n\nv = add u m\n", "u = add x n\nv = mul u t\n" };
@@ -56,7 +56,7 @@ START_TEST(sums)
 }
 END_TEST
 
-START_TEST(residuals_stay)
+START_TEST(residuals_are_kept)
 {
     static const char *const text =
         X NUMBERS W "r = input f32[2,3,5,5]\nv = mul x s\n"
@@ -69,7 +69,7 @@ START_TEST(residuals_stay)
 }
 END_TEST
 
-START_TEST(what_stays)
+START_TEST(other_inputs_are_left)
 {
     static const char *const ends[] = {
         "v = add x s\ny = conv v d {group=4,pads=[0,1,0,0]}\nreturn y\n",
@@ -92,4 +92,5 @@ START_TEST(what_stays)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/prologue", factors, sums, residuals_stay, what_stays)
+PRT_TEST_MAIN("pass/fuse/prologue", factors_go_into_the_weights, sums_go_into_the_bias,
+    residuals_are_kept, other_inputs_are_left)

@@ -70,7 +70,7 @@ static void becomes_one(const char *text, double tolerance)
     "v = transpose rv {perm=[0,2,1,3]}\n"
 #define K "rk = reshape ak to {allowzero=1}\nk = transpose rk {perm=[0,2,3,1]}\n"
 
-START_TEST(forms_of_exporters)
+START_TEST(forms_of_exporters_are_found)
 {
     static const char *const forms[] = {
         /* torch.onnx.export(dynamo=True): allowzero; heads or batch left open */
@@ -79,7 +79,7 @@ START_TEST(forms_of_exporters)
         /* Whisper: no bias for K */
         Q("{2,3,2,2}") V "mk = matmul x wk\nrk = reshape mk to {allowzero=1}\n"
                          "k = transpose rk {perm=[0,2,3,1]}\n",
-        /* T5, LLaMA: none at all */
+        /* T5, LLaMA: no bias */
         "to = const i64[4] {2,3,2,2}\nmq = matmul x wq\nrq = reshape mq to\n"
         "q = transpose rq {perm=[0,2,1,3]}\nmk = matmul x wk\nrk = reshape mk to\n"
         "k = transpose rk {perm=[0,2,3,1]}\nmv = matmul x wv\nrv = reshape mv to\n"
@@ -139,7 +139,7 @@ START_TEST(near_misses_are_left)
 }
 END_TEST
 
-START_TEST(regions)
+START_TEST(regions_are_rewritten)
 {
     static const char *const text =
         "x = input f32[2,3,2]\nc = input bool[]\nto = const i64[4] {0,0,2,2}\n" WEIGHTS
@@ -153,4 +153,5 @@ START_TEST(regions)
 END_TEST
 
 PRT_TEST_MAIN("pass/fuse/qkv", three_branches_become_one, reshapes_between_are_passed,
-    forms_of_exporters, products_of_other_kinds_are_left, near_misses_are_left, regions)
+    forms_of_exporters_are_found, products_of_other_kinds_are_left, near_misses_are_left,
+    regions_are_rewritten)

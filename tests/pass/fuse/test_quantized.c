@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_quantized.c — patterns of quantised models, and what is none. */
+/* test_quantized.c — patterns of quantised models, and near misses. */
 #include <stdio.h>
 
 #include "support/check_main.h"
@@ -10,7 +10,7 @@
     "wz = const i8[] {0}\nys = const f32[] {0.5}\nyz = const u8[] {3}\n"
 
 /* The graph becomes one operator, and its results stay within `unit` of the largest. */
-static void becomes(const char *before, uint32_t op, double unit)
+static void assert_becomes(const char *before, uint32_t op, double unit)
 {
     prt_graph *a = graph_from_text(before), *g = graph_from_text(before);
     ck_assert(run_pass(g, "fuse_quantized", NULL));
@@ -22,32 +22,34 @@ static void becomes(const char *before, uint32_t op, double unit)
     module_free(g);
 }
 
-START_TEST(products)
+START_TEST(products_become_qlinear_matmul)
 {
-    becomes("x = input u8[2,8]\nw = input i8[8,3]\n" SCALES
-            "a = dequantize_linear x xs xz\nb = dequantize_linear w ws wz\nc = matmul a b\n"
-            "y = quantize_linear c ys yz\nreturn y\n",
+    assert_becomes("x = input u8[2,8]\nw = input i8[8,3]\n" SCALES
+                   "a = dequantize_linear x xs xz\nb = dequantize_linear w ws wz\nc = matmul a b\n"
+                   "y = quantize_linear c ys yz\nreturn y\n",
         PRT_OP_qlinear_matmul, 0.01);
-    becomes("x = input u8[2,2,8]\nw = input i8[8,2]\n" SCALES
-            "s = const f32[2] {0.1,0.2}\nz = const i8[2] {0,0}\n"
-            "a = dequantize_linear x xs xz\nb = dequantize_linear w s z {axis=-1}\nc = matmul a b\n"
-            "y = quantize_linear c ys yz\nreturn y\n",
+    assert_becomes(
+        "x = input u8[2,2,8]\nw = input i8[8,2]\n" SCALES
+        "s = const f32[2] {0.1,0.2}\nz = const i8[2] {0,0}\n"
+        "a = dequantize_linear x xs xz\nb = dequantize_linear w s z {axis=-1}\nc = matmul a b\n"
+        "y = quantize_linear c ys yz\nreturn y\n",
         PRT_OP_qlinear_matmul, 0.01);
 }
 END_TEST
 
-START_TEST(convolutions)
+START_TEST(convolutions_become_qlinear_conv)
 {
-    becomes("x = input u8[1,2,6,6]\nw = input i8[3,2,3,3]\n" SCALES
-            "bs = const f32[] {0.0002}\nbz = const i32[] {0}\nbq = const i32[3] {-700,0,50000}\n"
-            "a = dequantize_linear x xs xz\nb = dequantize_linear w ws wz\n"
-            "d = dequantize_linear bq bs bz\nc = conv a b d {pads=[1,1,1,1],strides=[2,1]}\n"
-            "y = quantize_linear c ys yz\nreturn y\n",
+    assert_becomes(
+        "x = input u8[1,2,6,6]\nw = input i8[3,2,3,3]\n" SCALES
+        "bs = const f32[] {0.0002}\nbz = const i32[] {0}\nbq = const i32[3] {-700,0,50000}\n"
+        "a = dequantize_linear x xs xz\nb = dequantize_linear w ws wz\n"
+        "d = dequantize_linear bq bs bz\nc = conv a b d {pads=[1,1,1,1],strides=[2,1]}\n"
+        "y = quantize_linear c ys yz\nreturn y\n",
         PRT_OP_qlinear_conv, 0.01);
 }
 END_TEST
 
-START_TEST(others_stay)
+START_TEST(near_misses_are_left)
 {
     static const char *const graphs[] = {
         /* another unit of the bias */
@@ -82,4 +84,5 @@ START_TEST(others_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/quantized", products, convolutions, others_stay)
+PRT_TEST_MAIN("pass/fuse/quantized", products_become_qlinear_matmul,
+    convolutions_become_qlinear_conv, near_misses_are_left)

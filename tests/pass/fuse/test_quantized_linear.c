@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_quantized_linear.c — products of bytes by constant weights that make floats. */
+/* test_quantized_linear.c — products of int8 values and constant int8 weights with float
+ * results. */
 #include <stdio.h>
 
 #include "support/check_main.h"
@@ -9,7 +10,7 @@
 #define W "w = const i8[3,2] {-128,127,5,-6,0,99}\n"
 #define DYNAMIC "x = input f32[2,4,3]\nq, s, z = dynamic_quantize_linear x\n"
 
-static void becomes(const char *text, size_t ops)
+static void assert_becomes_ops(const char *text, size_t ops)
 {
     prt_graph *g = graph_from_text(text);
     size_t found = 0, others = 0;
@@ -26,62 +27,70 @@ static void becomes(const char *text, size_t ops)
     assert_pass_keeps_results(text, PASS, 1e-6);
 }
 
-START_TEST(what_quantisers_write)
+START_TEST(dynamic_quantisation_is_fused)
 {
-    becomes(DYNAMIC W "v = const f32[] {0.02}\nf = mul s v\ni = matmul_integer q w z\n"
-                      "c = cast i {to=1}\ny = mul c f\nreturn y\n",
+    assert_becomes_ops(DYNAMIC W "v = const f32[] {0.02}\nf = mul s v\ni = matmul_integer q w z\n"
+                                 "c = cast i {to=1}\ny = mul c f\nreturn y\n",
         2);
-    becomes(DYNAMIC W "v = const f32[2] {0.02,3}\nf = mul s v\nn = const i8[2] {0,0}\n"
-                      "i = matmul_integer q w z n\nc = cast i {to=1}\ny = mul f c\nreturn y\n",
+    assert_becomes_ops(DYNAMIC W
+        "v = const f32[2] {0.02,3}\nf = mul s v\nn = const i8[2] {0,0}\n"
+        "i = matmul_integer q w z n\nc = cast i {to=1}\ny = mul f c\nreturn y\n",
         2);
-    becomes(DYNAMIC "w = const u8[3,2] {1,255,100,128,128,3}\nn = const u8[] {128}\n"
-                    "i = matmul_integer q w z n\nc = cast i {to=1}\ny = mul c s\nreturn y\n",
+    assert_becomes_ops(DYNAMIC
+        "w = const u8[3,2] {1,255,100,128,128,3}\nn = const u8[] {128}\n"
+        "i = matmul_integer q w z n\nc = cast i {to=1}\ny = mul c s\nreturn y\n",
         1);
-    becomes("q = input i8[5,3]\nf = input f32[1]\n" W
-            "i = matmul_integer q w\nc = cast i {to=1}\ny = mul c f\nreturn y\n",
+    assert_becomes_ops("q = input i8[5,3]\nf = input f32[1]\n" W
+                       "i = matmul_integer q w\nc = cast i {to=1}\ny = mul c f\nreturn y\n",
         0);
 }
 END_TEST
 
-START_TEST(operators_of_onnx_runtime)
+START_TEST(operators_of_onnx_runtime_are_fused)
 {
-    becomes("x = input f32[2,4,3]\n" W "v = const f32[2] {0.02,3}\nb = const f32[2] {1,-1}\n"
-            "y = ms_dynamic_quantize_matmul x w v _ b\nreturn y\n",
+    assert_becomes_ops("x = input f32[2,4,3]\n" W
+                       "v = const f32[2] {0.02,3}\nb = const f32[2] {1,-1}\n"
+                       "y = ms_dynamic_quantize_matmul x w v _ b\nreturn y\n",
         2);
-    becomes("x = input f32[2,4,3]\n" W "v = const f32[] {0.02}\n"
-            "y = ms_dynamic_quantize_matmul x w v\nreturn y\n",
+    assert_becomes_ops("x = input f32[2,4,3]\n" W "v = const f32[] {0.02}\n"
+                       "y = ms_dynamic_quantize_matmul x w v\nreturn y\n",
         2);
-    becomes("q = input u8[4,3]\nz = input u8[]\ns = input f32[]\n" W "v = const f32[2] {0.02,3}\n"
-            "n = const i8[2] {0,-5}\nm = const i8[3,2] {1,2,3,4,5,6}\nb = const f32[2] {1,-1}\n"
-            "y = ms_matmul_integer_to_float q m s v z n b\nreturn y\n",
+    assert_becomes_ops(
+        "q = input u8[4,3]\nz = input u8[]\ns = input f32[]\n" W "v = const f32[2] {0.02,3}\n"
+        "n = const i8[2] {0,-5}\nm = const i8[3,2] {1,2,3,4,5,6}\nb = const f32[2] {1,-1}\n"
+        "y = ms_matmul_integer_to_float q m s v z n b\nreturn y\n",
         1);
 }
 END_TEST
 
-/* Zero points that make of weights what is no byte: their part is taken off behind the product. */
-START_TEST(zero_points_to_one_side)
+/* Weights that exceed int8 after subtraction of their zero point: its part is subtracted after
+ * the product. */
+START_TEST(weights_with_large_zero_points_are_fused)
 {
 #define UNEVEN DYNAMIC "w = const u8[3,2] {1,255,100,128,128,3}\n"
-    becomes(UNEVEN "n = const u8[] {5}\n"
-                   "i = matmul_integer q w z n\nc = cast i {to=1}\ny = mul c s\nreturn y\n",
+    assert_becomes_ops(UNEVEN
+        "n = const u8[] {5}\n"
+        "i = matmul_integer q w z n\nc = cast i {to=1}\ny = mul c s\nreturn y\n",
         9);
-    becomes(UNEVEN "n = const u8[2] {5,250}\nv = const f32[2] {0.02,3}\nf = mul s v\n"
-                   "i = matmul_integer q w z n\nc = cast i {to=1}\ny = mul c f\nreturn y\n",
+    assert_becomes_ops(UNEVEN
+        "n = const u8[2] {5,250}\nv = const f32[2] {0.02,3}\nf = mul s v\n"
+        "i = matmul_integer q w z n\nc = cast i {to=1}\ny = mul c f\nreturn y\n",
         10);
-    becomes("q = input i8[5,3]\nf = input f32[1]\nn = const i8[2] {100,-90}\n" W
-            "i = matmul_integer q w _ n\nc = cast i {to=1}\ny = mul c f\nreturn y\n",
+    assert_becomes_ops("q = input i8[5,3]\nf = input f32[1]\nn = const i8[2] {100,-90}\n" W
+                       "i = matmul_integer q w _ n\nc = cast i {to=1}\ny = mul c f\nreturn y\n",
         8);
-    becomes("q = input u8[4,3]\nz = input u8[1]\ns = input f32[]\n" W "v = const f32[2] {0.02,3}\n"
-            "n = const i8[2] {0,-128}\nb = const f32[2] {1,-1}\n"
-            "y = ms_matmul_integer_to_float q w s v z n b\nreturn y\n",
+    assert_becomes_ops("q = input u8[4,3]\nz = input u8[1]\ns = input f32[]\n" W
+                       "v = const f32[2] {0.02,3}\n"
+                       "n = const i8[2] {0,-128}\nb = const f32[2] {1,-1}\n"
+                       "y = ms_matmul_integer_to_float q w s v z n b\nreturn y\n",
         9);
 }
 END_TEST
 
-START_TEST(others_stay)
+START_TEST(near_misses_are_left)
 {
     static const char *const graphs[] = {
-        /* weights that are no constant; of a batch */
+        /* weights that are not constant; weights of a batch */
         DYNAMIC "w = input i8[3,2]\ni = matmul_integer q w z\nc = cast i {to=1}\ny = mul c s\n"
                 "return y\n",
         DYNAMIC "w = const i8[1,3,2] {1,2,3,4,5,6}\n"
@@ -104,7 +113,7 @@ START_TEST(others_stay)
 }
 END_TEST
 
-START_TEST(what_follows_is_taken_in)
+START_TEST(epilogues_are_fused)
 {
     const char *text = DYNAMIC W
         "b = const f32[2] {1,2}\nr = input f32[2,4,2]\n"
@@ -122,5 +131,6 @@ START_TEST(what_follows_is_taken_in)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/quantized_linear", what_quantisers_write, operators_of_onnx_runtime,
-    zero_points_to_one_side, others_stay, what_follows_is_taken_in)
+PRT_TEST_MAIN("pass/fuse/quantized_linear", dynamic_quantisation_is_fused,
+    operators_of_onnx_runtime_are_fused, weights_with_large_zero_points_are_fused,
+    near_misses_are_left, epilogues_are_fused)

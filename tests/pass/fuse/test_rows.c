@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rows.c — rows_as_matrix. */
+/*
+ * test_rows.c — rows_as_matrix.
+ * Covers: rows_apply.c.
+ */
 #include "support/check_main.h"
 #include "support/graph_text.h"
 
@@ -39,7 +42,7 @@ START_TEST(products_get_their_bias)
                                 "    return z }\n"
                                 "  else_branch { e = relu x; return e }\n}\nreturn r\n",
         pass, 1e-5);
-    /* what is read from outside: a constant twice, and an input that has a default */
+    /* values read from outside: a constant twice, and an input with a default */
     assert_pass_keeps_results(X
         "d = input f32[2,3,4] fill 3\nc = const f32[2,3,4] fill 2\nq = input bool[]\nr = if q {\n"
         "  then_branch { l = relu x; o = mul l d; m = matmul o w; a = add m b; s = mul a c\n"
@@ -49,7 +52,7 @@ START_TEST(products_get_their_bias)
 }
 END_TEST
 
-START_TEST(views_between_go)
+START_TEST(views_between_products_are_removed)
 {
     static const char *const text =
         "x = input f32[6,4]\nw = const f32[4,4] {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7}\n"
@@ -60,7 +63,7 @@ START_TEST(views_between_go)
         "three = const i64[3] {2,3,4}\ntwo = const i64[2] {-1,4}\nm = gemm x w\n"
         "h = tanh m @act\ny = gemm h w\nreturn y\n");
     assert_pass_keeps_results(text, pass, 0);
-    /* a constant for each element, an output between, a view that only looks alike */
+    /* a constant for each element, an output in between, a view of another kind */
     assert_pass_keeps_results(
         "x = input f32[6,4]\nthree = const i64[3] {2,3,4}\ntwo = const i64[2] {6,4}\n"
         "e = const f32[2,3,4] {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6}\n"
@@ -102,4 +105,5 @@ START_TEST(near_misses_are_left)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/rows", products_get_their_bias, views_between_go, near_misses_are_left)
+PRT_TEST_MAIN("pass/fuse/rows", products_get_their_bias, views_between_products_are_removed,
+    near_misses_are_left)

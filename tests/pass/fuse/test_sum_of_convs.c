@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sum_of_convs.c — fuse_sum_of_convs: which branches become one convolution. */
+/* test_sum_of_convs.c — fuse_sum_of_convs: branches that become one convolution, and near
+ * misses. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
     "s = const f32[4] {2,0.5,-1,1}\nt = const f32[4] {1,-1,0.25,0}\n"                              \
     "m = const f32[4] {0.5,0,-0.5,1}\nv = const f32[4] {1,4,0.25,2}\n"
 
-/* The text with numbers in place of each "random" behind the dims of a constant. */
+/* Returns the text with numbers in place of each "random" that follows the dims of a constant. */
 static const char *with_numbers(const char *text)
 {
     static char all[16384];
@@ -53,7 +54,7 @@ static void becomes_one(const char *plain)
     assert_pass_keeps_results(text, PASS, 1e-5);
 }
 
-START_TEST(two_convolutions)
+START_TEST(two_convolutions_become_one)
 {
     static const char *const cases[][4] = {
         /* x, w, attributes; the other's */
@@ -87,7 +88,7 @@ START_TEST(two_convolutions)
 }
 END_TEST
 
-START_TEST(normalisations)
+START_TEST(normalisations_are_merged_too)
 {
     becomes_one("x = input f32[2,4,5,6]\nw = const f32[4,4,3,3] random\n" NORM
                 "p = conv x w {pads=[1,1,1,1]}\nq = batch_normalization x s t m v\n"
@@ -98,7 +99,7 @@ START_TEST(normalisations)
     becomes_one("x = input f32[2,4,5]\nw = const f32[4,2,3] random\n" NORM
                 "p = conv x w {pads=[1,1],group=2}\nq = batch_normalization x s t m v\n"
                 "y = add q p\nreturn y\n");
-    /* The input itself, with a normalisation behind the sum. */
+    /* The unchanged input as one branch, with a normalisation after the sum. */
     const char *text = with_numbers("x = input f32[2,4,5,6]\nw = const f32[4,1,3,3] random\n" NORM
                                     "p = conv x w {pads=[1,1,1,1],group=4}\nq = add p x\n"
                                     "y = batch_normalization q s t m v\nreturn y\n");
@@ -115,7 +116,7 @@ END_TEST
     "x = input f32[" x "]\nw = const f32[" w "] zeros\nu = const f32[" u "] zeros\n"               \
     "p = conv x w {" a "}\nq = conv x u {" b "}\ny = add p q\nreturn y\n"
 
-START_TEST(others_stay)
+START_TEST(near_misses_are_left)
 {
     static const char *const graphs[] = {
         TWO("2,4,6,6", "4,4,3,3", "pads=[1,1,1,1]", "4,1,1,1", "group=4"),
@@ -124,7 +125,8 @@ START_TEST(others_stay)
         TWO("2,4,9,9", "4,4,3,3", "pads=[2,2,2,2],dilations=[2,2]", "4,4,3,3", "pads=[1,1,1,1]"),
         TWO("2,4,8,8", "4,4,3,3", "pads=[1,1,1,1],strides=[4,4]", "4,4,4,4", "strides=[4,4]"),
         TWO("2,4,6,6", "4,4,3,3", "auto_pad=\"SAME_UPPER\"", "4,4,1,1", ""),
-        /* other inputs, other readers, weights that are no constants, x without a norm behind */
+        /* other inputs, other readers, weights that are not constants, x without a following
+         * norm */
         "x = input f32[2,4,6,6]\nz = input f32[2,4,6,6]\nw = const f32[4,4,1,1] zeros\n"
         "p = conv x w\nq = conv z w\ny = add p q\nreturn y\n",
         "x = input f32[2,4,6,6]\nw = const f32[4,4,1,1] zeros\nu = const f32[4,4,1,1] zeros\n"
@@ -139,4 +141,5 @@ START_TEST(others_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/sum_of_convs", two_convolutions, normalisations, others_stay)
+PRT_TEST_MAIN("pass/fuse/sum_of_convs", two_convolutions_become_one, normalisations_are_merged_too,
+    near_misses_are_left)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_channels_last.c — where turns to channels last go, that results stay, and what is left
- * alone.
+ * test_channels_last.c — channels_last: placement of Transposes, equal results, near misses.
+ * Covers: qconv.c, shapes.c, sink_transpose.c, to_nhwc.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "pass/layout/turns.h"
 
 #define PASS "channels_last"
-/* Four channels in, four out: no image that a convolution lays out by itself. */
+/* Four channels in and out: the convolution does not convert such an image itself. */
 #define CONV(y, x) y " = conv " x " w {pads=[1,1,1,1]}\n"
 #define WEIGHTS                                                                                    \
     "w = const f32[5,5,3,3] fill 0.125\nv = const f32[5,1,3,3] {1,2,3,4,5,6,7,8,9,"                \
@@ -34,7 +34,7 @@ START_TEST(a_convolution_between_turns)
 }
 END_TEST
 
-START_TEST(small_groups)
+START_TEST(small_groups_are_convolved_by_taps)
 {
     ck_turns("x = input f32[2,6,5,7]\nw = const f32[6,2,3,3] fill 0.5\nb = input f32[6]\n"
              "y = conv x w b {group=3,pads=[1,1,1,1],strides=[2,1]}\nreturn y\n",
@@ -101,7 +101,7 @@ static void ck_few(const char *inputs, const char *dims, size_t count, const cha
     ck_turns(text, turns, parts);
 }
 
-START_TEST(few_filters)
+START_TEST(few_filters_use_blocks_of_pixels)
 {
     char in[64], rest[128];
     /* one filter; the last pixels of a row of 17 are cut off */
@@ -110,20 +110,20 @@ START_TEST(few_filters)
         "filters=16, kernel_shape=[3,18], pads=[1,1,1,1], strides=[1,16]");
     ck_few("x = input f32[2,64,h,17]\n", "1,64,1,5", 320, "y = conv x w {pads=[0,2,0,2]}", 1,
         "filters=9, slice");
-    /* steps, what a window leaves over, other ends of a row */
+    /* strides, remainders of a window, other paddings of a row */
     for (int width = 10; width < 31; width++) {
         (void)snprintf(in, sizeof(in), "x = input f32[1,5,2,%d]\nb = input f32[3]\n", width);
         (void)snprintf(rest, sizeof(rest), "y = conv x w b {strides=[1,%d],pads=[1,3,0,%d]}",
             width % 3 + 1, width % 4);
         ck_few(in, "3,5,2,7", 210, rest, 2, "nhwc_conv");
     }
-    /* with what is added; lines and volumes */
+    /* with a residual; 1-D convolutions and volumes */
     ck_few("x = input f32[1,6,5,8]\nr = input f32[1,4,5,8]\n", "4,6,3,3", 216,
         "y = fused_conv x w _ r {pads=[1,1,1,1],activation=\"Relu\"}", 3, "filters=16,");
     ck_few("x = input f32[n,1,40]\n", "2,1,9", 18, "y = conv x w", 1, "filters=16, strides=[8]");
     ck_few("x = input f32[1,5,4,5,12]\n", "2,5,2,2,3", 120, "y = conv x w {pads=[0,1,0,1,0,1]}", 2,
         "filters=12");
-    /* none of it pays, or rows are of any length */
+    /* no saving, or rows of unknown length */
     ck_few("x = input f32[1,6,5,8]\n", "4,6,1,1", 24, "y = conv x w", 2, "filters=4");
     ck_few("x = input f32[1,6,5,8]\n", "9,6,3,3", 486, "y = conv x w", 2, "filters=9");
     ck_few("x = input f32[1,6,5,w]\n", "4,6,3,3", 216, "y = conv x w", 2, "filters=4");
@@ -134,9 +134,9 @@ START_TEST(few_filters)
 }
 END_TEST
 
-/* Winograd's tiles where taps are apart: large ones, small ones, none, as pixels fill them, and as
- * much of them as panels would skip. */
-START_TEST(dilations)
+/* Dilated 3x3 kernels use large Winograd tiles, small ones or panels. The choice depends on how
+ * far the pixels fill the tiles, and on the work that panels would skip. */
+START_TEST(dilations_choose_the_algorithm)
 {
     static const struct {
         int channels, side;
@@ -157,7 +157,7 @@ START_TEST(dilations)
 }
 END_TEST
 
-START_TEST(padding_by_name)
+START_TEST(padding_by_name_is_resolved)
 {
     ck_turns(IMAGE "y = conv x w {auto_pad=\"SAME_UPPER\",strides=[2,2]}\nreturn y\n", 2,
         "pads=[0,1,1,1]");
@@ -190,7 +190,7 @@ START_TEST(sizes_may_be_symbols)
 }
 END_TEST
 
-START_TEST(norms_of_channels)
+START_TEST(norms_of_channels_go_along)
 {
     ck_turns(IMAGE CONV("a", "x") "s = const f32[5] {1,2,3,4,5}\n"
                                   "y = instance_normalization a s s {epsilon=0.001}\nreturn y\n",
@@ -201,9 +201,9 @@ START_TEST(norms_of_channels)
 }
 END_TEST
 
-/* ---- what turns move behind */
+/* ---- operators that Transposes move past */
 
-START_TEST(elementwise)
+START_TEST(elementwise_operators_go_along)
 {
     static const char *const lines[] = { "b = mul a h\n", "b = add a c\n", "b = sub c a\n",
         "b = div c1 a\n", "b = add a a\n", "b = clip a lo hi\n", "b = prelu a c\n",
@@ -233,7 +233,7 @@ START_TEST(elementwise)
 }
 END_TEST
 
-/* A turn of rank 3 is its own inverse: to turn the other operand would have no end. */
+/* A Transpose of rank 3 is its own inverse: transposing the other operand would never end. */
 START_TEST(turns_of_rank_three_do_not_chase_each_other)
 {
     static const char *const ends[] = { "y = add a x\n", "y = sub x a\n", "y = max a x x\n",
@@ -252,7 +252,7 @@ START_TEST(turns_of_rank_three_do_not_chase_each_other)
 }
 END_TEST
 
-/* A turn tells the rank of its result, maybe not that of what it turns. */
+/* A Transpose has a result of known rank, even if the rank of its operand is unknown. */
 START_TEST(turns_of_anything_are_left)
 {
     assert_pass_leaves(PASS, NULL,
@@ -261,7 +261,7 @@ START_TEST(turns_of_anything_are_left)
 }
 END_TEST
 
-START_TEST(joining_and_cutting)
+START_TEST(concat_and_split_go_along)
 {
     ck_turns(IMAGE CONV("a", "x")
                  CONV("b", "a") "c = concat a b {axis=1}\nd = relu c\n"
@@ -285,12 +285,12 @@ START_TEST(joining_and_cutting)
     ck_turns(IMAGE CONV("a", "x") "p = const i64[4] {1,2,0,1}\nk = const i64[2] {2,3}\n"
                                   "b = pad a p _ k\ny = relu b\nreturn y\n",
         2, "pad");
-    /* Parts that nobody reads. */
+    /* Parts of Split without a reader. */
     ck_turns(IMAGE CONV("y", "x") "a, b = split y {num_outputs=2,axis=2}\nreturn y\n", 2, "");
 }
 END_TEST
 
-START_TEST(images_get_other_sizes)
+START_TEST(resizes_go_along)
 {
     static const char *const lines[] = {
         "s = const f32[4] {1,1,2,1.5}\ny = resize a _ s {mode=\"linear\"}\n",
@@ -309,7 +309,7 @@ START_TEST(images_get_other_sizes)
         prt_graph *g = graph_from_text(text);
         assert_pass_keeps_results(text, PASS, 1e-5);
         ck_assert(run_pass(g, PASS, NULL));
-        /* The second turn is the last thing, or moves nothing and is a reshape. */
+        /* The second Transpose is the last op, or moves no data and is a Reshape. */
         ck_assert_uint_le(count(graph_text(g), "= transpose"), 2);
         module_free(g);
     }
@@ -321,8 +321,8 @@ START_TEST(images_get_other_sizes)
 }
 END_TEST
 
-/* Which axes go changes the order of what is left. */
-START_TEST(reductions_without_dims)
+/* The removed axes decide the order of the remaining ones. */
+START_TEST(reductions_without_dims_go_along)
 {
     static const char *const axes[] = { "[2] {2,3}", "[2] {0,2}", "[2] {0,3}", "[2] {1,2}",
         "[2] {0,1}", "[1] {1}", "[1] {0}", "[1] {3}", "[3] {0,2,3}", "[3] {1,2,3}", "[4] {0,1,2,3}",
@@ -358,7 +358,7 @@ END_TEST
     "u = transpose t {perm=[0,2,1,3,4]}\ns4 = const i64[4] {" n ",4,6,7}\nb = reshape u s4\n"
 #define FOUR "w = const f32[4,4,1,1] {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7}\n"
 
-START_TEST(shuffles)
+START_TEST(channel_shuffles_go_along)
 {
     ck_turns("x = input f32[2,4,6,7]\n" FOUR
              "a = conv x w {strides=[1,1]}\n" SHUFFLE("2", "2") "y = conv b w\nreturn y\n",
@@ -383,7 +383,7 @@ START_TEST(shuffles)
 END_TEST
 
 /* Groups of images, not of channels: dims of unknown size must not hide that. */
-START_TEST(shuffles_that_are_none)
+START_TEST(shuffles_of_images_are_left)
 {
     ck_turns("x = input f32[?,4,6,7]\n" FOUR "a = conv x w\n"
              "s5 = const i64[5] {-1,2,3,6,7}\nt = reshape a s5\n"
@@ -398,7 +398,7 @@ START_TEST(shuffles_that_are_none)
 }
 END_TEST
 
-START_TEST(rows_of_pixels)
+START_TEST(images_become_rows_of_pixels)
 {
     ck_turns(IMAGE CONV("a", "x") "s = const i64[3] {2,5,42}\nf = reshape a s\n"
                                   "y = transpose f {perm=[0,2,1]}\nreturn y\n",
@@ -417,7 +417,7 @@ START_TEST(rows_of_pixels)
 END_TEST
 
 /* Rows of pixels that become images. */
-START_TEST(images_of_rows)
+START_TEST(rows_of_pixels_become_images)
 {
     ck_turns("x = input f32[2,42,5]\n" WEIGHTS "t = transpose x {perm=[0,2,1]}\n"
              "s = const i64[4] {2,5,6,7}\nu = reshape t s\n" CONV("y", "u") "return y\n",
@@ -431,7 +431,7 @@ START_TEST(images_of_rows)
 }
 END_TEST
 
-/* ---- beside convolutions */
+/* ---- graphs around convolutions */
 
 START_TEST(other_readers_get_their_order)
 {
@@ -442,7 +442,7 @@ START_TEST(other_readers_get_their_order)
 }
 END_TEST
 
-START_TEST(regions)
+START_TEST(regions_are_rewritten)
 {
     ck_turns("q = input bool[]\n" IMAGE CONV("a",
                  "x") "r = if q {\n  then_branch { b = relu a; c = conv b w; return c }\n"
@@ -489,7 +489,7 @@ END_TEST
     "v = const i8[5,1,2,3] {1,2,3,4,5,6,-9,8,7,6,5,4,3,2,1,0,0,0,0,1,0,-128,0,127,3,3,3,3,3,3}\n"  \
     "b = const i32[5] {10,-2000,300,4,0}\n"
 
-START_TEST(quantised_convolutions)
+START_TEST(quantised_convolutions_are_converted)
 {
     static const char *const attrs[] = { "pads=[1,1,1,1]", "strides=[2,1],dilations=[1,2]",
         "auto_pad=\"SAME_LOWER\",strides=[2,2]" };
@@ -520,7 +520,7 @@ START_TEST(quantised_convolutions)
     ck_turns("x = input i8[2,5,7]\n" BYTES "u = const u8[9,5,2] fill 200\nuz = const u8[] {128}\n"
              "iz = const i8[] {-5}\ny = qlinear_conv x xs iz u ws uz ys iz\nreturn y\n",
         2, "nhwc_qconv");
-    /* weights that are no constant, or do not fit a byte without their zero point */
+    /* weights that are not constant, or do not fit a byte without their zero point */
     ck_left_alone("x = input u8[2,5,7,8]\n" BYTES "u = input i8[5,5,3,3]\n"
                   "y = qlinear_conv x xs xz u ws wz ys xz\nreturn y\n");
     ck_left_alone("x = input u8[2,5,7]\n" BYTES "u = const u8[9,5,2] fill 200\n"
@@ -533,10 +533,12 @@ START_TEST(quantised_convolutions)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/layout/channels_last", a_convolution_between_turns, small_groups,
-    chains_have_turns_at_their_ends, residuals_and_activations, few_filters, dilations,
-    padding_by_name, sizes_may_be_symbols, norms_of_channels, elementwise,
-    turns_of_rank_three_do_not_chase_each_other, turns_of_anything_are_left, joining_and_cutting,
-    images_get_other_sizes, reductions_without_dims, shuffles, shuffles_that_are_none,
-    rows_of_pixels, images_of_rows, other_readers_get_their_order, regions, near_misses_are_left,
-    quantised_convolutions)
+PRT_TEST_MAIN("pass/layout/channels_last", a_convolution_between_turns,
+    small_groups_are_convolved_by_taps, chains_have_turns_at_their_ends, residuals_and_activations,
+    few_filters_use_blocks_of_pixels, dilations_choose_the_algorithm, padding_by_name_is_resolved,
+    sizes_may_be_symbols, norms_of_channels_go_along, elementwise_operators_go_along,
+    turns_of_rank_three_do_not_chase_each_other, turns_of_anything_are_left,
+    concat_and_split_go_along, resizes_go_along, reductions_without_dims_go_along,
+    channel_shuffles_go_along, shuffles_of_images_are_left, images_become_rows_of_pixels,
+    rows_of_pixels_become_images, other_readers_get_their_order, regions_are_rewritten,
+    near_misses_are_left, quantised_convolutions_are_converted)

@@ -2,7 +2,7 @@
 /* test_conv3d.c — channels_last: convolutions and pools of volumes. */
 #include "pass/layout/turns.h"
 
-START_TEST(volumes_are_turned_as_images_are)
+START_TEST(volumes_are_converted)
 {
     assert_pass_keeps_results(
         "x = input f32[2,3,5,6,7]\nw = const f32[4,3,2,3,3] fill 0.125\n"
@@ -14,7 +14,7 @@ START_TEST(volumes_are_turned_as_images_are)
 }
 END_TEST
 
-/* Weights of which no two are alike; `w` is their shape. */
+/* Uses weights that are all different; `w` is their shape. */
 static void ck_volume(const char *x, const char *w, size_t count, const char *attrs,
     const char *then, size_t turns, const char *parts)
 {
@@ -27,19 +27,19 @@ static void ck_volume(const char *x, const char *w, size_t count, const char *at
     free(text);
 }
 
-START_TEST(volumes_as_images)
+START_TEST(volumes_become_images)
 {
-    /* planes beside each other, of a single channel and of few */
+    /* adjacent planes, of one channel and of a few channels */
     ck_volume("2,1,5,6,7", "4,1,3,3,2", 72, "pads=[1,1,0,1,1,1]", "relu c", 1,
         "pad concat axis=1 images=1 channels=3 kernel_shape=[3,2]");
     ck_volume("n,5,5,6,7", "9,5,2,3,3", 810, "strides=[2,1,2],dilations=[2,1,1]", "relu c", 2,
         "slice concat axis=4 channels=10 kernel_shape=[3,3]");
-    /* a kernel of one plane, and what Winograd's algorithm is for */
+    /* a kernel of one plane, and a kernel that suits Winograd */
     ck_volume("2,16,3,10,11", "16,16,1,3,3", 2304, "pads=[0,1,1,0,1,1]", "add c x", 3,
         "form=winograd channels=16");
     ck_volume("1,16,3,10,11", "16,16,3,3,3", 6912, "pads=[1,1,1,1,1,1]", "neg c", 2,
         "concat form=winograd channels=48");
-    /* channels by themselves: as images only of one plane */
+    /* depthwise: become images only if the kernel has one plane */
     ck_volume("2,5,6,6,7", "5,1,1,3,2", 30, "group=5,pads=[1,1,0,1,1,1],strides=[2,1,2]", "relu c",
         2, "pad form=taps kernel_shape=[3,2]");
     ck_volume("2,5,6,6,7", "5,1,3,3,2", 90, "group=5,pads=[1,1,0,1,1,1],strides=[2,1,2]", "relu c",
@@ -50,7 +50,7 @@ START_TEST(volumes_as_images)
 }
 END_TEST
 
-START_TEST(volumes_are_finished_once)
+START_TEST(volumes_apply_their_epilogue_once)
 {
     assert_pass_keeps_results(
         "x = input f32[2,5,6,6,7]\nr = input f32[2,5,6,6,7]\n"
@@ -66,7 +66,7 @@ START_TEST(volumes_are_finished_once)
 }
 END_TEST
 
-START_TEST(pools_of_volumes)
+START_TEST(pools_of_volumes_are_converted)
 {
     static const char *const pools[] = {
         "max_pool c {kernel_shape=[2,3,2],strides=[2,1,3],pads=[1,1,0,0,1,1]}",
@@ -83,5 +83,5 @@ START_TEST(pools_of_volumes)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/layout/volume", volumes_are_turned_as_images_are, volumes_as_images,
-    volumes_are_finished_once, pools_of_volumes)
+PRT_TEST_MAIN("pass/layout/volume", volumes_are_converted, volumes_become_images,
+    volumes_apply_their_epilogue_once, pools_of_volumes_are_converted)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_conv_algorithm.c — what passes offer to whoever times, and that any answer gives the same
- * values. */
+/* test_conv_algorithm.c — candidate algorithms that passes offer for autotuning; every choice
+ * gives the same values. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "support/check_main.h"
 #include "support/graph_text.h"
 
-/* Takes another way than the rule's: so many behind it. */
+/* Chooses the candidate `other` places after the one of the rule. */
 typedef struct asked {
     uint32_t other;
     uint32_t n;
@@ -55,7 +55,7 @@ static char *with_weights(const char *inputs, uint32_t n, const weights *w, cons
     return text;
 }
 
-/* What becomes of `text` with these options of channels_last, by rule or, with `a`, by choice. */
+/* Returns `text` after channels_last with these options: by rule or, with `a`, by choice. */
 static prt_graph *run_with(const char *text, const char *winograd, const char *growth, asked *a)
 {
     prt_graph *g = graph_from_text(text);
@@ -71,26 +71,26 @@ static prt_graph *run_with(const char *text, const char *winograd, const char *g
     return g;
 }
 
-static prt_graph *run(const char *text, asked *a)
+static prt_graph *run_pass_on(const char *text, asked *a)
 {
     return run_with(text, "large", "10", a);
 }
 
-static bool has(const prt_graph *g, const char *what)
+static bool has_text(const prt_graph *g, const char *part)
 {
-    return strstr(graph_text(g), what) != NULL;
+    return strstr(graph_text(g), part) != NULL;
 }
 
-/* `what` is in the text of what rules give, or else of the way so many behind; both give the same
- * values. */
-static asked check(const char *text, const char *what, bool ruled, uint32_t other)
+/* Asserts that `part` is in the result of the rule if `ruled`, or else in the result of the
+ * candidate `other` places after it. Both results give the same values. */
+static asked check_choice(const char *text, const char *part, bool ruled, uint32_t other)
 {
     asked rule = { .other = 0 }, turned = { .other = other };
-    prt_graph *before = graph_from_text(text), *alone = run(text, NULL);
-    prt_graph *same = run(text, &rule), *another = run(text, &turned);
+    prt_graph *before = graph_from_text(text), *alone = run_pass_on(text, NULL);
+    prt_graph *same = run_pass_on(text, &rule), *another = run_pass_on(text, &turned);
     ck_assert_str_eq(graph_text(alone), graph_text(same));
-    ck_assert_int_eq(has(same, what), ruled);
-    ck_assert_int_eq(has(another, what), !ruled);
+    ck_assert_int_eq(has_text(same, part), ruled);
+    ck_assert_int_eq(has_text(another, part), !ruled);
     ck_assert_uint_ge(rule.n, 1);
     assert_same_results(before, same, 1e-4, 5);
     assert_same_results(before, another, 1e-4, 5);
@@ -101,7 +101,7 @@ static asked check(const char *text, const char *what, bool ruled, uint32_t othe
     return turned;
 }
 
-START_TEST(options_leave_forms_out)
+START_TEST(options_exclude_algorithms)
 {
     static const struct {
         const char *winograd, *rule;
@@ -116,7 +116,7 @@ START_TEST(options_leave_forms_out)
         asked a = { .other = 0 };
         prt_graph *ruled = run_with(text, rows[i].winograd, "10", NULL);
         prt_graph *chosen = run_with(text, rows[i].winograd, "10", &a);
-        ck_assert(has(ruled, rows[i].rule));
+        ck_assert(has_text(ruled, rows[i].rule));
         ck_assert_str_eq(graph_text(ruled), graph_text(chosen));
         ck_assert_uint_eq(a.n != 0 ? a.last.n_candidates : 0, rows[i].ways);
         assert_same_results(before, ruled, 1e-4, 5);
@@ -142,7 +142,7 @@ START_TEST(largest_tiles_are_for_large_images)
             with_weights(rows[i].input, 1, &w, "y = conv x w0 {pads=[1,1,1,1]}\nreturn y\n");
         prt_graph *before = graph_from_text(text);
         prt_graph *g = run_with(text, rows[i].winograd, "10", NULL);
-        ck_assert_msg(has(g, rows[i].rule), "%s", graph_text(g));
+        ck_assert_msg(has_text(g, rows[i].rule), "%s", graph_text(g));
         assert_same_results(before, g, 1e-4, 5);
         module_free(before);
         module_free(g);
@@ -152,7 +152,7 @@ START_TEST(largest_tiles_are_for_large_images)
 END_TEST
 
 /* Kernels of 5 by 5: their weights are transformed beforehand or not at all. */
-START_TEST(five_by_five_has_two_forms)
+START_TEST(five_by_five_has_two_algorithms)
 {
     static const struct {
         const char *winograd, *growth, *rule;
@@ -168,7 +168,7 @@ START_TEST(five_by_five_has_two_forms)
         asked a = { .other = 0 };
         for (int k = 0; k < 2; k++) {
             prt_graph *g = run_with(text, rows[i].winograd, rows[i].growth, k != 0 ? &a : NULL);
-            ck_assert_msg(has(g, rows[i].rule), "%s", graph_text(g));
+            ck_assert_msg(has_text(g, rows[i].rule), "%s", graph_text(g));
             assert_same_results(before, g, 1e-4, 5);
             module_free(g);
         }
@@ -179,8 +179,9 @@ START_TEST(five_by_five_has_two_forms)
 }
 END_TEST
 
-/* How many of three convolutions keep transformed weights, four times as many as their own. */
-START_TEST(weights_grow_so_far)
+/* The growth limit decides how many of three convolutions keep transformed weights, which are
+ * four times as large. */
+START_TEST(the_growth_of_weights_is_bounded)
 {
     static const struct {
         const char *growth;
@@ -205,13 +206,13 @@ START_TEST(weights_grow_so_far)
 }
 END_TEST
 
-START_TEST(three_by_three_has_three_forms)
+START_TEST(three_by_three_has_three_algorithms)
 {
     const weights w = { { 10, 8, 3, 3 } };
     char *text = with_weights("x = input f32[2,8,9,7]\nb = input f32[10]\n", 1, &w,
         "y = fused_conv x w0 b {pads=[1,1,1,1],activation=\"Relu\"}\nreturn y\n");
-    (void)check(text, "form=winograd2", false, 2);
-    const asked a = check(text, "form=winograd,", false, 1);
+    (void)check_choice(text, "form=winograd2", false, 2);
+    const asked a = check_choice(text, "form=winograd,", false, 1);
     ck_assert_uint_eq(a.last.n_candidates, 3);
     ck_assert_str_eq(a.last.key, "conv:2x9x7x8:1x8x10:k3x3:p1x1x1x1:Relu:b");
     ck_assert(a.last.close);
@@ -239,7 +240,7 @@ START_TEST(the_rule_may_be_either)
         (void)snprintf(head, sizeof(head), "x = input f32[n,32,%d,%d]\nr = input f32[n,32,%d,%d]\n",
             rows[i].in, rows[i].in, rows[i].in - 2, rows[i].in - 2);
         char *text = with_weights(head, 1, &w, "y = fused_conv x w0 _ r\nreturn y\n");
-        const asked a = check(text, rows[i].form, true, rows[i].other);
+        const asked a = check_choice(text, rows[i].form, true, rows[i].other);
         ck_assert_str_eq(a.last.key, rows[i].key);
         ck_assert_uint_eq(a.last.rule, rows[i].rule);
         free(text);
@@ -250,20 +251,20 @@ END_TEST
 /* Panels, or one of Winograd's large forms, whose weights are never kept. Frees `text`. */
 static void check_two(char *text, const char *form, uint32_t rule)
 {
-    const asked a = check(text, form, true, 1);
+    const asked a = check_choice(text, form, true, 1);
     ck_assert_uint_eq(a.last.n_candidates, 2);
     ck_assert_uint_eq(a.last.rule, rule);
     prt_graph *g = run_with(text, "large", "1000", NULL);
-    ck_assert(has(g, form) && !has(g, "transformed=1"));
+    ck_assert(has_text(g, form) && !has_text(g, "transformed=1"));
     module_free(g);
     g = run_with(text, "small", "1000", NULL);
-    ck_assert(has(g, "form=panels"));
+    ck_assert(has_text(g, "form=panels"));
     module_free(g);
     free(text);
 }
 
 /* Large tiles alone know steps of two. */
-START_TEST(steps_of_two_have_two_forms)
+START_TEST(stride_two_has_two_algorithms)
 {
     static const struct {
         const char *pixels, *form;
@@ -282,7 +283,7 @@ START_TEST(steps_of_two_have_two_forms)
 END_TEST
 
 /* Kernels along one axis: as panels, or by tiles of lines. */
-START_TEST(lines_have_two_forms)
+START_TEST(lines_have_two_algorithms)
 {
     static const struct {
         const char *pixels, *attrs, *form;
@@ -302,20 +303,20 @@ START_TEST(lines_have_two_forms)
 }
 END_TEST
 
-/* Few channels and few pixels: far from where the rule turns. */
-START_TEST(far_is_not_close)
+/* Few channels and few pixels are far from the threshold of the rule. */
+START_TEST(distant_candidates_are_not_close)
 {
     const weights w = { { 12, 5, 3, 3 } };
     char *text = with_weights("x = input f32[1,5,4,4]\n", 1, &w, "y = conv x w0\nreturn y\n");
     asked a = { .other = 0 };
-    module_free(run(text, &a));
+    module_free(run_pass_on(text, &a));
     ck_assert_uint_eq(a.n, 1);
     ck_assert(!a.last.close);
     free(text);
 }
 END_TEST
 
-START_TEST(other_windows_have_one_form)
+START_TEST(other_windows_have_one_algorithm)
 {
     static const char *const rests[] = { "y = conv x w0 {strides=[2,1]}\nreturn y\n",
         "y = conv x w1\nreturn y\n" };
@@ -323,15 +324,15 @@ START_TEST(other_windows_have_one_form)
     for (size_t i = 0; i < PRT_COUNT_OF(rests); i++) {
         char *text = with_weights("x = input f32[1,8,9,9]\n", 2, w, rests[i]);
         asked a = { .other = 1 };
-        prt_graph *g = run(text, &a);
+        prt_graph *g = run_pass_on(text, &a);
         ck_assert_uint_eq(a.n, 0);
-        ck_assert(has(g, "nhwc_conv"));
+        ck_assert(has_text(g, "nhwc_conv"));
         module_free(g);
         free(text);
     }
     char *text = with_weights("x = input f32[1,8,h,9]\n", 1, w, "y = conv x w0\nreturn y\n");
     asked a = { .other = 1 };
-    module_free(run(text, &a)); /* a size that nobody knows cannot be timed */
+    module_free(run_pass_on(text, &a)); /* an unknown size cannot be timed */
     ck_assert_uint_eq(a.n, 0);
     free(text);
 }
@@ -343,7 +344,7 @@ START_TEST(separable_parts_are_one_or_apart)
     char *text = with_weights("x = input f32[1,6,10,10]\n", 3, w,
         "a = conv x w0\nb = fused_conv a w1 {group=24,pads=[1,1,1,1],activation=\"Relu\"}\n"
         "c = conv b w2\nreturn c\n");
-    const asked a = check(text, "nhwc_separable", false, 1);
+    const asked a = check_choice(text, "nhwc_separable", false, 1);
     ck_assert_uint_eq(a.last.ways[0].n_steps, 3);
     ck_assert_uint_eq(a.last.ways[1].n_steps, 1);
     ck_assert(!a.last.close);
@@ -351,7 +352,8 @@ START_TEST(separable_parts_are_one_or_apart)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/layout/ways", options_leave_forms_out, largest_tiles_are_for_large_images,
-    five_by_five_has_two_forms, weights_grow_so_far, three_by_three_has_three_forms,
-    the_rule_may_be_either, steps_of_two_have_two_forms, lines_have_two_forms, far_is_not_close,
-    other_windows_have_one_form, separable_parts_are_one_or_apart)
+PRT_TEST_MAIN("pass/layout/ways", options_exclude_algorithms, largest_tiles_are_for_large_images,
+    five_by_five_has_two_algorithms, the_growth_of_weights_is_bounded,
+    three_by_three_has_three_algorithms, the_rule_may_be_either, stride_two_has_two_algorithms,
+    lines_have_two_algorithms, distant_candidates_are_not_close, other_windows_have_one_algorithm,
+    separable_parts_are_one_or_apart)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_separable.c — fuse_gate and fuse_separable, on graphs with channels last. */
+/*
+ * test_separable.c — fuse_gate and fuse_separable, on graphs with channels last.
+ * Covers: channel_scale.c.
+ */
 #include <stdio.h>
 
 #include "support/check_main.h"
@@ -44,7 +47,7 @@ START_TEST(gates_go_into_convolutions)
 }
 END_TEST
 
-START_TEST(gates_that_are_none)
+START_TEST(other_factors_are_left)
 {
     static const char *const graphs[] = {
         PIXELS(3, 2) "g = input f32[1,1,1,4]\np = mul x g\n" GATED,
@@ -106,7 +109,7 @@ END_TEST
     "d = nhwc_conv a w {form=\"taps\",group=416,kernel_shape=[1,1]}\n"                             \
     "y = nhwc_conv d v {channels=416,filters=1,kernel_shape=[1,1]}\nreturn y\n"
 
-/* All of it becomes one with these products, and not with those of float32. */
+/* Asserts that the graph becomes one op with these products, but not with float32 products. */
 static void ck_becomes_one_with(const char *products, const char *text)
 {
     prt_graph *g = graph_from_text(text);
@@ -116,8 +119,8 @@ static void ck_becomes_one_with(const char *products, const char *text)
     module_free(g);
 }
 
-/* Where products are split less than that is large, but for very few pixels. */
-START_TEST(small_ones)
+/* bf16x3 products lower the least size, except for very few pixels. */
+START_TEST(the_least_size_depends_on_products)
 {
     ck_becomes_one_with("products=split", SMALL(12));
     assert_pass_leaves("fuse_separable", "products=split", SMALL(11));
@@ -139,7 +142,7 @@ START_TEST(three_by_three_with_avx2)
 }
 END_TEST
 
-START_TEST(parts_that_stay)
+START_TEST(other_parts_are_left)
 {
     static const char *const graphs[] = {
         IN FIRST WISE LAST "return y, a, d\n", /* read elsewhere */
@@ -154,7 +157,7 @@ START_TEST(parts_that_stay)
     };
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++)
         assert_pass_leaves("fuse_separable", NULL, graphs[i]);
-    /* What a residual is added to in between, a step of two, a mean without the dims. */
+    /* A residual in between, a stride of two, a mean without its dims. */
     ck_becomes(IN "r = input f32[1,50,50,70]\n"
                   "a = nhwc_conv x u _ r {channels=2,filters=70,kernel_shape=[1,1]}\n" WISE LAST
                   "return y\n",
@@ -171,5 +174,6 @@ START_TEST(parts_that_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/layout/separable", gates_go_into_convolutions, gates_that_are_none,
-    parts_become_one, small_ones, three_by_three_with_avx2, parts_that_stay)
+PRT_TEST_MAIN("pass/layout/separable", gates_go_into_convolutions, other_factors_are_left,
+    parts_become_one, the_least_size_depends_on_products, three_by_three_with_avx2,
+    other_parts_are_left)

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_transposed.c — channels_last: ConvTranspose as convolutions, and blocks of pixels. */
+/*
+ * test_transposed.c — channels_last: ConvTranspose as convolutions, and blocks of pixels.
+ * Covers: depth_to_space_conv.c, pixel_blocking.c.
+ */
 #include "pass/layout/turns.h"
 
-START_TEST(transposed_convolutions)
+START_TEST(transposed_convolutions_are_converted)
 {
     ck_turns("x = input f32[2,5,6,7]\nw = const f32[5,1,1,1] {1,2,3,4,5}\n"
              "a = conv x w {group=5}\nk = const f32[5,2,2,3] fill 0.5\nb = const f32[2] {1,-1}\n"
@@ -30,8 +33,8 @@ START_TEST(transposed_convolutions)
 }
 END_TEST
 
-/* ConvTranspose of weights of which no two are alike; `x` has five channels, `k` is the shape of a
- * filter. */
+/* ConvTranspose with weights that are all different; `x` has five channels, `k` is the shape of
+ * a filter. */
 static void ck_transposed(const char *x, int64_t filters, const char *k, size_t taps,
     const char *attrs, const char *then, size_t turns, const char *parts)
 {
@@ -48,14 +51,14 @@ static void ck_transposed(const char *x, int64_t filters, const char *k, size_t 
     free(text);
 }
 
-START_TEST(transposed_as_convolutions)
+START_TEST(transposed_become_convolutions)
 {
     /* one for each pixel of a step, joined */
     ck_transposed("2,5,6,7", 16, "3,3", 9, "strides=[2,2],pads=[1,1,1,1],output_padding=[1,1]",
         "relu t", 6,
         "nhwc_conv concat axis=3 kernel_shape=[2,2] kernel_shape=[1,1] "
         "activation=Relu");
-    /* all in one, and what is beyond is cut */
+    /* all filters in one convolution, and the surplus is cut */
     ck_transposed("2,5,40,30", 16, "4,4", 16, "strides=[2,2],pads=[1,1,1,1]", "sigmoid t", 3,
         "filters=64 kernel_shape=[2,2] pads=[1,1,1,1] activation=Sigmoid slice");
     ck_transposed("n,5,9,8", 16, "6,4", 24, "strides=[3,2],pads=[2,0,0,1]", "add t t", 3,
@@ -79,7 +82,7 @@ START_TEST(transposed_as_convolutions)
 }
 END_TEST
 
-START_TEST(transposed_in_large_tiles)
+START_TEST(transposed_use_large_tiles)
 {
     const char *attrs = "x = input f32[1,16,20,21]\nk = const f32[16,16,4,4] fill 0.5\n"
                         "y = conv_transpose x k {strides=[2,2],pads=[1,1,1,1]}\nreturn y\n";
@@ -87,7 +90,7 @@ START_TEST(transposed_in_large_tiles)
 }
 END_TEST
 
-START_TEST(blocks_of_pixels)
+START_TEST(pixels_are_computed_in_blocks)
 {
     ck_turns("x = input f32[n,5,6,7]\nv = const f32[5,1,3,3] fill 1\n"
              "k = const f32[8,5,1,1] {1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,"
@@ -102,5 +105,5 @@ START_TEST(blocks_of_pixels)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/layout/transposed", transposed_convolutions, transposed_as_convolutions,
-    transposed_in_large_tiles, blocks_of_pixels)
+PRT_TEST_MAIN("pass/layout/transposed", transposed_convolutions_are_converted,
+    transposed_become_convolutions, transposed_use_large_tiles, pixels_are_computed_in_blocks)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* turns.h — what tests of channels_last share. */
+/* turns.h — helpers shared by the tests of channels_last. */
 #ifndef PRT_TESTS_PASS_LAYOUT_TURNS_H
 #define PRT_TESTS_PASS_LAYOUT_TURNS_H
 
@@ -20,8 +20,8 @@ static inline size_t count(const char *text, const char *part)
     return n;
 }
 
-/* The pass keeps results; afterwards there are so many turns, and all of `parts` (set apart by
- * blanks), and nothing is left for it to do. */
+/* Asserts that the pass keeps the results, that `turns` Transposes and all of `parts` (separated
+ * by blanks) are in the graph afterwards, and that a second run changes nothing. */
 static inline void ck_turns(const char *text, size_t turns, const char *parts)
 {
     prt_graph *g = graph_from_text(text);
@@ -40,7 +40,7 @@ static inline void ck_left_alone(const char *text)
     assert_pass_leaves(PASS, NULL, text);
 }
 
-/* `count` numbers of which no two are alike. */
+/* Writes `count` different numbers. */
 static inline size_t put_numbers(char *text, size_t count)
 {
     size_t n = 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_low_precision.c — what narrow_weights stores, how close that stays, and what it leaves
- * alone. */
+/*
+ * test_low_precision.c — narrow_weights: stored types, accuracy, and near misses.
+ * Covers: low_precision_conv.c.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -70,7 +72,7 @@ START_TEST(convolutions_of_one_by_one_become_products)
 END_TEST
 
 /* compute=i8: bytes by column, and the rows of the other side as they come. */
-START_TEST(products_of_bytes)
+START_TEST(products_of_bytes_are_packed)
 {
     static const int sizes[][2] = { { 40, 26 }, { 33, 64 }, { 18, 130 } };
     for (size_t i = 0; i < PRT_COUNT_OF(sizes); i++)
@@ -114,7 +116,8 @@ START_TEST(products_of_bytes)
     module_free(before);
     module_free(after);
     free(text);
-    /* Other convolutions: not of each channel by itself, of few taps or filters, of images. */
+    /* Other convolutions: large ones are packed; depthwise ones, ones of few taps or filters,
+     * and ones of images are left. */
     static const struct {
         const char *text;
         bool done;
@@ -158,7 +161,7 @@ START_TEST(products_of_bytes)
 }
 END_TEST
 
-START_TEST(others_stay)
+START_TEST(near_misses_are_left)
 {
     char *text = product(40, 26, "y = fused_linear x w c {columns=26}");
     prt_graph *g = graph_from_text(text);
@@ -189,7 +192,7 @@ START_TEST(others_stay)
 }
 END_TEST
 
-/* What packing stores, at the borders of each type. */
+/* Stored values at the limits of each type. */
 START_TEST(elements_are_rounded_to_nearest)
 {
     float panel[16] = { 1.0f, -1.0f, 0.5f, 1e9f, -1e9f, 0.0f, 0.3f };
@@ -203,7 +206,7 @@ START_TEST(elements_are_rounded_to_nearest)
     ck_assert_uint_eq(words[6], 0x34cd);
     prt_low_precision_pack(PRT_NARROW_bf16, 1, 7, panel, &none, words);
     ck_assert_uint_eq(words[0], 0x3f80);
-    ck_assert_uint_eq(words[1], 0); /* the row beside the last */
+    ck_assert_uint_eq(words[1], 0); /* the row before the last */
     ck_assert_uint_eq(words[2], 0xbf80);
     prt_low_precision_pack(PRT_NARROW_e4m3, 1, 7, panel, &none, bytes);
     ck_assert_uint_eq(bytes[0], 0x40);
@@ -268,5 +271,5 @@ START_TEST(sizes_that_do_not_fit_are_refused)
 END_TEST
 
 PRT_TEST_MAIN("pass/pack/narrow", panels_are_stored_in_fewer_bits,
-    convolutions_of_one_by_one_become_products, products_of_bytes, others_stay,
+    convolutions_of_one_by_one_become_products, products_of_bytes_are_packed, near_misses_are_left,
     elements_are_rounded_to_nearest, sizes_that_do_not_fit_are_refused)

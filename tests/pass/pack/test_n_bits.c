@@ -9,7 +9,7 @@
 
 #define PASS "pack_n_bits"
 
-static void becomes(const char *text, const char *type, uint32_t inputs)
+static void assert_becomes(const char *text, const char *type, uint32_t inputs)
 {
     prt_graph *g = graph_from_text(text);
     ck_assert_msg(run_pass(g, PASS, NULL), "%s", text);
@@ -22,9 +22,9 @@ static void becomes(const char *text, const char *type, uint32_t inputs)
     assert_pass_keeps_results(text, PASS, 1e-5);
 }
 
-/* A constant of pseudo-random numbers in [low, low + range). */
-static size_t put(char *text, size_t size, const char *name, const char *type, const char *dims,
-    size_t count, int low, int range)
+/* Writes a constant of pseudo-random numbers in [low, low + range); returns the length. */
+static size_t write_constant(char *text, size_t size, const char *name, const char *type,
+    const char *dims, size_t count, int low, int range)
 {
     size_t at = (size_t)snprintf(text, size, "%s = const %s[%s] {", name, type, dims);
     for (size_t i = 0; i < count; i++)
@@ -43,23 +43,23 @@ static void check_n_bits(int k, int n, int bits, int block, const char *zeros, c
     ck_assert_ptr_nonnull(text);
     size_t at = (size_t)snprintf(text, TEXT, "x = input f32[2,3,%d]\n", k);
     (void)snprintf(dims, sizeof(dims), "%d,%d", n, bytes);
-    at += put(text + at, TEXT - at, "w", "u8", dims, (size_t)(n * bytes), 0, 256);
+    at += write_constant(text + at, TEXT - at, "w", "u8", dims, (size_t)(n * bytes), 0, 256);
     (void)snprintf(dims, sizeof(dims), "%d", n * blocks);
-    at += put(text + at, TEXT - at, "s", "f32", dims, (size_t)(n * blocks), 1, 9);
+    at += write_constant(text + at, TEXT - at, "s", "f32", dims, (size_t)(n * blocks), 1, 9);
     if (strcmp(zeros, "u8") == 0) {
         (void)snprintf(dims, sizeof(dims), "%d", n * packed);
-        at += put(text + at, TEXT - at, "z", "u8", dims, (size_t)(n * packed), 0, 256);
+        at += write_constant(text + at, TEXT - at, "z", "u8", dims, (size_t)(n * packed), 0, 256);
     } else if (strcmp(zeros, "f32") == 0) {
-        at += put(text + at, TEXT - at, "z", "f32", dims, (size_t)(n * blocks), 3, 8);
+        at += write_constant(text + at, TEXT - at, "z", "f32", dims, (size_t)(n * blocks), 3, 8);
     }
     (void)snprintf(text + at, TEXT - at,
         "y = ms_matmul_n_bits x w s %s {K=%d, N=%d, bits=%d, block_size=%d}\nreturn y\n",
         zeros[0] != 0 ? "z" : "", k, n, bits, block);
-    becomes(text, type, zeros[0] != 0 ? 6 : 5);
+    assert_becomes(text, type, zeros[0] != 0 ? 6 : 5);
     free(text);
 }
 
-START_TEST(matmul_n_bits)
+START_TEST(matmul_n_bits_is_packed)
 {
     static const char *const zeros[] = { "", "u8", "f32" };
     for (size_t i = 0; i < 3; i++) {
@@ -79,11 +79,11 @@ static void check_qdq(const char *type, int low, int range, const char *scales, 
     char *text = malloc(TEXT);
     ck_assert_ptr_nonnull(text);
     size_t at = (size_t)snprintf(text, TEXT, "x = input f32[3,%d]\n", k);
-    at += put(text + at, TEXT - at, "w", type, turned ? "70,48" : "48,70", (size_t)(n * k), low,
-        range);
-    at += put(text + at, TEXT - at, "s", "f32", scales, (size_t)count, 1, 9);
+    at += write_constant(text + at, TEXT - at, "w", type, turned ? "70,48" : "48,70",
+        (size_t)(n * k), low, range);
+    at += write_constant(text + at, TEXT - at, "s", "f32", scales, (size_t)count, 1, 9);
     if (zero)
-        at += put(text + at, TEXT - at, "z", type, scales, (size_t)count, low, range);
+        at += write_constant(text + at, TEXT - at, "z", type, scales, (size_t)count, low, range);
     at += (size_t)snprintf(text + at, TEXT - at, "d = dequantize_linear w s %s {axis=%d%s}\n",
         zero ? "z" : "_", axis, attrs);
     (void)snprintf(text + at, TEXT - at, "%s",
@@ -95,7 +95,7 @@ static void check_qdq(const char *type, int low, int range, const char *scales, 
     free(text);
 }
 
-START_TEST(dequantised_weights)
+START_TEST(dequantised_weights_are_packed)
 {
     static const struct {
         const char *name;
@@ -116,22 +116,22 @@ START_TEST(dequantised_weights)
 }
 END_TEST
 
-START_TEST(turned_by_a_transpose)
+START_TEST(transposed_weights_are_packed)
 {
     char *text = malloc(TEXT);
     ck_assert_ptr_nonnull(text);
     size_t at = (size_t)snprintf(text, TEXT, "x = input f32[3,48]\n");
-    at += put(text + at, TEXT - at, "w", "u4", "70,48", 70 * 48, 0, 16);
-    at += put(text + at, TEXT - at, "s", "f32", "70,3", 210, 1, 9);
+    at += write_constant(text + at, TEXT - at, "w", "u4", "70,48", 70 * 48, 0, 16);
+    at += write_constant(text + at, TEXT - at, "s", "f32", "70,3", 210, 1, 9);
     (void)snprintf(text + at, TEXT - at,
         "d = dequantize_linear w s {axis=1,block_size=16}\n"
         "t = transpose d {perm=[1,0]}\ny = matmul x t\nreturn y\n");
-    becomes(text, "int4", 6);
+    assert_becomes(text, "int4", 6);
     free(text);
 }
 END_TEST
 
-START_TEST(others_stay)
+START_TEST(near_misses_are_left)
 {
     static const char *const ends[] = {
         /* blocks across columns; a result that others read; factors */
@@ -142,9 +142,9 @@ START_TEST(others_stay)
     char *text = malloc(TEXT);
     ck_assert_ptr_nonnull(text);
     size_t at = (size_t)snprintf(text, TEXT, "x = input f32[3,48]\n");
-    at += put(text + at, TEXT - at, "w", "i4", "48,64", 48 * 64, -8, 16);
-    at += put(text + at, TEXT - at, "s", "f32", "48,4", 192, 1, 9);
-    at += put(text + at, TEXT - at, "q", "f32", "3,64", 192, 1, 9);
+    at += write_constant(text + at, TEXT - at, "w", "i4", "48,64", 48 * 64, -8, 16);
+    at += write_constant(text + at, TEXT - at, "s", "f32", "48,4", 192, 1, 9);
+    at += write_constant(text + at, TEXT - at, "q", "f32", "3,64", 192, 1, 9);
     for (size_t i = 0; i < PRT_COUNT_OF(ends); i++) {
         (void)snprintf(text + at, TEXT - at, "%s", ends[i]);
         prt_graph *g = graph_from_text(text);
@@ -155,14 +155,14 @@ START_TEST(others_stay)
 }
 END_TEST
 
-/* Groups in an order of their own stay; those in order are none. */
-START_TEST(groups)
+/* Groups in another order stay; groups in ascending order are ignored. */
+START_TEST(only_unordered_groups_stay)
 {
     for (int turn = 0; turn < 2; turn++) {
         char text[4096];
         size_t at = (size_t)snprintf(text, sizeof(text), "x = input f32[2,32]\n");
-        at += put(text + at, sizeof(text) - at, "w", "u8", "3,16", 48, 0, 256);
-        at += put(text + at, sizeof(text) - at, "s", "f32", "6", 6, 1, 9);
+        at += write_constant(text + at, sizeof(text) - at, "w", "u8", "3,16", 48, 0, 256);
+        at += write_constant(text + at, sizeof(text) - at, "s", "f32", "6", 6, 1, 9);
         at += (size_t)snprintf(text + at, sizeof(text) - at, "g = const i32[32] {");
         for (int k = 0; k < 32; k++)
             at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%d", k != 0 ? "," : "",
@@ -177,9 +177,9 @@ START_TEST(groups)
 }
 END_TEST
 
-/* Whether the other side becomes integers: where the model allows that, of 4 bits, and unless the
- * option is against it. */
-START_TEST(accuracy_levels)
+/* The activations become integers if the model allows it, the weights have 4 bits, and the
+ * option does not forbid it. */
+START_TEST(accuracy_levels_decide_on_integers)
 {
     static const struct {
         int level, bits;
@@ -192,9 +192,9 @@ START_TEST(accuracy_levels)
         char text[2048], dims[16];
         size_t at = (size_t)snprintf(text, sizeof(text), "x = input f32[2,32]\n");
         (void)snprintf(dims, sizeof(dims), "3,%d", 4 * cases[i].bits);
-        at += put(text + at, sizeof(text) - at, "w", "u8", dims, (size_t)(12 * cases[i].bits), 0,
-            256);
-        at += put(text + at, sizeof(text) - at, "s", "f32", "6", 6, 1, 9);
+        at += write_constant(text + at, sizeof(text) - at, "w", "u8", dims,
+            (size_t)(12 * cases[i].bits), 0, 256);
+        at += write_constant(text + at, sizeof(text) - at, "s", "f32", "6", 6, 1, 9);
         (void)snprintf(text + at, sizeof(text) - at,
             "y = ms_matmul_n_bits x w s {K=32, N=3, "
             "bits=%d, block_size=16, accuracy_level=%d}\nreturn y\n",
@@ -208,5 +208,6 @@ START_TEST(accuracy_levels)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/pack/n_bits", matmul_n_bits, dequantised_weights, turned_by_a_transpose,
-    others_stay, groups, accuracy_levels)
+PRT_TEST_MAIN("pass/pack/n_bits", matmul_n_bits_is_packed, dequantised_weights_are_packed,
+    transposed_weights_are_packed, near_misses_are_left, only_unordered_groups_stay,
+    accuracy_levels_decide_on_integers)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_trees.c — pack_weights of ensembles of trees: the same bits, whatever the trees. */
+/* test_trees.c — pack_weights of tree ensembles: bitwise equal results for all trees. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ static uint32_t below(uint32_t *state, uint32_t n)
     return (uint32_t)(((uint64_t)(*state >> 8) * n) >> 24);
 }
 
-static void put(char *list, const char *fmt, int number)
+static void append_number(char *list, const char *fmt, int number)
 {
     const size_t at = strlen(list);
     ck_assert_uint_lt(at, TEXT - 32);
@@ -32,28 +32,27 @@ static void put(char *list, const char *fmt, int number)
     (void)snprintf(list + at + (at != 0), 31, fmt, number);
 }
 
-/* A tree of `count` inner nodes, its nodes in any order: node k's children are 2 k + 1 and 2 k + 2
- * of those that there are. */
+/* Appends a tree of `count` inner nodes. The children of node k are 2 k + 1 and 2 k + 2. */
 static void add_tree(lists *l, uint32_t *state, int tree, int count, int targets, bool plain)
 {
     static const char *const modes[] = { "BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT",
         "BRANCH_EQ", "BRANCH_NEQ" };
     for (int k = 0; k < 2 * count + 1; k++) {
         const bool leaf = k >= count;
-        put(l->tree, "%d", tree);
-        put(l->node, "%d", k);
-        put(l->feature, "%d", (int)below(state, FEATURES));
-        put(l->value, "%d", (int)below(state, 9) - 4);
-        put(l->missing, "%d", plain ? 0 : (int)below(state, 2));
-        put(l->mode, leaf ? "LEAF" : modes[plain ? 0 : below(state, 6)], 0);
-        put(l->yes, "%d", leaf ? 0 : 2 * k + 1);
-        put(l->no, "%d", leaf ? 0 : 2 * k + 2);
+        append_number(l->tree, "%d", tree);
+        append_number(l->node, "%d", k);
+        append_number(l->feature, "%d", (int)below(state, FEATURES));
+        append_number(l->value, "%d", (int)below(state, 9) - 4);
+        append_number(l->missing, "%d", plain ? 0 : (int)below(state, 2));
+        append_number(l->mode, leaf ? "LEAF" : modes[plain ? 0 : below(state, 6)], 0);
+        append_number(l->yes, "%d", leaf ? 0 : 2 * k + 1);
+        append_number(l->no, "%d", leaf ? 0 : 2 * k + 2);
         for (int t = 0; leaf && t < targets; t++)
             if (below(state, 3) != 0) {
-                put(l->vote_tree, "%d", tree);
-                put(l->vote_node, "%d", k);
-                put(l->vote_target, "%d", t);
-                put(l->weight, "%d", (int)below(state, 100) - (plain ? 0 : 50));
+                append_number(l->vote_tree, "%d", tree);
+                append_number(l->vote_node, "%d", k);
+                append_number(l->vote_target, "%d", t);
+                append_number(l->weight, "%d", (int)below(state, 100) - (plain ? 0 : 50));
             }
     }
 }
@@ -89,7 +88,7 @@ static void ck_packs(const char *text)
 
 static char text[17 * TEXT];
 
-START_TEST(regressors)
+START_TEST(regressors_are_packed)
 {
     static const char *const sums[] = { "SUM", "AVERAGE", "MIN", "MAX" };
     static const char *const types[] = { "f32", "f64", "i32", "i64" };
@@ -112,7 +111,7 @@ START_TEST(regressors)
 }
 END_TEST
 
-START_TEST(classifiers)
+START_TEST(classifiers_are_packed)
 {
     for (int i = 0; i < 24; i++) {
         const int classes = 1 + i % 3;
@@ -142,7 +141,7 @@ END_TEST
     "nodes_falseleafs=[1,1], leaf_targetids=[0,1,0], leaf_weights=" type "[3] {1,2,3}" more "}\n"  \
     "return y\n"
 
-START_TEST(ensembles)
+START_TEST(ensembles_are_packed)
 {
     ck_packs(ENSEMBLE("f32", "0,1", ""));
     ck_packs(ENSEMBLE("f64", "3,5", ", aggregate_function=0, post_transform=1"));
@@ -167,7 +166,7 @@ START_TEST(near_misses_are_left)
 }
 END_TEST
 
-/* Words of nodes: value, then what + next * 2^32; what: mode + 16 * feature or votes. */
+/* Words of nodes: value, then kind + next * 2^32, with kind = mode + 16 * feature or votes. */
 #define WALK(nodes, roots, votes, more)                                                            \
     "x = const f32[1,2] {0,1}\nn = const i64" nodes "\nr = const i64" roots                        \
     "\nv = const i64" votes "\ny = packed_trees x n r v {n_targets=1" more "}\nreturn y\n"
@@ -175,7 +174,7 @@ END_TEST
 #define BRANCH "0,4294967296"              /* LEQ 0 of feature 0: the true branch is one node */
 #define VOTE "[2] {4607182418800017408,0}" /* 1 for target 0 */
 
-START_TEST(broken_tensors)
+START_TEST(broken_packed_trees_are_refused)
 {
     static const char *const broken =
         "the trees refer to nodes, votes or features that do not exist";
@@ -200,8 +199,8 @@ START_TEST(broken_tensors)
 }
 END_TEST
 
-/* The fast form and the other one, at any number of threads. */
-START_TEST(shared_out)
+/* The fast operator and the reference give the same results at any number of threads. */
+START_TEST(packed_trees_agree_at_any_number_of_threads)
 {
     fast_check("x = input f32[1000,2]\nn = const i64[6] {" BRANCH "," LEAF_1 "," LEAF_1 "}\n"
                "r = const i64[1] {0}\nv = const i64" VOTE "\n"
@@ -210,5 +209,6 @@ START_TEST(shared_out)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/pack/trees", regressors, classifiers, ensembles, near_misses_are_left,
-    broken_tensors, shared_out)
+PRT_TEST_MAIN("pass/pack/trees", regressors_are_packed, classifiers_are_packed,
+    ensembles_are_packed, near_misses_are_left, broken_packed_trees_are_refused,
+    packed_trees_agree_at_any_number_of_threads)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_weights.c — matrices that become panels, and those that stay. */
+/*
+ * test_weights.c — pack_weights: matrices that become panels, and matrices that stay.
+ * Covers: recurrent.c.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +10,7 @@
 #include "support/check_main.h"
 #include "support/graph_text.h"
 
-/* A graph whose @W stands for a constant matrix of r rows and c columns. */
+/* A graph in which @W is replaced by a constant matrix of r rows and c columns. */
 static char *with_matrix(const char *before, int r, int c, const char *after)
 {
     const size_t size = (size_t)r * (size_t)c * 8 + 1024;
@@ -49,7 +52,7 @@ START_TEST(products_read_panels)
 }
 END_TEST
 
-static void stays(const char *text)
+static void assert_stays(const char *text)
 {
     prt_graph *g = graph_from_text(text);
     ck_assert_msg(!run_pass(g, "pack_weights", NULL), "%s", text);
@@ -62,10 +65,10 @@ START_TEST(other_products_stay)
                                           "y = matmul x w\nreturn y\n",
         "x = input f32[2,2]\nw = const f32[2,2] {1,2,3,4}\ny = matmul x w\nreturn y\n" };
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++)
-        stays(graphs[i]);
+        assert_stays(graphs[i]);
     char *text = with_matrix("x = input f32[5,40]\nb = input f32[5,26]\n", 40, 26,
         "y = gemm x w b\nz = gemm x w {alpha=2}\nreturn y, z\n");
-    stays(text);
+    assert_stays(text);
     free(text);
 }
 END_TEST
@@ -84,7 +87,7 @@ static size_t put_constant(char *text, size_t size, const char *name, const int 
     return at + (size_t)snprintf(text + at, size - at, "}\n");
 }
 
-/* X of 3 steps and 2 entries; w and r of so many gates. */
+/* X has 3 steps and a batch of 2; w and r have the given number of gates. */
 static char *recurrent(int dirs, int gates, int input, int hidden, const char *rest)
 {
     const size_t size = 1 << 18;
@@ -146,12 +149,12 @@ START_TEST(other_recurrent_operators_stay)
         "y = rnn x w r\nreturn y\n",
     };
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++)
-        stays(graphs[i]);
-    /* One of the two is no constant. */
+        assert_stays(graphs[i]);
+    /* One of the two is not a constant. */
     char *text = recurrent(1, 4, 5, 20,
         "v = input f32[1,80,20]\ny = lstm x w v\n"
         "u = mul r r\nreturn y, u\n");
-    stays(text);
+    assert_stays(text);
     free(text);
 }
 END_TEST

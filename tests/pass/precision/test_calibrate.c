@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_calibrate.c — losses and choices against sums made here in the plainest way: every number
- * encoded and decoded by itself, every measure from its formula.
+ * test_calibrate.c — losses and choices, compared with straightforward reference sums: every
+ * number is encoded and decoded by itself, every measure follows its formula.
+ * Covers: feed.c, gptq.c, losses.c, stats.c.
  */
 #include "pass/precision/calibrate.h"
 
@@ -54,8 +55,8 @@ static double fast_round(int32_t format, int32_t scale, double x)
     return q;
 }
 
-/* Bins of |x|: shares with the numbers beyond the format in the last one within it, against the
- * mean of those bins that have the same byte. */
+/* Bins of |x|. The last bin within the format includes the share of the numbers beyond it. Each
+ * share is compared with the mean of the bins that have the same byte. */
 static double bins(const double *x, size_t n, prt_fp8_code code)
 {
     double h[2048] = { 0 }, p[2048], q[2048], all[256] = { 0 }, full[256] = { 0 };
@@ -224,7 +225,7 @@ START_TEST(kld_sees_past_bins_that_bytes_cannot_fill)
 }
 END_TEST
 
-START_TEST(of_equals_the_usual_is_taken)
+START_TEST(equal_losses_keep_the_default)
 {
     static const double zeros[9] = { 0 }, ones[9] = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
     open_arena();
@@ -243,7 +244,7 @@ START_TEST(of_equals_the_usual_is_taken)
 }
 END_TEST
 
-START_TEST(moments)
+START_TEST(moments_match_hand_computation)
 {
     static const double x[] = { 1, 2, 4, 9 };
     prt_moments m = { 0 };
@@ -287,7 +288,7 @@ static void invert(double a[K][K], int from, double out[K][K])
             out[i][j] = m[i][K + j];
 }
 
-/* Weight after weight, the inverse made anew for those that are left. */
+/* Rounds weight after weight, and recomputes the inverse for the remaining weights. */
 static void plain_gptq(double h[K][K], double w[K], prt_fp8_code code, double q[K])
 {
     double inverse[K][K];
@@ -474,7 +475,7 @@ static poprt_status run_and_count(void *user, const prt_module *module, size_t b
     return prt_ir_run(module->main, n_in, in, n_out, out, memory);
 }
 
-START_TEST(whoever_is_asked_runs_the_batches)
+START_TEST(a_given_runner_runs_the_batches)
 {
     static const char *const text =
         "x = input f32[2,3]\nw = const f32[3,2] {1,2,3,4,5,6}\ny = matmul x w\nreturn y\n";
@@ -514,7 +515,7 @@ static void check_refused(const prt_calibrate *how, poprt_status status, const c
     module_free(g);
 }
 
-START_TEST(what_does_not_fit_is_an_error)
+START_TEST(unsuitable_data_and_options_are_refused)
 {
     float data[12] = { 0 };
     int64_t dims[2] = { 4, 3 };
@@ -542,6 +543,7 @@ START_TEST(what_does_not_fit_is_an_error)
 END_TEST
 
 PRT_TEST_MAIN("pass/precision/calibrate", rounding_is_that_of_the_bytes, each_loss_takes_its_best,
-    kld_sees_past_bins_that_bytes_cannot_fill, of_equals_the_usual_is_taken, moments,
-    gptq_makes_up_for_errors, gptq_knows_layers, digits_are_still_read, the_worst_layers_stay_half,
-    whoever_is_asked_runs_the_batches, what_does_not_fit_is_an_error)
+    kld_sees_past_bins_that_bytes_cannot_fill, equal_losses_keep_the_default,
+    moments_match_hand_computation, gptq_makes_up_for_errors, gptq_knows_layers,
+    digits_are_still_read, the_worst_layers_stay_half, a_given_runner_runs_the_batches,
+    unsuitable_data_and_options_are_refused)

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_compare.c — check_with_fake_data and layer_precision_compare, alone and behind passes. */
+/*
+ * test_compare.c — check_with_fake_data and layer_precision_compare, alone and after other
+ * passes.
+ * Covers: lines.c.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +18,7 @@
 
 static char said[8192];
 
-static void take(void *user, prt_pass_level level, const char *pass, const char *subject,
+static void record_message(void *user, prt_pass_level level, const char *pass, const char *subject,
     const char *message)
 {
     const size_t n = strlen(said);
@@ -25,12 +29,12 @@ static void take(void *user, prt_pass_level level, const char *pass, const char 
             message);
 }
 
-/* A pass (or none), then a comparison with the model before both, or with `origin`. What it fails
- * with is said too. */
+/* Runs an optional pass, then a comparison with the model before both, or with `origin`. A
+ * failure is recorded too. */
 static poprt_status run_list(prt_graph *g, const char *pass, const char *check, const char *folder,
     const prt_module *origin, const prt_feed *feed)
 {
-    const prt_pass_observer observer = { .say = take };
+    const prt_pass_observer observer = { .say = record_message };
     const prt_pass_arg arg = { "output_dir", folder };
     prt_pass_manager *pm = NULL;
     said[0] = '\0';
@@ -66,7 +70,7 @@ START_TEST(outputs_are_compared)
     /* 1e6 does not fit into half precision */
     check_model("x = input f32[2]\nc = const f32[] {1e6}\ny = mul x c\nreturn y\n", "float_to_half",
         POPRT_E_LIMIT, "failed: output y differs by ");
-    /* and what is not a number is not close to any */
+    /* and NaN is not close to any number */
     check_model("x = input f32[2]\nc = const f32[] {0}\nz = mul x c\ny = div z z\nreturn y\n", NULL,
         POPRT_OK, "output y is the same within 0 of 0");
 }
@@ -95,7 +99,7 @@ START_TEST(another_model_may_be_the_one_before)
 }
 END_TEST
 
-START_TEST(what_cannot_run_is_said)
+START_TEST(models_that_cannot_run_are_reported)
 {
     check_model("x = input f32[2]\ny = \"my.Op\" x : f32[2]\nreturn y\n", NULL, POPRT_E_UNSUPPORTED,
         "nothing could be compared: operator Op is not known");
@@ -128,7 +132,7 @@ START_TEST(layers_are_compared)
     const prt_feed feed = { .n_arrays = 1, .arrays = &a };
     ck_assert(prt_tensor_init(&a.tensor, PRT_DTYPE_f32, 2, dims, data));
     ck_assert_ptr_nonnull(mkdtemp(folder));
-    /* 1, 2 and 5, 6 become 1, 2 and 5, 6.5: 6.5 is what F143 has next to 6.3 */
+    /* 1, 2 and 5, 6 become 1, 2 and 5, 6.5: 6.5 is the F143 number nearest to 6.3 */
     prt_graph *g = graph_from_text("x = input f32[2,3]\nw = const f32[3,2] {1,2,3,4,5,6.3}\n"
                                    "y = matmul x w @fc\nz = relu y\nreturn z\n");
     ck_assert_int_eq(run_list(g, "float_to_fp8", "layer_precision_compare", folder, NULL, &feed),
@@ -146,7 +150,7 @@ START_TEST(layers_are_compared)
 }
 END_TEST
 
-START_TEST(every_layer_of_a_model_is_there)
+START_TEST(every_layer_of_a_model_is_compared)
 {
     static char text[65536];
     char folder[] = "/tmp/poprt_compare_XXXXXX";
@@ -165,4 +169,4 @@ START_TEST(every_layer_of_a_model_is_there)
 END_TEST
 
 PRT_TEST_MAIN("pass/precision/compare", outputs_are_compared, another_model_may_be_the_one_before,
-    what_cannot_run_is_said, layers_are_compared, every_layer_of_a_model_is_there)
+    models_that_cannot_run_are_reported, layers_are_compared, every_layer_of_a_model_is_compared)

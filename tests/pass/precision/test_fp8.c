@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fp8.c — float_to_fp8. */
+/*
+ * test_fp8.c — float_to_fp8.
+ * Covers: fp8_code.c.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -130,7 +133,7 @@ START_TEST(bad_options_are_named)
 }
 END_TEST
 
-START_TEST(regions_too)
+START_TEST(regions_are_converted)
 {
     prt_graph *g = graph_from_text("q = input bool[]\n" X W "r = if q {\n"
                                    "  then_branch { a = matmul x w; return a }\n"
@@ -172,5 +175,5 @@ END_TEST
 
 PRT_TEST_MAIN("pass/precision/fp8", products_take_bytes, weights_alone_are_bytes,
     convolutions_keep_their_attributes, gemm_becomes_its_parts, some_layers_stay_half,
-    dictionaries_go_by_node, bad_options_are_named, regions_too,
+    dictionaries_go_by_node, bad_options_are_named, regions_are_converted,
     trained_models_keep_their_direction, digits_are_still_read)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_half.c — float_to_half, float_to_mixed, float_to_bf16. */
+/*
+ * test_half.c — float_to_half, float_to_mixed, float_to_bf16.
+ * Covers: retype.c, retype_attrs.c, retype_plan.c, retype_value.c.
+ */
 #include <string.h>
 
 #include "support/check_main.h"
@@ -8,7 +11,7 @@
 
 static const char *const half = "float_to_half";
 
-START_TEST(all_there_is_becomes_half)
+START_TEST(all_values_become_half)
 {
     assert_pass_rewrites(half, NULL,
         "x = input f32[2,n]\nw = const f32[2,1] {1, 0.1}\ni = input i64[2]\n"
@@ -44,7 +47,7 @@ START_TEST(skipped_operators_stand_between_casts)
         "x = input f32[4]\nw = const f32[4] {1, 2, 3, 0.1}\na = add x w\ny = mul a w\nreturn y\n",
         "x = input f16[4]\nw = const f32[4] {1, 2, 3, 0.1}\nw_0 = const f16[4] {1, 2, 3, 0.1}\n"
         "a = add x w_0\n%0 = cast a {to=1}\n%1 = mul %0 w\ny = cast %1 {to=10}\nreturn y\n");
-    /* no pair of Casts between two of them, nor around what is kept next to it */
+    /* no pair of Casts between two of them, nor around a kept op next to them */
     assert_pass_rewrites(half, "skip_op_types=Gelu",
         "x = input f32[4]\na = gelu x\nb = gelu a\nc = relu b\nreturn c\n",
         "x = input f16[4]\n%0 = cast x {to=1}\na = gelu %0\nb = gelu a\n%1 = cast b {to=10}\n"
@@ -79,7 +82,7 @@ START_TEST(numbers_made_of_sizes_are_not_rounded)
 }
 END_TEST
 
-START_TEST(casts_that_do_nothing_any_more_go)
+START_TEST(casts_without_effect_are_removed)
 {
     assert_pass_rewrites(half, NULL,
         "x = input f16[4]\na = cast x {to=1}\nb = relu a\nc = cast b {to=10}\nreturn c\n",
@@ -133,7 +136,7 @@ START_TEST(sequences_go_along_or_stay_whole)
 }
 END_TEST
 
-START_TEST(what_is_too_large_or_too_small_is_said)
+START_TEST(clipped_constants_are_reported)
 {
     prt_graph *g = graph_from_text("x = input f32[2]\nbig = const f32[2] {1e6, -inf}\n"
                                    "eps = const f32[] {1e-12}\nneg = const f32[1] {-1e-9}\n"
@@ -178,7 +181,7 @@ START_TEST(patterns_that_overflow_are_kept_on_demand)
 }
 END_TEST
 
-START_TEST(mixed_takes_what_is_heavy)
+START_TEST(mixed_converts_heavy_operators)
 {
     assert_pass_rewrites("float_to_mixed", NULL,
         "x = input f32[4,4]\nw = const f32[4,4] fill 0.5\nb = const f32[4] {1,2,3,0.1}\n"
@@ -199,8 +202,8 @@ START_TEST(bfloat16_keeps_the_range)
 }
 END_TEST
 
-/* Everything a mask is made of: (1 - m) * -FLT_MAX, and the same from attributes and initial
- * values. With an infinity 0 * -inf would be NaN. */
+/* All sources of a mask: (1 - m) * -FLT_MAX, and the same from attributes and initial values.
+ * With an infinity, 0 * -inf would be NaN. */
 START_TEST(bfloat16_constants_stay_finite)
 {
     assert_pass_rewrites("float_to_bf16", NULL,
@@ -233,7 +236,7 @@ START_TEST(mask_values_of_attributes_are_clipped)
 }
 END_TEST
 
-/* Q, K, V, the mask and the past go together, though each has a type variable of its own. */
+/* Q, K, V, the mask and the past get one type, although each has a separate type variable. */
 START_TEST(attention_is_of_one_type)
 {
     const char *const text =
@@ -344,11 +347,11 @@ START_TEST(trained_models_stay_close)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/precision/half", all_there_is_becomes_half, other_types_are_left,
+PRT_TEST_MAIN("pass/precision/half", all_values_become_half, other_types_are_left,
     skipped_operators_stand_between_casts, operators_without_half_stand_between_casts,
-    numbers_made_of_sizes_are_not_rounded, casts_that_do_nothing_any_more_go, regions_go_along,
-    sequences_go_along_or_stay_whole, what_is_too_large_or_too_small_is_said,
-    patterns_that_overflow_are_kept_on_demand, mixed_takes_what_is_heavy, bfloat16_keeps_the_range,
-    bfloat16_constants_stay_finite, mask_values_of_attributes_are_clipped, attention_is_of_one_type,
-    heavy_operators_have_one_type, masks_stay_finite_in_mixed_attention, cases_stay_close,
-    trained_models_stay_close)
+    numbers_made_of_sizes_are_not_rounded, casts_without_effect_are_removed, regions_go_along,
+    sequences_go_along_or_stay_whole, clipped_constants_are_reported,
+    patterns_that_overflow_are_kept_on_demand, mixed_converts_heavy_operators,
+    bfloat16_keeps_the_range, bfloat16_constants_stay_finite, mask_values_of_attributes_are_clipped,
+    attention_is_of_one_type, heavy_operators_have_one_type, masks_stay_finite_in_mixed_attention,
+    cases_stay_close, trained_models_stay_close)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_half_opset.c — the table of late float16 and bfloat16 against the history of schemas, and
- * what passes keep in float32 for it. */
+/* test_half_opset.c — the table of operators that got float16 or bfloat16 late, compared with
+ * the history of schemas; the passes keep such operators in float32. */
 #include "pass/precision/half_opset.h"
 
 #include "converter/history.h"
@@ -18,7 +18,8 @@ static uint64_t set_of(const prt_op_def *def, uint32_t slot)
     return 0;
 }
 
-/* The first opset at which the input takes the type; past the newest: none does. */
+/* Returns the first opset at which the input takes the type; a number past the newest opset if
+ * there is no such opset. */
 static int64_t first_of(const prt_op_def *def, uint32_t slot, const prt_type *type)
 {
     int64_t opset = prt_history_first(prt_str_of(def->name));

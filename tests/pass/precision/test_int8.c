@@ -15,7 +15,7 @@ START_TEST(weights_are_rounded_to_a_scale_of_their_own)
         "x = input f32[1,2]\nw = const i8[2,2] {50, -127, 127, 15}\n"
         "%0 = const f32[2] {0.02, 0.003937007859349251}\n"
         "%1 = dequantize_linear w %0 {axis=1}\ny = matmul x %1\nreturn y\n");
-    /* rows are the channels of Conv and of a Gemm that turns */
+    /* rows are the channels of Conv and of a Gemm with transB */
     assert_pass_rewrites(pass, NULL,
         "x = input f32[1,1,3]\nw = const f32[2,1,2] {1.27, -0.5, 254, 6}\n"
         "y = conv x w\nreturn y\n",

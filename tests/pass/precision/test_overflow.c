@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_overflow.c — formulas that overflow float16 on the way to a result that does not. */
+/* test_overflow.c — formulas with a finite result whose intermediate values overflow float16. */
 #include <stdio.h>
 #include <string.h>
 
@@ -63,7 +63,7 @@ END_TEST
 
 START_TEST(exponentials_and_powers_stay_finite)
 {
-    /* a sigmoid, a softplus, a softmax without its maximum taken off, GELU by tanh */
+    /* a sigmoid, a softplus, a softmax without subtraction of the maximum, GELU by tanh */
     ck_stays_finite("t = const f32[] {0.04}\nz = mul x t\nn = neg z\no = exp n\n"
                     "i = const f32[] {1}\np = add o i\ny = div i p\n");
     ck_stays_finite("t = const f32[] {0.04}\nz = mul x t\no = exp z\ni = const f32[] {1}\n"
@@ -85,7 +85,7 @@ START_TEST(sums_of_masks_stay_finite)
 END_TEST
 
 /* A region ends where numbers are small again, and at products. */
-START_TEST(the_rest_is_half)
+START_TEST(other_operators_become_half)
 {
     prt_graph *g = half_of("q = mul x x\nv = reduce_mean q a\nw = add v e\ns = sqrt w\n"
                            "y = div x s\nz = relu y\nreturn z\n",
@@ -115,11 +115,11 @@ START_TEST(clips_end_regions)
     const prt_value *y = prt_map_find(&g->module->names, PRT_STR("y"));
     const prt_value *z = prt_map_find(&g->module->names, PRT_STR("z"));
     ck_assert(!prt_op_is(y->def, PRT_OP_cast)); /* Add of float16 */
-    ck_assert(prt_op_is(z->def, PRT_OP_cast));  /* behind an Add of float32 */
+    ck_assert(prt_op_is(z->def, PRT_OP_cast));  /* after an Add of float32 */
     module_free(g);
 }
 END_TEST
 
 PRT_TEST_MAIN("pass/precision/overflow", norms_of_large_values_stay_finite,
-    exponentials_and_powers_stay_finite, sums_of_masks_stay_finite, the_rest_is_half,
+    exponentials_and_powers_stay_finite, sums_of_masks_stay_finite, other_operators_become_half,
     clips_end_regions)

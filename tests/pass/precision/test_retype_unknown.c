@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_retype_unknown.c — operators that nothing is known of between operators that convert. */
+/* test_retype_unknown.c — unknown operators between operators that are converted. */
 #include "converter/onnx.h"
 #include "ir/build.h"
 #include "support/check_main.h"
 #include "support/graph_text.h"
 
-/* The graph with the op that gives `name` exchanged for one of a domain that no table has. */
+/* Returns the graph with the producer of `name` replaced by an op of an unknown domain. */
 static prt_graph *with_unknown(const char *text, const char *name)
 {
     prt_graph *g = graph_from_text(text);
@@ -32,7 +32,7 @@ static void ck_becomes(const char *pass, const char *text, const char *parts)
 static const char *const chain = "x = input f32[4]\nw = const f32[4] {1, 2, 3, 0.1}\na = relu x\n"
                                  "b = neg a\nc = relu b\nd = mul c w\nreturn d\n";
 
-START_TEST(what_it_gives_is_cast)
+START_TEST(results_of_unknown_operators_are_cast)
 {
     prt_graph *g = with_unknown(chain, "b");
     ck_assert(run_pass(g, "float_to_half", NULL));
@@ -58,7 +58,7 @@ START_TEST(products_behind_it_are_mixed)
 }
 END_TEST
 
-/* What value_info says of its result. */
+/* The value_info of its result. */
 START_TEST(declared_types_are_believed)
 {
     prt_graph *g = with_unknown(chain, "b");
@@ -72,8 +72,8 @@ START_TEST(declared_types_are_believed)
 }
 END_TEST
 
-/* V of Attention has a type variable of its own, so nothing tells its type. */
-START_TEST(what_cannot_be_told_keeps_its_reader)
+/* V of Attention has a separate type variable, so its type is unknown. */
+START_TEST(readers_of_unknown_types_stay_float32)
 {
     prt_graph *g = with_unknown("q = input f32[1,2,3,4]\na = relu q\nb = neg a\n"
                                 "y = attention q q b\nreturn y\n",
@@ -88,5 +88,6 @@ START_TEST(what_cannot_be_told_keeps_its_reader)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/precision/retype_unknown", what_it_gives_is_cast, products_behind_it_are_mixed,
-    declared_types_are_believed, what_cannot_be_told_keeps_its_reader)
+PRT_TEST_MAIN("pass/precision/retype_unknown", results_of_unknown_operators_are_cast,
+    products_behind_it_are_mixed, declared_types_are_believed,
+    readers_of_unknown_types_stay_float32)

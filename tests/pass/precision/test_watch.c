@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_watch.c — warnings of values that overflow float16 on samples and on made-up data. */
+/* test_watch.c — warnings of values that overflow float16, on samples and on generated data. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 static char warned[8192], noted[8192];
 
-static void take(void *user, prt_pass_level level, const char *pass, const char *subject,
+static void record_message(void *user, prt_pass_level level, const char *pass, const char *subject,
     const char *message)
 {
     char *to = level == PRT_PASS_WARNS ? warned : noted;
@@ -23,7 +23,7 @@ static void take(void *user, prt_pass_level level, const char *pass, const char 
 
 static void run_on(const char *text, const char *pass, const prt_feed *feed)
 {
-    const prt_pass_observer observer = { .say = take };
+    const prt_pass_observer observer = { .say = record_message };
     prt_graph *g = graph_from_text(text);
     prt_pass_manager *pm = NULL;
     warned[0] = noted[0] = '\0';
@@ -51,7 +51,7 @@ static void with_samples(float large, const char *pass)
     run_on(product, pass, &feed);
 }
 
-START_TEST(samples_tell_what_overflows)
+START_TEST(samples_reveal_overflow)
 {
     with_samples(300, "float_to_mixed");
     ck_assert_msg(strstr(warned,
@@ -75,7 +75,7 @@ START_TEST(data_is_made_up_without_samples)
         "float_to_mixed", &feed);
     ck_assert_msg(strstr(warned, "a is float16 and overflows: made-up data make it") != NULL, "%s",
         warned);
-    /* what stays float32 is not looked at */
+    /* values that stay float32 are not checked */
     run_on("x = input f32[2,2]\nc = const f32[] {1e6}\nw = const f32[2,2] {1,2,3,4}\n"
            "p = matmul x w\na = mul p c\nreturn a\n",
         "float_to_mixed", &feed);
@@ -84,7 +84,7 @@ START_TEST(data_is_made_up_without_samples)
 END_TEST
 
 /* A model that cannot run is converted all the same. */
-START_TEST(what_cannot_run_is_noted)
+START_TEST(models_that_cannot_run_are_noted)
 {
     const prt_feed_array array = { .name = PRT_STR("other") };
     const prt_feed feed = { .n_arrays = 1, .arrays = &array };
@@ -94,7 +94,7 @@ START_TEST(what_cannot_run_is_noted)
 }
 END_TEST
 
-START_TEST(warnings_are_few)
+START_TEST(the_number_of_warnings_is_bounded)
 {
     char text[4096] = "x = input f32[2,2]\nc = const f32[] {1e6}\nw = const f32[2,2] {1,2,3,4}\n"
                       "a0 = mul x c\n";
@@ -113,5 +113,5 @@ START_TEST(warnings_are_few)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/precision/watch", samples_tell_what_overflows, data_is_made_up_without_samples,
-    what_cannot_run_is_noted, warnings_are_few)
+PRT_TEST_MAIN("pass/precision/watch", samples_reveal_overflow, data_is_made_up_without_samples,
+    models_that_cannot_run_are_noted, the_number_of_warnings_is_bounded)

@@ -61,7 +61,7 @@ START_TEST(outputs_keep_type_and_name)
 }
 END_TEST
 
-START_TEST(what_moves_or_has_its_own_arithmetic_stays)
+START_TEST(data_movement_and_quantisation_stay_half)
 {
     assert_pass_leaves(widen, NULL, "x = input f16[2,2]\na = transpose x\nreturn a\n");
     assert_pass_leaves(widen, NULL, "x = input f32[2]\ny = exp x\nreturn y\n");
@@ -126,7 +126,7 @@ START_TEST(constant_bytes_become_floats)
 }
 END_TEST
 
-START_TEST(what_is_computed_stays)
+START_TEST(computed_operands_stay_bytes)
 {
     assert_pass_leaves(decode, NULL,
         "x = input u8[2,2]\nw = input u8[2,2]\ns = const i32[1] {1}\n"
@@ -160,6 +160,6 @@ START_TEST(trained_models_stay_close)
 END_TEST
 
 PRT_TEST_MAIN("pass/precision/widen", half_is_rounded_between, values_inside_are_wide,
-    outputs_keep_type_and_name, what_moves_or_has_its_own_arithmetic_stays,
-    regions_keep_their_edges, results_are_those_of_half, constant_bytes_become_floats,
-    what_is_computed_stays, trained_models_stay_close)
+    outputs_keep_type_and_name, data_movement_and_quantisation_stay_half, regions_keep_their_edges,
+    results_are_those_of_half, constant_bytes_become_floats, computed_operands_stay_bytes,
+    trained_models_stay_close)

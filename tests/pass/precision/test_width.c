@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_width.c — int64_to_int32 and double_to_float. */
+/*
+ * test_width.c — int64_to_int32 and double_to_float.
+ * Covers: kernels.c, retype_bits.c.
+ */
 #include "support/check_main.h"
 #include "support/graph_text.h"
 #include "support/precision_check.h"
@@ -24,7 +27,7 @@ START_TEST(slots_of_int64_are_left_or_cast)
         "x = input f32[4]\ns = input i64[2]\nt = add s s\ny = reshape x t\nreturn y\n",
         "x = input f32[4]\ns = input i32[2]\nt = add s s\n%0 = cast t {to=7}\n"
         "y = reshape x %0\nreturn y\n");
-    /* what is computed of sizes for such a slot stays as it is */
+    /* values computed from sizes for such an input stay unchanged */
     assert_pass_leaves(integers, NULL,
         "x = input f32[n,4]\nk = const i64[1] {0}\nm = const i64[1] {-1}\ns = shape x\n"
         "a = gather s k\nb = concat a m {axis=0}\ny = reshape x b\nreturn y\n");
@@ -62,12 +65,12 @@ START_TEST(operators_without_a_kernel_of_int32_stay)
         "return y\n",
         "x = input i32[9]\nv = const f32[2] {0,3}\nd = const i32[] {5}\ny = one_hot x d v\n"
         "return y\n");
-    /* a depth that is made of sizes is int64, and no kernel mixes the two */
+    /* a depth computed from sizes is int64, and no kernel mixes int32 and int64 */
     assert_pass_rewrites(integers, NULL,
         "x = input i64[n]\nv = const f32[2] {0,3}\ns = size x\ny = one_hot x s v\nreturn y\n",
         "x = input i32[n]\nv = const f32[2] {0,3}\n%0 = cast x {to=7}\ns = size x\n"
         "y = one_hot %0 s v\nreturn y\n");
-    /* what never ran there converts as the others do */
+    /* an op that no kernel ran before is converted like the others */
     assert_pass_rewrites(integers, NULL,
         "x = input i64[9]\nd = const i64[] {5}\nv = const f64[2] {0,3}\ny = one_hot x d v\n"
         "return y\n",
@@ -104,7 +107,7 @@ START_TEST(integers_whose_bits_count_stay)
 }
 END_TEST
 
-START_TEST(what_is_out_of_range_is_clipped_and_said)
+START_TEST(values_out_of_range_are_clipped_and_reported)
 {
     prt_graph *g = graph_from_text("x = input f32[4]\na = const i64[1] {1}\n"
                                    "e = const i64[1] {9223372036854775807}\n"
@@ -182,6 +185,6 @@ END_TEST
 
 PRT_TEST_MAIN("pass/precision/width", integers_of_the_interface_change,
     slots_of_int64_are_left_or_cast, operators_without_a_kernel_of_int32_stay,
-    integers_whose_bits_count_stay, what_is_out_of_range_is_clipped_and_said, loops_count_in_int64,
-    the_trained_models_count_the_same, initializers_of_doubles_become_floats,
+    integers_whose_bits_count_stay, values_out_of_range_are_clipped_and_reported,
+    loops_count_in_int64, the_trained_models_count_the_same, initializers_of_doubles_become_floats,
     doubles_no_float_can_hold_are_clipped, regions_keep_their_edges)

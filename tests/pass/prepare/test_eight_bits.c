@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_eight_bits.c — images as bytes: numbers against plain arithmetic, and what is said. */
+/* test_eight_bits.c — eight_bits_io: results compared with plain arithmetic, and messages. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 static const char *const pass = "eight_bits_io";
 static char warned[4096], noted[4096];
 
-static void take(void *user, prt_pass_level level, const char *name, const char *subject,
+static void record_message(void *user, prt_pass_level level, const char *name, const char *subject,
     const char *message)
 {
     char *to = level == PRT_PASS_WARNS ? warned : noted;
@@ -26,7 +26,7 @@ static void take(void *user, prt_pass_level level, const char *name, const char 
 /* Options as key, value, …, NULL. */
 static prt_graph *converted(const char *text, const char *const *options)
 {
-    const prt_pass_observer observer = { .say = take };
+    const prt_pass_observer observer = { .say = record_message };
     prt_graph *g = graph_from_text(text);
     prt_pass_manager *pm = NULL;
     prt_pass_arg args[4];
@@ -57,7 +57,7 @@ static void run_bytes(const prt_graph *g, const uint8_t *data, prt_tensor *out)
 
 static const uint8_t six[] = { 0, 255, 10, 20, 128, 77 };
 
-START_TEST(numbers_of_imagenet_are_said_when_taken)
+START_TEST(imagenet_defaults_are_reported)
 {
     static const double mean[] = { 0.485, 0.456, 0.406 }, std[] = { 0.229, 0.224, 0.225 };
     prt_graph *g = converted("x = input f32[1,3,1,2]\ny = abs x\nz = neg y\nreturn z\n", NULL);
@@ -166,7 +166,7 @@ START_TEST(outputs_listed_twice_are_converted_once)
 }
 END_TEST
 
-START_TEST(what_has_no_images_is_warned_of)
+START_TEST(models_without_images_get_a_warning)
 {
     module_free(converted("x = input f32[1,4,2,2]\ny = neg x\nreturn y\n", NULL));
     ck_assert_str_eq(warned,
@@ -189,7 +189,7 @@ START_TEST(wrong_numbers_are_refused)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/prepare/eight_bits", numbers_of_imagenet_are_said_when_taken,
-    given_numbers_are_taken, maps_with_a_range_come_out_as_bytes, named_outputs_are_images,
-    outputs_listed_twice_are_converted_once, what_has_no_images_is_warned_of,
+PRT_TEST_MAIN("pass/prepare/eight_bits", imagenet_defaults_are_reported, given_numbers_are_taken,
+    maps_with_a_range_come_out_as_bytes, named_outputs_are_images,
+    outputs_listed_twice_are_converted_once, models_without_images_get_a_warning,
     wrong_numbers_are_refused)

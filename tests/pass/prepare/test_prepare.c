@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_prepare.c — passes that prepare a model: its interface, constants, shapes, names. */
+/*
+ * test_prepare.c — passes that prepare a model: its interface, constants, shapes, names.
+ * Covers: checks.c, initializers.c, input_shape.c, nodes.c, outputs.c, overview.c.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -35,7 +38,7 @@ static void assert_removes(const char *options, const char *before, const char *
     module_free(g);
 }
 
-START_TEST(outputs_go_with_what_fed_them)
+START_TEST(removed_outputs_take_their_producers_along)
 {
     static const char model[] = "x = input f32[2]\nz = input f32[2]\na = exp x\nb = neg a\n"
                                 "d = abs z\ne = add d b\ny = abs b\nreturn y as one, e, e as two\n";
@@ -228,7 +231,7 @@ START_TEST(inputs_become_rows_of_one)
 }
 END_TEST
 
-START_TEST(the_last_pass_tidies)
+START_TEST(the_last_pass_merges_constants_and_names_nodes)
 {
     assert_pass_rewrites("final_check", NULL,
         "x = input f32[2]\nu = const f32[2] {1, 2}\nw = const f32[2] {1, 2}\na = add x u\n"
@@ -247,8 +250,9 @@ START_TEST(checks_and_overviews_change_nothing)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/prepare", checkpoints_become_outputs, outputs_go_with_what_fed_them,
-    an_output_that_a_region_reads_keeps_its_maker, inputs_with_defaults_become_constants,
-    constants_are_listed_no_longer, constants_leave_regions, batches_get_a_size, inputs_get_shapes,
-    nodes_get_names_of_their_own, images_are_fed_as_bytes, inputs_become_rows_of_one,
-    the_last_pass_tidies, checks_and_overviews_change_nothing)
+PRT_TEST_MAIN("pass/prepare", checkpoints_become_outputs,
+    removed_outputs_take_their_producers_along, an_output_that_a_region_reads_keeps_its_maker,
+    inputs_with_defaults_become_constants, constants_are_listed_no_longer, constants_leave_regions,
+    batches_get_a_size, inputs_get_shapes, nodes_get_names_of_their_own, images_are_fed_as_bytes,
+    inputs_become_rows_of_one, the_last_pass_merges_constants_and_names_nodes,
+    checks_and_overviews_change_nothing)

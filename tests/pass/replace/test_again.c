@@ -8,7 +8,7 @@
     "q = input bool[]\nx = input " type "\nr = if q {\n  then_branch { " then "; return t }\n"     \
     "  else_branch { return x }\n}\nreturn r\n"
 
-START_TEST(names_change)
+START_TEST(operators_get_their_second_names)
 {
     assert_pass_rewrites("replace_erf_with_erfv2", NULL,
         "x = input f32[n]\ny = erf x @e\nreturn y\n",
@@ -25,7 +25,7 @@ START_TEST(names_change)
 }
 END_TEST
 
-START_TEST(softmax_of_odd_rows)
+START_TEST(softmax_of_odd_rows_is_replaced)
 {
     assert_pass_rewrites("replace_softmax", NULL,
         "x = input f32[n,5]\ny = softmax x {axis=1} @s\nreturn y\n",
@@ -54,7 +54,7 @@ START_TEST(marks_and_interior_names_stay)
 }
 END_TEST
 
-START_TEST(regions)
+START_TEST(regions_are_rewritten)
 {
     assert_pass_rewrites("replace_erf_with_erfv2", NULL, REGION("f32[4]", "t = erf x"),
         REGION("f32[4]", "t = gc_erf_v2 x"));
@@ -83,5 +83,6 @@ START_TEST(results_are_the_same_bits)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/replace/again", names_change, softmax_of_odd_rows,
-    marks_and_interior_names_stay, regions, results_are_the_same_bits)
+PRT_TEST_MAIN("pass/replace/again", operators_get_their_second_names,
+    softmax_of_odd_rows_is_replaced, marks_and_interior_names_stay, regions_are_rewritten,
+    results_are_the_same_bits)

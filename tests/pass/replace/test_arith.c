@@ -3,7 +3,7 @@
 #include "support/check_main.h"
 #include "support/graph_text.h"
 
-START_TEST(division)
+START_TEST(division_by_constants_becomes_a_product)
 {
     static const char *const pass = "replace_div_with_mul";
     assert_pass_rewrites(pass, NULL,
@@ -21,7 +21,7 @@ START_TEST(division)
 }
 END_TEST
 
-START_TEST(division_that_stays)
+START_TEST(other_divisions_are_left)
 {
     static const char *const pass = "replace_div_with_mul";
     assert_pass_leaves(pass, NULL,
@@ -41,7 +41,7 @@ START_TEST(division_that_stays)
 }
 END_TEST
 
-START_TEST(powers)
+START_TEST(small_powers_become_products)
 {
     static const char *const pass = "replace_pow";
     assert_pass_rewrites(pass, NULL,
@@ -65,7 +65,7 @@ START_TEST(powers)
 }
 END_TEST
 
-START_TEST(powers_that_stay)
+START_TEST(other_powers_are_left)
 {
     static const char *const pass = "replace_pow";
     assert_pass_leaves(pass, NULL,
@@ -85,4 +85,5 @@ START_TEST(powers_that_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/replace/arith", division, division_that_stays, powers, powers_that_stay)
+PRT_TEST_MAIN("pass/replace/arith", division_by_constants_becomes_a_product,
+    other_divisions_are_left, small_powers_become_products, other_powers_are_left)

@@ -26,7 +26,7 @@ START_TEST(sums_do_not_see_zeros)
 }
 END_TEST
 
-START_TEST(others_do)
+START_TEST(other_compressions_are_left)
 {
     static const char *const pass = "compress_pattern";
     assert_pass_leaves(pass, NULL, IN "k = compress x c {axis=1}\nreturn k\n");
@@ -46,4 +46,4 @@ START_TEST(others_do)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/replace/compress", sums_do_not_see_zeros, others_do)
+PRT_TEST_MAIN("pass/replace/compress", sums_do_not_see_zeros, other_compressions_are_left)

@@ -8,7 +8,7 @@
 #define EINSUM "replace_einsum_with_matmul"
 #define GEMM "replace_gemm_with_matmul"
 
-START_TEST(einsum)
+START_TEST(einsums_of_products_become_matmul)
 {
     assert_pass_rewrites(EINSUM, NULL,
         "a = input f32[b,2,3]\nc = input f32[b,3,4]\n"
@@ -33,7 +33,7 @@ START_TEST(einsum)
 }
 END_TEST
 
-START_TEST(einsum_that_stays)
+START_TEST(other_einsums_are_left)
 {
     static const char *const equations[] = { "bmk,bkn", "bmk,bkn->bnm", "Bmk,Bkn->Bmn",
         "bmk,ckn->bmn", "...mk,...kn->...mn", "bmk,bmk->bmk", "bkm,bkn->bmn", "bmk,bkn->bmk",
@@ -64,7 +64,7 @@ START_TEST(einsum_that_stays)
 }
 END_TEST
 
-START_TEST(gemm)
+START_TEST(gemm_becomes_matmul)
 {
     assert_pass_rewrites(GEMM, NULL,
         "a = input f32[n,2]\nw = const f32[3,2] {1,2,3,4,5,6}\nc = const f32[3] {1,2,3}\n"
@@ -94,7 +94,7 @@ START_TEST(gemm_of_shared_weights)
 }
 END_TEST
 
-START_TEST(gemm_means_the_same)
+START_TEST(gemm_keeps_its_results)
 {
     for (int turn = 0; turn < 4; turn++) {
         char text[512];
@@ -117,7 +117,7 @@ START_TEST(gemm_means_the_same)
 }
 END_TEST
 
-START_TEST(gemm_that_stays)
+START_TEST(other_gemms_are_left)
 {
     assert_pass_leaves(GEMM, NULL,
         "a = input i32[n,2]\nw = input i32[2,3]\ny = gemm a w {alpha=2}\nreturn y\n");
@@ -126,5 +126,5 @@ START_TEST(gemm_that_stays)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/replace/matmul", einsum, einsum_that_stays, gemm, gemm_of_shared_weights,
-    gemm_means_the_same, gemm_that_stays)
+PRT_TEST_MAIN("pass/replace/matmul", einsums_of_products_become_matmul, other_einsums_are_left,
+    gemm_becomes_matmul, gemm_of_shared_weights, gemm_keeps_its_results, other_gemms_are_left)

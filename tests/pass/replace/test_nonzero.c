@@ -6,7 +6,7 @@
 #define CASTS "replace_consecutive_cast_with_notzero"
 #define NONZERO "replace_nonzero"
 
-START_TEST(casts)
+START_TEST(casts_through_bool_become_not_zero)
 {
     assert_pass_rewrites(CASTS, NULL,
         "x = input f32[n]\nb = cast x {to=9}\ny = cast b {to=6} @c\nreturn y\n",
@@ -24,7 +24,7 @@ START_TEST(casts)
 }
 END_TEST
 
-START_TEST(casts_that_stay)
+START_TEST(other_casts_are_left)
 {
     assert_pass_leaves(CASTS, NULL,
         "x = input f32[n]\nb = cast x {to=6}\ny = cast b {to=1}\nreturn y\n");
@@ -41,7 +41,7 @@ END_TEST
 
 #define RANGE "l = const i64[4] {2,0,3,1}\n"
 
-START_TEST(lists)
+START_TEST(lists_with_one_hit_become_argmax)
 {
     assert_pass_rewrites(NONZERO, NULL,
         "x = input f32[4]\n" RANGE "i = argmax x {keepdims=0}\ne = equal l i\n"
@@ -67,7 +67,7 @@ START_TEST(lists)
 }
 END_TEST
 
-START_TEST(lists_that_stay)
+START_TEST(other_lists_are_left)
 {
     /* a number from outside; one that is too large; one twice; a matrix; bits that a cast loses */
     assert_pass_leaves(NONZERO, NULL,
@@ -93,4 +93,5 @@ START_TEST(lists_that_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/replace/nonzero", casts, casts_that_stay, lists, lists_that_stay)
+PRT_TEST_MAIN("pass/replace/nonzero", casts_through_bool_become_not_zero, other_casts_are_left,
+    lists_with_one_hit_become_argmax, other_lists_are_left)

@@ -8,7 +8,7 @@
     "v = const f32[2] {3,15}\n"
 #define AFTER "%0 = const f32[1,2,1] {1,-0.25}\n%1 = const f32[1,2,1] {0.5,0.75}\n"
 
-START_TEST(batch_norm)
+START_TEST(batch_norm_becomes_mul_and_add)
 {
     static const char *const pass = "replace_bn_with_mul_add";
     assert_pass_rewrites(pass, NULL,
@@ -28,7 +28,7 @@ START_TEST(batch_norm)
 }
 END_TEST
 
-START_TEST(batch_norm_that_stays)
+START_TEST(other_batch_norms_are_left)
 {
     static const char *const pass = "replace_bn_with_mul_add";
     assert_pass_leaves(pass, NULL,
@@ -53,7 +53,7 @@ END_TEST
 
 #define FACTORS "s = const f16[6] {1,2,3,4,5,6}\nb = const f16[6] {0,1,0,-1,0,2}\n"
 
-START_TEST(group_norm)
+START_TEST(group_norm_becomes_fast_norm)
 {
     static const char *const pass = "replace_groupnorm_with_fast_norm";
     assert_pass_rewrites(pass, NULL,
@@ -84,7 +84,7 @@ START_TEST(group_norm)
 }
 END_TEST
 
-START_TEST(mean)
+START_TEST(half_means_become_sums)
 {
     static const char *const pass = "replace_half_reducemean";
     assert_pass_rewrites(pass, NULL,
@@ -103,7 +103,7 @@ START_TEST(mean)
 }
 END_TEST
 
-START_TEST(mean_that_stays)
+START_TEST(other_means_are_left)
 {
     static const char *const pass = "replace_half_reducemean";
     assert_pass_leaves(pass, NULL, "x = input f32[3,5]\ny = reduce_mean x\nreturn y\n");
@@ -117,5 +117,5 @@ START_TEST(mean_that_stays)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/replace/norms", batch_norm, batch_norm_that_stays, group_norm, mean,
-    mean_that_stays)
+PRT_TEST_MAIN("pass/replace/norms", batch_norm_becomes_mul_and_add, other_batch_norms_are_left,
+    group_norm_becomes_fast_norm, half_means_become_sums, other_means_are_left)

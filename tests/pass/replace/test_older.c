@@ -7,7 +7,7 @@
     "q = input bool[]\nx = input " type "\nr = if q {\n  then_branch { " then "; return t }\n"     \
     "  else_branch { return x }\n}\nreturn r\n"
 
-START_TEST(cast_like)
+START_TEST(cast_like_becomes_cast)
 {
     static const char *const pass = "replace_castlike";
     assert_pass_rewrites(pass, NULL,
@@ -22,7 +22,7 @@ START_TEST(cast_like)
 }
 END_TEST
 
-START_TEST(celu)
+START_TEST(celu_becomes_elu)
 {
     static const char *const pass = "replace_celu";
     assert_pass_rewrites(pass, NULL, "x = input f16[n]\ny = celu x\nreturn y\n",
@@ -40,7 +40,7 @@ START_TEST(celu)
 }
 END_TEST
 
-START_TEST(clip)
+START_TEST(clip_gets_explicit_bounds)
 {
     static const char *const pass = "replace_clip_empty_inputs";
     assert_pass_rewrites(pass, NULL,
@@ -64,7 +64,7 @@ START_TEST(clip)
 }
 END_TEST
 
-START_TEST(comparisons)
+START_TEST(or_equal_comparisons_are_expanded)
 {
     assert_pass_rewrites("replace_greater_or_equal", NULL,
         "x = input i32[n]\nz = input i32[]\ny = greater_or_equal x z @c\nreturn y\n",
@@ -93,7 +93,7 @@ END_TEST
     "w\n"
 #define COUNTED(id) "x = input i32[50]\nz = input i32[3,1]\ny = " id " x z\nreturn y\n"
 
-START_TEST(comparisons_mean_the_same)
+START_TEST(comparisons_keep_their_results)
 {
     assert_pass_keeps_results(COMPARED("greater_or_equal"), "replace_greater_or_equal", 0);
     assert_pass_keeps_results(COMPARED("less_or_equal"), "replace_less_or_equal", 0);
@@ -106,7 +106,7 @@ START_TEST(comparisons_mean_the_same)
 }
 END_TEST
 
-START_TEST(hard_swish)
+START_TEST(hard_swish_becomes_hard_sigmoid)
 {
     static const char *const pass = "replace_hardswish";
     assert_pass_rewrites(pass, NULL, "x = input f32[n]\ny = hard_swish x @h\nreturn y\n",
@@ -119,7 +119,7 @@ START_TEST(hard_swish)
 }
 END_TEST
 
-START_TEST(trilu)
+START_TEST(trilu_becomes_where)
 {
     static const char *const pass = "replace_trilu";
     assert_pass_rewrites(pass, NULL, "x = input f32[n,2,3]\ny = trilu x @t\nreturn y\n",
@@ -142,5 +142,6 @@ START_TEST(trilu)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/replace/older", cast_like, celu, clip, comparisons, comparisons_mean_the_same,
-    hard_swish, trilu)
+PRT_TEST_MAIN("pass/replace/older", cast_like_becomes_cast, celu_becomes_elu,
+    clip_gets_explicit_bounds, or_equal_comparisons_are_expanded, comparisons_keep_their_results,
+    hard_swish_becomes_hard_sigmoid, trilu_becomes_where)

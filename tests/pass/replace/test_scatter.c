@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_scatter.c — replace_scatter_nd_with_concat: boxes that become Concat, and what does not. */
+/* test_scatter.c — replace_scatter_nd_with_concat: boxes that become Concat, and near misses. */
 #include <stdio.h>
 
 #include "support/check_main.h"
@@ -28,7 +28,7 @@ static const char *of_box(uint32_t axes, const int *begin, const int *end, const
     return text;
 }
 
-static void becomes(const char *text, int concats)
+static void assert_becomes_concats(const char *text, int concats)
 {
     prt_graph *g = graph_from_text(text);
     int found = 0;
@@ -42,7 +42,7 @@ static void becomes(const char *text, int concats)
     assert_pass_keeps_results(text, PASS, 0);
 }
 
-START_TEST(boxes)
+START_TEST(boxes_become_concat)
 {
     static const struct {
         uint32_t axes;
@@ -60,20 +60,21 @@ START_TEST(boxes)
         { 3, { 0, 3, 0 }, { 1, 4, 1 }, "1", 3 },
     };
     for (size_t i = 0; i < PRT_COUNT_OF(cases); i++)
-        becomes(of_box(cases[i].axes, cases[i].begin, cases[i].end, cases[i].updates),
+        assert_becomes_concats(of_box(cases[i].axes, cases[i].begin, cases[i].end,
+                                   cases[i].updates),
             cases[i].concats);
     /* From the end; as exporters have it, a dim for each axis; of other types. */
-    becomes("x = input i64[4,2]\nu = input i64[2,2]\ni = const i64[2,1] {-2,-1}\n"
-            "y = scatter_nd x i u\nreturn y\n",
+    assert_becomes_concats("x = input i64[4,2]\nu = input i64[2,2]\ni = const i64[2,1] {-2,-1}\n"
+                           "y = scatter_nd x i u\nreturn y\n",
         1);
-    becomes("x = const f32[1,4] zeros\nu = input f32[1,2]\n"
-            "i = const i64[1,2,2] {0,1,0,2}\ny = scatter_nd x i u\nreturn y\n",
+    assert_becomes_concats("x = const f32[1,4] zeros\nu = input f32[1,2]\n"
+                           "i = const i64[1,2,2] {0,1,0,2}\ny = scatter_nd x i u\nreturn y\n",
         1);
 }
 END_TEST
 
 /* Nothing of x is left: the updates, which cannot be an output by another name. */
-START_TEST(whole)
+START_TEST(whole_replacement_becomes_identity)
 {
     prt_graph *g = graph_from_text("x = input f32[2,3]\nu = input f32[2,3]\n"
                                    "i = const i64[2,1] {0,1}\ny = scatter_nd x i u\nreturn y\n");
@@ -84,7 +85,7 @@ START_TEST(whole)
 }
 END_TEST
 
-START_TEST(others_stay)
+START_TEST(near_misses_are_left)
 {
     static const char *const graphs[] = {
         /* steps, another order, a place twice, out of range, sums, indices and shapes unknown */
@@ -114,4 +115,5 @@ START_TEST(others_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/replace/scatter", boxes, whole, others_stay)
+PRT_TEST_MAIN("pass/replace/scatter", boxes_become_concat, whole_replacement_becomes_identity,
+    near_misses_are_left)

@@ -5,7 +5,7 @@
 
 #define IN "m = input bool[b,1,1,s]\nx = input f32[b,h,s,s]\n"
 
-START_TEST(masks)
+START_TEST(masks_become_sums)
 {
     static const char *const pass = "replace_where_mask";
     assert_pass_rewrites(pass, NULL,
@@ -29,7 +29,7 @@ START_TEST(masks)
 }
 END_TEST
 
-START_TEST(masks_that_stay)
+START_TEST(other_masks_are_left)
 {
     static const char *const pass = "replace_where_mask";
     assert_pass_leaves(pass, NULL,
@@ -48,7 +48,7 @@ START_TEST(masks_that_stay)
 }
 END_TEST
 
-START_TEST(choices)
+START_TEST(choices_become_arithmetic)
 {
     static const char *const pass = "replace_where_with_mul_add";
     assert_pass_rewrites(pass, NULL,
@@ -79,4 +79,5 @@ START_TEST(choices)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/replace/where", masks, masks_that_stay, choices)
+PRT_TEST_MAIN("pass/replace/where", masks_become_sums, other_masks_are_left,
+    choices_become_arithmetic)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_auto.c — auto_sharding: first cuts, moves, balance, invariants, and what is refused. */
+/*
+ * test_auto.c — auto_sharding: first cuts, moves, balance, invariants, refused options.
+ * Covers: cuts.c, net.c, search.c.
+ */
 #include "ir/extra.h"
 #include "support/check_main.h"
 #include "support/random_graph.h"
@@ -39,7 +42,7 @@ static const char *devices(const prt_graph *g)
     return text;
 }
 
-static void check(const char *text, const char *options, const char *expected)
+static void check_devices(const char *text, const char *options, const char *expected)
 {
     prt_graph *g = graph_from_text(text);
     ck_assert(run_pass(g, "auto_sharding", options));
@@ -50,35 +53,35 @@ static void check(const char *text, const char *options, const char *expected)
 START_TEST(devices_are_filled_to_their_share)
 {
     /* 320 bytes: 160 a device are reached with the third block; 107 with the second. */
-    check(five, "num_ipus=2", "0000001111");
-    check(five, "num_ipus=3", "0000111122");
-    check(five, "num_ipus=4", "0000112233"); /* 80, but nobody goes away empty-handed */
-    check(five, "num_ipus=5", "0011223344");
+    check_devices(five, "num_ipus=2", "0000001111");
+    check_devices(five, "num_ipus=3", "0000111122");
+    check_devices(five, "num_ipus=4", "0000112233"); /* 80, but every device gets a node */
+    check_devices(five, "num_ipus=5", "0011223344");
 }
 END_TEST
 
 START_TEST(parts_move_where_memory_lacks)
 {
     /* Device 0 needs 192 + 48 + 16 bytes, device 1 64 + 48 + 16; with block 3 moved 192 and 128. */
-    check(shared, "num_ipus=2", "0000001111");
-    check(shared, "num_ipus=2, memory_per_ipu=256", "0000001111");
-    check(shared, "num_ipus=2, memory_per_ipu=255", "0000111111");
-    check(shared, "num_ipus=2, memory_per_ipu=192", "0000111111");
+    check_devices(shared, "num_ipus=2", "0000001111");
+    check_devices(shared, "num_ipus=2, memory_per_ipu=256", "0000001111");
+    check_devices(shared, "num_ipus=2, memory_per_ipu=255", "0000111111");
+    check_devices(shared, "num_ipus=2, memory_per_ipu=192", "0000111111");
 }
 END_TEST
 
 START_TEST(nodes_are_cut_apart_where_joins_are_too_few)
 {
-    check("x = input f32[1,4]\n" WEIGHT(1) WEIGHT(2) BLOCK(1, "x", "w1")
-              BLOCK(2, "a1", "w2") "return a2\n",
+    check_devices("x = input f32[1,4]\n" WEIGHT(1) WEIGHT(2) BLOCK(1, "x", "w1")
+                      BLOCK(2, "a1", "w2") "return a2\n",
         "num_ipus=4", "0123");
-    check("x = input f32[1,4]\n" WEIGHT(1)
-              WEIGHT(2) "a = matmul x w1 @A\nb = relu a @B\nc = matmul b w2 @C\nreturn c\n",
+    check_devices("x = input f32[1,4]\n" WEIGHT(1)
+                      WEIGHT(2) "a = matmul x w1 @A\nb = relu a @B\nc = matmul b w2 @C\nreturn c\n",
         "num_ipus=2", "011");
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_said)
+START_TEST(missing_memory_is_reported)
 {
     /* In the best cut device 0 has blocks 1 and 2 and the product of block 3. */
     assert_pass_fails("auto_sharding", "num_ipus=2, memory_per_ipu=200", five, POPRT_E_LIMIT,
@@ -93,20 +96,20 @@ END_TEST
 START_TEST(flops_are_evened_out)
 {
     /* By bytes one device has 576 of the 720 FLOPs; at best 432. */
-    check(skewed, "num_ipus=2", "0000111111111");
-    check(skewed, "num_ipus=2, optimal_perf=true", "0011111111111");
+    check_devices(skewed, "num_ipus=2", "0000111111111");
+    check_devices(skewed, "num_ipus=2, optimal_perf=true", "0011111111111");
     /* Device 1 would need 320 + 8 bytes of weights, two values of 128, and a third from device 0.
      */
-    check(skewed, "num_ipus=2, optimal_perf=true, memory_per_ipu=712", "0011111111111");
-    check(skewed, "num_ipus=2, optimal_perf=true, memory_per_ipu=640", "0000111111111");
+    check_devices(skewed, "num_ipus=2, optimal_perf=true, memory_per_ipu=712", "0011111111111");
+    check_devices(skewed, "num_ipus=2, optimal_perf=true, memory_per_ipu=640", "0000111111111");
 }
 END_TEST
 
 START_TEST(regions_go_with_their_node)
 {
-    check("c = input bool[]\nx = input f32[4]\nw = const f32[4] {1,2,3,4}\na = mul x w @A\n"
-          "b = exp a @B\nr = if c {\n  then_branch { t = neg b; return t }\n"
-          "  else_branch { v = mul a w; return v }\n} @R\ny = exp r @Y\nreturn y\n",
+    check_devices("c = input bool[]\nx = input f32[4]\nw = const f32[4] {1,2,3,4}\na = mul x w @A\n"
+                  "b = exp a @B\nr = if c {\n  then_branch { t = neg b; return t }\n"
+                  "  else_branch { v = mul a w; return v }\n} @R\ny = exp r @Y\nreturn y\n",
         "num_ipus=4", "0123");
 }
 END_TEST
@@ -126,7 +129,7 @@ START_TEST(nodes_get_names_where_they_lack_them)
 }
 END_TEST
 
-START_TEST(sizes_that_data_decide_are_told)
+START_TEST(data_dependent_sizes_are_reported)
 {
     prt_graph *g = graph_from_text("x = input f32[4]\na = exp x @A\ni = nonzero a @I\n"
                                    "s = shape i @S\nreturn i, s\n");
@@ -136,7 +139,7 @@ START_TEST(sizes_that_data_decide_are_told)
 }
 END_TEST
 
-START_TEST(what_is_wrong_is_refused)
+START_TEST(wrong_options_are_refused)
 {
     static const char open[] = "x = input f32[batch,4]\na = exp x @A\nb = exp a @B\nreturn b\n";
     assert_pass_fails("auto_sharding", "num_ipus=1", five, POPRT_E_ARG, "from 2 to");
@@ -160,7 +163,7 @@ static int64_t device_of(const prt_op *op)
     return device;
 }
 
-/* Every device has a node, and no node reads what a later device makes. */
+/* Every device has a node, and no node reads a value of a later device. */
 static void check_invariants(const prt_graph *g, int64_t n)
 {
     uint64_t used = 0;
@@ -198,14 +201,14 @@ START_TEST(no_device_depends_on_a_later_one)
 }
 END_TEST
 
-START_TEST(results_stay)
+START_TEST(sharding_keeps_the_results)
 {
     assert_pass_keeps_results(five, "auto_sharding", 0);
 }
 END_TEST
 
 PRT_TEST_MAIN("pass/shard/auto", devices_are_filled_to_their_share, parts_move_where_memory_lacks,
-    nodes_are_cut_apart_where_joins_are_too_few, what_does_not_fit_is_said, flops_are_evened_out,
+    nodes_are_cut_apart_where_joins_are_too_few, missing_memory_is_reported, flops_are_evened_out,
     regions_go_with_their_node, nodes_get_names_where_they_lack_them,
-    sizes_that_data_decide_are_told, what_is_wrong_is_refused, no_device_depends_on_a_later_one,
-    results_stay)
+    data_dependent_sizes_are_reported, wrong_options_are_refused, no_device_depends_on_a_later_one,
+    sharding_keeps_the_results)

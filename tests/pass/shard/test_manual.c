@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_manual.c — manual_sharding and overlap_io: what they mark. */
+/*
+ * test_manual.c — marks set by manual_sharding and overlap_io.
+ * Covers: overlap_io.c.
+ */
 #include "ir/extra.h"
 #include "support/check_main.h"
 #include "support/graph_text.h"
@@ -10,7 +13,7 @@ static const char model[] = "c = input bool[]\nx = input f32[2]\nw = const f32[2
                             "  else_branch { v = abs b; return v }\n} @R\n"
                             "y = exp r @Y\nreturn y, d\n";
 
-static void check(const prt_graph *g, const char *node, int64_t device, int64_t stage)
+static void check_marks(const prt_graph *g, const char *node, int64_t device, int64_t stage)
 {
     int64_t value;
     prt_for_each_op (op, g) {
@@ -27,17 +30,17 @@ static void check(const prt_graph *g, const char *node, int64_t device, int64_t 
     ck_abort_msg("no node %s", node);
 }
 
-START_TEST(nodes_take_what_they_depend_on)
+START_TEST(nodes_take_their_dependencies)
 {
     prt_graph *g = graph_from_text(model);
     ck_assert(run_pass(g, "manual_sharding",
         "sharding_info={\"E\": 1,\"B\": 0}, pipelining_info={\"E\": 2,\"B\": 0}"));
-    check(g, "A", 0, 0);
-    check(g, "B", 0, 0);
-    check(g, "D", 1, 2);
-    check(g, "E", 1, 2);
-    check(g, "R", 2, 3);
-    check(g, "Y", 2, 3);
+    check_marks(g, "A", 0, 0);
+    check_marks(g, "B", 0, 0);
+    check_marks(g, "D", 1, 2);
+    check_marks(g, "E", 1, 2);
+    check_marks(g, "R", 2, 3);
+    check_marks(g, "Y", 2, 3);
     module_free(g);
 }
 END_TEST
@@ -46,16 +49,16 @@ START_TEST(regions_count_as_readers_and_stages_may_be_left_out)
 {
     prt_graph *g = graph_from_text(model);
     ck_assert(run_pass(g, "manual_sharding", "sharding_info={\"R\": 4}"));
-    check(g, "A", 4, -1);
-    check(g, "E", 4, -1);
-    check(g, "D", 4, -1);
-    check(g, "R", 4, -1);
-    check(g, "Y", 5, -1);
+    check_marks(g, "A", 4, -1);
+    check_marks(g, "E", 4, -1);
+    check_marks(g, "D", 4, -1);
+    check_marks(g, "R", 4, -1);
+    check_marks(g, "Y", 5, -1);
     module_free(g);
 }
 END_TEST
 
-START_TEST(what_is_wrong_is_refused)
+START_TEST(wrong_options_are_refused)
 {
     assert_pass_fails("manual_sharding", "sharding_info={\"Q\": 1}", model, POPRT_E_NOT_FOUND,
         "no node");
@@ -81,6 +84,6 @@ START_TEST(overlapping_is_noted)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/shard/manual", nodes_take_what_they_depend_on,
-    regions_count_as_readers_and_stages_may_be_left_out, what_is_wrong_is_refused,
+PRT_TEST_MAIN("pass/shard/manual", nodes_take_their_dependencies,
+    regions_count_as_readers_and_stages_may_be_left_out, wrong_options_are_refused,
     overlapping_is_noted)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_parts.c — steps 1 and 2 of auto-sharding, and what a device needs, worked out by hand. */
+/* test_parts.c — steps 1 and 2 of auto-sharding, and the needs of a device, compared with hand
+ * computation. */
 #include "pass/shard/parts.h"
 
 #include <stdio.h>
@@ -54,7 +55,7 @@ static void check_parts(const char *text, prt_parts_by by, const char *expected)
     "x = input f32[1,2]\n" WEIGHT(1) WEIGHT(2) WEIGHT(3) WEIGHT(4) BLOCK(1, "x") BLOCK(2, "a1")    \
         BLOCK(3, "a2") BLOCK(4, "a3")
 
-START_TEST(joins_take_what_they_depend_on)
+START_TEST(joins_take_their_dependencies)
 {
     check_parts(FOUR "return a4\n", PRT_PARTS_JOINS, "M1:0 A1:0 M2:1 A2:1 M3:2 A3:2 M4:3 A4:3");
     fixture f;
@@ -74,9 +75,9 @@ START_TEST(joins_take_what_they_depend_on)
 }
 END_TEST
 
-START_TEST(what_is_light_is_left_to_later_joins)
+START_TEST(light_parts_are_left_to_later_joins)
 {
-    /* In bytes: block 2 has none. */
+    /* By bytes of weights: block 2 has no weights. */
     check_parts("x = input f32[1,2]\n" WEIGHT(1) WEIGHT(3) WEIGHT(4) BLOCK(1,
                     "x") "m2 = exp a1 @M2\nn2 = exp m2 @N2\no2 = exp n2 @O2\np2 = exp o2 @P2\n"
                          "a2 = add p2 a1 @A2\n" BLOCK(3, "a2") BLOCK(4, "a3") "return a4\n",
@@ -92,7 +93,7 @@ START_TEST(what_is_light_is_left_to_later_joins)
 }
 END_TEST
 
-START_TEST(what_is_left_is_the_last_part)
+START_TEST(remaining_nodes_are_the_last_part)
 {
     check_parts(FOUR "r = transpose a4 @R\ns = transpose a1 @S\nreturn r, s\n", PRT_PARTS_JOINS,
         "M1:0 A1:0 M2:1 A2:1 M3:2 A3:2 M4:3 A4:3 R:4 S:4");
@@ -124,7 +125,7 @@ START_TEST(weights_of_some_operators_do_not_count)
 }
 END_TEST
 
-/* a and b are alive beside c, which looks at b, when d is made: 48 bytes. */
+/* When d is computed, a, b and c (a view of b) are live: 48 bytes. */
 static const char views[] = "x = input f32[4]\nw = const f32[4] {1,2,3,4}\ns = const i64[1] {4}\n"
                             "a = mul x w @A\nb = exp a @B\nc = reshape b s @C\nd = add a c @D\n"
                             "return d\n";
@@ -144,12 +145,12 @@ static void check_need(fixture *f, const uint32_t *device_of, uint32_t device, u
     }
 }
 
-START_TEST(a_device_needs_weights_live_values_and_what_it_gets)
+START_TEST(a_device_needs_weights_live_values_and_inputs)
 {
     fixture f;
     setup(&f, views);
     check_need(&f, (const uint32_t[]){ 0, 0, 0, 0 }, 0, 16 + 8, 48, 16);
-    /* b dies where it was made; on the other device c looks at what came. */
+    /* b ends its lifetime on its device; on the other device c is a view of the received copy. */
     check_need(&f, (const uint32_t[]){ 0, 0, 1, 1 }, 0, 16, 32, 16);
     check_need(&f, (const uint32_t[]){ 0, 0, 1, 1 }, 1, 8, 16, 32);
     teardown(&f);
@@ -179,7 +180,7 @@ START_TEST(regions_belong_to_their_node)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/shard/parts", joins_take_what_they_depend_on,
-    what_is_light_is_left_to_later_joins, what_is_left_is_the_last_part,
+PRT_TEST_MAIN("pass/shard/parts", joins_take_their_dependencies,
+    light_parts_are_left_to_later_joins, remaining_nodes_are_the_last_part,
     without_joins_all_nodes_are_candidates, weights_of_some_operators_do_not_count,
-    a_device_needs_weights_live_values_and_what_it_gets, regions_belong_to_their_node)
+    a_device_needs_weights_live_values_and_inputs, regions_belong_to_their_node)

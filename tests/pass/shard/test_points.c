@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_points.c — points give back the places they were found from, whatever those are. */
+/* test_points.c — sharding points lead back to the marked nodes that they were computed from. */
 #include "ir/extra.h"
 #include "pass/shard/points.h"
 #include "support/check_main.h"
@@ -26,7 +26,7 @@ static size_t check_back(prt_graph *g, prt_arena *arena, const prt_net *net,
     return list.count;
 }
 
-START_TEST(places_come_back)
+START_TEST(points_give_back_their_places)
 {
     uint64_t state = 7;
     for (int round = 0; round < 300; round++) {
@@ -95,5 +95,5 @@ START_TEST(points_need_names_of_their_own)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/shard/points", places_come_back, the_last_place_needs_no_points,
+PRT_TEST_MAIN("pass/shard/points", points_give_back_their_places, the_last_place_needs_no_points,
     points_need_names_of_their_own)

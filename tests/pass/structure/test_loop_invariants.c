@@ -18,11 +18,11 @@ static void rewrites(const char *text, const char *want)
     assert_pass_keeps_results(text, hoist, 0);
 }
 
-START_TEST(what_stays_the_same_is_not_carried)
+START_TEST(invariants_are_not_carried)
 {
     rewrites(HEAD "y, z = loop m _ x w " BODY(V U "a = mul v u\nreturn k, a, u\n") "return y\n",
         HEAD "y = loop m _ x " BODY(V "a = mul v w\nreturn k, a\n") "return y\n");
-    /* in the middle, with a result that is read, and what is collected behind it */
+    /* in the middle, with a result that is read, and a scan output after it */
     rewrites(HEAD "y, z, t, s = loop m _ x w x " BODY(
                  V U "o = input f32[2]\na = mul v u\n"
                      "e = neg o\nreturn k, a, u, e, a\n") "b = add y z\nc = add b t\nreturn c, s\n",
@@ -35,7 +35,7 @@ START_TEST(what_stays_the_same_is_not_carried)
 }
 END_TEST
 
-START_TEST(what_nobody_reads_goes)
+START_TEST(unread_carried_values_are_removed)
 {
     rewrites(HEAD
         "y, z = loop m _ x w " BODY(V U "a = neg v\nb = exp v\nreturn k, a, b\n") "return y\n",
@@ -50,7 +50,7 @@ START_TEST(what_nobody_reads_goes)
 }
 END_TEST
 
-START_TEST(what_changes_is_carried)
+START_TEST(changing_values_are_carried)
 {
     /* swapped */
     assert_pass_leaves(hoist, NULL,
@@ -64,7 +64,7 @@ START_TEST(what_changes_is_carried)
 }
 END_TEST
 
-START_TEST(loops_within_loops)
+START_TEST(nested_loops_are_rewritten)
 {
     rewrites(HEAD "y, z = loop m _ x w " BODY(
                  V U "b, c = loop m _ v u {body {\n"
@@ -85,7 +85,7 @@ START_TEST(operators_leave_the_loop)
         HEAD "a = matmul q w\nb = add a w\ny = loop m _ x " BODY(
             V "c = add b v\nd = exp w\n"
               "e = add c d\nreturn k, e\n") "return y\n");
-    /* once what they read is not carried any more */
+    /* as soon as their operands are not carried any more */
     static const char *const twice =
         HEAD "y, z = loop m _ x w " BODY(V U "a = mul u u\n"
                                              "c = add a v\nreturn k, c, u\n") "return y\n";
@@ -96,5 +96,6 @@ START_TEST(operators_leave_the_loop)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/structure/loop_invariants", what_stays_the_same_is_not_carried,
-    what_nobody_reads_goes, what_changes_is_carried, loops_within_loops, operators_leave_the_loop)
+PRT_TEST_MAIN("pass/structure/loop_invariants", invariants_are_not_carried,
+    unread_carried_values_are_removed, changing_values_are_carried, nested_loops_are_rewritten,
+    operators_leave_the_loop)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_merge_if.c — merge_if_with_same_cond, merge_variant_if. */
+/*
+ * test_merge_if.c — merge_if_with_same_cond, merge_variant_if.
+ * Covers: region.c.
+ */
 #include "support/check_main.h"
 #include "support/graph_text.h"
 
@@ -21,7 +24,7 @@ START_TEST(ifs_become_one)
 }
 END_TEST
 
-START_TEST(later_ones_read_what_the_branch_gives)
+START_TEST(later_ifs_read_the_branch_results)
 {
     static const char *const text = HEAD FIRST IF("b", "c", "t2 = mul a k; return t2", "return a")
         IF("z", "c", "return b", "e3 = exp b; e4 = add e3 a; return e4") "return a, b, z\n";
@@ -38,7 +41,7 @@ START_TEST(later_ones_read_what_the_branch_gives)
 }
 END_TEST
 
-START_TEST(what_the_second_waits_for_separates)
+START_TEST(dependent_ifs_are_not_merged)
 {
     /* y1 reads the first and the second reads y1 */
     static const char *const waits = HEAD FIRST
@@ -49,7 +52,7 @@ START_TEST(what_the_second_waits_for_separates)
     assert_pass_leaves(merge, NULL,
         HEAD FIRST IF("b", "c", "t2 = random_normal_like x; return t2",
             "return x") "return a, b\n");
-    /* the third goes with the second */
+    /* the third is merged with the second */
     static const char *const three =
         HEAD FIRST "y1 = exp a\n" IF("b", "c", "t2 = mul y1 k; return t2", "return x")
             IF("z", "c", "return y1", "e3 = abs x; return e3") "return a, b, z\n";
@@ -60,8 +63,8 @@ START_TEST(what_the_second_waits_for_separates)
 }
 END_TEST
 
-/* The condition is known from a shape, so that inference sees the else branch only; the then branch
- * gives something else, which what reads the result would not fit. */
+/* The condition is known from a shape, so inference sees the else branch only. The then branch
+ * gives another type, which the reader of the result would reject. */
 START_TEST(results_that_only_one_branch_gives_are_not_read_within)
 {
 #define KNOWN                                                                                      \
@@ -81,7 +84,7 @@ START_TEST(results_that_only_one_branch_gives_are_not_read_within)
 }
 END_TEST
 
-START_TEST(regions)
+START_TEST(regions_are_rewritten)
 {
     static const char *const text = HEAD "o = if d {\n  then_branch {\n" FIRST IF("b", "c",
         "t2 = mul x k; return t2", "return x") "s = sub a b\nreturn s\n  }\n"
@@ -113,7 +116,7 @@ START_TEST(operators_move_into_the_first_if)
     assert_same_results(before, g, 0, 5);
     module_free(g);
     module_free(before);
-    /* results that only what moves reads are results no more; outputs of the graph stay */
+    /* a result that only moved ops read is removed; outputs of the graph stay */
     assert_pass_rewrites(variant, NULL,
         HEAD FIRST
         "y1 = exp a\n" IF("b", "c", "t2 = mul y1 k; return t2", "return x") "return y1, b\n",
@@ -123,7 +126,7 @@ START_TEST(operators_move_into_the_first_if)
 }
 END_TEST
 
-START_TEST(what_cannot_move_stays)
+START_TEST(immovable_operators_stay)
 {
     static const char *const texts[] = {
         HEAD FIRST IF("b", "c", "t2 = mul a k; return t2", "return x") "return b\n",
@@ -138,6 +141,6 @@ START_TEST(what_cannot_move_stays)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/structure/merge_if", ifs_become_one, later_ones_read_what_the_branch_gives,
-    what_the_second_waits_for_separates, results_that_only_one_branch_gives_are_not_read_within,
-    regions, operators_move_into_the_first_if, what_cannot_move_stays)
+PRT_TEST_MAIN("pass/structure/merge_if", ifs_become_one, later_ifs_read_the_branch_results,
+    dependent_ifs_are_not_merged, results_that_only_one_branch_gives_are_not_read_within,
+    regions_are_rewritten, operators_move_into_the_first_if, immovable_operators_stay)

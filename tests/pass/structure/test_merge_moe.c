@@ -17,7 +17,7 @@ static const char *const pass = "merge_moe";
     "m0 = matmul x w0 @m0\na0 = add m0 b0\nr0 = relu a0\no0 = matmul r0 v0 @o0\n"                  \
     "m1 = matmul x w1 @m1\na1 = add m1 b1\nr1 = relu a1\no1 = matmul r1 v1 @o1\n"
 
-static void keeps_within(const char *text, const char *options, double tolerance)
+static void assert_keeps_results_within(const char *text, const char *options, double tolerance)
 {
     prt_graph *before = graph_from_text(text), *g = graph_from_text(text);
     ck_assert(run_pass(g, pass, options));
@@ -26,9 +26,9 @@ static void keeps_within(const char *text, const char *options, double tolerance
     module_free(g);
 }
 
-static void keeps(const char *text, const char *options)
+static void assert_keeps_results(const char *text, const char *options)
 {
-    keeps_within(text, options, 0);
+    assert_keeps_results_within(text, options, 0);
 }
 
 START_TEST(experts_become_one)
@@ -44,55 +44,58 @@ START_TEST(experts_become_one)
           "%7 = matmul %6 v0_2 @o0\n%8, %9 = split %7 %1 {axis=0} @m1\n"
           "o0 = squeeze %8 %2 @o0\no1 = squeeze %9 %3 @o1\ny = add o0 o1\nreturn y\n");
     module_free(g);
-    keeps(X EXPERTS "y = add o0 o1\nreturn y, o1\n", "merge_str=m0,o0,m1,o1");
-    keeps(X EXPERTS "y = add o0 o1\nreturn y, o0\n", "merge_str=m1,o1,m0,o0");
+    assert_keeps_results(X EXPERTS "y = add o0 o1\nreturn y, o1\n", "merge_str=m0,o0,m1,o1");
+    assert_keeps_results(X EXPERTS "y = add o0 o1\nreturn y, o0\n", "merge_str=m1,o1,m0,o0");
 }
 END_TEST
 
-START_TEST(branches_within_experts)
+START_TEST(branches_within_experts_are_merged)
 {
-    /* Swish by hand, a shared constant, three dims, rows that are looked at one after the other */
-    keeps("x = input f32[2,4,2]\n" WEIGHTS
-          "m0 = matmul x w0 @m0\na0 = add b0 m0\ns0 = sigmoid a0\nr0 = mul s0 a0\nt0 = mul r0 h\n"
-          "u0 = softmax t0 {axis=2}\no0 = matmul u0 v0 @o0\ny0 = neg o0\n"
-          "m1 = matmul x w1 @m1\na1 = add b1 m1\ns1 = sigmoid a1\nr1 = mul s1 a1\nt1 = mul r1 h\n"
-          "u1 = softmax t1 {axis=2}\no1 = matmul u1 v1 @o1\ny1 = add o1 y0\nreturn y1, y0\n",
+    /* Swish as a formula, a shared constant, three dims, an operator along rows */
+    assert_keeps_results(
+        "x = input f32[2,4,2]\n" WEIGHTS
+        "m0 = matmul x w0 @m0\na0 = add b0 m0\ns0 = sigmoid a0\nr0 = mul s0 a0\nt0 = mul r0 h\n"
+        "u0 = softmax t0 {axis=2}\no0 = matmul u0 v0 @o0\ny0 = neg o0\n"
+        "m1 = matmul x w1 @m1\na1 = add b1 m1\ns1 = sigmoid a1\nr1 = mul s1 a1\nt1 = mul r1 h\n"
+        "u1 = softmax t1 {axis=2}\no1 = matmul u1 v1 @o1\ny1 = add o1 y0\nreturn y1, y0\n",
         "merge_str=m0,o0,m1,o1");
     /* of one node each */
-    keeps(X "m0 = matmul x w0 @m0\nm1 = matmul x w1 @m1\nreturn m0, m1\n", "merge_str=m0,m0,m1,m1");
+    assert_keeps_results(X "m0 = matmul x w0 @m0\nm1 = matmul x w1 @m1\nreturn m0, m1\n",
+        "merge_str=m0,m0,m1,m1");
 }
 END_TEST
 
-START_TEST(inputs_of_their_own)
+START_TEST(experts_may_have_separate_inputs)
 {
-    keeps(X "z = neg x\nm0 = matmul x w0 @m0\nr0 = relu m0 @r0\ne = exp r0\n"
-            "m1 = matmul z w1 @m1\nr1 = relu m1 @r1\nreturn r0, r1, e\n",
+    assert_keeps_results(X "z = neg x\nm0 = matmul x w0 @m0\nr0 = relu m0 @r0\ne = exp r0\n"
+                           "m1 = matmul z w1 @m1\nr1 = relu m1 @r1\nreturn r0, r1, e\n",
         "merge_str=m0,r0,m1,r1");
 }
 END_TEST
 
 START_TEST(gemms_become_products_and_sums)
 {
-    keeps_within("x = input f32[4,3]\n" WEIGHTS
-                 "g0 = gemm x w0 c0 {transB=1} @g0\nr0 = relu g0 @r0\n"
-                 "g1 = gemm x w1 c1 {transB=1} @g1\nr1 = relu g1 @r1\nreturn r0, r1\n",
+    assert_keeps_results_within(
+        "x = input f32[4,3]\n" WEIGHTS "g0 = gemm x w0 c0 {transB=1} @g0\nr0 = relu g0 @r0\n"
+        "g1 = gemm x w1 c1 {transB=1} @g1\nr1 = relu g1 @r1\nreturn r0, r1\n",
         "merge_str=g0,r0,g1,r1", 1e-6);
-    keeps_within(X
+    assert_keeps_results_within(X
         "g0 = gemm x w0 b0 @g0\nr0 = relu g0 @r0\ng1 = gemm x w1 b1 @g1\nr1 = relu g1 @r1\n"
         "return r0, r1\n",
         "merge_str=g0,r0,g1,r1", 1e-6);
 }
 END_TEST
 
-START_TEST(regions)
+START_TEST(regions_are_rewritten)
 {
-    keeps("q = input bool[]\n" X "r = if q {\n  then_branch { " EXPERTS
-          " y = add o0 o1; return y }\n  else_branch { z = neg x; return z }\n}\nreturn r\n",
+    assert_keeps_results(
+        "q = input bool[]\n" X "r = if q {\n  then_branch { " EXPERTS
+        " y = add o0 o1; return y }\n  else_branch { z = neg x; return z }\n}\nreturn r\n",
         "merge_str=m0,o0,m1,o1");
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(unequal_experts_are_refused)
 {
     static const char *const names = "merge_str=m0,o0,m1,o1";
     static const struct {
@@ -139,5 +142,6 @@ START_TEST(what_does_not_fit_is_refused)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/structure/merge_moe", experts_become_one, branches_within_experts,
-    inputs_of_their_own, gemms_become_products_and_sums, regions, what_does_not_fit_is_refused)
+PRT_TEST_MAIN("pass/structure/merge_moe", experts_become_one, branches_within_experts_are_merged,
+    experts_may_have_separate_inputs, gemms_become_products_and_sums, regions_are_rewritten,
+    unequal_experts_are_refused)

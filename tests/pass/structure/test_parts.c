@@ -15,15 +15,15 @@
     "s = input f32[4]\na = matmul x w @up\nc = add a b\nd = gelu c\ne = matmul d v @down\n"        \
     "f = add e s\ng = add f x\ny = layer_normalization g s s\nreturn y\n"
 
-static uint32_t count(const prt_graph *g, const char *what)
+static uint32_t count_text(const prt_graph *g, const char *part)
 {
     uint32_t n = 0;
-    for (const char *at = graph_text(g); (at = strstr(at, what)) != NULL; at++)
+    for (const char *at = graph_text(g); (at = strstr(at, part)) != NULL; at++)
         n++;
     return n;
 }
 
-/* The graph with marks on the op of that name, and results like those without. */
+/* Marks the op of that name, and asserts that the results stay the same. */
 static prt_graph *marked(const char *text, const char *name, int64_t factor, const char *mode,
     float share)
 {
@@ -46,24 +46,24 @@ static void becomes_parts(const char *text, const char *name, int64_t factor, co
 {
     prt_graph *g = marked(text, name, factor, mode, share), *plain = graph_from_text(text);
     ck_assert_msg(run_pass(g, PASS, NULL) == (parts > 1), "%s", graph_text(g));
-    ck_assert_msg(count(g, "= matmul x") + count(g, "= gelu") != 0, "%s", graph_text(g));
-    ck_assert_msg(count(g, " = gelu ") == parts, "%u parts in\n%s", parts, graph_text(g));
-    ck_assert_uint_eq(count(g, " = layer_normalization "), 1);
+    ck_assert_msg(count_text(g, "= matmul x") + count_text(g, "= gelu") != 0, "%s", graph_text(g));
+    ck_assert_msg(count_text(g, " = gelu ") == parts, "%u parts in\n%s", parts, graph_text(g));
+    ck_assert_uint_eq(count_text(g, " = layer_normalization "), 1);
     assert_same_results(g, plain, 1e-6, 3);
-    /* What has been done is not done again. */
+    /* A second run changes nothing. */
     ck_assert(!run_pass(g, PASS, NULL));
     module_free(g);
     module_free(plain);
 }
 
-START_TEST(rows_go_to_where_little_is_left)
+START_TEST(the_number_of_parts_divides_the_rows)
 {
     static const char *const modes[] = { NULL, "input_channels", "output_channels",
         "reducing_dim" };
     for (size_t i = 0; i < PRT_COUNT_OF(modes); i++)
         becomes_parts(FFN("64"), "up", 4, modes[i], 0, 4);
     becomes_parts(FFN("64"), "up", 4, "none", 0, 1);
-    /* the next number that divides the rows; none where there are too few */
+    /* the next number that divides the rows; no cut if there are too few */
     becomes_parts(FFN("64"), "up", 5, NULL, 0, 8);
     becomes_parts(FFN("7"), "up", 5, NULL, 0, 7);
     becomes_parts(FFN("7"), "up", 8, NULL, 0, 1);
@@ -71,7 +71,7 @@ START_TEST(rows_go_to_where_little_is_left)
 }
 END_TEST
 
-START_TEST(a_share_of_the_largest_product)
+START_TEST(parts_fit_the_share_of_memory)
 {
     becomes_parts(FFN("64"), "up", 0, NULL, 0.5f, 2);
     becomes_parts(FFN("64"), "up", 0, NULL, 0.3f, 4);
@@ -83,8 +83,9 @@ START_TEST(a_share_of_the_largest_product)
 }
 END_TEST
 
-/* Only what treats rows alone goes along: a sum over rows, a value with two readers, an output. */
-START_TEST(where_chains_end)
+/* A sum over rows, a value with two readers and an output end the chain: only operators on
+ * separate rows go along. */
+START_TEST(chains_end_at_operators_across_rows)
 {
     static const char *const graphs[] = {
         "x = input f32[8,4]\nw = input f32[4,16]\na = matmul x w @p\nr = const i64[1] {0}\n"
@@ -107,7 +108,7 @@ START_TEST(where_chains_end)
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
         prt_graph *g = marked(graphs[i], "p", 4, NULL, 0), *plain = graph_from_text(graphs[i]);
         ck_assert_msg(run_pass(g, PASS, NULL), "%s", graphs[i]);
-        ck_assert_msg(count(g, "concat") == 1, "%s", graph_text(g));
+        ck_assert_msg(count_text(g, "concat") == 1, "%s", graph_text(g));
         assert_same_results(g, plain, 1e-6, 3);
         module_free(g);
         module_free(plain);
@@ -115,7 +116,7 @@ START_TEST(where_chains_end)
 }
 END_TEST
 
-START_TEST(what_is_left)
+START_TEST(other_products_are_left)
 {
     static const char *const graphs[] = {
         "x = input f32[n,4]\nw = input f32[4,16]\ny = matmul x w @p\nreturn y\n",
@@ -145,9 +146,9 @@ static void net_becomes(const char *text, int64_t factor, float share, uint32_t 
 {
     prt_graph *g = marked(text, "p", factor, NULL, share), *plain = graph_from_text(text);
     ck_assert_msg(run_pass(g, PASS, NULL) == (parts > 1), "%s", graph_text(g));
-    ck_assert_uint_eq(count(g, " = conv "), parts);
-    ck_assert_uint_eq(count(g, " = max_pool "), parts);
-    ck_assert_uint_eq(count(g, "concat"), parts > 1);
+    ck_assert_uint_eq(count_text(g, " = conv "), parts);
+    ck_assert_uint_eq(count_text(g, " = max_pool "), parts);
+    ck_assert_uint_eq(count_text(g, "concat"), parts > 1);
     assert_same_results(g, plain, 0, 3);
     module_free(g);
     module_free(plain);
@@ -179,7 +180,7 @@ START_TEST(quantised_products_are_cut_by_rows)
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
         prt_graph *g = marked(graphs[i], "p", 4, NULL, 0), *plain = graph_from_text(graphs[i]);
         ck_assert_msg(run_pass(g, PASS, NULL), "%s", graphs[i]);
-        ck_assert_msg(count(g, "concat") == 1, "%s", graph_text(g));
+        ck_assert_msg(count_text(g, "concat") == 1, "%s", graph_text(g));
         assert_same_results(g, plain, 0, 3);
         module_free(g);
         module_free(plain);
@@ -210,6 +211,6 @@ START_TEST(the_share_is_a_mark)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/structure/parts", rows_go_to_where_little_is_left,
-    a_share_of_the_largest_product, where_chains_end, what_is_left, convolutions_are_cut_by_images,
-    quantised_products_are_cut_by_rows, the_share_is_a_mark)
+PRT_TEST_MAIN("pass/structure/parts", the_number_of_parts_divides_the_rows,
+    parts_fit_the_share_of_memory, chains_end_at_operators_across_rows, other_products_are_left,
+    convolutions_are_cut_by_images, quantised_products_are_cut_by_rows, the_share_is_a_mark)

@@ -37,7 +37,7 @@ START_TEST(marks_are_set)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(wrong_factors_are_refused)
 {
     static const struct {
         const char *dict, *part;
@@ -106,5 +106,5 @@ START_TEST(pairs_that_do_not_fit_are_refused)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/structure/serialize", marks_are_set, what_does_not_fit_is_refused,
+PRT_TEST_MAIN("pass/structure/serialize", marks_are_set, wrong_factors_are_refused,
     sums_are_written_out, pairs_that_do_not_fit_are_refused)

@@ -3,7 +3,7 @@
 #include "support/check_main.h"
 #include "support/graph_text.h"
 
-START_TEST(cumsum)
+START_TEST(cumsum_axes_become_scalars)
 {
     static const char *const pass = "cumsum_workaround";
     assert_pass_rewrites(pass, NULL,
@@ -33,7 +33,7 @@ START_TEST(cumsum)
 }
 END_TEST
 
-START_TEST(one_hot)
+START_TEST(one_hot_axes_and_depths_are_normalised)
 {
     static const char *const pass = "onehot_workaround";
     assert_pass_rewrites(pass, NULL,
@@ -63,7 +63,7 @@ START_TEST(one_hot)
 }
 END_TEST
 
-START_TEST(topk)
+START_TEST(topk_axes_become_positive)
 {
     static const char *const pass = "topk_workaround";
     assert_pass_rewrites(pass, NULL,
@@ -84,4 +84,5 @@ START_TEST(topk)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/workaround/axes", cumsum, one_hot, topk)
+PRT_TEST_MAIN("pass/workaround/axes", cumsum_axes_become_scalars,
+    one_hot_axes_and_depths_are_normalised, topk_axes_become_positive)

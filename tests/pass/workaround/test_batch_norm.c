@@ -8,7 +8,7 @@
     "s = const " type "[2] {2,-1}\nb = const " type "[2] {1,0}\nm = const " type "[2] {0.5,3}\n"   \
     "v = const " type "[2] {3,15}\n"
 
-START_TEST(forms)
+START_TEST(inputs_of_other_ranks_are_reshaped)
 {
     assert_pass_rewrites(PASS, NULL,
         "x = input f32[n,2]\n" PARAMS("f32") "y = batch_normalization x s b m v {epsilon=1} @bn\n"
@@ -26,7 +26,7 @@ START_TEST(forms)
 }
 END_TEST
 
-START_TEST(results)
+START_TEST(the_workaround_keeps_the_results)
 {
     assert_pass_keeps_results("x = input f32[4,2]\n" PARAMS(
                                   "f32") "y = batch_normalization x s b m v\nreturn y\n",
@@ -42,7 +42,7 @@ START_TEST(results)
 }
 END_TEST
 
-START_TEST(near_misses)
+START_TEST(near_misses_are_left)
 {
     assert_pass_leaves(PASS, NULL,
         "x = input f32[n,2,3]\n" PARAMS("f32") "y = batch_normalization x s b m v\nreturn y\n");
@@ -56,4 +56,5 @@ START_TEST(near_misses)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/workaround/batch_norm", forms, results, near_misses)
+PRT_TEST_MAIN("pass/workaround/batch_norm", inputs_of_other_ranks_are_reshaped,
+    the_workaround_keeps_the_results, near_misses_are_left)

@@ -5,7 +5,7 @@
 
 #define PASS "float_ops_workaround"
 
-START_TEST(small_integers)
+START_TEST(small_integers_are_computed_in_float32)
 {
     assert_pass_rewrites(PASS, NULL, "x = input i8[n]\ny = relu x @r\nreturn y\n",
         "x = input i8[n]\n%0 = cast x {to=1} @r\n%1 = relu %0 @r\ny = cast %1 {to=3} @r\n"
@@ -20,7 +20,7 @@ START_TEST(small_integers)
 }
 END_TEST
 
-START_TEST(results)
+START_TEST(the_workaround_keeps_the_results)
 {
     assert_pass_keeps_results("x = input i8[3,5]\nz = input i8[5]\ny = max x z z\n"
                               "w = min x z\ns = sign x\nreturn y, w, s\n",
@@ -36,7 +36,7 @@ START_TEST(results)
 }
 END_TEST
 
-START_TEST(near_misses)
+START_TEST(near_misses_are_left)
 {
     assert_pass_leaves(PASS, NULL, "x = input i32[n]\ny = relu x\nreturn y\n");
     assert_pass_leaves(PASS, NULL, "x = input f16[n]\ny = relu x\nreturn y\n");
@@ -48,4 +48,5 @@ START_TEST(near_misses)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/workaround/float_ops", small_integers, results, near_misses)
+PRT_TEST_MAIN("pass/workaround/float_ops", small_integers_are_computed_in_float32,
+    the_workaround_keeps_the_results, near_misses_are_left)

@@ -5,7 +5,7 @@
 
 #define PASS "indices_workaround"
 
-START_TEST(constants)
+START_TEST(constant_indices_become_int32)
 {
     assert_pass_rewrites(PASS, NULL,
         "x = input f32[n,5]\ni = const i64[2] {-1,2}\ny = gather x i {axis=1} @g\nreturn y\n",
@@ -25,7 +25,7 @@ START_TEST(constants)
 }
 END_TEST
 
-START_TEST(computed_ones)
+START_TEST(computed_indices_become_int32)
 {
     assert_pass_rewrites(PASS, NULL,
         "x = input f32[5]\ni = input i64[n]\ny = gather x i @g\nreturn y\n",
@@ -44,7 +44,7 @@ START_TEST(computed_ones)
 }
 END_TEST
 
-START_TEST(near_misses)
+START_TEST(near_misses_are_left)
 {
     assert_pass_leaves(PASS, NULL,
         "x = input f32[n]\ni = const i32[2] {0,2}\ny = gather x i\nreturn y\n");
@@ -59,4 +59,5 @@ START_TEST(near_misses)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/workaround/indices", constants, computed_ones, near_misses)
+PRT_TEST_MAIN("pass/workaround/indices", constant_indices_become_int32,
+    computed_indices_become_int32, near_misses_are_left)
