@@ -34,10 +34,10 @@ typedef struct settings {
     uint64_t seed;
 } settings;
 
-/* Shared with the process that works. */
+/* Shared with the worker process. */
 typedef struct progress {
     size_t next, failed, compared;
-    char text[4096]; /* of the list being tried */
+    char text[4096]; /* of the current list */
 } progress;
 
 static char *models[MOST_MODELS];
@@ -53,7 +53,7 @@ static int note_model(const char *path, const struct stat *st, int flag, struct 
     return 0;
 }
 
-/* The stored values of the inputs; false when one is not there or no tensor. */
+/* Reads the stored values of the inputs; false if one is missing or not a tensor. */
 static bool read_inputs(const char *path, const prt_module *m, prt_arena *arena, fuzz_inputs *out)
 {
     const char *slash = strrchr(path, '/');
@@ -93,7 +93,7 @@ static void try_list(const settings *s, const char *path, prt_module *m, size_t 
         .compared = &compared };
     uint8_t header[FUZZ_HEADER];
     fuzz_dice_init(&dice, (const uint8_t *)key, sizeof(key));
-    dice.size = 0; /* all out of the generator */
+    dice.size = 0; /* all from the generator */
     for (size_t i = 0; i < sizeof(header); i++)
         header[i] = (uint8_t)fuzz_below(&dice, 256);
     fuzz_dice_init(&dice, header, sizeof(header));
@@ -129,7 +129,7 @@ static poprt_status read_text(const char *path, prt_module **out)
     return status;
 }
 
-/* A graph that is made up, or what is in a file. */
+/* Loads a random graph or a file. */
 static poprt_status load(const settings *s, const char *path, prt_module **out)
 {
     fuzz_dice dice;
@@ -162,7 +162,8 @@ static void try_model(const settings *s, const char *path, progress *p)
     }
 }
 
-/* In processes of their own: what ends one is a failure, and the lists after it get another. */
+/* Runs lists in separate processes: the end of a process is a failure, and the next lists run in
+ * a new one. */
 static void try_apart(const settings *s, const char *path, progress *p)
 {
     const size_t end = s->only != SIZE_MAX ? s->only + 1 : s->runs;
