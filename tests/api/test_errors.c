@@ -173,9 +173,9 @@ START_TEST(popef_prefixes_and_flips_are_handled)
 }
 END_TEST
 
-/* A file opened without checksum verification and saved again has the same bytes, or saving
- * fails. */
-START_TEST(damaged_weights_keep_a_wrong_checksum)
+/* A file with one flipped bit is opened without checksum verification and saved again. The
+ * result has the bytes of the undamaged file, or saving fails. */
+START_TEST(damaged_weights_are_not_saved)
 {
     poprt_executable *exec = compile_bytes(NULL, dense_model, sizeof(dense_model));
     buffer b = { 0 };
@@ -243,5 +243,5 @@ END_TEST
 
 PRT_TEST_MAIN("api/errors", null_arguments_are_refused, wrong_bindings_are_refused,
     missing_and_foreign_files_are_refused, every_prefix_of_a_model_is_refused_or_a_model,
-    popef_prefixes_and_flips_are_handled, damaged_weights_keep_a_wrong_checksum,
+    popef_prefixes_and_flips_are_handled, damaged_weights_are_not_saved,
     a_failing_writer_is_reported, a_full_disk_is_reported)

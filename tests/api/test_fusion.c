@@ -117,8 +117,8 @@ START_TEST(inputs_and_outputs_tell_their_graph)
 }
 END_TEST
 
-/* Runs one graph after the other with the same StepIO; the results equal those of the separate
- * models. */
+/* Runs one graph after the other with the same StepIO; the results equal the results of the
+ * separate models. */
 START_TEST(the_inputs_select_the_graph)
 {
     fused f;

@@ -105,7 +105,7 @@ static uint32_t choose_once(script *s, prt_tune_mode mode, bool close)
     return way;
 }
 
-START_TEST(the_faster_way_wins_by_a_margin)
+START_TEST(the_faster_candidate_wins_by_a_margin)
 {
     script slower = { .ns = { 100, 101 } }, same = { .ns = { 100, 100 } };
     script little = { .ns = { 100, 98 } }, much = { .ns = { 100, 96 } };
@@ -306,7 +306,7 @@ START_TEST(the_real_clock_measures_time)
 }
 END_TEST
 
-PRT_TEST_MAIN("compiler/tune", the_faster_way_wins_by_a_margin, one_lucky_round_does_not_win,
+PRT_TEST_MAIN("compiler/tune", the_faster_candidate_wins_by_a_margin, one_lucky_round_does_not_win,
     fast_mode_times_close_candidates_only, fast_mode_ends_after_two_seconds,
     cancelled_tuning_falls_back_to_the_rule, untimed_candidates_fall_back_to_the_rule,
     results_are_read_from_the_cache, unknown_candidates_are_timed_again,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mutate.c — drives a fuzz target without a fuzzing engine: mutations of seed files, from a seed
- * number, so that a find can be repeated.
+ * mutate.c — drives a fuzz target without a fuzzing engine: mutations of seed files, reproducible
+ * by a seed number.
  *
  *     fuzz_onnx [--runs N] [--seed N] [--keep FILE] SEED_FILE...
  *
  * Each run truncates, flips, overwrites, splices, repeats or renumbers bytes of one file. Before a
- * run its input is written to FILE (when given), so that after a crash it is there. Batches run in
- * processes of their own, which an alarm ends when one input takes too long. Closes with the line
- * `N passed, N failed`.
+ * run its input is written to FILE (if given), so that it is kept after a crash. Batches run in
+ * separate processes, which an alarm ends if one input takes too long. Ends with the line `N
+ * passed, N failed`.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * try_lists.c — random lists of passes on models as they are and on random graphs, results
- * compared.
+ * try_lists.c — runs random lists of passes on models and on random graphs, and compares results.
  *
  *     try_lists [--runs N] [--seed N] [--only K] [--graphs N] [PATH...]
  *
- * PATH is a model, a graph as text (*.txt), or a directory that is looked through for *.onnx;
- * --graphs adds N graphs that are made up and called :0, :1 and so on, also as a PATH. Each goes
- * through N lists; with --only through list K alone, which shows the graph. Inputs are those of
- * test_data_set_0 beside the model in every other list, where there are any, else made up. A
- * process for each model, with a clock that ends it when one list takes too long. Prints the lists
- * that break a promise of lists.h, how often there were results to compare, and closes with
- * `N passed, N failed`.
+ * PATH is a model, a graph as text (*.txt), or a directory that is searched for *.onnx. --graphs
+ * adds N random graphs, called :0, :1 and so on, which are also accepted as a PATH. N lists run on
+ * each; with --only, list K alone runs, and the graph is printed. In every other list the inputs
+ * are those of test_data_set_0 beside the model, if it exists; otherwise they are random. Each
+ * model has a separate process, which an alarm ends if one list takes too long. Prints the lists
+ * that break a promise of lists.h and the number of compared results, and ends with the line `N
+ * passed, N failed`.
  */
 #define _GNU_SOURCE
 #include <ftw.h>

@@ -174,7 +174,7 @@ static void delay_worker(void *arg, uint32_t index)
 }
 
 /* After a long wait the caller works alone for some time, and nested calls still run in place. */
-START_TEST(the_caller_does_not_wait_for_late_workers)
+START_TEST(late_workers_do_not_disturb_later_calls)
 {
     prt_pool *pool = NULL;
     asker = pthread_self();
@@ -355,7 +355,7 @@ END_TEST
 
 PRT_TEST_MAIN("par/pool", every_index_is_visited_once, no_pool_runs_in_place,
     sums_are_the_same_bits_for_every_width, many_small_jobs_run_completely,
-    nested_calls_run_in_place, the_caller_does_not_wait_for_late_workers,
+    nested_calls_run_in_place, late_workers_do_not_disturb_later_calls,
     several_callers_share_a_pool, child_after_fork_has_its_own_workers,
     fork_during_a_job_leaves_a_usable_pool, pools_are_created_and_released_repeatedly,
     without_threads_the_caller_runs_all, workers_have_names, width_has_a_default_and_a_bound)

@@ -129,7 +129,7 @@ static void run_row(const float *x, const float *w, const float *b, size_t deep,
         y[j] = finish(sums[j]);
 }
 
-/* Sizes are those of the tensors of this run, which infer has checked. The prepared constants
+/* Sizes are taken from the tensors of this run, which infer has checked. The prepared constants
  * must match them. */
 static poprt_status run(const poprt_host *host, poprt_kernel *c, uint64_t first, uint64_t count)
 {

@@ -254,7 +254,7 @@ static poprt_status eval(const poprt_host *host, poprt_eval *c)
     return status;
 }
 
-/* LeakyRelu that always uses an alpha of 0.25, so that its results differ from those of eval. */
+/* LeakyRelu that always uses an alpha of 0.25, so that its results differ from eval's. */
 static poprt_status run(const poprt_host *host, poprt_kernel *c, uint64_t first, uint64_t count)
 {
     poprt_tensor x, y;
@@ -411,7 +411,7 @@ START_TEST(lower_selects_the_kernel)
 }
 END_TEST
 
-/* ---- what there is not */
+/* ---- invalid requests */
 
 static poprt_status fail_lower(const poprt_host *host, poprt_lower *c)
 {

@@ -368,7 +368,7 @@ START_TEST(damaged_kernel_records_are_refused)
 END_TEST
 
 /* The kernel checks the sizes of constants; infer checks the types of dropped inputs. */
-START_TEST(wrong_kernel_arguments_are_refused)
+START_TEST(wrong_prepared_constants_are_refused)
 {
     static const int64_t five = 5;
     float y;
@@ -395,4 +395,4 @@ END_TEST
 
 PRT_TEST_MAIN("plugin/lowered", a_program_survives_popef, results_take_the_place_of_inputs,
     weights_with_other_readers_are_stored, replaced_weights_are_evaluated, kernels_run_in_bodies,
-    damaged_kernel_records_are_refused, wrong_kernel_arguments_are_refused)
+    damaged_kernel_records_are_refused, wrong_prepared_constants_are_refused)

@@ -178,7 +178,7 @@ START_TEST(a_pattern_is_rewritten_until_none_is_left)
 }
 END_TEST
 
-/* ---- what is refused */
+/* ---- refused plug-ins */
 
 static void expect_refusal(const char *path, poprt_status status, const char *words)
 {

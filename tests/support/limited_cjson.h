@@ -6,8 +6,7 @@
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 
-static unsigned cjson_allowed; /* number of allocations of cJSON before the first failure; all later
-                                  ones fail too */
+static unsigned cjson_allowed; /* allocations left before cJSON's allocator fails */
 
 static inline void *limited_malloc(size_t size)
 {

@@ -277,7 +277,7 @@ static void put_ints(FILE *to, const char *name, const char *type, int rank, con
     (void)fprintf(to, "}\n");
 }
 
-/* Writes W, B and scale of NhwcQConv; with the suffix "c", those of QLinearConv. */
+/* Writes W, B and scale of NhwcQConv, or of QLinearConv with the suffix "c". */
 static void put_bytes(FILE *to, uint32_t *state, const nhwc_bytes_case *c, int rank,
     const int *dims, const prt_nhwc_weights *form)
 {

@@ -21,9 +21,8 @@ typedef struct nhwc_conv_case {
     int group, channels, filters;  /* channels and filters of one group */
     const char *form, *activation; /* activation: "" or its name, then its attributes */
     bool images, gate, bias, residual;
-    bool transformed; /* weights transformed for Winograd */
-    const char
-        *special; /* NULL, or the value of an element of X and of the residual: "nan", "inf" */
+    bool transformed;    /* weights transformed for Winograd */
+    const char *special; /* NULL, or an element of X and of the residual: "nan", "inf" */
 } nhwc_conv_case;
 
 /* A case of NhwcQConv, which uses the members of `of` that it supports. The scales of filters

@@ -9,7 +9,7 @@
 /* The inferred type of output 0: "f32[2,seq]". */
 const char *op_type(const char *text);
 
-/* The known integers of output 0: "2 seq ?"; "" if none is known. */
+/* The known integers of output 0: "2 seq ?", or "". */
 const char *op_content(const char *text);
 
 /* Type and elements of output 0 of a graph without inputs: "i64[2]: 3 4". */

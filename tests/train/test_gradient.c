@@ -112,7 +112,7 @@ START_TEST(unused_inputs_have_zero_gradients)
 }
 END_TEST
 
-START_TEST(errors_name_what_is_missing)
+START_TEST(errors_name_the_missing_value)
 {
     prt_graph *g = graph_from_text(product);
     const prt_str wrong[1] = { PRT_STR("nowhere") }, x[1] = { PRT_STR("i") };
@@ -132,4 +132,4 @@ END_TEST
 
 PRT_TEST_MAIN("train/gradient", names_select_the_differentiated_values, inputs_select_the_point,
     the_last_operator_may_be_y, gradients_have_gradients, unused_inputs_have_zero_gradients,
-    errors_name_what_is_missing)
+    errors_name_the_missing_value)
