@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * api_test.h — what the tests of the interface share: public headers only, the shared object, and
- * the digits model. PRT_TEST_DATA is the folder of test data.
+ * api_test.h — helpers shared by the tests of the public interface. They use public headers only,
+ * the shared object, and the digits model. PRT_TEST_DATA is the folder of test data.
  */
 #ifndef PRT_TESTS_API_API_TEST_H
 #define PRT_TESTS_API_API_TEST_H
@@ -16,7 +16,7 @@
 
 #define DIGITS PRT_TEST_DATA "/digits/model.onnx"
 
-/* Fails the test with the library's own words. */
+/* Fails the test with the library's error message. */
 #define ck_assert_ok(expr)                                                                         \
     do {                                                                                           \
         const poprt_status got_ = (expr);                                                          \
@@ -25,7 +25,7 @@
             e_->subject, e_->message);                                                             \
     } while (0)
 
-/* Fails the test unless the call failed so, with a message. */
+/* Fails the test unless the call failed with this status and set a message. */
 #define ck_assert_fails(expr, expected)                                                            \
     do {                                                                                           \
         const poprt_status got_ = (expr);                                                          \
@@ -54,7 +54,7 @@ static inline poprt_executable *compile_digits(poprt_env *env)
     return exec;
 }
 
-/* One digit in, ten scores out. */
+/* A StepIO of the digits model: one image is the input, ten scores are the output. */
 typedef struct digit {
     float image[64], scores[10];
     int64_t image_dims[4], score_dims[2];
@@ -89,7 +89,7 @@ static inline poprt_stepio *digit_bind(digit *d, poprt_session *session)
     return io;
 }
 
-/* The scores that a session of its own gives. */
+/* Computes the expected scores in a new session. */
 static inline void digit_expect(poprt_executable *exec, uint32_t seed, float scores[10])
 {
     digit d;
@@ -103,7 +103,7 @@ static inline void digit_expect(poprt_executable *exec, uint32_t seed, float sco
     poprt_session_release(session);
 }
 
-/* Bytes written by the library. */
+/* Bytes that the library wrote. */
 typedef struct buffer {
     unsigned char *data;
     size_t size;

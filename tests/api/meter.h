@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* meter.h — an environment whose allocator counts the bytes that are held. */
+/* meter.h — an environment whose allocator counts the allocated bytes. */
 #ifndef PRT_TESTS_API_METER_H
 #define PRT_TESTS_API_METER_H
 
 #include "api_test.h"
 
-/* Bytes that are held, and the most there were since `peak` was last set. */
+/* Bytes allocated now, and their maximum since `peak` was last set. */
 typedef struct meter {
     size_t held, peak;
 } meter;

@@ -3,7 +3,7 @@
 #ifndef PRT_TESTS_API_MODELS_H
 #define PRT_TESTS_API_MODELS_H
 
-/* Rows of bytes stay as the generator writes them. */
+/* The generator's layout of the bytes is kept. */
 /* clang-format off */
 
 /* SequenceInsert: items seq(float32), more float32[n] -> all seq(float32) */

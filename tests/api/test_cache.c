@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_cache.c — caches: a loop that binds them once gives the bits of one that binds what the last
- * run gave, where attention appends in place and where rows are copied; nothing else is written.
+ * test_cache.c — caches. A loop that binds its caches once gives the same bits as a loop that
+ * binds the outputs of the previous run, both where attention appends in place and where rows are
+ * copied. No other memory is written.
+ * Covers: stepio_cache.c.
  */
 #include <sys/mman.h>
 
@@ -16,7 +18,7 @@ static const char *const inputs[SLOTS] = { "past_key", "past_value", "history" }
 static const char *const outputs[SLOTS] = { "present_key", "present_value", "history_now" };
 static const int64_t heads[SLOTS] = { HEADS, HEADS, 1 }, sizes[SLOTS] = { SIZE, SIZE, 4 };
 
-/* What one run is given beside its past, and its answer. */
+/* The inputs of one run other than the past, and its output. */
 typedef struct word {
     int64_t id, place, mask[512], one[2], all[2];
     float logits[WORDS];
@@ -70,18 +72,18 @@ static void bind_word(poprt_stepio *io, word *w, int64_t past)
     ck_assert_ok(poprt_stepio_bind(io, "logits", &logits));
 }
 
-static void dims_of(int slot, int64_t rows, int64_t *dims)
+static void slot_dims(int slot, int64_t rows, int64_t *dims)
 {
     const int64_t four[4] = { 1, heads[slot], rows, sizes[slot] }, three[3] = { 1, rows, 4 };
     memcpy(dims, slot == 2 ? three : four, (slot == 2 ? 3 : 4) * sizeof(int64_t));
 }
 
-static uint32_t rank_of(int slot)
+static uint32_t slot_rank(int slot)
 {
     return slot == 2 ? 3 : 4;
 }
 
-/* A past that both loops begin with. */
+/* An element of the past that both loops begin with. */
 static float first_value(int slot, int64_t head, int64_t row, int64_t d)
 {
     return (float)((slot * 31 + head * 17 + row * 5 + d * 3) % 13) * 0.25f - 1.5f;
@@ -92,7 +94,7 @@ typedef struct trace {
     float rows[SLOTS][HEADS * (FIRST + STEPS) * SIZE]; /* after the last step, without gaps */
 } trace;
 
-/* The outputs of a step are copied, and are inputs of the next. */
+/* Copies the outputs of each step and binds the copies as inputs of the next step. */
 static void run_plain(poprt_session *session, trace *t)
 {
     poprt_stepio *io = NULL;
@@ -106,8 +108,9 @@ static void run_plain(poprt_session *session, trace *t)
     for (int k = 0; k < STEPS; k++) {
         bind_word(io, &w, FIRST + k);
         for (int s = 0; s < SLOTS; s++) {
-            dims_of(s, FIRST + k, dims[s]);
-            const poprt_tensor past = tensor(t->rows[s], dims[s], rank_of(s), POPRT_DTYPE_FLOAT32);
+            slot_dims(s, FIRST + k, dims[s]);
+            const poprt_tensor past =
+                tensor(t->rows[s], dims[s], slot_rank(s), POPRT_DTYPE_FLOAT32);
             ck_assert_ok(poprt_stepio_bind(io, inputs[s], &past));
         }
         ck_assert_ok(poprt_session_run(session, io));
@@ -127,7 +130,7 @@ typedef struct caches {
     int64_t dims[SLOTS][4];
 } caches;
 
-static float *row_of(caches *c, int slot, int64_t head, int64_t row)
+static float *cache_row(caches *c, int slot, int64_t head, int64_t row)
 {
     return c->data[slot] + (head * ROOM + row) * sizes[slot];
 }
@@ -135,12 +138,12 @@ static float *row_of(caches *c, int slot, int64_t head, int64_t row)
 static void caches_init(caches *c)
 {
     for (int s = 0; s < SLOTS; s++) {
-        dims_of(s, ROOM, c->dims[s]);
-        c->room[s] = tensor(c->data[s], c->dims[s], rank_of(s), POPRT_DTYPE_FLOAT32);
+        slot_dims(s, ROOM, c->dims[s]);
+        c->room[s] = tensor(c->data[s], c->dims[s], slot_rank(s), POPRT_DTYPE_FLOAT32);
         for (int64_t h = 0; h < heads[s]; h++)
             for (int64_t r = 0; r < ROOM; r++)
                 for (int64_t d = 0; d < sizes[s]; d++)
-                    row_of(c, s, h, r)[d] = r < FIRST ? first_value(s, h, r, d) : -77.0f;
+                    cache_row(c, s, h, r)[d] = r < FIRST ? first_value(s, h, r, d) : -77.0f;
     }
 }
 
@@ -150,21 +153,21 @@ static void bind_caches(poprt_stepio *io, caches *c, int64_t rows)
         ck_assert_ok(poprt_stepio_bind_cache(io, inputs[s], outputs[s], &c->room[s], rows));
 }
 
-static int64_t rows_now(poprt_stepio *io, int slot)
+static int64_t bound_rows(poprt_stepio *io, int slot)
 {
     int64_t rows = -1;
     ck_assert_ok(poprt_stepio_cache_rows(io, inputs[slot], &rows));
     return rows;
 }
 
-/* Steps from `from` on, against the plain loop's. */
+/* Runs steps `from` to `end` - 1 and compares them with the steps of the plain loop. */
 static void run_cached(poprt_session *session, poprt_stepio *io, int from, int end, const trace *t)
 {
     word w;
     for (int k = from; k < end; k++) {
         bind_word(io, &w, FIRST + k);
         for (int s = 0; s < SLOTS; s++)
-            ck_assert_int_eq(rows_now(io, s), FIRST + k);
+            ck_assert_int_eq(bound_rows(io, s), FIRST + k);
         ck_assert_ok(poprt_session_run(session, io));
         ck_assert_mem_eq(w.logits, t->logits[k], sizeof(w.logits));
     }
@@ -174,15 +177,15 @@ static void assert_caches(caches *c, const trace *t)
 {
     for (int s = 0; s < SLOTS; s++)
         for (int64_t h = 0; h < heads[s]; h++) {
-            ck_assert_mem_eq(row_of(c, s, h, 0), t->rows[s] + h * (FIRST + STEPS) * sizes[s],
+            ck_assert_mem_eq(cache_row(c, s, h, 0), t->rows[s] + h * (FIRST + STEPS) * sizes[s],
                 (size_t)((FIRST + STEPS) * sizes[s]) * sizeof(float));
             for (int64_t r = FIRST + STEPS; r < ROOM; r++)
                 for (int64_t d = 0; d < sizes[s]; d++)
-                    ck_assert_float_eq(row_of(c, s, h, r)[d], -77.0f);
+                    ck_assert_float_eq(cache_row(c, s, h, r)[d], -77.0f);
         }
 }
 
-START_TEST(loops_agree)
+START_TEST(cached_and_plain_loops_agree)
 {
     static const char *const levels[] = { NULL, "portable", "reference" };
     static trace t;
@@ -196,7 +199,7 @@ START_TEST(loops_agree)
         bind_caches(io, &c, FIRST);
         run_cached(session, io, 0, STEPS, &t);
         assert_caches(&c, &t);
-        /* back, and on again */
+        /* returns to an earlier length and continues */
         bind_caches(io, &c, FIRST + 5);
         run_cached(session, io, 5, STEPS, &t);
         assert_caches(&c, &t);
@@ -206,8 +209,8 @@ START_TEST(loops_agree)
 }
 END_TEST
 
-/* Rows of the past are only read: they lie in pages that cannot be written. */
-START_TEST(the_past_is_not_written)
+/* The rows of the past are in write-protected pages, so a write to them would crash. */
+START_TEST(rows_of_the_past_are_not_written)
 {
     enum { PAGE = 4096, ROWS = PAGE / (SIZE * 4), MOST = 2 * ROWS, ALL = HEADS * 2 * PAGE };
     poprt_session *session = open_session("true", NULL);
@@ -230,14 +233,14 @@ START_TEST(the_past_is_not_written)
     ck_assert_ok(poprt_session_run(session, io));
     for (int h = 0; h < 2 * HEADS; h++)
         ck_assert_float_ne(((float *)(void *)(pages + (h * 2 + 1) * PAGE))[0], 0);
-    ck_assert_int_eq(rows_now(io, 0), ROWS + 1);
+    ck_assert_int_eq(bound_rows(io, 0), ROWS + 1);
     poprt_stepio_release(io);
     poprt_session_release(session);
     (void)munmap(pages, 2 * ALL);
 }
 END_TEST
 
-START_TEST(full_is_full)
+START_TEST(a_full_cache_refuses_rows)
 {
     static caches c;
     static const char *const ways[] = { "true", "false" };
@@ -251,18 +254,18 @@ START_TEST(full_is_full)
         bind_word(io, &w, ROOM);
         ck_assert_fails(poprt_session_run(session, io), POPRT_E_ARG);
         ck_assert_ptr_nonnull(strstr(poprt_last_error()->message, "room for 48"));
-        ck_assert_int_eq(rows_now(io, 0), ROOM);
+        ck_assert_int_eq(bound_rows(io, 0), ROOM);
         bind_caches(io, &c, ROOM - 1);
         bind_word(io, &w, ROOM - 1);
         ck_assert_ok(poprt_session_run(session, io));
-        ck_assert_int_eq(rows_now(io, 0), ROOM);
+        ck_assert_int_eq(bound_rows(io, 0), ROOM);
         poprt_stepio_release(io);
         poprt_session_release(session);
     }
 }
 END_TEST
 
-START_TEST(what_does_not_fit)
+START_TEST(caches_that_do_not_fit_are_refused)
 {
     static caches c;
     poprt_session *session = open_session("true", NULL);
@@ -296,7 +299,7 @@ START_TEST(what_does_not_fit)
     other.rank = 1;
     ck_assert_fails(poprt_stepio_bind_cache(io, in, to, &other, 0), POPRT_E_SHAPE);
 
-    /* bound to something else, neither is a cache any more */
+    /* once one of them is bound to other memory, neither is a cache */
     bind_caches(io, &c, FIRST);
     bind_word(io, &w, FIRST);
     ck_assert_ok(poprt_session_run(session, io));
@@ -319,7 +322,7 @@ START_TEST(what_does_not_fit)
 }
 END_TEST
 
-START_TEST(memory_that_is_not_aligned)
+START_TEST(unaligned_caches_give_the_same_bits)
 {
     static trace t;
     static caches c;
@@ -344,7 +347,7 @@ START_TEST(memory_that_is_not_aligned)
 }
 END_TEST
 
-/* A cache that is as large as it gets from the start: rows that are there are kept. */
+/* A cache that has its final size from the start: existing rows are kept. */
 typedef struct grouped {
     float q[16], k[8], v[8], y[16], cache[2][128];
     int32_t lengths, total;
@@ -371,7 +374,7 @@ static void bind_grouped(poprt_stepio *io, grouped *g, int step)
         ck_assert_ok(poprt_stepio_bind(io, names[i], &all[i]));
 }
 
-START_TEST(grouped_queries)
+START_TEST(grouped_query_caches_keep_rows)
 {
     static const int64_t dims[4] = { 1, 2, 16, 4 };
     static const char *const in[] = { "pk", "pv" }, *const out[] = { "nk", "nv" };
@@ -411,5 +414,6 @@ START_TEST(grouped_queries)
 }
 END_TEST
 
-PRT_TEST_MAIN("api/cache", grouped_queries, loops_agree, the_past_is_not_written, full_is_full,
-    what_does_not_fit, memory_that_is_not_aligned)
+PRT_TEST_MAIN("api/cache", grouped_query_caches_keep_rows, cached_and_plain_loops_agree,
+    rows_of_the_past_are_not_written, a_full_cache_refuses_rows, caches_that_do_not_fit_are_refused,
+    unaligned_caches_give_the_same_bits)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cjson.c — a host that shares cJSON with the library, and whose cJSON has no memory. */
+/* test_cjson.c — a host that shares cJSON with the library and whose cJSON runs out of memory. */
 #include "support/limited_cjson.h"
 
 #include "api_test.h"
@@ -13,8 +13,9 @@ static poprt_status open_popef(const buffer *b)
     return status;
 }
 
-/* For every number of allocations that succeed: out of memory, and in the end what it should be. */
-START_TEST(opening_popef_runs_out_of_memory)
+/* For every number of allocations before the first failure, the call fails with out of memory.
+ * With enough allocations it gives the expected status. */
+START_TEST(opening_popef_reports_out_of_memory)
 {
     poprt_executable *exec = compile_bytes(NULL, dense_model, sizeof(dense_model));
     buffer b = { 0 };
@@ -34,7 +35,7 @@ START_TEST(opening_popef_runs_out_of_memory)
 }
 END_TEST
 
-START_TEST(options_in_json_run_out_of_memory)
+START_TEST(json_options_report_out_of_memory)
 {
     static const char text[] = "{\"strassen\":false,\"dim.batch\":\"2\"}";
     poprt_config *config = NULL;
@@ -52,4 +53,4 @@ START_TEST(options_in_json_run_out_of_memory)
 }
 END_TEST
 
-PRT_TEST_MAIN("api/cjson", opening_popef_runs_out_of_memory, options_in_json_run_out_of_memory)
+PRT_TEST_MAIN("api/cjson", opening_popef_reports_out_of_memory, json_options_report_out_of_memory)

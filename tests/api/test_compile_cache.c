@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_compile_cache.c — executables kept in a folder, by model and options. */
+/* test_compile_cache.c — executables cached in a folder by model and options. */
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 static char folder[] = "/tmp/poprt-cache-XXXXXX";
 static char said[4096];
 
-static void listen(void *user, int32_t level, const char *text)
+static void note_line(void *user, int32_t level, const char *text)
 {
     (void)user;
     (void)level;
@@ -20,7 +20,7 @@ static poprt_env *open_env(void)
 {
     poprt_env *env = NULL;
     poprt_env_options options = { .struct_size = sizeof(options),
-        .log = listen,
+        .log = note_line,
         .log_level = POPRT_LOG_INFO };
     ck_assert_ok(poprt_env_create(&options, &env));
     return env;
@@ -44,8 +44,8 @@ static poprt_status compile(poprt_env *env, const char *key, const char *value,
     return status;
 }
 
-/* Compiles, sees that the digits come out right, and what was said about it. */
-static void check(poprt_env *env, const char *key, const char *value, const char *part)
+/* Compiles, and checks the digits and that the log contains `part`. */
+static void check_compile(poprt_env *env, const char *key, const char *value, const char *part)
 {
     poprt_executable *plain = compile_digits(env), *exec = NULL;
     float expected[10], found[10];
@@ -59,7 +59,7 @@ static void check(poprt_env *env, const char *key, const char *value, const char
     poprt_executable_release(plain);
 }
 
-/* Number of files in the folder; the path of the last one. */
+/* Returns the number of files in the folder, and writes the path of the last one to `path`. */
 static int count_files(char *path, size_t size)
 {
     DIR *dir = opendir(folder);
@@ -82,7 +82,7 @@ static void clear_folder(void)
     ck_assert_int_eq(rmdir(folder), 0);
 }
 
-static void put(const char *path, const void *bytes, size_t size)
+static void write_file(const char *path, const void *bytes, size_t size)
 {
     FILE *file = fopen(path, "wb");
     ck_assert_ptr_nonnull(file);
@@ -90,25 +90,25 @@ static void put(const char *path, const void *bytes, size_t size)
     (void)fclose(file);
 }
 
-START_TEST(the_second_time_nothing_is_compiled)
+START_TEST(the_second_compilation_is_a_hit)
 {
     poprt_env *env = open_env();
     char path[512];
     ck_assert_ptr_nonnull(mkdtemp(folder));
-    check(env, NULL, NULL, "kept: ");
-    check(env, NULL, NULL, "compiled before: ");
+    check_compile(env, NULL, NULL, "kept: ");
+    check_compile(env, NULL, NULL, "compiled before: ");
     ck_assert_int_eq(count_files(path, sizeof(path)), 1);
-    check(env, "share_memory", "false", "kept: ");
+    check_compile(env, "share_memory", "false", "kept: ");
     ck_assert_int_eq(count_files(path, sizeof(path)), 2);
-    check(env, "disable_passes", "fuse_epilogue,channels_last", "kept: ");
-    check(env, "disable_passes", "fuse_epilogue,channels_last", "compiled before: ");
+    check_compile(env, "disable_passes", "fuse_epilogue,channels_last", "kept: ");
+    check_compile(env, "disable_passes", "fuse_epilogue,channels_last", "compiled before: ");
     ck_assert_int_eq(count_files(path, sizeof(path)), 3);
     clear_folder();
     poprt_env_release(env);
 }
 END_TEST
 
-START_TEST(what_is_in_the_folder_is_not_trusted)
+START_TEST(foreign_files_in_the_folder_are_not_trusted)
 {
     static const unsigned char model[] = { 0x08, 0x08, 0x12, 0x00, 0x3a, 0x27, 0x0a, 0x0c, 0x0a,
         0x01, 0x78, 0x12, 0x01, 0x79, 0x22, 0x04, 0x52, 0x65, 0x6c, 0x75, 0x12, 0x01, 0x67, 0x5a,
@@ -117,23 +117,23 @@ START_TEST(what_is_in_the_folder_is_not_trusted)
     poprt_env *env = open_env();
     char path[512];
     ck_assert_ptr_nonnull(mkdtemp(folder));
-    check(env, NULL, NULL, "kept: ");
+    check_compile(env, NULL, NULL, "kept: ");
     ck_assert_int_eq(count_files(path, sizeof(path)), 1);
-    put(path, "nothing", 7);
-    check(env, NULL, NULL, "cannot use ");
-    check(env, NULL, NULL, "compiled before: ");
+    write_file(path, "nothing", 7);
+    check_compile(env, NULL, NULL, "cannot use ");
+    check_compile(env, NULL, NULL, "compiled before: ");
     poprt_executable *other = compile_bytes(env, model, sizeof(model));
     ck_assert_ok(poprt_executable_save_file(other, path));
     poprt_executable_release(other);
-    check(env, NULL, NULL, "another model is in ");
-    check(env, NULL, NULL, "compiled before: ");
+    check_compile(env, NULL, NULL, "another model is in ");
+    check_compile(env, NULL, NULL, "compiled before: ");
     clear_folder();
-    check(env, NULL, NULL, "not kept: "); /* there is no folder */
+    check_compile(env, NULL, NULL, "not kept: "); /* the folder does not exist */
     poprt_env_release(env);
 }
 END_TEST
 
-static void *get(const char *path, size_t *size)
+static void *read_file(const char *path, size_t *size)
 {
     struct stat info;
     FILE *file = fopen(path, "rb");
@@ -146,8 +146,8 @@ static void *get(const char *path, size_t *size)
     return bytes;
 }
 
-/* One byte of the entry is another: what is compiled gives the same bits, and the entry is as it
- * was before, unless the byte is one that says nothing. */
+/* Changes one byte of the entry. The executable must give the same bits, and the entry must be
+ * restored, unless the byte has no meaning. */
 static void check_damaged(poprt_env *env, const char *path, unsigned char *good, size_t size,
     size_t at, const float *expected, size_t *misses)
 {
@@ -155,7 +155,7 @@ static void check_damaged(poprt_env *env, const char *path, unsigned char *good,
     float found[10];
     size_t now = 0;
     good[at] ^= 0x10;
-    put(path, good, size);
+    write_file(path, good, size);
     good[at] ^= 0x10;
     ck_assert_ok(compile(env, NULL, NULL, &exec));
     digit_expect(exec, 3, found);
@@ -163,7 +163,7 @@ static void check_damaged(poprt_env *env, const char *path, unsigned char *good,
     poprt_executable_release(exec);
     if (strstr(said, "cannot use ") == NULL)
         return;
-    unsigned char *bytes = get(path, &now);
+    unsigned char *bytes = read_file(path, &now);
     ck_assert_uint_eq(now, size);
     ck_assert_int_eq(memcmp(bytes, good, size), 0);
     free(bytes);
@@ -182,19 +182,19 @@ START_TEST(a_damaged_entry_is_a_miss)
     digit_expect(exec, 3, expected);
     poprt_executable_release(exec);
     ck_assert_int_eq(count_files(path, sizeof(path)), 1);
-    unsigned char *good = get(path, &size);
+    unsigned char *good = read_file(path, &size);
     for (size_t at = 0; at < size; at += size / 199 + 1, tried++)
         check_damaged(env, path, good, size, at, expected, &misses);
     ck_assert_uint_ge(misses, tried - 2);
 
-    /* A weight without a checksum would be a hit that nobody looked at. */
+    /* A weight without a checksum would be a hit whose bytes were never verified. */
     const size_t last = size - 8;
     size_t blob = 0;
     for (size_t at = 8; at + 64 < size; at += 8)
         blob = memcmp(good + at, "POPEF-C", 8) == 0 ? at : blob;
     good[blob + 48] |= 2;
     good[last] ^= 0x10;
-    put(path, good, size);
+    write_file(path, good, size);
     ck_assert_ok(compile(env, NULL, NULL, &exec));
     poprt_executable_release(exec);
     ck_assert_ptr_nonnull(strstr(said, "has no checksum"));
@@ -204,7 +204,7 @@ START_TEST(a_damaged_entry_is_a_miss)
 }
 END_TEST
 
-START_TEST(a_folder_has_to_be_named)
+START_TEST(an_empty_folder_name_is_refused)
 {
     poprt_env *env = open_env();
     poprt_executable *exec = NULL;
@@ -214,5 +214,6 @@ START_TEST(a_folder_has_to_be_named)
 }
 END_TEST
 
-PRT_TEST_MAIN("api/compile_cache", the_second_time_nothing_is_compiled,
-    what_is_in_the_folder_is_not_trusted, a_damaged_entry_is_a_miss, a_folder_has_to_be_named)
+PRT_TEST_MAIN("api/compile_cache", the_second_compilation_is_a_hit,
+    foreign_files_in_the_folder_are_not_trusted, a_damaged_entry_is_a_miss,
+    an_empty_folder_name_is_refused)

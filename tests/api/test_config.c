@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_config.c — options by name, as text and as JSON; structs of other versions. */
+/*
+ * test_config.c — options by name, as text and as JSON; structs of other versions.
+ * Covers: record.c.
+ */
 #include "api_test.h"
 #include "models.h"
 
@@ -33,7 +36,7 @@ START_TEST(options_have_defaults_and_bounds)
 }
 END_TEST
 
-START_TEST(dimensions_are_options_too)
+START_TEST(dimensions_are_options)
 {
     poprt_config *config = NULL;
     const char *value = NULL;
@@ -56,7 +59,7 @@ static int64_t first_dim(const poprt_executable *exec)
     return info.dims[0];
 }
 
-/* Compiled for a number, also where nothing is optimized; a session may say it again. */
+/* A dimension is compiled in also without optimization; a session may repeat the same number. */
 START_TEST(dimensions_are_compiled_in)
 {
     poprt_model *model = NULL;
@@ -106,7 +109,7 @@ START_TEST(json_is_all_or_nothing)
 }
 END_TEST
 
-START_TEST(structs_of_other_versions)
+START_TEST(structs_of_other_versions_are_converted)
 {
     struct {
         poprt_env_options known;
@@ -120,7 +123,7 @@ START_TEST(structs_of_other_versions)
     newer.later = 1;
     ck_assert_fails(poprt_env_create(&newer.known, &env), POPRT_E_VERSION);
     older.struct_size = offsetof(poprt_env_options, log);
-    older.log_level = 1000; /* beyond what this caller knows: not read */
+    older.log_level = 1000; /* beyond the caller's struct: not read */
     ck_assert_ok(poprt_env_create(&older, &env));
     poprt_env_release(env);
     older.struct_size = 0;
@@ -128,5 +131,5 @@ START_TEST(structs_of_other_versions)
 }
 END_TEST
 
-PRT_TEST_MAIN("api/config", options_have_defaults_and_bounds, dimensions_are_options_too,
-    dimensions_are_compiled_in, json_is_all_or_nothing, structs_of_other_versions)
+PRT_TEST_MAIN("api/config", options_have_defaults_and_bounds, dimensions_are_options,
+    dimensions_are_compiled_in, json_is_all_or_nothing, structs_of_other_versions_are_converted)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_errors.c — wrong arguments and wrong files: a status, a message, and nothing broken. */
+/*
+ * test_errors.c — wrong arguments and wrong files give a status and a message, and leave all
+ * objects usable.
+ */
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -7,7 +10,7 @@
 #include "api_test.h"
 #include "models.h"
 
-START_TEST(null_is_an_argument_error)
+START_TEST(null_arguments_are_refused)
 {
     poprt_model *model = NULL;
     poprt_executable *exec = compile_bytes(NULL, dense_model, sizeof(dense_model));
@@ -56,7 +59,7 @@ START_TEST(null_is_an_argument_error)
 }
 END_TEST
 
-START_TEST(bindings_are_checked)
+START_TEST(wrong_bindings_are_refused)
 {
     poprt_executable *exec = compile_bytes(NULL, dense_model, sizeof(dense_model));
     poprt_session *session = NULL;
@@ -92,7 +95,7 @@ START_TEST(bindings_are_checked)
     ck_assert_fails(poprt_stepio_output(io, 1, &out), POPRT_E_STATE);
     ck_assert_ok(poprt_stepio_bind(io, "x", &t));
     ck_assert_ok(poprt_stepio_bind(io, "y", &out));
-    /* Two rows do not fit where one does; after that the session still works. */
+    /* Two rows do not fit a buffer of one row. The session still works after the failed run. */
     ck_assert_fails(poprt_session_run(session, io), POPRT_E_ARG);
     ck_assert_ok(poprt_stepio_bind(io, "y", NULL));
     ck_assert_ok(poprt_session_run(session, io));
@@ -105,7 +108,7 @@ START_TEST(bindings_are_checked)
 }
 END_TEST
 
-START_TEST(missing_and_foreign_files)
+START_TEST(missing_and_foreign_files_are_refused)
 {
     char path[] = "/tmp/poprt-api-XXXXXX";
     poprt_model *model = NULL;
@@ -144,7 +147,7 @@ START_TEST(every_prefix_of_a_model_is_refused_or_a_model)
 }
 END_TEST
 
-START_TEST(every_prefix_and_flip_of_popef)
+START_TEST(popef_prefixes_and_flips_are_handled)
 {
     poprt_executable *exec = compile_bytes(NULL, dense_model, sizeof(dense_model));
     poprt_config *config = NULL;
@@ -170,8 +173,9 @@ START_TEST(every_prefix_and_flip_of_popef)
 }
 END_TEST
 
-/* Opened without checksums and saved again: the bytes of before, or an error. */
-START_TEST(damaged_weights_get_no_good_checksum)
+/* A file with one flipped bit is opened without checksum verification and saved again. The
+ * result has the bytes of the undamaged file, or saving fails. */
+START_TEST(damaged_weights_are_not_saved)
 {
     poprt_executable *exec = compile_bytes(NULL, dense_model, sizeof(dense_model));
     buffer b = { 0 };
@@ -204,7 +208,7 @@ START_TEST(damaged_weights_get_no_good_checksum)
 }
 END_TEST
 
-START_TEST(writers_may_refuse)
+START_TEST(a_failing_writer_is_reported)
 {
     poprt_executable *exec = compile_bytes(NULL, dense_model, sizeof(dense_model));
     ck_assert_fails(poprt_executable_save_file(exec, "/nonexistent/x.popef"), POPRT_E_NOT_FOUND);
@@ -212,8 +216,8 @@ START_TEST(writers_may_refuse)
 }
 END_TEST
 
-/* Both kinds of files, on a disk that is full from the first byte on. */
-START_TEST(a_full_disk_is_named)
+/* ONNX and PopEF files, on a disk that is full from the first byte. */
+START_TEST(a_full_disk_is_reported)
 {
     poprt_model *model = NULL;
     poprt_executable *exec = compile_digits(NULL);
@@ -237,7 +241,7 @@ START_TEST(a_full_disk_is_named)
 }
 END_TEST
 
-PRT_TEST_MAIN("api/errors", null_is_an_argument_error, bindings_are_checked,
-    missing_and_foreign_files, every_prefix_of_a_model_is_refused_or_a_model,
-    every_prefix_and_flip_of_popef, damaged_weights_get_no_good_checksum, writers_may_refuse,
-    a_full_disk_is_named)
+PRT_TEST_MAIN("api/errors", null_arguments_are_refused, wrong_bindings_are_refused,
+    missing_and_foreign_files_are_refused, every_prefix_of_a_model_is_refused_or_a_model,
+    popef_prefixes_and_flips_are_handled, damaged_weights_are_not_saved,
+    a_failing_writer_is_reported, a_full_disk_is_reported)

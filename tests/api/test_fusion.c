@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fusion.c — fused models: what may be fused, what a run needs, gives and refuses. */
+/*
+ * test_fusion.c — fused models: which models can be fused, how inputs and index select the graph
+ * of a run, and which runs are refused.
+ * Covers: merge_models.c.
+ */
 #include "api_test.h"
 #include "models.h"
 
@@ -78,7 +82,7 @@ static void check_dense(const fused *f)
     ck_assert_float_eq(y[2], 9);
 }
 
-START_TEST(names_and_graphs_of_the_interface)
+START_TEST(inputs_and_outputs_tell_their_graph)
 {
     static const struct {
         const char *name;
@@ -113,8 +117,9 @@ START_TEST(names_and_graphs_of_the_interface)
 }
 END_TEST
 
-/* With the same StepIO one graph after the other; results are those of the model alone. */
-START_TEST(the_graph_follows_from_the_inputs)
+/* Runs one graph after the other with the same StepIO; the results equal the results of the
+ * separate models. */
+START_TEST(the_inputs_select_the_graph)
 {
     fused f;
     float scores[10];
@@ -143,7 +148,7 @@ START_TEST(the_graph_follows_from_the_inputs)
 }
 END_TEST
 
-START_TEST(sequences_take_part)
+START_TEST(a_fused_graph_may_have_sequences)
 {
     fused f;
     size_t count = 0;
@@ -167,7 +172,7 @@ START_TEST(sequences_take_part)
 }
 END_TEST
 
-START_TEST(the_index_has_to_agree)
+START_TEST(an_index_must_agree_with_the_inputs)
 {
     fused f;
     fused_open(&f);
@@ -217,8 +222,9 @@ START_TEST(an_index_of_another_type_or_size_is_refused)
 }
 END_TEST
 
-/* Buffers bound to outputs of all graphs: one is written, the others are left alone. */
-START_TEST(other_outputs_are_left_alone)
+/* Buffers are bound to the outputs of all graphs. Only the output of the selected graph is
+ * written. */
+START_TEST(outputs_of_other_graphs_are_not_written)
 {
     fused f;
     fused_open(&f);
@@ -245,50 +251,50 @@ typedef struct talk {
     char order[128];
 } talk;
 
-static void note(talk *t, const char *word, const char *name)
+static void note_call(talk *t, const char *word, const char *name)
 {
     const size_t used = strlen(t->order);
     (void)snprintf(t->order + used, sizeof(t->order) - used, "%s %s;", word, name);
 }
 
-static poprt_status give_in(void *user, const char *name, poprt_tensor *tensor)
+static poprt_status provide_input(void *user, const char *name, poprt_tensor *tensor)
 {
     talk *t = user;
-    note(t, "in", name);
+    note_call(t, "in", name);
     *tensor = strcmp(name, "index") == 0 ? t->f->index_in : t->f->x_in;
     return POPRT_OK;
 }
 
-static void in_done(void *user, const char *name)
+static void finish_input(void *user, const char *name)
 {
-    note(user, "read", name);
+    note_call(user, "read", name);
 }
 
-static poprt_status give_out(void *user, const char *name, poprt_tensor *tensor)
+static poprt_status provide_output(void *user, const char *name, poprt_tensor *tensor)
 {
     talk *t = user;
-    note(t, "out", name);
+    note_call(t, "out", name);
     tensor->data = t->f->y;
     tensor->size = sizeof(t->f->y);
     return POPRT_OK;
 }
 
-static void out_done(void *user, const char *name)
+static void finish_output(void *user, const char *name)
 {
-    note(user, "written", name);
+    note_call(user, "written", name);
 }
 
-START_TEST(callbacks_are_asked_for_one_graph)
+START_TEST(callbacks_are_called_for_one_graph)
 {
     fused f;
     poprt_stepio *io = NULL;
     talk t = { .f = &f };
     const poprt_stepio_callbacks callbacks = { .struct_size = sizeof(callbacks),
         .user = &t,
-        .in = give_in,
-        .in_complete = in_done,
-        .out = give_out,
-        .out_complete = out_done };
+        .in = provide_input,
+        .in_complete = finish_input,
+        .out = provide_output,
+        .out_complete = finish_output };
     fused_open(&f);
     ck_assert_ok(poprt_stepio_create_callbacks(f.session, &callbacks, &io));
     f.index = 1;
@@ -307,7 +313,7 @@ END_TEST
 
 /* ---- files */
 
-START_TEST(popef_and_onnx_say_that_they_are_fused)
+START_TEST(popef_and_onnx_keep_the_fusion)
 {
     fused f;
     buffer popef = { 0 };
@@ -336,7 +342,7 @@ START_TEST(popef_and_onnx_say_that_they_are_fused)
 }
 END_TEST
 
-START_TEST(what_cannot_be_fused_is_an_error)
+START_TEST(unfusable_models_are_refused)
 {
     poprt_env *env = NULL;
     poprt_model *a = NULL, *b = NULL, *out = NULL;
@@ -363,7 +369,8 @@ START_TEST(what_cannot_be_fused_is_an_error)
 }
 END_TEST
 
-PRT_TEST_MAIN("api/fusion", names_and_graphs_of_the_interface, the_graph_follows_from_the_inputs,
-    sequences_take_part, the_index_has_to_agree, an_index_of_another_type_or_size_is_refused,
-    other_outputs_are_left_alone, callbacks_are_asked_for_one_graph,
-    popef_and_onnx_say_that_they_are_fused, what_cannot_be_fused_is_an_error)
+PRT_TEST_MAIN("api/fusion", inputs_and_outputs_tell_their_graph, the_inputs_select_the_graph,
+    a_fused_graph_may_have_sequences, an_index_must_agree_with_the_inputs,
+    an_index_of_another_type_or_size_is_refused, outputs_of_other_graphs_are_not_written,
+    callbacks_are_called_for_one_graph, popef_and_onnx_keep_the_fusion,
+    unfusable_models_are_refused)

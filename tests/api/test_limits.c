@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_limits.c — memory_limit: what a model, a compilation or a session holds at a time, as the
- * environment's allocator counts it, is at most a tenth above the limit, or the call fails and says
- * that the limit is the reason.
+ * test_limits.c — memory_limit. The memory of a model, a compilation or a session, counted by the
+ * environment's allocator, is at most a tenth above the limit. Otherwise the call fails with a
+ * message that names the limit.
+ * Covers: env.c.
  */
 #include "api_test.h"
 #include "meter.h"
@@ -22,7 +23,7 @@ static void *read_file(const char *path, size_t *size)
 
 typedef enum stage { LOAD, COMPILE, SESSION, STAGES } stage;
 
-/* One go: the stages before `limited` without a limit, that one with it. */
+/* One trial: the stages before `limited` run without a limit, `limited` runs with it. */
 typedef struct trial {
     poprt_env *env;
     poprt_model *model;
@@ -40,7 +41,7 @@ static poprt_status run_stage(trial *t, stage s, const poprt_config *config, con
     return poprt_session_create(t->exec, config, &t->session);
 }
 
-/* The most that the stage held at a time, and its status; `limit` 0 is none. */
+/* Measures the peak memory of the stage and its status; `limit` 0 means no limit. */
 static poprt_status measure(stage limited, size_t limit, const void *bytes, size_t size,
     const char *dims, size_t *peak)
 {
@@ -62,7 +63,9 @@ static poprt_status measure(stage limited, size_t limit, const void *bytes, size
     const poprt_status status = run_stage(&t, limited, with_limit, bytes, size);
     *peak = m.peak - before;
     if (status != POPRT_OK) {
-        /* Nothing stays behind; aligned copies of constants are the executable's from then on. */
+        /*
+         * All memory is released, except aligned copies of constants, which the executable keeps.
+         */
         if (limited != SESSION)
             ck_assert_uint_eq(m.held, before);
         ck_assert(status == POPRT_E_NOMEM || status == POPRT_E_LIMIT);
@@ -79,7 +82,7 @@ static poprt_status measure(stage limited, size_t limit, const void *bytes, size
     return status;
 }
 
-/* Limits from a twentieth of what a stage needs to twice that. */
+/* Tries limits from a twentieth of the stage's peak to twice the peak. */
 static void sweep(stage limited, const char *path, const char *dims)
 {
     size_t size = 0, need = 0, peak = 0;
@@ -90,7 +93,7 @@ static void sweep(stage limited, const char *path, const char *dims)
         const poprt_status status = measure(limited, limit, bytes, size, dims, &peak);
         ck_assert_msg(peak <= limit + limit / 10 + 1024, "%s, stage %d: %zu held, the limit is %zu",
             path, (int)limited, peak, limit);
-        /* Compiling leaves out what it has no memory for, where the program is right without. */
+        /* Compilation skips optional work for which it has no memory. */
         if (parts <= (limited == COMPILE ? 1 : 15))
             ck_assert_msg(status != POPRT_OK, "%s, stage %d: %zu needed, %zu enough", path,
                 (int)limited, need, limit);
@@ -101,7 +104,7 @@ static void sweep(stage limited, const char *path, const char *dims)
     free(bytes);
 }
 
-START_TEST(limits_hold_weights_and_all)
+START_TEST(limits_include_weights)
 {
     static const char *const paths[] = { DIGITS, PRT_TEST_DATA "/charlm/model.onnx",
         PRT_TEST_DATA "/encoder/model.onnx" };
@@ -112,8 +115,8 @@ START_TEST(limits_hold_weights_and_all)
 }
 END_TEST
 
-/* 65,536 nodes come of a few hundred bytes. */
-START_TEST(limits_hold_for_functions)
+/* A few hundred bytes expand to 65,536 nodes. */
+START_TEST(limits_include_expanded_functions)
 {
     size_t size = 0, peak = 0;
     void *bytes = read_file(PRT_TEST_DATA "/../tools/data/doubling.onnx", &size);
@@ -125,8 +128,8 @@ START_TEST(limits_hold_for_functions)
 }
 END_TEST
 
-/* Files of a model and of an executable stay mapped, and count as its memory. */
-START_TEST(mapped_files_count)
+/* The mapped file of a model or an executable counts as its memory. */
+START_TEST(limits_include_mapped_files)
 {
     const char *model_path = PRT_TEST_DATA "/encoder/model.onnx";
     const char *popef = "test_limits.popef";
@@ -141,7 +144,7 @@ START_TEST(mapped_files_count)
     ck_assert_ok(poprt_executable_save_file(exec, popef));
     poprt_model_release(model);
     model = NULL;
-    ck_assert_ok(poprt_config_set(config, "memory_limit", "300000")); /* below each file */
+    ck_assert_ok(poprt_config_set(config, "memory_limit", "300000")); /* smaller than either file */
     ck_assert_fails(poprt_model_load_file(env, model_path, config, &model), POPRT_E_NOMEM);
     ck_assert_ptr_nonnull(strstr(poprt_last_error()->message, "memory_limit of 300000 bytes"));
     ck_assert_fails(poprt_executable_load_file(env, popef, config, &again), POPRT_E_NOMEM);
@@ -159,5 +162,5 @@ START_TEST(mapped_files_count)
 }
 END_TEST
 
-PRT_TEST_MAIN("api/limits", limits_hold_weights_and_all, limits_hold_for_functions,
-    mapped_files_count)
+PRT_TEST_MAIN("api/limits", limits_include_weights, limits_include_expanded_functions,
+    limits_include_mapped_files)

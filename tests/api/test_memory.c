@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_memory.c — an allocator that counts and refuses: everything comes from it and goes back, a
- * run allocates nothing after the first, and any single refusal is an error that leaks nothing.
+ * test_memory.c — an allocator that counts requests and can refuse them. All memory comes from it
+ * and is returned to it; a run allocates only the first time; any single refusal is an error
+ * without a leak.
  */
 #include "api_test.h"
 #include "models.h"
 
 typedef struct counter {
     size_t calls, live;
-    size_t refuse_at;  /* call number that is refused, from 1; 0: none */
-    bool refuse_after; /* all later ones too */
+    size_t refuse_at;  /* number of the refused call, from 1; 0: no call is refused */
+    bool refuse_after; /* all later calls are refused too */
 } counter;
 
 static void *count_alloc(void *user, size_t size, size_t align)
@@ -22,7 +23,7 @@ static void *count_alloc(void *user, size_t size, size_t align)
         return NULL;
     if (posix_memalign(&ptr, align, size) != 0)
         return NULL;
-    memset(ptr, 0xa5, size); /* nothing may rely on zeroed memory */
+    memset(ptr, 0xa5, size); /* the library must not rely on zeroed memory */
     c->live++;
     return ptr;
 }
@@ -68,8 +69,9 @@ START_TEST(runs_allocate_nothing_after_the_first)
 }
 END_TEST
 
-/* A map goes in and comes out, `runs` times; `before` is the count of calls at the last run. */
-static poprt_status live_map(counter *c, int runs, size_t *before, float *result)
+/* Runs a model with a map input and output `runs` times; `before` is the count of calls before
+ * the last run. */
+static poprt_status run_map_life(counter *c, int runs, size_t *before, float *result)
 {
     poprt_env *env = NULL;
     poprt_model *model = NULL;
@@ -123,15 +125,15 @@ START_TEST(maps_need_no_memory_after_the_first_runs)
     counter c = { 0 };
     size_t calls = 0;
     float result = 0;
-    ck_assert_ok(live_map(&c, 3, &calls, &result));
+    ck_assert_ok(run_map_life(&c, 3, &calls, &result));
     ck_assert_uint_eq(calls, 0);
     ck_assert_float_eq(result, 5.5f);
     ck_assert_uint_eq(c.live, 0);
 }
 END_TEST
 
-/* Two models become one, of which graph 1 runs. */
-static poprt_status live_fused(counter *c, int runs, size_t *before, float *result)
+/* Fuses two models and runs graph 1. */
+static poprt_status run_fused_life(counter *c, int runs, size_t *before, float *result)
 {
     poprt_env *env = NULL;
     poprt_model *model = NULL, *fused = NULL;
@@ -185,16 +187,16 @@ START_TEST(fused_models_need_no_memory_after_the_first_runs)
     counter c = { 0 };
     size_t calls = 0;
     float result = 0;
-    ck_assert_ok(live_fused(&c, 3, &calls, &result));
+    ck_assert_ok(run_fused_life(&c, 3, &calls, &result));
     ck_assert_uint_eq(calls, 0);
     ck_assert_float_eq(result, 5.5f);
     ck_assert_uint_eq(c.live, 0);
 }
 END_TEST
 
-/* Words after words with caches in place; how many pieces of memory there are after `early` of them
- * and in the end. */
-static poprt_status live_decoder(counter *c, int words, int early, size_t *then, size_t *last,
+/* Decodes `words` words with caches in place. `then` and `last` are the numbers of live
+ * allocations after `early` words and at the end. */
+static poprt_status run_decoder_life(counter *c, int words, int early, size_t *then, size_t *last,
     float *result)
 {
     enum { ROOM = 64 };
@@ -259,19 +261,19 @@ static poprt_status live_decoder(counter *c, int words, int early, size_t *then,
     return s;
 }
 
-START_TEST(loops_hold_no_more_and_more_memory)
+START_TEST(decoding_loops_do_not_grow_memory)
 {
     counter c = { 0 };
     size_t then = 0, last = 0;
     float result = 0;
-    ck_assert_ok(live_decoder(&c, 60, 3, &then, &last, &result));
+    ck_assert_ok(run_decoder_life(&c, 60, 3, &then, &last, &result));
     ck_assert_uint_le(last, then);
     ck_assert_uint_eq(c.live, 0);
 }
 END_TEST
 
-/* The whole life of a small model. */
-static poprt_status live(counter *c, float *result)
+/* Loads, compiles, saves, runs and releases a small model. */
+static poprt_status run_model_life(counter *c, float *result)
 {
     poprt_env *env = NULL;
     poprt_config *config = NULL;
@@ -339,22 +341,22 @@ static poprt_status live(counter *c, float *result)
     return s;
 }
 
-static poprt_status live_map_once(counter *c, float *result)
+static poprt_status run_map_once(counter *c, float *result)
 {
     size_t calls = 0;
-    return live_map(c, 1, &calls, result);
+    return run_map_life(c, 1, &calls, result);
 }
 
-static poprt_status live_fused_once(counter *c, float *result)
+static poprt_status run_fused_once(counter *c, float *result)
 {
     size_t calls = 0;
-    return live_fused(c, 1, &calls, result);
+    return run_fused_life(c, 1, &calls, result);
 }
 
-static poprt_status live_decoder_once(counter *c, float *result)
+static poprt_status run_decoder_once(counter *c, float *result)
 {
     size_t then = 0, last = 0;
-    return live_decoder(c, 2, 1, &then, &last, result);
+    return run_decoder_life(c, 2, 1, &then, &last, result);
 }
 
 static size_t sweep(bool refuse_after, poprt_status (*life)(counter *c, float *result))
@@ -370,7 +372,10 @@ static size_t sweep(bool refuse_after, poprt_status (*life)(counter *c, float *r
             ck_assert_float_eq(result, 5.5f);
             return points;
         }
-        /* A submitted run's own failure is told to its callback, so the whole may still be fine. */
+        /*
+         * A submitted run reports its failure to its callback, so the other calls may still
+         * succeed.
+         */
         if (s != POPRT_OK)
             ck_assert_msg(s == POPRT_E_NOMEM || s == POPRT_E_STATE,
                 "refusing allocation %zu gives %s: %s", k, poprt_status_name(s),
@@ -401,9 +406,9 @@ static poprt_status tune_digits(counter *c)
     return s;
 }
 
-/* Timing that gets no memory leaves it to rules; anything else is an error. Some points of many:
- * emptying caches takes its time. */
-START_TEST(tuning_may_be_refused_memory)
+/* If timing gets no memory, the rules decide; any other failure is an error. Only some of the
+ * points are tried, because flushing the caches is slow. */
+START_TEST(tuning_survives_refused_memory)
 {
     enum { POINTS = 12 };
     counter all = { 0 };
@@ -419,25 +424,25 @@ START_TEST(tuning_may_be_refused_memory)
 }
 END_TEST
 
-START_TEST(any_allocation_may_fail_once)
+START_TEST(any_single_refusal_is_an_error)
 {
-    ck_assert_uint_gt(sweep(false, live), 50);
-    ck_assert_uint_gt(sweep(false, live_map_once), 30);
-    ck_assert_uint_gt(sweep(false, live_fused_once), 30);
-    ck_assert_uint_gt(sweep(false, live_decoder_once), 30);
+    ck_assert_uint_gt(sweep(false, run_model_life), 50);
+    ck_assert_uint_gt(sweep(false, run_map_once), 30);
+    ck_assert_uint_gt(sweep(false, run_fused_once), 30);
+    ck_assert_uint_gt(sweep(false, run_decoder_once), 30);
 }
 END_TEST
 
-START_TEST(all_allocations_may_fail_from_some_point)
+START_TEST(refusals_from_any_point_are_errors)
 {
-    ck_assert_uint_gt(sweep(true, live), 50);
-    ck_assert_uint_gt(sweep(true, live_map_once), 30);
-    ck_assert_uint_gt(sweep(true, live_fused_once), 30);
-    ck_assert_uint_gt(sweep(true, live_decoder_once), 30);
+    ck_assert_uint_gt(sweep(true, run_model_life), 50);
+    ck_assert_uint_gt(sweep(true, run_map_once), 30);
+    ck_assert_uint_gt(sweep(true, run_fused_once), 30);
+    ck_assert_uint_gt(sweep(true, run_decoder_once), 30);
 }
 END_TEST
 
-START_TEST(limits_are_kept)
+START_TEST(memory_limits_are_kept)
 {
     poprt_env_options options = POPRT_ENV_OPTIONS_INIT;
     poprt_env *env = NULL;
@@ -450,7 +455,7 @@ START_TEST(limits_are_kept)
 }
 END_TEST
 
-PRT_TEST_MAIN("api/memory", runs_allocate_nothing_after_the_first, any_allocation_may_fail_once,
-    tuning_may_be_refused_memory, all_allocations_may_fail_from_some_point, limits_are_kept,
-    loops_hold_no_more_and_more_memory, maps_need_no_memory_after_the_first_runs,
+PRT_TEST_MAIN("api/memory", runs_allocate_nothing_after_the_first, any_single_refusal_is_an_error,
+    tuning_survives_refused_memory, refusals_from_any_point_are_errors, memory_limits_are_kept,
+    decoding_loops_do_not_grow_memory, maps_need_no_memory_after_the_first_runs,
     fused_models_need_no_memory_after_the_first_runs)

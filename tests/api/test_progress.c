@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* test_progress.c — the progress function of an environment: stages, their counts, cancelling. */
+/*
+ * test_progress.c — the progress function of an environment: stages, counts and cancellation.
+ * Covers: feed.c.
+ */
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "api_test.h"
 
 typedef struct stage {
-    const char *name, *cancel; /* `cancel`: the stage that is stopped at its half; NULL: none */
+    const char *name, *cancel; /* `cancel`: the stage to cancel halfway, or NULL */
     uint64_t calls, last, total;
-    bool falls; /* `done` fell, or passed the total */
+    bool falls; /* `done` decreased or exceeded the total */
 } stage;
 
-static int32_t follow(void *user, const char *name, uint64_t done, uint64_t total)
+static int32_t note_progress(void *user, const char *name, uint64_t done, uint64_t total)
 {
     stage *s = user;
     if (strcmp(name, s->name) == 0) {
@@ -27,7 +30,7 @@ static poprt_env *env_of(stage *s)
 {
     poprt_env *env = NULL;
     const poprt_env_options options = { .struct_size = sizeof(options),
-        .progress = follow,
+        .progress = note_progress,
         .progress_user = s };
     ck_assert_ok(poprt_env_create(&options, &env));
     return env;
@@ -45,7 +48,7 @@ static void copy_file(const char *from, const char *to)
     ck_assert_int_eq(fclose(out), 0);
 }
 
-/* Converts the digits model to fp8 with formats from samples. */
+/* Converts the digits model to fp8 with formats calibrated on samples. */
 static poprt_status calibrate(poprt_env *env)
 {
     char folder[] = "progress-XXXXXX", file[64];
@@ -72,7 +75,7 @@ static poprt_status calibrate(poprt_env *env)
     return status;
 }
 
-START_TEST(calibration_counts_its_steps)
+START_TEST(calibration_reports_its_steps)
 {
     stage s = { .name = "calibrate" };
     poprt_env *env = env_of(&s);
@@ -95,7 +98,7 @@ START_TEST(calibration_can_be_cancelled)
 }
 END_TEST
 
-START_TEST(optimizing_counts_passes)
+START_TEST(optimization_reports_its_passes)
 {
     stage s = { .name = "optimize" };
     poprt_env *env = env_of(&s);
@@ -107,5 +110,5 @@ START_TEST(optimizing_counts_passes)
 }
 END_TEST
 
-PRT_TEST_MAIN("api/progress", calibration_counts_its_steps, calibration_can_be_cancelled,
-    optimizing_counts_passes)
+PRT_TEST_MAIN("api/progress", calibration_reports_its_steps, calibration_can_be_cancelled,
+    optimization_reports_its_passes)

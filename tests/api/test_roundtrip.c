@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_roundtrip.c — ONNX to program to PopEF and back, and what describes each of them. */
+/*
+ * test_roundtrip.c — ONNX to program to PopEF and back, and the descriptions of each.
+ * Covers: base.c, describe.c, describe_model.c, executable.c, model.c, pass.c, dims.c, io_table.c,
+ * model_info.c, operators.c, sharding.c, sink.c, steps.c, summary.c.
+ */
 #include <unistd.h>
 
 #include "api_test.h"
@@ -51,7 +55,7 @@ static void check_same(buffer a, buffer b)
     free(b.data);
 }
 
-/* Rules give the same bytes wherever they are asked, and timing does once it is in a file. */
+/* Rules always give the same bytes. Timing gives the same bytes once its result is in a file. */
 START_TEST(compiling_is_repeatable)
 {
     char path[] = "/tmp/poprt-api-XXXXXX";
@@ -61,15 +65,15 @@ START_TEST(compiling_is_repeatable)
     check_same(compiled_bytes("off", ""), compiled_bytes("off", path));
     FILE *file = fopen(path, "rb");
     ck_assert_ptr_nonnull(file);
-    ck_assert_int_eq(fgetc(file), EOF); /* which nobody wrote then */
+    ck_assert_int_eq(fgetc(file), EOF); /* no tuning: the file stays empty */
     (void)fclose(file);
     check_same(compiled_bytes("full", path), compiled_bytes("full", path));
     ck_assert_int_eq(unlink(path), 0);
 }
 END_TEST
 
-/* What a quarter becomes where 2048 is added, rounded to 11 bits or not, and taken off again. */
-static uint16_t quarter(const char *exact)
+/* Returns 0.25 + 2048 - 2048, where the sum is rounded to float16 (11 bits) or not. */
+static uint16_t quarter_plus_2048_minus_2048(const char *exact)
 {
     const int64_t dims[1] = { 1 };
     uint16_t x = 0x3400, y = 0xffff;
@@ -101,14 +105,14 @@ static uint16_t quarter(const char *exact)
     return y;
 }
 
-START_TEST(halves_inside_are_wide_unless_asked)
+START_TEST(float16_intermediates_are_wide_by_default)
 {
-    ck_assert_uint_eq(quarter("false"), 0x3400);
-    ck_assert_uint_eq(quarter("true"), 0);
+    ck_assert_uint_eq(quarter_plus_2048_minus_2048("false"), 0x3400);
+    ck_assert_uint_eq(quarter_plus_2048_minus_2048("true"), 0);
 }
 END_TEST
 
-START_TEST(operators_are_listed)
+START_TEST(operators_are_described)
 {
     buffer text = { 0 };
     for (int32_t format = POPRT_FORMAT_SUMMARY; format <= POPRT_FORMAT_JSON; format++) {
@@ -124,8 +128,8 @@ START_TEST(operators_are_listed)
 }
 END_TEST
 
-/* The model itself stays what it was, and a refused opset leaves no file. */
-START_TEST(models_are_written_for_an_opset)
+/* Writing does not change the model, and a refused opset leaves no file. */
+START_TEST(a_model_is_written_for_an_opset)
 {
     char dir[] = "/tmp/poprt-api-XXXXXX", onnx[64];
     ck_assert_ptr_nonnull(mkdtemp(dir));
@@ -197,7 +201,8 @@ static void convert_and_save(poprt_env *env, const char *from, const char *to)
     poprt_model_release(model);
 }
 
-/* Fusions do not raise it; what only a later opset has does, with a warning. */
+/* Fusions do not raise the opset. An operator that only a later opset has raises it, with a
+ * warning. */
 START_TEST(a_saved_model_keeps_its_opset)
 {
     char path[] = "/tmp/poprt-api-XXXXXX", warning[256] = "";
@@ -234,8 +239,8 @@ START_TEST(a_saved_model_keeps_its_opset)
 }
 END_TEST
 
-/* The last byte of the model is the opset that it imports. */
-START_TEST(a_newer_opset_is_warned_of)
+/* The last byte of the model is its imported opset. */
+START_TEST(a_newer_opset_gives_a_warning)
 {
     unsigned char bytes[sizeof(dense_model)];
     char warning[256] = "";
@@ -271,7 +276,7 @@ static void check_info(const poprt_model_info *info, const char *value)
 }
 
 /* Metadata is read, set, written to ONNX and PopEF, and read from both. */
-START_TEST(metadata_goes_along)
+START_TEST(metadata_survives_onnx_and_popef)
 {
     char onnx[] = "/tmp/poprt-api-XXXXXX";
     poprt_model *model = NULL, *again = NULL;
@@ -366,7 +371,7 @@ START_TEST(passes_do_not_change_results)
 }
 END_TEST
 
-START_TEST(passes_take_arguments)
+START_TEST(passes_accept_arguments)
 {
     poprt_model *model = NULL;
     poprt_pass_manager *manager = NULL;
@@ -394,7 +399,7 @@ START_TEST(passes_take_arguments)
 }
 END_TEST
 
-START_TEST(a_conversion_goes_by_its_options)
+START_TEST(a_conversion_follows_its_options)
 {
     poprt_model *model = NULL;
     poprt_pass_manager *manager = NULL;
@@ -441,7 +446,7 @@ START_TEST(passes_are_listed_and_observed)
         ck_assert_int_lt(strcmp(before, info.name), 0);
         (void)snprintf(before, sizeof(before), "%s", info.name);
         count++;
-        /* what rounds to fewer bits says what was measured, the rest has bounds that hold */
+        /* bounds of lossy passes are measured, all others are guaranteed */
         ck_assert(info.typical == 0 || info.typical < info.bound);
         if (strncmp(info.name, "float_to_", 9) == 0)
             ck_assert_double_gt(info.typical, 0);
@@ -491,7 +496,7 @@ START_TEST(input_shapes_can_be_fixed)
 }
 END_TEST
 
-START_TEST(everything_can_be_described)
+START_TEST(models_and_executables_are_described)
 {
     static const char *const of_model[] = { "operators", "image = input f32[batch,1,8,8]",
         "\"operators\"", "digraph" };
@@ -514,7 +519,8 @@ START_TEST(everything_can_be_described)
 }
 END_TEST
 
-/* Texts of a file cannot begin a line of the summary, and long ones are cut between characters. */
+/* Texts of a file cannot start a new line of the summary, and long texts are cut between
+ * characters. */
 START_TEST(the_summary_keeps_texts_on_one_line)
 {
     char value[400] = "one\ntwo\r\t";
@@ -561,7 +567,7 @@ START_TEST(a_model_is_sharded)
 }
 END_TEST
 
-START_TEST(names_and_versions)
+START_TEST(names_and_versions_are_known)
 {
     ck_assert_uint_eq(poprt_abi_version(), POPRT_ABI_VERSION);
     ck_assert_str_eq(poprt_version(), POPRT_VERSION_STRING);
@@ -576,9 +582,9 @@ START_TEST(names_and_versions)
 END_TEST
 
 PRT_TEST_MAIN("api/roundtrip", digits_survive_popef, compiling_is_repeatable,
-    halves_inside_are_wide_unless_asked, models_are_written_for_an_opset,
-    a_saved_model_keeps_its_opset, metadata_goes_along, a_newer_opset_is_warned_of,
-    files_are_written_whole, passes_take_arguments, a_conversion_goes_by_its_options,
+    float16_intermediates_are_wide_by_default, a_model_is_written_for_an_opset,
+    a_saved_model_keeps_its_opset, metadata_survives_onnx_and_popef, a_newer_opset_gives_a_warning,
+    files_are_written_whole, passes_accept_arguments, a_conversion_follows_its_options,
     passes_do_not_change_results, passes_are_listed_and_observed, input_shapes_can_be_fixed,
-    everything_can_be_described, the_summary_keeps_texts_on_one_line, a_model_is_sharded,
-    operators_are_listed, names_and_versions)
+    models_and_executables_are_described, the_summary_keeps_texts_on_one_line, a_model_is_sharded,
+    operators_are_described, names_and_versions_are_known)

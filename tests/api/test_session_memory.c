@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_session_memory.c — the memory of a session as the executable tells it: equal to the bytes
- * that the session reports and that the environment's allocator counts, before and after runs.
+ * test_session_memory.c — the memory of a session as the executable predicts it. The prediction
+ * equals the bytes that the session reports and that the environment's allocator counts, before
+ * and after runs.
  */
 #include "api_test.h"
 #include "meter.h"
@@ -37,7 +38,7 @@ static void subject_deinit(subject *s)
     ck_assert_uint_eq(s->m.held, 0);
 }
 
-static poprt_memory_info told(const subject *s)
+static poprt_memory_info predicted_memory(const subject *s)
 {
     poprt_memory_info info = { .struct_size = sizeof(info) };
     size_t both = 0;
@@ -47,8 +48,8 @@ static poprt_memory_info told(const subject *s)
     return info;
 }
 
-/* Bytes of an element; types that the models of this test have. */
-static size_t size_of(int32_t dtype)
+/* Bytes of an element of the types that occur in this test. */
+static size_t element_size(int32_t dtype)
 {
     switch (dtype) {
     case POPRT_DTYPE_FLOAT32:
@@ -67,7 +68,8 @@ static size_t size_of(int32_t dtype)
     }
 }
 
-/* Memory of zeros for an input or output of fixed shape, bound; it is the caller's to free. */
+/* Binds zeroed memory to an input or output of fixed shape. The caller frees the returned
+ * memory. */
 static void *bind_zeros(const subject *s, poprt_stepio *io, int32_t direction, size_t i)
 {
     poprt_io_info info = { .struct_size = sizeof(info) };
@@ -77,7 +79,7 @@ static void *bind_zeros(const subject *s, poprt_stepio *io, int32_t direction, s
     poprt_tensor t = { .dims = dims,
         .rank = (uint32_t)info.rank,
         .dtype = info.dtype,
-        .size = size_of(info.dtype) };
+        .size = element_size(info.dtype) };
     for (int32_t k = 0; k < info.rank; k++) {
         ck_assert_msg(info.dims[k] >= 0, "%s is of open shape", info.name);
         dims[k] = info.dims[k];
@@ -89,7 +91,7 @@ static void *bind_zeros(const subject *s, poprt_stepio *io, int32_t direction, s
     return t.data;
 }
 
-/* Runs until memory stays as it is, and compares it with `after`. */
+/* Runs until the memory no longer changes, and compares it with `after`. */
 static void run_and_compare(const subject *s, poprt_session *session, bool outputs, size_t after)
 {
     const size_t n_in = poprt_executable_io_count(s->exec, POPRT_INPUT);
@@ -112,24 +114,25 @@ static void run_and_compare(const subject *s, poprt_session *session, bool outpu
     free(memory);
 }
 
-/* Threads and their stacks are of the environment, so a session runs before bytes are counted. */
+/* Threads and their stacks belong to the environment, so a session runs before bytes are
+ * counted. */
 static void warm_up(const subject *s)
 {
     poprt_session *session = NULL;
     ck_assert_ok(poprt_session_create(s->exec, s->config, &session));
-    const poprt_memory_info info = told(s);
+    const poprt_memory_info info = predicted_memory(s);
     run_and_compare(s, session, true, info.created + info.scratch);
     poprt_session_release(session);
 }
 
-static void expect_told(const char *path, const char *dims, uint32_t threads)
+static void expect_prediction(const char *path, const char *dims, uint32_t threads)
 {
     subject s;
     poprt_session *session = NULL;
     subject_init(&s, path, dims, threads);
     warm_up(&s);
     const size_t before = s.m.held;
-    const poprt_memory_info info = told(&s);
+    const poprt_memory_info info = predicted_memory(&s);
     ck_assert_uint_eq(s.m.held, before);
     ck_assert_int_eq(info.is_planned, 1);
     ck_assert_ok(poprt_session_create(s.exec, s.config, &session));
@@ -141,7 +144,7 @@ static void expect_told(const char *path, const char *dims, uint32_t threads)
     subject_deinit(&s);
 }
 
-START_TEST(memory_of_a_session_is_told_before)
+START_TEST(session_memory_is_predicted)
 {
     static const struct {
         const char *model, *dims;
@@ -161,18 +164,18 @@ START_TEST(memory_of_a_session_is_told_before)
         for (uint32_t threads = 1; threads <= 2; threads++) {
             char path[512];
             (void)snprintf(path, sizeof(path), "%s/%s/model.onnx", PRT_TEST_DATA, cases[i].model);
-            expect_told(path, cases[i].dims, threads);
+            expect_prediction(path, cases[i].dims, threads);
         }
 }
 END_TEST
 
-/* While dimensions are open a session is told without its plan, as it is created. */
+/* With symbolic dimensions the prediction leaves out the plan, like a new session. */
 START_TEST(open_dimensions_leave_the_plan_out)
 {
     subject s;
     poprt_session *session = NULL;
     subject_init(&s, DIGITS, NULL, 1);
-    const poprt_memory_info info = told(&s);
+    const poprt_memory_info info = predicted_memory(&s);
     ck_assert_ok(poprt_session_create(s.exec, NULL, &session));
     ck_assert_uint_eq(poprt_session_memory(session), info.created);
     ck_assert_uint_eq(info.scratch, 0);
@@ -183,19 +186,19 @@ START_TEST(open_dimensions_leave_the_plan_out)
 }
 END_TEST
 
-/* A plan of some gigabytes is told and not allocated. */
-START_TEST(telling_takes_no_memory)
+/* A plan of several gigabytes is predicted without being allocated. */
+START_TEST(prediction_allocates_no_plan)
 {
     subject s;
     subject_init(&s, DIGITS, NULL, 1);
     ck_assert_ok(poprt_config_set(s.config, "dim.batch", "1000000"));
     s.m.peak = s.m.held;
     const size_t before = s.m.held;
-    ck_assert_uint_gt(told(&s).created, (size_t)1 << 30);
+    ck_assert_uint_gt(predicted_memory(&s).created, (size_t)1 << 30);
     ck_assert_uint_lt(s.m.peak - before, 1 << 20);
     subject_deinit(&s);
 }
 END_TEST
 
-PRT_TEST_MAIN("api/session_memory", memory_of_a_session_is_told_before,
-    open_dimensions_leave_the_plan_out, telling_takes_no_memory)
+PRT_TEST_MAIN("api/session_memory", session_memory_is_predicted, open_dimensions_leave_the_plan_out,
+    prediction_allocates_no_plan)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stepio.c — callbacks, sequences, optionals, maps, the session's memory for outputs,
- * weights. */
+/*
+ * test_stepio.c — callbacks, sequences, optionals, maps, outputs in the session's memory, weights.
+ * Covers: stepio_output.c, stepio_run.c.
+ */
 #include "api_test.h"
 #include "models.h"
 
@@ -11,16 +13,16 @@ typedef struct talk {
     poprt_status in_answer;
 } talk;
 
-static void note(talk *t, const char *word, const char *name)
+static void note_call(talk *t, const char *word, const char *name)
 {
     const size_t used = strlen(t->order);
     (void)snprintf(t->order + used, sizeof(t->order) - used, "%s %s;", word, name);
 }
 
-static poprt_status give_in(void *user, const char *name, poprt_tensor *tensor)
+static poprt_status provide_input(void *user, const char *name, poprt_tensor *tensor)
 {
     talk *t = user;
-    note(t, "in", name);
+    note_call(t, "in", name);
     ck_assert_int_eq(tensor->dtype, POPRT_DTYPE_FLOAT32);
     *tensor = (poprt_tensor){ .data = t->x,
         .size = sizeof(t->x),
@@ -30,23 +32,23 @@ static poprt_status give_in(void *user, const char *name, poprt_tensor *tensor)
     return t->in_answer;
 }
 
-static void in_done(void *user, const char *name)
+static void finish_input(void *user, const char *name)
 {
-    note(user, "in_complete", name);
+    note_call(user, "in_complete", name);
 }
 
-static poprt_status give_out(void *user, const char *name, poprt_tensor *tensor)
+static poprt_status provide_output(void *user, const char *name, poprt_tensor *tensor)
 {
     talk *t = user;
-    note(t, "out", name);
+    note_call(t, "out", name);
     tensor->data = t->y;
     tensor->size = sizeof(t->y);
     return POPRT_OK;
 }
 
-static void out_done(void *user, const char *name)
+static void finish_output(void *user, const char *name)
 {
-    note(user, "out_complete", name);
+    note_call(user, "out_complete", name);
 }
 
 START_TEST(callbacks_come_in_order)
@@ -54,10 +56,10 @@ START_TEST(callbacks_come_in_order)
     talk t = { .x = { 1, 1 }, .dims = { 1, 2 } };
     const poprt_stepio_callbacks callbacks = { .struct_size = sizeof(callbacks),
         .user = &t,
-        .in = give_in,
-        .in_complete = in_done,
-        .out = give_out,
-        .out_complete = out_done };
+        .in = provide_input,
+        .in_complete = finish_input,
+        .out = provide_output,
+        .out_complete = finish_output };
     poprt_executable *exec = compile_bytes(NULL, dense_model, sizeof(dense_model));
     poprt_session *session = NULL;
     poprt_stepio *io = NULL;
@@ -79,8 +81,8 @@ START_TEST(callbacks_come_in_order)
 }
 END_TEST
 
-/* One element is one element: [1] for a scalar, a scalar for [1]. */
-START_TEST(scalars_and_single_elements_are_one)
+/* Shape [1] is accepted for a scalar, and a scalar for [1]. */
+START_TEST(scalars_and_single_elements_are_equivalent)
 {
     poprt_executable *exec = compile_bytes(NULL, loop_model, sizeof(loop_model));
     poprt_session *session = NULL;
@@ -134,7 +136,7 @@ START_TEST(scalars_and_single_elements_are_one)
 }
 END_TEST
 
-START_TEST(sequences_go_in_and_out)
+START_TEST(sequences_are_inputs_and_outputs)
 {
     poprt_executable *exec = compile_bytes(NULL, sequence_model, sizeof(sequence_model));
     poprt_session *session = NULL;
@@ -182,7 +184,7 @@ START_TEST(sequences_go_in_and_out)
 }
 END_TEST
 
-START_TEST(optionals_hold_nothing_or_one)
+START_TEST(optionals_are_absent_or_hold_one_value)
 {
     poprt_executable *exec = compile_bytes(NULL, optional_model, sizeof(optional_model));
     poprt_session *session = NULL;
@@ -213,7 +215,7 @@ START_TEST(optionals_hold_nothing_or_one)
 }
 END_TEST
 
-START_TEST(maps_go_in_and_out)
+START_TEST(maps_are_inputs_and_outputs)
 {
     poprt_executable *exec = compile_bytes(NULL, map_model, sizeof(map_model));
     poprt_session *session = NULL;
@@ -250,7 +252,7 @@ START_TEST(maps_go_in_and_out)
         ck_assert_int_eq(((const int64_t *)k.data)[1], 7);
         ck_assert_int_eq(v.dtype, POPRT_DTYPE_FLOAT32);
         ck_assert_int_eq(v.dims[0], 2);
-        ck_assert_float_eq(((const float *)v.data)[0], 1.5f); /* of equal keys the last counts */
+        ck_assert_float_eq(((const float *)v.data)[0], 1.5f); /* the last of equal keys is used */
         ck_assert_float_eq(((const float *)v.data)[1], 0);
     }
     ck_assert_ok(poprt_stepio_bind_map(io, 0, &empty_keys, &empty_values));
@@ -263,7 +265,7 @@ START_TEST(maps_go_in_and_out)
 }
 END_TEST
 
-START_TEST(maps_are_checked)
+START_TEST(wrong_maps_are_refused)
 {
     poprt_executable *exec = compile_bytes(NULL, map_model, sizeof(map_model));
     poprt_executable *other = compile_bytes(NULL, dense_model, sizeof(dense_model));
@@ -347,7 +349,7 @@ static float first_y(poprt_session *session)
     return y[0];
 }
 
-START_TEST(weights_are_the_sessions_own)
+START_TEST(each_session_has_its_own_weights)
 {
     poprt_executable *exec = compile_bytes(NULL, dense_model, sizeof(dense_model));
     poprt_session *one = NULL, *two = NULL;
@@ -379,6 +381,6 @@ START_TEST(weights_are_the_sessions_own)
 }
 END_TEST
 
-PRT_TEST_MAIN("api/stepio", callbacks_come_in_order, scalars_and_single_elements_are_one,
-    sequences_go_in_and_out, optionals_hold_nothing_or_one, maps_go_in_and_out, maps_are_checked,
-    weights_are_the_sessions_own)
+PRT_TEST_MAIN("api/stepio", callbacks_come_in_order, scalars_and_single_elements_are_equivalent,
+    sequences_are_inputs_and_outputs, optionals_are_absent_or_hold_one_value,
+    maps_are_inputs_and_outputs, wrong_maps_are_refused, each_session_has_its_own_weights)

@@ -18,7 +18,7 @@ typedef struct job {
     int wrong;
 } job;
 
-static void *run_job(void *arg)
+static void *run_session_job(void *arg)
 {
     job *j = arg;
     poprt_session *session = NULL;
@@ -52,7 +52,7 @@ START_TEST(sessions_share_an_executable)
         digit_expect(exec, i, jobs[i].expected);
     }
     for (uint32_t i = 0; i < THREADS; i++)
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, run_job, &jobs[i]), 0);
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, run_session_job, &jobs[i]), 0);
     for (uint32_t i = 0; i < THREADS; i++) {
         ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
         ck_assert_int_eq(jobs[i].wrong, 0);
@@ -61,17 +61,17 @@ START_TEST(sessions_share_an_executable)
 }
 END_TEST
 
-static void run_in_turn(void *user, uint32_t n, poprt_parallel_body body, void *arg)
+static void run_in_sequence(void *user, uint32_t n, poprt_parallel_body body, void *arg)
 {
     ++*(size_t *)user;
     for (uint32_t i = n; i-- > 0;)
         body(arg, i);
 }
 
-START_TEST(results_do_not_depend_on_who_runs_them)
+START_TEST(results_do_not_depend_on_the_executor)
 {
     size_t calls = 0;
-    const poprt_parallel parallel = { .user = &calls, .run = run_in_turn, .width = 7 };
+    const poprt_parallel parallel = { .user = &calls, .run = run_in_sequence, .width = 7 };
     float expected[10], found[10];
     for (uint32_t width = 0; width <= 3; width++) {
         poprt_env_options options = POPRT_ENV_OPTIONS_INIT;
@@ -129,7 +129,7 @@ START_TEST(submitted_runs_finish_in_order)
         digit_expect(exec, i, expected);
         ck_assert_mem_eq(expected, d[i].scores, sizeof(expected));
     }
-    /* A failure is told to the callback, not to the next call. */
+    /* A failure is reported to the callback and not to the next call. */
     ck_assert_ok(poprt_stepio_bind(io[0], "image", NULL));
     ck_assert_ok(poprt_session_submit(session, io[0], count_done, &a));
     ck_assert_ok(poprt_session_drain(session));
@@ -141,7 +141,7 @@ START_TEST(submitted_runs_finish_in_order)
 }
 END_TEST
 
-/* From the session's own thread: submitting is fine, waiting is not. */
+/* On the session's own thread a callback may submit runs but not wait for them. */
 static void submit_again(void *user, poprt_status status, const poprt_error *error)
 {
     answers *a = user;
@@ -152,7 +152,7 @@ static void submit_again(void *user, poprt_status status, const poprt_error *err
         ck_assert_ok(poprt_session_submit(a->session, a->io, submit_again, a));
 }
 
-START_TEST(callbacks_may_submit)
+START_TEST(callbacks_may_submit_runs)
 {
     poprt_executable *exec = compile_digits(NULL);
     answers a = { 0 };
@@ -169,14 +169,14 @@ START_TEST(callbacks_may_submit)
 }
 END_TEST
 
-/* Releases its session, its executable and its environment in the middle of what is queued. */
+/* Releases the session, the executable and the environment while runs are queued. */
 static void release_all(void *user, poprt_status status, const poprt_error *error)
 {
     answers *a = user;
     const struct timespec wait = { .tv_nsec = 100000 };
     (void)error;
     ck_assert_int_eq(status, POPRT_OK);
-    while (!a->all_submitted) /* a handle may not be used after its release, by others neither */
+    while (!a->all_submitted) /* a released handle is invalid on all threads */
         (void)nanosleep(&wait, NULL);
     if (++a->done != 2)
         return;
@@ -211,7 +211,7 @@ static void count_release(void *user, void *p)
     free(p);
 }
 
-START_TEST(callbacks_may_release)
+START_TEST(callbacks_may_release_handles)
 {
     counter c = { 0 };
     const poprt_allocator allocator = { .user = &c,
@@ -287,7 +287,7 @@ START_TEST(endless_runs_can_be_cancelled)
 }
 END_TEST
 
-START_TEST(both_sides_of_a_fork_go_on)
+START_TEST(parent_and_child_run_after_a_fork)
 {
 #ifdef __SANITIZE_THREAD__
     return; /* the thread sanitizer does not support threads that start after fork */
@@ -329,6 +329,6 @@ START_TEST(both_sides_of_a_fork_go_on)
 }
 END_TEST
 
-PRT_TEST_MAIN("api/threads", sessions_share_an_executable, results_do_not_depend_on_who_runs_them,
-    submitted_runs_finish_in_order, callbacks_may_submit, callbacks_may_release,
-    endless_runs_can_be_cancelled, both_sides_of_a_fork_go_on)
+PRT_TEST_MAIN("api/threads", sessions_share_an_executable, results_do_not_depend_on_the_executor,
+    submitted_runs_finish_in_order, callbacks_may_submit_runs, callbacks_may_release_handles,
+    endless_runs_can_be_cancelled, parent_and_child_run_after_a_fork)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_unload.c — the library comes and goes many times in one process and leaves nothing. */
+/* test_unload.c — the library is loaded and unloaded many times in one process without a leak. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -7,13 +7,13 @@
 #include "poprt/poprt.h"
 #include "support/check_main.h"
 
-#ifdef __SANITIZE_ADDRESS__ /* which keeps what it knows of a library that is gone */
+#ifdef __SANITIZE_ADDRESS__ /* keeps its records of unloaded libraries */
 enum { ROUNDS = 50, WARM_UP = 20 };
 #else
 enum { ROUNDS = 200, WARM_UP = 20 };
 #endif
 
-/* Pages of this process that are resident. */
+/* Returns the number of resident pages of this process. */
 static long resident_pages(void)
 {
     long whole = 0, resident = 0;
@@ -25,7 +25,7 @@ static long resident_pages(void)
     return resident;
 }
 
-/* A function of the library under its own name and type. */
+/* Declares a function pointer with the name and type of a library function. */
 #define FIND(library, name)                                                                        \
     union {                                                                                        \
         void *object;                                                                              \
@@ -33,7 +33,7 @@ static long resident_pages(void)
     } found_##name = { .object = dlsym(library, #name) };                                          \
     ck_assert_ptr_nonnull(found_##name.object)
 
-static void one_round(void)
+static void load_run_unload(void)
 {
     void *library = dlopen(PRT_TEST_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     ck_assert_msg(library != NULL, "%s", dlerror());
@@ -59,7 +59,7 @@ START_TEST(the_library_can_be_unloaded)
 {
     long before = resident_pages();
     for (int i = 0; i < ROUNDS; i++) {
-        one_round();
+        load_run_unload();
         if (i == WARM_UP)
             before = resident_pages();
     }

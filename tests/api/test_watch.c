@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_watch.c — what a session tells of its steps. */
+/* test_watch.c — the steps that a session reports to its watch function. */
 #include "api_test.h"
 #include "models.h"
 
@@ -10,7 +10,7 @@ typedef struct seen {
     poprt_step steps[MOST];
 } seen;
 
-static void keep(void *user, const poprt_step *step)
+static void note_step(void *user, const poprt_step *step)
 {
     seen *s = user;
     ck_assert_uint_lt(s->n, MOST);
@@ -18,7 +18,7 @@ static void keep(void *user, const poprt_step *step)
     s->steps[s->n++] = *step;
 }
 
-START_TEST(steps_are_told_in_order)
+START_TEST(steps_are_reported_in_order)
 {
     poprt_executable *exec = compile_digits(NULL);
     poprt_session *session = NULL;
@@ -29,7 +29,7 @@ START_TEST(steps_are_told_in_order)
     digit_init(&d, 3);
     ck_assert_ok(poprt_session_create(exec, NULL, &session));
     poprt_stepio *io = digit_bind(&d, session);
-    ck_assert_ok(poprt_session_watch(session, keep, &s));
+    ck_assert_ok(poprt_session_watch(session, note_step, &s));
     ck_assert_ok(poprt_session_run(session, io));
     ck_assert(memcmp(d.scores, expected, sizeof(expected)) == 0);
     ck_assert_uint_ge(s.n, 3);
@@ -48,7 +48,7 @@ START_TEST(steps_are_told_in_order)
     ck_assert_ok(poprt_session_watch(session, NULL, NULL));
     ck_assert_ok(poprt_session_run(session, io));
     ck_assert_uint_eq(s.n, 2 * each);
-    ck_assert_fails(poprt_session_watch(NULL, keep, &s), POPRT_E_ARG);
+    ck_assert_fails(poprt_session_watch(NULL, note_step, &s), POPRT_E_ARG);
     poprt_stepio_release(io);
     poprt_session_release(session);
     poprt_executable_release(exec);
@@ -72,7 +72,7 @@ START_TEST(bodies_lie_within_their_step)
     ck_assert_ok(poprt_stepio_bind(io, "trips", &in));
     ck_assert_ok(poprt_stepio_bind(io, "start", &from));
     ck_assert_ok(poprt_stepio_bind(io, "end", &to));
-    ck_assert_ok(poprt_session_watch(session, keep, &s));
+    ck_assert_ok(poprt_session_watch(session, note_step, &s));
     ck_assert_ok(poprt_session_run(session, io));
     ck_assert(end == 7.0f);
     ck_assert_uint_ge(s.n, 6);
@@ -93,4 +93,4 @@ START_TEST(bodies_lie_within_their_step)
 }
 END_TEST
 
-PRT_TEST_MAIN("api/watch", steps_are_told_in_order, bodies_lie_within_their_step)
+PRT_TEST_MAIN("api/watch", steps_are_reported_in_order, bodies_lie_within_their_step)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* test_arena.c — memory given back all at once, within a limit. */
+/*
+ * test_arena.c — arena memory: released all at once, within a limit; growing arrays.
+ * Covers: mem_libc.c, vec.c.
+ */
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/vec.h"
 #include "support/check_main.h"
 
-/* An allocator that counts what lives and refuses the n-th request (0: none). */
+/* An allocator that counts live allocations and refuses the n-th request (0: no request). */
 typedef struct counter {
     size_t live, requests, refuse_at;
 } counter;
@@ -28,7 +31,7 @@ static void counted_release(void *user, void *ptr)
     prt_mem_libc.release(NULL, ptr);
 }
 
-START_TEST(memory_is_zeroed_aligned_and_apart)
+START_TEST(memory_is_zeroed_aligned_and_disjoint)
 {
     prt_arena *arena = NULL;
     ck_assert_int_eq(prt_arena_create(NULL, 0, &arena), POPRT_OK);
@@ -48,7 +51,7 @@ START_TEST(memory_is_zeroed_aligned_and_apart)
 }
 END_TEST
 
-START_TEST(limit_and_overflow_refuse)
+START_TEST(limit_and_overflow_are_refused)
 {
     prt_arena *arena = NULL;
     ck_assert_int_eq(prt_arena_create(NULL, 10000, &arena), POPRT_OK);
@@ -87,7 +90,7 @@ START_TEST(reset_keeps_one_block)
 }
 END_TEST
 
-START_TEST(every_refusal_is_survived)
+START_TEST(every_refusal_is_reported)
 {
     for (size_t refuse_at = 1; refuse_at < 20; refuse_at++) {
         counter c = { .refuse_at = refuse_at };
@@ -122,5 +125,5 @@ START_TEST(vectors_grow)
 }
 END_TEST
 
-PRT_TEST_MAIN("base/arena", memory_is_zeroed_aligned_and_apart, limit_and_overflow_refuse,
-    reset_keeps_one_block, every_refusal_is_survived, vectors_grow)
+PRT_TEST_MAIN("base/arena", memory_is_zeroed_aligned_and_disjoint, limit_and_overflow_are_refused,
+    reset_keeps_one_block, every_refusal_is_reported, vectors_grow)

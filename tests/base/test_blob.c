@@ -30,7 +30,7 @@ START_TEST(owned_bytes_are_zeroed_and_writable)
 }
 END_TEST
 
-START_TEST(drop_comes_with_the_last_reference)
+START_TEST(the_last_reference_calls_drop)
 {
     prt_blob *blob = NULL, *view = NULL, *inner = NULL;
     ck_assert_int_eq(prt_blob_borrow(NULL, "hello", 5, note_drop, &dropped, &blob), POPRT_OK);
@@ -64,5 +64,5 @@ START_TEST(views_stay_inside)
 }
 END_TEST
 
-PRT_TEST_MAIN("base/blob", owned_bytes_are_zeroed_and_writable, drop_comes_with_the_last_reference,
+PRT_TEST_MAIN("base/blob", owned_bytes_are_zeroed_and_writable, the_last_reference_calls_drop,
     views_stay_inside)

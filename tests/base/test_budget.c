@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_budget.c — what is held counts, what is above the limit is refused with the numbers. */
+/*
+ * test_budget.c — memory budgets: allocated bytes count, and a request above the limit is refused
+ * with a message that has the numbers.
+ */
 #define _DEFAULT_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,7 +15,7 @@
 #include "base/file.h"
 #include "support/check_main.h"
 
-START_TEST(no_limit_is_no_budget)
+START_TEST(no_limit_needs_no_budget)
 {
     prt_budget *b = NULL;
     ck_assert_int_eq(prt_budget_create(NULL, 0, &b), POPRT_OK);
@@ -47,7 +50,7 @@ START_TEST(the_sum_is_limited)
 }
 END_TEST
 
-/* Parts of a model go on living in what was compiled from it. */
+/* An executable keeps memory of the model that it was compiled from. */
 START_TEST(pieces_outlive_the_creator)
 {
     prt_budget *b = NULL;
@@ -66,7 +69,7 @@ START_TEST(pieces_outlive_the_creator)
 }
 END_TEST
 
-START_TEST(mapped_files_count)
+START_TEST(mapped_files_count_against_the_limit)
 {
     enum { SIZE = 50000 };
     char path[] = "/tmp/poprt-budget-XXXXXX";
@@ -90,7 +93,7 @@ START_TEST(mapped_files_count)
 }
 END_TEST
 
-static void *churn(void *arg)
+static void *allocate_and_release(void *arg)
 {
     const prt_allocator *a = arg;
     for (int i = 0; i < 20000; i++)
@@ -104,7 +107,7 @@ START_TEST(threads_share_a_budget)
     prt_budget *b = NULL;
     ck_assert_int_eq(prt_budget_create(NULL, 1500, &b), POPRT_OK);
     for (int i = 0; i < 4; i++)
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, churn,
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, allocate_and_release,
                              (void *)(uintptr_t)prt_budget_allocator(b, NULL)),
             0);
     for (int i = 0; i < 4; i++)
@@ -114,5 +117,5 @@ START_TEST(threads_share_a_budget)
 }
 END_TEST
 
-PRT_TEST_MAIN("base/budget", no_limit_is_no_budget, the_sum_is_limited, pieces_outlive_the_creator,
-    mapped_files_count, threads_share_a_budget)
+PRT_TEST_MAIN("base/budget", no_limit_needs_no_budget, the_sum_is_limited,
+    pieces_outlive_the_creator, mapped_files_count_against_the_limit, threads_share_a_budget)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_json.c — JSON in, JSON out, and that one reads the other. */
+/*
+ * test_json.c — the JSON reader, writer and checker, and round trips.
+ * Covers: json_check.c, json_write.c.
+ */
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
@@ -151,7 +154,7 @@ START_TEST(every_prefix_is_refused_or_read)
 {
     static const char text[] = "{\"a\":[1,-2.5e1,\"x\\u0041\"],\"b\":{\"c\":null}}";
     for (size_t n = 0; n < sizeof(text) - 1; n++) {
-        char *copy = malloc(n + 1); /* a heap copy lets sanitizers see a read behind the end */
+        char *copy = malloc(n + 1); /* with a heap copy sanitizers detect a read past the end */
         ck_assert_ptr_nonnull(copy);
         memcpy(copy, text, n);
         ck_assert_int_eq(refusal(copy, n), POPRT_E_PARSE);
@@ -160,7 +163,7 @@ START_TEST(every_prefix_is_refused_or_read)
 }
 END_TEST
 
-START_TEST(small_arena_is_no_memory)
+START_TEST(a_small_arena_is_out_of_memory)
 {
     prt_arena *small = NULL;
     ck_assert_int_eq(prt_arena_create(NULL, 5000, &small), POPRT_OK);
@@ -229,7 +232,7 @@ static prt_str write_text(prt_str text)
     return written;
 }
 
-START_TEST(bad_text_becomes_readable)
+START_TEST(invalid_utf8_is_replaced)
 {
     ck_assert_str_eq(write_text(PRT_STR("a\xff"
                                         "b"))
@@ -241,7 +244,7 @@ START_TEST(bad_text_becomes_readable)
     ck_assert_str_eq(write_text(PRT_STR("\xe2\x82\xac")).data, "\"\xe2\x82\xac\"");
     ck_assert_str_eq(write_text(PRT_STR("\0")).data, "\"\xef\xbf\xbd\"");
     ck_assert_str_eq(write_text((prt_str){ NULL, 0 }).data, "\"\"");
-    /* All short byte strings: what was written parses. */
+    /* Every short byte string is written as JSON that parses. */
     for (uint32_t k = 0; k < 1u << 16; k++) {
         const char bytes[3] = { (char)(k & 0xff), (char)(k >> 8), (char)(k * 31 >> 3) };
         const prt_str written = write_text((prt_str){ bytes, 3 });
@@ -279,8 +282,8 @@ START_TEST(doubles_come_back_in_any_locale)
 }
 END_TEST
 
-/* A host's allocator behind cJSON_InitHooks fails at every place in turn. */
-START_TEST(hooks_that_fail_are_no_memory)
+/* A host's allocator set by cJSON_InitHooks fails at each allocation in turn. */
+START_TEST(failing_hooks_are_out_of_memory)
 {
     static const char text[] = "{\"a\":[1,-2.5e-3,{\"b\":\"\\u00e9\\ud83d\\ude00\"}],\"c\":null} ";
     unsigned count = 0;
@@ -301,7 +304,7 @@ START_TEST(hooks_that_fail_are_no_memory)
 }
 END_TEST
 
-/* What the check takes for JSON cJSON reads: texts of few characters, each of them. */
+/* cJSON parses every text that the checker accepts, tried for all texts of few characters. */
 START_TEST(the_check_accepts_no_more_than_cjson)
 {
     static const char alphabet[] = "[]{},:\"\\a/u0d8-.e1 n";
@@ -339,6 +342,6 @@ END_TEST
 
 PRT_TEST_MAIN("base/json", reads_every_kind, typed_reads_are_strict, last_of_equal_keys_counts,
     malformed_texts_are_refused, zero_characters_are_refused, depth_and_count_are_bounded,
-    every_prefix_is_refused_or_read, small_arena_is_no_memory, writes_compact_and_pretty,
-    bad_text_becomes_readable, doubles_come_back_in_any_locale, hooks_that_fail_are_no_memory,
+    every_prefix_is_refused_or_read, a_small_arena_is_out_of_memory, writes_compact_and_pretty,
+    invalid_utf8_is_replaced, doubles_come_back_in_any_locale, failing_hooks_are_out_of_memory,
     the_check_accepts_no_more_than_cjson)

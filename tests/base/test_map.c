@@ -42,7 +42,7 @@ START_TEST(empty_key_is_a_key)
 }
 END_TEST
 
-START_TEST(refusal_leaves_the_map_as_it_was)
+START_TEST(a_refused_set_leaves_the_map_unchanged)
 {
     prt_arena *arena = NULL;
     ck_assert_int_eq(prt_arena_create(NULL, 9000, &arena), POPRT_OK);
@@ -63,4 +63,4 @@ START_TEST(refusal_leaves_the_map_as_it_was)
 END_TEST
 
 PRT_TEST_MAIN("base/map", finds_what_was_set_last, empty_key_is_a_key,
-    refusal_leaves_the_map_as_it_was)
+    a_refused_set_leaves_the_map_unchanged)

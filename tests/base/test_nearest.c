@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* test_nearest.c — suggestions for misspelled words. */
 #include "base/nearest.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 
 static const char *const names[] = { "input", "input-dir", "iterations", "seed", "threads" };
 
-static const char *nearest(const char *word, char *to, size_t size)
+static const char *list_nearest(const char *word, char *to, size_t size)
 {
     prt_nearest(word, names, sizeof(names) / sizeof(names[0]), to, size);
     return to;
@@ -16,18 +17,18 @@ static const char *nearest(const char *word, char *to, size_t size)
 START_TEST(the_nearest_come_first)
 {
     char text[64];
-    ck_assert_str_eq(nearest("inptu", text, sizeof(text)), "input, input-dir, seed");
-    ck_assert_int_eq(strncmp(nearest("thread", text, sizeof(text)), "threads", 7), 0);
-    ck_assert_int_eq(strncmp(nearest("iteration", text, sizeof(text)), "iterations", 10), 0);
-    ck_assert_int_eq(strncmp(nearest("dir", text, sizeof(text)), "input-dir", 9), 0);
+    ck_assert_str_eq(list_nearest("inptu", text, sizeof(text)), "input, input-dir, seed");
+    ck_assert_int_eq(strncmp(list_nearest("thread", text, sizeof(text)), "threads", 7), 0);
+    ck_assert_int_eq(strncmp(list_nearest("iteration", text, sizeof(text)), "iterations", 10), 0);
+    ck_assert_int_eq(strncmp(list_nearest("dir", text, sizeof(text)), "input-dir", 9), 0);
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_cut)
+START_TEST(lists_that_do_not_fit_are_cut)
 {
     char text[8] = "xxxxxxx", one[1] = { 'x' };
-    ck_assert_str_eq(nearest("threads", text, sizeof(text)), "threads");
-    ck_assert_str_eq(nearest("threads", one, sizeof(one)), "");
+    ck_assert_str_eq(list_nearest("threads", text, sizeof(text)), "threads");
+    ck_assert_str_eq(list_nearest("threads", one, sizeof(one)), "");
     prt_nearest("x", names, 0, text, sizeof(text));
     ck_assert_str_eq(text, "");
     prt_nearest("x", names, 1, text, 0);
@@ -39,9 +40,9 @@ START_TEST(long_words_are_compared_by_their_start)
     char text[64], word[500];
     memset(word, 'i', sizeof(word) - 1);
     word[sizeof(word) - 1] = '\0';
-    ck_assert_str_ne(nearest(word, text, sizeof(text)), "");
+    ck_assert_str_ne(list_nearest(word, text, sizeof(text)), "");
 }
 END_TEST
 
-PRT_TEST_MAIN("base/nearest", the_nearest_come_first, what_does_not_fit_is_cut,
+PRT_TEST_MAIN("base/nearest", the_nearest_come_first, lists_that_do_not_fit_are_cut,
     long_words_are_compared_by_their_start)

@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "support/check_main.h"
 
-START_TEST(record_says_what_happened)
+START_TEST(a_failure_sets_the_record)
 {
     ck_assert_int_eq(prt_error_last()->status, POPRT_OK);
     ck_assert_str_eq(prt_error_last()->message, "");
@@ -40,7 +40,7 @@ START_TEST(stage_and_file_are_added_once)
 }
 END_TEST
 
-START_TEST(long_and_odd_texts_are_tamed)
+START_TEST(long_and_unprintable_texts_are_sanitized)
 {
     char big[5000];
     memset(big, 'x', sizeof(big) - 1);
@@ -51,7 +51,7 @@ START_TEST(long_and_odd_texts_are_tamed)
     (void)prt_fail(POPRT_E_PARSE, "a\x1b[31m", "%s", "x\ry");
     ck_assert_str_eq(prt_error_last()->subject, "a?[31m");
     ck_assert_str_eq(prt_error_last()->message, "x?y");
-    /* A name cannot begin a line of a log; a report's parts are lines. */
+    /* A name cannot start a new line of a log; the parts of a report are separate lines. */
     (void)prt_fail(POPRT_E_PARSE, "a\nb", "node '%s'", "c\nERROR d");
     ck_assert_str_eq(prt_error_last()->subject, "a b");
     ck_assert_str_eq(prt_error_last()->message, "node 'c ERROR d'");
@@ -66,7 +66,7 @@ START_TEST(long_and_odd_texts_are_tamed)
 }
 END_TEST
 
-START_TEST(saved_records_come_back)
+START_TEST(saved_records_are_restored)
 {
     prt_error_copy copy;
     (void)prt_fail(POPRT_E_TYPE, "a", "first");
@@ -85,7 +85,7 @@ static void *fail_elsewhere(void *arg)
     return NULL;
 }
 
-START_TEST(threads_have_records_of_their_own)
+START_TEST(each_thread_has_its_own_record)
 {
     (void)prt_fail(POPRT_E_TYPE, "mine", "mine");
     pthread_t thread;
@@ -105,6 +105,6 @@ START_TEST(codes_have_names)
 }
 END_TEST
 
-PRT_TEST_MAIN("base/status", record_says_what_happened, stage_and_file_are_added_once,
-    long_and_odd_texts_are_tamed, saved_records_come_back, threads_have_records_of_their_own,
-    codes_have_names)
+PRT_TEST_MAIN("base/status", a_failure_sets_the_record, stage_and_file_are_added_once,
+    long_and_unprintable_texts_are_sanitized, saved_records_are_restored,
+    each_thread_has_its_own_record, codes_have_names)

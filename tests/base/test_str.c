@@ -58,7 +58,7 @@ START_TEST(interned_strings_are_equal_by_pointer)
 }
 END_TEST
 
-START_TEST(absent_and_empty_intern_alike)
+START_TEST(absent_and_empty_strings_intern_alike)
 {
     prt_arena *arena = NULL;
     prt_strings *pool = NULL;
@@ -74,4 +74,4 @@ START_TEST(absent_and_empty_intern_alike)
 END_TEST
 
 PRT_TEST_MAIN("base/str", equality_compares_bytes, hash_depends_on_every_byte_and_on_size,
-    interned_strings_are_equal_by_pointer, absent_and_empty_intern_alike)
+    interned_strings_are_equal_by_pointer, absent_and_empty_strings_intern_alike)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_alias.c — buffers in the memory of others: what shares, what must not, and that values are
- * the same as with memory of their own. */
+/*
+ * test_alias.c — buffers that alias others: which buffers share memory, which must not, and that
+ * sharing does not change results.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,7 +24,7 @@ static const prt_buffer *named(const prt_program *p, const char *name)
     return &p->blocks[0].buffers[index_of(&p->blocks[0], name)];
 }
 
-/* `name` lies in `space`, and in buffer `in` (NULL: no matter) at `offset`. */
+/* Checks that `name` is in `space` and aliases buffer `in` (unless NULL) at `offset`. */
 static void ck_lies(const prt_program *p, const char *name, uint32_t space, const char *in,
     size_t offset)
 {
@@ -65,7 +67,7 @@ START_TEST(an_inner_slice_is_copied)
 }
 END_TEST
 
-START_TEST(what_dies_is_written_over)
+START_TEST(dead_buffers_are_overwritten)
 {
     prt_program *p = program_from_text(
         "x = input f32[64]\na = softmax x\nb = neg a\nc = softmax b\nd = add c c\n"
@@ -79,8 +81,8 @@ START_TEST(what_dies_is_written_over)
 }
 END_TEST
 
-/* A view keeps what it is a view of. */
-START_TEST(what_a_view_shows_is_kept)
+/* A view keeps its source alive. */
+START_TEST(sources_of_views_are_kept)
 {
     prt_program *p = program_from_text(
         "x = input f32[64]\nk = const i64[2] {8,8}\na = softmax x\nv = reshape a k\nb = neg a\n"
@@ -88,7 +90,7 @@ START_TEST(what_a_view_shows_is_kept)
     ck_lies(p, "v", PRT_SPACE_VIEW, "a", 0);
     ck_lies(p, "b", PRT_SPACE_PLANNED, NULL, 0);
     prt_program_release(p);
-    p = program_from_text(/* both halves of an addition, and a whole one of a part */
+    p = program_from_text(/* both inputs of an addition, and a full buffer from a part */
         "x = input f32[64]\na = softmax x\nf, g = split a {axis=0}\nb = add f g\nc = neg f\n"
         "d = softmax c\ny = softmax b\nreturn d, y\n");
     ck_lies(p, "b", PRT_SPACE_PLANNED, NULL, 0);
@@ -96,7 +98,7 @@ START_TEST(what_a_view_shows_is_kept)
 }
 END_TEST
 
-START_TEST(what_is_joined_is_made_there)
+START_TEST(concat_inputs_are_written_in_place)
 {
     prt_program *p = program_from_text(
         "x = input f32[1,2,8]\na = softmax x\nb = neg a\nc = concat a b {axis=1}\n"
@@ -128,7 +130,7 @@ START_TEST(outputs_are_made_in_place)
 }
 END_TEST
 
-START_TEST(the_callers_inputs_are_left_alone)
+START_TEST(caller_inputs_are_not_overwritten)
 {
     prt_program *p = program_from_text(
         "x = input f32[16]\nk = const f32[16] {1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16}\n"
@@ -141,7 +143,7 @@ START_TEST(the_callers_inputs_are_left_alone)
 }
 END_TEST
 
-START_TEST(symbols_share_too)
+START_TEST(symbolic_buffers_share_memory)
 {
     prt_program *p = program_from_text(
         "x = input f32[n,4]\na = softmax x\nb = neg a\nc = flatten b {axis=0}\nd = softmax c\n"
@@ -202,7 +204,7 @@ static void ck_same(const char *text, size_t count)
 
 static uint32_t state;
 
-static uint32_t below(uint32_t n)
+static uint32_t random_below(uint32_t n)
 {
     state = state * 1664525u + 1013904223u;
     return (state >> 8) % n;
@@ -216,7 +218,7 @@ typedef struct graph {
     bool symbolic;
 } graph;
 
-static void put(graph *g, const char *format, uint32_t a, uint32_t b, uint32_t c)
+static void write_line(graph *g, const char *format, uint32_t a, uint32_t b, uint32_t c)
 {
     const size_t room = sizeof(g->text) - g->size;
     const int n = snprintf(g->text + g->size, room, format, a, b, c);
@@ -230,18 +232,19 @@ static void add_value(graph *g, uint32_t rows)
     g->rows[g->count++] = rows;
 }
 
-/* One more operator on values there are; some choices add nothing. */
-static void grow(graph *g)
+/* Adds one operator on existing values; some choices add nothing. */
+static void add_operator(graph *g)
 {
     static const char *const unary[] = { "neg", "relu", "identity", "softmax", "abs" };
     static const char *const binary[] = { "add", "mul", "sub", "max" };
-    const uint32_t x = below(g->count), y = below(g->count), rows = g->rows[x], n = g->count;
-    switch (below(6)) {
+    const uint32_t x = random_below(g->count), y = random_below(g->count), rows = g->rows[x],
+                   n = g->count;
+    switch (random_below(6)) {
     case 0:
     case 1: {
         char line[64];
-        (void)snprintf(line, sizeof(line), "v%%u = %s v%%u\n", unary[below(5)]);
-        put(g, line, n, x, 0);
+        (void)snprintf(line, sizeof(line), "v%%u = %s v%%u\n", unary[random_below(5)]);
+        write_line(g, line, n, x, 0);
         add_value(g, rows);
         break;
     }
@@ -249,28 +252,28 @@ static void grow(graph *g)
         char line[64];
         if (g->rows[y] != rows)
             return;
-        (void)snprintf(line, sizeof(line), "v%%u = %s v%%u v%%u\n", binary[below(4)]);
-        put(g, line, n, x, y);
+        (void)snprintf(line, sizeof(line), "v%%u = %s v%%u v%%u\n", binary[random_below(4)]);
+        write_line(g, line, n, x, y);
         add_value(g, rows);
         break;
     }
-    case 3: /* there and back again, with a step between */
-        put(g, "k%u = const i64[2] {12,-1}\nr%u = reshape v%u k", n, n, x);
-        put(g, "%u\np%u = neg r%u\n", n, n, n);
-        put(g, "l%u = const i64[2] {-1,12}\nv%u = reshape p%u l", n, n, n);
-        put(g, "%u\n", n, 0, 0);
+    case 3: /* a transpose and its inverse, with a step between */
+        write_line(g, "k%u = const i64[2] {12,-1}\nr%u = reshape v%u k", n, n, x);
+        write_line(g, "%u\np%u = neg r%u\n", n, n, n);
+        write_line(g, "l%u = const i64[2] {-1,12}\nv%u = reshape p%u l", n, n, n);
+        write_line(g, "%u\n", n, 0, 0);
         add_value(g, rows);
         break;
     case 4:
         if (rows + g->rows[y] > 64 || g->symbolic)
             return;
-        put(g, "v%u = concat v%u v%u {axis=0}\n", n, x, y);
+        write_line(g, "v%u = concat v%u v%u {axis=0}\n", n, x, y);
         add_value(g, rows + g->rows[y]);
         break;
     default:
         if (rows < 2 || rows % 2 != 0 || g->symbolic)
             return;
-        put(g, "v%u, v%u = split v%u {axis=0}\n", n, n + 1, x);
+        write_line(g, "v%u, v%u = split v%u {axis=0}\n", n, n + 1, x);
         add_value(g, rows / 2);
         add_value(g, rows / 2);
         break;
@@ -282,22 +285,23 @@ START_TEST(values_do_not_depend_on_sharing)
     for (uint32_t seed = 0; seed < 1000; seed++) {
         graph g = { .symbolic = seed % 4 == 3 };
         state = seed;
-        put(&g, g.symbolic ? "v0 = input f32[n,12]\n" : "v0 = input f32[8,12]\n", 0, 0, 0);
+        write_line(&g, g.symbolic ? "v0 = input f32[n,12]\n" : "v0 = input f32[8,12]\n", 0, 0, 0);
         add_value(&g, 8);
-        for (uint32_t tries = 4 + below(seed < 200 ? 8 : 40); tries > 0 && g.count < 40; tries--)
-            grow(&g);
+        for (uint32_t tries = 4 + random_below(seed < 200 ? 8 : 40); tries > 0 && g.count < 40;
+             tries--)
+            add_operator(&g);
         if (g.count < 4)
             continue;
-        put(&g, "return v%u", g.count - 1, 0, 0);
-        for (uint32_t i = below(3); i > 0; i--)
-            put(&g, ", v%u", below(g.count - 1), 0, 0);
-        put(&g, "\n", 0, 0, 0);
+        write_line(&g, "return v%u", g.count - 1, 0, 0);
+        for (uint32_t i = random_below(3); i > 0; i--)
+            write_line(&g, ", v%u", random_below(g.count - 1), 0, 0);
+        write_line(&g, "\n", 0, 0, 0);
         ck_same(g.text, 96);
     }
 }
 END_TEST
 
-START_TEST(bodies_share_too)
+START_TEST(buffers_of_bodies_share_memory)
 {
     ck_same("x = input f32[4,12]\nt = const bool[] {true}\nm = const i64[] {3}\n"
             "k = const i64[2] {12,4}\nl = const i64[2] {4,12}\na = softmax x\n"
@@ -309,6 +313,6 @@ START_TEST(bodies_share_too)
 END_TEST
 
 PRT_TEST_MAIN("compiler/alias", views_have_no_memory, an_inner_slice_is_copied,
-    what_dies_is_written_over, what_a_view_shows_is_kept, what_is_joined_is_made_there,
-    outputs_are_made_in_place, the_callers_inputs_are_left_alone, symbols_share_too,
-    values_do_not_depend_on_sharing, bodies_share_too)
+    dead_buffers_are_overwritten, sources_of_views_are_kept, concat_inputs_are_written_in_place,
+    outputs_are_made_in_place, caller_inputs_are_not_overwritten, symbolic_buffers_share_memory,
+    values_do_not_depend_on_sharing, buffers_of_bodies_share_memory)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_columns.c — values made in the rows of what they are put beside, or taken apart from. */
+/* test_columns.c — values written as columns of a concatenation, or read as columns of a split. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void ck_apart(const prt_program *p, const char *name)
     ck_assert_uint_ne(block->buffers[index_of(block, name)].space, PRT_SPACE_COLUMNS);
 }
 
-START_TEST(what_lies_beside_is_made_there)
+START_TEST(concat_inputs_are_written_as_columns)
 {
     prt_program *p = program_from_text(
         "x = input f32[1,4,4,8]\na = nhwc_max_pool x" POOL "b = nhwc_average_pool a" POOL
@@ -58,7 +58,7 @@ START_TEST(what_lies_beside_is_made_there)
 }
 END_TEST
 
-START_TEST(what_is_taken_apart_stays)
+START_TEST(split_outputs_stay_columns)
 {
     prt_program *p = program_from_text(
         "x = input f32[1,4,4,8]\na = nhwc_max_pool x" POOL "b, c = split a {axis=3}\n"
@@ -79,9 +79,9 @@ START_TEST(what_is_taken_apart_stays)
 }
 END_TEST
 
-START_TEST(nothing_takes_no_columns)
+START_TEST(empty_values_get_no_columns)
 {
-    prt_program *p = program_from_text(/* a is all of x, b nothing, as of RotaryEmbedding */
+    prt_program *p = program_from_text(/* a is all of x and b is empty, as in RotaryEmbedding */
         "x = input f32[1,4,4,8]\nr = nhwc_max_pool x" POOL "n = const i64[2] {8,0}\n"
         "a, b = split r n {axis=3}\nc = nhwc_max_pool a" POOL "d = concat c b {axis=3}\n"
         "e = nhwc_max_pool d" POOL "return e, a\n");
@@ -92,14 +92,14 @@ START_TEST(nothing_takes_no_columns)
 }
 END_TEST
 
-START_TEST(who_knows_no_gaps_gets_none)
+START_TEST(operators_without_strides_get_no_columns)
 {
     prt_program *p = program_from_text(
         "x = input f32[1,4,4,8]\na = nhwc_max_pool x" POOL "s = softmax a\nb = nhwc_max_pool a" POOL
         "c = concat a b b s {axis=3}\nd = nhwc_max_pool c" POOL "return d, s\n");
     ck_apart(p, "a"); /* Softmax reads it */
     ck_apart(p, "s");
-    ck_columns(p, "b", "c", 32); /* once; its second place gets a copy */
+    ck_columns(p, "b", "c", 32); /* the first time; its second place gets a copy */
     prt_program_release(p);
     p = program_from_text(/* a body reads it, and it is an output */
         "x = input f32[1,4,4,8]\nt = input bool[]\na = nhwc_max_pool x" POOL
@@ -113,8 +113,8 @@ START_TEST(who_knows_no_gaps_gets_none)
 }
 END_TEST
 
-/* A step whose weight is new has its shapes inferred by each run. */
-START_TEST(weights_are_replaced)
+/* Each run infers the shapes of a step with a replaced weight. */
+START_TEST(columns_survive_replaced_weights)
 {
     char text[4096];
     int at = snprintf(text, sizeof(text), "x = input f32[1,2,2,4]\nk = const f32[64] {0");
@@ -163,12 +163,12 @@ enum { SIDE = 6, CHANNELS = 16, WEIGHTS = 40000, MOST = 40, PIXELS = SIDE * SIDE
 
 static uint32_t state;
 
-static uint32_t below(uint32_t n)
+static uint32_t random_below(uint32_t n)
 {
     return nhwc_random(&state, n);
 }
 
-/* Values are v0, v1 …: [1, side, side, channels], v0 the input or what is quantised of it. */
+/* Values are v0, v1 …: [1, side, side, channels]; v0 is the input or its quantised form. */
 typedef struct graph {
     bool bytes;
     char text[32768];
@@ -193,7 +193,7 @@ static void add_value(graph *g, uint32_t channels, uint32_t side)
     g->side[g->count++] = side;
 }
 
-/* The first so many of the weights. */
+/* Writes the first `count` weights. */
 static void put_weights(graph *g, char name, uint32_t count)
 {
     ck_assert_uint_le(count, WEIGHTS);
@@ -205,23 +205,23 @@ static void put_conv(graph *g, uint32_t x)
 {
     static const char *const forms[] = { "panels", "panels", "winograd", "winograd2" };
     static const uint32_t filters[] = { 4, 16, 20, 32 };
-    const uint32_t c = g->channels[x], f = filters[below(4)], k = below(4);
-    uint32_t r = below(g->count);
+    const uint32_t c = g->channels[x], f = filters[random_below(4)], k = random_below(4);
+    uint32_t r = random_below(g->count);
     put_weights(g, 'k', (uint32_t)nhwc_weights_count(forms[k], 1, (int)c, (int)f, k == 0 ? 1 : 9));
     put(g, "v%u = nhwc_conv v%u k%u", g->count, x, g->count);
     if (g->channels[r] == f && g->side[r] == g->side[x])
         put(g, " _ v%u", r);
     put(g, " {form=\"%s\",channels=%u,filters=%u,%s,activation=\"%s\"}\n", forms[k], c, f,
         k == 0 ? "kernel_shape=[1,1]" : "kernel_shape=[3,3],pads=[1,1,1,1]",
-        below(2) == 0 ? "Relu" : "Sigmoid");
+        random_below(2) == 0 ? "Relu" : "Sigmoid");
     add_value(g, f, g->side[x]);
 }
 
 static void put_qconv(graph *g, uint32_t x)
 {
     static const uint32_t filters[] = { 4, 7, 20, 33 };
-    const uint32_t c = g->channels[x], n = g->count, f = filters[below(4)];
-    const bool taps = below(3) == 0, wide = taps || below(2) == 0;
+    const uint32_t c = g->channels[x], n = g->count, f = filters[random_below(4)];
+    const bool taps = random_below(3) == 0, wide = taps || random_below(2) == 0;
     const prt_nhwc_weights form = { .form = taps ? PRT_NHWC_taps : PRT_NHWC_panels,
         .group = taps ? c : 1,
         .channels = taps ? 1 : c,
@@ -234,7 +234,7 @@ static void put_qconv(graph *g, uint32_t x)
         "q%u = quantize_linear k%u ws wz\nb%u = const i32[%u] fill %d\n"
         "s%u = const f64[%u] fill 0.002\nv%u = nhwc_qconv v%u q%u b%u s%u xz xz "
         "{form=\"%s\",group=%zu,channels=%zu,filters=%zu,%s}\n",
-        n, n, n, taps ? c : f, (int)below(900), n, taps ? c : f, n, x, n, n, n,
+        n, n, n, taps ? c : f, (int)random_below(900), n, taps ? c : f, n, x, n, n, n,
         taps ? "taps" : "panels", form.group, form.channels, form.filters,
         wide ? "kernel_shape=[3,3],pads=[1,1,1,1]" : "kernel_shape=[1,1]");
     add_value(g, taps ? c : f, g->side[x]);
@@ -244,7 +244,7 @@ static void put_join(graph *g, uint32_t x, uint32_t n)
 {
     uint32_t in[4] = { x }, sum = g->channels[x];
     for (uint32_t i = 1; i < n; i++) {
-        in[i] = below(g->count);
+        in[i] = random_below(g->count);
         sum += g->channels[in[i]];
         if (g->side[in[i]] != g->side[x])
             return;
@@ -267,11 +267,11 @@ static void put_split(graph *g, uint32_t x)
         add_value(g, g->channels[x] / 2, g->side[x]);
 }
 
-/* The same as below for bytes. */
-static void grow_bytes(graph *g)
+/* Like add_operator, for bytes. */
+static void add_byte_operator(graph *g)
 {
-    const uint32_t x = below(g->count), n = g->count;
-    switch (below(10)) {
+    const uint32_t x = random_below(g->count), n = g->count;
+    switch (random_below(10)) {
     case 0:
     case 1:
     case 2:
@@ -285,7 +285,7 @@ static void grow_bytes(graph *g)
         put(g, "v%u = nhwc_max_pool v%u" POOL, n, x);
         add_value(g, g->channels[x], g->side[x]);
         break;
-    case 5: /* knows no gaps */
+    case 5: /* does not support strides */
         put(g, "v%u = quantized_add v%u one xz v%u one xz one xz\n", n, x, x);
         add_value(g, g->channels[x], g->side[x]);
         break;
@@ -293,16 +293,16 @@ static void grow_bytes(graph *g)
         put_split(g, x);
         break;
     default:
-        put_join(g, x, 2 + below(3));
+        put_join(g, x, 2 + random_below(3));
         break;
     }
 }
 
-/* One more operator on values there are; some choices add nothing. */
-static void grow(graph *g)
+/* Adds one operator on existing values; some choices add nothing. */
+static void add_operator(graph *g)
 {
-    const uint32_t x = below(g->count), c = g->channels[x], side = g->side[x], n = g->count;
-    switch (below(14)) {
+    const uint32_t x = random_below(g->count), c = g->channels[x], side = g->side[x], n = g->count;
+    switch (random_below(14)) {
     case 0:
     case 1:
     case 2:
@@ -323,14 +323,14 @@ static void grow(graph *g)
         add_value(g, 24, side);
         break;
     case 5:
-        put(g, "v%u = nhwc_%s_pool v%u" POOL, n, below(2) == 0 ? "max" : "average", x);
+        put(g, "v%u = nhwc_%s_pool v%u" POOL, n, random_below(2) == 0 ? "max" : "average", x);
         add_value(g, c, side);
         break;
     case 6:
         if (side == SIDE)
             put(g, "v%u = nhwc_max_pool v%u {kernel_shape=[2,2],strides=[2,2]}\n", n, x);
         else {
-            const uint32_t f = below(2) == 0 ? 16 : 12;
+            const uint32_t f = random_below(2) == 0 ? 16 : 12;
             put_weights(g, 'k', 2 * (uint32_t)prt_nhwc_panels_width(2 * f) * c);
             put(g, "v%u = nhwc_spread v%u k%u {filters=%u,kernel_shape=[2,2]}\n", n, x, n, f);
             add_value(g, f, SIDE);
@@ -347,7 +347,7 @@ static void grow(graph *g)
         put_split(g, x);
         break;
     default:
-        put_join(g, x, 2 + below(3));
+        put_join(g, x, 2 + random_below(3));
         break;
     }
 }
@@ -424,11 +424,11 @@ START_TEST(values_do_not_depend_on_columns)
                 "wz = const i8[] {0}\nt0 = const u8[256] fill 7\nt1 = const i64[4] {0,9,30,8}\n"
                 "t2 = const u8[4] {200,20,30,40}\ntable = scatter_elements t0 t1 t2\n");
         add_value(&g, CHANNELS, SIDE);
-        for (uint32_t tries = 6 + below(30); tries > 0 && g.count < MOST; tries--)
-            g.bytes ? grow_bytes(&g) : grow(&g);
+        for (uint32_t tries = 6 + random_below(30); tries > 0 && g.count < MOST; tries--)
+            g.bytes ? add_byte_operator(&g) : add_operator(&g);
         put(&g, "return v%u", g.count - 1);
-        for (uint32_t i = g.count > 2 ? below(3) : 0; i > 0; i--)
-            put(&g, ", v%u", 1 + below(g.count - 2));
+        for (uint32_t i = g.count > 2 ? random_below(3) : 0; i > 0; i--)
+            put(&g, ", v%u", 1 + random_below(g.count - 2));
         put(&g, "\n");
         if (g.count < 3)
             continue;
@@ -440,6 +440,6 @@ START_TEST(values_do_not_depend_on_columns)
 }
 END_TEST
 
-PRT_TEST_MAIN("compiler/columns", what_lies_beside_is_made_there, what_is_taken_apart_stays,
-    nothing_takes_no_columns, who_knows_no_gaps_gets_none, weights_are_replaced,
-    values_do_not_depend_on_columns)
+PRT_TEST_MAIN("compiler/columns", concat_inputs_are_written_as_columns, split_outputs_stay_columns,
+    empty_values_get_no_columns, operators_without_strides_get_no_columns,
+    columns_survive_replaced_weights, values_do_not_depend_on_columns)

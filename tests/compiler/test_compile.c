@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_compile.c — from graph to program: buffers, captures, lifetimes, plan, errors. */
+/*
+ * test_compile.c — from graph to program: buffers, captures, lifetimes, plan, errors.
+ * Covers: emit.c, place.c, report.c, schedule.c.
+ */
 #include "support/check_main.h"
 #include "support/program_text.h"
 
@@ -28,7 +31,7 @@ START_TEST(a_chain_reuses_memory)
 }
 END_TEST
 
-START_TEST(symbols_are_planned_later)
+START_TEST(symbolic_buffers_are_planned_by_runs)
 {
     prt_program *p = program_from_text("x = input f32[n,4]\na = neg x\ny = neg a\nreturn y\n");
     const prt_block *b = &p->blocks[0];
@@ -39,7 +42,7 @@ START_TEST(symbols_are_planned_later)
 }
 END_TEST
 
-START_TEST(bodies_capture_what_they_read)
+START_TEST(bodies_capture_outer_values)
 {
     prt_program *p =
         program_from_text("c = input bool[]\nx = input f32[4]\n"
@@ -68,7 +71,7 @@ START_TEST(bodies_capture_what_they_read)
 }
 END_TEST
 
-/* What a changed file could claim: a step, a body or the caller gets what is never computed. */
+/* A damaged file could make a step, a body or the caller read a value that is never computed. */
 START_TEST(nothing_is_read_before_it_is_written)
 {
     prt_program *p = program_apart("x = input f32[4]\na = neg x\ny = abs a\nreturn y\n");
@@ -84,7 +87,7 @@ START_TEST(nothing_is_read_before_it_is_written)
     ck_assert_int_eq(prt_program_check(p), POPRT_E_PARSE);
     ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "an output is never written"));
     args[b->steps[1].args + 1] = y;
-    outputs[0] = x; /* and "y", in the caller's memory, is nobody's output */
+    outputs[0] = x; /* and "y", in the caller's memory, is not an output of a step */
     ck_assert_int_eq(prt_program_check(p), POPRT_E_PARSE);
     ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "refers to a missing output"));
     prt_program_release(p);
@@ -134,7 +137,7 @@ START_TEST(unknown_operators_are_listed_together)
 }
 END_TEST
 
-static int32_t refuse(void *user, const char *stage, uint64_t done, uint64_t total)
+static int32_t cancel_compilation(void *user, const char *stage, uint64_t done, uint64_t total)
 {
     (void)stage;
     (void)total;
@@ -148,7 +151,8 @@ START_TEST(progress_can_cancel)
         ck_assert_int_eq(prt_module_create(NULL, 0, &m), POPRT_OK);
         ck_assert_int_eq(prt_ir_parse(m, PRT_STR("x = input f32[4]\ny = neg x\nreturn y\n")),
             POPRT_OK);
-        const prt_compile_options options = { .progress = refuse, .progress_user = &stop };
+        const prt_compile_options options = { .progress = cancel_compilation,
+            .progress_user = &stop };
         prt_program *p = NULL;
         ck_assert_int_eq(prt_compile(m, &options, &p), POPRT_E_CANCELLED);
         ck_assert_ptr_null(p);
@@ -157,8 +161,8 @@ START_TEST(progress_can_cancel)
 }
 END_TEST
 
-/* Nodes for several devices load and have types; a compiler for one names them all. */
-START_TEST(one_device_is_not_enough)
+/* Nodes for several devices load and have types. A compiler for one device lists them all. */
+START_TEST(multi_device_nodes_are_refused)
 {
     prt_module *m = NULL;
     ck_assert_int_eq(prt_module_create(NULL, 0, &m), POPRT_OK);
@@ -180,7 +184,7 @@ START_TEST(one_device_is_not_enough)
 }
 END_TEST
 
-PRT_TEST_MAIN("compiler/compile", a_chain_reuses_memory, symbols_are_planned_later,
-    bodies_capture_what_they_read, nothing_is_read_before_it_is_written,
+PRT_TEST_MAIN("compiler/compile", a_chain_reuses_memory, symbolic_buffers_are_planned_by_runs,
+    bodies_capture_outer_values, nothing_is_read_before_it_is_written,
     captures_are_computed_before_the_call, unknown_operators_are_listed_together,
-    progress_can_cancel, one_device_is_not_enough)
+    progress_can_cancel, multi_device_nodes_are_refused)

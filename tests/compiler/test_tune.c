@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tune.c — which way is taken, with a watch that says what the test wants; the true watch. */
+/*
+ * test_tune.c — the choice of the tuner with a simulated clock, and the real clock.
+ * Covers: tune_watch.c.
+ */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <unistd.h>
@@ -10,10 +13,10 @@
 
 enum { MS = 1000000 };
 
-/* Times by way and round; what was asked of the watch. */
+/* Times of the candidates, and counts of the calls. */
 typedef struct script {
     uint64_t ns[2], cost;
-    uint64_t best; /* of way 1, in its second round; 0: as always */
+    uint64_t best; /* of candidate 1 in its second round; 0: as in all rounds */
     uint32_t begun, runs, ended, rounds[2];
     uint32_t stop_after; /* runs; 0: never */
     poprt_status fails;
@@ -21,7 +24,7 @@ typedef struct script {
     uint32_t infos, warnings;
 } script;
 
-static poprt_status begin(void *user, const prt_candidates *c)
+static poprt_status begin_timing(void *user, const prt_candidates *c)
 {
     script *s = user;
     (void)c;
@@ -40,7 +43,7 @@ static poprt_status run(void *user, uint32_t way, prt_tune_lap *lap)
     return s->fails_at_once ? POPRT_OK : s->fails;
 }
 
-static void end(void *user)
+static void end_timing(void *user)
 {
     ((script *)user)->ended++;
 }
@@ -51,14 +54,14 @@ static bool cancelled(void *user)
     return s->stop_after != 0 && s->runs >= s->stop_after;
 }
 
-static void note(void *user, bool warning, const char *text)
+static void count_note(void *user, bool warning, const char *text)
 {
     script *s = user;
     ck_assert_uint_gt(strlen(text), 0);
     *(warning ? &s->warnings : &s->infos) += 1;
 }
 
-static prt_candidates a_choice(const char *key, bool close)
+static prt_candidates two_candidates(const char *key, bool close)
 {
     prt_candidates c = { .label = PRT_STR("node"), .n_candidates = 2, .rule = 0, .close = close };
     (void)snprintf(c.key, sizeof(c.key), "%s", key);
@@ -75,13 +78,13 @@ typedef struct tuner {
 static void open_tuner(tuner *t, script *s, prt_tune_mode mode, const char *machine,
     const char *path)
 {
-    t->watch = (prt_tune_watch){ .user = s, .begin = begin, .run = run, .end = end };
+    t->watch = (prt_tune_watch){ .user = s, .begin = begin_timing, .run = run, .end = end_timing };
     const prt_tune_options options = { .mode = mode,
         .machine = machine,
         .cache = path,
         .watch = &t->watch,
         .cancelled = cancelled,
-        .log = note,
+        .log = count_note,
         .user = s };
     ck_assert_int_eq(prt_tune_create(&options, &t->tune), POPRT_OK);
 }
@@ -95,14 +98,14 @@ static uint32_t choose(const tuner *t, const prt_candidates *c)
 static uint32_t choose_once(script *s, prt_tune_mode mode, bool close)
 {
     tuner t;
-    const prt_candidates c = a_choice("k", close);
+    const prt_candidates c = two_candidates("k", close);
     open_tuner(&t, s, mode, "m", "");
     const uint32_t way = choose(&t, &c);
     prt_tune_release(t.tune);
     return way;
 }
 
-START_TEST(the_faster_way_wins_by_a_margin)
+START_TEST(the_faster_candidate_wins_by_a_margin)
 {
     script slower = { .ns = { 100, 101 } }, same = { .ns = { 100, 100 } };
     script little = { .ns = { 100, 98 } }, much = { .ns = { 100, 96 } };
@@ -118,8 +121,8 @@ START_TEST(the_faster_way_wins_by_a_margin)
 }
 END_TEST
 
-/* Its best round alone, or its median alone, is not enough. */
-START_TEST(luck_does_not_win)
+/* A better best round alone, or a better median alone, is not enough. */
+START_TEST(one_lucky_round_does_not_win)
 {
     script once = { .ns = { 100, 102 }, .best = 50 };
     ck_assert_uint_eq(choose_once(&once, PRT_TUNE_full, false), 0);
@@ -128,7 +131,7 @@ START_TEST(luck_does_not_win)
 }
 END_TEST
 
-START_TEST(fast_looks_near_the_border_only)
+START_TEST(fast_mode_times_close_candidates_only)
 {
     script far = { .ns = { 100, 50 } }, near = { .ns = { 100, 50 } };
     ck_assert_uint_eq(choose_once(&far, PRT_TUNE_fast, false), 0);
@@ -137,27 +140,27 @@ START_TEST(fast_looks_near_the_border_only)
 }
 END_TEST
 
-START_TEST(fast_ends_after_two_seconds)
+START_TEST(fast_mode_ends_after_two_seconds)
 {
     script s = { .ns = { 100, 50 }, .cost = 150 * MS };
     tuner t;
-    const prt_candidates one = a_choice("one", true), two = a_choice("two", true),
-                         three = a_choice("three", true);
+    const prt_candidates one = two_candidates("one", true), two = two_candidates("two", true),
+                         three = two_candidates("three", true);
     open_tuner(&t, &s, PRT_TUNE_fast, "m", "");
     ck_assert_uint_eq(choose(&t, &one), 1);
-    ck_assert_uint_eq(choose(&t, &two), 0); /* in the middle of it */
+    ck_assert_uint_eq(choose(&t, &two), 0); /* in the middle of the timing */
     ck_assert_uint_eq(choose(&t, &three), 0);
     ck_assert_uint_eq(s.begun, 2);
     ck_assert_uint_eq(s.ended, 2);
     ck_assert_uint_le(s.runs, 14);
-    ck_assert_uint_eq(choose(&t, &one), 1); /* what is known stays */
+    ck_assert_uint_eq(choose(&t, &one), 1); /* known results are kept */
     prt_tune_release(t.tune);
     script full = { .ns = { 100, 50 }, .cost = 1500 * (uint64_t)MS };
     ck_assert_uint_eq(choose_once(&full, PRT_TUNE_full, false), 1);
 }
 END_TEST
 
-START_TEST(whoever_cancels_gets_the_rule)
+START_TEST(cancelled_tuning_falls_back_to_the_rule)
 {
     script s = { .ns = { 100, 50 }, .stop_after = 3 };
     ck_assert_uint_eq(choose_once(&s, PRT_TUNE_full, false), 0);
@@ -166,7 +169,7 @@ START_TEST(whoever_cancels_gets_the_rule)
 }
 END_TEST
 
-START_TEST(what_cannot_be_timed_gets_the_rule)
+START_TEST(untimed_candidates_fall_back_to_the_rule)
 {
     script begins = { .ns = { 100, 50 }, .fails = POPRT_E_NOMEM, .fails_at_once = true };
     script runs = { .ns = { 100, 50 }, .fails = POPRT_E_UNSUPPORTED };
@@ -176,12 +179,12 @@ START_TEST(what_cannot_be_timed_gets_the_rule)
     ck_assert_uint_eq(runs.ended, 1);
     script large = { .ns = { 100, 50 } };
     tuner t;
-    prt_candidates c = a_choice("k", true);
+    prt_candidates c = two_candidates("k", true);
     open_tuner(&t, &large, PRT_TUNE_full, "m", "");
     c.work = 1e15;
     ck_assert_uint_eq(choose(&t, &c), 0);
     c.work = 0;
-    memset(c.key, 'k', sizeof(c.key) - 1); /* may have been cut off: not to be told apart */
+    memset(c.key, 'k', sizeof(c.key) - 1); /* may have been cut off, so it is not used */
     ck_assert_uint_eq(choose(&t, &c), 0);
     ck_assert_uint_eq(large.begun, 0);
     prt_tune_release(t.tune);
@@ -193,7 +196,7 @@ END_TEST
 static uint32_t choose_with(script *s, prt_tune_mode mode, const char *machine, const char *path)
 {
     tuner t;
-    const prt_candidates c = a_choice("k", true);
+    const prt_candidates c = two_candidates("k", true);
     open_tuner(&t, s, mode, machine, path);
     const uint32_t way = choose(&t, &c);
     ck_assert_uint_eq(choose(&t, &c), way); /* timed once */
@@ -202,7 +205,7 @@ static uint32_t choose_with(script *s, prt_tune_mode mode, const char *machine, 
     return way;
 }
 
-START_TEST(what_was_found_is_found_again)
+START_TEST(results_are_read_from_the_cache)
 {
     char path[] = "/tmp/poprt-tune-XXXXXX";
     const int fd = mkstemp(path);
@@ -217,15 +220,15 @@ START_TEST(what_was_found_is_found_again)
     ck_assert_uint_eq(choose_with(&other, PRT_TUNE_fast, "another", path), 0);
     ck_assert_uint_eq(other.begun, 1);
     ck_assert_uint_eq(choose_with(&careful, PRT_TUNE_full, "m", path), 0);
-    ck_assert_uint_eq(careful.begun, 1); /* which a fast one does not answer */
+    ck_assert_uint_eq(careful.begun, 1); /* whose timing the fast mode does not reuse */
     ck_assert_uint_eq(choose_with(&last, PRT_TUNE_fast, "m", path), 0);
-    ck_assert_uint_eq(last.begun, 0); /* a full one does */
+    ck_assert_uint_eq(last.begun, 0); /* the full mode reuses it */
     ck_assert_uint_eq(first.warnings + again.warnings + last.warnings, 0);
     ck_assert_int_eq(unlink(path), 0);
 }
 END_TEST
 
-START_TEST(a_way_that_is_none_is_timed_again)
+START_TEST(unknown_candidates_are_timed_again)
 {
     char path[] = "/tmp/poprt-tune-XXXXXX";
     const int fd = mkstemp(path);
@@ -243,7 +246,7 @@ START_TEST(a_way_that_is_none_is_timed_again)
 }
 END_TEST
 
-START_TEST(a_file_that_cannot_be_costs_a_warning)
+START_TEST(an_unusable_file_gives_a_warning)
 {
     script s = { .ns = { 100, 50 } };
     ck_assert_uint_eq(choose_with(&s, PRT_TUNE_full, "m", "/nowhere/at/all"), 1);
@@ -254,9 +257,9 @@ START_TEST(a_file_that_cannot_be_costs_a_warning)
 }
 END_TEST
 
-/* ---- the true watch ---- */
+/* ---- the real clock ---- */
 
-START_TEST(time_goes_by)
+START_TEST(the_real_clock_measures_time)
 {
     prt_nhwc_conv_attrs panels = PRT_ATTRS_OF(nhwc_conv);
     static const int64_t three[2] = { 3, 3 }, ones[4] = { 1, 1, 1, 1 };
@@ -270,7 +273,7 @@ START_TEST(time_goes_by)
     prt_nhwc_conv_attrs winograd = panels;
     winograd.form = PRT_STR("winograd");
     winograd.transformed = 1;
-    prt_candidates c = a_choice("k", true);
+    prt_candidates c = two_candidates("k", true);
     for (uint32_t i = 0; i < 2; i++) {
         prt_candidate_step *s = &c.ways[i].steps[0];
         *s = (prt_candidate_step){ .op = PRT_OP_nhwc_conv,
@@ -303,7 +306,8 @@ START_TEST(time_goes_by)
 }
 END_TEST
 
-PRT_TEST_MAIN("compiler/tune", the_faster_way_wins_by_a_margin, luck_does_not_win,
-    fast_looks_near_the_border_only, fast_ends_after_two_seconds, whoever_cancels_gets_the_rule,
-    what_cannot_be_timed_gets_the_rule, what_was_found_is_found_again,
-    a_way_that_is_none_is_timed_again, a_file_that_cannot_be_costs_a_warning, time_goes_by)
+PRT_TEST_MAIN("compiler/tune", the_faster_candidate_wins_by_a_margin, one_lucky_round_does_not_win,
+    fast_mode_times_close_candidates_only, fast_mode_ends_after_two_seconds,
+    cancelled_tuning_falls_back_to_the_rule, untimed_candidates_fall_back_to_the_rule,
+    results_are_read_from_the_cache, unknown_candidates_are_timed_again,
+    an_unusable_file_gives_a_warning, the_real_clock_measures_time)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tune_cache.c — the file of what tuning found: good lines, hostile ones, and two writers. */
+/*
+ * test_tune_cache.c — the file of tuning results: valid lines, hostile lines, and two concurrent
+ * writers.
+ */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <unistd.h>
@@ -49,7 +52,7 @@ START_TEST(lines_are_found_by_machine_version_and_key)
 }
 END_TEST
 
-START_TEST(lines_that_make_no_sense_are_left_out)
+START_TEST(malformed_lines_are_skipped)
 {
     static const char *const lines[] = { "", " ", "m", "m 1 full k", "m 1 full k w x",
         "m 1 slow k w", "m  1 full k w", "m 1 full k w ", " m 1 full k w", "m 1 full k\tz w",
@@ -69,7 +72,7 @@ START_TEST(lines_that_make_no_sense_are_left_out)
 }
 END_TEST
 
-START_TEST(zero_bytes_and_long_lines_do_no_harm)
+START_TEST(zero_bytes_and_long_lines_are_handled)
 {
     static char text[PRT_TUNE_LINE * 4] = HEADER;
     const size_t head = strlen(HEADER);
@@ -83,8 +86,8 @@ START_TEST(zero_bytes_and_long_lines_do_no_harm)
 }
 END_TEST
 
-/* Whatever the bytes are. */
-START_TEST(noise_is_survived)
+/* Random bytes are parsed without a crash. */
+START_TEST(random_bytes_are_handled)
 {
     static const char alphabet[] = "m 1fulk\n\n  \t\0\xff";
     char text[600] = HEADER;
@@ -103,7 +106,7 @@ START_TEST(noise_is_survived)
 }
 END_TEST
 
-START_TEST(there_are_only_so_many_lines)
+START_TEST(the_number_of_lines_is_bounded)
 {
     const size_t line = 40, n = PRT_TUNE_LINES + 10;
     char *text = malloc(n * line + 64);
@@ -132,7 +135,7 @@ static void make_folder(void)
 static void remove_folder(void)
 {
     (void)unlink(path);
-    ck_assert_int_eq(rmdir(folder), 0); /* nothing else was left there */
+    ck_assert_int_eq(rmdir(folder), 0); /* no other file was left there */
 }
 
 static void add(prt_tune_cache *cache, const char *key, const char *way)
@@ -165,7 +168,7 @@ START_TEST(two_writers_lose_nothing)
 }
 END_TEST
 
-START_TEST(other_files_stay_as_they_are)
+START_TEST(other_files_are_not_overwritten)
 {
     char found[32] = "";
     make_folder();
@@ -187,7 +190,7 @@ START_TEST(other_files_stay_as_they_are)
 }
 END_TEST
 
-START_TEST(words_that_do_not_fit_are_not_kept)
+START_TEST(overlong_words_are_not_stored)
 {
     static char word[PRT_TUNE_LINE + 1];
     memset(word, 'k', PRT_TUNE_LINE);
@@ -202,6 +205,6 @@ START_TEST(words_that_do_not_fit_are_not_kept)
 END_TEST
 
 PRT_TEST_MAIN("compiler/tune_cache", lines_are_found_by_machine_version_and_key,
-    lines_that_make_no_sense_are_left_out, zero_bytes_and_long_lines_do_no_harm, noise_is_survived,
-    there_are_only_so_many_lines, two_writers_lose_nothing, other_files_stay_as_they_are,
-    words_that_do_not_fit_are_not_kept)
+    malformed_lines_are_skipped, zero_bytes_and_long_lines_are_handled, random_bytes_are_handled,
+    the_number_of_lines_is_bounded, two_writers_lose_nothing, other_files_are_not_overwritten,
+    overlong_words_are_not_stored)

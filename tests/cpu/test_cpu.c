@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cpu.c — processor features and count; quotas from made-up trees. */
+/*
+ * test_cpu.c — processor features, identity and count; quotas from simulated cgroup trees.
+ * Covers: count.c.
+ */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdbool.h>
@@ -43,7 +46,7 @@ static void remove_root(void)
     ck_assert_int_eq(system(command), 0);
 }
 
-START_TEST(levels_nest)
+START_TEST(feature_levels_include_lower_levels)
 {
     ck_assert_uint_eq(prt_cpu_level("portable"), 0);
     ck_assert_uint_eq(prt_cpu_level("avx2"), PRT_CPU_AVX2);
@@ -58,7 +61,7 @@ START_TEST(levels_nest)
 }
 END_TEST
 
-START_TEST(identities_are_words)
+START_TEST(identities_are_single_words)
 {
     char one[PRT_CPU_IDENTITY], two[PRT_CPU_IDENTITY], cut[4];
     prt_cpu_identity(one, sizeof(one));
@@ -133,7 +136,7 @@ START_TEST(version_two_takes_the_least_of_all_levels)
     ck_assert_uint_eq(prt_cpu_quota(root), 3);
     make_file("/sys/fs/cgroup/cpu.max", "1 100000\n");
     ck_assert_uint_eq(prt_cpu_quota(root), 1);
-    /* In a container the path may lead nowhere; the mount point is then ours. */
+    /* In a container the path may not exist; then the mount point is the cgroup itself. */
     make_file("/proc/self/cgroup", "0::/elsewhere/x\n");
     ck_assert_uint_eq(prt_cpu_quota(root), 1);
     make_file("/proc/self/cgroup", "0::/\n");
@@ -175,7 +178,7 @@ START_TEST(overlong_paths_are_skipped)
 }
 END_TEST
 
-PRT_TEST_MAIN("cpu", levels_nest, identities_are_words, features_agree_with_the_compiler,
-    count_follows_the_affinity_mask, no_quota_without_files,
+PRT_TEST_MAIN("cpu", feature_levels_include_lower_levels, identities_are_single_words,
+    features_agree_with_the_compiler, count_follows_the_affinity_mask, no_quota_without_files,
     version_two_takes_the_least_of_all_levels, version_one_reads_quota_and_period,
     overlong_paths_are_skipped)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check_list.c — a list of passes on a model: runs it, and compares what was with what is. */
+/* check_list.c — runs a list of passes on a model, and compares the model before and after. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 enum { MOST_ELEMENTS = 1 << 16, OPEN_DIM = 3, LEAST_NOMEM = FUZZ_MEMORY / 8 };
 
 typedef struct checker {
-    prt_module *before, *after; /* two modules; `after` goes through the list */
+    prt_module *before, *after; /* two modules; the list runs on `after` */
     const fuzz_list *list;
     const fuzz_check *check;
     prt_arena *arena;
@@ -34,7 +34,7 @@ static bool fail(checker *c, const char *what)
     return false;
 }
 
-/* Refusals for want of time and memory say nothing. */
+/* Refusals for lack of time or memory are not failures. */
 static bool is_lack(poprt_status status)
 {
     return status == POPRT_E_NOMEM || status == POPRT_E_LIMIT || status == POPRT_E_CANCELLED;
@@ -51,7 +51,7 @@ static const char *get_setting(void *user, const char *key)
     return NULL;
 }
 
-/* What a pass or a pipeline does not take is left out, and so is what writes a file. */
+/* Adds the passes; refused passes and options, and passes that write a file, are skipped. */
 static void add_all(prt_pass_manager *pm, const fuzz_list *list)
 {
     const prt_pass_settings settings = { (void *)(uintptr_t)list, get_setting };
@@ -124,7 +124,7 @@ typedef struct sink {
     size_t at;
 } sink;
 
-static int32_t store(void *user, const void *bytes, size_t size)
+static int32_t store_bytes(void *user, const void *bytes, size_t size)
 {
     sink *s = user;
     if (size > s->blob->size - s->at)
@@ -151,7 +151,7 @@ static poprt_status read_again(const prt_module *m)
     if (prt_onnx_write(m, count_bytes, &size) != POPRT_OK)
         return POPRT_E_LIMIT;
     PRT_TRY(prt_blob_create(fuzz_allocator(), size, &s.blob));
-    poprt_status status = prt_onnx_write(m, store, &s);
+    poprt_status status = prt_onnx_write(m, store_bytes, &s);
     if (status == POPRT_OK)
         status = prt_onnx_read_bytes(fuzz_allocator(), s.blob, "again", NULL, &limits, &again);
     prt_blob_release(s.blob);
@@ -159,8 +159,8 @@ static poprt_status read_again(const prt_module *m)
     return status;
 }
 
-/* What does not run may have shapes that do not fit, which a pass brings to light; and what was not
- * readable before the list need not be so afterwards. */
+/* A model that does not run may have inconsistent shapes, which a pass exposes. A model that was
+ * not readable before the list need not be readable after it. */
 static bool reads_again(checker *c, const prt_module *m, const char *what)
 {
     const poprt_status status = read_again(m);
@@ -213,8 +213,8 @@ static bool is_repeatable(const prt_graph *g)
     return true;
 }
 
-/* Reals around nought, small integers, strings of a few letters. */
-static bool make_up(checker *c, const prt_type *type, fuzz_dice *dice, prt_tensor *out)
+/* Fills with reals around zero, small integers, or strings of a few letters. */
+static bool make_random_value(checker *c, const prt_type *type, fuzz_dice *dice, prt_tensor *out)
 {
     static const poprt_string words[] = { { "a", 1 }, { "", 0 }, { "b c", 3 }, { "3", 1 } };
     int64_t dims[PRT_MAX_RANK] = { 0 };
@@ -262,7 +262,7 @@ static prt_value *find_input(const prt_graph *g, prt_str name)
     return NULL;
 }
 
-/* Inputs of the model as it was. */
+/* Makes the inputs of the original model. */
 static bool fill_inputs(checker *c, run *r)
 {
     const prt_graph *g = c->before->main;
@@ -273,7 +273,7 @@ static bool fill_inputs(checker *c, run *r)
         const prt_value *v = g->inputs.data[i];
         if (v->constant != NULL            ? !prt_value_aligned(v, c->arena, &r->in[i])
                 : c->check->inputs != NULL ? given >= c->check->inputs->count
-                                           : !make_up(c, v->type, &dice, &r->in[i]))
+                                           : !make_random_value(c, v->type, &dice, &r->in[i]))
             return false;
         if (v->constant == NULL && c->check->inputs != NULL)
             r->in[i] = c->check->inputs->values[given++];
@@ -281,7 +281,7 @@ static bool fill_inputs(checker *c, run *r)
     return true;
 }
 
-/* The same for those that are left; false where an input is another one. */
+/* The same for the remaining inputs; false if an input differs. */
 static bool take_inputs(const checker *c, const run *from, run *to)
 {
     const prt_graph *g = c->after->main;
@@ -305,8 +305,8 @@ static poprt_status start_run(const checker *c, const prt_module *m, run *r)
     return fuzz_run_session(r->session, c->check->run_ms, r->in, r->out);
 }
 
-/* What rounding may turn into anything. */
-static bool is_wild(const prt_tensor *t)
+/* Values that rounding may change arbitrarily. */
+static bool is_unstable(const prt_tensor *t)
 {
     if (t->kind != PRT_VALUE_TENSOR || !prt_dtype_is_float(t->dtype))
         return true;
@@ -316,7 +316,7 @@ static bool is_wild(const prt_tensor *t)
     return false;
 }
 
-/* A bound is that of float32; steps of 16 bits round by themselves. */
+/* A bound holds for float32; steps in 16 bits add their own rounding. */
 static const double half_rounds = 4e-3;
 
 /* How far output i moved in the noisy run that moved it most. Noise is added where results differ:
@@ -362,7 +362,7 @@ static bool compare_outputs(checker *c, const run *x, const run *y)
             const prt_tolerance tolerance = { .by_share = true,
                 .share = half ? c->bound + half_rounds : c->bound };
             if (!prt_str_equal(before->output_names.data[i], after->output_names.data[k]) ||
-                x->out[i].dtype != y->out[k].dtype || (c->bound > 0 && is_wild(&x->out[i])) ||
+                x->out[i].dtype != y->out[k].dtype || (c->bound > 0 && is_unstable(&x->out[i])) ||
                 !prt_compare_differs(&y->out[k], &x->out[i], tolerance, what, sizeof(what)) ||
                 is_explained(c, x, i, &y->out[k], tolerance.share))
                 continue;

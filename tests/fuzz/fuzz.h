@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz.h — a fuzz target takes any bytes and returns. Built with clang's -fsanitize=fuzzer it is a
- * libFuzzer program; otherwise mutate.c drives it with mutations of seed files.
+ * fuzz.h — a fuzz target accepts any bytes and returns. Built with clang's -fsanitize=fuzzer it is
+ * a libFuzzer program; otherwise mutate.c drives it with mutations of seed files.
  */
 #ifndef PRT_TESTS_FUZZ_FUZZ_H
 #define PRT_TESTS_FUZZ_FUZZ_H
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What a target may hold at once; a library that wants more must fail, not die. */
+/* Memory limit of a target in bytes; a library that needs more must return an error. */
 enum { FUZZ_MEMORY = 256 << 20 };
 
 struct prt_allocator;
@@ -21,7 +21,7 @@ const struct prt_allocator *fuzz_allocator(void);
 /* Bytes that are allocated now. */
 size_t fuzz_memory_used(void);
 
-/* Aborts when something is still allocated: a leak. */
+/* Aborts on a leak: memory that is still allocated. */
 void fuzz_expect_empty(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_convert.c — a list of passes on a model: FUZZ_HEADER bytes choose the passes and their
- * options, the bytes behind them are the model. Where all of the passes promise the same bits, a
- * small model is run before and after. What lists.h promises and does not hold ends the program.
+ * fuzz_convert.c — a list of passes on a model. FUZZ_HEADER bytes choose the passes and their
+ * options, and the remaining bytes are the model. If all passes promise the same bits, a small
+ * model runs before and after. A broken promise of lists.h ends the program.
  */
 #include <stdio.h>
 #include <stdlib.h>

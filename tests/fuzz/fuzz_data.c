@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_data.c — any bytes as data: a .npy file, a serialised ONNX value of each kind, JSON. What
- * reads as .npy is written and must read back the same.
+ * fuzz_data.c — any bytes as data: a .npy file, a serialised ONNX value of each kind, JSON. An
+ * accepted .npy file is written and must read back unchanged.
+ * Covers: npy_read.c, npy_write.c.
  */
 #include <string.h>
 
@@ -15,7 +16,7 @@ typedef struct sink {
     size_t at;
 } sink;
 
-static int32_t take(void *user, const void *bytes, size_t size)
+static int32_t collect_bytes(void *user, const void *bytes, size_t size)
 {
     sink *s = user;
     if (size > s->blob->size - s->at)
@@ -26,7 +27,7 @@ static int32_t take(void *user, const void *bytes, size_t size)
     return 0;
 }
 
-/* Strings may change their padding and packed types their dtype, so numbers only. */
+/* Checks numbers only, because strings may change their padding, and packed types their dtype. */
 static void npy_again(prt_arena *arena, const prt_tensor *t)
 {
     if (t->dtype == PRT_DTYPE_string || prt_dtype_bits(t->dtype) < 8)
@@ -36,7 +37,7 @@ static void npy_again(prt_arena *arena, const prt_tensor *t)
     prt_tensor back;
     if (prt_blob_create(fuzz_allocator(), t->size + 4096, &s.blob) != POPRT_OK)
         return;
-    if (prt_npy_write(arena, t, take, &s) == POPRT_OK &&
+    if (prt_npy_write(arena, t, collect_bytes, &s) == POPRT_OK &&
         prt_blob_view(s.blob, 0, s.at, &view) == POPRT_OK) {
         if (prt_npy_read(arena, view, t->dtype, &back) != POPRT_OK || back.size != t->size ||
             back.rank != t->rank || (t->size != 0 && memcmp(back.data, t->data, t->size) != 0))

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_image.c — any bytes as a picture, under a cap on memory; every pixel that comes out is
- * read. */
+/* fuzz_image.c — any bytes as a picture, with a limit of memory; every decoded pixel is read. */
 #include "base/arena.h"
 #include "fuzz/fuzz.h"
 #include "image/image.h"

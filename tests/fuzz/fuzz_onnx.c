@@ -8,7 +8,7 @@
 #include "fuzz/fuzz_run.h"
 #include "pass/engine/manager.h"
 
-/* Of a conversion: its precision, by the input's size. */
+/* Returns the precision of a conversion, chosen by the input's size. */
 static const char *setting(void *user, const char *key)
 {
     static const char *const precisions[] = { "fp32", "fp16", "bf16", "mixed", "fp8", "fp8_weight",
@@ -17,7 +17,7 @@ static const char *setting(void *user, const char *key)
     return strcmp(key, "precision") == 0 ? precisions[*size / 2 % 7] : NULL;
 }
 
-/* By what saving or what compiling does, as the input's size says. */
+/* Runs the passes of saving or of compiling, chosen by the input's size. */
 static void rewrite(prt_module *module, size_t size)
 {
     const prt_pass_settings settings = { .user = &size, .get = setting };
@@ -41,7 +41,7 @@ static void compile_and_run(const prt_module *module)
     prt_program_release(program);
 }
 
-static int32_t drop(void *user, const void *bytes, size_t size)
+static int32_t discard_bytes(void *user, const void *bytes, size_t size)
 {
     (void)user;
     (void)bytes;
@@ -49,14 +49,14 @@ static int32_t drop(void *user, const void *bytes, size_t size)
     return 0;
 }
 
-/* For some opset, by the input's size. */
+/* Converts to an opset chosen by the input's size. */
 static void convert(const prt_module *module, size_t size)
 {
     prt_module *copy = NULL;
     if (prt_ir_clone(module, &copy) != POPRT_OK)
         return;
     if (prt_onnx_downgrade(copy, 1 + (int64_t)(size % 28)) == POPRT_OK)
-        (void)prt_onnx_write(copy, drop, NULL);
+        (void)prt_onnx_write(copy, discard_bytes, NULL);
     prt_module_release(copy);
 }
 
@@ -71,10 +71,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(prt_blob_bytes(blob), data, size);
     if (prt_onnx_read_bytes(fuzz_allocator(), blob, "fuzz", NULL, &limits, &module) == POPRT_OK) {
         compile_and_run(module);
-        (void)prt_onnx_write(module, drop, NULL);
+        (void)prt_onnx_write(module, discard_bytes, NULL);
         convert(module, size);
         rewrite(module, size);
-        (void)prt_onnx_write(module, drop, NULL);
+        (void)prt_onnx_write(module, discard_bytes, NULL);
         compile_and_run(module);
         prt_module_release(module);
     }

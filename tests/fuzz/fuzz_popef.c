@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fuzz_popef.c — any bytes as a PopEF file, in an environment with the worked example of a plug-in
- * that has a kernel. Checksums would stop nearly every mutation at the door, so they are put right
- * first; then what is accepted is run.
+ * with a kernel. Checksums would reject nearly every mutation, so they are corrected first. An
+ * accepted file is run.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ static uint64_t load(const unsigned char *p, int n)
     return v;
 }
 
-/* Descriptor checksums of all blobs that can be walked; payloads are marked as unchecked. */
+/* Corrects the descriptor checksums of all reachable blobs; payloads are marked as unchecked. */
 static void repair(unsigned char *d, size_t n)
 {
     for (size_t at = 0; at + 68 <= n;) {

@@ -40,7 +40,7 @@ poprt_status fuzz_run_session(prt_session *session, int ms, const prt_tensor *in
 
 static unsigned char zeros[MAX_ELEMENTS * 16];
 
-/* An input of zeros in the shape that is wanted, with 2 for symbols; false when it is too large. */
+/* Makes an input of zeros in the required shape, with 2 for symbols; false if it is too large. */
 static bool make_input(const prt_type *type, prt_tensor *t)
 {
     int64_t dims[PRT_MAX_RANK] = { 0 };
@@ -56,7 +56,7 @@ static bool make_input(const prt_type *type, prt_tensor *t)
     return prt_tensor_init(t, type->dtype, type->rank < 0 ? 1 : (uint32_t)type->rank, dims, zeros);
 }
 
-/* A map of two keys to zeros; `values` is its one item. */
+/* Makes a map of two keys to zeros; `values` is its only item. */
 static bool make_map(const prt_type *type, prt_tensor *values, prt_tensor *t)
 {
     static int64_t numbers[2] = { 0, 1 };
@@ -86,7 +86,7 @@ static void run_session(prt_program *program, const prt_kern *kern, const prt_te
     prt_session_release(session);
 }
 
-/* With the reference kernels, then with the fast forms. */
+/* Runs with the reference kernels, then with the fast operators. */
 void fuzz_run_program(prt_program *program)
 {
     prt_tensor in[MAX_IO] = { { 0 } }, values[MAX_IO];

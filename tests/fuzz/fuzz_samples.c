@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_samples.c — any bytes as calibration data: archives and pickles. Every element of what reads
- * is looked at.
+ * fuzz_samples.c — any bytes as calibration data: archives and pickles. Every element of accepted
+ * data is read.
+ * Covers: archive.c, pickle.c, pickle_numpy.c.
  */
 #include <string.h>
 
 #include "data/calibration.h"
 #include "fuzz/fuzz.h"
 
-static void look(const prt_samples *s)
+static void read_elements(const prt_samples *s)
 {
     volatile unsigned char sum = 0;
     const prt_sample_array *a;
@@ -31,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size != 0)
         memcpy(prt_blob_bytes(blob), data, size);
     if (prt_samples_read(fuzz_allocator(), blob, "fuzz", FUZZ_MEMORY / 4, &s) == POPRT_OK)
-        look(s);
+        read_elements(s);
     prt_samples_release(s);
     prt_blob_release(blob);
     fuzz_expect_empty();

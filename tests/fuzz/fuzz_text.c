@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_text.c — any bytes as the text of a graph. What parses must verify, print, be cloned to the
- * same text, and go through the passes and still verify.
+ * fuzz_text.c — any bytes as the text of a graph. A text that parses must verify, print, be cloned
+ * to the same text, and still verify after the passes.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graphs.c — random graphs, statement by statement: one that does not parse, or whose types do not
- * fit, is taken back.
+ * graphs.c — random graphs, built statement by statement. A statement that does not parse, or
+ * whose types do not fit, is removed.
  */
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static const struct {
 #undef LINE
 };
 
-static void put(writer *w, const char *text)
+static void put_text(writer *w, const char *text)
 {
     while (*text != '\0' && w->size + 1 < sizeof(w->text))
         w->text[w->size++] = *text++;
@@ -39,7 +39,7 @@ static void put_number(writer *w, const char *before, long long n)
 {
     char text[40];
     (void)snprintf(text, sizeof(text), "%s%lld", before, n);
-    put(w, text);
+    put_text(w, text);
 }
 
 static void put_value(writer *w)
@@ -53,18 +53,18 @@ static void put_value(writer *w)
 static void put_constant(writer *w)
 {
     static const char *const numbers[] = { "0", "1", "-1", "2", "0.5", "-0.25", "3", "0.0001" };
-    put(w, numbers[fuzz_below(w->dice, PRT_COUNT_OF(numbers))]);
+    put_text(w, numbers[fuzz_below(w->dice, PRT_COUNT_OF(numbers))]);
 }
 
-/* Values of the last statement go before it. */
+/* Writes the names of the last statement's values. */
 static void put_names(writer *w, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         put_number(w, i == 0 ? "v" : ", v", w->values + i);
-    put(w, " = ");
+    put_text(w, " = ");
 }
 
-/* What a letter behind % stands for. */
+/* Expands a letter after %. */
 static void put_word(writer *w, char letter, uint32_t *helpers)
 {
     switch (letter) {
@@ -105,9 +105,9 @@ static uint32_t put_line(writer *w, const char *text, uint32_t values)
         else if (is_helper(at, text))
             put_number(w, "h", w->helpers + (uint32_t)(*++at - '0'));
         else
-            put(w, (const char[2]){ *at, '\0' });
+            put_text(w, (const char[2]){ *at, '\0' });
     }
-    put(w, "\n");
+    put_text(w, "\n");
     return helpers;
 }
 
@@ -123,7 +123,7 @@ static poprt_status parse(const writer *w, prt_module **out)
     return status;
 }
 
-/* Adds one that fits, if one is found. */
+/* Adds a statement that fits, if one is found. */
 static void add_line(writer *w)
 {
     const writer before = *w;
@@ -152,17 +152,17 @@ poprt_status fuzz_graph_draw(fuzz_dice *dice, prt_module **out)
     w = (writer){ .dice = dice };
     for (size_t n = 1 + fuzz_below(dice, 3); n > 0; n--) {
         put_names(&w, 1);
-        put(&w, "input ");
-        put(&w, inputs[fuzz_below(dice, PRT_COUNT_OF(inputs))]);
-        put(&w, "\n");
+        put_text(&w, "input ");
+        put_text(&w, inputs[fuzz_below(dice, PRT_COUNT_OF(inputs))]);
+        put_text(&w, "\n");
         w.values++;
     }
     for (size_t n = 3 + fuzz_below(dice, 24); n > 0 && w.values + 4 < MOST_VALUES; n--)
         add_line(&w);
-    put(&w, "return ");
+    put_text(&w, "return ");
     put_number(&w, "v", w.values - 1);
     for (size_t n = fuzz_below(dice, 3); n > 0; n--)
         put_number(&w, ", v", (long long)fuzz_below(dice, w.values));
-    put(&w, "\n");
+    put_text(&w, "\n");
     return parse(&w, out);
 }

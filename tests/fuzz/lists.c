@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lists.c — draws lists of passes: rows of the registry, options out of lists.def. */
+/* lists.c — draws lists of passes: rows of the registry, with options from lists.def. */
 #include "fuzz/lists.h"
 
 #include <ctype.h>
@@ -83,7 +83,7 @@ static bool gather(drawer *d, const prt_graph *g, uint32_t depth)
 
 /* ---- texts */
 
-/* Not the one that writes a file. */
+/* Excludes the pass that writes a file. */
 static const prt_pass_def *draw_pass(drawer *d)
 {
     const prt_pass_def *def = prt_pass_of((uint32_t)fuzz_below(d->dice, PRT_PASS_COUNT));
@@ -95,8 +95,8 @@ static const char *one_of(drawer *d, const names *from)
     return from->count != 0 ? from->data[fuzz_below(d->dice, from->count)] : "absent";
 }
 
-/* What a letter behind % stands for. */
-static const char *word(drawer *d, char letter, char *number)
+/* Expands a letter after %. */
+static const char *expand_word(drawer *d, char letter, char *number)
 {
     static const char letters[] = "nmavciotl";
     const names *lists[] = { &d->nodes, &d->products, &d->sums, &d->values, &d->constants,
@@ -120,7 +120,7 @@ static const char *fill_in(drawer *d, const char *text)
             continue;
         }
         const char letter = *++text;
-        for (const char *w = word(d, letter, number); *w != '\0' && n + 1 < sizeof(to); w++)
+        for (const char *w = expand_word(d, letter, number); *w != '\0' && n + 1 < sizeof(to); w++)
             to[n++] = letter == 'l' ? (char)tolower((unsigned char)*w) : *w;
     }
     return prt_arena_text(d->arena, to, n);
@@ -149,7 +149,7 @@ static const struct {
 #undef KIND
 };
 
-/* A value for an option of this name, or of this kind. */
+/* Draws a value for an option of this name, or of this kind. */
 static const char *draw_value(drawer *d, const char *key, uint32_t kind)
 {
     size_t first = 0, count = 0;
@@ -185,7 +185,7 @@ static bool draw_item(drawer *d, fuzz_item *item)
     return true;
 }
 
-/* Keys come from the pipeline's steps. */
+/* Draws keys of the pipeline's steps. */
 static bool draw_settings(drawer *d, fuzz_list *out)
 {
     const prt_pipeline *p = prt_pipeline_find("convert");
@@ -222,8 +222,8 @@ poprt_status fuzz_list_draw(fuzz_dice *dice, const prt_module *module, prt_arena
     return POPRT_OK;
 }
 
-/* Appends; what has no room is cut off. */
-static void put(char *to, size_t size, const char *a, const char *b, const char *c)
+/* Appends; a text that does not fit is truncated. */
+static void append_text(char *to, size_t size, const char *a, const char *b, const char *c)
 {
     const size_t n = strlen(to);
     (void)snprintf(to + n, size - n, "%s%s%s", a, b, c);
@@ -232,8 +232,8 @@ static void put(char *to, size_t size, const char *a, const char *b, const char 
 static void put_args(char *to, size_t size, uint32_t count, const prt_pass_arg *args)
 {
     for (uint32_t i = 0; i < count; i++) {
-        put(to, size, i == 0 ? "{" : "; ", args[i].key, "=");
-        put(to, size, args[i].value, i + 1 == count ? "}" : "", "");
+        append_text(to, size, i == 0 ? "{" : "; ", args[i].key, "=");
+        append_text(to, size, args[i].value, i + 1 == count ? "}" : "", "");
     }
 }
 
@@ -242,15 +242,15 @@ void fuzz_list_text(const fuzz_list *list, char *to, size_t size)
     char opset[24];
     to[0] = '\0';
     if (list->converts) {
-        put(to, size, "convert", "", "");
+        append_text(to, size, "convert", "", "");
         put_args(to, size, list->n_settings, list->settings);
         if (list->skip != NULL)
-            put(to, size, " without ", list->skip, "");
+            append_text(to, size, " without ", list->skip, "");
     }
     for (uint32_t i = 0; i < list->n_items; i++) {
-        put(to, size, i == 0 && !list->converts ? "" : ", ", list->items[i].def->name, "");
+        append_text(to, size, i == 0 && !list->converts ? "" : ", ", list->items[i].def->name, "");
         put_args(to, size, list->items[i].n_args, list->items[i].args);
     }
     (void)snprintf(opset, sizeof(opset), "%lld", (long long)list->opset);
-    put(to, size, ", opset ", opset, "");
+    append_text(to, size, ", opset ", opset, "");
 }

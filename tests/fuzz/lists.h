@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lists.h — random lists of passes with options, and what must hold when one has run on a model.
+ * lists.h — random lists of passes with options, and the properties that must hold after a list
+ * has run on a model.
  */
 #ifndef PRT_TESTS_FUZZ_LISTS_H
 #define PRT_TESTS_FUZZ_LISTS_H
 
 #include "pass/engine/manager.h"
 
-/* Decisions out of bytes, two for each; when these are used up, out of a generator seeded by
- * them. */
+/* Random decisions from bytes, two for each; after the last byte, from a generator seeded by the
+ * bytes. */
 typedef struct fuzz_dice {
     const uint8_t *data;
     size_t size;
@@ -16,7 +17,7 @@ typedef struct fuzz_dice {
 } fuzz_dice;
 
 void fuzz_dice_init(fuzz_dice *dice, const uint8_t *data, size_t size);
-/* From 0 to n - 1; 0 for n 0. */
+/* Returns a number from 0 to n - 1; 0 for n = 0. */
 size_t fuzz_below(fuzz_dice *dice, size_t n);
 
 enum { FUZZ_HEADER = 64, FUZZ_MOST_PASSES = 6, FUZZ_MOST_ARGS = 8, FUZZ_NEWEST_OPSET = 28 };
@@ -29,21 +30,21 @@ typedef struct fuzz_item {
 
 typedef struct fuzz_list {
     bool converts;    /* the pipeline "convert" comes first */
-    const char *skip; /* a pass of it to leave out; NULL: none */
+    const char *skip; /* a pass of the pipeline to leave out, or NULL */
     uint32_t n_settings;
     prt_pass_arg settings[FUZZ_MOST_ARGS];
     uint32_t n_items;
     fuzz_item items[FUZZ_MOST_PASSES];
-    int64_t opset; /* to write for afterwards */
+    int64_t opset; /* the opset to write afterwards */
 } fuzz_list;
 
-/* Names in the options come out of the model. Texts live in `arena`. */
+/* Names in the options come from the model. Texts are allocated from `arena`. */
 poprt_status fuzz_list_draw(fuzz_dice *dice, const prt_module *module, prt_arena *arena,
     fuzz_list *out);
-/* The list as a line, into `to`. */
+/* Writes the list as a line to `to`. */
 void fuzz_list_text(const fuzz_list *list, char *to, size_t size);
 
-/* A small graph of what passes look for. */
+/* Draws a small graph of patterns that passes match. */
 poprt_status fuzz_graph_draw(fuzz_dice *dice, prt_module **out);
 
 /* Values for the main graph's inputs that have no default, in their order. */
@@ -54,12 +55,12 @@ typedef struct fuzz_inputs {
 } fuzz_inputs;
 
 typedef struct fuzz_check {
-    bool bitwise;                 /* results are compared only where they must be the same */
-    int run_ms;                   /* how long a run may take to be compared; 0: none */
+    bool bitwise;                 /* results are compared only if they must be the same */
+    int run_ms;                   /* time limit of a compared run; 0: no limit */
     uint64_t fold_bytes, fold_ns; /* limits of the passes */
-    const fuzz_inputs *inputs;    /* NULL: made up */
-    uint64_t seed;                /* of what is made up */
-    bool *compared;               /* set where results were; may be NULL */
+    const fuzz_inputs *inputs;    /* NULL: random values */
+    uint64_t seed;                /* of random values */
+    bool *compared;               /* set if results were compared; may be NULL */
 } fuzz_check;
 
 /*

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mutate.c — drives a fuzz target without a fuzzing engine: mutations of seed files, from a seed
- * number, so that a find can be repeated.
+ * mutate.c — drives a fuzz target without a fuzzing engine: mutations of seed files, reproducible
+ * by a seed number.
  *
  *     fuzz_onnx [--runs N] [--seed N] [--keep FILE] SEED_FILE...
  *
  * Each run truncates, flips, overwrites, splices, repeats or renumbers bytes of one file. Before a
- * run its input is written to FILE (when given), so that after a crash it is there. Batches run in
- * processes of their own, which an alarm ends when one input takes too long. Closes with the line
- * `N passed, N failed`.
+ * run its input is written to FILE (if given), so that it is kept after a crash. Batches run in
+ * separate processes, which an alarm ends if one input takes too long. Ends with the line `N
+ * passed, N failed`.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -45,7 +45,7 @@ static size_t below(size_t n)
 static const uint64_t interesting[] = { 0, 1, 2, 7, 8, 9, 0x7f, 0x80, 0xff, 0x7fff, 0xffff,
     0x7fffffff, 0x80000000, 0xffffffff, 0x7fffffffffffffff, 0x8000000000000000, UINT64_MAX };
 
-/* A protobuf varint of an interesting number over what is there. */
+/* Overwrites bytes with a protobuf varint of an interesting number. */
 static size_t put_varint(unsigned char *to, size_t room)
 {
     uint64_t v = interesting[below(sizeof(interesting) / sizeof(interesting[0]))];
@@ -127,7 +127,7 @@ static void run_batch(const seed_file *seeds, size_t n_seeds, size_t runs, const
     }
 }
 
-/* One batch in a process of its own; false when that dies. */
+/* Runs one batch in a separate process; false if the process dies. */
 static int survives(const seed_file *seeds, size_t n_seeds, size_t runs, const char *keep)
 {
     const pid_t child = fork();
@@ -183,7 +183,7 @@ int main(int argc, char **argv)
         failed++;
         (void)printf("FAIL a run of the batch of %zu with --seed %llu, from run %zu on\n", n,
             (unsigned long long)seed, done);
-        if (keep != NULL) /* leave the input that did it */
+        if (keep != NULL) /* keep the input that caused the failure */
             break;
     }
     for (size_t i = 0; i < n_seeds; i++)

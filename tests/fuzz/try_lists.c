@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * try_lists.c — random lists of passes on models as they are and on random graphs, results
- * compared.
+ * try_lists.c — runs random lists of passes on models and on random graphs, and compares results.
  *
  *     try_lists [--runs N] [--seed N] [--only K] [--graphs N] [PATH...]
  *
- * PATH is a model, a graph as text (*.txt), or a directory that is looked through for *.onnx;
- * --graphs adds N graphs that are made up and called :0, :1 and so on, also as a PATH. Each goes
- * through N lists; with --only through list K alone, which shows the graph. Inputs are those of
- * test_data_set_0 beside the model in every other list, where there are any, else made up. A
- * process for each model, with a clock that ends it when one list takes too long. Prints the lists
- * that break a promise of lists.h, how often there were results to compare, and closes with
- * `N passed, N failed`.
+ * PATH is a model, a graph as text (*.txt), or a directory that is searched for *.onnx. --graphs
+ * adds N random graphs, called :0, :1 and so on, which are also accepted as a PATH. N lists run on
+ * each; with --only, list K alone runs, and the graph is printed. In every other list the inputs
+ * are those of test_data_set_0 beside the model, if it exists; otherwise they are random. Each
+ * model has a separate process, which an alarm ends if one list takes too long. Prints the lists
+ * that break a promise of lists.h and the number of compared results, and ends with the line `N
+ * passed, N failed`.
  */
 #define _GNU_SOURCE
 #include <ftw.h>
@@ -34,10 +33,10 @@ typedef struct settings {
     uint64_t seed;
 } settings;
 
-/* Shared with the process that works. */
+/* Shared with the worker process. */
 typedef struct progress {
     size_t next, failed, compared;
-    char text[4096]; /* of the list being tried */
+    char text[4096]; /* of the current list */
 } progress;
 
 static char *models[MOST_MODELS];
@@ -53,7 +52,7 @@ static int note_model(const char *path, const struct stat *st, int flag, struct 
     return 0;
 }
 
-/* The stored values of the inputs; false when one is not there or no tensor. */
+/* Reads the stored values of the inputs; false if one is missing or not a tensor. */
 static bool read_inputs(const char *path, const prt_module *m, prt_arena *arena, fuzz_inputs *out)
 {
     const char *slash = strrchr(path, '/');
@@ -93,7 +92,7 @@ static void try_list(const settings *s, const char *path, prt_module *m, size_t 
         .compared = &compared };
     uint8_t header[FUZZ_HEADER];
     fuzz_dice_init(&dice, (const uint8_t *)key, sizeof(key));
-    dice.size = 0; /* all out of the generator */
+    dice.size = 0; /* all from the generator */
     for (size_t i = 0; i < sizeof(header); i++)
         header[i] = (uint8_t)fuzz_below(&dice, 256);
     fuzz_dice_init(&dice, header, sizeof(header));
@@ -129,7 +128,7 @@ static poprt_status read_text(const char *path, prt_module **out)
     return status;
 }
 
-/* A graph that is made up, or what is in a file. */
+/* Loads a random graph or a file. */
 static poprt_status load(const settings *s, const char *path, prt_module **out)
 {
     fuzz_dice dice;
@@ -162,7 +161,8 @@ static void try_model(const settings *s, const char *path, progress *p)
     }
 }
 
-/* In processes of their own: what ends one is a failure, and the lists after it get another. */
+/* Runs lists in separate processes: the end of a process is a failure, and the next lists run in
+ * a new one. */
 static void try_apart(const settings *s, const char *path, progress *p)
 {
     const size_t end = s->only != SIZE_MAX ? s->only + 1 : s->runs;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pool.c — every index once, for any width, from any thread, also nested and after fork. */
+/*
+ * test_pool.c — every index runs once, for any width, from any thread, also nested and after fork.
+ * Covers: place.c.
+ */
 #define _DEFAULT_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,7 +19,7 @@ enum { LARGEST = 5000, SPIN_NS = 20000 };
 
 static _Atomic uint32_t seen[LARGEST];
 
-static void visit(void *arg, uint32_t index)
+static void count_visit(void *arg, uint32_t index)
 {
     (void)arg;
     atomic_fetch_add(&seen[index], 1);
@@ -25,7 +28,7 @@ static void visit(void *arg, uint32_t index)
 static void check_visits(const prt_par *par, uint32_t n)
 {
     memset((void *)seen, 0, sizeof(seen));
-    prt_par_for(par, n, visit, NULL);
+    prt_par_for(par, n, count_visit, NULL);
     uint32_t wrong = 0;
     for (uint32_t i = 0; i < LARGEST; i++)
         wrong += seen[i] != (i < n ? 1 : 0);
@@ -93,7 +96,7 @@ START_TEST(sums_are_the_same_bits_for_every_width)
 }
 END_TEST
 
-START_TEST(many_small_jobs)
+START_TEST(many_small_jobs_run_completely)
 {
     static const uint32_t spins[] = { 0, 1000, 50000 };
     for (size_t k = 0; k < PRT_COUNT_OF(spins); k++) {
@@ -102,7 +105,7 @@ START_TEST(many_small_jobs)
         const prt_par par = prt_pool_par(pool);
         memset((void *)seen, 0, sizeof(seen));
         for (uint32_t turn = 1; turn <= 20000; turn++) {
-            prt_par_for(&par, 3, visit, NULL);
+            prt_par_for(&par, 3, count_visit, NULL);
             for (uint32_t i = 0; i < 3; i++)
                 if (seen[i] != turn)
                     ck_abort_msg("index %u ran %u times, not %u", i, seen[i], turn);
@@ -114,10 +117,10 @@ START_TEST(many_small_jobs)
 }
 END_TEST
 
-static void outer(void *arg, uint32_t index)
+static void run_nested(void *arg, uint32_t index)
 {
     (void)index;
-    prt_par_for(arg, 50, visit, NULL);
+    prt_par_for(arg, 50, count_visit, NULL);
 }
 
 START_TEST(nested_calls_run_in_place)
@@ -127,7 +130,7 @@ START_TEST(nested_calls_run_in_place)
     prt_par par = prt_pool_par(pool);
     for (int turn = 0; turn < 100; turn++) {
         memset((void *)seen, 0, sizeof(seen));
-        prt_par_for(&par, 40, outer, &par);
+        prt_par_for(&par, 40, run_nested, &par);
         for (uint32_t i = 0; i < 50; i++)
             ck_assert_uint_eq(seen[i], 40);
     }
@@ -156,8 +159,8 @@ static void *call_often(void *arg)
 static pthread_t asker;
 static _Atomic bool taken;
 
-/* The caller is done as soon as a worker has begun; the worker is kept for long. */
-static void be_late(void *arg, uint32_t index)
+/* The caller finishes as soon as a worker has begun, and the worker runs for a long time. */
+static void delay_worker(void *arg, uint32_t index)
 {
     (void)arg;
     (void)index;
@@ -170,8 +173,8 @@ static void be_late(void *arg, uint32_t index)
         (void)usleep(1);
 }
 
-/* After a bad wait the caller works alone for a while, and nested calls are still in place. */
-START_TEST(late_workers_are_left_alone)
+/* After a long wait the caller works alone for some time, and nested calls still run in place. */
+START_TEST(late_workers_do_not_disturb_later_calls)
 {
     prt_pool *pool = NULL;
     asker = pthread_self();
@@ -179,10 +182,10 @@ START_TEST(late_workers_are_left_alone)
     prt_par par = prt_pool_par(pool);
     for (int turn = 0; turn < 5; turn++) {
         atomic_store(&taken, false);
-        prt_par_for(&par, 2, be_late, NULL);
+        prt_par_for(&par, 2, delay_worker, NULL);
         for (int k = 0; k < 10; k++) {
             memset((void *)seen, 0, sizeof(seen));
-            prt_par_for(&par, 40, outer, &par);
+            prt_par_for(&par, 40, run_nested, &par);
             for (uint32_t i = 0; i < 50; i++)
                 ck_assert_uint_eq(seen[i], 40);
         }
@@ -191,7 +194,7 @@ START_TEST(late_workers_are_left_alone)
 }
 END_TEST
 
-START_TEST(several_callers_are_served)
+START_TEST(several_callers_share_a_pool)
 {
     prt_pool *pool = NULL;
     ck_assert_int_eq(prt_pool_create(NULL, 3, SPIN_NS, &pool), POPRT_OK);
@@ -211,8 +214,8 @@ START_TEST(several_callers_are_served)
 }
 END_TEST
 
-/* Sanitizers cannot fork while a thread starts (their allocator's locks stay behind), and the
- * thread sanitizer cannot start threads in the child at all. */
+/* Sanitizers cannot fork while a thread starts, because their allocator's locks stay held. The
+ * thread sanitizer cannot start threads in the child. */
 static void let_workers_start(void)
 {
     (void)usleep(100000);
@@ -246,7 +249,7 @@ START_TEST(child_after_fork_has_its_own_workers)
             uint32_t wrong = 0;
             memset((void *)seen, 0, sizeof(seen));
             for (uint32_t k = 0; k < 50; k++)
-                prt_par_for(&par, 1000, visit, NULL);
+                prt_par_for(&par, 1000, count_visit, NULL);
             for (uint32_t i = 0; i < 1000; i++)
                 wrong += seen[i] != 50;
             if (turn % 2 == 0)
@@ -262,8 +265,9 @@ START_TEST(child_after_fork_has_its_own_workers)
 }
 END_TEST
 
-/* Forks while another thread has a job running; the child's copy is in mid-job. */
-START_TEST(fork_in_the_middle_of_a_job)
+/* Forks while another thread runs a job, so the child's copy of the pool is in the middle of the
+ * job. */
+START_TEST(fork_during_a_job_leaves_a_usable_pool)
 {
     if (!can_fork())
         return;
@@ -281,7 +285,7 @@ START_TEST(fork_in_the_middle_of_a_job)
         ck_assert_int_ge(child, 0);
         if (child == 0) {
             memset((void *)seen, 0, sizeof(seen));
-            prt_par_for(&par, 100, visit, NULL);
+            prt_par_for(&par, 100, count_visit, NULL);
             uint32_t wrong = 0;
             for (uint32_t i = 0; i < 100; i++)
                 wrong += seen[i] != 1;
@@ -298,7 +302,7 @@ START_TEST(fork_in_the_middle_of_a_job)
 }
 END_TEST
 
-START_TEST(pools_come_and_go)
+START_TEST(pools_are_created_and_released_repeatedly)
 {
     for (int turn = 0; turn < 300; turn++) {
         prt_pool *pool = NULL;
@@ -311,8 +315,8 @@ START_TEST(pools_come_and_go)
 }
 END_TEST
 
-/* Where no thread can be had, the caller does it all. */
-START_TEST(no_threads_no_harm)
+/* If no thread can be created, the caller runs all items. */
+START_TEST(without_threads_the_caller_runs_all)
 {
     prt_pool *pool = NULL;
     ck_assert_int_eq(prt_pool_create(NULL, 4, SPIN_NS, &pool), POPRT_OK);
@@ -350,7 +354,8 @@ START_TEST(workers_have_names)
 END_TEST
 
 PRT_TEST_MAIN("par/pool", every_index_is_visited_once, no_pool_runs_in_place,
-    sums_are_the_same_bits_for_every_width, many_small_jobs, nested_calls_run_in_place,
-    late_workers_are_left_alone, several_callers_are_served, child_after_fork_has_its_own_workers,
-    fork_in_the_middle_of_a_job, pools_come_and_go, no_threads_no_harm, workers_have_names,
-    width_has_a_default_and_a_bound)
+    sums_are_the_same_bits_for_every_width, many_small_jobs_run_completely,
+    nested_calls_run_in_place, late_workers_do_not_disturb_later_calls,
+    several_callers_share_a_pool, child_after_fork_has_its_own_workers,
+    fork_during_a_job_leaves_a_usable_pool, pools_are_created_and_released_repeatedly,
+    without_threads_the_caller_runs_all, workers_have_names, width_has_a_default_and_a_bound)

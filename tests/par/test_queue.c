@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* test_queue.c — a bounded queue whose items run in order on its thread. */
 #define _DEFAULT_SOURCE
 #include "par/queue.h"
 
@@ -21,7 +22,7 @@ typedef struct seen {
     poprt_status drain, push;
 } seen;
 
-static void note(void *user, const void *item)
+static void note_item(void *user, const void *item)
 {
     seen *s = user;
     const struct timespec wait = { .tv_nsec = s->wait_ns };
@@ -32,16 +33,17 @@ static void note(void *user, const void *item)
     s->order[atomic_fetch_add(&s->count, 1)] = value;
 }
 
-static prt_queue *create(seen *s, uint32_t capacity)
+static prt_queue *create_queue(seen *s, uint32_t capacity)
 {
-    ck_assert_int_eq(prt_queue_create(NULL, capacity, sizeof(uint32_t), note, s, &s->queue), 0);
+    ck_assert_int_eq(prt_queue_create(NULL, capacity, sizeof(uint32_t), note_item, s, &s->queue),
+        0);
     return s->queue;
 }
 
 START_TEST(items_run_in_order)
 {
     static seen s;
-    prt_queue *q = create(&s, 3);
+    prt_queue *q = create_queue(&s, 3);
     for (uint32_t i = 0; i < ITEMS; i++)
         ck_assert_int_eq(prt_queue_push(q, &i), POPRT_OK);
     ck_assert_int_eq(prt_queue_drain(q), POPRT_OK);
@@ -53,10 +55,10 @@ START_TEST(items_run_in_order)
 }
 END_TEST
 
-START_TEST(release_finishes_what_is_queued)
+START_TEST(release_finishes_queued_items)
 {
     static seen s = { .wait_ns = 1000000 };
-    prt_queue *q = create(&s, 8);
+    prt_queue *q = create_queue(&s, 8);
     for (uint32_t i = 0; i < 8; i++)
         ck_assert_int_eq(prt_queue_push(q, &i), POPRT_OK);
     prt_queue_release(q);
@@ -68,14 +70,14 @@ END_TEST
 START_TEST(unused_queues_have_no_thread)
 {
     static seen s;
-    prt_queue *q = create(&s, 1);
+    prt_queue *q = create_queue(&s, 1);
     ck_assert_int_eq(prt_queue_drain(q), POPRT_OK);
     ck_assert(!prt_queue_is_inside(q));
     prt_queue_release(q);
 }
 END_TEST
 
-static void overfill(void *user, const void *item)
+static void push_to_full_queue(void *user, const void *item)
 {
     seen *s = user;
     ck_assert(prt_queue_is_inside(s->queue));
@@ -94,7 +96,8 @@ START_TEST(the_queues_own_thread_does_not_wait_for_itself)
 {
     static seen s;
     const uint32_t zero = 0;
-    ck_assert_int_eq(prt_queue_create(NULL, 4, sizeof(uint32_t), overfill, &s, &s.queue), 0);
+    ck_assert_int_eq(prt_queue_create(NULL, 4, sizeof(uint32_t), push_to_full_queue, &s, &s.queue),
+        0);
     ck_assert_int_eq(prt_queue_push(s.queue, &zero), POPRT_OK);
     ck_assert_int_eq(prt_queue_drain(s.queue), POPRT_OK);
     ck_assert_int_eq(s.push, POPRT_E_STATE);
@@ -104,14 +107,14 @@ START_TEST(the_queues_own_thread_does_not_wait_for_itself)
 }
 END_TEST
 
-START_TEST(a_forked_child_starts_over)
+START_TEST(a_forked_child_starts_a_new_thread)
 {
 #ifdef __SANITIZE_THREAD__
     return; /* the thread sanitizer does not support threads that start after fork */
 #endif
     static seen s;
     int how = 0;
-    prt_queue *q = create(&s, 4);
+    prt_queue *q = create_queue(&s, 4);
     const uint32_t one = 1;
     ck_assert_int_eq(prt_queue_push(q, &one), POPRT_OK);
     ck_assert_int_eq(prt_queue_drain(q), POPRT_OK);
@@ -131,7 +134,7 @@ END_TEST
 START_TEST(the_thread_has_a_name)
 {
     static seen s;
-    prt_queue *q = create(&s, 4);
+    prt_queue *q = create_queue(&s, 4);
     const uint32_t one = 1;
     ck_assert_int_eq(prt_queue_push(q, &one), POPRT_OK);
     ck_assert_int_eq(prt_queue_drain(q), POPRT_OK);
@@ -140,6 +143,6 @@ START_TEST(the_thread_has_a_name)
 }
 END_TEST
 
-PRT_TEST_MAIN("par/queue", items_run_in_order, release_finishes_what_is_queued,
+PRT_TEST_MAIN("par/queue", items_run_in_order, release_finishes_queued_items,
     unused_queues_have_no_thread, the_queues_own_thread_does_not_wait_for_itself,
-    a_forked_child_starts_over, the_thread_has_a_name)
+    a_forked_child_starts_a_new_thread, the_thread_has_a_name)

@@ -42,7 +42,7 @@ static void check_plan(size_t count)
         ck_assert_uint_eq(a->offset % ALIGN, 0);
         if (a->size != 0 && a->offset + a->size > ends[a->space])
             ends[a->space] = a->offset + a->size;
-        size_t live = 0; /* at the first step of a: the peak is at some first step */
+        size_t live = 0; /* only at the first step of a, as the peak is at some first step */
         for (size_t k = 0; k < count; k++) {
             const prt_plan_item *b = &items[k];
             if (b->space == a->space && b->first <= a->first && a->first <= b->last)
@@ -72,7 +72,7 @@ static void fill(size_t count, uint32_t steps, uint32_t longest)
     }
 }
 
-START_TEST(random_plans_hold)
+START_TEST(random_plans_do_not_overlap)
 {
     for (int round = 0; round < 300; round++) {
         const size_t count = draw() % 120;
@@ -111,7 +111,7 @@ END_TEST
 
 START_TEST(the_tightest_gap_is_taken)
 {
-    /* Two long ones leave a gap each where short ones die; the small item fits the smaller. */
+    /* Two long items leave a gap each where short ones end; the small item fits the smaller gap. */
     items[0] = (prt_plan_item){ .size = 640, .first = 0, .last = 0 };
     items[1] = (prt_plan_item){ .size = 600, .first = 0, .last = 9 };
     items[2] = (prt_plan_item){ .size = 256, .first = 0, .last = 0 };
@@ -123,7 +123,7 @@ START_TEST(the_tightest_gap_is_taken)
 }
 END_TEST
 
-START_TEST(steps_may_be_far_apart)
+START_TEST(step_numbers_may_be_far_apart)
 {
     items[0] = (prt_plan_item){ .size = 100, .first = 0, .last = UINT32_MAX };
     items[1] = (prt_plan_item){ .size = 100, .first = UINT32_MAX, .last = UINT32_MAX };
@@ -147,9 +147,9 @@ START_TEST(sums_that_overflow_are_refused)
 }
 END_TEST
 
-/* The buffers of an attention block, twice over: two pairs have to lie side by side for what comes
- * after them, which no plain order of size or time finds. */
-START_TEST(the_bound_is_reached)
+/* The buffers of two attention blocks. Two pairs must be adjacent for later buffers, which no
+ * order by size or time finds. */
+START_TEST(attention_blocks_reach_the_lower_bound)
 {
     static const uint32_t block[][3] = { /* size, first, last */
         { 1, 0, 17 }, { 1, 1, 3 }, { 1, 3, 10 }, { 1, 4, 9 }, { 1, 6, 8 }, { 1, 8, 14 },
@@ -168,7 +168,7 @@ START_TEST(the_bound_is_reached)
 }
 END_TEST
 
-START_TEST(nothing_takes_nothing)
+START_TEST(empty_plans_take_no_memory)
 {
     ck_assert_int_eq(pack(0), POPRT_OK);
     ck_assert_uint_eq(totals[0] + totals[1] + totals[2], 0);
@@ -185,6 +185,7 @@ START_TEST(nothing_takes_nothing)
 }
 END_TEST
 
-PRT_TEST_MAIN("plan", random_plans_hold, plans_are_deterministic, a_chain_reuses_two_buffers,
-    the_tightest_gap_is_taken, steps_may_be_far_apart, sums_that_overflow_are_refused,
-    the_bound_is_reached, nothing_takes_nothing)
+PRT_TEST_MAIN("plan", random_plans_do_not_overlap, plans_are_deterministic,
+    a_chain_reuses_two_buffers, the_tightest_gap_is_taken, step_numbers_may_be_far_apart,
+    sums_that_overflow_are_refused, attention_blocks_reach_the_lower_bound,
+    empty_plans_take_no_memory)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* broken.c — plug-ins that must be refused, or fail, each by the macro BROKEN: a letter. */
+/*
+ * broken.c — plug-ins that must be refused or must fail. The macro BROKEN, a letter, selects one.
+ */
 #include "poprt/plugin.h"
 
 static poprt_status no_infer(const poprt_host *host, poprt_infer *c)
@@ -15,7 +17,7 @@ static poprt_status infer(const poprt_host *host, poprt_infer *c)
     return status == POPRT_OK ? host->infer_output(c, 0, &type) : status;
 }
 
-/* Fails without a word, and with a status that is none. */
+/* Fails without a message and with an invalid status. */
 static poprt_status eval(const poprt_host *host, poprt_eval *c)
 {
     (void)host;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * double_neg.c — a plug-in with one pattern: two Neg in a row are nothing. Chains of any length
- * become one Neg or none, because the pattern is looked for until it is not there any more.
+ * double_neg.c — a plug-in with one pattern, which removes two consecutive Neg. Chains of any
+ * length become one Neg or disappear, because the pattern is applied until it no longer matches.
  */
 #include "poprt/plugin.h"
 
@@ -12,7 +12,7 @@ static poprt_status rewrite(const poprt_host *host, poprt_pass_run *pass, poprt_
     poprt_value *after = host->node_output(host->match_node(match, "2"), 0);
     (void)pass;
     (void)graph;
-    /* An output of the graph needs a node that makes it. */
+    /* An output of the graph needs a producer. */
     if (host->value_is_output(after) != 0)
         return POPRT_OK;
     *changed = 1;

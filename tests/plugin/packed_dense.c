@@ -96,7 +96,7 @@ static poprt_status lower(const poprt_host *host, poprt_lower *c)
     poprt_type b;
     void *packed = NULL;
     if (host->lower_constant(c, 1, &w) != POPRT_OK)
-        return POPRT_OK; /* weights that are computed: eval it is */
+        return POPRT_OK; /* weights are not constant: eval runs */
     poprt_status status = host->lower_input(c, 2, &b);
     if (status != POPRT_OK)
         return status;
@@ -116,7 +116,7 @@ static poprt_status lower(const poprt_host *host, poprt_lower *c)
     return status == POPRT_OK ? host->lower_items(c, panels) : status;
 }
 
-/* Row i of one panel. */
+/* Computes row i of one panel. */
 static void run_row(const float *x, const float *w, const float *b, size_t deep, size_t width,
     double *sums, float *y)
 {
@@ -129,7 +129,8 @@ static void run_row(const float *x, const float *w, const float *b, size_t deep,
         y[j] = finish(sums[j]);
 }
 
-/* Sizes are those of the tensors at hand, which infer has seen; what was prepared must fit them. */
+/* Sizes are taken from the tensors of this run, which infer has checked. The prepared constants
+ * must match them. */
 static poprt_status run(const poprt_host *host, poprt_kernel *c, uint64_t first, uint64_t count)
 {
     poprt_tensor x, b, y;
@@ -199,7 +200,7 @@ static const poprt_plugin plugin = {
     .n_ops = 1,
 };
 
-/* A host from before kernels does not know lower either. */
+/* A host without kernels does not know `lower` either. */
 const poprt_plugin *poprt_plugin_entry(const poprt_host *host)
 {
     return host->abi >= POPRT_PLUGIN_ABI && host->struct_size >= sizeof(poprt_host) ? &plugin

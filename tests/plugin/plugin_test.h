@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin_test.h — what the tests of plug-ins share: public headers and the shared object alone.
- * PRT_TEST_DATA is the folder of their models.
+ * plugin_test.h — helpers shared by the tests of plug-ins. They use public headers and the shared
+ * object only. PRT_TEST_DATA is the folder of their models.
  */
 #ifndef PRT_TESTS_PLUGIN_PLUGIN_TEST_H
 #define PRT_TESTS_PLUGIN_PLUGIN_TEST_H
@@ -13,7 +13,7 @@
 
 #define MODEL(name) PRT_TEST_DATA "/" name "/model.onnx"
 
-/* The same with words that the message has. */
+/* The same; the message must contain `words`. */
 #define ck_assert_says(expr, expected, words)                                                      \
     do {                                                                                           \
         ck_assert_fails(expr, expected);                                                           \
@@ -35,7 +35,7 @@ static inline poprt_model *load_model(poprt_env *env, const char *path)
     return model;
 }
 
-/* Runs one pass; whether it works is for the caller to ask. */
+/* Runs one pass and returns its status. */
 static inline poprt_status run_pass(poprt_env *env, poprt_model *model, const char *pass)
 {
     poprt_pass_manager *manager = NULL;
@@ -47,7 +47,7 @@ static inline poprt_status run_pass(poprt_env *env, poprt_model *model, const ch
     return status;
 }
 
-/* The one output of a model with one input x, both float32 of 6 elements in [2,3]. */
+/* Runs a model with one input x and one output, both float32[2,3]. */
 static inline poprt_status run_exec(poprt_executable *exec, const float *x, float *y)
 {
     const int64_t dims[] = { 2, 3 };
@@ -84,7 +84,7 @@ static inline void expect_result(poprt_model *model, const float *x, const float
     poprt_executable_release(exec);
 }
 
-/* The graph as text; to be freed. */
+/* Returns the graph as text; the caller frees it. */
 static inline char *text_of(const poprt_model *model)
 {
     buffer b = { NULL, 0 };
@@ -92,7 +92,7 @@ static inline char *text_of(const poprt_model *model)
     return (char *)b.data;
 }
 
-/* A plug-in around one function. */
+/* A plug-in whose pass is one function. */
 typedef poprt_status (
     *run_fn)(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph, int32_t *changed);
 
@@ -117,7 +117,7 @@ static inline void make_pass(one_pass *p, run_fn run)
         .n_passes = 1 };
 }
 
-/* A plug-in with one operator. */
+/* Adds a plug-in with one operator. */
 static inline poprt_status add_op(poprt_env *env, const poprt_plugin_op *op)
 {
     const poprt_plugin_op *const ops[] = { op };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replace_add.c — a plug-in with one pass: replace_add_with_sub puts a Sub where an Add was, in the
- * main graph and those within, as its options say. Not a good idea, but easy to see.
+ * replace_add.c — a plug-in with one pass: replace_add_with_sub replaces Add by Sub in the main
+ * graph and its subgraphs, as its options say. The change is wrong but easy to observe.
  */
 #include <stdlib.h>
 #include <string.h>

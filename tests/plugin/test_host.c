@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_host.c — plug-ins that are part of the program: what the host does for passes and operators,
- * and what it refuses.
+ * test_host.c — plug-ins that are part of the program: the host functions for passes and
+ * operators, and the calls that the host refuses.
+ * Covers: attr.c, edits.c, graphs.c, op.c, pass.c.
  */
 #include "plugin/plugin_test.h"
 
 static const float x[] = { -4, -1, 0, 1, 2, -0.5f };
 
-/* Runs a function as a pass on a model and gives the model back. */
+/* Runs a function as a pass on a model and returns the model. */
 static poprt_status run_on(run_fn run, const char *path, poprt_model **model)
 {
     one_pass p;
@@ -20,7 +21,7 @@ static poprt_status run_on(run_fn run, const char *path, poprt_model **model)
     return status;
 }
 
-static void run_here(run_fn run, const char *path)
+static void run_and_release(run_fn run, const char *path)
 {
     poprt_model *model = NULL;
     ck_assert_ok(run_on(run, path, &model));
@@ -29,7 +30,7 @@ static void run_here(run_fn run, const char *path)
 
 /* ---- questions */
 
-static poprt_status look(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph,
+static poprt_status query_graph(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph,
     int32_t *changed)
 {
     poprt_node *leak = host->graph_first(graph), *plus = host->node_next(leak);
@@ -95,16 +96,16 @@ static poprt_status look(const poprt_host *host, poprt_pass_run *pass, poprt_gra
     return POPRT_OK;
 }
 
-START_TEST(graphs_can_be_asked)
+START_TEST(graphs_can_be_queried)
 {
-    run_here(look, MODEL("leaky"));
+    run_and_release(query_graph, MODEL("leaky"));
 }
 END_TEST
 
 /* ---- edits */
 
-/* y = Clip(Transpose(Transpose(x)) * 3), by way of attributes, constants and an absent input. */
-static poprt_status build(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph,
+/* Builds y = Clip(Transpose(Transpose(x)) * 3) with attributes, constants and an absent input. */
+static poprt_status build_clip(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph,
     int32_t *changed)
 {
     static const int64_t swap[] = { 1, 0 }, dims[] = { 1 };
@@ -171,7 +172,7 @@ START_TEST(graphs_can_be_edited)
 {
     static const float expected[] = { -12, -3, 0, 2, 2, -1.5f };
     poprt_model *model = NULL;
-    ck_assert_ok(run_on(build, MODEL("negs"), &model));
+    ck_assert_ok(run_on(build_clip, MODEL("negs"), &model));
     char *text = text_of(model);
     ck_assert_ptr_null(strstr(text, "neg"));
     free(text);
@@ -180,8 +181,8 @@ START_TEST(graphs_can_be_edited)
 }
 END_TEST
 
-/* Marks on nodes, on known and unknown operators. */
-static poprt_status mark(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph,
+/* Sets marks on nodes of known and unknown operators. */
+static poprt_status set_marks(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph,
     int32_t *changed)
 {
     static const int64_t list[] = { 1 };
@@ -233,13 +234,13 @@ static poprt_status mark(const poprt_host *host, poprt_pass_run *pass, poprt_gra
 
 START_TEST(attributes_can_be_marks)
 {
-    run_here(mark, MODEL("leaky"));
+    run_and_release(set_marks, MODEL("leaky"));
 }
 END_TEST
 
-/* What is no edit changes nothing. */
-static poprt_status refuse(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph,
-    int32_t *changed)
+/* A refused edit changes nothing. */
+static poprt_status try_wrong_edits(const poprt_host *host, poprt_pass_run *pass,
+    poprt_graph *graph, int32_t *changed)
 {
     const int64_t dims[] = { -1 }, two[] = { 2 };
     const float one[] = { 1 };
@@ -287,18 +288,18 @@ static poprt_status refuse(const poprt_host *host, poprt_pass_run *pass, poprt_g
     return POPRT_OK;
 }
 
-START_TEST(what_is_no_edit_is_refused)
+START_TEST(wrong_edits_are_refused)
 {
-    run_here(refuse, MODEL("negs"));
+    run_and_release(try_wrong_edits, MODEL("negs"));
 }
 END_TEST
 
-/* The first node reads what the last one makes. */
+/* Makes the first node read the output of the last one. */
 static poprt_status break_order(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph,
     int32_t *changed)
 {
     (void)pass;
-    (void)changed; /* and does not even say so */
+    (void)changed; /* and does not report the change */
     return host->node_set_input(host->graph_first(graph), 0, host->graph_output(graph, 0));
 }
 
@@ -312,7 +313,7 @@ static poprt_status fail_alone(const poprt_host *host, poprt_pass_run *pass, pop
     return POPRT_E_LIMIT;
 }
 
-START_TEST(a_broken_graph_is_the_plugins_failure)
+START_TEST(a_broken_graph_fails_the_plugin)
 {
     poprt_model *model = NULL;
     ck_assert_says(run_on(break_order, MODEL("negs"), &model), POPRT_E_PLUGIN,
@@ -337,7 +338,7 @@ static poprt_status read_options(const poprt_host *host, poprt_pass_run *pass, p
     return POPRT_OK;
 }
 
-START_TEST(passes_have_options)
+START_TEST(passes_read_their_options)
 {
     const poprt_plugin_option options[] = {
         { "times", "1", "How often.", POPRT_PASS_OPTION_INT },
@@ -389,14 +390,14 @@ static poprt_status count_pairs(const poprt_host *host, poprt_pass_run *pass, po
     return POPRT_OK;
 }
 
-START_TEST(passes_can_look_for_patterns)
+START_TEST(passes_can_match_patterns)
 {
-    run_here(count_pairs, MODEL("negs"));
+    run_and_release(count_pairs, MODEL("negs"));
 }
 END_TEST
 
-/* Every match makes the next one. */
-static poprt_status grow(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph,
+/* Each rewrite creates the next match. */
+static poprt_status grow_match(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph,
     poprt_match *match, int32_t *changed)
 {
     poprt_node *neg = host->match_node(match, "1"), *made = NULL;
@@ -411,7 +412,7 @@ static poprt_status grow(const poprt_host *host, poprt_pass_run *pass, poprt_gra
     return host->graph_add_node(graph, neg, &form, &made);
 }
 
-START_TEST(an_endless_pattern_ends)
+START_TEST(an_endless_pattern_is_stopped)
 {
     const char *const chains[] = { "Neg:1" };
     const poprt_plugin_pattern pattern = { .struct_size = sizeof(pattern),
@@ -419,7 +420,7 @@ START_TEST(an_endless_pattern_ends)
         .doc = "More and more.",
         .chains = chains,
         .n_chains = 1,
-        .rewrite = grow };
+        .rewrite = grow_match };
     const poprt_plugin_pattern *const patterns[] = { &pattern };
     const poprt_plugin plugin = { .struct_size = sizeof(plugin),
         .abi = POPRT_PLUGIN_ABI,
@@ -438,7 +439,8 @@ END_TEST
 
 /* ---- operators */
 
-/* Neg with all that the host has for operators: a shape that only eval tells, scratch, defaults. */
+/* Neg that uses every host function for operators: a shape known only to eval, scratch,
+ * defaults. */
 static poprt_status infer(const poprt_host *host, poprt_infer *c)
 {
     poprt_type type = { .dtype = POPRT_DTYPE_FLOAT32, .rank = 9 };
@@ -456,7 +458,7 @@ static poprt_status infer(const poprt_host *host, poprt_infer *c)
     type.rank = 1;
     type.dims[0] = -5;
     ck_assert_fails(host->infer_output(c, 0, &type), POPRT_E_SHAPE);
-    type.dims[0] = -((int64_t)1 << 62) - 1000000; /* an expression that nobody made */
+    type.dims[0] = -((int64_t)1 << 62) - 1000000; /* an expression that does not exist */
     ck_assert_fails(host->infer_output(c, 0, &type), POPRT_E_SHAPE);
     type.dtype = 77;
     ck_assert_fails(host->infer_output(c, 0, &type), POPRT_E_TYPE);
@@ -524,7 +526,7 @@ static const poprt_plugin_op leaky = { .struct_size = sizeof(leaky),
     .infer = infer,
     .eval = eval };
 
-START_TEST(operators_of_the_program)
+START_TEST(operators_of_the_program_run)
 {
     static const float expected[] = { 5, 2, 1, 0, -1, 1.5f };
     poprt_env *env = make_env();
@@ -538,7 +540,7 @@ END_TEST
 
 /* ---- log lines */
 
-static poprt_status chat(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph,
+static poprt_status log_lines(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph,
     int32_t *changed)
 {
     host->log(host, POPRT_LOG_WARNING, "from anywhere");
@@ -566,7 +568,7 @@ START_TEST(lines_go_to_the_log)
         .log_user = all };
     poprt_env *env = NULL;
     one_pass p;
-    make_pass(&p, chat);
+    make_pass(&p, log_lines);
     ck_assert_ok(poprt_env_create(&options, &env));
     ck_assert_ok(poprt_env_add_plugin(env, &p.plugin));
     poprt_model *model = load_model(env, MODEL("negs"));
@@ -577,6 +579,7 @@ START_TEST(lines_go_to_the_log)
 }
 END_TEST
 
-PRT_TEST_MAIN("plugin/host", graphs_can_be_asked, graphs_can_be_edited, attributes_can_be_marks,
-    what_is_no_edit_is_refused, a_broken_graph_is_the_plugins_failure, passes_can_look_for_patterns,
-    an_endless_pattern_ends, operators_of_the_program, passes_have_options, lines_go_to_the_log)
+PRT_TEST_MAIN("plugin/host", graphs_can_be_queried, graphs_can_be_edited, attributes_can_be_marks,
+    wrong_edits_are_refused, a_broken_graph_fails_the_plugin, passes_can_match_patterns,
+    an_endless_pattern_is_stopped, operators_of_the_program_run, passes_read_their_options,
+    lines_go_to_the_log)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_lower.c — operators of plug-ins that are compiled: the worked example, which must give what
- * its eval gives, and hooks that ask for what there is not.
+ * test_lower.c — operators of plug-ins that are compiled: the worked example, which must give the
+ * results of its eval, and hooks with invalid requests.
+ * Covers: kernel.c.
  */
 #include <stddef.h>
 
@@ -13,7 +14,7 @@ const poprt_plugin *packed_dense_entry(const poprt_host *host);
 
 enum { ROWS = 40, DEEP = 24, COLUMNS = 50 };
 
-/* The example's record, and copies of its parts that a test may change. */
+/* The example's record, with copies of its parts that a test may change. */
 typedef struct example {
     poprt_plugin plugin;
     poprt_plugin_op op;
@@ -52,7 +53,7 @@ static poprt_executable *compile(poprt_env *env, const char *path)
     return exec;
 }
 
-/* `rows` rows of numbers that no sum of is exact through the model "dense", twice. */
+/* Runs the model "dense" twice on `rows` rows of numbers whose sums are not exact. */
 static poprt_status try_dense(poprt_executable *exec, int64_t rows, float *y)
 {
     static float x[ROWS * DEEP];
@@ -89,7 +90,7 @@ static void expect_text(const poprt_executable *exec, int32_t format, const char
     free(b.data);
 }
 
-START_TEST(the_example_gives_what_its_eval_gives)
+START_TEST(the_kernel_matches_eval)
 {
     static float expected[ROWS * COLUMNS], got[ROWS * COLUMNS];
     static const uint32_t threads[] = { 1, 3 };
@@ -133,7 +134,7 @@ static buffer save_dense(const poprt_plugin *plugin)
     return file;
 }
 
-START_TEST(the_example_goes_through_popef)
+START_TEST(the_kernel_survives_popef)
 {
     static float expected[ROWS * COLUMNS], got[ROWS * COLUMNS];
     char path[] = "/tmp/poprt-lower-XXXXXX";
@@ -154,7 +155,7 @@ START_TEST(the_example_goes_through_popef)
     ck_assert_mem_eq(again.data, file.data, file.size);
     poprt_executable_release(exec);
 
-    /* Bytes at an odd address, and a mapped file. */
+    /* Loads from bytes at an odd address and from a mapped file. */
     unsigned char *odd = malloc(file.size + 1);
     memcpy(odd + 1, file.data, file.size);
     ck_assert_ok(poprt_executable_load_bytes(env, odd + 1, file.size, NULL, &exec));
@@ -205,7 +206,7 @@ START_TEST(popef_needs_the_plugin_and_its_kernel)
 }
 END_TEST
 
-/* A record from before `lower`: its end is where the allocation ends. */
+/* A record without `lower` ends at the end of its allocation. */
 START_TEST(older_records_are_evaluated)
 {
     static float expected[ROWS * COLUMNS], got[ROWS * COLUMNS];
@@ -253,7 +254,7 @@ static poprt_status eval(const poprt_host *host, poprt_eval *c)
     return status;
 }
 
-/* LeakyRelu with an alpha of 0.25 whatever it says, so that it can be told from eval. */
+/* LeakyRelu that always uses an alpha of 0.25, so that its results differ from eval's. */
 static poprt_status run(const poprt_host *host, poprt_kernel *c, uint64_t first, uint64_t count)
 {
     poprt_tensor x, y;
@@ -356,7 +357,7 @@ static poprt_status run_leaky(lower_fn lower, const char *model_path, poprt_stat
     return status;
 }
 
-static void refuse(lower_fn lower, poprt_status status, const char *words)
+static void expect_refusal(lower_fn lower, poprt_status status, const char *words)
 {
     (void)run_leaky(lower, MODEL("leaky"), status, words, NULL);
 }
@@ -392,7 +393,7 @@ static poprt_status choose_in_place(const poprt_host *host, poprt_lower *c)
     return host->lower_kernel(c, "leak");
 }
 
-START_TEST(lower_chooses)
+START_TEST(lower_selects_the_kernel)
 {
     static const float by_eval[] = { 1, 1, 1, 2, 3, 1 };
     static const float by_kernel[] = { 0, 0.75f, 1, 2, 3, 0.875f };
@@ -410,7 +411,7 @@ START_TEST(lower_chooses)
 }
 END_TEST
 
-/* ---- what there is not */
+/* ---- invalid requests */
 
 static poprt_status fail_lower(const poprt_host *host, poprt_lower *c)
 {
@@ -490,19 +491,19 @@ static poprt_status ask_without_kernel(const poprt_host *host, poprt_lower *c)
 
 START_TEST(failures_of_lower_name_plugin_and_node)
 {
-    refuse(fail_lower, POPRT_E_UNSUPPORTED, "not on Sundays");
-    refuse(fail_silently, POPRT_E_PLUGIN, "the plug-in gave no reason");
-    refuse(wrong_kernel, POPRT_E_NOT_FOUND,
+    expect_refusal(fail_lower, POPRT_E_UNSUPPORTED, "not on Sundays");
+    expect_refusal(fail_silently, POPRT_E_PLUGIN, "the plug-in gave no reason");
+    expect_refusal(wrong_kernel, POPRT_E_NOT_FOUND,
         "the operator's record has no kernel leek; nearest: leak");
-    refuse(much_scratch, POPRT_E_LIMIT,
+    expect_refusal(much_scratch, POPRT_E_LIMIT,
         "1073741825 bytes of scratch are too many: 1073741824 are allowed");
-    refuse(large_constant, POPRT_E_LIMIT, "a constant of 1099511627777 bytes");
-    refuse(empty_constant, POPRT_E_LIMIT, "a constant of 0 bytes");
-    refuse(many_constants, POPRT_E_LIMIT, "more than 16 constants");
-    refuse(no_items, POPRT_E_LIMIT, "0 items of work");
-    refuse(many_items, POPRT_E_LIMIT, "1073741825 items of work");
-    refuse(no_such_slots, POPRT_E_NOT_FOUND, "input 0 is not a constant");
-    refuse(ask_without_kernel, POPRT_E_PLUGIN,
+    expect_refusal(large_constant, POPRT_E_LIMIT, "a constant of 1099511627777 bytes");
+    expect_refusal(empty_constant, POPRT_E_LIMIT, "a constant of 0 bytes");
+    expect_refusal(many_constants, POPRT_E_LIMIT, "more than 16 constants");
+    expect_refusal(no_items, POPRT_E_LIMIT, "0 items of work");
+    expect_refusal(many_items, POPRT_E_LIMIT, "1073741825 items of work");
+    expect_refusal(no_such_slots, POPRT_E_NOT_FOUND, "input 0 is not a constant");
+    expect_refusal(ask_without_kernel, POPRT_E_PLUGIN,
         "lower describes the needs of a kernel, but chose no kernel");
 }
 END_TEST
@@ -552,8 +553,8 @@ static poprt_status run_and_give_up(const poprt_host *host, poprt_kernel *c, uin
     return first + count > 3 ? (host->fail)(POPRT_E_LIMIT, "panel", "too late") : POPRT_OK;
 }
 
-/* The record of a failure is another thread's at first. */
-START_TEST(failures_of_threads_are_told)
+/* The failure is first recorded on another thread. */
+START_TEST(failures_on_other_threads_are_reported)
 {
     static float y[ROWS * COLUMNS];
     example e;
@@ -571,8 +572,8 @@ START_TEST(failures_of_threads_are_told)
 }
 END_TEST
 
-/* Constants count as what a compilation holds. */
-START_TEST(memory_limits_hold)
+/* Constants count as memory of the compilation. */
+START_TEST(constants_count_against_the_memory_limit)
 {
     example e;
     copy_example(&e);
@@ -591,7 +592,7 @@ START_TEST(memory_limits_hold)
 }
 END_TEST
 
-PRT_TEST_MAIN("plugin/lower", the_example_gives_what_its_eval_gives, the_example_goes_through_popef,
-    popef_needs_the_plugin_and_its_kernel, older_records_are_evaluated, lower_chooses,
+PRT_TEST_MAIN("plugin/lower", the_kernel_matches_eval, the_kernel_survives_popef,
+    popef_needs_the_plugin_and_its_kernel, older_records_are_evaluated, lower_selects_the_kernel,
     failures_of_lower_name_plugin_and_node, failures_of_kernels_name_plugin_and_node,
-    failures_of_threads_are_told, memory_limits_hold)
+    failures_on_other_threads_are_reported, constants_count_against_the_memory_limit)

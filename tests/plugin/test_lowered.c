@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_lowered.c — programs with kernels of plug-ins: what of them a reader does not believe,
- * whose memory their results lie in, and weights that are replaced. Links the rooms themselves.
+ * test_lowered.c — programs with kernels of plug-ins: the checks of a reader, the memory of
+ * results, and replaced weights. Links the internal libraries.
+ * Covers: kernel.c, lowered.c.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -155,7 +156,7 @@ static prt_session *session_of(prt_program *p, bool reference)
     return s;
 }
 
-/* The result's element 0 for x = 2. */
+/* Element 0 of the result for x = 2. */
 static poprt_status run_once(prt_session *s, float *y)
 {
     static float x[] = { 2, 2, 2, 2 };
@@ -183,7 +184,7 @@ static const prt_buffer *result_of_step(const prt_program *p, uint32_t step)
     return &p->blocks[0].buffers[p->args[s->args + s->n_in]];
 }
 
-START_TEST(a_program_is_read_as_it_was)
+START_TEST(a_program_survives_popef)
 {
     for (int i = 0; i < 2; i++) {
         prt_program *again = NULL;
@@ -195,7 +196,7 @@ START_TEST(a_program_is_read_as_it_was)
         ck_f32(result_of(p, false), -92);
         ck_assert_int_eq(read_again(p, &again), POPRT_OK);
         ck_f32(result_of(again, false), -92);
-        /* Without fast forms eval runs, where all it reads is there. */
+        /* With reference operators eval runs if all its inputs are stored. */
         ck_f32(result_of(again, true), drops ? -92 : 8);
         prt_program_release(again);
         prt_program_release(p);
@@ -204,7 +205,8 @@ START_TEST(a_program_is_read_as_it_was)
 }
 END_TEST
 
-/* The middle lies where its input was. Twice the same input cannot be written over. */
+/* The intermediate value takes its input's memory. An input that is read twice is not
+ * overwritten. */
 START_TEST(results_take_the_place_of_inputs)
 {
     drops = true;
@@ -227,8 +229,8 @@ START_TEST(results_take_the_place_of_inputs)
 }
 END_TEST
 
-/* A weight with another reader stays, also for the kernel that does without it. */
-START_TEST(weights_that_others_read_are_stored)
+/* A weight with another reader is stored, although the kernel does not need it. */
+START_TEST(weights_with_other_readers_are_stored)
 {
     drops = true;
     prt_program *p = compile("x = input f32[4]\n"
@@ -274,8 +276,8 @@ START_TEST(replaced_weights_are_evaluated)
 }
 END_TEST
 
-/* In a body, with a weight from outside, and a size that only a run knows. */
-START_TEST(bodies_have_kernels)
+/* The kernel is in a body, with a captured weight and a size that only a run knows. */
+START_TEST(kernels_run_in_bodies)
 {
     for (int i = 0; i < 2; i++) {
         prt_program *again = NULL;
@@ -305,8 +307,8 @@ END_TEST
 
 /* ---- files that say something else */
 
-/* Writes the program as it has been made to be; whoever reads it must find that out. */
-static void refuse(const prt_program *p, poprt_status expected, const char *words)
+/* Writes the damaged program; the reader must refuse it. */
+static void expect_refusal(const prt_program *p, poprt_status expected, const char *words)
 {
     prt_program *again = NULL;
     const poprt_status status = read_again(p, &again);
@@ -315,7 +317,7 @@ static void refuse(const prt_program *p, poprt_status expected, const char *word
         prt_error_last()->message);
 }
 
-START_TEST(what_a_file_says_is_checked)
+START_TEST(damaged_kernel_records_are_refused)
 {
     static const uint32_t none[] = { 7 };
     const uint32_t many[17] = { 0 };
@@ -328,45 +330,45 @@ START_TEST(what_a_file_says_is_checked)
     prt_lowered_input dropped = good.dropped[0];
     params->lowered = &how;
     how.items = 0;
-    refuse(p, POPRT_E_PARSE, "no items of work");
+    expect_refusal(p, POPRT_E_PARSE, "no items of work");
     how.items = PRT_LOWER_MOST_ITEMS + 1;
-    refuse(p, POPRT_E_PARSE, "no items of work, or too many");
+    expect_refusal(p, POPRT_E_PARSE, "no items of work, or too many");
     how = good;
     how.scratch = PRT_LOWER_MOST_SCRATCH + 1;
-    refuse(p, POPRT_E_PARSE, "more scratch");
+    expect_refusal(p, POPRT_E_PARSE, "more scratch");
     how = good;
     how.constants = none;
-    refuse(p, POPRT_E_PARSE, "a missing constant");
+    expect_refusal(p, POPRT_E_PARSE, "a missing constant");
     how.constants = many;
     how.n_constants = 17;
-    refuse(p, POPRT_E_PARSE, "more constants");
+    expect_refusal(p, POPRT_E_PARSE, "more constants");
     how = good;
     how.over = 2;
-    refuse(p, POPRT_E_PARSE, "a step writes memory that it reads");
+    expect_refusal(p, POPRT_E_PARSE, "a step writes memory that it reads");
     how = good;
     how.dropped = &dropped;
     dropped.input = 0;
-    refuse(p, POPRT_E_PARSE, "is an argument");
+    expect_refusal(p, POPRT_E_PARSE, "is an argument");
     dropped.input = 2;
-    refuse(p, POPRT_E_PARSE, "is an argument");
+    expect_refusal(p, POPRT_E_PARSE, "is an argument");
     dropped = good.dropped[0];
     dropped.type = prt_type_tensor(p->types, PRT_DTYPE_string, 0, NULL);
-    refuse(p, POPRT_E_PARSE, "or has no static type");
+    expect_refusal(p, POPRT_E_PARSE, "or has no static type");
     dropped.type = prt_type_tensor(p->types, PRT_DTYPE_f32, PRT_RANK_UNKNOWN, NULL);
-    refuse(p, POPRT_E_PARSE, "or has no static type");
+    expect_refusal(p, POPRT_E_PARSE, "or has no static type");
     how = good;
     steps[1].kernel = PRT_KERNEL_eval;
-    refuse(p, POPRT_E_PARSE, "an unknown kind");
+    expect_refusal(p, POPRT_E_PARSE, "an unknown kind");
     steps[1].kernel = PRT_KERNEL_plugin;
     steps[0].kernel = PRT_KERNEL_plugin;
-    refuse(p, POPRT_E_PARSE, "an unknown kind");
+    expect_refusal(p, POPRT_E_PARSE, "an unknown kind");
     prt_program_release(p);
     prt_plugins_release(plugins);
 }
 END_TEST
 
-/* Sizes of constants are the kernel's to ask for; types of what it dropped, infer's. */
-START_TEST(what_a_kernel_gets_is_checked)
+/* The kernel checks the sizes of constants; infer checks the types of dropped inputs. */
+START_TEST(wrong_prepared_constants_are_refused)
 {
     static const int64_t five = 5;
     float y;
@@ -385,12 +387,12 @@ START_TEST(what_a_kernel_gets_is_checked)
     prt_session_release(s);
     prt_program_release(again);
     c->type = prt_type_tensor(p->types, PRT_DTYPE_i8, 1, &five);
-    refuse(p, POPRT_E_PARSE, "not a vector of bytes");
+    expect_refusal(p, POPRT_E_PARSE, "not a vector of bytes");
     prt_program_release(p);
     prt_plugins_release(plugins);
 }
 END_TEST
 
-PRT_TEST_MAIN("plugin/lowered", a_program_is_read_as_it_was, results_take_the_place_of_inputs,
-    weights_that_others_read_are_stored, replaced_weights_are_evaluated, bodies_have_kernels,
-    what_a_file_says_is_checked, what_a_kernel_gets_is_checked)
+PRT_TEST_MAIN("plugin/lowered", a_program_survives_popef, results_take_the_place_of_inputs,
+    weights_with_other_readers_are_stored, replaced_weights_are_evaluated, kernels_run_in_bodies,
+    damaged_kernel_records_are_refused, wrong_prepared_constants_are_refused)

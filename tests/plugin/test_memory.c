@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_memory.c — plug-ins with an allocator that refuses once, at every place in turn. */
+/*
+ * test_memory.c — plug-ins with an allocator that refuses one request, tried for every request.
+ * Covers: plugins.c.
+ */
 #include "plugin/plugin_test.h"
 
 const poprt_plugin *packed_dense_entry(const poprt_host *host);
@@ -14,7 +17,7 @@ static void *count_alloc(void *user, size_t size, size_t align)
     void *ptr = NULL;
     if (++c->calls == c->refuse_at || posix_memalign(&ptr, align, size) != 0)
         return NULL;
-    memset(ptr, 0xa5, size); /* nothing may rely on zeroed memory */
+    memset(ptr, 0xa5, size); /* the library must not rely on zeroed memory */
     c->live++;
     return ptr;
 }
@@ -67,7 +70,7 @@ static poprt_status build(const poprt_host *host, poprt_pass_run *pass, poprt_gr
     return status;
 }
 
-static poprt_status whole_way(counter *c, const poprt_plugin *pass, const poprt_plugin *op)
+static poprt_status run_model_life(counter *c, const poprt_plugin *pass, const poprt_plugin *op)
 {
     const poprt_allocator allocator = { .user = c, .alloc = count_alloc, .release = count_release };
     const poprt_env_options options = { .struct_size = sizeof(options), .allocator = &allocator };
@@ -93,8 +96,8 @@ static poprt_status whole_way(counter *c, const poprt_plugin *pass, const poprt_
     return status;
 }
 
-/* A model whose one operator is compiled: to PopEF, from there, and run. */
-static poprt_status compiled_way(counter *c, const poprt_plugin *dense)
+/* Compiles a model with one lowered operator, writes and reads PopEF, and runs it. */
+static poprt_status run_kernel_life(counter *c, const poprt_plugin *dense)
 {
     static float x[24];
     const poprt_allocator allocator = { .user = c, .alloc = count_alloc, .release = count_release };
@@ -130,7 +133,7 @@ static poprt_status compiled_way(counter *c, const poprt_plugin *dense)
         status = poprt_stepio_bind(io, "x", &in);
     if (status == POPRT_OK)
         status = poprt_session_run(session, io);
-    if (status == POPRT_OK) { /* from then on there is nothing to allocate */
+    if (status == POPRT_OK) { /* later runs allocate nothing */
         const size_t calls = c->calls;
         ck_assert_ok(poprt_session_run(session, io));
         ck_assert_uint_eq(c->calls, calls);
@@ -145,14 +148,14 @@ static poprt_status compiled_way(counter *c, const poprt_plugin *dense)
     return status;
 }
 
-START_TEST(any_refusal_of_memory_on_the_compiled_way_is_an_error)
+START_TEST(refused_memory_of_kernels_is_an_error)
 {
     const poprt_host host = { .struct_size = sizeof(host), .abi = POPRT_PLUGIN_ABI };
     poprt_status status = POPRT_E_NOMEM;
     size_t at = 0;
     while (status != POPRT_OK) {
         counter c = { .refuse_at = ++at };
-        status = compiled_way(&c, packed_dense_entry(&host));
+        status = run_kernel_life(&c, packed_dense_entry(&host));
         ck_assert_uint_eq(c.live, 0);
         if (status != POPRT_OK)
             ck_assert_fails(status, POPRT_E_NOMEM);
@@ -161,7 +164,7 @@ START_TEST(any_refusal_of_memory_on_the_compiled_way_is_an_error)
 }
 END_TEST
 
-START_TEST(any_refusal_of_memory_is_an_error)
+START_TEST(refused_memory_is_an_error)
 {
     static const int64_t list[] = { 1, 2 };
     const poprt_attr attrs[] = {
@@ -191,7 +194,7 @@ START_TEST(any_refusal_of_memory_is_an_error)
     make_pass(&p, build);
     while (status != POPRT_OK) {
         counter c = { .refuse_at = ++at };
-        status = whole_way(&c, &p.plugin, &op);
+        status = run_model_life(&c, &p.plugin, &op);
         ck_assert_uint_eq(c.live, 0);
         if (status != POPRT_OK)
             ck_assert_fails(status, POPRT_E_NOMEM);
@@ -200,5 +203,4 @@ START_TEST(any_refusal_of_memory_is_an_error)
 }
 END_TEST
 
-PRT_TEST_MAIN("plugin/memory", any_refusal_of_memory_is_an_error,
-    any_refusal_of_memory_on_the_compiled_way_is_an_error)
+PRT_TEST_MAIN("plugin/memory", refused_memory_is_an_error, refused_memory_of_kernels_is_an_error)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_plugin.c — shared objects: loaded, used on the whole way of a model, and refused. */
+/*
+ * test_plugin.c — shared objects: loaded, used from model to result, and refused.
+ * Covers: load.c, plugins.c.
+ */
 #include <unistd.h>
 
 #include "plugin/plugin_test.h"
@@ -22,7 +25,7 @@ START_TEST(an_operator_is_typed_and_run)
 {
     poprt_env *env = env_with(PLUGIN("leaky_relu"));
     poprt_model *model = load_model(env, MODEL("leaky"));
-    poprt_env_release(env); /* the model keeps it, and what it loaded */
+    poprt_env_release(env); /* the model keeps the environment and its plug-ins */
     poprt_io_info info = { .struct_size = sizeof(info) };
     ck_assert_ok(poprt_model_io_at(model, POPRT_OUTPUT, 0, &info));
     ck_assert_int_eq(info.rank, 2);
@@ -35,7 +38,7 @@ START_TEST(an_operator_is_typed_and_run)
 }
 END_TEST
 
-START_TEST(an_operator_goes_through_popef)
+START_TEST(an_operator_survives_popef)
 {
     poprt_env *env = env_with(PLUGIN("leaky_relu"));
     poprt_model *model = load_model(env, MODEL("leaky"));
@@ -63,8 +66,8 @@ START_TEST(an_operator_goes_through_popef)
 }
 END_TEST
 
-/* Written as ONNX and read again, the operator is what it was. */
-START_TEST(an_operator_goes_through_onnx)
+/* The operator is unchanged after it is written as ONNX and read again. */
+START_TEST(an_operator_survives_onnx)
 {
     char path[] = "/tmp/poprt-plugin-XXXXXX";
     const int fd = mkstemp(path);
@@ -175,15 +178,15 @@ START_TEST(a_pattern_is_rewritten_until_none_is_left)
 }
 END_TEST
 
-/* ---- what is refused */
+/* ---- refused plug-ins */
 
-static void refuse(const char *path, poprt_status status, const char *words)
+static void expect_refusal(const char *path, poprt_status status, const char *words)
 {
     poprt_env *env = make_env();
     ck_assert_says(poprt_env_load_plugin(env, path), status, words);
     ck_assert_str_eq(poprt_last_error()->file, path);
     ck_assert_str_eq(poprt_last_error()->stage, "plug-in");
-    /* Nothing of it is left. */
+    /* Nothing of the plug-in is registered. */
     ck_assert_ok(poprt_env_load_plugin(env, PLUGIN("leaky_relu")));
     poprt_model *model = load_model(env, MODEL("leaky"));
     expect_result(model, x, leaky);
@@ -191,19 +194,20 @@ static void refuse(const char *path, poprt_status status, const char *words)
     poprt_env_release(env);
 }
 
-START_TEST(what_is_no_plugin_is_refused)
+START_TEST(invalid_plugins_are_refused)
 {
-    refuse(PLUGIN("wrong_version"), POPRT_E_VERSION, "interface 2, this library has 1");
-    refuse(PLUGIN("no_symbol"), POPRT_E_PLUGIN, "no function poprt_plugin_entry");
-    refuse(PLUGIN("null_entry"), POPRT_E_VERSION, "too old for it");
-    refuse(PLUGIN("taken"), POPRT_E_PLUGIN, "already an operator of this name, the library's");
-    refuse(PRT_TEST_DATA "/generate.py", POPRT_E_PLUGIN, "Python files cannot be loaded");
-    refuse(MODEL("leaky"), POPRT_E_PLUGIN, "not a shared object that can be opened");
-    refuse("nowhere.so", POPRT_E_PLUGIN, "not a shared object that can be opened");
+    expect_refusal(PLUGIN("wrong_version"), POPRT_E_VERSION, "interface 2, this library has 1");
+    expect_refusal(PLUGIN("no_symbol"), POPRT_E_PLUGIN, "no function poprt_plugin_entry");
+    expect_refusal(PLUGIN("null_entry"), POPRT_E_VERSION, "too old for it");
+    expect_refusal(PLUGIN("taken"), POPRT_E_PLUGIN,
+        "already an operator of this name, the library's");
+    expect_refusal(PRT_TEST_DATA "/generate.py", POPRT_E_PLUGIN, "Python files cannot be loaded");
+    expect_refusal(MODEL("leaky"), POPRT_E_PLUGIN, "not a shared object that can be opened");
+    expect_refusal("nowhere.so", POPRT_E_PLUGIN, "not a shared object that can be opened");
 }
 END_TEST
 
-START_TEST(names_are_taken_once)
+START_TEST(duplicate_names_are_refused)
 {
     poprt_env *env = env_with(PLUGIN("leaky_relu"));
     ck_assert_says(poprt_env_load_plugin(env, PLUGIN("leaky_relu")), POPRT_E_PLUGIN,
@@ -216,7 +220,7 @@ START_TEST(names_are_taken_once)
 }
 END_TEST
 
-START_TEST(plugins_come_first)
+START_TEST(plugins_after_models_are_refused)
 {
     poprt_env *env = env_with(PLUGIN("leaky_relu"));
     poprt_model_release(load_model(env, MODEL("leaky")));
@@ -253,8 +257,8 @@ START_TEST(failures_name_the_plugin)
 }
 END_TEST
 
-PRT_TEST_MAIN("plugin/plugin", an_operator_is_typed_and_run, an_operator_goes_through_popef,
-    an_operator_goes_through_onnx, without_the_plugin_the_model_does_not_compile,
+PRT_TEST_MAIN("plugin/plugin", an_operator_is_typed_and_run, an_operator_survives_popef,
+    an_operator_survives_onnx, without_the_plugin_the_model_does_not_compile,
     a_shape_function_gives_types, a_pass_is_found_by_name, a_pass_runs_in_the_pipeline,
-    a_pattern_is_rewritten_until_none_is_left, what_is_no_plugin_is_refused, names_are_taken_once,
-    plugins_come_first, failures_name_the_plugin)
+    a_pattern_is_rewritten_until_none_is_left, invalid_plugins_are_refused,
+    duplicate_names_are_refused, plugins_after_models_are_refused, failures_name_the_plugin)

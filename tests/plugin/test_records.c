@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_records.c — records of plug-ins that are refused, each for one reason. */
+/*
+ * test_records.c — records of plug-ins that are refused, each for one reason.
+ * Covers: op.c, pass.c, plugins.c.
+ */
 #include "plugin/plugin_test.h"
 
 static poprt_status do_nothing(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph,
@@ -46,7 +49,7 @@ static void refuse_op(const poprt_plugin_op *op, const char *words)
     poprt_env_release(env);
 }
 
-START_TEST(operators_are_checked)
+START_TEST(invalid_operators_are_refused)
 {
     const poprt_attr twice[] = { { .name = "a", .kind = POPRT_ATTR_INT },
         { .name = "a", .kind = POPRT_ATTR_INT } };
@@ -103,7 +106,7 @@ static poprt_status run(const poprt_host *host, poprt_kernel *c, uint64_t first,
     return host->kernel_check(c);
 }
 
-START_TEST(kernels_are_checked)
+START_TEST(invalid_kernels_are_refused)
 {
     poprt_plugin_kernel one = { .struct_size = sizeof(one), .name = "one", .run = run };
     const poprt_plugin_kernel *kernels[] = { &one, &one };
@@ -146,7 +149,7 @@ static void refuse_plugin(const poprt_plugin *plugin, const char *words)
     poprt_env_release(env);
 }
 
-START_TEST(plugins_are_checked)
+START_TEST(invalid_plugins_are_refused)
 {
     one_pass p, good;
     make_pass(&good, do_nothing);
@@ -175,7 +178,7 @@ START_TEST(plugins_are_checked)
 }
 END_TEST
 
-START_TEST(passes_are_checked)
+START_TEST(invalid_passes_are_refused)
 {
     one_pass p;
     make_pass(&p, do_nothing);
@@ -207,7 +210,7 @@ START_TEST(passes_are_checked)
 }
 END_TEST
 
-START_TEST(patterns_are_checked)
+START_TEST(invalid_patterns_are_refused)
 {
     const char *chains[] = { "Neg:1 -> Relu:1" };
     poprt_plugin_pattern pattern = { .struct_size = sizeof(pattern),
@@ -235,7 +238,7 @@ START_TEST(patterns_are_checked)
 }
 END_TEST
 
-START_TEST(good_records_are_taken)
+START_TEST(valid_records_are_accepted)
 {
     poprt_env *env = make_env();
     ck_assert_ok(add_op(env, &good_op));
@@ -243,5 +246,6 @@ START_TEST(good_records_are_taken)
 }
 END_TEST
 
-PRT_TEST_MAIN("plugin/records", operators_are_checked, kernels_are_checked, plugins_are_checked,
-    passes_are_checked, patterns_are_checked, good_records_are_taken)
+PRT_TEST_MAIN("plugin/records", invalid_operators_are_refused, invalid_kernels_are_refused,
+    invalid_plugins_are_refused, invalid_passes_are_refused, invalid_patterns_are_refused,
+    valid_records_are_accepted)

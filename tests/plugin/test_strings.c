@@ -9,7 +9,8 @@ static poprt_status infer(const poprt_host *host, poprt_infer *c)
     return status == POPRT_OK ? host->infer_output(c, 0, &type) : status;
 }
 
-/* Capitals, and "!" where there is anything; the last element stays as it is made: empty. */
+/* Writes capitals, and "!" after texts that are not empty. The last element keeps its initial
+ * value: empty. */
 static poprt_status eval(const poprt_host *host, poprt_eval *c)
 {
     poprt_tensor x, y;
@@ -105,8 +106,8 @@ START_TEST(strings_are_read_and_written)
 }
 END_TEST
 
-/* Who has not asked for strings is not given any; kernels have none. */
-START_TEST(strings_have_to_be_asked_for)
+/* An operator without the flag is never given strings; kernels never get strings. */
+START_TEST(strings_need_the_flag)
 {
     poprt_plugin_op op = shout;
     poprt_model *model = NULL;
@@ -131,4 +132,4 @@ START_TEST(strings_have_to_be_asked_for)
 }
 END_TEST
 
-PRT_TEST_MAIN("plugin/strings", strings_are_read_and_written, strings_have_to_be_asked_for)
+PRT_TEST_MAIN("plugin/strings", strings_are_read_and_written, strings_need_the_flag)

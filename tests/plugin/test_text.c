@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_text.c — the worked examples in one program, on graphs as text: rows beside the table in the
- * parser, the printer, clones, the evaluator, folding and regions. Links the rooms themselves.
+ * test_text.c — the worked examples in one program, on graphs as text: their rows in the parser,
+ * the printer, clones, the evaluator, folding and regions. Links the internal libraries.
  */
 #include <check.h>
 
@@ -12,12 +12,12 @@
 #include "support/graph_text.h"
 
 struct poprt_plugin;
-/* The entries of the examples, each under a name of its own. */
+/* The entry functions of the examples, each under its own name. */
 typedef const struct poprt_plugin *(*entry_fn)(const void *host);
 const struct poprt_plugin *leaky_relu_entry(const void *host);
 const struct poprt_plugin *replace_add_entry(const void *host);
 
-/* A host as far as entries look at it. */
+/* The fields of a host that entry functions read. */
 static const struct {
     size_t struct_size;
     uint32_t abi;
@@ -67,7 +67,7 @@ START_TEST(text_is_read_and_printed)
 }
 END_TEST
 
-START_TEST(text_is_checked)
+START_TEST(invalid_text_is_refused)
 {
     prt_plugins *plugins = make_plugins(leaky_relu_entry);
     static const struct {
@@ -93,7 +93,7 @@ START_TEST(text_is_checked)
 }
 END_TEST
 
-START_TEST(the_evaluator_runs_it)
+START_TEST(the_evaluator_runs_the_operator)
 {
     prt_plugins *plugins = make_plugins(leaky_relu_entry);
     prt_module *module = parse(plugins, LEAKY_TEXT);
@@ -142,7 +142,7 @@ START_TEST(pure_operators_are_folded)
 }
 END_TEST
 
-START_TEST(passes_go_into_regions)
+START_TEST(passes_visit_regions)
 {
     prt_plugins *plugins = make_plugins(replace_add_entry);
     prt_module *module = parse(plugins,
@@ -164,5 +164,5 @@ START_TEST(passes_go_into_regions)
 }
 END_TEST
 
-PRT_TEST_MAIN("plugin/text", text_is_read_and_printed, text_is_checked, the_evaluator_runs_it,
-    pure_operators_are_folded, passes_go_into_regions)
+PRT_TEST_MAIN("plugin/text", text_is_read_and_printed, invalid_text_is_refused,
+    the_evaluator_runs_the_operator, pure_operators_are_folded, passes_visit_regions)

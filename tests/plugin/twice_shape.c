@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * twice_shape.c — a plug-in with one shape function: other.ops.Twice, an operator that only some
- * other runtime has, makes a tensor twice as long in its first dimension. Models that hold it can
- * be converted, with known types behind it.
+ * twice_shape.c — a plug-in with one shape function. The operator other.ops.Twice, which only
+ * another runtime implements, doubles the first dimension of a tensor. Models with it can be
+ * converted, and the types after it are known.
  */
 #include "poprt/plugin.h"
 

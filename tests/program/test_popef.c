@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_popef.c — PopEF: what is written is read back, and nothing else is believed. */
+/*
+ * test_popef.c — PopEF: a written program is read back unchanged, and damaged files are refused.
+ * Covers: crc.c, check.c, decode.c, encode.c, popef_index.c, popef_read.c, popef_write.c,
+ * program.c, source.c.
+ */
 #include "base/crc.h"
 #include "base/file.h"
 #include "runtime/session.h"
@@ -58,8 +62,8 @@ END_TEST
 
 #define ZEROS "0,0,0,0,0,0,0,0,0,0,0,0,0"
 
-/* z = 0 and r = 1 throughout: h = 5 x, then 5 x + 10 h. */
-START_TEST(panels_are_used_where_the_file_has_them)
+/* With z = 0 and r = 1: h = 5 x, then 5 x + 10 h. */
+START_TEST(packed_weights_of_the_file_are_used)
 {
     prt_program *p = program_from_text("x = input f32[2,1,1]\nw = const f32[16] {0,0,5," ZEROS "}\n"
                                        "r = const f32[32] {0,0,0," ZEROS ",10,0,0," ZEROS "}\n"
@@ -127,9 +131,9 @@ START_TEST(every_prefix_is_refused)
 }
 END_TEST
 
-/* With all checksums verified, a single flipped bit cannot go unseen; the version's minor digits
- * and unused ends of the version string may differ by rule. */
-START_TEST(every_flipped_bit_is_seen)
+/* With all checksums verified, every single flipped bit is detected. Exceptions by rule: the
+ * minor digits of the version and the unused end of the version string. */
+START_TEST(every_flipped_bit_is_detected)
 {
     prt_program *p = program_from_text(MODEL);
     const test_bytes a = popef_of(p);
@@ -156,7 +160,7 @@ START_TEST(every_flipped_bit_is_seen)
 }
 END_TEST
 
-/* A file that the library wrote before buffers could share memory. */
+/* A file of format 1, in which buffers cannot share memory. */
 START_TEST(format_1_is_read)
 {
     prt_blob *file = NULL;
@@ -183,7 +187,7 @@ START_TEST(format_1_is_read)
 }
 END_TEST
 
-START_TEST(foreign_and_doubled_files_are_named)
+START_TEST(foreign_and_concatenated_files_are_refused)
 {
     prt_program *p = program_from_text(MODEL), *q = NULL;
     const test_bytes a = popef_of(p);
@@ -215,9 +219,9 @@ START_TEST(unknown_blobs_are_skipped)
     memcpy(more, a.data, a.size);
     memcpy(more + a.size, a.data, 64);
     memset(more + a.size + 64, 0, 8);
-    more[a.size + 24] = 9;                               /* a type of the future */
-    memcpy(more + a.size + 32, "\110\0\0\0\0\0\0\0", 8); /* 72 bytes in all */
-    memcpy(more + a.size + 40, "\010\0\0\0\0\0\0\0", 8); /* 8 of content */
+    more[a.size + 24] = 9;                               /* an unknown blob type */
+    memcpy(more + a.size + 32, "\110\0\0\0\0\0\0\0", 8); /* 72 bytes in total */
+    memcpy(more + a.size + 40, "\010\0\0\0\0\0\0\0", 8); /* 8 bytes of content */
     ck_assert_int_eq(program_from_bytes(more, a.size + 72, false, &q), POPRT_OK);
     prt_program_release(q);
     prt_program_release(p);
@@ -227,6 +231,6 @@ START_TEST(unknown_blobs_are_skipped)
 END_TEST
 
 PRT_TEST_MAIN("program/popef", crc_has_the_known_value, a_program_survives_the_file,
-    panels_are_used_where_the_file_has_them, weights_are_aligned_views_of_the_file,
-    every_prefix_is_refused, every_flipped_bit_is_seen, format_1_is_read,
-    foreign_and_doubled_files_are_named, unknown_blobs_are_skipped)
+    packed_weights_of_the_file_are_used, weights_are_aligned_views_of_the_file,
+    every_prefix_is_refused, every_flipped_bit_is_detected, format_1_is_read,
+    foreign_and_concatenated_files_are_refused, unknown_blobs_are_skipped)

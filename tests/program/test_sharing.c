@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sharing.c — programs that a changed file could hold: memory that is used at the wrong time,
- * by the wrong step, or by both sides of one. */
+/*
+ * test_sharing.c — damaged programs whose memory is used at the wrong time, by the wrong step, or
+ * by both sides of a step.
+ */
 #include "program/sharing.h"
 
 #include <stdlib.h>
@@ -31,7 +33,7 @@ static void ck_bad(prt_program *p, const char *said)
     prt_program_release(p);
 }
 
-START_TEST(memory_is_used_in_its_time)
+START_TEST(memory_outside_its_lifetime_is_refused)
 {
     static const char text[] = "x = input f32[16]\na = softmax x\nb = softmax a\nc = softmax b\n"
                                "d = add a c\nreturn d\n";
@@ -50,7 +52,7 @@ START_TEST(memory_is_used_in_its_time)
 }
 END_TEST
 
-START_TEST(views_are_of_inputs)
+START_TEST(views_of_other_buffers_are_refused)
 {
     static const char text[] = "x = input f32[16]\nk = const i64[2] {4,4}\na = softmax x\n"
                                "c = softmax a\nb = reshape a k\ny = softmax b\nz = neg c\n"
@@ -60,7 +62,7 @@ START_TEST(views_are_of_inputs)
     named(p, "b")->ref = index_of(p, "x");
     ck_bad(p, "does not refer to an input of its step");
     p = program_from_text(text);
-    named(p, "b")->ref = index_of(p, "k"); /* an input, but not what Reshape has its bytes from */
+    named(p, "b")->ref = index_of(p, "k"); /* an input, but not the data input of Reshape */
     ck_bad(p, "cannot make its output a view");
     p = program_from_text(text);
     named(p, "b")->ref = 1000;
@@ -76,7 +78,7 @@ START_TEST(views_are_of_inputs)
 END_TEST
 
 /* The caller's inputs and the file's weights are read only. */
-START_TEST(nothing_is_written_over_inputs)
+START_TEST(overwritten_inputs_are_refused)
 {
     static const char text[] = "x = input f32[4]\nk = const f32[4] {1,2,3,4}\na = identity x\n"
                                "b = neg a\nc = neg k\nd = add b c\ny = softmax d\nreturn y\n";
@@ -92,7 +94,7 @@ START_TEST(nothing_is_written_over_inputs)
 }
 END_TEST
 
-START_TEST(captures_name_buffers)
+START_TEST(invalid_captures_are_refused)
 {
     prt_program *p = program_from_text("x = input f32[16]\nt = input bool[]\na = softmax x\n"
                                        "y = if t {\n  then_branch { u = neg a; return u }\n"
@@ -104,8 +106,8 @@ START_TEST(captures_name_buffers)
 }
 END_TEST
 
-/* More inputs than the operator has are refused when a session looks at the shapes. */
-START_TEST(operators_have_so_many_inputs)
+/* A session refuses more inputs than the operator has when it infers shapes. */
+START_TEST(surplus_inputs_are_refused)
 {
     prt_program *p = program_from_text("x = input f32[4]\na = neg x\ny = add a x\nreturn y\n");
     const prt_block *b = &p->blocks[0];
@@ -125,7 +127,7 @@ END_TEST
     "x = input f32[2,8]\na = softmax x\nb = softmax a\nc = concat a b {axis=0}\ny = softmax c\n"   \
     "return y\n"
 
-START_TEST(parts_lie_inside)
+START_TEST(parts_outside_their_buffer_are_refused)
 {
     prt_program *p = program_from_text(JOIN);
     ck_assert_int_eq(prt_program_check(p), POPRT_OK);
@@ -140,7 +142,7 @@ START_TEST(parts_lie_inside)
     p = program_from_text(JOIN);
     named(p, "b")->ref = index_of(p, "a");
     ck_bad(p, "exceeds the buffer it lies in");
-    p = program_from_text(JOIN); /* Softmax would write what it reads */
+    p = program_from_text(JOIN); /* Softmax would overwrite its input */
     named(p, "b")->offset = 4;
     ck_bad(p, "writes memory that it reads");
 }
@@ -150,7 +152,7 @@ END_TEST
     "x = input f32[2,2,2,4]\na = nhwc_max_pool x {kernel_shape=[1,1]}\n"                           \
     "b = nhwc_max_pool a {kernel_shape=[1,1]}\nc = concat a b {axis=3}\ny = softmax c\nreturn y\n"
 
-static prt_program *beside(void)
+static prt_program *concat_program(void)
 {
     prt_program *p = program_from_text(BESIDE);
     ck_assert_int_eq(prt_program_check(p), POPRT_OK);
@@ -159,37 +161,37 @@ static prt_program *beside(void)
     return p;
 }
 
-START_TEST(columns_are_those_of_rows)
+START_TEST(columns_outside_their_rows_are_refused)
 {
     static const size_t offsets[] = { 20, 2, SIZE_MAX - 3, 32, 128 };
     for (size_t i = 0; i < PRT_COUNT_OF(offsets); i++) {
-        prt_program *p = beside();
+        prt_program *p = concat_program();
         named(p, "b")->offset = offsets[i];
         ck_bad(p, "do not fit the rows");
     }
-    prt_program *p = beside();
+    prt_program *p = concat_program();
     named(p, "b")->ref = index_of(p, "a");
     ck_bad(p, "do not fit the rows");
-    p = beside();
+    p = concat_program();
     named(p, "b")->ref = index_of(p, "x");
     ck_bad(p, "do not fit the rows");
-    p = beside();
+    p = concat_program();
     named(p, "b")->ref = UINT32_MAX;
     ck_bad(p, "shares memory with a missing buffer");
-    p = beside(); /* the pool would write what it reads */
+    p = concat_program(); /* the pool would overwrite its input */
     named(p, "b")->offset = 8;
     ck_bad(p, "writes memory that it reads");
-    p = beside(); /* and the join, of the second what it makes of the first */
+    p = concat_program(); /* and Concat would overwrite its second input with the first */
     named(p, "a")->offset = 16;
     named(p, "b")->offset = 0;
     ck_bad(p, "writes memory that it reads");
-    p = beside(); /* a part of the same memory is not apart from columns */
+    p = concat_program(); /* a part of the same memory overlaps the columns */
     named(p, "b")->space = PRT_SPACE_PART;
     ck_bad(p, "writes memory that it reads");
 }
 END_TEST
 
-START_TEST(columns_are_for_steps_alone)
+START_TEST(columns_read_by_views_or_outputs_are_refused)
 {
     static const char text[] =
         "x = input f32[2,2,2,4]\nk = const i64[2] {8,8}\n"
@@ -226,8 +228,8 @@ START_TEST(columns_are_for_steps_alone)
 }
 END_TEST
 
-/* Operators that know nothing of columns get copies, whatever a file says. */
-START_TEST(any_operator_may_have_columns)
+/* Operators without support for columns get copies, whatever a file says. */
+START_TEST(operators_get_copies_of_columns)
 {
     prt_program *p = program_from_text("x = input f32[2,2,2,4]\na = neg x\nb = softmax a\n"
                                        "c = concat a b {axis=3}\ny = softmax c\nreturn y\n");
@@ -263,8 +265,8 @@ START_TEST(any_operator_may_have_columns)
 }
 END_TEST
 
-/* Where a part lies in what is joined is nobody's harm but the model's. */
-START_TEST(a_join_from_elsewhere_moves)
+/* A wrong place in a concatenation changes only the results of that model. */
+START_TEST(a_misplaced_concat_input_is_accepted)
 {
     prt_program *p = program_from_text("x = input f32[2,8]\na = neg x\nb = abs x\n"
                                        "c = concat a b {axis=0}\ny = softmax c\nreturn y\n");
@@ -283,8 +285,8 @@ START_TEST(a_join_from_elsewhere_moves)
 }
 END_TEST
 
-/* What only shapes tell is refused by the session. */
-START_TEST(a_strided_join_is_refused)
+/* The session refuses errors that only the shapes show. */
+START_TEST(a_strided_concat_is_refused)
 {
     prt_program *p = program_from_text("x = input f32[2,8]\na = softmax x\nb = softmax a\n"
                                        "c = concat a b {axis=1}\ny = softmax c\nreturn y\n");
@@ -304,8 +306,8 @@ START_TEST(a_strided_join_is_refused)
 }
 END_TEST
 
-/* Only what has the shape of the result is written over: the sum has one of its own. */
-START_TEST(a_smaller_input_is_not_written_over)
+/* Only an input with the shape of the result is overwritten; the sum has its own memory. */
+START_TEST(a_smaller_input_is_not_overwritten)
 {
     prt_program *p = program_from_text("x = input f32[2,8]\nz = input f32[8]\na = softmax z\n"
                                        "b = add x a\ny = softmax b\nreturn y\n");
@@ -327,8 +329,10 @@ START_TEST(a_smaller_input_is_not_written_over)
 }
 END_TEST
 
-PRT_TEST_MAIN("program/sharing", memory_is_used_in_its_time, views_are_of_inputs,
-    nothing_is_written_over_inputs, captures_name_buffers, operators_have_so_many_inputs,
-    parts_lie_inside, columns_are_those_of_rows, columns_are_for_steps_alone,
-    any_operator_may_have_columns, a_join_from_elsewhere_moves, a_strided_join_is_refused,
-    a_smaller_input_is_not_written_over)
+PRT_TEST_MAIN("program/sharing", memory_outside_its_lifetime_is_refused,
+    views_of_other_buffers_are_refused, overwritten_inputs_are_refused,
+    invalid_captures_are_refused, surplus_inputs_are_refused,
+    parts_outside_their_buffer_are_refused, columns_outside_their_rows_are_refused,
+    columns_read_by_views_or_outputs_are_refused, operators_get_copies_of_columns,
+    a_misplaced_concat_input_is_accepted, a_strided_concat_is_refused,
+    a_smaller_input_is_not_overwritten)

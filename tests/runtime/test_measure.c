@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_measure.c — sessions are measured without running: operators with bodies, weights that
- * operators write, and loops without end.
+ * test_measure.c — the memory of sessions is measured without a run: operators with bodies,
+ * weights that operators write, and endless loops.
  */
 #include "cpu/cpu.h"
 #include "kern/kern.h"
@@ -26,9 +26,9 @@ static prt_session_needs measure(prt_program *p, const prt_session_options *opti
     return needs;
 }
 
-/* A session of a program with one output, none of its memory the caller's, holds what it was
- * measured to hold. */
-static void expect_exact(const char *text, const prt_tensor *in)
+/* Checks that a session of a program with one output, all of whose memory is its own, holds the
+ * measured number of bytes. */
+static void expect_exact_measure(const char *text, const prt_tensor *in)
 {
     prt_program *p = program_from_text(text);
     for (int fast = 0; fast <= 1; fast++) {
@@ -55,35 +55,35 @@ static prt_tensor f32s(float *data, int64_t count)
     return t;
 }
 
-/* The trip count is a constant: the body runs as often as in a run. */
-START_TEST(loops_are_exact)
+/* The trip count is a constant, so measuring uses the same number of iterations as a run. */
+START_TEST(loops_are_measured_exactly)
 {
     static float x[3000];
     const prt_tensor in = f32s(x, 3000);
-    expect_exact("x = input f32[3000]\nn = const i64[] {5}\nk = const bool[] {true}\n"
-                 "z, y = loop n k x {\n"
-                 "  body {\n    i = input i64[]\n    c = input bool[]\n"
-                 "    v = input f32[3000]\n    a = softmax v\n    return c, a, a\n  }\n"
-                 "}\nw = neg y\nreturn w\n",
+    expect_exact_measure("x = input f32[3000]\nn = const i64[] {5}\nk = const bool[] {true}\n"
+                         "z, y = loop n k x {\n"
+                         "  body {\n    i = input i64[]\n    c = input bool[]\n"
+                         "    v = input f32[3000]\n    a = softmax v\n    return c, a, a\n  }\n"
+                         "}\nw = neg y\nreturn w\n",
         &in);
 }
 END_TEST
 
-START_TEST(scans_are_exact)
+START_TEST(scans_are_measured_exactly)
 {
     static float x[3000];
     const prt_tensor in = f32s(x, 3000);
-    expect_exact("x = input f32[3000]\nq = const i64[2] {3,1000}\nr = reshape x q\n"
-                 "s = const f32[] {0}\n"
-                 "e, y = scan s r {num_scan_inputs=1, body {\n"
-                 "t = input f32[]\nv = input f32[1000]\na = softmax v\nreturn t, a }}\n"
-                 "w = neg y\nreturn w\n",
+    expect_exact_measure("x = input f32[3000]\nq = const i64[2] {3,1000}\nr = reshape x q\n"
+                         "s = const f32[] {0}\n"
+                         "e, y = scan s r {num_scan_inputs=1, body {\n"
+                         "t = input f32[]\nv = input f32[1000]\na = softmax v\nreturn t, a }}\n"
+                         "w = neg y\nreturn w\n",
         &in);
 }
 END_TEST
 
-/* Both branches count: a session holds the scratch of both after runs through each. */
-START_TEST(branches_are_exact)
+/* Both branches count: after runs through each branch, a session holds the scratch of both. */
+START_TEST(branches_are_measured_exactly)
 {
     static float x[3000];
     prt_program *p = program_from_text(
@@ -106,7 +106,7 @@ START_TEST(branches_are_exact)
 }
 END_TEST
 
-/* A loop that its condition never ends is measured all the same. */
+/* A loop whose condition never ends it is measured too. */
 START_TEST(endless_loops_are_measured)
 {
     prt_program *p = program_from_text("x = input f32[4]\nn = const i64[] {9223372036854775807}\n"
@@ -122,5 +122,5 @@ START_TEST(endless_loops_are_measured)
 }
 END_TEST
 
-PRT_TEST_MAIN("runtime/measure", loops_are_exact, scans_are_exact, branches_are_exact,
-    endless_loops_are_measured)
+PRT_TEST_MAIN("runtime/measure", loops_are_measured_exactly, scans_are_measured_exactly,
+    branches_are_measured_exactly, endless_loops_are_measured)

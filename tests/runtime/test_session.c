@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_session.c — running programs: buffers in place, symbols, bodies, weights, refusals. */
+/*
+ * test_session.c — running programs: buffers in place, symbols, bodies, weights, refusals.
+ * Covers: finalize.c, frame.c, run.c.
+ */
 #include "cpu/cpu.h"
 #include "kern/kern.h"
 #include "runtime/session.h"
@@ -107,7 +110,7 @@ START_TEST(wrong_inputs_are_refused)
 }
 END_TEST
 
-/* What the cast is like has only an element type to give, and "u" not even that. */
+/* Only the element type of CastLike's second input is used, and "u" is not used at all. */
 START_TEST(examples_of_a_type_may_have_any_shape)
 {
     prt_program *p = program_from_text("x = input i32[n]\nl = input f32[n,2]\nu = input f32[3]\n"
@@ -126,7 +129,7 @@ START_TEST(examples_of_a_type_may_have_any_shape)
     ck_assert_int_eq(prt_session_run(s, in, &out), POPRT_OK);
     ck_assert_int_eq(out.dims[0], 4);
     ck_f32(((const float *)out.data)[1], -2);
-    in[1] = f32s(f, 2, 3, 2); /* the same rank, and another n than x has */
+    in[1] = f32s(f, 2, 3, 2); /* the same rank, and an n that differs from that of x */
     ck_assert_int_eq(prt_session_run(s, in, &out), POPRT_OK);
     ck_assert_int_eq(out.dims[0], 4);
     in[1].dtype = PRT_DTYPE_i32;
@@ -134,7 +137,7 @@ START_TEST(examples_of_a_type_may_have_any_shape)
     prt_session_release(s);
     prt_program_release(p);
     free(file.data);
-    /* One that is read somewhere else too has to fit. */
+    /* An example that another operator reads too must have the right shape. */
     static const char *const strict[] = {
         "x = input f32[2]\nl = input f32[3]\ny = cast_like x l\nreturn y, l\n",
         "x = input f32[2]\nl = input f32[3]\ny = cast_like x l\nz = neg l\nreturn y, z\n",
@@ -155,7 +158,7 @@ START_TEST(examples_of_a_type_may_have_any_shape)
 }
 END_TEST
 
-START_TEST(outputs_may_be_inputs_constants_or_twins)
+START_TEST(outputs_may_be_inputs_constants_or_duplicates)
 {
     prt_program *p = program_from_text("x = input f32[2]\nk = const f32[2] {5,6}\ny = neg "
                                        "x\nreturn x as a, k as b, y as c, y as d\n");
@@ -197,8 +200,8 @@ START_TEST(branches_run_with_captures)
 }
 END_TEST
 
-/* A branch that cannot run with the dims there are matters when it is asked for. */
-START_TEST(branches_fit_when_they_run)
+/* A branch that cannot run with the current dims fails only when it is taken. */
+START_TEST(only_the_branch_taken_must_fit)
 {
     prt_program *p = program_from_text("c = input bool[]\nx = input f32[n,m]\n"
                                        "q = const i64[1] {1}\nt = const bool[] {true}\n"
@@ -231,8 +234,8 @@ START_TEST(branches_fit_when_they_run)
 }
 END_TEST
 
-/* The shape of what a body gives is known before the run, where it is made is not. */
-START_TEST(results_of_branches_are_where_views_look)
+/* The shape of a body's result is known before the run, its address is not. */
+START_TEST(views_of_branch_results_are_valid)
 {
     prt_program *p =
         program_from_text("c = input bool[]\nx = input f32[4,4]\nt = if c {\n"
@@ -255,7 +258,7 @@ START_TEST(results_of_branches_are_where_views_look)
 }
 END_TEST
 
-START_TEST(loops_stack_what_is_wanted)
+START_TEST(loops_stack_their_scan_outputs)
 {
     prt_program *p = program_from_text("n = input i64[]\nx = input f32[2]\n"
                                        "k = const bool[] {true}\n"
@@ -304,7 +307,7 @@ START_TEST(weights_belong_to_the_session)
 }
 END_TEST
 
-START_TEST(a_replaced_shape_cannot_lead_astray)
+START_TEST(replaced_shape_inputs_are_checked)
 {
     prt_program *p = program_from_text("x = input f32[2,3]\nk = const i64[2] {3,2}\n"
                                        "a = reshape x k\ny = neg a\nreturn y\n");
@@ -322,7 +325,7 @@ START_TEST(a_replaced_shape_cannot_lead_astray)
 }
 END_TEST
 
-START_TEST(the_memory_cap_holds)
+START_TEST(the_memory_limit_is_kept)
 {
     prt_program *p =
         program_from_text("x = input f32[n]\na = neg x\nb = neg a\ny = neg b\nreturn y\n");
@@ -399,7 +402,8 @@ START_TEST(width_does_not_change_results)
 }
 END_TEST
 
-/* Scratch of a step lies in planned memory that is free then: `b` and `c` are alive beside it. */
+/* Scratch of a step is in planned memory that is idle during the step, while `b` and `c` are
+ * alive. */
 START_TEST(scratch_takes_no_memory_of_its_own)
 {
     prt_program *p = program_from_text(
@@ -433,8 +437,8 @@ END_TEST
 
 PRT_TEST_MAIN("runtime/session", width_does_not_change_results, caller_memory_is_used_in_place,
     misaligned_input_is_copied, symbols_follow_the_inputs, wrong_inputs_are_refused,
-    examples_of_a_type_may_have_any_shape, outputs_may_be_inputs_constants_or_twins,
-    branches_run_with_captures, branches_fit_when_they_run,
-    results_of_branches_are_where_views_look, loops_stack_what_is_wanted,
-    weights_belong_to_the_session, a_replaced_shape_cannot_lead_astray, the_memory_cap_holds,
-    fixed_symbols_are_kept, scratch_takes_no_memory_of_its_own)
+    examples_of_a_type_may_have_any_shape, outputs_may_be_inputs_constants_or_duplicates,
+    branches_run_with_captures, only_the_branch_taken_must_fit, views_of_branch_results_are_valid,
+    loops_stack_their_scan_outputs, weights_belong_to_the_session,
+    replaced_shape_inputs_are_checked, the_memory_limit_is_kept, fixed_symbols_are_kept,
+    scratch_takes_no_memory_of_its_own)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* test_update.c — weights that a model writes: seen by the next run, by the caller, by no other
- * session; a run that fails writes nothing. */
+/*
+ * test_update.c — weights that a model writes. The next run and the caller see the new value,
+ * other sessions do not; a failed run writes nothing.
+ */
 #include "compiler/compile.h"
 #include "ir/ir.h"
 #include "runtime/session.h"
 #include "support/check_main.h"
 #include "support/program_text.h"
 
-/* y is the weight before the run, and w grows by x. */
+/* y is the weight before the run, and the run adds x to w. */
 #define COUNTER                                                                                    \
     "x = input f32[2]\nc = input bool[]\nw = const f32[2] {1,2}\nn = add w x\n"                    \
     "a = gc_copy_var_update w n\n= gc_abort c\ny = identity w\nreturn y, a\n"
@@ -41,7 +43,7 @@ static float second_of_weight(prt_session *s)
     return ((const float *)w.data)[1];
 }
 
-START_TEST(runs_follow_each_other)
+START_TEST(runs_see_written_weights)
 {
     prt_program *p = program_from_text(COUNTER);
     prt_session *s = session_of(p), *other = session_of(p);
@@ -84,8 +86,8 @@ START_TEST(a_failed_run_writes_nothing)
 }
 END_TEST
 
-/* Shapes that follow from an integer weight follow what is written to it. */
-START_TEST(written_integers_count)
+/* Shapes that depend on an integer weight follow its written value. */
+START_TEST(shapes_follow_written_integers)
 {
     prt_program *p =
         program_from_text("x = input i32[2]\nw = const i32[2] {2,3}\n"
@@ -106,8 +108,8 @@ START_TEST(written_integers_count)
 }
 END_TEST
 
-/* Other values than weights of the main graph are given on, and that is all. */
-START_TEST(no_weight_no_state)
+/* Values that are not weights of the main graph are passed on and not stored. */
+START_TEST(other_values_are_not_stored)
 {
     prt_program *p = program_from_text("x = input f32[2]\nw = neg x\n"
                                        "a = gc_copy_var_update w x\nreturn a\n");
@@ -123,5 +125,5 @@ START_TEST(no_weight_no_state)
 }
 END_TEST
 
-PRT_TEST_MAIN("runtime/update", runs_follow_each_other, a_failed_run_writes_nothing,
-    written_integers_count, no_weight_no_state)
+PRT_TEST_MAIN("runtime/update", runs_see_written_weights, a_failed_run_writes_nothing,
+    shapes_follow_written_integers, other_values_are_not_stored)

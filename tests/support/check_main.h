@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check_main.h — makes a test file a program: one suite of the tests it names. Check runs each test
- * in a process of its own and prints its closing line.
+ * check_main.h — makes a test file a program: a suite of the tests that it names. Check runs each
+ * test in a separate process and prints a summary line.
  *
  *     START_TEST(something_holds)
  *     {
@@ -11,7 +11,7 @@
  *
  *     PRT_TEST_MAIN("base/str", something_holds)
  *
- * Every ck_assert writes to a pipe: loops of millions count what is wrong and assert once.
+ * Every ck_assert writes to a pipe, so loops of millions count failures and assert once.
  */
 #ifndef PRT_TESTS_SUPPORT_CHECK_MAIN_H
 #define PRT_TESTS_SUPPORT_CHECK_MAIN_H
@@ -19,7 +19,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-/* Seconds one test may take; sanitizers on a busy machine included. */
+/* Time limit of a test in seconds, also with sanitizers on a busy machine. */
 #define PRT_TEST_TIMEOUT 240
 
 #define PRT_TEST_MAIN(suite, ...)                                                                  \

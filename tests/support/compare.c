@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* compare.c — run-time values against expected ones. */
+/* compare.c — compares run-time values with expected ones. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fast_check.c — runs a graph with fast forms and without. */
+/* fast_check.c — runs a graph with fast operators and with reference kernels. */
 #include "support/fast_check.h"
 
 #include <check.h>
@@ -16,7 +16,7 @@ typedef struct inputs {
     prt_tensor t[MOST_IN];
 } inputs;
 
-static void fill(const prt_program *p, inputs *in, double low, double high)
+static void fill_inputs(const prt_program *p, inputs *in, double low, double high)
 {
     uint32_t state = 99;
     ck_assert_uint_le(p->n_inputs, MOST_IN);
@@ -57,7 +57,7 @@ typedef struct check {
     prt_program *program;
     inputs in;
     const prt_par *par;
-    double bound, most; /* most: the largest element that is finite */
+    double bound, most; /* most: the largest finite element */
     const char *text;
     const float *want;
     size_t n;
@@ -73,12 +73,12 @@ static float *run_level(const check *c, const prt_kern *kern, const prt_par *par
     return found;
 }
 
-static bool is_other(const check *c, const float *a, const float *b)
+static bool differs(const check *c, const float *a, const float *b)
 {
     return c->n != 0 && memcmp(a, b, c->n * sizeof(float)) != 0;
 }
 
-/* Output 0 is as the reference has it, and the same with three threads. */
+/* Checks that output 0 matches the reference and has the same bits with three threads. */
 static void check_output(const check *c, const prt_kern *kern, int how, const float *found)
 {
     const double bound = c->bound + (how == BF16X3 ? 1e-5 : 0.0);
@@ -91,18 +91,18 @@ static void check_output(const check *c, const prt_kern *kern, int how, const fl
                 (double)x, (double)y, c->most, c->text);
     }
     float *again = run_level(c, kern, c->par, how);
-    if (is_other(c, found, again))
+    if (differs(c, found, again))
         ck_abort_msg("%s: other bits with three threads\n%.1000s", kern->level, c->text);
     free(again);
 }
 
-static bool splits; /* as fast_check_bf16x3 has it */
+static bool splits; /* the result of fast_check_bf16x3 */
 
-/* Whether a way to compute gives other bits than products in order do; those are checked. */
-static bool check_way(const check *c, const prt_kern *kern, int how, const float *in_order)
+/* Returns whether an algorithm gives other bits than products in order. Such bits are checked. */
+static bool check_algorithm(const check *c, const prt_kern *kern, int how, const float *in_order)
 {
     float *found = run_level(c, kern, NULL, how);
-    const bool other = is_other(c, found, in_order);
+    const bool other = differs(c, found, in_order);
     if (other)
         check_output(c, kern, how, found);
     free(found);
@@ -113,14 +113,14 @@ static bool check_level(const check *c, const prt_kern *kern)
 {
     float *in_order = run_level(c, kern, NULL, IN_ORDER);
     check_output(c, kern, IN_ORDER, in_order);
-    const bool other = check_way(c, kern, STRASSEN, in_order);
+    const bool other = check_algorithm(c, kern, STRASSEN, in_order);
     if (kern->bf16x3.multiply != NULL)
-        splits = check_way(c, kern, BF16X3, in_order);
+        splits = check_algorithm(c, kern, BF16X3, in_order);
     free(in_order);
     return other;
 }
 
-/* A graph without the contents of its constants, which may be long. */
+/* Returns the graph without the contents of its constants, which may be long. */
 static const char *short_text(const char *text)
 {
     static char to[3000];
@@ -149,7 +149,7 @@ bool fast_check_program(prt_program *program, const char *text, double low, doub
     double bound)
 {
     static const char *const levels[] = {
-#ifndef PRT_EMULATE /* slow, and for what other builds may not have; bf16 has all of vnni */
+#ifndef PRT_EMULATE /* slow, and other builds may lack the level; bf16 includes vnni */
         "portable", "avx2", "avx512_vnni",
 #endif
         "avx512", "avx512_bf16", "avx512_amx"
@@ -159,7 +159,7 @@ bool fast_check_program(prt_program *program, const char *text, double low, doub
     ck_assert_int_eq(prt_pool_create(&prt_mem_libc, 3, 1000, &pool), POPRT_OK);
     const prt_par par = prt_pool_par(pool);
     check c = { .program = program, .par = &par, .bound = bound, .text = short_text(text) };
-    fill(c.program, &c.in, low, high);
+    fill_inputs(c.program, &c.in, low, high);
     splits = true;
     float *want = run(c.program, &c.in, NULL, NULL, false, false, &c.n);
     for (size_t i = 0; i < c.n; i++)

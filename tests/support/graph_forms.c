@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph_forms.c — a graph of constants run in every way there is. */
+/* graph_forms.c — runs a graph of constants in every form. */
 #define _POSIX_C_SOURCE 200809L
 #include "support/graph_forms.h"
 
@@ -85,7 +85,7 @@ static bool store(outcome *o, prt_program **program)
     return !fails(o, status);
 }
 
-/* Compiles what was parsed and runs it on `in`. */
+/* Compiles the parsed graph and runs it on `in`. */
 static void compile_and_run(outcome *o, graph_form form, const prt_tensor *in)
 {
     const prt_compile_options how = { 0 };
@@ -99,7 +99,8 @@ static void compile_and_run(outcome *o, graph_form form, const prt_tensor *in)
     prt_program_release(program);
 }
 
-/* "x = const i8[2] {1,2}" as "x = input i8[2]", with a symbol for each dim, or of any rank. */
+/* Writes "x = const i8[2] {1,2}" as "x = input i8[2]", with a symbol for each dim, or of unknown
+ * rank. */
 static void put_input(FILE *to, prt_str line, size_t name_size, graph_form form)
 {
     const size_t type = name_size + strlen(" = const ");
@@ -123,7 +124,8 @@ static void put_input(FILE *to, prt_str line, size_t name_size, graph_form form)
     (void)fputc('\n', to);
 }
 
-/* The graph with constants made inputs; their values from the evaluator's module into `in`. */
+/* Returns the graph with constants replaced by inputs, and their values from the evaluator's
+ * module in `in`. */
 static prt_str with_inputs(prt_str graph, const prt_module *values, graph_form form, prt_tensor *in,
     uint32_t *n_in, prt_arena *arena)
 {

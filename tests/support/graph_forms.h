@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_forms.h — a graph of constants, as text, run in every way there is: by the reference
- * evaluator, compiled as it stands, from PopEF, and compiled with the constants whose line begins
- * with their name made inputs, of the same shape, with a symbol for each dim, or of unknown rank.
+ * graph_forms.h — runs a graph of constants, given as text, in every form: by the reference
+ * evaluator, compiled unchanged, from PopEF, and compiled with named constants replaced by inputs
+ * of the same shape, with a symbol for each dim, or of unknown rank.
  */
 #ifndef PRT_TESTS_SUPPORT_GRAPH_FORMS_H
 #define PRT_TESTS_SUPPORT_GRAPH_FORMS_H
@@ -24,7 +24,7 @@ extern const char *const graph_form_names[FORMS];
 
 enum { MAX_WHY = 400, MAX_OUT = 64 };
 
-/* What a run gave: a status, or tensors whose memory the rest holds. */
+/* The result of a run: a status, or tensors whose memory the other members own. */
 typedef struct outcome {
     poprt_status status;
     char message[MAX_WHY];
@@ -33,7 +33,7 @@ typedef struct outcome {
     prt_module *module;
     prt_arena *arena;
     prt_session *session;
-    prt_module *values; /* what the inputs point to, and so may strings in the outputs */
+    prt_module *values; /* owns the inputs' memory, to which strings in the outputs may point */
 } outcome;
 
 void graph_run(prt_str graph, graph_form form, outcome *out);
@@ -42,7 +42,7 @@ void outcome_close(outcome *out);
 /* Ends the program with the last error unless this holds. */
 void must(bool holds, const char *what);
 
-/* The next line of `text` without its end, which is dropped from `text`. */
+/* Removes the next line from `text` and returns it without its line end. */
 prt_str next_line(prt_str *text);
 
 bool starts_with(prt_str text, const char *with);

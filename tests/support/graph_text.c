@@ -9,7 +9,7 @@
 #include "ir/interp.h"
 #include "pass/engine/manager.h"
 
-static void must(poprt_status status, const char *what)
+static void require_ok(poprt_status status, const char *what)
 {
     if (status != POPRT_OK)
         ck_abort_msg("%s: %s: %s: %s", what, prt_status_name(status), prt_error_last()->subject,
@@ -19,9 +19,9 @@ static void must(poprt_status status, const char *what)
 prt_graph *graph_from_text(const char *text)
 {
     prt_module *module = NULL;
-    must(prt_module_create(NULL, 0, &module), "module");
-    must(prt_ir_parse(module, prt_str_of(text)), text);
-    must(prt_ir_verify(module), text);
+    require_ok(prt_module_create(NULL, 0, &module), "module");
+    require_ok(prt_ir_parse(module, prt_str_of(text)), text);
+    require_ok(prt_ir_verify(module), text);
     return module->main;
 }
 
@@ -33,7 +33,7 @@ void module_free(prt_graph *graph)
 const char *graph_error(const char *text)
 {
     prt_module *module = NULL;
-    must(prt_module_create(NULL, 0, &module), "module");
+    require_ok(prt_module_create(NULL, 0, &module), "module");
     if (prt_ir_parse(module, prt_str_of(text)) == POPRT_OK)
         ck_abort_msg("parses: %s", text);
     prt_module_release(module);
@@ -43,11 +43,11 @@ const char *graph_error(const char *text)
 const char *graph_text(const prt_graph *graph)
 {
     prt_str text;
-    must(prt_ir_print(graph, graph->module->arena, &text), "print");
+    require_ok(prt_ir_print(graph, graph->module->arena, &text), "print");
     return text.data;
 }
 
-/* "key=value, key=value" into records; strings live in `arena`. */
+/* Splits "key=value, key=value" into records; the strings are allocated from `arena`. */
 static uint32_t split_options(prt_arena *arena, const char *options, prt_pass_arg *args,
     uint32_t max)
 {
@@ -80,10 +80,10 @@ static poprt_status run_named(prt_graph *graph, const char *name, const char *op
     bool *changed)
 {
     prt_pass_manager *pm = NULL;
-    must(prt_pass_manager_create(NULL, &pm), "manager");
+    require_ok(prt_pass_manager_create(NULL, &pm), "manager");
     const poprt_status status = run_with(pm, graph, name, options, changed);
     prt_pass_manager_release(pm);
-    must(prt_ir_verify(graph->module), name);
+    require_ok(prt_ir_verify(graph->module), name);
     (void)prt_graph_drop_constants(graph->module->main, true);
     return status;
 }
@@ -91,7 +91,7 @@ static poprt_status run_named(prt_graph *graph, const char *name, const char *op
 bool run_pass(prt_graph *graph, const char *name, const char *options)
 {
     bool changed = false;
-    must(run_named(graph, name, options, &changed), name);
+    require_ok(run_named(graph, name, options, &changed), name);
     return changed;
 }
 
@@ -104,20 +104,20 @@ poprt_status try_pass(prt_graph *graph, const char *name, const char *options)
 void run_pass_with(prt_graph *graph, const char *name, uint32_t n_args, const prt_pass_arg *args)
 {
     prt_pass_manager *pm = NULL;
-    must(prt_pass_manager_create(NULL, &pm), "manager");
-    must(prt_pass_manager_add(pm, name, n_args, args), name);
-    must(prt_pass_manager_run(pm, graph->module, NULL), name);
+    require_ok(prt_pass_manager_create(NULL, &pm), "manager");
+    require_ok(prt_pass_manager_add(pm, name, n_args, args), name);
+    require_ok(prt_pass_manager_run(pm, graph->module, NULL), name);
     prt_pass_manager_release(pm);
-    must(prt_ir_verify(graph->module), name);
+    require_ok(prt_ir_verify(graph->module), name);
 }
 
-/* What a pass warned of. */
+/* The warnings of a pass. */
 typedef struct notes {
     char text[4096];
     size_t size;
 } notes;
 
-static void take_note(void *user, prt_pass_level level, const char *pass, const char *subject,
+static void collect_note(void *user, prt_pass_level level, const char *pass, const char *subject,
     const char *message)
 {
     notes *n = user;
@@ -135,12 +135,12 @@ const char *pass_notes(prt_graph *graph, const char *pass, const char *options)
     prt_pass_manager *pm = NULL;
     bool changed;
     notes n = { .size = 0 };
-    const prt_pass_observer observer = { .user = &n, .say = take_note };
-    must(prt_pass_manager_create(NULL, &pm), "manager");
+    const prt_pass_observer observer = { .user = &n, .say = collect_note };
+    require_ok(prt_pass_manager_create(NULL, &pm), "manager");
     prt_pass_manager_observe(pm, &observer);
-    must(run_with(pm, graph, pass, options, &changed), pass);
+    require_ok(run_with(pm, graph, pass, options, &changed), pass);
     prt_pass_manager_release(pm);
-    must(prt_ir_verify(graph->module), pass);
+    require_ok(prt_ir_verify(graph->module), pass);
     return prt_arena_text(graph->module->arena, n.text, n.size);
 }
 
@@ -233,14 +233,14 @@ static void run_random(const prt_graph *g, prt_arena *arena, uint64_t state, prt
         random_tensor(arena, g->inputs.data[i]->type, &state, &tensors[i]);
         in[i] = &tensors[i];
     }
-    must(prt_ir_run(g, (uint32_t)g->inputs.count, in, g->ret->n_in, out, arena), "run");
+    require_ok(prt_ir_run(g, (uint32_t)g->inputs.count, in, g->ret->n_in, out, arena), "run");
 }
 
 void assert_same_results(const prt_graph *a, const prt_graph *b, double tolerance, uint64_t seed)
 {
     prt_arena *arena = NULL;
     prt_tensor x[16], y[16];
-    must(prt_arena_create(NULL, 0, &arena), "arena");
+    require_ok(prt_arena_create(NULL, 0, &arena), "arena");
     ck_assert_uint_eq(a->ret->n_in, b->ret->n_in);
     ck_assert_uint_le(a->ret->n_in, 16);
     run_random(a, arena, seed * 2 + 1, x);

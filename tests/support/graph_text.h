@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_text.h — graphs in tests are text: making one, comparing one, running a pass on it, and
- * running it before and after on the same random inputs.
+ * graph_text.h — graphs as text in tests: parses and compares graphs, runs a pass on a graph, and
+ * runs a graph before and after a pass on the same random inputs.
  */
 #ifndef PRT_TESTS_SUPPORT_GRAPH_TEXT_H
 #define PRT_TESTS_SUPPORT_GRAPH_TEXT_H
 
 #include "ir/ir.h"
 
-/* Parses, infers and verifies; a failure ends the test with the error. The module is released by
- * module_free, or by the end of the test's process. */
+/* Parses, infers and verifies; a failure ends the test with the error. The caller releases the
+ * module by module_free, or leaves it until the test's process ends. */
 prt_graph *graph_from_text(const char *text);
 void module_free(prt_graph *graph);
 
-/* The error message of a text that must not parse; fails the test when it does. */
+/* Returns the error message of a text that must not parse; fails the test if it parses. */
 const char *graph_error(const char *text);
 
-/* The graph as text; lives as long as the module. */
+/* Returns the graph as text, which is valid as long as the module. */
 const char *graph_text(const prt_graph *graph);
 
 /* `expected` is parsed and printed first, so that spacing and numbering do not matter. */
@@ -29,8 +29,8 @@ const char *graph_text(const prt_graph *graph);
         module_free(expected_);                                                                    \
     } while (0)
 
-/* Runs one pass with options "key=value, …" (or NULL) and verifies; tells whether it changed
- * anything. Constants without a name that nobody reads any more are dropped. */
+/* Runs one pass with options "key=value, …" (or NULL) and verifies; returns whether it changed
+ * anything. Unnamed constants without readers are dropped. */
 bool run_pass(prt_graph *graph, const char *name, const char *options);
 poprt_status try_pass(prt_graph *graph, const char *name, const char *options);
 
@@ -39,27 +39,27 @@ struct prt_pass_arg;
 void run_pass_with(prt_graph *graph, const char *name, uint32_t n_args,
     const struct prt_pass_arg *args);
 
-/* Runs a pass and gives all that it warned of, a line each; lives as long as the module. */
+/* Runs a pass and returns its warnings, a line each, which are valid as long as the module. */
 const char *pass_notes(prt_graph *graph, const char *pass, const char *options);
 
-/* The pass makes `after` of `before`, and nothing more the second time. */
+/* The pass turns `before` into `after`, and changes nothing when it runs again. */
 void assert_pass_rewrites(const char *pass, const char *options, const char *before,
     const char *after);
-/* The pass says that it changed nothing, and the graph is as it was. */
+/* The pass reports no change, and the graph is unchanged. */
 void assert_pass_leaves(const char *pass, const char *options, const char *text);
-/* The pass fails with this status and a message that has `part` in it. */
+/* The pass fails with this status and a message that contains `part`. */
 void assert_pass_fails(const char *pass, const char *options, const char *text, poprt_status status,
     const char *part);
 
-/* Runs both graphs on the same random inputs and ends the test where an output differs by more
- * than `tolerance` times the largest element (0: the same bits). Symbols become 3. */
+/* Runs both graphs on the same random inputs and fails the test if an output differs by more
+ * than `tolerance` times the largest element (0: the same bits). Symbols are replaced by 3. */
 void assert_same_results(const prt_graph *a, const prt_graph *b, double tolerance, uint64_t seed);
 
-/* `text` has all of `parts`, set apart by blanks, but not those with a "!" before them. */
+/* `text` contains all of `parts`, which are separated by blanks. Parts that begin with "!" must
+ * not occur. */
 void assert_text_has(const char *text, const char *parts);
 
-/* The graph that `text` describes gives the same results before and after a pass, which must
- * change it. */
+/* The graph of `text` gives the same results before and after a pass, which must change it. */
 void assert_pass_keeps_results(const char *text, const char *pass, double tolerance);
 
 #endif

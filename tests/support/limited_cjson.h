@@ -6,14 +6,14 @@
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 
-static unsigned cjson_allowed; /* allocations of cJSON until one fails, and all after it */
+static unsigned cjson_allowed; /* allocations left before cJSON's allocator fails */
 
 static inline void *limited_malloc(size_t size)
 {
     return cjson_allowed != 0 ? (cjson_allowed--, malloc(size)) : NULL;
 }
 
-/* Ends with cJSON_InitHooks(NULL). */
+/* cJSON_InitHooks(NULL) ends the limit. */
 static inline void limit_cjson(unsigned count)
 {
     cJSON_Hooks hooks = { .malloc_fn = limited_malloc, .free_fn = free };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* nhwc_text.c — texts of graphs with channels last. */
+/* nhwc_text.c — graphs with channels last as text. */
 #define _POSIX_C_SOURCE 200809L
 #include "support/nhwc_text.h"
 
@@ -16,7 +16,7 @@ uint32_t nhwc_random(uint32_t *state, uint32_t n)
     return (uint32_t)(((uint64_t)(*state >> 4) * n) >> 28);
 }
 
-/* In [-1, 1), with few digits. */
+/* Numbers in [-1, 1) with few digits. */
 static float *random_floats(uint32_t *state, size_t n)
 {
     float *p = malloc((n + 1) * sizeof(float));
@@ -77,7 +77,8 @@ static void put_type(FILE *to, const char *name, const char *type, int rank, con
     (void)fprintf(to, "] {");
 }
 
-/* An element by its bits: most of what these texts hold, and digits take long to write and read. */
+/* Writes an element as its bits, because most of these texts are elements, and decimal digits
+ * are slow to write and read. */
 static void put_bits(FILE *to, size_t index, uint32_t bits)
 {
     char text[] = ",0x00000000";
@@ -102,16 +103,16 @@ static void put_floats(FILE *to, const char *name, int rank, const int *dims, co
     (void)fprintf(to, "}\n");
 }
 
-/* A constant of random numbers. */
-static void put(FILE *to, uint32_t *state, const char *name, int rank, const int *dims,
-    const char *special)
+/* Writes a constant of random numbers. */
+static void put_random_constant(FILE *to, uint32_t *state, const char *name, int rank,
+    const int *dims, const char *special)
 {
     float *values = random_floats(state, product(rank, dims));
     put_floats(to, name, rank, dims, values, special);
     free(values);
 }
 
-static prt_nhwc_weights weights(const char *form, int group, int channels, int filters, int taps)
+static prt_nhwc_weights weights_of(const char *form, int group, int channels, int filters, int taps)
 {
     prt_nhwc_weights w = { .group = (size_t)group,
         .channels = (size_t)channels,
@@ -125,13 +126,14 @@ static prt_nhwc_weights weights(const char *form, int group, int channels, int f
 
 size_t nhwc_weights_count(const char *form, int group, int channels, int filters, int taps)
 {
-    const prt_nhwc_weights w = weights(form, group, channels, filters, taps);
+    const prt_nhwc_weights w = weights_of(form, group, channels, filters, taps);
     size_t count;
     ck_assert(prt_nhwc_weights_size(&w, &count));
     return count;
 }
 
-/* Weights as `name` in their form and, with `plain`, as Conv has them with "c" behind the name. */
+/* Writes packed weights as `name` and, with `plain`, the weights of Conv as `name` with the
+ * suffix "c". */
 static void put_weights(FILE *to, uint32_t *state, const char *name, const prt_nhwc_weights *w,
     int rank, const int *dims, bool plain)
 {
@@ -156,7 +158,7 @@ static int out_size(const nhwc_window *w, int rank, int i)
     return (padded - ((w->kernel[i] - 1) * w->dilation[i] + 1)) / w->stride[i] + 1;
 }
 
-static const char *turn(int rank, bool to_last)
+static const char *transpose_op(int rank, bool to_last)
 {
     if (rank == 3)
         return "{perm=[0,2,1]}";
@@ -170,7 +172,7 @@ char *nhwc_conv_text(const nhwc_conv_case *c, uint32_t seed, bool plain)
     const int spatial = c->rank - 2, channels = c->group * c->channels;
     const int filters = c->group * c->filters;
     prt_nhwc_weights form =
-        weights(c->form, c->group, c->channels, c->filters, (int)product(spatial, c->w.kernel));
+        weights_of(c->form, c->group, c->channels, c->filters, (int)product(spatial, c->w.kernel));
     form.transformed = c->transformed;
     int x[5] = { c->n }, y[5] = { c->n }, w[5] = { filters, c->channels };
     int gate[5] = { c->n, 1, 1, 1, 1 };
@@ -185,14 +187,14 @@ char *nhwc_conv_text(const nhwc_conv_case *c, uint32_t seed, bool plain)
     }
     x[c->images ? 1 : c->rank - 1] = gate[c->rank - 1] = channels;
     y[c->rank - 1] = filters;
-    put(to, &state, "x", c->rank, x, c->special);
+    put_random_constant(to, &state, "x", c->rank, x, c->special);
     put_weights(to, &state, "w", &form, c->rank, w, plain);
     if (c->bias)
-        put(to, &state, "b", 1, &filters, NULL);
+        put_random_constant(to, &state, "b", 1, &filters, NULL);
     if (c->residual)
-        put(to, &state, "r", c->rank, y, c->special);
+        put_random_constant(to, &state, "r", c->rank, y, c->special);
     if (c->gate)
-        put(to, &state, "g", c->rank, gate, NULL);
+        put_random_constant(to, &state, "g", c->rank, gate, NULL);
     (void)fprintf(to,
         "y = nhwc_conv x w %s %s %s {form=\"%s\",transformed=%d,group=%d,"
         "channels=%d,filters=%d,images=%d,activation=\"%s,",
@@ -204,21 +206,21 @@ char *nhwc_conv_text(const nhwc_conv_case *c, uint32_t seed, bool plain)
     if (plain) {
         (void)fprintf(to, "xg = %s x %s\n", c->gate ? "mul" : "identity", c->gate ? "g" : "");
         (void)fprintf(to, c->images ? "xc = identity xg\n" : "xc = transpose xg %s\n",
-            turn(c->rank, false));
+            transpose_op(c->rank, false));
         if (c->residual)
-            (void)fprintf(to, "rc = transpose r %s\n", turn(c->rank, false));
+            (void)fprintf(to, "rc = transpose r %s\n", transpose_op(c->rank, false));
         (void)fprintf(to, "yc = fused_conv xc wc %s %s {group=%d,activation=\"%s,",
             c->bias ? "b" : "_", c->residual ? "rc" : "_", c->group,
             c->activation[0] != '\0' ? c->activation : "\"");
         put_window(to, &c->w, c->rank);
-        (void)fprintf(to, "}\nz = transpose yc %s\n", turn(c->rank, true));
+        (void)fprintf(to, "}\nz = transpose yc %s\n", transpose_op(c->rank, true));
     }
     (void)fprintf(to, plain ? "return y, z\n" : "return y\n");
     (void)fclose(to);
     return text;
 }
 
-/* The convolutions one by one: `part` of x, to `name`. */
+/* Writes convolution `part` of x as `name`. */
 static void put_part(FILE *to, const nhwc_separable_case *c, int part, const char *name,
     const char *x)
 {
@@ -275,7 +277,7 @@ static void put_ints(FILE *to, const char *name, const char *type, int rank, con
     (void)fprintf(to, "}\n");
 }
 
-/* W, B and scale as NhwcQConv has them; with "c" behind as QLinearConv does. */
+/* Writes W, B and scale of NhwcQConv, or of QLinearConv with the suffix "c". */
 static void put_bytes(FILE *to, uint32_t *state, const nhwc_bytes_case *c, int rank,
     const int *dims, const prt_nhwc_weights *form)
 {
@@ -319,7 +321,7 @@ char *nhwc_bytes_text(const nhwc_bytes_case *c, uint32_t seed, bool plain)
     const nhwc_conv_case *a = &c->of;
     const int spatial = a->rank - 2;
     const prt_nhwc_weights form =
-        weights(a->form, a->group, a->channels, a->filters, (int)product(spatial, a->w.kernel));
+        weights_of(a->form, a->group, a->channels, a->filters, (int)product(spatial, a->w.kernel));
     int x[5] = { a->n }, w[5] = { a->group * a->filters, a->channels };
     uint32_t state = seed;
     char *text = NULL;
@@ -345,9 +347,10 @@ char *nhwc_bytes_text(const nhwc_bytes_case *c, uint32_t seed, bool plain)
         (void)fprintf(to,
             "one = const f32[] {1}\nwz = const i8[] {0}\nt = %s x %s\n"
             "q = qlinear_conv t one xz wc sc wz one yz bc {group=%d,",
-            a->images ? "identity" : "transpose", a->images ? "" : turn(a->rank, false), a->group);
+            a->images ? "identity" : "transpose", a->images ? "" : transpose_op(a->rank, false),
+            a->group);
         put_window(to, &a->w, a->rank);
-        (void)fprintf(to, "}\nz = transpose q %s\nreturn y, z\n", turn(a->rank, true));
+        (void)fprintf(to, "}\nz = transpose q %s\nreturn y, z\n", transpose_op(a->rank, true));
     } else {
         (void)fprintf(to, "f = cast y {to=1}\nreturn f\n");
     }
@@ -362,33 +365,33 @@ char *nhwc_separable_text(const nhwc_separable_case *c, uint32_t seed, bool plai
     const int taps[4] = { c->hidden, 1, c->w.kernel[0], c->w.kernel[1] };
     const int first[4] = { c->hidden, c->channels, 1, 1 };
     const int last[4] = { c->filters, c->hidden, 1, 1 };
-    const prt_nhwc_weights form[3] = { weights("panels", 1, c->channels, c->hidden, 1),
-        weights("taps", c->hidden, 1, 1, taps[2] * taps[3]),
-        weights("panels", 1, c->hidden, c->filters, 1) };
+    const prt_nhwc_weights form[3] = { weights_of("panels", 1, c->channels, c->hidden, 1),
+        weights_of("taps", c->hidden, 1, 1, taps[2] * taps[3]),
+        weights_of("panels", 1, c->hidden, c->filters, 1) };
     static const char *const attrs[3] = { "activation0=\"", ",activation1=\"", ",activation2=\"" };
     uint32_t state = seed;
     char *text = NULL;
     size_t size = 0;
     FILE *to = open_memstream(&text, &size);
-    put(to, &state, "x", 4, x, NULL);
+    put_random_constant(to, &state, "x", 4, x, NULL);
     put_weights(to, &state, "w1", &form[1], 4, taps, false);
     if (c->channels != 0)
         put_weights(to, &state, "w0", &form[0], 4, first, false);
     if (c->filters != 0)
         put_weights(to, &state, "w2", &form[2], 4, last, false);
     if (c->bias) {
-        put(to, &state, "b0", 1, &c->hidden, NULL);
-        put(to, &state, "b1", 1, &c->hidden, NULL);
-        put(to, &state, "b2", 1, &c->filters, NULL);
+        put_random_constant(to, &state, "b0", 1, &c->hidden, NULL);
+        put_random_constant(to, &state, "b1", 1, &c->hidden, NULL);
+        put_random_constant(to, &state, "b2", 1, &c->filters, NULL);
     }
     if (c->residual)
-        put(to, &state, "r", 4, y, NULL);
+        put_random_constant(to, &state, "r", 4, y, NULL);
     (void)fprintf(to, "y%s = nhwc_separable x w1 %s %s %s %s %s %s {", c->mean ? ", m" : "",
         c->bias ? "b1" : "_", c->channels != 0 ? "w0" : "_",
         c->bias && c->channels != 0 ? "b0" : "_", c->filters != 0 ? "w2" : "_",
         c->bias && c->filters != 0 ? "b2" : "_", c->residual ? "r" : "_");
     for (int i = 0; i < 3; i++) {
-        /* "Clip\",alpha=1": each part has attributes of its own */
+        /* "Clip\",alpha=1": each part has its own attributes */
         const char *at = c->activation[i];
         (void)fprintf(to, "%s", attrs[i]);
         for (; *at != '\0'; at++)

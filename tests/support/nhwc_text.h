@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * nhwc_text.h — graphs of the operators of op/internal/nhwc.def as text, with constants from a
- * seeded generator, beside the same on channels first by the operators of ONNX.
+ * seeded generator, and the same graphs with channels first by ONNX operators.
  */
 #ifndef PRT_TESTS_SUPPORT_NHWC_TEXT_H
 #define PRT_TESTS_SUPPORT_NHWC_TEXT_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct nhwc_window { /* of as many dims as the rank says, from the first on */
+typedef struct nhwc_window { /* the first entries are used, one for each spatial dim */
     int in[3], kernel[3], stride[3], dilation[3], pads[6];
 } nhwc_window;
 
@@ -21,11 +21,12 @@ typedef struct nhwc_conv_case {
     int group, channels, filters;  /* channels and filters of one group */
     const char *form, *activation; /* activation: "" or its name, then its attributes */
     bool images, gate, bias, residual;
-    bool transformed;    /* weights of Winograd's forms */
-    const char *special; /* NULL, or an element of X and one of the residual: "nan", "inf" */
+    bool transformed;    /* weights transformed for Winograd */
+    const char *special; /* NULL, or an element of X and of the residual: "nan", "inf" */
 } nhwc_conv_case;
 
-/* NhwcQConv: of the rest what it has. Filters get scales from `scale` on. */
+/* A case of NhwcQConv, which uses the members of `of` that it supports. The scales of filters
+ * start at `scale`. */
 typedef struct nhwc_bytes_case {
     nhwc_conv_case of;
     bool x_signed, y_signed;
@@ -36,23 +37,24 @@ typedef struct nhwc_bytes_case {
 typedef struct nhwc_separable_case {
     int n;
     nhwc_window w;
-    int channels, hidden, filters; /* filters 0: no last part; channels 0: no first one */
+    int channels, hidden, filters; /* filters 0: no last part; channels 0: no first part */
     bool bias, residual, mean;
     const char *activation[3];
 } nhwc_separable_case;
 
-/* Numbers below `n` and choices, the same for the same seed. */
+/* Returns a random number below `n`, the same sequence for the same seed. */
 uint32_t nhwc_random(uint32_t *state, uint32_t n);
 
-/* A window whose output has elements. */
+/* Returns a random window whose output is not empty. */
 nhwc_window nhwc_random_window(uint32_t *state, int rank, int most_in, int most_kernel);
 
-/* Graphs to be freed; value `y` is by the operator itself, `z` (with `plain`) by others. */
+/* Return graphs that the caller frees. `y` is the operator's result; `z` (with `plain`) is the
+ * result of ONNX operators. */
 char *nhwc_conv_text(const nhwc_conv_case *c, uint32_t seed, bool plain);
 char *nhwc_bytes_text(const nhwc_bytes_case *c, uint32_t seed, bool plain);
 char *nhwc_separable_text(const nhwc_separable_case *c, uint32_t seed, bool plain);
 
-/* Elements of the packed weights of a form. */
+/* Returns the number of elements of packed weights. */
 size_t nhwc_weights_count(const char *form, int group, int channels, int filters, int taps);
 
 #endif

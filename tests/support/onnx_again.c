@@ -29,7 +29,8 @@ static bool is_canonical(const prt_op *op)
     return op->source != NULL;
 }
 
-/* Nodes that came out as they came in, of those that should: already in canonical form. */
+/* Counts the nodes whose bytes are unchanged, and in `due` the nodes in canonical form, which
+ * must be. */
 static size_t count_kept(const prt_module *a, const prt_module *b, size_t *due)
 {
     size_t kept = 0;
@@ -43,7 +44,7 @@ static size_t count_kept(const prt_module *a, const prt_module *b, size_t *due)
     return kept;
 }
 
-/* Values without a name get the ones they have in the file, so that texts can be compared. */
+/* Gives unnamed values the names that they have in the file, so that texts can be compared. */
 static poprt_status name_all(const prt_names *names, const prt_graph *g)
 {
     for (size_t i = 0; i < g->constants.count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * onnx_bytes.h — protobuf messages by hand, right and wrong ones, for tests of the ONNX reader.
- * Everything lives until the test's process ends.
+ * onnx_bytes.h — builds valid and invalid protobuf messages for tests of the ONNX reader. All
+ * memory is kept until the test's process ends.
  */
 #ifndef PRT_TESTS_SUPPORT_ONNX_BYTES_H
 #define PRT_TESTS_SUPPORT_ONNX_BYTES_H
@@ -14,7 +14,7 @@ typedef struct msg {
     size_t size, capacity;
 } msg;
 
-/* All append to `m` and return it. */
+/* All of these append to `m` and return it. */
 msg *msg_new(void);
 msg *msg_raw(msg *m, const void *data, size_t size);
 msg *msg_varint(msg *m, uint64_t value);
@@ -39,7 +39,7 @@ msg *onnx_info(const char *name, int32_t dtype, uint32_t rank, const int64_t *di
 /* A TensorProto without data. */
 msg *onnx_tensor(const char *name, int32_t dtype, uint32_t rank, const int64_t *dims);
 
-/* A GraphProto of nodes separated by NULL at the end, then more fields as the caller likes. */
+/* A GraphProto of the nodes, a list that NULL ends. The caller may append more fields. */
 msg *onnx_graph(const char *name, msg *const *nodes);
 
 /* "x" and "y" of f32[2] as the graph's only input and output. */
@@ -48,15 +48,16 @@ msg *onnx_xy(msg *graph);
 /* A ModelProto of format 8 that imports `opset` of ai.onnx. */
 msg *onnx_model(const msg *graph, int64_t opset);
 
-/* A model with a bit of everything, for cutting and flipping. */
+/* A model with every kind of field, to be truncated and corrupted. */
 msg *onnx_sample(void);
 
-/* Reads from memory with the default limits, or those given; `last_error` tells why not. */
+/* Reads from memory with the given limits, or the default limits; `last_error` returns the error
+ * message. */
 poprt_status onnx_load(const msg *model, const prt_onnx_limits *limits, prt_module **out);
 const char *last_error(void);
 
-/* An allocator that refuses the n-th request (counted from 0) and all after it, and counts what is
- * not given back. */
+/* An allocator that refuses the n-th request (counted from 0) and all later ones, and counts
+ * live allocations. */
 typedef struct failing {
     size_t left, live;
 } failing;

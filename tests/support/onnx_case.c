@@ -29,7 +29,7 @@ typedef struct totals {
     bool quiet;
 } totals;
 
-/* In the child: 0 passed, 1 failed with the reason printed. */
+/* Runs in the child. Returns 0 if the case passed; otherwise prints the reason and returns 1. */
 static int run_case(const char *folder, tolerance within)
 {
     char path[MAX_PATH_SIZE], why[1024] = "no data";

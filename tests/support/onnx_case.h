@@ -9,8 +9,9 @@ typedef struct tolerance {
     double rtol, atol;
 } tolerance;
 
-/* True when `got` is `want` within the tolerance of floats (wider for types narrower than f32);
- * all else is exact, NaN equals NaN. False writes the reason to `why`. */
+/* Returns whether `got` equals `want` within the tolerance of floats (wider for types narrower
+ * than f32). All other types are compared exactly, and NaN equals NaN. On false the reason is in
+ * `why`. */
 bool values_equal(const prt_tensor *got, const prt_tensor *want, tolerance within, char *why,
     size_t size);
 

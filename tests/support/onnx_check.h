@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* onnx_check.h — modules from messages and back; the test fails where that does. */
+/* onnx_check.h — reads modules from messages and writes them; a failure fails the test. */
 #ifndef PRT_TESTS_SUPPORT_ONNX_CHECK_H
 #define PRT_TESTS_SUPPORT_ONNX_CHECK_H
 

@@ -19,7 +19,7 @@ void onnx_data_error(const char *what, char *why, size_t size)
         e->message);
 }
 
-/* Kind of a graph's input or output; what has no known type is a tensor. */
+/* Returns the kind of a graph's input or output; a value without a known type is a tensor. */
 static int32_t kind_of(const prt_value *v)
 {
     const int32_t kind = v != NULL ? v->type->kind : PRT_VALUE_TENSOR;
@@ -28,7 +28,7 @@ static int32_t kind_of(const prt_value *v)
 
 typedef enum found { ABSENT, READ, BROKEN } found;
 
-/* Old data sets hold bfloat16 as uint16, for numpy's sake. */
+/* Old data sets store bfloat16 as uint16, because numpy lacks bfloat16. */
 static found read_pb(prt_arena *arena, const char *folder, const char *stem, uint32_t i,
     const prt_value *value, prt_tensor *out)
 {
@@ -46,7 +46,7 @@ static found read_pb(prt_arena *arena, const char *folder, const char *stem, uin
     if (value != NULL && out->kind == PRT_VALUE_TENSOR && out->dtype == PRT_DTYPE_u16 &&
         value->type->kind == PRT_VALUE_TENSOR && value->type->dtype == PRT_DTYPE_bf16)
         out->dtype = PRT_DTYPE_bf16;
-    return READ; /* the map lives as long as this process: `out` may look into it */
+    return READ; /* the map is kept until the process ends, because `out` may point into it */
 }
 
 static bool run_set(const prt_module *m, const char *folder, tolerance within, prt_arena *arena,

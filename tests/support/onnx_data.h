@@ -12,7 +12,7 @@
 bool onnx_data_run(const prt_module *m, const char *folder, tolerance within, uint32_t *sets,
     char *why, size_t size);
 
-/* The last failure, after `what`. */
+/* Writes `what` and the last failure to `why`. */
 void onnx_data_error(const char *what, char *why, size_t size);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * onnx_dims.c — what inference knows of a model's dimensions, and whether it is true.
+ * onnx_dims.c — checks the dimensions of a model that inference knows.
  *
  *     onnx_dims [--known] [--types] MODEL...
  *
  * Each MODEL is a DIR or DIR/model.onnx with DIR/test_data_set_K/input_I.pb, as `poprt test` reads
- * them. Every value of the main graph is computed for each data set; each dimension and each known
- * integer, evaluated with the sizes of that data set's inputs, must be what the value really has.
- * Prints the values whose dims are not all numbers or expressions of the inputs', where all that
- * made them are; with --known any such value is a failure. With --types every type is printed.
+ * them. Every value of the main graph is computed for each data set. Each dimension and each known
+ * integer, evaluated with the sizes of that data set's inputs, must equal that of the computed
+ * value. Prints the values whose dims are not numbers or expressions of the inputs, although all
+ * operands of their operator are known; with --known any such value is a failure. With --types
+ * every type is printed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,11 +30,11 @@ typedef struct model {
     prt_module *m;
     PRT_VEC(prt_value *) values; /* of the main graph's ops */
     int64_t *numbers;            /* by index of a dim expression: its value in this run */
-    bool *known;                 /* the same: made of the inputs' symbols */
+    bool *known;                 /* by index too: whether it consists of the inputs' symbols */
     size_t failures, open, dims;
 } model;
 
-static void must(poprt_status status, const char *what)
+static void require_ok(poprt_status status, const char *what)
 {
     if (status == POPRT_OK)
         return;
@@ -73,8 +74,8 @@ static void find_known(model *t)
     }
 }
 
-/* Sizes of symbols from the inputs, then every node from earlier ones. */
-static void bind(model *t, const prt_tensor *const *in)
+/* Takes the sizes of symbols from the inputs, then computes every node from earlier ones. */
+static void bind_symbols(model *t, const prt_tensor *const *in)
 {
     const prt_dims *dims = t->m->dims;
     for (size_t i = 0; i < prt_dims_count(dims); i++)
@@ -95,7 +96,7 @@ static void bind(model *t, const prt_tensor *const *in)
     }
 }
 
-/* The first on its way: all that the op reads is known. */
+/* Returns whether unknown dims begin at this op: all its operands are known. */
 static bool is_first(const model *t, const prt_op *op)
 {
     for (uint32_t i = 0; i < op->n_in; i++)
@@ -143,7 +144,7 @@ static void expect(model *t, const prt_value *v, const char *what, uint32_t i, i
         return;
     const int64_t said = prt_dim_is_number(dim) ? dim : t->numbers[prt_dim_index(dim)];
     if (said == real || (said == PRT_DIM_UNKNOWN && strcmp(what, "element") == 0))
-        return; /* a ratio that is no integer here has no value */
+        return; /* a ratio that is not an integer has no value here */
     prt_dim_print(t->m->dims, dim, text, sizeof(text));
     (void)printf("%s: %.*s: %s %u is %lld, inferred %s = %lld\n", t->folder, PRT_STR_ARG(v->name),
         what, i, (long long)real, text, (long long)said);
@@ -178,7 +179,7 @@ static void run_set(model *t, const char *folder)
     const prt_graph *g = t->m->main;
     const uint32_t n_in = (uint32_t)g->inputs.count, n_out = (uint32_t)t->values.count;
     prt_arena *arena = NULL;
-    must(prt_arena_create(&prt_mem_libc, 0, &arena), folder);
+    require_ok(prt_arena_create(&prt_mem_libc, 0, &arena), folder);
     prt_tensor *in = PRT_NEW_N(arena, prt_tensor, n_in), *out = PRT_NEW_N(arena, prt_tensor, n_out);
     const prt_tensor **refs = PRT_NEW_N(arena, const prt_tensor *, n_in);
     prt_blob **files = PRT_NEW_N(arena, prt_blob *, n_in + 1);
@@ -187,12 +188,12 @@ static void run_set(model *t, const char *folder)
     for (uint32_t i = 0; i < n_in; i++) {
         char path[PATH_SIZE + 64];
         (void)snprintf(path, sizeof(path), "%s/input_%u.pb", folder, i);
-        must(prt_file_map(&prt_mem_libc, path, &files[i]), path);
-        must(prt_onnx_read_value(arena, files[i], PRT_VALUE_TENSOR, &in[i]), path);
+        require_ok(prt_file_map(&prt_mem_libc, path, &files[i]), path);
+        require_ok(prt_onnx_read_value(arena, files[i], PRT_VALUE_TENSOR, &in[i]), path);
         refs[i] = &in[i];
     }
-    bind(t, refs);
-    must(prt_ir_run(g, n_in, refs, n_out, out, arena), folder);
+    bind_symbols(t, refs);
+    require_ok(prt_ir_run(g, n_in, refs, n_out, out, arena), folder);
     for (uint32_t i = 0; i < n_out; i++)
         compare(t, t->values.data[i], &out[i]);
     for (uint32_t i = 0; i < n_in; i++)
@@ -200,15 +201,15 @@ static void run_set(model *t, const char *folder)
     prt_arena_release(arena);
 }
 
-/* Makes every listed value an output, so that a run gives all of them. */
-static void give_all(model *t)
+/* Makes every listed value an output, so that a run computes all of them. */
+static void output_all(model *t)
 {
     const uint32_t n = (uint32_t)t->values.count;
     prt_str *names = PRT_NEW_N(t->m->arena, prt_str, n);
     for (uint32_t i = 0; names != NULL && i < n; i++)
         names[i] = t->values.data[i]->name;
-    must(names != NULL ? prt_graph_set_outputs(t->m->main, n, t->values.data, names)
-                       : POPRT_E_NOMEM,
+    require_ok(names != NULL ? prt_graph_set_outputs(t->m->main, n, t->values.data, names)
+                             : POPRT_E_NOMEM,
         t->folder);
 }
 
@@ -222,14 +223,14 @@ static bool check(char *folder, const options *o)
     model t = { .folder = folder };
     uint32_t sets = 0;
     (void)snprintf(path, sizeof(path), "%s/model.onnx", folder);
-    must(prt_onnx_read_file(&prt_mem_libc, path, &limits, &t.m), path);
+    require_ok(prt_onnx_read_file(&prt_mem_libc, path, &limits, &t.m), path);
     t.numbers = PRT_NEW_N(t.m->arena, int64_t, prt_dims_count(t.m->dims) + 1);
     t.known = PRT_NEW_N(t.m->arena, bool, prt_dims_count(t.m->dims) + 1);
     if (t.numbers == NULL || t.known == NULL)
         exit(1);
     find_known(&t);
     list_values(&t, o);
-    give_all(&t);
+    output_all(&t);
     for (;; sets++) {
         (void)snprintf(path, sizeof(path), "%s/test_data_set_%u", folder, sets);
         if (access(path, F_OK) != 0)

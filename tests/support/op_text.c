@@ -10,23 +10,24 @@
 
 enum { TEXT_SIZE = 4096 };
 
-static char to[TEXT_SIZE]; /* what the last call has to say */
+static char to[TEXT_SIZE]; /* the result of the last call */
 
-static void must(poprt_status status, const char *text)
+static void require_ok(poprt_status status, const char *text)
 {
     if (status != POPRT_OK)
         ck_abort_msg("%s: %s: %s\n%s", prt_status_name(status), prt_error_last()->subject,
             prt_error_last()->message, text);
 }
 
-/* The graph of a new module, which the caller releases; NULL when the text has an error. */
+/* Returns the graph of a new module, which the caller releases, or NULL if the text has an
+ * error. */
 static prt_graph *read_text(const char *text, poprt_status *status)
 {
     prt_module *module = NULL;
-    must(prt_module_create(&prt_mem_libc, 0, &module), text);
+    require_ok(prt_module_create(&prt_mem_libc, 0, &module), text);
     *status = prt_ir_parse(module, prt_str_of(text));
     if (*status == POPRT_OK) {
-        must(prt_ir_verify(module), text);
+        require_ok(prt_ir_verify(module), text);
         return module->main;
     }
     prt_module_release(module);
@@ -37,7 +38,7 @@ static prt_graph *read_right_text(const char *text)
 {
     poprt_status status;
     prt_graph *g = read_text(text, &status);
-    must(status, text);
+    require_ok(status, text);
     return g;
 }
 
@@ -84,7 +85,7 @@ const char *op_value_of(const char *text, unsigned i)
     prt_graph *g = read_right_text(text);
     prt_arena *arena = g->module->arena;
     prt_tensor *out = PRT_NEW_N(arena, prt_tensor, g->ret->n_in);
-    must(prt_ir_run(g, 0, NULL, g->ret->n_in, out, arena), text);
+    require_ok(prt_ir_run(g, 0, NULL, g->ret->n_in, out, arena), text);
     const prt_tensor *t = &out[i];
     ck_assert_int_eq(t->kind, PRT_VALUE_TENSOR);
     prt_type_print(NULL, prt_type_tensor(g->module->types, t->dtype, (int32_t)t->rank, t->dims), to,

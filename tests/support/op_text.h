@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * op_text.h — operators in tests: a graph as text, and what is inferred or computed for its first
- * output as text, which stays until the next call.
+ * op_text.h — operators in tests. A graph is given as text, and the inferred or computed result of
+ * its first output is returned as text, which is valid until the next call.
  */
 #ifndef PRT_TESTS_SUPPORT_OP_TEXT_H
 #define PRT_TESTS_SUPPORT_OP_TEXT_H
 
-/* Type that is inferred for output 0: "f32[2,seq]". */
+/* The inferred type of output 0: "f32[2,seq]". */
 const char *op_type(const char *text);
 
-/* What is known of the integers of output 0: "2 seq ?"; "" when nothing is. */
+/* The known integers of output 0: "2 seq ?", or "". */
 const char *op_content(const char *text);
 
 /* Type and elements of output 0 of a graph without inputs: "i64[2]: 3 4". */

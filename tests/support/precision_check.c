@@ -14,7 +14,7 @@
 
 enum { MOST = 8, SETS = 3 };
 
-static void must(poprt_status status, const char *what)
+static void require_ok(poprt_status status, const char *what)
 {
     if (status != POPRT_OK)
         ck_abort_msg("%s: %s: %s", what, prt_error_last()->subject, prt_error_last()->message);
@@ -25,7 +25,7 @@ prt_graph *trained_model(const char *name)
     char path[512];
     prt_module *m = NULL;
     (void)snprintf(path, sizeof(path), "%s/%s/model.onnx", PRT_TEST_DATA, name);
-    must(prt_onnx_read_file(&prt_mem_libc, path, NULL, &m), path);
+    require_ok(prt_onnx_read_file(&prt_mem_libc, path, NULL, &m), path);
     (void)run_pass(m->main, "constant_folding", NULL);
     (void)run_pass(m->main, "shape_inference", NULL);
     return m->main;
@@ -52,7 +52,7 @@ static void run_as(const prt_graph *g, prt_arena *arena, const prt_tensor *in, p
         tensor_as(arena, &in[i], g->inputs.data[i]->type->dtype, &as[i]);
         pointers[i] = &as[i];
     }
-    must(prt_ir_run(g, (uint32_t)g->inputs.count, pointers, g->ret->n_in, out, arena), "run");
+    require_ok(prt_ir_run(g, (uint32_t)g->inputs.count, pointers, g->ret->n_in, out, arena), "run");
 }
 
 static void compare(const prt_tensor *a, const prt_tensor *b, model_distance *d)
@@ -79,9 +79,9 @@ static void read_input(prt_arena *arena, const char *name, uint32_t set, uint32_
     prt_blob *bytes = NULL;
     (void)snprintf(path, sizeof(path), "%s/%s/test_data_set_%u/input_%u.pb", PRT_TEST_DATA, name,
         set, k);
-    must(prt_file_map(&prt_mem_libc, path, &bytes), path);
+    require_ok(prt_file_map(&prt_mem_libc, path, &bytes), path);
     prt_tensor t;
-    must(prt_onnx_read_value(arena, bytes, PRT_VALUE_TENSOR, &t), path);
+    require_ok(prt_onnx_read_value(arena, bytes, PRT_VALUE_TENSOR, &t), path);
     tensor_as(arena, &t, t.dtype, out);
     prt_blob_release(bytes);
 }
@@ -103,7 +103,7 @@ model_distance distance_of(const char *name, const prt_graph *before, const prt_
     for (uint32_t set = 0; set < SETS && has_set(name, set); set++) {
         prt_arena *arena = NULL;
         prt_tensor in[MOST], x[MOST], y[MOST];
-        must(prt_arena_create(NULL, 0, &arena), "arena");
+        require_ok(prt_arena_create(NULL, 0, &arena), "arena");
         for (uint32_t k = 0; k < before->inputs.count; k++)
             read_input(arena, name, set, k, &in[k]);
         run_as(before, arena, in, x);
@@ -133,8 +133,8 @@ void read_digits(prt_arena *arena, const char *file, prt_tensor *out)
     prt_blob *bytes = NULL;
     prt_tensor t;
     (void)snprintf(path, sizeof(path), "%s/digits/%s.npy", PRT_TEST_DATA, file);
-    must(prt_file_map(&prt_mem_libc, path, &bytes), path);
-    must(prt_npy_read(arena, bytes, PRT_DTYPE_undefined, &t), path);
+    require_ok(prt_file_map(&prt_mem_libc, path, &bytes), path);
+    require_ok(prt_npy_read(arena, bytes, PRT_DTYPE_undefined, &t), path);
     tensor_as(arena, &t, t.dtype, out);
     prt_blob_release(bytes);
 }
@@ -144,7 +144,7 @@ uint32_t digits_read(const prt_graph *graph)
     prt_arena *arena = NULL;
     prt_tensor images, labels, logits;
     uint32_t right = 0;
-    must(prt_arena_create(NULL, 0, &arena), "arena");
+    require_ok(prt_arena_create(NULL, 0, &arena), "arena");
     read_digits(arena, "images", &images);
     read_digits(arena, "labels", &labels);
     run_as(graph, arena, &images, &logits);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * precision_check.h — what passes that change element types do to the trained models of
- * tests/fixtures: how far results move, how many digits are still read right.
+ * precision_check.h — the effect of passes that change element types on the trained models of
+ * tests/fixtures: the distance of results, and the number of digits read correctly.
  */
 #ifndef PRT_TESTS_SUPPORT_PRECISION_CHECK_H
 #define PRT_TESTS_SUPPORT_PRECISION_CHECK_H
@@ -11,9 +11,9 @@
 /* The model of a folder of tests/fixtures, its constants folded. */
 prt_graph *trained_model(const char *name);
 
-/* The largest difference of results on the stored inputs (of up to three data sets) by the largest
- * element of an output, and the largest distance 1 - cos of outputs. Inputs are converted to what
- * `after` takes. */
+/* The largest difference of results on the stored inputs (up to three data sets), divided by the
+ * largest element of an output, and the largest distance 1 - cos of outputs. Inputs are
+ * converted to the input types of `after`. */
 typedef struct model_distance {
     double worst, cosine;
 } model_distance;
@@ -23,7 +23,7 @@ model_distance distance_of(const char *name, const prt_graph *before, const prt_
 void assert_model_stays_close(const char *name, const char *pass, const char *options,
     double tolerance);
 
-/* How many of the 360 held-back digits the model reads right. */
+/* Returns how many of the 360 held-back digits the model classifies correctly. */
 uint32_t digits_read(const prt_graph *graph);
 
 /* The held-back digits: their "images" or "labels". */

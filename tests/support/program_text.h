@@ -14,16 +14,17 @@ typedef struct test_bytes {
     size_t size;
 } test_bytes;
 
-/* Compiles IR text; fails the test when that fails. The module is gone afterwards. */
+/* Compiles IR text; a failure fails the test. The module is released. */
 prt_program *program_from_text(const char *text);
-/* The same, with memory of its own for every value. */
+/* The same, but every value has its own memory. */
 prt_program *program_apart(const char *text);
 
-/* The program as PopEF; free(data), on failure too. popef_of fails the test. */
+/* Write the program as PopEF; the caller frees `data`, on failure too. popef_of fails the test
+ * on an error. */
 poprt_status popef_write(const prt_program *program, test_bytes *out);
 test_bytes popef_of(const prt_program *program);
 
-/* Reads PopEF from a copy of the bytes that is aligned as a mapping would be. */
+/* Reads PopEF from a copy of the bytes that is aligned like a mapping. */
 poprt_status program_from_bytes(const void *data, size_t size, bool full, prt_program **out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * random_graph.h — numbers that repeat, and graphs of nodes that each read a few of the values
- * before them.
+ * random_graph.h — reproducible random numbers, and graphs of nodes that each read a few of the
+ * values before them.
  */
 #ifndef PRT_TESTS_SUPPORT_RANDOM_GRAPH_H
 #define PRT_TESTS_SUPPORT_RANDOM_GRAPH_H
@@ -16,8 +16,8 @@ static inline uint64_t random_below(uint64_t *state, uint64_t below)
     return (*state >> 33) % below;
 }
 
-/* Nodes N1 … of `count`: half of them add two of the nine values before, half multiply one with one
- * of five matrices of 64 bytes. */
+/* A graph of `count` nodes N1 …: half of them add two of the nine preceding values, half
+ * multiply one of them by one of five matrices of 64 bytes. */
 static inline prt_graph *random_graph(uint64_t *state, uint32_t count)
 {
     static char text[1 << 14];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread_names.h — what threads of this process are called (Linux's /proc/self/task). */
+/* thread_names.h — names of the threads of this process (Linux's /proc/self/task). */
 #ifndef PRT_TESTS_THREAD_NAMES_H
 #define PRT_TESTS_THREAD_NAMES_H
 
@@ -28,8 +28,8 @@ static inline bool thread_exists_now(const char *name)
     return found;
 }
 
-/* Whether a thread of that name exists; waits two seconds, as threads name themselves when they
- * begin. */
+/* Returns whether a thread of that name exists. Waits up to two seconds, because threads set
+ * their names when they begin. */
 static inline bool thread_exists(const char *name)
 {
     const struct timespec wait = { .tv_nsec = 10000000 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tolerance.c — results against expected values. */
+/* tolerance.c — compares results with expected values. */
 #include "support/tolerance.h"
 
 #include <float.h>
@@ -20,13 +20,13 @@ typedef struct tolerance_row {
 } tolerance_row;
 
 static const tolerance_row rows[] = {
-    { "exact", 0, 0, 0, 0 },        /* moved, compared, integer, or one rounded operation */
+    { "exact", 0, 0, 0, 0 },        /* moves, comparisons, integers, or one rounded operation */
     { "round", 1, 8, 0, 0 },        /* a function of libm, rounded once */
     { "sum", 1, 64, 1e-14, 0 },     /* sums and products of many, in double, rounded once */
     { "chain", 2, 1024, 1e-12, 0 }, /* longer chains in double: recurrences, spectra, resampling */
     { "peer", 256, 4e9, 1e-5, 0 },  /* expected values are ONNX Runtime's, in f32 all along */
-    { "step", 0, 0, 0, 1 },         /* quotients in f32 there that may fall either way */
-    { "f32", 4, 4e9, 4e-7, 0 },     /* intermediates that the operator says are f32 */
+    { "step", 0, 0, 0, 1 },         /* quotients in f32 there, which may round either way */
+    { "f32", 4, 4e9, 4e-7, 0 },     /* intermediates that the operator defines as f32 */
     { "f16", 4, 4e12, 4e-3, 0 },    /* the same with f16 */
     { "bf16", 4, 4e13, 3e-2, 0 },   /* the same with bf16 */
 };

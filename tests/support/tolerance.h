@@ -10,11 +10,11 @@
 
 #include "tensor/tensor.h"
 
-/* Class by name ("exact", "round" …); false when there is none. */
+/* Finds a class by name ("exact", "round" …); false if it does not exist. */
 bool prt_tolerance_find(prt_str name, uint32_t *index);
 
-/* True when `got` is `want` within the class: kind, element type, shape and every element. False
- * writes the first difference to `why`. */
+/* Returns whether `got` equals `want` within the class: kind, element type, shape and every
+ * element. On false the first difference is in `why`. */
 bool prt_tolerance_equal(uint32_t index, const prt_tensor *got, const prt_tensor *want, char *why,
     size_t size);
 

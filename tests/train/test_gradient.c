@@ -12,14 +12,14 @@ static const char product[] = "a = const f32[2] {1,2}\nb = const f32[2] {3,5}\n"
                               "i = identity a\nj = identity b\ns = mul i i\nc = mul s j\n"
                               "one = const f32[] {1}\nd = add i one\nreturn c\n";
 
-static prt_value *named(const prt_graph *g, const char *name)
+static prt_value *value_named(const prt_graph *g, const char *name)
 {
     prt_value *v = prt_map_find(&g->module->names, prt_str_of(name));
     ck_assert_ptr_nonnull(v);
     return v;
 }
 
-/* A node Gradient at the end; `inputs` and `outputs` are names. */
+/* Appends a node Gradient; `inputs` and `outputs` are names. */
 static prt_op *add_gradient(prt_graph *g, uint32_t n_in, const char *const *inputs, uint32_t n_out,
     const char *const *outputs)
 {
@@ -27,7 +27,7 @@ static prt_op *add_gradient(prt_graph *g, uint32_t n_in, const char *const *inpu
     ck_assert_ptr_nonnull(op);
     op->origin = PRT_STR("node");
     for (uint32_t i = 0; i < n_in; i++)
-        prt_op_set_input(op, i, named(g, inputs[i]));
+        prt_op_set_input(op, i, value_named(g, inputs[i]));
     for (uint32_t i = 0; i < n_out; i++)
         ck_assert_int_eq(prt_value_set_name(&op->out[i], prt_str_of(outputs[i])), POPRT_OK);
     return op;
@@ -40,7 +40,7 @@ static prt_strs list(uint32_t n, const prt_str *names)
 
 static void ck_values(prt_graph *g, const char *name, double first, double second)
 {
-    prt_value *v = named(g, name);
+    prt_value *v = value_named(g, name);
     const prt_str names[1] = { prt_str_of(name) };
     prt_tensor out;
     ck_assert_int_eq(prt_graph_set_outputs(g, 1, &v, names), POPRT_OK);
@@ -51,7 +51,7 @@ static void ck_values(prt_graph *g, const char *name, double first, double secon
     ck_assert_double_eq((double)((const float *)out.data)[1], second);
 }
 
-START_TEST(names_choose_what_is_differentiated)
+START_TEST(names_select_the_differentiated_values)
 {
     prt_graph *g = graph_from_text(product);
     const prt_str xs[2] = { PRT_STR("i"), PRT_STR("j") };
@@ -63,7 +63,7 @@ START_TEST(names_choose_what_is_differentiated)
 }
 END_TEST
 
-START_TEST(inputs_choose_where)
+START_TEST(inputs_select_the_point)
 {
     prt_graph *g = graph_from_text(product);
     const prt_str x[1] = { PRT_STR("i") }, z[1] = { PRT_STR("j") };
@@ -75,7 +75,7 @@ START_TEST(inputs_choose_where)
 }
 END_TEST
 
-/* The operators that are copied end right where the copies go. */
+/* The last copied operator is directly before the place of the copies. */
 START_TEST(the_last_operator_may_be_y)
 {
     prt_graph *g = graph_from_text(product);
@@ -100,7 +100,7 @@ START_TEST(gradients_have_gradients)
 }
 END_TEST
 
-START_TEST(what_does_not_matter_is_zero)
+START_TEST(unused_inputs_have_zero_gradients)
 {
     prt_graph *g = graph_from_text(product);
     const prt_str xs[2] = { PRT_STR("i"), PRT_STR("j") };
@@ -112,7 +112,7 @@ START_TEST(what_does_not_matter_is_zero)
 }
 END_TEST
 
-START_TEST(errors_name_what_is_missing)
+START_TEST(errors_name_the_missing_value)
 {
     prt_graph *g = graph_from_text(product);
     const prt_str wrong[1] = { PRT_STR("nowhere") }, x[1] = { PRT_STR("i") };
@@ -130,6 +130,6 @@ START_TEST(errors_name_what_is_missing)
 }
 END_TEST
 
-PRT_TEST_MAIN("train/gradient", names_choose_what_is_differentiated, inputs_choose_where,
-    the_last_operator_may_be_y, gradients_have_gradients, what_does_not_matter_is_zero,
-    errors_name_what_is_missing)
+PRT_TEST_MAIN("train/gradient", names_select_the_differentiated_values, inputs_select_the_point,
+    the_last_operator_may_be_y, gradients_have_gradients, unused_inputs_have_zero_gradients,
+    errors_name_the_missing_value)
