@@ -285,11 +285,24 @@ static poprt_status parse_op(parser *p, prt_graph *graph, const targets *outs)
 
 /* ---- graphs */
 
+/* Notes an output's name; fails if it belongs to another value of the interface. */
+static poprt_status note_name(prt_scan *s, prt_map *taken, prt_str name, prt_value *v)
+{
+    const prt_value *other = name.size != 0 ? prt_map_find(taken, name) : NULL;
+    if (other != NULL && other != v)
+        return prt_scan_fail(s, POPRT_E_PARSE, "an input or another output has the name '%.*s'",
+            PRT_STR_ARG(name));
+    return name.size != 0 ? prt_map_set(taken, name, v) : POPRT_OK;
+}
+
 static poprt_status parse_return(parser *p, prt_graph *graph)
 {
     prt_scan *s = &p->s;
     values outs = { 0 };
     PRT_VEC(prt_str) names = { 0 };
+    prt_map taken = prt_map_in(s->arena);
+    for (size_t i = 0; graph->owner == NULL && i < graph->inputs.count; i++)
+        PRT_TRY(prt_map_set(&taken, graph->inputs.data[i]->name, graph->inputs.data[i]));
     while (!at_end_of_statement(s)) {
         prt_value *v;
         if (outs.count != 0)
@@ -304,6 +317,8 @@ static poprt_status parse_return(parser *p, prt_graph *graph)
         }
         if (outs.count == MAX_SLOTS)
             return prt_scan_fail(s, POPRT_E_LIMIT, "more than %d outputs", MAX_SLOTS);
+        if (graph->owner == NULL)
+            PRT_TRY(note_name(s, &taken, name, v));
         if (!PRT_VEC_PUSH(s->arena, &outs, v) || !PRT_VEC_PUSH(s->arena, &names, name))
             return POPRT_E_NOMEM;
     }

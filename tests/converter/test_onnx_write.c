@@ -248,7 +248,7 @@ END_TEST
 START_TEST(a_name_of_two_values_is_refused)
 {
     for (uint32_t i = 0; i < 2; i++) {
-        prt_module *m = from_text("x = input f32[2]\ny = neg x\nreturn x, x, y\n");
+        prt_module *m = from_text("x = input f32[2]\ny = neg x\nreturn x, y, y\n");
         prt_op_set_input(m->main->ret, 2 * i, m->main->ret->in[2 - 2 * i].value);
         ck_assert_int_eq(prt_onnx_write(m, onnx_append, msg_new()), POPRT_E_INTERNAL);
         ck_assert_ptr_nonnull(strstr(last_error(), "belongs to two values"));

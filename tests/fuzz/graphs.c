@@ -144,6 +144,20 @@ static void add_line(writer *w)
     }
 }
 
+/* Some outputs are listed twice, and some have another name than their value. */
+static void put_return(writer *w)
+{
+    put_text(w, "return ");
+    put_number(w, "v", w->values - 1);
+    for (size_t n = fuzz_below(w->dice, 4); n > 0; n--) {
+        const bool last = fuzz_below(w->dice, 4) == 0;
+        put_number(w, ", v", (long long)(last ? w->values - 1 : fuzz_below(w->dice, w->values)));
+        if (fuzz_below(w->dice, 3) == 0)
+            put_number(w, " as w", (long long)n);
+    }
+    put_text(w, "\n");
+}
+
 poprt_status fuzz_graph_draw(fuzz_dice *dice, prt_module **out)
 {
     static const char *const inputs[] = { "f32[4,4]", "f32[2,2,2,4]", "f32[1,4,4]", "f32[n,4]",
@@ -159,10 +173,6 @@ poprt_status fuzz_graph_draw(fuzz_dice *dice, prt_module **out)
     }
     for (size_t n = 3 + fuzz_below(dice, 24); n > 0 && w.values + 4 < MOST_VALUES; n--)
         add_line(&w);
-    put_text(&w, "return ");
-    put_number(&w, "v", w.values - 1);
-    for (size_t n = fuzz_below(dice, 3); n > 0; n--)
-        put_number(&w, ", v", (long long)fuzz_below(dice, w.values));
-    put_text(&w, "\n");
+    put_return(&w);
     return parse(&w, out);
 }

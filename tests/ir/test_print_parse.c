@@ -232,6 +232,8 @@ START_TEST(errors_name_line_and_column)
     assert_error("x = const f32[4611686018427387904] zeros\nreturn x", "");
     assert_error("x = const f32[1000000000] zeros\nreturn x", "too many");
     assert_error("x = input f32[2]", "no return");
+    assert_error("x = input f32[2]\ny = neg x\nreturn y, x as y", "output has the name 'y'");
+    assert_error("x = input f32[2]\ny = neg x\nreturn y as x", "an input or");
     assert_error("x = input f32[2]\nreturn x\ny = add x x",
         "line 3, column 1: statement after return");
     assert_error("x = input f32[2] }\nreturn x", "expected");
