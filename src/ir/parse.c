@@ -292,7 +292,7 @@ static poprt_status note_name(prt_scan *s, prt_map *taken, prt_str name, prt_val
     if (other != NULL && other != v)
         return prt_scan_fail(s, POPRT_E_PARSE, "an input or another output has the name '%.*s'",
             PRT_STR_ARG(name));
-    return name.size != 0 ? prt_map_set(taken, name, v) : POPRT_OK;
+    return name.size != 0 && v != NULL ? prt_map_set(taken, name, v) : POPRT_OK;
 }
 
 static poprt_status parse_return(parser *p, prt_graph *graph)

@@ -134,7 +134,9 @@ static poprt_status expose_inputs(calibrator *c, prt_module *clone)
         if (k < count)
             continue;
         values[count] = to->in[0].value;
-        names[count] = prt_module_fresh_name(clone, "layer_input");
+        char name[32];
+        (void)snprintf(name, sizeof(name), "layer_input_%u", count); /* each output has its own */
+        names[count] = prt_module_fresh_name(clone, name);
         if (names[count++].data == NULL)
             return POPRT_E_NOMEM;
     }

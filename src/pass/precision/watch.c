@@ -3,6 +3,7 @@
 #include "pass/precision/watch.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "pass/precision/feed.h"
 
@@ -89,7 +90,9 @@ static poprt_status expose_values(const prt_watch *w, uint32_t *count)
         if (!w->values[i].converted)
             continue;
         values[*count] = w->values[i].value;
-        names[*count] = prt_module_fresh_name(w->clone, "watched");
+        char name[32];
+        (void)snprintf(name, sizeof(name), "watched_%u", *count); /* each output has its own */
+        names[*count] = prt_module_fresh_name(w->clone, name);
         if (names[*count].data == NULL)
             return POPRT_E_NOMEM;
         ++*count;
