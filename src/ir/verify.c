@@ -89,7 +89,7 @@ static poprt_status verify_name(prt_map *names, prt_str name, const prt_value *v
     const prt_value *other = prt_map_find(names, name);
     if (other != NULL && other != v)
         return broken(at, "an output shares its name with another output or an input");
-    return prt_map_set(names, name, (void *)(uintptr_t)v);
+    return v != NULL ? prt_map_set(names, name, (void *)(uintptr_t)v) : POPRT_OK;
 }
 
 static poprt_status verify_interface(const prt_graph *g, prt_arena *scratch)
