@@ -10,15 +10,6 @@
     poprt_status down(prt_downgrade *d);
 #define UP(domain, name, from, to, up) poprt_status up(prt_upgrade *u);
 #define DOWN(domain, name, from, to, down) poprt_status down(prt_downgrade *d);
-#define MEANING(domain, name, since)
-#define KEEP(domain, name, types)
-#define BACK(domain, name, types, back)
 #include "converter/upgrade.def"
-#undef FORM
-#undef UP
-#undef DOWN
-#undef MEANING
-#undef KEEP
-#undef BACK
 
 #endif

@@ -7,19 +7,9 @@
 #include "converter/write_back.h"
 
 static const prt_kept kept[] = {
-#define FORM(domain, name, from, to, up, down)
-#define UP(domain, name, from, to, up)
-#define DOWN(domain, name, from, to, down)
-#define MEANING(domain, name, since)
 #define KEEP(domain, name, types) { domain, name, types, NULL },
 #define BACK(domain, name, types, back) { domain, name, types, back },
 #include "converter/upgrade.def"
-#undef FORM
-#undef UP
-#undef DOWN
-#undef MEANING
-#undef KEEP
-#undef BACK
 };
 
 static const prt_kept *row_of(prt_str domain, prt_str name)

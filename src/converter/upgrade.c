@@ -3,59 +3,24 @@
  * op. */
 #include "converter/upgrade.h"
 
+#include "converter/forms.h"
 #include "converter/onnx_raw.h"
 #include "converter/read_as.h"
 #include "ir/report.h"
-
-#define FORM(domain, name, from, to, up, down)                                                     \
-    poprt_status up(prt_upgrade *u);                                                               \
-    poprt_status down(prt_downgrade *d);
-#define UP(domain, name, from, to, up) poprt_status up(prt_upgrade *u);
-#define DOWN(domain, name, from, to, down) poprt_status down(prt_downgrade *d);
-#define MEANING(domain, name, since)
-#define KEEP(domain, name, types)
-#define BACK(domain, name, types, back)
-#include "converter/upgrade.def"
-#undef FORM
-#undef UP
-#undef DOWN
-#undef MEANING
-#undef KEEP
-#undef BACK
 
 static const prt_opset_variant variants[] = {
 #define FORM(domain, name, from, to, up, down) { domain, name, from, to, up, down },
 #define UP(domain, name, from, to, up) { domain, name, from, to, up, NULL },
 #define DOWN(domain, name, from, to, down) { domain, name, from, to, NULL, down },
-#define MEANING(domain, name, since)
-#define KEEP(domain, name, types)
-#define BACK(domain, name, types, back)
 #include "converter/upgrade.def"
-#undef FORM
-#undef UP
-#undef DOWN
-#undef MEANING
-#undef KEEP
-#undef BACK
 };
 
 static const struct {
     const char *name;
     int32_t since;
 } meanings[] = {
-#define FORM(domain, name, from, to, up, down)
-#define UP(domain, name, from, to, up)
-#define DOWN(domain, name, from, to, down)
 #define MEANING(domain, name, since) { name, since },
-#define KEEP(domain, name, types)
-#define BACK(domain, name, types, back)
 #include "converter/upgrade.def"
-#undef FORM
-#undef UP
-#undef DOWN
-#undef MEANING
-#undef KEEP
-#undef BACK
 };
 
 const prt_opset_variant *prt_opset_variants(size_t *count)

@@ -32,18 +32,7 @@ typedef struct prt_write_back {
 poprt_status prt_write_back_op(prt_op *op, bool *done);
 
 /* Declares the functions of the rows. */
-#define FORM(domain, name, from, to, up, down)
-#define UP(domain, name, from, to, up)
-#define DOWN(domain, name, from, to, down)
-#define MEANING(domain, name, since)
-#define KEEP(domain, name, types)
 #define BACK(domain, name, types, back) bool back(prt_write_back *w, prt_op *op);
 #include "converter/upgrade.def"
-#undef FORM
-#undef UP
-#undef DOWN
-#undef MEANING
-#undef KEEP
-#undef BACK
 
 #endif
