@@ -231,6 +231,15 @@ poprt_status prt_op_add_input(prt_op *op, prt_value *value)
     return POPRT_OK;
 }
 
+poprt_status prt_graph_claim_name(prt_map *names, prt_str name, const prt_value *value, bool *clash)
+{
+    const prt_value *other = name.size != 0 ? prt_map_find(names, name) : NULL;
+    *clash = other != NULL && other != value;
+    return *clash || name.size == 0 || value == NULL
+        ? POPRT_OK
+        : prt_map_set(names, name, (void *)(uintptr_t)value);
+}
+
 poprt_status prt_graph_set_outputs(prt_graph *graph, uint32_t count, prt_value *const *values,
     const prt_str *names)
 {

@@ -164,6 +164,10 @@ prt_op *prt_graph_add_op(prt_graph *graph, prt_op *before, const prt_op_def *def
 /* Sets `ret` and the names of the graph's outputs, in order. */
 poprt_status prt_graph_set_outputs(prt_graph *graph, uint32_t count, prt_value *const *values,
     const prt_str *names);
+/* Records in `names` that a name of the interface belongs to `value`. Sets `*clash` if it belongs
+ * to another value. Empty names and absent values are not recorded. Fails without memory. */
+poprt_status prt_graph_claim_name(prt_map *names, prt_str name, const prt_value *value,
+    bool *clash);
 /* Registers a name for a value. Fails with POPRT_E_PARSE when another value has that name. */
 poprt_status prt_value_set_name(prt_value *value, prt_str name);
 

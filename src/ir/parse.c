@@ -286,13 +286,13 @@ static poprt_status parse_op(parser *p, prt_graph *graph, const targets *outs)
 /* ---- graphs */
 
 /* Notes an output's name; fails if it belongs to another value of the interface. */
-static poprt_status note_name(prt_scan *s, prt_map *taken, prt_str name, prt_value *v)
+static poprt_status note_name(prt_scan *s, prt_map *taken, prt_str name, const prt_value *v)
 {
-    const prt_value *other = name.size != 0 ? prt_map_find(taken, name) : NULL;
-    if (other != NULL && other != v)
-        return prt_scan_fail(s, POPRT_E_PARSE, "an input or another output has the name '%.*s'",
-            PRT_STR_ARG(name));
-    return name.size != 0 && v != NULL ? prt_map_set(taken, name, v) : POPRT_OK;
+    bool clash;
+    PRT_TRY(prt_graph_claim_name(taken, name, v, &clash));
+    return clash ? prt_scan_fail(s, POPRT_E_PARSE, "an input or another output has the name '%.*s'",
+                       PRT_STR_ARG(name))
+                 : POPRT_OK;
 }
 
 static poprt_status parse_return(parser *p, prt_graph *graph)
@@ -302,7 +302,7 @@ static poprt_status parse_return(parser *p, prt_graph *graph)
     PRT_VEC(prt_str) names = { 0 };
     prt_map taken = prt_map_in(s->arena);
     for (size_t i = 0; graph->owner == NULL && i < graph->inputs.count; i++)
-        PRT_TRY(prt_map_set(&taken, graph->inputs.data[i]->name, graph->inputs.data[i]));
+        PRT_TRY(note_name(s, &taken, graph->inputs.data[i]->name, graph->inputs.data[i]));
     while (!at_end_of_statement(s)) {
         prt_value *v;
         if (outs.count != 0)

@@ -84,12 +84,10 @@ static poprt_status verify_op(const prt_op *op, const prt_graph *g)
 /* A name of the interface belongs to one value. It may be listed several times. */
 static poprt_status verify_name(prt_map *names, prt_str name, const prt_value *v, const prt_op *at)
 {
-    if (name.size == 0)
-        return POPRT_OK;
-    const prt_value *other = prt_map_find(names, name);
-    if (other != NULL && other != v)
-        return broken(at, "an output shares its name with another output or an input");
-    return v != NULL ? prt_map_set(names, name, (void *)(uintptr_t)v) : POPRT_OK;
+    bool clash;
+    PRT_TRY(prt_graph_claim_name(names, name, v, &clash));
+    return clash ? broken(at, "an output shares its name with another output or an input")
+                 : POPRT_OK;
 }
 
 static poprt_status verify_interface(const prt_graph *g, prt_arena *scratch)
