@@ -117,11 +117,10 @@ static poprt_status expose_inputs(calibrator *c, prt_module *clone)
 {
     const size_t n = c->layers.count;
     prt_value **values = PRT_NEW_N(c->arena, prt_value *, n + 1);
-    prt_str *names = PRT_NEW_N(c->arena, prt_str, n + 1);
     uint32_t count = 0;
     size_t next = 0;
     const prt_op *from = c->module->main->first;
-    if (values == NULL || names == NULL)
+    if (values == NULL)
         return POPRT_E_NOMEM;
     for (const prt_op *to = clone->main->first; to != NULL && next < n;
          to = to->next, from = from->next) {
@@ -131,16 +130,10 @@ static poprt_status expose_inputs(calibrator *c, prt_module *clone)
         while (k < count && values[k] != to->in[0].value)
             k++;
         c->layers.data[next++].output = k;
-        if (k < count)
-            continue;
-        values[count] = to->in[0].value;
-        char name[32];
-        (void)snprintf(name, sizeof(name), "layer_input_%u", count); /* each output has its own */
-        names[count] = prt_module_fresh_name(clone, name);
-        if (names[count++].data == NULL)
-            return POPRT_E_NOMEM;
+        if (k == count)
+            values[count++] = to->in[0].value;
     }
-    return prt_graph_set_outputs(clone->main, count, values, names);
+    return prt_feed_set_outputs(clone, count, values, c->arena);
 }
 
 static void add_samples(layer *l, const prt_tensor *x, bool range)

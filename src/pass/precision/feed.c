@@ -2,6 +2,8 @@
 /* feed.c — cuts samples into batches and converts them to the types of the model's inputs. */
 #include "pass/precision/feed.h"
 
+#include <stdio.h>
+
 #include "ir/interp.h"
 
 enum { OPEN_BATCH = 8, OPEN_DIM = 2 };
@@ -127,6 +129,22 @@ static poprt_status make_random(const prt_feed *feed, const prt_value *v, uint64
             prt_store_i64(type->dtype, out->data, i, (int64_t)(*state >> 63));
     }
     return POPRT_OK;
+}
+
+poprt_status prt_feed_set_outputs(prt_module *clone, uint32_t count, prt_value *const *values,
+    prt_arena *arena)
+{
+    prt_str *names = PRT_NEW_N(arena, prt_str, (size_t)count + 1);
+    if (names == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < count; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof(name), "feed_output_%u", i);
+        names[i] = prt_module_fresh_name(clone, name);
+        if (names[i].data == NULL)
+            return POPRT_E_NOMEM;
+    }
+    return prt_graph_set_outputs(clone->main, count, values, names);
 }
 
 poprt_status prt_feed_batch(const prt_feed *feed, const prt_module *module, size_t index,

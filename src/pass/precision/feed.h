@@ -38,6 +38,10 @@ typedef struct prt_feed {
  */
 poprt_status prt_feed_open(prt_feed *feed, const prt_module *module);
 
+/* Makes `values` the outputs of `clone`, a module that only prt_feed_batch runs. */
+poprt_status prt_feed_set_outputs(prt_module *clone, uint32_t count, prt_value *const *values,
+    prt_arena *arena);
+
 /* Runs `module`, which has the inputs of the model, on batch `index`. */
 poprt_status prt_feed_batch(const prt_feed *feed, const prt_module *module, size_t index,
     prt_tensor *out, prt_arena *arena);

@@ -3,7 +3,6 @@
 #include "pass/precision/watch.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "pass/precision/feed.h"
 
@@ -83,21 +82,12 @@ void prt_watch_became(void *watch, const prt_value *v)
 static poprt_status expose_values(const prt_watch *w, uint32_t *count)
 {
     prt_value **values = PRT_NEW_N(w->p->arena, prt_value *, (size_t)w->n + 1);
-    prt_str *names = PRT_NEW_N(w->p->arena, prt_str, (size_t)w->n + 1);
-    if (values == NULL || names == NULL)
+    if (values == NULL)
         return POPRT_E_NOMEM;
-    for (uint32_t i = 0; i < w->n; i++) {
-        if (!w->values[i].converted)
-            continue;
-        values[*count] = w->values[i].value;
-        char name[32];
-        (void)snprintf(name, sizeof(name), "watched_%u", *count); /* each output has its own */
-        names[*count] = prt_module_fresh_name(w->clone, name);
-        if (names[*count].data == NULL)
-            return POPRT_E_NOMEM;
-        ++*count;
-    }
-    return prt_graph_set_outputs(w->clone->main, *count, values, names);
+    for (uint32_t i = 0; i < w->n; i++)
+        if (w->values[i].converted)
+            values[(*count)++] = w->values[i].value;
+    return prt_feed_set_outputs(w->clone, *count, values, w->p->arena);
 }
 
 static void update_largest(watched *v, const prt_tensor *t)
