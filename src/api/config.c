@@ -35,6 +35,11 @@ static const char *const words_of[] = {
 #undef OPTION
 };
 
+const char *prt_config_words(size_t index)
+{
+    return index < PRT_OPTION_COUNT ? words_of[index] : NULL;
+}
+
 static size_t find_option(const char *key)
 {
     size_t i = 0;

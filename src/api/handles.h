@@ -88,6 +88,9 @@ struct poprt_config {
  * defaults. */
 int64_t prt_config_number(const poprt_config *config, prt_option_id id);
 const char *prt_config_text(const poprt_config *config, prt_option_id id);
+/* The words that an option accepts, by the index of poprt_config_option_at: each ends with a zero,
+ * the list with another. NULL for an option that is not a choice of words. */
+const char *prt_config_words(size_t index);
 /* Returns the name of symbolic dimension `i` of a config. */
 prt_str prt_config_dim_name(const poprt_config *config, uint32_t i);
 /* Returns the smaller of the option "memory_limit" and the limit of the environment; 0: no

@@ -4,9 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "api/handles.h"
 #include "base/json.h"
-#include "poprt/config.h"
 #include "tools/commands.h"
 #include "tools/common/tool.h"
 
@@ -25,33 +24,20 @@ static const prt_opt_command command = {
     .n_options = OPT_COUNT,
 };
 
-typedef struct row {
-    const char *key, *type, *initial, *help;
-    const char *words; /* of a CHOICE: each ends with a zero, the list with another; else NULL */
-    int64_t min, max;
-} row;
-
-static const row rows[] = {
-#define OPTION(id, type_, initial_, min_, max_, help_)                                             \
-    { #id, #type_, initial_, help_, NULL, min_, max_ },
-#define CHOICE(id, initial_, words_, help_) { #id, "CHOICE", initial_, help_, words_, 0, 0 },
-#include "api/options.def"
-#undef OPTION
-};
-
-/* The accepted values of a row as a phrase. */
-static void format_accepted(const row *r, char *to, size_t size)
+/* Writes the accepted values of option `index` as a phrase. */
+static void format_accepted(const poprt_option_info *o, size_t index, char *to, size_t size)
 {
     size_t used = 0;
+    const char *words = prt_config_words(index);
     to[0] = '\0';
-    if (strcmp(r->type, "BOOL") == 0)
+    if (o->type == POPRT_OPTION_BOOL)
         (void)snprintf(to, size, "`true` or `false`");
-    else if (strcmp(r->type, "INT") == 0)
-        (void)snprintf(to, size, "an integer from %lld to %lld", (long long)r->min,
-            (long long)r->max);
-    else if (r->words == NULL)
+    else if (o->type == POPRT_OPTION_INT)
+        (void)snprintf(to, size, "an integer from %lld to %lld", (long long)o->min,
+            (long long)o->max);
+    else if (words == NULL)
         (void)snprintf(to, size, "text");
-    for (const char *w = r->words; w != NULL && *w != '\0' && used < size; w += strlen(w) + 1) {
+    for (const char *w = words; w != NULL && *w != '\0' && used < size; w += strlen(w) + 1) {
         const int n = snprintf(to + used, size - used, "%s`%s`", used != 0 ? ", " : "", w);
         used += n > 0 ? (size_t)n : 0;
     }
@@ -79,36 +65,38 @@ static void print_text(void)
     char accepted[1024];
     (void)printf("# Options\n\nKeys of `poprt_config_set` and of `--set KEY=VALUE` of the tool. "
                  "`poprt options` prints this page.\n");
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        format_accepted(&rows[i], accepted, sizeof(accepted));
-        const bool is_empty = rows[i].initial[0] == '\0';
-        (void)printf("\n## %s\n\n- Accepted: %s.\n- Default: %s%s%s.\n\n", rows[i].key, accepted,
-            is_empty ? "" : "`", is_empty ? "empty" : rows[i].initial, is_empty ? "" : "`");
-        print_paragraph(rows[i].help);
+    poprt_option_info o = { .struct_size = sizeof(o) };
+    for (size_t i = 0; poprt_config_option_at(i, &o) == POPRT_OK; i++) {
+        format_accepted(&o, i, accepted, sizeof(accepted));
+        const bool is_empty = o.default_value[0] == '\0';
+        (void)printf("\n## %s\n\n- Accepted: %s.\n- Default: %s%s%s.\n\n", o.key, accepted,
+            is_empty ? "" : "`", is_empty ? "empty" : o.default_value, is_empty ? "" : "`");
+        print_paragraph(o.help);
         (void)printf(".\n");
     }
 }
 
-static void put_row(prt_json_out *json, const row *r)
+static void put_option(prt_json_out *json, const poprt_option_info *o, size_t index)
 {
+    static const char *const types[] = { [POPRT_OPTION_BOOL] = "bool",
+        [POPRT_OPTION_INT] = "int",
+        [POPRT_OPTION_TEXT] = "text" };
+    const char *words = prt_config_words(index);
     prt_json_open(json, NULL, '{');
-    prt_json_put_text(json, "key", prt_str_of(r->key));
-    prt_json_put_text(json, "type",
-        prt_str_of(strcmp(r->type, "BOOL") == 0 ? "bool"
-                : strcmp(r->type, "INT") == 0   ? "int"
-                                                : "text"));
-    prt_json_put_text(json, "default", prt_str_of(r->initial));
-    if (strcmp(r->type, "INT") == 0) {
-        prt_json_put_i64(json, "min", r->min);
-        prt_json_put_i64(json, "max", r->max);
+    prt_json_put_text(json, "key", prt_str_of(o->key));
+    prt_json_put_text(json, "type", prt_str_of(types[o->type]));
+    prt_json_put_text(json, "default", prt_str_of(o->default_value));
+    if (o->type == POPRT_OPTION_INT) {
+        prt_json_put_i64(json, "min", o->min);
+        prt_json_put_i64(json, "max", o->max);
     }
-    if (r->words != NULL) {
+    if (words != NULL) {
         prt_json_open(json, "words", '[');
-        for (const char *w = r->words; *w != '\0'; w += strlen(w) + 1)
+        for (const char *w = words; *w != '\0'; w += strlen(w) + 1)
             prt_json_put_text(json, NULL, prt_str_of(w));
         prt_json_close(json, ']');
     }
-    prt_json_put_text(json, "help", prt_str_of(r->help));
+    prt_json_put_text(json, "help", prt_str_of(o->help));
     prt_json_close(json, '}');
 }
 
@@ -118,8 +106,9 @@ static poprt_status print_json(prt_arena *arena)
     prt_str text;
     prt_json_out_init(&json, arena, true);
     prt_json_open(&json, NULL, '[');
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        put_row(&json, &rows[i]);
+    poprt_option_info o = { .struct_size = sizeof(o) };
+    for (size_t i = 0; poprt_config_option_at(i, &o) == POPRT_OK; i++)
+        put_option(&json, &o, i);
     prt_json_close(&json, ']');
     PRT_TRY(prt_json_out_finish(&json, &text));
     (void)printf("%.*s\n", PRT_STR_ARG(text));
