@@ -4,7 +4,7 @@
 # test_NAME.c or corpus/NAME.txt, or when the first 15 lines of the test name "NAME.c". Ends with 1
 # and the sources that no test names.
 cd "$1" || exit 2
-find tests -name '*.[ch]' -o -name '*.sh' -o -name '*.py' | xargs -n 1 sed 15q |
+find tests -name '*.[ch]' -o -name '*.sh' -o -name '*.py' | xargs awk 'FNR <= 15' |
     grep -oE '[A-Za-z0-9_]+\.c\b' | sort -u >"${TMPDIR:-/tmp}/named.$$"
 find tests -name 'test_*.c' | sed 's,.*/test_,,' >>"${TMPDIR:-/tmp}/named.$$"
 find tests/corpus -name '*.txt' | sed 's,.*/,,; s,txt$,c,' >>"${TMPDIR:-/tmp}/named.$$"

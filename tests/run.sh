@@ -13,12 +13,13 @@ need gcc g++ libc6-dev binutils meson ninja-build pkg-config libcjson-dev libnan
 
 onnx=/usr/share/libonnx-testdata/data
 
-# build DIR TARGET OPTION...: sets up where needed; a build that fails counts as a failure.
+# build DIR TARGETS OPTION...: sets up where needed; a build that fails counts as a failure. TARGETS
+# are separated by blanks.
 build() {
     dir=$1
-    target=$2
+    targets=$2
     shift 2
-    if { [ -f "$dir/build.ninja" ] || meson setup "$dir" "$@"; } && ninja -C "$dir" "$target"; then
+    if { [ -f "$dir/build.ninja" ] || meson setup "$dir" "$@"; } && ninja -C "$dir" $targets; then
         return 0
     fi
     count 0 1 "build of $dir"
@@ -96,10 +97,10 @@ if build build/sanitize all $kernels -Db_sanitize=address,undefined -Db_lundef=f
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 unit build/sanitize 4
 fi
 # Data races: the tests that use threads, under the thread sanitizer.
-if build build/thread tests/par_test_pool $kernels -Db_sanitize=thread -Db_lundef=false \
-    -Doptimization=1 -Ddebug=true -Dc_args=-g1 $gold &&
-    ninja -C build/thread tests/par_test_queue tests/runtime_test_session \
-        tests/api/test_api_stepio tests/api/test_api_threads; then
+programs="tests/par_test_pool tests/par_test_queue tests/runtime_test_session tests/api/test_api_stepio
+    tests/api/test_api_threads"
+if build build/thread "$programs" $kernels -Db_sanitize=thread -Db_lundef=false -Doptimization=1 \
+    -Ddebug=true -Dc_args=-g1 $gold; then
     TSAN_OPTIONS=halt_on_error=1 unit build/thread 4 --no-rebuild par/pool \
         par/queue runtime/session api/stepio api/threads
 fi
