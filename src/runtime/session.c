@@ -10,7 +10,8 @@
 /* ---- counted memory ---- */
 
 /* COUNT_HEADER: bytes in front of each allocation for its size; they keep the alignment of 64.
- * LARGE_COPY: bytes from which a measuring session uses a placeholder for the copy of a weight. */
+ * LARGE_COPY: bytes from which a measuring session reserves addresses in place of the copy of a
+ * weight. */
 enum { COUNT_HEADER = 64, LARGE_COPY = 1 << 16 };
 
 static void *alloc_within_limit(prt_counted *m, size_t size, size_t align)

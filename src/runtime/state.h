@@ -76,9 +76,9 @@ void *prt_session_own_result(prt_session *s, uint32_t i, const prt_tensor *value
 poprt_status prt_session_merge_scratch(prt_session *s);
 
 /* measure.c */
-/* Makes a placeholder for a weight at an aligned address while a session is measured, so that the
- * program need not keep a large copy. Kernels select by small contents only: a weight of more than
- * 16 MiB reads as zeros. */
+/* Makes a substitute for the copy of a weight, at an aligned address, while a session is measured,
+ * so that the program need not keep a large copy. Kernels select by small contents only: a weight
+ * of more than 16 MiB reads as zeros. */
 poprt_status prt_session_stand_in(const prt_blob *weight, prt_blob **out);
 /* Allocates the scratch that the first runs would allocate when the caller binds every output. The
  * session must be resolved and measure. */
