@@ -70,11 +70,11 @@ static bool measure(prt_tune *t, const prt_candidates *c, times *all)
         return false;
     for (; all->n < rounds; all->n++)
         for (uint32_t i = 0; i < c->n_candidates; i++) {
-            const uint32_t way = all->n % 2 == 0 ? i : c->n_candidates - 1 - i;
+            const uint32_t candidate = all->n % 2 == 0 ? i : c->n_candidates - 1 - i;
             prt_tune_lap lap = { 0 };
-            if (must_stop(t) || w->run(w->user, way, &lap) != POPRT_OK)
+            if (must_stop(t) || w->run(w->user, candidate, &lap) != POPRT_OK)
                 return false;
-            all->ns[way][all->n] = lap.ns;
+            all->ns[candidate][all->n] = lap.ns;
             t->spent += lap.cost;
         }
     for (uint32_t i = 0; i < c->n_candidates; i++)
@@ -82,11 +82,11 @@ static bool measure(prt_tune *t, const prt_candidates *c, times *all)
     return true;
 }
 
-static bool wins(const times *all, uint32_t way, uint32_t over)
+static bool wins(const times *all, uint32_t candidate, uint32_t over)
 {
     const uint32_t places[2] = { 0, all->n / 2 };
     for (uint32_t i = 0; i < 2; i++)
-        if ((double)all->ns[way][places[i]] * (100 + MARGIN_PERCENT) >=
+        if ((double)all->ns[candidate][places[i]] * (100 + MARGIN_PERCENT) >=
             (double)all->ns[over][places[i]] * 100)
             return false;
     return true;
@@ -105,30 +105,30 @@ static uint32_t winner(const prt_candidates *c, const times *all)
 
 /* ---- choosing ---- */
 
-static void report(const prt_tune *t, const prt_candidates *c, const times *all, uint32_t way)
+static void report(const prt_tune *t, const prt_candidates *c, const times *all, uint32_t candidate)
 {
     char text[512];
-    int n =
-        snprintf(text, sizeof(text), "tune: %.*s: %s", PRT_STR_ARG(c->label), c->ways[way].name);
-    if (way != c->rule && n > 0 && (size_t)n < sizeof(text))
-        n += snprintf(text + n, sizeof(text) - (size_t)n, " instead of %s", c->ways[c->rule].name);
+    int n = snprintf(text, sizeof(text), "tune: %.*s: %s", PRT_STR_ARG(c->label),
+        c->list[candidate].name);
+    if (candidate != c->rule && n > 0 && (size_t)n < sizeof(text))
+        n += snprintf(text + n, sizeof(text) - (size_t)n, " instead of %s", c->list[c->rule].name);
     for (uint32_t i = 0; all != NULL && i < c->n_candidates && n > 0 && (size_t)n < sizeof(text);
          i++)
         n += snprintf(text + n, sizeof(text) - (size_t)n, "%s%s %.3f ms", i == 0 ? " (" : ", ",
-            c->ways[i].name, (double)all->ns[i][all->n / 2] * 1e-6);
+            c->list[i].name, (double)all->ns[i][all->n / 2] * 1e-6);
     if (all != NULL && n > 0 && (size_t)n < sizeof(text))
         (void)snprintf(text + n, sizeof(text) - (size_t)n, ") %s", c->key);
     write_log(t, false, text);
 }
 
 /* Finds a cached result that was tuned at least as carefully. */
-static bool is_known(const prt_tune *t, const prt_candidates *c, uint32_t *way)
+static bool is_known(const prt_tune *t, const prt_candidates *c, uint32_t *candidate)
 {
     const prt_tune_entry *e = prt_tune_cache_find(&t->cache, t->options.machine, c->key);
     if (e == NULL || (is_full(t) && !prt_str_is(e->mode, "full")))
         return false;
-    for (*way = 0; *way < c->n_candidates; (*way)++)
-        if (prt_str_is(e->way, c->ways[*way].name))
+    for (*candidate = 0; *candidate < c->n_candidates; (*candidate)++)
+        if (prt_str_is(e->candidate, c->list[*candidate].name))
             return true;
     return false;
 }
@@ -138,13 +138,13 @@ static uint32_t choose(void *user, const prt_candidates *c)
     prt_tune *t = user;
     const prt_tune_watch *w = t->options.watch;
     times all = { 0 };
-    uint32_t way;
+    uint32_t candidate;
     if (strlen(c->key) + 1 >= sizeof(c->key)) /* the key was cut off */
         return c->rule;
-    if (is_known(t, c, &way)) {
-        if (way != c->rule)
-            report(t, c, NULL, way);
-        return way;
+    if (is_known(t, c, &candidate)) {
+        if (candidate != c->rule)
+            report(t, c, NULL, candidate);
+        return candidate;
     }
     if ((!c->close && !is_full(t)) || c->work > MOST_WORK || must_stop(t))
         return c->rule;
@@ -152,13 +152,13 @@ static uint32_t choose(void *user, const prt_candidates *c)
     w->end(w->user);
     if (!done)
         return c->rule;
-    way = winner(c, &all);
-    report(t, c, &all, way);
+    candidate = winner(c, &all);
+    report(t, c, &all, candidate);
     /* Without memory for the result it is measured again next time. */
     if (prt_tune_cache_put(&t->cache, t->options.machine, is_full(t) ? "full" : "fast", c->key,
-            c->ways[way].name) == POPRT_OK)
+            c->list[candidate].name) == POPRT_OK)
         t->found = true;
-    return way;
+    return candidate;
 }
 
 /* ---- the cache file ---- */

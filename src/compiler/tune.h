@@ -25,7 +25,7 @@ typedef struct prt_tune_lap {
 typedef struct prt_tune_watch {
     void *user;
     poprt_status (*begin)(void *user, const prt_candidates *c);
-    poprt_status (*run)(void *user, uint32_t way, prt_tune_lap *lap);
+    poprt_status (*run)(void *user, uint32_t candidate, prt_tune_lap *lap);
     void (*end)(void *user);
 } prt_tune_watch;
 

@@ -112,10 +112,10 @@ const prt_tune_entry *prt_tune_cache_find(const prt_tune_cache *cache, const cha
 }
 
 poprt_status prt_tune_cache_put(prt_tune_cache *cache, const char *machine, const char *mode,
-    const char *key, const char *way)
+    const char *key, const char *candidate)
 {
     const prt_str fields[PRT_TUNE_FIELDS] = { prt_str_of(machine), PRT_STR(POPRT_VERSION_STRING),
-        prt_str_of(mode), prt_str_of(key), prt_str_of(way) };
+        prt_str_of(mode), prt_str_of(key), prt_str_of(candidate) };
     size_t size = PRT_TUNE_FIELDS;
     for (uint32_t i = 0; i < PRT_TUNE_FIELDS; i++) {
         if (!is_word(fields[i]))
@@ -135,7 +135,7 @@ poprt_status prt_tune_cache_put(prt_tune_cache *cache, const char *machine, cons
 static poprt_status write_entry(prt_file_writer *w, const prt_tune_entry *e)
 {
     const prt_str *fields[PRT_TUNE_FIELDS] = { &e->machine, &e->version, &e->mode, &e->key,
-        &e->way };
+        &e->candidate };
     if (e->key.size == 0)
         return POPRT_OK;
     for (uint32_t i = 0; i < PRT_TUNE_FIELDS; i++) {
@@ -153,7 +153,7 @@ static poprt_status write_all(prt_file_writer *w, const prt_tune_cache *cache)
     while (first > 0 && n - first < PRT_TUNE_LINES) {
         const prt_tune_entry *e = &cache->entries.data[first - 1];
         bytes += (size_t)e->machine.size + e->version.size + e->mode.size + e->key.size +
-            e->way.size + PRT_TUNE_FIELDS;
+            e->candidate.size + PRT_TUNE_FIELDS;
         if (bytes > MOST_BYTES)
             break;
         first--;

@@ -15,7 +15,7 @@ enum { PRT_TUNE_FIELDS = 5, PRT_TUNE_LINE = 640, PRT_TUNE_LINES = 4096 };
 
 /* The fields of a line: words of printable ASCII. */
 typedef struct prt_tune_entry {
-    prt_str machine, version, mode, key, way;
+    prt_str machine, version, mode, key, candidate;
 } prt_tune_entry;
 
 typedef struct prt_tune_cache {
@@ -39,7 +39,7 @@ const prt_tune_entry *prt_tune_cache_find(const prt_tune_cache *cache, const cha
 /* Sets the candidate for this machine, version and key. Fields that do not fit a line are not
  * stored. */
 poprt_status prt_tune_cache_put(prt_tune_cache *cache, const char *machine, const char *mode,
-    const char *key, const char *way);
+    const char *key, const char *candidate);
 
 /* Writes the entries, after adding those that the file has gained since it was read. The file is
  * replaced atomically: a reader sees the old or the new one. */

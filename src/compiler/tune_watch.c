@@ -22,8 +22,8 @@ typedef struct step {
     const void *attrs;
     prt_fast_fn fast;
     uint32_t n_in;
-    prt_tensor values[PRT_WAY_INPUTS], y;
-    const prt_tensor *in[PRT_WAY_INPUTS];
+    prt_tensor values[PRT_CANDIDATE_INPUTS], y;
+    const prt_tensor *in[PRT_CANDIDATE_INPUTS];
 } step;
 
 typedef struct watch {
@@ -38,7 +38,7 @@ typedef struct watch {
     size_t used, most;
     uint64_t waiting; /* ns spent on preparation */
     uint32_t n_candidates, n_steps[PRT_CANDIDATES_MAX];
-    step steps[PRT_CANDIDATES_MAX][PRT_WAY_STEPS];
+    step steps[PRT_CANDIDATES_MAX][PRT_CANDIDATE_STEPS];
 } watch;
 
 /* ---- a host for kernels ---- */
@@ -91,10 +91,10 @@ static poprt_status run_step(watch *w, step *s)
                 : prt_fail(POPRT_E_UNSUPPORTED, s->def->name, "no fast operator supports it");
 }
 
-static poprt_status run_way(watch *w, uint32_t way)
+static poprt_status run_candidate(watch *w, uint32_t candidate)
 {
-    for (uint32_t i = 0; i < w->n_steps[way]; i++)
-        PRT_TRY(run_step(w, &w->steps[way][i]));
+    for (uint32_t i = 0; i < w->n_steps[candidate]; i++)
+        PRT_TRY(run_step(w, &w->steps[candidate][i]));
     return POPRT_OK;
 }
 
@@ -126,8 +126,8 @@ static poprt_status fill_data(watch *w, prt_tensor *t)
 
 static poprt_status shape_result(watch *w, step *s)
 {
-    prt_shape in[PRT_WAY_INPUTS], out = { .kind = PRT_VALUE_UNKNOWN };
-    prt_content content[PRT_WAY_INPUTS + 1] = { { 0 } };
+    prt_shape in[PRT_CANDIDATE_INPUTS], out = { .kind = PRT_VALUE_UNKNOWN };
+    prt_content content[PRT_CANDIDATE_INPUTS + 1] = { { 0 } };
     prt_infer c = { .def = s->def,
         .attrs = s->attrs,
         .origin = PRT_STR("tune"),
@@ -137,7 +137,7 @@ static poprt_status shape_result(watch *w, step *s)
         .value = s->in,
         .content = content,
         .out = &out,
-        .out_content = content + PRT_WAY_INPUTS,
+        .out_content = content + PRT_CANDIDATE_INPUTS,
         .scratch = w->values };
     for (uint32_t i = 0; i < s->n_in; i++)
         prt_shape_of_tensor(s->in[i], &in[i]);
@@ -168,15 +168,15 @@ static poprt_status make_step(watch *w, const prt_candidate_step *from, const pr
     return shape_result(w, s);
 }
 
-static poprt_status make_ways(watch *w, const prt_candidates *c)
+static poprt_status make_candidates(watch *w, const prt_candidates *c)
 {
     w->n_candidates = c->n_candidates;
     for (uint32_t i = 0; i < c->n_candidates; i++) {
-        w->n_steps[i] = c->ways[i].n_steps;
+        w->n_steps[i] = c->list[i].n_steps;
         for (uint32_t k = 0; k < w->n_steps[i]; k++)
-            PRT_TRY(make_step(w, &c->ways[i].steps[k], k != 0 ? &w->steps[i][k - 1].y : NULL,
+            PRT_TRY(make_step(w, &c->list[i].steps[k], k != 0 ? &w->steps[i][k - 1].y : NULL,
                 &w->steps[i][k]));
-        PRT_TRY(run_way(w, i));
+        PRT_TRY(run_candidate(w, i));
     }
     w->scratch = alloc_aligned(w, w->most);
     return w->scratch != NULL ? POPRT_OK : POPRT_E_NOMEM;
@@ -207,7 +207,7 @@ static poprt_status begin(void *user, const prt_candidates *c)
         memset(w->memory, 1, w->sweep);
     }
     PRT_TRY(prt_arena_create(w->allocator, left < MOST_BYTES ? left : MOST_BYTES, &w->values));
-    PRT_TRY(make_ways(w, c));
+    PRT_TRY(make_candidates(w, c));
     w->waiting = prt_clock_ns() - start;
     return POPRT_OK;
 }
@@ -238,17 +238,17 @@ static void touch_step(const step *s)
         touch(residual->data, residual->size);
 }
 
-static poprt_status run(void *user, uint32_t way, prt_tune_lap *lap)
+static poprt_status run(void *user, uint32_t candidate, prt_tune_lap *lap)
 {
     watch *w = user;
     const uint64_t start = prt_clock_ns();
     prt_par_for(w->par, w->par->width, sweep_part, w);
     touch(w->scratch, w->most);
-    for (uint32_t i = w->n_steps[way]; i > 0; i--)
-        touch_step(&w->steps[way][i - 1]);
-    touch(w->steps[way][0].in[0]->data, w->steps[way][0].in[0]->size);
+    for (uint32_t i = w->n_steps[candidate]; i > 0; i--)
+        touch_step(&w->steps[candidate][i - 1]);
+    touch(w->steps[candidate][0].in[0]->data, w->steps[candidate][0].in[0]->size);
     const uint64_t ready = prt_clock_ns();
-    PRT_TRY(run_way(w, way));
+    PRT_TRY(run_candidate(w, candidate));
     const uint64_t stop = prt_clock_ns();
     *lap = (prt_tune_lap){ .ns = stop - ready, .cost = stop - start + w->waiting };
     w->waiting = 0;

@@ -33,13 +33,13 @@ static poprt_status begin_timing(void *user, const prt_candidates *c)
     return s->fails_at_once ? s->fails : POPRT_OK;
 }
 
-static poprt_status run(void *user, uint32_t way, prt_tune_lap *lap)
+static poprt_status run(void *user, uint32_t candidate, prt_tune_lap *lap)
 {
     script *s = user;
-    const bool other = way == 1 && s->best != 0 && s->rounds[1] == 1;
-    s->rounds[way]++;
+    const bool other = candidate == 1 && s->best != 0 && s->rounds[1] == 1;
+    s->rounds[candidate]++;
     s->runs++;
-    *lap = (prt_tune_lap){ .ns = other ? s->best : s->ns[way], .cost = s->cost };
+    *lap = (prt_tune_lap){ .ns = other ? s->best : s->ns[candidate], .cost = s->cost };
     return s->fails_at_once ? POPRT_OK : s->fails;
 }
 
@@ -65,8 +65,8 @@ static prt_candidates two_candidates(const char *key, bool close)
 {
     prt_candidates c = { .label = PRT_STR("node"), .n_candidates = 2, .rule = 0, .close = close };
     (void)snprintf(c.key, sizeof(c.key), "%s", key);
-    c.ways[0].name = "panels";
-    c.ways[1].name = "winograd";
+    c.list[0].name = "panels";
+    c.list[1].name = "winograd";
     return c;
 }
 
@@ -100,9 +100,9 @@ static uint32_t choose_once(script *s, prt_tune_mode mode, bool close)
     tuner t;
     const prt_candidates c = two_candidates("k", close);
     open_tuner(&t, s, mode, "m", "");
-    const uint32_t way = choose(&t, &c);
+    const uint32_t candidate = choose(&t, &c);
     prt_tune_release(t.tune);
-    return way;
+    return candidate;
 }
 
 START_TEST(the_faster_candidate_wins_by_a_margin)
@@ -198,11 +198,11 @@ static uint32_t choose_with(script *s, prt_tune_mode mode, const char *machine, 
     tuner t;
     const prt_candidates c = two_candidates("k", true);
     open_tuner(&t, s, mode, machine, path);
-    const uint32_t way = choose(&t, &c);
-    ck_assert_uint_eq(choose(&t, &c), way); /* timed once */
+    const uint32_t candidate = choose(&t, &c);
+    ck_assert_uint_eq(choose(&t, &c), candidate); /* timed once */
     prt_tune_save(t.tune);
     prt_tune_release(t.tune);
-    return way;
+    return candidate;
 }
 
 START_TEST(results_are_read_from_the_cache)
@@ -275,11 +275,11 @@ START_TEST(the_real_clock_measures_time)
     winograd.transformed = 1;
     prt_candidates c = two_candidates("k", true);
     for (uint32_t i = 0; i < 2; i++) {
-        prt_candidate_step *s = &c.ways[i].steps[0];
+        prt_candidate_step *s = &c.list[i].steps[0];
         *s = (prt_candidate_step){ .op = PRT_OP_nhwc_conv,
             .attrs = i == 0 ? &panels : &winograd,
             .n_in = 3 };
-        c.ways[i].n_steps = 1;
+        c.list[i].n_steps = 1;
         ck_assert(prt_tensor_init(&s->in[0], PRT_DTYPE_f32, 4, x, NULL));
         ck_assert(prt_tensor_init(&s->in[1], PRT_DTYPE_f32, 1, &w[i], NULL));
         ck_assert(prt_tensor_init(&s->in[2], PRT_DTYPE_f32, 1, &bias, NULL));
@@ -296,7 +296,7 @@ START_TEST(the_real_clock_measures_time)
         }
         watch->end(watch->user);
     }
-    c.ways[1].steps[0].in[1].dims[0]--; /* weights that do not fit */
+    c.list[1].steps[0].in[1].dims[0]--; /* weights that do not fit */
     ck_assert_int_ne(watch->begin(watch->user, &c), POPRT_OK);
     watch->end(watch->user);
     prt_tune_watch_release(watch);

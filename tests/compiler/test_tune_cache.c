@@ -27,12 +27,12 @@ static prt_tune_cache parsed(const char *text, size_t size)
     return cache;
 }
 
-static void check_way(const prt_tune_cache *cache, const char *machine, const char *key,
-    const char *way)
+static void check_candidate(const prt_tune_cache *cache, const char *machine, const char *key,
+    const char *candidate)
 {
     const prt_tune_entry *e = prt_tune_cache_find(cache, machine, key);
     ck_assert_ptr_nonnull(e);
-    ck_assert(prt_str_is(e->way, way));
+    ck_assert(prt_str_is(e->candidate, candidate));
 }
 
 START_TEST(lines_are_found_by_machine_version_and_key)
@@ -43,8 +43,8 @@ START_TEST(lines_are_found_by_machine_version_and_key)
     prt_tune_cache cache = parsed(text, sizeof(text) - 1);
     ck_assert_uint_eq(cache.entries.count, 3);
     ck_assert_uint_eq(cache.ignored, 0);
-    check_way(&cache, "m", "k", "panels");
-    check_way(&cache, "n", "k", "winograd");
+    check_candidate(&cache, "m", "k", "panels");
+    check_candidate(&cache, "n", "k", "winograd");
     ck_assert_ptr_null(prt_tune_cache_find(&cache, "m", "old"));
     ck_assert_ptr_null(prt_tune_cache_find(&cache, "o", "k"));
     ck_assert_ptr_null(prt_tune_cache_find(&cache, "m", ""));
@@ -67,7 +67,7 @@ START_TEST(malformed_lines_are_skipped)
     prt_tune_cache cache = parsed(text, strlen(text));
     ck_assert_uint_eq(cache.ignored, PRT_COUNT_OF(lines));
     ck_assert_uint_eq(cache.entries.count, 1);
-    check_way(&cache, "m", "k", "w");
+    check_candidate(&cache, "m", "k", "w");
     prt_arena_release(cache.arena);
 }
 END_TEST
@@ -138,9 +138,9 @@ static void remove_folder(void)
     ck_assert_int_eq(rmdir(folder), 0); /* no other file was left there */
 }
 
-static void add(prt_tune_cache *cache, const char *key, const char *way)
+static void add(prt_tune_cache *cache, const char *key, const char *candidate)
 {
-    ck_assert_int_eq(prt_tune_cache_put(cache, "m", "full", key, way), POPRT_OK);
+    ck_assert_int_eq(prt_tune_cache_put(cache, "m", "full", key, candidate), POPRT_OK);
 }
 
 START_TEST(two_writers_lose_nothing)
@@ -158,9 +158,9 @@ START_TEST(two_writers_lose_nothing)
     ck_assert_int_eq(prt_tune_cache_write(&two, path), POPRT_OK);
     ck_assert_int_eq(prt_tune_cache_read(&all, path), POPRT_OK);
     ck_assert_uint_eq(all.entries.count, 3);
-    check_way(&all, "m", "a", "panels");
-    check_way(&all, "m", "b", "winograd");
-    check_way(&all, "m", "both", "winograd");
+    check_candidate(&all, "m", "a", "panels");
+    check_candidate(&all, "m", "b", "winograd");
+    check_candidate(&all, "m", "both", "winograd");
     prt_arena_release(one.arena);
     prt_arena_release(two.arena);
     prt_arena_release(all.arena);

@@ -82,9 +82,9 @@ static void append_conv(prt_candidates *c, const prt_nhwc_conv_attrs *a,
 
 static uint32_t ask_chooser(const prt_pass *p, const prt_candidates *c)
 {
-    const uint32_t way = p->chooser->choose(p->chooser->user, c);
-    PRT_ASSERT(way < c->n_candidates);
-    return way;
+    const uint32_t candidate = p->chooser->choose(p->chooser->user, c);
+    PRT_ASSERT(candidate < c->n_candidates);
+    return candidate;
 }
 
 bool prt_conv_algorithm_allowed(const prt_pass *p, prt_nhwc_form form)
@@ -144,6 +144,7 @@ prt_nhwc_form prt_conv_algorithm_of_conv(prt_pass *p, const prt_op *op,
 {
     static const prt_nhwc_form all[] = { PRT_NHWC_panels, PRT_NHWC_winograd, PRT_NHWC_winograd2,
         PRT_NHWC_winograd5, PRT_NHWC_winograd6, PRT_NHWC_winograd_line };
+    _Static_assert(PRT_COUNT_OF(all) <= PRT_CANDIDATES_MAX, "every algorithm may be a candidate");
     prt_nhwc_form forms[PRT_CANDIDATES_MAX];
     prt_nhwc_conv_attrs attrs_of_candidate[PRT_CANDIDATES_MAX];
     prt_candidate_step common = { .op = PRT_OP_nhwc_conv, .n_in = 2 };
@@ -167,7 +168,7 @@ prt_nhwc_form prt_conv_algorithm_of_conv(prt_pass *p, const prt_op *op,
         if (!prt_conv_algorithm_allowed(p, all[k]) || !prt_nhwc_fits(attrs, &w) ||
             (all[k] == PRT_NHWC_winograd5 && !w.transformed))
             continue;
-        prt_candidate_step *step = &c.ways[i].steps[0];
+        prt_candidate_step *step = &c.list[i].steps[0];
         forms[i] = all[k];
         attrs_of_candidate[i] = *attrs;
         attrs_of_candidate[i].transformed = w.transformed;
@@ -178,8 +179,8 @@ prt_nhwc_form prt_conv_algorithm_of_conv(prt_pass *p, const prt_op *op,
         step->attrs = &attrs_of_candidate[i];
         const int64_t dim = (int64_t)count;
         (void)prt_tensor_init(&step->in[1], PRT_DTYPE_f32, 1, &dim, NULL);
-        c.ways[i].name = prt_nhwc_form_name(forms[i]);
-        c.ways[i].n_steps = 1;
+        c.list[i].name = prt_nhwc_form_name(forms[i]);
+        c.list[i].n_steps = 1;
         if (forms[i] == weights->form)
             c.rule = i;
         c.n_candidates++;
@@ -191,7 +192,7 @@ prt_nhwc_form prt_conv_algorithm_of_conv(prt_pass *p, const prt_op *op,
 static bool read_step(const prt_op *op, prt_candidate_step *s)
 {
     *s = (prt_candidate_step){ .op = op->def->id, .attrs = op->attrs, .n_in = op->n_in };
-    if (op->n_in > PRT_WAY_INPUTS)
+    if (op->n_in > PRT_CANDIDATE_INPUTS)
         return false;
     for (uint32_t i = 0; i < op->n_in; i++)
         if (!read_type(prt_op_input(op, i), &s->in[i]))
@@ -208,7 +209,7 @@ bool prt_conv_algorithm_of_separable(const prt_pass *p, const prt_op *const part
         .n_candidates = 2,
         .close = close,
         .rule = rule ? 1 : 0 };
-    prt_candidate *apart = &c.ways[0], *fused = &c.ways[1];
+    prt_candidate *apart = &c.list[0], *fused = &c.list[1];
     prt_candidate_step *whole = &fused->steps[0];
     if (p->chooser == NULL)
         return rule;

@@ -23,8 +23,8 @@ static uint32_t choose(void *user, const prt_candidates *c)
     ck_assert_uint_lt(c->rule, c->n_candidates);
     ck_assert_ptr_null(strchr(c->key, ' '));
     for (uint32_t i = 0; i < c->n_candidates; i++) {
-        ck_assert_uint_ge(c->ways[i].n_steps, 1);
-        ck_assert_int_eq(c->ways[i].steps[0].in[0].kind, PRT_VALUE_TENSOR);
+        ck_assert_uint_ge(c->list[i].n_steps, 1);
+        ck_assert_int_eq(c->list[i].steps[0].in[0].kind, PRT_VALUE_TENSOR);
     }
     a->n++;
     a->last = *c;
@@ -105,7 +105,7 @@ START_TEST(options_exclude_algorithms)
 {
     static const struct {
         const char *winograd, *rule;
-        uint32_t ways; /* that are asked about */
+        uint32_t candidates; /* that are asked about */
     } rows[] = { { "large", "form=winograd,", 3 }, { "small", "form=winograd2", 2 },
         { "off", "form=panels", 0 }, { "split", "form=panels", 0 },
         { "largest", "form=winograd,", 4 } };
@@ -118,7 +118,7 @@ START_TEST(options_exclude_algorithms)
         prt_graph *chosen = run_with(text, rows[i].winograd, "10", &a);
         ck_assert(has_text(ruled, rows[i].rule));
         ck_assert_str_eq(graph_text(ruled), graph_text(chosen));
-        ck_assert_uint_eq(a.n != 0 ? a.last.n_candidates : 0, rows[i].ways);
+        ck_assert_uint_eq(a.n != 0 ? a.last.n_candidates : 0, rows[i].candidates);
         assert_same_results(before, ruled, 1e-4, 5);
         module_free(ruled);
         module_free(chosen);
@@ -156,7 +156,7 @@ START_TEST(five_by_five_has_two_algorithms)
 {
     static const struct {
         const char *winograd, *growth, *rule;
-        uint32_t ways;
+        uint32_t candidates;
     } rows[] = { { "large", "44", "form=winograd5, transformed=1", 2 },
         { "large", "43", "form=panels", 0 }, { "small", "300", "form=panels", 0 },
         { "off", "300", "form=panels", 0 } };
@@ -172,7 +172,7 @@ START_TEST(five_by_five_has_two_algorithms)
             assert_same_results(before, g, 1e-4, 5);
             module_free(g);
         }
-        ck_assert_uint_eq(a.n != 0 ? a.last.n_candidates : 0, rows[i].ways);
+        ck_assert_uint_eq(a.n != 0 ? a.last.n_candidates : 0, rows[i].candidates);
     }
     module_free(before);
     free(text);
@@ -218,7 +218,7 @@ START_TEST(three_by_three_has_three_algorithms)
     ck_assert(a.last.close);
     ck_assert_uint_eq(a.last.rule, 0);
     ck_assert_uint_eq((uint32_t)a.last.work, 2 * 9 * 7 * 10 * 9 * 8);
-    ck_assert_int_eq(a.last.ways[0].steps[0].in[0].dims[3], 8);
+    ck_assert_int_eq(a.last.list[0].steps[0].in[0].dims[3], 8);
     free(text);
 }
 END_TEST
@@ -345,15 +345,15 @@ START_TEST(separable_parts_are_one_or_apart)
         "a = conv x w0\nb = fused_conv a w1 {group=24,pads=[1,1,1,1],activation=\"Relu\"}\n"
         "c = conv b w2\nreturn c\n");
     const asked a = check_choice(text, "nhwc_separable", false, 1);
-    ck_assert_uint_eq(a.last.ways[0].n_steps, 3);
-    ck_assert_uint_eq(a.last.ways[1].n_steps, 1);
+    ck_assert_uint_eq(a.last.list[0].n_steps, 3);
+    ck_assert_uint_eq(a.last.list[1].n_steps, 1);
     ck_assert(!a.last.close);
     free(text);
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/layout/ways", options_exclude_algorithms, largest_tiles_are_for_large_images,
-    five_by_five_has_two_algorithms, the_growth_of_weights_is_bounded,
-    three_by_three_has_three_algorithms, the_rule_may_be_either, stride_two_has_two_algorithms,
-    lines_have_two_algorithms, distant_candidates_are_not_close, other_windows_have_one_algorithm,
-    separable_parts_are_one_or_apart)
+PRT_TEST_MAIN("pass/layout/conv_algorithm", options_exclude_algorithms,
+    largest_tiles_are_for_large_images, five_by_five_has_two_algorithms,
+    the_growth_of_weights_is_bounded, three_by_three_has_three_algorithms, the_rule_may_be_either,
+    stride_two_has_two_algorithms, lines_have_two_algorithms, distant_candidates_are_not_close,
+    other_windows_have_one_algorithm, separable_parts_are_one_or_apart)
