@@ -45,9 +45,7 @@ typedef struct prt_kern {
     prt_interleave_fn interleave;
     prt_kern_moves moves;
     prt_zip_fn zip;
-    /* F(4x4, 3x3), F(2x2, 3x3), F(2x2, 5x5), F(6x6, 3x3), one-dimensional, F(4x4, 3x3) stride 2.
-     * fast/conv/winograd.c selects by index. */
-    prt_kern_winograd winograd[6];
+    prt_kern_winograd winograd[PRT_WINOGRAD_ALGORITHMS];
 } prt_kern;
 
 /* Returns the best level for `features` (PRT_CPU_*, which this processor must have); NULL if this

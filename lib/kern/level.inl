@@ -31,19 +31,19 @@
 #ifndef PRT_NO_STRIDED
 #include "kern/conv/winograd_strided.inl"
 #define STRIDED                                                                                    \
-    { .out = 4, .in = 9, .input = run_input_strided, .weights = run_weights_strided,               \
-        .output = run_output_strided }
+    [PRT_WINOGRAD_4x4_3x3_STRIDE2] = { .out = 4, .in = 9, .input = run_input_strided,              \
+        .weights = run_weights_strided, .output = run_output_strided },
 #else
-#define STRIDED { .output = NULL }
+#define STRIDED
 #endif
 #ifndef PRT_NO_LINE
 #include "kern/conv/winograd_line.inl"
 #define LINE                                                                                       \
-    LARGE,                                                                                         \
-    { .in = 8, .columns = 8, .input = run_input_line, .weights = run_weights_line,                 \
-        .output = run_output_line }
+    LARGE                                                                                          \
+    [PRT_WINOGRAD_LINE] = { .in = 8, .columns = 8, .input = run_input_line,                        \
+        .weights = run_weights_line, .output = run_output_line },
 #else
-#define LINE { .output = NULL }, { .output = NULL }
+#define LINE
 #endif
 
 /* The table without the families for which some processors of a level have better kernels. */
@@ -78,12 +78,14 @@
     .interleave = run_interleave,                                                                  \
     .moves = { .transpose = run_transpose, .copy = run_copy },                                     \
     .zip = run_zip,                                                                                \
-    .winograd = { { .out = 4, .in = 6, .columns = 2, .input = run_input6,                          \
-                      .weights = run_weights6, .output = run_output6 },                            \
-        { .out = 2, .in = 4, .columns = 4, .input = run_input4, .weights = run_weights4,           \
-            .output = run_output4 },                                                               \
-        { .out = 2, .in = 6, .columns = 6, .input = run_input6, .output = run_output6 },           \
-        LINE, STRIDED },
+    .winograd = {                                                                                  \
+        [PRT_WINOGRAD_4x4_3x3] = { .out = 4, .in = 6, .columns = 2, .input = run_input6,           \
+            .weights = run_weights6, .output = run_output6 },                                      \
+        [PRT_WINOGRAD_2x2_3x3] = { .out = 2, .in = 4, .columns = 4, .input = run_input4,           \
+            .weights = run_weights4, .output = run_output4 },                                      \
+        [PRT_WINOGRAD_2x2_5x5] = { .out = 2, .in = 6, .columns = 6, .input = run_input6,           \
+            .output = run_output6 },                                                               \
+        LINE STRIDED },
 
 extern const prt_kern PRT_LEVEL(prt_kern_level);
 

@@ -19,6 +19,17 @@
 
 enum { PRT_WINOGRAD_MOST = 81 }; /* planes, and inputs of a tile, at most */
 
+/* F(m, r) computes m outputs of a kernel of r taps. */
+typedef enum prt_winograd_algorithm {
+    PRT_WINOGRAD_4x4_3x3,
+    PRT_WINOGRAD_2x2_3x3,
+    PRT_WINOGRAD_2x2_5x5,
+    PRT_WINOGRAD_6x6_3x3,
+    PRT_WINOGRAD_LINE, /* F(6, 3), F(5, 4) and F(4, 5), in one dimension */
+    PRT_WINOGRAD_4x4_3x3_STRIDE2,
+    PRT_WINOGRAD_ALGORITHMS
+} prt_winograd_algorithm;
+
 /* The output transform of one tile, channels [0, n). */
 typedef struct prt_winograd_out {
     size_t n;

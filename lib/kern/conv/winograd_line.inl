@@ -122,10 +122,10 @@ static inline void transform_weights8(const vf g[3], vf to[POINTS_L])
 
 WINOGRAD(8, 6, 8)
 #define LARGE                                                                                      \
-    { .out = 6, .in = 8, .columns = 8, .input = run_input8, .weights = run_weights8,               \
-        .output = run_output8 }
+    [PRT_WINOGRAD_6x6_3x3] = { .out = 6, .in = 8, .columns = 8, .input = run_input8,               \
+        .weights = run_weights8, .output = run_output8 },
 #else
-#define LARGE { .output = NULL }
+#define LARGE
 #endif
 
 #endif

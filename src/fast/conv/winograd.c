@@ -78,12 +78,18 @@ typedef struct winograd_work {
  * it. */
 static const prt_kern_winograd *winograd_of(const prt_nhwc *v)
 {
-    enum { STRIDED = PRT_NHWC_winograd_line + 1 - PRT_NHWC_winograd };
-    const size_t form = (size_t)(v->form.form - PRT_NHWC_winograd);
+    static const uint8_t algorithms[PRT_NHWC_FORMS] = { [PRT_NHWC_winograd] = PRT_WINOGRAD_4x4_3x3,
+        [PRT_NHWC_winograd2] = PRT_WINOGRAD_2x2_3x3,
+        [PRT_NHWC_winograd5] = PRT_WINOGRAD_2x2_5x5,
+        [PRT_NHWC_winograd6] = PRT_WINOGRAD_6x6_3x3,
+        [PRT_NHWC_winograd_line] = PRT_WINOGRAD_LINE };
     const prt_kern_winograd *all = v->kern->winograd;
-    if (v->form.form == PRT_NHWC_winograd6 && all[form].output == NULL)
-        return &all[0];
-    return &all[v->stride_h == 1 ? form : STRIDED];
+    if (v->stride_h != 1)
+        return &all[PRT_WINOGRAD_4x4_3x3_STRIDE2];
+    const prt_kern_winograd *own = &all[algorithms[v->form.form]];
+    if (v->form.form == PRT_NHWC_winograd6 && own->output == NULL)
+        return &all[PRT_WINOGRAD_4x4_3x3];
+    return own;
 }
 
 /* gcc drops calls of a function that only prefetches, unless it is inlined. */

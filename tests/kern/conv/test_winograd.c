@@ -30,20 +30,23 @@ typedef struct form {
         }                                                                                          \
     }
 
-enum { FORMS = 4, FIVE = 2 /* has weights that are transformed beforehand */ };
-enum { LINES = 4, STRIDED = 5 };
+/* The two-dimensional algorithms of stride 1. The weights of 5x5 kernels are transformed
+ * beforehand. */
+enum { FORMS = PRT_WINOGRAD_6x6_3x3 + 1 };
 
 static const form forms[FORMS] = {
-    { 6, 4, 2e-5, 1e-4, INPUT6,
+    [PRT_WINOGRAD_4x4_3x3] = { 6, 4, 2e-5, 1e-4, INPUT6,
         { { 1, 1, 1, 1, 1, 0 }, { 0, 1, -1, 2, -2, 0 }, { 0, 1, 1, 4, 4, 0 },
             { 0, 1, -1, 8, -8, 1 } },
         { { 1 / 4.0 }, { -1 / 6.0, -1 / 6.0, -1 / 6.0 }, { -1 / 6.0, 1 / 6.0, -1 / 6.0 },
             { 1 / 24.0, 1 / 12.0, 1 / 6.0 }, { 1 / 24.0, -1 / 12.0, 1 / 6.0 }, { 0, 0, 1 } } },
-    { 4, 2, 2e-5, 1e-4, { { 1, 0, -1, 0 }, { 0, 1, 1, 0 }, { 0, -1, 1, 0 }, { 0, -1, 0, 1 } },
+    [PRT_WINOGRAD_2x2_3x3] = { 4, 2, 2e-5, 1e-4,
+        { { 1, 0, -1, 0 }, { 0, 1, 1, 0 }, { 0, -1, 1, 0 }, { 0, -1, 0, 1 } },
         { { 1, 1, 1, 0 }, { 0, 1, -1, 1 } },
         { { 1 }, { 0.5, 0.5, 0.5 }, { 0.5, -0.5, 0.5 }, { 0, 0, 1 } } },
-    { 6, 2, 2e-5, 1e-4, INPUT6, { { 1, 1, 1, 1, 1, 0 }, { 0, 1, -1, 2, -2, 1 } }, { { 0 } } },
-    { 8, 6, 4e-5, 1e-3,
+    [PRT_WINOGRAD_2x2_5x5] = { 6, 2, 2e-5, 1e-4, INPUT6,
+        { { 1, 1, 1, 1, 1, 0 }, { 0, 1, -1, 2, -2, 1 } }, { { 0 } } },
+    [PRT_WINOGRAD_6x6_3x3] = { 8, 6, 4e-5, 1e-3,
         { { 1, 0, -5.25, 0, 5.25, 0, -1, 0 }, { 0, 1, 1, -4.25, -4.25, 1, 1, 0 },
             { 0, -1, 1, 4.25, -4.25, -1, 1, 0 }, { 0, 0.5, 0.25, -2.5, -1.25, 2, 1, 0 },
             { 0, -0.5, 0.25, 2.5, -1.25, -2, 1, 0 }, { 0, 2, 4, -2.5, -5, 0.5, 1, 0 },
@@ -112,7 +115,7 @@ START_TEST(weight_transforms_equal_their_matrices)
     for (int l = 0; l < LEVELS; l++)
         for (size_t n = 16; level(l) != NULL && n <= 64; n += 16)
             for (int which = 0; which < FORMS; which++) {
-                if (which == FIVE || !has_transforms(level(l), which))
+                if (which == PRT_WINOGRAD_2x2_5x5 || !has_transforms(level(l), which))
                     continue;
                 const form *f = &forms[which];
                 const size_t tap = n + 3, matrix = n + 5, all = f->in * f->in;
@@ -227,7 +230,7 @@ START_TEST(nan_passes_the_bounds)
             .y = y,
             .y_row = 12,
             .y_column = 3 };
-        level(l)->winograd[0].output(&o);
+        level(l)->winograd[PRT_WINOGRAD_4x4_3x3].output(&o);
         for (size_t i = 0; i < PRT_COUNT_OF(y); i++)
             ck_assert(isnan(y[i]) == (i % 3 == 1));
     }
@@ -249,7 +252,8 @@ START_TEST(strides_of_two_equal_the_taps)
 {
     enum { SIDE = 9, SIZE = 4, CHANNELS = 48, MATRICES = 36, PIXEL = CHANNELS + 1 };
     for (int l = 0; l < LEVELS; l++) {
-        const prt_kern_winograd *kern = level(l) != NULL ? &level(l)->winograd[STRIDED] : NULL;
+        const prt_kern_winograd *kern =
+            level(l) != NULL ? &level(l)->winograd[PRT_WINOGRAD_4x4_3x3_STRIDE2] : NULL;
         if (kern == NULL || kern->output == NULL)
             continue;
         const size_t step = CHANNELS + 16, before[] = { 0, 10, 20, 30 };
@@ -309,7 +313,7 @@ END_TEST
 static void check_line(const prt_kern *level, size_t out, size_t taps, size_t n)
 {
     enum { IN_LINE = 8, CHANNELS = 48, PIXEL = CHANNELS + 1, STEP = CHANNELS + 16 };
-    const prt_kern_winograd *kern = &level->winograd[LINES];
+    const prt_kern_winograd *kern = &level->winograd[PRT_WINOGRAD_LINE];
     float *d = random_floats(IN_LINE * CHANNELS, 1), *g = random_floats(5 * CHANNELS, 2);
     float *planes = random_floats(IN_LINE * STEP, 3), *w = random_floats(IN_LINE * STEP, 4);
     float *bias = random_floats(CHANNELS, 5), *residual = random_floats(6 * PIXEL, 6);
@@ -367,7 +371,7 @@ static void check_line(const prt_kern *level, size_t out, size_t taps, size_t n)
 START_TEST(lines_equal_the_taps)
 {
     for (int l = 0; l < LEVELS; l++) {
-        if (level(l) == NULL || level(l)->winograd[LINES].output == NULL)
+        if (level(l) == NULL || level(l)->winograd[PRT_WINOGRAD_LINE].output == NULL)
             continue;
         for (size_t out = 4; out <= 6; out++)
             for (size_t taps = 1; taps <= 9 - out; taps++)
