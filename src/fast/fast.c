@@ -2,10 +2,6 @@
 /* fast.c — the table of optimised implementations. */
 #include "fast/fast.h"
 
-#define FAST(id, function) poprt_status function(prt_eval *c, const prt_kern *k, bool *done);
-#include "fast/fast.def"
-#undef FAST
-
 prt_fast_fn prt_fast_of(uint32_t op)
 {
     static const prt_fast_fn rows[PRT_OP_COUNT] = {

@@ -16,6 +16,11 @@
 /* Clears `*done` (set on entry) and returns POPRT_OK if the reference kernel has to run. */
 typedef poprt_status (*prt_fast_fn)(prt_eval *c, const prt_kern *k, bool *done);
 
+/* The implementations. One that has several rows in fast.def is declared several times. */
+#define FAST(id, function) poprt_status function(prt_eval *c, const prt_kern *k, bool *done);
+#include "fast/fast.def"
+#undef FAST
+
 /* Returns the optimised implementation of an operator, or NULL. */
 prt_fast_fn prt_fast_of(uint32_t op);
 
@@ -44,6 +49,9 @@ static inline void prt_fast_fetch_later(const prt_tensor *later, prt_gemm_block 
 
 /* Integer arithmetic, to which the float32 implementations pass other types (integer_logic.c). */
 poprt_status prt_fast_whole(prt_eval *c, const prt_kern *k, bool *done);
+
+/* Cast from float8, to which prt_fast_cast passes such inputs (fp8.c). */
+poprt_status prt_fast_decode(prt_eval *c, bool *done);
 
 /* Passes the operator to the reference kernel. */
 static inline poprt_status prt_fast_pass(bool *done)

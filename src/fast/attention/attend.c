@@ -86,8 +86,6 @@ static poprt_status attend(prt_eval *c, const void *with, prt_attention *s, bool
     return *done ? prt_fast_mha(c, with, &m, s, done) : POPRT_OK;
 }
 
-poprt_status prt_fast_attend(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_attend(prt_eval *c, const prt_kern *k, bool *done)
 {
     (void)done;

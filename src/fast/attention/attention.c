@@ -455,8 +455,6 @@ poprt_status prt_fast_mha(prt_eval *c, const prt_kern *k, const prt_mha *m,
     return prt_parallel_for(c, heads * j.pieces, scratch + packed_size(&j), run_item, &j);
 }
 
-poprt_status prt_fast_attention(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_attention(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_mha m = prt_mha_of(c);

@@ -84,15 +84,11 @@ static poprt_status run_conv(prt_eval *c, const prt_kern *k, const prt_conv_attr
     return prt_product_fast(c, k, &p);
 }
 
-poprt_status prt_fast_conv(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_conv(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_act none = { PRT_ACT_none, 0, 0 };
     return run_conv(c, k, c->attrs, NULL, &none, done);
 }
-
-poprt_status prt_fast_fused_conv(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_fused_conv(prt_eval *c, const prt_kern *k, bool *done)
 {

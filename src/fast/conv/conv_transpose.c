@@ -233,8 +233,6 @@ static void init_items(conv_transpose_work *j)
     j->bands = prt_parallel_pieces((size_t)j->in_h, least > 0 ? (size_t)least : 1);
 }
 
-poprt_status prt_fast_conv_transpose(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_conv_transpose(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_conv_transpose_attrs *a = c->attrs;

@@ -37,8 +37,6 @@ static void run_rows(const void *user, size_t item, float *scratch)
         j->y + first * p.c_line + item % j->high * j->y_row, NULL);
 }
 
-poprt_status prt_fast_nhwc_spread(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_nhwc_spread(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_nhwc_spread_attrs *a = c->attrs;

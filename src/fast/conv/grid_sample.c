@@ -98,8 +98,6 @@ static void run_piece(const void *user, size_t item, float *scratch)
     }
 }
 
-poprt_status prt_fast_grid_sample(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_grid_sample(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_grid_sample_attrs *a = c->attrs;

@@ -210,8 +210,6 @@ static bool fits(const prt_eval *c, uint32_t x, uint32_t w)
         c->in[x]->rank >= 3 && c->in[x]->rank <= 4;
 }
 
-poprt_status prt_fast_conv_integer(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_conv_integer(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_conv_integer_attrs *a = c->attrs;
@@ -221,8 +219,6 @@ poprt_status prt_fast_conv_integer(prt_eval *c, const prt_kern *k, bool *done)
         return prt_fast_pass(done);
     return run(c, k, (const uint32_t[]){ 0, 1, 2, 3 }, &spec, (size_t)a->group, &v, done);
 }
-
-poprt_status prt_fast_qlinear_conv(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_qlinear_conv(prt_eval *c, const prt_kern *k, bool *done)
 {

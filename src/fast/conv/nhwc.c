@@ -467,8 +467,6 @@ static bool can_copy_images(const prt_nhwc *v)
         v->dilation_w == 1 && high * wide <= 16.0 * (pixels + 4096.0);
 }
 
-poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_nhwc_conv_attrs *a = c->attrs;

@@ -478,8 +478,6 @@ static poprt_status read_input(prt_eval *c, qconv_work *j)
     return copy_images(c, j);
 }
 
-poprt_status prt_fast_nhwc_qconv(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_nhwc_qconv(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_nhwc_conv_attrs a = prt_nhwc_conv_of(c->attrs);
@@ -532,8 +530,6 @@ static poprt_status read_float_input(prt_eval *c, qconv_work *j)
     v->zeros = zeros;
     return copy_images(c, j);
 }
-
-poprt_status prt_fast_nhwc_quantized_conv(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_nhwc_quantized_conv(prt_eval *c, const prt_kern *k, bool *done)
 {

@@ -92,8 +92,6 @@ static void apply(const void *user, size_t item, float *scratch)
     }
 }
 
-poprt_status prt_fast_nhwc_group_norm(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_nhwc_group_norm(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_nhwc_group_norm_attrs *a = c->attrs;

@@ -344,8 +344,6 @@ static bool read_parts(const prt_eval *c, separable_work *j)
         prt_fused_act(a->activation2, a->alpha2, a->beta2, &j->project.act);
 }
 
-poprt_status prt_fast_nhwc_separable(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_nhwc_separable(prt_eval *c, const prt_kern *k, bool *done)
 {
     separable_work j = { .kern = k };

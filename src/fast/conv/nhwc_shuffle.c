@@ -33,8 +33,6 @@ static void run_pixels(const void *user, size_t item, float *scratch)
     }
 }
 
-poprt_status prt_fast_nhwc_shuffle(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_nhwc_shuffle(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_tensor *a = c->in[0];

@@ -299,8 +299,6 @@ static void run_mean_of_all(const prt_nhwc_windows *w, const prt_windows *d)
     mean_of(w, d, w->v->kernel_h * w->v->kernel_w);
 }
 
-poprt_status prt_fast_nhwc_pool(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_nhwc_pool(prt_eval *c, const prt_kern *k, bool *done)
 {
     const bool mean = c->def->id == PRT_OP_nhwc_average_pool;

@@ -72,8 +72,6 @@ static poprt_status prepare_average(prt_eval *c, pool_work *j)
     return POPRT_OK;
 }
 
-poprt_status prt_fast_pool(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_pool(prt_eval *c, const prt_kern *k, bool *done)
 {
     const bool max = c->def->id == PRT_OP_max_pool;

@@ -168,8 +168,6 @@ static void run_item(const void *user, size_t item, float *scratch)
         run_linear(j, x, y, first, end, scratch);
 }
 
-poprt_status prt_fast_resize(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_resize(prt_eval *c, const prt_kern *k, bool *done)
 {
     prt_resize_form form;

@@ -5,12 +5,6 @@
  */
 #include "fast/fast.h"
 
-poprt_status prt_fast_act(prt_eval *c, const prt_kern *k, bool *done);
-poprt_status prt_fast_group_norm(prt_eval *c, const prt_kern *k, bool *done);
-poprt_status prt_fast_layer_norm(prt_eval *c, const prt_kern *k, bool *done);
-poprt_status prt_fast_softmax(prt_eval *c, const prt_kern *k, bool *done);
-poprt_status prt_fast_unary(prt_eval *c, const prt_kern *k, bool *done);
-
 static poprt_status run_as(prt_eval *c, uint32_t op, const void *attrs, prt_fast_fn run,
     const prt_kern *k, bool *done)
 {
@@ -20,15 +14,11 @@ static poprt_status run_as(prt_eval *c, uint32_t op, const void *attrs, prt_fast
     return run(&other, k, done);
 }
 
-poprt_status prt_fast_gc_unary(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_gc_unary(prt_eval *c, const prt_kern *k, bool *done)
 {
     const uint32_t op = c->def->id == PRT_OP_gc_erf_v2 ? PRT_OP_erf : PRT_OP_round;
     return run_as(c, op, NULL, prt_fast_unary, k, done);
 }
-
-poprt_status prt_fast_gc_act(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_gc_act(prt_eval *c, const prt_kern *k, bool *done)
 {
@@ -48,16 +38,12 @@ poprt_status prt_fast_gc_act(prt_eval *c, const prt_kern *k, bool *done)
     }
 }
 
-poprt_status prt_fast_gc_softmax(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_gc_softmax(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_gc_softmax_v2_attrs *a = c->attrs;
     const prt_softmax_attrs softmax = { .axis = a->axis };
     return run_as(c, PRT_OP_softmax, &softmax, prt_fast_softmax, k, done);
 }
-
-poprt_status prt_fast_gc_norm(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_gc_norm(prt_eval *c, const prt_kern *k, bool *done)
 {

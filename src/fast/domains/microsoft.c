@@ -20,8 +20,6 @@ static void gelu_row(const prt_fast_rows *r, size_t i)
     r->kern->rows.act(&act, r->n, r->beta != NULL ? y : x, y);
 }
 
-poprt_status prt_fast_bias_gelu(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_bias_gelu(prt_eval *c, const prt_kern *k, bool *done)
 {
     if (!prt_fast_has(c, 0) || !prt_fast_wants_first(c) || c->in[0]->rank == 0)
@@ -71,8 +69,6 @@ static const float *optional(const prt_eval *c, uint32_t i)
     return prt_eval_has(c, i) ? c->in[i]->data : NULL;
 }
 
-poprt_status prt_fast_skip_norm(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_skip_norm(prt_eval *c, const prt_kern *k, bool *done)
 {
     const bool rms = c->def->id == PRT_OP_ms_skip_simplified_layer_normalization;
@@ -97,8 +93,6 @@ poprt_status prt_fast_skip_norm(prt_eval *c, const prt_kern *k, bool *done)
 /* ---- FusedMatMul ---- */
 
 /* The right side may be transposed. `alpha` is applied last, as in the reference. */
-poprt_status prt_fast_fused_matmul(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_fused_matmul(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_ms_fused_matmul_attrs *attrs = c->attrs;

@@ -4,8 +4,6 @@
 
 #include "fast/fast.h"
 
-poprt_status prt_fast_svm(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_svm(prt_eval *c, const prt_kern *k, bool *done)
 {
     if (!prt_fast_has(c, 0))

@@ -18,8 +18,6 @@ static void run_rows(const void *user, size_t item, float *scratch)
         atomic_store_explicit(j->broken, true, memory_order_relaxed);
 }
 
-poprt_status prt_fast_packed_trees(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_packed_trees(prt_eval *c, const prt_kern *k, bool *done)
 {
     _Atomic bool broken = false;

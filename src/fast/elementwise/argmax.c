@@ -75,8 +75,6 @@ static void run_columns(const void *user, size_t item, float *scratch)
     p->kern->plain.cast(PRT_PLAIN_i32, PRT_PLAIN_i64, m, at, p->y + outer * inner + first);
 }
 
-poprt_status prt_fast_argmax(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_argmax(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_argmax_attrs *a = c->attrs; /* ArgMin has the same attributes */

@@ -254,8 +254,6 @@ poprt_status prt_elementwise_run(prt_eval *c, const prt_kern *k, const prt_progr
     return prt_parallel_for(c, j.pieces, (size_t)j.tiles * TILE, run_piece, &j);
 }
 
-poprt_status prt_fast_elementwise(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_elementwise(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_program_view v = prt_elementwise_program(c->attrs, c->n_in);

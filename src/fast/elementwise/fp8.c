@@ -36,9 +36,6 @@ static bool is_small_float(int32_t dtype)
         dtype == PRT_DTYPE_f8e5m2 || dtype == PRT_DTYPE_f8e5m2fnuz;
 }
 
-/* Called by prt_fast_cast. */
-poprt_status prt_fast_decode(prt_eval *c, bool *done);
-
 poprt_status prt_fast_decode(prt_eval *c, bool *done)
 {
     const prt_tensor *x = c->in[0];
@@ -93,8 +90,6 @@ static void encode_piece(const void *user, size_t item, float *scratch)
     for (size_t i = prt_parallel_cut(e->count, e->pieces, item); i < end; i++)
         e->to[i] = encode(e, (double)(half ? prt_half_to_f32(halves[i]) : floats[i]));
 }
-
-poprt_status prt_fast_cast_to_uint8(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_cast_to_uint8(prt_eval *c, const prt_kern *k, bool *done)
 {

@@ -73,8 +73,6 @@ static void compare_run(const runs *u, const prt_rows *r)
         from(u, r, 1, u->size), r->step[1], (uint8_t *)u->out->data + r->to);
 }
 
-poprt_status prt_fast_compare(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_compare(prt_eval *c, const prt_kern *k, bool *done)
 {
     static const uint8_t kinds[PRT_OP_COUNT] = { [PRT_OP_equal] = PRT_COMPARE_equal,
@@ -193,8 +191,6 @@ static void logic_run(const runs *u, const prt_rows *r)
         (uint8_t *)u->out->data + r->to);
 }
 
-poprt_status prt_fast_logic(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_logic(prt_eval *c, const prt_kern *k, bool *done)
 {
     static const uint8_t kinds[PRT_OP_COUNT] = { [PRT_OP_and] = PRT_LOGIC_and,
@@ -211,8 +207,6 @@ poprt_status prt_fast_logic(prt_eval *c, const prt_kern *k, bool *done)
 }
 
 /* Computes not x as x xor true. */
-poprt_status prt_fast_not(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_not(prt_eval *c, const prt_kern *k, bool *done)
 {
     uint8_t yes = 1;
@@ -235,8 +229,6 @@ static void choose_run(const runs *u, const prt_rows *r)
     u->kern->choose(u->size, r->count, from(u, r, 0, 1), r->step[0], from(u, r, 1, u->size),
         r->step[1], from(u, r, 2, u->size), r->step[2], (char *)u->out->data + r->to * u->size);
 }
-
-poprt_status prt_fast_where(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_where(prt_eval *c, const prt_kern *k, bool *done)
 {
@@ -270,9 +262,6 @@ static void cast_piece(const void *user, size_t item, float *scratch)
         (const char *)s->x->data + first * (prt_dtype_bits(s->x->dtype) / 8),
         (char *)s->y->data + first * (prt_dtype_bits(s->y->dtype) / 8));
 }
-
-poprt_status prt_fast_cast(prt_eval *c, const prt_kern *k, bool *done);
-poprt_status prt_fast_decode(prt_eval *c, bool *done); /* in fp8.c */
 
 poprt_status prt_fast_cast(prt_eval *c, const prt_kern *k, bool *done)
 {

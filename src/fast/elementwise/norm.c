@@ -15,8 +15,6 @@ static void layer_norm_row(const prt_fast_rows *r, size_t i)
     r->kern->rows.layer_norm(r->n, r->x + i * r->n, r->epsilon, r->gamma, r->beta, r->y + i * r->n);
 }
 
-poprt_status prt_fast_layer_norm(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_layer_norm(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_layer_normalization_attrs *a = c->attrs;
@@ -42,8 +40,6 @@ static void rms_norm_row(const prt_fast_rows *r, size_t i)
     k->scale(r->n, x, (float)(1.0 / sqrt(square + (double)r->epsilon)), 0.0f, y);
     k->two(PRT_TWO_mul, r->n, y, 1, r->gamma, 1, y);
 }
-
-poprt_status prt_fast_rms_norm(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_rms_norm(prt_eval *c, const prt_kern *k, bool *done)
 {
@@ -97,15 +93,11 @@ static poprt_status run_groups(prt_eval *c, const prt_kern *k, size_t groups, fl
     return prt_fast_rows_run(c, &r);
 }
 
-poprt_status prt_fast_instance_norm(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_instance_norm(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_instance_normalization_attrs *a = c->attrs;
     return run_groups(c, k, (size_t)c->in[0]->dims[1], a->epsilon, done);
 }
-
-poprt_status prt_fast_group_norm(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_group_norm(prt_eval *c, const prt_kern *k, bool *done)
 {
@@ -122,8 +114,6 @@ static void batch_norm_row(const prt_fast_rows *r, size_t i)
     const double shift = (double)r->beta[at] - (double)r->mean[at] * scale;
     r->kern->rows.scale(r->n, r->x + i * r->n, (float)scale, (float)shift, r->y + i * r->n);
 }
-
-poprt_status prt_fast_batch_norm(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_batch_norm(prt_eval *c, const prt_kern *k, bool *done)
 {
@@ -180,8 +170,6 @@ static void l2_norm_row(const prt_fast_rows *r, size_t i)
 {
     lp_norm_row(r, i, true);
 }
-
-poprt_status prt_fast_lp_norm(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_lp_norm(prt_eval *c, const prt_kern *k, bool *done)
 {

@@ -77,8 +77,6 @@ static bool is_byte(int32_t dtype)
     return dtype == PRT_DTYPE_u8 || dtype == PRT_DTYPE_i8;
 }
 
-poprt_status prt_fast_quantize(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_quantize(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_quantize_linear_attrs *a = c->attrs;
@@ -87,8 +85,6 @@ poprt_status prt_fast_quantize(prt_eval *c, const prt_kern *k, bool *done)
         return prt_fast_pass(done);
     return run(c, k, a->axis);
 }
-
-poprt_status prt_fast_dequantize(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_dequantize(prt_eval *c, const prt_kern *k, bool *done)
 {
@@ -164,8 +160,6 @@ static prt_byte_side side(const prt_eval *c, uint32_t i)
         .zero = (float)prt_quant_number(c, i + 2, 0) };
 }
 
-poprt_status prt_fast_quantized_add(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_quantized_add(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_tensor *y = c->out[0], *a = c->in[0], *b = c->in[3];
@@ -219,8 +213,6 @@ static void run_lookup(const void *user, size_t item, float *scratch)
         l->kern->bytes.look_up(l->columns, l->x + i * l->x_pitch, l->table, l->y + i * l->y_pitch);
 }
 
-poprt_status prt_fast_byte_table(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_byte_table(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_tensor *x = c->in[0], *y = c->out[0];
@@ -261,8 +253,6 @@ static void run_range(const void *user, size_t item, float *scratch)
     r->low[item] = r->kern->rows.extreme(PRT_TWO_min, count, r->x + from);
     r->high[item] = r->kern->rows.extreme(PRT_TWO_max, count, r->x + from);
 }
-
-poprt_status prt_fast_dynamic_quantize(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_dynamic_quantize(prt_eval *c, const prt_kern *k, bool *done)
 {

@@ -195,8 +195,6 @@ static poprt_status run_axes(prt_eval *c, const prt_kern *k, kind what, uint32_t
     return prt_parallel_for(c, j.pieces, 0, run_rows, &j);
 }
 
-poprt_status prt_fast_reduce(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_reduce(prt_eval *c, const prt_kern *k, bool *done)
 {
     static const kind kinds[PRT_OP_COUNT] = { [PRT_OP_reduce_sum] = SUM,
@@ -213,8 +211,6 @@ poprt_status prt_fast_reduce(prt_eval *c, const prt_kern *k, bool *done)
 }
 
 /* Averages over all axes after the channels. */
-poprt_status prt_fast_global_average_pool(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_global_average_pool(prt_eval *c, const prt_kern *k, bool *done)
 {
     if (!prt_fast_has(c, 0) || !prt_fast_wants(c) || c->in[0]->rank < 3)

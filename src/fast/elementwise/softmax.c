@@ -77,14 +77,10 @@ static poprt_status run(prt_eval *c, const prt_kern *k, int64_t axis, bool logar
     return prt_parallel_for(c, items, 2 * COLUMNS, run_columns, &s);
 }
 
-poprt_status prt_fast_softmax(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_softmax(prt_eval *c, const prt_kern *k, bool *done)
 {
     return run(c, k, ((const prt_softmax_attrs *)c->attrs)->axis, false, done);
 }
-
-poprt_status prt_fast_log_softmax(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_log_softmax(prt_eval *c, const prt_kern *k, bool *done)
 {

@@ -44,15 +44,11 @@ static poprt_status run_map(prt_eval *c, map *m, bool *done)
     return prt_parallel_for(c, m->pieces, 0, map_piece, m);
 }
 
-poprt_status prt_fast_unary(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_unary(prt_eval *c, const prt_kern *k, bool *done)
 {
     map m = { .kern = k, .one = prt_instruction_kind(prt_instruction_of(c->def->id)) };
     return run_map(c, &m, done);
 }
-
-poprt_status prt_fast_act(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_act(prt_eval *c, const prt_kern *k, bool *done)
 {
@@ -60,8 +56,6 @@ poprt_status prt_fast_act(prt_eval *c, const prt_kern *k, bool *done)
     return prt_fused_act_of(c->def->id, c->attrs, &m.act) ? run_map(c, &m, done)
                                                           : prt_fast_pass(done);
 }
-
-poprt_status prt_fast_clip(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_clip(prt_eval *c, const prt_kern *k, bool *done)
 {
@@ -98,8 +92,6 @@ static void pair_piece(const void *user, size_t item, float *scratch)
     while (prt_rows_next(&r))
         p->run(p->kind, r.count, a + r.from[0], r.step[0], b + r.from[1], r.step[1], y + r.to);
 }
-
-poprt_status prt_fast_binary(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_binary(prt_eval *c, const prt_kern *k, bool *done)
 {
@@ -139,8 +131,6 @@ static void powers(int kind, size_t n, const float *a, size_t step_a, const floa
 
 /* Pow. Constant exponents that make it a product, a root or a quotient run by a kernel; the output
  * then has the shape of the base. */
-poprt_status prt_fast_pow(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_pow(prt_eval *c, const prt_kern *k, bool *done)
 {
     map m = { .kern = k };

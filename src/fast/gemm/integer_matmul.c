@@ -79,8 +79,6 @@ static poprt_status run(prt_eval *c, const prt_kern *k, uint32_t a, uint32_t b, 
     return prt_integer_run(c, &p);
 }
 
-poprt_status prt_fast_matmul_integer(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_matmul_integer(prt_eval *c, const prt_kern *k, bool *done)
 {
     matmul m = { 0 };
@@ -93,8 +91,6 @@ static bool is_one(const prt_eval *c, uint32_t i)
 {
     return prt_tensor_count(c->in[i]) == 1;
 }
-
-poprt_status prt_fast_qlinear_matmul(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_qlinear_matmul(prt_eval *c, const prt_kern *k, bool *done)
 {

@@ -322,16 +322,12 @@ poprt_status prt_matmul_run(prt_eval *c, const prt_kern *k, const prt_tensor *a,
     return prt_product_fast(c, k, &p);
 }
 
-poprt_status prt_fast_matmul(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_matmul(prt_eval *c, const prt_kern *k, bool *done)
 {
     if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0))
         return prt_fast_pass(done);
     return prt_matmul_run(c, k, c->in[0], c->in[1], false, done);
 }
-
-poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
 {
@@ -370,8 +366,6 @@ poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
                                                           : prt_fast_pass(done);
     return attrs->compute.size != 0 ? prt_linear_rounded(c, &f) : prt_linear_run(c, &f);
 }
-
-poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done)
 {

@@ -132,8 +132,6 @@ static const float *floats(const prt_eval *c, uint32_t i)
     return prt_eval_has(c, i) ? c->in[i]->data : NULL;
 }
 
-poprt_status prt_fast_quantized_linear(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_quantized_linear(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_quantized_linear_attrs *a = c->attrs;

@@ -95,8 +95,6 @@ static poprt_status run(prt_eval *c, concat_work *j)
     return prt_parallel_for(c, j->n * j->bands, 0, run_item, j);
 }
 
-poprt_status prt_fast_concat(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_concat(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_concat_attrs *a = c->attrs;
@@ -112,8 +110,6 @@ poprt_status prt_fast_concat(prt_eval *c, const prt_kern *k, bool *done)
             return prt_fast_pass(done);
     return run(c, &j);
 }
-
-poprt_status prt_fast_split(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_split(prt_eval *c, const prt_kern *k, bool *done)
 {

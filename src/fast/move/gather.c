@@ -57,8 +57,6 @@ static void run_item(const void *user, size_t item, float *scratch)
     }
 }
 
-poprt_status prt_fast_gather(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_gather(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_gather_attrs *a = c->attrs;

@@ -67,8 +67,6 @@ static uint32_t find_axes(const prt_tensor *x, const prt_i64s *perm, size_t *dim
     return n;
 }
 
-poprt_status prt_fast_transpose(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_transpose(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_transpose_attrs *a = c->attrs;

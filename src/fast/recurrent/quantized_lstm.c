@@ -308,8 +308,6 @@ static void step(const prt_recurrent *n, const prt_recurrent_step *s)
     }
 }
 
-poprt_status prt_fast_quantized_lstm(prt_eval *c, const prt_kern *k, bool *done);
-
 poprt_status prt_fast_quantized_lstm(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_ms_dynamic_quantize_lstm_attrs *a = c->attrs;

@@ -2,10 +2,6 @@
 /* rnn.c — the steps of RNN, GRU and LSTM in float32. */
 #include "fast/recurrent/recurrent.h"
 
-poprt_status prt_fast_rnn(prt_eval *c, const prt_kern *k, bool *done);
-poprt_status prt_fast_gru(prt_eval *c, const prt_kern *k, bool *done);
-poprt_status prt_fast_lstm(prt_eval *c, const prt_kern *k, bool *done);
-
 static void rnn_step(const prt_recurrent *n, const prt_recurrent_step *s)
 {
     const prt_recurrent_side *side = s->side;
