@@ -8,10 +8,10 @@
 #include "base/budget.h"
 #include "base/clock.h"
 #include "compiler/compile.h"
+#include "compiler/policy.h"
 #include "compiler/tune.h"
 #include "cpu/cpu.h"
 #include "ir/interface.h"
-#include "pass/engine/manager.h"
 #include "pass/engine/trace.h"
 
 /* State of the optimisation of one compilation. */
@@ -82,41 +82,19 @@ static void pass_done(void *user, const prt_pass_event *event)
 /* Most bytes of a constant that constant folding may create while compiling. */
 enum { FOLD_BYTES = 256 << 20 };
 
-/* Sets the options of the passes that choose the storage type of weights, the arithmetic of
- * products and the Winograd tiles. */
-static poprt_status set_precision(prt_pass_manager *manager, const poprt_config *config,
+/* Sets the options of the passes that choose algorithms and number types. */
+static poprt_status set_policy(prt_pass_manager *manager, const poprt_config *config,
     const poprt_env *env)
 {
-    const prt_kern *kern = prt_config_kernels(config, env);
-    const char *winograd = prt_config_text(config, PRT_OPTION_winograd);
-    const char *weights = prt_config_text(config, PRT_OPTION_weights);
-    const char *compute = prt_config_text(config, PRT_OPTION_compute);
-    const bool floats = strcmp(compute, "f32") == 0 || strcmp(compute, "model") == 0;
-    const bool bits4 = strcmp(compute, "i8") == 0 && strcmp(weights, "i4") == 0;
-    if (!floats && strcmp(weights, "f32") != 0 && strcmp(weights, compute) != 0 && !bits4)
-        return prt_fail(POPRT_E_ARG, "weights",
-            "'%s' does not go with compute=%s, which stores weights as %s", weights, compute,
-            compute);
-    PRT_TRY(prt_pass_manager_set(manager, "weights", weights));
-    if (prt_config_number(config, PRT_OPTION_exact_half) != 0)
-        PRT_TRY(prt_pass_manager_set(manager, "exact", "true"));
-    const bool avx2 = kern != NULL && strcmp(kern->level, "avx2") == 0;
-    if (strcmp(winograd, "auto") == 0)
-        winograd = kern != NULL && kern->bf16x3.multiply != NULL &&
-                prt_config_number(config, PRT_OPTION_bf16x3) != 0
-            ? "split"
-            : avx2 ? "largest"
-                   : "large";
-    PRT_TRY(prt_pass_manager_set(manager, "winograd", winograd));
-    if (strcmp(winograd, "split") == 0)
-        PRT_TRY(prt_pass_manager_set(manager, "products", "split"));
-    else if (avx2)
-        PRT_TRY(prt_pass_manager_set(manager, "products", "avx2"));
-    char growth[24];
-    (void)snprintf(growth, sizeof(growth), "%lld",
-        (long long)prt_config_number(config, PRT_OPTION_winograd_growth));
-    PRT_TRY(prt_pass_manager_set(manager, "winograd_growth", growth));
-    return prt_pass_manager_set(manager, "compute", compute);
+    const prt_policy_options options = { .winograd = prt_config_text(config, PRT_OPTION_winograd),
+        .weights = prt_config_text(config, PRT_OPTION_weights),
+        .compute = prt_config_text(config, PRT_OPTION_compute),
+        .winograd_growth = prt_config_number(config, PRT_OPTION_winograd_growth),
+        .exact_half = prt_config_number(config, PRT_OPTION_exact_half) != 0,
+        .bf16x3 = prt_config_number(config, PRT_OPTION_bf16x3) != 0 };
+    prt_policy policy;
+    PRT_TRY(prt_policy_choose(&options, prt_config_kernels(config, env), &policy));
+    return prt_policy_apply(&policy, manager);
 }
 
 static poprt_status run_passes(optimizer *o, const poprt_config *config,
@@ -131,7 +109,7 @@ static poprt_status run_passes(optimizer *o, const poprt_config *config,
     if (status == POPRT_OK)
         status = prt_pass_manager_add_pipeline(manager, "inference", NULL);
     if (status == POPRT_OK)
-        status = set_precision(manager, config, o->env);
+        status = set_policy(manager, config, o->env);
     if (status == POPRT_OK) {
         prt_pass_manager_choose(manager, o->tune != NULL ? prt_tune_chooser(o->tune) : NULL);
         prt_pass_manager_limit(manager, &limits);

@@ -191,7 +191,13 @@ poprt_status poprt_pass_manager_add_args(poprt_pass_manager *manager, const char
 
 poprt_status poprt_pass_option_at(const char *pass, size_t index, poprt_pass_option_info *out)
 {
-    static const char *const kinds[] = { "i64", "f64", "bool", "text", "list", "json" };
+    static const char *const kinds[] = { [PRT_OPTION_i64] = "i64",
+        [PRT_OPTION_f64] = "f64",
+        [PRT_OPTION_bool] = "bool",
+        [PRT_OPTION_text] = "text",
+        [PRT_OPTION_choice] = "text",
+        [PRT_OPTION_list] = "list",
+        [PRT_OPTION_json] = "json" };
     PRT_REQUIRE(pass);
     PRT_REQUIRE(out);
     const prt_pass_def *def = prt_pass_find(pass);

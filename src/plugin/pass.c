@@ -224,7 +224,10 @@ static poprt_status set_options(prt_arena *arena, prt_plugin_pass *pass)
                 "option %zu needs a name, a default, one sentence of documentation and a "
                 "POPRT_PASS_OPTION_ kind",
                 i);
-        options[i] = (prt_pass_option){ o->name, kinds[o->kind], o->default_value, o->doc };
+        options[i] = (prt_pass_option){ .name = o->name,
+            .kind = kinds[o->kind],
+            .initial = o->default_value,
+            .doc = o->doc };
         pass->def.n_options = (uint32_t)i + 1;
         const prt_pass_arg initial = { o->name, o->default_value };
         if (prt_pass_check_args(&pass->def, 1, &initial) != POPRT_OK)

@@ -168,6 +168,15 @@ static const char *draw_value(drawer *d, const char *key, uint32_t kind)
     return fill_in(d, kinds[first + fuzz_below(d->dice, count)].text);
 }
 
+/* Draws a word of a choice, often the default. */
+static const char *draw_word(drawer *d, const prt_pass_option *o)
+{
+    const char *word = o->words;
+    for (size_t n = fuzz_below(d->dice, 8); n > 0 && *word != '\0'; n--)
+        word += strlen(word) + 1;
+    return *word != '\0' ? word : o->initial;
+}
+
 /* ---- lists */
 
 static bool draw_item(drawer *d, fuzz_item *item)
@@ -177,7 +186,8 @@ static bool draw_item(drawer *d, fuzz_item *item)
         const prt_pass_option *o = &item->def->options[i];
         if (fuzz_below(d->dice, 4) == 0)
             continue;
-        const prt_pass_arg arg = { o->name, draw_value(d, o->name, o->kind) };
+        const prt_pass_arg arg = { o->name,
+            o->kind == PRT_OPTION_choice ? draw_word(d, o) : draw_value(d, o->name, o->kind) };
         if (arg.value == NULL)
             return false;
         item->args[item->n_args++] = arg;

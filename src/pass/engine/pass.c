@@ -7,6 +7,7 @@
 
 #include "base/list.h"
 #include "base/nearest.h"
+#include "pass/engine/choices.h"
 #include "ir/text.h"
 #include "pass/engine/rewrite.h"
 
@@ -41,6 +42,35 @@ static bool to_bool(const char *text, bool *out)
     return *out || strcmp(text, "false") == 0 || strcmp(text, "0") == 0;
 }
 
+int prt_choice_find(const char *words, const char *word)
+{
+    for (int i = 0; *words != '\0'; i++, words += strlen(words) + 1)
+        if (strcmp(words, word) == 0)
+            return i;
+    return -1;
+}
+
+const char *prt_choice_word(const char *words, int index)
+{
+    for (; index > 0; index--)
+        words += strlen(words) + 1;
+    return words;
+}
+
+static poprt_status check_choice(const prt_pass_def *def, const prt_pass_option *option,
+    const char *value)
+{
+    char words[128];
+    size_t n = 0;
+    if (prt_choice_find(option->words, value) >= 0)
+        return POPRT_OK;
+    for (const char *w = option->words; *w != '\0' && n < sizeof(words); w += strlen(w) + 1)
+        n += (size_t)snprintf(words + n, sizeof(words) - n, n != 0 ? ", %s" : "%s", w);
+    return prt_fail(POPRT_E_ARG, option->name,
+        "option %s of pass %s must be one of %s, not '%.100s'", option->name, def->name, words,
+        value);
+}
+
 static poprt_status check_value(const prt_pass_def *def, const prt_pass_option *option,
     const char *value)
 {
@@ -60,6 +90,8 @@ static poprt_status check_value(const prt_pass_def *def, const prt_pass_option *
                 "option %s of pass %s must be a number, not '%.100s'", option->name, def->name,
                 value);
         return POPRT_OK;
+    case PRT_OPTION_choice:
+        return check_choice(def, option, value);
     case PRT_OPTION_bool:
         if (!to_bool(value, &on))
             return prt_fail(POPRT_E_ARG, option->name,
@@ -121,6 +153,13 @@ bool prt_pass_bool(const prt_pass *p, const char *name)
 {
     bool value = false;
     return to_bool(prt_pass_text(p, name), &value) && value;
+}
+
+int prt_pass_choice(const prt_pass *p, const char *name)
+{
+    const int choice = prt_choice_find(find_option(p->def, name)->words, prt_pass_text(p, name));
+    PRT_ASSERT(choice >= 0);
+    return choice;
 }
 
 bool prt_pass_next(const prt_pass *p, const char *name, const char **cursor, prt_str *item)

@@ -30,7 +30,8 @@ typedef enum prt_option_kind {
     PRT_OPTION_f64,
     PRT_OPTION_bool, /* true, false, 1, 0 */
     PRT_OPTION_text,
-    PRT_OPTION_list, /* texts separated by commas; blanks around them are ignored */
+    PRT_OPTION_choice, /* one of the words of choices.h */
+    PRT_OPTION_list,   /* texts separated by commas; blanks around them are ignored */
     PRT_OPTION_json
 } prt_option_kind;
 
@@ -39,6 +40,7 @@ typedef struct prt_pass_option {
     uint32_t kind;       /* prt_option_kind */
     const char *initial; /* the default as text */
     const char *doc;
+    const char *words; /* choice: the accepted words, each followed by a zero byte; else NULL */
 } prt_pass_option;
 
 /* Constraint between two passes of one list. */
@@ -185,6 +187,8 @@ const char *prt_pass_text(const prt_pass *p, const char *name);
 int64_t prt_pass_i64(const prt_pass *p, const char *name);
 double prt_pass_f64(const prt_pass *p, const char *name);
 bool prt_pass_bool(const prt_pass *p, const char *name);
+/* Returns the number of the chosen word: a member of the enum in choices.h. */
+int prt_pass_choice(const prt_pass *p, const char *name);
 /* Returns the items of a list option in order. *cursor is NULL at first; false after the last item.
  * The text of an item is not zero-terminated. */
 bool prt_pass_next(const prt_pass *p, const char *name, const char **cursor, prt_str *item);

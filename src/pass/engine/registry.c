@@ -2,6 +2,7 @@
 /* registry.c — tables of passes and pipelines, lookup by name, and the nearest names of an unknown
  * one. */
 #include "base/nearest.h"
+#include "pass/engine/choices.h"
 #include "pass/engine/pass.h"
 
 #define PASS_BEGIN(id, kind, since, doc) extern const prt_pass_hooks prt_pass_##id;
@@ -18,12 +19,14 @@
 
 /* Option rows of each pass; an empty row at the end of each array keeps its length above zero. */
 #define PASS_BEGIN(id, kind, since, doc) static const prt_pass_option options_##id[] = {
-#define OPTION(id, kind, name, initial, doc) { #name, PRT_OPTION_##kind, initial, doc },
+#define OPTION(id, kind, name, initial, doc) { #name, PRT_OPTION_##kind, initial, doc, NULL },
+#define CHOICE(id, words, name, initial, doc)                                                      \
+    { #name, PRT_OPTION_choice, initial, doc, PRT_##words##_WORDS },
 #define ORDER(id, relation, other)
 #define BOUND(id, relative)
 #define PASS_END(id)                                                                               \
     {                                                                                              \
-        NULL, 0, NULL, NULL                                                                        \
+        NULL, 0, NULL, NULL, NULL                                                                  \
     }                                                                                              \
     }                                                                                              \
     ;

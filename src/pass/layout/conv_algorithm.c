@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "pass/engine/candidates.h"
+#include "pass/engine/choices.h"
 
 /* Reads a type whose dims are numbers; an unknown batch counts as one. */
 static bool read_type(const prt_value *v, prt_tensor *to)
@@ -89,18 +90,19 @@ static uint32_t ask_chooser(const prt_pass *p, const prt_candidates *c)
 
 bool prt_conv_algorithm_allowed(const prt_pass *p, prt_nhwc_form form)
 {
-    const char *most = prt_pass_text(p, "winograd");
-    const bool largest = strcmp(most, "largest") == 0;
+    const int most = prt_pass_choice(p, "winograd");
+    if (prt_nhwc_points(form) == 0)
+        return true;
     if (form == PRT_NHWC_winograd2)
-        return strcmp(most, "off") != 0;
-    if (form == PRT_NHWC_winograd6 || largest)
-        return largest;
-    return prt_nhwc_points(form) == 0 || strcmp(most, "large") == 0 || strcmp(most, "split") == 0;
+        return most != PRT_TILES_off;
+    if (form == PRT_NHWC_winograd6)
+        return most == PRT_TILES_largest;
+    return most != PRT_TILES_off && most != PRT_TILES_small;
 }
 
 bool prt_conv_algorithm_bf16x3(const prt_pass *p, const prt_nhwc_weights *w)
 {
-    return strcmp(prt_pass_text(p, "winograd"), "split") == 0 && w->group == 1 &&
+    return prt_pass_choice(p, "winograd") == PRT_TILES_split && w->group == 1 &&
         w->channels >= PRT_NHWC_BF16X3_CHANNELS && w->filters >= PRT_NHWC_BF16X3_FILTERS;
 }
 

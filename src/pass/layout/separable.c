@@ -6,6 +6,7 @@
  */
 #include "op/internal/nhwc.h"
 #include "pass/layout/conv_algorithm.h"
+#include "pass/engine/choices.h"
 #include "pass/engine/rewrite.h"
 
 enum {
@@ -134,12 +135,12 @@ static bool is_three_by_three(const prt_op *depthwise)
 static bool is_large(const prt_pass *p, const prt_op *depthwise, const prt_value *v)
 {
     const int64_t size = image_size(v), channels = v->type->dims[3];
-    const char *products = prt_pass_text(p, "products");
-    if (strcmp(products, "split") == 0 && size >= MIN_HIDDEN_BF16X3 &&
+    const int products = prt_pass_choice(p, "products");
+    if (products == PRT_PRODUCTS_split && size >= MIN_HIDDEN_BF16X3 &&
         size / channels >= MIN_PIXELS)
         return true;
     return size >= MIN_HIDDEN ||
-        (strcmp(products, "avx2") == 0 && size >= MIN_HIDDEN_AVX2 && is_three_by_three(depthwise));
+        (products == PRT_PRODUCTS_avx2 && size >= MIN_HIDDEN_AVX2 && is_three_by_three(depthwise));
 }
 
 static bool is_close(int64_t size)

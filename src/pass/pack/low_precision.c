@@ -10,6 +10,7 @@
 
 #include "kern/int8/dot.h"
 #include "op/internal/nhwc.h"
+#include "pass/engine/choices.h"
 #include "pass/engine/match.h"
 #include "pass/pack/pack.h"
 
@@ -22,31 +23,26 @@ typedef struct target {
     size_t block; /* rows that share a row of scales; 0: all rows */
 } target;
 
-static bool computes(const prt_pass *p, const char *type)
+static bool computes(const prt_pass *p, prt_compute type)
 {
-    return strcmp(prt_pass_text(p, "compute"), type) == 0;
+    return prt_pass_choice(p, "compute") == (int)type;
 }
 
+/* Returns false where the weights stay float32. */
 static bool target_of(const prt_pass *p, target *to)
 {
-    static const struct {
-        const char *name;
-        target target;
-    } rows[] = { { "f16", { PRT_NARROW_f16, PRT_DTYPE_f16, false, 0 } },
-        { "bf16", { PRT_NARROW_bf16, PRT_DTYPE_bf16, false, 0 } },
-        { "f8e4m3", { PRT_NARROW_e4m3, PRT_DTYPE_f8e4m3fnuz, true, 0 } },
-        { "f8e5m2", { PRT_NARROW_e5m2, PRT_DTYPE_f8e5m2fnuz, true, 0 } },
-        { "i8", { PRT_NARROW_i8, PRT_DTYPE_i8, true, 0 } },
-        { "i4", { PRT_NARROW_i4, PRT_DTYPE_i4, true, BLOCK_ROWS } } };
-    const char *weights = prt_pass_text(p, "weights");
-    if (computes(p, "bf16"))
-        weights = "bf16";
-    for (size_t i = 0; i < PRT_COUNT_OF(rows); i++)
-        if (strcmp(weights, rows[i].name) == 0) {
-            *to = rows[i].target;
-            return true;
-        }
-    return false;
+    static const target targets[] = {
+        [PRT_WEIGHTS_f16] = { PRT_NARROW_f16, PRT_DTYPE_f16, false, 0 },
+        [PRT_WEIGHTS_bf16] = { PRT_NARROW_bf16, PRT_DTYPE_bf16, false, 0 },
+        [PRT_WEIGHTS_f8e4m3] = { PRT_NARROW_e4m3, PRT_DTYPE_f8e4m3fnuz, true, 0 },
+        [PRT_WEIGHTS_f8e5m2] = { PRT_NARROW_e5m2, PRT_DTYPE_f8e5m2fnuz, true, 0 },
+        [PRT_WEIGHTS_i8] = { PRT_NARROW_i8, PRT_DTYPE_i8, true, 0 },
+        [PRT_WEIGHTS_i4] = { PRT_NARROW_i4, PRT_DTYPE_i4, true, BLOCK_ROWS },
+    };
+    const int weights =
+        computes(p, PRT_COMPUTE_bf16) ? PRT_WEIGHTS_bf16 : prt_pass_choice(p, "weights");
+    *to = targets[weights];
+    return weights != PRT_WEIGHTS_f32;
 }
 
 /* Computes scales that map the largest element of each column to the largest number of the type.
@@ -263,7 +259,7 @@ static bool replace(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_at
     target t;
     prt_value *in[5];
     const bool narrowed = target_of(p, &t);
-    if (computes(p, "i8") && (!narrowed || t.kind != PRT_NARROW_i4))
+    if (computes(p, PRT_COMPUTE_i8) && (!narrowed || t.kind != PRT_NARROW_i4))
         return replace_by_quantized(p, b, root, attrs);
     if (!narrowed || !narrow(p, root, &t, (size_t)attrs->columns, &in[1], &in[4]))
         return false;
@@ -272,9 +268,9 @@ static bool replace(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_at
     in[3] = prt_op_input(root, 3);
     if (t.block != 0)
         PRT_ATTR_GIVE(*attrs, fused_linear, block, (int64_t)t.block);
-    if (computes(p, "i8"))
+    if (computes(p, PRT_COMPUTE_i8))
         PRT_ATTR_GIVE(*attrs, fused_linear, compute, PRT_STR("i8"));
-    if (computes(p, "bf16"))
+    if (computes(p, PRT_COMPUTE_bf16))
         PRT_ATTR_GIVE(*attrs, fused_linear, compute, PRT_STR("bf16"));
     uint32_t n = 5;
     while (n > 2 && in[n - 1] == NULL)
@@ -289,7 +285,7 @@ static bool replace(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_at
 static bool apply_linear(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_fused_linear_attrs attrs = *(const prt_fused_linear_attrs *)root->attrs;
-    if (computes(p, "i8") && prt_op_input(root, 1)->type->dtype == PRT_DTYPE_i4)
+    if (computes(p, PRT_COMPUTE_i8) && prt_op_input(root, 1)->type->dtype == PRT_DTYPE_i4)
         return quantize_left(b, root, &attrs);
     return attrs.columns > 0 && replace(p, b, root, &attrs);
 }
@@ -304,7 +300,7 @@ static bool apply_conv(prt_pass *p, prt_build *b, prt_op *root)
         prt_op_input(root, 4) != NULL || !prt_type_is_tensor(x->type) || x->type->rank < 2 ||
         !prt_i64s_are(a->kernel_shape, 1) || !prt_i64s_are(a->pads, 0) ||
         !prt_i64s_are(a->strides, 1) || a->filters < 1)
-        return computes(p, "i8") && prt_low_precision_conv(p, b, root);
+        return computes(p, PRT_COMPUTE_i8) && prt_low_precision_conv(p, b, root);
     PRT_ATTR_GIVE(attrs, fused_linear, columns, a->filters);
     if (a->activation.size != 0) {
         PRT_ATTR_GIVE(attrs, fused_linear, activation, a->activation);

@@ -16,6 +16,7 @@
 
 #include "kern/int8/dot.h"
 #include "kern/gemm/low_precision.h"
+#include "pass/engine/choices.h"
 #include "pass/engine/match.h"
 #include "pass/pack/pack.h"
 
@@ -206,7 +207,7 @@ static bool apply_n_bits(prt_pass *p, prt_build *b, prt_op *root)
         .scale_row = 1,
         .zero_row = 1,
         .rounds =
-            a->accuracy_level == ROUNDED && strcmp(prt_pass_text(p, "compute"), "model") == 0 };
+            a->accuracy_level == ROUNDED && prt_pass_choice(p, "compute") == PRT_COMPUTE_model };
     if (!prt_match_is_f32(x) || x->type->rank < 1 || !prt_match_is_f32(&root->out[0]) ||
         !prt_match_constant(root, 1, &w.q) || !prt_match_constant(root, 2, &w.scale) ||
         (prt_op_input(root, 3) != NULL && !prt_match_constant(root, 3, &w.zero)) ||

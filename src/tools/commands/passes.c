@@ -9,8 +9,13 @@
 
 static void put_options(const prt_pass_def *def)
 {
-    static const char *const kinds[] = { "integer", "number", "true or false", "text",
-        "list with commas", "JSON" };
+    static const char *const kinds[] = { [PRT_OPTION_i64] = "integer",
+        [PRT_OPTION_f64] = "number",
+        [PRT_OPTION_bool] = "true or false",
+        [PRT_OPTION_text] = "text",
+        [PRT_OPTION_choice] = "one word",
+        [PRT_OPTION_list] = "list with commas",
+        [PRT_OPTION_json] = "JSON" };
     for (uint32_t i = 0; i < def->n_options; i++) {
         const prt_pass_option *o = &def->options[i];
         (void)printf("- `%s` (%s%s%s%s): %s\n", o->name, kinds[o->kind],

@@ -231,7 +231,7 @@ END_TEST
 
 START_TEST(lists_ignore_blanks)
 {
-    static const prt_pass_option option = { "names", PRT_OPTION_list, "", "" };
+    static const prt_pass_option option = { "names", PRT_OPTION_list, "", "", NULL };
     static const prt_pass_def def = { .name = "d", .n_options = 1, .options = &option };
     const prt_pass_arg arg = { "names", " a, b c ,,d" };
     const prt_pass p = { .def = &def, .n_args = 1, .args = &arg };
