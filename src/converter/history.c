@@ -246,6 +246,10 @@ bool prt_history_says(const prt_op *op, uint32_t k)
         return ((const prt_strs *)a)->count != 0 || ((const prt_strs *)b)->count != 0;
     case PRT_ATTR_graph:
         return *(const uint32_t *)a < op->n_regions;
+    case PRT_ATTR_act:
+    case PRT_ATTR_form:
+    case PRT_ATTR_products:
+        return *(const int32_t *)a != *(const int32_t *)b;
     default:
         return *(const void *const *)a != NULL;
     }

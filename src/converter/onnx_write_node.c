@@ -7,6 +7,7 @@
 #include "converter/onnx_raw.h"
 #include "converter/onnx_write.h"
 #include "converter/read_as.h"
+#include "op/words.h"
 
 /* ---- validity of the source bytes ---- */
 
@@ -107,7 +108,10 @@ static void put_value(prt_onnx_writer *w, const prt_op *op, uint32_t kind, const
         prt_put_float(p, PRT_ONNX_Attribute_f, *(const float *)field);
         break;
     case PRT_ATTR_str:
-        prt_put_str(p, PRT_ONNX_Attribute_s, *(const prt_str *)field);
+    case PRT_ATTR_act:
+    case PRT_ATTR_form:
+    case PRT_ATTR_products:
+        prt_put_str(p, PRT_ONNX_Attribute_s, prt_attr_text(kind, field));
         break;
     case PRT_ATTR_i64s:
         for (uint32_t i = 0; i < ((const prt_i64s *)field)->count; i++)
@@ -162,7 +166,7 @@ static void put_attr(prt_onnx_writer *w, const prt_op *op, const prt_attr_def *r
     const prt_put_mark attr = prt_put_open(&w->put, PRT_ONNX_Node_attribute);
     prt_put_str(&w->put, PRT_ONNX_Attribute_name, prt_str_of(row->name));
     put_value(w, op, row->kind, (const char *)op->attrs + row->offset);
-    prt_put_int(&w->put, PRT_ONNX_Attribute_type, onnx_kinds[row->kind]);
+    prt_put_int(&w->put, PRT_ONNX_Attribute_type, onnx_kinds[prt_attr_outer_kind(row->kind)]);
     prt_put_close(&w->put, attr);
 }
 

@@ -6,6 +6,7 @@
 #include "converter/forms.h"
 #include "converter/onnx_raw.h"
 #include "converter/read_as.h"
+#include "op/words.h"
 #include "ir/report.h"
 
 static const prt_opset_variant variants[] = {
@@ -79,7 +80,7 @@ static bool set_field(const prt_attr_def *row, const prt_node_attr *a, void *to)
     };
     const bool list =
         row->kind == PRT_ATTR_i64s || row->kind == PRT_ATTR_f32s || row->kind == PRT_ATTR_strs;
-    if (a->kind != kinds[row->kind] && !(a->kind == 0 && list))
+    if (a->kind != kinds[prt_attr_outer_kind(row->kind)] && !(a->kind == 0 && list))
         return false;
     switch (row->kind) {
     case PRT_ATTR_i64:
@@ -91,6 +92,10 @@ static bool set_field(const prt_attr_def *row, const prt_node_attr *a, void *to)
     case PRT_ATTR_str:
         *(prt_str *)to = a->s;
         break;
+    case PRT_ATTR_act:
+    case PRT_ATTR_form:
+    case PRT_ATTR_products:
+        return prt_attr_set_word(row->kind, a->s, to);
     case PRT_ATTR_i64s:
         *(prt_i64s *)to = a->ints;
         break;

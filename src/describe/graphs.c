@@ -18,6 +18,7 @@
 #include "describe/describe.h"
 #include "base/json.h"
 #include "ir/ir.h"
+#include "op/words.h"
 
 typedef struct writer {
     prt_json_out out;
@@ -82,7 +83,10 @@ static void put_attr(writer *w, const prt_attr_def *row, const void *field)
         prt_json_put_f64(out, row->name, (double)*(const float *)field);
         break;
     case PRT_ATTR_str:
-        prt_json_put_text(out, row->name, *(const prt_str *)field);
+    case PRT_ATTR_act:
+    case PRT_ATTR_form:
+    case PRT_ATTR_products:
+        prt_json_put_text(out, row->name, prt_attr_text(row->kind, field));
         break;
     case PRT_ATTR_i64s:
         prt_json_open(out, row->name, '[');

@@ -10,6 +10,7 @@
 #include "converter/history.h"
 #include "converter/upgrade.h"
 #include "op/share/number_text.h"
+#include "op/words.h"
 
 enum { NAME_WIDTH = 44, VERSION_WIDTH = 18, SET_TEXT = 512 };
 
@@ -236,8 +237,9 @@ static void print_default(const prt_op_def *def, const prt_attr_def *attr, char 
         (void)snprintf(to, SET_TEXT, "%lld", (long long)*(const int64_t *)(const void *)at);
     else if (attr->kind == PRT_ATTR_f32)
         (void)prt_print_f64(PRT_DTYPE_f32, (double)*(const float *)(const void *)at, to);
-    else if (attr->kind == PRT_ATTR_str && ((const prt_str *)(const void *)at)->size != 0)
-        (void)snprintf(to, SET_TEXT, "\"%.*s\"", PRT_STR_ARG(*(const prt_str *)(const void *)at));
+    else if (prt_attr_outer_kind(attr->kind) == PRT_ATTR_str &&
+        prt_attr_text(attr->kind, at).size != 0)
+        (void)snprintf(to, SET_TEXT, "\"%.*s\"", PRT_STR_ARG(prt_attr_text(attr->kind, at)));
 }
 
 static void put_section(prt_sink *sink, const prt_op_def *def)
@@ -256,8 +258,9 @@ static void put_section(prt_sink *sink, const prt_op_def *def)
     for (uint32_t i = 0; i < def->n_attrs; i++) {
         print_default(def, &def->attrs[i], text);
         prt_sink_print(sink, "%s`%s` (%s%s%s)%s",
-            i > 0 ? ", " : "- Attributes: ", def->attrs[i].name, kind_names[def->attrs[i].kind],
-            text[0] != '\0' ? ", " : "", text, i + 1 == def->n_attrs ? "\n" : "");
+            i > 0 ? ", " : "- Attributes: ", def->attrs[i].name,
+            kind_names[prt_attr_outer_kind(def->attrs[i].kind)], text[0] != '\0' ? ", " : "", text,
+            i + 1 == def->n_attrs ? "\n" : "");
     }
     if (prt_op_plugin(def) != NULL)
         prt_sink_print(sink, "- From plug-in %s.\n", prt_op_plugin(def));
@@ -328,13 +331,13 @@ static void json_attr(prt_json_out *json, const prt_op_def *def, const prt_attr_
     const char *at = (const char *)def->defaults + attr->offset;
     prt_json_open(json, NULL, '{');
     prt_json_put_text(json, "name", prt_str_of(attr->name));
-    prt_json_put_text(json, "kind", prt_str_of(kind_names[attr->kind]));
+    prt_json_put_text(json, "kind", prt_str_of(kind_names[prt_attr_outer_kind(attr->kind)]));
     if (attr->kind == PRT_ATTR_i64)
         prt_json_put_i64(json, "default", *(const int64_t *)(const void *)at);
     else if (attr->kind == PRT_ATTR_f32)
         prt_json_put_f64(json, "default", (double)*(const float *)(const void *)at);
-    else if (attr->kind == PRT_ATTR_str)
-        prt_json_put_text(json, "default", *(const prt_str *)(const void *)at);
+    else if (prt_attr_outer_kind(attr->kind) == PRT_ATTR_str)
+        prt_json_put_text(json, "default", prt_attr_text(attr->kind, at));
     prt_json_close(json, '}');
 }
 

@@ -40,6 +40,7 @@
  *     return r as output
  */
 #include "ir/text.h"
+#include "op/words.h"
 
 enum { TYPE_TEXT = 1000 };
 
@@ -198,7 +199,10 @@ static void put_attr(printer *p, uint32_t kind, const void *field)
         put_element(p, PRT_DTYPE_f32, field, 0);
         break;
     case PRT_ATTR_str:
-        put_word(p, *(const prt_str *)field);
+    case PRT_ATTR_act:
+    case PRT_ATTR_form:
+    case PRT_ATTR_products:
+        put_word(p, prt_attr_text(kind, field));
         break;
     case PRT_ATTR_tensor:
         put_tensor(p, *(const prt_tensor *const *)field);
@@ -222,7 +226,7 @@ static bool is_shown(const prt_op *op, uint32_t index, unsigned char *fresh)
     static const size_t sizes[] = {
 #define SIZE(kind) [PRT_ATTR_##kind] = sizeof(PRT_ATTR_C_##kind)
         SIZE(i64), SIZE(f32), SIZE(str), SIZE(i64s), SIZE(f32s), SIZE(strs), SIZE(tensor),
-        SIZE(graph), SIZE(type)
+        SIZE(graph), SIZE(type), SIZE(act), SIZE(form), SIZE(products)
 #undef SIZE
     };
     if (row->kind == PRT_ATTR_graph)

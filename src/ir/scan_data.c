@@ -10,6 +10,10 @@
  */
 #include "ir/scan.h"
 
+#include <stdio.h>
+
+#include "op/words.h"
+
 enum { MAX_BYTES = 256 << 20 }; /* largest size of one constant in text, in bytes */
 
 /* Destination of the elements: numbers go directly to `data`; strings are collected first and laid
@@ -208,6 +212,23 @@ static poprt_status scan_tensor_attr(prt_scan *s, const prt_tensor **out)
     return POPRT_OK;
 }
 
+static poprt_status scan_word(prt_scan *s, const prt_attr_def *row, void *field)
+{
+    prt_str word;
+    char accepted[160];
+    size_t n = 0;
+    uint32_t count;
+    const prt_str *words = prt_attr_words(row->kind, &count);
+    PRT_TRY(prt_scan_name(s, &word));
+    if (prt_attr_set_word(row->kind, word, field))
+        return POPRT_OK;
+    for (uint32_t i = 0; i < count && n < sizeof(accepted); i++)
+        n += (size_t)snprintf(accepted + n, sizeof(accepted) - n, "%s'%s'", i != 0 ? ", " : "",
+            words[i].data);
+    return prt_scan_fail(s, POPRT_E_ARG, "%s is '%.*s'; accepted: %s", row->name,
+        word.size < 100 ? (int)word.size : 100, word.data, accepted);
+}
+
 poprt_status prt_scan_attr(prt_scan *s, prt_op *op, uint32_t index)
 {
     const prt_attr_def *row = &op->def->attrs[index];
@@ -220,6 +241,10 @@ poprt_status prt_scan_attr(prt_scan *s, prt_op *op, uint32_t index)
         return item_f32(s, field);
     case PRT_ATTR_str:
         return item_str(s, field);
+    case PRT_ATTR_act:
+    case PRT_ATTR_form:
+    case PRT_ATTR_products:
+        return scan_word(s, row, field);
     case PRT_ATTR_i64s: {
         prt_i64s *list = (prt_i64s *)(void *)field;
         return scan_array(s, sizeof(int64_t), (const void **)&list->data, &list->count, item_i64);

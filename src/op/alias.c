@@ -4,6 +4,8 @@
  */
 #include "op/alias.h"
 
+#include "op/words.h"
+
 /* Operators without PRT_VIEW whose output is a view for some attributes, shapes or contents. */
 static bool may_be_view(uint32_t id)
 {
@@ -186,7 +188,7 @@ static bool is_point(const prt_i64s *kernel)
 /* The depthwise kernels (algorithm `taps`) need channels without gaps, except for 1x1 kernels. */
 static bool conv_takes_columns(const prt_nhwc_conv_attrs *a, bool out, uint32_t i)
 {
-    if (prt_str_is(a->form, "taps"))
+    if (a->form == PRT_NHWC_taps)
         return !out && i == 0 && is_point(&a->kernel_shape);
     return out || i == 3 || (i == 0 && a->images == 0);
 }

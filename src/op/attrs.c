@@ -56,6 +56,10 @@ static bool field_equal(uint32_t kind, const void *a, const void *b)
         return tensors_equal(*(const prt_tensor *const *)a, *(const prt_tensor *const *)b);
     case PRT_ATTR_graph:
         return *(const uint32_t *)a == *(const uint32_t *)b;
+    case PRT_ATTR_act:
+    case PRT_ATTR_form:
+    case PRT_ATTR_products:
+        return *(const int32_t *)a == *(const int32_t *)b;
     default:
         return *(const prt_type *const *)a == *(const prt_type *const *)b;
     }

@@ -82,7 +82,11 @@ typedef enum prt_attr_kind {
     PRT_ATTR_strs,
     PRT_ATTR_tensor, /* const prt_tensor *, NULL when absent */
     PRT_ATTR_graph,  /* uint32_t: index of a region */
-    PRT_ATTR_type    /* const prt_type * */
+    PRT_ATTR_type,   /* const prt_type * */
+    /* int32_t: a word of a list in words.h */
+    PRT_ATTR_act,
+    PRT_ATTR_form,
+    PRT_ATTR_products
 } prt_attr_kind;
 
 #define PRT_ATTR_C_i64 int64_t
@@ -94,6 +98,9 @@ typedef enum prt_attr_kind {
 #define PRT_ATTR_C_tensor const prt_tensor *
 #define PRT_ATTR_C_graph uint32_t
 #define PRT_ATTR_C_type const prt_type *
+#define PRT_ATTR_C_act int32_t
+#define PRT_ATTR_C_form int32_t
+#define PRT_ATTR_C_products int32_t
 
 /* Default of an attribute without a default value: empty, zero or absent. */
 #define PRT_NONE                                                                                   \

@@ -2,7 +2,7 @@
 /* table.c — the operator table: every row of ops.def as a prt_op_def, and lookups. */
 #include <stdio.h>
 
-#include "op/op.h"
+#include "op/words.h"
 
 #define TYPE(id, var, set)
 #define IN(id, name, var, flags)

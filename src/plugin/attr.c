@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* attr.c — converts attributes and types between the typed structs of operators and the structs of
  * plugin.h. */
+#include "op/words.h"
 #include "plugin/parts.h"
 
 enum { MAX_ITEMS = 1 << 24 };
@@ -34,10 +35,15 @@ poprt_status prt_plugin_export_attr(const prt_attr_def *row, const void *attrs, 
         a.real = *(const float *)field;
         break;
     case PRT_ATTR_str:
+    case PRT_ATTR_act:
+    case PRT_ATTR_form:
+    case PRT_ATTR_products: {
+        const prt_str text = prt_attr_text(row->kind, field);
         a.kind = POPRT_ATTR_STRING;
-        a.string = ((const prt_str *)field)->data;
-        a.count = ((const prt_str *)field)->size;
+        a.string = text.data;
+        a.count = text.size;
         break;
+    }
     case PRT_ATTR_i64s:
         a.kind = POPRT_ATTR_INTS;
         a.ints = ((const prt_i64s *)field)->data;
@@ -75,7 +81,8 @@ poprt_status prt_plugin_copy_attr(prt_arena *arena, const prt_attr_def *row, uin
         [PRT_ATTR_type] = 0 };
     void *field = (char *)attrs + row->offset;
     const void *items = NULL;
-    if (kinds[row->kind] != a->kind)
+    uint32_t n_words;
+    if (kinds[prt_attr_outer_kind(row->kind)] != a->kind)
         return prt_fail(POPRT_E_TYPE, NULL, "attribute %s has another kind", row->name);
     switch (a->kind) {
     case POPRT_ATTR_INT:
@@ -85,6 +92,12 @@ poprt_status prt_plugin_copy_attr(prt_arena *arena, const prt_attr_def *row, uin
         *(float *)field = a->real;
         break;
     case POPRT_ATTR_STRING:
+        if (prt_attr_words(row->kind, &n_words) != NULL) {
+            if (!prt_attr_set_word(row->kind, (prt_str){ a->string, a->count }, field))
+                return prt_fail(POPRT_E_ARG, NULL, "attribute %s has no value '%.*s'", row->name,
+                    a->count < 100 ? (int)a->count : 100, a->string);
+            break;
+        }
         items = prt_arena_text(arena, a->count != 0 ? a->string : "", a->count);
         if (items == NULL)
             return POPRT_E_NOMEM;

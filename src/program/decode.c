@@ -4,6 +4,7 @@
  * any allocation. check.c checks the relations between the parts.
  */
 #include "op/op.h"
+#include "op/words.h"
 #include "program/lowered.h"
 #include "program/source.h"
 
@@ -64,6 +65,12 @@ static void get_attr(prt_source *s, uint32_t kind, void *at)
         break;
     case PRT_ATTR_str:
         *(prt_str *)at = prt_get_str(s);
+        break;
+    case PRT_ATTR_act:
+    case PRT_ATTR_form:
+    case PRT_ATTR_products:
+        if (!prt_attr_set_word(kind, prt_get_str(s), at))
+            prt_source_torn(s, "an attribute has an unknown word");
         break;
     case PRT_ATTR_i64s: {
         const uint32_t n = prt_get_count(s, 8);
@@ -135,11 +142,11 @@ static void get_params(prt_source *s, prt_eval_params *p)
         const prt_str attr = prt_get_str(s);
         const uint32_t kind = prt_get_u32(s), given = prt_get_u32(s);
         const uint32_t index = s->status == POPRT_OK ? prt_op_attr(p->def, attr) : UINT32_MAX;
-        if (index == UINT32_MAX || p->def->attrs[index].kind != kind) {
+        if (index == UINT32_MAX || prt_attr_outer_kind(p->def->attrs[index].kind) != kind) {
             prt_source_torn(s, "an attribute is not of its operator");
             return;
         }
-        get_attr(s, kind, attrs + p->def->attrs[index].offset);
+        get_attr(s, p->def->attrs[index].kind, attrs + p->def->attrs[index].offset);
         if (given != 0)
             *(uint64_t *)(void *)attrs |= (uint64_t)1 << index;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* encode.c — encodes a program as bytes. decode.c is its inverse, field by field. */
 #include "op/op.h"
+#include "op/words.h"
 #include "program/codec.h"
 
 typedef struct sink {
@@ -101,7 +102,10 @@ static void put_attr(sink *s, uint32_t kind, const void *at)
         put_f32(s, *(const float *)at);
         break;
     case PRT_ATTR_str:
-        put_str(s, *(const prt_str *)at);
+    case PRT_ATTR_act:
+    case PRT_ATTR_form:
+    case PRT_ATTR_products:
+        put_str(s, prt_attr_text(kind, at));
         break;
     case PRT_ATTR_i64s: {
         const prt_i64s *x = at;
@@ -248,7 +252,7 @@ static void put_params(sink *s, const prt_eval_params *p, uint32_t version)
     put_u32(s, def->n_attrs);
     for (uint32_t i = 0; i < def->n_attrs; i++) {
         put_str(s, prt_str_of(def->attrs[i].name));
-        put_u32(s, def->attrs[i].kind);
+        put_u32(s, prt_attr_outer_kind(def->attrs[i].kind));
         put_u32(s, prt_attr_given(p->attrs, i));
         put_attr(s, def->attrs[i].kind, (const char *)p->attrs + def->attrs[i].offset);
     }

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "op/op.h"
+#include "op/words.h"
 #include "plan/plan.h"
 
 static const char *const kernel_names[] = {
@@ -174,8 +175,7 @@ bool prt_program_may_be_fused(const prt_program *program, uint32_t n_graphs)
 prt_str prt_program_form(const prt_eval_params *params)
 {
     const uint32_t i = prt_op_attr(params->def, PRT_STR("form"));
-    if (i == UINT32_MAX || params->def->attrs[i].kind != PRT_ATTR_str)
+    if (i == UINT32_MAX || params->def->attrs[i].kind != PRT_ATTR_form)
         return PRT_STR("");
-    const char *attrs = params->attrs;
-    return *(const prt_str *)(const void *)(attrs + params->def->attrs[i].offset);
+    return prt_attr_text(PRT_ATTR_form, (const char *)params->attrs + params->def->attrs[i].offset);
 }

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "compiler/tune.h"
+#include "op/words.h"
 #include "support/check_main.h"
 
 enum { MS = 1000000 };
@@ -269,9 +270,9 @@ START_TEST(the_real_clock_measures_time)
     PRT_ATTR_GIVE(panels, nhwc_conv, filters, 32);
     PRT_ATTR_GIVE(panels, nhwc_conv, kernel_shape, ((prt_i64s){ three, 2 }));
     PRT_ATTR_GIVE(panels, nhwc_conv, pads, ((prt_i64s){ ones, 4 }));
-    PRT_ATTR_GIVE(panels, nhwc_conv, form, PRT_STR("panels"));
+    PRT_ATTR_GIVE(panels, nhwc_conv, form, PRT_NHWC_panels);
     prt_nhwc_conv_attrs winograd = panels;
-    winograd.form = PRT_STR("winograd");
+    winograd.form = PRT_NHWC_winograd;
     winograd.transformed = 1;
     prt_candidates c = two_candidates("k", true);
     for (uint32_t i = 0; i < 2; i++) {

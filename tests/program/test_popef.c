@@ -6,6 +6,7 @@
  */
 #include "base/crc.h"
 #include "base/file.h"
+#include "op/words.h"
 #include "runtime/session.h"
 #include "support/check_main.h"
 #include "support/program_text.h"
@@ -187,6 +188,40 @@ START_TEST(format_1_is_read)
 }
 END_TEST
 
+/* A file of libpoprt 1.0.0 whose steps have words as attributes: Relu, HardSwish, LeakyRelu and
+ * Tanh, the form taps, and products of i8. */
+START_TEST(words_of_an_older_file_are_read)
+{
+    prt_blob *file = NULL;
+    prt_program *p = NULL;
+    ck_assert_int_eq(prt_file_map(NULL, PRT_TEST_DATA "/popef/words_1.popef", &file), POPRT_OK);
+    const poprt_status status = prt_popef_read(NULL, 0, file, PRT_POPEF_VERIFY, NULL, &p);
+    ck_assert_msg(status == POPRT_OK, "%s", prt_error_last()->message);
+    uint32_t acts = 0, forms = 0, i8 = 0;
+    for (uint32_t i = 0; i < p->n_params; i++) {
+        const prt_eval_params *params = &p->params[i];
+        if (params->def->id == PRT_OP_nhwc_quantized_conv)
+            acts +=
+                ((const prt_nhwc_quantized_conv_attrs *)params->attrs)->activation == PRT_ACT_relu;
+        if (params->def->id == PRT_OP_nhwc_conv) {
+            const prt_nhwc_conv_attrs *a = params->attrs;
+            acts += a->activation == PRT_ACT_hard_swish;
+            forms += a->form == PRT_NHWC_taps;
+        }
+        if (params->def->id == PRT_OP_fused_linear) {
+            const prt_fused_linear_attrs *a = params->attrs;
+            acts += a->activation == PRT_ACT_leaky_relu || a->activation == PRT_ACT_tanh;
+            i8 += a->compute == PRT_LINEAR_i8;
+        }
+    }
+    ck_assert_uint_eq(acts, 4);
+    ck_assert_uint_eq(forms, 1);
+    ck_assert_uint_eq(i8, 1);
+    prt_program_release(p);
+    prt_blob_release(file);
+}
+END_TEST
+
 START_TEST(foreign_and_concatenated_files_are_refused)
 {
     prt_program *p = program_from_text(MODEL), *q = NULL;
@@ -233,4 +268,5 @@ END_TEST
 PRT_TEST_MAIN("program/popef", crc_has_the_known_value, a_program_survives_the_file,
     packed_weights_of_the_file_are_used, weights_are_aligned_views_of_the_file,
     every_prefix_is_refused, every_flipped_bit_is_detected, format_1_is_read,
-    foreign_and_concatenated_files_are_refused, unknown_blobs_are_skipped)
+    words_of_an_older_file_are_read, foreign_and_concatenated_files_are_refused,
+    unknown_blobs_are_skipped)

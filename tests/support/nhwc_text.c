@@ -118,9 +118,9 @@ static prt_nhwc_weights weights_of(const char *form, int group, int channels, in
         .channels = (size_t)channels,
         .filters = (size_t)filters,
         .taps = (size_t)taps };
-    while (w.form < PRT_NHWC_FORMS && strcmp(form, prt_nhwc_form_name(w.form)) != 0)
-        w.form++;
-    ck_assert_int_lt(w.form, PRT_NHWC_FORMS);
+    int32_t number;
+    ck_assert(prt_attr_set_word(PRT_ATTR_form, prt_str_of(form), &number));
+    w.form = (prt_nhwc_form)number;
     return w;
 }
 

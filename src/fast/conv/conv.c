@@ -94,8 +94,6 @@ poprt_status prt_fast_fused_conv(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_fused_conv_attrs *a = c->attrs;
     const prt_conv_attrs attrs = prt_fused_conv_of(a);
-    prt_act act;
-    if (!prt_fused_act(a->activation, a->alpha, a->beta, &act))
-        return prt_fast_pass(done);
+    const prt_act act = { a->activation, a->alpha, a->beta };
     return run_conv(c, k, &attrs, prt_eval_has(c, 3) ? c->in[3]->data : NULL, &act, done);
 }

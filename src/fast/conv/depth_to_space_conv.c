@@ -41,10 +41,9 @@ poprt_status prt_fast_nhwc_spread(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_nhwc_spread_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0];
-    prt_act act;
+    const prt_act act = { a->activation, a->alpha, a->beta };
     if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_wants(c) || x->rank != 4 ||
-        x->dims[3] == 0 || prt_tensor_count(c->out[0]) == 0 ||
-        !prt_fused_act(a->activation, a->alpha, a->beta, &act))
+        x->dims[3] == 0 || prt_tensor_count(c->out[0]) == 0)
         return prt_fast_pass(done);
     const size_t filters = (size_t)a->filters, pitch = prt_tensor_pitch(c->out[0]);
     const size_t columns = (size_t)a->kernel_shape.data[1];

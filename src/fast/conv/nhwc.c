@@ -471,11 +471,13 @@ poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_nhwc_conv_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0], *y = c->out[0];
-    prt_nhwc v = { .kern = k, .images = a->images != 0, .in_order = a->in_order != 0 };
+    prt_nhwc v = { .kern = k,
+        .images = a->images != 0,
+        .in_order = a->in_order != 0,
+        .act = { a->activation, a->alpha, a->beta } };
     prt_window w;
     if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_wants(c) || x->rank < 3 ||
-        x->rank > 5 || !prt_nhwc_weights_of(a, &v.form) ||
-        !prt_fused_act(a->activation, a->alpha, a->beta, &v.act) || prt_tensor_count(y) == 0)
+        x->rank > 5 || !prt_nhwc_weights_of(a, &v.form) || prt_tensor_count(y) == 0)
         return prt_fast_pass(done);
     prt_nhwc_window(a, x, &w);
     prt_nhwc_take_window(&v, &w);

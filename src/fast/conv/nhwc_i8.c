@@ -540,9 +540,9 @@ poprt_status prt_fast_nhwc_quantized_conv(prt_eval *c, const prt_kern *k, bool *
     prt_nhwc *v = &j.v;
     prt_window w;
     if (!prt_fast_wants(c) || x->rank < 3 || x->rank > 5 || !prt_nhwc_weights_of(&a, &v->form) ||
-        prt_tensor_count(y) == 0 || prt_tensor_count(x) == 0 || !is_aligned(c->in[1]->data) ||
-        !prt_fused_act(attrs->activation, attrs->alpha, attrs->beta, &j.end.act))
+        prt_tensor_count(y) == 0 || prt_tensor_count(x) == 0 || !is_aligned(c->in[1]->data))
         return prt_fast_pass(done);
+    j.end.act = (prt_act){ attrs->activation, attrs->alpha, attrs->beta };
     prt_nhwc_window(&a, x, &w);
     prt_nhwc_take_window(v, &w);
     v->batch = (size_t)x->dims[0];

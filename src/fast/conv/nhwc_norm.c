@@ -107,8 +107,8 @@ poprt_status prt_fast_nhwc_group_norm(prt_eval *c, const prt_kern *k, bool *done
         .x = x->data,
         .gamma = c->in[1]->data,
         .beta = c->in[2]->data,
-        .y = c->out[0]->data };
-    (void)prt_fused_act(a->activation, a->alpha, a->beta, &j.act);
+        .y = c->out[0]->data,
+        .act = { a->activation, a->alpha, a->beta } };
     j.most = j.channels < BLOCK ? BLOCK / j.channels : 1;
     j.blocks = (j.pixels + j.most - 1) / j.most;
     j.ones = prt_parallel_raw(c, j.most, 1);

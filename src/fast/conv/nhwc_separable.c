@@ -301,8 +301,8 @@ static const float *input(const prt_eval *c, uint32_t i)
     return prt_eval_has(c, i) ? c->in[i]->data : NULL;
 }
 
-/* Reads the operator's parts. Returns false if an activation is unknown. */
-static bool read_parts(const prt_eval *c, separable_work *j)
+/* Reads the operator's parts. */
+static void read_parts(const prt_eval *c, separable_work *j)
 {
     const prt_nhwc_separable_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0];
@@ -339,9 +339,9 @@ static bool read_parts(const prt_eval *c, separable_work *j)
     j->x = x->data;
     j->residual = input(c, 7);
     j->y = c->out[0]->data;
-    return prt_fused_act(a->activation0, a->alpha0, a->beta0, &j->expand.act) &&
-        prt_fused_act(a->activation1, a->alpha1, a->beta1, &j->v.act) &&
-        prt_fused_act(a->activation2, a->alpha2, a->beta2, &j->project.act);
+    j->expand.act = (prt_act){ a->activation0, a->alpha0, a->beta0 };
+    j->v.act = (prt_act){ a->activation1, a->alpha1, a->beta1 };
+    j->project.act = (prt_act){ a->activation2, a->alpha2, a->beta2 };
 }
 
 poprt_status prt_fast_nhwc_separable(prt_eval *c, const prt_kern *k, bool *done)
@@ -349,8 +349,9 @@ poprt_status prt_fast_nhwc_separable(prt_eval *c, const prt_kern *k, bool *done)
     separable_work j = { .kern = k };
     const bool mean = prt_eval_wants(c, 1);
     if (!prt_fast_has(c, 0) || !prt_fast_wants(c) || prt_tensor_count(c->out[0]) == 0 ||
-        c->in[0]->dims[3] == 0 || !read_parts(c, &j))
+        c->in[0]->dims[3] == 0)
         return prt_fast_pass(done);
+    read_parts(c, &j);
     prt_nhwc_windows_init(&j.windows, &j.v);
     cut(&j, c);
     double *sum = NULL;

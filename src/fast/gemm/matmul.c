@@ -332,9 +332,7 @@ poprt_status prt_fast_matmul(prt_eval *c, const prt_kern *k, bool *done)
 poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_fused_linear_attrs *attrs = c->attrs;
-    prt_act act;
-    if (!prt_fast_has(c, 0) || !prt_eval_wants(c, 0) ||
-        !prt_fused_act(attrs->activation, attrs->alpha, attrs->beta, &act))
+    if (!prt_fast_has(c, 0) || !prt_eval_wants(c, 0))
         return prt_fast_pass(done);
     const prt_tensor *a = c->in[0], *b = c->in[1], *y = c->out[0];
     const size_t n = (size_t)y->dims[y->rank - 1], depth = (size_t)a->dims[a->rank - 1];
@@ -360,11 +358,11 @@ poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
         .bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL,
         .residual = prt_eval_has(c, 3) ? c->in[3]->data : NULL,
         .y = y->data,
-        .act = act };
-    if (prt_str_is(attrs->compute, "i8"))
+        .act = { attrs->activation, attrs->alpha, attrs->beta } };
+    if (attrs->compute == PRT_LINEAR_i8)
         return (uintptr_t)b->data % sizeof(uint32_t) == 0 ? prt_linear_blocks(c, &f)
                                                           : prt_fast_pass(done);
-    return attrs->compute.size != 0 ? prt_linear_rounded(c, &f) : prt_linear_run(c, &f);
+    return attrs->compute == PRT_LINEAR_bf16 ? prt_linear_rounded(c, &f) : prt_linear_run(c, &f);
 }
 
 poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done)

@@ -138,9 +138,9 @@ poprt_status prt_fast_quantized_linear(prt_eval *c, const prt_kern *k, bool *don
     const prt_tensor *x = c->in[0];
     qlinear_work j = { .kern = k, .n = (size_t)a->columns, .k = (size_t)x->dims[x->rank - 1] };
     if (!prt_fast_wants(c) || prt_tensor_count(c->out[0]) == 0 || j.k == 0 ||
-        (uintptr_t)c->in[2]->data % sizeof(uint32_t) != 0 ||
-        !prt_fused_act(a->activation, a->alpha, a->beta, &j.end.act))
+        (uintptr_t)c->in[2]->data % sizeof(uint32_t) != 0)
         return prt_fast_pass(done);
+    j.end.act = (prt_act){ a->activation, a->alpha, a->beta };
     j.m = prt_dims_product(x->dims, 0, x->rank - 1);
     j.words = (j.k + PRT_DOT_FOUR - 1) / PRT_DOT_FOUR;
     j.flip = x->dtype == PRT_DTYPE_i8 ? 0x80 : 0;

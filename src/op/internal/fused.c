@@ -13,35 +13,6 @@
 
 /* ---- activations ---- */
 
-static const prt_str names[PRT_ACT_COUNT] = {
-    [PRT_ACT_none] = PRT_STR_INIT(""),
-    [PRT_ACT_relu] = PRT_STR_INIT("Relu"),
-    [PRT_ACT_clip] = PRT_STR_INIT("Clip"),
-    [PRT_ACT_leaky_relu] = PRT_STR_INIT("LeakyRelu"),
-    [PRT_ACT_sigmoid] = PRT_STR_INIT("Sigmoid"),
-    [PRT_ACT_tanh] = PRT_STR_INIT("Tanh"),
-    [PRT_ACT_silu] = PRT_STR_INIT("Silu"),
-    [PRT_ACT_hard_sigmoid] = PRT_STR_INIT("HardSigmoid"),
-    [PRT_ACT_hard_swish] = PRT_STR_INIT("HardSwish"),
-    [PRT_ACT_gelu] = PRT_STR_INIT("Gelu"),
-    [PRT_ACT_gelu_tanh] = PRT_STR_INIT("GeluTanh"),
-};
-
-const char *prt_fused_act_name(int kind)
-{
-    return names[kind].data;
-}
-
-bool prt_fused_act(prt_str name, float alpha, float beta, prt_act *out)
-{
-    for (int kind = 0; kind < PRT_ACT_COUNT; kind++)
-        if (prt_str_equal(name, names[kind])) {
-            *out = (prt_act){ kind, alpha, beta };
-            return true;
-        }
-    return false;
-}
-
 bool prt_fused_act_of(uint32_t op, const void *attrs, prt_act *out)
 {
     static const int plain[PRT_OP_COUNT] = { [PRT_OP_relu] = PRT_ACT_relu,
@@ -97,14 +68,6 @@ double prt_fused_act_value(const prt_act *act, double x)
     default:
         return x;
     }
-}
-
-poprt_status prt_fused_check_act(const prt_infer *c, prt_str name)
-{
-    prt_act act;
-    if (!prt_fused_act(name, 0, 0, &act))
-        return prt_infer_fail(c, POPRT_E_ARG, "activation '%.*s' is unknown", PRT_STR_ARG(name));
-    return POPRT_OK;
 }
 
 /* ---- shared epilogue ---- */
@@ -167,7 +130,6 @@ static poprt_status infer_conv(prt_infer *c)
     const prt_fused_conv_attrs *a = c->attrs;
     const prt_conv_attrs inner = prt_fused_conv_of(a);
     prt_shape y;
-    PRT_TRY(prt_fused_check_act(c, a->activation));
     PRT_TRY(prt_delegate_infer(c, PRT_OP_conv, &inner, c->n_in < 3 ? c->n_in : 3, c->in, c->value,
         1, &y));
     PRT_TRY(prt_fused_check_residual(c, 3, &y));
@@ -178,8 +140,8 @@ static poprt_status eval_conv(prt_eval *c)
 {
     const prt_fused_conv_attrs *a = c->attrs;
     const prt_conv_attrs inner = prt_fused_conv_of(a);
-    prt_act act;
-    if (!prt_eval_wants(c, 0) || !prt_fused_act(a->activation, a->alpha, a->beta, &act))
+    const prt_act act = { a->activation, a->alpha, a->beta };
+    if (!prt_eval_wants(c, 0))
         return POPRT_OK;
     PRT_TRY(prt_delegate_eval(c, PRT_OP_conv, &inner, c->n_in < 3 ? c->n_in : 3, c->in, 1, c->out));
     prt_fused_finish(c, NULL, input(c, 3), &act);

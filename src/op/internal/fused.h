@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* fused.h — activations by name, and helpers shared by the operators of op/internal/fused.def. */
+/* fused.h — activations, and helpers shared by the operators of op/internal/fused.def. */
 #ifndef PRT_OP_INTERNAL_FUSED_H
 #define PRT_OP_INTERNAL_FUSED_H
 
-#include "kern/vector/act.h"
-#include "op/op.h"
+#include "op/words.h"
 
-/* Parses the name of an activation. Returns false for an unknown name. */
-bool prt_fused_act(prt_str name, float alpha, float beta, prt_act *out);
 /* Finds the activation that operator `op` with these attributes computes. Returns false if it is
    not an activation. */
 bool prt_fused_act_of(uint32_t op, const void *attrs, prt_act *out);
 /* Returns the activation of x in double precision. */
 double prt_fused_act_value(const prt_act *act, double x);
-/* Returns the name of an activation, kind being PRT_ACT_*. */
-const char *prt_fused_act_name(int kind);
 
 /* Sets output 0 to act(output 0 + bias + residual); bias broadcasts along the last dim. NULL omits
    an operand. */
@@ -25,8 +20,6 @@ void prt_fused_finish(prt_eval *c, const prt_tensor *bias, const prt_tensor *res
 void prt_fused_finish_scaled(prt_eval *c, const prt_tensor *scale, const prt_tensor *bias,
     const prt_tensor *residual, const prt_act *act);
 
-/* Fails with POPRT_E_ARG where the name of the activation is unknown. */
-poprt_status prt_fused_check_act(const prt_infer *c, prt_str name);
 /* Fails where input i, a residual, does not have the shape of the result. */
 poprt_status prt_fused_check_residual(prt_infer *c, uint32_t i, const prt_shape *y);
 

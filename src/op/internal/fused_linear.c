@@ -32,11 +32,6 @@ int prt_low_precision_of(int32_t dtype)
     }
 }
 
-static bool known_compute(prt_str name)
-{
-    return name.size == 0 || prt_str_is(name, "bf16") || prt_str_is(name, "i8");
-}
-
 /* Finds the number of columns of B, and its depth K. A packed B is a vector of K rows of all its
    panels. Rows come in groups, of which the last may be partial: K is then the depth of A. */
 static poprt_status infer_right(prt_infer *c, int64_t columns, bool transposed, int64_t *n,
@@ -114,11 +109,7 @@ static poprt_status infer(prt_infer *c)
 {
     const prt_fused_linear_attrs *a = c->attrs;
     int64_t n = PRT_DIM_UNKNOWN, k = PRT_DIM_UNKNOWN, inner;
-    PRT_TRY(prt_fused_check_act(c, a->activation));
-    if (!known_compute(a->compute))
-        return prt_infer_fail(c, POPRT_E_ARG, "compute is '%.*s'; accepted: '', 'bf16', 'i8'",
-            PRT_STR_ARG(a->compute));
-    if (prt_str_is(a->compute, "i8") &&
+    if (a->compute == PRT_LINEAR_i8 &&
         (a->columns == 0 || a->block < 1 || a->block > PRT_DOT_DEPTH ||
             (c->in[1].dtype != PRT_DTYPE_i4 && c->in[1].dtype != PRT_DTYPE_undefined)))
         return prt_infer_fail(c, POPRT_E_ARG,
@@ -228,7 +219,7 @@ static poprt_status round_left(prt_eval *c, const prt_fused_linear_attrs *attrs,
     float *data = to.data;
     const size_t k = (size_t)a->dims[1], block = (size_t)attrs->block;
     for (size_t i = 0; i < prt_tensor_count(a); i++)
-        if (!prt_str_is(attrs->compute, "i8"))
+        if (attrs->compute != PRT_LINEAR_i8)
             data[i] = prt_bf16_to_f32(prt_f32_to_bf16(from[i]));
         else if (i % k % block == 0)
             round_block(k - i % k < block ? k - i % k : block, from + i, data + i);
@@ -240,8 +231,8 @@ static poprt_status eval(prt_eval *c)
 {
     const prt_fused_linear_attrs *a = c->attrs;
     const prt_gemm_attrs gemm = { .alpha = 1.0f, .beta = 1.0f, .transB = a->transB };
-    prt_act act;
-    if (!prt_eval_wants(c, 0) || !prt_fused_act(a->activation, a->alpha, a->beta, &act))
+    const prt_act act = { a->activation, a->alpha, a->beta };
+    if (!prt_eval_wants(c, 0))
         return POPRT_OK;
     prt_tensor x = *c->in[0], y = *c->out[0];
     const int64_t k = x.dims[x.rank - 1], n = y.dims[y.rank - 1];
@@ -249,7 +240,7 @@ static poprt_status eval(prt_eval *c)
     x.dims[1] = k;
     y.dims[1] = n;
     x.rank = y.rank = 2;
-    if (a->compute.size != 0)
+    if (a->compute != PRT_LINEAR_float)
         PRT_TRY(round_left(c, a, &x));
     const prt_tensor *in[2] = { &x, c->in[1] };
     prt_tensor *out[1] = { &y };

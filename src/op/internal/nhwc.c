@@ -168,7 +168,7 @@ poprt_status prt_nhwc_infer_weights(prt_infer *c, const prt_nhwc_conv_attrs *a, 
     if (!prt_nhwc_weights_of(a, &w) || !prt_nhwc_fits(a, &w) ||
         !(floats ? prt_nhwc_weights_size : prt_nhwc_bytes_size)(&w, &count) || count > INT64_MAX)
         return prt_infer_fail(c, POPRT_E_ARG, "weights do not fit the form '%.*s'",
-            PRT_STR_ARG(a->form));
+            PRT_STR_ARG(prt_attr_text(PRT_ATTR_form, &a->form)));
     PRT_TRY(prt_infer_rank(c, 1, 1));
     return prt_infer_merge(c, prt_infer_dim(c, 1, 0), (int64_t)count, "size of W", &all);
 }
@@ -179,7 +179,7 @@ static poprt_status check_gate(prt_infer *c)
     int64_t dim;
     if (!prt_infer_has(c, 4))
         return POPRT_OK;
-    if (a->group != 1 || a->images != 0 || !prt_str_is(a->form, "panels"))
+    if (a->group != 1 || a->images != 0 || a->form != PRT_NHWC_panels)
         return prt_infer_fail(c, POPRT_E_ARG,
             "a gate needs the form 'panels', group 1 and images 0");
     PRT_TRY(prt_infer_rank(c, 4, (int32_t)a->kernel_shape.count + 2));
@@ -197,10 +197,6 @@ static poprt_status infer_conv(prt_infer *c)
     prt_shape in[3] = { c->in[0], { .kind = PRT_VALUE_ABSENT }, { .kind = PRT_VALUE_ABSENT } };
     const uint32_t n_in = c->n_in < 3 ? 2 : 3;
     int64_t dim;
-    prt_act act;
-    if (!prt_fused_act(a->activation, 0, 0, &act))
-        return prt_infer_fail(c, POPRT_E_ARG, "activation '%.*s' is unknown",
-            PRT_STR_ARG(a->activation));
     PRT_TRY(prt_nhwc_infer_weights(c, a, PRT_DTYPE_f32, &in[1]));
     if (n_in == 3)
         in[2] = c->in[2];
@@ -238,10 +234,9 @@ static poprt_status eval_conv(prt_eval *c)
     int64_t dims[PRT_MAX_RANK] = { a->group * a->filters, a->channels };
     prt_nhwc_weights form;
     prt_tensor w;
-    prt_act act;
+    const prt_act act = { a->activation, a->alpha, a->beta };
     memcpy(dims + 2, a->kernel_shape.data, spatial * sizeof(int64_t));
-    if (!prt_nhwc_weights_of(a, &form) || !prt_eval_wants(c, 0) ||
-        !prt_fused_act(a->activation, a->alpha, a->beta, &act))
+    if (!prt_nhwc_weights_of(a, &form) || !prt_eval_wants(c, 0))
         return POPRT_OK;
     PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f32, spatial + 2, dims, &w));
     prt_nhwc_weights_unpack(&form, c->in[1]->data, w.data);

@@ -4,17 +4,7 @@
 #define PRT_OP_INTERNAL_NHWC_H
 
 #include "op/share/sliding.h"
-
-typedef enum prt_nhwc_form { /* see op/internal/nhwc.def */
-    PRT_NHWC_panels,
-    PRT_NHWC_taps,
-    PRT_NHWC_winograd,
-    PRT_NHWC_winograd2,
-    PRT_NHWC_winograd5,
-    PRT_NHWC_winograd6,
-    PRT_NHWC_winograd_line,
-    PRT_NHWC_FORMS
-} prt_nhwc_form;
+#include "op/words.h"
 
 /* Layout of convolution weights. Channels and filters are counts per group. */
 typedef struct prt_nhwc_weights {
@@ -22,8 +12,6 @@ typedef struct prt_nhwc_weights {
     size_t group, channels, filters, taps;
     bool transformed; /* Winograd only: stored as Winograd points instead of taps */
 } prt_nhwc_weights;
-
-const char *prt_nhwc_form_name(prt_nhwc_form form);
 
 /* Returns the number of Winograd tiles along one axis of an output, each of `side` pixels that are
    `dilation` apart. Each residue modulo the dilation is an axis of its own with `*each` tiles. */
@@ -90,8 +78,8 @@ static inline bool prt_nhwc_is_depthwise(const prt_nhwc_weights *w)
     return w->channels == w->filters && w->channels <= 8 && (w->channels & (w->channels - 1)) == 0;
 }
 
-/* Reads the layout from checked attributes (see infer in nhwc.c). Returns false for an unknown form
-   or an overflow of taps. */
+/* Reads the layout from checked attributes (see infer in nhwc.c). Returns false for an overflow of
+   taps. */
 bool prt_nhwc_weights_of(const prt_nhwc_conv_attrs *a, prt_nhwc_weights *out);
 
 /* Returns whether the form supports this kernel, these strides and these dilations. */

@@ -9,7 +9,6 @@ static poprt_status infer(prt_infer *c)
 {
     const prt_nhwc_group_norm_attrs *a = c->attrs;
     const prt_shape *x = &c->in[0];
-    PRT_TRY(prt_fused_check_act(c, a->activation));
     if (prt_infer_ranked(c, 0) && x->rank < 3)
         return prt_infer_fail(c, POPRT_E_SHAPE, "X has rank %d; at least 3 is needed", x->rank);
     const int64_t channels = prt_infer_ranked(c, 0) ? x->dims[x->rank - 1] : PRT_DIM_UNKNOWN;
@@ -28,8 +27,7 @@ static poprt_status eval(prt_eval *c)
     const size_t images = (size_t)x->dims[0], channels = (size_t)x->dims[x->rank - 1];
     const size_t pixels = prt_dims_product(x->dims, 1, x->rank - 1);
     const size_t each = channels / (size_t)a->num_groups;
-    prt_act act = { PRT_ACT_none, 0, 0 };
-    (void)prt_fused_act(a->activation, a->alpha, a->beta, &act);
+    const prt_act act = { a->activation, a->alpha, a->beta };
     if (prt_tensor_count(x) == 0)
         return POPRT_OK;
     double *group = prt_eval_scratch(c, pixels, each * sizeof(double));

@@ -10,7 +10,7 @@
 
 prt_nhwc_conv_attrs prt_nhwc_quantized_conv_of(const prt_nhwc_quantized_conv_attrs *a)
 {
-    return (prt_nhwc_conv_attrs){ .form = PRT_STR("panels"),
+    return (prt_nhwc_conv_attrs){ .form = PRT_NHWC_panels,
         .group = a->group,
         .channels = a->channels,
         .filters = a->filters,
@@ -26,7 +26,6 @@ static poprt_status infer(prt_infer *c)
     const prt_nhwc_conv_attrs a = prt_nhwc_quantized_conv_of(attrs);
     const prt_conv_attrs conv = prt_nhwc_plain_conv(&a);
     prt_shape in[2] = { c->in[0] };
-    PRT_TRY(prt_fused_check_act(c, attrs->activation));
     PRT_TRY(prt_nhwc_infer_weights(c, &a, PRT_DTYPE_i8, &in[1]));
     for (uint32_t i = 2; i < 5; i++)
         PRT_TRY(prt_infer_vector(c, i, a.group * a.filters));
@@ -88,9 +87,8 @@ static poprt_status eval(prt_eval *c)
     prt_tensor open[2], sums, *y = c->out[0];
     const prt_tensor *in[2] = { &open[0], &open[1] };
     double *by;
-    prt_act act;
-    if (!prt_eval_wants(c, 0) || prt_tensor_count(y) == 0 ||
-        !prt_fused_act(attrs->activation, attrs->alpha, attrs->beta, &act))
+    const prt_act act = { attrs->activation, attrs->alpha, attrs->beta };
+    if (!prt_eval_wants(c, 0) || prt_tensor_count(y) == 0)
         return POPRT_OK;
     PRT_TRY(quantize_images(c, &open[0], &by));
     PRT_TRY(unpack_weights(c, &a, &open[1]));

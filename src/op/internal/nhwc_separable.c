@@ -18,7 +18,7 @@ prt_nhwc_conv_attrs prt_nhwc_separable_part(const prt_nhwc_separable_attrs *a, i
     v.beta = part == 0 ? a->beta0 : part == 1 ? a->beta1 : a->beta2;
     if (part != 1)
         return v;
-    v.form = prt_str_of(prt_nhwc_form_name(PRT_NHWC_taps));
+    v.form = PRT_NHWC_taps;
     v.group = a->hidden;
     v.kernel_shape = a->kernel_shape;
     v.pads = a->pads;

@@ -21,10 +21,6 @@ static poprt_status infer(prt_infer *c)
     const prt_nhwc_spread_attrs *a = c->attrs;
     int64_t dims[PRT_MAX_RANK], all;
     size_t count;
-    prt_act act;
-    if (!prt_fused_act(a->activation, 0, 0, &act))
-        return prt_infer_fail(c, POPRT_E_ARG, "activation '%.*s' is unknown",
-            PRT_STR_ARG(a->activation));
     if (!prt_nhwc_spread_size(a, 1, &count))
         return prt_infer_fail(c, POPRT_E_ARG,
             "filters must be positive and kernel_shape have 2 sizes");
@@ -63,8 +59,8 @@ static double sum_at(const prt_eval *c, const prt_nhwc_spread_attrs *a, const fl
 static poprt_status eval(prt_eval *c)
 {
     const prt_nhwc_spread_attrs *a = c->attrs;
-    prt_act act;
-    if (!prt_eval_wants(c, 0) || !prt_fused_act(a->activation, a->alpha, a->beta, &act))
+    const prt_act act = { a->activation, a->alpha, a->beta };
+    if (!prt_eval_wants(c, 0))
         return POPRT_OK;
     const prt_tensor *x = c->in[0];
     prt_tensor *y = c->out[0];

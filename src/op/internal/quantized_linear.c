@@ -46,7 +46,6 @@ static poprt_status infer(prt_infer *c)
 {
     const prt_quantized_linear_attrs *a = c->attrs;
     int64_t zero;
-    PRT_TRY(prt_fused_check_act(c, a->activation));
     if (a->columns < 1 || a->columns > INT32_MAX)
         return prt_infer_fail(c, POPRT_E_ARG, "columns is %lld; at least 1 is needed",
             (long long)a->columns);
@@ -124,9 +123,8 @@ static poprt_status eval(prt_eval *c)
 {
     const prt_quantized_linear_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0];
-    prt_act act;
-    if (!prt_eval_wants(c, 0) || prt_tensor_count(c->out[0]) == 0 ||
-        !prt_fused_act(a->activation, a->alpha, a->beta, &act))
+    const prt_act act = { a->activation, a->alpha, a->beta };
+    if (!prt_eval_wants(c, 0) || prt_tensor_count(c->out[0]) == 0)
         return POPRT_OK;
     prt_product p = { .m = prt_dims_product(x->dims, 0, x->rank - 1),
         .k = (size_t)x->dims[x->rank - 1],

@@ -97,13 +97,13 @@ static bool match_product(fused *f, const prt_op *user, uint32_t slot)
         return from_conv(f, f->op);
     case PRT_OP_fused_conv:
         f->conv = *(const prt_fused_conv_attrs *)f->op->attrs;
-        return f->conv.activation.size == 0;
+        return f->conv.activation == PRT_ACT_none;
     case PRT_OP_fused_linear:
         f->linear = *(const prt_fused_linear_attrs *)f->op->attrs;
-        return f->linear.activation.size == 0;
+        return f->linear.activation == PRT_ACT_none;
     case PRT_OP_quantized_linear:
         f->quantized = *(const prt_quantized_linear_attrs *)f->op->attrs;
-        return f->quantized.activation.size == 0;
+        return f->quantized.activation == PRT_ACT_none;
     default:
         return from_linear(f, f->op);
     }
@@ -122,20 +122,19 @@ bool prt_epilogue_put(prt_build *b, prt_op *root, const prt_op *product, uint32_
 
 static bool replace(fused *f, prt_build *b, prt_op *root)
 {
-    const prt_str name = prt_str_of(prt_fused_act_name(f->act.kind));
     const void *attrs = &f->linear;
     if (f->id == PRT_OP_fused_conv) {
-        PRT_ATTR_GIVE(f->conv, fused_conv, activation, name);
+        PRT_ATTR_GIVE(f->conv, fused_conv, activation, f->act.kind);
         PRT_ATTR_GIVE(f->conv, fused_conv, alpha, f->act.a);
         PRT_ATTR_GIVE(f->conv, fused_conv, beta, f->act.b);
         attrs = &f->conv;
     } else if (f->id == PRT_OP_quantized_linear) {
-        PRT_ATTR_GIVE(f->quantized, quantized_linear, activation, name);
+        PRT_ATTR_GIVE(f->quantized, quantized_linear, activation, f->act.kind);
         PRT_ATTR_GIVE(f->quantized, quantized_linear, alpha, f->act.a);
         PRT_ATTR_GIVE(f->quantized, quantized_linear, beta, f->act.b);
         attrs = &f->quantized;
     } else {
-        PRT_ATTR_GIVE(f->linear, fused_linear, activation, name);
+        PRT_ATTR_GIVE(f->linear, fused_linear, activation, f->act.kind);
         PRT_ATTR_GIVE(f->linear, fused_linear, alpha, f->act.a);
         PRT_ATTR_GIVE(f->linear, fused_linear, beta, f->act.b);
     }
@@ -173,9 +172,9 @@ static bool fuse_into_spread(prt_build *b, prt_op *root, const prt_op *spread, c
     prt_nhwc_spread_attrs attrs = *(const prt_nhwc_spread_attrs *)spread->attrs;
     prt_value *in[3] = { prt_op_input(spread, 0), prt_op_input(spread, 1),
         prt_op_input(spread, 2) };
-    if (attrs.activation.size != 0)
+    if (attrs.activation != PRT_ACT_none)
         return false;
-    PRT_ATTR_GIVE(attrs, nhwc_spread, activation, prt_str_of(prt_fused_act_name(act->kind)));
+    PRT_ATTR_GIVE(attrs, nhwc_spread, activation, act->kind);
     PRT_ATTR_GIVE(attrs, nhwc_spread, alpha, act->a);
     PRT_ATTR_GIVE(attrs, nhwc_spread, beta, act->b);
     return prt_epilogue_put(b, root, spread, PRT_OP_nhwc_spread, &attrs, spread->n_in, in);
@@ -306,7 +305,7 @@ static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
         const bool conv = f.id == PRT_OP_fused_conv;
         const uint32_t axis = conv || f.linear.transB != 0 ? 0 : 1;
         prt_value *factor = prt_op_input(root, 1 - slot);
-        if (f.linear.columns != 0 || f.linear.compute.size != 0 || w.rank <= axis ||
+        if (f.linear.columns != 0 || f.linear.compute != PRT_LINEAR_float || w.rank <= axis ||
             !prt_epilogue_factor(factor, y, conv ? w.rank - 2 : 0, w.dims[axis]))
             continue;
         f.in[1] = multiplied(p, b, &w, f.in[1], factor, axis);

@@ -66,7 +66,7 @@ static prt_op *norm_at(const prt_op *user, uint32_t slot)
         norm = prt_match_interior(user, slot, ids[i]);
     const bool last = norm != NULL && prt_op_is(norm, PRT_OP_nhwc_group_norm);
     if (norm == NULL || !prt_match_is_f32(&norm->out[0]) || norm->out[0].type->rank < 3 ||
-        (last && ((const prt_nhwc_group_norm_attrs *)norm->attrs)->activation.size != 0))
+        (last && ((const prt_nhwc_group_norm_attrs *)norm->attrs)->activation != PRT_ACT_none))
         return NULL;
     return norm;
 }
@@ -106,8 +106,7 @@ static bool replace_by_nhwc(prt_build *b, prt_op *root, const prt_op *norm,
 {
     prt_value *in[3] = { prt_op_input(norm, 0), prt_op_input(norm, 1), prt_op_input(norm, 2) };
     if (act->kind != PRT_ACT_none) {
-        PRT_ATTR_GIVE(*attrs, nhwc_group_norm, activation,
-            prt_str_of(prt_fused_act_name(act->kind)));
+        PRT_ATTR_GIVE(*attrs, nhwc_group_norm, activation, act->kind);
         PRT_ATTR_GIVE(*attrs, nhwc_group_norm, alpha, act->a);
         PRT_ATTR_GIVE(*attrs, nhwc_group_norm, beta, act->b);
     }

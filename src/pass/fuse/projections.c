@@ -7,6 +7,7 @@
  * Requires fused_linear or plain Gemm with constant weights, without residual and activation, read
  * by the attention only. Runs before weights are packed.
  */
+#include "op/words.h"
 #include "pass/engine/rewrite.h"
 
 enum { MAX_PARTS = 3 /* Q, K, V */, VIEW = 4 /* offset and three strides */ };
@@ -43,7 +44,7 @@ static bool is_plain(const prt_op *op)
     }
     const prt_fused_linear_attrs *a = op->attrs;
     return prt_op_input(op, 3) == NULL && a->columns == 0 && a->transB == 0 &&
-        a->activation.size == 0;
+        a->activation == PRT_ACT_none;
 }
 
 static bool find_part(const prt_op *root, uint32_t slot, part *p)

@@ -4,6 +4,7 @@
  * the convolution after it. The convolution then scales its weights or its pixels, whichever are
  * fewer.
  */
+#include "op/words.h"
 #include "pass/engine/rewrite.h"
 
 static bool is_channel_scale(const prt_value *v, const prt_value *x)
@@ -20,7 +21,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     const prt_nhwc_conv_attrs *a = root->attrs;
     const prt_op *mul = prt_match_interior(root, 0, PRT_OP_mul);
     (void)p;
-    if (mul == NULL || a->group != 1 || a->images != 0 || !prt_str_is(a->form, "panels") ||
+    if (mul == NULL || a->group != 1 || a->images != 0 || a->form != PRT_NHWC_panels ||
         a->kernel_shape.count != 2 || prt_op_input(root, 4) != NULL)
         return false;
     prt_value *x = prt_op_input(mul, 0), *scale = prt_op_input(mul, 1);

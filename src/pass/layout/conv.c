@@ -234,7 +234,7 @@ static bool match(prt_pass *p, conv *v, const prt_op *root, const prt_conv_attrs
         prt_pixel_blocking_apply(&v->blocking, &window, &v->form, v->kernel, v->strides, v->pads);
         v->attrs.strides = strides;
     }
-    PRT_ATTR_GIVE(v->attrs, nhwc_conv, form, prt_str_of(prt_nhwc_form_name(v->form.form)));
+    PRT_ATTR_GIVE(v->attrs, nhwc_conv, form, (int32_t)v->form.form);
     PRT_ATTR_GIVE(v->attrs, nhwc_conv, channels, (int64_t)v->form.channels);
     PRT_ATTR_GIVE(v->attrs, nhwc_conv, filters, (int64_t)v->form.filters);
     return true;
@@ -270,7 +270,7 @@ static bool replace(prt_pass *p, prt_build *b, prt_op *root, conv *v)
     const bool blocking = v->blocking.by > 1;
     if (v->form.channels > PRT_TO_NHWC_IMAGE_CHANNELS && !blocking)
         v->form.form = prt_conv_algorithm_of_conv(p, root, &v->attrs, &v->form, is_close(v));
-    v->attrs.form = prt_str_of(prt_nhwc_form_name(v->form.form));
+    v->attrs.form = (int32_t)v->form.form;
     v->form.transformed = v->strides[0] == 1 && prt_conv_algorithm_transform(p, v->form, true);
     if (v->form.transformed)
         PRT_ATTR_GIVE(v->attrs, nhwc_conv, transformed, 1);

@@ -73,11 +73,11 @@ static void append_conv(prt_candidates *c, const prt_nhwc_conv_attrs *a,
     append_list(c, ":s", &a->strides);
     append_list(c, ":p", &a->pads);
     append_list(c, ":d", &a->dilations);
-    const prt_str act = a->activation.size != 0 ? a->activation : PRT_STR("-");
+    const prt_str act =
+        a->activation != PRT_ACT_none ? prt_attr_text(PRT_ATTR_act, &a->activation) : PRT_STR("-");
     const bool bias = s->n_in > 2 && s->in[2].kind != PRT_VALUE_ABSENT;
     const bool residual = s->n_in > 3 && s->in[3].kind != PRT_VALUE_ABSENT;
-    (void)snprintf(text, sizeof(text), ":%.*s%s%s", act.size < 40 ? (int)act.size : 40, act.data,
-        bias ? ":b" : "", residual ? ":r" : "");
+    (void)snprintf(text, sizeof(text), ":%s%s%s", act.data, bias ? ":b" : "", residual ? ":r" : "");
     append(c, text);
 }
 
@@ -174,14 +174,14 @@ prt_nhwc_form prt_conv_algorithm_of_conv(prt_pass *p, const prt_op *op,
         forms[i] = all[k];
         attrs_of_candidate[i] = *attrs;
         attrs_of_candidate[i].transformed = w.transformed;
-        attrs_of_candidate[i].form = prt_str_of(prt_nhwc_form_name(forms[i]));
+        attrs_of_candidate[i].form = (int32_t)forms[i];
         if (!prt_nhwc_weights_size(&w, &count))
             return weights->form;
         *step = common;
         step->attrs = &attrs_of_candidate[i];
         const int64_t dim = (int64_t)count;
         (void)prt_tensor_init(&step->in[1], PRT_DTYPE_f32, 1, &dim, NULL);
-        c.list[i].name = prt_nhwc_form_name(forms[i]);
+        c.list[i].name = prt_attr_text(PRT_ATTR_form, &attrs_of_candidate[i].form).data;
         c.list[i].n_steps = 1;
         if (forms[i] == weights->form)
             c.rule = i;

@@ -133,8 +133,7 @@ bool prt_qconv_pack(prt_pass *p, prt_build *b, const prt_qconv *q, prt_value *in
 prt_value *prt_qconv_build(prt_build *b, const prt_qconv *q, prt_value *const in[6])
 {
     prt_nhwc_qconv_attrs a = q->attrs;
-    const prt_str form = prt_str_of(prt_nhwc_form_name(q->form.form));
-    PRT_ATTR_GIVE(a, nhwc_qconv, form, form);
+    PRT_ATTR_GIVE(a, nhwc_qconv, form, (int32_t)q->form.form);
     PRT_ATTR_GIVE(a, nhwc_qconv, group, (int64_t)q->form.group);
     PRT_ATTR_GIVE(a, nhwc_qconv, channels, (int64_t)q->form.channels);
     PRT_ATTR_GIVE(a, nhwc_qconv, filters, (int64_t)q->form.filters);

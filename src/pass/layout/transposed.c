@@ -255,8 +255,7 @@ static prt_value *build_part(prt_pass *p, prt_build *b, const part *q)
     const prt_i64s all = { .data = pads, .count = 2 * t->axes };
     PRT_ATTR_GIVE(attrs, fused_conv, pads, all);
     if (t->reader != NULL) {
-        const prt_str name = prt_str_of(prt_fused_act_name(t->act.kind));
-        PRT_ATTR_GIVE(attrs, fused_conv, activation, name);
+        PRT_ATTR_GIVE(attrs, fused_conv, activation, t->act.kind);
         PRT_ATTR_GIVE(attrs, fused_conv, alpha, t->act.a);
         PRT_ATTR_GIVE(attrs, fused_conv, beta, t->act.b);
     }

@@ -229,7 +229,7 @@ static bool replace_by_quantized(prt_pass *p, prt_build *b, prt_op *root,
     if (!quantize(p, root, (size_t)from->columns, in + 2))
         return b->status != POPRT_OK;
     PRT_ATTR_GIVE(attrs, quantized_linear, columns, from->columns);
-    if (from->activation.size != 0) {
+    if (from->activation != PRT_ACT_none) {
         PRT_ATTR_GIVE(attrs, quantized_linear, activation, from->activation);
         PRT_ATTR_GIVE(attrs, quantized_linear, alpha, from->alpha);
         PRT_ATTR_GIVE(attrs, quantized_linear, beta, from->beta);
@@ -246,11 +246,11 @@ static bool replace_by_quantized(prt_pass *p, prt_build *b, prt_op *root,
 static bool quantize_left(prt_build *b, prt_op *root, prt_fused_linear_attrs *attrs)
 {
     prt_value *in[6];
-    if (attrs->compute.size != 0 || attrs->block < 1 || attrs->block > PRT_DOT_DEPTH)
+    if (attrs->compute != PRT_LINEAR_float || attrs->block < 1 || attrs->block > PRT_DOT_DEPTH)
         return false;
     for (uint32_t i = 0; i < root->n_in; i++)
         in[i] = prt_op_input(root, i);
-    PRT_ATTR_GIVE(*attrs, fused_linear, compute, PRT_STR("i8"));
+    PRT_ATTR_GIVE(*attrs, fused_linear, compute, PRT_LINEAR_i8);
     return prt_match_put(b, root, PRT_OP_fused_linear, attrs, root->n_in, in);
 }
 
@@ -269,9 +269,9 @@ static bool replace(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_at
     if (t.block != 0)
         PRT_ATTR_GIVE(*attrs, fused_linear, block, (int64_t)t.block);
     if (computes(p, PRT_COMPUTE_i8))
-        PRT_ATTR_GIVE(*attrs, fused_linear, compute, PRT_STR("i8"));
+        PRT_ATTR_GIVE(*attrs, fused_linear, compute, PRT_LINEAR_i8);
     if (computes(p, PRT_COMPUTE_bf16))
-        PRT_ATTR_GIVE(*attrs, fused_linear, compute, PRT_STR("bf16"));
+        PRT_ATTR_GIVE(*attrs, fused_linear, compute, PRT_LINEAR_bf16);
     uint32_t n = 5;
     while (n > 2 && in[n - 1] == NULL)
         n--;
@@ -296,13 +296,13 @@ static bool apply_conv(prt_pass *p, prt_build *b, prt_op *root)
     const prt_nhwc_conv_attrs *a = root->attrs;
     const prt_value *x = prt_op_input(root, 0);
     prt_fused_linear_attrs attrs = PRT_ATTRS_OF(fused_linear);
-    if (!prt_str_is(a->form, "panels") || a->group != 1 || a->images != 0 ||
+    if (a->form != PRT_NHWC_panels || a->group != 1 || a->images != 0 ||
         prt_op_input(root, 4) != NULL || !prt_type_is_tensor(x->type) || x->type->rank < 2 ||
         !prt_i64s_are(a->kernel_shape, 1) || !prt_i64s_are(a->pads, 0) ||
         !prt_i64s_are(a->strides, 1) || a->filters < 1)
         return computes(p, PRT_COMPUTE_i8) && prt_low_precision_conv(p, b, root);
     PRT_ATTR_GIVE(attrs, fused_linear, columns, a->filters);
-    if (a->activation.size != 0) {
+    if (a->activation != PRT_ACT_none) {
         PRT_ATTR_GIVE(attrs, fused_linear, activation, a->activation);
         PRT_ATTR_GIVE(attrs, fused_linear, alpha, a->alpha);
         PRT_ATTR_GIVE(attrs, fused_linear, beta, a->beta);

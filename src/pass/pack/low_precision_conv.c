@@ -106,7 +106,7 @@ static prt_nhwc_quantized_conv_attrs attrs_of(const prt_nhwc_conv_attrs *a)
     PRT_ATTR_GIVE(to, nhwc_quantized_conv, pads, a->pads);
     PRT_ATTR_GIVE(to, nhwc_quantized_conv, strides, a->strides);
     PRT_ATTR_GIVE(to, nhwc_quantized_conv, dilations, a->dilations);
-    if (a->activation.size != 0) {
+    if (a->activation != PRT_ACT_none) {
         PRT_ATTR_GIVE(to, nhwc_quantized_conv, activation, a->activation);
         PRT_ATTR_GIVE(to, nhwc_quantized_conv, alpha, a->alpha);
         PRT_ATTR_GIVE(to, nhwc_quantized_conv, beta, a->beta);

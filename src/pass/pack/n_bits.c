@@ -16,6 +16,7 @@
 
 #include "kern/int8/dot.h"
 #include "kern/gemm/low_precision.h"
+#include "op/words.h"
 #include "pass/engine/choices.h"
 #include "pass/engine/match.h"
 #include "pass/pack/pack.h"
@@ -171,7 +172,7 @@ static bool replace(prt_pass *p, prt_build *b, prt_op *root, const numbers *w, p
     PRT_ATTR_GIVE(attrs, fused_linear, columns, (int64_t)w->n);
     PRT_ATTR_GIVE(attrs, fused_linear, block, (int64_t)w->block);
     if (w->rounds && w->bits != 8 && w->block <= PRT_DOT_DEPTH)
-        PRT_ATTR_GIVE(attrs, fused_linear, compute, PRT_STR("i8"));
+        PRT_ATTR_GIVE(attrs, fused_linear, compute, PRT_LINEAR_i8);
     prt_value *in[6] = { prt_op_input(root, 0), packed[0], bias, NULL, packed[1], packed[2] };
     prt_value *y = prt_build_op(b, PRT_OP_fused_linear, &attrs, packed[2] != NULL ? 6 : 5, in);
     prt_match_mark(b, y, root);

@@ -27,8 +27,9 @@ static void ck_conv(const char *x, const char *w, const char *more, const char *
 
 START_TEST(wrong_convolutions_are_refused)
 {
-    ck_conv(X, "[32]", "", ONE ",activation=\"Relu6\"", POPRT_E_ARG, "activation 'Relu6'");
-    ck_conv(X, "[32]", "", ONE ",form=\"rows\"", POPRT_E_ARG, "form 'rows'");
+    ck_conv(X, "[32]", "", ONE ",activation=\"Relu6\"", POPRT_E_ARG,
+        "activation is 'Relu6'; accepted: '', 'Relu'");
+    ck_conv(X, "[32]", "", ONE ",form=\"rows\"", POPRT_E_ARG, "form is 'rows'; accepted: 'panels'");
     ck_conv(X, "[32]", "", "channels=2,filters=3", POPRT_E_ARG, "kernel_shape");
     ck_conv(X, "[32]", "", "channels=2,filters=3,kernel_shape=[1,1,1,1,1,1,1]", POPRT_E_ARG,
         "kernel_shape");
@@ -152,7 +153,7 @@ START_TEST(wrong_separables_are_refused)
     ck_separable(X, "w1 _ w1", TWO, false, POPRT_E_SHAPE, "size of W");
     ck_separable(X, "w1", "hidden=9223372036854775807,kernel_shape=[3,3]", false, POPRT_E_ARG,
         "positive");
-    ck_separable(X, "w1", TWO ",activation1=\"no\"", false, POPRT_E_ARG, "activation 'no'");
+    ck_separable(X, "w1", TWO ",activation1=\"no\"", false, POPRT_E_ARG, "activation1 is 'no'");
     ck_separable("[1,1,2,2] zeros", "w1", "hidden=2,kernel_shape=[3,3]", false, POPRT_E_SHAPE,
         "dim 2");
 }
@@ -175,7 +176,7 @@ START_TEST(wrong_group_norms_are_refused)
     ck_norm(X, "[2]", "num_groups=3", POPRT_E_SHAPE, "3 groups");
     ck_norm(X, "[3]", "num_groups=1", POPRT_E_SHAPE, "3");
     ck_norm("[2,2] zeros", "[2]", "num_groups=1", POPRT_E_SHAPE, "rank 2");
-    ck_norm(X, "[2]", "num_groups=1,activation=\"no\"", POPRT_E_ARG, "activation 'no'");
+    ck_norm(X, "[2]", "num_groups=1,activation=\"no\"", POPRT_E_ARG, "activation is 'no'");
 }
 END_TEST
 
@@ -201,7 +202,7 @@ START_TEST(wrong_spreads_are_refused)
     ck_spread(X, "[65]", "filters=1,kernel_shape=[2,2]", POPRT_E_SHAPE, "size of W");
     ck_spread("[2,2,2] zeros", "[64]", "filters=1,kernel_shape=[2,2]", POPRT_E_SHAPE, "rank 3");
     ck_spread(X, "[64]", "filters=1,kernel_shape=[2,2],activation=\"?\"", POPRT_E_ARG,
-        "activation '?'");
+        "activation is '?'");
     ck_spread("[1,0,0,1073741824] zeros", "[64]", "filters=2,kernel_shape=[1073741823,1073741823]",
         POPRT_E_LIMIT, "fit in memory");
 }
