@@ -93,8 +93,14 @@ static bool is_view(const aliaser *a, const prt_draft_step *s, uint32_t i, size_
     if (!header_of(s->op->out[i].type, &y) || a->in[0] == NULL ||
         a->in[0]->kind != PRT_VALUE_TENSOR)
         return i == 0 && is_full_view(s);
-    return prt_alias_view(s->op->def, s->op->attrs, s->op->n_in, a->in, s->op->n_out, others, i, &y,
-        offset);
+    const prt_view_query query = { .attrs = s->op->attrs,
+        .n_in = s->op->n_in,
+        .n_out = s->op->n_out,
+        .in = a->in,
+        .i = i,
+        .y = &y,
+        .others = others };
+    return prt_alias_view(s->op->def, &query, offset);
 }
 
 /* Returns whether input k has the type of output 0 and may be overwritten with it. Elements below
@@ -146,11 +152,11 @@ static size_t row_size(const aliaser *a, uint32_t buffer)
 }
 
 /* Returns whether the step works along the last axis of a tensor with more than one row. */
-static bool has_rows(const prt_draft_step *s, bool apart, const prt_type *type)
+static bool has_rows(const prt_draft_step *s, const prt_type *type)
 {
     prt_tensor t;
     return header_of(type, &t) && t.size != 0 &&
-        prt_alias_takes_concat_columns(s->op->def, s->op->attrs, t.rank, apart) &&
+        prt_alias_is_along_columns(s->op->def, s->op->attrs, t.rank) &&
         prt_dims_product(t.dims, 0, t.rank - 1) > 1;
 }
 
@@ -158,7 +164,7 @@ static bool has_rows(const prt_draft_step *s, bool apart, const prt_type *type)
 static void make_concat_columns(aliaser *a, const prt_draft_step *s, uint32_t out)
 {
     size_t offset = 0;
-    if (s->op->n_in > PRT_CONCAT_COLUMNS_MAX || !has_rows(s, false, s->op->out[0].type))
+    if (s->op->n_in > PRT_CONCAT_COLUMNS_MAX || !has_rows(s, s->op->out[0].type))
         return;
     for (uint32_t i = 0; i < s->op->n_in; i++) {
         const uint32_t x = s->args[i];
@@ -177,7 +183,7 @@ static void make_split_columns(aliaser *a, const prt_draft_step *s)
     const uint32_t x = s->args[0], first = output_of(s, 0);
     size_t offset = 0;
     if (x == PRT_NO_BUFFER || first == PRT_NO_BUFFER || s->op->n_out > PRT_CONCAT_COLUMNS_MAX ||
-        !has_rows(s, true, at(a, x)->type) || at(a, first)->space != PRT_SPACE_COLUMNS ||
+        !has_rows(s, at(a, x)->type) || at(a, first)->space != PRT_SPACE_COLUMNS ||
         !a->takes_columns[x])
         return;
     for (uint32_t i = 0; i < s->op->n_out; i++) {
@@ -195,7 +201,8 @@ static void join_inputs(aliaser *a, const prt_draft_step *s, uint32_t out)
 {
     prt_tensor y;
     size_t offset = 0;
-    if (!header_of(s->op->out[0].type, &y) || !prt_alias_join(s->op->def, s->op->attrs, &y))
+    if (!header_of(s->op->out[0].type, &y) ||
+        !prt_alias_concat_is_contiguous(s->op->def, s->op->attrs, &y))
         return;
     for (uint32_t i = 0; i < s->op->n_in; i++) {
         const uint32_t x = s->args[i];
@@ -217,12 +224,12 @@ static void part_step(aliaser *a, uint32_t step)
     const uint32_t space = at(a, out)->space;
     const bool beside =
         space == PRT_SPACE_OUTPUT || space == PRT_SPACE_PLANNED || space == PRT_SPACE_COLUMNS;
-    if (s->op->def->id == PRT_OP_concat && beside)
+    if (prt_alias_is_concat(s->op->def) && beside)
         make_concat_columns(a, s, out);
-    else if (s->op->def->id == PRT_OP_split)
+    else if (prt_alias_is_split(s->op->def))
         make_split_columns(a, s);
     const bool fixed = space == PRT_SPACE_OUTPUT || space == PRT_SPACE_PART;
-    if (prt_alias_may_join(s->op->def) && (fixed || space == PRT_SPACE_PLANNED)) {
+    if (prt_alias_is_concat(s->op->def) && (fixed || space == PRT_SPACE_PLANNED)) {
         join_inputs(a, s, out);
         return;
     }

@@ -69,7 +69,7 @@ static bool does_nothing(const step_view *l)
     const bool views = prt_alias_may_view(def);
     if (prt_sharing_all_concat_columns(l->block, l->params, l->in, l->step->n_in, l->step->n_out))
         return true;
-    if ((!views && !prt_alias_may_join(def)) || l->step->n_in == 0 || l->step->n_out == 0)
+    if ((!views && !prt_alias_is_concat(def)) || l->step->n_in == 0 || l->step->n_out == 0)
         return false;
     if (views && l->in[0] != PRT_NO_BUFFER && l->out[0] != PRT_NO_BUFFER && is_written_in_place(l))
         return true;

@@ -1,72 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * alias.c — per operator: outputs that are views, concatenations without copies, results in place.
- */
+/* alias.c — views, concatenations without copies and results in place, by the rows' traits. */
 #include "op/alias.h"
-
-#include "op/words.h"
-
-/* Operators without PRT_VIEW whose output is a view for some attributes, shapes or contents. */
-static bool may_be_view(uint32_t id)
-{
-    return id == PRT_OP_slice || id == PRT_OP_split || id == PRT_OP_transpose ||
-        id == PRT_OP_expand || id == PRT_OP_dropout || id == PRT_OP_cast || id == PRT_OP_cast_like;
-}
 
 bool prt_alias_may_view(const prt_op_def *def)
 {
     const uint32_t views = PRT_VIEW | PRT_PURE;
-    return (def->traits & views) == views || may_be_view(def->id);
+    return (def->traits & views) == views || (def->traits & PRT_MAY_VIEW) != 0;
 }
 
-static bool has(uint32_t n_in, const prt_tensor *const *in, uint32_t i)
+bool prt_view_has(const prt_view_query *q, uint32_t k)
 {
-    return i < n_in && in[i] != NULL && in[i]->kind != PRT_VALUE_ABSENT;
+    return k < q->n_in && q->in[k] != NULL && q->in[k]->kind != PRT_VALUE_ABSENT;
 }
 
-/* Input i is present, and its contents are not known. */
-static bool is_unknown(uint32_t n_in, const prt_tensor *const *in, uint32_t i)
+bool prt_view_is_unknown(const prt_view_query *q, uint32_t k)
 {
-    return has(n_in, in, i) && (in[i]->kind != PRT_VALUE_TENSOR || in[i]->data == NULL);
+    return prt_view_has(q, k) && (q->in[k]->kind != PRT_VALUE_TENSOR || q->in[k]->data == NULL);
 }
 
-static int64_t number(uint32_t n_in, const prt_tensor *const *in, uint32_t i, size_t k,
-    int64_t absent)
+int64_t prt_view_integer(const prt_view_query *q, uint32_t k, size_t at, int64_t absent)
 {
-    return has(n_in, in, i) ? prt_load_i64(in[i]->dtype, in[i]->data, k) : absent;
+    return prt_view_has(q, k) ? prt_load_i64(q->in[k]->dtype, q->in[k]->data, at) : absent;
 }
 
-/* Writes the first index per axis that Slice reads. Returns false if an input is not known or a
- * step is not 1. */
-static bool slice_firsts(uint32_t n_in, const prt_tensor *const *in, int64_t *first)
+/* A box is contiguous if all axes below the innermost sliced axis are whole, and all dims above it
+ * are 1. */
+bool prt_view_box(const prt_view_query *q, const int64_t *first, size_t *element)
 {
-    const prt_tensor *x = in[0];
-    if (!has(n_in, in, 1) || !has(n_in, in, 2))
-        return false;
-    const size_t n = prt_tensor_count(in[1]);
-    for (uint32_t i = 1; i < 5; i++)
-        if (is_unknown(n_in, in, i) || (has(n_in, in, i) && prt_tensor_count(in[i]) != n))
-            return false;
-    for (size_t k = 0; k < n; k++) {
-        int64_t axis = number(n_in, in, 3, k, (int64_t)k), start = number(n_in, in, 1, k, 0);
-        axis += axis < 0 ? x->rank : 0;
-        if (axis < 0 || axis >= (int64_t)x->rank || number(n_in, in, 4, k, 1) != 1)
-            return false;
-        const int64_t dim = x->dims[axis];
-        start = start < -dim ? 0 : start < 0 ? start + dim : start > dim ? dim : start;
-        first[axis] = start;
-    }
-    return true;
-}
-
-/* Computes the offset, in elements, of the box of x that starts at `first` and has y's dims.
- * Returns false if the box is not contiguous: below the innermost sliced axis all axes are
- * whole, above it all dims are 1. */
-static bool box_offset(const prt_tensor *x, const prt_tensor *y, const int64_t *first,
-    size_t *elements)
-{
+    const prt_tensor *x = q->in[0], *y = q->y;
     bool cut = false;
-    *elements = 0;
+    *element = 0;
     if (x->rank != y->rank)
         return false;
     for (uint32_t i = x->rank; i-- > 0;) {
@@ -74,161 +37,73 @@ static bool box_offset(const prt_tensor *x, const prt_tensor *y, const int64_t *
             (cut && y->dims[i] != 1))
             return false;
         cut = cut || y->dims[i] != x->dims[i];
-        *elements += (size_t)first[i] * prt_dims_product(x->dims, i + 1, x->rank);
+        *element += (size_t)first[i] * prt_dims_product(x->dims, i + 1, x->rank);
     }
     return true;
 }
 
-static bool split_firsts(const prt_split_attrs *a, uint32_t n_in, const prt_tensor *const *in,
-    uint32_t n_out, uint32_t i, int64_t *first)
+/* The elements of the type have addresses of their own, and no memory outside the tensor. */
+static bool has_plain_elements(int32_t dtype)
 {
-    const prt_tensor *x = in[0];
-    const int64_t axis = a->axis < 0 ? a->axis + x->rank : a->axis;
-    if (axis < 0 || axis >= (int64_t)x->rank || is_unknown(n_in, in, 1))
-        return false;
-    const int64_t whole = x->dims[axis], part = whole / n_out + (whole % n_out != 0);
-    if (has(n_in, in, 1) && prt_tensor_count(in[1]) != n_out)
-        return false;
-    for (uint32_t k = 0; k < i; k++) {
-        const int64_t size = number(n_in, in, 1, k, part);
-        if (size < 0)
-            return false;
-        first[axis] = size < whole - first[axis] ? first[axis] + size : whole;
-    }
-    return true;
+    return prt_dtype_bits(dtype) >= 8 && dtype != PRT_DTYPE_string;
 }
 
-/* Returns true if the permutation keeps the order of the axes longer than 1, so that no element
- * moves. */
-static bool keeps_order(const prt_transpose_attrs *a, const prt_tensor *x)
+bool prt_alias_view(const prt_op_def *def, const prt_view_query *q, size_t *offset)
 {
-    int64_t last = -1;
-    for (uint32_t i = 0; i < x->rank; i++) {
-        int64_t axis = (int64_t)(x->rank - 1 - i);
-        if (i < a->perm.count)
-            axis = a->perm.data[i] < 0 ? a->perm.data[i] + x->rank : a->perm.data[i];
-        if (axis < 0 || axis >= (int64_t)x->rank)
-            return false;
-        if (x->dims[axis] == 1)
-            continue;
-        if (axis < last)
-            return false;
-        last = axis;
-    }
-    return true;
-}
-
-/* Dropout copies its input: it does not train, and its mask output is not wanted. */
-static bool drops_nothing(uint32_t n_in, const prt_tensor *const *in, bool others)
-{
-    return !others && !is_unknown(n_in, in, 2) && number(n_in, in, 2, 0, 0) == 0;
-}
-
-bool prt_alias_view(const prt_op_def *def, const void *attrs, uint32_t n_in,
-    const prt_tensor *const *in, uint32_t n_out, bool others, uint32_t i, const prt_tensor *y,
-    size_t *offset)
-{
-    int64_t first[PRT_MAX_RANK] = { 0 };
-    size_t elements = 0;
+    const prt_tensor *x = q->n_in != 0 ? q->in[0] : NULL, *y = q->y;
+    size_t element = 0;
     *offset = 0;
-    if (!prt_alias_may_view(def) || !has(n_in, in, 0) || in[0]->kind != PRT_VALUE_TENSOR ||
-        y->kind != PRT_VALUE_TENSOR || in[0]->dtype != y->dtype || prt_dtype_bits(y->dtype) < 8 ||
-        y->dtype == PRT_DTYPE_string)
+    if (!prt_alias_may_view(def) || x == NULL || x->kind != PRT_VALUE_TENSOR ||
+        y->kind != PRT_VALUE_TENSOR || x->dtype != y->dtype || !has_plain_elements(y->dtype))
         return false;
-    bool same = i == 0 && in[0]->size == y->size;
-    if (def->id == PRT_OP_slice)
-        same = slice_firsts(n_in, in, first) && box_offset(in[0], y, first, &elements);
-    else if (def->id == PRT_OP_split)
-        same = split_firsts(attrs, n_in, in, n_out, i, first) &&
-            box_offset(in[0], y, first, &elements);
-    else if (def->id == PRT_OP_transpose)
-        same = same && keeps_order(attrs, in[0]);
-    else if (def->id == PRT_OP_dropout)
-        same = same && drops_nothing(n_in, in, others);
-    if (!same)
+    if (def->hooks->view != NULL ? !def->hooks->view(q, &element) : q->i != 0 || x->size != y->size)
         return false;
-    *offset = elements * (prt_dtype_bits(y->dtype) / 8);
-    return *offset <= in[0]->size && y->size <= in[0]->size - *offset;
+    *offset = element * (prt_dtype_bits(y->dtype) / 8);
+    return *offset <= x->size && y->size <= x->size - *offset;
 }
 
-bool prt_alias_may_join(const prt_op_def *def)
+static int64_t axis_of(const prt_op_def *def, const void *attrs)
 {
-    return def->id == PRT_OP_concat;
+    const uint32_t k = prt_op_attr(def, PRT_STR("axis"));
+    return *(const int64_t *)(const void *)((const char *)attrs + def->attrs[k].offset);
 }
 
-bool prt_alias_join(const prt_op_def *def, const void *attrs, const prt_tensor *y)
+bool prt_alias_concat_is_contiguous(const prt_op_def *def, const void *attrs, const prt_tensor *y)
 {
-    if (!prt_alias_may_join(def) || y->kind != PRT_VALUE_TENSOR || prt_dtype_bits(y->dtype) < 8 ||
-        y->dtype == PRT_DTYPE_string)
+    if (!prt_alias_is_concat(def) || y->kind != PRT_VALUE_TENSOR || !has_plain_elements(y->dtype))
         return false;
-    const int64_t given = ((const prt_concat_attrs *)attrs)->axis;
+    const int64_t given = axis_of(def, attrs);
     const int64_t axis = given < 0 ? given + y->rank : given;
     return axis >= 0 && axis < (int64_t)y->rank &&
         prt_dims_product(y->dims, 0, (uint32_t)axis) == 1;
 }
 
-bool prt_alias_takes_concat_columns(const prt_op_def *def, const void *attrs, uint32_t rank,
-    bool apart)
+bool prt_alias_is_along_columns(const prt_op_def *def, const void *attrs, uint32_t rank)
 {
-    if (def->id != (apart ? PRT_OP_split : PRT_OP_concat) || rank == 0)
+    if ((!prt_alias_is_concat(def) && !prt_alias_is_split(def)) || rank == 0)
         return false;
-    const int64_t axis =
-        apart ? ((const prt_split_attrs *)attrs)->axis : ((const prt_concat_attrs *)attrs)->axis;
+    const int64_t axis = axis_of(def, attrs);
     return axis == -1 || axis == (int64_t)rank - 1;
-}
-
-static bool is_point(const prt_i64s *kernel)
-{
-    for (uint32_t i = 0; i < kernel->count; i++)
-        if (kernel->data[i] != 1)
-            return false;
-    return true;
-}
-
-/* The depthwise kernels (algorithm `taps`) need channels without gaps, except for 1x1 kernels. */
-static bool conv_takes_columns(const prt_nhwc_conv_attrs *a, bool out, uint32_t i)
-{
-    if (a->form == PRT_NHWC_taps)
-        return !out && i == 0 && is_point(&a->kernel_shape);
-    return out || i == 3 || (i == 0 && a->images == 0);
 }
 
 bool prt_alias_takes_columns(const prt_op_def *def, const void *attrs, const prt_type *type,
     bool out, uint32_t i)
 {
     const bool bytes = type->dtype == PRT_DTYPE_u8 || type->dtype == PRT_DTYPE_i8;
-    if (!prt_type_is_tensor(type) || type->rank <= 0 || (!bytes && type->dtype != PRT_DTYPE_f32))
+    const prt_slot_def *slot = out ? prt_op_out_slot(def, i) : prt_op_in_slot(def, i);
+    if (!prt_type_is_tensor(type) || type->rank <= 0 || (!bytes && type->dtype != PRT_DTYPE_f32) ||
+        slot == NULL || (slot->flags & PRT_SLOT_COLUMNS) == 0)
         return false;
-    switch (def->id) {
-    case PRT_OP_concat:
-    case PRT_OP_split:
-        return prt_alias_takes_concat_columns(def, attrs, (uint32_t)type->rank,
-            def->id == PRT_OP_split);
-    case PRT_OP_nhwc_conv:
-        return conv_takes_columns(attrs, out, i);
-    case PRT_OP_nhwc_qconv:
-        return out || (i == 0 && ((const prt_nhwc_qconv_attrs *)attrs)->images == 0);
-    case PRT_OP_nhwc_quantized_conv:
-        return out || i == 5;
-    case PRT_OP_nhwc_separable:
-        return !out && i == 0 && is_point(&((const prt_nhwc_separable_attrs *)attrs)->kernel_shape);
-    case PRT_OP_nhwc_spread: /* stores whole vectors of 16 filters */
-        return i == 0 && (!out || ((const prt_nhwc_spread_attrs *)attrs)->filters % 16 == 0);
-    case PRT_OP_nhwc_average_pool:
-    case PRT_OP_nhwc_max_pool:
-    case PRT_OP_byte_table:
-        return i == 0;
-    default:
-        return false;
-    }
+    if (prt_alias_is_concat(def) || prt_alias_is_split(def))
+        return prt_alias_is_along_columns(def, attrs, (uint32_t)type->rank);
+    return def->hooks->columns == NULL || def->hooks->columns(attrs, out, i);
 }
 
 bool prt_alias_in_place(const prt_op_def *def, uint32_t n_in, uint32_t in)
 {
-    const uint32_t needed = PRT_PURE | PRT_ELEMENTWISE;
-    if (def->id == PRT_OP_elementwise)
-        return in < n_in;
-    if ((def->traits & needed) != needed || def->domain[0] != '\0' || def->id == PRT_OP_where)
+    if (in >= n_in)
         return false;
-    return n_in <= 2 ? in < n_in : in == 0 && def->id == PRT_OP_clip;
+    return (def->traits & PRT_IN_PLACE_ALL) != 0 ||
+        (n_in <= 2 && (def->traits & PRT_IN_PLACE) != 0) ||
+        (in == 0 && (def->traits & PRT_IN_PLACE_FIRST) != 0);
 }

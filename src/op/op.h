@@ -28,7 +28,18 @@ enum {
     PRT_MOVES = 1 << 8,
     /* Time and memory are within a small multiple of the number of input and output elements.
      * This is implied by PRT_ELEMENTWISE, PRT_VIEW and PRT_MOVES. */
-    PRT_LIGHT = 1 << 9
+    PRT_LIGHT = 1 << 9,
+    /* Like PRT_VIEW, for some attributes, shapes or contents; see the hook `view`. */
+    PRT_MAY_VIEW = 1 << 10,
+    /* Output 0 may be written over an input of its type and shape: element i of every input is
+     * read for the last time before element i of the output is written. */
+    PRT_IN_PLACE = 1 << 11,       /* over any input of a node with one or two inputs */
+    PRT_IN_PLACE_FIRST = 1 << 12, /* over input 0 of a node with any number of inputs */
+    PRT_IN_PLACE_ALL = 1 << 13,   /* over any input of a node with any number of inputs */
+    /* The attribute `axis` is the axis along which the inputs are concatenated to output 0, or
+     * along which input 0 is split into the outputs. */
+    PRT_CONCAT = 1 << 14,
+    PRT_SPLIT = 1 << 15
 };
 
 /* Flags of an input or output slot. */
@@ -36,7 +47,10 @@ enum {
     PRT_SLOT_OPTIONAL = 1 << 0,
     PRT_SLOT_VARIADIC = 1 << 1,      /* the last slot; takes any number of arguments */
     PRT_SLOT_HETEROGENEOUS = 1 << 2, /* the arguments of a variadic slot may differ in type */
-    PRT_SLOT_TYPE_ONLY = 1 << 3      /* an input of which only the element type is used */
+    PRT_SLOT_TYPE_ONLY = 1 << 3,     /* an input of which only the element type is used */
+    /* The fast implementation supports a row stride: the argument may be columns of a larger
+     * tensor. See the hook `columns`. */
+    PRT_SLOT_COLUMNS = 1 << 4
 };
 
 /* Sets of types for TYPE rows: bit n is a tensor of element type n, the high bits are other
@@ -156,17 +170,27 @@ typedef struct prt_slot_def {
     uint32_t flags;  /* PRT_SLOT_* */
 } prt_slot_def;
 
+struct prt_view_query;
+
 typedef struct prt_op_hooks {
     poprt_status (*infer)(prt_infer *c);
     poprt_status (*eval)(prt_eval *c);
+    /* For rows with PRT_MAY_VIEW: returns whether the output of the query is contiguous elements
+     * of input 0 in their order, and sets `*element` to the first. NULL: output 0 is, where its
+     * size is that of the input. See op/alias.h. */
+    bool (*view)(const struct prt_view_query *q, size_t *element);
+    /* For slots with PRT_SLOT_COLUMNS: returns whether input or (`out`) output `i` may be columns
+     * with these attributes. NULL: with any attributes. */
+    bool (*columns)(const void *attrs, bool out, uint32_t i);
 } prt_op_hooks;
 
 typedef struct prt_op_def {
     /* name in IR text: the id of the row, or "domain.Name" for an operator of a plug-in */
     const char *key;
     const char *domain, *name;
-    uint16_t id, traits;
-    uint32_t since; /* opset version of the newest schema, which the row describes */
+    uint16_t id;
+    uint32_t traits; /* PRT_PURE … */
+    uint32_t since;  /* opset version of the newest schema, which the row describes */
     uint16_t n_types, n_in, n_out, n_attrs; /* numbers of rows */
     uint16_t min_in, min_out;               /* numbers of arguments */
     /* numbers of arguments; UINT32_MAX for variadic slots */

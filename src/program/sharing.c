@@ -131,14 +131,14 @@ static bool is_same(const place *a, const place *b)
 static bool are_concat_columns(const prt_block *block, const prt_eval_params *params,
     const uint32_t *args, uint32_t n_in, uint32_t n_out, uint32_t part)
 {
-    const bool joins = params->def->id == PRT_OP_concat;
+    const bool joins = prt_alias_is_concat(params->def);
     const uint32_t *parts = joins ? args : args + n_in, n = joins ? n_in : n_out;
     const uint32_t whole = n_in == 0 || n_out == 0 ? PRT_NO_BUFFER : joins ? args[n_in] : args[0];
     if (whole == PRT_NO_BUFFER || n > PRT_CONCAT_COLUMNS_MAX)
         return false;
     const prt_type *type = block->buffers[whole].type;
     if (!prt_type_is_tensor(type) || type->rank < 1 ||
-        !prt_alias_takes_concat_columns(params->def, params->attrs, (uint32_t)type->rank, !joins))
+        !prt_alias_is_along_columns(params->def, params->attrs, (uint32_t)type->rank))
         return false;
     place at = place_of(block, whole);
     at.from = at.columns ? at.from : 0;
@@ -170,7 +170,7 @@ bool prt_sharing_all_concat_columns(const prt_block *block, const prt_eval_param
 bool prt_sharing_concat_columns(const prt_block *block, const prt_eval_params *params,
     const uint32_t *args, uint32_t n_in, uint32_t n_out, uint32_t in, uint32_t out)
 {
-    const uint32_t part = args[params->def->id == PRT_OP_concat ? in : n_in + out];
+    const uint32_t part = args[prt_alias_is_concat(params->def) ? in : n_in + out];
     return part != PRT_NO_BUFFER && are_concat_columns(block, params, args, n_in, n_out, part);
 }
 
@@ -229,7 +229,7 @@ static poprt_status check_output(const checker *c, const prt_step *step, uint32_
     const prt_op_def *def = c->program->params[step->params].def;
     const uint32_t *args = &c->program->args[step->args];
     const place *out = &c->places[args[step->n_in + o]];
-    const bool moves = prt_alias_may_view(def) || (prt_alias_may_join(def) && o == 0);
+    const bool moves = prt_alias_may_view(def) || (prt_alias_is_concat(def) && o == 0);
     for (uint32_t i = 0; i < step->n_in + o; i++) {
         if (args[i] == PRT_NO_BUFFER || is_apart(&c->places[args[i]], out) ||
             (moves && !out->columns && !c->places[args[i]].columns))

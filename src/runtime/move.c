@@ -44,11 +44,17 @@ bool prt_frame_views(const prt_frame_step *step, size_t *offsets)
         return false;
     for (uint32_t i = 1; i < step->n_out; i++)
         others = others || step->out[i] != NULL;
-    for (uint32_t i = 0; i < step->n_out; i++)
-        if (step->out[i] != NULL &&
-            !prt_alias_view(p->def, p->attrs, step->n_in, step->in, step->n_out, others, i,
-                step->out[i], &offsets[i]))
+    for (uint32_t i = 0; i < step->n_out; i++) {
+        const prt_view_query query = { .attrs = p->attrs,
+            .n_in = step->n_in,
+            .n_out = step->n_out,
+            .in = step->in,
+            .i = i,
+            .y = step->out[i],
+            .others = others };
+        if (step->out[i] != NULL && !prt_alias_view(p->def, &query, &offsets[i]))
             return false;
+    }
     return true;
 }
 
@@ -74,8 +80,8 @@ bool prt_frame_may_join(const prt_frame_step *step)
 {
     const prt_eval_params *p = step->params;
     size_t size = 0;
-    if (!prt_alias_may_join(p->def) || step->n_out != 1 || step->out[0] == NULL ||
-        !prt_alias_join(p->def, p->attrs, step->out[0]))
+    if (!prt_alias_is_concat(p->def) || step->n_out != 1 || step->out[0] == NULL ||
+        !prt_alias_concat_is_contiguous(p->def, p->attrs, step->out[0]))
         return false;
     for (uint32_t i = 0; i < step->n_in; i++) {
         const prt_tensor *x = step->in[i];

@@ -249,4 +249,15 @@ static poprt_status eval_conv(prt_eval *c)
     return POPRT_OK;
 }
 
-const prt_op_hooks prt_op_nhwc_conv = { .infer = infer_conv, .eval = eval_conv };
+/* The kernels of the form taps need channels without gaps, except for 1x1 kernels. */
+static bool conv_columns(const void *attrs, bool out, uint32_t i)
+{
+    const prt_nhwc_conv_attrs *a = attrs;
+    if (a->form == PRT_NHWC_taps)
+        return !out && i == 0 && prt_nhwc_is_pointwise(&a->kernel_shape);
+    return out || i != 0 || a->images == 0;
+}
+
+const prt_op_hooks prt_op_nhwc_conv = { .infer = infer_conv,
+    .eval = eval_conv,
+    .columns = conv_columns };

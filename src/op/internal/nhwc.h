@@ -78,6 +78,14 @@ static inline bool prt_nhwc_is_depthwise(const prt_nhwc_weights *w)
     return w->channels == w->filters && w->channels <= 8 && (w->channels & (w->channels - 1)) == 0;
 }
 
+static inline bool prt_nhwc_is_pointwise(const prt_i64s *kernel_shape)
+{
+    for (uint32_t i = 0; i < kernel_shape->count; i++)
+        if (kernel_shape->data[i] != 1)
+            return false;
+    return true;
+}
+
 /* Reads the layout from checked attributes (see infer in nhwc.c). Returns false for an overflow of
    taps. */
 bool prt_nhwc_weights_of(const prt_nhwc_conv_attrs *a, prt_nhwc_weights *out);

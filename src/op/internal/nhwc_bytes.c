@@ -119,4 +119,10 @@ static poprt_status eval(prt_eval *c)
     return POPRT_OK;
 }
 
-const prt_op_hooks prt_op_nhwc_qconv = { .infer = infer, .eval = eval };
+static bool columns(const void *attrs, bool out, uint32_t i)
+{
+    (void)i;
+    return out || ((const prt_nhwc_qconv_attrs *)attrs)->images == 0;
+}
+
+const prt_op_hooks prt_op_nhwc_qconv = { .infer = infer, .eval = eval, .columns = columns };

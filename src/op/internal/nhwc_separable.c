@@ -117,4 +117,11 @@ static poprt_status eval(prt_eval *c)
                                                        : POPRT_OK;
 }
 
-const prt_op_hooks prt_op_nhwc_separable = { .infer = infer, .eval = eval };
+/* The depthwise kernels need channels without gaps, except for 1x1 kernels. */
+static bool columns(const void *attrs, bool out, uint32_t i)
+{
+    (void)i;
+    return !out && prt_nhwc_is_pointwise(&((const prt_nhwc_separable_attrs *)attrs)->kernel_shape);
+}
+
+const prt_op_hooks prt_op_nhwc_separable = { .infer = infer, .eval = eval, .columns = columns };

@@ -84,4 +84,11 @@ static poprt_status eval(prt_eval *c)
     return POPRT_OK;
 }
 
-const prt_op_hooks prt_op_nhwc_spread = { .infer = infer, .eval = eval };
+/* The kernels store whole vectors of 16 filters. */
+static bool columns(const void *attrs, bool out, uint32_t i)
+{
+    (void)i;
+    return !out || ((const prt_nhwc_spread_attrs *)attrs)->filters % 16 == 0;
+}
+
+const prt_op_hooks prt_op_nhwc_spread = { .infer = infer, .eval = eval, .columns = columns };

@@ -7,6 +7,7 @@
  * With a given seed the mask equals that of ONNX's published examples, which use numpy's legacy
  * generator: the 32-bit Mersenne Twister, two words per double.
  */
+#include "op/alias.h"
 #include "op/share/broadcast.h"
 
 enum { WORDS = 624, MIDDLE = 397 };
@@ -159,7 +160,16 @@ static poprt_status eval_form(prt_eval *c, const form *f)
     return POPRT_OK;
 }
 
-#define MEMBER(id, bias, residual, ratio, mode, bits)                                              \
+/* The hook `view` of Dropout: it does not train, so it copies its input, and its mask is not
+ * wanted. */
+static bool is_view(const prt_view_query *q, size_t *element)
+{
+    *element = 0;
+    return q->i == 0 && q->in[0]->size == q->y->size && !q->others && !prt_view_is_unknown(q, 2) &&
+        prt_view_integer(q, 2, 0, 0) == 0;
+}
+
+#define MEMBER(id, bias, residual, ratio, mode, bits, view_hook)                                   \
     static form form_##id(const void *attrs)                                                       \
     {                                                                                              \
         const prt_##id##_attrs *a = attrs;                                                         \
@@ -176,11 +186,11 @@ static poprt_status eval_form(prt_eval *c, const form *f)
         const form f = form_##id(c->attrs);                                                        \
         return eval_form(c, &f);                                                                   \
     }                                                                                              \
-    const prt_op_hooks prt_op_##id = { .infer = infer_##id, .eval = eval_##id };
+    const prt_op_hooks prt_op_##id = { .infer = infer_##id, .eval = eval_##id, .view = view_hook };
 
-MEMBER(dropout, UINT32_MAX, UINT32_MAX, 1, 2, false)
+MEMBER(dropout, UINT32_MAX, UINT32_MAX, 1, 2, false, is_view)
 #ifndef PRT_NO_MICROSOFT
-MEMBER(ms_bitmask_dropout, UINT32_MAX, UINT32_MAX, 1, 2, true)
-MEMBER(ms_bias_dropout, 1, 2, 3, 4, false)
-MEMBER(ms_bitmask_bias_dropout, 1, 2, 3, 4, true)
+MEMBER(ms_bitmask_dropout, UINT32_MAX, UINT32_MAX, 1, 2, true, NULL)
+MEMBER(ms_bias_dropout, 1, 2, 3, 4, false, NULL)
+MEMBER(ms_bitmask_bias_dropout, 1, 2, 3, 4, true, NULL)
 #endif

@@ -6,6 +6,7 @@
  * negative steps. Bounds are therefore read as numbers first, and as dims only if they are
  * expressions.
  */
+#include "op/alias.h"
 #include "op/share/shape_values.h"
 
 /* The range of one axis: numbers, expressions or PRT_DIM_UNKNOWN. */
@@ -200,4 +201,26 @@ static poprt_status eval(prt_eval *c)
     return POPRT_OK;
 }
 
-const prt_op_hooks prt_op_slice = { .infer = infer, .eval = eval };
+/* The hook `view`: the slice is contiguous, its inputs are known and its steps are 1. */
+static bool is_view(const prt_view_query *q, size_t *element)
+{
+    const prt_tensor *x = q->in[0];
+    int64_t first[PRT_MAX_RANK] = { 0 };
+    if (!prt_view_has(q, 1) || !prt_view_has(q, 2))
+        return false;
+    const size_t n = prt_tensor_count(q->in[1]);
+    for (uint32_t i = 1; i < 5; i++)
+        if (prt_view_is_unknown(q, i) || (prt_view_has(q, i) && prt_tensor_count(q->in[i]) != n))
+            return false;
+    for (size_t k = 0; k < n; k++) {
+        int64_t axis = prt_view_integer(q, 3, k, (int64_t)k);
+        axis += axis < 0 ? x->rank : 0;
+        if (axis < 0 || axis >= (int64_t)x->rank || prt_view_integer(q, 4, k, 1) != 1)
+            return false;
+        const int64_t dim = x->dims[axis], start = prt_view_integer(q, 1, k, 0);
+        first[axis] = start < -dim ? 0 : clamp(start < 0 ? start + dim : start, 0, dim);
+    }
+    return prt_view_box(q, first, element);
+}
+
+const prt_op_hooks prt_op_slice = { .infer = infer, .eval = eval, .view = is_view };

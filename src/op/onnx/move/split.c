@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* split.c — Split: splits a tensor into parts along one axis. */
+#include "op/alias.h"
 #include "op/share/shape_values.h"
 
 /* Returns the size of part `i` of `n` if no sizes are given: all are equal, and the last one is
@@ -121,4 +122,25 @@ static poprt_status eval(prt_eval *c)
     return POPRT_OK;
 }
 
-const prt_op_hooks prt_op_split = { .infer = infer, .eval = eval };
+/* The hook `view`: the part is contiguous, and the sizes of the parts before it are known. */
+static bool is_view(const prt_view_query *q, size_t *element)
+{
+    const prt_split_attrs *a = q->attrs;
+    const prt_tensor *x = q->in[0];
+    const int64_t axis = a->axis < 0 ? a->axis + x->rank : a->axis;
+    int64_t first[PRT_MAX_RANK] = { 0 };
+    if (axis < 0 || axis >= (int64_t)x->rank || prt_view_is_unknown(q, 1))
+        return false;
+    const int64_t whole = x->dims[axis], part = whole / q->n_out + (whole % q->n_out != 0);
+    if (prt_view_has(q, 1) && prt_tensor_count(q->in[1]) != q->n_out)
+        return false;
+    for (uint32_t k = 0; k < q->i; k++) {
+        const int64_t size = prt_view_integer(q, 1, k, part);
+        if (size < 0)
+            return false;
+        first[axis] = size < whole - first[axis] ? first[axis] + size : whole;
+    }
+    return prt_view_box(q, first, element);
+}
+
+const prt_op_hooks prt_op_split = { .infer = infer, .eval = eval, .view = is_view };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* transpose.c — Transpose: permutes axes; without `perm` it reverses them. */
+#include "op/alias.h"
 #include "op/share/shape_values.h"
 
 /* Writes the permutation of `rank` axes to `perm`. Fails with POPRT_E_SHAPE if the attribute is
@@ -56,4 +57,29 @@ static poprt_status eval(prt_eval *c)
     return POPRT_OK;
 }
 
-const prt_op_hooks prt_op_transpose = { .infer = infer, .eval = eval };
+/* The hook `view`: the permutation keeps the order of the axes longer than 1, so that no element
+ * moves. */
+static bool is_view(const prt_view_query *q, size_t *element)
+{
+    const prt_transpose_attrs *a = q->attrs;
+    const prt_tensor *x = q->in[0];
+    int64_t last = -1;
+    *element = 0;
+    if (x->size != q->y->size)
+        return false;
+    for (uint32_t i = 0; i < x->rank; i++) {
+        int64_t axis = (int64_t)(x->rank - 1 - i);
+        if (i < a->perm.count)
+            axis = a->perm.data[i] < 0 ? a->perm.data[i] + x->rank : a->perm.data[i];
+        if (axis < 0 || axis >= (int64_t)x->rank)
+            return false;
+        if (x->dims[axis] == 1)
+            continue;
+        if (axis < last)
+            return false;
+        last = axis;
+    }
+    return true;
+}
+
+const prt_op_hooks prt_op_transpose = { .infer = infer, .eval = eval, .view = is_view };
