@@ -8,7 +8,6 @@ static const prt_dtype_info table[PRT_DTYPE_COUNT] = {
     [PRT_DTYPE_undefined] = { .name = "?", .popef = "?" },
 #define DTYPE(id, onnx, bits, kind, name, popef) [onnx] = { name, popef, bits, PRT_KIND_##kind },
 #include "num/dtypes.def"
-#undef DTYPE
 };
 
 const prt_dtype_info *prt_dtype_of(int32_t dtype)

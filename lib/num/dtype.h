@@ -24,7 +24,6 @@ enum {
     PRT_DTYPE_undefined = 0,
 #define DTYPE(id, onnx, bits, kind, name, popef) PRT_DTYPE_##id = (onnx),
 #include "num/dtypes.def"
-#undef DTYPE
     PRT_DTYPE_COUNT = 29
 };
 

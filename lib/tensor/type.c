@@ -149,7 +149,6 @@ static const char *const type_ids[PRT_DTYPE_COUNT] = {
     [PRT_DTYPE_undefined] = "?",
 #define DTYPE(id, onnx, bits, kind, name, popef) [onnx] = #id,
 #include "num/dtypes.def"
-#undef DTYPE
 };
 
 const char *prt_dtype_id(int32_t dtype)

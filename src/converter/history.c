@@ -9,24 +9,15 @@
 
 static const uint64_t type_sets[] = {
 #define TYPES(n, ...) [n] = __VA_ARGS__,
-#define SCHEMA(...)
-#define GONE(name, since)
 #include "converter/history.def"
-#undef TYPES
-#undef SCHEMA
-#undef GONE
 };
 
 static const prt_schema schemas[] = {
-#define TYPES(n, ...)
 #define SCHEMA(name, since, min_in, max_in, max_out, attrs, ...)                                   \
     { name, since, min_in, max_in, max_out, attrs, (const unsigned char[]){ __VA_ARGS__ },         \
         sizeof((const unsigned char[]){ __VA_ARGS__ }) },
 #define GONE(name, since) { name, since, 0, 0, 0, NULL, NULL, 0 },
 #include "converter/history.def"
-#undef TYPES
-#undef SCHEMA
-#undef GONE
 };
 
 /* ---- look-up ---- */

@@ -15,25 +15,18 @@ enum { MAX_FIELDS = 32 }; /* field numbers in onnx.def are below this */
 /* The kinds of onnx.def; fields without a row are KIND_none. */
 enum { KIND_none, KIND_int, KIND_ints, KIND_f32, KIND_f32s, KIND_f64s, KIND_text, KIND_msg };
 
-#define MESSAGE(message)
 #define FIELD(message, number, kind, name) [PRT_ONNX_##message][number] = KIND_##kind,
 static const unsigned char kinds[PRT_ONNX_MESSAGES][MAX_FIELDS] = {
 #include "converter/onnx.def"
 };
-#undef FIELD
 #define FIELD(message, number, kind, name) [PRT_ONNX_##message][number] = #name,
 static const char *const names[PRT_ONNX_MESSAGES][MAX_FIELDS] = {
 #include "converter/onnx.def"
 };
-#undef FIELD
-#undef MESSAGE
-#define FIELD(message, number, kind, name)
 #define MESSAGE(message) [PRT_ONNX_##message] = #message,
 static const char *const messages[PRT_ONNX_MESSAGES] = {
 #include "converter/onnx.def"
 };
-#undef FIELD
-#undef MESSAGE
 
 static const unsigned char *position(const prt_wire *wire)
 {

@@ -23,20 +23,14 @@ enum {
 
 typedef enum prt_onnx_message {
 #define MESSAGE(message) PRT_ONNX_##message,
-#define FIELD(message, number, kind, name)
 #include "converter/onnx.def"
-#undef FIELD
     PRT_ONNX_MESSAGES
 } prt_onnx_message;
 
 /* PRT_ONNX_<message>_<field> is the number of the field. */
 enum {
-#undef MESSAGE
-#define MESSAGE(message)
 #define FIELD(message, number, kind, name) PRT_ONNX_##message##_##name = (number),
 #include "converter/onnx.def"
-#undef FIELD
-#undef MESSAGE
 };
 
 typedef struct prt_bytes {

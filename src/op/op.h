@@ -124,20 +124,12 @@ typedef enum prt_attr_kind {
 
 typedef enum prt_op_id {
 #define OP_BEGIN(id, domain, name, since, traits) PRT_OP_##id,
-#define TYPE(id, var, set)
-#define IN(id, name, var, flags)
-#define OUT(id, name, var, flags)
-#define ATTR(id, kind, name, def)
-#define OP_END(id)
 #include "op/ops.def"
     PRT_OP_COUNT,
     PRT_OP_NONE = 0xffff /* id of rows outside the table */
 } prt_op_id;
 
 /* Bit k of `present` is set if the model or a pass gave attribute k. */
-#undef OP_BEGIN
-#undef ATTR
-#undef OP_END
 #define OP_BEGIN(id, domain, name, since, traits)                                                  \
     typedef struct prt_##id##_attrs {                                                              \
         uint64_t present;
@@ -146,12 +138,6 @@ typedef enum prt_op_id {
     }                                                                                              \
     prt_##id##_attrs;
 #include "op/ops.def"
-#undef OP_BEGIN
-#undef TYPE
-#undef IN
-#undef OUT
-#undef ATTR
-#undef OP_END
 
 typedef struct prt_attr_def {
     const char *name;

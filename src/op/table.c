@@ -4,18 +4,10 @@
 
 #include "op/words.h"
 
-#define TYPE(id, var, set)
-#define IN(id, name, var, flags)
-#define OUT(id, name, var, flags)
-#define ATTR(id, kind, name, def)
 #define OP_BEGIN(id, domain, name, since, traits) extern const prt_op_hooks prt_op_##id;
-#define OP_END(id)
 #include "op/ops.def"
-#undef OP_BEGIN
-#undef OP_END
 
 /* Attribute structs with their defaults. */
-#undef ATTR
 #define OP_BEGIN(id, domain, name, since, traits)                                                  \
     static const prt_##id##_attrs defaults_##id = { .present = 0,
 #define ATTR(id, kind, name, def) .name = def,
@@ -23,9 +15,6 @@
     }                                                                                              \
     ;
 #include "op/ops.def"
-#undef OP_BEGIN
-#undef OP_END
-#undef ATTR
 
 /* Reflection rows: one array per kind holds the rows of all operators in order. Enumerators mark
  * the index of an operator's first row and of its end; the enumerators of single rows only
@@ -41,64 +30,32 @@
 enum {
 #include "op/ops.def"
 };
-#undef OP_BEGIN
-#undef ATTR
-#undef OP_END
-#define OP_BEGIN(id, domain, name, since, traits)
 #define ATTR(id, kind, name, def) { #name, PRT_ATTR_##kind, offsetof(prt_##id##_attrs, name) },
-#define OP_END(id)
 static const prt_attr_def attrs[] = {
 #include "op/ops.def"
 };
-#undef OP_BEGIN
-#undef ATTR
-#undef OP_END
-#define ATTR(id, kind, name, def)
 
-#undef TYPE
 #define OP_BEGIN(id, domain, name, since, traits) AT_BEGIN(types, id)
 #define TYPE(id, var, set) ROW(types, id, __LINE__),
 #define OP_END(id) AT_END(types, id)
 enum {
 #include "op/ops.def"
 };
-#undef OP_BEGIN
-#undef TYPE
-#undef OP_END
-#define OP_BEGIN(id, domain, name, since, traits)
 #define TYPE(id, var, set) { var, set },
-#define OP_END(id)
 static const prt_type_def types[] = {
 #include "op/ops.def"
 };
-#undef OP_BEGIN
-#undef TYPE
-#undef OP_END
-#define TYPE(id, var, set)
 
-#undef IN
-#undef OUT
 #define OP_BEGIN(id, domain, name, since, traits) AT_BEGIN(in, id)
 #define IN(id, name, var, flags) ROW(in, id, __LINE__),
-#define OUT(id, name, var, flags)
 #define OP_END(id) AT_END(in, id)
 enum {
 #include "op/ops.def"
 };
-#undef OP_BEGIN
-#undef IN
-#undef OP_END
-#define OP_BEGIN(id, domain, name, since, traits)
 #define IN(id, name, var, flags) { name, var, flags },
-#define OP_END(id)
 static const prt_slot_def inputs[] = {
 #include "op/ops.def"
 };
-#undef OP_BEGIN
-#undef IN
-#undef OUT
-#undef OP_END
-#define IN(id, name, var, flags)
 
 #define OP_BEGIN(id, domain, name, since, traits) AT_BEGIN(out, id)
 #define OUT(id, name, var, flags) ROW(out, id, __LINE__),
@@ -106,52 +63,32 @@ static const prt_slot_def inputs[] = {
 enum {
 #include "op/ops.def"
 };
-#undef OP_BEGIN
-#undef OUT
-#undef OP_END
-#define OP_BEGIN(id, domain, name, since, traits)
 #define OUT(id, name, var, flags) { name, var, flags },
-#define OP_END(id)
 static const prt_slot_def outputs[] = {
 #include "op/ops.def"
 };
-#undef OP_BEGIN
-#undef OUT
-#undef OP_END
 
 /* Numbers of arguments as constant expressions. A variadic slot has no maximum. */
-#define OUT(id, name, var, flags)
-#define OP_END(id)                                                                                 \
-    }                                                                                              \
-    ;
-#undef IN
-#define OP_BEGIN(id, domain, name, since, traits) enum { min_in_##id = 0
+enum {
+#define OP_BEGIN(id, domain, name, since, traits) min_in_##id = 0
 #define IN(id, name, var, flags) +(((flags)&PRT_SLOT_OPTIONAL) == 0)
+#define OP_END(id) ,
 #include "op/ops.def"
-#undef OP_BEGIN
-#undef IN
-#define OP_BEGIN(id, domain, name, since, traits) enum { open_in_##id = 0
+#define OP_BEGIN(id, domain, name, since, traits) open_in_##id = 0
 #define IN(id, name, var, flags) | (((flags)&PRT_SLOT_VARIADIC) != 0)
+#define OP_END(id) ,
 #include "op/ops.def"
-#undef OP_BEGIN
-#undef IN
-#define IN(id, name, var, flags)
-#undef OUT
-#define OP_BEGIN(id, domain, name, since, traits) enum { min_out_##id = 0
+#define OP_BEGIN(id, domain, name, since, traits) min_out_##id = 0
 #define OUT(id, name, var, flags) +(((flags)&PRT_SLOT_OPTIONAL) == 0)
+#define OP_END(id) ,
 #include "op/ops.def"
-#undef OP_BEGIN
-#undef OUT
-#define OP_BEGIN(id, domain, name, since, traits) enum { open_out_##id = 0
+#define OP_BEGIN(id, domain, name, since, traits) open_out_##id = 0
 #define OUT(id, name, var, flags) | (((flags)&PRT_SLOT_VARIADIC) != 0)
+#define OP_END(id) ,
 #include "op/ops.def"
-#undef OP_BEGIN
-#undef OUT
-#undef OP_END
-#define OUT(id, name, var, flags)
+};
 
 #define ROWS(kind, id) (uint16_t)((int)kind##_end_##id - (int)kind##_at_##id)
-#define OP_END(id)
 #define OP_BEGIN(id_, domain_, name_, since_, traits_)                                             \
     [PRT_OP_##id_] = { .key = #id_,                                                                \
         .domain = domain_,                                                                         \

@@ -11,7 +11,6 @@
 static const char *const kernel_names[] = {
 #define KERNEL(id, doc) #id,
 #include "program/kernels.def"
-#undef KERNEL
 };
 
 const char *prt_kernel_name(uint32_t kernel)

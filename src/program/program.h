@@ -74,7 +74,6 @@ struct prt_op_def;
 typedef enum prt_kernel_id {
 #define KERNEL(id, doc) PRT_KERNEL_##id,
 #include "program/kernels.def"
-#undef KERNEL
     PRT_KERNEL_COUNT
 } prt_kernel_id;
 

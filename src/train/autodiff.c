@@ -6,16 +6,11 @@
  */
 #include "train/rule.h"
 
-#define GRAD(id, function) poprt_status function(prt_grad *g);
-#include "train/grads.def"
-#undef GRAD
-
 static prt_grad_fn rule_of(const prt_op *op)
 {
     static const prt_grad_fn rules[PRT_OP_COUNT] = {
 #define GRAD(id, function) [PRT_OP_##id] = function,
 #include "train/grads.def"
-#undef GRAD
     };
     return op->def != NULL && op->def->id < PRT_OP_COUNT ? rules[op->def->id] : NULL;
 }

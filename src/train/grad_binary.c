@@ -6,10 +6,6 @@
  */
 #include "train/rule.h"
 
-#define GRAD(id, function) poprt_status function(prt_grad *g);
-#include "train/grads.def"
-#undef GRAD
-
 poprt_status prt_grad_of_add(prt_grad *g)
 {
     PRT_TRY(prt_grad_give(g, 0, g->out[0]));

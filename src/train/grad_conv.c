@@ -6,10 +6,6 @@
  */
 #include "train/rule.h"
 
-#define GRAD(id, function) poprt_status function(prt_grad *g);
-#include "train/grads.def"
-#undef GRAD
-
 enum { SPATIAL = PRT_MAX_RANK - 2 };
 
 /* Windows over the spatial dims. The end pads are as large as the outputs need; `unused` is the

@@ -6,10 +6,6 @@
  */
 #include "train/rule.h"
 
-#define GRAD(id, function) poprt_status function(prt_grad *g);
-#include "train/grads.def"
-#undef GRAD
-
 poprt_status prt_grad_reshaped(prt_grad *g)
 {
     return prt_grad_give(g, 0, prt_grad_reshape(g, g->out[0], prt_grad_x(g, 0)));

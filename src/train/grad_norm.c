@@ -5,10 +5,6 @@
  */
 #include "train/rule.h"
 
-#define GRAD(id, function) poprt_status function(prt_grad *g);
-#include "train/grads.def"
-#undef GRAD
-
 /* dx = y (dy - sum(y dy)) */
 poprt_status prt_grad_softmax(prt_grad *g)
 {

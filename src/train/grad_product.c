@@ -2,10 +2,6 @@
 /* grad_product.c — gradients of MatMul and Gemm: products of the gradient and the other operand. */
 #include "train/rule.h"
 
-#define GRAD(id, function) poprt_status function(prt_grad *g);
-#include "train/grads.def"
-#undef GRAD
-
 static prt_value *product(prt_grad *g, prt_value *a, prt_value *b)
 {
     return prt_build_binary(g->b, PRT_OP_matmul, a, b);

@@ -6,10 +6,6 @@
  */
 #include "train/rule.h"
 
-#define GRAD(id, function) poprt_status function(prt_grad *g);
-#include "train/grads.def"
-#undef GRAD
-
 /* Returns the keepdims attribute. memcpy reads it, since each reduction has an attribute struct of
  * its own. */
 static bool keeps_dims(const prt_op *op)

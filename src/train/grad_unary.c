@@ -8,10 +8,6 @@
 
 #include "train/rule.h"
 
-#define GRAD(id, function) poprt_status function(prt_grad *g);
-#include "train/grads.def"
-#undef GRAD
-
 /* Shorthands for one builder call each. X and Y are the op's input and output, G is the output's
  * gradient. */
 #define X prt_grad_x(g, 0)

@@ -21,6 +21,10 @@ typedef struct prt_grad {
 
 typedef poprt_status (*prt_grad_fn)(prt_grad *g);
 
+/* Declares the functions of the rows. */
+#define GRAD(id, function) poprt_status function(prt_grad *g);
+#include "train/grads.def"
+
 static inline prt_value *prt_grad_x(const prt_grad *g, uint32_t i)
 {
     return prt_op_input(g->op, i);

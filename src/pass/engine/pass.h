@@ -84,16 +84,7 @@ typedef struct prt_pass_def {
 
 typedef enum prt_pass_id {
 #define PASS_BEGIN(id, kind, since, doc) PRT_PASS_ID_##id,
-#define OPTION(id, kind, name, initial, doc)
-#define ORDER(id, relation, other)
-#define BOUND(id, relative)
-#define PASS_END(id)
 #include "pass/passes.def"
-#undef PASS_BEGIN
-#undef OPTION
-#undef ORDER
-#undef BOUND
-#undef PASS_END
     PRT_PASS_COUNT
 } prt_pass_id;
 

@@ -6,24 +6,13 @@
 #include "pass/engine/pass.h"
 
 #define PASS_BEGIN(id, kind, since, doc) extern const prt_pass_hooks prt_pass_##id;
-#define OPTION(id, kind, name, initial, doc)
-#define ORDER(id, relation, other)
-#define BOUND(id, relative)
-#define PASS_END(id)
 #include "pass/passes.def"
-#undef PASS_BEGIN
-#undef OPTION
-#undef ORDER
-#undef BOUND
-#undef PASS_END
 
 /* Option rows of each pass; an empty row at the end of each array keeps its length above zero. */
 #define PASS_BEGIN(id, kind, since, doc) static const prt_pass_option options_##id[] = {
 #define OPTION(id, kind, name, initial, doc) { #name, PRT_OPTION_##kind, initial, doc, NULL },
 #define CHOICE(id, words, name, initial, doc)                                                      \
     { #name, PRT_OPTION_choice, initial, doc, PRT_##words##_WORDS },
-#define ORDER(id, relation, other)
-#define BOUND(id, relative)
 #define PASS_END(id)                                                                               \
     {                                                                                              \
         NULL, 0, NULL, NULL, NULL                                                                  \
@@ -31,17 +20,10 @@
     }                                                                                              \
     ;
 #include "pass/passes.def"
-#undef PASS_BEGIN
-#undef OPTION
-#undef ORDER
-#undef BOUND
-#undef PASS_END
 
 /* ORDER rows of each pass, with an empty row at the end. */
 #define PASS_BEGIN(id, kind, since, doc) static const prt_pass_order orders_##id[] = {
-#define OPTION(id, kind, name, initial, doc)
 #define ORDER(id, relation, other) { PRT_RELATION_##relation, #other },
-#define BOUND(id, relative)
 #define PASS_END(id)                                                                               \
     {                                                                                              \
         0, NULL                                                                                    \
@@ -49,11 +31,6 @@
     }                                                                                              \
     ;
 #include "pass/passes.def"
-#undef PASS_BEGIN
-#undef OPTION
-#undef ORDER
-#undef BOUND
-#undef PASS_END
 
 /* Deviation of results: the median, if it is measured, and the maximum. */
 typedef struct deviation {
@@ -61,18 +38,9 @@ typedef struct deviation {
 } deviation;
 
 static const deviation deviations[PRT_PASS_COUNT] = {
-#define PASS_BEGIN(id, kind, since, doc)
-#define OPTION(id, kind, name, initial, doc)
-#define ORDER(id, relation, other)
 #define BOUND(id, relative) [PRT_PASS_ID_##id] = { 0, relative },
 #define TYPICAL(id, median, worst) [PRT_PASS_ID_##id] = { median, worst },
-#define PASS_END(id)
 #include "pass/passes.def"
-#undef PASS_BEGIN
-#undef OPTION
-#undef ORDER
-#undef BOUND
-#undef PASS_END
 };
 
 #define PASS_BEGIN(id_, kind_, since_, doc_)                                                       \
@@ -85,18 +53,9 @@ static const deviation deviations[PRT_PASS_COUNT] = {
         .n_orders = (uint32_t)(PRT_COUNT_OF(orders_##id_) - 1),                                    \
         .orders = orders_##id_,                                                                    \
         .hooks = &prt_pass_##id_ },
-#define OPTION(id, kind, name, initial, doc)
-#define ORDER(id, relation, other)
-#define BOUND(id, relative)
-#define PASS_END(id)
 static const prt_pass_def passes[] = {
 #include "pass/passes.def"
 };
-#undef PASS_BEGIN
-#undef OPTION
-#undef ORDER
-#undef BOUND
-#undef PASS_END
 
 #define PIPELINE_BEGIN(id, doc) static const prt_pipeline_step steps_##id[] = {
 #define STAGE(name_) { .kind = PRT_STEP_STAGE, .value = name_ },
@@ -123,43 +82,11 @@ static const prt_pass_def passes[] = {
     }                                                                                              \
     ;
 #include "pass/pipelines.def"
-#undef PIPELINE_BEGIN
-#undef PIPELINE_END
-#undef STAGE
-#undef STEP
-#undef REPEAT
-#undef WHEN
-#undef UNLESS
-#undef WITH
-#undef GIVE
-#undef SPREAD
-#undef INSERT
 
 #define PIPELINE_BEGIN(id, doc) { #id, doc, (uint32_t)PRT_COUNT_OF(steps_##id), steps_##id },
-#define STAGE(name)
-#define STEP(pass)
-#define REPEAT(group, times, pass)
-#define WHEN(key, value, pass)
-#define UNLESS(key, value, pass)
-#define WITH(option, value)
-#define GIVE(option, key)
-#define SPREAD(key)
-#define INSERT(key, options)
-#define PIPELINE_END(id)
 static const prt_pipeline pipelines[] = {
 #include "pass/pipelines.def"
 };
-#undef PIPELINE_BEGIN
-#undef PIPELINE_END
-#undef STAGE
-#undef STEP
-#undef REPEAT
-#undef WHEN
-#undef UNLESS
-#undef WITH
-#undef GIVE
-#undef SPREAD
-#undef INSERT
 
 const prt_pass_def *prt_pass_of(uint32_t index)
 {
@@ -210,42 +137,12 @@ const prt_pipeline *prt_pipeline_find(const char *name)
 
 static const char *const pass_names[] = {
 #define PASS_BEGIN(id, kind, since, doc) #id,
-#define OPTION(id, kind, name, initial, doc)
-#define ORDER(id, relation, other)
-#define BOUND(id, relative)
-#define PASS_END(id)
 #include "pass/passes.def"
-#undef PASS_BEGIN
-#undef OPTION
-#undef ORDER
-#undef BOUND
-#undef PASS_END
 };
 
 static const char *const pipeline_names[] = {
 #define PIPELINE_BEGIN(id, doc) #id,
-#define STAGE(name)
-#define STEP(pass)
-#define REPEAT(group, times, pass)
-#define WHEN(key, value, pass)
-#define UNLESS(key, value, pass)
-#define WITH(option, value)
-#define GIVE(option, key)
-#define SPREAD(key)
-#define INSERT(key, options)
-#define PIPELINE_END(id)
 #include "pass/pipelines.def"
-#undef PIPELINE_BEGIN
-#undef PIPELINE_END
-#undef STAGE
-#undef STEP
-#undef REPEAT
-#undef WHEN
-#undef UNLESS
-#undef WITH
-#undef GIVE
-#undef SPREAD
-#undef INSERT
 };
 
 poprt_status prt_pass_unknown(const char *name)

@@ -16,8 +16,6 @@ static const row *find(const prt_op *op)
 #define LATE(id, f16, bf16) { PRT_OP_##id, f16, bf16, false },
 #define LAYER(id, f16, bf16) { PRT_OP_##id, f16, bf16, true },
 #include "pass/precision/half_opset.def"
-#undef LATE
-#undef LAYER
     };
     for (size_t i = 0; i < PRT_COUNT_OF(rows); i++)
         if (prt_op_is(op, rows[i].id))

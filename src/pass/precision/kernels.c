@@ -10,7 +10,6 @@ static const struct {
 } kernels[] = {
 #define KERNEL(id, first, second, third) { PRT_OP_##id, { first, second, third } },
 #include "pass/precision/kernels.def"
-#undef KERNEL
 };
 
 /* Returns the element type of the first tensor in a slot of type variable k; undefined if it is not
