@@ -122,8 +122,9 @@ float *prt_parallel_scratch(prt_eval *c, size_t count, size_t floats)
 static float *idle_memory(prt_eval *c, size_t threads, size_t floats, size_t *each)
 {
     size_t bytes = 0;
-    float *spare =
-        c->host->spare != NULL ? c->host->spare(c, threads, floats * sizeof(float), &bytes) : NULL;
+    float *spare = c->host->idle_scratch != NULL
+        ? c->host->idle_scratch(c, threads, floats * sizeof(float), &bytes)
+        : NULL;
     *each = bytes / sizeof(float);
     return spare;
 }
@@ -162,7 +163,7 @@ poprt_status prt_parallel_for(prt_eval *c, size_t count, size_t floats, prt_para
 poprt_status prt_parallel_for_in(prt_eval *c, size_t count, size_t floats, float *scratch,
     prt_parallel_body body, const void *user)
 {
-    if (c->rehearses)
+    if (c->is_measuring)
         return POPRT_OK;
     const size_t threads = threads_of(c, count);
     if (threads == 1)

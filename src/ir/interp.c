@@ -54,23 +54,24 @@ static poprt_status call_region(prt_eval *c, uint32_t region, uint32_t n_in,
     return run_graph(f->op->regions[region], f, n_in, in, n_out, out, f->arena);
 }
 
-static poprt_status form_of_region(prt_eval *c, uint32_t region, uint32_t in, prt_region_form *form)
+static poprt_status region_signature(prt_eval *c, uint32_t region, uint32_t in,
+    prt_region_signature *to)
 {
     const frame *f = prt_interp_user(c);
     if (region >= f->op->n_regions)
         return prt_eval_fail(c, POPRT_E_PARSE, "has no region %u", region);
     const prt_graph *g = f->op->regions[region];
-    *form = (prt_region_form){ .n_in = (uint32_t)g->inputs.count,
+    *to = (prt_region_signature){ .n_in = (uint32_t)g->inputs.count,
         .n_out = g->ret->n_in,
         .in = { .kind = PRT_VALUE_UNKNOWN } };
-    if (in >= form->n_in)
+    if (in >= to->n_in)
         return POPRT_OK;
-    declare(g->inputs.data[in]->type, &form->in);
-    form->in.kind = g->inputs.data[in]->type->kind;
+    declare(g->inputs.data[in]->type, &to->in);
+    to->in.kind = g->inputs.data[in]->type->kind;
     return POPRT_OK;
 }
 
-static const prt_interp_regions regions = { .call = call_region, .form = form_of_region };
+static const prt_interp_regions regions = { .call = call_region, .signature = region_signature };
 
 static poprt_status run_op(const prt_op *op, frame *f)
 {

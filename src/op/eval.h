@@ -25,10 +25,10 @@ struct prt_attention;
 
 /* The signature of a region: its numbers of inputs and outputs, and the type of one input. Dims
  * that are not declared are negative; kind is UNKNOWN if the type is not declared. */
-typedef struct prt_region_form {
+typedef struct prt_region_signature {
     uint32_t n_in, n_out;
     prt_tensor in;
-} prt_region_form;
+} prt_region_signature;
 
 /* Services that the interpreter or the runtime provides to a hook. */
 typedef struct prt_eval_host {
@@ -43,14 +43,15 @@ typedef struct prt_eval_host {
      * same address from step to step, so it stays in the cache of one processor. NULL: not
      * provided.
      */
-    void *(*spare)(prt_eval *c, size_t parts, size_t least, size_t *each);
+    void *(*idle_scratch)(prt_eval *c, size_t parts, size_t least, size_t *each);
     /* Runs region `region` of this op on its inputs; `out` are views valid until the region's
      * next run. NULL where regions cannot run. */
     poprt_status (*call)(prt_eval *c, uint32_t region, uint32_t n_in, const prt_tensor *const *in,
         uint32_t n_out, prt_tensor *out);
     /* Reads the signature of region `region`, with the type of its input `in` if it has one.
      * NULL where `call` is NULL. */
-    poprt_status (*form)(prt_eval *c, uint32_t region, uint32_t in, prt_region_form *form);
+    poprt_status (
+        *region_signature)(prt_eval *c, uint32_t region, uint32_t in, prt_region_signature *to);
     /* Returns POPRT_E_CANCELLED when the caller wants to stop. Loops call it once an iteration. */
     poprt_status (*check)(prt_eval *c);
     /* Returns the next seed, for random operators without a seed attribute. */
@@ -86,12 +87,12 @@ struct prt_eval {
      * thread makes all `host` calls. */
     const prt_par *par;
     /* Prefetch hint: a constant that a step reads soon after this one; may be NULL. */
-    const prt_tensor *later;
-    bool near;     /* the weights of the program are small enough to stay in a cache */
-    bool strassen; /* matrix products may use Strassen's algorithm */
-    bool bf16x3;   /* matrix products may use bf16x3, see kern/bf16x3/bf16x3.h */
+    const prt_tensor *prefetch_hint;
+    bool weights_in_cache; /* the weights of the program are small enough to stay in a cache */
+    bool strassen;         /* matrix products may use Strassen's algorithm */
+    bool bf16x3;           /* matrix products may use bf16x3, see kern/bf16x3/bf16x3.h */
     /* measuring run: requests scratch like a real run, but skips loops over data */
-    bool rehearses;
+    bool is_measuring;
     void *user;
 };
 

@@ -85,7 +85,7 @@ poprt_status prt_interp_run(const prt_op_def *def, const void *attrs, prt_str or
     prt_eval_host host = { .alloc = interp_alloc, .check = interp_check, .seed = interp_seed };
     if (regions != NULL) {
         host.call = regions->call;
-        host.form = regions->form;
+        host.region_signature = regions->signature;
     }
     interp state = { .arena = arena, .user = user };
     prt_eval ce = { .def = def,

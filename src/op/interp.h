@@ -13,7 +13,7 @@
 typedef struct prt_interp_regions {
     poprt_status (*call)(prt_eval *c, uint32_t region, uint32_t n_in, const prt_tensor *const *in,
         uint32_t n_out, prt_tensor *out);
-    poprt_status (*form)(prt_eval *c, uint32_t region, uint32_t in, prt_region_form *form);
+    poprt_status (*signature)(prt_eval *c, uint32_t region, uint32_t in, prt_region_signature *to);
 } prt_interp_regions;
 
 /* Infers shapes from the real inputs, allocates the outputs in `arena` and runs the hook.

@@ -2,7 +2,7 @@
 /*
  * measure.c — the memory that runs add to a session, computed without running. A session that
  * measures has reserved addresses instead of memory for its planned values, inputs and outputs. Its
- * kernels are called as in a run and ask for scratch, but skip their loops (`rehearses` of
+ * kernels are called as in a run and ask for scratch, but skip their loops (`is_measuring` of
  * prt_eval).
  *
  * A step that fails, or whose shapes are known only in a run, is skipped, except for operators with

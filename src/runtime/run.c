@@ -46,7 +46,7 @@ static void *host_scratch(prt_eval *c, size_t size)
 {
     void *memory = alloc_scratch(c->user, size);
 #ifdef PRT_DEBUG
-    if (memory != NULL && !c->rehearses)
+    if (memory != NULL && !c->is_measuring)
         memset(memory, 0xff, size);
 #endif
     return memory;
@@ -62,7 +62,7 @@ static void *host_idle_scratch(prt_eval *c, size_t parts, size_t least, size_t *
     unsigned char *end = f->memory + r->step->scratch_at + size;
     const size_t left = used < size ? size - used : 0, most = left / parts / line * line;
 #ifdef PRT_DEBUG
-    if (left != 0 && !c->rehearses)
+    if (left != 0 && !c->is_measuring)
         memset(end - left, 0xff, left);
 #endif
     if (least > f->scratch_slice && least <= most)
@@ -108,7 +108,7 @@ static poprt_status host_call(prt_eval *c, uint32_t region, uint32_t n_in,
         PRT_TRY(prt_frame_check(in[i], &body->expected[buffer], c->origin.data, "a body's input"));
         body->values[buffer] = *in[i];
     }
-    PRT_TRY(c->rehearses ? prt_frame_rehearse_body(body) : prt_frame_run(body));
+    PRT_TRY(c->is_measuring ? prt_frame_rehearse_body(body) : prt_frame_run(body));
     for (uint32_t i = 0; i < n_out; i++) {
         const prt_frame *at = body;
         uint32_t buffer = b->outputs[i];
@@ -117,26 +117,26 @@ static poprt_status host_call(prt_eval *c, uint32_t region, uint32_t n_in,
             at = at->outer;
         }
         out[i] = at->values[buffer];
-        if (c->rehearses && out[i].data == NULL && out[i].size != 0)
+        if (c->is_measuring && out[i].data == NULL && out[i].size != 0)
             return prt_eval_fail(c, POPRT_E_UNSUPPORTED, "the body did not set output %u", i);
     }
     return POPRT_OK;
 }
 
 static poprt_status host_region_signature(prt_eval *c, uint32_t region, uint32_t in,
-    prt_region_form *form)
+    prt_region_signature *to)
 {
     const prt_frame *f = ((const running *)c->user)->frame;
     const prt_eval_params *params = ((const running *)c->user)->step->params;
     if (region >= params->n_regions)
         return prt_eval_fail(c, POPRT_E_PARSE, "has no region %u", region);
     const prt_frame *body = &f->session->frames[params->regions[region]];
-    *form = (prt_region_form){ .n_in = body->block->n_inputs,
+    *to = (prt_region_signature){ .n_in = body->block->n_inputs,
         .n_out = body->block->n_outputs,
         .in = { .kind = PRT_VALUE_UNKNOWN } };
-    if (in < form->n_in)
-        form->in = body->expected[body->block->inputs[in]];
-    form->in.data = NULL;
+    if (in < to->n_in)
+        to->in = body->expected[body->block->inputs[in]];
+    to->in.data = NULL;
     return POPRT_OK;
 }
 
@@ -177,9 +177,9 @@ static prt_str host_name(prt_eval *c, uint32_t in)
 
 static const prt_eval_host host = { .alloc = host_alloc,
     .scratch = host_scratch,
-    .spare = host_idle_scratch,
+    .idle_scratch = host_idle_scratch,
     .call = host_call,
-    .form = host_region_signature,
+    .region_signature = host_region_signature,
     .check = host_check,
     .seed = host_seed,
     .update = host_update,
@@ -384,11 +384,11 @@ static poprt_status eval_step(prt_frame *f, prt_frame_step *step)
         .out = step->out,
         .host = &host,
         .par = f->session->par,
-        .later = step->prefetch_hint,
-        .near = f->session->weights_in_cache,
+        .prefetch_hint = step->prefetch_hint,
+        .weights_in_cache = f->session->weights_in_cache,
         .strassen = f->session->strassen,
         .bf16x3 = f->session->bf16x3,
-        .rehearses = f->session->memory.measures,
+        .is_measuring = f->session->memory.measures,
         .user = &now };
 #ifndef PRT_NO_COMPILER
     c.lowered = step->params->lowered;
@@ -399,7 +399,7 @@ static poprt_status eval_step(prt_frame *f, prt_frame_step *step)
     bool done = step->fast != NULL && step->columns != PRT_COLUMNS_copied;
     if (done)
         PRT_TRY(step->fast(&c, f->session->kern, &done));
-    if (!done && c.rehearses && is_left_out(&c))
+    if (!done && c.is_measuring && is_left_out(&c))
         return POPRT_OK;
     if (!done)
         PRT_TRY(step->columns == PRT_COLUMNS_none ? prt_op_eval(&c) : prt_columns_eval(&c));

@@ -41,7 +41,7 @@ struct prt_session {
                             * otherwise */
     int64_t *bound;        /* symbols bound by the inputs of a run */
     bool resolved;         /* the frames are resolved for dim_values */
-    bool weights_in_cache; /* as `near` of prt_eval */
+    bool weights_in_cache; /* see prt_eval */
     bool strassen, bf16x3; /* as in prt_eval */
     uint32_t *appends; /* by input: 1 + the output that a step appends to it as a KV cache; 0: no
                         * such output */

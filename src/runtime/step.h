@@ -21,7 +21,7 @@ typedef struct prt_frame_step {
     uint8_t columns;    /* prt_step_columns */
     bool aliases_input; /* an output that is not a view shares memory with an input */
     bool packed;        /* an output has elements smaller than a byte */
-    const prt_tensor *prefetch_hint; /* as `later` of prt_eval */
+    const prt_tensor *prefetch_hint; /* see prt_eval */
     uint8_t in_place_input; /* 1 + the input that output 0 is written over; 0: output 0 is not in
                              * place */
     /* The largest range of the frame's memory that is idle during the step, in bytes. */

@@ -439,7 +439,7 @@ poprt_status prt_fast_mha(prt_eval *c, const prt_kern *k, const prt_mha *m,
         .m = m,
         .s = with,
         .most = s[PRT_MHA_past] + s[PRT_MHA_keys],
-        .later = c->later != NULL ? c->later->data : NULL,
+        .later = c->prefetch_hint != NULL ? c->prefetch_hint->data : NULL,
         .pack_values = s[PRT_MHA_wide] % PRT_GEMM_SLICE != 0 };
     if (j.most == 0 || s[PRT_MHA_size] == 0 || s[PRT_MHA_keys] == 0)
         return prt_fast_pass(done);

@@ -492,7 +492,7 @@ poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done)
     v.bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL;
     v.residual = prt_eval_has(c, 3) ? c->in[3]->data : NULL;
     v.y = c->out[0]->data;
-    v.later = c->later;
+    v.later = c->prefetch_hint;
     const bool alone = v.form.form == PRT_NHWC_taps && v.form.channels == 1;
     if ((v.images && !can_copy_images(&v)) ||
         (x->rank == 5 && v.form.form != PRT_NHWC_panels && !alone))

@@ -269,7 +269,7 @@ poprt_status prt_fast_dynamic_quantize(prt_eval *c, const prt_kern *k, bool *don
         .low = ends,
         .high = ends + MOST_PIECES };
     PRT_TRY(prt_parallel_for(c, r.pieces, 0, run_range, &r));
-    if (c->rehearses) /* nothing was written to `ends` */
+    if (c->is_measuring) /* nothing was written to `ends` */
         return POPRT_OK;
     const float low = k->rows.extreme(PRT_TWO_min, r.pieces, r.low);
     const float high = k->rows.extreme(PRT_TWO_max, r.pieces, r.high);

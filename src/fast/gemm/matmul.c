@@ -231,7 +231,7 @@ poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
     if (f->m < PRT_LINEAR_FEW || (is_low_precision && f->m <= PRT_LINEAR_NARROW)) {
         const size_t panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
         f->pieces = prt_parallel_pieces(f->n * f->k, 1 << 16);
-        f->near = c->near;
+        f->near = c->weights_in_cache;
         if (!f->packed && !f->transposed) /* rows of B in place: long pieces of a row are faster */
             f->pieces = prt_parallel_width(c);
         if (is_far_row(f)) { /* panels side by side, the same number for each thread */

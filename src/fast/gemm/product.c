@@ -100,7 +100,7 @@ poprt_status prt_product_fast(prt_eval *c, const prt_kern *kern, const prt_produ
         return POPRT_OK;
     product_work j = { .p = p,
         .kern = kern,
-        .later = c->later,
+        .later = c->prefetch_hint,
         .panels = (p->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
         .blocks = (p->m + BLOCK_ROWS - 1) / BLOCK_ROWS,
         .depth = p->m <= LONG_ROWS && p->padded ? LONG_K : BLOCK_K };

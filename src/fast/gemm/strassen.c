@@ -382,7 +382,7 @@ static poprt_status run_together(prt_eval *c, const strassen_work *j)
 poprt_status prt_strassen_run(prt_eval *c, const prt_strassen *s)
 {
     strassen_work j = { .s = s,
-        .later = c->later,
+        .later = c->prefetch_hint,
         .blocks = blocks_of(s->m),
         .parts = (s->k + MOST_K - 1) / MOST_K,
         .unit = PANEL,

@@ -121,7 +121,7 @@ static void first_tokens(const prt_eval *c, prt_gen *g)
 poprt_status prt_gen_begin(prt_eval *c, prt_gen *g, size_t beams)
 {
     const prt_tensor *prompt = c->in[IN_PROMPT];
-    if (c->host->call == NULL || c->host->form == NULL)
+    if (c->host->call == NULL || c->host->region_signature == NULL)
         return prt_eval_fail(c, POPRT_E_UNSUPPORTED, "the caller cannot run regions");
     g->beams = beams;
     g->batch = (size_t)prompt->dims[0];
@@ -201,14 +201,14 @@ poprt_status prt_gen_load_scores(prt_eval *c, prt_gen *g, const prt_tensor *t, s
 poprt_status prt_gen_alloc_feed(prt_eval *c, prt_gen *g, uint32_t region, uint32_t first_state,
     uint32_t n_states, uint32_t more)
 {
-    prt_region_form form;
-    PRT_TRY(c->host->form(c, region, UINT32_MAX, &form));
-    g->n_feed = form.n_in;
-    g->n_given = form.n_out;
+    prt_region_signature signature;
+    PRT_TRY(c->host->region_signature(c, region, UINT32_MAX, &signature));
+    g->n_feed = signature.n_in;
+    g->n_given = signature.n_out;
     g->first_state = first_state;
     g->n_states = n_states;
-    g->feed = prt_eval_scratch(c, (size_t)form.n_in + 1, sizeof(prt_tensor *));
-    g->given = prt_eval_scratch(c, (size_t)form.n_out + 1, sizeof(prt_tensor));
+    g->feed = prt_eval_scratch(c, (size_t)signature.n_in + 1, sizeof(prt_tensor *));
+    g->given = prt_eval_scratch(c, (size_t)signature.n_out + 1, sizeof(prt_tensor));
     g->state = prt_eval_scratch(c, (size_t)n_states + more + 1, sizeof(prt_gen_state));
     if (g->feed == NULL || g->given == NULL || g->state == NULL)
         return POPRT_E_NOMEM;
@@ -262,9 +262,9 @@ poprt_status prt_gen_set_state(prt_eval *c, prt_gen *g, uint32_t i, const prt_te
 static poprt_status empty_states(prt_eval *c, prt_gen *g, uint32_t region)
 {
     for (uint32_t i = 0; i < g->n_states; i++) {
-        prt_region_form form;
-        PRT_TRY(c->host->form(c, region, FEED_STATES + i, &form));
-        const prt_tensor *t = &form.in;
+        prt_region_signature signature;
+        PRT_TRY(c->host->region_signature(c, region, FEED_STATES + i, &signature));
+        const prt_tensor *t = &signature.in;
         if (t->kind != PRT_VALUE_TENSOR || !prt_dtype_is_float(t->dtype) || t->rank != 5 ||
             t->dims[0] != 2 || t->dims[2] < 0 || t->dims[4] < 0)
             return prt_eval_fail(c, POPRT_E_SHAPE,
@@ -281,14 +281,15 @@ static poprt_status empty_states(prt_eval *c, prt_gen *g, uint32_t region)
 
 static poprt_status begin_decoder(prt_eval *c, prt_gen *g)
 {
-    prt_region_form form;
-    PRT_TRY(c->host->form(c, g->a.decoder, UINT32_MAX, &form));
-    if (form.n_in < FEED_STATES || form.n_out < 1 || form.n_in - FEED_STATES != form.n_out - 1)
+    prt_region_signature signature;
+    PRT_TRY(c->host->region_signature(c, g->a.decoder, UINT32_MAX, &signature));
+    if (signature.n_in < FEED_STATES || signature.n_out < 1 ||
+        signature.n_in - FEED_STATES != signature.n_out - 1)
         return prt_eval_fail(c, POPRT_E_SHAPE,
             "the decoder has %u inputs and %u outputs; it needs 3 and 1, "
             "and the same number of states in both",
-            form.n_in, form.n_out);
-    PRT_TRY(prt_gen_alloc_feed(c, g, g->a.decoder, FEED_STATES, form.n_in - FEED_STATES, 0));
+            signature.n_in, signature.n_out);
+    PRT_TRY(prt_gen_alloc_feed(c, g, g->a.decoder, FEED_STATES, signature.n_in - FEED_STATES, 0));
     g->batch_axis = 1;
     g->feed[FEED_WORDS] = &g->next_tensor;
     g->feed[FEED_POSITIONS] = &g->positions_tensor;

@@ -43,9 +43,9 @@ static poprt_status fill_mask(prt_eval *c, prt_gen *g, size_t each)
    returns, `hidden` whether it takes the encoder's output. */
 static poprt_status match_regions(prt_eval *c, const prt_gen *g, uint32_t *own, bool *hidden)
 {
-    prt_region_form e, d;
-    PRT_TRY(c->host->form(c, g->a.encoder, UINT32_MAX, &e));
-    PRT_TRY(c->host->form(c, g->a.decoder, UINT32_MAX, &d));
+    prt_region_signature e, d;
+    PRT_TRY(c->host->region_signature(c, g->a.encoder, UINT32_MAX, &e));
+    PRT_TRY(c->host->region_signature(c, g->a.decoder, UINT32_MAX, &d));
     *own = d.n_out - 1;
     if (d.n_out < 3 || e.n_in != 3 || e.n_out < GIVES_STATES ||
         (e.n_out - GIVES_STATES) / 2 != *own || e.n_out % 2 != 0 ||

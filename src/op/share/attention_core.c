@@ -121,7 +121,7 @@ poprt_status prt_attention_run(prt_eval *c, prt_attention *s)
     s->row = prt_eval_scratch(c, most + 1, 2 * sizeof(double));
     if (s->keys == NULL || s->values == NULL || s->query == NULL || s->row == NULL)
         return POPRT_E_NOMEM;
-    if (c->rehearses)
+    if (c->is_measuring)
         return POPRT_OK;
     s->result = s->query + s->q.size;
     s->added = s->row + most;

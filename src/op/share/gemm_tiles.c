@@ -49,7 +49,7 @@ static void run_tiles(void *arg, uint32_t index)
 
 poprt_status prt_gemm_tiles_run(prt_eval *c, const prt_gemm_tiles *tiles, double *panels)
 {
-    if (c->rehearses)
+    if (c->is_measuring)
         return POPRT_OK;
     tile_work work = { .c = c, .tiles = tiles, .panels = panels };
     const uint32_t n = participants(c);

@@ -232,7 +232,7 @@ void prt_view_eval(prt_eval *c, const prt_view *view)
 {
     const prt_tensor *x = c->in[0];
     prt_tensor *y = c->out[0];
-    if (is_empty(view) || c->rehearses)
+    if (is_empty(view) || c->is_measuring)
         return;
     copy_work j = { .w = simplify(view), .dtype = x->dtype, .to = y->data, .from = x->data };
     for (uint32_t i = 1; i < j.w.rank; i++)

@@ -75,7 +75,7 @@ static poprt_status eval(prt_eval *c)
     prt_tensor *out = prt_eval_scratch(c, (size_t)c->n_out + 1, sizeof(prt_tensor));
     if (out == NULL)
         return POPRT_E_NOMEM;
-    if (c->rehearses)
+    if (c->is_measuring)
         (void)c->host->call(c, cond ? a->else_branch : a->then_branch, 0, NULL, c->n_out, out);
     PRT_TRY(c->host->call(c, cond ? a->then_branch : a->else_branch, 0, NULL, c->n_out, out));
     for (uint32_t i = 0; i < c->n_out; i++)

@@ -236,7 +236,7 @@ static poprt_status eval(prt_eval *c)
     PRT_TRY(read_bounds(c, &trips, &keep_on));
     PRT_TRY(loop_begin(c, &r));
     r.keep_on = keep_on;
-    if (c->rehearses) { /* measuring runs do not know the bounds: run at least once */
+    if (c->is_measuring) { /* measuring runs do not know the bounds: run at least once */
         trips = trips > 1 ? trips : 1;
         r.keep_on = true;
     }
