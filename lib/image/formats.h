@@ -17,9 +17,10 @@ poprt_status prt_image_webp(prt_image_context *context);
 /* Decompression of TIFF's strips. Fills `to`; bytes after an early but valid end of the strip are
  * zero. */
 poprt_status prt_image_packbits(const unsigned char *from, size_t size, unsigned char *to,
-    size_t room);
-poprt_status prt_image_lzw(const unsigned char *from, size_t size, unsigned char *to, size_t room);
+    size_t capacity);
+poprt_status prt_image_lzw(const unsigned char *from, size_t size, unsigned char *to,
+    size_t capacity);
 poprt_status prt_image_inflate(const unsigned char *from, size_t size, unsigned char *to,
-    size_t room);
+    size_t capacity);
 
 #endif

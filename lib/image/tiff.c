@@ -177,20 +177,20 @@ static void undo_predictor(const tiff *t, size_t rows)
 
 static poprt_status unpack(const tiff *t, size_t index, size_t rows)
 {
-    const size_t room = rows * t->step;
+    const size_t needed = rows * t->step;
     uint32_t at, size;
     if (!value(t, &t->tile_at, index, &at) || !value(t, &t->tile_size, index, &size) ||
         at > t->size || t->size - at < size)
         return broken("a strip or tile is outside the file");
     const unsigned char *from = t->bytes + at;
     if (t->packing == PLAIN) {
-        if (size < room)
+        if (size < needed)
             return broken("a strip or tile is cut off");
-        memcpy(t->tile, from, room);
+        memcpy(t->tile, from, needed);
     } else {
-        PRT_TRY(t->packing == PACKBITS ? prt_image_packbits(from, size, t->tile, room)
-                : t->packing == LZW    ? prt_image_lzw(from, size, t->tile, room)
-                                       : prt_image_inflate(from, size, t->tile, room));
+        PRT_TRY(t->packing == PACKBITS ? prt_image_packbits(from, size, t->tile, needed)
+                : t->packing == LZW    ? prt_image_lzw(from, size, t->tile, needed)
+                                       : prt_image_inflate(from, size, t->tile, needed));
     }
     if (t->predictor == 2)
         undo_predictor(t, rows);

@@ -16,15 +16,15 @@ static poprt_status broken(const char *what)
 }
 
 poprt_status prt_image_packbits(const unsigned char *from, size_t size, unsigned char *to,
-    size_t room)
+    size_t capacity)
 {
     size_t at = 0, done = 0;
-    while (done < room && at < size) {
+    while (done < capacity && at < size) {
         const unsigned code = from[at++];
         if (code == 128)
             continue;
         const size_t n = code < 128 ? code + 1 : 257 - code, used = code < 128 ? n : 1;
-        if (used > size - at || n > room - done)
+        if (used > size - at || n > capacity - done)
             return broken("PackBits data exceeds the strip");
         if (code < 128)
             memcpy(to + done, from + at, n);
@@ -33,7 +33,7 @@ poprt_status prt_image_packbits(const unsigned char *from, size_t size, unsigned
         at += used;
         done += n;
     }
-    return done == room ? POPRT_OK : broken("a strip is cut off");
+    return done == capacity ? POPRT_OK : broken("a strip is cut off");
 }
 
 /*
@@ -65,7 +65,8 @@ static void clear(lzw *z)
     z->next = LZW_FIRST;
 }
 
-poprt_status prt_image_lzw(const unsigned char *from, size_t size, unsigned char *to, size_t room)
+poprt_status prt_image_lzw(const unsigned char *from, size_t size, unsigned char *to,
+    size_t capacity)
 {
     lzw *z = prt_image_malloc(sizeof(lzw));
     size_t done = 0, last = 0, last_length = 0; /* the output of the previous code */
@@ -73,7 +74,7 @@ poprt_status prt_image_lzw(const unsigned char *from, size_t size, unsigned char
     z->at = 0;
     z->size = size < SIZE_MAX / 8 - 2 ? size : SIZE_MAX / 8 - 2;
     clear(z);
-    while (done < room) {
+    while (done < capacity) {
         const uint32_t code = next_code(z);
         if (code == LZW_END)
             break;
@@ -88,7 +89,7 @@ poprt_status prt_image_lzw(const unsigned char *from, size_t size, unsigned char
             return broken("the LZW data has an unknown code");
         size_t n = code < LZW_CLEAR ? 1 : fresh ? last_length + 1 : z->length[code];
         const size_t piece = fresh ? last : code < LZW_CLEAR ? 0 : z->start[code];
-        n = n < room - done ? n : room - done;
+        n = n < capacity - done ? n : capacity - done;
         const size_t start = done;
         if (code < LZW_CLEAR)
             to[done++] = (unsigned char)code;
@@ -105,7 +106,7 @@ poprt_status prt_image_lzw(const unsigned char *from, size_t size, unsigned char
         last_length = n;
     }
     prt_image_free(z);
-    return done == room ? POPRT_OK : broken("a strip is cut off");
+    return done == capacity ? POPRT_OK : broken("a strip is cut off");
 }
 
 #ifdef PRT_IMAGE_HAS_ZLIB
@@ -122,19 +123,19 @@ static void on_free(void *user, void *ptr)
 }
 
 poprt_status prt_image_inflate(const unsigned char *from, size_t size, unsigned char *to,
-    size_t room)
+    size_t capacity)
 {
     const size_t most = (unsigned)-1;
     z_stream z = { .next_in = from,
         .avail_in = (unsigned)(size < most ? size : most),
         .next_out = to,
-        .avail_out = (unsigned)(room < most ? room : most),
+        .avail_out = (unsigned)(capacity < most ? capacity : most),
         .zalloc = on_alloc,
         .zfree = on_free };
     if (inflateInit(&z) != Z_OK)
         return broken("zlib cannot be initialised");
     const int result = inflate(&z, Z_FINISH);
-    const bool full = z.total_out == room;
+    const bool full = z.total_out == capacity;
     (void)inflateEnd(&z);
     if (result == Z_DATA_ERROR || result == Z_NEED_DICT || !full)
         return broken("a deflated strip is damaged");
@@ -142,12 +143,12 @@ poprt_status prt_image_inflate(const unsigned char *from, size_t size, unsigned 
 }
 #else
 poprt_status prt_image_inflate(const unsigned char *from, size_t size, unsigned char *to,
-    size_t room)
+    size_t capacity)
 {
     (void)from;
     (void)size;
     (void)to;
-    (void)room;
+    (void)capacity;
     return prt_fail(POPRT_E_UNSUPPORTED, "TIFF",
         "this build reads no deflated TIFF pictures; "
         "-Dimages=enabled and zlib add them");

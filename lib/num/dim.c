@@ -272,8 +272,8 @@ typedef struct text {
 
 static void write_text(text *t, const char *bytes, size_t n)
 {
-    const size_t room = t->size - 1 - t->used;
-    const size_t taken = n < room ? n : room;
+    const size_t capacity = t->size - 1 - t->used;
+    const size_t taken = n < capacity ? n : capacity;
     memcpy(t->to + t->used, bytes, taken);
     t->used += taken;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * queue.c — a ring of items under one mutex with two conditions: `more` for the thread, `room` for
- * threads that push or drain. `pending` counts an item until its function has returned.
+ * queue.c — a ring of items under one mutex with two conditions: `not_empty` for the thread,
+ * `not_full` for threads that push or drain. `pending` counts an item until its function has
+ * returned.
  */
 #define _GNU_SOURCE
 #include "par/queue.h"
@@ -25,7 +26,7 @@ struct prt_queue {
     pid_t owner; /* process that owns the thread */
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t more, room;
+    pthread_cond_t not_empty, not_full;
     unsigned char *ring;      /* capacity items, and one for the item that runs */
     void (*last)(void *user); /* not NULL: the thread frees the queue and then calls this */
     void *last_user;
@@ -33,8 +34,8 @@ struct prt_queue {
 
 static void destroy(prt_queue *queue)
 {
-    (void)pthread_cond_destroy(&queue->room);
-    (void)pthread_cond_destroy(&queue->more);
+    (void)pthread_cond_destroy(&queue->not_full);
+    (void)pthread_cond_destroy(&queue->not_empty);
     (void)pthread_mutex_destroy(&queue->lock);
     prt_mem_free(queue->allocator, queue->ring);
     prt_mem_free(queue->allocator, queue);
@@ -53,18 +54,18 @@ static void *work(void *arg)
     (void)pthread_mutex_lock(&queue->lock);
     for (;;) {
         while (queue->count == 0 && !queue->stop)
-            (void)pthread_cond_wait(&queue->more, &queue->lock);
+            (void)pthread_cond_wait(&queue->not_empty, &queue->lock);
         if (queue->count == 0)
             break;
         memcpy(running, item_at(queue, queue->first), queue->item_size);
         queue->first = (queue->first + 1) % queue->capacity;
         queue->count--;
-        (void)pthread_cond_broadcast(&queue->room);
+        (void)pthread_cond_broadcast(&queue->not_full);
         (void)pthread_mutex_unlock(&queue->lock);
         queue->fn(queue->user, running);
         (void)pthread_mutex_lock(&queue->lock);
         queue->pending--;
-        (void)pthread_cond_broadcast(&queue->room);
+        (void)pthread_cond_broadcast(&queue->not_full);
     }
     void (*last)(void *user) = queue->last;
     void *user = queue->last_user;
@@ -97,14 +98,14 @@ static poprt_status init_locks(prt_queue *queue)
 {
     if (pthread_mutex_init(&queue->lock, NULL) != 0)
         return prt_fail_nomem(sizeof(queue->lock));
-    if (pthread_cond_init(&queue->more, NULL) != 0) {
+    if (pthread_cond_init(&queue->not_empty, NULL) != 0) {
         (void)pthread_mutex_destroy(&queue->lock);
-        return prt_fail_nomem(sizeof(queue->more));
+        return prt_fail_nomem(sizeof(queue->not_empty));
     }
-    if (pthread_cond_init(&queue->room, NULL) != 0) {
-        (void)pthread_cond_destroy(&queue->more);
+    if (pthread_cond_init(&queue->not_full, NULL) != 0) {
+        (void)pthread_cond_destroy(&queue->not_empty);
         (void)pthread_mutex_destroy(&queue->lock);
-        return prt_fail_nomem(sizeof(queue->room));
+        return prt_fail_nomem(sizeof(queue->not_full));
     }
     queue->owner = getpid();
     return POPRT_OK;
@@ -167,14 +168,14 @@ poprt_status prt_queue_push(prt_queue *queue, const void *item)
                 "the queue is full (%u) and this thread is the one that empties it",
                 queue->capacity);
         else
-            (void)pthread_cond_wait(&queue->room, &queue->lock);
+            (void)pthread_cond_wait(&queue->not_full, &queue->lock);
     }
     if (status == POPRT_OK) {
         const uint32_t at = (queue->first + queue->count) % queue->capacity;
         memcpy(item_at(queue, at), item, queue->item_size);
         queue->count++;
         queue->pending++;
-        (void)pthread_cond_signal(&queue->more);
+        (void)pthread_cond_signal(&queue->not_empty);
     }
     (void)pthread_mutex_unlock(&queue->lock);
     return status;
@@ -187,7 +188,7 @@ poprt_status prt_queue_drain(prt_queue *queue)
         return prt_fail(POPRT_E_STATE, NULL, "a queue cannot be waited for on its own thread");
     (void)pthread_mutex_lock(&queue->lock);
     while (queue->pending != 0)
-        (void)pthread_cond_wait(&queue->room, &queue->lock);
+        (void)pthread_cond_wait(&queue->not_full, &queue->lock);
     (void)pthread_mutex_unlock(&queue->lock);
     return POPRT_OK;
 }
@@ -210,7 +211,7 @@ void prt_queue_release(prt_queue *queue)
     if (queue->owner == getpid()) {
         (void)pthread_mutex_lock(&queue->lock);
         queue->stop = true;
-        (void)pthread_cond_signal(&queue->more);
+        (void)pthread_cond_signal(&queue->not_empty);
         (void)pthread_mutex_unlock(&queue->lock);
         if (queue->started)
             (void)pthread_join(queue->thread, NULL);

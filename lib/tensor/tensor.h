@@ -13,9 +13,9 @@ struct prt_tensor {
     int32_t kind;  /* prt_value_kind: TENSOR, SEQUENCE, OPTIONAL, MAP, or ABSENT */
     int32_t dtype; /* element type; of the items of sequences and optionals, of the keys of maps */
     uint32_t rank;
-    uint32_t room; /* of a KV cache [..., rows, size] with spare capacity: the stride from one head
-                    * to the next, in rows; 0: the number of rows. Only operators that support
-                    * caches get such tensors (runtime/cache.c) */
+    uint32_t capacity; /* of a KV cache [..., rows, size] with spare capacity: the stride from one
+                        * head to the next, in rows; 0: the number of rows. Only operators that
+                        * support caches get such tensors (runtime/cache.c) */
     int64_t dims[PRT_MAX_RANK];
     void *data;   /* elements; poprt_string[] for strings */
     size_t size;  /* bytes at `data`, for tensors */

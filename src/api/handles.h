@@ -150,7 +150,7 @@ typedef struct prt_slot {
     bool bound;
     uint32_t graph;   /* graph of a fused model that it belongs to; else PRT_NO_GRAPH */
     prt_tensor value; /* bound tensor; of an output: destination of the result */
-    /* Slot that shares the memory of a cache, if `value.room` is not 0. */
+    /* Slot that shares the memory of a cache, if `value.capacity` is not 0. */
     uint32_t partner;
 } prt_slot;
 

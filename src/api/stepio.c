@@ -118,7 +118,7 @@ static void clear(const poprt_stepio *io, prt_slot *slot)
 void prt_slot_clear(const poprt_stepio *io, size_t slot)
 {
     prt_slot *s = &io->slots[slot];
-    if (s->value.room != 0)
+    if (s->value.capacity != 0)
         clear(io, &io->slots[s->partner]);
     clear(io, s);
 }

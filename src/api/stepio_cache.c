@@ -87,10 +87,10 @@ poprt_status poprt_stepio_bind_cache(poprt_stepio *io, const char *input, const 
     prt_slot_clear(io, in);
     prt_slot_clear(io, out);
     value.size = whole.size;
-    value.room = (uint32_t)room->dims[room->rank - 2];
+    value.capacity = (uint32_t)room->dims[room->rank - 2];
     io->slots[in].value = value;
     io->slots[out].value = whole;
-    io->slots[out].value.room = value.room;
+    io->slots[out].value.capacity = value.capacity;
     io->slots[in].bound = io->slots[out].bound = true;
     io->slots[in].partner = (uint32_t)out;
     io->slots[out].partner = (uint32_t)in;
@@ -105,7 +105,7 @@ poprt_status poprt_stepio_cache_rows(const poprt_stepio *io, const char *input, 
     size_t in;
     PRT_TRY(find_slot(io, input, 0, io->n_in, &in));
     const prt_tensor *value = &io->slots[in].value;
-    if (value->room == 0)
+    if (value->capacity == 0)
         return prt_fail(POPRT_E_STATE, input, "no cache is bound to this input");
     *rows = value->dims[value->rank - 2];
     return POPRT_OK;

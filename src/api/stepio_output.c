@@ -23,7 +23,7 @@ static poprt_status result_at(const poprt_stepio *io, size_t slot, const prt_ten
     if (!prt_slot_takes_part(io, &io->slots[slot]))
         return prt_fail(POPRT_E_STATE, prt_slot_name(&io->slots[slot]),
             "belongs to another graph than the last run, which ran graph %u", io->graph);
-    if (io->slots[slot].value.room != 0)
+    if (io->slots[slot].value.capacity != 0)
         return prt_fail(POPRT_E_STATE, prt_slot_name(&io->slots[slot]),
             "is in the cache that was bound with input '%.200s'",
             prt_slot_name(&io->slots[io->slots[slot].partner]));

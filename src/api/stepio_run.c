@@ -169,7 +169,7 @@ static void grow_caches(poprt_stepio *io)
 {
     for (size_t i = 0; i < io->n_in; i++) {
         prt_slot *slot = &io->slots[i];
-        if (slot->value.room != 0 && prt_slot_takes_part(io, slot)) {
+        if (slot->value.capacity != 0 && prt_slot_takes_part(io, slot)) {
             const prt_tensor *result = &io->out[slot->partner - io->n_in];
             memcpy(slot->value.dims, result->dims, slot->value.rank * sizeof(int64_t));
         }

@@ -455,7 +455,7 @@ static poprt_status step(machine *m, unsigned char code)
 
 /* Adds the arrays of a dict. A few bytes may name one array many times, so their total is
  * bounded. */
-static poprt_status add_arrays(prt_samples *s, const prt_pickled *dict, size_t room)
+static poprt_status add_arrays(prt_samples *s, const prt_pickled *dict, size_t bytes_left)
 {
     for (size_t i = 0; i < dict->items.count; i += 2) {
         const prt_pickled *key = dict->items.data[i];
@@ -463,7 +463,7 @@ static poprt_status add_arrays(prt_samples *s, const prt_pickled *dict, size_t r
         if (key->kind != PRT_PICKLED_TEXT && key->kind != PRT_PICKLED_BYTES)
             return prt_fail(POPRT_E_PARSE, NULL, "a key of the pickled dict is not a string");
         const poprt_status status =
-            prt_pickled_tensor(s->arena, dict->items.data[i + 1], &room, &t);
+            prt_pickled_tensor(s->arena, dict->items.data[i + 1], &bytes_left, &t);
         if (status != POPRT_OK)
             return prt_fail_about(status, prt_arena_text(s->arena, key->text.data, key->text.size));
         PRT_TRY(prt_samples_add(s, key->text, &t));

@@ -62,8 +62,8 @@ poprt_status prt_pickled_call(prt_arena *arena, int64_t global, const prt_pickle
 poprt_status prt_pickled_build(prt_pickled *object, const prt_pickled *state);
 
 /* Converts an array, or a list of arrays of one type and shape, to a tensor; its bytes are
- * subtracted from `room`. */
-poprt_status prt_pickled_tensor(prt_arena *arena, const prt_pickled *value, size_t *room,
+ * subtracted from `bytes_left`. */
+poprt_status prt_pickled_tensor(prt_arena *arena, const prt_pickled *value, size_t *bytes_left,
     prt_tensor *out);
 
 #endif

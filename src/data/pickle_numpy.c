@@ -233,15 +233,15 @@ static poprt_status decode(prt_arena *arena, prt_str text, unsigned char **out, 
     return POPRT_OK;
 }
 
-static poprt_status spend(size_t *room, size_t size)
+static poprt_status spend(size_t *bytes_left, size_t size)
 {
-    if (size > *room)
+    if (size > *bytes_left)
         return prt_fail(POPRT_E_LIMIT, NULL, "the pickled arrays take more than the limit");
-    *room -= size;
+    *bytes_left -= size;
     return POPRT_OK;
 }
 
-static poprt_status read_array(prt_arena *arena, const prt_pickled *v, size_t *room,
+static poprt_status read_array(prt_arena *arena, const prt_pickled *v, size_t *bytes_left,
     prt_tensor *out)
 {
     const prt_pickled *data = v->data;
@@ -249,7 +249,7 @@ static poprt_status read_array(prt_arena *arena, const prt_pickled *v, size_t *r
     if (v->kind != PRT_PICKLED_ARRAY || data == NULL)
         return fail("a value is not an array");
     size_t size = data->text.size;
-    PRT_TRY(spend(room, size));
+    PRT_TRY(spend(bytes_left, size));
     if (data->latin1)
         PRT_TRY(decode(arena, data->text, &copy, &size));
     return prt_npy_elements(arena, v->descr, v->fortran, v->rank, v->dims,
@@ -263,13 +263,13 @@ static bool same_form(const prt_tensor *a, const prt_tensor *b)
 }
 
 /* Stacks the arrays of a list along a new axis 0. */
-static poprt_status read_list(prt_arena *arena, const prt_pickled *list, size_t *room,
+static poprt_status read_list(prt_arena *arena, const prt_pickled *list, size_t *bytes_left,
     prt_tensor *out)
 {
     int64_t dims[PRT_MAX_RANK];
     prt_tensor first, next;
     size_t size;
-    PRT_TRY(read_array(arena, list->items.data[0], room, &first));
+    PRT_TRY(read_array(arena, list->items.data[0], bytes_left, &first));
     if (first.rank == PRT_MAX_RANK || first.dtype == PRT_DTYPE_string)
         return fail("a list has arrays that cannot be stacked");
     dims[0] = (int64_t)list->items.count;
@@ -277,12 +277,12 @@ static poprt_status read_list(prt_arena *arena, const prt_pickled *list, size_t 
     if (!prt_size_mul(first.size, list->items.count, &size) ||
         !prt_tensor_init(out, first.dtype, first.rank + 1, dims, NULL) || out->size != size)
         return prt_fail(POPRT_E_LIMIT, NULL, "the list of arrays is too large");
-    PRT_TRY(spend(room, size));
+    PRT_TRY(spend(bytes_left, size));
     out->data = prt_arena_alloc(arena, size);
     if (out->data == NULL)
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < list->items.count; i++) {
-        PRT_TRY(read_array(arena, list->items.data[i], room, &next));
+        PRT_TRY(read_array(arena, list->items.data[i], bytes_left, &next));
         if (!same_form(&first, &next))
             return fail("the arrays of a list differ in type or shape");
         if (first.size != 0)
@@ -291,10 +291,10 @@ static poprt_status read_list(prt_arena *arena, const prt_pickled *list, size_t 
     return POPRT_OK;
 }
 
-poprt_status prt_pickled_tensor(prt_arena *arena, const prt_pickled *value, size_t *room,
+poprt_status prt_pickled_tensor(prt_arena *arena, const prt_pickled *value, size_t *bytes_left,
     prt_tensor *out)
 {
     const bool list = value->kind == PRT_PICKLED_LIST || value->kind == PRT_PICKLED_TUPLE;
-    return list && value->items.count != 0 ? read_list(arena, value, room, out)
-                                           : read_array(arena, value, room, out);
+    return list && value->items.count != 0 ? read_list(arena, value, bytes_left, out)
+                                           : read_array(arena, value, bytes_left, out);
 }

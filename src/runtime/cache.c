@@ -101,7 +101,7 @@ poprt_status prt_cache_find(prt_session *s)
 bool prt_cache_appends(const prt_session *s, uint32_t input, const prt_tensor *in, uint32_t output,
     const prt_tensor *out)
 {
-    return in->room != 0 && in->room == out->room && in->data == out->data &&
+    return in->capacity != 0 && in->capacity == out->capacity && in->data == out->data &&
         s->appends[input] == output + 1;
 }
 
@@ -111,7 +111,7 @@ static void copy_rows(const prt_tensor *t, char *cache, char *rows, bool in)
     const uint32_t axis = t->rank - 2;
     const size_t heads = prt_dims_product(t->dims, 0, axis);
     const size_t each = heads != 0 ? t->size / heads : 0;
-    const size_t step = t->dims[axis] != 0 ? each / (size_t)t->dims[axis] * t->room : 0;
+    const size_t step = t->dims[axis] != 0 ? each / (size_t)t->dims[axis] * t->capacity : 0;
     if (in)
         prt_move_pieces(heads, each, cache, step, rows, each);
     else
@@ -135,9 +135,9 @@ poprt_status prt_cache_check(const prt_tensor *t, const prt_tensor *cache, const
     if (t->rank != cache->rank || t->rank < 2)
         return prt_fail(POPRT_E_SHAPE, name, "has %u dimensions, the cache %u", t->rank,
             cache->rank);
-    if (t->dims[t->rank - 2] > (int64_t)cache->room)
+    if (t->dims[t->rank - 2] > (int64_t)cache->capacity)
         return prt_fail(POPRT_E_ARG, name, "has %lld rows, the cache has room for %u",
-            (long long)t->dims[t->rank - 2], cache->room);
+            (long long)t->dims[t->rank - 2], cache->capacity);
     return POPRT_OK;
 }
 
@@ -146,7 +146,7 @@ poprt_status prt_cache_scatter(const prt_tensor *t, const prt_tensor *cache, con
 {
     PRT_TRY(prt_cache_check(t, cache, name));
     *out = *t;
-    out->room = cache->room;
+    out->capacity = cache->capacity;
     copy_rows(out, cache->data, t->data, false);
     out->data = cache->data;
     return POPRT_OK;

@@ -243,7 +243,7 @@ static poprt_status place_output(prt_frame *f, uint32_t buffer, const prt_shape 
     const prt_tensor *cache = f == f->session->frames ? f->session->caches[buffer] : NULL;
     if (cache != NULL) {
         value->data = cache->data;
-        value->room = cache->room;
+        value->capacity = cache->capacity;
         return prt_cache_check(value, cache, f->block->buffers[buffer].name.data);
     }
     value->data = planned_memory_of(f, buffer, value);

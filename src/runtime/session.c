@@ -323,7 +323,7 @@ static poprt_status stage_input(prt_session *s, uint32_t index, const prt_tensor
         return POPRT_OK;
     if (t->rank > PRT_MAX_RANK || !prt_tensor_init(to, t->dtype, t->rank, t->dims, t->data))
         return prt_fail(POPRT_E_SHAPE, name, "input has an impossible shape or type");
-    to->room = t->room;
+    to->capacity = t->capacity;
     if (t->size < to->size || (t->data == NULL && to->size != 0))
         return prt_fail(POPRT_E_ARG, name, "input has %zu bytes where its shape needs %zu", t->size,
             to->size);
@@ -335,12 +335,12 @@ static poprt_status stage_input(prt_session *s, uint32_t index, const prt_tensor
     to->data = prt_arena_alloc_raw(s->staging[index], to->size);
     if (to->data == NULL)
         return POPRT_E_NOMEM;
-    to->room = 0;
-    if (t->room != 0) {
+    to->capacity = 0;
+    if (t->capacity != 0) {
         PRT_TRY(prt_cache_check(to, t, name));
         prt_tensor from = *to;
         from.data = t->data;
-        from.room = t->room;
+        from.capacity = t->capacity;
         prt_cache_gather(&from, to->data);
     } else if (to->size != 0) {
         memcpy(to->data, t->data, to->size);
@@ -354,7 +354,7 @@ static bool may_stay_in_place(const prt_session *s, uint32_t index, const prt_te
     const prt_tensor *out)
 {
     const uint32_t o = s->appends[index];
-    return in->room == 0 ||
+    return in->capacity == 0 ||
         (o != 0 && is_aligned(in->dtype, in->data) &&
             prt_cache_appends(s, index, in, o - 1, &out[o - 1]));
 }
@@ -392,7 +392,7 @@ static poprt_status bind_inputs(prt_session *s, const prt_tensor *in, const prt_
         if (in_place && is_ready(&in[i], &f->expected[buffer])) {
             f->values[buffer] = f->expected[buffer];
             f->values[buffer].data = in[i].data;
-            f->values[buffer].room = in[i].room;
+            f->values[buffer].capacity = in[i].capacity;
             continue;
         }
         PRT_TRY(stage_input(s, i, &in[i], in_place, &staged));
@@ -436,7 +436,8 @@ static poprt_status place_result(prt_session *s, uint32_t i, const prt_tensor *i
         f->block->buffers[buffer].ref == i && prt_frame_is_final(&f->expected[buffer]);
     bool appends = false;
     for (uint32_t k = 0; wanted->kind == PRT_VALUE_TENSOR && k < p->n_inputs; k++) {
-        if (wanted->room != 0 && wanted->room == in[k].room && wanted->data == in[k].data)
+        if (wanted->capacity != 0 && wanted->capacity == in[k].capacity &&
+            wanted->data == in[k].data)
             appends = appends || prt_cache_appends(s, k, &in[k], i, wanted);
         else if (lies_in(&in[k], wanted->data, wanted->size))
             return prt_fail(POPRT_E_ARG, p->outputs[i].name.data,
@@ -448,12 +449,12 @@ static poprt_status place_result(prt_session *s, uint32_t i, const prt_tensor *i
         return POPRT_OK;
     prt_tensor *value = &f->values[buffer];
     *value = f->expected[buffer];
-    if (wanted->room != 0)
+    if (wanted->capacity != 0)
         PRT_TRY(prt_cache_check(value, wanted, p->outputs[i].name.data));
     if (wanted->kind == PRT_VALUE_TENSOR && wanted->size >= value->size && wanted->data != NULL &&
-        (wanted->room == 0 || in_cache) && is_aligned(value->dtype, wanted->data)) {
+        (wanted->capacity == 0 || in_cache) && is_aligned(value->dtype, wanted->data)) {
         value->data = f->planned[buffer] = wanted->data;
-        value->room = wanted->room;
+        value->capacity = wanted->capacity;
         return POPRT_OK;
     }
     value->data = f->planned[buffer] = prt_session_own_result(s, i, value);
@@ -475,7 +476,7 @@ static poprt_status return_result(prt_session *s, uint32_t i, prt_tensor *out)
         return prt_fail(POPRT_E_ARG, name,
             "strings, sequences and optionals cannot be written to a buffer; leave the output "
             "unbound");
-    if (wanted.room != 0)
+    if (wanted.capacity != 0)
         return prt_cache_scatter(value, &wanted, name, out);
     if (wanted.dtype != value->dtype)
         return prt_fail(POPRT_E_TYPE, name, "output is %s, the buffer is for %s",

@@ -63,9 +63,9 @@ poprt_status prt_session_measure(prt_program *program, const prt_session_options
  * describe the destination. Its dims are ignored; too small a size is POPRT_E_ARG. On return
  * `out[i]` describes the result.
  *
- * An input and an output may be one KV cache. Then both have the same `data` and `room` (tensor.h),
- * the dims of the cache except for the rows, and the `size` of the whole cache. The output is
- * written over the input, after whose rows there is spare capacity.
+ * An input and an output may be one KV cache. Then both have the same `data` and `capacity`
+ * (tensor.h), the dims of the cache except for the rows, and the `size` of the whole cache. The
+ * output is written over the input, after whose rows there is spare capacity.
  */
 poprt_status prt_session_run(prt_session *session, const prt_tensor *in, prt_tensor *out);
 

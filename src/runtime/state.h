@@ -91,7 +91,7 @@ poprt_status prt_session_update(prt_session *s, uint32_t constant, const prt_ten
 poprt_status prt_session_apply_updates(prt_session *s);
 void prt_session_drop_updates(prt_session *s);
 
-/* cache.c: KV caches, where an input and an output share memory with spare capacity (`room` of
+/* cache.c: KV caches, where an input and an output share memory with spare capacity (`capacity` of
  * prt_tensor). */
 poprt_status prt_cache_find(prt_session *s);
 /* Returns whether the two tensors are one cache, to which its step appends rows. */

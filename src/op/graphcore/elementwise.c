@@ -190,10 +190,10 @@ static poprt_status infer_const_scalar(prt_infer *c)
 static poprt_status eval_const_scalar(prt_eval *c)
 {
     const prt_gc_binary_const_scalar_attrs *a = c->attrs;
-    uint64_t room[2];
+    uint64_t number[2];
     prt_tensor scalar;
-    (void)prt_tensor_init(&scalar, c->in[0]->dtype, 0, NULL, room);
-    prt_store_f64(scalar.dtype, room, 0, (double)a->value);
+    (void)prt_tensor_init(&scalar, c->in[0]->dtype, 0, NULL, number);
+    prt_store_f64(scalar.dtype, number, 0, (double)a->value);
     const bool first = a->scalar_in_index == 0;
     return run_binary(c, hooks_of(a->op), first ? &scalar : c->in[0], first ? c->in[0] : &scalar);
 }

@@ -15,7 +15,7 @@ prt_heads prt_heads_split(const prt_tensor *t)
         .rows = (size_t)t->dims[2],
         .size = (size_t)t->dims[3] };
     h.row = h.size;
-    h.head = (t->room != 0 ? t->room : h.rows) * h.size;
+    h.head = (t->capacity != 0 ? t->capacity : h.rows) * h.size;
     h.batch = h.heads * h.head;
     return h;
 }

@@ -23,15 +23,15 @@ poprt_status prt_loop_carry_take(prt_eval *c, prt_loop_carry *to, const prt_tens
         return prt_eval_copy_item(c, UINT32_MAX, from, &to->value);
     to->turn ^= 1;
     const uint32_t turn = to->turn;
-    if (to->place[turn] == NULL || to->room[turn] < from->size) {
+    if (to->place[turn] == NULL || to->capacity[turn] < from->size) {
         /* A growing value gets capacity for growth, so that the cost of copies is linear in its
          * size. */
         const bool again = to->place[turn] != NULL && from->size <= SIZE_MAX / 2;
-        const size_t room = again ? from->size * 2 : from->size;
-        to->place[turn] = prt_eval_scratch(c, room, 1);
+        const size_t capacity = again ? from->size * 2 : from->size;
+        to->place[turn] = prt_eval_scratch(c, capacity, 1);
         if (to->place[turn] == NULL)
             return POPRT_E_NOMEM;
-        to->room[turn] = room;
+        to->capacity[turn] = capacity;
     }
     if (from->size != 0)
         memcpy(to->place[turn], from->data, from->size);
@@ -49,10 +49,11 @@ static bool same_form(const prt_tensor *a, const prt_tensor *b)
 static poprt_status stack_grow(prt_eval *c, prt_stack *s)
 {
     const size_t n = prt_tensor_count(&s->first);
-    size_t room = 4, elements, bytes, used;
-    if (s->room != 0 && !prt_size_mul(s->room, 2, &room))
+    size_t capacity = 4, elements, bytes, used;
+    if (s->capacity != 0 && !prt_size_mul(s->capacity, 2, &capacity))
         return prt_fail_nomem(SIZE_MAX);
-    if (!prt_size_mul(room, n, &elements) || !prt_dtype_size(s->first.dtype, elements, &bytes) ||
+    if (!prt_size_mul(capacity, n, &elements) ||
+        !prt_dtype_size(s->first.dtype, elements, &bytes) ||
         !prt_dtype_size(s->first.dtype, s->count * n, &used))
         return prt_fail_nomem(SIZE_MAX);
     void *data = prt_eval_scratch(c, bytes, 1);
@@ -61,7 +62,7 @@ static poprt_status stack_grow(prt_eval *c, prt_stack *s)
     if (used != 0)
         memcpy(data, s->data, used);
     s->data = data;
-    s->room = room;
+    s->capacity = capacity;
     return POPRT_OK;
 }
 
@@ -87,12 +88,12 @@ poprt_status prt_stack_push(prt_eval *c, uint32_t out, prt_stack *s, const prt_t
     if (item->kind != PRT_VALUE_TENSOR || item->rank >= PRT_MAX_RANK)
         return prt_eval_fail(c, POPRT_E_TYPE,
             "output %u stacks tensors; each must have a rank below %d", out, PRT_MAX_RANK);
-    if (s->count == 0 && s->room == 0)
+    if (s->count == 0 && s->capacity == 0)
         s->first = *item;
     else if (!same_form(&s->first, item))
         return prt_eval_fail(c, POPRT_E_SHAPE, "output %u stacks tensors; their shapes differ",
             out);
-    if (s->count == s->room)
+    if (s->count == s->capacity)
         PRT_TRY(stack_grow(c, s));
     const size_t n = prt_tensor_count(item);
     prt_element_copy(item->dtype, s->data, s->count * n, item->data, 0, n);

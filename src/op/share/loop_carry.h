@@ -16,7 +16,7 @@ typedef struct prt_loop_carry {
     /* the region returned the item of an optional; its next input is an optional again */
     bool wrapped;
     void *place[2];
-    size_t room[2]; /* capacity in bytes */
+    size_t capacity[2]; /* in bytes */
     uint32_t turn;
 } prt_loop_carry;
 
@@ -35,7 +35,7 @@ static inline const prt_tensor *prt_loop_carry_result(const prt_loop_carry *carr
 typedef struct prt_stack {
     prt_tensor first; /* header of the first item: element type and dims of all items */
     void *data;
-    size_t count, room; /* number of items, and capacity in items */
+    size_t count, capacity; /* number of items, and capacity in items */
 } prt_stack;
 
 /* Appends a copy of `item`. Its strings are copied to the memory of output `out`. */
