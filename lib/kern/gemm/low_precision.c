@@ -10,24 +10,24 @@
 
 static void store(int kind, void *to, size_t at, float x)
 {
-    static const float most[PRT_NARROW_COUNT] = PRT_NARROW_MOST;
+    static const float most[PRT_LOW_PRECISION_COUNT] = PRT_LOW_PRECISION_MAX;
     x = x > most[kind] ? most[kind] : x < -most[kind] ? -most[kind] : x;
     uint8_t *bytes = to;
     uint16_t *words = to;
     switch (kind) {
-    case PRT_NARROW_f16:
+    case PRT_LOW_PRECISION_f16:
         words[at] = prt_f32_to_f16(x);
         break;
-    case PRT_NARROW_bf16:
+    case PRT_LOW_PRECISION_bf16:
         words[at] = prt_f32_to_bf16(x);
         break;
-    case PRT_NARROW_e4m3:
+    case PRT_LOW_PRECISION_e4m3:
         bytes[at] = prt_f64_to_f8e4m3fnuz((double)x, true);
         break;
-    case PRT_NARROW_e5m2:
+    case PRT_LOW_PRECISION_e5m2:
         bytes[at] = prt_f64_to_f8e5m2fnuz((double)x, true);
         break;
-    case PRT_NARROW_i4:
+    case PRT_LOW_PRECISION_i4:
         prt_packed_store(4, to, at, (uint32_t)lrintf(x) & 15);
         break;
     default:

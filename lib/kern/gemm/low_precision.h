@@ -20,35 +20,37 @@
 #include "kern/gemm/gemm.h"
 
 typedef enum prt_low_precision_kind {
-    PRT_NARROW_f16,
-    PRT_NARROW_bf16,
-    PRT_NARROW_e4m3,
-    PRT_NARROW_e5m2,
-    PRT_NARROW_i8,
-    PRT_NARROW_i4,
-    PRT_NARROW_COUNT
+    PRT_LOW_PRECISION_f16,
+    PRT_LOW_PRECISION_bf16,
+    PRT_LOW_PRECISION_e4m3,
+    PRT_LOW_PRECISION_e5m2,
+    PRT_LOW_PRECISION_i8,
+    PRT_LOW_PRECISION_i4,
+    PRT_LOW_PRECISION_COUNT
 } prt_low_precision_kind;
 
 /* Largest magnitude of a stored element. */
-#define PRT_NARROW_MOST                                                                            \
+#define PRT_LOW_PRECISION_MAX                                                                      \
     {                                                                                              \
         65504.0f, 3.38953139e38f, 240.0f, 57344.0f, 127.0f, 7.0f                                   \
     }
 
-enum { PRT_NARROW_EIGHT = 8 };
+enum { PRT_LOW_PRECISION_I4_ROWS = 8 };
 
 /* Returns the bytes of a number of elements of whole panels. */
 static inline size_t prt_low_precision_bytes(int kind, size_t elements)
 {
-    return kind == PRT_NARROW_i4                            ? elements / 2
-        : kind == PRT_NARROW_f16 || kind == PRT_NARROW_bf16 ? elements * 2
-                                                            : elements;
+    return kind == PRT_LOW_PRECISION_i4                                   ? elements / 2
+        : kind == PRT_LOW_PRECISION_f16 || kind == PRT_LOW_PRECISION_bf16 ? elements * 2
+                                                                          : elements;
 }
 
 /* Returns the number of rows that are interleaved. */
 static inline size_t prt_low_precision_group(int kind)
 {
-    return kind == PRT_NARROW_i4 ? PRT_NARROW_EIGHT : kind == PRT_NARROW_bf16 ? 2 : 1;
+    return kind == PRT_LOW_PRECISION_i4  ? PRT_LOW_PRECISION_I4_ROWS
+        : kind == PRT_LOW_PRECISION_bf16 ? 2
+                                         : 1;
 }
 
 /* Returns the rows that a panel of `k` rows is stored in. */

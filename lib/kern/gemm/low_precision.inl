@@ -13,7 +13,7 @@
 #include "kern/gemm/widen.inl"
 
 /* Factors that complete the widening of each kind. */
-static const float narrow_factor[PRT_NARROW_COUNT] = { 1.0f, 1.0f, 128.0f, 0.5f, 1.0f,
+static const float narrow_factor[PRT_LOW_PRECISION_COUNT] = { 1.0f, 1.0f, 128.0f, 0.5f, 1.0f,
     1.0f };
 
 /* ---- a few rows ---- */
@@ -185,9 +185,9 @@ __attribute__((noinline)) static void narrow_rest(const narrow_tile *t, size_t r
     float *rest)
 {
     const prt_low_precision_block *g = t->g;
-    memset(rest, 0, rows * PRT_NARROW_EIGHT * sizeof(float));
+    memset(rest, 0, rows * PRT_LOW_PRECISION_I4_ROWS * sizeof(float));
     for (size_t i = 0; i < rows; i++)
-        memcpy(rest + i * PRT_NARROW_EIGHT, g->a + (t->row + i) * g->lda + p,
+        memcpy(rest + i * PRT_LOW_PRECISION_I4_ROWS, g->a + (t->row + i) * g->lda + p,
             (g->k - p) * sizeof(float));
 }
 
@@ -207,7 +207,7 @@ __attribute__((noinline)) static void narrow_rest(const narrow_tile *t, size_t r
         PRT_UNROLL(4)                                                                              \
         for (size_t j = 0; j < 4 && j < W; j++)                                                    \
             eight[j] = eight_load(b, (h + j) * VL);                                                \
-        for (size_t q = 0; q < PRT_NARROW_EIGHT; q++) {                                            \
+        for (size_t q = 0; q < PRT_LOW_PRECISION_I4_ROWS; q++) {                                   \
             vf w[4];                                                                               \
             PRT_UNROLL(4)                                                                          \
             for (size_t j = 0; j < 4 && j < W; j++)                                                \
@@ -246,7 +246,7 @@ __attribute__((noinline)) static void narrow_rest(const narrow_tile *t, size_t r
     {                                                                                              \
         NARROW_BEGIN(R, W)                                                                         \
         const size_t block = g->by.block != 0 ? g->by.block : k;                                   \
-        float part[(R) * (W) * VL], rest[R][PRT_NARROW_EIGHT];                                     \
+        float part[(R) * (W) * VL], rest[R][PRT_LOW_PRECISION_I4_ROWS];                            \
         vf total[R][W];                                                                            \
         NARROW_EACH(R, W) total[i][j] = v_set(0.0f);                                               \
         for (size_t n = 0, p = 0; p < k; n++) {                                                    \
@@ -394,7 +394,7 @@ NARROW_SLICE(NARROW_PAIRS, bf16)
 #undef STREAMED
 #define SOON_TOO false
 #define STREAMED false
-#define GROUP PRT_NARROW_EIGHT
+#define GROUP PRT_LOW_PRECISION_I4_ROWS
 NARROW_WIDE(NARROW_BLOCKS, i4)
 NARROW_LONE(NARROW_BLOCKS, i4)
 #undef GROUP
@@ -429,7 +429,7 @@ static void run_tile(const narrow_tile *t, const narrow_fn kernels[NARROW_ROWS],
 
 static void run_few(const prt_low_precision_block *g)
 {
-    static const narrow_fn kernels[PRT_NARROW_COUNT][2][NARROW_ROWS] = {
+    static const narrow_fn kernels[PRT_LOW_PRECISION_COUNT][2][NARROW_ROWS] = {
         NARROW_ROW(f16, f16), NARROW_ROW(bf16, bf16), NARROW_ROW(e4m3, f8), NARROW_ROW(e5m2, f8),
         NARROW_LONE_ROW(i8), NARROW_LONE_ROW(i4) };
     const size_t groups = (g->rows + NARROW_ROWS - 1) / NARROW_ROWS;
@@ -496,15 +496,16 @@ static void widen_bytes(size_t columns, size_t k, size_t depth, const void *b,
 static void widen_eights(size_t columns, size_t k, size_t depth, const void *b,
     const prt_low_precision_scales *by, float *to)
 {
-    const size_t width = prt_gemm_width(columns), first = k / PRT_NARROW_EIGHT * PRT_NARROW_EIGHT;
+    const size_t width = prt_gemm_width(columns);
+    const size_t first = k / PRT_LOW_PRECISION_I4_ROWS * PRT_LOW_PRECISION_I4_ROWS;
     narrow_pairs p;
-    for (size_t i = first; i < k + depth; i += PRT_NARROW_EIGHT) {
+    for (size_t i = first; i < k + depth; i += PRT_LOW_PRECISION_I4_ROWS) {
         if (i == first || (by->block != 0 && i % by->block == 0))
             find_pairs(by, columns, i, &p);
         for (size_t j = 0; j < width; j += VL) {
             const vf scale = v_load(p.scale + j), offset = v_load(p.offset + j);
-            narrow_eight eight = eight_load(b, i / PRT_NARROW_EIGHT * width + j);
-            for (size_t q = 0; q < PRT_NARROW_EIGHT; q++) {
+            narrow_eight eight = eight_load(b, i / PRT_LOW_PRECISION_I4_ROWS * width + j);
+            for (size_t q = 0; q < PRT_LOW_PRECISION_I4_ROWS; q++) {
                 const vf x = v_fma(eight_next(&eight), scale, offset);
                 const size_t row = i + eight_row(q);
                 if (row >= k && row < k + depth)
@@ -522,14 +523,14 @@ static void run_widen(int kind, size_t columns, size_t k, size_t depth, const vo
     for (size_t j = 0; j < PRT_GEMM_PANEL; j++)
         factor[j] = narrow_factor[kind] * (by->scale != NULL && j < columns ? by->scale[j] : 1.0f);
     switch (kind) {
-    case PRT_NARROW_f16:
+    case PRT_LOW_PRECISION_f16:
         WIDEN_ROWS(widen_f16(b, i * width + j))
-    case PRT_NARROW_bf16:
+    case PRT_LOW_PRECISION_bf16:
         WIDEN_ROWS(widen_half_pair(b, width, i, j))
-    case PRT_NARROW_i8:
+    case PRT_LOW_PRECISION_i8:
         widen_bytes(columns, k, depth, b, by, to);
         break;
-    case PRT_NARROW_i4:
+    case PRT_LOW_PRECISION_i4:
         widen_eights(columns, k, depth, b, by, to);
         break;
     default:

@@ -16,7 +16,7 @@ enum { NARROW_e4m3 = 20, NARROW_e5m2 = 21 };
 
 static inline int narrow_shift(int kind)
 {
-    return kind == PRT_NARROW_e4m3 ? NARROW_e4m3 : NARROW_e5m2;
+    return kind == PRT_LOW_PRECISION_e4m3 ? NARROW_e4m3 : NARROW_e5m2;
 }
 
 /* Returns the mask of these bits. */
@@ -120,7 +120,7 @@ static inline vf eight_next(narrow_eight *x)
 }
 static inline size_t eight_row(size_t step)
 {
-    return PRT_NARROW_EIGHT - 1 - step;
+    return PRT_LOW_PRECISION_I4_ROWS - 1 - step;
 }
 static inline void widen_pairs(const void *b, size_t at, vf *even, vf *odd)
 {
@@ -164,7 +164,7 @@ static inline vf eight_next(narrow_eight *x)
 }
 static inline size_t eight_row(size_t step)
 {
-    return PRT_NARROW_EIGHT - 1 - step;
+    return PRT_LOW_PRECISION_I4_ROWS - 1 - step;
 }
 static inline void widen_pairs(const void *b, size_t at, vf *even, vf *odd)
 {

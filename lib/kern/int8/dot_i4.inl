@@ -26,7 +26,8 @@ enum { NIBBLES_AHEAD = 3072 /* words to prefetch ahead, for a B that is read onc
     static void nibbles_##R##x##W(const prt_dot_i4 *g, size_t row, size_t column)                  \
     {                                                                                              \
         const size_t width = prt_gemm_width(g->columns), lda = g->lda, n = g->columns;             \
-        const size_t all = prt_low_precision_rows(PRT_NARROW_i4, g->k) / PRT_NARROW_EIGHT;         \
+        const size_t all =                                                                         \
+            prt_low_precision_rows(PRT_LOW_PRECISION_i4, g->k) / PRT_LOW_PRECISION_I4_ROWS;        \
         const size_t parts = prt_low_precision_blocks(g->by.block, g->k);                          \
         const dot_words low = set_words(0x0f0f0f0fu), off = set_words(0x88888888u);                \
         const prt_dot_part *part = g->parts + row * parts;                                         \
@@ -36,11 +37,12 @@ enum { NIBBLES_AHEAD = 3072 /* words to prefetch ahead, for a B that is read onc
         offset = offset != NULL ? offset + column : NULL;                                          \
         NIBBLES_EACH(R, W) total[i][j] = v_set(0.0f);                                              \
         for (size_t k = 0; k < all; part++, scale += width) {                                      \
-            const size_t some = g->by.block / PRT_NARROW_EIGHT, left = all - k;                    \
+            const size_t some = g->by.block / PRT_LOW_PRECISION_I4_ROWS, left = all - k;           \
             const size_t end = k + (some < left ? some : left);                                    \
             dot_words sum[R][W];                                                                   \
             NIBBLES_EACH(R, W)                                                                     \
-                sum[i][j] = set_words(0u - (uint32_t)part[i * parts].sum * PRT_NARROW_EIGHT);      \
+                sum[i][j] = set_words(                                                             \
+                    0u - (uint32_t)part[i * parts].sum * PRT_LOW_PRECISION_I4_ROWS);               \
             for (; k < end; k++, b += width, a += 2) {                                             \
                 PRT_UNROLL(4)                                                                      \
                 for (size_t j = 0; j < W; j++) {                                                   \

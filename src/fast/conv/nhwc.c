@@ -413,7 +413,7 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
             .a = v->x,
             .b = v->w,
             .packed = true,
-            .low_precision = PRT_NARROW_COUNT,
+            .low_precision = PRT_LOW_PRECISION_COUNT,
             .bias = v->bias,
             .residual = v->residual,
             .y = v->y,

@@ -121,7 +121,7 @@ static void run_panels(const prt_linear *f, size_t from, size_t n)
             .residual = f->residual != NULL ? f->residual + at : NULL,
             .ldr = f->n,
             .act = f->act };
-        if (f->low_precision < PRT_NARROW_COUNT) {
+        if (f->low_precision < PRT_LOW_PRECISION_COUNT) {
             prt_low_precision_block g = { .kind = f->low_precision,
                 .rows = f->m,
                 .columns = columns,
@@ -157,7 +157,7 @@ enum { FAR_PANELS = 12 };
 
 static bool is_far_row(const prt_linear *f)
 {
-    return f->packed && f->m == 1 && !f->near && f->low_precision == PRT_NARROW_COUNT &&
+    return f->packed && f->m == 1 && !f->near && f->low_precision == PRT_LOW_PRECISION_COUNT &&
         f->residual != f->y; /* the residual is added last */
 }
 
@@ -227,7 +227,7 @@ static const float *panel_at(const prt_product_spec *p, size_t batch, size_t fir
 
 poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
 {
-    const bool is_low_precision = f->low_precision < PRT_NARROW_COUNT;
+    const bool is_low_precision = f->low_precision < PRT_LOW_PRECISION_COUNT;
     if (f->m < PRT_LINEAR_FEW || (is_low_precision && f->m <= PRT_LINEAR_NARROW)) {
         const size_t panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
         f->pieces = prt_parallel_pieces(f->n * f->k, 1 << 16);
@@ -296,7 +296,7 @@ poprt_status prt_matmul_run(prt_eval *c, const prt_kern *k, const prt_tensor *a,
             .a = a->data,
             .b = b->data,
             .transposed = transposed,
-            .low_precision = PRT_NARROW_COUNT,
+            .low_precision = PRT_LOW_PRECISION_COUNT,
             .y = c->out[0]->data };
         return prt_linear_run(c, &f);
     }
@@ -339,14 +339,14 @@ poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
     const size_t m = prt_dims_product(a->dims, 0, a->rank - 1);
     const int low_precision = prt_low_precision_of(b->dtype);
     const bool scaled = prt_eval_has(c, 4);
-    if (depth == 0 || (low_precision == PRT_NARROW_COUNT && scaled))
+    if (depth == 0 || (low_precision == PRT_LOW_PRECISION_COUNT && scaled))
         return prt_fast_pass(done);
     prt_linear f = { .kern = k,
         .m = m,
         .n = n,
         .k = depth,
         .a = a->data,
-        .b = low_precision == PRT_NARROW_COUNT ? b->data : NULL,
+        .b = low_precision == PRT_LOW_PRECISION_COUNT ? b->data : NULL,
         .transposed = attrs->transB != 0,
         .packed = attrs->columns != 0,
         .in_order = attrs->in_order != 0,
@@ -385,7 +385,7 @@ poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done)
         .a = a->data,
         .b = b->data,
         .transposed = attrs->transB != 0,
-        .low_precision = PRT_NARROW_COUNT,
+        .low_precision = PRT_LOW_PRECISION_COUNT,
         .bias = bias != NULL ? bias->data : NULL,
         .y = y->data };
     return prt_linear_run(c, &f);

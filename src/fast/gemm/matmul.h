@@ -13,8 +13,8 @@ typedef struct prt_linear {
     bool packed;       /* B is packed into panels, see kern/gemm/gemm.h */
     bool in_order;     /* the sums keep their order, so no Strassen */
     bool near;         /* prt_eval's `near`: the weights stay in a cache */
-    int low_precision; /* low-precision kind of the elements at `panels`; PRT_NARROW_COUNT: B is
-                        * float32 */
+    int low_precision; /* low-precision kind of the elements at `panels`; PRT_LOW_PRECISION_COUNT: B
+                        * is float32 */
     const void *panels;
     prt_low_precision_scales by;
     const float *sums; /* sums of A's rows by block of K, if there are offsets */

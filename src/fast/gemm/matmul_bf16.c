@@ -102,7 +102,7 @@ static poprt_status run_pairs(prt_eval *c, const prt_linear *f)
 
 poprt_status prt_linear_rounded(prt_eval *c, const prt_linear *f)
 {
-    const bool paired = f->low_precision == PRT_NARROW_bf16 && f->by.scale == NULL &&
+    const bool paired = f->low_precision == PRT_LOW_PRECISION_bf16 && f->by.scale == NULL &&
         (uintptr_t)f->panels % sizeof(uint32_t) == 0;
     if (f->m == 0 || f->n == 0)
         return POPRT_OK;

@@ -49,7 +49,7 @@ static void run_item(const void *user, size_t item, float *scratch)
         .ldc = f->n };
     (void)scratch;
     g.b = (const uint32_t *)f->panels +
-        first * prt_low_precision_rows(PRT_NARROW_i4, f->k) / PRT_NARROW_EIGHT;
+        first * prt_low_precision_rows(PRT_LOW_PRECISION_i4, f->k) / PRT_LOW_PRECISION_I4_ROWS;
     g.by.scale += first * j->parts;
     g.by.offset += g.by.offset != NULL ? first * j->parts : 0;
     f->kern->dot.i4(&g);
@@ -67,7 +67,7 @@ static void run_item(const void *user, size_t item, float *scratch)
 poprt_status prt_linear_blocks(prt_eval *c, const prt_linear *f)
 {
     i4_work j = { .f = f,
-        .words = prt_low_precision_rows(PRT_NARROW_i4, f->k) / PRT_DOT_FOUR,
+        .words = prt_low_precision_rows(PRT_LOW_PRECISION_i4, f->k) / PRT_DOT_FOUR,
         .parts = prt_low_precision_blocks(f->by.block, f->k),
         .panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
         .blocks = (f->m + ROWS - 1) / ROWS };

@@ -16,19 +16,19 @@ int prt_low_precision_of(int32_t dtype)
 {
     switch (dtype) {
     case PRT_DTYPE_f16:
-        return PRT_NARROW_f16;
+        return PRT_LOW_PRECISION_f16;
     case PRT_DTYPE_bf16:
-        return PRT_NARROW_bf16;
+        return PRT_LOW_PRECISION_bf16;
     case PRT_DTYPE_f8e4m3fnuz:
-        return PRT_NARROW_e4m3;
+        return PRT_LOW_PRECISION_e4m3;
     case PRT_DTYPE_f8e5m2fnuz:
-        return PRT_NARROW_e5m2;
+        return PRT_LOW_PRECISION_e5m2;
     case PRT_DTYPE_i8:
-        return PRT_NARROW_i8;
+        return PRT_LOW_PRECISION_i8;
     case PRT_DTYPE_i4:
-        return PRT_NARROW_i4;
+        return PRT_LOW_PRECISION_i4;
     default:
-        return PRT_NARROW_COUNT;
+        return PRT_LOW_PRECISION_COUNT;
     }
 }
 
@@ -95,9 +95,9 @@ static poprt_status infer_scales(prt_infer *c, int64_t block, int64_t n, int64_t
             block == 0 ? "offset needs blocks" : "blocks need a scale");
     if (block == 0)
         return prt_infer_vector(c, 4, n);
-    if (block < 0 || block > INT32_MAX || block % PRT_NARROW_EIGHT != 0)
+    if (block < 0 || block > INT32_MAX || block % PRT_LOW_PRECISION_I4_ROWS != 0)
         return prt_infer_fail(c, POPRT_E_ARG, "block is %lld; a multiple of %d is needed",
-            (long long)block, PRT_NARROW_EIGHT);
+            (long long)block, PRT_LOW_PRECISION_I4_ROWS);
     if (dtype != PRT_DTYPE_i4 && dtype != PRT_DTYPE_i8 && dtype != PRT_DTYPE_undefined)
         return prt_infer_fail(c, POPRT_E_TYPE, "block is for a B of i4 or i8, not %s",
             prt_dtype_of(dtype)->name);

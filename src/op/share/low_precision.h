@@ -6,8 +6,8 @@
 #include "kern/gemm/low_precision.h"
 #include "op/op.h"
 
-/* Returns the low-precision format of an element type; PRT_NARROW_COUNT for float32 and types
- * without one. */
+/* Returns the low-precision format of an element type; PRT_LOW_PRECISION_COUNT for float32 and
+ * types without one. */
 int prt_low_precision_of(int32_t dtype);
 
 #endif

@@ -32,12 +32,12 @@ static bool computes(const prt_pass *p, prt_compute type)
 static bool target_of(const prt_pass *p, target *to)
 {
     static const target targets[] = {
-        [PRT_WEIGHTS_f16] = { PRT_NARROW_f16, PRT_DTYPE_f16, false, 0 },
-        [PRT_WEIGHTS_bf16] = { PRT_NARROW_bf16, PRT_DTYPE_bf16, false, 0 },
-        [PRT_WEIGHTS_f8e4m3] = { PRT_NARROW_e4m3, PRT_DTYPE_f8e4m3fnuz, true, 0 },
-        [PRT_WEIGHTS_f8e5m2] = { PRT_NARROW_e5m2, PRT_DTYPE_f8e5m2fnuz, true, 0 },
-        [PRT_WEIGHTS_i8] = { PRT_NARROW_i8, PRT_DTYPE_i8, true, 0 },
-        [PRT_WEIGHTS_i4] = { PRT_NARROW_i4, PRT_DTYPE_i4, true, BLOCK_ROWS },
+        [PRT_WEIGHTS_f16] = { PRT_LOW_PRECISION_f16, PRT_DTYPE_f16, false, 0 },
+        [PRT_WEIGHTS_bf16] = { PRT_LOW_PRECISION_bf16, PRT_DTYPE_bf16, false, 0 },
+        [PRT_WEIGHTS_f8e4m3] = { PRT_LOW_PRECISION_e4m3, PRT_DTYPE_f8e4m3fnuz, true, 0 },
+        [PRT_WEIGHTS_f8e5m2] = { PRT_LOW_PRECISION_e5m2, PRT_DTYPE_f8e5m2fnuz, true, 0 },
+        [PRT_WEIGHTS_i8] = { PRT_LOW_PRECISION_i8, PRT_DTYPE_i8, true, 0 },
+        [PRT_WEIGHTS_i4] = { PRT_LOW_PRECISION_i4, PRT_DTYPE_i4, true, BLOCK_ROWS },
     };
     const int weights =
         computes(p, PRT_COMPUTE_bf16) ? PRT_WEIGHTS_bf16 : prt_pass_choice(p, "weights");
@@ -50,7 +50,7 @@ static bool target_of(const prt_pass *p, target *to)
  * are not finite. */
 static bool find_scales(const target *t, size_t k, size_t columns, const float *panel, float *scale)
 {
-    static const float most[PRT_NARROW_COUNT] = PRT_NARROW_MOST;
+    static const float most[PRT_LOW_PRECISION_COUNT] = PRT_LOW_PRECISION_MAX;
     const size_t width = prt_gemm_width(columns);
     for (size_t j = 0; j < columns; j++) {
         float largest = 0.0f;
@@ -183,7 +183,7 @@ static bool narrow(prt_pass *p, prt_op *op, const target *t, size_t n, prt_value
  * memory. */
 static bool quantize(prt_pass *p, prt_op *op, size_t n, prt_value **in)
 {
-    static const target t = { PRT_NARROW_i8, PRT_DTYPE_i8, true, 0 };
+    static const target t = { PRT_LOW_PRECISION_i8, PRT_DTYPE_i8, true, 0 };
     prt_tensor w;
     prt_blob *bytes = NULL, *sums = NULL, *scales = NULL, *copy;
     const prt_allocator *a = p->module->allocator;
@@ -259,7 +259,7 @@ static bool replace(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_at
     target t;
     prt_value *in[5];
     const bool narrowed = target_of(p, &t);
-    if (computes(p, PRT_COMPUTE_i8) && (!narrowed || t.kind != PRT_NARROW_i4))
+    if (computes(p, PRT_COMPUTE_i8) && (!narrowed || t.kind != PRT_LOW_PRECISION_i4))
         return replace_by_quantized(p, b, root, attrs);
     if (!narrowed || !narrow(p, root, &t, (size_t)attrs->columns, &in[1], &in[4]))
         return false;

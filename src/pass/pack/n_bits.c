@@ -64,13 +64,13 @@ static void pack_words(const numbers *w, size_t first, size_t columns, uint32_t 
     const size_t width = prt_gemm_width(columns);
     const uint8_t *from = (const uint8_t *)w->q.data + first * w->column / 2;
     for (size_t j = 0; j < columns; j++, from += w->column / 2)
-        for (size_t k = 0; k < w->k; k += PRT_NARROW_EIGHT) {
+        for (size_t k = 0; k < w->k; k += PRT_LOW_PRECISION_I4_ROWS) {
             uint32_t word;
             memcpy(&word, from + k / 2, sizeof(word));
             word ^= w->has_sign ? 0 : 0x88888888u;
-            if (w->k - k < PRT_NARROW_EIGHT)
+            if (w->k - k < PRT_LOW_PRECISION_I4_ROWS)
                 word &= (1u << 4 * (w->k - k)) - 1u;
-            to[k / PRT_NARROW_EIGHT * width + j] = word;
+            to[k / PRT_LOW_PRECISION_I4_ROWS * width + j] = word;
         }
 }
 
@@ -82,7 +82,7 @@ static void pack_panel(const numbers *w, int kind, size_t first, size_t columns,
         for (size_t j = 0; j < columns; j++) {
             const size_t at = prt_low_precision_at(kind, width, k, j);
             const int x = number_at(w, w->q.data, k * w->row + (first + j) * w->column) - shift;
-            if (kind == PRT_NARROW_i8)
+            if (kind == PRT_LOW_PRECISION_i8)
                 to[at] = (uint8_t)x;
             else
                 to[at / 2] = (uint8_t)(to[at / 2] | (x & 15) << at % 2 * 4);
@@ -92,7 +92,7 @@ static void pack_panel(const numbers *w, int kind, size_t first, size_t columns,
 static void pack_panels(const numbers *w, int kind, void *to)
 {
     /* Words can be copied if each column of q begins at a word. */
-    const bool words = w->bits == 4 && w->row == 1 && w->column % PRT_NARROW_EIGHT == 0;
+    const bool words = w->bits == 4 && w->row == 1 && w->column % PRT_LOW_PRECISION_I4_ROWS == 0;
     for (size_t first = 0; first < w->n; first += PRT_GEMM_PANEL) {
         const size_t left = w->n - first, columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
         char *panel =
@@ -129,7 +129,7 @@ static bool pack_scales(const numbers *w, float *scale, float *offset)
  * memory. */
 static bool pack(prt_pass *p, prt_build *b, const numbers *w, prt_value *old, prt_value *to[3])
 {
-    const int kind = w->bits == 8 ? PRT_NARROW_i8 : PRT_NARROW_i4;
+    const int kind = w->bits == 8 ? PRT_LOW_PRECISION_i8 : PRT_LOW_PRECISION_i4;
     const prt_allocator *a = p->module->allocator;
     prt_blob *blobs[3] = { NULL };
     const size_t width = prt_gemm_width(w->n);
@@ -150,8 +150,8 @@ static bool pack(prt_pass *p, prt_build *b, const numbers *w, prt_value *old, pr
     const int64_t size = (int64_t)count, by_size = (int64_t)(w->blocks * width);
     const prt_type *by = prt_type_tensor(p->module->types, PRT_DTYPE_f32, 1, &by_size);
     to[0] = prt_pass_derive(b->graph, old,
-        prt_type_tensor(p->module->types, kind == PRT_NARROW_i8 ? PRT_DTYPE_i8 : PRT_DTYPE_i4, 1,
-            &size),
+        prt_type_tensor(p->module->types,
+            kind == PRT_LOW_PRECISION_i8 ? PRT_DTYPE_i8 : PRT_DTYPE_i4, 1, &size),
         blobs[0]);
     to[1] = prt_pass_derive(b->graph, old, by, blobs[1]);
     to[2] = NULL;
@@ -248,12 +248,13 @@ static bool read_scales(const prt_op *op, int64_t axis, numbers *w)
 {
     const prt_dequantize_linear_attrs *a = op->attrs;
     const int64_t along = a->axis < 0 ? a->axis + 2 : a->axis;
-    w->block = (w->k + PRT_NARROW_EIGHT - 1) / PRT_NARROW_EIGHT * PRT_NARROW_EIGHT;
+    w->block = (w->k + PRT_LOW_PRECISION_I4_ROWS - 1) / PRT_LOW_PRECISION_I4_ROWS *
+        PRT_LOW_PRECISION_I4_ROWS;
     w->blocks = 1;
     if (w->zero.data != NULL && prt_tensor_count(&w->zero) != prt_tensor_count(&w->scale))
         return false;
     if (a->block_size != 0) {
-        if (along != axis || a->block_size < 0 || a->block_size % PRT_NARROW_EIGHT != 0)
+        if (along != axis || a->block_size < 0 || a->block_size % PRT_LOW_PRECISION_I4_ROWS != 0)
             return false;
         w->block = (size_t)a->block_size;
         w->blocks = prt_low_precision_blocks(w->block, w->k);

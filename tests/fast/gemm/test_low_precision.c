@@ -117,11 +117,11 @@ START_TEST(bf16_products_equal_the_reference)
 {
     static const int rows[] = { 1, 8, 9, 14, 23, 250 };
     for (size_t i = 0; i < PRT_COUNT_OF(rows); i++) {
-        check_product(PRT_NARROW_bf16, rows[i], 70, 33, ",compute=\"bf16\"", 0);
-        check_product(PRT_NARROW_bf16, rows[i], 130, 64, ",activation=\"Gelu\",compute=\"bf16\"",
-            0);
-        check_product(PRT_NARROW_bf16, rows[i], 16, 1, ",compute=\"bf16\"", 1);
-        check_product(PRT_NARROW_i8, rows[i], 20, 9, ",compute=\"bf16\"", 1);
+        check_product(PRT_LOW_PRECISION_bf16, rows[i], 70, 33, ",compute=\"bf16\"", 0);
+        check_product(PRT_LOW_PRECISION_bf16, rows[i], 130, 64,
+            ",activation=\"Gelu\",compute=\"bf16\"", 0);
+        check_product(PRT_LOW_PRECISION_bf16, rows[i], 16, 1, ",compute=\"bf16\"", 1);
+        check_product(PRT_LOW_PRECISION_i8, rows[i], 20, 9, ",compute=\"bf16\"", 1);
     }
     fast_check("a = input f32[9,40]\nb = input f32[40,33]\n"
                "y = fused_linear a b {compute=\"bf16\"}\nreturn y\n",
@@ -147,7 +147,7 @@ static void check_bytes(size_t kind, int rows, int columns, const char *factor)
 
 START_TEST(every_byte_decodes_as_in_the_reference)
 {
-    for (size_t kind = PRT_NARROW_e4m3; kind <= PRT_NARROW_i8; kind++)
+    for (size_t kind = PRT_LOW_PRECISION_e4m3; kind <= PRT_LOW_PRECISION_i8; kind++)
         for (int rows = 1; rows < 20; rows += rows < 4 ? 1 : 15)
             for (int columns = 16; columns <= 64; columns += 48) {
                 check_bytes(kind, rows, columns, "1");

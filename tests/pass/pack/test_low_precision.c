@@ -199,28 +199,28 @@ START_TEST(elements_are_rounded_to_nearest)
     uint16_t words[32];
     uint8_t bytes[64];
     const prt_low_precision_scales none = { .scale = NULL };
-    prt_low_precision_pack(PRT_NARROW_f16, 1, 7, panel, &none, words);
+    prt_low_precision_pack(PRT_LOW_PRECISION_f16, 1, 7, panel, &none, words);
     ck_assert_uint_eq(words[0], 0x3c00);
     ck_assert_uint_eq(words[3], 0x7bff);
     ck_assert_uint_eq(words[4], 0xfbff);
     ck_assert_uint_eq(words[6], 0x34cd);
-    prt_low_precision_pack(PRT_NARROW_bf16, 1, 7, panel, &none, words);
+    prt_low_precision_pack(PRT_LOW_PRECISION_bf16, 1, 7, panel, &none, words);
     ck_assert_uint_eq(words[0], 0x3f80);
     ck_assert_uint_eq(words[1], 0); /* the row before the last */
     ck_assert_uint_eq(words[2], 0xbf80);
-    prt_low_precision_pack(PRT_NARROW_e4m3, 1, 7, panel, &none, bytes);
+    prt_low_precision_pack(PRT_LOW_PRECISION_e4m3, 1, 7, panel, &none, bytes);
     ck_assert_uint_eq(bytes[0], 0x40);
     ck_assert_uint_eq(bytes[3], 0x7f);
     ck_assert_uint_eq(bytes[4], 0xff);
-    prt_low_precision_pack(PRT_NARROW_e5m2, 1, 7, panel, &none, bytes);
+    prt_low_precision_pack(PRT_LOW_PRECISION_e5m2, 1, 7, panel, &none, bytes);
     ck_assert_uint_eq(bytes[0], 0x40);
     ck_assert_uint_eq(bytes[3], 0x7f);
     const float scale[7] = { 0.5f, 0.5f, 0.5f, 1e8f, 1e8f, 1.0f, 0.1f };
     const prt_low_precision_scales by = { .scale = scale };
-    prt_low_precision_pack(PRT_NARROW_i8, 1, 7, panel, &by, bytes);
+    prt_low_precision_pack(PRT_LOW_PRECISION_i8, 1, 7, panel, &by, bytes);
     const int8_t want[7] = { 2, -2, 1, 10, -10, 0, 3 };
     ck_assert_mem_eq(bytes, want, 7);
-    prt_low_precision_pack(PRT_NARROW_i4, 1, 7, panel, &by, bytes);
+    prt_low_precision_pack(PRT_LOW_PRECISION_i4, 1, 7, panel, &by, bytes);
     const uint8_t eights[7] = { 2, 14, 1, 7, 9, 0, 3 };
     for (size_t i = 0; i < 7; i++)
         ck_assert_uint_eq(bytes[4 * i], eights[i]);
