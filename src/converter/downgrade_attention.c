@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "converter/downgrade.h"
-#include "converter/forms.h"
+#include "converter/conversions.h"
 
 #define BINARY(id, x, y) prt_build_binary(b, PRT_OP_##id, x, y)
 

@@ -2,7 +2,7 @@
 /* downgrade_control.c — If with branches of one shape, Scan with a batch of one, and DFT with its
  * axis as an attribute. */
 #include "converter/downgrade.h"
-#include "converter/forms.h"
+#include "converter/conversions.h"
 
 poprt_status prt_down_dft(prt_downgrade *d)
 {

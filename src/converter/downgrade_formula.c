@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* downgrade_formula.c — newer element-wise operators, expressed by their formulas. */
 #include "converter/downgrade.h"
-#include "converter/forms.h"
+#include "converter/conversions.h"
 #include "ir/formula.h"
 
 /* These build ops with the builder `b` of the hooks below. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* downgrade_loss.c — losses as GatherElements over the targets, with weights and a reduction. */
 #include "converter/downgrade.h"
-#include "converter/forms.h"
+#include "converter/conversions.h"
 
 #define BINARY(id, x, y) prt_build_binary(b, PRT_OP_##id, x, y)
 

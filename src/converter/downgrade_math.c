@@ -4,7 +4,7 @@
  * types through wider ones, bounds and ratios as attributes, and element types as text.
  */
 #include "converter/downgrade.h"
-#include "converter/forms.h"
+#include "converter/conversions.h"
 
 poprt_status prt_down_selu(prt_downgrade *d)
 {

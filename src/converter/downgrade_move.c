@@ -4,7 +4,7 @@
  * that had to be counted from the front, and orders that did not exist.
  */
 #include "converter/downgrade.h"
-#include "converter/forms.h"
+#include "converter/conversions.h"
 
 /* Turns the axes of input `slot` into an attribute. Before opset 11 axes could not be negative. */
 static poprt_status axes_to_attr(prt_downgrade *d, uint32_t slot, const prt_value *like)

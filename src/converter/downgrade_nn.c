@@ -4,7 +4,7 @@
  * were removed or changed their type, and the order of axes of recurrent operators.
  */
 #include "converter/downgrade.h"
-#include "converter/forms.h"
+#include "converter/conversions.h"
 
 /* ---- Softmax, LogSoftmax, Hardmax ---- */
 

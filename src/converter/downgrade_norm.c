@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* downgrade_norm.c — downgrades normalisations, or expresses them by means and squares. */
 #include "converter/downgrade.h"
-#include "converter/forms.h"
+#include "converter/conversions.h"
 
 #define BINARY(id, x, y) prt_build_binary(&b, PRT_OP_##id, x, y)
 

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "converter/downgrade.h"
-#include "converter/forms.h"
+#include "converter/conversions.h"
 
 static bool is_empty(const prt_value *v)
 {

@@ -4,7 +4,7 @@
  * triangles, blocks, crops, and operators that are constant if shapes are known.
  */
 #include "converter/downgrade.h"
-#include "converter/forms.h"
+#include "converter/conversions.h"
 #include "op/interp.h"
 
 enum { MOST_BYTES = 1 << 26 }; /* largest constant, in bytes, that may replace an operator */

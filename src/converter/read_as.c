@@ -7,8 +7,8 @@
 #include "converter/write_back.h"
 
 static const prt_kept kept[] = {
-#define KEEP(domain, name, types) { domain, name, types, NULL },
-#define BACK(domain, name, types, back) { domain, name, types, back },
+#define WRITE_AS_READ(domain, name, types) { domain, name, types, NULL },
+#define REASSEMBLE(domain, name, types, back) { domain, name, types, back },
 #include "converter/upgrade.def"
 };
 

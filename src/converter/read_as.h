@@ -2,8 +2,9 @@
 /*
  * read_as.h — nodes that the reader turned into another operator in place and that are written in
  * their original form. For example com.microsoft.CausalConvWithState is computed as the operator of
- * ai.onnx, which needs opset 27, but the written model does not need that opset. The rows KEEP of
- * upgrade.def list them. The rows BACK list nodes that became several ops: write_back.h.
+ * ai.onnx, which needs opset 27, but the written model does not need that opset. The rows
+ * WRITE_AS_READ of upgrade.def list them. The rows REASSEMBLE list nodes that became several ops:
+ * write_back.h.
  */
 #ifndef PRT_CONVERTER_READ_AS_H
 #define PRT_CONVERTER_READ_AS_H
@@ -27,19 +28,19 @@ typedef struct prt_read_before {
  * operands. */
 typedef bool (*prt_back_fn)(struct prt_write_back *w, prt_op *op);
 
-/* A row KEEP or BACK of upgrade.def. */
+/* A row WRITE_AS_READ or REASSEMBLE of upgrade.def. */
 typedef struct prt_kept {
     const char *domain, *name;
     uint64_t types;
-    prt_back_fn back; /* NULL for KEEP */
+    prt_back_fn back; /* NULL for WRITE_AS_READ */
 } prt_kept;
 
 /* Records the operator and the inputs of a node. */
 prt_read_before prt_read_as_before(const prt_upgrade *u);
 
 /* Records in the op the node it was read from, if the upgrade changed neither the node's inputs
- * nor its number of outputs, or if the row is a BACK. Call it after the node's attributes were
- * taken. */
+ * nor its number of outputs, or if the row is a REASSEMBLE. Call it after the node's attributes
+ * were taken. */
 poprt_status prt_read_as_note(prt_upgrade *u, const prt_read_before *before);
 
 /* Returns whether the op may be written as the node it was read from. If the domain has a history
@@ -49,8 +50,8 @@ bool prt_read_as_holds(const prt_op *op);
 /* Like prt_read_as_holds, for a file that imports `version` of the node's domain. */
 bool prt_read_as_at(const prt_op *op, int64_t version);
 
-/* Returns the hook of the row BACK that applies to the op; NULL for other ops, and for an op whose
- * attributes or types a pass changed. */
+/* Returns the hook of the row REASSEMBLE that applies to the op; NULL for other ops, and for an op
+ * whose attributes or types a pass changed. */
 prt_back_fn prt_read_as_back(const prt_op *op);
 
 #endif

@@ -3,16 +3,16 @@
  * op. */
 #include "converter/upgrade.h"
 
-#include "converter/forms.h"
+#include "converter/conversions.h"
 #include "converter/onnx_raw.h"
 #include "converter/read_as.h"
 #include "op/words.h"
 #include "ir/report.h"
 
 static const prt_opset_variant variants[] = {
-#define FORM(domain, name, from, to, up, down) { domain, name, from, to, up, down },
-#define UP(domain, name, from, to, up) { domain, name, from, to, up, NULL },
-#define DOWN(domain, name, from, to, down) { domain, name, from, to, NULL, down },
+#define VARIANT(domain, name, from, to, up, down) { domain, name, from, to, up, down },
+#define UPGRADE(domain, name, from, to, up) { domain, name, from, to, up, NULL },
+#define DOWNGRADE(domain, name, from, to, down) { domain, name, from, to, NULL, down },
 #include "converter/upgrade.def"
 };
 

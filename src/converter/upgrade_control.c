@@ -3,7 +3,7 @@
  * upgrade_control.c — upgrades Scan of opset 8, which has a batch axis, and DFT, whose axis was an
  * attribute.
  */
-#include "converter/forms.h"
+#include "converter/conversions.h"
 
 enum { KIND_INTS = 7 }; /* AttributeProto.AttributeType */
 

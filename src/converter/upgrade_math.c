@@ -4,7 +4,7 @@
  * opset 7), slopes by channel (PRelu), bounds and ratios that were attributes (Clip, Dropout), and
  * element types as text (Cast).
  */
-#include "converter/forms.h"
+#include "converter/conversions.h"
 
 #include "converter/onnx_raw.h"
 

@@ -3,7 +3,7 @@
  * upgrade_microsoft.c — upgrades operators of com.microsoft that equal operators of ai.onnx under
  * another name, with an input of another type, or with channels last.
  */
-#include "converter/forms.h"
+#include "converter/conversions.h"
 #include "ir/extra.h"
 
 /* Sets input `slot`, which is added if the op has fewer inputs. */

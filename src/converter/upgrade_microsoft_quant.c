@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* upgrade_microsoft_quant.c — maps quantised operators of com.microsoft to standard operators. */
-#include "converter/forms.h"
+#include "converter/conversions.h"
 
 /* Without `axis` the scale is one number, for which the standard operator ignores its axis. */
 poprt_status prt_up_ms_quantize(prt_upgrade *u)

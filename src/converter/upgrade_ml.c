@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* upgrade_ml.c — upgrades LabelEncoder: classes by index, and duplicate keys of which the first
  * counted. */
-#include "converter/forms.h"
+#include "converter/conversions.h"
 
 #include "converter/onnx_raw.h"
 

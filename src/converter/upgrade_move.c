@@ -3,7 +3,7 @@
  * upgrade_move.c — upgrades operators that move or reduce elements: attributes that became inputs,
  * defaults that changed, and names that changed.
  */
-#include "converter/forms.h"
+#include "converter/conversions.h"
 
 enum { KIND_INT = 2 }; /* AttributeProto.AttributeType */
 

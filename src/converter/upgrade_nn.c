@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "converter/forms.h"
+#include "converter/conversions.h"
 
 enum { KIND_FLOATS = 6 }; /* AttributeProto.AttributeType */
 

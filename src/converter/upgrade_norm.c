@@ -3,7 +3,7 @@
  * upgrade_norm.c — upgrades normalisations: flags of training frameworks, saved statistics, and
  * factors by group.
  */
-#include "converter/forms.h"
+#include "converter/conversions.h"
 
 /* Builds the mean and the variance over all axes but the channels, or over the batch alone. Older
  * training modes returned them as outputs 3 and 4. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* upgrade_train.c — replaces Gradient by the operators that compute it. */
-#include "converter/forms.h"
+#include "converter/conversions.h"
 #include "converter/onnx_raw.h"
 #include "train/gradient.h"
 

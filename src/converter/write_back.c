@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* write_back.c — replaces ops by the nodes of rows BACK that they stand for. */
+/* write_back.c — replaces ops by the nodes of rows REASSEMBLE that they stand for. */
 #include "converter/write_back.h"
 
 #include "converter/downgrade.h"
