@@ -17,7 +17,7 @@
 #include "converter/history.h"
 #include "converter/onnx.h"
 #include "converter/onnx_raw.h"
-#include "converter/read_as.h"
+#include "converter/source_node.h"
 #include "converter/write_back.h"
 
 /* Maximum number of visits per original op. The limit ends rows that lead to each other. */
@@ -76,7 +76,7 @@ static const prt_opset_variant *row_down(prt_str name, int64_t from, int64_t tar
 static poprt_status run_row(prt_downgrade *d, const prt_opset_variant *row)
 {
     size_t count;
-    uint32_t *runs = d->op->graph->module->form_runs;
+    uint32_t *runs = d->op->graph->module->conversion_counts;
     const prt_opset_variant *rows = prt_opset_variants(&count);
     prt_op_touch(d->op);
     const poprt_status status = row->down(d);
@@ -217,7 +217,7 @@ static poprt_status visit(walk *w, prt_op *op)
         PRT_TRY(visit_graph(w, op->regions[i]));
     bool put_back;
     PRT_TRY(prt_write_back_op(op, &put_back));
-    if (put_back || !prt_domain_is_onnx(op->domain) || prt_read_as_holds(op))
+    if (put_back || !prt_domain_is_onnx(op->domain) || prt_source_node_is_current(op))
         return POPRT_OK;
     if (++w->visits > w->most_visits)
         return prt_fail(POPRT_E_INTERNAL, prt_op_label(op),
@@ -300,7 +300,7 @@ poprt_status prt_onnx_downgrade(prt_module *module, int64_t target)
     PRT_TRY(report(&w));
     drop_functions(module);
     (void)prt_graph_drop_constants(module->main, false);
-    module->form_opset = target;
+    module->downgraded_opset = target;
     module->ir_version = 0; /* the writer computes the version needed */
     return set_opset(module, target);
 }

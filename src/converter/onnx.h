@@ -13,15 +13,15 @@
 
 /* Bounds on the cost of reading a file. Zero stands for the default. */
 typedef struct prt_onnx_limits {
-    size_t arena;          /* bytes of graph structures; default 1 GiB */
-    size_t owned;          /* bytes of constants that cannot be views; default 64 MiB + 16 times the
-                            * file */
-    size_t dense;          /* bytes of sparse tensors after they are made dense; default 256 MiB */
-    size_t copy_below;     /* misaligned raw data up to this size is copied; default 16 KiB */
-    uint64_t nodes;        /* number of nodes after functions are inlined; default 1,000,000 */
-    uint32_t subgraphs;    /* nesting depth of subgraphs; default 64 */
-    uint32_t *form_runs;   /* see prt_module */
-    const prt_op_set *ops; /* see prt_module */
+    size_t arena;       /* bytes of graph structures; default 1 GiB */
+    size_t owned;       /* bytes of constants that cannot be views; default 64 MiB + 16 times the
+                         * file */
+    size_t dense;       /* bytes of sparse tensors after they are made dense; default 256 MiB */
+    size_t copy_below;  /* misaligned raw data up to this size is copied; default 16 KiB */
+    uint64_t nodes;     /* number of nodes after functions are inlined; default 1,000,000 */
+    uint32_t subgraphs; /* nesting depth of subgraphs; default 64 */
+    uint32_t *conversion_counts; /* see prt_module */
+    const prt_op_set *ops;       /* see prt_module */
 } prt_onnx_limits;
 
 /* Reads, upgrades and types a model. Operators that are not in the table are kept (def NULL). */

@@ -95,7 +95,7 @@ static poprt_status read_with(prt_arena *scratch, prt_module *m, prt_blob *bytes
     r->scratch = scratch;
     r->functions = prt_map_in(scratch);
     r->node_limit = limits->nodes;
-    m->form_runs = limits->form_runs;
+    m->conversion_counts = limits->conversion_counts;
     r->source = (prt_onnx_source){ .allocator = m->allocator,
         .arena = scratch,
         .file = bytes,

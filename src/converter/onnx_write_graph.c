@@ -230,7 +230,7 @@ static void put_missing_infos(prt_onnx_writer *w, const prt_graph *g)
  * declares it. */
 static void put_cast_infos(prt_onnx_writer *w, const prt_graph *g)
 {
-    if (w->m->form_opset == 0 || w->m->form_opset >= 6)
+    if (w->m->downgraded_opset == 0 || w->m->downgraded_opset >= 6)
         return;
     prt_for_each_op (op, g)
         if (prt_op_is(op, PRT_OP_cast) && !prt_value_is_output(&op->out[0]))

@@ -6,7 +6,7 @@
 #include "converter/history.h"
 #include "converter/onnx_raw.h"
 #include "converter/onnx_write.h"
-#include "converter/read_as.h"
+#include "converter/source_node.h"
 #include "op/words.h"
 
 /* ---- validity of the source bytes ---- */
@@ -234,7 +234,7 @@ static uint32_t count_outputs(const prt_onnx_writer *w, const prt_op *op)
 }
 
 /* Writes the attributes of the operator that the node has in the file. */
-static void put_own_attrs(prt_onnx_writer *w, const prt_op *op, const prt_read_as *as)
+static void put_own_attrs(prt_onnx_writer *w, const prt_op *op, const prt_source_node *as)
 {
     for (uint32_t k = 0; as == NULL && op->def != NULL && k < op->def->n_attrs; k++)
         if (is_written(w, op, k) || is_misread(w, op, k))
@@ -250,8 +250,8 @@ void prt_onnx_put_node(prt_onnx_writer *w, const prt_op *op)
         prt_put_bytes(p, PRT_ONNX_Graph_node, op->source, op->source_size);
         return;
     }
-    const prt_read_as *as = op->read_as;
-    if (as != NULL && !prt_read_as_at(op, prt_onnx_opset_of(w, as->domain)))
+    const prt_source_node *as = op->source_node;
+    if (as != NULL && !prt_source_node_is_current_at(op, prt_onnx_opset_of(w, as->domain)))
         as = NULL;
     const prt_str domain = as != NULL ? as->domain : op->domain;
     const prt_put_mark node = prt_put_open(p, PRT_ONNX_Graph_node);

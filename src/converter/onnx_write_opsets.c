@@ -8,12 +8,12 @@
 #include "converter/history.h"
 #include "converter/onnx.h"
 #include "converter/onnx_write.h"
-#include "converter/read_as.h"
+#include "converter/source_node.h"
 
 /* Returns the domain of the node that the op is written as. */
 static prt_str domain_of(const prt_op *op)
 {
-    return prt_read_as_holds(op) ? op->read_as->domain : op->domain;
+    return prt_source_node_is_current(op) ? op->source_node->domain : op->domain;
 }
 
 /*
@@ -23,8 +23,8 @@ static prt_str domain_of(const prt_op *op)
 static int64_t least_opset(const prt_op *op)
 {
     const uint32_t since = op->def->since, read = op->source_opset;
-    if (prt_read_as_holds(op))
-        return op->read_as->version;
+    if (prt_source_node_is_current(op))
+        return op->source_node->version;
     if (op->def->domain[0] == '\0')
         return op->source != NULL && read != 0
             ? (int64_t)read
@@ -75,7 +75,7 @@ int64_t prt_onnx_written_opset(const prt_module *module)
 static bool fits(const prt_op *op, int64_t version)
 {
     char why[256];
-    if (op->def == NULL || prt_read_as_at(op, version))
+    if (op->def == NULL || prt_source_node_is_current_at(op, version))
         return true;
     return version >= prt_opset_variant_meaning(op->name) &&
         prt_history_fits(op, version, why, sizeof(why));
@@ -127,12 +127,12 @@ static int64_t choose(prt_onnx_writer *w, prt_str domain, int64_t imported)
             return found;
     }
     const bool onnx = prt_domain_is_onnx(domain);
-    int64_t least = w->m->form_opset;
+    int64_t least = w->m->downgraded_opset;
     if (!onnx || least == 0)
         least = least_of_all(g, onnx ? PRT_STR("") : domain);
-    if (onnx && w->m->form_opset == 0)
+    if (onnx && w->m->downgraded_opset == 0)
         least = least_of_copies(w, g, least);
-    if (onnx && (least > imported || w->m->form_opset != 0))
+    if (onnx && (least > imported || w->m->downgraded_opset != 0))
         prt_onnx_need(w, ir_of_opset(least));
     return least > imported ? least : imported > 0 ? imported : 1;
 }

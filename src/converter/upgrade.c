@@ -5,9 +5,9 @@
 
 #include "converter/conversions.h"
 #include "converter/onnx_raw.h"
-#include "converter/read_as.h"
-#include "op/words.h"
+#include "converter/source_node.h"
 #include "ir/report.h"
+#include "op/words.h"
 
 static const prt_opset_variant variants[] = {
 #define VARIANT(domain, name, from, to, up, down) { domain, name, from, to, up, down },
@@ -220,8 +220,8 @@ poprt_status prt_upgrade_op(prt_upgrade *u)
     const prt_opset_variant *row;
     while (u->op != NULL && (row = next_row(u->op, version)) != NULL) {
         prt_op_touch(u->op);
-        if (u->op->graph->module->form_runs != NULL)
-            u->op->graph->module->form_runs[2 * (row - variants)]++;
+        if (u->op->graph->module->conversion_counts != NULL)
+            u->op->graph->module->conversion_counts[2 * (row - variants)]++;
         PRT_TRY(row->up(u));
         version = row->to;
         if (u->op != NULL)
@@ -261,14 +261,14 @@ static poprt_status keep_attrs(prt_upgrade *u)
 static poprt_status upgrade_node(prt_upgrade *u)
 {
     PRT_TRY(prt_upgrade_check_names(u));
-    const prt_read_before before = prt_read_as_before(u);
+    const prt_saved_node before = prt_source_node_save(u);
     if (u->op->def != NULL)
         fill_attrs(u);
     PRT_TRY(prt_upgrade_op(u));
     if (u->op == NULL)
         return POPRT_OK;
     PRT_TRY(keep_attrs(u));
-    PRT_TRY(prt_read_as_note(u, &before));
+    PRT_TRY(prt_source_node_record(u, &before));
     const bool nested = u->op->graph->owner != NULL;
     return nested ? POPRT_OK : prt_ir_infer_op(u->op);
 }

@@ -38,7 +38,7 @@ typedef struct prt_upgrade {
     prt_op *op;      /* the node; a hook changes it in place or replaces it */
     int64_t version; /* opset the model imports for the operator's domain */
     prt_op *inner;   /* set by a hook that makes several ops: the op that computes the node and is
-                      * written as that node (read_as.h); NULL: `op` */
+                      * written as that node (source_node.h); NULL: `op` */
     prt_node_attr *attrs;
     uint32_t n_attrs;
 } prt_upgrade;

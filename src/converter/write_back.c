@@ -9,7 +9,7 @@
 bool prt_onnx_has_replaced(const prt_graph *graph)
 {
     prt_for_each_op (op, graph) {
-        if (prt_read_as_back(op) != NULL)
+        if (prt_source_node_reassemble(op) != NULL)
             return true;
         for (uint32_t i = 0; i < op->n_regions; i++)
             if (prt_onnx_has_replaced(op->regions[i]))
@@ -39,7 +39,7 @@ static const prt_raw *list_extra(prt_arena *arena, const prt_raw *fields, const 
 
 static poprt_status add_node(prt_write_back *w, const prt_op *op)
 {
-    const prt_read_as *as = op->read_as;
+    const prt_source_node *as = op->source_node;
     poprt_status status = POPRT_OK;
     prt_op *node = prt_graph_add_op(op->graph, w->b.before, NULL, w->n_in, w->n_out, 0);
     if (node == NULL)
@@ -72,7 +72,7 @@ static prt_op *inner_of(prt_op *op)
 poprt_status prt_write_back_op(prt_op *op, bool *done)
 {
     prt_op *const inner = inner_of(op);
-    const prt_back_fn back = prt_read_as_back(inner);
+    const prt_reassemble_fn back = prt_source_node_reassemble(inner);
     *done = false;
     if (back == NULL)
         return POPRT_OK;

@@ -10,7 +10,7 @@
 #ifndef PRT_CONVERTER_WRITE_BACK_H
 #define PRT_CONVERTER_WRITE_BACK_H
 
-#include "converter/read_as.h"
+#include "converter/source_node.h"
 #include "ir/build.h"
 
 enum { PRT_WRITE_BACK_OUTPUTS = 3 };
@@ -19,7 +19,7 @@ enum { PRT_WRITE_BACK_OUTPUTS = 3 };
 typedef struct prt_write_back {
     prt_build b; /* inserts ops before the op */
     uint32_t n_in, n_out;
-    prt_value *in[PRT_READ_AS_INPUTS];
+    prt_value *in[PRT_SOURCE_NODE_INPUTS];
     prt_value *out[PRT_WRITE_BACK_OUTPUTS]; /* values that the node's outputs replace */
 } prt_write_back;
 

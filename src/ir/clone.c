@@ -122,11 +122,12 @@ static poprt_status copy_raws(cloner *c, const prt_raw *from, const prt_raw **to
     return POPRT_OK;
 }
 
-static poprt_status copy_read_as(cloner *c, const prt_read_as *from, const prt_read_as **to)
+static poprt_status copy_source_node(cloner *c, const prt_source_node *from,
+    const prt_source_node **to)
 {
     if (from == NULL)
         return POPRT_OK;
-    prt_read_as *copy = prt_arena_copy(c->to->arena, from, sizeof(*from));
+    prt_source_node *copy = prt_arena_copy(c->to->arena, from, sizeof(*from));
     if (copy == NULL)
         return POPRT_E_NOMEM;
     copy->attrs = prt_attrs_clone(from->def, c->to->arena, from->attrs);
@@ -260,7 +261,7 @@ static poprt_status copy_op(cloner *c, frame *f, const prt_op *from, prt_graph *
         PRT_TRY(copy_value(c, f, &from->out[i], &to->out[i]));
     PRT_TRY(copy_raws(c, from->extra, &to->extra));
     to->source_opset = from->source_opset;
-    PRT_TRY(copy_read_as(c, from->read_as, &to->read_as));
+    PRT_TRY(copy_source_node(c, from->source_node, &to->source_node));
     if (c->prefix.size != 0)
         return POPRT_OK;
     to->source = from->source;
@@ -373,8 +374,8 @@ static poprt_status copy_module(cloner *c)
     to->source = c->from->source; /* keep_files retains it */
     to->describes_values = c->from->describes_values;
     to->ops = c->from->ops;
-    to->form_opset = c->from->form_opset;
-    to->form_runs = c->from->form_runs;
+    to->downgraded_opset = c->from->downgraded_opset;
+    to->conversion_counts = c->from->conversion_counts;
     if (!copy_str(c, c->from->file, &to->file))
         return POPRT_E_NOMEM;
     for (const prt_opset *o = c->from->opsets; o != NULL; o = o->next)

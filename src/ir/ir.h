@@ -52,8 +52,8 @@ typedef struct prt_raw {
 } prt_raw;
 
 /* The ONNX node of an op that the reader converted to another operator. As long as the op is still
- * this operator with these attributes, it is written as that node; see converter/read_as.h. */
-typedef struct prt_read_as {
+ * this operator with these attributes, it is written as that node; see converter/source_node.h. */
+typedef struct prt_source_node {
     prt_str domain, name;
     int64_t version; /* opset version of `domain` that the model imports */
     uint64_t types;  /* element types the node's operands may have (PRT_T_*); 0: all */
@@ -62,7 +62,7 @@ typedef struct prt_read_as {
     const prt_op_def *def;
     const void *attrs;     /* copy of the op's attributes as the reader made them */
     const prt_raw *fields; /* ONNX bytes of the node's attributes from which `attrs` was made */
-} prt_read_as;
+} prt_source_node;
 
 struct prt_op {
     uint32_t id; /* dense within its graph */
@@ -80,7 +80,8 @@ struct prt_op {
     const void *source;   /* NodeProto bytes the op was read from; NULL after any change */
     size_t source_size;
     uint32_t source_opset;
-    const prt_read_as *read_as; /* NULL: the reader kept the operator, or a pass made the op */
+    /* NULL: the reader kept the operator, or a pass made the op */
+    const prt_source_node *source_node;
     bool dead;
     prt_op *next, *prev;
 };
@@ -128,10 +129,10 @@ struct prt_module {
     const prt_raw *extra; /* model-level fields: producer, metadata, doc string, functions ... */
     /* opset whose variants the ai.onnx ops are; 0: canonical. Unless it is 0, the module can only
      * be written. */
-    int64_t form_opset;
+    int64_t downgraded_opset;
     /* counters: runs of each row of upgrade.def, up and down alternately; may be NULL; the caller
      * that set it owns it */
-    uint32_t *form_runs;
+    uint32_t *conversion_counts;
     bool has_state;        /* the module has an op that writes a weight */
     bool describes_values; /* written with the types of all values that nodes produce */
 };

@@ -72,7 +72,7 @@ static poprt_status check_output(const prt_graph *g, uint32_t i)
 static poprt_status check(const prt_module *first, const prt_module *m)
 {
     const prt_graph *g = m->main;
-    if (m->form_opset != 0)
+    if (m->downgraded_opset != 0)
         return prt_fail(POPRT_E_STATE, m->file.data,
             "was converted to an older opset and can only be written, not fused");
     if (m->ops != first->ops)

@@ -2,7 +2,7 @@
 /*
  * test_onnx_write_opsets.c — imported version of each domain, and nodes of other domains that
  * are written as they were read.
- * Covers: read_as.c.
+ * Covers: source_node.c.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -11,7 +11,7 @@
 
 #include "converter/history.h"
 #include "converter/onnx_raw.h"
-#include "converter/read_as.h"
+#include "converter/source_node.h"
 #include "ir/build.h"
 
 enum { F32 = 1, I64 = 7 };
@@ -207,9 +207,9 @@ START_TEST(encoders_are_written_as_they_were)
     prt_op *op = m->main->first->next;
     ck_assert_int_eq(((prt_ml_label_encoder_attrs *)op->attrs)->values_int64s.data[1], 5);
     prt_module *again = onnx_loaded(onnx_written(m));
-    ck_assert(prt_read_as_holds(again->main->first->next));
+    ck_assert(prt_source_node_is_current(again->main->first->next));
     ((prt_ml_label_encoder_attrs *)op->attrs)->default_int64 = 3;
-    ck_assert(!prt_read_as_holds(op));
+    ck_assert(!prt_source_node_is_current(op));
     ck_assert_int_eq(version_in(onnx_written(m), "ai.onnx.ml"), 4);
     prt_module_release(again);
     prt_module_release(m);
@@ -268,9 +268,9 @@ START_TEST(changed_nodes_are_of_ai_onnx)
     for (size_t i = 0; i < PRT_COUNT_OF(unary); i++) {
         prt_module *m = onnx_loaded(model_with(unary_node(i)));
         prt_op *op = m->main->last;
-        ck_assert(prt_read_as_holds(op));
+        ck_assert(prt_source_node_is_current(op));
         op->out[0].type = prt_type_tensor(m->types, PRT_DTYPE_i64, 0, NULL);
-        ck_assert(!prt_read_as_holds(op));
+        ck_assert(!prt_source_node_is_current(op));
         op->out[0].type = op->in[0].value->type;
         *(uint64_t *)op->attrs ^= 1;
         ck_assert_int_eq(version_in(onnx_written(m), ""), unary[i].younger);

@@ -201,7 +201,7 @@ static void check_marks(work *w, subject *s, int64_t target, const prt_module *m
 static void check_written(work *w, subject *s, int64_t target, const sink *bytes)
 {
     char why[1024];
-    const prt_onnx_limits limits = { .copy_below = SIZE_MAX, .form_runs = s->runs };
+    const prt_onnx_limits limits = { .copy_below = SIZE_MAX, .conversion_counts = s->runs };
     prt_blob *blob = NULL;
     prt_module *again = NULL;
     if (prt_blob_create(&prt_mem_libc, bytes->size, &blob) != POPRT_OK)
@@ -269,7 +269,7 @@ static void try_opset(work *w, subject *s, int64_t target)
 static bool open_subject(work *w, size_t index, subject *s)
 {
     char path[MAX_PATH_SIZE], why[1024];
-    const prt_onnx_limits limits = { .copy_below = SIZE_MAX, .form_runs = s->runs };
+    const prt_onnx_limits limits = { .copy_below = SIZE_MAX, .conversion_counts = s->runs };
     if (index < w->n_folders) {
         s->name = s->folder = w->cases[index];
         (void)snprintf(path, sizeof(path), "%s/model.onnx", s->folder);
@@ -280,7 +280,7 @@ static bool open_subject(work *w, size_t index, subject *s)
         s->name = model->name;
         if (prt_module_create(&prt_mem_libc, 0, &s->m) != POPRT_OK)
             return false;
-        s->m->form_runs = s->runs;
+        s->m->conversion_counts = s->runs;
         if (prt_ir_parse(s->m, prt_str_of(model->text)) != POPRT_OK ||
             prt_ir_infer(s->m->main) != POPRT_OK) {
             onnx_data_error("parse", why, sizeof(why));

@@ -191,7 +191,7 @@ END_TEST
 static prt_op *replaced(const prt_module *m)
 {
     prt_for_each_op (op, m->main)
-        if (op->read_as != NULL)
+        if (op->source_node != NULL)
             return op;
     return NULL;
 }
