@@ -140,7 +140,7 @@ static prt_value *make_zeros(prt_build *b, const prt_type *type, const char *nam
     static const unsigned char zero[16];
     if (type->kind == PRT_VALUE_SEQUENCE) {
         prt_sequence_empty_attrs attrs = PRT_ATTRS_OF(sequence_empty);
-        PRT_ATTR_GIVE(attrs, sequence_empty, dtype, type->elem->dtype);
+        PRT_ATTR_SET(attrs, sequence_empty, dtype, type->elem->dtype);
         return prt_build_op(b, PRT_OP_sequence_empty, &attrs, 0, NULL);
     }
     int64_t dims[PRT_MAX_RANK] = { 0 };
@@ -159,7 +159,7 @@ static prt_value *make_zeros(prt_build *b, const prt_type *type, const char *nam
         return all;
     name_made(b, all, name);
     prt_cast_attrs attrs = PRT_ATTRS_OF(cast);
-    PRT_ATTR_GIVE(attrs, cast, to, type->dtype);
+    PRT_ATTR_SET(attrs, cast, to, type->dtype);
     return prt_build_op(b, PRT_OP_cast, &attrs, 1, &all);
 }
 
@@ -234,8 +234,8 @@ static poprt_status make_choice(merger *f, uint32_t n_out)
     if (f->choice == NULL)
         return POPRT_E_NOMEM;
     prt_if_attrs *attrs = f->choice->attrs;
-    PRT_ATTR_GIVE(*attrs, if, then_branch, 0);
-    PRT_ATTR_GIVE(*attrs, if, else_branch, 1);
+    PRT_ATTR_SET(*attrs, if, then_branch, 0);
+    PRT_ATTR_SET(*attrs, if, else_branch, 1);
     prt_op_set_input(f->choice, 0, condition);
     f->choice->origin = prt_module_str(f->to, (prt_str){ head.data, head.size - 1 });
     if (f->choice->origin.data == NULL)
@@ -326,7 +326,7 @@ static poprt_status make_index(merger *f)
         return POPRT_E_NOMEM;
     prt_build b = prt_build_at_end(g);
     prt_cast_attrs attrs = PRT_ATTRS_OF(cast);
-    PRT_ATTR_GIVE(attrs, cast, to, PRT_DTYPE_i64);
+    PRT_ATTR_SET(attrs, cast, to, PRT_DTYPE_i64);
     b.origin = prt_module_str(f->to, PRT_STR(PRT_FUSED_INDEX));
     f->number = prt_build_op(&b, PRT_OP_cast, &attrs, 1, &index);
     name_made(&b, f->number, PRT_FUSED_INDEX "/int64");

@@ -88,7 +88,7 @@ static bool has_count(const prt_shape *out, uint32_t count)
     return out->rank >= 0 && n == (int64_t)count;
 }
 
-poprt_status prt_known_give(prt_infer *c, uint32_t at, prt_known *k)
+poprt_status prt_known_set_output(prt_infer *c, uint32_t at, prt_known *k)
 {
     if (!prt_infer_wants(c, at))
         return POPRT_OK;

@@ -34,10 +34,10 @@ bool prt_known_of(const prt_infer *c, uint32_t i, prt_known *out);
 bool prt_known_read(prt_dims *dims, const prt_tensor *t, prt_known *out);
 
 /* Sets the contents of output i (or 0) where its type, which must be set, can represent them. */
-poprt_status prt_known_give(prt_infer *c, uint32_t i, prt_known *k);
+poprt_status prt_known_set_output(prt_infer *c, uint32_t i, prt_known *k);
 static inline poprt_status prt_known_set(prt_infer *c, prt_known *k)
 {
-    return prt_known_give(c, 0, k);
+    return prt_known_set_output(c, 0, k);
 }
 
 /* Computes one output element from the `n` broadcast elements of the inputs. */

@@ -145,10 +145,10 @@ static poprt_status set_output(prt_infer *c, const plan *p, uint32_t i)
     if (p->numbers && !prt_shape_is_known(&c->out[i]))
         PRT_TRY(prt_infer_set(c, i, c->out[i].dtype, (int32_t)t->rank, t->dims));
     if (p->numbers)
-        return prt_known_read(c->dims, t, &known) ? prt_known_give(c, i, &known) : POPRT_OK;
+        return prt_known_read(c->dims, t, &known) ? prt_known_set_output(c, i, &known) : POPRT_OK;
     known.count = (uint32_t)prt_tensor_count(t);
     memcpy(known.values, t->data, known.count * sizeof(int64_t));
-    return known.count != 0 ? prt_known_give(c, i, &known) : POPRT_OK;
+    return known.count != 0 ? prt_known_set_output(c, i, &known) : POPRT_OK;
 }
 
 poprt_status prt_known_evaluate(prt_infer *c)

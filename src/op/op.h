@@ -261,7 +261,7 @@ poprt_status prt_op_eval(prt_eval *c);
 /* The defaults of a row's attributes; and the assignment of one attribute to an lvalue of that
  * struct. */
 #define PRT_ATTRS_OF(id) (*(const prt_##id##_attrs *)prt_op_of(PRT_OP_##id)->defaults)
-#define PRT_ATTR_GIVE(attrs, id, field, value)                                                     \
+#define PRT_ATTR_SET(attrs, id, field, value)                                                      \
     do {                                                                                           \
         (attrs).field = (value);                                                                   \
         (attrs).present |= (uint64_t)1 << prt_op_attr(prt_op_of(PRT_OP_##id), PRT_STR(#field));    \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * grad_binary.c — gradients of element-wise operators with several inputs; prt_grad_give sums over
+ * grad_binary.c — gradients of element-wise operators with several inputs; prt_grad_set sums over
  * broadcast axes. As in PopART, each of several equal arguments of Max and Min gets the whole
  * gradient, and a value at a bound of Clip gets 0.
  */
@@ -8,31 +8,31 @@
 
 poprt_status prt_grad_of_add(prt_grad *g)
 {
-    PRT_TRY(prt_grad_give(g, 0, g->out[0]));
-    return prt_grad_give(g, 1, g->out[0]);
+    PRT_TRY(prt_grad_set(g, 0, g->out[0]));
+    return prt_grad_set(g, 1, g->out[0]);
 }
 
 poprt_status prt_grad_of_sub(prt_grad *g)
 {
-    PRT_TRY(prt_grad_give(g, 0, g->out[0]));
-    return g->wanted[1] ? prt_grad_give(g, 1, prt_grad_call(g, PRT_OP_neg, g->out[0])) : POPRT_OK;
+    PRT_TRY(prt_grad_set(g, 0, g->out[0]));
+    return g->wanted[1] ? prt_grad_set(g, 1, prt_grad_call(g, PRT_OP_neg, g->out[0])) : POPRT_OK;
 }
 
 poprt_status prt_grad_of_mul(prt_grad *g)
 {
     for (uint32_t i = 0; i < 2; i++)
         if (g->wanted[i])
-            PRT_TRY(prt_grad_give(g, i, prt_grad_mul(g, g->out[0], prt_grad_x(g, 1 - i))));
+            PRT_TRY(prt_grad_set(g, i, prt_grad_mul(g, g->out[0], prt_grad_x(g, 1 - i))));
     return POPRT_OK;
 }
 
 poprt_status prt_grad_of_div(prt_grad *g)
 {
     prt_value *quotient = prt_grad_div(g, g->out[0], prt_grad_x(g, 1));
-    PRT_TRY(prt_grad_give(g, 0, quotient));
+    PRT_TRY(prt_grad_set(g, 0, quotient));
     if (!g->wanted[1])
         return POPRT_OK;
-    return prt_grad_give(g, 1,
+    return prt_grad_set(g, 1,
         prt_grad_call(g, PRT_OP_neg, prt_grad_mul(g, quotient, prt_grad_y(g))));
 }
 
@@ -47,7 +47,7 @@ poprt_status prt_grad_pow(prt_grad *g)
             prt_build_binary(g->b, PRT_OP_pow, a, prt_grad_sub(g, e, prt_grad_number(g, a, 1.0)));
         prt_value *da = prt_grad_mul(g, dy, prt_grad_mul(g, e, power));
         prt_value *zero = prt_grad_number(g, a, 0.0);
-        PRT_TRY(prt_grad_give(g, 0,
+        PRT_TRY(prt_grad_set(g, 0,
             prt_grad_where(g, prt_build_binary(g->b, PRT_OP_equal, e, zero), zero, da)));
     }
     if (g->wanted[1]) {
@@ -55,7 +55,7 @@ poprt_status prt_grad_pow(prt_grad *g)
         prt_value *db =
             prt_grad_mul(g, dy, prt_grad_mul(g, prt_grad_y(g), prt_grad_call(g, PRT_OP_log, a)));
         db = prt_grad_where(g, prt_build_binary(g->b, PRT_OP_equal, a, zero), zero, db);
-        PRT_TRY(prt_grad_give(g, 1, prt_build_binary(g->b, PRT_OP_cast_like, db, b)));
+        PRT_TRY(prt_grad_set(g, 1, prt_build_binary(g->b, PRT_OP_cast_like, db, b)));
     }
     return POPRT_OK;
 }
@@ -65,14 +65,14 @@ poprt_status prt_grad_mod(prt_grad *g)
 {
     if (g->wanted[1])
         return prt_grad_refuse(g, "not supported with respect to the divisor");
-    return prt_grad_give(g, 0, g->out[0]);
+    return prt_grad_set(g, 0, g->out[0]);
 }
 
 poprt_status prt_grad_extremum(prt_grad *g)
 {
     for (uint32_t i = 0; i < g->op->n_in; i++)
         if (g->wanted[i])
-            PRT_TRY(prt_grad_give(g, i,
+            PRT_TRY(prt_grad_set(g, i,
                 prt_grad_masked(g, PRT_OP_equal, prt_grad_x(g, i), prt_grad_y(g), g->out[0])));
     return POPRT_OK;
 }
@@ -80,7 +80,7 @@ poprt_status prt_grad_extremum(prt_grad *g)
 poprt_status prt_grad_of_sum(prt_grad *g)
 {
     for (uint32_t i = 0; i < g->op->n_in; i++)
-        PRT_TRY(prt_grad_give(g, i, g->out[0]));
+        PRT_TRY(prt_grad_set(g, i, g->out[0]));
     return POPRT_OK;
 }
 
@@ -89,7 +89,7 @@ poprt_status prt_grad_of_mean(prt_grad *g)
     prt_value *part =
         prt_grad_div(g, g->out[0], prt_grad_number(g, g->out[0], (double)g->op->n_in));
     for (uint32_t i = 0; i < g->op->n_in; i++)
-        PRT_TRY(prt_grad_give(g, i, part));
+        PRT_TRY(prt_grad_set(g, i, part));
     return POPRT_OK;
 }
 
@@ -98,9 +98,9 @@ poprt_status prt_grad_of_where(prt_grad *g)
     prt_value *zero = prt_grad_number(g, g->out[0], 0.0), *dy = g->out[0];
     prt_value *condition = prt_grad_x(g, 0);
     if (g->wanted[1])
-        PRT_TRY(prt_grad_give(g, 1, prt_grad_where(g, condition, dy, zero)));
+        PRT_TRY(prt_grad_set(g, 1, prt_grad_where(g, condition, dy, zero)));
     if (g->wanted[2])
-        PRT_TRY(prt_grad_give(g, 2, prt_grad_where(g, condition, zero, dy)));
+        PRT_TRY(prt_grad_set(g, 2, prt_grad_where(g, condition, zero, dy)));
     return POPRT_OK;
 }
 
@@ -113,7 +113,7 @@ poprt_status prt_grad_clip(prt_grad *g)
         if (prt_grad_x(g, i) != NULL)
             dy = prt_grad_where(g,
                 prt_build_binary(g->b, PRT_OP_equal, prt_grad_y(g), prt_grad_x(g, i)), zero, dy);
-    return prt_grad_give(g, 0, dy);
+    return prt_grad_set(g, 0, dy);
 }
 
 poprt_status prt_grad_prelu(prt_grad *g)
@@ -122,9 +122,9 @@ poprt_status prt_grad_prelu(prt_grad *g)
     prt_value *zero = prt_grad_number(g, dy, 0.0);
     prt_value *negative = prt_build_binary(g->b, PRT_OP_less, x, zero);
     if (g->wanted[0])
-        PRT_TRY(prt_grad_give(g, 0, prt_grad_where(g, negative, prt_grad_mul(g, dy, slope), dy)));
+        PRT_TRY(prt_grad_set(g, 0, prt_grad_where(g, negative, prt_grad_mul(g, dy, slope), dy)));
     if (g->wanted[1])
-        PRT_TRY(prt_grad_give(g, 1, prt_grad_where(g, negative, prt_grad_mul(g, dy, x), zero)));
+        PRT_TRY(prt_grad_set(g, 1, prt_grad_where(g, negative, prt_grad_mul(g, dy, x), zero)));
     return POPRT_OK;
 }
 
@@ -134,11 +134,11 @@ poprt_status prt_grad_dropout(prt_grad *g)
     prt_tensor training, ratio;
     const prt_value *mode = prt_grad_x(g, 2), *share = prt_grad_x(g, 1);
     if (mode == NULL)
-        return prt_grad_give(g, 0, g->out[0]);
+        return prt_grad_set(g, 0, g->out[0]);
     if (!prt_value_tensor(mode, &training) || training.dtype != PRT_DTYPE_bool)
         return prt_grad_refuse(g, "training_mode is not a constant");
     if (*(const uint8_t *)training.data == 0)
-        return prt_grad_give(g, 0, g->out[0]);
+        return prt_grad_set(g, 0, g->out[0]);
     double drop = 0.5;
     if (share != NULL) {
         if (!prt_value_tensor(share, &ratio))
@@ -149,5 +149,5 @@ poprt_status prt_grad_dropout(prt_grad *g)
         return prt_grad_refuse(g, "training needs the mask as second output and a ratio in [0, 1)");
     prt_value *kept = prt_build_binary(g->b, PRT_OP_cast_like, &g->op->out[1], g->out[0]);
     prt_value *scale = prt_grad_number(g, g->out[0], 1.0 / (1.0 - drop));
-    return prt_grad_give(g, 0, prt_grad_mul(g, g->out[0], prt_grad_mul(g, kept, scale)));
+    return prt_grad_set(g, 0, prt_grad_mul(g, g->out[0], prt_grad_mul(g, kept, scale)));
 }

@@ -65,9 +65,9 @@ static prt_value *convolve(prt_grad *g, const windows *w, prt_value *x, prt_valu
     const prt_i64s stride = { exchanged ? w->dilation : w->stride, w->n };
     const prt_i64s dilation = { exchanged ? w->stride : w->dilation, w->n };
     const prt_i64s pads = { w->pads, 2 * w->n };
-    PRT_ATTR_GIVE(attrs, conv, strides, stride);
-    PRT_ATTR_GIVE(attrs, conv, dilations, dilation);
-    PRT_ATTR_GIVE(attrs, conv, pads, pads);
+    PRT_ATTR_SET(attrs, conv, strides, stride);
+    PRT_ATTR_SET(attrs, conv, dilations, dilation);
+    PRT_ATTR_SET(attrs, conv, pads, pads);
     prt_value *in[2] = { x, weights };
     return prt_build_op(g->b, PRT_OP_conv, &attrs, 2, in);
 }
@@ -78,11 +78,11 @@ static prt_value *convolve_back(prt_grad *g, const windows *w, prt_value *dy, pr
     prt_conv_transpose_attrs attrs = PRT_ATTRS_OF(conv_transpose);
     const prt_i64s stride = { w->stride, w->n }, dilation = { w->dilation, w->n };
     const prt_i64s pads = { w->pads, 2 * w->n }, more = { w->unused, w->n };
-    PRT_ATTR_GIVE(attrs, conv_transpose, strides, stride);
-    PRT_ATTR_GIVE(attrs, conv_transpose, dilations, dilation);
-    PRT_ATTR_GIVE(attrs, conv_transpose, pads, pads);
-    PRT_ATTR_GIVE(attrs, conv_transpose, output_padding, more);
-    PRT_ATTR_GIVE(attrs, conv_transpose, group, group);
+    PRT_ATTR_SET(attrs, conv_transpose, strides, stride);
+    PRT_ATTR_SET(attrs, conv_transpose, dilations, dilation);
+    PRT_ATTR_SET(attrs, conv_transpose, pads, pads);
+    PRT_ATTR_SET(attrs, conv_transpose, output_padding, more);
+    PRT_ATTR_SET(attrs, conv_transpose, group, group);
     prt_value *in[2] = { dy, weights };
     return prt_build_op(g->b, PRT_OP_conv_transpose, &attrs, 2, in);
 }
@@ -112,8 +112,8 @@ static prt_value *weight_gradient(prt_grad *g, const windows *w, prt_value *x, p
 static const prt_op *split_channels(prt_grad *g, prt_value *v, uint32_t groups)
 {
     prt_split_attrs attrs = PRT_ATTRS_OF(split);
-    PRT_ATTR_GIVE(attrs, split, axis, 1);
-    PRT_ATTR_GIVE(attrs, split, num_outputs, groups);
+    PRT_ATTR_SET(attrs, split, axis, 1);
+    PRT_ATTR_SET(attrs, split, num_outputs, groups);
     return prt_build_op_n(g->b, PRT_OP_split, &attrs, 1, &v, groups);
 }
 
@@ -129,7 +129,7 @@ static prt_value *all_weight_gradients(prt_grad *g, const windows *w, uint32_t g
     for (uint32_t i = 0; i < groups; i++)
         parts[i] = weight_gradient(g, w, &x->out[i], &dy->out[i]);
     prt_concat_attrs attrs = PRT_ATTRS_OF(concat);
-    PRT_ATTR_GIVE(attrs, concat, axis, 0);
+    PRT_ATTR_SET(attrs, concat, axis, 0);
     return prt_build_op(g->b, PRT_OP_concat, &attrs, groups, parts);
 }
 
@@ -144,14 +144,14 @@ poprt_status prt_grad_conv(prt_grad *g)
     const prt_i64s kernel = { weights->dims + 2, (uint32_t)weights->rank - 2 };
     PRT_TRY(find_windows(g, kernel, a->strides, a->dilations, a->auto_pad, a->pads, &w));
     if (g->wanted[0])
-        PRT_TRY(prt_grad_give(g, 0, convolve_back(g, &w, g->out[0], prt_grad_x(g, 1), a->group)));
+        PRT_TRY(prt_grad_set(g, 0, convolve_back(g, &w, g->out[0], prt_grad_x(g, 1), a->group)));
     if (g->wanted[1])
-        PRT_TRY(prt_grad_give(g, 1, all_weight_gradients(g, &w, (uint32_t)a->group)));
+        PRT_TRY(prt_grad_set(g, 1, all_weight_gradients(g, &w, (uint32_t)a->group)));
     if (g->op->n_in > 2 && g->wanted[2]) {
         int64_t axes[PRT_MAX_RANK] = { 0 };
         for (uint32_t i = 0; i < w.n; i++)
             axes[i + 1] = i + 2;
-        PRT_TRY(prt_grad_give(g, 2, prt_grad_sum(g, g->out[0], w.n + 1, axes, false)));
+        PRT_TRY(prt_grad_set(g, 2, prt_grad_sum(g, g->out[0], w.n + 1, axes, false)));
     }
     return POPRT_OK;
 }
@@ -194,12 +194,12 @@ poprt_status prt_grad_average_pool(prt_grad *g)
 poprt_status prt_grad_global_average_pool(prt_grad *g)
 {
     prt_value *count = prt_grad_ratio(g, prt_grad_x(g, 0), prt_grad_y(g));
-    return prt_grad_give(g, 0,
+    return prt_grad_set(g, 0,
         prt_grad_expand(g, prt_grad_div(g, g->out[0], count), prt_grad_x(g, 0)));
 }
 
 poprt_status prt_grad_global_max_pool(prt_grad *g)
 {
-    return prt_grad_give(g, 0,
+    return prt_grad_set(g, 0,
         prt_grad_masked(g, PRT_OP_equal, prt_grad_x(g, 0), prt_grad_y(g), g->out[0]));
 }

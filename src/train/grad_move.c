@@ -8,7 +8,7 @@
 
 poprt_status prt_grad_reshaped(prt_grad *g)
 {
-    return prt_grad_give(g, 0, prt_grad_reshape(g, g->out[0], prt_grad_x(g, 0)));
+    return prt_grad_set(g, 0, prt_grad_reshape(g, g->out[0], prt_grad_x(g, 0)));
 }
 
 /* Returns indices 0, 1, 2 ... in the shape of `like`. */
@@ -24,7 +24,7 @@ static prt_value *scatter_add(prt_grad *g, prt_value *at, prt_value *gradient, p
 {
     static const int64_t column[2] = { -1, 1 }, row[1] = { -1 };
     prt_scatter_nd_attrs attrs = PRT_ATTRS_OF(scatter_nd);
-    PRT_ATTR_GIVE(attrs, scatter_nd, reduction, PRT_STR("add"));
+    PRT_ATTR_SET(attrs, scatter_nd, reduction, PRT_STR("add"));
     prt_value *size = prt_build_binary(g->b, PRT_OP_reshape, prt_grad_call(g, PRT_OP_size, like),
         prt_build_i64s(g->b, 1, row));
     prt_value *in[3] = {
@@ -46,7 +46,7 @@ poprt_status prt_grad_moved(prt_grad *g)
     for (uint32_t i = 1; i < n; i++)
         in[i] = prt_grad_x(g, i);
     prt_value *at = prt_build_op(g->b, g->op->def->id, g->op->attrs, n, in);
-    return prt_grad_give(g, 0, scatter_add(g, at, g->out[0], x));
+    return prt_grad_set(g, 0, scatter_add(g, at, g->out[0], x));
 }
 
 poprt_status prt_grad_transpose(prt_grad *g)
@@ -58,20 +58,20 @@ poprt_status prt_grad_transpose(prt_grad *g)
         return prt_grad_refuse(g, "needs an input of known rank");
     for (int64_t i = 0; i < rank; i++)
         perm[a->perm.count != 0 ? a->perm.data[i] : rank - 1 - i] = i;
-    return prt_grad_give(g, 0, prt_grad_permute(g, g->out[0], (uint32_t)rank, perm));
+    return prt_grad_set(g, 0, prt_grad_permute(g, g->out[0], (uint32_t)rank, perm));
 }
 
 poprt_status prt_grad_trilu(prt_grad *g)
 {
     prt_value *in[2] = { g->out[0], prt_grad_x(g, 1) };
-    return prt_grad_give(g, 0, prt_build_op(g->b, PRT_OP_trilu, g->op->attrs, g->op->n_in, in));
+    return prt_grad_set(g, 0, prt_build_op(g->b, PRT_OP_trilu, g->op->attrs, g->op->n_in, in));
 }
 
 static prt_value *one_dim(prt_grad *g, prt_value *x, int64_t axis)
 {
     prt_shape_attrs attrs = PRT_ATTRS_OF(shape);
-    PRT_ATTR_GIVE(attrs, shape, start, axis);
-    PRT_ATTR_GIVE(attrs, shape, end, axis + 1);
+    PRT_ATTR_SET(attrs, shape, start, axis);
+    PRT_ATTR_SET(attrs, shape, end, axis + 1);
     return prt_build_op(g->b, PRT_OP_shape, &attrs, 1, &x);
 }
 
@@ -91,12 +91,12 @@ poprt_status prt_grad_concat(prt_grad *g)
         sizes[i] = one_dim(g, prt_grad_x(g, i), axis);
     prt_concat_attrs flat = PRT_ATTRS_OF(concat);
     prt_split_attrs split = PRT_ATTRS_OF(split);
-    PRT_ATTR_GIVE(flat, concat, axis, 0);
-    PRT_ATTR_GIVE(split, split, axis, axis);
+    PRT_ATTR_SET(flat, concat, axis, 0);
+    PRT_ATTR_SET(split, split, axis, axis);
     prt_value *in[2] = { g->out[0], prt_build_op(g->b, PRT_OP_concat, &flat, n, sizes) };
     const prt_op *parts = prt_build_op_n(g->b, PRT_OP_split, &split, 2, in, n);
     for (uint32_t i = 0; i < n && parts != NULL; i++)
-        PRT_TRY(prt_grad_give(g, i, &parts->out[i]));
+        PRT_TRY(prt_grad_set(g, i, &parts->out[i]));
     return g->b->status;
 }
 
@@ -113,8 +113,8 @@ poprt_status prt_grad_split(prt_grad *g)
             ? g->out[i]
             : prt_grad_expand(g, prt_grad_number(g, prt_grad_x(g, 0), 0.0), &g->op->out[i]);
     prt_concat_attrs attrs = PRT_ATTRS_OF(concat);
-    PRT_ATTR_GIVE(attrs, concat, axis, a->axis);
-    return prt_grad_give(g, 0, prt_build_op(g->b, PRT_OP_concat, &attrs, n, parts));
+    PRT_ATTR_SET(attrs, concat, axis, a->axis);
+    return prt_grad_set(g, 0, prt_build_op(g->b, PRT_OP_concat, &attrs, n, parts));
 }
 
 /* Padded constants get no gradient; gradients of mirrored elements are added. */
@@ -133,7 +133,7 @@ poprt_status prt_grad_pad(prt_grad *g)
     prt_value *outside = prt_build_binary(g->b, PRT_OP_less, at, first);
     dy = prt_grad_where(g, outside, prt_grad_number(g, dy, 0.0), dy);
     at = prt_build_binary(g->b, PRT_OP_max, at, first);
-    return prt_grad_give(g, 0, scatter_add(g, at, dy, x));
+    return prt_grad_set(g, 0, scatter_add(g, at, dy, x));
 }
 
 /* The output with the indices gives the positions of the values. */
@@ -142,12 +142,12 @@ poprt_status prt_grad_topk(prt_grad *g)
     const prt_topk_attrs *a = g->op->attrs;
     prt_value *x = prt_grad_x(g, 0);
     prt_gather_elements_attrs attrs = PRT_ATTRS_OF(gather_elements);
-    PRT_ATTR_GIVE(attrs, gather_elements, axis, a->axis);
+    PRT_ATTR_SET(attrs, gather_elements, axis, a->axis);
     if (g->out[0] == NULL || g->op->n_out < 2)
         return g->out[0] == NULL ? POPRT_OK : prt_grad_refuse(g, "needs the indices as an output");
     prt_value *in[2] = { element_indices(g, x), &g->op->out[1] };
     prt_value *at = prt_build_op(g->b, PRT_OP_gather_elements, &attrs, 2, in);
-    return prt_grad_give(g, 0, scatter_add(g, at, g->out[0], x));
+    return prt_grad_set(g, 0, scatter_add(g, at, g->out[0], x));
 }
 
 poprt_status prt_grad_max_pool(prt_grad *g)
@@ -155,8 +155,8 @@ poprt_status prt_grad_max_pool(prt_grad *g)
     const prt_max_pool_attrs *a = g->op->attrs;
     prt_value *x = prt_grad_x(g, 0);
     prt_max_pool_attrs attrs = *a;
-    PRT_ATTR_GIVE(attrs, max_pool, storage_order, 0);
+    PRT_ATTR_SET(attrs, max_pool, storage_order, 0);
     const prt_op *pool = prt_build_op_n(g->b, PRT_OP_max_pool, &attrs, 1, &x, 2);
-    return pool != NULL ? prt_grad_give(g, 0, scatter_add(g, &pool->out[1], g->out[0], x))
+    return pool != NULL ? prt_grad_set(g, 0, scatter_add(g, &pool->out[1], g->out[0], x))
                         : g->b->status;
 }

@@ -11,7 +11,7 @@ poprt_status prt_grad_softmax(prt_grad *g)
     const prt_softmax_attrs *a = g->op->attrs;
     prt_value *y = prt_grad_y(g), *dy = g->out[0];
     prt_value *sum = prt_grad_sum(g, prt_grad_mul(g, y, dy), 1, &a->axis, true);
-    return prt_grad_give(g, 0, prt_grad_mul(g, y, prt_grad_sub(g, dy, sum)));
+    return prt_grad_set(g, 0, prt_grad_mul(g, y, prt_grad_sub(g, dy, sum)));
 }
 
 /* dx = dy - exp(y) sum(dy) */
@@ -20,7 +20,7 @@ poprt_status prt_grad_log_softmax(prt_grad *g)
     const prt_log_softmax_attrs *a = g->op->attrs;
     prt_value *share = prt_grad_call(g, PRT_OP_exp, prt_grad_y(g)), *dy = g->out[0];
     prt_value *sum = prt_grad_sum(g, dy, 1, &a->axis, true);
-    return prt_grad_give(g, 0, prt_grad_sub(g, dy, prt_grad_mul(g, share, sum)));
+    return prt_grad_set(g, 0, prt_grad_sub(g, dy, prt_grad_mul(g, share, sum)));
 }
 
 /* (x - mean) / sqrt(variance + epsilon) over axes; without `centred` the mean counts as 0. */

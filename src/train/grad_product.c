@@ -43,12 +43,12 @@ poprt_status prt_grad_matmul(prt_grad *g)
     if (g->wanted[0]) {
         prt_value *da = product(g, dy, transposed(g, b));
         const int64_t row = prt_grad_rank(da) - 2;
-        PRT_TRY(prt_grad_give(g, 0, rank_a == 1 ? prt_grad_sum(g, da, 1, &row, false) : da));
+        PRT_TRY(prt_grad_set(g, 0, rank_a == 1 ? prt_grad_sum(g, da, 1, &row, false) : da));
     }
     if (g->wanted[1]) {
         prt_value *db = product(g, transposed(g, a), dy);
         const int64_t column = prt_grad_rank(db) - 1;
-        PRT_TRY(prt_grad_give(g, 1, rank_b == 1 ? prt_grad_sum(g, db, 1, &column, false) : db));
+        PRT_TRY(prt_grad_set(g, 1, rank_b == 1 ? prt_grad_sum(g, db, 1, &column, false) : db));
     }
     return POPRT_OK;
 }
@@ -62,13 +62,13 @@ poprt_status prt_grad_gemm(prt_grad *g)
     prt_value *w = a->transB != 0 ? transposed(g, prt_grad_x(g, 1)) : prt_grad_x(g, 1);
     if (g->wanted[0]) {
         prt_value *dx = product(g, scaled, transposed(g, w));
-        PRT_TRY(prt_grad_give(g, 0, a->transA != 0 ? transposed(g, dx) : dx));
+        PRT_TRY(prt_grad_set(g, 0, a->transA != 0 ? transposed(g, dx) : dx));
     }
     if (g->wanted[1]) {
         prt_value *dw = product(g, transposed(g, x), scaled);
-        PRT_TRY(prt_grad_give(g, 1, a->transB != 0 ? transposed(g, dw) : dw));
+        PRT_TRY(prt_grad_set(g, 1, a->transB != 0 ? transposed(g, dw) : dw));
     }
     if (g->op->n_in > 2 && g->wanted[2])
-        return prt_grad_give(g, 2, prt_grad_mul(g, dy, prt_grad_number(g, dy, (double)a->beta)));
+        return prt_grad_set(g, 2, prt_grad_mul(g, dy, prt_grad_number(g, dy, (double)a->beta)));
     return POPRT_OK;
 }

@@ -31,7 +31,7 @@ static prt_value *unreduced(prt_grad *g, prt_value *v)
 
 static poprt_status expand_to_input(prt_grad *g, prt_value *v)
 {
-    return prt_grad_give(g, 0, prt_grad_expand(g, v, prt_grad_x(g, 0)));
+    return prt_grad_set(g, 0, prt_grad_expand(g, v, prt_grad_x(g, 0)));
 }
 
 poprt_status prt_grad_reduce_sum(prt_grad *g)
@@ -48,13 +48,13 @@ poprt_status prt_grad_reduce_mean(prt_grad *g)
 poprt_status prt_grad_reduce_extremum(prt_grad *g)
 {
     prt_value *dy = unreduced(g, g->out[0]), *y = unreduced(g, prt_grad_y(g));
-    return prt_grad_give(g, 0, prt_grad_masked(g, PRT_OP_equal, prt_grad_x(g, 0), y, dy));
+    return prt_grad_set(g, 0, prt_grad_masked(g, PRT_OP_equal, prt_grad_x(g, 0), y, dy));
 }
 
 poprt_status prt_grad_reduce_l1(prt_grad *g)
 {
     prt_value *sign = prt_grad_call(g, PRT_OP_sign, prt_grad_x(g, 0));
-    return prt_grad_give(g, 0, prt_grad_mul(g, unreduced(g, g->out[0]), sign));
+    return prt_grad_set(g, 0, prt_grad_mul(g, unreduced(g, g->out[0]), sign));
 }
 
 poprt_status prt_grad_reduce_l2(prt_grad *g)
@@ -64,14 +64,14 @@ poprt_status prt_grad_reduce_l2(prt_grad *g)
     prt_value *is_zero = prt_build_binary(g->b, PRT_OP_equal, y, zero);
     prt_value *scaled =
         prt_grad_div(g, unreduced(g, g->out[0]), prt_grad_where(g, is_zero, one, y));
-    return prt_grad_give(g, 0, prt_grad_mul(g, scaled, x));
+    return prt_grad_set(g, 0, prt_grad_mul(g, scaled, x));
 }
 
 poprt_status prt_grad_reduce_sum_square(prt_grad *g)
 {
     prt_value *x = prt_grad_x(g, 0);
     prt_value *twice = prt_grad_mul(g, x, prt_grad_number(g, x, 2.0));
-    return prt_grad_give(g, 0, prt_grad_mul(g, unreduced(g, g->out[0]), twice));
+    return prt_grad_set(g, 0, prt_grad_mul(g, unreduced(g, g->out[0]), twice));
 }
 
 poprt_status prt_grad_reduce_log_sum(prt_grad *g)
@@ -85,14 +85,14 @@ poprt_status prt_grad_reduce_log_sum_exp(prt_grad *g)
     prt_value *x = prt_grad_x(g, 0);
     prt_value *share =
         prt_grad_call(g, PRT_OP_exp, prt_grad_sub(g, x, unreduced(g, prt_grad_y(g))));
-    return prt_grad_give(g, 0, prt_grad_mul(g, unreduced(g, g->out[0]), share));
+    return prt_grad_set(g, 0, prt_grad_mul(g, unreduced(g, g->out[0]), share));
 }
 
 /* The gradient is the cumulative sum in the opposite direction. */
 poprt_status prt_grad_cumsum(prt_grad *g)
 {
     prt_cumsum_attrs attrs = *(const prt_cumsum_attrs *)g->op->attrs;
-    PRT_ATTR_GIVE(attrs, cumsum, reverse, attrs.reverse == 0);
+    PRT_ATTR_SET(attrs, cumsum, reverse, attrs.reverse == 0);
     prt_value *in[2] = { g->out[0], prt_grad_x(g, 1) };
-    return prt_grad_give(g, 0, prt_build_op(g->b, PRT_OP_cumsum, &attrs, 2, in));
+    return prt_grad_set(g, 0, prt_build_op(g->b, PRT_OP_cumsum, &attrs, 2, in));
 }

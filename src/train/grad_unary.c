@@ -24,7 +24,7 @@
 #define RULE(name, expression)                                                                     \
     poprt_status prt_grad_##name(prt_grad *g)                                                      \
     {                                                                                              \
-        return prt_grad_give(g, 0, expression);                                                    \
+        return prt_grad_set(g, 0, expression);                                                     \
     }
 
 RULE(abs, MUL(G, CALL(sign, X)))
@@ -66,7 +66,7 @@ poprt_status prt_grad_elu(prt_grad *g)
     const prt_elu_attrs *a = g->op->attrs;
     prt_value *below =
         MUL(NUM((double)a->alpha), CALL(exp, prt_build_binary(g->b, PRT_OP_min, X, NUM(0))));
-    return prt_grad_give(g, 0, two_sided(g, NUM(1), below));
+    return prt_grad_set(g, 0, two_sided(g, NUM(1), below));
 }
 
 poprt_status prt_grad_selu(prt_grad *g)
@@ -74,7 +74,7 @@ poprt_status prt_grad_selu(prt_grad *g)
     const prt_selu_attrs *a = g->op->attrs;
     prt_value *below = MUL(NUM((double)a->gamma * (double)a->alpha),
         CALL(exp, prt_build_binary(g->b, PRT_OP_min, X, NUM(0))));
-    return prt_grad_give(g, 0, two_sided(g, NUM((double)a->gamma), below));
+    return prt_grad_set(g, 0, two_sided(g, NUM((double)a->gamma), below));
 }
 
 poprt_status prt_grad_celu(prt_grad *g)
@@ -82,20 +82,20 @@ poprt_status prt_grad_celu(prt_grad *g)
     const prt_celu_attrs *a = g->op->attrs;
     prt_value *below =
         CALL(exp, DIV(prt_build_binary(g->b, PRT_OP_min, X, NUM(0)), NUM((double)a->alpha)));
-    return prt_grad_give(g, 0, two_sided(g, NUM(1), below));
+    return prt_grad_set(g, 0, two_sided(g, NUM(1), below));
 }
 
 poprt_status prt_grad_leaky_relu(prt_grad *g)
 {
     const prt_leaky_relu_attrs *a = g->op->attrs;
     prt_value *negative = prt_build_binary(g->b, PRT_OP_less, X, NUM(0));
-    return prt_grad_give(g, 0, prt_grad_where(g, negative, MUL(G, NUM((double)a->alpha)), G));
+    return prt_grad_set(g, 0, prt_grad_where(g, negative, MUL(G, NUM((double)a->alpha)), G));
 }
 
 poprt_status prt_grad_thresholded_relu(prt_grad *g)
 {
     const prt_thresholded_relu_attrs *a = g->op->attrs;
-    return prt_grad_give(g, 0, prt_grad_masked(g, PRT_OP_greater, X, NUM((double)a->alpha), G));
+    return prt_grad_set(g, 0, prt_grad_masked(g, PRT_OP_greater, X, NUM((double)a->alpha), G));
 }
 
 /* Half the slope at each end of the linear part. */
@@ -104,13 +104,13 @@ poprt_status prt_grad_hard_sigmoid(prt_grad *g)
     const prt_hard_sigmoid_attrs *a = g->op->attrs;
     prt_value *line = ADD(MUL(X, NUM((double)a->alpha)), NUM((double)a->beta));
     prt_value *inside = SUB(CALL(sign, line), CALL(sign, SUB(line, NUM(1))));
-    return prt_grad_give(g, 0, MUL(G, MUL(NUM(0.5 * (double)a->alpha), inside)));
+    return prt_grad_set(g, 0, MUL(G, MUL(NUM(0.5 * (double)a->alpha), inside)));
 }
 
 poprt_status prt_grad_shrink(prt_grad *g)
 {
     const prt_shrink_attrs *a = g->op->attrs;
-    return prt_grad_give(g, 0,
+    return prt_grad_set(g, 0,
         prt_grad_masked(g, PRT_OP_greater, CALL(abs, X), NUM((double)a->lambd), G));
 }
 
@@ -119,7 +119,7 @@ poprt_status prt_grad_swish(prt_grad *g)
 {
     const prt_swish_attrs *a = g->op->attrs;
     prt_value *alpha = NUM((double)a->alpha), *s = CALL(sigmoid, MUL(alpha, X));
-    return prt_grad_give(g, 0, MUL(G, ADD(s, MUL(alpha, MUL(Y, SUB(NUM(1), s))))));
+    return prt_grad_set(g, 0, MUL(G, ADD(s, MUL(alpha, MUL(Y, SUB(NUM(1), s))))));
 }
 
 poprt_status prt_grad_mish(prt_grad *g)
@@ -131,8 +131,8 @@ poprt_status prt_grad_hard_swish(prt_grad *g)
 {
     prt_hard_sigmoid_attrs attrs = PRT_ATTRS_OF(hard_sigmoid);
     prt_value *x = X;
-    PRT_ATTR_GIVE(attrs, hard_sigmoid, alpha, 1.0f / 6.0f);
-    PRT_ATTR_GIVE(attrs, hard_sigmoid, beta, 0.5f);
+    PRT_ATTR_SET(attrs, hard_sigmoid, alpha, 1.0f / 6.0f);
+    PRT_ATTR_SET(attrs, hard_sigmoid, beta, 0.5f);
     return prt_grad_by(g, MUL(X, prt_build_op(g->b, PRT_OP_hard_sigmoid, &attrs, 1, &x)));
 }
 

@@ -47,7 +47,7 @@ prt_value *prt_grad_shape(prt_grad *g, prt_value *x)
 prt_value *prt_grad_reshape(prt_grad *g, prt_value *v, prt_value *like)
 {
     prt_reshape_attrs attrs = PRT_ATTRS_OF(reshape);
-    PRT_ATTR_GIVE(attrs, reshape, allowzero, 1);
+    PRT_ATTR_SET(attrs, reshape, allowzero, 1);
     prt_value *in[2] = { v, prt_grad_shape(g, like) };
     return prt_build_op(g->b, PRT_OP_reshape, &attrs, 2, in);
 }
@@ -60,7 +60,7 @@ prt_value *prt_grad_expand(prt_grad *g, prt_value *v, prt_value *like)
 prt_value *prt_grad_sum(prt_grad *g, prt_value *v, uint32_t count, const int64_t *axes, bool keep)
 {
     prt_reduce_sum_attrs attrs = PRT_ATTRS_OF(reduce_sum);
-    PRT_ATTR_GIVE(attrs, reduce_sum, keepdims, keep);
+    PRT_ATTR_SET(attrs, reduce_sum, keepdims, keep);
     prt_value *in[2] = { v, prt_build_i64s(g->b, count, axes) };
     return count != 0 ? prt_build_op(g->b, PRT_OP_reduce_sum, &attrs, 2, in) : v;
 }
@@ -76,7 +76,7 @@ prt_value *prt_grad_permute(prt_grad *g, prt_value *v, uint32_t rank, const int6
 {
     prt_transpose_attrs attrs = PRT_ATTRS_OF(transpose);
     const prt_i64s list = { perm, rank };
-    PRT_ATTR_GIVE(attrs, transpose, perm, list);
+    PRT_ATTR_SET(attrs, transpose, perm, list);
     return prt_build_op(g->b, PRT_OP_transpose, &attrs, 1, &v);
 }
 
@@ -109,7 +109,7 @@ static poprt_status find_broadcast(const prt_grad *g, const prt_type *from, cons
     return POPRT_OK;
 }
 
-poprt_status prt_grad_give(prt_grad *g, uint32_t i, prt_value *v)
+poprt_status prt_grad_set(prt_grad *g, uint32_t i, prt_value *v)
 {
     const prt_value *x = prt_grad_x(g, i);
     int64_t axes[PRT_MAX_RANK], front[PRT_MAX_RANK];

@@ -85,7 +85,7 @@ prt_value *prt_grad_ratio(prt_grad *g, prt_value *x, prt_value *y);
 int32_t prt_grad_rank(const prt_value *v);
 
 /* Sets the gradient of input i to `v`, summed over the axes along which the input was broadcast. */
-poprt_status prt_grad_give(prt_grad *g, uint32_t i, prt_value *v);
+poprt_status prt_grad_set(prt_grad *g, uint32_t i, prt_value *v);
 
 /* Differentiates through `y`, which the rule has built by simpler operators and which equals output
  * 0 of the op. Their rules give the gradients of the inputs. Must be the last call of a rule. */

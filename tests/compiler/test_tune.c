@@ -266,11 +266,11 @@ START_TEST(the_real_clock_measures_time)
     static const int64_t three[2] = { 3, 3 }, ones[4] = { 1, 1, 1, 1 };
     const int64_t x[4] = { 1, 9, 10, 16 }, w[2] = { 9 * 16 * 32, 36 * 16 * 32 }, bias = 32;
     const prt_par par = { .width = 1 };
-    PRT_ATTR_GIVE(panels, nhwc_conv, channels, 16);
-    PRT_ATTR_GIVE(panels, nhwc_conv, filters, 32);
-    PRT_ATTR_GIVE(panels, nhwc_conv, kernel_shape, ((prt_i64s){ three, 2 }));
-    PRT_ATTR_GIVE(panels, nhwc_conv, pads, ((prt_i64s){ ones, 4 }));
-    PRT_ATTR_GIVE(panels, nhwc_conv, form, PRT_NHWC_panels);
+    PRT_ATTR_SET(panels, nhwc_conv, channels, 16);
+    PRT_ATTR_SET(panels, nhwc_conv, filters, 32);
+    PRT_ATTR_SET(panels, nhwc_conv, kernel_shape, ((prt_i64s){ three, 2 }));
+    PRT_ATTR_SET(panels, nhwc_conv, pads, ((prt_i64s){ ones, 4 }));
+    PRT_ATTR_SET(panels, nhwc_conv, form, PRT_NHWC_panels);
     prt_nhwc_conv_attrs winograd = panels;
     winograd.form = PRT_NHWC_winograd;
     winograd.transformed = 1;

@@ -37,7 +37,7 @@ static prt_value *scaled(prt_build *b, prt_value *x, double by)
 static prt_value *cast(prt_build *b, prt_value *x, int32_t to)
 {
     prt_cast_attrs attrs = PRT_ATTRS_OF(cast);
-    PRT_ATTR_GIVE(attrs, cast, to, to);
+    PRT_ATTR_SET(attrs, cast, to, to);
     return prt_build_op(b, PRT_OP_cast, &attrs, 1, &x);
 }
 

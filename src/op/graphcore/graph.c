@@ -29,7 +29,7 @@ static poprt_status infer_call(prt_infer *c)
         return POPRT_E_NOMEM;
     PRT_TRY(c->region(c, a->callee, &r));
     for (uint32_t i = 0; i < c->n_out; i++) {
-        prt_type_wrap_give(c, i, &r.out[i]);
+        prt_type_wrap_copy(c, i, &r.out[i]);
         PRT_TRY(prt_infer_set_content(c, i, r.out_content[i].count, r.out_content[i].values));
     }
     return POPRT_OK;

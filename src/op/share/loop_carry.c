@@ -121,7 +121,7 @@ poprt_status prt_loop_carry_empty(prt_eval *c, uint32_t out, uint32_t axis)
     return prt_eval_shape(c, out, declared->dtype, rank, dims);
 }
 
-poprt_status prt_stack_give(prt_eval *c, uint32_t out, const prt_stack *s)
+poprt_status prt_stack_to_output(prt_eval *c, uint32_t out, const prt_stack *s)
 {
     if (!prt_eval_wants(c, out))
         return POPRT_OK;

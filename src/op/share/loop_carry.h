@@ -43,7 +43,7 @@ poprt_status prt_stack_push(prt_eval *c, uint32_t out, prt_stack *stack, const p
 
 /* Makes output `out` the items along a new first axis. Without items, the dims are the declared
  * dims of the output. */
-poprt_status prt_stack_give(prt_eval *c, uint32_t out, const prt_stack *stack);
+poprt_status prt_stack_to_output(prt_eval *c, uint32_t out, const prt_stack *stack);
 
 /* Makes output `out` the result of a loop that never ran: the declared shape, with 0 for each
  * unknown dim. */

@@ -51,7 +51,7 @@ poprt_status prt_type_wrap_set(prt_infer *c, uint32_t i, int32_t kind, const prt
     return POPRT_OK;
 }
 
-void prt_type_wrap_give(prt_infer *c, uint32_t i, const prt_shape *s)
+void prt_type_wrap_copy(prt_infer *c, uint32_t i, const prt_shape *s)
 {
     if (prt_infer_wants(c, i))
         c->out[i] = *s;
@@ -67,7 +67,7 @@ static void join_tensors(prt_shape *to, const prt_shape *other)
             to->dims[k] = PRT_DIM_UNKNOWN;
 }
 
-void prt_type_wrap_join(prt_infer *c, prt_shape *to, const prt_shape *other)
+void prt_type_wrap_merge(prt_infer *c, prt_shape *to, const prt_shape *other)
 {
     if (to->dtype != other->dtype || to->kind != other->kind) {
         *to = prt_shape_open(to->dtype == other->dtype ? to->dtype : PRT_DTYPE_undefined);

@@ -24,10 +24,10 @@ prt_shape prt_type_wrap_elem(const prt_shape *s);
 poprt_status prt_type_wrap_set(prt_infer *c, uint32_t i, int32_t kind, const prt_shape *elem);
 
 /* Gives output `i` the type `s` of any kind; contents are not copied. */
-void prt_type_wrap_give(prt_infer *c, uint32_t i, const prt_shape *s);
+void prt_type_wrap_copy(prt_infer *c, uint32_t i, const prt_shape *s);
 
 /* Reduces `to` to the properties that both types share. */
-void prt_type_wrap_join(prt_infer *c, prt_shape *to, const prt_shape *other);
+void prt_type_wrap_merge(prt_infer *c, prt_shape *to, const prt_shape *other);
 
 /* Returns `count` shapes in the hook's scratch. Returns NULL and records the error if memory is
  * refused. */

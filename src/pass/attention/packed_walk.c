@@ -79,8 +79,8 @@ prt_value *prt_packed_unpack(prt_packer *k, prt_build *b, prt_value *v)
         if (prt_op_is(use->user, PRT_OP_gc_unpack) && prt_op_input(use->user, 1) == k->info)
             return &use->user->out[0];
     prt_gc_unpack_attrs attrs = PRT_ATTRS_OF(gc_unpack);
-    PRT_ATTR_GIVE(attrs, gc_unpack, max_valid_num, k->samples);
-    PRT_ATTR_GIVE(attrs, gc_unpack, segment_max_size, ((prt_i64s){ k->segments, k->n_segments }));
+    PRT_ATTR_SET(attrs, gc_unpack, max_valid_num, k->samples);
+    PRT_ATTR_SET(attrs, gc_unpack, segment_max_size, ((prt_i64s){ k->segments, k->n_segments }));
     k->masked = k->masked || v->type->rank == 2;
     prt_value *in[2] = { v, k->info };
     const prt_type *type = v->type;
@@ -100,8 +100,8 @@ static poprt_status repack(prt_packer *k, prt_value *v, bool flat)
     b.before = v->def->next;
     b.origin = v->def->origin;
     prt_gc_repack_attrs attrs = PRT_ATTRS_OF(gc_repack);
-    PRT_ATTR_GIVE(attrs, gc_repack, max_valid_num, k->samples);
-    PRT_ATTR_GIVE(attrs, gc_repack, segment_max_size, ((prt_i64s){ k->segments, k->n_segments }));
+    PRT_ATTR_SET(attrs, gc_repack, max_valid_num, k->samples);
+    PRT_ATTR_SET(attrs, gc_repack, segment_max_size, ((prt_i64s){ k->segments, k->n_segments }));
     prt_value *in[3] = { v, k->info, k->like };
     prt_op *op = prt_build_op_n(&b, PRT_OP_gc_repack, &attrs, 3, in, 1);
     if (op == NULL)

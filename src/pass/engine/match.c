@@ -409,7 +409,7 @@ prt_value *prt_match_transposed(prt_build *b, prt_value *x, uint32_t rank, const
 {
     prt_transpose_attrs attrs = PRT_ATTRS_OF(transpose);
     const prt_i64s order = { perm, rank };
-    PRT_ATTR_GIVE(attrs, transpose, perm, order);
+    PRT_ATTR_SET(attrs, transpose, perm, order);
     return prt_build_op(b, PRT_OP_transpose, &attrs, 1, &x);
 }
 
@@ -418,7 +418,7 @@ prt_value *prt_match_cast(prt_build *b, prt_value *x, int32_t dtype)
     prt_cast_attrs attrs = PRT_ATTRS_OF(cast);
     if (b->status != POPRT_OK || prt_match_dtype(x) == dtype)
         return x;
-    PRT_ATTR_GIVE(attrs, cast, to, dtype);
+    PRT_ATTR_SET(attrs, cast, to, dtype);
     return prt_build_op(b, PRT_OP_cast, &attrs, 1, &x);
 }
 
@@ -454,7 +454,7 @@ bool prt_match_swap(prt_pass *p, prt_build *b, prt_op *root)
     if (!same)
         x = prt_match_shaped(b, x, (uint32_t)r, dims);
     prt_transpose_attrs attrs = PRT_ATTRS_OF(transpose);
-    PRT_ATTR_GIVE(attrs, transpose, perm, ((prt_i64s){ order, (uint32_t)r }));
+    PRT_ATTR_SET(attrs, transpose, perm, ((prt_i64s){ order, (uint32_t)r }));
     return prt_match_put(b, root, PRT_OP_transpose, &attrs, 1, &x);
 }
 

@@ -113,8 +113,8 @@ prt_op *prt_region_new_if(prt_op *before, prt_value *condition, uint32_t n_out)
     if (op == NULL)
         return NULL;
     prt_if_attrs *attrs = op->attrs;
-    PRT_ATTR_GIVE(*attrs, if, then_branch, 0);
-    PRT_ATTR_GIVE(*attrs, if, else_branch, 1);
+    PRT_ATTR_SET(*attrs, if, then_branch, 0);
+    PRT_ATTR_SET(*attrs, if, else_branch, 1);
     prt_op_set_input(op, 0, condition);
     return op;
 }

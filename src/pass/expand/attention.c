@@ -28,7 +28,7 @@ static prt_value *half(prt_build *b, prt_value *past, int64_t which)
 {
     prt_gather_attrs attrs = PRT_ATTRS_OF(gather);
     prt_value *in[2] = { past, prt_build_i64(b, which) };
-    PRT_ATTR_GIVE(attrs, gather, axis, 0);
+    PRT_ATTR_SET(attrs, gather, axis, 0);
     return prt_build_op(b, PRT_OP_gather, &attrs, 2, in);
 }
 
@@ -37,7 +37,7 @@ static void join(prt_build *b, prt_op *root, prt_op *heads)
     prt_concat_attrs attrs = PRT_ATTRS_OF(concat);
     const int64_t first = 0;
     prt_value *in[2];
-    PRT_ATTR_GIVE(attrs, concat, axis, 0);
+    PRT_ATTR_SET(attrs, concat, axis, 0);
     for (uint32_t i = 0; i < 2; i++)
         in[i] =
             prt_build_binary(b, PRT_OP_unsqueeze, &heads->out[1 + i], prt_build_i64s(b, 1, &first));
@@ -61,14 +61,14 @@ bool prt_expand_attention(prt_pass *p, prt_build *b, prt_op *root)
     if (prt_op_input(root, BIAS) != NULL)
         all = prt_build_binary(b, PRT_OP_add, all, prt_op_input(root, BIAS));
     prt_split_attrs split = PRT_ATTRS_OF(split);
-    PRT_ATTR_GIVE(split, split, axis, -1);
+    PRT_ATTR_SET(split, split, axis, -1);
     prt_value *in[2] = { all, prt_build_i64s(b, 3, sizes) };
     prt_op *parts = prt_build_op_n(b, PRT_OP_split, &split, 2, in, 3);
     prt_ms_multi_head_attention_attrs attrs = PRT_ATTRS_OF(ms_multi_head_attention);
-    PRT_ATTR_GIVE(attrs, ms_multi_head_attention, num_heads, a->num_heads);
-    PRT_ATTR_GIVE(attrs, ms_multi_head_attention, scale, a->scale);
-    PRT_ATTR_GIVE(attrs, ms_multi_head_attention, unidirectional, a->unidirectional);
-    PRT_ATTR_GIVE(attrs, ms_multi_head_attention, mask_filter_value, a->mask_filter_value);
+    PRT_ATTR_SET(attrs, ms_multi_head_attention, num_heads, a->num_heads);
+    PRT_ATTR_SET(attrs, ms_multi_head_attention, scale, a->scale);
+    PRT_ATTR_SET(attrs, ms_multi_head_attention, unidirectional, a->unidirectional);
+    PRT_ATTR_SET(attrs, ms_multi_head_attention, mask_filter_value, a->mask_filter_value);
     if (parts == NULL)
         return true; /* b keeps the failure */
     prt_value *of[8] = { &parts->out[0], &parts->out[1], &parts->out[2], NULL,

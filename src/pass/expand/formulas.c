@@ -144,9 +144,9 @@ static bool apply_lrn(prt_pass *p, prt_build *b, prt_op *root)
     if (prt_dims_product(x->dims, 0, (uint32_t)x->rank) == 0)
         return false;
     prt_average_pool_attrs attrs = PRT_ATTRS_OF(average_pool);
-    PRT_ATTR_GIVE(attrs, average_pool, kernel_shape, kernels);
-    PRT_ATTR_GIVE(attrs, average_pool, pads, edges);
-    PRT_ATTR_GIVE(attrs, average_pool, count_include_pad, 1);
+    PRT_ATTR_SET(attrs, average_pool, kernel_shape, kernels);
+    PRT_ATTR_SET(attrs, average_pool, pads, edges);
+    PRT_ATTR_SET(attrs, average_pool, count_include_pad, 1);
     prt_value *flat = prt_match_shaped(b, prt_op_input(root, 0), 4, planes);
     prt_value *m = BINARY(mul, flat, flat);
     m = prt_build_op(b, PRT_OP_average_pool, &attrs, 1, &m);

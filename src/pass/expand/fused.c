@@ -48,13 +48,13 @@ static bool become_activation(prt_build *b, prt_op *root, const activation *a, p
             return prt_match_become_op(b, root, plain[i].op, NULL, 1, &y);
     if (prt_str_is(a->name, "LeakyRelu")) {
         prt_leaky_relu_attrs attrs = PRT_ATTRS_OF(leaky_relu);
-        PRT_ATTR_GIVE(attrs, leaky_relu, alpha, param(a, 0, 0.01f));
+        PRT_ATTR_SET(attrs, leaky_relu, alpha, param(a, 0, 0.01f));
         return prt_match_become_op(b, root, PRT_OP_leaky_relu, &attrs, 1, &y);
     }
     if (prt_str_is(a->name, "HardSigmoid")) {
         prt_hard_sigmoid_attrs attrs = PRT_ATTRS_OF(hard_sigmoid);
-        PRT_ATTR_GIVE(attrs, hard_sigmoid, alpha, param(a, 0, 0.2f));
-        PRT_ATTR_GIVE(attrs, hard_sigmoid, beta, param(a, 1, 0.5f));
+        PRT_ATTR_SET(attrs, hard_sigmoid, alpha, param(a, 0, 0.2f));
+        PRT_ATTR_SET(attrs, hard_sigmoid, beta, param(a, 1, 0.5f));
         return prt_match_become_op(b, root, PRT_OP_hard_sigmoid, &attrs, 1, &y);
     }
     if (is_identity(a))
@@ -75,16 +75,16 @@ bool prt_expand_conv(prt_pass *p, prt_build *b, prt_op *root)
     if (!prt_match_is_f32(prt_op_input(root, 0)) || !known(&f))
         return false;
     prt_conv_attrs attrs = PRT_ATTRS_OF(conv);
-    PRT_ATTR_GIVE(attrs, conv, group, a->group);
-    PRT_ATTR_GIVE(attrs, conv, auto_pad, a->auto_pad);
+    PRT_ATTR_SET(attrs, conv, group, a->group);
+    PRT_ATTR_SET(attrs, conv, auto_pad, a->auto_pad);
     if (a->pads.count != 0)
-        PRT_ATTR_GIVE(attrs, conv, pads, a->pads);
+        PRT_ATTR_SET(attrs, conv, pads, a->pads);
     if (a->strides.count != 0)
-        PRT_ATTR_GIVE(attrs, conv, strides, a->strides);
+        PRT_ATTR_SET(attrs, conv, strides, a->strides);
     if (a->dilations.count != 0)
-        PRT_ATTR_GIVE(attrs, conv, dilations, a->dilations);
+        PRT_ATTR_SET(attrs, conv, dilations, a->dilations);
     if (a->kernel_shape.count != 0)
-        PRT_ATTR_GIVE(attrs, conv, kernel_shape, a->kernel_shape);
+        PRT_ATTR_SET(attrs, conv, kernel_shape, a->kernel_shape);
     prt_value *in[3] = { prt_op_input(root, 0), prt_op_input(root, 1), prt_op_input(root, 2) };
     prt_value *y = prt_build_op(b, PRT_OP_conv, &attrs, in[2] != NULL ? 3 : 2, in);
     if (prt_op_input(root, 3) != NULL)
@@ -105,10 +105,10 @@ bool prt_expand_gemm(prt_pass *p, prt_build *b, prt_op *root)
     if (!prt_match_is_f32(prt_op_input(root, 0)) || !known(&f))
         return false;
     prt_gemm_attrs attrs = PRT_ATTRS_OF(gemm);
-    PRT_ATTR_GIVE(attrs, gemm, alpha, a->alpha);
-    PRT_ATTR_GIVE(attrs, gemm, beta, a->beta);
-    PRT_ATTR_GIVE(attrs, gemm, transA, a->transA);
-    PRT_ATTR_GIVE(attrs, gemm, transB, a->transB);
+    PRT_ATTR_SET(attrs, gemm, alpha, a->alpha);
+    PRT_ATTR_SET(attrs, gemm, beta, a->beta);
+    PRT_ATTR_SET(attrs, gemm, transA, a->transA);
+    PRT_ATTR_SET(attrs, gemm, transB, a->transB);
     prt_value *in[3] = { prt_op_input(root, 0), prt_op_input(root, 1), prt_op_input(root, 2) };
     return become_activation(b, root, &f,
         prt_build_op(b, PRT_OP_gemm, &attrs, in[2] != NULL ? 3 : 2, in));

@@ -46,7 +46,7 @@ bool prt_expand_plain_gemm(prt_pass *p, prt_build *b, prt_op *root)
     in[2] = bias ? c : NULL;
     prt_gemm_attrs attrs = PRT_ATTRS_OF(gemm);
     if (a->transB != 0)
-        PRT_ATTR_GIVE(attrs, gemm, transB, a->transB);
+        PRT_ATTR_SET(attrs, gemm, transB, a->transB);
     if (c == NULL || bias)
         return prt_match_become_op(b, root, PRT_OP_gemm, &attrs, bias ? 3 : 2, in);
     prt_value *product = prt_build_op(b, PRT_OP_gemm, &attrs, 2, in);

@@ -70,18 +70,18 @@ static prt_value *pool(prt_build *b, const prt_op *root, const window *w, bool f
     const prt_i64s kernels = { kernel, 2 }, steps = { strides, 2 }, edges = { pads, 4 };
     if (prt_op_is(root, PRT_OP_max_pool)) {
         prt_max_pool_attrs attrs = PRT_ATTRS_OF(max_pool);
-        PRT_ATTR_GIVE(attrs, max_pool, kernel_shape, kernels);
-        PRT_ATTR_GIVE(attrs, max_pool, strides, steps);
-        PRT_ATTR_GIVE(attrs, max_pool, pads, edges);
-        PRT_ATTR_GIVE(attrs, max_pool, ceil_mode,
+        PRT_ATTR_SET(attrs, max_pool, kernel_shape, kernels);
+        PRT_ATTR_SET(attrs, max_pool, strides, steps);
+        PRT_ATTR_SET(attrs, max_pool, pads, edges);
+        PRT_ATTR_SET(attrs, max_pool, ceil_mode,
             ((const prt_max_pool_attrs *)root->attrs)->ceil_mode);
         return prt_build_op(b, PRT_OP_max_pool, &attrs, 1, &x);
     }
     prt_average_pool_attrs attrs = PRT_ATTRS_OF(average_pool);
-    PRT_ATTR_GIVE(attrs, average_pool, kernel_shape, kernels);
-    PRT_ATTR_GIVE(attrs, average_pool, strides, steps);
-    PRT_ATTR_GIVE(attrs, average_pool, pads, edges);
-    PRT_ATTR_GIVE(attrs, average_pool, count_include_pad, 1);
+    PRT_ATTR_SET(attrs, average_pool, kernel_shape, kernels);
+    PRT_ATTR_SET(attrs, average_pool, strides, steps);
+    PRT_ATTR_SET(attrs, average_pool, pads, edges);
+    PRT_ATTR_SET(attrs, average_pool, count_include_pad, 1);
     return prt_build_op(b, PRT_OP_average_pool, &attrs, 1, &x);
 }
 

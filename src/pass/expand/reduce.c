@@ -63,12 +63,12 @@ bool prt_expand_lp_pool(prt_pass *p, prt_build *b, prt_op *root)
         return false;
     for (uint32_t i = 0; i < a->kernel_shape.count; i++)
         window *= (double)a->kernel_shape.data[i];
-    PRT_ATTR_GIVE(attrs, average_pool, kernel_shape, a->kernel_shape);
-    PRT_ATTR_GIVE(attrs, average_pool, strides, a->strides);
-    PRT_ATTR_GIVE(attrs, average_pool, dilations, a->dilations);
-    PRT_ATTR_GIVE(attrs, average_pool, pads, a->pads);
-    PRT_ATTR_GIVE(attrs, average_pool, auto_pad, a->auto_pad);
-    PRT_ATTR_GIVE(attrs, average_pool, count_include_pad, 1);
+    PRT_ATTR_SET(attrs, average_pool, kernel_shape, a->kernel_shape);
+    PRT_ATTR_SET(attrs, average_pool, strides, a->strides);
+    PRT_ATTR_SET(attrs, average_pool, dilations, a->dilations);
+    PRT_ATTR_SET(attrs, average_pool, pads, a->pads);
+    PRT_ATTR_SET(attrs, average_pool, auto_pad, a->auto_pad);
+    PRT_ATTR_SET(attrs, average_pool, count_include_pad, 1);
     x = a->p == 2 ? BINARY(mul, x, x) : UNARY(abs, x);
     x = prt_build_op(b, PRT_OP_average_pool, &attrs, 1, &x);
     x = BINARY(mul, x, prt_build_scalar(b, PRT_DTYPE_f32, window));
@@ -94,7 +94,7 @@ bool prt_expand_hardmax(prt_pass *p, prt_build *b, prt_op *root)
         places[i] = (float)i;
     for (uint32_t i = 0; i < PRT_MAX_RANK; i++)
         dims[i] = i == 0 ? n : 1;
-    PRT_ATTR_GIVE(attrs, argmax, axis, axis);
+    PRT_ATTR_SET(attrs, argmax, axis, axis);
     prt_value *in = prt_op_input(root, 0);
     prt_value *best =
         prt_match_cast(b, prt_build_op(b, PRT_OP_argmax, &attrs, 1, &in), PRT_DTYPE_f32);

@@ -50,8 +50,8 @@ static bool become_rotary(prt_build *b, prt_op *root, const rotary *r)
     const uint32_t parts = r->rest != 0 ? 3 : 2;
     prt_split_attrs split = PRT_ATTRS_OF(split);
     prt_concat_attrs concat = PRT_ATTRS_OF(concat);
-    PRT_ATTR_GIVE(split, split, axis, -1);
-    PRT_ATTR_GIVE(concat, concat, axis, -1);
+    PRT_ATTR_SET(split, split, axis, -1);
+    PRT_ATTR_SET(concat, concat, axis, -1);
     prt_value *x = r->heads != 0 ? prt_match_shaped(b, r->x, 4, four) : r->x;
     prt_value *in[2] = { x, prt_build_i64s(b, parts, sizes) };
     prt_op *halves = prt_build_op_n(b, PRT_OP_split, &split, 2, in, parts);

@@ -126,7 +126,7 @@ bool prt_expand_stft(prt_pass *p, prt_build *b, prt_op *root)
         return b->status != POPRT_OK;
     prt_conv_attrs conv = PRT_ATTRS_OF(conv);
     const prt_i64s steps = { &step, 1 };
-    PRT_ATTR_GIVE(conv, conv, strides, steps);
+    PRT_ATTR_SET(conv, conv, strides, steps);
     if (x->type->rank == 3)
         x = prt_build_binary(b, PRT_OP_squeeze, x, prt_build_i64s(b, 1, &part));
     prt_value *in[2] = { prt_build_binary(b, PRT_OP_unsqueeze, x, prt_build_i64s(b, 1, &channel)),

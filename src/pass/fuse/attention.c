@@ -384,18 +384,18 @@ static void set_lists(const match *m, prt_fused_attention_attrs *a, lists *l)
         memcpy(l->scores[i], m->scores.views[i].steps, 4 * sizeof(int64_t));
         given[i] = (prt_i64s){ l->scores[i], 4 };
     }
-    PRT_ATTR_GIVE(*a, fused_attention, sizes, ((prt_i64s){ l->sizes, 8 }));
-    PRT_ATTR_GIVE(*a, fused_attention, query, ((prt_i64s){ l->rows[0], 4 }));
-    PRT_ATTR_GIVE(*a, fused_attention, key, ((prt_i64s){ l->rows[1], 4 }));
-    PRT_ATTR_GIVE(*a, fused_attention, value, ((prt_i64s){ l->rows[2], 4 }));
+    PRT_ATTR_SET(*a, fused_attention, sizes, ((prt_i64s){ l->sizes, 8 }));
+    PRT_ATTR_SET(*a, fused_attention, query, ((prt_i64s){ l->rows[0], 4 }));
+    PRT_ATTR_SET(*a, fused_attention, key, ((prt_i64s){ l->rows[1], 4 }));
+    PRT_ATTR_SET(*a, fused_attention, value, ((prt_i64s){ l->rows[2], 4 }));
     if (given[PRT_SCORES_BIAS].count != 0)
-        PRT_ATTR_GIVE(*a, fused_attention, bias, given[PRT_SCORES_BIAS]);
+        PRT_ATTR_SET(*a, fused_attention, bias, given[PRT_SCORES_BIAS]);
     if (given[PRT_SCORES_MASK].count != 0)
-        PRT_ATTR_GIVE(*a, fused_attention, mask, given[PRT_SCORES_MASK]);
+        PRT_ATTR_SET(*a, fused_attention, mask, given[PRT_SCORES_MASK]);
     if (given[PRT_SCORES_KEEP].count != 0) {
-        PRT_ATTR_GIVE(*a, fused_attention, keep, given[PRT_SCORES_KEEP]);
-        PRT_ATTR_GIVE(*a, fused_attention, fill, (float)m->scores.fill);
-        PRT_ATTR_GIVE(*a, fused_attention, inverted, m->scores.inverted);
+        PRT_ATTR_SET(*a, fused_attention, keep, given[PRT_SCORES_KEEP]);
+        PRT_ATTR_SET(*a, fused_attention, fill, (float)m->scores.fill);
+        PRT_ATTR_SET(*a, fused_attention, inverted, m->scores.inverted);
     }
 }
 
@@ -409,15 +409,15 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     prt_fused_attention_attrs a = PRT_ATTRS_OF(fused_attention);
     const prt_type *type = m.result->type;
     set_lists(&m, &a, &l);
-    PRT_ATTR_GIVE(a, fused_attention, order, ((prt_i64s){ m.order, 3 }));
-    PRT_ATTR_GIVE(a, fused_attention, shape, ((prt_i64s){ type->dims, (uint32_t)type->rank }));
-    PRT_ATTR_GIVE(a, fused_attention, scale, (float)(m.scores.scale * m.q.scale * m.k.scale));
+    PRT_ATTR_SET(a, fused_attention, order, ((prt_i64s){ m.order, 3 }));
+    PRT_ATTR_SET(a, fused_attention, shape, ((prt_i64s){ type->dims, (uint32_t)type->rank }));
+    PRT_ATTR_SET(a, fused_attention, scale, (float)(m.scores.scale * m.q.scale * m.k.scale));
     if (m.scores.least != -HUGE_VAL)
-        PRT_ATTR_GIVE(a, fused_attention, least, (float)m.scores.least);
+        PRT_ATTR_SET(a, fused_attention, least, (float)m.scores.least);
     if (m.scores.causal)
-        PRT_ATTR_GIVE(a, fused_attention, causal, 1);
+        PRT_ATTR_SET(a, fused_attention, causal, 1);
     if (m.guarded)
-        PRT_ATTR_GIVE(a, fused_attention, guarded, 1);
+        PRT_ATTR_SET(a, fused_attention, guarded, 1);
     prt_value *in[8] = { m.q.value, m.k.value, m.v.value, m.scores.views[PRT_SCORES_BIAS].value,
         m.scores.views[PRT_SCORES_MASK].value, m.scores.views[PRT_SCORES_KEEP].value, m.past[0],
         m.past[1] };

@@ -56,7 +56,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     }
     const bool is_matrix = prt_op_input(root, 0)->type->rank == 2;
     prt_conv_attrs attrs = PRT_ATTRS_OF(conv);
-    PRT_ATTR_GIVE(attrs, conv, group, (int64_t)n);
+    PRT_ATTR_SET(attrs, conv, group, (int64_t)n);
     prt_value *in[3] = { prt_op_input(root, 0),
         prt_build_tensor(b, PRT_DTYPE_f32, is_matrix ? 1 : 4, dims, w),
         prt_build_tensor(b, PRT_DTYPE_f32, 1, dims, shift) };

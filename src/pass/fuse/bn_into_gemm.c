@@ -120,7 +120,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
         b->status = POPRT_E_NOMEM;
         return true;
     }
-    PRT_ATTR_GIVE(m.attrs, gemm, beta, 1.0f);
+    PRT_ATTR_SET(m.attrs, gemm, beta, 1.0f);
     if (m.rows) {
         const int64_t dims[2] = { -1, m.w.dims[0] };
         in[0] = prt_build_binary(b, PRT_OP_reshape, in[0], prt_build_i64s(b, 2, dims));

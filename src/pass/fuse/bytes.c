@@ -175,7 +175,7 @@ static bool multiply(prt_pass *p, prt_build *b, prt_op *root, prt_qconv *q, prt_
     q->by_filter = transposed ? k : 1;
     q->by_channel = transposed ? 1 : n;
     q->attrs = PRT_ATTRS_OF(nhwc_qconv);
-    PRT_ATTR_GIVE(q->attrs, nhwc_qconv, kernel_shape, kernel);
+    PRT_ATTR_SET(q->attrs, nhwc_qconv, kernel_shape, kernel);
     dims[2] = (int64_t)k;
     prt_value *in[6], *v;
     if (!prt_qconv_pack(p, b, q, in))

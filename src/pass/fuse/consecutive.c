@@ -250,7 +250,7 @@ static bool apply_transpose(prt_pass *p, prt_build *b, prt_op *root)
         return true;
     prt_transpose_attrs attrs = PRT_ATTRS_OF(transpose);
     const prt_i64s both = { perm, rank };
-    PRT_ATTR_GIVE(attrs, transpose, perm, both);
+    PRT_ATTR_SET(attrs, transpose, perm, both);
     return prt_match_put(b, root, PRT_OP_transpose, &attrs, 1, &x);
 }
 

@@ -234,9 +234,9 @@ static bool replace(prt_build *b, prt_op *root, draft *d)
     }
     const prt_i64s program = { (const int64_t *)(const void *)d->steps, 4 * d->n_steps };
     const prt_f32s numbers = { d->numbers, d->n_numbers };
-    PRT_ATTR_GIVE(attrs, elementwise, program, program);
+    PRT_ATTR_SET(attrs, elementwise, program, program);
     if (d->n_numbers != 0)
-        PRT_ATTR_GIVE(attrs, elementwise, numbers, numbers);
+        PRT_ATTR_SET(attrs, elementwise, numbers, numbers);
     return prt_match_put(b, root, PRT_OP_elementwise, &attrs, d->n_in, d->in);
 }
 

@@ -73,7 +73,7 @@ static bool from_linear(fused *f, const prt_op *op)
                 c->type->dims[0] != w->type->dims[a->transB != 0 ? 0 : 1])))
         return false;
     if (a->transB != 0)
-        PRT_ATTR_GIVE(f->linear, fused_linear, transB, a->transB);
+        PRT_ATTR_SET(f->linear, fused_linear, transB, a->transB);
     return true;
 }
 
@@ -124,19 +124,19 @@ static bool replace(fused *f, prt_build *b, prt_op *root)
 {
     const void *attrs = &f->linear;
     if (f->id == PRT_OP_fused_conv) {
-        PRT_ATTR_GIVE(f->conv, fused_conv, activation, f->act.kind);
-        PRT_ATTR_GIVE(f->conv, fused_conv, alpha, f->act.a);
-        PRT_ATTR_GIVE(f->conv, fused_conv, beta, f->act.b);
+        PRT_ATTR_SET(f->conv, fused_conv, activation, f->act.kind);
+        PRT_ATTR_SET(f->conv, fused_conv, alpha, f->act.a);
+        PRT_ATTR_SET(f->conv, fused_conv, beta, f->act.b);
         attrs = &f->conv;
     } else if (f->id == PRT_OP_quantized_linear) {
-        PRT_ATTR_GIVE(f->quantized, quantized_linear, activation, f->act.kind);
-        PRT_ATTR_GIVE(f->quantized, quantized_linear, alpha, f->act.a);
-        PRT_ATTR_GIVE(f->quantized, quantized_linear, beta, f->act.b);
+        PRT_ATTR_SET(f->quantized, quantized_linear, activation, f->act.kind);
+        PRT_ATTR_SET(f->quantized, quantized_linear, alpha, f->act.a);
+        PRT_ATTR_SET(f->quantized, quantized_linear, beta, f->act.b);
         attrs = &f->quantized;
     } else {
-        PRT_ATTR_GIVE(f->linear, fused_linear, activation, f->act.kind);
-        PRT_ATTR_GIVE(f->linear, fused_linear, alpha, f->act.a);
-        PRT_ATTR_GIVE(f->linear, fused_linear, beta, f->act.b);
+        PRT_ATTR_SET(f->linear, fused_linear, activation, f->act.kind);
+        PRT_ATTR_SET(f->linear, fused_linear, alpha, f->act.a);
+        PRT_ATTR_SET(f->linear, fused_linear, beta, f->act.b);
     }
     uint32_t n = INPUTS;
     while (n > f->needs && f->in[n - 1] == NULL)
@@ -174,9 +174,9 @@ static bool fuse_into_spread(prt_build *b, prt_op *root, const prt_op *spread, c
         prt_op_input(spread, 2) };
     if (attrs.activation != PRT_ACT_none)
         return false;
-    PRT_ATTR_GIVE(attrs, nhwc_spread, activation, act->kind);
-    PRT_ATTR_GIVE(attrs, nhwc_spread, alpha, act->a);
-    PRT_ATTR_GIVE(attrs, nhwc_spread, beta, act->b);
+    PRT_ATTR_SET(attrs, nhwc_spread, activation, act->kind);
+    PRT_ATTR_SET(attrs, nhwc_spread, alpha, act->a);
+    PRT_ATTR_SET(attrs, nhwc_spread, beta, act->b);
     return prt_epilogue_put(b, root, spread, PRT_OP_nhwc_spread, &attrs, spread->n_in, in);
 }
 

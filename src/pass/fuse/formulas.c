@@ -56,7 +56,7 @@ static bool replace_by_leaky_relu(prt_pass *p, prt_build *b, prt_op *root, prt_v
     double slope)
 {
     prt_leaky_relu_attrs attrs = PRT_ATTRS_OF(leaky_relu);
-    PRT_ATTR_GIVE(attrs, leaky_relu, alpha, (float)slope);
+    PRT_ATTR_SET(attrs, leaky_relu, alpha, (float)slope);
     return replace(p, b, root, PRT_OP_leaky_relu, &attrs, 1, &x);
 }
 
@@ -136,7 +136,7 @@ static bool apply_add(prt_pass *p, prt_build *b, prt_op *root)
         return false;
     prt_value *in[3] = { n.x, prt_formula_row(b, n.scale), prt_formula_row(b, n.bias) };
     prt_layer_normalization_attrs attrs = PRT_ATTRS_OF(layer_normalization);
-    PRT_ATTR_GIVE(attrs, layer_normalization, epsilon, (float)n.epsilon);
+    PRT_ATTR_SET(attrs, layer_normalization, epsilon, (float)n.epsilon);
     return replace(p, b, root, PRT_OP_layer_normalization, &attrs, 3, in);
 }
 
@@ -147,7 +147,7 @@ static bool apply_rms(prt_pass *p, prt_build *b, prt_op *root)
         return false;
     prt_value *in[2] = { n.x, prt_formula_row(b, n.scale) };
     prt_rms_normalization_attrs attrs = PRT_ATTRS_OF(rms_normalization);
-    PRT_ATTR_GIVE(attrs, rms_normalization, epsilon, (float)n.epsilon);
+    PRT_ATTR_SET(attrs, rms_normalization, epsilon, (float)n.epsilon);
     return replace(p, b, root, PRT_OP_rms_normalization, &attrs, 2, in);
 }
 
@@ -160,7 +160,7 @@ static bool apply_hard(prt_pass *p, prt_build *b, prt_op *root)
     if (x == NULL || !prt_formula_is_float(x) || x->type != root->out[0].type)
         return false;
     prt_hard_sigmoid_attrs attrs = PRT_ATTRS_OF(hard_sigmoid);
-    PRT_ATTR_GIVE(attrs, hard_sigmoid, alpha, 1.0f / 6.0f);
+    PRT_ATTR_SET(attrs, hard_sigmoid, alpha, 1.0f / 6.0f);
     return replace(p, b, root, swish ? PRT_OP_hard_swish : PRT_OP_hard_sigmoid,
         swish ? NULL : &attrs, 1, &x);
 }
@@ -182,7 +182,7 @@ static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
         return false;
     prt_gelu_attrs attrs = PRT_ATTRS_OF(gelu);
     if (tanh)
-        PRT_ATTR_GIVE(attrs, gelu, approximate, PRT_STR("tanh"));
+        PRT_ATTR_SET(attrs, gelu, approximate, PRT_STR("tanh"));
     return replace(p, b, root, PRT_OP_gelu, &attrs, 1, &x);
 }
 

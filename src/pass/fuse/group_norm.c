@@ -49,8 +49,8 @@ static bool apply_reshape(prt_pass *p, prt_build *b, prt_op *root)
     if (in[1] == NULL || in[2] == NULL)
         return b->status != POPRT_OK;
     prt_group_normalization_attrs attrs = PRT_ATTRS_OF(group_normalization);
-    PRT_ATTR_GIVE(attrs, group_normalization, num_groups, groups);
-    PRT_ATTR_GIVE(attrs, group_normalization, epsilon,
+    PRT_ATTR_SET(attrs, group_normalization, num_groups, groups);
+    PRT_ATTR_SET(attrs, group_normalization, epsilon,
         ((const prt_instance_normalization_attrs *)norm->attrs)->epsilon);
     return prt_match_put(b, root, PRT_OP_group_normalization, &attrs, 3, in);
 }
@@ -106,9 +106,9 @@ static bool replace_by_nhwc(prt_build *b, prt_op *root, const prt_op *norm,
 {
     prt_value *in[3] = { prt_op_input(norm, 0), prt_op_input(norm, 1), prt_op_input(norm, 2) };
     if (act->kind != PRT_ACT_none) {
-        PRT_ATTR_GIVE(*attrs, nhwc_group_norm, activation, act->kind);
-        PRT_ATTR_GIVE(*attrs, nhwc_group_norm, alpha, act->a);
-        PRT_ATTR_GIVE(*attrs, nhwc_group_norm, beta, act->b);
+        PRT_ATTR_SET(*attrs, nhwc_group_norm, activation, act->kind);
+        PRT_ATTR_SET(*attrs, nhwc_group_norm, alpha, act->a);
+        PRT_ATTR_SET(*attrs, nhwc_group_norm, beta, act->b);
     }
     return prt_match_put(b, root, PRT_OP_nhwc_group_norm, attrs, 3, in);
 }
@@ -135,8 +135,8 @@ static bool apply_microsoft(prt_pass *p, prt_build *b, prt_op *root)
     for (uint32_t i = 0; i < 3; i++)
         if (!prt_match_is_f32(prt_op_input(root, i)))
             return false;
-    PRT_ATTR_GIVE(attrs, nhwc_group_norm, num_groups, a->groups);
-    PRT_ATTR_GIVE(attrs, nhwc_group_norm, epsilon, a->epsilon);
+    PRT_ATTR_SET(attrs, nhwc_group_norm, num_groups, a->groups);
+    PRT_ATTR_SET(attrs, nhwc_group_norm, epsilon, a->epsilon);
     return replace_by_nhwc(b, root, root, &attrs, &act);
 }
 

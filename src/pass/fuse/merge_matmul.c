@@ -94,7 +94,7 @@ static prt_value *join(const plan *m, prt_build *b, bool bias)
 {
     prt_value **in = PRT_NEW_N(m->p->arena, prt_value *, m->n);
     prt_concat_attrs attrs = PRT_ATTRS_OF(concat);
-    PRT_ATTR_GIVE(attrs, concat, axis, -1);
+    PRT_ATTR_SET(attrs, concat, axis, -1);
     for (uint32_t i = 0; in != NULL && i < m->n; i++) {
         const part *t = &m->parts[i];
         in[i] = bias ? prt_op_input(t->add, t->bias_slot) : prt_op_input(t->product, 1);
@@ -111,7 +111,7 @@ static void split(const plan *m, prt_build *b, prt_value *y)
 {
     int64_t *widths = PRT_NEW_N(m->p->arena, int64_t, m->n);
     prt_split_attrs attrs = PRT_ATTRS_OF(split);
-    PRT_ATTR_GIVE(attrs, split, axis, -1);
+    PRT_ATTR_SET(attrs, split, axis, -1);
     if (widths == NULL) {
         b->status = POPRT_E_NOMEM;
         return;

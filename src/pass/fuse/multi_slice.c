@@ -101,7 +101,7 @@ static poprt_status merge(prt_pass *p, const prt_match_group *group, bool *chang
         return POPRT_OK;
     prt_build b = prt_build_before(first);
     prt_split_attrs attrs = PRT_ATTRS_OF(split);
-    PRT_ATTR_GIVE(attrs, split, axis, (int64_t)k.axis);
+    PRT_ATTR_SET(attrs, split, axis, (int64_t)k.axis);
     prt_value *in[2] = { x, prt_build_i64s(&b, count, sizes) };
     prt_op *split = prt_match_new(&b, first, PRT_OP_split, &attrs, 2, in, count);
     for (size_t i = 0; split != NULL && i < n;

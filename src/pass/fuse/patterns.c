@@ -53,8 +53,8 @@ static bool replace_norm(prt_build *b, prt_op *root, prt_formula_norm n)
     if (!flat)
         in[0] = prt_build_binary(b, PRT_OP_reshape, n.x, prt_build_i64s(b, 2, rows));
     prt_gc_group_normalization_attrs attrs = PRT_ATTRS_OF(gc_group_normalization);
-    PRT_ATTR_GIVE(attrs, gc_group_normalization, num_groups, 1);
-    PRT_ATTR_GIVE(attrs, gc_group_normalization, epsilon, (float)n.epsilon);
+    PRT_ATTR_SET(attrs, gc_group_normalization, num_groups, 1);
+    PRT_ATTR_SET(attrs, gc_group_normalization, epsilon, (float)n.epsilon);
     if (flat)
         return prt_match_put(b, root, PRT_OP_gc_group_normalization, &attrs, 3, in);
     prt_op *norm = prt_match_new(b, root, PRT_OP_gc_group_normalization, &attrs, 3, in, 1);

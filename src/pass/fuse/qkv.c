@@ -132,7 +132,7 @@ static bool read_branch(prt_op *op, branch *t, key *k)
 static prt_value *join(prt_pass *p, prt_build *b, prt_value **in)
 {
     prt_concat_attrs attrs = PRT_ATTRS_OF(concat);
-    PRT_ATTR_GIVE(attrs, concat, axis, -1);
+    PRT_ATTR_SET(attrs, concat, axis, -1);
     return prt_match_compute(p, b, in[0], PRT_OP_concat, &attrs, PARTS, in);
 }
 
@@ -158,7 +158,7 @@ static prt_value *transpose(prt_build *b, const branch *like, prt_value *x, cons
 {
     prt_transpose_attrs attrs = PRT_ATTRS_OF(transpose);
     const prt_i64s axes = { perm, RANK };
-    PRT_ATTR_GIVE(attrs, transpose, perm, axes);
+    PRT_ATTR_SET(attrs, transpose, perm, axes);
     prt_op *op = prt_match_new(b, like->transpose, PRT_OP_transpose, &attrs, 1, &x, 1);
     return op != NULL ? &op->out[0] : NULL;
 }
@@ -177,7 +177,7 @@ static prt_op *build_merged(prt_pass *p, prt_build *b, const branch *parts)
         weights[i] = prt_op_input(parts[i].matmul, 1);
     prt_value *w = join(p, b, weights), *bias = join_biases(p, b, parts, &any);
     prt_split_attrs attrs = PRT_ATTRS_OF(split);
-    PRT_ATTR_GIVE(attrs, split, axis, 1);
+    PRT_ATTR_SET(attrs, split, axis, 1);
     if (w == NULL || (any && bias == NULL))
         return NULL;
     prt_value *product[2] = { prt_op_input(t->matmul, 0), w };

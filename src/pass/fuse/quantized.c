@@ -84,17 +84,17 @@ static void copy_attrs(const prt_conv_attrs *from, prt_qlinear_conv_attrs *to)
 {
     *to = PRT_ATTRS_OF(qlinear_conv);
     if (from->group != 1)
-        PRT_ATTR_GIVE(*to, qlinear_conv, group, from->group);
+        PRT_ATTR_SET(*to, qlinear_conv, group, from->group);
     if (from->pads.count != 0)
-        PRT_ATTR_GIVE(*to, qlinear_conv, pads, from->pads);
+        PRT_ATTR_SET(*to, qlinear_conv, pads, from->pads);
     if (from->strides.count != 0)
-        PRT_ATTR_GIVE(*to, qlinear_conv, strides, from->strides);
+        PRT_ATTR_SET(*to, qlinear_conv, strides, from->strides);
     if (from->dilations.count != 0)
-        PRT_ATTR_GIVE(*to, qlinear_conv, dilations, from->dilations);
+        PRT_ATTR_SET(*to, qlinear_conv, dilations, from->dilations);
     if (from->kernel_shape.count != 0)
-        PRT_ATTR_GIVE(*to, qlinear_conv, kernel_shape, from->kernel_shape);
+        PRT_ATTR_SET(*to, qlinear_conv, kernel_shape, from->kernel_shape);
     if (!prt_str_is(from->auto_pad, "NOTSET"))
-        PRT_ATTR_GIVE(*to, qlinear_conv, auto_pad, from->auto_pad);
+        PRT_ATTR_SET(*to, qlinear_conv, auto_pad, from->auto_pad);
 }
 
 static bool apply(prt_pass *p, prt_build *b, prt_op *root)

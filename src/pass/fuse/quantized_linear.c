@@ -162,7 +162,7 @@ static prt_value *subtract_zeros(prt_pass *p, prt_build *b, const product *m, pr
 static bool replace(prt_pass *p, prt_build *b, prt_op *root, const product *m, prt_value *in[6])
 {
     prt_quantized_linear_attrs attrs = PRT_ATTRS_OF(quantized_linear);
-    PRT_ATTR_GIVE(attrs, quantized_linear, columns, (int64_t)m->form.filters);
+    PRT_ATTR_SET(attrs, quantized_linear, columns, (int64_t)m->form.filters);
     if (in[1] == NULL)
         in[1] = prt_build_scalar(b, in[0]->type->dtype, 0);
     prt_value *y = in[1] != NULL && in[4] != NULL

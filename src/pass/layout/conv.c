@@ -221,11 +221,11 @@ static bool match(prt_pass *p, conv *v, const prt_op *root, const prt_conv_attrs
     const prt_i64s kernel = { .data = v->kernel, .count = w.rank - 2 };
     const prt_i64s strides = { .data = v->strides, .count = w.rank - 2 };
     const prt_i64s pads = { .data = v->pads, .count = 2 * (w.rank - 2) };
-    PRT_ATTR_GIVE(v->attrs, nhwc_conv, group, a->group);
-    PRT_ATTR_GIVE(v->attrs, nhwc_conv, kernel_shape, kernel);
-    PRT_ATTR_GIVE(v->attrs, nhwc_conv, pads, pads);
-    PRT_ATTR_GIVE(v->attrs, nhwc_conv, strides, a->strides);
-    PRT_ATTR_GIVE(v->attrs, nhwc_conv, dilations, a->dilations);
+    PRT_ATTR_SET(v->attrs, nhwc_conv, group, a->group);
+    PRT_ATTR_SET(v->attrs, nhwc_conv, kernel_shape, kernel);
+    PRT_ATTR_SET(v->attrs, nhwc_conv, pads, pads);
+    PRT_ATTR_SET(v->attrs, nhwc_conv, strides, a->strides);
+    PRT_ATTR_SET(v->attrs, nhwc_conv, dilations, a->dilations);
     if (!choose_algorithm(p, v, &window))
         return false;
     v->blocking = prt_pixel_blocking_of(&v->form, v->y, &window, v->residual != NULL);
@@ -234,9 +234,9 @@ static bool match(prt_pass *p, conv *v, const prt_op *root, const prt_conv_attrs
         prt_pixel_blocking_apply(&v->blocking, &window, &v->form, v->kernel, v->strides, v->pads);
         v->attrs.strides = strides;
     }
-    PRT_ATTR_GIVE(v->attrs, nhwc_conv, form, (int32_t)v->form.form);
-    PRT_ATTR_GIVE(v->attrs, nhwc_conv, channels, (int64_t)v->form.channels);
-    PRT_ATTR_GIVE(v->attrs, nhwc_conv, filters, (int64_t)v->form.filters);
+    PRT_ATTR_SET(v->attrs, nhwc_conv, form, (int32_t)v->form.form);
+    PRT_ATTR_SET(v->attrs, nhwc_conv, channels, (int64_t)v->form.channels);
+    PRT_ATTR_SET(v->attrs, nhwc_conv, filters, (int64_t)v->form.filters);
     return true;
 }
 
@@ -273,15 +273,15 @@ static bool replace(prt_pass *p, prt_build *b, prt_op *root, conv *v)
     v->attrs.form = (int32_t)v->form.form;
     v->form.transformed = v->strides[0] == 1 && prt_conv_algorithm_transform(p, v->form, true);
     if (v->form.transformed)
-        PRT_ATTR_GIVE(v->attrs, nhwc_conv, transformed, 1);
+        PRT_ATTR_SET(v->attrs, nhwc_conv, transformed, 1);
     if (filters_repeat(p, root, v))
-        PRT_ATTR_GIVE(v->attrs, nhwc_conv, in_order, 1);
+        PRT_ATTR_SET(v->attrs, nhwc_conv, in_order, 1);
     const bool images = reads_nchw(v);
     prt_value *in[4] = { v->x, pack(p, root, v), v->bias, v->residual };
     if (in[1] == NULL)
         return false;
     if (images)
-        PRT_ATTR_GIVE(v->attrs, nhwc_conv, images, 1);
+        PRT_ATTR_SET(v->attrs, nhwc_conv, images, 1);
     else
         in[0] = prt_to_nhwc_last(b, v->x);
     if (v->residual != NULL)
@@ -307,8 +307,8 @@ bool prt_to_nhwc_conv(prt_pass *p, prt_build *b, prt_op *root)
     v.residual = prt_op_input(root, 3);
     if (!match(p, &v, root, &a))
         return false;
-    PRT_ATTR_GIVE(v.attrs, nhwc_conv, activation, f->activation);
-    PRT_ATTR_GIVE(v.attrs, nhwc_conv, alpha, f->alpha);
-    PRT_ATTR_GIVE(v.attrs, nhwc_conv, beta, f->beta);
+    PRT_ATTR_SET(v.attrs, nhwc_conv, activation, f->activation);
+    PRT_ATTR_SET(v.attrs, nhwc_conv, alpha, f->alpha);
+    PRT_ATTR_SET(v.attrs, nhwc_conv, beta, f->beta);
     return replace(p, b, root, &v);
 }

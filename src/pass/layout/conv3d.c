@@ -71,7 +71,7 @@ static bool match(volume *v, const prt_op *root, const prt_conv_attrs *a)
             v->pads[SPATIAL + i] > INT16_MAX)
             return false;
     }
-    PRT_ATTR_GIVE(v->attrs, fused_conv, group, a->group);
+    PRT_ATTR_SET(v->attrs, fused_conv, group, a->group);
     return pays(v);
 }
 
@@ -128,9 +128,9 @@ static prt_value *convolved(prt_pass *p, prt_build *b, const volume *v, prt_valu
     const int64_t pads[4] = { v->pads[1], v->pads[2], v->pads[SPATIAL + 1], v->pads[SPATIAL + 2] };
     const prt_i64s edges = { pads, 4 }, strides = { v->stride + 1, 2 };
     const prt_i64s dilations = { v->dilation + 1, 2 };
-    PRT_ATTR_GIVE(attrs, fused_conv, pads, edges);
-    PRT_ATTR_GIVE(attrs, fused_conv, strides, strides);
-    PRT_ATTR_GIVE(attrs, fused_conv, dilations, dilations);
+    PRT_ATTR_SET(attrs, fused_conv, pads, edges);
+    PRT_ATTR_SET(attrs, fused_conv, strides, strides);
+    PRT_ATTR_SET(attrs, fused_conv, dilations, dilations);
     prt_value *in[4] = { x, weights_of(p, b, v), v->bias, residual };
     if (in[1] == NULL)
         return NULL;
@@ -159,7 +159,7 @@ static prt_value *concat_planes(prt_pass *p, prt_build *b, const volume *v, prt_
             return NULL;
     }
     prt_concat_attrs attrs = PRT_ATTRS_OF(concat);
-    PRT_ATTR_GIVE(attrs, concat, axis, few ? 1 : RANK - 1);
+    PRT_ATTR_SET(attrs, concat, axis, few ? 1 : RANK - 1);
     x = v->kernel[0] == 1 ? part[0]
                           : prt_build_op(b, PRT_OP_concat, &attrs, (uint32_t)v->kernel[0], part);
     if (x != NULL && !few)
@@ -180,9 +180,9 @@ bool prt_to_nhwc_conv3d(prt_pass *p, prt_build *b, prt_op *root)
         v.residual = prt_op_input(root, 3);
         if (!match(&v, root, &a))
             return false;
-        PRT_ATTR_GIVE(v.attrs, fused_conv, activation, f->activation);
-        PRT_ATTR_GIVE(v.attrs, fused_conv, alpha, f->alpha);
-        PRT_ATTR_GIVE(v.attrs, fused_conv, beta, f->beta);
+        PRT_ATTR_SET(v.attrs, fused_conv, activation, f->activation);
+        PRT_ATTR_SET(v.attrs, fused_conv, alpha, f->alpha);
+        PRT_ATTR_SET(v.attrs, fused_conv, beta, f->beta);
     }
     const int64_t *d = v.y->dims, dims[RANK] = { -1, d[2], d[3], d[4], d[1] };
     if (!prt_pass_afford(p, prt_tensor_count(&v.w) * sizeof(float)))

@@ -52,8 +52,8 @@ bool prt_to_nhwc_depth_to_space_conv(prt_pass *p, prt_build *b, prt_op *root)
     prt_nhwc_spread_attrs attrs = PRT_ATTRS_OF(nhwc_spread);
     const int64_t sizes[2] = { w.dims[2], w.dims[3] };
     const prt_i64s kernel = { .data = sizes, .count = 2 };
-    PRT_ATTR_GIVE(attrs, nhwc_spread, filters, w.dims[1]);
-    PRT_ATTR_GIVE(attrs, nhwc_spread, kernel_shape, kernel);
+    PRT_ATTR_SET(attrs, nhwc_spread, filters, w.dims[1]);
+    PRT_ATTR_SET(attrs, nhwc_spread, kernel_shape, kernel);
     size_t count;
     if (!prt_nhwc_spread_size(&attrs, (size_t)w.dims[0], &count))
         return false;

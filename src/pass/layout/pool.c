@@ -30,19 +30,19 @@ static prt_value *build_pool(prt_build *b, const prt_op *root, const prt_max_poo
     const prt_i64s dilations = { l->dilations, 2 }, pads = { l->pads, 4 };
     if (prt_op_is(root, PRT_OP_max_pool)) {
         prt_nhwc_max_pool_attrs attrs = PRT_ATTRS_OF(nhwc_max_pool);
-        PRT_ATTR_GIVE(attrs, nhwc_max_pool, kernel_shape, kernel);
-        PRT_ATTR_GIVE(attrs, nhwc_max_pool, strides, strides);
-        PRT_ATTR_GIVE(attrs, nhwc_max_pool, dilations, dilations);
-        PRT_ATTR_GIVE(attrs, nhwc_max_pool, pads, pads);
-        PRT_ATTR_GIVE(attrs, nhwc_max_pool, ceil_mode, a->ceil_mode);
+        PRT_ATTR_SET(attrs, nhwc_max_pool, kernel_shape, kernel);
+        PRT_ATTR_SET(attrs, nhwc_max_pool, strides, strides);
+        PRT_ATTR_SET(attrs, nhwc_max_pool, dilations, dilations);
+        PRT_ATTR_SET(attrs, nhwc_max_pool, pads, pads);
+        PRT_ATTR_SET(attrs, nhwc_max_pool, ceil_mode, a->ceil_mode);
         return prt_build_op(b, PRT_OP_nhwc_max_pool, &attrs, 1, &x);
     }
     prt_nhwc_average_pool_attrs attrs = PRT_ATTRS_OF(nhwc_average_pool);
-    PRT_ATTR_GIVE(attrs, nhwc_average_pool, kernel_shape, kernel);
-    PRT_ATTR_GIVE(attrs, nhwc_average_pool, strides, strides);
-    PRT_ATTR_GIVE(attrs, nhwc_average_pool, dilations, dilations);
-    PRT_ATTR_GIVE(attrs, nhwc_average_pool, pads, pads);
-    PRT_ATTR_GIVE(attrs, nhwc_average_pool, count_include_pad, 1);
+    PRT_ATTR_SET(attrs, nhwc_average_pool, kernel_shape, kernel);
+    PRT_ATTR_SET(attrs, nhwc_average_pool, strides, strides);
+    PRT_ATTR_SET(attrs, nhwc_average_pool, dilations, dilations);
+    PRT_ATTR_SET(attrs, nhwc_average_pool, pads, pads);
+    PRT_ATTR_SET(attrs, nhwc_average_pool, count_include_pad, 1);
     return prt_build_op(b, PRT_OP_nhwc_average_pool, &attrs, 1, &x);
 }
 

@@ -133,10 +133,10 @@ bool prt_qconv_pack(prt_pass *p, prt_build *b, const prt_qconv *q, prt_value *in
 prt_value *prt_qconv_build(prt_build *b, const prt_qconv *q, prt_value *const in[6])
 {
     prt_nhwc_qconv_attrs a = q->attrs;
-    PRT_ATTR_GIVE(a, nhwc_qconv, form, (int32_t)q->form.form);
-    PRT_ATTR_GIVE(a, nhwc_qconv, group, (int64_t)q->form.group);
-    PRT_ATTR_GIVE(a, nhwc_qconv, channels, (int64_t)q->form.channels);
-    PRT_ATTR_GIVE(a, nhwc_qconv, filters, (int64_t)q->form.filters);
+    PRT_ATTR_SET(a, nhwc_qconv, form, (int32_t)q->form.form);
+    PRT_ATTR_SET(a, nhwc_qconv, group, (int64_t)q->form.group);
+    PRT_ATTR_SET(a, nhwc_qconv, channels, (int64_t)q->form.channels);
+    PRT_ATTR_SET(a, nhwc_qconv, filters, (int64_t)q->form.filters);
     return prt_build_op(b, PRT_OP_nhwc_qconv, &a, 6, in);
 }
 
@@ -178,14 +178,14 @@ bool prt_to_nhwc_qconv(prt_pass *p, prt_build *b, prt_op *root)
         return false;
     const prt_i64s kernel = { .data = sizes, .count = w->rank - 2 };
     const prt_i64s edges = { .data = pads, .count = 2 * (w->rank - 2) };
-    PRT_ATTR_GIVE(q.attrs, nhwc_qconv, kernel_shape, kernel);
-    PRT_ATTR_GIVE(q.attrs, nhwc_qconv, pads, edges);
-    PRT_ATTR_GIVE(q.attrs, nhwc_qconv, strides, a->strides);
-    PRT_ATTR_GIVE(q.attrs, nhwc_qconv, dilations, a->dilations);
+    PRT_ATTR_SET(q.attrs, nhwc_qconv, kernel_shape, kernel);
+    PRT_ATTR_SET(q.attrs, nhwc_qconv, pads, edges);
+    PRT_ATTR_SET(q.attrs, nhwc_qconv, strides, a->strides);
+    PRT_ATTR_SET(q.attrs, nhwc_qconv, dilations, a->dilations);
     const bool images = f->channels <= PRT_TO_NHWC_IMAGE_CHANNELS && f->group == 1 &&
         x->type->rank < 5 && prt_to_nhwc_source(x) == NULL;
     if (images)
-        PRT_ATTR_GIVE(q.attrs, nhwc_qconv, images, 1);
+        PRT_ATTR_SET(q.attrs, nhwc_qconv, images, 1);
     if (!prt_qconv_pack(p, b, &q, in))
         return false;
     in[0] = images ? x : prt_to_nhwc_last(b, x);

@@ -87,14 +87,14 @@ static prt_op *only_reader(const prt_value *v)
 
 static void copy_windows(prt_nhwc_separable_attrs *to, const prt_nhwc_conv_attrs *a)
 {
-    PRT_ATTR_GIVE(*to, nhwc_separable, hidden, a->group);
-    PRT_ATTR_GIVE(*to, nhwc_separable, kernel_shape, a->kernel_shape);
-    PRT_ATTR_GIVE(*to, nhwc_separable, pads, a->pads);
-    PRT_ATTR_GIVE(*to, nhwc_separable, strides, a->strides);
-    PRT_ATTR_GIVE(*to, nhwc_separable, dilations, a->dilations);
-    PRT_ATTR_GIVE(*to, nhwc_separable, activation1, a->activation);
-    PRT_ATTR_GIVE(*to, nhwc_separable, alpha1, a->alpha);
-    PRT_ATTR_GIVE(*to, nhwc_separable, beta1, a->beta);
+    PRT_ATTR_SET(*to, nhwc_separable, hidden, a->group);
+    PRT_ATTR_SET(*to, nhwc_separable, kernel_shape, a->kernel_shape);
+    PRT_ATTR_SET(*to, nhwc_separable, pads, a->pads);
+    PRT_ATTR_SET(*to, nhwc_separable, strides, a->strides);
+    PRT_ATTR_SET(*to, nhwc_separable, dilations, a->dilations);
+    PRT_ATTR_SET(*to, nhwc_separable, activation1, a->activation);
+    PRT_ATTR_SET(*to, nhwc_separable, alpha1, a->alpha);
+    PRT_ATTR_SET(*to, nhwc_separable, beta1, a->beta);
 }
 
 /* Copies attributes and inputs of the convolution before the windows; `op` may be NULL. */
@@ -103,9 +103,9 @@ static void copy_first(prt_nhwc_separable_attrs *to, const prt_op *op, prt_value
     if (op == NULL)
         return;
     const prt_nhwc_conv_attrs *a = op->attrs;
-    PRT_ATTR_GIVE(*to, nhwc_separable, activation0, a->activation);
-    PRT_ATTR_GIVE(*to, nhwc_separable, alpha0, a->alpha);
-    PRT_ATTR_GIVE(*to, nhwc_separable, beta0, a->beta);
+    PRT_ATTR_SET(*to, nhwc_separable, activation0, a->activation);
+    PRT_ATTR_SET(*to, nhwc_separable, alpha0, a->alpha);
+    PRT_ATTR_SET(*to, nhwc_separable, beta0, a->beta);
     in[0] = prt_op_input(op, 0);
     in[3] = prt_op_input(op, 1);
     in[4] = prt_op_input(op, 2);
@@ -116,10 +116,10 @@ static void copy_last(prt_nhwc_separable_attrs *to, const prt_op *op, prt_value 
     if (op == NULL)
         return;
     const prt_nhwc_conv_attrs *a = op->attrs;
-    PRT_ATTR_GIVE(*to, nhwc_separable, filters, a->filters);
-    PRT_ATTR_GIVE(*to, nhwc_separable, activation2, a->activation);
-    PRT_ATTR_GIVE(*to, nhwc_separable, alpha2, a->alpha);
-    PRT_ATTR_GIVE(*to, nhwc_separable, beta2, a->beta);
+    PRT_ATTR_SET(*to, nhwc_separable, filters, a->filters);
+    PRT_ATTR_SET(*to, nhwc_separable, activation2, a->activation);
+    PRT_ATTR_SET(*to, nhwc_separable, alpha2, a->alpha);
+    PRT_ATTR_SET(*to, nhwc_separable, beta2, a->beta);
     in[5] = prt_op_input(op, 1);
     in[6] = prt_op_input(op, 2);
     in[7] = prt_op_input(op, 3);

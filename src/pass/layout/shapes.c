@@ -128,7 +128,7 @@ bool prt_to_nhwc_halves(prt_build *b, prt_op *root)
     if (((const prt_nhwc_shuffle_attrs *)root->attrs)->halves != 0 || t->rank != 4 ||
         !prt_dim_is_number(t->dims[3]) || !halves_of(&root->out[0], t->dims[3], half))
         return false;
-    PRT_ATTR_GIVE(attrs, nhwc_shuffle, halves, 1);
+    PRT_ATTR_SET(attrs, nhwc_shuffle, halves, 1);
     prt_op *op = prt_build_op_n(b, PRT_OP_nhwc_shuffle, &attrs, 2, in, 2);
     for (uint32_t i = 0; op != NULL && i < 2; i++)
         (void)prt_pass_replace(b, half[i], &op->out[i]);

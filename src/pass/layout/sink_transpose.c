@@ -119,7 +119,7 @@ bool prt_to_nhwc_concat(prt_build *b, prt_op *root)
     for (uint32_t i = 0; i < root->n_in; i++)
         if ((in[i] = prt_to_nhwc_last(b, in[i])) == NULL)
             return true;
-    PRT_ATTR_GIVE(attrs, concat, axis, axis_of(a->axis, root->out[0].type->rank));
+    PRT_ATTR_SET(attrs, concat, axis, axis_of(a->axis, root->out[0].type->rank));
     prt_to_nhwc_replace(b, root, 0, prt_build_op(b, PRT_OP_concat, &attrs, root->n_in, in));
     return true;
 }
@@ -139,7 +139,7 @@ bool prt_to_nhwc_split(prt_build *b, prt_op *root)
     }
     if (!read)
         return false;
-    PRT_ATTR_GIVE(attrs, split, axis, axis_of(a->axis, in[0]->type->rank));
+    PRT_ATTR_SET(attrs, split, axis, axis_of(a->axis, in[0]->type->rank));
     prt_op *op = prt_build_op_n(b, PRT_OP_split, &attrs, in[1] != NULL ? 2 : 1, in, root->n_out);
     for (uint32_t i = 0; op != NULL && i < root->n_out; i++)
         if (prt_value_used(&root->out[i]))
@@ -276,8 +276,8 @@ bool prt_to_nhwc_norm(prt_build *b, prt_op *root)
     }
     if (!prt_dim_is_number(groups) || groups < 1)
         return false;
-    PRT_ATTR_GIVE(attrs, nhwc_group_norm, num_groups, groups);
-    PRT_ATTR_GIVE(attrs, nhwc_group_norm, epsilon, epsilon);
+    PRT_ATTR_SET(attrs, nhwc_group_norm, num_groups, groups);
+    PRT_ATTR_SET(attrs, nhwc_group_norm, epsilon, epsilon);
     prt_value *in[3] = { x, prt_op_input(root, 1), prt_op_input(root, 2) };
     prt_to_nhwc_replace(b, root, 0, prt_build_op(b, PRT_OP_nhwc_group_norm, &attrs, 3, in));
     return true;

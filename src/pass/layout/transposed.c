@@ -253,11 +253,11 @@ static prt_value *build_part(prt_pass *p, prt_build *b, const part *q)
     pack_weights(q, (size_t)phases, taps, w);
     prt_fused_conv_attrs attrs = PRT_ATTRS_OF(fused_conv);
     const prt_i64s all = { .data = pads, .count = 2 * t->axes };
-    PRT_ATTR_GIVE(attrs, fused_conv, pads, all);
+    PRT_ATTR_SET(attrs, fused_conv, pads, all);
     if (t->reader != NULL) {
-        PRT_ATTR_GIVE(attrs, fused_conv, activation, t->act.kind);
-        PRT_ATTR_GIVE(attrs, fused_conv, alpha, t->act.a);
-        PRT_ATTR_GIVE(attrs, fused_conv, beta, t->act.b);
+        PRT_ATTR_SET(attrs, fused_conv, activation, t->act.kind);
+        PRT_ATTR_SET(attrs, fused_conv, alpha, t->act.a);
+        PRT_ATTR_SET(attrs, fused_conv, beta, t->act.b);
     }
     prt_value *in[3] = { t->x, prt_build_tensor(b, PRT_DTYPE_f32, t->w.rank, dims, w), t->bias };
     if (t->bias != NULL && phases > 1)
@@ -283,7 +283,7 @@ static prt_value *build_separate(prt_pass *p, prt_build *b, const transposed *t)
             return NULL;
     }
     prt_concat_attrs attrs = PRT_ATTRS_OF(concat);
-    PRT_ATTR_GIVE(attrs, concat, axis, 1);
+    PRT_ATTR_SET(attrs, concat, axis, 1);
     return phases > 1 ? prt_build_op(b, PRT_OP_concat, &attrs, (uint32_t)phases, parts) : parts[0];
 }
 

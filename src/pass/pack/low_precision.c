@@ -228,11 +228,11 @@ static bool replace_by_quantized(prt_pass *p, prt_build *b, prt_op *root,
         prt_op_input(root, 3) };
     if (!quantize(p, root, (size_t)from->columns, in + 2))
         return b->status != POPRT_OK;
-    PRT_ATTR_GIVE(attrs, quantized_linear, columns, from->columns);
+    PRT_ATTR_SET(attrs, quantized_linear, columns, from->columns);
     if (from->activation != PRT_ACT_none) {
-        PRT_ATTR_GIVE(attrs, quantized_linear, activation, from->activation);
-        PRT_ATTR_GIVE(attrs, quantized_linear, alpha, from->alpha);
-        PRT_ATTR_GIVE(attrs, quantized_linear, beta, from->beta);
+        PRT_ATTR_SET(attrs, quantized_linear, activation, from->activation);
+        PRT_ATTR_SET(attrs, quantized_linear, alpha, from->alpha);
+        PRT_ATTR_SET(attrs, quantized_linear, beta, from->beta);
     }
     return prt_match_put(b, root, PRT_OP_quantized_linear, &attrs,
         in[6] != NULL       ? 7
@@ -250,7 +250,7 @@ static bool quantize_left(prt_build *b, prt_op *root, prt_fused_linear_attrs *at
         return false;
     for (uint32_t i = 0; i < root->n_in; i++)
         in[i] = prt_op_input(root, i);
-    PRT_ATTR_GIVE(*attrs, fused_linear, compute, PRT_LINEAR_i8);
+    PRT_ATTR_SET(*attrs, fused_linear, compute, PRT_LINEAR_i8);
     return prt_match_put(b, root, PRT_OP_fused_linear, attrs, root->n_in, in);
 }
 
@@ -267,11 +267,11 @@ static bool replace(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_at
     in[2] = prt_op_input(root, 2);
     in[3] = prt_op_input(root, 3);
     if (t.block != 0)
-        PRT_ATTR_GIVE(*attrs, fused_linear, block, (int64_t)t.block);
+        PRT_ATTR_SET(*attrs, fused_linear, block, (int64_t)t.block);
     if (computes(p, PRT_COMPUTE_i8))
-        PRT_ATTR_GIVE(*attrs, fused_linear, compute, PRT_LINEAR_i8);
+        PRT_ATTR_SET(*attrs, fused_linear, compute, PRT_LINEAR_i8);
     if (computes(p, PRT_COMPUTE_bf16))
-        PRT_ATTR_GIVE(*attrs, fused_linear, compute, PRT_LINEAR_bf16);
+        PRT_ATTR_SET(*attrs, fused_linear, compute, PRT_LINEAR_bf16);
     uint32_t n = 5;
     while (n > 2 && in[n - 1] == NULL)
         n--;
@@ -301,11 +301,11 @@ static bool apply_conv(prt_pass *p, prt_build *b, prt_op *root)
         !prt_i64s_are(a->kernel_shape, 1) || !prt_i64s_are(a->pads, 0) ||
         !prt_i64s_are(a->strides, 1) || a->filters < 1)
         return computes(p, PRT_COMPUTE_i8) && prt_low_precision_conv(p, b, root);
-    PRT_ATTR_GIVE(attrs, fused_linear, columns, a->filters);
+    PRT_ATTR_SET(attrs, fused_linear, columns, a->filters);
     if (a->activation != PRT_ACT_none) {
-        PRT_ATTR_GIVE(attrs, fused_linear, activation, a->activation);
-        PRT_ATTR_GIVE(attrs, fused_linear, alpha, a->alpha);
-        PRT_ATTR_GIVE(attrs, fused_linear, beta, a->beta);
+        PRT_ATTR_SET(attrs, fused_linear, activation, a->activation);
+        PRT_ATTR_SET(attrs, fused_linear, alpha, a->alpha);
+        PRT_ATTR_SET(attrs, fused_linear, beta, a->beta);
     }
     return replace(p, b, root, &attrs);
 }

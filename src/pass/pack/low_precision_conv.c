@@ -99,17 +99,17 @@ static bool quantize(prt_pass *p, prt_op *op, const prt_nhwc_weights *from, prt_
 static prt_nhwc_quantized_conv_attrs attrs_of(const prt_nhwc_conv_attrs *a)
 {
     prt_nhwc_quantized_conv_attrs to = PRT_ATTRS_OF(nhwc_quantized_conv);
-    PRT_ATTR_GIVE(to, nhwc_quantized_conv, group, a->group);
-    PRT_ATTR_GIVE(to, nhwc_quantized_conv, channels, a->channels);
-    PRT_ATTR_GIVE(to, nhwc_quantized_conv, filters, a->filters);
-    PRT_ATTR_GIVE(to, nhwc_quantized_conv, kernel_shape, a->kernel_shape);
-    PRT_ATTR_GIVE(to, nhwc_quantized_conv, pads, a->pads);
-    PRT_ATTR_GIVE(to, nhwc_quantized_conv, strides, a->strides);
-    PRT_ATTR_GIVE(to, nhwc_quantized_conv, dilations, a->dilations);
+    PRT_ATTR_SET(to, nhwc_quantized_conv, group, a->group);
+    PRT_ATTR_SET(to, nhwc_quantized_conv, channels, a->channels);
+    PRT_ATTR_SET(to, nhwc_quantized_conv, filters, a->filters);
+    PRT_ATTR_SET(to, nhwc_quantized_conv, kernel_shape, a->kernel_shape);
+    PRT_ATTR_SET(to, nhwc_quantized_conv, pads, a->pads);
+    PRT_ATTR_SET(to, nhwc_quantized_conv, strides, a->strides);
+    PRT_ATTR_SET(to, nhwc_quantized_conv, dilations, a->dilations);
     if (a->activation != PRT_ACT_none) {
-        PRT_ATTR_GIVE(to, nhwc_quantized_conv, activation, a->activation);
-        PRT_ATTR_GIVE(to, nhwc_quantized_conv, alpha, a->alpha);
-        PRT_ATTR_GIVE(to, nhwc_quantized_conv, beta, a->beta);
+        PRT_ATTR_SET(to, nhwc_quantized_conv, activation, a->activation);
+        PRT_ATTR_SET(to, nhwc_quantized_conv, alpha, a->alpha);
+        PRT_ATTR_SET(to, nhwc_quantized_conv, beta, a->beta);
     }
     return to;
 }

@@ -169,10 +169,10 @@ static bool replace(prt_pass *p, prt_build *b, prt_op *root, const numbers *w, p
     prt_value *packed[3];
     if (!pack(p, b, w, old, packed))
         return b->status != POPRT_OK;
-    PRT_ATTR_GIVE(attrs, fused_linear, columns, (int64_t)w->n);
-    PRT_ATTR_GIVE(attrs, fused_linear, block, (int64_t)w->block);
+    PRT_ATTR_SET(attrs, fused_linear, columns, (int64_t)w->n);
+    PRT_ATTR_SET(attrs, fused_linear, block, (int64_t)w->block);
     if (w->rounds && w->bits != 8 && w->block <= PRT_DOT_DEPTH)
-        PRT_ATTR_GIVE(attrs, fused_linear, compute, PRT_LINEAR_i8);
+        PRT_ATTR_SET(attrs, fused_linear, compute, PRT_LINEAR_i8);
     prt_value *in[6] = { prt_op_input(root, 0), packed[0], bias, NULL, packed[1], packed[2] };
     prt_value *y = prt_build_op(b, PRT_OP_fused_linear, &attrs, packed[2] != NULL ? 6 : 5, in);
     prt_match_mark(b, y, root);

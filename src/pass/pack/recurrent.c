@@ -19,8 +19,8 @@ static bool is_matrices(const prt_packed_rnn *q, const prt_tensor *t, size_t k)
     do {                                                                                           \
         to->id = PRT_ATTRS_OF(packed_##id);                                                        \
         memcpy(&to->id, op->attrs, offsetof(prt_packed_##id##_attrs, input_size));                 \
-        PRT_ATTR_GIVE(to->id, packed_##id, hidden_size, hidden);                                   \
-        PRT_ATTR_GIVE(to->id, packed_##id, input_size, input);                                     \
+        PRT_ATTR_SET(to->id, packed_##id, hidden_size, hidden);                                    \
+        PRT_ATTR_SET(to->id, packed_##id, input_size, input);                                      \
     } while (0)
 
 /* Returns the packed operator, and writes its attributes. */

@@ -63,21 +63,21 @@ bool prt_pack_trees(prt_pass *p, prt_build *b, prt_op *root)
         if (f.nodes[i].mode != PRT_TREE_LEAF && f.nodes[i].feature >= features)
             features = f.nodes[i].feature + 1;
     prt_packed_trees_attrs a = PRT_ATTRS_OF(packed_trees);
-    PRT_ATTR_GIVE(a, packed_trees, features, features);
-    PRT_ATTR_GIVE(a, packed_trees, n_targets, (int64_t)j.targets);
-    PRT_ATTR_GIVE(a, packed_trees, aggregate_function, (int64_t)f.sum);
-    PRT_ATTR_GIVE(a, packed_trees, post_transform, (int64_t)j.transform);
+    PRT_ATTR_SET(a, packed_trees, features, features);
+    PRT_ATTR_SET(a, packed_trees, n_targets, (int64_t)j.targets);
+    PRT_ATTR_SET(a, packed_trees, aggregate_function, (int64_t)f.sum);
+    PRT_ATTR_SET(a, packed_trees, post_transform, (int64_t)j.transform);
     if (root->out[0].type->dtype == PRT_DTYPE_f64)
-        PRT_ATTR_GIVE(a, packed_trees, wide, 1);
+        PRT_ATTR_SET(a, packed_trees, wide, 1);
     if (j.labels.strings.count != 0)
-        PRT_ATTR_GIVE(a, packed_trees, classlabels_strings, j.labels.strings);
+        PRT_ATTR_SET(a, packed_trees, classlabels_strings, j.labels.strings);
     if (j.labels.ints.count != 0)
-        PRT_ATTR_GIVE(a, packed_trees, classlabels_int64s, j.labels.ints);
+        PRT_ATTR_SET(a, packed_trees, classlabels_int64s, j.labels.ints);
     if (j.one_set) {
-        PRT_ATTR_GIVE(a, packed_trees, one_set, 1);
-        PRT_ATTR_GIVE(a, packed_trees, scored, (int64_t)j.scored);
+        PRT_ATTR_SET(a, packed_trees, one_set, 1);
+        PRT_ATTR_SET(a, packed_trees, scored, (int64_t)j.scored);
     }
-    PRT_ATTR_GIVE(a, packed_trees, positive, j.positive ? 1 : 0);
+    PRT_ATTR_SET(a, packed_trees, positive, j.positive ? 1 : 0);
     prt_op *op =
         prt_build_op_n(b, PRT_OP_packed_trees, &a, in[4] != NULL ? 5 : 4, in, labelled ? 2 : 1);
     for (uint32_t i = 0; op != NULL && i < root->n_out; i++)

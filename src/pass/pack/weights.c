@@ -82,9 +82,9 @@ static bool replace(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_at
     const prt_op_def *def = prt_op_of(PRT_OP_fused_linear);
     attrs->transB = 0;
     attrs->present &= ~((uint64_t)1 << prt_op_attr(def, PRT_STR("transB")));
-    PRT_ATTR_GIVE(*attrs, fused_linear, columns, columns);
+    PRT_ATTR_SET(*attrs, fused_linear, columns, columns);
     if (repeats)
-        PRT_ATTR_GIVE(*attrs, fused_linear, in_order, 1);
+        PRT_ATTR_SET(*attrs, fused_linear, in_order, 1);
     uint32_t n = 4;
     while (n > 2 && in[n - 1] == NULL)
         n--;

@@ -185,7 +185,7 @@ static prt_str format_of(prt_fp8_code code)
 static prt_value *cast_to(prt_build *b, prt_value *x, int32_t to)
 {
     prt_cast_attrs a = PRT_ATTRS_OF(cast);
-    PRT_ATTR_GIVE(a, cast, to, to);
+    PRT_ATTR_SET(a, cast, to, to);
     return b->status == POPRT_OK && x->type->dtype != to ? prt_build_op(b, PRT_OP_cast, &a, 1, &x)
                                                          : x;
 }
@@ -200,7 +200,7 @@ static prt_value *bytes_of(prt_build *b, prt_value *x, prt_fp8_code code)
     prt_gc_cast_to_uint8_attrs a = PRT_ATTRS_OF(gc_cast_to_uint8);
     prt_value *in[2] = { x, scale_of(b, code) };
     const prt_str format = format_of(code);
-    PRT_ATTR_GIVE(a, gc_cast_to_uint8, fp8Format, format);
+    PRT_ATTR_SET(a, gc_cast_to_uint8, fp8Format, format);
     return prt_build_op(b, PRT_OP_gc_cast_to_uint8, &a, 2, in);
 }
 
@@ -242,7 +242,7 @@ static prt_value *encoded(const settings *s, prt_build *b, const prt_op *op, prt
 /* Copies an attribute that the Conv has. */
 #define COPY_ATTR(field)                                                                           \
     if (prt_attr_given(from, prt_op_attr(prt_op_of(PRT_OP_conv), PRT_STR(#field))))                \
-    PRT_ATTR_GIVE(*a, gc_fp8_conv, field, from->field)
+    PRT_ATTR_SET(*a, gc_fp8_conv, field, from->field)
 
 static void copy_conv_attrs(const prt_conv_attrs *from, prt_gc_fp8_conv_attrs *a)
 {
@@ -262,10 +262,10 @@ static prt_value *layer(prt_build *b, const prt_op *op, prt_value *const *in, pr
     prt_gc_fp8_matmul_attrs product = PRT_ATTRS_OF(gc_fp8_matmul);
     const prt_str formats[2] = { format_of(left), format_of(right) };
     const bool is_conv = prt_op_is(op, PRT_OP_conv);
-    PRT_ATTR_GIVE(conv, gc_fp8_conv, fp8FormatLHS, formats[0]);
-    PRT_ATTR_GIVE(conv, gc_fp8_conv, fp8FormatRHS, formats[1]);
-    PRT_ATTR_GIVE(product, gc_fp8_matmul, fp8FormatLHS, formats[0]);
-    PRT_ATTR_GIVE(product, gc_fp8_matmul, fp8FormatRHS, formats[1]);
+    PRT_ATTR_SET(conv, gc_fp8_conv, fp8FormatLHS, formats[0]);
+    PRT_ATTR_SET(conv, gc_fp8_conv, fp8FormatRHS, formats[1]);
+    PRT_ATTR_SET(product, gc_fp8_matmul, fp8FormatLHS, formats[0]);
+    PRT_ATTR_SET(product, gc_fp8_matmul, fp8FormatRHS, formats[1]);
     if (is_conv)
         copy_conv_attrs(op->attrs, &conv);
     b->origin = op->origin;

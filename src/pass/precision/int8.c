@@ -146,7 +146,7 @@ static prt_value *dequantized(const coder *c, prt_build *b, prt_value *q)
     }
     if (c->n > 1) { /* with several scales the offset is 0 */
         prt_dequantize_linear_attrs attrs = PRT_ATTRS_OF(dequantize_linear);
-        PRT_ATTR_GIVE(attrs, dequantize_linear, axis, (int64_t)c->axis);
+        PRT_ATTR_SET(attrs, dequantize_linear, axis, (int64_t)c->axis);
         prt_value *in[2] = { q, scale };
         return prt_build_op(b, PRT_OP_dequantize_linear, &attrs, 2, in);
     }
@@ -156,7 +156,7 @@ static prt_value *dequantized(const coder *c, prt_build *b, prt_value *q)
         return prt_build_op(b, PRT_OP_dequantize_linear, NULL, 3, in);
     }
     prt_cast_attrs cast = PRT_ATTRS_OF(cast);
-    PRT_ATTR_GIVE(cast, cast, to, dtype);
+    PRT_ATTR_SET(cast, cast, to, dtype);
     prt_value *x = prt_build_op(b, PRT_OP_cast, &cast, 1, &q);
     x = prt_build_binary(b, PRT_OP_sub, x, prt_build_scalar(b, dtype, c->offset));
     return prt_build_binary(b, PRT_OP_mul, x, scale);

@@ -42,7 +42,7 @@ static void *own_fill_value(prt_retype_state *s, prt_op *op, const prt_tensor *l
         return NULL;
     *value = *like;
     value->data = data;
-    PRT_ATTR_GIVE(*a, constant_of_shape, value, value);
+    PRT_ATTR_SET(*a, constant_of_shape, value, value);
     return data;
 }
 

@@ -167,7 +167,7 @@ poprt_status prt_retype_cast(prt_retype_state *s, prt_value *v, int32_t to, prt_
     prt_cast_attrs a = PRT_ATTRS_OF(cast);
     prt_value *in[1] = { v };
     b.origin = PRT_STR("");
-    PRT_ATTR_GIVE(a, cast, to, to);
+    PRT_ATTR_SET(a, cast, to, to);
     *out = prt_build_op(&b, PRT_OP_cast, &a, 1, in);
     s->changed = true;
     return prt_build_status(&b);

@@ -150,7 +150,7 @@ static prt_value *weight_of(const match *m, prt_pass *p, prt_build *b)
 static prt_value *cast_to(prt_build *b, prt_value *x, int32_t to)
 {
     prt_cast_attrs a = PRT_ATTRS_OF(cast);
-    PRT_ATTR_GIVE(a, cast, to, to);
+    PRT_ATTR_SET(a, cast, to, to);
     return prt_build_op(b, PRT_OP_cast, &a, 1, &x);
 }
 
@@ -158,7 +158,7 @@ static prt_value *left_of(const match *m, prt_build *b)
 {
     prt_value *x = prt_op_input(m->op, 0);
     prt_bit_cast_attrs a = PRT_ATTRS_OF(bit_cast);
-    PRT_ATTR_GIVE(a, bit_cast, to, m->left.format);
+    PRT_ATTR_SET(a, bit_cast, to, m->left.format);
     if (m->bytes)
         x = prt_build_op(b, PRT_OP_bit_cast, &a, 1, &x);
     return cast_to(b, x, PRT_DTYPE_f32);
@@ -183,7 +183,7 @@ static bool decode_matmul(prt_pass *p, prt_build *b, prt_op *root)
 
 #define COPY_ATTR(field)                                                                           \
     if (prt_attr_given(a, prt_op_attr(root->def, PRT_STR(#field))))                                \
-    PRT_ATTR_GIVE(conv, conv, field, a->field)
+    PRT_ATTR_SET(conv, conv, field, a->field)
 
 static bool decode_conv(prt_pass *p, prt_build *b, prt_op *root)
 {

@@ -125,7 +125,7 @@ static prt_value *by_channel(prt_build *b, const prt_type *image, int32_t axis,
 static prt_value *cast(prt_build *b, prt_value *x, int32_t to)
 {
     prt_cast_attrs a = PRT_ATTRS_OF(cast);
-    PRT_ATTR_GIVE(a, cast, to, to);
+    PRT_ATTR_SET(a, cast, to, to);
     return prt_build_op(b, PRT_OP_cast, &a, 1, &x);
 }
 

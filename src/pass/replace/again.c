@@ -31,8 +31,8 @@ static bool apply_isinf(prt_pass *p, prt_build *b, prt_op *root)
     const prt_isinf_attrs *a = root->attrs;
     prt_gc_is_inf_v2_attrs attrs = PRT_ATTRS_OF(gc_is_inf_v2);
     (void)p;
-    PRT_ATTR_GIVE(attrs, gc_is_inf_v2, detect_negative, a->detect_negative);
-    PRT_ATTR_GIVE(attrs, gc_is_inf_v2, detect_positive, a->detect_positive);
+    PRT_ATTR_SET(attrs, gc_is_inf_v2, detect_negative, a->detect_negative);
+    PRT_ATTR_SET(attrs, gc_is_inf_v2, detect_positive, a->detect_positive);
     return same_inputs(b, root, PRT_OP_gc_is_inf_v2, &attrs);
 }
 
@@ -51,7 +51,7 @@ static bool apply_softmax(prt_pass *p, prt_build *b, prt_op *root)
     if (x == NULL || (axis != -1 && axis != x->rank - 1) ||
         prt_match_dim(prt_op_input(root, 0), -1) % 2 != 1)
         return false;
-    PRT_ATTR_GIVE(attrs, gc_softmax_v2, axis, axis);
+    PRT_ATTR_SET(attrs, gc_softmax_v2, axis, axis);
     return same_inputs(b, root, PRT_OP_gc_softmax_v2, &attrs);
 }
 

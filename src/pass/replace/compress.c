@@ -68,7 +68,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     if (prt_dim_is_number(y->dims[axis]) || !is_summed(&root->out[0], axis))
         return false;
     if (!flat)
-        PRT_ATTR_GIVE(attrs, gc_mask_compress, axis, a->axis);
+        PRT_ATTR_SET(attrs, gc_mask_compress, axis, a->axis);
     return prt_match_become_op(b, root, PRT_OP_gc_mask_compress, &attrs, 2, in);
 }
 

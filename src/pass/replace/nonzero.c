@@ -26,7 +26,7 @@ static bool apply_casts(prt_pass *p, prt_build *b, prt_op *root)
         !prt_match_takes(PRT_OP_gc_not_zero, prt_match_dtype(prt_op_input(first, 0))))
         return false;
     prt_gc_not_zero_attrs attrs = PRT_ATTRS_OF(gc_not_zero);
-    PRT_ATTR_GIVE(attrs, gc_not_zero, to, to);
+    PRT_ATTR_SET(attrs, gc_not_zero, to, to);
     prt_value *x = prt_op_input(first, 0);
     return prt_match_become_op(b, root, PRT_OP_gc_not_zero, &attrs, 1, &x);
 }

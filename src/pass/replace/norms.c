@@ -101,7 +101,7 @@ static bool to_fast_norm(prt_build *b, prt_op *root, int64_t groups, float epsil
         !prt_match_only(root, 1))
         return false;
     prt_gc_fast_norm_attrs attrs = PRT_ATTRS_OF(gc_fast_norm);
-    PRT_ATTR_GIVE(attrs, gc_fast_norm, epsilon, epsilon);
+    PRT_ATTR_SET(attrs, gc_fast_norm, epsilon, epsilon);
     return prt_match_become_op(b, root, PRT_OP_gc_fast_norm, &attrs, 3, in);
 }
 
@@ -139,7 +139,7 @@ static bool apply_mean(prt_pass *p, prt_build *b, prt_op *root)
         n *= dim;
     }
     prt_reduce_sum_attrs attrs = PRT_ATTRS_OF(reduce_sum);
-    PRT_ATTR_GIVE(attrs, reduce_sum, keepdims, a->keepdims);
+    PRT_ATTR_SET(attrs, reduce_sum, keepdims, a->keepdims);
     prt_value *part =
         prt_build_binary(b, PRT_OP_mul, x, prt_build_scalar(b, PRT_DTYPE_f16, 1.0 / (double)n));
     prt_value *in[2] = { part, prt_op_input(root, 1) };

@@ -82,7 +82,7 @@ static prt_value *build_axis(prt_build *b, const box *a, const prt_type *type, p
     if (end != dim)
         parts[n++] = slice(b, x, axis, end, dim);
     prt_concat_attrs attrs = PRT_ATTRS_OF(concat);
-    PRT_ATTR_GIVE(attrs, concat, axis, axis);
+    PRT_ATTR_SET(attrs, concat, axis, axis);
     return prt_build_op(b, PRT_OP_concat, &attrs, n, parts);
 }
 

@@ -66,7 +66,7 @@ static poprt_status rebuild(prt_op *op, prt_graph *body, const bool *dropped, ui
         op->n_out - n_eliminated, 1);
     if (given == NULL || to == NULL)
         return POPRT_E_NOMEM;
-    PRT_ATTR_GIVE(*(prt_loop_attrs *)to->attrs, loop, body, 0);
+    PRT_ATTR_SET(*(prt_loop_attrs *)to->attrs, loop, body, 0);
     to->origin = op->origin;
     PRT_TRY(prt_op_copy_marks(to, op));
     op->regions[0] = to->regions[0];

@@ -165,7 +165,7 @@ static prt_value *stack(moe *m, const prt_op *op, uint32_t slot)
     const bool constant = prt_value_is_fixed(prt_op_input(op, slot));
     prt_concat_attrs attrs = PRT_ATTRS_OF(concat);
     int64_t dims[PRT_MAX_RANK + 1] = { 1 };
-    PRT_ATTR_GIVE(attrs, concat, axis, 0);
+    PRT_ATTR_SET(attrs, concat, axis, 0);
     if (in == NULL || type->rank >= PRT_MAX_RANK)
         return NULL;
     for (int32_t i = 0; i < type->rank; i++)
@@ -277,7 +277,7 @@ static bool merge_softmax(moe *m, const prt_op *op)
     if (!prt_match_axis(attrs.axis, rank, &axis) || (int32_t)axis != rank - 1 ||
         !read_operand(m, op, 0, &in))
         return false;
-    PRT_ATTR_GIVE(attrs, softmax, axis, -1);
+    PRT_ATTR_SET(attrs, softmax, axis, -1);
     return build_merged(m, op, PRT_OP_softmax, &attrs, 1, &in, rank);
 }
 
@@ -287,7 +287,7 @@ static bool transpose(moe *m, operand *w)
     static const int64_t perm[3] = { 0, 2, 1 }, flat[2] = { 1, 0 };
     prt_transpose_attrs attrs = PRT_ATTRS_OF(transpose);
     const prt_i64s axes = { w->stacked ? perm : flat, w->stacked ? 3 : 2 };
-    PRT_ATTR_GIVE(attrs, transpose, perm, axes);
+    PRT_ATTR_SET(attrs, transpose, perm, axes);
     prt_value *old = w->value;
     w->value = prt_match_compute(m->p, &m->b, old, PRT_OP_transpose, &attrs, 1, &old);
     if (w->stacked)
@@ -371,7 +371,7 @@ static poprt_status replace_experts(moe *m)
 {
     int64_t *sizes = PRT_NEW_N(m->p->arena, int64_t, m->n);
     prt_split_attrs attrs = PRT_ATTRS_OF(split);
-    PRT_ATTR_GIVE(attrs, split, axis, 0);
+    PRT_ATTR_SET(attrs, split, axis, 0);
     if (sizes == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t e = 0; e < m->n; e++)

@@ -317,7 +317,7 @@ static poprt_status write_parts(prt_pass *p, const chain *c)
     prt_build b = prt_build_before(end);
     prt_value **parts = PRT_NEW_N(p->arena, prt_value *, (size_t)c->factor);
     prt_concat_attrs attrs = PRT_ATTRS_OF(concat);
-    PRT_ATTR_GIVE(attrs, concat, axis, c->axis - c->rank);
+    PRT_ATTR_SET(attrs, concat, axis, c->axis - c->rank);
     if (parts == NULL)
         return POPRT_E_NOMEM;
     for (int64_t i = 0; i < c->factor; i++) {

@@ -269,7 +269,7 @@ static poprt_status split(prt_pass *p, const pair *t)
 {
     prt_build b = prt_build_before(t->add);
     prt_concat_attrs attrs = PRT_ATTRS_OF(concat);
-    PRT_ATTR_GIVE(attrs, concat, axis, -1);
+    PRT_ATTR_SET(attrs, concat, axis, -1);
     if (t->factor > UINT16_MAX)
         return prt_fail(POPRT_E_LIMIT, prt_op_label(t->product), "more than %u parts", UINT16_MAX);
     prt_value **parts = PRT_NEW_N(p->arena, prt_value *, (size_t)t->factor);

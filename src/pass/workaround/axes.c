@@ -100,7 +100,7 @@ static bool apply_one_hot(prt_pass *p, prt_build *b, prt_op *root)
     if (depth != NULL)
         prt_op_set_input(root, 1, depth);
     if (behind)
-        PRT_ATTR_GIVE(*a, one_hot, axis, a->axis + index->rank + 1);
+        PRT_ATTR_SET(*a, one_hot, axis, a->axis + index->rank + 1);
     prt_op_touch(root);
     return true;
 }
@@ -115,7 +115,7 @@ static bool apply_topk(prt_pass *p, prt_build *b, prt_op *root)
     (void)b;
     if (a->axis >= 0 || x == NULL || a->axis + x->rank < 0)
         return false;
-    PRT_ATTR_GIVE(*a, topk, axis, a->axis + x->rank);
+    PRT_ATTR_SET(*a, topk, axis, a->axis + x->rank);
     prt_op_touch(root);
     return true;
 }

@@ -53,11 +53,11 @@ static poprt_status infer(prt_infer *c)
     PRT_TRY(find_taken(c, &then, &other, &taken));
     for (uint32_t i = 0; i < c->n_out; i++) {
         if (taken == NULL) {
-            prt_type_wrap_join(c, &then.out[i], &other.out[i]);
-            prt_type_wrap_give(c, i, &then.out[i]);
+            prt_type_wrap_merge(c, &then.out[i], &other.out[i]);
+            prt_type_wrap_copy(c, i, &then.out[i]);
             continue;
         }
-        prt_type_wrap_give(c, i, &taken->out[i]);
+        prt_type_wrap_copy(c, i, &taken->out[i]);
         PRT_TRY(
             prt_infer_set_content(c, i, taken->out_content[i].count, taken->out_content[i].values));
     }

@@ -53,7 +53,7 @@ static bool merge_carried(prt_infer *c, body *b)
         const prt_shape before = b->in[i];
         if (before.kind != PRT_VALUE_TENSOR)
             continue;
-        prt_type_wrap_join(c, &b->in[i], &b->out[i - 1]);
+        prt_type_wrap_merge(c, &b->in[i], &b->out[i - 1]);
         const prt_shape *s = &b->in[i];
         changed = changed || s->kind != before.kind || s->dtype != before.dtype ||
             s->rank != before.rank ||
@@ -147,8 +147,8 @@ static poprt_status infer(prt_infer *c)
             PRT_TRY(infer_collected(c, i, s, trips));
             continue;
         }
-        prt_type_wrap_join(c, s, &c->in[i + 2]);
-        prt_type_wrap_give(c, i, s);
+        prt_type_wrap_merge(c, s, &c->in[i + 2]);
+        prt_type_wrap_copy(c, i, s);
     }
     return POPRT_OK;
 }
@@ -245,7 +245,7 @@ static poprt_status eval(prt_eval *c)
     for (uint32_t i = 0; i < r.n_carried; i++)
         PRT_TRY(prt_eval_copy(c, i, prt_loop_carry_result(&r.carried[i])));
     for (uint32_t i = 0; i < r.n_stacked; i++)
-        PRT_TRY(prt_stack_give(c, r.n_carried + i, &r.stacked[i]));
+        PRT_TRY(prt_stack_to_output(c, r.n_carried + i, &r.stacked[i]));
     return POPRT_OK;
 }
 

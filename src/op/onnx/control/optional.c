@@ -60,7 +60,7 @@ static poprt_status get_infer(prt_infer *c)
 {
     const prt_shape elem =
         c->in[0].kind == PRT_VALUE_OPTIONAL ? prt_type_wrap_elem(&c->in[0]) : c->in[0];
-    prt_type_wrap_give(c, 0, &elem);
+    prt_type_wrap_copy(c, 0, &elem);
     return POPRT_OK;
 }
 

@@ -105,7 +105,7 @@ static poprt_status infer(prt_infer *c)
     memcpy(in, c->in, n_states * sizeof(prt_shape));
     PRT_TRY(slice_shapes(c, n_states, in, &steps));
     for (uint32_t i = 0; i < n_states; i++)
-        prt_type_wrap_give(c, i, &c->in[i]);
+        prt_type_wrap_copy(c, i, &c->in[i]);
     if (c->region == NULL)
         return POPRT_OK;
     PRT_TRY(c->region(c, a->body,

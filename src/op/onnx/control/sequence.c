@@ -43,7 +43,7 @@ static poprt_status construct_infer(prt_infer *c)
         if (first)
             elem = c->in[i];
         else
-            prt_type_wrap_join(c, &elem, &c->in[i]);
+            prt_type_wrap_merge(c, &elem, &c->in[i]);
         first = false;
     }
     return prt_type_wrap_set(c, 0, PRT_VALUE_SEQUENCE, &elem);
@@ -81,7 +81,7 @@ static poprt_status empty_eval(prt_eval *c)
 static poprt_status at_infer(prt_infer *c)
 {
     const prt_shape elem = prt_type_wrap_elem(&c->in[0]);
-    prt_type_wrap_give(c, 0, &elem);
+    prt_type_wrap_copy(c, 0, &elem);
     return POPRT_OK;
 }
 
@@ -118,7 +118,7 @@ static poprt_status insert_infer(prt_infer *c)
         return prt_infer_fail(c, POPRT_E_TYPE,
             "an item of %s cannot be inserted into a sequence of %s",
             prt_dtype_of(c->in[1].dtype)->name, prt_dtype_of(elem.dtype)->name);
-    prt_type_wrap_join(c, &elem, &c->in[1]);
+    prt_type_wrap_merge(c, &elem, &c->in[1]);
     return prt_type_wrap_set(c, 0, PRT_VALUE_SEQUENCE, &elem);
 }
 
@@ -142,7 +142,7 @@ static poprt_status insert_eval(prt_eval *c)
 
 static poprt_status erase_infer(prt_infer *c)
 {
-    prt_type_wrap_give(c, 0, &c->in[0]);
+    prt_type_wrap_copy(c, 0, &c->in[0]);
     return POPRT_OK;
 }
 
