@@ -29,19 +29,19 @@ static inline bool prt_i64_add(int64_t a, int64_t b, int64_t *out)
 }
 
 /* Saturating arithmetic, for estimates. */
-static inline uint64_t prt_most_mul(uint64_t a, uint64_t b)
+static inline uint64_t prt_saturating_mul(uint64_t a, uint64_t b)
 {
     uint64_t product;
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
-static inline uint64_t prt_most_add(uint64_t a, uint64_t b)
+static inline uint64_t prt_saturating_add(uint64_t a, uint64_t b)
 {
     uint64_t sum;
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-static inline size_t prt_lesser(size_t a, size_t b)
+static inline size_t prt_size_min(size_t a, size_t b)
 {
     return a < b ? a : b;
 }

@@ -26,11 +26,11 @@ poprt_status prt_describe_add_op(prt_description *d, prt_str domain, prt_str nam
     if (key.data == NULL && name.size != 0)
         return POPRT_E_NOMEM;
     d->n_ops++;
-    d->flops = prt_most_add(d->flops, flops);
+    d->flops = prt_saturating_add(d->flops, flops);
     prt_op_count *entry = prt_map_find(&d->ops, key);
     if (entry != NULL) {
         entry->count++;
-        entry->flops = prt_most_add(entry->flops, flops);
+        entry->flops = prt_saturating_add(entry->flops, flops);
         return POPRT_OK;
     }
     entry = PRT_NEW(d->arena, prt_op_count);

@@ -42,8 +42,8 @@ static inline bool prt_nhwc_is_plain(const prt_nhwc *v)
 /* Returns the approximate number of new input pixels per output pixel (overlap counted once). */
 static inline size_t prt_nhwc_inputs_each(const prt_nhwc *v)
 {
-    return prt_lesser(v->stride_d, v->kernel_d) * prt_lesser(v->stride_h, v->kernel_h) *
-        prt_lesser(v->stride_w, v->kernel_w);
+    return prt_size_min(v->stride_d, v->kernel_d) * prt_size_min(v->stride_h, v->kernel_h) *
+        prt_size_min(v->stride_w, v->kernel_w);
 }
 
 /* Reads the spatial sizes from a window of rank 1 to 3. */

@@ -191,7 +191,7 @@ static uint64_t product_from(const prt_type *type, int32_t first)
 {
     uint64_t product = 1;
     for (int32_t i = first; i < type->rank; i++)
-        product = prt_most_mul(product, dim(type, i));
+        product = prt_saturating_mul(product, dim(type, i));
     return product;
 }
 
@@ -204,7 +204,7 @@ static bool product(const prt_op *op, const row *r, uint64_t made, uint64_t *flo
         return false;
     const bool transposed = number(op, "transA") != 0 && a->rank > 1;
     const int32_t at = !transposed ? a->rank - 1 : number(op, "transBatchA") != 0 ? 0 : a->rank - 2;
-    *flops = prt_most_mul(made, prt_most_mul(2, dim(a, at)));
+    *flops = prt_saturating_mul(made, prt_saturating_mul(2, dim(a, at)));
     return true;
 }
 
@@ -213,8 +213,8 @@ static bool convolution(const prt_op *op, const row *r, uint64_t made, uint64_t 
     const prt_type *w = operand(op, r->w, 3), *x = operand(op, r->x, 3);
     if (w == NULL || (r->formula == TRANSPOSED && x == NULL))
         return false;
-    *flops = prt_most_mul(r->formula == TRANSPOSED ? product_from(x, 0) : made,
-        prt_most_mul(2, product_from(w, 1)));
+    *flops = prt_saturating_mul(r->formula == TRANSPOSED ? product_from(x, 0) : made,
+        prt_saturating_mul(2, product_from(w, 1)));
     return true;
 }
 
@@ -223,8 +223,8 @@ static uint64_t windows(const prt_op *op, uint64_t made)
     const prt_i64s *kernel = find_attr(op, "kernel_shape", PRT_ATTR_i64s);
     uint64_t taps = 1;
     for (uint32_t i = 0; kernel != NULL && i < kernel->count; i++)
-        taps = prt_most_mul(taps, kernel->data[i] > 0 ? (uint64_t)kernel->data[i] : 1);
-    return prt_most_mul(made, taps);
+        taps = prt_saturating_mul(taps, kernel->data[i] > 0 ? (uint64_t)kernel->data[i] : 1);
+    return prt_saturating_mul(made, taps);
 }
 
 static bool recurrent(const prt_op *op, const row *r, uint64_t *flops)
@@ -233,20 +233,22 @@ static bool recurrent(const prt_op *op, const row *r, uint64_t *flops)
                    *recurrence = operand(op, r->w + 1u, 3);
     if (x == NULL || w == NULL || recurrence == NULL)
         return false;
-    const uint64_t gates = prt_most_mul(dim(w, 0), dim(w, 1));
-    const uint64_t states = prt_most_mul(dim(recurrence, 0), dim(recurrence, 2));
-    uint64_t step = prt_most_mul(2, prt_most_add(product_from(w, 0), product_from(recurrence, 0)));
-    step = prt_most_add(step, prt_most_mul(GATE, gates));
-    step = prt_most_add(step, prt_most_mul(r->each, states));
-    *flops = prt_most_mul(prt_most_mul(dim(x, 0), dim(x, 1)), step);
+    const uint64_t gates = prt_saturating_mul(dim(w, 0), dim(w, 1));
+    const uint64_t states = prt_saturating_mul(dim(recurrence, 0), dim(recurrence, 2));
+    uint64_t step =
+        prt_saturating_mul(2, prt_saturating_add(product_from(w, 0), product_from(recurrence, 0)));
+    step = prt_saturating_add(step, prt_saturating_mul(GATE, gates));
+    step = prt_saturating_add(step, prt_saturating_mul(r->each, states));
+    *flops = prt_saturating_mul(prt_saturating_mul(dim(x, 0), dim(x, 1)), step);
     return true;
 }
 
 /* Both matrix products, and the operations on each score between them. */
 static uint64_t attend(uint64_t queries, uint64_t made, uint64_t rows_of_scores, uint64_t keys)
 {
-    const uint64_t sums = prt_most_mul(2, prt_most_add(queries, made));
-    return prt_most_mul(keys, prt_most_add(sums, prt_most_mul(SCORE, rows_of_scores)));
+    const uint64_t sums = prt_saturating_mul(2, prt_saturating_add(queries, made));
+    return prt_saturating_mul(keys,
+        prt_saturating_add(sums, prt_saturating_mul(SCORE, rows_of_scores)));
 }
 
 static bool queries(const prt_op *op, const row *r, uint64_t made, uint64_t *flops)
@@ -259,11 +261,11 @@ static bool queries(const prt_op *op, const row *r, uint64_t made, uint64_t *flo
     if (past != NULL && prt_op_is(op, PRT_OP_ms_group_query_attention))
         keys = dim(past, 2) > keys ? dim(past, 2) : keys; /* one buffer for all keys */
     else if (past != NULL)
-        keys = prt_most_add(keys, dim(past, 2));
+        keys = prt_saturating_add(keys, dim(past, 2));
     const int64_t given = number(op, "q_num_heads") + number(op, "num_heads");
     const uint64_t heads = q->rank == 4 ? dim(q, 1) : given > 0 ? (uint64_t)given : 1;
-    const uint64_t places = prt_most_mul(dim(q, 0), dim(q, q->rank == 4 ? 2 : 1));
-    *flops = attend(product_from(q, 0), made, prt_most_mul(places, heads), keys);
+    const uint64_t places = prt_saturating_mul(dim(q, 0), dim(q, q->rank == 4 ? 2 : 1));
+    *flops = attend(product_from(q, 0), made, prt_saturating_mul(places, heads), keys);
     return true;
 }
 
@@ -274,11 +276,12 @@ static bool self_attention(const prt_op *op, const row *r, uint64_t made, uint64
     if (x == NULL || w == NULL)
         return false;
     const int64_t heads = number(op, "num_heads");
-    const uint64_t keys = prt_most_add(dim(x, 1), past != NULL ? dim(past, 3) : 0);
-    const uint64_t places = prt_most_mul(dim(x, 0), dim(x, 1));
-    const uint64_t scores = prt_most_mul(places, heads > 0 ? (uint64_t)heads : 1);
-    *flops = prt_most_add(prt_most_mul(product_from(x, 0), prt_most_mul(2, dim(w, 1))),
-        attend(made, made, scores, keys));
+    const uint64_t keys = prt_saturating_add(dim(x, 1), past != NULL ? dim(past, 3) : 0);
+    const uint64_t places = prt_saturating_mul(dim(x, 0), dim(x, 1));
+    const uint64_t scores = prt_saturating_mul(places, heads > 0 ? (uint64_t)heads : 1);
+    *flops =
+        prt_saturating_add(prt_saturating_mul(product_from(x, 0), prt_saturating_mul(2, dim(w, 1))),
+            attend(made, made, scores, keys));
     return true;
 }
 
@@ -303,8 +306,8 @@ static bool einsum(const prt_op *op, uint64_t made, uint64_t *flops)
         return false;
     for (uint32_t label = 0; label < PRT_EQUATION_LABELS; label++)
         if (e.seen[label] != 0)
-            all = prt_most_mul(all, (uint64_t)e.size[label]);
-    *flops = made == 0 ? 0 : prt_most_mul(all, op->n_in - 1u + (all > made));
+            all = prt_saturating_mul(all, (uint64_t)e.size[label]);
+    *flops = made == 0 ? 0 : prt_saturating_mul(all, op->n_in - 1u + (all > made));
     return true;
 }
 
@@ -313,7 +316,7 @@ static bool elements(const prt_op *op, const row *r, uint64_t made, uint64_t *fl
     uint64_t read = 0;
     if ((op->def->traits & PRT_ELEMENTWISE) == 0 && !count_of(prt_op_input(op, 0), &read))
         return false;
-    *flops = prt_most_mul(read > made ? read : made, r->each != 0 ? r->each : 1);
+    *flops = prt_saturating_mul(read > made ? read : made, r->each != 0 ? r->each : 1);
     return true;
 }
 
@@ -365,7 +368,7 @@ bool prt_op_flops(const prt_op *op, uint64_t *flops)
     }
     more += (r->formula == PRODUCT || r->formula == CONVOLUTION || r->formula == TRANSPOSED) &&
         prt_op_input(op, r->bias) != NULL;
-    *flops = prt_most_add(*flops, prt_most_mul(made, more));
+    *flops = prt_saturating_add(*flops, prt_saturating_mul(made, more));
     return known;
 }
 
@@ -375,7 +378,7 @@ static uint64_t within(const prt_op *op, uint32_t depth, uint64_t *unknown)
     *unknown += !prt_op_flops(op, &sum);
     for (uint32_t i = 0; i < op->n_regions && depth < MAX_DEPTH; i++)
         prt_for_each_op (inner, op->regions[i])
-            sum = prt_most_add(sum, within(inner, depth + 1, unknown));
+            sum = prt_saturating_add(sum, within(inner, depth + 1, unknown));
     return sum;
 }
 

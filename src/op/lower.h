@@ -9,10 +9,10 @@
 
 #include "op/infer.h"
 
-#define PRT_LOWER_MOST_CONSTANTS 16u
-#define PRT_LOWER_MOST_BYTES (UINT64_C(1) << 40) /* limit of one constant, in bytes */
-#define PRT_LOWER_MOST_SCRATCH (UINT64_C(1) << 30)
-#define PRT_LOWER_MOST_ITEMS (UINT64_C(1) << 30)
+#define PRT_LOWER_MAX_CONSTANTS 16u
+#define PRT_LOWER_MAX_BYTES (UINT64_C(1) << 40) /* limit of one constant, in bytes */
+#define PRT_LOWER_MAX_SCRATCH (UINT64_C(1) << 30)
+#define PRT_LOWER_MAX_ITEMS (UINT64_C(1) << 30)
 #define PRT_LOWER_NO_KERNEL UINT32_MAX
 
 /* A constant input that is not stored in the program; only its type is kept. */

@@ -142,12 +142,12 @@ static poprt_status lower_kernel(poprt_lower *context, const char *name)
 static poprt_status lower_prepare(poprt_lower *context, size_t size, void **memory)
 {
     prt_lower *c = of(context);
-    if (size == 0 || size > PRT_LOWER_MOST_BYTES)
+    if (size == 0 || size > PRT_LOWER_MAX_BYTES)
         return prt_fail(POPRT_E_LIMIT, NULL,
             "a constant of %zu bytes is out of range: 1 to %llu bytes are allowed", size,
-            (unsigned long long)PRT_LOWER_MOST_BYTES);
-    if (c->n_prepared == PRT_LOWER_MOST_CONSTANTS)
-        return prt_fail(POPRT_E_LIMIT, NULL, "more than %u constants", PRT_LOWER_MOST_CONSTANTS);
+            (unsigned long long)PRT_LOWER_MAX_BYTES);
+    if (c->n_prepared == PRT_LOWER_MAX_CONSTANTS)
+        return prt_fail(POPRT_E_LIMIT, NULL, "more than %u constants", PRT_LOWER_MAX_CONSTANTS);
     PRT_TRY(c->prepare(c, size, memory));
     c->n_prepared++;
     return POPRT_OK;
@@ -164,9 +164,9 @@ static poprt_status lower_drop(poprt_lower *context, uint32_t input)
 
 static poprt_status lower_scratch(poprt_lower *context, size_t size)
 {
-    if (size > PRT_LOWER_MOST_SCRATCH)
+    if (size > PRT_LOWER_MAX_SCRATCH)
         return prt_fail(POPRT_E_LIMIT, NULL, "%zu bytes of scratch are too many: %llu are allowed",
-            size, (unsigned long long)PRT_LOWER_MOST_SCRATCH);
+            size, (unsigned long long)PRT_LOWER_MAX_SCRATCH);
     of(context)->scratch = size;
     return POPRT_OK;
 }
@@ -185,10 +185,10 @@ static poprt_status lower_in_place(poprt_lower *context, uint32_t output, uint32
 
 static poprt_status lower_items(poprt_lower *context, uint64_t count)
 {
-    if (count == 0 || count > PRT_LOWER_MOST_ITEMS)
+    if (count == 0 || count > PRT_LOWER_MAX_ITEMS)
         return prt_fail(POPRT_E_LIMIT, NULL,
             "%llu items of work are out of range: 1 to %llu are allowed", (unsigned long long)count,
-            (unsigned long long)PRT_LOWER_MOST_ITEMS);
+            (unsigned long long)PRT_LOWER_MAX_ITEMS);
     of(context)->items = count;
     return POPRT_OK;
 }

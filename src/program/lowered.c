@@ -81,11 +81,11 @@ poprt_status prt_lowered_check(const prt_program *p, const prt_step *step)
     const prt_eval_params *params = &p->params[step->params];
     const prt_lowered *how = params->lowered;
     const uint32_t *args = &p->args[step->args];
-    if (how->items == 0 || how->items > PRT_LOWER_MOST_ITEMS)
+    if (how->items == 0 || how->items > PRT_LOWER_MAX_ITEMS)
         return bad(params, "a kernel has no items of work, or too many");
-    if (how->scratch > PRT_LOWER_MOST_SCRATCH)
+    if (how->scratch > PRT_LOWER_MAX_SCRATCH)
         return bad(params, "a kernel needs more scratch than the limit");
-    if (how->n_constants > PRT_LOWER_MOST_CONSTANTS)
+    if (how->n_constants > PRT_LOWER_MAX_CONSTANTS)
         return bad(params, "a kernel has more constants than the limit");
     for (uint32_t i = 0; i < how->n_constants; i++)
         if (!is_bytes(p->constants[how->constants[i]].type))

@@ -8,8 +8,8 @@
 #include "op/op.h"
 #include "runtime/frame.h"
 
-/* Operators that read and write caches by prt_heads_split: the first input and output of a cache;
- * the second ones follow. */
+/* Operators that read and write caches by prt_heads_of_rank4: the first input and output of a
+ * cache; the second ones follow. */
 static const struct {
     const char *op;
     uint32_t past, present;

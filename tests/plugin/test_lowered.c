@@ -331,10 +331,10 @@ START_TEST(damaged_kernel_records_are_refused)
     params->lowered = &how;
     how.items = 0;
     expect_refusal(p, POPRT_E_PARSE, "no items of work");
-    how.items = PRT_LOWER_MOST_ITEMS + 1;
+    how.items = PRT_LOWER_MAX_ITEMS + 1;
     expect_refusal(p, POPRT_E_PARSE, "no items of work, or too many");
     how = good;
-    how.scratch = PRT_LOWER_MOST_SCRATCH + 1;
+    how.scratch = PRT_LOWER_MAX_SCRATCH + 1;
     expect_refusal(p, POPRT_E_PARSE, "more scratch");
     how = good;
     how.constants = none;

@@ -39,8 +39,9 @@ static void convert_padded_row(prt_bf16x3_work *w, size_t row, size_t plane, flo
 {
     const prt_nhwc *v = w->v;
     const size_t left = (size_t)v->left;
-    const size_t in = prt_lesser(v->in_w, w->padded_w - prt_lesser(left, w->padded_w));
-    const size_t y = row % w->padded_h - (size_t)v->top, past = prt_lesser(left, w->padded_w) + in;
+    const size_t in = prt_size_min(v->in_w, w->padded_w - prt_size_min(left, w->padded_w));
+    const size_t y = row % w->padded_h - (size_t)v->top,
+                 past = prt_size_min(left, w->padded_w) + in;
     if (y >= v->in_h || in == 0) {
         zero_rows(w, w->padded_w, plane, to);
         return;
@@ -62,7 +63,7 @@ void prt_bf16x3_convert_padded(prt_bf16x3_work *w, size_t row, size_t end, size_
 size_t prt_bf16x3_band_size(const prt_bf16x3_work *w)
 {
     const prt_nhwc *v = w->images;
-    const size_t high = v != NULL ? prt_nhwc_band_high(v, prt_lesser(GATHER, v->out_h)) : 0;
+    const size_t high = v != NULL ? prt_nhwc_band_high(v, prt_size_min(GATHER, v->out_h)) : 0;
     return v != NULL ? prt_bf16x3_cuts(high * prt_nhwc_band_wide(v), 16) * 16 : 0;
 }
 
@@ -81,7 +82,7 @@ static void gather_rows(prt_bf16x3_work *w, size_t row, size_t rows, size_t plan
     prt_nhwc_lay_band(v, row / v->out_h, row % v->out_h, rows, band);
     for (size_t i = 0; i < rows; i++, g.x += v->stride_h * wide)
         for (g.skip = 0; g.skip < w->k; g.skip += DEPTH) {
-            g.k = prt_lesser(w->k - g.skip, DEPTH);
+            g.k = prt_size_min(w->k - g.skip, DEPTH);
             g.to = to + g.skip / DEPTH * plane + i * w->unit_rows * w->pitch;
             if (!w->kern->bf16x3.pixels(&g))
                 atomic_store_explicit(&w->finite, false, memory_order_relaxed);
@@ -92,8 +93,8 @@ void prt_bf16x3_convert_im2col(prt_bf16x3_work *w, size_t row, size_t end, size_
     float *band, float *to)
 {
     for (size_t some; row < end; row += some, to += some * w->unit_rows * w->pitch) {
-        some = prt_lesser(GATHER, w->images->out_h - row % w->images->out_h);
-        some = prt_lesser(some, end - row);
+        some = prt_size_min(GATHER, w->images->out_h - row % w->images->out_h);
+        some = prt_size_min(some, end - row);
         gather_rows(w, row, some, plane, band, to);
     }
 }
@@ -271,7 +272,7 @@ static size_t parts_per_line(const prt_eval *c, const prt_nhwc *v)
     const size_t width = prt_parallel_width(c), most = v->out_w / SHORT;
     if (v->in_h != 1 || v->kernel_h != 1 || v->out_h != 1 || v->top != 0)
         return 1;
-    const size_t some = prt_lesser(most, width > 1 ? 2 * width : 1);
+    const size_t some = prt_size_min(most, width > 1 ? 2 * width : 1);
     const size_t least = prt_bf16x3_cuts(v->out_w, LONG);
     return prt_parallel_blocks(c, v->batch, some > least ? some : least, v->out_w, SHORT);
 }
@@ -294,7 +295,7 @@ poprt_status prt_bf16x3_conv(prt_eval *c, const prt_nhwc *v, bool *done)
     if (tap_at == NULL)
         return POPRT_E_NOMEM;
     begin_conv(&w, &p, v, tap_at);
-    const size_t pitch = prt_bf16x3_pitch(prt_lesser(w.k, DEPTH));
+    const size_t pitch = prt_bf16x3_pitch(prt_size_min(w.k, DEPTH));
     for (size_t t = 0; t < w.taps; t++)
         tap_at[t] =
             (t / v->kernel_w * v->dilation_h * w.padded_w + t % v->kernel_w * v->dilation_w) *

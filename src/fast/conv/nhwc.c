@@ -243,7 +243,7 @@ static size_t filter_at(const conv_work *j, size_t slice)
     const size_t first = j->halves == 0
         ? slice * PRT_GEMM_PANEL
         : prt_parallel_cut(j->halves, j->slices, slice) * (PRT_GEMM_PANEL / 2);
-    return prt_lesser(first, j->v->form.filters);
+    return prt_size_min(first, j->v->form.filters);
 }
 
 static void run_item(const void *user, size_t item, float *scratch)
@@ -276,7 +276,7 @@ static void run_item(const void *user, size_t item, float *scratch)
     }
     for (; b.group < end; b.group++, b.beyond += v->form.channels)
         for (b.first = filter_at(j, slice); b.first < last; b.first += b.columns) {
-            b.columns = prt_lesser(PRT_GEMM_PANEL - b.first % PRT_GEMM_PANEL, last - b.first);
+            b.columns = prt_size_min(PRT_GEMM_PANEL - b.first % PRT_GEMM_PANEL, last - b.first);
             run_block(&b);
         }
 }
@@ -288,9 +288,9 @@ void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t r
     for (size_t first = 0, columns; first < p->n && rows != 0; first += columns) {
         const size_t panel = first / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
         const size_t width = prt_gemm_panel_width(p->n, panel);
-        const size_t left = prt_lesser(p->n, panel + PRT_GEMM_PANEL) - first;
+        const size_t left = prt_size_min(p->n, panel + PRT_GEMM_PANEL) - first;
         const size_t at = first / p->run * p->far + first % p->run;
-        columns = prt_lesser(left, p->run - first % p->run);
+        columns = prt_size_min(left, p->run - first % p->run);
         const prt_gemm_end end = { .bias = p->bias != NULL ? p->bias + first : NULL,
             .residual = residual != NULL ? residual + at : NULL,
             .ldr = p->ldc,
@@ -436,7 +436,7 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
      * panels, or blocks become smaller. */
     if (j.blocks == 1 && v->form.filters > PRT_GEMM_PANEL / 2 && !prt_parallel_even(c, some)) {
         j.halves = (v->form.filters + PRT_GEMM_PANEL / 2 - 1) / (PRT_GEMM_PANEL / 2);
-        j.slices = prt_lesser(width, j.halves);
+        j.slices = prt_size_min(width, j.halves);
     } else {
         j.blocks = prt_parallel_blocks(c, some, j.blocks, all, v->images ? 1 : FEW);
     }

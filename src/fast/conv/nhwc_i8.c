@@ -283,7 +283,7 @@ static void run_item(const void *user, size_t item, float *scratch)
             : 0;
         if (some != 0)
             continue;
-        some = g.rows = prt_lesser(g.rows, v->kern->dot.rows);
+        some = g.rows = prt_size_min(g.rows, v->kern->dot.rows);
         prt_dot_fetch(&g, next, lines, i, rows);
         v->kern->dot.i8(&g);
         if (y != NULL)
@@ -367,7 +367,7 @@ static void run_rows(const void *user, size_t item, float *scratch)
     const size_t rest = item / j->panels, n = rest / j->blocks, block = rest % j->blocks;
     const size_t all = v->out_d * v->out_h, pairs = (all + 1) / 2;
     const size_t row = prt_parallel_cut(pairs, j->blocks, block) * 2;
-    const size_t rows = prt_lesser(prt_parallel_cut(pairs, j->blocks, block + 1) * 2, all) - row;
+    const size_t rows = prt_size_min(prt_parallel_cut(pairs, j->blocks, block + 1) * 2, all) - row;
     const float **from = (const float **)(void *)scratch;
     prt_depthwise_i8_block g = { .pixels = rows * v->out_w,
         .wide = v->out_w,

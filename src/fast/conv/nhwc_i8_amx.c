@@ -59,7 +59,7 @@ bool prt_nhwc_i8_amx_pays(const prt_kern *kern, size_t pixels, size_t filters, s
 size_t prt_nhwc_i8_amx_joined(const prt_nhwc *v)
 {
     const size_t most = PRT_TILES_WORDS / v->kernel_w;
-    return most < 2 || v->dilation_h != 1 ? 1 : prt_lesser(most, v->kernel_h);
+    return most < 2 || v->dilation_h != 1 ? 1 : prt_size_min(most, v->kernel_h);
 }
 
 /* Returns the distance between two rows that pieces begin with. */
@@ -172,7 +172,7 @@ static void find_rows(const tile_work *j, size_t image, size_t first, size_t cou
     uint32_t *to)
 {
     const size_t row = image * j->out_h + first / j->wide;
-    size_t column = first % j->wide, pixel = row * j->out_w + prt_lesser(column, j->out_w);
+    size_t column = first % j->wide, pixel = row * j->out_w + prt_size_min(column, j->out_w);
     for (size_t i = 0; i < all; i++) {
         const bool some = i < count && column < j->out_w;
         to[i] = some ? (uint32_t)pixel : PRT_TILES_NONE;
@@ -231,13 +231,13 @@ static void run_item(const void *user, size_t item, float *scratch)
         .q = &q,
         .ldy = t->v->y_pitch };
     g.tiles = find_tiles(j, item / j->chunks / j->blocks, unit * j->each,
-        (end - unit - 1) * j->each + prt_lesser(j->each, j->out_w), tile, to,
+        (end - unit - 1) * j->each + prt_size_min(j->each, j->out_w), tile, to,
         (uint8_t *)(to + j->to));
     const size_t last = prt_parallel_cut(j->panels, j->chunks, chunk + 1);
     for (size_t p = prt_parallel_cut(j->panels, j->chunks, chunk); p < last; p++) {
         const size_t first = p * PRT_GEMM_PANEL, left = j->filters - first;
         const uint32_t *panel = t->w + first * j->depth;
-        g.columns = prt_lesser(left, PRT_GEMM_PANEL);
+        g.columns = prt_size_min(left, PRT_GEMM_PANEL);
         q.biases = t->q.biases + first;
         q.scales = t->q.scales + first;
         q.near = t->q.near + first;
@@ -263,12 +263,12 @@ static void cut(const prt_eval *c, tile_work *j)
     j->panels = (j->filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
     j->units = j->out_h > 1 ? j->out_h : j->out_w;
     j->each = j->out_h > 1 ? j->wide : 1;
-    j->blocks = prt_lesser((all * j->lda + BLOCK - 1) / BLOCK, j->units);
+    j->blocks = prt_size_min((all * j->lda + BLOCK - 1) / BLOCK, j->units);
     if (j->batch * j->blocks < width && all / width >= MANY)
         j->blocks = width;
     j->blocks =
         prt_parallel_blocks(c, j->batch, j->blocks, j->units, (ROWS + j->each - 1) / j->each);
-    j->chunks = j->batch * j->blocks >= width ? 1 : prt_lesser(j->panels, width);
+    j->chunks = j->batch * j->blocks >= width ? 1 : prt_size_min(j->panels, width);
     const size_t most = (j->units + j->blocks - 1) / j->blocks;
     j->tiles = (most * j->each + ROWS - 1) / ROWS;
     const bool whole = j->joined == NULL && j->words % WORDS == 0;

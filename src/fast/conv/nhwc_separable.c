@@ -113,7 +113,7 @@ static void expand_panels(panel_run *s, size_t high)
     if (bf16x3 && !prt_bf16x3_strip(j->kern, &p, pixels, x, b->hidden, NULL, &sink, b->scratch))
         atomic_store_explicit(&j->not_finite, true, memory_order_relaxed);
     for (size_t first = 0; !bf16x3 && first < b->count; first += PANEL) {
-        p.n = p.run = prt_lesser(b->count - first, PANEL);
+        p.n = p.run = prt_size_min(b->count - first, PANEL);
         prt_nhwc_multiply(j->kern, &p, pixels, x, b->hidden, NULL);
         run_panel(s, first, p.n);
         p.w += PANEL * p.k;
@@ -181,7 +181,7 @@ static void run_item(const void *user, size_t item, float *scratch)
         .hidden = scratch + j->bf16x3_size };
     b.middle = b.hidden + j->hidden;
     b.count =
-        prt_lesser(prt_parallel_cut(panels, j->chunks, chunk + 1) * PANEL, j->v.in_c) - b.first;
+        prt_size_min(prt_parallel_cut(panels, j->chunks, chunk + 1) * PANEL, j->v.in_c) - b.first;
     if (j->chunks > 1)
         prt_nhwc_windows_take(&b.windows, b.first, b.count, j->v.x_pitch);
     for (size_t row = prt_parallel_cut(j->v.out_h, j->bands, i), some;
@@ -202,7 +202,7 @@ static size_t band_rows(const separable_work *j)
 /* Returns the rows of the hidden image that `rows` output rows read, without padding. */
 static size_t rows_seen(const prt_nhwc *v, size_t rows)
 {
-    return prt_lesser(prt_nhwc_band_high(v, rows), v->in_h);
+    return prt_size_min(prt_nhwc_band_high(v, rows), v->in_h);
 }
 
 /* Returns whether hidden channels can be computed panel by panel. */
@@ -227,14 +227,14 @@ static void cut(separable_work *j, const prt_eval *c)
     j->bands = j->bands < 1 ? 1 : j->bands > ITEMS ? ITEMS : j->bands;
     j->chunks = 1;
     if (v->batch * j->bands < width && !j->projects && can_run_panels(j))
-        j->chunks = prt_lesser(width / (v->batch * j->bands), panels_of(j));
+        j->chunks = prt_size_min(width / (v->batch * j->bands), panels_of(j));
     while (!prt_parallel_even(c, v->batch * j->bands * j->chunks) &&
         v->out_h / (j->bands + 1) >= LEAST)
         j->bands++;
     j->panels = can_run_panels(j);
     j->strip = band_rows(j);
     if (!j->panels)
-        j->strip = prt_lesser((rows - reach) / v->stride_h + 1, j->strip);
+        j->strip = prt_size_min((rows - reach) / v->stride_h + 1, j->strip);
 }
 
 /* Chooses the products that run by bf16x3. The choice does not depend on the number of threads. */

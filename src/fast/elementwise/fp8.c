@@ -97,7 +97,7 @@ poprt_status prt_fast_cast_to_uint8(prt_eval *c, const prt_kern *k, bool *done)
     const bool f143 = prt_fp8_format(a->fp8Format) == PRT_DTYPE_f8e4m3fnuz;
     const int64_t scale = prt_load_i64(c->in[1]->dtype, c->in[1]->data, 0);
     (void)k;
-    if (!prt_fast_wants(c) || scale < PRT_FP8_SCALE_LEAST || scale > PRT_FP8_SCALE_MOST ||
+    if (!prt_fast_wants(c) || scale < PRT_FP8_SCALE_MIN || scale > PRT_FP8_SCALE_MAX ||
         (c->in[0]->dtype != PRT_DTYPE_f32 && c->in[0]->dtype != PRT_DTYPE_f16))
         return prt_fast_pass(done);
     encoder e = { .x = c->in[0],

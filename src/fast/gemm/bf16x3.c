@@ -42,7 +42,7 @@ void prt_bf16x3_convert_rows(prt_bf16x3_work *w, const float *a, size_t lda, siz
 {
     const float *scale = w->p->scale;
     for (size_t k = 0; k < w->k; k += DEPTH, to += plane)
-        if (!w->kern->bf16x3.rows(rows, prt_lesser(w->k - k, DEPTH), a + k, lda,
+        if (!w->kern->bf16x3.rows(rows, prt_size_min(w->k - k, DEPTH), a + k, lda,
                 scale != NULL ? scale + k : NULL, to, w->pitch))
             atomic_store_explicit(&w->finite, false, memory_order_relaxed);
 }
@@ -78,7 +78,7 @@ static prt_bf16x3_part panel_part(const prt_bf16x3_work *w, size_t first, size_t
     const prt_product_spec *p = w->p;
     const size_t cuts = prt_bf16x3_cuts(w->k, DEPTH), skip = first % PRT_GEMM_PANEL;
     prt_bf16x3_part t = { .first = first, .begins = i == 0, .ends = i + 1 == w->parts };
-    const size_t columns = prt_lesser(end - first, PRT_GEMM_PANEL - skip);
+    const size_t columns = prt_size_min(end - first, PRT_GEMM_PANEL - skip);
     const size_t width = prt_gemm_width(columns);
     size_t taps = 1;
     if (cuts > 1) {
@@ -87,10 +87,10 @@ static prt_bf16x3_part panel_part(const prt_bf16x3_work *w, size_t first, size_t
     } else {
         const size_t some = DEPTH / prt_bf16x3_size(w->k);
         t.tap = i * some;
-        taps = prt_lesser(some, w->taps - t.tap);
+        taps = prt_size_min(some, w->taps - t.tap);
     }
     t.panel = (prt_bf16x3_panel){ .taps = taps,
-        .k = prt_lesser(w->k - t.skip, DEPTH),
+        .k = prt_size_min(w->k - t.skip, DEPTH),
         .columns = columns,
         .b = packed,
         .stride = width,
@@ -183,7 +183,7 @@ void prt_bf16x3_run_item(const void *user, size_t item, float *scratch)
     const size_t pieces = prt_bf16x3_cuts(w->p->n, w->chunk_step);
     size_t first = prt_parallel_cut(pieces, w->chunks, chunk) * w->chunk_step, at = first, i = 0;
     const size_t last =
-        prt_lesser(prt_parallel_cut(pieces, w->chunks, chunk + 1) * w->chunk_step, w->p->n);
+        prt_size_min(prt_parallel_cut(pieces, w->chunks, chunk + 1) * w->chunk_step, w->p->n);
     float *split = scratch + w->sums, *packed = split + 2 * w->part_size;
     prt_bf16x3_converted own = { .a = packed + w->table + prt_bf16x3_band_size(w),
         .plane = w->a.plane };
@@ -199,7 +199,7 @@ void prt_bf16x3_run_item(const void *user, size_t item, float *scratch)
     w->kern->bf16x3.panel(&t.panel);
     for (size_t other = 1; first < last && atomic_load_explicit(&w->finite, memory_order_relaxed);
          other = 1 - other, t = next) {
-        const size_t past = prt_lesser(panel_after(first, w->span), last);
+        const size_t past = prt_size_min(panel_after(first, w->span), last);
         at = panel_after(at, 1) < past ? panel_after(at, 1) : first;
         i += at == first ? 1 : 0;
         if (i == w->parts) {
@@ -225,23 +225,24 @@ bool prt_bf16x3_pays(const prt_eval *c, const prt_kern *kern, size_t m, size_t n
 void prt_bf16x3_cut(const prt_eval *c, prt_bf16x3_work *w, size_t images, size_t all, size_t row)
 {
     const prt_product_spec *p = w->p;
-    const size_t depth = prt_lesser(w->k, DEPTH), cuts = prt_bf16x3_cuts(w->k, DEPTH);
-    const size_t some = prt_lesser(DEPTH / prt_bf16x3_size(depth), w->taps);
+    const size_t depth = prt_size_min(w->k, DEPTH), cuts = prt_bf16x3_cuts(w->k, DEPTH);
+    const size_t some = prt_size_min(DEPTH / prt_bf16x3_size(depth), w->taps);
     w->pitch = prt_bf16x3_pitch(depth);
     w->parts = cuts > 1 ? cuts * w->taps : prt_bf16x3_cuts(w->taps, some);
     w->part_size = some * prt_bf16x3_size(depth) * PRT_GEMM_PANEL;
-    w->blocks = prt_lesser(prt_bf16x3_cuts(all * row * DEPTH, BLOCK), all);
+    w->blocks = prt_size_min(prt_bf16x3_cuts(all * row * DEPTH, BLOCK), all);
     w->span = w->v != NULL || all / w->blocks * p->k <= BLOCK ? 1 : p->n;
     const size_t width = prt_parallel_width(c), items = width > 1 ? ITEMS * width : 1;
     const size_t more = all * row / MANY_ROWS; /* blocks rather than chunks */
     if (images * w->blocks < items && more > w->blocks)
-        w->blocks = prt_lesser(prt_lesser(more, prt_bf16x3_cuts(items, images)), all);
+        w->blocks = prt_size_min(prt_size_min(more, prt_bf16x3_cuts(items, images)), all);
     if (images * w->blocks < width && all * row >= width * SOME_ROWS && p->n * p->k <= 2 * LITTLE)
-        w->blocks = prt_lesser(width, all);
+        w->blocks = prt_size_min(width, all);
     const bool little = w->units * w->unit_rows * w->k <= LITTLE;
     /* The kernel computes 32 columns at a time. */
     w->chunk_step = little ? PRT_GEMM_PANEL / 2 : PRT_GEMM_PANEL;
-    const size_t chunks = prt_lesser(little ? width : items, prt_bf16x3_cuts(p->n, w->chunk_step));
+    const size_t chunks =
+        prt_size_min(little ? width : items, prt_bf16x3_cuts(p->n, w->chunk_step));
     w->chunks = images * w->blocks >= width ? 1 : chunks;
     w->converts_own = w->chunks == 1 || little;
     w->blocks =
@@ -271,7 +272,7 @@ poprt_status prt_bf16x3_run(prt_eval *c, prt_bf16x3_work *w, size_t images, size
         w->a.a = prt_parallel_raw(c, cuts, w->a.plane);
         if (w->a.a == NULL)
             return POPRT_E_NOMEM;
-        w->pieces = prt_lesser(prt_parallel_alike(c, w->a.plane * cuts, PIECE), w->units);
+        w->pieces = prt_size_min(prt_parallel_alike(c, w->a.plane * cuts, PIECE), w->units);
         PRT_TRY(prt_parallel_for(c, w->pieces, prt_bf16x3_band_size(w), convert_piece, w));
     }
     PRT_TRY(
@@ -333,10 +334,10 @@ static void begin_strip(prt_bf16x3_work *w, const prt_kern *kern, const prt_prod
 
 size_t prt_bf16x3_strip_size(const prt_nhwc_product *p, size_t m)
 {
-    prt_product_spec spec = strip_spec(p, prt_lesser(m, PRT_BF16X3_SMALL_M));
+    prt_product_spec spec = strip_spec(p, prt_size_min(m, PRT_BF16X3_SMALL_M));
     const size_t few = prt_bf16x3_small_m_fits(&spec) ? prt_bf16x3_small_m_size(spec.m, spec.k) : 0;
     prt_bf16x3_work w;
-    spec.m = prt_lesser(m, PRT_BF16X3_WHOLE); /* one block */
+    spec.m = prt_size_min(m, PRT_BF16X3_WHOLE); /* one block */
     begin_strip(&w, NULL, &spec);
     return few > w.scratch ? few : w.scratch;
 }

@@ -236,7 +236,7 @@ poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
             f->pieces = prt_parallel_width(c);
         if (is_far_row(f)) { /* panels side by side, the same number for each thread */
             const size_t width = prt_parallel_width(c), each = panels / (width * FAR_PANELS);
-            f->pieces = prt_lesser(prt_parallel_alike(c, f->n * f->k, 1 << 16),
+            f->pieces = prt_size_min(prt_parallel_alike(c, f->n * f->k, 1 << 16),
                 width * (each != 0 ? each : 1));
         }
         f->pieces = !f->transposed && panels < f->pieces ? panels : f->pieces;

@@ -46,7 +46,7 @@ static void run_item(const void *user, size_t item, float *scratch)
     }
     const uint32_t *x = j->x + from / j->n * j->dim * j->inner;
     for (size_t k = from, i = from % j->n; k < end; k++) {
-        const uint32_t *later = x + j->at[prt_lesser(i + AHEAD, j->n - 1)] * j->inner;
+        const uint32_t *later = x + j->at[prt_size_min(i + AHEAD, j->n - 1)] * j->inner;
         for (size_t e = 0; e < j->inner && e < FETCHED * LINE; e += LINE)
             __builtin_prefetch(later + e, 0, 3);
         memcpy(j->y + k * j->inner, x + j->at[i] * j->inner, j->inner * sizeof(uint32_t));
@@ -78,7 +78,7 @@ poprt_status prt_fast_gather(prt_eval *c, const prt_kern *k, bool *done)
     int64_t given[READ], found;
     for (size_t i = 0; i < j.n; i++) {
         if (i % READ == 0)
-            prt_read_i64(index->dtype, index->data, i, 1, prt_lesser(j.n - i, READ), given);
+            prt_read_i64(index->dtype, index->data, i, 1, prt_size_min(j.n - i, READ), given);
         PRT_TRY(prt_shape_index(c, given[i % READ], x->dims[axis], &found));
         at[i] = (size_t)found;
     }

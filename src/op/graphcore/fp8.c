@@ -49,9 +49,9 @@ static poprt_status infer_bytes(prt_infer *c)
 static poprt_status scale_of(const prt_eval *c, int *scale)
 {
     const int64_t s = prt_load_i64(c->in[1]->dtype, c->in[1]->data, 0);
-    if (s < PRT_FP8_SCALE_LEAST || s > PRT_FP8_SCALE_MOST)
+    if (s < PRT_FP8_SCALE_MIN || s > PRT_FP8_SCALE_MAX)
         return prt_eval_fail(c, POPRT_E_ARG, "log2 of the scale is %lld, outside [%d, %d]",
-            (long long)s, PRT_FP8_SCALE_LEAST, PRT_FP8_SCALE_MOST);
+            (long long)s, PRT_FP8_SCALE_MIN, PRT_FP8_SCALE_MAX);
     *scale = (int)s;
     return POPRT_OK;
 }

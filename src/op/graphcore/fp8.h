@@ -10,7 +10,7 @@
 #include "op/op.h"
 
 /* Range of a scale, the exponent of the factor. */
-enum { PRT_FP8_SCALE_LEAST = -32, PRT_FP8_SCALE_MOST = 31 };
+enum { PRT_FP8_SCALE_MIN = -32, PRT_FP8_SCALE_MAX = 31 };
 
 /* Returns the element type of a format ("F143", "F152"); PRT_DTYPE_undefined for other names. */
 static inline int32_t prt_fp8_format(prt_str name)

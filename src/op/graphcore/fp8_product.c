@@ -33,9 +33,9 @@ static poprt_status check(prt_infer *c, prt_str left, prt_str right)
 static poprt_status scale_of(const prt_eval *c, uint32_t i, double *factor)
 {
     const int64_t s = prt_load_i64(c->in[i]->dtype, c->in[i]->data, 0);
-    if (s < PRT_FP8_SCALE_LEAST || s > PRT_FP8_SCALE_MOST)
+    if (s < PRT_FP8_SCALE_MIN || s > PRT_FP8_SCALE_MAX)
         return prt_eval_fail(c, POPRT_E_ARG, "scale %lld of operand %u is outside [%d, %d]",
-            (long long)s, i - 2, PRT_FP8_SCALE_LEAST, PRT_FP8_SCALE_MOST);
+            (long long)s, i - 2, PRT_FP8_SCALE_MIN, PRT_FP8_SCALE_MAX);
     *factor = ldexp(1.0, (int)s);
     return POPRT_OK;
 }

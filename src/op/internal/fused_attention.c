@@ -257,10 +257,10 @@ prt_mha prt_mha_of(const prt_eval *c)
     m.mask = scores_of(c, PRT_MHA_MASK, a->mask, keys);
     m.keep = scores_of(c, PRT_MHA_KEEP, a->keep, keys);
     const bool past = prt_eval_has(c, PRT_MHA_PAST_KEY);
-    m.past_k = prt_heads_split(past ? c->in[PRT_MHA_PAST_KEY] : NULL);
-    m.past_v = prt_heads_split(past ? c->in[PRT_MHA_PAST_VALUE] : NULL);
-    m.present_k = prt_heads_split(output(c, PRT_MHA_PRESENT_KEY));
-    m.present_v = prt_heads_split(output(c, PRT_MHA_PRESENT_VALUE));
+    m.past_k = prt_heads_of_rank4(past ? c->in[PRT_MHA_PAST_KEY] : NULL);
+    m.past_v = prt_heads_of_rank4(past ? c->in[PRT_MHA_PAST_VALUE] : NULL);
+    m.present_k = prt_heads_of_rank4(output(c, PRT_MHA_PRESENT_KEY));
+    m.present_v = prt_heads_of_rank4(output(c, PRT_MHA_PRESENT_VALUE));
     return m;
 }
 

@@ -121,7 +121,7 @@ static poprt_status eval(prt_eval *c)
     s.v.first = 2 * q;
     s.v.head = s.v.size = (all - 2 * q) / heads;
     if (prt_eval_wants(c, OUT_Y))
-        s.y = prt_heads_joined(c->out[OUT_Y], heads);
+        s.y = prt_heads_of_rank3(c->out[OUT_Y], heads);
     if (a->past_present_share_buffer != 0)
         PRT_TRY(shared_rows(c, s.batch, in.rows, past, present, &s.past_rows));
     return prt_attention_run(c, &s);

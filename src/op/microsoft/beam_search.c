@@ -116,7 +116,7 @@ static poprt_status begin(prt_eval *c, search *s)
     const prt_tensor *penalty =
         prt_eval_has(c, IN_LENGTH_PENALTY) ? c->in[IN_LENGTH_PENALTY] : NULL;
     size_t beams = 0;
-    PRT_TRY(read_count(c, IN_BEAMS, "num_beams", PRT_GEN_MOST_BEAMS, &beams));
+    PRT_TRY(read_count(c, IN_BEAMS, "num_beams", PRT_GEN_MAX_BEAMS, &beams));
     PRT_TRY(read_count(c, IN_RETURNED, "num_return_sequences", (int64_t)beams, &s->returned));
     if (penalty != NULL && prt_tensor_count(penalty) != 1)
         return prt_eval_fail(c, POPRT_E_SHAPE, "length_penalty is not one number");

@@ -122,8 +122,8 @@ static poprt_status open_keys(prt_eval *c, prt_attention *s, size_t hidden)
     if (cached && (!prt_eval_has(c, IN_KEYS) || !prt_eval_has(c, IN_VALUES)))
         return prt_eval_fail(c, POPRT_E_ARG, "use_past is set without key_cache and value_cache");
     if (cached) {
-        s->past_k = prt_heads_split(c->in[IN_KEYS]);
-        s->past_v = prt_heads_split(c->in[IN_VALUES]);
+        s->past_k = prt_heads_of_rank4(c->in[IN_KEYS]);
+        s->past_v = prt_heads_of_rank4(c->in[IN_VALUES]);
     }
     if (cached && cross)
         return POPRT_OK;
@@ -160,8 +160,8 @@ static poprt_status eval(prt_eval *c)
     }
     PRT_TRY(prt_eval_shape(c, OUT_KEYS, q->dtype, 4, dims));
     PRT_TRY(prt_eval_shape(c, OUT_VALUES, q->dtype, 4, dims));
-    s.present_k = prt_heads_split(prt_ms_out(c, OUT_KEYS));
-    s.present_v = prt_heads_split(prt_ms_out(c, OUT_VALUES));
+    s.present_k = prt_heads_of_rank4(prt_ms_out(c, OUT_KEYS));
+    s.present_v = prt_heads_of_rank4(prt_ms_out(c, OUT_VALUES));
     prt_tensor *y = prt_ms_out(c, OUT_Y);
     if (y != NULL) {
         s.y = part(y->data, s.q.rows, s.batch, hidden, 0, heads, s.q.size);

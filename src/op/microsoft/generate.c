@@ -20,7 +20,7 @@ int64_t prt_gen_dim(const prt_infer *c, uint32_t i)
     int64_t value;
     uint32_t count;
     if (!prt_infer_ints(c, i, &value, 1, &count) || count != 1 || value < 0 ||
-        value > PRT_GEN_MOST_TOKENS)
+        value > PRT_GEN_MAX_TOKENS)
         return PRT_DIM_UNKNOWN;
     return value;
 }
@@ -79,11 +79,11 @@ static poprt_status read_sizes(prt_eval *c, prt_gen *g)
         return prt_eval_fail(c, POPRT_E_SHAPE, "a length is not one number");
     if (g->batch == 0 || prt_tensor_count(c->in[IN_PROMPT]) == 0)
         return prt_eval_fail(c, POPRT_E_SHAPE, "the prompt is empty");
-    if (most <= (int64_t)g->prompt || most > PRT_GEN_MOST_TOKENS)
+    if (most <= (int64_t)g->prompt || most > PRT_GEN_MAX_TOKENS)
         return prt_eval_fail(c, POPRT_E_ARG,
             "max_length is %lld; it must be more than the %zu tokens of "
             "the prompt and at most %d",
-            (long long)most, g->prompt, PRT_GEN_MOST_TOKENS);
+            (long long)most, g->prompt, PRT_GEN_MAX_TOKENS);
     if (least < 0)
         return prt_eval_fail(c, POPRT_E_ARG, "min_length is %lld; at least 0 is needed",
             (long long)least);

@@ -12,8 +12,8 @@
 #include "op/op.h"
 
 enum {
-    PRT_GEN_MOST_TOKENS = 4096, /* maximum length of a row, prompt included */
-    PRT_GEN_MOST_BEAMS = 128    /* maximum number of beams of a prompt */
+    PRT_GEN_MAX_TOKENS = 4096, /* maximum length of a row, prompt included */
+    PRT_GEN_MAX_BEAMS = 128    /* maximum number of beams of a prompt */
 };
 
 /* The attributes that all these operators have. PRT_GEN_ATTRS reads them from the attributes `a` of

@@ -382,12 +382,12 @@ static void load_operands(const prt_eval *c, const attrs *a, prt_attention *s)
     const size_t heads = (size_t)a->num_heads, groups = (size_t)a->kv_num_heads;
     const prt_tensor *q = c->in[IN_Q];
     if (prt_eval_has(c, IN_K)) {
-        s->q = prt_heads_joined(q, heads);
-        s->k = prt_heads_joined(c->in[IN_K], groups);
-        s->v = prt_heads_joined(c->in[IN_V], groups);
+        s->q = prt_heads_of_rank3(q, heads);
+        s->k = prt_heads_of_rank3(c->in[IN_K], groups);
+        s->v = prt_heads_of_rank3(c->in[IN_V], groups);
         return;
     }
-    s->q = s->k = prt_heads_joined(q, heads + 2 * groups);
+    s->q = s->k = prt_heads_of_rank3(q, heads + 2 * groups);
     s->q.heads = heads;
     s->k.heads = groups;
     s->k.first = heads * s->q.size;
@@ -429,10 +429,10 @@ static poprt_status eval(prt_eval *c)
     state st = { .a = a, .bias = prt_ms_in(c, IN_ADDED), .scores = prt_ms_out(c, OUT_SCORES) };
     prt_attention s = { .batch = (size_t)c->in[IN_Q]->dims[0],
         .cap = (double)a->softcap,
-        .past_k = prt_heads_split(past ? c->in[IN_PAST_KEY] : NULL),
-        .past_v = prt_heads_split(past ? c->in[IN_PAST_VALUE] : NULL),
-        .present_k = prt_heads_split(prt_ms_out(c, OUT_KEY)),
-        .present_v = prt_heads_split(prt_ms_out(c, OUT_VALUE)),
+        .past_k = prt_heads_of_rank4(past ? c->in[IN_PAST_KEY] : NULL),
+        .past_v = prt_heads_of_rank4(past ? c->in[IN_PAST_VALUE] : NULL),
+        .present_k = prt_heads_of_rank4(prt_ms_out(c, OUT_KEY)),
+        .present_v = prt_heads_of_rank4(prt_ms_out(c, OUT_VALUE)),
         .bias = fill_bias,
         .range = range,
         .scores = st.scores != NULL ? write_scores : NULL,
@@ -444,7 +444,7 @@ static poprt_status eval(prt_eval *c)
     load_operands(c, a, &s);
     s.scale = prt_ms_scale(a->scale, s.q.size);
     if (prt_eval_wants(c, OUT_Y))
-        s.y = prt_heads_joined(c->out[OUT_Y], s.q.heads);
+        s.y = prt_heads_of_rank3(c->out[OUT_Y], s.q.heads);
     PRT_TRY(count_rows(c, &s, &st));
     shaping sh = { .norm = prt_ms_in(c, IN_Q_NORM),
         .epsilon = (double)a->qk_norm_epsilon,

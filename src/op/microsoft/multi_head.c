@@ -251,7 +251,7 @@ static prt_heads packed(const prt_tensor *t, size_t which)
 
 static prt_heads third(const prt_tensor *t, size_t heads, size_t which)
 {
-    prt_heads h = prt_heads_joined(t, heads);
+    prt_heads h = prt_heads_of_rank3(t, heads);
     h.size = h.head = (size_t)t->dims[2] / 3 / heads;
     h.first = which * heads * h.size;
     return h;
@@ -266,12 +266,12 @@ static void load_operands(const prt_eval *c, const options *o, prt_attention *s)
         *to[i] = q->rank == 5 ? packed(q, i) : third(q, heads, i);
     if (k == NULL)
         return;
-    s->q = prt_heads_joined(q, heads);
+    s->q = prt_heads_of_rank3(q, heads);
     for (size_t i = 1; i < 3; i++) {
         const prt_tensor *t = i == 1 ? k : v;
         *to[i] = v == NULL ? packed(k, i - 1)
-            : t->rank == 4 ? prt_heads_split(t)
-                           : prt_heads_joined(t, heads);
+            : t->rank == 4 ? prt_heads_of_rank4(t)
+                           : prt_heads_of_rank3(t, heads);
     }
 }
 
@@ -352,7 +352,7 @@ static poprt_status use_shared_buffer(prt_eval *c, const options *o, prt_attenti
 /* Appends new rows to the past, where the attention core does not write them. */
 static void append_rows(const prt_heads *now, prt_tensor *present, size_t batch, size_t after)
 {
-    const prt_heads to = prt_heads_split(present);
+    const prt_heads to = prt_heads_of_rank4(present);
     double value;
     for (size_t b = 0; present != NULL && b < batch; b++)
         for (size_t h = 0; h < to.heads; h++)
@@ -382,12 +382,12 @@ static poprt_status eval_form(prt_eval *c, const options *o)
         PRT_TRY(prt_ms_add_bias(c, &s.v, s.batch, bias, 2 * hidden));
     }
     s.scale = prt_ms_scale(o->scale, s.q.size);
-    s.past_k = prt_heads_split(past ? c->in[o->in.past] : NULL);
-    s.past_v = prt_heads_split(past ? c->in[o->in.past + 1] : NULL);
-    s.present_k = prt_heads_split(prt_ms_out(c, OUT_KEY));
-    s.present_v = prt_heads_split(prt_ms_out(c, OUT_VALUE));
+    s.past_k = prt_heads_of_rank4(past ? c->in[o->in.past] : NULL);
+    s.past_v = prt_heads_of_rank4(past ? c->in[o->in.past + 1] : NULL);
+    s.present_k = prt_heads_of_rank4(prt_ms_out(c, OUT_KEY));
+    s.present_v = prt_heads_of_rank4(prt_ms_out(c, OUT_VALUE));
     if (prt_eval_wants(c, OUT_Y))
-        s.y = prt_heads_joined(c->out[OUT_Y], s.q.heads);
+        s.y = prt_heads_of_rank3(c->out[OUT_Y], s.q.heads);
     if (past && (o->shared || (!o->decoder && prt_eval_has(c, o->in.past_length))))
         PRT_TRY(use_shared_buffer(c, o, &s));
     const state st = { .mask = { .mask = prt_ms_in(c, o->in.mask),

@@ -70,7 +70,7 @@ static poprt_status infer(prt_infer *c)
 /* Returns part `part` (queries, keys or values) of [batch, rows, 3 * hidden]. */
 static prt_heads third_of(const prt_tensor *t, size_t part, size_t heads)
 {
-    prt_heads h = prt_heads_joined(t, heads);
+    prt_heads h = prt_heads_of_rank3(t, heads);
     h.size /= 3;
     h.head /= 3;
     h.first += part * h.size * heads;
@@ -110,7 +110,7 @@ static poprt_status eval(prt_eval *c)
         .user = &mask };
     s.scale = prt_ms_scale(a->scale, s.q.size);
     if (prt_eval_wants(c, 0))
-        s.y = prt_heads_joined(c->out[0], heads);
+        s.y = prt_heads_of_rank3(c->out[0], heads);
     return prt_attention_run(c, &s);
 }
 

@@ -30,7 +30,7 @@ static poprt_status eval_softmax(prt_eval *c)
     prt_tensor x, y;
     const prt_tensor *in[] = { &x };
     prt_tensor *out[] = { &y };
-    PRT_TRY(prt_quant_open(c, 0, &x));
+    PRT_TRY(prt_quant_dequantize_input(c, 0, &x));
     if (a->opset < 13) {
         const uint32_t axis = (uint32_t)(a->axis < 0 ? a->axis + (int64_t)x.rank : a->axis);
         const int64_t dims[] = { (int64_t)prt_dims_product(x.dims, 0, axis),
@@ -41,7 +41,7 @@ static poprt_status eval_softmax(prt_eval *c)
     }
     PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, x.rank, x.dims, &y));
     PRT_TRY(prt_delegate_eval(c, PRT_OP_softmax, &attrs, 1, in, 1, out));
-    prt_quant_close(c, &y, 3);
+    prt_quant_quantize_output(c, &y, 3);
     return POPRT_OK;
 }
 
@@ -92,9 +92,9 @@ static poprt_status eval_mean(prt_eval *c)
 {
     const prt_ms_qlinear_reduce_mean_attrs *a = c->attrs;
     prt_tensor x, y;
-    PRT_TRY(prt_quant_open(c, 0, &x));
+    PRT_TRY(prt_quant_dequantize_input(c, 0, &x));
     PRT_TRY(eval_reduce(c, PRT_OP_reduce_mean, a->axes, a->keepdims, &x, &y));
-    prt_quant_close(c, &y, 3);
+    prt_quant_quantize_output(c, &y, 3);
     return POPRT_OK;
 }
 
@@ -174,12 +174,12 @@ static poprt_status eval_concat(prt_eval *c)
     if (x == NULL || in == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < n; i++) {
-        PRT_TRY(prt_quant_open(c, 2 + 3 * i, &x[i]));
+        PRT_TRY(prt_quant_dequantize_input(c, 2 + 3 * i, &x[i]));
         in[i] = &x[i];
     }
     PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, c->out[0]->rank, c->out[0]->dims, &y));
     PRT_TRY(prt_delegate_eval(c, PRT_OP_concat, &attrs, n, in, 1, out));
-    prt_quant_close(c, &y, 0);
+    prt_quant_quantize_output(c, &y, 0);
     return POPRT_OK;
 }
 

@@ -36,11 +36,11 @@ static poprt_status eval_binary(prt_eval *c, uint32_t id)
     prt_tensor a, b, y;
     const prt_tensor *in[] = { &a, &b };
     prt_tensor *out[] = { &y };
-    PRT_TRY(prt_quant_open(c, 0, &a));
-    PRT_TRY(prt_quant_open(c, 3, &b));
+    PRT_TRY(prt_quant_dequantize_input(c, 0, &a));
+    PRT_TRY(prt_quant_dequantize_input(c, 3, &b));
     PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, c->out[0]->rank, c->out[0]->dims, &y));
     PRT_TRY(prt_delegate_eval(c, id, NULL, 2, in, 1, out));
-    prt_quant_close(c, &y, 6);
+    prt_quant_quantize_output(c, &y, 6);
     return POPRT_OK;
 }
 
@@ -106,11 +106,11 @@ static poprt_status eval_where(prt_eval *c)
     prt_tensor x, y, z;
     const prt_tensor *in[] = { c->in[0], &x, &y };
     prt_tensor *out[] = { &z };
-    PRT_TRY(prt_quant_open(c, 1, &x));
-    PRT_TRY(prt_quant_open(c, 4, &y));
+    PRT_TRY(prt_quant_dequantize_input(c, 1, &x));
+    PRT_TRY(prt_quant_dequantize_input(c, 4, &y));
     PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, c->out[0]->rank, c->out[0]->dims, &z));
     PRT_TRY(prt_delegate_eval(c, PRT_OP_where, NULL, 3, in, 1, out));
-    prt_quant_close(c, &z, 7);
+    prt_quant_quantize_output(c, &z, 7);
     return POPRT_OK;
 }
 
@@ -130,10 +130,10 @@ static poprt_status eval_unary(prt_eval *c, uint32_t id, const void *attrs)
     prt_tensor x, y;
     const prt_tensor *in[] = { &x };
     prt_tensor *out[] = { &y };
-    PRT_TRY(prt_quant_open(c, 0, &x));
+    PRT_TRY(prt_quant_dequantize_input(c, 0, &x));
     PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, x.rank, x.dims, &y));
     PRT_TRY(prt_delegate_eval(c, id, attrs, 1, in, 1, out));
-    prt_quant_close(c, &y, 3);
+    prt_quant_quantize_output(c, &y, 3);
     return POPRT_OK;
 }
 

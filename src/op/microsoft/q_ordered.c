@@ -106,7 +106,7 @@ static poprt_status eval_gelu(prt_eval *c)
     PRT_TRY(dequantize_x(c, &x));
     PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, x.rank, x.dims, &y));
     PRT_TRY(prt_delegate_eval(c, PRT_OP_gelu, prt_op_of(PRT_OP_gelu)->defaults, 1, in, 1, out));
-    prt_quant_close(c, &y, 2);
+    prt_quant_quantize_output(c, &y, 2);
     return POPRT_OK;
 }
 
@@ -143,7 +143,7 @@ static poprt_status eval_norm(prt_eval *c)
     PRT_TRY(dequantize_x(c, &x));
     PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, x.rank, x.dims, &y));
     PRT_TRY(prt_delegate_eval(c, PRT_OP_layer_normalization, &attrs, 3, in, 1, out));
-    prt_quant_close(c, &y, 4);
+    prt_quant_quantize_output(c, &y, 4);
     return POPRT_OK;
 }
 

@@ -39,7 +39,7 @@ static poprt_status eval(prt_eval *c, uint32_t id, const void *attrs, bool last)
     prt_tensor *out[] = { &y };
     prt_shape shape;
     prt_shape_of_tensor(c->out[0], &shape);
-    PRT_TRY(prt_quant_open(c, 0, &x));
+    PRT_TRY(prt_quant_dequantize_input(c, 0, &x));
     if (last) {
         prt_channels_first(&shape);
         PRT_TRY(prt_channels_to_first(c, &x, &turned));
@@ -52,7 +52,7 @@ static poprt_status eval(prt_eval *c, uint32_t id, const void *attrs, bool last)
         PRT_TRY(prt_channels_to_last(c, &y, &back));
         y = back;
     }
-    prt_quant_close(c, &y, 3);
+    prt_quant_quantize_output(c, &y, 3);
     return POPRT_OK;
 }
 

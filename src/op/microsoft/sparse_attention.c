@@ -187,16 +187,16 @@ static poprt_status eval_sparse(prt_eval *c)
     prt_attention s = { .batch = (size_t)q->dims[0],
         .bias = fill_sparse,
         .user = &b,
-        .past_k = prt_heads_split(c->in[IN_PAST_KEY]),
-        .past_v = prt_heads_split(c->in[IN_PAST_VALUE]),
-        .present_k = prt_heads_split(prt_ms_out(c, 1)),
-        .present_v = prt_heads_split(prt_ms_out(c, 2)) };
+        .past_k = prt_heads_of_rank4(c->in[IN_PAST_KEY]),
+        .past_v = prt_heads_of_rank4(c->in[IN_PAST_VALUE]),
+        .present_k = prt_heads_of_rank4(prt_ms_out(c, 1)),
+        .present_v = prt_heads_of_rank4(prt_ms_out(c, 2)) };
     if (prt_eval_has(c, IN_K)) {
-        s.q = prt_heads_joined(q, heads);
-        s.k = prt_heads_joined(c->in[IN_K], groups);
-        s.v = prt_heads_joined(c->in[IN_V], groups);
+        s.q = prt_heads_of_rank3(q, heads);
+        s.k = prt_heads_of_rank3(c->in[IN_K], groups);
+        s.v = prt_heads_of_rank3(c->in[IN_V], groups);
     } else {
-        s.q = s.k = prt_heads_joined(q, heads + 2 * groups);
+        s.q = s.k = prt_heads_of_rank3(q, heads + 2 * groups);
         s.q.heads = heads;
         s.k.heads = groups;
         s.k.first = heads * s.q.size;
@@ -204,7 +204,7 @@ static poprt_status eval_sparse(prt_eval *c)
         s.v.first += groups * s.q.size;
     }
     if (prt_eval_wants(c, 0))
-        s.y = prt_heads_joined(c->out[0], heads);
+        s.y = prt_heads_of_rank3(c->out[0], heads);
     s.scale = prt_ms_scale(a->scale, s.q.size);
     PRT_TRY(count_rows(c, &s, &b.past));
     if (a->do_rotary != 0) {
@@ -309,7 +309,7 @@ static poprt_status eval_longformer(prt_eval *c)
     bool some = false;
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
-    prt_heads y = prt_heads_joined(c->out[0], (size_t)a->num_heads);
+    prt_heads y = prt_heads_of_rank3(c->out[0], (size_t)a->num_heads);
     PRT_TRY(run_longformer(c, &l, y));
     for (size_t i = 0; i < tokens; i++)
         some = some || l.global[i] != 0;

@@ -4,7 +4,7 @@
 
 #include "op/share/attention_core.h"
 
-prt_heads prt_heads_split(const prt_tensor *t)
+prt_heads prt_heads_of_rank4(const prt_tensor *t)
 {
     prt_heads h = { 0 };
     if (t == NULL)
@@ -20,7 +20,7 @@ prt_heads prt_heads_split(const prt_tensor *t)
     return h;
 }
 
-prt_heads prt_heads_joined(const prt_tensor *t, size_t heads)
+prt_heads prt_heads_of_rank3(const prt_tensor *t, size_t heads)
 {
     prt_heads h = { 0 };
     if (t == NULL)

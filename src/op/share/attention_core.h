@@ -23,10 +23,10 @@ typedef struct prt_heads {
 /* Returns the layout of a tensor [batch, heads, rows, size], which may have capacity for more
  * rows; NULL gives an absent one. The present cache may share the memory of the past cache if
  * both have the same capacity. */
-prt_heads prt_heads_split(const prt_tensor *t);
+prt_heads prt_heads_of_rank4(const prt_tensor *t);
 /* Returns the layout of a tensor [batch, rows, heads * size]; `heads` is not 0 and divides the
  * last dim. */
-prt_heads prt_heads_joined(const prt_tensor *t, size_t heads);
+prt_heads prt_heads_of_rank3(const prt_tensor *t, size_t heads);
 
 static inline size_t prt_heads_at(const prt_heads *h, size_t batch, size_t head, size_t row)
 {

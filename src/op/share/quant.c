@@ -50,7 +50,7 @@ prt_quant prt_quant_of(const prt_eval *c, uint32_t scale)
     return (prt_quant){ prt_quant_number(c, scale, 1), prt_quant_number(c, scale + 1, 0) };
 }
 
-poprt_status prt_quant_open(prt_eval *c, uint32_t data, prt_tensor *to)
+poprt_status prt_quant_dequantize_input(prt_eval *c, uint32_t data, prt_tensor *to)
 {
     const prt_tensor *x = c->in[data];
     const prt_quant q = prt_quant_of(c, data + 1);
@@ -63,7 +63,7 @@ poprt_status prt_quant_open(prt_eval *c, uint32_t data, prt_tensor *to)
     return POPRT_OK;
 }
 
-void prt_quant_close(prt_eval *c, const prt_tensor *from, uint32_t scale)
+void prt_quant_quantize_output(prt_eval *c, const prt_tensor *from, uint32_t scale)
 {
     const prt_quant q = prt_quant_of(c, scale);
     const double *v = from->data;

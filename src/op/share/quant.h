@@ -30,10 +30,10 @@ double prt_quant_number(const prt_eval *c, uint32_t i, double absent);
 
 /* Dequantises input `data`, (x - zero) * scale, into a tensor of doubles in scratch. The scale
  * and zero point are the inputs after it. */
-poprt_status prt_quant_open(prt_eval *c, uint32_t data, prt_tensor *to);
+poprt_status prt_quant_dequantize_input(prt_eval *c, uint32_t data, prt_tensor *to);
 
 /* Quantises doubles to output 0 with the scale and zero point in inputs `scale` and scale + 1. */
-void prt_quant_close(prt_eval *c, const prt_tensor *from, uint32_t scale);
+void prt_quant_quantize_output(prt_eval *c, const prt_tensor *from, uint32_t scale);
 
 /* Runs DynamicQuantizeLinear on `n` numbers; y may be NULL. */
 void prt_quant_dynamic_run(size_t n, const float *x, uint8_t *y, float *scale, uint8_t *zero);

@@ -27,7 +27,7 @@ static uint64_t product_from(const prt_value *v, int32_t axes)
 {
     uint64_t product = 1;
     for (int32_t i = axes; i < v->type->rank; i++)
-        product = prt_most_mul(product, (uint64_t)v->type->dims[i]);
+        product = prt_saturating_mul(product, (uint64_t)v->type->dims[i]);
     return product;
 }
 
@@ -69,18 +69,18 @@ uint64_t prt_fold_work(const prt_op *op)
         return 0;
     for (uint32_t i = 0; i < op->n_in; i++) {
         const uint64_t count = count_of(op->in[i].value);
-        read = prt_most_add(read, count);
-        product = prt_most_mul(product, count > 0 ? count : 1);
+        read = prt_saturating_add(read, count);
+        product = prt_saturating_mul(product, count > 0 ? count : 1);
     }
     for (uint32_t i = 0; i < op->n_out; i++)
-        made = prt_most_add(made, count_of(&op->out[i]));
+        made = prt_saturating_add(made, count_of(&op->out[i]));
     const uint64_t each = steps_each(op), most = read > made ? read : made;
     if (prt_op_is(op, PRT_OP_einsum))
         return product;
     if (each != 0)
-        return prt_most_mul(by_operand(op) ? count_of(op->in[0].value)
-                : made != 0                ? made
-                                           : read,
+        return prt_saturating_mul(by_operand(op) ? count_of(op->in[0].value)
+                : made != 0                      ? made
+                                                 : read,
             each);
-    return prt_most_mul(most, most);
+    return prt_saturating_mul(most, most);
 }

@@ -47,7 +47,7 @@ static poprt_status fail_to_fit(const prt_net *net, const prt_shard_cut *cut, ui
                 "does not help, increase memory_per_ipu",
                 (unsigned long long)net->nodes[i].bytes, (unsigned long long)memory);
     for (uint32_t d = 0; d < n_devices; d++)
-        all = prt_most_add(all, cut->needs[d].bytes);
+        all = prt_saturating_add(all, cut->needs[d].bytes);
     const uint64_t least = all / memory + 1;
     return prt_fail(POPRT_E_LIMIT, "num_ipus",
         "in the best of %u cuts device %u needs %llu bytes (weights %llu, activations %llu, "

@@ -37,7 +37,7 @@ static poprt_status add_read(builder *b, prt_net_node *node, const prt_value *v,
     if (v == NULL || v->graph != b->graph)
         return POPRT_OK;
     if (v->constant != NULL && counts)
-        node->bytes = prt_most_add(node->bytes, v->constant->size);
+        node->bytes = prt_saturating_add(node->bytes, v->constant->size);
     node->count++;
     return PRT_VEC_PUSH(b->arena, &b->net->reads, v->id) ? POPRT_OK : POPRT_E_NOMEM;
 }
@@ -50,12 +50,12 @@ static poprt_status add_region(builder *b, prt_net_node *node, const prt_graph *
     if (depth > MAX_DEPTH)
         return prt_fail(POPRT_E_LIMIT, node->op->origin.data, "regions are nested too deeply");
     for (size_t i = 0; i < region->constants.count; i++)
-        node->own = prt_most_add(node->own, region->constants.data[i]->constant->size);
+        node->own = prt_saturating_add(node->own, region->constants.data[i]->constant->size);
     prt_for_each_op (op, region) {
         for (uint32_t i = 0; i < op->n_in; i++)
             PRT_TRY(add_read(b, node, op->in[i].value, true));
         for (uint32_t i = 0; i < op->n_out; i++)
-            node->inside = prt_most_add(node->inside, size_of(b, &op->out[i]));
+            node->inside = prt_saturating_add(node->inside, size_of(b, &op->out[i]));
         for (uint32_t r = 0; r < op->n_regions; r++)
             PRT_TRY(add_region(b, node, op->regions[r], depth + 1));
     }
@@ -90,7 +90,7 @@ static poprt_status add_node(builder *b, prt_op *op, uint32_t index)
     }
     for (uint32_t r = 0; r < op->n_regions; r++)
         PRT_TRY(add_region(b, node, op->regions[r], 0));
-    node->bytes = prt_most_add(node->bytes, node->own);
+    node->bytes = prt_saturating_add(node->bytes, node->own);
     node->joins = given > 1;
     node->flops = prt_op_flops_within(op, &unknown);
     if (unknown != 0 || b->incomplete) {
@@ -177,7 +177,7 @@ static void follow(prt_meter *m, uint32_t index, prt_shard_need *need)
         const uint32_t v = net->reads.data[node->first + k];
         if (m->seen[v] != m->round) {
             uint64_t *to = net->values[v].weight ? &need->weights : &need->received;
-            *to = prt_most_add(*to, net->values[v].size);
+            *to = prt_saturating_add(*to, net->values[v].size);
             mark_seen(m, v, v);
         }
         touch(m, v, index);
@@ -188,8 +188,8 @@ static void follow(prt_meter *m, uint32_t index, prt_shard_need *need)
         touch(m, v, net->values[v].output ? TO_THE_END : index);
     }
     need->nodes++;
-    need->weights = prt_most_add(need->weights, node->own);
-    need->flops = prt_most_add(need->flops, node->flops);
+    need->weights = prt_saturating_add(need->weights, node->own);
+    need->flops = prt_saturating_add(need->flops, node->flops);
 }
 
 /* Frees a value computed on the device if nothing needs it after the node. */
@@ -219,13 +219,14 @@ void prt_meter_read(prt_meter *m, const uint32_t *device_of, uint32_t device, pr
             continue;
         for (uint32_t k = 0; k < node->op->n_out; k++)
             if (m->root[node->op->out[k].id] == node->op->out[k].id)
-                live = prt_most_add(live, net->values[node->op->out[k].id].size);
-        const uint64_t now = prt_most_add(live, node->inside);
+                live = prt_saturating_add(live, net->values[node->op->out[k].id].size);
+        const uint64_t now = prt_saturating_add(live, node->inside);
         out->activations = now > out->activations ? now : out->activations;
         for (uint32_t k = 0; k < node->count; k++)
             free_value(m, device_of, device, net->reads.data[node->first + k], i, &live);
         for (uint32_t k = 0; k < node->op->n_out; k++)
             free_value(m, device_of, device, node->op->out[k].id, i, &live);
     }
-    out->bytes = prt_most_add(out->weights, prt_most_add(out->activations, out->received));
+    out->bytes =
+        prt_saturating_add(out->weights, prt_saturating_add(out->activations, out->received));
 }

@@ -46,8 +46,8 @@ static poprt_status walk(finder *f, uint32_t candidate, bool keep)
         const uint32_t node = f->stack[--f->depth];
         if (f->n_visits++ % TICK == 0)
             PRT_TRY(prt_pass_check(f->p));
-        part->bytes = prt_most_add(part->bytes, f->net->nodes[node].bytes);
-        part->flops = prt_most_add(part->flops, f->net->nodes[node].flops);
+        part->bytes = prt_saturating_add(part->bytes, f->net->nodes[node].bytes);
+        part->flops = prt_saturating_add(part->flops, f->net->nodes[node].flops);
         f->steps += 1 + f->net->nodes[node].count;
         for (uint32_t k = 0; k < f->net->nodes[node].count; k++)
             if (producer_of(f->net, node, k) != PRT_NET_NONE)
@@ -71,8 +71,8 @@ static void add_rest(finder *f)
         if (parts->of_node[i] != PRT_NET_NONE)
             continue;
         parts->of_node[i] = parts->count;
-        part->bytes = prt_most_add(part->bytes, f->net->nodes[i].bytes);
-        part->flops = prt_most_add(part->flops, f->net->nodes[i].flops);
+        part->bytes = prt_saturating_add(part->bytes, f->net->nodes[i].bytes);
+        part->flops = prt_saturating_add(part->flops, f->net->nodes[i].flops);
         any = true;
     }
     parts->count += any;
@@ -164,7 +164,7 @@ static poprt_status walk_all(finder *f, prt_parts_by by)
         candidates += f->net->nodes[i].joins;
         bytes += (double)f->net->nodes[i].bytes;
         flops += (double)f->net->nodes[i].flops;
-        f->parts->bytes = prt_most_add(f->parts->bytes, f->net->nodes[i].bytes);
+        f->parts->bytes = prt_saturating_add(f->parts->bytes, f->net->nodes[i].bytes);
     }
     const bool all = by != PRT_PARTS_JOINS || candidates == 0;
     candidates = all ? f->net->n_nodes : candidates;

@@ -33,13 +33,13 @@ static void multiply_by_panels(const prt_kern *kern, operands *d, const prt_gemm
     d->finite = true;
     for (size_t j = 0; j < d->n; j += WIDE)
         for (size_t k = 0; k < d->k; k += DEPTH) {
-            const size_t some = prt_lesser(d->k - k, DEPTH), lda = prt_bf16x3_pitch(some);
+            const size_t some = prt_size_min(d->k - k, DEPTH), lda = prt_bf16x3_pitch(some);
             const size_t stride = prt_gemm_panel_width(d->n, j);
             prt_gemm_end here = *end;
             here.residual += j;
             prt_bf16x3_panel p = { .taps = 1,
                 .k = some,
-                .columns = prt_lesser(d->n - j, WIDE),
+                .columns = prt_size_min(d->n - j, WIDE),
                 .b = d->packed + j * d->k + k * stride,
                 .stride = stride,
                 .to = panel };
@@ -110,7 +110,7 @@ static bool multiply_small_m(const prt_kern *kern, operands *d, size_t parts,
             .lda = lda,
             .n = d->n,
             .first = all * i / parts * 16,
-            .last = prt_lesser(all * (i + 1) / parts * 16, d->n),
+            .last = prt_size_min(all * (i + 1) / parts * 16, d->n),
             .b = d->packed,
             .bias = d->bias,
             .c = d->c,
@@ -143,7 +143,7 @@ START_TEST(bits_equal_those_of_panels)
             float *again = random_floats(d.m * d.ldc, 5);
             memcpy(d.c, again, d.m * d.ldc * sizeof(float));
             free(again);
-            ck_assert(multiply_small_m(kern, &d, prt_lesser(parts, (d.n + 15) / 16), &end));
+            ck_assert(multiply_small_m(kern, &d, prt_size_min(parts, (d.n + 15) / 16), &end));
             ck_assert_msg(memcmp(d.c, d.expected, d.m * d.ldc * sizeof(float)) == 0,
                 "%zu x %zu x %zu in %zu", d.m, d.n, d.k, parts);
         }

@@ -239,7 +239,7 @@ START_TEST(one_row_by_all_panels_keeps_every_bit)
                         .k = k,
                         .a = x,
                         .lda = k,
-                        .columns = prt_lesser(n - j, PRT_GEMM_PANEL),
+                        .columns = prt_size_min(n - j, PRT_GEMM_PANEL),
                         .b = packed + j * k,
                         .stride = prt_gemm_panel_width(n, j),
                         .c = want + j,

@@ -155,7 +155,7 @@ typedef struct state {
 
 static prt_heads view_of(const prt_tensor *t, int64_t heads)
 {
-    return t->rank == 4 ? prt_heads_split(t) : prt_heads_joined(t, (size_t)heads);
+    return t->rank == 4 ? prt_heads_of_rank4(t) : prt_heads_of_rank3(t, (size_t)heads);
 }
 
 /* Returns the bias of the mask for key `j`. Keys beyond the last dim of the mask are masked. */
@@ -249,10 +249,10 @@ static poprt_status eval(prt_eval *c)
     prt_attention s = { .q = view_of(c->in[IN_Q], a->q_num_heads),
         .k = view_of(c->in[IN_K], a->kv_num_heads),
         .v = view_of(c->in[IN_V], a->kv_num_heads),
-        .past_k = prt_heads_split(past ? c->in[IN_PAST_KEY] : NULL),
-        .past_v = prt_heads_split(past ? c->in[IN_PAST_VALUE] : NULL),
-        .present_k = prt_heads_split(prt_eval_wants(c, OUT_KEY) ? c->out[OUT_KEY] : NULL),
-        .present_v = prt_heads_split(prt_eval_wants(c, OUT_VALUE) ? c->out[OUT_VALUE] : NULL),
+        .past_k = prt_heads_of_rank4(past ? c->in[IN_PAST_KEY] : NULL),
+        .past_v = prt_heads_of_rank4(past ? c->in[IN_PAST_VALUE] : NULL),
+        .present_k = prt_heads_of_rank4(prt_eval_wants(c, OUT_KEY) ? c->out[OUT_KEY] : NULL),
+        .present_v = prt_heads_of_rank4(prt_eval_wants(c, OUT_VALUE) ? c->out[OUT_VALUE] : NULL),
         .batch = (size_t)c->in[IN_Q]->dims[0],
         .cap = (double)a->softcap,
         .bias = fill_bias,
