@@ -330,7 +330,7 @@ static poprt_status save_own(const poprt_model *model, const char *path)
 {
     const prt_module *m = model->module;
     const int64_t own = prt_module_opset(m, PRT_STR("")), needed = prt_onnx_written_opset(m);
-    const bool by_copy = prt_onnx_has_broken(m->main) || prt_onnx_has_replaced(m->main);
+    const bool by_copy = prt_onnx_has_contradiction(m->main) || prt_onnx_has_replaced(m->main);
     const int64_t least = by_copy && needed <= own ? own + 1 : needed;
     char why[800] = "";
     for (int64_t opset = own; own != 0 && opset < least; opset++) {

@@ -109,7 +109,7 @@ static bool fits_in_place(const prt_draft_step *s, uint32_t k)
 {
     const prt_value *x = s->op->in[k].value;
     const prt_type *type = s->op->out[0].type;
-    const bool allowed = s->lowered != NULL ? k < 64 && (s->lowered->over >> k & 1) != 0
+    const bool allowed = s->lowered != NULL ? k < 64 && (s->lowered->in_place_inputs >> k & 1) != 0
                                             : prt_alias_in_place(s->op->def, s->op->n_in, k);
     return x != NULL && x->type == type && allowed && prt_type_is_tensor(type) &&
         prt_dtype_is_float(type->dtype) && prt_dtype_bits(type->dtype) >= 16;

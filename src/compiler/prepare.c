@@ -72,15 +72,15 @@ static prt_lowered *read_lowered(prt_draft *d, const prt_op *op, const prt_lower
         .dropped = dropped,
         .scratch = c->scratch,
         .items = c->items,
-        .from = c->from };
+        .read_constants = c->read_constants };
     for (uint32_t i = 0; i < c->n_prepared; i++)
         constants[i] = first + i;
     for (uint32_t i = 0; i < op->n_in && i < 64; i++) {
         const uint64_t bit = (uint64_t)1 << i;
         if ((c->dropped & bit) != 0 && may_drop(op, i))
             dropped[how->n_dropped++] = (prt_lowered_input){ i, op->in[i].value->type };
-        else if ((c->over & bit) != 0 && !is_read_twice(op, i))
-            how->over |= bit;
+        else if ((c->in_place_inputs & bit) != 0 && !is_read_twice(op, i))
+            how->in_place_inputs |= bit;
     }
     return how;
 }

@@ -294,7 +294,7 @@ poprt_status prt_onnx_downgrade(prt_module *module, int64_t target)
         return prt_fail(POPRT_E_ARG, "convert_version", "opset %lld is not from 1 to %lld",
             (long long)target, (long long)newest);
     walk w = { .target = target };
-    PRT_TRY(prt_onnx_open_broken(module->main));
+    PRT_TRY(prt_onnx_hide_contradictions(module->main));
     w.most_visits = (reset_marks(module->main) + 1) * MOST_MADE;
     PRT_TRY(visit_graph(&w, module->main));
     PRT_TRY(report(&w));

@@ -15,8 +15,8 @@
 
 #include "converter/upgrade.h"
 
-/* Hides contradictory shapes in branches, see broken.c. */
-poprt_status prt_onnx_open_broken(prt_graph *graph);
+/* Hides contradictory shapes in branches, see contradiction.c. */
+poprt_status prt_onnx_hide_contradictions(prt_graph *graph);
 
 /* Fails because the op cannot be downgraded. The text follows the operator, its node and the
  * versions. */

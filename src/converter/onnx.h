@@ -55,7 +55,7 @@ int64_t prt_onnx_written_opset(const prt_module *module);
 
 /* Returns whether the shapes in some branch contradict each other. Such a module is written through
  * prt_onnx_downgrade, even for its own opset, which hides the shapes from other readers. */
-bool prt_onnx_has_broken(const prt_graph *graph);
+bool prt_onnx_has_contradiction(const prt_graph *graph);
 
 /* Returns whether the reader replaced some node by several ops that prt_onnx_downgrade turns back
  * into the node. Such a module is written through prt_onnx_downgrade, even for its own opset, so

@@ -323,7 +323,7 @@ static poprt_status copy_graph(cloner *c, const prt_graph *from, prt_graph *to, 
     if (f.values == NULL || !copy_name(c, from->name, &to->name) ||
         !copy_str(c, from->doc, &to->doc))
         return POPRT_E_NOMEM;
-    to->broken = from->broken;
+    to->contradictory = from->contradictory;
     if (c->prefix.size == 0)
         PRT_TRY(copy_raws(c, from->extra, &to->extra));
     PRT_TRY(copy_leaves(c, &f, from, to));

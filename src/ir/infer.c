@@ -183,13 +183,13 @@ static poprt_status drop_names(prt_graph *g)
 
 static poprt_status run_region(prt_infer *c, prt_graph *g, const prt_region *r)
 {
-    if (r->apart)
+    if (r->local_symbols)
         PRT_TRY(drop_names(g));
     const bool believed = declarations_hold(g, r);
     for (uint32_t i = 0; i < r->n_in && i < g->inputs.count; i++)
         PRT_TRY(set_region_input(g, i, r, believed));
     const poprt_status status = prt_ir_infer(g);
-    g->broken = status == POPRT_E_SHAPE && prt_op_is(g->owner, PRT_OP_if);
+    g->contradictory = status == POPRT_E_SHAPE && prt_op_is(g->owner, PRT_OP_if);
     PRT_TRY(status);
     for (uint32_t i = 0; i < r->n_out; i++) {
         r->out[i] = (prt_shape){ .kind = PRT_VALUE_UNKNOWN, .rank = PRT_RANK_UNKNOWN };
@@ -241,10 +241,10 @@ static poprt_status infer_region(prt_infer *c, uint32_t region, const prt_region
     if (!r->trial)
         return run_region(c, g, r);
     saved_list before = { 0 };
-    const bool broken = g->broken;
+    const bool contradictory = g->contradictory;
     PRT_TRY(save_graph(c->scratch, g, &before));
     const poprt_status status = run_region(c, g, r);
-    g->broken = broken;
+    g->contradictory = contradictory;
     for (size_t i = 0; i < before.count; i++) {
         before.data[i].value->type = before.data[i].type;
         before.data[i].value->content = before.data[i].content;
@@ -356,7 +356,7 @@ static poprt_status infer_with(prt_op *op, bool all, prt_arena *scratch)
         .scratch = scratch,
         .region = infer_region,
         .user = op,
-        .deep = is_deep(op->graph) };
+        .too_deep = is_deep(op->graph) };
     PRT_TRY(read_inputs(op, all, scratch, &c));
     PRT_TRY(prt_op_infer(&c));
     return write_outputs(op, &c);

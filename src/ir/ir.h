@@ -99,7 +99,7 @@ struct prt_graph {
     uint32_t n_values, n_ops;       /* next free ids */
     /* inference found contradictory shapes in this branch of an If: it fails when it is taken, and
      * passes do not change it */
-    bool broken;
+    bool contradictory;
     const prt_raw *extra; /* fields that are not interpreted (quantization annotations, metadata) */
 };
 

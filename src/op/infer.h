@@ -56,7 +56,7 @@ typedef struct prt_region {
     const prt_shape *second; /* inputs of the second run, likewise */
     /* Dim names that the region declares are local to it: a dim of the same name outside, or in
      * the next run of the region, may have another value. */
-    bool apart;
+    bool local_symbols;
     bool trial; /* trial inference with these input types; nothing of it is kept */
 } prt_region;
 
@@ -77,7 +77,7 @@ struct prt_infer {
     prt_arena *scratch;
     /* Infers the types of a region's outputs from the types of its inputs; NULL at run time. */
     poprt_status (*region)(prt_infer *c, uint32_t region, const prt_region *r);
-    bool deep; /* nested too deeply in regions to afford trial inference */
+    bool too_deep; /* nested too deeply in regions to afford trial inference */
     void *user;
 };
 

@@ -29,8 +29,9 @@ typedef struct prt_lowered {
     const prt_lowered_input *dropped;
     uint64_t scratch; /* bytes per thread */
     uint64_t items;
-    uint64_t over; /* bit i: output 0 may be written over input i */
-    uint64_t from; /* bit i: the hook read constant input i, which must not change afterwards */
+    uint64_t in_place_inputs; /* bit i: output 0 may be written over input i */
+    uint64_t read_constants;  /* bit i: the hook read constant input i, which must not change
+                                 afterwards */
 } prt_lowered;
 
 /* The context of the hook. */
@@ -51,7 +52,7 @@ struct prt_lower {
     /* The answer; the members mean the same as in prt_lowered. */
     uint32_t kernel; /* PRT_LOWER_NO_KERNEL: run by eval */
     uint32_t n_prepared;
-    uint64_t scratch, items, over, from;
+    uint64_t scratch, items, in_place_inputs, read_constants;
     uint64_t dropped; /* bit i: input i is not needed */
 };
 

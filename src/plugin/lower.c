@@ -17,8 +17,8 @@ poprt_status prt_plugin_run_lower(prt_lower *c)
     prt_plugin_enter();
     PRT_TRY(prt_plugin_leave(op->plugin, op->row.def.key, c->origin.data,
         op->record.lower(&op->plugin->all->host, (poprt_lower *)(void *)c)));
-    const bool asked =
-        c->n_prepared != 0 || c->dropped != 0 || c->scratch != 0 || c->over != 0 || c->items != 1;
+    const bool asked = c->n_prepared != 0 || c->dropped != 0 || c->scratch != 0 ||
+        c->in_place_inputs != 0 || c->items != 1;
     if (c->kernel == PRT_LOWER_NO_KERNEL && asked)
         return prt_fail(POPRT_E_PLUGIN, c->origin.data,
             "plug-in %.100s, %.200s: lower describes the needs of a kernel, but chose no kernel",
@@ -89,7 +89,7 @@ static poprt_status get_elements(prt_lower *c, uint32_t input, prt_tensor *t)
     if (t->kind != PRT_VALUE_TENSOR)
         return prt_fail(POPRT_E_NOT_FOUND, NULL, "input %u is not a constant, or may change",
             input);
-    c->from |= (uint64_t)1 << input;
+    c->read_constants |= (uint64_t)1 << input;
     return POPRT_OK;
 }
 
@@ -179,7 +179,7 @@ static poprt_status lower_in_place(poprt_lower *context, uint32_t output, uint32
     if (!has_output(c, output))
         return prt_plugin_no_slot("wanted output", output);
     if (output == 0 && input < 64)
-        c->over |= (uint64_t)1 << input;
+        c->in_place_inputs |= (uint64_t)1 << input;
     return POPRT_OK;
 }
 

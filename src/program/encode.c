@@ -227,8 +227,8 @@ static void put_lowered(sink *s, const prt_op_def *def, const prt_lowered *how)
     put_str(s, prt_str_of(prt_op_row_of(def)->kernels[how->kernel]));
     put_u64(s, how->scratch);
     put_u64(s, how->items);
-    put_u64(s, how->over);
-    put_u64(s, how->from);
+    put_u64(s, how->in_place_inputs);
+    put_u64(s, how->read_constants);
     put_u32(s, how->n_constants);
     for (uint32_t i = 0; i < how->n_constants; i++)
         put_u32(s, how->constants[i]);

@@ -58,8 +58,8 @@ void prt_lowered_decode(prt_source *s, prt_eval_params *p)
     how->kernel = find_kernel(s, p, kernel);
     how->scratch = prt_get_u64(s);
     how->items = prt_get_u64(s);
-    how->over = prt_get_u64(s);
-    how->from = prt_get_u64(s);
+    how->in_place_inputs = prt_get_u64(s);
+    how->read_constants = prt_get_u64(s);
     get_constants(s, how);
     get_dropped(s, how);
     p->lowered = how;

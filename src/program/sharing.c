@@ -33,7 +33,7 @@ bool prt_sharing_in_place(const prt_eval_params *params, uint32_t n_in, uint32_t
 {
 #ifndef PRT_NO_COMPILER
     if (params->lowered != NULL)
-        return in < n_in && in < 64 && (params->lowered->over >> in & 1) != 0;
+        return in < n_in && in < 64 && (params->lowered->in_place_inputs >> in & 1) != 0;
 #endif
     return prt_alias_in_place(params->def, n_in, in);
 }

@@ -156,7 +156,7 @@ static poprt_status finalize_kernel(const prt_frame *f, prt_frame_step *step)
     bool kernel = s->kern != NULL || how->n_dropped != 0;
     for (uint32_t i = 0; i < step->n_in && i < 64; i++) {
         uint32_t buffer = in[i];
-        if (buffer == PRT_NO_BUFFER || (how->from >> i & 1) == 0)
+        if (buffer == PRT_NO_BUFFER || (how->read_constants >> i & 1) == 0)
             continue;
         const prt_frame *owner = origin_of(f, &buffer);
         const prt_buffer *at = &owner->block->buffers[buffer];

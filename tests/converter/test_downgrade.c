@@ -151,9 +151,9 @@ START_TEST(shapes_of_broken_branches_are_hidden)
     prt_module *m = parsed(text);
     m->main->inputs.data[0]->type = prt_type_tensor(m->types, PRT_DTYPE_f32, 2, dims);
     ck_assert_int_eq(prt_ir_infer(m->main), POPRT_OK);
-    ck_assert(prt_onnx_has_broken(m->main));
+    ck_assert(prt_onnx_has_contradiction(m->main));
     m = back_from(m, 11);
-    ck_assert(!prt_onnx_has_broken(m->main));
+    ck_assert(!prt_onnx_has_contradiction(m->main));
     const prt_op *op = m->main->first;
     ck_assert(!prt_op_is(op->regions[0]->last, PRT_OP_reshape));
     ck_assert_str_eq(op->regions[0]->last->in[0].value->name.data, "x");

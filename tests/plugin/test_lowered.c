@@ -222,8 +222,8 @@ START_TEST(results_take_the_place_of_inputs)
                 "b = \"custom.ops.Scale\" a s\n"
                 "y = add b x\n"
                 "return y\n");
-    ck_assert_uint_eq(p->params[0].lowered->over, 0);
-    ck_assert_uint_eq(p->params[1].lowered->over, 1);
+    ck_assert_uint_eq(p->params[0].lowered->in_place_inputs, 0);
+    ck_assert_uint_eq(p->params[1].lowered->in_place_inputs, 1);
     prt_program_release(p);
     prt_plugins_release(plugins);
 }
@@ -343,7 +343,7 @@ START_TEST(damaged_kernel_records_are_refused)
     how.n_constants = 17;
     expect_refusal(p, POPRT_E_PARSE, "more constants");
     how = good;
-    how.over = 2;
+    how.in_place_inputs = 2;
     expect_refusal(p, POPRT_E_PARSE, "a step writes memory that it reads");
     how = good;
     how.dropped = &dropped;

@@ -34,7 +34,7 @@ static poprt_status check_regions(prt_infer *c, const prt_gen_attrs *a)
         { a->has_init, a->init_decoder } };
     for (size_t i = 0; c->region != NULL && i < sizeof(all) / sizeof(all[0]); i++)
         if (all[i].given)
-            PRT_TRY(c->region(c, all[i].region, &(prt_region){ .apart = true }));
+            PRT_TRY(c->region(c, all[i].region, &(prt_region){ .local_symbols = true }));
     return POPRT_OK;
 }
 

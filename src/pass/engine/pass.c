@@ -252,7 +252,7 @@ static poprt_status each_graph(prt_pass *p, prt_graph *graph, uint32_t depth,
 {
     if (depth > MAX_DEPTH)
         return prt_fail(POPRT_E_LIMIT, graph->name.data, "regions are nested too deeply");
-    if (graph->broken)
+    if (graph->contradictory)
         return POPRT_OK;
     PRT_TRY(visit(p, graph, changed));
     prt_for_each_op (op, graph)

@@ -299,7 +299,7 @@ static poprt_status fold_graph(folder *f, prt_graph *graph, uint32_t depth)
 {
     if (depth > MAX_DEPTH)
         return prt_fail(POPRT_E_LIMIT, graph->name.data, "regions are nested too deeply");
-    if (graph->broken)
+    if (graph->contradictory)
         return POPRT_OK;
     for (prt_op *op = graph->first, *next; op != NULL; op = next) {
         bool more;

@@ -361,7 +361,7 @@ static poprt_status convert(settings *s, prt_op *op)
 
 static poprt_status convert_graph(settings *s, prt_graph *graph)
 {
-    for (prt_op *op = graph->broken ? NULL : graph->first, *next; op != NULL; op = next) {
+    for (prt_op *op = graph->contradictory ? NULL : graph->first, *next; op != NULL; op = next) {
         next = op->next;
         PRT_TRY(prt_pass_check(s->p));
         for (uint32_t i = 0; i < op->n_regions; i++)

@@ -230,7 +230,7 @@ static poprt_status convert_named(coder *c, const prt_json *dict, bool *changed)
 
 static poprt_status convert_layers(coder *c, prt_graph *graph, bool *changed)
 {
-    for (prt_op *op = graph->broken ? NULL : graph->first, *next; op != NULL; op = next) {
+    for (prt_op *op = graph->contradictory ? NULL : graph->first, *next; op != NULL; op = next) {
         next = op->next;
         for (uint32_t i = 0; i < op->n_regions; i++)
             PRT_TRY(convert_layers(c, op->regions[i], changed));

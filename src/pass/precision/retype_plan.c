@@ -122,7 +122,7 @@ static poprt_status plan_graph(prt_retype_state *s, prt_graph *graph, uint32_t d
         return POPRT_E_NOMEM;
     PRT_TRY(prt_map_set(&s->graphs, key_of(g), g));
     prt_for_each_op (op, graph) {
-        const uint8_t mode = first_mode(s, op, kept || graph->broken);
+        const uint8_t mode = first_mode(s, op, kept || graph->contradictory);
         g->modes[op->id] = mode;
         for (uint32_t i = 0; i < op->n_regions; i++)
             PRT_TRY(plan_graph(s, op->regions[i], depth + 1, mode == PRT_RETYPE_KEEP,

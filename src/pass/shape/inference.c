@@ -31,7 +31,7 @@ static uint64_t hash_graph(const prt_graph *g, uint64_t h)
 
 static poprt_status infer_graph(prt_pass *p, prt_graph *graph)
 {
-    if (graph->broken)
+    if (graph->contradictory)
         return POPRT_OK;
     prt_for_each_op (op, graph) {
         PRT_TRY(prt_pass_check(p));

@@ -74,7 +74,7 @@ static poprt_status infer_carried(prt_infer *c, body *b)
         if (b->in[i + 2].kind != PRT_VALUE_TENSOR)
             PRT_TRY(drop_dims(c, &b->in[i + 2]));
     }
-    for (uint32_t round = 0; !stable && !c->deep && round < ROUNDS; round++) {
+    for (uint32_t round = 0; !stable && !c->too_deep && round < ROUNDS; round++) {
         const poprt_status status = run_body(c, b, true);
         if (status == POPRT_E_NOMEM)
             return status;

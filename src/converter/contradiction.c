@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * broken.c — prepares branches of an If with contradictory shapes for writing. Such a branch fails
- * when it is executed, but other readers infer its shapes when they load the model, and refuse the
- * whole model. So the branch reads outer values through a Reshape to their own shape plus the
- * condition times 0. No reader can know that shape before it runs the model.
+ * contradiction.c — prepares branches of an If with contradictory shapes for writing. Such a branch
+ * fails when it is executed, but other readers infer its shapes when they load the model, and
+ * refuse the whole model. So the branch reads outer values through a Reshape to their own shape
+ * plus the condition times 0. No reader can know that shape before it runs the model.
  */
 #include "base/map.h"
 #include "converter/downgrade.h"
 #include "converter/onnx.h"
 
-bool prt_onnx_has_broken(const prt_graph *graph)
+bool prt_onnx_has_contradiction(const prt_graph *graph)
 {
-    if (graph->broken)
+    if (graph->contradictory)
         return true;
     prt_for_each_op (op, graph)
         for (uint32_t i = 0; i < op->n_regions; i++)
-            if (prt_onnx_has_broken(op->regions[i]))
+            if (prt_onnx_has_contradiction(op->regions[i]))
                 return true;
     return false;
 }
@@ -97,15 +97,15 @@ static poprt_status open_branch(prt_op *op, prt_graph *branch)
     return POPRT_OK;
 }
 
-poprt_status prt_onnx_open_broken(prt_graph *graph)
+poprt_status prt_onnx_hide_contradictions(prt_graph *graph)
 {
     prt_for_each_op (op, graph)
         for (uint32_t i = 0; i < op->n_regions; i++) {
             prt_graph *region = op->regions[i];
-            if (region->broken && op->in[0].value != NULL)
+            if (region->contradictory && op->in[0].value != NULL)
                 PRT_TRY(open_branch(op, region));
             else
-                PRT_TRY(prt_onnx_open_broken(region));
+                PRT_TRY(prt_onnx_hide_contradictions(region));
         }
     return POPRT_OK;
 }
