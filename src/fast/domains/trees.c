@@ -28,7 +28,7 @@ poprt_status prt_fast_packed_trees(prt_eval *c, const prt_kern *k, bool *done)
     PRT_TRY(prt_packed_read(c, &j.f));
     if (j.f.rows == 0)
         return POPRT_OK;
-    if (!prt_packed_room(&j.f, &floats) || !prt_size_mul(floats, 2, &floats))
+    if (!prt_packed_scratch_size(&j.f, &floats) || !prt_size_mul(floats, 2, &floats))
         return prt_fail_nomem(SIZE_MAX);
     PRT_TRY(prt_parallel_for(c, (j.f.rows + j.f.most - 1) / j.f.most, floats, run_rows, &j));
     return broken ? prt_packed_fail(c) : POPRT_OK;

@@ -121,8 +121,8 @@ static void cell(const prt_rnn *n, const double *x)
     const state *s = n->user;
     for (size_t i = 0; i < n->hidden; i++)
         s->h[i] = (float)n->h[i];
-    round_dynamic(n->hidden, s->h, s->bytes, n->spare);
-    prt_lstm_step(n, x, n->spare, s->input_forget);
+    round_dynamic(n->hidden, s->h, s->bytes, n->scratch);
+    prt_lstm_step(n, x, n->scratch, s->input_forget);
 }
 
 /* Returns the number of elements of X up to the end of the longest sequence. */

@@ -124,7 +124,7 @@ static inline void prt_tree_count(prt_tree_sum sum, double w, double *score, boo
 
 /* ---- results ---- */
 
-typedef struct prt_tree_judge {
+typedef struct prt_tree_decision {
     prt_ml_labels labels; /* empty: the result is scores only */
     prt_ml_transform transform;
     prt_tree_reals base; /* base values, added to the scores */
@@ -132,24 +132,24 @@ typedef struct prt_tree_judge {
     bool one_set;  /* two classes, but all weights are for one class */
     size_t scored; /* that class, if one_set */
     bool positive; /* no weight is negative */
-} prt_tree_judge;
+} prt_tree_decision;
 
 /* Computes the result of one row: transforms its scores in place and writes its label into `labels`
    if that is not NULL. */
-void prt_tree_decide(const prt_tree_judge *j, double *scores, bool *seen, prt_tensor *labels,
+void prt_tree_decide(const prt_tree_decision *j, double *scores, bool *seen, prt_tensor *labels,
     size_t row);
 
 /* Build and check the forest and the decision rule from the attributes of one of the three
    operators. Memory comes from `site`. */
 poprt_status prt_tree_read_regressor(const prt_ml_site *site, const void *attrs, prt_forest *f,
-    prt_tree_judge *j);
+    prt_tree_decision *j);
 poprt_status prt_tree_read_classifier(const prt_ml_site *site, const void *attrs, prt_forest *f,
-    prt_tree_judge *j);
+    prt_tree_decision *j);
 poprt_status prt_tree_read_ensemble(const prt_ml_site *site, const void *attrs, prt_forest *f,
-    prt_tree_judge *j);
+    prt_tree_decision *j);
 
 /* Evaluates all rows of input 0. `labels` and `scores` may be NULL. */
-poprt_status prt_tree_eval(prt_eval *c, const prt_forest *f, const prt_tree_judge *j,
+poprt_status prt_tree_eval(prt_eval *c, const prt_forest *f, const prt_tree_decision *j,
     prt_tensor *labels, prt_tensor *scores);
 
 /* ---- TreeEnsembleClassifier and TreeEnsembleRegressor: nodes named by ids of tree and node

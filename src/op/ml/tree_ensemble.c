@@ -101,13 +101,13 @@ static poprt_status read_roots(const prt_ml_site *site, const lists *l, prt_fore
 }
 
 poprt_status prt_tree_read_ensemble(const prt_ml_site *site, const void *attrs, prt_forest *f,
-    prt_tree_judge *j)
+    prt_tree_decision *j)
 {
     const prt_ml_tree_ensemble_attrs *a = attrs;
     lists l;
     size_t member = 0;
     PRT_TRY(check_lists(site, a, &l));
-    *j = (prt_tree_judge){ .targets = (size_t)a->n_targets,
+    *j = (prt_tree_decision){ .targets = (size_t)a->n_targets,
         .transform = (prt_ml_transform)a->post_transform };
     *f = (prt_forest){ .n_nodes = l.n_nodes + l.n_leaves,
         .n_votes = l.n_leaves,
@@ -142,7 +142,7 @@ static poprt_status infer(prt_infer *c)
     const prt_ml_site site = { .infer = c };
     int64_t rows, features;
     prt_forest f;
-    prt_tree_judge j;
+    prt_tree_decision j;
     PRT_TRY(prt_ml_infer_rows(c, &rows, &features));
     if (a->n_targets < 1 || a->n_targets > INT32_MAX)
         return prt_infer_fail(c, POPRT_E_ARG, "n_targets is %lld; at least 1 is needed",
@@ -163,7 +163,7 @@ static poprt_status eval(prt_eval *c)
 {
     const prt_ml_site site = { .eval = c };
     prt_forest f;
-    prt_tree_judge j;
+    prt_tree_decision j;
     PRT_TRY(prt_tree_read_ensemble(&site, c->attrs, &f, &j));
     return prt_tree_eval(c, &f, &j, NULL, prt_eval_wants(c, 0) ? c->out[0] : NULL);
 }

@@ -64,7 +64,7 @@ bool prt_packed_count(const prt_ml_site *site, const prt_forest *f, size_t *coun
     return pack_trees(site, f, NULL, NULL, count);
 }
 
-bool prt_packed_lay(const prt_ml_site *site, const prt_forest *f, prt_packed_node *nodes,
+bool prt_packed_write(const prt_ml_site *site, const prt_forest *f, prt_packed_node *nodes,
     int64_t *roots)
 {
     size_t count;
@@ -125,7 +125,7 @@ poprt_status prt_packed_read(prt_eval *c, prt_packed_forest *f)
         .sum = (prt_tree_sum)a->aggregate_function,
         .scores = prt_eval_wants(c, 0) ? c->out[0] : NULL,
         .labels = prt_eval_wants(c, 1) ? c->out[1] : NULL,
-        .judge = { .labels = labels,
+        .decision = { .labels = labels,
             .transform = (prt_ml_transform)a->post_transform,
             .base = { .tensor = base, .count = base != NULL ? prt_tensor_count(base) : 0 },
             .targets = (size_t)a->n_targets,
@@ -135,9 +135,9 @@ poprt_status prt_packed_read(prt_eval *c, prt_packed_forest *f)
     for (size_t i = 0; i < f->n_roots; i++)
         if (f->roots[i] < 0 || (uint64_t)f->roots[i] >= f->n_nodes)
             return prt_packed_fail(c);
-    if (f->judge.base.count > f->judge.targets)
+    if (f->decision.base.count > f->decision.targets)
         return prt_eval_fail(c, POPRT_E_SHAPE,
-            "base has %zu numbers; at most n_targets are possible", f->judge.base.count);
+            "base has %zu numbers; at most n_targets are possible", f->decision.base.count);
     const size_t most = f->features != 0 ? NUMBERS / f->features : ROWS;
     f->most = most < 1 ? 1 : most < ROWS ? most : ROWS;
     f->most = f->rows < f->most ? f->rows : f->most;
@@ -146,9 +146,9 @@ poprt_status prt_packed_read(prt_eval *c, prt_packed_forest *f)
 
 /* The scratch holds, for each row, its features, its scores (at least two) and a boolean for each
    score. */
-bool prt_packed_room(const prt_packed_forest *f, size_t *count)
+bool prt_packed_scratch_size(const prt_packed_forest *f, size_t *count)
 {
-    const size_t targets = f->judge.targets + 1;
+    const size_t targets = f->decision.targets + 1;
     return prt_size_add(f->features, 2 * targets, count) && prt_size_mul(*count, f->most, count);
 }
 
@@ -212,7 +212,7 @@ static bool add_votes(const prt_packed_forest *f, size_t leaf, double *scores, b
         return false;
     for (size_t i = first; i < first + count; i++) {
         const size_t target = (size_t)f->votes[i].target;
-        if (target >= f->judge.targets)
+        if (target >= f->decision.targets)
             return false;
         prt_tree_count(f->sum, f->votes[i].weight, &scores[target], &seen[target]);
     }
@@ -226,7 +226,7 @@ static bool score_rows(const prt_packed_forest *f, size_t rows, const void *x, d
 {
     const bool single = f->x->dtype == PRT_DTYPE_f32;
     const size_t size = f->features * (single ? sizeof(float) : sizeof(double));
-    const size_t targets = f->judge.targets + 1;
+    const size_t targets = f->decision.targets + 1;
     const bool by_rows = rows >= WAYS;
     const size_t outer = by_rows ? f->n_roots : rows, inner = by_rows ? rows : f->n_roots;
     for (size_t o = 0; o < outer; o++)
@@ -251,7 +251,7 @@ static bool score_rows(const prt_packed_forest *f, size_t rows, const void *x, d
 
 bool prt_packed_run(const prt_packed_forest *f, size_t first, double *scratch)
 {
-    const size_t targets = f->judge.targets;
+    const size_t targets = f->decision.targets;
     const size_t rows = f->rows - first < f->most ? f->rows - first : f->most;
     double *scores = scratch + f->most * f->features;
     bool *seen = (bool *)(scores + f->most * (targets + 1));
@@ -268,7 +268,7 @@ bool prt_packed_run(const prt_packed_forest *f, size_t first, double *scratch)
         double *row = scores + r * (targets + 1);
         for (size_t t = 0; t < targets && f->sum == PRT_TREE_AVERAGE && f->n_roots != 0; t++)
             row[t] /= (double)f->n_roots;
-        prt_tree_decide(&f->judge, row, seen + r * (targets + 1), f->labels, first + r);
+        prt_tree_decide(&f->decision, row, seen + r * (targets + 1), f->labels, first + r);
         if (f->scores != NULL)
             prt_write_f64(f->scores->dtype, f->scores->data, (first + r) * targets, targets, row);
     }
@@ -280,7 +280,7 @@ static poprt_status eval(prt_eval *c)
     prt_packed_forest f;
     size_t count;
     PRT_TRY(prt_packed_read(c, &f));
-    if (!prt_packed_room(&f, &count))
+    if (!prt_packed_scratch_size(&f, &count))
         return prt_fail_nomem(SIZE_MAX);
     double *scratch = prt_eval_scratch(c, count, sizeof(double));
     if (scratch == NULL)

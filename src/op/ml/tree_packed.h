@@ -34,7 +34,7 @@ typedef struct prt_packed_vote {
 bool prt_packed_count(const prt_ml_site *site, const prt_forest *f, size_t *count);
 
 /* Writes the nodes, and the index of each tree's root. Returns false on allocation failure. */
-bool prt_packed_lay(const prt_ml_site *site, const prt_forest *f, prt_packed_node *nodes,
+bool prt_packed_write(const prt_ml_site *site, const prt_forest *f, prt_packed_node *nodes,
     int64_t *roots);
 
 typedef struct prt_packed_forest {
@@ -43,7 +43,7 @@ typedef struct prt_packed_forest {
     const int64_t *roots;
     size_t n_nodes, n_votes, n_roots, features;
     prt_tree_sum sum;
-    prt_tree_judge judge;
+    prt_tree_decision decision;
     const prt_tensor *x;
     prt_tensor *scores, *labels; /* NULL: not wanted */
     size_t rows, most;           /* most: rows of one call of prt_packed_run */
@@ -53,9 +53,9 @@ typedef struct prt_packed_forest {
 poprt_status prt_packed_read(prt_eval *c, prt_packed_forest *f);
 
 /* Computes the size, in doubles, of the scratch for `most` rows. Returns false on overflow. */
-bool prt_packed_room(const prt_packed_forest *f, size_t *count);
+bool prt_packed_scratch_size(const prt_packed_forest *f, size_t *count);
 
-/* Evaluates up to `most` rows from `first` on. `scratch` has the size that prt_packed_room
+/* Evaluates up to `most` rows from `first` on. `scratch` has the size that prt_packed_scratch_size
    computes. Returns false if the tensors are not a valid forest. */
 bool prt_packed_run(const prt_packed_forest *f, size_t first, double *scratch);
 

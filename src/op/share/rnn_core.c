@@ -341,12 +341,13 @@ poprt_status prt_rnn_run(prt_eval *c, const prt_rnn_form *form, uint32_t initial
     operands o;
     n.rows = form->gates * n.hidden;
     n.gate = prt_eval_scratch(c, n.rows, sizeof(double));
-    n.spare = prt_eval_scratch(c, n.rows, sizeof(double));
+    n.scratch = prt_eval_scratch(c, n.rows, sizeof(double));
     n.h = prt_eval_scratch(c, n.hidden, sizeof(double));
     n.c = prt_eval_scratch(c, n.hidden, sizeof(double));
-    if (n.gate == NULL || n.spare == NULL || n.h == NULL || n.c == NULL || !reals_of(c, 0, &o.x) ||
-        !reals_of(c, 1, &o.w) || !reals_of(c, 2, &o.r) || !reals_of(c, 3, &o.b) ||
-        !reals_of(c, 5, &o.h) || !reals_of(c, initial_c, &o.c) || !reals_of(c, peephole, &o.p))
+    if (n.gate == NULL || n.scratch == NULL || n.h == NULL || n.c == NULL ||
+        !reals_of(c, 0, &o.x) || !reals_of(c, 1, &o.w) || !reals_of(c, 2, &o.r) ||
+        !reals_of(c, 3, &o.b) || !reals_of(c, 5, &o.h) || !reals_of(c, initial_c, &o.c) ||
+        !reals_of(c, peephole, &o.p))
         return POPRT_E_NOMEM;
     if (prt_eval_wants(c, 0) && c->out[0]->size != 0)
         memset(c->out[0]->data, 0, c->out[0]->size);

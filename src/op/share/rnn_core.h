@@ -55,7 +55,7 @@ struct prt_rnn {
     /* Of the current direction: weights, biases (may be NULL), peepholes (LSTM). */
     const double *w, *r, *wb, *rb, *p;
     prt_activation f[PRT_RNN_MAX_FUNCTIONS];
-    double *gate, *h, *c, *spare; /* sizes: rows; hidden; hidden; rows */
+    double *gate, *h, *c, *scratch; /* sizes: rows; hidden; hidden; rows */
     /* Runs one step: x has `input` elements; h (and c) are read and replaced. */
     void (*cell)(const prt_rnn *n, const double *x);
     const void *user;

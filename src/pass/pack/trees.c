@@ -5,7 +5,8 @@
 #include "pass/pack/pack.h"
 
 /* Reads the ensemble from the attributes; returns false if it cannot be packed. */
-static bool read_forest(const prt_ml_site *site, const prt_op *op, prt_forest *f, prt_tree_judge *j)
+static bool read_forest(const prt_ml_site *site, const prt_op *op, prt_forest *f,
+    prt_tree_decision *j)
 {
     const int32_t dtype = prt_op_input(op, 0)->type->dtype;
     if (prt_op_is(op, PRT_OP_ml_tree_ensemble_classifier))
@@ -24,7 +25,7 @@ static prt_value *list(prt_build *b, int32_t dtype, size_t count, const void *fr
 
 /* Makes the inputs of PackedTrees after the rows: nodes, roots, votes, base. */
 static bool pack(prt_pass *p, prt_build *b, const prt_ml_site *site, const prt_forest *f,
-    const prt_tree_judge *j, prt_value **in)
+    const prt_tree_decision *j, prt_value **in)
 {
     size_t count;
     if (!prt_packed_count(site, f, &count))
@@ -34,7 +35,7 @@ static bool pack(prt_pass *p, prt_build *b, const prt_ml_site *site, const prt_f
     prt_packed_vote *votes = PRT_NEW_N(p->arena, prt_packed_vote, f->n_votes + 1);
     double *base = PRT_NEW_N(p->arena, double, j->base.count + 1);
     if (nodes == NULL || roots == NULL || votes == NULL || base == NULL ||
-        !prt_packed_lay(site, f, nodes, roots))
+        !prt_packed_write(site, f, nodes, roots))
         return false;
     for (size_t i = 0; i < f->n_votes; i++)
         votes[i] = (prt_packed_vote){ f->votes[i].weight, f->votes[i].target };
@@ -54,7 +55,7 @@ bool prt_pack_trees(prt_pass *p, prt_build *b, prt_op *root)
     const bool labelled = prt_op_is(root, PRT_OP_ml_tree_ensemble_classifier);
     prt_value *in[5] = { prt_op_input(root, 0) };
     prt_forest f;
-    prt_tree_judge j;
+    prt_tree_decision j;
     if (!prt_type_is_tensor(in[0]->type) || !read_forest(&site, root, &f, &j) ||
         !pack(p, b, &site, &f, &j, in + 1))
         return b->status != POPRT_OK;

@@ -59,7 +59,7 @@ static void gru_cell(const prt_rnn *n, const double *x)
 {
     const prt_gru_attrs *a = n->user;
     const size_t hidden = n->hidden;
-    double *z = n->gate, *r = z + hidden, *h = r + hidden, *recurrent = n->spare;
+    double *z = n->gate, *r = z + hidden, *h = r + hidden, *recurrent = n->scratch;
     const double *weights = n->r + 2 * hidden * hidden;
     gates(n, x, n->h, 0, 2 * hidden);
     for (size_t i = 0; i < hidden; i++) {

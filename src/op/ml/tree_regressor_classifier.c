@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tree_classic.c — TreeEnsembleRegressor and TreeEnsembleClassifier, all versions. Nodes are named
- * by tree id and node id.
+ * tree_regressor_classifier.c — TreeEnsembleRegressor and TreeEnsembleClassifier, all versions.
+ * Nodes are named by tree id and node id.
  */
 #include "op/ml/tree.h"
 
@@ -37,13 +37,13 @@ static bool find_sum(prt_str text, prt_tree_sum *out)
 }
 
 poprt_status prt_tree_read_regressor(const prt_ml_site *site, const void *attrs, prt_forest *f,
-    prt_tree_judge *j)
+    prt_tree_decision *j)
 {
     const prt_ml_tree_ensemble_regressor_attrs *a = attrs;
     prt_tree_lists l = { NODE_LISTS(a), .vote_treeids = a->target_treeids,
         .vote_nodeids = a->target_nodeids, .vote_targets = a->target_ids, .vote_name = "target" };
     *f = (prt_forest){ .n_targets = a->n_targets };
-    *j = (prt_tree_judge){ .targets = (size_t)a->n_targets,
+    *j = (prt_tree_decision){ .targets = (size_t)a->n_targets,
         .transform = prt_ml_transform_of(a->post_transform) };
     (void)find_sum(a->aggregate_function, &f->sum);
     PRT_TRY(read_base(site, a->base_values, a->base_values_as_tensor, j->targets, false, &j->base));
@@ -61,7 +61,7 @@ static poprt_status regressor_infer(prt_infer *c)
     int64_t rows, features;
     prt_tree_sum sum;
     prt_forest f;
-    prt_tree_judge j;
+    prt_tree_decision j;
     if (a->n_targets < 1 || a->n_targets > INT32_MAX)
         return prt_infer_fail(c, POPRT_E_ARG, "n_targets is %lld; at least 1 is needed",
             (long long)a->n_targets);
@@ -80,7 +80,7 @@ static poprt_status regressor_eval(prt_eval *c)
 {
     const prt_ml_site site = { .eval = c };
     prt_forest f;
-    prt_tree_judge j;
+    prt_tree_decision j;
     PRT_TRY(prt_tree_read_regressor(&site, c->attrs, &f, &j));
     return prt_tree_eval(c, &f, &j, NULL, prt_eval_wants(c, 0) ? c->out[0] : NULL);
 }
@@ -96,12 +96,12 @@ static prt_ml_labels labels_of(const prt_ml_tree_ensemble_classifier_attrs *a)
 }
 
 poprt_status prt_tree_read_classifier(const prt_ml_site *site, const void *attrs, prt_forest *f,
-    prt_tree_judge *j)
+    prt_tree_decision *j)
 {
     const prt_ml_tree_ensemble_classifier_attrs *a = attrs;
     prt_tree_lists l = { NODE_LISTS(a), .vote_treeids = a->class_treeids,
         .vote_nodeids = a->class_nodeids, .vote_targets = a->class_ids, .vote_name = "class" };
-    *j = (prt_tree_judge){ .labels = labels_of(a),
+    *j = (prt_tree_decision){ .labels = labels_of(a),
         .positive = true,
         .one_set = a->class_ids.count != 0,
         .transform = prt_ml_transform_of(a->post_transform) };
@@ -130,7 +130,7 @@ static poprt_status classifier_infer(prt_infer *c)
     const prt_ml_labels labels = labels_of(a);
     int64_t rows, features;
     prt_forest f;
-    prt_tree_judge j;
+    prt_tree_decision j;
     PRT_TRY(prt_ml_check_labels(c, &labels, "classlabels_*"));
     PRT_TRY(prt_ml_check_transform(c, a->post_transform));
     PRT_TRY(prt_ml_infer_rows(c, &rows, &features));
@@ -145,7 +145,7 @@ static poprt_status classifier_eval(prt_eval *c)
 {
     const prt_ml_site site = { .eval = c };
     prt_forest f;
-    prt_tree_judge j;
+    prt_tree_decision j;
     PRT_TRY(prt_tree_read_classifier(&site, c->attrs, &f, &j));
     return prt_tree_eval(c, &f, &j, prt_eval_wants(c, 0) ? c->out[0] : NULL,
         prt_eval_wants(c, 1) ? c->out[1] : NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* products.c — dot products and squared distances of a row of features with rows of weights. Four
-   independent sums hide the latency of the additions. */
+/* dot_products.c — dot products and squared distances of a row of features with rows of weights.
+   Four independent sums hide the latency of the additions. */
 #include "op/ml/ml.h"
 
 enum { SUMS = 4 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tree_judge.c — converts the scores of trees to results.
+ * tree_decision.c — converts the scores of trees to results.
  *
  * If there are two classes and all weights are for one of them, its score alone decides: the class
  * wins if the score is above 0, or above one half where no weight is negative (a probability). In
@@ -21,7 +21,7 @@ static size_t top_class(const double *scores, const bool *seen, size_t n)
 }
 
 /* A single base value belongs to the first class. */
-static void decide_class(const prt_tree_judge *j, double *scores, bool *seen, prt_tensor *y,
+static void decide_class(const prt_tree_decision *j, double *scores, bool *seen, prt_tensor *y,
     size_t row)
 {
     const bool adds_one = j->base.count == 1 && !(j->one_set && j->scored == 1);
@@ -46,7 +46,7 @@ static void decide_class(const prt_tree_judge *j, double *scores, bool *seen, pr
     prt_ml_transform_scores(j->transform, scores, j->targets);
 }
 
-void prt_tree_decide(const prt_tree_judge *j, double *scores, bool *seen, prt_tensor *labels,
+void prt_tree_decide(const prt_tree_decision *j, double *scores, bool *seen, prt_tensor *labels,
     size_t row)
 {
     if (prt_ml_label_count(&j->labels) != 0) {
@@ -58,7 +58,7 @@ void prt_tree_decide(const prt_tree_judge *j, double *scores, bool *seen, prt_te
     prt_ml_transform_scores(j->transform, scores, j->targets);
 }
 
-poprt_status prt_tree_eval(prt_eval *c, const prt_forest *f, const prt_tree_judge *j,
+poprt_status prt_tree_eval(prt_eval *c, const prt_forest *f, const prt_tree_decision *j,
     prt_tensor *labels, prt_tensor *scores)
 {
     const prt_ml_site site = { .eval = c };
