@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "op/microsoft/attend.h"
-#include "op/microsoft/coded_cache.h"
+#include "op/microsoft/quantized_cache.h"
 #include "op/share/rotary_core.h"
 
 enum {
@@ -102,7 +102,7 @@ static poprt_status head_size(const prt_infer *c, const attrs *a, int64_t *size)
 /* Checks quantised caches and sets `width` to the last dim of the cache. */
 static poprt_status check_codes(const prt_infer *c, const attrs *a, int64_t size, int64_t *width)
 {
-    prt_ms_coded_form f = { .past = IN_PAST_KEY,
+    prt_ms_cache_spec f = { .past = IN_PAST_KEY,
         .scale = IN_K_SCALE,
         .kind = a->k_quant_type,
         .bits = a->kv_cache_bit_width,
@@ -111,11 +111,11 @@ static poprt_status check_codes(const prt_infer *c, const attrs *a, int64_t size
     *width = size;
     if (!is_coded(a))
         return POPRT_OK;
-    PRT_TRY(prt_ms_coded_check(c, &f, width));
+    PRT_TRY(prt_ms_cache_check(c, &f, width));
     f.past = IN_PAST_VALUE;
     f.scale = IN_V_SCALE;
     f.kind = a->v_quant_type;
-    return prt_ms_coded_check(c, &f, width);
+    return prt_ms_cache_check(c, &f, width);
 }
 
 static poprt_status check_cache(const prt_infer *c, const attrs *a, int64_t width, int64_t *rows)
@@ -396,29 +396,29 @@ static void load_operands(const prt_eval *c, const attrs *a, prt_attention *s)
 }
 
 /* Converts quantised keys or values, with their past and present, to doubles. */
-static poprt_status decode_cache(prt_eval *c, uint32_t past, prt_ms_coded *code, prt_heads *now,
-    prt_heads *before, prt_heads *present)
+static poprt_status decode_cache(prt_eval *c, uint32_t past, prt_ms_cache_quant *code,
+    prt_heads *now, prt_heads *before, prt_heads *present)
 {
     const bool key = past == IN_PAST_KEY;
     const prt_tensor *t = prt_ms_out(c, key ? OUT_KEY : OUT_VALUE);
     const size_t size = now->size;
-    *code = prt_ms_coded_of(c->in[past], c->in[key ? IN_K_SCALE : IN_V_SCALE]);
-    PRT_TRY(prt_ms_coded_decode(c, code, c->in[past], size, before));
-    PRT_TRY(prt_ms_coded_round(c, code, (size_t)c->in[past]->dims[0], now));
-    return t != NULL ? prt_ms_coded_zeros(c, t, size, present) : POPRT_OK;
+    *code = prt_ms_cache_quant_of(c->in[past], c->in[key ? IN_K_SCALE : IN_V_SCALE]);
+    PRT_TRY(prt_ms_cache_dequantize(c, code, c->in[past], size, before));
+    PRT_TRY(prt_ms_cache_round(c, code, (size_t)c->in[past]->dims[0], now));
+    return t != NULL ? prt_ms_cache_zeros(c, t, size, present) : POPRT_OK;
 }
 
 /* Runs attention on quantised caches. */
 static poprt_status run_coded(prt_eval *c, prt_attention *s)
 {
-    prt_ms_coded k, v;
+    prt_ms_cache_quant k, v;
     PRT_TRY(decode_cache(c, IN_PAST_KEY, &k, &s->k, &s->past_k, &s->present_k));
     PRT_TRY(decode_cache(c, IN_PAST_VALUE, &v, &s->v, &s->past_v, &s->present_v));
     PRT_TRY(prt_attention_run(c, s));
     if (prt_eval_wants(c, OUT_KEY))
-        prt_ms_coded_encode(&k, &s->present_k, c->out[OUT_KEY]);
+        prt_ms_cache_quantize(&k, &s->present_k, c->out[OUT_KEY]);
     if (prt_eval_wants(c, OUT_VALUE))
-        prt_ms_coded_encode(&v, &s->present_v, c->out[OUT_VALUE]);
+        prt_ms_cache_quantize(&v, &s->present_v, c->out[OUT_VALUE]);
     return POPRT_OK;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_coded_cache.c — GroupQueryAttention with quantised caches. Expected values for integers
+/* test_quantized_cache.c — GroupQueryAttention with quantised caches. Expected values for integers
  * come from onnxruntime 1.31.1; values for float8 are worked out by hand. */
 #include <stdio.h>
 
@@ -216,6 +216,6 @@ START_TEST(wrong_caches_are_refused)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/microsoft/coded_cache", int8_caches_have_their_values,
+PRT_TEST_MAIN("op/microsoft/quantized_cache", int8_caches_have_their_values,
     int4_caches_have_their_values, scales_per_channel_have_their_values,
     float8_caches_have_their_values, wrong_caches_are_refused)

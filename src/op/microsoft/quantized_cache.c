@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* coded_cache.c — conversion of quantised attention caches to doubles and back. */
-#include "op/microsoft/coded_cache.h"
+/* quantized_cache.c — conversion of quantised attention caches to doubles and back. */
+#include "op/microsoft/quantized_cache.h"
 
 #include "op/microsoft/attend.h"
 #include "op/share/quant.h"
 
 enum { NIBBLE_ZERO = 8 };
 
-static poprt_status check_type(const prt_infer *c, const prt_ms_coded_form *f, int64_t *width)
+static poprt_status check_type(const prt_infer *c, const prt_ms_cache_spec *f, int64_t *width)
 {
     const int32_t dtype = c->in[f->past].dtype;
     const bool pairs = dtype == PRT_DTYPE_u8;
@@ -34,7 +34,7 @@ static poprt_status check_type(const prt_infer *c, const prt_ms_coded_form *f, i
     return POPRT_OK;
 }
 
-poprt_status prt_ms_coded_check(const prt_infer *c, const prt_ms_coded_form *f, int64_t *width)
+poprt_status prt_ms_cache_check(const prt_infer *c, const prt_ms_cache_spec *f, int64_t *width)
 {
     const bool whole = prt_str_is(f->kind, "PER_TENSOR");
     const int64_t want[4] = { 1, whole ? 1 : f->heads, 1, whole ? 1 : f->size };
@@ -62,9 +62,9 @@ poprt_status prt_ms_coded_check(const prt_infer *c, const prt_ms_coded_form *f, 
     return POPRT_OK;
 }
 
-prt_ms_coded prt_ms_coded_of(const prt_tensor *past, const prt_tensor *scale)
+prt_ms_cache_quant prt_ms_cache_quant_of(const prt_tensor *past, const prt_tensor *scale)
 {
-    prt_ms_coded code = { .code = past->dtype, .scale = *scale };
+    prt_ms_cache_quant code = { .code = past->dtype, .scale = *scale };
     if (past->dtype == PRT_DTYPE_u8)
         code.code = PRT_DTYPE_u4;
     code.scale.rank = 4;
@@ -104,15 +104,15 @@ static poprt_status make_blank(prt_eval *c, size_t batch, size_t heads, size_t r
     return POPRT_OK;
 }
 
-poprt_status prt_ms_coded_zeros(prt_eval *c, const prt_tensor *t, size_t size, prt_heads *to)
+poprt_status prt_ms_cache_zeros(prt_eval *c, const prt_tensor *t, size_t size, prt_heads *to)
 {
     return make_blank(c, (size_t)t->dims[0], (size_t)t->dims[1], (size_t)t->dims[2], size, to);
 }
 
-poprt_status prt_ms_coded_decode(prt_eval *c, const prt_ms_coded *code, const prt_tensor *t,
-    size_t size, prt_heads *to)
+poprt_status prt_ms_cache_dequantize(prt_eval *c, const prt_ms_cache_quant *code,
+    const prt_tensor *t, size_t size, prt_heads *to)
 {
-    PRT_TRY(prt_ms_coded_zeros(c, t, size, to));
+    PRT_TRY(prt_ms_cache_zeros(c, t, size, to));
     const size_t all = (size_t)t->dims[0] * to->batch;
     double *x = to->data;
     for (size_t i = 0; i < all; i++)
@@ -121,7 +121,8 @@ poprt_status prt_ms_coded_decode(prt_eval *c, const prt_ms_coded *code, const pr
     return POPRT_OK;
 }
 
-poprt_status prt_ms_coded_round(prt_eval *c, const prt_ms_coded *code, size_t batch, prt_heads *h)
+poprt_status prt_ms_cache_round(prt_eval *c, const prt_ms_cache_quant *code, size_t batch,
+    prt_heads *h)
 {
     prt_heads to;
     PRT_TRY(make_blank(c, batch, h->heads, h->rows, h->size, &to));
@@ -141,7 +142,7 @@ poprt_status prt_ms_coded_round(prt_eval *c, const prt_ms_coded *code, size_t ba
     return POPRT_OK;
 }
 
-void prt_ms_coded_encode(const prt_ms_coded *code, const prt_heads *from, prt_tensor *t)
+void prt_ms_cache_quantize(const prt_ms_cache_quant *code, const prt_heads *from, prt_tensor *t)
 {
     const size_t all = (size_t)t->dims[0] * from->batch;
     const double *x = from->data;
