@@ -228,7 +228,7 @@ static void put_qconv(graph *g, uint32_t x)
         .filters = taps ? 1 : f,
         .taps = wide ? 9 : 1 };
     size_t count;
-    ck_assert(prt_nhwc_bytes_size(&form, &count));
+    ck_assert(prt_nhwc_qconv_size(&form, &count));
     put_weights(g, 'k', (uint32_t)count);
     put(g,
         "q%u = quantize_linear k%u ws wz\nb%u = const i32[%u] fill %d\n"

@@ -286,14 +286,14 @@ static void put_bytes(FILE *to, uint32_t *state, const nhwc_bytes_case *c, int r
         *b = random_bytes(state, (size_t)dims[0], -128),
         *rest = calloc((size_t)dims[0], sizeof(int));
     size_t count;
-    ck_assert(prt_nhwc_bytes_size(form, &count));
+    ck_assert(prt_nhwc_qconv_size(form, &count));
     int *packed = calloc(count, sizeof(int));
     const int size = (int)count;
     for (size_t f = 0; f < (size_t)dims[0]; f++) {
         b[f] *= 50;
         rest[f] = b[f];
         for (size_t k = 0; k < depth; k++) {
-            packed[prt_nhwc_bytes_at(form, f / form->filters, f % form->filters, k / taps,
+            packed[prt_nhwc_qconv_at(form, f / form->filters, f % form->filters, k / taps,
                 k % taps)] = w[f * depth + k];
             rest[f] -= (c->x_zero + (c->x_signed ? 128 : 0)) * w[f * depth + k];
         }

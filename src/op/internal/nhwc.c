@@ -166,7 +166,7 @@ poprt_status prt_nhwc_infer_weights(prt_infer *c, const prt_nhwc_conv_attrs *a, 
                 (long long)a->kernel_shape.data[i]);
     }
     if (!prt_nhwc_weights_of(a, &w) || !prt_nhwc_fits(a, &w) ||
-        !(floats ? prt_nhwc_weights_size : prt_nhwc_bytes_size)(&w, &count) || count > INT64_MAX)
+        !(floats ? prt_nhwc_weights_size : prt_nhwc_qconv_size)(&w, &count) || count > INT64_MAX)
         return prt_infer_fail(c, POPRT_E_ARG, "weights do not fit the form '%.*s'",
             PRT_STR_ARG(prt_attr_text(PRT_ATTR_form, &a->form)));
     PRT_TRY(prt_infer_rank(c, 1, 1));

@@ -116,9 +116,9 @@ void prt_nhwc_weights_pack(const prt_nhwc_weights *w, const float *from, float *
 void prt_nhwc_weights_unpack(const prt_nhwc_weights *w, const float *from, float *to);
 
 /* Computes the number of bytes of the weights of NhwcQConv in form panels or taps. Returns false
-   where it overflows. prt_nhwc_bytes_at returns the offset of tap t of a channel of a filter. */
-bool prt_nhwc_bytes_size(const prt_nhwc_weights *w, size_t *count);
-size_t prt_nhwc_bytes_at(const prt_nhwc_weights *w, size_t group, size_t filter, size_t channel,
+   where it overflows. prt_nhwc_qconv_at returns the offset of tap t of a channel of a filter. */
+bool prt_nhwc_qconv_size(const prt_nhwc_weights *w, size_t *count);
+size_t prt_nhwc_qconv_at(const prt_nhwc_weights *w, size_t group, size_t filter, size_t channel,
     size_t t);
 
 /* Return the window attributes of NhwcQConv and NhwcQuantizedConv as attributes of NhwcConv. They

@@ -75,7 +75,7 @@ static poprt_status unpack_weights(prt_eval *c, const prt_nhwc_conv_attrs *a, pr
             for (size_t t = 0; t < w.taps; t++)
                 *out++ =
                     (double)((const int8_t *)c->in[1]
-                                 ->data)[prt_nhwc_bytes_at(&w, f / w.filters, f % w.filters, k, t)];
+                                 ->data)[prt_nhwc_qconv_at(&w, f / w.filters, f % w.filters, k, t)];
     return POPRT_OK;
 }
 

@@ -36,7 +36,7 @@ static poprt_status infer_packed(prt_infer *c, int64_t k, int64_t n)
     if (!prt_dim_is_number(k) || !prt_dim_is_number(size))
         return POPRT_OK;
     const prt_nhwc_weights form = form_of((size_t)k, (size_t)n);
-    if (k < 0 || !prt_nhwc_bytes_size(&form, &want) || want != (size_t)size)
+    if (k < 0 || !prt_nhwc_qconv_size(&form, &want) || want != (size_t)size)
         return prt_infer_fail(c, POPRT_E_SHAPE, "%lld elements are not panels of %lld columns",
             (long long)size, (long long)n);
     return POPRT_OK;
@@ -80,7 +80,7 @@ static void column(const void *user, size_t j, double *to, size_t step)
 {
     const packed_b *b = user;
     for (size_t i = 0; i < b->form.channels; i++)
-        to[i * step] = (double)b->bytes[prt_nhwc_bytes_at(&b->form, 0, j, i, 0)];
+        to[i * step] = (double)b->bytes[prt_nhwc_qconv_at(&b->form, 0, j, i, 0)];
 }
 
 static void store(const prt_product *p, size_t i, size_t j, size_t count, double *sums)

@@ -73,7 +73,7 @@ static bool pack_row(const product *m, size_t k, size_t first, size_t end, int8_
     int32_t *sums)
 {
     const size_t n = m->form.filters;
-    to += prt_nhwc_bytes_at(&m->form, 0, first, k, 0);
+    to += prt_nhwc_qconv_at(&m->form, 0, first, k, 0);
     for (size_t j = first; j < end; j++, to += PRT_DOT_FOUR) {
         const int v = byte_at(&m->b, k * n + j) - (m->separate_zeros ? m->middle : zero_at(m, j));
         if (v < -128 || v > 127)
@@ -102,7 +102,7 @@ static bool pack(prt_pass *p, prt_build *b, product *m, prt_value *to[2])
 {
     prt_blob *bytes = NULL, *sums = NULL;
     size_t count;
-    bool ok = prt_nhwc_bytes_size(&m->form, &count) &&
+    bool ok = prt_nhwc_qconv_size(&m->form, &count) &&
         prt_blob_create(p->module->allocator, count, &bytes) == POPRT_OK &&
         prt_blob_create(p->module->allocator, m->form.filters * sizeof(int32_t), &sums) == POPRT_OK;
     m->middle = m->b.dtype == PRT_DTYPE_u8 ? 128 : 0;

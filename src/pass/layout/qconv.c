@@ -63,7 +63,7 @@ static bool pack_filter(const prt_qconv *q, size_t filter, int8_t *to, double *s
             const int v = weight_at(q, filter * q->by_filter + c * q->by_channel + t) - zero;
             if (v < -128 || v > 127)
                 return false;
-            to[prt_nhwc_bytes_at(w, group, own, c, t)] = (int8_t)v;
+            to[prt_nhwc_qconv_at(w, group, own, c, t)] = (int8_t)v;
             *sum += v;
             *most += abs(v);
         }
@@ -99,7 +99,7 @@ static bool sizes_fit(const prt_qconv *q, size_t *filters, size_t *count)
         if (n != *filters && (n != 1 || i == 2))
             return false;
     }
-    return prt_nhwc_bytes_size(&q->form, count);
+    return prt_nhwc_qconv_size(&q->form, count);
 }
 
 bool prt_qconv_pack(prt_pass *p, prt_build *b, const prt_qconv *q, prt_value *in[6])

@@ -34,7 +34,7 @@ static bool quantize_filter(const target *t, size_t filter, const float *w)
     const float scale = most / 127.0f >= 0x1p-100f ? most / 127.0f : 1.0f;
     for (size_t i = 0; i < depth; i++) {
         const int8_t v = (int8_t)lrintf(w[i] / scale);
-        t->bytes[prt_nhwc_bytes_at(&t->form, filter / t->form.filters, filter % t->form.filters,
+        t->bytes[prt_nhwc_qconv_at(&t->form, filter / t->form.filters, filter % t->form.filters,
             i / taps, i % taps)] = v;
         t->sums[filter] += v;
     }
@@ -67,7 +67,7 @@ static bool quantize(prt_pass *p, prt_op *op, const prt_nhwc_weights *from, prt_
     t.form.form = PRT_NHWC_panels;
     t.form.transformed = false;
     bool ok = prt_match_constant(op, 1, &w) && w.dtype == PRT_DTYPE_f32 &&
-        prt_nhwc_bytes_size(&t.form, &size[0]) &&
+        prt_nhwc_qconv_size(&t.form, &size[0]) &&
         prt_size_mul(filters * sizeof(float), from->channels * from->taps, &size[3]);
     for (size_t i = 0; i < 4 && ok; i++)
         ok = prt_blob_create(a, size[i], &blobs[i]) == POPRT_OK;

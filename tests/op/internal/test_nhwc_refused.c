@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_nhwc_refused.c — errors of the operators with channels last: attributes as a file may
  * have them.
- * Covers: nhwc.c, nhwc_bytes.c, nhwc_quantized.c. */
+ * Covers: nhwc.c, nhwc_qconv.c, nhwc_quantized.c. */
 #include <stdbool.h>
 #include <stdio.h>
 

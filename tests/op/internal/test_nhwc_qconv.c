@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_nhwc_bytes.c — NhwcQConv against QLinearConv, to the bit, NhwcMaxPool of bytes,
+/* test_nhwc_qconv.c — NhwcQConv against QLinearConv, to the bit, NhwcMaxPool of bytes,
  * QuantizedAdd and ByteTable, and invalid inputs.
  * Covers: quantized_add.c, byte_table.c. */
 #include <stdlib.h>
@@ -146,6 +146,6 @@ START_TEST(byte_table_looks_up_each_byte)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/nhwc_bytes", equals_qlinear_conv, wrong_inputs_are_refused,
+PRT_TEST_MAIN("op/internal/nhwc_qconv", equals_qlinear_conv, wrong_inputs_are_refused,
     max_pool_equals_channels_first_max_pool, quantized_sums_have_their_values,
     byte_table_looks_up_each_byte)

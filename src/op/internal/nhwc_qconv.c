@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* nhwc_bytes.c — NhwcQConv and the layout of its weights. */
+/* nhwc_qconv.c — NhwcQConv and the layout of its weights. */
 #include "kern/int8/dot.h"
 #include "op/check.h"
 #include "op/share/delegate.h"
@@ -14,7 +14,7 @@ static size_t words_of(const prt_nhwc_weights *w)
     return w->taps * ((w->channels + PRT_DOT_FOUR - 1) / PRT_DOT_FOUR);
 }
 
-bool prt_nhwc_bytes_size(const prt_nhwc_weights *w, size_t *count)
+bool prt_nhwc_qconv_size(const prt_nhwc_weights *w, size_t *count)
 {
     if (w->form == PRT_NHWC_taps)
         return w->channels == 1 && w->filters == 1 && w->taps <= SIZE_MAX - PRT_DOT_FOUR &&
@@ -27,7 +27,7 @@ bool prt_nhwc_bytes_size(const prt_nhwc_weights *w, size_t *count)
         prt_size_mul(*count, w->group, count) && prt_size_mul(*count, PRT_DOT_FOUR, count);
 }
 
-size_t prt_nhwc_bytes_at(const prt_nhwc_weights *w, size_t group, size_t filter, size_t channel,
+size_t prt_nhwc_qconv_at(const prt_nhwc_weights *w, size_t group, size_t filter, size_t channel,
     size_t t)
 {
     if (w->form == PRT_NHWC_taps)
@@ -93,7 +93,7 @@ static poprt_status unpack_operands(prt_eval *c, const prt_nhwc_conv_attrs *a, p
             for (size_t t = 0; t < w.taps; t++, ws++) {
                 *ws =
                     (double)((const int8_t *)c->in[1]
-                                 ->data)[prt_nhwc_bytes_at(&w, f / w.filters, f % w.filters, k, t)];
+                                 ->data)[prt_nhwc_qconv_at(&w, f / w.filters, f % w.filters, k, t)];
                 bias[f] += (x->dtype == PRT_DTYPE_i8 ? zero + 128 : zero) * *ws;
             }
     }
