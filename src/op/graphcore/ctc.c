@@ -11,7 +11,7 @@
 #include <math.h>
 
 #include "op/check.h"
-#include "op/graphcore/share.h"
+#include "op/graphcore/onnx_hooks.h"
 
 enum { PROBS, TARGETS, INPUT_LENGTHS, TARGET_LENGTHS };
 

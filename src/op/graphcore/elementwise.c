@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "op/share/broadcast.h"
-#include "op/graphcore/share.h"
+#include "op/graphcore/onnx_hooks.h"
 
 /* ---- unary functions, computed in double */
 

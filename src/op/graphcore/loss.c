@@ -2,7 +2,7 @@
 /* loss.c — L1, Nll and IdentityLoss of ai.graphcore, summed in double. */
 #include <math.h>
 
-#include "op/graphcore/share.h"
+#include "op/graphcore/onnx_hooks.h"
 
 /* Infers output 0 as a scalar or, without reduction, with the shape of input `like`. */
 static poprt_status infer_reduced(prt_infer *c, prt_str reduction, uint32_t like)

@@ -4,7 +4,7 @@
  * ConvFlipWeights; and Init, Zeros and ZerosLike, which give zeros.
  */
 #include "op/check.h"
-#include "op/graphcore/share.h"
+#include "op/graphcore/onnx_hooks.h"
 #include "op/share/shape_values.h"
 
 /* ---- operators equal to ONNX operators, with attributes instead of inputs */

@@ -4,7 +4,7 @@
  * TensorRemap, Remap, PrintTileMapping, AutoLossScaleProxy, ShapedDropout; CopyVarUpdate, which
  * changes a weight; and Abort, which stops the run.
  */
-#include "op/graphcore/share.h"
+#include "op/graphcore/onnx_hooks.h"
 
 #define SAME(id)                                                                                   \
     static poprt_status infer_##id(prt_infer *c)                                                   \

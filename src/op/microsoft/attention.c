@@ -3,7 +3,7 @@
  * attention.c — Attention of com.microsoft: one matrix projects the input to Q, K and V; past keys
  * and values come before the new ones. DecoderMaskedSelfAttention is the same with one query.
  */
-#include "op/microsoft/attend.h"
+#include "op/microsoft/attention_parts.h"
 
 enum { IN_X, IN_WEIGHTS, IN_BIAS, IN_MASK, IN_PAST, IN_ADDED, IN_PAST_LENGTH };
 enum { OUT_Y, OUT_PRESENT };

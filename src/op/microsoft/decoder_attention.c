@@ -9,7 +9,7 @@
  * (self).
  */
 #include "op/check.h"
-#include "op/microsoft/attend.h"
+#include "op/microsoft/attention_parts.h"
 
 enum {
     IN_Q,

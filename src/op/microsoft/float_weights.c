@@ -7,7 +7,7 @@
 
 #include "op/check.h"
 #include "op/share/delegate.h"
-#include "op/microsoft/weights.h"
+#include "op/microsoft/unpacked_matmul.h"
 #include "op/share/quant.h"
 
 /* ---- weights [N, K] with a scale for each `block` weights of a row ---- */
@@ -42,19 +42,19 @@ static poprt_status infer_rows(prt_infer *c, int64_t block, int64_t packed, uint
     PRT_TRY(prt_infer_merge(c, prt_dim_ceildiv(c->dims, k, block), prt_infer_dim(c, 2, 1),
         "the number of scales in a row", &merged));
     PRT_TRY(prt_infer_vector(c, bias, n));
-    return prt_weights_infer(c, 0, n, k);
+    return prt_unpacked_matmul_infer(c, 0, n, k);
 }
 
 static poprt_status run_rows(prt_eval *c, const rows *r, const prt_tensor *x, uint32_t bias_slot)
 {
     const double *bias;
-    const prt_weights w = { .n = (size_t)c->in[1]->dims[0],
+    const prt_unpacked_matmul w = { .n = (size_t)c->in[1]->dims[0],
         .k = r->k,
         .column = rows_column,
         .user = r };
-    if (!prt_weights_reals(c, bias_slot, &bias))
+    if (!prt_load_reals(c, bias_slot, &bias))
         return POPRT_E_NOMEM;
-    return prt_weights_apply(c, &w, x, bias, c->out[0]);
+    return prt_unpacked_matmul_run(c, &w, x, bias, c->out[0]);
 }
 
 /* ---- float8e4m3fn ---- */

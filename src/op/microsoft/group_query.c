@@ -8,7 +8,7 @@
  */
 #include <math.h>
 
-#include "op/microsoft/attend.h"
+#include "op/microsoft/attention_parts.h"
 #include "op/microsoft/quantized_cache.h"
 #include "op/share/rotary_core.h"
 

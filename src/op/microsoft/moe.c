@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "op/share/gelu.h"
-#include "op/microsoft/attend.h"
+#include "op/microsoft/attention_parts.h"
 
 enum { IN_X, IN_ROUTER, IN_FC1, IN_BIAS1, IN_FC2, IN_BIAS2, IN_FC3, IN_BIAS3 };
 enum { ATTR_LIMIT = 6 };

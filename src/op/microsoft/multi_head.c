@@ -9,7 +9,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "op/microsoft/attend.h"
+#include "op/microsoft/attention_parts.h"
 
 /* Input indices of an operator; UINT32_MAX: it does not have the input. */
 typedef struct slots {

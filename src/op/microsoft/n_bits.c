@@ -25,12 +25,12 @@ poprt_status prt_n_bits_check(const prt_infer *c, const prt_n_bits_form *f)
 {
     PRT_TRY(check_attrs(c, f));
     const int64_t blocks = ceil_div(f->k, f->block);
-    PRT_TRY(prt_weights_count(c, f->weights, f->n * blocks * (f->block * f->bits / 8)));
-    PRT_TRY(prt_weights_count(c, f->scales, f->n * blocks));
+    PRT_TRY(prt_check_count(c, f->weights, f->n * blocks * (f->block * f->bits / 8)));
+    PRT_TRY(prt_check_count(c, f->scales, f->n * blocks));
     if (prt_infer_has(c, f->zeros) && c->in[f->zeros].dtype != PRT_DTYPE_undefined) {
         const bool packed = c->in[f->zeros].dtype == PRT_DTYPE_u8;
-        PRT_TRY(prt_weights_count(c, f->zeros,
-            f->n * (packed ? ceil_div(blocks * f->bits, 8) : blocks)));
+        PRT_TRY(
+            prt_check_count(c, f->zeros, f->n * (packed ? ceil_div(blocks * f->bits, 8) : blocks)));
     }
     if (prt_infer_ranked(c, f->groups) && c->in[f->groups].rank != 1)
         return prt_infer_fail(c, POPRT_E_SHAPE, "g_idx has rank %d; 1 is needed",
@@ -117,7 +117,7 @@ static poprt_status infer(prt_infer *c)
             "weight_prepacked is %lld: weights packed for a device are not supported",
             (long long)a->weight_prepacked);
     PRT_TRY(prt_n_bits_check(c, &form));
-    return prt_weights_infer(c, 0, a->N, a->K);
+    return prt_unpacked_matmul_infer(c, 0, a->N, a->K);
 }
 
 static poprt_status eval(prt_eval *c)
@@ -126,13 +126,13 @@ static poprt_status eval(prt_eval *c)
     const double *bias;
     prt_n_bits bits;
     PRT_TRY(prt_n_bits_init(c, &form, &bits));
-    if (!prt_weights_reals(c, form.bias, &bias))
+    if (!prt_load_reals(c, form.bias, &bias))
         return POPRT_E_NOMEM;
-    const prt_weights w = { .n = (size_t)form.n,
+    const prt_unpacked_matmul w = { .n = (size_t)form.n,
         .k = (size_t)form.k,
         .column = prt_n_bits_column,
         .user = &bits };
-    return prt_weights_apply(c, &w, c->in[0], bias, c->out[0]);
+    return prt_unpacked_matmul_run(c, &w, c->in[0], bias, c->out[0]);
 }
 
 const prt_op_hooks prt_op_ms_matmul_n_bits = { .infer = infer, .eval = eval };

@@ -9,7 +9,7 @@
 #ifndef PRT_OP_MICROSOFT_N_BITS_H
 #define PRT_OP_MICROSOFT_N_BITS_H
 
-#include "op/microsoft/weights.h"
+#include "op/microsoft/unpacked_matmul.h"
 
 /* Sizes from the attributes, and input indices; UINT32_MAX: the operator does not have the
    input. */
@@ -34,7 +34,7 @@ poprt_status prt_n_bits_check(const prt_infer *c, const prt_n_bits_form *f);
 /* Reads the inputs, which have passed the check. Fails where an element of g_idx is not a block. */
 poprt_status prt_n_bits_init(const prt_eval *c, const prt_n_bits_form *f, prt_n_bits *w);
 
-/* Unpacks one column: the column function of weights.h. `user` is a prt_n_bits. */
+/* Unpacks one column: the column function of unpacked_matmul.h. `user` is a prt_n_bits. */
 void prt_n_bits_column(const void *user, size_t column, double *to, size_t step);
 
 #endif

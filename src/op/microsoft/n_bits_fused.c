@@ -61,7 +61,7 @@ static poprt_status normalise(prt_eval *c, const fused *f, prt_tensor *to)
     const size_t count = prt_tensor_count(x), k = (size_t)f->k;
     const double *skip, *scale;
     PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, x->rank, x->dims, to));
-    if (!prt_weights_reals(c, IN_SKIP, &skip) || !prt_weights_reals(c, IN_NORM, &scale))
+    if (!prt_load_reals(c, IN_SKIP, &skip) || !prt_load_reals(c, IN_NORM, &scale))
         return POPRT_E_NOMEM;
     double *v = to->data;
     prt_reals_load(x->dtype, x->data, 0, 1, count, v);
@@ -87,13 +87,13 @@ static poprt_status multiply(prt_eval *c, const fused *f, uint32_t i, const prt_
     const double *bias;
     prt_n_bits bits;
     PRT_TRY(prt_n_bits_init(c, &form, &bits));
-    if (!prt_weights_reals(c, form.bias, &bias))
+    if (!prt_load_reals(c, form.bias, &bias))
         return POPRT_E_NOMEM;
-    const prt_weights w = { .n = (size_t)form.n,
+    const prt_unpacked_matmul w = { .n = (size_t)form.n,
         .k = (size_t)form.k,
         .column = prt_n_bits_column,
         .user = &bits };
-    return prt_weights_apply(c, &w, x, bias, y);
+    return prt_unpacked_matmul_run(c, &w, x, bias, y);
 }
 
 /* ---- MatMulNBitsMlp ---- */
@@ -117,7 +117,7 @@ static poprt_status infer_mlp(prt_infer *c)
         return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "activation is \"%.*s\"; accepted: silu",
             PRT_STR_ARG(a->activation));
     PRT_TRY(check(c, &f));
-    return prt_weights_infer(c, 0, a->N, a->K);
+    return prt_unpacked_matmul_infer(c, 0, a->N, a->K);
 }
 
 static poprt_status eval_mlp(prt_eval *c)
@@ -160,7 +160,7 @@ static poprt_status infer_qkv(prt_infer *c)
     const fused f = qkv_of(c->attrs);
     PRT_TRY(check(c, &f));
     for (uint32_t i = 0; i < f.products; i++)
-        PRT_TRY(prt_weights_infer(c, i, f.n[i], f.k));
+        PRT_TRY(prt_unpacked_matmul_infer(c, i, f.n[i], f.k));
     return POPRT_OK;
 }
 

@@ -7,7 +7,7 @@
  * image. token_offset lists the positions of real tokens in the padded batch, then the positions of
  * padding.
  */
-#include "op/microsoft/attend.h"
+#include "op/microsoft/attention_parts.h"
 
 /* ---- RemovePadding ---- */
 

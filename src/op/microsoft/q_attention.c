@@ -5,7 +5,7 @@
  */
 #include "op/check.h"
 #include "op/share/delegate.h"
-#include "op/microsoft/attend.h"
+#include "op/microsoft/attention_parts.h"
 
 enum { IN_X, IN_W, IN_BIAS, IN_X_SCALE, IN_W_SCALE, IN_MASK, IN_X_ZERO, IN_W_ZERO, IN_PAST };
 

@@ -60,8 +60,7 @@ static poprt_status choose_all(prt_eval *c, route *r)
     r->weight = prt_eval_scratch(c, r->tokens, r->chosen * sizeof(double));
     r->order = prt_eval_scratch(c, r->experts, 2 * sizeof(int64_t));
     if (r->expert == NULL || r->weight == NULL || r->order == NULL ||
-        !prt_weights_reals(c, IN_ROUTER, &router) ||
-        !prt_weights_reals(c, IN_ROUTER_WEIGHTS, &table))
+        !prt_load_reals(c, IN_ROUTER, &router) || !prt_load_reals(c, IN_ROUTER_WEIGHTS, &table))
         return POPRT_E_NOMEM;
     for (size_t t = 0; t < r->tokens; t++)
         choose(router, table, a->normalize_routing_weights != 0, r, t);
@@ -122,9 +121,9 @@ static poprt_status multiply(prt_eval *c, uint32_t which, size_t expert, const p
     const double *bias;
     PRT_TRY(prt_moe_weights_init(c, which, expert, &w, &bias));
     const int64_t dims[] = { x->dims[0], (int64_t)w.n };
-    const prt_weights weights = { .n = w.n, .k = w.k, .column = w.column, .user = &w };
+    const prt_unpacked_matmul weights = { .n = w.n, .k = w.k, .column = w.column, .user = &w };
     PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, 2, dims, y));
-    return prt_weights_apply(c, &weights, x, bias, y);
+    return prt_unpacked_matmul_run(c, &weights, x, bias, y);
 }
 
 /* Adds the weighted results of expert `e` for the tokens that chose it. */

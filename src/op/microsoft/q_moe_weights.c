@@ -92,16 +92,16 @@ static poprt_status check_parts(prt_infer *c, uint32_t which, int64_t experts, i
     if (!fp8 && prt_dim_is_number(k) && block != 0 && k % block != 0)
         return prt_infer_fail(c, POPRT_E_SHAPE, "fc%u: %lld does not divide into blocks of %lld",
             which + 1, (long long)k, (long long)block);
-    PRT_TRY(prt_weights_count(c, slot + 1,
+    PRT_TRY(prt_check_count(c, slot + 1,
         prt_dim_mul(c->dims, prt_dim_mul(c->dims, experts, rows), blocks)));
-    PRT_TRY(prt_weights_count(c, slot + 2, all));
+    PRT_TRY(prt_check_count(c, slot + 2, all));
     if (which < 2)
-        PRT_TRY(prt_weights_count(c, IN_GLOBAL + which, experts));
+        PRT_TRY(prt_check_count(c, IN_GLOBAL + which, experts));
     if (fp8 && prt_infer_has(c, zeros))
         return prt_infer_fail(c, POPRT_E_ARG, "float weights cannot have zero points");
     const int64_t line = block == 0 ? n : blocks;
     const int64_t bytes = prt_dim_ceildiv(c->dims, prt_dim_mul(c->dims, line, bits), 8);
-    return prt_weights_count(c, zeros, prt_dim_mul(c->dims, block == 0 ? experts : all, bytes));
+    return prt_check_count(c, zeros, prt_dim_mul(c->dims, block == 0 ? experts : all, bytes));
 }
 
 static poprt_status check_matrix(prt_infer *c, uint32_t which, int64_t experts, int64_t n,
@@ -145,7 +145,7 @@ poprt_status prt_moe_infer(prt_infer *c)
     const int64_t experts = prt_infer_dim(c, IN_ROUTER, 1);
     PRT_TRY(prt_infer_merge(c, tokens, prt_infer_dim(c, IN_ROUTER, 0), "the number of tokens",
         &merged));
-    PRT_TRY(prt_weights_count(c, IN_ROUTER_WEIGHTS, prt_dim_mul(c->dims, tokens, experts)));
+    PRT_TRY(prt_check_count(c, IN_ROUTER_WEIGHTS, prt_dim_mul(c->dims, tokens, experts)));
     if (a->k < 1 || (prt_dim_is_number(experts) && a->k > experts))
         return prt_infer_fail(c, POPRT_E_ARG, "k is %lld, but there are %lld experts",
             (long long)a->k, (long long)experts);

@@ -2,7 +2,7 @@
 /* quantized_cache.c — conversion of quantised attention caches to doubles and back. */
 #include "op/microsoft/quantized_cache.h"
 
-#include "op/microsoft/attend.h"
+#include "op/microsoft/attention_parts.h"
 #include "op/share/quant.h"
 
 enum { NIBBLE_ZERO = 8 };

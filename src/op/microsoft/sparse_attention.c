@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "op/check.h"
-#include "op/microsoft/attend.h"
+#include "op/microsoft/attention_parts.h"
 #include "op/share/rotary_core.h"
 
 /* ---- SparseAttention ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_ml.c — fast operators of ai.onnx.ml against the reference: sums of float32 in float32.
- * Covers: svm.c, svm_classifier.c, products.c. */
+ * Covers: svm.c, svm_classifier.c, dot_products.c. */
 #include <stdio.h>
 
 #include "support/check_main.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_loss.c — losses, CTC and its beam search; sums over all alignments worked out by hand.
- * Covers: ctc.c, ctc_beam.c, share.c. */
+ * Covers: ctc.c, ctc_beam.c, onnx_hooks.c. */
 #include <stdio.h>
 
 #include "support/check_main.h"

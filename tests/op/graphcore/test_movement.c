@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_movement.c — Reshape and Slice with attributes, Subsample, Reverse, ConvFlipWeights,
  * Init.
- * Covers: share.c. */
+ * Covers: onnx_hooks.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 

@@ -2,7 +2,7 @@
 /* test_attention.c — Attention, MultiHeadAttention and DecoderMaskedMultiHeadAttention of
  * com.microsoft. Expected values come from onnxruntime 1.31.1 or, where it has no CPU kernel,
  * from numpy.
- * Covers: attend.c, multi_head.c. */
+ * Covers: attention_parts.c, multi_head.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_n_bits.c — weights of a few bits in blocks. Expected values come from ONNX Runtime or,
  * where it has no kernel, from the formulas in doubles.
- * Covers: n_bits_fused.c, gather_blocks.c, weights.c. */
+ * Covers: n_bits_fused.c, gather_blocks.c, unpacked_matmul.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_small_weights.c — products with four-bit weights and small floats. Expected values come
  * from ONNX Runtime or, where it has no kernel, from the formulas in doubles.
- * Covers: four_bits.c, float_weights.c, weights.c. */
+ * Covers: matmul_4_bits.c, float_weights.c, unpacked_matmul.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 

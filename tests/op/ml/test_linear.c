@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_linear.c — LinearClassifier, LinearRegressor and the transforms of scores. Expected
  * numbers that are not round come from ONNX Runtime.
- * Covers: products.c, ml.c. */
+ * Covers: dot_products.c, ml.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 #include "support/op_text.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_svm.c — SVMRegressor and SVMClassifier against results of ONNX Runtime.
- * Covers: svm_classifier.c, products.c. */
+ * Covers: svm_classifier.c, dot_products.c. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_tree.c — the three tree operators: modes, missing values, sums, two classes, and models
  * with cycles or indices out of range.
- * Covers: tree_build.c, tree_classic.c, tree_ensemble.c, tree_judge.c, ml.c. */
+ * Covers: tree_build.c, tree_regressor_classifier.c, tree_ensemble.c, tree_decision.c, ml.c. */
 #include <stdio.h>
 
 #include "support/check_main.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_reduce.c — Reduce*, ArgMax, ArgMin, TopK, CumSum, Unique and selections: integers that
  * wrap, NaN, empty tensors, ties.
- * Covers: argmax.c, cumsum.c, topk.c, unique.c, select.c, trilu.c, depth.c, order.c. */
+ * Covers: argmax.c, cumsum.c, topk.c, unique.c, select.c, trilu.c, depth_to_space.c, order.c. */
 #include <stdio.h>
 
 #include "base/status.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_again.c — ai.graphcore's versions of standard operators, FastNorm, NotZero and views.
- * Covers: share.c, state.c. */
+/* test_onnx_equivalents.c — ai.graphcore's versions of standard operators, FastNorm, NotZero and
+ * views. Covers: onnx_hooks.c, state.c. */
 #include <stdio.h>
 
 #include "support/check_main.h"
@@ -107,5 +107,6 @@ START_TEST(fast_operators_equal_the_reference)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/graphcore/again", standard_operators_have_their_values, remap_keeps_every_value,
-    fast_norm_normalises_rows, nonzero_values_give_one, fast_operators_equal_the_reference)
+PRT_TEST_MAIN("op/graphcore/onnx_equivalents", standard_operators_have_their_values,
+    remap_keeps_every_value, fast_norm_normalises_rows, nonzero_values_give_one,
+    fast_operators_equal_the_reference)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * four_bits.c — MatMulBnb4 and MatMulFpQ4: 4-bit weights that index a table, or integers in blobs
- * that include their scale.
+ * matmul_4_bits.c — MatMulBnb4 and MatMulFpQ4: 4-bit weights that index a table, or integers in
+ * blobs that include their scale.
  */
-#include "op/microsoft/weights.h"
+#include "op/microsoft/unpacked_matmul.h"
 
 /* ---- MatMulBnb4 ---- */
 
@@ -37,10 +37,10 @@ static poprt_status infer_bnb(prt_infer *c)
         return prt_infer_fail(c, POPRT_E_ARG,
             "block_size is %lld; a power of two from 16 on is needed", (long long)a->block_size);
     const int64_t count = a->N * a->K;
-    PRT_TRY(prt_weights_count(c, 1, (count + 1) / 2));
-    PRT_TRY(prt_weights_count(c, 2, (count - 1) / a->block_size + 1));
-    return a->transB != 0 ? prt_weights_infer(c, 0, a->N, a->K)
-                          : prt_weights_infer(c, 0, a->K, a->N);
+    PRT_TRY(prt_check_count(c, 1, (count + 1) / 2));
+    PRT_TRY(prt_check_count(c, 2, (count - 1) / a->block_size + 1));
+    return a->transB != 0 ? prt_unpacked_matmul_infer(c, 0, a->N, a->K)
+                          : prt_unpacked_matmul_infer(c, 0, a->K, a->N);
 }
 
 /* Unpacks a column; the high half of a byte comes first. */
@@ -66,11 +66,11 @@ static poprt_status eval_bnb(prt_eval *c)
         .k = (size_t)a->K,
         .block = (size_t)a->block_size,
         .transposed = a->transB == 0 };
-    const prt_weights w = { .n = b.transposed ? b.k : b.n,
+    const prt_unpacked_matmul w = { .n = b.transposed ? b.k : b.n,
         .k = b.transposed ? b.n : b.k,
         .column = bnb_column,
         .user = &b };
-    return prt_weights_apply(c, &w, c->in[0], NULL, c->out[0]);
+    return prt_unpacked_matmul_run(c, &w, c->in[0], NULL, c->out[0]);
 }
 
 const prt_op_hooks prt_op_ms_matmul_bnb4 = { .infer = infer_bnb, .eval = eval_bnb };
@@ -98,16 +98,16 @@ static poprt_status infer_blob(prt_infer *c)
         return prt_infer_fail(c, POPRT_E_UNSUPPORTED,
             "blk_quant_type is %lld; accepted: 0 and 1, blocks of 32",
             (long long)a->blk_quant_type);
-    PRT_TRY(prt_weights_count(c, 2, 2));
+    PRT_TRY(prt_check_count(c, 2, 2));
     if (!prt_infer_ints(c, 2, shape, 2, &count) || count != 2 || !prt_dim_is_number(shape[0]) ||
         !prt_dim_is_number(shape[1]))
-        return prt_weights_infer(c, 0, PRT_DIM_UNKNOWN, PRT_DIM_UNKNOWN);
+        return prt_unpacked_matmul_infer(c, 0, PRT_DIM_UNKNOWN, PRT_DIM_UNKNOWN);
     for (uint32_t i = 0; i < 2; i++)
         if (shape[i] < 1 || shape[i] > INT32_MAX)
             return prt_infer_fail(c, POPRT_E_SHAPE, "B_shape has %lld; positive sizes are needed",
                 (long long)shape[i]);
-    PRT_TRY(prt_weights_count(c, 1, (shape[0] + BLOCK - 1) / BLOCK * shape[1] * size));
-    return prt_weights_infer(c, 0, shape[1], shape[0]);
+    PRT_TRY(prt_check_count(c, 1, (shape[0] + BLOCK - 1) / BLOCK * shape[1] * size));
+    return prt_unpacked_matmul_infer(c, 0, shape[1], shape[0]);
 }
 
 static void blob_column(const void *user, size_t column, double *to, size_t step)
@@ -136,8 +136,8 @@ static poprt_status eval_blob(prt_eval *c)
         .k = k,
         .blocks = (k + BLOCK - 1) / BLOCK,
         .size = a->blk_quant_type == 0 ? SCALE_SIZE + 16 : SCALE_SIZE + 17 };
-    const prt_weights w = { .n = n, .k = k, .column = blob_column, .user = &b };
-    return prt_weights_apply(c, &w, c->in[0], NULL, c->out[0]);
+    const prt_unpacked_matmul w = { .n = n, .k = k, .column = blob_column, .user = &b };
+    return prt_unpacked_matmul_run(c, &w, c->in[0], NULL, c->out[0]);
 }
 
 const prt_op_hooks prt_op_ms_matmul_fp_q4 = { .infer = infer_blob, .eval = eval_blob };

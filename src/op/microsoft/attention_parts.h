@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attend.h — shared parts of the attention operators of com.microsoft: masks in all their layouts,
- * the projection of the input to Q, K and V, and biases of heads.
+ * attention_parts.h — shared parts of the attention operators of com.microsoft: masks in all their
+ * layouts, the projection of the input to Q, K and V, and biases of heads.
  */
-#ifndef PRT_OP_MICROSOFT_ATTEND_H
-#define PRT_OP_MICROSOFT_ATTEND_H
+#ifndef PRT_OP_MICROSOFT_ATTENTION_PARTS_H
+#define PRT_OP_MICROSOFT_ATTENTION_PARTS_H
 
 #include "op/share/attention_core.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * depth.c — DepthToSpace and SpaceToDepth: move blocks of an image into channels and back.
+ * depth_to_space.c — DepthToSpace and SpaceToDepth: move blocks of an image into channels and back.
  *
  * Both are one permutation of six axes: channels C = block * block * rest (DCR) or rest * block *
  * block (CRD), rows H = h * block, columns W = w * block.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* attend.c — masks, projections and biases of attention operators. */
-#include "op/microsoft/attend.h"
+/* attention_parts.c — masks, projections and biases of attention operators. */
+#include "op/microsoft/attention_parts.h"
 
 #include <math.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * share.h — operators of ai.graphcore that equal ONNX operators with other attributes or inputs:
- * they run the hooks of the ONNX operator on converted attributes and inputs. The operator keeps
- * its own row, so errors name it, and it is written back unchanged.
+ * onnx_hooks.h — operators of ai.graphcore that equal ONNX operators with other attributes or
+ * inputs: they run the hooks of the ONNX operator on converted attributes and inputs. The operator
+ * keeps its own row, so errors name it, and it is written back unchanged.
  */
-#ifndef PRT_OP_GRAPHCORE_SHARE_H
-#define PRT_OP_GRAPHCORE_SHARE_H
+#ifndef PRT_OP_GRAPHCORE_ONNX_HOOKS_H
+#define PRT_OP_GRAPHCORE_ONNX_HOOKS_H
 
 #include "op/op.h"
 

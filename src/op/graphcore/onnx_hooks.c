@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* share.c — hooks of ONNX operators run on other attributes and inputs; reductions of losses;
+/* onnx_hooks.c — hooks of ONNX operators run on other attributes and inputs; reductions of losses;
    shapes of fills. */
-#include "op/graphcore/share.h"
+#include "op/graphcore/onnx_hooks.h"
 
 poprt_status prt_gc_infer_as(prt_infer *c, const prt_op_hooks *as, const void *attrs)
 {

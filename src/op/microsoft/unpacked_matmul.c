@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* weights.c — products of activations with packed weights. */
-#include "op/microsoft/weights.h"
+/* unpacked_matmul.c — products of activations with packed weights. */
+#include "op/microsoft/unpacked_matmul.h"
 
-poprt_status prt_weights_infer(prt_infer *c, uint32_t out, int64_t n, int64_t k)
+poprt_status prt_unpacked_matmul_infer(prt_infer *c, uint32_t out, int64_t n, int64_t k)
 {
     const prt_shape *x = &c->in[0];
     int64_t dims[PRT_MAX_RANK], inner;
@@ -16,7 +16,7 @@ poprt_status prt_weights_infer(prt_infer *c, uint32_t out, int64_t n, int64_t k)
     return prt_infer_exact(c, out, x->dtype, x->rank, dims);
 }
 
-poprt_status prt_weights_count(const prt_infer *c, uint32_t i, int64_t count)
+poprt_status prt_check_count(const prt_infer *c, uint32_t i, int64_t count)
 {
     int64_t merged;
     if (!prt_infer_ranked(c, i))
@@ -39,7 +39,7 @@ static void store(const prt_product *p, size_t i, size_t j, size_t count, double
     prt_reals_store(to->y->dtype, to->y->data, i * p->n + j, 1, count, sums);
 }
 
-poprt_status prt_weights_apply(prt_eval *c, const prt_weights *w, const prt_tensor *x,
+poprt_status prt_unpacked_matmul_run(prt_eval *c, const prt_unpacked_matmul *w, const prt_tensor *x,
     const double *bias, prt_tensor *y)
 {
     sink to = { y, bias };
@@ -56,7 +56,7 @@ poprt_status prt_weights_apply(prt_eval *c, const prt_weights *w, const prt_tens
     return prt_product_run(c, &p);
 }
 
-bool prt_weights_reals(prt_eval *c, uint32_t i, const double **to)
+bool prt_load_reals(prt_eval *c, uint32_t i, const double **to)
 {
     *to = NULL;
     if (!prt_eval_has(c, i))

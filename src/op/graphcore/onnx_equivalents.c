@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * again.c — operators that passes of the converter substitute for ONNX operators, because a backend
- * has two implementations of them. The semantics are equal: ErfV2, SoftmaxV2, RoundV2 (half to
- * even), IsInfV2, WhereV2, LeakyRelu; FastNorm, which is LayerNormalization of rows; NotZero, which
- * is two casts.
+ * onnx_equivalents.c — operators that passes of the converter substitute for ONNX operators,
+ * because a backend has two implementations of them. The semantics are equal: ErfV2, SoftmaxV2,
+ * RoundV2 (half to even), IsInfV2, WhereV2, LeakyRelu; FastNorm, which is LayerNormalization of
+ * rows; NotZero, which is two casts.
  */
 #include "op/check.h"
-#include "op/graphcore/share.h"
+#include "op/graphcore/onnx_hooks.h"
 #include "op/share/reals.h"
 
 /* ---- operators equal to ONNX operators */
