@@ -7,7 +7,7 @@
 
 #include "converter/history.h"
 #include "converter/onnx_raw.h"
-#include "converter/put.h"
+#include "converter/encode.h"
 
 poprt_status prt_down_refuse(const prt_downgrade *d, const char *fmt, ...)
 {
@@ -21,31 +21,31 @@ poprt_status prt_down_refuse(const prt_downgrade *d, const char *fmt, ...)
 
 /* ---- attributes as ONNX bytes ---- */
 
-static void put_attr(prt_put *p, const prt_node_attr *a)
+static void put_attr(prt_encoder *p, const prt_node_attr *a)
 {
-    const prt_put_mark mark = prt_put_open(p, PRT_ONNX_Node_attribute);
-    prt_put_str(p, PRT_ONNX_Attribute_name, a->name);
+    const prt_encode_mark mark = prt_encode_open(p, PRT_ONNX_Node_attribute);
+    prt_encode_str(p, PRT_ONNX_Attribute_name, a->name);
     switch (a->kind) {
     case PRT_ONNX_INT:
-        prt_put_int(p, PRT_ONNX_Attribute_i, a->i);
+        prt_encode_int(p, PRT_ONNX_Attribute_i, a->i);
         break;
     case PRT_ONNX_FLOAT:
-        prt_put_float(p, PRT_ONNX_Attribute_f, a->f);
+        prt_encode_float(p, PRT_ONNX_Attribute_f, a->f);
         break;
     case PRT_ONNX_STRING:
-        prt_put_str(p, PRT_ONNX_Attribute_s, a->s);
+        prt_encode_str(p, PRT_ONNX_Attribute_s, a->s);
         break;
     case PRT_ONNX_INTS:
         for (uint32_t i = 0; i < a->ints.count; i++)
-            prt_put_int(p, PRT_ONNX_Attribute_ints, a->ints.data[i]);
+            prt_encode_int(p, PRT_ONNX_Attribute_ints, a->ints.data[i]);
         break;
     default:
         for (uint32_t i = 0; i < a->floats.count; i++)
-            prt_put_float(p, PRT_ONNX_Attribute_floats, a->floats.data[i]);
+            prt_encode_float(p, PRT_ONNX_Attribute_floats, a->floats.data[i]);
         break;
     }
-    prt_put_int(p, PRT_ONNX_Attribute_type, a->kind);
-    prt_put_close(p, mark);
+    prt_encode_int(p, PRT_ONNX_Attribute_type, a->kind);
+    prt_encode_close(p, mark);
 }
 
 typedef struct sink {
@@ -64,18 +64,18 @@ static int32_t collect(void *user, const void *bytes, size_t size)
 static poprt_status add_attr(prt_downgrade *d, const prt_node_attr *a)
 {
     prt_arena *arena = d->op->graph->module->arena;
-    prt_put p;
-    prt_put_count(&p, arena);
+    prt_encoder p;
+    prt_encode_count(&p, arena);
     put_attr(&p, a);
-    PRT_TRY(prt_put_end(&p));
-    const size_t size = prt_put_size(&p);
+    PRT_TRY(prt_encode_end(&p));
+    const size_t size = prt_encode_size(&p);
     prt_raw *raw = PRT_NEW(arena, prt_raw);
     sink s = { PRT_NEW_N(arena, unsigned char, size), 0 };
     if (raw == NULL || s.bytes == NULL)
         return POPRT_E_NOMEM;
-    prt_put_write(&p, collect, &s);
+    prt_encode_write(&p, collect, &s);
     put_attr(&p, a);
-    PRT_TRY(prt_put_end(&p));
+    PRT_TRY(prt_encode_end(&p));
     *raw = (prt_raw){ .field = PRT_ONNX_Node_attribute,
         .bytes = s.bytes,
         .size = size,

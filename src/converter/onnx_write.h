@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "converter/onnx_names.h"
-#include "converter/put.h"
+#include "converter/encode.h"
 
 enum {
     PRT_ONNX_EXTERNAL_SIZE = 1024, /* bytes from which constants go to the data file, if any */
@@ -13,7 +13,7 @@ enum {
 };
 
 typedef struct prt_onnx_writer {
-    prt_put put;
+    prt_encoder put;
     const prt_module *m;
     prt_names *names;
     prt_arena *scratch;

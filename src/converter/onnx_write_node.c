@@ -98,32 +98,32 @@ static const int32_t onnx_kinds[] = {
 /* Writes only the value. A tensor attribute stays in the model, whatever its size. */
 static void put_value(prt_onnx_writer *w, const prt_op *op, uint32_t kind, const void *field)
 {
-    prt_put *p = &w->put;
+    prt_encoder *p = &w->put;
     const prt_str data_name = w->data_name;
     switch (kind) {
     case PRT_ATTR_i64:
-        prt_put_int(p, PRT_ONNX_Attribute_i, *(const int64_t *)field);
+        prt_encode_int(p, PRT_ONNX_Attribute_i, *(const int64_t *)field);
         break;
     case PRT_ATTR_f32:
-        prt_put_float(p, PRT_ONNX_Attribute_f, *(const float *)field);
+        prt_encode_float(p, PRT_ONNX_Attribute_f, *(const float *)field);
         break;
     case PRT_ATTR_str:
     case PRT_ATTR_act:
     case PRT_ATTR_form:
     case PRT_ATTR_products:
-        prt_put_str(p, PRT_ONNX_Attribute_s, prt_attr_text(kind, field));
+        prt_encode_str(p, PRT_ONNX_Attribute_s, prt_attr_text(kind, field));
         break;
     case PRT_ATTR_i64s:
         for (uint32_t i = 0; i < ((const prt_i64s *)field)->count; i++)
-            prt_put_int(p, PRT_ONNX_Attribute_ints, ((const prt_i64s *)field)->data[i]);
+            prt_encode_int(p, PRT_ONNX_Attribute_ints, ((const prt_i64s *)field)->data[i]);
         break;
     case PRT_ATTR_f32s:
         for (uint32_t i = 0; i < ((const prt_f32s *)field)->count; i++)
-            prt_put_float(p, PRT_ONNX_Attribute_floats, ((const prt_f32s *)field)->data[i]);
+            prt_encode_float(p, PRT_ONNX_Attribute_floats, ((const prt_f32s *)field)->data[i]);
         break;
     case PRT_ATTR_strs:
         for (uint32_t i = 0; i < ((const prt_strs *)field)->count; i++)
-            prt_put_str(p, PRT_ONNX_Attribute_strings, ((const prt_strs *)field)->data[i]);
+            prt_encode_str(p, PRT_ONNX_Attribute_strings, ((const prt_strs *)field)->data[i]);
         break;
     case PRT_ATTR_tensor:
         w->data_name = PRT_STR("");
@@ -163,11 +163,11 @@ static bool is_written(const prt_onnx_writer *w, const prt_op *op, uint32_t k)
 
 static void put_attr(prt_onnx_writer *w, const prt_op *op, const prt_attr_def *row)
 {
-    const prt_put_mark attr = prt_put_open(&w->put, PRT_ONNX_Node_attribute);
-    prt_put_str(&w->put, PRT_ONNX_Attribute_name, prt_str_of(row->name));
+    const prt_encode_mark attr = prt_encode_open(&w->put, PRT_ONNX_Node_attribute);
+    prt_encode_str(&w->put, PRT_ONNX_Attribute_name, prt_str_of(row->name));
     put_value(w, op, row->kind, (const char *)op->attrs + row->offset);
-    prt_put_int(&w->put, PRT_ONNX_Attribute_type, onnx_kinds[prt_attr_outer_kind(row->kind)]);
-    prt_put_close(&w->put, attr);
+    prt_encode_int(&w->put, PRT_ONNX_Attribute_type, onnx_kinds[prt_attr_outer_kind(row->kind)]);
+    prt_encode_close(&w->put, attr);
 }
 
 /* Returns whether region k is the value of one of the row's attributes. */
@@ -197,14 +197,14 @@ static void put_extra_attr(prt_onnx_writer *w, const prt_op *op, const prt_raw *
         graphs =
             graphs || f.number == PRT_ONNX_Attribute_g || f.number == PRT_ONNX_Attribute_graphs;
     if (!graphs) {
-        prt_put_raw(&w->put, raw->bytes, raw->size);
+        prt_encode_raw(&w->put, raw->bytes, raw->size);
         return;
     }
-    const prt_put_mark mark = prt_put_open(&w->put, PRT_ONNX_Node_attribute);
+    const prt_encode_mark mark = prt_encode_open(&w->put, PRT_ONNX_Node_attribute);
     attr = prt_wire_open(field.bytes, PRT_ONNX_Attribute, 2);
     while (prt_wire_next(&attr, &f)) {
         if (f.number != PRT_ONNX_Attribute_g && f.number != PRT_ONNX_Attribute_graphs) {
-            prt_put_raw(&w->put, f.whole.data, f.whole.size);
+            prt_encode_raw(&w->put, f.whole.data, f.whole.size);
             continue;
         }
         while (is_claimed(op, *region))
@@ -212,7 +212,7 @@ static void put_extra_attr(prt_onnx_writer *w, const prt_op *op, const prt_raw *
         if (*region < op->n_regions)
             prt_onnx_put_graph(w, f.number, op->regions[(*region)++]);
     }
-    prt_put_close(&w->put, mark);
+    prt_encode_close(&w->put, mark);
 }
 
 /* ---- nodes ---- */
@@ -240,47 +240,47 @@ static void put_own_attrs(prt_onnx_writer *w, const prt_op *op, const prt_source
         if (is_written(w, op, k) || is_misread(w, op, k))
             put_attr(w, op, &op->def->attrs[k]);
     for (const prt_raw *raw = as != NULL ? as->fields : NULL; raw != NULL; raw = raw->next)
-        prt_put_raw(&w->put, raw->bytes, raw->size);
+        prt_encode_raw(&w->put, raw->bytes, raw->size);
 }
 
 void prt_onnx_put_node(prt_onnx_writer *w, const prt_op *op)
 {
-    prt_put *p = &w->put;
+    prt_encoder *p = &w->put;
     if (source_holds(w, op, op)) {
-        prt_put_bytes(p, PRT_ONNX_Graph_node, op->source, op->source_size);
+        prt_encode_bytes(p, PRT_ONNX_Graph_node, op->source, op->source_size);
         return;
     }
     const prt_source_node *as = op->source_node;
     if (as != NULL && !prt_source_node_is_current_at(op, prt_onnx_opset_of(w, as->domain)))
         as = NULL;
     const prt_str domain = as != NULL ? as->domain : op->domain;
-    const prt_put_mark node = prt_put_open(p, PRT_ONNX_Graph_node);
+    const prt_encode_mark node = prt_encode_open(p, PRT_ONNX_Graph_node);
     const uint32_t n_in = count_inputs(op), n_out = count_outputs(w, op);
     for (uint32_t i = 0; i < n_in; i++)
-        prt_put_str(p, PRT_ONNX_Node_input, prt_names_value(w->names, op->in[i].value));
+        prt_encode_str(p, PRT_ONNX_Node_input, prt_names_value(w->names, op->in[i].value));
     for (uint32_t i = 0; i < n_out; i++)
-        prt_put_str(p, PRT_ONNX_Node_output, prt_names_value(w->names, &op->out[i]));
+        prt_encode_str(p, PRT_ONNX_Node_output, prt_names_value(w->names, &op->out[i]));
     if (prt_names_node(w->names, op).size != 0)
-        prt_put_str(p, PRT_ONNX_Node_name, prt_names_node(w->names, op));
-    prt_put_str(p, PRT_ONNX_Node_op_type, as != NULL ? as->name : op->name);
+        prt_encode_str(p, PRT_ONNX_Node_name, prt_names_node(w->names, op));
+    prt_encode_str(p, PRT_ONNX_Node_op_type, as != NULL ? as->name : op->name);
     put_own_attrs(w, op, as);
     uint32_t region = 0;
     for (const prt_raw *raw = op->extra; raw != NULL; raw = raw->next)
         if (raw->field == PRT_ONNX_Node_attribute)
             put_extra_attr(w, op, raw, &region);
     if (domain.size != 0)
-        prt_put_str(p, PRT_ONNX_Node_domain, domain);
+        prt_encode_str(p, PRT_ONNX_Node_domain, domain);
     for (const prt_raw *raw = op->extra; raw != NULL; raw = raw->next)
         if (raw->field != PRT_ONNX_Node_attribute)
-            prt_put_raw(p, raw->bytes, raw->size);
-    prt_put_close(p, node);
+            prt_encode_raw(p, raw->bytes, raw->size);
+    prt_encode_close(p, node);
 }
 
 void prt_onnx_put_identity(prt_onnx_writer *w, prt_str from, prt_str to)
 {
-    const prt_put_mark node = prt_put_open(&w->put, PRT_ONNX_Graph_node);
-    prt_put_str(&w->put, PRT_ONNX_Node_input, from);
-    prt_put_str(&w->put, PRT_ONNX_Node_output, to);
-    prt_put_str(&w->put, PRT_ONNX_Node_op_type, PRT_STR("Identity"));
-    prt_put_close(&w->put, node);
+    const prt_encode_mark node = prt_encode_open(&w->put, PRT_ONNX_Graph_node);
+    prt_encode_str(&w->put, PRT_ONNX_Node_input, from);
+    prt_encode_str(&w->put, PRT_ONNX_Node_output, to);
+    prt_encode_str(&w->put, PRT_ONNX_Node_op_type, PRT_STR("Identity"));
+    prt_encode_close(&w->put, node);
 }

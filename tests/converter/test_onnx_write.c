@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_onnx_write.c — modules written and read again: kept bytes, encoded nodes, errors.
- * Covers: onnx_write_graph.c, onnx_write_node.c, onnx_write_value.c, put.c.
+ * Covers: onnx_write_graph.c, onnx_write_node.c, onnx_write_value.c, encode.c.
  */
 #define _GNU_SOURCE
 #include "support/onnx_check.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* put.c — the counting and writing passes of the encoder. */
-#include "converter/put.h"
+/* encode.c — the counting and writing passes of the encoder. */
+#include "converter/encode.h"
 
-void prt_put_fail(prt_put *p, poprt_status status)
+void prt_encode_fail(prt_encoder *p, poprt_status status)
 {
     if (p->status == POPRT_OK)
         p->status = status;
@@ -10,16 +10,16 @@ void prt_put_fail(prt_put *p, poprt_status status)
 
 static bool sink(pb_ostream_t *stream, const pb_byte_t *bytes, size_t size)
 {
-    prt_put *p = stream->state;
+    prt_encoder *p = stream->state;
     return size == 0 || p->write(p->user, bytes, size) == 0;
 }
 
-void prt_put_count(prt_put *p, prt_arena *scratch)
+void prt_encode_count(prt_encoder *p, prt_arena *scratch)
 {
-    *p = (prt_put){ .stream = PB_OSTREAM_SIZING, .scratch = scratch, .counting = true };
+    *p = (prt_encoder){ .stream = PB_OSTREAM_SIZING, .scratch = scratch, .counting = true };
 }
 
-void prt_put_write(prt_put *p, poprt_write_fn write, void *user)
+void prt_encode_write(prt_encoder *p, poprt_write_fn write, void *user)
 {
     p->stream = (pb_ostream_t){ .callback = sink, .state = p, .max_size = SIZE_MAX };
     p->write = write;
@@ -28,38 +28,38 @@ void prt_put_write(prt_put *p, poprt_write_fn write, void *user)
     p->next = 0;
 }
 
-poprt_status prt_put_end(const prt_put *p)
+poprt_status prt_encode_end(const prt_encoder *p)
 {
     return p->status;
 }
 
-size_t prt_put_size(const prt_put *p)
+size_t prt_encode_size(const prt_encoder *p)
 {
     return p->stream.bytes_written;
 }
 
 /* A nanopb call can fail only if it reaches the sink. */
-static void check(prt_put *p, bool done)
+static void check(prt_encoder *p, bool done)
 {
     if (!done && p->status == POPRT_OK)
         p->status = prt_fail(POPRT_E_IO, NULL, "the receiver of the bytes refused them");
 }
 
-static void put_tag(prt_put *p, uint32_t wire, uint32_t field)
+static void put_tag(prt_encoder *p, uint32_t wire, uint32_t field)
 {
     if (p->status == POPRT_OK)
         check(p, pb_encode_tag(&p->stream, (pb_wire_type_t)wire, field));
 }
 
-static void put_varint(prt_put *p, uint64_t value)
+static void put_varint(prt_encoder *p, uint64_t value)
 {
     if (p->status == POPRT_OK)
         check(p, pb_encode_varint(&p->stream, value));
 }
 
-prt_put_mark prt_put_open(prt_put *p, uint32_t field)
+prt_encode_mark prt_encode_open(prt_encoder *p, uint32_t field)
 {
-    prt_put_mark mark = { 0, 0 };
+    prt_encode_mark mark = { 0, 0 };
     put_tag(p, PRT_WIRE_BYTES, field);
     if (p->status != POPRT_OK)
         return mark;
@@ -76,7 +76,7 @@ prt_put_mark prt_put_open(prt_put *p, uint32_t field)
     return mark;
 }
 
-void prt_put_close(prt_put *p, prt_put_mark mark)
+void prt_encode_close(prt_encoder *p, prt_encode_mark mark)
 {
     if (p->status != POPRT_OK)
         return;
@@ -91,33 +91,33 @@ void prt_put_close(prt_put *p, prt_put_mark mark)
     }
 }
 
-void prt_put_int(prt_put *p, uint32_t field, int64_t value)
+void prt_encode_int(prt_encoder *p, uint32_t field, int64_t value)
 {
     put_tag(p, PRT_WIRE_VARINT, field);
     put_varint(p, (uint64_t)value);
 }
 
-void prt_put_float(prt_put *p, uint32_t field, float value)
+void prt_encode_float(prt_encoder *p, uint32_t field, float value)
 {
     put_tag(p, PRT_WIRE_FIXED32, field);
     if (p->status == POPRT_OK)
         check(p, pb_encode_fixed32(&p->stream, &value));
 }
 
-void prt_put_raw(prt_put *p, const void *data, size_t size)
+void prt_encode_raw(prt_encoder *p, const void *data, size_t size)
 {
     if (p->status == POPRT_OK && size != 0)
         check(p, pb_write(&p->stream, data, size));
 }
 
-void prt_put_bytes(prt_put *p, uint32_t field, const void *data, size_t size)
+void prt_encode_bytes(prt_encoder *p, uint32_t field, const void *data, size_t size)
 {
     put_tag(p, PRT_WIRE_BYTES, field);
     put_varint(p, size);
-    prt_put_raw(p, data, size);
+    prt_encode_raw(p, data, size);
 }
 
-void prt_put_str(prt_put *p, uint32_t field, prt_str text)
+void prt_encode_str(prt_encoder *p, uint32_t field, prt_str text)
 {
-    prt_put_bytes(p, field, text.data, text.size);
+    prt_encode_bytes(p, field, text.data, text.size);
 }
