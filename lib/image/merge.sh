@@ -4,7 +4,7 @@
 # archives they use into one object, whose only global names are ours.
 #
 # Decoders refer to parts of encoders that they never call, which would add 150 KB: the vector code
-# of libjpeg's compressor and the PNG writer. These references are redirected to unused.c.
+# of libjpeg's compressor and the PNG writer. These references are redirected to encoder_stubs.c.
 set -e
 objcopy=$1 ld=$2 nm=$3 names=$4 ours=$5 out=$6 dir=$7
 shift 7

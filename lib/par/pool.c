@@ -38,7 +38,7 @@
 
 #include "base/clock.h"
 #include "cpu/cpu.h"
-#include "par/place.h"
+#include "par/affinity.h"
 #include "par/range.h"
 
 /* Operations of Linux's SYS_futex; musl is installed without the kernel's headers. */
@@ -167,8 +167,8 @@ static bool spin_for_job(prt_pool *pool, uint32_t seen)
 static void move_off(prt_pool *pool, uint32_t index)
 {
     const int32_t caller = atomic_load_explicit(&pool->caller_cpu, memory_order_relaxed);
-    if (prt_place_cpu() == caller)
-        prt_place_move(index, caller);
+    if (prt_affinity_cpu() == caller)
+        prt_affinity_move_thread(index, caller);
 }
 
 /* Names the calling thread for debuggers and profilers. Linux keeps 15 bytes: from worker 100 on,
@@ -185,7 +185,8 @@ static void *work(void *arg)
     const worker *self = arg;
     prt_pool *pool = self->pool;
     name_worker(self->index);
-    prt_place_move(self->index, atomic_load_explicit(&pool->caller_cpu, memory_order_relaxed));
+    prt_affinity_move_thread(self->index,
+        atomic_load_explicit(&pool->caller_cpu, memory_order_relaxed));
     for (;;) {
         const uint32_t seen = atomic_load(&pool->epoch);
         if (atomic_load(&pool->stop))
@@ -255,7 +256,7 @@ static void start_threads(prt_pool *pool)
     (void)sigfillset(&all);
     if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
         return;
-    atomic_store_explicit(&pool->caller_cpu, prt_place_cpu(), memory_order_relaxed);
+    atomic_store_explicit(&pool->caller_cpu, prt_affinity_cpu(), memory_order_relaxed);
     while (pool->started + 1 < pool->width) {
         worker *w = &pool->workers[pool->started];
         *w = (worker){ .pool = pool, .index = pool->started };
@@ -329,7 +330,7 @@ static void run_job(prt_pool *pool, uint32_t n, prt_par_body body, void *arg)
     pool->chunks = n / pool->chunk + (n % pool->chunk != 0);
     atomic_store_explicit(&pool->pending, pool->chunks, memory_order_relaxed);
     atomic_store_explicit(&pool->remaining, prt_range_of(0, pool->chunks), memory_order_release);
-    atomic_store_explicit(&pool->caller_cpu, prt_place_cpu(), memory_order_relaxed);
+    atomic_store_explicit(&pool->caller_cpu, prt_affinity_cpu(), memory_order_relaxed);
     announce(pool, pool->chunks - 1);
     run_chunks(pool, true);
     wait_for_chunks(pool, start);

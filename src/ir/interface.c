@@ -2,7 +2,7 @@
 /* interface.c — inputs and outputs of a model: lookup, shapes, adding and removing. */
 #include "ir/interface.h"
 
-#include "ir/unknown.h"
+#include "ir/not_found.h"
 
 prt_value *prt_module_find_input(const prt_module *module, const char *name)
 {

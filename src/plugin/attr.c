@@ -2,7 +2,7 @@
 /* attr.c — converts attributes and types between the typed structs of operators and the structs of
  * plugin.h. */
 #include "op/words.h"
-#include "plugin/parts.h"
+#include "plugin/internal.h"
 
 enum { MAX_ITEMS = 1 << 24 };
 

@@ -2,7 +2,7 @@
 /* edits.c — host functions that change graphs. All arguments are checked first. */
 #include "base/record.h"
 #include "ir/extra.h"
-#include "plugin/parts.h"
+#include "plugin/internal.h"
 
 enum { MAX_SLOTS = 1 << 16, MAX_TEXT = 1 << 20 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* graphs.c — host functions that read graphs, nodes and values. */
 #include "ir/extra.h"
-#include "plugin/parts.h"
+#include "plugin/internal.h"
 
 static const prt_graph *graph_of(const poprt_graph *graph)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* host.c — the host table, and the error reports of plug-ins. */
-#include "plugin/parts.h"
+#include "plugin/internal.h"
 
 #include <stdio.h>
 

@@ -10,7 +10,7 @@
 
 #include "base/blob.h"
 #include "fast/parallel.h"
-#include "plugin/parts.h"
+#include "plugin/internal.h"
 
 enum { MAX_KERNELS = 64, MOST_CALLS = 256 };
 

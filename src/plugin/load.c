@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-#include "plugin/parts.h"
+#include "plugin/internal.h"
 
 static bool ends_with(const char *text, const char *end)
 {

@@ -4,7 +4,7 @@
  * request and store it in the context (op/lower.h) that the compiler reads.
  */
 #include "base/nearest.h"
-#include "plugin/parts.h"
+#include "plugin/internal.h"
 
 static prt_lower *of(const poprt_lower *context)
 {

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "plugin/parts.h"
+#include "plugin/internal.h"
 
 enum { MAX_SLOTS = 64, MAX_ATTRS = 63 };
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "pass/engine/pattern.h"
-#include "plugin/parts.h"
+#include "plugin/internal.h"
 
 enum { EDITS_PER_OP = 16, MORE_EDITS = 1024, MAX_CHAINS = 64, MAX_CHAIN = 4096, MAX_OPTIONS = 64 };
 

@@ -4,7 +4,7 @@
 #include "plugin/plugin.h"
 
 #include "base/record.h"
-#include "plugin/parts.h"
+#include "plugin/internal.h"
 
 enum { MAX_RECORDS = 10000, MAX_NAME = 128, MAX_RECORD_SIZE = 4096 };
 

@@ -27,9 +27,9 @@ for name in abort exit _exit quick_exit atexit __cxa_atexit __assert_fail printf
     grep -qx "$name" "$temp/undefined" && { echo "$name is used"; bad=1; }
 done
 # The pool's own workers are moved, by themselves (place.c), and nobody else is.
-[ "$(grep -rl 'sched_setaffinity(' "$root/lib" "$root/src")" = "$root/lib/par/place.c" ] &&
-    [ "$(grep -c 'sched_setaffinity(0, ' "$root/lib/par/place.c")" -eq \
-        "$(grep -c 'sched_setaffinity(' "$root/lib/par/place.c")" ] ||
+[ "$(grep -rl 'sched_setaffinity(' "$root/lib" "$root/src")" = "$root/lib/par/affinity.c" ] &&
+    [ "$(grep -c 'sched_setaffinity(0, ' "$root/lib/par/affinity.c")" -eq \
+        "$(grep -c 'sched_setaffinity(' "$root/lib/par/affinity.c")" ] ||
     { echo "sched_setaffinity is used for more than a worker's own place"; bad=1; }
 # Shared objects are opened where a caller names a plug-in, and nowhere else.
 [ "$(grep -rl 'dlopen(' "$root/lib" "$root/src")" = "$root/src/plugin/load.c" ] ||

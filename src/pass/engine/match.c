@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "ir/unknown.h"
+#include "ir/not_found.h"
 #include "op/interp.h"
 #include "op/share/shape_values.h"
 

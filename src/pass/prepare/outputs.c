@@ -4,7 +4,7 @@
  * named outputs and the ops that only feed them. Unused inputs stay.
  */
 #include "ir/interface.h"
-#include "ir/unknown.h"
+#include "ir/not_found.h"
 #include "pass/engine/pass.h"
 
 /* ---- add_checkpoints */

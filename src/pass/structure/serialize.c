@@ -18,7 +18,7 @@
  * mode, keep precision]; unknown names and factors that do not divide are errors.
  */
 #include "base/json.h"
-#include "ir/unknown.h"
+#include "ir/not_found.h"
 #include "ir/extra.h"
 #include "pass/engine/match.h"
 

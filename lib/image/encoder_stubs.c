@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* unused.c — replaces the parts of encoders that decoders refer to but never call (merge.sh). */
+/* encoder_stubs.c — replaces the parts of encoders that decoders refer to but never call
+ * (merge.sh). */
 #include "image/heap.h"
 
 _Noreturn void prt_image_unused(void);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guest.c — the functions that foreign decoders call in place of the C library's functions to end a
- * process, to print and to read the environment (names.txt). An assertion or a call of exit, which
- * damaged files may reach, ends only the decoding.
+ * libc_redirects.c — the functions that foreign decoders call in place of the C library's functions
+ * to end a process, to print and to read the environment (names.txt). An assertion or a call of
+ * exit, which damaged files may reach, ends only the decoding.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* parts.h — declarations shared by the sources of src/plugin. */
-#ifndef PRT_PLUGIN_PARTS_H
-#define PRT_PLUGIN_PARTS_H
+/* internal.h — declarations shared by the sources of src/plugin. */
+#ifndef PRT_PLUGIN_INTERNAL_H
+#define PRT_PLUGIN_INTERNAL_H
 
 #include "plugin/plugin.h"
 #include "poprt/plugin.h"

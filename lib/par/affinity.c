@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * place.c — moves a thread by a mask of one processor, and then restores its mask. The thread stays
- * there until the scheduler moves it.
+ * affinity.c — moves a thread by a mask of one processor, and then restores its mask. The thread
+ * stays there until the scheduler moves it.
  */
 #define _GNU_SOURCE
-#include "par/place.h"
+#include "par/affinity.h"
 
 #include <sched.h>
 #include <stddef.h>
 
-int32_t prt_place_cpu(void)
+int32_t prt_affinity_cpu(void)
 {
     return sched_getcpu();
 }
@@ -22,7 +22,7 @@ static size_t next_cpu(const cpu_set_t *set, size_t cpu)
     return cpu;
 }
 
-void prt_place_move(uint32_t index, int32_t avoid)
+void prt_affinity_move_thread(uint32_t index, int32_t avoid)
 {
     cpu_set_t all, one;
     if (avoid < 0 || avoid >= CPU_SETSIZE || sched_getaffinity(0, sizeof(all), &all) != 0)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unknown.h — errors about names that the model does not contain: POPRT_E_NOT_FOUND with the
+ * not_found.h — errors about names that the model does not contain: POPRT_E_NOT_FOUND with the
  * nearest existing names.
  */
-#ifndef PRT_IR_UNKNOWN_H
-#define PRT_IR_UNKNOWN_H
+#ifndef PRT_IR_NOT_FOUND_H
+#define PRT_IR_NOT_FOUND_H
 
 #include "ir/ir.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* unknown.c — collects the existing names and reports the nearest ones. */
-#include "ir/unknown.h"
+/* not_found.c — collects the existing names and reports the nearest ones. */
+#include "ir/not_found.h"
 
 #include <stdio.h>
 
