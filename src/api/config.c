@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "api/handles.h"
+#include "base/accepts.h"
 #include "base/json.h"
 #include "base/nearest.h"
 #include "cpu/cpu.h"
@@ -14,36 +15,35 @@
 
 enum { MAX_TEXT = 1 << 20 };
 
-static const poprt_option_info table[] = {
-#define OPTION(id, option_type, option_default, option_min, option_max, option_help)               \
-    { .struct_size = sizeof(poprt_option_info),                                                    \
-        .key = #id,                                                                                \
-        .help = option_help,                                                                       \
-        .default_value = option_default,                                                           \
-        .type = POPRT_OPTION_##option_type,                                                        \
-        .min = option_min,                                                                         \
-        .max = option_max },
-#include "api/options.def"
-#undef OPTION
-};
+/* A row of the table. `option_sentence` is the help without accepted words and without the form of
+ * a JSON text. */
+#define ROW(id, option_type, option_default, option_min, option_max, option_help, option_sentence, \
+    option_accepts, option_json)                                                                   \
+    [PRT_OPTION_##id] = { .info = { .struct_size = sizeof(poprt_option_info),                      \
+                              .key = #id,                                                          \
+                              .help = option_help,                                                 \
+                              .default_value = option_default,                                     \
+                              .type = POPRT_OPTION_##option_type,                                  \
+                              .min = option_min,                                                   \
+                              .max = option_max },                                                 \
+        .help = option_sentence,                                                                   \
+        .accepts = option_accepts,                                                                 \
+        .json = option_json },
 
-/* Accepted words of each option that has a list of them; NULL for the others. */
-static const char *const words_of[] = {
-#define OPTION(id, type, default_value, min, max, help) [PRT_OPTION_##id] = NULL,
-#define CHOICE(id, default_value, words, help) [PRT_OPTION_##id] = (words),
+const prt_option_row prt_option_rows[PRT_OPTION_COUNT] = {
+#define OPTION(id, type, initial, min, max, help)                                                  \
+    ROW(id, type, initial, min, max, help, help, NULL, NULL)
+#define CHOICE(id, initial, words, help)                                                           \
+    ROW(id, TEXT, initial, 0, 0, help "; one of " words, help, words, NULL)
+#define RANGE(id, accepts, help) ROW(id, TEXT, "", 0, 0, help, help, accepts, NULL)
+#define JSON(id, form, help) ROW(id, TEXT, "", 0, 0, help "; as JSON: " form, help, NULL, form)
 #include "api/options.def"
-#undef OPTION
 };
-
-const char *prt_config_words(size_t index)
-{
-    return index < PRT_OPTION_COUNT ? words_of[index] : NULL;
-}
 
 static size_t find_option(const char *key)
 {
     size_t i = 0;
-    while (i < PRT_OPTION_COUNT && strcmp(table[i].key, key) != 0)
+    while (i < PRT_OPTION_COUNT && strcmp(prt_option_rows[i].info.key, key) != 0)
         i++;
     return i;
 }
@@ -76,32 +76,10 @@ static bool parse_bool(const char *text, int64_t *out)
     return true;
 }
 
-/* Searches a list of zero-terminated words, which ends with an empty word. */
-static bool is_one_of(const char *text, const char *words)
+static poprt_status parse_value(const prt_option_row *row, const char *text, int64_t *out)
 {
-    for (; *words != '\0'; words += strlen(words) + 1)
-        if (strcmp(text, words) == 0)
-            return true;
-    return false;
-}
-
-static poprt_status fail_word(const char *key, const char *text, const char *words)
-{
-    char all[256];
-    size_t n = 0;
-    for (const char *next; *words != '\0' && n < sizeof(all); words = next) {
-        next = words + strlen(words) + 1;
-        n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s",
-            n == 0              ? ""
-                : *next == '\0' ? " and "
-                                : ", ",
-            words);
-    }
-    return prt_fail(POPRT_E_ARG, key, "'%.100s' is not one of %s", text, all);
-}
-
-static poprt_status parse_value(const poprt_option_info *option, const char *text, int64_t *out)
-{
+    const poprt_option_info *option = &row->info;
+    char expected[256];
     *out = 0;
     if (strlen(text) > MAX_TEXT)
         return prt_fail(POPRT_E_ARG, option->key, "the value is longer than %d bytes", MAX_TEXT);
@@ -111,15 +89,11 @@ static poprt_status parse_value(const poprt_option_info *option, const char *tex
         (!parse_i64(text, out) || *out < option->min || *out > option->max))
         return prt_fail(POPRT_E_ARG, option->key, "'%.100s' is not a number from %lld to %lld",
             text, (long long)option->min, (long long)option->max);
-    const char *words = words_of[option - table];
-    if (words != NULL && !is_one_of(text, words))
-        return fail_word(option->key, text, words);
-    if (option == &table[PRT_OPTION_cpu] && strcmp(text, "reference") != 0 &&
-        prt_cpu_level(text) == UINT64_MAX)
-        return prt_fail(POPRT_E_ARG, option->key,
-            "'%.100s' is not one of native, avx512_amx, avx512_bf16, avx512_vnni, avx512, avx2, "
-            "portable and reference",
-            text);
+    if (prt_accepts_words(row->accepts) && !prt_accepts(row->accepts, text)) {
+        prt_accepts_describe(row->accepts, expected, sizeof(expected));
+        return prt_fail(POPRT_E_ARG, option->key, "'%.100s' is not accepted; expected %s", text,
+            expected);
+    }
     return POPRT_OK;
 }
 
@@ -179,7 +153,7 @@ static poprt_status fail_unknown(const char *key)
 {
     const char *names[PRT_OPTION_COUNT];
     for (size_t i = 0; i < PRT_OPTION_COUNT; i++)
-        names[i] = table[i].key;
+        names[i] = prt_option_rows[i].info.key;
     char near[256];
     prt_nearest(key, names, PRT_OPTION_COUNT, near, sizeof(near));
     return prt_fail(POPRT_E_NOT_FOUND, key, "no such option; nearest: %s; or dim.NAME", near);
@@ -193,7 +167,7 @@ static poprt_status set(poprt_config *config, const char *key, const char *text)
     if (i == PRT_OPTION_COUNT)
         return fail_unknown(key);
     int64_t number = 0;
-    PRT_TRY(parse_value(&table[i], text, &number));
+    PRT_TRY(parse_value(&prt_option_rows[i], text, &number));
     char *copy = copy_text(config, text);
     if (copy == NULL)
         return POPRT_E_NOMEM;
@@ -219,7 +193,7 @@ static poprt_status copy_values(const poprt_config *from, poprt_config *to)
 {
     for (size_t i = 0; i < PRT_OPTION_COUNT; i++)
         if (from->text[i] != NULL)
-            PRT_TRY(set(to, table[i].key, from->text[i]));
+            PRT_TRY(set(to, prt_option_rows[i].info.key, from->text[i]));
     for (uint32_t i = 0; i < from->n_dims; i++)
         PRT_TRY(set(to, from->dims[i].key, from->dims[i].text));
     return POPRT_OK;
@@ -325,7 +299,7 @@ poprt_status poprt_config_get(const poprt_config *config, const char *key, const
     const size_t i = find_option(key);
     if (i == PRT_OPTION_COUNT)
         return fail_unknown(key);
-    *out = config->text[i] != NULL ? config->text[i] : table[i].default_value;
+    *out = config->text[i] != NULL ? config->text[i] : prt_option_rows[i].info.default_value;
     return POPRT_OK;
 }
 
@@ -334,7 +308,8 @@ poprt_status poprt_config_option_at(size_t index, poprt_option_info *out)
     PRT_REQUIRE(out);
     if (index >= PRT_OPTION_COUNT)
         return prt_fail(POPRT_E_NOT_FOUND, NULL, "there are %d options", PRT_OPTION_COUNT);
-    return prt_export(out, &table[index], sizeof(table[index]), "out");
+    return prt_export(out, &prt_option_rows[index].info, sizeof(prt_option_rows[index].info),
+        "out");
 }
 
 void poprt_config_release(poprt_config *config)
@@ -352,13 +327,14 @@ int64_t prt_config_number(const poprt_config *config, prt_option_id id)
     if (config != NULL && config->text[id] != NULL)
         return config->number[id];
     int64_t number = 0;
-    (void)parse_value(&table[id], table[id].default_value, &number);
+    (void)parse_value(&prt_option_rows[id], prt_option_rows[id].info.default_value, &number);
     return number;
 }
 
 const char *prt_config_text(const poprt_config *config, prt_option_id id)
 {
-    return config != NULL && config->text[id] != NULL ? config->text[id] : table[id].default_value;
+    return config != NULL && config->text[id] != NULL ? config->text[id]
+                                                      : prt_option_rows[id].info.default_value;
 }
 
 const prt_kern *prt_config_kernels(const poprt_config *config, const poprt_env *env)

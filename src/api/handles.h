@@ -63,9 +63,19 @@ poprt_status prt_env_progress(const poprt_env *env, const char *stage, uint64_t 
 typedef enum prt_option_id {
 #define OPTION(id, type, default_value, min, max, help) PRT_OPTION_##id,
 #include "api/options.def"
-#undef OPTION
     PRT_OPTION_COUNT
 } prt_option_id;
+
+/* A row of options.def. */
+typedef struct prt_option_row {
+    poprt_option_info info;
+    const char *help;    /* info.help without `accepts` and `json` */
+    const char *accepts; /* accepted values of a TEXT, see base/accepts.h; NULL: any */
+    const char *json;    /* form of a JSON text; NULL: the option is not JSON */
+} prt_option_row;
+
+/* The rows, by prt_option_id, which is also the index of poprt_config_option_at. */
+extern const prt_option_row prt_option_rows[PRT_OPTION_COUNT];
 
 /* A symbolic dimension set by an option "dim.NAME". */
 typedef struct prt_config_dim {
@@ -88,9 +98,6 @@ struct poprt_config {
  * defaults. */
 int64_t prt_config_number(const poprt_config *config, prt_option_id id);
 const char *prt_config_text(const poprt_config *config, prt_option_id id);
-/* The words that an option accepts, by the index of poprt_config_option_at: each ends with a zero,
- * the list with another. NULL for an option that is not a choice of words. */
-const char *prt_config_words(size_t index);
 /* Returns the name of symbolic dimension `i` of a config. */
 prt_str prt_config_dim_name(const poprt_config *config, uint32_t i);
 /* Returns the smaller of the option "memory_limit" and the limit of the environment; 0: no

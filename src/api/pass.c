@@ -146,12 +146,12 @@ poprt_status poprt_pass_manager_create(poprt_env *env, poprt_pass_manager **out)
 static uint32_t list_args(const prt_pass_def *def, const poprt_config *config, prt_pass_arg *args)
 {
     uint32_t count = 0;
-#define OPTION(id, type, default_value, min, max, help)                                            \
-    for (uint32_t i = 0; i < def->n_options; i++)                                                  \
-        if (config->text[PRT_OPTION_##id] != NULL && strcmp(def->options[i].name, #id) == 0)       \
-            args[count++] = (prt_pass_arg){ .key = #id, .value = config->text[PRT_OPTION_##id] };
-#include "api/options.def"
-#undef OPTION
+    for (uint32_t id = 0; id < PRT_OPTION_COUNT; id++) {
+        const char *key = prt_option_rows[id].info.key;
+        for (uint32_t i = 0; i < def->n_options && config->text[id] != NULL; i++)
+            if (strcmp(def->options[i].name, key) == 0)
+                args[count++] = (prt_pass_arg){ .key = key, .value = config->text[id] };
+    }
     return count;
 }
 

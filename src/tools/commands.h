@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* commands.h — the commands of `poprt`. Each parses its own argv and returns the exit code. */
+/* commands.h — the commands of `poprt` and `poprt_exec`. */
 #ifndef PRT_TOOLS_COMMANDS_H
 #define PRT_TOOLS_COMMANDS_H
 
-int prt_command_convert(int argc, char **argv); /* the main command line, without a sub-command */
-int prt_command_run(int argc, char **argv);
-int prt_command_test(int argc, char **argv);
-int prt_command_bench(int argc, char **argv);
-int prt_command_inspect(int argc, char **argv);
-int prt_command_options(int argc, char **argv);
-int prt_command_auto_sharding(int argc, char **argv);
+#include "tools/common/opt.h"
 
-int prt_command_tf2onnx(int argc, char **argv);
+/* The main command line, without a sub-command, and the sub-commands. */
+extern const prt_opt_command prt_convert_command;
+extern const prt_opt_command prt_run_command;
+extern const prt_opt_command prt_test_command;
+extern const prt_opt_command prt_bench_command;
+extern const prt_opt_command prt_inspect_command;
+extern const prt_opt_command prt_options_command;
+extern const prt_opt_command prt_auto_sharding_command;
+extern const prt_opt_command prt_tf2onnx_command;
 
-/* `poprt_exec TOOL`, and a list of its tools. */
-int prt_command_exec(int argc, char **argv);
-int prt_command_run_popef(int argc, char **argv);
+/* `poprt_exec TOOL`, and the tool that it alone has. */
+extern const prt_opt_command prt_exec_command;
+extern const prt_opt_command prt_run_popef_command;
 
-/* Returns the name of a sub-command by index; NULL past the end. */
-const char *prt_command_at(unsigned index);
+/* The sub-commands of the main command line, ended by NULL. */
+extern const prt_opt_command *const prt_commands[];
+
+/* Prints a script that completes the command line of `command` and its sub-commands. `shell` is
+ * bash or zsh. */
+void prt_completion_print(const prt_opt_command *command, const char *shell);
 
 #endif

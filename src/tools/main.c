@@ -3,28 +3,14 @@
  * Under the name `poprt_exec` (a link to `poprt`) it runs a tool by its name. */
 #define _DEFAULT_SOURCE
 #include <signal.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "tools/commands.h"
 #include "tools/common/tool.h"
 
-static const struct {
-    const char *word;
-    int (*run)(int argc, char **argv);
-} commands[] = {
-    { "run", prt_command_run },
-    { "test", prt_command_test },
-    { "bench", prt_command_bench },
-    { "inspect", prt_command_inspect },
-    { "options", prt_command_options },
-    { "auto_sharding", prt_command_auto_sharding },
-};
-
-const char *prt_command_at(unsigned index)
-{
-    return index < sizeof(commands) / sizeof(commands[0]) ? commands[index].word : NULL;
-}
+const prt_opt_command *const prt_commands[] = { &prt_run_command, &prt_test_command,
+    &prt_bench_command, &prt_inspect_command, &prt_options_command, &prt_auto_sharding_command,
+    &prt_tf2onnx_command, NULL };
 
 static bool is_called(const char *path, const char *name)
 {
@@ -34,12 +20,13 @@ static bool is_called(const char *path, const char *name)
 
 static int run(int argc, char **argv)
 {
-    if (argc > 0 && is_called(argv[0], "poprt_exec"))
-        return prt_command_exec(argc, argv);
-    for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++)
-        if (strcmp(argv[1], commands[i].word) == 0)
-            return commands[i].run(argc - 1, argv + 1);
-    return prt_command_convert(argc, argv);
+    const prt_opt_command *command =
+        argc > 0 && is_called(argv[0], "poprt_exec") ? &prt_exec_command : &prt_convert_command;
+    if (argc <= 1 || argv[1][0] == '-')
+        return command->run(argc, argv);
+    const prt_opt_command *named = prt_opt_find_command(command, argv[1]);
+    return named != NULL ? named->run(argc - 1, argv + 1)
+                         : prt_opt_unknown_command(command, argv[1]);
 }
 
 int main(int argc, char **argv)

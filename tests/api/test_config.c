@@ -36,6 +36,37 @@ START_TEST(options_have_defaults_and_bounds)
 }
 END_TEST
 
+/* The tool prints the help of an option without the call, and names in backticks as --NAME. */
+START_TEST(help_begins_with_the_call_and_names_options_in_backticks)
+{
+    static const char *const calls[] = { "Compiling", "Compiling and sessions", "Converting",
+        "Loading a model file", "Loading, compiling, sessions", "Opening PopEF", "Saving a model",
+        "Sessions" };
+    poprt_config *config = NULL;
+    poprt_option_info info = { .struct_size = sizeof(info) };
+    ck_assert_ok(poprt_config_create(NULL, &config));
+    for (size_t i = 0; poprt_config_option_at(i, &info) == POPRT_OK; i++) {
+        const size_t size = strcspn(info.help, ":");
+        bool known = false;
+        ck_assert_msg(strncmp(info.help + size, ": ", 2) == 0, "%s: %s", info.key, info.help);
+        for (size_t k = 0; k < sizeof(calls) / sizeof(calls[0]); k++)
+            known = known || (strlen(calls[k]) == size && memcmp(info.help, calls[k], size) == 0);
+        ck_assert_msg(known, "%s: %s", info.key, info.help);
+        for (const char *p = info.help; (p = strchr(p, '`')) != NULL;) {
+            char key[64];
+            const char *value = NULL;
+            const size_t n = strcspn(p + 1, "`");
+            ck_assert_uint_lt(n, sizeof(key));
+            memcpy(key, p + 1, n);
+            key[n] = '\0';
+            ck_assert_ok(poprt_config_get(config, key, &value));
+            p += n + 2;
+        }
+    }
+    poprt_config_release(config);
+}
+END_TEST
+
 START_TEST(dimensions_are_options)
 {
     poprt_config *config = NULL;
@@ -131,5 +162,6 @@ START_TEST(structs_of_other_versions_are_converted)
 }
 END_TEST
 
-PRT_TEST_MAIN("api/config", options_have_defaults_and_bounds, dimensions_are_options,
+PRT_TEST_MAIN("api/config", options_have_defaults_and_bounds,
+    help_begins_with_the_call_and_names_options_in_backticks, dimensions_are_options,
     dimensions_are_compiled_in, json_is_all_or_nothing, structs_of_other_versions_are_converted)

@@ -61,7 +61,7 @@ expect 2 -i "$digits" --input_shape image=x --output_dir e
 expect 2
 has err 'input_model'
 expect 2 --no_such_option
-has err '^usage: poprt'
+has err '^poprt: error: unknown option --no_such_option (nearest: '
 expect 2 --precison fp16 -i "$digits"
 expect 2 --output -i "$digits"
 expect 2 -i
@@ -107,7 +107,7 @@ has err 'nowhere/trace.json'
 
 expect 0 run "$digits" --cpu reference
 expect 2 run "$digits" --cpu 68000
-has err "'68000' is not one of native"
+has err "--cpu: '68000' is not accepted; expected one of native, avx512_amx, "
 expect 0 bench "$digits" --cpu portable --min-time 0.01
 expect 2 bench "$digits" --cpu 68000
 
@@ -261,7 +261,7 @@ expect 0 bench --tune full --tune-cache letter --dim batch=1 --min-time 0.01 "$d
 has err 'letter is not a tune cache'
 cmp -s "$digits" letter || { echo "the tune cache went over another file"; failed=1; }
 expect 2 bench --tune slow "$digits"
-has err "'slow' is not one of off, fast and full"
+has err "--tune: 'slow' is not accepted; expected one of off, fast, full$"
 
 # Any pass, and all of them, can be left out.
 all=
@@ -290,13 +290,13 @@ for kind in weights=f16 weights=bf16 weights=f8e4m3 weights=f8e5m2 weights=i8 co
         { echo "FAILED: $kind: the file is no smaller"; failed=1; }
 done
 expect 2 run --set weights=i3 --dim batch=1 "$digits"
-has err "'i3' is not one of f32"
+has err "weights: 'i3' is not accepted; expected one of f32, f16"
 expect 1 run --set weights=i8 --set compute=bf16 --dim batch=1 "$digits"
 has err "compute=bf16, which stores weights as bf16"
 expect 1 run --set weights=f16 --set compute=i8 --dim batch=1 "$digits"
 has err "compute=i8, which stores weights as i8"
 expect 2 run --set winograd=huge --dim batch=1 "$digits"
-has err "'huge' is not one of auto, large"
+has err "winograd: 'huge' is not accepted; expected one of auto, large"
 expect 2 run --set weights --dim batch=1 "$digits"
 has err 'KEY=VALUE'
 

@@ -195,7 +195,7 @@ expect 2 poprt_run_popef --popef d/executable.popef --numThreads 0
 expect 0 --help
 has out poprt_run_popef
 expect 2 nothing
-has err "there is no tool 'nothing'"
+has err "unknown command 'nothing' (nearest: "
 poprt=$plain
 
 # What --compiler_options asks of compiling.

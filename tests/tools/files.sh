@@ -71,7 +71,7 @@ expect 0 run "$models/outputs.onnx" --timeout 600
 expect 1 run "$digits" --dim batch=1 --iterations 1000000000 --timeout 0.3
 has err 'stopped after 0.3 seconds'
 expect 2 run "$models/endless.onnx" --timeout x
-has err "'x' is not a number"
+has err "--timeout: 'x' is not accepted; expected a number from 0$"
 expect 2 run "$models/endless.onnx" --timeout -1
 # Hugging Face's cache: model and weights are links to files called by their hashes.
 mkdir -p models--x/blobs models--x/snapshots/abc

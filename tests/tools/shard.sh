@@ -23,7 +23,7 @@ has err 'input_model is missing'
 expect 2 auto_sharding --input_model "$digits"
 has err 'num_ipus is missing'
 expect 2 auto_sharding --input_model "$digits" --num_ipus 1
-has err "'1' is not a number from 2 to"
+has err "--num_ipus: '1' is not accepted; expected a whole number from 2 to"
 expect 2 auto_sharding --input_model "$digits" --num_ipus 2 --memory_per_ipu 0
 expect 2 auto_sharding --input_model "$digits" --num_ipus 2 --num_processes 0
 expect 1 auto_sharding --input_model nothing.onnx --num_ipus 2

@@ -17,7 +17,7 @@ enum {
     OPT_MIN_TIME,
     OPT_PROFILE,
     OPT_JSON,
-    OPT_NO_PASSES,
+    OPT_DISABLE_PASSES,
     OPT_SET,
     OPT_TUNE,
     OPT_TUNE_CACHE,
@@ -30,39 +30,55 @@ enum { MIN_RUNS = 5, MAX_RUNS = 1000000 };
 
 static const prt_opt_def options[OPT_COUNT] = {
     [OPT_HELP] = PRT_OPT("help", 'h', PRT_OPT_FLAG, NULL, "print this and exit"),
-    [OPT_THREADS] =
-        PRT_OPT("threads", 0, PRT_OPT_ONE, "N", "threads; 0, the default: one for each processor"),
+    [OPT_THREADS] = PRT_TOOL_THREADS("0"),
     [OPT_DIM] = PRT_OPT("dim", 0, PRT_OPT_EACH, "NAME=N",
         "a symbolic dimension, 1 by default; may be repeated"),
-    [OPT_INDEX] =
-        PRT_OPT("index", 0, PRT_OPT_ONE, "N", "graph of a fused model to run; 0 by default"),
+    [OPT_INDEX] = { .name = "index",
+        .arity = PRT_OPT_ONE,
+        .value = "N",
+        .accepts = "int 0..4294967295",
+        .absent = "0",
+        .help = "graph of a fused model to run" },
     [OPT_CACHE] = PRT_OPT("cache", 0, PRT_OPT_EACH, "IN=OUT",
         "binds input and output to one buffer, because the output is the input with more rows, as "
         "in a loop that generates tokens; * stands for the same text in both; may be repeated"),
-    [OPT_ROWS] =
-        PRT_OPT("rows", 0, PRT_OPT_ONE, "N", "rows of the caches before each run; 1 by default"),
-    [OPT_MIN_TIME] = PRT_OPT("min-time", 0, PRT_OPT_ONE, "S",
-        "seconds of measured runs after the first run; 1 by default"),
+    [OPT_ROWS] = { .name = "rows",
+        .arity = PRT_OPT_ONE,
+        .value = "N",
+        .accepts = "int 0..2147483647",
+        .absent = "1",
+        .help = "rows of the caches before each run" },
+    [OPT_MIN_TIME] = { .name = "min-time",
+        .arity = PRT_OPT_ONE,
+        .value = "S",
+        .accepts = "real 0..",
+        .absent = "1",
+        .help = "seconds of measured runs after the first run" },
     [OPT_PROFILE] = PRT_OPT("profile", 0, PRT_OPT_FLAG, NULL,
         "afterwards run for the same time with a clock at every step, and print a table of their "
         "times"),
-    [OPT_NO_PASSES] = PRT_OPT("disable-passes", 0, PRT_OPT_ONE, "A,B,...",
-        "passes to leave out when an ONNX file is compiled"),
+    [OPT_DISABLE_PASSES] = PRT_TOOL_DISABLE_PASSES,
     [OPT_SET] = PRT_OPT("set", 0, PRT_OPT_EACH, "KEY=VALUE",
         "an option for compiling an ONNX file, such as bf16x3 or strassen; may be repeated"),
-    [OPT_TUNE] = PRT_TOOL_TUNE("tune"),
-    [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE("tune-cache"),
+    [OPT_TUNE] = PRT_TOOL_TUNE,
+    [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE,
     [OPT_CPU] = PRT_TOOL_CPU,
     [OPT_PLUGIN] = PRT_TOOL_PLUGIN,
     [OPT_JSON] = PRT_OPT("json", 0, PRT_OPT_FLAG, NULL, "one JSON object instead of one line"),
 };
 
-static const prt_opt_command command = { .name = "poprt bench",
+static int command_bench(int argc, char **argv);
+
+const prt_opt_command prt_bench_command = { .name = "poprt bench",
+    .run = command_bench,
     .args = "MODEL",
+    .brief = "measure loading, compiling and running",
     .summary = "Measures loading, compiling and running an ONNX or PopEF file on random inputs.",
     .more = "The first run is reported separately. median_ms, min_ms and p99_ms are of the runs "
-            "after it,\nat least 5. For PopEF compile_ms is 0. peak_rss_mb is that of the "
-            "process, in 10^6 bytes.\n",
+            "after it, at least 5. For PopEF compile_ms is 0. peak_rss_mb is that of the "
+            "process, in 10^6 bytes.",
+    .examples = "  poprt bench model.onnx --dim batch=8 --threads 4\n"
+                "  poprt bench model.onnx --profile\n",
     .options = options,
     .n_options = OPT_COUNT,
     .min_args = 1,
@@ -152,17 +168,17 @@ static poprt_status bench_session(prt_tool *tool, poprt_executable *exec, const 
     return status;
 }
 
-static poprt_status bench(prt_tool *tool, const prt_opts *opts, double min_time_s, int64_t index,
-    result *r)
+static poprt_status bench(prt_tool *tool, const prt_opts *opts, result *r)
 {
+    const int64_t index = prt_opt_number(opts, OPT_INDEX, -1);
+    const double min_time_s = prt_opt_real(opts, OPT_MIN_TIME, 1);
     poprt_executable *exec = NULL;
     prt_feed feed = { 0 };
     r->model = opts->args[0];
     r->threads = poprt_env_width(tool->env);
-    PRT_TRY(prt_tool_disable(tool, prt_opt_value(opts, OPT_NO_PASSES, NULL)));
+    PRT_TRY(prt_tool_disable(tool, prt_opt_value(opts, OPT_DISABLE_PASSES, NULL)));
     PRT_TRY(prt_tool_set_each(tool, opts, OPT_SET));
     PRT_TRY(prt_tool_set_dims(tool, opts, OPT_DIM));
-    PRT_TRY(prt_tool_check_cpu(tool, prt_opt_value(opts, OPT_CPU, NULL)));
     PRT_TRY(prt_tool_tune(tool, prt_opt_value(opts, OPT_TUNE, NULL),
         prt_opt_value(opts, OPT_TUNE_CACHE, NULL)));
     PRT_TRY(prt_tool_open_executable(tool, r->model, &r->times, &exec));
@@ -239,42 +255,38 @@ static poprt_status put_json(prt_arena *arena, const result *r)
 }
 
 /* Checks combinations of options. */
-static bool fits(const prt_opts *opts, int *exit_code)
+static bool check_options(const prt_opts *opts, int *exit_code)
 {
     if (!prt_opt_has(opts, OPT_PROFILE) || !prt_opt_has(opts, OPT_JSON))
         return true;
-    *exit_code = prt_opt_usage_error(&command,
+    *exit_code = prt_opt_usage_error(&prt_bench_command,
         "--profile cannot be combined with --json: its table is not JSON");
     return false;
 }
 
-int prt_command_bench(int argc, char **argv)
+static int command_bench(int argc, char **argv)
 {
     prt_opts opts;
     int exit_code = PRT_EXIT_FAILED;
-    int64_t threads = 0, index = -1, rows = 1;
-    double min_time_s = 1;
     prt_arena *arena = NULL;
     if (prt_arena_create(NULL, 0, &arena) != POPRT_OK)
         return PRT_REPORT();
-    if (prt_opt_parse(arena, &command, argc, argv, &opts, &exit_code) &&
-        prt_opt_number(&opts, OPT_THREADS, 0, 1024, &threads, &exit_code) &&
-        prt_opt_number(&opts, OPT_INDEX, 0, UINT32_MAX, &index, &exit_code) &&
-        prt_opt_number(&opts, OPT_ROWS, 0, INT32_MAX, &rows, &exit_code) &&
-        prt_opt_real(&opts, OPT_MIN_TIME, &min_time_s, &exit_code) && fits(&opts, &exit_code)) {
+    if (prt_opt_parse(arena, &prt_bench_command, argc, argv, &opts, &exit_code) &&
+        check_options(&opts, &exit_code)) {
         prt_tool tool = { 0 };
-        result r = { .profile = prt_opt_has(&opts, OPT_PROFILE), .caches = { .rows = rows } };
-        poprt_status status = prt_tool_open(&tool, (uint32_t)threads);
+        result r = { .profile = prt_opt_has(&opts, OPT_PROFILE),
+            .caches = { .rows = prt_opt_number(&opts, OPT_ROWS, 1) } };
+        poprt_status status = prt_tool_open(&tool, (uint32_t)prt_opt_number(&opts, OPT_THREADS, 0));
         if (status == POPRT_OK)
             status = prt_tool_plugins(&tool, &opts, OPT_PLUGIN);
         if (status == POPRT_OK)
-            status = bench(&tool, &opts, min_time_s, index, &r);
+            status = bench(&tool, &opts, &r);
         prt_progress_clear(&tool.progress);
         if (status == POPRT_OK && prt_opt_has(&opts, OPT_JSON))
             status = put_json(arena, &r);
         else if (status == POPRT_OK)
             put_line(&r);
-        exit_code = status == POPRT_OK ? PRT_EXIT_DONE : PRT_REPORT_OF(&tool);
+        exit_code = status == POPRT_OK ? PRT_EXIT_DONE : PRT_REPORT_OF(&tool, &prt_bench_command);
         prt_tool_close(&tool);
     }
     prt_arena_release(arena);

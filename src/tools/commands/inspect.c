@@ -23,7 +23,7 @@ enum {
     OPT_PASSES,
     OPT_DIM,
     OPT_THREADS,
-    OPT_NO_PASSES,
+    OPT_DISABLE_PASSES,
     OPT_TUNE,
     OPT_TUNE_CACHE,
     OPT_PLUGIN,
@@ -50,12 +50,15 @@ static const prt_opt_def options[OPT_COUNT] = {
         "every step: its nodes, kernel and memory; then the eliminated nodes; also with --json"),
     [OPT_DIM] = PRT_OPT("dim", 0, PRT_OPT_EACH, "NAME=N",
         "a symbolic dimension, for the memory plan and the bytes of a session; may be repeated"),
-    [OPT_THREADS] = PRT_OPT("threads", 0, PRT_OPT_ONE, "N",
-        "threads of the session whose memory is reported; 1 by default; 0: one for each processor"),
-    [OPT_NO_PASSES] = PRT_OPT("disable-passes", 0, PRT_OPT_ONE, "A,B,...",
-        "passes to leave out when an ONNX file is compiled"),
-    [OPT_TUNE] = PRT_TOOL_TUNE("tune"),
-    [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE("tune-cache"),
+    [OPT_THREADS] = { .name = "threads",
+        .arity = PRT_OPT_ONE,
+        .value = "N",
+        .accepts = "int 0..1024",
+        .absent = "1",
+        .help = "threads of the session whose memory is reported; 0: one for each processor" },
+    [OPT_DISABLE_PASSES] = PRT_TOOL_DISABLE_PASSES,
+    [OPT_TUNE] = PRT_TOOL_TUNE,
+    [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE,
     [OPT_PLUGIN] = PRT_TOOL_PLUGIN,
     [OPT_PASSES] = PRT_OPT("passes", 0, PRT_OPT_FLAG, NULL,
         "without a file: every pass with its options, as a page in Markdown"),
@@ -63,12 +66,18 @@ static const prt_opt_def options[OPT_COUNT] = {
         "without a file: every operator with versions and types"),
 };
 
-static const prt_opt_command command = { .name = "poprt inspect",
+static int command_inspect(int argc, char **argv);
+
+const prt_opt_command prt_inspect_command = { .name = "poprt inspect",
+    .run = command_inspect,
     .args = "MODEL | --ops | --passes",
+    .brief = "show the contents of a file, the operators or the passes",
     .summary = "Shows inputs, outputs, operators, weights, memory plan and steps of a file.",
     .more = "For an ONNX file the summary ends with its compiled program. In JSON that is "
-            "the\nmember \"program\", or null if the file does not compile.\n--ops --text prints "
-            "the operators as a page in Markdown, --ops --json as an array.\n",
+            "the member \"program\", or null if the file does not compile. --ops --text prints "
+            "the operators as a page in Markdown, --ops --json as an array.",
+    .examples = "  poprt inspect model.onnx --steps\n"
+                "  poprt inspect executable.popef --blobs\n",
     .options = options,
     .n_options = OPT_COUNT,
     .min_args = 0,
@@ -240,7 +249,7 @@ static bool choose_format(const prt_opts *opts, int32_t *format, int *exit_code)
     if (steps)
         *format = *format == POPRT_FORMAT_JSON ? POPRT_FORMAT_STEPS_JSON : POPRT_FORMAT_STEPS;
     if (wrong != NULL)
-        *exit_code = prt_opt_usage_error(&command, "%s", wrong);
+        *exit_code = prt_opt_usage_error(&prt_inspect_command, "%s", wrong);
     return wrong == NULL;
 }
 
@@ -248,16 +257,16 @@ static bool choose_format(const prt_opts *opts, int32_t *format, int *exit_code)
 static poprt_status apply_options(prt_tool *tool, const prt_opts *opts)
 {
     PRT_TRY(prt_tool_plugins(tool, opts, OPT_PLUGIN));
-    PRT_TRY(prt_tool_disable(tool, prt_opt_value(opts, OPT_NO_PASSES, NULL)));
+    PRT_TRY(prt_tool_disable(tool, prt_opt_value(opts, OPT_DISABLE_PASSES, NULL)));
     PRT_TRY(prt_tool_set_dims(tool, opts, OPT_DIM));
     return prt_tool_tune(tool, prt_opt_value(opts, OPT_TUNE, NULL),
         prt_opt_value(opts, OPT_TUNE_CACHE, NULL));
 }
 
-static int run(const prt_opts *opts, int32_t format, uint32_t threads)
+static int run(const prt_opts *opts, int32_t format)
 {
     prt_tool tool = { 0 };
-    poprt_status status = prt_tool_open(&tool, threads);
+    poprt_status status = prt_tool_open(&tool, (uint32_t)prt_opt_number(opts, OPT_THREADS, 1));
     if (status == POPRT_OK)
         status = apply_options(&tool, opts);
     if (status == POPRT_OK)
@@ -265,28 +274,27 @@ static int run(const prt_opts *opts, int32_t format, uint32_t threads)
             ? poprt_operators_describe(tool.env, format, prt_tool_write, stdout)
             : inspect(&tool, opts->args[0], format, prt_opt_has(opts, OPT_VERIFY),
                   prt_opt_has(opts, OPT_DIM));
-    const int exit_code = status == POPRT_OK ? PRT_EXIT_DONE : PRT_REPORT_OF(&tool);
+    const int exit_code =
+        status == POPRT_OK ? PRT_EXIT_DONE : PRT_REPORT_OF(&tool, &prt_inspect_command);
     prt_tool_close(&tool);
     return exit_code;
 }
 
-int prt_command_inspect(int argc, char **argv)
+static int command_inspect(int argc, char **argv)
 {
     prt_opts opts;
     int exit_code = PRT_EXIT_FAILED;
     int32_t format;
-    int64_t threads = 1;
     prt_arena *arena = NULL;
     if (prt_arena_create(NULL, 0, &arena) != POPRT_OK)
         return PRT_REPORT();
-    const bool parsed = prt_opt_parse(arena, &command, argc, argv, &opts, &exit_code) &&
-        choose_format(&opts, &format, &exit_code) &&
-        prt_opt_number(&opts, OPT_THREADS, 0, 1024, &threads, &exit_code);
+    const bool parsed = prt_opt_parse(arena, &prt_inspect_command, argc, argv, &opts, &exit_code) &&
+        choose_format(&opts, &format, &exit_code);
     if (parsed && prt_opt_has(&opts, OPT_PASSES)) {
         prt_passes_print();
         exit_code = PRT_EXIT_DONE;
     } else if (parsed) {
-        exit_code = run(&opts, format, (uint32_t)threads);
+        exit_code = run(&opts, format);
     }
     prt_arena_release(arena);
     return exit_code;

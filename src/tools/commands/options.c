@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/handles.h"
+#include "base/accepts.h"
 #include "base/json.h"
 #include "tools/commands.h"
 #include "tools/common/tool.h"
@@ -16,31 +17,44 @@ static const prt_opt_def options[OPT_COUNT] = {
     [OPT_JSON] = PRT_OPT("json", 0, PRT_OPT_FLAG, NULL, "an array of JSON objects"),
 };
 
-static const prt_opt_command command = {
+static int command_options(int argc, char **argv);
+
+const prt_opt_command prt_options_command = {
     .name = "poprt options",
+    .run = command_options,
     .args = "",
+    .brief = "list the options of --set and of poprt_config_set",
     .summary = "Lists the options that --set and poprt_config_set accept.",
     .options = options,
     .n_options = OPT_COUNT,
 };
 
-/* Writes the accepted values of option `index` as a phrase. */
-static void format_accepted(const poprt_option_info *o, size_t index, char *to, size_t size)
+static void print_word(void *user, const char *word, size_t size)
 {
-    size_t used = 0;
-    const char *words = prt_config_words(index);
-    to[0] = '\0';
-    if (o->type == POPRT_OPTION_BOOL)
-        (void)snprintf(to, size, "`true` or `false`");
-    else if (o->type == POPRT_OPTION_INT)
-        (void)snprintf(to, size, "an integer from %lld to %lld", (long long)o->min,
-            (long long)o->max);
-    else if (words == NULL)
-        (void)snprintf(to, size, "text");
-    for (const char *w = words; w != NULL && *w != '\0' && used < size; w += strlen(w) + 1) {
-        const int n = snprintf(to + used, size - used, "%s`%s`", used != 0 ? ", " : "", w);
-        used += n > 0 ? (size_t)n : 0;
-    }
+    bool *first = user;
+    (void)printf("%s`%.*s`", *first ? "" : ", ", (int)size, word);
+    *first = false;
+}
+
+/* Prints the accepted values of an option as a phrase. */
+static void print_accepted(const prt_option_row *row)
+{
+    char expected[256];
+    bool first = true;
+    if (row->info.type == POPRT_OPTION_BOOL)
+        (void)printf("`true` or `false`");
+    else if (row->info.type == POPRT_OPTION_INT)
+        (void)printf("an integer from %lld to %lld", (long long)row->info.min,
+            (long long)row->info.max);
+    else if (prt_accepts_words(row->accepts))
+        prt_accepts_each_word(row->accepts, print_word, &first);
+    else if (row->accepts != NULL) {
+        prt_accepts_describe(row->accepts, expected, sizeof(expected));
+        (void)printf("%s", expected);
+    } else if (row->json != NULL)
+        (void)printf("JSON: `%s`", row->json);
+    else
+        (void)printf("text");
 }
 
 /* Prints a paragraph in lines of at most WIDTH columns. */
@@ -62,26 +76,33 @@ static void print_paragraph(const char *text)
 
 static void print_text(void)
 {
-    char accepted[1024];
     (void)printf("# Options\n\nKeys of `poprt_config_set` and of `--set KEY=VALUE` of the tool. "
                  "`poprt options` prints this page.\n");
-    poprt_option_info o = { .struct_size = sizeof(o) };
-    for (size_t i = 0; poprt_config_option_at(i, &o) == POPRT_OK; i++) {
-        format_accepted(&o, i, accepted, sizeof(accepted));
-        const bool is_empty = o.default_value[0] == '\0';
-        (void)printf("\n## %s\n\n- Accepted: %s.\n- Default: %s%s%s.\n\n", o.key, accepted,
-            is_empty ? "" : "`", is_empty ? "empty" : o.default_value, is_empty ? "" : "`");
-        print_paragraph(o.help);
+    for (size_t i = 0; i < PRT_OPTION_COUNT; i++) {
+        const prt_option_row *row = &prt_option_rows[i];
+        const char *initial = row->info.default_value;
+        (void)printf("\n## %s\n\n- Accepted: ", row->info.key);
+        print_accepted(row);
+        if (initial[0] == '\0')
+            (void)printf(".\n- Default: empty.\n\n");
+        else
+            (void)printf(".\n- Default: `%s`.\n\n", initial);
+        print_paragraph(row->help);
         (void)printf(".\n");
     }
 }
 
-static void put_option(prt_json_out *json, const poprt_option_info *o, size_t index)
+static void write_word(void *user, const char *word, size_t size)
+{
+    prt_json_put_text(user, NULL, (prt_str){ word, (uint32_t)size });
+}
+
+static void write_option(prt_json_out *json, const prt_option_row *row)
 {
     static const char *const types[] = { [POPRT_OPTION_BOOL] = "bool",
         [POPRT_OPTION_INT] = "int",
         [POPRT_OPTION_TEXT] = "text" };
-    const char *words = prt_config_words(index);
+    const poprt_option_info *o = &row->info;
     prt_json_open(json, NULL, '{');
     prt_json_put_text(json, "key", prt_str_of(o->key));
     prt_json_put_text(json, "type", prt_str_of(types[o->type]));
@@ -90,10 +111,9 @@ static void put_option(prt_json_out *json, const poprt_option_info *o, size_t in
         prt_json_put_i64(json, "min", o->min);
         prt_json_put_i64(json, "max", o->max);
     }
-    if (words != NULL) {
+    if (prt_accepts_words(row->accepts)) {
         prt_json_open(json, "words", '[');
-        for (const char *w = words; *w != '\0'; w += strlen(w) + 1)
-            prt_json_put_text(json, NULL, prt_str_of(w));
+        prt_accepts_each_word(row->accepts, write_word, json);
         prt_json_close(json, ']');
     }
     prt_json_put_text(json, "help", prt_str_of(o->help));
@@ -106,22 +126,22 @@ static poprt_status print_json(prt_arena *arena)
     prt_str text;
     prt_json_out_init(&json, arena, true);
     prt_json_open(&json, NULL, '[');
-    poprt_option_info o = { .struct_size = sizeof(o) };
-    for (size_t i = 0; poprt_config_option_at(i, &o) == POPRT_OK; i++)
-        put_option(&json, &o, i);
+    for (size_t i = 0; i < PRT_OPTION_COUNT; i++)
+        write_option(&json, &prt_option_rows[i]);
     prt_json_close(&json, ']');
     PRT_TRY(prt_json_out_finish(&json, &text));
     (void)printf("%.*s\n", PRT_STR_ARG(text));
     return POPRT_OK;
 }
 
-int prt_command_options(int argc, char **argv)
+static int command_options(int argc, char **argv)
 {
     prt_arena *arena = NULL;
     prt_opts opts;
     int code = PRT_EXIT_DONE;
     poprt_status status = prt_arena_create(NULL, 0, &arena);
-    if (status == POPRT_OK && prt_opt_parse(arena, &command, argc, argv, &opts, &code)) {
+    if (status == POPRT_OK &&
+        prt_opt_parse(arena, &prt_options_command, argc, argv, &opts, &code)) {
         if (prt_opt_has(&opts, OPT_JSON))
             status = print_json(arena);
         else

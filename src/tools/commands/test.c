@@ -30,7 +30,7 @@ enum {
     OPT_FILTER,
     OPT_JOBS,
     OPT_VIA_POPEF,
-    OPT_NO_PASSES,
+    OPT_DISABLE_PASSES,
     OPT_PASSES,
     OPT_EACH_PASS,
     OPT_CPU,
@@ -42,16 +42,27 @@ enum { MAX_JOBS = 64, MAX_DEPTH = 32, CASE_SECONDS = 300 };
 
 static const prt_opt_def options[OPT_COUNT] = {
     [OPT_HELP] = PRT_OPT("help", 'h', PRT_OPT_FLAG, NULL, "print this and exit"),
-    [OPT_RTOL] =
-        PRT_OPT("rtol", 0, PRT_OPT_ONE, "X", "relative tolerance of floats; 1e-3 by default"),
-    [OPT_ATOL] =
-        PRT_OPT("atol", 0, PRT_OPT_ONE, "Y", "absolute tolerance of floats; 1e-5 by default"),
+    [OPT_RTOL] = { .name = "rtol",
+        .arity = PRT_OPT_ONE,
+        .value = "X",
+        .accepts = "real 0..",
+        .absent = "1e-3",
+        .help = "relative tolerance of floats" },
+    [OPT_ATOL] = { .name = "atol",
+        .arity = PRT_OPT_ONE,
+        .value = "Y",
+        .accepts = "real 0..",
+        .absent = "1e-5",
+        .help = "absolute tolerance of floats" },
     [OPT_FILTER] =
         PRT_OPT("filter", 0, PRT_OPT_ONE, "GLOB", "only cases whose directory name matches"),
-    [OPT_JOBS] = PRT_OPT("jobs", 0, PRT_OPT_ONE, "N",
-        "cases at a time; 0, the default: one for each processor"),
-    [OPT_NO_PASSES] = PRT_OPT("disable-passes", 0, PRT_OPT_ONE, "A,B,...",
-        "passes to leave out when a model is compiled"),
+    [OPT_JOBS] = { .name = "jobs",
+        .arity = PRT_OPT_ONE,
+        .value = "N",
+        .accepts = "int 0..64",
+        .absent = "0",
+        .help = "cases at a time; 0: one for each processor" },
+    [OPT_DISABLE_PASSES] = PRT_TOOL_DISABLE_PASSES,
     [OPT_PASSES] = PRT_OPT("passes", 0, PRT_OPT_ONE, "A,B,...",
         "convert each model first, with these additional passes; '' for none"),
     [OPT_EACH_PASS] = PRT_OPT("each-pass", 0, PRT_OPT_FLAG, NULL,
@@ -65,15 +76,20 @@ static const prt_opt_def options[OPT_COUNT] = {
     [OPT_PLUGIN] = PRT_TOOL_PLUGIN,
 };
 
-static const prt_opt_command command = { .name = "poprt test",
+static int command_test(int argc, char **argv);
+
+const prt_opt_command prt_test_command = { .name = "poprt test",
+    .run = command_test,
     .args = "DIR...",
+    .brief = "check models against stored inputs and outputs",
     .summary = "Checks every model.onnx below DIR against its test_data_set_<k>/input_<i>.pb and "
                "output_<i>.pb.",
     .more = "A float a agrees with an expected b if |a - b| <= atol + rtol * |b|. rtol and atol "
-            "are\nat least 1e-2 and 1e-3 for float16, 4e-2 and 1e-2 for bfloat16, and 0.13 and "
-            "0.02 for\n8 bits and fewer. Other types must be equal. Each case runs in its own "
-            "process and may\ntake 300 seconds. The exit code is 1 if a case failed or no case "
-            "was found.\n",
+            "are at least 1e-2 and 1e-3 for float16, 4e-2 and 1e-2 for bfloat16, and 0.13 and "
+            "0.02 for 8 bits and fewer. Other types must be equal. Each case runs in its own "
+            "process and may take 300 seconds. The exit code is 1 if a case failed or no case "
+            "was found.",
+    .examples = "  poprt test models --via-popef --filter '*conv*'\n",
     .options = options,
     .n_options = OPT_COUNT,
     .min_args = 1,
@@ -281,29 +297,20 @@ static int test(suite *s, const prt_opts *opts)
     return s->counts[PRT_CASE_FAILED] == 0 ? PRT_EXIT_DONE : PRT_EXIT_FAILED;
 }
 
-/* Refuses an unknown level or plug-in before the first case runs. */
-static poprt_status check_options(suite *s)
-{
-    PRT_TRY(prt_tool_plugins(&s->tool, s->options.opts, s->options.plugins));
-    return prt_tool_check_cpu(&s->tool, s->options.cpu);
-}
-
-int prt_command_test(int argc, char **argv)
+static int command_test(int argc, char **argv)
 {
     static suite s;
     prt_opts opts;
     int exit_code = PRT_EXIT_FAILED;
-    int64_t jobs = 0;
-    s.options.tolerance = (prt_tolerance){ .rtol = 1e-3, .atol = 1e-5 };
     if (prt_tool_open(&s.tool, 1) != POPRT_OK)
         return PRT_REPORT();
-    if (prt_opt_parse(s.tool.arena, &command, argc, argv, &opts, &exit_code) &&
-        prt_opt_real(&opts, OPT_RTOL, &s.options.tolerance.rtol, &exit_code) &&
-        prt_opt_real(&opts, OPT_ATOL, &s.options.tolerance.atol, &exit_code) &&
-        prt_opt_number(&opts, OPT_JOBS, 0, MAX_JOBS, &jobs, &exit_code)) {
+    if (prt_opt_parse(s.tool.arena, &prt_test_command, argc, argv, &opts, &exit_code)) {
+        const int64_t jobs = prt_opt_number(&opts, OPT_JOBS, 0);
+        s.options.tolerance = (prt_tolerance){ .rtol = prt_opt_real(&opts, OPT_RTOL, 1e-3),
+            .atol = prt_opt_real(&opts, OPT_ATOL, 1e-5) };
         s.filter = prt_opt_value(&opts, OPT_FILTER, NULL);
         s.options.via_popef = prt_opt_has(&opts, OPT_VIA_POPEF);
-        s.options.disable_passes = prt_opt_value(&opts, OPT_NO_PASSES, NULL);
+        s.options.disable_passes = prt_opt_value(&opts, OPT_DISABLE_PASSES, NULL);
         s.options.passes = prt_opt_value(&opts, OPT_PASSES, NULL);
         s.options.each_pass = prt_opt_has(&opts, OPT_EACH_PASS);
         s.n_jobs = jobs != 0 ? (uint32_t)jobs : prt_cpu_count();
@@ -311,7 +318,9 @@ int prt_command_test(int argc, char **argv)
         s.options.cpu = prt_opt_value(&opts, OPT_CPU, NULL);
         s.options.opts = &opts;
         s.options.plugins = OPT_PLUGIN;
-        exit_code = check_options(&s) == POPRT_OK ? test(&s, &opts) : PRT_REPORT_OF(&s.tool);
+        exit_code = prt_tool_plugins(&s.tool, &opts, OPT_PLUGIN) == POPRT_OK
+            ? test(&s, &opts)
+            : PRT_REPORT_OF(&s.tool, &prt_test_command);
     }
     prt_tool_close(&s.tool);
     return exit_code;

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* opt.c — parses argv by a table of options, and prints usage and help. */
+/* opt.c — parses argv by a table of options, and prints usage errors. */
 #include "tools/common/opt.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/accepts.h"
 #include "base/nearest.h"
-#include "tools/common/accepts.h"
 
-enum { HELP_COLUMN = 30, LINE = 96, NAMES = 128 };
+enum { NAMES = 128 };
 
 #define NOT_FOUND UINT32_MAX
 
@@ -24,74 +23,40 @@ typedef struct parser {
     prt_opts *out;
 } parser;
 
-static void put_usage(FILE *to, const prt_opt_command *command)
-{
-    int column = fprintf(to, "usage: %s", command->name);
-    for (uint32_t i = 0; i < command->n_options; i++) {
-        const prt_opt_def *o = &command->options[i];
-        char text[128];
-        if (o->help == NULL)
-            continue;
-        (void)snprintf(text, sizeof(text), " [--%s%s%s%s]", o->name,
-            o->arity != PRT_OPT_FLAG ? " " : "", o->arity != PRT_OPT_FLAG ? o->value : "",
-            o->arity == PRT_OPT_MANY ? " ..." : "");
-        if (column + (int)strlen(text) > LINE)
-            column = fprintf(to, "\n           ") - 1;
-        column += fprintf(to, "%s", text);
-    }
-    (void)fprintf(to, "%s%s\n", command->args[0] != '\0' ? " " : "", command->args);
-}
-
-/* Prints a text in the help column, wrapped. */
-static void put_wrapped(const char *text)
-{
-    size_t column = HELP_COLUMN;
-    while (*text != '\0') {
-        const size_t n = strcspn(text, " ");
-        if (column > HELP_COLUMN && column + n > LINE)
-            column = (size_t)printf("\n%*s", HELP_COLUMN, "") - 1;
-        else if (column > HELP_COLUMN)
-            column += (size_t)printf(" ");
-        column += (size_t)printf("%.*s", (int)n, text);
-        text += n + (text[n] == ' ');
-    }
-    (void)printf("\n");
-}
-
-static void put_help(const prt_opt_command *command)
-{
-    put_usage(stdout, command);
-    (void)printf("\n%s\n\noptions:\n", command->summary);
-    for (uint32_t i = 0; i < command->n_options; i++) {
-        const prt_opt_def *o = &command->options[i];
-        char text[128];
-        if (o->help == NULL)
-            continue;
-        int n = o->letter != 0 ? snprintf(text, sizeof(text), "  -%c, --%s", o->letter, o->name)
-                               : snprintf(text, sizeof(text), "  --%s", o->name);
-        if (o->arity != PRT_OPT_FLAG)
-            n += snprintf(text + n, sizeof(text) - (size_t)n, " %s%s", o->value,
-                o->arity == PRT_OPT_MANY ? " ..." : "");
-        if (n + 2 > HELP_COLUMN)
-            (void)printf("%s\n%*s", text, HELP_COLUMN, "");
-        else
-            (void)printf("%-*s", HELP_COLUMN, text);
-        put_wrapped(o->help);
-    }
-    if (command->more != NULL)
-        (void)printf("\n%s", command->more);
-}
-
 int prt_opt_usage_error(const prt_opt_command *command, const char *fmt, ...)
 {
-    put_usage(stderr, command);
     (void)fprintf(stderr, "%s: error: ", command->name);
     va_list args;
     va_start(args, fmt);
     (void)vfprintf(stderr, fmt, args);
     va_end(args);
     (void)fprintf(stderr, "\n");
+    prt_opt_see_help(command);
     return PRT_EXIT_USAGE;
+}
+
+void prt_opt_see_help(const prt_opt_command *command)
+{
+    (void)fprintf(stderr, "see %s --help\n", command->name);
+}
+
+const prt_opt_command *prt_opt_find_command(const prt_opt_command *command, const char *word)
+{
+    for (uint32_t i = 0; command->commands[i] != NULL; i++)
+        if (strcmp(prt_opt_word(command->commands[i]), word) == 0)
+            return command->commands[i];
+    return NULL;
+}
+
+int prt_opt_unknown_command(const prt_opt_command *command, const char *word)
+{
+    const char *names[NAMES];
+    char near[256];
+    uint32_t n = 0;
+    for (; n < NAMES && command->commands[n] != NULL; n++)
+        names[n] = prt_opt_word(command->commands[n]);
+    prt_nearest(word, names, n, near, sizeof(near));
+    return prt_opt_usage_error(command, "unknown command '%s' (nearest: %s)", word, near);
 }
 
 static int fail_unknown(const prt_opt_command *command, const char *word)
@@ -99,12 +64,24 @@ static int fail_unknown(const prt_opt_command *command, const char *word)
     const char *names[NAMES];
     uint32_t n = 0;
     for (uint32_t i = 0; i < command->n_options && n < NAMES; i++)
-        if (command->options[i].help != NULL)
+        if (prt_opt_is_shown(&command->options[i]))
             names[n++] = command->options[i].name;
     char near[256], bare[64];
     (void)snprintf(bare, sizeof(bare), "%.*s", (int)strcspn(word, "="), word);
     prt_nearest(bare, names, n, near, sizeof(near));
     return prt_opt_usage_error(command, "unknown option --%s (nearest: %s)", bare, near);
+}
+
+static int fail_ambiguous(const prt_opt_command *command, const char *word, size_t size)
+{
+    char names[256] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < command->n_options && used < sizeof(names); i++)
+        if (strncmp(command->options[i].name, word, size) == 0)
+            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s--%s",
+                used != 0 ? ", " : "", command->options[i].name);
+    return prt_opt_usage_error(command, "--%.*s is the prefix of several options: %s", (int)size,
+        word, names);
 }
 
 /* Finds an option by its name, or by a prefix that fits only one option. */
@@ -125,8 +102,7 @@ static uint32_t find_long(const prt_opt_command *command, const char *word, size
     if (found == NOT_FOUND || size == 0)
         *exit_code = fail_unknown(command, word);
     else if (ambiguous)
-        *exit_code = prt_opt_usage_error(command, "--%.*s is the prefix of several options",
-            (int)size, word);
+        *exit_code = fail_ambiguous(command, word, size);
     return ambiguous || size == 0 ? NOT_FOUND : found;
 }
 
@@ -135,7 +111,14 @@ static uint32_t find_letter(const prt_opt_command *command, char letter, int *ex
     for (uint32_t i = 0; i < command->n_options; i++)
         if (command->options[i].letter == letter)
             return i;
-    *exit_code = prt_opt_usage_error(command, "unknown option -%c", letter);
+    char letters[64] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < command->n_options && used < sizeof(letters); i++)
+        if (command->options[i].letter != 0)
+            used += (size_t)snprintf(letters + used, sizeof(letters) - used, "%s-%c",
+                used != 0 ? ", " : "", command->options[i].letter);
+    *exit_code =
+        prt_opt_usage_error(command, "unknown option -%c (short options: %s)", letter, letters);
     return NOT_FOUND;
 }
 
@@ -150,10 +133,12 @@ static bool is_option(const char *word)
 static bool add_item(parser *p, uint32_t option, const char *value)
 {
     const prt_opt_def *o = &p->command->options[option];
-    const bool open = value != NULL && value[0] == '\0' && prt_accepts_words(o->accepts);
-    if (value != NULL && !open && !prt_accepts(o->accepts, value)) {
-        char expected[256];
-        prt_accepts_say(o->accepts, expected, sizeof(expected));
+    char buffer[PRT_OPT_ACCEPTS_SIZE], expected[256];
+    const char *accepts = prt_opt_accepts(o, buffer);
+    const bool empty =
+        o->may_be_empty && value != NULL && value[0] == '\0' && prt_accepts_words(accepts);
+    if (value != NULL && !empty && !prt_accepts(accepts, value)) {
+        prt_accepts_describe(accepts, expected, sizeof(expected));
         (void)prt_opt_usage_error(p->command, "--%s: '%s' is not accepted; expected %s", o->name,
             value, expected);
         return false;
@@ -187,7 +172,8 @@ static int read_values(parser *p, uint32_t option, const char *attached)
     return PRT_EXIT_DONE;
 }
 
-static int take_option(parser *p)
+/* Reads the option at p->at and its values. */
+static int read_option(parser *p)
 {
     const char *word = p->argv[p->at];
     int exit_code = PRT_EXIT_DONE;
@@ -210,6 +196,12 @@ bool prt_opt_parse(prt_arena *arena, const prt_opt_command *command, int argc, c
     prt_opts *out, int *exit_code)
 {
     *out = (prt_opts){ .command = command };
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--print_man") == 0) {
+            prt_opt_print_man(command);
+            *exit_code = PRT_EXIT_DONE;
+            return false;
+        }
     out->items = PRT_NEW_N(arena, prt_opt_item, (size_t)argc);
     out->args = PRT_NEW_N(arena, const char *, (size_t)argc);
     *exit_code = PRT_EXIT_FAILED;
@@ -223,7 +215,7 @@ bool prt_opt_parse(prt_arena *arena, const prt_opt_command *command, int argc, c
             options = false;
             p.at++;
         } else if (options && is_option(word)) {
-            *exit_code = take_option(&p);
+            *exit_code = read_option(&p);
             if (*exit_code != PRT_EXIT_DONE)
                 return false;
         } else {
@@ -232,7 +224,7 @@ bool prt_opt_parse(prt_arena *arena, const prt_opt_command *command, int argc, c
     }
     *exit_code = PRT_EXIT_DONE;
     if (prt_opt_has(out, 0)) {
-        put_help(command);
+        prt_opt_print_help(command);
         return false;
     }
     if (out->n_args > command->max_args)
@@ -284,35 +276,15 @@ bool prt_opt_parse_number(const char *text, int64_t *out)
     return true;
 }
 
-bool prt_opt_number(const prt_opts *opts, uint32_t option, int64_t min, int64_t max, int64_t *out,
-    int *exit_code)
+int64_t prt_opt_number(const prt_opts *opts, uint32_t option, int64_t absent)
 {
     const char *text = prt_opt_value(opts, option, NULL);
-    int64_t value = 0;
-    if (text == NULL)
-        return true;
-    if (!prt_opt_parse_number(text, &value) || value < min || value > max) {
-        *exit_code =
-            prt_opt_usage_error(opts->command, "--%s: '%s' is not a number from %lld to %lld",
-                opts->command->options[option].name, text, (long long)min, (long long)max);
-        return false;
-    }
-    *out = value;
-    return true;
+    int64_t value = absent;
+    return text != NULL && prt_opt_parse_number(text, &value) ? value : absent;
 }
 
-bool prt_opt_real(const prt_opts *opts, uint32_t option, double *out, int *exit_code)
+double prt_opt_real(const prt_opts *opts, uint32_t option, double absent)
 {
     const char *text = prt_opt_value(opts, option, NULL);
-    if (text == NULL)
-        return true;
-    char *end = NULL;
-    const double value = strtod(text, &end);
-    if (end == text || *end != '\0' || !isfinite(value) || value < 0) {
-        *exit_code = prt_opt_usage_error(opts->command, "--%s: '%s' is not a number of at least 0",
-            opts->command->options[option].name, text);
-        return false;
-    }
-    *out = value;
-    return true;
+    return text != NULL ? strtod(text, NULL) : absent;
 }

@@ -91,6 +91,25 @@ int prt_tool_report(const char *file, int line)
     return PRT_EXIT_FAILED;
 }
 
+/* Returns whether the last failure of this thread is about the command line. A missing name or
+ * value is, until the command line is checked. */
+static bool is_usage_error(const prt_tool *tool)
+{
+    const poprt_status status = poprt_last_error()->status;
+    return !tool->past_options &&
+        (status == POPRT_E_ARG || status == POPRT_E_NOT_FOUND || status == POPRT_E_PARSE);
+}
+
+int prt_tool_report_of(const prt_tool *tool, const prt_opt_command *command, const char *file,
+    int line)
+{
+    (void)prt_tool_report(file, line);
+    if (!is_usage_error(tool))
+        return PRT_EXIT_FAILED;
+    prt_opt_see_help(command);
+    return PRT_EXIT_USAGE;
+}
+
 static void log_line(void *user, int32_t level, const char *text)
 {
     prt_tool *tool = user;
@@ -284,13 +303,6 @@ static poprt_status find_in_dir(prt_tool *tool, const char *path, const char **o
     return *out != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-bool prt_tool_at_fault(const prt_tool *tool)
-{
-    const poprt_status status = poprt_last_error()->status;
-    return !tool->past_options &&
-        (status == POPRT_E_ARG || status == POPRT_E_NOT_FOUND || status == POPRT_E_PARSE);
-}
-
 poprt_status prt_tool_find_model(prt_tool *tool, const char *path, const char **out, bool *is_popef)
 {
     struct stat st;
@@ -448,17 +460,6 @@ poprt_status prt_tool_disable(prt_tool *tool, const char *passes)
             return prt_pass_unknown(name);
     }
     return set_option(tool, "disable_passes", passes);
-}
-
-poprt_status prt_tool_check_cpu(const prt_tool *tool, const char *level)
-{
-    poprt_config *config = NULL;
-    if (level == NULL)
-        return POPRT_OK;
-    PRT_TRY(poprt_config_create(tool->env, &config));
-    const poprt_status status = poprt_config_set(config, "cpu", level);
-    poprt_config_release(config);
-    return status;
 }
 
 poprt_status prt_tool_tune(prt_tool *tool, const char *mode, const char *cache)

@@ -49,13 +49,11 @@ void prt_tool_say(const prt_tool *tool, int32_t level, const char *fmt, ...) PRT
 /* Logs the last failure of this thread and returns PRT_EXIT_FAILED. */
 int prt_tool_report(const char *file, int line);
 #define PRT_REPORT() prt_tool_report(__FILE__, __LINE__)
-/* Logs the last failure of this thread. Returns PRT_EXIT_USAGE if an option or its value is
- * wrong. */
-#define PRT_REPORT_OF(tool)                                                                        \
-    ((void)PRT_REPORT(), prt_tool_at_fault(tool) ? PRT_EXIT_USAGE : PRT_EXIT_FAILED)
-/* Tells whether the last failure of this thread is about the command line: until the command line
- * is checked, a missing name or value is. */
-bool prt_tool_at_fault(const prt_tool *tool);
+/* Logs the last failure of this thread. If an option or its value is wrong, also names the help of
+ * `command`, and returns PRT_EXIT_USAGE. */
+#define PRT_REPORT_OF(tool, command) prt_tool_report_of(tool, command, __FILE__, __LINE__)
+int prt_tool_report_of(const prt_tool *tool, const prt_opt_command *command, const char *file,
+    int line);
 
 /* Writes the last failure as one text: status, stage, file, subject, message. */
 void prt_tool_describe_error(char *to, size_t size);
@@ -101,30 +99,36 @@ poprt_status prt_tool_set_each(prt_tool *tool, const prt_opts *opts, uint32_t op
 /* Sets dimensions of compiling from NAME=N: the program is made for these dimensions only. */
 poprt_status prt_tool_set_dims(prt_tool *tool, const prt_opts *opts, uint32_t option);
 
-/* Checks the name of a level of kernels; NULL: the default. */
-poprt_status prt_tool_check_cpu(const prt_tool *tool, const char *level);
-
 /* Sets the options "tune" and "tune_cache" of compiling; NULL: unchanged. */
 poprt_status prt_tool_tune(prt_tool *tool, const char *mode, const char *cache);
 
-/* The rows of these two options, for every command that compiles. */
-#define PRT_TOOL_TUNE(name)                                                                        \
-    PRT_OPT(name, 0, PRT_OPT_ONE, "MODE",                                                          \
-        "how the algorithms of an ONNX file's convolutions are chosen: 'off', by rule; 'fast', "   \
-        "'full': timed")
-#define PRT_TOOL_TUNE_CACHE(name)                                                                  \
-    PRT_OPT(name, 0, PRT_OPT_ONE, "FILE", "store the choices of tuning in FILE, by processor")
+/* The row of an option of the same meaning as `key` of a poprt_config. */
+#define PRT_TOOL_CONFIG(name_, value_, takes_, key)                                                \
+    {                                                                                              \
+        .name = name_, .arity = PRT_OPT_ONE, .value = value_, .takes = takes_,                     \
+        .row = &prt_option_rows[PRT_OPTION_##key]                                                  \
+    }
+
+/* The rows of options of every command that compiles, and of every command that runs models. */
+#define PRT_TOOL_TUNE PRT_TOOL_CONFIG("tune", "MODE", PRT_TAKES_ANY, tune)
+#define PRT_TOOL_TUNE_CACHE PRT_TOOL_CONFIG("tune-cache", "FILE", PRT_TAKES_FILE, tune_cache)
+#define PRT_TOOL_DISABLE_PASSES                                                                    \
+    PRT_TOOL_CONFIG("disable-passes", "A,B,...", PRT_TAKES_ANY, disable_passes)
+#define PRT_TOOL_CPU PRT_TOOL_CONFIG("cpu", "LEVEL", PRT_TAKES_ANY, cpu)
 
 /* The row of the option for plug-ins. */
 #define PRT_TOOL_PLUGIN                                                                            \
-    PRT_OPT("plugin", 0, PRT_OPT_EACH, "FILE",                                                     \
-        "a shared object with operators (poprt/plugin.h); may be repeated")
+    {                                                                                              \
+        .name = "plugin", .arity = PRT_OPT_EACH, .value = "FILE", .takes = PRT_TAKES_FILE,         \
+        .help = "a shared object with operators (poprt/plugin.h); may be repeated"                 \
+    }
 
-/* The row of the option for the level of kernels, for every command that runs models. */
-#define PRT_TOOL_CPU                                                                               \
-    PRT_OPT("cpu", 0, PRT_OPT_ONE, "LEVEL",                                                        \
-        "highest level of kernels to use: native, the default, avx512, avx2 or portable; "         \
-        "reference: the slow implementations")
+/* The row of the option for threads. */
+#define PRT_TOOL_THREADS(absent_)                                                                  \
+    {                                                                                              \
+        .name = "threads", .arity = PRT_OPT_ONE, .value = "N", .accepts = "int 0..1024",           \
+        .absent = absent_, .help = "threads; 0: one for each processor"                            \
+    }
 
 /* Tells whether a text is "True", "true" or "1"; returns `absent` for NULL. */
 bool prt_tool_is_true(const char *text, bool absent);

@@ -7,20 +7,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/accepts.h"
 #include "base/file.h"
 #include "base/list.h"
 #include "base/nearest.h"
-#include "tools/common/accepts.h"
 #include "tools/poprt/convert.h"
 
-typedef struct row {
+/* A row of patterns.def. */
+typedef struct pattern {
     const char *name, *pass;
-} row;
+} pattern;
 
-static const row patterns[] = {
+static const pattern patterns[] = {
 #define PATTERN(name, pass) { #name, pass },
 #include "tools/poprt/patterns.def"
-#undef PATTERN
 };
 
 /* ---- serialize_ir */
@@ -62,7 +62,7 @@ static poprt_status cache(prt_tool *tool, const prt_opts *opts)
 
 /* ---- custom_patterns */
 
-static const row *find_pattern(const char *name)
+static const pattern *find_pattern(const char *name)
 {
     for (size_t i = 0; i < PRT_COUNT_OF(patterns); i++)
         if (strcmp(patterns[i].name, name) == 0)
@@ -85,7 +85,7 @@ static poprt_status disable(prt_tool *tool, const char *pass)
 /* An entry of the list: "NAME", "NAME:1" (or another true value) or "NAME:0". */
 typedef struct choice {
     const char *name;
-    const row *pattern; /* NULL: the entry names a pass */
+    const pattern *pattern; /* NULL: the entry names a pass */
     bool on;
 } choice;
 

@@ -7,74 +7,75 @@
  */
 #include <string.h>
 
+#include "base/accepts.h"
 #include "base/nearest.h"
-#include "tools/common/accepts.h"
 #include "tools/poprt/convert.h"
 
-typedef struct row {
-    const char *key, *accepts, *why;
-} row;
+/* A key of --compiler_options or --popart_options. */
+typedef struct backend_option {
+    const char *key;
+    const prt_option_row *row; /* NULL: not an option of a poprt_config */
+    const char *accepts, *why;
+} backend_option;
 
-static const row compiler_rows[] = {
-#define COMPILER(key, accepts, why) { #key, accepts, why },
-#define POPART(key, accepts, why)
+static const backend_option compiler_options[] = {
+#define COMPILER(key, accepts, why) { #key, NULL, accepts, why },
+#define COMPILER_CONFIG(key) { #key, &prt_option_rows[PRT_OPTION_##key], NULL, NULL },
 #include "tools/poprt/backend_options.def"
-#undef COMPILER
-#undef POPART
 };
 
-static const row popart_rows[] = {
-#define COMPILER(key, accepts, why)
-#define POPART(key, accepts, why) { #key, accepts, why },
+static const backend_option popart_options[] = {
+#define POPART(key, accepts, why) { #key, NULL, accepts, why },
 #include "tools/poprt/backend_options.def"
-#undef COMPILER
-#undef POPART
 };
 
 enum { MAX_KEYS = 128 };
 
-static poprt_status fail_unknown(const char *key, const row *rows, size_t count)
+static poprt_status fail_unknown(const char *key, const backend_option *options, size_t count)
 {
     const char *names[MAX_KEYS];
     char near[256];
     for (size_t i = 0; i < count && i < MAX_KEYS; i++)
-        names[i] = rows[i].key;
+        names[i] = options[i].key;
     prt_nearest(key, names, count < MAX_KEYS ? count : MAX_KEYS, near, sizeof(near));
     return prt_fail(POPRT_E_NOT_FOUND, key, "no such option; near names: %s", near);
 }
 
-static poprt_status check(prt_tool *tool, const char *text, const row *rows, size_t count)
+static poprt_status check(prt_tool *tool, const char *text, const backend_option *options,
+    size_t count)
 {
-    char expected[256];
+    char buffer[PRT_OPT_ACCEPTS_SIZE], expected[256];
     const char *equals = strchr(text, '=');
     if (equals == NULL || equals == text)
         return prt_fail(POPRT_E_ARG, text, "must have the form KEY=VALUE");
     const size_t size = (size_t)(equals - text);
     for (size_t i = 0; i < count; i++) {
-        if (strlen(rows[i].key) != size || memcmp(rows[i].key, text, size) != 0)
+        if (strlen(options[i].key) != size || memcmp(options[i].key, text, size) != 0)
             continue;
-        if (!prt_accepts(rows[i].accepts, equals + 1)) {
-            prt_accepts_say(rows[i].accepts, expected, sizeof(expected));
-            return prt_fail(POPRT_E_ARG, rows[i].key, "'%s' is not accepted; expected %s",
+        const prt_opt_def o = { .row = options[i].row, .accepts = options[i].accepts };
+        const char *accepts = prt_opt_accepts(&o, buffer);
+        if (!prt_accepts(accepts, equals + 1)) {
+            prt_accepts_describe(accepts, expected, sizeof(expected));
+            return prt_fail(POPRT_E_ARG, options[i].key, "'%s' is not accepted; expected %s",
                 equals + 1, expected);
         }
-        if (rows[i].why != NULL)
-            prt_tool_say(tool, POPRT_LOG_INFO, "%s has no effect on a CPU: %s", rows[i].key,
-                rows[i].why);
+        if (options[i].why != NULL)
+            prt_tool_say(tool, POPRT_LOG_INFO, "%s has no effect on a CPU: %s", options[i].key,
+                options[i].why);
         return POPRT_OK;
     }
     const char *key = prt_arena_text(tool->arena, text, size);
-    return key != NULL ? fail_unknown(key, rows, count) : POPRT_E_NOMEM;
+    return key != NULL ? fail_unknown(key, options, count) : POPRT_E_NOMEM;
 }
 
 poprt_status prt_convert_backend(prt_tool *tool, const prt_opts *opts)
 {
     uint32_t cursor = 0;
     for (const char *v; (v = prt_opt_next(opts, OPT_COMPILER_OPTIONS, &cursor)) != NULL;)
-        PRT_TRY(check(tool, v, compiler_rows, PRT_COUNT_OF(compiler_rows)));
+        PRT_TRY(check(tool, v, compiler_options, PRT_COUNT_OF(compiler_options)));
     cursor = 0;
     for (const char *v; (v = prt_opt_next(opts, OPT_POPART_OPTIONS, &cursor)) != NULL;)
-        PRT_TRY(check(tool, v, popart_rows, PRT_COUNT_OF(popart_rows)));
+        PRT_TRY(check(tool, v, popart_options, PRT_COUNT_OF(popart_options)));
     PRT_TRY(prt_convert_patterns(tool, prt_convert_backend_value(opts, "custom_patterns")));
     PRT_TRY(prt_tool_disable(tool, prt_opt_value(opts, OPT_DISABLE_PASSES, NULL)));
     PRT_TRY(prt_tool_set_each(tool, opts, OPT_SET));

@@ -17,26 +17,42 @@ static const prt_opt_def options[OPT_COUNT] = {
         .value = value_,                                                                           \
         .help = help_,                                                                             \
         .accepts = accepts_,                                                                       \
-        .takes = PRT_TAKES_##takes_ },
+        .takes = PRT_TAKES_##takes_,                                                               \
+        .may_be_empty = true },
+#define CONFIG(id, key, arity_, value_, takes_, accepts_, absent_, use)                            \
+    [OPT_##id] = { .name = #key,                                                                   \
+        .arity = PRT_OPT_##arity_,                                                                 \
+        .value = value_,                                                                           \
+        .takes = PRT_TAKES_##takes_,                                                               \
+        .row = &prt_option_rows[PRT_OPTION_##key],                                                 \
+        .accepts = accepts_,                                                                       \
+        .absent = absent_,                                                                         \
+        .may_be_empty = true },
+#define ALIAS(id, name_, key, arity_, use)                                                         \
+    [OPT_##id] = { .name = name_,                                                                  \
+        .arity = PRT_OPT_##arity_,                                                                 \
+        .value = "VALUE",                                                                          \
+        .row = &prt_option_rows[PRT_OPTION_##key],                                                 \
+        .may_be_empty = true,                                                                      \
+        .hidden = true },
 #include "tools/poprt/convert.def"
-#undef OPT
 };
 
+static int command_convert(int argc, char **argv);
+
 const prt_opt_command prt_convert_command = { .name = "poprt",
+    .run = command_convert,
     .args = "",
+    .brief = "convert, compile and run ONNX models",
     .summary = "Converts an ONNX model, compiles it to PopEF and runs it.",
-    .more = "commands:\n  poprt run MODEL      run a model on given or random inputs\n  poprt "
-            "test DIR...    check models against stored inputs and outputs\n  poprt bench MODEL    "
-            "measure loading, compiling and running\n  poprt inspect MODEL  show the contents of "
-            "a file\n  poprt auto_sharding  cut a model into shards, one for each device\n  poprt "
-            "[options] tf2onnx [options]\n                       PopRT's reader of TensorFlow "
-            "models, not available here\nEach command has its own --help.\n\nexamples:\n  poprt "
-            "-i model.onnx --input_shape x=1,3,224,224 --export_popef\n  poprt -i model.onnx "
-            "--show\n  poprt --config_yaml job.yaml\n",
+    .examples = "  poprt -i model.onnx --input_shape x=1,3,224,224 --export_popef\n"
+                "  poprt -i model.onnx --show\n"
+                "  poprt --config_yaml job.yaml\n",
     .options = options,
     .n_options = OPT_COUNT,
     .min_args = 0,
-    .max_args = 0 };
+    .max_args = 0,
+    .commands = prt_commands };
 
 static void put_version(void)
 {
@@ -247,7 +263,7 @@ static int32_t level_of(const char *name)
 static bool needs_model(const prt_opts *opts)
 {
     return !prt_opt_has(opts, OPT_VERSION) && !prt_opt_has(opts, OPT_LIST_ALL_PASSES) &&
-        !prt_opt_has(opts, OPT_PRINT_COMPLETION) && !prt_opt_has(opts, OPT_PRINT_MAN);
+        !prt_opt_has(opts, OPT_PRINT_COMPLETION);
 }
 
 /* Checks combinations of options; PRT_EXIT_DONE: valid. `one`: the options are those of one
@@ -285,9 +301,7 @@ static poprt_status run_command(prt_tool *tool, const prt_convert_job *job)
     else if (prt_opt_has(opts, OPT_LIST_ALL_PASSES))
         return list_passes(tool);
     else if (prt_opt_has(opts, OPT_PRINT_COMPLETION))
-        prt_convert_put_completion(prt_opt_value(opts, OPT_PRINT_COMPLETION, NULL));
-    else if (prt_opt_has(opts, OPT_PRINT_MAN))
-        prt_convert_put_man();
+        prt_completion_print(&prt_convert_command, prt_opt_value(opts, OPT_PRINT_COMPLETION, NULL));
     else
         return job->n_models != 0 ? prt_convert_fuse(tool, job) : convert(tool, opts);
     return POPRT_OK;
@@ -327,7 +341,7 @@ static bool read_line(prt_tool *tool, int argc, char **argv, prt_convert_job *jo
         return false;
     if (prt_opt_has(opts, OPT_CONFIG_YAML)) {
         if (prt_convert_merge_yaml(tool, opts, argc, argv, &lines) != POPRT_OK) {
-            *exit_code = PRT_REPORT_OF(tool);
+            *exit_code = PRT_REPORT_OF(tool, &prt_convert_command);
             return false;
         }
         if (!prt_opt_parse(tool->arena, &prt_convert_command, lines.all.argc, lines.all.argv, opts,
@@ -339,7 +353,7 @@ static bool read_line(prt_tool *tool, int argc, char **argv, prt_convert_job *jo
         (lines.n_models == 0 || read_models(tool, &lines, job, exit_code));
 }
 
-int prt_command_convert(int argc, char **argv)
+static int command_convert(int argc, char **argv)
 {
     prt_convert_job job = { .n_models = 0 };
     int exit_code = PRT_EXIT_FAILED;
@@ -347,7 +361,7 @@ int prt_command_convert(int argc, char **argv)
     /* Options after the word tf2onnx belong to it. */
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "tf2onnx") == 0)
-            return prt_command_tf2onnx(argc - i, argv + i);
+            return prt_tf2onnx_command.run(argc - i, argv + i);
     if (prt_tool_open_at(&tool, 0, POPRT_LOG_DEBUG) != POPRT_OK)
         return PRT_REPORT();
     if (read_line(&tool, argc, argv, &job, &exit_code)) {
@@ -356,7 +370,7 @@ int prt_command_convert(int argc, char **argv)
         /* POPRT_E_ARG may also come from the argument of a pass, which is a usage error. */
         tool.past_options = tool.past_options && status != POPRT_E_ARG;
         if (status != POPRT_OK)
-            exit_code = PRT_REPORT_OF(&tool);
+            exit_code = PRT_REPORT_OF(&tool, &prt_convert_command);
     }
     prt_tool_close(&tool);
     return exit_code;
@@ -364,41 +378,38 @@ int prt_command_convert(int argc, char **argv)
 
 /* ---- tf2onnx */
 
-enum { TF_HELP, TF_OPTIONS = 9 };
-
-static const prt_opt_def tf_options[TF_OPTIONS] = {
-    { .name = "help", .letter = 'h', .arity = PRT_OPT_FLAG, .help = "print this and exit" },
-    { .name = "saved_model", .arity = PRT_OPT_FLAG, .help = "the input is a SavedModel directory" },
-    { .name = "signature_def", .arity = PRT_OPT_ONE, .value = "NAME", .help = "signature to use" },
-    { .name = "tag", .arity = PRT_OPT_ONE, .value = "NAME", .help = "tag set, such as serve" },
-    { .name = "inputs", .arity = PRT_OPT_ONE, .value = "A,B,...", .help = "input tensors" },
-    { .name = "outputs", .arity = PRT_OPT_ONE, .value = "A,B,...", .help = "output tensors" },
-    { .name = "opset", .arity = PRT_OPT_ONE, .value = "N", .help = "opset of the ONNX model" },
-    { .name = "inputs_as_nchw",
-        .arity = PRT_OPT_ONE,
-        .value = "A,B,...",
-        .help = "inputs to convert from NHWC to NCHW" },
-    { .name = "outputs_as_nchw",
-        .arity = PRT_OPT_ONE,
-        .value = "A,B,...",
-        .help = "outputs to convert from NHWC to NCHW" },
+static const prt_opt_def tf_options[] = {
+    PRT_OPT("help", 'h', PRT_OPT_FLAG, NULL, "print this and exit"),
+    PRT_OPT("saved_model", 0, PRT_OPT_FLAG, NULL, "the input is a SavedModel directory"),
+    PRT_OPT("signature_def", 0, PRT_OPT_ONE, "NAME", "signature to use"),
+    PRT_OPT("tag", 0, PRT_OPT_ONE, "NAME", "tag set, such as serve"),
+    PRT_OPT("inputs", 0, PRT_OPT_ONE, "A,B,...", "input tensors"),
+    PRT_OPT("outputs", 0, PRT_OPT_ONE, "A,B,...", "output tensors"),
+    PRT_OPT("opset", 0, PRT_OPT_ONE, "N", "opset of the ONNX model"),
+    PRT_OPT("inputs_as_nchw", 0, PRT_OPT_ONE, "A,B,...", "inputs to convert from NHWC to NCHW"),
+    PRT_OPT("outputs_as_nchw", 0, PRT_OPT_ONE, "A,B,...", "outputs to convert from NHWC to NCHW"),
 };
 
-static const prt_opt_command tf_command = { .name = "poprt [options] tf2onnx",
+static int command_tf2onnx(int argc, char **argv);
+
+const prt_opt_command prt_tf2onnx_command = { .name = "poprt tf2onnx",
+    .run = command_tf2onnx,
     .args = "",
+    .brief = "read a TensorFlow model in PopRT; not available here",
     .summary = "Reads a TensorFlow model in PopRT. This build has no such reader and ends with an "
                "error.",
+    .more = "Options of poprt may stand before the word tf2onnx.",
     .options = tf_options,
-    .n_options = TF_OPTIONS };
+    .n_options = PRT_COUNT_OF(tf_options) };
 
-int prt_command_tf2onnx(int argc, char **argv)
+static int command_tf2onnx(int argc, char **argv)
 {
     prt_opts opts;
     int exit_code = PRT_EXIT_FAILED;
     prt_tool tool = { 0 };
     if (prt_tool_open(&tool, 0) != POPRT_OK)
         return PRT_REPORT();
-    if (prt_opt_parse(tool.arena, &tf_command, argc, argv, &opts, &exit_code)) {
+    if (prt_opt_parse(tool.arena, &prt_tf2onnx_command, argc, argv, &opts, &exit_code)) {
         (void)fail_framework();
         exit_code = PRT_REPORT();
     }

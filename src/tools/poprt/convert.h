@@ -3,16 +3,18 @@
 #ifndef PRT_TOOLS_POPRT_CONVERT_H
 #define PRT_TOOLS_POPRT_CONVERT_H
 
+#include "tools/commands.h"
 #include "tools/common/tool.h"
 
 enum {
 #define OPT(id, name, letter, arity, value, takes, accepts, use, help) OPT_##id,
+#define CONFIG(id, key, arity, value, takes, accepts, absent, use) OPT_##id,
+#define ALIAS(id, name, key, arity, use) OPT_##id,
 #include "tools/poprt/convert.def"
-#undef OPT
     OPT_COUNT
 };
 
-/* Conversion of a command-line option to an option of a poprt_config. */
+/* Conversion of a command-line option to the value of an option of a poprt_config. */
 enum prt_convert_use {
     PRT_USE_TOOL, /* not converted; applies once to all models of model_fusion */
     /* Not converted; each model of model_fusion may have its own, as with all uses below. */
@@ -26,8 +28,6 @@ enum prt_convert_use {
     PRT_USE_KEYS,  /* like PAIRS, but split at the first '=' */
     PRT_USE_GROUPS /* TYPE,[DIMS],NUMBER …: the value is a JSON array of arrays */
 };
-
-extern const prt_opt_command prt_convert_command;
 
 /* The parsed options of a command line. */
 typedef struct prt_convert_job {
@@ -97,9 +97,5 @@ poprt_status prt_convert_merge_yaml(prt_tool *tool, const prt_opts *given, int a
     prt_convert_lines *out);
 /* Sets "sharding_info" and "pipelining_info" of a config from --manual_sharding_config. */
 poprt_status prt_convert_sharding(prt_tool *tool, const char *path, poprt_config *config);
-
-/* ---- completion.c: output generated from the tables */
-void prt_convert_put_completion(const char *shell);
-void prt_convert_put_man(void);
 
 #endif

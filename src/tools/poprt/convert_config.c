@@ -11,8 +11,9 @@
 
 static const uint8_t uses[OPT_COUNT] = {
 #define OPT(id, name, letter, arity, value, takes, accepts, use, help) [OPT_##id] = PRT_USE_##use,
+#define CONFIG(id, key, arity, value, takes, accepts, absent, use) [OPT_##id] = PRT_USE_##use,
+#define ALIAS(id, name, key, arity, use) [OPT_##id] = PRT_USE_##use,
 #include "tools/poprt/convert.def"
-#undef OPT
 };
 
 /* Writes dimensions, separated by commas, into an open JSON array. */
@@ -138,25 +139,20 @@ static poprt_status set_option(prt_tool *tool, const prt_opts *opts, uint32_t op
     default:
         PRT_TRY(prt_fail_about(gather_values(tool, opts, option, &text), o->name));
     }
-    return poprt_config_set(config, o->name, text);
+    return poprt_config_set(config, o->row->info.key, text);
 }
 
 static poprt_status set_all(prt_tool *tool, const prt_opts *opts, const char *dir,
     poprt_config *config)
 {
-    /* PopRT's command line has this default; PopRT's Converter and the option of the library have
-     * 0, 0. */
-    PRT_TRY(poprt_config_set(config, "fp8_params", "F143,F143,-1,-1"));
     if (dir != NULL)
         PRT_TRY(poprt_config_set(config, "output_dir", dir));
     for (uint32_t i = 0; i < OPT_COUNT; i++)
         if (prt_opt_has(opts, i))
             PRT_TRY(set_option(tool, opts, i, config));
-    if (prt_opt_has(opts, OPT_QUANTIZE))
-        PRT_TRY(poprt_config_set(config, "calibration_with_data", "true"));
-    const char *loss = prt_opt_value(opts, OPT_QUANTIZE_LOSS_TYPE, NULL);
-    if (loss != NULL)
-        PRT_TRY(poprt_config_set(config, "calibration_loss_type", loss));
+        else if (uses[i] == PRT_USE_TEXT && opts->command->options[i].absent != NULL)
+            PRT_TRY(poprt_config_set(config, opts->command->options[i].row->info.key,
+                opts->command->options[i].absent));
     const char *sharding = prt_opt_value(opts, OPT_MANUAL_SHARDING_CONFIG, NULL);
     return sharding != NULL ? prt_convert_sharding(tool, sharding, config) : POPRT_OK;
 }

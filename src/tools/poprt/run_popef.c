@@ -26,33 +26,60 @@ enum {
     OPT_COUNT
 };
 
-enum { WARM_UPS = 10, MOST_CLIENTS = 256, MOST_RUNS = 100000000 };
+enum { WARM_UPS = 10 };
+
+/* An option of PopRT's packRunner. */
+#define PACK_OPTION(name_, value_)                                                                 \
+    {                                                                                              \
+        .name = name_, .arity = PRT_OPT_ONE, .value = value_, .hidden = true                       \
+    }
 
 static const prt_opt_def options[OPT_COUNT] = {
     [OPT_HELP] = PRT_OPT("help", 'h', PRT_OPT_FLAG, NULL, "print this and exit"),
-    [OPT_POPEF] = PRT_OPT("popef", 0, PRT_OPT_ONE, "FILE", "the file to run"),
+    [OPT_POPEF] = { .name = "popef",
+        .arity = PRT_OPT_ONE,
+        .value = "FILE",
+        .takes = PRT_TAKES_FILE,
+        .help = "the file to run" },
     [OPT_RUNNER] = { .name = "runner",
         .arity = PRT_OPT_ONE,
         .value = "NAME",
         .accepts = "modelRunner|lightRunner",
         .help = "PopRT's runner to use; both are sessions here" },
-    [OPT_ITERATION] = PRT_OPT("iteration", 0, PRT_OPT_ONE, "N",
-        "total number of runs, 100 by default; rounded up to a multiple of the clients"),
-    [OPT_THREADS] = PRT_OPT("numThreads", 0, PRT_OPT_ONE, "N", "number of clients, 3 by default"),
-    [OPT_INDEX] =
-        PRT_OPT("index", 0, PRT_OPT_ONE, "N", "graph of a fused model to run; 0 by default"),
-    [OPT_MAX_VALID] = PRT_OPT("maxValidNum", 0, PRT_OPT_ONE, "N", NULL),
-    [OPT_TIMEOUT] = PRT_OPT("packTimeout", 0, PRT_OPT_ONE, "US", NULL),
-    [OPT_DYNAMIC] = PRT_OPT("dynamicInputName", 0, PRT_OPT_ONE, "NAME", NULL),
-    [OPT_MASK] = PRT_OPT("maskName", 0, PRT_OPT_ONE, "NAME", NULL),
-    [OPT_BATCH] = PRT_OPT("batchSize", 0, PRT_OPT_ONE, "N", NULL),
+    [OPT_ITERATION] = { .name = "iteration",
+        .arity = PRT_OPT_ONE,
+        .value = "N",
+        .accepts = "int 1..100000000",
+        .absent = "100",
+        .help = "total number of runs, rounded up to a multiple of the clients" },
+    [OPT_THREADS] = { .name = "numThreads",
+        .arity = PRT_OPT_ONE,
+        .value = "N",
+        .accepts = "int 1..256",
+        .absent = "3",
+        .help = "number of clients" },
+    [OPT_INDEX] = { .name = "index",
+        .arity = PRT_OPT_ONE,
+        .value = "N",
+        .accepts = "int 0..2147483647",
+        .absent = "0",
+        .help = "graph of a fused model to run" },
+    [OPT_MAX_VALID] = PACK_OPTION("maxValidNum", "N"),
+    [OPT_TIMEOUT] = PACK_OPTION("packTimeout", "US"),
+    [OPT_DYNAMIC] = PACK_OPTION("dynamicInputName", "NAME"),
+    [OPT_MASK] = PACK_OPTION("maskName", "NAME"),
+    [OPT_BATCH] = PACK_OPTION("batchSize", "N"),
 };
 
-static const prt_opt_command command = { .name = "poprt_exec poprt_run_popef",
+static int run_popef(int argc, char **argv);
+
+const prt_opt_command prt_run_popef_command = { .name = "poprt_exec poprt_run_popef",
+    .run = run_popef,
     .args = "",
+    .brief = "run a PopEF file with several clients",
     .summary = "Runs a PopEF file on random inputs with several clients and prints the time it "
                "took.",
-    .more = "Options of packRunner are accepted and have no effect.\n",
+    .more = "Options of packRunner are accepted and have no effect.",
     .options = options,
     .n_options = OPT_COUNT,
     .min_args = 0,
@@ -182,9 +209,11 @@ static poprt_status measure(prt_tool *tool, poprt_executable *exec, const prt_fe
     return status;
 }
 
-static poprt_status run(prt_tool *tool, const prt_opts *opts, size_t count, size_t runs,
-    int64_t index)
+static poprt_status run(prt_tool *tool, const prt_opts *opts)
 {
+    const int64_t index = prt_opt_number(opts, OPT_INDEX, -1);
+    const size_t runs = (size_t)prt_opt_number(opts, OPT_ITERATION, 100);
+    const size_t count = (size_t)prt_opt_number(opts, OPT_THREADS, 3);
     const char *path = prt_opt_value(opts, OPT_POPEF, NULL);
     poprt_executable *exec = NULL;
     prt_feed feed = { 0 };
@@ -201,36 +230,18 @@ static poprt_status run(prt_tool *tool, const prt_opts *opts, size_t count, size
     return status;
 }
 
-/* Reads a number within bounds. Returns false after a usage error. */
-static bool number(const prt_opts *opts, uint32_t option, int64_t least, int64_t most,
-    int64_t *value, int *exit_code)
-{
-    const char *text = prt_opt_value(opts, option, NULL);
-    if (text == NULL || (prt_opt_parse_number(text, value) && *value >= least && *value <= most))
-        return true;
-    *exit_code = prt_opt_usage_error(&command, "--%s: '%s' is not a number from %lld to %lld",
-        options[option].name, text, (long long)least, (long long)most);
-    return false;
-}
-
-int prt_command_run_popef(int argc, char **argv)
+static int run_popef(int argc, char **argv)
 {
     prt_opts opts;
     int exit_code = PRT_EXIT_FAILED;
-    int64_t runs = 100, clients = 3, index = -1;
     prt_tool tool = { 0 };
     if (prt_tool_open(&tool, 1) != POPRT_OK)
         return PRT_REPORT();
-    if (prt_opt_parse(tool.arena, &command, argc, argv, &opts, &exit_code) &&
-        number(&opts, OPT_ITERATION, 1, MOST_RUNS, &runs, &exit_code) &&
-        number(&opts, OPT_THREADS, 1, MOST_CLIENTS, &clients, &exit_code) &&
-        number(&opts, OPT_INDEX, 0, INT32_MAX, &index, &exit_code)) {
+    if (prt_opt_parse(tool.arena, &prt_run_popef_command, argc, argv, &opts, &exit_code)) {
         if (!prt_opt_has(&opts, OPT_POPEF))
-            exit_code = prt_opt_usage_error(&command, "--popef is missing");
-        else if (run(&tool, &opts, (size_t)clients, (size_t)runs, index) == POPRT_OK)
-            exit_code = PRT_EXIT_DONE;
+            exit_code = prt_opt_usage_error(&prt_run_popef_command, "--popef is missing");
         else
-            exit_code = PRT_REPORT();
+            exit_code = run(&tool, &opts) == POPRT_OK ? PRT_EXIT_DONE : PRT_REPORT();
     }
     prt_tool_close(&tool);
     return exit_code;
@@ -238,29 +249,33 @@ int prt_command_run_popef(int argc, char **argv)
 
 /* ---- poprt_exec */
 
-static const struct {
-    const char *word, *help;
-    int (*run)(int argc, char **argv);
-} tools[] = {
-    { "auto_sharding", "cut a model into shards, one for each device", prt_command_auto_sharding },
-    { "poprt_run_popef", "run a PopEF file with several clients", prt_command_run_popef },
+static int run_exec(int argc, char **argv)
+{
+    prt_arena *arena = NULL;
+    prt_opts opts;
+    int exit_code = PRT_EXIT_FAILED;
+    if (prt_arena_create(NULL, 0, &arena) != POPRT_OK)
+        return PRT_REPORT();
+    if (prt_opt_parse(arena, &prt_exec_command, argc, argv, &opts, &exit_code))
+        exit_code = prt_opt_usage_error(&prt_exec_command, "TOOL must be the first word");
+    prt_arena_release(arena);
+    return exit_code;
+}
+
+static const prt_opt_def exec_options[] = {
+    PRT_OPT("help", 'h', PRT_OPT_FLAG, NULL, "print this and exit"),
 };
 
-static void put_tools(FILE *to)
-{
-    (void)fprintf(to, "usage: poprt_exec TOOL [options]\n\nRuns a tool of PopRT by its name:\n");
-    for (size_t i = 0; i < PRT_COUNT_OF(tools); i++)
-        (void)fprintf(to, "  %-18s %s\n", tools[i].word, tools[i].help);
-}
+static const prt_opt_command *const exec_tools[] = { &prt_auto_sharding_command,
+    &prt_run_popef_command, NULL };
 
-int prt_command_exec(int argc, char **argv)
-{
-    for (size_t i = 0; argc > 1 && i < PRT_COUNT_OF(tools); i++)
-        if (strcmp(argv[1], tools[i].word) == 0)
-            return tools[i].run(argc - 1, argv + 1);
-    const bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
-    put_tools(help ? stdout : stderr);
-    if (!help && argc > 1)
-        (void)fprintf(stderr, "poprt_exec: error: there is no tool '%s'\n", argv[1]);
-    return help ? PRT_EXIT_DONE : PRT_EXIT_USAGE;
-}
+const prt_opt_command prt_exec_command = { .name = "poprt_exec",
+    .run = run_exec,
+    .args = "TOOL",
+    .brief = "run a tool of PopRT by its name",
+    .summary = "Runs a tool of PopRT by its name.",
+    .options = exec_options,
+    .n_options = PRT_COUNT_OF(exec_options),
+    .min_args = 1,
+    .max_args = UINT32_MAX,
+    .commands = exec_tools };

@@ -24,31 +24,51 @@ enum {
 
 static const prt_opt_def options[OPT_COUNT] = {
     [OPT_HELP] = PRT_OPT("help", 'h', PRT_OPT_FLAG, NULL, "print this and exit"),
-    [OPT_INPUT_MODEL] = PRT_OPT("input_model", 'i', PRT_OPT_ONE, "FILE", "the ONNX model"),
-    [OPT_NUM_IPUS] = PRT_OPT("num_ipus", 0, PRT_OPT_ONE, "N", "number of devices, at least 2"),
-    [OPT_OUTPUT_MODEL] = PRT_OPT("output_model", 0, PRT_OPT_ONE, "FILE",
-        "the sharded model; by default the path of the input with .auto_sharded.onnx"),
+    [OPT_INPUT_MODEL] = { .name = "input_model",
+        .letter = 'i',
+        .arity = PRT_OPT_ONE,
+        .value = "FILE",
+        .takes = PRT_TAKES_FILE,
+        .help = "the ONNX model" },
+    [OPT_NUM_IPUS] = PRT_OPT_OF("num_ipus", "N", "int 2..2147483647", "number of devices"),
+    [OPT_OUTPUT_MODEL] = { .name = "output_model",
+        .arity = PRT_OPT_ONE,
+        .value = "FILE",
+        .takes = PRT_TAKES_FILE,
+        .absent = "the path of the input with .auto_sharded.onnx",
+        .help = "the sharded model" },
     [OPT_OPTIMAL_PERF] = PRT_OPT("optimal_perf", 0, PRT_OPT_FLAG, NULL,
         "after the first cut that fits, move nodes until the devices have equal FLOPs"),
-    [OPT_NUM_PROCESSES] = PRT_OPT("num_processes", 0, PRT_OPT_ONE, "N",
+    [OPT_NUM_PROCESSES] = PRT_OPT_OF("num_processes", "N", "int 1..2147483647",
         "no effect: PopRT compiles cuts in this number of processes; here the memory of a cut is "
         "calculated without compiling"),
-    [OPT_OUTPUT_YAML] = PRT_OPT("output_yaml", 0, PRT_OPT_ONE, "FILE",
-        "also write the sharding points to FILE, for --manual_sharding_config"),
-    [OPT_MEMORY_PER_IPU] = PRT_OPT("memory_per_ipu", 0, PRT_OPT_ONE, "BYTES",
-        "bytes of a device for weights, activations and received values; 940572672, as in a Mk2 "
-        "IPU, by default"),
+    [OPT_OUTPUT_YAML] = { .name = "output_yaml",
+        .arity = PRT_OPT_ONE,
+        .value = "FILE",
+        .takes = PRT_TAKES_FILE,
+        .help = "also write the sharding points to FILE, for --manual_sharding_config" },
+    [OPT_MEMORY_PER_IPU] = { .name = "memory_per_ipu",
+        .arity = PRT_OPT_ONE,
+        .value = "BYTES",
+        .accepts = "int 1..",
+        .absent = "940572672, as in a Mk2 IPU",
+        .help = "bytes of a device for weights, activations and received values" },
 };
 
-static const prt_opt_command command = { .name = "poprt auto_sharding",
+static int command_auto_sharding(int argc, char **argv);
+
+const prt_opt_command prt_auto_sharding_command = { .name = "poprt auto_sharding",
+    .run = command_auto_sharding,
     .args = "",
+    .brief = "cut a model into shards, one for each device",
     .summary = "Cuts a model into shards, one for each device, so that each fits into the memory "
                "of its device.",
     .more = "Prints the needs of each device. Every node gets the attributes __ipu_number "
-            "and\n__pipeline_stage. No device depends on a later one. Dimensions must be numbers: "
-            "set\nsymbolic ones first, with poprt -i MODEL --input_shape NAME=D0,D1,...\n\n  "
-            "poprt auto_sharding --input_model model.onnx --num_ipus 2 --output_yaml cut.yaml\n  "
-            "poprt -i model.onnx --only_manual_sharding --manual_sharding_config cut.yaml\n",
+            "and __pipeline_stage. No device depends on a later one. Dimensions must be numbers: "
+            "set symbolic ones first, with poprt -i MODEL --input_shape NAME=D0,D1,...",
+    .examples =
+        "  poprt auto_sharding --input_model model.onnx --num_ipus 2 --output_yaml cut.yaml\n"
+        "  poprt -i model.onnx --only_manual_sharding --manual_sharding_config cut.yaml\n",
     .options = options,
     .n_options = OPT_COUNT,
     .min_args = 0,
@@ -66,7 +86,7 @@ static poprt_status run_pass(const prt_tool *tool, const prt_opts *opts, poprt_m
 }
 
 /* Prints the comments at the head of a description, without '#'. */
-static void put_devices(const char *text)
+static void print_devices(const char *text)
 {
     for (const char *end; text[0] == '#' && (end = strchr(text, '\n')) != NULL; text = end + 1)
         (void)printf("%.*s\n", (int)(end - text) - 2, text + 2);
@@ -80,7 +100,7 @@ static poprt_status describe(const poprt_model *model, const char *yaml)
     if (status == POPRT_OK && yaml != NULL)
         status = prt_tool_save(yaml, text, size);
     if (status == POPRT_OK)
-        put_devices(text);
+        print_devices(text);
     free(text);
     return status;
 }
@@ -111,22 +131,18 @@ static poprt_status shard(prt_tool *tool, const prt_opts *opts)
     return status;
 }
 
-/* Checks for missing options and ranges. Returns false after a usage error. */
-static bool check(const prt_opts *opts, int *exit_code)
+/* Checks for missing options. Returns false after a usage error. */
+static bool check_options(const prt_opts *opts, int *exit_code)
 {
-    int64_t number = 0;
     const char *missing = !prt_opt_has(opts, OPT_INPUT_MODEL) ? "--input_model is missing"
         : !prt_opt_has(opts, OPT_NUM_IPUS)                    ? "--num_ipus is missing"
                                                               : NULL;
     if (missing != NULL)
-        *exit_code = prt_opt_usage_error(&command, "%s", missing);
-    return missing == NULL &&
-        prt_opt_number(opts, OPT_NUM_IPUS, 2, INT32_MAX, &number, exit_code) &&
-        prt_opt_number(opts, OPT_NUM_PROCESSES, 1, INT32_MAX, &number, exit_code) &&
-        prt_opt_number(opts, OPT_MEMORY_PER_IPU, 1, INT64_MAX, &number, exit_code);
+        *exit_code = prt_opt_usage_error(&prt_auto_sharding_command, "%s", missing);
+    return missing == NULL;
 }
 
-int prt_command_auto_sharding(int argc, char **argv)
+static int command_auto_sharding(int argc, char **argv)
 {
     prt_opts opts;
     int exit_code = PRT_EXIT_FAILED;
@@ -134,8 +150,8 @@ int prt_command_auto_sharding(int argc, char **argv)
     if (prt_tool_open(&tool, 1) != POPRT_OK)
         return PRT_REPORT();
     tool.log_level = POPRT_LOG_WARNING;
-    if (prt_opt_parse(tool.arena, &command, argc, argv, &opts, &exit_code) &&
-        check(&opts, &exit_code))
+    if (prt_opt_parse(tool.arena, &prt_auto_sharding_command, argc, argv, &opts, &exit_code) &&
+        check_options(&opts, &exit_code))
         exit_code = shard(&tool, &opts) == POPRT_OK ? PRT_EXIT_DONE : PRT_REPORT();
     prt_tool_close(&tool);
     return exit_code;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* accepts.c — checks values of options against the accepts text of their rows. */
-#include "tools/common/accepts.h"
+/* accepts.c — checks and describes the values that options accept. */
+#include "base/accepts.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tools/common/opt.h"
 
 /* A range "LOW..HIGH" or "LOW..", with an optional '>' before LOW. */
 typedef struct range {
@@ -43,8 +42,12 @@ static bool is_bool(const char *text)
 static bool is_int(const char *accepts, const char *text)
 {
     const range r = read_range(accepts);
-    int64_t number;
-    return prt_opt_parse_number(text, &number) && in_range(&r, (double)number);
+    char *end = NULL;
+    if ((*text < '0' || *text > '9') && *text != '-')
+        return false;
+    errno = 0;
+    const long long number = strtoll(text, &end, 10);
+    return errno == 0 && end != text && *end == '\0' && in_range(&r, (double)number);
 }
 
 static bool is_real(const char *accepts, const char *text)
@@ -60,18 +63,18 @@ typedef struct search {
     bool found;
 } search;
 
-static void look(void *user, const char *word, size_t size)
+static void compare_word(void *user, const char *word, size_t size)
 {
     search *s = user;
     s->found = s->found || (strlen(s->word) == size && memcmp(s->word, word, size) == 0);
 }
 
 void prt_accepts_each_word(const char *words,
-    void (*put)(void *user, const char *word, size_t size), void *user)
+    void (*visit)(void *user, const char *word, size_t size), void *user)
 {
     while (*words != '\0') {
         const size_t n = strcspn(words, "|");
-        put(user, words, n);
+        visit(user, words, n);
         words += n + (words[n] == '|');
     }
 }
@@ -102,7 +105,7 @@ bool prt_accepts(const char *accepts, const char *text)
         return is_int(range_of(accepts, "int"), text);
     if (range_of(accepts, "real") != NULL)
         return is_real(range_of(accepts, "real"), text);
-    prt_accepts_each_word(accepts, look, &s);
+    prt_accepts_each_word(accepts, compare_word, &s);
     return s.found;
 }
 
@@ -120,7 +123,7 @@ static void write_word_list(const char *words, char *to, size_t size)
     to[used] = '\0';
 }
 
-void prt_accepts_say(const char *accepts, char *to, size_t size)
+void prt_accepts_describe(const char *accepts, char *to, size_t size)
 {
     if (accepts == NULL || strcmp(accepts, "bool") == 0) {
         (void)snprintf(to, size, "%s", accepts == NULL ? "a text" : "True or False");
