@@ -56,7 +56,7 @@ has err 'rows.*no symbolic dimension'
 expect 1 inspect "$digits" --dim rows=3
 has err 'rows.*no symbolic dimension'
 expect 2 inspect "$digits" --dim batch
-has err 'KEY=VALUE'
+has err "--dim: 'batch' must have the form NAME=N"
 expect 2 inspect "$digits" --dim batch=-1
 expect 2 inspect "$digits" --dim batch=1 --text
 has err '--dim and --threads are only for'

@@ -30,14 +30,8 @@ int prt_opt_usage_error(const prt_opt_command *command, const char *fmt, ...)
     va_start(args, fmt);
     (void)vfprintf(stderr, fmt, args);
     va_end(args);
-    (void)fprintf(stderr, "\n");
-    prt_opt_see_help(command);
+    (void)fprintf(stderr, "\nsee %s --help\n", command->name);
     return PRT_EXIT_USAGE;
-}
-
-void prt_opt_see_help(const prt_opt_command *command)
-{
-    (void)fprintf(stderr, "see %s --help\n", command->name);
 }
 
 const prt_opt_command *prt_opt_find_command(const prt_opt_command *command, const char *word)

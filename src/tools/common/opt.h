@@ -94,8 +94,6 @@ int prt_opt_unknown_command(const prt_opt_command *command, const char *word);
 
 /* Prints the message and a line that names --help to stderr; returns PRT_EXIT_USAGE. */
 int prt_opt_usage_error(const prt_opt_command *command, const char *fmt, ...) PRT_PRINTF(2, 3);
-/* Prints the second of these lines. */
-void prt_opt_see_help(const prt_opt_command *command);
 
 bool prt_opt_has(const prt_opts *opts, uint32_t option);
 /* Returns the last value of an option; `absent` if it was not given. */

@@ -103,11 +103,11 @@ static bool is_usage_error(const prt_tool *tool)
 int prt_tool_report_of(const prt_tool *tool, const prt_opt_command *command, const char *file,
     int line)
 {
-    (void)prt_tool_report(file, line);
     if (!is_usage_error(tool))
-        return PRT_EXIT_FAILED;
-    prt_opt_see_help(command);
-    return PRT_EXIT_USAGE;
+        return prt_tool_report(file, line);
+    const poprt_error *e = poprt_last_error();
+    return prt_opt_usage_error(command, "%s%s%s%s%s", e->file, e->file[0] != '\0' ? ": " : "",
+        e->subject, e->subject[0] != '\0' ? ": " : "", e->message);
 }
 
 static void log_line(void *user, int32_t level, const char *text)
@@ -345,7 +345,7 @@ poprt_status prt_tool_set(prt_tool *tool, const char *text)
 {
     const char *equals = strchr(text, '=');
     if (equals == NULL)
-        return prt_fail(POPRT_E_ARG, text, "an option must have the form KEY=VALUE");
+        return prt_fail(POPRT_E_ARG, text, "must have the form KEY=VALUE");
     const char *key = prt_arena_text(tool->arena, text, (size_t)(equals - text));
     if (key == NULL)
         return POPRT_E_NOMEM;
@@ -392,8 +392,11 @@ poprt_status prt_tool_plugins(prt_tool *tool, const prt_opts *opts, uint32_t opt
 poprt_status prt_tool_set_each(prt_tool *tool, const prt_opts *opts, uint32_t option)
 {
     uint32_t cursor = 0;
-    for (const char *v; (v = prt_opt_next(opts, option, &cursor)) != NULL;)
+    for (const char *v; (v = prt_opt_next(opts, option, &cursor)) != NULL;) {
+        if (strchr(v, '=') == NULL)
+            return prt_fail(POPRT_E_ARG, "--set", "'%s' must have the form KEY=VALUE", v);
         PRT_TRY(prt_tool_set(tool, v));
+    }
     return POPRT_OK;
 }
 
@@ -401,6 +404,8 @@ poprt_status prt_tool_set_dims(prt_tool *tool, const prt_opts *opts, uint32_t op
 {
     uint32_t cursor = 0;
     for (const char *v; (v = prt_opt_next(opts, option, &cursor)) != NULL;) {
+        if (strchr(v, '=') == NULL)
+            return prt_fail(POPRT_E_ARG, "--dim", "'%s' must have the form NAME=N", v);
         const char *text = prt_tool_text(tool->arena, "dim.%s", v);
         if (text == NULL)
             return POPRT_E_NOMEM;

@@ -49,8 +49,8 @@ void prt_tool_say(const prt_tool *tool, int32_t level, const char *fmt, ...) PRT
 /* Logs the last failure of this thread and returns PRT_EXIT_FAILED. */
 int prt_tool_report(const char *file, int line);
 #define PRT_REPORT() prt_tool_report(__FILE__, __LINE__)
-/* Logs the last failure of this thread. If an option or its value is wrong, also names the help of
- * `command`, and returns PRT_EXIT_USAGE. */
+/* Logs the last failure of this thread. If an option or its value is wrong, prints a usage error of
+ * `command` instead, and returns PRT_EXIT_USAGE. */
 #define PRT_REPORT_OF(tool, command) prt_tool_report_of(tool, command, __FILE__, __LINE__)
 int prt_tool_report_of(const prt_tool *tool, const prt_opt_command *command, const char *file,
     int line);
