@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c — `poprt`: runs a sub-command if the first word is one, otherwise the main command line.
- * Under the name `poprt_exec` (a link to `poprt`) it runs a tool by its name. */
+ * Under the name `poprt_exec` (a link to `poprt`), or with this first word, it runs a tool by its
+ * name. */
 #define _DEFAULT_SOURCE
 #include <signal.h>
 #include <string.h>
@@ -20,8 +21,14 @@ static bool is_called(const char *path, const char *name)
 
 static int run(int argc, char **argv)
 {
-    const prt_opt_command *command =
-        argc > 0 && is_called(argv[0], "poprt_exec") ? &prt_exec_command : &prt_convert_command;
+    const prt_opt_command *command = &prt_convert_command;
+    if (argc > 0 && is_called(argv[0], "poprt_exec")) {
+        command = &prt_exec_command;
+    } else if (argc > 1 && strcmp(argv[1], "poprt_exec") == 0) {
+        command = &prt_exec_command;
+        argc--;
+        argv++;
+    }
     if (argc <= 1 || argv[1][0] == '-')
         return command->run(argc, argv);
     const prt_opt_command *named = prt_opt_find_command(command, argv[1]);

@@ -10,58 +10,36 @@ standard library alone.
 """
 
 import pathlib
-import re
 import subprocess
 import sys
 
-HEADERS = ["base", "env", "config", "model", "pass", "executable", "session", "stepio", "plugin"]
-
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "docs/man"))
+import headers  # noqa: E402
 
 def tool(poprt, *arguments):
     return subprocess.run([poprt, *arguments], check=True, capture_output=True, text=True).stdout
-
-
-def plain(comment):
-    """The text of a C comment, its paragraphs and lists as they are."""
-    body = re.sub(r"^/\*+ ?|\s*\*/$", "", comment.strip())
-    return "\n".join(re.sub(r"^ ?\* ?", "", line.strip(" ")) if i else line
-                     for i, line in enumerate(body.split("\n"))).strip()
-
-
-def head_of(text, name):
-    comment = re.search(r"/\*\n \* poprt/" + name + r"\.h — (.*?)\*/", text, re.S)
-    return plain(comment.group(1)) if comment else ""
-
-
-def functions(text):
-    """(comment, declaration) of each exported function; functions in a row share a comment."""
-    pattern = re.compile(r"(/\*(?:(?!\*/).)*\*/\n)?((?:^POPRT_API [^;#]*;\n)+)", re.S | re.M)
-    for match in pattern.finditer(text):
-        yield plain(match.group(1) or ""), match.group(2).replace("POPRT_API ", "").strip()
 
 
 def api_page(root):
     page = ["# The C interface", "",
             "The functions of the public headers in `include/poprt/`. The headers describe structs and",
             "enums as well."]
-    for name in HEADERS:
-        text = (root / "include/poprt" / f"{name}.h").read_text()
-        page += ["", f"## poprt/{name}.h", "", head_of(text, name)]
-        for comment, declaration in functions(text):
+    for name in headers.NAMES:
+        text = headers.read(root, name)
+        page += ["", f"## poprt/{name}.h", "", headers.head_of(text, name)]
+        for comment, declaration in headers.functions(text):
             page += ["", "```text", declaration, "```"]
             page += ["", comment] if comment else []
     return "\n".join(page) + "\n"
 
 
 def errors_page(root):
-    text = (root / "include/poprt/base.h").read_text()
-    rows = re.findall(r"^    (POPRT_(?:OK|E_\w+)) = (-?\d+),? *(?:/\* (.*?) \*/)?$", text, re.M)
     page = ["# Status codes", "",
             "Each function that can fail returns one of these codes. `poprt_last_error()` has the stage,",
             "the node and a sentence.", "", "| code | value | meaning |", "| --- | ---: | --- |"]
-    page += [f"| `{name}` | {value} | {meaning or ''} |" for name, value, meaning in rows]
-    if len(rows) < 10:
-        sys.exit("the status codes were not found in include/poprt/base.h")
+    page += [f"| `{name}` | {value} | {meaning or ''} |"
+             for name, value, meaning in headers.status_codes(root)]
     return "\n".join(page) + "\n"
 
 

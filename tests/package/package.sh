@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # package.sh BUILD [CC] — installs a build into a folder of its own and uses it as other programs
 # would: by poprt.pc with libpoprt.so and with libpoprt.a, by CMake's find_package, and in a host
-# that has other functions by the names of nanopb's. Ends with the line "N passed, N failed".
+# that has other functions by the names of nanopb's. Manual pages and completion are installed. Ends
+# with the line "N passed, N failed".
 build=$(cd "$1" && pwd) || exit 2
 cc=${2:-cc}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -86,6 +87,26 @@ refused_by_cmake() {
     ! by_cmake poprt 2.0 && grep -q 'not.* compatible\|compatible with requested version' "$work/check.txt"
 }
 
+# Pages of the format and of the library; with the tool, a page for each command, and completion.
+manuals() {
+    scripts=
+    pages="man5/popef.5"
+    ! command -v python3 >/dev/null || pages="$pages man3/libpoprt.3"
+    if [ -x "$prefix/bin/poprt" ]; then
+        commands=$("$prefix/bin/poprt" --help |
+            sed -n '/^commands:/,/^Each/s/^  poprt \([a-z0-9_]*\).*/\1/p')
+        pages="$pages man1/poprt.1 man1/poprt_exec.1"
+        for command in $commands; do
+            pages="$pages man1/poprt-$command.1"
+        done
+        scripts="bash-completion/completions/poprt.bash zsh/site-functions/_poprt"
+    fi
+    for installed in $(printf 'man/%s ' $pages) $scripts; do
+        [ -s "$prefix/share/$installed" ] || { echo "$installed is not installed"; return 1; }
+    done
+}
+
+check "manual pages and completion" manuals
 check "poprt.pc and libpoprt.so" by_shared
 check "poprt.pc and libpoprt.a" by_static
 check "libpoprt.a defines poprt_* alone" only_poprt

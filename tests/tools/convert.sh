@@ -255,22 +255,5 @@ memory_of() { # bytes that --run --compiler_options $1 plans for eight digits
 [ "$(memory_of available_memory_proportion=0.25)" -lt "$(memory_of available_memory_proportion=1)" ] ||
     { echo "FAILED: a share of compiling has no effect on convolutions"; failed=1; }
 
-# Completion and the manual page come from the same table.
-expect 0 --print_completion bash
-has out 'complete -o filenames -F _poprt poprt'
-has out ' --fp16_skip_op_types'
-if command -v bash >/dev/null; then
-    printf '%s\n' '. ./out' 'COMP_WORDS=(poprt --prec)' COMP_CWORD=1 _poprt \
-        'echo "${COMPREPLY[*]}"' 'COMP_WORDS=(poprt --precision fp8)' COMP_CWORD=2 _poprt \
-        'echo "${COMPREPLY[*]}"' >try.bash
-    [ "$(bash try.bash)" = "$(printf '%s\n' '--precision --precision_compare' 'fp8 fp8_weight')" ] ||
-        { echo "FAILED: bash completes: $(bash try.bash)"; failed=1; }
-fi
-expect 0 --print_completion zsh
-has out '^#compdef poprt'
-expect 0 --print_man
-has out '^\.TH POPRT 1'
-has out 'fp16.*fp8_weight'
-
 [ "$failed" -eq 0 ] && echo "all conversions behave"
 exit "$failed"

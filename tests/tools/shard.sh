@@ -12,10 +12,6 @@ same() {
 
 expect 0 --help
 has out '^  poprt auto_sharding '
-expect 0 --print_man
-has out 'poprt auto_sharding'
-expect 0 --print_completion bash
-has out ' auto_sharding'
 expect 0 auto_sharding --help
 has out 'usage: poprt auto_sharding'
 expect 2 auto_sharding
