@@ -154,9 +154,9 @@ static poprt_status fail_unknown(const char *key)
     const char *names[PRT_OPTION_COUNT];
     for (size_t i = 0; i < PRT_OPTION_COUNT; i++)
         names[i] = prt_option_rows[i].info.key;
-    char near[256];
-    prt_nearest(key, names, PRT_OPTION_COUNT, near, sizeof(near));
-    return prt_fail(POPRT_E_NOT_FOUND, key, "no such option; nearest: %s; or dim.NAME", near);
+    char nearest[256];
+    prt_nearest(key, names, PRT_OPTION_COUNT, nearest, sizeof(nearest));
+    return prt_fail(POPRT_E_NOT_FOUND, key, "no such option; nearest: %s; or dim.NAME", nearest);
 }
 
 static poprt_status set(poprt_config *config, const char *key, const char *text)
@@ -243,7 +243,7 @@ poprt_status poprt_config_create(poprt_env *env, poprt_config **out)
 {
     PRT_REQUIRE(out);
     poprt_env *owner = NULL;
-    PRT_TRY(prt_env_take(env, &owner));
+    PRT_TRY(prt_env_acquire(env, &owner));
     poprt_config *config = prt_mem_alloc(&owner->allocator, sizeof(*config));
     if (config == NULL) {
         poprt_env_release(owner);
@@ -347,8 +347,8 @@ const prt_kern *prt_config_kernels(const poprt_config *config, const poprt_env *
 
 size_t prt_config_memory_limit(const poprt_config *config, const poprt_env *env)
 {
-    const size_t ours = (size_t)prt_config_number(config, PRT_OPTION_memory_limit);
-    if (ours == 0 || (env->memory_limit != 0 && env->memory_limit < ours))
+    const size_t limit = (size_t)prt_config_number(config, PRT_OPTION_memory_limit);
+    if (limit == 0 || (env->memory_limit != 0 && env->memory_limit < limit))
         return env->memory_limit;
-    return ours;
+    return limit;
 }

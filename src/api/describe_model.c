@@ -27,7 +27,7 @@ poprt_status poprt_operators_describe(poprt_env *env, int32_t format, poprt_writ
     if (format < POPRT_FORMAT_SUMMARY || format > POPRT_FORMAT_JSON)
         return prt_fail(POPRT_E_ARG, "format",
             "%d is not POPRT_FORMAT_SUMMARY, POPRT_FORMAT_TEXT or POPRT_FORMAT_JSON", format);
-    PRT_TRY(prt_env_take(env, &owner));
+    PRT_TRY(prt_env_acquire(env, &owner));
     poprt_status status = prt_arena_create(&owner->allocator, 0, &arena);
     prt_sink_init(&sink, write, user);
     if (status == POPRT_OK)

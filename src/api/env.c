@@ -84,7 +84,7 @@ poprt_status poprt_env_create(const poprt_env_options *options, poprt_env **out)
     return create(&o, out);
 }
 
-poprt_status prt_env_take(poprt_env *env, poprt_env **out)
+poprt_status prt_env_acquire(poprt_env *env, poprt_env **out)
 {
     if (env == NULL)
         return poprt_env_create(NULL, out);

@@ -36,7 +36,7 @@ poprt_status prt_executable_wrap(poprt_env *env, prt_program *program, const cha
         return POPRT_E_NOMEM;
     }
     atomic_init(&exec->refs, 1);
-    (void)prt_env_take(env, &exec->env);
+    (void)prt_env_acquire(env, &exec->env);
     exec->program = program;
     exec->file = (char *)(exec + 1);
     memcpy(exec->file, file, size);
@@ -80,7 +80,7 @@ static poprt_status load_file(poprt_env *env, const char *path, prt_popef_depth 
     const poprt_config *config, poprt_executable **out)
 {
     poprt_env *owner = NULL;
-    PRT_TRY(prt_env_take(env, &owner));
+    PRT_TRY(prt_env_acquire(env, &owner));
     const poprt_status status = load(owner, NULL, path, depth, config, out);
     poprt_env_release(owner);
     return prt_fail_in_file(prt_fail_at_stage(status, "open"), path);
@@ -107,7 +107,7 @@ poprt_status poprt_executable_load_bytes(poprt_env *env, const void *bytes, size
     PRT_REQUIRE(out);
     poprt_env *owner = NULL;
     prt_blob *blob = NULL;
-    PRT_TRY(prt_env_take(env, &owner));
+    PRT_TRY(prt_env_acquire(env, &owner));
     poprt_status status = prt_blob_borrow(&owner->allocator, bytes, size, NULL, NULL, &blob);
     if (status == POPRT_OK)
         status = load(owner, blob, "", depth_of(config), config, out);

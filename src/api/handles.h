@@ -46,7 +46,7 @@ static inline void prt_env_freeze(poprt_env *env)
 }
 
 /* Returns `env` with one more reference, or a new environment with defaults if `env` is NULL. */
-poprt_status prt_env_take(poprt_env *env, poprt_env **out);
+poprt_status prt_env_acquire(poprt_env *env, poprt_env **out);
 void prt_env_log(const poprt_env *env, int32_t level, const char *text);
 /* Tells whether lines of level DEBUG are logged. If not, callers skip costly work such as
  * timing. */

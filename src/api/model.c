@@ -67,7 +67,7 @@ static poprt_status wrap(poprt_env *env, prt_module *module, size_t memory_limit
         prt_module_release(module);
         return POPRT_E_NOMEM;
     }
-    (void)prt_env_take(env, &model->env);
+    (void)prt_env_acquire(env, &model->env);
     model->module = module;
     model->memory_limit = memory_limit;
     const poprt_status status = prt_model_refresh(model);
@@ -156,7 +156,7 @@ poprt_status poprt_model_load_file(poprt_env *env, const char *path, const poprt
     PRT_REQUIRE(out);
     poprt_env *owner = NULL;
     poprt_model *model = NULL;
-    PRT_TRY(prt_env_take(env, &owner));
+    PRT_TRY(prt_env_acquire(env, &owner));
     const poprt_status status = load(owner, path, NULL, 0, config, &model);
     poprt_env_release(owner);
     if (status == POPRT_OK)
@@ -172,7 +172,7 @@ poprt_status poprt_model_load_bytes(poprt_env *env, const void *bytes, size_t si
     PRT_REQUIRE(out);
     poprt_env *owner = NULL;
     poprt_model *model = NULL;
-    PRT_TRY(prt_env_take(env, &owner));
+    PRT_TRY(prt_env_acquire(env, &owner));
     const poprt_status status = load(owner, NULL, bytes, size, config, &model);
     poprt_env_release(owner);
     if (status == POPRT_OK)

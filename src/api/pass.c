@@ -46,7 +46,7 @@ static void pass_done(void *user, const prt_pass_event *event)
     manager->done++;
     if (manager->fn == NULL)
         return;
-    const poprt_pass_event ours = { .struct_size = sizeof(ours),
+    const poprt_pass_event exported = { .struct_size = sizeof(exported),
         .pass = event->pass,
         .stage = event->stage,
         .ms = event->ms,
@@ -55,7 +55,7 @@ static void pass_done(void *user, const prt_pass_event *event)
         .nodes_after = event->ops_after,
         .before = event->before,
         .after = event->after };
-    manager->fn(manager->user, &ours);
+    manager->fn(manager->user, &exported);
 }
 
 static void pass_says(void *user, prt_pass_level level, const char *pass, const char *subject,
@@ -112,7 +112,7 @@ static poprt_status create(poprt_env *env, poprt_pass_manager **out)
     poprt_pass_manager *manager = prt_mem_alloc(&env->allocator, sizeof(*manager));
     if (manager == NULL)
         return POPRT_E_NOMEM;
-    (void)prt_env_take(env, &manager->env);
+    (void)prt_env_acquire(env, &manager->env);
     prt_env_freeze(env);
     poprt_status status = prt_pass_manager_create(&env->allocator, &manager->manager);
     if (status == POPRT_OK)
@@ -136,7 +136,7 @@ poprt_status poprt_pass_manager_create(poprt_env *env, poprt_pass_manager **out)
 {
     PRT_REQUIRE(out);
     poprt_env *owner = NULL;
-    PRT_TRY(prt_env_take(env, &owner));
+    PRT_TRY(prt_env_acquire(env, &owner));
     const poprt_status status = create(owner, out);
     poprt_env_release(owner);
     return status;

@@ -113,7 +113,7 @@ poprt_status poprt_session_create(poprt_executable *exec, const poprt_config *co
     poprt_session *session = prt_mem_alloc(&env->allocator, sizeof(*session));
     if (session == NULL)
         return POPRT_E_NOMEM;
-    (void)prt_env_take(env, &session->env);
+    (void)prt_env_acquire(env, &session->env);
     session->exec = poprt_executable_retain(exec);
     const poprt_status status = create_inner(exec, config, &session->session, NULL);
     if (status != POPRT_OK) {
@@ -326,7 +326,7 @@ poprt_status poprt_session_write_weight(poprt_session *session, const char *name
 }
 
 /* Releases everything but the queue. */
-static void release_rest(void *user)
+static void release_session(void *user)
 {
     poprt_session *session = user;
     poprt_env *env = session->env;
@@ -342,9 +342,9 @@ void poprt_session_release(poprt_session *session)
         return;
     struct prt_queue *queue = queue_of(session);
     if (queue != NULL && prt_queue_is_inside(queue)) {
-        prt_queue_release_inside(queue, release_rest, session);
+        prt_queue_release_inside(queue, release_session, session);
         return;
     }
     prt_queue_release(queue);
-    release_rest(session);
+    release_session(session);
 }

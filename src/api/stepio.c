@@ -76,7 +76,7 @@ poprt_status prt_slot_import(const prt_slot *slot, const prt_type *type, const p
     return POPRT_OK;
 }
 
-poprt_status prt_slot_import_room(const prt_slot *slot, const poprt_tensor *from, prt_tensor *out)
+poprt_status prt_slot_import_buffer(const prt_slot *slot, const poprt_tensor *from, prt_tensor *out)
 {
     const prt_type *type = slot->type;
     if (type->kind == PRT_VALUE_TENSOR && type->dtype != PRT_DTYPE_undefined &&
@@ -185,14 +185,14 @@ poprt_status poprt_stepio_create_callbacks(const poprt_session *session,
     PRT_REQUIRE(session);
     PRT_REQUIRE(callbacks);
     PRT_REQUIRE(out);
-    poprt_stepio_callbacks ours;
-    PRT_TRY(prt_import(&ours, sizeof(ours), callbacks, callbacks->struct_size, "callbacks"));
-    if (ours.in == NULL || ours.out == NULL)
+    poprt_stepio_callbacks copy;
+    PRT_TRY(prt_import(&copy, sizeof(copy), callbacks, callbacks->struct_size, "callbacks"));
+    if (copy.in == NULL || copy.out == NULL)
         return prt_fail(POPRT_E_ARG, "callbacks", "the callbacks in and out must not be NULL");
     poprt_stepio *io = NULL;
     PRT_TRY(create(session, &io));
     io->with_callbacks = true;
-    io->callbacks = ours;
+    io->callbacks = copy;
     *out = io;
     return POPRT_OK;
 }
@@ -219,7 +219,7 @@ poprt_status poprt_stepio_bind_at(poprt_stepio *io, size_t slot, const poprt_ten
                 : "is not a tensor: use poprt_stepio_bind_sequence");
     prt_tensor value = { .kind = PRT_VALUE_ABSENT };
     PRT_TRY(is_input ? prt_slot_import(s, s->type, tensor, &value)
-                     : prt_slot_import_room(s, tensor, &value));
+                     : prt_slot_import_buffer(s, tensor, &value));
     prt_slot_clear(io, (size_t)(s - io->slots));
     s->value = value;
     s->bound = true;
@@ -230,16 +230,16 @@ poprt_status prt_fail_no_slot(const poprt_stepio *io, const char *name, size_t f
 {
     enum { MOST_NAMES = 512 };
     const char *names[MOST_NAMES];
-    char near[512];
+    char nearest[512];
     size_t n = 0;
     for (size_t i = first; i < end && n < MOST_NAMES; i++)
         names[n++] = prt_slot_name(&io->slots[i]);
-    prt_nearest(name, names, n, near, sizeof(near));
+    prt_nearest(name, names, n, nearest, sizeof(nearest));
     return prt_fail(POPRT_E_NOT_FOUND, name, "there is no %s of this name%s%s",
         first != 0            ? "output"
             : end == io->n_in ? "input"
                               : "input or output",
-        near[0] != '\0' ? "; nearest: " : "", near);
+        nearest[0] != '\0' ? "; nearest: " : "", nearest);
 }
 
 poprt_status poprt_stepio_bind(poprt_stepio *io, const char *name, const poprt_tensor *tensor)

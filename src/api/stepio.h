@@ -12,7 +12,8 @@ poprt_status prt_slot_import(const prt_slot *slot, const prt_type *type, const p
     prt_tensor *out);
 
 /* Imports a buffer for an output, of any size; the run checks whether it is large enough. */
-poprt_status prt_slot_import_room(const prt_slot *slot, const poprt_tensor *from, prt_tensor *out);
+poprt_status prt_slot_import_buffer(const prt_slot *slot, const poprt_tensor *from,
+    prt_tensor *out);
 
 /* Removes the binding of a slot, and of the slot that shares a cache with it. */
 void prt_slot_clear(const poprt_stepio *io, size_t slot);
@@ -24,7 +25,7 @@ static inline const char *prt_slot_name(const prt_slot *slot)
 }
 
 /* Tells whether a slot takes part in the run. In a fused model only slots of graph io->graph do. */
-static inline bool prt_slot_takes_part(const poprt_stepio *io, const prt_slot *slot)
+static inline bool prt_slot_is_used(const poprt_stepio *io, const prt_slot *slot)
 {
     return slot->graph == PRT_NO_GRAPH || slot->graph == io->graph;
 }

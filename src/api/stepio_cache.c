@@ -15,8 +15,8 @@ static poprt_status find_slot(const poprt_stepio *io, const char *name, size_t f
 }
 
 /* Checks that the buffer has the layout of the slot, at least `rows` rows, and all its bytes. */
-static poprt_status check_room(const prt_slot *slot, const poprt_tensor *room, int64_t rows,
-    prt_tensor *whole)
+static poprt_status check_cache_buffer(const prt_slot *slot, const poprt_tensor *room, int64_t rows,
+    prt_tensor *buffer)
 {
     const char *name = slot->name.data;
     if (room->rank < 2 || room->rank > PRT_MAX_RANK || room->dims == NULL)
@@ -32,30 +32,30 @@ static poprt_status check_room(const prt_slot *slot, const poprt_tensor *room, i
     if (most < 1 || most > UINT32_MAX || rows < 0 || rows > most)
         return prt_fail(POPRT_E_ARG, name, "%lld rows are outside the cache, which has %lld",
             (long long)rows, (long long)most);
-    if (!prt_tensor_init(whole, room->dtype, room->rank, room->dims, room->data))
+    if (!prt_tensor_init(buffer, room->dtype, room->rank, room->dims, room->data))
         return prt_fail(POPRT_E_ARG, name, "the cache's size does not fit in memory");
-    if (whole->size != 0 && (room->data == NULL || room->size < whole->size))
+    if (buffer->size != 0 && (room->data == NULL || room->size < buffer->size))
         return prt_fail(POPRT_E_ARG, name, "needs %zu bytes, but the bound buffer has %zu",
-            whole->size, room->data != NULL ? room->size : 0);
+            buffer->size, room->data != NULL ? room->size : 0);
     return POPRT_OK;
 }
 
 /* Checks that an output fits into the cache for some number of rows. */
-static poprt_status check_output(const prt_slot *slot, const prt_tensor *whole)
+static poprt_status check_output(const prt_slot *slot, const prt_tensor *buffer)
 {
     const prt_type *type = slot->type;
     const char *name = slot->name.data;
     if (type->kind != PRT_VALUE_TENSOR)
         return prt_fail(POPRT_E_TYPE, name, "is not a tensor: it cannot be a cache");
-    if (type->dtype != PRT_DTYPE_undefined && type->dtype != whole->dtype)
+    if (type->dtype != PRT_DTYPE_undefined && type->dtype != buffer->dtype)
         return prt_fail(POPRT_E_TYPE, name, "has type %s, but the bound cache has type %s",
-            poprt_dtype_name(type->dtype), poprt_dtype_name(whole->dtype));
-    if (type->rank >= 0 && (uint32_t)type->rank != whole->rank)
+            poprt_dtype_name(type->dtype), poprt_dtype_name(buffer->dtype));
+    if (type->rank >= 0 && (uint32_t)type->rank != buffer->rank)
         return prt_fail(POPRT_E_SHAPE, name, "has %d dimensions, but the bound cache has %u",
-            type->rank, whole->rank);
-    for (uint32_t i = 0; type->rank >= 0 && i < whole->rank; i++) {
-        const int64_t dim = type->dims[i], have = whole->dims[i];
-        if (prt_dim_is_number(dim) && (i + 2 == whole->rank ? dim > have : dim != have))
+            type->rank, buffer->rank);
+    for (uint32_t i = 0; type->rank >= 0 && i < buffer->rank; i++) {
+        const int64_t dim = type->dims[i], have = buffer->dims[i];
+        if (prt_dim_is_number(dim) && (i + 2 == buffer->rank ? dim > have : dim != have))
             return prt_fail(POPRT_E_SHAPE, name, "dimension %u is %lld, but the cache has %lld", i,
                 (long long)dim, (long long)have);
     }
@@ -71,14 +71,14 @@ poprt_status poprt_stepio_bind_cache(poprt_stepio *io, const char *input, const 
     PRT_REQUIRE(room);
     size_t in, out;
     int64_t dims[PRT_MAX_RANK];
-    prt_tensor whole, value;
+    prt_tensor buffer, value;
     PRT_TRY(find_slot(io, input, 0, io->n_in, &in));
     PRT_TRY(find_slot(io, output, io->n_in, io->n_in + io->n_out, &out));
     if (io->with_callbacks)
         return prt_fail(POPRT_E_STATE, input,
             "cannot bind: this StepIO gets its tensors from callbacks");
-    PRT_TRY(check_room(&io->slots[in], room, rows, &whole));
-    PRT_TRY(check_output(&io->slots[out], &whole));
+    PRT_TRY(check_cache_buffer(&io->slots[in], room, rows, &buffer));
+    PRT_TRY(check_output(&io->slots[out], &buffer));
     memcpy(dims, room->dims, room->rank * sizeof(int64_t));
     dims[room->rank - 2] = rows;
     poprt_tensor now = *room;
@@ -86,10 +86,10 @@ poprt_status poprt_stepio_bind_cache(poprt_stepio *io, const char *input, const 
     PRT_TRY(prt_slot_import(&io->slots[in], io->slots[in].type, &now, &value));
     prt_slot_clear(io, in);
     prt_slot_clear(io, out);
-    value.size = whole.size;
+    value.size = buffer.size;
     value.capacity = (uint32_t)room->dims[room->rank - 2];
     io->slots[in].value = value;
-    io->slots[out].value = whole;
+    io->slots[out].value = buffer;
     io->slots[out].value.capacity = value.capacity;
     io->slots[in].bound = io->slots[out].bound = true;
     io->slots[in].partner = (uint32_t)out;

@@ -20,7 +20,7 @@ static poprt_status result_at(const poprt_stepio *io, size_t slot, const prt_ten
             io->n_in + io->n_out);
     if (!io->ran)
         return prt_fail(POPRT_E_STATE, prt_slot_name(&io->slots[slot]), "no run has succeeded");
-    if (!prt_slot_takes_part(io, &io->slots[slot]))
+    if (!prt_slot_is_used(io, &io->slots[slot]))
         return prt_fail(POPRT_E_STATE, prt_slot_name(&io->slots[slot]),
             "belongs to another graph than the last run, which ran graph %u", io->graph);
     if (io->slots[slot].value.capacity != 0)

@@ -45,7 +45,7 @@ SELDOM static poprt_status request_output(poprt_stepio *io, size_t i)
     if (tensor.size < asked)
         return prt_fail(POPRT_E_ARG, prt_slot_name(slot), "needs %zu bytes, but the buffer has %zu",
             asked, tensor.size);
-    return prt_slot_import_room(slot, &tensor, &io->out[i]);
+    return prt_slot_import_buffer(slot, &tensor, &io->out[i]);
 }
 
 /* ---- fused models: one graph runs, and slots of the others take no part */
@@ -114,7 +114,7 @@ SELDOM static poprt_status begin_callbacks(poprt_stepio *io)
     for (size_t i = 0; i < io->n_in + io->n_out; i++)
         io->slots[i].bound = false;
     for (size_t i = 0; i < io->n_in; i++) {
-        if (!prt_slot_takes_part(io, &io->slots[i])) {
+        if (!prt_slot_is_used(io, &io->slots[i])) {
             store_zeros(io, io->slots[i].type, &io->in[i]);
             continue;
         }
@@ -125,7 +125,7 @@ SELDOM static poprt_status begin_callbacks(poprt_stepio *io)
     }
     for (size_t i = 0; i < io->n_out; i++) {
         io->out[i] = (prt_tensor){ .kind = PRT_VALUE_ABSENT };
-        if (!prt_slot_takes_part(io, &io->slots[io->n_in + i]))
+        if (!prt_slot_is_used(io, &io->slots[io->n_in + i]))
             continue;
         PRT_TRY(request_output(io, i));
         io->slots[io->n_in + i].bound = true;
@@ -144,7 +144,7 @@ poprt_status prt_stepio_begin(poprt_stepio *io, const poprt_session *session)
         PRT_TRY(select_graph(io));
     for (size_t i = 0; i < io->n_in; i++) {
         const prt_slot *slot = &io->slots[i];
-        const bool part = prt_slot_takes_part(io, slot);
+        const bool part = prt_slot_is_used(io, slot);
         if (part && !slot->bound && (i != 0 || n_graphs(io) == 0))
             return prt_fail(POPRT_E_STATE, prt_slot_name(slot), "this input is not bound");
         if (part && slot->bound)
@@ -156,7 +156,7 @@ poprt_status prt_stepio_begin(poprt_stepio *io, const poprt_session *session)
         io->in[0].data = &io->graph;
     for (size_t i = 0; i < io->n_out; i++) {
         const prt_slot *slot = &io->slots[io->n_in + i];
-        if (prt_slot_takes_part(io, slot))
+        if (prt_slot_is_used(io, slot))
             io->out[i] = slot->value;
         else
             io->out[i] = (prt_tensor){ .kind = PRT_VALUE_ABSENT };
@@ -169,7 +169,7 @@ static void grow_caches(poprt_stepio *io)
 {
     for (size_t i = 0; i < io->n_in; i++) {
         prt_slot *slot = &io->slots[i];
-        if (slot->value.capacity != 0 && prt_slot_takes_part(io, slot)) {
+        if (slot->value.capacity != 0 && prt_slot_is_used(io, slot)) {
             const prt_tensor *result = &io->out[slot->partner - io->n_in];
             memcpy(slot->value.dims, result->dims, slot->value.rank * sizeof(int64_t));
         }

@@ -45,7 +45,7 @@ typedef struct prt_dim_counts {
 
 struct prt_graph;
 void prt_describe_count_dims(const struct prt_graph *graph, prt_dim_counts *to);
-void prt_describe_put_dims(const prt_dim_counts *counts, char *to, size_t size);
+void prt_describe_print_dims(const prt_dim_counts *counts, char *to, size_t size);
 poprt_status prt_describe_add_dims(prt_description *d, const prt_dim_counts *counts);
 
 poprt_status prt_describe_add_op(prt_description *d, prt_str domain, prt_str name, uint64_t flops);

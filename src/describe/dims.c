@@ -59,7 +59,7 @@ void prt_describe_count_dims(const prt_graph *graph, prt_dim_counts *to)
     }
 }
 
-void prt_describe_put_dims(const prt_dim_counts *counts, char *to, size_t size)
+void prt_describe_print_dims(const prt_dim_counts *counts, char *to, size_t size)
 {
     (void)snprintf(to, size, "%llu known, %llu symbolic, %llu unknown",
         (unsigned long long)counts->known, (unsigned long long)counts->symbolic,
@@ -79,7 +79,7 @@ static poprt_status add_text(prt_description *d, const char *label, const char *
 poprt_status prt_describe_add_dims(prt_description *d, const prt_dim_counts *counts)
 {
     char text[128];
-    prt_describe_put_dims(counts, text, sizeof(text));
+    prt_describe_print_dims(counts, text, sizeof(text));
     PRT_TRY(add_text(d, "dims", NULL, text));
     PRT_TRY(prt_describe_add_fact(d, NULL, "dims_known", (prt_str){ NULL, 0 }, counts->known));
     PRT_TRY(

@@ -113,7 +113,7 @@ static poprt_status describe(const prt_program *p, const prt_io_table *io, const
     return json ? prt_describe_json(&d, sink) : prt_describe_summary(&d, sink);
 }
 
-static void put_buffer(prt_sink *sink, const prt_program *p, const prt_block *block, uint32_t i)
+static void print_buffer(prt_sink *sink, const prt_program *p, const prt_block *block, uint32_t i)
 {
     const prt_buffer *buffer = &block->buffers[i];
     char type[PRT_SINK_LINE / 2];
@@ -134,7 +134,7 @@ static void put_buffer(prt_sink *sink, const prt_program *p, const prt_block *bl
     prt_sink_print(sink, "\n");
 }
 
-static void put_args(prt_sink *sink, const uint32_t *args, uint32_t count)
+static void print_args(prt_sink *sink, const uint32_t *args, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (args[i] == PRT_NO_BUFFER)
@@ -144,15 +144,15 @@ static void put_args(prt_sink *sink, const uint32_t *args, uint32_t count)
     }
 }
 
-static void put_step(prt_sink *sink, const prt_program *p, const prt_block *block, uint32_t s)
+static void print_step(prt_sink *sink, const prt_program *p, const prt_block *block, uint32_t s)
 {
     const prt_step *step = &block->steps[s];
     const prt_eval_params *params = params_of(p, step);
     const uint32_t *args = p->args + step->args;
     prt_sink_print(sink, "  %u: %s %s", s, prt_kernel_name(step->kernel), params->def->key);
-    put_args(sink, args, step->n_in);
+    print_args(sink, args, step->n_in);
     prt_sink_print(sink, " ->");
-    put_args(sink, args + step->n_in, step->n_out);
+    print_args(sink, args + step->n_in, step->n_out);
     for (uint32_t r = 0; r < params->n_regions; r++)
         prt_sink_print(sink, " block %u", params->regions[r]);
     prt_sink_print(sink, "  ");
@@ -170,21 +170,21 @@ static poprt_status print_text(const prt_program *p, prt_sink *sink)
             prt_sink_print(sink, " plan %zu bytes, most live %zu", block->plan_size,
                 block->plan_peak);
         prt_sink_print(sink, "\n inputs");
-        put_args(sink, block->inputs, block->n_inputs);
+        print_args(sink, block->inputs, block->n_inputs);
         prt_sink_print(sink, "\n outputs");
-        put_args(sink, block->outputs, block->n_outputs);
+        print_args(sink, block->outputs, block->n_outputs);
         prt_sink_print(sink, "\n buffers\n");
         for (uint32_t i = 0; i < block->n_buffers; i++)
-            put_buffer(sink, p, block, i);
+            print_buffer(sink, p, block, i);
         prt_sink_print(sink, " steps\n");
         for (uint32_t s = 0; s < block->n_steps; s++)
-            put_step(sink, p, block, s);
+            print_step(sink, p, block, s);
     }
     return prt_sink_finish(sink);
 }
 
 /* Writes a block as a graph: a node for each step and buffer, except constants. */
-static void put_block_dot(prt_sink *sink, const prt_program *p, uint32_t b)
+static void print_block_dot(prt_sink *sink, const prt_program *p, uint32_t b)
 {
     const prt_block *block = &p->blocks[b];
     if (b != 0)
@@ -221,7 +221,7 @@ static poprt_status print_dot(const prt_program *p, prt_sink *sink)
 {
     prt_sink_print(sink, "digraph program {\n  node [shape=box];\n");
     for (uint32_t b = 0; b < p->n_blocks; b++)
-        put_block_dot(sink, p, b);
+        print_block_dot(sink, p, b);
     prt_sink_print(sink, "}\n");
     return prt_sink_finish(sink);
 }

@@ -35,7 +35,7 @@ static poprt_status number_graph(writer *w, const prt_graph *graph, size_t numbe
         : POPRT_E_NOMEM;
 }
 
-static size_t number_of(const writer *w, const prt_graph *graph)
+static size_t graph_number(const writer *w, const prt_graph *graph)
 {
     const prt_str key = { (const char *)&graph, sizeof(graph) };
     return (size_t)(uintptr_t)prt_map_find(&w->numbers, key) - 1;
@@ -43,14 +43,14 @@ static size_t number_of(const writer *w, const prt_graph *graph)
 
 static void graph_name(const writer *w, const prt_graph *graph, char *to, size_t size)
 {
-    const size_t n = number_of(w, graph);
+    const size_t n = graph_number(w, graph);
     if (n == 0)
         (void)snprintf(to, size, "main");
     else
         (void)snprintf(to, size, "graph%zu", n);
 }
 
-static void put_value(writer *w, const prt_value *v)
+static void print_value(writer *w, const prt_value *v)
 {
     char text[PRT_SINK_LINE];
     if (v == NULL) {
@@ -61,7 +61,7 @@ static void put_value(writer *w, const prt_value *v)
     if (v->name.size != 0) {
         prt_json_put_text(&w->out, "name", v->name);
     } else {
-        (void)snprintf(text, sizeof(text), "%%%zu.%u", number_of(w, v->graph), v->id);
+        (void)snprintf(text, sizeof(text), "%%%zu.%u", graph_number(w, v->graph), v->id);
         prt_json_put_text(&w->out, "name", prt_str_of(text));
     }
     prt_type_print(w->module->dims, v->type, text, sizeof(text));
@@ -71,7 +71,7 @@ static void put_value(writer *w, const prt_value *v)
     prt_json_close(&w->out, '}');
 }
 
-static void put_attr(writer *w, const prt_attr_def *row, const void *field)
+static void print_attr(writer *w, const prt_attr_def *row, const void *field)
 {
     prt_json_out *out = &w->out;
     char text[PRT_SINK_LINE];
@@ -115,16 +115,16 @@ static void put_attr(writer *w, const prt_attr_def *row, const void *field)
     }
 }
 
-static void put_attrs(writer *w, const prt_op *op)
+static void print_attrs(writer *w, const prt_op *op)
 {
     prt_json_open(&w->out, "attributes", '{');
     for (uint32_t i = 0; op->def != NULL && i < op->def->n_attrs; i++)
         if (prt_attr_given(op->attrs, i))
-            put_attr(w, &op->def->attrs[i], (const char *)op->attrs + op->def->attrs[i].offset);
+            print_attr(w, &op->def->attrs[i], (const char *)op->attrs + op->def->attrs[i].offset);
     prt_json_close(&w->out, '}');
 }
 
-static void put_op(writer *w, const prt_op *op)
+static void print_op(writer *w, const prt_op *op)
 {
     char name[32];
     prt_json_open(&w->out, NULL, '{');
@@ -134,13 +134,13 @@ static void put_op(writer *w, const prt_op *op)
     prt_json_put_text(&w->out, "name", op->origin);
     prt_json_open(&w->out, "inputs", '[');
     for (uint32_t i = 0; i < op->n_in; i++)
-        put_value(w, op->in[i].value);
+        print_value(w, op->in[i].value);
     prt_json_close(&w->out, ']');
     prt_json_open(&w->out, "outputs", '[');
     for (uint32_t i = 0; i < op->n_out; i++)
-        put_value(w, &op->out[i]);
+        print_value(w, &op->out[i]);
     prt_json_close(&w->out, ']');
-    put_attrs(w, op);
+    print_attrs(w, op);
     prt_json_open(&w->out, "graphs", '[');
     for (uint32_t i = 0; i < op->n_regions; i++) {
         graph_name(w, op->regions[i], name, sizeof(name));
@@ -164,7 +164,7 @@ poprt_status prt_describe_graphs(const prt_module *module, prt_arena *arena, siz
         graph_name(&w, graphs[i], name, sizeof(name));
         prt_json_open(&w.out, name, '[');
         prt_for_each_op (op, graphs[i])
-            put_op(&w, op);
+            print_op(&w, op);
         prt_json_close(&w.out, ']');
     }
     prt_json_close(&w.out, '}');

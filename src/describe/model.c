@@ -108,7 +108,7 @@ static poprt_status print_text(const prt_module *module, prt_arena *arena, const
     prt_sink_str(sink, text);
     for (size_t i = 0; i < graphs->count; i++)
         prt_describe_count_dims(graphs->data[i], &dims);
-    prt_describe_put_dims(&dims, line, sizeof(line));
+    prt_describe_print_dims(&dims, line, sizeof(line));
     prt_sink_print(sink, "# dims: %s\n", line);
     if (dims.origins != 0)
         prt_sink_print(sink, "# unknown from: %s\n", dims.from);
@@ -124,7 +124,7 @@ static size_t index_of(const graph_list *graphs, const prt_graph *graph)
 }
 
 /* Writes the source of an edge. Returns false for constants, which are not drawn. */
-static bool put_source(prt_sink *sink, const graph_list *graphs, const prt_value *v)
+static bool print_source(prt_sink *sink, const graph_list *graphs, const prt_value *v)
 {
     const size_t g = index_of(graphs, v->graph);
     if (v->constant != NULL)
@@ -136,7 +136,7 @@ static bool put_source(prt_sink *sink, const graph_list *graphs, const prt_value
     return true;
 }
 
-static void put_edge_label(prt_sink *sink, const prt_dims *dims, const prt_value *v)
+static void print_edge_label(prt_sink *sink, const prt_dims *dims, const prt_value *v)
 {
     char type[PRT_SINK_LINE / 2];
     prt_type_print(dims, v->type, type, sizeof(type));
@@ -145,7 +145,7 @@ static void put_edge_label(prt_sink *sink, const prt_dims *dims, const prt_value
     prt_sink_print(sink, "\"];\n");
 }
 
-static void put_graph(prt_sink *sink, const graph_list *graphs, size_t g)
+static void print_graph(prt_sink *sink, const graph_list *graphs, size_t g)
 {
     const prt_graph *graph = graphs->data[g];
     const prt_dims *dims = graph->module->dims;
@@ -182,17 +182,17 @@ static void put_graph(prt_sink *sink, const graph_list *graphs, size_t g)
     prt_for_each_op (op, graph)
         for (uint32_t i = 0; i < op->n_in; i++) {
             const prt_value *v = op->in[i].value;
-            if (v == NULL || !put_source(sink, graphs, v))
+            if (v == NULL || !print_source(sink, graphs, v))
                 continue;
             prt_sink_print(sink, "g%zu_op%u", g, op->id);
-            put_edge_label(sink, dims, v);
+            print_edge_label(sink, dims, v);
         }
     for (uint32_t i = 0; i < graph->ret->n_in; i++) {
         const prt_value *v = graph->ret->in[i].value;
-        if (v == NULL || !put_source(sink, graphs, v))
+        if (v == NULL || !print_source(sink, graphs, v))
             continue;
         prt_sink_print(sink, "g%zu_out%u", g, i);
-        put_edge_label(sink, dims, v);
+        print_edge_label(sink, dims, v);
     }
     if (graph->owner != NULL)
         prt_sink_print(sink, "  g%zu_op%u -> g%zu_out0 [style=dotted, dir=none];\n",
@@ -203,7 +203,7 @@ static poprt_status print_dot(const graph_list *graphs, prt_sink *sink)
 {
     prt_sink_print(sink, "digraph model {\n  node [shape=box];\n");
     for (size_t g = 0; g < graphs->count; g++)
-        put_graph(sink, graphs, g);
+        print_graph(sink, graphs, g);
     prt_sink_print(sink, "}\n");
     return prt_sink_finish(sink);
 }

@@ -149,7 +149,7 @@ static poprt_status sort_rows(prt_arena *arena, const prt_op_set *more, row_list
 
 /* ---- for people: one line for each operator ---- */
 
-static void put_name(prt_sink *sink, const char *domain, const char *name, uint32_t since)
+static void print_name(prt_sink *sink, const char *domain, const char *name, uint32_t since)
 {
     char text[SET_TEXT], versions[SET_TEXT];
     (void)snprintf(text, sizeof(text), "%s%s%s", domain, domain[0] != '\0' ? "." : "", name);
@@ -157,10 +157,10 @@ static void put_name(prt_sink *sink, const char *domain, const char *name, uint3
     prt_sink_print(sink, "%-*s %-*s ", NAME_WIDTH, text, VERSION_WIDTH, versions);
 }
 
-static void put_line(prt_sink *sink, const prt_op_def *def)
+static void print_line(prt_sink *sink, const prt_op_def *def)
 {
     char text[SET_TEXT];
-    put_name(sink, def->domain, def->name, def->since);
+    print_name(sink, def->domain, def->name, def->since);
     bool first = true;
     if (prt_op_plugin(def) != NULL)
         prt_sink_print(sink, " of plug-in %s", prt_op_plugin(def));
@@ -174,13 +174,13 @@ static void put_line(prt_sink *sink, const prt_op_def *def)
     prt_sink_print(sink, "\n");
 }
 
-static void put_list(prt_sink *sink, const row_list *list)
+static void print_list(prt_sink *sink, const row_list *list)
 {
     size_t at = 0;
     for (size_t i = 0; i < list->count; i++)
-        put_line(sink, list->rows[i]);
+        print_line(sink, list->rows[i]);
     for (const prt_opset_variant *f; (f = next_alias(&at)) != NULL;) {
-        put_name(sink, f->domain, f->name, 0);
+        print_name(sink, f->domain, f->name, 0);
         prt_sink_print(sink, " read as other operators\n");
     }
 }
@@ -195,7 +195,7 @@ static const prt_type_def *type_of(const prt_op_def *def, const char *var)
     return NULL;
 }
 
-static void put_slots(prt_sink *sink, const prt_op_def *def, const char *title, uint32_t count,
+static void print_slots(prt_sink *sink, const prt_op_def *def, const char *title, uint32_t count,
     const prt_slot_def *slots)
 {
     if (count == 0)
@@ -242,13 +242,13 @@ static void print_default(const prt_op_def *def, const prt_attr_def *attr, char 
         (void)snprintf(to, SET_TEXT, "\"%.*s\"", PRT_STR_ARG(prt_attr_text(attr->kind, at)));
 }
 
-static void put_section(prt_sink *sink, const prt_op_def *def)
+static void print_section(prt_sink *sink, const prt_op_def *def)
 {
     char text[SET_TEXT];
     print_versions(def->domain, def->name, def->since, text);
     prt_sink_print(sink, "\n### %s\n\n- Versions: %s\n", def->name, text);
-    put_slots(sink, def, "Inputs", def->n_in, def->in);
-    put_slots(sink, def, "Outputs", def->n_out, def->out);
+    print_slots(sink, def, "Inputs", def->n_in, def->in);
+    print_slots(sink, def, "Outputs", def->n_out, def->out);
     for (uint32_t i = 0; i < def->n_types; i++) {
         if (strchr(def->types[i].var, '(') != NULL)
             continue;
@@ -268,7 +268,7 @@ static void put_section(prt_sink *sink, const prt_op_def *def)
         prt_sink_print(sink, "- Read and typed, but cannot run on one CPU device.\n");
 }
 
-static void put_page(prt_sink *sink, const row_list *list)
+static void print_page(prt_sink *sink, const row_list *list)
 {
     const prt_op_def *const *rows = list->rows;
     const char *domain = NULL;
@@ -283,7 +283,7 @@ static void put_page(prt_sink *sink, const row_list *list)
             domain = rows[i]->domain;
             prt_sink_print(sink, "\n## %s\n", domain_of(domain));
         }
-        put_section(sink, rows[i]);
+        print_section(sink, rows[i]);
     }
     prt_sink_print(sink, "\n## Read as other operators\n\n");
     size_t at = 0;
@@ -296,7 +296,7 @@ static void put_page(prt_sink *sink, const row_list *list)
 
 /* ---- JSON ---- */
 
-static void json_set(prt_json_out *json, const char *key, uint64_t set)
+static void write_json_set(prt_json_out *json, const char *key, uint64_t set)
 {
     prt_json_open(json, key, '[');
     for (int32_t dtype = 1; dtype < 60; dtype++)
@@ -311,7 +311,7 @@ static void json_set(prt_json_out *json, const char *key, uint64_t set)
     prt_json_close(json, ']');
 }
 
-static void json_slots(prt_json_out *json, const char *key, uint32_t count,
+static void write_json_slots(prt_json_out *json, const char *key, uint32_t count,
     const prt_slot_def *slots)
 {
     prt_json_open(json, key, '[');
@@ -326,7 +326,7 @@ static void json_slots(prt_json_out *json, const char *key, uint32_t count,
     prt_json_close(json, ']');
 }
 
-static void json_attr(prt_json_out *json, const prt_op_def *def, const prt_attr_def *attr)
+static void write_json_attr(prt_json_out *json, const prt_op_def *def, const prt_attr_def *attr)
 {
     const char *at = (const char *)def->defaults + attr->offset;
     prt_json_open(json, NULL, '{');
@@ -341,7 +341,7 @@ static void json_attr(prt_json_out *json, const prt_op_def *def, const prt_attr_
     prt_json_close(json, '}');
 }
 
-static poprt_status put_json(prt_sink *sink, prt_arena *arena, const row_list *list)
+static poprt_status print_json(prt_sink *sink, prt_arena *arena, const row_list *list)
 {
     prt_json_out json;
     prt_json_out_init(&json, arena, true);
@@ -361,15 +361,15 @@ static poprt_status put_json(prt_sink *sink, prt_arena *arena, const row_list *l
         prt_json_put_bool(&json, "runs", def->hooks->eval != NULL);
         if (prt_op_plugin(def) != NULL)
             prt_json_put_text(&json, "plugin", prt_str_of(prt_op_plugin(def)));
-        json_slots(&json, "inputs", def->n_in, def->in);
-        json_slots(&json, "outputs", def->n_out, def->out);
+        write_json_slots(&json, "inputs", def->n_in, def->in);
+        write_json_slots(&json, "outputs", def->n_out, def->out);
         prt_json_open(&json, "types", '{');
         for (uint32_t k = 0; k < def->n_types; k++)
-            json_set(&json, def->types[k].var, def->types[k].set);
+            write_json_set(&json, def->types[k].var, def->types[k].set);
         prt_json_close(&json, '}');
         prt_json_open(&json, "attributes", '[');
         for (uint32_t k = 0; k < def->n_attrs; k++)
-            json_attr(&json, def, &def->attrs[k]);
+            write_json_attr(&json, def, &def->attrs[k]);
         prt_json_close(&json, ']');
         prt_json_close(&json, '}');
     }
@@ -387,10 +387,10 @@ poprt_status prt_describe_operators(const prt_op_set *ops, int32_t format, prt_a
     row_list list = { 0 };
     PRT_TRY(sort_rows(arena, ops, &list));
     if (format == POPRT_FORMAT_JSON)
-        PRT_TRY(put_json(sink, arena, &list));
+        PRT_TRY(print_json(sink, arena, &list));
     else if (format == POPRT_FORMAT_TEXT)
-        put_page(sink, &list);
+        print_page(sink, &list);
     else
-        put_list(sink, &list);
+        print_list(sink, &list);
     return prt_sink_finish(sink);
 }

@@ -78,14 +78,14 @@ static poprt_status list_devices(sharding *s, bool *few)
     return POPRT_OK;
 }
 
-static void put_number(prt_sink *sink, const char *before, uint64_t number, const char *behind)
+static void print_number(prt_sink *sink, const char *before, uint64_t number, const char *behind)
 {
     prt_sink_print(sink, "%s", before);
     prt_sink_count(sink, number);
     prt_sink_print(sink, "%s", behind);
 }
 
-static poprt_status put_needs(const sharding *s, prt_sink *sink)
+static poprt_status print_device_needs(const sharding *s, prt_sink *sink)
 {
     prt_meter meter;
     PRT_TRY(prt_meter_init(s->arena, &s->net, &meter));
@@ -93,17 +93,17 @@ static poprt_status put_needs(const sharding *s, prt_sink *sink)
         prt_shard_need need;
         prt_meter_read(&meter, s->device_of, d, &need);
         prt_sink_print(sink, "# device %lld: %u nodes", (long long)s->devices.data[d], need.nodes);
-        put_number(sink, ", ", need.bytes, " bytes (");
-        put_number(sink, "weights ", need.weights, ", ");
-        put_number(sink, "activations ", need.activations, ", ");
-        put_number(sink, "received ", need.received, "), ");
-        put_number(sink, "", need.flops, " FLOPs\n");
+        print_number(sink, ", ", need.bytes, " bytes (");
+        print_number(sink, "weights ", need.weights, ", ");
+        print_number(sink, "activations ", need.activations, ", ");
+        print_number(sink, "received ", need.received, "), ");
+        print_number(sink, "", need.flops, " FLOPs\n");
     }
     return POPRT_OK;
 }
 
 /* Writes a sharding point. Names are JSON strings, which are also valid YAML. */
-static poprt_status put_point(const sharding *s, const prt_shard_point *point, prt_sink *sink)
+static poprt_status print_point(const sharding *s, const prt_shard_point *point, prt_sink *sink)
 {
     prt_json_out quoted;
     prt_str name;
@@ -128,8 +128,8 @@ poprt_status prt_describe_sharding(const prt_graph *graph, prt_arena *arena, prt
     PRT_TRY(prt_shard_points_of(arena, &s.net, s.places, &points));
     PRT_TRY(list_devices(&s, &few));
     if (few)
-        PRT_TRY(put_needs(&s, sink));
+        PRT_TRY(print_device_needs(&s, sink));
     for (size_t i = 0; i < points.count; i++)
-        PRT_TRY(put_point(&s, &points.data[i], sink));
+        PRT_TRY(print_point(&s, &points.data[i], sink));
     return prt_sink_finish(sink);
 }

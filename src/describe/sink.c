@@ -20,11 +20,11 @@ void prt_sink_init(prt_sink *sink, poprt_write_fn write, void *user)
     sink->failed = false;
 }
 
-void prt_sink_put(prt_sink *sink, const char *text, size_t size)
+void prt_sink_write(prt_sink *sink, const char *text, size_t size)
 {
     while (size != 0 && !sink->failed) {
-        const size_t room = sizeof(sink->data) - sink->used;
-        const size_t n = size < room ? size : room;
+        const size_t left = sizeof(sink->data) - sink->used;
+        const size_t n = size < left ? size : left;
         memcpy(sink->data + sink->used, text, n);
         sink->used += n;
         text += n;
@@ -37,17 +37,17 @@ void prt_sink_put(prt_sink *sink, const char *text, size_t size)
 void prt_sink_str(prt_sink *sink, prt_str text)
 {
     if (text.data != NULL)
-        prt_sink_put(sink, text.data, text.size);
+        prt_sink_write(sink, text.data, text.size);
 }
 
 void prt_sink_name(prt_sink *sink, prt_str name, size_t width)
 {
     for (size_t i = 0; i < name.size; i++)
-        prt_sink_put(sink, (unsigned char)name.data[i] < 0x20 ? " " : name.data + i, 1);
+        prt_sink_write(sink, (unsigned char)name.data[i] < 0x20 ? " " : name.data + i, 1);
     for (size_t i = name.size; i < width; i++)
-        prt_sink_put(sink, " ", 1);
+        prt_sink_write(sink, " ", 1);
     if (width != 0)
-        prt_sink_put(sink, " ", 1);
+        prt_sink_write(sink, " ", 1);
 }
 
 void prt_sink_print(prt_sink *sink, const char *fmt, ...)
@@ -58,7 +58,7 @@ void prt_sink_print(prt_sink *sink, const char *fmt, ...)
     const int size = vsnprintf(line, sizeof(line), fmt, args);
     va_end(args);
     if (size > 0)
-        prt_sink_put(sink, line, (size_t)size < sizeof(line) ? (size_t)size : sizeof(line) - 1);
+        prt_sink_write(sink, line, (size_t)size < sizeof(line) ? (size_t)size : sizeof(line) - 1);
 }
 
 void prt_sink_count(prt_sink *sink, uint64_t count)
@@ -73,7 +73,7 @@ void prt_sink_count(prt_sink *sink, uint64_t count)
         count /= 10;
         written++;
     } while (count != 0);
-    prt_sink_put(sink, digits + at, sizeof(digits) - at);
+    prt_sink_write(sink, digits + at, sizeof(digits) - at);
 }
 
 poprt_status prt_sink_finish(prt_sink *sink)

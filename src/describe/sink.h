@@ -19,7 +19,7 @@ typedef struct prt_sink {
 } prt_sink;
 
 void prt_sink_init(prt_sink *sink, poprt_write_fn write, void *user);
-void prt_sink_put(prt_sink *sink, const char *text, size_t size);
+void prt_sink_write(prt_sink *sink, const char *text, size_t size);
 void prt_sink_str(prt_sink *sink, prt_str text);
 /* Writes a name or text of a file on one line: control characters become spaces. Pads it with
  * spaces to `width` bytes and adds a space, unless `width` is 0. */

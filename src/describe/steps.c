@@ -115,7 +115,7 @@ static void print_place(const step_view *l, uint32_t buffer, char *to, size_t si
         (void)snprintf(to, size, "%s", spaces[b->space]);
 }
 
-static void put_result(prt_sink *sink, const step_view *l, uint32_t buffer)
+static void print_result(prt_sink *sink, const step_view *l, uint32_t buffer)
 {
     char type[PRT_SINK_LINE / 2], place[TEXT];
     const prt_buffer *b = &l->block->buffers[buffer];
@@ -129,7 +129,7 @@ static void put_result(prt_sink *sink, const step_view *l, uint32_t buffer)
     prt_sink_print(sink, "%s\n", place);
 }
 
-static void put_inputs(prt_sink *sink, const step_view *l)
+static void print_inputs(prt_sink *sink, const step_view *l)
 {
     for (uint32_t i = 0; i < l->step->n_in; i++) {
         if (l->in[i] == PRT_NO_BUFFER)
@@ -142,7 +142,7 @@ static void put_inputs(prt_sink *sink, const step_view *l)
 }
 
 /* Writes the node of a step, and the nodes that were merged into it, one a line. */
-static void put_nodes(prt_sink *sink, const prt_eval_params *params)
+static void print_nodes(prt_sink *sink, const prt_eval_params *params)
 {
     prt_sink_print(sink, "       from ");
     prt_sink_name(sink, params->origin, 0);
@@ -152,7 +152,7 @@ static void put_nodes(prt_sink *sink, const prt_eval_params *params)
         if (params->merged.data[i] == '+')
             prt_sink_print(sink, " + ");
         else
-            prt_sink_put(sink, &params->merged.data[i], 1);
+            prt_sink_write(sink, &params->merged.data[i], 1);
     }
     prt_sink_print(sink, "\n");
 }
@@ -168,14 +168,14 @@ poprt_status prt_describe_steps(const prt_program *p, prt_sink *sink)
             const prt_str form = prt_program_form(l.params);
             prt_sink_print(sink, "%5u  %s%s%.*s [%s]", s, l.params->def->key,
                 form.size != 0 ? " as " : "", PRT_STR_ARG(form), kernel_of(&l));
-            put_inputs(sink, &l);
+            print_inputs(sink, &l);
             for (uint32_t i = 0; i < l.params->n_regions; i++)
                 prt_sink_print(sink, " block %u", l.params->regions[i]);
             prt_sink_print(sink, "\n");
-            put_nodes(sink, l.params);
+            print_nodes(sink, l.params);
             for (uint32_t i = 0; i < l.step->n_out; i++)
                 if (l.out[i] != PRT_NO_BUFFER)
-                    put_result(sink, &l, l.out[i]);
+                    print_result(sink, &l, l.out[i]);
         }
     }
     prt_sink_print(sink, "%u nodes eliminated\n", p->n_eliminated);
@@ -193,7 +193,7 @@ poprt_status prt_describe_steps(const prt_program *p, prt_sink *sink)
 
 /* ---- JSON ---- */
 
-static void json_nodes(prt_json_out *json, const prt_eval_params *params)
+static void write_json_nodes(prt_json_out *json, const prt_eval_params *params)
 {
     prt_json_open(json, "nodes", '[');
     prt_json_put_text(json, NULL, params->origin);
@@ -207,7 +207,7 @@ static void json_nodes(prt_json_out *json, const prt_eval_params *params)
     prt_json_close(json, ']');
 }
 
-static void json_result(prt_json_out *json, const step_view *l, uint32_t buffer)
+static void write_json_result(prt_json_out *json, const step_view *l, uint32_t buffer)
 {
     char type[PRT_SINK_LINE / 2], place[TEXT];
     const prt_buffer *b = &l->block->buffers[buffer];
@@ -227,7 +227,7 @@ static void json_result(prt_json_out *json, const step_view *l, uint32_t buffer)
     prt_json_close(json, '}');
 }
 
-static void json_step(prt_json_out *json, const step_view *l, uint32_t block, uint32_t index)
+static void write_json_step(prt_json_out *json, const step_view *l, uint32_t block, uint32_t index)
 {
     prt_json_open(json, NULL, '{');
     prt_json_put_i64(json, "block", block);
@@ -237,7 +237,7 @@ static void json_step(prt_json_out *json, const step_view *l, uint32_t block, ui
     const prt_str form = prt_program_form(l->params);
     if (form.size != 0)
         prt_json_put_text(json, "form", form);
-    json_nodes(json, l->params);
+    write_json_nodes(json, l->params);
     prt_json_open(json, "inputs", '[');
     for (uint32_t i = 0; i < l->step->n_in; i++)
         prt_json_put_i64(json, NULL, l->in[i] != PRT_NO_BUFFER ? (int64_t)l->in[i] : -1);
@@ -245,7 +245,7 @@ static void json_step(prt_json_out *json, const step_view *l, uint32_t block, ui
     prt_json_open(json, "outputs", '[');
     for (uint32_t i = 0; i < l->step->n_out; i++)
         if (l->out[i] != PRT_NO_BUFFER)
-            json_result(json, l, l->out[i]);
+            write_json_result(json, l, l->out[i]);
     prt_json_close(json, ']');
     prt_json_close(json, '}');
 }
@@ -259,7 +259,7 @@ poprt_status prt_describe_steps_json(const prt_program *p, prt_arena *arena, prt
     for (uint32_t b = 0; b < p->n_blocks; b++)
         for (uint32_t s = 0; s < p->blocks[b].n_steps; s++) {
             const step_view l = view_step(p, b, s);
-            json_step(&json, &l, b, s);
+            write_json_step(&json, &l, b, s);
         }
     prt_json_close(&json, ']');
     prt_json_open(&json, "gone", '[');

@@ -7,7 +7,7 @@
 
 enum { LABEL_WIDTH = 14, NAME_WIDTH = 28 };
 
-static prt_str qualify(prt_arena *arena, prt_str domain, prt_str name)
+static prt_str qualified_name(prt_arena *arena, prt_str domain, prt_str name)
 {
     if (prt_domain_is_onnx(domain))
         return name;
@@ -22,7 +22,7 @@ static prt_str qualify(prt_arena *arena, prt_str domain, prt_str name)
 
 poprt_status prt_describe_add_op(prt_description *d, prt_str domain, prt_str name, uint64_t flops)
 {
-    const prt_str key = qualify(d->arena, domain, name);
+    const prt_str key = qualified_name(d->arena, domain, name);
     if (key.data == NULL && name.size != 0)
         return POPRT_E_NOMEM;
     d->n_ops++;
@@ -89,7 +89,7 @@ static void sort_ops(prt_description *d)
 
 static const char *const kinds[] = { "", "tensor", "sequence", "optional", "map" };
 
-static void put_type(prt_sink *sink, const poprt_io_info *info)
+static void print_type(prt_sink *sink, const poprt_io_info *info)
 {
     if (info->value_kind != POPRT_VALUE_TENSOR)
         prt_sink_print(sink, "%s of ", kinds[info->value_kind]);
@@ -115,14 +115,14 @@ static void put_type(prt_sink *sink, const poprt_io_info *info)
     prt_sink_print(sink, "]");
 }
 
-static void put_io(prt_sink *sink, const prt_io_table *io, int32_t direction)
+static void print_io(prt_sink *sink, const prt_io_table *io, int32_t direction)
 {
     prt_sink_print(sink, "%-*s %zu\n", LABEL_WIDTH, direction == POPRT_INPUT ? "inputs" : "outputs",
         io->count[direction]);
     for (size_t i = 0; i < io->count[direction]; i++) {
         prt_sink_print(sink, "  ");
         prt_sink_name(sink, prt_str_of(io->info[direction][i].name), NAME_WIDTH);
-        put_type(sink, &io->info[direction][i]);
+        print_type(sink, &io->info[direction][i]);
         prt_sink_print(sink, "\n");
     }
 }
@@ -130,7 +130,7 @@ static void put_io(prt_sink *sink, const prt_io_table *io, int32_t direction)
 enum { MOST_VALUE = 120 }; /* most bytes of a property in the summary */
 
 /* Writes the first MOST_VALUE bytes of a text, cut at a character, and "..." if it is longer. */
-static void put_start(prt_sink *sink, const char *text)
+static void print_truncated(prt_sink *sink, const char *text)
 {
     size_t size = strlen(text);
     const bool cut = size > MOST_VALUE;
@@ -142,22 +142,23 @@ static void put_start(prt_sink *sink, const char *text)
         prt_sink_print(sink, "...");
 }
 
-static void put_property(prt_sink *sink, size_t width, const char *label, const char *value,
+static void print_property(prt_sink *sink, size_t width, const char *label, const char *value,
     const char *more)
 {
     prt_sink_name(sink, prt_str_of(label), width);
-    put_start(sink, value);
+    print_truncated(sink, value);
     if (more[0] != '\0')
         prt_sink_print(sink, " ");
-    put_start(sink, more);
+    print_truncated(sink, more);
     prt_sink_print(sink, "\n");
 }
 
 /* Writes the producer, version and metadata of the model's file, if it has them. */
-static void put_about(prt_sink *sink, const poprt_model_info *about)
+static void print_model_info(prt_sink *sink, const poprt_model_info *about)
 {
     if (about->producer_name[0] != '\0')
-        put_property(sink, LABEL_WIDTH, "producer", about->producer_name, about->producer_version);
+        print_property(sink, LABEL_WIDTH, "producer", about->producer_name,
+            about->producer_version);
     if (about->model_version != 0)
         prt_sink_print(sink, "%-*s %lld\n", LABEL_WIDTH, "model version",
             (long long)about->model_version);
@@ -166,11 +167,11 @@ static void put_about(prt_sink *sink, const poprt_model_info *about)
     for (size_t i = 0; i < about->property_count; i++) {
         const poprt_property *p = &about->properties[i];
         prt_sink_print(sink, "  ");
-        put_property(sink, NAME_WIDTH, p->key, p->value, "");
+        print_property(sink, NAME_WIDTH, p->key, p->value, "");
     }
 }
 
-static void json_about(prt_json_out *json, const poprt_model_info *about)
+static void write_json_model_info(prt_json_out *json, const poprt_model_info *about)
 {
     prt_json_put_text(json, "producer_name", prt_str_of(about->producer_name));
     prt_json_put_text(json, "producer_version", prt_str_of(about->producer_version));
@@ -189,9 +190,9 @@ poprt_status prt_describe_summary(prt_description *d, prt_sink *sink)
     sort_ops(d);
     if (d->file[0] != '\0')
         prt_sink_print(sink, "%-*s %s\n", LABEL_WIDTH, "file", d->file);
-    put_about(sink, &d->io->about);
-    put_io(sink, d->io, POPRT_INPUT);
-    put_io(sink, d->io, POPRT_OUTPUT);
+    print_model_info(sink, &d->io->about);
+    print_io(sink, d->io, POPRT_INPUT);
+    print_io(sink, d->io, POPRT_OUTPUT);
     prt_sink_print(sink, "%-*s ", LABEL_WIDTH, "operators");
     prt_sink_count(sink, d->n_ops);
     prt_sink_print(sink, " of %zu types\n", d->op_list.count);
@@ -226,7 +227,7 @@ poprt_status prt_describe_summary(prt_description *d, prt_sink *sink)
     return prt_sink_finish(sink);
 }
 
-static void json_io(prt_json_out *json, const prt_io_table *io, int32_t direction)
+static void write_json_io(prt_json_out *json, const prt_io_table *io, int32_t direction)
 {
     prt_json_open(json, direction == POPRT_INPUT ? "inputs" : "outputs", '[');
     for (size_t i = 0; i < io->count[direction]; i++) {
@@ -255,7 +256,7 @@ static void json_io(prt_json_out *json, const prt_io_table *io, int32_t directio
 }
 
 /* Writes the number of operators of each type, or their FLOPs. */
-static poprt_status json_ops(const prt_description *d, prt_json_out *json, bool flops)
+static poprt_status write_json_ops(const prt_description *d, prt_json_out *json, bool flops)
 {
     prt_json_open(json, flops ? "operator_flops" : "operators", '{');
     for (size_t i = 0; i < d->op_list.count; i++) {
@@ -278,12 +279,12 @@ poprt_status prt_describe_json(prt_description *d, prt_sink *sink)
     prt_json_open(&json, NULL, '{');
     prt_json_put_text(&json, "kind", prt_str_of(d->kind));
     prt_json_put_text(&json, "file", prt_str_of(d->file));
-    json_io(&json, d->io, POPRT_INPUT);
-    json_io(&json, d->io, POPRT_OUTPUT);
+    write_json_io(&json, d->io, POPRT_INPUT);
+    write_json_io(&json, d->io, POPRT_OUTPUT);
     prt_json_put_i64(&json, "operator_count", (int64_t)d->n_ops);
-    PRT_TRY(json_ops(d, &json, false));
+    PRT_TRY(write_json_ops(d, &json, false));
     if (d->flops != 0)
-        PRT_TRY(json_ops(d, &json, true));
+        PRT_TRY(write_json_ops(d, &json, true));
     prt_json_put_i64(&json, "weight_count", (int64_t)d->n_weights);
     prt_json_put_i64(&json, "weight_bytes", (int64_t)d->weight_bytes);
     for (size_t i = 0; i < d->facts.count; i++) {
@@ -295,7 +296,7 @@ poprt_status prt_describe_json(prt_description *d, prt_sink *sink)
         else
             prt_json_put_i64(&json, fact->key, (int64_t)fact->number);
     }
-    json_about(&json, &d->io->about);
+    write_json_model_info(&json, &d->io->about);
     prt_json_close(&json, '}');
     prt_str text;
     PRT_TRY(prt_json_out_finish(&json, &text));
@@ -309,7 +310,7 @@ void prt_sink_dot(prt_sink *sink, prt_str text)
     for (uint32_t i = 0; i < text.size; i++) {
         const unsigned char ch = (unsigned char)text.data[i];
         if (ch == '"' || ch == '\\')
-            prt_sink_put(sink, "\\", 1);
-        prt_sink_put(sink, ch < 0x20 ? "?" : &text.data[i], 1);
+            prt_sink_write(sink, "\\", 1);
+        prt_sink_write(sink, ch < 0x20 ? "?" : &text.data[i], 1);
     }
 }

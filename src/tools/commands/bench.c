@@ -220,7 +220,7 @@ static void list_numbers(const result *r, const char **names, double *values)
 
 enum { NUMBERS = 7 };
 
-static void put_line(const result *r)
+static void print_line(const result *r)
 {
     const char *names[NUMBERS];
     double values[NUMBERS];
@@ -232,7 +232,7 @@ static void put_line(const result *r)
         poprt_version());
 }
 
-static poprt_status put_json(prt_arena *arena, const result *r)
+static poprt_status print_json(prt_arena *arena, const result *r)
 {
     const char *names[NUMBERS];
     double values[NUMBERS];
@@ -283,9 +283,9 @@ static int command_bench(int argc, char **argv)
             status = bench(&tool, &opts, &r);
         prt_progress_clear(&tool.progress);
         if (status == POPRT_OK && prt_opt_has(&opts, OPT_JSON))
-            status = put_json(arena, &r);
+            status = print_json(arena, &r);
         else if (status == POPRT_OK)
-            put_line(&r);
+            print_line(&r);
         exit_code = status == POPRT_OK ? PRT_EXIT_DONE : PRT_REPORT_OF(&tool, &prt_bench_command);
         prt_tool_close(&tool);
     }

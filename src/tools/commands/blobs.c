@@ -17,7 +17,7 @@ static const char *type_name(uint32_t type)
 }
 
 /* Prints the element type and shape of a tensor or feed from its descriptor. */
-static void put_info(const prt_json *descriptor)
+static void print_info(const prt_json *descriptor)
 {
     const prt_json *info = prt_json_get(descriptor, "tensorInfo");
     const prt_json *shape = prt_json_get(info, "shape");
@@ -30,7 +30,7 @@ static void put_info(const prt_json *descriptor)
     (void)printf("]");
 }
 
-static void put_index(const prt_popef_index *index)
+static void print_index(const prt_popef_index *index)
 {
     (void)printf("%12s  %-17s  %-7s  %12s  name\n", "offset", "type", "version", "size");
     for (uint32_t i = 0; i < index->count; i++) {
@@ -40,7 +40,7 @@ static void put_index(const prt_popef_index *index)
             (void)prt_json_text(prt_json_get(b->descriptor, "executable"), &name);
         (void)printf("%12" PRIu64 "  %-17s  %-7s  %12" PRIu64 "  %.*s", b->offset,
             type_name(b->type), b->version, b->size, PRT_STR_ARG(name));
-        put_info(b->descriptor);
+        print_info(b->descriptor);
         (void)printf("\n");
     }
 }
@@ -53,7 +53,7 @@ poprt_status prt_blobs_print(prt_tool *tool, const char *path, bool verify)
     const poprt_status status =
         prt_popef_index_read(file, verify ? PRT_POPEF_VERIFY : PRT_POPEF_LIST, tool->arena, &index);
     if (status == POPRT_OK)
-        put_index(&index);
+        print_index(&index);
     if (status == POPRT_OK && verify)
         (void)printf("%s: intact, the checksums of all %u blobs match\n", path, index.count);
     prt_blob_release(file);

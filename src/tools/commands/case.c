@@ -17,39 +17,39 @@ enum { MAX_SETS = 1000 };
 #define SKIPPED "int64_to_int32"
 
 /* A compiled model and its latest run. */
-typedef struct runs {
+typedef struct loaded_model {
     poprt_executable *exec;
     poprt_session *session;
     poprt_stepio *io; /* outputs are valid until the next run */
-} runs;
+} loaded_model;
 
 /* State of a case. */
-typedef struct state {
+typedef struct case_state {
     prt_tool tool;
     const prt_case_options *options;
     const char *dir;
-    runs plain; /* runs of the unchanged model */
+    loaded_model plain; /* runs of the unchanged model */
     prt_files files;
     char *why;
     size_t size;
     const char *pass; /* pass that failed, or NULL */
-} state;
+} case_state;
 
-static void close_runs(runs *r)
+static void close_model(loaded_model *r)
 {
     poprt_stepio_release(r->io);
     poprt_session_release(r->session);
     poprt_executable_release(r->exec);
-    *r = (runs){ .exec = NULL };
+    *r = (loaded_model){ .exec = NULL };
 }
 
-static const char *data_file(state *s, uint32_t set, const char *word, size_t index)
+static const char *data_file(case_state *s, uint32_t set, const char *word, size_t index)
 {
     return prt_tool_text(s->tool.arena, "%s/test_data_set_%u/%s_%zu.pb", s->dir, set, word, index);
 }
 
 /* Writes the program to a temporary PopEF file and opens it in place of the program. */
-static poprt_status pass_through_popef(const state *s, runs *r)
+static poprt_status pass_through_popef(const case_state *s, loaded_model *r)
 {
     const char *temp = getenv("TMPDIR");
     char path[1024];
@@ -76,7 +76,8 @@ static poprt_status pass_through_popef(const state *s, runs *r)
     return POPRT_OK;
 }
 
-static poprt_status bind_inputs(state *s, const runs *r, uint32_t set, poprt_stepio *io)
+static poprt_status bind_inputs(case_state *s, const loaded_model *r, uint32_t set,
+    poprt_stepio *io)
 {
     for (size_t i = 0; i < poprt_executable_io_count(r->exec, POPRT_INPUT); i++) {
         poprt_io_info info = { .struct_size = sizeof(info) };
@@ -91,8 +92,8 @@ static poprt_status bind_inputs(state *s, const runs *r, uint32_t set, poprt_ste
     return POPRT_OK;
 }
 
-static poprt_status read_output(const state *s, const runs *r, size_t i, poprt_io_info *info,
-    prt_tensor *out)
+static poprt_status read_output(const case_state *s, const loaded_model *r, size_t i,
+    poprt_io_info *info, prt_tensor *out)
 {
     const size_t n_in = poprt_executable_io_count(r->exec, POPRT_INPUT);
     *info = (poprt_io_info){ .struct_size = sizeof(*info) };
@@ -100,7 +101,7 @@ static poprt_status read_output(const state *s, const runs *r, size_t i, poprt_i
     return prt_value_output(s->tool.arena, r->io, n_in + i, info, out);
 }
 
-static bool differ(state *s, uint32_t set, const char *name, prt_tolerance tolerance,
+static bool outputs_differ(case_state *s, uint32_t set, const char *name, prt_tolerance tolerance,
     const prt_tensor *found, const prt_tensor *expected)
 {
     char why[512];
@@ -111,7 +112,8 @@ static bool differ(state *s, uint32_t set, const char *name, prt_tolerance toler
 }
 
 /* Compares an output with its stored file, if that exists. */
-static poprt_status check_stored(state *s, const runs *r, uint32_t set, size_t i, bool *differs)
+static poprt_status check_stored(case_state *s, const loaded_model *r, uint32_t set, size_t i,
+    bool *differs)
 {
     poprt_io_info info;
     prt_tensor found, expected;
@@ -122,24 +124,24 @@ static poprt_status check_stored(state *s, const runs *r, uint32_t set, size_t i
         return POPRT_OK;
     PRT_TRY(read_output(s, r, i, &info, &found));
     PRT_TRY(prt_value_read(&s->tool, &s->files, path, &info, &expected));
-    *differs = differ(s, set, info.name, s->options->tolerance, &found, &expected);
+    *differs = outputs_differ(s, set, info.name, s->options->tolerance, &found, &expected);
     return POPRT_OK;
 }
 
 /* Compares an output with the output of the unchanged model. */
-static poprt_status check_before(state *s, const runs *r, double bound, uint32_t set, size_t i,
-    bool *differs)
+static poprt_status check_before(case_state *s, const loaded_model *r, double bound, uint32_t set,
+    size_t i, bool *differs)
 {
     const prt_tolerance tolerance = { .by_share = true, .share = bound };
     poprt_io_info info;
     prt_tensor found, expected;
     PRT_TRY(read_output(s, &s->plain, i, &info, &expected));
     PRT_TRY(read_output(s, r, i, &info, &found));
-    *differs = differ(s, set, info.name, tolerance, &found, &expected);
+    *differs = outputs_differ(s, set, info.name, tolerance, &found, &expected);
     return POPRT_OK;
 }
 
-static poprt_status run_set(state *s, runs *r, uint32_t set)
+static poprt_status run_set(case_state *s, loaded_model *r, uint32_t set)
 {
     poprt_stepio_release(r->io);
     r->io = NULL;
@@ -148,13 +150,13 @@ static poprt_status run_set(state *s, runs *r, uint32_t set)
     return poprt_session_run(r->session, r->io);
 }
 
-static bool has_set(const state *s, uint32_t set)
+static bool has_set(const case_state *s, uint32_t set)
 {
     const char *path = prt_tool_text(s->tool.arena, "%s/test_data_set_%u", s->dir, set);
     return path != NULL && access(path, F_OK) == 0;
 }
 
-static poprt_status open_session(const state *s, runs *r)
+static poprt_status open_session(const case_state *s, loaded_model *r)
 {
     poprt_config *config = NULL;
     PRT_TRY(poprt_config_create(s->tool.env, &config));
@@ -167,8 +169,8 @@ static poprt_status open_session(const state *s, runs *r)
     return status;
 }
 
-static poprt_status open_model(const state *s, const poprt_model *model, const poprt_config *config,
-    runs *r)
+static poprt_status open_model(const case_state *s, const poprt_model *model,
+    const poprt_config *config, loaded_model *r)
 {
     PRT_TRY(poprt_compile(model, config, &r->exec));
     if (s->options->via_popef)
@@ -178,7 +180,7 @@ static poprt_status open_model(const state *s, const poprt_model *model, const p
 
 /* Compares all outputs of all data sets: with the outputs of `plain` if there is a bound, otherwise
  * with the stored files. */
-static poprt_status check_sets(state *s, runs *r, const double *bound, bool *differs)
+static poprt_status check_sets(case_state *s, loaded_model *r, const double *bound, bool *differs)
 {
     for (uint32_t set = 0; set < MAX_SETS && has_set(s, set) && !*differs; set++) {
         if (bound != NULL)
@@ -193,7 +195,7 @@ static poprt_status check_sets(state *s, runs *r, const double *bound, bool *dif
 
 /* ---- passes */
 
-static void note_change(void *user, const poprt_pass_event *event)
+static void record_change(void *user, const poprt_pass_event *event)
 {
     bool *changed = user;
     *changed = *changed || event->changed != 0;
@@ -201,8 +203,8 @@ static void note_change(void *user, const poprt_pass_event *event)
 
 /* Applies a pass, or the whole conversion if `pass` is NULL, with additional `passes` (may be
  * NULL). */
-static poprt_status apply_pass(state *s, poprt_model *model, const char *pass, const char *passes,
-    bool *changed)
+static poprt_status apply_pass(case_state *s, poprt_model *model, const char *pass,
+    const char *passes, bool *changed)
 {
     poprt_pass_manager *manager = NULL;
     poprt_config *config = NULL;
@@ -216,7 +218,7 @@ static poprt_status apply_pass(state *s, poprt_model *model, const char *pass, c
     if (status == POPRT_OK)
         status = pass != NULL ? poprt_pass_manager_add(manager, pass, NULL)
                               : poprt_pass_manager_add_pipeline(manager, "convert", config);
-    poprt_pass_manager_observe(manager, note_change, changed);
+    poprt_pass_manager_observe(manager, record_change, changed);
     if (status == POPRT_OK)
         status = poprt_pass_manager_run(manager, model);
     poprt_config_release(config);
@@ -264,11 +266,11 @@ static double bound_of(const poprt_pass_info *info)
  * check_with_fake_data a model that its data cannot run; these do not count as failures. If a pass
  * changes nothing, the copy is not run. The whole conversion (`info` NULL) is compared with stored
  * outputs, a pass with the unchanged model. */
-static poprt_status check_pass(state *s, const poprt_model *model, const poprt_pass_info *info,
+static poprt_status check_pass(case_state *s, const poprt_model *model, const poprt_pass_info *info,
     bool *differs)
 {
     poprt_model *copy = NULL;
-    runs r = { .exec = NULL };
+    loaded_model r = { .exec = NULL };
     bool changed = false;
     const double bound = bound_of(info);
     PRT_TRY(poprt_model_clone(model, &copy));
@@ -284,12 +286,12 @@ static poprt_status check_pass(state *s, const poprt_model *model, const poprt_p
         if (status == POPRT_OK)
             status = check_sets(s, &r, info != NULL ? &bound : NULL, differs);
     }
-    close_runs(&r);
+    close_model(&r);
     poprt_model_release(copy);
     return status;
 }
 
-static poprt_status check_passes(state *s, const poprt_model *model, bool *differs)
+static poprt_status check_passes(case_state *s, const poprt_model *model, bool *differs)
 {
     bool past = false;
     PRT_TRY(prt_tool_set(&s->tool, "optimize=false"));
@@ -306,7 +308,7 @@ static poprt_status check_passes(state *s, const poprt_model *model, bool *diffe
     return status;
 }
 
-static poprt_status run_case(state *s, bool *differs)
+static poprt_status run_case(case_state *s, bool *differs)
 {
     poprt_model *model = NULL;
     bool changed = false;
@@ -329,7 +331,7 @@ static poprt_status run_case(state *s, bool *differs)
 }
 
 /* Adds the name of the pass to the reason. */
-static void name_pass(const state *s)
+static void name_pass(const case_state *s)
 {
     char text[2048];
     if (s->pass == NULL)
@@ -340,7 +342,7 @@ static void name_pass(const state *s)
 
 prt_verdict prt_case_run(const char *dir, const prt_case_options *options, char *why, size_t size)
 {
-    state s = { .options = options, .dir = dir, .why = why, .size = size };
+    case_state s = { .options = options, .dir = dir, .why = why, .size = size };
     prt_verdict verdict = PRT_CASE_SKIPPED;
     bool differs = false;
     why[0] = '\0';
@@ -356,7 +358,7 @@ prt_verdict prt_case_run(const char *dir, const prt_case_options *options, char 
         name_pass(&s);
         verdict = status == POPRT_OK && !differs ? PRT_CASE_PASSED : PRT_CASE_FAILED;
     }
-    close_runs(&s.plain);
+    close_model(&s.plain);
     prt_files_release(&s.files);
     prt_tool_close(&s.tool);
     return verdict;

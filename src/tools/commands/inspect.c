@@ -84,13 +84,13 @@ const prt_opt_command prt_inspect_command = { .name = "poprt inspect",
     .max_args = 1 };
 
 /* A text in memory that grows. */
-typedef struct text {
+typedef struct text_buffer {
     char *data;
     size_t size;
-} text;
+} text_buffer;
 
-static poprt_status gather_program(const prt_tool *tool, const poprt_executable *exec,
-    int32_t format, text *out)
+static poprt_status describe_program(const prt_tool *tool, const poprt_executable *exec,
+    int32_t format, text_buffer *out)
 {
     FILE *file = open_memstream(&out->data, &out->size);
     if (file == NULL)
@@ -102,7 +102,7 @@ static poprt_status gather_program(const prt_tool *tool, const poprt_executable 
 }
 
 /* Prints two JSON objects as one: the second becomes the last member of the first. */
-static void put_json(const text *model, const text *program)
+static void print_json(const text_buffer *model, const text_buffer *program)
 {
     size_t end = model->size;
     while (end > 0 && model->data[end - 1] != '}')
@@ -114,7 +114,7 @@ static void put_json(const text *model, const text *program)
 }
 
 /* Prints the memory part of a program's summary: lines from "plan bytes" on. */
-static void put_summary(const text *model, const text *program)
+static void print_summary(const text_buffer *model, const text_buffer *program)
 {
     (void)fwrite(model->data, 1, model->size, stdout);
     const char *plan = program->data != NULL ? strstr(program->data, "\nplan bytes") : NULL;
@@ -136,13 +136,13 @@ static poprt_status inspect_steps(prt_tool *tool, const poprt_model *model, int3
 /* Gathers the program's part of a summary. If a model does not compile, its own summary is still
  * printed, unless dimensions for the program were given. */
 static poprt_status gather_compiled(prt_tool *tool, const poprt_model *model, int32_t format,
-    bool fixed, text *out)
+    bool fixed, text_buffer *out)
 {
     poprt_executable *exec = NULL;
     poprt_status status = poprt_compile(model, tool->config, &exec);
     const bool compiled = status == POPRT_OK;
     if (compiled)
-        status = gather_program(tool, exec, format, out);
+        status = describe_program(tool, exec, format, out);
     else if (!fixed)
         (void)PRT_REPORT();
     prt_progress_clear(&tool->progress);
@@ -154,7 +154,7 @@ static poprt_status gather_compiled(prt_tool *tool, const poprt_model *model, in
 static poprt_status inspect_model(prt_tool *tool, const char *path, int32_t format, bool fixed)
 {
     poprt_model *model = NULL;
-    text of_model = { 0 }, of_program = { 0 };
+    text_buffer of_model = { 0 }, of_program = { 0 };
     PRT_TRY(poprt_model_load_file(tool->env, path, NULL, &model));
     const bool whole = format == POPRT_FORMAT_TEXT || format == POPRT_FORMAT_DOT ||
         format == POPRT_FORMAT_SHARDING;
@@ -162,15 +162,15 @@ static poprt_status inspect_model(prt_tool *tool, const char *path, int32_t form
     if (format == POPRT_FORMAT_STEPS || format == POPRT_FORMAT_STEPS_JSON) {
         status = inspect_steps(tool, model, format);
     } else {
-        status = prt_tool_gather(model, format, &of_model.data, &of_model.size);
+        status = prt_tool_describe_model(model, format, &of_model.data, &of_model.size);
         if (status == POPRT_OK && !whole)
             status = gather_compiled(tool, model, format, fixed, &of_program);
         if (status == POPRT_OK && whole)
             (void)fwrite(of_model.data, 1, of_model.size, stdout);
         else if (status == POPRT_OK && format == POPRT_FORMAT_JSON)
-            put_json(&of_model, &of_program);
+            print_json(&of_model, &of_program);
         else if (status == POPRT_OK)
-            put_summary(&of_model, &of_program);
+            print_summary(&of_model, &of_program);
     }
     free(of_model.data);
     free(of_program.data);

@@ -7,7 +7,7 @@
 
 #include "tools/commands/passes.h"
 
-static void put_options(const prt_pass_def *def)
+static void print_options(const prt_pass_def *def)
 {
     static const char *const kinds[] = { [PRT_OPTION_i64] = "integer",
         [PRT_OPTION_f64] = "number",
@@ -24,14 +24,14 @@ static void put_options(const prt_pass_def *def)
     }
 }
 
-static void put_orders(const prt_pass_def *def)
+static void print_orders(const prt_pass_def *def)
 {
     static const char *const words[] = { "Excludes", "Runs after", "Runs before" };
     for (uint32_t i = 0; i < def->n_orders; i++)
         (void)printf("- %s `%s`.\n", words[def->orders[i].relation], def->orders[i].other);
 }
 
-static void put_pass(const prt_pass_def *def)
+static void print_pass(const prt_pass_def *def)
 {
     const double bound = prt_pass_bound(def), typical = prt_pass_typical(def);
     (void)printf("\n## %s\n\n%s\n\n", def->name, def->doc);
@@ -48,8 +48,8 @@ static void put_pass(const prt_pass_def *def)
                      "median\n  of the trained models of bench/CALIBRATION.md, by %g in the worst "
                      "of them.\n",
             typical, bound);
-    put_options(def);
-    put_orders(def);
+    print_options(def);
+    print_orders(def);
 }
 
 void prt_passes_print(void)
@@ -58,5 +58,5 @@ void prt_passes_print(void)
                  "conversion, with default options;\n`poprt_pass_manager_add` runs any of them "
                  "with the options of a config.\n");
     for (uint32_t i = 0; prt_pass_of(i) != NULL; i++)
-        put_pass(prt_pass_of(i));
+        print_pass(prt_pass_of(i));
 }

@@ -152,7 +152,7 @@ static poprt_status show_outputs(prt_tool *tool, const settings *s, const prt_fe
         poprt_io_info info = { .struct_size = sizeof(info) };
         prt_tensor value;
         PRT_TRY(poprt_executable_io_at(exec, POPRT_OUTPUT, i, &info));
-        if (!prt_feed_takes_part(feed, &info))
+        if (!prt_feed_is_used(feed, &info))
             continue;
         PRT_TRY(prt_value_output(tool->arena, io, n_in + i, &info, &value));
         if (dir != NULL)

@@ -22,7 +22,7 @@ static bool matches(prt_str pattern, const char *name, prt_str *middle)
 }
 
 /* Returns a pattern with `*` replaced by a text. */
-static const char *fill(prt_arena *arena, const char *pattern, prt_str middle)
+static const char *expand_pattern(prt_arena *arena, const char *pattern, prt_str middle)
 {
     const char *star = strchr(pattern, '*');
     return star == NULL ? pattern
@@ -33,7 +33,7 @@ static const char *fill(prt_arena *arena, const char *pattern, prt_str middle)
 static poprt_status add(prt_caches *c, prt_feed *feed, size_t slot, const poprt_io_info *info,
     const char *output)
 {
-    prt_cache *cache = &c->each[c->count];
+    prt_cache *cache = &c->items[c->count];
     if (output == NULL)
         return POPRT_E_NOMEM;
     if (info->rank < 2 || info->rank > PRT_MAX_RANK || info->value_kind != POPRT_VALUE_TENSOR)
@@ -46,7 +46,7 @@ static poprt_status add(prt_caches *c, prt_feed *feed, size_t slot, const poprt_
             (long long)info->dims[axis]);
     c->count++;
     *cache = (prt_cache){ .input = info->name, .output = output, .slot = slot };
-    return prt_feed_learn(feed, info->dim_names[axis], c->rows);
+    return prt_feed_derive_dim(feed, info->dim_names[axis], c->rows);
 }
 
 static poprt_status find(prt_caches *c, prt_feed *feed, const char *text)
@@ -61,7 +61,7 @@ static poprt_status find(prt_caches *c, prt_feed *feed, const char *text)
         prt_str middle;
         PRT_TRY(poprt_executable_io_at(feed->exec, POPRT_INPUT, i, &info));
         if (c->count < feed->count && matches(pattern, info.name, &middle))
-            PRT_TRY(add(c, feed, i, &info, fill(feed->tool->arena, equals + 1, middle)));
+            PRT_TRY(add(c, feed, i, &info, expand_pattern(feed->tool->arena, equals + 1, middle)));
     }
     return c->count != before
         ? POPRT_OK
@@ -71,8 +71,8 @@ static poprt_status find(prt_caches *c, prt_feed *feed, const char *text)
 poprt_status prt_caches_find(prt_caches *c, prt_feed *feed, const prt_opts *opts, uint32_t option)
 {
     uint32_t cursor = 0;
-    c->each = PRT_NEW_N(feed->tool->arena, prt_cache, feed->count);
-    if (c->each == NULL)
+    c->items = PRT_NEW_N(feed->tool->arena, prt_cache, feed->count);
+    if (c->items == NULL)
         return POPRT_E_NOMEM;
     for (const char *v; (v = prt_opt_next(opts, option, &cursor)) != NULL;)
         PRT_TRY(find(c, feed, v));
@@ -82,7 +82,7 @@ poprt_status prt_caches_find(prt_caches *c, prt_feed *feed, const prt_opts *opts
 poprt_status prt_caches_make(prt_caches *c, const prt_feed *feed)
 {
     for (uint32_t i = 0; i < c->count; i++) {
-        prt_cache *cache = &c->each[i];
+        prt_cache *cache = &c->items[i];
         const prt_tensor *value = &feed->values[cache->slot];
         const uint32_t rank = value->rank, axis = rank - 2;
         prt_tensor whole;
@@ -98,7 +98,7 @@ poprt_status prt_caches_make(prt_caches *c, const prt_feed *feed)
         for (size_t h = 0; h < heads; h++)
             memcpy(to + h * (whole.size / heads),
                 (const char *)value->data + h * (value->size / heads), value->size / heads);
-        cache->room = (poprt_tensor){ .data = to,
+        cache->buffer = (poprt_tensor){ .data = to,
             .size = whole.size,
             .dims = cache->dims,
             .rank = rank,
@@ -110,7 +110,7 @@ poprt_status prt_caches_make(prt_caches *c, const prt_feed *feed)
 poprt_status prt_caches_bind(const prt_caches *c, poprt_stepio *io)
 {
     for (uint32_t i = 0; i < c->count; i++)
-        PRT_TRY(poprt_stepio_bind_cache(io, c->each[i].input, c->each[i].output, &c->each[i].room,
-            c->rows));
+        PRT_TRY(poprt_stepio_bind_cache(io, c->items[i].input, c->items[i].output,
+            &c->items[i].buffer, c->rows));
     return POPRT_OK;
 }

@@ -10,13 +10,13 @@ typedef struct prt_cache {
     const char *input, *output;
     size_t slot; /* slot of the input */
     int64_t dims[PRT_MAX_RANK];
-    poprt_tensor room;
+    poprt_tensor buffer;
 } prt_cache;
 
 typedef struct prt_caches {
     int64_t rows; /* rows at the start of each run */
     uint32_t count;
-    prt_cache *each;
+    prt_cache *items;
 } prt_caches;
 
 /* Finds the inputs named by the values IN=OUT of an option; `*` stands for the same text in both.

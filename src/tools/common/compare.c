@@ -214,7 +214,7 @@ static const char *kind_name(int32_t kind)
 
 /* Returns the content of an optional: nothing, a tensor or a sequence. A tensor in an optional and
  * a sequence of one tensor in an optional cannot be told apart here. */
-static prt_tensor unwrap(const prt_tensor *t)
+static prt_tensor optional_content(const prt_tensor *t)
 {
     if (t->kind != PRT_VALUE_OPTIONAL)
         return *t;
@@ -230,7 +230,7 @@ static prt_tensor unwrap(const prt_tensor *t)
 bool prt_compare_differs(const prt_tensor *found, const prt_tensor *expected, prt_tolerance t,
     char *why, size_t size)
 {
-    const prt_tensor a = unwrap(found), b = unwrap(expected);
+    const prt_tensor a = optional_content(found), b = optional_content(expected);
     if (a.kind != b.kind) {
         (void)snprintf(why, size, "is %s, expected %s", kind_name(a.kind), kind_name(b.kind));
         return true;

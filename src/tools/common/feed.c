@@ -40,7 +40,7 @@ bool prt_feed_is_index(const prt_feed *feed, size_t i)
     return feed->n_graphs != 0 && i == 0;
 }
 
-bool prt_feed_takes_part(const prt_feed *feed, const poprt_io_info *info)
+bool prt_feed_is_used(const prt_feed *feed, const poprt_io_info *info)
 {
     return info->graph < 0 || info->graph == feed->graph;
 }
@@ -124,13 +124,13 @@ poprt_status prt_feed_dim(prt_feed *feed, const char *text)
     return name != NULL ? add_dim(feed, name, value, true) : POPRT_E_NOMEM;
 }
 
-poprt_status prt_feed_learn(prt_feed *feed, const char *name, int64_t value)
+poprt_status prt_feed_derive_dim(prt_feed *feed, const char *name, int64_t value)
 {
     return add_dim(feed, name, value, false);
 }
 
 /* Sets symbolic dimensions from the dims of a given value. */
-static poprt_status learn_dims(prt_feed *feed, const poprt_io_info *info, const prt_tensor *value)
+static poprt_status derive_dims(prt_feed *feed, const poprt_io_info *info, const prt_tensor *value)
 {
     if (value->kind != PRT_VALUE_TENSOR || info->rank != (int32_t)value->rank)
         return POPRT_OK;
@@ -140,11 +140,12 @@ static poprt_status learn_dims(prt_feed *feed, const poprt_io_info *info, const 
     return POPRT_OK;
 }
 
-static poprt_status give(prt_feed *feed, size_t i, const poprt_io_info *info, const char *path)
+static poprt_status read_input(prt_feed *feed, size_t i, const poprt_io_info *info,
+    const char *path)
 {
     PRT_TRY(prt_value_read(feed->tool, &feed->files, path, info, &feed->values[i]));
     feed->given[i] = true;
-    return learn_dims(feed, info, &feed->values[i]);
+    return derive_dims(feed, info, &feed->values[i]);
 }
 
 /* ---- given values */
@@ -157,7 +158,7 @@ poprt_status prt_feed_input(prt_feed *feed, const char *text)
         PRT_TRY(input_at(feed, i, &info));
         const size_t n = strlen(info.name);
         if (strncmp(text, info.name, n) == 0 && text[n] == '=')
-            return give(feed, i, &info, text + n + 1);
+            return read_input(feed, i, &info, text + n + 1);
     }
     if (strchr(text, '=') == NULL)
         return prt_fail(POPRT_E_ARG, text, "an input must have the form NAME=FILE");
@@ -184,7 +185,7 @@ static poprt_status read_from_dir(prt_feed *feed, size_t i, const poprt_io_info 
         if (path == NULL)
             return POPRT_E_NOMEM;
         if (access(path, F_OK) == 0)
-            return give(feed, i, info, path);
+            return read_input(feed, i, info, path);
     }
     return POPRT_OK;
 }
@@ -250,7 +251,7 @@ static poprt_status close_dims(const prt_feed *feed, const poprt_io_info *info, 
     int64_t *dims)
 {
     if (info->rank < 0 || info->rank > PRT_MAX_RANK)
-        return prt_fail(POPRT_E_SHAPE, info->name, "has an unknown rank: give it as a file");
+        return prt_fail(POPRT_E_SHAPE, info->name, "has an unknown rank: read_input it as a file");
     for (int32_t i = 0; i < info->rank; i++) {
         dims[i] = info->dims[i];
         if (dims[i] >= 0)
@@ -265,7 +266,8 @@ static poprt_status close_dims(const prt_feed *feed, const poprt_io_info *info, 
     return POPRT_OK;
 }
 
-static void announce(const prt_feed *feed, const poprt_io_info *info, const int64_t *dims)
+static void report_random_input(const prt_feed *feed, const poprt_io_info *info,
+    const int64_t *dims)
 {
     (void)fprintf(stderr, "input %s: random %s [", info->name, poprt_dtype_name(info->dtype));
     for (int32_t i = 0; i < info->rank; i++)
@@ -280,17 +282,17 @@ poprt_status prt_feed_random(prt_feed *feed, bool say, bool strict)
         poprt_io_info info;
         int64_t dims[PRT_MAX_RANK];
         PRT_TRY(input_at(feed, i, &info));
-        if (feed->given[i] || prt_feed_is_index(feed, i) || !prt_feed_takes_part(feed, &info))
+        if (feed->given[i] || prt_feed_is_index(feed, i) || !prt_feed_is_used(feed, &info))
             continue;
         if (info.value_kind != POPRT_VALUE_TENSOR || info.dtype == POPRT_DTYPE_UNDEFINED)
             return prt_fail(POPRT_E_ARG, info.name,
-                "is not a tensor of a known type: give it with --input %s=FILE", info.name);
+                "is not a tensor of a known type: read_input it with --input %s=FILE", info.name);
         PRT_TRY(close_dims(feed, &info, strict, dims));
         PRT_TRY(prt_value_random(feed->tool->arena, info.dtype, (uint32_t)info.rank, dims,
             feed->seed, (uint32_t)i, &feed->values[i]));
         feed->given[i] = true;
         if (say)
-            announce(feed, &info, dims);
+            report_random_input(feed, &info, dims);
     }
     return POPRT_OK;
 }

@@ -41,12 +41,12 @@ poprt_status prt_feed_index(prt_feed *feed, int64_t index);
 bool prt_feed_is_index(const prt_feed *feed, size_t i);
 /* Tells whether an input or output belongs to the graph that runs, or to a model that is not
  * fused. */
-bool prt_feed_takes_part(const prt_feed *feed, const poprt_io_info *info);
+bool prt_feed_is_used(const prt_feed *feed, const poprt_io_info *info);
 
 /* Sets a symbolic dimension from "NAME=N". */
 poprt_status prt_feed_dim(prt_feed *feed, const char *text);
 /* Sets a symbolic dimension that follows from other values. */
-poprt_status prt_feed_learn(prt_feed *feed, const char *name, int64_t value);
+poprt_status prt_feed_derive_dim(prt_feed *feed, const char *name, int64_t value);
 /* Reads an input from "NAME=FILE". */
 poprt_status prt_feed_input(prt_feed *feed, const char *text);
 /* Reads the inputs that are not given from a directory: NAME.npy, NAME.pb, input_<i>.npy or

@@ -45,12 +45,12 @@ const prt_opt_command *prt_opt_find_command(const prt_opt_command *command, cons
 int prt_opt_unknown_command(const prt_opt_command *command, const char *word)
 {
     const char *names[NAMES];
-    char near[256];
+    char nearest[256];
     uint32_t n = 0;
     for (; n < NAMES && command->commands[n] != NULL; n++)
         names[n] = prt_opt_word(command->commands[n]);
-    prt_nearest(word, names, n, near, sizeof(near));
-    return prt_opt_usage_error(command, "unknown command '%s' (nearest: %s)", word, near);
+    prt_nearest(word, names, n, nearest, sizeof(nearest));
+    return prt_opt_usage_error(command, "unknown command '%s' (nearest: %s)", word, nearest);
 }
 
 static int fail_unknown(const prt_opt_command *command, const char *word)
@@ -60,10 +60,10 @@ static int fail_unknown(const prt_opt_command *command, const char *word)
     for (uint32_t i = 0; i < command->n_options && n < NAMES; i++)
         if (prt_opt_is_shown(&command->options[i]))
             names[n++] = command->options[i].name;
-    char near[256], bare[64];
+    char nearest[256], bare[64];
     (void)snprintf(bare, sizeof(bare), "%.*s", (int)strcspn(word, "="), word);
-    prt_nearest(bare, names, n, near, sizeof(near));
-    return prt_opt_usage_error(command, "unknown option --%s (nearest: %s)", bare, near);
+    prt_nearest(bare, names, n, nearest, sizeof(nearest));
+    return prt_opt_usage_error(command, "unknown option --%s (nearest: %s)", bare, nearest);
 }
 
 static int fail_ambiguous(const prt_opt_command *command, const char *word, size_t size)

@@ -11,7 +11,7 @@
 
 enum { MOST_STEPS = 1 << 22 };
 
-static void keep(void *user, const poprt_step *step)
+static void record_step(void *user, const poprt_step *step)
 {
     prt_profile *p = user;
     if (p->steps.count == MOST_STEPS || !PRT_VEC_PUSH(p->arena, &p->steps, *step))
@@ -21,7 +21,7 @@ static void keep(void *user, const poprt_step *step)
 poprt_status prt_profile_start(prt_profile *profile, prt_arena *arena, poprt_session *session)
 {
     *profile = (prt_profile){ .arena = arena };
-    return poprt_session_watch(session, keep, profile);
+    return poprt_session_watch(session, record_step, profile);
 }
 
 poprt_status prt_profile_stop(poprt_session *session)
@@ -31,7 +31,7 @@ poprt_status prt_profile_stop(poprt_session *session)
 
 /* ---- trace ---- */
 
-static void put_event(prt_json_out *json, const poprt_step *s, uint64_t origin)
+static void print_event(prt_json_out *json, const poprt_step *s, uint64_t origin)
 {
     prt_json_open(json, NULL, '{');
     prt_json_put_text(json, "name", prt_str_of(s->node[0] != '\0' ? s->node : s->op));
@@ -64,7 +64,7 @@ poprt_status prt_profile_write(const prt_profile *profile, const char *path)
     prt_json_put_text(&json, "displayTimeUnit", PRT_STR("ns"));
     prt_json_open(&json, "traceEvents", '[');
     for (size_t i = 0; i < profile->steps.count; i++)
-        put_event(&json, &profile->steps.data[i], origin);
+        print_event(&json, &profile->steps.data[i], origin);
     prt_json_close(&json, ']');
     prt_json_close(&json, '}');
     PRT_TRY(prt_json_out_finish(&json, &text));

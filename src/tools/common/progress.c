@@ -20,7 +20,7 @@ void prt_progress_init(prt_progress *progress)
         .colour = no_colour == NULL || no_colour[0] == '\0' };
 }
 
-static void draw(const prt_progress *p, uint64_t done, uint64_t total, double spent_ms)
+static void print_bar(const prt_progress *p, uint64_t done, uint64_t total, double spent_ms)
 {
     const double part = total != 0 ? (double)done / (double)total : 0;
     const unsigned spent = (unsigned)(spent_ms / 1000);
@@ -51,7 +51,7 @@ void prt_progress_show(prt_progress *progress, const char *label, uint64_t done,
         return;
     progress->shown_ms = now;
     progress->drawn = true;
-    draw(progress, done < total ? done : total, total, now - progress->started_ms);
+    print_bar(progress, done < total ? done : total, total, now - progress->started_ms);
 }
 
 void prt_progress_clear(prt_progress *progress)

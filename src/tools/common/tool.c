@@ -503,7 +503,8 @@ poprt_status prt_tool_open_executable(prt_tool *tool, const char *path, prt_tool
     return POPRT_OK;
 }
 
-poprt_status prt_tool_gather(const poprt_model *model, int32_t format, char **text, size_t *size)
+poprt_status prt_tool_describe_model(const poprt_model *model, int32_t format, char **text,
+    size_t *size)
 {
     FILE *file = open_memstream(text, size);
     if (file == NULL)

@@ -76,7 +76,8 @@ poprt_status prt_tool_open_executable(prt_tool *tool, const char *path, prt_tool
 
 /* Writes the output of poprt_model_describe to memory. The caller frees it by free(), also after a
  * failure. */
-poprt_status prt_tool_gather(const poprt_model *model, int32_t format, char **text, size_t *size);
+poprt_status prt_tool_describe_model(const poprt_model *model, int32_t format, char **text,
+    size_t *size);
 
 /* Writes the file that the model was read from, with only the attributes changed that passes set on
  * its nodes (__ipu_number and others). If that is impossible, writes a new file and a warning. */

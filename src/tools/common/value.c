@@ -18,7 +18,7 @@ void prt_files_release(prt_files *files)
     *files = (prt_files){ 0 };
 }
 
-static poprt_status keep(prt_files *files, prt_blob *blob)
+static poprt_status retain_file(prt_files *files, prt_blob *blob)
 {
     if (files->count == files->capacity) {
         const uint32_t capacity = files->capacity != 0 ? 2 * files->capacity : 16;
@@ -65,7 +65,7 @@ poprt_status prt_value_read(prt_tool *tool, prt_files *files, const char *path,
 {
     prt_blob *file = NULL;
     PRT_TRY(prt_file_map(NULL, path, &file));
-    poprt_status status = keep(files, file);
+    poprt_status status = retain_file(files, file);
     if (status != POPRT_OK) {
         prt_blob_release(file);
         return status;

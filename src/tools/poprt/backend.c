@@ -83,16 +83,16 @@ static poprt_status disable(prt_tool *tool, const char *pass)
 }
 
 /* An entry of the list: "NAME", "NAME:1" (or another true value) or "NAME:0". */
-typedef struct choice {
+typedef struct pattern_setting {
     const char *name;
     const pattern *pattern; /* NULL: the entry names a pass */
     bool on;
-} choice;
+} pattern_setting;
 
-static poprt_status read_choice(const prt_tool *tool, prt_str item, choice *out)
+static poprt_status read_setting(const prt_tool *tool, prt_str item, pattern_setting *out)
 {
     const char *names[PRT_COUNT_OF(patterns)];
-    char near[256];
+    char nearest[256];
     const char *text = prt_arena_text(tool->arena, item.data, item.size);
     if (text == NULL)
         return POPRT_E_NOMEM;
@@ -111,14 +111,14 @@ static poprt_status read_choice(const prt_tool *tool, prt_str item, choice *out)
         return POPRT_OK;
     for (size_t i = 0; i < PRT_COUNT_OF(patterns); i++)
         names[i] = patterns[i].name;
-    prt_nearest(out->name, names, PRT_COUNT_OF(patterns), near, sizeof(near));
+    prt_nearest(out->name, names, PRT_COUNT_OF(patterns), nearest, sizeof(nearest));
     return prt_fail(POPRT_E_NOT_FOUND, out->name,
         "custom_patterns: there is neither a pass (also of a plug-in: --custom_library_so_paths) "
-        "nor a pattern of this name; near patterns: %s",
-        near);
+        "nor a pattern of this name; nearest patterns: %s",
+        nearest);
 }
 
-static poprt_status use_choice(prt_tool *tool, const choice *c, poprt_model *model)
+static poprt_status apply_setting(prt_tool *tool, const pattern_setting *c, poprt_model *model)
 {
     if (c->pattern == NULL)
         return c->on ? prt_tool_run_pass(tool, c->name, NULL, 0, model) : disable(tool, c->name);
@@ -133,19 +133,19 @@ static poprt_status use_choice(prt_tool *tool, const choice *c, poprt_model *mod
 poprt_status prt_convert_patterns(const prt_tool *tool, const char *list)
 {
     prt_str item;
-    choice c;
+    pattern_setting c;
     while (list != NULL && prt_list_next(&list, &item))
-        PRT_TRY(read_choice(tool, item, &c));
+        PRT_TRY(read_setting(tool, item, &c));
     return POPRT_OK;
 }
 
-static poprt_status use_patterns(prt_tool *tool, const char *list, poprt_model *model)
+static poprt_status apply_settings(prt_tool *tool, const char *list, poprt_model *model)
 {
     prt_str item;
-    choice c;
+    pattern_setting c;
     while (list != NULL && prt_list_next(&list, &item)) {
-        PRT_TRY(read_choice(tool, item, &c));
-        PRT_TRY(use_choice(tool, &c, model));
+        PRT_TRY(read_setting(tool, item, &c));
+        PRT_TRY(apply_setting(tool, &c, model));
     }
     return POPRT_OK;
 }
@@ -164,7 +164,7 @@ poprt_status prt_convert_prepare(prt_tool *tool, const prt_opts *opts, poprt_mod
 {
     PRT_TRY(
         limit_memory(tool, prt_convert_backend_value(opts, "available_memory_proportion"), model));
-    PRT_TRY(use_patterns(tool, prt_convert_backend_value(opts, "custom_patterns"), model));
+    PRT_TRY(apply_settings(tool, prt_convert_backend_value(opts, "custom_patterns"), model));
     PRT_TRY(serialize(opts, model));
     return cache(tool, opts);
 }

@@ -34,11 +34,11 @@ enum { MAX_KEYS = 128 };
 static poprt_status fail_unknown(const char *key, const backend_option *options, size_t count)
 {
     const char *names[MAX_KEYS];
-    char near[256];
+    char nearest[256];
     for (size_t i = 0; i < count && i < MAX_KEYS; i++)
         names[i] = options[i].key;
-    prt_nearest(key, names, count < MAX_KEYS ? count : MAX_KEYS, near, sizeof(near));
-    return prt_fail(POPRT_E_NOT_FOUND, key, "no such option; near names: %s", near);
+    prt_nearest(key, names, count < MAX_KEYS ? count : MAX_KEYS, nearest, sizeof(nearest));
+    return prt_fail(POPRT_E_NOT_FOUND, key, "no such option; nearest: %s", nearest);
 }
 
 static poprt_status check(prt_tool *tool, const char *text, const backend_option *options,

@@ -54,7 +54,7 @@ const prt_opt_command prt_convert_command = { .name = "poprt",
     .max_args = 0,
     .commands = prt_commands };
 
-static void put_version(void)
+static void print_version(void)
 {
     (void)printf("PopRT version: %s\n", poprt_version());
     (void)printf("Build with SDK: libpoprt %s\n", POPRT_VERSION_STRING);
@@ -287,9 +287,9 @@ static int check_options(const prt_opts *opts, bool one)
     return PRT_EXIT_DONE;
 }
 
-static poprt_status run_command(prt_tool *tool, const prt_convert_job *job)
+static poprt_status run_command(prt_tool *tool, const prt_convert_request *request)
 {
-    const prt_opts *opts = &job->opts;
+    const prt_opts *opts = &request->opts;
     tool->log_level = level_of(prt_opt_value(opts, OPT_LOGGING_LEVEL, "WARNING"));
     tool->quiet_compile = prt_opt_has(opts, OPT_DISABLE_COMPILATION_PROGRESS_BAR) ||
         !prt_tool_is_true(prt_convert_backend_value(opts, "show_compilation_progress_bar"), true);
@@ -297,45 +297,47 @@ static poprt_status run_command(prt_tool *tool, const prt_convert_job *job)
     PRT_TRY(prt_tool_plugins(tool, opts, OPT_CUSTOM_PASS_CONFIG));
     PRT_TRY(prt_tool_plugins(tool, opts, OPT_CUSTOM_SHAPE_INFERENCE));
     if (prt_opt_has(opts, OPT_VERSION))
-        put_version();
+        print_version();
     else if (prt_opt_has(opts, OPT_LIST_ALL_PASSES))
         return list_passes(tool);
     else if (prt_opt_has(opts, OPT_PRINT_COMPLETION))
         prt_completion_print(&prt_convert_command, prt_opt_value(opts, OPT_PRINT_COMPLETION, NULL));
     else
-        return job->n_models != 0 ? prt_convert_fuse(tool, job) : convert(tool, opts);
+        return request->n_models != 0 ? prt_convert_merge_models(tool, request)
+                                      : convert(tool, opts);
     return POPRT_OK;
 }
 
 /* Parses the command lines of a YAML file's models, each with the options for all models. */
-static bool read_models(prt_tool *tool, const prt_convert_lines *lines, prt_convert_job *job,
-    int *exit_code)
+static bool read_models(prt_tool *tool, const prt_convert_lines *lines,
+    prt_convert_request *request, int *exit_code)
 {
-    job->models = PRT_NEW_N(tool->arena, prt_opts, lines->n_models);
-    if (job->models == NULL) {
+    request->models = PRT_NEW_N(tool->arena, prt_opts, lines->n_models);
+    if (request->models == NULL) {
         *exit_code = PRT_REPORT();
         return false;
     }
     for (uint32_t i = 0; i < lines->n_models; i++) {
         const prt_convert_line *line = &lines->models[i];
         const bool parsed = prt_opt_parse(tool->arena, &prt_convert_command, line->argc, line->argv,
-            &job->models[i], exit_code);
+            &request->models[i], exit_code);
         if (parsed)
-            *exit_code = check_options(&job->models[i], true);
+            *exit_code = check_options(&request->models[i], true);
         if (!parsed || *exit_code != PRT_EXIT_DONE) {
             PRT_LOG(POPRT_LOG_ERROR, "%s: this error is in model %u of model_fusion",
-                prt_opt_value(&job->opts, OPT_CONFIG_YAML, ""), i);
+                prt_opt_value(&request->opts, OPT_CONFIG_YAML, ""), i);
             return false;
         }
     }
-    job->n_models = lines->n_models;
+    request->n_models = lines->n_models;
     return true;
 }
 
 /* Puts the options of the YAML file before the others and parses the whole line again. */
-static bool read_line(prt_tool *tool, int argc, char **argv, prt_convert_job *job, int *exit_code)
+static bool read_line(prt_tool *tool, int argc, char **argv, prt_convert_request *request,
+    int *exit_code)
 {
-    prt_opts *opts = &job->opts;
+    prt_opts *opts = &request->opts;
     prt_convert_lines lines = { .all = { argc, argv } };
     if (!prt_opt_parse(tool->arena, &prt_convert_command, argc, argv, opts, exit_code))
         return false;
@@ -350,12 +352,12 @@ static bool read_line(prt_tool *tool, int argc, char **argv, prt_convert_job *jo
     }
     *exit_code = check_options(opts, lines.n_models == 0);
     return *exit_code == PRT_EXIT_DONE &&
-        (lines.n_models == 0 || read_models(tool, &lines, job, exit_code));
+        (lines.n_models == 0 || read_models(tool, &lines, request, exit_code));
 }
 
 static int command_convert(int argc, char **argv)
 {
-    prt_convert_job job = { .n_models = 0 };
+    prt_convert_request request = { .n_models = 0 };
     int exit_code = PRT_EXIT_FAILED;
     prt_tool tool = { 0 };
     /* Options after the word tf2onnx belong to it. */
@@ -364,8 +366,8 @@ static int command_convert(int argc, char **argv)
             return prt_tf2onnx_command.run(argc - i, argv + i);
     if (prt_tool_open_at(&tool, 0, POPRT_LOG_DEBUG) != POPRT_OK)
         return PRT_REPORT();
-    if (read_line(&tool, argc, argv, &job, &exit_code)) {
-        const poprt_status status = run_command(&tool, &job);
+    if (read_line(&tool, argc, argv, &request, &exit_code)) {
+        const poprt_status status = run_command(&tool, &request);
         prt_progress_clear(&tool.progress);
         /* POPRT_E_ARG may also come from the argument of a pass, which is a usage error. */
         tool.past_options = tool.past_options && status != POPRT_E_ARG;

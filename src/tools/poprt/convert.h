@@ -30,11 +30,11 @@ enum prt_convert_use {
 };
 
 /* The parsed options of a command line. */
-typedef struct prt_convert_job {
+typedef struct prt_convert_request {
     prt_opts opts;
     prt_opts *models; /* models of model_fusion in --config_yaml, each with the options for all */
     uint32_t n_models;
-} prt_convert_job;
+} prt_convert_request;
 
 /* ---- convert.c */
 /* Loads the model of --input_model and returns its path. */
@@ -50,8 +50,8 @@ poprt_status prt_convert_shapes(prt_tool *tool, const prt_opts *opts, const popr
     poprt_model *model);
 poprt_status prt_convert_show(const poprt_model *model);
 
-/* ---- convert_fusion.c: fuses all models of the job */
-poprt_status prt_convert_fuse(prt_tool *tool, const prt_convert_job *job);
+/* ---- convert_merge_models.c: makes one model of all models of the request */
+poprt_status prt_convert_merge_models(prt_tool *tool, const prt_convert_request *request);
 
 /* ---- convert_output.c */
 /* Writes ONNX into the output directory. `usual` is the file name without --output_model. */

@@ -17,7 +17,7 @@ static const uint8_t uses[OPT_COUNT] = {
 };
 
 /* Writes dimensions, separated by commas, into an open JSON array. */
-static poprt_status put_dims(prt_tool *tool, prt_json_out *out, const char *text, size_t size,
+static poprt_status write_dims(prt_tool *tool, prt_json_out *out, const char *text, size_t size,
     const char *whole)
 {
     for (const char *p = text; p < text + size;) {
@@ -37,7 +37,7 @@ static poprt_status put_dims(prt_tool *tool, prt_json_out *out, const char *text
 }
 
 /* Writes "NAME=D0,D1,…", split at the last '='. "NAME=" is a scalar. */
-static poprt_status put_shape(prt_tool *tool, prt_json_out *out, const char *text)
+static poprt_status write_shape(prt_tool *tool, prt_json_out *out, const char *text)
 {
     const char *equals = strrchr(text, '=');
     if (equals == NULL || equals == text)
@@ -46,12 +46,12 @@ static poprt_status put_shape(prt_tool *tool, prt_json_out *out, const char *tex
     if (name == NULL)
         return POPRT_E_NOMEM;
     prt_json_open(out, name, '[');
-    PRT_TRY(put_dims(tool, out, equals + 1, strlen(equals + 1), text));
+    PRT_TRY(write_dims(tool, out, equals + 1, strlen(equals + 1), text));
     prt_json_close(out, ']');
     return POPRT_OK;
 }
 
-static poprt_status put_pair(prt_tool *tool, prt_json_out *out, const char *text, bool last)
+static poprt_status write_pair(prt_tool *tool, prt_json_out *out, const char *text, bool last)
 {
     const char *equals = last ? strrchr(text, '=') : strchr(text, '=');
     if (equals == NULL || equals == text)
@@ -64,7 +64,7 @@ static poprt_status put_pair(prt_tool *tool, prt_json_out *out, const char *text
 }
 
 /* Writes "TYPE,[D0,D1,…]" or "TYPE,[D0,D1,…],NUMBER". */
-static poprt_status put_group(prt_tool *tool, prt_json_out *out, const char *text)
+static poprt_status write_group(prt_tool *tool, prt_json_out *out, const char *text)
 {
     const char *open = strstr(text, ",[");
     const char *close = open != NULL ? strchr(open, ']') : NULL;
@@ -74,7 +74,7 @@ static poprt_status put_group(prt_tool *tool, prt_json_out *out, const char *tex
     prt_json_open(out, NULL, '[');
     prt_json_put_text(out, NULL, (prt_str){ text, (uint32_t)(open - text) });
     prt_json_open(out, NULL, '[');
-    PRT_TRY(put_dims(tool, out, open + 2, (size_t)(close - open - 2), text));
+    PRT_TRY(write_dims(tool, out, open + 2, (size_t)(close - open - 2), text));
     prt_json_close(out, ']');
     if (close[1] == ',' && close[2] != '\0') {
         if (!prt_opt_parse_number(close + 2, &number))
@@ -85,15 +85,15 @@ static poprt_status put_group(prt_tool *tool, prt_json_out *out, const char *tex
     return POPRT_OK;
 }
 
-static poprt_status put_item(prt_tool *tool, prt_json_out *out, uint32_t use, const char *text)
+static poprt_status write_item(prt_tool *tool, prt_json_out *out, uint32_t use, const char *text)
 {
     switch (use) {
     case PRT_USE_SHAPES:
-        return put_shape(tool, out, text);
+        return write_shape(tool, out, text);
     case PRT_USE_GROUPS:
-        return put_group(tool, out, text);
+        return write_group(tool, out, text);
     default:
-        return put_pair(tool, out, text, use == PRT_USE_PAIRS);
+        return write_pair(tool, out, text, use == PRT_USE_PAIRS);
     }
 }
 
@@ -108,7 +108,7 @@ static poprt_status gather_values(prt_tool *tool, const prt_opts *opts, uint32_t
     prt_json_out_init(&out, tool->arena, false);
     prt_json_open(&out, NULL, array ? '[' : '{');
     for (const char *v; (v = prt_opt_next(opts, option, &cursor)) != NULL;)
-        PRT_TRY(put_item(tool, &out, uses[option], v));
+        PRT_TRY(write_item(tool, &out, uses[option], v));
     prt_json_close(&out, array ? ']' : '}');
     PRT_TRY(prt_json_out_finish(&out, &all));
     *text = prt_arena_text(tool->arena, all.data, all.size);

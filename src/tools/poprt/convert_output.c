@@ -74,7 +74,7 @@ poprt_status prt_convert_save(prt_tool *tool, const prt_opts *opts, const char *
     return save_opset(tool, opset, model, path);
 }
 
-static void put_figures(const prt_feed *feed, double *ms)
+static void print_throughput(const prt_feed *feed, double *ms)
 {
     int64_t batch = 1;
     for (size_t i = 0; i < feed->count; i++)
@@ -118,7 +118,7 @@ static poprt_status run_random(prt_tool *tool, poprt_executable *exec, int64_t g
     if (status == POPRT_OK && graph >= 0)
         (void)printf("graph%lld\n", (long long)graph);
     if (status == POPRT_OK)
-        put_figures(&feed, ms);
+        print_throughput(&feed, ms);
     poprt_stepio_release(io);
     poprt_session_release(session);
     prt_feed_deinit(&feed);

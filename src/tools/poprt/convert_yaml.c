@@ -269,13 +269,14 @@ poprt_status prt_convert_merge_yaml(prt_tool *tool, const prt_opts *given, int a
 
 /* ---- --manual_sharding_config */
 
-typedef struct cuts {
+typedef struct sharding_points {
     const char *path;
     prt_json_out devices, stages;
     uint32_t n_stages;
-} cuts;
+} sharding_points;
 
-static poprt_status read_cut(cuts *c, yaml_document_t *document, const yaml_node_t *item)
+static poprt_status read_point(sharding_points *c, yaml_document_t *document,
+    const yaml_node_t *item)
 {
     static const char *const keys[] = { "node", "device", "stage" };
     const char *texts[3] = { NULL, NULL, NULL };
@@ -306,14 +307,14 @@ static poprt_status read_cut(cuts *c, yaml_document_t *document, const yaml_node
     return POPRT_OK;
 }
 
-static poprt_status read_cuts(cuts *c, yaml_document_t *document)
+static poprt_status read_points(sharding_points *c, yaml_document_t *document)
 {
     const yaml_node_t *root = yaml_document_get_root_node(document);
     if (root == NULL || root->type != YAML_SEQUENCE_NODE)
         return prt_fail(POPRT_E_PARSE, c->path, "expected a list: '- node: NAME' and so on");
     for (yaml_node_item_t *i = root->data.sequence.items.start; i < root->data.sequence.items.top;
          i++)
-        PRT_TRY(read_cut(c, document, yaml_document_get_node(document, *i)));
+        PRT_TRY(read_point(c, document, yaml_document_get_node(document, *i)));
     return POPRT_OK;
 }
 
@@ -331,13 +332,13 @@ poprt_status prt_convert_sharding(prt_tool *tool, const char *path, poprt_config
 {
     yaml_parser_t parser;
     yaml_document_t document;
-    cuts c = { .path = path };
+    sharding_points c = { .path = path };
     PRT_TRY(open_document(path, &parser, &document));
     prt_json_out_init(&c.devices, tool->arena, false);
     prt_json_out_init(&c.stages, tool->arena, false);
     prt_json_open(&c.devices, NULL, '{');
     prt_json_open(&c.stages, NULL, '{');
-    const poprt_status status = read_cuts(&c, &document);
+    const poprt_status status = read_points(&c, &document);
     close_document(&parser, &document);
     PRT_TRY(status);
     PRT_TRY(set_json(tool, &c.devices, "sharding_info", config));

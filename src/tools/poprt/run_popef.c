@@ -165,7 +165,7 @@ static int64_t batch_of(const prt_feed *feed)
     return batch > 0 ? batch : 1;
 }
 
-static void put_figures(double *ms, size_t n, int64_t batch, double total)
+static void print_latencies(double *ms, size_t n, int64_t batch, double total)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -205,7 +205,7 @@ static poprt_status measure(prt_tool *tool, poprt_executable *exec, const prt_fe
     }
     prt_progress_clear(&tool->progress);
     if (status == POPRT_OK)
-        put_figures(ms, count * runs, batch_of(feed), total);
+        print_latencies(ms, count * runs, batch_of(feed), total);
     return status;
 }
 

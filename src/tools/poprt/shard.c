@@ -96,7 +96,7 @@ static poprt_status describe(const poprt_model *model, const char *yaml)
 {
     char *text = NULL;
     size_t size = 0;
-    poprt_status status = prt_tool_gather(model, POPRT_FORMAT_SHARDING, &text, &size);
+    poprt_status status = prt_tool_describe_model(model, POPRT_FORMAT_SHARDING, &text, &size);
     if (status == POPRT_OK && yaml != NULL)
         status = prt_tool_save(yaml, text, size);
     if (status == POPRT_OK)
