@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # commands.sh POPRT ROOT SHARE — command lines, exit codes and files of the tool. Of the passes that
-# can be left out one in SHARE is.
+# can be left out one in SHARE is. Covers run.c, test.c, case.c, bench.c, inspect.c, blobs.c, passes.c,
+# profile.c, value.c, feed.c, compare.c, tool.c.
 . "$2/tests/tools/expect.sh"
 
 # The main command line.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# convert.sh POPRT ROOT — the command line of the converter: published ones and every option.
+# convert.sh POPRT ROOT — the command line of the converter: published ones and every option. Covers
+# convert.c, convert_config.c, convert_output.c, convert_yaml.c, backend.c, run_popef.c.
 . "$2/tests/tools/expect.sh"
 
 # node FILE OPERATOR COUNT: so many nodes of that kind.
@@ -213,7 +214,7 @@ expect 0 -i "$digits" --run --output_dir k --batch_size 1 --batch_axis 0 \
 has ir2.json '"type": "MatMul"'
 node k/model.onnx.optimized.onnx MatMul 0
 expect 2 -i "$digits" --run --output_dir k --compiler_options custom_patterns=InPlac
-has err 'near patterns: InPlace'
+has err 'nearest patterns: InPlace'
 expect 2 -i "$digits" --run --output_dir k --compiler_options serialize_ir=True
 has err 'serialized_ir_dest=FILE'
 expect 2 -i "$digits" --run --output_dir k --compiler_options enable_engine_caching=True

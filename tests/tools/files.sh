@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # files.sh POPRT ROOT — files of `poprt run`: a name of their own for each output and input; links to
-# external data; and --timeout.
+# external data; and --timeout (deadline.c).
 . "$2/tests/tools/expect.sh"
 models=$2/tests/tools/data
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# fusion.sh POPRT ROOT — model_fusion of --config_yaml: one file of several models, each of which
-# gives what it gives alone, and every way to ask for it wrongly.
+# fusion.sh POPRT ROOT — model_fusion of --config_yaml (convert_merge_models.c, convert_yaml.c): one
+# file of several models, each of which gives the results that it gives alone, and every wrong form of
+# the list.
 . "$2/tests/tools/expect.sh"
 
 # same FILE FILE: equal bytes.

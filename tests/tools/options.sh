@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # options.sh POPRT ROOT — values of options are checked before any work: exit code 2, the option's
-# name, and what would be accepted. Work that fails ends with 1.
+# name, and what would be accepted. Work that fails ends with 1. Covers options.c, backend_options.c.
 . "$2/tests/tools/expect.sh"
 
 # refused PATTERN WORDS...: a usage error whose message has the pattern.
@@ -52,7 +52,7 @@ refused "enablePipelining: 'maybe' is not accepted; expected True or False$" \
     $convert --popart_options enablePipelining=maybe
 refused "timeLimitScheduler: 'long' is not accepted; expected a number from 0$" \
     $convert --popart_options timeLimitScheduler=long
-refused 'enablePipeline: .*near names: enablePipelining' \
+refused 'enablePipeline: .*nearest: enablePipelining' \
     $convert --popart_options enablePipeline=True
 refused 'must have the form KEY=VALUE' $convert --popart_options enablePipelining
 refused "num_ipus: '0' is not accepted" $convert --compiler_options num_ipus=0
@@ -94,6 +94,39 @@ expect 2 inspect "$digits" --disable-passes no_such_pass
 expect 2 test "$data" --cpu sse2
 expect 2 test "$data" --rtol wide
 expect 2 auto_sharding --input_model "$digits" --num_ipus one
+
+# The list of options: every key with its default is accepted by --set, and is in the JSON.
+expect 0 options --json
+cp out options.json
+has options.json '"key": *"winograd"'
+has options.json '"words": *\[ *"off"\|^ *"off"'
+expect 0 options
+cp out options.md
+has options.md '^- Accepted: `off`, `fast`, `full`\.$'
+has options.md '^- Accepted: an integer from 0 to 28\.$'
+has options.md '^- Accepted: a number above 0 to 1\.$'
+has options.md '^- Accepted: JSON: `{"NAME": \[D0, D1, ...\], ...}`\.$'
+set --
+for key in $(sed -n 's/^## //p' options.md); do
+    has options.json "\"$key\""
+    initial=$(sed -n "/^## $key\$/,/^- Default/s/^- Default: \`\(.*\)\`\.\$/\1/p" options.md)
+    set -- "$@" --set "$key=$initial"
+done
+[ $# -gt 100 ] || { echo "FAILED: $# words of options"; failed=1; }
+expect 0 run "$digits" --dim batch=1 "$@"
+
+# A row of the command line takes its values, its default and its help from the option.
+expect 0 --help
+tr -s ' \n' ' ' <out >help
+for phrase in 'with --calibration_with_data, loss to minimise;' 'one of cpu, ipu; default: cpu)' \
+    '(a whole number from 0 to 28; default: 11, or the next opset' '(a number above 0 to 1)' \
+    'number of layers with the largest loss'; do
+    has help "$phrase"
+done
+refused "num_of_layers_keep_fp16: '2147483648' is not accepted; expected a whole number from 0 to " \
+    $convert --num_of_layers_keep_fp16 2147483648
+refused "quantize_loss_type: 'l2' is not accepted; expected one of mse, mae" \
+    $convert --quantize_loss_type l2
 
 # Work that fails.
 expect 1 --input_model nothing.onnx

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# shard.sh POPRT ROOT — poprt auto_sharding: command lines, and models that stay what they are.
+# shard.sh POPRT ROOT — shard.c, poprt auto_sharding: command lines, and models that stay what they
+# are.
 . "$2/tests/tools/expect.sh"
 
 # same FILE FILE

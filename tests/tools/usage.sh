@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# usage.sh POPRT ROOT — opt.c, main.c: a wrong command line ends with 2 and prints two lines: the
+# usage.sh POPRT ROOT — opt.c, opt_help.c, main.c: a wrong command line ends with 2 and prints two lines: the
 # option, the reason and what would be accepted; and where the help is. Help goes to stdout.
 . "$2/tests/tools/expect.sh"
 
@@ -42,7 +42,7 @@ wrong 'poprt run' 'winogrd: no such option; nearest: winograd' run "$digits" --s
 wrong 'poprt bench' "--set: 'winograd' must have the form KEY=VALUE\$" bench "$digits" --set winograd
 wrong 'poprt inspect' "unknown pass 'fuse_epilog'; nearest: fuse_epilogue\|fuse_epilog: " \
     inspect "$digits" --disable-passes fuse_epilog
-wrong poprt 'num_ipu: no such option; near names: num_ipus' -i "$digits" --compiler_options num_ipu=2
+wrong poprt 'num_ipu: no such option; nearest: num_ipus' -i "$digits" --compiler_options num_ipu=2
 
 # Arguments and commands.
 wrong poprt "unknown command 'rum' (nearest: run" rum "$digits"
