@@ -43,11 +43,11 @@ static void add_config(digest *d, const poprt_config *config)
     }
 }
 
-static void log_path(const poprt_env *env, int32_t level, const char *what, const char *path,
+static void log_path(const poprt_env *env, int32_t level, const char *event, const char *path,
     const char *why)
 {
     char text[4096 + 512];
-    (void)snprintf(text, sizeof(text), "%s %s%s%s", what, path, why[0] != '\0' ? ": " : "", why);
+    (void)snprintf(text, sizeof(text), "%s %s%s%s", event, path, why[0] != '\0' ? ": " : "", why);
     prt_env_log(env, level, text);
 }
 

@@ -33,7 +33,7 @@ typedef struct prt_opt_def {
     bool hidden;       /* accepted, but not shown, like a row without help */
     bool may_be_empty; /* a choice of words also accepts an empty text: as if it was not given */
     const char *value; /* name of the value in help */
-    /* Option of a poprt_config that sets what the members below leave NULL; NULL: there is none. */
+    /* Option of a poprt_config that sets the members below which are NULL; or NULL. */
     const prt_option_row *row;
     const char *help;
     const char *accepts; /* accepted values: see base/accepts.h */
@@ -63,7 +63,7 @@ typedef struct prt_opt_command {
     const prt_opt_def *options; /* option 0 is --help */
     uint32_t n_options;
     uint32_t min_args, max_args;
-    /* Sub-commands, ended by NULL; NULL: there are none. */
+    /* Sub-commands, ended by NULL; or NULL. */
     const struct prt_opt_command *const *commands;
 } prt_opt_command;
 
@@ -87,7 +87,7 @@ typedef struct prt_opts {
 bool prt_opt_parse(prt_arena *arena, const prt_opt_command *command, int argc, char **argv,
     prt_opts *out, int *exit_code);
 
-/* Finds a sub-command by its word; NULL: there is none. */
+/* Finds a sub-command by its word. Returns NULL if it does not exist. */
 const prt_opt_command *prt_opt_find_command(const prt_opt_command *command, const char *word);
 /* Prints that a word is not a sub-command, with the nearest ones; returns PRT_EXIT_USAGE. */
 int prt_opt_unknown_command(const prt_opt_command *command, const char *word);
@@ -108,7 +108,7 @@ double prt_opt_real(const prt_opts *opts, uint32_t option, double absent);
 /* Parses decimal text. Returns false unless the whole text is a number. */
 bool prt_opt_parse_number(const char *text, int64_t *out);
 
-/* ---- opt_help.c: what the rows say of an option and a command */
+/* ---- opt_help.c: help and accepted values, from the rows */
 
 /* Bytes that hold the accepted values of every option, and its help. */
 enum { PRT_OPT_ACCEPTS_SIZE = 256, PRT_OPT_HELP_SIZE = 2048 };

@@ -61,7 +61,8 @@ static poprt_status fail_at(const char *path, const yaml_node_t *node, const cha
 
 static const char fusion_key[] = "model_fusion";
 
-typedef struct words {
+/* Builds command lines from a YAML document. */
+typedef struct line_builder {
     prt_tool *tool;
     yaml_document_t *document;
     const prt_opts *given;
@@ -71,15 +72,15 @@ typedef struct words {
     const yaml_node_t *inner;
     bool own[OPT_COUNT]; /* options set inside this model */
     PRT_VEC(char *) list;
-} words;
+} line_builder;
 
-static poprt_status push(words *w, const char *text)
+static poprt_status push(line_builder *b, const char *text)
 {
-    w->size += strlen(text);
-    if (w->size > MAX_TEXT)
-        return prt_fail(POPRT_E_LIMIT, w->path, "has more than %d bytes of options", MAX_TEXT);
-    char *copy = prt_arena_text(w->tool->arena, text, strlen(text));
-    return copy != NULL && PRT_VEC_PUSH(w->tool->arena, &w->list, copy) ? POPRT_OK : POPRT_E_NOMEM;
+    b->size += strlen(text);
+    if (b->size > MAX_TEXT)
+        return prt_fail(POPRT_E_LIMIT, b->path, "has more than %d bytes of options", MAX_TEXT);
+    char *copy = prt_arena_text(b->tool->arena, text, strlen(text));
+    return copy != NULL && PRT_VEC_PUSH(b->tool->arena, &b->list, copy) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
 static const prt_opt_def *find_option(const char *key, uint32_t *index)
@@ -101,26 +102,26 @@ static bool is_false(const char *text)
 }
 
 /* Adds the words of a value. A word that begins with a dash is attached to its option. */
-static poprt_status push_value(words *w, const prt_opt_def *o, const char *value)
+static poprt_status push_value(line_builder *b, const prt_opt_def *o, const char *value)
 {
-    const char *word = prt_tool_text(w->tool->arena, "--%s=%s", o->name, value);
-    return word != NULL ? push(w, word) : POPRT_E_NOMEM;
+    const char *word = prt_tool_text(b->tool->arena, "--%s=%s", o->name, value);
+    return word != NULL ? push(b, word) : POPRT_E_NOMEM;
 }
 
-static poprt_status push_list(words *w, const prt_opt_def *o, const yaml_node_t *value)
+static poprt_status push_list(line_builder *b, const prt_opt_def *o, const yaml_node_t *value)
 {
     for (yaml_node_item_t *i = value->data.sequence.items.start; i < value->data.sequence.items.top;
          i++) {
-        const char *text = scalar(yaml_document_get_node(w->document, *i));
+        const char *text = scalar(yaml_document_get_node(b->document, *i));
         if (text == NULL)
-            return fail_at(w->path, value, "expected a list of plain values");
-        PRT_TRY(push_value(w, o, text));
+            return fail_at(b->path, value, "expected a list of plain values");
+        PRT_TRY(push_value(b, o, text));
     }
     return POPRT_OK;
 }
 
 /* Returns the option of a key. A NULL option is an error. */
-static poprt_status option_of(const words *w, const yaml_node_t *key, bool inside,
+static poprt_status option_of(const line_builder *b, const yaml_node_t *key, bool inside,
     const prt_opt_def **out, uint32_t *index)
 {
     const char *name = scalar(key);
@@ -129,124 +130,125 @@ static poprt_status option_of(const words *w, const yaml_node_t *key, bool insid
         (strcmp(name, fusion_key) == 0 || (*out != NULL && !prt_convert_is_of_model(*index))))
         return prt_fail(POPRT_E_ARG, name,
             "line %zu of %s: this option is not for one model: move it out of %s",
-            key->start_mark.line + 1, w->path, fusion_key);
+            key->start_mark.line + 1, b->path, fusion_key);
     if (*out == NULL)
-        return prt_fail(POPRT_E_NOT_FOUND, name != NULL ? name : w->path,
+        return prt_fail(POPRT_E_NOT_FOUND, name != NULL ? name : b->path,
             "line %zu of %s: there is no option of this name; poprt --help lists them",
-            key->start_mark.line + 1, w->path);
+            key->start_mark.line + 1, b->path);
     return POPRT_OK;
 }
 
-static poprt_status push_option(words *w, const yaml_node_t *key, const yaml_node_t *value,
+static poprt_status push_option(line_builder *b, const yaml_node_t *key, const yaml_node_t *value,
     bool inside)
 {
     uint32_t index;
     const char *text = scalar(value);
     const prt_opt_def *o = NULL;
-    PRT_TRY(option_of(w, key, inside, &o, &index));
-    if (prt_opt_has(w->given, index) || (!inside && w->own[index]))
+    PRT_TRY(option_of(b, key, inside, &o, &index));
+    if (prt_opt_has(b->given, index) || (!inside && b->own[index]))
         return POPRT_OK;
     if (value->type == YAML_SEQUENCE_NODE)
-        return push_list(w, o, value);
+        return push_list(b, o, value);
     if (text == NULL)
-        return fail_at(w->path, value, "expected a value or a list of values");
+        return fail_at(b->path, value, "expected a value or a list of values");
     if (o->arity != PRT_OPT_FLAG)
-        return push_value(w, o, text);
+        return push_value(b, o, text);
     if (!is_true(text) && !is_false(text))
-        return fail_at(w->path, value, "expected True or False");
-    return is_true(text) ? push(w, prt_tool_text(w->tool->arena, "--%s", o->name)) : POPRT_OK;
+        return fail_at(b->path, value, "expected True or False");
+    return is_true(text) ? push(b, prt_tool_text(b->tool->arena, "--%s", o->name)) : POPRT_OK;
 }
 
-static poprt_status push_options(words *w, const yaml_node_t *mapping, bool inside)
+static poprt_status push_options(line_builder *b, const yaml_node_t *mapping, bool inside)
 {
     for (yaml_node_pair_t *p = mapping->data.mapping.pairs.start;
          p < mapping->data.mapping.pairs.top; p++) {
-        const yaml_node_t *key = yaml_document_get_node(w->document, p->key);
+        const yaml_node_t *key = yaml_document_get_node(b->document, p->key);
         const char *name = scalar(key);
         if (!inside && name != NULL && strcmp(name, fusion_key) == 0)
             continue;
-        PRT_TRY(push_option(w, key, yaml_document_get_node(w->document, p->value), inside));
+        PRT_TRY(push_option(b, key, yaml_document_get_node(b->document, p->value), inside));
     }
     return POPRT_OK;
 }
 
-static poprt_status find_own(words *w)
+static poprt_status find_own(line_builder *b)
 {
-    for (yaml_node_pair_t *p = w->inner->data.mapping.pairs.start;
-         p < w->inner->data.mapping.pairs.top; p++) {
+    for (yaml_node_pair_t *p = b->inner->data.mapping.pairs.start;
+         p < b->inner->data.mapping.pairs.top; p++) {
         const prt_opt_def *o = NULL;
         uint32_t index;
-        PRT_TRY(option_of(w, yaml_document_get_node(w->document, p->key), true, &o, &index));
-        w->own[index] = true;
+        PRT_TRY(option_of(b, yaml_document_get_node(b->document, p->key), true, &o, &index));
+        b->own[index] = true;
     }
     return POPRT_OK;
 }
 
 /* Builds a command line: options of the file, options of one of its models, then the given
  * words. */
-static poprt_status make_line(words *w, const yaml_node_t *root, int argc, char **argv,
+static poprt_status make_line(line_builder *b, const yaml_node_t *root, int argc, char **argv,
     const yaml_node_t *inner, prt_convert_line *out)
 {
-    memset(w->own, 0, sizeof(w->own));
-    memset(&w->list, 0, sizeof(w->list));
-    w->inner = inner;
+    memset(b->own, 0, sizeof(b->own));
+    memset(&b->list, 0, sizeof(b->list));
+    b->inner = inner;
     if (inner != NULL)
-        PRT_TRY(find_own(w));
-    PRT_TRY(push(w, argv[0]));
-    PRT_TRY(push_options(w, root, false));
+        PRT_TRY(find_own(b));
+    PRT_TRY(push(b, argv[0]));
+    PRT_TRY(push_options(b, root, false));
     if (inner != NULL)
-        PRT_TRY(push_options(w, inner, true));
+        PRT_TRY(push_options(b, inner, true));
     for (int i = 1; i < argc; i++)
-        PRT_TRY(push(w, argv[i]));
-    *out = (prt_convert_line){ (int)w->list.count, w->list.data };
+        PRT_TRY(push(b, argv[i]));
+    *out = (prt_convert_line){ (int)b->list.count, b->list.data };
     return POPRT_OK;
 }
 
 /* Returns the list of models; NULL: the file has none. */
-static poprt_status find_models(const words *w, const yaml_node_t *root, const yaml_node_t **out)
+static poprt_status find_models(const line_builder *b, const yaml_node_t *root,
+    const yaml_node_t **out)
 {
     *out = NULL;
     for (yaml_node_pair_t *p = root->data.mapping.pairs.start; p < root->data.mapping.pairs.top;
          p++) {
-        const char *name = scalar(yaml_document_get_node(w->document, p->key));
-        const yaml_node_t *list = yaml_document_get_node(w->document, p->value);
+        const char *name = scalar(yaml_document_get_node(b->document, p->key));
+        const yaml_node_t *list = yaml_document_get_node(b->document, p->value);
         if (name == NULL || strcmp(name, fusion_key) != 0)
             continue;
         if (*out != NULL)
-            return fail_at(w->path, list, "model_fusion occurs twice");
+            return fail_at(b->path, list, "model_fusion occurs twice");
         if (list->type != YAML_SEQUENCE_NODE)
-            return fail_at(w->path, list,
+            return fail_at(b->path, list,
                 "model_fusion must be a list: '- input_model: FILE' and so on for each model");
         const ptrdiff_t count = list->data.sequence.items.top - list->data.sequence.items.start;
         if (count < 2 || count > PRT_FUSED_MOST)
             return prt_fail(POPRT_E_ARG, fusion_key,
                 "line %zu of %s: %td model%s: 2 to %d can be fused", list->start_mark.line + 1,
-                w->path, count, count == 1 ? "" : "s", PRT_FUSED_MOST);
+                b->path, count, count == 1 ? "" : "s", PRT_FUSED_MOST);
         *out = list;
     }
     return POPRT_OK;
 }
 
-static poprt_status make_lines(words *w, int argc, char **argv, prt_convert_lines *out)
+static poprt_status make_lines(line_builder *b, int argc, char **argv, prt_convert_lines *out)
 {
-    const yaml_node_t *root = yaml_document_get_root_node(w->document), *models = NULL;
+    const yaml_node_t *root = yaml_document_get_root_node(b->document), *models = NULL;
     if (root == NULL || root->type != YAML_MAPPING_NODE)
-        return prt_fail(POPRT_E_PARSE, w->path, "expected options: 'name: value' lines");
-    PRT_TRY(find_models(w, root, &models));
-    PRT_TRY(make_line(w, root, argc, argv, NULL, &out->all));
+        return prt_fail(POPRT_E_PARSE, b->path, "expected options: 'name: value' lines");
+    PRT_TRY(find_models(b, root, &models));
+    PRT_TRY(make_line(b, root, argc, argv, NULL, &out->all));
     if (models == NULL)
         return POPRT_OK;
     const yaml_node_item_t *items = models->data.sequence.items.start;
     const uint32_t count = (uint32_t)(models->data.sequence.items.top - items);
-    out->models = PRT_NEW_N(w->tool->arena, prt_convert_line, count);
+    out->models = PRT_NEW_N(b->tool->arena, prt_convert_line, count);
     if (out->models == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < count; i++) {
-        const yaml_node_t *model = yaml_document_get_node(w->document, items[i]);
+        const yaml_node_t *model = yaml_document_get_node(b->document, items[i]);
         if (model->type != YAML_MAPPING_NODE)
-            return fail_at(w->path, model,
+            return fail_at(b->path, model,
                 "a model must be a mapping of options: 'name: value' lines");
-        PRT_TRY(make_line(w, root, argc, argv, model, &out->models[i]));
+        PRT_TRY(make_line(b, root, argc, argv, model, &out->models[i]));
     }
     out->n_models = count;
     return POPRT_OK;
@@ -257,12 +259,12 @@ poprt_status prt_convert_merge_yaml(prt_tool *tool, const prt_opts *given, int a
 {
     yaml_parser_t parser;
     yaml_document_t document;
-    words w = { .tool = tool,
+    line_builder b = { .tool = tool,
         .document = &document,
         .given = given,
         .path = prt_opt_value(given, OPT_CONFIG_YAML, NULL) };
-    PRT_TRY(open_document(w.path, &parser, &document));
-    const poprt_status status = make_lines(&w, argc, argv, out);
+    PRT_TRY(open_document(b.path, &parser, &document));
+    const poprt_status status = make_lines(&b, argc, argv, out);
     close_document(&parser, &document);
     return status;
 }
