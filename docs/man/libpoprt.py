@@ -24,8 +24,8 @@ libpoprt \\- read, optimise, compile and run ONNX models
 cc program.c $(pkg\\-config \\-\\-cflags \\-\\-libs poprt)
 .fi
 .SH DESCRIPTION
-libpoprt reads an ONNX model, rewrites its graph by passes, compiles it ahead of time, and runs it on
-the CPU. A compiled model is saved as a file in the format of
+libpoprt reads an ONNX model, rewrites its graph by passes, compiles it ahead of time, and runs it
+on the CPU. A compiled model is saved as a file in the format of
 .BR popef (5)
 and opened later without the ONNX model:
 .PP
@@ -93,8 +93,8 @@ def interface(root):
 
 def errors(root):
     page = [".SH ERRORS", "A function that can fail returns one of these codes.",
-            ".BR poprt_last_error ()", "describes the last failure of the calling thread: its stage,",
-            "file, subject and a sentence."]
+            ".BR poprt_last_error ()", "describes the last failure of the calling thread:",
+            "its stage, file, subject and a sentence."]
     for name, value, meaning in headers.status_codes(root):
         page += [".TP", f".B {name} ({value})".replace("-", "\\-"), roff(meaning or "Success.")]
     return page

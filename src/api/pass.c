@@ -231,16 +231,6 @@ static const char *calibration(const poprt_config *config)
  * derived from several options. NULL: not set. */
 static const char *get_setting(void *user, const char *key)
 {
-    static const char *const keys[] = {
-#define OPTION(id, type, default_value, min, max, help) #id,
-#include "api/options.def"
-#undef OPTION
-    };
-    static const uint8_t types[] = {
-#define OPTION(id, type, default_value, min, max, help) POPRT_OPTION_##type,
-#include "api/options.def"
-#undef OPTION
-    };
     const poprt_config *config = user;
     const int64_t opset = prt_config_number(config, PRT_OPTION_convert_version);
     const bool ipu = strcmp(prt_config_text(config, PRT_OPTION_target), "ipu") == 0;
@@ -251,11 +241,13 @@ static const char *get_setting(void *user, const char *key)
     if (strcmp(key, "fast_norm") == 0)
         return ipu && prt_config_number(config, PRT_OPTION_disable_fast_norm) == 0 ? "true" : NULL;
     for (uint32_t i = 0; i < PRT_OPTION_COUNT; i++)
-        if (strcmp(keys[i], key) == 0) {
+        if (strcmp(prt_option_rows[i].info.key, key) == 0) {
             const char *text = config->text[i];
             if (text == NULL || strcmp(text, prt_config_text(NULL, i)) == 0)
                 return NULL;
-            return types[i] != POPRT_OPTION_BOOL ? text : config->number[i] != 0 ? "true" : NULL;
+            if (prt_option_rows[i].info.type != POPRT_OPTION_BOOL)
+                return text;
+            return config->number[i] != 0 ? "true" : NULL;
         }
     return NULL;
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # man.sh POPRT BUILD ROOT — opt_man.c and docs/man: every command has a manual page with each option
-# of its --help, libpoprt(3) has each header, function and status code, popef(5) has each kind of blob
-# and each member of a written file, and groff or mandoc finds no fault in any page.
+# of its --help, libpoprt(3) has each header, function and status code, popef(5) has each kind of
+# blob and each member of a written file, and groff or mandoc finds no fault in any page.
 poprt=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 build=$2
 root=$3
@@ -64,10 +64,11 @@ else
 fi
 
 format=$root/docs/man/popef.5
-"$poprt" -i "$root/tests/fixtures/digits/model.onnx" --export_popef --output_dir . >/dev/null 2>&1 ||
-    fail "no file was written"
+"$poprt" -i "$root/tests/fixtures/digits/model.onnx" --export_popef --output_dir . >log 2>&1 ||
+    fail "no file was written: $(cat log)"
+"$poprt" inspect executable.popef --blobs >blobs
 # shellcheck disable=SC2046
-has "$format" 25 $("$poprt" inspect executable.popef --blobs | awk 'NR > 1 { print $2, $3 }' | sort -u) \
+has "$format" 25 $(awk 'NR > 1 { print $2, $3 }' blobs | sort -u) \
     $(grep -ao '"[A-Za-z]*":' executable.popef | tr -d '":' | sort -u) \
     $(sed -n 's/.*names\[\] = { "\(POPLAR.*\)",$/\1/p; s/^ *"\(DATA_FEED.*\)" };/\1/p' \
         "$root/src/tools/commands/blobs.c" | tr -d '",')

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# completion.sh POPRT ROOT — completion.c: bash completes commands, and for each command its options,
-# the words that they accept, files and folders. Skipped (77) without bash.
+# completion.sh POPRT ROOT — completion.c: bash completes commands, and for each command its
+# options, the words that they accept, files and folders. Skipped (77) without bash.
 . "$2/tests/tools/expect.sh"
 command -v bash >/dev/null || { echo "skipped: there is no bash"; exit 77; }
 expect 0 --print_completion bash
@@ -57,8 +57,9 @@ has out '^#compdef poprt'
 cp out poprt.zsh
 for command in $commands; do
     has poprt.zsh "^    $command)\$"
-    for option in $("$poprt" "$command" --help | sed -n 's/^  \(-., \)*\(--[A-Za-z0-9_-]*\).*/\2/p'); do
-        sed -n "/^    $command)\$/,/;;\$/p" poprt.zsh >branch
+    sed -n "/^    $command)\$/,/;;\$/p" poprt.zsh >branch
+    for option in $("$poprt" "$command" --help |
+        sed -n 's/^  \(-., \)*\(--[A-Za-z0-9_-]*\).*/\2/p'); do
         has branch "'\**$option\["
     done
 done

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # options.sh POPRT ROOT — values of options are checked before any work: exit code 2, the option's
-# name, and what would be accepted. Work that fails ends with 1. Covers options.c, backend_options.c.
+# name, and what would be accepted. Work that fails ends with 1. Covers options.c,
+# backend_options.c.
 . "$2/tests/tools/expect.sh"
 
 # refused PATTERN WORDS...: a usage error whose message has the pattern.
@@ -58,7 +59,8 @@ refused 'must have the form KEY=VALUE' $convert --popart_options enablePipelinin
 refused "num_ipus: '0' is not accepted" $convert --compiler_options num_ipus=0
 refused "partials_type: 'double' is not accepted; expected one of half, float$" \
     $convert --compiler_options partials_type=double
-refused 'custom_patterns: there is neither a pass' $convert --compiler_options custom_patterns=NoSuch
+refused 'custom_patterns: there is neither a pass' \
+    $convert --compiler_options custom_patterns=NoSuch
 refused "'maybe' is not accepted; expected NAME" \
     $convert --compiler_options custom_patterns=InPlace:maybe
 
@@ -123,7 +125,7 @@ for phrase in 'with --calibration_with_data, loss to minimise;' 'one of cpu, ipu
     'number of layers with the largest loss'; do
     has help "$phrase"
 done
-refused "num_of_layers_keep_fp16: '2147483648' is not accepted; expected a whole number from 0 to " \
+refused "num_of_layers_keep_fp16: '2147483648' is not accepted; expected a whole number from 0 " \
     $convert --num_of_layers_keep_fp16 2147483648
 refused "quantize_loss_type: 'l2' is not accepted; expected one of mse, mae" \
     $convert --quantize_loss_type l2

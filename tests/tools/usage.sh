@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# usage.sh POPRT ROOT — opt.c, opt_help.c, main.c: a wrong command line ends with 2 and prints two lines: the
-# option, the reason and what would be accepted; and where the help is. Help goes to stdout.
+# usage.sh POPRT ROOT — opt.c, opt_help.c, main.c: a wrong command line ends with 2 and prints two
+# lines: the option, the reason and what would be accepted; and where the help is. Help goes to
+# stdout.
 . "$2/tests/tools/expect.sh"
 
 # wrong COMMAND PATTERN WORDS...: a usage error of COMMAND, whose first line has the pattern.
@@ -39,7 +40,8 @@ wrong poprt '-i needs a value\|--input_model needs a value: PATH$' -i
 wrong 'poprt run' "winograd: 'huge' is not accepted; expected one of auto, " \
     run "$digits" --set winograd=huge
 wrong 'poprt run' 'winogrd: no such option; nearest: winograd' run "$digits" --set winogrd=off
-wrong 'poprt bench' "--set: 'winograd' must have the form KEY=VALUE\$" bench "$digits" --set winograd
+wrong 'poprt bench' "--set: 'winograd' must have the form KEY=VALUE\$" \
+    bench "$digits" --set winograd
 wrong 'poprt inspect' "unknown pass 'fuse_epilog'; nearest: fuse_epilogue\|fuse_epilog: " \
     inspect "$digits" --disable-passes fuse_epilog
 wrong poprt 'num_ipu: no such option; nearest: num_ipus' -i "$digits" --compiler_options num_ipu=2

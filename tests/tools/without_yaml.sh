@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# without_yaml.sh POPRT ROOT — convert_yaml_without.c: a tool without libyaml refuses the options that
-# name YAML files, and everything else works.
+# without_yaml.sh POPRT ROOT — convert_yaml_without.c: a tool without libyaml refuses the options
+# that name YAML files, and everything else works.
 . "$2/tests/tools/expect.sh"
 
 printf 'input_model: %s\n' "$digits" >job.yaml
