@@ -38,6 +38,11 @@ static void append(char *to, size_t *used, const char *text, size_t size)
     to[*used] = '\0';
 }
 
+static void append_text(char *to, size_t *used, const char *text)
+{
+    append(to, used, text, strlen(text));
+}
+
 /* Appends help. An option in backticks is written as on the command line. */
 static void append_help(char *to, size_t *used, const char *help)
 {
@@ -47,7 +52,7 @@ static void append_help(char *to, size_t *used, const char *help)
         help += n;
         if (*help == '\0')
             break;
-        append(to, used, "--", 2);
+        append_text(to, used, "--");
         append(to, used, help + 1, key);
         help += key + 1 + (help[key + 1] != '\0');
     }
@@ -80,16 +85,16 @@ void prt_opt_help(const prt_opt_def *o, char to[PRT_OPT_HELP_SIZE])
     const char *accepts = prt_opt_accepts(o, buffer), *absent = shown_default(o, accepts);
     if (accepts == NULL && absent == NULL)
         return;
-    append(to, &used, " (", 2);
+    append_text(to, &used, " (");
     if (accepts != NULL) {
         prt_accepts_describe(accepts, expected, sizeof(expected));
-        append(to, &used, expected, strlen(expected));
+        append_text(to, &used, expected);
     }
     if (absent != NULL) {
-        append(to, &used, "; default: " + (accepts == NULL ? 2 : 0), accepts == NULL ? 9 : 11);
-        append(to, &used, absent, strlen(absent));
+        append_text(to, &used, accepts != NULL ? "; default: " : "default: ");
+        append_text(to, &used, absent);
     }
-    append(to, &used, ")", 1);
+    append_text(to, &used, ")");
 }
 
 const char *prt_opt_word(const prt_opt_command *command)
