@@ -41,6 +41,7 @@ typedef enum prt_one_kind {
     PRT_ONE_root,         /* pow(x, 0.5), which differs from sqrt for -0 and -infinity */
     PRT_ONE_inverse_root, /* pow(x, -0.5) */
     PRT_ONE_atan,
+    PRT_ONE_tan,
     PRT_ONE_COUNT
 } prt_one_kind;
 

@@ -134,6 +134,8 @@ __attribute__((always_inline)) static inline vf one(int kind, vf x)
         return v_div(v_set(1.0f), pow_half(x));
     case PRT_ONE_atan:
         return v_atan(x);
+    case PRT_ONE_tan:
+        return v_tangent(x);
     default:
         return v_erf(x);
     }

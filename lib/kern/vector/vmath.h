@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vmath.h — exp, sigmoid, tanh, erf, log, sine, cosine and atan of a vector; branch-free except for
- * sines of large arguments. Polynomials are weighted minimax fits made for this library. Error
- * bounds over all finite inputs are measured by tests/kern/vector/test_act.c for activations, and
- * by tests/fast/elementwise/test_integer_logic.c for the others.
+ * vmath.h — exp, sigmoid, tanh, erf, log, sine, cosine, tangent and atan of a vector; branch-free
+ * except for sines of large arguments. Polynomials are weighted minimax fits made for this library.
+ * Error bounds over all finite inputs are measured by tests/kern/vector/test_act.c for activations,
+ * and by tests/fast/elementwise/test_integer_logic.c for the others.
  */
 #ifndef PRT_KERN_VECTOR_VMATH_H
 #define PRT_KERN_VECTOR_VMATH_H
@@ -199,20 +199,33 @@ static inline vf v_log(vf x)
     return v_select(v_less(x, zero), v_set(NAN), y);
 }
 
-/* x = q pi/2 + r. The parts of pi/2 are so short that q times the first two is exact. */
-static inline vf v_sine_near(vf x, float ahead)
+/* x = q pi/2 + r. Returns r without q times the last 7.55e-8 of pi/2. The parts of pi/2 are so
+ * short that q times each is exact. */
+static inline vf v_quarter_turns(vf x, vf *q)
 {
-    const vf q = v_round(v_mul(x, v_set(0.636619772f)));
-    vf r = v_fma(q, v_set(-1.5703125f), x);
-    r = v_fma(q, v_set(-4.837512969970703125e-4f), r);
-    r = v_fma(q, v_set(-7.54978995489188216e-8f), r);
+    *q = v_round(v_mul(x, v_set(0.636619772f)));
+    const vf r = v_fma(*q, v_set(-1.5703125f), x);
+    return v_fma(*q, v_set(-4.837512969970703125e-4f), r);
+}
+
+/* Returns the sine of r, which is at most pi/4 from 0, and its cosine. */
+static inline vf v_sine_cosine(vf r, vf *cosine)
+{
     const vf s = v_mul(r, r);
     vf sine = v_fma(v_set(-1.95152825e-4f), s, v_set(0.0083321603f));
     sine = v_fma(sine, s, v_set(-0.166666552f));
-    sine = v_fma(v_mul(sine, s), r, r);
-    vf cosine = v_fma(v_set(2.44331568e-5f), s, v_set(-0.00138873165f));
-    cosine = v_fma(cosine, s, v_set(0.0416666456f));
-    cosine = v_fma(v_mul(cosine, s), s, v_fma(v_set(-0.5f), s, v_set(1.0f)));
+    vf c = v_fma(v_set(2.44331568e-5f), s, v_set(-0.00138873165f));
+    c = v_fma(c, s, v_set(0.0416666456f));
+    *cosine = v_fma(v_mul(c, s), s, v_fma(v_set(-0.5f), s, v_set(1.0f)));
+    return v_fma(v_mul(sine, s), r, r);
+}
+
+static inline vf v_sine_near(vf x, float ahead)
+{
+    vf q, cosine;
+    vf r = v_quarter_turns(x, &q);
+    r = v_fma(q, v_set(-7.54978995489188216e-8f), r);
+    const vf sine = v_sine_cosine(r, &cosine);
     /* The quadrant: 0, 1, 2 or -2, -1. */
     const vf at = v_add(q, v_set(ahead));
     const vf quarter = v_fma(v_round(v_mul(at, v_set(0.25f))), v_set(-4.0f), at);
@@ -232,6 +245,28 @@ static inline vf v_sine(vf x, float ahead)
     v_store(lane, x);
     for (size_t i = 0; i < VL; i++)
         lane[i] = (float)(ahead == 0.0f ? sin((double)lane[i]) : cos((double)lane[i]));
+    return v_load(lane);
+}
+
+/* Returns the tangent. The rest of pi/2 has two parts, the first of which is exact times q: so the
+ * relative error stays small near zeros and poles. Large arguments are computed one by one. */
+static inline vf v_tangent(vf x)
+{
+    float lane[VL];
+    if (!(v_largest(v_abs(x)) > 8192.0f)) {
+        vf q, cosine;
+        vf r = v_quarter_turns(x, &q);
+        r = v_fma(q, v_set(-7.549533620476723e-08f), r);
+        r = v_fma(q, v_set(-2.56334407e-12f), r);
+        const vf sine = v_sine_cosine(r, &cosine);
+        const vm odd =
+            v_less(v_set(0.0f), v_abs(v_fma(v_round(v_mul(q, v_set(0.5f))), v_set(-2.0f), q)));
+        const vf y = v_div(v_select(odd, v_neg(cosine), sine), v_select(odd, sine, cosine));
+        return v_select(v_equal(x, v_set(0.0f)), x, y);
+    }
+    v_store(lane, x);
+    for (size_t i = 0; i < VL; i++)
+        lane[i] = (float)tan((double)lane[i]);
     return v_load(lane);
 }
 

@@ -55,6 +55,7 @@ int64_t prt_instruction_of(uint32_t op)
         CODE(xor, xor),
         CODE(where, where),
         CODE(atan, atan),
+        CODE(tan, tan),
 #undef CODE
     };
     return (int64_t)codes[op] - 1;
@@ -204,7 +205,8 @@ static double one_of(int kind, double x)
         [PRT_ONE_floor] = floor,
         [PRT_ONE_ceil] = ceil,
         [PRT_ONE_round] = nearbyint,
-        [PRT_ONE_atan] = atan };
+        [PRT_ONE_atan] = atan,
+        [PRT_ONE_tan] = tan };
     switch (kind) {
     case PRT_ONE_neg:
         return -x;

@@ -195,7 +195,7 @@ END_TEST
 
 START_TEST(transcendental_functions_are_near_the_reference)
 {
-    static const char *const ops[] = { "log", "sin", "cos", "atan" };
+    static const char *const ops[] = { "log", "sin", "cos", "tan", "atan" };
     static const double ranges[][2] = { { -9, 9 }, { 0.01, 2 }, { -8100, 8100 }, { -1e6, 1e6 },
         { 0, 1e-38 }, { 1e30, 3e38 }, { 0.9999, 1.0001 } };
     char text[512];

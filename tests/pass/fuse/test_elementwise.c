@@ -44,11 +44,11 @@ START_TEST(every_operator_is_fused)
 {
     static const char *const ops[] = { "add x z", "sub x row", "mul two x", "div x z", "max x z",
         "min x z row", "sum z x row", "prelu x row", "abs x", "neg x", "sqrt x", "reciprocal x",
-        "exp x", "erf x", "log x", "sin x", "cos x", "atan x", "floor x", "ceil x", "round x",
-        "sign x", "pow x two", "pow x three", "pow x half", "pow x less_half", "pow x minus",
-        "relu x", "clip x minus two", "clip x two minus", "clip x zero", "clip x _ half",
-        "leaky_relu x {alpha=0.3}", "sigmoid x", "tanh x", "swish x", "hard_sigmoid x {alpha=0.3}",
-        "hard_swish x", "gelu x", "gelu x {approximate=tanh}" };
+        "exp x", "erf x", "log x", "sin x", "cos x", "atan x", "tan x", "floor x", "ceil x",
+        "round x", "sign x", "pow x two", "pow x three", "pow x half", "pow x less_half",
+        "pow x minus", "relu x", "clip x minus two", "clip x two minus", "clip x zero",
+        "clip x _ half", "leaky_relu x {alpha=0.3}", "sigmoid x", "tanh x", "swish x",
+        "hard_sigmoid x {alpha=0.3}", "hard_swish x", "gelu x", "gelu x {approximate=tanh}" };
     for (size_t i = 0; i < PRT_COUNT_OF(ops); i++) {
         char text[1024];
         (void)snprintf(text, sizeof(text),
