@@ -64,6 +64,7 @@ static poprt_status create_inner(const poprt_executable *exec, const poprt_confi
         .kern = prt_config_kernels(config, env),
         .strassen = prt_config_number(config, PRT_OPTION_strassen) != 0,
         .bf16x3 = prt_config_number(config, PRT_OPTION_bf16x3) != 0,
+        .flush_denormals = prt_config_number(config, PRT_OPTION_flush_denormals) != 0,
         .print = log_printed_line,
         .print_user = env };
     prt_arena *scratch = NULL;

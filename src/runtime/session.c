@@ -185,12 +185,10 @@ static poprt_status create(prt_program *program, const prt_session_options *opti
     s->bf16x3 = options->bf16x3;
     s->print = options->print;
     s->print_user = options->print_user;
-    if (options->par != NULL) {
-        s->par_copy = *options->par;
-        s->par = &s->par_copy;
-    }
     atomic_init(&s->cancel, false);
-    const poprt_status status = setup(s, options);
+    poprt_status status = prt_session_set_par(s, options);
+    if (status == POPRT_OK)
+        status = setup(s, options);
     if (status != POPRT_OK) {
         prt_session_release(s);
         return prt_fail_at_stage(status, "session");
@@ -519,7 +517,7 @@ poprt_status prt_session_run(prt_session *s, const prt_tensor *in, prt_tensor *o
     if (status == POPRT_OK)
         touch_memory(&s->frames[0]);
     if (status == POPRT_OK)
-        status = prt_frame_run(&s->frames[0]);
+        status = prt_session_run_steps(s);
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_outputs; i++)
         status = return_result(s, i, &out[i]);
     if (status == POPRT_OK)

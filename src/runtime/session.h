@@ -31,6 +31,7 @@ typedef struct prt_session_options {
     const int64_t *dim_values;
     const prt_kern *kern;  /* kernels of the fast operators; NULL: reference kernels only */
     bool strassen, bf16x3; /* as in prt_eval */
+    bool flush_denormals;  /* runs take denormals for 0 (cpu/denormals.h) */
     prt_print_fn print;    /* NULL: nothing is printed */
     void *print_user;
 } prt_session_options;

@@ -58,6 +58,8 @@ struct prt_session {
     const prt_kern *kern;
     const prt_par *par;
     prt_par par_copy;
+    prt_par flushed_par; /* inside of par_copy if the session flushes denormals */
+    bool flush_denormals;
     prt_print_fn print;
     void *print_user;
     prt_step_fn watch;
@@ -66,6 +68,11 @@ struct prt_session {
     uint32_t rehearsals; /* bodies rehearsed in this round of a session that measures */
     _Atomic bool cancel;
 };
+
+/* denormals.c: sets the threads of a session; runs its steps, without denormals if it is asked to.
+ */
+poprt_status prt_session_set_par(prt_session *s, const prt_session_options *options);
+poprt_status prt_session_run_steps(prt_session *s);
 
 /* session.c */
 /* Returns memory of the session for output i, whose header is known: `size` bytes with undefined

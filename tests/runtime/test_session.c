@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_session.c — running programs: buffers in place, symbols, bodies, weights, refusals.
- * Covers: finalize.c, frame.c, run.c.
+ * Covers: denormals.c, finalize.c, frame.c, run.c.
  */
 #include "cpu/cpu.h"
 #include "kern/kern.h"
+#include "par/pool.h"
 #include "runtime/session.h"
 
 #include "support/check_main.h"
@@ -435,10 +436,44 @@ START_TEST(scratch_takes_no_memory_of_its_own)
 }
 END_TEST
 
-PRT_TEST_MAIN("runtime/session", width_does_not_change_results, caller_memory_is_used_in_place,
-    misaligned_input_is_copied, symbols_follow_the_inputs, wrong_inputs_are_refused,
-    examples_of_a_type_may_have_any_shape, outputs_may_be_inputs_constants_or_duplicates,
-    branches_run_with_captures, only_the_branch_taken_must_fit, views_of_branch_results_are_valid,
+/* Both operators have enough elements for two threads. The flushed sum of two denormals is 0. */
+START_TEST(denormals_are_flushed_on_every_thread_if_asked)
+{
+    enum { N = 1 << 16 };
+    static float x[N], y[2][N];
+    prt_program *p = program_from_text(
+        "x = input f32[65536]\na = add x x\nb = mul a x\ny = sub a b\nreturn y\n");
+    prt_pool *pool = NULL;
+    ck_assert_int_eq(prt_pool_create(NULL, 2, 0, &pool), POPRT_OK);
+    const prt_par par = prt_pool_par(pool);
+    for (size_t i = 0; i < N; i++)
+        x[i] = (i & 1) != 0 ? 1e-40f : 0.5f;
+    for (int flush = 0; flush < 2; flush++)
+        for (int threads = 0; threads < 2; threads++)
+            for (int fast = 0; fast < 2; fast++) {
+                const prt_session_options options = { .par = threads != 0 ? &par : NULL,
+                    .kern = fast != 0 ? prt_kern_of(prt_cpu_features()) : NULL,
+                    .flush_denormals = flush != 0 };
+                prt_session *s = NULL;
+                ck_assert_int_eq(prt_session_create(p, &options, &s), POPRT_OK);
+                prt_tensor in = f32s(x, 1, N, 0), out = f32s(y[flush], 1, N, 0);
+                ck_assert_int_eq(prt_session_run(s, &in, &out), POPRT_OK);
+                for (size_t i = 0; i < N; i++)
+                    ck_f32(y[flush][i], (i & 1) == 0 ? 0.5f : flush != 0 ? 0.0f : x[i] + x[i]);
+                prt_session_release(s);
+            }
+    volatile float small = 1e-40f;
+    ck_assert(small + small > 0.0f); /* the mode of this thread is as before */
+    prt_pool_release(pool);
+    prt_program_release(p);
+}
+END_TEST
+
+PRT_TEST_MAIN("runtime/session", denormals_are_flushed_on_every_thread_if_asked,
+    width_does_not_change_results, caller_memory_is_used_in_place, misaligned_input_is_copied,
+    symbols_follow_the_inputs, wrong_inputs_are_refused, examples_of_a_type_may_have_any_shape,
+    outputs_may_be_inputs_constants_or_duplicates, branches_run_with_captures,
+    only_the_branch_taken_must_fit, views_of_branch_results_are_valid,
     loops_stack_their_scan_outputs, weights_belong_to_the_session,
     replaced_shape_inputs_are_checked, the_memory_limit_is_kept, fixed_symbols_are_kept,
     scratch_takes_no_memory_of_its_own)

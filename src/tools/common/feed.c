@@ -299,11 +299,25 @@ poprt_status prt_feed_random(prt_feed *feed, bool say, bool strict)
 
 /* ---- config and bindings of a session */
 
+/* Sets the options of --set: a session ignores those that it does not read. */
+static poprt_status set_tool_options(const prt_tool *tool, poprt_config *config)
+{
+    poprt_option_info option = { .struct_size = sizeof(option) };
+    for (size_t i = 0; tool->config != NULL && poprt_config_option_at(i, &option) == POPRT_OK;
+         i++) {
+        const char *value;
+        PRT_TRY(poprt_config_get(tool->config, option.key, &value));
+        if (value[0] != '\0')
+            PRT_TRY(poprt_config_set(config, option.key, value));
+    }
+    return POPRT_OK;
+}
+
 poprt_status prt_feed_config(const prt_feed *feed, poprt_config **out)
 {
     poprt_config *config = NULL;
     PRT_TRY(poprt_config_create(feed->tool->env, &config));
-    poprt_status status = POPRT_OK;
+    poprt_status status = set_tool_options(feed->tool, config);
     for (uint32_t i = 0; i < feed->n_dims && status == POPRT_OK; i++) {
         if (!feed->dims[i].asked)
             continue;
@@ -319,13 +333,6 @@ poprt_status prt_feed_config(const prt_feed *feed, poprt_config **out)
         status = poprt_config_set(config, "seed", seed);
     if (status == POPRT_OK && feed->cpu != NULL)
         status = poprt_config_set(config, "cpu", feed->cpu);
-    static const char *const passed[] = { "bf16x3", "strassen" };
-    for (size_t i = 0; i < PRT_COUNT_OF(passed) && feed->tool->config != NULL; i++) {
-        const char *value;
-        if (status == POPRT_OK &&
-            (status = poprt_config_get(feed->tool->config, passed[i], &value)) == POPRT_OK)
-            status = poprt_config_set(config, passed[i], value);
-    }
     if (status != POPRT_OK) {
         poprt_config_release(config);
         return status;
