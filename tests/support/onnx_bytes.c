@@ -113,6 +113,14 @@ msg *onnx_attr_f32(msg *node, const char *name, float value)
         msg_f32(attr(name, PRT_ONNX_FLOAT), PRT_ONNX_Attribute_f, value));
 }
 
+msg *onnx_attr_f32s(msg *node, const char *name, uint32_t count, const float *values)
+{
+    msg *a = attr(name, PRT_ONNX_FLOATS);
+    for (uint32_t i = 0; i < count; i++)
+        (void)msg_f32(a, PRT_ONNX_Attribute_floats, values[i]);
+    return msg_msg(node, PRT_ONNX_Node_attribute, a);
+}
+
 msg *onnx_attr_text(msg *node, const char *name, const char *value)
 {
     return msg_msg(node, PRT_ONNX_Node_attribute,

@@ -29,6 +29,7 @@ msg *onnx_node(const char *op, const char *inputs, const char *outputs);
 msg *onnx_attr_int(msg *node, const char *name, int64_t value);
 msg *onnx_attr_ints(msg *node, const char *name, uint32_t count, const int64_t *values);
 msg *onnx_attr_f32(msg *node, const char *name, float value);
+msg *onnx_attr_f32s(msg *node, const char *name, uint32_t count, const float *values);
 msg *onnx_attr_text(msg *node, const char *name, const char *value);
 msg *onnx_attr_msg(msg *node, const char *name, uint32_t field, int32_t kind, const msg *value);
 msg *onnx_attr_ref(msg *node, const char *name, int32_t kind, const char *ref);

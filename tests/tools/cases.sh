@@ -52,6 +52,11 @@ for opset in '' 0 7 8 9 10; do
     convert topk10-unused-values --skip_passes int64_to_int32 ${opset:+--convert_version $opset}
 done
 
+# Operators of ai.onnx that were experimental before opset 10 become others.
+for opset in '' 0 9 10 13; do
+    convert experimental ${opset:+--convert_version $opset}
+done
+
 # Mod of floats with fmod=0 came with opset 28.
 for opset in '' 11 13 17; do
     convert mod28-float-fmod0 ${opset:+--convert_version $opset}
