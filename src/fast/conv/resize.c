@@ -52,7 +52,7 @@ static size_t clamp(const prt_resize_axis *axis, int64_t index)
 
 /* Computes linear weights. If a weight is 0, the other input takes both places with half its
  * weight, so that 0 is never multiplied by an infinity. */
-static void blend(const prt_resize_form *form, const prt_resize_axis *axis, double coordinate,
+static void blend(const prt_resize_params *form, const prt_resize_axis *axis, double coordinate,
     axis_map *map, size_t k)
 {
     double weights[TAPS];
@@ -66,8 +66,8 @@ static void blend(const prt_resize_form *form, const prt_resize_axis *axis, doub
     }
 }
 
-static poprt_status fill_map(prt_eval *c, const prt_resize_form *form, const prt_resize_axis *axis,
-    axis_map *map)
+static poprt_status fill_map(prt_eval *c, const prt_resize_params *form,
+    const prt_resize_axis *axis, axis_map *map)
 {
     const bool same = prt_resize_is_identity(form, axis);
     PRT_TRY(alloc_map(c, axis, map));
@@ -170,7 +170,7 @@ static void run_item(const void *user, size_t item, float *scratch)
 
 poprt_status prt_fast_resize(prt_eval *c, const prt_kern *k, bool *done)
 {
-    prt_resize_form form;
+    prt_resize_params form;
     prt_resize_axis axis[PRT_MAX_RANK];
     prt_str bad;
     if (!prt_fast_has(c, 0) || !prt_eval_wants(c, 0) || c->in[0]->rank < 2 ||

@@ -51,7 +51,7 @@ typedef struct prt_recurrent_step {
 
 struct prt_recurrent {
     /* Set by the operator: */
-    prt_rnn_form form;
+    prt_rnn_params form;
     uint32_t initial_c, peepholes; /* inputs; UINT32_MAX: absent */
     bool late;                     /* GRU: the bias of R for the last gate is added before the
                                     * reset */

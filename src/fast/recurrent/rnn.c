@@ -29,7 +29,7 @@ poprt_status prt_fast_rnn(prt_eval *c, const prt_kern *k, bool *done)
     prt_packed_rnn ready;
     prt_recurrent n = { .initial_c = UINT32_MAX, .peepholes = UINT32_MAX, .step = rnn_step };
     n.attrs = attrs_of(c, &ready, &n);
-    n.form = prt_rnn_form_of_rnn(n.attrs);
+    n.form = prt_rnn_params_of_rnn(n.attrs);
     return prt_recurrent_run(&n, c, k, done);
 }
 
@@ -75,7 +75,7 @@ poprt_status prt_fast_gru(prt_eval *c, const prt_kern *k, bool *done)
         .late_rows = 1,
         .step = gru_step };
     const prt_gru_attrs *a = n.attrs = attrs_of(c, &ready, &n);
-    n.form = prt_rnn_form_of_gru(a);
+    n.form = prt_rnn_params_of_gru(a);
     n.late = a->linear_before_reset != 0;
     return prt_recurrent_run(&n, c, k, done);
 }
@@ -104,6 +104,6 @@ poprt_status prt_fast_lstm(prt_eval *c, const prt_kern *k, bool *done)
     prt_packed_rnn ready;
     prt_recurrent n = { .initial_c = 6, .peepholes = 7, .step = lstm_step };
     n.attrs = attrs_of(c, &ready, &n);
-    n.form = prt_rnn_form_of_lstm(n.attrs);
+    n.form = prt_rnn_params_of_lstm(n.attrs);
     return prt_recurrent_run(&n, c, k, done);
 }

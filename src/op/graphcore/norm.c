@@ -33,11 +33,11 @@ static poprt_status infer_batch(prt_infer *c)
 static poprt_status eval_batch(prt_eval *c)
 {
     const prt_gc_batch_normalization_attrs *a = c->attrs;
-    const prt_batch_norm form = { .training = trains(c->n_out),
+    const prt_batch_norm params = { .training = trains(c->n_out),
         .unbiased = true,
         .epsilon = (double)a->epsilon,
         .momentum = (double)a->momentum };
-    return prt_batch_norm_run(c, &form);
+    return prt_batch_norm_run(c, &params);
 }
 
 const prt_op_hooks prt_op_gc_batch_normalization = { .infer = infer_batch, .eval = eval_batch };

@@ -13,25 +13,25 @@
 #include "op/share/reals.h"
 
 /* The attributes, which are equal for both operators. */
-typedef struct form {
+typedef struct params {
     int64_t samples; /* 0: the dim of unpack_info */
     prt_i64s most;   /* maximum number of tokens of each segment */
-} form;
+} params;
 
-static form form_of(const struct prt_op_def *def, const void *attrs)
+static params params_of(const struct prt_op_def *def, const void *attrs)
 {
     if (def->id == PRT_OP_gc_repack) {
         const prt_gc_repack_attrs *a = attrs;
-        return (form){ a->max_valid_num, a->segment_max_size };
+        return (params){ a->max_valid_num, a->segment_max_size };
     }
     const prt_gc_unpack_attrs *a = attrs;
-    return (form){ a->max_valid_num, a->segment_max_size };
+    return (params){ a->max_valid_num, a->segment_max_size };
 }
 
 /* Checks attributes and unpack_info, and returns the first two dims of the unpacked tensor. */
-static poprt_status check_form(prt_infer *c, int64_t *samples, int64_t *length)
+static poprt_status check_params(prt_infer *c, int64_t *samples, int64_t *length)
 {
-    const form f = form_of(c->def, c->attrs);
+    const params f = params_of(c->def, c->attrs);
     int64_t segments = prt_infer_dim(c, 1, 1);
     if (f.samples < 0)
         return prt_infer_fail(c, POPRT_E_ARG, "max_valid_num is %lld; at least 0 is needed",
@@ -76,7 +76,7 @@ static poprt_status set_front(prt_infer *c, int64_t first, int64_t second)
 static poprt_status infer_unpack(prt_infer *c)
 {
     int64_t samples, length;
-    PRT_TRY(check_form(c, &samples, &length));
+    PRT_TRY(check_params(c, &samples, &length));
     PRT_TRY(check_rank(c, 0));
     return set_front(c, samples, length);
 }
@@ -84,7 +84,7 @@ static poprt_status infer_unpack(prt_infer *c)
 static poprt_status infer_repack(prt_infer *c)
 {
     int64_t samples, length;
-    PRT_TRY(check_form(c, &samples, &length));
+    PRT_TRY(check_params(c, &samples, &length));
     PRT_TRY(check_rank(c, 0));
     PRT_TRY(check_rank(c, 2));
     PRT_TRY(prt_infer_merge(c, samples, prt_infer_dim(c, 0, 0), "number of samples", &samples));
@@ -95,7 +95,7 @@ static poprt_status infer_repack(prt_infer *c)
 /* Moves each segment between its position among `tokens` packed tokens and its range in its row. */
 static poprt_status move_segments(prt_eval *c, size_t tokens, size_t inner, bool repack)
 {
-    const form f = form_of(c->def, c->attrs);
+    const params f = params_of(c->def, c->attrs);
     const prt_tensor *x = c->in[0], *info = c->in[1];
     const size_t samples = (size_t)info->dims[0];
     size_t at = 0, place = 0;

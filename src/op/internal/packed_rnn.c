@@ -35,31 +35,31 @@ static bool find_sizes(prt_packed_rnn *p)
 bool prt_packed_rnn_of(uint32_t id, const void *attrs, prt_packed_rnn *out)
 {
     int64_t input;
-    prt_rnn_form form;
+    prt_rnn_params params;
     memset(out, 0, sizeof(*out));
     if (id == PRT_OP_packed_lstm) {
         out->plain = PRT_OP_lstm;
         memcpy(&out->attrs.lstm, attrs, sizeof(out->attrs.lstm));
-        form = prt_rnn_form_of_lstm(&out->attrs.lstm);
+        params = prt_rnn_params_of_lstm(&out->attrs.lstm);
         input = ((const prt_packed_lstm_attrs *)attrs)->input_size;
     } else if (id == PRT_OP_packed_gru) {
         out->plain = PRT_OP_gru;
         memcpy(&out->attrs.gru, attrs, sizeof(out->attrs.gru));
-        form = prt_rnn_form_of_gru(&out->attrs.gru);
+        params = prt_rnn_params_of_gru(&out->attrs.gru);
         input = ((const prt_packed_gru_attrs *)attrs)->input_size;
     } else {
         out->plain = PRT_OP_rnn;
         memcpy(&out->attrs.rnn, attrs, sizeof(out->attrs.rnn));
-        form = prt_rnn_form_of_rnn(&out->attrs.rnn);
+        params = prt_rnn_params_of_rnn(&out->attrs.rnn);
         input = ((const prt_packed_rnn_attrs *)attrs)->input_size;
     }
-    if (input < 1 || input > INT32_MAX || form.hidden_size < 1 || form.hidden_size > INT32_MAX)
+    if (input < 1 || input > INT32_MAX || params.hidden_size < 1 || params.hidden_size > INT32_MAX)
         return false;
-    out->directions = prt_rnn_directions(&form);
+    out->directions = prt_rnn_directions(&params);
     out->input = (size_t)input;
-    out->hidden = (size_t)form.hidden_size;
+    out->hidden = (size_t)params.hidden_size;
     out->late = id == PRT_OP_packed_gru ? out->hidden : 0;
-    return prt_size_mul(form.gates, out->hidden, &out->rows) && out->rows <= INT32_MAX &&
+    return prt_size_mul(params.gates, out->hidden, &out->rows) && out->rows <= INT32_MAX &&
         find_sizes(out);
 }
 

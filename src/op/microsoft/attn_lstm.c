@@ -224,7 +224,7 @@ static poprt_status begin(prt_eval *c, const attrs *a, attention *s, prt_tensor 
 static poprt_status eval(prt_eval *c)
 {
     const attrs *a = c->attrs;
-    const prt_rnn_form form = { .gates = 4,
+    const prt_rnn_params params = { .gates = 4,
         .functions = 3,
         .usual = { "Sigmoid", "Tanh", "Tanh" },
         .direction = a->direction,
@@ -243,7 +243,7 @@ static poprt_status eval(prt_eval *c)
     prt_eval sub = *c;
     sub.in = in;
     sub.n_in = LSTM_INPUTS;
-    return prt_rnn_run(&sub, &form, IN_C, IN_P, cell, &s);
+    return prt_rnn_run(&sub, &params, IN_C, IN_P, cell, &s);
 }
 
 const prt_op_hooks prt_op_ms_attn_lstm = { .infer = infer, .eval = eval };

@@ -13,31 +13,31 @@ typedef struct side {
     bool last, batch;
 } side;
 
-typedef struct form {
+typedef struct params {
     side a, b;
     float alpha;
     prt_ms_activation activation;
-} form;
+} params;
 
-static form plain_form(const void *attrs)
+static params plain_params(const void *attrs)
 {
     const prt_ms_fused_matmul_attrs *a = attrs;
-    return (form){ { a->transA != 0, a->transBatchA != 0 }, { a->transB != 0, a->transBatchB != 0 },
-        a->alpha, { PRT_STR(""), { 0 }, 0 } };
+    return (params){ { a->transA != 0, a->transBatchA != 0 },
+        { a->transB != 0, a->transBatchB != 0 }, a->alpha, { PRT_STR(""), { 0 }, 0 } };
 }
 
-static form activation_form(const void *attrs)
+static params activation_params(const void *attrs)
 {
     const prt_ms_fused_matmul_activation_attrs *a = attrs;
     const prt_str name = a->activation;
     const bool given = prt_attr_given(a, 1) || prt_attr_given(a, 3);
-    const uint32_t params = !given ? 0 : prt_attr_given(a, 3) ? 2 : 1;
-    return (form){ { a->transA != 0, a->transBatchA != 0 }, { a->transB != 0, a->transBatchB != 0 },
-        a->alpha,
+    const uint32_t numbers = !given ? 0 : prt_attr_given(a, 3) ? 2 : 1;
+    return (params){ { a->transA != 0, a->transBatchA != 0 },
+        { a->transB != 0, a->transBatchB != 0 }, a->alpha,
         { name,
             { a->activation_alpha,
                 prt_str_is(name, "Selu") ? a->activation_gamma : a->activation_beta },
-            params } };
+            numbers } };
 }
 
 /* Returns the dims of the matrices that are multiplied. */
@@ -57,7 +57,7 @@ static void transpose_dims(side s, uint32_t rank, const int64_t *from, int64_t *
     }
 }
 
-static poprt_status infer_form(prt_infer *c, const form *f)
+static poprt_status infer_with(prt_infer *c, const params *f)
 {
     prt_shape in[2] = { c->in[0], c->in[1] }, out;
     prt_infer transposed = *c;
@@ -118,7 +118,7 @@ static void store(const prt_product *p, size_t i, size_t j, size_t count, double
     prt_reals_store(to->y->dtype, to->y->data, to->first + i * p->n + j, 1, count, sums);
 }
 
-static poprt_status eval_form(prt_eval *c, const form *f)
+static poprt_status eval_with(prt_eval *c, const params *f)
 {
     prt_tensor a = *c->in[0], b = *c->in[1];
     sink to = { .y = c->out[0], .alpha = (double)f->alpha };
@@ -147,18 +147,18 @@ static poprt_status eval_form(prt_eval *c, const form *f)
     return prt_ms_activation_run(c, &f->activation, NULL);
 }
 
-#define FORM(id, form_of)                                                                          \
+#define VARIANT(id, params_of)                                                                     \
     static poprt_status infer_##id(prt_infer *c)                                                   \
     {                                                                                              \
-        const form f = form_of(c->attrs);                                                          \
-        return infer_form(c, &f);                                                                  \
+        const params f = params_of(c->attrs);                                                      \
+        return infer_with(c, &f);                                                                  \
     }                                                                                              \
     static poprt_status eval_##id(prt_eval *c)                                                     \
     {                                                                                              \
-        const form f = form_of(c->attrs);                                                          \
-        return eval_form(c, &f);                                                                   \
+        const params f = params_of(c->attrs);                                                      \
+        return eval_with(c, &f);                                                                   \
     }                                                                                              \
     const prt_op_hooks prt_op_ms_##id = { .infer = infer_##id, .eval = eval_##id };
 
-FORM(fused_matmul, plain_form)
-FORM(fused_matmul_activation, activation_form)
+VARIANT(fused_matmul, plain_params)
+VARIANT(fused_matmul_activation, activation_params)

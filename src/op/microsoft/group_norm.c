@@ -10,13 +10,13 @@
 
 enum { IN_X, IN_GAMMA, IN_BETA, IN_SKIP, IN_BIAS };
 
-typedef struct form {
+typedef struct params {
     int64_t groups, activation;
     float epsilon;
     bool last; /* channels are the last dim */
-} form;
+} params;
 
-static poprt_status infer_form(prt_infer *c, const form *f)
+static poprt_status infer_with(prt_infer *c, const params *f)
 {
     const prt_shape *x = &c->in[IN_X];
     if (f->activation != 0 && f->activation != 1)
@@ -104,7 +104,7 @@ static void load_group(const prt_eval *c, const layout *l, size_t image, size_t 
     }
 }
 
-static poprt_status eval_form(prt_eval *c, const form *f)
+static poprt_status eval_with(prt_eval *c, const params *f)
 {
     const prt_tensor *x = c->in[IN_X];
     layout l = { .last = f->last };
@@ -132,7 +132,7 @@ static poprt_status eval_form(prt_eval *c, const form *f)
     return POPRT_OK;
 }
 
-#define FORM(a)                                                                                    \
+#define PARAMS(a)                                                                                  \
     {                                                                                              \
         (a)->groups, (a)->activation, (a)->epsilon, (a)->channels_last != 0                        \
     }
@@ -140,15 +140,15 @@ static poprt_status eval_form(prt_eval *c, const form *f)
 static poprt_status infer(prt_infer *c)
 {
     const prt_ms_group_norm_attrs *a = c->attrs;
-    const form f = FORM(a);
-    return infer_form(c, &f);
+    const params f = PARAMS(a);
+    return infer_with(c, &f);
 }
 
 static poprt_status eval(prt_eval *c)
 {
     const prt_ms_group_norm_attrs *a = c->attrs;
-    const form f = FORM(a);
-    return eval_form(c, &f);
+    const params f = PARAMS(a);
+    return eval_with(c, &f);
 }
 
 const prt_op_hooks prt_op_ms_group_norm = { .infer = infer, .eval = eval };
@@ -156,16 +156,16 @@ const prt_op_hooks prt_op_ms_group_norm = { .infer = infer, .eval = eval };
 static poprt_status infer_skip(prt_infer *c)
 {
     const prt_ms_skip_group_norm_attrs *a = c->attrs;
-    const form f = FORM(a);
+    const params f = PARAMS(a);
     PRT_TRY(check_skip(c, f.last));
-    return infer_form(c, &f);
+    return infer_with(c, &f);
 }
 
 static poprt_status eval_skip(prt_eval *c)
 {
     const prt_ms_skip_group_norm_attrs *a = c->attrs;
-    const form f = FORM(a);
-    return eval_form(c, &f);
+    const params f = PARAMS(a);
+    return eval_with(c, &f);
 }
 
 const prt_op_hooks prt_op_ms_skip_group_norm = { .infer = infer_skip, .eval = eval_skip };

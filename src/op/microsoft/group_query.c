@@ -102,7 +102,7 @@ static poprt_status head_size(const prt_infer *c, const attrs *a, int64_t *size)
 /* Checks quantised caches and sets `width` to the last dim of the cache. */
 static poprt_status check_codes(const prt_infer *c, const attrs *a, int64_t size, int64_t *width)
 {
-    prt_ms_cache_spec f = { .past = IN_PAST_KEY,
+    prt_ms_cache_params f = { .past = IN_PAST_KEY,
         .scale = IN_K_SCALE,
         .kind = a->k_quant_type,
         .bits = a->kv_cache_bit_width,

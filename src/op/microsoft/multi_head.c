@@ -179,7 +179,7 @@ static bool is_shared(const prt_infer *c, const options *o)
     return o->shared || (!o->decoder && prt_infer_has(c, o->in.past_length));
 }
 
-static poprt_status infer_form(prt_infer *c, const options *o)
+static poprt_status infer_with(prt_infer *c, const options *o)
 {
     const int32_t dtype = c->in[IN_Q].dtype;
     int64_t rows;
@@ -365,7 +365,7 @@ static void append_rows(const prt_heads *now, prt_tensor *present, size_t batch,
                 }
 }
 
-static poprt_status eval_form(prt_eval *c, const options *o)
+static poprt_status eval_with(prt_eval *c, const options *o)
 {
     const prt_tensor *bias = prt_ms_in(c, o->in.bias), *q = c->in[IN_Q];
     prt_attention s = { .batch = (size_t)q->dims[0],
@@ -405,18 +405,18 @@ static poprt_status eval_form(prt_eval *c, const options *o)
     return POPRT_OK;
 }
 
-#define FORM(id, options_of)                                                                       \
+#define VARIANT(id, options_of)                                                                    \
     static poprt_status infer_##id(prt_infer *c)                                                   \
     {                                                                                              \
         const options o = options_of(c->attrs);                                                    \
-        return infer_form(c, &o);                                                                  \
+        return infer_with(c, &o);                                                                  \
     }                                                                                              \
     static poprt_status eval_##id(prt_eval *c)                                                     \
     {                                                                                              \
         const options o = options_of(c->attrs);                                                    \
-        return eval_form(c, &o);                                                                   \
+        return eval_with(c, &o);                                                                   \
     }                                                                                              \
     const prt_op_hooks prt_op_ms_##id = { .infer = infer_##id, .eval = eval_##id };
 
-FORM(multi_head_attention, multi_head_options)
-FORM(decoder_masked_multi_head_attention, decoder_options)
+VARIANT(multi_head_attention, multi_head_options)
+VARIANT(decoder_masked_multi_head_attention, decoder_options)

@@ -7,7 +7,7 @@ static int64_t ceil_div(int64_t a, int64_t b)
     return a / b + (a % b != 0);
 }
 
-static poprt_status check_attrs(const prt_infer *c, const prt_n_bits_form *f)
+static poprt_status check_attrs(const prt_infer *c, const prt_n_bits_params *f)
 {
     if (f->n < 1 || f->n > INT32_MAX || f->k < 1 || f->k > INT32_MAX)
         return prt_infer_fail(c, POPRT_E_ARG, "N and K are %lld and %lld; accepted: 1 to %d",
@@ -21,7 +21,7 @@ static poprt_status check_attrs(const prt_infer *c, const prt_n_bits_form *f)
     return POPRT_OK;
 }
 
-poprt_status prt_n_bits_check(const prt_infer *c, const prt_n_bits_form *f)
+poprt_status prt_n_bits_check(const prt_infer *c, const prt_n_bits_params *f)
 {
     PRT_TRY(check_attrs(c, f));
     const int64_t blocks = ceil_div(f->k, f->block);
@@ -42,7 +42,7 @@ poprt_status prt_n_bits_check(const prt_infer *c, const prt_n_bits_form *f)
     return prt_infer_vector(c, f->bias, f->n);
 }
 
-poprt_status prt_n_bits_init(const prt_eval *c, const prt_n_bits_form *f, prt_n_bits *w)
+poprt_status prt_n_bits_init(const prt_eval *c, const prt_n_bits_params *f, prt_n_bits *w)
 {
     *w = (prt_n_bits){ .k = (size_t)f->k,
         .block = (size_t)f->block,
@@ -95,9 +95,9 @@ void prt_n_bits_column(const void *user, size_t column, double *to, size_t step)
 
 /* ---- MatMulNBits ---- */
 
-static prt_n_bits_form form_of(const prt_ms_matmul_n_bits_attrs *a)
+static prt_n_bits_params params_of(const prt_ms_matmul_n_bits_attrs *a)
 {
-    return (prt_n_bits_form){ .n = a->N,
+    return (prt_n_bits_params){ .n = a->N,
         .k = a->K,
         .bits = a->bits,
         .block = a->block_size,
@@ -111,25 +111,25 @@ static prt_n_bits_form form_of(const prt_ms_matmul_n_bits_attrs *a)
 static poprt_status infer(prt_infer *c)
 {
     const prt_ms_matmul_n_bits_attrs *a = c->attrs;
-    const prt_n_bits_form form = form_of(a);
+    const prt_n_bits_params params = params_of(a);
     if (a->weight_prepacked != 0)
         return prt_infer_fail(c, POPRT_E_UNSUPPORTED,
             "weight_prepacked is %lld: weights packed for a device are not supported",
             (long long)a->weight_prepacked);
-    PRT_TRY(prt_n_bits_check(c, &form));
+    PRT_TRY(prt_n_bits_check(c, &params));
     return prt_unpacked_matmul_infer(c, 0, a->N, a->K);
 }
 
 static poprt_status eval(prt_eval *c)
 {
-    const prt_n_bits_form form = form_of(c->attrs);
+    const prt_n_bits_params params = params_of(c->attrs);
     const double *bias;
     prt_n_bits bits;
-    PRT_TRY(prt_n_bits_init(c, &form, &bits));
-    if (!prt_load_reals(c, form.bias, &bias))
+    PRT_TRY(prt_n_bits_init(c, &params, &bits));
+    if (!prt_load_reals(c, params.bias, &bias))
         return POPRT_E_NOMEM;
-    const prt_unpacked_matmul w = { .n = (size_t)form.n,
-        .k = (size_t)form.k,
+    const prt_unpacked_matmul w = { .n = (size_t)params.n,
+        .k = (size_t)params.k,
         .column = prt_n_bits_column,
         .user = &bits };
     return prt_unpacked_matmul_run(c, &w, c->in[0], bias, c->out[0]);

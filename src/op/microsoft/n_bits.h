@@ -13,10 +13,10 @@
 
 /* Sizes from the attributes, and input indices; UINT32_MAX: the operator does not have the
    input. */
-typedef struct prt_n_bits_form {
+typedef struct prt_n_bits_params {
     int64_t n, k, bits, block;
     uint32_t weights, scales, zeros, groups, bias;
-} prt_n_bits_form;
+} prt_n_bits_params;
 
 typedef struct prt_n_bits {
     size_t k, block, blocks, row; /* row: bytes of a row of weights */
@@ -29,10 +29,10 @@ typedef struct prt_n_bits {
 } prt_n_bits;
 
 /* Checks the ranges of the attributes and the sizes of the inputs. */
-poprt_status prt_n_bits_check(const prt_infer *c, const prt_n_bits_form *f);
+poprt_status prt_n_bits_check(const prt_infer *c, const prt_n_bits_params *f);
 
 /* Reads the inputs, which have passed the check. Fails where an element of g_idx is not a block. */
-poprt_status prt_n_bits_init(const prt_eval *c, const prt_n_bits_form *f, prt_n_bits *w);
+poprt_status prt_n_bits_init(const prt_eval *c, const prt_n_bits_params *f, prt_n_bits *w);
 
 /* Unpacks one column: the column function of unpacked_matmul.h. `user` is a prt_n_bits. */
 void prt_n_bits_column(const void *user, size_t column, double *to, size_t step);

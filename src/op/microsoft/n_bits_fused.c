@@ -18,10 +18,10 @@ typedef struct fused {
     uint32_t sum; /* output index of the sum of input and skip */
 } fused;
 
-static prt_n_bits_form form_of(const fused *f, uint32_t i)
+static prt_n_bits_params params_of(const fused *f, uint32_t i)
 {
     const uint32_t first = IN_WEIGHTS + 3 * i;
-    return (prt_n_bits_form){ .n = f->n[i],
+    return (prt_n_bits_params){ .n = f->n[i],
         .k = f->k,
         .bits = f->bits,
         .block = f->block,
@@ -36,8 +36,8 @@ static poprt_status check(prt_infer *c, const fused *f)
 {
     const prt_shape *x = &c->in[IN_X], *skip = &c->in[IN_SKIP];
     for (uint32_t i = 0; i < f->products; i++) {
-        const prt_n_bits_form form = form_of(f, i);
-        PRT_TRY(prt_n_bits_check(c, &form));
+        const prt_n_bits_params params = params_of(f, i);
+        PRT_TRY(prt_n_bits_check(c, &params));
     }
     PRT_TRY(prt_infer_vector(c, IN_NORM, f->k));
     if (prt_infer_has(c, IN_SKIP) && !prt_infer_has(c, IN_NORM))
@@ -83,14 +83,14 @@ static poprt_status normalise(prt_eval *c, const fused *f, prt_tensor *to)
 static poprt_status multiply(prt_eval *c, const fused *f, uint32_t i, const prt_tensor *x,
     prt_tensor *y)
 {
-    const prt_n_bits_form form = form_of(f, i);
+    const prt_n_bits_params params = params_of(f, i);
     const double *bias;
     prt_n_bits bits;
-    PRT_TRY(prt_n_bits_init(c, &form, &bits));
-    if (!prt_load_reals(c, form.bias, &bias))
+    PRT_TRY(prt_n_bits_init(c, &params, &bits));
+    if (!prt_load_reals(c, params.bias, &bias))
         return POPRT_E_NOMEM;
-    const prt_unpacked_matmul w = { .n = (size_t)form.n,
-        .k = (size_t)form.k,
+    const prt_unpacked_matmul w = { .n = (size_t)params.n,
+        .k = (size_t)params.k,
         .column = prt_n_bits_column,
         .user = &bits };
     return prt_unpacked_matmul_run(c, &w, x, bias, y);

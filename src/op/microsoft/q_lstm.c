@@ -143,7 +143,7 @@ static size_t used_count(const prt_eval *c)
 static poprt_status eval(prt_eval *c)
 {
     const prt_ms_dynamic_quantize_lstm_attrs *a = c->attrs;
-    const prt_rnn_form form = { .gates = 4,
+    const prt_rnn_params params = { .gates = 4,
         .functions = 3,
         .usual = { "Sigmoid", "Tanh", "Tanh" },
         .direction = a->direction,
@@ -173,7 +173,7 @@ static poprt_status eval(prt_eval *c)
     prt_eval sub = *c;
     sub.in = in;
     sub.n_in = INPUTS;
-    return prt_rnn_run(&sub, &form, IN_C, IN_P, cell, &s);
+    return prt_rnn_run(&sub, &params, IN_C, IN_P, cell, &s);
 }
 
 const prt_op_hooks prt_op_ms_dynamic_quantize_lstm = { .infer = infer, .eval = eval };

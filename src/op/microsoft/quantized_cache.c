@@ -7,7 +7,7 @@
 
 enum { NIBBLE_ZERO = 8 };
 
-static poprt_status check_type(const prt_infer *c, const prt_ms_cache_spec *f, int64_t *width)
+static poprt_status check_type(const prt_infer *c, const prt_ms_cache_params *f, int64_t *width)
 {
     const int32_t dtype = c->in[f->past].dtype;
     const bool pairs = dtype == PRT_DTYPE_u8;
@@ -34,7 +34,7 @@ static poprt_status check_type(const prt_infer *c, const prt_ms_cache_spec *f, i
     return POPRT_OK;
 }
 
-poprt_status prt_ms_cache_check(const prt_infer *c, const prt_ms_cache_spec *f, int64_t *width)
+poprt_status prt_ms_cache_check(const prt_infer *c, const prt_ms_cache_params *f, int64_t *width)
 {
     const bool whole = prt_str_is(f->kind, "PER_TENSOR");
     const int64_t want[4] = { 1, whole ? 1 : f->heads, 1, whole ? 1 : f->size };

@@ -12,16 +12,16 @@
 #include "op/share/attention_core.h"
 
 /* One of the two caches of an operator, as its infer hook sees it. */
-typedef struct prt_ms_cache_spec {
+typedef struct prt_ms_cache_params {
     uint32_t past, scale; /* input indices */
     prt_str kind;         /* NONE, PER_TENSOR or PER_CHANNEL */
     int64_t bits;         /* attribute kv_cache_bit_width; 0: the width of the type */
     int64_t heads, size;
-} prt_ms_cache_spec;
+} prt_ms_cache_params;
 
 /* Fails unless the kind is known and the input and its scale are given and fit. Sets `width` to the
    required last dim of the cache. */
-poprt_status prt_ms_cache_check(const prt_infer *c, const prt_ms_cache_spec *f, int64_t *width);
+poprt_status prt_ms_cache_check(const prt_infer *c, const prt_ms_cache_params *f, int64_t *width);
 
 typedef struct prt_ms_cache_quant {
     int32_t code;     /* element type; u4 for pairs in bytes */

@@ -14,27 +14,27 @@
 
 enum { IN_X, IN_POSITIONS, IN_COS, IN_SIN };
 
-typedef struct form {
+typedef struct params {
     int64_t heads, rotated; /* from attributes; 0: absent */
     bool interleaved;
     prt_i64s sections; /* MRotaryEmbedding: pairs for each of the positions */
     double scale;      /* factor of the rotated elements */
     bool mixed;        /* positions alternate by pair, instead of by section */
-} form;
+} params;
 
-static form plain_form(const void *attrs)
+static params plain_params(const void *attrs)
 {
     const prt_ms_rotary_embedding_attrs *a = attrs;
-    return (form){ .heads = a->num_heads,
+    return (params){ .heads = a->num_heads,
         .rotated = a->rotary_embedding_dim,
         .interleaved = a->interleaved != 0,
         .scale = 1 };
 }
 
-static form m_form(const void *attrs)
+static params m_form(const void *attrs)
 {
     const prt_ms_m_rotary_embedding_attrs *a = attrs;
-    return (form){ .heads = a->num_heads,
+    return (params){ .heads = a->num_heads,
         .rotated = a->rotary_embedding_dim,
         .interleaved = a->interleaved != 0,
         .sections = a->mrope_section,
@@ -44,7 +44,7 @@ static form m_form(const void *attrs)
 
 /* Finds the head size and the number of rotated elements. Without attributes, and with X of rank 3,
    a head is twice as wide as the caches. */
-static poprt_status head_size(const prt_infer *c, const form *f, int64_t *size, int64_t *rotated)
+static poprt_status head_size(const prt_infer *c, const params *f, int64_t *size, int64_t *rotated)
 {
     const prt_shape *x = &c->in[IN_X];
     const int64_t pairs = prt_infer_dim(c, IN_COS, 1);
@@ -76,7 +76,7 @@ static poprt_status head_size(const prt_infer *c, const form *f, int64_t *size, 
     return POPRT_OK;
 }
 
-static poprt_status check_positions(const prt_infer *c, const form *f)
+static poprt_status check_positions(const prt_infer *c, const params *f)
 {
     const prt_shape *x = &c->in[IN_X], *p = &c->in[IN_POSITIONS];
     const bool three = f->sections.count != 0;
@@ -92,7 +92,7 @@ static poprt_status check_positions(const prt_infer *c, const form *f)
     return prt_infer_merge(c, x->dims[x->rank - 2], p->dims[p->rank - 1], "the sequence", &dim);
 }
 
-static poprt_status infer_form(prt_infer *c, const form *f)
+static poprt_status infer_with(prt_infer *c, const params *f)
 {
     const prt_shape *x = &c->in[IN_X];
     int64_t size = 0, rotated = 0, dim;
@@ -124,7 +124,7 @@ static poprt_status infer_form(prt_infer *c, const form *f)
 }
 
 /* Returns the index of the position that pair `k` takes its angle from. */
-static size_t stream_of(const form *f, int64_t k)
+static size_t stream_of(const params *f, int64_t k)
 {
     if (f->sections.count == 0)
         return 0;
@@ -135,7 +135,7 @@ static size_t stream_of(const form *f, int64_t k)
 }
 
 /* Loads cosines and sines of the token with index `index` of all tokens and `i` of its sequence. */
-static poprt_status load_angles(prt_eval *c, const form *f, size_t index, size_t i, size_t tokens,
+static poprt_status load_angles(prt_eval *c, const params *f, size_t index, size_t i, size_t tokens,
     size_t half, double *cosine)
 {
     const prt_tensor *p = c->in[IN_POSITIONS], *cos_cache = c->in[IN_COS];
@@ -153,7 +153,7 @@ static poprt_status load_angles(prt_eval *c, const form *f, size_t index, size_t
     return POPRT_OK;
 }
 
-static poprt_status eval_form(prt_eval *c, const form *f)
+static poprt_status eval_with(prt_eval *c, const params *f)
 {
     const prt_tensor *x = c->in[IN_X];
     const bool four = x->rank == 4;
@@ -183,31 +183,31 @@ static poprt_status eval_form(prt_eval *c, const form *f)
 
 static poprt_status infer(prt_infer *c)
 {
-    const form f = plain_form(c->attrs);
-    return infer_form(c, &f);
+    const params f = plain_params(c->attrs);
+    return infer_with(c, &f);
 }
 
 static poprt_status eval(prt_eval *c)
 {
-    const form f = plain_form(c->attrs);
-    return eval_form(c, &f);
+    const params f = plain_params(c->attrs);
+    return eval_with(c, &f);
 }
 
 const prt_op_hooks prt_op_ms_rotary_embedding = { .infer = infer, .eval = eval };
 
 static poprt_status infer_m(prt_infer *c)
 {
-    const form f = m_form(c->attrs);
+    const params f = m_form(c->attrs);
     if (f.sections.count != 3)
         return prt_infer_fail(c, POPRT_E_ARG, "mrope_section has %u numbers; 3 are needed",
             f.sections.count);
-    return infer_form(c, &f);
+    return infer_with(c, &f);
 }
 
 static poprt_status eval_m(prt_eval *c)
 {
-    const form f = m_form(c->attrs);
-    return eval_form(c, &f);
+    const params f = m_form(c->attrs);
+    return eval_with(c, &f);
 }
 
 const prt_op_hooks prt_op_ms_m_rotary_embedding = { .infer = infer_m, .eval = eval_m };

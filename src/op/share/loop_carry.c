@@ -40,7 +40,7 @@ poprt_status prt_loop_carry_take(prt_eval *c, prt_loop_carry *to, const prt_tens
     return POPRT_OK;
 }
 
-static bool same_form(const prt_tensor *a, const prt_tensor *b)
+static bool same_type_and_shape(const prt_tensor *a, const prt_tensor *b)
 {
     return a->dtype == b->dtype && a->rank == b->rank &&
         (a->rank == 0 || memcmp(a->dims, b->dims, a->rank * sizeof(int64_t)) == 0);
@@ -90,7 +90,7 @@ poprt_status prt_stack_push(prt_eval *c, uint32_t out, prt_stack *s, const prt_t
             "output %u stacks tensors; each must have a rank below %d", out, PRT_MAX_RANK);
     if (s->count == 0 && s->capacity == 0)
         s->first = *item;
-    else if (!same_form(&s->first, item))
+    else if (!same_type_and_shape(&s->first, item))
         return prt_eval_fail(c, POPRT_E_SHAPE, "output %u stacks tensors; their shapes differ",
             out);
     if (s->count == s->capacity)

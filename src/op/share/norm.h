@@ -13,7 +13,7 @@ typedef struct prt_batch_norm {
 
 /* Runs BatchNormalization: inputs X, scale, bias, mean, variance; output Y and, in training, the
  * running mean and variance and the batch's own. */
-poprt_status prt_batch_norm_run(prt_eval *c, const prt_batch_norm *form);
+poprt_status prt_batch_norm_run(prt_eval *c, const prt_batch_norm *params);
 
 /* Checks inputs X [N, C, …], scale and bias (per channel) against `groups`. Output 0 is like X. */
 poprt_status prt_group_norm_infer(prt_infer *c, int64_t groups);

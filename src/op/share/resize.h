@@ -40,11 +40,11 @@ typedef enum prt_resize_policy {
     PRT_POLICY_COUNT
 } prt_resize_policy;
 
-typedef struct prt_resize_form {
+typedef struct prt_resize_params {
     int32_t mode, coords, round, policy;
     bool antialias, exclude_outside;
     double cubic_a;
-} prt_resize_form;
+} prt_resize_params;
 
 /* One axis: sizes, scale, requested output size (may be a fraction) and region of interest. */
 typedef struct prt_resize_axis {
@@ -53,28 +53,28 @@ typedef struct prt_resize_axis {
 } prt_resize_axis;
 
 /* Parses the text attributes. Returns false, with the value in `bad`, if a value is not known. */
-bool prt_resize_read(const prt_resize_attrs *a, prt_resize_form *form, prt_str *bad);
+bool prt_resize_read(const prt_resize_attrs *a, prt_resize_params *params, prt_str *bad);
 
 /* Computes all parameters of each axis of the input, at run time. */
-poprt_status prt_resize_axes(prt_eval *c, const prt_resize_form *form, prt_resize_axis *axis);
+poprt_status prt_resize_axes(prt_eval *c, const prt_resize_params *params, prt_resize_axis *axis);
 
 /* Returns true if the output equals the input along this axis. */
-bool prt_resize_is_identity(const prt_resize_form *form, const prt_resize_axis *axis);
+bool prt_resize_is_identity(const prt_resize_params *params, const prt_resize_axis *axis);
 
 /* Computes the input coordinate of output coordinate `at`. Returns false if it is to be
  * extrapolated. */
-bool prt_resize_coordinate(const prt_resize_form *form, const prt_resize_axis *axis, int64_t at,
+bool prt_resize_coordinate(const prt_resize_params *params, const prt_resize_axis *axis, int64_t at,
     double *to);
 
 /* Returns the nearest input index to a coordinate. */
-int64_t prt_resize_nearest(const prt_resize_form *form, const prt_resize_axis *axis, double at);
+int64_t prt_resize_nearest(const prt_resize_params *params, const prt_resize_axis *axis, double at);
 
 /* Returns the maximum number of inputs with a weight for any output coordinate. */
-size_t prt_resize_taps(const prt_resize_form *form, const prt_resize_axis *axis);
+size_t prt_resize_taps(const prt_resize_params *params, const prt_resize_axis *axis);
 
 /* Computes the weights around a coordinate. Returns the first input index, which may be outside:
  * clamp it. */
-int64_t prt_resize_weights(const prt_resize_form *form, const prt_resize_axis *axis, double at,
+int64_t prt_resize_weights(const prt_resize_params *params, const prt_resize_axis *axis, double at,
     size_t taps, double *weights);
 
 #endif

@@ -118,60 +118,60 @@ const char *prt_activation_name(const prt_activation *f)
     return functions[i].name;
 }
 
-size_t prt_rnn_directions(const prt_rnn_form *form)
+size_t prt_rnn_directions(const prt_rnn_params *params)
 {
-    return prt_str_is(form->direction, "bidirectional") ? 2 : 1;
+    return prt_str_is(params->direction, "bidirectional") ? 2 : 1;
 }
 
-bool prt_rnn_backward(const prt_rnn_form *form, size_t direction)
+bool prt_rnn_backward(const prt_rnn_params *params, size_t direction)
 {
-    return direction == 1 || prt_str_is(form->direction, "reverse");
+    return direction == 1 || prt_str_is(params->direction, "reverse");
 }
 
-void prt_rnn_functions(const prt_rnn_form *form, size_t direction, prt_activation *to)
+void prt_rnn_functions(const prt_rnn_params *params, size_t direction, prt_activation *to)
 {
     uint32_t alpha = 0, beta = 0;
-    for (size_t i = 0; i < (direction + 1) * form->functions; i++) {
-        const prt_str name = form->activations.count != 0
-            ? form->activations.data[i]
-            : prt_str_of(form->usual[i % form->functions]);
+    for (size_t i = 0; i < (direction + 1) * params->functions; i++) {
+        const prt_str name = params->activations.count != 0
+            ? params->activations.data[i]
+            : prt_str_of(params->usual[i % params->functions]);
         const size_t row = find_function(name);
-        prt_activation *f = &to[i % form->functions];
+        prt_activation *f = &to[i % params->functions];
         *f = (prt_activation){ .fn = functions[row].fn,
             .alpha = functions[row].alpha,
             .beta = functions[row].beta,
-            .clip = form->clip };
-        if (functions[row].has_alpha && alpha < form->alpha.count)
-            f->alpha = (double)form->alpha.data[alpha++];
-        if (functions[row].has_beta && beta < form->beta.count)
-            f->beta = (double)form->beta.data[beta++];
+            .clip = params->clip };
+        if (functions[row].has_alpha && alpha < params->alpha.count)
+            f->alpha = (double)params->alpha.data[alpha++];
+        if (functions[row].has_beta && beta < params->beta.count)
+            f->beta = (double)params->beta.data[beta++];
     }
 }
 
 /* ---- shapes ---- */
 
-static poprt_status check_form(const prt_infer *c, const prt_rnn_form *form)
+static poprt_status check_params(const prt_infer *c, const prt_rnn_params *params)
 {
-    const size_t count = prt_rnn_directions(form) * form->functions;
-    if (count == form->functions && !prt_str_is(form->direction, "forward") &&
-        !prt_str_is(form->direction, "reverse"))
+    const size_t count = prt_rnn_directions(params) * params->functions;
+    if (count == params->functions && !prt_str_is(params->direction, "forward") &&
+        !prt_str_is(params->direction, "reverse"))
         return prt_infer_fail(c, POPRT_E_ARG,
             "direction is \"%.*s\"; accepted: forward, reverse, bidirectional",
-            PRT_STR_ARG(form->direction));
-    if (form->layout != 0 && form->layout != 1)
+            PRT_STR_ARG(params->direction));
+    if (params->layout != 0 && params->layout != 1)
         return prt_infer_fail(c, POPRT_E_ARG, "layout is %lld; accepted: 0, 1",
-            (long long)form->layout);
-    if (form->hidden_size < 0 || form->hidden_size > INT32_MAX)
+            (long long)params->layout);
+    if (params->hidden_size < 0 || params->hidden_size > INT32_MAX)
         return prt_infer_fail(c, POPRT_E_ARG, "hidden_size is %lld; accepted: 0 to 2147483647",
-            (long long)form->hidden_size);
-    if (form->activations.count != 0 && form->activations.count != count)
+            (long long)params->hidden_size);
+    if (params->activations.count != 0 && params->activations.count != count)
         return prt_infer_fail(c, POPRT_E_ARG, "activations has %u names; %zu are required",
-            form->activations.count, count);
-    for (uint32_t i = 0; i < form->activations.count; i++)
-        if (find_function(form->activations.data[i]) == PRT_COUNT_OF(functions))
+            params->activations.count, count);
+    for (uint32_t i = 0; i < params->activations.count; i++)
+        if (find_function(params->activations.data[i]) == PRT_COUNT_OF(functions))
             return prt_infer_fail(c, POPRT_E_UNSUPPORTED,
                 "activation \"%.*s\" is not a known activation function",
-                PRT_STR_ARG(form->activations.data[i]));
+                PRT_STR_ARG(params->activations.data[i]));
     return POPRT_OK;
 }
 
@@ -188,11 +188,11 @@ static poprt_status check_dims(const prt_infer *c, uint32_t i, int32_t rank, con
     return POPRT_OK;
 }
 
-static poprt_status check_inputs(prt_infer *c, const prt_rnn_form *form, int64_t batch,
+static poprt_status check_inputs(prt_infer *c, const prt_rnn_params *params, int64_t batch,
     int64_t hidden)
 {
-    const int64_t dirs = (int64_t)prt_rnn_directions(form);
-    const int64_t rows = prt_dim_mul(c->dims, hidden, form->gates);
+    const int64_t dirs = (int64_t)prt_rnn_directions(params);
+    const int64_t rows = prt_dim_mul(c->dims, hidden, params->gates);
     const int64_t w[3] = { dirs, rows, prt_infer_dim(c, 0, 2) }, r[3] = { dirs, rows, hidden };
     const int64_t b[2] = { dirs, prt_dim_mul(c->dims, rows, 2) };
     const int64_t p[2] = { dirs, prt_dim_mul(c->dims, hidden, 3) };
@@ -202,21 +202,21 @@ static poprt_status check_inputs(prt_infer *c, const prt_rnn_form *form, int64_t
     PRT_TRY(check_dims(c, 2, 3, r));
     PRT_TRY(check_dims(c, 3, 2, b));
     PRT_TRY(check_dims(c, 4, 1, &batch));
-    PRT_TRY(check_dims(c, 5, 3, form->layout != 0 ? turned : plain));
-    PRT_TRY(check_dims(c, 6, 3, form->layout != 0 ? turned : plain));
+    PRT_TRY(check_dims(c, 5, 3, params->layout != 0 ? turned : plain));
+    PRT_TRY(check_dims(c, 6, 3, params->layout != 0 ? turned : plain));
     return check_dims(c, 7, 2, p);
 }
 
-poprt_status prt_rnn_infer(prt_infer *c, const prt_rnn_form *form)
+poprt_status prt_rnn_infer(prt_infer *c, const prt_rnn_params *params)
 {
-    PRT_TRY(check_form(c, form));
-    const bool turned = form->layout != 0;
+    PRT_TRY(check_params(c, params));
+    const bool turned = params->layout != 0;
     const int64_t seq = prt_infer_dim(c, 0, turned), batch = prt_infer_dim(c, 0, !turned);
-    const int64_t dirs = (int64_t)prt_rnn_directions(form);
+    const int64_t dirs = (int64_t)prt_rnn_directions(params);
     int64_t hidden;
     PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, 2, 2),
-        form->hidden_size != 0 ? form->hidden_size : PRT_DIM_UNKNOWN, "hidden_size", &hidden));
-    PRT_TRY(check_inputs(c, form, batch, hidden));
+        params->hidden_size != 0 ? params->hidden_size : PRT_DIM_UNKNOWN, "hidden_size", &hidden));
+    PRT_TRY(check_inputs(c, params, batch, hidden));
     const int64_t y[2][4] = { { seq, dirs, batch, hidden }, { batch, seq, dirs, hidden } };
     const int64_t state[2][3] = { { dirs, batch, hidden }, { batch, dirs, hidden } };
     PRT_TRY(prt_infer_exact(c, 0, c->in[0].dtype, 4, y[turned]));
@@ -265,7 +265,7 @@ typedef struct operands {
 static size_t state_at(const prt_rnn *n, size_t direction, size_t b)
 {
     const size_t row =
-        n->form->layout != 0 ? b * n->directions + direction : direction * n->batch + b;
+        n->params->layout != 0 ? b * n->directions + direction : direction * n->batch + b;
     return row * n->hidden;
 }
 
@@ -280,8 +280,8 @@ static void write_state(const prt_eval *c, uint32_t out, const prt_rnn *n, size_
 static void run_entry(prt_eval *c, prt_rnn *n, const operands *o, size_t direction, size_t b,
     size_t length)
 {
-    const bool turned = n->form->layout != 0;
-    const bool backward = prt_rnn_backward(n->form, direction);
+    const bool turned = n->params->layout != 0;
+    const bool backward = prt_rnn_backward(n->params, direction);
     const size_t state = state_at(n, direction, b);
     n->direction = direction;
     n->entry = b;
@@ -322,24 +322,24 @@ static void choose_direction(prt_rnn *n, const operands *o, size_t direction)
     n->wb = o->b != NULL ? o->b + direction * 2 * n->rows : NULL;
     n->rb = o->b != NULL ? n->wb + n->rows : NULL;
     n->p = o->p != NULL ? o->p + direction * 3 * n->hidden : NULL;
-    prt_rnn_functions(n->form, direction, n->f);
+    prt_rnn_functions(n->params, direction, n->f);
 }
 
-poprt_status prt_rnn_run(prt_eval *c, const prt_rnn_form *form, uint32_t initial_c,
+poprt_status prt_rnn_run(prt_eval *c, const prt_rnn_params *params, uint32_t initial_c,
     uint32_t peephole, void (*cell)(const prt_rnn *n, const double *x), const void *user)
 {
     const prt_tensor *x = c->in[0];
-    const bool turned = form->layout != 0;
-    prt_rnn n = { .form = form,
+    const bool turned = params->layout != 0;
+    prt_rnn n = { .params = params,
         .seq = (size_t)x->dims[turned],
         .batch = (size_t)x->dims[!turned],
         .input = (size_t)x->dims[2],
         .hidden = (size_t)c->in[2]->dims[2],
-        .directions = prt_rnn_directions(form),
+        .directions = prt_rnn_directions(params),
         .cell = cell,
         .user = user };
     operands o;
-    n.rows = form->gates * n.hidden;
+    n.rows = params->gates * n.hidden;
     n.gate = prt_eval_scratch(c, n.rows, sizeof(double));
     n.scratch = prt_eval_scratch(c, n.rows, sizeof(double));
     n.h = prt_eval_scratch(c, n.hidden, sizeof(double));

@@ -11,7 +11,7 @@
 enum { PRT_RNN_MAX_FUNCTIONS = 3 };
 
 /* The common attributes, and the parameters that distinguish the operators. */
-typedef struct prt_rnn_form {
+typedef struct prt_rnn_params {
     uint32_t gates;                           /* gates of W and R, which have gates * hidden rows */
     uint32_t functions;                       /* activation functions per direction */
     const char *usual[PRT_RNN_MAX_FUNCTIONS]; /* names of the default functions */
@@ -20,7 +20,7 @@ typedef struct prt_rnn_form {
     prt_f32s alpha, beta;
     int64_t hidden_size, layout;
     double clip; /* 0: no clipping */
-} prt_rnn_form;
+} prt_rnn_params;
 
 /* Initialises the fields that come from an attribute struct. */
 #define PRT_RNN_COMMON(a)                                                                          \
@@ -50,7 +50,7 @@ const char *prt_activation_name(const prt_activation *f);
 
 typedef struct prt_rnn prt_rnn;
 struct prt_rnn {
-    const prt_rnn_form *form;
+    const prt_rnn_params *params;
     size_t seq, batch, input, hidden, directions, rows; /* rows: gates * hidden */
     /* Of the current direction: weights, biases (may be NULL), peepholes (LSTM). */
     const double *w, *r, *wb, *rb, *p;
@@ -63,29 +63,29 @@ struct prt_rnn {
 };
 
 /* The parameters of the three operators. */
-prt_rnn_form prt_rnn_form_of_rnn(const prt_rnn_attrs *a);
-prt_rnn_form prt_rnn_form_of_gru(const prt_gru_attrs *a);
-prt_rnn_form prt_rnn_form_of_lstm(const prt_lstm_attrs *a);
+prt_rnn_params prt_rnn_params_of_rnn(const prt_rnn_attrs *a);
+prt_rnn_params prt_rnn_params_of_gru(const prt_gru_attrs *a);
+prt_rnn_params prt_rnn_params_of_lstm(const prt_lstm_attrs *a);
 
 /* Returns 1 or 2. */
-size_t prt_rnn_directions(const prt_rnn_form *form);
+size_t prt_rnn_directions(const prt_rnn_params *params);
 
 /* Returns true if direction `direction` goes from the last step to the first. */
-bool prt_rnn_backward(const prt_rnn_form *form, size_t direction);
+bool prt_rnn_backward(const prt_rnn_params *params, size_t direction);
 
 /* Sets the functions of one direction, whose names infer has checked. Each function with factors
  * takes the next ones in order. */
-void prt_rnn_functions(const prt_rnn_form *form, size_t direction, prt_activation *to);
+void prt_rnn_functions(const prt_rnn_params *params, size_t direction, prt_activation *to);
 
 /* Reads the number of steps of batch entry b from input 4 (sequence_lens). Fails if it is
  * outside [0, seq]. */
 poprt_status prt_rnn_length(const prt_eval *c, size_t seq, size_t b, size_t *length);
 
 /* Checks the inputs and sets outputs 0 (Y), 1 (Y_h) and, with a cell state, 2 (Y_c). */
-poprt_status prt_rnn_infer(prt_infer *c, const prt_rnn_form *form);
+poprt_status prt_rnn_infer(prt_infer *c, const prt_rnn_params *params);
 
 /* Runs the whole operator. `initial_c` and `peephole` are input slots, UINT32_MAX if not used. */
-poprt_status prt_rnn_run(prt_eval *c, const prt_rnn_form *form, uint32_t initial_c,
+poprt_status prt_rnn_run(prt_eval *c, const prt_rnn_params *params, uint32_t initial_c,
     uint32_t peephole, void (*cell)(const prt_rnn *n, const double *x), const void *user);
 
 /* Runs one step of an LSTM; the weights R are multiplied by `h`. */

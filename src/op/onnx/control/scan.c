@@ -161,7 +161,7 @@ static poprt_status scan_begin(prt_eval *c, scan_run *r)
     return POPRT_OK;
 }
 
-static bool same_form(const prt_tensor *a, const prt_tensor *b)
+static bool same_type_and_shape(const prt_tensor *a, const prt_tensor *b)
 {
     return a->kind == b->kind && a->dtype == b->dtype && a->rank == b->rank &&
         (a->rank == 0 || memcmp(a->dims, b->dims, a->rank * sizeof(int64_t)) == 0);
@@ -216,7 +216,7 @@ static poprt_status scan_step(prt_eval *c, scan_run *r, int64_t step)
     for (uint32_t i = 0; i < r->n_stacked; i++)
         PRT_TRY(write_slice(c, r, i, step));
     for (uint32_t i = 0; i < r->n_states; i++) {
-        if (!same_form(c->in[i], &r->out[i]))
+        if (!same_type_and_shape(c->in[i], &r->out[i]))
             return prt_eval_fail(c, POPRT_E_SHAPE,
                 "state %u changes its type or shape, which must stay the same", i);
         PRT_TRY(prt_loop_carry_take(c, &r->states[i], c->in[i], &r->out[i]));

@@ -53,12 +53,12 @@ static double twister_double(twister *t)
 }
 
 /* The inputs other than the data (UINT32_MAX: absent), and the attribute `seed`. */
-typedef struct form {
+typedef struct params {
     uint32_t bias, residual, ratio, mode;
     bool bits; /* the mask is packed; the first element is in the lowest bit */
     bool has_seed;
     uint64_t seed;
-} form;
+} params;
 
 /* Checks that input `i` has exactly one element. */
 static poprt_status check_one(const prt_infer *c, uint32_t i, const char *name)
@@ -84,7 +84,7 @@ static poprt_status check_added(const prt_infer *c, uint32_t i, bool row)
     return POPRT_OK;
 }
 
-static poprt_status infer_form(prt_infer *c, const form *f)
+static poprt_status infer_with(prt_infer *c, const params *f)
 {
     const int32_t dtype = c->in[0].dtype, mask = f->bits ? PRT_DTYPE_u32 : PRT_DTYPE_bool;
     PRT_TRY(check_one(c, f->ratio, "ratio"));
@@ -103,7 +103,7 @@ static poprt_status infer_form(prt_infer *c, const form *f)
     return prt_infer_set(c, 1, mask, 1, &words);
 }
 
-static void set_mask(const prt_eval *c, const form *f, size_t i, bool keep)
+static void set_mask(const prt_eval *c, const params *f, size_t i, bool keep)
 {
     if (!prt_eval_wants(c, 1))
         return;
@@ -120,7 +120,7 @@ static const prt_tensor *input(const prt_eval *c, uint32_t i)
 
 /* Computes the output. Kept elements are multiplied by `scale`. `t` generates the mask; NULL
  * keeps all elements. */
-static void run(const prt_eval *c, const form *f, twister *t, double ratio, double scale)
+static void run(const prt_eval *c, const params *f, twister *t, double ratio, double scale)
 {
     const prt_tensor *x = c->in[0], *bias = input(c, f->bias), *rest = input(c, f->residual);
     const size_t n = prt_tensor_count(x), biases = bias != NULL ? prt_tensor_count(bias) : 0;
@@ -138,7 +138,7 @@ static void run(const prt_eval *c, const form *f, twister *t, double ratio, doub
     }
 }
 
-static poprt_status eval_form(prt_eval *c, const form *f)
+static poprt_status eval_with(prt_eval *c, const params *f)
 {
     const prt_tensor *mode = input(c, f->mode), *given = input(c, f->ratio);
     const bool training = mode != NULL && prt_load_i64(mode->dtype, mode->data, 0) != 0;
@@ -170,21 +170,21 @@ static bool is_view(const prt_view_query *q, size_t *element)
 }
 
 #define MEMBER(id, bias, residual, ratio, mode, bits, view_hook)                                   \
-    static form form_##id(const void *attrs)                                                       \
+    static params params_##id(const void *attrs)                                                   \
     {                                                                                              \
         const prt_##id##_attrs *a = attrs;                                                         \
         return (                                                                                   \
-            form){ bias, residual, ratio, mode, bits, prt_attr_given(a, 0), (uint64_t)a->seed };   \
+            params){ bias, residual, ratio, mode, bits, prt_attr_given(a, 0), (uint64_t)a->seed }; \
     }                                                                                              \
     static poprt_status infer_##id(prt_infer *c)                                                   \
     {                                                                                              \
-        const form f = form_##id(c->attrs);                                                        \
-        return infer_form(c, &f);                                                                  \
+        const params f = params_##id(c->attrs);                                                    \
+        return infer_with(c, &f);                                                                  \
     }                                                                                              \
     static poprt_status eval_##id(prt_eval *c)                                                     \
     {                                                                                              \
-        const form f = form_##id(c->attrs);                                                        \
-        return eval_form(c, &f);                                                                   \
+        const params f = params_##id(c->attrs);                                                    \
+        return eval_with(c, &f);                                                                   \
     }                                                                                              \
     const prt_op_hooks prt_op_##id = { .infer = infer_##id, .eval = eval_##id, .view = view_hook };
 

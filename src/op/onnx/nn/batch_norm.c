@@ -61,19 +61,20 @@ static void write_channel(prt_eval *c, uint32_t out, size_t channel, double valu
 
 /* Writes outputs 1 and 2, the running statistics, and 3 and 4 (if the operator has them), the
  * statistics of the batch. */
-static void write_statistics(prt_eval *c, const prt_batch_norm *form, const layout *l,
+static void write_statistics(prt_eval *c, const prt_batch_norm *params, const layout *l,
     size_t channel, const double *given, double mean, double variance)
 {
-    const double n = (double)l->batch * (double)l->inner, old = form->momentum;
-    const double told =
-        form->unbiased ? (variance + form->epsilon) * n / (n - 1.0) - form->epsilon : variance;
+    const double n = (double)l->batch * (double)l->inner, old = params->momentum;
+    const double told = params->unbiased
+        ? (variance + params->epsilon) * n / (n - 1.0) - params->epsilon
+        : variance;
     write_channel(c, 1, channel, given[2] * old + mean * (1.0 - old));
     write_channel(c, 2, channel, given[3] * old + told * (1.0 - old));
     write_channel(c, 3, channel, mean);
     write_channel(c, 4, channel, told);
 }
 
-poprt_status prt_batch_norm_run(prt_eval *c, const prt_batch_norm *form)
+poprt_status prt_batch_norm_run(prt_eval *c, const prt_batch_norm *params)
 {
     const prt_tensor *x = c->in[0];
     prt_tensor *y = c->out[0];
@@ -89,11 +90,11 @@ poprt_status prt_batch_norm_run(prt_eval *c, const prt_batch_norm *form)
             prt_reals_load(c->in[i + 1]->dtype, c->in[i + 1]->data, channel, 1, 1, &given[i]);
         mean = given[2];
         variance = given[3];
-        if (form->training) {
+        if (params->training) {
             statistics(x, &l, channel, row, &mean, &variance);
-            write_statistics(c, form, &l, channel, given, mean, variance);
+            write_statistics(c, params, &l, channel, given, mean, variance);
         }
-        const double factor = given[0] / sqrt(variance + form->epsilon);
+        const double factor = given[0] / sqrt(variance + params->epsilon);
         for (size_t n = 0; y != NULL && n < l.batch; n++) {
             const size_t first = (n * l.channels + channel) * l.inner;
             prt_reals_load(x->dtype, x->data, first, 1, l.inner, row);
@@ -108,10 +109,10 @@ poprt_status prt_batch_norm_run(prt_eval *c, const prt_batch_norm *form)
 static poprt_status eval(prt_eval *c)
 {
     const prt_batch_normalization_attrs *a = c->attrs;
-    const prt_batch_norm form = { .training = a->training_mode != 0,
+    const prt_batch_norm params = { .training = a->training_mode != 0,
         .epsilon = (double)a->epsilon,
         .momentum = (double)a->momentum };
-    return prt_batch_norm_run(c, &form);
+    return prt_batch_norm_run(c, &params);
 }
 
 const prt_op_hooks prt_op_batch_normalization = { .infer = infer, .eval = eval };

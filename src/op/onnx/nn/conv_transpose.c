@@ -72,7 +72,7 @@ static poprt_status check(prt_infer *c, const prt_conv_transpose_attrs *a, uint3
     return prt_infer_vector(c, bias, prt_dim_mul(c->dims, prt_infer_dim(c, 1, 1), a->group));
 }
 
-static poprt_status infer_form(prt_infer *c, const prt_conv_transpose_attrs *a,
+static poprt_status infer_with(prt_infer *c, const prt_conv_transpose_attrs *a,
     prt_conv_slots slots)
 {
     const prt_window_spec spec = PRT_WINDOW_SPEC(a);
@@ -129,7 +129,7 @@ static poprt_status transform_weights(prt_eval *c, prt_conv *v)
     return POPRT_OK;
 }
 
-static poprt_status eval_form(prt_eval *c, const prt_conv_transpose_attrs *a, prt_conv_slots slots)
+static poprt_status eval_with(prt_eval *c, const prt_conv_transpose_attrs *a, prt_conv_slots slots)
 {
     const prt_window_spec spec = PRT_WINDOW_SPEC(a);
     const prt_tensor *x = c->in[0], *w = c->in[1];
@@ -147,12 +147,12 @@ static poprt_status eval_form(prt_eval *c, const prt_conv_transpose_attrs *a, pr
 
 static poprt_status infer(prt_infer *c)
 {
-    return infer_form(c, c->attrs, SLOTS);
+    return infer_with(c, c->attrs, SLOTS);
 }
 
 static poprt_status eval(prt_eval *c)
 {
-    return eval_form(c, c->attrs, SLOTS);
+    return eval_with(c, c->attrs, SLOTS);
 }
 
 const prt_op_hooks prt_op_conv_transpose = { .infer = infer, .eval = eval };
@@ -185,7 +185,7 @@ static poprt_status infer_dynamic(prt_infer *c)
         known = known && prt_dim_is_number(pads[i]);
     if (known) {
         const prt_conv_transpose_attrs a = conv_transpose_attrs_of(c->attrs, pads, count);
-        return infer_form(c, &a, DYNAMIC_SLOTS);
+        return infer_with(c, &a, DYNAMIC_SLOTS);
     }
     if (c->dims == NULL)
         return prt_infer_fail(c, POPRT_E_SHAPE,
@@ -203,7 +203,7 @@ static poprt_status eval_dynamic(prt_eval *c)
     if (prt_eval_has(c, 2))
         PRT_TRY(prt_eval_ints(c, 2, pads, PRT_COUNT_OF(pads), &count));
     const prt_conv_transpose_attrs a = conv_transpose_attrs_of(c->attrs, pads, count);
-    return eval_form(c, &a, DYNAMIC_SLOTS);
+    return eval_with(c, &a, DYNAMIC_SLOTS);
 }
 
 const prt_op_hooks prt_op_ms_conv_transpose_with_dynamic_pads = { .infer = infer_dynamic,

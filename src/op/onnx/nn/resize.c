@@ -88,7 +88,7 @@ static poprt_status dims_of_scales(const prt_infer *c, const uint32_t *axes, uin
 }
 
 /* Keeps the aspect ratio: the smallest or largest scale applies to all axes. */
-static void keep_ratio(const prt_resize_form *form, const uint32_t *axes, uint32_t count,
+static void keep_ratio(const prt_resize_params *params, const uint32_t *axes, uint32_t count,
     const int64_t *sizes, int64_t *dims)
 {
     double best = 0.0;
@@ -97,7 +97,7 @@ static void keep_ratio(const prt_resize_form *form, const uint32_t *axes, uint32
         known = known && prt_dim_is_number(sizes[i]) && prt_dim_is_number(dims[axes[i]]) &&
             dims[axes[i]] > 0;
         const double scale = known ? (double)sizes[i] / (double)dims[axes[i]] : 0.0;
-        if (i == 0 || (form->policy == PRT_POLICY_not_larger ? scale < best : scale > best))
+        if (i == 0 || (params->policy == PRT_POLICY_not_larger ? scale < best : scale > best))
             best = scale;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -106,7 +106,7 @@ static void keep_ratio(const prt_resize_form *form, const uint32_t *axes, uint32
     }
 }
 
-static poprt_status dims_of_sizes(const prt_infer *c, const prt_resize_form *form,
+static poprt_status dims_of_sizes(const prt_infer *c, const prt_resize_params *params,
     const uint32_t *axes, uint32_t count, int64_t *dims)
 {
     int64_t sizes[PRT_MAX_RANK];
@@ -122,8 +122,8 @@ static poprt_status dims_of_sizes(const prt_infer *c, const prt_resize_form *for
         if (prt_dim_is_number(sizes[i]) && sizes[i] < 0)
             return prt_infer_fail(c, POPRT_E_SHAPE, "sizes contains %lld; it must be at least 0",
                 (long long)sizes[i]);
-    if (form->policy != PRT_POLICY_stretch) {
-        keep_ratio(form, axes, count, sizes, dims);
+    if (params->policy != PRT_POLICY_stretch) {
+        keep_ratio(params, axes, count, sizes, dims);
         return POPRT_OK;
     }
     for (uint32_t i = 0; i < count; i++)
@@ -131,19 +131,19 @@ static poprt_status dims_of_sizes(const prt_infer *c, const prt_resize_form *for
     return POPRT_OK;
 }
 
-static poprt_status check_form(const prt_infer *c, prt_resize_form *form)
+static poprt_status check_params(const prt_infer *c, prt_resize_params *params)
 {
     prt_str bad;
     const int32_t dtype = c->in[0].dtype;
     const bool number = dtype == PRT_DTYPE_undefined || dtype == PRT_DTYPE_bool ||
         prt_dtype_is_float(dtype) || prt_dtype_is_integer(dtype);
-    if (!prt_resize_read(c->attrs, form, &bad))
+    if (!prt_resize_read(c->attrs, params, &bad))
         return prt_infer_fail(c, POPRT_E_UNSUPPORTED,
             "the attribute value \"%.*s\" is not supported", PRT_STR_ARG(bad));
-    if (form->mode != PRT_RESIZE_NEAREST && !number)
+    if (params->mode != PRT_RESIZE_NEAREST && !number)
         return prt_infer_fail(c, POPRT_E_TYPE, "%s elements cannot be interpolated",
             prt_dtype_of(dtype)->name);
-    if (form->mode == PRT_RESIZE_NEAREST && form->antialias)
+    if (params->mode == PRT_RESIZE_NEAREST && params->antialias)
         return prt_infer_fail(c, POPRT_E_ARG, "antialias needs mode linear or cubic");
     return POPRT_OK;
 }
@@ -151,10 +151,10 @@ static poprt_status check_form(const prt_infer *c, prt_resize_form *form)
 static poprt_status infer(prt_infer *c)
 {
     const prt_shape *x = &c->in[0];
-    prt_resize_form form;
+    prt_resize_params params;
     uint32_t axes[PRT_MAX_RANK], count;
     int64_t dims[PRT_MAX_RANK];
-    PRT_TRY(check_form(c, &form));
+    PRT_TRY(check_params(c, &params));
     if (x->rank < 0)
         return prt_infer_unranked(c, 0, x->dtype, x->rank);
     PRT_TRY(read_axes(c, (uint32_t)x->rank, axes, &count));
@@ -166,7 +166,7 @@ static poprt_status infer(prt_infer *c)
         return prt_infer_fail(c, POPRT_E_ARG,
             "both scales and sizes are given; only one is accepted");
     if (sizes)
-        PRT_TRY(dims_of_sizes(c, &form, axes, count, dims));
+        PRT_TRY(dims_of_sizes(c, &params, axes, count, dims));
     else
         PRT_TRY(dims_of_scales(c, axes, count, dims));
     return prt_infer_exact(c, 0, x->dtype, x->rank, dims);
@@ -174,13 +174,13 @@ static poprt_status infer(prt_infer *c)
 
 /* ---- evaluation ---- */
 
-poprt_status prt_resize_axes(prt_eval *c, const prt_resize_form *form, prt_resize_axis *axis)
+poprt_status prt_resize_axes(prt_eval *c, const prt_resize_params *params, prt_resize_axis *axis)
 {
     const prt_resize_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0], *y = c->out[0];
     const uint32_t count = a->axes.count != 0 ? a->axes.count : x->rank;
     const bool scaled = prt_eval_has(c, 2) && prt_tensor_count(c->in[2]) != 0;
-    const bool cropped = form->coords == PRT_COORDS_tf_crop_and_resize;
+    const bool cropped = params->coords == PRT_COORDS_tf_crop_and_resize;
     /* The common scale of the listed axes, if the aspect ratio policy requires one. */
     double ratio = 0.0;
     if (cropped && (!prt_eval_has(c, 1) || prt_tensor_count(c->in[1]) != 2 * (size_t)count))
@@ -201,10 +201,10 @@ poprt_status prt_resize_axes(prt_eval *c, const prt_resize_form *form, prt_resiz
         if (scaled) {
             prt_reals_load(PRT_DTYPE_f32, c->in[2]->data, i, 1, 1, &ax->scale);
             ax->width = ax->scale * (double)ax->in;
-        } else if (form->policy != PRT_POLICY_stretch && ax->in > 0) {
+        } else if (params->policy != PRT_POLICY_stretch && ax->in > 0) {
             const int64_t size = prt_load_i64(PRT_DTYPE_i64, c->in[3]->data, i);
             const double s = (double)size / (double)ax->in;
-            if (i == 0 || (form->policy == PRT_POLICY_not_larger ? s < ratio : s > ratio))
+            if (i == 0 || (params->policy == PRT_POLICY_not_larger ? s < ratio : s > ratio))
                 ratio = s;
         }
         if (cropped) {
@@ -239,7 +239,7 @@ static void store_rounded(const prt_tensor *y, size_t at, double value)
     prt_store_f64(y->dtype, y->data, at, value);
 }
 
-static poprt_status run_nearest(prt_eval *c, const prt_resize_form *form,
+static poprt_status run_nearest(prt_eval *c, const prt_resize_params *params,
     const prt_resize_axis *axis)
 {
     const prt_resize_attrs *a = c->attrs;
@@ -250,11 +250,11 @@ static poprt_status run_nearest(prt_eval *c, const prt_resize_form *form,
         from[i] = prt_eval_scratch(c, (size_t)y->dims[i], sizeof(int64_t));
         if (from[i] == NULL)
             return POPRT_E_NOMEM;
-        const bool same = prt_resize_is_identity(form, &axis[i]);
+        const bool same = prt_resize_is_identity(params, &axis[i]);
         for (int64_t k = 0; k < y->dims[i]; k++) {
             double coordinate = (double)k;
-            const bool inside = same || prt_resize_coordinate(form, &axis[i], k, &coordinate);
-            from[i][k] = same ? k : inside ? prt_resize_nearest(form, &axis[i], coordinate) : -1;
+            const bool inside = same || prt_resize_coordinate(params, &axis[i], k, &coordinate);
+            from[i][k] = same ? k : inside ? prt_resize_nearest(params, &axis[i], coordinate) : -1;
         }
     }
     const size_t n = prt_tensor_count(y), size = prt_dtype_bits(y->dtype) / 8;
@@ -277,18 +277,18 @@ static poprt_status run_nearest(prt_eval *c, const prt_resize_form *form,
 }
 
 /* Resizes one axis, [outer][in][inner] to [outer][out][inner]. */
-static poprt_status run_axis(prt_eval *c, const prt_resize_form *form, const prt_resize_axis *axis,
-    size_t outer, size_t inner, const double *x, double *y)
+static poprt_status run_axis(prt_eval *c, const prt_resize_params *params,
+    const prt_resize_axis *axis, size_t outer, size_t inner, const double *x, double *y)
 {
     const prt_resize_attrs *a = c->attrs;
-    const size_t taps = prt_resize_taps(form, axis);
+    const size_t taps = prt_resize_taps(params, axis);
     double *weights = prt_eval_scratch(c, taps, sizeof(double));
     if (weights == NULL)
         return POPRT_E_NOMEM;
     for (int64_t k = 0; k < axis->out; k++) {
         double at;
-        const bool inside = prt_resize_coordinate(form, axis, k, &at);
-        const int64_t first = prt_resize_weights(form, axis, at, taps, weights);
+        const bool inside = prt_resize_coordinate(params, axis, k, &at);
+        const int64_t first = prt_resize_weights(params, axis, at, taps, weights);
         PRT_TRY(c->host->check(c));
         for (size_t o = 0; o < outer; o++) {
             double *to = y + (o * (size_t)axis->out + (size_t)k) * inner;
@@ -306,7 +306,7 @@ static poprt_status run_axis(prt_eval *c, const prt_resize_form *form, const prt
     return POPRT_OK;
 }
 
-static poprt_status run_filter(prt_eval *c, const prt_resize_form *form,
+static poprt_status run_filter(prt_eval *c, const prt_resize_params *params,
     const prt_resize_axis *axis)
 {
     const prt_tensor *x = c->in[0];
@@ -319,7 +319,7 @@ static poprt_status run_filter(prt_eval *c, const prt_resize_form *form,
     /* Shrinking axes go first, so that no intermediate result is larger than input or output. */
     for (uint32_t step = 0; step < 2 * x->rank; step++) {
         const uint32_t i = step % x->rank;
-        if (prt_resize_is_identity(form, &axis[i]) ||
+        if (prt_resize_is_identity(params, &axis[i]) ||
             (axis[i].out < axis[i].in) != (step < x->rank))
             continue;
         const size_t outer = prt_dims_product(dims, 0, i);
@@ -328,7 +328,7 @@ static poprt_status run_filter(prt_eval *c, const prt_resize_form *form,
         double *next = prt_eval_scratch(c, prt_dims_product(dims, 0, x->rank), sizeof(double));
         if (next == NULL)
             return POPRT_E_NOMEM;
-        PRT_TRY(run_axis(c, form, &axis[i], outer, inner, now, next));
+        PRT_TRY(run_axis(c, params, &axis[i], outer, inner, now, next));
         now = next;
     }
     const size_t n = prt_tensor_count(y);
@@ -342,7 +342,7 @@ static poprt_status run_filter(prt_eval *c, const prt_resize_form *form,
 
 static poprt_status eval(prt_eval *c)
 {
-    prt_resize_form form;
+    prt_resize_params params;
     prt_resize_axis axis[PRT_MAX_RANK];
     prt_str bad;
     if (prt_tensor_count(c->out[0]) == 0)
@@ -350,10 +350,10 @@ static poprt_status eval(prt_eval *c)
     if (prt_tensor_count(c->in[0]) == 0)
         return prt_eval_fail(c, POPRT_E_SHAPE,
             "the input is empty; at least one element is required");
-    (void)prt_resize_read(c->attrs, &form, &bad);
-    PRT_TRY(prt_resize_axes(c, &form, axis));
-    return form.mode == PRT_RESIZE_NEAREST ? run_nearest(c, &form, axis)
-                                           : run_filter(c, &form, axis);
+    (void)prt_resize_read(c->attrs, &params, &bad);
+    PRT_TRY(prt_resize_axes(c, &params, axis));
+    return params.mode == PRT_RESIZE_NEAREST ? run_nearest(c, &params, axis)
+                                             : run_filter(c, &params, axis);
 }
 
 const prt_op_hooks prt_op_resize = { .infer = infer, .eval = eval };

@@ -13,15 +13,15 @@ static void gates(const prt_rnn *n, const double *x, const double *h, size_t fir
 
 /* ---- RNN ---- */
 
-prt_rnn_form prt_rnn_form_of_rnn(const prt_rnn_attrs *a)
+prt_rnn_params prt_rnn_params_of_rnn(const prt_rnn_attrs *a)
 {
-    return (prt_rnn_form){ .gates = 1, .functions = 1, .usual = { "Tanh" }, PRT_RNN_COMMON(a) };
+    return (prt_rnn_params){ .gates = 1, .functions = 1, .usual = { "Tanh" }, PRT_RNN_COMMON(a) };
 }
 
 static poprt_status infer_rnn(prt_infer *c)
 {
-    const prt_rnn_form form = prt_rnn_form_of_rnn(c->attrs);
-    return prt_rnn_infer(c, &form);
+    const prt_rnn_params params = prt_rnn_params_of_rnn(c->attrs);
+    return prt_rnn_infer(c, &params);
 }
 
 static void rnn_cell(const prt_rnn *n, const double *x)
@@ -33,17 +33,17 @@ static void rnn_cell(const prt_rnn *n, const double *x)
 
 static poprt_status eval_rnn(prt_eval *c)
 {
-    const prt_rnn_form form = prt_rnn_form_of_rnn(c->attrs);
-    return prt_rnn_run(c, &form, UINT32_MAX, UINT32_MAX, rnn_cell, NULL);
+    const prt_rnn_params params = prt_rnn_params_of_rnn(c->attrs);
+    return prt_rnn_run(c, &params, UINT32_MAX, UINT32_MAX, rnn_cell, NULL);
 }
 
 const prt_op_hooks prt_op_rnn = { .infer = infer_rnn, .eval = eval_rnn };
 
 /* ---- GRU: gates z, r, h ---- */
 
-prt_rnn_form prt_rnn_form_of_gru(const prt_gru_attrs *a)
+prt_rnn_params prt_rnn_params_of_gru(const prt_gru_attrs *a)
 {
-    return (prt_rnn_form){ .gates = 3,
+    return (prt_rnn_params){ .gates = 3,
         .functions = 2,
         .usual = { "Sigmoid", "Tanh" },
         PRT_RNN_COMMON(a) };
@@ -51,8 +51,8 @@ prt_rnn_form prt_rnn_form_of_gru(const prt_gru_attrs *a)
 
 static poprt_status infer_gru(prt_infer *c)
 {
-    const prt_rnn_form form = prt_rnn_form_of_gru(c->attrs);
-    return prt_rnn_infer(c, &form);
+    const prt_rnn_params params = prt_rnn_params_of_gru(c->attrs);
+    return prt_rnn_infer(c, &params);
 }
 
 static void gru_cell(const prt_rnn *n, const double *x)
@@ -86,17 +86,17 @@ static void gru_cell(const prt_rnn *n, const double *x)
 
 static poprt_status eval_gru(prt_eval *c)
 {
-    const prt_rnn_form form = prt_rnn_form_of_gru(c->attrs);
-    return prt_rnn_run(c, &form, UINT32_MAX, UINT32_MAX, gru_cell, c->attrs);
+    const prt_rnn_params params = prt_rnn_params_of_gru(c->attrs);
+    return prt_rnn_run(c, &params, UINT32_MAX, UINT32_MAX, gru_cell, c->attrs);
 }
 
 const prt_op_hooks prt_op_gru = { .infer = infer_gru, .eval = eval_gru };
 
 /* ---- LSTM: gates i, o, f, c; peepholes i, o, f ---- */
 
-prt_rnn_form prt_rnn_form_of_lstm(const prt_lstm_attrs *a)
+prt_rnn_params prt_rnn_params_of_lstm(const prt_lstm_attrs *a)
 {
-    return (prt_rnn_form){ .gates = 4,
+    return (prt_rnn_params){ .gates = 4,
         .functions = 3,
         .usual = { "Sigmoid", "Tanh", "Tanh" },
         PRT_RNN_COMMON(a) };
@@ -104,8 +104,8 @@ prt_rnn_form prt_rnn_form_of_lstm(const prt_lstm_attrs *a)
 
 static poprt_status infer_lstm(prt_infer *c)
 {
-    const prt_rnn_form form = prt_rnn_form_of_lstm(c->attrs);
-    return prt_rnn_infer(c, &form);
+    const prt_rnn_params params = prt_rnn_params_of_lstm(c->attrs);
+    return prt_rnn_infer(c, &params);
 }
 
 void prt_lstm_step(const prt_rnn *n, const double *x, const double *h, bool input_forget)
@@ -138,8 +138,8 @@ static void lstm_cell(const prt_rnn *n, const double *x)
 
 static poprt_status eval_lstm(prt_eval *c)
 {
-    const prt_rnn_form form = prt_rnn_form_of_lstm(c->attrs);
-    return prt_rnn_run(c, &form, 6, 7, lstm_cell, c->attrs);
+    const prt_rnn_params params = prt_rnn_params_of_lstm(c->attrs);
+    return prt_rnn_run(c, &params, 6, 7, lstm_cell, c->attrs);
 }
 
 const prt_op_hooks prt_op_lstm = { .infer = infer_lstm, .eval = eval_lstm };
