@@ -81,7 +81,7 @@ poprt_status prt_upgrade_check_names(const prt_upgrade *u)
     /* No error if the operator belongs to another domain, if a newer schema may have more
      * attributes, or if the operator does not exist at this opset and so has no schema. */
     const int64_t newest = prt_history_newest_of(domain);
-    if (prt_history_is_elsewhere(name, domain) || u->version > newest ||
+    if (prt_history_is_other_domain(name, domain) || u->version > newest ||
         prt_history_version(name, u->version) == 0)
         return POPRT_OK;
     return refuse(u, name, newest, attr);

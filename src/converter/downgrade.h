@@ -30,9 +30,9 @@ poprt_status prt_down_add_ints(prt_downgrade *d, const char *name, uint32_t n, c
 poprt_status prt_down_add_floats(prt_downgrade *d, const char *name, uint32_t n, const float *v);
 
 /* Resets an attribute that the older variant does not have to its default, so it is not written. */
-void prt_down_hide(prt_op *op, const char *name);
+void prt_down_reset_attr(prt_op *op, const char *name);
 /* Marks an attribute that the older variant requires as given, so it is written. */
-void prt_down_show(prt_op *op, const char *name);
+void prt_down_mark_given(prt_op *op, const char *name);
 
 /* Writes the op under another name, with the attributes added to it and without those of its
  * row. */
@@ -55,7 +55,7 @@ int32_t prt_down_dtype(const prt_value *v);
 bool prt_down_axis_of(int64_t axis, int32_t rank, int64_t *out);
 /* Returns whether the operator exists at the target for the element type of `v` as input 0; a NULL
  * `v` checks only that it exists. */
-bool prt_down_takes(const prt_downgrade *d, const char *name, const prt_value *v);
+bool prt_down_supports(const prt_downgrade *d, const char *name, const prt_value *v);
 
 /* ---- edits */
 
@@ -87,7 +87,7 @@ prt_value *prt_down_reshape(prt_build *b, prt_value *x, uint32_t rank, const int
 /* Reshapes to a shape in which a 0 means a dim of 0. */
 prt_value *prt_down_reshape_to(prt_build *b, prt_value *x, prt_value *shape);
 /* Writes `list` to the positions `at` of `whole`; both have rank 1. */
-prt_value *prt_down_place(prt_build *b, prt_value *whole, uint32_t count, const int64_t *at,
+prt_value *prt_down_write_at(prt_build *b, prt_value *whole, uint32_t count, const int64_t *at,
     prt_value *list);
 /* Builds the indices 0, 1, … of an axis (counted from the back) of x, with rank 2: as a column or
  * as a row. */

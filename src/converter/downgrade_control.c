@@ -85,10 +85,10 @@ poprt_status prt_down_scan(prt_downgrade *d)
         axes = prt_build_i64s(&b, 1, &front);
         PRT_TRY(prt_down_wrap(&b, v, prt_build_binary(&b, PRT_OP_squeeze, v, axes)));
     }
-    prt_down_hide(op, "scan_input_axes");
-    prt_down_hide(op, "scan_input_directions");
-    prt_down_hide(op, "scan_output_axes");
-    prt_down_hide(op, "scan_output_directions");
+    prt_down_reset_attr(op, "scan_input_axes");
+    prt_down_reset_attr(op, "scan_input_directions");
+    prt_down_reset_attr(op, "scan_output_axes");
+    prt_down_reset_attr(op, "scan_output_directions");
     return directions.count > 0
         ? prt_down_add_ints(d, "directions", directions.count, directions.data)
         : POPRT_OK;

@@ -87,7 +87,7 @@ poprt_status prt_down_thresholded_relu(prt_downgrade *d)
 {
     prt_build b = prt_build_before(d->op);
     prt_value *x = prt_op_input(d->op, 0);
-    if (!prt_down_takes(d, "Where", NULL))
+    if (!prt_down_supports(d, "Where", NULL))
         return prt_down_refuse(d,
             "it would become a Where, which does not exist at that opset either");
     const double alpha = (double)((const prt_thresholded_relu_attrs *)d->op->attrs)->alpha;

@@ -8,8 +8,8 @@
 
 poprt_status prt_down_selu(prt_downgrade *d)
 {
-    prt_down_show(d->op, "alpha");
-    prt_down_show(d->op, "gamma");
+    prt_down_mark_given(d->op, "alpha");
+    prt_down_mark_given(d->op, "gamma");
     return POPRT_OK;
 }
 
@@ -140,7 +140,7 @@ poprt_status prt_down_variadic(prt_downgrade *d)
 
 static bool takes(const prt_downgrade *d, const prt_value *v)
 {
-    return prt_down_takes(d, d->op->def->name, v);
+    return prt_down_supports(d, d->op->def->name, v);
 }
 
 static bool is_small_integer(int32_t dtype)
@@ -187,7 +187,7 @@ poprt_status prt_down_extreme(prt_downgrade *d)
 {
     prt_op *op = d->op;
     const uint32_t test = prt_op_is(op, PRT_OP_max) ? PRT_OP_greater : PRT_OP_less;
-    if (takes(d, prt_op_input(op, 0)) || !prt_down_takes(d, "Where", NULL))
+    if (takes(d, prt_op_input(op, 0)) || !prt_down_supports(d, "Where", NULL))
         return POPRT_OK;
     prt_build b = prt_build_before(op);
     prt_value *best = prt_op_input(op, 0);
@@ -264,7 +264,7 @@ poprt_status prt_down_cast_name(prt_downgrade *d)
     const int64_t to = ((const prt_cast_attrs *)d->op->attrs)->to;
     for (size_t i = 0; i < PRT_COUNT_OF(names); i++)
         if (names[i].dtype == to) {
-            prt_down_hide(d->op, "to");
+            prt_down_reset_attr(d->op, "to");
             return prt_down_add_text(d, "to", names[i].name);
         }
     return prt_down_refuse(d, "the element type does not exist at that opset");
@@ -305,7 +305,7 @@ poprt_status prt_down_dropout(prt_downgrade *d)
         return prt_down_refuse(d, "training mode does not exist at that opset");
     /* In inference nothing is dropped, so ratio and seed have no effect. */
     (void)prt_down_number(prt_op_input(op, 1), &ratio);
-    prt_down_hide(op, "seed");
+    prt_down_reset_attr(op, "seed");
     prt_down_keep_inputs(op, 1);
     PRT_TRY(prt_down_add_float(d, "ratio", (float)ratio));
     return replace_mask(d);

@@ -51,7 +51,7 @@ poprt_status prt_down_allowzero(prt_downgrade *d)
             fits = false;
     if (!fits)
         return prt_down_refuse(d, "a 0 in the shape copies a dimension at that opset");
-    prt_down_hide(op, "allowzero");
+    prt_down_reset_attr(op, "allowzero");
     return POPRT_OK;
 }
 
@@ -106,7 +106,7 @@ poprt_status prt_down_axis(prt_downgrade *d)
         *axis = prt_down_front_axis(*axis,
             prt_op_is(op, PRT_OP_one_hot) ? &op->out[0] : prt_op_input(op, 0));
     if (!prt_op_is(op, PRT_OP_compress)) /* without an axis Compress flattens its input */
-        prt_down_show(op, "axis");
+        prt_down_mark_given(op, "axis");
     return POPRT_OK;
 }
 
@@ -121,7 +121,7 @@ poprt_status prt_down_split_equal(prt_downgrade *d)
     int64_t sizes[256];
     if (prt_op_input(op, 1) != NULL)
         return POPRT_OK;
-    prt_down_hide(op, "num_outputs");
+    prt_down_reset_attr(op, "num_outputs");
     int64_t axis;
     if (x == NULL || !prt_down_axis_of(a->axis, x->rank, &axis))
         return POPRT_OK;
@@ -180,7 +180,7 @@ poprt_status prt_down_pad_axes(prt_downgrade *d)
     prt_build b = prt_build_before(op);
     prt_value *list = prt_build_i64s(&b, 2 * (uint32_t)x->rank, pads);
     if (!known)
-        list = prt_down_place(&b, list, 2 * n, at, prt_op_input(op, 1));
+        list = prt_down_write_at(&b, list, 2 * n, at, prt_op_input(op, 1));
     PRT_TRY(prt_build_status(&b));
     prt_op_set_input(op, 1, list);
     prt_down_keep_inputs(op, 3);
@@ -218,7 +218,7 @@ poprt_status prt_down_scatter(prt_downgrade *d)
     const int64_t axis = prt_down_front_axis(a->axis, prt_op_input(d->op, 0));
     if (!prt_str_is(a->reduction, "none"))
         return prt_down_refuse(d, "reductions do not exist at that opset");
-    if (!prt_down_takes(d, "Scatter", prt_op_input(d->op, 0)))
+    if (!prt_down_supports(d, "Scatter", prt_op_input(d->op, 0)))
         return prt_down_refuse(d, "Scatter does not have this element type at that opset");
     prt_down_rename(d, "Scatter");
     return prt_down_add_int(d, "axis", axis);
@@ -265,15 +265,15 @@ poprt_status prt_down_topk_order(prt_downgrade *d)
     prt_topk_attrs *a = op->attrs;
     prt_value *x = prt_op_input(op, 0);
     a->axis = prt_down_front_axis(a->axis, x);
-    prt_down_show(op, "axis");
-    prt_down_hide(op, "sorted"); /* sorted results are valid for any order */
+    prt_down_mark_given(op, "axis");
+    prt_down_reset_attr(op, "sorted"); /* sorted results are valid for any order */
     if (a->largest != 0) {
-        prt_down_hide(op, "largest");
+        prt_down_reset_attr(op, "largest");
         return POPRT_OK;
     }
     if (!prt_dtype_is_float(prt_down_dtype(x)))
         return prt_down_refuse(d, "the smallest integers cannot be selected at that opset");
-    prt_down_hide(op, "largest");
+    prt_down_reset_attr(op, "largest");
     prt_build b = prt_build_before(op);
     prt_value *minus = prt_build_unary(&b, PRT_OP_neg, x);
     PRT_TRY(prt_build_status(&b));

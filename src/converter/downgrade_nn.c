@@ -22,7 +22,7 @@ poprt_status prt_down_flat_softmax(prt_downgrade *d)
             "known");
     const int64_t last = type->rank - 1;
     a->axis = axis;
-    prt_down_show(op, "axis");
+    prt_down_mark_given(op, "axis");
     bool flat = true;
     for (int64_t i = axis + 1; i <= last; i++)
         flat = flat && type->dims[i] == 1;
@@ -121,7 +121,7 @@ poprt_status prt_down_ceil(prt_downgrade *d)
     const prt_type *y = prt_down_static(&d->op->out[0]);
     if (p.ceil_mode != 0 && prt_str_is(p.auto_pad, "NOTSET") && x != NULL && y != NULL &&
         x->rank == (int32_t)p.kernel.count + 2 && y->rank == x->rank && is_rounded_down(&p, x, y))
-        prt_down_hide(d->op, "ceil_mode");
+        prt_down_reset_attr(d->op, "ceil_mode");
     return POPRT_OK;
 }
 
@@ -130,7 +130,7 @@ poprt_status prt_down_real_p(prt_downgrade *d)
     const int64_t p = prt_op_is(d->op, PRT_OP_lp_pool)
         ? ((const prt_lp_pool_attrs *)d->op->attrs)->p
         : ((const prt_global_lp_pool_attrs *)d->op->attrs)->p;
-    prt_down_hide(d->op, "p");
+    prt_down_reset_attr(d->op, "p");
     return prt_down_add_float(d, "p", (float)p);
 }
 
@@ -164,7 +164,7 @@ poprt_status prt_down_output_sequence(prt_downgrade *d)
         PRT_TRY(add_last_state(d));
     if (d->op == NULL)
         return POPRT_OK;
-    prt_down_show(d->op, "direction"); /* because the default in the old schema has a typo */
+    prt_down_mark_given(d->op, "direction"); /* because the default in the old schema has a typo */
     return prt_down_add_int(d, "output_sequence",
         d->op->out[0].name.size != 0 || prt_value_used(&d->op->out[0]));
 }
@@ -189,7 +189,7 @@ poprt_status prt_down_layout(prt_downgrade *d)
     prt_op *op = d->op;
     if (!has_layout(op))
         return POPRT_OK;
-    prt_down_hide(op, "layout");
+    prt_down_reset_attr(op, "layout");
     prt_build b = prt_build_before(op);
     for (uint32_t i = 0; i < 3; i++) {
         const uint32_t slot = (uint32_t)slots[i];
@@ -222,7 +222,7 @@ poprt_status prt_down_grid_sample(prt_downgrade *d)
         return prt_down_refuse(d, "at that opset it samples two-dimensional images only");
     if (!linear && !cubic)
         return POPRT_OK;
-    prt_down_hide(d->op, "mode");
+    prt_down_reset_attr(d->op, "mode");
     return prt_down_add_text(d, "mode", linear ? "bilinear" : "bicubic");
 }
 
@@ -231,6 +231,6 @@ poprt_status prt_down_roi_align(prt_downgrade *d)
     const prt_roi_align_attrs *a = d->op->attrs;
     if (!prt_str_is(a->coordinate_transformation_mode, "output_half_pixel"))
         return prt_down_refuse(d, "the mode 'half_pixel' does not exist at that opset");
-    prt_down_hide(d->op, "coordinate_transformation_mode");
+    prt_down_reset_attr(d->op, "coordinate_transformation_mode");
     return POPRT_OK;
 }

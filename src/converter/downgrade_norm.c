@@ -187,7 +187,7 @@ poprt_status prt_down_batch_norm(prt_downgrade *d)
     const prt_batch_normalization_attrs *a = d->op->attrs;
     if (a->training_mode != 0)
         return expand_training(d);
-    prt_down_hide(d->op, "training_mode");
+    prt_down_reset_attr(d->op, "training_mode");
     return POPRT_OK;
 }
 

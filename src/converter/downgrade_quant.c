@@ -67,7 +67,7 @@ poprt_status prt_down_quantize_type(prt_downgrade *d)
         PRT_TRY(prt_build_status(&b));
         PRT_TRY(prt_down_set_input(op, 2, zero));
     }
-    prt_down_hide(op, "output_dtype");
+    prt_down_reset_attr(op, "output_dtype");
     return POPRT_OK;
 }
 
@@ -78,14 +78,14 @@ poprt_status prt_down_dequantize_type(prt_downgrade *d)
     const prt_dequantize_linear_attrs *a = op->attrs;
     if (a->output_dtype != 0 && a->output_dtype != prt_down_dtype(prt_op_input(op, 1)))
         return prt_down_refuse(d, "at that opset its result has the type of the scale");
-    prt_down_hide(op, "output_dtype");
+    prt_down_reset_attr(op, "output_dtype");
     return POPRT_OK;
 }
 
 poprt_status prt_down_quantize_axis(prt_downgrade *d)
 {
     if (is_one(prt_op_input(d->op, 1))) {
-        prt_down_hide(d->op, "axis");
+        prt_down_reset_attr(d->op, "axis");
         return POPRT_OK;
     }
     return prt_op_is(d->op, PRT_OP_quantize_linear) ? prt_down_quantize_channels(d)

@@ -61,7 +61,7 @@ poprt_status prt_down_reduce_axes(prt_downgrade *d)
         prt_build b = prt_build_before(op);
         return prt_down_replace(d, &b, reduce_over_no_axes(&b, op->def->id, x));
     }
-    prt_down_hide(op, "noop_with_empty_axes");
+    prt_down_reset_attr(op, "noop_with_empty_axes");
     prt_down_keep_inputs(op, 1);
     for (uint32_t i = 0; d->target < 11 && i < count; i++)
         axes[i] = prt_down_front_axis(axes[i], x);

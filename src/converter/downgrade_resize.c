@@ -40,7 +40,7 @@ static poprt_status extend_to_all_axes(prt_downgrade *d, uint32_t slot, const in
     prt_build b = prt_build_before(op);
     prt_value *whole = slot == 2 ? prt_build_tensor(&b, PRT_DTYPE_f32, 1, &rank, ones)
                                  : prt_build_unary(&b, PRT_OP_shape, prt_op_input(op, 0));
-    prt_value *all = prt_down_place(&b, whole, count, axes, prt_op_input(op, slot));
+    prt_value *all = prt_down_write_at(&b, whole, count, axes, prt_op_input(op, slot));
     PRT_TRY(prt_build_status(&b));
     prt_op_set_input(op, slot, all);
     return POPRT_OK;
@@ -103,7 +103,7 @@ poprt_status prt_down_resize_axes(prt_downgrade *d)
     }
     PRT_TRY(extend_constant(d, 2, axes, x));
     PRT_TRY(extend_constant(d, 3, axes, x));
-    prt_down_hide(op, "axes");
+    prt_down_reset_attr(op, "axes");
     return POPRT_OK;
 }
 
@@ -234,7 +234,7 @@ poprt_status prt_down_resize_scales(prt_downgrade *d)
     if (!keeps)
         PRT_TRY(to_scales(d, scales, &rank));
     for (size_t i = 0; i < PRT_COUNT_OF(hidden); i++)
-        prt_down_hide(d->op, hidden[i]);
+        prt_down_reset_attr(d->op, hidden[i]);
     return keeps ? move_scales(d) : set_scales(d, scales, rank);
 }
 

@@ -142,7 +142,7 @@ poprt_status prt_down_trilu(prt_downgrade *d)
     const bool upper = ((const prt_trilu_attrs *)op->attrs)->upper != 0;
     const prt_type *type = prt_down_ranked(prt_op_input(op, 0));
     prt_value *x = prt_op_input(op, 0), *k = prt_op_input(op, 1), *row, *column;
-    if (!prt_down_takes(d, "Where", NULL) || type == NULL || type->rank < 2)
+    if (!prt_down_supports(d, "Where", NULL) || type == NULL || type->rank < 2)
         return prt_down_refuse(d, "Where does not exist at that opset, or its rank is not known");
     prt_build b = prt_build_before(op);
     row = prt_down_indices(&b, x, -2, true);

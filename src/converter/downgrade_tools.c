@@ -129,7 +129,7 @@ static size_t size_of(uint32_t kind)
     return sizes[kind];
 }
 
-void prt_down_hide(prt_op *op, const char *name)
+void prt_down_reset_attr(prt_op *op, const char *name)
 {
     const uint32_t k = prt_op_attr(op->def, prt_str_of(name));
     PRT_ASSERT(k != UINT32_MAX);
@@ -139,7 +139,7 @@ void prt_down_hide(prt_op *op, const char *name)
     *(uint64_t *)op->attrs &= ~((uint64_t)1 << k);
 }
 
-void prt_down_show(prt_op *op, const char *name)
+void prt_down_mark_given(prt_op *op, const char *name)
 {
     const uint32_t k = prt_op_attr(op->def, prt_str_of(name));
     PRT_ASSERT(k != UINT32_MAX);
@@ -219,10 +219,10 @@ bool prt_down_axis_of(int64_t axis, int32_t rank, int64_t *out)
     return true;
 }
 
-bool prt_down_takes(const prt_downgrade *d, const char *name, const prt_value *v)
+bool prt_down_supports(const prt_downgrade *d, const char *name, const prt_value *v)
 {
     return prt_history_version(prt_str_of(name), d->target) != 0 &&
-        (v == NULL || prt_history_takes(prt_str_of(name), d->target, 0, v->type));
+        (v == NULL || prt_history_supports(prt_str_of(name), d->target, 0, v->type));
 }
 
 /* ---- edits ---- */
@@ -341,7 +341,7 @@ prt_value *prt_down_reshape_to(prt_build *b, prt_value *x, prt_value *shape)
     return prt_build_op(b, PRT_OP_reshape, &attrs, 2, in);
 }
 
-prt_value *prt_down_place(prt_build *b, prt_value *whole, uint32_t count, const int64_t *at,
+prt_value *prt_down_write_at(prt_build *b, prt_value *whole, uint32_t count, const int64_t *at,
     prt_value *list)
 {
     prt_scatter_elements_attrs attrs =

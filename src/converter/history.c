@@ -75,7 +75,7 @@ static const prt_op_def *row_of(prt_str name)
     return row;
 }
 
-bool prt_history_is_elsewhere(prt_str name, const char *domain)
+bool prt_history_is_other_domain(prt_str name, const char *domain)
 {
     const prt_op_def *row = row_of(name);
     return row != NULL && strcmp(row->domain, domain) != 0;
@@ -162,7 +162,7 @@ static uint64_t out_set(const prt_schema *s, uint32_t slot)
     return type_sets[s->types[in_slots(s) + (s->max_out == MANY ? 0 : slot)]];
 }
 
-bool prt_history_takes(prt_str name, int64_t opset, uint32_t input, const prt_type *type)
+bool prt_history_supports(prt_str name, int64_t opset, uint32_t input, const prt_type *type)
 {
     const uint64_t bit = bit_of(type);
     if (bit == 0 || row_at(name, opset) != NULL)
@@ -215,7 +215,7 @@ void prt_history_list_attrs(prt_str name, int64_t opset, char *to, size_t size)
         append_name("none", 4, to, size);
 }
 
-bool prt_history_says(const prt_op *op, uint32_t k)
+bool prt_history_must_write(const prt_op *op, uint32_t k)
 {
     const prt_attr_def *row = &op->def->attrs[k];
     const void *a = (const char *)op->attrs + row->offset;
@@ -296,7 +296,7 @@ static bool fits_counts(const prt_op *op, const prt_schema *s, char *why, size_t
 static bool fits_attrs(const prt_op *op, const prt_schema *s, char *why, size_t size)
 {
     for (uint32_t k = 0; op->def != NULL && k < op->def->n_attrs; k++) {
-        if (!prt_history_says(op, k) || has_word(s->attrs, op->def->attrs[k].name))
+        if (!prt_history_must_write(op, k) || has_word(s->attrs, op->def->attrs[k].name))
             continue;
         (void)snprintf(why, size, "attribute '%s' does not exist at that opset",
             op->def->attrs[k].name);
@@ -366,7 +366,7 @@ bool prt_history_fits(const prt_op *op, int64_t opset, char *why, size_t size)
         fits_types(op, s, why, size) && fits_scale(op, opset, why, size);
 }
 
-int64_t prt_history_least(const prt_op *op, int64_t from)
+int64_t prt_history_lowest_opset(const prt_op *op, int64_t from)
 {
     char why[256];
     size_t count;

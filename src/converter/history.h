@@ -26,7 +26,7 @@ typedef struct prt_schema {
 const char *prt_history_domain(prt_str domain);
 
 /* Returns whether the newest schema of this name belongs to another one of these domains. */
-bool prt_history_is_elsewhere(prt_str name, const char *domain);
+bool prt_history_is_other_domain(prt_str name, const char *domain);
 
 /* Return the opset of the newest known schema of ai.onnx, or of a domain. */
 int64_t prt_history_newest(void);
@@ -48,7 +48,7 @@ bool prt_history_fits(const prt_op *op, int64_t opset, char *why, size_t size);
 
 /* Returns whether the schema in force at `opset` accepts this element type or kind of value
  * there. */
-bool prt_history_takes(prt_str name, int64_t opset, uint32_t input, const prt_type *type);
+bool prt_history_supports(prt_str name, int64_t opset, uint32_t input, const prt_type *type);
 
 /* Returns whether the schema has an attribute of this name; false if the operator does not
  * exist. */
@@ -59,9 +59,9 @@ bool prt_history_has_attr(prt_str name, int64_t opset, const char *attr);
 void prt_history_list_attrs(prt_str name, int64_t opset, char *to, size_t size);
 
 /* Returns whether attribute k has to be written because it differs from its default. */
-bool prt_history_says(const prt_op *op, uint32_t k);
+bool prt_history_must_write(const prt_op *op, uint32_t k);
 
 /* Returns the least opset >= `from` that an op of ai.onnx fits; 0 if it fits no opset. */
-int64_t prt_history_least(const prt_op *op, int64_t from);
+int64_t prt_history_lowest_opset(const prt_op *op, int64_t from);
 
 #endif

@@ -12,7 +12,7 @@ static float float_of(uint64_t word)
 }
 
 /* Decodes a tensor into aligned memory that the module keeps. */
-static poprt_status read_tensor(prt_onnx_reader *r, const prt_given *given, uint32_t depth,
+static poprt_status read_tensor(prt_onnx_reader *r, const prt_resolved_attr *given, uint32_t depth,
     prt_node_attr *out)
 {
     prt_raw_tensor raw;
@@ -72,7 +72,7 @@ static poprt_status keep_lists(prt_onnx_reader *r, const lists *l, prt_node_attr
 }
 
 /* Decodes the fields whose values are in the message itself. */
-static poprt_status read_values(prt_onnx_reader *r, const prt_given *given, uint32_t depth,
+static poprt_status read_values(prt_onnx_reader *r, const prt_resolved_attr *given, uint32_t depth,
     prt_node_attr *out)
 {
     lists l = { { NULL, 0, 0 }, { NULL, 0, 0 }, { NULL, 0, 0 } };
@@ -111,7 +111,8 @@ static poprt_status read_values(prt_onnx_reader *r, const prt_given *given, uint
 
 /* Keeps an attribute that refers to a function's attribute under its own name, by appending the
  * name: protobuf readers use the last `name` of a message. */
-static poprt_status rename_field(prt_onnx_reader *r, const prt_given *given, prt_node_attr *out)
+static poprt_status rename_field(prt_onnx_reader *r, const prt_resolved_attr *given,
+    prt_node_attr *out)
 {
     if (prt_str_equal(given->name, given->raw->name)) {
         out->field = given->raw->whole.data;
@@ -142,7 +143,7 @@ static poprt_status rename_field(prt_onnx_reader *r, const prt_given *given, prt
     return POPRT_OK;
 }
 
-poprt_status prt_onnx_attr(prt_onnx_reader *r, const prt_given *given, uint32_t depth,
+poprt_status prt_onnx_attr(prt_onnx_reader *r, const prt_resolved_attr *given, uint32_t depth,
     uint32_t region, prt_node_attr *out)
 {
     const prt_raw_attr *raw = given->raw;

@@ -15,26 +15,26 @@ enum { PRT_ONNX_NESTING = 128 }; /* maximum nesting of graphs and inlined functi
 typedef struct prt_scope prt_scope;
 
 /* An attribute of a node, with a reference to a function's attribute resolved. */
-typedef struct prt_given {
+typedef struct prt_resolved_attr {
     prt_str name;
     const prt_raw_attr *raw;
     prt_scope *scope; /* scope for the names in its graphs */
-} prt_given;
+} prt_resolved_attr;
 
-typedef PRT_VEC(prt_given) prt_givens;
+typedef PRT_VEC(prt_resolved_attr) prt_resolved_attrs;
 
 /* A function that is being inlined. */
-typedef struct prt_frame {
+typedef struct prt_function_call {
     const prt_raw_function *fn;
-    prt_givens given;
+    prt_resolved_attrs given;
     prt_str prefix; /* prefix of the names of its values and nodes */
-} prt_frame;
+} prt_function_call;
 
 /* The names that are visible in one graph or in one call of a function. */
 struct prt_scope {
     prt_map values;
-    prt_scope *outer;       /* NULL: main graph or function body */
-    const prt_frame *frame; /* NULL outside of functions */
+    prt_scope *outer;               /* NULL: main graph or function body */
+    const prt_function_call *frame; /* NULL outside of functions */
 };
 
 typedef struct prt_onnx_reader {
@@ -51,7 +51,7 @@ typedef struct prt_onnx_reader {
 
 /* onnx_graph.c */
 poprt_status prt_onnx_build_graph(prt_onnx_reader *r, const prt_raw_graph *raw, prt_graph *g,
-    prt_scope *outer, const prt_frame *frame);
+    prt_scope *outer, const prt_function_call *frame);
 /* Binds `name` to a value in this scope, and gives the value a unique name in the module. */
 poprt_status prt_onnx_define(prt_onnx_reader *r, prt_scope *scope, prt_str name, prt_value *value);
 /* Returns the visible value of this name, or NULL. */
@@ -64,8 +64,8 @@ poprt_status prt_onnx_keep_list(prt_onnx_reader *r, const prt_raw_list *list, co
 /* onnx_node.c */
 poprt_status prt_onnx_build_node(prt_onnx_reader *r, prt_graph *g, prt_scope *scope,
     const prt_raw_node *node);
-poprt_status prt_onnx_givens(prt_onnx_reader *r, prt_scope *scope, const prt_raw_node *node,
-    prt_givens *out);
+poprt_status prt_onnx_resolve_attrs(prt_onnx_reader *r, prt_scope *scope, const prt_raw_node *node,
+    prt_resolved_attrs *out);
 
 /* onnx_function.c */
 prt_raw_function *prt_onnx_function(const prt_onnx_reader *r, const prt_raw_node *node);
@@ -77,11 +77,11 @@ poprt_status prt_onnx_read_opset(prt_bytes bytes, uint32_t depth, prt_str *domai
 
 /* onnx_constant.c: turns a Constant node into a constant of the graph. */
 poprt_status prt_onnx_build_constant(prt_onnx_reader *r, prt_graph *g, prt_scope *scope,
-    const prt_raw_node *node, const prt_givens *given);
+    const prt_raw_node *node, const prt_resolved_attrs *given);
 
 /* onnx_attr.c: decodes the value of an attribute into the module's arena. `region` is the index of
  * its first graph. */
-poprt_status prt_onnx_attr(prt_onnx_reader *r, const prt_given *given, uint32_t depth,
+poprt_status prt_onnx_attr(prt_onnx_reader *r, const prt_resolved_attr *given, uint32_t depth,
     uint32_t region, prt_node_attr *out);
 
 #endif

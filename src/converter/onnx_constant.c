@@ -52,8 +52,8 @@ static poprt_status from_payload(prt_onnx_reader *r, const prt_raw_attr *raw, ui
     return prt_onnx_tensor_blob(&r->source, t, out);
 }
 
-static poprt_status read_value(prt_onnx_reader *r, const prt_raw_node *node, const prt_given *given,
-    prt_raw_tensor *t, prt_blob **out)
+static poprt_status read_value(prt_onnx_reader *r, const prt_raw_node *node,
+    const prt_resolved_attr *given, prt_raw_tensor *t, prt_blob **out)
 {
     const prt_raw_attr *raw = given->raw;
     prt_node_attr a;
@@ -77,7 +77,7 @@ static poprt_status read_value(prt_onnx_reader *r, const prt_raw_node *node, con
 }
 
 /* Returns whether it is one of the attributes of Constant, with the right kind. */
-static bool is_value(const prt_given *given)
+static bool is_value(const prt_resolved_attr *given)
 {
     static const struct {
         const char *name;
@@ -93,7 +93,7 @@ static bool is_value(const prt_given *given)
 }
 
 poprt_status prt_onnx_build_constant(prt_onnx_reader *r, prt_graph *g, prt_scope *scope,
-    const prt_raw_node *node, const prt_givens *given)
+    const prt_raw_node *node, const prt_resolved_attrs *given)
 {
     prt_raw_tensor t;
     prt_blob *blob = NULL;

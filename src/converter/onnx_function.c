@@ -126,13 +126,13 @@ static poprt_status make_prefix(prt_onnx_reader *r, const prt_scope *scope,
 static poprt_status inline_body(prt_onnx_reader *r, prt_graph *g, prt_scope *scope,
     const prt_raw_node *node, const prt_raw_function *fn)
 {
-    prt_frame *frame = PRT_NEW(r->scratch, prt_frame);
+    prt_function_call *frame = PRT_NEW(r->scratch, prt_function_call);
     prt_scope *body = PRT_NEW(r->scratch, prt_scope);
     if (frame == NULL || body == NULL)
         return POPRT_E_NOMEM;
     const uint32_t first_id = g->n_values;
     frame->fn = fn;
-    PRT_TRY(prt_onnx_givens(r, scope, node, &frame->given));
+    PRT_TRY(prt_onnx_resolve_attrs(r, scope, node, &frame->given));
     PRT_TRY(make_prefix(r, scope, node, &frame->prefix));
     *body = (prt_scope){ .values = prt_map_in(r->scratch), .frame = frame };
     PRT_TRY(import_opsets(r, fn));

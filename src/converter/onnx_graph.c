@@ -186,7 +186,7 @@ static poprt_status build(prt_onnx_reader *r, const prt_raw_graph *raw, prt_grap
 }
 
 poprt_status prt_onnx_build_graph(prt_onnx_reader *r, const prt_raw_graph *raw, prt_graph *g,
-    prt_scope *outer, const prt_frame *frame)
+    prt_scope *outer, const prt_function_call *frame)
 {
     prt_scope *scope = PRT_NEW(r->scratch, prt_scope);
     if (scope == NULL)

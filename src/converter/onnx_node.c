@@ -2,7 +2,7 @@
 /* onnx_node.c — turns nodes into ops. */
 #include "converter/onnx_build.h"
 
-static const prt_given *find_given(const prt_givens *given, prt_str name)
+static const prt_resolved_attr *find_given(const prt_resolved_attrs *given, prt_str name)
 {
     for (size_t i = 0; i < given->count; i++)
         if (prt_str_equal(given->data[i].name, name))
@@ -12,28 +12,28 @@ static const prt_given *find_given(const prt_givens *given, prt_str name)
 
 /* Resolves a reference to a function's attribute: the value of the call, else the default. Returns
  * false if there is neither; then the node does not have the attribute. */
-static bool dereference(prt_scope *scope, const prt_raw_attr *raw, prt_given *out)
+static bool dereference(prt_scope *scope, const prt_raw_attr *raw, prt_resolved_attr *out)
 {
-    const prt_given *given = find_given(&scope->frame->given, raw->ref);
+    const prt_resolved_attr *given = find_given(&scope->frame->given, raw->ref);
     if (given != NULL) {
-        *out = (prt_given){ raw->name, given->raw, given->scope };
+        *out = (prt_resolved_attr){ raw->name, given->raw, given->scope };
         return true;
     }
     const prt_raw_function *fn = scope->frame->fn;
     for (size_t i = 0; i < fn->defaults.count; i++)
         if (prt_str_equal(fn->defaults.data[i].name, raw->ref)) {
-            *out = (prt_given){ raw->name, &fn->defaults.data[i], scope };
+            *out = (prt_resolved_attr){ raw->name, &fn->defaults.data[i], scope };
             return true;
         }
     return false;
 }
 
-poprt_status prt_onnx_givens(prt_onnx_reader *r, prt_scope *scope, const prt_raw_node *node,
-    prt_givens *out)
+poprt_status prt_onnx_resolve_attrs(prt_onnx_reader *r, prt_scope *scope, const prt_raw_node *node,
+    prt_resolved_attrs *out)
 {
     for (size_t i = 0; i < node->attrs.count; i++) {
         const prt_raw_attr *raw = &node->attrs.data[i];
-        prt_given given = { raw->name, raw, scope };
+        prt_resolved_attr given = { raw->name, raw, scope };
         if (raw->name.size == 0 || find_given(out, raw->name) != NULL)
             return prt_onnx_fail(POPRT_E_PARSE, prt_raw_label(node),
                 "%.*s: attribute '%.*s' has no name, or one that occurs twice",
@@ -117,8 +117,8 @@ static poprt_status describe(prt_onnx_reader *r, const prt_scope *scope, const p
     return POPRT_OK;
 }
 
-static poprt_status build_attr(prt_onnx_reader *r, const prt_raw_node *node, const prt_given *given,
-    prt_op *op, uint32_t *region, prt_node_attr *out)
+static poprt_status build_attr(prt_onnx_reader *r, const prt_raw_node *node,
+    const prt_resolved_attr *given, prt_op *op, uint32_t *region, prt_node_attr *out)
 {
     const poprt_status status = prt_onnx_attr(r, given, node->depth + 1, *region, out);
     if (status != POPRT_OK)
@@ -135,7 +135,7 @@ static poprt_status build_attr(prt_onnx_reader *r, const prt_raw_node *node, con
 /* Builds attributes and regions. The op is appended to the list of ops to upgrade after its
  * regions. */
 static poprt_status build_attrs(prt_onnx_reader *r, const prt_raw_node *node,
-    const prt_givens *given, int64_t opset, prt_op *op)
+    const prt_resolved_attrs *given, int64_t opset, prt_op *op)
 {
     prt_upgrade u = { .op = op, .version = opset, .n_attrs = (uint32_t)given->count };
     u.attrs = PRT_NEW_N(r->scratch, prt_node_attr, given->count);
@@ -148,7 +148,7 @@ static poprt_status build_attrs(prt_onnx_reader *r, const prt_raw_node *node,
 }
 
 static poprt_status build_op(prt_onnx_reader *r, prt_graph *g, prt_scope *scope,
-    const prt_raw_node *node, const prt_givens *given)
+    const prt_raw_node *node, const prt_resolved_attrs *given)
 {
     size_t n_regions = 0;
     for (size_t i = 0; i < given->count; i++)
@@ -176,8 +176,8 @@ poprt_status prt_onnx_build_node(prt_onnx_reader *r, prt_graph *g, prt_scope *sc
     prt_raw_function *fn = prt_onnx_function(r, node);
     if (fn != NULL)
         return prt_onnx_inline(r, g, scope, node, fn);
-    prt_givens given = { NULL, 0, 0 };
-    PRT_TRY(prt_onnx_givens(r, scope, node, &given));
+    prt_resolved_attrs given = { NULL, 0, 0 };
+    PRT_TRY(prt_onnx_resolve_attrs(r, scope, node, &given));
     const bool onnx = prt_domain_is_onnx(node->domain);
     if (onnx && prt_str_is(node->op_type, "Constant"))
         return prt_onnx_build_constant(r, g, scope, node, &given);

@@ -242,7 +242,7 @@ static void put_cast_infos(prt_onnx_writer *w, const prt_graph *g)
 static void put_copy(prt_onnx_writer *w, const prt_value *value, prt_str to)
 {
     const int64_t opset = prt_onnx_opset_of(w, PRT_STR(""));
-    if (!prt_history_takes(PRT_STR("Identity"), opset, 0, value->type))
+    if (!prt_history_supports(PRT_STR("Identity"), opset, 0, value->type))
         prt_encode_fail(&w->put,
             prt_fail(POPRT_E_UNSUPPORTED, to.data,
                 "the output is a copy of another value, and Identity takes no value of its type in "

@@ -157,7 +157,7 @@ static bool is_written(const prt_onnx_writer *w, const prt_op *op, uint32_t k)
     const prt_attr_def *row = &op->def->attrs[k];
     const bool pointer =
         row->kind == PRT_ATTR_tensor || row->kind == PRT_ATTR_type || row->kind == PRT_ATTR_graph;
-    return prt_history_says(op, k) ||
+    return prt_history_must_write(op, k) ||
         (!pointer && prt_attr_given(op->attrs, k) && has_attr(w, op, row->name));
 }
 

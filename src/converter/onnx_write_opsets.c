@@ -28,7 +28,7 @@ static int64_t least_opset(const prt_op *op)
     if (op->def->domain[0] == '\0')
         return op->source != NULL && read != 0
             ? (int64_t)read
-            : prt_history_least(op, prt_opset_variant_meaning(op->name));
+            : prt_history_lowest_opset(op, prt_opset_variant_meaning(op->name));
     return read != 0 && read < since ? read : since;
 }
 
@@ -55,7 +55,7 @@ static int64_t least_of_copies(const prt_onnx_writer *w, const prt_graph *g, int
     const prt_graph_names *names = prt_names_graph(w->names, g);
     for (uint32_t i = 0; i < g->ret->n_in; i++)
         while (names->copies[i] && least < prt_history_newest() &&
-            !prt_history_takes(PRT_STR("Identity"), least, 0, g->ret->in[i].value->type))
+            !prt_history_supports(PRT_STR("Identity"), least, 0, g->ret->in[i].value->type))
             least++;
     prt_for_each_op (op, g)
         for (uint32_t i = 0; i < op->n_regions; i++)

@@ -31,7 +31,7 @@ static void ck_fits(const char *text, int64_t yes, int64_t no, const char *part)
 static void ck_least(const char *text, int64_t want)
 {
     const prt_op *op = op_in(text);
-    ck_assert_int_eq(prt_history_least(op, prt_opset_variant_meaning(op->name)), want);
+    ck_assert_int_eq(prt_history_lowest_opset(op, prt_opset_variant_meaning(op->name)), want);
     prt_module_release(module);
 }
 
@@ -84,8 +84,8 @@ START_TEST(defaults_and_variadic_inputs_are_allowed)
             "y = max k c\nreturn y\n",
         12, 11, "input 0 cannot be i32 at that opset");
     const prt_type *type = op_in("x = input i8[2]\ny = identity x\nreturn y\n")->out[0].type;
-    ck_assert(!prt_history_takes(PRT_STR("Add"), 13, 0, type));
-    ck_assert(prt_history_takes(PRT_STR("Add"), 14, 1, type));
+    ck_assert(!prt_history_supports(PRT_STR("Add"), 13, 0, type));
+    ck_assert(prt_history_supports(PRT_STR("Add"), 14, 1, type));
     ck_assert(prt_history_has_attr(PRT_STR("Clip"), 6, "min"));
     ck_assert(!prt_history_has_attr(PRT_STR("Clip"), 11, "min"));
     ck_assert(!prt_history_has_attr(PRT_STR("GRU"), 14, "output_sequence"));

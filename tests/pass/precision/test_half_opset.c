@@ -24,7 +24,7 @@ static int64_t first_of(const prt_op_def *def, uint32_t slot, const prt_type *ty
 {
     int64_t opset = prt_history_first(prt_str_of(def->name));
     while (opset <= prt_history_newest() &&
-        !prt_history_takes(prt_str_of(def->name), opset, slot, type))
+        !prt_history_supports(prt_str_of(def->name), opset, slot, type))
         opset++;
     return opset;
 }
