@@ -147,7 +147,7 @@ void prt_arena_reset(prt_arena *arena)
     }
 }
 
-poprt_status prt_arena_settle(prt_arena *arena)
+poprt_status prt_arena_reset_merged(prt_arena *arena)
 {
     if (arena->head == NULL || arena->head->next == NULL) {
         prt_arena_reset(arena);

@@ -33,7 +33,7 @@ void prt_arena_reset(prt_arena *arena);
 
 /* Discards all allocations and keeps one block large enough for all bytes allocated since the last
  * reset, so that the same sequence of allocations needs nothing more from the allocator. */
-poprt_status prt_arena_settle(prt_arena *arena);
+poprt_status prt_arena_reset_merged(prt_arena *arena);
 
 size_t prt_arena_size(const prt_arena *arena); /* bytes held from the allocator */
 size_t prt_arena_limit(const prt_arena *arena);

@@ -148,7 +148,7 @@ static bool grow_folds(prt_dims *dims)
     return true;
 }
 
-bool prt_dims_recall(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b, int64_t *result)
+bool prt_dims_find_folded(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b, int64_t *result)
 {
     *result = PRT_DIM_UNKNOWN;
     if (dims->fold_capacity != 0) {
@@ -161,7 +161,7 @@ bool prt_dims_recall(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b, int64_
     return dims->n_folds >= FOLDS_MAX;
 }
 
-int64_t prt_dims_remember(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b, int64_t result)
+int64_t prt_dims_add_folded(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b, int64_t result)
 {
     if (dims->n_folds * 4 >= dims->fold_capacity * 3 && !grow_folds(dims))
         return PRT_DIM_UNKNOWN;

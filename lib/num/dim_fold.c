@@ -360,7 +360,7 @@ int64_t prt_dim_make(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
     PRT_ASSERT(dims != NULL);
     if (dims == NULL)
         return PRT_DIM_UNKNOWN;
-    if (prt_dims_recall(dims, op, a, b, &result))
+    if (prt_dims_find_folded(dims, op, a, b, &result))
         return result;
-    return prt_dims_remember(dims, op, a, b, fold(dims, op, a, b));
+    return prt_dims_add_folded(dims, op, a, b, fold(dims, op, a, b));
 }

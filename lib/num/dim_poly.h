@@ -61,8 +61,8 @@ int64_t prt_dim_fold_ratio(prt_dims *dims, int64_t a, int64_t b);
 /* dim.c: the cache of folded operations. Once it holds the maximum of different operations, which
  * no real model reaches, recall returns true with PRT_DIM_UNKNOWN for any new one, so that the
  * total time is bounded. */
-bool prt_dims_recall(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b, int64_t *result);
-int64_t prt_dims_remember(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b, int64_t result);
+bool prt_dims_find_folded(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b, int64_t *result);
+int64_t prt_dims_add_folded(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b, int64_t result);
 
 /* dim.c: interns the node as written. An opaque sum or product exceeded the bounds of a polynomial,
  * so it is an atom. */

@@ -211,8 +211,8 @@ static void announce(prt_pool *pool, uint32_t wanted)
         futex_wake(&pool->epoch, wanted < sleepers ? wanted : sleepers);
 }
 
-/* Judges a wait, and extends or shortens the time without workers. */
-static void judge_wait(prt_pool *pool, uint64_t own_ns, uint64_t begin)
+/* Extends or shortens the time without workers by the length of a wait. */
+static void adapt_alone_time(prt_pool *pool, uint64_t own_ns, uint64_t begin)
 {
     const uint64_t now = prt_clock_ns(), waited = now - begin;
     if (waited < LATE_NS + LATE_TIMES * own_ns) {
@@ -235,7 +235,7 @@ static void wait_for_chunks(prt_pool *pool, uint64_t start)
     for (;;) {
         const uint32_t left = atomic_load(&pool->pending);
         if (left == 0) {
-            judge_wait(pool, begin - start, begin);
+            adapt_alone_time(pool, begin - start, begin);
             return;
         }
         if (spin(&pool->pending, left, pool->spin_ns))

@@ -113,7 +113,7 @@ static void hand_out(prt_build *b, prt_op *op, uint32_t i, prt_value *v)
     v = prt_down_cast(b, v, prt_down_dtype(&op->out[i]));
     if (v != NULL && (v->def == NULL || v->name.size != 0))
         v = prt_build_unary(b, PRT_OP_identity, v);
-    prt_build_hand_over(b, &op->out[i], v);
+    prt_build_replace_uses(b, &op->out[i], v);
 }
 
 /* Hands out the scores at one of the stages that qk_matmul_output_mode selects. */

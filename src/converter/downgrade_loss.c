@@ -73,6 +73,6 @@ poprt_status prt_down_cross_entropy(prt_downgrade *d)
     prt_value *y =
         prt_build_op(b, PRT_OP_negative_log_likelihood_loss, &loss, in[2] != NULL ? 3 : 2, in);
     if (op->n_out > 1)
-        prt_build_hand_over(b, &op->out[1], in[0]);
+        prt_build_replace_uses(b, &op->out[1], in[0]);
     return prt_down_replace(d, b, y);
 }

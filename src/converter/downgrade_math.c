@@ -289,7 +289,7 @@ static poprt_status replace_mask(prt_downgrade *d)
         const prt_constant_of_shape_attrs attrs = { .value = &yes };
         prt_value *shape = prt_build_unary(&b, PRT_OP_shape, prt_op_input(op, 0));
         prt_value *all = prt_build_op(&b, PRT_OP_constant_of_shape, &attrs, 1, &shape);
-        prt_build_hand_over(&b, mask, all);
+        prt_build_replace_uses(&b, mask, all);
         PRT_TRY(prt_build_status(&b));
     }
     op->n_out = 1;

@@ -68,9 +68,9 @@ poprt_status prt_down_layer_norm(prt_downgrade *d)
     if (prt_op_input(op, 2) != NULL)
         y = BINARY(add, y, prt_op_input(op, 2));
     if (is_used(op, 1))
-        prt_build_hand_over(&b, &op->out[1], mean);
+        prt_build_replace_uses(&b, &op->out[1], mean);
     if (is_used(op, 2))
-        prt_build_hand_over(&b, &op->out[2], prt_build_unary(&b, PRT_OP_reciprocal, scale));
+        prt_build_replace_uses(&b, &op->out[2], prt_build_unary(&b, PRT_OP_reciprocal, scale));
     return prt_down_replace(d, &b, y);
 }
 
@@ -177,7 +177,7 @@ static poprt_status expand_training(prt_downgrade *d)
             continue;
         prt_value *now = prt_down_reshape(&b, i == 1 ? mean : square, 1, &list);
         now = blend(&b, prt_op_input(op, i + 2), now, a->momentum);
-        prt_build_hand_over(&b, &op->out[i], now);
+        prt_build_replace_uses(&b, &op->out[i], now);
     }
     return prt_down_replace(d, &b, y);
 }

@@ -284,7 +284,7 @@ poprt_status prt_down_wrap(prt_build *b, prt_value *inner, prt_value *outer)
     prt_op *reader = outer->def;
     while (reader->in[0].value != inner)
         reader = reader->in[0].value->def;
-    prt_build_hand_over(b, inner, outer);
+    prt_build_replace_uses(b, inner, outer);
     prt_op_set_input(reader, 0, inner);
     return prt_build_status(b);
 }

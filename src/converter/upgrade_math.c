@@ -204,7 +204,7 @@ static poprt_status keep_mask_type(prt_op *op)
     b.like = op;
     as_data = prt_build_binary(&b, PRT_OP_cast_like, mask, prt_op_input(op, 0));
     PRT_TRY(prt_build_status(&b));
-    prt_build_hand_over(&b, mask, as_data);
+    prt_build_replace_uses(&b, mask, as_data);
     prt_op_set_input(as_data->def, 0, mask);
     return prt_build_status(&b);
 }

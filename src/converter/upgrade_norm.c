@@ -23,7 +23,7 @@ static void save_statistics(prt_build *b, prt_op *op, prt_value *x, bool spatial
             y = prt_build_binary(b, PRT_OP_reshape, y,
                 prt_build_unary(b, PRT_OP_shape, prt_op_input(op, 3)));
         if (prt_value_used(&op->out[i]))
-            prt_build_hand_over(b, &op->out[i], y);
+            prt_build_replace_uses(b, &op->out[i], y);
     }
 }
 
@@ -44,7 +44,7 @@ static poprt_status flatten_batch_norm(prt_upgrade *u, uint32_t used)
         prt_value *shape = prt_build_unary(&b, PRT_OP_shape, prt_op_input(op, i + 2));
         prt_value *y = prt_build_binary(&b, PRT_OP_reshape, &norm->out[i], shape);
         if (prt_value_used(&op->out[i]))
-            prt_build_hand_over(&b, &op->out[i], y);
+            prt_build_replace_uses(&b, &op->out[i], y);
     }
     PRT_TRY(prt_build_status(&b));
     op->n_out = 1;

@@ -55,7 +55,7 @@ static poprt_status add_node(prt_write_back *w, const prt_op *op)
         prt_op_set_input(node, i, w->in[i]);
     for (uint32_t i = 0; i < w->n_out; i++) {
         node->out[i].type = w->out[i]->type;
-        prt_build_hand_over(&w->b, w->out[i], &node->out[i]);
+        prt_build_replace_uses(&w->b, w->out[i], &node->out[i]);
     }
     return prt_build_status(&w->b);
 }

@@ -175,7 +175,7 @@ static poprt_status sweep(prt_op *op, prt_op *into)
     }
 }
 
-void prt_build_hand_over(prt_build *b, prt_value *from, prt_value *to)
+void prt_build_replace_uses(prt_build *b, prt_value *from, prt_value *to)
 {
     if (b->status != POPRT_OK || from == to)
         return;
@@ -193,7 +193,7 @@ void prt_build_replace(prt_build *b, prt_value *from, prt_value *to)
         b->status == POPRT_OK && to->def != NULL && to->graph == b->graph && to->def->id >= b->first
         ? to->def
         : NULL;
-    prt_build_hand_over(b, from, to);
+    prt_build_replace_uses(b, from, to);
     if (b->status == POPRT_OK && into != NULL && from != to && from->def != NULL)
         b->status = prt_op_copy_notes(into, from->def);
     if (b->status == POPRT_OK && from != to && from->def != NULL)

@@ -42,9 +42,9 @@ prt_value *prt_build_scalar(prt_build *b, int32_t dtype, double value);
 
 /* Makes every use of `from` a use of `to`. If `to` has no name and `from` has one, the name moves
  * to `to`. */
-void prt_build_hand_over(prt_build *b, prt_value *from, prt_value *to);
-/* Like prt_build_hand_over; also erases ops left without users. If a new op defines `to`, it gets
- * the notes of the op of `from` and records the names of the erased nodes. */
+void prt_build_replace_uses(prt_build *b, prt_value *from, prt_value *to);
+/* Like prt_build_replace_uses; also erases ops left without users. If a new op defines `to`, it
+ * gets the notes of the op of `from` and records the names of the erased nodes. */
 void prt_build_replace(prt_build *b, prt_value *from, prt_value *to);
 
 poprt_status prt_build_status(const prt_build *b);

@@ -413,7 +413,8 @@ static poprt_status eval_step(prt_frame *f, prt_frame_step *step)
 static inline poprt_status begin_step(prt_frame *f)
 {
     if (f->scratch_used) {
-        PRT_TRY(prt_arena_settle(f->scratch)); /* later steps get one block of the total size */
+        PRT_TRY(
+            prt_arena_reset_merged(f->scratch)); /* later steps get one block of the total size */
         f->scratch_used = false;
     }
     f->scratch_offset = 0;

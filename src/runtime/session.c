@@ -491,10 +491,10 @@ static poprt_status return_result(prt_session *s, uint32_t i, prt_tensor *out)
 
 poprt_status prt_session_merge_scratch(prt_session *s)
 {
-    PRT_TRY(prt_arena_settle(s->infer_scratch));
+    PRT_TRY(prt_arena_reset_merged(s->infer_scratch));
     for (uint32_t k = 0; k < s->program->n_blocks; k++)
         if (s->frames[k].scratch_used)
-            PRT_TRY(prt_arena_settle(s->frames[k].scratch));
+            PRT_TRY(prt_arena_reset_merged(s->frames[k].scratch));
     return POPRT_OK;
 }
 

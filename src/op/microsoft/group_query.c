@@ -362,7 +362,7 @@ static poprt_status shape_heads(prt_eval *c, const shaping *sh, const prt_attent
                 prt_reals_load(h->dtype, h->data, prt_heads_at(h, b, k, r), 1, size, row);
                 if (sh->norm != NULL)
                     normalise(row, size, weight, sh->epsilon);
-                prt_rotary_turn(half, sh->interleaved, angles, angles + half, row);
+                prt_rotary_rotate(half, sh->interleaved, angles, angles + half, row);
             }
         }
     *h = (prt_heads){ .dtype = PRT_DTYPE_f64,

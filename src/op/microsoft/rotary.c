@@ -172,7 +172,7 @@ static poprt_status eval_with(prt_eval *c, const params *f)
             const size_t at =
                 four ? ((t / rows * heads + h) * rows + t % rows) * size : (t * heads + h) * size;
             prt_reals_load(x->dtype, x->data, at, 1, size, row);
-            prt_rotary_turn(half, f->interleaved, angles, angles + half, row);
+            prt_rotary_rotate(half, f->interleaved, angles, angles + half, row);
             for (size_t k = 0; k < 2 * half; k++)
                 row[k] *= f->scale;
             prt_reals_store(x->dtype, c->out[0]->data, at, 1, size, row);

@@ -140,7 +140,7 @@ static poprt_status rotate_heads(prt_eval *c, prt_heads *h, size_t batch, const 
             for (size_t k = 0; k < h->heads; k++) {
                 double *row = to + b * each + (k * h->rows + r) * h->size;
                 prt_reals_load(h->dtype, h->data, prt_heads_at(h, b, k, r), 1, h->size, row);
-                prt_rotary_turn(half, a->rotary_interleaved != 0, angles, angles + half, row);
+                prt_rotary_rotate(half, a->rotary_interleaved != 0, angles, angles + half, row);
             }
         }
     *h = (prt_heads){ .dtype = PRT_DTYPE_f64,

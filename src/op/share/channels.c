@@ -20,7 +20,8 @@ void prt_channels_last(prt_shape *shape)
     shape->dims[shape->rank - 1] = channels;
 }
 
-static poprt_status turn(prt_eval *c, const int64_t *perm, const prt_tensor *from, prt_tensor *to)
+static poprt_status transpose(prt_eval *c, const int64_t *perm, const prt_tensor *from,
+    prt_tensor *to)
 {
     const prt_transpose_attrs attrs = { .present = 1, .perm = { perm, from->rank } };
     return prt_delegate_eval(c, PRT_OP_transpose, &attrs, 1, &from, 1, &to);
@@ -35,7 +36,7 @@ poprt_status prt_channels_to_first(prt_eval *c, const prt_tensor *from, prt_tens
     for (uint32_t i = 2; i < from->rank; i++)
         perm[i] = i - 1;
     PRT_TRY(prt_delegate_tensor(c, from->dtype, from->rank, shape.dims, to));
-    return turn(c, perm, from, to);
+    return transpose(c, perm, from, to);
 }
 
 poprt_status prt_channels_to_last(prt_eval *c, const prt_tensor *from, prt_tensor *to)
@@ -44,5 +45,5 @@ poprt_status prt_channels_to_last(prt_eval *c, const prt_tensor *from, prt_tenso
     for (uint32_t i = 1; i + 1 < from->rank; i++)
         perm[i] = i + 1;
     perm[from->rank - 1] = 1;
-    return turn(c, perm, from, to);
+    return transpose(c, perm, from, to);
 }

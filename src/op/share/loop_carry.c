@@ -21,22 +21,22 @@ poprt_status prt_loop_carry_take(prt_eval *c, prt_loop_carry *to, const prt_tens
             prt_dtype_of(first->dtype)->name);
     if (from->kind != PRT_VALUE_TENSOR || from->dtype == PRT_DTYPE_string)
         return prt_eval_copy_item(c, UINT32_MAX, from, &to->value);
-    to->turn ^= 1;
-    const uint32_t turn = to->turn;
-    if (to->place[turn] == NULL || to->capacity[turn] < from->size) {
+    to->current ^= 1;
+    const uint32_t current = to->current;
+    if (to->place[current] == NULL || to->capacity[current] < from->size) {
         /* A growing value gets capacity for growth, so that the cost of copies is linear in its
          * size. */
-        const bool again = to->place[turn] != NULL && from->size <= SIZE_MAX / 2;
+        const bool again = to->place[current] != NULL && from->size <= SIZE_MAX / 2;
         const size_t capacity = again ? from->size * 2 : from->size;
-        to->place[turn] = prt_eval_scratch(c, capacity, 1);
-        if (to->place[turn] == NULL)
+        to->place[current] = prt_eval_scratch(c, capacity, 1);
+        if (to->place[current] == NULL)
             return POPRT_E_NOMEM;
-        to->capacity[turn] = capacity;
+        to->capacity[current] = capacity;
     }
     if (from->size != 0)
-        memcpy(to->place[turn], from->data, from->size);
+        memcpy(to->place[current], from->data, from->size);
     to->value = *from;
-    to->value.data = to->place[turn];
+    to->value.data = to->place[current];
     return POPRT_OK;
 }
 

@@ -17,7 +17,7 @@ typedef struct prt_loop_carry {
     bool wrapped;
     void *place[2];
     size_t capacity[2]; /* in bytes */
-    uint32_t turn;
+    uint32_t current;
 } prt_loop_carry;
 
 /* Copies a result of the region. Its kind and element type must be those of `first`, the initial

@@ -8,7 +8,7 @@
 
 /* Rotates the first 2 * half elements of `x`: pair k by the angle with this cosine and sine. A
  * pair is elements 2k and 2k + 1 if interleaved, else k and k + half. */
-static inline void prt_rotary_turn(size_t half, bool interleaved, const double *cosine,
+static inline void prt_rotary_rotate(size_t half, bool interleaved, const double *cosine,
     const double *sine, double *x)
 {
     for (size_t k = 0; k < half; k++) {

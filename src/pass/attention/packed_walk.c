@@ -117,7 +117,7 @@ static poprt_status repack(prt_packer *k, prt_value *v, bool flat)
         PRT_TRY(prt_build_status(&b));
         PRT_TRY(prt_packed_learn(k, y, PRT_FORM_FLAT, y->type));
     }
-    prt_build_hand_over(&b, v, y);
+    prt_build_replace_uses(&b, v, y);
     prt_op_set_input(op, 0, v);
     return prt_build_status(&b);
 }

@@ -37,7 +37,7 @@ static poprt_status inline_branch(prt_pass *p, prt_op *op, prt_graph *branch)
             break;
         if (prt_value_is_output(from) && from->name.size != 0)
             to->name = PRT_STR("");
-        prt_build_hand_over(&b, from, to);
+        prt_build_replace_uses(&b, from, to);
     }
     PRT_TRY(prt_build_status(&b));
     prt_op_erase(op);

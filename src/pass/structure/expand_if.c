@@ -88,7 +88,7 @@ static poprt_status expand(prt_pass *p, prt_op *op, prt_graph *then_branch, prt_
             continue;
         prt_op *where = prt_match_new(&b, op, PRT_OP_where, NULL, 3, in, 1);
         if (where != NULL)
-            prt_build_hand_over(&b, &op->out[i], &where->out[0]);
+            prt_build_replace_uses(&b, &op->out[i], &where->out[0]);
         PRT_TRY(prt_build_status(&b));
     }
     prt_op_erase(op);

@@ -96,7 +96,7 @@ static poprt_status rebuild(prt_op *op, prt_graph *body, const bool *dropped, ui
             prt_op_set_input(to, in++, first);
         PRT_TRY(prt_value_refine_type(&to->out[out], op->out[i].type));
         to->out[out].content = op->out[i].content;
-        prt_build_hand_over(&b, &op->out[i], &to->out[out++]);
+        prt_build_replace_uses(&b, &op->out[i], &to->out[out++]);
     }
     prt_graph_drop_inputs(body, is_eliminated);
     prt_op_erase(op);
@@ -147,7 +147,7 @@ static poprt_status hoist_ops(prt_op *loop, prt_graph *body, bool *changed)
         if (copy == NULL)
             return POPRT_E_NOMEM;
         PRT_TRY(prt_value_refine_type(&copy->out[0], op->out[0].type));
-        prt_build_hand_over(&b, &op->out[0], &copy->out[0]);
+        prt_build_replace_uses(&b, &op->out[0], &copy->out[0]);
         prt_op_erase(op);
         *changed = true;
     }

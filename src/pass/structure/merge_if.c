@@ -124,7 +124,7 @@ static poprt_status join(prt_arena *arena, const members *m)
         for (uint32_t i = 0; i < m->list.data[k]->n_out; i++, at++) {
             PRT_TRY(prt_value_refine_type(&op->out[at], m->list.data[k]->out[i].type));
             op->out[at].content = m->list.data[k]->out[i].content;
-            prt_build_hand_over(&b, &m->list.data[k]->out[i], &op->out[at]);
+            prt_build_replace_uses(&b, &m->list.data[k]->out[i], &op->out[at]);
         }
     for (size_t k = 0; k < m->list.count; k++)
         prt_op_erase(m->list.data[k]);
@@ -367,12 +367,12 @@ static poprt_status move_needed(merger *g, const variant *v, uint32_t n_out)
     for (uint32_t i = 0; i < v->first->n_out; i++)
         if (is_kept(v, &v->first->out[i])) {
             PRT_TRY(prt_value_refine_type(&op->out[n], v->first->out[i].type));
-            prt_build_hand_over(&b, &v->first->out[i], &op->out[n++]);
+            prt_build_replace_uses(&b, &v->first->out[i], &op->out[n++]);
         }
     for (prt_op *moved = v->first->next; moved != v->second; moved = moved->next)
         for (uint32_t i = 0; v->needed[moved->id] && i < moved->n_out; i++) {
             PRT_TRY(prt_value_refine_type(&op->out[n], moved->out[i].type));
-            prt_build_hand_over(&b, &moved->out[i], &op->out[n++]);
+            prt_build_replace_uses(&b, &moved->out[i], &op->out[n++]);
         }
     /* In reverse order, since the ops read each other. */
     for (prt_op *moved = v->second->prev; moved != v->first; moved = next) {

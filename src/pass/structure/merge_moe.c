@@ -384,7 +384,7 @@ static poprt_status replace_experts(moe *m)
         if (one == NULL)
             break;
         PRT_TRY(prt_value_refine_type(&one->out[0], m->end[e]->out[0].type));
-        prt_build_hand_over(&m->b, &m->end[e]->out[0], &one->out[0]);
+        prt_build_replace_uses(&m->b, &m->end[e]->out[0], &one->out[0]);
     }
     PRT_TRY(prt_build_status(&m->b));
     for (size_t k = m->ops.count; k-- > 0;)

@@ -93,7 +93,7 @@ static void rotate_row(const rotary *r, prt_tensor *y, size_t at, size_t angle)
     prt_reals_load(t, r->x->data, at, 1, r->size, row);
     prt_reals_load(t, r->cosine->data, angle, 1, r->half, cosine);
     prt_reals_load(t, r->sine->data, angle, 1, r->half, sine);
-    prt_rotary_turn(r->half, r->interleaved, cosine, sine, row);
+    prt_rotary_rotate(r->half, r->interleaved, cosine, sine, row);
     prt_reals_store(t, y->data, at, 1, r->size, row);
 }
 
