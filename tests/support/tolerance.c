@@ -6,39 +6,33 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-/*
- * ulps    units in the last place of the result's type
- * ulps64  the same for f64, where both sides have only the precision of their intermediates
- * share   of the largest expected element, for sums in double whose terms cancel
- * steps   of integers
- */
-typedef struct tolerance_row {
-    const char *name;
-    double ulps, ulps64, share;
-    int64_t steps;
-} tolerance_row;
-
-static const tolerance_row rows[] = {
-    { "exact", 0, 0, 0, 0 },        /* moves, comparisons, integers, or one rounded operation */
-    { "round", 1, 8, 0, 0 },        /* a function of libm, rounded once */
-    { "sum", 1, 64, 1e-14, 0 },     /* sums and products of many, in double, rounded once */
-    { "chain", 2, 1024, 1e-12, 0 }, /* longer chains in double: recurrences, spectra, resampling */
-    { "peer", 256, 4e9, 1e-5, 0 },  /* expected values are ONNX Runtime's, in f32 all along */
-    { "step", 0, 0, 0, 1 },         /* quotients in f32 there, which may round either way */
-    { "f32", 4, 4e9, 4e-7, 0 },     /* intermediates that the operator defines as f32 */
-    { "f16", 4, 4e12, 4e-3, 0 },    /* the same with f16 */
-    { "bf16", 4, 4e13, 3e-2, 0 },   /* the same with bf16 */
+static const tolerance_class rows[] = {
+    { "exact", 0, 0, 0, 0, 0 },    /* moves, comparisons, integers, or one rounded operation */
+    { "round", 1, 8, 0, 0, 0 },    /* a function of libm, rounded once */
+    { "sum", 1, 64, 1e-14, 0, 0 }, /* sums and products of many, in double, rounded once */
+    { "chain", 2, 1024, 1e-12, 0,
+        0 }, /* longer chains in double: recurrences, spectra, resampling */
+    { "peer", 256, 4e9, 1e-5, 0, 0 }, /* expected values are ONNX Runtime's, in f32 all along */
+    { "step", 0, 0, 0, 0, 1 },        /* quotients in f32 there, which may round either way */
+    { "f32", 4, 4e9, 4e-7, 0, 0 },    /* intermediates that the operator defines as f32 */
+    { "f16", 4, 4e12, 4e-3, 0, 0 },   /* the same with f16 */
+    { "bf16", 4, 4e13, 3e-2, 0, 0 },  /* the same with bf16 */
 };
 
-bool prt_tolerance_find(prt_str name, uint32_t *index)
+bool prt_tolerance_find(prt_str name, tolerance_class *found)
 {
     for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (prt_str_is(name, rows[i].name)) {
-            *index = i;
+            *found = rows[i];
             return true;
         }
-    return false;
+    char text[32] = "", *end = text;
+    if (name.size < sizeof(text))
+        memcpy(text, name.data, name.size);
+    *found = (tolerance_class){ .name = "near", .near = strtod(text, &end) };
+    return end != text && *end == '\0' && found->near > 0 && isfinite(found->near);
 }
 
 /* Bits of the fraction and exponent of the smallest normal number. */
@@ -96,20 +90,20 @@ static double part_of(const prt_tensor *t, size_t i)
     return prt_load_f64(t->dtype, t->data, i);
 }
 
-static bool close_enough(const tolerance_row *row, int32_t dtype, double got, double want,
+static bool close_enough(const tolerance_class *row, int32_t dtype, double got, double want,
     double largest)
 {
     if (isnan(got) || isnan(want))
         return isnan(got) && isnan(want);
     if (got == want)
-        return row->ulps > 0 || signbit(got) == signbit(want);
+        return row->ulps > 0 || row->near > 0 || signbit(got) == signbit(want);
     const bool wide = dtype == PRT_DTYPE_f64 || dtype == PRT_DTYPE_c128;
     double by = (wide ? row->ulps64 : row->ulps) * ulp(dtype, want);
-    by += row->share * largest;
+    by += row->share * largest + row->near * (1 + fabs(want));
     return fabs(got - want) <= by;
 }
 
-static bool floats_equal(const tolerance_row *row, const prt_tensor *got, const prt_tensor *want,
+static bool floats_equal(const tolerance_class *row, const prt_tensor *got, const prt_tensor *want,
     char *why, size_t size)
 {
     const bool complex_kind = prt_dtype_of(got->dtype)->kind == PRT_KIND_complex;
@@ -129,7 +123,7 @@ static bool floats_equal(const tolerance_row *row, const prt_tensor *got, const 
     return true;
 }
 
-static bool words_equal(const tolerance_row *row, const prt_tensor *got, const prt_tensor *want,
+static bool words_equal(const tolerance_class *row, const prt_tensor *got, const prt_tensor *want,
     char *why, size_t size)
 {
     for (size_t i = 0; i < prt_tensor_count(got); i++) {
@@ -152,7 +146,7 @@ static bool words_equal(const tolerance_row *row, const prt_tensor *got, const p
     return true;
 }
 
-static bool tensors_equal(const tolerance_row *row, const prt_tensor *got, const prt_tensor *want,
+static bool tensors_equal(const tolerance_class *row, const prt_tensor *got, const prt_tensor *want,
     char *why, size_t size)
 {
     const size_t bytes = got->rank * sizeof(int64_t);
@@ -173,21 +167,21 @@ static bool tensors_equal(const tolerance_row *row, const prt_tensor *got, const
     return words_equal(row, got, want, why, size);
 }
 
-bool prt_tolerance_equal(uint32_t index, const prt_tensor *got, const prt_tensor *want, char *why,
-    size_t size)
+bool prt_tolerance_equal(const tolerance_class *by, const prt_tensor *got, const prt_tensor *want,
+    char *why, size_t size)
 {
     if (got->kind != want->kind) {
         (void)snprintf(why, size, "is a value of kind %d, not %d", got->kind, want->kind);
         return false;
     }
     if (got->kind == PRT_VALUE_TENSOR)
-        return tensors_equal(&rows[index], got, want, why, size);
+        return tensors_equal(by, got, want, why, size);
     if (got->count != want->count) {
         (void)snprintf(why, size, "has %zu items, not %zu", got->count, want->count);
         return false;
     }
     for (size_t i = 0; i < got->count; i++)
-        if (!prt_tolerance_equal(index, &got->items[i], &want->items[i], why, size))
+        if (!prt_tolerance_equal(by, &got->items[i], &want->items[i], why, size))
             return false;
     return true;
 }
