@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # run.sh — installs what the tests need (Debian), builds, and runs them all: unit tests as released
-# and under the sanitizers, ONNX's own cases directly and through PopEF. Ends with the line
-# "N passed, N failed".
+# and under the sanitizers, ONNX's own cases directly and through PopEF. The small build has no AMX
+# kernels and links no_amx.c. Ends with the line "N passed, N failed".
 cd "$(dirname "$0")/.." || exit 1
 . tests/support/need.sh
 need gcc g++ libc6-dev binutils meson ninja-build pkg-config libcjson-dev libnanopb-dev \

@@ -2,7 +2,7 @@
 /*
  * test_downgrade.c — conversion of models to an older opset: resulting nodes, and messages where
  * the conversion is impossible. test_opsets compares values.
- * Covers: downgrade_control.c, downgrade_tools.c.
+ * Covers: contradiction.c, downgrade_control.c, downgrade_tools.c.
  */
 #include <stdio.h>
 

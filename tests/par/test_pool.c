@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_pool.c — every index runs once, for any width, from any thread, also nested and after fork.
- * Covers: place.c.
+ * Covers: affinity.c.
  */
 #define _DEFAULT_SOURCE
 #include <pthread.h>

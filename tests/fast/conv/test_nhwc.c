@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_nhwc.c — fast convolutions with channels last against the reference. Bounds are in units
  * of the largest element.
- * Covers: nhwc_windows.c, nhwc_separable.c, nhwc_weights.c, sliding.c. */
+ * Covers: nhwc_windows.c, nhwc_separable.c, nhwc_taps.c, nhwc_weights.c, sliding.c. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>

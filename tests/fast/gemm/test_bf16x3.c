@@ -2,7 +2,7 @@
 /* test_bf16x3.c — bf16x3 products and convolutions against the reference: odd sizes, blocks of
  * rows, K in parts, and every epilogue. If the processor has AMX, each case must be computed
  * that way, which shows in its bits.
- * Covers: bf16x3_small_m.c, nhwc_separable.c. */
+ * Covers: bf16x3_small_m.c, bf16x3_conv.c, nhwc_separable.c. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>

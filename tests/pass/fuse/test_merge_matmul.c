@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_merge_matmul.c — merge_matmul, merge_matmul_add. */
+/* test_merge_matmul.c — merge_matmul, merge_matmul_add; options that list nodes in pairs.
+ * Covers: match.c. */
 #include "support/check_main.h"
 #include "support/graph_text.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_trees.c — pack_weights of tree ensembles: bitwise equal results for all trees. */
+/* test_trees.c — pack_weights of tree ensembles: bitwise equal results for all trees.
+ * Covers: tree_packed.c. */
 #include <stdio.h>
 #include <stdlib.h>
 
