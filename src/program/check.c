@@ -97,11 +97,12 @@ static poprt_status check_overlaps(const prt_block *b, prt_arena *scratch)
     return POPRT_OK;
 }
 
-/* Points in time, by block. */
+/* Points in time, and depth, by block. */
 typedef struct timeline {
     uint32_t *calls;  /* number of steps that call the block */
     uint32_t *caller; /* the step of the parent that calls it */
     uint32_t **ready; /* by buffer: the first step that may read it; UINT32_MAX: no step */
+    uint32_t *depth;  /* number of enclosing blocks */
 } timeline;
 
 /* Finds the buffers that can be read from the start, and those that each step adds. Parents come
@@ -184,6 +185,10 @@ static poprt_status check_block(const prt_program *p, uint32_t block, timeline *
     const prt_block *b = &p->blocks[block];
     if (b->parent > block || (block == 0) != (b->parent == block))
         return bad(b, "blocks are out of order");
+    t->depth[block] = block == 0 ? 0 : t->depth[b->parent] + 1;
+    if (t->depth[block] > PRT_MAX_BLOCK_DEPTH)
+        return prt_fail(POPRT_E_LIMIT, b->name.data, "blocks are nested more than %d deep",
+            PRT_MAX_BLOCK_DEPTH);
     for (uint32_t i = 0; i < b->n_inputs; i++)
         if (b->inputs[i] >= b->n_buffers || b->buffers[b->inputs[i]].space != PRT_SPACE_INPUT ||
             b->buffers[b->inputs[i]].ref != i)
@@ -211,9 +216,11 @@ poprt_status prt_program_check(const prt_program *p)
     PRT_TRY(prt_arena_create(p->allocator, 0, &scratch));
     timeline t = { .calls = PRT_NEW_N(scratch, uint32_t, p->n_blocks),
         .caller = PRT_NEW_N(scratch, uint32_t, p->n_blocks),
-        .ready = PRT_NEW_N(scratch, uint32_t *, p->n_blocks) };
-    poprt_status status =
-        t.calls != NULL && t.caller != NULL && t.ready != NULL ? POPRT_OK : POPRT_E_NOMEM;
+        .ready = PRT_NEW_N(scratch, uint32_t *, p->n_blocks),
+        .depth = PRT_NEW_N(scratch, uint32_t, p->n_blocks) };
+    poprt_status status = POPRT_OK;
+    if (t.calls == NULL || t.caller == NULL || t.ready == NULL || t.depth == NULL)
+        status = POPRT_E_NOMEM;
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_blocks; i++)
         status = check_block(p, i, &t, scratch);
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_blocks; i++)

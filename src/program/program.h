@@ -28,6 +28,8 @@
 
 #define PRT_NO_BUFFER UINT32_MAX /* an omitted argument */
 
+enum { PRT_MAX_BLOCK_DEPTH = 256 }; /* deepest nesting of blocks, which bounds recursion */
+
 typedef enum prt_space {
     PRT_SPACE_PLANNED,  /* in the planned memory of the block, at `offset` */
     PRT_SPACE_CONSTANT, /* `ref` = index of a constant */
