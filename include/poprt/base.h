@@ -23,6 +23,17 @@
  *  - The number of threads of the environment, or the host's own executor, does not change the
  *    bits of a result.
  *
+ * Stack
+ *  - A call uses at most 1 MiB of the calling thread's stack, and at most 128 KiB if the graphs and
+ *    functions of the model are nested at most eight deep. The host's own functions that a call
+ *    runs (allocator, executor, callbacks, plug-ins) come on top.
+ *
+ * Floating-point modes
+ *  - Results are those of the default modes: rounding to nearest, with denormals. Calls do not
+ *    change the modes of the calling thread, but they may set its exception flags.
+ *  - Exceptions must not be trapped (feenableexcept). Infinities and NaN are ordinary results, so
+ *    that a call with trapped exceptions may end in SIGFPE.
+ *
  * fork
  *  - After fork() the parent and the child may both go on with their handles, if no call was in
  *    progress and no submitted run was pending at the time of the fork. Sessions run and accept
