@@ -2,8 +2,7 @@
 /* test_image.c — pictures of tests/fixtures/images: the decoded pixels of each file, refusals,
  * truncated files and files with flipped bits. Lossless files decode exactly to one of five
  * plain PNM files, lossy files within a bound. Other programs wrote the files.
- * Covers: bmp.c, heap.c, jp2.c, jpeg.c, png.c, pnm.c, tiff.c, tiff_codec.c, webp.c; and unused.c,
- * which stands in for encoders and would fail each file whose decoder called it. */
+ * Covers: bmp.c, heap.c, jp2.c, jpeg.c, png.c, pnm.c, tiff.c, tiff_codec.c, webp.c. */
 #include "image/image.h"
 
 #include <stdio.h>
