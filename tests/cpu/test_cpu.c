@@ -112,7 +112,7 @@ START_TEST(count_follows_the_affinity_mask)
 }
 END_TEST
 
-START_TEST(no_quota_without_files)
+START_TEST(absent_or_damaged_files_give_no_quota)
 {
     make_root();
     ck_assert_uint_eq(prt_cpu_quota(root), UINT32_MAX);
@@ -179,6 +179,6 @@ START_TEST(overlong_paths_are_skipped)
 END_TEST
 
 PRT_TEST_MAIN("cpu", feature_levels_include_lower_levels, identities_are_single_words,
-    features_agree_with_the_compiler, count_follows_the_affinity_mask, no_quota_without_files,
-    version_two_takes_the_least_of_all_levels, version_one_reads_quota_and_period,
-    overlong_paths_are_skipped)
+    features_agree_with_the_compiler, count_follows_the_affinity_mask,
+    absent_or_damaged_files_give_no_quota, version_two_takes_the_least_of_all_levels,
+    version_one_reads_quota_and_period, overlong_paths_are_skipped)

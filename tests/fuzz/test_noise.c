@@ -91,7 +91,7 @@ START_TEST(steps_are_found)
 }
 END_TEST
 
-START_TEST(distances)
+START_TEST(distance_is_relative_and_infinite_for_other_shapes)
 {
     float a[4] = { 1, 2, INFINITY, 4 }, b[4] = { 1, 2.5f, INFINITY, 5 };
     prt_tensor x = tensor_of(a), y = tensor_of(b);
@@ -106,4 +106,4 @@ START_TEST(distances)
 END_TEST
 
 PRT_TEST_MAIN("fuzz/noise", values_move_by_some_units, numbers_of_every_type_stay, steps_are_found,
-    distances)
+    distance_is_relative_and_infinite_for_other_shapes)

@@ -72,7 +72,7 @@ START_TEST(chains_have_turns_at_their_ends)
 }
 END_TEST
 
-START_TEST(residuals_and_activations)
+START_TEST(residuals_and_activations_become_epilogues)
 {
     ck_turns(IMAGE CONV("a", "x")
                  CONV("b", "a") "s = add b a\nt = relu s\n" CONV("y", "t") "return y\n",
@@ -534,9 +534,10 @@ START_TEST(quantised_convolutions_are_converted)
 END_TEST
 
 PRT_TEST_MAIN("pass/layout/channels_last", a_convolution_between_turns,
-    small_groups_are_convolved_by_taps, chains_have_turns_at_their_ends, residuals_and_activations,
-    few_filters_use_blocks_of_pixels, dilations_choose_the_algorithm, padding_by_name_is_resolved,
-    sizes_may_be_symbols, norms_of_channels_go_along, elementwise_operators_go_along,
+    small_groups_are_convolved_by_taps, chains_have_turns_at_their_ends,
+    residuals_and_activations_become_epilogues, few_filters_use_blocks_of_pixels,
+    dilations_choose_the_algorithm, padding_by_name_is_resolved, sizes_may_be_symbols,
+    norms_of_channels_go_along, elementwise_operators_go_along,
     turns_of_rank_three_do_not_chase_each_other, turns_of_anything_are_left,
     concat_and_split_go_along, resizes_go_along, reductions_without_dims_go_along,
     channel_shuffles_go_along, shuffles_of_images_are_left, images_become_rows_of_pixels,

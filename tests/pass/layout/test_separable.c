@@ -134,7 +134,7 @@ END_TEST
     "y = nhwc_conv d v {channels=416,filters=1,kernel_shape=[1,1]}\nreturn y\n"
 
 /* With AVX2 less of 3x3 windows than elsewhere, but not of others. */
-START_TEST(three_by_three_with_avx2)
+START_TEST(blocks_of_3x3_fuse_for_avx2_from_14_pixels)
 {
     ck_becomes_one_with("products=avx2", THREE(14));
     assert_pass_leaves("fuse_separable", "products=avx2", THREE(12));
@@ -175,5 +175,5 @@ START_TEST(other_parts_are_left)
 END_TEST
 
 PRT_TEST_MAIN("pass/layout/separable", gates_go_into_convolutions, other_factors_are_left,
-    parts_become_one, the_least_size_depends_on_products, three_by_three_with_avx2,
-    other_parts_are_left)
+    parts_become_one, the_least_size_depends_on_products,
+    blocks_of_3x3_fuse_for_avx2_from_14_pixels, other_parts_are_left)

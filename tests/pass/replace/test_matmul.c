@@ -84,7 +84,7 @@ START_TEST(gemm_becomes_matmul)
 }
 END_TEST
 
-START_TEST(gemm_of_shared_weights)
+START_TEST(gemm_of_shared_weights_keeps_the_weights)
 {
     assert_pass_rewrites(GEMM, NULL,
         "a = input f32[n,2]\nw = const f32[2,2] {1,2,3,4}\ny = gemm a w {transB=1}\n"
@@ -127,4 +127,5 @@ START_TEST(other_gemms_are_left)
 END_TEST
 
 PRT_TEST_MAIN("pass/replace/matmul", einsums_of_products_become_matmul, other_einsums_are_left,
-    gemm_becomes_matmul, gemm_of_shared_weights, gemm_keeps_its_results, other_gemms_are_left)
+    gemm_becomes_matmul, gemm_of_shared_weights_keeps_the_weights, gemm_keeps_its_results,
+    other_gemms_are_left)

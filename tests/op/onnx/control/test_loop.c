@@ -153,7 +153,7 @@ END_TEST
     "c = " c "\ny = if c {\nthen_branch {\nt = " a "\nreturn t\n}\nelse_branch {\ne = " b          \
     "\nreturn e\n}\n}\nreturn y\n"
 
-START_TEST(if_chooses)
+START_TEST(if_returns_the_outputs_of_its_branch)
 {
     ck_assert_str_eq(op_value(
                          CHOOSE("const bool[] {true}", "const f32[1] {1}", "const f32[2] {2,3}")),
@@ -226,5 +226,5 @@ END_TEST
 PRT_TEST_MAIN("op/loop", loop_runs_up_to_its_bound, loop_ends_by_condition,
     loop_swaps_carried_values, loop_carries_strings, loop_types_are_inferred,
     constant_carried_shapes_are_kept, wrong_declared_shapes_are_ignored,
-    inference_trials_leave_inner_types_alone, wrong_loops_are_refused, if_chooses,
-    scan_follows_axes_and_directions, wrong_scans_are_refused)
+    inference_trials_leave_inner_types_alone, wrong_loops_are_refused,
+    if_returns_the_outputs_of_its_branch, scan_follows_axes_and_directions, wrong_scans_are_refused)

@@ -30,7 +30,7 @@ START_TEST(gelu_has_two_approximations)
 }
 END_TEST
 
-START_TEST(integers_shrink)
+START_TEST(shrink_of_integers_truncates_and_wraps)
 {
     ck_result("x = const i32[5] {-3,-1,0,1,3}\ny = shrink x {lambd=1.5,bias=1}\nreturn y\n",
         "i32[5] {-2,0,0,0,2}");
@@ -44,4 +44,4 @@ START_TEST(integers_shrink)
 END_TEST
 
 PRT_TEST_MAIN("op/activation", attributes_change_the_result, gelu_has_two_approximations,
-    integers_shrink)
+    shrink_of_integers_truncates_and_wraps)
