@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""rows.py: the operator table as the library has it, read from src/op/ops_*.def."""
+"""rows.py: the operator table as the library has it, read from the .def files below src/op."""
 import pathlib
 import re
 
