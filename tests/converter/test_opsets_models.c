@@ -151,6 +151,12 @@ const hand_made hand_made_models[] = {
               "coordinate_transformation_mode=asymmetric}\nreturn y\n" },
     { "resize_sizes_of_axes",
         X1122 "s = const i64[2] {3,5}\ny = resize x _ _ s {axes=[2,3],mode=linear}\nreturn y\n" },
+    { "resize_computed_scales_of_axes",
+        X1122 "a = const f32[2] {1,2}\ns = add a a\ny = resize x _ s {axes=[2,3],mode=linear}\n"
+              "return y\n" },
+    { "resize_computed_sizes_of_axes",
+        X1122 "a = const i64[2] {1,2}\ns = add a a\n"
+              "y = resize x _ _ s {axes=[3,2],mode=nearest}\nreturn y\n" },
     { "quantize_types",
         "x = const f32[2,2] {1,2,-3,4}\ns = const f32[2] {0.5,0.25}\n"
         "y = quantize_linear x s {axis=0,output_dtype=3}\n"

@@ -230,7 +230,105 @@ START_TEST(damaged_archives_are_refused_or_unchanged)
 }
 END_TEST
 
+/* ---- archives with the fields of zip64 */
+
+static size_t read_number(const char *at, unsigned size)
+{
+    size_t value = 0;
+    for (unsigned i = size; i-- > 0;)
+        value = value << 8 | (unsigned char)at[i];
+    return value;
+}
+
+static void put_number(char **at, size_t value, unsigned size)
+{
+    for (unsigned i = 0; i < size; i++)
+        *(*at)++ = (char)(value >> (8 * i));
+}
+
+/* Copies an entry of the directory, whose sizes and place go to an extra field of zip64. */
+static const char *put_large_entry(char **to, const char *from)
+{
+    enum { ENTRY = 46, LARGE = 28 };
+    const size_t name = read_number(from + 28, 2), extra = read_number(from + 30, 2);
+    const size_t note = read_number(from + 32, 2);
+    char *sizes = *to + 20, *lengths = *to + 30, *place = *to + 42;
+    memcpy(*to, from, ENTRY + name);
+    put_number(&sizes, UINT64_MAX, 8);
+    put_number(&lengths, extra + LARGE, 2);
+    put_number(&place, UINT64_MAX, 4);
+    *to += ENTRY + name;
+    memcpy(*to, from + ENTRY + name, extra);
+    *to += extra;
+    put_number(to, 1, 2);
+    put_number(to, LARGE - 4, 2);
+    put_number(to, read_number(from + 24, 4), 8);
+    put_number(to, read_number(from + 20, 4), 8);
+    put_number(to, read_number(from + 42, 4), 8);
+    memcpy(*to, from + ENTRY + name + extra, note);
+    *to += note;
+    return from + ENTRY + name + extra + note;
+}
+
+/* Makes a zip64 archive of an archive without a comment, and returns its size. */
+static size_t make_large(const char *from, size_t size, char *to)
+{
+    const char *end = from + size - 22, *at = from + read_number(end + 16, 4);
+    const size_t start = (size_t)(at - from), count = read_number(end + 10, 2);
+    char *out = to + start;
+    memcpy(to, from, start);
+    for (size_t i = 0; i < count; i++)
+        at = put_large_entry(&out, at);
+    const size_t record = (size_t)(out - to);
+    memset(out, 0, 56 + 20 + 22);
+    memcpy(out, "PK\x06\x06", 4);
+    out += 32;
+    put_number(&out, count, 8);
+    put_number(&out, record - start, 8);
+    put_number(&out, start, 8);
+    memcpy(out, "PK\x06\x07", 4);
+    out += 8;
+    put_number(&out, record, 8);
+    out += 4;
+    memcpy(out, "PK\x05\x06", 4);
+    out += 8;
+    put_number(&out, UINT64_MAX, 4);
+    put_number(&out, UINT64_MAX, 8);
+    return (size_t)(out + 2 - to);
+}
+
+/* Refused when a byte at `at` is changed. */
+static void check_changed(char *bytes, size_t size, size_t at, const char *part)
+{
+    bytes[at] = (char)(bytes[at] ^ 1);
+    ck_assert_int_eq(read_text(bytes, size, 0), POPRT_E_PARSE);
+    ck_assert_msg(strstr(prt_error_last()->message, part) != NULL, "%s", prt_error_last()->message);
+    bytes[at] = (char)(bytes[at] ^ 1);
+}
+
+START_TEST(archives_with_64_bit_fields_are_read)
+{
+    static const char *const names[] = { "stored.npz", "deflated.npz" };
+    static char large[16384];
+    for (size_t i = 0; i < 2; i++) {
+        char path[512];
+        prt_blob *file = NULL;
+        (void)snprintf(path, sizeof(path), FOLDER "%s", names[i]);
+        ck_assert_int_eq(prt_file_map(&prt_mem_libc, path, &file), POPRT_OK);
+        ck_assert_uint_lt(file->size, sizeof(large) / 2);
+        const size_t size = make_large((const char *)file->data, file->size, large);
+        ck_assert_int_eq(read_text(large, size, 0), POPRT_OK);
+        /* the locator, the record it points to, and the length of the last extra field */
+        check_changed(large, size, size - 22 - 20, "the zip64 record is missing");
+        check_changed(large, size, size - 22 - 12, "the zip64 record is not at its stated offset");
+        check_changed(large, size, size - 22 - 20 - 56 - 26, "");
+        prt_blob_release(file);
+    }
+}
+END_TEST
+
 PRT_TEST_MAIN("data/calibration", every_source_gives_the_same_arrays,
     lists_are_stacked_into_one_array, one_array_is_named_after_its_file,
     entries_without_arrays_are_refused_by_name, bad_pickles_are_errors,
-    small_files_do_not_expand_without_limit, damaged_archives_are_refused_or_unchanged)
+    small_files_do_not_expand_without_limit, damaged_archives_are_refused_or_unchanged,
+    archives_with_64_bit_fields_are_read)

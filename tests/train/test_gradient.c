@@ -2,6 +2,8 @@
 /* test_gradient.c — Gradient: names, values to differentiate at, second derivatives. */
 #include "train/gradient.h"
 
+#include <stdio.h>
+
 #include "ir/build.h"
 #include "ir/interp.h"
 #include "support/check_main.h"
@@ -100,6 +102,58 @@ START_TEST(gradients_have_gradients)
 }
 END_TEST
 
+/* y = x * kept / (1 - ratio), so that the gradient is y / x, with the same elements dropped. */
+START_TEST(dropout_scales_by_its_mask)
+{
+    static const char *const modes[] = { "true", "false" };
+    for (size_t i = 0; i < 2; i++) {
+        char text[512];
+        (void)snprintf(text, sizeof(text),
+            "a = const f32[2] {1,2}\nr = const f32[] {0.25}\nt = const bool[] {%s}\n"
+            "i = identity a\ny, m = dropout i r t {seed=7}\nq = div y i\nreturn y\n",
+            modes[i]);
+        prt_graph *g = graph_from_text(text);
+        const prt_str x[1] = { PRT_STR("i") };
+        prt_op *op = add_gradient(g, 1, (const char *[]){ "i" }, 1, (const char *[]){ "p" });
+        ck_assert_int_eq(prt_train_gradient(op, list(1, x), list(0, NULL), PRT_STR("y")), POPRT_OK);
+        prt_value *outputs[2] = { value_named(g, "p"), value_named(g, "q") };
+        const prt_str names[2] = { PRT_STR("p"), PRT_STR("q") };
+        prt_tensor out[2];
+        ck_assert_int_eq(prt_graph_set_outputs(g, 2, outputs, names), POPRT_OK);
+        ck_assert_int_eq(prt_ir_run(g, 0, NULL, 2, out, g->module->arena), POPRT_OK);
+        for (size_t k = 0; k < 2; k++) {
+            const double p = (double)((const float *)out[0].data)[k];
+            ck_assert_double_eq(p, (double)((const float *)out[1].data)[k]);
+            ck_assert(i == 1 ? p == 1.0 : p == 0.0 || p == (double)(float)(1 / 0.75));
+        }
+        module_free(g);
+    }
+}
+END_TEST
+
+START_TEST(dropout_of_unknown_mode_has_no_gradient)
+{
+    static const char *const graphs[] = {
+        "t = input bool[]\nr = const f32[] {0.25}\ni = identity a\ny, m = dropout i r t\n",
+        "t = const bool[] {true}\nr = input f32[]\ni = identity a\ny, m = dropout i r t\n",
+        "t = const bool[] {true}\nr = const f32[] {0.25}\ni = identity a\ny = dropout i r t\n",
+    };
+    static const char *const reasons[] = { "training_mode is not a constant",
+        "the ratio is not a constant", "training needs the mask as second output" };
+    for (size_t k = 0; k < PRT_COUNT_OF(graphs); k++) {
+        char text[512];
+        (void)snprintf(text, sizeof(text), "a = const f32[2] {1,2}\n%sreturn y\n", graphs[k]);
+        prt_graph *g = graph_from_text(text);
+        const prt_str x[1] = { PRT_STR("i") };
+        prt_op *op = add_gradient(g, 1, (const char *[]){ "i" }, 1, (const char *[]){ "p" });
+        ck_assert_int_ne(prt_train_gradient(op, list(1, x), list(0, NULL), PRT_STR("y")), POPRT_OK);
+        ck_assert_msg(strstr(prt_error_last()->message, reasons[k]) != NULL, "%s",
+            prt_error_last()->message);
+        module_free(g);
+    }
+}
+END_TEST
+
 START_TEST(unused_inputs_have_zero_gradients)
 {
     prt_graph *g = graph_from_text(product);
@@ -131,5 +185,6 @@ START_TEST(errors_name_the_missing_value)
 END_TEST
 
 PRT_TEST_MAIN("train/gradient", names_select_the_differentiated_values, inputs_select_the_point,
-    the_last_operator_may_be_y, gradients_have_gradients, unused_inputs_have_zero_gradients,
+    the_last_operator_may_be_y, gradients_have_gradients, dropout_scales_by_its_mask,
+    dropout_of_unknown_mode_has_no_gradient, unused_inputs_have_zero_gradients,
     errors_name_the_missing_value)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_duplicate_nodes.c — eliminate_duplicate_nodes. */
+#include <stdio.h>
+
 #include "support/check_main.h"
 #include "support/graph_text.h"
 
@@ -37,6 +39,40 @@ START_TEST(nodes_with_other_attributes_stay)
 }
 END_TEST
 
+/* Attributes that are tensors, lists and types are compared by their contents. */
+START_TEST(attributes_of_every_kind_are_compared)
+{
+    static const char *const cases[][3] = {
+        { "constant_of_shape d", "{value=f32[1] {4}}", "{value=f32[1] {5}}" },
+        { "constant_of_shape d", "{value=f32[1] {4}}", "{value=i32[1] {4}}" },
+        { "ml_label_encoder t", "{keys_tensor=string[1] {a},values_tensor=i64[1] {1}}",
+            "{keys_tensor=string[1] {b},values_tensor=i64[1] {1}}" },
+        { "ml_linear_regressor x", "{coefficients=[1,2]}", "{coefficients=[1,3]}" },
+        { "ml_category_mapper t", "{cats_strings=[a,b],cats_int64s=[1,2]}",
+            "{cats_strings=[a,c],cats_int64s=[1,2]}" },
+        { "ml_category_mapper t", "{cats_strings=[a,b],cats_int64s=[1,2]}",
+            "{cats_strings=[a,b],cats_int64s=[1,3]}" },
+        { "gelu x", "{approximate=tanh}", "{approximate=none}" },
+        { "leaky_relu x", "{alpha=0.5}", "{alpha=0.25}" },
+        { "optional", "{type=f32[2]}", "{type=f32[3]}" },
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(cases); i++) {
+        char text[1024];
+        (void)snprintf(text, sizeof(text),
+            "d = input i64[1]\nx = input f32[1,2]\nt = input string[1]\na = %s %s\nb = %s %s\n"
+            "c = %s %s\np = identity a\nq = identity b\nr = identity c\nreturn p, q, r\n",
+            cases[i][0], cases[i][1], cases[i][0], cases[i][2], cases[i][0], cases[i][1]);
+        prt_graph *g = graph_from_text(text);
+        ck_assert_msg(run_pass(g, "eliminate_duplicate_nodes", NULL), "%s", text);
+        uint32_t makers = 0;
+        prt_for_each_op (op, g)
+            makers += !prt_op_is(op, PRT_OP_identity);
+        ck_assert_msg(makers == 2, "%s: %u nodes", text, makers);
+        module_free(g);
+    }
+}
+END_TEST
+
 START_TEST(nodes_with_several_results_are_merged)
 {
     assert_rewrites("x = input f32[4]\na, b = split x {axis=0}\nc, d = split x {axis=0}\n"
@@ -62,4 +98,4 @@ END_TEST
 
 PRT_TEST_MAIN("pass/clean/duplicate_nodes", twins_are_merged_and_so_are_their_readers,
     nodes_with_other_attributes_stay, nodes_with_several_results_are_merged,
-    random_nodes_are_not_merged, two_outputs_stay_two)
+    attributes_of_every_kind_are_compared, random_nodes_are_not_merged, two_outputs_stay_two)
