@@ -189,7 +189,34 @@ START_TEST(channels_last_gets_transposes)
 }
 END_TEST
 
+START_TEST(grid_sample_gets_the_names_of_its_modes)
+{
+    static const char *const modes[][2] = { { "bilinear", "linear" }, { "bicubic", "cubic" },
+        { "nearest", "nearest" } };
+    static const int64_t grid[4] = { 4, 4, 4, 2 };
+    for (size_t i = 0; i < PRT_COUNT_OF(modes); i++) {
+        prt_module *m = NULL;
+        msg *node = onnx_attr_text(onnx_node("GridSample", "x,g", "y"), "mode", modes[i][0]);
+        msg *nodes[] = { msg_text(node, PRT_ONNX_Node_domain, "com.microsoft"), NULL };
+        msg *graph = msg_msg(onnx_graph("g", nodes), GRAPH_INPUT, onnx_info("x", F32, 4, dims));
+        graph = msg_msg(graph, GRAPH_INPUT, onnx_info("g", F32, 4, grid));
+        graph = msg_msg(graph, GRAPH_OUTPUT, onnx_info("y", F32, 4, dims));
+        msg *import = msg_text(msg_new(), PRT_ONNX_OperatorSetId_domain, "com.microsoft");
+        import = msg_int(import, PRT_ONNX_OperatorSetId_version, 1);
+        const poprt_status status =
+            onnx_load(msg_msg(onnx_model(graph, 21), PRT_ONNX_Model_opset_import, import), NULL,
+                &m);
+        ck_assert_msg(status == POPRT_OK, "%s", last_error());
+        ck_assert(prt_op_is(m->main->first, PRT_OP_grid_sample));
+        ck_assert(
+            prt_str_is(((const prt_grid_sample_attrs *)m->main->first->attrs)->mode, modes[i][1]));
+        prt_module_release(m);
+    }
+}
+END_TEST
+
 PRT_TEST_MAIN("converter/upgrade_microsoft", normalisations_become_standard,
     functions_become_standard, products_become_standard, moves_become_standard,
     grids_and_spectra_become_standard, unsupported_decoders_are_refused,
-    unsupported_state_options_are_refused, channels_last_gets_transposes)
+    unsupported_state_options_are_refused, channels_last_gets_transposes,
+    grid_sample_gets_the_names_of_its_modes)

@@ -47,6 +47,10 @@ static const struct {
     { "q = input f32[1,3,8]\nk = input f32[1,5,8]\n"
       "y = attention q k k {q_num_heads=2,kv_num_heads=2}\nreturn y\n",
         660 },
+    /* 24 sums of 4 terms, and 4 rows of 5 scores: 2 + 2 terms each, and 6 for the score */
+    { "x = input f32[1,2,4]\nw = input f32[4,12]\nb = input f32[12]\np = input f32[2,1,2,3,2]\n"
+      "y, z = ms_attention x w b _ p {num_heads=2}\nreturn y\n",
+        192 + 280 },
     { "a = input f32[2,3,4]\nb = input f32[2,4,5]\n"
       "y = einsum a b {equation=\"bij, bjk -> bik\"}\nreturn y\n",
         240 },

@@ -222,6 +222,36 @@ START_TEST(words_of_an_older_file_are_read)
 }
 END_TEST
 
+/* Programs of files that were written before metadata was stored have no metadata. */
+START_TEST(programs_without_metadata_survive_the_file)
+{
+    static const char *const texts[] = { MODEL,
+        "x = input f32[1,4,4,8]\na = nhwc_max_pool x {kernel_shape=[3,3],pads=[1,1,1,1]}\n"
+        "y = concat x a {axis=3}\nreturn y\n" };
+    for (size_t i = 0; i < 2; i++) {
+        prt_program *p = program_from_text(texts[i]), *q = NULL;
+        p->facts = (prt_facts){ 0 };
+        const test_bytes a = popef_of(p);
+        ck_assert_int_eq(program_from_bytes(a.data, a.size, true, &q), POPRT_OK);
+        ck_assert_int_eq(q->facts.opset, 0);
+        ck_assert_uint_eq(q->blocks[0].n_buffers, p->blocks[0].n_buffers);
+        uint32_t columns = 0;
+        for (uint32_t k = 0; k < p->blocks[0].n_buffers; k++) {
+            ck_assert_uint_eq(q->blocks[0].buffers[k].space, p->blocks[0].buffers[k].space);
+            columns += q->blocks[0].buffers[k].space == PRT_SPACE_COLUMNS;
+        }
+        ck_assert_uint_eq(columns, i); /* the pool of the second program */
+        const test_bytes b = popef_of(q);
+        ck_assert_uint_eq(a.size, b.size);
+        ck_assert_mem_eq(a.data, b.data, a.size);
+        prt_program_release(p);
+        prt_program_release(q);
+        free(a.data);
+        free(b.data);
+    }
+}
+END_TEST
+
 START_TEST(foreign_and_concatenated_files_are_refused)
 {
     prt_program *p = program_from_text(MODEL), *q = NULL;
@@ -268,5 +298,5 @@ END_TEST
 PRT_TEST_MAIN("program/popef", crc_has_the_known_value, a_program_survives_the_file,
     packed_weights_of_the_file_are_used, weights_are_aligned_views_of_the_file,
     every_prefix_is_refused, every_flipped_bit_is_detected, format_1_is_read,
-    words_of_an_older_file_are_read, foreign_and_concatenated_files_are_refused,
-    unknown_blobs_are_skipped)
+    words_of_an_older_file_are_read, programs_without_metadata_survive_the_file,
+    foreign_and_concatenated_files_are_refused, unknown_blobs_are_skipped)

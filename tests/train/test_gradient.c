@@ -154,6 +154,33 @@ START_TEST(dropout_of_unknown_mode_has_no_gradient)
 }
 END_TEST
 
+/* If has no gradient rule. It matters only if the region reads a value that depends on x. */
+START_TEST(regions_that_read_x_have_no_gradient)
+{
+    static const char *const reads[] = { "i", "j" };
+    for (size_t k = 0; k < 2; k++) {
+        char text[512];
+        (void)snprintf(text, sizeof(text),
+            "a = const f32[2] {1,2}\nb = const f32[2] {3,5}\nc = const bool[] {true}\n"
+            "i = identity a\nj = identity b\nr = if c {\n"
+            "  then_branch {\n    t = neg %s\n    return t\n  }\n"
+            "  else_branch {\n    return j\n  }\n}\ny = mul i r\nreturn y\n",
+            reads[k]);
+        prt_graph *g = graph_from_text(text);
+        const prt_str x[1] = { PRT_STR("i") };
+        prt_op *op = add_gradient(g, 1, (const char *[]){ "i" }, 1, (const char *[]){ "p" });
+        const poprt_status status = prt_train_gradient(op, list(1, x), list(0, NULL), PRT_STR("y"));
+        if (k == 1) {
+            ck_assert_int_eq(status, POPRT_OK);
+            ck_values(g, "p", -3.0, -5.0);
+        } else {
+            ck_assert_int_eq(status, POPRT_E_UNSUPPORTED);
+        }
+        module_free(g);
+    }
+}
+END_TEST
+
 START_TEST(unused_inputs_have_zero_gradients)
 {
     prt_graph *g = graph_from_text(product);
@@ -185,6 +212,6 @@ START_TEST(errors_name_the_missing_value)
 END_TEST
 
 PRT_TEST_MAIN("train/gradient", names_select_the_differentiated_values, inputs_select_the_point,
-    the_last_operator_may_be_y, gradients_have_gradients, dropout_scales_by_its_mask,
-    dropout_of_unknown_mode_has_no_gradient, unused_inputs_have_zero_gradients,
-    errors_name_the_missing_value)
+    the_last_operator_may_be_y, gradients_have_gradients, regions_that_read_x_have_no_gradient,
+    dropout_scales_by_its_mask, dropout_of_unknown_mode_has_no_gradient,
+    unused_inputs_have_zero_gradients, errors_name_the_missing_value)

@@ -35,6 +35,12 @@ START_TEST(packed_sequences_run_their_graph)
     ck_result(DATA "t = const u32[3] {0,3,4}\n" PACKED("5", "1"), "f32[5] {-3,-4,0,-1,-2}");
     /* Three sequences in groups of two: the last sequence is left out. */
     ck_result(DATA "t = const u32[3] {0,3,4}\n" PACKED("5", "2"), "f32[5] {-3,-4,0,-1,0}");
+    /* Fewer sequences than a group: the graph does not run. */
+    ck_result(DATA "t = const u32[3] {0,3,4}\n"
+                   "y = gc_packed_data_block x o n t n {maxSequenceLengths=[2],resultSize=5,"
+                   "callbackBatchSize=4,callback {\nr = input f32[4,2]\ns = neg r\nreturn s\n}}\n"
+                   "return y\n",
+        "f32[5] {0,0,0,0,0}");
     ck_failure(DATA "t = const u32[3] {0,3,5}\n" PACKED("5", "1"), POPRT_E_ARG, "sequence 2");
     ck_failure(DATA "t = const u32[2] {0,3}\n" PACKED("5", "1"), POPRT_E_SHAPE, "sequences");
     ck_failure(DATA "t = const u32[3] {0,3,4}\n" PACKED("5", "0"), POPRT_E_ARG,
