@@ -111,9 +111,9 @@ static poprt_status run_passes(optimizer *o, const poprt_config *config,
     if (status == POPRT_OK)
         status = set_policy(manager, config, o->env);
     if (status == POPRT_OK) {
-        prt_pass_manager_choose(manager, o->tune != NULL ? prt_tune_chooser(o->tune) : NULL);
-        prt_pass_manager_limit(manager, &limits);
-        prt_pass_manager_observe(manager, &observer);
+        prt_pass_manager_set_chooser(manager, o->tune != NULL ? prt_tune_chooser(o->tune) : NULL);
+        prt_pass_manager_set_limits(manager, &limits);
+        prt_pass_manager_set_observer(manager, &observer);
         while (prt_pass_manager_at(manager, (size_t)o->total) != NULL)
             o->total++;
         status = prt_pass_manager_run(manager, module, NULL);

@@ -102,7 +102,7 @@ static poprt_status register_plugin_passes(const poprt_env *env, prt_pass_manage
         def = prt_plugins_pass(env->plugins, i);
         if (def == NULL)
             break;
-        PRT_TRY(prt_pass_manager_know(manager, def));
+        PRT_TRY(prt_pass_manager_register(manager, def));
     }
     return POPRT_OK;
 }
@@ -124,10 +124,10 @@ static poprt_status create(poprt_env *env, poprt_pass_manager **out)
     const prt_pass_observer observer = { .user = manager,
         .done = pass_done,
         .wants_text = pass_shown,
-        .say = pass_says,
+        .report = pass_says,
         .cancelled = pass_cancelled,
         .progress = pass_progress };
-    prt_pass_manager_observe(manager->manager, &observer);
+    prt_pass_manager_set_observer(manager->manager, &observer);
     *out = manager;
     return POPRT_OK;
 }
@@ -262,7 +262,7 @@ static poprt_status add_pipeline(poprt_pass_manager *manager, const char *pipeli
     prt_api_feed_release(manager->feed);
     manager->feed = NULL;
     PRT_TRY(prt_api_feed_create(manager->env, data[0] != '\0' ? data : NULL, &manager->feed));
-    prt_pass_manager_compare(manager->manager, NULL, prt_api_feed_of(manager->feed));
+    prt_pass_manager_set_reference(manager->manager, NULL, prt_api_feed_of(manager->feed));
     return prt_pass_manager_add_pipeline(manager->manager, pipeline,
         config != NULL ? &settings : NULL);
 }
@@ -310,7 +310,7 @@ poprt_status poprt_pass_manager_sort(poprt_pass_manager *manager)
 poprt_status poprt_pass_manager_gather_ir_passes(poprt_pass_manager *manager, int32_t on)
 {
     PRT_REQUIRE(manager);
-    prt_pass_manager_gather(manager->manager, on != 0);
+    prt_pass_manager_set_batching(manager->manager, on != 0);
     return POPRT_OK;
 }
 

@@ -46,7 +46,7 @@ typedef struct prt_tune prt_tune;
 poprt_status prt_tune_create(const prt_tune_options *options, prt_tune **out);
 void prt_tune_release(prt_tune *tune); /* NULL is allowed */
 
-/* Returns the chooser for prt_pass_manager_choose; it lives as long as `tune`. */
+/* Returns the chooser for prt_pass_manager_set_chooser; it lives as long as `tune`. */
 const prt_chooser *prt_tune_chooser(prt_tune *tune);
 
 /* Writes new results to the cache if there is one; warns where that fails. */

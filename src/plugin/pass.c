@@ -186,7 +186,9 @@ static poprt_status make(prt_plugin *plugin, prt_plugin_pass **out)
         return POPRT_E_NOMEM;
     pass->plugin = plugin;
     pass->hooks.run = run_pass;
-    pass->def = (prt_pass_def){ .kind = PRT_PASS_module, .since = PRT_OURS, .hooks = &pass->hooks };
+    pass->def = (prt_pass_def){ .kind = PRT_PASS_module,
+        .since = PRT_NOT_IN_REFERENCE,
+        .hooks = &pass->hooks };
     *out = pass;
     return POPRT_OK;
 }

@@ -101,7 +101,7 @@ static bool run_list(checker *c, prt_pass_manager *pm)
     const prt_pass_limits limits = { c->check->fold_bytes, c->check->fold_ns };
     const size_t used = fuzz_memory_used();
     bool runs_model = false;
-    prt_pass_manager_limit(pm, &limits);
+    prt_pass_manager_set_limits(pm, &limits);
     add_all(pm, c->list);
     if (prt_pass_manager_sort(pm) != POPRT_OK)
         return true;

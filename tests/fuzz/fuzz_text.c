@@ -27,7 +27,7 @@ static void convert(prt_module *module)
     const prt_pass_limits limits = { .fold_bytes = 1 << 20, .fold_ns = 100000000 };
     if (prt_pass_manager_create(fuzz_allocator(), &pm) != POPRT_OK)
         return;
-    prt_pass_manager_limit(pm, &limits);
+    prt_pass_manager_set_limits(pm, &limits);
     if (prt_pass_manager_add_pipeline(pm, "convert", NULL) == POPRT_OK) {
         const poprt_status status = prt_pass_manager_run(pm, module, NULL);
         require(status != POPRT_E_INTERNAL && !is_broken(module));

@@ -119,7 +119,8 @@ static void run(const prt_plugins *plugins, prt_module *module, const char *pass
     prt_pass_manager *manager = NULL;
     ck_assert_int_eq(prt_pass_manager_create(&prt_mem_libc, &manager), POPRT_OK);
     for (size_t i = 0; prt_plugins_pass(plugins, i) != NULL; i++)
-        ck_assert_int_eq(prt_pass_manager_know(manager, prt_plugins_pass(plugins, i)), POPRT_OK);
+        ck_assert_int_eq(prt_pass_manager_register(manager, prt_plugins_pass(plugins, i)),
+            POPRT_OK);
     ck_assert_int_eq(prt_pass_manager_add(manager, pass, 0, NULL), POPRT_OK);
     ck_assert_int_eq(prt_pass_manager_run(manager, module, NULL), POPRT_OK);
     prt_pass_manager_release(manager);

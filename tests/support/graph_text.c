@@ -135,9 +135,9 @@ const char *pass_notes(prt_graph *graph, const char *pass, const char *options)
     prt_pass_manager *pm = NULL;
     bool changed;
     notes n = { .size = 0 };
-    const prt_pass_observer observer = { .user = &n, .say = collect_note };
+    const prt_pass_observer observer = { .user = &n, .report = collect_note };
     require_ok(prt_pass_manager_create(NULL, &pm), "manager");
-    prt_pass_manager_observe(pm, &observer);
+    prt_pass_manager_set_observer(pm, &observer);
     require_ok(run_with(pm, graph, pass, options, &changed), pass);
     prt_pass_manager_release(pm);
     require_ok(prt_ir_verify(graph->module), pass);

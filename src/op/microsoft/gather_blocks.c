@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gather_blocks.c — GatherBlockQuantized: gathers slices of a quantised tensor and dequantises
- * them, with one scale for each block along one axis.
+ * gather_blocks.c — GatherBlockQuantized: batches_passes slices of a quantised tensor and
+ * dequantises them, with one scale for each block along one axis.
  *
  * A uint8 holds 8 / bits numbers, packed along the last axis from the low bits up. An index outside
  * the axis gives zeros.

@@ -78,11 +78,11 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
         prt_gc_attention_mask_attrs attrs = PRT_ATTRS_OF(gc_attention_mask);
         PRT_ATTR_SET(attrs, gc_attention_mask, dataType,
             dtype == PRT_DTYPE_f16 ? PRT_STR("FLOAT16") : PRT_STR("FLOAT"));
-        prt_value *in[2] = { prt_match_cast(b, mask, PRT_DTYPE_i32), scores };
+        prt_value *in[2] = { prt_match_add_cast(b, mask, PRT_DTYPE_i32), scores };
         prt_value *sum[2] = { scores, prt_build_op(b, PRT_OP_gc_attention_mask, &attrs, 2, in) };
-        return prt_match_become_op(b, root, PRT_OP_add, NULL, 2, sum);
+        return prt_match_replace_op(b, root, PRT_OP_add, NULL, 2, sum);
     }
     return false;
 }
 
-PRT_PASS_OF_ONE(insert_attention_mask, PRT_OP_add, apply);
+PRT_PASS_OF_REWRITE(insert_attention_mask, PRT_OP_add, apply);

@@ -86,7 +86,7 @@ static poprt_status pack_input(prt_packer *k, prt_value *input)
         return prt_fail(POPRT_E_SHAPE, input->name.data,
             "packed inputs have one shape; this one is not [%lld, %lld, ...]", (long long)k->batch,
             (long long)k->tokens);
-    return prt_packed_learn(k, input, PRT_FORM_PACKED, type);
+    return prt_packed_record(k, input, PRT_FORM_PACKED, type);
 }
 
 static prt_value *find_input(const prt_graph *graph, prt_str name)

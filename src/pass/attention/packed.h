@@ -37,7 +37,7 @@ typedef struct prt_packer {
 prt_packed_fact prt_packed_fact_of(const prt_packer *k, const prt_value *v);
 /* Records the form of a value and its type before the pass. Fails with POPRT_E_UNSUPPORTED where a
  * region reads packed tokens. */
-poprt_status prt_packed_learn(prt_packer *k, const prt_value *v, prt_packed_form f,
+poprt_status prt_packed_record(prt_packer *k, const prt_value *v, prt_packed_form f,
     const prt_type *type);
 /* Returns whether the type is [B, S, ...]. */
 bool prt_packed_is_tokens(const prt_packer *k, const prt_type *type);

@@ -16,7 +16,7 @@ prt_packed_fact prt_packed_fact_of(const prt_packer *k, const prt_value *v)
     return k->facts.data[v->id];
 }
 
-poprt_status prt_packed_learn(prt_packer *k, const prt_value *v, prt_packed_form f,
+poprt_status prt_packed_record(prt_packer *k, const prt_value *v, prt_packed_form f,
     const prt_type *type)
 {
     while (k->facts.count <= v->id)
@@ -89,7 +89,7 @@ prt_value *prt_packed_unpack(prt_packer *k, prt_build *b, prt_value *v)
         return NULL;
     b->status = mark(k, op);
     if (b->status == POPRT_OK)
-        b->status = prt_packed_learn(k, &op->out[0], PRT_FORM_UNPACKED, type);
+        b->status = prt_packed_record(k, &op->out[0], PRT_FORM_UNPACKED, type);
     return b->status == POPRT_OK ? &op->out[0] : NULL;
 }
 
@@ -108,14 +108,14 @@ static poprt_status repack(prt_packer *k, prt_value *v, bool flat)
         return b.status;
     prt_value *y = &op->out[0];
     PRT_TRY(mark(k, op));
-    PRT_TRY(prt_packed_learn(k, y, PRT_FORM_PACKED, y->type));
+    PRT_TRY(prt_packed_record(k, y, PRT_FORM_PACKED, y->type));
     if (flat) {
         int64_t dims[PRT_MAX_RANK] = { k->batch * k->tokens };
         for (int32_t i = 2; i < y->type->rank; i++)
             dims[i - 1] = y->type->dims[i];
         y = reshape(&b, y, (uint32_t)y->type->rank - 1, dims);
         PRT_TRY(prt_build_status(&b));
-        PRT_TRY(prt_packed_learn(k, y, PRT_FORM_FLAT, y->type));
+        PRT_TRY(prt_packed_record(k, y, PRT_FORM_FLAT, y->type));
     }
     prt_build_replace_uses(&b, v, y);
     prt_op_set_input(op, 0, v);
@@ -169,7 +169,7 @@ static bool is_reduced_behind(const prt_op *op, int32_t axes)
     for (size_t i = 0; i < PRT_COUNT_OF(ids); i++)
         if (prt_op_is(op, ids[i]))
             return ((const prt_reduce_sum_attrs *)op->attrs)->keepdims != 0 &&
-                prt_match_reduced(op, &set) && set >> axes << axes == set;
+                prt_match_reduce_axes(op, &set) && set >> axes << axes == set;
     return false;
 }
 
@@ -202,7 +202,8 @@ static bool stays_packed(const prt_packer *k, const prt_op *op, prt_packed_form 
     const prt_type *y = prt_match_ranked(&op->out[0]);
     prt_packed_form from = PRT_FORM_PLAIN;
     const bool splits = prt_op_is(op, PRT_OP_split);
-    if (op->def == NULL || op->n_regions != 0 || y == NULL || (!splits && !prt_match_only(op, 1)) ||
+    if (op->def == NULL || op->n_regions != 0 || y == NULL ||
+        (!splits && !prt_match_outputs_unused(op, 1)) ||
         (op->id < k->heads.count && k->heads.data[op->id]))
         return false;
     for (uint32_t i = 0; i < op->n_in; i++) {
@@ -426,7 +427,7 @@ static poprt_status on_samples(prt_packer *k, prt_op *op)
     PRT_TRY(widen_table(k, &b, op));
     PRT_TRY(cut_positions(k, &b, op));
     for (uint32_t i = 0; i < op->n_out; i++)
-        PRT_TRY(prt_packed_learn(k, &op->out[i], PRT_FORM_UNPACKED, op->out[i].type));
+        PRT_TRY(prt_packed_record(k, &op->out[i], PRT_FORM_UNPACKED, op->out[i].type));
     PRT_TRY(prt_ir_infer_op(op));
     mixed = mixed && op->def != NULL && (op->def->traits & PRT_ELEMENTWISE) != 0 &&
         prt_packed_is_tokens(k, before) && before->rank >= 3;
@@ -445,6 +446,6 @@ poprt_status prt_packed_visit(prt_packer *k, prt_op *op)
     if (!stays_packed(k, op, &to))
         return on_samples(k, op);
     for (uint32_t i = 0; i < op->n_out; i++)
-        PRT_TRY(prt_packed_learn(k, &op->out[i], to, op->out[i].type));
+        PRT_TRY(prt_packed_record(k, &op->out[i], to, op->out[i].type));
     return POPRT_OK;
 }

@@ -98,7 +98,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *product = prt_build_op(b, PRT_OP_matmul, NULL, 2, in);
     if (missing(columns) != 0)
         product = first_columns(b, product, columns);
-    return prt_match_become(b, root, product);
+    return prt_match_replace(b, root, product);
 }
 
-PRT_PASS_OF_ONE(attention_padding, PRT_OP_matmul, apply);
+PRT_PASS_OF_REWRITE(attention_padding, PRT_OP_matmul, apply);

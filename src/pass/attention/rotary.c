@@ -234,7 +234,7 @@ static prt_value *rotation(prt_pass *p, prt_build *b, const row *r, int32_t dtyp
         const int64_t from = (r->at[i] < 0 ? -r->at[i] : r->at[i]) - 1;
         prt_store_f64(dtype, prt_blob_bytes(blob), (size_t)(from * n + i), r->at[i] < 0 ? -1 : 1);
     }
-    return prt_match_shared(p, b, text, type, blob);
+    return prt_match_shared_constant(p, b, text, type, blob);
 }
 
 /* Replaces `rot`, if it is traced back to x, by a MatMul inserted before the op that makes it. */
@@ -244,7 +244,7 @@ static bool replace(prt_pass *p, prt_build *b, prt_value *x, prt_value *rot)
     const int32_t dtype = prt_match_dtype(x);
     tracer t = { .x = x, .graph = b->graph };
     if (n < 2 || n > MOST_DIM || x == rot || rot->def == NULL || !prt_dtype_is_float(dtype) ||
-        !prt_match_takes(PRT_OP_matmul, dtype) || x->type->rank < 2 || rot->type != x->type ||
+        !prt_match_allows(PRT_OP_matmul, dtype) || x->type->rank < 2 || rot->type != x->type ||
         rot->graph != b->graph)
         return false;
     t.rank = (uint32_t)x->type->rank;
@@ -277,4 +277,4 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     return false;
 }
 
-PRT_PASS_OF_ONE(matmul_rotary_embedding, PRT_OP_add, apply);
+PRT_PASS_OF_REWRITE(matmul_rotary_embedding, PRT_OP_add, apply);

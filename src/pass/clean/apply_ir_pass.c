@@ -10,12 +10,12 @@ typedef struct saying {
     const prt_pass *p;
 } saying;
 
-static void say(void *user, prt_pass_level level, const char *pass, const char *subject,
+static void report(void *user, prt_pass_level level, const char *pass, const char *subject,
     const char *message)
 {
     const prt_pass *p = ((const saying *)user)->p;
-    if (p->say != NULL)
-        p->say(p->say_user, level, pass, subject, message);
+    if (p->report != NULL)
+        p->report(p->report_user, level, pass, subject, message);
 }
 
 static bool cancelled(void *user)
@@ -48,16 +48,16 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
 {
     saying user = { p };
     const prt_pass_observer observer = { .user = &user,
-        .say = say,
+        .report = report,
         .cancelled = cancelled,
         .progress = progress };
     prt_pass_manager *pm = NULL;
     bool any = false;
     (void)graph;
     PRT_TRY(prt_pass_manager_create(p->module->allocator, &pm));
-    prt_pass_manager_observe(pm, &observer);
-    prt_pass_manager_limit(pm, &p->limits);
-    prt_pass_manager_choose(pm, p->chooser);
+    prt_pass_manager_set_observer(pm, &observer);
+    prt_pass_manager_set_limits(pm, &p->limits);
+    prt_pass_manager_set_chooser(pm, p->chooser);
     poprt_status status = add_all(p, pm);
     if (status == POPRT_OK)
         status = prt_pass_manager_run(pm, p->module, &any);

@@ -32,8 +32,8 @@ static bool apply_concat(prt_pass *p, prt_build *b, prt_op *root)
         kept[n++] = prt_op_input(root, 0);
     if (n == root->n_in && n != 1)
         return false;
-    return n == 1 ? prt_match_put(b, root, PRT_OP_identity, NULL, 1, kept)
-                  : prt_match_put(b, root, PRT_OP_concat, root->attrs, n, kept);
+    return n == 1 ? prt_match_replace_named(b, root, PRT_OP_identity, NULL, 1, kept)
+                  : prt_match_replace_named(b, root, PRT_OP_concat, root->attrs, n, kept);
 }
 
 static bool apply_squeeze(prt_pass *p, prt_build *b, prt_op *root)
@@ -50,7 +50,7 @@ static bool apply_squeeze(prt_pass *p, prt_build *b, prt_op *root)
     if (n == 0)
         return false;
     prt_value *in[2] = { prt_op_input(root, 0), prt_build_i64s(b, n, axes) };
-    return prt_match_put(b, root, PRT_OP_squeeze, NULL, 2, in);
+    return prt_match_replace_named(b, root, PRT_OP_squeeze, NULL, 2, in);
 }
 
 static const prt_rewrite concats[] = { { PRT_OP_concat, apply_concat } };

@@ -37,7 +37,7 @@ static bool drop(prt_build *b, prt_op *root, uint32_t slot, double neutral)
     prt_value *x = prt_op_input(root, 1 - slot);
     const prt_value *c = prt_op_input(root, slot);
     prt_tensor t;
-    return prt_match_constant(root, slot, &t) && prt_match_fits(c->type, x->type) &&
+    return prt_match_constant(root, slot, &t) && prt_match_broadcasts(c->type, x->type) &&
         is_all(&t, neutral) && prt_pass_replace(b, &root->out[0], x);
 }
 

@@ -53,7 +53,7 @@ static bool become_reshape(prt_build *b, prt_op *root)
     if (y == NULL)
         return false;
     prt_value *in[2] = { prt_op_input(root, 0), prt_build_i64s(b, (uint32_t)y->rank, y->dims) };
-    return prt_match_put(b, root, PRT_OP_reshape, NULL, 2, in);
+    return prt_match_replace_named(b, root, PRT_OP_reshape, NULL, 2, in);
 }
 
 /* Gather along axis 0 with indices 0, 1, 2 ... */

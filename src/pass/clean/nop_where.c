@@ -60,7 +60,7 @@ static bool is_triangle(prt_pass *p, const prt_op *op, uint32_t slot)
         return false;
     if (last->data == t.data)
         return last->triangle;
-    if (!prt_pass_afford(p, t.size))
+    if (!prt_pass_reserve(p, t.size))
         return false;
     *last = (triangle_check){ t.data, is_filled(&t) };
     return last->triangle;

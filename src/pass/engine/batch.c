@@ -38,7 +38,7 @@ static poprt_status merge_entries(prt_pass_manager *pm, size_t first, size_t las
     return passes.value != NULL ? prt_manager_add_arg(pm, out, &passes) : POPRT_E_NOMEM;
 }
 
-poprt_status prt_manager_gather(prt_pass_manager *pm)
+poprt_status prt_manager_batch(prt_pass_manager *pm)
 {
     size_t n = 0;
     for (size_t i = 0; i < pm->entries.count;) {

@@ -47,17 +47,17 @@ poprt_status prt_manager_add_arg(prt_pass_manager *pm, prt_entry *e, const prt_p
 
 const prt_pass_def *prt_pass_manager_find(const prt_pass_manager *pm, const char *name)
 {
-    for (size_t i = 0; i < pm->known.count; i++)
-        if (strcmp(pm->known.data[i]->name, name) == 0)
-            return pm->known.data[i];
+    for (size_t i = 0; i < pm->registered.count; i++)
+        if (strcmp(pm->registered.data[i]->name, name) == 0)
+            return pm->registered.data[i];
     return prt_pass_find(name);
 }
 
-poprt_status prt_pass_manager_know(prt_pass_manager *pm, const prt_pass_def *def)
+poprt_status prt_pass_manager_register(prt_pass_manager *pm, const prt_pass_def *def)
 {
     if (prt_pass_manager_find(pm, def->name) != NULL)
         return prt_fail(POPRT_E_ARG, def->name, "a pass of this name is registered already");
-    return PRT_VEC_PUSH(pm->arena, &pm->known, def) ? POPRT_OK : POPRT_E_NOMEM;
+    return PRT_VEC_PUSH(pm->arena, &pm->registered, def) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
 poprt_status prt_manager_add_entry(prt_pass_manager *pm, const char *pass, const char *stage,
@@ -125,29 +125,29 @@ const prt_pass_def *prt_pass_manager_at(const prt_pass_manager *pm, size_t index
     return index < pm->entries.count ? pm->entries.data[index].def : NULL;
 }
 
-void prt_pass_manager_observe(prt_pass_manager *pm, const prt_pass_observer *observer)
+void prt_pass_manager_set_observer(prt_pass_manager *pm, const prt_pass_observer *observer)
 {
     pm->observer = *observer;
 }
 
-void prt_pass_manager_choose(prt_pass_manager *pm, const struct prt_chooser *chooser)
+void prt_pass_manager_set_chooser(prt_pass_manager *pm, const struct prt_chooser *chooser)
 {
     pm->chooser = chooser;
 }
 
-void prt_pass_manager_compare(prt_pass_manager *pm, const prt_module *origin,
+void prt_pass_manager_set_reference(prt_pass_manager *pm, const prt_module *origin,
     const struct prt_feed *feed)
 {
     pm->origin = origin;
     pm->feed = feed;
 }
 
-void prt_pass_manager_gather(prt_pass_manager *pm, bool on)
+void prt_pass_manager_set_batching(prt_pass_manager *pm, bool on)
 {
-    pm->gathers = on;
+    pm->batches_passes = on;
 }
 
-void prt_pass_manager_limit(prt_pass_manager *pm, const prt_pass_limits *limits)
+void prt_pass_manager_set_limits(prt_pass_manager *pm, const prt_pass_limits *limits)
 {
     pm->limits = *limits;
 }
@@ -215,8 +215,8 @@ static poprt_status run_entry(const prt_pass_manager *pm, const prt_entry *e, pr
         .cancelled = pm->observer.cancelled,
         .cancel_user = pm->observer.user,
         .progress = pm->observer.progress,
-        .say = pm->observer.say,
-        .say_user = pm->observer.user };
+        .report = pm->observer.report,
+        .report_user = pm->observer.user };
     PRT_TRY(prt_arena_create(pm->allocator, 0, &p.arena));
     const poprt_status status = run_pass(pm, &p, e->stage, changed);
     prt_arena_release(p.arena);
@@ -296,8 +296,8 @@ poprt_status prt_pass_manager_run(prt_pass_manager *pm, prt_module *module, bool
     prt_module *clone = NULL;
     bool any = false;
     PRT_TRY(prt_pass_manager_sort(pm));
-    if (pm->gathers)
-        PRT_TRY(prt_manager_gather(pm));
+    if (pm->batches_passes)
+        PRT_TRY(prt_manager_batch(pm));
     /* A pass outside a stage compares with the model before the whole list. */
     const bool wants = compares(pm, 0, PRT_COMPARES_LIST) || compares_outside_stages(pm);
     if (origin == NULL && wants) {

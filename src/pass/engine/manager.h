@@ -25,7 +25,7 @@ typedef struct prt_pass_observer {
     void (*done)(void *user, const prt_pass_event *event); /* may be NULL */
     /* Returns whether `done` needs the graph's text before and after this pass; may be NULL. */
     bool (*wants_text)(void *user, const char *pass);
-    void (*say)(void *user, prt_pass_level level, const char *pass, const char *subject,
+    void (*report)(void *user, prt_pass_level level, const char *pass, const char *subject,
         const char *message);      /* as in prt_pass; may be NULL */
     bool (*cancelled)(void *user); /* may be NULL; returns true to stop */
     /* Reports steps of a stage inside one pass, such as calibration, and returns true to stop. If
@@ -57,9 +57,9 @@ poprt_status prt_pass_manager_skip_all(prt_pass_manager *pm, const char *names);
 
 /* Registers a pass that is not in passes.def, such as one of a plug-in. `def` must outlive the
  * manager. Fails with POPRT_E_ARG if its name is registered already. */
-poprt_status prt_pass_manager_know(prt_pass_manager *pm, const prt_pass_def *def);
+poprt_status prt_pass_manager_register(prt_pass_manager *pm, const prt_pass_def *def);
 
-/* Finds a pass by name: first among the passes registered with prt_pass_manager_know, then in
+/* Finds a pass by name: first among the passes registered with prt_pass_manager_register, then in
  * passes.def. Returns NULL if there is none. */
 const prt_pass_def *prt_pass_manager_find(const prt_pass_manager *pm, const char *name);
 
@@ -69,18 +69,19 @@ poprt_status prt_pass_manager_set(prt_pass_manager *pm, const char *key, const c
 /* Returns the pass at `index` of the list; NULL past the end. */
 const prt_pass_def *prt_pass_manager_at(const prt_pass_manager *pm, size_t index);
 
-void prt_pass_manager_observe(prt_pass_manager *pm, const prt_pass_observer *observer); /* copied */
+void prt_pass_manager_set_observer(prt_pass_manager *pm,
+    const prt_pass_observer *observer); /* copied */
 /* Sets the autotuner that is called where a pass has several candidates; it must outlive the
  * manager. With NULL, the default, rules decide, and the same model gives the same result on every
  * machine. */
-void prt_pass_manager_choose(prt_pass_manager *pm, const struct prt_chooser *chooser);
-void prt_pass_manager_limit(prt_pass_manager *pm, const prt_pass_limits *limits);
+void prt_pass_manager_set_chooser(prt_pass_manager *pm, const struct prt_chooser *chooser);
+void prt_pass_manager_set_limits(prt_pass_manager *pm, const prt_pass_limits *limits);
 
 /* Sets the reference model and the input data of passes that compare results. Both must outlive the
  * manager. If `origin` is NULL, the module at the start of the list is the reference, and a clone
  * of it is kept while such a pass is in the list. If `feed` is NULL, the data is generated. */
 struct prt_feed;
-void prt_pass_manager_compare(prt_pass_manager *pm, const prt_module *origin,
+void prt_pass_manager_set_reference(prt_pass_manager *pm, const prt_module *origin,
     const struct prt_feed *feed);
 
 /* Sorts the list as the ORDER rows require, with as few moves as possible, and adds passes that
@@ -90,7 +91,7 @@ poprt_status prt_pass_manager_sort(prt_pass_manager *pm);
 
 /* If `on`, the following runs merge consecutive graph and pattern passes of the registry that have
  * no arguments into one apply_ir_pass. */
-void prt_pass_manager_gather(prt_pass_manager *pm, bool on);
+void prt_pass_manager_set_batching(prt_pass_manager *pm, bool on);
 
 /* Runs the list. `changed` may be NULL. After a failure the module is valid and may be partly
  * rewritten. */

@@ -16,16 +16,16 @@ struct prt_pass_manager {
     const prt_allocator *allocator;
     prt_arena *arena;
     PRT_VEC(prt_entry) entries;
-    PRT_VEC(const prt_pass_def *) skipped, known;
+    PRT_VEC(const prt_pass_def *) skipped, registered;
     uint32_t loops;
     prt_pass_observer observer;
     prt_pass_limits limits;
     const struct prt_chooser *chooser;
     const prt_module *origin;
-    bool gathers;     /* gather_ir_passes */
-    bool fixed;       /* `origin` was given */
-    prt_module *kept; /* clone of the module before the current stage, if a pass of the stage
-                         compares with it */
+    bool batches_passes; /* gather_ir_passes */
+    bool fixed;          /* `origin` was given */
+    prt_module *kept;    /* clone of the module before the current stage, if a pass of the stage
+                            compares with it */
     const struct prt_feed *feed;
 };
 
@@ -36,6 +36,6 @@ poprt_status prt_manager_add_entry(prt_pass_manager *pm, const char *pass, const
 /* Sets one argument of an entry; the caller has checked it. */
 poprt_status prt_manager_add_arg(prt_pass_manager *pm, prt_entry *e, const prt_pass_arg *arg);
 /* Merges consecutive passes into one apply_ir_pass: batch.c. */
-poprt_status prt_manager_gather(prt_pass_manager *pm);
+poprt_status prt_manager_batch(prt_pass_manager *pm);
 
 #endif

@@ -66,7 +66,7 @@ int64_t prt_match_dim(const prt_value *v, int64_t axis)
     return prt_dim_is_number(dim) ? dim : -1;
 }
 
-bool prt_match_takes(uint32_t id, int32_t dtype)
+bool prt_match_allows(uint32_t id, int32_t dtype)
 {
     const prt_op_def *def = prt_op_of(id);
     for (uint32_t i = 0; i < def->n_types; i++)
@@ -95,7 +95,7 @@ bool prt_match_integer(const prt_op *op, uint32_t slot, int64_t *out)
     return true;
 }
 
-bool prt_match_reduced(const prt_op *op, uint32_t *set)
+bool prt_match_reduce_axes(const prt_op *op, uint32_t *set)
 {
     const prt_reduce_sum_attrs *a = op->attrs; /* all Reduce operators have the same attributes */
     const prt_type *x = prt_match_ranked(prt_op_input(op, 0));
@@ -112,7 +112,7 @@ bool prt_match_reduced(const prt_op *op, uint32_t *set)
     return n == 0 || prt_shape_axes(axes, (uint32_t)n, (uint32_t)x->rank, set);
 }
 
-bool prt_match_only(const prt_op *op, uint32_t first)
+bool prt_match_outputs_unused(const prt_op *op, uint32_t first)
 {
     for (uint32_t i = first; i < op->n_out; i++)
         if (prt_value_used(&op->out[i]))
@@ -142,7 +142,7 @@ bool prt_match_axis(int64_t axis, int32_t rank, uint32_t *out)
     return true;
 }
 
-bool prt_match_fits(const prt_type *small, const prt_type *big)
+bool prt_match_broadcasts(const prt_type *small, const prt_type *big)
 {
     if (!prt_type_is_tensor(small) || !prt_type_is_tensor(big) || small->rank < 0 ||
         small->rank > big->rank)
@@ -168,7 +168,7 @@ bool prt_match_own_constant(const prt_op *op, uint32_t slot, prt_tensor *out)
     return prt_match_constant(op, slot, out) && prt_value_used_once(prt_op_input(op, slot));
 }
 
-uint32_t *prt_match_places(prt_arena *arena, const prt_graph *graph)
+uint32_t *prt_match_positions(prt_arena *arena, const prt_graph *graph)
 {
     uint32_t *places = PRT_NEW_N(arena, uint32_t, (size_t)graph->n_ops + 1), at = 0;
     if (places != NULL)
@@ -177,7 +177,7 @@ uint32_t *prt_match_places(prt_arena *arena, const prt_graph *graph)
     return places;
 }
 
-poprt_status prt_match_gather(prt_arena *arena, prt_match_groups *groups, const void *key,
+poprt_status prt_match_group_add(prt_arena *arena, prt_match_groups *groups, const void *key,
     size_t key_size, prt_op *op)
 {
     const prt_str name = { key, (uint32_t)key_size };
@@ -253,8 +253,8 @@ prt_op *prt_match_new(prt_build *b, const prt_op *like, uint32_t id, const void 
     return op;
 }
 
-bool prt_match_put(prt_build *b, prt_op *root, uint32_t id, const void *attrs, uint32_t n_in,
-    prt_value *const *in)
+bool prt_match_replace_named(prt_build *b, prt_op *root, uint32_t id, const void *attrs,
+    uint32_t n_in, prt_value *const *in)
 {
     prt_op *op = prt_match_new(b, root, id, attrs, n_in, in, 1);
     if (op != NULL)
@@ -262,7 +262,8 @@ bool prt_match_put(prt_build *b, prt_op *root, uint32_t id, const void *attrs, u
     return true;
 }
 
-prt_value *prt_match_reshaped(prt_build *b, prt_value *old, uint32_t rank, const int64_t *dims)
+prt_value *prt_match_reshape_constant(prt_build *b, prt_value *old, uint32_t rank,
+    const int64_t *dims)
 {
     if (b->status != POPRT_OK)
         return NULL;
@@ -327,7 +328,7 @@ prt_value *prt_match_compute(prt_pass *p, prt_build *b, const prt_value *like, u
         !prt_size_add(scratch_size, SCRATCH_MORE, &scratch_size) ||
         prt_arena_create(p->module->allocator, scratch_size, &scratch) != POPRT_OK)
         return NULL;
-    if (run(scratch, id, attrs, n_in, in, most, &t) && prt_pass_afford(p, t.size)) {
+    if (run(scratch, id, attrs, n_in, in, most, &t) && prt_pass_reserve(p, t.size)) {
         prt_blob *blob = NULL;
         const prt_type *type = prt_type_tensor(p->module->types, t.dtype, (int32_t)t.rank, t.dims);
         if (type != NULL && prt_blob_create(p->module->allocator, t.size, &blob) == POPRT_OK) {
@@ -348,14 +349,14 @@ static double least_normal(int32_t dtype)
     return dtype == PRT_DTYPE_f16 ? 0x1p-14 : dtype == PRT_DTYPE_f64 ? 0x1p-1022 : 0x1p-126;
 }
 
-prt_value *prt_match_mapped(prt_pass *p, prt_build *b, const prt_op *op, uint32_t slot,
+prt_value *prt_match_map_constant(prt_pass *p, prt_build *b, const prt_op *op, uint32_t slot,
     double (*f)(double x, double with), double with)
 {
     const prt_value *old = prt_op_input(op, slot);
     prt_tensor t;
     prt_blob *blob = NULL;
     if (b->status != POPRT_OK || !prt_match_constant(op, slot, &t) ||
-        !prt_dtype_is_float(t.dtype) || !prt_pass_afford(p, t.size))
+        !prt_dtype_is_float(t.dtype) || !prt_pass_reserve(p, t.size))
         return NULL;
     b->status = prt_blob_create(b->graph->module->allocator, t.size, &blob);
     if (b->status != POPRT_OK)
@@ -375,8 +376,8 @@ prt_value *prt_match_mapped(prt_pass *p, prt_build *b, const prt_op *op, uint32_
     return mapped;
 }
 
-prt_value *prt_match_shared(prt_pass *p, prt_build *b, const char *name, const prt_type *type,
-    prt_blob *blob)
+prt_value *prt_match_shared_constant(prt_pass *p, prt_build *b, const char *name,
+    const prt_type *type, prt_blob *blob)
 {
     prt_module *m = b->graph->module;
     prt_value *old = prt_map_find(&m->names, prt_str_of(name)), *made = NULL;
@@ -386,7 +387,7 @@ prt_value *prt_match_shared(prt_pass *p, prt_build *b, const char *name, const p
         prt_blob_release(blob);
         return old;
     }
-    if (!prt_pass_afford(p, blob->size)) {
+    if (!prt_pass_reserve(p, blob->size)) {
         prt_blob_release(blob);
         return NULL;
     }
@@ -400,12 +401,12 @@ prt_value *prt_match_shared(prt_pass *p, prt_build *b, const char *name, const p
     return made;
 }
 
-prt_value *prt_match_shaped(prt_build *b, prt_value *x, uint32_t rank, const int64_t *dims)
+prt_value *prt_match_add_reshape(prt_build *b, prt_value *x, uint32_t rank, const int64_t *dims)
 {
     return prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, rank, dims));
 }
 
-prt_value *prt_match_transposed(prt_build *b, prt_value *x, uint32_t rank, const int64_t *perm)
+prt_value *prt_match_add_transpose(prt_build *b, prt_value *x, uint32_t rank, const int64_t *perm)
 {
     prt_transpose_attrs attrs = PRT_ATTRS_OF(transpose);
     const prt_i64s order = { perm, rank };
@@ -413,7 +414,7 @@ prt_value *prt_match_transposed(prt_build *b, prt_value *x, uint32_t rank, const
     return prt_build_op(b, PRT_OP_transpose, &attrs, 1, &x);
 }
 
-prt_value *prt_match_cast(prt_build *b, prt_value *x, int32_t dtype)
+prt_value *prt_match_add_cast(prt_build *b, prt_value *x, int32_t dtype)
 {
     prt_cast_attrs attrs = PRT_ATTRS_OF(cast);
     if (b->status != POPRT_OK || prt_match_dtype(x) == dtype)
@@ -422,7 +423,7 @@ prt_value *prt_match_cast(prt_build *b, prt_value *x, int32_t dtype)
     return prt_build_op(b, PRT_OP_cast, &attrs, 1, &x);
 }
 
-bool prt_match_swap(prt_pass *p, prt_build *b, prt_op *root)
+bool prt_match_transpose_chain(prt_pass *p, prt_build *b, prt_op *root)
 {
     (void)p;
     const prt_op *transpose = prt_match_interior(root, 0, PRT_OP_transpose);
@@ -452,21 +453,21 @@ bool prt_match_swap(prt_pass *p, prt_build *b, prt_op *root)
             return false;
     }
     if (!same)
-        x = prt_match_shaped(b, x, (uint32_t)r, dims);
+        x = prt_match_add_reshape(b, x, (uint32_t)r, dims);
     prt_transpose_attrs attrs = PRT_ATTRS_OF(transpose);
     PRT_ATTR_SET(attrs, transpose, perm, ((prt_i64s){ order, (uint32_t)r }));
-    return prt_match_put(b, root, PRT_OP_transpose, &attrs, 1, &x);
+    return prt_match_replace_named(b, root, PRT_OP_transpose, &attrs, 1, &x);
 }
 
-bool prt_match_become(prt_build *b, prt_op *root, prt_value *to)
+bool prt_match_replace(prt_build *b, prt_op *root, prt_value *to)
 {
     if (b->status == POPRT_OK)
         (void)prt_pass_replace(b, &root->out[0], to);
     return true;
 }
 
-bool prt_match_become_op(prt_build *b, prt_op *root, uint32_t id, const void *attrs, uint32_t n_in,
+bool prt_match_replace_op(prt_build *b, prt_op *root, uint32_t id, const void *attrs, uint32_t n_in,
     prt_value *const *in)
 {
-    return prt_match_become(b, root, prt_build_op(b, id, attrs, n_in, in));
+    return prt_match_replace(b, root, prt_build_op(b, id, attrs, n_in, in));
 }

@@ -23,7 +23,7 @@ bool prt_match_is_sized(const prt_value *v, int32_t rank);
 int64_t prt_match_dim(const prt_value *v, int64_t axis);
 
 /* Returns whether the operator table allows this element type for input 0. */
-bool prt_match_takes(uint32_t id, int32_t dtype);
+bool prt_match_allows(uint32_t id, int32_t dtype);
 
 /* Reads input `slot`, a constant with one element of any integer or float type and any rank.
  * Returns false if it is something else. */
@@ -34,15 +34,15 @@ bool prt_match_integer(const prt_op *op, uint32_t slot, int64_t *out);
 /* Reads the axes of a Reduce operator as a bit set. Returns false if they are not constant or the
  * rank is not known. Without axes the set has all axes, or no axis if `noop_with_empty_axes` is
  * set. */
-bool prt_match_reduced(const prt_op *op, uint32_t *set);
+bool prt_match_reduce_axes(const prt_op *op, uint32_t *set);
 
 /* Returns whether all outputs from `first` on are unused. */
-bool prt_match_only(const prt_op *op, uint32_t first);
+bool prt_match_outputs_unused(const prt_op *op, uint32_t first);
 
 /* Makes a constant from float input `slot` by applying `f` to every element. Returns NULL if a
  * result is not finite or is subnormal, if the pass cannot afford the constant, or if a failure is
  * in `b`. */
-prt_value *prt_match_mapped(prt_pass *p, prt_build *b, const prt_op *op, uint32_t slot,
+prt_value *prt_match_map_constant(prt_pass *p, prt_build *b, const prt_op *op, uint32_t slot,
     double (*f)(double x, double with), double with);
 
 /* Reads the integers of constant input `slot`. Returns false if it is not a constant of integers or
@@ -54,7 +54,7 @@ bool prt_match_i64s(const prt_op *op, uint32_t slot, uint32_t most, int64_t *out
 bool prt_match_axis(int64_t axis, int32_t rank, uint32_t *out);
 
 /* Returns whether broadcasting `small` with `big` is known to give the shape of `big`. */
-bool prt_match_fits(const prt_type *small, const prt_type *big);
+bool prt_match_broadcasts(const prt_type *small, const prt_type *big);
 
 /* Returns the only reader of a value if it is an `id` of the same graph; otherwise NULL. */
 prt_op *prt_match_reader(const prt_value *value, uint32_t id);
@@ -64,7 +64,7 @@ bool prt_match_own_constant(const prt_op *op, uint32_t slot, prt_tensor *out);
 
 /* Returns an array, indexed by op id, with the position of each op in the graph's list, from 1; 0:
  * not in the list. NULL: no memory. */
-uint32_t *prt_match_places(prt_arena *arena, const prt_graph *graph);
+uint32_t *prt_match_positions(prt_arena *arena, const prt_graph *graph);
 
 /* Ops with the same key, in the order they were added. */
 typedef struct prt_match_group {
@@ -76,7 +76,7 @@ typedef struct prt_match_groups {
     PRT_VEC(prt_match_group *) list;
 } prt_match_groups;
 
-poprt_status prt_match_gather(prt_arena *arena, prt_match_groups *groups, const void *key,
+poprt_status prt_match_group_add(prt_arena *arena, prt_match_groups *groups, const void *key,
     size_t key_size, prt_op *op);
 
 /* Returns the first node of that name in the graph or in its regions; NULL if there is none. */
@@ -95,13 +95,15 @@ poprt_status prt_match_nodes(const prt_pass *p, const char *option, uint32_t mul
 prt_op *prt_match_new(prt_build *b, const prt_op *like, uint32_t id, const void *attrs,
     uint32_t n_in, prt_value *const *in, uint32_t n_out);
 
-/* Replaces `root` by a new op with the same marks. Always returns true; a failure is in `b`. */
-bool prt_match_put(prt_build *b, prt_op *root, uint32_t id, const void *attrs, uint32_t n_in,
-    prt_value *const *in);
+/* Replaces `root` by a new op with its name and its marks. Always returns true; a failure is in
+ * `b`. */
+bool prt_match_replace_named(prt_build *b, prt_op *root, uint32_t id, const void *attrs,
+    uint32_t n_in, prt_value *const *in);
 
 /* Makes a constant with the bytes of `old` and other dims with the same product; returns `old`
  * itself if the dims are the same. Returns NULL after a failure, which is in `b`. */
-prt_value *prt_match_reshaped(prt_build *b, prt_value *old, uint32_t rank, const int64_t *dims);
+prt_value *prt_match_reshape_constant(prt_build *b, prt_value *old, uint32_t rank,
+    const int64_t *dims);
 
 /* Evaluates an operator on constants now and makes a constant, named after `like`, of the result.
  * Returns NULL, and makes nothing, if an input is not a fixed constant or the operator fails. The
@@ -112,17 +114,17 @@ prt_value *prt_match_compute(prt_pass *p, prt_build *b, const prt_value *like, u
 /* Returns the constant of the main graph with this name if it has this type and these bytes,
  * otherwise makes a new one. Takes ownership of the blob. Returns NULL if the pass cannot afford
  * the constant, or after a failure, which is in `b`. */
-prt_value *prt_match_shared(prt_pass *p, prt_build *b, const char *name, const prt_type *type,
-    prt_blob *blob);
+prt_value *prt_match_shared_constant(prt_pass *p, prt_build *b, const char *name,
+    const prt_type *type, prt_blob *blob);
 
 /* Adds a Reshape of `x`. */
-prt_value *prt_match_shaped(prt_build *b, prt_value *x, uint32_t rank, const int64_t *dims);
+prt_value *prt_match_add_reshape(prt_build *b, prt_value *x, uint32_t rank, const int64_t *dims);
 
 /* Adds a Transpose of `x`. */
-prt_value *prt_match_transposed(prt_build *b, prt_value *x, uint32_t rank, const int64_t *perm);
+prt_value *prt_match_add_transpose(prt_build *b, prt_value *x, uint32_t rank, const int64_t *perm);
 
 /* Adds a Cast of `x` to `dtype`; returns `x` itself if it has this type. */
-prt_value *prt_match_cast(prt_build *b, prt_value *x, int32_t dtype);
+prt_value *prt_match_add_cast(prt_build *b, prt_value *x, int32_t dtype);
 
 /* A rewrite for the way torch's exporters transpose the last two axes. `root` is the second Reshape
  * of
@@ -131,17 +133,17 @@ prt_value *prt_match_cast(prt_build *b, prt_value *x, int32_t dtype);
  *
  * where all dims are known and each step is the only reader of the previous one. The chain becomes
  * one Transpose, after a Reshape where the leading dims differ. */
-bool prt_match_swap(prt_pass *p, prt_build *b, prt_op *root);
+bool prt_match_transpose_chain(prt_pass *p, prt_build *b, prt_op *root);
 
 /* Replaces output 0 of `root` by `to`; ops that `b` has made before `root` get the marks of `root`.
  * Always returns true, so that it can be the last call of an `apply`; a failure is in `b`. */
-bool prt_match_become(prt_build *b, prt_op *root, prt_value *to);
-/* Like prt_match_become, with a new op of these attributes and inputs. */
-bool prt_match_become_op(prt_build *b, prt_op *root, uint32_t id, const void *attrs, uint32_t n_in,
+bool prt_match_replace(prt_build *b, prt_op *root, prt_value *to);
+/* Like prt_match_replace, with a new op of these attributes and inputs. */
+bool prt_match_replace_op(prt_build *b, prt_op *root, uint32_t id, const void *attrs, uint32_t n_in,
     prt_value *const *in);
 
 /* Defines the hooks of a pass that consists of one rewrite. */
-#define PRT_PASS_OF_ONE(id, root, apply)                                                           \
+#define PRT_PASS_OF_REWRITE(id, root, apply)                                                       \
     static const prt_rewrite id##_rewrites[] = { { root, apply } };                                \
     const prt_pass_hooks prt_pass_##id = { .rewrites = id##_rewrites, .n_rewrites = 1 }
 

@@ -206,42 +206,42 @@ poprt_status prt_pass_progress(const prt_pass *p, const char *stage, uint64_t do
     return p->progress(p->cancel_user, stage, done, total) ? stopped(p) : POPRT_OK;
 }
 
-static void say(const prt_pass *p, prt_pass_level level, const char *subject, const char *fmt,
+static void report(const prt_pass *p, prt_pass_level level, const char *subject, const char *fmt,
     va_list args)
 {
     char text[512];
     if (vsnprintf(text, sizeof(text), fmt, args) < 0)
         text[0] = '\0';
-    p->say(p->say_user, level, p->def->name, subject, text);
+    p->report(p->report_user, level, p->def->name, subject, text);
 }
 
 void prt_pass_print(const prt_pass *p, const char *fmt, ...)
 {
     va_list args;
-    if (p->say == NULL)
+    if (p->report == NULL)
         return;
     va_start(args, fmt);
-    say(p, PRT_PASS_PRINTS, NULL, fmt, args);
+    report(p, PRT_PASS_PRINTS, NULL, fmt, args);
     va_end(args);
 }
 
 void prt_pass_warn(const prt_pass *p, const char *subject, const char *fmt, ...)
 {
     va_list args;
-    if (p->say == NULL)
+    if (p->report == NULL)
         return;
     va_start(args, fmt);
-    say(p, PRT_PASS_WARNS, subject, fmt, args);
+    report(p, PRT_PASS_WARNS, subject, fmt, args);
     va_end(args);
 }
 
 void prt_pass_note(const prt_pass *p, const char *subject, const char *fmt, ...)
 {
     va_list args;
-    if (p->say == NULL)
+    if (p->report == NULL)
         return;
     va_start(args, fmt);
-    say(p, PRT_PASS_NOTES, subject, fmt, args);
+    report(p, PRT_PASS_NOTES, subject, fmt, args);
     va_end(args);
 }
 
@@ -312,7 +312,7 @@ uint64_t prt_pass_constants(prt_pass *p)
     return p->began;
 }
 
-bool prt_pass_afford(prt_pass *p, size_t size)
+bool prt_pass_reserve(prt_pass *p, size_t size)
 {
     enum { TIMES = 2, MORE = 1 << 20 }; /* limit: TIMES * bytes of all constants + MORE */
     if (p->budget == 0) {

@@ -69,13 +69,14 @@ typedef struct prt_pass_hooks {
     uint32_t compares; /* prt_pass_compares: selects `origin`, of which the manager keeps a clone */
 } prt_pass_hooks;
 
-#define PRT_OURS ""
+#define PRT_NOT_IN_REFERENCE ""
 
 typedef struct prt_pass_def {
-    const char *name;  /* if the reference has this pass, exactly its name */
-    uint32_t kind;     /* prt_pass_kind */
-    const char *since; /* release of the reference; PRT_OURS: it has no pass of this name */
-    const char *doc;   /* one sentence */
+    const char *name; /* if the reference has this pass, exactly its name */
+    uint32_t kind;    /* prt_pass_kind */
+    const char
+        *since; /* release of the reference; PRT_NOT_IN_REFERENCE: it has no pass of this name */
+    const char *doc; /* one sentence */
     uint32_t n_options, n_orders;
     const prt_pass_option *options;
     const prt_pass_order *orders;
@@ -111,15 +112,15 @@ struct prt_pass {
     const struct prt_chooser *chooser; /* candidates.h; NULL: rules decide */
     const prt_module *origin;          /* the model to compare with; see prt_pass_hooks */
     const struct prt_feed *feed;       /* precision/feed.h; NULL: generated data */
-    uint64_t spent, budget; /* bytes of constants made, and their limit; see prt_pass_afford */
+    uint64_t spent, budget; /* bytes of constants made, and their limit; see prt_pass_reserve */
     void *memo;             /* state of the rewrites between matches, in `arena`; NULL at first */
     uint64_t began, grown;  /* bytes of constants at first, and their growth; see prt_pass_constants
                                and layout/conv_algorithm.h */
     bool (*cancelled)(void *user);
     bool (*progress)(void *user, const char *stage, uint64_t done, uint64_t total);
-    void (*say)(void *user, prt_pass_level level, const char *pass, const char *subject,
+    void (*report)(void *user, prt_pass_level level, const char *pass, const char *subject,
         const char *message);
-    void *cancel_user, *say_user;
+    void *cancel_user, *report_user;
 };
 
 /* ---- registry.c: passes in alphabetical order; NULL past the end or for an unknown name */
@@ -141,8 +142,8 @@ typedef enum prt_pipeline_kind {
     PRT_STEP_WHEN,
     PRT_STEP_UNLESS,
     PRT_STEP_WITH,
-    PRT_STEP_GIVE,
-    PRT_STEP_SPREAD,
+    PRT_STEP_FROM_SETTING,
+    PRT_STEP_FROM_OBJECT,
     PRT_STEP_INSERT
 } prt_pipeline_kind;
 
@@ -214,7 +215,7 @@ uint64_t prt_pass_constants(prt_pass *p);
 /* Adds `size` to the bytes of constants the pass has derived from others. Returns false if the sum
  * would exceed twice the size of the model's constants plus 1 MiB. This ends passes that derive
  * constants from derived constants repeatedly. */
-bool prt_pass_afford(prt_pass *p, size_t size);
+bool prt_pass_reserve(prt_pass *p, size_t size);
 
 /* Makes a constant derived from `old`, with a name derived from its name. Takes ownership of the
  * blob. Returns NULL after a failure. */

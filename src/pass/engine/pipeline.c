@@ -179,9 +179,9 @@ static poprt_status read_step(pipeline_reader *f, const prt_pipeline_step *step)
         return POPRT_OK;
     case PRT_STEP_WITH:
         return f->added ? set_option(f, step->key, step->value) : POPRT_OK;
-    case PRT_STEP_GIVE:
+    case PRT_STEP_FROM_SETTING:
         return set_from_setting(f, step);
-    case PRT_STEP_SPREAD:
+    case PRT_STEP_FROM_OBJECT:
         return set_from_object(f, step);
     case PRT_STEP_INSERT:
         return insert_passes(f, step);

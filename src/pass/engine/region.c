@@ -36,25 +36,25 @@ bool prt_region_is_pure(const prt_op *op)
     return is_pure(op, 0);
 }
 
-static bool reads(const prt_op *op, bool (*see)(void *user, const prt_value *v), void *user,
+static bool reads(const prt_op *op, bool (*visit)(void *user, const prt_value *v), void *user,
     uint32_t depth)
 {
     for (uint32_t i = 0; i < op->n_in; i++)
-        if (op->in[i].value != NULL && see(user, op->in[i].value))
+        if (op->in[i].value != NULL && visit(user, op->in[i].value))
             return true;
     for (uint32_t i = 0; i < op->n_regions && depth < MAX_DEPTH; i++) {
         prt_for_each_op (in, op->regions[i])
-            if (reads(in, see, user, depth + 1))
+            if (reads(in, visit, user, depth + 1))
                 return true;
-        if (reads(op->regions[i]->ret, see, user, depth + 1))
+        if (reads(op->regions[i]->ret, visit, user, depth + 1))
             return true;
     }
     return false;
 }
 
-bool prt_region_reads(const prt_op *op, bool (*see)(void *user, const prt_value *v), void *user)
+bool prt_region_reads(const prt_op *op, bool (*visit)(void *user, const prt_value *v), void *user)
 {
-    return reads(op, see, user, 0);
+    return reads(op, visit, user, 0);
 }
 
 typedef struct marked {
@@ -119,7 +119,7 @@ prt_op *prt_region_new_if(prt_op *before, prt_value *condition, uint32_t n_out)
     return op;
 }
 
-poprt_status prt_region_give(prt_graph *region, uint32_t count, prt_value *const *values)
+poprt_status prt_region_set_outputs(prt_graph *region, uint32_t count, prt_value *const *values)
 {
     prt_str *names = PRT_NEW_N(region->module->arena, prt_str, count);
     if (names == NULL)
@@ -129,7 +129,7 @@ poprt_status prt_region_give(prt_graph *region, uint32_t count, prt_value *const
     return prt_graph_set_outputs(region, count, values, names);
 }
 
-prt_graph *prt_region_around(const prt_op *in, const prt_op *op)
+prt_graph *prt_region_containing(const prt_op *in, const prt_op *op)
 {
     prt_graph *g = in->graph;
     while (g != NULL && g->owner != op)

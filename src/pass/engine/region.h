@@ -12,10 +12,10 @@ bool prt_region_branches(const prt_op *op, prt_graph **then_branch, prt_graph **
 /* Returns whether an op, with the ops in its regions, has no side effects and is deterministic. */
 bool prt_region_is_pure(const prt_op *op);
 
-/* Calls `see` for every value that an op reads: its inputs, and all values that ops in its regions
- * read, whether from outside or inside the region. Stops and returns true when `see` returns
- * true. */
-bool prt_region_reads(const prt_op *op, bool (*see)(void *user, const prt_value *v), void *user);
+/* Calls `visit` for every value that an op reads: its inputs, and all values that ops in its
+ * regions read, whether from outside or inside the region. Stops and returns true when `visit`
+ * returns true. */
+bool prt_region_reads(const prt_op *op, bool (*visit)(void *user, const prt_value *v), void *user);
 
 /* Returns, by op id, which ops of the list from `first` up to `last` (not included) read a result
  * of `first`, directly or indirectly. `first` itself is marked. NULL: no memory. */
@@ -36,10 +36,10 @@ poprt_status prt_region_inline(prt_graph *region, prt_graph *to, prt_op *before,
 prt_op *prt_region_new_if(prt_op *before, prt_value *condition, uint32_t n_out);
 
 /* Sets the outputs of a branch. */
-poprt_status prt_region_give(prt_graph *region, uint32_t count, prt_value *const *values);
+poprt_status prt_region_set_outputs(prt_graph *region, uint32_t count, prt_value *const *values);
 
 /* Returns the branch of `op` that contains the op `in`, at any depth; NULL if no branch does. */
-prt_graph *prt_region_around(const prt_op *in, const prt_op *op);
+prt_graph *prt_region_containing(const prt_op *in, const prt_op *op);
 
 /* Copies an op without regions to `graph`, before `before`; the copy reads the same values. NULL:
  * no memory. */

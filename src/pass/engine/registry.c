@@ -75,8 +75,9 @@ static const prt_pass_def passes[] = {
         .key = #key_,                                                                              \
         .value = value_ },
 #define WITH(option, value_) { .kind = PRT_STEP_WITH, .key = #option, .value = value_ },
-#define GIVE(option, key_) { .kind = PRT_STEP_GIVE, .key = #key_, .value = #option },
-#define SPREAD(key_) { .kind = PRT_STEP_SPREAD, .key = #key_ },
+#define FROM_SETTING(option, key_)                                                                 \
+    { .kind = PRT_STEP_FROM_SETTING, .key = #key_, .value = #option },
+#define FROM_OBJECT(key_) { .kind = PRT_STEP_FROM_OBJECT, .key = #key_ },
 #define INSERT(key_, options_) { .kind = PRT_STEP_INSERT, .key = #key_, .value = #options_ },
 #define PIPELINE_END(id)                                                                           \
     }                                                                                              \

@@ -83,5 +83,5 @@ bool prt_expand_attention(prt_pass *p, prt_build *b, prt_op *root)
         return true;
     if (present)
         join(b, root, heads);
-    return prt_match_become(b, root, &heads->out[0]);
+    return prt_match_replace(b, root, &heads->out[0]);
 }

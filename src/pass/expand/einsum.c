@@ -131,7 +131,7 @@ static void transpose_to(prt_build *b, side *s, const term *to)
             if (s->labels.label[k] == to->label[i])
                 perm[i] = k;
     if (memcmp(s->labels.label, to->label, to->count) != 0)
-        s->value = prt_match_transposed(b, s->value, to->count, perm);
+        s->value = prt_match_add_transpose(b, s->value, to->count, perm);
     s->labels = *to;
 }
 
@@ -154,7 +154,7 @@ static void reshape(prt_build *b, side *s, uint32_t kept, uint32_t n, const int6
     int64_t to[PRT_MAX_RANK] = { 0 };
     for (uint32_t i = 0; i < n; i++)
         to[kept + i] = prt_dim_is_number(dims[i]) ? dims[i] : -1;
-    s->value = prt_match_shaped(b, s->value, kept + n, to);
+    s->value = prt_match_add_reshape(b, s->value, kept + n, to);
 }
 
 /* Merges each of the two groups after the first `kept` labels into one dim. */
@@ -261,7 +261,7 @@ static bool apply_one(prt_build *b, prt_op *root, side *x, const term *y)
     const term kept = common(&x->labels, y, y);
     sum_others(b, x, &kept);
     transpose_to(b, x, y);
-    return prt_match_become(b, root, x->value);
+    return prt_match_replace(b, root, x->value);
 }
 
 bool prt_expand_einsum(prt_pass *p, prt_build *b, prt_op *root)
@@ -291,5 +291,5 @@ bool prt_expand_einsum(prt_pass *p, prt_build *b, prt_op *root)
     sum_others(b, c, &labels[!swapped]);
     side y = is_elementwise(&to) ? multiply(b, a, c, &to) : product(b, a, c, &to);
     transpose_to(b, &y, &e.out);
-    return prt_match_become(b, root, y.value);
+    return prt_match_replace(b, root, y.value);
 }

@@ -42,7 +42,7 @@ static bool apply_acos(prt_pass *p, prt_build *b, prt_op *root)
     if (!prt_match_is_f32(x))
         return false;
     prt_value *ratio = BINARY(div, BINARY(sub, NUMBER(1), x), BINARY(add, NUMBER(1), x));
-    return prt_match_become(b, root, BINARY(mul, UNARY(atan, UNARY(sqrt, ratio)), NUMBER(2)));
+    return prt_match_replace(b, root, BINARY(mul, UNARY(atan, UNARY(sqrt, ratio)), NUMBER(2)));
 }
 
 static bool apply_asin(prt_pass *p, prt_build *b, prt_op *root)
@@ -52,7 +52,7 @@ static bool apply_asin(prt_pass *p, prt_build *b, prt_op *root)
     if (!prt_match_is_f32(x))
         return false;
     prt_value *rest = BINARY(mul, BINARY(sub, NUMBER(1), x), BINARY(add, NUMBER(1), x));
-    return prt_match_become(b, root, UNARY(atan, BINARY(div, x, UNARY(sqrt, rest))));
+    return prt_match_replace(b, root, UNARY(atan, BINARY(div, x, UNARY(sqrt, rest))));
 }
 
 /* factor * max(x, 0) + low * (exp(min(x, 0) / by) - 1) */
@@ -67,7 +67,7 @@ static bool become_elu(prt_build *b, prt_op *root, float factor, float low, floa
         below = BINARY(mul, below, NUMBER(low));
     if (factor != 1.0f)
         above = BINARY(mul, above, NUMBER(factor));
-    return prt_match_become(b, root, BINARY(add, above, below));
+    return prt_match_replace(b, root, BINARY(add, above, below));
 }
 
 static bool apply_elu(prt_pass *p, prt_build *b, prt_op *root)
@@ -101,7 +101,7 @@ static bool apply_is_inf(prt_pass *p, prt_build *b, prt_op *root)
     if (!prt_match_is_f32(x) || (a->detect_negative == 0 && a->detect_positive == 0))
         return false;
     const bool both = a->detect_negative != 0 && a->detect_positive != 0;
-    return prt_match_become(b, root,
+    return prt_match_replace(b, root,
         BINARY(equal, both ? UNARY(abs, x) : x,
             NUMBER(a->detect_positive != 0 ? HUGE_VALF : -HUGE_VALF)));
 }
@@ -110,7 +110,7 @@ static bool apply_is_nan(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_value *x = prt_op_input(root, 0);
     (void)p;
-    return prt_match_is_f32(x) && prt_match_become(b, root, UNARY(not, BINARY(equal, x, x)));
+    return prt_match_is_f32(x) && prt_match_replace(b, root, UNARY(not, BINARY(equal, x, x)));
 }
 
 static bool apply_mean(prt_pass *p, prt_build *b, prt_op *root)
@@ -122,7 +122,7 @@ static bool apply_mean(prt_pass *p, prt_build *b, prt_op *root)
     for (uint32_t i = 0; i < root->n_in; i++)
         in[i] = prt_op_input(root, i);
     prt_value *sum = prt_build_op(b, PRT_OP_sum, NULL, root->n_in, in);
-    return prt_match_become(b, root, BINARY(mul, sum, NUMBER(1.0 / root->n_in)));
+    return prt_match_replace(b, root, BINARY(mul, sum, NUMBER(1.0 / root->n_in)));
 }
 
 /* Uses the shape [n, 1, channels, pixels], so that windows run over channels. */
@@ -147,7 +147,7 @@ static bool apply_lrn(prt_pass *p, prt_build *b, prt_op *root)
     PRT_ATTR_SET(attrs, average_pool, kernel_shape, kernels);
     PRT_ATTR_SET(attrs, average_pool, pads, edges);
     PRT_ATTR_SET(attrs, average_pool, count_include_pad, 1);
-    prt_value *flat = prt_match_shaped(b, prt_op_input(root, 0), 4, planes);
+    prt_value *flat = prt_match_add_reshape(b, prt_op_input(root, 0), 4, planes);
     prt_value *m = BINARY(mul, flat, flat);
     m = prt_build_op(b, PRT_OP_average_pool, &attrs, 1, &m);
     m = BINARY(add, BINARY(mul, m, NUMBER(a->alpha)), NUMBER(a->bias));
@@ -155,8 +155,8 @@ static bool apply_lrn(prt_pass *p, prt_build *b, prt_op *root)
         m = BINARY(mul, UNARY(sqrt, m), UNARY(sqrt, UNARY(sqrt, m)));
     else
         m = BINARY(pow, m, NUMBER(a->beta));
-    return prt_match_become(b, root,
-        prt_match_shaped(b, BINARY(div, flat, m), (uint32_t)x->rank, x->dims));
+    return prt_match_replace(b, root,
+        prt_match_add_reshape(b, BINARY(div, flat, m), (uint32_t)x->rank, x->dims));
 }
 
 static prt_value *mean_of(prt_build *b, prt_value *x, prt_value *axes)
@@ -177,7 +177,7 @@ static bool apply_normalization(prt_pass *p, prt_build *b, prt_op *root)
                                            : prt_build_i64s(b, PRT_COUNT_OF(usual), usual);
     prt_value *rest = BINARY(sub, x, mean_of(b, x, axes));
     prt_value *variance = mean_of(b, BINARY(mul, rest, rest), axes);
-    return prt_match_become(b, root,
+    return prt_match_replace(b, root,
         BINARY(div, rest, BINARY(add, UNARY(sqrt, variance), NUMBER(1e-9))));
 }
 
@@ -192,7 +192,7 @@ static bool apply_global_max(prt_pass *p, prt_build *b, prt_op *root)
     for (int32_t i = 2; i < x->rank; i++)
         axes[i - 2] = i;
     prt_value *in[2] = { prt_op_input(root, 0), prt_build_i64s(b, (uint32_t)x->rank - 2, axes) };
-    return prt_match_become_op(b, root, PRT_OP_reduce_max, NULL, 2, in);
+    return prt_match_replace_op(b, root, PRT_OP_reduce_max, NULL, 2, in);
 }
 
 /* For x >= 20 the quotient n / (n + 2) rounds to 1. */
@@ -200,7 +200,7 @@ static bool become_mish(prt_build *b, prt_op *root, prt_value *x)
 {
     prt_value *e = UNARY(exp, BINARY(min, x, NUMBER(20)));
     prt_value *n = BINARY(mul, e, BINARY(add, e, NUMBER(2)));
-    return prt_match_become(b, root, BINARY(mul, x, BINARY(div, n, BINARY(add, n, NUMBER(2)))));
+    return prt_match_replace(b, root, BINARY(mul, x, BINARY(div, n, BINARY(add, n, NUMBER(2)))));
 }
 
 static bool apply_mish(prt_pass *p, prt_build *b, prt_op *root)
@@ -233,7 +233,7 @@ static bool apply_softplus(prt_pass *p, prt_build *b, prt_op *root)
         return true;
     }
     prt_value *small = UNARY(exp, UNARY(neg, UNARY(abs, x)));
-    return prt_match_become(b, root,
+    return prt_match_replace(b, root,
         BINARY(add, BINARY(max, x, NUMBER(0)), UNARY(log, BINARY(add, small, NUMBER(1)))));
 }
 
@@ -242,7 +242,7 @@ static bool apply_softsign(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *x = prt_op_input(root, 0);
     (void)p;
     return prt_match_is_f32(x) &&
-        prt_match_become(b, root, BINARY(div, x, BINARY(add, UNARY(abs, x), NUMBER(1))));
+        prt_match_replace(b, root, BINARY(div, x, BINARY(add, UNARY(abs, x), NUMBER(1))));
 }
 
 static bool apply_swish(prt_pass *p, prt_build *b, prt_op *root)
@@ -251,7 +251,7 @@ static bool apply_swish(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *x = prt_op_input(root, 0);
     (void)p;
     return prt_match_is_f32(x) && alpha != 1.0f &&
-        prt_match_become(b, root, BINARY(mul, x, UNARY(sigmoid, BINARY(mul, x, NUMBER(alpha)))));
+        prt_match_replace(b, root, BINARY(mul, x, UNARY(sigmoid, BINARY(mul, x, NUMBER(alpha)))));
 }
 
 static bool apply_thresholded(prt_pass *p, prt_build *b, prt_op *root)
@@ -262,7 +262,7 @@ static bool apply_thresholded(prt_pass *p, prt_build *b, prt_op *root)
     if (!prt_match_is_f32(x))
         return false;
     prt_value *in[3] = { BINARY(greater, x, NUMBER(alpha)), x, NUMBER(0) };
-    return prt_match_become_op(b, root, PRT_OP_where, NULL, 3, in);
+    return prt_match_replace_op(b, root, PRT_OP_where, NULL, 3, in);
 }
 
 static const prt_rewrite rewrites[] = {

@@ -45,23 +45,23 @@ static bool become_activation(prt_build *b, prt_op *root, const activation *a, p
 {
     for (size_t i = 0; i < PRT_COUNT_OF(plain); i++)
         if (prt_str_is(a->name, plain[i].name))
-            return prt_match_become_op(b, root, plain[i].op, NULL, 1, &y);
+            return prt_match_replace_op(b, root, plain[i].op, NULL, 1, &y);
     if (prt_str_is(a->name, "LeakyRelu")) {
         prt_leaky_relu_attrs attrs = PRT_ATTRS_OF(leaky_relu);
         PRT_ATTR_SET(attrs, leaky_relu, alpha, param(a, 0, 0.01f));
-        return prt_match_become_op(b, root, PRT_OP_leaky_relu, &attrs, 1, &y);
+        return prt_match_replace_op(b, root, PRT_OP_leaky_relu, &attrs, 1, &y);
     }
     if (prt_str_is(a->name, "HardSigmoid")) {
         prt_hard_sigmoid_attrs attrs = PRT_ATTRS_OF(hard_sigmoid);
         PRT_ATTR_SET(attrs, hard_sigmoid, alpha, param(a, 0, 0.2f));
         PRT_ATTR_SET(attrs, hard_sigmoid, beta, param(a, 1, 0.5f));
-        return prt_match_become_op(b, root, PRT_OP_hard_sigmoid, &attrs, 1, &y);
+        return prt_match_replace_op(b, root, PRT_OP_hard_sigmoid, &attrs, 1, &y);
     }
     if (is_identity(a))
-        return prt_match_become(b, root, y);
+        return prt_match_replace(b, root, y);
     prt_value *in[3] = { y, prt_build_scalar(b, PRT_DTYPE_f32, (double)param(a, 0, -HUGE_VALF)),
         prt_build_scalar(b, PRT_DTYPE_f32, (double)param(a, 1, HUGE_VALF)) };
-    return prt_match_become_op(b, root, PRT_OP_clip, NULL, 3, in);
+    return prt_match_replace_op(b, root, PRT_OP_clip, NULL, 3, in);
 }
 
 bool prt_expand_conv(prt_pass *p, prt_build *b, prt_op *root)

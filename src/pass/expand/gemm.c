@@ -39,7 +39,7 @@ bool prt_expand_plain_gemm(prt_pass *p, prt_build *b, prt_op *root)
         return false;
     static const int64_t swapped[2] = { 1, 0 };
     if (a->transA != 0)
-        in[0] = prt_match_transposed(b, in[0], 2, swapped);
+        in[0] = prt_match_add_transpose(b, in[0], 2, swapped);
     in[in[1]->constant != NULL] = scaled(b, in[in[1]->constant != NULL], a->alpha);
     if (c != NULL)
         c = scaled(b, c, a->beta);
@@ -48,7 +48,7 @@ bool prt_expand_plain_gemm(prt_pass *p, prt_build *b, prt_op *root)
     if (a->transB != 0)
         PRT_ATTR_SET(attrs, gemm, transB, a->transB);
     if (c == NULL || bias)
-        return prt_match_become_op(b, root, PRT_OP_gemm, &attrs, bias ? 3 : 2, in);
+        return prt_match_replace_op(b, root, PRT_OP_gemm, &attrs, bias ? 3 : 2, in);
     prt_value *product = prt_build_op(b, PRT_OP_gemm, &attrs, 2, in);
-    return prt_match_become(b, root, prt_build_binary(b, PRT_OP_add, product, c));
+    return prt_match_replace(b, root, prt_build_binary(b, PRT_OP_add, product, c));
 }

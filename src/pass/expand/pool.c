@@ -91,10 +91,10 @@ static bool become_pools(prt_build *b, prt_op *root, const window *w)
     const int64_t planes[4] = { 0, x->dims[1] * x->dims[2], x->dims[3], x->dims[4] };
     const int64_t columns[4] = { 0, x->dims[1], x->dims[2], y->dims[3] * y->dims[4] };
     const int64_t last[RANK] = { 0, y->dims[1], y->dims[2], y->dims[3], y->dims[4] };
-    prt_value *v = prt_match_shaped(b, prt_op_input(root, 0), 4, planes);
+    prt_value *v = prt_match_add_reshape(b, prt_op_input(root, 0), 4, planes);
     v = pool(b, root, w, false, v);
-    v = pool(b, root, w, true, prt_match_shaped(b, v, 4, columns));
-    return prt_match_become(b, root, prt_match_shaped(b, v, RANK, last));
+    v = pool(b, root, w, true, prt_match_add_reshape(b, v, 4, columns));
+    return prt_match_replace(b, root, prt_match_add_reshape(b, v, RANK, last));
 }
 
 bool prt_expand_max_pool(prt_pass *p, prt_build *b, prt_op *root)

@@ -28,7 +28,7 @@ bool prt_expand_l1(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *x = prt_op_input(root, 0);
     (void)p;
     return prt_match_is_f32(x) &&
-        prt_match_become(b, root,
+        prt_match_replace(b, root,
             reduced(b, PRT_OP_reduce_sum, root->attrs, UNARY(abs, x), prt_op_input(root, 1)));
 }
 
@@ -39,7 +39,7 @@ bool prt_expand_log_sum_exp(prt_pass *p, prt_build *b, prt_op *root)
     prt_reduce_max_attrs most = PRT_ATTRS_OF(reduce_max);
     uint32_t set;
     (void)p;
-    if (!prt_match_is_f32(x) || !prt_match_reduced(root, &set) || set == 0)
+    if (!prt_match_is_f32(x) || !prt_match_reduce_axes(root, &set) || set == 0)
         return false;
     most.noop_with_empty_axes = a->noop_with_empty_axes;
     prt_value *clip[3] = { reduced(b, PRT_OP_reduce_max, &most, x, axes),
@@ -49,7 +49,7 @@ bool prt_expand_log_sum_exp(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *sum = reduced(b, PRT_OP_reduce_sum, a, UNARY(exp, BINARY(sub, x, m)), axes);
     if (a->keepdims == 0)
         m = reduced(b, PRT_OP_squeeze, NULL, m, axes);
-    return prt_match_become(b, root, BINARY(add, UNARY(log, sum), m));
+    return prt_match_replace(b, root, BINARY(add, UNARY(log, sum), m));
 }
 
 bool prt_expand_lp_pool(prt_pass *p, prt_build *b, prt_op *root)
@@ -72,7 +72,7 @@ bool prt_expand_lp_pool(prt_pass *p, prt_build *b, prt_op *root)
     x = a->p == 2 ? BINARY(mul, x, x) : UNARY(abs, x);
     x = prt_build_op(b, PRT_OP_average_pool, &attrs, 1, &x);
     x = BINARY(mul, x, prt_build_scalar(b, PRT_DTYPE_f32, window));
-    return prt_match_become(b, root, a->p == 2 ? UNARY(sqrt, x) : x);
+    return prt_match_replace(b, root, a->p == 2 ? UNARY(sqrt, x) : x);
 }
 
 bool prt_expand_hardmax(prt_pass *p, prt_build *b, prt_op *root)
@@ -88,7 +88,7 @@ bool prt_expand_hardmax(prt_pass *p, prt_build *b, prt_op *root)
     if (!prt_dim_is_number(n) || n < 1 || n > MOST)
         return false;
     float *places = PRT_NEW_N(p->arena, float, (size_t)n);
-    if (places == NULL || !prt_pass_afford(p, (size_t)n * sizeof(float)))
+    if (places == NULL || !prt_pass_reserve(p, (size_t)n * sizeof(float)))
         return false;
     for (int64_t i = 0; i < n; i++)
         places[i] = (float)i;
@@ -97,7 +97,8 @@ bool prt_expand_hardmax(prt_pass *p, prt_build *b, prt_op *root)
     PRT_ATTR_SET(attrs, argmax, axis, axis);
     prt_value *in = prt_op_input(root, 0);
     prt_value *best =
-        prt_match_cast(b, prt_build_op(b, PRT_OP_argmax, &attrs, 1, &in), PRT_DTYPE_f32);
+        prt_match_add_cast(b, prt_build_op(b, PRT_OP_argmax, &attrs, 1, &in), PRT_DTYPE_f32);
     prt_value *all = prt_build_tensor(b, PRT_DTYPE_f32, (uint32_t)x->rank - axis, dims, places);
-    return prt_match_become(b, root, prt_match_cast(b, BINARY(equal, all, best), PRT_DTYPE_f32));
+    return prt_match_replace(b, root,
+        prt_match_add_cast(b, BINARY(equal, all, best), PRT_DTYPE_f32));
 }

@@ -71,13 +71,13 @@ static prt_value *resize_depth(prt_build *b, const volume *v, prt_value *x, int6
     int64_t width)
 {
     const int64_t dims[PIXEL] = { times(v->in[0], v->in[1]), v->in[2], 1, height * width };
-    return resized(b, v, prt_match_shaped(b, x, PIXEL, dims), dims, 1, 2, false);
+    return resized(b, v, prt_match_add_reshape(b, x, PIXEL, dims), dims, 1, 2, false);
 }
 
 static prt_value *resize_planes(prt_build *b, const volume *v, prt_value *x, int64_t depth)
 {
     const int64_t dims[PIXEL] = { times(v->in[0], 1), v->in[1] * depth, v->in[3], v->in[4] };
-    return resized(b, v, prt_match_shaped(b, x, PIXEL, dims), dims, 2, 3, true);
+    return resized(b, v, prt_match_add_reshape(b, x, PIXEL, dims), dims, 2, 3, true);
 }
 
 bool prt_expand_resize(prt_pass *p, prt_build *b, prt_op *root)
@@ -92,5 +92,5 @@ bool prt_expand_resize(prt_pass *p, prt_build *b, prt_op *root)
         x = resize_planes(b, &v, resize_depth(b, &v, x, v.in[3], v.in[4]), v.out[2]);
     else
         x = resize_depth(b, &v, resize_planes(b, &v, x, v.in[2]), v.out[3], v.out[4]);
-    return prt_match_become(b, root, prt_match_shaped(b, x, RANK, last));
+    return prt_match_replace(b, root, prt_match_add_reshape(b, x, RANK, last));
 }

@@ -52,7 +52,7 @@ static bool become_rotary(prt_build *b, prt_op *root, const rotary *r)
     prt_concat_attrs concat = PRT_ATTRS_OF(concat);
     PRT_ATTR_SET(split, split, axis, -1);
     PRT_ATTR_SET(concat, concat, axis, -1);
-    prt_value *x = r->heads != 0 ? prt_match_shaped(b, r->x, 4, four) : r->x;
+    prt_value *x = r->heads != 0 ? prt_match_add_reshape(b, r->x, 4, four) : r->x;
     prt_value *in[2] = { x, prt_build_i64s(b, parts, sizes) };
     prt_op *halves = prt_build_op_n(b, PRT_OP_split, &split, 2, in, parts);
     if (halves == NULL)
@@ -66,7 +66,7 @@ static bool become_rotary(prt_build *b, prt_op *root, const rotary *r)
             prt_build_binary(b, PRT_OP_mul, x0, s)),
         parts == 3 ? &halves->out[2] : NULL };
     prt_value *y = prt_build_op(b, PRT_OP_concat, &concat, parts, rotated);
-    return prt_match_become(b, root, r->heads != 0 ? prt_match_shaped(b, y, 3, three) : y);
+    return prt_match_replace(b, root, r->heads != 0 ? prt_match_add_reshape(b, y, 3, three) : y);
 }
 
 bool prt_expand_rotary(prt_pass *p, prt_build *b, prt_op *root)

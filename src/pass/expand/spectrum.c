@@ -79,7 +79,7 @@ static prt_value *matrix(prt_pass *p, prt_build *b, const spectrum *s, uint32_t 
         return NULL;
     }
     (void)snprintf(name, sizeof(name), "dft_%zu_%zu_%zu", s->n, s->there, s->bins);
-    return prt_match_shared(p, b, name, type, blob);
+    return prt_match_shared_constant(p, b, name, type, blob);
 }
 
 /* Returns whether the sizes are within MOST. `n` and `there` must be positive. */
@@ -131,8 +131,8 @@ bool prt_expand_stft(prt_pass *p, prt_build *b, prt_op *root)
         x = prt_build_binary(b, PRT_OP_squeeze, x, prt_build_i64s(b, 1, &part));
     prt_value *in[2] = { prt_build_binary(b, PRT_OP_unsqueeze, x, prt_build_i64s(b, 1, &channel)),
         filters };
-    prt_value *y = prt_match_transposed(b, prt_build_op(b, PRT_OP_conv, &conv, 2, in), 3, swap);
-    return prt_match_become(b, root, prt_match_shaped(b, y, 4, last));
+    prt_value *y = prt_match_add_transpose(b, prt_build_op(b, PRT_OP_conv, &conv, 2, in), 3, swap);
+    return prt_match_replace(b, root, prt_match_add_reshape(b, y, 4, last));
 }
 
 /* ---- DFT */
@@ -181,8 +181,9 @@ bool prt_expand_dft(prt_pass *p, prt_build *b, prt_op *root)
     apart[along] = (int64_t)s.bins;
     apart[rank - 1] = (int64_t)s.to;
     if (axis != along)
-        x = prt_match_transposed(b, x, rank, perm);
-    x = prt_match_shaped(b, x, rank - 1, joined);
-    x = prt_match_shaped(b, prt_build_binary(b, PRT_OP_matmul, x, factors), rank, apart);
-    return prt_match_become(b, root, axis != along ? prt_match_transposed(b, x, rank, perm) : x);
+        x = prt_match_add_transpose(b, x, rank, perm);
+    x = prt_match_add_reshape(b, x, rank - 1, joined);
+    x = prt_match_add_reshape(b, prt_build_binary(b, PRT_OP_matmul, x, factors), rank, apart);
+    return prt_match_replace(b, root,
+        axis != along ? prt_match_add_transpose(b, x, rank, perm) : x);
 }

@@ -80,8 +80,8 @@ static bool rows_at(const prt_op *op, uint32_t slot, bool transposed, bool scale
 {
     prt_value *value = prt_op_input(op, slot);
     for (int whole = 0; whole < 2; whole++) {
-        if (!is_f32(value) || !(whole != 0 ? prt_view_whole(value, v) : prt_view_trace(value, v)) ||
-            !to_rank_4(v))
+        if (!is_f32(value) ||
+            !(whole != 0 ? prt_view_identity(value, v) : prt_view_trace(value, v)) || !to_rank_4(v))
             return false;
         if (transposed)
             swap_last(v);
@@ -273,7 +273,7 @@ static bool ungroup(prt_view *v)
     const prt_type *out = expand != NULL ? prt_match_static(&expand->out[0]) : NULL;
     prt_view to;
     if (in == NULL || out == NULL || in->rank != 5 || out->rank != 5 || v->first != 0 ||
-        !prt_view_is_plain(v) || in->dims[2] != 1)
+        !prt_view_is_contiguous(v) || in->dims[2] != 1)
         return false;
     for (uint32_t i = 0; i < 5; i++)
         if (i != 2 && in->dims[i] != out->dims[i])
@@ -436,7 +436,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     return true;
 }
 
-static const prt_rewrite rewrites[] = { { PRT_OP_reshape, prt_match_swap },
+static const prt_rewrite rewrites[] = { { PRT_OP_reshape, prt_match_transpose_chain },
     { PRT_OP_matmul, apply } };
 
 const prt_pass_hooks prt_pass_fuse_attention = {

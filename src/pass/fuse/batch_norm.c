@@ -63,7 +63,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *y = is_matrix
         ? prt_build_binary(b, PRT_OP_add, prt_build_binary(b, PRT_OP_mul, in[0], in[1]), in[2])
         : prt_build_op(b, PRT_OP_conv, &attrs, 3, in);
-    return prt_match_become(b, root, y);
+    return prt_match_replace(b, root, y);
 }
 
 static const prt_rewrite rewrites[] = { { PRT_OP_batch_normalization, apply } };

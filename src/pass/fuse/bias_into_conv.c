@@ -18,9 +18,9 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
         in[2] = prt_epilogue_bias(p, b, root, 1 - slot, (uint32_t)conv->out[0].type->rank - 2,
             prt_match_dim(&conv->out[0], 1), prt_op_input(conv, 2));
         if (in[2] != NULL)
-            return prt_epilogue_put(b, root, conv, conv->def->id, conv->attrs, 3, in);
+            return prt_epilogue_replace(b, root, conv, conv->def->id, conv->attrs, 3, in);
     }
     return b->status != POPRT_OK;
 }
 
-PRT_PASS_OF_ONE(fuse_add_bias_into_conv, PRT_OP_add, apply);
+PRT_PASS_OF_REWRITE(fuse_add_bias_into_conv, PRT_OP_add, apply);

@@ -21,7 +21,7 @@ bool prt_bn_is_row(const prt_tensor *t, int32_t dtype, uint64_t channels)
     return t->dtype == dtype && t->rank == 1 && (uint64_t)t->dims[0] == channels;
 }
 
-bool prt_bn_suits(const prt_bn *bn, int32_t dtype, uint64_t channels)
+bool prt_bn_is_supported(const prt_bn *bn, int32_t dtype, uint64_t channels)
 {
     return (dtype == PRT_DTYPE_f16 || dtype == PRT_DTYPE_f32 || dtype == PRT_DTYPE_f64) &&
         prt_bn_is_row(&bn->scale, dtype, channels) && prt_bn_is_row(&bn->bias, dtype, channels) &&
@@ -38,7 +38,7 @@ double *prt_bn_factors(const prt_bn *bn, prt_arena *arena)
     return s;
 }
 
-bool prt_bn_put(int32_t dtype, void *data, size_t index, double value)
+bool prt_bn_store(int32_t dtype, void *data, size_t index, double value)
 {
     prt_store_f64(dtype, data, index, value);
     return isfinite(prt_load_f64(dtype, data, index));
@@ -52,7 +52,7 @@ bool prt_bn_fold_bias(const prt_bn *bn, const double *s, const prt_tensor *b, do
     for (size_t i = 0; i < prt_tensor_count(&bn->scale); i++) {
         const double old = b != NULL ? prt_load_f64(dtype, b->data, i * step) * beta : 0;
         const double mean = prt_load_f64(dtype, bn->mean.data, i);
-        if (!prt_bn_put(dtype, data, i,
+        if (!prt_bn_store(dtype, data, i,
                 (old - mean) * s[i] + prt_load_f64(dtype, bn->bias.data, i)))
             return false;
     }

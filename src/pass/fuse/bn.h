@@ -21,7 +21,7 @@ bool prt_bn_match(const prt_op *norm, prt_bn *bn);
 bool prt_bn_is_row(const prt_tensor *t, int32_t dtype, uint64_t channels);
 
 /* Returns whether all parameters are such vectors and the type is f16, f32 or f64. */
-bool prt_bn_suits(const prt_bn *bn, int32_t dtype, uint64_t channels);
+bool prt_bn_is_supported(const prt_bn *bn, int32_t dtype, uint64_t channels);
 
 /* Returns s for each channel, allocated in `arena`; NULL: no memory. */
 double *prt_bn_factors(const prt_bn *bn, prt_arena *arena);
@@ -32,6 +32,6 @@ bool prt_bn_fold_bias(const prt_bn *bn, const double *s, const prt_tensor *b, do
     void *data);
 
 /* Stores a value; returns false if it is not finite in this type. */
-bool prt_bn_put(int32_t dtype, void *data, size_t index, double value);
+bool prt_bn_store(int32_t dtype, void *data, size_t index, double value);
 
 #endif

@@ -43,7 +43,7 @@ static bool match_conv(match *m)
 static bool is_match(match *m)
 {
     return prt_bn_match(m->norm, &m->bn) && match_conv(m) &&
-        prt_bn_suits(&m->bn, m->w.dtype, m->channels) &&
+        prt_bn_is_supported(&m->bn, m->w.dtype, m->channels) &&
         (!m->has_b || prt_bn_is_row(&m->b, m->w.dtype, m->channels)) &&
         prt_pass_may_replace(&m->norm->out[0], &m->conv->out[0]);
 }
@@ -60,7 +60,7 @@ static bool fold_weights(const match *m, const double *s, void *data)
             const size_t channel = m->transposed ? r / rows_of_group * columns + c : r;
             const size_t first = (r * columns + c) * inner;
             for (size_t i = first; i < first + inner; i++)
-                if (!prt_bn_put(dtype, data, i, prt_load_f64(dtype, m->w.data, i) * s[channel]))
+                if (!prt_bn_store(dtype, data, i, prt_load_f64(dtype, m->w.data, i) * s[channel]))
                     return false;
         }
     return true;
@@ -73,7 +73,7 @@ static bool fold(const match *m, prt_pass *p, prt_blob **w, prt_blob **b)
     size_t size;
     const double *s = prt_bn_factors(&m->bn, p->arena);
     *w = *b = NULL;
-    if (s == NULL || !prt_pass_afford(p, m->w.size) ||
+    if (s == NULL || !prt_pass_reserve(p, m->w.size) ||
         !prt_dtype_size(m->w.dtype, m->channels, &size) ||
         prt_blob_create(p->module->allocator, m->w.size, w) != POPRT_OK)
         return false;

@@ -80,7 +80,7 @@ static bool fold_weights(const match *m, const double *s, void *data)
     for (size_t r = 0; r < rows; r++)
         for (size_t c = 0; c < columns; c++) {
             const size_t i = r * columns + c;
-            if (!prt_bn_put(m->w.dtype, data, i,
+            if (!prt_bn_store(m->w.dtype, data, i,
                     prt_load_f64(m->w.dtype, m->w.data, i) * s[m->attrs.transB != 0 ? r : c]))
                 return false;
         }
@@ -93,7 +93,7 @@ static bool fold(const match *m, prt_pass *p, prt_blob **w, prt_blob **c)
 {
     const double *s = prt_bn_factors(&m->bn, p->arena);
     *w = *c = NULL;
-    if (s != NULL && prt_pass_afford(p, m->w.size) &&
+    if (s != NULL && prt_pass_reserve(p, m->w.size) &&
         prt_blob_create(p->module->allocator, m->w.size, w) == POPRT_OK &&
         prt_blob_create(p->module->allocator, m->bn.bias.size, c) == POPRT_OK &&
         fold_weights(m, s, prt_blob_bytes(*w)) &&
@@ -110,7 +110,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     match m = { .has_c = false };
     prt_blob *w, *c;
     if (!prt_bn_match(root, &m.bn) || !match_product(root, &m) ||
-        !prt_bn_suits(&m.bn, m.w.dtype, m.columns) || !fold(&m, p, &w, &c))
+        !prt_bn_is_supported(&m.bn, m.w.dtype, m.columns) || !fold(&m, p, &w, &c))
         return false;
     const prt_value *weight = prt_op_input(m.product, 1), *bias = prt_op_input(root, 2);
     prt_value *in[3] = { prt_op_input(m.product, 0),

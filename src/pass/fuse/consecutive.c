@@ -89,7 +89,7 @@ static bool apply_cast(prt_pass *p, prt_build *b, prt_op *root)
     if (!prt_type_is_tensor(x->type) || !is_plain(x->type->dtype) || !is_plain(by) ||
         !is_plain(to) || !holds(by, x->type->dtype) || !casts_alike(x->type->dtype, by, to))
         return false;
-    return prt_match_put(b, root, PRT_OP_cast, root->attrs, 1, &x);
+    return prt_match_replace_named(b, root, PRT_OP_cast, root->attrs, 1, &x);
 }
 
 /* ---- Reshape */
@@ -123,7 +123,7 @@ static bool merge_flatten(prt_build *b, prt_op *root)
         if (y->dims[i] == 0)
             return false;
     prt_value *in[2] = { prt_op_input(first, 0), prt_build_i64s(b, (uint32_t)y->rank, y->dims) };
-    return prt_match_put(b, root, PRT_OP_reshape, NULL, 2, in);
+    return prt_match_replace_named(b, root, PRT_OP_reshape, NULL, 2, in);
 }
 
 static bool apply_reshape(prt_pass *p, prt_build *b, prt_op *root)
@@ -140,7 +140,7 @@ static bool apply_reshape(prt_pass *p, prt_build *b, prt_op *root)
         return false;
     prt_value *in[2] = { prt_op_input(first, 0),
         differs ? prt_build_i64s(b, n, shape) : prt_op_input(root, 1) };
-    return prt_match_put(b, root, PRT_OP_reshape, root->attrs, 2, in);
+    return prt_match_replace_named(b, root, PRT_OP_reshape, root->attrs, 2, in);
 }
 
 /* ---- Squeeze, Unsqueeze: sets of axes as bits */
@@ -185,7 +185,7 @@ static bool put_axes(prt_build *b, prt_op *root, prt_value *x, uint64_t set)
         if ((set >> i & 1) != 0)
             axes[n++] = i;
     prt_value *in[2] = { x, prt_build_i64s(b, n, axes) };
-    return prt_match_put(b, root, root->def->id, NULL, 2, in);
+    return prt_match_replace_named(b, root, root->def->id, NULL, 2, in);
 }
 
 static bool apply_squeeze(prt_pass *p, prt_build *b, prt_op *root)
@@ -251,7 +251,7 @@ static bool apply_transpose(prt_pass *p, prt_build *b, prt_op *root)
     prt_transpose_attrs attrs = PRT_ATTRS_OF(transpose);
     const prt_i64s both = { perm, rank };
     PRT_ATTR_SET(attrs, transpose, perm, both);
-    return prt_match_put(b, root, PRT_OP_transpose, &attrs, 1, &x);
+    return prt_match_replace_named(b, root, PRT_OP_transpose, &attrs, 1, &x);
 }
 
 #define FUSE(name)                                                                                 \
@@ -265,7 +265,7 @@ FUSE(squeeze)
 FUSE(unsqueeze)
 
 static const prt_rewrite transposes[] = { { PRT_OP_transpose, apply_transpose },
-    { PRT_OP_reshape, prt_match_swap } };
+    { PRT_OP_reshape, prt_match_transpose_chain } };
 
 const prt_pass_hooks prt_pass_fuse_consecutive_transpose = { .rewrites = transposes,
     .n_rewrites = PRT_COUNT_OF(transposes) };

@@ -140,7 +140,8 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     const uint32_t plus = one.product ? PRT_OP_mul : PRT_OP_add;
     const uint32_t minus = one.product ? PRT_OP_div : PRT_OP_sub;
     prt_value *operands[2] = { j.reversed ? c : one.x, j.reversed ? one.x : c };
-    return prt_match_put(b, root, j.minus || j.reversed ? minus : plus, NULL, 2, operands);
+    return prt_match_replace_named(b, root, j.minus || j.reversed ? minus : plus, NULL, 2,
+        operands);
 }
 
 static const prt_rewrite rewrites[] = { { PRT_OP_add, apply }, { PRT_OP_sub, apply },

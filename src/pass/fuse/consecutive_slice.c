@@ -77,7 +77,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *in[5] = { prt_op_input(first, 0), prt_build_i64s(b, all.count, all.starts),
         prt_build_i64s(b, all.count, all.ends), prt_build_i64s(b, all.count, all.axes),
         prt_build_i64s(b, all.count, all.steps) };
-    return prt_match_become_op(b, root, PRT_OP_slice, NULL, 5, in);
+    return prt_match_replace_op(b, root, PRT_OP_slice, NULL, 5, in);
 }
 
-PRT_PASS_OF_ONE(fuse_consecutive_slice, PRT_OP_slice, apply);
+PRT_PASS_OF_REWRITE(fuse_consecutive_slice, PRT_OP_slice, apply);

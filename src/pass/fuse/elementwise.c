@@ -237,7 +237,7 @@ static bool replace(prt_build *b, prt_op *root, draft *d)
     PRT_ATTR_SET(attrs, elementwise, program, program);
     if (d->n_numbers != 0)
         PRT_ATTR_SET(attrs, elementwise, numbers, numbers);
-    return prt_match_put(b, root, PRT_OP_elementwise, &attrs, d->n_in, d->in);
+    return prt_match_replace_named(b, root, PRT_OP_elementwise, &attrs, d->n_in, d->in);
 }
 
 static bool apply(prt_pass *p, prt_build *b, prt_op *root)

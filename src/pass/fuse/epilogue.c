@@ -109,7 +109,7 @@ static bool match_product(fused *f, const prt_op *user, uint32_t slot)
     }
 }
 
-bool prt_epilogue_put(prt_build *b, prt_op *root, const prt_op *product, uint32_t id,
+bool prt_epilogue_replace(prt_build *b, prt_op *root, const prt_op *product, uint32_t id,
     const void *attrs, uint32_t n_in, prt_value *const *in)
 {
     b->origin = product->origin;
@@ -141,7 +141,7 @@ static bool replace(fused *f, prt_build *b, prt_op *root)
     uint32_t n = INPUTS;
     while (n > f->needs && f->in[n - 1] == NULL)
         n--;
-    return prt_epilogue_put(b, root, f->op, f->id, attrs, n, f->in);
+    return prt_epilogue_replace(b, root, f->op, f->id, attrs, n, f->in);
 }
 
 /* ---- activations ---- */
@@ -177,7 +177,7 @@ static bool fuse_into_spread(prt_build *b, prt_op *root, const prt_op *spread, c
     PRT_ATTR_SET(attrs, nhwc_spread, activation, act->kind);
     PRT_ATTR_SET(attrs, nhwc_spread, alpha, act->a);
     PRT_ATTR_SET(attrs, nhwc_spread, beta, act->b);
-    return prt_epilogue_put(b, root, spread, PRT_OP_nhwc_spread, &attrs, spread->n_in, in);
+    return prt_epilogue_replace(b, root, spread, PRT_OP_nhwc_spread, &attrs, spread->n_in, in);
 }
 
 static bool apply_act(prt_pass *p, prt_build *b, prt_op *root)
@@ -234,7 +234,7 @@ prt_value *prt_epilogue_bias(prt_pass *p, prt_build *b, const prt_op *add, uint3
         !prt_epilogue_factor(other, add->out[0].type, behind, channels))
         return NULL;
     if ((int64_t)prt_tensor_count(&c) == channels)
-        other = prt_match_reshaped(b, other, 1, &channels);
+        other = prt_match_reshape_constant(b, other, 1, &channels);
     else if (prt_tensor_count(&c) == 1)
         other = repeated(p, b, &c, channels);
     else
@@ -287,7 +287,7 @@ static prt_value *multiplied(prt_pass *p, prt_build *b, const prt_tensor *x, prt
         dims[i] = 1;
     for (int32_t i = 0; i < factor->type->rank; i++)
         dims[axis] *= factor->type->dims[i];
-    prt_value *in[2] = { x_value, prt_match_reshaped(b, factor, x->rank, dims) };
+    prt_value *in[2] = { x_value, prt_match_reshape_constant(b, factor, x->rank, dims) };
     return in[1] != NULL ? prt_match_compute(p, b, x_value, PRT_OP_mul, NULL, 2, in) : NULL;
 }
 

@@ -30,7 +30,7 @@ prt_value *prt_epilogue_bias(prt_pass *p, prt_build *b, const prt_op *add, uint3
 
 /* Replaces `root` by a new op, which has the origin and the marks of `product`. Always returns
  * true; a failure is in `b`. */
-bool prt_epilogue_put(prt_build *b, prt_op *root, const prt_op *product, uint32_t id,
+bool prt_epilogue_replace(prt_build *b, prt_op *root, const prt_op *product, uint32_t id,
     const void *attrs, uint32_t n_in, prt_value *const *in);
 
 #endif

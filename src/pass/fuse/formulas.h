@@ -33,7 +33,7 @@ static inline uint32_t prt_formula_other_operand(const prt_op *op, double value)
 
 /* Returns the other operand of an interior binary `id` (Add, Mul, Max or Min) at input `slot` that
  * has this number; NULL if there is no such op. `op` may be NULL. */
-static inline prt_value *prt_formula_past(const prt_op *op, uint32_t slot, uint32_t id,
+static inline prt_value *prt_formula_interior_operand(const prt_op *op, uint32_t slot, uint32_t id,
     double value)
 {
     const prt_op *def = op != NULL ? prt_match_interior(op, slot, id) : NULL;

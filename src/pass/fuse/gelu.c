@@ -22,7 +22,7 @@ static prt_value *scaled_at(const prt_op *op, uint32_t slot)
     const prt_op *div = prt_match_interior(op, slot, PRT_OP_div);
     if (div != NULL)
         return prt_formula_is_number(div, 1, sqrt(2.0)) ? prt_op_input(div, 0) : NULL;
-    return prt_formula_past(op, slot, PRT_OP_mul, sqrt(0.5));
+    return prt_formula_interior_operand(op, slot, PRT_OP_mul, sqrt(0.5));
 }
 
 static bool is_square(const prt_op *op, uint32_t slot, const prt_value *x)
@@ -56,7 +56,7 @@ static bool is_term(const prt_value *v, const prt_value *x, int power)
         return power == 3 ? is_cube(prt_op_input(mul, at), x) : is_square(mul, at, x);
     for (uint32_t slot = 0; power == 2 && slot < 2; slot++)
         if (prt_op_input(mul, slot) == x &&
-            prt_formula_past(mul, 1 - slot, PRT_OP_mul, 0.044715) == x)
+            prt_formula_interior_operand(mul, 1 - slot, PRT_OP_mul, 0.044715) == x)
             return true;
     return false;
 }
@@ -75,11 +75,11 @@ static prt_value *cubic(const prt_value *v)
 static prt_value *inside_tanh(const prt_op *tanh)
 {
     static const double c = 0.7978845608028654;
-    prt_value *x = cubic(prt_formula_past(tanh, 0, PRT_OP_mul, c));
+    prt_value *x = cubic(prt_formula_interior_operand(tanh, 0, PRT_OP_mul, c));
     const prt_op *mul = prt_match_interior(tanh, 0, PRT_OP_mul);
     for (uint32_t slot = 0; x == NULL && mul != NULL && slot < 2; slot++) {
-        prt_value *base = prt_formula_past(mul, slot, PRT_OP_mul, c);
-        const prt_value *term = prt_formula_past(mul, 1 - slot, PRT_OP_add, 1.0);
+        prt_value *base = prt_formula_interior_operand(mul, slot, PRT_OP_mul, c);
+        const prt_value *term = prt_formula_interior_operand(mul, 1 - slot, PRT_OP_add, 1.0);
         if (base != NULL && term != NULL && is_term(term, base, 2))
             x = base;
     }
@@ -89,7 +89,7 @@ static prt_value *inside_tanh(const prt_op *tanh)
 /* Returns x if input `slot` is the gate; otherwise NULL. */
 static prt_value *gate_at(const prt_op *op, uint32_t slot, bool *by_tanh)
 {
-    const prt_value *curve = prt_formula_past(op, slot, PRT_OP_add, 1.0);
+    const prt_value *curve = prt_formula_interior_operand(op, slot, PRT_OP_add, 1.0);
     const prt_op *erf = interior_producer(curve, PRT_OP_erf),
                  *tanh = interior_producer(curve, PRT_OP_tanh);
     *by_tanh = tanh != NULL;

@@ -52,7 +52,7 @@ static bool apply_reshape(prt_pass *p, prt_build *b, prt_op *root)
     PRT_ATTR_SET(attrs, group_normalization, num_groups, groups);
     PRT_ATTR_SET(attrs, group_normalization, epsilon,
         ((const prt_instance_normalization_attrs *)norm->attrs)->epsilon);
-    return prt_match_put(b, root, PRT_OP_group_normalization, &attrs, 3, in);
+    return prt_match_replace_named(b, root, PRT_OP_group_normalization, &attrs, 3, in);
 }
 
 /* ---- scale and bias */
@@ -88,13 +88,13 @@ static bool apply_affine(prt_pass *p, prt_build *b, prt_op *root)
             continue;
         const int64_t count = (int64_t)prt_tensor_count(&t);
         prt_value *in[3] = { prt_op_input(norm, 0), prt_op_input(norm, 1), prt_op_input(norm, 2) };
-        c = prt_match_reshaped(b, c, 1, &count);
+        c = prt_match_reshape_constant(b, c, 1, &count);
         for (uint32_t i = mul ? 1 : 2; c != NULL && i < 3 && in[i] != NULL; i++)
             in[i] =
                 prt_match_compute(p, b, in[i], root->def->id, NULL, 2, (prt_value *[]){ in[i], c });
         if (c == NULL || in[1] == NULL || in[2] == NULL)
             return b->status != POPRT_OK;
-        return prt_match_put(b, root, norm->def->id, norm->attrs, 3, in);
+        return prt_match_replace_named(b, root, norm->def->id, norm->attrs, 3, in);
     }
     return false;
 }
@@ -110,7 +110,7 @@ static bool replace_by_nhwc(prt_build *b, prt_op *root, const prt_op *norm,
         PRT_ATTR_SET(*attrs, nhwc_group_norm, alpha, act->a);
         PRT_ATTR_SET(*attrs, nhwc_group_norm, beta, act->b);
     }
-    return prt_match_put(b, root, PRT_OP_nhwc_group_norm, attrs, 3, in);
+    return prt_match_replace_named(b, root, PRT_OP_nhwc_group_norm, attrs, 3, in);
 }
 
 static bool apply_act(prt_pass *p, prt_build *b, prt_op *root)

@@ -21,19 +21,19 @@ static prt_value *clipped_at(const prt_op *root, uint32_t slot)
     prt_act act;
     if (last != NULL)
         return prt_epilogue_act(last, &act) && act.a == 0.0f && act.b == 6.0f
-            ? prt_formula_past(last, 0, PRT_OP_add, 3.0)
+            ? prt_formula_interior_operand(last, 0, PRT_OP_add, 3.0)
             : NULL;
-    if (prt_formula_past(root, slot, PRT_OP_min, 6.0) == NULL)
+    if (prt_formula_interior_operand(root, slot, PRT_OP_min, 6.0) == NULL)
         return NULL;
     const prt_op *min = prt_op_input(root, slot)->def;
     const uint32_t at = prt_formula_other_operand(min, 6.0);
     const prt_op *relu = prt_match_interior(min, at, PRT_OP_relu);
     if (relu != NULL)
-        return prt_formula_past(relu, 0, PRT_OP_add, 3.0);
-    if (prt_formula_past(min, at, PRT_OP_max, 0.0) == NULL)
+        return prt_formula_interior_operand(relu, 0, PRT_OP_add, 3.0);
+    if (prt_formula_interior_operand(min, at, PRT_OP_max, 0.0) == NULL)
         return NULL;
     const prt_op *max = prt_op_input(min, at)->def;
-    return prt_formula_past(max, prt_formula_other_operand(max, 0.0), PRT_OP_add, 3.0);
+    return prt_formula_interior_operand(max, prt_formula_other_operand(max, 0.0), PRT_OP_add, 3.0);
 }
 
 /* Returns the input that the op divides by 6; UINT32_MAX: it does something else. */

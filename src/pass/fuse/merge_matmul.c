@@ -99,7 +99,7 @@ static prt_value *join(const plan *m, prt_build *b, bool bias)
         const part *t = &m->parts[i];
         in[i] = bias ? prt_op_input(t->add, t->bias_slot) : prt_op_input(t->product, 1);
         if (bias)
-            in[i] = prt_match_reshaped(b, in[i], 1, &t->w.dims[t->w.rank - 1]);
+            in[i] = prt_match_reshape_constant(b, in[i], 1, &t->w.dims[t->w.rank - 1]);
         if (in[i] == NULL)
             return NULL;
     }
@@ -141,7 +141,7 @@ static poprt_status merge(prt_pass *p, prt_graph *graph, bool adds, bool *change
     PRT_TRY(read_plan(&m, graph));
     if (m.n < 2)
         return POPRT_OK;
-    const uint32_t *places = prt_match_places(p->arena, m.parts[0].product->graph);
+    const uint32_t *places = prt_match_positions(p->arena, m.parts[0].product->graph);
     if (places == NULL)
         return POPRT_E_NOMEM;
     prt_build b = prt_build_before(first_of(&m, places));

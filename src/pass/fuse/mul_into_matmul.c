@@ -25,7 +25,7 @@ static bool read_factor(const prt_op *op, prt_value **x, prt_value **c)
             continue;
         *c = prt_op_input(op, slot);
         *x = prt_op_input(op, 1 - slot);
-        return prt_dtype_is_float(t.dtype) && prt_match_fits((*c)->type, (*x)->type);
+        return prt_dtype_is_float(t.dtype) && prt_match_broadcasts((*c)->type, (*x)->type);
     }
     return false;
 }
@@ -50,7 +50,7 @@ static prt_value *scale(prt_pass *p, prt_build *b, const prt_op *by, prt_value *
         return NULL;
     const int64_t count = c->type->rank == 0 ? 1 : c->type->dims[c->type->rank - 1];
     const int64_t dims[2] = { count, 1 };
-    prt_value *in[2] = { w, prt_match_reshaped(b, c, rows ? 2 : 1, dims) };
+    prt_value *in[2] = { w, prt_match_reshape_constant(b, c, rows ? 2 : 1, dims) };
     return in[1] != NULL ? prt_match_compute(p, b, w, by->def->id, NULL, 2, in) : NULL;
 }
 

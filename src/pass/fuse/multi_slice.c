@@ -126,7 +126,7 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
         cut c;
         PRT_TRY(prt_pass_check(p));
         if (read_cut(op, &k, &c))
-            PRT_TRY(prt_match_gather(p->arena, &groups, &k, sizeof(k), op));
+            PRT_TRY(prt_match_group_add(p->arena, &groups, &k, sizeof(k), op));
     }
     for (size_t i = 0; i < groups.list.count; i++)
         if (groups.list.data[i]->ops.count > 1)

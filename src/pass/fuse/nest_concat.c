@@ -67,7 +67,7 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
         for (uint32_t i = 1; i < n; i++)
             in[i] = both->op->in[joined + i - 1].value;
         prt_build b = prt_build_before(both->op);
-        (void)prt_match_put(&b, both->op, PRT_OP_concat, both->op->attrs, n, in);
+        (void)prt_match_replace_named(&b, both->op, PRT_OP_concat, both->op->attrs, n, in);
         PRT_TRY(prt_build_status(&b));
         *changed = true;
     }

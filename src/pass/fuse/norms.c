@@ -289,6 +289,6 @@ prt_value *prt_formula_row(prt_build *b, prt_value *v)
     if (v == NULL || v->type->rank == 1)
         return v;
     const int64_t *dim = &v->type->dims[v->type->rank - 1];
-    return prt_value_is_fixed(v) ? prt_match_reshaped(b, v, 1, dim)
-                                 : prt_match_shaped(b, v, 1, dim);
+    return prt_value_is_fixed(v) ? prt_match_reshape_constant(b, v, 1, dim)
+                                 : prt_match_add_reshape(b, v, 1, dim);
 }

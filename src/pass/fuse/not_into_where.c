@@ -11,7 +11,7 @@ static bool apply_not(prt_pass *p, prt_build *b, prt_op *root)
         return false;
     prt_value *in[3] = { prt_op_input(condition->def, 0), prt_op_input(root, 2),
         prt_op_input(root, 1) };
-    return prt_match_become_op(b, root, PRT_OP_where, NULL, 3, in);
+    return prt_match_replace_op(b, root, PRT_OP_where, NULL, 3, in);
 }
 
-PRT_PASS_OF_ONE(fuse_not_into_where, PRT_OP_where, apply_not);
+PRT_PASS_OF_REWRITE(fuse_not_into_where, PRT_OP_where, apply_not);

@@ -20,7 +20,8 @@ static bool apply_gelu(prt_build *b, prt_op *root, bool by_tanh)
     prt_value *x = prt_formula_gelu(root, &tanh);
     if (x == NULL || tanh != by_tanh || !prt_formula_is_float(x) || x->type != root->out[0].type)
         return false;
-    return prt_match_put(b, root, tanh ? PRT_OP_gc_gelu : PRT_OP_gc_gelu_erf, NULL, 1, &x);
+    return prt_match_replace_named(b, root, tanh ? PRT_OP_gc_gelu : PRT_OP_gc_gelu_erf, NULL, 1,
+        &x);
 }
 
 static bool apply_by_erf(prt_pass *p, prt_build *b, prt_op *root)
@@ -56,7 +57,7 @@ static bool replace_norm(prt_build *b, prt_op *root, prt_formula_norm n)
     PRT_ATTR_SET(attrs, gc_group_normalization, num_groups, 1);
     PRT_ATTR_SET(attrs, gc_group_normalization, epsilon, (float)n.epsilon);
     if (flat)
-        return prt_match_put(b, root, PRT_OP_gc_group_normalization, &attrs, 3, in);
+        return prt_match_replace_named(b, root, PRT_OP_gc_group_normalization, &attrs, 3, in);
     prt_op *norm = prt_match_new(b, root, PRT_OP_gc_group_normalization, &attrs, 3, in, 1);
     prt_value *back = shape_of(b, n.x);
     prt_value *y = norm != NULL ? prt_build_binary(b, PRT_OP_reshape, &norm->out[0], back) : NULL;
@@ -83,8 +84,9 @@ static bool apply_norm_op(prt_pass *p, prt_build *b, prt_op *root)
     const prt_type *bias = prt_match_ranked(n.bias);
     (void)p;
     if (x == NULL || scale == NULL || bias == NULL || x->rank < 1 || scale->rank != 1 ||
-        bias->rank != 1 || (a->axis != -1 && a->axis != x->rank - 1) || !prt_match_only(root, 1) ||
-        scale->dims[0] != x->dims[x->rank - 1] || bias->dims[0] != scale->dims[0])
+        bias->rank != 1 || (a->axis != -1 && a->axis != x->rank - 1) ||
+        !prt_match_outputs_unused(root, 1) || scale->dims[0] != x->dims[x->rank - 1] ||
+        bias->dims[0] != scale->dims[0])
         return false;
     return replace_norm(b, root, n);
 }
@@ -95,7 +97,8 @@ static bool apply_gelu_op(prt_build *b, prt_op *root, bool by_tanh)
     prt_value *x = prt_op_input(root, 0);
     if (prt_str_is(a->approximate, "tanh") != by_tanh || !prt_formula_is_float(x))
         return false;
-    return prt_match_put(b, root, by_tanh ? PRT_OP_gc_gelu : PRT_OP_gc_gelu_erf, NULL, 1, &x);
+    return prt_match_replace_named(b, root, by_tanh ? PRT_OP_gc_gelu : PRT_OP_gc_gelu_erf, NULL, 1,
+        &x);
 }
 
 static bool apply_erf_op(prt_pass *p, prt_build *b, prt_op *root)

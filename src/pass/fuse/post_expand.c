@@ -22,7 +22,7 @@ static prt_op *find_expand(const prt_op *op, uint32_t *at)
     for (uint32_t i = 0; expand != NULL && i < op->n_in; i++)
         if (i != *at && prt_op_input(op, i) != NULL &&
             (!prt_match_constant(op, i, &t) ||
-                !prt_match_fits(prt_op_input(op, i)->type, prt_op_input(expand, 0)->type)))
+                !prt_match_broadcasts(prt_op_input(op, i)->type, prt_op_input(expand, 0)->type)))
             return NULL;
     return expand;
 }

@@ -65,7 +65,7 @@ static bool find_projection(const prt_op *scores, uint32_t slot, projection *q)
 
 static prt_value *scale(prt_pass *p, prt_build *b, const prt_op *by, prt_value *w, prt_value *c)
 {
-    prt_value *scalar = prt_match_reshaped(b, c, 0, NULL), *in[2] = { w, scalar };
+    prt_value *scalar = prt_match_reshape_constant(b, c, 0, NULL), *in[2] = { w, scalar };
     return scalar != NULL ? prt_match_compute(p, b, w, by->def->id, NULL, 2, in) : NULL;
 }
 
@@ -95,7 +95,7 @@ static prt_op *read_scores(const prt_op *root, prt_value **c)
         prt_op *scores = prt_match_interior(root, 1 - slot, PRT_OP_matmul);
         *c = prt_op_input(root, slot);
         if (scores != NULL && prt_match_constant(root, slot, &t) && prt_tensor_count(&t) == 1 &&
-            prt_dtype_is_float(t.dtype) && prt_match_fits((*c)->type, scores->out[0].type) &&
+            prt_dtype_is_float(t.dtype) && prt_match_broadcasts((*c)->type, scores->out[0].type) &&
             !prt_match_constant(scores, 0, &w) && !prt_match_constant(scores, 1, &w))
             return scores;
     }
@@ -133,7 +133,7 @@ static bool apply_operand(prt_pass *p, prt_build *b, prt_op *root)
     for (uint32_t slot = 2; slot-- > (prt_op_is(root, PRT_OP_div) ? 1u : 0u);) {
         prt_value *c = prt_op_input(root, slot), *x = prt_op_input(root, 1 - slot);
         if (!prt_match_constant(root, slot, &t) || prt_tensor_count(&t) != 1 ||
-            !prt_dtype_is_float(t.dtype) || !prt_match_fits(c->type, x->type) ||
+            !prt_dtype_is_float(t.dtype) || !prt_match_broadcasts(c->type, x->type) ||
             !find_projection(root, 1 - slot, &q) || !prt_pass_may_replace(y, x))
             continue;
         if (!fold_factor(p, b, root, c, &q))

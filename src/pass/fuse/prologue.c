@@ -62,7 +62,7 @@ static bool replace(const site *s, prt_build *b, prt_value *w, prt_value *bias)
     prt_value *in[4] = { s->x, w, bias, prt_op_input(s->conv, 3) };
     if (w == NULL)
         return b->status != POPRT_OK;
-    return prt_match_put(b, s->conv, s->conv->def->id, s->conv->attrs,
+    return prt_match_replace_named(b, s->conv, s->conv->def->id, s->conv->attrs,
         in[3] != NULL      ? 4
             : bias != NULL ? 3
                            : 2,
@@ -73,7 +73,7 @@ static bool apply_mul(prt_pass *p, prt_build *b, const site *s)
 {
     const size_t count = prt_tensor_count(&s->w);
     float *w = PRT_NEW_N(p->arena, float, count + 1);
-    if (w == NULL || !prt_pass_afford(p, count * sizeof(float)))
+    if (w == NULL || !prt_pass_reserve(p, count * sizeof(float)))
         return false;
     for (size_t i = 0; i < count; i++) {
         const size_t kernel = i / s->taps;

@@ -148,9 +148,10 @@ static prt_value *subtract_zeros(prt_pass *p, prt_build *b, const product *m, pr
 {
     prt_reduce_sum_attrs attrs = PRT_ATTRS_OF(reduce_sum);
     const int64_t last = in[0]->type->rank - 1;
-    prt_value *rows[2] = { prt_match_cast(b, in[0], PRT_DTYPE_f32), prt_build_i64s(b, 1, &last) };
+    prt_value *rows[2] = { prt_match_add_cast(b, in[0], PRT_DTYPE_f32),
+        prt_build_i64s(b, 1, &last) };
     prt_value *sums = prt_build_op(b, PRT_OP_reduce_sum, &attrs, 2, rows);
-    prt_value *zero = prt_build_binary(b, PRT_OP_mul, prt_match_cast(b, in[1], PRT_DTYPE_f32),
+    prt_value *zero = prt_build_binary(b, PRT_OP_mul, prt_match_add_cast(b, in[1], PRT_DTYPE_f32),
         prt_build_scalar(b, PRT_DTYPE_f32, (double)m->form.channels));
     sums = prt_build_binary(b, PRT_OP_sub, sums, zero);
     return prt_build_binary(b, PRT_OP_sub, y,

@@ -122,7 +122,7 @@ static bool can_join(const prt_op *op)
         prt_op_attr(op->def, PRT_STR("axis")) == UINT32_MAX;
     if (!plain && !is_along_rows(op))
         return false;
-    if (!prt_op_is(op, PRT_OP_split) && !prt_match_only(op, 1))
+    if (!prt_op_is(op, PRT_OP_split) && !prt_match_outputs_unused(op, 1))
         return false;
     bool any = false;
     for (uint32_t i = 0; i < op->n_in; i++) {

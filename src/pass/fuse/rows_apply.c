@@ -38,7 +38,7 @@ static prt_value *as_matrix(editor *e, prt_build *b, const prt_op *reader, prt_v
         return e->matrix[v->id];
     prt_value *made = v;
     if (prt_value_is_constant(v)) {
-        made = prt_match_reshaped(b, v, 2, dims);
+        made = prt_match_reshape_constant(b, v, 2, dims);
     } else if (v->type->rank != 2) {
         const bool view = v->def != NULL && prt_rows_is_view(v->def) && !prt_rows_is_bound(e->r, v);
         made = reshape(b, view ? v->def : reader, view ? prt_op_input(v->def, 0) : v, 2, dims);
@@ -53,7 +53,7 @@ static prt_value *as_row(prt_build *b, prt_value *v)
 {
     if (v == NULL || v->constant == NULL || !prt_type_is_tensor(v->type) || v->type->rank <= 1)
         return v;
-    return prt_match_reshaped(b, v, 1, &v->type->dims[v->type->rank - 1]);
+    return prt_match_reshape_constant(b, v, 1, &v->type->dims[v->type->rank - 1]);
 }
 
 /* Returns the attributes for matrices: an axis attribute becomes -1. */

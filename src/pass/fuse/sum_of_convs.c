@@ -71,7 +71,7 @@ static bool find_norm(const prt_op *root, uint32_t slot, branch *to)
         return prt_match_reader(&root->out[0], PRT_OP_batch_normalization) != NULL;
     to->x = prt_op_input(op, 0);
     return prt_bn_match(op, &to->bn) && prt_match_is_f32(to->x) &&
-        prt_bn_suits(&to->bn, PRT_DTYPE_f32, (uint64_t)prt_match_dim(to->x, 1));
+        prt_bn_is_supported(&to->bn, PRT_DTYPE_f32, (uint64_t)prt_match_dim(to->x, 1));
 }
 
 /* Finds the position of the first tap of `small` in the kernel of `large`, on each axis. Returns
@@ -151,7 +151,7 @@ static bool replace(prt_pass *p, prt_build *b, prt_op *root, const branch *large
     const double *factors = norm ? prt_bn_factors(&small->bn, p->arena) : NULL;
     float *w = PRT_NEW_N(p->arena, float, count), *bias = PRT_NEW_N(p->arena, float, filters);
     if (w == NULL || bias == NULL || (norm && factors == NULL) ||
-        !prt_pass_afford(p, count * sizeof(float)))
+        !prt_pass_reserve(p, count * sizeof(float)))
         return false;
     for (size_t i = 0; i < count; i++)
         w[i] = (float)prt_load_f64(PRT_DTYPE_f32, large->w.data, i);
@@ -168,7 +168,7 @@ static bool replace(prt_pass *p, prt_build *b, prt_op *root, const branch *large
         prt_build_tensor(b, PRT_DTYPE_f32, large->w.rank, large->w.dims, w), NULL };
     if (large->biased || small->biased)
         in[2] = prt_build_tensor(b, PRT_DTYPE_f32, 1, large->w.dims, bias);
-    return prt_match_put(b, root, PRT_OP_conv, large->attrs, in[2] != NULL ? 3 : 2, in);
+    return prt_match_replace_named(b, root, PRT_OP_conv, large->attrs, in[2] != NULL ? 3 : 2, in);
 }
 
 static bool apply(prt_pass *p, prt_build *b, prt_op *root)
@@ -184,4 +184,4 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     return false;
 }
 
-PRT_PASS_OF_ONE(fuse_sum_of_convs, PRT_OP_add, apply);
+PRT_PASS_OF_REWRITE(fuse_sum_of_convs, PRT_OP_add, apply);

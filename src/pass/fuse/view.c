@@ -15,7 +15,7 @@ bool prt_view_is_static(const prt_value *value)
     return true;
 }
 
-bool prt_view_whole(prt_value *value, prt_view *out)
+bool prt_view_identity(prt_value *value, prt_view *out)
 {
     uint64_t count;
     if (!prt_view_is_static(value) || value->type->rank > PRT_MAX_RANK ||
@@ -31,7 +31,7 @@ bool prt_view_whole(prt_value *value, prt_view *out)
     return true;
 }
 
-bool prt_view_is_plain(const prt_view *v)
+bool prt_view_is_contiguous(const prt_view *v)
 {
     int64_t step = 1;
     for (uint32_t i = v->rank; i-- > 0; step *= v->dims[i])
@@ -94,7 +94,7 @@ bool prt_view_reshape(prt_view *v, uint32_t rank, const int64_t *dims)
     return true;
 }
 
-/* Like prt_view_whole, with an expression as the last dim. At most one other dim is not 1. */
+/* Like prt_view_identity, with an expression as the last dim. At most one other dim is not 1. */
 static bool whole_open(prt_value *value, prt_view *out)
 {
     const prt_type *type = value->type;
@@ -118,7 +118,7 @@ bool prt_view_broadcast(const prt_value *value, uint32_t rank, const int64_t *di
 {
     prt_view whole;
     prt_value *from = (prt_value *)(uintptr_t)value;
-    if ((!prt_view_whole(from, &whole) && !whole_open(from, &whole)) || whole.rank > rank)
+    if ((!prt_view_identity(from, &whole) && !whole_open(from, &whole)) || whole.rank > rank)
         return false;
     *out = whole;
     out->rank = rank;
@@ -322,10 +322,10 @@ bool prt_view_trace(prt_value *value, prt_view *out)
             break;
         chain[++n] = from;
     }
-    if (!prt_view_whole(chain[n], out))
+    if (!prt_view_identity(chain[n], out))
         return false;
     while (n-- > 0)
-        if (!step(out, chain[n]) && !prt_view_whole(chain[n], out))
+        if (!step(out, chain[n]) && !prt_view_identity(chain[n], out))
             return false;
     return true;
 }

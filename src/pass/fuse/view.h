@@ -22,7 +22,7 @@ typedef struct prt_view {
 bool prt_view_is_static(const prt_value *value);
 
 /* Describes a value as a view of itself; false if its shape is not known. */
-bool prt_view_whole(prt_value *value, prt_view *out);
+bool prt_view_identity(prt_value *value, prt_view *out);
 
 /* Traces `value` back to the farthest source that it is a view of, which may be itself. Returns
  * false if the shape is not known. */
@@ -39,7 +39,7 @@ bool prt_view_reshape(prt_view *v, uint32_t rank, const int64_t *dims);
 bool prt_view_broadcast(const prt_value *value, uint32_t rank, const int64_t *dims, prt_view *out);
 
 /* Returns whether the view is contiguous, in row-major order of its dims. */
-bool prt_view_is_plain(const prt_view *v);
+bool prt_view_is_contiguous(const prt_view *v);
 
 /* Reads input `slot` if it is a constant of one float. */
 bool prt_view_number(const prt_op *op, uint32_t slot, double *out);

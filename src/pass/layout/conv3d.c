@@ -118,7 +118,7 @@ static prt_value *images_of(prt_build *b, prt_value *x, int64_t channels, const 
 {
     static const int64_t first[4] = { 0, 3, 1, 2 };
     const int64_t dims[4] = { -1, size[0], size[1], channels };
-    return prt_match_transposed(b, prt_match_shaped(b, x, 4, dims), 4, first);
+    return prt_match_add_transpose(b, prt_match_add_reshape(b, x, 4, dims), 4, first);
 }
 
 static prt_value *convolved(prt_pass *p, prt_build *b, const volume *v, prt_value *x,
@@ -149,12 +149,12 @@ static prt_value *concat_planes(prt_pass *p, prt_build *b, const volume *v, prt_
     const bool few = v->channels == 1 || v->kernel[0] * v->channels <= PRT_TO_NHWC_IMAGE_CHANNELS;
     const int64_t planes[4] = { -1, v->channels, v->in[1], v->in[2] };
     prt_value *x =
-        few ? prt_match_transposed(b, v->x, RANK, planes_first) : prt_to_nhwc_last(b, v->x);
+        few ? prt_match_add_transpose(b, v->x, RANK, planes_first) : prt_to_nhwc_last(b, v->x);
     prt_value *part[MAX_PLANES];
     x = x != NULL ? padded(b, v, x) : NULL;
     for (int64_t k = 0; k < v->kernel[0]; k++) {
         part[k] = x != NULL ? planes_of_tap(b, v, x, k) : NULL;
-        part[k] = few ? prt_match_shaped(b, part[k], 4, planes) : part[k];
+        part[k] = few ? prt_match_add_reshape(b, part[k], 4, planes) : part[k];
         if (part[k] == NULL)
             return NULL;
     }
@@ -185,12 +185,12 @@ bool prt_to_nhwc_conv3d(prt_pass *p, prt_build *b, prt_op *root)
         PRT_ATTR_SET(v.attrs, fused_conv, beta, f->beta);
     }
     const int64_t *d = v.y->dims, dims[RANK] = { -1, d[2], d[3], d[4], d[1] };
-    if (!prt_pass_afford(p, prt_tensor_count(&v.w) * sizeof(float)))
+    if (!prt_pass_reserve(p, prt_tensor_count(&v.w) * sizeof(float)))
         return false;
     if (v.residual != NULL)
         residual = images_of(b, prt_to_nhwc_last(b, v.residual), d[1], d + 3);
     prt_value *y = concat_planes(p, b, &v, residual);
-    y = y != NULL ? prt_match_shaped(b, prt_to_nhwc_last(b, y), RANK, dims) : NULL;
+    y = y != NULL ? prt_match_add_reshape(b, prt_to_nhwc_last(b, y), RANK, dims) : NULL;
     prt_to_nhwc_replace(b, root, 0, y);
     return true;
 }

@@ -6,8 +6,8 @@
 static prt_value *reshape_transpose_reshape(prt_build *b, prt_value *x, uint32_t rank,
     const int64_t *split, const int64_t *perm, uint32_t last_rank, const int64_t *last)
 {
-    x = prt_match_transposed(b, prt_match_shaped(b, x, rank, split), rank, perm);
-    return prt_match_shaped(b, x, last_rank, last);
+    x = prt_match_add_transpose(b, prt_match_add_reshape(b, x, rank, split), rank, perm);
+    return prt_match_add_reshape(b, x, last_rank, last);
 }
 
 prt_value *prt_to_nhwc_place_blocks(prt_build *b, prt_value *x, uint32_t axes, const int64_t *block,
@@ -26,7 +26,7 @@ prt_value *prt_to_nhwc_place_blocks(prt_build *b, prt_value *x, uint32_t axes, c
     }
     image[1 + axes] = channels;
     return moves ? reshape_transpose_reshape(b, x, 1 + 2 * axes, split, perm, 2 + axes, image)
-                 : prt_match_shaped(b, x, 2 + axes, image);
+                 : prt_match_add_reshape(b, x, 2 + axes, image);
 }
 
 /* Returns the input with channels last, if all dims but the batch are known; otherwise NULL. */

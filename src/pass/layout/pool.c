@@ -80,9 +80,9 @@ static bool pool_volume(prt_build *b, prt_op *root, prt_value *x)
     const int64_t images[4] = { -1, d[2], d[3], d[4] };
     const int64_t rows[4] = { -1, d[1], to[3] * to[4], d[4] };
     const int64_t volume[VOLUME] = { -1, to[2], to[3], to[4], d[4] };
-    x = build_pool(b, root, &a, &planes, prt_match_shaped(b, x, 4, images));
-    x = build_pool(b, root, &a, &depth, prt_match_shaped(b, x, 4, rows));
-    prt_to_nhwc_replace(b, root, 0, prt_match_shaped(b, x, VOLUME, volume));
+    x = build_pool(b, root, &a, &planes, prt_match_add_reshape(b, x, 4, images));
+    x = build_pool(b, root, &a, &depth, prt_match_add_reshape(b, x, 4, rows));
+    prt_to_nhwc_replace(b, root, 0, prt_match_add_reshape(b, x, VOLUME, volume));
     return true;
 }
 

@@ -44,7 +44,7 @@ bool prt_to_nhwc_shuffle(prt_build *b, prt_op *root)
         return false;
     const int64_t parts[5] = { d[0], d[1], d[2], split[1], split[2] };
     prt_value *v = prt_to_nhwc_reshape(b, x, 5, parts);
-    v = v != NULL ? prt_match_transposed(b, v, 5, last) : NULL;
+    v = v != NULL ? prt_match_add_transpose(b, v, 5, last) : NULL;
     v = v != NULL ? prt_to_nhwc_reshape(b, v, 4, d) : NULL;
     prt_to_nhwc_replace(b, root, 0, v);
     return true;
@@ -175,7 +175,7 @@ static bool merge_transposes(prt_build *b, prt_op *root)
         prt_value *source = prt_op_input(inner, 0);
         if (same && prt_pass_may_replace(&root->out[0], source))
             return prt_pass_replace(b, &root->out[0], source);
-        prt_value *y = prt_match_transposed(b, source, a->perm.count, perm);
+        prt_value *y = prt_match_add_transpose(b, source, a->perm.count, perm);
         if (y != NULL)
             (void)prt_pass_replace(b, &root->out[0], y);
         return true;

@@ -37,7 +37,7 @@ prt_value *prt_to_nhwc_last(prt_build *b, prt_value *v)
 {
     prt_value *source = prt_to_nhwc_source(v);
     const uint32_t rank = (uint32_t)v->type->rank;
-    return source != NULL ? source : prt_match_transposed(b, v, rank, to_last[rank - 3]);
+    return source != NULL ? source : prt_match_add_transpose(b, v, rank, to_last[rank - 3]);
 }
 
 void prt_to_nhwc_replace(prt_build *b, prt_op *root, uint32_t i, prt_value *y)
@@ -45,7 +45,7 @@ void prt_to_nhwc_replace(prt_build *b, prt_op *root, uint32_t i, prt_value *y)
     if (y == NULL)
         return;
     const uint32_t rank = (uint32_t)y->type->rank;
-    prt_value *transposed = prt_match_transposed(b, y, rank, to_first[rank - 3]);
+    prt_value *transposed = prt_match_add_transpose(b, y, rank, to_first[rank - 3]);
     if (transposed != NULL)
         (void)prt_pass_replace(b, &root->out[i], transposed);
 }

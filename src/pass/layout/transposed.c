@@ -353,7 +353,7 @@ bool prt_to_nhwc_conv_transpose(prt_pass *p, prt_build *b, prt_op *root)
         q.count[i] = t.axis[i].stride;
         size *= (size_t)(least == separate ? t.axis[i].kernel : taps_of(&s[i]) * q.count[i]);
     }
-    if (least >= cost_unchanged(&t) || !prt_pass_afford(p, size))
+    if (least >= cost_unchanged(&t) || !prt_pass_reserve(p, size))
         return false;
     return replace(b, root, &t, s,
         least == separate ? build_separate(p, b, &t) : build_part(p, b, &q));

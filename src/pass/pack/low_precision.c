@@ -234,7 +234,7 @@ static bool replace_by_quantized(prt_pass *p, prt_build *b, prt_op *root,
         PRT_ATTR_SET(attrs, quantized_linear, alpha, from->alpha);
         PRT_ATTR_SET(attrs, quantized_linear, beta, from->beta);
     }
-    return prt_match_put(b, root, PRT_OP_quantized_linear, &attrs,
+    return prt_match_replace_named(b, root, PRT_OP_quantized_linear, &attrs,
         in[6] != NULL       ? 7
             : in[5] != NULL ? 6
                             : 5,
@@ -251,7 +251,7 @@ static bool quantize_left(prt_build *b, prt_op *root, prt_fused_linear_attrs *at
     for (uint32_t i = 0; i < root->n_in; i++)
         in[i] = prt_op_input(root, i);
     PRT_ATTR_SET(*attrs, fused_linear, compute, PRT_LINEAR_i8);
-    return prt_match_put(b, root, PRT_OP_fused_linear, attrs, root->n_in, in);
+    return prt_match_replace_named(b, root, PRT_OP_fused_linear, attrs, root->n_in, in);
 }
 
 static bool replace(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_attrs *attrs)

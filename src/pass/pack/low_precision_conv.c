@@ -128,7 +128,7 @@ bool prt_low_precision_conv(prt_pass *p, prt_build *b, prt_op *root)
     const prt_nhwc_quantized_conv_attrs attrs = attrs_of(a);
     if (!quantize(p, root, &w, in + 1))
         return b->status != POPRT_OK;
-    return prt_match_put(b, root, PRT_OP_nhwc_quantized_conv, &attrs,
+    return prt_match_replace_named(b, root, PRT_OP_nhwc_quantized_conv, &attrs,
         in[5] != NULL       ? 6
             : in[4] != NULL ? 5
                             : 4,

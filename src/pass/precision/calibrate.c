@@ -279,7 +279,7 @@ static void put_code(prt_lines *log, prt_fp8_code code)
 {
     char text[24];
     (void)snprintf(text, sizeof(text), "%s %d", prt_fp8_name(code.format), code.scale);
-    prt_lines_put(log, text);
+    prt_lines_append(log, text);
 }
 
 static void log_search(calibrator *c, const layer *l, const prt_search *s, uint32_t best,
@@ -289,21 +289,21 @@ static void log_search(calibrator *c, const layer *l, const prt_search *s, uint3
     for (uint32_t k = 0; k <= PRT_CANDIDATES; k++) {
         const uint32_t at = k < PRT_CANDIDATES ? k : best;
         prt_lines_text(log, l->op->origin);
-        prt_lines_put(log, what);
-        prt_lines_put(log, k < PRT_CANDIDATES ? "" : "chosen ");
+        prt_lines_append(log, what);
+        prt_lines_append(log, k < PRT_CANDIDATES ? "" : "chosen ");
         put_code(log, prt_search_code(s, at));
         prt_lines_field(log, prt_loss_name(s->loss), prt_search_loss(s, at));
         if (k < PRT_CANDIDATES || s->loss == PRT_LOSS_kld) {
-            prt_lines_put(log, "\n");
+            prt_lines_append(log, "\n");
             continue;
         }
-        prt_lines_put(log, "\n  before:");
+        prt_lines_append(log, "\n  before:");
         prt_lines_moments(log, &s->x);
-        prt_lines_put(log, "\n  after:");
+        prt_lines_append(log, "\n  after:");
         prt_lines_moments(log, &s->q[best]);
-        prt_lines_put(log, "\n  noise:");
+        prt_lines_append(log, "\n  noise:");
         prt_lines_moments(log, &s->noise[best]);
-        prt_lines_put(log, "\n");
+        prt_lines_append(log, "\n");
     }
 }
 
@@ -334,7 +334,7 @@ static poprt_status put_dict(calibrator *c, bool inputs, prt_str *out)
 static poprt_status put_results(calibrator *c, prt_calibration *out)
 {
     prt_lines skip = { .arena = c->arena };
-    prt_lines_put(&skip, c->how->skip != NULL ? c->how->skip : "");
+    prt_lines_append(&skip, c->how->skip != NULL ? c->how->skip : "");
     for (size_t i = 0; i < c->layers.count; i++) {
         const layer *l = &c->layers.data[i];
         log_search(c, l, l->weight, l->weight_best, " weight: ");
@@ -342,11 +342,11 @@ static poprt_status put_results(calibrator *c, prt_calibration *out)
             log_search(c, l, l->input, l->input_best, " input: ");
         if (!l->kept)
             continue;
-        prt_lines_put(&skip, skip.text.count != 0 ? "," : "");
+        prt_lines_append(&skip, skip.text.count != 0 ? "," : "");
         prt_lines_text(&skip, l->op->origin);
         prt_lines_text(&c->log, l->op->origin);
         prt_lines_field(&c->log, "stays float16: loss", l->loss);
-        prt_lines_put(&c->log, "\n");
+        prt_lines_append(&c->log, "\n");
     }
     PRT_TRY(put_dict(c, true, &out->inputs));
     PRT_TRY(put_dict(c, false, &out->weights));

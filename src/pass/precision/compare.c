@@ -226,20 +226,20 @@ static void put_stats(prt_lines *to, const char *what, const double *x, size_t n
             const double at = width > 0 ? (x[i] - m.least) / width : 0;
             bins[at < BINS ? (uint32_t)at : BINS - 1]++;
         }
-    prt_lines_put(to, what);
+    prt_lines_append(to, what);
     prt_lines_field(to, "mean", prt_moments_mean(&m));
     prt_lines_field(to, "std", sqrt(prt_moments_variance(&m)));
     prt_lines_field(to, "min", m.least);
     prt_lines_field(to, "max", m.most);
     prt_lines_field(to, "skewness", prt_moments_skewness(&m));
     prt_lines_field(to, "kurtosis", prt_moments_kurtosis(&m));
-    prt_lines_put(to, "\n    histogram");
+    prt_lines_append(to, "\n    histogram");
     for (uint32_t i = 0; i < BINS; i++) {
         char text[24];
         (void)snprintf(text, sizeof(text), " %llu", (unsigned long long)bins[i]);
-        prt_lines_put(to, text);
+        prt_lines_append(to, text);
     }
-    prt_lines_put(to, "\n");
+    prt_lines_append(to, "\n");
 }
 
 static poprt_status put_layer(const prt_pass *p, const tap *t, const prt_tensor *x,
@@ -258,13 +258,13 @@ static poprt_status put_layer(const prt_pass *p, const tap *t, const prt_tensor 
         if (isfinite(a[i]) && isfinite(b[i]))
             prt_distance_add(&d, 1, &a[i], &b[i]);
     }
-    prt_lines_put(to, t->node);
-    prt_lines_put(to, ":");
+    prt_lines_append(to, t->node);
+    prt_lines_append(to, ":");
     prt_lines_field(to, "cos_dist", prt_distance_cos(&d));
     prt_lines_field(to, "mse", prt_distance_mse(&d));
     prt_lines_field(to, "mae", prt_distance_mae(&d));
     prt_lines_field(to, "snr", prt_distance_snr(&d));
-    prt_lines_put(to, "\n");
+    prt_lines_append(to, "\n");
     put_stats(to, "  original:", a, n);
     put_stats(to, "  quantized:", b, n);
     put_stats(to, "  error:", e, n);

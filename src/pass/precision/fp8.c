@@ -355,8 +355,8 @@ static poprt_status convert(settings *s, prt_op *op)
         return prt_build_status(&b);
     s->converted++;
     if (bias != old_bias && bias->constant != NULL)
-        PRT_TRY(prt_retype_take_name(bias, old_bias));
-    return in[1]->constant != NULL ? prt_retype_take_name(in[1], weight) : POPRT_OK;
+        PRT_TRY(prt_retype_move_name(bias, old_bias));
+    return in[1]->constant != NULL ? prt_retype_move_name(in[1], weight) : POPRT_OK;
 }
 
 static poprt_status convert_graph(settings *s, prt_graph *graph)

@@ -80,7 +80,7 @@ static poprt_status run_to(prt_pass *p, int32_t to, prt_watch *watch, bool *chan
     const prt_retype how = { .mode = half_mode,
         .user = &options,
         .watch = watch,
-        .became = watch != NULL ? prt_watch_became : NULL };
+        .converted = watch != NULL ? prt_watch_add : NULL };
     if (prt_pass_bool(p, "enable_avoid_overflow_patterns"))
         PRT_TRY(prt_overflow_find(p->arena, p->module, &overflow));
     options.overflow = overflow;
@@ -141,7 +141,7 @@ static poprt_status run_mixed(prt_pass *p, prt_graph *graph, bool *changed)
         .eager = true,
         .mode = mixed_mode,
         .watch = watch,
-        .became = watch != NULL ? prt_watch_became : NULL };
+        .converted = watch != NULL ? prt_watch_add : NULL };
     (void)graph;
     const poprt_status status = prt_retype_run(p, &how, changed);
     return prt_watch_end(watch, status, "float16", largest_half);

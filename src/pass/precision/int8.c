@@ -188,7 +188,7 @@ static poprt_status replace(coder *c)
     if (prt_build_status(&b) != POPRT_OK)
         return prt_build_status(&b);
     prt_value_replace(c->weight, now);
-    return prt_retype_take_name(q, c->weight);
+    return prt_retype_move_name(q, c->weight);
 }
 
 static poprt_status convert(coder *c, prt_value *weight, const prt_op *layer, const prt_json *item,

@@ -13,7 +13,7 @@ void prt_lines_text(prt_lines *to, prt_str text)
         to->failed = !PRT_VEC_PUSH(to->arena, &to->text, text.data[i]);
 }
 
-void prt_lines_put(prt_lines *to, const char *text)
+void prt_lines_append(prt_lines *to, const char *text)
 {
     prt_lines_text(to, prt_str_of(text));
 }
@@ -22,14 +22,14 @@ void prt_lines_number(prt_lines *to, double value)
 {
     char text[PRT_NUMBER_TEXT];
     (void)prt_print_f64(PRT_DTYPE_f32, (double)(float)value, text);
-    prt_lines_put(to, text);
+    prt_lines_append(to, text);
 }
 
 void prt_lines_field(prt_lines *to, const char *name, double value)
 {
-    prt_lines_put(to, " ");
-    prt_lines_put(to, name);
-    prt_lines_put(to, " ");
+    prt_lines_append(to, " ");
+    prt_lines_append(to, name);
+    prt_lines_append(to, " ");
     prt_lines_number(to, value);
 }
 

@@ -17,7 +17,7 @@ typedef struct prt_lines {
 void prt_lines_text(prt_lines *to, prt_str text);
 void prt_lines_number(prt_lines *to, double value); /* printed with the precision of float32 */
 /* Appends a literal or text. */
-void prt_lines_put(prt_lines *to, const char *text);
+void prt_lines_append(prt_lines *to, const char *text);
 void prt_lines_field(prt_lines *to, const char *name, double value); /* appends " name value" */
 /* Appends " mean ... variance ... skewness ... kurtosis ...". */
 void prt_lines_moments(prt_lines *to, const prt_moments *m);

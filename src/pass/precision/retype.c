@@ -382,7 +382,7 @@ static poprt_status convert_graph(prt_retype_state *s, prt_graph *graph)
     return POPRT_OK;
 }
 
-poprt_status prt_retype_take_name(prt_value *to, prt_value *from)
+poprt_status prt_retype_move_name(prt_value *to, prt_value *from)
 {
     const prt_str name = from->name;
     if (prt_value_used(from) || prt_value_is_input(from) || name.size == 0)
@@ -408,7 +408,7 @@ static void report_value(const prt_retype_state *s, const prt_value *v)
 {
     const prt_retype_copies *f = prt_retype_copies_of(s, v);
     if (f != NULL && f->to != NULL)
-        s->how->became(s->how->watch, v);
+        s->how->converted(s->how->watch, v);
 }
 
 static void report_values(const prt_retype_state *s)
@@ -427,11 +427,11 @@ poprt_status prt_retype_run(prt_pass *p, const prt_retype *how, bool *changed)
     prt_retype_state s = { .p = p, .how = how };
     PRT_TRY(prt_retype_plan(&s));
     PRT_TRY(convert_graph(&s, p->module->main));
-    if (how->became != NULL)
+    if (how->converted != NULL)
         report_values(&s);
     PRT_TRY(drop_casts(&s));
     for (size_t i = 0; i < s.made.count; i++)
-        PRT_TRY(prt_retype_take_name(s.made.data[i].to, s.made.data[i].from));
+        PRT_TRY(prt_retype_move_name(s.made.data[i].to, s.made.data[i].from));
     (void)prt_graph_drop_constants(p->module->main, true);
     *changed = *changed || s.changed;
     return POPRT_OK;

@@ -44,7 +44,7 @@ typedef struct prt_retype {
     const void *user;
     /* Called at the end for each value of the main graph that has a copy in type `to`, except for
      * constants; may be NULL. */
-    void (*became)(void *watch, const prt_value *v);
+    void (*converted)(void *watch, const prt_value *v);
     void *watch;
 } prt_retype;
 
@@ -52,6 +52,6 @@ typedef struct prt_retype {
 poprt_status prt_retype_run(prt_pass *p, const prt_retype *how, bool *changed);
 
 /* Moves the name of a constant to the one converted from it, if the old constant is unused. */
-poprt_status prt_retype_take_name(prt_value *to, prt_value *from);
+poprt_status prt_retype_move_name(prt_value *to, prt_value *from);
 
 #endif

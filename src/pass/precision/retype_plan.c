@@ -98,7 +98,7 @@ static uint8_t first_mode(const prt_retype_state *s, const prt_op *op, bool kept
 {
     if (kept || prt_half_opset_of(op, s->how->to) > s->opset || op->def == NULL ||
         prt_op_is(op, PRT_OP_bit_cast) || strcmp(op->def->domain, "ai.onnx.ml") == 0 ||
-        !has_plain_regions(op) || prt_retype_is_blind(s, op))
+        !has_plain_regions(op) || prt_retype_may_be_from(s, op))
         return PRT_RETYPE_KEEP;
     return (uint8_t)s->how->mode(s->how, op);
 }
@@ -341,7 +341,7 @@ poprt_status prt_retype_plan(prt_retype_state *s)
     s->graphs = prt_map_in(s->p->arena);
     s->opset = s->how->to == PRT_DTYPE_bf16 ? BF16_OPSET : 0;
     PRT_TRY(find_opset(s, s->p->module->main, 0));
-    PRT_TRY(prt_retype_learn(s));
+    PRT_TRY(prt_retype_infer_unknown(s));
     PRT_TRY(plan_graph(s, s->p->module->main, 0, false, false));
     PRT_TRY(seed(s, &list, s->p->module->main));
     PRT_TRY(propagate_keep(s, &list));

@@ -56,10 +56,10 @@ bool prt_retype_wraps(const prt_type *type, int32_t dtype);
 /* ---- retype_unknown.c */
 
 /* Sets unknown element types that follow from the type variables of operators. */
-poprt_status prt_retype_learn(prt_retype_state *s);
+poprt_status prt_retype_infer_unknown(prt_retype_state *s);
 
 /* Returns whether an operand's type is still unknown and may be `from`. */
-bool prt_retype_is_blind(const prt_retype_state *s, const prt_op *op);
+bool prt_retype_may_be_from(const prt_retype_state *s, const prt_op *op);
 
 /* ---- retype_bits.c */
 

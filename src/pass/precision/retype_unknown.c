@@ -101,7 +101,7 @@ static poprt_status learn_graph(prt_retype_state *s, prt_graph *graph, uint32_t 
     return POPRT_OK;
 }
 
-poprt_status prt_retype_learn(prt_retype_state *s)
+poprt_status prt_retype_infer_unknown(prt_retype_state *s)
 {
     bool changed = true;
     for (uint32_t round = 0; round < ROUNDS && changed; round++) {
@@ -111,7 +111,7 @@ poprt_status prt_retype_learn(prt_retype_state *s)
     return POPRT_OK;
 }
 
-bool prt_retype_is_blind(const prt_retype_state *s, const prt_op *op)
+bool prt_retype_may_be_from(const prt_retype_state *s, const prt_op *op)
 {
     for (uint32_t i = 0; op->n_regions == 0 && i < op->n_in; i++)
         if (is_unknown(op->in[i].value) &&

@@ -72,7 +72,7 @@ poprt_status prt_watch_begin(prt_pass *p, prt_watch **out)
     return POPRT_OK;
 }
 
-void prt_watch_became(void *watch, const prt_value *v)
+void prt_watch_add(void *watch, const prt_value *v)
 {
     prt_watch *w = watch;
     if (v->id < w->n && w->values[v->id].value != NULL)

@@ -14,8 +14,8 @@ typedef struct prt_watch prt_watch;
  * and the model is large; the latter gives a note. */
 poprt_status prt_watch_begin(prt_pass *p, prt_watch **out);
 
-/* Callback `became` of prt_retype: the value has a copy in the new type. */
-void prt_watch_became(void *watch, const prt_value *v);
+/* Callback `converted` of prt_retype: the value has a copy in the new type. */
+void prt_watch_add(void *watch, const prt_value *v);
 
 /* If the pass succeeded (`status`), runs the clone and warns of values larger in size than `most`,
  * the largest finite number of the type named `type`. If the model cannot be run (lack of memory

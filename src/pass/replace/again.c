@@ -17,7 +17,7 @@ static bool same_inputs(prt_build *b, prt_op *root, uint32_t id, const void *att
     prt_value *in[3];
     for (uint32_t i = 0; i < root->n_in && i < 3; i++)
         in[i] = prt_op_input(root, i);
-    return prt_match_become_op(b, root, id, attrs, root->n_in, in);
+    return prt_match_replace_op(b, root, id, attrs, root->n_in, in);
 }
 
 static bool apply_erf(prt_pass *p, prt_build *b, prt_op *root)
@@ -61,8 +61,8 @@ static bool apply_where(prt_pass *p, prt_build *b, prt_op *root)
     return same_inputs(b, root, PRT_OP_gc_where_v2, NULL);
 }
 
-PRT_PASS_OF_ONE(replace_erf_with_erfv2, PRT_OP_erf, apply_erf);
-PRT_PASS_OF_ONE(replace_isinf, PRT_OP_isinf, apply_isinf);
-PRT_PASS_OF_ONE(replace_round, PRT_OP_round, apply_round);
-PRT_PASS_OF_ONE(replace_softmax, PRT_OP_softmax, apply_softmax);
-PRT_PASS_OF_ONE(replace_where_with_wherev2, PRT_OP_where, apply_where);
+PRT_PASS_OF_REWRITE(replace_erf_with_erfv2, PRT_OP_erf, apply_erf);
+PRT_PASS_OF_REWRITE(replace_isinf, PRT_OP_isinf, apply_isinf);
+PRT_PASS_OF_REWRITE(replace_round, PRT_OP_round, apply_round);
+PRT_PASS_OF_REWRITE(replace_softmax, PRT_OP_softmax, apply_softmax);
+PRT_PASS_OF_REWRITE(replace_where_with_wherev2, PRT_OP_where, apply_where);

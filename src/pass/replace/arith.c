@@ -19,11 +19,11 @@ static double inverse(double x, double with)
 
 static bool apply_div(prt_pass *p, prt_build *b, prt_op *root)
 {
-    prt_value *by = prt_match_mapped(p, b, root, 1, inverse, 1.0);
+    prt_value *by = prt_match_map_constant(p, b, root, 1, inverse, 1.0);
     if (by == NULL)
         return b->status != POPRT_OK;
     prt_value *in[2] = { prt_op_input(root, 0), by };
-    return prt_match_become_op(b, root, PRT_OP_mul, NULL, 2, in);
+    return prt_match_replace_op(b, root, PRT_OP_mul, NULL, 2, in);
 }
 
 static bool apply_pow(prt_pass *p, prt_build *b, prt_op *root)
@@ -39,8 +39,8 @@ static bool apply_pow(prt_pass *p, prt_build *b, prt_op *root)
     if (c != 2 && c != 3)
         return false;
     prt_value *y = prt_build_binary(b, PRT_OP_mul, x, x);
-    return prt_match_become(b, root, c == 2 ? y : prt_build_binary(b, PRT_OP_mul, y, x));
+    return prt_match_replace(b, root, c == 2 ? y : prt_build_binary(b, PRT_OP_mul, y, x));
 }
 
-PRT_PASS_OF_ONE(replace_div_with_mul, PRT_OP_div, apply_div);
-PRT_PASS_OF_ONE(replace_pow, PRT_OP_pow, apply_pow);
+PRT_PASS_OF_REWRITE(replace_div_with_mul, PRT_OP_div, apply_div);
+PRT_PASS_OF_REWRITE(replace_pow, PRT_OP_pow, apply_pow);

@@ -28,7 +28,7 @@ static bool sums_over(const prt_op *op, uint32_t axis)
     if (!prt_op_is(op, PRT_OP_reduce_sum) && !prt_op_is(op, PRT_OP_reduce_sum_square) &&
         !prt_op_is(op, PRT_OP_reduce_l1) && !prt_op_is(op, PRT_OP_reduce_l2))
         return false;
-    return prt_match_reduced(op, &set) && (set >> axis & 1) != 0;
+    return prt_match_reduce_axes(op, &set) && (set >> axis & 1) != 0;
 }
 
 /* Returns whether every reader sums over the axis, or passes zeros on to such sums. */
@@ -69,7 +69,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
         return false;
     if (!flat)
         PRT_ATTR_SET(attrs, gc_mask_compress, axis, a->axis);
-    return prt_match_become_op(b, root, PRT_OP_gc_mask_compress, &attrs, 2, in);
+    return prt_match_replace_op(b, root, PRT_OP_gc_mask_compress, &attrs, 2, in);
 }
 
-PRT_PASS_OF_ONE(compress_pattern, PRT_OP_compress, apply);
+PRT_PASS_OF_REWRITE(compress_pattern, PRT_OP_compress, apply);

@@ -79,7 +79,7 @@ static prt_value *transpose(prt_build *b, prt_value *x, uint32_t rank)
     int64_t perm[PRT_MAX_RANK];
     for (uint32_t i = 0; i < rank; i++)
         perm[i] = i + 2 < rank ? i : i + 1 < rank ? i + 1 : i - 1;
-    return prt_match_transposed(b, x, rank, perm);
+    return prt_match_add_transpose(b, x, rank, perm);
 }
 
 /* Returns whether the inner dims are equal; Einsum broadcasts an inner dim of 1, MatMul does
@@ -99,13 +99,13 @@ static bool apply_einsum(prt_pass *p, prt_build *b, prt_op *root)
     bool transposed;
     prt_value *in[2] = { prt_op_input(root, 0), prt_op_input(root, 1) };
     (void)p;
-    if (root->n_in != 2 || !prt_match_takes(PRT_OP_matmul, prt_match_dtype(in[0])) ||
+    if (root->n_in != 2 || !prt_match_allows(PRT_OP_matmul, prt_match_dtype(in[0])) ||
         !read_terms(((const prt_einsum_attrs *)root->attrs)->equation, &t) ||
         !is_product(&t, &transposed) || !has_one_inner(in[0], in[1], transposed))
         return false;
     if (transposed)
         in[1] = transpose(b, in[1], (uint32_t)t.size[1]);
-    return prt_match_become_op(b, root, PRT_OP_matmul, NULL, 2, in);
+    return prt_match_replace_op(b, root, PRT_OP_matmul, NULL, 2, in);
 }
 
 /* ---- Gemm */
@@ -121,7 +121,7 @@ static prt_value *folded(prt_pass *p, prt_build *b, const prt_op *root, prt_valu
     const bool only_reader = prt_value_used_once(x) && x->uses->user == root;
     if (b->status != POPRT_OK || (by == 1 && (!only_reader || !transposed)) ||
         !prt_value_is_fixed(x) || !prt_value_tensor(x, &t) || t.rank != 2 ||
-        !prt_pass_afford(p, t.size))
+        !prt_pass_reserve(p, t.size))
         return NULL;
     const int64_t dims[2] = { t.dims[transposed ? 1 : 0], t.dims[transposed ? 0 : 1] };
     const prt_type *type = prt_type_tensor(b->graph->module->types, t.dtype, 2, dims);
@@ -170,7 +170,7 @@ static bool apply_gemm(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *c = prt_op_input(root, 2);
     const int32_t dtype = prt_match_dtype(left);
     const bool ones = a->alpha == 1.0f && a->beta == 1.0f;
-    if (!prt_match_takes(PRT_OP_matmul, dtype) || (!ones && !prt_dtype_is_float(dtype)))
+    if (!prt_match_allows(PRT_OP_matmul, dtype) || (!ones && !prt_dtype_is_float(dtype)))
         return false;
     prt_value *left_done = folded(p, b, root, left, a->transA != 0, 1);
     prt_value *right_done = folded(p, b, root, right, a->transB != 0, (double)a->alpha);
@@ -182,13 +182,14 @@ static bool apply_gemm(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *y = prt_build_binary(b, PRT_OP_matmul, left_done, right_done);
     y = done ? y : scaled(b, root, y, a->alpha);
     if (c != NULL) {
-        prt_value *mapped =
-            a->beta != 1.0f ? prt_match_mapped(p, b, root, 2, product, (double)a->beta) : NULL;
+        prt_value *mapped = a->beta != 1.0f
+            ? prt_match_map_constant(p, b, root, 2, product, (double)a->beta)
+            : NULL;
         c = mapped != NULL ? mapped : scaled(b, root, c, a->beta);
         y = prt_build_binary(b, PRT_OP_add, y, c);
     }
-    return prt_match_become(b, root, y);
+    return prt_match_replace(b, root, y);
 }
 
-PRT_PASS_OF_ONE(replace_einsum_with_matmul, PRT_OP_einsum, apply_einsum);
-PRT_PASS_OF_ONE(replace_gemm_with_matmul, PRT_OP_gemm, apply_gemm);
+PRT_PASS_OF_REWRITE(replace_einsum_with_matmul, PRT_OP_einsum, apply_einsum);
+PRT_PASS_OF_REWRITE(replace_gemm_with_matmul, PRT_OP_gemm, apply_gemm);

@@ -22,13 +22,13 @@ static bool apply_casts(prt_pass *p, prt_build *b, prt_op *root)
     (void)p;
     if (first == NULL || ((const prt_cast_attrs *)first->attrs)->to != PRT_DTYPE_bool ||
         to == PRT_DTYPE_bool || to < 0 || to >= PRT_DTYPE_COUNT ||
-        !prt_match_takes(PRT_OP_gc_not_zero, (int32_t)to) ||
-        !prt_match_takes(PRT_OP_gc_not_zero, prt_match_dtype(prt_op_input(first, 0))))
+        !prt_match_allows(PRT_OP_gc_not_zero, (int32_t)to) ||
+        !prt_match_allows(PRT_OP_gc_not_zero, prt_match_dtype(prt_op_input(first, 0))))
         return false;
     prt_gc_not_zero_attrs attrs = PRT_ATTRS_OF(gc_not_zero);
     PRT_ATTR_SET(attrs, gc_not_zero, to, to);
     prt_value *x = prt_op_input(first, 0);
-    return prt_match_become_op(b, root, PRT_OP_gc_not_zero, &attrs, 1, &x);
+    return prt_match_replace_op(b, root, PRT_OP_gc_not_zero, &attrs, 1, &x);
 }
 
 /* ---- NonZero */
@@ -142,11 +142,11 @@ static bool apply_nonzero(prt_pass *p, prt_build *b, prt_op *root)
     (void)p;
     if (type == NULL || type->rank != 1 || !is_one_set(root))
         return false;
-    if (!prt_match_takes(PRT_OP_argmax, type->dtype))
-        x = prt_match_cast(b, x, PRT_DTYPE_i32);
+    if (!prt_match_allows(PRT_OP_argmax, type->dtype))
+        x = prt_match_add_cast(b, x, PRT_DTYPE_i32);
     prt_value *in[2] = { prt_build_unary(b, PRT_OP_argmax, x), prt_build_i64s(b, 2, shape) };
-    return prt_match_become_op(b, root, PRT_OP_reshape, NULL, 2, in);
+    return prt_match_replace_op(b, root, PRT_OP_reshape, NULL, 2, in);
 }
 
-PRT_PASS_OF_ONE(replace_consecutive_cast_with_notzero, PRT_OP_cast, apply_casts);
-PRT_PASS_OF_ONE(replace_nonzero, PRT_OP_nonzero, apply_nonzero);
+PRT_PASS_OF_REWRITE(replace_consecutive_cast_with_notzero, PRT_OP_cast, apply_casts);
+PRT_PASS_OF_REWRITE(replace_nonzero, PRT_OP_nonzero, apply_nonzero);

@@ -32,7 +32,7 @@ static bool match_norm(const prt_op *op, norm *n)
 {
     const prt_batch_normalization_attrs *a = op->attrs;
     const prt_type *x = prt_match_ranked(prt_op_input(op, 0));
-    if (a->training_mode != 0 || !prt_match_only(op, 1) || x == NULL || x->rank < 2 ||
+    if (a->training_mode != 0 || !prt_match_outputs_unused(op, 1) || x == NULL || x->rank < 2 ||
         !prt_dtype_is_float(x->dtype))
         return false;
     for (uint32_t i = 0; i < 4; i++)
@@ -62,7 +62,7 @@ static prt_value *by_channel(prt_pass *p, prt_build *b, const norm *n, bool summ
     void *data = prt_dtype_size(n->dtype, (uint64_t)n->channels, &size)
         ? prt_arena_alloc(p->arena, size)
         : NULL;
-    if (data != NULL && !prt_pass_afford(p, size))
+    if (data != NULL && !prt_pass_reserve(p, size))
         return NULL;
     if (data == NULL) {
         b->status = POPRT_E_NOMEM;
@@ -88,7 +88,7 @@ static bool apply_batch_norm(prt_pass *p, prt_build *b, prt_op *root)
     if (summands == NULL)
         return b->status != POPRT_OK;
     prt_value *y = prt_build_binary(b, PRT_OP_mul, prt_op_input(root, 0), factors);
-    return prt_match_become(b, root, prt_build_binary(b, PRT_OP_add, y, summands));
+    return prt_match_replace(b, root, prt_build_binary(b, PRT_OP_add, y, summands));
 }
 
 /* ---- GroupNormalization */
@@ -98,11 +98,11 @@ static bool to_fast_norm(prt_build *b, prt_op *root, int64_t groups, float epsil
     prt_value *in[3] = { prt_op_input(root, 0), prt_op_input(root, 1), prt_op_input(root, 2) };
     const prt_type *x = prt_match_ranked(in[0]);
     if (x == NULL || x->dtype != PRT_DTYPE_f16 || x->rank != 2 || groups != 1 ||
-        !prt_match_only(root, 1))
+        !prt_match_outputs_unused(root, 1))
         return false;
     prt_gc_fast_norm_attrs attrs = PRT_ATTRS_OF(gc_fast_norm);
     PRT_ATTR_SET(attrs, gc_fast_norm, epsilon, epsilon);
-    return prt_match_become_op(b, root, PRT_OP_gc_fast_norm, &attrs, 3, in);
+    return prt_match_replace_op(b, root, PRT_OP_gc_fast_norm, &attrs, 3, in);
 }
 
 static bool apply_group_norm(prt_pass *p, prt_build *b, prt_op *root)
@@ -130,7 +130,7 @@ static bool apply_mean(prt_pass *p, prt_build *b, prt_op *root)
     uint32_t set;
     int64_t n = 1;
     (void)p;
-    if (prt_match_dtype(x) != PRT_DTYPE_f16 || !prt_match_reduced(root, &set) || set == 0)
+    if (prt_match_dtype(x) != PRT_DTYPE_f16 || !prt_match_reduce_axes(root, &set) || set == 0)
         return false;
     for (int32_t i = 0; i < x->type->rank; i++) {
         const int64_t dim = (set >> i & 1) != 0 ? prt_match_dim(x, i) : 1;
@@ -143,11 +143,11 @@ static bool apply_mean(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *part =
         prt_build_binary(b, PRT_OP_mul, x, prt_build_scalar(b, PRT_DTYPE_f16, 1.0 / (double)n));
     prt_value *in[2] = { part, prt_op_input(root, 1) };
-    return prt_match_become_op(b, root, PRT_OP_reduce_sum, &attrs, in[1] != NULL ? 2 : 1, in);
+    return prt_match_replace_op(b, root, PRT_OP_reduce_sum, &attrs, in[1] != NULL ? 2 : 1, in);
 }
 
-PRT_PASS_OF_ONE(replace_bn_with_mul_add, PRT_OP_batch_normalization, apply_batch_norm);
-PRT_PASS_OF_ONE(replace_half_reducemean, PRT_OP_reduce_mean, apply_mean);
+PRT_PASS_OF_REWRITE(replace_bn_with_mul_add, PRT_OP_batch_normalization, apply_batch_norm);
+PRT_PASS_OF_REWRITE(replace_half_reducemean, PRT_OP_reduce_mean, apply_mean);
 
 static const prt_rewrite group_norms[] = { { PRT_OP_group_normalization, apply_group_norm },
     { PRT_OP_gc_group_normalization, apply_gc_group_norm } };

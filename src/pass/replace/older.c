@@ -28,7 +28,7 @@ static bool apply_cast_like(prt_pass *p, prt_build *b, prt_op *root)
     if (to == PRT_DTYPE_undefined)
         return false;
     prt_value *y = prt_build_cast_like(b, root->attrs, prt_op_input(root, 0), to);
-    return prt_match_become(b, root, y);
+    return prt_match_replace(b, root, y);
 }
 
 static bool apply_celu(prt_pass *p, prt_build *b, prt_op *root)
@@ -38,13 +38,13 @@ static bool apply_celu(prt_pass *p, prt_build *b, prt_op *root)
     (void)p;
     if (prt_match_dtype(x) == PRT_DTYPE_undefined || !(alpha > 0.0f) || !isfinite(alpha))
         return false;
-    return prt_match_become(b, root, prt_build_celu(b, x, alpha));
+    return prt_match_replace(b, root, prt_build_celu(b, x, alpha));
 }
 
 static bool apply_hard_swish(prt_pass *p, prt_build *b, prt_op *root)
 {
     (void)p;
-    return prt_match_become(b, root, prt_build_hard_swish(b, prt_op_input(root, 0)));
+    return prt_match_replace(b, root, prt_build_hard_swish(b, prt_op_input(root, 0)));
 }
 
 /* ---- comparisons */
@@ -56,9 +56,9 @@ static bool or_equal(prt_build *b, prt_op *root, bool greater)
     if (dtype == PRT_DTYPE_undefined)
         return false;
     if (prt_dtype_is_float(dtype))
-        return prt_match_become(b, root, prt_build_or_equal(b, greater, x, y));
+        return prt_match_replace(b, root, prt_build_or_equal(b, greater, x, y));
     prt_value *less = prt_build_binary(b, PRT_OP_less, greater ? x : y, greater ? y : x);
-    return prt_match_become_op(b, root, PRT_OP_not, NULL, 1, &less);
+    return prt_match_replace_op(b, root, PRT_OP_not, NULL, 1, &less);
 }
 
 static bool apply_greater(prt_pass *p, prt_build *b, prt_op *root)
@@ -127,7 +127,7 @@ static prt_value *triangle(prt_pass *p, prt_build *b, int64_t rows, int64_t colu
             mask[i * columns + j] = upper ? j - i >= k : j - i <= k;
     (void)snprintf(name, sizeof(name), "%s_%lld_%lld_%lld", upper ? "triu" : "tril",
         (long long)rows, (long long)columns, (long long)k);
-    return prt_match_shared(p, b, name, type, blob);
+    return prt_match_shared_constant(p, b, name, type, blob);
 }
 
 static bool is_plain(int32_t dtype)
@@ -149,13 +149,13 @@ static bool apply_trilu(prt_pass *p, prt_build *b, prt_op *root)
     if (in[0] == NULL)
         return b->status != POPRT_OK;
     in[2] = prt_build_scalar(b, x->type->dtype, 0);
-    return prt_match_become_op(b, root, PRT_OP_where, NULL, 3, in);
+    return prt_match_replace_op(b, root, PRT_OP_where, NULL, 3, in);
 }
 
-PRT_PASS_OF_ONE(replace_castlike, PRT_OP_cast_like, apply_cast_like);
-PRT_PASS_OF_ONE(replace_celu, PRT_OP_celu, apply_celu);
-PRT_PASS_OF_ONE(replace_clip_empty_inputs, PRT_OP_clip, apply_clip);
-PRT_PASS_OF_ONE(replace_greater_or_equal, PRT_OP_greater_or_equal, apply_greater);
-PRT_PASS_OF_ONE(replace_hardswish, PRT_OP_hard_swish, apply_hard_swish);
-PRT_PASS_OF_ONE(replace_less_or_equal, PRT_OP_less_or_equal, apply_less);
-PRT_PASS_OF_ONE(replace_trilu, PRT_OP_trilu, apply_trilu);
+PRT_PASS_OF_REWRITE(replace_castlike, PRT_OP_cast_like, apply_cast_like);
+PRT_PASS_OF_REWRITE(replace_celu, PRT_OP_celu, apply_celu);
+PRT_PASS_OF_REWRITE(replace_clip_empty_inputs, PRT_OP_clip, apply_clip);
+PRT_PASS_OF_REWRITE(replace_greater_or_equal, PRT_OP_greater_or_equal, apply_greater);
+PRT_PASS_OF_REWRITE(replace_hardswish, PRT_OP_hard_swish, apply_hard_swish);
+PRT_PASS_OF_REWRITE(replace_less_or_equal, PRT_OP_less_or_equal, apply_less);
+PRT_PASS_OF_REWRITE(replace_trilu, PRT_OP_trilu, apply_trilu);

@@ -113,7 +113,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     /* the box is all of x, and u has a name to keep */
     if (y == u && !prt_pass_may_replace(&root->out[0], u))
         y = prt_build_unary(b, PRT_OP_identity, u);
-    return prt_match_become(b, root, y);
+    return prt_match_replace(b, root, y);
 }
 
-PRT_PASS_OF_ONE(replace_scatter_nd_with_concat, PRT_OP_scatter_nd, apply);
+PRT_PASS_OF_REWRITE(replace_scatter_nd_with_concat, PRT_OP_scatter_nd, apply);

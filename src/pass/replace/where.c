@@ -55,7 +55,7 @@ static bool apply_mask(prt_pass *p, prt_build *b, prt_op *root)
         in[slot] = prt_build_scalar(b, dtype, big);
         in[3 - slot] = prt_build_scalar(b, dtype, 0);
         prt_value *sum[2] = { scores, prt_build_op(b, PRT_OP_where, NULL, 3, in) };
-        return prt_match_become_op(b, root, PRT_OP_add, NULL, 2, sum);
+        return prt_match_replace_op(b, root, PRT_OP_add, NULL, 2, sum);
     }
     return false;
 }
@@ -126,15 +126,15 @@ static bool apply_choice(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *x = prt_op_input(root, 1), *y = prt_op_input(root, 2);
     const int32_t dtype = prt_match_dtype(x);
     (void)p;
-    if (!prt_match_takes(PRT_OP_mul, dtype) || !prt_dtype_is_float(dtype) ||
+    if (!prt_match_allows(PRT_OP_mul, dtype) || !prt_dtype_is_float(dtype) ||
         may_be_infinite(x, 0) || may_be_infinite(y, 0) || asks_for_special(prt_op_input(root, 0)))
         return false;
-    prt_value *c = prt_match_cast(b, prt_op_input(root, 0), dtype);
+    prt_value *c = prt_match_add_cast(b, prt_op_input(root, 0), dtype);
     prt_value *rest = prt_build_binary(b, PRT_OP_sub, prt_build_scalar(b, dtype, 1), c);
     prt_value *sum[2] = { prt_build_binary(b, PRT_OP_mul, c, x),
         prt_build_binary(b, PRT_OP_mul, rest, y) };
-    return prt_match_become_op(b, root, PRT_OP_add, NULL, 2, sum);
+    return prt_match_replace_op(b, root, PRT_OP_add, NULL, 2, sum);
 }
 
-PRT_PASS_OF_ONE(replace_where_mask, PRT_OP_where, apply_mask);
-PRT_PASS_OF_ONE(replace_where_with_mul_add, PRT_OP_where, apply_choice);
+PRT_PASS_OF_REWRITE(replace_where_mask, PRT_OP_where, apply_mask);
+PRT_PASS_OF_REWRITE(replace_where_with_mul_add, PRT_OP_where, apply_choice);

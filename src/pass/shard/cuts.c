@@ -63,12 +63,12 @@ static uint64_t *find_seen(const prt_cuts *s)
     return &s->seen[i];
 }
 
-bool prt_cuts_knows(const prt_cuts *s)
+bool prt_cuts_contains(const prt_cuts *s)
 {
     return *find_seen(s) != 0;
 }
 
-poprt_status prt_cuts_keep(prt_cuts *s, uint32_t from, uint32_t part, uint32_t to)
+poprt_status prt_cuts_add(prt_cuts *s, uint32_t from, uint32_t part, uint32_t to)
 {
     const uint64_t worst = s->needs[prt_cuts_worst(s)].bytes;
     prt_cut c = { .from = from,
@@ -113,7 +113,7 @@ poprt_status prt_cuts_start(prt_cuts *s, bool by_flops)
 {
     cut_first(s, by_flops);
     PRT_TRY(measure_all(s));
-    return !prt_cuts_knows(s) ? prt_cuts_keep(s, PRT_NET_NONE, 0, by_flops) : POPRT_OK;
+    return !prt_cuts_contains(s) ? prt_cuts_add(s, PRT_NET_NONE, 0, by_flops) : POPRT_OK;
 }
 
 poprt_status prt_cuts_go_to(prt_cuts *s, uint32_t index)

@@ -49,10 +49,10 @@ poprt_status prt_cuts_measure(prt_cuts *s, uint32_t device);
 /* Returns the device that needs the most memory. */
 uint32_t prt_cuts_worst(const prt_cuts *s);
 
-/* prt_cuts_knows returns whether the current cut is stored; prt_cuts_keep stores it, as made from
+/* prt_cuts_contains returns whether the current cut is stored; prt_cuts_add stores it, as made from
  * cut `from` by a move. */
-bool prt_cuts_knows(const prt_cuts *s);
-poprt_status prt_cuts_keep(prt_cuts *s, uint32_t from, uint32_t part, uint32_t to);
+bool prt_cuts_contains(const prt_cuts *s);
+poprt_status prt_cuts_add(prt_cuts *s, uint32_t from, uint32_t part, uint32_t to);
 
 /* Makes a stored cut the current one and measures it. */
 poprt_status prt_cuts_go_to(prt_cuts *s, uint32_t index);

@@ -117,13 +117,13 @@ static poprt_status try_move(prt_cuts *s, uint32_t index, move m, bool must_fit)
     const uint32_t from = s->device[m.part];
     const prt_shard_need before[2] = { s->needs[from], s->needs[m.to] };
     prt_cuts_place(s, m.part, m.to);
-    if (!prt_cuts_knows(s)) {
+    if (!prt_cuts_contains(s)) {
         PRT_TRY(prt_cuts_measure(s, from));
         PRT_TRY(prt_cuts_measure(s, m.to));
         const uint64_t worst = s->needs[prt_cuts_worst(s)].bytes;
         const bool tolerable = worst <= before_worst || (double)worst <= (double)memory * NEAR;
         if (must_fit ? worst <= memory : tolerable)
-            PRT_TRY(prt_cuts_keep(s, index, m.part, m.to));
+            PRT_TRY(prt_cuts_add(s, index, m.part, m.to));
     }
     prt_cuts_place(s, m.part, from);
     s->needs[from] = before[0];

@@ -5,8 +5,8 @@
  *
  * Conditions (the reference documents only the name): branches are pure, both return tensors of one
  * static shape, and nothing in them may reject its data or take unbounded time if the branch would
- * not have been taken. So there are no loops, integer divisions, gathers or scatters, and shapes do
- * not depend on data.
+ * not have been taken. So there are no loops, integer divisions, batches_passes or scatters, and
+ * shapes do not depend on data.
  */
 #include "pass/engine/region.h"
 

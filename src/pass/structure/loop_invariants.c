@@ -79,7 +79,7 @@ static poprt_status rebuild(prt_op *op, prt_graph *body, const bool *dropped, ui
         if (i >= carried || !dropped[i])
             given[out++] = prt_op_input(body->ret, i + 1);
     }
-    PRT_TRY(prt_region_give(body, out, given));
+    PRT_TRY(prt_region_set_outputs(body, out, given));
     out = 0;
     for (; in < CARRIED; in++)
         prt_op_set_input(to, in, prt_op_input(op, in));

@@ -103,10 +103,10 @@ static poprt_status fill(const members *m, prt_arena *arena, prt_graph *region, 
         for (uint32_t i = 0; i < m->list.data[k]->n_out; i++, at++)
             for (prt_use *use = m->list.data[k]->out[i].uses, *next; use != NULL; use = next) {
                 next = use->next;
-                if (prt_region_around(use->user, region->owner) == region)
+                if (prt_region_containing(use->user, region->owner) == region)
                     prt_op_set_input(use->user, (uint32_t)(use - use->user->in), results[at]);
             }
-    return prt_region_give(region, m->n_out, results);
+    return prt_region_set_outputs(region, m->n_out, results);
 }
 
 static poprt_status join(prt_arena *arena, const members *m)
@@ -195,7 +195,7 @@ static poprt_status each_first(merger *g, poprt_status (*visit)(merger *g, prt_o
         const prt_value *condition = prt_op_input(op, 0);
         PRT_TRY(prt_pass_check(g->p));
         if (is_candidate(op))
-            PRT_TRY(prt_match_gather(arena, &groups, &condition, sizeof(condition), op));
+            PRT_TRY(prt_match_group_add(arena, &groups, &condition, sizeof(condition), op));
     }
     for (size_t i = 0; i < groups.list.count; i++) {
         const prt_match_group *group = groups.list.data[i];
@@ -286,7 +286,7 @@ static bool may_move(const prt_op *op, const variant *v, const uint32_t *places)
 /* Finds the ops that must move. Sets `*found` to false if there are none, or if one cannot move. */
 static poprt_status find_needed(merger *g, variant *v, bool *found)
 {
-    const uint32_t *places = prt_match_places(g->scratch, g->graph);
+    const uint32_t *places = prt_match_positions(g->scratch, g->graph);
     wanted w = { v, &v->n_needed };
     v->reads = prt_region_dependents(g->scratch, v->first, v->second);
     v->needed = PRT_NEW_N(g->scratch, bool, (size_t)g->graph->n_ops + 1);
@@ -349,7 +349,7 @@ static poprt_status fill_variant(merger *g, const variant *v, prt_graph *from, p
         for (uint32_t i = 0; i < copy->n_out; i++)
             results[n++] = &copy->out[i];
     }
-    return prt_region_give(region, n_out, results);
+    return prt_region_set_outputs(region, n_out, results);
 }
 
 static poprt_status move_needed(merger *g, const variant *v, uint32_t n_out)

@@ -54,7 +54,7 @@ static bool mark_member(void *user, const prt_value *v)
 static poprt_status find_ops(moe *m)
 {
     prt_op *begin = m->begin[0], *end = m->end[0];
-    const uint32_t *places = prt_match_places(m->p->arena, m->graph);
+    const uint32_t *places = prt_match_positions(m->p->arena, m->graph);
     if (places == NULL)
         return POPRT_E_NOMEM;
     if (places[begin->id] > places[end->id])
@@ -173,7 +173,7 @@ static prt_value *stack(moe *m, const prt_op *op, uint32_t slot)
     for (uint32_t e = 0; e < m->n; e++) {
         prt_value *v = prt_op_input(m->same[e][op->id], slot);
         in[e] = constant
-            ? prt_match_reshaped(&m->b, v, (uint32_t)type->rank + 1, dims)
+            ? prt_match_reshape_constant(&m->b, v, (uint32_t)type->rank + 1, dims)
             : prt_build_binary(&m->b, PRT_OP_unsqueeze, v, prt_build_i64s(&m->b, 1, &zero));
         if (in[e] == NULL)
             return NULL;
@@ -216,7 +216,7 @@ static bool align(moe *m, operand *o, int32_t rank)
     for (int32_t i = 0; i < o->rank; i++)
         dims[n++] = t->dims[i + 1];
     prt_value *flat = o->value;
-    o->value = prt_match_reshaped(&m->b, flat, n, dims);
+    o->value = prt_match_reshape_constant(&m->b, flat, n, dims);
     o->rank = rank;
     flat->name = PRT_STR(""); /* an intermediate constant */
     return o->value != NULL;
@@ -428,7 +428,7 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
     }
     m.graph = m.begin[0]->graph;
     PRT_TRY(prepare(&m));
-    const uint32_t *places = prt_match_places(p->arena, m.graph);
+    const uint32_t *places = prt_match_positions(p->arena, m.graph);
     prt_op *first = m.begin[0], *last = m.begin[0];
     for (uint32_t e = 0; places != NULL && e < m.n; e++) {
         first = places[m.begin[e]->id] < places[first->id] ? m.begin[e] : first;

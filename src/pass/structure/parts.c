@@ -195,7 +195,7 @@ static bool same_axis(const chain *c, const separable *s, const prt_op *op)
 static bool fits_chain(const chain *c, const prt_op *op, uint32_t slot)
 {
     const prt_type *y = op->n_out != 0 ? prt_match_static(&op->out[0]) : NULL;
-    if (op->def == NULL || op->n_regions != 0 || y == NULL || !prt_match_only(op, 1) ||
+    if (op->def == NULL || op->n_regions != 0 || y == NULL || !prt_match_outputs_unused(op, 1) ||
         y->rank != c->rank || y->dims[c->axis] != c->rows)
         return false;
     if ((op->def->traits & PRT_ELEMENTWISE) != 0) {
@@ -358,7 +358,7 @@ static bool find_axis(chain *c, const prt_op *op)
     c->rank = y->rank;
     c->axis = s->kind == IMAGES ? 0 : y->rank - 2;
     c->rows = y->dims[c->axis];
-    return x->dims[c->axis] == c->rows && prt_match_only(op, 1) && operands_fit(c, s, op);
+    return x->dims[c->axis] == c->rows && prt_match_outputs_unused(op, 1) && operands_fit(c, s, op);
 }
 
 /* Sets `factor` to the number of parts that the marks of the root request; 1: not cut. */

@@ -78,7 +78,7 @@ static prt_value *depth_of(prt_build *b, const prt_op *root)
     if (prt_match_dtype(depth) == PRT_DTYPE_i32 || prt_match_dtype(depth) == PRT_DTYPE_undefined)
         return NULL;
     if (!prt_match_constant(root, 1, &t))
-        return prt_match_cast(b, depth, PRT_DTYPE_i32);
+        return prt_match_add_cast(b, depth, PRT_DTYPE_i32);
     if (prt_tensor_count(&t) != 1)
         return NULL;
     const double number = prt_load_f64(t.dtype, t.data, 0);
@@ -120,5 +120,5 @@ static bool apply_topk(prt_pass *p, prt_build *b, prt_op *root)
     return true;
 }
 
-PRT_PASS_OF_ONE(onehot_workaround, PRT_OP_one_hot, apply_one_hot);
-PRT_PASS_OF_ONE(topk_workaround, PRT_OP_topk, apply_topk);
+PRT_PASS_OF_REWRITE(onehot_workaround, PRT_OP_one_hot, apply_one_hot);
+PRT_PASS_OF_REWRITE(topk_workaround, PRT_OP_topk, apply_topk);

@@ -43,13 +43,14 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     if (!mixed && x->rank != 2)
         return false;
     for (uint32_t i = 0; i < 5; i++)
-        in[i] = prt_match_cast(b, in[i], dtype);
+        in[i] = prt_match_add_cast(b, in[i], dtype);
     if (x->rank == 2)
         in[0] = with_axis(b, PRT_OP_unsqueeze, in[0]);
     prt_value *y = prt_build_op(b, PRT_OP_batch_normalization, a, 5, in);
     if (x->rank == 2)
         y = with_axis(b, PRT_OP_squeeze, y);
-    return prt_match_become(b, root, b->status == POPRT_OK ? prt_match_cast(b, y, x->dtype) : y);
+    return prt_match_replace(b, root,
+        b->status == POPRT_OK ? prt_match_add_cast(b, y, x->dtype) : y);
 }
 
-PRT_PASS_OF_ONE(batchnorm_workaround, PRT_OP_batch_normalization, apply);
+PRT_PASS_OF_REWRITE(batchnorm_workaround, PRT_OP_batch_normalization, apply);

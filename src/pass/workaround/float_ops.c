@@ -21,7 +21,7 @@ static bool reduces_nothing(const prt_op *op)
     uint32_t set;
     if (!prt_op_is(op, PRT_OP_reduce_max) && !prt_op_is(op, PRT_OP_reduce_min))
         return false;
-    if (!prt_match_reduced(op, &set))
+    if (!prt_match_reduce_axes(op, &set))
         return true;
     for (int32_t i = 0; i < prt_op_input(op, 0)->type->rank; i++)
         if ((set >> i & 1) != 0 && prt_match_dim(prt_op_input(op, 0), i) < 1)
@@ -32,8 +32,8 @@ static bool reduces_nothing(const prt_op *op)
 static bool apply(prt_pass *p, prt_build *b, prt_op *root)
 {
     const int32_t dtype = prt_match_dtype(prt_op_input(root, 0));
-    if (!is_small(dtype) || reduces_nothing(root) || !prt_match_only(root, 1) ||
-        !prt_match_takes(root->def->id, PRT_DTYPE_f32))
+    if (!is_small(dtype) || reduces_nothing(root) || !prt_match_outputs_unused(root, 1) ||
+        !prt_match_allows(root->def->id, PRT_DTYPE_f32))
         return false;
     prt_value **in = PRT_NEW_N(p->arena, prt_value *, root->n_in);
     if (in == NULL) {
@@ -43,10 +43,10 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     for (uint32_t i = 0; i < root->n_in; i++) {
         in[i] = prt_op_input(root, i);
         if (in[i] != NULL && prt_op_in_slot(root->def, i)->var == root->def->in[0].var)
-            in[i] = prt_match_cast(b, in[i], PRT_DTYPE_f32);
+            in[i] = prt_match_add_cast(b, in[i], PRT_DTYPE_f32);
     }
     prt_value *y = prt_build_op(b, root->def->id, root->attrs, root->n_in, in);
-    return prt_match_become(b, root, b->status == POPRT_OK ? prt_match_cast(b, y, dtype) : y);
+    return prt_match_replace(b, root, b->status == POPRT_OK ? prt_match_add_cast(b, y, dtype) : y);
 }
 
 static const prt_rewrite rewrites[] = { { PRT_OP_clip, apply }, { PRT_OP_max, apply },

@@ -70,7 +70,7 @@ static prt_value *rewritten(prt_pass *p, prt_build *b, const prt_value *old, con
     }
     const prt_type *type =
         prt_type_tensor(b->graph->module->types, PRT_DTYPE_i32, (int32_t)t->rank, t->dims);
-    if (same || !prt_pass_afford(p, count * 4))
+    if (same || !prt_pass_reserve(p, count * 4))
         return NULL;
     b->status = POPRT_E_NOMEM;
     if (type == NULL || prt_blob_create(b->graph->module->allocator, count * 4, &blob) != POPRT_OK)
@@ -105,11 +105,11 @@ static bool fix(prt_pass *p, prt_build *b, prt_op *root, int64_t axis)
     if (prt_match_constant(root, 1, &t)) {
         better = rewritten(p, b, index, &t, n);
     } else if (is_positive(index)) {
-        better = dtype != PRT_DTYPE_i32 ? prt_match_cast(b, index, PRT_DTYPE_i32) : NULL;
+        better = dtype != PRT_DTYPE_i32 ? prt_match_add_cast(b, index, PRT_DTYPE_i32) : NULL;
     } else if (n >= 1 && n <= INT32_MAX) {
         better = made_non_negative(b, index, n);
         if (b->status == POPRT_OK)
-            better = prt_match_cast(b, better, PRT_DTYPE_i32);
+            better = prt_match_add_cast(b, better, PRT_DTYPE_i32);
     }
     if (better != NULL && b->status == POPRT_OK)
         prt_op_set_input(root, 1, better);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_conv.c — convolutions that test_fast.c does not reach: transposed ones and Winograd
- * tiles; and the panels that im2col gathers. Bounds are in units of the largest element.
+ * tiles; and the panels that im2col batches_passes. Bounds are in units of the largest element.
  * Covers: conv_transpose.c, winograd.c, im2col.c, planes.c, conv_core.c. */
 #include <stdio.h>
 

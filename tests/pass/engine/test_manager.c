@@ -65,7 +65,7 @@ START_TEST(unknown_names_give_the_nearest)
     ck_assert_int_eq(prt_pass_manager_add_pipeline(pm, "conver", NULL), POPRT_E_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "convert"));
     ck_assert_int_eq(prt_pass_manager_skip(pm, "zzz"), POPRT_E_NOT_FOUND);
-    ck_assert_int_eq(prt_pass_manager_know(pm, prt_pass_of(0)), POPRT_E_ARG);
+    ck_assert_int_eq(prt_pass_manager_register(pm, prt_pass_of(0)), POPRT_E_ARG);
     prt_pass_manager_release(pm);
 }
 END_TEST
@@ -170,7 +170,7 @@ START_TEST(an_observer_hears_of_each_pass)
         .done = note,
         .wants_text = wants,
         .cancelled = stop };
-    prt_pass_manager_observe(pm, &observer);
+    prt_pass_manager_set_observer(pm, &observer);
     ck_assert_int_eq(prt_pass_manager_add(pm, "eliminate_identity", 0, NULL), POPRT_OK);
     ck_assert_int_eq(prt_pass_manager_add(pm, "constant_folding", 0, NULL), POPRT_OK);
     ck_assert_int_eq(prt_pass_manager_run(pm, g->module, NULL), POPRT_OK);
@@ -210,8 +210,8 @@ START_TEST(ir_passes_are_batched)
         ck_assert_int_eq(prt_pass_manager_add(pm, passes[i], folds, &small), POPRT_OK);
         ck_assert_int_eq(prt_pass_manager_add(one, passes[i], folds, &small), POPRT_OK);
     }
-    prt_pass_manager_observe(pm, &observer);
-    prt_pass_manager_gather(pm, true);
+    prt_pass_manager_set_observer(pm, &observer);
+    prt_pass_manager_set_batching(pm, true);
     bool changed = false;
     ck_assert_int_eq(prt_pass_manager_run(pm, g->module, &changed), POPRT_OK);
     ck_assert(changed);
@@ -258,7 +258,7 @@ static const prt_pass_hooks nothing = { .run = run_nothing };
     static const prt_pass_order orders_##row[] = { __VA_ARGS__ };                                  \
     static const prt_pass_def row = { .name = #row,                                                \
         .kind = PRT_PASS_graph,                                                                    \
-        .since = PRT_OURS,                                                                         \
+        .since = PRT_NOT_IN_REFERENCE,                                                             \
         .doc = "",                                                                                 \
         .hooks = &nothing,                                                                         \
         .n_orders = PRT_COUNT_OF(orders_##row),                                                    \
@@ -274,7 +274,7 @@ ROW(ring, { PRT_RELATION_before, "first" }, { PRT_RELATION_depend, "third" });
 
 static poprt_status add_row(prt_pass_manager *pm, const prt_pass_def *row)
 {
-    ck_assert_int_eq(prt_pass_manager_know(pm, row), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_register(pm, row), POPRT_OK);
     return prt_pass_manager_add(pm, row->name, 0, NULL);
 }
 
@@ -366,7 +366,7 @@ START_TEST(settings_choose_the_passes_of_a_pipeline)
     const prt_pass_settings settings = { (void *)(uintptr_t)pairs, get_setting };
     prt_pass_manager *pm = new_manager();
     prt_graph *g = graph_from_text(model);
-    ck_assert_int_eq(prt_pass_manager_know(pm, &third), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_register(pm, &third), POPRT_OK);
     ck_assert_int_eq(prt_pass_manager_add_pipeline(pm, "convert", &settings), POPRT_OK);
     ck_assert(lists(pm, "add_checkpoints") && lists(pm, "third") && lists(pm, "sort_graph"));
     ck_assert(!lists(pm, "eight_bits_io") && !lists(pm, "remove_outputs"));

@@ -151,7 +151,7 @@ START_TEST(all_that_is_made_is_bounded)
     prt_pass_manager *pm = NULL;
     const prt_pass_limits limits = { .fold_bytes = 64 };
     ck_assert_int_eq(prt_pass_manager_create(NULL, &pm), POPRT_OK);
-    prt_pass_manager_limit(pm, &limits);
+    prt_pass_manager_set_limits(pm, &limits);
     ck_assert_int_eq(prt_pass_manager_add(pm, "constant_folding", 0, NULL), POPRT_OK);
     ck_assert_int_eq(prt_pass_manager_run(pm, g->module, NULL), POPRT_OK);
     ck_assert_ptr_nonnull(strstr(graph_text(g), "c = abs w"));

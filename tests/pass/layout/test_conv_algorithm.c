@@ -65,7 +65,7 @@ static prt_graph *run_with(const char *text, const char *winograd, const char *g
     ck_assert_int_eq(prt_pass_manager_create(NULL, &pm), POPRT_OK);
     ck_assert_int_eq(prt_pass_manager_add(pm, "channels_last", 2, args), POPRT_OK);
     ck_assert_int_eq(prt_pass_manager_add(pm, "fuse_separable", 0, NULL), POPRT_OK);
-    prt_pass_manager_choose(pm, a != NULL ? &chooser : NULL);
+    prt_pass_manager_set_chooser(pm, a != NULL ? &chooser : NULL);
     ck_assert_int_eq(prt_pass_manager_run(pm, g->module, NULL), POPRT_OK);
     prt_pass_manager_release(pm);
     return g;

@@ -34,7 +34,7 @@ static void record_message(void *user, prt_pass_level level, const char *pass, c
 static poprt_status run_list(prt_graph *g, const char *pass, const char *check, const char *folder,
     const prt_module *origin, const prt_feed *feed)
 {
-    const prt_pass_observer observer = { .say = record_message };
+    const prt_pass_observer observer = { .report = record_message };
     const prt_pass_arg arg = { "output_dir", folder };
     prt_pass_manager *pm = NULL;
     said[0] = '\0';
@@ -42,8 +42,8 @@ static poprt_status run_list(prt_graph *g, const char *pass, const char *check, 
     if (pass != NULL)
         ck_assert_int_eq(prt_pass_manager_add(pm, pass, 0, NULL), POPRT_OK);
     ck_assert_int_eq(prt_pass_manager_add(pm, check, folder != NULL, &arg), POPRT_OK);
-    prt_pass_manager_observe(pm, &observer);
-    prt_pass_manager_compare(pm, origin, feed);
+    prt_pass_manager_set_observer(pm, &observer);
+    prt_pass_manager_set_reference(pm, origin, feed);
     const poprt_status status = prt_pass_manager_run(pm, g->module, NULL);
     if (status != POPRT_OK)
         (void)snprintf(said, sizeof(said), "failed: %s", prt_error_last()->message);

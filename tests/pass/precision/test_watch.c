@@ -23,14 +23,14 @@ static void record_message(void *user, prt_pass_level level, const char *pass, c
 
 static void run_on(const char *text, const char *pass, const prt_feed *feed)
 {
-    const prt_pass_observer observer = { .say = record_message };
+    const prt_pass_observer observer = { .report = record_message };
     prt_graph *g = graph_from_text(text);
     prt_pass_manager *pm = NULL;
     warned[0] = noted[0] = '\0';
     ck_assert_int_eq(prt_pass_manager_create(NULL, &pm), POPRT_OK);
     ck_assert_int_eq(prt_pass_manager_add(pm, pass, 0, NULL), POPRT_OK);
-    prt_pass_manager_observe(pm, &observer);
-    prt_pass_manager_compare(pm, NULL, feed);
+    prt_pass_manager_set_observer(pm, &observer);
+    prt_pass_manager_set_reference(pm, NULL, feed);
     ck_assert_int_eq(prt_pass_manager_run(pm, g->module, NULL), POPRT_OK);
     ck_assert_int_eq(prt_ir_verify(g->module), POPRT_OK);
     prt_pass_manager_release(pm);

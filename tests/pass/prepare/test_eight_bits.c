@@ -26,7 +26,7 @@ static void record_message(void *user, prt_pass_level level, const char *name, c
 /* Options as key, value, …, NULL. */
 static prt_graph *converted(const char *text, const char *const *options)
 {
-    const prt_pass_observer observer = { .say = record_message };
+    const prt_pass_observer observer = { .report = record_message };
     prt_graph *g = graph_from_text(text);
     prt_pass_manager *pm = NULL;
     prt_pass_arg args[4];
@@ -36,7 +36,7 @@ static prt_graph *converted(const char *text, const char *const *options)
         args[n] = (prt_pass_arg){ options[2 * n], options[2 * n + 1] };
     ck_assert_int_eq(prt_pass_manager_create(NULL, &pm), POPRT_OK);
     ck_assert_int_eq(prt_pass_manager_add(pm, pass, n, args), POPRT_OK);
-    prt_pass_manager_observe(pm, &observer);
+    prt_pass_manager_set_observer(pm, &observer);
     if (prt_pass_manager_run(pm, g->module, NULL) != POPRT_OK)
         ck_abort_msg("%s", prt_error_last()->message);
     ck_assert_int_eq(prt_ir_verify(g->module), POPRT_OK);
