@@ -186,7 +186,7 @@ static void run_rows(const prt_kern *kern, const void *what)
             kern->rows.layer_norm(r->n, x, 1e-5f, r->gamma, r->gamma, y);
             break;
         case ROW_erf:
-            kern->rows.one(PRT_ONE_erf, r->n, x, y);
+            kern->rows.one(PRT_UNARY_erf, r->n, x, y);
             break;
         case ROW_gelu:
             kern->rows.act(&gelu, r->n, x, y);

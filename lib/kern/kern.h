@@ -28,8 +28,8 @@ typedef struct prt_kern {
     const char *level; /* a name that prt_cpu_level knows */
     prt_gemm_fn gemm;
     prt_gemm_row_fn gemm_row;
-    double short_k; /* break-even K for one level of Strassen, not counting the row and column
-                     * additions (measured, see prt_strassen_pays) */
+    double strassen_min_k;    /* break-even K for one level of Strassen, not counting the row and
+                               * column    additions (measured, see prt_strassen_pays) */
     size_t gemv_overlap_rows; /* rows of the GEMM tiles of a prt_gemv_overlap; 0: no overlap */
     prt_kern_low_precision low_precision;
     prt_kern_dot dot;
@@ -38,7 +38,7 @@ typedef struct prt_kern {
     prt_kern_bytes bytes;
     prt_kern_attend attend;
     prt_kern_rows rows;
-    prt_kern_plain plain;
+    prt_kern_integer_logic integer_logic;
     prt_kern_cells cells;
     prt_kern_windows windows;
     prt_slide_fn slide;

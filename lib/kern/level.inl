@@ -50,29 +50,30 @@
 #define LEVEL_COMMON                                                                               \
     .gemm = PRT_LEVEL(prt_gemm_run),                                                               \
     .gemm_row = run_gemm_row,                                                                      \
-    .short_k = VL == 8 ? 176.0 : 64.0,                                                             \
+    .strassen_min_k = VL == 8 ? 176.0 : 64.0,                                                      \
     .gemv_overlap_rows = GEMV_OVERLAP_ROWS,                                                        \
-    .low_precision = { .few = run_few, .widen = run_widen, .round = run_round,                     \
+    .low_precision = { .small_m = run_small_m, .widen = run_widen, .round = run_round,             \
         .pairs = run_round_pairs },                                                                \
-    .bytes = { .pack4 = run_pack4, .row = run_row, .sum = sum_bytes, .settle = run_settle,         \
-        .finish = run_finish, .requantize = run_requantize, .requantize_sums = run_requantize_sums,\
-        .quantize = run_quantize, .blocks = run_blocks,                                            \
-        .dequantize = run_dequantize,                                                              \
-        .add = run_add_bytes, .larger = run_larger, .look_up = run_look_up,                        \
+    .bytes = { .pack4 = run_pack4, .row = run_row, .sum = sum_bytes,                               \
+        .subtract_zeros = run_subtract_zeros, .finish = run_finish,                                \
+        .requantize = run_requantize, .requantize_sums = run_requantize_sums,                      \
+        .quantize = run_quantize, .blocks = run_blocks, .dequantize = run_dequantize,              \
+        .add = run_add_bytes, .max = run_max_bytes, .look_up = run_look_up,                        \
         .dequantize_i32 = run_dequantize_i32 },                                                    \
-    .attend = { .weigh = run_weigh, .put_away = run_put_away },                                    \
-    .rows = { .two = run_two, .one = run_one, .act = run_act, .scale = run_scale,                  \
+    .attend = { .unscaled_softmax = run_unscaled_softmax,                                          \
+        .copy_nontemporal = run_copy_nontemporal },                                                \
+    .rows = { .binary = run_binary, .unary = run_unary, .act = run_act, .scale = run_scale,        \
         .taps = run_taps,                                                                          \
-        .largest = run_largest, .softmax = run_softmax, .log_softmax = run_log_softmax,            \
+        .max = run_max, .softmax = run_softmax, .log_softmax = run_log_softmax,                    \
         .sum = run_sum, .squares = run_squares, .extreme = run_extreme, .add_to = run_add_to,      \
         .moments = run_moments, .centre = run_centre, .dots = run_dots, .sums = run_sums,          \
         .distances = run_distances,                                                                \
         .deviations = run_deviations, .standardise = run_standardise,                              \
         .layer_norm = run_layer_norm },                                                            \
-    .plain = { .compare = run_compare, .whole = run_whole, .logic = run_logic,                     \
-        .choose = run_choose, .cast = run_cast },                                                  \
+    .integer_logic = { .compare = run_compare, .arithmetic = run_arithmetic, .logic = run_logic,   \
+        .select = run_select, .cast = run_cast },                                                  \
     .cells = { .lstm = run_lstm, .gru_reset = run_gru_reset, .gru_state = run_gru_state },         \
-    .windows = { .depthwise = run_depthwise, .largest = run_pool_largest,                          \
+    .windows = { .depthwise = run_depthwise, .max = run_pool_max,                                  \
         .mean = run_pool_mean },                                                                   \
     .slide = run_slide,                                                                            \
     .interleave = run_interleave,                                                                  \

@@ -136,7 +136,7 @@ bool prt_nhwc_has_winograd(const prt_nhwc *v);
 static inline void prt_nhwc_finish(const prt_nhwc *v, bool add, size_t at, size_t n)
 {
     if (add)
-        v->kern->rows.two(PRT_TWO_add, n, v->y + at, 1, v->residual + at, 1, v->y + at);
+        v->kern->rows.binary(PRT_BINARY_add, n, v->y + at, 1, v->residual + at, 1, v->y + at);
     v->kern->rows.act(&v->act, n, v->y + at, v->y + at);
 }
 

@@ -19,12 +19,12 @@
 #include "kern/gemm/gemm.h"
 
 enum {
-    PRT_BF16X3_UNIT = 32,                /* elements of K that are stored together */
-    PRT_BF16X3_DEPTH = 256,              /* elements of K in a product, at most */
-    PRT_BF16X3_ROWS = 16,                /* rows of a tile */
-    PRT_BF16X3_BEHIND = PRT_BF16X3_ROWS, /* rows that may be read behind the last row of A */
-    PRT_BF16X3_SMALL_M = 64,             /* rows of prt_bf16x3_small_m, at most */
-    PRT_BF16X3_SMALL_M_SCRATCH = 3072    /* floats of scratch of prt_bf16x3_small_m */
+    PRT_BF16X3_UNIT = 32,                       /* elements of K that are stored together */
+    PRT_BF16X3_DEPTH = 256,                     /* elements of K in a product, at most */
+    PRT_BF16X3_ROWS = 16,                       /* rows of a tile */
+    PRT_BF16X3_ROWS_PAST_END = PRT_BF16X3_ROWS, /* rows that may be read behind the last row of A */
+    PRT_BF16X3_SMALL_M = 64,                    /* rows of prt_bf16x3_small_m, at most */
+    PRT_BF16X3_SMALL_M_SCRATCH = 3072           /* floats of scratch of prt_bf16x3_small_m */
 };
 
 /* Returns the floats that k converted elements take. */
@@ -53,9 +53,10 @@ typedef struct prt_bf16x3_panel {
 /* Some rows times one panel. Pointers to converted data are float pointers, too. */
 typedef struct prt_bf16x3_block {
     size_t rows, columns;
-    size_t k;       /* of a piece; all pieces together have at most PRT_BF16X3_DEPTH, in whole units
-                     * each */
-    const float *a; /* PRT_BF16X3_BEHIND rows behind the last one may be read; they do not count */
+    size_t k; /* of a piece; all pieces together have at most PRT_BF16X3_DEPTH, in whole units
+               * each */
+    const float
+        *a; /* PRT_BF16X3_ROWS_PAST_END rows behind the last one may be read; they do not count */
     size_t lda;
     /* If not NULL (implicit GEMM), a row of A consists of `taps` pieces, and the PRT_BF16X3_ROWS
      * rows of tile i are `lda` apart: piece t of the first one is at a + tile_at[i] + tap_at[t].
@@ -84,7 +85,7 @@ typedef struct prt_bf16x3_small_m {
     float *c;
     size_t ldc;
     const prt_gemm_end *end; /* NULL: no epilogue */
-    float *room;             /* scratch: PRT_BF16X3_SMALL_M_SCRATCH floats that begin at a cache
+    float *scratch;          /* scratch: PRT_BF16X3_SMALL_M_SCRATCH floats that begin at a cache
                               * line */
 } prt_bf16x3_small_m;
 

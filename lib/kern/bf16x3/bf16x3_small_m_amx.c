@@ -70,7 +70,7 @@ static __attribute__((noinline)) void convert_slot(ring *r, size_t row)
 static void begin_ring(ring *r, const prt_bf16x3_small_m *g, size_t units)
 {
     const size_t next = (g->first / PRT_GEMM_PANEL + 1) * PRT_GEMM_PANEL;
-    *r = (ring){ .g = g, .at = (char *)g->room, .left = units, .check = _mm512_setzero_ps() };
+    *r = (ring){ .g = g, .at = (char *)g->scratch, .left = units, .check = _mm512_setzero_ps() };
     order_pairs(&r->order);
     if (next < g->last) {
         r->fetch = (const char *)(g->b + next * g->k);
@@ -151,14 +151,14 @@ bool prt_bf16x3_small_m_amx(const prt_bf16x3_small_m *g);
 bool prt_bf16x3_small_m_amx(const prt_bf16x3_small_m *g)
 {
     const size_t each = (g->rows + 3) / 4, units = (g->k + UNIT - 1) / UNIT;
-    float *room = g->room + RING * PART / sizeof(float);
+    float *scratch = g->scratch + RING * PART / sizeof(float);
     const tile_offsets a = tile_offsets_of(g->rows, each, g->lda * sizeof(float));
     ring r;
     begin_ring(&r, g, units * ((g->last - g->first + TILE - 1) / TILE));
     configure(each, each);
     for (size_t j = g->first, i = 0, from = j; j < g->last; j += TILE, i += units) {
         const size_t left = g->last - j, columns = left < TILE ? left : TILE;
-        float *c = left < TILE ? room : g->c + j;
+        float *c = left < TILE ? scratch : g->c + j;
         const size_t ldc = left < TILE ? (size_t)TILE : g->ldc;
         const tile_offsets to = tile_offsets_of(g->rows, each, ldc * sizeof(float));
         _Alignas(LINE) float bias[TILE];
@@ -178,7 +178,7 @@ bool prt_bf16x3_small_m_amx(const prt_bf16x3_small_m *g)
         BARRIER();
         for (size_t row = 0; left < TILE && row < g->rows; row++)
             _mm512_mask_storeu_ps(g->c + row * g->ldc + j, mask_of(left),
-                _mm512_load_ps(room + row * TILE));
+                _mm512_load_ps(scratch + row * TILE));
         if (g->end != NULL && ((j + TILE) % PRT_GEMM_PANEL == 0 || left <= TILE)) {
             finish(g, from, j + columns - from);
             from = j + TILE;

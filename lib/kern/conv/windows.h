@@ -36,7 +36,7 @@ typedef struct prt_windows {
 typedef struct prt_kern_windows {
     void (*depthwise)(const prt_windows *d);
     /* -infinity without taps; NaN if an input is NaN. */
-    void (*largest)(const prt_windows *d);
+    void (*max)(const prt_windows *d);
     void (*mean)(const prt_windows *d);
 } prt_kern_windows;
 

@@ -168,12 +168,12 @@ static void grouped_row3(const prt_windows *d, size_t at, size_t channel)
  * outputs begins early enough to be whole, and computes some outputs again. */
 static void run_grouped(const prt_windows *d)
 {
-    const bool near = d->columns == ROW3_TAPS && d->x_step == d->x_column && d->n >= ROW3_OUTPUTS;
-    const size_t most = near ? ROW3_OUTPUTS : d->n >= GROUPED_MOST ? GROUPED_MOST : 1;
+    const bool row3 = d->columns == ROW3_TAPS && d->x_step == d->x_column && d->n >= ROW3_OUTPUTS;
+    const size_t most = row3 ? ROW3_OUTPUTS : d->n >= GROUPED_MOST ? GROUPED_MOST : 1;
     for (size_t done = 0; done < d->n; done += most) {
         const size_t at = d->n - done < most ? d->n - most : done;
         for (size_t c = 0; c < d->channels; c += VL)
-            (near ? grouped_row3 : most == 1 ? grouped_1 : GROUPED_MANY)(d, at, c);
+            (row3 ? grouped_row3 : most == 1 ? grouped_1 : GROUPED_MANY)(d, at, c);
     }
 }
 #else
@@ -260,7 +260,7 @@ static inline vf pool_larger(vf a, vf x)
 }
 #define POOL_SAME(v) (v)
 #define POOL_SCALED(v) v_mul(v, scale)
-POOL(run_pool_largest, v_set(-INFINITY), pool_larger, POOL_SAME)
+POOL(run_pool_max, v_set(-INFINITY), pool_larger, POOL_SAME)
 POOL(run_pool_mean, v_set(0.0f), v_add, POOL_SCALED)
 
 #endif

@@ -33,7 +33,7 @@ typedef struct prt_gemm_end {
 } prt_gemm_end;
 
 /* Returns whether the epilogue does nothing. */
-static inline bool prt_gemm_end_is_plain(const prt_gemm_end *e)
+static inline bool prt_gemm_end_is_identity(const prt_gemm_end *e)
 {
     return e->bias == NULL && e->row_bias == NULL && e->residual == NULL &&
         e->act.kind == PRT_ACT_none;
@@ -83,7 +83,7 @@ typedef struct prt_gemv_overlap {
     size_t done; /* pieces that gemm_row has run so far; the caller sets 0 */
 } prt_gemv_overlap;
 
-enum { PRT_GEMM_NEAR = 1 << 19 }; /* elements of a B that stays in L2 */
+enum { PRT_GEMM_CACHED = 1 << 19 }; /* elements of a B that stays in L2 */
 
 /* GEMV: y = add + x B, with one row x of k (not 0) elements and all panels of B. */
 typedef struct prt_gemm_row {
@@ -91,11 +91,11 @@ typedef struct prt_gemm_row {
     const float *x, *b;
     const float *add; /* may be y; NULL: nothing is added */
     float *y;
-    bool far;  /* B comes from memory or a slow cache; requires `beside` to be NULL */
+    bool far;  /* B comes from memory or a slow cache; requires `overlap` to be NULL */
     bool back; /* panels last to first: starts with the panels that a walk in the other direction
                 * left in a cache */
-    prt_gemv_overlap *beside; /* runs a piece with each whole panel, until all are done; NULL: no
-                               * overlap. For B of up to PRT_GEMM_NEAR elements. */
+    prt_gemv_overlap *overlap; /* runs a piece with each whole panel, until all are done; NULL: no
+                                * overlap. For B of up to PRT_GEMM_CACHED elements. */
 } prt_gemm_row;
 
 /* Gives the same bits as prt_gemm_fn. */

@@ -305,16 +305,16 @@ static void fetch_ahead(const prt_gemm_block *g, tile *t)
     t->group_ahead = g->k * t->taps * t->stride;
 }
 
-/* Returns the initial sums of a panel, up to whole vectors: `first`, or 0 if it is NULL. `room` is
- * used if they have to be copied. */
-static const float *initial_sums(const float *first, size_t columns, float *room)
+/* Returns the initial sums of a panel, up to whole vectors: `first`, or 0 if it is NULL. `buffer`
+ * is used if they have to be copied. */
+static const float *initial_sums(const float *first, size_t columns, float *buffer)
 {
     const size_t width = prt_gemm_width(columns);
     if (first != NULL && columns == width)
         return first;
     for (size_t j = 0; j < width; j += VL)
-        v_store(room + j, first != NULL ? v_load_some(first, j, columns) : v_set(0.0f));
-    return room;
+        v_store(buffer + j, first != NULL ? v_load_some(first, j, columns) : v_set(0.0f));
+    return buffer;
 }
 
 /* Computes `groups` tiles of `r` rows from row `i` on, `w` vectors at a time. `t` has the
@@ -357,7 +357,7 @@ static void run_groups(const prt_gemm_block *g, tile *t, size_t w, size_t i, siz
     }
 }
 
-enum { NEAR_ROWS = 48 }; /* rows of a panel whose results stay in L1 */
+enum { CACHED_ROWS = 48 }; /* rows of a panel whose results stay in L1 */
 
 /* Computes rows from `i` on in tiles that are as equal as possible: 13 rows with at most 6 in a
  * tile are 5, 4 and 4. */
@@ -370,7 +370,7 @@ static void run_rows(const prt_gemm_block *g, tile *t, size_t i, size_t rows, co
     for (size_t n = 0, some; n < groups; n += some) {
         const size_t r = rows / groups + (n < larger);
         const size_t same = n < larger ? larger - n : groups - n;
-        some = bounded || same <= NEAR_ROWS / r ? same : NEAR_ROWS / r;
+        some = bounded || same <= CACHED_ROWS / r ? same : CACHED_ROWS / r;
         run_groups(g, t, w, i, r, some, start);
         float *c = g->c + i * g->ldc;
         i += some * r;
@@ -462,7 +462,7 @@ static void run_streams(const prt_gemm_row *r, size_t first, size_t streams)
 static void run_gemm_row(const prt_gemm_row *r)
 {
     const size_t panels = (r->columns + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
-    const bool is_near = !r->far && r->columns <= PRT_GEMM_NEAR / r->k;
+    const bool is_cached = !r->far && r->columns <= PRT_GEMM_CACHED / r->k;
     float start[PRT_GEMM_PANEL];
     tile t = { .groups = 1, .a = r->x, .taps = 1, .k = r->k, .low = -INFINITY,
         .high = INFINITY };
@@ -481,16 +481,16 @@ static void run_gemm_row(const prt_gemm_row *r)
         t.width = prt_gemm_width(columns);
         const float *from = initial_sums(r->add != NULL ? r->add + first : NULL, columns, start);
         const size_t w = choose_width(1, columns);
-        prt_gemv_overlap *beside = r->beside;
-        if (beside != NULL && columns == PRT_GEMM_PANEL &&
-            beside->done < beside->rows * (beside->columns / PRT_GEMM_PANEL)) {
-            run_gemv_overlap(r->k, r->x, r->b + first * r->k, from, r->y + first, beside,
-                beside->done++);
+        prt_gemv_overlap *overlap = r->overlap;
+        if (overlap != NULL && columns == PRT_GEMM_PANEL &&
+            overlap->done < overlap->rows * (overlap->columns / PRT_GEMM_PANEL)) {
+            run_gemv_overlap(r->k, r->x, r->b + first * r->k, from, r->y + first, overlap,
+                overlap->done++);
             continue;
         }
         for (size_t j = 0; j < columns; j += w * VL) {
             const size_t vectors = (t.width - j) / VL < w ? (t.width - j) / VL : w;
-            const micro_fn far = is_near ? NULL : stream[vectors - 1][0];
+            const micro_fn far = is_cached ? NULL : stream[vectors - 1][0];
             t.b = r->b + first * r->k + j;
             t.c = r->y + first + j;
             t.start = from + j;

@@ -12,26 +12,26 @@
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 enum {
-    GEMV_OVERLAP_ROWS = 6, BESIDE_W = PRT_GEMM_PANEL / VL,
-    BESIDE_PACE = 3 /* steps of the GEMV for one step of the GEMM */
+    GEMV_OVERLAP_ROWS = 6, OVERLAP_W = PRT_GEMM_PANEL / VL,
+    OVERLAP_PACE = 3 /* steps of the GEMV for one step of the GEMM */
 };
 
-#define BESIDE_EACH                                                                                \
+#define OVERLAP_EACH                                                                               \
     PRT_UNROLL(6)                                                                                  \
     for (size_t i = 0; i < GEMV_OVERLAP_ROWS; i++)                                                 \
         PRT_UNROLL(4)                                                                              \
-        for (size_t j = 0; j < BESIDE_W; j++)
+        for (size_t j = 0; j < OVERLAP_W; j++)
 
-#define BESIDE_ROW_STEP(Y, X, B)                                                                   \
+#define OVERLAP_ROW_STEP(Y, X, B)                                                                  \
     {                                                                                              \
         const vf of_row = v_set(X);                                                                \
         PRT_UNROLL(4)                                                                              \
-        for (size_t n = 0; n < BESIDE_W; n++)                                                      \
+        for (size_t n = 0; n < OVERLAP_W; n++)                                                     \
             Y[n] = v_fma(of_row, v_load((B) + n * VL), Y[n]);                                      \
     }
 
 /* Vector J of one step of the GEMM tile. */
-#define BESIDE_STEP(J)                                                                             \
+#define OVERLAP_STEP(J)                                                                            \
     {                                                                                              \
         const vf w = v_load(pb + (J) * VL);                                                        \
         PRT_UNROLL(6)                                                                              \
@@ -52,36 +52,36 @@ PRT_AT_LINE static void run_gemv_overlap(size_t k, const float *x, const float *
     const float *pb = g->b + PRT_GEMM_PANEL * (panel * g->k + from);
     float *c = g->c + row * g->ldc + panel * PRT_GEMM_PANEL;
     const float *bias = part == 0 && g->bias != NULL ? g->bias + panel * PRT_GEMM_PANEL : NULL;
-    vf sum[GEMV_OVERLAP_ROWS][BESIDE_W], own[BESIDE_W];
-    BESIDE_EACH sum[i][j] = part != 0 ? v_load(c + i * g->ldc + j * VL)
+    vf sum[GEMV_OVERLAP_ROWS][OVERLAP_W], own[OVERLAP_W];
+    OVERLAP_EACH sum[i][j] = part != 0 ? v_load(c + i * g->ldc + j * VL)
         : bias != NULL                ? v_load(bias + j * VL)
                                       : v_set(0.0f);
     PRT_UNROLL(4)
-    for (size_t j = 0; j < BESIDE_W; j++)
+    for (size_t j = 0; j < OVERLAP_W; j++)
         own[j] = v_load(start + j * VL);
-    for (; depth != 0 && k >= BESIDE_PACE; depth--, k -= BESIDE_PACE, a++, rest++) {
-        BESIDE_STEP(0)
-        BESIDE_ROW_STEP(own, x[0], b)
-        BESIDE_STEP(1)
-        BESIDE_ROW_STEP(own, x[1], b + PRT_GEMM_PANEL)
-        BESIDE_STEP(2)
-        BESIDE_ROW_STEP(own, x[2], b + 2 * PRT_GEMM_PANEL)
-        BESIDE_STEP(3)
+    for (; depth != 0 && k >= OVERLAP_PACE; depth--, k -= OVERLAP_PACE, a++, rest++) {
+        OVERLAP_STEP(0)
+        OVERLAP_ROW_STEP(own, x[0], b)
+        OVERLAP_STEP(1)
+        OVERLAP_ROW_STEP(own, x[1], b + PRT_GEMM_PANEL)
+        OVERLAP_STEP(2)
+        OVERLAP_ROW_STEP(own, x[2], b + 2 * PRT_GEMM_PANEL)
+        OVERLAP_STEP(3)
         pb += PRT_GEMM_PANEL;
-        b += BESIDE_PACE * PRT_GEMM_PANEL;
-        x += BESIDE_PACE;
+        b += OVERLAP_PACE * PRT_GEMM_PANEL;
+        x += OVERLAP_PACE;
     }
     for (; depth != 0; depth--, a++, rest++, pb += PRT_GEMM_PANEL) {
-        BESIDE_STEP(0)
-        BESIDE_STEP(1)
-        BESIDE_STEP(2)
-        BESIDE_STEP(3)
+        OVERLAP_STEP(0)
+        OVERLAP_STEP(1)
+        OVERLAP_STEP(2)
+        OVERLAP_STEP(3)
     }
-    BESIDE_EACH v_store(c + i * g->ldc + j * VL, sum[i][j]);
+    OVERLAP_EACH v_store(c + i * g->ldc + j * VL, sum[i][j]);
     for (; k != 0; k--, x++, b += PRT_GEMM_PANEL)
-        BESIDE_ROW_STEP(own, x[0], b)
+        OVERLAP_ROW_STEP(own, x[0], b)
     PRT_UNROLL(4)
-    for (size_t j = 0; j < BESIDE_W; j++)
+    for (size_t j = 0; j < OVERLAP_W; j++)
         v_store(y + j * VL, own[j]);
 }
 #else

@@ -98,7 +98,7 @@ typedef struct prt_low_precision_block {
 
 typedef struct prt_kern_low_precision {
     /* Multiplies a few rows, widening B in registers. */
-    void (*few)(const prt_low_precision_block *g);
+    void (*small_m)(const prt_low_precision_block *g);
     /* Widens rows [k, k + depth) of a panel of `columns` columns to the layout of gemm.h. */
     void (*widen)(int kind, size_t columns, size_t k, size_t depth, const void *b,
         const prt_low_precision_scales *by, float *to);

@@ -8,19 +8,19 @@
 #include "num/half.h"
 
 /* The functions widen VL elements from element `at` on. 8-bit floats come out smaller: see
- * narrow_factor. */
+ * lp_factor. */
 
 /* Shifts that move exponent and mantissa of an 8-bit float to their position in a float. A
  * multiplication corrects the exponent; it also handles subnormal numbers. */
-enum { NARROW_e4m3 = 20, NARROW_e5m2 = 21 };
+enum { LP_e4m3 = 20, LP_e5m2 = 21 };
 
-static inline int narrow_shift(int kind)
+static inline int lp_shift(int kind)
 {
-    return kind == PRT_LOW_PRECISION_e4m3 ? NARROW_e4m3 : NARROW_e5m2;
+    return kind == PRT_LOW_PRECISION_e4m3 ? LP_e4m3 : LP_e5m2;
 }
 
 /* Returns the mask of these bits. */
-static inline int narrow_bits(int shift)
+static inline int lp_bits(int shift)
 {
     return INT32_MIN | 0x7f << shift;
 }
@@ -34,13 +34,13 @@ static inline vf widen_f8(const void *b, size_t at, int shift)
 {
     const __m512i x = _mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)((const char *)b + at)));
     const __m512i bits = _mm512_and_si512(_mm512_slli_epi32(x, (unsigned)shift),
-        _mm512_set1_epi32(narrow_bits(shift)));
+        _mm512_set1_epi32(lp_bits(shift)));
     return _mm512_mul_ps(_mm512_castsi512_ps(bits), _mm512_set1_ps(0x1p112f));
 }
-#define NARROW_QUADS 1
+#define LP_QUADS 1
 static inline void widen_quads(const void *b, int shift, vf to[4])
 {
-    const __m512i x = _mm512_loadu_si512(b), half = _mm512_set1_epi32(narrow_bits(shift));
+    const __m512i x = _mm512_loadu_si512(b), half = _mm512_set1_epi32(lp_bits(shift));
     const uint8_t back = (uint8_t)(24 - shift); /* compilers differ over the sign of counts */
     const __m512i odd = _mm512_srai_epi16(x, back);
     const __m512i even = _mm512_srai_epi16(_mm512_slli_epi16(x, 8), back);
@@ -55,12 +55,12 @@ static inline vf widen_i8(const void *b, size_t at)
         _mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)((const char *)b + at))));
 }
 /* Eight rows of 4-bit integers, VL columns; eight_row returns the row that a step gives. */
-typedef __m512i narrow_eight;
-static inline narrow_eight eight_load(const void *b, size_t at)
+typedef __m512i lp_eight;
+static inline lp_eight eight_load(const void *b, size_t at)
 {
     return _mm512_loadu_si512((const uint32_t *)b + at);
 }
-static inline vf eight_next(narrow_eight *x)
+static inline vf eight_next(lp_eight *x)
 {
     const vf numbers = _mm512_setr_ps(0.0f, 1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f, 7.0f, -8.0f, -7.0f,
         -6.0f, -5.0f, -4.0f, -3.0f, -2.0f, -1.0f);
@@ -88,13 +88,13 @@ static inline vf widen_f8(const void *b, size_t at, int shift)
 {
     const __m256i x = _mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)((const char *)b + at)));
     const __m256i bits =
-        _mm256_and_si256(_mm256_slli_epi32(x, shift), _mm256_set1_epi32(narrow_bits(shift)));
+        _mm256_and_si256(_mm256_slli_epi32(x, shift), _mm256_set1_epi32(lp_bits(shift)));
     return _mm256_mul_ps(_mm256_castsi256_ps(bits), _mm256_set1_ps(0x1p112f));
 }
-#define NARROW_QUADS 1
+#define LP_QUADS 1
 static inline void widen_quads(const void *b, int shift, vf to[4])
 {
-    const __m256i x = _mm256_loadu_si256(b), half = _mm256_set1_epi32(narrow_bits(shift));
+    const __m256i x = _mm256_loadu_si256(b), half = _mm256_set1_epi32(lp_bits(shift));
     const __m256i odd = _mm256_srai_epi16(x, 24 - shift);
     const __m256i even = _mm256_srai_epi16(_mm256_slli_epi16(x, 8), 24 - shift);
     to[0] = _mm256_castsi256_ps(_mm256_and_si256(_mm256_slli_epi32(even, 16), half));
@@ -107,12 +107,12 @@ static inline vf widen_i8(const void *b, size_t at)
     return _mm256_cvtepi32_ps(
         _mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)((const char *)b + at))));
 }
-typedef __m256i narrow_eight;
-static inline narrow_eight eight_load(const void *b, size_t at)
+typedef __m256i lp_eight;
+static inline lp_eight eight_load(const void *b, size_t at)
 {
     return _mm256_loadu_si256((const void *)((const uint32_t *)b + at));
 }
-static inline vf eight_next(narrow_eight *x)
+static inline vf eight_next(lp_eight *x)
 {
     const vf row = _mm256_cvtepi32_ps(_mm256_srai_epi32(*x, 28));
     *x = _mm256_slli_epi32(*x, 4);
@@ -142,21 +142,21 @@ static inline vf widen_f8(const void *b, size_t at, int shift)
 {
     const int8_t *p = (const int8_t *)b + at;
     const vm x = { p[0], p[1], p[2], p[3] };
-    return (vf)(x << shift & narrow_bits(shift)) * 0x1p112f;
+    return (vf)(x << shift & lp_bits(shift)) * 0x1p112f;
 }
 static inline vf widen_i8(const void *b, size_t at)
 {
     const int8_t *p = (const int8_t *)b + at;
     return (vf){ (float)p[0], (float)p[1], (float)p[2], (float)p[3] };
 }
-typedef vm narrow_eight;
-static inline narrow_eight eight_load(const void *b, size_t at)
+typedef vm lp_eight;
+static inline lp_eight eight_load(const void *b, size_t at)
 {
     vm x;
     memcpy(&x, (const uint32_t *)b + at, sizeof(x));
     return x;
 }
-static inline vf eight_next(narrow_eight *x)
+static inline vf eight_next(lp_eight *x)
 {
     const vf row = __builtin_convertvector(*x >> 28, vf);
     *x <<= 4;

@@ -66,7 +66,7 @@ static inline void zero_sums(void)
 }
 
 /* Prefetches the lines of one step. */
-static inline void fetch(prt_dot_ahead *f)
+static inline void fetch(prt_dot_prefetch *f)
 {
     size_t some = f->left < f->step ? f->left : f->step;
     f->left -= some;

@@ -17,11 +17,11 @@
  * or uint8. */
 typedef struct prt_requantize {
     double bias, scale;
-    const double *scales;  /* by column, instead of `scale`; NULL: `scale` */
-    const float *near;     /* `scales` in single precision, valid if `tame` */
-    const int32_t *biases; /* by column; the sum wraps; NULL: no biases */
+    const double *scales;    /* by column, instead of `scale`; NULL: `scale` */
+    const float *scales_f32; /* `scales` in single precision, valid if `fits_int32` */
+    const int32_t *biases;   /* by column; the sum wraps; NULL: no biases */
     double zero, low, high;
-    bool tame; /* all scales are at most 1/2, and there is no `bias`: products fit int32 */
+    bool fits_int32; /* all scales are at most 1/2, and there is no `bias`: products fit int32 */
 } prt_requantize;
 
 /* Bytes that represent floats: (x - zero) * scale. */
@@ -79,7 +79,7 @@ typedef struct prt_kern_bytes {
     /* Returns the sum of n bytes, modulo 2^32. */
     uint32_t (*sum)(size_t n, const uint8_t *x);
     /* Removes zero points: sums[j] -= zeros[j] * row + zero * columns[j] */
-    void (*settle)(size_t n, int32_t *sums, int32_t zero, int32_t row, const int32_t *zeros,
+    void (*subtract_zeros)(size_t n, int32_t *sums, int32_t zero, int32_t row, const int32_t *zeros,
         const int32_t *columns);
     void (*finish)(const prt_finish *f);
     /* Requantises n sums. */
@@ -99,7 +99,7 @@ typedef struct prt_kern_bytes {
     void (*dequantize)(size_t n, const uint8_t *x, bool sign, float zero, float scale, float *y);
     void (*add)(const prt_add_bytes *g);
     /* y = the larger of x and y */
-    void (*larger)(size_t n, const uint8_t *x, bool sign, uint8_t *y);
+    void (*max)(size_t n, const uint8_t *x, bool sign, uint8_t *y);
     /* y = table[x]; y may be x */
     void (*look_up)(size_t n, const uint8_t *x, const uint8_t table[256], uint8_t *y);
     void (*dequantize_i32)(size_t n, const int32_t *x, double zero, double scale, float *y);

@@ -48,7 +48,7 @@ static uint32_t sum_bytes(size_t n, const uint8_t *x)
 }
 
 /* Unsigned, so that sums wrap. */
-static void run_settle(size_t n, int32_t *restrict sums, int32_t zero, int32_t row,
+static void run_subtract_zeros(size_t n, int32_t *restrict sums, int32_t zero, int32_t row,
     const int32_t *restrict zeros, const int32_t *restrict columns)
 {
     for (size_t j = 0; j < n; j++)
@@ -179,7 +179,7 @@ static void run_dequantize(size_t n, const uint8_t *restrict x, bool sign, float
 static void run_add_bytes(const prt_add_bytes *g)
 {
     float a[BYTES_AT_ONCE], b[BYTES_AT_ONCE];
-    for (size_t i = add_whole(g); i < g->n; i += BYTES_AT_ONCE) {
+    for (size_t i = add_vectors(g); i < g->n; i += BYTES_AT_ONCE) {
         const size_t left = g->n - i, n = left < BYTES_AT_ONCE ? left : BYTES_AT_ONCE;
         run_dequantize(n, g->a.x + i, g->a.sign, g->a.zero, g->a.scale, a);
         run_dequantize(n, g->b.x + i, g->b.sign, g->b.zero, g->b.scale, b);
@@ -189,7 +189,7 @@ static void run_add_bytes(const prt_add_bytes *g)
     }
 }
 
-static void run_larger(size_t n, const uint8_t *restrict x, bool sign, uint8_t *restrict y)
+static void run_max_bytes(size_t n, const uint8_t *restrict x, bool sign, uint8_t *restrict y)
 {
     if (sign)
         for (size_t i = 0; i < n; i++)
@@ -208,7 +208,8 @@ static inline __m512i look_up_words(const __m512i table[4], __m512i bits, __mmas
 }
 
 /* Looks up 64 bytes as 32 words; bit 0 selects a byte of the word. */
-static inline size_t look_up_whole(size_t n, const uint8_t *x, const uint8_t table[256], uint8_t *y)
+static inline size_t look_up_vectors(size_t n, const uint8_t *x, const uint8_t table[256],
+    uint8_t *y)
 {
     const __m512i all[4] = { _mm512_loadu_si512(table), _mm512_loadu_si512(table + 64),
         _mm512_loadu_si512(table + 128), _mm512_loadu_si512(table + 192) };
@@ -228,7 +229,8 @@ static inline size_t look_up_whole(size_t n, const uint8_t *x, const uint8_t tab
     return i;
 }
 #else
-static inline size_t look_up_whole(size_t n, const uint8_t *x, const uint8_t table[256], uint8_t *y)
+static inline size_t look_up_vectors(size_t n, const uint8_t *x, const uint8_t table[256],
+    uint8_t *y)
 {
     (void)n, (void)x, (void)table, (void)y;
     return 0;
@@ -237,7 +239,7 @@ static inline size_t look_up_whole(size_t n, const uint8_t *x, const uint8_t tab
 
 static void run_look_up(size_t n, const uint8_t *x, const uint8_t table[256], uint8_t *y)
 {
-    for (size_t i = look_up_whole(n, x, table, y); i < n; i++)
+    for (size_t i = look_up_vectors(n, x, table, y); i < n; i++)
         y[i] = table[x[i]];
 }
 

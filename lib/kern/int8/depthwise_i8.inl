@@ -12,7 +12,7 @@
 #include "kern/int8/requantize.inl"
 
 /* Computes channels [first, first + n) one by one. */
-static inline void depthwise_plain(const prt_depthwise_i8_block *g, size_t first, size_t n)
+static inline void depthwise_exact(const prt_depthwise_i8_block *g, size_t first, size_t n)
 {
     prt_requantize q = *g->q;
     const int8_t *w = (const int8_t *)g->w;
@@ -82,7 +82,7 @@ enum { DW_CHANNELS = 4 * Q_LANES, DW_WORDS = PRT_DEPTHWISE_TAPS / 4 };
 typedef struct depthwise_block {
     int32_t w[DW_WORDS][DW_CHANNELS], bias[DW_CHANNELS];
     double scale[DW_CHANNELS];
-    float near[DW_CHANNELS];
+    float scales_f32[DW_CHANNELS];
     const uint32_t *const *from[PRT_DEPTHWISE_TAPS]; /* the last tap is repeated up to a multiple of
                                                       * four */
 } depthwise_block;
@@ -143,18 +143,18 @@ static inline DW_INLINE void depthwise_requantize(const prt_requantize *q, const
     const depthwise_at *at, const q_words sum[4], uint8_t *y, uint8_t *y2)
 {
     q_words r[4];
-    vf near[4];
+    vf scales_f32[4];
     const double *scales[4];
     PRT_UNROLL(4)
     for (size_t k = 0; k < 4; k++) {
-        near[k] = v_load(b->near + k * Q_LANES);
+        scales_f32[k] = v_load(b->scales_f32 + k * Q_LANES);
         scales[k] = b->scale + k * Q_LANES;
     }
-    q_numbers(sum, near, scales, r);
+    q_numbers(sum, scales_f32, scales, r);
     if (at->two)
-        depthwise_store_two(y, y2, q_narrow(r, q), at->n);
+        depthwise_store_two(y, y2, q_pack_bytes(r, q), at->n);
     else
-        depthwise_store(y, q_narrow(r, q), at->n);
+        depthwise_store(y, q_pack_bytes(r, q), at->n);
 }
 
 static inline DW_INLINE void depthwise_some(const prt_depthwise_i8_block *g,
@@ -182,7 +182,7 @@ static void depthwise_order_scales(const prt_depthwise_i8_block *g, size_t first
 {
     depthwise_order(sizeof(int32_t), n, two, g->q->biases + first, b->bias);
     depthwise_order(sizeof(double), n, two, g->q->scales + first, b->scale);
-    depthwise_order(sizeof(float), n, two, g->q->near + first, b->near);
+    depthwise_order(sizeof(float), n, two, g->q->scales_f32 + first, b->scales_f32);
 }
 
 static inline void run_depthwise_i8(const prt_depthwise_i8_block *g)
@@ -195,7 +195,7 @@ static inline void run_depthwise_i8(const prt_depthwise_i8_block *g)
         n = g->last - first < DW_CHANNELS ? g->last - first : DW_CHANNELS;
         if (n < DW_CHANNELS && Q_LANES == 8) { /* avoids reading beyond the channels */
             if (g->last - g->first < DW_CHANNELS) {
-                depthwise_plain(g, first, n);
+                depthwise_exact(g, first, n);
                 return;
             }
             first = g->last - DW_CHANNELS;
@@ -212,7 +212,7 @@ static inline void run_depthwise_i8(const prt_depthwise_i8_block *g)
 #else
 static inline void run_depthwise_i8(const prt_depthwise_i8_block *g)
 {
-    depthwise_plain(g, g->first, g->last - g->first);
+    depthwise_exact(g, g->first, g->last - g->first);
 }
 #endif
 

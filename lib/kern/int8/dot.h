@@ -46,22 +46,22 @@ static inline size_t prt_dot_depth(const prt_dot_block *g)
 }
 
 /* The data to prefetch: bytes left, and bytes of a step. */
-typedef struct prt_dot_ahead {
+typedef struct prt_dot_prefetch {
     const char *at;
     size_t left, step;
-} prt_dot_ahead;
+} prt_dot_prefetch;
 
 /* Spreads g's prefetches over `steps` steps, at most a line each; nothing is prefetched if the
  * steps do not suffice. */
-static inline prt_dot_ahead prt_dot_spread(const prt_dot_block *g, size_t steps)
+static inline prt_dot_prefetch prt_dot_prefetch_of(const prt_dot_block *g, size_t steps)
 {
     const size_t left = g->next != NULL && g->next_lines <= steps ? g->next_lines * 64 : 0;
-    return (prt_dot_ahead){ left != 0 ? g->next : (const char *)g->b, left,
+    return (prt_dot_prefetch){ left != 0 ? g->next : (const char *)g->b, left,
         left != 0 ? (left + steps - 1) / steps : 0 };
 }
 
 /* Skips the prefetches of `steps` steps. */
-static inline void prt_dot_pass(prt_dot_ahead *f, size_t steps)
+static inline void prt_dot_skip_prefetch(prt_dot_prefetch *f, size_t steps)
 {
     const size_t done = f->step * steps;
     f->at += done;
@@ -92,7 +92,7 @@ typedef struct prt_depthwise_i8_block {
     size_t wide, stride;     /* for `depthwise3x3`: pixels of a row; column stride */
     const uint32_t *w;       /* signed; taps 4 k to 4 k + 3 of channel c are word k * channels +
                               * c */
-    const prt_requantize *q; /* by channel; `tame` */
+    const prt_requantize *q; /* by channel; `fits_int32` */
     uint8_t *y;
     size_t ldy;
 } prt_depthwise_i8_block;
@@ -101,7 +101,7 @@ enum { PRT_DEPTHWISE_TAPS = 64 /* at most */, PRT_DEPTHWISE_CHANNELS = 64 };
 
 /* Sets g's part of the prefetches: `lines` lines from `at` on are prefetched during `all` rows, of
  * which g has the rows from `done` on. */
-static inline void prt_dot_fetch(prt_dot_block *g, const char *at, size_t lines, size_t done,
+static inline void prt_dot_set_prefetch(prt_dot_block *g, const char *at, size_t lines, size_t done,
     size_t all)
 {
     const size_t from = lines * done / all, to = lines * (done + g->rows) / all;

@@ -24,9 +24,9 @@ static inline void store_sums(const prt_dot_block *g, size_t row, size_t column,
 #define DOT_WORD dot_words
 #define DOT_LOAD(p) load_words(p)
 #define DOT_SET(x) set_words(x)
-#define DOT_PUT store_sums
+#define DOT_STORE store_sums
 #define DOT_LANES DOT8_LANES
-#define DOT_FEW
+#define DOT_SKIP_MIDDLE
 #if !defined(__AVX512VNNI__)
 #define DOT_THREE
 #endif

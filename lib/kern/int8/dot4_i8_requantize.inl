@@ -21,7 +21,7 @@ typedef struct requantize_with {
     const prt_dot_block *g;
     const prt_requantize *q;
     size_t column;
-    vf near[RQ_VECTORS];
+    vf scales_f32[RQ_VECTORS];
     __m512i zero, flip;
     __mmask64 mask; /* columns of a row */
     size_t ldy;
@@ -61,7 +61,7 @@ static __attribute__((noinline)) void requantize_exact(const q_words s[RQ_VECTOR
 
 /* Computes a tile of `high` rows by `wide` vectors. Whole panels prefetch the next data. */
 static inline RQ_INLINE void requantize_tile(const requantize_with *c, size_t high, size_t wide,
-    size_t row, prt_dot_ahead next, uint8_t *y)
+    size_t row, prt_dot_prefetch next, uint8_t *y)
 {
     const prt_dot_block *g = c->g;
     const size_t words = g->words, taps = g->from != NULL ? g->taps : 1;
@@ -99,7 +99,7 @@ static inline RQ_INLINE void requantize_tile(const requantize_with *c, size_t hi
         PRT_UNROLL(4)
         for (size_t k = 0; k < RQ_VECTORS; k++)
             s[k] = (q_words)sum[i + k];
-        if (q_single(s, c->near, r))
+        if (q_single(s, c->scales_f32, r))
             requantize_store(r, c, wide, y);
         else
             requantize_exact((const q_words[4]){ s[0], s[1], s[2], s[3] }, c, wide, y);
@@ -111,10 +111,10 @@ static __attribute__((noinline)) void requantize_64(const requantize_with *c, si
 {
     const prt_dot_block *g = c->g;
     const size_t depth = prt_dot_depth(g);
-    prt_dot_ahead next = prt_dot_spread(g, rows / 6 * depth);
+    prt_dot_prefetch next = prt_dot_prefetch_of(g, rows / 6 * depth);
     for (size_t row = 0; row < rows; row += 6, y += 6 * c->ldy) {
         requantize_tile(c, 6, 4, row, next, y);
-        prt_dot_pass(&next, depth);
+        prt_dot_skip_prefetch(&next, depth);
     }
 }
 
@@ -122,14 +122,14 @@ static __attribute__((noinline)) void requantize_32(const requantize_with *c, si
     uint8_t *y)
 {
     for (size_t row = 0; row < rows; row += 8, y += 8 * c->ldy)
-        requantize_tile(c, 8, 2, row, (prt_dot_ahead){ NULL, 0, 0 }, y);
+        requantize_tile(c, 8, 2, row, (prt_dot_prefetch){ NULL, 0, 0 }, y);
 }
 
 static __attribute__((noinline)) void requantize_16(const requantize_with *c, size_t rows,
     uint8_t *y)
 {
     for (size_t row = 0; row < rows; row += 8, y += 8 * c->ldy)
-        requantize_tile(c, 8, 1, row, (prt_dot_ahead){ NULL, 0, 0 }, y);
+        requantize_tile(c, 8, 1, row, (prt_dot_prefetch){ NULL, 0, 0 }, y);
 }
 
 /* Computes all rows except a rest smaller than a tile. Returns the number of rows. Panels of 64
@@ -142,14 +142,14 @@ static size_t run_dot4_requantize(const prt_dot_block *g, const prt_requantize *
     requantize_with c = { .g = g, .q = q, .ldy = ldy,
         .flip = _mm512_set1_epi8(sign ? 0 : (char)0x80),
         .zero = _mm512_set1_epi16((short)(q->zero - (sign ? 0 : 128))) };
-    size_t rows = q->tame ? g->rows : 0;
+    size_t rows = q->fits_int32 ? g->rows : 0;
     while (c.column < width && rows != 0) {
         const size_t left = width - c.column, some = g->columns - c.column;
         const size_t slices = left >= 64 ? 4 : left >= 32 ? 2 : 1, columns = slices * Q_LANES;
         void (*const close)(const requantize_with *c, size_t rows, uint8_t *y) =
             slices == 4 ? requantize_64 : slices == 2 ? requantize_32 : requantize_16;
         for (size_t k = 0; k < RQ_VECTORS; k++)
-            c.near[k] = v_load(q->near + c.column + k % slices * Q_LANES);
+            c.scales_f32[k] = v_load(q->scales_f32 + c.column + k % slices * Q_LANES);
         c.mask = ~(uint64_t)0 >> (64 - (some < columns ? some : columns));
         rows = slices == 4 ? g->rows / 6 * 6 : g->rows / 8 * 8;
         close(&c, rows, y + c.column);

@@ -28,7 +28,7 @@ enum {
 /* Runs `n` steps: rows of `a` are `lda` bytes apart, words of B `ldb` bytes. */
 #define STEPS(NAME, DP)                                                                            \
     static void NAME(const char *a, size_t lda, const char *b, size_t ldb, size_t n, bool lower,   \
-        bool right, prt_dot_ahead *f)                                                              \
+        bool right, prt_dot_prefetch *f)                                                           \
     {                                                                                              \
         const char *under = a + TILE * lda;                                                        \
         BARRIER();                                                                                 \
@@ -79,7 +79,7 @@ static void copy_words(const prt_dot_block *g, size_t row, size_t rows, size_t f
 typedef struct strip {
     const prt_dot_block *g;
     void (*steps)(const char *a, size_t lda, const char *b, size_t ldb, size_t n, bool lower,
-        bool right, prt_dot_ahead *f);
+        bool right, prt_dot_prefetch *f);
     size_t row, rows;       /* up to HIGH */
     char *c;                /* of `row` */
     size_t ldc;             /* bytes */
@@ -87,7 +87,7 @@ typedef struct strip {
                              * in C */
     const uint32_t *b_rest; /* the last step of B, filled up with zeros */
     uint32_t *copy;         /* HIGH rows of A */
-    prt_dot_ahead ahead;
+    prt_dot_prefetch ahead;
 } strip;
 
 /* Multiplies WIDE columns from `j` on by `n` words of K from `first` on. A is in `copy`; or in
@@ -157,7 +157,7 @@ static void run(const prt_dot_block *g, strip *s, void (*finish)(const strip *s)
     s->c = (char *)s->sums;
     s->ldc = (finish != NULL ? (size_t)PRT_GEMM_PANEL : g->ldc) * sizeof(*sums);
     if (g->next != NULL && steps != 0)
-        s->ahead = (prt_dot_ahead){ g->next, g->next_lines * LINE,
+        s->ahead = (prt_dot_prefetch){ g->next, g->next_lines * LINE,
             (g->next_lines + steps - 1) / steps * LINE };
     if (rest != 0) {
         memcpy(b_rest, g->b + (depth - rest) * width, rest * width * sizeof(*g->b));

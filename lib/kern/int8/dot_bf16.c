@@ -9,6 +9,6 @@
 #define DOT_LOAD(p) _mm512_loadu_si512(p)
 #define DOT_SET(x) _mm512_set1_epi32((int)(x))
 #define DOT_STEP(sum, a, b) _mm512_dpbf16_ps(sum, (__m512bh)(a), (__m512bh)(b))
-#define DOT_PUT store_finished
+#define DOT_STORE store_finished
 #define DOT_LANES 16
 #include "kern/int8/dot_tiles.def"

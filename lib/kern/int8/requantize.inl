@@ -75,11 +75,11 @@ static inline q_words q_scale(q_words sums, const double *scale)
     const __m256i high = _mm512_cvtpd_epi32(_mm512_mul_pd(b, _mm512_loadu_pd(scale + 8)));
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
-/* The same in single precision. `far`: distance from the rounded number. */
-static inline q_words q_rounded(q_words sums, vf scale, vf *far)
+/* The same in single precision. `error`: distance from the rounded number. */
+static inline q_words q_scale_f32(q_words sums, vf scale, vf *error)
 {
     const vf v = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), scale);
-    *far = _mm512_reduce_ps(v, 8);
+    *error = _mm512_reduce_ps(v, 8);
     return _mm512_cvtps_epi32(v);
 }
 /* Returns the larger magnitude. */
@@ -87,9 +87,9 @@ static inline vf q_farther(vf a, vf b)
 {
     return _mm512_range_ps(a, b, 11);
 }
-static inline bool q_is_sure(vf far)
+static inline bool q_is_sure(vf error)
 {
-    return v_less(v_set(0.4999f), far) == 0;
+    return v_less(v_set(0.4999f), error) == 0;
 }
 static inline vf q_open(const uint8_t *x, bool sign)
 {
@@ -102,7 +102,7 @@ static inline q_words q_round(vf v)
 }
 /* Narrows four vectors of words + zero to bytes: each 128-bit lane has four bytes of each
  * vector. */
-static inline q_words q_narrow(const q_words r[4], const prt_requantize *q)
+static inline q_words q_pack_bytes(const q_words r[4], const prt_requantize *q)
 {
     const __m512i zero = _mm512_set1_epi16((short)q->zero);
     const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(r[0], r[1]), zero);
@@ -138,19 +138,19 @@ static inline q_words q_scale(q_words sums, const double *scale)
     return _mm256_set_m128i(_mm256_cvtpd_epi32(_mm256_mul_pd(b, _mm256_loadu_pd(scale + 4))),
         _mm256_cvtpd_epi32(_mm256_mul_pd(a, _mm256_loadu_pd(scale))));
 }
-static inline q_words q_rounded(q_words sums, vf scale, vf *far)
+static inline q_words q_scale_f32(q_words sums, vf scale, vf *error)
 {
     const vf v = _mm256_mul_ps(_mm256_cvtepi32_ps(sums), scale);
-    *far = v_abs(v_sub(v, v_round(v)));
+    *error = v_abs(v_sub(v, v_round(v)));
     return _mm256_cvtps_epi32(v);
 }
 static inline vf q_farther(vf a, vf b)
 {
     return v_max(a, b);
 }
-static inline bool q_is_sure(vf far)
+static inline bool q_is_sure(vf error)
 {
-    return _mm256_movemask_ps(v_less(v_set(0.4999f), far)) == 0;
+    return _mm256_movemask_ps(v_less(v_set(0.4999f), error)) == 0;
 }
 static inline vf q_open(const uint8_t *x, bool sign)
 {
@@ -161,7 +161,7 @@ static inline q_words q_round(vf v)
 {
     return _mm256_cvtps_epi32(v);
 }
-static inline q_words q_narrow(const q_words r[4], const prt_requantize *q)
+static inline q_words q_pack_bytes(const q_words r[4], const prt_requantize *q)
 {
     const __m256i zero = _mm256_set1_epi16((short)q->zero);
     const __m256i low = _mm256_adds_epi16(_mm256_packs_epi32(r[0], r[1]), zero);
@@ -197,17 +197,17 @@ static __attribute__((noinline)) void q_exact(q_words s[4], const double *const 
 /* Requantises them in single precision. Returns false if that is not exact. */
 static inline bool q_single(const q_words s[4], const vf scales[4], q_words r[4])
 {
-    vf far[4];
+    vf error[4];
     PRT_UNROLL(4)
     for (size_t k = 0; k < 4; k++)
-        r[k] = q_rounded(s[k], scales[k], &far[k]);
-    return q_is_sure(q_farther(q_farther(far[0], far[1]), q_farther(far[2], far[3])));
+        r[k] = q_scale_f32(s[k], scales[k], &error[k]);
+    return q_is_sure(q_farther(q_farther(error[0], error[1]), q_farther(error[2], error[3])));
 }
 
-static inline void q_numbers(const q_words s[4], const vf near[4], const double *const scales[4],
-    q_words r[4])
+static inline void q_numbers(const q_words s[4], const vf scales_f32[4],
+    const double *const scales[4], q_words r[4])
 {
-    if (q_single(s, near, r))
+    if (q_single(s, scales_f32, r))
         return;
     q_words again[4] = { s[0], s[1], s[2], s[3] };
     q_exact(again, scales);
@@ -221,20 +221,20 @@ static inline q_words requantize_four(const int32_t *const sums[4], const size_t
     const prt_requantize *q)
 { /* q is a copy, so it cannot alias the output */
     q_words s[4], r[4];
-    vf near[4];
+    vf scales_f32[4];
     const double *scales[4];
     PRT_UNROLL(4)
     for (size_t k = 0; k < 4; k++) {
         s[k] = q_add(q_load(sums[k]), q_load(q->biases + column[k]));
-        near[k] = v_load(q->near + column[k]);
+        scales_f32[k] = v_load(q->scales_f32 + column[k]);
         scales[k] = q->scales + column[k];
     }
-    q_numbers(s, near, scales, r);
-    return q_in_order(q_narrow(r, q));
+    q_numbers(s, scales_f32, scales, r);
+    return q_in_order(q_pack_bytes(r, q));
 }
 
 /* Rows whose columns do not fill four vectors: takes any four vectors of them at a time. */
-static void requantize_narrow(size_t rows, size_t columns, const int32_t *sums,
+static void requantize_slices(size_t rows, size_t columns, const int32_t *sums,
     const prt_requantize *q, uint8_t *y, size_t ldy)
 {
     const size_t slices = (columns + Q_LANES - 1) / Q_LANES, total = rows * slices;
@@ -272,13 +272,13 @@ static inline void run_requantize_sums(size_t rows, size_t columns, const int32_
     const prt_requantize *q, uint8_t *y, size_t ldy)
 {
     const prt_requantize own = *q;
-    if (!q->tame) {
+    if (!q->fits_int32) {
         for (size_t i = 0; i < rows; i++)
             requantize_rest(columns, sums + i * PRT_GEMM_PANEL, q, y + i * ldy);
         return;
     }
     if (columns % Q_ALL != 0) {
-        requantize_narrow(rows, columns, sums, q, y, ldy);
+        requantize_slices(rows, columns, sums, q, y, ldy);
         return;
     }
     for (size_t i = 0; i < rows; i++, sums += PRT_GEMM_PANEL, y += ldy)
@@ -297,7 +297,7 @@ static inline vf open_side(const prt_byte_side *s, size_t i)
 
 /* Adds or multiplies whole groups of four vectors; returns the number of elements. Values far out
  * of range, and NaN, are clamped first, so that they fit int32. */
-static inline size_t add_whole(const prt_add_bytes *g)
+static inline size_t add_vectors(const prt_add_bytes *g)
 {
     const prt_requantize q = { .zero = (double)g->zero, .low = g->sign ? -128 : 0 };
     const prt_byte_side a = g->a, b = g->b;
@@ -312,12 +312,12 @@ static inline size_t add_whole(const prt_add_bytes *g)
             const vf v = v_div(g->multiply ? v_mul(left, right) : v_add(left, right), scale);
             r[k] = q_round(v_min(v_set(4096.0f), v_max(v, v_set(-4096.0f))));
         }
-        q_store(g->y + i, q_in_order(q_narrow(r, &q)));
+        q_store(g->y + i, q_in_order(q_pack_bytes(r, &q)));
     }
     return i;
 }
 #else
-static inline size_t add_whole(const prt_add_bytes *g)
+static inline size_t add_vectors(const prt_add_bytes *g)
 {
     (void)g;
     return 0;

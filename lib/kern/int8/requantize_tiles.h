@@ -14,9 +14,9 @@
 #include "kern/int8/bytes.h"
 #include "kern/gemm/gemm.h"
 
-enum { PRT_TILES_ROWS = 16, PRT_TILES_WORDS = 16 /* of a step */ };
+enum { PRT_REQUANTIZE_TILES_ROWS = 16, PRT_TILES_WORDS = 16 /* of a step */ };
 
-#define PRT_TILES_NONE UINT32_MAX
+#define PRT_REQUANTIZE_TILES_NONE UINT32_MAX
 
 /* Returns the steps of a piece of K. */
 static inline size_t prt_requantize_tiles_steps(size_t words)
@@ -40,8 +40,8 @@ typedef struct prt_requantize_tiles_block {
     const uint32_t *b;
     bool packed;             /* B is packed, and begins at a cache line */
     const uint32_t *last;    /* not packed: the last step of K; NULL: in place */
-    const prt_requantize *q; /* `tame`, with biases; both are read up to whole 16 columns */
-    const uint32_t *to;      /* row of y of each row of A, or PRT_TILES_NONE */
+    const prt_requantize *q; /* `fits_int32`, with biases; both are read up to whole 16 columns */
+    const uint32_t *to;      /* row of y of each row of A, or PRT_REQUANTIZE_TILES_NONE */
     uint8_t *y;
     size_t ldy;
     const char *next; /* data to prefetch for later; NULL: unknown */

@@ -29,17 +29,17 @@ typedef struct epilogue {
 } epilogue;
 
 /* Requantises two rows of 32 columns. */
-static inline __m512i requantize_pair(const int32_t *sums, const q_words bias[2], const vf near[2],
-    const size_t column[2], const prt_requantize *q)
+static inline __m512i requantize_pair(const int32_t *sums, const q_words bias[2],
+    const vf scales_f32[2], const size_t column[2], const prt_requantize *q)
 {
     const q_words s[4] = { q_add(q_load(sums), bias[0]), q_add(q_load(sums + TILE), bias[1]),
         q_add(q_load(sums + WIDE), bias[0]), q_add(q_load(sums + WIDE + TILE), bias[1]) };
-    const vf scales[4] = { near[0], near[1], near[0], near[1] };
+    const vf scales[4] = { scales_f32[0], scales_f32[1], scales_f32[0], scales_f32[1] };
     const double *first = q->scales + column[0], *second = q->scales + column[1];
     const double *const exact[4] = { first, second, first, second };
     q_words r[4];
     q_numbers(s, scales, exact, r);
-    return q_in_order(q_narrow(r, q));
+    return q_in_order(q_pack_bytes(r, q));
 }
 
 static __attribute__((noinline)) void requantize_pairs(epilogue *t, size_t most)
@@ -48,7 +48,8 @@ static __attribute__((noinline)) void requantize_pairs(epilogue *t, size_t most)
     const size_t column[2] = { t->column[0], t->column[1] };
     const prt_requantize *q = t->q;
     const q_words bias[2] = { q_load(q->biases + column[0]), q_load(q->biases + column[1]) };
-    const vf near[2] = { v_load(q->near + column[0]), v_load(q->near + column[1]) };
+    const vf scales_f32[2] = { v_load(q->scales_f32 + column[0]),
+        v_load(q->scales_f32 + column[1]) };
     const int32_t *sums = t->sums;
     const uint32_t *to = t->to;
     uint8_t *y = t->y;
@@ -57,10 +58,10 @@ static __attribute__((noinline)) void requantize_pairs(epilogue *t, size_t most)
     t->sums += pairs * 2 * WIDE;
     t->to += pairs * 2;
     for (size_t i = pairs; i != 0; i--, sums += 2 * WIDE, to += 2) {
-        const __m512i bytes = requantize_pair(sums, bias, near, column, q);
-        if (to[0] != PRT_TILES_NONE)
+        const __m512i bytes = requantize_pair(sums, bias, scales_f32, column, q);
+        if (to[0] != PRT_REQUANTIZE_TILES_NONE)
             _mm256_mask_storeu_epi8(y + to[0] * ldy, mask, _mm512_castsi512_si256(bytes));
-        if (to[1] != PRT_TILES_NONE)
+        if (to[1] != PRT_REQUANTIZE_TILES_NONE)
             _mm256_mask_storeu_epi8(y + to[1] * ldy, mask, _mm512_extracti64x4_epi64(bytes, 1));
     }
 }
@@ -70,7 +71,7 @@ typedef struct tiles_work {
     size_t ldb, far, step; /* bytes of B: from word to word, to the other tile, to the next step */
     const char *last;      /* B of the last step; NULL: in place */
     epilogue epilogue;
-    prt_dot_ahead ahead;
+    prt_dot_prefetch ahead;
 } tiles_work;
 
 /* Runs steps [first, first + n) of K for the tiles of sums. */
@@ -180,7 +181,7 @@ void prt_requantize_tiles_multiply_amx(const prt_requantize_tiles_block *g)
     const size_t steps = (g->tiles + 1) / 2 * all * ((g->columns + WIDE - 1) / WIDE);
     const size_t each = (lines + steps - 1) / steps;
     j.ahead =
-        (prt_dot_ahead){ g->next, lines * LINE, (each < MOST_LINES ? each : MOST_LINES) * LINE };
+        (prt_dot_prefetch){ g->next, lines * LINE, (each < MOST_LINES ? each : MOST_LINES) * LINE };
     /* If the whole panel stays in L1, whole lines of y are written. */
     const bool whole = 2 * all <= MOST_STEPS;
     const size_t wide = whole ? PRT_GEMM_PANEL : WIDE, high = whole ? 2 : 2 * STRIPS;

@@ -86,7 +86,7 @@ static inline void prt_unzip2(size_t n, const float *x, float *to, size_t apart)
 }
 
 /* to[i] = x[2 * i] for i < n; reads 2 * n - 1 elements of x */
-static inline void prt_even(size_t n, const float *x, float *to)
+static inline void prt_even_elements(size_t n, const float *x, float *to)
 {
     size_t i = 0;
     for (; i + 4 < n; i += 4)

@@ -8,10 +8,10 @@
 typedef struct prt_kern_attend {
     /* x = exp(x - max(x)); returns 1 / the sum of the results. If an element is NaN, or all are
      * infinite, all results are NaN. */
-    float (*weigh)(size_t n, float *x);
+    float (*unscaled_softmax)(size_t n, float *x);
     /* y = x with non-temporal stores: y is not read soon, so it does not displace data in the
      * caches. */
-    void (*put_away)(size_t n, const float *x, float *y);
+    void (*copy_nontemporal)(size_t n, const float *x, float *y);
 } prt_kern_attend;
 
 #endif

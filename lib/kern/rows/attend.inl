@@ -7,7 +7,7 @@
 #include "kern/rows/stats.inl"
 
 /* Sums of up to BLOCK elements are float32; blocks are added in double. */
-static float run_weigh(size_t n, float *x)
+static float run_unscaled_softmax(size_t n, float *x)
 {
     const vf all = v_set(largest_of(n, x));
     double total = 0.0;
@@ -38,7 +38,7 @@ static float run_weigh(size_t n, float *x)
     return (float)(1.0 / total);
 }
 
-static void run_put_away(size_t n, const float *x, float *y)
+static void run_copy_nontemporal(size_t n, const float *x, float *y)
 {
     const size_t off = (uintptr_t)y / sizeof(float) % VL, ahead = (VL - off) % VL;
     size_t i = n < ahead ? n : ahead;

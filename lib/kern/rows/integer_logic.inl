@@ -11,22 +11,22 @@
 
 /* Elements at a time. A scalar operand is copied as often, so that one loop serves all combinations
  * of steps. */
-enum { PLAIN_BLOCK = 64 };
+enum { LOGIC_BLOCK = 64 };
 
 /* y[i] = expr of the elements `p` and `q`. */
 #define LOOP(type, out, expr)                                                                      \
     do {                                                                                           \
-        type one_a[PLAIN_BLOCK], one_b[PLAIN_BLOCK];                                               \
+        type one_a[LOGIC_BLOCK], one_b[LOGIC_BLOCK];                                               \
         if (step_a == 0)                                                                           \
-            for (size_t i = 0; i < PLAIN_BLOCK; i++)                                               \
+            for (size_t i = 0; i < LOGIC_BLOCK; i++)                                               \
                 one_a[i] = *(const type *)a;                                                       \
         if (step_b == 0)                                                                           \
-            for (size_t i = 0; i < PLAIN_BLOCK; i++)                                               \
+            for (size_t i = 0; i < LOGIC_BLOCK; i++)                                               \
                 one_b[i] = *(const type *)b;                                                       \
-        for (size_t at = 0; at < n; at += PLAIN_BLOCK) {                                           \
+        for (size_t at = 0; at < n; at += LOGIC_BLOCK) {                                           \
             const type *x = step_a != 0 ? (const type *)a + at : one_a;                            \
             const type *z = step_b != 0 ? (const type *)b + at : one_b;                            \
-            const size_t count = n - at < PLAIN_BLOCK ? n - at : PLAIN_BLOCK;                      \
+            const size_t count = n - at < LOGIC_BLOCK ? n - at : LOGIC_BLOCK;                      \
             out *d = (out *)y + at;                                                                \
             PRT_NO_ALIAS_LOOP                                                                      \
             for (size_t i = 0; i < count; i++) {                                                   \
@@ -41,30 +41,30 @@ static void run_compare(int kind, int type, size_t n, const void *a, size_t step
     size_t step_b, uint8_t *y)
 {
     const int less = kind != PRT_COMPARE_equal, equal = kind != PRT_COMPARE_less;
-    if (type == PRT_PLAIN_f32)
+    if (type == PRT_KERN_TYPE_f32)
         LOOP(float, uint8_t, ((p < q) & less) | ((p == q) & equal));
-    else if (type == PRT_PLAIN_i32)
+    else if (type == PRT_KERN_TYPE_i32)
         LOOP(int32_t, uint8_t, ((p < q) & less) | ((p == q) & equal));
     else
         LOOP(int64_t, uint8_t, ((p < q) & less) | ((p == q) & equal));
 }
 
 /* Integers wrap. Add and Sub share a loop, and so do Max and Min. */
-static void run_whole(int kind, int type, size_t n, const void *a, size_t step_a, const void *b,
-    size_t step_b, void *y)
+static void run_arithmetic(int kind, int type, size_t n, const void *a, size_t step_a,
+    const void *b, size_t step_b, void *y)
 {
-    const int less = kind == PRT_WHOLE_sub, least = kind == PRT_WHOLE_min;
-    if (type == PRT_PLAIN_i32) {
-        if (kind == PRT_WHOLE_mul)
+    const int less = kind == PRT_INTEGER_sub, least = kind == PRT_INTEGER_min;
+    if (type == PRT_KERN_TYPE_i32) {
+        if (kind == PRT_INTEGER_mul)
             LOOP(uint32_t, uint32_t, p * q);
-        else if (kind == PRT_WHOLE_add || kind == PRT_WHOLE_sub)
+        else if (kind == PRT_INTEGER_add || kind == PRT_INTEGER_sub)
             LOOP(uint32_t, uint32_t, p + (q ^ (uint32_t)-less) + (uint32_t)less);
         else
             LOOP(int32_t, int32_t, (p > q) != least ? p : q);
     } else {
-        if (kind == PRT_WHOLE_mul)
+        if (kind == PRT_INTEGER_mul)
             LOOP(uint64_t, uint64_t, p * q);
-        else if (kind == PRT_WHOLE_add || kind == PRT_WHOLE_sub)
+        else if (kind == PRT_INTEGER_add || kind == PRT_INTEGER_sub)
             LOOP(uint64_t, uint64_t, p + (q ^ (uint64_t)-less) + (uint64_t)less);
         else
             LOOP(int64_t, int64_t, (p > q) != least ? p : q);
@@ -88,22 +88,22 @@ typedef uint16_t any_2 __attribute__((may_alias));
 typedef uint32_t any_4 __attribute__((may_alias));
 typedef uint64_t any_8 __attribute__((may_alias));
 
-#define CHOOSE(type)                                                                               \
+#define SELECT(type)                                                                               \
     static void choose_##type(size_t n, const uint8_t *which, size_t step_which, const void *a,    \
         size_t step_a, const void *b, size_t step_b, void *y)                                      \
     {                                                                                              \
-        uint8_t one[PLAIN_BLOCK];                                                                  \
+        uint8_t one[LOGIC_BLOCK];                                                                  \
         if (step_which == 0)                                                                       \
-            memset(one, which[0], PLAIN_BLOCK);                                                    \
+            memset(one, which[0], LOGIC_BLOCK);                                                    \
         LOOP(type, type, (step_which != 0 ? which + at : one)[i] != 0 ? p : q);                    \
     }
 
-CHOOSE(any_1)
-CHOOSE(any_2)
-CHOOSE(any_4)
-CHOOSE(any_8)
+SELECT(any_1)
+SELECT(any_2)
+SELECT(any_4)
+SELECT(any_8)
 
-static void run_choose(size_t size, size_t n, const uint8_t *which, size_t step_which,
+static void run_select(size_t size, size_t n, const uint8_t *which, size_t step_which,
     const void *a, size_t step_a, const void *b, size_t step_b, void *y)
 {
     switch (size) {
@@ -194,23 +194,24 @@ static void cast_f16_f32(size_t n, const void *from_data, void *to_data)
  * float16. */
 static void run_cast(int from, int to, size_t n, const void *x, void *y)
 {
-    static void (*const casts[PRT_PLAIN_COUNT][PRT_PLAIN_COUNT])(size_t, const void *, void *) = {
+    static void (*const casts[PRT_KERN_TYPE_COUNT][PRT_KERN_TYPE_COUNT])(size_t, const void *,
+        void *) = {
         { NULL, cast_f32_f16, cast_f32_i32, cast_f32_i64, cast_f32_bool },
         { cast_f16_f32, NULL, NULL, NULL, NULL },
         { cast_i32_f32, NULL, NULL, cast_i32_i64, cast_i32_bool },
         { cast_i64_f32, NULL, cast_i64_i32, NULL, cast_i64_bool },
         { cast_bool_f32, NULL, cast_bool_i32, cast_bool_i64, NULL },
     };
-    static const size_t sizes[PRT_PLAIN_COUNT] = { 4, 2, 4, 8, 1 };
+    static const size_t sizes[PRT_KERN_TYPE_COUNT] = { 4, 2, 4, 8, 1 };
     if (casts[from][to] != NULL) {
         casts[from][to](n, x, y);
         return;
     }
-    for (size_t at = 0; at < n; at += PLAIN_BLOCK) {
-        float between[PLAIN_BLOCK];
-        const size_t some = n - at < PLAIN_BLOCK ? n - at : PLAIN_BLOCK;
-        casts[from][PRT_PLAIN_f32](some, (const char *)x + at * sizes[from], between);
-        casts[PRT_PLAIN_f32][to](some, between, (char *)y + at * sizes[to]);
+    for (size_t at = 0; at < n; at += LOGIC_BLOCK) {
+        float between[LOGIC_BLOCK];
+        const size_t some = n - at < LOGIC_BLOCK ? n - at : LOGIC_BLOCK;
+        casts[from][PRT_KERN_TYPE_f32](some, (const char *)x + at * sizes[from], between);
+        casts[PRT_KERN_TYPE_f32][to](some, between, (char *)y + at * sizes[to]);
     }
 }
 

@@ -11,39 +11,39 @@
 
 #include "kern/vector/act.h"
 
-typedef enum prt_two_kind {
-    PRT_TWO_add,
-    PRT_TWO_sub,
-    PRT_TWO_mul,
-    PRT_TWO_div,
-    PRT_TWO_max, /* NaN if either is NaN */
-    PRT_TWO_min,
-    PRT_TWO_prelu, /* a * b if a < 0, else a */
-    PRT_TWO_COUNT
-} prt_two_kind;
+typedef enum prt_binary_kind {
+    PRT_BINARY_add,
+    PRT_BINARY_sub,
+    PRT_BINARY_mul,
+    PRT_BINARY_div,
+    PRT_BINARY_max, /* NaN if either is NaN */
+    PRT_BINARY_min,
+    PRT_BINARY_prelu, /* a * b if a < 0, else a */
+    PRT_BINARY_COUNT
+} prt_binary_kind;
 
-typedef enum prt_one_kind {
-    PRT_ONE_abs,
-    PRT_ONE_neg,
-    PRT_ONE_sqrt,
-    PRT_ONE_reciprocal,
-    PRT_ONE_exp,
-    PRT_ONE_erf,
-    PRT_ONE_log,
-    PRT_ONE_sin,
-    PRT_ONE_cos,
-    PRT_ONE_floor,
-    PRT_ONE_ceil,
-    PRT_ONE_round, /* halves to even */
-    PRT_ONE_sign,  /* 0 for -0; NaN is preserved */
-    PRT_ONE_square,
-    PRT_ONE_cube,
-    PRT_ONE_root,         /* pow(x, 0.5), which differs from sqrt for -0 and -infinity */
-    PRT_ONE_inverse_root, /* pow(x, -0.5) */
-    PRT_ONE_atan,
-    PRT_ONE_tan,
-    PRT_ONE_COUNT
-} prt_one_kind;
+typedef enum prt_unary_kind {
+    PRT_UNARY_abs,
+    PRT_UNARY_neg,
+    PRT_UNARY_sqrt,
+    PRT_UNARY_reciprocal,
+    PRT_UNARY_exp,
+    PRT_UNARY_erf,
+    PRT_UNARY_log,
+    PRT_UNARY_sin,
+    PRT_UNARY_cos,
+    PRT_UNARY_floor,
+    PRT_UNARY_ceil,
+    PRT_UNARY_round, /* halves to even */
+    PRT_UNARY_sign,  /* 0 for -0; NaN is preserved */
+    PRT_UNARY_square,
+    PRT_UNARY_cube,
+    PRT_UNARY_root,         /* pow(x, 0.5), which differs from sqrt for -0 and -infinity */
+    PRT_UNARY_inverse_root, /* pow(x, -0.5) */
+    PRT_UNARY_atan,
+    PRT_UNARY_tan,
+    PRT_UNARY_COUNT
+} prt_unary_kind;
 
 /* Sum of shifted rows: y[i] = act(bias + sum over t of w[t] * from[t][i]). */
 typedef struct prt_taps {
@@ -57,20 +57,20 @@ typedef struct prt_taps {
 
 typedef struct prt_kern_rows {
     /* `step_a` and `step_b` are 1, or 0 for a scalar that is broadcast. */
-    void (*two)(int kind, size_t n, const float *a, size_t step_a, const float *b, size_t step_b,
+    void (*binary)(int kind, size_t n, const float *a, size_t step_a, const float *b, size_t step_b,
         float *y);
-    void (*one)(int kind, size_t n, const float *x, float *y);
+    void (*unary)(int kind, size_t n, const float *x, float *y);
     void (*act)(const prt_act *act, size_t n, const float *x, float *y);
     /* y = x * scale + shift */
     void (*scale)(size_t n, const float *x, float scale, float shift, float *y);
     void (*taps)(const prt_taps *t);
     /* y[i] = the largest from[t][i]; NaN if one of them is NaN */
-    void (*largest)(size_t n, size_t taps, const float *const *from, float *y);
+    void (*max)(size_t n, size_t taps, const float *const *from, float *y);
     void (*softmax)(size_t n, const float *x, float *y);
     void (*log_softmax)(size_t n, const float *x, float *y);
     double (*sum)(size_t n, const float *x);
     double (*squares)(size_t n, const float *x); /* their sum */
-    /* PRT_TWO_max or PRT_TWO_min over a row; n is not 0 */
+    /* PRT_BINARY_max or PRT_BINARY_min over a row; n is not 0 */
     float (*extreme)(int kind, size_t n, const float *x);
     /* sums[i] += x[i], or its square */
     void (*add_to)(size_t n, const float *x, bool square, double *sums);

@@ -13,73 +13,73 @@
 #define LOAD(p) v_load((p) + i)
 #define LOAD_REST(p) v_load_n((p) + i, n - i)
 
-static inline vf two(int kind, vf a, vf b)
+static inline vf binary(int kind, vf a, vf b)
 {
     switch (kind) {
-    case PRT_TWO_add:
+    case PRT_BINARY_add:
         return v_add(a, b);
-    case PRT_TWO_sub:
+    case PRT_BINARY_sub:
         return v_sub(a, b);
-    case PRT_TWO_mul:
+    case PRT_BINARY_mul:
         return v_mul(a, b);
-    case PRT_TWO_div:
+    case PRT_BINARY_div:
         return v_div(a, b);
-    case PRT_TWO_max: /* max returns a NaN of b; the select keeps a NaN of a */
+    case PRT_BINARY_max: /* max returns a NaN of b; the select keeps a NaN of a */
         return v_select(v_equal(a, a), v_max(a, b), a);
-    case PRT_TWO_min:
+    case PRT_BINARY_min:
         return v_select(v_equal(a, a), v_min(a, b), a);
     default:
         return v_select(v_less(a, v_set(0.0f)), v_mul(a, b), a);
     }
 }
 
-static inline void two_rows(const int kind, size_t n, const float *a, size_t step_a, const float *b,
-    size_t step_b, float *y)
+static inline void binary_rows(const int kind, size_t n, const float *a, size_t step_a,
+    const float *b, size_t step_b, float *y)
 {
     const vf all_a = v_set(step_a == 0 && n != 0 ? *a : 0.0f);
     const vf all_b = v_set(step_b == 0 && n != 0 ? *b : 0.0f);
     size_t i = 0;
     for (; i + VL <= n; i += VL)
-        v_store(y + i, two(kind, step_a != 0 ? LOAD(a) : all_a, step_b != 0 ? LOAD(b) : all_b));
+        v_store(y + i, binary(kind, step_a != 0 ? LOAD(a) : all_a, step_b != 0 ? LOAD(b) : all_b));
     if (i < n)
-        v_store_n(y + i, two(kind, step_a != 0 ? LOAD_REST(a) : all_a,
+        v_store_n(y + i, binary(kind, step_a != 0 ? LOAD_REST(a) : all_a,
                              step_b != 0 ? LOAD_REST(b) : all_b), n - i);
 }
 
-static void run_two(int kind, size_t n, const float *a, size_t step_a, const float *b,
+static void run_binary(int kind, size_t n, const float *a, size_t step_a, const float *b,
     size_t step_b, float *y)
 {
     switch (kind) {
-    case PRT_TWO_add:
-        two_rows(PRT_TWO_add, n, a, step_a, b, step_b, y);
+    case PRT_BINARY_add:
+        binary_rows(PRT_BINARY_add, n, a, step_a, b, step_b, y);
         break;
-    case PRT_TWO_sub:
-        two_rows(PRT_TWO_sub, n, a, step_a, b, step_b, y);
+    case PRT_BINARY_sub:
+        binary_rows(PRT_BINARY_sub, n, a, step_a, b, step_b, y);
         break;
-    case PRT_TWO_mul:
-        two_rows(PRT_TWO_mul, n, a, step_a, b, step_b, y);
+    case PRT_BINARY_mul:
+        binary_rows(PRT_BINARY_mul, n, a, step_a, b, step_b, y);
         break;
-    case PRT_TWO_div:
-        two_rows(PRT_TWO_div, n, a, step_a, b, step_b, y);
+    case PRT_BINARY_div:
+        binary_rows(PRT_BINARY_div, n, a, step_a, b, step_b, y);
         break;
-    case PRT_TWO_max:
-        two_rows(PRT_TWO_max, n, a, step_a, b, step_b, y);
+    case PRT_BINARY_max:
+        binary_rows(PRT_BINARY_max, n, a, step_a, b, step_b, y);
         break;
-    case PRT_TWO_min:
-        two_rows(PRT_TWO_min, n, a, step_a, b, step_b, y);
+    case PRT_BINARY_min:
+        binary_rows(PRT_BINARY_min, n, a, step_a, b, step_b, y);
         break;
     default:
-        two_rows(PRT_TWO_prelu, n, a, step_a, b, step_b, y);
+        binary_rows(PRT_BINARY_prelu, n, a, step_a, b, step_b, y);
         break;
     }
 }
 
 /* Rounds up or down to an integer; a zero keeps the sign of x. */
-static inline vf next_whole(vf x, bool up)
+static inline vf ceil_or_floor(vf x, bool up)
 {
-    const vf near = v_round(x), one = v_set(1.0f);
-    const vf r = up ? v_select(v_less(near, x), v_add(near, one), near)
-                    : v_select(v_less(x, near), v_sub(near, one), near);
+    const vf nearest = v_round(x), one = v_set(1.0f);
+    const vf r = up ? v_select(v_less(nearest, x), v_add(nearest, one), nearest)
+                    : v_select(v_less(x, nearest), v_sub(nearest, one), nearest);
     return v_copysign(r, x);
 }
 
@@ -97,44 +97,44 @@ static inline vf sign_of(vf x)
     return v_select(v_less(v_set(0.0f), v_abs(x)), one, v_add(x, v_set(0.0f)));
 }
 
-__attribute__((always_inline)) static inline vf one(int kind, vf x)
+__attribute__((always_inline)) static inline vf unary(int kind, vf x)
 {
     switch (kind) {
-    case PRT_ONE_abs:
+    case PRT_UNARY_abs:
         return v_abs(x);
-    case PRT_ONE_neg:
+    case PRT_UNARY_neg:
         return v_neg(x);
-    case PRT_ONE_sqrt:
+    case PRT_UNARY_sqrt:
         return v_sqrt(x);
-    case PRT_ONE_reciprocal:
+    case PRT_UNARY_reciprocal:
         return v_div(v_set(1.0f), x);
-    case PRT_ONE_exp:
+    case PRT_UNARY_exp:
         return v_exp(x);
-    case PRT_ONE_log:
+    case PRT_UNARY_log:
         return v_log(x);
-    case PRT_ONE_sin:
+    case PRT_UNARY_sin:
         return v_sine(x, 0.0f);
-    case PRT_ONE_cos:
+    case PRT_UNARY_cos:
         return v_sine(x, 1.0f);
-    case PRT_ONE_floor:
-        return next_whole(x, false);
-    case PRT_ONE_ceil:
-        return next_whole(x, true);
-    case PRT_ONE_round:
+    case PRT_UNARY_floor:
+        return ceil_or_floor(x, false);
+    case PRT_UNARY_ceil:
+        return ceil_or_floor(x, true);
+    case PRT_UNARY_round:
         return v_round(x);
-    case PRT_ONE_sign:
+    case PRT_UNARY_sign:
         return sign_of(x);
-    case PRT_ONE_square:
+    case PRT_UNARY_square:
         return v_mul(x, x);
-    case PRT_ONE_cube:
+    case PRT_UNARY_cube:
         return v_mul(v_mul(x, x), x);
-    case PRT_ONE_root:
+    case PRT_UNARY_root:
         return pow_half(x);
-    case PRT_ONE_inverse_root:
+    case PRT_UNARY_inverse_root:
         return v_div(v_set(1.0f), pow_half(x));
-    case PRT_ONE_atan:
+    case PRT_UNARY_atan:
         return v_atan(x);
-    case PRT_ONE_tan:
+    case PRT_UNARY_tan:
         return v_tangent(x);
     default:
         return v_erf(x);
@@ -144,7 +144,7 @@ __attribute__((always_inline)) static inline vf one(int kind, vf x)
 /* One copy for all kinds without a loop of their own, and for partial vectors. */
 __attribute__((noinline)) static vf one_of(int kind, vf x)
 {
-    return one(kind, x);
+    return unary(kind, x);
 }
 
 /* Computes whole vectors of a compile-time kind. Returns the number of elements. */
@@ -153,29 +153,29 @@ __attribute__((always_inline)) static inline size_t one_kind(int kind, size_t n,
 {
     size_t i = 0;
     for (; i + VL <= n; i += VL)
-        v_store(y + i, one(kind, LOAD(x)));
+        v_store(y + i, unary(kind, LOAD(x)));
     return i;
 }
 
 /* Kinds of a few instructions, and frequent ones, have loops of their own. */
-static void run_one(int kind, size_t n, const float *x, float *y)
+static void run_unary(int kind, size_t n, const float *x, float *y)
 {
     size_t i = 0;
     switch (kind) {
-    case PRT_ONE_abs:
-        i = one_kind(PRT_ONE_abs, n, x, y);
+    case PRT_UNARY_abs:
+        i = one_kind(PRT_UNARY_abs, n, x, y);
         break;
-    case PRT_ONE_neg:
-        i = one_kind(PRT_ONE_neg, n, x, y);
+    case PRT_UNARY_neg:
+        i = one_kind(PRT_UNARY_neg, n, x, y);
         break;
-    case PRT_ONE_sqrt:
-        i = one_kind(PRT_ONE_sqrt, n, x, y);
+    case PRT_UNARY_sqrt:
+        i = one_kind(PRT_UNARY_sqrt, n, x, y);
         break;
-    case PRT_ONE_square:
-        i = one_kind(PRT_ONE_square, n, x, y);
+    case PRT_UNARY_square:
+        i = one_kind(PRT_UNARY_square, n, x, y);
         break;
-    case PRT_ONE_exp:
-        i = one_kind(PRT_ONE_exp, n, x, y);
+    case PRT_UNARY_exp:
+        i = one_kind(PRT_UNARY_exp, n, x, y);
         break;
     default:
         break;
@@ -230,13 +230,14 @@ static void run_taps(const prt_taps *t)
         run_act(&t->act, n, t->y, t->y);
 }
 
-static void run_largest(size_t n, size_t taps, const float *const *from, float *y)
+static void run_max(size_t n, size_t taps, const float *const *from, float *y)
 {
     for (size_t i = 0; i < n; i += VL) {
         const size_t some = n - i < VL ? n - i : VL;
         vf s = some == VL ? v_load(from[0] + i) : v_load_n(from[0] + i, some);
         for (size_t p = 1; p < taps; p++)
-            s = two(PRT_TWO_max, s, some == VL ? v_load(from[p] + i) : v_load_n(from[p] + i, some));
+            s = binary(PRT_BINARY_max, s,
+                some == VL ? v_load(from[p] + i) : v_load_n(from[p] + i, some));
         if (some == VL)
             v_store(y + i, s);
         else

@@ -74,21 +74,22 @@ static inline float extreme_row(const int kind, size_t n, const float *x)
     float r = x[0];
     if (n < VL) {
         for (size_t i = 1; i < n; i++)
-            r = (kind == PRT_TWO_max ? x[i] > r : x[i] < r) || x[i] != x[i] ? x[i] : r;
+            r = (kind == PRT_BINARY_max ? x[i] > r : x[i] < r) || x[i] != x[i] ? x[i] : r;
         return r;
     }
     vf s = v_load(x);
     for (size_t i = VL; i + VL <= n; i += VL)
-        s = two(kind, s, LOAD(x));
-    s = two(kind, s, v_load(x + n - VL));
+        s = binary(kind, s, LOAD(x));
+    s = binary(kind, s, v_load(x + n - VL));
     if (v_largest(v_select(v_equal(s, s), v_set(0.0f), v_set(1.0f))) > 0.0f)
         return NAN;
-    return kind == PRT_TWO_max ? v_largest(s) : -v_largest(v_neg(s));
+    return kind == PRT_BINARY_max ? v_largest(s) : -v_largest(v_neg(s));
 }
 
 static float run_extreme(int kind, size_t n, const float *x)
 {
-    return kind == PRT_TWO_max ? extreme_row(PRT_TWO_max, n, x) : extreme_row(PRT_TWO_min, n, x);
+    return kind == PRT_BINARY_max ? extreme_row(PRT_BINARY_max, n, x)
+                                  : extreme_row(PRT_BINARY_min, n, x);
 }
 
 static void run_add_to(size_t n, const float *x, bool square, double *sums)

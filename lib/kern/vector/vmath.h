@@ -165,7 +165,7 @@ static inline vf v_erf(vf x)
     p = v_fma(p, s, v_set(0.112817265f));
     p = v_fma(p, s, v_set(-0.376124859f));
     p = v_fma(p, s, v_set(0.128379151f));
-    const vf near = v_fma(p, x, x);
+    const vf small = v_fma(p, x, x);
     vf q = v_set(1.12312628e-5f);
     q = v_fma(q, t, v_set(-3.22803447e-4f));
     q = v_fma(q, t, v_set(0.00364245754f));
@@ -173,8 +173,8 @@ static inline vf v_erf(vf x)
     q = v_fma(q, t, v_set(0.106236875f));
     q = v_fma(q, t, v_set(0.635151327f));
     q = v_fma(q, t, v_set(1.12864852f));
-    const vf far = v_sub(v_set(1.0f), v_exp(v_mul(v_sub(v_set(0.0f), t), q)));
-    return v_select(v_less(v_abs(x), v_set(0.92f)), near, v_copysign(far, x));
+    const vf large = v_sub(v_set(1.0f), v_exp(v_mul(v_sub(v_set(0.0f), t), q)));
+    return v_select(v_less(v_abs(x), v_set(0.92f)), small, v_copysign(large, x));
 }
 
 /* x = 2^n (1 + f), log(x) = n log 2 + f - f^2 / 2 + f^3 P(f). */
@@ -220,7 +220,7 @@ static inline vf v_sine_cosine(vf r, vf *cosine)
     return v_fma(v_mul(sine, s), r, r);
 }
 
-static inline vf v_sine_near(vf x, float ahead)
+static inline vf v_sine_quarter(vf x, float ahead)
 {
     vf q, cosine;
     vf r = v_quarter_turns(x, &q);
@@ -239,7 +239,7 @@ static inline vf v_sine(vf x, float ahead)
 {
     float lane[VL];
     if (!(v_largest(v_abs(x)) > 8192.0f)) {
-        const vf y = v_sine_near(x, ahead);
+        const vf y = v_sine_quarter(x, ahead);
         return ahead == 0.0f ? v_select(v_equal(x, v_set(0.0f)), x, y) : y;
     }
     v_store(lane, x);
@@ -274,8 +274,8 @@ static inline vf v_tangent(vf x)
 static inline vf v_atan(vf x)
 {
     const vf size = v_abs(x), one = v_set(1.0f);
-    const vm far = v_less(one, size);
-    const vf r = v_div(v_select(far, v_set(-1.0f), size), v_select(far, size, one));
+    const vm large = v_less(one, size);
+    const vf r = v_div(v_select(large, v_set(-1.0f), size), v_select(large, size, one));
     const vf s = v_mul(r, r);
     vf p = v_fma(v_set(0.00292066974f), s, v_set(-0.0163678434f));
     p = v_fma(p, s, v_set(0.0432117321f));
@@ -285,7 +285,7 @@ static inline vf v_atan(vf x)
     p = v_fma(p, s, v_set(0.199937731f));
     p = v_fma(p, s, v_set(-0.333331525f));
     p = v_fma(v_mul(p, s), r, r);
-    return v_copysign(v_add(v_select(far, v_set(1.57079633f), v_set(0.0f)), p), x);
+    return v_copysign(v_add(v_select(large, v_set(1.57079633f), v_set(0.0f)), p), x);
 }
 
 #endif

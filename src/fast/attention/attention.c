@@ -100,7 +100,7 @@ static void copy_parts(const item *it, bool values, size_t size, float *to)
         if (row == size && from == to)
             (void)0;
         else if (row == size && all >= LARGE)
-            it->j->kern->attend.put_away(count, from, to);
+            it->j->kern->attend.copy_nontemporal(count, from, to);
         else if (row == size && count != 0)
             memcpy(to, from, count * sizeof(float));
         for (size_t i = 0; row != size && i < one->rows; i++)
@@ -156,7 +156,7 @@ static void add_to_row(const item *it, const prt_scores_view *v, size_t i, size_
         return;
     const float *from = (const float *)v->data + prt_scores_at(v, it->batch, it->head, i);
     if (v->key <= 1)
-        it->j->kern->rows.two(PRT_TWO_add, n, x, 1, from, v->key, x);
+        it->j->kern->rows.binary(PRT_BINARY_add, n, x, 1, from, v->key, x);
     else
         for (size_t k = 0; k < n; k++)
             x[k] += from[k * v->key];
@@ -192,7 +192,7 @@ static void mask_row(const item *it, size_t i, size_t n, bool biased, float *x)
             x[k] = (keep[k * m->keep.key] != 0) != m->inverted ? x[k] : m->fill;
     }
     if (m->least != -INFINITY)
-        it->j->kern->rows.two(PRT_TWO_max, n, x, 1, &m->least, 0, x);
+        it->j->kern->rows.binary(PRT_BINARY_max, n, x, 1, &m->least, 0, x);
 }
 
 /* Returns whether query i sees exactly keys [*first, *end) without a bias, by the operator's hook.
@@ -225,7 +225,7 @@ static size_t seen_by(const item *it, size_t i)
 }
 
 /* Converts the scores of query i to weights. Returns the factor that normalises their sum. */
-static float weigh(const item *it, size_t i, size_t n, bool biased, float *x)
+static float unscaled_softmax(const item *it, size_t i, size_t n, bool biased, float *x)
 {
     size_t first, end;
     const bool plain = plain_range(it, i, &first, &end);
@@ -241,7 +241,7 @@ static float weigh(const item *it, size_t i, size_t n, bool biased, float *x)
         memset(x, 0, n * sizeof(float));
         return 0.0f;
     }
-    const float weight = n != 0 ? it->j->kern->attend.weigh(n - first, x + first) : NAN;
+    const float weight = n != 0 ? it->j->kern->attend.unscaled_softmax(n - first, x + first) : NAN;
     if (!it->j->m->guarded || !isnan(weight))
         return weight;
     memset(x, 0, n * sizeof(float));
@@ -287,7 +287,7 @@ static void attend_one(const item *it, size_t i)
         rows->dots(m->q.size, left < from->rows ? left : from->rows, it->query, from->k,
             from->k_row, far && p == 0 ? from->v : NULL, it->scores + from->first);
     }
-    const float weight = weigh(it, i, seen, false, it->scores);
+    const float weight = unscaled_softmax(it, i, seen, false, it->scores);
     for (uint32_t p = 0; p < 2; p++) {
         const part *from = &it->parts[p];
         const size_t left = seen > from->first ? seen - from->first : 0;
@@ -297,7 +297,7 @@ static void attend_one(const item *it, size_t i)
         rows->sums(left < from->rows ? left : from->rows, wide, it->scores + from->first, from->v,
             from->v_row, far && p == 0 ? next_keys(it) : NULL, to);
         if (to != y)
-            rows->two(PRT_TWO_add, wide, y, 1, to, 1, y);
+            rows->binary(PRT_BINARY_add, wide, y, 1, to, 1, y);
     }
     rows->scale(wide, y, weight, 0.0f, y);
 }
@@ -372,7 +372,7 @@ static void attend_block(const item *it, size_t i, size_t rows)
     for (size_t r = 0; r < rows; r++) {
         const size_t own = seen_by(it, i + r);
         float *x = it->scores + r * stride;
-        weights[r] = weigh(it, i + r, own, biased, x);
+        weights[r] = unscaled_softmax(it, i + r, own, biased, x);
         memset(x + own, 0, (seen - own) * sizeof(float));
     }
     for (uint32_t p = 0; p < 2; p++)

@@ -36,7 +36,7 @@ static void run_filter(const void *user, size_t item, float *scratch)
         v->kern->rows.taps(&t);
         if (v->residual == NULL)
             continue;
-        v->kern->rows.two(PRT_TWO_add, p->out_w, t.y, 1,
+        v->kern->rows.binary(PRT_BINARY_add, p->out_w, t.y, 1,
             v->residual + (item * p->out_h + y) * p->out_w, 1, t.y);
         v->kern->rows.act(&v->act, p->out_w, t.y, t.y);
     }

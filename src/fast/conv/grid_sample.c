@@ -68,7 +68,7 @@ static tap find(const grid_sample_work *j, const float *grid)
     return t;
 }
 
-static float weigh(const tap *t, const float *plane)
+static float unscaled_softmax(const tap *t, const float *plane)
 {
     float sum = 0.0f;
     if ((t->at[0] | t->at[1] | t->at[2] | t->at[3]) >= 0)
@@ -94,7 +94,7 @@ static void run_piece(const void *user, size_t item, float *scratch)
         const float *plane = j->x + ch * size;
         float *y = j->y + ch * j->points + first;
         for (size_t i = 0; i < count; i++)
-            y[i] = weigh(&taps[i], plane);
+            y[i] = unscaled_softmax(&taps[i], plane);
     }
 }
 

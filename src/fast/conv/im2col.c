@@ -43,7 +43,7 @@ static void gather_row(const prt_gather *g, const float *row, size_t x, size_t n
     if (s == 1)
         memcpy(to + low, row + at + (int64_t)low, (high - low) * sizeof(float));
     else if (s == 2 && low < high)
-        prt_even(high - low, row + at + 2 * (int64_t)low, to + low);
+        prt_even_elements(high - low, row + at + 2 * (int64_t)low, to + low);
     else
         for (size_t i = low; i < high; i++)
             to[i] = row[at + (int64_t)i * s];

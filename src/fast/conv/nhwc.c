@@ -141,7 +141,7 @@ static void multiply(const block *b, const part *p)
         .c = v->y + pixel * v->y_pitch + column,
         .ldc = v->y_pitch,
         .add = !p->first,
-        .end = p->last && !prt_gemm_end_is_plain(&end) ? &end : NULL };
+        .end = p->last && !prt_gemm_end_is_identity(&end) ? &end : NULL };
     if (j->blocks == 1) /* weights are read once: prefetch the next ones */
         fetch_next(b, p->last, &g);
     else if (p->last && b->first + b->columns >= w->filters)
@@ -307,7 +307,7 @@ void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t r
                 .c = c + at,
                 .ldc = p->ldc,
                 .add = k != 0,
-                .end = i + 1 == parts && !prt_gemm_end_is_plain(&end) ? &end : NULL };
+                .end = i + 1 == parts && !prt_gemm_end_is_identity(&end) ? &end : NULL };
             kern->gemm(&g);
             for (size_t line = 1; line < p->lines; line++) { /* without a residual */
                 g.a += p->a_line;
@@ -344,8 +344,8 @@ static const float *gated_pixels(prt_eval *c, const prt_nhwc *v, const float *ga
     const size_t each = v->in_d * v->in_h * v->in_w, wide = v->in_c;
     float *all = prt_parallel_floats(c, v->batch * each, wide);
     for (size_t i = 0; all != NULL && i < v->batch * each; i++)
-        v->kern->rows.two(PRT_TWO_mul, wide, v->x + i * v->x_pitch, 1, gate + i / each * wide, 1,
-            all + i * wide);
+        v->kern->rows.binary(PRT_BINARY_mul, wide, v->x + i * v->x_pitch, 1, gate + i / each * wide,
+            1, all + i * wide);
     return all;
 }
 

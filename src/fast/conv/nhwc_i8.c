@@ -194,7 +194,8 @@ static poprt_status copy_images(prt_eval *c, qconv_work *j)
     if (!prt_size_mul(v->batch * v->in_d, v->in_h, &rows) || !prt_size_mul(rows, v->in_w, &rows))
         return prt_fail_nomem(SIZE_MAX);
     /* Tiles read beyond the last row, and beyond its end. */
-    const size_t beyond = is_tiled(j) ? PRT_TILES_ROWS * v->stride_w + PRT_TILES_WORDS : 0;
+    const size_t beyond =
+        is_tiled(j) ? PRT_REQUANTIZE_TILES_ROWS * v->stride_w + PRT_TILES_WORDS : 0;
     float *copy = prt_parallel_raw(c, rows + beyond, v->in_c);
     if (copy == NULL)
         return POPRT_E_NOMEM;
@@ -258,7 +259,7 @@ static void run_item(const void *user, size_t item, float *scratch)
     if (j->by == NULL) {
         q.biases += column;
         q.scales += column;
-        q.near += column;
+        q.scales_f32 += column;
     }
     if (!j->plain) {
         prt_nhwc own = *v;
@@ -276,7 +277,7 @@ static void run_item(const void *user, size_t item, float *scratch)
         g.rows = rows - i;
         g.from = j->plain ? NULL : (const void *)(from + i);
         g.a = (const void *)(v->x + pixel * v->x_pitch + group * v->form.channels);
-        prt_dot_fetch(&g, next, lines, i, rows);
+        prt_dot_set_prefetch(&g, next, lines, i, rows);
         uint8_t *y = j->by == NULL ? j->y + pixel * v->y_pitch + column : NULL;
         some = y != NULL && v->kern->dot.requantize != NULL
             ? v->kern->dot.requantize(&g, &q, y, v->y_pitch)
@@ -284,7 +285,7 @@ static void run_item(const void *user, size_t item, float *scratch)
         if (some != 0)
             continue;
         some = g.rows = prt_size_min(g.rows, v->kern->dot.rows);
-        prt_dot_fetch(&g, next, lines, i, rows);
+        prt_dot_set_prefetch(&g, next, lines, i, rows);
         v->kern->dot.i8(&g);
         if (y != NULL)
             v->kern->bytes.requantize_sums(some, g.columns, sums, &q, y, v->y_pitch);
@@ -407,11 +408,11 @@ static bool is_aligned(const void *p)
 }
 
 /* Converts the scales to float32. Returns false if one is greater than 1/2 or is NaN. */
-static bool round_scales(size_t n, const double *restrict scales, float *restrict near)
+static bool round_scales(size_t n, const double *restrict scales, float *restrict scales_f32)
 {
     int beyond = 0;
     for (size_t i = 0; i < n; i++) {
-        near[i] = (float)scales[i];
+        scales_f32[i] = (float)scales[i];
         beyond |= !(fabs(scales[i]) <= 0.5);
     }
     return beyond == 0;
@@ -425,10 +426,10 @@ static poprt_status read_scales(prt_eval *c, qconv_work *j)
     double *copy = (double *)(void *)prt_parallel_floats(c, n + PRT_GEMM_SLICE, whole ? 1 : 4);
     if (copy == NULL)
         return POPRT_E_NOMEM;
-    float *near = (float *)copy;
+    float *scales_f32 = (float *)copy;
     j->q = (prt_requantize){ .scale = 1.0,
         .scales = c->in[3]->data,
-        .near = near,
+        .scales_f32 = scales_f32,
         .biases = c->in[2]->data,
         .zero = prt_quant_number(c, 5, 0) };
     if (!whole) {
@@ -437,9 +438,9 @@ static poprt_status read_scales(prt_eval *c, qconv_work *j)
         memcpy(biases, j->q.biases, n * sizeof(*biases));
         j->q.scales = copy;
         j->q.biases = biases;
-        j->q.near = near = (float *)(void *)(biases + n + PRT_GEMM_SLICE);
+        j->q.scales_f32 = scales_f32 = (float *)(void *)(biases + n + PRT_GEMM_SLICE);
     }
-    j->q.tame = round_scales(n, j->q.scales, near);
+    j->q.fits_int32 = round_scales(n, j->q.scales, scales_f32);
     (void)prt_quant_range(c->out[0]->dtype, &j->q.low, &j->q.high);
     return POPRT_OK;
 }
@@ -467,7 +468,7 @@ static poprt_status read_input(prt_eval *c, qconv_work *j)
     v->x_pitch = j->pitch / 4;
     size_t high, wide;
     const bool plain = prt_nhwc_is_plain(v);
-    j->tiled = PRT_HAS_TILES && !depthwise && v->form.group == 1 && j->q.tame &&
+    j->tiled = PRT_HAS_TILES && !depthwise && v->form.group == 1 && j->q.fits_int32 &&
         prt_nhwc_i8_amx_pays(v->kern, v->batch * j->pixels, v->form.filters,
             v->form.taps * v->form.channels) &&
         (plain || padding_is_small(v, &high, &wide));
@@ -492,7 +493,7 @@ poprt_status prt_fast_nhwc_qconv(prt_eval *c, const prt_kern *k, bool *done)
     const bool depthwise = v->form.form == PRT_NHWC_taps;
     prt_nhwc_window(&a, x, &w);
     prt_nhwc_take_window(v, &w);
-    if ((depthwise && (!j.q.tame || v->form.taps > PRT_DEPTHWISE_TAPS)) ||
+    if ((depthwise && (!j.q.fits_int32 || v->form.taps > PRT_DEPTHWISE_TAPS)) ||
         (v->images && (depthwise || v->form.group > 1 || v->form.channels > 4 || x->rank == 5)))
         return prt_fast_pass(done);
     v->batch = (size_t)x->dims[0];

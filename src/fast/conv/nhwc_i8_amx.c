@@ -13,7 +13,7 @@
 enum {
     LEAST_COLUMNS = 17,
     LEAST_WORDS = 12,
-    ROWS = PRT_TILES_ROWS,
+    ROWS = PRT_REQUANTIZE_TILES_ROWS,
     BLOCK = 1 << 19, /* bytes of A in a block: it stays in L2 with a packed panel */
     MANY = 256       /* outputs of a thread from which on threads share rows, not panels */
 };
@@ -50,7 +50,7 @@ static size_t rounded_up(size_t n, size_t step)
 
 bool prt_nhwc_i8_amx_pays(const prt_kern *kern, size_t pixels, size_t filters, size_t words)
 {
-    return kern->tiles != NULL && pixels >= ROWS && pixels < PRT_TILES_NONE &&
+    return kern->tiles != NULL && pixels >= ROWS && pixels < PRT_REQUANTIZE_TILES_NONE &&
         filters >= LEAST_COLUMNS && words >= LEAST_WORDS;
 }
 
@@ -167,7 +167,7 @@ static void pack_last_step(const tile_work *j, size_t width, const uint32_t *pan
 /* ---- items ---- */
 
 /* Finds the rows of y of outputs [first, first + count) of an image whose rows have `wide` outputs.
- * Dropped outputs, and outputs up to `all`, get PRT_TILES_NONE. */
+ * Dropped outputs, and outputs up to `all`, get PRT_REQUANTIZE_TILES_NONE. */
 static void find_rows(const tile_work *j, size_t image, size_t first, size_t count, size_t all,
     uint32_t *to)
 {
@@ -175,7 +175,7 @@ static void find_rows(const tile_work *j, size_t image, size_t first, size_t cou
     size_t column = first % j->wide, pixel = row * j->out_w + prt_size_min(column, j->out_w);
     for (size_t i = 0; i < all; i++) {
         const bool some = i < count && column < j->out_w;
-        to[i] = some ? (uint32_t)pixel : PRT_TILES_NONE;
+        to[i] = some ? (uint32_t)pixel : PRT_REQUANTIZE_TILES_NONE;
         pixel += some;
         column = column + 1 < j->wide ? column + 1 : 0;
     }
@@ -190,7 +190,7 @@ static void copy_last_tile(const tile_work *j, size_t all, size_t at, const uint
     const size_t skip = at + ROWS - all;
     memmove(to + skip, to, (ROWS - skip) * sizeof(*to));
     for (size_t k = 0; k < skip; k++)
-        to[k] = PRT_TILES_NONE;
+        to[k] = PRT_REQUANTIZE_TILES_NONE;
     memcpy(last, x + (all - ROWS) * j->lda, (ROWS - 1) * j->lda + j->words * sizeof(uint32_t));
     *tile = last;
 }
@@ -240,7 +240,7 @@ static void run_item(const void *user, size_t item, float *scratch)
         g.columns = prt_size_min(left, PRT_GEMM_PANEL);
         q.biases = t->q.biases + first;
         q.scales = t->q.scales + first;
-        q.near = t->q.near + first;
+        q.scales_f32 = t->q.scales_f32 + first;
         g.y = t->y + first;
         const size_t width = prt_gemm_width(g.columns);
         if (j->packs == PACKS_all)

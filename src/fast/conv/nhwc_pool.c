@@ -24,7 +24,7 @@ static void max_of_rows(const pool_work *j, bool first, const uint8_t *from, uin
         if (first)
             memcpy(to, from, size);
         else
-            v->kern->bytes.larger(size, from, j->sign, to);
+            v->kern->bytes.max(size, from, j->sign, to);
 }
 
 static void run_row(const void *user, size_t item, float *scratch)
@@ -52,7 +52,7 @@ static void run_row(const void *user, size_t item, float *scratch)
             if (k == first)
                 memcpy(y, from, c);
             else
-                v->kern->bytes.larger(c, from, j->sign, y);
+                v->kern->bytes.max(c, from, j->sign, y);
         }
     }
 }

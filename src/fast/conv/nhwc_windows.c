@@ -276,9 +276,9 @@ poprt_status prt_nhwc_depthwise(prt_eval *c, const prt_nhwc *v)
 
 /* ---- pooling ---- */
 
-static void run_largest(const prt_nhwc_windows *w, const prt_windows *d)
+static void run_max(const prt_nhwc_windows *w, const prt_windows *d)
 {
-    w->v->kern->windows.largest(d);
+    w->v->kern->windows.max(d);
 }
 
 static void mean_of(const prt_nhwc_windows *w, const prt_windows *d, size_t count)
@@ -328,6 +328,6 @@ poprt_status prt_fast_nhwc_pool(prt_eval *c, const prt_kern *k, bool *done)
         return prt_nhwc_pool_bytes(c, &v, x->dtype == PRT_DTYPE_i8);
     window_work j = { .finish = false };
     prt_nhwc_windows_init(&j.w, &v);
-    j.w.run = with_padding ? run_mean_of_all : mean ? run_mean : run_largest;
+    j.w.run = with_padding ? run_mean_of_all : mean ? run_mean : run_max;
     return run_bands(c, &j);
 }

@@ -40,7 +40,7 @@ static void run_plane(const void *user, size_t item, float *scratch)
         float *to = j->y + (item * p->out_h + y) * p->out_w;
         prt_planes_taps(p, plane, y, from);
         if (j->factors == NULL) {
-            j->kern->rows.largest(p->out_w, taps, from, to);
+            j->kern->rows.max(p->out_w, taps, from, to);
             continue;
         }
         const prt_taps t = { .n = p->out_w, .taps = taps, .from = from, .w = j->ones, .y = to };
@@ -48,7 +48,7 @@ static void run_plane(const void *user, size_t item, float *scratch)
             ? p->kernel_h
             : inside(y, p->stride_h, p->top, p->kernel_h, p->dilation_h, p->in_h);
         j->kern->rows.taps(&t);
-        j->kern->rows.two(PRT_TWO_mul, p->out_w, to, 1, j->factors, 1, to);
+        j->kern->rows.binary(PRT_BINARY_mul, p->out_w, to, 1, j->factors, 1, to);
         j->kern->rows.scale(p->out_w, to, 1.0f / (float)(rows != 0 ? rows : 1), 0.0f, to);
     }
 }

@@ -16,7 +16,7 @@ static void gelu_row(const prt_fast_rows *r, size_t i)
     const float *x = r->x + i * r->n;
     float *y = r->y + i * r->n;
     if (r->beta != NULL)
-        r->kern->rows.two(PRT_TWO_add, r->n, x, 1, r->beta, 1, y);
+        r->kern->rows.binary(PRT_BINARY_add, r->n, x, 1, r->beta, 1, y);
     r->kern->rows.act(&act, r->n, r->beta != NULL ? y : x, y);
 }
 
@@ -50,9 +50,9 @@ static void skip_row(const prt_fast_rows *r, size_t i)
     const prt_kern_rows *k = &r->kern->rows;
     const size_t n = r->n;
     float *y = r->y + i * n;
-    k->two(PRT_TWO_add, n, r->x + i * n, 1, s->skip + i % s->skips * n, 1, y);
+    k->binary(PRT_BINARY_add, n, r->x + i * n, 1, s->skip + i % s->skips * n, 1, y);
     if (s->bias != NULL)
-        k->two(PRT_TWO_add, n, y, 1, s->bias, 1, y);
+        k->binary(PRT_BINARY_add, n, y, 1, s->bias, 1, y);
     if (s->sum != NULL)
         memcpy(s->sum + i * n, y, n * sizeof(float));
     if (!s->rms) {
@@ -61,7 +61,7 @@ static void skip_row(const prt_fast_rows *r, size_t i)
     }
     const double square = k->squares(n, y) / (double)n;
     k->scale(n, y, (float)(1.0 / sqrt(square + (double)r->epsilon)), 0.0f, y);
-    k->two(PRT_TWO_mul, n, y, 1, r->gamma, 1, y);
+    k->binary(PRT_BINARY_mul, n, y, 1, r->gamma, 1, y);
 }
 
 static const float *optional(const prt_eval *c, uint32_t i)

@@ -39,7 +39,7 @@ static void run_rows(const void *user, size_t item, float *scratch)
     (void)scratch;
     for (size_t i = prt_parallel_cut(p->rows, p->pieces, item); i < end; i++) {
         const float *x = p->x + i * p->n;
-        const float r = p->kern->rows.extreme(p->least ? PRT_TWO_min : PRT_TWO_max, p->n, x);
+        const float r = p->kern->rows.extreme(p->least ? PRT_BINARY_min : PRT_BINARY_max, p->n, x);
         p->y[i] = (int64_t)find(x, p->n, r, p->last);
     }
 }
@@ -52,19 +52,19 @@ static void run_columns(const void *user, size_t item, float *scratch)
     const size_t outer = item / p->pieces, first = item % p->pieces * COLUMNS, inner = p->inner;
     const size_t m = inner - first < COLUMNS ? inner - first : COLUMNS;
     const float *x = p->x + outer * p->n * inner + first;
-    const int kind = p->least ? PRT_TWO_min : PRT_TWO_max;
+    const int kind = p->least ? PRT_BINARY_min : PRT_BINARY_max;
     float *best = scratch;
     int32_t *at = (int32_t *)(void *)(scratch + COLUMNS);
     uint8_t *same = (uint8_t *)(scratch + 2 * COLUMNS);
     memcpy(best, x, m * sizeof(float));
     for (size_t k = 1; k < p->n; k++)
-        p->kern->rows.two(kind, m, best, 1, x + k * inner, 1, best);
+        p->kern->rows.binary(kind, m, best, 1, x + k * inner, 1, best);
     memset(at, 0, m * sizeof(*at));
     for (size_t i = 0; i < p->n; i++) {
         const int32_t k = (int32_t)(p->last ? i : p->n - 1 - i);
-        p->kern->plain.compare(PRT_COMPARE_equal, PRT_PLAIN_f32, m, best, 1, x + (size_t)k * inner,
-            1, same);
-        p->kern->plain.choose(sizeof(k), m, same, 1, &k, 0, at, 1, at);
+        p->kern->integer_logic.compare(PRT_COMPARE_equal, PRT_KERN_TYPE_f32, m, best, 1,
+            x + (size_t)k * inner, 1, same);
+        p->kern->integer_logic.select(sizeof(k), m, same, 1, &k, 0, at, 1, at);
     }
     for (size_t i = 0; i < m; i++) /* NaN equals nothing */
         for (size_t k = 0; isnan(best[i]) && k < p->n; k++) {
@@ -72,7 +72,8 @@ static void run_columns(const void *user, size_t item, float *scratch)
             if (isnan(x[row * inner + i]))
                 at[i] = (int32_t)row;
         }
-    p->kern->plain.cast(PRT_PLAIN_i32, PRT_PLAIN_i64, m, at, p->y + outer * inner + first);
+    p->kern->integer_logic.cast(PRT_KERN_TYPE_i32, PRT_KERN_TYPE_i64, m, at,
+        p->y + outer * inner + first);
 }
 
 poprt_status prt_fast_argmax(prt_eval *c, const prt_kern *k, bool *done)

@@ -64,13 +64,13 @@ static void run_step(const prt_kern *kern, const prt_instruction *step, size_t n
 {
     const int kind = prt_instruction_kind(step->code);
     const prt_kern_rows *rows = &kern->rows;
-    const prt_kern_plain *plain = &kern->plain;
+    const prt_kern_integer_logic *logic = &kern->integer_logic;
     switch (prt_instruction_form_of(step->code)) {
     case PRT_FORM_two:
-        rows->two(kind, n, a->at, a->step, b->at, b->step, y);
+        rows->binary(kind, n, a->at, a->step, b->at, b->step, y);
         break;
     case PRT_FORM_one:
-        rows->one(kind, n, a->at, y);
+        rows->unary(kind, n, a->at, y);
         break;
     case PRT_FORM_act: {
         const prt_act act = { kind, *(const float *)b->at, *(const float *)c->at };
@@ -78,16 +78,16 @@ static void run_step(const prt_kern *kern, const prt_instruction *step, size_t n
         break;
     }
     case PRT_FORM_compare:
-        plain->compare(kind, PRT_PLAIN_f32, n, a->at, a->step, b->at, b->step, y);
+        logic->compare(kind, PRT_KERN_TYPE_f32, n, a->at, a->step, b->at, b->step, y);
         break;
     case PRT_FORM_logic:
-        plain->logic(kind, n, a->at, a->step, b->at, b->step, y);
+        logic->logic(kind, n, a->at, a->step, b->at, b->step, y);
         break;
     case PRT_FORM_choose:
-        plain->choose(sizeof(float), n, a->at, a->step, b->at, b->step, c->at, c->step, y);
+        logic->select(sizeof(float), n, a->at, a->step, b->at, b->step, c->at, c->step, y);
         break;
     default:
-        plain->cast(PRT_PLAIN_bool, PRT_PLAIN_f32, n, a->at, y);
+        logic->cast(PRT_KERN_TYPE_bool, PRT_KERN_TYPE_f32, n, a->at, y);
     }
 }
 
@@ -120,7 +120,7 @@ static void run_tile(const elementwise_work *j, place *places, size_t count, flo
     }
     const place *result = &places[fixed + v->n_steps - 1];
     if (result->at != y) /* a scalar result is broadcast */
-        j->kern->rows.two(PRT_TWO_max, count, result->at, 0, result->at, 0, y);
+        j->kern->rows.binary(PRT_BINARY_max, count, result->at, 0, result->at, 0, y);
 }
 
 /* ---- by rows ---- */
@@ -187,7 +187,7 @@ static void broadcast(const elementwise_work *j, const prt_tensor *x, size_t fir
         else if (size == 1)
             memset(to, *from, r.count);
         else
-            j->kern->rows.two(PRT_TWO_max, r.count, (const float *)(const void *)from, 0,
+            j->kern->rows.binary(PRT_BINARY_max, r.count, (const float *)(const void *)from, 0,
                 (const float *)(const void *)from, 0, (float *)(void *)to);
     }
 }

@@ -16,22 +16,22 @@ static int type_of(const prt_tensor *t)
 {
     switch (t->dtype) {
     case PRT_DTYPE_f32:
-        return PRT_PLAIN_f32;
+        return PRT_KERN_TYPE_f32;
     case PRT_DTYPE_f16:
-        return PRT_PLAIN_f16;
+        return PRT_KERN_TYPE_f16;
     case PRT_DTYPE_i32:
-        return PRT_PLAIN_i32;
+        return PRT_KERN_TYPE_i32;
     case PRT_DTYPE_i64:
-        return PRT_PLAIN_i64;
+        return PRT_KERN_TYPE_i64;
     default:
-        return t->dtype == PRT_DTYPE_bool ? PRT_PLAIN_bool : -1;
+        return t->dtype == PRT_DTYPE_bool ? PRT_KERN_TYPE_bool : -1;
     }
 }
 
 /* ---- comparisons, logic, integers and Where: by runs of broadcast inputs ---- */
 
 typedef struct runs {
-    const prt_kern_plain *kern;
+    const prt_kern_integer_logic *kern;
     uint32_t n_in;
     const prt_tensor *in[3];
     prt_tensor *out;
@@ -83,10 +83,10 @@ poprt_status prt_fast_compare(prt_eval *c, const prt_kern *k, bool *done)
     const uint32_t op = c->def->id;
     const bool swapped = op == PRT_OP_greater || op == PRT_OP_greater_or_equal;
     const int type = type_of(c->in[0]);
-    if ((type != PRT_PLAIN_f32 && type != PRT_PLAIN_i32 && type != PRT_PLAIN_i64) ||
+    if ((type != PRT_KERN_TYPE_f32 && type != PRT_KERN_TYPE_i32 && type != PRT_KERN_TYPE_i64) ||
         !prt_fast_wants(c))
         return prt_fast_pass(done);
-    runs u = { .kern = &k->plain,
+    runs u = { .kern = &k->integer_logic,
         .n_in = 2,
         .in = { c->in[swapped ? 1 : 0], c->in[swapped ? 0 : 1] },
         .kind = kinds[op],
@@ -98,14 +98,14 @@ poprt_status prt_fast_compare(prt_eval *c, const prt_kern *k, bool *done)
 
 static void integer_run(const runs *u, const prt_rows *r)
 {
-    u->kern->whole(u->kind, u->type, r->count, from(u, r, 0, u->size), r->step[0],
+    u->kern->arithmetic(u->kind, u->type, r->count, from(u, r, 0, u->size), r->step[0],
         from(u, r, 1, u->size), r->step[1], (char *)u->out->data + r->to * u->size);
 }
 
 static poprt_status integer_binary(prt_eval *c, const prt_kern *k, int kind, const prt_tensor *a,
     const prt_tensor *b)
 {
-    runs u = { .kern = &k->plain,
+    runs u = { .kern = &k->integer_logic,
         .n_in = 2,
         .in = { a, b },
         .kind = kind,
@@ -135,17 +135,17 @@ static poprt_status integer_unary(prt_eval *c, const prt_kern *k, bool *done)
     const prt_tensor *x = c->in[0], *y = c->out[0];
     switch (c->def->id) {
     case PRT_OP_neg:
-        return integer_constant(c, k, PRT_WHOLE_sub, true, 0, x);
+        return integer_constant(c, k, PRT_INTEGER_sub, true, 0, x);
     case PRT_OP_relu:
-        return integer_constant(c, k, PRT_WHOLE_max, false, 0, x);
+        return integer_constant(c, k, PRT_INTEGER_max, false, 0, x);
     case PRT_OP_sign:
-        PRT_TRY(integer_constant(c, k, PRT_WHOLE_max, false, -1, x));
-        return integer_constant(c, k, PRT_WHOLE_min, false, 1, y);
+        PRT_TRY(integer_constant(c, k, PRT_INTEGER_max, false, -1, x));
+        return integer_constant(c, k, PRT_INTEGER_min, false, 1, y);
     case PRT_OP_abs:
         if (x->data == y->data)
             return prt_fast_pass(done);
-        PRT_TRY(integer_constant(c, k, PRT_WHOLE_sub, true, 0, x));
-        return integer_binary(c, k, PRT_WHOLE_max, x, y);
+        PRT_TRY(integer_constant(c, k, PRT_INTEGER_sub, true, 0, x));
+        return integer_binary(c, k, PRT_INTEGER_max, x, y);
     default:
         return prt_fast_pass(done);
     }
@@ -157,18 +157,18 @@ static poprt_status integer_clip(prt_eval *c, const prt_kern *k, bool *done)
     if (!low && !high)
         return prt_fast_pass(done);
     if (low)
-        PRT_TRY(integer_binary(c, k, PRT_WHOLE_max, c->in[0], c->in[1]));
-    return high ? integer_binary(c, k, PRT_WHOLE_min, low ? c->out[0] : c->in[0], c->in[2])
+        PRT_TRY(integer_binary(c, k, PRT_INTEGER_max, c->in[0], c->in[1]));
+    return high ? integer_binary(c, k, PRT_INTEGER_min, low ? c->out[0] : c->in[0], c->in[2])
                 : POPRT_OK;
 }
 
 poprt_status prt_fast_whole(prt_eval *c, const prt_kern *k, bool *done)
 {
-    static const uint8_t kinds[PRT_OP_COUNT] = { [PRT_OP_add] = PRT_WHOLE_add + 1,
-        [PRT_OP_sub] = PRT_WHOLE_sub + 1,
-        [PRT_OP_mul] = PRT_WHOLE_mul + 1,
-        [PRT_OP_max] = PRT_WHOLE_max + 1,
-        [PRT_OP_min] = PRT_WHOLE_min + 1 };
+    static const uint8_t kinds[PRT_OP_COUNT] = { [PRT_OP_add] = PRT_INTEGER_add + 1,
+        [PRT_OP_sub] = PRT_INTEGER_sub + 1,
+        [PRT_OP_mul] = PRT_INTEGER_mul + 1,
+        [PRT_OP_max] = PRT_INTEGER_max + 1,
+        [PRT_OP_min] = PRT_INTEGER_min + 1 };
     const int32_t dtype = c->in[0]->dtype;
     const int kind = kinds[c->def->id] - 1;
     if ((dtype != PRT_DTYPE_i32 && dtype != PRT_DTYPE_i64) || !prt_fast_wants(c))
@@ -198,7 +198,7 @@ poprt_status prt_fast_logic(prt_eval *c, const prt_kern *k, bool *done)
         [PRT_OP_xor] = PRT_LOGIC_xor };
     if (!prt_fast_wants(c))
         return prt_fast_pass(done);
-    runs u = { .kern = &k->plain,
+    runs u = { .kern = &k->integer_logic,
         .n_in = 2,
         .in = { c->in[0], c->in[1] },
         .kind = kinds[c->def->id],
@@ -216,7 +216,7 @@ poprt_status prt_fast_not(prt_eval *c, const prt_kern *k, bool *done)
         .size = 1 };
     if (!prt_fast_wants(c))
         return prt_fast_pass(done);
-    runs u = { .kern = &k->plain,
+    runs u = { .kern = &k->integer_logic,
         .n_in = 2,
         .in = { c->in[0], &truth },
         .kind = PRT_LOGIC_xor,
@@ -226,7 +226,7 @@ poprt_status prt_fast_not(prt_eval *c, const prt_kern *k, bool *done)
 
 static void choose_run(const runs *u, const prt_rows *r)
 {
-    u->kern->choose(u->size, r->count, from(u, r, 0, 1), r->step[0], from(u, r, 1, u->size),
+    u->kern->select(u->size, r->count, from(u, r, 0, 1), r->step[0], from(u, r, 1, u->size),
         r->step[1], from(u, r, 2, u->size), r->step[2], (char *)u->out->data + r->to * u->size);
 }
 
@@ -235,7 +235,7 @@ poprt_status prt_fast_where(prt_eval *c, const prt_kern *k, bool *done)
     const uint32_t bits = prt_dtype_bits(c->in[1]->dtype);
     if (!prt_fast_wants(c) || (bits != 8 && bits != 16 && bits != 32 && bits != 64))
         return prt_fast_pass(done);
-    runs u = { .kern = &k->plain,
+    runs u = { .kern = &k->integer_logic,
         .n_in = 3,
         .in = { c->in[0], c->in[1], c->in[2] },
         .size = bits / 8,
@@ -258,7 +258,8 @@ static void cast_piece(const void *user, size_t item, float *scratch)
     const cast *s = user;
     const size_t first = prt_parallel_cut(s->count, s->pieces, item);
     (void)scratch;
-    s->kern->plain.cast(s->from, s->to, prt_parallel_cut(s->count, s->pieces, item + 1) - first,
+    s->kern->integer_logic.cast(s->from, s->to,
+        prt_parallel_cut(s->count, s->pieces, item + 1) - first,
         (const char *)s->x->data + first * (prt_dtype_bits(s->x->dtype) / 8),
         (char *)s->y->data + first * (prt_dtype_bits(s->y->dtype) / 8));
 }
@@ -273,7 +274,7 @@ poprt_status prt_fast_cast(prt_eval *c, const prt_kern *k, bool *done)
         .x = c->in[0],
         .y = c->out[0],
         .count = prt_tensor_count(c->in[0]) };
-    if (s.from < 0 && s.to == PRT_PLAIN_f32)
+    if (s.from < 0 && s.to == PRT_KERN_TYPE_f32)
         return prt_fast_decode(c, done);
     if (s.from < 0 || s.to < 0 || s.from == s.to)
         return prt_fast_pass(done);

@@ -38,7 +38,7 @@ static void rms_norm_row(const prt_fast_rows *r, size_t i)
     float *y = r->y + i * r->n;
     const double square = k->squares(r->n, x) / (double)r->n;
     k->scale(r->n, x, (float)(1.0 / sqrt(square + (double)r->epsilon)), 0.0f, y);
-    k->two(PRT_TWO_mul, r->n, y, 1, r->gamma, 1, y);
+    k->binary(PRT_BINARY_mul, r->n, y, 1, r->gamma, 1, y);
 }
 
 poprt_status prt_fast_rms_norm(prt_eval *c, const prt_kern *k, bool *done)
@@ -153,7 +153,7 @@ static void lp_norm_row(const prt_fast_rows *r, size_t i, bool squares)
     const float *x = r->x + i * r->n;
     float *y = r->y + i * r->n;
     if (!squares)
-        k->one(PRT_ONE_abs, r->n, x, y);
+        k->unary(PRT_UNARY_abs, r->n, x, y);
     const double sum = squares ? k->squares(r->n, x) : k->sum(r->n, y);
     if (sum > 1e-25 && sum < 1e30)
         k->scale(r->n, x, (float)(1.0 / (squares ? sqrt(sum) : sum)), 0.0f, y);

@@ -250,8 +250,8 @@ static void run_range(const void *user, size_t item, float *scratch)
     const size_t from = prt_parallel_cut(r->n, r->pieces, item);
     const size_t count = prt_parallel_cut(r->n, r->pieces, item + 1) - from;
     (void)scratch;
-    r->low[item] = r->kern->rows.extreme(PRT_TWO_min, count, r->x + from);
-    r->high[item] = r->kern->rows.extreme(PRT_TWO_max, count, r->x + from);
+    r->low[item] = r->kern->rows.extreme(PRT_BINARY_min, count, r->x + from);
+    r->high[item] = r->kern->rows.extreme(PRT_BINARY_max, count, r->x + from);
 }
 
 poprt_status prt_fast_dynamic_quantize(prt_eval *c, const prt_kern *k, bool *done)
@@ -271,8 +271,8 @@ poprt_status prt_fast_dynamic_quantize(prt_eval *c, const prt_kern *k, bool *don
     PRT_TRY(prt_parallel_for(c, r.pieces, 0, run_range, &r));
     if (c->is_measuring) /* nothing was written to `ends` */
         return POPRT_OK;
-    const float low = k->rows.extreme(PRT_TWO_min, r.pieces, r.low);
-    const float high = k->rows.extreme(PRT_TWO_max, r.pieces, r.high);
+    const float low = k->rows.extreme(PRT_BINARY_min, r.pieces, r.low);
+    const float high = k->rows.extreme(PRT_BINARY_max, r.pieces, r.high);
     if (!isfinite(low) || !isfinite(high))
         return prt_fast_pass(done);
     /* The two extremes determine the scale and zero point of all. */

@@ -69,11 +69,11 @@ static float element(const reduce_work *j, const float *x)
 {
     const prt_kern_rows *k = j->kern;
     if (j->kind == MAX || j->kind == MIN) {
-        const int two = j->kind == MAX ? PRT_TWO_max : PRT_TWO_min;
+        const int two = j->kind == MAX ? PRT_BINARY_max : PRT_BINARY_min;
         float most = k->extreme(two, j->n, x);
         for (size_t i = 1; i < j->reduced.count; i++) {
             const float more = k->extreme(two, j->n, x + offset_of(&j->reduced, i));
-            k->two(two, 1, &most, 1, &more, 1, &most);
+            k->binary(two, 1, &most, 1, &more, 1, &most);
         }
         return most;
     }
@@ -120,7 +120,7 @@ static void run_columns(const void *user, size_t item, float *scratch)
     if (j->kind == MAX || j->kind == MIN) {
         memcpy(y, x, m * sizeof(float));
         for (size_t i = 1; i < j->reduced.count; i++)
-            j->kern->two(j->kind == MAX ? PRT_TWO_max : PRT_TWO_min, m, y, 1,
+            j->kern->binary(j->kind == MAX ? PRT_BINARY_max : PRT_BINARY_min, m, y, 1,
                 x + offset_of(&j->reduced, i), 1, y);
         return;
     }

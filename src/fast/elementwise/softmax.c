@@ -38,18 +38,18 @@ static void run_columns(const void *user, size_t item, float *scratch)
     double sums[COLUMNS] = { 0 };
     memcpy(most, x, m * sizeof(float));
     for (size_t i = 1; i < s->n; i++)
-        s->kern->two(PRT_TWO_max, m, most, 1, x + i * inner, 1, most);
+        s->kern->binary(PRT_BINARY_max, m, most, 1, x + i * inner, 1, most);
     for (size_t i = 0; i < s->n; i++) {
         float *row = y + i * inner, *e = s->logarithm ? spare : row;
-        s->kern->two(PRT_TWO_sub, m, x + i * inner, 1, most, 1, row);
-        s->kern->one(PRT_ONE_exp, m, row, e);
+        s->kern->binary(PRT_BINARY_sub, m, x + i * inner, 1, most, 1, row);
+        s->kern->unary(PRT_UNARY_exp, m, row, e);
         s->kern->add_to(m, e, false, sums);
     }
     for (size_t j = 0; j < m; j++)
         spare[j] = (float)(s->logarithm ? log(sums[j]) : 1.0 / sums[j]);
     for (size_t i = 0; i < s->n; i++)
-        s->kern->two(s->logarithm ? PRT_TWO_sub : PRT_TWO_mul, m, y + i * inner, 1, spare, 1,
-            y + i * inner);
+        s->kern->binary(s->logarithm ? PRT_BINARY_sub : PRT_BINARY_mul, m, y + i * inner, 1, spare,
+            1, y + i * inner);
 }
 
 static poprt_status run(prt_eval *c, const prt_kern *k, int64_t axis, bool logarithm, bool *done)

@@ -15,7 +15,7 @@ typedef struct map {
     const float *x;
     float *y;
     size_t count, pieces;
-    int one; /* prt_one_kind, or -1: run `act` */
+    int one; /* prt_unary_kind, or -1: run `act` */
     prt_act act;
 } map;
 
@@ -26,7 +26,7 @@ static void map_piece(const void *user, size_t item, float *scratch)
     const size_t n = prt_parallel_cut(m->count, m->pieces, item + 1) - from;
     (void)scratch;
     if (m->one >= 0)
-        m->kern->rows.one(m->one, n, m->x + from, m->y + from);
+        m->kern->rows.unary(m->one, n, m->x + from, m->y + from);
     else
         m->kern->rows.act(&m->act, n, m->x + from, m->y + from);
 }
@@ -105,7 +105,7 @@ poprt_status prt_fast_binary(prt_eval *c, const prt_kern *k, bool *done)
         const prt_program_view v = { .n_in = 2, .n_steps = 1, .steps = &step };
         return prt_elementwise_run(c, k, &v);
     }
-    pair p = { .run = k->rows.two,
+    pair p = { .run = k->rows.binary,
         .in = { c->in[0], c->in[1] },
         .out = c->out[0],
         .kind = prt_instruction_kind(step.code),

@@ -139,7 +139,7 @@ static void multiply(prt_bf16x3_work *w, const prt_bf16x3_item *r, const prt_bf1
         e.bias = NULL;
         e.residual = e.residual != NULL ? e.residual + r->first * e.ldr + t->first : NULL;
         e.row_bias = e.row_bias != NULL ? e.row_bias + r->first : NULL;
-        g.end = t->ends && !prt_gemm_end_is_plain(&e) ? &e : NULL;
+        g.end = t->ends && !prt_gemm_end_is_identity(&e) ? &e : NULL;
     }
     w->kern->bf16x3.multiply(&g);
     if (w->v != NULL && t->ends)
@@ -255,7 +255,7 @@ void prt_bf16x3_cut(const prt_eval *c, prt_bf16x3_work *w, size_t images, size_t
     const size_t most = prt_bf16x3_cuts(all, w->blocks);
     const prt_nhwc *v = w->v;
     const size_t beyond =
-        v != NULL ? ROWS * v->stride_w : PRT_BF16X3_BEHIND; /* rows read by the last tile */
+        v != NULL ? ROWS * v->stride_w : PRT_BF16X3_ROWS_PAST_END; /* rows read by the last tile */
     w->a.end = !w->converts_own ? w->units : v != NULL ? prt_nhwc_band_high(v, most) : most;
     w->a.plane = (w->a.end * w->unit_rows + beyond) * w->pitch;
     w->scratch = w->sums + 2 * w->part_size + w->table +

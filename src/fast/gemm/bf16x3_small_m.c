@@ -58,8 +58,8 @@ static void run_item(const void *user, size_t item, float *scratch)
         .bias = p->end.bias,
         .c = p->c,
         .ldc = p->ldc,
-        .end = prt_gemm_end_is_plain(&end) ? NULL : &end,
-        .room = scratch };
+        .end = prt_gemm_end_is_identity(&end) ? NULL : &end,
+        .scratch = scratch };
     if (!j->kern->bf16x3.rows(p->m, p->k, p->a, p->lda, p->scale, a, pitch) ||
         !j->kern->bf16x3.small_m(&g))
         atomic_store_explicit(&j->finite, false, memory_order_relaxed);

@@ -95,8 +95,8 @@ static void run_item(const void *user, size_t item, float *scratch)
         const size_t at = left + row + i;
         const int32_t zero = p->a_zero[at * p->a_step] + (p->a_signed ? 128 : 0);
         const uint32_t rest = (uint32_t)j->a_sum[at] - (uint32_t)p->k * (uint32_t)zero;
-        p->kern->bytes.settle(columns, sums + i * PRT_GEMM_PANEL, zero, (int32_t)rest, zeros,
-            column_sums);
+        p->kern->bytes.subtract_zeros(columns, sums + i * PRT_GEMM_PANEL, zero, (int32_t)rest,
+            zeros, column_sums);
         p->store(p, batch, row + i, first, columns, sums + i * PRT_GEMM_PANEL);
     }
 }
@@ -145,8 +145,8 @@ const int32_t *prt_integer_zeros(prt_eval *c, uint32_t i, size_t count, size_t *
 
 bool prt_integer_scale(const prt_kern *k, size_t n, const float *x, float *scale, uint8_t *zero)
 {
-    const float ends[2] = { k->rows.extreme(PRT_TWO_min, n, x),
-        k->rows.extreme(PRT_TWO_max, n, x) };
+    const float ends[2] = { k->rows.extreme(PRT_BINARY_min, n, x),
+        k->rows.extreme(PRT_BINARY_max, n, x) };
     if (!isfinite(ends[0]) || !isfinite(ends[1]))
         return false;
     prt_quant_dynamic_run(2, ends, NULL, scale, zero); /* the two extremes determine the scale of

@@ -134,7 +134,7 @@ static void run_panels(const prt_linear *f, size_t from, size_t n)
                 .ldc = f->n,
                 .end = &end };
             g.b = low_precision_panel(f, at, &g.by);
-            f->kern->low_precision.few(&g);
+            f->kern->low_precision.small_m(&g);
             continue;
         }
         const prt_gemm_block g = { .rows = f->m,
@@ -168,7 +168,7 @@ static void finish_row(const prt_linear *f, size_t row, size_t from, size_t n)
     const size_t at = row * f->n + from;
     float *y = f->y + at;
     if (f->residual != NULL)
-        rows->two(PRT_TWO_add, n, y, 1, f->residual + at, 1, y);
+        rows->binary(PRT_BINARY_add, n, y, 1, f->residual + at, 1, y);
     if (f->act.kind != PRT_ACT_none)
         rows->act(&f->act, n, y, y);
 }
@@ -186,7 +186,7 @@ static void run_far_row(const prt_linear *f, size_t from, size_t n)
     finish_row(f, 0, from, n);
 }
 
-static void run_few(const void *user, size_t item, float *scratch)
+static void run_small_m(const void *user, size_t item, float *scratch)
 {
     const prt_linear *f = user;
     const prt_kern_rows *rows = &f->kern->rows;
@@ -211,7 +211,7 @@ static void run_few(const void *user, size_t item, float *scratch)
         else
             rows->sums(f->k, n, f->a + i * f->k, f->b + from, f->n, NULL, y);
         if (f->bias != NULL)
-            rows->two(PRT_TWO_add, n, y, 1, f->bias + from, 1, y);
+            rows->binary(PRT_BINARY_add, n, y, 1, f->bias + from, 1, y);
         finish_row(f, i, from, n);
     }
 }
@@ -242,7 +242,7 @@ poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
         f->pieces = !f->transposed && panels < f->pieces ? panels : f->pieces;
         if (f->by.offset != NULL && (f->sums = sum_rows(c, f)) == NULL)
             return POPRT_E_NOMEM;
-        return prt_parallel_for(c, f->pieces, 0, run_few, f);
+        return prt_parallel_for(c, f->pieces, 0, run_small_m, f);
     }
     if (f->packed && !is_low_precision && !f->in_order &&
         !prt_bf16x3_pays(c, f->kern, f->m, f->n, f->k) &&

@@ -56,9 +56,9 @@ static void run_item(const void *user, size_t item, float *scratch)
     for (size_t i = row; i < end; i++) {
         float *y = f->y + i * f->n + first;
         if (f->bias != NULL)
-            r->two(PRT_TWO_add, n, y, 1, f->bias + first, 1, y);
+            r->binary(PRT_BINARY_add, n, y, 1, f->bias + first, 1, y);
         if (f->residual != NULL)
-            r->two(PRT_TWO_add, n, y, 1, f->residual + i * f->n + first, 1, y);
+            r->binary(PRT_BINARY_add, n, y, 1, f->residual + i * f->n + first, 1, y);
         if (f->act.kind != PRT_ACT_none)
             r->act(&f->act, n, y, y);
     }

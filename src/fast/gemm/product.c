@@ -64,7 +64,7 @@ static void run_item(const void *user, size_t item, float *packed)
     end.bias = end.bias != NULL ? end.bias + first : NULL;
     end.row_bias = end.row_bias != NULL ? end.row_bias + bias + row : NULL;
     end.residual = end.residual != NULL ? end.residual + c + row * end.ldr + first : NULL;
-    const bool plain = prt_gemm_end_is_plain(&end);
+    const bool plain = prt_gemm_end_is_identity(&end);
     const size_t parts = (p->k + j->depth - 1) / j->depth, depth = (p->k + parts - 1) / parts;
     for (size_t k = 0; k < p->k; k += depth) {
         const size_t some = p->k - k < depth ? p->k - k : depth;

@@ -76,7 +76,7 @@ static void run_item(const void *user, size_t item, float *scratch)
         more ? j->words * prt_gemm_panel_width(j->n, first + PRT_GEMM_PANEL) / PRT_GEMM_SLICE : 0;
     for (size_t row = begin; row < end; row += g.rows) {
         g.rows = end - row < j->kern->dot.rows ? end - row : j->kern->dot.rows;
-        prt_dot_fetch(&g, next, lines, row - begin, end - begin);
+        prt_dot_set_prefetch(&g, next, lines, row - begin, end - begin);
         g.a = j->a + row * j->words;
         j->kern->dot.i8(&g);
         prt_finish f = prt_integer_finish(&j->end, row, first);

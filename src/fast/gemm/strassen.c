@@ -64,7 +64,7 @@ bool prt_strassen_pays(const prt_eval *c, const prt_kern *kern, size_t m, size_t
     if (!c->strassen || m < 2 * PRT_GEMM_DIFFERENCE_ROWS || n < PAIR || k == 0 || k % 2 != 0)
         return false;
     const size_t rows = m / blocks_of(m), columns = n / PAIR * PAIR;
-    return 64.0 / (double)columns + 48.0 / (double)rows + kern->short_k / (double)k <= 1.0;
+    return 64.0 / (double)columns + 48.0 / (double)rows + kern->strassen_min_k / (double)k <= 1.0;
 }
 
 static size_t sums_size(const strassen_work *j)
@@ -109,14 +109,14 @@ static void add_chunk(const void *user, size_t chunk, float *scratch)
         for (size_t t = 0; t < SUMS; t++)
             s[t] = p->sums[t] + i * h;
         if (i < p->lower) {
-            rows->two(PRT_TWO_add, h, a21, 1, a22, 1, s[0]);
-            rows->two(PRT_TWO_sub, h, a11, 1, a21, 1, s[2]);
+            rows->binary(PRT_BINARY_add, h, a21, 1, a22, 1, s[0]);
+            rows->binary(PRT_BINARY_sub, h, a11, 1, a21, 1, s[2]);
         } else { /* a row of zeros below */
             memset(s[0], 0, h * sizeof(float));
             memcpy(s[2], a11, h * sizeof(float));
         }
-        rows->two(PRT_TWO_sub, h, s[0], 1, a11, 1, s[1]);
-        rows->two(PRT_TWO_sub, h, a12, 1, s[1], 1, s[3]);
+        rows->binary(PRT_BINARY_sub, h, s[0], 1, a11, 1, s[1]);
+        rows->binary(PRT_BINARY_sub, h, a12, 1, s[1], 1, s[3]);
         p->finite[chunk] = isfinite(rows->squares(h, s[3])) && p->finite[chunk];
     }
 }
@@ -250,7 +250,7 @@ static void run_pair(unit_work *w, size_t left, size_t from)
     g = of_sums; /* C12 = X + Z + (A12 - A21 - A22 + A11) B22 */
     g.a = p->sums[3];
     g.b = b22;
-    rows->two(PRT_TWO_add, all, x, 1, z, 1, z);
+    rows->binary(PRT_BINARY_add, all, x, 1, z, 1, z);
     memcpy(v, z, all * sizeof(float));
     write_quarter(w, 0, up, right, v, g);
 
@@ -273,9 +273,9 @@ static void run_pair(unit_work *w, size_t left, size_t from)
     g.c = v;
     multiply(w, &g);
 
-    rows->two(PRT_TWO_add, low * unit, y, 1, v, 1, y); /* C21 = Y + V */
+    rows->binary(PRT_BINARY_add, low * unit, y, 1, v, 1, y); /* C21 = Y + V */
     write_quarter(w, up, low, left, y, of_tiles);
-    rows->two(PRT_TWO_add, low * unit, z, 1, v, 1, z); /* C22 = X + Z + V */
+    rows->binary(PRT_BINARY_add, low * unit, z, 1, v, 1, z); /* C22 = X + Z + V */
     write_quarter(w, up, low, right, z, of_tiles);
 }
 

@@ -191,7 +191,7 @@ static poprt_status prepare(prt_recurrent *n, bool *ours)
 static void remove_zero_points(const lstm *q, const matrix *m, size_t depth, size_t first,
     size_t columns, int32_t *sums, uint8_t zero, uint32_t row)
 {
-    q->n.kern->bytes.settle(columns, sums, zero, (int32_t)(row - (uint32_t)depth * zero),
+    q->n.kern->bytes.subtract_zeros(columns, sums, zero, (int32_t)(row - (uint32_t)depth * zero),
         m->zeros + first, m->sums + first);
 }
 

@@ -82,7 +82,7 @@ static void multiply_panels(const prt_recurrent *n, const prt_recurrent_step *s,
         const size_t panels = (g.columns + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
         const cut_row r = { n, &g, n->threads < panels ? n->threads : panels };
         g.back = s->at % 2 != 0;
-        g.beside = s->beside;
+        g.overlap = s->overlap;
         g.far = n->kern->gemv_overlap_rows == 0 && g.k != 0 && g.columns >= LARGE / g.k;
         if (n->threads < 2)
             n->kern->gemm_row(&g);
@@ -127,7 +127,7 @@ void prt_recurrent_product(const prt_recurrent *n, const prt_recurrent_step *s, 
     for (size_t i = 0; i < s->count; i++, x += hidden, y += stride) {
         n->kern->rows.dots(hidden, p->rows, x, p->r, hidden, NULL, add ? s->sums : y);
         if (add)
-            n->kern->rows.two(PRT_TWO_add, p->rows, y, 1, s->sums, 1, y);
+            n->kern->rows.binary(PRT_BINARY_add, p->rows, y, 1, s->sums, 1, y);
     }
 }
 
@@ -208,7 +208,7 @@ static void multiply_entries(const prt_recurrent *n, const prt_recurrent_step *s
         const size_t row = batch_first ? b * n->seq + s->at : s->at * n->batch + b;
         n->kern->rows.dots(n->input, n->rows, x + row * n->input, s->side->w, n->input, NULL, y);
         if (bias != NULL)
-            n->kern->rows.two(PRT_TWO_add, n->rows, y, 1, bias, 1, y);
+            n->kern->rows.binary(PRT_BINARY_add, n->rows, y, 1, bias, 1, y);
     }
 }
 
@@ -236,7 +236,7 @@ static void find_early(prt_recurrent *n)
 {
     bool fits = n->kern->gemv_overlap_rows != 0 && n->batch == 1 && n->ready != NULL &&
         n->threads < 2 && n->lengths == NULL && n->hidden != 0 &&
-        n->rows <= PRT_GEMM_NEAR / n->hidden &&
+        n->rows <= PRT_GEMM_CACHED / n->hidden &&
         !prt_bf16x3_pays(n->eval, n->kern, n->steps, n->rows, n->input);
     for (size_t i = 0; i < n->parts; i++)
         fits = fits && n->side[0].part[i].rows % PRT_GEMM_PANEL == 0;
@@ -252,8 +252,8 @@ static void begin_group(const prt_recurrent *n, prt_recurrent_step *s, size_t i,
     const size_t first = i == 0 ? n->early : i + n->ahead;
     if (n->early == n->steps || (i != 0 && (i < n->early || (i - n->early) % n->ahead != 0)))
         return;
-    s->beside = first < n->steps ? next : NULL;
-    if (s->beside == NULL)
+    s->overlap = first < n->steps ? next : NULL;
+    if (s->overlap == NULL)
         return;
     const size_t t = side->backward ? n->steps - first - n->ahead : first;
     *next = (prt_gemv_overlap){ .rows = n->ahead,

@@ -41,12 +41,12 @@ typedef struct prt_recurrent prt_recurrent;
 typedef struct prt_recurrent_step {
     const prt_recurrent_side *side;
     size_t at, entry, count;
-    float *gates;             /* [count, rows]: products of W, with biases */
-    float *spare;             /* [count, hidden] */
-    float *sums;              /* [rows], used by prt_recurrent_product */
-    float *extra;             /* the floats that the operator asks for */
-    prt_gemv_overlap *beside; /* gates of later steps, computed together with R's products; NULL:
-                               * none */
+    float *gates;              /* [count, rows]: products of W, with biases */
+    float *spare;              /* [count, hidden] */
+    float *sums;               /* [rows], used by prt_recurrent_product */
+    float *extra;              /* the floats that the operator asks for */
+    prt_gemv_overlap *overlap; /* gates of later steps, computed together with R's products; NULL:
+                                * none */
 } prt_recurrent_step;
 
 struct prt_recurrent {

@@ -71,7 +71,7 @@ static poprt_status read_bias(prt_recurrent *n, size_t d)
         return POPRT_E_NOMEM;
     b += d * 2 * n->rows;
     const size_t both = n->late ? n->rows - n->hidden : n->rows;
-    n->kern->rows.two(PRT_TWO_add, both, b, 1, b + n->rows, 1, side->bias);
+    n->kern->rows.binary(PRT_BINARY_add, both, b, 1, b + n->rows, 1, side->bias);
     memcpy(side->bias + both, b + both, (n->rows - both) * sizeof(float));
     side->late = n->late ? b + n->rows + both : NULL;
     return POPRT_OK;

@@ -176,17 +176,17 @@ static poprt_status infer(prt_infer *c)
 static double two_of(int kind, double a, double b)
 {
     switch (kind) {
-    case PRT_TWO_add:
+    case PRT_BINARY_add:
         return a + b;
-    case PRT_TWO_sub:
+    case PRT_BINARY_sub:
         return a - b;
-    case PRT_TWO_mul:
+    case PRT_BINARY_mul:
         return a * b;
-    case PRT_TWO_div:
+    case PRT_BINARY_div:
         return a / b;
-    case PRT_TWO_max:
+    case PRT_BINARY_max:
         return isnan(a) || a > b ? a : b;
-    case PRT_TWO_min:
+    case PRT_BINARY_min:
         return isnan(a) || a < b ? a : b;
     default:
         return a < 0.0 ? a * b : a;
@@ -195,32 +195,32 @@ static double two_of(int kind, double a, double b)
 
 static double one_of(int kind, double x)
 {
-    static double (*const functions[])(double) = { [PRT_ONE_abs] = fabs,
-        [PRT_ONE_sqrt] = sqrt,
-        [PRT_ONE_exp] = exp,
-        [PRT_ONE_erf] = erf,
-        [PRT_ONE_log] = log,
-        [PRT_ONE_sin] = sin,
-        [PRT_ONE_cos] = cos,
-        [PRT_ONE_floor] = floor,
-        [PRT_ONE_ceil] = ceil,
-        [PRT_ONE_round] = nearbyint,
-        [PRT_ONE_atan] = atan,
-        [PRT_ONE_tan] = tan };
+    static double (*const functions[])(double) = { [PRT_UNARY_abs] = fabs,
+        [PRT_UNARY_sqrt] = sqrt,
+        [PRT_UNARY_exp] = exp,
+        [PRT_UNARY_erf] = erf,
+        [PRT_UNARY_log] = log,
+        [PRT_UNARY_sin] = sin,
+        [PRT_UNARY_cos] = cos,
+        [PRT_UNARY_floor] = floor,
+        [PRT_UNARY_ceil] = ceil,
+        [PRT_UNARY_round] = nearbyint,
+        [PRT_UNARY_atan] = atan,
+        [PRT_UNARY_tan] = tan };
     switch (kind) {
-    case PRT_ONE_neg:
+    case PRT_UNARY_neg:
         return -x;
-    case PRT_ONE_reciprocal:
+    case PRT_UNARY_reciprocal:
         return 1.0 / x;
-    case PRT_ONE_sign:
+    case PRT_UNARY_sign:
         return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : isnan(x) ? x : 0.0;
-    case PRT_ONE_square:
+    case PRT_UNARY_square:
         return x * x;
-    case PRT_ONE_cube:
+    case PRT_UNARY_cube:
         return x * x * x;
-    case PRT_ONE_root:
+    case PRT_UNARY_root:
         return pow(x, 0.5);
-    case PRT_ONE_inverse_root:
+    case PRT_UNARY_inverse_root:
         return pow(x, -0.5);
     default:
         return functions[kind](x);

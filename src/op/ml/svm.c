@@ -97,14 +97,14 @@ static void sum_fast(const prt_svm *s, const double *x, double *to)
         s->fast->dots(s->features, s->count, row, s->vectors, s->features, NULL, sums);
     int kind = -1; /* kind of PRT_ONE_* that remains to be applied to the row */
     if (s->kernel == PRT_SVM_RBF)
-        kind = PRT_ONE_exp;
+        kind = PRT_UNARY_exp;
     else if (s->kernel == PRT_SVM_POLY)
-        kind = s->degree == 3.0 ? PRT_ONE_cube : s->degree == 2.0 ? PRT_ONE_square : -1;
+        kind = s->degree == 3.0 ? PRT_UNARY_cube : s->degree == 2.0 ? PRT_UNARY_square : -1;
     if (kind >= 0) {
-        const bool rbf = kind == PRT_ONE_exp;
+        const bool rbf = kind == PRT_UNARY_exp;
         s->fast->scale(s->count, sums, (float)(rbf ? -s->gamma : s->gamma),
             rbf ? 0.0f : (float)s->coef0, sums);
-        s->fast->one(kind, s->count, sums, sums);
+        s->fast->unary(kind, s->count, sums, sums);
     }
     for (size_t k = 0; k < s->count; k++)
         to[k] = kind >= 0 ? (double)sums[k] : kernel_of(s, (double)sums[k]);

@@ -58,7 +58,7 @@ static operands make_operands(const prt_kern *kern, const sizes *s)
     m.residual = random_floats(s->rows * s->columns, 4);
     m.c = random_floats(s->rows * m.ldc, 5);
     m.before = random_floats(s->rows * m.ldc, 5);
-    m.split_a = nan_lines((all + PRT_BF16X3_BEHIND) * m.lda);
+    m.split_a = nan_lines((all + PRT_BF16X3_ROWS_PAST_END) * m.lda);
     m.split_b = nan_lines(pieces * prt_bf16x3_size(s->k) * WIDE);
     ck_assert(kern->bf16x3.rows(all, s->k, m.a, s->k, NULL, m.split_a, m.lda));
     for (size_t i = 0; i < s->rows / 16 && s->taps != 0; i++)

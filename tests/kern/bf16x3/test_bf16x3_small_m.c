@@ -20,7 +20,7 @@ static const prt_kern *amx_kernels(void)
 
 typedef struct operands {
     size_t m, n, k, ldc;
-    float *a, *b, *packed, *scale, *bias, *residual, *split, *room;
+    float *a, *b, *packed, *scale, *bias, *residual, *split, *scratch;
     float *c, *expected;
     bool finite; /* whether the panels report finite values */
 } operands;
@@ -28,7 +28,7 @@ typedef struct operands {
 /* Computes the same product by panels, DEPTH of K at a time. */
 static void multiply_by_panels(const prt_kern *kern, operands *d, const prt_gemm_end *end)
 {
-    float *a = nan_lines((d->m + PRT_BF16X3_BEHIND) * prt_bf16x3_pitch(DEPTH));
+    float *a = nan_lines((d->m + PRT_BF16X3_ROWS_PAST_END) * prt_bf16x3_pitch(DEPTH));
     float *panel = nan_lines(DEPTH * WIDE);
     d->finite = true;
     for (size_t j = 0; j < d->n; j += WIDE)
@@ -79,7 +79,7 @@ static operands make_operands(size_t m, size_t n, size_t k)
     d.c = random_floats(m * d.ldc, 5);
     d.expected = random_floats(m * d.ldc, 5);
     d.split = nan_lines(m * prt_bf16x3_pitch(k));
-    d.room = nan_lines(PRT_BF16X3_SMALL_M_SCRATCH);
+    d.scratch = nan_lines(PRT_BF16X3_SMALL_M_SCRATCH);
     return d;
 }
 
@@ -94,7 +94,7 @@ static void free_operands(operands *d)
     free(d->c);
     free(d->expected);
     free(d->split);
-    free(d->room);
+    free(d->scratch);
 }
 
 /* Computes the product in `parts` ranges of columns; returns whether every range is finite. */
@@ -116,7 +116,7 @@ static bool multiply_small_m(const prt_kern *kern, operands *d, size_t parts,
             .c = d->c,
             .ldc = d->ldc,
             .end = end,
-            .room = d->room };
+            .scratch = d->scratch };
         finite = kern->bf16x3.small_m(&g) && finite;
     }
     return finite;

@@ -99,7 +99,7 @@ static void run_windows(const prt_kern *kern, problem *p, kind k)
     size_t wrong = 0;
     (k == DEPTHWISE     ? kern->windows.depthwise
             : k == MEAN ? kern->windows.mean
-                        : kern->windows.largest)(&p->d);
+                        : kern->windows.max)(&p->d);
     for (size_t i = 0; i < p->size; i++) {
         const size_t c = i % p->pitch, at = i / p->pitch % (s->n + 1);
         const double got = (double)p->y[i];
@@ -214,7 +214,7 @@ START_TEST(overlapping_rows_equal_sums_in_double)
             float once[5];
             memcpy(once, p.y, sizeof(once));
             const prt_kern_windows *w = &level(l)->windows;
-            (k == DEPTHWISE ? w->depthwise : k == MEAN ? w->mean : w->largest)(&p.d);
+            (k == DEPTHWISE ? w->depthwise : k == MEAN ? w->mean : w->max)(&p.d);
             for (size_t c = 0; c < 5 && k == MEAN; c++)
                 ck_assert(fabsf(p.y[c] - 2.0f * once[c]) < 1e-6f);
             free_problem(&p);

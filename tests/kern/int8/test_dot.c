@@ -141,24 +141,24 @@ END_TEST
 START_TEST(requantized_bytes_equal_those_of_sums)
 {
     static double scales[WIDE];
-    static float near[WIDE];
+    static float scales_f32[WIDE];
     static int32_t biases[WIDE], sums[ROWS * WIDE];
     static uint8_t want[ROWS * WIDE], y[ROWS * WIDE];
     for (size_t j = 0; j < WIDE; j++) {
         scales[j] = 1e-4 * (double)(1 + j);
-        near[j] = (float)scales[j];
+        scales_f32[j] = (float)scales[j];
         biases[j] = (int32_t)j * 1000 - 30000;
     }
     for (size_t t = 0; t < PRT_COUNT_OF(cases); t++)
         for (int sign = 0; sign < 2; sign++) {
             operands m = make_operands(&cases[t], false);
             const prt_requantize q = { .scales = scales,
-                .near = near,
+                .scales_f32 = scales_f32,
                 .biases = biases,
                 .zero = sign ? -3.0 : 120.0,
                 .low = sign ? -128.0 : 0.0,
                 .high = sign ? 127.0 : 255.0,
-                .tame = true };
+                .fits_int32 = true };
             prt_dot_block g = make_block(&m, 0, m.s.rows, sums);
             kern_of_level(0)->dot.i8(&g);
             kern_of_level(0)->bytes.requantize_sums(m.s.rows, m.s.columns, sums, &q, want, WIDE);

@@ -8,7 +8,7 @@
 #include "kern/levels.h"
 #include "support/check_main.h"
 
-enum { PANEL = PRT_GEMM_PANEL, ROWS = PRT_TILES_ROWS, MOST = 40 * ROWS };
+enum { PANEL = PRT_GEMM_PANEL, ROWS = PRT_REQUANTIZE_TILES_ROWS, MOST = 40 * ROWS };
 
 typedef struct sizes {
     size_t tiles, columns, taps, words, lda; /* lda in bytes */
@@ -51,7 +51,7 @@ static operands *make_operands(const sizes *s)
     for (size_t i = 0; i < s->taps; i++)
         m->tap_at[i] = (s->taps - 1 - i) * s->lda * 3;
     for (size_t i = 0; i < s->tiles * ROWS; i++)
-        m->to[i] = i % 7 == 3 ? PRT_TILES_NONE : (uint32_t)(s->tiles * ROWS - 1 - i);
+        m->to[i] = i % 7 == 3 ? PRT_REQUANTIZE_TILES_NONE : (uint32_t)(s->tiles * ROWS - 1 - i);
     return m;
 }
 
@@ -93,7 +93,7 @@ static void pack_panels(const sizes *s, const uint32_t *panel, uint32_t *to)
 static void check(const sizes *s, const prt_kern *kern, bool packed, bool sign)
 {
     static double scales[PANEL];
-    static float near[PANEL];
+    static float scales_f32[PANEL];
     static int32_t biases[PANEL], sums[PANEL];
     static uint8_t y[MOST * PANEL], want[PANEL], none[PANEL];
     operands *m = make_operands(s);
@@ -101,16 +101,16 @@ static void check(const sizes *s, const prt_kern *kern, bool packed, bool sign)
     const size_t rows = s->tiles * ROWS;
     for (size_t j = 0; j < PANEL; j++) {
         scales[j] = 2e-4 * (double)(1 + j % 9);
-        near[j] = (float)scales[j];
+        scales_f32[j] = (float)scales[j];
         biases[j] = (int32_t)j * 1000 - 30000;
     }
     const prt_requantize q = { .scales = scales,
-        .near = near,
+        .scales_f32 = scales_f32,
         .biases = biases,
         .zero = sign ? -3.0 : 120.0,
         .low = sign ? -128.0 : 0.0,
         .high = sign ? 127.0 : 255.0,
-        .tame = true };
+        .fits_int32 = true };
     prt_requantize_tiles_block g = { .tiles = s->tiles,
         .columns = s->columns,
         .taps = s->taps,
@@ -141,7 +141,7 @@ static void check(const sizes *s, const prt_kern *kern, bool packed, bool sign)
         const uint8_t *row = y + (rows - 1 - i) * PANEL;
         sum_row(s, m, i, sums);
         kern->bytes.requantize_sums(1, s->columns, sums, &q, want, PANEL);
-        ck_assert_mem_eq(row, m->to[i] == PRT_TILES_NONE ? none : want, s->columns);
+        ck_assert_mem_eq(row, m->to[i] == PRT_REQUANTIZE_TILES_NONE ? none : want, s->columns);
         ck_assert_mem_eq(row + s->columns, none, PANEL - s->columns);
     }
     free(own);

@@ -134,7 +134,7 @@ START_TEST(softmax_weights_are_zero_or_normal)
         for (size_t i = 0; i < N; i++)
             x[i] = -110.0f * (float)i / (N - 1);
         memcpy(y, x, sizeof(x));
-        const float one_by_sum = kern->attend.weigh(N, y);
+        const float one_by_sum = kern->attend.unscaled_softmax(N, y);
         double sum = 0.0;
         for (size_t i = 0; i < N; i++) {
             const double want = exp((double)x[i]);

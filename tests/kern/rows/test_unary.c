@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_one.c — the tangent of rows at every level: distance from the value in double, at random
+/* test_unary.c — the tangent of rows at every level: distance from the value in double, at random
  * numbers and at the floats nearest to its zeros and poles. */
 #include <math.h>
 
@@ -23,7 +23,7 @@ static double ulp_of(double y)
 static void check_tangents(const prt_kern *k, size_t n, const float *x)
 {
     float *y = random_floats(n, 1);
-    k->rows.one(PRT_ONE_tan, n, x, y);
+    k->rows.unary(PRT_UNARY_tan, n, x, y);
     for (size_t i = 0; i < n; i++) {
         const double want = tan((double)x[i]), off = fabs((double)y[i] - want) / ulp_of(want);
         ck_assert_msg(off <= MOST, "%s: tan(%.9g) is %.9g, not %.9g: %g ulp", k->level,
@@ -70,7 +70,7 @@ START_TEST(tangents_keep_signs_of_zeros_and_nan)
         float y[4];
         if (level(l) == NULL)
             continue;
-        level(l)->rows.one(PRT_ONE_tan, 4, x, y);
+        level(l)->rows.unary(PRT_UNARY_tan, 4, x, y);
         ck_assert(y[0] == 0.0f && !signbit(y[0]));
         ck_assert(y[1] == 0.0f && signbit(y[1]));
         ck_assert(isnan(y[2]) && isnan(y[3]));
@@ -78,5 +78,5 @@ START_TEST(tangents_keep_signs_of_zeros_and_nan)
 }
 END_TEST
 
-PRT_TEST_MAIN("kern/rows/one", tangents_are_near_the_exact_value,
+PRT_TEST_MAIN("kern/rows/unary", tangents_are_near_the_exact_value,
     tangents_are_near_the_exact_value_at_zeros_and_poles, tangents_keep_signs_of_zeros_and_nan)
