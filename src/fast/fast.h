@@ -33,28 +33,28 @@ static inline bool prt_fast_has(const prt_eval *c, uint32_t i)
 
 /* Returns whether output 0 is wanted and has memory (its shape does not depend on
  * contents). */
-static inline bool prt_fast_wants(const prt_eval *c)
+static inline bool prt_fast_has_output(const prt_eval *c)
 {
     return prt_eval_wants(c, 0) && c->out[0]->kind == PRT_VALUE_TENSOR && c->out[0]->data != NULL;
 }
 
-/* Makes a GEMM block without further reads of its own prefetch the beginning of `later`, a constant
+/* Makes a GEMM block without further reads of its own prefetch the beginning of `hint`, a constant
  * of a later step: up to 2^17 floats, so that it stays in L2. */
-static inline void prt_fast_fetch_later(const prt_tensor *later, prt_gemm_block *g)
+static inline void prt_fast_prefetch_hint(const prt_tensor *hint, prt_gemm_block *g)
 {
-    const size_t most = 1 << 17, count = later != NULL ? later->size / sizeof(float) : 0;
-    g->next = later != NULL ? later->data : NULL;
+    const size_t most = 1 << 17, count = hint != NULL ? hint->size / sizeof(float) : 0;
+    g->next = hint != NULL ? hint->data : NULL;
     g->next_count = count < most ? count : most;
 }
 
 /* Integer arithmetic, to which the float32 implementations pass other types (integer_logic.c). */
-poprt_status prt_fast_whole(prt_eval *c, const prt_kern *k, bool *done);
+poprt_status prt_fast_integer(prt_eval *c, const prt_kern *k, bool *done);
 
 /* Cast from float8, to which prt_fast_cast passes such inputs (fp8.c). */
-poprt_status prt_fast_decode(prt_eval *c, bool *done);
+poprt_status prt_fast_cast_from_fp8(prt_eval *c, bool *done);
 
 /* Passes the operator to the reference kernel. */
-static inline poprt_status prt_fast_pass(bool *done)
+static inline poprt_status prt_fast_use_reference(bool *done)
 {
     *done = false;
     return POPRT_OK;

@@ -21,18 +21,18 @@ typedef struct prt_nhwc {
     const float *scale;                   /* by input channel, for bf16x3 only; NULL: no scale */
     float *y;
     prt_act act;
-    const float *zeros;      /* one pixel of padding */
-    const prt_tensor *later; /* prt_eval's `later`: a constant to prefetch */
+    const float *zeros;              /* one pixel of padding */
+    const prt_tensor *prefetch_hint; /* prt_eval's `prefetch_hint`: a constant to prefetch */
 } prt_nhwc;
 
 /* Returns whether the input is an image, not a volume. */
-static inline bool prt_nhwc_is_flat(const prt_nhwc *v)
+static inline bool prt_nhwc_is_2d(const prt_nhwc *v)
 {
     return v->in_d == 1 && v->kernel_d == 1 && v->front == 0 && v->out_d == 1;
 }
 
 /* Returns whether this is a pointwise convolution: output i reads only input i. */
-static inline bool prt_nhwc_is_plain(const prt_nhwc *v)
+static inline bool prt_nhwc_is_pointwise_conv(const prt_nhwc *v)
 {
     return !v->images && v->form.taps == 1 && v->stride_d == 1 && v->stride_h == 1 &&
         v->stride_w == 1 && v->front == 0 && v->top == 0 && v->left == 0 && v->in_d == v->out_d &&
@@ -47,7 +47,7 @@ static inline size_t prt_nhwc_inputs_each(const prt_nhwc *v)
 }
 
 /* Reads the spatial sizes from a window of rank 1 to 3. */
-void prt_nhwc_take_window(prt_nhwc *v, const prt_window *w);
+void prt_nhwc_set_window(prt_nhwc *v, const prt_window *w);
 
 /* Finds the addresses that outputs [first, first + count) of image n read for a group: tap t of
  * output first + i goes to to[t * count + i]. */
@@ -55,16 +55,16 @@ void prt_nhwc_find_taps(const prt_nhwc *v, size_t n, size_t group, size_t first,
     const float **to);
 
 /* For NCHW input: writes the band that rows [row, row + rows) of the output read to `to`, as NHWC
- * rows with padding. prt_nhwc_band_wide returns the floats of a row of the band. */
-void prt_nhwc_lay_band(const prt_nhwc *v, size_t n, size_t row, size_t rows, float *to);
-size_t prt_nhwc_band_wide(const prt_nhwc *v);
+ * rows with padding. prt_nhwc_band_row_size returns the floats of a row of the band. */
+void prt_nhwc_copy_band(const prt_nhwc *v, size_t n, size_t row, size_t rows, float *to);
+size_t prt_nhwc_band_row_size(const prt_nhwc *v);
 
 /* Finds the addresses of `rows` rows of the output in a band. A kernel row is one contiguous piece:
  * piece t of output i goes to to[t * rows * out_w + i]. */
 void prt_nhwc_find_band(const prt_nhwc *v, size_t rows, const float *band, const float **to);
 
 /* Returns the rows of the padded image that `rows` consecutive rows of the output read. */
-size_t prt_nhwc_band_high(const prt_nhwc *v, size_t rows);
+size_t prt_nhwc_band_rows(const prt_nhwc *v, size_t rows);
 
 /* Sliding windows over each channel: depthwise convolution and pooling. */
 typedef struct prt_nhwc_windows prt_nhwc_windows;
@@ -84,11 +84,12 @@ struct prt_nhwc_windows {
 void prt_nhwc_windows_init(prt_nhwc_windows *w, const prt_nhwc *v);
 
 /* Returns whether the channels can be processed in parts of `channels`. */
-bool prt_nhwc_windows_can_take(const prt_nhwc_windows *w, size_t channels);
+bool prt_nhwc_windows_can_split(const prt_nhwc_windows *w, size_t channels);
 
 /* Restricts the windows to channels [first, first + count). From then on x, whose pixels are
  * `x_pitch` floats apart, and y point to channel `first`. */
-void prt_nhwc_windows_take(prt_nhwc_windows *w, size_t first, size_t count, size_t x_pitch);
+void prt_nhwc_windows_select_channels(prt_nhwc_windows *w, size_t first, size_t count,
+    size_t x_pitch);
 
 /* Computes rows [row, end) of the output of one image into `y`. `x` is row `x_row` of its input,
  * followed by all the rows that these outputs read. */
@@ -98,11 +99,11 @@ void prt_nhwc_windows_run(const prt_nhwc_windows *w, size_t row, size_t end, con
 /* C = end(A B) for `rows` rows of A. B is packed: [k, n]. */
 typedef struct prt_nhwc_product {
     size_t k, n;
-    size_t lda, ldc; /* floats from row to row */
-    size_t run, far; /* columns of C are stored in runs of `run` columns, n or a multiple of 16,
-                      * `far` apart */
-    size_t lines;    /* blocks of `rows` rows that are multiplied while a panel is in cache; 0:
-                      * one */
+    size_t lda, ldc;        /* floats from row to row */
+    size_t run, run_stride; /* columns of C are stored in runs of `run` columns, n or a multiple of
+                             * 16, `run_stride` apart */
+    size_t lines; /* blocks of `rows` rows that are multiplied while a panel is in cache; 0:
+                   * one */
     size_t a_line, c_line; /* floats from one block to the next */
     const float *w;
     const float *bias; /* NULL: no bias */
@@ -111,7 +112,7 @@ typedef struct prt_nhwc_product {
 
 /* Consumes columns [first, first + columns) of C. */
 typedef struct prt_nhwc_sink {
-    void (*take)(void *user, size_t first, size_t columns);
+    void (*consume)(void *user, size_t first, size_t columns);
     void *user;
 } prt_nhwc_sink;
 

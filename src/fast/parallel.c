@@ -64,12 +64,12 @@ static float *floats_of(prt_eval *c, size_t rows, size_t columns,
     return (float *)(void *)(memory + (64 - (uintptr_t)memory % 64) % 64);
 }
 
-float *prt_parallel_floats(prt_eval *c, size_t rows, size_t columns)
+float *prt_parallel_zeroed_floats(prt_eval *c, size_t rows, size_t columns)
 {
     return floats_of(c, rows, columns, prt_eval_scratch);
 }
 
-float *prt_parallel_raw(prt_eval *c, size_t rows, size_t columns)
+float *prt_parallel_uninitialized_floats(prt_eval *c, size_t rows, size_t columns)
 {
     return floats_of(c, rows, columns, prt_eval_scratch_raw);
 }
@@ -107,7 +107,7 @@ static size_t floats_each(size_t floats)
 /* Returns the number of threads for `count` items. */
 static size_t threads_of(const prt_eval *c, size_t count)
 {
-    const size_t width = prt_parallel_width(c);
+    const size_t width = prt_parallel_threads(c);
     const bool alone = count < 2 || count > UINT32_MAX || is_tiny(c);
     return alone ? 1 : count < width ? count : width;
 }
@@ -122,11 +122,11 @@ float *prt_parallel_scratch(prt_eval *c, size_t count, size_t floats)
 static float *idle_memory(prt_eval *c, size_t threads, size_t floats, size_t *each)
 {
     size_t bytes = 0;
-    float *spare = c->host->idle_scratch != NULL
+    float *idle = c->host->idle_scratch != NULL
         ? c->host->idle_scratch(c, threads, floats * sizeof(float), &bytes)
         : NULL;
     *each = bytes / sizeof(float);
-    return spare;
+    return idle;
 }
 
 size_t prt_parallel_idle_scratch(prt_eval *c, size_t count)
@@ -142,11 +142,11 @@ static float *find_scratch(prt_eval *c, size_t threads, size_t *floats)
 {
     size_t each;
     *floats = floats_each(*floats);
-    float *spare = idle_memory(c, threads, *floats, &each);
-    if (spare == NULL)
+    float *idle = idle_memory(c, threads, *floats, &each);
+    if (idle == NULL)
         return floats_of(c, threads, *floats, prt_eval_scratch_raw);
     *floats = each;
-    return spare;
+    return idle;
 }
 
 poprt_status prt_parallel_for(prt_eval *c, size_t count, size_t floats, prt_parallel_body body,
@@ -178,8 +178,8 @@ poprt_status prt_parallel_for_in(prt_eval *c, size_t count, size_t floats, float
     j.n_ranges = threads < RANGES ? (uint32_t)threads : RANGES;
     for (uint32_t i = 0; i < j.n_ranges; i++)
         atomic_init(&ranges[i].items,
-            prt_range_of((uint32_t)prt_parallel_cut(count, j.n_ranges, i),
-                (uint32_t)prt_parallel_cut(count, j.n_ranges, i + 1)));
+            prt_range_of((uint32_t)prt_parallel_piece_begin(count, j.n_ranges, i),
+                (uint32_t)prt_parallel_piece_begin(count, j.n_ranges, i + 1)));
     prt_par_for(c->par, (uint32_t)threads, run_items, &j);
     /* A failure is recorded for the thread that saw it: ask again on this one. */
     return atomic_load(&j.stop) ? c->host->check(c) : POPRT_OK;

@@ -10,10 +10,10 @@
 
 /* Returns rows * columns zeroed floats of scratch that begin at a cache line. Returns NULL and
  * records the failure if memory is refused. */
-float *prt_parallel_floats(prt_eval *c, size_t rows, size_t columns);
+float *prt_parallel_zeroed_floats(prt_eval *c, size_t rows, size_t columns);
 
 /* The same, not zeroed. */
-float *prt_parallel_raw(prt_eval *c, size_t rows, size_t columns);
+float *prt_parallel_uninitialized_floats(prt_eval *c, size_t rows, size_t columns);
 
 typedef void (*prt_parallel_body)(const void *user, size_t item, float *scratch);
 
@@ -44,16 +44,16 @@ static inline size_t prt_parallel_pieces(size_t total, size_t least)
 }
 
 /* Returns the number of threads that take part in a run. */
-static inline size_t prt_parallel_width(const prt_eval *c)
+static inline size_t prt_parallel_threads(const prt_eval *c)
 {
     return c->par != NULL ? c->par->width : 1;
 }
 
 /* Returns whether the items are balanced: the same number for each thread, or so many that the
  * remainder does not matter. */
-static inline bool prt_parallel_even(const prt_eval *c, size_t items)
+static inline bool prt_parallel_is_balanced(const prt_eval *c, size_t items)
 {
-    const size_t width = prt_parallel_width(c);
+    const size_t width = prt_parallel_threads(c);
     return items % width == 0 || items > 8 * width;
 }
 
@@ -62,8 +62,8 @@ static inline bool prt_parallel_even(const prt_eval *c, size_t items)
 static inline size_t prt_parallel_blocks(const prt_eval *c, size_t items, size_t blocks,
     size_t rows, size_t least)
 {
-    if (!prt_parallel_even(c, items * blocks))
-        while (items * blocks % prt_parallel_width(c) != 0 && rows / (blocks + 1) >= least)
+    if (!prt_parallel_is_balanced(c, items * blocks))
+        while (items * blocks % prt_parallel_threads(c) != 0 && rows / (blocks + 1) >= least)
             blocks++;
     return blocks;
 }
@@ -71,17 +71,17 @@ static inline size_t prt_parallel_blocks(const prt_eval *c, size_t items, size_t
 /* Like prt_parallel_pieces, for work whose results do not depend on the number of pieces: the same
  * number for each thread, unless pieces become too small. Even a short step then finds its inputs
  * in the caches that the step before has filled. */
-static inline size_t prt_parallel_alike(const prt_eval *c, size_t total, size_t least)
+static inline size_t prt_parallel_balanced_pieces(const prt_eval *c, size_t total, size_t least)
 {
     enum { SMALLEST = 1 << 13 }; /* elements of such a piece */
-    const size_t pieces = prt_parallel_pieces(total, least), width = prt_parallel_width(c);
-    if (prt_parallel_even(c, pieces) || total / width < SMALLEST)
+    const size_t pieces = prt_parallel_pieces(total, least), width = prt_parallel_threads(c);
+    if (prt_parallel_is_balanced(c, pieces) || total / width < SMALLEST)
         return pieces;
     return (pieces + width - 1) / width * width;
 }
 
 /* Returns the first element of piece i of n. */
-static inline size_t prt_parallel_cut(size_t total, size_t n, size_t i)
+static inline size_t prt_parallel_piece_begin(size_t total, size_t n, size_t i)
 {
     if (n == 1) /* saves two divisions */
         return total * i;

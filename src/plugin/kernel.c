@@ -36,8 +36,8 @@ static void run_call(const void *user, size_t index, float *scratch)
 {
     kernel_run *j = (kernel_run *)(uintptr_t)user;
     const uint64_t items = j->c->lowered->items;
-    const size_t first = prt_parallel_cut((size_t)items, j->calls, index);
-    const size_t end = prt_parallel_cut((size_t)items, j->calls, index + 1);
+    const size_t first = prt_parallel_piece_begin((size_t)items, j->calls, index);
+    const size_t end = prt_parallel_piece_begin((size_t)items, j->calls, index + 1);
     poprt_kernel context = { j, scratch };
     char what[300];
     if (atomic_load_explicit(&j->failed, memory_order_relaxed))

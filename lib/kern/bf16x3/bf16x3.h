@@ -94,8 +94,8 @@ typedef struct prt_bf16x3_small_m {
 typedef struct prt_bf16x3_pixels {
     size_t count, step; /* rows of A; floats from the first element of one to the first of the
                          * next */
-    size_t each, far;   /* floats of a piece; floats from piece to piece */
-    size_t skip, k;     /* elements of each row: at most PRT_BF16X3_DEPTH */
+    size_t each, piece_stride; /* floats of a piece; floats from piece to piece */
+    size_t skip, k;            /* elements of each row: at most PRT_BF16X3_DEPTH */
     const float *x;
     float *to;
     size_t ldto;

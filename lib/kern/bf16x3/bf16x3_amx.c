@@ -65,8 +65,9 @@ static size_t find_fragments(const prt_bf16x3_pixels *g, fragment *to)
             const size_t past = after < end ? after : end;
             some = (past < k + TILE ? past : k + TILE) - i;
             n += i != k ? 1 : 0;
-            to[n] = (fragment){ (ptrdiff_t)(piece * g->far + k) - (ptrdiff_t)(piece * g->each),
-                (__mmask16)(mask_of(some) << (i - k)), false };
+            to[n] =
+                (fragment){ (ptrdiff_t)(piece * g->piece_stride + k) - (ptrdiff_t)(piece * g->each),
+                    (__mmask16)(mask_of(some) << (i - k)), false };
         }
         to[n++].last = true;
     }
@@ -93,10 +94,10 @@ bool prt_bf16x3_pixels_amx(const prt_bf16x3_pixels *g)
     __m512 check = _mm512_setzero_ps();
     const fragment *end = bits + find_fragments(g, bits);
     const float *x = g->x;
-    const size_t step = g->step, far = g->ldto;
+    const size_t step = g->step, to_step = g->ldto;
     float *row = g->to;
     order_pairs(&order);
-    for (size_t i = g->count; i != 0; i--, x += step, row += far) {
+    for (size_t i = g->count; i != 0; i--, x += step, row += to_step) {
         float *to = row;
         for (const fragment *b = bits; b != end; to += UNIT) {
             const __m512 upper = gather(x, &b), lower = gather(x, &b);
@@ -115,10 +116,10 @@ typedef struct conversion {
     size_t stride, vectors;
     size_t piece, k; /* rows of a piece; rows of it from this unit on */
     char *to;
-    size_t far[PRT_GEMM_PANEL / TILE]; /* bytes from the first vector's tile to the tiles of the
-                                        * others */
-    size_t row, left;                  /* row of the unit; rows of all units left */
-    size_t credit, rate;               /* in units of ONE, which is a row */
+    size_t offset[PRT_GEMM_PANEL / TILE]; /* bytes from the first vector's tile to the tiles of the
+                                           * others */
+    size_t row, left;                     /* row of the unit; rows of all units left */
+    size_t credit, rate;                  /* in units of ONE, which is a row */
     __m512i order;
     __m512 check;
 } conversion;
@@ -142,7 +143,7 @@ static void begin_conversion(conversion *w, const prt_bf16x3_panel *p)
     w->piece = w->k = p->k;
     w->to = (char *)p->to;
     for (size_t v = 0; v < w->vectors; v++)
-        w->far[v] = v / 2 * units * BYTES + v % 2 * BYTES / 4;
+        w->offset[v] = v / 2 * units * BYTES + v % 2 * BYTES / 4;
     w->row = 0;
     w->left = units * TILE;
     w->credit = 0;
@@ -161,7 +162,7 @@ static __attribute__((noinline)) void convert_row(conversion *w)
         const __m512 x = above ? _mm512_loadu_ps(b + v * TILE) : _mm512_setzero_ps();
         const __m512 y = below ? _mm512_loadu_ps(under + v * TILE) : _mm512_setzero_ps();
         const halves h = convert_pairs(x, y, w->order, w->check);
-        char *to = w->to + w->far[v];
+        char *to = w->to + w->offset[v];
         _mm512_storeu_si512(to, h.high);
         _mm512_storeu_si512(to + BYTES / 2, h.low);
         w->check = h.check;

@@ -58,7 +58,7 @@ typedef struct prt_gemm_block {
     float *made;
     float *c;
     size_t ldc;
-    bool near;               /* B is in a cache, so it needs no prefetch */
+    bool in_cache;           /* B is in a cache, so it needs no prefetch */
     bool add;                /* adds to C: all blocks of K but the first */
     const prt_gemm_end *end; /* epilogue, with the last block of K; NULL: no epilogue */
     const float *next;       /* data to prefetch for later; NULL: unknown */
@@ -91,7 +91,7 @@ typedef struct prt_gemm_row {
     const float *x, *b;
     const float *add; /* may be y; NULL: nothing is added */
     float *y;
-    bool far;  /* B comes from memory or a slow cache; requires `overlap` to be NULL */
+    bool from_memory; /* B comes from memory or a slow cache; requires `overlap` to be NULL */
     bool back; /* panels last to first: starts with the panels that a walk in the other direction
                 * left in a cache */
     prt_gemv_overlap *overlap; /* runs a piece with each whole panel, until all are done; NULL: no

@@ -335,7 +335,7 @@ static void run_groups(const prt_gemm_block *g, tile *t, size_t w, size_t i, siz
     for (size_t j = 0; j < g->columns; j += w * VL) {
         const size_t vectors = (width - j) / VL < w ? (width - j) / VL : w;
         const micro_fn once = g->rows != r || g->from != NULL ? NULL
-            : !g->near ? stream[vectors - 1][r - 1]
+            : !g->in_cache ? stream[vectors - 1][r - 1]
             : r == 1   ? local[vectors - 1]
                        : NULL; /* kernel for rows after which no other rows read B */
         t->b = (g->less == NULL || makes ? g->b : g->made) + j;
@@ -462,11 +462,11 @@ static void run_streams(const prt_gemm_row *r, size_t first, size_t streams)
 static void run_gemm_row(const prt_gemm_row *r)
 {
     const size_t panels = (r->columns + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
-    const bool is_cached = !r->far && r->columns <= PRT_GEMM_CACHED / r->k;
+    const bool is_cached = !r->from_memory && r->columns <= PRT_GEMM_CACHED / r->k;
     float start[PRT_GEMM_PANEL];
     tile t = { .groups = 1, .a = r->x, .taps = 1, .k = r->k, .low = -INFINITY,
         .high = INFINITY };
-    const size_t whole = VL == 8 && r->far ? r->columns / PRT_GEMM_PANEL : 0;
+    const size_t whole = VL == 8 && r->from_memory ? r->columns / PRT_GEMM_PANEL : 0;
     const bool back = r->back && (whole == 0 || whole == panels);
     size_t i = 0;
     for (size_t some; i + 1 < whole; i += some) {
@@ -490,13 +490,13 @@ static void run_gemm_row(const prt_gemm_row *r)
         }
         for (size_t j = 0; j < columns; j += w * VL) {
             const size_t vectors = (t.width - j) / VL < w ? (t.width - j) / VL : w;
-            const micro_fn far = is_cached ? NULL : stream[vectors - 1][0];
+            const micro_fn streaming = is_cached ? NULL : stream[vectors - 1][0];
             t.b = r->b + first * r->k + j;
             t.c = r->y + first + j;
             t.start = from + j;
             t.columns = columns - j;
             t.rare = !CAN_END && t.columns < vectors * VL;
-            (far != NULL ? far : local[vectors - 1])(&t);
+            (streaming != NULL ? streaming : local[vectors - 1])(&t);
         }
     }
 }

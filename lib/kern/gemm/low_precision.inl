@@ -385,8 +385,8 @@ static const size_t lp_wide[] = { 4, 4 };
 #define SOON_TOO true
 #define STREAMED true
 #define ELEMENT uint16_t
-LP_WIDE(LP, f16)
-LP_SLICE(LP, f16)
+LP_WIDE(LP_KERNEL, f16)
+LP_SLICE(LP_KERNEL, f16)
 #undef ELEMENT
 #define ELEMENT uint32_t
 LP_WIDE(LP_PAIRS, bf16)
@@ -405,7 +405,7 @@ LP_LONE(LP_BLOCKS, i4)
 #define ELEMENT uint8_t
 LP_WIDE(LP_FOURS, e4m3)
 LP_WIDE(LP_FOURS, e5m2)
-LP_SLICE(LP, f8)
+LP_SLICE(LP_KERNEL, f8)
 #define GROUP 1
 LP_WIDE(LP_BLOCKS, i8)
 LP_LONE(LP_BLOCKS, i8)

@@ -68,8 +68,9 @@ static __attribute__((noinline)) void requantize_pairs(epilogue *t, size_t most)
 
 typedef struct tiles_work {
     const prt_requantize_tiles_block *g;
-    size_t ldb, far, step; /* bytes of B: from word to word, to the other tile, to the next step */
-    const char *last;      /* B of the last step; NULL: in place */
+    size_t ldb, tile_step,
+        step;         /* bytes of B: from word to word, to the other tile, to the next step */
+    const char *last; /* B of the last step; NULL: in place */
     epilogue epilogue;
     prt_dot_prefetch ahead;
 } tiles_work;
@@ -79,7 +80,7 @@ static void run_steps(tiles_work *j, const uint8_t *const *tile, const char *b, 
     size_t n, bool lower, bool right)
 {
     const prt_requantize_tiles_block *g = j->g;
-    const size_t lda = g->lda, ldb = j->ldb, far = j->far, on = j->step;
+    const size_t lda = g->lda, ldb = j->ldb, tile_step = j->tile_step, on = j->step;
     size_t tap = first / g->steps, step = first % g->steps;
     const uint8_t *upper = tile[0], *under = tile[lower ? 1 : 0];
     for (size_t at = g->tap_at[tap] + step * LINE; n != 0; n--, b += on) {
@@ -95,7 +96,7 @@ static void run_steps(tiles_work *j, const uint8_t *const *tile, const char *b, 
         if (j->epilogue.left != 0)
             requantize_pairs(&j->epilogue, j->epilogue.each);
         if (right) {
-            _tile_loadd(7, b + far, ldb);
+            _tile_loadd(7, b + tile_step, ldb);
             _tile_dpbusd(1, 4, 7);
             if (lower)
                 _tile_dpbusd(3, 5, 7);
@@ -186,7 +187,7 @@ void prt_requantize_tiles_multiply_amx(const prt_requantize_tiles_block *g)
     const bool whole = 2 * all <= MOST_STEPS;
     const size_t wide = whole ? PRT_GEMM_PANEL : WIDE, high = whole ? 2 : 2 * STRIPS;
     j.ldb = g->packed ? LINE : prt_gemm_width(g->columns) * sizeof(*g->b);
-    j.far = g->packed ? TILE * LINE : LINE;
+    j.tile_step = g->packed ? TILE * LINE : LINE;
     j.step = g->packed ? 2 * TILE * LINE : TILE * j.ldb;
     configure(TILE, TILE);
     for (size_t first = 0; first < g->columns; first += wide)

@@ -12,7 +12,7 @@ static poprt_status as_floats(prt_eval *c, size_t batch, prt_heads *h, bool *don
     if (h->data == NULL || h->dtype == PRT_DTYPE_f32)
         return POPRT_OK;
     if (h->dtype != PRT_DTYPE_f64)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     prt_heads to = { .dtype = PRT_DTYPE_f32,
         .heads = h->heads,
         .rows = h->rows,
@@ -20,7 +20,7 @@ static poprt_status as_floats(prt_eval *c, size_t batch, prt_heads *h, bool *don
         .row = h->size,
         .head = h->rows * h->size,
         .batch = h->heads * h->rows * h->size };
-    float *data = prt_parallel_floats(c, batch, to.batch);
+    float *data = prt_parallel_zeroed_floats(c, batch, to.batch);
     if (data == NULL)
         return POPRT_E_NOMEM;
     to.data = data;
@@ -58,11 +58,11 @@ static poprt_status attend(prt_eval *c, const void *with, prt_attention *s, bool
         &s->present_v };
     for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
         if (!is_plain(plain[i]))
-            return prt_fast_pass(done);
+            return prt_fast_use_reference(done);
     if (s->cap > 0 || s->sinks != NULL || s->leave != NULL || s->scores != NULL ||
         s->q.data == NULL || s->k.data == NULL || s->v.data == NULL || s->k.heads == 0 ||
         !fits(s, &s->present_k, s->k.size) || !fits(s, &s->present_v, s->v.size))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     prt_mha m = { .q = s->q,
         .k = s->k,
         .v = s->v,

@@ -13,8 +13,8 @@
 #include "fast/parallel.h"
 
 enum {
-    FEW = 4,         /* queries, below which packing does not pay */
-    BLOCK = 1 << 15, /* scores of a block of queries, about */
+    PACK_QUERIES = 4, /* queries, below which packing does not pay */
+    BLOCK = 1 << 15,  /* scores of a block of queries, about */
     /* Queries of a block, at most and at least. */
     MOST_ROWS = 96,
     LEAST_ROWS = 12,
@@ -35,12 +35,12 @@ typedef struct part {
 typedef struct attention_work {
     const prt_kern *kern;
     const prt_mha *m;
-    const prt_attention *s; /* operator whose hook gives the masks; NULL: the masks of `m` */
-    size_t most;            /* keys, at most */
-    size_t rows, pieces;    /* queries of a block; items of a head */
-    size_t stride;          /* floats from one row of scores to the next */
-    const void *later;      /* a constant of a later step, to prefetch; NULL: no constant */
-    bool pack_values;       /* rows of values do not fill whole slices */
+    const prt_attention *s;    /* operator whose hook gives the masks; NULL: the masks of `m` */
+    size_t most;               /* keys, at most */
+    size_t rows, pieces;       /* queries of a block; items of a head */
+    size_t stride;             /* floats from one row of scores to the next */
+    const void *prefetch_hint; /* a constant of a later step, to prefetch; NULL: no constant */
+    bool pack_values;          /* rows of values do not fill whole slices */
 } attention_work;
 
 typedef struct item {
@@ -266,7 +266,7 @@ static const void *next_keys(const item *it)
         return row_of(&m->past_k, it->batch, next, 0);
     if (it->batch + 1 < size_of(it->j, PRT_MHA_batch))
         return row_of(&m->past_k, it->batch + 1, 0, 0);
-    return it->j->later != NULL ? it->j->later : it->parts[0].v;
+    return it->j->prefetch_hint != NULL ? it->j->prefetch_hint : it->parts[0].v;
 }
 
 static void attend_one(const item *it, size_t i)
@@ -405,9 +405,9 @@ static void run_item(const void *user, size_t index, float *scratch)
     it.query = scratch + (j->s != NULL ? 2 * j->stride : 0);
     it.scores = it.query + j->rows * (m->q.size > m->v.size ? m->q.size : m->v.size);
     float *packed = it.scores + j->rows * j->stride;
-    const size_t first = prt_parallel_cut(queries, j->pieces, piece);
-    const size_t count = prt_parallel_cut(queries, j->pieces, piece + 1) - first;
-    if (queries < FEW) {
+    const size_t first = prt_parallel_piece_begin(queries, j->pieces, piece);
+    const size_t count = prt_parallel_piece_begin(queries, j->pieces, piece + 1) - first;
+    if (queries < PACK_QUERIES) {
         for (size_t i = 0; i < count; i++)
             attend_one(&it, first + i);
         return;
@@ -416,8 +416,8 @@ static void run_item(const void *user, size_t index, float *scratch)
     (void)pack(&it, &it.parts[1], packed);
     const size_t blocks = (count + j->rows - 1) / j->rows;
     for (size_t b = 0; b < blocks; b++) {
-        const size_t i = prt_parallel_cut(count, blocks, b);
-        attend_block(&it, first + i, prt_parallel_cut(count, blocks, b + 1) - i);
+        const size_t i = prt_parallel_piece_begin(count, blocks, b);
+        attend_block(&it, first + i, prt_parallel_piece_begin(count, blocks, b + 1) - i);
     }
 }
 
@@ -426,7 +426,7 @@ static size_t packed_size(const attention_work *j)
 {
     const size_t past = size_of(j, PRT_MHA_past), keys = size_of(j, PRT_MHA_keys);
     const size_t rows = prt_gemm_width(past) + prt_gemm_width(keys);
-    if (size_of(j, PRT_MHA_queries) < FEW)
+    if (size_of(j, PRT_MHA_queries) < PACK_QUERIES)
         return 0;
     return rows * j->m->q.size + (j->pack_values ? rows * prt_gemm_width(j->m->v.size) : 0);
 }
@@ -439,15 +439,15 @@ poprt_status prt_fast_mha(prt_eval *c, const prt_kern *k, const prt_mha *m,
         .m = m,
         .s = with,
         .most = s[PRT_MHA_past] + s[PRT_MHA_keys],
-        .later = c->prefetch_hint != NULL ? c->prefetch_hint->data : NULL,
+        .prefetch_hint = c->prefetch_hint != NULL ? c->prefetch_hint->data : NULL,
         .pack_values = s[PRT_MHA_wide] % PRT_GEMM_SLICE != 0 };
     if (j.most == 0 || s[PRT_MHA_size] == 0 || s[PRT_MHA_keys] == 0)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     if (heads == 0)
         return POPRT_OK;
     const size_t fit = BLOCK / j.most, queries = s[PRT_MHA_queries];
     j.rows = fit < LEAST_ROWS ? LEAST_ROWS : fit > MOST_ROWS ? MOST_ROWS : fit;
-    j.rows = queries < FEW ? 1 : j.rows < queries ? j.rows : queries;
+    j.rows = queries < PACK_QUERIES ? 1 : j.rows < queries ? j.rows : queries;
     j.pieces = heads >= MANY_HEADS || queries < 2 * PIECE ? 1 : queries / PIECE;
     j.stride = prt_gemm_width(j.most);
     const size_t wide = m->q.size > m->v.size ? m->q.size : m->v.size;

@@ -63,8 +63,8 @@ void prt_bf16x3_convert_padded(prt_bf16x3_work *w, size_t row, size_t end, size_
 size_t prt_bf16x3_band_size(const prt_bf16x3_work *w)
 {
     const prt_nhwc *v = w->images;
-    const size_t high = v != NULL ? prt_nhwc_band_high(v, prt_size_min(GATHER, v->out_h)) : 0;
-    return v != NULL ? prt_bf16x3_cuts(high * prt_nhwc_band_wide(v), 16) * 16 : 0;
+    const size_t high = v != NULL ? prt_nhwc_band_rows(v, prt_size_min(GATHER, v->out_h)) : 0;
+    return v != NULL ? prt_bf16x3_item_count(high * prt_nhwc_band_row_size(v), 16) * 16 : 0;
 }
 
 /* Converts some rows of pixels of one image, from row `row` of all images on. */
@@ -72,14 +72,14 @@ static void gather_rows(prt_bf16x3_work *w, size_t row, size_t rows, size_t plan
     float *to)
 {
     const prt_nhwc *v = w->images;
-    const size_t wide = prt_nhwc_band_wide(v);
+    const size_t wide = prt_nhwc_band_row_size(v);
     prt_bf16x3_pixels g = { .count = v->out_w,
         .step = v->stride_w * v->in_c,
         .each = v->kernel_w * v->in_c,
-        .far = v->dilation_h * wide,
+        .piece_stride = v->dilation_h * wide,
         .x = band,
         .ldto = w->pitch };
-    prt_nhwc_lay_band(v, row / v->out_h, row % v->out_h, rows, band);
+    prt_nhwc_copy_band(v, row / v->out_h, row % v->out_h, rows, band);
     for (size_t i = 0; i < rows; i++, g.x += v->stride_h * wide)
         for (g.skip = 0; g.skip < w->k; g.skip += DEPTH) {
             g.k = prt_size_min(w->k - g.skip, DEPTH);
@@ -106,7 +106,7 @@ void prt_bf16x3_find_tiles(const prt_bf16x3_work *w, prt_bf16x3_item *r, size_t 
     const prt_nhwc *v = w->v;
     const size_t per =
         w->sums_w == w->padded_w ? 0 : w->sums_w / ROWS; /* tiles in a row; 0: they run over rows */
-    r->tiles = prt_bf16x3_cuts((r->count - 1) * w->sums_w + v->out_w, ROWS);
+    r->tiles = prt_bf16x3_item_count((r->count - 1) * w->sums_w + v->out_w, ROWS);
     for (size_t i = 0; i < r->tiles; i++) {
         const size_t y = per != 0 ? i / per : 0, x = (per != 0 ? i % per : i) * ROWS;
         to[i] = ((row - r->a.row + y * v->stride_h) * w->padded_w + x * v->stride_w) * w->pitch;
@@ -171,12 +171,12 @@ static bool set_padded_size(prt_bf16x3_work *w)
     const double wide = (double)(v->out_w - 1) * (double)v->stride_w +
         (double)(v->kernel_w - 1) * (double)v->dilation_w + 1.0;
     const double pixels = (double)v->in_h * (double)v->in_w + (double)v->out_h * (double)v->out_w;
-    if (!prt_nhwc_is_flat(v) || v->top < 0 || v->left < 0 || high * wide > 2.0 * pixels + 1024.0)
+    if (!prt_nhwc_is_2d(v) || v->top < 0 || v->left < 0 || high * wide > 2.0 * pixels + 1024.0)
         return false;
     w->padded_h = (size_t)high;
     w->padded_w = w->unit_rows = (size_t)wide;
     const bool whole = v->stride_h == 1 && v->stride_w == 1;
-    const size_t by_row = prt_bf16x3_cuts(v->out_w, ROWS) * ROWS;
+    const size_t by_row = prt_bf16x3_item_count(v->out_w, ROWS) * ROWS;
     w->sums_w = whole && w->padded_w <= by_row ? w->padded_w : by_row;
     return true;
 }
@@ -184,7 +184,8 @@ static bool set_padded_size(prt_bf16x3_work *w)
 bool prt_bf16x3_fits(const prt_nhwc *v)
 {
     prt_bf16x3_work w = { .v = v };
-    return v->form.group == 1 && (v->images || prt_nhwc_is_plain(v) || set_padded_size(&w));
+    return v->form.group == 1 &&
+        (v->images || prt_nhwc_is_pointwise_conv(v) || set_padded_size(&w));
 }
 
 static prt_product_spec conv_spec(const prt_nhwc *v)
@@ -232,12 +233,12 @@ static void begin_line_part(const line_parts *l, size_t image, size_t i, prt_nhw
     prt_product_spec *p, prt_bf16x3_work *w)
 {
     const size_t all = l->v->out_w;
-    *of = prt_nhwc_part_of_line(l->v, image, prt_parallel_cut(all, l->parts, i),
-        prt_parallel_cut(all, l->parts, i + 1));
+    *of = prt_nhwc_part_of_line(l->v, image, prt_parallel_piece_begin(all, l->parts, i),
+        prt_parallel_piece_begin(all, l->parts, i + 1));
     of->batch = 1;
     *p = conv_spec(of);
     begin_conv(w, p, of, l->tap_at);
-    prt_bf16x3_cut(&one_thread, w, 1, 1, w->sums_w);
+    prt_bf16x3_set_items(&one_thread, w, 1, 1, w->sums_w);
 }
 
 static void run_line_part(const void *user, size_t item, float *scratch)
@@ -269,11 +270,11 @@ static poprt_status run_line_parts(prt_eval *c, line_parts *l, bool *done)
 /* Returns the number of parts of each line; 1: it stays whole. */
 static size_t parts_per_line(const prt_eval *c, const prt_nhwc *v)
 {
-    const size_t width = prt_parallel_width(c), most = v->out_w / SHORT;
+    const size_t width = prt_parallel_threads(c), most = v->out_w / SHORT;
     if (v->in_h != 1 || v->kernel_h != 1 || v->out_h != 1 || v->top != 0)
         return 1;
     const size_t some = prt_size_min(most, width > 1 ? 2 * width : 1);
-    const size_t least = prt_bf16x3_cuts(v->out_w, LONG);
+    const size_t least = prt_bf16x3_item_count(v->out_w, LONG);
     return prt_parallel_blocks(c, v->batch, some > least ? some : least, v->out_w, SHORT);
 }
 
@@ -287,7 +288,7 @@ poprt_status prt_bf16x3_conv(prt_eval *c, const prt_nhwc *v, bool *done)
         .unit_rows = v->out_w,
         .taps = 1,
         .images = v };
-    if (prt_nhwc_is_plain(v))
+    if (prt_nhwc_is_pointwise_conv(v))
         return prt_bf16x3_product(c, v->kern, &p, done);
     if (v->images)
         return prt_bf16x3_run(c, &w, 1, w.units, v->out_w, done);

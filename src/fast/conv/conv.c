@@ -11,14 +11,14 @@
 static void pack(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
     size_t depth, float *to)
 {
-    prt_gather_pack(p->user, batch, first, columns, k, depth, to);
+    prt_im2col_pack(p->user, batch, first, columns, k, depth, to);
 }
 
 /* Pointwise convolutions read the planes of the input as rows of B. */
 static const float *direct(const prt_product_spec *p, size_t batch, size_t first, size_t k,
     size_t *stride)
 {
-    const prt_gather *g = p->user;
+    const prt_im2col *g = p->user;
     if (prt_gemm_panel_columns(p->n, first) % PRT_GEMM_SLICE != 0)
         return NULL;
     *stride = g->in_plane;
@@ -27,7 +27,7 @@ static const float *direct(const prt_product_spec *p, size_t batch, size_t first
 
 static void find(const prt_product_spec *p, size_t batch, size_t *a, size_t *c, size_t *row_bias)
 {
-    const prt_gather *g = p->user;
+    const prt_im2col *g = p->user;
     const size_t group = batch % g->v->groups;
     *a = group * p->m * p->k;
     *c = batch * p->m * p->n;
@@ -39,7 +39,7 @@ static poprt_status run_conv(prt_eval *c, const prt_kern *k, const prt_conv_attr
 {
     if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0) || c->in[0]->rank < 3 ||
         c->in[0]->rank > 4)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     const prt_tensor *x = c->in[0], *w = c->in[1];
     const prt_window_spec spec = PRT_WINDOW_SPEC(attrs);
     prt_window window;
@@ -62,11 +62,11 @@ static poprt_status run_conv(prt_eval *c, const prt_kern *k, const prt_conv_attr
             return POPRT_OK;
         *done = true;
     }
-    prt_gather g;
-    prt_gather_init(&g, &v);
+    prt_im2col g;
+    prt_im2col_init(&g, &v);
     const size_t depth = v.channels * g.taps;
     if (depth == 0)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     const prt_product_spec p = { .batches = v.batch * v.groups,
         .m = v.filters,
         .n = g.out_plane,
@@ -79,7 +79,7 @@ static poprt_status run_conv(prt_eval *c, const prt_kern *k, const prt_conv_attr
         .at = find,
         .pack = pack,
         .direct = g.pointwise ? direct : NULL,
-        .spare = g.spare,
+        .pack_scratch = g.pack_scratch,
         .user = &g };
     return prt_product_fast(c, k, &p);
 }

@@ -126,7 +126,7 @@ static void store_panel(const band *b, int64_t first, int64_t columns)
 static int64_t band_row(const conv_transpose_work *j, size_t i)
 {
     const int64_t row =
-        (int64_t)prt_parallel_cut((size_t)j->in_h, j->bands, i) * j->stride_h - j->top;
+        (int64_t)prt_parallel_piece_begin((size_t)j->in_h, j->bands, i) * j->stride_h - j->top;
     if (i == j->bands || row > j->out_h)
         return j->out_h;
     return i == 0 || row < 0 ? 0 : row;
@@ -148,12 +148,12 @@ static void run_item(const void *user, size_t item, float *scratch)
     const conv_transpose_work *j = user;
     const size_t part = item % j->parts, n = item / j->parts / j->bands, group = n % j->groups;
     const size_t at = item / j->parts % j->bands, plane = (size_t)(j->in_h * j->in_w);
-    const size_t filter = prt_parallel_cut(j->filters, j->parts, part);
+    const size_t filter = prt_parallel_piece_begin(j->filters, j->parts, part);
     const float *x = j->x + n * j->channels * plane;
     const float *w = j->transposed + (group * j->filters + filter) * j->taps * j->channels;
     float *tile = scratch, *packed = tile + j->rows * PRT_GEMM_PANEL;
     const band b = { .j = j,
-        .filters = prt_parallel_cut(j->filters, j->parts, part + 1) - filter,
+        .filters = prt_parallel_piece_begin(j->filters, j->parts, part + 1) - filter,
         .bias = j->bias != NULL ? j->bias + group * j->filters + filter : NULL,
         .y = j->y + (n * j->filters + filter) * (size_t)(j->out_h * j->out_w),
         .first = band_row(j, at),
@@ -238,12 +238,12 @@ poprt_status prt_fast_conv_transpose(prt_eval *c, const prt_kern *k, bool *done)
     const prt_conv_transpose_attrs *a = c->attrs;
     if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0) || c->in[0]->rank < 3 ||
         c->in[0]->rank > 4)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     const prt_tensor *x = c->in[0], *w = c->in[1];
     if (prt_tensor_count(c->out[0]) == 0)
         return POPRT_OK;
     if (prt_tensor_count(x) == 0 || prt_tensor_count(w) == 0)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     conv_transpose_work j = { .kern = k,
         .x = x->data,
         .w = w->data,
@@ -254,7 +254,7 @@ poprt_status prt_fast_conv_transpose(prt_eval *c, const prt_kern *k, bool *done)
         .filters = (size_t)w->dims[1],
         .taps = prt_dims_product(w->dims, 2, w->rank) };
     if (j.taps > MOST_TAPS)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     prt_window window;
     prt_conv_transpose_fill(NULL, a, x->rank - 2, x->dims + 2, w->dims + 2, &window);
     init_sizes(&j, &window);

@@ -29,9 +29,9 @@ static void run_rows(const void *user, size_t item, float *scratch)
 {
     const spread_work *j = user;
     prt_nhwc_product p = j->product;
-    const size_t first = prt_parallel_cut(j->rows, j->blocks, item / j->high);
+    const size_t first = prt_parallel_piece_begin(j->rows, j->blocks, item / j->high);
     (void)scratch;
-    p.lines = prt_parallel_cut(j->rows, j->blocks, item / j->high + 1) - first;
+    p.lines = prt_parallel_piece_begin(j->rows, j->blocks, item / j->high + 1) - first;
     p.w += item % j->high * p.k * prt_nhwc_panels_width(p.n);
     prt_nhwc_multiply(j->kern, &p, j->wide, j->x + first * p.a_line,
         j->y + first * p.c_line + item % j->high * j->y_row, NULL);
@@ -42,13 +42,13 @@ poprt_status prt_fast_nhwc_spread(prt_eval *c, const prt_kern *k, bool *done)
     const prt_nhwc_spread_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0];
     const prt_act act = { a->activation, a->alpha, a->beta };
-    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_wants(c) || x->rank != 4 ||
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_has_output(c) || x->rank != 4 ||
         x->dims[3] == 0 || prt_tensor_count(c->out[0]) == 0)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     const size_t filters = (size_t)a->filters, pitch = prt_tensor_pitch(c->out[0]);
     const size_t columns = (size_t)a->kernel_shape.data[1];
     if (pitch != filters && filters % PRT_GEMM_SLICE != 0)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     spread_work j = { .kern = k,
         .wide = (size_t)x->dims[2],
         .high = (size_t)a->kernel_shape.data[0],
@@ -62,9 +62,9 @@ poprt_status prt_fast_nhwc_spread(prt_eval *c, const prt_kern *k, bool *done)
             .lda = prt_tensor_pitch(x),
             .ldc = columns * pitch,
             .run = pitch != filters ? filters : columns * filters,
-            .far = pitch } };
+            .run_stride = pitch } };
     if (prt_eval_has(c, 2)) { /* repeat the bias for each kernel column */
-        float *bias = prt_parallel_floats(c, 1, j.product.n);
+        float *bias = prt_parallel_zeroed_floats(c, 1, j.product.n);
         if (bias == NULL)
             return POPRT_E_NOMEM;
         for (size_t i = 0; i < j.product.n; i++)

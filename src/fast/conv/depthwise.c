@@ -46,7 +46,7 @@ poprt_status prt_fast_depthwise(prt_eval *c, const prt_conv_fast *v, bool *done)
 {
     depthwise_work j = { .v = v };
     if (!prt_planes_init(&j.planes, v->window))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     return prt_parallel_for(c, v->batch * v->groups * v->filters, prt_planes_size(&j.planes),
         run_filter, &j);
 }

@@ -68,7 +68,7 @@ static tap find(const grid_sample_work *j, const float *grid)
     return t;
 }
 
-static float unscaled_softmax(const tap *t, const float *plane)
+static float interpolate(const tap *t, const float *plane)
 {
     float sum = 0.0f;
     if ((t->at[0] | t->at[1] | t->at[2] | t->at[3]) >= 0)
@@ -84,8 +84,8 @@ static void run_piece(const void *user, size_t item, float *scratch)
 {
     const grid_sample_work *j = user;
     const size_t n = item / j->pieces, piece = item % j->pieces;
-    const size_t first = prt_parallel_cut(j->points, j->pieces, piece);
-    const size_t count = prt_parallel_cut(j->points, j->pieces, piece + 1) - first;
+    const size_t first = prt_parallel_piece_begin(j->points, j->pieces, piece);
+    const size_t count = prt_parallel_piece_begin(j->points, j->pieces, piece + 1) - first;
     const size_t size = (size_t)j->dims[0] * (size_t)j->dims[1];
     tap *taps = (tap *)(void *)scratch;
     for (size_t i = 0; i < count; i++)
@@ -94,7 +94,7 @@ static void run_piece(const void *user, size_t item, float *scratch)
         const float *plane = j->x + ch * size;
         float *y = j->y + ch * j->points + first;
         for (size_t i = 0; i < count; i++)
-            y[i] = unscaled_softmax(&taps[i], plane);
+            y[i] = interpolate(&taps[i], plane);
     }
 }
 
@@ -104,11 +104,11 @@ poprt_status prt_fast_grid_sample(prt_eval *c, const prt_kern *k, bool *done)
     const prt_tensor *x = c->in[0];
     const bool zeros = prt_str_is(a->padding_mode, "zeros");
     (void)k;
-    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_wants(c) || x->rank != 4 ||
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_has_output(c) || x->rank != 4 ||
         !prt_str_is(a->mode, "linear") || (!zeros && !prt_str_is(a->padding_mode, "border")) ||
         prt_tensor_count(x) == 0 || prt_tensor_count(c->out[0]) == 0 || x->dims[2] > LARGEST ||
         x->dims[3] > LARGEST || x->dims[2] * x->dims[3] > INT32_MAX)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     grid_sample_work j = { .x = x->data,
         .grid = c->in[1]->data,
         .y = c->out[0]->data,

@@ -31,7 +31,7 @@ typedef struct panel_runs {
 /* ---- from the input ---- */
 
 /* Gathers `n` outputs of one row from output column x on, at one tap. */
-static void gather_row(const prt_gather *g, const float *row, size_t x, size_t n, int64_t shift,
+static void gather_row(const prt_im2col *g, const float *row, size_t x, size_t n, int64_t shift,
     float *to)
 {
     const int64_t s = g->stride_w, at = (int64_t)x * s + shift, in = (int64_t)g->in_w;
@@ -51,7 +51,7 @@ static void gather_row(const prt_gather *g, const float *row, size_t x, size_t n
 }
 
 /* Gathers one row of the panel: all columns at one channel and tap. */
-static void gather_depth(const prt_gather *g, const float *plane, size_t tap, size_t first,
+static void gather_depth(const prt_im2col *g, const float *plane, size_t tap, size_t first,
     size_t columns, float *to)
 {
     const int64_t down = (int64_t)(tap / g->kernel_w) * g->dilation_h - g->top;
@@ -81,7 +81,7 @@ static void copy_run(float *to, const float *from, size_t n)
 
 /* Finds the runs of a panel. Rows wider than a panel get a block each, with the columns that are
  * read; other rows share one block. */
-static void find_runs(const prt_gather *g, size_t first, size_t columns, panel_runs *p)
+static void find_runs(const prt_im2col *g, size_t first, size_t columns, panel_runs *p)
 {
     const bool wide = g->out_w > PRT_GEMM_PANEL;
     const size_t size = prt_planes_size(&g->planes);
@@ -107,20 +107,20 @@ static void find_runs(const prt_gather *g, size_t first, size_t columns, panel_r
     }
 }
 
-static void pack_arranged(const prt_gather *g, const float *x, size_t first, size_t columns,
+static void pack_arranged(const prt_im2col *g, const float *x, size_t first, size_t columns,
     size_t k, size_t depth, float *to)
 {
     const size_t width = prt_gemm_width(columns), size = prt_planes_size(&g->planes);
-    float *spare = to + depth * width + SLACK;
+    float *pack_scratch = to + depth * width + SLACK;
     size_t channel = k / g->taps, tap = k % g->taps;
     panel_runs p;
     find_runs(g, first, columns, &p);
     for (size_t end = k + depth; k < end; channel++, tap = 0) {
         for (size_t i = 0; i < p.blocks; i++)
             (void)prt_planes_arrange(&p.block[i], x + channel * g->in_plane, 0.0f,
-                spare + i * size);
+                pack_scratch + i * size);
         for (; tap < g->taps && k < end; tap++, k++, to += width) {
-            const float *from = spare + g->planes.offset[tap];
+            const float *from = pack_scratch + g->planes.offset[tap];
             for (size_t i = 0; i < p.runs; i++)
                 copy_run(to + p.run[i].to, from + p.run[i].from, p.run[i].n);
             memset(to + columns, 0, (width - columns) * sizeof(float));
@@ -128,7 +128,7 @@ static void pack_arranged(const prt_gather *g, const float *x, size_t first, siz
     }
 }
 
-void prt_gather_pack(const prt_gather *g, size_t image, size_t first, size_t columns, size_t k,
+void prt_im2col_pack(const prt_im2col *g, size_t image, size_t first, size_t columns, size_t k,
     size_t depth, float *to)
 {
     const float *x = g->v->x + image * g->v->channels * g->in_plane;
@@ -150,7 +150,7 @@ void prt_gather_pack(const prt_gather *g, size_t image, size_t first, size_t col
 /* ---- sizes ---- */
 
 /* Sets the largest block of outputs that a panel reads. */
-static void init_planes(prt_gather *g)
+static void init_planes(prt_im2col *g)
 {
     const prt_window *w = g->v->window;
     const size_t out_h = g->out_plane / g->out_w;
@@ -165,15 +165,15 @@ static void init_planes(prt_gather *g)
         return;
     g->arranged =
         g->planes.rows <= MOST && g->planes.columns <= MOST && prt_planes_size(&g->planes) <= MOST;
-    g->spare = g->arranged ? BLOCKS * prt_planes_size(&g->planes) + 2 * SLACK : 0;
+    g->pack_scratch = g->arranged ? BLOCKS * prt_planes_size(&g->planes) + 2 * SLACK : 0;
 }
 
-void prt_gather_init(prt_gather *g, const prt_conv_fast *v)
+void prt_im2col_init(prt_im2col *g, const prt_conv_fast *v)
 {
     const prt_window *w = v->window;
     const uint32_t x = w->rank - 1;
     const bool two = w->rank == 2;
-    *g = (prt_gather){ .v = v,
+    *g = (prt_im2col){ .v = v,
         .in_h = two ? (size_t)w->in[0] : 1,
         .in_w = (size_t)w->in[x],
         .out_w = (size_t)w->out[x],

@@ -32,12 +32,12 @@ typedef struct conv {
 } conv;
 
 static const uint8_t *right(const prt_integer *p, size_t batch, size_t k, size_t first,
-    size_t columns, uint8_t *spare)
+    size_t columns, uint8_t *scratch)
 {
     const conv *v = p->user;
     const size_t channel = k / v->taps;
     (void)columns;
-    (void)spare;
+    (void)scratch;
     return (v->planes != NULL ? v->planes : v->x) + (batch * v->channels + channel) * v->plane +
         v->offset[k - channel * v->taps] + first;
 }
@@ -194,19 +194,19 @@ static poprt_status run(prt_eval *c, const prt_kern *k, const uint32_t *in,
         return POPRT_OK;
     if (p.k == 0 || v->stride_h * v->stride_w > 64 || v->width > 2 * v->out_w + limit ||
         v->height > 2 * v->out_h + limit)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     p.n = (v->out_h - 1) * v->width + v->out_w;
     p.b_zero = prt_integer_zeros(c, in[2], 1, &p.b_step);
     p.a_zero = prt_integer_zeros(c, in[3], filters, &p.a_step);
     if (p.a_zero == NULL || p.b_zero == NULL)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     PRT_TRY(make_planes(c, k, v, images * groups * v->channels));
     return prt_integer_run(c, &p);
 }
 
 static bool fits(const prt_eval *c, uint32_t x, uint32_t w)
 {
-    return prt_integer_has(c, x) && prt_integer_has(c, w) && prt_fast_wants(c) &&
+    return prt_integer_has(c, x) && prt_integer_has(c, w) && prt_fast_has_output(c) &&
         c->in[x]->rank >= 3 && c->in[x]->rank <= 4;
 }
 
@@ -216,7 +216,7 @@ poprt_status prt_fast_conv_integer(prt_eval *c, const prt_kern *k, bool *done)
     const prt_window_spec spec = PRT_WINDOW_SPEC(a);
     conv v = { 0 };
     if (!fits(c, 0, 1))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     return run(c, k, (const uint32_t[]){ 0, 1, 2, 3 }, &spec, (size_t)a->group, &v, done);
 }
 
@@ -226,7 +226,7 @@ poprt_status prt_fast_qlinear_conv(prt_eval *c, const prt_kern *k, bool *done)
     const prt_window_spec spec = PRT_WINDOW_SPEC(a);
     conv v = { 0 };
     if (!fits(c, 0, 3) || !prt_integer_has(c, 7) || prt_tensor_count(c->in[3]) == 0)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     const size_t filters = (size_t)c->in[3]->dims[0];
     const size_t n = prt_tensor_count(c->in[4]);
     double *scales = prt_eval_scratch(c, filters, sizeof(double));

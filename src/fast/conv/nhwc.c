@@ -23,9 +23,9 @@ enum {
     BLOCK = 1 << 16, /* floats of A that stay in L2 with a block of B */
     LEAST_ROWS = 96, /* pixels of a block of A, at least */
     MOST_ROWS = 1024,
-    ITEMS = 8,     /* work items, at least, unless blocks become too small */
-    FEW = 8,       /* pixels of a block, at least, where threads would be idle otherwise */
-    FEW_PIXELS = 4 /* per filter, at most: bf16x3 scales pixels, not weights, by the gate */
+    ITEMS = 8,           /* work items, at least, unless blocks become too small */
+    MIN_PIXELS = 8,      /* pixels of a block, at least, where threads would be idle otherwise */
+    MAX_GATED_PIXELS = 4 /* per filter, at most: bf16x3 scales pixels, not weights, by the gate */
 };
 
 typedef struct conv_work {
@@ -35,7 +35,7 @@ typedef struct conv_work {
     size_t chunks;         /* parts of the groups; the groups of a part share their addresses */
     size_t blocks, pixels; /* blocks of an image's output; its pixels */
     size_t rows;           /* of a block, at most: pixels, or rows of pixels for NCHW input */
-    bool plain;            /* pointwise: output i reads only input i */
+    bool pointwise;        /* pointwise: output i reads only input i */
     size_t wide;           /* floats of a row of a band */
     size_t table;          /* floats of scratch for the addresses */
     size_t image_w;        /* floats from one image's weights to the next one's; 0: shared */
@@ -78,7 +78,7 @@ static void fetch_next(const block *b, bool last, prt_gemm_block *g)
         g->next = j->v->w + b->group * prt_nhwc_weights_step(&j->v->form) + ahead * whole;
         g->next_count = count < PRT_GEMM_PANEL * whole ? count : PRT_GEMM_PANEL * whole;
     } else if (ahead == j->v->form.filters && is_last(b)) {
-        prt_fast_fetch_later(j->v->later, g);
+        prt_fast_prefetch_hint(j->v->prefetch_hint, g);
     }
 }
 
@@ -91,7 +91,7 @@ static void fetch_after(const block *b, prt_gemm_block *g)
     const size_t end = b->row + b->rows;
     if (end == j->pixels) {
         if (is_last(b))
-            prt_fast_fetch_later(v->later, g);
+            prt_fast_prefetch_hint(v->prefetch_hint, g);
         return;
     }
     const size_t row_size = v->in_w * v->x_pitch, each = row_size * v->stride_h;
@@ -155,8 +155,8 @@ static void multiply_tap(const block *b, part p, size_t end)
     const size_t skip = p.skip, parts = (end - skip + DEPTH - 1) / DEPTH;
     const bool first = p.first, last = p.last;
     for (size_t i = 0; i < parts; i++) {
-        p.skip = skip + prt_parallel_cut(end - skip, parts, i);
-        p.k = skip + prt_parallel_cut(end - skip, parts, i + 1) - p.skip;
+        p.skip = skip + prt_parallel_piece_begin(end - skip, parts, i);
+        p.k = skip + prt_parallel_piece_begin(end - skip, parts, i + 1) - p.skip;
         p.first = first && i == 0;
         p.last = last && i + 1 == parts;
         multiply(b, &p);
@@ -220,8 +220,8 @@ static void run_block(const block *b)
     if (b->depth < DEPTH) {
         const size_t most = DEPTH / b->depth, parts = (b->taps + most - 1) / most;
         for (size_t i = 0; i < parts; i++) {
-            p.tap = prt_parallel_cut(b->taps, parts, i);
-            p.taps = prt_parallel_cut(b->taps, parts, i + 1) - p.tap;
+            p.tap = prt_parallel_piece_begin(b->taps, parts, i);
+            p.taps = prt_parallel_piece_begin(b->taps, parts, i + 1) - p.tap;
             p.k = b->depth;
             p.first = i == 0;
             p.last = i + 1 == parts;
@@ -242,7 +242,7 @@ static size_t filter_at(const conv_work *j, size_t slice)
 {
     const size_t first = j->halves == 0
         ? slice * PRT_GEMM_PANEL
-        : prt_parallel_cut(j->halves, j->slices, slice) * (PRT_GEMM_PANEL / 2);
+        : prt_parallel_piece_begin(j->halves, j->slices, slice) * (PRT_GEMM_PANEL / 2);
     return prt_size_min(first, j->v->form.filters);
 }
 
@@ -252,26 +252,26 @@ static void run_item(const void *user, size_t item, float *scratch)
     const prt_nhwc *v = j->v;
     const size_t slice = item % j->slices, chunk = item / j->slices % j->chunks;
     const size_t rest = item / j->slices / j->chunks, piece = rest % j->blocks;
-    const size_t end = prt_parallel_cut(v->form.group, j->chunks, chunk + 1);
+    const size_t end = prt_parallel_piece_begin(v->form.group, j->chunks, chunk + 1);
     const size_t last = filter_at(j, slice + 1);
     block b = { .j = j,
         .n = rest / j->blocks,
-        .group = prt_parallel_cut(v->form.group, j->chunks, chunk),
+        .group = prt_parallel_piece_begin(v->form.group, j->chunks, chunk),
         .taps = v->form.taps,
         .depth = v->form.channels };
     const size_t all = v->images ? v->out_h : j->pixels;
-    const size_t first = prt_parallel_cut(all, j->blocks, piece);
-    const size_t rows = prt_parallel_cut(all, j->blocks, piece + 1) - first;
+    const size_t first = prt_parallel_piece_begin(all, j->blocks, piece);
+    const size_t rows = prt_parallel_piece_begin(all, j->blocks, piece + 1) - first;
     b.row = v->images ? first * v->out_w : first;
     b.rows = v->images ? rows * v->out_w : rows;
-    if (!j->plain)
+    if (!j->pointwise)
         b.from = (const float **)(void *)scratch;
     if (v->images) {
-        prt_nhwc_lay_band(v, b.n, first, rows, scratch + j->table);
+        prt_nhwc_copy_band(v, b.n, first, rows, scratch + j->table);
         b.taps = v->kernel_h;
         b.depth = v->kernel_w * v->in_c;
         prt_nhwc_find_band(v, b.rows / v->out_w, scratch + j->table, b.from);
-    } else if (!j->plain) {
+    } else if (!j->pointwise) {
         prt_nhwc_find_taps(v, b.n, b.group, b.row, b.rows, b.from);
     }
     for (; b.group < end; b.group++, b.beyond += v->form.channels)
@@ -289,17 +289,17 @@ void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t r
         const size_t panel = first / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
         const size_t width = prt_gemm_panel_width(p->n, panel);
         const size_t left = prt_size_min(p->n, panel + PRT_GEMM_PANEL) - first;
-        const size_t at = first / p->run * p->far + first % p->run;
+        const size_t at = first / p->run * p->run_stride + first % p->run;
         columns = prt_size_min(left, p->run - first % p->run);
         const prt_gemm_end end = { .bias = p->bias != NULL ? p->bias + first : NULL,
             .residual = residual != NULL ? residual + at : NULL,
             .ldr = p->ldc,
             .act = p->act };
         for (size_t i = 0; i < parts; i++) {
-            const size_t k = prt_parallel_cut(p->k, parts, i);
+            const size_t k = prt_parallel_piece_begin(p->k, parts, i);
             prt_gemm_block g = { .rows = rows,
                 .columns = columns,
-                .k = prt_parallel_cut(p->k, parts, i + 1) - k,
+                .k = prt_parallel_piece_begin(p->k, parts, i + 1) - k,
                 .a = a + k,
                 .lda = p->lda,
                 .b = p->w + panel * p->k + k * width + first - panel,
@@ -326,7 +326,7 @@ static const float *gated_weights(prt_eval *c, const prt_nhwc *v, const float *g
 {
     const prt_nhwc_weights *w = &v->form;
     const size_t size = prt_nhwc_weights_step(w), depth = w->taps * w->channels;
-    float *all = prt_parallel_floats(c, v->batch, size);
+    float *all = prt_parallel_zeroed_floats(c, v->batch, size);
     for (size_t n = 0; all != NULL && n < v->batch; n++)
         for (size_t first = 0; first < w->filters; first += PRT_GEMM_PANEL) {
             const size_t width = prt_gemm_panel_width(w->filters, first);
@@ -342,7 +342,7 @@ static const float *gated_weights(prt_eval *c, const prt_nhwc *v, const float *g
 static const float *gated_pixels(prt_eval *c, const prt_nhwc *v, const float *gate)
 {
     const size_t each = v->in_d * v->in_h * v->in_w, wide = v->in_c;
-    float *all = prt_parallel_floats(c, v->batch * each, wide);
+    float *all = prt_parallel_zeroed_floats(c, v->batch * each, wide);
     for (size_t i = 0; all != NULL && i < v->batch * each; i++)
         v->kern->rows.binary(PRT_BINARY_mul, wide, v->x + i * v->x_pitch, 1, gate + i / each * wide,
             1, all + i * wide);
@@ -358,7 +358,7 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     bool bf16x3 = (v->images ? depth >= PRT_NHWC_BF16X3_IMAGES
                              : v->form.channels >= PRT_NHWC_BF16X3_CHANNELS) &&
         prt_bf16x3_pays(c, v->kern, pixels, v->form.filters, depth) && prt_bf16x3_fits(v);
-    if (gate != NULL && bf16x3 && v->batch == 1 && pixels <= FEW_PIXELS * v->form.filters) {
+    if (gate != NULL && bf16x3 && v->batch == 1 && pixels <= MAX_GATED_PIXELS * v->form.filters) {
         v->scale = gate; /* scales the pixels during conversion */
         PRT_TRY(prt_bf16x3_conv(c, v, &done));
         v->scale = NULL;
@@ -386,8 +386,8 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
         .pixels = pixels,
         .image_w = weights ? prt_nhwc_weights_step(&v->form) : 0 };
     const size_t taps = v->form.taps;
-    j.plain = prt_nhwc_is_plain(v);
-    if (j.plain && v->form.group == 1 && !weights && !v->in_order &&
+    j.pointwise = prt_nhwc_is_pointwise_conv(v);
+    if (j.pointwise && v->form.group == 1 && !weights && !v->in_order &&
         prt_strassen_pays(c, v->kern, j.pixels, v->out_c, v->in_c)) {
         const prt_strassen s = { .kern = v->kern,
             .batches = v->batch,
@@ -405,7 +405,7 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
                 .act = v->act } };
         return prt_strassen_run(c, &s);
     }
-    if (j.plain && v->form.group == 1 && v->batch * pixels == 1) {
+    if (j.pointwise && v->form.group == 1 && v->batch * pixels == 1) {
         prt_linear f = { .kern = v->kern,
             .m = 1,
             .n = v->out_c,
@@ -431,24 +431,25 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
         all = v->out_h;
     }
     j.blocks = (all + j.rows - 1) / j.rows;
-    const size_t width = prt_parallel_width(c);
+    const size_t width = prt_parallel_threads(c);
     /* Whole panels are fastest. If there are too few to balance the threads, some threads get half
      * panels, or blocks become smaller. */
-    if (j.blocks == 1 && v->form.filters > PRT_GEMM_PANEL / 2 && !prt_parallel_even(c, some)) {
+    if (j.blocks == 1 && v->form.filters > PRT_GEMM_PANEL / 2 &&
+        !prt_parallel_is_balanced(c, some)) {
         j.halves = (v->form.filters + PRT_GEMM_PANEL / 2 - 1) / (PRT_GEMM_PANEL / 2);
         j.slices = prt_size_min(width, j.halves);
     } else {
-        j.blocks = prt_parallel_blocks(c, some, j.blocks, all, v->images ? 1 : FEW);
+        j.blocks = prt_parallel_blocks(c, some, j.blocks, all, v->images ? 1 : MIN_PIXELS);
     }
     const size_t most = (all + j.blocks - 1) / j.blocks;
-    if (!j.plain) {
+    if (!j.pointwise) {
         const size_t entries = v->images ? most * v->out_w * v->kernel_h : most * taps;
         j.table = (entries * sizeof(float *) / sizeof(float) + 15) / 16 * 16;
         scratch = j.table;
     }
     if (v->images) {
-        j.wide = prt_nhwc_band_wide(v);
-        scratch += j.wide * prt_nhwc_band_high(v, most);
+        j.wide = prt_nhwc_band_row_size(v);
+        scratch += j.wide * prt_nhwc_band_rows(v, most);
     }
     const size_t others = v->batch * j.slices * j.blocks;
     j.chunks = clamp(width > 1 ? 2 * ITEMS * width / others : 1, 1, v->form.group);
@@ -463,7 +464,7 @@ static bool can_copy_images(const prt_nhwc *v)
         (double)(v->kernel_h - 1) * (double)v->dilation_h + 1.0;
     const double wide = (double)(v->out_w - 1) * (double)v->stride_w + (double)v->kernel_w;
     const double pixels = (double)v->in_h * (double)v->in_w + (double)v->out_h * (double)v->out_w;
-    return prt_nhwc_is_flat(v) && v->form.group == 1 && v->form.form == PRT_NHWC_panels &&
+    return prt_nhwc_is_2d(v) && v->form.group == 1 && v->form.form == PRT_NHWC_panels &&
         v->dilation_w == 1 && high * wide <= 16.0 * (pixels + 4096.0);
 }
 
@@ -476,11 +477,11 @@ poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done)
         .in_order = a->in_order != 0,
         .act = { a->activation, a->alpha, a->beta } };
     prt_window w;
-    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_wants(c) || x->rank < 3 ||
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_has_output(c) || x->rank < 3 ||
         x->rank > 5 || !prt_nhwc_weights_of(a, &v.form) || prt_tensor_count(y) == 0)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     prt_nhwc_window(a, x, &w);
-    prt_nhwc_take_window(&v, &w);
+    prt_nhwc_set_window(&v, &w);
     v.batch = (size_t)x->dims[0];
     v.in_c = v.form.group * v.form.channels;
     v.out_c = v.form.group * v.form.filters;
@@ -492,11 +493,11 @@ poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done)
     v.bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL;
     v.residual = prt_eval_has(c, 3) ? c->in[3]->data : NULL;
     v.y = c->out[0]->data;
-    v.later = c->prefetch_hint;
+    v.prefetch_hint = c->prefetch_hint;
     const bool alone = v.form.form == PRT_NHWC_taps && v.form.channels == 1;
     if ((v.images && !can_copy_images(&v)) ||
         (x->rank == 5 && v.form.form != PRT_NHWC_panels && !alone))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     if (v.form.form == PRT_NHWC_taps)
         return prt_nhwc_depthwise(c, &v);
     v.zeros = prt_eval_scratch(c, v.in_c, sizeof(float));

@@ -32,7 +32,7 @@ enum {
 
 typedef struct qconv_work {
     prt_nhwc v;                                  /* with sizes in words: x, in_c, form.channels */
-    bool plain;                                  /* pointwise: output i reads only input i */
+    bool pointwise;                              /* pointwise: output i reads only input i */
     size_t panels, blocks, pixels, words, table; /* depthwise: `panels` are parts of the channels */
     const uint32_t *w;
     prt_requantize q;
@@ -141,7 +141,7 @@ static bool padding_is_small(const prt_nhwc *v, size_t *to_high, size_t *to_wide
         (double)(v->kernel_h - 1) * (double)v->dilation_h + 1.0;
     const double wide = (double)(v->out_w - 1) * (double)v->stride_w + (double)v->kernel_w;
     const double pixels = (double)v->in_h * (double)v->in_w + (double)v->out_h * (double)v->out_w;
-    if (!prt_nhwc_is_flat(v) || v->form.group != 1 || v->form.form != PRT_NHWC_panels ||
+    if (!prt_nhwc_is_2d(v) || v->form.group != 1 || v->form.form != PRT_NHWC_panels ||
         v->dilation_w != 1 || v->top < 0 || v->left < 0 || high * wide > 16.0 * (pixels + 4096.0))
         return false;
     *to_high = (size_t)high;
@@ -167,7 +167,7 @@ static void set_tile_layout(qconv_work *j, size_t *high, size_t *wide)
     }
     j->joined = v->images && v->in_c == 1 ? prt_nhwc_i8_amx_joined(v) : 1;
     j->phases = j->joined > 1 ? 1 : v->stride_h;
-    prt_nhwc_i8_amx_lay(v, j->joined, high, wide);
+    prt_nhwc_i8_amx_round_size(v, j->joined, high, wide);
 }
 
 /* Copies all images to unsigned words. */
@@ -196,7 +196,7 @@ static poprt_status copy_images(prt_eval *c, qconv_work *j)
     /* Tiles read beyond the last row, and beyond its end. */
     const size_t beyond =
         is_tiled(j) ? PRT_REQUANTIZE_TILES_ROWS * v->stride_w + PRT_TILES_WORDS : 0;
-    float *copy = prt_parallel_raw(c, rows + beyond, v->in_c);
+    float *copy = prt_parallel_uninitialized_floats(c, rows + beyond, v->in_c);
     if (copy == NULL)
         return POPRT_E_NOMEM;
     j->copy = (uint8_t *)copy;
@@ -242,8 +242,8 @@ static void run_item(const void *user, size_t item, float *scratch)
     const size_t panel = item % j->panels, group = item / j->panels % v->form.group;
     const size_t rest = item / j->panels / v->form.group, n = rest / j->blocks;
     const size_t first = panel * PRT_GEMM_PANEL, left = v->form.filters - first;
-    const size_t row = prt_parallel_cut(j->pixels, j->blocks, rest % j->blocks);
-    const size_t rows = prt_parallel_cut(j->pixels, j->blocks, rest % j->blocks + 1) - row;
+    const size_t row = prt_parallel_piece_begin(j->pixels, j->blocks, rest % j->blocks);
+    const size_t rows = prt_parallel_piece_begin(j->pixels, j->blocks, rest % j->blocks + 1) - row;
     const size_t column = group * v->form.filters + first;
     const float **from = (const float **)(void *)scratch;
     int32_t *sums = (int32_t *)(void *)(scratch + j->table);
@@ -261,7 +261,7 @@ static void run_item(const void *user, size_t item, float *scratch)
         q.scales += column;
         q.scales_f32 += column;
     }
-    if (!j->plain) {
+    if (!j->pointwise) {
         prt_nhwc own = *v;
         own.zeros += j->by != NULL ? n * v->in_c : 0;
         prt_nhwc_find_taps(&own, n, group, row, rows, from);
@@ -275,7 +275,7 @@ static void run_item(const void *user, size_t item, float *scratch)
     for (size_t i = 0, some; i < rows; i += some) {
         const size_t pixel = n * j->pixels + row + i;
         g.rows = rows - i;
-        g.from = j->plain ? NULL : (const void *)(from + i);
+        g.from = j->pointwise ? NULL : (const void *)(from + i);
         g.a = (const void *)(v->x + pixel * v->x_pitch + group * v->form.channels);
         prt_dot_set_prefetch(&g, next, lines, i, rows);
         uint8_t *y = j->by == NULL ? j->y + pixel * v->y_pitch + column : NULL;
@@ -304,7 +304,7 @@ static poprt_status run_panels(prt_eval *c, qconv_work *j)
     const prt_nhwc *v = &j->v;
     j->words = v->form.taps * v->form.channels;
     j->panels = (v->form.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
-    j->plain = prt_nhwc_is_plain(v);
+    j->pointwise = prt_nhwc_is_pointwise_conv(v);
     const size_t each = prt_nhwc_inputs_each(v);
     const size_t some = v->batch * v->form.group * j->panels;
     size_t rows = clamp(A_BYTES / (4 * v->in_c * each), LEAST_ROWS, MOST_ROWS);
@@ -312,7 +312,7 @@ static poprt_status run_panels(prt_eval *c, qconv_work *j)
         rows = clamp(j->pixels * some / ITEMS, LEAST_ROWS, rows);
     j->blocks = (j->pixels + rows - 1) / rows;
     rows = (j->pixels + j->blocks - 1) / j->blocks;
-    if (!j->plain)
+    if (!j->pointwise)
         j->table = (rows * v->form.taps * sizeof(float *) / sizeof(float) + 15) / 16 * 16;
     const size_t sums = PRT_DOT_ROWS * PRT_GEMM_PANEL;
     return prt_parallel_for(c, some * j->blocks, j->table + sums, run_item, j);
@@ -329,10 +329,10 @@ static void set_channels(const qconv_work *j, size_t part, prt_depthwise_i8_bloc
     g->taps = j->v.form.taps;
     g->w = j->w;
     g->q = &j->q;
-    g->first = prt_parallel_cut(units, j->panels, part) * PRT_DEPTHWISE_CHANNELS;
+    g->first = prt_parallel_piece_begin(units, j->panels, part) * PRT_DEPTHWISE_CHANNELS;
     g->last = part + 1 == j->panels
         ? j->v.out_c
-        : prt_parallel_cut(units, j->panels, part + 1) * PRT_DEPTHWISE_CHANNELS;
+        : prt_parallel_piece_begin(units, j->panels, part + 1) * PRT_DEPTHWISE_CHANNELS;
 }
 
 static void run_depthwise(const void *user, size_t item, float *scratch)
@@ -340,12 +340,13 @@ static void run_depthwise(const void *user, size_t item, float *scratch)
     const qconv_work *j = user;
     const prt_nhwc *v = &j->v;
     const size_t rest = item / j->panels, n = rest / j->blocks, block = rest % j->blocks;
-    const size_t first = prt_parallel_cut(j->pixels, j->blocks, block);
+    const size_t first = prt_parallel_piece_begin(j->pixels, j->blocks, block);
     const float **from = (const float **)(void *)scratch;
-    prt_depthwise_i8_block g = { .pixels =
-                                     prt_parallel_cut(j->pixels, j->blocks, block + 1) - first,
+    prt_depthwise_i8_block g = {
+        .pixels = prt_parallel_piece_begin(j->pixels, j->blocks, block + 1) - first,
         .from = (const void *)from,
-        .y = j->y + (n * j->pixels + first) * v->y_pitch };
+        .y = j->y + (n * j->pixels + first) * v->y_pitch
+    };
     prt_nhwc_find_taps(v, n, 0, first, g.pixels, from);
     set_channels(j, item % j->panels, &g);
     v->kern->dot.depthwise(&g);
@@ -367,8 +368,9 @@ static void run_rows(const void *user, size_t item, float *scratch)
     const prt_nhwc *v = &j->v, columns = columns_of(v);
     const size_t rest = item / j->panels, n = rest / j->blocks, block = rest % j->blocks;
     const size_t all = v->out_d * v->out_h, pairs = (all + 1) / 2;
-    const size_t row = prt_parallel_cut(pairs, j->blocks, block) * 2;
-    const size_t rows = prt_size_min(prt_parallel_cut(pairs, j->blocks, block + 1) * 2, all) - row;
+    const size_t row = prt_parallel_piece_begin(pairs, j->blocks, block) * 2;
+    const size_t rows =
+        prt_size_min(prt_parallel_piece_begin(pairs, j->blocks, block + 1) * 2, all) - row;
     const float **from = (const float **)(void *)scratch;
     prt_depthwise_i8_block g = { .pixels = rows * v->out_w,
         .wide = v->out_w,
@@ -423,7 +425,8 @@ static poprt_status read_scales(prt_eval *c, qconv_work *j)
 {
     const size_t n = prt_tensor_count(c->in[3]);
     const bool whole = j->v.form.form == PRT_NHWC_taps || j->v.form.filters % PRT_GEMM_SLICE == 0;
-    double *copy = (double *)(void *)prt_parallel_floats(c, n + PRT_GEMM_SLICE, whole ? 1 : 4);
+    double *copy =
+        (double *)(void *)prt_parallel_zeroed_floats(c, n + PRT_GEMM_SLICE, whole ? 1 : 4);
     if (copy == NULL)
         return POPRT_E_NOMEM;
     float *scales_f32 = (float *)copy;
@@ -457,7 +460,7 @@ static poprt_status read_input(prt_eval *c, qconv_work *j)
     v->in_c = j->groups * v->form.channels;
     j->flip = negative ? 0x80 : 0;
     j->fill = (uint8_t)((uint8_t)(int)prt_quant_number(c, 4, 0) ^ j->flip);
-    float *zeros = prt_parallel_raw(c, v->in_c, 1);
+    float *zeros = prt_parallel_uninitialized_floats(c, v->in_c, 1);
     if (zeros == NULL)
         return POPRT_E_NOMEM;
     memset(zeros, j->fill, v->in_c * sizeof(float));
@@ -467,12 +470,12 @@ static poprt_status read_input(prt_eval *c, qconv_work *j)
     v->x = c->in[0]->data;
     v->x_pitch = j->pitch / 4;
     size_t high, wide;
-    const bool plain = prt_nhwc_is_plain(v);
+    const bool pointwise = prt_nhwc_is_pointwise_conv(v);
     j->tiled = PRT_HAS_TILES && !depthwise && v->form.group == 1 && j->q.fits_int32 &&
         prt_nhwc_i8_amx_pays(v->kern, v->batch * j->pixels, v->form.filters,
             v->form.taps * v->form.channels) &&
-        (plain || padding_is_small(v, &high, &wide));
-    if ((!is_tiled(j) || plain) && !v->images && !negative && j->channels % 4 == 0 &&
+        (pointwise || padding_is_small(v, &high, &wide));
+    if ((!is_tiled(j) || pointwise) && !v->images && !negative && j->channels % 4 == 0 &&
         j->pitch % 4 == 0 && is_aligned(j->x))
         return POPRT_OK;
     v->x_pitch = v->in_c;
@@ -486,16 +489,17 @@ poprt_status prt_fast_nhwc_qconv(prt_eval *c, const prt_kern *k, bool *done)
     qconv_work j = { .v = { .kern = k, .images = a.images != 0 } };
     prt_nhwc *v = &j.v;
     prt_window w;
-    if (!prt_fast_wants(c) || x->rank < 3 || x->rank > 5 || !prt_nhwc_weights_of(&a, &v->form) ||
-        prt_tensor_count(y) == 0 || prt_tensor_count(x) == 0 || !is_aligned(c->in[1]->data))
-        return prt_fast_pass(done);
+    if (!prt_fast_has_output(c) || x->rank < 3 || x->rank > 5 ||
+        !prt_nhwc_weights_of(&a, &v->form) || prt_tensor_count(y) == 0 ||
+        prt_tensor_count(x) == 0 || !is_aligned(c->in[1]->data))
+        return prt_fast_use_reference(done);
     PRT_TRY(read_scales(c, &j));
     const bool depthwise = v->form.form == PRT_NHWC_taps;
     prt_nhwc_window(&a, x, &w);
-    prt_nhwc_take_window(v, &w);
+    prt_nhwc_set_window(v, &w);
     if ((depthwise && (!j.q.fits_int32 || v->form.taps > PRT_DEPTHWISE_TAPS)) ||
         (v->images && (depthwise || v->form.group > 1 || v->form.channels > 4 || x->rank == 5)))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     v->batch = (size_t)x->dims[0];
     v->out_c = v->form.group * v->form.filters;
     v->y_pitch = prt_tensor_pitch(y);
@@ -520,9 +524,9 @@ static poprt_status read_float_input(prt_eval *c, qconv_work *j)
     v->x_pitch = v->in_c;
     j->pitch = j->groups * j->channels;
     j->floats = c->in[0]->data;
-    j->by =
-        (prt_bytes_by *)(void *)prt_parallel_raw(c, v->batch, sizeof(prt_bytes_by) / sizeof(float));
-    float *zeros = prt_parallel_raw(c, v->batch, v->in_c);
+    j->by = (prt_bytes_by *)(void *)prt_parallel_uninitialized_floats(c, v->batch,
+        sizeof(prt_bytes_by) / sizeof(float));
+    float *zeros = prt_parallel_uninitialized_floats(c, v->batch, v->in_c);
     if (j->by == NULL || zeros == NULL)
         return POPRT_E_NOMEM;
     PRT_TRY(prt_parallel_for(c, v->batch, 0, find_scale, j));
@@ -540,12 +544,13 @@ poprt_status prt_fast_nhwc_quantized_conv(prt_eval *c, const prt_kern *k, bool *
     qconv_work j = { .v = { .kern = k } };
     prt_nhwc *v = &j.v;
     prt_window w;
-    if (!prt_fast_wants(c) || x->rank < 3 || x->rank > 5 || !prt_nhwc_weights_of(&a, &v->form) ||
-        prt_tensor_count(y) == 0 || prt_tensor_count(x) == 0 || !is_aligned(c->in[1]->data))
-        return prt_fast_pass(done);
+    if (!prt_fast_has_output(c) || x->rank < 3 || x->rank > 5 ||
+        !prt_nhwc_weights_of(&a, &v->form) || prt_tensor_count(y) == 0 ||
+        prt_tensor_count(x) == 0 || !is_aligned(c->in[1]->data))
+        return prt_fast_use_reference(done);
     j.end.act = (prt_act){ attrs->activation, attrs->alpha, attrs->beta };
     prt_nhwc_window(&a, x, &w);
-    prt_nhwc_take_window(v, &w);
+    prt_nhwc_set_window(v, &w);
     v->batch = (size_t)x->dims[0];
     v->out_c = v->form.group * v->form.filters;
     j.end.y = c->out[0]->data;

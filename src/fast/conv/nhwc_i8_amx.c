@@ -20,7 +20,7 @@ enum {
 
 typedef struct tile_work {
     const prt_nhwc_i8_amx_conv *t;
-    bool plain;
+    bool pointwise;
     size_t batch, out_h, out_w, filters;
     const uint8_t *x;
     size_t image;                /* bytes from image to image */
@@ -79,7 +79,7 @@ static size_t lines_of(const prt_nhwc *v, size_t joined, size_t kernel_h)
     return rounded_up(((v->out_h - 1) * v->stride_h + more) / step + 1, v->stride_h / step);
 }
 
-void prt_nhwc_i8_amx_lay(const prt_nhwc *v, size_t joined, size_t *high, size_t *wide)
+void prt_nhwc_i8_amx_round_size(const prt_nhwc *v, size_t joined, size_t *high, size_t *wide)
 {
     *wide = rounded_up(*wide, v->stride_w);
     *high = rounded_up(*high, v->stride_h);
@@ -107,7 +107,7 @@ static poprt_status join(prt_eval *c, tile_work *j)
     const size_t joined = j->t->joined;
     j->lines = lines_of(v, joined, v->form.taps);
     j->line = v->in_w * joined;
-    j->joined = (void *)prt_parallel_raw(c, v->batch * j->lines + 1,
+    j->joined = (void *)prt_parallel_uninitialized_floats(c, v->batch * j->lines + 1,
         j->line + ROWS * joined * v->stride_w + PRT_TILES_WORDS);
     if (j->joined == NULL)
         return POPRT_E_NOMEM;
@@ -204,7 +204,7 @@ static size_t find_tiles(const tile_work *j, size_t image, size_t first, size_t 
     find_rows(j, image, first, count, n * ROWS, to);
     for (size_t i = 0, at = first; i < n; i++, at += ROWS) {
         tile[i] = x + at * j->lda;
-        if (j->plain && at + ROWS >= all)
+        if (j->pointwise && at + ROWS >= all)
             copy_last_tile(j, all, at, x, &tile[i], to + i * ROWS, last);
     }
     return n;
@@ -215,8 +215,8 @@ static void run_item(const void *user, size_t item, float *scratch)
     const tile_work *j = user;
     const prt_nhwc_i8_amx_conv *t = j->t;
     const size_t chunk = item % j->chunks, block = item / j->chunks % j->blocks;
-    const size_t unit = prt_parallel_cut(j->units, j->blocks, block);
-    const size_t end = prt_parallel_cut(j->units, j->blocks, block + 1);
+    const size_t unit = prt_parallel_piece_begin(j->units, j->blocks, block);
+    const size_t end = prt_parallel_piece_begin(j->units, j->blocks, block + 1);
     const uint8_t **tile = (const uint8_t **)(void *)(scratch + j->packed);
     uint32_t *b = (uint32_t *)(void *)scratch, *to = b + j->packed + j->table;
     prt_requantize q = t->q;
@@ -233,8 +233,8 @@ static void run_item(const void *user, size_t item, float *scratch)
     g.tiles = find_tiles(j, item / j->chunks / j->blocks, unit * j->each,
         (end - unit - 1) * j->each + prt_size_min(j->each, j->out_w), tile, to,
         (uint8_t *)(to + j->to));
-    const size_t last = prt_parallel_cut(j->panels, j->chunks, chunk + 1);
-    for (size_t p = prt_parallel_cut(j->panels, j->chunks, chunk); p < last; p++) {
+    const size_t last = prt_parallel_piece_begin(j->panels, j->chunks, chunk + 1);
+    for (size_t p = prt_parallel_piece_begin(j->panels, j->chunks, chunk); p < last; p++) {
         const size_t first = p * PRT_GEMM_PANEL, left = j->filters - first;
         const uint32_t *panel = t->w + first * j->depth;
         g.columns = prt_size_min(left, PRT_GEMM_PANEL);
@@ -259,7 +259,7 @@ static void run_item(const void *user, size_t item, float *scratch)
 /* Cuts the work into blocks and chunks, and sets the scratch of an item. */
 static void cut(const prt_eval *c, tile_work *j)
 {
-    const size_t width = prt_parallel_width(c), all = j->out_h * j->wide;
+    const size_t width = prt_parallel_threads(c), all = j->out_h * j->wide;
     j->panels = (j->filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
     j->units = j->out_h > 1 ? j->out_h : j->out_w;
     j->each = j->out_h > 1 ? j->wide : 1;
@@ -278,7 +278,7 @@ static void cut(const prt_eval *c, tile_work *j)
                                        : prt_requantize_tiles_size(j->taps, j->words);
     j->table = prt_size_align(j->tiles * sizeof(char *) / sizeof(float), 16);
     j->to = j->tiles * ROWS;
-    j->last = j->plain ? ROWS * j->lda / sizeof(float) + j->words + ROWS : 0;
+    j->last = j->pointwise ? ROWS * j->lda / sizeof(float) + j->words + ROWS : 0;
 }
 
 poprt_status prt_nhwc_i8_amx_conv_run(prt_eval *c, const prt_nhwc_i8_amx_conv *t)
@@ -286,7 +286,7 @@ poprt_status prt_nhwc_i8_amx_conv_run(prt_eval *c, const prt_nhwc_i8_amx_conv *t
     const prt_nhwc *v = t->v;
     const size_t pixel = v->in_c * sizeof(uint32_t), line = v->in_w * pixel;
     tile_work j = { .t = t,
-        .plain = prt_nhwc_is_plain(v),
+        .pointwise = prt_nhwc_is_pointwise_conv(v),
         .batch = v->batch,
         .out_h = v->out_h,
         .out_w = v->out_w,
@@ -298,7 +298,7 @@ poprt_status prt_nhwc_i8_amx_conv_run(prt_eval *c, const prt_nhwc_i8_amx_conv *t
         .taps = v->form.taps,
         .words = v->form.channels,
         .depth = v->form.taps * v->form.channels };
-    if (j.plain) {
+    if (j.pointwise) {
         j.batch = j.out_h = 1;
         j.out_w = j.wide = v->batch * v->out_d * v->out_h * v->out_w;
         j.lda = v->x_pitch * sizeof(uint32_t);

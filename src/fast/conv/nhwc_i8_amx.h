@@ -10,7 +10,7 @@
 size_t prt_nhwc_i8_amx_joined(const prt_nhwc *v);
 
 /* Rounds the rows and columns of a padded image up to the layout of the copy. */
-void prt_nhwc_i8_amx_lay(const prt_nhwc *v, size_t joined, size_t *high, size_t *wide);
+void prt_nhwc_i8_amx_round_size(const prt_nhwc *v, size_t joined, size_t *high, size_t *wide);
 
 /* Returns the position of row `row` if the rows of each of `phases` phases are consecutive. */
 static inline size_t prt_nhwc_i8_amx_row(size_t row, size_t rows, size_t phases)

@@ -96,8 +96,8 @@ poprt_status prt_fast_nhwc_group_norm(prt_eval *c, const prt_kern *k, bool *done
 {
     const prt_nhwc_group_norm_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0];
-    if (!prt_fast_wants(c) || prt_tensor_count(x) == 0)
-        return prt_fast_pass(done);
+    if (!prt_fast_has_output(c) || prt_tensor_count(x) == 0)
+        return prt_fast_use_reference(done);
     group_norm_work j = { .kern = &k->rows,
         .images = (size_t)x->dims[0],
         .pixels = prt_dims_product(x->dims, 1, x->rank - 1),
@@ -111,9 +111,9 @@ poprt_status prt_fast_nhwc_group_norm(prt_eval *c, const prt_kern *k, bool *done
         .act = { a->activation, a->alpha, a->beta } };
     j.most = j.channels < BLOCK ? BLOCK / j.channels : 1;
     j.blocks = (j.pixels + j.most - 1) / j.most;
-    j.ones = prt_parallel_raw(c, j.most, 1);
-    j.means = prt_parallel_raw(c, 2 * j.images * j.blocks, j.channels);
-    j.middle = prt_parallel_raw(c, 2 * j.images, j.channels);
+    j.ones = prt_parallel_uninitialized_floats(c, j.most, 1);
+    j.means = prt_parallel_uninitialized_floats(c, 2 * j.images * j.blocks, j.channels);
+    j.middle = prt_parallel_uninitialized_floats(c, 2 * j.images, j.channels);
     if (j.ones == NULL || j.means == NULL || j.middle == NULL)
         return POPRT_E_NOMEM;
     j.squares = j.means + j.images * j.blocks * j.channels;

@@ -34,13 +34,14 @@ static void run_row(const void *user, size_t item, float *scratch)
     const size_t n = item / v->out_h, row = item % v->out_h, c = v->in_c;
     const size_t wide = v->in_w * v->x_pitch;
     const uint8_t *x = j->x + n * v->in_h * wide;
-    uint8_t *y = j->y + item * v->out_w * v->y_pitch, *tall = (uint8_t *)scratch;
+    uint8_t *y = j->y + item * v->out_w * v->y_pitch, *row_max = (uint8_t *)scratch;
     size_t first, last;
     prt_nhwc_inside(row, v->stride_h, v->dilation_h, v->top, v->kernel_h, v->in_h, &first, &last);
     const bool none = first >= last;
     for (size_t k = first; k < last; k++)
         max_of_rows(j, k == first,
-            x + (size_t)((int64_t)(row * v->stride_h + k * v->dilation_h) - v->top) * wide, tall);
+            x + (size_t)((int64_t)(row * v->stride_h + k * v->dilation_h) - v->top) * wide,
+            row_max);
     for (size_t i = 0; i < v->out_w; i++, y += v->y_pitch) {
         prt_nhwc_inside(i, v->stride_w, v->dilation_w, v->left, v->kernel_w, v->in_w, &first,
             &last);
@@ -48,7 +49,7 @@ static void run_row(const void *user, size_t item, float *scratch)
             memset(y, j->sign ? 0x80 : 0, c);
         for (size_t k = first; !none && k < last; k++) {
             const uint8_t *from =
-                tall + (size_t)((int64_t)(i * v->stride_w + k * v->dilation_w) - v->left) * c;
+                row_max + (size_t)((int64_t)(i * v->stride_w + k * v->dilation_w) - v->left) * c;
             if (k == first)
                 memcpy(y, from, c);
             else

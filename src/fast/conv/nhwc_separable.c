@@ -91,7 +91,7 @@ static void run_panel(void *user, size_t first, size_t columns)
 {
     const panel_run *s = user;
     prt_nhwc_windows windows = s->b->windows;
-    prt_nhwc_windows_take(&windows, first, columns, PANEL);
+    prt_nhwc_windows_select_channels(&windows, first, columns, PANEL);
     prt_nhwc_windows_run(&windows, s->row, s->end, s->b->hidden, s->low, s->y + first);
 }
 
@@ -172,19 +172,20 @@ static void run_item(const void *user, size_t item, float *scratch)
 {
     separable_work *j = (separable_work *)(uintptr_t)user;
     const size_t chunk = item % j->chunks, at = item / j->chunks, i = at % j->bands;
-    const size_t end = prt_parallel_cut(j->v.out_h, j->bands, i + 1), panels = panels_of(j);
+    const size_t end = prt_parallel_piece_begin(j->v.out_h, j->bands, i + 1), panels = panels_of(j);
     band b = { .j = j,
         .n = at / j->bands,
-        .first = prt_parallel_cut(panels, j->chunks, chunk) * PANEL,
+        .first = prt_parallel_piece_begin(panels, j->chunks, chunk) * PANEL,
         .windows = j->windows,
         .scratch = scratch,
         .hidden = scratch + j->bf16x3_size };
     b.middle = b.hidden + j->hidden;
     b.count =
-        prt_size_min(prt_parallel_cut(panels, j->chunks, chunk + 1) * PANEL, j->v.in_c) - b.first;
+        prt_size_min(prt_parallel_piece_begin(panels, j->chunks, chunk + 1) * PANEL, j->v.in_c) -
+        b.first;
     if (j->chunks > 1)
-        prt_nhwc_windows_take(&b.windows, b.first, b.count, j->v.x_pitch);
-    for (size_t row = prt_parallel_cut(j->v.out_h, j->bands, i), some;
+        prt_nhwc_windows_select_channels(&b.windows, b.first, b.count, j->v.x_pitch);
+    for (size_t row = prt_parallel_piece_begin(j->v.out_h, j->bands, i), some;
          row < end && !atomic_load_explicit(&j->not_finite, memory_order_relaxed); row += some) {
         some = end - row < j->strip ? end - row : j->strip;
         run_strip(&b, row, row + some);
@@ -202,7 +203,7 @@ static size_t band_rows(const separable_work *j)
 /* Returns the rows of the hidden image that `rows` output rows read, without padding. */
 static size_t rows_seen(const prt_nhwc *v, size_t rows)
 {
-    return prt_size_min(prt_nhwc_band_high(v, rows), v->in_h);
+    return prt_size_min(prt_nhwc_band_rows(v, rows), v->in_h);
 }
 
 /* Returns whether hidden channels can be computed panel by panel. */
@@ -211,7 +212,8 @@ static bool can_run_panels(const separable_work *j)
     const prt_nhwc *v = &j->v;
     const size_t pixels = rows_seen(v, band_rows(j)) * v->in_w;
     return j->expands && v->in_c > PANEL && pixels > PRT_BF16X3_SMALL_M &&
-        prt_bf16x3_is_whole(pixels, j->expand.k) && prt_nhwc_windows_can_take(&j->windows, PANEL);
+        prt_bf16x3_fits_block(pixels, j->expand.k) &&
+        prt_nhwc_windows_can_split(&j->windows, PANEL);
 }
 
 /* Cuts the work into bands and chunks. Computing some hidden rows twice is better than idle
@@ -220,7 +222,7 @@ static void cut(separable_work *j, const prt_eval *c)
 {
     const prt_nhwc *v = &j->v;
     const size_t row = v->in_w * v->in_c, reach = (v->kernel_h - 1) * v->dilation_h + 1;
-    const size_t width = prt_parallel_width(c);
+    const size_t width = prt_parallel_threads(c);
     size_t rows = HIDDEN / (row != 0 ? row : 1);
     rows = rows < reach + v->stride_h ? reach + v->stride_h : rows;
     j->bands = v->out_h / (width > 1 ? SHARED : BAND);
@@ -228,7 +230,7 @@ static void cut(separable_work *j, const prt_eval *c)
     j->chunks = 1;
     if (v->batch * j->bands < width && !j->projects && can_run_panels(j))
         j->chunks = prt_size_min(width / (v->batch * j->bands), panels_of(j));
-    while (!prt_parallel_even(c, v->batch * j->bands * j->chunks) &&
+    while (!prt_parallel_is_balanced(c, v->batch * j->bands * j->chunks) &&
         v->out_h / (j->bands + 1) >= LEAST)
         j->bands++;
     j->panels = can_run_panels(j);
@@ -311,7 +313,7 @@ static void read_parts(const prt_eval *c, separable_work *j)
     prt_window w;
     hidden.dims[3] = a->hidden;
     prt_nhwc_window(&part, &hidden, &w);
-    prt_nhwc_take_window(&j->v, &w);
+    prt_nhwc_set_window(&j->v, &w);
     j->v.kern = j->kern;
     j->v.batch = (size_t)x->dims[0];
     j->v.in_c = j->v.out_c = (size_t)a->hidden;
@@ -348,16 +350,16 @@ poprt_status prt_fast_nhwc_separable(prt_eval *c, const prt_kern *k, bool *done)
 {
     separable_work j = { .kern = k };
     const bool mean = prt_eval_wants(c, 1);
-    if (!prt_fast_has(c, 0) || !prt_fast_wants(c) || prt_tensor_count(c->out[0]) == 0 ||
+    if (!prt_fast_has(c, 0) || !prt_fast_has_output(c) || prt_tensor_count(c->out[0]) == 0 ||
         c->in[0]->dims[3] == 0)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     read_parts(c, &j);
     prt_nhwc_windows_init(&j.windows, &j.v);
     cut(&j, c);
     double *sum = NULL;
     if (mean) {
-        float *ones = prt_parallel_floats(c, 1, j.v.out_w);
-        j.sums = prt_parallel_raw(c, j.v.batch * j.v.out_h, j.v.in_c);
+        float *ones = prt_parallel_zeroed_floats(c, 1, j.v.out_w);
+        j.sums = prt_parallel_uninitialized_floats(c, j.v.batch * j.v.out_h, j.v.in_c);
         sum = prt_eval_scratch_raw(c, j.v.in_c, sizeof(*sum));
         if (ones == NULL || j.sums == NULL || sum == NULL)
             return POPRT_E_NOMEM;

@@ -17,9 +17,9 @@ typedef struct shuffle_work {
 static void run_pixels(const void *user, size_t item, float *scratch)
 {
     const shuffle_work *j = user;
-    const size_t end = prt_parallel_cut(j->pixels, j->pieces, item + 1), n = j->channels;
+    const size_t end = prt_parallel_piece_begin(j->pixels, j->pieces, item + 1), n = j->channels;
     (void)scratch;
-    for (size_t p = prt_parallel_cut(j->pixels, j->pieces, item); p < end; p++) {
+    for (size_t p = prt_parallel_piece_begin(j->pixels, j->pieces, item); p < end; p++) {
         const float *a = j->a + p * n, *b = j->b + p * n;
         if (j->high == NULL) {
             j->kern->zip(2 * n, a, b, j->y + p * 2 * n);
@@ -38,9 +38,9 @@ poprt_status prt_fast_nhwc_shuffle(prt_eval *c, const prt_kern *k, bool *done)
     const prt_tensor *a = c->in[0];
     const prt_nhwc_shuffle_attrs *attrs = c->attrs;
     const bool halves = attrs->halves != 0;
-    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_wants(c) ||
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_has_output(c) ||
         prt_tensor_count(a) == 0 || prt_eval_wants(c, 1) != halves)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     shuffle_work j = { .kern = k,
         .channels = (size_t)a->dims[a->rank - 1],
         .pixels = prt_dims_product(a->dims, 0, a->rank - 1),
@@ -48,6 +48,6 @@ poprt_status prt_fast_nhwc_shuffle(prt_eval *c, const prt_kern *k, bool *done)
         .b = c->in[1]->data,
         .y = c->out[0]->data,
         .high = halves ? c->out[1]->data : NULL };
-    j.pieces = prt_parallel_alike(c, j.pixels * j.channels, LEAST);
+    j.pieces = prt_parallel_balanced_pieces(c, j.pixels * j.channels, LEAST);
     return prt_parallel_for(c, j.pieces, 0, run_pixels, &j);
 }

@@ -5,7 +5,7 @@
  */
 #include "fast/nhwc.h"
 
-void prt_nhwc_take_window(prt_nhwc *v, const prt_window *w)
+void prt_nhwc_set_window(prt_nhwc *v, const prt_window *w)
 {
     const bool two = w->rank >= 2, three = w->rank == 3;
     const uint32_t x = w->rank - 1, y = two ? x - 1 : 0;
@@ -96,20 +96,20 @@ void prt_nhwc_find_taps(const prt_nhwc *v, size_t n, size_t group, size_t first,
 
 /* ---- bands of NCHW images ---- */
 
-size_t prt_nhwc_band_wide(const prt_nhwc *v)
+size_t prt_nhwc_band_row_size(const prt_nhwc *v)
 {
     return ((v->out_w - 1) * v->stride_w + v->kernel_w) * v->in_c;
 }
 
-size_t prt_nhwc_band_high(const prt_nhwc *v, size_t rows)
+size_t prt_nhwc_band_rows(const prt_nhwc *v, size_t rows)
 {
     return (rows - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1;
 }
 
-void prt_nhwc_lay_band(const prt_nhwc *v, size_t n, size_t row, size_t rows, float *to)
+void prt_nhwc_copy_band(const prt_nhwc *v, size_t n, size_t row, size_t rows, float *to)
 {
-    const size_t high = prt_nhwc_band_high(v, rows);
-    const size_t channels = v->in_c, plane = v->in_h * v->in_w, size = prt_nhwc_band_wide(v);
+    const size_t high = prt_nhwc_band_rows(v, rows);
+    const size_t channels = v->in_c, plane = v->in_h * v->in_w, size = prt_nhwc_band_row_size(v);
     const int64_t wide = (int64_t)(size / channels);
     for (size_t i = 0; i < high; i++, to += size) {
         const int64_t y = (int64_t)(row * v->stride_h + i) - v->top;
@@ -129,7 +129,7 @@ void prt_nhwc_lay_band(const prt_nhwc *v, size_t n, size_t row, size_t rows, flo
 
 void prt_nhwc_find_band(const prt_nhwc *v, size_t rows, const float *band, const float **to)
 {
-    const size_t step = v->stride_w * v->in_c, wide = prt_nhwc_band_wide(v);
+    const size_t step = v->stride_w * v->in_c, wide = prt_nhwc_band_row_size(v);
     for (size_t ky = 0; ky < v->kernel_h; ky++)
         for (size_t row = 0; row < rows; row++) {
             const float *x = band + (row * v->stride_h + ky * v->dilation_h) * wide;

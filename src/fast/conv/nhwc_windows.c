@@ -123,8 +123,8 @@ static void run_item(const void *user, size_t item, float *scratch)
     const window_work *j = user;
     const prt_nhwc *v = j->w.v;
     const size_t image = item / j->bands, band = item % j->bands; /* or a plane of a volume */
-    const size_t row = prt_parallel_cut(v->out_h, j->bands, band);
-    const size_t end = prt_parallel_cut(v->out_h, j->bands, band + 1);
+    const size_t row = prt_parallel_piece_begin(v->out_h, j->bands, band);
+    const size_t end = prt_parallel_piece_begin(v->out_h, j->bands, band + 1);
     const size_t size = v->out_w * v->y_pitch, at = (image * v->out_h + row) * size;
     const float *x = v->x + image / v->out_d * v->in_d * v->in_h * v->in_w * v->x_pitch;
     prt_nhwc_windows w = j->w;
@@ -204,13 +204,14 @@ void prt_nhwc_windows_init(prt_nhwc_windows *w, const prt_nhwc *v)
         &w->lower);
 }
 
-bool prt_nhwc_windows_can_take(const prt_nhwc_windows *w, size_t channels)
+bool prt_nhwc_windows_can_split(const prt_nhwc_windows *w, size_t channels)
 {
     const size_t rest = w->slide.channels % channels;
     return w->slides && (rest == 0 || rest >= PRT_SLIDE_CHANNELS);
 }
 
-void prt_nhwc_windows_take(prt_nhwc_windows *w, size_t first, size_t count, size_t x_pitch)
+void prt_nhwc_windows_select_channels(prt_nhwc_windows *w, size_t first, size_t count,
+    size_t x_pitch)
 {
     w->slide.channels = count;
     w->slide.x_pitch = x_pitch;
@@ -240,7 +241,8 @@ static void run_line(const void *user, size_t item, float *scratch)
     const prt_nhwc *v = j->w.v;
     const size_t band = item % j->bands;
     const prt_nhwc part = prt_nhwc_part_of_line(v, item / j->bands,
-        prt_parallel_cut(v->out_w, j->bands, band), prt_parallel_cut(v->out_w, j->bands, band + 1));
+        prt_parallel_piece_begin(v->out_w, j->bands, band),
+        prt_parallel_piece_begin(v->out_w, j->bands, band + 1));
     prt_nhwc_windows w;
     (void)scratch;
     prt_nhwc_windows_init(&w, &part);
@@ -256,7 +258,7 @@ static poprt_status run_bands(prt_eval *c, window_work *j)
     const prt_nhwc *v = j->w.v;
     const size_t row = v->out_w * v->in_c * v->kernel_h * v->kernel_w * j->w.d.group;
     const size_t all = row * v->out_h, usual = prt_parallel_pieces(all, USUAL);
-    const size_t width = prt_parallel_width(c);
+    const size_t width = prt_parallel_threads(c);
     const size_t least = prt_parallel_pieces(all, LEAST), fair = 2 * width;
     j->bands = width == 1 || usual > fair ? usual : least < fair ? least : fair;
     const size_t most = j->line ? v->out_w : v->out_h;
@@ -269,8 +271,7 @@ poprt_status prt_nhwc_depthwise(prt_eval *c, const prt_nhwc *v)
     window_work j;
     prt_nhwc_windows_init(&j.w, v);
     j.finish = !j.w.bounded;
-    j.line =
-        prt_nhwc_is_flat(v) && v->in_h == 1 && v->kernel_h == 1 && v->top == 0 && v->out_h == 1;
+    j.line = prt_nhwc_is_2d(v) && v->in_h == 1 && v->kernel_h == 1 && v->top == 0 && v->out_h == 1;
     return run_bands(c, &j);
 }
 
@@ -309,13 +310,13 @@ poprt_status prt_fast_nhwc_pool(prt_eval *c, const prt_kern *k, bool *done)
         spec = (prt_window_spec)PRT_WINDOW_SPEC(a);
     spec.ceil_mode = (mean ? a->ceil_mode : m->ceil_mode) != 0;
     const prt_tensor *x = c->in[0];
-    if (!prt_fast_wants(c) || x->rank != 4 || prt_tensor_count(c->out[0]) == 0)
-        return prt_fast_pass(done);
+    if (!prt_fast_has_output(c) || x->rank != 4 || prt_tensor_count(c->out[0]) == 0)
+        return prt_fast_use_reference(done);
     prt_window w;
     prt_window_fill(NULL, &spec, 2, x->dims + 1, NULL, &w);
     const bool with_padding = mean && a->count_include_pad != 0 && prt_window_is_padded(&w);
     if (with_padding && prt_window_goes_beyond(&w))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     prt_nhwc v = { .kern = k,
         .batch = (size_t)x->dims[0],
         .in_c = (size_t)x->dims[3],
@@ -323,7 +324,7 @@ poprt_status prt_fast_nhwc_pool(prt_eval *c, const prt_kern *k, bool *done)
         .y_pitch = prt_tensor_pitch(c->out[0]),
         .x = x->data,
         .y = c->out[0]->data };
-    prt_nhwc_take_window(&v, &w);
+    prt_nhwc_set_window(&v, &w);
     if (x->dtype != PRT_DTYPE_f32)
         return prt_nhwc_pool_bytes(c, &v, x->dtype == PRT_DTYPE_i8);
     window_work j = { .finish = false };

@@ -33,7 +33,7 @@ size_t prt_nhwc_i8_amx_joined(const prt_nhwc *v)
     return 0;
 }
 
-void prt_nhwc_i8_amx_lay(const prt_nhwc *v, size_t joined, size_t *high, size_t *wide)
+void prt_nhwc_i8_amx_round_size(const prt_nhwc *v, size_t joined, size_t *high, size_t *wide)
 {
     (void)v, (void)joined, (void)high, (void)wide;
 }

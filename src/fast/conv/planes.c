@@ -57,30 +57,30 @@ static void pad_row(const prt_planes *p, const float *x, float fill, float *to)
         to[i] = fill;
 }
 
-static void arrange_row(const prt_planes *p, const float *x, float fill, float *spare, float *to)
+static void arrange_row(const prt_planes *p, const float *x, float fill, float *padded, float *to)
 {
-    const size_t n = p->group, ways = p->stride_w;
-    pad_row(p, x, fill, ways == 1 ? to : spare);
-    if (ways == 2)
-        prt_unzip2(n, spare, to, n);
-    else if (ways == 4)
-        prt_unzip4(n, spare, to, n);
+    const size_t n = p->group, phases = p->stride_w;
+    pad_row(p, x, fill, phases == 1 ? to : padded);
+    if (phases == 2)
+        prt_unzip2(n, padded, to, n);
+    else if (phases == 4)
+        prt_unzip4(n, padded, to, n);
     else
-        for (size_t k = 0; k < ways && ways != 1; k++)
+        for (size_t k = 0; k < phases && phases != 1; k++)
             for (size_t i = 0; i < n; i++)
-                to[k * n + i] = spare[i * ways + k];
+                to[k * n + i] = padded[i * phases + k];
 }
 
 const float *prt_planes_arrange(const prt_planes *p, const float *x, float fill, float *scratch)
 {
     if (p->direct)
         return x;
-    float *spare = scratch + p->rows * p->columns;
+    float *padded = scratch + p->rows * p->columns;
     for (size_t r = 0; r < p->rows; r++) {
         const int64_t at = (int64_t)r - p->top;
         float *to = scratch + r * p->columns;
         if (at >= 0 && at < (int64_t)p->in_h)
-            arrange_row(p, x + (size_t)at * p->in_w, fill, spare, to);
+            arrange_row(p, x + (size_t)at * p->in_w, fill, padded, to);
         else
             for (size_t i = 0; i < p->columns; i++)
                 to[i] = fill;

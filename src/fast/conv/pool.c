@@ -79,7 +79,7 @@ poprt_status prt_fast_pool(prt_eval *c, const prt_kern *k, bool *done)
     const prt_average_pool_attrs *a = c->attrs;
     if (!prt_fast_has(c, 0) || !prt_eval_wants(c, 0) || prt_eval_wants(c, 1) ||
         c->in[0]->rank < 3 || c->in[0]->rank > 4)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     const prt_tensor *x = c->in[0];
     prt_window_spec spec = PRT_WINDOW_SPEC(a);
     if (max)
@@ -92,7 +92,7 @@ poprt_status prt_fast_pool(prt_eval *c, const prt_kern *k, bool *done)
         .y = c->out[0]->data,
         .with_padding = !max && a->count_include_pad != 0 && prt_window_is_padded(&window) };
     if (!prt_planes_init(&j.planes, &window) || (j.with_padding && prt_window_goes_beyond(&window)))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     if (!max)
         PRT_TRY(prepare_average(c, &j));
     return prt_parallel_for(c, prt_dims_product(x->dims, 0, 2), prt_planes_size(&j.planes),

@@ -160,8 +160,8 @@ static void run_item(const void *user, size_t item, float *scratch)
     const size_t plane = item / j->bands, band = item % j->bands;
     const float *x = j->x + plane * j->rows.in * j->columns.in * j->channels;
     float *y = j->y + plane * j->rows.out * j->columns.out * j->channels;
-    const size_t first = prt_parallel_cut(j->rows.out, j->bands, band);
-    const size_t end = prt_parallel_cut(j->rows.out, j->bands, band + 1);
+    const size_t first = prt_parallel_piece_begin(j->rows.out, j->bands, band);
+    const size_t end = prt_parallel_piece_begin(j->rows.out, j->bands, band + 1);
     if (j->nearest)
         run_nearest(j, x, y, first, end);
     else
@@ -175,7 +175,7 @@ poprt_status prt_fast_resize(prt_eval *c, const prt_kern *k, bool *done)
     prt_str bad;
     if (!prt_fast_has(c, 0) || !prt_eval_wants(c, 0) || c->in[0]->rank < 2 ||
         prt_tensor_count(c->in[0]) == 0 || prt_tensor_count(c->out[0]) == 0)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     const uint32_t rank = c->in[0]->rank;
     (void)prt_resize_read(c->attrs, &form, &bad);
     PRT_TRY(prt_resize_axes(c, &form, axis));
@@ -188,7 +188,7 @@ poprt_status prt_fast_resize(prt_eval *c, const prt_kern *k, bool *done)
     for (uint32_t i = last; i < last + 2 && form.mode == PRT_RESIZE_LINEAR; i++)
         mine = mine && prt_resize_taps(&form, &axis[i]) == TAPS;
     if (!mine)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     resize_work j = { .kern = k,
         .nearest = form.mode == PRT_RESIZE_NEAREST,
         .x = c->in[0]->data,
@@ -196,7 +196,8 @@ poprt_status prt_fast_resize(prt_eval *c, const prt_kern *k, bool *done)
         .channels = channels_last ? (size_t)c->in[0]->dims[3] : 1 };
     PRT_TRY(fill_map(c, &form, &axis[last], &j.rows));
     PRT_TRY(fill_map(c, &form, &axis[last + 1], &j.columns));
-    const size_t wanted = prt_parallel_alike(c, j.rows.out * j.columns.out * j.channels, LEAST);
+    const size_t wanted =
+        prt_parallel_balanced_pieces(c, j.rows.out * j.columns.out * j.channels, LEAST);
     j.bands = wanted < j.rows.out ? wanted : j.rows.out;
     return prt_parallel_for(c, prt_dims_product(c->in[0]->dims, 0, last) * j.bands,
         j.nearest ? 0 : TAPS * j.columns.out * j.channels, run_item, &j);

@@ -33,7 +33,7 @@ enum {
     MOST = 64,          /* tiles of an item, at most; twice as many for one-dimensional kernels */
     LARGEST = 64,       /* planes of F(6x6, 3x3) */
     LARGEST_LEAST = 18, /* tiles of an item, at least, for F(6x6, 3x3) */
-    FEW = 8,            /* tiles of an item, at least, where threads would be idle otherwise */
+    MIN_TILES = 8,      /* tiles of an item, at least, where threads would be idle otherwise */
     INPUTS = 1 << 17,   /* floats of transformed inputs that stay in L2 */
     LARGE = 1 << 22,    /* floats of weights that come from memory each time */
     SLICE = 32,         /* filters: an item has a whole number of slices */
@@ -329,14 +329,14 @@ static void run_item(const void *user, size_t item, float *scratch)
     const winograd_work *j = user;
     const size_t part = item % j->parts, block = item / j->parts % j->blocks;
     const size_t n = item / j->parts / j->blocks, all = j->high * j->wide;
-    const size_t tile = prt_parallel_cut(all, j->blocks, block);
-    const size_t tiles = prt_parallel_cut(all, j->blocks, block + 1) - tile;
+    const size_t tile = prt_parallel_piece_begin(all, j->blocks, block);
+    const size_t tiles = prt_parallel_piece_begin(all, j->blocks, block + 1) - tile;
     float *products = scratch + j->planes * j->in_step;
     for (size_t i = 0; i < tiles; i++)
         transform_input(j, n, tile + i, scratch + i * j->depth);
-    const size_t last = j->first + prt_parallel_cut(j->slices, j->parts, part + 1) * SLICE;
+    const size_t last = j->first + prt_parallel_piece_begin(j->slices, j->parts, part + 1) * SLICE;
     const size_t end = last < j->v->out_c ? last : j->v->out_c;
-    size_t i = j->first + prt_parallel_cut(j->slices, j->parts, part) * SLICE;
+    size_t i = j->first + prt_parallel_piece_begin(j->slices, j->parts, part) * SLICE;
     for (size_t some; i < end; i += some) {
         some = PRT_GEMM_PANEL - i % PRT_GEMM_PANEL;
         some = some < end - i ? some : end - i;
@@ -368,7 +368,7 @@ static poprt_status run_groups(prt_eval *c, winograd_work *j, size_t items, size
     const size_t all = (j->v->out_c + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
     const size_t fit = WEIGHTS / (j->matrices * each), some = fit < 1 ? 1 : fit < all ? fit : all;
     j->step = some * each + 16;
-    j->weights = j->made = prt_parallel_raw(c, j->matrices, j->step);
+    j->weights = j->made = prt_parallel_uninitialized_floats(c, j->matrices, j->step);
     if (j->made == NULL)
         return POPRT_E_NOMEM;
     for (size_t panel = 0; panel < all; panel += some) {
@@ -386,7 +386,7 @@ static poprt_status run_groups(prt_eval *c, winograd_work *j, size_t items, size
 static void cut_tiles(winograd_work *j, const prt_eval *c, size_t least)
 {
     const size_t tiles = j->high * j->wide;
-    while (!prt_parallel_even(c, j->v->batch * j->blocks * j->parts) &&
+    while (!prt_parallel_is_balanced(c, j->v->batch * j->blocks * j->parts) &&
         tiles / (j->blocks + 1) >= least)
         j->blocks++;
 }
@@ -399,13 +399,13 @@ static void cut(winograd_work *j, const prt_eval *c, size_t most)
     j->blocks = (j->high * j->wide + most - 1) / most;
     j->slices = (j->v->out_c + SLICE - 1) / SLICE;
     j->parts = 1;
-    const bool whole =
-        j->v->out_c % PRT_GEMM_PANEL == 0 && prt_parallel_even(c, j->v->out_c / PRT_GEMM_PANEL);
-    cut_tiles(j, c, whole || j->v->form.transformed ? LEAST : FEW);
-    while (!prt_parallel_even(c, j->v->batch * j->blocks * j->parts) &&
-        j->parts < prt_parallel_width(c) && j->parts < j->slices)
+    const bool whole = j->v->out_c % PRT_GEMM_PANEL == 0 &&
+        prt_parallel_is_balanced(c, j->v->out_c / PRT_GEMM_PANEL);
+    cut_tiles(j, c, whole || j->v->form.transformed ? LEAST : MIN_TILES);
+    while (!prt_parallel_is_balanced(c, j->v->batch * j->blocks * j->parts) &&
+        j->parts < prt_parallel_threads(c) && j->parts < j->slices)
         j->parts++;
-    cut_tiles(j, c, FEW);
+    cut_tiles(j, c, MIN_TILES);
 }
 
 /* Stride 2: returns the matrix of a plane, see kern/conv/winograd_strided.inl. */
@@ -507,7 +507,7 @@ poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v)
         j.step = prt_nhwc_weights_step(&v->form);
         return prt_parallel_for(c, items * j.parts, floats, run_item, &j);
     }
-    if (items > prt_parallel_width(c))
+    if (items > prt_parallel_threads(c))
         return run_groups(c, &j, items, floats);
     j.chunk = v->in_c < DEPTH ? v->in_c : DEPTH;
     j.step = j.chunk * PRT_GEMM_PANEL + 48;

@@ -22,8 +22,8 @@ static void gelu_row(const prt_fast_rows *r, size_t i)
 
 poprt_status prt_fast_bias_gelu(prt_eval *c, const prt_kern *k, bool *done)
 {
-    if (!prt_fast_has(c, 0) || !prt_fast_wants_first(c) || c->in[0]->rank == 0)
-        return prt_fast_pass(done);
+    if (!prt_fast_has(c, 0) || !prt_fast_has_only_output(c) || c->in[0]->rank == 0)
+        return prt_fast_use_reference(done);
     prt_fast_rows r = prt_fast_rows_of(c, k, c->in[0]->rank - 1);
     r.beta = prt_eval_has(c, 1) ? c->in[1]->data : NULL;
     r.inner = c->def->id == PRT_OP_ms_fast_gelu;
@@ -72,9 +72,9 @@ static const float *optional(const prt_eval *c, uint32_t i)
 poprt_status prt_fast_skip_norm(prt_eval *c, const prt_kern *k, bool *done)
 {
     const bool rms = c->def->id == PRT_OP_ms_skip_simplified_layer_normalization;
-    if (!prt_fast_has(c, IN_X) || !prt_fast_wants(c) || prt_eval_wants(c, OUT_MEAN) ||
+    if (!prt_fast_has(c, IN_X) || !prt_fast_has_output(c) || prt_eval_wants(c, OUT_MEAN) ||
         prt_eval_wants(c, OUT_INVERSE) || prt_tensor_count(c->in[IN_X]) == 0)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     sums s = { .rows = prt_fast_rows_of(c, k, c->in[IN_X]->rank - 1),
         .rms = rms,
         .skip = c->in[IN_SKIP]->data,
@@ -98,7 +98,7 @@ poprt_status prt_fast_fused_matmul(prt_eval *c, const prt_kern *k, bool *done)
     const prt_ms_fused_matmul_attrs *attrs = c->attrs;
     if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0) || attrs->transA != 0 ||
         attrs->transBatchA != 0 || attrs->transBatchB != 0)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     prt_tensor b = *c->in[1], *y = c->out[0];
     const bool transposed = attrs->transB != 0 && b.rank > 1;
     if (transposed) {

@@ -35,9 +35,9 @@ static size_t find(const float *x, size_t n, float r, bool last)
 static void run_rows(const void *user, size_t item, float *scratch)
 {
     const argmax_work *p = user;
-    const size_t end = prt_parallel_cut(p->rows, p->pieces, item + 1);
+    const size_t end = prt_parallel_piece_begin(p->rows, p->pieces, item + 1);
     (void)scratch;
-    for (size_t i = prt_parallel_cut(p->rows, p->pieces, item); i < end; i++) {
+    for (size_t i = prt_parallel_piece_begin(p->rows, p->pieces, item); i < end; i++) {
         const float *x = p->x + i * p->n;
         const float r = p->kern->rows.extreme(p->least ? PRT_BINARY_min : PRT_BINARY_max, p->n, x);
         p->y[i] = (int64_t)find(x, p->n, r, p->last);
@@ -80,8 +80,8 @@ poprt_status prt_fast_argmax(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_argmax_attrs *a = c->attrs; /* ArgMin has the same attributes */
     const prt_tensor *x = c->in[0];
-    if (!prt_fast_has(c, 0) || !prt_fast_wants(c) || prt_tensor_count(x) == 0 || x->rank == 0)
-        return prt_fast_pass(done);
+    if (!prt_fast_has(c, 0) || !prt_fast_has_output(c) || prt_tensor_count(x) == 0 || x->rank == 0)
+        return prt_fast_use_reference(done);
     const uint32_t axis = (uint32_t)(a->axis < 0 ? a->axis + x->rank : a->axis);
     argmax_work p = { .kern = k,
         .x = x->data,
@@ -92,12 +92,12 @@ poprt_status prt_fast_argmax(prt_eval *c, const prt_kern *k, bool *done)
         .least = c->def->id == PRT_OP_argmin,
         .last = a->select_last_index != 0 };
     if (p.inner > 1 && p.n > INT32_MAX)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     if (p.inner > 1) {
         p.pieces = (p.inner + COLUMNS - 1) / COLUMNS;
         return prt_parallel_for(c, p.rows * p.pieces, 3 * COLUMNS, run_columns, &p);
     }
-    const size_t most = prt_parallel_alike(c, p.rows * p.n, 1 << 15);
+    const size_t most = prt_parallel_balanced_pieces(c, p.rows * p.n, 1 << 15);
     p.pieces = p.rows < most ? p.rows : most;
     return prt_parallel_for(c, p.pieces, 0, run_rows, &p);
 }

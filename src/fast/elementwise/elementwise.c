@@ -218,9 +218,9 @@ static void run_tiles(const elementwise_work *j, size_t tile, size_t end, float 
 static void run_piece(const void *user, size_t item, float *scratch)
 {
     const elementwise_work *j = user;
-    const size_t first = prt_parallel_cut(j->count, j->pieces, item);
-    (j->by_rows ? run_rows : run_tiles)(j, first, prt_parallel_cut(j->count, j->pieces, item + 1),
-        scratch);
+    const size_t first = prt_parallel_piece_begin(j->count, j->pieces, item);
+    (j->by_rows ? run_rows : run_tiles)(j, first,
+        prt_parallel_piece_begin(j->count, j->pieces, item + 1), scratch);
 }
 
 bool prt_elementwise_pays(const prt_eval *c, uint32_t steps)
@@ -247,7 +247,7 @@ poprt_status prt_elementwise_run(prt_eval *c, const prt_kern *k, const prt_progr
     assign_tiles(&j);
     j.by_rows = !prt_elementwise_pays(c, v->n_steps);
     j.count = prt_tensor_count(c->out[0]);
-    j.pieces = prt_parallel_alike(c, j.count * j.v.n_steps, PIECE);
+    j.pieces = prt_parallel_balanced_pieces(c, j.count * j.v.n_steps, PIECE);
     if (!j.by_rows)
         cut_tiles(&j);
     j.pieces = j.pieces < j.count ? j.pieces : j.count;
@@ -257,5 +257,5 @@ poprt_status prt_elementwise_run(prt_eval *c, const prt_kern *k, const prt_progr
 poprt_status prt_fast_elementwise(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_program_view v = prt_elementwise_program(c->attrs, c->n_in);
-    return prt_eval_wants(c, 0) ? prt_elementwise_run(c, k, &v) : prt_fast_pass(done);
+    return prt_eval_wants(c, 0) ? prt_elementwise_run(c, k, &v) : prt_fast_use_reference(done);
 }

@@ -24,9 +24,9 @@ typedef struct decoder {
 static void decode_piece(const void *user, size_t item, float *scratch)
 {
     const decoder *d = user;
-    const size_t end = prt_parallel_cut(d->count, d->pieces, item + 1);
+    const size_t end = prt_parallel_piece_begin(d->count, d->pieces, item + 1);
     (void)scratch;
-    for (size_t i = prt_parallel_cut(d->count, d->pieces, item); i < end; i++)
+    for (size_t i = prt_parallel_piece_begin(d->count, d->pieces, item); i < end; i++)
         d->to[i] = d->table[d->from[i]];
 }
 
@@ -36,11 +36,11 @@ static bool is_small_float(int32_t dtype)
         dtype == PRT_DTYPE_f8e5m2 || dtype == PRT_DTYPE_f8e5m2fnuz;
 }
 
-poprt_status prt_fast_decode(prt_eval *c, bool *done)
+poprt_status prt_fast_cast_from_fp8(prt_eval *c, bool *done)
 {
     const prt_tensor *x = c->in[0];
     if (!is_small_float(x->dtype) || c->out[0]->dtype != PRT_DTYPE_f32)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     decoder d = { .from = x->data, .to = c->out[0]->data, .count = prt_tensor_count(x) };
     for (uint32_t i = 0; i < 256; i++) {
         const uint8_t byte = (uint8_t)i;
@@ -82,12 +82,12 @@ static uint8_t encode(const encoder *e, double value)
 static void encode_piece(const void *user, size_t item, float *scratch)
 {
     const encoder *e = user;
-    const size_t end = prt_parallel_cut(e->count, e->pieces, item + 1);
+    const size_t end = prt_parallel_piece_begin(e->count, e->pieces, item + 1);
     const uint16_t *halves = e->x->data;
     const float *floats = e->x->data;
     const bool half = e->x->dtype == PRT_DTYPE_f16;
     (void)scratch;
-    for (size_t i = prt_parallel_cut(e->count, e->pieces, item); i < end; i++)
+    for (size_t i = prt_parallel_piece_begin(e->count, e->pieces, item); i < end; i++)
         e->to[i] = encode(e, (double)(half ? prt_half_to_f32(halves[i]) : floats[i]));
 }
 
@@ -97,9 +97,9 @@ poprt_status prt_fast_cast_to_uint8(prt_eval *c, const prt_kern *k, bool *done)
     const bool f143 = prt_fp8_format(a->fp8Format) == PRT_DTYPE_f8e4m3fnuz;
     const int64_t scale = prt_load_i64(c->in[1]->dtype, c->in[1]->data, 0);
     (void)k;
-    if (!prt_fast_wants(c) || scale < PRT_FP8_SCALE_MIN || scale > PRT_FP8_SCALE_MAX ||
+    if (!prt_fast_has_output(c) || scale < PRT_FP8_SCALE_MIN || scale > PRT_FP8_SCALE_MAX ||
         (c->in[0]->dtype != PRT_DTYPE_f32 && c->in[0]->dtype != PRT_DTYPE_f16))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     encoder e = { .x = c->in[0],
         .to = c->out[0]->data,
         .factor = ldexp(1, (int)-scale),

@@ -48,8 +48,8 @@ static void run_piece(const void *user, size_t item, float *scratch)
     (void)scratch;
     prt_rows_init(&r, u->out, u->n_in, u->in);
     r.most = SIZE_MAX;
-    prt_rows_part(&r, prt_parallel_cut(r.total, u->pieces, item),
-        prt_parallel_cut(r.total, u->pieces, item + 1));
+    prt_rows_part(&r, prt_parallel_piece_begin(r.total, u->pieces, item),
+        prt_parallel_piece_begin(r.total, u->pieces, item + 1));
     while (prt_rows_next(&r))
         u->run(u, &r);
 }
@@ -57,7 +57,7 @@ static void run_piece(const void *user, size_t item, float *scratch)
 static poprt_status run_runs(prt_eval *c, runs *u)
 {
     u->out = c->out[0];
-    u->pieces = prt_parallel_alike(c, prt_tensor_count(u->out), PIECE);
+    u->pieces = prt_parallel_balanced_pieces(c, prt_tensor_count(u->out), PIECE);
     return prt_parallel_for(c, u->pieces, 0, run_piece, u);
 }
 
@@ -84,8 +84,8 @@ poprt_status prt_fast_compare(prt_eval *c, const prt_kern *k, bool *done)
     const bool swapped = op == PRT_OP_greater || op == PRT_OP_greater_or_equal;
     const int type = type_of(c->in[0]);
     if ((type != PRT_KERN_TYPE_f32 && type != PRT_KERN_TYPE_i32 && type != PRT_KERN_TYPE_i64) ||
-        !prt_fast_wants(c))
-        return prt_fast_pass(done);
+        !prt_fast_has_output(c))
+        return prt_fast_use_reference(done);
     runs u = { .kern = &k->integer_logic,
         .n_in = 2,
         .in = { c->in[swapped ? 1 : 0], c->in[swapped ? 0 : 1] },
@@ -143,11 +143,11 @@ static poprt_status integer_unary(prt_eval *c, const prt_kern *k, bool *done)
         return integer_constant(c, k, PRT_INTEGER_min, false, 1, y);
     case PRT_OP_abs:
         if (x->data == y->data)
-            return prt_fast_pass(done);
+            return prt_fast_use_reference(done);
         PRT_TRY(integer_constant(c, k, PRT_INTEGER_sub, true, 0, x));
         return integer_binary(c, k, PRT_INTEGER_max, x, y);
     default:
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     }
 }
 
@@ -155,14 +155,14 @@ static poprt_status integer_clip(prt_eval *c, const prt_kern *k, bool *done)
 {
     const bool low = prt_eval_has(c, 1), high = prt_eval_has(c, 2);
     if (!low && !high)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     if (low)
         PRT_TRY(integer_binary(c, k, PRT_INTEGER_max, c->in[0], c->in[1]));
     return high ? integer_binary(c, k, PRT_INTEGER_min, low ? c->out[0] : c->in[0], c->in[2])
                 : POPRT_OK;
 }
 
-poprt_status prt_fast_whole(prt_eval *c, const prt_kern *k, bool *done)
+poprt_status prt_fast_integer(prt_eval *c, const prt_kern *k, bool *done)
 {
     static const uint8_t kinds[PRT_OP_COUNT] = { [PRT_OP_add] = PRT_INTEGER_add + 1,
         [PRT_OP_sub] = PRT_INTEGER_sub + 1,
@@ -171,14 +171,14 @@ poprt_status prt_fast_whole(prt_eval *c, const prt_kern *k, bool *done)
         [PRT_OP_min] = PRT_INTEGER_min + 1 };
     const int32_t dtype = c->in[0]->dtype;
     const int kind = kinds[c->def->id] - 1;
-    if ((dtype != PRT_DTYPE_i32 && dtype != PRT_DTYPE_i64) || !prt_fast_wants(c))
-        return prt_fast_pass(done);
+    if ((dtype != PRT_DTYPE_i32 && dtype != PRT_DTYPE_i64) || !prt_fast_has_output(c))
+        return prt_fast_use_reference(done);
     if (c->def->id == PRT_OP_clip)
         return integer_clip(c, k, done);
     if (c->n_in == 1)
         return integer_unary(c, k, done);
     if (kind < 0)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     PRT_TRY(integer_binary(c, k, kind, c->in[0], c->in[1]));
     for (uint32_t i = 2; i < c->n_in; i++) /* the output so far, in place, and the next input */
         PRT_TRY(integer_binary(c, k, kind, c->out[0], c->in[i]));
@@ -196,8 +196,8 @@ poprt_status prt_fast_logic(prt_eval *c, const prt_kern *k, bool *done)
     static const uint8_t kinds[PRT_OP_COUNT] = { [PRT_OP_and] = PRT_LOGIC_and,
         [PRT_OP_or] = PRT_LOGIC_or,
         [PRT_OP_xor] = PRT_LOGIC_xor };
-    if (!prt_fast_wants(c))
-        return prt_fast_pass(done);
+    if (!prt_fast_has_output(c))
+        return prt_fast_use_reference(done);
     runs u = { .kern = &k->integer_logic,
         .n_in = 2,
         .in = { c->in[0], c->in[1] },
@@ -214,8 +214,8 @@ poprt_status prt_fast_not(prt_eval *c, const prt_kern *k, bool *done)
         .dtype = PRT_DTYPE_bool,
         .data = &yes,
         .size = 1 };
-    if (!prt_fast_wants(c))
-        return prt_fast_pass(done);
+    if (!prt_fast_has_output(c))
+        return prt_fast_use_reference(done);
     runs u = { .kern = &k->integer_logic,
         .n_in = 2,
         .in = { c->in[0], &truth },
@@ -233,8 +233,8 @@ static void choose_run(const runs *u, const prt_rows *r)
 poprt_status prt_fast_where(prt_eval *c, const prt_kern *k, bool *done)
 {
     const uint32_t bits = prt_dtype_bits(c->in[1]->dtype);
-    if (!prt_fast_wants(c) || (bits != 8 && bits != 16 && bits != 32 && bits != 64))
-        return prt_fast_pass(done);
+    if (!prt_fast_has_output(c) || (bits != 8 && bits != 16 && bits != 32 && bits != 64))
+        return prt_fast_use_reference(done);
     runs u = { .kern = &k->integer_logic,
         .n_in = 3,
         .in = { c->in[0], c->in[1], c->in[2] },
@@ -256,18 +256,18 @@ typedef struct cast {
 static void cast_piece(const void *user, size_t item, float *scratch)
 {
     const cast *s = user;
-    const size_t first = prt_parallel_cut(s->count, s->pieces, item);
+    const size_t first = prt_parallel_piece_begin(s->count, s->pieces, item);
     (void)scratch;
     s->kern->integer_logic.cast(s->from, s->to,
-        prt_parallel_cut(s->count, s->pieces, item + 1) - first,
+        prt_parallel_piece_begin(s->count, s->pieces, item + 1) - first,
         (const char *)s->x->data + first * (prt_dtype_bits(s->x->dtype) / 8),
         (char *)s->y->data + first * (prt_dtype_bits(s->y->dtype) / 8));
 }
 
 poprt_status prt_fast_cast(prt_eval *c, const prt_kern *k, bool *done)
 {
-    if (!prt_fast_wants(c))
-        return prt_fast_pass(done);
+    if (!prt_fast_has_output(c))
+        return prt_fast_use_reference(done);
     cast s = { .kern = k,
         .from = type_of(c->in[0]),
         .to = type_of(c->out[0]),
@@ -275,9 +275,9 @@ poprt_status prt_fast_cast(prt_eval *c, const prt_kern *k, bool *done)
         .y = c->out[0],
         .count = prt_tensor_count(c->in[0]) };
     if (s.from < 0 && s.to == PRT_KERN_TYPE_f32)
-        return prt_fast_decode(c, done);
+        return prt_fast_cast_from_fp8(c, done);
     if (s.from < 0 || s.to < 0 || s.from == s.to)
-        return prt_fast_pass(done);
-    s.pieces = prt_parallel_alike(c, s.count, PIECE);
+        return prt_fast_use_reference(done);
+    s.pieces = prt_parallel_balanced_pieces(c, s.count, PIECE);
     return prt_parallel_for(c, s.pieces, 0, cast_piece, &s);
 }

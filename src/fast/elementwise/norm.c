@@ -18,12 +18,12 @@ static void layer_norm_row(const prt_fast_rows *r, size_t i)
 poprt_status prt_fast_layer_norm(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_layer_normalization_attrs *a = c->attrs;
-    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_wants_first(c))
-        return prt_fast_pass(done);
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_has_only_output(c))
+        return prt_fast_use_reference(done);
     prt_fast_rows r = prt_fast_rows_of(c, k, axis_of(c, a->axis));
     if (r.n == 0 || prt_tensor_count(c->in[1]) != r.n ||
         (prt_eval_has(c, 2) && prt_tensor_count(c->in[2]) != r.n))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     r.gamma = c->in[1]->data;
     r.beta = prt_eval_has(c, 2) ? c->in[2]->data : NULL;
     r.epsilon = a->epsilon;
@@ -44,11 +44,11 @@ static void rms_norm_row(const prt_fast_rows *r, size_t i)
 poprt_status prt_fast_rms_norm(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_rms_normalization_attrs *a = c->attrs;
-    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_wants_first(c))
-        return prt_fast_pass(done);
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_has_only_output(c))
+        return prt_fast_use_reference(done);
     prt_fast_rows r = prt_fast_rows_of(c, k, axis_of(c, a->axis));
     if (r.n == 0 || prt_tensor_count(c->in[1]) != r.n)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     r.gamma = c->in[1]->data;
     r.epsilon = a->epsilon;
     r.run = rms_norm_row;
@@ -76,8 +76,8 @@ static poprt_status run_groups(prt_eval *c, const prt_kern *k, size_t groups, fl
 {
     const prt_tensor *x = c->in[0];
     if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_has(c, 2) ||
-        !prt_fast_wants_first(c) || prt_tensor_count(x) == 0 || groups == 0)
-        return prt_fast_pass(done);
+        !prt_fast_has_only_output(c) || prt_tensor_count(x) == 0 || groups == 0)
+        return prt_fast_use_reference(done);
     const size_t channels = (size_t)x->dims[1], inner = prt_dims_product(x->dims, 2, x->rank);
     prt_fast_rows r = { .kern = k,
         .count = (size_t)x->dims[0] * groups,
@@ -120,9 +120,9 @@ poprt_status prt_fast_batch_norm(prt_eval *c, const prt_kern *k, bool *done)
     const prt_batch_normalization_attrs *a = c->attrs;
     for (uint32_t i = 0; i < 5; i++)
         if (!prt_fast_has(c, i))
-            return prt_fast_pass(done);
-    if (a->training_mode != 0 || !prt_fast_wants_first(c) || c->in[0]->rank < 2)
-        return prt_fast_pass(done);
+            return prt_fast_use_reference(done);
+    if (a->training_mode != 0 || !prt_fast_has_only_output(c) || c->in[0]->rank < 2)
+        return prt_fast_use_reference(done);
     prt_fast_rows r = prt_fast_rows_of(c, k, 2);
     r.channels = (size_t)c->in[0]->dims[1];
     r.gamma = c->in[1]->data;
@@ -174,9 +174,9 @@ static void l2_norm_row(const prt_fast_rows *r, size_t i)
 poprt_status prt_fast_lp_norm(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_lp_normalization_attrs *a = c->attrs;
-    if (!prt_fast_has(c, 0) || !prt_fast_wants_first(c) || c->in[0]->rank == 0 ||
+    if (!prt_fast_has(c, 0) || !prt_fast_has_only_output(c) || c->in[0]->rank == 0 ||
         axis_of(c, a->axis) != c->in[0]->rank - 1)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     prt_fast_rows r = prt_fast_rows_of(c, k, c->in[0]->rank - 1);
     r.run = a->p == 1 ? l1_norm_row : l2_norm_row;
     return prt_fast_rows_run(c, &r);

@@ -12,15 +12,15 @@ enum {
     QUANTIZE_LEAST = 1 << 14 /* elements of an item, at least */
 };
 
-typedef struct stretch {
+typedef struct quantize_work {
     const prt_kern *kern;
     const prt_tensor *x, *scale, *zero;
     prt_tensor *y;
     size_t axis, inner; /* `inner` consecutive elements share a scale */
     size_t total, pieces;
-} stretch;
+} quantize_work;
 
-static void run_part(const stretch *s, size_t from, size_t count, size_t at)
+static void run_part(const quantize_work *s, size_t from, size_t count, size_t at)
 {
     const float scale = ((const float *)s->scale->data)[at];
     const float zero =
@@ -39,10 +39,10 @@ static void run_part(const stretch *s, size_t from, size_t count, size_t at)
 
 static void run_piece(const void *user, size_t item, float *scratch)
 {
-    const stretch *s = user;
-    const size_t end = prt_parallel_cut(s->total, s->pieces, item + 1);
+    const quantize_work *s = user;
+    const size_t end = prt_parallel_piece_begin(s->total, s->pieces, item + 1);
     (void)scratch;
-    for (size_t i = prt_parallel_cut(s->total, s->pieces, item); i < end;) {
+    for (size_t i = prt_parallel_piece_begin(s->total, s->pieces, item); i < end;) {
         const size_t row = i / s->inner, left = (row + 1) * s->inner - i;
         const size_t count = left < end - i ? left : end - i;
         run_part(s, i, count, row % s->axis);
@@ -53,7 +53,7 @@ static void run_piece(const void *user, size_t item, float *scratch)
 static poprt_status run(prt_eval *c, const prt_kern *k, int64_t axis_attr)
 {
     const prt_tensor *x = c->in[0];
-    stretch s = { .kern = k,
+    quantize_work s = { .kern = k,
         .x = x,
         .scale = c->in[1],
         .zero = prt_eval_has(c, 2) ? c->in[2] : NULL,
@@ -80,19 +80,20 @@ static bool is_byte(int32_t dtype)
 poprt_status prt_fast_quantize(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_quantize_linear_attrs *a = c->attrs;
-    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_wants(c) || a->block_size != 0 ||
-        (a->precision != 0 && a->precision != PRT_DTYPE_f32) || !is_byte(c->out[0]->dtype))
-        return prt_fast_pass(done);
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_has_output(c) ||
+        a->block_size != 0 || (a->precision != 0 && a->precision != PRT_DTYPE_f32) ||
+        !is_byte(c->out[0]->dtype))
+        return prt_fast_use_reference(done);
     return run(c, k, a->axis);
 }
 
 poprt_status prt_fast_dequantize(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_dequantize_linear_attrs *a = c->attrs;
-    if (!prt_eval_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_wants(c) || a->block_size != 0 ||
-        c->out[0]->dtype != PRT_DTYPE_f32 ||
+    if (!prt_eval_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_has_output(c) ||
+        a->block_size != 0 || c->out[0]->dtype != PRT_DTYPE_f32 ||
         (!is_byte(c->in[0]->dtype) && c->in[0]->dtype != PRT_DTYPE_i32))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     return run(c, k, a->axis);
 }
 
@@ -113,9 +114,9 @@ static void run_both(const void *user, size_t item, float *scratch)
 {
     const both *s = user;
     prt_add_bytes part = s->of;
-    const size_t from = prt_parallel_cut(s->total, s->pieces, item);
+    const size_t from = prt_parallel_piece_begin(s->total, s->pieces, item);
     (void)scratch;
-    part.n = prt_parallel_cut(s->total, s->pieces, item + 1) - from;
+    part.n = prt_parallel_piece_begin(s->total, s->pieces, item + 1) - from;
     part.a.x += from;
     part.b.x += from;
     part.y += from;
@@ -127,14 +128,14 @@ static void run_gated(const void *user, size_t item, float *scratch)
 {
     const both *s = user;
     const size_t image = item / s->pieces, piece = item % s->pieces, c = s->channels;
-    const size_t end = prt_parallel_cut(s->rows, s->pieces, piece + 1);
+    const size_t end = prt_parallel_piece_begin(s->rows, s->pieces, piece + 1);
     const uint8_t *gate = (s->first ? s->of.a.x : s->of.b.x) + image * c;
     const uint8_t *x = (s->first ? s->of.b.x : s->of.a.x) + image * s->rows * c;
     uint8_t *repeated = (uint8_t *)(void *)scratch, *y = s->of.y + image * s->rows * c;
     prt_add_bytes part = s->of;
     for (size_t i = 0; i < s->repeat; i++)
         memcpy(repeated + i * c, gate, c);
-    for (size_t i = prt_parallel_cut(s->rows, s->pieces, piece), some; i < end; i += some) {
+    for (size_t i = prt_parallel_piece_begin(s->rows, s->pieces, piece), some; i < end; i += some) {
         some = end - i < s->repeat ? end - i : s->repeat;
         part.n = some * c;
         part.a.x = s->first ? repeated : x + i * c;
@@ -163,9 +164,9 @@ static prt_byte_side side(const prt_eval *c, uint32_t i)
 poprt_status prt_fast_quantized_add(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_tensor *y = c->out[0], *a = c->in[0], *b = c->in[3];
-    const size_t n = prt_fast_wants(c) ? prt_tensor_count(y) : 0;
+    const size_t n = prt_fast_has_output(c) ? prt_tensor_count(y) : 0;
     if (n == 0)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     const bool whole_a = prt_tensor_count(a) == n, whole_b = prt_tensor_count(b) == n;
     both s = { .run = k->bytes.add,
         .total = n,
@@ -181,7 +182,7 @@ poprt_status prt_fast_quantized_add(prt_eval *c, const prt_kern *k, bool *done)
         return prt_parallel_for(c, s.pieces, 0, run_both, &s);
     s.first = whole_b;
     if (!(whole_b ? is_gate(a, y) : whole_a && is_gate(b, y)))
-        return prt_fast_pass(done); /* other broadcasts run by the reference */
+        return prt_fast_use_reference(done); /* other broadcasts run by the reference */
     s.channels = (size_t)y->dims[y->rank - 1];
     s.rows = n / s.channels / (size_t)y->dims[0];
     s.repeat = s.channels < GATE_BYTES ? GATE_BYTES / s.channels : 1;
@@ -204,8 +205,8 @@ static void run_lookup(const void *user, size_t item, float *scratch)
     const lookup *l = user;
     const bool one = l->rows == 1;
     const size_t total = one ? l->columns : l->rows,
-                 from = prt_parallel_cut(total, l->pieces, item);
-    const size_t end = prt_parallel_cut(total, l->pieces, item + 1);
+                 from = prt_parallel_piece_begin(total, l->pieces, item);
+    const size_t end = prt_parallel_piece_begin(total, l->pieces, item + 1);
     (void)scratch;
     if (one)
         l->kern->bytes.look_up(end - from, l->x + from, l->table, l->y + from);
@@ -217,8 +218,8 @@ poprt_status prt_fast_byte_table(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_tensor *x = c->in[0], *y = c->out[0];
     const size_t n = prt_tensor_count(x);
-    if (!prt_fast_wants(c) || n == 0)
-        return prt_fast_pass(done);
+    if (!prt_fast_has_output(c) || n == 0)
+        return prt_fast_use_reference(done);
     lookup l = { .kern = k,
         .x = x->data,
         .table = c->in[1]->data,
@@ -247,8 +248,8 @@ typedef struct range {
 static void run_range(const void *user, size_t item, float *scratch)
 {
     const range *r = user;
-    const size_t from = prt_parallel_cut(r->n, r->pieces, item);
-    const size_t count = prt_parallel_cut(r->n, r->pieces, item + 1) - from;
+    const size_t from = prt_parallel_piece_begin(r->n, r->pieces, item);
+    const size_t count = prt_parallel_piece_begin(r->n, r->pieces, item + 1) - from;
     (void)scratch;
     r->low[item] = r->kern->rows.extreme(PRT_BINARY_min, count, r->x + from);
     r->high[item] = r->kern->rows.extreme(PRT_BINARY_max, count, r->x + from);
@@ -257,8 +258,8 @@ static void run_range(const void *user, size_t item, float *scratch)
 poprt_status prt_fast_dynamic_quantize(prt_eval *c, const prt_kern *k, bool *done)
 {
     enum { MOST_PIECES = 64 };
-    if (!prt_fast_has(c, 0) || !prt_fast_wants(c) || prt_tensor_count(c->in[0]) == 0)
-        return prt_fast_pass(done);
+    if (!prt_fast_has(c, 0) || !prt_fast_has_output(c) || prt_tensor_count(c->in[0]) == 0)
+        return prt_fast_use_reference(done);
     const prt_tensor *x = c->in[0];
     float ends[2 * MOST_PIECES], scale;
     uint8_t zero;
@@ -274,12 +275,12 @@ poprt_status prt_fast_dynamic_quantize(prt_eval *c, const prt_kern *k, bool *don
     const float low = k->rows.extreme(PRT_BINARY_min, r.pieces, r.low);
     const float high = k->rows.extreme(PRT_BINARY_max, r.pieces, r.high);
     if (!isfinite(low) || !isfinite(high))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     /* The two extremes determine the scale and zero point of all. */
     prt_quant_dynamic_run(2, (const float[]){ low, high }, NULL, &scale, &zero);
     const prt_tensor scales = { .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_f32, .data = &scale };
     const prt_tensor zeros = { .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_u8, .data = &zero };
-    const stretch s = { .kern = k,
+    const quantize_work s = { .kern = k,
         .x = x,
         .scale = &scales,
         .zero = &zeros,

@@ -97,10 +97,10 @@ static double short_sum(const reduce_work *j, const float *x)
 static void run_rows(const void *user, size_t item, float *scratch)
 {
     const reduce_work *j = user;
-    const size_t end = prt_parallel_cut(j->kept.count, j->pieces, item + 1);
+    const size_t end = prt_parallel_piece_begin(j->kept.count, j->pieces, item + 1);
     const bool fits = j->n <= SHORT && j->reduced.count == 1 && j->kind != MAX && j->kind != MIN;
     (void)scratch;
-    for (size_t i = prt_parallel_cut(j->kept.count, j->pieces, item); i < end; i++) {
+    for (size_t i = prt_parallel_piece_begin(j->kept.count, j->pieces, item); i < end; i++) {
         const float *x = j->x + offset_of(&j->kept, i);
         j->y[i] = fits ? finish(j, short_sum(j, x)) : element(j, x);
     }
@@ -124,8 +124,8 @@ static void run_columns(const void *user, size_t item, float *scratch)
                 x + offset_of(&j->reduced, i), 1, y);
         return;
     }
-    const size_t end = prt_parallel_cut(j->reduced.count, j->parts, part + 1);
-    for (size_t i = prt_parallel_cut(j->reduced.count, j->parts, part); i < end; i++)
+    const size_t end = prt_parallel_piece_begin(j->reduced.count, j->parts, part + 1);
+    for (size_t i = prt_parallel_piece_begin(j->reduced.count, j->parts, part); i < end; i++)
         j->kern->add_to(m, x + offset_of(&j->reduced, i), is_square(j), sums);
     for (size_t i = 0; i < m && j->parts == 1; i++)
         y[i] = finish(j, sums[i]);
@@ -185,12 +185,12 @@ static poprt_status run_axes(prt_eval *c, const prt_kern *k, kind what, uint32_t
     const prt_tensor *x = c->in[0];
     reduce_work j = { .kern = &k->rows, .kind = what, .x = x->data, .y = c->out[0]->data };
     if (set == 0 || prt_tensor_count(x) == 0)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     const bool last = sort_axes(&j, x, set);
     j.total = (double)(last ? j.n : 1) * (double)j.reduced.count;
     if (!last)
         return reduce_columns(c, &j);
-    const size_t most = prt_parallel_alike(c, prt_tensor_count(x), 1 << 15);
+    const size_t most = prt_parallel_balanced_pieces(c, prt_tensor_count(x), 1 << 15);
     j.pieces = j.kept.count < most ? j.kept.count : most;
     return prt_parallel_for(c, j.pieces, 0, run_rows, &j);
 }
@@ -204,8 +204,8 @@ poprt_status prt_fast_reduce(prt_eval *c, const prt_kern *k, bool *done)
         [PRT_OP_reduce_l2] = L2,
         [PRT_OP_reduce_sum_square] = SUM_SQUARE };
     uint32_t set;
-    if (!prt_fast_has(c, 0) || !prt_fast_wants(c))
-        return prt_fast_pass(done);
+    if (!prt_fast_has(c, 0) || !prt_fast_has_output(c))
+        return prt_fast_use_reference(done);
     PRT_TRY(prt_reduce_axes(c, &set));
     return run_axes(c, k, kinds[c->def->id], set, done);
 }
@@ -213,7 +213,7 @@ poprt_status prt_fast_reduce(prt_eval *c, const prt_kern *k, bool *done)
 /* Averages over all axes after the channels. */
 poprt_status prt_fast_global_average_pool(prt_eval *c, const prt_kern *k, bool *done)
 {
-    if (!prt_fast_has(c, 0) || !prt_fast_wants(c) || c->in[0]->rank < 3)
-        return prt_fast_pass(done);
+    if (!prt_fast_has(c, 0) || !prt_fast_has_output(c) || c->in[0]->rank < 3)
+        return prt_fast_use_reference(done);
     return run_axes(c, k, MEAN, ((1u << c->in[0]->rank) - 1) & ~3u, done);
 }

@@ -25,12 +25,12 @@ prt_fast_rows prt_fast_rows_of(const prt_eval *c, const prt_kern *k, uint32_t fi
 poprt_status prt_fast_rows_run(prt_eval *c, prt_fast_rows *r);
 
 /* Returns whether output 0 is wanted, has memory, and is the only output. */
-static inline bool prt_fast_wants_first(const prt_eval *c)
+static inline bool prt_fast_has_only_output(const prt_eval *c)
 {
     for (uint32_t i = 1; i < c->n_out; i++)
         if (prt_eval_wants(c, i))
             return false;
-    return prt_fast_wants(c);
+    return prt_fast_has_output(c);
 }
 
 #endif

@@ -34,29 +34,29 @@ static void run_columns(const void *user, size_t item, float *scratch)
     const size_t m = inner - first < COLUMNS ? inner - first : COLUMNS;
     const float *x = s->x + item / s->chunks * s->n * inner + first;
     float *y = s->y + item / s->chunks * s->n * inner + first;
-    float *most = scratch, *spare = scratch + COLUMNS;
+    float *most = scratch, *factors = scratch + COLUMNS;
     double sums[COLUMNS] = { 0 };
     memcpy(most, x, m * sizeof(float));
     for (size_t i = 1; i < s->n; i++)
         s->kern->binary(PRT_BINARY_max, m, most, 1, x + i * inner, 1, most);
     for (size_t i = 0; i < s->n; i++) {
-        float *row = y + i * inner, *e = s->logarithm ? spare : row;
+        float *row = y + i * inner, *e = s->logarithm ? factors : row;
         s->kern->binary(PRT_BINARY_sub, m, x + i * inner, 1, most, 1, row);
         s->kern->unary(PRT_UNARY_exp, m, row, e);
         s->kern->add_to(m, e, false, sums);
     }
     for (size_t j = 0; j < m; j++)
-        spare[j] = (float)(s->logarithm ? log(sums[j]) : 1.0 / sums[j]);
+        factors[j] = (float)(s->logarithm ? log(sums[j]) : 1.0 / sums[j]);
     for (size_t i = 0; i < s->n; i++)
-        s->kern->binary(s->logarithm ? PRT_BINARY_sub : PRT_BINARY_mul, m, y + i * inner, 1, spare,
-            1, y + i * inner);
+        s->kern->binary(s->logarithm ? PRT_BINARY_sub : PRT_BINARY_mul, m, y + i * inner, 1,
+            factors, 1, y + i * inner);
 }
 
 static poprt_status run(prt_eval *c, const prt_kern *k, int64_t axis, bool logarithm, bool *done)
 {
     const prt_tensor *x = c->in[0];
-    if (!prt_fast_has(c, 0) || !prt_fast_wants_first(c) || x->rank == 0)
-        return prt_fast_pass(done);
+    if (!prt_fast_has(c, 0) || !prt_fast_has_only_output(c) || x->rank == 0)
+        return prt_fast_use_reference(done);
     const uint32_t at = (uint32_t)(axis < 0 ? axis + x->rank : axis);
     const size_t n = (size_t)x->dims[at], inner = prt_dims_product(x->dims, at + 1, x->rank);
     if (prt_tensor_count(x) == 0)

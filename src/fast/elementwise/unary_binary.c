@@ -22,8 +22,8 @@ typedef struct map {
 static void map_piece(const void *user, size_t item, float *scratch)
 {
     const map *m = user;
-    const size_t from = prt_parallel_cut(m->count, m->pieces, item);
-    const size_t n = prt_parallel_cut(m->count, m->pieces, item + 1) - from;
+    const size_t from = prt_parallel_piece_begin(m->count, m->pieces, item);
+    const size_t n = prt_parallel_piece_begin(m->count, m->pieces, item + 1) - from;
     (void)scratch;
     if (m->one >= 0)
         m->kern->rows.unary(m->one, n, m->x + from, m->y + from);
@@ -34,13 +34,13 @@ static void map_piece(const void *user, size_t item, float *scratch)
 static poprt_status run_map(prt_eval *c, map *m, bool *done)
 {
     if (!prt_fast_has(c, 0))
-        return prt_fast_whole(c, m->kern, done);
+        return prt_fast_integer(c, m->kern, done);
     if (!prt_eval_wants(c, 0))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     m->x = c->in[0]->data;
     m->y = c->out[0]->data;
     m->count = prt_tensor_count(c->in[0]);
-    m->pieces = prt_parallel_alike(c, m->count, PIECE);
+    m->pieces = prt_parallel_balanced_pieces(c, m->count, PIECE);
     return prt_parallel_for(c, m->pieces, 0, map_piece, m);
 }
 
@@ -54,7 +54,7 @@ poprt_status prt_fast_act(prt_eval *c, const prt_kern *k, bool *done)
 {
     map m = { .kern = k, .one = -1 };
     return prt_fused_act_of(c->def->id, c->attrs, &m.act) ? run_map(c, &m, done)
-                                                          : prt_fast_pass(done);
+                                                          : prt_fast_use_reference(done);
 }
 
 poprt_status prt_fast_clip(prt_eval *c, const prt_kern *k, bool *done)
@@ -87,8 +87,8 @@ static void pair_piece(const void *user, size_t item, float *scratch)
     (void)scratch;
     prt_rows_init(&r, p->out, 2, p->in);
     r.most = SIZE_MAX;
-    prt_rows_part(&r, prt_parallel_cut(r.total, p->pieces, item),
-        prt_parallel_cut(r.total, p->pieces, item + 1));
+    prt_rows_part(&r, prt_parallel_piece_begin(r.total, p->pieces, item),
+        prt_parallel_piece_begin(r.total, p->pieces, item + 1));
     while (prt_rows_next(&r))
         p->run(p->kind, r.count, a + r.from[0], r.step[0], b + r.from[1], r.step[1], y + r.to);
 }
@@ -97,10 +97,10 @@ poprt_status prt_fast_binary(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_instruction step = { prt_instruction_of(c->def->id), { 0, 1, 0 } };
     if (c->n_in < 2 || !prt_eval_wants(c, 0))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     for (uint32_t i = 0; i < c->n_in; i++)
         if (!prt_fast_has(c, i))
-            return prt_fast_whole(c, k, done);
+            return prt_fast_integer(c, k, done);
     if (c->n_in == 2 && prt_elementwise_pays(c, 1)) {
         const prt_program_view v = { .n_in = 2, .n_steps = 1, .steps = &step };
         return prt_elementwise_run(c, k, &v);
@@ -109,7 +109,7 @@ poprt_status prt_fast_binary(prt_eval *c, const prt_kern *k, bool *done)
         .in = { c->in[0], c->in[1] },
         .out = c->out[0],
         .kind = prt_instruction_kind(step.code),
-        .pieces = prt_parallel_alike(c, prt_tensor_count(c->out[0]), PIECE) };
+        .pieces = prt_parallel_balanced_pieces(c, prt_tensor_count(c->out[0]), PIECE) };
     PRT_TRY(prt_parallel_for(c, p.pieces, 0, pair_piece, &p));
     for (uint32_t i = 2; i < c->n_in; i++) { /* the output so far, in place, and the next input */
         p.in[0] = c->out[0];
@@ -135,7 +135,7 @@ poprt_status prt_fast_pow(prt_eval *c, const prt_kern *k, bool *done)
 {
     map m = { .kern = k };
     if (!prt_fast_has(c, 0) || !prt_eval_wants(c, 0))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     const int64_t code =
         prt_tensor_count(c->in[1]) == 1 && prt_tensor_count(c->in[0]) == prt_tensor_count(c->out[0])
         ? prt_instruction_of_power(prt_load_f64(c->in[1]->dtype, c->in[1]->data, 0))
@@ -145,10 +145,10 @@ poprt_status prt_fast_pow(prt_eval *c, const prt_kern *k, bool *done)
         return run_map(c, &m, done);
     }
     if (!prt_fast_has(c, 1))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     const pair p = { .run = powers,
         .in = { c->in[0], c->in[1] },
         .out = c->out[0],
-        .pieces = prt_parallel_alike(c, prt_tensor_count(c->out[0]), PIECE / 8) };
+        .pieces = prt_parallel_balanced_pieces(c, prt_tensor_count(c->out[0]), PIECE / 8) };
     return prt_parallel_for(c, p.pieces, 0, pair_piece, &p);
 }

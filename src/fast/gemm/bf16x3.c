@@ -64,8 +64,8 @@ static void convert_units(prt_bf16x3_work *w, const prt_bf16x3_converted *s, siz
 static void convert_piece(const void *user, size_t item, float *scratch)
 {
     prt_bf16x3_work *w = (prt_bf16x3_work *)(uintptr_t)user;
-    convert_units(w, &w->a, prt_parallel_cut(w->units, w->pieces, item),
-        prt_parallel_cut(w->units, w->pieces, item + 1), scratch);
+    convert_units(w, &w->a, prt_parallel_piece_begin(w->units, w->pieces, item),
+        prt_parallel_piece_begin(w->units, w->pieces, item + 1), scratch);
 }
 
 /* ---- parts of panels ---- */
@@ -76,7 +76,7 @@ static prt_bf16x3_part panel_part(const prt_bf16x3_work *w, size_t first, size_t
     float *packed, float *to)
 {
     const prt_product_spec *p = w->p;
-    const size_t cuts = prt_bf16x3_cuts(w->k, DEPTH), skip = first % PRT_GEMM_PANEL;
+    const size_t cuts = prt_bf16x3_item_count(w->k, DEPTH), skip = first % PRT_GEMM_PANEL;
     prt_bf16x3_part t = { .first = first, .begins = i == 0, .ends = i + 1 == w->parts };
     const size_t columns = prt_size_min(end - first, PRT_GEMM_PANEL - skip);
     const size_t width = prt_gemm_width(columns);
@@ -145,7 +145,7 @@ static void multiply(prt_bf16x3_work *w, const prt_bf16x3_item *r, const prt_bf1
     if (w->v != NULL && t->ends)
         prt_bf16x3_finish_pixels(w, r, t);
     if (w->sink != NULL && t->ends)
-        w->sink->take(w->sink->user, t->first, b->columns);
+        w->sink->consume(w->sink->user, t->first, b->columns);
 }
 
 /* ---- items ---- */
@@ -158,7 +158,7 @@ static void find_input(const prt_bf16x3_work *w, const prt_bf16x3_item *r, prt_b
     to->end = to->row + r->count / w->unit_rows;
     if (v != NULL) {
         to->row = r->first / v->out_h * w->padded_h + r->first % v->out_h * v->stride_h;
-        to->end = to->row + prt_nhwc_band_high(v, r->count);
+        to->end = to->row + prt_nhwc_band_rows(v, r->count);
     }
 }
 
@@ -175,15 +175,17 @@ void prt_bf16x3_run_item(const void *user, size_t item, float *scratch)
     const size_t chunk = item % w->chunks, block = item / w->chunks % w->blocks;
     const size_t image = item / w->chunks / w->blocks, each = w->images != NULL ? w->unit_rows : 1;
     const size_t all = v != NULL ? v->out_h : w->p->m / each;
-    const size_t row = prt_parallel_cut(all, w->blocks, block);
+    const size_t row = prt_parallel_piece_begin(all, w->blocks, block);
     prt_bf16x3_item r = { .first = (image * all + row) * each,
-        .count = (prt_parallel_cut(all, w->blocks, block + 1) - row) * each,
+        .count = (prt_parallel_piece_begin(all, w->blocks, block + 1) - row) * each,
         .sums = scratch,
         .a = w->a };
-    const size_t pieces = prt_bf16x3_cuts(w->p->n, w->chunk_step);
-    size_t first = prt_parallel_cut(pieces, w->chunks, chunk) * w->chunk_step, at = first, i = 0;
+    const size_t pieces = prt_bf16x3_item_count(w->p->n, w->chunk_step);
+    size_t first = prt_parallel_piece_begin(pieces, w->chunks, chunk) * w->chunk_step, at = first,
+           i = 0;
     const size_t last =
-        prt_size_min(prt_parallel_cut(pieces, w->chunks, chunk + 1) * w->chunk_step, w->p->n);
+        prt_size_min(prt_parallel_piece_begin(pieces, w->chunks, chunk + 1) * w->chunk_step,
+            w->p->n);
     float *split = scratch + w->sums, *packed = split + 2 * w->part_size;
     prt_bf16x3_converted own = { .a = packed + w->table + prt_bf16x3_band_size(w),
         .plane = w->a.plane };
@@ -222,41 +224,42 @@ bool prt_bf16x3_pays(const prt_eval *c, const prt_kern *kern, size_t m, size_t n
         k >= LEAST_K && (double)m * (double)n * (double)k >= LEAST_WORK;
 }
 
-void prt_bf16x3_cut(const prt_eval *c, prt_bf16x3_work *w, size_t images, size_t all, size_t row)
+void prt_bf16x3_set_items(const prt_eval *c, prt_bf16x3_work *w, size_t images, size_t all,
+    size_t row)
 {
     const prt_product_spec *p = w->p;
-    const size_t depth = prt_size_min(w->k, DEPTH), cuts = prt_bf16x3_cuts(w->k, DEPTH);
+    const size_t depth = prt_size_min(w->k, DEPTH), cuts = prt_bf16x3_item_count(w->k, DEPTH);
     const size_t some = prt_size_min(DEPTH / prt_bf16x3_size(depth), w->taps);
     w->pitch = prt_bf16x3_pitch(depth);
-    w->parts = cuts > 1 ? cuts * w->taps : prt_bf16x3_cuts(w->taps, some);
+    w->parts = cuts > 1 ? cuts * w->taps : prt_bf16x3_item_count(w->taps, some);
     w->part_size = some * prt_bf16x3_size(depth) * PRT_GEMM_PANEL;
-    w->blocks = prt_size_min(prt_bf16x3_cuts(all * row * DEPTH, BLOCK), all);
+    w->blocks = prt_size_min(prt_bf16x3_item_count(all * row * DEPTH, BLOCK), all);
     w->span = w->v != NULL || all / w->blocks * p->k <= BLOCK ? 1 : p->n;
-    const size_t width = prt_parallel_width(c), items = width > 1 ? ITEMS * width : 1;
+    const size_t width = prt_parallel_threads(c), items = width > 1 ? ITEMS * width : 1;
     const size_t more = all * row / MANY_ROWS; /* blocks rather than chunks */
     if (images * w->blocks < items && more > w->blocks)
-        w->blocks = prt_size_min(prt_size_min(more, prt_bf16x3_cuts(items, images)), all);
+        w->blocks = prt_size_min(prt_size_min(more, prt_bf16x3_item_count(items, images)), all);
     if (images * w->blocks < width && all * row >= width * SOME_ROWS && p->n * p->k <= 2 * LITTLE)
         w->blocks = prt_size_min(width, all);
     const bool little = w->units * w->unit_rows * w->k <= LITTLE;
     /* The kernel computes 32 columns at a time. */
     w->chunk_step = little ? PRT_GEMM_PANEL / 2 : PRT_GEMM_PANEL;
     const size_t chunks =
-        prt_size_min(little ? width : items, prt_bf16x3_cuts(p->n, w->chunk_step));
+        prt_size_min(little ? width : items, prt_bf16x3_item_count(p->n, w->chunk_step));
     w->chunks = images * w->blocks >= width ? 1 : chunks;
     w->converts_own = w->chunks == 1 || little;
-    w->blocks =
-        prt_parallel_blocks(c, w->chunks * images, w->blocks, all, prt_bf16x3_cuts(ROWS, row));
-    const size_t tiles = prt_bf16x3_cuts(prt_bf16x3_cuts(all, w->blocks) * row, ROWS);
+    w->blocks = prt_parallel_blocks(c, w->chunks * images, w->blocks, all,
+        prt_bf16x3_item_count(ROWS, row));
+    const size_t tiles = prt_bf16x3_item_count(prt_bf16x3_item_count(all, w->blocks) * row, ROWS);
     w->sums = w->v != NULL ? tiles * ROWS * PRT_GEMM_PANEL : 0;
-    w->table = w->v != NULL ? prt_bf16x3_cuts(tiles * sizeof(size_t), 64) * 16
+    w->table = w->v != NULL ? prt_bf16x3_item_count(tiles * sizeof(size_t), 64) * 16
         : p->padded         ? 0
-                            : prt_bf16x3_cuts(2 * w->part_size + p->spare, 16) * 16;
-    const size_t most = prt_bf16x3_cuts(all, w->blocks);
+                            : prt_bf16x3_item_count(2 * w->part_size + p->pack_scratch, 16) * 16;
+    const size_t most = prt_bf16x3_item_count(all, w->blocks);
     const prt_nhwc *v = w->v;
     const size_t beyond =
         v != NULL ? ROWS * v->stride_w : PRT_BF16X3_ROWS_PAST_END; /* rows read by the last tile */
-    w->a.end = !w->converts_own ? w->units : v != NULL ? prt_nhwc_band_high(v, most) : most;
+    w->a.end = !w->converts_own ? w->units : v != NULL ? prt_nhwc_band_rows(v, most) : most;
     w->a.plane = (w->a.end * w->unit_rows + beyond) * w->pitch;
     w->scratch = w->sums + 2 * w->part_size + w->table +
         (w->converts_own ? cuts * w->a.plane + prt_bf16x3_band_size(w) : 0);
@@ -266,13 +269,14 @@ void prt_bf16x3_cut(const prt_eval *c, prt_bf16x3_work *w, size_t images, size_t
 poprt_status prt_bf16x3_run(prt_eval *c, prt_bf16x3_work *w, size_t images, size_t all, size_t row,
     bool *done)
 {
-    prt_bf16x3_cut(c, w, images, all, row);
+    prt_bf16x3_set_items(c, w, images, all, row);
     if (!w->converts_own) {
-        const size_t cuts = prt_bf16x3_cuts(w->k, DEPTH);
-        w->a.a = prt_parallel_raw(c, cuts, w->a.plane);
+        const size_t cuts = prt_bf16x3_item_count(w->k, DEPTH);
+        w->a.a = prt_parallel_uninitialized_floats(c, cuts, w->a.plane);
         if (w->a.a == NULL)
             return POPRT_E_NOMEM;
-        w->pieces = prt_size_min(prt_parallel_alike(c, w->a.plane * cuts, PIECE), w->units);
+        w->pieces =
+            prt_size_min(prt_parallel_balanced_pieces(c, w->a.plane * cuts, PIECE), w->units);
         PRT_TRY(prt_parallel_for(c, w->pieces, prt_bf16x3_band_size(w), convert_piece, w));
     }
     PRT_TRY(
@@ -329,17 +333,18 @@ static void begin_strip(prt_bf16x3_work *w, const prt_kern *kern, const prt_prod
         .k = p->k,
         .unit_rows = 1,
         .taps = 1 };
-    prt_bf16x3_cut(&one_thread, w, 1, p->m, 1);
+    prt_bf16x3_set_items(&one_thread, w, 1, p->m, 1);
 }
 
 size_t prt_bf16x3_strip_size(const prt_nhwc_product *p, size_t m)
 {
     prt_product_spec spec = strip_spec(p, prt_size_min(m, PRT_BF16X3_SMALL_M));
-    const size_t few = prt_bf16x3_small_m_fits(&spec) ? prt_bf16x3_small_m_size(spec.m, spec.k) : 0;
+    const size_t small_m =
+        prt_bf16x3_small_m_fits(&spec) ? prt_bf16x3_small_m_size(spec.m, spec.k) : 0;
     prt_bf16x3_work w;
-    spec.m = prt_size_min(m, PRT_BF16X3_WHOLE); /* one block */
+    spec.m = prt_size_min(m, PRT_BF16X3_BLOCK_ROWS); /* one block */
     begin_strip(&w, NULL, &spec);
-    return few > w.scratch ? few : w.scratch;
+    return small_m > w.scratch ? small_m : w.scratch;
 }
 
 bool prt_bf16x3_strip(const prt_kern *kern, const prt_nhwc_product *p, size_t m, const float *a,

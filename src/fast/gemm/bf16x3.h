@@ -7,14 +7,15 @@
 #include "fast/gemm/product.h"
 
 enum {
-    PRT_BF16X3_WHOLE = 1024,                               /* rows of A in one block, at most */
-    PRT_BF16X3_BLOCK = PRT_BF16X3_WHOLE * PRT_BF16X3_DEPTH /* floats of a block of A, at most */
+    PRT_BF16X3_BLOCK_ROWS = 1024, /* rows of A in one block, at most */
+    PRT_BF16X3_BLOCK =
+        PRT_BF16X3_BLOCK_ROWS * PRT_BF16X3_DEPTH /* floats of a block of A, at most */
 };
 
 /* Returns whether m rows of A fit one block, which passes by all panels. */
-static inline bool prt_bf16x3_is_whole(size_t m, size_t k)
+static inline bool prt_bf16x3_fits_block(size_t m, size_t k)
 {
-    return m <= PRT_BF16X3_WHOLE && m * k <= PRT_BF16X3_BLOCK;
+    return m <= PRT_BF16X3_BLOCK_ROWS && m * k <= PRT_BF16X3_BLOCK;
 }
 
 #ifdef PRT_NO_AMX
@@ -41,7 +42,7 @@ bool prt_bf16x3_pays(const prt_eval *c, const prt_kern *kern, size_t m, size_t n
 
 /* Multiplies a strip of m rows on the calling thread. The scratch has prt_bf16x3_strip_size(p, m)
  * floats, which suffice for fewer rows as well. With a sink the rows have to fit one block
- * (prt_bf16x3_is_whole): each panel of C is written to the same place, then the sink consumes it.
+ * (prt_bf16x3_fits_block): each panel of C is written to the same place, then the sink consumes it.
  * Returns false if an element is not finite; C then holds arbitrary values. */
 size_t prt_bf16x3_strip_size(const prt_nhwc_product *p, size_t m);
 bool prt_bf16x3_strip(const prt_kern *kern, const prt_nhwc_product *p, size_t m, const float *a,

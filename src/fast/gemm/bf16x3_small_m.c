@@ -52,8 +52,8 @@ static void run_item(const void *user, size_t item, float *scratch)
         .a = a,
         .lda = pitch,
         .n = p->n,
-        .first = prt_parallel_cut(all, j->items, item) * COLUMNS,
-        .last = prt_size_min(prt_parallel_cut(all, j->items, item + 1) * COLUMNS, p->n),
+        .first = prt_parallel_piece_begin(all, j->items, item) * COLUMNS,
+        .last = prt_size_min(prt_parallel_piece_begin(all, j->items, item + 1) * COLUMNS, p->n),
         .b = p->direct(p, 0, 0, 0, &stride),
         .bias = p->end.bias,
         .c = p->c,
@@ -78,7 +78,7 @@ poprt_status prt_bf16x3_small_m_product(prt_eval *c, const prt_kern *kern,
 {
     small_m_work j = { .p = p,
         .kern = kern,
-        .items = prt_size_min(prt_parallel_width(c), slices_of(p)) };
+        .items = prt_size_min(prt_parallel_threads(c), slices_of(p)) };
     atomic_init(&j.finite, true);
     PRT_TRY(prt_parallel_for(c, j.items, prt_bf16x3_small_m_size(p->m, p->k), run_item, &j));
     *done = atomic_load(&j.finite);

@@ -65,14 +65,15 @@ typedef struct prt_bf16x3_item {
 } prt_bf16x3_item;
 
 /* n / most, rounded up. */
-static inline size_t prt_bf16x3_cuts(size_t n, size_t most)
+static inline size_t prt_bf16x3_item_count(size_t n, size_t most)
 {
     return (n + most - 1) / most;
 }
 
 /* Cuts `all` rows of C (or rows of pixels, with `row` rows of C each) of each of `images` into
  * items, and sets the sizes that follow from it. */
-void prt_bf16x3_cut(const prt_eval *c, prt_bf16x3_work *w, size_t images, size_t all, size_t row);
+void prt_bf16x3_set_items(const prt_eval *c, prt_bf16x3_work *w, size_t images, size_t all,
+    size_t row);
 
 /* Cuts the work and runs it. Clears `*done` where not all elements are finite; C then holds
  * anything. */

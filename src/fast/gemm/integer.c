@@ -29,9 +29,9 @@ static void run_left(const void *user, size_t item, float *scratch)
 {
     const integer_work *j = user;
     const prt_integer *p = j->p;
-    const size_t rows = p->lefts * p->m, end = prt_parallel_cut(rows, j->pieces, item + 1);
+    const size_t rows = p->lefts * p->m, end = prt_parallel_piece_begin(rows, j->pieces, item + 1);
     (void)scratch;
-    for (size_t i = prt_parallel_cut(rows, j->pieces, item); i < end; i++) {
+    for (size_t i = prt_parallel_piece_begin(rows, j->pieces, item); i < end; i++) {
         if (!j->in_place)
             p->kern->bytes.row(p->k, p->a + i * p->k, p->a_signed ? 0x80 : 0,
                 (uint8_t *)(j->copy + i * j->words));
@@ -40,7 +40,7 @@ static void run_left(const void *user, size_t item, float *scratch)
 }
 
 static void pack_right(const integer_work *j, size_t batch, size_t first, size_t columns,
-    uint32_t *to, uint8_t *spare)
+    uint32_t *to, uint8_t *scratch)
 {
     static const uint8_t none[PRT_GEMM_PANEL];
     const prt_integer *p = j->p;
@@ -54,7 +54,7 @@ static void pack_right(const integer_work *j, size_t batch, size_t first, size_t
             rows[t] = none;
             if (k >= p->k)
                 continue;
-            rows[t] = p->right(p, batch, k, first, columns, spare + t * PRT_GEMM_PANEL);
+            rows[t] = p->right(p, batch, k, first, columns, scratch + t * PRT_GEMM_PANEL);
             flip |= all & 0xffu << 8 * t;
         }
         p->kern->bytes.pack4(columns, rows, flip, to);
@@ -69,8 +69,8 @@ static void run_item(const void *user, size_t item, float *scratch)
     const size_t batch = item / j->blocks / j->panels, first = panel * PRT_GEMM_PANEL;
     const size_t left = batch % p->lefts * p->m;
     const size_t columns = prt_gemm_panel_columns(p->n, first);
-    const size_t row = prt_parallel_cut(p->m, j->blocks, block);
-    const size_t rows = prt_parallel_cut(p->m, j->blocks, block + 1) - row;
+    const size_t row = prt_parallel_piece_begin(p->m, j->blocks, block);
+    const size_t rows = prt_parallel_piece_begin(p->m, j->blocks, block + 1) - row;
     uint32_t *b = (uint32_t *)(void *)scratch;
     int32_t *sums = (int32_t *)(b + j->words * PRT_GEMM_PANEL);
     int32_t *column_sums = sums + INTEGER_ROWS * PRT_GEMM_PANEL;
@@ -115,8 +115,8 @@ poprt_status prt_integer_run(prt_eval *c, const prt_integer *p)
     if (!prt_size_mul(p->lefts, p->m, &rows) || !prt_size_mul(j.words, PRT_GEMM_PANEL, &packed))
         return prt_fail_nomem(SIZE_MAX);
     j.in_place = p->k % 4 == 0 && !p->a_signed && (uintptr_t)p->a % sizeof(uint32_t) == 0;
-    uint32_t *memory = (void *)prt_parallel_floats(c, j.in_place ? 1 : rows + 1, j.words);
-    j.a_sum = (int32_t *)(void *)prt_parallel_floats(c, rows, 1);
+    uint32_t *memory = (void *)prt_parallel_zeroed_floats(c, j.in_place ? 1 : rows + 1, j.words);
+    j.a_sum = (int32_t *)(void *)prt_parallel_zeroed_floats(c, rows, 1);
     if (memory == NULL || j.a_sum == NULL)
         return POPRT_E_NOMEM;
     j.ones = memory;
@@ -134,7 +134,7 @@ const int32_t *prt_integer_zeros(prt_eval *c, uint32_t i, size_t count, size_t *
     const size_t n = t != NULL ? prt_tensor_count(t) : 1;
     if (n != 1 && (n != count || t->rank != 1))
         return NULL;
-    int32_t *zeros = (int32_t *)(void *)prt_parallel_floats(c, n, 1);
+    int32_t *zeros = (int32_t *)(void *)prt_parallel_zeroed_floats(c, n, 1);
     if (zeros == NULL)
         return NULL;
     for (size_t k = 0; t != NULL && k < n; k++)

@@ -20,10 +20,10 @@ struct prt_integer {
     const int32_t *a_zero; /* by row, of all left sides; or a single one, with step 0 */
     const int32_t *b_zero; /* by column; or a single one, with step 0 */
     size_t a_step, b_step;
-    /* Returns row k of B in a batch, columns [first, first + columns). It may use `spare`,
+    /* Returns row k of B in a batch, columns [first, first + columns). It may use `scratch`,
      * `columns` bytes of scratch. */
     const uint8_t *(*right)(const prt_integer *p, size_t batch, size_t k, size_t first,
-        size_t columns, uint8_t *spare);
+        size_t columns, uint8_t *scratch);
     /* Consumes the finished sums of one row. Called by any thread. */
     void (*store)(const prt_integer *p, size_t batch, size_t row, size_t first, size_t columns,
         const int32_t *sums);

@@ -14,12 +14,12 @@ typedef struct matmul {
 } matmul;
 
 static const uint8_t *right(const prt_integer *p, size_t batch, size_t k, size_t first,
-    size_t columns, uint8_t *spare)
+    size_t columns, uint8_t *scratch)
 {
     const matmul *m = p->user;
     size_t a = 0, b = 0;
     (void)columns;
-    (void)spare;
+    (void)scratch;
     if (!m->one)
         prt_matmul_at(m->mm, batch, &a, &b);
     return m->b + b + k * p->n + first;
@@ -71,19 +71,19 @@ static poprt_status run(prt_eval *c, const prt_kern *k, uint32_t a, uint32_t b, 
         p.batches = p.lefts = 1;
     }
     if (p.k == 0 || prt_tensor_count(x) != p.lefts * p.m * p.k)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     p.a_zero = prt_integer_zeros(c, a_zero, p.m, &p.a_step);
     p.b_zero = prt_integer_zeros(c, b_zero, p.n, &p.b_step);
     if (p.a_zero == NULL || p.b_zero == NULL || p.a_step != 0)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     return prt_integer_run(c, &p);
 }
 
 poprt_status prt_fast_matmul_integer(prt_eval *c, const prt_kern *k, bool *done)
 {
     matmul m = { 0 };
-    if (!prt_integer_has(c, 0) || !prt_integer_has(c, 1) || !prt_fast_wants(c))
-        return prt_fast_pass(done);
+    if (!prt_integer_has(c, 0) || !prt_integer_has(c, 1) || !prt_fast_has_output(c))
+        return prt_fast_use_reference(done);
     return run(c, k, 0, 1, 2, 3, &m, done);
 }
 
@@ -95,14 +95,14 @@ static bool is_one(const prt_eval *c, uint32_t i)
 poprt_status prt_fast_qlinear_matmul(prt_eval *c, const prt_kern *k, bool *done)
 {
     matmul m = { 0 };
-    if (!prt_integer_has(c, 0) || !prt_integer_has(c, 3) || !prt_fast_wants(c) ||
+    if (!prt_integer_has(c, 0) || !prt_integer_has(c, 3) || !prt_fast_has_output(c) ||
         !prt_integer_has(c, 7) || !is_one(c, 1) || !is_one(c, 6) || !is_one(c, 7))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     const prt_tensor *scale = c->in[4];
     const size_t n = prt_tensor_count(scale),
                  columns = (size_t)c->out[0]->dims[c->out[0]->rank - 1];
     if (c->out[0]->rank < 2 || c->in[3]->rank < 2 || (n != 1 && (scale->rank != 1 || n != columns)))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     const double a = prt_quant_number(c, 1, 1), y = prt_quant_number(c, 6, 1);
     m.q.zero = prt_quant_number(c, 7, 0);
     (void)prt_quant_range(c->out[0]->dtype, &m.q.low, &m.q.high);

@@ -102,7 +102,7 @@ static void find(const prt_product_spec *p, size_t batch, size_t *a, size_t *c, 
 static const float *sum_rows(prt_eval *c, const prt_linear *f)
 {
     const size_t blocks = prt_low_precision_blocks(f->by.block, f->k);
-    float *sums = prt_parallel_raw(c, f->m, blocks);
+    float *sums = prt_parallel_uninitialized_floats(c, f->m, blocks);
     for (size_t i = 0; sums != NULL && i < f->m; i++)
         for (size_t b = 0; b < blocks; b++) {
             const size_t from = b * f->by.block, left = f->k - from;
@@ -146,7 +146,7 @@ static void run_panels(const prt_linear *f, size_t from, size_t n)
             .stride = prt_gemm_width(columns),
             .c = f->y + at,
             .ldc = f->n,
-            .near = f->near,
+            .in_cache = f->weights_in_cache,
             .end = &end };
         f->kern->gemm(&g);
     }
@@ -155,9 +155,10 @@ static void run_panels(const prt_linear *f, size_t from, size_t n)
 /* An item that reads B from memory reads up to this number of panels side by side. */
 enum { FAR_PANELS = 12 };
 
-static bool is_far_row(const prt_linear *f)
+static bool streams_weights(const prt_linear *f)
 {
-    return f->packed && f->m == 1 && !f->near && f->low_precision == PRT_LOW_PRECISION_COUNT &&
+    return f->packed && f->m == 1 && !f->weights_in_cache &&
+        f->low_precision == PRT_LOW_PRECISION_COUNT &&
         f->residual != f->y; /* the residual is added last */
 }
 
@@ -173,7 +174,7 @@ static void finish_row(const prt_linear *f, size_t row, size_t from, size_t n)
         rows->act(&f->act, n, y, y);
 }
 
-static void run_far_row(const prt_linear *f, size_t from, size_t n)
+static void run_streaming_row(const prt_linear *f, size_t from, size_t n)
 {
     const prt_gemm_row r = { .k = f->k,
         .columns = n,
@@ -181,7 +182,7 @@ static void run_far_row(const prt_linear *f, size_t from, size_t n)
         .b = f->b + from * f->k,
         .add = f->bias != NULL ? f->bias + from : NULL,
         .y = f->y + from,
-        .far = true };
+        .from_memory = true };
     f->kern->gemm_row(&r);
     finish_row(f, 0, from, n);
 }
@@ -192,12 +193,12 @@ static void run_small_m(const void *user, size_t item, float *scratch)
     const prt_kern_rows *rows = &f->kern->rows;
     const size_t unit = f->transposed ? 1 : PRT_GEMM_PANEL;
     const size_t units = f->transposed ? f->n : (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
-    const size_t from = prt_parallel_cut(units, f->pieces, item) * unit;
-    const size_t end = prt_parallel_cut(units, f->pieces, item + 1) * unit;
+    const size_t from = prt_parallel_piece_begin(units, f->pieces, item) * unit;
+    const size_t end = prt_parallel_piece_begin(units, f->pieces, item + 1) * unit;
     const size_t n = (end < f->n ? end : f->n) - from;
     (void)scratch;
-    if (is_far_row(f)) {
-        run_far_row(f, from, n);
+    if (streams_weights(f)) {
+        run_streaming_row(f, from, n);
         return;
     }
     if (f->packed) {
@@ -228,15 +229,16 @@ static const float *panel_at(const prt_product_spec *p, size_t batch, size_t fir
 poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
 {
     const bool is_low_precision = f->low_precision < PRT_LOW_PRECISION_COUNT;
-    if (f->m < PRT_LINEAR_FEW || (is_low_precision && f->m <= PRT_LINEAR_NARROW)) {
+    if (f->m < PRT_LINEAR_UNPACKED_ROWS ||
+        (is_low_precision && f->m <= PRT_LINEAR_LOW_PRECISION_ROWS)) {
         const size_t panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
         f->pieces = prt_parallel_pieces(f->n * f->k, 1 << 16);
-        f->near = c->weights_in_cache;
+        f->weights_in_cache = c->weights_in_cache;
         if (!f->packed && !f->transposed) /* rows of B in place: long pieces of a row are faster */
-            f->pieces = prt_parallel_width(c);
-        if (is_far_row(f)) { /* panels side by side, the same number for each thread */
-            const size_t width = prt_parallel_width(c), each = panels / (width * FAR_PANELS);
-            f->pieces = prt_size_min(prt_parallel_alike(c, f->n * f->k, 1 << 16),
+            f->pieces = prt_parallel_threads(c);
+        if (streams_weights(f)) { /* panels side by side, the same number for each thread */
+            const size_t width = prt_parallel_threads(c), each = panels / (width * FAR_PANELS);
+            f->pieces = prt_size_min(prt_parallel_balanced_pieces(c, f->n * f->k, 1 << 16),
                 width * (each != 0 ? each : 1));
         }
         f->pieces = !f->transposed && panels < f->pieces ? panels : f->pieces;
@@ -287,7 +289,7 @@ poprt_status prt_matmul_run(prt_eval *c, const prt_kern *k, const prt_tensor *a,
     prt_matmul mm;
     prt_matmul_init(&mm, a, b);
     if (mm.k == 0)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     if (b->rank <= 2) { /* the right side is one matrix: batches are more rows of A */
         prt_linear f = { .kern = k,
             .m = mm.m * mm.batches,
@@ -325,7 +327,7 @@ poprt_status prt_matmul_run(prt_eval *c, const prt_kern *k, const prt_tensor *a,
 poprt_status prt_fast_matmul(prt_eval *c, const prt_kern *k, bool *done)
 {
     if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     return prt_matmul_run(c, k, c->in[0], c->in[1], false, done);
 }
 
@@ -333,14 +335,14 @@ poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_fused_linear_attrs *attrs = c->attrs;
     if (!prt_fast_has(c, 0) || !prt_eval_wants(c, 0))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     const prt_tensor *a = c->in[0], *b = c->in[1], *y = c->out[0];
     const size_t n = (size_t)y->dims[y->rank - 1], depth = (size_t)a->dims[a->rank - 1];
     const size_t m = prt_dims_product(a->dims, 0, a->rank - 1);
     const int low_precision = prt_low_precision_of(b->dtype);
     const bool scaled = prt_eval_has(c, 4);
     if (depth == 0 || (low_precision == PRT_LOW_PRECISION_COUNT && scaled))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     prt_linear f = { .kern = k,
         .m = m,
         .n = n,
@@ -360,9 +362,9 @@ poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
         .y = y->data,
         .act = { attrs->activation, attrs->alpha, attrs->beta } };
     if (attrs->compute == PRT_LINEAR_i8)
-        return (uintptr_t)b->data % sizeof(uint32_t) == 0 ? prt_linear_blocks(c, &f)
-                                                          : prt_fast_pass(done);
-    return attrs->compute == PRT_LINEAR_bf16 ? prt_linear_rounded(c, &f) : prt_linear_run(c, &f);
+        return (uintptr_t)b->data % sizeof(uint32_t) == 0 ? prt_linear_i4_blocks(c, &f)
+                                                          : prt_fast_use_reference(done);
+    return attrs->compute == PRT_LINEAR_bf16 ? prt_linear_bf16(c, &f) : prt_linear_run(c, &f);
 }
 
 poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done)
@@ -370,14 +372,14 @@ poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done)
     const prt_gemm_attrs *attrs = c->attrs;
     if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0) ||
         attrs->alpha != 1.0f || attrs->transA != 0)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     const prt_tensor *a = c->in[0], *b = c->in[1], *y = c->out[0];
     const prt_tensor *bias = prt_eval_has(c, 2) ? c->in[2] : NULL;
     const size_t m = (size_t)y->dims[0], n = (size_t)y->dims[1], depth = (size_t)a->dims[1];
     const bool by_column = bias != NULL && prt_tensor_count(bias) == n && bias->rank > 0 &&
         (size_t)bias->dims[bias->rank - 1] == n;
     if (depth == 0 || (bias != NULL && (attrs->beta != 1.0f || !by_column)))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     prt_linear f = { .kern = k,
         .m = m,
         .n = n,

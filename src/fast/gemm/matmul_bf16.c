@@ -10,7 +10,7 @@
 enum {
     ROW_BLOCK = 240,       /* rows of an item */
     ROUND_LEAST = 1 << 14, /* elements of A that an item rounds, at least */
-    FEW_ROWS = 8           /* rows, up to which the product is limited by memory */
+    MEMORY_BOUND_ROWS = 8  /* rows, up to which the product is limited by memory */
 };
 
 typedef struct rounding {
@@ -24,9 +24,9 @@ static void run_rounding(const void *user, size_t item, float *scratch)
 {
     const rounding *r = user;
     const prt_linear *f = r->f;
-    const size_t end = prt_parallel_cut(f->m, r->pieces, item + 1);
+    const size_t end = prt_parallel_piece_begin(f->m, r->pieces, item + 1);
     (void)scratch;
-    for (size_t i = prt_parallel_cut(f->m, r->pieces, item); i < end; i++)
+    for (size_t i = prt_parallel_piece_begin(f->m, r->pieces, item); i < end; i++)
         if (r->pairs != NULL)
             f->kern->low_precision.pairs(f->k, f->a + i * f->k, r->pairs + i * r->step);
         else
@@ -37,7 +37,7 @@ static void run_rounding(const void *user, size_t item, float *scratch)
 static poprt_status round_rows(prt_eval *c, rounding *r, float **to)
 {
     const size_t most = prt_parallel_pieces(r->f->m * r->f->k, ROUND_LEAST);
-    *to = prt_parallel_floats(c, r->f->m, r->step);
+    *to = prt_parallel_zeroed_floats(c, r->f->m, r->step);
     if (*to == NULL)
         return POPRT_E_NOMEM;
     r->pieces = r->f->m < most ? r->f->m : most;
@@ -60,8 +60,8 @@ static void run_product(const void *user, size_t item, float *scratch)
     const product *p = user;
     const prt_linear *f = p->f;
     const size_t panel = item % p->panels, block = item / p->panels, first = panel * PRT_GEMM_PANEL;
-    const size_t row = prt_parallel_cut(f->m, p->blocks, block);
-    const size_t rows = prt_parallel_cut(f->m, p->blocks, block + 1) - row;
+    const size_t row = prt_parallel_piece_begin(f->m, p->blocks, block);
+    const size_t rows = prt_parallel_piece_begin(f->m, p->blocks, block + 1) - row;
     const uint32_t *b = f->panels;
     const prt_gemm_end end = { .bias = f->bias != NULL ? f->bias + first : NULL,
         .residual = f->residual != NULL ? f->residual + row * f->n + first : NULL,
@@ -100,13 +100,13 @@ static poprt_status run_pairs(prt_eval *c, const prt_linear *f)
     return prt_parallel_for(c, p.panels * p.blocks, 0, run_product, &p);
 }
 
-poprt_status prt_linear_rounded(prt_eval *c, const prt_linear *f)
+poprt_status prt_linear_bf16(prt_eval *c, const prt_linear *f)
 {
     const bool paired = f->low_precision == PRT_LOW_PRECISION_bf16 && f->by.scale == NULL &&
         (uintptr_t)f->panels % sizeof(uint32_t) == 0;
     if (f->m == 0 || f->n == 0)
         return POPRT_OK;
-    if (paired && f->m > FEW_ROWS && f->kern->dot.bf16 != NULL)
+    if (paired && f->m > MEMORY_BOUND_ROWS && f->kern->dot.bf16 != NULL)
         return run_pairs(c, f);
     rounding r = { .f = f, .step = f->k };
     PRT_TRY(round_rows(c, &r, &r.rounded));

@@ -22,9 +22,9 @@ static void run_rounding(const void *user, size_t item, float *scratch)
 {
     const i4_work *j = user;
     const prt_linear *f = j->f;
-    const size_t end = prt_parallel_cut(f->m, j->pieces, item + 1);
+    const size_t end = prt_parallel_piece_begin(f->m, j->pieces, item + 1);
     (void)scratch;
-    for (size_t i = prt_parallel_cut(f->m, j->pieces, item); i < end; i++)
+    for (size_t i = prt_parallel_piece_begin(f->m, j->pieces, item); i < end; i++)
         f->kern->bytes.blocks(f->k, f->by.block, f->a + i * f->k, j->a + i * j->words,
             j->by + i * j->parts);
 }
@@ -36,8 +36,8 @@ static void run_item(const void *user, size_t item, float *scratch)
     const prt_kern_rows *r = &f->kern->rows;
     const size_t first = item % j->panels * PRT_GEMM_PANEL, block = item / j->panels;
     const size_t n = prt_gemm_panel_columns(f->n, first);
-    const size_t row = prt_parallel_cut(f->m, j->blocks, block);
-    const size_t end = prt_parallel_cut(f->m, j->blocks, block + 1);
+    const size_t row = prt_parallel_piece_begin(f->m, j->blocks, block);
+    const size_t end = prt_parallel_piece_begin(f->m, j->blocks, block + 1);
     prt_dot_i4 g = { .rows = end - row,
         .columns = n,
         .k = f->k,
@@ -64,7 +64,7 @@ static void run_item(const void *user, size_t item, float *scratch)
     }
 }
 
-poprt_status prt_linear_blocks(prt_eval *c, const prt_linear *f)
+poprt_status prt_linear_i4_blocks(prt_eval *c, const prt_linear *f)
 {
     i4_work j = { .f = f,
         .words = prt_low_precision_rows(PRT_LOW_PRECISION_i4, f->k) / PRT_DOT_FOUR,
@@ -75,8 +75,8 @@ poprt_status prt_linear_blocks(prt_eval *c, const prt_linear *f)
         return POPRT_OK;
     const size_t most = prt_parallel_pieces(f->m * f->k, ROUND_LEAST);
     j.pieces = f->m < most ? f->m : most;
-    j.a = (uint32_t *)(void *)prt_parallel_raw(c, f->m, j.words);
-    j.by = (prt_dot_part *)(void *)prt_parallel_raw(c, f->m,
+    j.a = (uint32_t *)(void *)prt_parallel_uninitialized_floats(c, f->m, j.words);
+    j.by = (prt_dot_part *)(void *)prt_parallel_uninitialized_floats(c, f->m,
         j.parts * (sizeof(prt_dot_part) / sizeof(float)));
     if (j.a == NULL || j.by == NULL)
         return POPRT_E_NOMEM;

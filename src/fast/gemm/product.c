@@ -20,9 +20,9 @@ enum {
 typedef struct product_work {
     const prt_product_spec *p;
     const prt_kern *kern;
-    const prt_tensor *later; /* prt_eval's `later`: a constant to prefetch */
-    size_t panels, blocks;   /* blocks of rows */
-    size_t depth;            /* K of a block, about */
+    const prt_tensor *prefetch_hint; /* prt_eval's `prefetch_hint`: a constant to prefetch */
+    size_t panels, blocks;           /* blocks of rows */
+    size_t depth;                    /* K of a block, about */
 } product_work;
 
 /* Sets the data that the GEMM block prefetches after K position `k`: the rest of its panel, the
@@ -36,7 +36,7 @@ static void set_prefetch(const product_work *j, size_t batch, size_t block, size
     size_t stride;
     if (after >= j->panels) {
         if (block + 1 == j->blocks && batch + 1 == p->batches)
-            prt_fast_fetch_later(j->later, g);
+            prt_fast_prefetch_hint(j->prefetch_hint, g);
         return;
     }
     if (p->source != NULL) {
@@ -55,8 +55,8 @@ static void run_item(const void *user, size_t item, float *packed)
     const size_t panel = item % j->panels, block = item / j->panels % j->blocks;
     const size_t batch = item / j->panels / j->blocks;
     const size_t first = panel * PRT_GEMM_PANEL, columns = prt_gemm_panel_columns(p->n, first);
-    const size_t row = prt_parallel_cut(p->m, j->blocks, block);
-    const size_t next = prt_parallel_cut(p->m, j->blocks, block + 1);
+    const size_t row = prt_parallel_piece_begin(p->m, j->blocks, block);
+    const size_t next = prt_parallel_piece_begin(p->m, j->blocks, block + 1);
     size_t a = 0, c = 0, bias = 0;
     if (p->at != NULL)
         p->at(p, batch, &a, &c, &bias);
@@ -100,12 +100,12 @@ poprt_status prt_product_fast(prt_eval *c, const prt_kern *kern, const prt_produ
         return POPRT_OK;
     product_work j = { .p = p,
         .kern = kern,
-        .later = c->prefetch_hint,
+        .prefetch_hint = c->prefetch_hint,
         .panels = (p->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
         .blocks = (p->m + BLOCK_ROWS - 1) / BLOCK_ROWS,
         .depth = p->m <= LONG_ROWS && p->padded ? LONG_K : BLOCK_K };
     const size_t depth = p->k < j.depth ? p->k : j.depth;
     j.blocks = prt_parallel_blocks(c, j.panels * p->batches, j.blocks, p->m, LEAST_ROWS);
-    const size_t scratch = p->padded ? 0 : depth * PRT_GEMM_PANEL + p->spare;
+    const size_t scratch = p->padded ? 0 : depth * PRT_GEMM_PANEL + p->pack_scratch;
     return prt_parallel_for(c, j.panels * j.blocks * p->batches, scratch, run_item, &j);
 }

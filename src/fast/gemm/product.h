@@ -20,8 +20,8 @@ struct prt_product_spec {
     /* Returns the offsets of a batch in A, C (and the residual), and the row bias. NULL: one
      * batch. */
     void (*at)(const prt_product_spec *p, size_t batch, size_t *a, size_t *c, size_t *row_bias);
-    /* Packs rows [k, k + depth) of columns [first, first + columns) of B. May use `spare` floats
-     * behind the packed rows. Called by any thread. */
+    /* Packs rows [k, k + depth) of columns [first, first + columns) of B. May use `pack_scratch`
+     * floats behind the packed rows. Called by any thread. */
     void (*pack)(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
         size_t depth, float *to);
     /* Returns the address and the bytes that `pack` reads, for prefetching. NULL: unknown. */
@@ -31,7 +31,7 @@ struct prt_product_spec {
      * are read up to the next whole slice; the excess columns are dropped. */
     const float *(
         *direct)(const prt_product_spec *p, size_t batch, size_t first, size_t k, size_t *stride);
-    size_t spare;
+    size_t pack_scratch;
     bool padded; /* `direct` exists, and B is packed by prt_gemm_pack_all */
     const void *user;
 };

@@ -33,18 +33,18 @@ typedef struct qlinear_work {
 static void copy_rows(const void *user, size_t item, float *scratch)
 {
     const qlinear_work *j = user;
-    const size_t end = prt_parallel_cut(j->m, j->pieces, item + 1);
+    const size_t end = prt_parallel_piece_begin(j->m, j->pieces, item + 1);
     (void)scratch;
-    for (size_t i = prt_parallel_cut(j->m, j->pieces, item); i < end; i++)
+    for (size_t i = prt_parallel_piece_begin(j->m, j->pieces, item); i < end; i++)
         j->kern->bytes.row(j->k, j->x + i * j->k, j->flip, (uint8_t *)(j->copy + i * j->words));
 }
 
 static void quantize_rows(const void *user, size_t item, float *scratch)
 {
     const qlinear_work *j = user;
-    const size_t end = prt_parallel_cut(j->m, j->pieces, item + 1);
+    const size_t end = prt_parallel_piece_begin(j->m, j->pieces, item + 1);
     (void)scratch;
-    for (size_t i = prt_parallel_cut(j->m, j->pieces, item); i < end; i++) {
+    for (size_t i = prt_parallel_piece_begin(j->m, j->pieces, item); i < end; i++) {
         const float *x = j->floats + i * j->k;
         uint8_t *to = (uint8_t *)(j->copy + i * j->words), zero = 0;
         float scale = NAN;
@@ -61,8 +61,8 @@ static void run_item(const void *user, size_t item, float *scratch)
     const qlinear_work *j = user;
     const size_t panel = item % j->panels, block = item / j->panels;
     const size_t first = panel * PRT_GEMM_PANEL, left = j->n - first;
-    const size_t begin = prt_parallel_cut(j->m, j->blocks, block);
-    const size_t end = prt_parallel_cut(j->m, j->blocks, block + 1);
+    const size_t begin = prt_parallel_piece_begin(j->m, j->blocks, block);
+    const size_t end = prt_parallel_piece_begin(j->m, j->blocks, block + 1);
     int32_t *sums = (int32_t *)(void *)scratch;
     prt_dot_block g = { .columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL,
         .words = j->words,
@@ -96,7 +96,7 @@ static poprt_status read_scales(prt_eval *c, qlinear_work *j)
     j->end.scales = scale->data;
     if (prt_tensor_count(scale) == j->n)
         return POPRT_OK;
-    float *scales = prt_parallel_raw(c, 1, j->n);
+    float *scales = prt_parallel_uninitialized_floats(c, 1, j->n);
     for (size_t i = 0; scales != NULL && i < j->n; i++)
         scales[i] = *(const float *)scale->data;
     j->end.scales = scales;
@@ -113,7 +113,7 @@ static poprt_status prepare_rows(prt_eval *c, qlinear_work *j)
         return POPRT_OK;
     const size_t most = prt_parallel_pieces(j->m * j->k, floats ? QUANTIZE_LEAST : COPY_LEAST);
     j->pieces = j->m < most ? j->m : most;
-    j->copy = (uint32_t *)(void *)prt_parallel_raw(c, j->m, j->words);
+    j->copy = (uint32_t *)(void *)prt_parallel_uninitialized_floats(c, j->m, j->words);
     if (j->copy == NULL)
         return POPRT_E_NOMEM;
     j->a = j->copy;
@@ -122,8 +122,8 @@ static poprt_status prepare_rows(prt_eval *c, qlinear_work *j)
         return prt_parallel_for(c, j->pieces, 0, copy_rows, j);
     }
     j->floats = c->in[0]->data;
-    j->rows =
-        (prt_bytes_by *)(void *)prt_parallel_raw(c, j->m, sizeof(prt_bytes_by) / sizeof(float));
+    j->rows = (prt_bytes_by *)(void *)prt_parallel_uninitialized_floats(c, j->m,
+        sizeof(prt_bytes_by) / sizeof(float));
     return j->rows == NULL ? POPRT_E_NOMEM : prt_parallel_for(c, j->pieces, 0, quantize_rows, j);
 }
 
@@ -137,9 +137,9 @@ poprt_status prt_fast_quantized_linear(prt_eval *c, const prt_kern *k, bool *don
     const prt_quantized_linear_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0];
     qlinear_work j = { .kern = k, .n = (size_t)a->columns, .k = (size_t)x->dims[x->rank - 1] };
-    if (!prt_fast_wants(c) || prt_tensor_count(c->out[0]) == 0 || j.k == 0 ||
+    if (!prt_fast_has_output(c) || prt_tensor_count(c->out[0]) == 0 || j.k == 0 ||
         (uintptr_t)c->in[2]->data % sizeof(uint32_t) != 0)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     j.end.act = (prt_act){ a->activation, a->alpha, a->beta };
     j.m = prt_dims_product(x->dims, 0, x->rank - 1);
     j.words = (j.k + PRT_DOT_FOUR - 1) / PRT_DOT_FOUR;

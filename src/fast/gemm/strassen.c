@@ -22,11 +22,11 @@ enum { PANEL = PRT_GEMM_PANEL, PAIR = 2 * PANEL, SUMS = 4, TILES = 4, CHUNKS = 8
 
 typedef struct strassen_work {
     const prt_strassen *s;
-    const prt_tensor *later; /* prt_eval's `later`: a constant to prefetch */
-    size_t blocks, parts;    /* blocks of the rows of a batch; parts of K */
-    size_t unit;             /* columns of a quarter that a unit computes: a panel, or half of it */
-    size_t pairs, units;     /* units of pairs come first, then units of the remaining columns */
-    size_t rows, depth;      /* of a quarter, at most */
+    const prt_tensor *prefetch_hint; /* prt_eval's `prefetch_hint`: a constant to prefetch */
+    size_t blocks, parts;            /* blocks of the rows of a batch; parts of K */
+    size_t unit;         /* columns of a quarter that a unit computes: a panel, or half of it */
+    size_t pairs, units; /* units of pairs come first, then units of the remaining columns */
+    size_t rows, depth;  /* of a quarter, at most */
 } strassen_work;
 
 /* A block of rows and a part of K. */
@@ -80,14 +80,14 @@ static size_t work_size(const strassen_work *j)
 static void set_part(part *p, const strassen_work *j, size_t block, size_t i, float *sums)
 {
     const prt_strassen *s = j->s;
-    const size_t row = prt_parallel_cut(s->m, j->blocks, block % j->blocks);
-    const size_t rows = prt_parallel_cut(s->m, j->blocks, block % j->blocks + 1) - row;
+    const size_t row = prt_parallel_piece_begin(s->m, j->blocks, block % j->blocks);
+    const size_t rows = prt_parallel_piece_begin(s->m, j->blocks, block % j->blocks + 1) - row;
     p->j = j;
     p->row = block / j->blocks * s->m + row;
     p->upper = (rows + 1) / 2;
     p->lower = rows / 2;
-    p->k = 2 * prt_parallel_cut(s->k / 2, j->parts, i);
-    p->h = prt_parallel_cut(s->k / 2, j->parts, i + 1) - p->k / 2;
+    p->k = 2 * prt_parallel_piece_begin(s->k / 2, j->parts, i);
+    p->h = prt_parallel_piece_begin(s->k / 2, j->parts, i + 1) - p->k / 2;
     p->first = i == 0;
     p->last = i + 1 == j->parts;
     p->a = s->a + p->row * s->lda + p->k;
@@ -99,10 +99,11 @@ static void add_chunk(const void *user, size_t chunk, float *scratch)
 {
     part *p = (part *)(uintptr_t)user;
     const prt_kern_rows *rows = &p->j->s->kern->rows;
-    const size_t lda = p->j->s->lda, h = p->h, end = prt_parallel_cut(p->upper, CHUNKS, chunk + 1);
+    const size_t lda = p->j->s->lda, h = p->h,
+                 end = prt_parallel_piece_begin(p->upper, CHUNKS, chunk + 1);
     (void)scratch;
     p->finite[chunk] = true;
-    for (size_t i = prt_parallel_cut(p->upper, CHUNKS, chunk); i < end; i++) {
+    for (size_t i = prt_parallel_piece_begin(p->upper, CHUNKS, chunk); i < end; i++) {
         const float *a11 = p->a + i * lda, *a12 = a11 + h;
         const float *a21 = a11 + p->upper * lda, *a22 = a21 + h;
         float *s[SUMS];
@@ -280,7 +281,7 @@ static void run_pair(unit_work *w, size_t left, size_t from)
 }
 
 /* Computes columns that have no pair, or a block that is not finite, by plain products. */
-static void run_plain(unit_work *w, size_t first, size_t columns)
+static void run_classical(unit_work *w, size_t first, size_t columns)
 {
     const part *p = w->p;
     const prt_strassen *s = p->j->s;
@@ -318,7 +319,7 @@ static void set_prefetch(unit_work *w, size_t i)
     prt_gemm_block g = { .next = NULL };
     if (!more && p->last) {
         if (p->row + p->upper + p->lower == s->batches * s->m)
-            prt_fast_fetch_later(j->later, &g);
+            prt_fast_prefetch_hint(j->prefetch_hint, &g);
     } else if (column % PANEL == 0) {
         const size_t width = prt_gemm_panel_width(s->n, column);
         g.next = s->b + column * s->k + k * width;
@@ -340,12 +341,12 @@ static void run_unit(const void *user, size_t i, float *scratch)
         w.tile[t] = w.b + j->depth * PANEL + t * j->rows * j->unit;
     set_prefetch(&w, i);
     if (column >= j->pairs * PAIR) {
-        run_plain(&w, column, n - column < j->unit ? n - column : j->unit);
+        run_classical(&w, column, n - column < j->unit ? n - column : j->unit);
     } else if (finite) {
         run_pair(&w, column / PANEL * PANEL, column % PANEL);
     } else {
-        run_plain(&w, column, j->unit);
-        run_plain(&w, column + PANEL, j->unit);
+        run_classical(&w, column, j->unit);
+        run_classical(&w, column + PANEL, j->unit);
     }
 }
 
@@ -366,7 +367,7 @@ static void run_block(const void *user, size_t block, float *scratch)
 /* Runs the blocks one by one, each on all threads. */
 static poprt_status run_together(prt_eval *c, const strassen_work *j)
 {
-    float *sums = prt_parallel_raw(c, 1, sums_size(j));
+    float *sums = prt_parallel_uninitialized_floats(c, 1, sums_size(j));
     float *scratch = prt_parallel_scratch(c, j->units, work_size(j));
     if (sums == NULL || scratch == NULL)
         return POPRT_E_NOMEM;
@@ -382,15 +383,15 @@ static poprt_status run_together(prt_eval *c, const strassen_work *j)
 poprt_status prt_strassen_run(prt_eval *c, const prt_strassen *s)
 {
     strassen_work j = { .s = s,
-        .later = c->prefetch_hint,
+        .prefetch_hint = c->prefetch_hint,
         .blocks = blocks_of(s->m),
         .parts = (s->k + MOST_K - 1) / MOST_K,
         .unit = PANEL,
         .pairs = s->n / PAIR };
     const size_t left = s->n % PAIR, blocks = s->batches * j.blocks;
-    const bool together = !prt_parallel_even(c, blocks);
+    const bool together = !prt_parallel_is_balanced(c, blocks);
     j.units = j.pairs + (left + PANEL - 1) / PANEL;
-    if (together && (left != 0 || !prt_parallel_even(c, j.units))) {
+    if (together && (left != 0 || !prt_parallel_is_balanced(c, j.units))) {
         j.unit = PANEL / 2;
         j.units = 2 * j.pairs + (left + j.unit - 1) / j.unit;
     }

@@ -44,8 +44,8 @@ static void run_item(const void *user, size_t item, float *scratch)
 {
     const concat_work *j = user;
     const part *p = &j->part[item % j->n];
-    const size_t band = item / j->n, row = prt_parallel_cut(j->rows, j->bands, band);
-    const size_t rows = prt_parallel_cut(j->rows, j->bands, band + 1) - row;
+    const size_t band = item / j->n, row = prt_parallel_piece_begin(j->rows, j->bands, band);
+    const size_t rows = prt_parallel_piece_begin(j->rows, j->bands, band + 1) - row;
     char *whole = j->whole + row * j->pitch + p->first, *data = p->data + row * p->pitch;
     (void)scratch;
     if (j->join)
@@ -90,7 +90,7 @@ static bool add_part(concat_work *j, const prt_tensor *t, uint32_t axis)
 
 static poprt_status run(prt_eval *c, concat_work *j)
 {
-    j->bands = prt_parallel_alike(c, j->rows * j->columns, LEAST);
+    j->bands = prt_parallel_balanced_pieces(c, j->rows * j->columns, LEAST);
     j->bands = j->bands < j->rows ? j->bands : j->rows;
     return prt_parallel_for(c, j->n * j->bands, 0, run_item, j);
 }
@@ -98,16 +98,16 @@ static poprt_status run(prt_eval *c, concat_work *j)
 poprt_status prt_fast_concat(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_concat_attrs *a = c->attrs;
-    if (!prt_fast_wants(c) || prt_tensor_count(c->out[0]) == 0)
-        return prt_fast_pass(done);
+    if (!prt_fast_has_output(c) || prt_tensor_count(c->out[0]) == 0)
+        return prt_fast_use_reference(done);
     const prt_tensor *y = c->out[0];
     const uint32_t axis = (uint32_t)(a->axis < 0 ? a->axis + y->rank : a->axis);
     concat_work j = { .kern = k, .join = true };
     if (!set_whole(&j, y, axis))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     for (uint32_t i = 0; i < c->n_in; i++)
         if (prt_tensor_count(c->in[i]) != 0 && !add_part(&j, c->in[i], axis))
-            return prt_fast_pass(done);
+            return prt_fast_use_reference(done);
     return run(c, &j);
 }
 
@@ -116,15 +116,15 @@ poprt_status prt_fast_split(prt_eval *c, const prt_kern *k, bool *done)
     const prt_split_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0];
     if (prt_tensor_count(x) == 0)
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     const uint32_t axis = (uint32_t)(a->axis < 0 ? a->axis + x->rank : a->axis);
     concat_work j = { .kern = k };
     if (!set_whole(&j, x, axis))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     for (uint32_t i = 0; i < c->n_out; i++)
         if (!prt_eval_wants(c, i) || !add_part(&j, c->out[i], axis))
-            return prt_fast_pass(done);
+            return prt_fast_use_reference(done);
     if (j.columns != prt_dims_product(x->dims, axis, x->rank) * (prt_dtype_bits(x->dtype) / 8))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     return run(c, &j);
 }

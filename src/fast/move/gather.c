@@ -37,8 +37,8 @@ static void copy_elements(const gather_work *j, size_t from, size_t end)
 static void run_item(const void *user, size_t item, float *scratch)
 {
     const gather_work *j = user;
-    const size_t from = prt_parallel_cut(j->outer * j->n, j->pieces, item);
-    const size_t end = prt_parallel_cut(j->outer * j->n, j->pieces, item + 1);
+    const size_t from = prt_parallel_piece_begin(j->outer * j->n, j->pieces, item);
+    const size_t end = prt_parallel_piece_begin(j->outer * j->n, j->pieces, item + 1);
     (void)scratch;
     if (j->inner == 1) {
         copy_elements(j, from, end);
@@ -46,9 +46,9 @@ static void run_item(const void *user, size_t item, float *scratch)
     }
     const uint32_t *x = j->x + from / j->n * j->dim * j->inner;
     for (size_t k = from, i = from % j->n; k < end; k++) {
-        const uint32_t *later = x + j->at[prt_size_min(i + AHEAD, j->n - 1)] * j->inner;
+        const uint32_t *ahead = x + j->at[prt_size_min(i + AHEAD, j->n - 1)] * j->inner;
         for (size_t e = 0; e < j->inner && e < FETCHED * LINE; e += LINE)
-            __builtin_prefetch(later + e, 0, 3);
+            __builtin_prefetch(ahead + e, 0, 3);
         memcpy(j->y + k * j->inner, x + j->at[i] * j->inner, j->inner * sizeof(uint32_t));
         if (++i == j->n) {
             i = 0;
@@ -63,8 +63,9 @@ poprt_status prt_fast_gather(prt_eval *c, const prt_kern *k, bool *done)
     const prt_tensor *x = c->in[0], *index = c->in[1];
     uint32_t axis;
     (void)k;
-    if (prt_dtype_bits(x->dtype) != 32 || !prt_fast_wants(c) || prt_tensor_count(c->out[0]) == 0)
-        return prt_fast_pass(done);
+    if (prt_dtype_bits(x->dtype) != 32 || !prt_fast_has_output(c) ||
+        prt_tensor_count(c->out[0]) == 0)
+        return prt_fast_use_reference(done);
     PRT_TRY(prt_shape_axis(c, a->axis, x->rank, &axis));
     gather_work j = { .outer = prt_dims_product(x->dims, 0, axis),
         .dim = (size_t)x->dims[axis],
@@ -83,7 +84,7 @@ poprt_status prt_fast_gather(prt_eval *c, const prt_kern *k, bool *done)
         at[i] = (size_t)found;
     }
     j.at = at;
-    const size_t wanted = prt_parallel_alike(c, j.outer * j.n * j.inner, LEAST);
+    const size_t wanted = prt_parallel_balanced_pieces(c, j.outer * j.n * j.inner, LEAST);
     j.pieces = wanted < j.outer * j.n ? wanted : j.outer * j.n;
     return prt_parallel_for(c, j.pieces, 0, run_item, &j);
 }

@@ -29,8 +29,8 @@ static void run_item(const void *user, size_t item, float *scratch)
 {
     const transpose_work *j = user;
     size_t from = 0, to = 0, rest = item / j->bands;
-    const size_t band = item % j->bands, row = prt_parallel_cut(j->rows, j->bands, band);
-    const size_t rows = prt_parallel_cut(j->rows, j->bands, band + 1) - row;
+    const size_t band = item % j->bands, row = prt_parallel_piece_begin(j->rows, j->bands, band);
+    const size_t rows = prt_parallel_piece_begin(j->rows, j->bands, band + 1) - row;
     (void)scratch;
     for (uint32_t i = j->rank; i-- > 0; rest /= j->dims[i]) {
         from += rest % j->dims[i] * j->from[i];
@@ -72,11 +72,11 @@ poprt_status prt_fast_transpose(prt_eval *c, const prt_kern *k, bool *done)
     const prt_transpose_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0];
     size_t dims[PRT_MAX_RANK], from[PRT_MAX_RANK], to[PRT_MAX_RANK];
-    if (prt_dtype_bits(x->dtype) != 32 || !prt_fast_wants(c) || prt_tensor_count(x) == 0)
-        return prt_fast_pass(done);
+    if (prt_dtype_bits(x->dtype) != 32 || !prt_fast_has_output(c) || prt_tensor_count(x) == 0)
+        return prt_fast_use_reference(done);
     const uint32_t n = find_axes(x, &a->perm, dims, from);
     if (n < 2)
-        return prt_fast_pass(done); /* the reference copies */
+        return prt_fast_use_reference(done); /* the reference copies */
     to[n - 1] = 1;
     for (uint32_t i = n - 1; i-- > 0;)
         to[i] = to[i + 1] * dims[i + 1];
@@ -105,7 +105,7 @@ poprt_status prt_fast_transpose(prt_eval *c, const prt_kern *k, bool *done)
     const size_t pieces = prt_parallel_pieces(j.rows * j.columns, LEAST);
     const size_t most = (j.rows + BAND - 1) / BAND;
     j.bands = pieces < most ? pieces : most;
-    while (!prt_parallel_even(c, outer * j.bands) && j.bands < most)
+    while (!prt_parallel_is_balanced(c, outer * j.bands) && j.bands < most)
         j.bands++;
     return prt_parallel_for(c, outer * j.bands, 0, run_item, &j);
 }

@@ -15,7 +15,7 @@ enum {
     IN_W_SCALE = 8,           /* input of W's scale; zero point, and R's, follow */
     QUANTIZE_LEAST = 1 << 14, /* elements of X that an item quantises, at least */
     PART_WORDS = 32,          /* words of W or R that an item packs, about */
-    FEW_WORDS = 4             /* words packed for all panels at a time */
+    MIN_WORDS = 4             /* words packed for all panels at a time */
 };
 
 /* W or R of one direction, [depth, rows]. */
@@ -61,19 +61,19 @@ static void pack_block(const lstm *q, size_t which, size_t d, size_t first, size
     }
 }
 
-/* Packs some words of all columns. FEW_WORDS at a time, so that their rows stay in cache from one
+/* Packs some words of all columns. MIN_WORDS at a time, so that their rows stay in cache from one
  * panel to the next. */
 static void pack_words(const void *user, size_t item, float *scratch)
 {
     const lstm *q = user;
     const size_t which = item % 2, d = item / 2 % q->n.directions, n = q->n.rows;
     const size_t part = item / 2 / q->n.directions, words = q->words[which];
-    const size_t end = prt_parallel_cut(words, q->parts, part + 1);
+    const size_t end = prt_parallel_piece_begin(words, q->parts, part + 1);
     (void)scratch;
-    for (size_t i = prt_parallel_cut(words, q->parts, part); i < end; i += FEW_WORDS)
+    for (size_t i = prt_parallel_piece_begin(words, q->parts, part); i < end; i += MIN_WORDS)
         for (size_t first = 0; first < n; first += PRT_GEMM_PANEL)
             pack_block(q, which, d, first, prt_gemm_panel_columns(n, first), i,
-                end - i < FEW_WORDS ? end : i + FEW_WORDS);
+                end - i < MIN_WORDS ? end : i + MIN_WORDS);
 }
 
 static void sum_columns(const void *user, size_t item, float *scratch)
@@ -106,8 +106,8 @@ static poprt_status read_matrix(lstm *q, size_t d, size_t which)
     const size_t scales = prt_tensor_count(scale) / q->n.directions;
     const size_t zeros = prt_tensor_count(zero) / q->n.directions;
     const int64_t less = zero->dtype == PRT_DTYPE_u8 ? 128 : 0;
-    m->panels = (uint32_t *)(void *)prt_parallel_raw(c, q->words[which], wide);
-    m->scales = prt_parallel_floats(c, 3, wide);
+    m->panels = (uint32_t *)(void *)prt_parallel_uninitialized_floats(c, q->words[which], wide);
+    m->scales = prt_parallel_zeroed_floats(c, 3, wide);
     if (m->panels == NULL || m->scales == NULL)
         return POPRT_E_NOMEM;
     m->sums = (int32_t *)(void *)(m->scales + wide);
@@ -126,11 +126,12 @@ static poprt_status read_matrix(lstm *q, size_t d, size_t which)
 static void quantize_rows(const void *user, size_t item, float *scratch)
 {
     const lstm *q = user;
-    const size_t rows = q->n.seq * q->n.batch, end = prt_parallel_cut(rows, q->pieces, item + 1);
+    const size_t rows = q->n.seq * q->n.batch,
+                 end = prt_parallel_piece_begin(rows, q->pieces, item + 1);
     const prt_kern_bytes *k = &q->n.kern->bytes;
     const float *x = q->n.eval->in[0]->data;
     (void)scratch;
-    for (size_t i = prt_parallel_cut(rows, q->pieces, item); i < end; i++) {
+    for (size_t i = prt_parallel_piece_begin(rows, q->pieces, item); i < end; i++) {
         uint8_t *to = (uint8_t *)(q->x + i * q->words[0]);
         k->quantize(q->n.input, x + i * q->n.input, q->x_scale, (float)q->x_zero, false, to);
         q->x_sums[i] = k->sum(q->n.input, to);
@@ -138,28 +139,28 @@ static void quantize_rows(const void *user, size_t item, float *scratch)
 }
 
 /* Quantises X. Steps after the end of all entries do not affect the scale. */
-static poprt_status quantize_input(lstm *q, bool *ours)
+static poprt_status quantize_input(lstm *q, bool *supported)
 {
     prt_recurrent *n = &q->n;
     size_t steps = n->lengths == NULL ? n->seq : 0;
     for (size_t b = 0; n->lengths != NULL && b < n->batch; b++)
         steps = n->lengths[b] > steps ? n->lengths[b] : steps;
-    *ours = steps != 0 &&
+    *supported = steps != 0 &&
         prt_integer_scale(n->kern, steps * n->batch * n->input, n->eval->in[0]->data, &q->x_scale,
             &q->x_zero);
-    if (!*ours)
+    if (!*supported)
         return POPRT_OK;
     const size_t rows = n->seq * n->batch,
                  most = prt_parallel_pieces(rows * n->input, QUANTIZE_LEAST);
     q->pieces = rows < most ? rows : most;
-    q->x = (uint32_t *)(void *)prt_parallel_floats(n->eval, rows, q->words[0]);
-    q->x_sums = (uint32_t *)(void *)prt_parallel_raw(n->eval, rows, 1);
+    q->x = (uint32_t *)(void *)prt_parallel_zeroed_floats(n->eval, rows, q->words[0]);
+    q->x_sums = (uint32_t *)(void *)prt_parallel_uninitialized_floats(n->eval, rows, 1);
     if (q->x == NULL || q->x_sums == NULL)
         return POPRT_E_NOMEM;
     return prt_parallel_for(n->eval, q->pieces, 0, quantize_rows, q);
 }
 
-static poprt_status prepare(prt_recurrent *n, bool *ours)
+static poprt_status prepare(prt_recurrent *n, bool *supported)
 {
     lstm *q = (lstm *)(void *)n;
     q->depth[0] = n->input;
@@ -169,16 +170,16 @@ static poprt_status prepare(prt_recurrent *n, bool *ours)
     const size_t wide = prt_gemm_width(n->rows), most = q->words[q->words[1] > q->words[0]];
     n->extra = wide + q->words[1]; /* sums; the bytes of the state */
     q->panels = (n->rows + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
-    q->ones = (uint32_t *)(void *)prt_parallel_raw(n->eval, 1, most);
-    q->none = (int32_t *)(void *)prt_parallel_floats(n->eval, 1, PRT_GEMM_PANEL);
+    q->ones = (uint32_t *)(void *)prt_parallel_uninitialized_floats(n->eval, 1, most);
+    q->none = (int32_t *)(void *)prt_parallel_zeroed_floats(n->eval, 1, PRT_GEMM_PANEL);
     if (q->ones == NULL || q->none == NULL)
         return POPRT_E_NOMEM;
     memset(q->ones, 1, most * sizeof(uint32_t)); /* bytes; weights behind the last row are 0 */
     for (size_t d = 0; d < n->directions; d++)
         for (size_t i = 0; i < 2; i++)
             PRT_TRY(read_matrix(q, d, i));
-    PRT_TRY(quantize_input(q, ours));
-    if (!*ours)
+    PRT_TRY(quantize_input(q, supported));
+    if (!*supported)
         return POPRT_OK;
     q->parts = (q->words[0] + q->words[1] + PART_WORDS - 1) / PART_WORDS;
     PRT_TRY(prt_parallel_for(n->eval, 2 * n->directions * q->parts, 0, pack_words, q));
@@ -195,21 +196,21 @@ static void remove_zero_points(const lstm *q, const matrix *m, size_t depth, siz
         m->zeros + first, m->sums + first);
 }
 
-typedef struct stretch {
+typedef struct input_product {
     const lstm *q;
-    const prt_recurrent_side *side;
+    const prt_recurrent_direction *side;
     size_t rows, blocks;
-} stretch;
+} input_product;
 
 static void run_panel(const void *user, size_t item, float *scratch)
 {
-    const stretch *s = user;
+    const input_product *s = user;
     const lstm *q = s->q;
-    const prt_recurrent_side *side = s->side;
+    const prt_recurrent_direction *side = s->side;
     const size_t first = item % q->panels * PRT_GEMM_PANEL, n = q->n.rows, block = item / q->panels;
     const size_t columns = prt_gemm_panel_columns(n, first);
     const size_t d = (size_t)(side - q->n.side), from = side->first * q->n.batch;
-    const size_t end = prt_parallel_cut(s->rows, s->blocks, block + 1);
+    const size_t end = prt_parallel_piece_begin(s->rows, s->blocks, block + 1);
     const matrix *m = &q->of[d][0];
     int32_t *sums = (int32_t *)(void *)scratch;
     const float *bias = side->bias != NULL ? side->bias + first : NULL;
@@ -220,7 +221,8 @@ static void run_panel(const void *user, size_t item, float *scratch)
         .b = m->panels + first * q->words[0],
         .c = sums,
         .ldc = PRT_GEMM_PANEL };
-    for (size_t row = prt_parallel_cut(s->rows, s->blocks, block); row < end; row += g.rows) {
+    for (size_t row = prt_parallel_piece_begin(s->rows, s->blocks, block); row < end;
+         row += g.rows) {
         g.rows = end - row < q->n.kern->dot.rows ? end - row : q->n.kern->dot.rows;
         g.a = q->x + (from + row) * q->words[0];
         q->n.kern->dot.i8(&g);
@@ -239,10 +241,10 @@ static void run_panel(const void *user, size_t item, float *scratch)
     }
 }
 
-static poprt_status multiply(const prt_recurrent *n, const prt_recurrent_side *side)
+static poprt_status multiply(const prt_recurrent *n, const prt_recurrent_direction *side)
 {
     const lstm *q = (const lstm *)(const void *)n;
-    stretch s = { .q = q, .side = side, .rows = n->steps * n->batch };
+    input_product s = { .q = q, .side = side, .rows = n->steps * n->batch };
     s.blocks = (s.rows + 2 * PRT_DOT_ROWS - 1) / (2 * PRT_DOT_ROWS);
     return prt_parallel_for(n->eval, q->panels * s.blocks, PRT_DOT_ROWS * PRT_GEMM_PANEL, run_panel,
         &s);
@@ -290,7 +292,7 @@ static void multiply_state(const lstm *q, const prt_recurrent_step *s, const flo
 static void step(const prt_recurrent *n, const prt_recurrent_step *s)
 {
     const lstm *q = (const lstm *)(const void *)n;
-    const prt_recurrent_side *side = s->side;
+    const prt_recurrent_direction *side = s->side;
     for (size_t i = 0; i < s->count; i++) {
         const size_t at = (s->entry + i) * n->hidden;
         float *gates = s->gates + i * n->rows;
@@ -313,7 +315,7 @@ poprt_status prt_fast_quantized_lstm(prt_eval *c, const prt_kern *k, bool *done)
     const prt_ms_dynamic_quantize_lstm_attrs *a = c->attrs;
     if (!prt_integer_has(c, 1) || !prt_integer_has(c, 2) || !prt_fast_has(c, IN_W_SCALE) ||
         !prt_fast_has(c, IN_W_SCALE + 2))
-        return prt_fast_pass(done);
+        return prt_fast_use_reference(done);
     lstm q = { .coupled = a->input_forget != 0,
         .n = { .initial_c = 6,
             .peepholes = 7,

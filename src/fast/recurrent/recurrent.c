@@ -10,7 +10,7 @@
 #include "fast/gemm/bf16x3.h"
 
 enum {
-    FEW_ROWS = 4,   /* rows of X, from which on packing W pays */
+    PACK_ROWS = 4,  /* rows of X, from which on packing W pays */
     AHEAD = 2,      /* register tiles of gates that are computed at a time during R's products */
     LARGE = 1 << 18 /* elements of R that exceed L2 */
 };
@@ -61,8 +61,8 @@ static void run_part(const void *user, size_t item, float *scratch)
     const cut_row *r = user;
     prt_gemm_row g = *r->g;
     const size_t panels = (g.columns + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
-    const size_t first = prt_parallel_cut(panels, r->parts, item) * PRT_GEMM_PANEL;
-    const size_t end = prt_parallel_cut(panels, r->parts, item + 1) * PRT_GEMM_PANEL;
+    const size_t first = prt_parallel_piece_begin(panels, r->parts, item) * PRT_GEMM_PANEL;
+    const size_t end = prt_parallel_piece_begin(panels, r->parts, item + 1) * PRT_GEMM_PANEL;
     (void)scratch;
     g.columns = (end < g.columns ? end : g.columns) - first;
     g.b += first * g.k;
@@ -83,7 +83,7 @@ static void multiply_panels(const prt_recurrent *n, const prt_recurrent_step *s,
         const cut_row r = { n, &g, n->threads < panels ? n->threads : panels };
         g.back = s->at % 2 != 0;
         g.overlap = s->overlap;
-        g.far = n->kern->gemv_overlap_rows == 0 && g.k != 0 && g.columns >= LARGE / g.k;
+        g.from_memory = n->kern->gemv_overlap_rows == 0 && g.k != 0 && g.columns >= LARGE / g.k;
         if (n->threads < 2)
             n->kern->gemm_row(&g);
         else /* on failure the loop over time ends as well */
@@ -151,7 +151,7 @@ static const float *w_panel(const prt_product_spec *p, size_t batch, size_t firs
 }
 
 /* Computes the gates of the stretch that depend on X, for its early steps. */
-static poprt_status multiply_w(const prt_recurrent *n, const prt_recurrent_side *side)
+static poprt_status multiply_w(const prt_recurrent *n, const prt_recurrent_direction *side)
 {
     const bool batch_first = n->form.layout != 0;
     const size_t steps = n->early, step = (batch_first ? 1 : n->batch) * n->input;
@@ -248,7 +248,7 @@ static void find_early(prt_recurrent *n)
 static void begin_group(const prt_recurrent *n, prt_recurrent_step *s, size_t i,
     prt_gemv_overlap *next)
 {
-    const prt_recurrent_side *side = s->side;
+    const prt_recurrent_direction *side = s->side;
     const size_t first = i == 0 ? n->early : i + n->ahead;
     if (n->early == n->steps || (i != 0 && (i < n->early || (i - n->early) % n->ahead != 0)))
         return;
@@ -272,14 +272,14 @@ static void run_item(const void *user, size_t item, float *scratch)
 {
     const prt_recurrent *n = user;
     const size_t d = item % n->directions, piece = item / n->directions;
-    const prt_recurrent_side *side = &n->side[d];
+    const prt_recurrent_direction *side = &n->side[d];
     prt_recurrent_step s = { .side = side,
         .sums = scratch,
         .extra = scratch + n->rows,
-        .spare = scratch + n->rows + n->extra,
-        .entry = prt_parallel_cut(n->batch, n->pieces, piece) };
+        .hidden_scratch = scratch + n->rows + n->extra,
+        .entry = prt_parallel_piece_begin(n->batch, n->pieces, piece) };
     prt_gemv_overlap next;
-    s.count = prt_parallel_cut(n->batch, n->pieces, piece + 1) - s.entry;
+    s.count = prt_parallel_piece_begin(n->batch, n->pieces, piece + 1) - s.entry;
     for (size_t i = 0; i < n->steps; i++) {
         const size_t t = side->backward ? n->steps - 1 - i : i;
         if (n->eval->host->check(n->eval) != POPRT_OK)
@@ -287,7 +287,7 @@ static void run_item(const void *user, size_t item, float *scratch)
         begin_group(n, &s, i, &next);
         s.at = side->first + t;
         s.gates = side->gates + (t * n->batch + s.entry) * n->rows;
-        if (n->multiply == NULL && n->steps * n->batch < FEW_ROWS)
+        if (n->multiply == NULL && n->steps * n->batch < PACK_ROWS)
             multiply_entries(n, &s);
         n->step(n, &s);
         write_step(n, &s, d);
@@ -302,16 +302,16 @@ static poprt_status run_time(prt_recurrent *n)
         !prt_size_add(floats, n->rows + n->extra, &floats))
         return prt_fail_nomem(SIZE_MAX);
     if (n->directions * n->batch == 1 && n->hidden != 0 && n->rows >= LARGE / n->hidden)
-        n->threads = prt_parallel_width(n->eval);
+        n->threads = prt_parallel_threads(n->eval);
     for (size_t from = 0; from < n->seq; from += n->steps) {
         n->steps = n->seq - from < n->most ? n->seq - from : n->most;
         find_early(n);
         for (size_t d = 0; d < n->directions; d++) {
-            prt_recurrent_side *side = &n->side[d];
+            prt_recurrent_direction *side = &n->side[d];
             side->first = side->backward ? n->seq - from - n->steps : from;
             if (n->multiply != NULL)
                 PRT_TRY(n->multiply(n, side));
-            else if (n->steps * n->batch >= FEW_ROWS)
+            else if (n->steps * n->batch >= PACK_ROWS)
                 PRT_TRY(multiply_w(n, side));
         }
         PRT_TRY(prt_parallel_for(n->eval, n->directions * n->pieces, floats, run_item, n));

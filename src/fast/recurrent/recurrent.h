@@ -22,10 +22,11 @@ typedef struct prt_recurrent_part {
 } prt_recurrent_part;
 
 /* One direction. */
-typedef struct prt_recurrent_side {
-    const float *w;    /* [rows, input], or its panels */
-    float *bias;       /* [rows], added to W's products; NULL: no bias */
-    const float *late; /* [hidden], bias of R's product for gate h of a GRU that resets after it */
+typedef struct prt_recurrent_direction {
+    const float *w;              /* [rows, input], or its panels */
+    float *bias;                 /* [rows], added to W's products; NULL: no bias */
+    const float *recurrent_bias; /* [hidden], bias of R's product for gate h of a GRU that resets
+                                      after it */
     const float *peepholes;
     prt_recurrent_part part[2];
     prt_cell_acts acts;
@@ -33,16 +34,16 @@ typedef struct prt_recurrent_side {
     float *gates; /* [steps, batch, rows], of the current stretch */
     size_t first; /* position of the first step of the stretch */
     bool backward;
-} prt_recurrent_side;
+} prt_recurrent_direction;
 
 typedef struct prt_recurrent prt_recurrent;
 
 /* Entries [entry, entry + count) of the batch at one step of a direction. */
 typedef struct prt_recurrent_step {
-    const prt_recurrent_side *side;
+    const prt_recurrent_direction *side;
     size_t at, entry, count;
     float *gates;              /* [count, rows]: products of W, with biases */
-    float *spare;              /* [count, hidden] */
+    float *hidden_scratch;     /* [count, hidden] */
     float *sums;               /* [rows], used by prt_recurrent_product */
     float *extra;              /* the floats that the operator asks for */
     prt_gemv_overlap *overlap; /* gates of later steps, computed together with R's products; NULL:
@@ -53,15 +54,15 @@ struct prt_recurrent {
     /* Set by the operator: */
     prt_rnn_params form;
     uint32_t initial_c, peepholes; /* inputs; UINT32_MAX: absent */
-    bool late;                     /* GRU: the bias of R for the last gate is added before the
+    bool linear_before_reset;      /* GRU: the bias of R for the last gate is added before the
                                     * reset */
-    size_t late_rows; /* in units of `hidden`: R's last gates that form a part of their own */
+    size_t separate_rows; /* in units of `hidden`: R's last gates that form a part of their own */
     void (*step)(const prt_recurrent *n, const prt_recurrent_step *s);
     size_t extra; /* additional floats for a step */
-    /* If not NULL, the operator has its own weights. `prepare` packs them, or clears `ours`.
+    /* If not NULL, the operator has its own weights. `prepare` packs them, or clears `supported`.
      * `multiply` multiplies all steps of a stretch by W. NULL: W and R are float32. */
-    poprt_status (*prepare)(prt_recurrent *n, bool *ours);
-    poprt_status (*multiply)(const prt_recurrent *n, const prt_recurrent_side *side);
+    poprt_status (*prepare)(prt_recurrent *n, bool *supported);
+    poprt_status (*multiply)(const prt_recurrent *n, const prt_recurrent_direction *side);
     const void *attrs;
     const prt_packed_rnn *ready; /* W and R were packed at compile time; NULL: as in ONNX */
     /* Set by prt_recurrent_read: */
@@ -74,12 +75,12 @@ struct prt_recurrent {
     size_t early, ahead;   /* steps whose gates are computed before the loop; steps computed at a
                             * time during it */
     const size_t *lengths; /* by entry; NULL: all are `seq` */
-    prt_recurrent_side side[2];
+    prt_recurrent_direction side[2];
 };
 
 /* Reads the operands, sets the members and allocates memory, given `eval` and `kern`. Clears
  * `*ours` if the operator is not supported. */
-poprt_status prt_recurrent_read(prt_recurrent *n, bool *ours);
+poprt_status prt_recurrent_read(prt_recurrent *n, bool *supported);
 
 /* Writes the last states to Y_h and Y_c. */
 void prt_recurrent_write(const prt_recurrent *n);

@@ -7,9 +7,9 @@
 #include "fast/parallel.h"
 
 enum {
-    STRETCH_ROWS = 240, /* rows of X in one product with W */
-    FEW_USES = 8,       /* uses of R, from which on packing it pays */
-    FEW_ENTRIES = 8     /* entries of a piece, at least */
+    MAX_ROWS = 240, /* rows of X in one product with W */
+    PACK_USES = 8,  /* uses of R, from which on packing it pays */
+    MIN_ENTRIES = 8 /* entries of a piece, at least */
 };
 
 static bool act_of(const prt_activation *f, prt_act *to)
@@ -62,18 +62,18 @@ static bool read_acts(prt_recurrent *n)
 
 static poprt_status read_bias(prt_recurrent *n, size_t d)
 {
-    prt_recurrent_side *side = &n->side[d];
+    prt_recurrent_direction *side = &n->side[d];
     const float *b = data_of(n->eval, 3);
     if (b == NULL)
         return POPRT_OK;
-    side->bias = prt_parallel_floats(n->eval, 1, n->rows);
+    side->bias = prt_parallel_zeroed_floats(n->eval, 1, n->rows);
     if (side->bias == NULL)
         return POPRT_E_NOMEM;
     b += d * 2 * n->rows;
-    const size_t both = n->late ? n->rows - n->hidden : n->rows;
+    const size_t both = n->linear_before_reset ? n->rows - n->hidden : n->rows;
     n->kern->rows.binary(PRT_BINARY_add, both, b, 1, b + n->rows, 1, side->bias);
     memcpy(side->bias + both, b + both, (n->rows - both) * sizeof(float));
-    side->late = n->late ? b + n->rows + both : NULL;
+    side->recurrent_bias = n->linear_before_reset ? b + n->rows + both : NULL;
     return POPRT_OK;
 }
 
@@ -87,7 +87,7 @@ static size_t state_at(const prt_recurrent *n, size_t d, size_t b)
 static poprt_status read_state(const prt_recurrent *n, size_t d, uint32_t in, float **to)
 {
     const float *from = data_of(n->eval, in);
-    *to = prt_parallel_floats(n->eval, n->batch, n->hidden);
+    *to = prt_parallel_zeroed_floats(n->eval, n->batch, n->hidden);
     if (*to == NULL)
         return POPRT_E_NOMEM;
     for (size_t b = 0; from != NULL && b < n->batch; b++)
@@ -119,11 +119,11 @@ static poprt_status read_lengths(prt_recurrent *n)
 
 static poprt_status read_weights(prt_recurrent *n, size_t d)
 {
-    prt_recurrent_side *side = &n->side[d];
+    prt_recurrent_direction *side = &n->side[d];
     const float *w = data_of(n->eval, 1), *r = data_of(n->eval, 2);
-    const size_t late = n->late_rows * n->hidden;
-    side->part[0].rows = n->rows - late;
-    side->part[1].rows = late;
+    const size_t linear_before_reset = n->separate_rows * n->hidden;
+    side->part[0].rows = n->rows - linear_before_reset;
+    side->part[1].rows = linear_before_reset;
     if (n->prepare != NULL)
         return POPRT_OK;
     if (n->ready != NULL) {
@@ -136,9 +136,10 @@ static poprt_status read_weights(prt_recurrent *n, size_t d)
     side->w = w + d * n->rows * n->input;
     side->part[0].r = r + d * n->rows * n->hidden;
     side->part[1].r = side->part[0].r + side->part[0].rows * n->hidden;
-    for (size_t i = 0; i < n->parts && n->seq * n->batch >= FEW_USES; i++) {
+    for (size_t i = 0; i < n->parts && n->seq * n->batch >= PACK_USES; i++) {
         prt_recurrent_part *part = &side->part[i];
-        part->packed = prt_parallel_raw(n->eval, n->hidden, prt_gemm_width(part->rows));
+        part->packed =
+            prt_parallel_uninitialized_floats(n->eval, n->hidden, prt_gemm_width(part->rows));
         if (part->packed == NULL)
             return POPRT_E_NOMEM;
         part->panels = part->packed;
@@ -148,7 +149,7 @@ static poprt_status read_weights(prt_recurrent *n, size_t d)
 
 static poprt_status read_side(prt_recurrent *n, size_t d)
 {
-    prt_recurrent_side *side = &n->side[d];
+    prt_recurrent_direction *side = &n->side[d];
     const float *p = data_of(n->eval, n->peepholes);
     side->peepholes = p != NULL ? p + d * 3 * n->hidden : NULL;
     side->backward = prt_rnn_backward(&n->form, d);
@@ -156,7 +157,7 @@ static poprt_status read_side(prt_recurrent *n, size_t d)
     size_t most;
     if (!prt_size_mul(n->most, n->batch, &most))
         return prt_fail_nomem(SIZE_MAX);
-    side->gates = prt_parallel_raw(n->eval, most, n->rows);
+    side->gates = prt_parallel_uninitialized_floats(n->eval, most, n->rows);
     if (side->gates == NULL)
         return POPRT_E_NOMEM;
     PRT_TRY(read_bias(n, d));
@@ -164,7 +165,7 @@ static poprt_status read_side(prt_recurrent *n, size_t d)
     return n->initial_c != UINT32_MAX ? read_state(n, d, n->initial_c, &side->c) : POPRT_OK;
 }
 
-poprt_status prt_recurrent_read(prt_recurrent *n, bool *ours)
+poprt_status prt_recurrent_read(prt_recurrent *n, bool *supported)
 {
     const prt_eval *c = n->eval;
     const bool batch_first = n->form.layout != 0;
@@ -176,18 +177,18 @@ poprt_status prt_recurrent_read(prt_recurrent *n, bool *ours)
         n->ready != NULL ? n->ready->hidden : (size_t)c->in[2]->dims[n->prepare != NULL ? 1 : 2];
     n->directions = prt_rnn_directions(&n->form);
     n->rows = n->form.gates * n->hidden;
-    n->parts = n->late_rows != 0 ? 2 : 1;
-    *ours = is_supported(c, n) && read_acts(n);
-    if (!*ours)
+    n->parts = n->separate_rows != 0 ? 2 : 1;
+    *supported = is_supported(c, n) && read_acts(n);
+    if (!*supported)
         return POPRT_OK;
-    n->most = n->batch < STRETCH_ROWS ? STRETCH_ROWS / n->batch : 1;
+    n->most = n->batch < MAX_ROWS ? MAX_ROWS / n->batch : 1;
     const size_t stretches = (n->seq + n->most - 1) / n->most;
     n->most = (n->seq + stretches - 1) / stretches;
-    n->pieces = prt_parallel_pieces(n->batch, FEW_ENTRIES);
+    n->pieces = prt_parallel_pieces(n->batch, MIN_ENTRIES);
     PRT_TRY(read_lengths(n));
     for (size_t d = 0; d < n->directions; d++)
         PRT_TRY(read_side(n, d));
-    return n->prepare != NULL ? n->prepare(n, ours) : POPRT_OK;
+    return n->prepare != NULL ? n->prepare(n, supported) : POPRT_OK;
 }
 
 void prt_recurrent_write(const prt_recurrent *n)

@@ -4,7 +4,7 @@
 
 static void rnn_step(const prt_recurrent *n, const prt_recurrent_step *s)
 {
-    const prt_recurrent_side *side = s->side;
+    const prt_recurrent_direction *side = s->side;
     const prt_act clip = { PRT_ACT_clip, -side->acts.clip, side->acts.clip };
     float *h = side->h + s->entry * n->hidden, *x = s->gates;
     prt_recurrent_product(n, s, 0, h, true, x, n->rows);
@@ -35,15 +35,16 @@ poprt_status prt_fast_rnn(prt_eval *c, const prt_kern *k, bool *done)
 
 static prt_gru_cell gru_cell(const prt_recurrent *n, const prt_recurrent_step *s, size_t i)
 {
-    float *h = s->side->h + (s->entry + i) * n->hidden, *spare = s->spare + i * n->hidden;
+    float *h = s->side->h + (s->entry + i) * n->hidden,
+          *hidden_scratch = s->hidden_scratch + i * n->hidden;
     return (prt_gru_cell){ .n = n->hidden,
         .acts = &s->side->acts,
         .gates = s->gates + i * n->rows,
-        .with = n->late ? spare : h,
-        .bias = s->side->late,
-        .reset = spare,
+        .with = n->linear_before_reset ? hidden_scratch : h,
+        .bias = s->side->recurrent_bias,
+        .reset = hidden_scratch,
         .h = h,
-        .add = n->late };
+        .add = n->linear_before_reset };
 }
 
 /* The product of gate h comes before the reset, or multiplies the reset state. */
@@ -52,14 +53,14 @@ static void gru_step(const prt_recurrent *n, const prt_recurrent_step *s)
     const size_t hidden = n->hidden;
     const float *h = s->side->h + s->entry * hidden;
     prt_recurrent_product(n, s, 0, h, true, s->gates, n->rows);
-    if (n->late)
-        prt_recurrent_product(n, s, 1, h, false, s->spare, hidden);
+    if (n->linear_before_reset)
+        prt_recurrent_product(n, s, 1, h, false, s->hidden_scratch, hidden);
     for (size_t i = 0; i < s->count; i++) {
         const prt_gru_cell cell = gru_cell(n, s, i);
         n->kern->cells.gru_reset(&cell);
     }
-    if (!n->late)
-        prt_recurrent_product(n, s, 1, s->spare, true, s->gates + 2 * hidden, n->rows);
+    if (!n->linear_before_reset)
+        prt_recurrent_product(n, s, 1, s->hidden_scratch, true, s->gates + 2 * hidden, n->rows);
     for (size_t i = 0; i < s->count; i++) {
         const prt_gru_cell cell = gru_cell(n, s, i);
         if (prt_recurrent_active(n, s, s->entry + i))
@@ -72,17 +73,17 @@ poprt_status prt_fast_gru(prt_eval *c, const prt_kern *k, bool *done)
     prt_packed_rnn ready;
     prt_recurrent n = { .initial_c = UINT32_MAX,
         .peepholes = UINT32_MAX,
-        .late_rows = 1,
+        .separate_rows = 1,
         .step = gru_step };
     const prt_gru_attrs *a = n.attrs = attrs_of(c, &ready, &n);
     n.form = prt_rnn_params_of_gru(a);
-    n.late = a->linear_before_reset != 0;
+    n.linear_before_reset = a->linear_before_reset != 0;
     return prt_recurrent_run(&n, c, k, done);
 }
 
 static void lstm_step(const prt_recurrent *n, const prt_recurrent_step *s)
 {
-    const prt_recurrent_side *side = s->side;
+    const prt_recurrent_direction *side = s->side;
     const prt_lstm_attrs *a = n->attrs;
     const size_t at = s->entry * n->hidden;
     prt_recurrent_product(n, s, 0, side->h + at, true, s->gates, n->rows);

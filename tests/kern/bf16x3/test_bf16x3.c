@@ -195,23 +195,24 @@ END_TEST
 START_TEST(gathered_rows_have_the_same_bits)
 {
     static const prt_bf16x3_pixels all[] = {
-        { .count = 7, .step = 6, .each = 9, .far = 40, .k = 27 },
-        { .count = 5, .step = 6, .each = 21, .far = 64, .k = 147 },
-        { .count = 3, .step = 12, .each = 33, .far = 70, .k = 256 },
-        { .count = 3, .step = 12, .each = 33, .far = 70, .skip = 256, .k = 107 },
-        { .count = 4, .step = 1, .each = 1, .far = 9, .k = 256 },
-        { .count = 2, .step = 3, .each = 100, .far = 101, .k = 100 }
+        { .count = 7, .step = 6, .each = 9, .piece_stride = 40, .k = 27 },
+        { .count = 5, .step = 6, .each = 21, .piece_stride = 64, .k = 147 },
+        { .count = 3, .step = 12, .each = 33, .piece_stride = 70, .k = 256 },
+        { .count = 3, .step = 12, .each = 33, .piece_stride = 70, .skip = 256, .k = 107 },
+        { .count = 4, .step = 1, .each = 1, .piece_stride = 9, .k = 256 },
+        { .count = 2, .step = 3, .each = 100, .piece_stride = 101, .k = 100 }
     };
     const prt_kern *kern = amx_kernels();
     for (size_t c = 0; kern != NULL && c < PRT_COUNT_OF(all); c++) {
         prt_bf16x3_pixels g = all[c];
         const size_t k = g.k, lda = prt_bf16x3_pitch(k), size = g.count * lda;
-        const size_t reach = (g.count - 1) * g.step + ((g.skip + k - 1) / g.each + 1) * g.far;
+        const size_t reach =
+            (g.count - 1) * g.step + ((g.skip + k - 1) / g.each + 1) * g.piece_stride;
         float *x = random_floats(reach, 1), *rows = malloc(g.count * k * sizeof(float));
         float *want = nan_lines(size + lda);
         for (size_t i = 0; i < g.count * k; i++) {
             const size_t at = g.skip + i % k;
-            rows[i] = x[i / k * g.step + at / g.each * g.far + at % g.each];
+            rows[i] = x[i / k * g.step + at / g.each * g.piece_stride + at % g.each];
         }
         g.x = x;
         g.to = nan_lines(size + lda);
@@ -219,7 +220,7 @@ START_TEST(gathered_rows_have_the_same_bits)
         ck_assert(kern->bf16x3.pixels(&g));
         ck_assert(kern->bf16x3.rows(g.count, k, rows, k, NULL, want, lda));
         ck_assert(memcmp(g.to, want, (size + lda) * sizeof(float)) == 0);
-        x[(g.count - 1) * g.step + g.skip / g.each * g.far + g.skip % g.each] = NAN;
+        x[(g.count - 1) * g.step + g.skip / g.each * g.piece_stride + g.skip % g.each] = NAN;
         ck_assert(!kern->bf16x3.pixels(&g));
         free(x);
         free(rows);

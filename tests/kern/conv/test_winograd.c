@@ -153,7 +153,8 @@ static void check_output(const prt_kern *kern, int which, size_t n, size_t high,
     const size_t matrix = n + 3, column = n + 2, row = (OUT + 1) * column, size = OUT * row;
     float *from = random_floats(ALL * matrix, 1), *bias = random_floats(n, 2);
     const bool over = (with & 8) != 0;
-    const size_t far = over ? column : column + 3, line = over ? row : (OUT + 1) * far + 1;
+    const size_t residual_column = over ? column : column + 3,
+                 line = over ? row : (OUT + 1) * residual_column + 1;
     float *residual = random_floats(OUT * line, 3), *y = random_floats(size, 4);
     float *before = random_floats(size, 4);
     size_t wrong = 0;
@@ -168,7 +169,7 @@ static void check_output(const prt_kern *kern, int which, size_t n, size_t high,
             : (with & 2) != 0 ? residual
                               : NULL,
         .residual_row = line,
-        .residual_column = far,
+        .residual_column = residual_column,
         .least = (with & 4) != 0 ? -3.0f : -INFINITY,
         .most = (with & 4) != 0 ? 2.0f : INFINITY,
         .y = y,
@@ -186,7 +187,7 @@ static void check_output(const prt_kern *kern, int which, size_t n, size_t high,
         if (over)
             want += (double)before[i];
         else if ((with & 2) != 0)
-            want += (double)residual[at_y * line + at_x * far + c];
+            want += (double)residual[at_y * line + at_x * residual_column + c];
         want = fmin((double)o.most, fmax((double)o.least, want));
         wrong += !(fabs((double)y[i] - want) <= f->near_out);
     }

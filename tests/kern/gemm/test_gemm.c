@@ -14,7 +14,7 @@
 typedef struct problem {
     size_t m, n, k, lda, ldc;
     float *a, *b, *packed, *bias, *row_bias, *residual, *c, *whole;
-    bool transposed, ends, near;
+    bool transposed, ends, in_cache;
 } problem;
 
 enum { GUARD = 32 };
@@ -76,7 +76,7 @@ static void run_panels(const prt_kern *kern, const problem *p, size_t rows)
                     .stride = prt_gemm_width(columns),
                     .c = p->c + i * p->ldc + j,
                     .ldc = p->ldc,
-                    .near = p->near,
+                    .in_cache = p->in_cache,
                     .add = q != 0,
                     .end = p->ends && q + depth == p->k ? &end : NULL };
                 kern->gemm(&g);
@@ -146,13 +146,13 @@ START_TEST(dividing_rows_keeps_every_bit)
         memcpy(first, p.c, size);
         for (size_t rows = 1; rows < p.m; rows += 3) {
             memset(p.c, 0, size);
-            p.near = rows % 2 == 0;
+            p.in_cache = rows % 2 == 0;
             run_panels(kern, &p, rows);
             ck_assert_mem_eq(first, p.c, size);
         }
-        for (int near = 0; near < 2; near++) {
+        for (int in_cache = 0; in_cache < 2; in_cache++) {
             memset(p.c, 0, size);
-            p.near = near != 0;
+            p.in_cache = in_cache != 0;
             run_panels(kern, &p, 1);
             ck_assert_mem_eq(first, p.c, size);
         }
@@ -231,7 +231,7 @@ START_TEST(one_row_by_all_panels_keeps_every_bit)
                     .b = packed,
                     .add = with % 2 != 0 ? add : NULL,
                     .y = y,
-                    .far = (with & 2) != 0,
+                    .from_memory = (with & 2) != 0,
                     .back = (with & 4) != 0 };
                 for (size_t j = 0; j < n; j += PRT_GEMM_PANEL) {
                     const prt_gemm_end end = { .bias = r.add != NULL ? add + j : NULL };
