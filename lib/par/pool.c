@@ -50,9 +50,10 @@ enum {
     PAUSE_NS = 4000,       /* spin without yielding for this time; afterwards yield */
     PAUSES = 32,           /* pause instructions between two readings of the clock */
     LEAST_SPIN = 8,        /* 1/LEAST_SPIN of spin_ns is the minimum of spinning */
-    LATE_NS = 100000, /* a wait is bad if longer than this plus LATE_TIMES the caller's own work */
-    LATE_TIMES = 4,
-    CALM_NS = 8000000,       /* each such time without a bad wait halves the next penalty */
+    /* A wait is bad if longer than this plus SLOW_WAIT_RATIO times the caller's own work. */
+    SLOW_WAIT_NS = 100000,
+    SLOW_WAIT_RATIO = 4,
+    RECOVERY_NS = 8000000,   /* each such time without a bad wait halves the next penalty */
     ALONE_NS = 1000000,      /* first time without workers after a bad wait */
     MOST_ALONE_NS = 32000000 /* maximum; some time slices, of which the next bad wait takes one */
 };
@@ -66,14 +67,14 @@ typedef struct worker {
 struct prt_pool {
     const prt_allocator *allocator;
     uint32_t width, spin_ns;
-    uint32_t started;      /* running workers; guarded by `turn` */
-    bool tried;            /* starting threads was tried; guarded by `turn` */
-    _Atomic int64_t owner; /* process that owns the workers; 0 while a forked child resets */
-    pthread_mutex_t turn;  /* held by the caller of the current job */
+    uint32_t started;            /* running workers; guarded by `caller_lock` */
+    bool start_tried;            /* starting threads was tried; guarded by `caller_lock` */
+    _Atomic int64_t owner;       /* process that owns the workers; 0 while a forked child resets */
+    pthread_mutex_t caller_lock; /* held by the caller of the current job */
     worker *workers;
-    /* Guarded by `turn`: the end and the length of the time without workers; the start of the time
-     * without a bad wait. */
-    uint64_t alone_until, alone_ns, calm;
+    /* Guarded by `caller_lock`: the end and the length of the time without workers; the start of
+     * the time without a bad wait. */
+    uint64_t alone_until, alone_ns, recovery_from;
 
     /* the current job */
     prt_par_body body;
@@ -137,7 +138,7 @@ static bool spin(const _Atomic uint32_t *word, uint32_t value, uint32_t most_ns)
 static void run_chunks(prt_pool *pool, bool caller)
 {
     inside = true;
-    for (uint32_t chunk; prt_range_take(&pool->remaining, caller, &chunk);) {
+    for (uint32_t chunk; prt_range_pop(&pool->remaining, caller, &chunk);) {
         const uint64_t first = (uint64_t)chunk * pool->chunk;
         const uint64_t end = first + pool->chunk < pool->n ? first + pool->chunk : pool->n;
         for (uint64_t i = first; i < end; i++)
@@ -215,15 +216,16 @@ static void announce(prt_pool *pool, uint32_t wanted)
 static void adapt_alone_time(prt_pool *pool, uint64_t own_ns, uint64_t begin)
 {
     const uint64_t now = prt_clock_ns(), waited = now - begin;
-    if (waited < LATE_NS + LATE_TIMES * own_ns) {
-        for (; now >= pool->calm + CALM_NS && pool->alone_ns != 0; pool->calm += CALM_NS)
+    if (waited < SLOW_WAIT_NS + SLOW_WAIT_RATIO * own_ns) {
+        for (; now >= pool->recovery_from + RECOVERY_NS && pool->alone_ns != 0;
+             pool->recovery_from += RECOVERY_NS)
             pool->alone_ns /= 2;
         return;
     }
     pool->alone_ns = pool->alone_ns < ALONE_NS ? ALONE_NS : pool->alone_ns * 2;
     if (pool->alone_ns > MOST_ALONE_NS)
         pool->alone_ns = MOST_ALONE_NS;
-    pool->calm = pool->alone_until = now + pool->alone_ns;
+    pool->recovery_from = pool->alone_until = now + pool->alone_ns;
 }
 
 /* `start`: the time at which the caller began its own part. */
@@ -251,7 +253,7 @@ static void wait_for_chunks(prt_pool *pool, uint64_t start)
  * system refuses a thread, the pool runs with fewer. */
 static void start_threads(prt_pool *pool)
 {
-    pool->tried = true;
+    pool->start_tried = true;
     sigset_t all, before;
     (void)sigfillset(&all);
     if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
@@ -270,7 +272,7 @@ static void start_threads(prt_pool *pool)
 static void reset(prt_pool *pool)
 {
     pool->started = 0;
-    pool->tried = false;
+    pool->start_tried = false;
     atomic_store(&pool->remaining, 0);
     atomic_store(&pool->pending, 0);
     atomic_store(&pool->caller_sleeps, 0);
@@ -289,7 +291,7 @@ static bool take_ownership(prt_pool *pool)
     int64_t owner = atomic_load(&pool->owner);
     while (owner != pid) {
         if (owner != 0 && atomic_compare_exchange_strong(&pool->owner, &owner, 0)) {
-            const bool made = pthread_mutex_init(&pool->turn, NULL) == 0;
+            const bool made = pthread_mutex_init(&pool->caller_lock, NULL) == 0;
             reset(pool);
             atomic_store(&pool->owner, made ? pid : owner);
             return made;
@@ -306,7 +308,7 @@ static void run_in_place(uint32_t n, prt_par_body body, void *arg)
         body(arg, i);
 }
 
-/* Runs while `turn` is held: calls from the bodies must not lock it again. */
+/* Runs while `caller_lock` is held: calls from the bodies must not lock it again. */
 static void run_alone(uint32_t n, prt_par_body body, void *arg)
 {
     inside = true;
@@ -340,17 +342,17 @@ static void pool_run(void *user, uint32_t n, prt_par_body body, void *arg)
 {
     prt_pool *pool = user;
     if (inside || n < 2 || pool->width < 2 || !take_ownership(pool) ||
-        pthread_mutex_lock(&pool->turn) != 0) {
+        pthread_mutex_lock(&pool->caller_lock) != 0) {
         run_in_place(n, body, arg);
         return;
     }
-    if (!pool->tried)
+    if (!pool->start_tried)
         start_threads(pool);
     if (pool->started != 0)
         run_job(pool, n, body, arg);
     else
         run_alone(n, body, arg);
-    (void)pthread_mutex_unlock(&pool->turn);
+    (void)pthread_mutex_unlock(&pool->caller_lock);
 }
 
 poprt_status prt_pool_create(const prt_allocator *allocator, uint32_t width, uint32_t spin_ns,
@@ -370,7 +372,7 @@ poprt_status prt_pool_create(const prt_allocator *allocator, uint32_t width, uin
     atomic_init(&pool->spin_now, spin_ns);
     atomic_init(&pool->caller_cpu, -1);
     pool->workers = prt_mem_alloc(allocator, width * sizeof(*pool->workers));
-    if (pool->workers == NULL || pthread_mutex_init(&pool->turn, NULL) != 0) {
+    if (pool->workers == NULL || pthread_mutex_init(&pool->caller_lock, NULL) != 0) {
         prt_mem_free(allocator, pool->workers);
         prt_mem_free(allocator, pool);
         return prt_fail_nomem(sizeof(*pool));
@@ -389,7 +391,7 @@ void prt_pool_release(prt_pool *pool)
         announce(pool, UINT32_MAX);
         for (uint32_t i = 0; i < pool->started; i++)
             (void)pthread_join(pool->workers[i].thread, NULL);
-        (void)pthread_mutex_destroy(&pool->turn);
+        (void)pthread_mutex_destroy(&pool->caller_lock);
     }
     prt_mem_free(pool->allocator, pool->workers);
     prt_mem_free(pool->allocator, pool);

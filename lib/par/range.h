@@ -19,7 +19,7 @@ static inline uint64_t prt_range_of(uint32_t first, uint32_t end)
 
 /* Takes the first or the last number; returns false when the range is empty. Writes that happened
  * before the range was stored with release order are visible afterwards. */
-static inline bool prt_range_take(prt_range *range, bool front, uint32_t *number)
+static inline bool prt_range_pop(prt_range *range, bool front, uint32_t *number)
 {
     uint64_t left = atomic_load_explicit(range, memory_order_relaxed), then;
     do {

@@ -22,7 +22,7 @@
 #define NONE UINT32_MAX
 
 /* Bounds of the search: boxes placed in total; plans made from one order. */
-enum { MOST_PLACEMENTS = 1 << 17, MOST_TURNS = 32 };
+enum { MOST_PLACEMENTS = 1 << 17, MAX_ROUNDS = 32 };
 
 /* An item within the planner, whose steps are ranks. */
 typedef struct box {
@@ -91,7 +91,7 @@ static int by_area(const void *a, const void *b)
     return compare_rest(x, y);
 }
 
-static int by_life(const void *a, const void *b)
+static int by_lifetime(const void *a, const void *b)
 {
     const box *x = a, *y = b;
     const uint32_t live_x = x->last - x->first, live_y = y->last - y->first;
@@ -274,26 +274,26 @@ static void keep_offsets(const plan *p, prt_plan_item *items)
 }
 
 /* Lifts the boxes that keep the plan just made from being smaller than `best`. */
-static void lift(const plan *p, size_t best, uint32_t turn)
+static void lift(const plan *p, size_t best, uint32_t round)
 {
     for (size_t i = 0; i < p->count; i++)
         if (p->boxes[i].offset + p->boxes[i].size >= best)
-            p->boxes[i].lift = turn;
+            p->boxes[i].lift = round;
 }
 
 /* Finds the best of several plans; `peak` is their lower bound. In each order, the boxes that
  * exceed the best total are lifted from plan to plan. */
 static poprt_status search(plan *p, size_t align, prt_plan_item *items, size_t peak, size_t *total)
 {
-    static const order orders[] = { by_size, by_area, by_life, by_start };
+    static const order orders[] = { by_size, by_area, by_lifetime, by_start };
     size_t left = p->count != 0 ? MOST_PLACEMENTS / p->count : 0;
     bool found = false;
     *total = 0;
     for (size_t i = 0; i < PRT_COUNT_OF(orders); i++) {
         for (size_t k = 0; k < p->count; k++)
             p->boxes[k].lift = 0;
-        for (uint32_t turn = 1; turn <= MOST_TURNS && (!found || (*total > peak && left > 0));
-             turn++) {
+        for (uint32_t round = 1; round <= MAX_ROUNDS && (!found || (*total > peak && left > 0));
+             round++) {
             size_t size;
             left -= left > 0;
             if (!place(p, orders[i], align, &size))
@@ -303,7 +303,7 @@ static poprt_status search(plan *p, size_t align, prt_plan_item *items, size_t p
                 *total = size;
                 found = true;
             }
-            lift(p, *total, turn);
+            lift(p, *total, round);
         }
     }
     return found ? POPRT_OK

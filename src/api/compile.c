@@ -196,7 +196,7 @@ static poprt_status compile_from(poprt_env *env, const prt_module *module,
         .memory_limit = prt_config_memory_limit(config, env),
         .progress = env->progress,
         .progress_user = env->progress_user,
-        .apart = prt_config_number(config, PRT_OPTION_share_memory) == 0 };
+        .no_memory_sharing = prt_config_number(config, PRT_OPTION_share_memory) == 0 };
     const bool better = prt_config_number(config, PRT_OPTION_optimize) != 0;
     if (!better && count_dims(config) == 0)
         return prt_compile(module, &options, out);

@@ -238,7 +238,7 @@ static void report_step(void *user, uint32_t block, uint32_t index, uint64_t sta
         .block = block,
         .index = index,
         .op = params->def->key,
-        .form = prt_program_form(params).data,
+        .form = prt_program_op_variant(params).data,
         .node = params->origin.data,
         .start_ns = start_ns,
         .stop_ns = stop_ns };

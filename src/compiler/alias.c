@@ -408,7 +408,7 @@ static poprt_status alias_block(prt_draft *d, prt_draft_block *b)
 
 poprt_status prt_compile_alias(prt_draft *d)
 {
-    for (size_t k = 0; k < d->blocks.count && !d->options->apart; k++)
+    for (size_t k = 0; k < d->blocks.count && !d->options->no_memory_sharing; k++)
         PRT_TRY(alias_block(d, d->blocks.data[k]));
     return POPRT_OK;
 }

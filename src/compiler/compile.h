@@ -14,7 +14,7 @@ typedef struct prt_compile_options {
     void *progress_user;
     const prt_eliminated *eliminated; /* nodes that passes eliminated earlier; for inspection */
     uint32_t n_eliminated;
-    bool apart; /* every value has its own memory: no views, nothing in place */
+    bool no_memory_sharing; /* every value has its own memory: no views, nothing in place */
 } prt_compile_options;
 
 /* Compiles a module, which is only read. Fails with one report of all operators that have no

@@ -71,7 +71,7 @@ static bool measure(prt_tune *t, const prt_candidates *c, times *all)
     for (; all->n < rounds; all->n++)
         for (uint32_t i = 0; i < c->n_candidates; i++) {
             const uint32_t candidate = all->n % 2 == 0 ? i : c->n_candidates - 1 - i;
-            prt_tune_lap lap = { 0 };
+            prt_tune_sample lap = { 0 };
             if (must_stop(t) || w->run(w->user, candidate, &lap) != POPRT_OK)
                 return false;
             all->ns[candidate][all->n] = lap.ns;
@@ -82,7 +82,7 @@ static bool measure(prt_tune *t, const prt_candidates *c, times *all)
     return true;
 }
 
-static bool wins(const times *all, uint32_t candidate, uint32_t over)
+static bool is_faster(const times *all, uint32_t candidate, uint32_t over)
 {
     const uint32_t places[2] = { 0, all->n / 2 };
     for (uint32_t i = 0; i < 2; i++)
@@ -96,7 +96,7 @@ static uint32_t winner(const prt_candidates *c, const times *all)
 {
     uint32_t best = c->rule;
     for (uint32_t i = 0; i < c->n_candidates; i++) {
-        const bool beats_rule = i != c->rule && wins(all, i, c->rule);
+        const bool beats_rule = i != c->rule && is_faster(all, i, c->rule);
         if (beats_rule && (best == c->rule || all->ns[i][all->n / 2] < all->ns[best][all->n / 2]))
             best = i;
     }
@@ -155,7 +155,7 @@ static uint32_t choose(void *user, const prt_candidates *c)
     candidate = winner(c, &all);
     report(t, c, &all, candidate);
     /* Without memory for the result it is measured again next time. */
-    if (prt_tune_cache_put(&t->cache, t->options.machine, is_full(t) ? "full" : "fast", c->key,
+    if (prt_tune_cache_set(&t->cache, t->options.machine, is_full(t) ? "full" : "fast", c->key,
             c->list[candidate].name) == POPRT_OK)
         t->found = true;
     return candidate;

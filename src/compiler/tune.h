@@ -16,16 +16,16 @@ typedef enum prt_tune_mode {
 } prt_tune_mode;
 
 /* One run of a candidate. */
-typedef struct prt_tune_lap {
+typedef struct prt_tune_sample {
     uint64_t ns;   /* time of the candidate */
     uint64_t cost; /* total time including its preparation, in ns */
-} prt_tune_lap;
+} prt_tune_sample;
 
 /* The stopwatch: begin, then run in any order, then end, even if begin fails. */
 typedef struct prt_tune_watch {
     void *user;
     poprt_status (*begin)(void *user, const prt_candidates *c);
-    poprt_status (*run)(void *user, uint32_t candidate, prt_tune_lap *lap);
+    poprt_status (*run)(void *user, uint32_t candidate, prt_tune_sample *lap);
     void (*end)(void *user);
 } prt_tune_watch;
 

@@ -111,7 +111,7 @@ const prt_tune_entry *prt_tune_cache_find(const prt_tune_cache *cache, const cha
     return find(cache, prt_str_of(machine), prt_str_of(POPRT_VERSION_STRING), prt_str_of(key));
 }
 
-poprt_status prt_tune_cache_put(prt_tune_cache *cache, const char *machine, const char *mode,
+poprt_status prt_tune_cache_set(prt_tune_cache *cache, const char *machine, const char *mode,
     const char *key, const char *candidate)
 {
     const prt_str fields[PRT_TUNE_FIELDS] = { prt_str_of(machine), PRT_STR(POPRT_VERSION_STRING),

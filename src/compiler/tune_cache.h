@@ -38,7 +38,7 @@ const prt_tune_entry *prt_tune_cache_find(const prt_tune_cache *cache, const cha
 
 /* Sets the candidate for this machine, version and key. Fields that do not fit a line are not
  * stored. */
-poprt_status prt_tune_cache_put(prt_tune_cache *cache, const char *machine, const char *mode,
+poprt_status prt_tune_cache_set(prt_tune_cache *cache, const char *machine, const char *mode,
     const char *key, const char *candidate);
 
 /* Writes the entries, after adding those that the file has gained since it was read. The file is

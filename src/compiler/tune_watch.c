@@ -238,7 +238,7 @@ static void touch_step(const step *s)
         touch(residual->data, residual->size);
 }
 
-static poprt_status run(void *user, uint32_t candidate, prt_tune_lap *lap)
+static poprt_status run(void *user, uint32_t candidate, prt_tune_sample *lap)
 {
     watch *w = user;
     const uint64_t start = prt_clock_ns();
@@ -250,7 +250,7 @@ static poprt_status run(void *user, uint32_t candidate, prt_tune_lap *lap)
     const uint64_t ready = prt_clock_ns();
     PRT_TRY(run_candidate(w, candidate));
     const uint64_t stop = prt_clock_ns();
-    *lap = (prt_tune_lap){ .ns = stop - ready, .cost = stop - start + w->waiting };
+    *lap = (prt_tune_sample){ .ns = stop - ready, .cost = stop - start + w->waiting };
     w->waiting = 0;
     return POPRT_OK;
 }

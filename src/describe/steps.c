@@ -165,7 +165,7 @@ poprt_status prt_describe_steps(const prt_program *p, prt_sink *sink)
         prt_sink_print(sink, ": %u steps\n", p->blocks[b].n_steps);
         for (uint32_t s = 0; s < p->blocks[b].n_steps; s++) {
             const step_view l = view_step(p, b, s);
-            const prt_str form = prt_program_form(l.params);
+            const prt_str form = prt_program_op_variant(l.params);
             prt_sink_print(sink, "%5u  %s%s%.*s [%s]", s, l.params->def->key,
                 form.size != 0 ? " as " : "", PRT_STR_ARG(form), kernel_of(&l));
             print_inputs(sink, &l);
@@ -234,7 +234,7 @@ static void write_json_step(prt_json_out *json, const step_view *l, uint32_t blo
     prt_json_put_i64(json, "step", index);
     prt_json_put_text(json, "operator", prt_str_of(l->params->def->key));
     prt_json_put_text(json, "kernel", prt_str_of(kernel_of(l)));
-    const prt_str form = prt_program_form(l->params);
+    const prt_str form = prt_program_op_variant(l->params);
     if (form.size != 0)
         prt_json_put_text(json, "form", form);
     write_json_nodes(json, l->params);

@@ -29,9 +29,9 @@ typedef struct parallel_run {
 
 static bool next_item(const parallel_run *j, uint32_t own, uint32_t *item)
 {
-    bool some = prt_range_take(&j->ranges[own].items, true, item);
+    bool some = prt_range_pop(&j->ranges[own].items, true, item);
     for (uint32_t k = 1; !some && k < j->n_ranges; k++)
-        some = prt_range_take(&j->ranges[(own + k) % j->n_ranges].items, false, item);
+        some = prt_range_pop(&j->ranges[(own + k) % j->n_ranges].items, false, item);
     return some;
 }
 

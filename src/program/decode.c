@@ -12,7 +12,7 @@ static void get_strings(prt_source *s, prt_tensor *t)
 {
     const size_t n = prt_tensor_count(t);
     if (n > (size_t)(s->end - s->at) / 4) {
-        prt_source_torn(s, "a string tensor is larger than what follows");
+        prt_source_fail_damaged(s, "a string tensor is larger than what follows");
         return;
     }
     poprt_string *strings = prt_get_array(s, (uint32_t)n, sizeof(*strings));
@@ -31,14 +31,14 @@ static const prt_tensor *get_tensor(prt_source *s)
     const uint32_t rank = prt_get_u32(s);
     int64_t dims[PRT_MAX_RANK] = { 0 };
     if (rank > PRT_MAX_RANK)
-        prt_source_torn(s, "a tensor's rank is too large");
+        prt_source_fail_damaged(s, "a tensor's rank is too large");
     for (uint32_t i = 0; s->status == POPRT_OK && i < rank; i++)
         dims[i] = prt_get_i64(s);
     prt_tensor *t = prt_get_array(s, 1, sizeof(prt_tensor));
     if (s->status != POPRT_OK)
         return NULL;
     if (!prt_tensor_init(t, dtype, rank, dims, NULL)) {
-        prt_source_torn(s, "a tensor's shape is impossible");
+        prt_source_fail_damaged(s, "a tensor's shape is impossible");
         return NULL;
     }
     if (dtype == PRT_DTYPE_string) {
@@ -46,8 +46,8 @@ static const prt_tensor *get_tensor(prt_source *s)
         return t;
     }
     if (prt_get_u64(s) != t->size)
-        prt_source_torn(s, "a tensor's size does not fit its shape");
-    const unsigned char *p = prt_source_take(s, t->size);
+        prt_source_fail_damaged(s, "a tensor's size does not fit its shape");
+    const unsigned char *p = prt_source_read(s, t->size);
     t->data = p != NULL ? prt_arena_copy(s->arena, p, t->size) : NULL;
     if (t->data == NULL)
         prt_source_fail(s, POPRT_E_NOMEM);
@@ -70,7 +70,7 @@ static void get_attr(prt_source *s, uint32_t kind, void *at)
     case PRT_ATTR_form:
     case PRT_ATTR_products:
         if (!prt_attr_set_word(kind, prt_get_str(s), at))
-            prt_source_torn(s, "an attribute has an unknown word");
+            prt_source_fail_damaged(s, "an attribute has an unknown word");
         break;
     case PRT_ATTR_i64s: {
         const uint32_t n = prt_get_count(s, 8);
@@ -143,7 +143,7 @@ static void get_params(prt_source *s, prt_eval_params *p)
         const uint32_t kind = prt_get_u32(s), given = prt_get_u32(s);
         const uint32_t index = s->status == POPRT_OK ? prt_op_attr(p->def, attr) : UINT32_MAX;
         if (index == UINT32_MAX || prt_attr_outer_kind(p->def->attrs[index].kind) != kind) {
-            prt_source_torn(s, "an attribute is not of its operator");
+            prt_source_fail_damaged(s, "an attribute is not of its operator");
             return;
         }
         get_attr(s, p->def->attrs[index].kind, attrs + p->def->attrs[index].offset);
@@ -219,12 +219,12 @@ static void get_dims(prt_source *s)
             const int64_t a = prt_get_i64(s), b = prt_get_i64(s);
             if (op >= PRT_DIM_OPS || (prt_dim_is_expr(a) && prt_dim_index(a) >= i) ||
                 (prt_dim_is_expr(b) && prt_dim_index(b) >= i))
-                prt_source_torn(s, "an expression is invalid");
+                prt_source_fail_damaged(s, "an expression is invalid");
             else
                 (void)prt_dim_make(dims, (prt_dim_op)op, a, b);
         }
         if (s->status == POPRT_OK && prt_dims_count(dims) != (size_t)i + 1)
-            prt_source_torn(s, "an expression is not in its simplified form");
+            prt_source_fail_damaged(s, "an expression is not in its simplified form");
     }
 }
 
@@ -248,13 +248,13 @@ static void get_constants(prt_source *s)
         constants[i].name = prt_get_str(s);
         constants[i].type = prt_get_type(s);
         if (s->status == POPRT_OK && !prt_type_is_static(constants[i].type))
-            prt_source_torn(s, "a constant has no fixed shape");
+            prt_source_fail_damaged(s, "a constant has no fixed shape");
     }
     p->constants = constants;
     p->n_constants = s->status == POPRT_OK ? n : 0;
 }
 
-static void get_gone(prt_source *s)
+static void get_eliminated(prt_source *s)
 {
     s->program->n_eliminated = prt_get_count(s, 12);
     prt_eliminated *eliminated = prt_get_array(s, s->program->n_eliminated, sizeof(prt_eliminated));
@@ -315,12 +315,12 @@ poprt_status prt_program_decode(prt_program *program, const void *bytes, size_t 
     for (uint32_t i = 0; s.status == POPRT_OK && i < program->n_blocks; i++)
         get_block(&s, &program->blocks[i]);
     if (s.version >= 2)
-        get_gone(&s);
+        get_eliminated(&s);
     if (s.version >= PRT_CODEC_FUSED)
         program->n_graphs = prt_get_u32(&s);
     if (s.version >= PRT_CODEC_FACTS)
         get_facts(&s);
     if (s.status == POPRT_OK && s.at != s.end)
-        prt_source_torn(&s, "bytes are left over");
+        prt_source_fail_damaged(&s, "bytes are left over");
     return s.status;
 }

@@ -29,7 +29,7 @@ static void get_constants(prt_source *s, prt_lowered *how)
     for (uint32_t i = 0; s->status == POPRT_OK && i < how->n_constants; i++) {
         constants[i] = prt_get_u32(s);
         if (s->status == POPRT_OK && constants[i] >= s->program->n_constants)
-            prt_source_torn(s, "a kernel refers to a missing constant");
+            prt_source_fail_damaged(s, "a kernel refers to a missing constant");
         else if (s->status == POPRT_OK)
             s->program->constants[constants[i]].is_prepared = true;
     }

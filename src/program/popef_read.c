@@ -75,7 +75,7 @@ static poprt_status attach(prt_program *p, prt_blob *file, const prt_popef_blob 
 {
     uint64_t count;
     size_t size;
-    c->sum_kind = b->has_sum ? PRT_SUM_STATED : PRT_SUM_ABSENT;
+    c->sum_kind = b->has_sum ? PRT_SUM_FROM_FILE : PRT_SUM_ABSENT;
     c->sum = b->sum;
     if (!prt_type_count(c->type, &count) || !prt_type_size(c->type, &size))
         return prt_fail(POPRT_E_PARSE, c->name.data, "weight has an impossible shape");

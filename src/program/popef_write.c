@@ -240,8 +240,8 @@ static poprt_status write_constant(writer *w, const prt_program *p, const prt_co
     size_t size = 0;
     PRT_TRY(payload_of(c, w->arena, &bytes, &size));
     const uint32_t sum = prt_crc32c(0, bytes, size);
-    const bool differs = c->sum_kind != PRT_SUM_OURS && sum != c->sum;
-    if (differs && c->sum_kind == PRT_SUM_STATED)
+    const bool differs = c->sum_kind != PRT_SUM_COMPUTED && sum != c->sum;
+    if (differs && c->sum_kind == PRT_SUM_FROM_FILE)
         return prt_fail(POPRT_E_PARSE, c->name.data,
             "the weight fails the checksum of the file it was read from, which is damaged; it is "
             "not written as if it were sound");

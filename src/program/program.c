@@ -171,7 +171,7 @@ bool prt_program_may_be_fused(const prt_program *program, uint32_t n_graphs)
     return true;
 }
 
-prt_str prt_program_form(const prt_eval_params *params)
+prt_str prt_program_op_variant(const prt_eval_params *params)
 {
     const uint32_t i = prt_op_attr(params->def, PRT_STR("form"));
     if (i == UINT32_MAX || params->def->attrs[i].kind != PRT_ATTR_form)

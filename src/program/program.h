@@ -54,10 +54,10 @@ typedef struct prt_buffer {
 
 /* The state of a constant's CRC-32C, which PopEF stores. */
 typedef enum prt_sum_kind {
-    PRT_SUM_OURS,   /* computed on writing: the bytes were made here */
-    PRT_SUM_STATED, /* `sum`, stated by the file it was read from; it may not have been compared
-                     * with the bytes */
-    PRT_SUM_ABSENT  /* the file says that there is no checksum; `sum` is 0 or a stated number */
+    PRT_SUM_COMPUTED,  /* computed on writing: the bytes were made here */
+    PRT_SUM_FROM_FILE, /* `sum`, stated by the file it was read from; it may not have been compared
+                        * with the bytes */
+    PRT_SUM_ABSENT     /* the file says that there is no checksum; `sum` is 0 or a stated number */
 } prt_sum_kind;
 
 typedef struct prt_constant {
@@ -168,7 +168,7 @@ void prt_program_release(prt_program *program);
 
 /* Returns the variant of a step's operator: its attribute `form`; empty if it has no such
  * attribute. */
-prt_str prt_program_form(const prt_eval_params *params);
+prt_str prt_program_op_variant(const prt_eval_params *params);
 
 /* Returns the bytes of a constant, aligned for kernels: its blob, or a copy that all sessions of
  * the program share. Any thread may call it. NULL without memory. */

@@ -113,7 +113,7 @@ static place place_of(const prt_block *b, uint32_t buffer)
     return p;
 }
 
-static bool is_apart(const place *a, const place *b)
+static bool is_disjoint(const place *a, const place *b)
 {
     return a->root != b->root ||
         (a->columns == b->columns && a->size != SIZE_MAX && b->size != SIZE_MAX &&
@@ -181,7 +181,7 @@ bool prt_sharing_overlap(const prt_block *block, uint32_t a, uint32_t b)
     while (block->buffers[b].space == PRT_SPACE_VIEW)
         b = block->buffers[b].ref;
     const place x = place_of(block, a), y = place_of(block, b);
-    return !is_apart(&x, &y);
+    return !is_disjoint(&x, &y);
 }
 
 static poprt_status check_alive(const checker *c, uint32_t buffer, uint32_t step)
@@ -231,7 +231,7 @@ static poprt_status check_output(const checker *c, const prt_step *step, uint32_
     const place *out = &c->places[args[step->n_in + o]];
     const bool moves = prt_alias_may_view(def) || (prt_alias_is_concat(def) && o == 0);
     for (uint32_t i = 0; i < step->n_in + o; i++) {
-        if (args[i] == PRT_NO_BUFFER || is_apart(&c->places[args[i]], out) ||
+        if (args[i] == PRT_NO_BUFFER || is_disjoint(&c->places[args[i]], out) ||
             (moves && !out->columns && !c->places[args[i]].columns))
             continue;
         if (i < step->n_in &&

@@ -8,18 +8,18 @@ void prt_source_fail(prt_source *s, poprt_status status)
         s->status = status;
 }
 
-void prt_source_torn(prt_source *s, const char *what)
+void prt_source_fail_damaged(prt_source *s, const char *what)
 {
     if (s->status == POPRT_OK)
         s->status = prt_fail(POPRT_E_PARSE, NULL, "executable is damaged: %s", what);
 }
 
-const unsigned char *prt_source_take(prt_source *s, size_t size)
+const unsigned char *prt_source_read(prt_source *s, size_t size)
 {
     if (s->status != POPRT_OK)
         return NULL;
     if (size > (size_t)(s->end - s->at)) {
-        prt_source_torn(s, "the data ends too early");
+        prt_source_fail_damaged(s, "the data ends too early");
         return NULL;
     }
     const unsigned char *p = s->at;
@@ -29,7 +29,7 @@ const unsigned char *prt_source_take(prt_source *s, size_t size)
 
 uint64_t prt_get_u64(prt_source *s)
 {
-    const unsigned char *p = prt_source_take(s, 8);
+    const unsigned char *p = prt_source_read(s, 8);
     uint64_t v = 0;
     for (int i = 7; p != NULL && i >= 0; i--)
         v = v << 8 | p[i];
@@ -38,7 +38,7 @@ uint64_t prt_get_u64(prt_source *s)
 
 uint32_t prt_get_u32(prt_source *s)
 {
-    const unsigned char *p = prt_source_take(s, 4);
+    const unsigned char *p = prt_source_read(s, 4);
     return p == NULL
         ? 0
         : (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
@@ -61,7 +61,7 @@ uint32_t prt_get_count(prt_source *s, size_t least)
 {
     const uint32_t n = prt_get_u32(s);
     if (s->status == POPRT_OK && n > (size_t)(s->end - s->at) / least) {
-        prt_source_torn(s, "a count is larger than what follows");
+        prt_source_fail_damaged(s, "a count is larger than what follows");
         return 0;
     }
     return n;
@@ -70,7 +70,7 @@ uint32_t prt_get_count(prt_source *s, size_t least)
 prt_str prt_get_str(prt_source *s)
 {
     const uint32_t n = prt_get_count(s, 1);
-    const unsigned char *p = prt_source_take(s, n);
+    const unsigned char *p = prt_source_read(s, n);
     if (p == NULL)
         return PRT_STR("");
     const char *text = prt_arena_text(s->arena, (const char *)p, n);
@@ -96,7 +96,7 @@ static int64_t get_dim(prt_source *s)
     if (prt_dim_is_number(d)
             ? d < 0
             : d != PRT_DIM_UNKNOWN && prt_dim_index(d) >= prt_dims_count(s->program->dims))
-        prt_source_torn(s, "a dimension is neither a number nor a known expression");
+        prt_source_fail_damaged(s, "a dimension is neither a number nor a known expression");
     return d;
 }
 
@@ -113,7 +113,7 @@ const prt_type *prt_get_type(prt_source *s)
         const int32_t rank = (int32_t)prt_get_u32(s);
         if (kind < PRT_VALUE_TENSOR || kind > PRT_VALUE_UNKNOWN || dtype < 0 ||
             dtype >= PRT_DTYPE_COUNT || rank < PRT_RANK_UNKNOWN || rank > PRT_MAX_RANK)
-            prt_source_torn(s, "a type is none");
+            prt_source_fail_damaged(s, "a type is none");
         int64_t dims[PRT_MAX_RANK] = { 0 };
         for (int32_t i = 0; s->status == POPRT_OK && i < rank; i++)
             dims[i] = get_dim(s);
@@ -129,7 +129,7 @@ const prt_type *prt_get_type(prt_source *s)
             break;
         }
         if (depth == PRT_MAX_TYPE_DEPTH) {
-            prt_source_torn(s, "a type is nested too deep");
+            prt_source_fail_damaged(s, "a type is nested too deep");
             return NULL;
         }
         wraps[depth].kind = kind;

@@ -18,10 +18,10 @@ typedef struct prt_source {
 
 void prt_source_fail(prt_source *s, poprt_status status);
 /* Records that the stream is damaged. */
-void prt_source_torn(prt_source *s, const char *what);
+void prt_source_fail_damaged(prt_source *s, const char *what);
 
 /* Returns the next bytes; NULL where fewer than `size` are left. */
-const unsigned char *prt_source_take(prt_source *s, size_t size);
+const unsigned char *prt_source_read(prt_source *s, size_t size);
 uint64_t prt_get_u64(prt_source *s);
 uint32_t prt_get_u32(prt_source *s);
 int64_t prt_get_i64(prt_source *s);

@@ -92,7 +92,7 @@ static void finalize_views(prt_frame *f, prt_frame_step *step)
 }
 
 /* Returns whether all inputs are parts at their places in the result. */
-static bool is_joined(const prt_frame *f, const prt_frame_step *step)
+static bool is_concatenated(const prt_frame *f, const prt_frame_step *step)
 {
     const uint32_t *in = step->out_buffers - step->n_in;
     const prt_buffer *y = &f->block->buffers[step->out_buffers[0]];
@@ -128,8 +128,8 @@ static poprt_status finalize_mode(prt_frame *f, prt_frame_step *step)
     }
     if (prt_frame_views(step, step->offsets)) {
         finalize_views(f, step);
-    } else if (prt_frame_may_join(step)) {
-        step->mode = is_joined(f, step) ? PRT_STEP_none : PRT_STEP_join;
+    } else if (prt_frame_may_concat(step)) {
+        step->mode = is_concatenated(f, step) ? PRT_STEP_none : PRT_STEP_concat;
     } else if (!prt_frame_may_eval(step)) {
         return POPRT_E_PARSE;
     } else if (views) {

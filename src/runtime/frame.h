@@ -75,18 +75,18 @@ uint8_t prt_columns_of(const prt_frame *f, const prt_frame_step *step);
  * places. */
 bool prt_columns_are_in_place(const prt_frame *f, const prt_frame_step *step);
 
-/* move.c */
+/* views.c */
 void prt_frame_place_views(prt_frame *f, const prt_frame_step *step, const size_t *offsets);
 
 /* run.c */
 poprt_status prt_frame_run(prt_frame *f);
 /* In a session that measures: calls the kernel of a step only to allocate its scratch. */
-poprt_status prt_frame_rehearse(prt_frame *f, prt_frame_step *step);
+poprt_status prt_frame_dry_run_step(prt_frame *f, prt_frame_step *step);
 
 /* measure.c */
 /* Rehearses all steps of a body, for an operator that is rehearsed itself. Fails with POPRT_E_LIMIT
  * after many calls. */
-poprt_status prt_frame_rehearse_body(prt_frame *f);
+poprt_status prt_frame_dry_run_body(prt_frame *f);
 
 /* Checks that `t` has the expected kind, type and known dims; the error names `name` and says that
  * `what` differs. */

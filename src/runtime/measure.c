@@ -15,13 +15,13 @@ enum {
     MOST_CALLS = 1 << 12 /* calls of bodies in a round, since a loop may not end */
 };
 
-static void drop_stand_in(void *user, const void *data, size_t size)
+static void drop_substitute(void *user, const void *data, size_t size)
 {
     (void)user;
     prt_mem_unreserve((void *)(uintptr_t)data, size);
 }
 
-poprt_status prt_session_stand_in(const prt_blob *weight, prt_blob **out)
+poprt_status prt_session_substitute_weight(const prt_blob *weight, prt_blob **out)
 {
     enum { READ = 16 << 20 }; /* bytes; larger weights read as zeros */
     void *data = prt_mem_reserve(weight->size);
@@ -30,7 +30,7 @@ poprt_status prt_session_stand_in(const prt_blob *weight, prt_blob **out)
     if (weight->size <= READ)
         memcpy(data, weight->data, weight->size);
     const poprt_status status =
-        prt_blob_borrow(&prt_mem_libc, data, weight->size, drop_stand_in, NULL, out);
+        prt_blob_borrow(&prt_mem_libc, data, weight->size, drop_substitute, NULL, out);
     if (status != POPRT_OK)
         prt_mem_unreserve(data, weight->size);
     return status;
@@ -78,28 +78,28 @@ static void forget_outputs(const prt_frame_step *step)
             step->out[i]->data = NULL;
 }
 
-static void rehearse_frame(prt_frame *f)
+static void dry_run_frame(prt_frame *f)
 {
     for (uint32_t i = 0; i < f->n_active_steps; i++) {
         prt_frame_step *step = &f->steps[f->active_steps[i]];
         if (!step->is_static)
             forget_outputs(step);
         if ((step->is_static || step->params->n_regions != 0) && has_inputs(step))
-            (void)prt_frame_rehearse(f, step);
+            (void)prt_frame_dry_run_step(f, step);
         prt_frame_free_slots(f, f->active_steps[i]);
     }
 }
 
-poprt_status prt_frame_rehearse_body(prt_frame *f)
+poprt_status prt_frame_dry_run_body(prt_frame *f)
 {
-    if (f->session->rehearsals++ >= MOST_CALLS)
+    if (f->session->dry_runs++ >= MOST_CALLS)
         return prt_fail(POPRT_E_LIMIT, NULL, "a rehearsal runs at most %d bodies", MOST_CALLS);
-    rehearse_frame(f);
+    dry_run_frame(f);
     return POPRT_OK;
 }
 
 /* Rehearses a run, with inputs and outputs at reserved addresses. */
-static poprt_status rehearse(prt_session *s)
+static poprt_status dry_run(prt_session *s)
 {
     prt_frame *f = &s->frames[0];
     const size_t size = bind(f, NULL);
@@ -107,32 +107,32 @@ static poprt_status rehearse(prt_session *s)
     if (memory == NULL)
         return POPRT_E_NOMEM;
     (void)bind(f, memory);
-    s->rehearsals = 0;
-    rehearse_frame(f);
+    s->dry_runs = 0;
+    dry_run_frame(f);
     prt_mem_unreserve(memory, size);
     return POPRT_OK;
 }
 
-poprt_status prt_session_rehearse(prt_session *s)
+poprt_status prt_session_dry_run(prt_session *s)
 {
     for (uint32_t round = 0; round < ROUNDS; round++) {
         PRT_TRY(prt_session_apply_updates(s));
         if (!s->resolved)
             PRT_TRY(prt_frames_resolve(s));
-        PRT_TRY(rehearse(s));
+        PRT_TRY(dry_run(s));
         PRT_TRY(prt_session_merge_scratch(s));
     }
     return POPRT_OK;
 }
 
-poprt_status prt_session_own_results(prt_session *s)
+poprt_status prt_session_alloc_results(prt_session *s)
 {
     const prt_frame *f = &s->frames[0];
     for (uint32_t i = 0; i < s->program->n_outputs; i++) {
         const uint32_t buffer = f->block->outputs[i];
         const prt_buffer *b = &f->block->buffers[buffer];
         if (b->space == PRT_SPACE_OUTPUT && b->ref == i && is_bound(f, buffer) &&
-            prt_session_own_result(s, i, &f->expected[buffer]) == NULL)
+            prt_session_alloc_result(s, i, &f->expected[buffer]) == NULL)
             return POPRT_E_NOMEM;
     }
     return POPRT_OK;

@@ -108,7 +108,7 @@ static poprt_status host_call(prt_eval *c, uint32_t region, uint32_t n_in,
         PRT_TRY(prt_frame_check(in[i], &body->expected[buffer], c->origin.data, "a body's input"));
         body->values[buffer] = *in[i];
     }
-    PRT_TRY(c->is_measuring ? prt_frame_rehearse_body(body) : prt_frame_run(body));
+    PRT_TRY(c->is_measuring ? prt_frame_dry_run_body(body) : prt_frame_run(body));
     for (uint32_t i = 0; i < n_out; i++) {
         const prt_frame *at = body;
         uint32_t buffer = b->outputs[i];
@@ -273,8 +273,8 @@ static poprt_status find_mode(prt_frame *f, prt_frame_step *step, bool known)
         known = false;
     if (known && prt_frame_views(step, step->offsets))
         step->mode = PRT_STEP_views;
-    else if (known && prt_frame_may_join(step))
-        step->mode = PRT_STEP_join;
+    else if (known && prt_frame_may_concat(step))
+        step->mode = PRT_STEP_concat;
     if (step->mode != PRT_STEP_eval)
         return POPRT_OK;
     if (!prt_frame_may_eval(step))
@@ -432,15 +432,15 @@ static poprt_status run_step(prt_frame *f, prt_frame_step *step)
     case PRT_STEP_views:
         prt_frame_place_views(f, step, step->offsets);
         return step->is_static ? POPRT_OK : check_outputs(f, step);
-    case PRT_STEP_join:
-        prt_frame_join(step);
+    case PRT_STEP_concat:
+        prt_frame_concat(step);
         return step->is_static ? POPRT_OK : check_outputs(f, step);
     default:
         return eval_step(f, step);
     }
 }
 
-poprt_status prt_frame_rehearse(prt_frame *f, prt_frame_step *step)
+poprt_status prt_frame_dry_run_step(prt_frame *f, prt_frame_step *step)
 {
     PRT_TRY(begin_step(f));
     if (!step->is_static)

@@ -127,7 +127,7 @@ static poprt_status retain_weights(prt_session *s)
         if (limit != 0 && (copy > limit || s->memory.total > limit - copy))
             return prt_budget_refuse(limit, s->memory.total, copy);
         if (s->memory.measures && copy > LARGE_COPY)
-            PRT_TRY(prt_session_stand_in(p->constants[i].blob, &s->weights[i]));
+            PRT_TRY(prt_session_substitute_weight(p->constants[i].blob, &s->weights[i]));
         else if ((s->weights[i] = prt_blob_retain(prt_program_weight(p, i))) == NULL)
             return POPRT_E_NOMEM;
         s->memory.total += copy;
@@ -209,9 +209,9 @@ static poprt_status measure(prt_session *s, prt_session_needs *needs)
     needs->is_planned = s->resolved;
     if (!s->resolved)
         return POPRT_OK;
-    PRT_TRY(prt_session_rehearse(s));
+    PRT_TRY(prt_session_dry_run(s));
     needs->scratch = prt_session_memory(s) - needs->created;
-    PRT_TRY(prt_session_own_results(s));
+    PRT_TRY(prt_session_alloc_results(s));
     needs->outputs = prt_session_memory(s) - needs->created - needs->scratch;
     return POPRT_OK;
 }
@@ -412,7 +412,7 @@ static bool lies_in(const prt_tensor *inner, const void *data, size_t size)
         b < a + inner->size;
 }
 
-void *prt_session_own_result(prt_session *s, uint32_t i, const prt_tensor *value)
+void *prt_session_alloc_result(prt_session *s, uint32_t i, const prt_tensor *value)
 {
     if (s->results[i] == NULL &&
         prt_arena_create(&s->memory.allocator, 0, &s->results[i]) != POPRT_OK)
@@ -455,7 +455,7 @@ static poprt_status place_result(prt_session *s, uint32_t i, const prt_tensor *i
         value->capacity = wanted->capacity;
         return POPRT_OK;
     }
-    value->data = f->planned[buffer] = prt_session_own_result(s, i, value);
+    value->data = f->planned[buffer] = prt_session_alloc_result(s, i, value);
     return value->data != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 

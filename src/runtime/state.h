@@ -65,7 +65,7 @@ struct prt_session {
     prt_step_fn watch;
     void *watch_user;
     uint64_t seed, random_calls;
-    uint32_t rehearsals; /* bodies rehearsed in this round of a session that measures */
+    uint32_t dry_runs; /* bodies rehearsed in this round of a session that measures */
     _Atomic bool cancel;
 };
 
@@ -77,7 +77,7 @@ poprt_status prt_session_run_steps(prt_session *s);
 /* session.c */
 /* Returns memory of the session for output i, whose header is known: `size` bytes with undefined
  * contents, except that strings are empty. NULL (failure recorded) when it is refused. */
-void *prt_session_own_result(prt_session *s, uint32_t i, const prt_tensor *value);
+void *prt_session_alloc_result(prt_session *s, uint32_t i, const prt_tensor *value);
 /* Merges the blocks of scratch arenas into one each, so that the next run finds them large enough.
  * Values that outputs point to are kept. */
 poprt_status prt_session_merge_scratch(prt_session *s);
@@ -86,12 +86,12 @@ poprt_status prt_session_merge_scratch(prt_session *s);
 /* Makes a substitute for the copy of a weight, at an aligned address, while a session is measured,
  * so that the program need not keep a large copy. Kernels select by small contents only: a weight
  * of more than 16 MiB reads as zeros. */
-poprt_status prt_session_stand_in(const prt_blob *weight, prt_blob **out);
+poprt_status prt_session_substitute_weight(const prt_blob *weight, prt_blob **out);
 /* Allocates the scratch that the first runs would allocate when the caller binds every output. The
  * session must be resolved and measure. */
-poprt_status prt_session_rehearse(prt_session *s);
+poprt_status prt_session_dry_run(prt_session *s);
 /* Allocates the outputs, as a run does when the caller binds no output. */
-poprt_status prt_session_own_results(prt_session *s);
+poprt_status prt_session_alloc_results(prt_session *s);
 
 /* update.c: operators that write weights. A written value becomes current before the next run. */
 poprt_status prt_session_update(prt_session *s, uint32_t constant, const prt_tensor *value);

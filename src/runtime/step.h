@@ -37,17 +37,17 @@ typedef enum prt_step_columns {
 
 /* The action of a run for a step. */
 typedef enum prt_step_mode {
-    PRT_STEP_eval,  /* calls the kernel */
-    PRT_STEP_views, /* outputs are bytes of input 0: sets their addresses, or moves them */
-    PRT_STEP_join,  /* output 0 is the inputs one after another: moves the inputs that are not in
-                     * place already */
-    PRT_STEP_none   /* no action: all outputs are in place */
+    PRT_STEP_eval,   /* calls the kernel */
+    PRT_STEP_views,  /* outputs are bytes of input 0: sets their addresses, or moves them */
+    PRT_STEP_concat, /* output 0 is the inputs one after another: moves the inputs that are not in
+                      * place already */
+    PRT_STEP_none    /* no action: all outputs are in place */
 } prt_step_mode;
 
 /* columns.c: calls the reference kernel with contiguous arguments. */
 poprt_status prt_columns_eval(prt_eval *c);
 
-/* move.c: views and joins, which at most move bytes. */
+/* views.c: views and joins, which at most move bytes. */
 /* Copies `count` pieces of `size` bytes; the strides of source and destination are in bytes. */
 void prt_move_pieces(size_t count, size_t size, const void *from, size_t from_step, void *to,
     size_t to_step);
@@ -56,8 +56,8 @@ void prt_move_pieces(size_t count, size_t size, const void *from, size_t from_st
 bool prt_frame_views(const prt_frame_step *step, size_t *offsets);
 /* Concatenate the inputs as bytes in output 0. The first returns false when they are not its
  * contents. */
-bool prt_frame_may_join(const prt_frame_step *step);
-void prt_frame_join(const prt_frame_step *step);
+bool prt_frame_may_concat(const prt_frame_step *step);
+void prt_frame_concat(const prt_frame_step *step);
 /* Returns whether output 0, a view, may be written over its input: their headers are equal. */
 bool prt_frame_may_write_in_place(const prt_frame_step *step);
 /* Checks that a step whose kernel has to run reads no memory that it writes; returns false (failure

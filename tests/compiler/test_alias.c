@@ -173,7 +173,8 @@ static void run(prt_program *p, const prt_kern *kern, float *x, size_t count, pr
 
 static void ck_same(const char *text, size_t count)
 {
-    prt_program *apart = program_apart(text), *shared = program_from_text(text), *read = NULL;
+    prt_program *unshared = program_without_sharing(text), *shared = program_from_text(text),
+                *read = NULL;
     ck_assert_int_eq(prt_program_check(shared), POPRT_OK);
     const test_bytes file = popef_of(shared);
     ck_assert_int_eq(program_from_bytes(file.data, file.size, true, &read), POPRT_OK);
@@ -185,10 +186,10 @@ static void ck_same(const char *text, size_t count)
         const prt_kern *kern = k % 2 != 0 ? prt_kern_of(0) : NULL;
         prt_session *s[2] = { NULL, NULL };
         prt_tensor out[2][4] = { 0 };
-        run(apart, kern, x, count, &s[0], out[0]);
+        run(unshared, kern, x, count, &s[0], out[0]);
         run(programs[k / 2], kern, x, count, &s[1], out[1]);
         ck_assert_mem_eq(x, copy, count * sizeof(float));
-        for (uint32_t i = 0; i < apart->n_outputs; i++) {
+        for (uint32_t i = 0; i < unshared->n_outputs; i++) {
             ck_assert_uint_eq(out[0][i].size, out[1][i].size);
             if (out[0][i].size != 0 && memcmp(out[0][i].data, out[1][i].data, out[0][i].size) != 0)
                 ck_abort_msg("output %u of\n%s", i, text);
@@ -196,7 +197,7 @@ static void ck_same(const char *text, size_t count)
         prt_session_release(s[0]);
         prt_session_release(s[1]);
     }
-    prt_program_release(apart);
+    prt_program_release(unshared);
     prt_program_release(shared);
     prt_program_release(read);
     free(file.data);
@@ -220,8 +221,8 @@ typedef struct graph {
 
 static void write_line(graph *g, const char *format, uint32_t a, uint32_t b, uint32_t c)
 {
-    const size_t room = sizeof(g->text) - g->size;
-    const int n = snprintf(g->text + g->size, room, format, a, b, c);
+    const size_t buffer = sizeof(g->text) - g->size;
+    const int n = snprintf(g->text + g->size, buffer, format, a, b, c);
     ck_assert_int_gt(n, 0);
     g->size += (size_t)n;
     ck_assert_uint_lt(g->size, sizeof(g->text));

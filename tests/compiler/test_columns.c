@@ -32,7 +32,7 @@ static void ck_columns(const prt_program *p, const char *name, const char *in, s
     ck_assert_uint_eq(b->offset, offset);
 }
 
-static void ck_apart(const prt_program *p, const char *name)
+static void ck_unmerged(const prt_program *p, const char *name)
 {
     const prt_block *block = &p->blocks[0];
     ck_assert_uint_ne(block->buffers[index_of(block, name)].space, PRT_SPACE_COLUMNS);
@@ -74,7 +74,7 @@ START_TEST(split_outputs_stay_columns)
         "x = input f32[1,4,4,8]\na = nhwc_max_pool x" POOL "b, c = split a {axis=3}\n"
         "d = nhwc_max_pool c" POOL "e = concat c b d {axis=3}\nf = nhwc_max_pool e" POOL
         "return f\n");
-    ck_apart(p, "a");
+    ck_unmerged(p, "a");
     prt_program_release(p);
 }
 END_TEST
@@ -85,7 +85,7 @@ START_TEST(empty_values_get_no_columns)
         "x = input f32[1,4,4,8]\nr = nhwc_max_pool x" POOL "n = const i64[2] {8,0}\n"
         "a, b = split r n {axis=3}\nc = nhwc_max_pool a" POOL "d = concat c b {axis=3}\n"
         "e = nhwc_max_pool d" POOL "return e, a\n");
-    ck_apart(p, "b");
+    ck_unmerged(p, "b");
     ck_columns(p, "c", "d", 0);
     ck_assert_int_eq(prt_program_check(p), POPRT_OK);
     prt_program_release(p);
@@ -97,8 +97,8 @@ START_TEST(operators_without_strides_get_no_columns)
     prt_program *p = program_from_text(
         "x = input f32[1,4,4,8]\na = nhwc_max_pool x" POOL "s = softmax a\nb = nhwc_max_pool a" POOL
         "c = concat a b b s {axis=3}\nd = nhwc_max_pool c" POOL "return d, s\n");
-    ck_apart(p, "a"); /* Softmax reads it */
-    ck_apart(p, "s");
+    ck_unmerged(p, "a"); /* Softmax reads it */
+    ck_unmerged(p, "s");
     ck_columns(p, "b", "c", 32); /* the first time; its second place gets a copy */
     prt_program_release(p);
     p = program_from_text(/* a body reads it, and it is an output */
@@ -107,8 +107,8 @@ START_TEST(operators_without_strides_get_no_columns)
         "  then_branch {\n    u = neg a\n    return u\n  }\n"
         "  else_branch {\n    w = abs a\n    return w\n  }\n}\nz = nhwc_max_pool c" POOL
         "return y, z, b\n");
-    ck_apart(p, "a");
-    ck_apart(p, "b");
+    ck_unmerged(p, "a");
+    ck_unmerged(p, "b");
     prt_program_release(p);
 }
 END_TEST
@@ -124,7 +124,7 @@ START_TEST(columns_survive_replaced_weights)
         "}\na = nhwc_conv x k {channels=4,filters=4,kernel_shape=[1,1]}\n"
         "b = nhwc_conv a k {channels=4,filters=4,kernel_shape=[1,1]}\n"
         "c = concat a b {axis=3}\nd = nhwc_max_pool c" POOL "return d\n");
-    prt_program *programs[2] = { program_apart(text), program_from_text(text) };
+    prt_program *programs[2] = { program_without_sharing(text), program_from_text(text) };
     ck_columns(programs[1], "a", "c", 0);
     float x[16], w[64], *results[2];
     for (int i = 0; i < 16; i++)
@@ -373,7 +373,8 @@ static prt_session *run(prt_program *p, const prt_kern *kern, prt_tensor *out)
 
 static void ck_same(const char *text)
 {
-    prt_program *apart = program_apart(text), *shared = program_from_text(text), *read = NULL;
+    prt_program *unshared = program_without_sharing(text), *shared = program_from_text(text),
+                *read = NULL;
     if (prt_program_check(shared) != POPRT_OK)
         ck_abort_msg("%s\n%s", prt_error_last()->message, text);
     const test_bytes file = popef_of(shared);
@@ -381,15 +382,15 @@ static void ck_same(const char *text)
     const prt_kern *const levels[] = { NULL, prt_kern_of(0), prt_kern_of(prt_cpu_features()) };
     for (size_t k = 0; k < PRT_COUNT_OF(levels); k++) {
         prt_tensor want[4], got[4];
-        prt_session *s = run(apart, levels[k], want);
+        prt_session *s = run(unshared, levels[k], want);
         prt_session *t = run(k == 0 ? read : shared, levels[k], got);
-        for (uint32_t i = 0; i < apart->n_outputs; i++)
+        for (uint32_t i = 0; i < unshared->n_outputs; i++)
             if (want[i].size != got[i].size || memcmp(want[i].data, got[i].data, want[i].size) != 0)
                 ck_abort_msg("level %zu, output %u of\n%s", k, i, text);
         prt_session_release(s);
         prt_session_release(t);
     }
-    prt_program_release(apart);
+    prt_program_release(unshared);
     prt_program_release(shared);
     prt_program_release(read);
     free(file.data);

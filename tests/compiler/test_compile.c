@@ -17,9 +17,10 @@ static const prt_buffer *buffer_named(const prt_block *b, const char *name)
 
 START_TEST(a_chain_reuses_memory)
 {
-    prt_program *p = program_apart("x = input f32[1024]\n"
-                                   "a = neg x\nb = neg a\nc = neg b\nd = neg c\ny = neg d\n"
-                                   "return y\n");
+    prt_program *p =
+        program_without_sharing("x = input f32[1024]\n"
+                                "a = neg x\nb = neg a\nc = neg b\nd = neg c\ny = neg d\n"
+                                "return y\n");
     const prt_block *b = &p->blocks[0];
     ck_assert(b->is_static);
     ck_assert_uint_eq(b->plan_size, 2 * 4096);
@@ -74,7 +75,7 @@ END_TEST
 /* A damaged file could make a step, a body or the caller read a value that is never computed. */
 START_TEST(nothing_is_read_before_it_is_written)
 {
-    prt_program *p = program_apart("x = input f32[4]\na = neg x\ny = abs a\nreturn y\n");
+    prt_program *p = program_without_sharing("x = input f32[4]\na = neg x\ny = abs a\nreturn y\n");
     const prt_block *b = &p->blocks[0];
     uint32_t *args = (uint32_t *)(uintptr_t)p->args, *outputs = (uint32_t *)(uintptr_t)b->outputs;
     ck_assert_int_eq(prt_program_check(p), POPRT_OK);

@@ -34,13 +34,13 @@ static poprt_status begin_timing(void *user, const prt_candidates *c)
     return s->fails_at_once ? s->fails : POPRT_OK;
 }
 
-static poprt_status run(void *user, uint32_t candidate, prt_tune_lap *lap)
+static poprt_status run(void *user, uint32_t candidate, prt_tune_sample *lap)
 {
     script *s = user;
     const bool other = candidate == 1 && s->best != 0 && s->rounds[1] == 1;
     s->rounds[candidate]++;
     s->runs++;
-    *lap = (prt_tune_lap){ .ns = other ? s->best : s->ns[candidate], .cost = s->cost };
+    *lap = (prt_tune_sample){ .ns = other ? s->best : s->ns[candidate], .cost = s->cost };
     return s->fails_at_once ? POPRT_OK : s->fails;
 }
 
@@ -290,7 +290,7 @@ START_TEST(the_real_clock_measures_time)
     for (uint32_t k = 0; k < 3; k++) {
         ck_assert_int_eq(watch->begin(watch->user, &c), POPRT_OK);
         for (uint32_t i = 0; i < 6; i++) {
-            prt_tune_lap lap = { 0 };
+            prt_tune_sample lap = { 0 };
             ck_assert_int_eq(watch->run(watch->user, i % 2, &lap), POPRT_OK);
             ck_assert_uint_gt(lap.ns, 0);
             ck_assert_uint_ge(lap.cost, lap.ns);

@@ -140,7 +140,7 @@ static void remove_folder(void)
 
 static void add(prt_tune_cache *cache, const char *key, const char *candidate)
 {
-    ck_assert_int_eq(prt_tune_cache_put(cache, "m", "full", key, candidate), POPRT_OK);
+    ck_assert_int_eq(prt_tune_cache_set(cache, "m", "full", key, candidate), POPRT_OK);
 }
 
 START_TEST(two_writers_lose_nothing)

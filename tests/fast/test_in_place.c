@@ -45,19 +45,19 @@ static bool shares_memory(const prt_program *p)
 static void ck_in_place(const char *op, const char *text)
 {
     static const char *const levels[] = { "portable", "avx2", "avx512" };
-    prt_program *apart = program_apart(text), *shared = program_from_text(text);
-    ck_assert_msg(!shares_memory(apart) && shares_memory(shared), "%s", op);
+    prt_program *unshared = program_without_sharing(text), *shared = program_from_text(text);
+    ck_assert_msg(!shares_memory(unshared) && shares_memory(shared), "%s", op);
     for (size_t i = 0; i <= PRT_COUNT_OF(levels); i++) {
         const uint64_t want = i > 0 ? prt_cpu_level(levels[i - 1]) : 0;
         if ((want & prt_cpu_features()) != want)
             continue;
         const prt_kern *kern = i > 0 ? prt_kern_of(want) : NULL;
-        void *a = run_in_place(apart, kern), *b = run_in_place(shared, kern);
+        void *a = run_in_place(unshared, kern), *b = run_in_place(shared, kern);
         ck_assert_msg(memcmp(a, b, sizeof(x)) == 0, "%s, level %zu", op, i);
         free(a);
         free(b);
     }
-    prt_program_release(apart);
+    prt_program_release(unshared);
     prt_program_release(shared);
 }
 

@@ -43,7 +43,7 @@ START_TEST(every_index_is_visited_once)
         ck_assert_int_eq(prt_pool_create(NULL, width, width % 2 * SPIN_NS, &pool), POPRT_OK);
         const prt_par par = prt_pool_par(pool);
         ck_assert_uint_eq(par.width, width);
-        for (int turn = 0; turn < 20; turn++)
+        for (int round = 0; round < 20; round++)
             for (size_t k = 0; k < PRT_COUNT_OF(counts); k++)
                 check_visits(&par, counts[k]);
         prt_pool_release(pool);
@@ -86,7 +86,7 @@ START_TEST(sums_are_the_same_bits_for_every_width)
         prt_pool *pool = NULL;
         ck_assert_int_eq(prt_pool_create(NULL, width, SPIN_NS, &pool), POPRT_OK);
         const prt_par par = prt_pool_par(pool);
-        for (int turn = 0; turn < 50; turn++) {
+        for (int round = 0; round < 50; round++) {
             memset(many.partial, 0, sizeof(many.partial));
             prt_par_for(&par, 64, sum_block, &many);
             ck_assert_int_eq(memcmp(one.partial, many.partial, sizeof(one.partial)), 0);
@@ -104,12 +104,12 @@ START_TEST(many_small_jobs_run_completely)
         ck_assert_int_eq(prt_pool_create(NULL, 4, spins[k], &pool), POPRT_OK);
         const prt_par par = prt_pool_par(pool);
         memset((void *)seen, 0, sizeof(seen));
-        for (uint32_t turn = 1; turn <= 20000; turn++) {
+        for (uint32_t round = 1; round <= 20000; round++) {
             prt_par_for(&par, 3, count_visit, NULL);
             for (uint32_t i = 0; i < 3; i++)
-                if (seen[i] != turn)
-                    ck_abort_msg("index %u ran %u times, not %u", i, seen[i], turn);
-            if (turn % 4000 == 0)
+                if (seen[i] != round)
+                    ck_abort_msg("index %u ran %u times, not %u", i, seen[i], round);
+            if (round % 4000 == 0)
                 (void)usleep(2000); /* lets the workers fall asleep */
         }
         prt_pool_release(pool);
@@ -128,7 +128,7 @@ START_TEST(nested_calls_run_in_place)
     prt_pool *pool = NULL;
     ck_assert_int_eq(prt_pool_create(NULL, 4, SPIN_NS, &pool), POPRT_OK);
     prt_par par = prt_pool_par(pool);
-    for (int turn = 0; turn < 100; turn++) {
+    for (int round = 0; round < 100; round++) {
         memset((void *)seen, 0, sizeof(seen));
         prt_par_for(&par, 40, run_nested, &par);
         for (uint32_t i = 0; i < 50; i++)
@@ -151,7 +151,7 @@ static void count_up(void *arg, uint32_t index)
 static void *call_often(void *arg)
 {
     job *j = arg;
-    for (int turn = 0; turn < 2000; turn++)
+    for (int round = 0; round < 2000; round++)
         prt_par_for(j->par, 200, count_up, j);
     return NULL;
 }
@@ -180,7 +180,7 @@ START_TEST(late_workers_do_not_disturb_later_calls)
     asker = pthread_self();
     ck_assert_int_eq(prt_pool_create(NULL, 2, SPIN_NS, &pool), POPRT_OK);
     prt_par par = prt_pool_par(pool);
-    for (int turn = 0; turn < 5; turn++) {
+    for (int round = 0; round < 5; round++) {
         atomic_store(&taken, false);
         prt_par_for(&par, 2, delay_worker, NULL);
         for (int k = 0; k < 10; k++) {
@@ -242,7 +242,7 @@ START_TEST(child_after_fork_has_its_own_workers)
     const prt_par par = prt_pool_par(pool);
     check_visits(&par, 1000);
     let_workers_start();
-    for (int turn = 0; turn < 10; turn++) {
+    for (int round = 0; round < 10; round++) {
         const pid_t child = fork();
         ck_assert_int_ge(child, 0);
         if (child == 0) {
@@ -252,7 +252,7 @@ START_TEST(child_after_fork_has_its_own_workers)
                 prt_par_for(&par, 1000, count_visit, NULL);
             for (uint32_t i = 0; i < 1000; i++)
                 wrong += seen[i] != 50;
-            if (turn % 2 == 0)
+            if (round % 2 == 0)
                 prt_pool_release(pool);
             _exit(wrong == 0 ? 0 : 1);
         }
@@ -280,7 +280,7 @@ START_TEST(fork_during_a_job_leaves_a_usable_pool)
     check_visits(&par, 1000);
     let_workers_start();
     ck_assert_int_eq(pthread_create(&caller, NULL, call_often, &mine), 0);
-    for (int turn = 0; turn < 20; turn++) {
+    for (int round = 0; round < 20; round++) {
         const pid_t child = fork();
         ck_assert_int_ge(child, 0);
         if (child == 0) {
@@ -304,12 +304,12 @@ END_TEST
 
 START_TEST(pools_are_created_and_released_repeatedly)
 {
-    for (int turn = 0; turn < 300; turn++) {
+    for (int round = 0; round < 300; round++) {
         prt_pool *pool = NULL;
-        ck_assert_int_eq(prt_pool_create(NULL, 4, (uint32_t)(turn % 3) * 1000, &pool), POPRT_OK);
+        ck_assert_int_eq(prt_pool_create(NULL, 4, (uint32_t)(round % 3) * 1000, &pool), POPRT_OK);
         const prt_par par = prt_pool_par(pool);
-        if (turn % 5 != 0)
-            check_visits(&par, (uint32_t)turn);
+        if (round % 5 != 0)
+            check_visits(&par, (uint32_t)round);
         prt_pool_release(pool);
     }
 }

@@ -5,13 +5,13 @@
 #include <check.h>
 #include <stdlib.h>
 
-static prt_program *compile_text(const char *text, bool apart)
+static prt_program *compile_text(const char *text, bool no_memory_sharing)
 {
     prt_module *m = NULL;
     ck_assert_int_eq(prt_module_create(NULL, 0, &m), POPRT_OK);
     poprt_status status = prt_ir_parse(m, prt_str_of(text));
     ck_assert_msg(status == POPRT_OK, "parse: %s", prt_error_last()->message);
-    const prt_compile_options options = { .apart = apart };
+    const prt_compile_options options = { .no_memory_sharing = no_memory_sharing };
     prt_program *p = NULL;
     status = prt_compile(m, &options, &p);
     ck_assert_msg(status == POPRT_OK, "compile: %s", prt_error_last()->message);
@@ -24,7 +24,7 @@ prt_program *program_from_text(const char *text)
     return compile_text(text, false);
 }
 
-prt_program *program_apart(const char *text)
+prt_program *program_without_sharing(const char *text)
 {
     return compile_text(text, true);
 }

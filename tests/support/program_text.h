@@ -17,7 +17,7 @@ typedef struct test_bytes {
 /* Compiles IR text; a failure fails the test. The module is released. */
 prt_program *program_from_text(const char *text);
 /* The same, but every value has its own memory. */
-prt_program *program_apart(const char *text);
+prt_program *program_without_sharing(const char *text);
 
 /* Write the program as PopEF; the caller frees `data`, on failure too. popef_of fails the test
  * on an error. */

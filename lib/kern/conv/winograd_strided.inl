@@ -51,11 +51,11 @@ static inline void transform_weights5(vf g0, vf g1, vf to[POINTS_S])
     to[4] = g1;
 }
 
-static inline void store_five(float *to, size_t apart, size_t i, size_t n, const vf five[POINTS_S])
+static inline void store_five(float *to, size_t stride, size_t i, size_t n, const vf five[POINTS_S])
 {
     PRT_UNROLL(5)
     for (size_t k = 0; k < POINTS_S; k++)
-        v_store_some(to + k * apart, i, n, five[k]);
+        v_store_some(to + k * stride, i, n, five[k]);
 }
 
 static void run_input_strided(size_t n, const float *const *from, float *to, size_t matrix)

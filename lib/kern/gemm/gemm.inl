@@ -430,14 +430,14 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
 
 /* GEMV from memory: STREAMS panels are read side by side, TURN rows of each in turn, which keeps
  * more of the memory system busy than one panel after the other. Their sums wait in y. */
-enum { STREAMS = 3, TURN = 4 };
+enum { STREAMS = 3, STREAM_ROWS = 4 };
 
 static void run_streams(const prt_gemm_row *r, size_t first, size_t streams)
 {
     float *y = r->y + first;
     for (size_t j = 0; j < streams * PRT_GEMM_PANEL; j += VL)
         v_store(y + j, r->add != NULL ? v_load(r->add + first + j) : v_set(0.0f));
-    for (size_t k = 0; k < r->k; k += TURN)
+    for (size_t k = 0; k < r->k; k += STREAM_ROWS)
         for (size_t s = 0; s < streams; s++) {
             enum { W = PRT_GEMM_PANEL / VL };
             const float *b = r->b + ((first + s * PRT_GEMM_PANEL) * r->k + k * PRT_GEMM_PANEL);
@@ -446,7 +446,7 @@ static void run_streams(const prt_gemm_row *r, size_t first, size_t streams)
             PRT_UNROLL(16)
             for (size_t j = 0; j < W; j++)
                 sum[j] = v_load(c + j * VL);
-            for (size_t p = k; p < k + TURN && p < r->k; p++, b += PRT_GEMM_PANEL) {
+            for (size_t p = k; p < k + STREAM_ROWS && p < r->k; p++, b += PRT_GEMM_PANEL) {
                 const vf x = v_set(r->x[p]);
                 PRT_UNROLL(16)
                 for (size_t j = 0; j < W; j++)
@@ -470,8 +470,8 @@ static void run_gemm_row(const prt_gemm_row *r)
     const bool back = r->back && (whole == 0 || whole == panels);
     size_t i = 0;
     for (size_t some; i + 1 < whole; i += some) {
-        const size_t left = whole - i, turns = (left + STREAMS - 1) / STREAMS;
-        some = (left + turns - 1) / turns;
+        const size_t left = whole - i, rounds = (left + STREAMS - 1) / STREAMS;
+        some = (left + rounds - 1) / rounds;
         run_streams(r, (back ? whole - i - some : i) * PRT_GEMM_PANEL, some);
     }
     for (; i < panels; i++) {

@@ -61,7 +61,7 @@ enum { LP_STREAMS = 4, LP_WINDOW = 49152, LP_W = VL == 8 ? PRT_GEMM_PANEL / VL :
 
 typedef struct lp_ahead {
     const char *at;       /* in the first stream */
-    size_t apart, stream; /* bytes between streams; bytes to the stream of the next line */
+    size_t stride, stream; /* bytes between streams; bytes to the stream of the next line */
     size_t left;          /* lines of each stream left in the window */
 } lp_ahead;
 
@@ -75,22 +75,22 @@ __attribute__((noinline)) static lp_ahead next_window(const prt_low_precision_bl
     const size_t streams = (windows != 0 ? windows : 1) * LP_STREAMS;
     const size_t lines = (all / LINE + streams - 1) / streams;
     return (lp_ahead){ .at = (const char *)g->b + LP_STREAMS * lines * LINE,
-        .apart = lines * LINE, .left = lines };
+        .stride = lines * LINE, .left = lines };
 }
 
 /* gcc drops calls of a function that only prefetches, unless it is inlined. */
 __attribute__((always_inline)) static inline void fetch_line(lp_ahead *a)
 {
     __builtin_prefetch(a->at + a->stream, 0, 2);
-    a->stream += a->apart;
-    if (a->stream < LP_STREAMS * a->apart)
+    a->stream += a->stride;
+    if (a->stream < LP_STREAMS * a->stride)
         return;
     a->stream = 0;
     a->at += LINE;
     if (--a->left != 0)
         return;
-    a->left = a->apart / LINE;
-    a->at += (LP_STREAMS - 1) * a->apart;
+    a->left = a->stride / LINE;
+    a->at += (LP_STREAMS - 1) * a->stride;
 }
 
 #define BY_STREAMS(W) (STREAMED && (W) == LP_W)

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "kern/int8/amx.inl"
-#include "kern/int8/dot_end.inl"
+#include "kern/int8/dot_epilogue.inl"
 
 enum {
     COPY_WORDS = 16 * TILE, /* words of K that are copied at a time, for rows in pieces */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dot_bf16.c — dot2_bf16 GEMM by AVX512-BF16; the build gives the flags. */
-#include "kern/int8/dot_end.inl"
+#include "kern/int8/dot_epilogue.inl"
 
 #define DOT_NAME prt_dot2_bf16_avx512
 #define DOT_SUM vf

@@ -37,7 +37,7 @@ static inline void prt_four_transpose(prt_four v[4])
 }
 
 /* to[k * apart + i] = x[4 * i + k] for i < n and k < 4 */
-static inline void prt_unzip4(size_t n, const float *x, float *to, size_t apart)
+static inline void prt_unzip4(size_t n, const float *x, float *to, size_t stride)
 {
     size_t i = 0;
     for (; i + 4 <= n; i += 4) {
@@ -46,42 +46,42 @@ static inline void prt_unzip4(size_t n, const float *x, float *to, size_t apart)
             v[k] = prt_four_load(x + 4 * (i + k));
         prt_four_transpose(v);
         for (size_t k = 0; k < 4; k++)
-            prt_four_store(to + k * apart + i, v[k]);
+            prt_four_store(to + k * stride + i, v[k]);
     }
     for (; i < n; i++)
         for (size_t k = 0; k < 4; k++)
-            to[k * apart + i] = x[4 * i + k];
+            to[k * stride + i] = x[4 * i + k];
 }
 
 /* to[4 * i + k] = x[k * apart + i] for i < n and k < 4 */
-static inline void prt_zip4(size_t n, const float *x, size_t apart, float *to)
+static inline void prt_zip4(size_t n, const float *x, size_t stride, float *to)
 {
     size_t i = 0;
     for (; i + 4 <= n; i += 4) {
         prt_four v[4];
         for (size_t k = 0; k < 4; k++)
-            v[k] = prt_four_load(x + k * apart + i);
+            v[k] = prt_four_load(x + k * stride + i);
         prt_four_transpose(v);
         for (size_t k = 0; k < 4; k++)
             prt_four_store(to + 4 * (i + k), v[k]);
     }
     for (; i < n; i++)
         for (size_t k = 0; k < 4; k++)
-            to[4 * i + k] = x[k * apart + i];
+            to[4 * i + k] = x[k * stride + i];
 }
 
 /* to[k * apart + i] = x[2 * i + k] for i < n and k < 2 */
-static inline void prt_unzip2(size_t n, const float *x, float *to, size_t apart)
+static inline void prt_unzip2(size_t n, const float *x, float *to, size_t stride)
 {
     size_t i = 0;
     for (; i + 4 <= n; i += 4) {
         const prt_four a = prt_four_load(x + 2 * i), b = prt_four_load(x + 2 * i + 4);
         prt_four_store(to + i, __builtin_shufflevector(a, b, 0, 2, 4, 6));
-        prt_four_store(to + apart + i, __builtin_shufflevector(a, b, 1, 3, 5, 7));
+        prt_four_store(to + stride + i, __builtin_shufflevector(a, b, 1, 3, 5, 7));
     }
     for (; i < n; i++) {
         to[i] = x[2 * i];
-        to[apart + i] = x[2 * i + 1];
+        to[stride + i] = x[2 * i + 1];
     }
 }
 

@@ -14,7 +14,7 @@ enum {
 }; /* pixels of an item, at least: each item reads all weights of its kernel
     * row */
 
-typedef struct spread_work {
+typedef struct depth_to_space_work {
     const prt_kern *kern;
     size_t wide, high;   /* pixels of an input row; rows of the kernel */
     size_t rows, blocks; /* input rows of all images; blocks of them */
@@ -22,12 +22,12 @@ typedef struct spread_work {
     const float *x;
     float *y;
     size_t y_row; /* floats */
-} spread_work;
+} depth_to_space_work;
 
 /* Multiplies a block of input rows by one kernel row. */
 static void run_rows(const void *user, size_t item, float *scratch)
 {
-    const spread_work *j = user;
+    const depth_to_space_work *j = user;
     prt_nhwc_product p = j->product;
     const size_t first = prt_parallel_piece_begin(j->rows, j->blocks, item / j->high);
     (void)scratch;
@@ -49,7 +49,7 @@ poprt_status prt_fast_nhwc_spread(prt_eval *c, const prt_kern *k, bool *done)
     const size_t columns = (size_t)a->kernel_shape.data[1];
     if (pitch != filters && filters % PRT_GEMM_SLICE != 0)
         return prt_fast_use_reference(done);
-    spread_work j = { .kern = k,
+    depth_to_space_work j = { .kern = k,
         .wide = (size_t)x->dims[2],
         .high = (size_t)a->kernel_shape.data[0],
         .x = x->data,

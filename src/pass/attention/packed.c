@@ -86,7 +86,7 @@ static poprt_status pack_input(prt_packer *k, prt_value *input)
         return prt_fail(POPRT_E_SHAPE, input->name.data,
             "packed inputs have one shape; this one is not [%lld, %lld, ...]", (long long)k->batch,
             (long long)k->tokens);
-    return prt_packed_record(k, input, PRT_FORM_PACKED, type);
+    return prt_packed_record(k, input, PRT_LAYOUT_PACKED, type);
 }
 
 static prt_value *find_input(const prt_graph *graph, prt_str name)
@@ -103,7 +103,7 @@ static bool joins(const prt_packer *k, const prt_value *input)
 {
     const prt_type *type = prt_match_ranked(input);
     return type != NULL && type->rank == 2 && prt_dtype_is_integer(type->dtype) &&
-        prt_packed_fact_of(k, input).form == PRT_FORM_PLAIN &&
+        prt_packed_fact_of(k, input).layout == PRT_LAYOUT_UNCHANGED &&
         (*prt_pass_text(k->p, "dynamic_groups") == '\0' || prt_packed_is_tokens(k, type));
 }
 
@@ -177,8 +177,8 @@ static poprt_status unpack_outputs(prt_packer *k)
     prt_build b = prt_build_at_end(k->graph);
     for (uint32_t i = 0; i < ret->n_in; i++) {
         prt_value *v = prt_op_input(ret, i);
-        const prt_packed_form f = prt_packed_fact_of(k, v).form;
-        if ((f != PRT_FORM_PACKED && f != PRT_FORM_FLAT) || is_input_by_name(k->graph, i))
+        const prt_packed_layout f = prt_packed_fact_of(k, v).layout;
+        if ((f != PRT_LAYOUT_PACKED && f != PRT_LAYOUT_FLAT) || is_input_by_name(k->graph, i))
             continue;
         prt_value *u = prt_packed_unpack(k, &b, v);
         PRT_TRY(prt_build_status(&b));

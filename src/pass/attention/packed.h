@@ -8,16 +8,16 @@
 
 enum { PRT_PACKED_SEGMENTS = 64 };
 
-typedef enum prt_packed_form {
-    PRT_FORM_PLAIN,
-    PRT_FORM_PACKED,
-    PRT_FORM_FLAT,
-    PRT_FORM_UNPACKED
-} prt_packed_form;
+typedef enum prt_packed_layout {
+    PRT_LAYOUT_UNCHANGED,
+    PRT_LAYOUT_PACKED,
+    PRT_LAYOUT_FLAT,
+    PRT_LAYOUT_UNPACKED
+} prt_packed_layout;
 
 /* Form of a value, and its type before the pass. */
 typedef struct prt_packed_fact {
-    prt_packed_form form;
+    prt_packed_layout layout;
     const prt_type *type;
 } prt_packed_fact;
 
@@ -37,7 +37,7 @@ typedef struct prt_packer {
 prt_packed_fact prt_packed_fact_of(const prt_packer *k, const prt_value *v);
 /* Records the form of a value and its type before the pass. Fails with POPRT_E_UNSUPPORTED where a
  * region reads packed tokens. */
-poprt_status prt_packed_record(prt_packer *k, const prt_value *v, prt_packed_form f,
+poprt_status prt_packed_record(prt_packer *k, const prt_value *v, prt_packed_layout f,
     const prt_type *type);
 /* Returns whether the type is [B, S, ...]. */
 bool prt_packed_is_tokens(const prt_packer *k, const prt_type *type);

@@ -12,19 +12,20 @@ prt_packed_fact prt_packed_fact_of(const prt_packer *k, const prt_value *v)
 {
     if (v == NULL || v->graph != k->graph || v->id >= k->facts.count ||
         k->facts.data[v->id].type == NULL)
-        return (prt_packed_fact){ PRT_FORM_PLAIN, v != NULL ? v->type : NULL };
+        return (prt_packed_fact){ PRT_LAYOUT_UNCHANGED, v != NULL ? v->type : NULL };
     return k->facts.data[v->id];
 }
 
-poprt_status prt_packed_record(prt_packer *k, const prt_value *v, prt_packed_form f,
+poprt_status prt_packed_record(prt_packer *k, const prt_value *v, prt_packed_layout f,
     const prt_type *type)
 {
     while (k->facts.count <= v->id)
-        if (!PRT_VEC_PUSH(k->p->arena, &k->facts, ((prt_packed_fact){ PRT_FORM_PLAIN, NULL })))
+        if (!PRT_VEC_PUSH(k->p->arena, &k->facts,
+                ((prt_packed_fact){ PRT_LAYOUT_UNCHANGED, NULL })))
             return POPRT_E_NOMEM;
     k->facts.data[v->id] = (prt_packed_fact){ f, type };
     prt_for_each_use (use, v)
-        if ((f == PRT_FORM_PACKED || f == PRT_FORM_FLAT) && use->user->graph != k->graph)
+        if ((f == PRT_LAYOUT_PACKED || f == PRT_LAYOUT_FLAT) && use->user->graph != k->graph)
             return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(use->user),
                 "a region reads packed tokens, which packed_transformer does not support");
     return POPRT_OK;
@@ -67,7 +68,7 @@ static poprt_status mark(const prt_packer *k, prt_op *op)
 
 prt_value *prt_packed_unpack(prt_packer *k, prt_build *b, prt_value *v)
 {
-    if (prt_packed_fact_of(k, v).form == PRT_FORM_FLAT) {
+    if (prt_packed_fact_of(k, v).layout == PRT_LAYOUT_FLAT) {
         int64_t dims[PRT_MAX_RANK + 1] = { k->batch, k->tokens };
         for (int32_t i = 1; i < v->type->rank; i++)
             dims[i + 1] = v->type->dims[i];
@@ -89,7 +90,7 @@ prt_value *prt_packed_unpack(prt_packer *k, prt_build *b, prt_value *v)
         return NULL;
     b->status = mark(k, op);
     if (b->status == POPRT_OK)
-        b->status = prt_packed_record(k, &op->out[0], PRT_FORM_UNPACKED, type);
+        b->status = prt_packed_record(k, &op->out[0], PRT_LAYOUT_UNPACKED, type);
     return b->status == POPRT_OK ? &op->out[0] : NULL;
 }
 
@@ -108,14 +109,14 @@ static poprt_status repack(prt_packer *k, prt_value *v, bool flat)
         return b.status;
     prt_value *y = &op->out[0];
     PRT_TRY(mark(k, op));
-    PRT_TRY(prt_packed_record(k, y, PRT_FORM_PACKED, y->type));
+    PRT_TRY(prt_packed_record(k, y, PRT_LAYOUT_PACKED, y->type));
     if (flat) {
         int64_t dims[PRT_MAX_RANK] = { k->batch * k->tokens };
         for (int32_t i = 2; i < y->type->rank; i++)
             dims[i - 1] = y->type->dims[i];
         y = reshape(&b, y, (uint32_t)y->type->rank - 1, dims);
         PRT_TRY(prt_build_status(&b));
-        PRT_TRY(prt_packed_record(k, y, PRT_FORM_FLAT, y->type));
+        PRT_TRY(prt_packed_record(k, y, PRT_LAYOUT_FLAT, y->type));
     }
     prt_build_replace_uses(&b, v, y);
     prt_op_set_input(op, 0, v);
@@ -174,15 +175,15 @@ static bool is_reduced_behind(const prt_op *op, int32_t axes)
 }
 
 /* Returns whether the op is a Reshape between [B, S, ...] and [B * S, ...]. */
-static bool is_flattening(const prt_packer *k, const prt_op *op, prt_packed_form from,
-    prt_packed_form *to)
+static bool is_flattening(const prt_packer *k, const prt_op *op, prt_packed_layout from,
+    prt_packed_layout *to)
 {
     const prt_type *x = prt_op_input(op, 0)->type, *y = op->out[0].type;
     if (!prt_op_is(op, PRT_OP_reshape))
         return false;
-    *to = from == PRT_FORM_PACKED ? PRT_FORM_FLAT : PRT_FORM_PACKED;
-    return from == PRT_FORM_PACKED ? is_flat(k, y) && same_rest(x, 2, y, 1)
-                                   : prt_packed_is_tokens(k, y) && same_rest(x, 1, y, 2);
+    *to = from == PRT_LAYOUT_PACKED ? PRT_LAYOUT_FLAT : PRT_LAYOUT_PACKED;
+    return from == PRT_LAYOUT_PACKED ? is_flat(k, y) && same_rest(x, 2, y, 1)
+                                     : prt_packed_is_tokens(k, y) && same_rest(x, 1, y, 2);
 }
 
 /* Returns whether the op is a Split of an axis after the tokens. */
@@ -197,24 +198,25 @@ static bool is_split_behind(const prt_op *op, int32_t axes)
 
 /* Returns whether the op stays packed: all packed operands have one form, which the result has too
  * (or `*to`). */
-static bool stays_packed(const prt_packer *k, const prt_op *op, prt_packed_form *to)
+static bool stays_packed(const prt_packer *k, const prt_op *op, prt_packed_layout *to)
 {
     const prt_type *y = prt_match_ranked(&op->out[0]);
-    prt_packed_form from = PRT_FORM_PLAIN;
+    prt_packed_layout from = PRT_LAYOUT_UNCHANGED;
     const bool splits = prt_op_is(op, PRT_OP_split);
     if (op->def == NULL || op->n_regions != 0 || y == NULL ||
         (!splits && !prt_match_outputs_unused(op, 1)) ||
         (op->id < k->heads.count && k->heads.data[op->id]))
         return false;
     for (uint32_t i = 0; i < op->n_in; i++) {
-        const prt_packed_form f = prt_packed_fact_of(k, prt_op_input(op, i)).form;
-        if (f == PRT_FORM_UNPACKED || (f != PRT_FORM_PLAIN && from != PRT_FORM_PLAIN && f != from))
+        const prt_packed_layout f = prt_packed_fact_of(k, prt_op_input(op, i)).layout;
+        if (f == PRT_LAYOUT_UNPACKED ||
+            (f != PRT_LAYOUT_UNCHANGED && from != PRT_LAYOUT_UNCHANGED && f != from))
             return false;
-        from = f != PRT_FORM_PLAIN ? f : from;
+        from = f != PRT_LAYOUT_UNCHANGED ? f : from;
     }
-    const int32_t axes = from == PRT_FORM_PACKED ? 2 : 1;
+    const int32_t axes = from == PRT_LAYOUT_PACKED ? 2 : 1;
     const prt_type *x = prt_match_ranked(prt_op_input(op, 0));
-    const bool first = prt_packed_fact_of(k, prt_op_input(op, 0)).form != PRT_FORM_PLAIN;
+    const bool first = prt_packed_fact_of(k, prt_op_input(op, 0)).layout != PRT_LAYOUT_UNCHANGED;
     *to = from;
     if (prt_op_is(op, PRT_OP_gather))
         return !first && ((const prt_gather_attrs *)op->attrs)->axis == 0;
@@ -227,17 +229,18 @@ static bool stays_packed(const prt_packer *k, const prt_op *op, prt_packed_form 
     const bool each = (op->def->traits & PRT_ELEMENTWISE) != 0;
     for (uint32_t i = 0; i < op->n_in; i++) {
         const prt_value *v = prt_op_input(op, i);
-        if (prt_packed_fact_of(k, v).form != PRT_FORM_PLAIN
+        if (prt_packed_fact_of(k, v).layout != PRT_LAYOUT_UNCHANGED
                 ? !each && i != 0
                 : each && !broadcasts_over(op, i, y->rank, axes))
             return false;
-        if (prt_packed_fact_of(k, v).form != PRT_FORM_PLAIN && v->type->rank != y->rank)
+        if (prt_packed_fact_of(k, v).layout != PRT_LAYOUT_UNCHANGED && v->type->rank != y->rank)
             return false;
     }
     if (each || prt_op_is(op, PRT_OP_identity))
         return true;
     if (prt_op_is(op, PRT_OP_gemm)) /* rows are tokens, and C broadcasts over them */
-        return first && from == PRT_FORM_FLAT && ((const prt_gemm_attrs *)op->attrs)->transA == 0 &&
+        return first && from == PRT_LAYOUT_FLAT &&
+            ((const prt_gemm_attrs *)op->attrs)->transA == 0 &&
             broadcasts_over(op, 2, y->rank, axes);
     if (prt_op_is(op, PRT_OP_matmul)) {
         const prt_type *w = prt_match_ranked(prt_op_input(op, 1));
@@ -292,7 +295,8 @@ static int64_t dim_behind(const prt_packer *k, const prt_op *op, int32_t behind)
     int64_t dim = 1;
     for (uint32_t i = 0; i < op->n_in; i++) {
         const prt_value *v = prt_op_input(op, i);
-        if (prt_packed_fact_of(k, v).form == PRT_FORM_UNPACKED && prt_match_dim(v, -1 - behind) > 1)
+        if (prt_packed_fact_of(k, v).layout == PRT_LAYOUT_UNPACKED &&
+            prt_match_dim(v, -1 - behind) > 1)
             dim = prt_match_dim(v, -1 - behind);
     }
     return dim;
@@ -335,7 +339,7 @@ static poprt_status cut_samples(prt_packer *k, prt_build *b, prt_op *op)
     for (uint32_t i = 0; i < op->n_in; i++) {
         prt_value *v = prt_op_input(op, i);
         const prt_type *type = prt_match_ranked(v);
-        if (type == NULL || prt_packed_fact_of(k, v).form != PRT_FORM_PLAIN ||
+        if (type == NULL || prt_packed_fact_of(k, v).layout != PRT_LAYOUT_UNCHANGED ||
             type->rank != y->rank || type->rank < 2 || type->dims[0] != k->batch)
             continue;
         v = first_sample(k, b, v);
@@ -353,7 +357,7 @@ static poprt_status widen_table(prt_packer *k, prt_build *b, prt_op *op)
     int64_t dims[PRT_MAX_RANK];
     if (!prt_op_is(op, PRT_OP_gather_elements) ||
         ((const prt_gather_elements_attrs *)op->attrs)->axis == 0 ||
-        prt_packed_fact_of(k, prt_op_input(op, 0)).form != PRT_FORM_PLAIN)
+        prt_packed_fact_of(k, prt_op_input(op, 0)).layout != PRT_LAYOUT_UNCHANGED)
         return POPRT_OK;
     prt_value *row = first_sample(k, b, prt_op_input(op, 0));
     if (row == NULL)
@@ -377,7 +381,7 @@ static poprt_status cut_positions(prt_packer *k, prt_build *b, prt_op *op)
     for (uint32_t i = 0; i < op->n_in; i++) {
         prt_value *v = prt_op_input(op, i);
         const prt_type *type = prt_match_ranked(v);
-        if (type == NULL || prt_packed_fact_of(k, v).form != PRT_FORM_PLAIN)
+        if (type == NULL || prt_packed_fact_of(k, v).layout != PRT_LAYOUT_UNCHANGED)
             continue;
         for (int32_t axis = 0; axis < type->rank; axis++) {
             if (type->dims[axis] != k->tokens ||
@@ -405,9 +409,9 @@ static poprt_status on_samples(prt_packer *k, prt_op *op)
     for (uint32_t i = 0; i < op->n_in; i++) {
         prt_value *v = prt_op_input(op, i);
         const prt_packed_fact f = prt_packed_fact_of(k, v);
-        if (f.form != PRT_FORM_PACKED && f.form != PRT_FORM_FLAT)
+        if (f.layout != PRT_LAYOUT_PACKED && f.layout != PRT_LAYOUT_FLAT)
             continue;
-        if (f.form == PRT_FORM_FLAT &&
+        if (f.layout == PRT_LAYOUT_FLAT &&
             !(prt_op_is(op, PRT_OP_reshape) && prt_packed_is_tokens(k, op->out[0].type)))
             return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
                 "%.*s reads tokens as rows of a matrix, which packed_transformer does not support",
@@ -418,8 +422,9 @@ static poprt_status on_samples(prt_packer *k, prt_op *op)
         prt_op_set_input(op, i, u);
     }
     /* type of a flat operand before the pass, with its tokens as two axes */
-    const prt_type *x =
-        first.form == PRT_FORM_FLAT ? prt_op_input(prt_op_input(op, 0)->def, 0)->type : first.type;
+    const prt_type *x = first.layout == PRT_LAYOUT_FLAT
+        ? prt_op_input(prt_op_input(op, 0)->def, 0)->type
+        : first.type;
     const prt_type *before = op->n_out != 0 ? op->out[0].type : NULL;
     if (x != NULL)
         PRT_TRY(fix_shape(k, &b, op, x, &merged, &flat));
@@ -427,7 +432,7 @@ static poprt_status on_samples(prt_packer *k, prt_op *op)
     PRT_TRY(widen_table(k, &b, op));
     PRT_TRY(cut_positions(k, &b, op));
     for (uint32_t i = 0; i < op->n_out; i++)
-        PRT_TRY(prt_packed_record(k, &op->out[i], PRT_FORM_UNPACKED, op->out[i].type));
+        PRT_TRY(prt_packed_record(k, &op->out[i], PRT_LAYOUT_UNPACKED, op->out[i].type));
     PRT_TRY(prt_ir_infer_op(op));
     mixed = mixed && op->def != NULL && (op->def->traits & PRT_ELEMENTWISE) != 0 &&
         prt_packed_is_tokens(k, before) && before->rank >= 3;
@@ -437,11 +442,11 @@ static poprt_status on_samples(prt_packer *k, prt_op *op)
 poprt_status prt_packed_visit(prt_packer *k, prt_op *op)
 {
     bool any = false;
-    prt_packed_form to = PRT_FORM_PLAIN;
+    prt_packed_layout to = PRT_LAYOUT_UNCHANGED;
     for (uint32_t i = 0; i < op->n_in; i++)
-        any = any || prt_packed_fact_of(k, prt_op_input(op, i)).form != PRT_FORM_PLAIN;
+        any = any || prt_packed_fact_of(k, prt_op_input(op, i)).layout != PRT_LAYOUT_UNCHANGED;
     if (!any || prt_op_is(op, PRT_OP_gc_repack) || prt_op_is(op, PRT_OP_gc_unpack) ||
-        (op->n_out != 0 && prt_packed_fact_of(k, &op->out[0]).form != PRT_FORM_PLAIN))
+        (op->n_out != 0 && prt_packed_fact_of(k, &op->out[0]).layout != PRT_LAYOUT_UNCHANGED))
         return POPRT_OK;
     if (!stays_packed(k, op, &to))
         return on_samples(k, op);

@@ -7,7 +7,7 @@
  */
 #include "pass/engine/pass.h"
 
-enum { MAX_DEPTH = 256, SAMPLES = 32, MAX_TWINS = 64 };
+enum { MAX_DEPTH = 256, SAMPLES = 32, MAX_DUPLICATES = 64 };
 
 /* Lookup key of a constant: its type and samples of its bytes. */
 typedef struct const_key {
@@ -16,14 +16,14 @@ typedef struct const_key {
 } const_key;
 
 /* List of constants with the same key. */
-typedef struct twin {
+typedef struct duplicate {
     prt_value *value;
-    struct twin *next;
-} twin;
+    struct duplicate *next;
+} duplicate;
 
 typedef struct merger {
     prt_pass *p;
-    prt_map twins; /* by key */
+    prt_map duplicates; /* by key */
     bool changed;
 } merger;
 
@@ -56,7 +56,7 @@ static void make_key(const_key *l, const prt_value *v, size_t size)
             sizeof(uint64_t));
 }
 
-static bool is_twin(const prt_value *a, const prt_value *b, size_t size)
+static bool is_duplicate(const prt_value *a, const prt_value *b, size_t size)
 {
     return is_visible(a, b) &&
         (size == 0 || memcmp(a->constant->data, b->constant->data, size) == 0);
@@ -73,21 +73,21 @@ static poprt_status merge_constant(merger *m, prt_value *v)
         return POPRT_E_NOMEM;
     make_key(l, v, size);
     const prt_str key = { (const char *)l, sizeof(*l) };
-    twin *first = prt_map_find(&m->twins, key), *t = first;
+    duplicate *first = prt_map_find(&m->duplicates, key), *t = first;
     uint32_t tried = 0;
-    while (t != NULL && tried++ < MAX_TWINS && !is_twin(t->value, v, size))
+    while (t != NULL && tried++ < MAX_DUPLICATES && !is_duplicate(t->value, v, size))
         t = t->next;
-    if (t != NULL && tried <= MAX_TWINS) {
+    if (t != NULL && tried <= MAX_DUPLICATES) {
         prt_value_replace(v, t->value);
         v->name = PRT_STR("");
         m->changed = true;
         return POPRT_OK;
     }
-    t = PRT_NEW(m->p->arena, twin);
+    t = PRT_NEW(m->p->arena, duplicate);
     if (t == NULL)
         return POPRT_E_NOMEM;
-    *t = (twin){ v, first };
-    return prt_map_set(&m->twins, key, t);
+    *t = (duplicate){ v, first };
+    return prt_map_set(&m->duplicates, key, t);
 }
 
 static poprt_status merge_graph(merger *m, prt_graph *graph)
@@ -119,13 +119,13 @@ static poprt_status end(merger *m, prt_graph *graph, poprt_status status, bool *
 
 static poprt_status run_here(prt_pass *p, prt_graph *graph, bool *changed)
 {
-    merger m = { .p = p, .twins = prt_map_in(p->arena) };
+    merger m = { .p = p, .duplicates = prt_map_in(p->arena) };
     return end(&m, graph, merge_graph(&m, graph), changed);
 }
 
 static poprt_status run_everywhere(prt_pass *p, prt_graph *graph, bool *changed)
 {
-    merger m = { .p = p, .twins = prt_map_in(p->arena) };
+    merger m = { .p = p, .duplicates = prt_map_in(p->arena) };
     return end(&m, graph, merge_all(&m, graph, 0), changed);
 }
 

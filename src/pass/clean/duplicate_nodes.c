@@ -7,10 +7,10 @@
 #include "pass/engine/pass.h"
 
 /* List of operators with one key; the key covers everything except the attributes. */
-typedef struct twin {
+typedef struct duplicate {
     prt_op *op;
-    struct twin *next;
-} twin;
+    struct duplicate *next;
+} duplicate;
 
 static prt_str key_of(prt_pass *p, const prt_op *op)
 {
@@ -49,7 +49,7 @@ static poprt_status merge(prt_op *first, prt_op *op)
 
 static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
 {
-    prt_map twins = prt_map_in(p->arena);
+    prt_map duplicates = prt_map_in(p->arena);
     for (prt_op *op = graph->first, *after; op != NULL; op = after) {
         after = op->next;
         PRT_TRY(prt_pass_check(p));
@@ -58,7 +58,7 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
         const prt_str key = key_of(p, op);
         if (key.data == NULL)
             return POPRT_E_NOMEM;
-        twin *first = prt_map_find(&twins, key), *t = first;
+        duplicate *first = prt_map_find(&duplicates, key), *t = first;
         while (t != NULL && !may_merge(t->op, op))
             t = t->next;
         if (t != NULL) {
@@ -66,11 +66,11 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
             *changed = true;
             continue;
         }
-        t = PRT_NEW(p->arena, twin);
+        t = PRT_NEW(p->arena, duplicate);
         if (t == NULL)
             return POPRT_E_NOMEM;
-        *t = (twin){ .op = op, .next = first };
-        PRT_TRY(prt_map_set(&twins, key, t));
+        *t = (duplicate){ .op = op, .next = first };
+        PRT_TRY(prt_map_set(&duplicates, key, t));
     }
     return POPRT_OK;
 }

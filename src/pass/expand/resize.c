@@ -11,14 +11,14 @@
 
 enum { RANK = 5, PIXEL = 4 };
 
-typedef struct volume {
+typedef struct resize_3d {
     const prt_resize_attrs *attrs;
     bool by_sizes;
     double by[RANK]; /* scales or sizes */
     int64_t in[RANK], out[RANK];
-} volume;
+} resize_3d;
 
-static bool match(volume *v, const prt_op *root)
+static bool match(resize_3d *v, const prt_op *root)
 {
     const prt_value *x = prt_op_input(root, 0), *y = &root->out[0];
     prt_tensor by;
@@ -43,7 +43,7 @@ static bool match(volume *v, const prt_op *root)
 
 /* Resizes axis `first` (with `both` also the next one) of a tensor with these dims, by the volume's
  * scales or sizes from axis `from` on. */
-static prt_value *resized(prt_build *b, const volume *v, prt_value *x, const int64_t *dims,
+static prt_value *resized(prt_build *b, const resize_3d *v, prt_value *x, const int64_t *dims,
     uint32_t first, uint32_t from, bool both)
 {
     const int64_t four = PIXEL;
@@ -67,14 +67,14 @@ static int64_t times(int64_t batch, int64_t count)
     return prt_dim_is_number(batch) ? batch * count : -1;
 }
 
-static prt_value *resize_depth(prt_build *b, const volume *v, prt_value *x, int64_t height,
+static prt_value *resize_depth(prt_build *b, const resize_3d *v, prt_value *x, int64_t height,
     int64_t width)
 {
     const int64_t dims[PIXEL] = { times(v->in[0], v->in[1]), v->in[2], 1, height * width };
     return resized(b, v, prt_match_add_reshape(b, x, PIXEL, dims), dims, 1, 2, false);
 }
 
-static prt_value *resize_planes(prt_build *b, const volume *v, prt_value *x, int64_t depth)
+static prt_value *resize_planes(prt_build *b, const resize_3d *v, prt_value *x, int64_t depth)
 {
     const int64_t dims[PIXEL] = { times(v->in[0], 1), v->in[1] * depth, v->in[3], v->in[4] };
     return resized(b, v, prt_match_add_reshape(b, x, PIXEL, dims), dims, 2, 3, true);
@@ -82,7 +82,7 @@ static prt_value *resize_planes(prt_build *b, const volume *v, prt_value *x, int
 
 bool prt_expand_resize(prt_pass *p, prt_build *b, prt_op *root)
 {
-    volume v = { .by_sizes = false };
+    resize_3d v = { .by_sizes = false };
     (void)p;
     if (!match(&v, root))
         return false;

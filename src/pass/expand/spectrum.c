@@ -171,19 +171,19 @@ bool prt_expand_dft(prt_pass *p, prt_build *b, prt_op *root)
         return false;
     const uint32_t rank = (uint32_t)x->type->rank, along = rank - 2;
     const int64_t dims[2] = { (int64_t)(s.there * s.from), (int64_t)(s.bins * s.to) };
-    int64_t perm[PRT_MAX_RANK], joined[PRT_MAX_RANK] = { 0 }, apart[PRT_MAX_RANK] = { 0 };
+    int64_t perm[PRT_MAX_RANK], joined[PRT_MAX_RANK] = { 0 }, separate[PRT_MAX_RANK] = { 0 };
     prt_value *factors = matrix(p, b, &s, 2, dims);
     if (factors == NULL)
         return b->status != POPRT_OK;
     for (uint32_t i = 0; i < rank; i++)
         perm[i] = i == axis ? along : i == along ? axis : i;
     joined[along] = dims[0];
-    apart[along] = (int64_t)s.bins;
-    apart[rank - 1] = (int64_t)s.to;
+    separate[along] = (int64_t)s.bins;
+    separate[rank - 1] = (int64_t)s.to;
     if (axis != along)
         x = prt_match_add_transpose(b, x, rank, perm);
     x = prt_match_add_reshape(b, x, rank - 1, joined);
-    x = prt_match_add_reshape(b, prt_build_binary(b, PRT_OP_matmul, x, factors), rank, apart);
+    x = prt_match_add_reshape(b, prt_build_binary(b, PRT_OP_matmul, x, factors), rank, separate);
     return prt_match_replace(b, root,
         axis != along ? prt_match_add_transpose(b, x, rank, perm) : x);
 }

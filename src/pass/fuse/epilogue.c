@@ -167,29 +167,29 @@ bool prt_epilogue_act(const prt_op *op, prt_act *act)
 }
 
 /* Fuses an activation into nhwc_spread, a transposed convolution with channels last. */
-static bool fuse_into_spread(prt_build *b, prt_op *root, const prt_op *spread, const prt_act *act)
+static bool fuse_into_depth_to_space_conv(prt_build *b, prt_op *root, const prt_op *conv,
+    const prt_act *act)
 {
-    prt_nhwc_spread_attrs attrs = *(const prt_nhwc_spread_attrs *)spread->attrs;
-    prt_value *in[3] = { prt_op_input(spread, 0), prt_op_input(spread, 1),
-        prt_op_input(spread, 2) };
+    prt_nhwc_spread_attrs attrs = *(const prt_nhwc_spread_attrs *)conv->attrs;
+    prt_value *in[3] = { prt_op_input(conv, 0), prt_op_input(conv, 1), prt_op_input(conv, 2) };
     if (attrs.activation != PRT_ACT_none)
         return false;
     PRT_ATTR_SET(attrs, nhwc_spread, activation, act->kind);
     PRT_ATTR_SET(attrs, nhwc_spread, alpha, act->a);
     PRT_ATTR_SET(attrs, nhwc_spread, beta, act->b);
-    return prt_epilogue_replace(b, root, spread, PRT_OP_nhwc_spread, &attrs, spread->n_in, in);
+    return prt_epilogue_replace(b, root, conv, PRT_OP_nhwc_spread, &attrs, conv->n_in, in);
 }
 
 static bool apply_act(prt_pass *p, prt_build *b, prt_op *root)
 {
-    const prt_op *spread = prt_match_interior(root, 0, PRT_OP_nhwc_spread);
+    const prt_op *conv = prt_match_interior(root, 0, PRT_OP_nhwc_spread);
     fused f;
     prt_act act;
     (void)p;
     if (!prt_epilogue_act(root, &act))
         return false;
-    if (spread != NULL)
-        return fuse_into_spread(b, root, spread, &act);
+    if (conv != NULL)
+        return fuse_into_depth_to_space_conv(b, root, conv, &act);
     if (!match_product(&f, root, 0))
         return false;
     f.act = act;

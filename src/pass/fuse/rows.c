@@ -302,7 +302,7 @@ static void connect_all(finder *f, bool count)
 }
 
 /* Removes the members of connected parts that save nothing. Returns whether members remain. */
-static bool keep_worthy(finder *f)
+static bool keep_profitable(finder *f)
 {
     bool found = false;
     for (uint32_t i = 0; i < f->r->n_ops; i++) {
@@ -330,6 +330,6 @@ poprt_status prt_rows_find(prt_rows *r, bool *found)
     PRT_TRY(remove_costly(&f));
     connect_all(&f, false);
     connect_all(&f, true);
-    *found = keep_worthy(&f);
+    *found = keep_profitable(&f);
     return POPRT_OK;
 }

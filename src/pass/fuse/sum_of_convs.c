@@ -79,11 +79,11 @@ static bool find_norm(const prt_op *root, uint32_t slot, branch *to)
 static bool find_place(const branch *large, const branch *small, int64_t *at)
 {
     for (uint32_t i = 0; i < large->axes; i++) {
-        const int64_t apart = large->pad[i] - small->pad[i], step = large->dilation[i];
-        if (step <= 0 || large->stride[i] != small->stride[i] || apart < 0 || apart % step != 0 ||
-            (small->kernel[i] > 1 && small->dilation[i] != step))
+        const int64_t distance = large->pad[i] - small->pad[i], step = large->dilation[i];
+        if (step <= 0 || large->stride[i] != small->stride[i] || distance < 0 ||
+            distance % step != 0 || (small->kernel[i] > 1 && small->dilation[i] != step))
             return false;
-        at[i] = apart / step;
+        at[i] = distance / step;
         if (at[i] > large->kernel[i] - small->kernel[i])
             return false;
     }

@@ -10,25 +10,25 @@
 enum {
     SPATIAL = 3,
     RANK = 5,
-    DEPTH = 1,          /* depth axis after the channels or planes have moved */
-    FEW_CHANNELS = 8,   /* below this many channels, rows of taps are short */
-    MIN_CHANNELS = 16,  /* least channels and filters for large tiles */
-    MIN_PIXELS = 100,   /* least pixels of a plane for large tiles */
-    MAX_PLANES = 16,    /* largest kernel depth */
-    MAX_BYTES = 1 << 26 /* largest size of the concatenated planes, in bytes */
+    DEPTH = 1,              /* depth axis after the channels or planes have moved */
+    SHORT_ROW_CHANNELS = 8, /* below this many channels, rows of taps are short */
+    MIN_CHANNELS = 16,      /* least channels and filters for large tiles */
+    MIN_PIXELS = 100,       /* least pixels of a plane for large tiles */
+    MAX_PLANES = 16,        /* largest kernel depth */
+    MAX_BYTES = 1 << 26     /* largest size of the concatenated planes, in bytes */
 };
 
-typedef struct volume {
+typedef struct conv3d {
     prt_value *x, *bias, *residual;
     prt_tensor w;
     prt_fused_conv_attrs attrs; /* attributes of the 2-D convolution, without its lists */
     const prt_type *y;
     int64_t in[SPATIAL], kernel[SPATIAL], pads[2 * SPATIAL], stride[SPATIAL], dilation[SPATIAL];
     int64_t channels; /* channels of x */
-} volume;
+} conv3d;
 
 /* Returns whether the conversion pays. */
-static bool pays(const volume *v)
+static bool is_faster(const conv3d *v)
 {
     const int64_t filters = v->w.dims[0], pixels = v->in[1] * v->in[2];
     const int64_t batch = prt_dim_is_number(v->y->dims[0]) ? v->y->dims[0] : 1;
@@ -41,13 +41,13 @@ static bool pays(const volume *v)
         (double)(v->kernel[0] * v->channels) * (double)sizeof(float);
     if (v->kernel[0] > 1 && bytes > MAX_BYTES)
         return false;
-    if (v->channels < FEW_CHANNELS && v->kernel[1] * v->kernel[2] > 1)
+    if (v->channels < SHORT_ROW_CHANNELS && v->kernel[1] * v->kernel[2] > 1)
         return true;
     return square && v->channels * v->kernel[0] >= MIN_CHANNELS && filters >= MIN_CHANNELS &&
         pixels >= MIN_PIXELS;
 }
 
-static bool match(volume *v, const prt_op *root, const prt_conv_attrs *a)
+static bool match(conv3d *v, const prt_op *root, const prt_conv_attrs *a)
 {
     const prt_window_spec spec = PRT_WINDOW_SPEC(a);
     prt_window window;
@@ -72,11 +72,11 @@ static bool match(volume *v, const prt_op *root, const prt_conv_attrs *a)
             return false;
     }
     PRT_ATTR_SET(v->attrs, fused_conv, group, a->group);
-    return pays(v);
+    return is_faster(v);
 }
 
 /* Returns the weights as [filters, planes * channels, taps]. */
-static prt_value *weights_of(prt_pass *p, prt_build *b, const volume *v)
+static prt_value *weights_of(prt_pass *p, prt_build *b, const conv3d *v)
 {
     const size_t filters = (size_t)v->w.dims[0], channels = (size_t)v->w.dims[1];
     const size_t taps = (size_t)(v->kernel[1] * v->kernel[2]), planes = (size_t)v->kernel[0];
@@ -92,7 +92,7 @@ static prt_value *weights_of(prt_pass *p, prt_build *b, const volume *v)
 }
 
 /* Pads x along the depth, which is axis DEPTH. */
-static prt_value *padded(prt_build *b, const volume *v, prt_value *x)
+static prt_value *padded(prt_build *b, const conv3d *v, prt_value *x)
 {
     int64_t pads[2 * RANK] = { 0 };
     pads[DEPTH] = v->pads[0];
@@ -102,7 +102,7 @@ static prt_value *padded(prt_build *b, const volume *v, prt_value *x)
 }
 
 /* Returns the input planes that plane `k` of the kernel reads. */
-static prt_value *planes_of_tap(prt_build *b, const volume *v, prt_value *x, int64_t k)
+static prt_value *planes_of_tap(prt_build *b, const conv3d *v, prt_value *x, int64_t k)
 {
     const int64_t first = k * v->dilation[0], along = DEPTH, step = v->stride[0];
     const int64_t end = first + (v->y->dims[2] - 1) * step + 1;
@@ -121,7 +121,7 @@ static prt_value *images_of(prt_build *b, prt_value *x, int64_t channels, const 
     return prt_match_add_transpose(b, prt_match_add_reshape(b, x, 4, dims), 4, first);
 }
 
-static prt_value *convolved(prt_pass *p, prt_build *b, const volume *v, prt_value *x,
+static prt_value *convolved(prt_pass *p, prt_build *b, const conv3d *v, prt_value *x,
     prt_value *residual)
 {
     prt_fused_conv_attrs attrs = v->attrs;
@@ -143,7 +143,7 @@ static prt_value *convolved(prt_pass *p, prt_build *b, const volume *v, prt_valu
 
 /* Concatenates the planes of the kernel as channels and convolves them. Few channels come first, as
  * in images. */
-static prt_value *concat_planes(prt_pass *p, prt_build *b, const volume *v, prt_value *residual)
+static prt_value *concat_planes(prt_pass *p, prt_build *b, const conv3d *v, prt_value *residual)
 {
     static const int64_t planes_first[RANK] = { 0, 2, 1, 3, 4 };
     const bool few = v->channels == 1 || v->kernel[0] * v->channels <= PRT_TO_NHWC_IMAGE_CHANNELS;
@@ -169,7 +169,7 @@ static prt_value *concat_planes(prt_pass *p, prt_build *b, const volume *v, prt_
 
 bool prt_to_nhwc_conv3d(prt_pass *p, prt_build *b, prt_op *root)
 {
-    volume v = { .attrs = PRT_ATTRS_OF(fused_conv) };
+    conv3d v = { .attrs = PRT_ATTRS_OF(fused_conv) };
     prt_value *residual = NULL;
     if (prt_op_is(root, PRT_OP_conv)) {
         if (!match(&v, root, root->attrs))

@@ -211,20 +211,20 @@ bool prt_conv_algorithm_of_separable(const prt_pass *p, const prt_op *const part
         .n_candidates = 2,
         .close = close,
         .rule = rule ? 1 : 0 };
-    prt_candidate *apart = &c.list[0], *fused = &c.list[1];
+    prt_candidate *separate = &c.list[0], *fused = &c.list[1];
     prt_candidate_step *whole = &fused->steps[0];
     if (p->chooser == NULL)
         return rule;
-    apart->name = "apart";
+    separate->name = "apart";
     for (uint32_t i = 0; i < 3; i++) {
-        prt_candidate_step *step = &apart->steps[apart->n_steps];
+        prt_candidate_step *step = &separate->steps[separate->n_steps];
         prt_tensor y;
         if (parts[i] == NULL)
             continue;
         if (!read_step(parts[i], step) || !read_type(&parts[i]->out[0], &y))
             return rule;
         const prt_nhwc_conv_attrs *a = parts[i]->attrs;
-        if (apart->n_steps++ == 0)
+        if (separate->n_steps++ == 0)
             append_numbers(&c, ":", 4, step->in[0].dims);
         append_conv(&c, a, step);
         c.work += (double)prt_tensor_count(&y) * (double)a->channels *

@@ -5,7 +5,7 @@
  */
 #include "pass/layout/to_nhwc.h"
 
-enum { VOLUME = 5, SPATIAL = 3 };
+enum { RANK_3D = 5, SPATIAL = 3 };
 
 /* Attributes of a 2-D pool. */
 typedef struct lists {
@@ -48,7 +48,7 @@ static prt_value *build_pool(prt_build *b, const prt_op *root, const prt_max_poo
 
 /* Splits a 3-D pool. A mean of means is the mean only if no window is cut off, which is checked
  * here. */
-static bool pool_volume(prt_build *b, prt_op *root, prt_value *x)
+static bool pool_3d(prt_build *b, prt_op *root, prt_value *x)
 {
     prt_max_pool_attrs a = PRT_ATTRS_OF(max_pool);
     const prt_type *y = root->out[0].type;
@@ -68,7 +68,7 @@ static bool pool_volume(prt_build *b, prt_op *root, prt_value *x)
         if (m->ceil_mode != 0)
             return false;
     }
-    if (!prt_match_is_sized(x, VOLUME) || !prt_match_is_sized(&root->out[0], VOLUME) ||
+    if (!prt_match_is_sized(x, RANK_3D) || !prt_match_is_sized(&root->out[0], RANK_3D) ||
         !prt_str_is(a.auto_pad, "NOTSET"))
         return false;
     copy_axis(&a, 1, 0, &planes);
@@ -79,10 +79,10 @@ static bool pool_volume(prt_build *b, prt_op *root, prt_value *x)
     const int64_t *d = x->type->dims, *to = y->dims;
     const int64_t images[4] = { -1, d[2], d[3], d[4] };
     const int64_t rows[4] = { -1, d[1], to[3] * to[4], d[4] };
-    const int64_t volume[VOLUME] = { -1, to[2], to[3], to[4], d[4] };
+    const int64_t dims_3d[RANK_3D] = { -1, to[2], to[3], to[4], d[4] };
     x = build_pool(b, root, &a, &planes, prt_match_add_reshape(b, x, 4, images));
     x = build_pool(b, root, &a, &depth, prt_match_add_reshape(b, x, 4, rows));
-    prt_to_nhwc_replace(b, root, 0, prt_match_add_reshape(b, x, VOLUME, volume));
+    prt_to_nhwc_replace(b, root, 0, prt_match_add_reshape(b, x, RANK_3D, dims_3d));
     return true;
 }
 
@@ -93,8 +93,8 @@ bool prt_to_nhwc_pool(prt_build *b, prt_op *root)
     const int32_t dtype = x != NULL ? x->type->dtype : 0;
     if (x == NULL || (root->n_out > 1 && prt_value_used(&root->out[1])))
         return false;
-    if (x->type->rank == VOLUME)
-        return pool_volume(b, root, x);
+    if (x->type->rank == RANK_3D)
+        return pool_3d(b, root, x);
     if (x->type->rank != 4 ||
         (dtype != PRT_DTYPE_f32 && !(max && (dtype == PRT_DTYPE_u8 || dtype == PRT_DTYPE_i8))))
         return false;

@@ -68,7 +68,7 @@ static bool find_scales(const target *t, size_t k, size_t columns, const float *
     return true;
 }
 
-static bool narrow_all(const target *t, size_t k, size_t n, const float *w, void *to, float *scale)
+static bool convert_all(const target *t, size_t k, size_t n, const float *w, void *to, float *scale)
 {
     char *out = to;
     for (size_t first = 0; first < n; first += PRT_GEMM_PANEL) {
@@ -148,7 +148,7 @@ static prt_value *derive(const prt_pass *p, const prt_op *op, int32_t dtype, siz
 
 /* Makes low-precision panels of n columns and their scales (NULL without scales). Returns false if
  * they cannot be stored or without memory. */
-static bool narrow(prt_pass *p, prt_op *op, const target *t, size_t n, prt_value **panels,
+static bool convert_weights(prt_pass *p, prt_op *op, const target *t, size_t n, prt_value **panels,
     prt_value **scales)
 {
     prt_tensor w;
@@ -163,7 +163,7 @@ static bool narrow(prt_pass *p, prt_op *op, const target *t, size_t n, prt_value
     const bool ok = from != NULL &&
         prt_blob_create(p->module->allocator, size, &blob) == POPRT_OK &&
         prt_blob_create(p->module->allocator, scaled * sizeof(float), &scale) == POPRT_OK &&
-        narrow_all(t, k, n, from, prt_blob_bytes(blob), (void *)prt_blob_bytes(scale));
+        convert_all(t, k, n, from, prt_blob_bytes(blob), (void *)prt_blob_bytes(scale));
     prt_blob_release(copy);
     if (!ok) {
         prt_blob_release(blob);
@@ -261,7 +261,7 @@ static bool replace(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_at
     const bool narrowed = target_of(p, &t);
     if (computes(p, PRT_COMPUTE_i8) && (!narrowed || t.kind != PRT_LOW_PRECISION_i4))
         return replace_by_quantized(p, b, root, attrs);
-    if (!narrowed || !narrow(p, root, &t, (size_t)attrs->columns, &in[1], &in[4]))
+    if (!narrowed || !convert_weights(p, root, &t, (size_t)attrs->columns, &in[1], &in[4]))
         return false;
     in[0] = prt_op_input(root, 0);
     in[2] = prt_op_input(root, 2);

@@ -13,7 +13,7 @@
 #include "base/list.h"
 #include "pass/engine/manager.h"
 #include "pass/precision/gptq.h"
-#include "pass/precision/lines.h"
+#include "pass/precision/log_text.h"
 
 typedef struct layer {
     prt_op *op;
@@ -30,7 +30,7 @@ typedef struct calibrator {
     prt_module *module;
     prt_arena *arena;
     PRT_VEC(layer) layers;
-    prt_lines log;
+    prt_log_text log;
     /* progress in steps: the weight of a layer, a batch, the result of a layer */
     uint64_t done, total;
 } calibrator;
@@ -275,35 +275,35 @@ static poprt_status finish_layers(calibrator *c)
 
 /* ---- results */
 
-static void put_code(prt_lines *log, prt_fp8_code code)
+static void put_code(prt_log_text *log, prt_fp8_code code)
 {
     char text[24];
     (void)snprintf(text, sizeof(text), "%s %d", prt_fp8_name(code.format), code.scale);
-    prt_lines_append(log, text);
+    prt_log_text_add_literal(log, text);
 }
 
 static void log_search(calibrator *c, const layer *l, const prt_search *s, uint32_t best,
     const char *what)
 {
-    prt_lines *log = &c->log;
+    prt_log_text *log = &c->log;
     for (uint32_t k = 0; k <= PRT_CANDIDATES; k++) {
         const uint32_t at = k < PRT_CANDIDATES ? k : best;
-        prt_lines_text(log, l->op->origin);
-        prt_lines_append(log, what);
-        prt_lines_append(log, k < PRT_CANDIDATES ? "" : "chosen ");
+        prt_log_text_add(log, l->op->origin);
+        prt_log_text_add_literal(log, what);
+        prt_log_text_add_literal(log, k < PRT_CANDIDATES ? "" : "chosen ");
         put_code(log, prt_search_code(s, at));
-        prt_lines_field(log, prt_loss_name(s->loss), prt_search_loss(s, at));
+        prt_log_text_add_field(log, prt_loss_name(s->loss), prt_search_loss(s, at));
         if (k < PRT_CANDIDATES || s->loss == PRT_LOSS_kld) {
-            prt_lines_append(log, "\n");
+            prt_log_text_add_literal(log, "\n");
             continue;
         }
-        prt_lines_append(log, "\n  before:");
-        prt_lines_moments(log, &s->x);
-        prt_lines_append(log, "\n  after:");
-        prt_lines_moments(log, &s->q[best]);
-        prt_lines_append(log, "\n  noise:");
-        prt_lines_moments(log, &s->noise[best]);
-        prt_lines_append(log, "\n");
+        prt_log_text_add_literal(log, "\n  before:");
+        prt_log_text_add_moments(log, &s->x);
+        prt_log_text_add_literal(log, "\n  after:");
+        prt_log_text_add_moments(log, &s->q[best]);
+        prt_log_text_add_literal(log, "\n  noise:");
+        prt_log_text_add_moments(log, &s->noise[best]);
+        prt_log_text_add_literal(log, "\n");
     }
 }
 
@@ -333,8 +333,8 @@ static poprt_status put_dict(calibrator *c, bool inputs, prt_str *out)
 
 static poprt_status put_results(calibrator *c, prt_calibration *out)
 {
-    prt_lines skip = { .arena = c->arena };
-    prt_lines_append(&skip, c->how->skip != NULL ? c->how->skip : "");
+    prt_log_text skip = { .arena = c->arena };
+    prt_log_text_add_literal(&skip, c->how->skip != NULL ? c->how->skip : "");
     for (size_t i = 0; i < c->layers.count; i++) {
         const layer *l = &c->layers.data[i];
         log_search(c, l, l->weight, l->weight_best, " weight: ");
@@ -342,16 +342,16 @@ static poprt_status put_results(calibrator *c, prt_calibration *out)
             log_search(c, l, l->input, l->input_best, " input: ");
         if (!l->kept)
             continue;
-        prt_lines_append(&skip, skip.text.count != 0 ? "," : "");
-        prt_lines_text(&skip, l->op->origin);
-        prt_lines_text(&c->log, l->op->origin);
-        prt_lines_field(&c->log, "stays float16: loss", l->loss);
-        prt_lines_append(&c->log, "\n");
+        prt_log_text_add_literal(&skip, skip.text.count != 0 ? "," : "");
+        prt_log_text_add(&skip, l->op->origin);
+        prt_log_text_add(&c->log, l->op->origin);
+        prt_log_text_add_field(&c->log, "stays float16: loss", l->loss);
+        prt_log_text_add_literal(&c->log, "\n");
     }
     PRT_TRY(put_dict(c, true, &out->inputs));
     PRT_TRY(put_dict(c, false, &out->weights));
-    PRT_TRY(prt_lines_finish(&skip, &out->skip));
-    return prt_lines_finish(&c->log, &out->log);
+    PRT_TRY(prt_log_text_finish(&skip, &out->skip));
+    return prt_log_text_finish(&c->log, &out->log);
 }
 
 static uint64_t count_steps(const calibrator *c, const prt_feed *feed)

@@ -16,7 +16,7 @@
 #include "base/report.h"
 #include "pass/precision/feed.h"
 #include "pass/precision/fp8.h"
-#include "pass/precision/lines.h"
+#include "pass/precision/log_text.h"
 
 enum { BINS = 32 };
 
@@ -214,7 +214,7 @@ static poprt_status clone_tapped(const prt_pass *p, const prt_module *m, const t
     return prt_graph_set_outputs((*out)->main, (uint32_t)taps->count, values, names);
 }
 
-static void put_stats(prt_lines *to, const char *what, const double *x, size_t n)
+static void put_stats(prt_log_text *to, const char *what, const double *x, size_t n)
 {
     prt_moments m = { 0 };
     uint64_t bins[BINS] = { 0 };
@@ -226,24 +226,24 @@ static void put_stats(prt_lines *to, const char *what, const double *x, size_t n
             const double at = width > 0 ? (x[i] - m.least) / width : 0;
             bins[at < BINS ? (uint32_t)at : BINS - 1]++;
         }
-    prt_lines_append(to, what);
-    prt_lines_field(to, "mean", prt_moments_mean(&m));
-    prt_lines_field(to, "std", sqrt(prt_moments_variance(&m)));
-    prt_lines_field(to, "min", m.least);
-    prt_lines_field(to, "max", m.most);
-    prt_lines_field(to, "skewness", prt_moments_skewness(&m));
-    prt_lines_field(to, "kurtosis", prt_moments_kurtosis(&m));
-    prt_lines_append(to, "\n    histogram");
+    prt_log_text_add_literal(to, what);
+    prt_log_text_add_field(to, "mean", prt_moments_mean(&m));
+    prt_log_text_add_field(to, "std", sqrt(prt_moments_variance(&m)));
+    prt_log_text_add_field(to, "min", m.least);
+    prt_log_text_add_field(to, "max", m.most);
+    prt_log_text_add_field(to, "skewness", prt_moments_skewness(&m));
+    prt_log_text_add_field(to, "kurtosis", prt_moments_kurtosis(&m));
+    prt_log_text_add_literal(to, "\n    histogram");
     for (uint32_t i = 0; i < BINS; i++) {
         char text[24];
         (void)snprintf(text, sizeof(text), " %llu", (unsigned long long)bins[i]);
-        prt_lines_append(to, text);
+        prt_log_text_add_literal(to, text);
     }
-    prt_lines_append(to, "\n");
+    prt_log_text_add_literal(to, "\n");
 }
 
 static poprt_status put_layer(const prt_pass *p, const tap *t, const prt_tensor *x,
-    const prt_tensor *y, prt_lines *to)
+    const prt_tensor *y, prt_log_text *to)
 {
     const size_t n = prt_tensor_count(x);
     double *a = PRT_NEW_N(p->arena, double, n + 1), *b = PRT_NEW_N(p->arena, double, n + 1);
@@ -258,20 +258,20 @@ static poprt_status put_layer(const prt_pass *p, const tap *t, const prt_tensor 
         if (isfinite(a[i]) && isfinite(b[i]))
             prt_distance_add(&d, 1, &a[i], &b[i]);
     }
-    prt_lines_append(to, t->node);
-    prt_lines_append(to, ":");
-    prt_lines_field(to, "cos_dist", prt_distance_cos(&d));
-    prt_lines_field(to, "mse", prt_distance_mse(&d));
-    prt_lines_field(to, "mae", prt_distance_mae(&d));
-    prt_lines_field(to, "snr", prt_distance_snr(&d));
-    prt_lines_append(to, "\n");
+    prt_log_text_add_literal(to, t->node);
+    prt_log_text_add_literal(to, ":");
+    prt_log_text_add_field(to, "cos_dist", prt_distance_cos(&d));
+    prt_log_text_add_field(to, "mse", prt_distance_mse(&d));
+    prt_log_text_add_field(to, "mae", prt_distance_mae(&d));
+    prt_log_text_add_field(to, "snr", prt_distance_snr(&d));
+    prt_log_text_add_literal(to, "\n");
     put_stats(to, "  original:", a, n);
     put_stats(to, "  quantized:", b, n);
     put_stats(to, "  error:", e, n);
     return POPRT_OK;
 }
 
-static poprt_status compare_layers(pair *c, const tap_list *taps, prt_lines *lines)
+static poprt_status compare_layers(pair *c, const tap_list *taps, prt_log_text *lines)
 {
     PRT_TRY(clone_tapped(c->p, c->p->origin, taps, &c->before));
     PRT_TRY(clone_tapped(c->p, c->p->module, taps, &c->after));
@@ -289,7 +289,7 @@ static poprt_status compare_layers(pair *c, const tap_list *taps, prt_lines *lin
 static poprt_status run_layers(prt_pass *p, prt_graph *graph, bool *changed)
 {
     pair c = { .p = p, .arena = p->arena };
-    prt_lines lines = { .arena = p->arena };
+    prt_log_text lines = { .arena = p->arena };
     tap_list taps = { 0 };
     (void)graph;
     (void)changed;
@@ -302,7 +302,7 @@ static poprt_status run_layers(prt_pass *p, prt_graph *graph, bool *changed)
     if (c.after != NULL)
         prt_module_release(c.after);
     PRT_TRY(status);
-    return prt_lines_write(&lines, p->module->allocator, prt_pass_text(p, "output_dir"),
+    return prt_log_text_write(&lines, p->module->allocator, prt_pass_text(p, "output_dir"),
         "precision_compare.log");
 }
 

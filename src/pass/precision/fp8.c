@@ -25,7 +25,7 @@
 #include "ir/extra.h"
 #include "pass/precision/calibrate.h"
 #include "pass/precision/half.h"
-#include "pass/precision/lines.h"
+#include "pass/precision/log_text.h"
 #include "pass/engine/rewrite.h"
 
 typedef struct settings {
@@ -155,7 +155,7 @@ static poprt_status calibrate(settings *s)
     s->inputs = inputs;
     s->weights = weights;
     s->skip = found.skip.data;
-    return prt_lines_write_text(found.log, s->p->module->allocator,
+    return prt_log_text_write_str(found.log, s->p->module->allocator,
         prt_pass_text(s->p, "output_dir"), "quantize.log");
 }
 

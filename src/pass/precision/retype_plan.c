@@ -67,7 +67,7 @@ static uint8_t *mode_of(const prt_retype_state *s, const prt_op *op)
 /* ---- modes */
 
 /* Returns whether the regions of the op use the types of its operands and results. */
-static bool has_plain_regions(const prt_op *op)
+static bool has_own_regions(const prt_op *op)
 {
     switch (op->def->id) {
     case PRT_OP_if:
@@ -98,7 +98,7 @@ static uint8_t first_mode(const prt_retype_state *s, const prt_op *op, bool kept
 {
     if (kept || prt_half_opset_of(op, s->how->to) > s->opset || op->def == NULL ||
         prt_op_is(op, PRT_OP_bit_cast) || strcmp(op->def->domain, "ai.onnx.ml") == 0 ||
-        !has_plain_regions(op) || prt_retype_may_be_from(s, op))
+        !has_own_regions(op) || prt_retype_may_be_from(s, op))
         return PRT_RETYPE_KEEP;
     return (uint8_t)s->how->mode(s->how, op);
 }

@@ -355,7 +355,7 @@ static void check_floats(const nhwc_conv_case *c, uint32_t seed)
         found = found || prt_op_is(op, PRT_OP_nhwc_quantized_conv);
     ck_assert(found);
     prt_program *program = NULL;
-    const prt_compile_options options = { .apart = false };
+    const prt_compile_options options = { .no_memory_sharing = false };
     ck_assert_int_eq(prt_compile(g->module, &options, &program), POPRT_OK);
     fast_check_program(program, text, -1, 1, 1e-6);
     module_free(g);
@@ -413,7 +413,7 @@ START_TEST(quantized_conv_of_floats_is_within_its_bound)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/bytes", quantized_convolutions_equal_the_reference,
+PRT_TEST_MAIN("fast/nhwc_i8", quantized_convolutions_equal_the_reference,
     large_convolutions_equal_the_reference, tiles_on_the_image_equal_the_reference,
     kernels_of_3x3_equal_the_reference, large_padding_is_not_copied,
     pools_of_bytes_equal_the_reference, quantized_sums_equal_the_reference,

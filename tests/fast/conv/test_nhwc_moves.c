@@ -12,7 +12,7 @@
 #include "support/fast_check.h"
 #include "support/nhwc_text.h"
 
-static const double MOVED = 0, SPREAD = 1e-5, MEAN = 1e-6, RESIZED = 1e-6, NORM = 1e-5;
+static const double MOVED = 0, DEPTH_TO_SPACE = 1e-5, MEAN = 1e-6, RESIZED = 1e-6, NORM = 1e-5;
 
 static int random_below(uint32_t *state, uint32_t n)
 {
@@ -37,11 +37,11 @@ START_TEST(spreads_equal_the_reference)
             "return y\n",
             random_below(&state, 3), 1 + random_below(&state, 9), 1 + random_below(&state, 30),
             channels, count, filters, i % 2 == 0 ? "b" : "", filters, high, wide, acts[i % 3]);
-        fast_check(text, -1, 1, SPREAD);
+        fast_check(text, -1, 1, DEPTH_TO_SPACE);
     }
     fast_check("x = input f32[1,2,2,0]\nw = input f32[0]\nb = input f32[1]\n"
                "y = nhwc_spread x w b {filters=1,kernel_shape=[1,2]}\nreturn y\n",
-        -1, 1, SPREAD);
+        -1, 1, DEPTH_TO_SPACE);
 }
 END_TEST
 

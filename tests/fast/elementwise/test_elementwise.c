@@ -114,14 +114,14 @@ START_TEST(binary_operators_equal_the_reference)
     static const char *const ops[] = { "add", "sub", "mul", "div", "max", "min", "prelu" };
     for (size_t i = 0; i < SHAPES; i++)
         for (size_t k = 0; k < PRT_COUNT_OF(ops); k++)
-            for (int turned = 0; turned < 2; turned++) {
+            for (int transposed = 0; transposed < 2; transposed++) {
                 char text[256];
-                if (turned != 0 && strcmp(ops[k], "prelu") == 0)
+                if (transposed != 0 && strcmp(ops[k], "prelu") == 0)
                     continue; /* the slope must broadcast to the input */
                 (void)snprintf(text, sizeof(text),
                     "a = input f32[%s]\nb = input f32[%s]\ny = %s %s\nreturn y\n", shapes[i][0],
                     strcmp(ops[k], "prelu") == 0 ? "" : shapes[i][1], ops[k],
-                    turned != 0 ? "b a" : "a b");
+                    transposed != 0 ? "b a" : "a b");
                 fast_check(text, 0.125, 2, 1e-6);
             }
     fast_check("a = input f32[7,9,33]\nb = input f32[9,33]\ny = prelu a b\nreturn y\n", -1, 1,

@@ -261,8 +261,8 @@ START_TEST(variadic_operators_equal_the_reference)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/plain", comparisons_equal_the_reference, integer_operators_equal_the_reference,
-    logic_equals_the_reference, where_equals_the_reference, casts_equal_the_reference,
-    powers_equal_the_reference, roundings_equal_the_reference,
+PRT_TEST_MAIN("fast/integer_logic", comparisons_equal_the_reference,
+    integer_operators_equal_the_reference, logic_equals_the_reference, where_equals_the_reference,
+    casts_equal_the_reference, powers_equal_the_reference, roundings_equal_the_reference,
     transcendental_functions_are_near_the_reference, prelu_equals_the_reference,
     gather_equals_the_reference, variadic_operators_equal_the_reference)

@@ -230,7 +230,7 @@ START_TEST(special_values_and_small_k_stay_in_float32)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/split", products_are_within_the_bound, unpacked_operands_are_within_the_bound,
+PRT_TEST_MAIN("fast/bf16x3", products_are_within_the_bound, unpacked_operands_are_within_the_bound,
     convolutions_are_within_the_bound, gated_convolutions_are_within_the_bound,
     first_layers_are_within_the_bound, separable_blocks_are_within_the_bound,
     special_values_and_small_k_stay_in_float32)

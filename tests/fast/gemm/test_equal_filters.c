@@ -31,7 +31,7 @@ static prt_program *compile_model(const char *text)
     ck_assert_int_eq(prt_pass_manager_create(NULL, &pm), POPRT_OK);
     ck_assert_int_eq(prt_pass_manager_add_pipeline(pm, "inference", NULL), POPRT_OK);
     ck_assert_msg(prt_pass_manager_run(pm, m, NULL) == POPRT_OK, "%s", prt_error_last()->message);
-    const prt_compile_options options = { .apart = false };
+    const prt_compile_options options = { .no_memory_sharing = false };
     ck_assert_msg(prt_compile(m, &options, &p) == POPRT_OK, "%s", prt_error_last()->message);
     prt_pass_manager_release(pm);
     prt_module_release(m);
@@ -126,13 +126,13 @@ START_TEST(equal_filters_give_equal_channels)
 }
 END_TEST
 
-static void check_matmul(int m, int k, int n, bool turned, const char *value)
+static void check_matmul(int m, int k, int n, bool transposed, const char *value)
 {
     char text[400];
     (void)snprintf(text, sizeof(text),
         "x = input f32[%d,%d]\nw = const f32[%d,%d] fill %s\n"
         "y = gemm x w {transB=%d}\nreturn y\n",
-        m, k, turned ? n : k, turned ? k : n, value, turned);
+        m, k, transposed ? n : k, transposed ? k : n, value, transposed);
     check_text(text,
         (shape){ .images = 1, .channels = (size_t)n, .pixels = (size_t)m, .last = true });
 }

@@ -221,7 +221,7 @@ START_TEST(unknown_k_is_checked_at_run_time)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/narrow", every_type_and_tile_equals_the_reference,
+PRT_TEST_MAIN("fast/low_precision", every_type_and_tile_equals_the_reference,
     block_scales_equal_the_reference, bf16_products_equal_the_reference,
     every_byte_decodes_as_in_the_reference, infinity_and_nan_stay_in_their_row,
     unknown_k_is_checked_at_run_time)

@@ -21,11 +21,11 @@ static int packed_width(int rows)
 static void write_weights(char *text, size_t size, size_t op, int dirs, int input, int hidden,
     bool packed)
 {
-    const int rows = gates[op] * hidden, late = op == 1 ? hidden : 0;
+    const int rows = gates[op] * hidden, separate = op == 1 ? hidden : 0;
     if (packed)
         (void)snprintf(text, size, "w = input f32[%d]\nr = input f32[%d]\n",
             dirs * input * packed_width(rows),
-            dirs * hidden * (packed_width(rows - late) + packed_width(late)));
+            dirs * hidden * (packed_width(rows - separate) + packed_width(separate)));
     else
         (void)snprintf(text, size, "w = input f32[%d,%d,%d]\nr = input f32[%d,%d,%d]\n", dirs, rows,
             input, dirs, rows, hidden);

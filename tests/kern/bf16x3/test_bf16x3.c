@@ -290,6 +290,6 @@ START_TEST(values_that_are_not_finite_are_reported)
 }
 END_TEST
 
-PRT_TEST_MAIN("kern/split", products_equal_sums_in_double, cuts_and_panels_keep_every_bit,
+PRT_TEST_MAIN("kern/bf16x3", products_equal_sums_in_double, cuts_and_panels_keep_every_bit,
     gathered_rows_have_the_same_bits, bf16_numbers_multiply_exactly,
     values_that_are_not_finite_are_reported)

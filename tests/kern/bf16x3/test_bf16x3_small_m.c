@@ -166,4 +166,5 @@ START_TEST(values_that_are_not_finite_are_reported)
 }
 END_TEST
 
-PRT_TEST_MAIN("kern/few", bits_equal_those_of_panels, values_that_are_not_finite_are_reported)
+PRT_TEST_MAIN("kern/bf16x3_small_m", bits_equal_those_of_panels,
+    values_that_are_not_finite_are_reported)

@@ -162,4 +162,4 @@ START_TEST(requantized_bytes_are_exact)
 }
 END_TEST
 
-PRT_TEST_MAIN("kern/tiles", requantized_bytes_are_exact)
+PRT_TEST_MAIN("kern/requantize_tiles", requantized_bytes_are_exact)

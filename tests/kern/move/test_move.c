@@ -16,20 +16,22 @@ static float *guarded(size_t n)
     return p;
 }
 
-/* Returns whether the result is wrong. `turn` false: a copy. Strides are `pad` larger than
+/* Returns whether the result is wrong. `transpose` false: a copy. Strides are `pad` larger than
  * necessary. */
-static size_t moved_wrong(const prt_kern *kern, size_t rows, size_t columns, size_t pad, bool turn)
+static size_t moved_wrong(const prt_kern *kern, size_t rows, size_t columns, size_t pad,
+    bool transpose)
 {
-    const size_t from_step = columns + pad, high = turn ? columns : rows;
-    const size_t wide = turn ? rows : columns, to_step = wide + pad % 2 + pad;
+    const size_t from_step = columns + pad, high = transpose ? columns : rows;
+    const size_t wide = transpose ? rows : columns, to_step = wide + pad % 2 + pad;
     float *from = random_floats((rows - 1) * from_step + columns, 3);
     float *to = guarded(high * to_step);
     size_t wrong = 0;
-    (turn ? kern->moves.transpose : kern->moves.copy)(rows, columns, from, from_step, to, to_step);
+    (transpose ? kern->moves.transpose : kern->moves.copy)(rows, columns, from, from_step, to,
+        to_step);
     for (size_t i = 0; i < high; i++)
         for (size_t j = 0; j < to_step; j++) {
             const float want = j >= wide ? GUARD
-                : turn                   ? from[j * from_step + i]
+                : transpose              ? from[j * from_step + i]
                                          : from[i * from_step + j];
             wrong += to[i * to_step + j] != want;
         }
@@ -43,12 +45,12 @@ START_TEST(matrices_are_transposed_and_copied)
     for (int l = 0; l < LEVELS; l++)
         for (size_t rows = 1; level(l) != NULL && rows <= 40; rows++)
             for (size_t columns = 1; columns <= 40; columns++)
-                for (int turn = 0; turn < 2; turn++) {
-                    const size_t wrong =
-                        moved_wrong(level(l), rows, columns, (rows * 3 + columns) % 5, turn != 0);
+                for (int transpose = 0; transpose < 2; transpose++) {
+                    const size_t wrong = moved_wrong(level(l), rows, columns,
+                        (rows * 3 + columns) % 5, transpose != 0);
                     if (wrong != 0)
                         ck_abort_msg("%s: %zu wrong of %zux%zu, %s", level(l)->level, wrong, rows,
-                            columns, turn != 0 ? "turned" : "copied");
+                            columns, transpose != 0 ? "turned" : "copied");
                 }
     for (int l = 0; l < LEVELS && level(l) != NULL; l++) {
         ck_assert_uint_eq(moved_wrong(level(l), 130, 77, 3, true), 0);

@@ -41,14 +41,14 @@
 /* Inputs become constants: "name = input TYPE" is found and replaced. */
 static char *with_constant(char *text, const char *name, const char *value)
 {
-    static char room[2][16384];
-    static int turn;
-    char *to = room[turn++ & 1], start[64];
+    static char buffer[2][16384];
+    static int round;
+    char *to = buffer[round++ & 1], start[64];
     (void)snprintf(start, sizeof(start), "%s = input", name);
     const char *at = strstr(text, start);
     ck_assert_msg(at != NULL, "no input %s in\n%s", name, text);
-    (void)snprintf(to, sizeof(room[0]), "%.*s%s = const %s%s", (int)(at - text), text, name, value,
-        strchr(at, '\n'));
+    (void)snprintf(to, sizeof(buffer[0]), "%.*s%s = const %s%s", (int)(at - text), text, name,
+        value, strchr(at, '\n'));
     return to;
 }
 

@@ -22,7 +22,7 @@ static void assert_left_alone(const char *text)
     module_free(g);
 }
 
-START_TEST(twins_are_merged_and_so_are_their_readers)
+START_TEST(duplicates_are_merged_and_so_are_their_readers)
 {
     assert_rewrites("x = input f32[2]\na = exp x\nb = exp x\nc = neg a\nd = neg b\ny = add c d\n"
                     "return y\n",
@@ -96,6 +96,6 @@ START_TEST(two_outputs_stay_two)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/clean/duplicate_nodes", twins_are_merged_and_so_are_their_readers,
+PRT_TEST_MAIN("pass/clean/duplicate_nodes", duplicates_are_merged_and_so_are_their_readers,
     nodes_with_other_attributes_stay, nodes_with_several_results_are_merged,
     attributes_of_every_kind_are_compared, random_nodes_are_not_merged, two_outputs_stay_two)

@@ -65,8 +65,8 @@ END_TEST
 
 START_TEST(nodes_without_arrows_between_them_are_found_too)
 {
-    static const char *const apart[] = { "Abs:1", "Exp:2" };
-    assert_finds(branch, 2, apart, "1=c 2=a ; 1=c 2=e ; ");
+    static const char *const separate[] = { "Abs:1", "Exp:2" };
+    assert_finds(branch, 2, separate, "1=c 2=a ; 1=c 2=e ; ");
 }
 END_TEST
 

@@ -151,12 +151,12 @@ END_TEST
  * sdpa. */
 START_TEST(grouped_heads_are_not_repeated)
 {
-    static const char *const turns[] = {
+    static const char *const transposes[] = {
         "kh = reshape ke h\nkt = transpose kh {perm=[0,1,3,2]}\n",
         "f = const i64[3] {-1,5,4}\nk2 = reshape ke f\nk3 = transpose k2 {perm=[0,2,1]}\n"
         "j = const i64[4] {2,4,4,5}\nkt = reshape k3 j\n",
     };
-    for (size_t i = 0; i < PRT_COUNT_OF(turns); i++) {
+    for (size_t i = 0; i < PRT_COUNT_OF(transposes); i++) {
         char text[2048];
         (void)snprintf(text, sizeof(text),
             "q = input f32[2,5,16]\nk = input f32[2,5,8]\nv = input f32[2,5,8]\n"
@@ -167,7 +167,7 @@ START_TEST(grouped_heads_are_not_repeated)
             "k1 = unsqueeze k0 c\nke = expand k1 g\nv1 = unsqueeze v0 c\n"
             "ve = expand v1 g\nvh = reshape ve h\n%ss = matmul qt kt\nw = softmax s\n"
             "o = matmul w vh\ny = transpose o {perm=[0,2,1,3]}\nreturn y\n",
-            turns[i]);
+            transposes[i]);
         prt_graph *g = graph_from_text(text);
         ck_assert(run_pass(g, "fuse_attention", NULL));
         ck_assert_msg(has_operator(g, "sizes=[2,4,2,5,0,5,4,4]") && !has_operator(g, "expand"),

@@ -85,9 +85,9 @@ static bool has_text(const prt_graph *g, const char *part)
  * candidate `other` places after it. Both results give the same values. */
 static asked check_choice(const char *text, const char *part, bool ruled, uint32_t other)
 {
-    asked rule = { .other = 0 }, turned = { .other = other };
+    asked rule = { .other = 0 }, chosen = { .other = other };
     prt_graph *before = graph_from_text(text), *alone = run_pass_on(text, NULL);
-    prt_graph *same = run_pass_on(text, &rule), *another = run_pass_on(text, &turned);
+    prt_graph *same = run_pass_on(text, &rule), *another = run_pass_on(text, &chosen);
     ck_assert_str_eq(graph_text(alone), graph_text(same));
     ck_assert_int_eq(has_text(same, part), ruled);
     ck_assert_int_eq(has_text(another, part), !ruled);
@@ -98,7 +98,7 @@ static asked check_choice(const char *text, const char *part, bool ruled, uint32
     module_free(alone);
     module_free(same);
     module_free(another);
-    return turned;
+    return chosen;
 }
 
 START_TEST(options_exclude_algorithms)

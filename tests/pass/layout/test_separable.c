@@ -76,28 +76,28 @@ END_TEST
     "x = input f32[1,50,50,2]\nu = const f32[160] fill 0.25\nw = const f32[70] fill 0.5\n"         \
     "v = const f32[1120] fill 0.125\n"
 #define FIRST "a = nhwc_conv x u {channels=2,filters=70,kernel_shape=[1,1],activation=\"Relu\"}\n"
-#define WISE                                                                                       \
+#define DEPTHWISE                                                                                  \
     "d = nhwc_conv a w {form=\"taps\",group=70,kernel_shape=[1,1],activation=\"Clip\","            \
     "alpha=-1,beta=0.5}\n"
 #define LAST "y = nhwc_conv d v {channels=70,filters=1,kernel_shape=[1,1]}\n"
 
 START_TEST(parts_become_one)
 {
-    ck_becomes(IN FIRST WISE LAST "return y\n", "fuse_separable",
+    ck_becomes(IN FIRST DEPTHWISE LAST "return y\n", "fuse_separable",
         "nhwc_separable x w _ u _ v {hidden=70", "nhwc_conv");
-    ck_becomes(IN FIRST WISE "return d\n", "fuse_separable", "nhwc_separable x w _ u {",
+    ck_becomes(IN FIRST DEPTHWISE "return d\n", "fuse_separable", "nhwc_separable x w _ u {",
         "nhwc_conv");
     ck_becomes("a = input f32[1,50,50,70]\nw = const f32[70] fill 0.5\nb = const f32[70] fill 1\n"
                "v = const f32[1120] fill 0.125\nr = input f32[1,50,50,1]\n"
                "d = nhwc_conv a w b {form=\"taps\",group=70,kernel_shape=[1,1]}\n"
                "y = nhwc_conv d v _ r {channels=70,filters=1,kernel_shape=[1,1]}\nreturn y\n",
         "fuse_separable", "nhwc_separable a w b _ _ v _ r", "nhwc_conv");
-    ck_becomes(IN FIRST WISE "k = const i64[2] {1,2}\nm = reduce_mean d k\ng = sigmoid m\n"
-                             "s = mul d g\nreturn s\n",
+    ck_becomes(IN FIRST DEPTHWISE "k = const i64[2] {1,2}\nm = reduce_mean d k\ng = sigmoid m\n"
+                                  "s = mul d g\nreturn s\n",
         "fuse_separable", "d, m = nhwc_separable", "reduce_mean");
     ck_becomes(
         "x = input f32[1,5,5,2]\nu = const f32[160] fill 0.25\nw = const f32[70] fill 0.5\n" FIRST
-            WISE "k = const i64[2] {1,2}\nm = reduce_mean d k\ns = mul d m\nreturn s\n",
+            DEPTHWISE "k = const i64[2] {1,2}\nm = reduce_mean d k\ns = mul d m\nreturn s\n",
         "fuse_separable", "d, m = nhwc_separable a w", "reduce_mean");
 }
 END_TEST
@@ -145,31 +145,32 @@ END_TEST
 START_TEST(other_parts_are_left)
 {
     static const char *const graphs[] = {
-        IN FIRST WISE LAST "return y, a, d\n", /* read elsewhere */
+        IN FIRST DEPTHWISE LAST "return y, a, d\n", /* read elsewhere */
         /* small */
         "x = input f32[1,5,5,2]\nu = const f32[160] fill 0.25\nw = const f32[70] fill 0.5\n"
-        "v = const f32[1120] fill 0.125\n" FIRST WISE LAST "return y\n",
+        "v = const f32[1120] fill 0.125\n" FIRST DEPTHWISE LAST "return y\n",
         /* of unknown size */
         "x = input f32[1,h,50,2]\nu = const f32[160] fill 0.25\nw = const f32[70] fill 0.5\n"
-        "v = const f32[1120] fill 0.125\n" FIRST WISE LAST "return y\n",
+        "v = const f32[1120] fill 0.125\n" FIRST DEPTHWISE LAST "return y\n",
         ("x = input f32[1,50,50,70]\nw = const f32[70] fill 0.5\n"
          "y = nhwc_conv x w {form=\"taps\",group=70,kernel_shape=[1,1]}\nreturn y\n"),
     };
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++)
         assert_pass_leaves("fuse_separable", NULL, graphs[i]);
     /* A residual in between, a stride of two, a mean without its dims. */
-    ck_becomes(IN "r = input f32[1,50,50,70]\n"
-                  "a = nhwc_conv x u _ r {channels=2,filters=70,kernel_shape=[1,1]}\n" WISE LAST
-                  "return y\n",
+    ck_becomes(IN
+        "r = input f32[1,50,50,70]\n"
+        "a = nhwc_conv x u _ r {channels=2,filters=70,kernel_shape=[1,1]}\n" DEPTHWISE LAST
+        "return y\n",
         "fuse_separable", "nhwc_separable a w", "nhwc_separable x");
     ck_becomes(
         "x = input f32[1,100,100,2]\nu = const f32[160] fill 0.25\n"
         "w = const f32[70] fill 0.5\nv = const f32[1120] fill 0.125\n"
-        "a = nhwc_conv x u {channels=2,filters=70,kernel_shape=[1,1],strides=[2,2]}\n" WISE LAST
-        "return y\n",
+        "a = nhwc_conv x u {channels=2,filters=70,kernel_shape=[1,1],strides=[2,2]}\n" DEPTHWISE
+            LAST "return y\n",
         "fuse_separable", "nhwc_separable a w", "nhwc_separable x");
-    ck_becomes(IN FIRST WISE "k = const i64[2] {1,2}\nm = reduce_mean d k {keepdims=0}\n"
-                             "return m, d\n",
+    ck_becomes(IN FIRST DEPTHWISE "k = const i64[2] {1,2}\nm = reduce_mean d k {keepdims=0}\n"
+                                  "return m, d\n",
         "fuse_separable", "reduce_mean", ", m = nhwc_sep");
 }
 END_TEST

@@ -270,6 +270,6 @@ START_TEST(sizes_that_do_not_fit_are_refused)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/pack/narrow", panels_are_stored_in_fewer_bits,
+PRT_TEST_MAIN("pass/pack/low_precision", panels_are_stored_in_fewer_bits,
     convolutions_of_one_by_one_become_products, products_of_bytes_are_packed, near_misses_are_left,
     elements_are_rounded_to_nearest, sizes_that_do_not_fit_are_refused)

@@ -73,13 +73,13 @@ END_TEST
 
 /* Kernels store matrices by rows of K or of N; scales: one, by column, by blocks. */
 static void check_qdq(const char *type, int low, int range, const char *scales, int count, int axis,
-    const char *attrs, bool zero, bool turned)
+    const char *attrs, bool zero, bool transposed)
 {
     const int n = 70, k = 48;
     char *text = malloc(TEXT);
     ck_assert_ptr_nonnull(text);
     size_t at = (size_t)snprintf(text, TEXT, "x = input f32[3,%d]\n", k);
-    at += write_constant(text + at, TEXT - at, "w", type, turned ? "70,48" : "48,70",
+    at += write_constant(text + at, TEXT - at, "w", type, transposed ? "70,48" : "48,70",
         (size_t)(n * k), low, range);
     at += write_constant(text + at, TEXT - at, "s", "f32", scales, (size_t)count, 1, 9);
     if (zero)
@@ -87,7 +87,7 @@ static void check_qdq(const char *type, int low, int range, const char *scales, 
     at += (size_t)snprintf(text + at, TEXT - at, "d = dequantize_linear w s %s {axis=%d%s}\n",
         zero ? "z" : "_", axis, attrs);
     (void)snprintf(text + at, TEXT - at, "%s",
-        turned ? "y = gemm x d {transB=1}\nreturn y\n" : "y = matmul x d\nreturn y\n");
+        transposed ? "y = gemm x d {transB=1}\nreturn y\n" : "y = matmul x d\nreturn y\n");
     prt_graph *g = graph_from_text(text);
     ck_assert_msg(run_pass(g, PASS, NULL), "%s", text);
     module_free(g);
@@ -158,7 +158,7 @@ END_TEST
 /* Groups in another order stay; groups in ascending order are ignored. */
 START_TEST(only_unordered_groups_stay)
 {
-    for (int turn = 0; turn < 2; turn++) {
+    for (int round = 0; round < 2; round++) {
         char text[4096];
         size_t at = (size_t)snprintf(text, sizeof(text), "x = input f32[2,32]\n");
         at += write_constant(text + at, sizeof(text) - at, "w", "u8", "3,16", 48, 0, 256);
@@ -166,12 +166,12 @@ START_TEST(only_unordered_groups_stay)
         at += (size_t)snprintf(text + at, sizeof(text) - at, "g = const i32[32] {");
         for (int k = 0; k < 32; k++)
             at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%d", k != 0 ? "," : "",
-                (k / 16) ^ turn);
+                (k / 16) ^ round);
         (void)snprintf(text + at, sizeof(text) - at,
             "}\n"
             "y = ms_matmul_n_bits x w s _ g {K=32, N=3, bits=4, block_size=16}\nreturn y\n");
         prt_graph *graph = graph_from_text(text);
-        ck_assert(run_pass(graph, PASS, NULL) == (turn == 0));
+        ck_assert(run_pass(graph, PASS, NULL) == (round == 0));
         module_free(graph);
     }
 }

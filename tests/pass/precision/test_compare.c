@@ -2,7 +2,7 @@
 /*
  * test_compare.c — check_with_fake_data and layer_precision_compare, alone and after other
  * passes.
- * Covers: lines.c.
+ * Covers: log_text.c.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>

@@ -35,11 +35,11 @@ static void check_row(prt_types *types, const prt_op_def *def, uint32_t slot, in
     const prt_type *half = prt_type_tensor(types, to, PRT_RANK_UNKNOWN, NULL);
     const prt_op op = { .def = def };
     const int64_t since = first_of(def, slot, half), least = to == PRT_DTYPE_bf16 ? BF16_OPSET : 0;
-    const bool late = since > first_of(def, slot, full) && since > least;
+    const bool is_newer = since > first_of(def, slot, full) && since > least;
     if ((def->id == PRT_OP_celu && to == PRT_DTYPE_f16) || prt_half_opset_of(&op, to) == INT64_MAX)
         return; /* written as Elu; rows of sequences take more than their schemas */
-    ck_assert_msg(prt_half_opset_of(&op, to) == (late ? since : 0) ||
-            (!late && prt_half_opset_of(&op, to) <= least),
+    ck_assert_msg(prt_half_opset_of(&op, to) == (is_newer ? since : 0) ||
+            (!is_newer && prt_half_opset_of(&op, to) <= least),
         "%s takes %s from opset %d on, the table says %d", def->name, prt_dtype_id(to), (int)since,
         (int)prt_half_opset_of(&op, to));
 }

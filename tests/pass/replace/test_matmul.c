@@ -96,12 +96,13 @@ END_TEST
 
 START_TEST(gemm_keeps_its_results)
 {
-    for (int turn = 0; turn < 4; turn++) {
+    for (int round = 0; round < 4; round++) {
         char text[512];
         (void)snprintf(text, sizeof(text),
             "a = input f32[%s]\nw = input f32[%s]\nc = input f32[5,1]\n"
             "y = gemm a w c {transA=%d,transB=%d,alpha=0.3,beta=-1.5}\nreturn y\n",
-            (turn & 1) != 0 ? "7,5" : "5,7", (turn & 2) != 0 ? "4,7" : "7,4", turn & 1, turn >> 1);
+            (round & 1) != 0 ? "7,5" : "5,7", (round & 2) != 0 ? "4,7" : "7,4", round & 1,
+            round >> 1);
         assert_pass_keeps_results(text, GEMM, 1e-6);
     }
     assert_pass_keeps_results("a = input f16[3,2]\nw = const f16[2,2] {1,2,3,60000}\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_older.c — operators that opset 11 does not have. */
+/* test_after_opset11.c — operators that opset 11 does not have. */
 #include "support/check_main.h"
 #include "support/graph_text.h"
 
@@ -142,6 +142,6 @@ START_TEST(trilu_becomes_where)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/replace/older", cast_like_becomes_cast, celu_becomes_elu,
+PRT_TEST_MAIN("pass/replace/after_opset11", cast_like_becomes_cast, celu_becomes_elu,
     clip_gets_explicit_bounds, or_equal_comparisons_are_expanded, comparisons_keep_their_results,
     hard_swish_becomes_hard_sigmoid, trilu_becomes_where)

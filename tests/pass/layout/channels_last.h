@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* turns.h — helpers shared by the tests of channels_last. */
-#ifndef PRT_TESTS_PASS_LAYOUT_TURNS_H
-#define PRT_TESTS_PASS_LAYOUT_TURNS_H
+/* channels_last.h — helpers shared by the tests of channels_last. */
+#ifndef PRT_TESTS_PASS_LAYOUT_CHANNELS_LAST_H
+#define PRT_TESTS_PASS_LAYOUT_CHANNELS_LAST_H
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,16 +20,16 @@ static inline size_t count(const char *text, const char *part)
     return n;
 }
 
-/* Asserts that the pass keeps the results, that `turns` Transposes and all of `parts` (separated
- * by blanks) are in the graph afterwards, and that a second run changes nothing. */
-static inline void ck_turns(const char *text, size_t turns, const char *parts)
+/* Asserts that the pass keeps the results, that `transposes` Transposes and all of `parts`
+ * (separated by blanks) are in the graph afterwards, and that a second run changes nothing. */
+static inline void ck_channels_last(const char *text, size_t transposes, const char *parts)
 {
     prt_graph *g = graph_from_text(text);
     assert_pass_keeps_results(text, PASS, 1e-5);
     ck_assert(run_pass(g, PASS, NULL));
     const char *after = graph_text(g);
-    ck_assert_msg(count(after, "= transpose") == turns, "%zu turns, not %zu:\n%s",
-        count(after, "= transpose"), turns, after);
+    ck_assert_msg(count(after, "= transpose") == transposes, "%zu turns, not %zu:\n%s",
+        count(after, "= transpose"), transposes, after);
     assert_text_has(after, parts);
     ck_assert(!run_pass(g, PASS, NULL));
     module_free(g);

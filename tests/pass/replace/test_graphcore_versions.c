@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_again.c — standard operators that become second forms of ai.graphcore. */
+/* test_graphcore_versions.c — standard operators that become second forms of ai.graphcore. */
 #include "ir/extra.h"
 #include "support/check_main.h"
 #include "support/graph_text.h"
@@ -83,6 +83,6 @@ START_TEST(results_are_the_same_bits)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/replace/again", operators_get_their_second_names,
+PRT_TEST_MAIN("pass/replace/graphcore_versions", operators_get_their_second_names,
     softmax_of_odd_rows_is_replaced, marks_and_interior_names_stay, regions_are_rewritten,
     results_are_the_same_bits)

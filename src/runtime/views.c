@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * move.c — steps without arithmetic: views and concatenations of bytes. Bytes in place are left
+ * views.c — steps without arithmetic: views and concatenations of bytes. Bytes in place are left
  * there; the others are moved by memmove, because a file may have placed both in the same memory.
  */
 #include "op/alias.h"
@@ -76,7 +76,7 @@ void prt_frame_place_views(prt_frame *f, const prt_frame_step *step, const size_
     }
 }
 
-bool prt_frame_may_join(const prt_frame_step *step)
+bool prt_frame_may_concat(const prt_frame_step *step)
 {
     const prt_eval_params *p = step->params;
     size_t size = 0;
@@ -92,7 +92,7 @@ bool prt_frame_may_join(const prt_frame_step *step)
     return size == step->out[0]->size;
 }
 
-void prt_frame_join(const prt_frame_step *step)
+void prt_frame_concat(const prt_frame_step *step)
 {
     char *to = step->out[0]->data;
     for (uint32_t i = 0; i < step->n_in; i++) {

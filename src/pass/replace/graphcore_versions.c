@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * again.c — replaces standard operators by the second versions in ai.graphcore, because the first
- * versions of that backend are slower or differ in meaning. In this library the results are bitwise
- * equal:
+ * graphcore_versions.c — replaces standard operators by the second versions in ai.graphcore,
+ * because the first versions of that backend are slower or differ in meaning. In this library the
+ * results are bitwise equal:
  *
  *     replace_erf_with_erfv2      Erf      ErfV2
  *     replace_isinf               IsInf    IsInfV2, with its attributes
  *     replace_round               Round    RoundV2
- *     replace_softmax Softmax SoftmaxV2, if the last axis has an odd number of elements
- *     replace_where_with_wherev2  Where    WhereV2
+ *     replace_softmax             Softmax  SoftmaxV2, if the last axis has an odd number of
+ * elements replace_where_with_wherev2  Where    WhereV2
  */
 #include "pass/engine/match.h"
 

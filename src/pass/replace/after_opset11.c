@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * older.c — replaces operators that opset 11 lacks, and fills in optional inputs:
+ * after_opset11.c — replaces operators that opset 11 lacks, and fills in optional inputs:
  *
  *     replace_castlike           Cast to the type of input 1, if it is known
  *     replace_celu               alpha * Elu(x / alpha): two more roundings; bitwise equal for

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* dot_end.inl — the epilogue of dot2_bf16: finishes a vector of sums and stores it to C. */
-#ifndef PRT_KERN_INT8_DOT_END_INL
-#define PRT_KERN_INT8_DOT_END_INL
+/* dot_epilogue.inl — the epilogue of dot2_bf16: finishes a vector of sums and stores it to C. */
+#ifndef PRT_KERN_INT8_DOT_EPILOGUE_INL
+#define PRT_KERN_INT8_DOT_EPILOGUE_INL
 
 #include "kern/vector/act.inl"
 #include "kern/int8/dot.h"
