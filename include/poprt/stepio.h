@@ -81,8 +81,8 @@ POPRT_API poprt_status poprt_stepio_bind_map(poprt_stepio *io, size_t slot,
 
 /*
  * Binds an input and an output to one buffer, a cache. The output must be the input with more rows,
- * such as the past and present keys of an attention. `room` describes the whole buffer, [..., most
- * rows, size]. The input is its first `rows` rows.
+ * such as the past and present keys of an attention. `cache` describes the whole buffer, [...,
+ * most rows, size]. The input is its first `rows` rows.
  *
  * A run writes the output into the cache, and its rows are the input of the next run. A loop that
  * generates tokens binds its caches once. An attention that alone reads the past (fused_attention
@@ -95,7 +95,7 @@ POPRT_API poprt_status poprt_stepio_bind_map(poprt_stepio *io, size_t slot,
  * not return such an output: its rows are in the cache.
  */
 POPRT_API poprt_status poprt_stepio_bind_cache(poprt_stepio *io, const char *input,
-    const char *output, const poprt_tensor *room, int64_t rows);
+    const char *output, const poprt_tensor *cache, int64_t rows);
 
 /* Returns the number of rows of the cache that the next run reads. `input` is the input that the
  * cache is bound to. */

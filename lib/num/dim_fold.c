@@ -73,8 +73,8 @@ static int64_t fold_polynomial(prt_dims *dims, prt_dim_op op, int64_t a, int64_t
     else if (fits)
         fits = prt_poly_add(&pa, &pb, op == PRT_DIM_ADD ? 1 : -1, &p);
     /* A dim split into two parts and joined again is the dim: min(x, y) + max(x-y, 0). */
-    for (uint32_t turn = 0; fits && turn < PRT_POLY_TERMS && join_split_pair(dims, &p);)
-        turn++;
+    for (uint32_t round = 0; fits && round < PRT_POLY_TERMS && join_split_pair(dims, &p);)
+        round++;
     for (uint32_t i = 0; fits && i < p.count; i++)
         fits = prt_dim_is_number(p.terms[i].coef) && prt_dim_is_number(-p.terms[i].coef);
     return fits ? prt_poly_dim(dims, &p) : as_written(dims, op, a, b);
@@ -296,13 +296,13 @@ static int64_t fold_broadcast(prt_dims *dims, int64_t a, int64_t b)
     if (one != PRT_DIM_UNKNOWN)
         return one;
     /* A broadcast of three dims, in any order: two of them may reduce to one. */
-    for (uint32_t turn = 0; turn < 4; turn++) {
-        const int64_t other = turn < 2 ? a : b, pair = turn < 2 ? b : a;
+    for (uint32_t round = 0; round < 4; round++) {
+        const int64_t other = round < 2 ? a : b, pair = round < 2 ? b : a;
         const prt_dim_node *n =
             prt_dim_is_expr(pair) ? prt_dims_at(dims, prt_dim_index(pair)) : NULL;
         if (n == NULL || n->op != PRT_DIM_BROADCAST)
             continue;
-        const int64_t first = turn % 2 == 0 ? n->a : n->b, second = turn % 2 == 0 ? n->b : n->a;
+        const int64_t first = round % 2 == 0 ? n->a : n->b, second = round % 2 == 0 ? n->b : n->a;
         const int64_t both = absorb(dims, other, first);
         if (both == PRT_DIM_UNKNOWN)
             continue;

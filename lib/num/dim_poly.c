@@ -213,18 +213,19 @@ int64_t prt_poly_dim(prt_dims *dims, const prt_poly *p)
     int64_t dim = 0;
     bool empty = true;
     /* Positive terms come first, so that the sum does not begin with a subtraction. */
-    for (int turn = 0; turn < 2; turn++) {
+    for (int round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < p->count; i++) {
             const prt_term *t = &p->terms[i];
-            if ((t->coef < 0) != (turn == 1))
+            if ((t->coef < 0) != (round == 1))
                 continue;
-            const int64_t part = term_dim(dims, t, empty || turn == 0 ? t->coef : -t->coef);
+            const int64_t part = term_dim(dims, t, empty || round == 0 ? t->coef : -t->coef);
             if (part == PRT_DIM_UNKNOWN || dim == PRT_DIM_UNKNOWN)
                 return PRT_DIM_UNKNOWN;
             if (empty)
                 dim = part;
             else
-                dim = prt_dim_intern(dims, turn == 0 ? PRT_DIM_ADD : PRT_DIM_SUB, dim, part, false);
+                dim =
+                    prt_dim_intern(dims, round == 0 ? PRT_DIM_ADD : PRT_DIM_SUB, dim, part, false);
             empty = false;
         }
     }

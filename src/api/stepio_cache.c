@@ -15,28 +15,28 @@ static poprt_status find_slot(const poprt_stepio *io, const char *name, size_t f
 }
 
 /* Checks that the buffer has the layout of the slot, at least `rows` rows, and all its bytes. */
-static poprt_status check_cache_buffer(const prt_slot *slot, const poprt_tensor *room, int64_t rows,
-    prt_tensor *buffer)
+static poprt_status check_cache_buffer(const prt_slot *slot, const poprt_tensor *cache,
+    int64_t rows, prt_tensor *buffer)
 {
     const char *name = slot->name.data;
-    if (room->rank < 2 || room->rank > PRT_MAX_RANK || room->dims == NULL)
+    if (cache->rank < 2 || cache->rank > PRT_MAX_RANK || cache->dims == NULL)
         return prt_fail(POPRT_E_SHAPE, name,
-            "a cache has dimensions [..., rows, size], at least 2, not %u", room->rank);
-    if (prt_dtype_bits(room->dtype) < 8 || room->dtype == PRT_DTYPE_string)
+            "a cache has dimensions [..., rows, size], at least 2, not %u", cache->rank);
+    if (prt_dtype_bits(cache->dtype) < 8 || cache->dtype == PRT_DTYPE_string)
         return prt_fail(POPRT_E_UNSUPPORTED, name, "the elements of a cache cannot be %s",
-            poprt_dtype_name(room->dtype));
-    for (uint32_t i = 0; i < room->rank; i++)
-        if (room->dims[i] < 0)
+            poprt_dtype_name(cache->dtype));
+    for (uint32_t i = 0; i < cache->rank; i++)
+        if (cache->dims[i] < 0)
             return prt_fail(POPRT_E_ARG, name, "dimension %u is negative", i);
-    const int64_t most = room->dims[room->rank - 2];
+    const int64_t most = cache->dims[cache->rank - 2];
     if (most < 1 || most > UINT32_MAX || rows < 0 || rows > most)
         return prt_fail(POPRT_E_ARG, name, "%lld rows are outside the cache, which has %lld",
             (long long)rows, (long long)most);
-    if (!prt_tensor_init(buffer, room->dtype, room->rank, room->dims, room->data))
+    if (!prt_tensor_init(buffer, cache->dtype, cache->rank, cache->dims, cache->data))
         return prt_fail(POPRT_E_ARG, name, "the cache's size does not fit in memory");
-    if (buffer->size != 0 && (room->data == NULL || room->size < buffer->size))
+    if (buffer->size != 0 && (cache->data == NULL || cache->size < buffer->size))
         return prt_fail(POPRT_E_ARG, name, "needs %zu bytes, but the bound buffer has %zu",
-            buffer->size, room->data != NULL ? room->size : 0);
+            buffer->size, cache->data != NULL ? cache->size : 0);
     return POPRT_OK;
 }
 
@@ -63,12 +63,12 @@ static poprt_status check_output(const prt_slot *slot, const prt_tensor *buffer)
 }
 
 poprt_status poprt_stepio_bind_cache(poprt_stepio *io, const char *input, const char *output,
-    const poprt_tensor *room, int64_t rows)
+    const poprt_tensor *cache, int64_t rows)
 {
     PRT_REQUIRE(io);
     PRT_REQUIRE(input);
     PRT_REQUIRE(output);
-    PRT_REQUIRE(room);
+    PRT_REQUIRE(cache);
     size_t in, out;
     int64_t dims[PRT_MAX_RANK];
     prt_tensor buffer, value;
@@ -77,17 +77,17 @@ poprt_status poprt_stepio_bind_cache(poprt_stepio *io, const char *input, const 
     if (io->with_callbacks)
         return prt_fail(POPRT_E_STATE, input,
             "cannot bind: this StepIO gets its tensors from callbacks");
-    PRT_TRY(check_cache_buffer(&io->slots[in], room, rows, &buffer));
+    PRT_TRY(check_cache_buffer(&io->slots[in], cache, rows, &buffer));
     PRT_TRY(check_output(&io->slots[out], &buffer));
-    memcpy(dims, room->dims, room->rank * sizeof(int64_t));
-    dims[room->rank - 2] = rows;
-    poprt_tensor now = *room;
+    memcpy(dims, cache->dims, cache->rank * sizeof(int64_t));
+    dims[cache->rank - 2] = rows;
+    poprt_tensor now = *cache;
     now.dims = dims;
     PRT_TRY(prt_slot_import(&io->slots[in], io->slots[in].type, &now, &value));
     prt_slot_clear(io, in);
     prt_slot_clear(io, out);
     value.size = buffer.size;
-    value.capacity = (uint32_t)room->dims[room->rank - 2];
+    value.capacity = (uint32_t)cache->dims[cache->rank - 2];
     io->slots[in].value = value;
     io->slots[out].value = buffer;
     io->slots[out].value.capacity = value.capacity;

@@ -222,9 +222,9 @@ static void part_step(aliaser *a, uint32_t step)
     if (out == PRT_NO_BUFFER)
         return;
     const uint32_t space = at(a, out)->space;
-    const bool beside =
+    const bool can_hold_columns =
         space == PRT_SPACE_OUTPUT || space == PRT_SPACE_PLANNED || space == PRT_SPACE_COLUMNS;
-    if (prt_alias_is_concat(s->op->def) && beside)
+    if (prt_alias_is_concat(s->op->def) && can_hold_columns)
         make_concat_columns(a, s, out);
     else if (prt_alias_is_split(s->op->def))
         make_split_columns(a, s);

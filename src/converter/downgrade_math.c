@@ -150,7 +150,7 @@ static bool is_small_integer(int32_t dtype)
 
 /* Computes integers of 8 and 16 bits in 32 bits, or in floats that can represent all of them. The
  * cast back drops exactly the bits that the original operation would lose. */
-poprt_status prt_down_narrow(prt_downgrade *d)
+poprt_status prt_down_16_bit_floats(prt_downgrade *d)
 {
     prt_op *op = d->op;
     const int32_t dtype = prt_down_dtype(prt_op_input(op, 0));
@@ -327,8 +327,8 @@ poprt_status prt_down_mod(prt_downgrade *d)
     if (((const prt_mod_attrs *)op->attrs)->fmod != 0 || !prt_dtype_is_float(dtype))
         return POPRT_OK;
     prt_build b = prt_build_before(op);
-    const bool narrow = dtype == PRT_DTYPE_f16 || dtype == PRT_DTYPE_bf16;
-    const int32_t wide = narrow ? (int32_t)PRT_DTYPE_f32 : dtype;
+    const bool is_16_bit = dtype == PRT_DTYPE_f16 || dtype == PRT_DTYPE_bf16;
+    const int32_t wide = is_16_bit ? (int32_t)PRT_DTYPE_f32 : dtype;
     prt_value *in[2] = { prt_down_cast(&b, op->in[0].value, wide),
         prt_down_cast(&b, op->in[1].value, wide) };
     prt_value *rest = prt_build_op(&b, PRT_OP_mod, &fmod, 2, in);

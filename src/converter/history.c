@@ -16,7 +16,7 @@ static const prt_schema schemas[] = {
 #define SCHEMA(name, since, min_in, max_in, max_out, attrs, ...)                                   \
     { name, since, min_in, max_in, max_out, attrs, (const unsigned char[]){ __VA_ARGS__ },         \
         sizeof((const unsigned char[]){ __VA_ARGS__ }) },
-#define GONE(name, since) { name, since, 0, 0, 0, NULL, NULL, 0 },
+#define REMOVED(name, since) { name, since, 0, 0, 0, NULL, NULL, 0 },
 #include "converter/history.def"
 };
 

@@ -13,7 +13,7 @@ enum {
     MEMO_GAP = 1024,    /* maximum distance of a new memo index from the others */
     MOST_DIGITS = 8,    /* bytes of the longest integer */
     MAX_GROWTH = 16,    /* array bytes for each byte of the file, and in addition */
-    MORE_ROOM = 1 << 26 /* array bytes of any file */
+    MIN_LIMIT = 1 << 26 /* array bytes of any file */
 };
 
 typedef struct machine {
@@ -136,7 +136,7 @@ static poprt_status gather_marked(machine *m, int32_t kind)
     return gather(m, kind, first, true);
 }
 
-static poprt_status gather_few(machine *m, size_t count)
+static poprt_status gather_short_tuple(machine *m, size_t count)
 {
     size_t i = m->stack.count;
     while (i > 0 && m->stack.count - i < count && m->stack.data[i - 1] != NULL)
@@ -405,13 +405,13 @@ static poprt_status step(machine *m, unsigned char code)
     case '0':
         return pop(m, &v);
     case ')':
-        return gather_few(m, 0);
+        return gather_short_tuple(m, 0);
     case 0x85:
-        return gather_few(m, 1);
+        return gather_short_tuple(m, 1);
     case 0x86:
-        return gather_few(m, 2);
+        return gather_short_tuple(m, 2);
     case 0x87:
-        return gather_few(m, 3);
+        return gather_short_tuple(m, 3);
     case 't':
         return gather_marked(m, PRT_PICKLED_TUPLE);
     case ']':
@@ -488,6 +488,6 @@ poprt_status prt_samples_read_pickle(prt_samples *s, prt_blob *bytes)
         return prt_fail(POPRT_E_PARSE, NULL,
             "the pickle is not a dict of arrays by the names of inputs");
     const size_t most =
-        bytes->size < SIZE_MAX / (2 * MAX_GROWTH) ? bytes->size * MAX_GROWTH + MORE_ROOM : SIZE_MAX;
+        bytes->size < SIZE_MAX / (2 * MAX_GROWTH) ? bytes->size * MAX_GROWTH + MIN_LIMIT : SIZE_MAX;
     return add_arrays(s, dict, most < prt_samples_bytes_left(s) ? most : prt_samples_bytes_left(s));
 }

@@ -52,17 +52,17 @@ static size_t find_device(const sharding *s, int64_t device)
     return low;
 }
 
-/* Lists the different devices. Sets *few to false if there are more than MAX_DEVICES. */
-static poprt_status list_devices(sharding *s, bool *few)
+/* Lists the different devices. Sets *complete to false if there are more than MAX_DEVICES. */
+static poprt_status list_devices(sharding *s, bool *complete)
 {
-    *few = true;
+    *complete = true;
     for (uint32_t i = 0; i < s->net.n_nodes; i++) {
         const int64_t device = s->places[i].device;
         const size_t at = find_device(s, device);
         if (at < s->devices.count && s->devices.data[at] == device)
             continue;
-        *few = s->devices.count < MAX_DEVICES;
-        if (!*few)
+        *complete = s->devices.count < MAX_DEVICES;
+        if (!*complete)
             return POPRT_OK;
         if (!PRT_VEC_PUSH(s->arena, &s->devices, device))
             return POPRT_E_NOMEM;
@@ -122,12 +122,12 @@ poprt_status prt_describe_sharding(const prt_graph *graph, prt_arena *arena, prt
 {
     sharding s = { .arena = arena };
     prt_shard_points points = { 0 };
-    bool few;
+    bool complete;
     PRT_TRY(prt_net_build(arena, graph, &s.net));
     PRT_TRY(read_places(&s));
     PRT_TRY(prt_shard_points_of(arena, &s.net, s.places, &points));
-    PRT_TRY(list_devices(&s, &few));
-    if (few)
+    PRT_TRY(list_devices(&s, &complete));
+    if (complete)
         PRT_TRY(print_device_needs(&s, sink));
     for (size_t i = 0; i < points.count; i++)
         PRT_TRY(print_point(&s, &points.data[i], sink));

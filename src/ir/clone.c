@@ -94,8 +94,8 @@ static const prt_type *copy_type(cloner *c, const prt_type *type)
     }
     if (type->rank <= 0)
         return prt_type_tensor(c->to->types, type->dtype, type->rank, NULL);
-    int64_t few[PRT_MAX_RANK];
-    int64_t *dims = few;
+    int64_t on_stack[PRT_MAX_RANK];
+    int64_t *dims = on_stack;
     if (type->rank > PRT_MAX_RANK &&
         (dims = PRT_NEW_N(c->scratch, int64_t, (size_t)type->rank)) == NULL)
         return NULL;

@@ -12,7 +12,7 @@
 
 #define DECODER PRT_TEST_DATA "/decoder/model.onnx"
 
-enum { HEADS = 2, SIZE = 8, WORDS = 24, ROOM = 48, STEPS = 20, FIRST = 3, SLOTS = 3 };
+enum { HEADS = 2, SIZE = 8, WORDS = 24, CAPACITY = 48, STEPS = 20, FIRST = 3, SLOTS = 3 };
 
 static const char *const inputs[SLOTS] = { "past_key", "past_value", "history" };
 static const char *const outputs[SLOTS] = { "present_key", "present_value", "history_now" };
@@ -125,23 +125,23 @@ static void run_plain(poprt_session *session, trace *t)
 }
 
 typedef struct caches {
-    float data[SLOTS][HEADS * ROOM * SIZE];
-    poprt_tensor room[SLOTS];
+    float data[SLOTS][HEADS * CAPACITY * SIZE];
+    poprt_tensor buffer[SLOTS];
     int64_t dims[SLOTS][4];
 } caches;
 
 static float *cache_row(caches *c, int slot, int64_t head, int64_t row)
 {
-    return c->data[slot] + (head * ROOM + row) * sizes[slot];
+    return c->data[slot] + (head * CAPACITY + row) * sizes[slot];
 }
 
 static void caches_init(caches *c)
 {
     for (int s = 0; s < SLOTS; s++) {
-        slot_dims(s, ROOM, c->dims[s]);
-        c->room[s] = tensor(c->data[s], c->dims[s], slot_rank(s), POPRT_DTYPE_FLOAT32);
+        slot_dims(s, CAPACITY, c->dims[s]);
+        c->buffer[s] = tensor(c->data[s], c->dims[s], slot_rank(s), POPRT_DTYPE_FLOAT32);
         for (int64_t h = 0; h < heads[s]; h++)
-            for (int64_t r = 0; r < ROOM; r++)
+            for (int64_t r = 0; r < CAPACITY; r++)
                 for (int64_t d = 0; d < sizes[s]; d++)
                     cache_row(c, s, h, r)[d] = r < FIRST ? first_value(s, h, r, d) : -77.0f;
     }
@@ -150,7 +150,7 @@ static void caches_init(caches *c)
 static void bind_caches(poprt_stepio *io, caches *c, int64_t rows)
 {
     for (int s = 0; s < SLOTS; s++)
-        ck_assert_ok(poprt_stepio_bind_cache(io, inputs[s], outputs[s], &c->room[s], rows));
+        ck_assert_ok(poprt_stepio_bind_cache(io, inputs[s], outputs[s], &c->buffer[s], rows));
 }
 
 static int64_t bound_rows(poprt_stepio *io, int slot)
@@ -179,7 +179,7 @@ static void assert_caches(caches *c, const trace *t)
         for (int64_t h = 0; h < heads[s]; h++) {
             ck_assert_mem_eq(cache_row(c, s, h, 0), t->rows[s] + h * (FIRST + STEPS) * sizes[s],
                 (size_t)((FIRST + STEPS) * sizes[s]) * sizeof(float));
-            for (int64_t r = FIRST + STEPS; r < ROOM; r++)
+            for (int64_t r = FIRST + STEPS; r < CAPACITY; r++)
                 for (int64_t d = 0; d < sizes[s]; d++)
                     ck_assert_float_eq(cache_row(c, s, h, r)[d], -77.0f);
         }
@@ -222,11 +222,11 @@ START_TEST(rows_of_the_past_are_not_written)
     ck_assert_ptr_ne(pages, MAP_FAILED);
     ck_assert_ok(poprt_stepio_create(session, &io));
     for (int s = 0; s < 2; s++) {
-        const poprt_tensor room = tensor(pages + s * ALL, dims, 4, POPRT_DTYPE_FLOAT32);
-        ck_assert_ok(poprt_stepio_bind_cache(io, inputs[s], outputs[s], &room, ROWS));
+        const poprt_tensor buffer = tensor(pages + s * ALL, dims, 4, POPRT_DTYPE_FLOAT32);
+        ck_assert_ok(poprt_stepio_bind_cache(io, inputs[s], outputs[s], &buffer, ROWS));
     }
-    const poprt_tensor room = tensor(history, seen, 3, POPRT_DTYPE_FLOAT32);
-    ck_assert_ok(poprt_stepio_bind_cache(io, inputs[2], outputs[2], &room, ROWS));
+    const poprt_tensor buffer = tensor(history, seen, 3, POPRT_DTYPE_FLOAT32);
+    ck_assert_ok(poprt_stepio_bind_cache(io, inputs[2], outputs[2], &buffer, ROWS));
     for (int h = 0; h < 2 * HEADS; h++)
         ck_assert_int_eq(mprotect(pages + h * 2 * PAGE, PAGE, PROT_READ), 0);
     bind_word(io, &w, ROWS);
@@ -243,22 +243,22 @@ END_TEST
 START_TEST(a_full_cache_refuses_rows)
 {
     static caches c;
-    static const char *const ways[] = { "true", "false" };
+    static const char *const settings[] = { "true", "false" };
     for (int i = 0; i < 2; i++) {
-        poprt_session *session = open_session(ways[i], NULL);
+        poprt_session *session = open_session(settings[i], NULL);
         poprt_stepio *io = NULL;
         word w;
         caches_init(&c);
         ck_assert_ok(poprt_stepio_create(session, &io));
-        bind_caches(io, &c, ROOM);
-        bind_word(io, &w, ROOM);
+        bind_caches(io, &c, CAPACITY);
+        bind_word(io, &w, CAPACITY);
         ck_assert_fails(poprt_session_run(session, io), POPRT_E_ARG);
         ck_assert_ptr_nonnull(strstr(poprt_last_error()->message, "room for 48"));
-        ck_assert_int_eq(bound_rows(io, 0), ROOM);
-        bind_caches(io, &c, ROOM - 1);
-        bind_word(io, &w, ROOM - 1);
+        ck_assert_int_eq(bound_rows(io, 0), CAPACITY);
+        bind_caches(io, &c, CAPACITY - 1);
+        bind_word(io, &w, CAPACITY - 1);
         ck_assert_ok(poprt_session_run(session, io));
-        ck_assert_int_eq(bound_rows(io, 0), ROOM);
+        ck_assert_int_eq(bound_rows(io, 0), CAPACITY);
         poprt_stepio_release(io);
         poprt_session_release(session);
     }
@@ -277,21 +277,21 @@ START_TEST(caches_that_do_not_fit_are_refused)
     ck_assert_ok(poprt_stepio_create(session, &io));
     const char *in = inputs[0], *to = outputs[0];
     ck_assert_fails(poprt_stepio_cache_rows(io, in, &rows), POPRT_E_STATE);
-    ck_assert_fails(poprt_stepio_bind_cache(io, "past", to, c.room, 0), POPRT_E_NOT_FOUND);
-    ck_assert_fails(poprt_stepio_bind_cache(io, in, in, c.room, 0), POPRT_E_NOT_FOUND);
-    ck_assert_fails(poprt_stepio_bind_cache(io, in, to, c.room, -1), POPRT_E_ARG);
-    ck_assert_fails(poprt_stepio_bind_cache(io, in, to, c.room, ROOM + 1), POPRT_E_ARG);
-    ck_assert_fails(poprt_stepio_bind_cache(io, in, outputs[2], c.room, 0), POPRT_E_SHAPE);
-    other = c.room[0];
+    ck_assert_fails(poprt_stepio_bind_cache(io, "past", to, c.buffer, 0), POPRT_E_NOT_FOUND);
+    ck_assert_fails(poprt_stepio_bind_cache(io, in, in, c.buffer, 0), POPRT_E_NOT_FOUND);
+    ck_assert_fails(poprt_stepio_bind_cache(io, in, to, c.buffer, -1), POPRT_E_ARG);
+    ck_assert_fails(poprt_stepio_bind_cache(io, in, to, c.buffer, CAPACITY + 1), POPRT_E_ARG);
+    ck_assert_fails(poprt_stepio_bind_cache(io, in, outputs[2], c.buffer, 0), POPRT_E_SHAPE);
+    other = c.buffer[0];
     other.size--;
     ck_assert_fails(poprt_stepio_bind_cache(io, in, to, &other, 0), POPRT_E_ARG);
-    other = c.room[0];
+    other = c.buffer[0];
     other.data = NULL;
     ck_assert_fails(poprt_stepio_bind_cache(io, in, to, &other, 0), POPRT_E_ARG);
-    other = c.room[0];
+    other = c.buffer[0];
     other.dtype = POPRT_DTYPE_INT32;
     ck_assert_fails(poprt_stepio_bind_cache(io, in, to, &other, 0), POPRT_E_TYPE);
-    other = c.room[0];
+    other = c.buffer[0];
     memcpy(dims, other.dims, sizeof(dims));
     dims[1] = 1;
     other.dims = dims;
@@ -310,7 +310,7 @@ START_TEST(caches_that_do_not_fit_are_refused)
     ck_assert_ok(poprt_stepio_bind(io, in, &other));
     ck_assert_fails(poprt_stepio_cache_rows(io, in, &rows), POPRT_E_STATE);
     for (int s = 1; s < SLOTS; s++)
-        ck_assert_ok(poprt_stepio_bind_cache(io, inputs[s], outputs[s], &c.room[s], FIRST));
+        ck_assert_ok(poprt_stepio_bind_cache(io, inputs[s], outputs[s], &c.buffer[s], FIRST));
     bind_word(io, &w, FIRST);
     ck_assert_ok(poprt_session_run(session, io));
     ck_assert_ok(poprt_stepio_output(io, 7, &out));
@@ -334,9 +334,9 @@ START_TEST(unaligned_caches_give_the_same_bits)
     ck_assert_ok(poprt_stepio_create(session, &io));
     for (int s = 0; s < SLOTS; s++) {
         memcpy(bytes[s] + 1, c.data[s], sizeof(c.data[s]));
-        poprt_tensor room = c.room[s];
-        room.data = bytes[s] + 1;
-        ck_assert_ok(poprt_stepio_bind_cache(io, inputs[s], outputs[s], &room, FIRST));
+        poprt_tensor buffer = c.buffer[s];
+        buffer.data = bytes[s] + 1;
+        ck_assert_ok(poprt_stepio_bind_cache(io, inputs[s], outputs[s], &buffer, FIRST));
     }
     run_cached(session, io, 0, STEPS, &t);
     for (int s = 0; s < SLOTS; s++)
@@ -386,8 +386,8 @@ START_TEST(grouped_query_caches_keep_rows)
     ck_assert_ok(poprt_stepio_create(session, &io));
     ck_assert_ok(poprt_stepio_create(session, &other));
     for (int i = 0; i < 2; i++) {
-        const poprt_tensor room = tensor(cached.cache[i], dims, 4, POPRT_DTYPE_FLOAT32);
-        ck_assert_ok(poprt_stepio_bind_cache(other, in[i], out[i], &room, 16));
+        const poprt_tensor buffer = tensor(cached.cache[i], dims, 4, POPRT_DTYPE_FLOAT32);
+        ck_assert_ok(poprt_stepio_bind_cache(other, in[i], out[i], &buffer, 16));
     }
     for (int step = 1; step < 16; step++) {
         bind_grouped(io, &plain, step);

@@ -144,14 +144,14 @@ START_TEST(structs_of_other_versions_are_converted)
 {
     struct {
         poprt_env_options known;
-        uint64_t later;
+        uint64_t added;
     } newer = { .known = POPRT_ENV_OPTIONS_INIT };
     poprt_env_options older = POPRT_ENV_OPTIONS_INIT;
     poprt_env *env = NULL;
     newer.known.struct_size = sizeof(newer);
     ck_assert_ok(poprt_env_create(&newer.known, &env));
     poprt_env_release(env);
-    newer.later = 1;
+    newer.added = 1;
     ck_assert_fails(poprt_env_create(&newer.known, &env), POPRT_E_VERSION);
     older.struct_size = offsetof(poprt_env_options, log);
     older.log_level = 1000; /* beyond the caller's struct: not read */

@@ -199,12 +199,13 @@ END_TEST
 static poprt_status run_decoder_life(counter *c, int words, int early, size_t *then, size_t *last,
     float *result)
 {
-    enum { ROOM = 64 };
+    enum { CAPACITY = 64 };
     static const char *const past[] = { "past_key", "past_value", "history" };
     static const char *const present[] = { "present_key", "present_value", "history_now" };
-    static const int64_t four[] = { 1, 2, ROOM, 8 }, three[] = { 1, ROOM, 4 }, one[] = { 1, 1 };
-    float rows[3][2 * ROOM * 8] = { { 0 } };
-    int64_t id = 5, place = 0, mask[ROOM + 1], seen[] = { 1, 1 };
+    static const int64_t four[] = { 1, 2, CAPACITY, 8 }, three[] = { 1, CAPACITY, 4 },
+                         one[] = { 1, 1 };
+    float rows[3][2 * CAPACITY * 8] = { { 0 } };
+    int64_t id = 5, place = 0, mask[CAPACITY + 1], seen[] = { 1, 1 };
     poprt_env *env = NULL;
     poprt_model *model = NULL;
     poprt_executable *exec = NULL;
@@ -229,12 +230,12 @@ static poprt_status run_decoder_life(counter *c, int words, int early, size_t *t
     if (s == POPRT_OK)
         s = poprt_stepio_create(session, &io);
     for (int i = 0; s == POPRT_OK && i < 3; i++) {
-        const poprt_tensor room = { .data = rows[i],
+        const poprt_tensor buffer = { .data = rows[i],
             .size = sizeof(rows[i]),
             .dims = i == 2 ? three : four,
             .rank = i == 2 ? 3 : 4,
             .dtype = POPRT_DTYPE_FLOAT32 };
-        s = poprt_stepio_bind_cache(io, past[i], present[i], &room, 0);
+        s = poprt_stepio_bind_cache(io, past[i], present[i], &buffer, 0);
     }
     if (s == POPRT_OK)
         s = poprt_stepio_bind(io, "input_ids", &ids);

@@ -355,7 +355,7 @@ START_TEST(each_session_has_its_own_weights)
     poprt_session *one = NULL, *two = NULL;
     float w[6], small[2];
     poprt_tensor t = { .data = w, .size = sizeof(w) };
-    poprt_tensor narrow = { .data = small, .size = sizeof(small) };
+    poprt_tensor too_small = { .data = small, .size = sizeof(small) };
     ck_assert_ok(poprt_session_create(exec, NULL, &one));
     ck_assert_ok(poprt_session_create(exec, NULL, &two));
     ck_assert_ok(poprt_session_read_weight(one, "weight", &t));
@@ -363,7 +363,7 @@ START_TEST(each_session_has_its_own_weights)
     ck_assert_uint_eq(t.rank, 2);
     ck_assert_int_eq(t.dims[1], 3);
     ck_assert_float_eq(w[5], 6);
-    ck_assert_fails(poprt_session_read_weight(one, "weight", &narrow), POPRT_E_ARG);
+    ck_assert_fails(poprt_session_read_weight(one, "weight", &too_small), POPRT_E_ARG);
     ck_assert_fails(poprt_session_read_weight(one, "wait", &t), POPRT_E_NOT_FOUND);
     for (int i = 0; i < 6; i++)
         w[i] *= 10;

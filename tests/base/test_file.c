@@ -161,7 +161,7 @@ static void check_below(void)
     remove_folder();
 }
 
-static poprt_status map_beside(const char *model, const char *relative, const char *text)
+static poprt_status map_relative(const char *model, const char *relative, const char *text)
 {
     char of[600], owner[700];
     prt_blob *blob = NULL;
@@ -202,16 +202,16 @@ static void check_cache(void)
     make_link("/etc/passwd", "m/snapshots/abc/passwd");
     make_link("../../../blobs/bbb", "m/snapshots/abc/onnx/weights");
     make_link("../../blobs", "m/snapshots/abc/all");
-    ck_assert_int_eq(map_beside("model.onnx", "model.onnx_data", "weights"), POPRT_OK);
-    ck_assert_int_eq(map_beside("model.onnx", "onnx/weights", "weights"), POPRT_OK);
-    ck_assert_int_eq(map_beside("model.onnx", "all/bbb", "weights"), POPRT_OK);
+    ck_assert_int_eq(map_relative("model.onnx", "model.onnx_data", "weights"), POPRT_OK);
+    ck_assert_int_eq(map_relative("model.onnx", "onnx/weights", "weights"), POPRT_OK);
+    ck_assert_int_eq(map_relative("model.onnx", "all/bbb", "weights"), POPRT_OK);
     static const char *const refused[] = { "deep", "near", "secret", "passwd", "all/deep/ccc" };
     for (size_t i = 0; i < PRT_COUNT_OF(refused); i++)
-        ck_assert_int_eq(map_beside("model.onnx", refused[i], ""), POPRT_E_IO);
-    ck_assert_int_eq(map_beside("model.onnx", "../../blobs/bbb", ""), POPRT_E_PARSE);
+        ck_assert_int_eq(map_relative("model.onnx", refused[i], ""), POPRT_E_IO);
+    ck_assert_int_eq(map_relative("model.onnx", "../../blobs/bbb", ""), POPRT_E_PARSE);
     /* A model that is not a link may use its own folder only. */
-    ck_assert_int_eq(map_beside("plain.onnx", "model.onnx_data", ""), POPRT_E_IO);
-    ck_assert_int_eq(map_beside("absent.onnx", "model.onnx_data", ""), POPRT_E_IO);
+    ck_assert_int_eq(map_relative("plain.onnx", "model.onnx_data", ""), POPRT_E_IO);
+    ck_assert_int_eq(map_relative("absent.onnx", "model.onnx_data", ""), POPRT_E_IO);
     char command[128];
     (void)snprintf(command, sizeof(command), "rm -rf '%s'", folder);
     ck_assert_int_eq(system(command), 0);

@@ -41,7 +41,7 @@ START_TEST(interned_strings_are_equal_by_pointer)
     ck_assert_int_eq(prt_strings_create(arena, &pool), POPRT_OK);
     enum { COUNT = 5000 };
     static const char *first[COUNT];
-    for (int turn = 0; turn < 2; turn++) {
+    for (int round = 0; round < 2; round++) {
         for (int i = 0; i < COUNT; i++) {
             char name[32];
             const int n = snprintf(name, sizeof(name), "node_%d", i);
@@ -49,7 +49,7 @@ START_TEST(interned_strings_are_equal_by_pointer)
             ck_assert_ptr_nonnull(s.data);
             ck_assert_ptr_ne(s.data, name);
             ck_assert_str_eq(s.data, name);
-            if (turn == 0)
+            if (round == 0)
                 first[i] = s.data;
             ck_assert_ptr_eq(s.data, first[i]);
         }

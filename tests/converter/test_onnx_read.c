@@ -271,12 +271,12 @@ START_TEST(the_sample_is_read)
     size_t i = 0;
     prt_for_each_op (op, m->main)
         ck_assert_str_eq(op->name.data, want[i++]);
-    const prt_op *turn = value_of(m, "t")->def, *branch = value_of(m, "b")->def;
-    const prt_transpose_attrs *perm = turn->attrs;
+    const prt_op *transpose = value_of(m, "t")->def, *branch = value_of(m, "b")->def;
+    const prt_transpose_attrs *perm = transpose->attrs;
     ck_assert_uint_eq(perm->perm.count, 2);
     ck_assert_int_eq(perm->perm.data[0], 1);
-    ck_assert_str_eq(turn->origin.data, "t/out");
-    ck_assert_ptr_null(turn->source);
+    ck_assert_str_eq(transpose->origin.data, "t/out");
+    ck_assert_ptr_null(transpose->source);
     ck_assert_uint_eq(branch->n_regions, 2u);
     ck_assert_ptr_eq(branch->regions[1]->first->in[0].value, value_of(m, "t"));
     const prt_op *odd = m->main->last;

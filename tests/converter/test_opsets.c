@@ -373,18 +373,18 @@ static void run_workers(work *w, size_t jobs)
 static const struct {
     const char *name, *test;
     int32_t to;
-    size_t way; /* 0: up */
+    size_t direction; /* 0: up */
 } elsewhere[] = {
     { "GroupNormalization", "test_upgrade_nn: group_norm_factors_are_by_group", 21, 0 },
     { "SimplifiedLayerNormalization", "test_upgrade_values: simplified_layer_norm_becomes_rms_norm",
         1000, 0 },
 };
 
-static bool is_elsewhere(const prt_opset_variant *row, size_t way)
+static bool is_elsewhere(const prt_opset_variant *row, size_t direction)
 {
     for (size_t i = 0; i < PRT_COUNT_OF(elsewhere); i++)
         if (strcmp(elsewhere[i].name, row->name) == 0 && elsewhere[i].to == row->to &&
-            elsewhere[i].way == way)
+            elsewhere[i].direction == direction)
             return true;
     return false;
 }
@@ -396,15 +396,15 @@ static size_t count_idle(const work *w)
     const prt_opset_variant *rows = prt_opset_variants(&count);
     for (size_t i = 0; i < count; i++) {
         const prt_opset_variant *row = &rows[i];
-        for (size_t way = 0; way < 2 && row->domain[0] == '\0'; way++) {
-            const bool has = way == 0 ? row->up != NULL : row->down != NULL;
+        for (size_t direction = 0; direction < 2 && row->domain[0] == '\0'; direction++) {
+            const bool has = direction == 0 ? row->up != NULL : row->down != NULL;
             if (w->all && has)
-                printf("%s %d-%d %s: %u\n", row->name, row->from, row->to, way == 0 ? "up" : "down",
-                    w->s->runs[2 * i + way]);
-            if (!has || w->s->runs[2 * i + way] != 0 || is_elsewhere(row, way))
+                printf("%s %d-%d %s: %u\n", row->name, row->from, row->to,
+                    direction == 0 ? "up" : "down", w->s->runs[2 * i + direction]);
+            if (!has || w->s->runs[2 * i + direction] != 0 || is_elsewhere(row, direction))
                 continue;
             printf("FAIL %s from %d to %d: nothing ran its way %s\n", row->name, row->from, row->to,
-                way == 0 ? "up" : "down");
+                direction == 0 ? "up" : "down");
             idle++;
         }
     }

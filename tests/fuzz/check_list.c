@@ -322,10 +322,10 @@ static const double half_rounds = 4e-3;
 /* How far output i moved in the noisy run that moved it most. Noise is added where results differ:
  * a bound holds for a model in which a rounding error stays one, and not behind a comparison, a
  * Round or a Cast to integers of a value that is near a step. */
-static bool find_spread(checker *c, const run *x, uint32_t i, double *spread)
+static bool find_deviation(checker *c, const run *x, uint32_t i, double *deviation)
 {
     enum { TRIALS = 16 };
-    *spread = 0;
+    *deviation = 0;
     for (uint64_t k = 0; k < TRIALS; k++) {
         prt_module *noisy = NULL;
         run r = { .program = NULL };
@@ -333,7 +333,7 @@ static bool find_spread(checker *c, const run *x, uint32_t i, double *spread)
         bool ran = prt_ir_clone(c->before, &noisy) == POPRT_OK &&
             fuzz_add_noise(noisy, c->unit, k) == POPRT_OK && start_run(c, noisy, &r) == POPRT_OK;
         if (ran)
-            *spread = fmax(*spread, fuzz_distance(&r.out[i], &x->out[i]));
+            *deviation = fmax(*deviation, fuzz_distance(&r.out[i], &x->out[i]));
         end_run(&r);
         prt_module_release(noisy);
         if (!ran)
@@ -346,9 +346,9 @@ static bool find_spread(checker *c, const run *x, uint32_t i, double *spread)
 static bool is_explained(checker *c, const run *x, uint32_t i, const prt_tensor *found,
     double share)
 {
-    double spread;
-    return c->bound > 0 && find_spread(c, x, i, &spread) &&
-        fuzz_distance(found, &x->out[i]) <= share + spread;
+    double deviation;
+    return c->bound > 0 && find_deviation(c, x, i, &deviation) &&
+        fuzz_distance(found, &x->out[i]) <= share + deviation;
 }
 
 static bool compare_outputs(checker *c, const run *x, const run *y)

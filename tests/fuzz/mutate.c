@@ -46,12 +46,12 @@ static const uint64_t interesting[] = { 0, 1, 2, 7, 8, 9, 0x7f, 0x80, 0xff, 0x7f
     0x7fffffff, 0x80000000, 0xffffffff, 0x7fffffffffffffff, 0x8000000000000000, UINT64_MAX };
 
 /* Overwrites bytes with a protobuf varint of an interesting number. */
-static size_t put_varint(unsigned char *to, size_t room)
+static size_t put_varint(unsigned char *to, size_t capacity)
 {
     uint64_t v = interesting[below(sizeof(interesting) / sizeof(interesting[0]))];
     size_t n = 0;
     do {
-        if (n < room)
+        if (n < capacity)
             to[n] = (unsigned char)((v & 0x7f) | (v > 0x7f ? 0x80 : 0));
         v >>= 7;
         n++;

@@ -354,13 +354,13 @@ START_TEST(large_expressions_are_kept)
         (void)snprintf(name, sizeof(name), "x%d", i);
         symbols[i] = prt_dim_symbol(dims, prt_str_of(name));
     }
-    for (int turn = 0; turn < 2; turn++) {
+    for (int round = 0; round < 2; round++) {
         int64_t again = 0, again_product = 1;
         for (int i = 0; i < 40; i++) {
             again = add(again, symbols[i]);
             again_product = mul(again_product, add(symbols[i], 1));
         }
-        ck_assert(turn == 0 || (again == sum && again_product == product));
+        ck_assert(round == 0 || (again == sum && again_product == product));
         sum = again;
         product = again_product;
     }

@@ -34,10 +34,10 @@ START_TEST(integers_wrap_and_come_back)
         uint64_t wanted[COUNT] = { 0 };
         int wrong = 0;
         memset(data, 0, sizeof(data));
-        for (int turn = 0; turn < 2000; turn++) {
+        for (int round = 0; round < 2000; round++) {
             const size_t at = random_number() % COUNT;
             wanted[at] = random_number();
-            if (turn % 2 == 0)
+            if (round % 2 == 0)
                 prt_store_u64(types[k], data + 1, at, wanted[at]);
             else
                 prt_store_i64(types[k], data + 1, at, (int64_t)wanted[at]);

@@ -250,8 +250,8 @@ START_TEST(random_values_go_to_the_nearest)
     for (int k = 0; k < N_FORMATS; k++) {
         const format *f = &formats[k];
         const uint32_t sign = 1u << (f->bits - 1);
-        const int turns = f->bits == 16 ? 300 : 20000;
-        for (int i = 0; i < turns; i++) {
+        const int rounds = f->bits == 16 ? 300 : 20000;
+        for (int i = 0; i < rounds; i++) {
             const int span = (1 << f->exp_bits) + f->mant_bits + 2;
             const int exp = (int)(random_number() % (uint64_t)span) - f->bias - f->mant_bits;
             const double unit = (double)(random_number() >> 11) * 0x1p-53;

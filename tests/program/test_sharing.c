@@ -148,13 +148,13 @@ START_TEST(parts_outside_their_buffer_are_refused)
 }
 END_TEST
 
-#define BESIDE                                                                                     \
+#define COLUMNS                                                                                    \
     "x = input f32[2,2,2,4]\na = nhwc_max_pool x {kernel_shape=[1,1]}\n"                           \
     "b = nhwc_max_pool a {kernel_shape=[1,1]}\nc = concat a b {axis=3}\ny = softmax c\nreturn y\n"
 
 static prt_program *concat_program(void)
 {
-    prt_program *p = program_from_text(BESIDE);
+    prt_program *p = program_from_text(COLUMNS);
     ck_assert_int_eq(prt_program_check(p), POPRT_OK);
     ck_assert_uint_eq(named(p, "a")->space, PRT_SPACE_COLUMNS);
     ck_assert_uint_eq(named(p, "b")->offset, 16);
@@ -200,7 +200,7 @@ START_TEST(columns_read_by_views_or_outputs_are_refused)
     prt_program *p = program_from_text(text);
     named(p, "e")->ref = index_of(p, "a");
     ck_bad(p, "a view is of columns");
-    p = program_from_text(BESIDE);
+    p = program_from_text(COLUMNS);
     prt_buffer *y = named(p, "y");
     y->space = PRT_SPACE_COLUMNS;
     y->ref = index_of(p, "c");

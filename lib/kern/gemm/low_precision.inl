@@ -310,7 +310,7 @@ __attribute__((noinline)) static void reorder_columns(size_t rows, size_t vector
 }
 
 /* The same for 8-bit floats. */
-#define LP_FOURS(KIND, R, W)                                                                       \
+#define LP_BYTES(KIND, R, W)                                                                       \
     static void lp_##KIND##_##R##x##W(const lp_tile *t)                                            \
     {                                                                                              \
         LP_BEGIN(R, W)                                                                             \
@@ -352,8 +352,8 @@ __attribute__((noinline)) static void reorder_columns(size_t rows, size_t vector
     { { lp_##WIDE##_1x4, lp_##WIDE##_2x4, lp_##WIDE##_3x4, lp_##WIDE##_4x4 },                      \
         { lp_##SLICE##_1x1, lp_##SLICE##_2x1, lp_##SLICE##_3x1,                                    \
             lp_##SLICE##_4x1 } }
-#define LP_LONE(ONE, KIND) ONE(KIND, 1, 1)
-#define LP_LONE_ROW(KIND)                                                                          \
+#define LP_INTEGERS(ONE, KIND) ONE(KIND, 1, 1)
+#define LP_INTEGERS_ROW(KIND)                                                                      \
     { { lp_##KIND##_1x4, lp_##KIND##_2x4, lp_##KIND##_3x4, lp_##KIND##_4x4 },                      \
         { lp_##KIND##_1x1 } }
 static const size_t lp_wide[] = { 4, 4, 4, 4 };
@@ -364,8 +364,8 @@ static const size_t lp_wide[] = { 4, 4, 4, 4 };
     { { lp_##WIDE##_1x8, lp_##WIDE##_2x4, lp_##SLICE##_3x2, lp_##SLICE##_4x2 },                    \
         { lp_##SLICE##_1x2, lp_##SLICE##_2x2, lp_##SLICE##_3x2,                                    \
             lp_##SLICE##_4x2 } }
-#define LP_LONE(ONE, KIND) ONE(KIND, 1, 2) ONE(KIND, 3, 2) ONE(KIND, 4, 2)
-#define LP_LONE_ROW(KIND)                                                                          \
+#define LP_INTEGERS(ONE, KIND) ONE(KIND, 1, 2) ONE(KIND, 3, 2) ONE(KIND, 4, 2)
+#define LP_INTEGERS_ROW(KIND)                                                                      \
     { { lp_##KIND##_1x8, lp_##KIND##_2x4, lp_##KIND##_3x2, lp_##KIND##_4x2 },                      \
         { lp_##KIND##_1x2, NULL, lp_##KIND##_3x2, lp_##KIND##_4x2 } }
 static const size_t lp_wide[] = { 8, 4, 2, 2 };
@@ -375,8 +375,8 @@ static const size_t lp_wide[] = { 8, 4, 2, 2 };
 #define LP_ROW(WIDE, SLICE)                                                                        \
     { { lp_##SLICE##_1x4, lp_##SLICE##_2x4 },                                                      \
         { lp_##SLICE##_1x4, lp_##SLICE##_2x4 } }
-#define LP_LONE LP_SLICE
-#define LP_LONE_ROW(KIND) LP_ROW(KIND, KIND)
+#define LP_INTEGERS LP_SLICE
+#define LP_INTEGERS_ROW(KIND) LP_ROW(KIND, KIND)
 static const size_t lp_wide[] = { 4, 4 };
 #endif
 
@@ -397,18 +397,18 @@ LP_SLICE(LP_PAIRS, bf16)
 #define STREAMED false
 #define GROUP PRT_LOW_PRECISION_I4_ROWS
 LP_WIDE(LP_BLOCKS, i4)
-LP_LONE(LP_BLOCKS, i4)
+LP_INTEGERS(LP_BLOCKS, i4)
 #undef GROUP
 #undef ELEMENT
 #undef STREAMED
 #define STREAMED true
 #define ELEMENT uint8_t
-LP_WIDE(LP_FOURS, e4m3)
-LP_WIDE(LP_FOURS, e5m2)
+LP_WIDE(LP_BYTES, e4m3)
+LP_WIDE(LP_BYTES, e5m2)
 LP_SLICE(LP_KERNEL, f8)
 #define GROUP 1
 LP_WIDE(LP_BLOCKS, i8)
-LP_LONE(LP_BLOCKS, i8)
+LP_INTEGERS(LP_BLOCKS, i8)
 #undef GROUP
 #undef ELEMENT
 #undef STREAMED
@@ -432,7 +432,7 @@ static void run_small_m(const prt_low_precision_block *g)
 {
     static const lp_fn kernels[PRT_LOW_PRECISION_COUNT][2][LP_ROWS] = {
         LP_ROW(f16, f16), LP_ROW(bf16, bf16), LP_ROW(e4m3, f8), LP_ROW(e5m2, f8),
-        LP_LONE_ROW(i8), LP_LONE_ROW(i4) };
+        LP_INTEGERS_ROW(i8), LP_INTEGERS_ROW(i4) };
     const size_t groups = (g->rows + LP_ROWS - 1) / LP_ROWS;
     lp_tile t = { .g = g, .width = prt_gemm_width(g->columns) };
     for (size_t n = 0; n < groups; n++) {

@@ -159,7 +159,7 @@ static inline DW_INLINE void depthwise_requantize(const prt_requantize *q, const
 
 static inline DW_INLINE void depthwise_some(const prt_depthwise_i8_block *g,
     const depthwise_block *b, depthwise_at at,
-    size_t fours)
+    size_t words)
 {
     const prt_requantize q = *g->q;
     for (at.i = 0; at.i < g->pixels; at.i += at.two ? 2 : 1) {
@@ -168,7 +168,7 @@ static inline DW_INLINE void depthwise_some(const prt_depthwise_i8_block *g,
         PRT_UNROLL(4)
         for (size_t k = 0; k < 4; k++)
             sum[k] = q_load(b->bias + k * Q_LANES);
-        for (size_t f = 0; f < fours; f++)
+        for (size_t f = 0; f < words; f++)
             depthwise_four(b, f, at, sum);
         uint8_t *y = g->y + at.i * g->ldy + at.first;
         depthwise_requantize(&q, b, &at, sum, y, y + (at.j - at.i) * g->ldy);
@@ -187,9 +187,9 @@ static void depthwise_order_scales(const prt_depthwise_i8_block *g, size_t first
 
 static inline void run_depthwise_i8(const prt_depthwise_i8_block *g)
 {
-    const size_t fours = (g->taps + 3) / 4;
+    const size_t words = (g->taps + 3) / 4;
     depthwise_block b;
-    for (size_t t = 0; t < 4 * fours; t++)
+    for (size_t t = 0; t < 4 * words; t++)
         b.from[t] = g->from + (t < g->taps ? t : g->taps - 1) * g->pixels;
     for (size_t first = g->first, n; first < g->last; first += n) {
         n = g->last - first < DW_CHANNELS ? g->last - first : DW_CHANNELS;
@@ -202,11 +202,11 @@ static inline void run_depthwise_i8(const prt_depthwise_i8_block *g)
             n = DW_CHANNELS;
         }
         const bool two = DW_TWO_PIXELS && n <= DW_CHANNELS / 2;
-        for (size_t f = 0; f < fours; f++)
+        for (size_t f = 0; f < words; f++)
             depthwise_order(sizeof(int32_t), n, two, g->w + f * g->channels + first, b.w[f]);
         depthwise_order_scales(g, first, n, two, &b);
         depthwise_some(g, &b, (depthwise_at){ .first = first, .n = n, .two = DW_TWO_PIXELS && two },
-            fours);
+            words);
     }
 }
 #else

@@ -112,7 +112,7 @@ static void multiply(size_t n, size_t columns, const double *x, const double *m,
 }
 
 /* Computes the attention weights of the memory's rows for the state h. */
-static void weigh_rows(const attention *s, const prt_rnn *n, size_t rows)
+static void find_weights(const attention *s, const prt_rnn *n, size_t rows)
 {
     const double *keys = s->keys + (n->direction * n->batch + n->entry) * s->most * s->size;
     const double *v = s->v + n->direction * s->size;
@@ -141,7 +141,7 @@ static void cell(const prt_rnn *n, const double *x)
     if (s->input != 0)
         memcpy(s->x, x, s->input * sizeof(double));
     prt_lstm_step(n, s->x, n->h, s->input_forget);
-    weigh_rows(s, n, rows);
+    find_weights(s, n, rows);
     multiply(rows, s->depth, s->weight, s->memory + n->entry * s->most * s->depth, context);
     if (s->layer == NULL) {
         memcpy(seen, context, s->depth * sizeof(double));

@@ -34,7 +34,7 @@ static poprt_status infer(prt_infer *c, uint32_t id, const void *attrs, bool las
 
 static poprt_status eval(prt_eval *c, uint32_t id, const void *attrs, bool last)
 {
-    prt_tensor x, turned, y, back;
+    prt_tensor x, transposed, y, back;
     const prt_tensor *in[] = { &x };
     prt_tensor *out[] = { &y };
     prt_shape shape;
@@ -42,8 +42,8 @@ static poprt_status eval(prt_eval *c, uint32_t id, const void *attrs, bool last)
     PRT_TRY(prt_quant_dequantize_input(c, 0, &x));
     if (last) {
         prt_channels_first(&shape);
-        PRT_TRY(prt_channels_to_first(c, &x, &turned));
-        x = turned;
+        PRT_TRY(prt_channels_to_first(c, &x, &transposed));
+        x = transposed;
     }
     PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f64, x.rank, shape.dims, &y));
     PRT_TRY(prt_delegate_eval(c, id, attrs, 1, in, 1, out));

@@ -138,7 +138,7 @@ static poprt_status tokenize(splitter *k, poprt_string text)
     return POPRT_OK;
 }
 
-static void *regex_room(void *user, size_t size)
+static void *regex_alloc(void *user, size_t size)
 {
     return prt_eval_scratch(user, 1, size);
 }
@@ -147,7 +147,7 @@ static poprt_status begin(prt_eval *c, splitter *k)
 {
     const prt_tensor *x = c->in[0];
     const poprt_string *text = x->data;
-    const prt_regex_memory memory = { regex_room, c };
+    const prt_regex_memory memory = { regex_alloc, c };
     size_t most = 0;
     const char *why = "";
     k->c = c;

@@ -160,7 +160,7 @@ __attribute__((noinline)) static bool compares(const prt_packed_node *n, double 
     return prt_tree_compares((prt_tree_mode)(n->what & PRT_PACKED_MODE), x, n->value);
 }
 
-enum { WAYS = 8 };
+enum { LANES = 8 };
 
 /* One step of a walk at node *at. Sets `*more` unless that is a leaf. Returns false where an index
    is out of range. */
@@ -191,9 +191,9 @@ __attribute__((always_inline)) static inline bool walk(const prt_packed_forest *
         .features = forest->features };
     for (bool more = true, fits = true; more;) {
         more = false;
-        if (n == WAYS) {
+        if (n == LANES) {
             PRT_UNROLL(8)
-            for (size_t k = 0; k < WAYS; k++)
+            for (size_t k = 0; k < LANES; k++)
                 fits = fits && step(&f, single, x[k], &at[k], &more);
         } else {
             for (size_t k = 0; k < n; k++)
@@ -227,13 +227,13 @@ static bool score_rows(const prt_packed_forest *f, size_t rows, const void *x, d
     const bool single = f->x->dtype == PRT_DTYPE_f32;
     const size_t size = f->features * (single ? sizeof(float) : sizeof(double));
     const size_t targets = f->decision.targets + 1;
-    const bool by_rows = rows >= WAYS;
+    const bool by_rows = rows >= LANES;
     const size_t outer = by_rows ? f->n_roots : rows, inner = by_rows ? rows : f->n_roots;
     for (size_t o = 0; o < outer; o++)
-        for (size_t i = 0; i < inner; i += WAYS) {
-            const size_t n = inner - i < WAYS ? inner - i : WAYS;
-            const void *from[WAYS];
-            size_t at[WAYS];
+        for (size_t i = 0; i < inner; i += LANES) {
+            const size_t n = inner - i < LANES ? inner - i : LANES;
+            const void *from[LANES];
+            size_t at[LANES];
             for (size_t k = 0; k < n; k++) {
                 from[k] = (const char *)x + (by_rows ? i + k : o) * size;
                 at[k] = (size_t)f->roots[by_rows ? o : i + k];

@@ -467,7 +467,7 @@ poprt_status prt_regex_create(prt_str pattern, prt_regex_memory memory, prt_rege
     }
     if (r == NULL || p == NULL)
         return POPRT_E_NOMEM;
-    *r = (prt_regex){ .turn = 0 };
+    *r = (prt_regex){ .round = 0 };
     r->code = memory.alloc(memory.user, PRT_REGEX_MAX_CODE * sizeof(prt_regex_code));
     r->ranges = memory.alloc(memory.user, max_ranges * sizeof(prt_regex_range));
     r->now = memory.alloc(memory.user, PRT_REGEX_MAX_CODE * 5 * sizeof(int32_t));

@@ -35,7 +35,7 @@ struct prt_regex {
      * was added last. */
     int32_t *now, *next, *stack;
     uint64_t *seen;
-    uint64_t turn;
+    uint64_t round;
 };
 
 /* Decodes the character at `*at` and advances it; each invalid byte of UTF-8 counts as U+FFFD. */

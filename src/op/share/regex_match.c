@@ -66,9 +66,9 @@ static bool follow(prt_regex *r, int32_t pc, const place *at, int32_t *list, int
     r->stack[depth++] = pc;
     while (depth > 0) {
         pc = r->stack[--depth];
-        if (r->seen[pc] == r->turn)
+        if (r->seen[pc] == r->round)
             continue;
-        r->seen[pc] = r->turn;
+        r->seen[pc] = r->round;
         const prt_regex_code *c = &r->code[pc];
         int32_t go[2] = { 0, 0 };
         if (c->op == PRT_REGEX_SET)
@@ -82,7 +82,7 @@ static bool follow(prt_regex *r, int32_t pc, const place *at, int32_t *list, int
         if (c->op == PRT_REGEX_SPLIT)
             go[1] = c->y;
         for (uint32_t i = 0; i < 2; i++)
-            if (go[i] != 0 && r->seen[pc + go[i]] != r->turn)
+            if (go[i] != 0 && r->seen[pc + go[i]] != r->round)
                 r->stack[depth++] = pc + go[i];
     }
     return matched;
@@ -104,7 +104,7 @@ size_t prt_regex_longest(prt_regex *r, const char *text, size_t size, size_t fro
     const char *peek = at;
     here.word_before = from > 0 && prt_regex_is_word((unsigned char)text[from - 1]);
     here.word_after = from < size && prt_regex_is_word(prt_regex_decode(&peek, end));
-    r->turn++;
+    r->round++;
     size_t longest = follow(r, 0, &here, r->now, &n_now) ? from : SIZE_MAX;
     while (at < end && n_now > 0) {
         const uint32_t c = prt_regex_decode(&at, end);
@@ -112,7 +112,7 @@ size_t prt_regex_longest(prt_regex *r, const char *text, size_t size, size_t fro
         peek = at;
         here = (place){ .end = at == end, .word_before = prt_regex_is_word(c) };
         here.word_after = at < end && prt_regex_is_word(prt_regex_decode(&peek, end));
-        r->turn++;
+        r->round++;
         for (int32_t i = 0; i < n_now; i++)
             if (takes(r, &r->code[r->now[i]], c) &&
                 follow(r, r->now[i] + 1, &here, r->next, &n_next))

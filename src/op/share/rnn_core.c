@@ -196,22 +196,22 @@ static poprt_status check_inputs(prt_infer *c, const prt_rnn_params *params, int
     const int64_t w[3] = { dirs, rows, prt_infer_dim(c, 0, 2) }, r[3] = { dirs, rows, hidden };
     const int64_t b[2] = { dirs, prt_dim_mul(c->dims, rows, 2) };
     const int64_t p[2] = { dirs, prt_dim_mul(c->dims, hidden, 3) };
-    const int64_t plain[3] = { dirs, batch, hidden }, turned[3] = { batch, dirs, hidden };
+    const int64_t plain[3] = { dirs, batch, hidden }, batch_first[3] = { batch, dirs, hidden };
     PRT_TRY(prt_infer_rank(c, 0, 3));
     PRT_TRY(check_dims(c, 1, 3, w));
     PRT_TRY(check_dims(c, 2, 3, r));
     PRT_TRY(check_dims(c, 3, 2, b));
     PRT_TRY(check_dims(c, 4, 1, &batch));
-    PRT_TRY(check_dims(c, 5, 3, params->layout != 0 ? turned : plain));
-    PRT_TRY(check_dims(c, 6, 3, params->layout != 0 ? turned : plain));
+    PRT_TRY(check_dims(c, 5, 3, params->layout != 0 ? batch_first : plain));
+    PRT_TRY(check_dims(c, 6, 3, params->layout != 0 ? batch_first : plain));
     return check_dims(c, 7, 2, p);
 }
 
 poprt_status prt_rnn_infer(prt_infer *c, const prt_rnn_params *params)
 {
     PRT_TRY(check_params(c, params));
-    const bool turned = params->layout != 0;
-    const int64_t seq = prt_infer_dim(c, 0, turned), batch = prt_infer_dim(c, 0, !turned);
+    const bool batch_first = params->layout != 0;
+    const int64_t seq = prt_infer_dim(c, 0, batch_first), batch = prt_infer_dim(c, 0, !batch_first);
     const int64_t dirs = (int64_t)prt_rnn_directions(params);
     int64_t hidden;
     PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, 2, 2),
@@ -219,9 +219,9 @@ poprt_status prt_rnn_infer(prt_infer *c, const prt_rnn_params *params)
     PRT_TRY(check_inputs(c, params, batch, hidden));
     const int64_t y[2][4] = { { seq, dirs, batch, hidden }, { batch, seq, dirs, hidden } };
     const int64_t state[2][3] = { { dirs, batch, hidden }, { batch, dirs, hidden } };
-    PRT_TRY(prt_infer_exact(c, 0, c->in[0].dtype, 4, y[turned]));
-    PRT_TRY(prt_infer_exact(c, 1, c->in[0].dtype, 3, state[turned]));
-    return prt_infer_exact(c, 2, c->in[0].dtype, 3, state[turned]);
+    PRT_TRY(prt_infer_exact(c, 0, c->in[0].dtype, 4, y[batch_first]));
+    PRT_TRY(prt_infer_exact(c, 1, c->in[0].dtype, 3, state[batch_first]));
+    return prt_infer_exact(c, 2, c->in[0].dtype, 3, state[batch_first]);
 }
 
 /* ---- evaluation ---- */
@@ -280,7 +280,7 @@ static void write_state(const prt_eval *c, uint32_t out, const prt_rnn *n, size_
 static void run_entry(prt_eval *c, prt_rnn *n, const operands *o, size_t direction, size_t b,
     size_t length)
 {
-    const bool turned = n->params->layout != 0;
+    const bool batch_first = n->params->layout != 0;
     const bool backward = prt_rnn_backward(n->params, direction);
     const size_t state = state_at(n, direction, b);
     n->direction = direction;
@@ -292,9 +292,9 @@ static void run_entry(prt_eval *c, prt_rnn *n, const operands *o, size_t directi
     for (size_t t = 0; t < length; t++) {
         const size_t at = backward ? length - 1 - t : t;
         n->step = t;
-        n->cell(n, o->x + (turned ? b * n->seq + at : at * n->batch + b) * n->input);
-        const size_t to = turned ? (b * n->seq + at) * n->directions + direction
-                                 : (at * n->directions + direction) * n->batch + b;
+        n->cell(n, o->x + (batch_first ? b * n->seq + at : at * n->batch + b) * n->input);
+        const size_t to = batch_first ? (b * n->seq + at) * n->directions + direction
+                                      : (at * n->directions + direction) * n->batch + b;
         if (prt_eval_wants(c, 0))
             prt_reals_store(c->out[0]->dtype, c->out[0]->data, to * n->hidden, 1, n->hidden, n->h);
     }
@@ -329,10 +329,10 @@ poprt_status prt_rnn_run(prt_eval *c, const prt_rnn_params *params, uint32_t ini
     uint32_t peephole, void (*cell)(const prt_rnn *n, const double *x), const void *user)
 {
     const prt_tensor *x = c->in[0];
-    const bool turned = params->layout != 0;
+    const bool batch_first = params->layout != 0;
     prt_rnn n = { .params = params,
-        .seq = (size_t)x->dims[turned],
-        .batch = (size_t)x->dims[!turned],
+        .seq = (size_t)x->dims[batch_first],
+        .batch = (size_t)x->dims[!batch_first],
         .input = (size_t)x->dims[2],
         .hidden = (size_t)c->in[2]->dims[2],
         .directions = prt_rnn_directions(params),

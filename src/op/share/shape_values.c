@@ -112,7 +112,7 @@ poprt_status prt_shape_index_fail(const prt_eval *c, int64_t index, int64_t dim)
 }
 
 enum {
-    FEW = 16,        /* below this number, elements are filled one by one */
+    LOOP_LIMIT = 16, /* below this number, elements are filled one by one */
     FILLED = 1 << 14 /* block size in bytes of copies while filling; it fits the L1 cache */
 };
 
@@ -146,9 +146,9 @@ void prt_fill_elements(int32_t dtype, void *to, size_t to_index, const void *fro
     const char *s = (const char *)from + from_index * (bits / 8);
     if (bits == 8 && count != 0)
         memset(d, *s, count);
-    else if (bits == 32 && count < FEW)
+    else if (bits == 32 && count < LOOP_LIMIT)
         FILL(4);
-    else if (bits == 64 && count < FEW)
+    else if (bits == 64 && count < LOOP_LIMIT)
         FILL(8);
     else if (count != 0)
         fill_wide(d, s, bits / 8, count);

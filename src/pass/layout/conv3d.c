@@ -146,23 +146,24 @@ static prt_value *convolved(prt_pass *p, prt_build *b, const conv3d *v, prt_valu
 static prt_value *concat_planes(prt_pass *p, prt_build *b, const conv3d *v, prt_value *residual)
 {
     static const int64_t planes_first[RANK] = { 0, 2, 1, 3, 4 };
-    const bool few = v->channels == 1 || v->kernel[0] * v->channels <= PRT_TO_NHWC_IMAGE_CHANNELS;
+    const bool channels_first =
+        v->channels == 1 || v->kernel[0] * v->channels <= PRT_TO_NHWC_IMAGE_CHANNELS;
     const int64_t planes[4] = { -1, v->channels, v->in[1], v->in[2] };
-    prt_value *x =
-        few ? prt_match_add_transpose(b, v->x, RANK, planes_first) : prt_to_nhwc_last(b, v->x);
+    prt_value *x = channels_first ? prt_match_add_transpose(b, v->x, RANK, planes_first)
+                                  : prt_to_nhwc_last(b, v->x);
     prt_value *part[MAX_PLANES];
     x = x != NULL ? padded(b, v, x) : NULL;
     for (int64_t k = 0; k < v->kernel[0]; k++) {
         part[k] = x != NULL ? planes_of_tap(b, v, x, k) : NULL;
-        part[k] = few ? prt_match_add_reshape(b, part[k], 4, planes) : part[k];
+        part[k] = channels_first ? prt_match_add_reshape(b, part[k], 4, planes) : part[k];
         if (part[k] == NULL)
             return NULL;
     }
     prt_concat_attrs attrs = PRT_ATTRS_OF(concat);
-    PRT_ATTR_SET(attrs, concat, axis, few ? 1 : RANK - 1);
+    PRT_ATTR_SET(attrs, concat, axis, channels_first ? 1 : RANK - 1);
     x = v->kernel[0] == 1 ? part[0]
                           : prt_build_op(b, PRT_OP_concat, &attrs, (uint32_t)v->kernel[0], part);
-    if (x != NULL && !few)
+    if (x != NULL && !channels_first)
         x = images_of(b, x, v->kernel[0] * v->channels, v->in + 1);
     return x != NULL ? convolved(p, b, v, x, residual) : NULL;
 }

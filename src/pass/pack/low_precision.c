@@ -258,10 +258,10 @@ static bool replace(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_at
 {
     target t;
     prt_value *in[5];
-    const bool narrowed = target_of(p, &t);
-    if (computes(p, PRT_COMPUTE_i8) && (!narrowed || t.kind != PRT_LOW_PRECISION_i4))
+    const bool is_low_precision = target_of(p, &t);
+    if (computes(p, PRT_COMPUTE_i8) && (!is_low_precision || t.kind != PRT_LOW_PRECISION_i4))
         return replace_by_quantized(p, b, root, attrs);
-    if (!narrowed || !convert_weights(p, root, &t, (size_t)attrs->columns, &in[1], &in[4]))
+    if (!is_low_precision || !convert_weights(p, root, &t, (size_t)attrs->columns, &in[1], &in[4]))
         return false;
     in[0] = prt_op_input(root, 0);
     in[2] = prt_op_input(root, 2);

@@ -204,10 +204,11 @@ poprt_status prt_retype_copy_of(prt_retype_state *s, prt_value *v, bool full, pr
         else
             f->full = v;
     }
-    const bool narrowed = full && s->how->constants_as_to && f->full == v && prt_value_is_fixed(v);
-    if (f->to == NULL && (!full || narrowed))
+    const bool from_converted =
+        full && s->how->constants_as_to && f->full == v && prt_value_is_fixed(v);
+    if (f->to == NULL && (!full || from_converted))
         PRT_TRY(make_to(s, v, f));
-    if (full && (f->full == NULL || narrowed))
+    if (full && (f->full == NULL || from_converted))
         PRT_TRY(prt_retype_cast(s, f->to, s->how->from, &f->full));
     *out = full ? f->full : f->to;
     return POPRT_OK;

@@ -7,8 +7,8 @@
  *     replace_erf_with_erfv2      Erf      ErfV2
  *     replace_isinf               IsInf    IsInfV2, with its attributes
  *     replace_round               Round    RoundV2
- *     replace_softmax             Softmax  SoftmaxV2, if the last axis has an odd number of
- * elements replace_where_with_wherev2  Where    WhereV2
+ *     replace_softmax             Softmax  SoftmaxV2, if the size of the last axis is odd
+ *     replace_where_with_wherev2  Where    WhereV2
  */
 #include "pass/engine/match.h"
 

@@ -180,7 +180,7 @@ START_TEST(wrong_group_norms_are_refused)
 }
 END_TEST
 
-static void ck_spread(const char *x, const char *w, const char *attrs, poprt_status status,
+static void ck_depth_to_space(const char *x, const char *w, const char *attrs, poprt_status status,
     const char *part)
 {
     char text[512];
@@ -193,18 +193,20 @@ static void ck_spread(const char *x, const char *w, const char *attrs, poprt_sta
 
 START_TEST(wrong_spreads_are_refused)
 {
-    ck_spread(X, "[64]", "filters=0,kernel_shape=[2,2]", POPRT_E_ARG, "filters");
-    ck_spread(X, "[64]", "filters=1,kernel_shape=[2]", POPRT_E_ARG, "2 sizes");
-    ck_spread(X, "[64]", "filters=1,kernel_shape=[2,0]", POPRT_E_ARG, "2 sizes");
-    ck_spread(X, "[64]", "filters=1,kernel_shape=[-2,2]", POPRT_E_ARG, "2 sizes");
-    ck_spread(X, "[64]", "filters=2147483647,kernel_shape=[2,2]", POPRT_E_ARG, "filters");
-    ck_spread(X, "[64]", "filters=1,kernel_shape=[2,2147483647]", POPRT_E_SHAPE, "size of W");
-    ck_spread(X, "[65]", "filters=1,kernel_shape=[2,2]", POPRT_E_SHAPE, "size of W");
-    ck_spread("[2,2,2] zeros", "[64]", "filters=1,kernel_shape=[2,2]", POPRT_E_SHAPE, "rank 3");
-    ck_spread(X, "[64]", "filters=1,kernel_shape=[2,2],activation=\"?\"", POPRT_E_ARG,
+    ck_depth_to_space(X, "[64]", "filters=0,kernel_shape=[2,2]", POPRT_E_ARG, "filters");
+    ck_depth_to_space(X, "[64]", "filters=1,kernel_shape=[2]", POPRT_E_ARG, "2 sizes");
+    ck_depth_to_space(X, "[64]", "filters=1,kernel_shape=[2,0]", POPRT_E_ARG, "2 sizes");
+    ck_depth_to_space(X, "[64]", "filters=1,kernel_shape=[-2,2]", POPRT_E_ARG, "2 sizes");
+    ck_depth_to_space(X, "[64]", "filters=2147483647,kernel_shape=[2,2]", POPRT_E_ARG, "filters");
+    ck_depth_to_space(X, "[64]", "filters=1,kernel_shape=[2,2147483647]", POPRT_E_SHAPE,
+        "size of W");
+    ck_depth_to_space(X, "[65]", "filters=1,kernel_shape=[2,2]", POPRT_E_SHAPE, "size of W");
+    ck_depth_to_space("[2,2,2] zeros", "[64]", "filters=1,kernel_shape=[2,2]", POPRT_E_SHAPE,
+        "rank 3");
+    ck_depth_to_space(X, "[64]", "filters=1,kernel_shape=[2,2],activation=\"?\"", POPRT_E_ARG,
         "activation is '?'");
-    ck_spread("[1,0,0,1073741824] zeros", "[64]", "filters=2,kernel_shape=[1073741823,1073741823]",
-        POPRT_E_LIMIT, "fit in memory");
+    ck_depth_to_space("[1,0,0,1073741824] zeros", "[64]",
+        "filters=2,kernel_shape=[1073741823,1073741823]", POPRT_E_LIMIT, "fit in memory");
 }
 END_TEST
 

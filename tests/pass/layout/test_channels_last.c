@@ -93,7 +93,7 @@ START_TEST(residuals_and_activations_become_epilogues)
 END_TEST
 
 /* Few filters work on several pixels of a row at once. */
-static void ck_few(const char *inputs, const char *dims, size_t count, const char *rest,
+static void ck_pixel_blocking(const char *inputs, const char *dims, size_t count, const char *rest,
     size_t transposes, const char *parts)
 {
     char text[4096];
@@ -109,31 +109,32 @@ START_TEST(few_filters_use_blocks_of_pixels)
 {
     char in[64], rest[128];
     /* one filter; the last pixels of a row of 17 are cut off */
-    ck_few("x = input f32[n,5,3,16]\nb = const f32[1] {2}\n", "1,5,3,3", 45,
+    ck_pixel_blocking("x = input f32[n,5,3,16]\nb = const f32[1] {2}\n", "1,5,3,3", 45,
         "y = conv x w b {pads=[1,1,1,1]}", 1,
         "filters=16, kernel_shape=[3,18], pads=[1,1,1,1], strides=[1,16]");
-    ck_few("x = input f32[2,64,h,17]\n", "1,64,1,5", 320, "y = conv x w {pads=[0,2,0,2]}", 1,
-        "filters=9, slice");
+    ck_pixel_blocking("x = input f32[2,64,h,17]\n", "1,64,1,5", 320,
+        "y = conv x w {pads=[0,2,0,2]}", 1, "filters=9, slice");
     /* strides, remainders of a window, other paddings of a row */
     for (int width = 10; width < 31; width++) {
         (void)snprintf(in, sizeof(in), "x = input f32[1,5,2,%d]\nb = input f32[3]\n", width);
         (void)snprintf(rest, sizeof(rest), "y = conv x w b {strides=[1,%d],pads=[1,3,0,%d]}",
             width % 3 + 1, width % 4);
-        ck_few(in, "3,5,2,7", 210, rest, 2, "nhwc_conv");
+        ck_pixel_blocking(in, "3,5,2,7", 210, rest, 2, "nhwc_conv");
     }
     /* with a residual; 1-D convolutions and volumes */
-    ck_few("x = input f32[1,6,5,8]\nr = input f32[1,4,5,8]\n", "4,6,3,3", 216,
+    ck_pixel_blocking("x = input f32[1,6,5,8]\nr = input f32[1,4,5,8]\n", "4,6,3,3", 216,
         "y = fused_conv x w _ r {pads=[1,1,1,1],activation=\"Relu\"}", 3, "filters=16,");
-    ck_few("x = input f32[n,1,40]\n", "2,1,9", 18, "y = conv x w", 1, "filters=16, strides=[8]");
-    ck_few("x = input f32[1,5,4,5,12]\n", "2,5,2,2,3", 120, "y = conv x w {pads=[0,1,0,1,0,1]}", 2,
-        "filters=12");
+    ck_pixel_blocking("x = input f32[n,1,40]\n", "2,1,9", 18, "y = conv x w", 1,
+        "filters=16, strides=[8]");
+    ck_pixel_blocking("x = input f32[1,5,4,5,12]\n", "2,5,2,2,3", 120,
+        "y = conv x w {pads=[0,1,0,1,0,1]}", 2, "filters=12");
     /* no saving, or rows of unknown length */
-    ck_few("x = input f32[1,6,5,8]\n", "4,6,1,1", 24, "y = conv x w", 2, "filters=4");
-    ck_few("x = input f32[1,6,5,8]\n", "9,6,3,3", 486, "y = conv x w", 2, "filters=9");
-    ck_few("x = input f32[1,6,5,w]\n", "4,6,3,3", 216, "y = conv x w", 2, "filters=4");
-    ck_few("x = input f32[1,6,5,40]\n", "4,6,3,3", 216, "y = conv x w {dilations=[1,2]}", 2,
-        "filters=4");
-    ck_few("x = input f32[1,6,5,9]\nr = input f32[1,4,5,9]\n", "4,6,3,3", 216,
+    ck_pixel_blocking("x = input f32[1,6,5,8]\n", "4,6,1,1", 24, "y = conv x w", 2, "filters=4");
+    ck_pixel_blocking("x = input f32[1,6,5,8]\n", "9,6,3,3", 486, "y = conv x w", 2, "filters=9");
+    ck_pixel_blocking("x = input f32[1,6,5,w]\n", "4,6,3,3", 216, "y = conv x w", 2, "filters=4");
+    ck_pixel_blocking("x = input f32[1,6,5,40]\n", "4,6,3,3", 216, "y = conv x w {dilations=[1,2]}",
+        2, "filters=4");
+    ck_pixel_blocking("x = input f32[1,6,5,9]\nr = input f32[1,4,5,9]\n", "4,6,3,3", 216,
         "y = fused_conv x w _ r {pads=[1,1,1,1]}", 3, "filters=12");
 }
 END_TEST

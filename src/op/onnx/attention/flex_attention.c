@@ -144,7 +144,7 @@ static void softmax(const attention *s, double *x)
         x[j] /= sum;
 }
 
-static void weigh(prt_eval *c, attention *s, size_t head)
+static void sum_values(prt_eval *c, attention *s, size_t head)
 {
     load_group(c->in[IN_V], s, head, s->width, s->v);
     for (size_t i = 0; i < s->queries; i++) {
@@ -200,7 +200,7 @@ static poprt_status eval(prt_eval *c)
     PRT_TRY(modify(c, &s, ATTR_PROB, a->prob_mod));
     for (size_t h = 0; h < heads; h++) {
         PRT_TRY(c->host->check(c));
-        weigh(c, &s, h);
+        sum_values(c, &s, h);
     }
     return POPRT_OK;
 }

@@ -56,17 +56,17 @@ static poprt_status check_attrs(const prt_infer *c)
     return prt_infer_head_groups(c, a->q_num_heads, a->kv_num_heads);
 }
 
-/* Checks that the last dim of input `i` is `few` or `many`, where they are known. */
-static poprt_status check_gate(const prt_infer *c, uint32_t i, int64_t few, int64_t many)
+/* Checks that the last dim of input `i` is `shared` or `many`, where they are known. */
+static poprt_status check_gate(const prt_infer *c, uint32_t i, int64_t shared, int64_t many)
 {
     const int64_t have = prt_infer_dim(c, i, 2);
-    if (!prt_dim_is_number(have) || !prt_dim_is_number(few) || !prt_dim_is_number(many) ||
-        have == few || have == many)
+    if (!prt_dim_is_number(have) || !prt_dim_is_number(shared) || !prt_dim_is_number(many) ||
+        have == shared || have == many)
         return POPRT_OK;
     return prt_infer_fail(c, POPRT_E_SHAPE,
         "the last dim of input %u (%s) is %lld; %lld or %lld "
         "is needed",
-        i, prt_op_in_slot(c->def, i)->name, (long long)have, (long long)few, (long long)many);
+        i, prt_op_in_slot(c->def, i)->name, (long long)have, (long long)shared, (long long)many);
 }
 
 static poprt_status infer(prt_infer *c)

@@ -173,7 +173,8 @@ static void multiply_taps(const sampler *s, const taps *t, tap *to)
 }
 
 /* Returns the weighted sum of the taps of one position in a plane of float (`single`) or double. */
-static inline double weigh(const tap *t, size_t count, const float *single, const double *plane)
+static inline double interpolate(const tap *t, size_t count, const float *single,
+    const double *plane)
 {
     double sum = 0.0;
     for (size_t i = 0; i < count; i++)
@@ -183,18 +184,18 @@ static inline double weigh(const tap *t, size_t count, const float *single, cons
 }
 
 /* Computes `count` positions of `each` taps. */
-static void weigh_all(const tap *t, size_t each, size_t count, const float *single,
+static void interpolate_all(const tap *t, size_t each, size_t count, const float *single,
     const double *plane, double *sums)
 {
     if (single == NULL)
         for (size_t p = 0; p < count; p++)
-            sums[p] = weigh(t + p * each, each, NULL, plane);
+            sums[p] = interpolate(t + p * each, each, NULL, plane);
     else if (each == 4)
         for (size_t p = 0; p < count; p++)
-            sums[p] = weigh(t + p * 4, 4, single, NULL);
+            sums[p] = interpolate(t + p * 4, 4, single, NULL);
     else
         for (size_t p = 0; p < count; p++)
-            sums[p] = weigh(t + p * each, each, single, NULL);
+            sums[p] = interpolate(t + p * each, each, single, NULL);
 }
 
 /* Copies one element of a channel, for mode nearest. */
@@ -256,7 +257,7 @@ static poprt_status eval(prt_eval *c)
                     x->dtype == PRT_DTYPE_f32 ? (const float *)x->data + from : NULL;
                 if (single == NULL)
                     prt_read_f64(x->dtype, x->data, from, 1, size, plane);
-                weigh_all(t, each, some, single, plane, sums);
+                interpolate_all(t, each, some, single, plane, sums);
                 prt_write_f64(y->dtype, y->data, to, some, sums);
             }
         }

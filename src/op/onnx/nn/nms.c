@@ -76,7 +76,7 @@ static poprt_status read_option(prt_eval *c, uint32_t i, double *to)
 
 enum {
     CELLS = 256,
-    FEW = 32 /* up to this number, all kept boxes are compared without cells */
+    COMPARE_ALL = 32 /* up to this number, all kept boxes are compared without cells */
 };
 
 typedef struct nms {
@@ -169,7 +169,7 @@ static void keep(nms *s, size_t at, size_t box, area mine)
  * covers rounding. */
 static bool is_free(const nms *s, size_t kept, area mine)
 {
-    if (kept <= FEW) {
+    if (kept <= COMPARE_ALL) {
         for (size_t k = 0; k < kept; k++)
             if (overlaps(mine, s->areas[k], s->iou))
                 return false;

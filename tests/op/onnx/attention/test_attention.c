@@ -55,17 +55,17 @@ START_TEST(wrong_attention_inputs_are_refused)
 }
 END_TEST
 
-#define TURN(positions, attrs)                                                                     \
+#define ROTARY(positions, attrs)                                                                   \
     "x = const f32[1,1,1,2] {1,2}\nc = const f32[2,1] {1,0}\ns = const f32[2,1] {0,1}\n"           \
     "p = const i64[1,1] {" positions "}\ny = rotary_embedding x c s p" attrs "\nreturn y\n"
 
 START_TEST(wrong_positions_are_refused)
 {
-    ck_assert_str_eq(op_value(TURN("1", "")), "f32[1,1,1,2]: -2 1");
-    ck_assert_str_eq(op_status(TURN("2", "")), "POPRT_E_ARG");
-    ck_assert_str_eq(op_status(TURN("-1", "")), "POPRT_E_ARG");
-    ck_assert_str_eq(op_status(TURN("0", " {rotary_embedding_dim=4}")), "POPRT_E_ARG");
-    ck_assert_str_eq(op_status(TURN("0", " {rotary_embedding_dim=-2}")), "POPRT_E_ARG");
+    ck_assert_str_eq(op_value(ROTARY("1", "")), "f32[1,1,1,2]: -2 1");
+    ck_assert_str_eq(op_status(ROTARY("2", "")), "POPRT_E_ARG");
+    ck_assert_str_eq(op_status(ROTARY("-1", "")), "POPRT_E_ARG");
+    ck_assert_str_eq(op_status(ROTARY("0", " {rotary_embedding_dim=4}")), "POPRT_E_ARG");
+    ck_assert_str_eq(op_status(ROTARY("0", " {rotary_embedding_dim=-2}")), "POPRT_E_ARG");
 }
 END_TEST
 

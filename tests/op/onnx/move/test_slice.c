@@ -160,12 +160,12 @@ END_TEST
 /* A model may declare a shape that its contents contradict: evaluation must not rely on it. */
 START_TEST(evaluation_ignores_wrong_declared_shapes)
 {
-    float data[4] = { 1, 2, 3, 4 }, room[2];
+    float data[4] = { 1, 2, 3, 4 }, buffer[2];
     int64_t numbers[3] = { 0, 4, 0 };
     const int64_t four = 4, two = 2, one = 1;
     prt_tensor x, y, in[4];
     ck_assert(prt_tensor_init(&x, PRT_DTYPE_f32, 1, &four, data));
-    ck_assert(prt_tensor_init(&y, PRT_DTYPE_f32, 1, &two, room));
+    ck_assert(prt_tensor_init(&y, PRT_DTYPE_f32, 1, &two, buffer));
     for (uint32_t i = 0; i < 3; i++)
         ck_assert(prt_tensor_init(&in[i], PRT_DTYPE_i64, 1, &one, &numbers[i]));
     ck_assert(prt_tensor_init(&in[3], PRT_DTYPE_i64, 1, &one, &numbers[1]));
