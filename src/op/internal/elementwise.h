@@ -59,7 +59,7 @@ int64_t prt_instruction_of(uint32_t op);
 int64_t prt_instruction_of_power(double exponent);
 
 prt_instruction_form prt_instruction_form_of(int64_t code);
-/* Returns PRT_TWO_*, PRT_ONE_* and so on, according to the form. */
+/* Returns PRT_BINARY_*, PRT_UNARY_* and so on, according to the form. */
 int prt_instruction_kind(int64_t code);
 /* Returns the number of operands that are values; of all register operands, constants included. */
 uint32_t prt_form_operands(prt_instruction_form form);

@@ -95,7 +95,7 @@ static void sum_fast(const prt_svm *s, const double *x, double *to)
         s->fast->distances(s->features, s->count, row, s->vectors, sums);
     else
         s->fast->dots(s->features, s->count, row, s->vectors, s->features, NULL, sums);
-    int kind = -1; /* kind of PRT_ONE_* that remains to be applied to the row */
+    int kind = -1; /* kind of PRT_UNARY_* that remains to be applied to the row */
     if (s->kernel == PRT_SVM_RBF)
         kind = PRT_UNARY_exp;
     else if (s->kernel == PRT_SVM_POLY)
