@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_session.c — running programs: buffers in place, symbols, bodies, weights, refusals.
- * Covers: denormals.c, finalize.c, frame.c, run.c.
+ * Covers: denormals.c, finalize.c, frame.c, run.c, views.c.
  */
 #include "cpu/cpu.h"
 #include "kern/kern.h"

@@ -201,7 +201,7 @@ static inline vf v_log(vf x)
 
 /* x = q pi/2 + r. Returns r without q times the last 7.55e-8 of pi/2. The parts of pi/2 are so
  * short that q times each is exact. */
-static inline vf v_quarter_turns(vf x, vf *q)
+static inline vf v_reduce_by_half_pi(vf x, vf *q)
 {
     *q = v_round(v_mul(x, v_set(0.636619772f)));
     const vf r = v_fma(*q, v_set(-1.5703125f), x);
@@ -223,7 +223,7 @@ static inline vf v_sine_cosine(vf r, vf *cosine)
 static inline vf v_sine_quarter(vf x, float ahead)
 {
     vf q, cosine;
-    vf r = v_quarter_turns(x, &q);
+    vf r = v_reduce_by_half_pi(x, &q);
     r = v_fma(q, v_set(-7.54978995489188216e-8f), r);
     const vf sine = v_sine_cosine(r, &cosine);
     /* The quadrant: 0, 1, 2 or -2, -1. */
@@ -255,7 +255,7 @@ static inline vf v_tangent(vf x)
     float lane[VL];
     if (!(v_largest(v_abs(x)) > 8192.0f)) {
         vf q, cosine;
-        vf r = v_quarter_turns(x, &q);
+        vf r = v_reduce_by_half_pi(x, &q);
         r = v_fma(q, v_set(-7.549533620476723e-08f), r);
         r = v_fma(q, v_set(-2.56334407e-12f), r);
         const vf sine = v_sine_cosine(r, &cosine);

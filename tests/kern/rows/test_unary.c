@@ -9,8 +9,8 @@
 
 enum {
     N = 4096,
-    TURNS = 5300, /* quarter turns below 8192, and some above */
-    MOST = 4      /* units in the last place */
+    MULTIPLES = 5300, /* multiples of pi/2 below 8192, and some above */
+    MOST = 4          /* units in the last place */
 };
 
 static double ulp_of(double y)
@@ -50,14 +50,14 @@ START_TEST(tangents_are_near_the_exact_value_at_zeros_and_poles)
 {
     const double quarter = acos(-1.0) / 2;
     for (int l = 0; l < LEVELS; l++) {
-        float *x = random_floats(3 * TURNS, 1);
-        for (int i = 0; i < TURNS && level(l) != NULL; i++) {
+        float *x = random_floats(3 * MULTIPLES, 1);
+        for (int i = 0; i < MULTIPLES && level(l) != NULL; i++) {
             x[3 * i] = (float)((i + 1) * quarter);
             x[3 * i + 1] = nextafterf(x[3 * i], 0.0f);
             x[3 * i + 2] = -nextafterf(x[3 * i], INFINITY);
         }
         if (level(l) != NULL)
-            check_tangents(level(l), 3 * TURNS, x);
+            check_tangents(level(l), 3 * MULTIPLES, x);
         free(x);
     }
 }

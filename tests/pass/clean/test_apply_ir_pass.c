@@ -58,7 +58,7 @@ START_TEST(a_listed_pass_can_be_cancelled)
         prt_pass_manager *pm = NULL;
         const prt_pass_observer observer = { .user = &counter, .cancelled = stop_after };
         ck_assert_int_eq(prt_pass_manager_create(NULL, &pm), POPRT_OK);
-        prt_pass_manager_observe(pm, &observer);
+        prt_pass_manager_set_observer(pm, &observer);
         ck_assert_int_eq(prt_pass_manager_add(pm, "apply_ir_pass", 1, args), POPRT_OK);
         const poprt_status status = prt_pass_manager_run(pm, g->module, NULL);
         ck_assert(status == POPRT_OK || status == POPRT_E_CANCELLED);
