@@ -126,7 +126,7 @@ static void run_plain(poprt_session *session, trace *t)
 
 typedef struct caches {
     float data[SLOTS][HEADS * CAPACITY * SIZE];
-    poprt_tensor buffer[SLOTS];
+    poprt_tensor memory[SLOTS];
     int64_t dims[SLOTS][4];
 } caches;
 
@@ -139,7 +139,7 @@ static void caches_init(caches *c)
 {
     for (int s = 0; s < SLOTS; s++) {
         slot_dims(s, CAPACITY, c->dims[s]);
-        c->buffer[s] = tensor(c->data[s], c->dims[s], slot_rank(s), POPRT_DTYPE_FLOAT32);
+        c->memory[s] = tensor(c->data[s], c->dims[s], slot_rank(s), POPRT_DTYPE_FLOAT32);
         for (int64_t h = 0; h < heads[s]; h++)
             for (int64_t r = 0; r < CAPACITY; r++)
                 for (int64_t d = 0; d < sizes[s]; d++)
@@ -150,7 +150,7 @@ static void caches_init(caches *c)
 static void bind_caches(poprt_stepio *io, caches *c, int64_t rows)
 {
     for (int s = 0; s < SLOTS; s++)
-        ck_assert_ok(poprt_stepio_bind_cache(io, inputs[s], outputs[s], &c->buffer[s], rows));
+        ck_assert_ok(poprt_stepio_bind_cache(io, inputs[s], outputs[s], &c->memory[s], rows));
 }
 
 static int64_t bound_rows(poprt_stepio *io, int slot)
@@ -222,11 +222,11 @@ START_TEST(rows_of_the_past_are_not_written)
     ck_assert_ptr_ne(pages, MAP_FAILED);
     ck_assert_ok(poprt_stepio_create(session, &io));
     for (int s = 0; s < 2; s++) {
-        const poprt_tensor buffer = tensor(pages + s * ALL, dims, 4, POPRT_DTYPE_FLOAT32);
-        ck_assert_ok(poprt_stepio_bind_cache(io, inputs[s], outputs[s], &buffer, ROWS));
+        const poprt_tensor memory = tensor(pages + s * ALL, dims, 4, POPRT_DTYPE_FLOAT32);
+        ck_assert_ok(poprt_stepio_bind_cache(io, inputs[s], outputs[s], &memory, ROWS));
     }
-    const poprt_tensor buffer = tensor(history, seen, 3, POPRT_DTYPE_FLOAT32);
-    ck_assert_ok(poprt_stepio_bind_cache(io, inputs[2], outputs[2], &buffer, ROWS));
+    const poprt_tensor memory = tensor(history, seen, 3, POPRT_DTYPE_FLOAT32);
+    ck_assert_ok(poprt_stepio_bind_cache(io, inputs[2], outputs[2], &memory, ROWS));
     for (int h = 0; h < 2 * HEADS; h++)
         ck_assert_int_eq(mprotect(pages + h * 2 * PAGE, PAGE, PROT_READ), 0);
     bind_word(io, &w, ROWS);
@@ -277,21 +277,21 @@ START_TEST(caches_that_do_not_fit_are_refused)
     ck_assert_ok(poprt_stepio_create(session, &io));
     const char *in = inputs[0], *to = outputs[0];
     ck_assert_fails(poprt_stepio_cache_rows(io, in, &rows), POPRT_E_STATE);
-    ck_assert_fails(poprt_stepio_bind_cache(io, "past", to, c.buffer, 0), POPRT_E_NOT_FOUND);
-    ck_assert_fails(poprt_stepio_bind_cache(io, in, in, c.buffer, 0), POPRT_E_NOT_FOUND);
-    ck_assert_fails(poprt_stepio_bind_cache(io, in, to, c.buffer, -1), POPRT_E_ARG);
-    ck_assert_fails(poprt_stepio_bind_cache(io, in, to, c.buffer, CAPACITY + 1), POPRT_E_ARG);
-    ck_assert_fails(poprt_stepio_bind_cache(io, in, outputs[2], c.buffer, 0), POPRT_E_SHAPE);
-    other = c.buffer[0];
+    ck_assert_fails(poprt_stepio_bind_cache(io, "past", to, c.memory, 0), POPRT_E_NOT_FOUND);
+    ck_assert_fails(poprt_stepio_bind_cache(io, in, in, c.memory, 0), POPRT_E_NOT_FOUND);
+    ck_assert_fails(poprt_stepio_bind_cache(io, in, to, c.memory, -1), POPRT_E_ARG);
+    ck_assert_fails(poprt_stepio_bind_cache(io, in, to, c.memory, CAPACITY + 1), POPRT_E_ARG);
+    ck_assert_fails(poprt_stepio_bind_cache(io, in, outputs[2], c.memory, 0), POPRT_E_SHAPE);
+    other = c.memory[0];
     other.size--;
     ck_assert_fails(poprt_stepio_bind_cache(io, in, to, &other, 0), POPRT_E_ARG);
-    other = c.buffer[0];
+    other = c.memory[0];
     other.data = NULL;
     ck_assert_fails(poprt_stepio_bind_cache(io, in, to, &other, 0), POPRT_E_ARG);
-    other = c.buffer[0];
+    other = c.memory[0];
     other.dtype = POPRT_DTYPE_INT32;
     ck_assert_fails(poprt_stepio_bind_cache(io, in, to, &other, 0), POPRT_E_TYPE);
-    other = c.buffer[0];
+    other = c.memory[0];
     memcpy(dims, other.dims, sizeof(dims));
     dims[1] = 1;
     other.dims = dims;
@@ -310,7 +310,7 @@ START_TEST(caches_that_do_not_fit_are_refused)
     ck_assert_ok(poprt_stepio_bind(io, in, &other));
     ck_assert_fails(poprt_stepio_cache_rows(io, in, &rows), POPRT_E_STATE);
     for (int s = 1; s < SLOTS; s++)
-        ck_assert_ok(poprt_stepio_bind_cache(io, inputs[s], outputs[s], &c.buffer[s], FIRST));
+        ck_assert_ok(poprt_stepio_bind_cache(io, inputs[s], outputs[s], &c.memory[s], FIRST));
     bind_word(io, &w, FIRST);
     ck_assert_ok(poprt_session_run(session, io));
     ck_assert_ok(poprt_stepio_output(io, 7, &out));
@@ -334,9 +334,9 @@ START_TEST(unaligned_caches_give_the_same_bits)
     ck_assert_ok(poprt_stepio_create(session, &io));
     for (int s = 0; s < SLOTS; s++) {
         memcpy(bytes[s] + 1, c.data[s], sizeof(c.data[s]));
-        poprt_tensor buffer = c.buffer[s];
-        buffer.data = bytes[s] + 1;
-        ck_assert_ok(poprt_stepio_bind_cache(io, inputs[s], outputs[s], &buffer, FIRST));
+        poprt_tensor memory = c.memory[s];
+        memory.data = bytes[s] + 1;
+        ck_assert_ok(poprt_stepio_bind_cache(io, inputs[s], outputs[s], &memory, FIRST));
     }
     run_cached(session, io, 0, STEPS, &t);
     for (int s = 0; s < SLOTS; s++)
@@ -386,8 +386,8 @@ START_TEST(grouped_query_caches_keep_rows)
     ck_assert_ok(poprt_stepio_create(session, &io));
     ck_assert_ok(poprt_stepio_create(session, &other));
     for (int i = 0; i < 2; i++) {
-        const poprt_tensor buffer = tensor(cached.cache[i], dims, 4, POPRT_DTYPE_FLOAT32);
-        ck_assert_ok(poprt_stepio_bind_cache(other, in[i], out[i], &buffer, 16));
+        const poprt_tensor memory = tensor(cached.cache[i], dims, 4, POPRT_DTYPE_FLOAT32);
+        ck_assert_ok(poprt_stepio_bind_cache(other, in[i], out[i], &memory, 16));
     }
     for (int step = 1; step < 16; step++) {
         bind_grouped(io, &plain, step);

@@ -230,12 +230,12 @@ static poprt_status run_decoder_life(counter *c, int words, int early, size_t *t
     if (s == POPRT_OK)
         s = poprt_stepio_create(session, &io);
     for (int i = 0; s == POPRT_OK && i < 3; i++) {
-        const poprt_tensor buffer = { .data = rows[i],
+        const poprt_tensor memory = { .data = rows[i],
             .size = sizeof(rows[i]),
             .dims = i == 2 ? three : four,
             .rank = i == 2 ? 3 : 4,
             .dtype = POPRT_DTYPE_FLOAT32 };
-        s = poprt_stepio_bind_cache(io, past[i], present[i], &buffer, 0);
+        s = poprt_stepio_bind_cache(io, past[i], present[i], &memory, 0);
     }
     if (s == POPRT_OK)
         s = poprt_stepio_bind(io, "input_ids", &ids);

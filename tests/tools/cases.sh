@@ -115,5 +115,17 @@ done <passes
 expect 1 run "$rates/model.onnx" --dim n=3
 has err 'POPRT_E_SHAPE (compile).*MatMul: inner dim is 3'
 
+# Every pass keeps the results of a model. Wrong outputs are told by output and element.
+expect 0 test "$data/gradient" --each-pass
+has out '^1 passed, 0 failed$'
+mkdir -p case/wrong && cp -r "$data/gradient/." case/wrong/
+cp "$data/gradient/test_data_set_0/output_1.pb" case/wrong/test_data_set_0/output_2.pb
+for options in '' --each-pass --via-popef; do
+    # shellcheck disable=SC2086
+    expect 1 test case/wrong $options
+    cat err >>out
+    has out 'the shape is \[8\], expected \[2, 1, 3, 3\]'
+done
+
 [ "$failed" -eq 0 ] && echo "all cases behave"
 exit "$failed"
