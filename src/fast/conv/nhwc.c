@@ -349,6 +349,65 @@ static const float *gated_pixels(prt_eval *c, const prt_nhwc *v, const float *ga
     return all;
 }
 
+static poprt_status run_strassen(prt_eval *c, const prt_nhwc *v, size_t pixels)
+{
+    const prt_strassen s = {
+        .kern = v->kern,
+        .batches = v->batch,
+        .m = pixels,
+        .n = v->out_c,
+        .k = v->in_c,
+        .a = v->x,
+        .lda = v->x_pitch,
+        .b = v->w,
+        .c = v->y,
+        .ldc = v->y_pitch,
+        .end = { .bias = v->bias, .residual = v->residual, .ldr = v->residual_pitch, .act = v->act }
+    };
+    return prt_strassen_run(c, &s);
+}
+
+/* Convolves a single pixel. */
+static poprt_status run_gemv(prt_eval *c, const prt_nhwc *v)
+{
+    prt_linear f = { .kern = v->kern,
+        .m = 1,
+        .n = v->out_c,
+        .k = v->in_c,
+        .a = v->x,
+        .b = v->w,
+        .packed = true,
+        .low_precision = PRT_LOW_PRECISION_COUNT,
+        .bias = v->bias,
+        .residual = v->residual,
+        .y = v->y,
+        .act = v->act };
+    return prt_linear_run(c, &f);
+}
+
+/* Divides the output into blocks of rows, and the filters into slices. `some`: panels of all groups
+ * and images; `all`: pixels of an image, or rows of pixels for NCHW input. */
+static void choose_blocks(const prt_eval *c, conv_work *j, size_t some, size_t all)
+{
+    const prt_nhwc *v = j->v;
+    const size_t each = prt_nhwc_inputs_each(v);
+    j->rows = clamp(BLOCK / (v->form.channels * each), LEAST_ROWS, MOST_ROWS);
+    if (some < ITEMS && j->pixels / j->rows * some < ITEMS)
+        j->rows = clamp(j->pixels * some / ITEMS, LEAST_ROWS, j->rows);
+    if (v->images)
+        j->rows = clamp(j->rows / v->out_w, 1, v->out_h);
+    j->blocks = (all + j->rows - 1) / j->rows;
+    /* Whole panels are fastest. If there are too few to balance the threads, some threads get half
+     * panels, or blocks become smaller. */
+    if (j->blocks == 1 && v->form.filters > PRT_GEMM_PANEL / 2 &&
+        !prt_parallel_is_balanced(c, some)) {
+        j->halves = (v->form.filters + PRT_GEMM_PANEL / 2 - 1) / (PRT_GEMM_PANEL / 2);
+        j->slices = prt_size_min(prt_parallel_threads(c), j->halves);
+    } else {
+        j->blocks = prt_parallel_blocks(c, some, j->blocks, all, v->images ? 1 : MIN_PIXELS);
+    }
+}
+
 /* Runs bf16x3, Strassen, a GEMV or the float32 GEMM, whichever applies first. */
 static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
 {
@@ -389,59 +448,16 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     j.pointwise = prt_nhwc_is_pointwise_conv(v);
     if (j.pointwise && v->form.group == 1 && !weights && !v->in_order &&
         prt_strassen_pays(c, v->kern, j.pixels, v->out_c, v->in_c)) {
-        const prt_strassen s = { .kern = v->kern,
-            .batches = v->batch,
-            .m = j.pixels,
-            .n = v->out_c,
-            .k = v->in_c,
-            .a = v->x,
-            .lda = v->x_pitch,
-            .b = v->w,
-            .c = v->y,
-            .ldc = v->y_pitch,
-            .end = { .bias = v->bias,
-                .residual = v->residual,
-                .ldr = v->residual_pitch,
-                .act = v->act } };
-        return prt_strassen_run(c, &s);
+        return run_strassen(c, v, j.pixels);
     }
     if (j.pointwise && v->form.group == 1 && v->batch * pixels == 1) {
-        prt_linear f = { .kern = v->kern,
-            .m = 1,
-            .n = v->out_c,
-            .k = v->in_c,
-            .a = v->x,
-            .b = v->w,
-            .packed = true,
-            .low_precision = PRT_LOW_PRECISION_COUNT,
-            .bias = v->bias,
-            .residual = v->residual,
-            .y = v->y,
-            .act = v->act };
-        return prt_linear_run(c, &f);
+        return run_gemv(c, v);
     }
-    const size_t each = prt_nhwc_inputs_each(v);
-    j.rows = clamp(BLOCK / (v->form.channels * each), LEAST_ROWS, MOST_ROWS);
     const size_t some = v->batch * v->form.group * panels;
-    if (some < ITEMS && j.pixels / j.rows * some < ITEMS)
-        j.rows = clamp(j.pixels * some / ITEMS, LEAST_ROWS, j.rows);
-    size_t scratch = 0, all = j.pixels;
-    if (v->images) {
-        j.rows = clamp(j.rows / v->out_w, 1, v->out_h);
-        all = v->out_h;
-    }
-    j.blocks = (all + j.rows - 1) / j.rows;
-    const size_t width = prt_parallel_threads(c);
-    /* Whole panels are fastest. If there are too few to balance the threads, some threads get half
-     * panels, or blocks become smaller. */
-    if (j.blocks == 1 && v->form.filters > PRT_GEMM_PANEL / 2 &&
-        !prt_parallel_is_balanced(c, some)) {
-        j.halves = (v->form.filters + PRT_GEMM_PANEL / 2 - 1) / (PRT_GEMM_PANEL / 2);
-        j.slices = prt_size_min(width, j.halves);
-    } else {
-        j.blocks = prt_parallel_blocks(c, some, j.blocks, all, v->images ? 1 : MIN_PIXELS);
-    }
+    const size_t all = v->images ? v->out_h : j.pixels, width = prt_parallel_threads(c);
+    choose_blocks(c, &j, some, all);
     const size_t most = (all + j.blocks - 1) / j.blocks;
+    size_t scratch = 0;
     if (!j.pointwise) {
         const size_t entries = v->images ? most * v->out_w * v->kernel_h : most * taps;
         j.table = (entries * sizeof(float *) / sizeof(float) + 15) / 16 * 16;
