@@ -19,7 +19,6 @@ typedef poprt_status (*prt_fast_fn)(prt_eval *c, const prt_kern *k, bool *done);
 /* The implementations. One that has several rows in fast.def is declared several times. */
 #define FAST(id, function) poprt_status function(prt_eval *c, const prt_kern *k, bool *done);
 #include "fast/fast.def"
-#undef FAST
 
 /* Returns the optimised implementation of an operator, or NULL. */
 prt_fast_fn prt_fast_of(uint32_t op);

@@ -25,7 +25,6 @@ static const struct {
 } lines[] = {
 #define LINE(values, text) { values, text },
 #include "fuzz/graphs.def"
-#undef LINE
 };
 
 static void put_text(writer *w, const char *text)

@@ -132,21 +132,15 @@ typedef struct pool {
 
 static const pool pools[] = {
 #define POOL(key, text) { #key, text },
-#define KIND(kind, text)
 #include "fuzz/lists.def"
-#undef POOL
-#undef KIND
 };
 
 static const struct {
     uint32_t kind;
     const char *text;
 } kinds[] = {
-#define POOL(key, text)
 #define KIND(kind, text) { PRT_OPTION_##kind, text },
 #include "fuzz/lists.def"
-#undef POOL
-#undef KIND
 };
 
 /* Draws a value for an option of this name, or of this kind. */
