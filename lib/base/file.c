@@ -245,7 +245,7 @@ static int open_from(char *path, size_t n)
  */
 static int open_linked(const char *folder, const char *owner, const char *relative)
 {
-    char path[PATH_MAX], end[PATH_MAX], home[PATH_MAX];
+    char path[PATH_MAX], end[PATH_MAX], real_folder[PATH_MAX];
     const int n = snprintf(path, sizeof(path), "%s/%s", folder[0] != '\0' ? folder : ".", relative);
     if (n < 0 || (size_t)n >= sizeof(path)) {
         errno = ENAMETOOLONG;
@@ -253,13 +253,14 @@ static int open_linked(const char *folder, const char *owner, const char *relati
     }
     if (realpath(path, end) == NULL)
         return -1;
-    if (realpath(folder[0] != '\0' ? folder : ".", home) != NULL) {
-        const size_t size = strlen(home);
-        if (strncmp(end, home, size) == 0 && (size == 1 || end[size] == '/'))
+    if (realpath(folder[0] != '\0' ? folder : ".", real_folder) != NULL) {
+        const size_t size = strlen(real_folder);
+        if (strncmp(end, real_folder, size) == 0 && (size == 1 || end[size] == '/'))
             return open_from(end, size);
     }
-    if (owner != NULL && realpath(owner, home) != NULL && folder_part(home) == folder_part(end) &&
-        memcmp(home, end, folder_part(end)) == 0)
+    if (owner != NULL && realpath(owner, real_folder) != NULL &&
+        folder_part(real_folder) == folder_part(end) &&
+        memcmp(real_folder, end, folder_part(end)) == 0)
         return open_from(end, folder_part(end));
     errno = ELOOP;
     return -1;

@@ -44,7 +44,7 @@ typedef struct tiff {
     size_t entries; /* offset of the first entry */
     uint32_t n_entries;
     uint32_t width, height, bits, packing, meaning, samples, predictor;
-    bool apart;
+    bool planar;
     uint32_t tile_width, tile_height; /* a strip is a tile of the picture's width */
     bool strips;
     field tile_at, tile_size, palette;
@@ -139,7 +139,7 @@ static poprt_status read_header(tiff *t)
     t->meaning = value_or(t, TAG_MEANING, WHITE_IS_ZERO);
     t->samples = value_or(t, TAG_SAMPLES, 1);
     t->predictor = value_or(t, TAG_PREDICTOR, 1);
-    t->apart = t->samples > 1 && value_or(t, TAG_APART, 1) == 2;
+    t->planar = t->samples > 1 && value_or(t, TAG_APART, 1) == 2;
     t->tile_width = value_or(t, TAG_TILE_WIDTH, 0);
     t->strips = t->tile_width == 0;
     t->tile_height = value_or(t, t->strips ? TAG_STRIP_ROWS : TAG_TILE_HEIGHT, t->height);
@@ -158,17 +158,17 @@ static poprt_status read_header(tiff *t)
 /* Undoes horizontal differencing: each sample is the difference to its predecessor in the row. */
 static void undo_predictor(const tiff *t, size_t rows)
 {
-    const size_t apart = t->apart ? 1 : t->samples, n = t->tile_width * apart;
+    const size_t step = t->planar ? 1 : t->samples, n = t->tile_width * step;
     for (size_t y = 0; y < rows; y++) {
         unsigned char *row = t->tile + y * t->step;
-        for (size_t i = apart; i < n; i++) {
+        for (size_t i = step; i < n; i++) {
             if (t->bits == 8) {
-                row[i] = (unsigned char)(row[i] + row[i - apart]);
+                row[i] = (unsigned char)(row[i] + row[i - step]);
                 continue;
             }
             uint32_t a = 0, b = 0;
             (void)prt_image_number(row, t->step, 2 * i, 2, t->big, &a);
-            (void)prt_image_number(row, t->step, 2 * (i - apart), 2, t->big, &b);
+            (void)prt_image_number(row, t->step, 2 * (i - step), 2, t->big, &b);
             row[2 * i + t->big] = (unsigned char)(a + b);
             row[2 * i + !t->big] = (unsigned char)((a + b) >> 8);
         }
@@ -243,14 +243,14 @@ static void write_tile(const tiff *t, const prt_image *out, size_t left, size_t 
             const unsigned char *row = t->tile + (y - top) * t->step;
             unsigned char *to = out->pixels + (y * t->width + x) * out->channels;
             uint32_t v[4] = { 0 };
-            if (t->apart && t->meaning == RGB) {
+            if (t->planar && t->meaning == RGB) {
                 if (plane < 3)
                     to[plane] = (unsigned char)sample(t, row, x - left);
                 continue;
             }
-            if (t->apart && plane != 0)
+            if (t->planar && plane != 0)
                 continue;
-            const size_t each = t->apart ? 1 : t->samples;
+            const size_t each = t->planar ? 1 : t->samples;
             for (size_t k = 0; k < 4 && k < each; k++)
                 v[k] = sample(t, row, (x - left) * each + k);
             write_pixel(t, v, to);
@@ -274,16 +274,16 @@ poprt_status prt_image_tiff(prt_image_context *context)
 {
     tiff t = { .bytes = context->bytes, .size = context->size, .big = context->bytes[0] == 'M' };
     PRT_TRY(read_header(&t));
-    if (t.apart && t.meaning == INKS)
+    if (t.planar && t.meaning == INKS)
         return prt_fail(POPRT_E_UNSUPPORTED, "TIFF", "inks in separate planes are not supported");
     const bool grey = t.meaning == WHITE_IS_ZERO || t.meaning == BLACK_IS_ZERO;
     PRT_TRY(prt_image_begin(context, t.width, t.height, grey ? 1 : 3));
     PRT_TRY(check_tiles(&t));
-    const uint64_t bits = (uint64_t)t.tile_width * (t.apart ? 1 : t.samples) * t.bits;
+    const uint64_t bits = (uint64_t)t.tile_width * (t.planar ? 1 : t.samples) * t.bits;
     t.step = (size_t)((bits + 7) / 8);
     t.tile = prt_image_calloc(t.tile_height, t.step);
     size_t index = 0;
-    for (size_t plane = 0; plane < (t.apart ? t.samples : 1); plane++)
+    for (size_t plane = 0; plane < (t.planar ? t.samples : 1); plane++)
         for (size_t top = 0; top < t.height; top += t.tile_height)
             for (size_t left = 0; left < t.width; left += t.tile_width) {
                 const size_t rest = t.height - top; /* the last strip may be shorter */

@@ -18,9 +18,9 @@ static int64_t as_written(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
 {
     const bool commutes = op == PRT_DIM_ADD || op == PRT_DIM_MUL || op == PRT_DIM_MIN ||
         op == PRT_DIM_MAX || op == PRT_DIM_BROADCAST;
-    const bool late =
+    const bool swapped =
         prt_dim_is_number(a) || (prt_dim_is_expr(b) && prt_dim_index(a) > prt_dim_index(b));
-    if (commutes && late)
+    if (commutes && swapped)
         return prt_dim_intern(dims, op, b, a, true);
     return prt_dim_intern(dims, op, a, b, true);
 }

@@ -12,18 +12,18 @@ enum { MOST_BYTES = 0x7fffffff }; /* message size limit of other protobuf reader
 static void put_opsets(prt_onnx_writer *w)
 {
     for (const prt_opset *o = w->opsets; o != NULL; o = o->next) {
-        const prt_encode_mark opset = prt_encode_open(&w->put, PRT_ONNX_Model_opset_import);
-        prt_encode_str(&w->put, PRT_ONNX_OperatorSetId_domain, o->domain);
-        prt_encode_int(&w->put, PRT_ONNX_OperatorSetId_version, o->version);
-        prt_encode_close(&w->put, opset);
+        const prt_encode_mark opset = prt_encode_open(&w->encoder, PRT_ONNX_Model_opset_import);
+        prt_encode_str(&w->encoder, PRT_ONNX_OperatorSetId_domain, o->domain);
+        prt_encode_int(&w->encoder, PRT_ONNX_OperatorSetId_version, o->version);
+        prt_encode_close(&w->encoder, opset);
     }
 }
 
 static void put_model(prt_onnx_writer *w)
 {
-    prt_encode_int(&w->put, PRT_ONNX_Model_ir_version, w->ir_version);
+    prt_encode_int(&w->encoder, PRT_ONNX_Model_ir_version, w->ir_version);
     for (const prt_raw *raw = w->m->extra; raw != NULL; raw = raw->next)
-        prt_encode_raw(&w->put, raw->bytes, raw->size);
+        prt_encode_raw(&w->encoder, raw->bytes, raw->size);
     put_opsets(w);
     prt_onnx_put_graph(w, PRT_ONNX_Model_graph, w->m->main);
 }
@@ -36,19 +36,19 @@ static poprt_status count(prt_onnx_writer *w, const prt_module *m, prt_arena *sc
         .data_name = data_name,
         .ir_version = m->ir_version };
     prt_onnx_need(w, 3); /* opset imports need IR version 3 */
-    prt_encode_count(&w->put, scratch);
+    prt_encode_count(&w->encoder, scratch);
     PRT_TRY(prt_names_create(m, scratch, &w->names));
     PRT_TRY(prt_onnx_choose_opsets(w));
     put_model(w);
-    return prt_encode_end(&w->put);
+    return prt_encode_end(&w->encoder);
 }
 
 static poprt_status write(prt_onnx_writer *w, poprt_write_fn sink, void *user)
 {
     w->data_size = 0;
-    prt_encode_write(&w->put, sink, user);
+    prt_encode_write(&w->encoder, sink, user);
     put_model(w);
-    return prt_encode_end(&w->put);
+    return prt_encode_end(&w->encoder);
 }
 
 poprt_status prt_onnx_write(const prt_module *module, poprt_write_fn sink, void *user)
@@ -57,11 +57,11 @@ poprt_status prt_onnx_write(const prt_module *module, poprt_write_fn sink, void 
     prt_onnx_writer w;
     PRT_TRY(prt_arena_create(module->allocator, 0, &scratch));
     poprt_status status = count(&w, module, scratch, PRT_STR(""));
-    if (status == POPRT_OK && prt_encode_size(&w.put) > MOST_BYTES)
+    if (status == POPRT_OK && prt_encode_size(&w.encoder) > MOST_BYTES)
         status = prt_fail(POPRT_E_LIMIT, NULL,
             "the model has %zu bytes, but an ONNX file at most 2 GiB: save it to a file, which "
             "stores its weights in a second file",
-            prt_encode_size(&w.put));
+            prt_encode_size(&w.encoder));
     if (status == POPRT_OK)
         status = write(&w, sink, user);
     prt_arena_release(scratch);
@@ -90,7 +90,7 @@ poprt_status prt_onnx_write_file(const prt_module *module, const char *path, siz
     PRT_TRY(prt_arena_create(module->allocator, 0, &scratch));
     poprt_status status = count(&w, module, scratch, PRT_STR(""));
     char *data_path = NULL;
-    if (status == POPRT_OK && prt_encode_size(&w.put) > (most != 0 ? most : MOST_BYTES)) {
+    if (status == POPRT_OK && prt_encode_size(&w.encoder) > (most != 0 ? most : MOST_BYTES)) {
         const size_t size = strlen(path) + sizeof(".data");
         data_path = PRT_NEW_N(scratch, char, size);
         if (data_path == NULL) {

@@ -13,7 +13,7 @@ enum {
 };
 
 typedef struct prt_onnx_writer {
-    prt_encoder put;
+    prt_encoder encoder;
     const prt_module *m;
     prt_names *names;
     prt_arena *scratch;

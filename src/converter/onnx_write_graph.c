@@ -74,9 +74,9 @@ static void put_declared(prt_onnx_writer *w, const prt_raw *raw, prt_str name,
     if (prt_onnx_value_info(m, info, 1, is_input, &declared, &doc) == POPRT_OK)
         merged = merge_types(m, declared, value->type);
     if (merged == NULL)
-        prt_encode_fail(&w->put, POPRT_E_NOMEM);
+        prt_encode_fail(&w->encoder, POPRT_E_NOMEM);
     else if (merged == declared)
-        prt_encode_raw(&w->put, raw->bytes, raw->size);
+        prt_encode_raw(&w->encoder, raw->bytes, raw->size);
     else
         prt_onnx_put_value_info(w, raw->field, name, merged, value->doc);
 }
@@ -91,7 +91,7 @@ static prt_map map_infos(prt_onnx_writer *w, const prt_graph *g, uint32_t field)
             continue;
         const prt_str name = info_name(raw, &info);
         if (name.size != 0)
-            prt_encode_fail(&w->put, prt_map_set(&map, name, (void *)(uintptr_t)raw));
+            prt_encode_fail(&w->encoder, prt_map_set(&map, name, (void *)(uintptr_t)raw));
     }
     return map;
 }
@@ -141,9 +141,9 @@ static void put_listed(prt_onnx_writer *w, const prt_raw *raw, prt_str name, con
     (void)info_name(raw, &info);
     const poprt_status status = prt_onnx_value_info(m, info, 1, false, &declared, &doc);
     if (status == POPRT_E_NOMEM)
-        prt_encode_fail(&w->put, status);
+        prt_encode_fail(&w->encoder, status);
     else if (status == POPRT_OK && describes(declared, value->type))
-        prt_encode_raw(&w->put, raw->bytes, raw->size);
+        prt_encode_raw(&w->encoder, raw->bytes, raw->size);
     else
         prt_onnx_put_value_info(w, raw->field, name, value->type, doc);
 }
@@ -181,7 +181,7 @@ static void put_constant(prt_onnx_writer *w, const prt_value *value)
     if (value->uses == NULL && value->name.size == 0)
         return;
     if (!prt_value_tensor(value, &t)) {
-        prt_encode_fail(&w->put,
+        prt_encode_fail(&w->encoder,
             prt_fail(POPRT_E_UNSUPPORTED, value->name.data,
                 "a constant that is not a tensor of at most 8 dimensions cannot be written"));
         return;
@@ -243,7 +243,7 @@ static void put_copy(prt_onnx_writer *w, const prt_value *value, prt_str to)
 {
     const int64_t opset = prt_onnx_opset_of(w, PRT_STR(""));
     if (!prt_history_supports(PRT_STR("Identity"), opset, 0, value->type))
-        prt_encode_fail(&w->put,
+        prt_encode_fail(&w->encoder,
             prt_fail(POPRT_E_UNSUPPORTED, to.data,
                 "the output is a copy of another value, and Identity takes no value of its type in "
                 "opset %lld",
@@ -263,7 +263,7 @@ static void put_outputs(prt_onnx_writer *w, const prt_graph *g, const prt_graph_
 
 void prt_onnx_put_graph(prt_onnx_writer *w, uint32_t field, const prt_graph *g)
 {
-    prt_encoder *p = &w->put;
+    prt_encoder *p = &w->encoder;
     const prt_graph_names *names = prt_names_graph(w->names, g);
     const prt_encode_mark graph = prt_encode_open(p, field);
     prt_for_each_op (op, g)

@@ -19,7 +19,7 @@ enum {
 };
 
 typedef struct marks_writer {
-    prt_encoder put;
+    prt_encoder encoder;
     const prt_module *m;
     prt_arena *scratch;
     bool external; /* some tensor lies in another file */
@@ -71,20 +71,20 @@ static void put_node(marks_writer *k, const prt_field *node)
     const prt_raw *at = NULL;
     prt_str name;
     if (op == NULL) {
-        prt_encode_raw(&k->put, node->whole.data, node->whole.size);
+        prt_encode_raw(&k->encoder, node->whole.data, node->whole.size);
         return;
     }
-    const prt_encode_mark mark = prt_encode_open(&k->put, PRT_ONNX_Graph_node);
+    const prt_encode_mark mark = prt_encode_open(&k->encoder, PRT_ONNX_Graph_node);
     prt_wire w = prt_wire_open(node->bytes, PRT_ONNX_Node, 3);
     prt_field f;
     while (prt_wire_next(&w, &f))
         if (f.number != PRT_ONNX_Node_attribute || !replaces(op, name_of(f.bytes)))
-            prt_encode_raw(&k->put, f.whole.data, f.whole.size);
+            prt_encode_raw(&k->encoder, f.whole.data, f.whole.size);
     while (prt_op_next_extra(op, &at, &name))
         if (is_mark(name))
-            prt_encode_raw(&k->put, at->bytes, at->size);
-    prt_encode_close(&k->put, mark);
-    prt_encode_fail(&k->put, w.status);
+            prt_encode_raw(&k->encoder, at->bytes, at->size);
+    prt_encode_close(&k->encoder, mark);
+    prt_encode_fail(&k->encoder, w.status);
 }
 
 static void look_for_external(marks_writer *k, prt_bytes tensor)
@@ -98,7 +98,7 @@ static void look_for_external(marks_writer *k, prt_bytes tensor)
 
 static void put_graph(marks_writer *k, const prt_field *graph)
 {
-    const prt_encode_mark mark = prt_encode_open(&k->put, PRT_ONNX_Model_graph);
+    const prt_encode_mark mark = prt_encode_open(&k->encoder, PRT_ONNX_Model_graph);
     prt_wire w = prt_wire_open(graph->bytes, PRT_ONNX_Graph, 2);
     prt_field f;
     while (prt_wire_next(&w, &f)) {
@@ -108,10 +108,10 @@ static void put_graph(marks_writer *k, const prt_field *graph)
         }
         if (f.number == PRT_ONNX_Graph_initializer)
             look_for_external(k, f.bytes);
-        prt_encode_raw(&k->put, f.whole.data, f.whole.size);
+        prt_encode_raw(&k->encoder, f.whole.data, f.whole.size);
     }
-    prt_encode_close(&k->put, mark);
-    prt_encode_fail(&k->put, w.status);
+    prt_encode_close(&k->encoder, mark);
+    prt_encode_fail(&k->encoder, w.status);
 }
 
 static void put_model(marks_writer *k)
@@ -123,17 +123,17 @@ static void put_model(marks_writer *k)
         if (f.number == PRT_ONNX_Model_graph)
             put_graph(k, &f);
         else
-            prt_encode_raw(&k->put, f.whole.data, f.whole.size);
-    prt_encode_fail(&k->put, w.status);
+            prt_encode_raw(&k->encoder, f.whole.data, f.whole.size);
+    prt_encode_fail(&k->encoder, w.status);
 }
 
 static poprt_status write_file(marks_writer *k, const char *path)
 {
     prt_file_writer *writer = NULL;
     PRT_TRY(prt_file_writer_create(k->m->allocator, path, &writer));
-    prt_encode_write(&k->put, prt_file_writer_sink, writer);
+    prt_encode_write(&k->encoder, prt_file_writer_sink, writer);
     put_model(k);
-    return prt_file_writer_finish(writer, prt_encode_end(&k->put));
+    return prt_file_writer_finish(writer, prt_encode_end(&k->encoder));
 }
 
 poprt_status prt_onnx_write_marks(const prt_module *module, const char *path)
@@ -142,13 +142,13 @@ poprt_status prt_onnx_write_marks(const prt_module *module, const char *path)
     if (module->source == NULL)
         return prt_fail(POPRT_E_UNSUPPORTED, path, "the model was not read from a file");
     PRT_TRY(prt_arena_create(module->allocator, 0, &k.scratch));
-    prt_encode_count(&k.put, k.scratch);
+    prt_encode_count(&k.encoder, k.scratch);
     put_model(&k);
-    poprt_status status = prt_encode_end(&k.put);
+    poprt_status status = prt_encode_end(&k.encoder);
     if (status == POPRT_OK && k.external)
         status = prt_fail(POPRT_E_UNSUPPORTED, path,
             "the model has weights in other files, which a copy elsewhere would not find");
-    if (status == POPRT_OK && prt_encode_size(&k.put) > MOST_BYTES)
+    if (status == POPRT_OK && prt_encode_size(&k.encoder) > MOST_BYTES)
         status = prt_fail(POPRT_E_LIMIT, path, "with its marks the model has more than 2 GiB");
     if (status == POPRT_OK)
         status = write_file(&k, path);

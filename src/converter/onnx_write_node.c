@@ -98,7 +98,7 @@ static const int32_t onnx_kinds[] = {
 /* Writes only the value. A tensor attribute stays in the model, whatever its size. */
 static void put_value(prt_onnx_writer *w, const prt_op *op, uint32_t kind, const void *field)
 {
-    prt_encoder *p = &w->put;
+    prt_encoder *p = &w->encoder;
     const prt_str data_name = w->data_name;
     switch (kind) {
     case PRT_ATTR_i64:
@@ -163,11 +163,12 @@ static bool is_written(const prt_onnx_writer *w, const prt_op *op, uint32_t k)
 
 static void put_attr(prt_onnx_writer *w, const prt_op *op, const prt_attr_def *row)
 {
-    const prt_encode_mark attr = prt_encode_open(&w->put, PRT_ONNX_Node_attribute);
-    prt_encode_str(&w->put, PRT_ONNX_Attribute_name, prt_str_of(row->name));
+    const prt_encode_mark attr = prt_encode_open(&w->encoder, PRT_ONNX_Node_attribute);
+    prt_encode_str(&w->encoder, PRT_ONNX_Attribute_name, prt_str_of(row->name));
     put_value(w, op, row->kind, (const char *)op->attrs + row->offset);
-    prt_encode_int(&w->put, PRT_ONNX_Attribute_type, onnx_kinds[prt_attr_outer_kind(row->kind)]);
-    prt_encode_close(&w->put, attr);
+    prt_encode_int(&w->encoder, PRT_ONNX_Attribute_type,
+        onnx_kinds[prt_attr_outer_kind(row->kind)]);
+    prt_encode_close(&w->encoder, attr);
 }
 
 /* Returns whether region k is the value of one of the row's attributes. */
@@ -197,14 +198,14 @@ static void put_extra_attr(prt_onnx_writer *w, const prt_op *op, const prt_raw *
         graphs =
             graphs || f.number == PRT_ONNX_Attribute_g || f.number == PRT_ONNX_Attribute_graphs;
     if (!graphs) {
-        prt_encode_raw(&w->put, raw->bytes, raw->size);
+        prt_encode_raw(&w->encoder, raw->bytes, raw->size);
         return;
     }
-    const prt_encode_mark mark = prt_encode_open(&w->put, PRT_ONNX_Node_attribute);
+    const prt_encode_mark mark = prt_encode_open(&w->encoder, PRT_ONNX_Node_attribute);
     attr = prt_wire_open(field.bytes, PRT_ONNX_Attribute, 2);
     while (prt_wire_next(&attr, &f)) {
         if (f.number != PRT_ONNX_Attribute_g && f.number != PRT_ONNX_Attribute_graphs) {
-            prt_encode_raw(&w->put, f.whole.data, f.whole.size);
+            prt_encode_raw(&w->encoder, f.whole.data, f.whole.size);
             continue;
         }
         while (is_claimed(op, *region))
@@ -212,7 +213,7 @@ static void put_extra_attr(prt_onnx_writer *w, const prt_op *op, const prt_raw *
         if (*region < op->n_regions)
             prt_onnx_put_graph(w, f.number, op->regions[(*region)++]);
     }
-    prt_encode_close(&w->put, mark);
+    prt_encode_close(&w->encoder, mark);
 }
 
 /* ---- nodes ---- */
@@ -240,12 +241,12 @@ static void put_own_attrs(prt_onnx_writer *w, const prt_op *op, const prt_source
         if (is_written(w, op, k) || is_misread(w, op, k))
             put_attr(w, op, &op->def->attrs[k]);
     for (const prt_raw *raw = as != NULL ? as->fields : NULL; raw != NULL; raw = raw->next)
-        prt_encode_raw(&w->put, raw->bytes, raw->size);
+        prt_encode_raw(&w->encoder, raw->bytes, raw->size);
 }
 
 void prt_onnx_put_node(prt_onnx_writer *w, const prt_op *op)
 {
-    prt_encoder *p = &w->put;
+    prt_encoder *p = &w->encoder;
     if (source_holds(w, op, op)) {
         prt_encode_bytes(p, PRT_ONNX_Graph_node, op->source, op->source_size);
         return;
@@ -278,9 +279,9 @@ void prt_onnx_put_node(prt_onnx_writer *w, const prt_op *op)
 
 void prt_onnx_put_identity(prt_onnx_writer *w, prt_str from, prt_str to)
 {
-    const prt_encode_mark node = prt_encode_open(&w->put, PRT_ONNX_Graph_node);
-    prt_encode_str(&w->put, PRT_ONNX_Node_input, from);
-    prt_encode_str(&w->put, PRT_ONNX_Node_output, to);
-    prt_encode_str(&w->put, PRT_ONNX_Node_op_type, PRT_STR("Identity"));
-    prt_encode_close(&w->put, node);
+    const prt_encode_mark node = prt_encode_open(&w->encoder, PRT_ONNX_Graph_node);
+    prt_encode_str(&w->encoder, PRT_ONNX_Node_input, from);
+    prt_encode_str(&w->encoder, PRT_ONNX_Node_output, to);
+    prt_encode_str(&w->encoder, PRT_ONNX_Node_op_type, PRT_STR("Identity"));
+    prt_encode_close(&w->encoder, node);
 }

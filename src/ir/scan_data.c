@@ -100,7 +100,7 @@ static poprt_status scan_fill(prt_scan *s, const filler *f)
 }
 
 /* Makes a blob of poprt_string elements followed by their characters. */
-static poprt_status lay_out_strings(prt_scan *s, const filler *f, prt_blob **out)
+static poprt_status write_strings(prt_scan *s, const filler *f, prt_blob **out)
 {
     size_t size = f->count * sizeof(poprt_string);
     for (size_t i = 0; i < f->count; i++)
@@ -139,7 +139,7 @@ poprt_status prt_scan_data(prt_scan *s, const prt_type *type, prt_blob **out)
     }
     poprt_status status = prt_scan_accept(s, '{') ? scan_list(s, &f) : scan_fill(s, &f);
     if (status == POPRT_OK && f.strings != NULL)
-        status = lay_out_strings(s, &f, &blob);
+        status = write_strings(s, &f, &blob);
     if (status != POPRT_OK) {
         prt_blob_release(blob);
         return status;

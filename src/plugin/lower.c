@@ -123,7 +123,7 @@ static poprt_status lower_kernel(poprt_lower *context, const char *name)
 {
     prt_lower *c = of(context);
     const prt_op_row *row = prt_op_row_of(c->def);
-    char near[256];
+    char nearest[256];
     for (uint32_t i = 0; i < c->n_in; i++)
         PRT_TRY(check_type(c->in[i], "input", i));
     for (uint32_t i = 0; i < c->n_out; i++)
@@ -133,10 +133,10 @@ static poprt_status lower_kernel(poprt_lower *context, const char *name)
             c->kernel = i;
             return POPRT_OK;
         }
-    prt_nearest(name != NULL ? name : "", row->kernels, row->n_kernels, near, sizeof(near));
+    prt_nearest(name != NULL ? name : "", row->kernels, row->n_kernels, nearest, sizeof(nearest));
     return prt_fail(POPRT_E_NOT_FOUND, NULL,
         "the operator's record has no kernel %.100s; nearest: %s", name != NULL ? name : "NULL",
-        near);
+        nearest);
 }
 
 static poprt_status lower_prepare(poprt_lower *context, size_t size, void **memory)

@@ -134,10 +134,10 @@ END_TEST
 
 START_TEST(fast_mode_times_close_candidates_only)
 {
-    script far = { .ns = { 100, 50 } }, near = { .ns = { 100, 50 } };
+    script far = { .ns = { 100, 50 } }, borderline = { .ns = { 100, 50 } };
     ck_assert_uint_eq(choose_once(&far, PRT_TUNE_fast, false), 0);
     ck_assert_uint_eq(far.begun, 0);
-    ck_assert_uint_eq(choose_once(&near, PRT_TUNE_fast, true), 1);
+    ck_assert_uint_eq(choose_once(&borderline, PRT_TUNE_fast, true), 1);
 }
 END_TEST
 

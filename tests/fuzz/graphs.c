@@ -9,7 +9,7 @@
 #include "fuzz/fuzz.h"
 #include "fuzz/lists.h"
 
-enum { MOST_TEXT = 16384, MOST_VALUES = 64, LATE = 4, TRIES_PER_LINE = 12 };
+enum { MOST_TEXT = 16384, MOST_VALUES = 64, RECENT = 4, TRIES_PER_LINE = 12 };
 
 typedef struct writer {
     fuzz_dice *dice;
@@ -43,9 +43,9 @@ static void put_number(writer *w, const char *before, long long n)
 
 static void put_value(writer *w)
 {
-    const size_t late = w->values < LATE ? w->values : LATE;
+    const size_t recent = w->values < RECENT ? w->values : RECENT;
     put_number(w, "v",
-        (long long)(fuzz_below(w->dice, 3) != 0 ? w->values - 1 - fuzz_below(w->dice, late)
+        (long long)(fuzz_below(w->dice, 3) != 0 ? w->values - 1 - fuzz_below(w->dice, recent)
                                                 : fuzz_below(w->dice, w->values)));
 }
 

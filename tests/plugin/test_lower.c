@@ -546,7 +546,7 @@ static poprt_status prepare_much(const poprt_host *host, poprt_lower *c)
     return status;
 }
 
-static poprt_status run_and_give_up(const poprt_host *host, poprt_kernel *c, uint64_t first,
+static poprt_status run_and_abort(const poprt_host *host, poprt_kernel *c, uint64_t first,
     uint64_t count)
 {
     (void)c;
@@ -559,7 +559,7 @@ START_TEST(failures_on_other_threads_are_reported)
     static float y[ROWS * COLUMNS];
     example e;
     copy_example(&e);
-    e.kernel.run = run_and_give_up;
+    e.kernel.run = run_and_abort;
     poprt_env *env = env_with(&e.plugin, 3);
     poprt_executable *exec = compile(env, MODEL("dense"));
     for (int i = 0; i < 20; i++) {

@@ -43,7 +43,7 @@ static bool same_element(const prt_tensor *a, const prt_tensor *b, size_t i, dou
     return fabs(x - y) <= tolerance * (1.0 + fabs(y));
 }
 
-void ck_result_near(const char *graph, const char *want, double tolerance)
+void ck_result_within(const char *graph, const char *want, double tolerance)
 {
     char text[4096];
     (void)snprintf(text, sizeof(text), "w = const %s\nreturn w\n", want);
@@ -66,7 +66,7 @@ void ck_result_near(const char *graph, const char *want, double tolerance)
 
 void ck_result(const char *graph, const char *want)
 {
-    ck_result_near(graph, want, 0.0);
+    ck_result_within(graph, want, 0.0);
 }
 
 void ck_failure(const char *graph, poprt_status status, const char *part)

@@ -13,7 +13,7 @@
 void ck_result(const char *graph, const char *want);
 
 /* The same within `tolerance` times (1 + |want|), for floats. */
-void ck_result_near(const char *graph, const char *want, double tolerance);
+void ck_result_within(const char *graph, const char *want, double tolerance);
 
 /* Inference or the run fails with this status and a message that contains `part`. */
 void ck_failure(const char *graph, poprt_status status, const char *part);

@@ -31,8 +31,8 @@ bool prt_tolerance_find(prt_str name, tolerance_class *found)
     char text[32] = "", *end = text;
     if (name.size < sizeof(text))
         memcpy(text, name.data, name.size);
-    *found = (tolerance_class){ .name = "near", .near = strtod(text, &end) };
-    return end != text && *end == '\0' && found->near > 0 && isfinite(found->near);
+    *found = (tolerance_class){ .name = "mixed", .mixed = strtod(text, &end) };
+    return end != text && *end == '\0' && found->mixed > 0 && isfinite(found->mixed);
 }
 
 /* Bits of the fraction and exponent of the smallest normal number. */
@@ -96,10 +96,10 @@ static bool close_enough(const tolerance_class *row, int32_t dtype, double got, 
     if (isnan(got) || isnan(want))
         return isnan(got) && isnan(want);
     if (got == want)
-        return row->ulps > 0 || row->near > 0 || signbit(got) == signbit(want);
+        return row->ulps > 0 || row->mixed > 0 || signbit(got) == signbit(want);
     const bool wide = dtype == PRT_DTYPE_f64 || dtype == PRT_DTYPE_c128;
     double by = (wide ? row->ulps64 : row->ulps) * ulp(dtype, want);
-    by += row->share * largest + row->near * (1 + fabs(want));
+    by += row->share * largest + row->mixed * (1 + fabs(want));
     return fabs(got - want) <= by;
 }
 

@@ -14,17 +14,17 @@
  * ulps    units in the last place of the result's type
  * ulps64  the same for f64, where both sides have only the precision of their intermediates
  * share   of the largest expected element, for sums in double whose terms cancel
- * near    of 1 + |expected|
+ * mixed   of 1 + |expected|
  * steps   of integers
  */
 typedef struct tolerance_class {
     const char *name;
-    double ulps, ulps64, share, near;
+    double ulps, ulps64, share, mixed;
     int64_t steps;
 } tolerance_class;
 
 /* Sets `found` to the class of a name ("exact", "round" …), or to the class of a positive number,
- * which is its `near`. Returns false for other words. */
+ * which is its `mixed`. Returns false for other words. */
 bool prt_tolerance_find(prt_str name, tolerance_class *found);
 
 /* Returns whether `got` equals `want` within the class: kind, element type, shape and every

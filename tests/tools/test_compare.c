@@ -6,7 +6,7 @@
 #include "support/check_main.h"
 #include "tools/common/compare.h"
 
-static const prt_tolerance near = { .rtol = 1e-3, .atol = 1e-5 };
+static const prt_tolerance tolerance = { .rtol = 1e-3, .atol = 1e-5 };
 
 static prt_tensor vector(int32_t dtype, int64_t n, const void *data)
 {
@@ -24,7 +24,7 @@ static prt_tensor list(int32_t kind, size_t n, prt_tensor *items)
 static void ck_compare(const prt_tensor *a, const prt_tensor *b, const char *says)
 {
     char why[256] = "";
-    ck_assert_int_eq(prt_compare_differs(a, b, near, why, sizeof(why)), says != NULL);
+    ck_assert_int_eq(prt_compare_differs(a, b, tolerance, why, sizeof(why)), says != NULL);
     ck_assert_msg(says == NULL || strstr(why, says) != NULL, "'%s' is not in '%s'", says, why);
 }
 

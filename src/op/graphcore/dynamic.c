@@ -105,12 +105,12 @@ static poprt_status visit_block(prt_eval *c, element_fn fn)
     return POPRT_OK;
 }
 
-static void take(const prt_eval *c, size_t whole, size_t block)
+static void copy_from_whole(const prt_eval *c, size_t whole, size_t block)
 {
     prt_element_copy(c->in[0]->dtype, c->out[0]->data, block, c->in[0]->data, whole, 1);
 }
 
-static void put(const prt_eval *c, size_t whole, size_t block)
+static void copy_to_whole(const prt_eval *c, size_t whole, size_t block)
 {
     prt_element_copy(c->in[0]->dtype, c->out[0]->data, whole, c->in[2]->data, block, 1);
 }
@@ -137,7 +137,7 @@ static void add(const prt_eval *c, size_t whole, size_t block)
 
 static poprt_status eval_slice(prt_eval *c)
 {
-    return prt_eval_wants(c, 0) ? visit_block(c, take) : POPRT_OK;
+    return prt_eval_wants(c, 0) ? visit_block(c, copy_from_whole) : POPRT_OK;
 }
 
 static poprt_status change(prt_eval *c, element_fn fn)
@@ -150,7 +150,7 @@ static poprt_status change(prt_eval *c, element_fn fn)
 
 static poprt_status eval_update(prt_eval *c)
 {
-    return change(c, put);
+    return change(c, copy_to_whole);
 }
 
 static poprt_status eval_add(prt_eval *c)

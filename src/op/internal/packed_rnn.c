@@ -25,7 +25,8 @@ BEGINS_ALIKE(lstm);
 static bool find_sizes(prt_packed_rnn *p)
 {
     const size_t width = prt_gemm_width(p->rows);
-    const size_t split = prt_gemm_width(p->rows - p->late) + prt_gemm_width(p->late);
+    const size_t split =
+        prt_gemm_width(p->rows - p->separate_rows) + prt_gemm_width(p->separate_rows);
     size_t bytes;
     return prt_size_mul(p->directions * width, p->input, &p->w) &&
         prt_size_mul(p->directions * split, p->hidden, &p->r) &&
@@ -58,7 +59,7 @@ bool prt_packed_rnn_of(uint32_t id, const void *attrs, prt_packed_rnn *out)
     out->directions = prt_rnn_directions(&params);
     out->input = (size_t)input;
     out->hidden = (size_t)params.hidden_size;
-    out->late = id == PRT_OP_packed_gru ? out->hidden : 0;
+    out->separate_rows = id == PRT_OP_packed_gru ? out->hidden : 0;
     return prt_size_mul(params.gates, out->hidden, &out->rows) && out->rows <= INT32_MAX &&
         find_sizes(out);
 }
@@ -77,19 +78,20 @@ void prt_packed_rnn_plain_w(const prt_packed_rnn *p, const float *from, float *w
 
 void prt_packed_rnn_r(const prt_packed_rnn *p, const float *r, float *to)
 {
-    const size_t k = p->hidden, first = p->rows - p->late;
+    const size_t k = p->hidden, first = p->rows - p->separate_rows;
     for (size_t d = 0; d < p->directions; d++, r += p->rows * k, to += p->r / p->directions) {
         prt_gemm_pack_all(k, first, r, 1, k, to);
-        prt_gemm_pack_all(k, p->late, r + first * k, 1, k, to + k * prt_gemm_width(first));
+        prt_gemm_pack_all(k, p->separate_rows, r + first * k, 1, k, to + k * prt_gemm_width(first));
     }
 }
 
 void prt_packed_rnn_plain_r(const prt_packed_rnn *p, const float *from, float *r)
 {
-    const size_t k = p->hidden, first = p->rows - p->late;
+    const size_t k = p->hidden, first = p->rows - p->separate_rows;
     for (size_t d = 0; d < p->directions; d++, r += p->rows * k, from += p->r / p->directions) {
         prt_gemm_unpack_all(k, first, from, r, 1, k);
-        prt_gemm_unpack_all(k, p->late, from + k * prt_gemm_width(first), r + first * k, 1, k);
+        prt_gemm_unpack_all(k, p->separate_rows, from + k * prt_gemm_width(first), r + first * k, 1,
+            k);
     }
 }
 

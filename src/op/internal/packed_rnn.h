@@ -20,9 +20,10 @@ typedef union prt_packed_rnn_attrs_any {
 } prt_packed_rnn_attrs_any;
 
 typedef struct prt_packed_rnn {
-    uint32_t plain;                /* the ONNX operator, PRT_OP_* */
-    prt_rnn_attrs_any attrs;       /* its attributes */
-    size_t directions, rows, late; /* late: rows of gate h of a GRU, packed apart */
+    uint32_t plain;          /* the ONNX operator, PRT_OP_* */
+    prt_rnn_attrs_any attrs; /* its attributes */
+    size_t directions, rows;
+    size_t separate_rows; /* rows of gate h of a GRU, which are packed separately */
     size_t input, hidden;
     size_t w, r; /* elements of W and R */
 } prt_packed_rnn;

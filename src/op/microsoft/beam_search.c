@@ -279,7 +279,7 @@ static poprt_status next(prt_eval *c, search *s, bool *all)
     return prt_gen_append(c, g, s->token, s->from);
 }
 
-static poprt_status give(prt_eval *c, const search *s)
+static poprt_status write_outputs(prt_eval *c, const search *s)
 {
     const prt_gen *g = &s->g;
     const int64_t dims[3] = { (int64_t)g->batch, (int64_t)s->returned, (int64_t)g->most };
@@ -309,7 +309,7 @@ static poprt_status eval(prt_eval *c)
     for (size_t r = 0; r < s.g.rows; r++)
         if (!s.done[r / s.g.beams])
             finish_beam(&s, r, s.likelihood[r]);
-    return give(c, &s);
+    return write_outputs(c, &s);
 }
 
 const prt_op_hooks prt_op_ms_beam_search = { .infer = infer, .eval = eval };

@@ -265,9 +265,9 @@ static void fill_longformer(const prt_attention *s, size_t batch, size_t head, s
     (void)head;
     for (size_t j = 0; j < s->total; j++) {
         const int64_t by = (int64_t)j - (int64_t)i;
-        const bool near = by <= l->window && -by <= l->window;
+        const bool in_window = by <= l->window && -by <= l->window;
         const double mask = prt_real_at(l->mask, first + j);
-        to[j] = (!l->all && !near && l->global[first + j] == 0) || mask < 0 ? -HUGE_VAL : 0;
+        to[j] = (!l->all && !in_window && l->global[first + j] == 0) || mask < 0 ? -HUGE_VAL : 0;
     }
 }
 

@@ -9,7 +9,7 @@
 #include "pass/fuse/epilogue.h"
 #include "pass/fuse/formulas.h"
 
-static bool is_near(double x, double value)
+static bool is_close_to(double x, double value)
 {
     return fabs(x - value) <= 1e-5 * value;
 }
@@ -43,7 +43,7 @@ static uint32_t sixth_of(const prt_op *op)
         double number;
         const bool div = prt_op_is(op, PRT_OP_div);
         if ((!div || slot == 1) && prt_match_number(op, slot, &number) &&
-            is_near(number, div ? 6.0 : 1.0 / 6.0))
+            is_close_to(number, div ? 6.0 : 1.0 / 6.0))
             return 1 - slot;
     }
     return UINT32_MAX;
@@ -84,8 +84,8 @@ prt_value *prt_formula_hard(const prt_op *root, bool *swish)
         const prt_op *gate = prt_match_interior(root, slot, PRT_OP_hard_sigmoid);
         const prt_hard_sigmoid_attrs *a = gate != NULL ? gate->attrs : NULL;
         uint32_t at;
-        if (a != NULL && prt_op_input(gate, 0) == other && is_near((double)a->alpha, 1.0 / 6.0) &&
-            is_near((double)a->beta, 0.5))
+        if (a != NULL && prt_op_input(gate, 0) == other &&
+            is_close_to((double)a->alpha, 1.0 / 6.0) && is_close_to((double)a->beta, 0.5))
             return other;
         const prt_op *sixth = sixth_at(root, slot, &at);
         if (sixth != NULL && clipped_at(root, 1 - slot) == prt_op_input(sixth, at))

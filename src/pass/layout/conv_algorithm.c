@@ -106,7 +106,7 @@ bool prt_conv_algorithm_bf16x3(const prt_pass *p, const prt_nhwc_weights *w)
         w->channels >= PRT_NHWC_BF16X3_CHANNELS && w->filters >= PRT_NHWC_BF16X3_FILTERS;
 }
 
-bool prt_conv_algorithm_transform(prt_pass *p, prt_nhwc_weights w, bool take)
+bool prt_conv_algorithm_transform(prt_pass *p, prt_nhwc_weights w, bool record)
 {
     size_t plain, count;
     prt_nhwc_weights panels = w;
@@ -122,7 +122,7 @@ bool prt_conv_algorithm_transform(prt_pass *p, prt_nhwc_weights w, bool take)
     const double most = (double)prt_pass_constants(p) * percent / 100.0;
     if ((double)p->grown + (double)more > most)
         return false;
-    p->grown += take ? more : 0;
+    p->grown += record ? more : 0;
     return true;
 }
 

@@ -15,8 +15,8 @@ bool prt_conv_algorithm_allowed(const prt_pass *p, prt_nhwc_form form);
 bool prt_conv_algorithm_bf16x3(const prt_pass *p, const prt_nhwc_weights *w);
 
 /* Returns whether Winograd weights may be stored transformed: all constants together may grow by at
- * most option `winograd_growth` percent. If `take`, the growth is recorded. */
-bool prt_conv_algorithm_transform(prt_pass *p, prt_nhwc_weights w, bool take);
+ * most option `winograd_growth` percent. If `record`, the growth is recorded. */
+bool prt_conv_algorithm_transform(prt_pass *p, prt_nhwc_weights w, bool record);
 
 /* Returns the algorithm of `op`, a Conv or FusedConv that becomes an NhwcConv with these
  * attributes. `weights` has the choice of the rule, which is used without an autotuner. `close`:

@@ -13,7 +13,7 @@ typedef struct row {
 static const row *find(const prt_op *op)
 {
     static const row rows[] = {
-#define LATE(id, f16, bf16) { PRT_OP_##id, f16, bf16, false },
+#define TYPES_SINCE(id, f16, bf16) { PRT_OP_##id, f16, bf16, false },
 #define LAYER(id, f16, bf16) { PRT_OP_##id, f16, bf16, true },
 #include "pass/precision/half_opset.def"
     };

@@ -7,7 +7,8 @@
  * devices never depend on later ones. Of these, the device that needs the least memory is tried.
  * Each cut is stored as the move that made it from another cut. The search continues from the cut
  * whose worst device needs the least. A cut is dropped if it is worse than its predecessor, unless
- * it is within the factor NEAR of fitting. The numbers of cuts and of measured nodes are bounded.
+ * it is within the factor OVERSHOOT of fitting. The numbers of cuts and of measured nodes are
+ * bounded.
  */
 #include "pass/shard/search.h"
 
@@ -24,7 +25,7 @@ enum {
 
 /* Tolerance to continue from a cut that does not fit: a tile of 638,976 bytes that would need
  * 641,000. */
-#define NEAR (641000.0 / 638976.0)
+#define OVERSHOOT (641000.0 / 638976.0)
 
 typedef struct move {
     uint32_t part, to;
@@ -121,7 +122,7 @@ static poprt_status try_move(prt_cuts *s, uint32_t index, move m, bool must_fit)
         PRT_TRY(prt_cuts_measure(s, from));
         PRT_TRY(prt_cuts_measure(s, m.to));
         const uint64_t worst = s->needs[prt_cuts_worst(s)].bytes;
-        const bool tolerable = worst <= before_worst || (double)worst <= (double)memory * NEAR;
+        const bool tolerable = worst <= before_worst || (double)worst <= (double)memory * OVERSHOOT;
         if (must_fit ? worst <= memory : tolerable)
             PRT_TRY(prt_cuts_add(s, index, m.part, m.to));
     }

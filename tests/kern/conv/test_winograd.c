@@ -13,11 +13,11 @@
 enum { IN = 8, OUT = 6, ALL = PRT_WINOGRAD_MOST };
 
 /* Interpolation points 0, 1, -1, 2, -2 and infinity; or 0, 1, -1 and infinity; or these with 1/2
- * and -1/2. The matrices follow from division by the polynomial of the other points. `near`:
+ * and -1/2. The matrices follow from division by the polynomial of the other points. `bound`:
  * error bound for inputs and outputs below 1. */
 typedef struct form {
     size_t in, out;
-    double near_in, near_out;
+    double bound_in, bound_out;
     double input[IN][IN], output[OUT][IN], weights[IN][IN];
 } form;
 
@@ -91,9 +91,9 @@ static void check_input(const prt_kern *kern, int which, size_t n)
     for (size_t m = 0; m < all; m++)
         for (size_t i = 0; i < matrix; i++) {
             const double got = (double)to[m * matrix + i];
-            wrong += i < n
-                ? fabs(got - transform_element(f->input, in, m / in, m % in, d + i, n)) > f->near_in
-                : got != 12345.0;
+            wrong += i < n ? fabs(got - transform_element(f->input, in, m / in, m % in, d + i, n)) >
+                    f->bound_in
+                           : got != 12345.0;
         }
     ck_assert_msg(wrong == 0, "%s: %zu wrong of %zu channels", kern->level, wrong, n);
     free(d);
@@ -189,7 +189,7 @@ static void check_output(const prt_kern *kern, int which, size_t n, size_t high,
         else if ((with & 2) != 0)
             want += (double)residual[at_y * line + at_x * residual_column + c];
         want = fmin((double)o.most, fmax((double)o.least, want));
-        wrong += !(fabs((double)y[i] - want) <= f->near_out);
+        wrong += !(fabs((double)y[i] - want) <= f->bound_out);
     }
     ck_assert_msg(wrong == 0, "%s: %zu wrong of %zu channels, %zux%zu, with %u", kern->level, wrong,
         n, high, wide, with);

@@ -11,15 +11,15 @@ START_TEST(functions_have_their_values)
         "f32[6] {-3,-1,1,2,2,nan}");
     ck_result("x = const f32[4] {-2.5,-0.5,0.5,1.5}\ny = gc_nearby_int x\nreturn y\n",
         "f32[4] {-2,-0,0,2}");
-    ck_result_near("x = const f32[3] {1e-10,1,-1}\ny = gc_expm1 x\nreturn y\n",
+    ck_result_within("x = const f32[3] {1e-10,1,-1}\ny = gc_expm1 x\nreturn y\n",
         "f32[3] {1e-10,1.7182818,-0.63212056}", 1e-7);
-    ck_result_near("x = const f32[2] {1e-10,1}\ny = gc_log1p x\nreturn y\n",
+    ck_result_within("x = const f32[2] {1e-10,1}\ny = gc_log1p x\nreturn y\n",
         "f32[2] {1e-10,0.69314718}", 1e-7);
-    ck_result_near("x = const f32[3] {-1,0,3}\ny = gc_gelu x\nreturn y\n",
+    ck_result_within("x = const f32[3] {-1,0,3}\ny = gc_gelu x\nreturn y\n",
         "f32[3] {-0.15880801,0,2.9963627}", 1e-6);
-    ck_result_near("x = const f32[2] {-1,3}\ny = gc_gelu_erf x\nreturn y\n",
+    ck_result_within("x = const f32[2] {-1,3}\ny = gc_gelu_erf x\nreturn y\n",
         "f32[2] {-0.15865525,2.9959502}", 1e-6);
-    ck_result_near("x = const f32[2] {-1,3}\ny = gc_swish x\nreturn y\n",
+    ck_result_within("x = const f32[2] {-1,3}\ny = gc_swish x\nreturn y\n",
         "f32[2] {-0.26894142,2.8577224}", 1e-6);
     ck_result("x = const f32[2,0] {}\ny = gc_scale x {scale=3}\nreturn y\n", "f32[2,0] {}");
     ck_result("x = const f16[2] {1.5,-2}\ny = gc_scale x {scale=-2}\nreturn y\n", "f16[2] {-3,4}");
@@ -30,8 +30,8 @@ END_TEST
 
 START_TEST(binary_operators_have_their_values)
 {
-    ck_result_near("y = const f32[2,1] {1,-1}\nx = const f32[2] {0,-1}\nz = gc_atan2 y x\n"
-                   "return z\n",
+    ck_result_within("y = const f32[2,1] {1,-1}\nx = const f32[2] {0,-1}\nz = gc_atan2 y x\n"
+                     "return z\n",
         "f32[2,2] {1.5707963,2.3561945,-1.5707963,-2.3561945}", 1e-6);
     ck_result("a = const i32[3] {-7,7,-7}\nb = const i32[3] {3,-3,-1}\ny = gc_fmod a b\nreturn y\n",
         "i32[3] {-1,1,0}");

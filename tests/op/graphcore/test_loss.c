@@ -32,9 +32,9 @@ END_TEST
 
 START_TEST(nll_ignores_the_chosen_index)
 {
-    ck_result_near(NLL "y = gc_nll p l {reduction=None}\nreturn y\n",
+    ck_result_within(NLL "y = gc_nll p l {reduction=None}\nreturn y\n",
         "f32[3] {1.3862944,0,16.118096}", 1e-6);
-    ck_result_near(NLL "y = gc_nll p l {ignoreIndex=7}\nreturn y\n", "f32[] {0.69314718}", 1e-6);
+    ck_result_within(NLL "y = gc_nll p l {ignoreIndex=7}\nreturn y\n", "f32[] {0.69314718}", 1e-6);
     ck_result(NLL "y = gc_nll p l {ignoreIndex=0,inputIsLogProbability=1}\nreturn y\n",
         "f32[] {0}");
     ck_result(NLL "y = gc_nll p l {inputIsLogProbability=1,reduction=Sum}\nreturn y\n",
@@ -54,14 +54,14 @@ END_TEST
 
 START_TEST(ctc_sums_over_all_alignments)
 {
-    ck_result_near(HALVES "t = const i32[1,1] {1}\nn = const i32[1] {1}\ny = gc_ctc p t f n\n"
-                          "return y\n",
+    ck_result_within(HALVES "t = const i32[1,1] {1}\nn = const i32[1] {1}\ny = gc_ctc p t f n\n"
+                            "return y\n",
         "f32[] {0.28768207}", 1e-6);
-    ck_result_near(HALVES "t = const i32[1,1] {1}\nn = const i32[1] {1}\ny,g = gc_ctc p t f n\n"
-                          "return g\n",
+    ck_result_within(HALVES "t = const i32[1,1] {1}\nn = const i32[1] {1}\ny,g = gc_ctc p t f n\n"
+                            "return g\n",
         "f32[2,1,2] {0.16666667,-0.16666667,0.16666667,-0.16666667}", 1e-6);
-    ck_result_near(HALVES "t = const i32[1,1] {1}\nn = const i32[1] {0}\n"
-                          "y = gc_ctc p t f n {reduction=None}\nreturn y\n",
+    ck_result_within(HALVES "t = const i32[1,1] {1}\nn = const i32[1] {0}\n"
+                            "y = gc_ctc p t f n {reduction=None}\nreturn y\n",
         "f32[1] {1.3862944}", 1e-6);
     /* A repeated label needs a blank in between: three frames. */
     ck_result(HALVES "t = const i32[1,2] {1,1}\nn = const i32[1] {2}\n"
@@ -114,14 +114,14 @@ END_TEST
 
 START_TEST(beam_search_returns_the_likeliest_paths)
 {
-    ck_result_near(SEARCH("top_paths=2", "y"), "f32[1,2] {-0.4462871,-1.0216513}", 1e-6);
+    ck_result_within(SEARCH("top_paths=2", "y"), "f32[1,2] {-0.4462871,-1.0216513}", 1e-6);
     ck_result(SEARCH("top_paths=2", "n"), "u32[1,2] {1,0}");
     ck_result(SEARCH("top_paths=2", "l"), "u32[1,2,2] {1,0,0,0}");
     /* A single beam drops the label after the first frame. */
-    ck_result_near(SEARCH("beam_width=1", "y"), "f32[1,1] {-1.0216513}", 1e-6);
+    ck_result_within(SEARCH("beam_width=1", "y"), "f32[1,1] {-1.0216513}", 1e-6);
     /* With the label as the blank, "0" is the likely path; there are two sequences in all. */
     ck_result(SEARCH("blank=1,top_paths=3", "l"), "u32[1,3,2] {0,1,1,1,1,1}");
-    ck_result_near(SEARCH("blank=1,top_paths=3", "y"), "f32[1,3] {-0.17435339,-1.8325815,-inf}",
+    ck_result_within(SEARCH("blank=1,top_paths=3", "y"), "f32[1,3] {-0.17435339,-1.8325815,-inf}",
         1e-6);
     ck_failure(SEARCH("beam_width=2,top_paths=3", "y"), POPRT_E_ARG, "top_paths");
     ck_failure(SEARCH("blank=2", "y"), POPRT_E_ARG, "blank 2");

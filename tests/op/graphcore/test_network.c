@@ -11,19 +11,19 @@
 
 START_TEST(lstm_has_its_values)
 {
-    ck_result_near(LSTM "y,c = gc_lstm x w _ s\nreturn y\n", "f32[2,1,1] {0.38079708,0.23105858}",
+    ck_result_within(LSTM "y,c = gc_lstm x w _ s\nreturn y\n", "f32[2,1,1] {0.38079708,0.23105858}",
         1e-6);
     ck_result(LSTM "y,c = gc_lstm x w _ s\nreturn c\n", "f32[1,1] {0.5}");
-    ck_result_near(LSTM "n = const i32[1] {1}\ny = gc_lstm x w _ s n\nreturn y\n",
+    ck_result_within(LSTM "n = const i32[1] {1}\ny = gc_lstm x w _ s n\nreturn y\n",
         "f32[2,1,1] {0.38079708,0}", 1e-6);
-    ck_result_near(LSTM "n = const i32[1] {1}\n"
-                        "y = gc_lstm x w _ s n {output_full_sequence=0}\nreturn y\n",
+    ck_result_within(LSTM "n = const i32[1] {1}\n"
+                          "y = gc_lstm x w _ s n {output_full_sequence=0}\nreturn y\n",
         "f32[1,1] {0.38079708}", 1e-6);
     ck_result(LSTM
         "n = const i32[1] {0}\ny = gc_lstm x w _ s n {output_full_sequence=0}\nreturn y\n",
         "f32[1,1] {9}");
     /* The bias opens the input and output gates and closes the forget gate: c = tanh(bias). */
-    ck_result_near(LSTM "b = const f32[4,1] {-99,99,1,99}\ny,c = gc_lstm x w b s\nreturn c\n",
+    ck_result_within(LSTM "b = const f32[4,1] {-99,99,1,99}\ny,c = gc_lstm x w b s\nreturn c\n",
         "f32[1,1] {0.76159416}", 1e-6);
     ck_failure(LSTM "n = const i32[1] {3}\ny = gc_lstm x w _ s n\nreturn y\n", POPRT_E_ARG,
         "seqLens");

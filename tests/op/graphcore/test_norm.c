@@ -13,12 +13,12 @@ START_TEST(batch_normalization_has_its_values)
     ck_result(BATCH "y = gc_batch_normalization x s b m v {epsilon=0}\nreturn y\n",
         "f32[2,1,2] {-1,1,3,5}");
     /* The mean is 4, the variance 5, or 20 / 3 unbiased. */
-    ck_result_near(BATCH TRAIN "return y\n",
+    ck_result_within(BATCH TRAIN "return y\n",
         "f32[2,1,2] {-1.6832816,0.10557281,1.8944272,3.6832816}", 1e-6);
     ck_result(BATCH TRAIN "return a\n", "f32[1] {3.5}");
-    ck_result_near(BATCH TRAIN "return c\n", "f32[1] {5.3333333}", 1e-6);
+    ck_result_within(BATCH TRAIN "return c\n", "f32[1] {5.3333333}", 1e-6);
     ck_result(BATCH TRAIN "return d\n", "f32[1] {4}");
-    ck_result_near(BATCH TRAIN "return e\n", "f32[1] {6.6666667}", 1e-6);
+    ck_result_within(BATCH TRAIN "return e\n", "f32[1] {6.6666667}", 1e-6);
     ck_failure("x = const f32[1,1] {1}\ns = const f32[1] {2}\n"
                "y = gc_batch_normalization x s s s s\nreturn y\n",
         POPRT_E_SHAPE, "rank 2");

@@ -9,7 +9,7 @@
 
 START_TEST(standard_operators_have_their_values)
 {
-    ck_result_near("x = const f32[3] {-0.5,0,2}\ny = gc_erf_v2 x\nreturn y\n",
+    ck_result_within("x = const f32[3] {-0.5,0,2}\ny = gc_erf_v2 x\nreturn y\n",
         "f32[3] {-0.5204999,0,0.9953223}", 1e-7);
     ck_result("x = const f16[5] {-2.5,-0.5,0.5,1.5,2.4}\ny = gc_round_v2 x\nreturn y\n",
         "f16[5] {-2,-0,0,2,2}");
@@ -24,11 +24,11 @@ START_TEST(standard_operators_have_their_values)
         "i32[2,2] {1,9,2,9}");
     ck_result("x = const f32[3] {-2,0,3}\ny = gc_leaky_relu x {alpha=0.5}\nreturn y\n",
         "f32[3] {-1,0,3}");
-    ck_result_near("x = const f32[1] {-1}\ny = gc_leaky_relu x\nreturn y\n", "f32[1] {-0.01}",
+    ck_result_within("x = const f32[1] {-1}\ny = gc_leaky_relu x\nreturn y\n", "f32[1] {-0.01}",
         1e-8);
     ck_result("x = const f32[2,2] {0,0,7,7}\ny = gc_softmax_v2 x\nreturn y\n",
         "f32[2,2] {0.5,0.5,0.5,0.5}");
-    ck_result_near("x = const f32[2,1] {0,1}\ny = gc_softmax_v2 x {axis=0}\nreturn y\n",
+    ck_result_within("x = const f32[2,1] {0,1}\ny = gc_softmax_v2 x {axis=0}\nreturn y\n",
         "f32[2,1] {0.26894142,0.73105858}", 1e-7);
     ck_type("x = input f32[n,3]\ny = gc_softmax_v2 x {axis=1}\nreturn y\n", "f32[n,3]");
     ck_failure("x = const f32[2] {1,2}\ny = gc_softmax_v2 x {axis=1}\nreturn y\n", POPRT_E_SHAPE,
@@ -48,11 +48,11 @@ END_TEST
 START_TEST(fast_norm_normalises_rows)
 {
 #define NORM "s = const f32[2] {1,2}\nb = const f32[2] {0,1}\n"
-    ck_result_near("x = const f32[2,2] {1,3,4,4}\n" NORM "y = gc_fast_norm x s b {epsilon=0}\n"
-                   "return y\n",
+    ck_result_within("x = const f32[2,2] {1,3,4,4}\n" NORM "y = gc_fast_norm x s b {epsilon=0}\n"
+                     "return y\n",
         "f32[2,2] {-1,3,nan,nan}", 1e-6);
-    ck_result_near("x = const f32[2,2] {1,3,4,4}\n" NORM
-                   "y = gc_fast_norm x s b {epsilon=3, num_groups=2}\nreturn y\n",
+    ck_result_within("x = const f32[2,2] {1,3,4,4}\n" NORM
+                     "y = gc_fast_norm x s b {epsilon=3, num_groups=2}\nreturn y\n",
         "f32[2,2] {-0.5,2,0,1}", 1e-6);
     ck_type("x = input f32[n,m,2]\n" NORM "y = gc_fast_norm x s b\nreturn y\n", "f32[n,m,2]");
     ck_failure("x = const f32[2,2] {1,3,4,4}\n" NORM "y = gc_fast_norm x s b {num_groups=3}\n"

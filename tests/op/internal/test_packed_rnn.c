@@ -32,11 +32,11 @@ END_TEST
 
 /* Checks that panels of 64 rows and a partial panel, with R's last gate separate, equal the
  * matrices. */
-static void check_equal(const char *op, int gates, int late, const char *attrs)
+static void check_equal(const char *op, int gates, int separate, const char *attrs)
 {
     enum { HIDDEN = 23, INPUT = 2, MOST = 1 << 16 };
     static char plain[MOST], packed[MOST];
-    const int rows = gates * HIDDEN, first = rows - late * HIDDEN;
+    const int rows = gates * HIDDEN, first = rows - separate * HIDDEN;
     const int parts[2] = { first, rows - first };
     size_t a = 0, b = 0;
     a += (size_t)snprintf(plain, MOST, "x = input f32[3,2,%d]\nw = const f32[1,%d,%d] {", INPUT,

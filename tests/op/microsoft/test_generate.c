@@ -113,18 +113,18 @@ START_TEST(beam_search_equals_onnxruntime)
                    ", eos_token_id=5, pad_token_id=0}\n"
                    "return y\n",
         "i32[2,2,7] {1,2,1,3,3,1,3,1,2,1,3,3,4,1,0,4,1,1,3,1,3,0,4,1,1,4,1,1}");
-    ck_result_near(TINY "input_ids = const i32[2,2] {1,2,0,4}\n"
-                        "max_length = const i32[1] {7}\n"
-                        "min_length = const i32[1] {0}\n"
-                        "num_beams = const i32[1] {3}\n"
-                        "num_return_sequences = const i32[1] {2}\n"
-                        "length_penalty = const f32[1] {1}\n"
-                        "repetition_penalty = const f32[1] {1}\n"
-                        "y, by, all = ms_beam_search input_ids max_length min_length num_beams "
-                        "num_return_sequences "
-                        "length_penalty repetition_penalty {" DECODER
-                        ", eos_token_id=5, pad_token_id=0}\n"
-                        "return by\n",
+    ck_result_within(TINY "input_ids = const i32[2,2] {1,2,0,4}\n"
+                          "max_length = const i32[1] {7}\n"
+                          "min_length = const i32[1] {0}\n"
+                          "num_beams = const i32[1] {3}\n"
+                          "num_return_sequences = const i32[1] {2}\n"
+                          "length_penalty = const f32[1] {1}\n"
+                          "repetition_penalty = const f32[1] {1}\n"
+                          "y, by, all = ms_beam_search input_ids max_length min_length num_beams "
+                          "num_return_sequences "
+                          "length_penalty repetition_penalty {" DECODER
+                          ", eos_token_id=5, pad_token_id=0}\n"
+                          "return by\n",
         "f32[2,2] {-0.24060377,-0.3311066,-0.16907538,-0.3230481}", 1e-5);
 }
 END_TEST
@@ -144,18 +144,18 @@ START_TEST(beam_scores_equal_onnxruntime)
                    ", eos_token_id=4, pad_token_id=0}\n"
                    "return y\n",
         "i32[1,1,4] {3,1,3,1}");
-    ck_result_near(TINY "input_ids = const i32[1,1] {3}\n"
-                        "max_length = const i32[1] {4}\n"
-                        "min_length = const i32[1] {0}\n"
-                        "num_beams = const i32[1] {2}\n"
-                        "num_return_sequences = const i32[1] {1}\n"
-                        "length_penalty = const f32[1] {1}\n"
-                        "repetition_penalty = const f32[1] {1}\n"
-                        "y, by, all = ms_beam_search input_ids max_length min_length num_beams "
-                        "num_return_sequences "
-                        "length_penalty repetition_penalty {" DECODER
-                        ", eos_token_id=4, pad_token_id=0}\n"
-                        "return all\n",
+    ck_result_within(TINY "input_ids = const i32[1,1] {3}\n"
+                          "max_length = const i32[1] {4}\n"
+                          "min_length = const i32[1] {0}\n"
+                          "num_beams = const i32[1] {2}\n"
+                          "num_return_sequences = const i32[1] {1}\n"
+                          "length_penalty = const f32[1] {1}\n"
+                          "repetition_penalty = const f32[1] {1}\n"
+                          "y, by, all = ms_beam_search input_ids max_length min_length num_beams "
+                          "num_return_sequences "
+                          "length_penalty repetition_penalty {" DECODER
+                          ", eos_token_id=4, pad_token_id=0}\n"
+                          "return all\n",
         "f32[3,1,2,6] {-4.215731,-0.16857429,-2.3763034,-6.094695,-3.9254603,-3.669521,-1e+09,"
         "-1e+09,-1e+09,-1e+09,-1e+09,-1e+09,-3.655786,-7.3292937,-5.526267,-0.3209663,-2.6566076,"
         "-3.9761996,-7.5443277,-2.5452576,-5.6447315,-6.8440475,-4.8445115,-6.54447,-3.4518747,"
@@ -180,18 +180,18 @@ START_TEST(ended_beams_are_kept)
                    ", eos_token_id=4, pad_token_id=0, early_stopping=1}\n"
                    "return y\n",
         "i32[2,2,7] {1,2,0,0,0,0,0,1,2,1,0,0,0,0,4,4,1,0,0,0,0,4,4,0,0,0,0,0}");
-    ck_result_near(TINY "input_ids = const i32[2,2] {1,2,4,4}\n"
-                        "max_length = const i32[1] {7}\n"
-                        "min_length = const i32[1] {0}\n"
-                        "num_beams = const i32[1] {2}\n"
-                        "num_return_sequences = const i32[1] {2}\n"
-                        "length_penalty = const f32[1] {0.5}\n"
-                        "repetition_penalty = const f32[1] {1}\n"
-                        "y, by, all = ms_beam_search input_ids max_length min_length num_beams "
-                        "num_return_sequences "
-                        "length_penalty repetition_penalty {" DECODER
-                        ", eos_token_id=4, pad_token_id=0, early_stopping=1}\n"
-                        "return by\n",
+    ck_result_within(TINY "input_ids = const i32[2,2] {1,2,4,4}\n"
+                          "max_length = const i32[1] {7}\n"
+                          "min_length = const i32[1] {0}\n"
+                          "num_beams = const i32[1] {2}\n"
+                          "num_return_sequences = const i32[1] {2}\n"
+                          "length_penalty = const f32[1] {0.5}\n"
+                          "repetition_penalty = const f32[1] {1}\n"
+                          "y, by, all = ms_beam_search input_ids max_length min_length num_beams "
+                          "num_return_sequences "
+                          "length_penalty repetition_penalty {" DECODER
+                          ", eos_token_id=4, pad_token_id=0, early_stopping=1}\n"
+                          "return by\n",
         "f32[2,2] {-1.3987678,-1.7400872,-1.5228634,-1.7457331}", 1e-5);
     ck_result(TINY "input_ids = const i32[1,2] {1,3}\n"
                    "max_length = const i32[1] {7}\n"

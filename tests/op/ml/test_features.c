@@ -126,9 +126,9 @@ END_TEST
 START_TEST(normalizer_divides_by_each_norm)
 {
     ck_result(NORMALIZE("MAX"), "f32[3,3] {1,2,3,0,0,0,1,-2,0}");
-    ck_result_near(NORMALIZE("L1"),
+    ck_result_within(NORMALIZE("L1"),
         "f32[3,3] {-0.16666667,-0.33333333,-0.5,0,0,0,0.33333333,-0.66666667,0}", 1e-7);
-    ck_result_near(NORMALIZE("L2"),
+    ck_result_within(NORMALIZE("L2"),
         "f32[3,3] {-0.26726124,-0.53452248,-0.80178373,0,0,0,0.4472136,-0.89442719,0}", 1e-7);
     ck_result("x = const i64[2] {2,4}\ny = ml_normalizer x\nreturn y\n", "f32[2] {0.5,1}");
     ck_result("x = const f64[2,0] {}\ny = ml_normalizer x\nreturn y\n", "f32[2,0] {}");

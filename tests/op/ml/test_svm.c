@@ -12,10 +12,10 @@
 
 START_TEST(regressor_equals_onnx_runtime)
 {
-    ck_result_near(REGRESS("LINEAR"), "f32[3,1] {2.375,-1.5,-0.625}", 1e-6);
-    ck_result_near(REGRESS("POLY"), "f32[3,1] {6.5625,1.515625,2.6875}", 1e-6);
-    ck_result_near(REGRESS("RBF"), "f32[3,1] {0.64978105,0.70727026,0.15595238}", 1e-6);
-    ck_result_near(REGRESS("SIGMOID"), "f32[3,1] {2.3153563,1.7828575,1.8541436}", 1e-6);
+    ck_result_within(REGRESS("LINEAR"), "f32[3,1] {2.375,-1.5,-0.625}", 1e-6);
+    ck_result_within(REGRESS("POLY"), "f32[3,1] {6.5625,1.515625,2.6875}", 1e-6);
+    ck_result_within(REGRESS("RBF"), "f32[3,1] {0.64978105,0.70727026,0.15595238}", 1e-6);
+    ck_result_within(REGRESS("SIGMOID"), "f32[3,1] {2.3153563,1.7828575,1.8541436}", 1e-6);
     ck_result(ROWS "y = ml_svm_regressor x {coefficients=[1,-0.5], rho=[0.125], one_class=1}\n"
                    "return y\n",
         "f32[3,1] {1,-1,1}");
@@ -60,15 +60,15 @@ END_TEST
 START_TEST(three_classes_vote_by_pairs)
 {
     ck_result(THREE("", "y"), "i64[3] {10,10,10}");
-    ck_result_near(THREE("", "z"),
+    ck_result_within(THREE("", "z"),
         "f32[3,3] {0.05177142,0.47451109,0.41081008,0.03296536,"
         "0.53887963,0.16181517,0.12709147,-0.19108564,0.21760014}",
         1e-6);
-    ck_result_near(THREE(", post_transform=SOFTMAX", "z"),
+    ck_result_within(THREE(", post_transform=SOFTMAX", "z"),
         "f32[3,3] {0.25264716,0.38557416,0.36177868,0.26343378,0.43690521,0.29966098,0.35433289,"
         "0.25776795,0.38789919}",
         1e-6);
-    ck_result_near(THREE(", prob_a=[-1,-2,-0.5], prob_b=[0.1,0.2,-0.3]", "z"),
+    ck_result_within(THREE(", prob_a=[-1,-2,-0.5], prob_b=[0.1,0.2,-0.3]", "z"),
         "f32[3,3] {0.39593887,0.39320645,0.21085453,0.40302303,0.38659847,0.2103785,0.27917999,"
         "0.38332629,0.33749381}",
         1e-5);
@@ -78,13 +78,13 @@ END_TEST
 START_TEST(two_classes_equal_onnx_runtime)
 {
     ck_result(TWO("", "y"), "string[3] {a,a,a}");
-    ck_result_near(TWO("", "z"),
+    ck_result_within(TWO("", "z"),
         "f32[3,2] {-0.62478101,0.62478101,-0.68227029,0.68227029,-0.13095237,0.13095237}", 1e-6);
-    ck_result_near(TWO(", post_transform=LOGISTIC", "z"),
+    ck_result_within(TWO(", post_transform=LOGISTIC", "z"),
         "f32[3,2] {0.34869486,0.65130514,0.33575481,0.66424519,0.46730858,0.53269142}", 1e-6);
-    ck_result_near(TWO(", post_transform=SOFTMAX", "z"),
+    ck_result_within(TWO(", post_transform=SOFTMAX", "z"),
         "f32[3,2] {0.37521899,0.62478101,0.31772971,0.68227029,0.86904764,0.13095237}", 1e-6);
-    ck_result_near(TWO(", prob_a=[-1], prob_b=[0.1]", "z"),
+    ck_result_within(TWO(", prob_a=[-1], prob_b=[0.1]", "z"),
         "f32[3,2] {0.62688041,0.3731195,0.63967633,0.36032361,0.5077374,0.49226257}", 1e-5);
 }
 END_TEST
@@ -96,7 +96,7 @@ START_TEST(linear_classes_equal_onnx_runtime)
     const char *scores = ROWS "y, z = ml_svm_classifier x {coefficients=[1,0.5,0.25,0.125], "
                               "rho=[0.1], classlabels_ints=[10,20]}\nreturn z\n";
     ck_result(mixed, "i64[3] {20,20,20}");
-    ck_result_near(scores, "f32[3,2] {2.1,0.6,-0.65,-0.0875,-1.4,-0.275}", 1e-6);
+    ck_result_within(scores, "f32[3,2] {2.1,0.6,-0.65,-0.0875,-1.4,-0.275}", 1e-6);
     ck_result(ROWS "y, z = ml_svm_classifier x {coefficients=[1,0.5], rho=[0], "
                    "classlabels_ints=[7]}\nreturn y\n",
         "i64[3] {7,7,7}");

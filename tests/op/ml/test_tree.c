@@ -51,7 +51,7 @@ START_TEST(trees_are_aggregated)
     ck_result(TWO_TREES(", aggregate_function=AVERAGE, base_values=[10,20]"),
         "f32[2,2] {12.5,18.5,15,18.5}");
     ck_result(TWO_TREES(", base_values_as_tensor=f64[2] {10,20}"), "f32[2,2] {15,17,20,17}");
-    ck_result_near(TWO_TREES(", post_transform=SOFTMAX"),
+    ck_result_within(TWO_TREES(", post_transform=SOFTMAX"),
         "f32[2,2] {0.99966465,0.00033535013,0.99999774,2.2603243e-06}", 1e-7);
     ck_failure(TWO_TREES(", aggregate_function=MEDIAN"), POPRT_E_ARG, "aggregate_function");
     ck_failure(TWO_TREES(", base_values=[1]"), POPRT_E_ARG, "1 numbers for 2 targets");
@@ -156,10 +156,10 @@ START_TEST(one_set_of_weights_decides_two_classes)
     ck_result(CLASSIFY("i64[2,1] {0,1}", ONE_CLASS("-0.75,0.25") ", classlabels_strings=[a,b]",
                   "z"),
         "f32[2,2] {0.75,-0.75,-0.25,0.25}");
-    ck_result_near(CLASSIFY("f32[2,1] {0,1}",
-                       ONE_CLASS("-0.7,0.3") ", base_values=[0.1], "
-                                             "classlabels_int64s=[5,7], post_transform=LOGISTIC",
-                       "z"),
+    ck_result_within(CLASSIFY("f32[2,1] {0,1}",
+                         ONE_CLASS("-0.7,0.3") ", base_values=[0.1], "
+                                               "classlabels_int64s=[5,7], post_transform=LOGISTIC",
+                         "z"),
         "f32[2,2] {0.64565628,0.35434371,0.40131235,0.59868766}", 1e-6);
     ck_result(CLASSIFY("f32[2,1] {0,1}",
                   "class_treeids=[0,0], class_nodeids=[1,2], "
@@ -172,10 +172,10 @@ END_TEST
 START_TEST(the_largest_score_gives_the_class)
 {
     ck_result(CLASSIFY("i32[2,1] {0,1}", BOTH ", classlabels_int64s=[5,7]", "y"), "i64[2] {5,7}");
-    ck_result_near(CLASSIFY("i32[2,1] {0,1}",
-                       BOTH ", classlabels_int64s=[5,7], "
-                            "base_values=[1,2]",
-                       "z"),
+    ck_result_within(CLASSIFY("i32[2,1] {0,1}",
+                         BOTH ", classlabels_int64s=[5,7], "
+                              "base_values=[1,2]",
+                         "z"),
         "f32[2,2] {1.7,2.3,1.2,2.8}", 1e-6);
     /* A class without a score does not win over a negative score. */
     ck_result(CLASSIFY("f32[2,1] {0,1}",
@@ -218,7 +218,7 @@ START_TEST(ensemble_follows_modes_and_members)
         "f64[4,2] {5.25,0,0,12.5,-3,0,0,12.5}");
     ck_result(ENSEMBLE("f16", "0,6", "0,1", "1,2", ", aggregate_function=0"),
         "f16[4,2] {5.25,0,0,12.5,-3,0,-3,0}");
-    ck_result_near(ENSEMBLE("f32", "0,6", "0,1", "1,2", ", post_transform=2"),
+    ck_result_within(ENSEMBLE("f32", "0,6", "0,1", "1,2", ", post_transform=2"),
         "f32[4,2] {0.9947799,0.5,0.5,0.9999963,0.04742587,0.5,0.04742587,0.5}", 1e-6);
 }
 END_TEST

@@ -14,12 +14,13 @@ START_TEST(equal_scores_weigh_values_equally)
     ck_result(EVEN "y = flex_attention q k v\nreturn y\n", "f32[1,2,1,2] {4,10,4,10}");
     /* exp(0) : exp(ln 3) = 1 : 3, by the given scale or by one over the square root of the head
      * size. */
-    ck_result_near("q = const f32[1,1,1,1] {2}\nk = const f32[1,1,2,1] {0,1.0986122887}\n"
-                   "v = const f32[1,1,2,1] {1,5}\ny = flex_attention q k v {scale=0.5}\nreturn y\n",
+    ck_result_within(
+        "q = const f32[1,1,1,1] {2}\nk = const f32[1,1,2,1] {0,1.0986122887}\n"
+        "v = const f32[1,1,2,1] {1,5}\ny = flex_attention q k v {scale=0.5}\nreturn y\n",
         "f32[1,1,1,1] {4}", 1e-6);
-    ck_result_near("q = const f64[1,1,1,4] {1,1,0,0}\n"
-                   "k = const f64[1,1,2,4] {0,0,9,9,1.0986122887,1.0986122887,9,9}\n"
-                   "v = const f64[1,1,2,1] {1,5}\ny = flex_attention q k v\nreturn y\n",
+    ck_result_within("q = const f64[1,1,1,4] {1,1,0,0}\n"
+                     "k = const f64[1,1,2,4] {0,0,9,9,1.0986122887,1.0986122887,9,9}\n"
+                     "v = const f64[1,1,2,1] {1,5}\ny = flex_attention q k v\nreturn y\n",
         "f64[1,1,1,1] {4}", 1e-6);
 }
 END_TEST

@@ -18,9 +18,9 @@ START_TEST(linear_rule_has_its_values)
     ck_result(INPUTS "y, s = linear_attention q k v" ATTRS("linear") "return s\n",
         "f32[1,1,2,3] {9,12,15,-3.5,-4,-4.5}");
     /* The default scale is one over the square root of the head size. */
-    ck_result_near("q = const f32[1,2,4] {1,2,3,4,1,0,0,1}\n"
-                   "y, s = linear_attention q q q {q_num_heads=2, kv_num_heads=2, "
-                   "update_rule=linear}\nreturn y\n",
+    ck_result_within("q = const f32[1,2,4] {1,2,3,4,1,0,0,1}\n"
+                     "y, s = linear_attention q q q {q_num_heads=2, kv_num_heads=2, "
+                     "update_rule=linear}\nreturn y\n",
         "f32[1,2,4] {3.535533905,7.07106781,53.03300858,70.71067811,"
         "1.414213538,1.414213538,8.48528099,12.02081489}",
         1e-6);
@@ -29,9 +29,9 @@ END_TEST
 
 START_TEST(gated_rule_has_its_values)
 {
-    ck_result_near(INPUTS "y, s = linear_attention q k v _ d" ATTRS("gated") "return y\n",
+    ck_result_within(INPUTS "y, s = linear_attention q k v _ d" ATTRS("gated") "return y\n",
         "f32[1,2,6] {2,4,6,5,10,15,8.25,10.5,12.75,-3.875,-4.75,-5.625}", 1e-6);
-    ck_result_near(INPUTS "y, s = linear_attention q k v p e" ATTRS("gated") "return y\n",
+    ck_result_within(INPUTS "y, s = linear_attention q k v p e" ATTRS("gated") "return y\n",
         "f32[1,2,6] {4.5,7.5,10.5,10.5,18,25.5,8.375,10.75,13.125,-2.5,-2.75,-3}", 1e-6);
 }
 END_TEST
@@ -40,11 +40,11 @@ START_TEST(delta_rules_have_their_values)
 {
     ck_result(INPUTS "y, s = linear_attention q k v _ _ b" ATTRS("delta") "return y\n",
         "f32[1,2,6] {1,2,3,2.5,5,7.5,13.5,15,16.5,-6.25,-6.5,-6.75}");
-    ck_result_near(INPUTS "y, s = linear_attention q k v p d b" ATTRS("gated_delta") "return y\n",
+    ck_result_within(INPUTS "y, s = linear_attention q k v p d b" ATTRS("gated_delta") "return y\n",
         "f32[1,2,6] {4,5.75,7.5,8.25,12.375,16.5,17.4375,20.90625,24.375,"
         "-8.21875,-9.734375,-11.25}",
         1e-6);
-    ck_result_near(INPUTS "y, s = linear_attention q k v p d b" ATTRS("gated_delta") "return s\n",
+    ck_result_within(INPUTS "y, s = linear_attention q k v p d b" ATTRS("gated_delta") "return s\n",
         "f32[1,1,2,3] {17.4375,20.90625,24.375,-8.21875,-9.734375,-11.25}", 1e-6);
 }
 END_TEST

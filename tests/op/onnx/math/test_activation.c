@@ -10,20 +10,20 @@ START_TEST(attributes_change_the_result)
         "f64[3] {0,0,3}");
     ck_result("x = const f64[3] {-1,0,5}\ny = hard_sigmoid x {alpha=0.25,beta=0.5}\nreturn y\n",
         "f64[3] {0.25,0.5,1}");
-    ck_result_near("x = const f64[2] {-1,1}\ny = elu x {alpha=2}\nreturn y\n",
+    ck_result_within("x = const f64[2] {-1,1}\ny = elu x {alpha=2}\nreturn y\n",
         "f64[2] {-1.2642411176571153,1}", 1e-14);
-    ck_result_near("x = const f64[2] {-1,1}\ny = celu x {alpha=2}\nreturn y\n",
+    ck_result_within("x = const f64[2] {-1,1}\ny = celu x {alpha=2}\nreturn y\n",
         "f64[2] {-0.78693868057473315,1}", 1e-14);
-    ck_result_near("x = const f64[1] {1}\ny = swish x {alpha=2}\nreturn y\n",
+    ck_result_within("x = const f64[1] {1}\ny = swish x {alpha=2}\nreturn y\n",
         "f64[1] {0.88079707797788243}", 1e-14);
 }
 END_TEST
 
 START_TEST(gelu_has_two_approximations)
 {
-    ck_result_near("x = const f64[2] {-1,2}\ny = gelu x\nreturn y\n",
+    ck_result_within("x = const f64[2] {-1,2}\ny = gelu x\nreturn y\n",
         "f64[2] {-0.15865525393145707,1.9544997361036416}", 1e-14);
-    ck_result_near("x = const f64[2] {-1,2}\ny = gelu x {approximate=tanh}\nreturn y\n",
+    ck_result_within("x = const f64[2] {-1,2}\ny = gelu x {approximate=tanh}\nreturn y\n",
         "f64[2] {-0.15880800939172324,1.9545976940877752}", 1e-14);
     ck_failure("x = const f32[1] {1}\ny = gelu x {approximate=sin}\nreturn y\n", POPRT_E_PARSE,
         "approximate");
