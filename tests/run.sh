@@ -107,7 +107,7 @@ fi
 # Kernels of AVX-512 and AMX, whatever the processor: what tests them is built and no more. Two that
 # take long are left to `meson test -C build/emulate`.
 if build build/emulate src/tools/poprt --werror -Demulate=true; then
-    unit build/emulate 4 $(meson test -C build/emulate --list |
+    unit build/emulate 4 $(meson test -C build/emulate --list | sed 's,.* / ,,' |
         grep -E '^(kern|fast)/' | grep -vE '/(elementwise|nhwc_moves)$')
     tool=build/emulate/src/tools/poprt
     for level in avx512 avx512_vnni avx512_bf16 avx512_amx; do

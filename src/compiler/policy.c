@@ -57,11 +57,11 @@ poprt_status prt_policy_apply(const prt_policy *policy, prt_pass_manager *manage
     char growth[24];
     (void)snprintf(growth, sizeof(growth), "%lld", (long long)policy->winograd_growth);
     const prt_pass_arg args[] = {
-        { "weights", prt_choice_word(PRT_WEIGHTS_WORDS, policy->weights) },
-        { "compute", prt_choice_word(PRT_COMPUTE_WORDS, policy->compute) },
-        { "winograd", prt_choice_word(PRT_TILES_WORDS, policy->tiles) },
+        { "weights", prt_choice_word(PRT_WEIGHTS_WORDS, (int)policy->weights) },
+        { "compute", prt_choice_word(PRT_COMPUTE_WORDS, (int)policy->compute) },
+        { "winograd", prt_choice_word(PRT_TILES_WORDS, (int)policy->tiles) },
         { "winograd_growth", growth },
-        { "products", prt_choice_word(PRT_PRODUCTS_WORDS, policy->products) },
+        { "products", prt_choice_word(PRT_PRODUCTS_WORDS, (int)policy->products) },
         { "exact", policy->exact_half ? "true" : "false" },
     };
     for (size_t i = 0; i < PRT_COUNT_OF(args); i++)
