@@ -8,7 +8,7 @@
 
 typedef struct prt_nhwc {
     const prt_kern *kern;
-    prt_nhwc_weights form;
+    prt_nhwc_weights layout;
     size_t batch, in_d, in_h, in_w, out_d, out_h, out_w; /* d: depth; 1 for images */
     size_t in_c, out_c;                                  /* channels of all groups */
     size_t x_pitch, y_pitch, residual_pitch; /* floats from pixel to pixel, at least the channels */
@@ -34,7 +34,7 @@ static inline bool prt_nhwc_is_2d(const prt_nhwc *v)
 /* Returns whether this is a pointwise convolution: output i reads only input i. */
 static inline bool prt_nhwc_is_pointwise_conv(const prt_nhwc *v)
 {
-    return !v->images && v->form.taps == 1 && v->stride_d == 1 && v->stride_h == 1 &&
+    return !v->images && v->layout.taps == 1 && v->stride_d == 1 && v->stride_h == 1 &&
         v->stride_w == 1 && v->front == 0 && v->top == 0 && v->left == 0 && v->in_d == v->out_d &&
         v->in_h == v->out_h && v->in_w == v->out_w;
 }

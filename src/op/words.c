@@ -16,7 +16,7 @@ static const prt_str acts[PRT_ACT_COUNT] = {
     [PRT_ACT_gelu_tanh] = PRT_STR_INIT("GeluTanh"),
 };
 
-static const prt_str forms[PRT_NHWC_FORMS] = {
+static const prt_str forms[PRT_NHWC_ALGORITHMS] = {
     [PRT_NHWC_panels] = PRT_STR_INIT("panels"),
     [PRT_NHWC_taps] = PRT_STR_INIT("taps"),
     [PRT_NHWC_winograd] = PRT_STR_INIT("winograd"),
@@ -39,7 +39,7 @@ const prt_str *prt_attr_words(uint32_t kind, uint32_t *count)
         *count = PRT_ACT_COUNT;
         return acts;
     case PRT_ATTR_form:
-        *count = PRT_NHWC_FORMS;
+        *count = PRT_NHWC_ALGORITHMS;
         return forms;
     case PRT_ATTR_products:
         *count = PRT_LINEAR_COUNT;

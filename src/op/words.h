@@ -11,7 +11,7 @@
 
 /* Kind `form`: weight layouts and algorithms of channels-last convolutions; see
  * op/internal/nhwc.def. */
-typedef enum prt_nhwc_form {
+typedef enum prt_nhwc_algorithm {
     PRT_NHWC_panels,
     PRT_NHWC_taps,
     PRT_NHWC_winograd,
@@ -19,8 +19,8 @@ typedef enum prt_nhwc_form {
     PRT_NHWC_winograd5,
     PRT_NHWC_winograd6,
     PRT_NHWC_winograd_line,
-    PRT_NHWC_FORMS
-} prt_nhwc_form;
+    PRT_NHWC_ALGORITHMS
+} prt_nhwc_algorithm;
 
 /* Kind `products`: the arithmetic of fused_linear; see op/internal/fused.def. */
 typedef enum prt_linear_products {

@@ -222,20 +222,20 @@ static void put_qconv(graph *g, uint32_t x)
     static const uint32_t filters[] = { 4, 7, 20, 33 };
     const uint32_t c = g->channels[x], n = g->count, f = filters[random_below(4)];
     const bool taps = random_below(3) == 0, wide = taps || random_below(2) == 0;
-    const prt_nhwc_weights form = { .form = taps ? PRT_NHWC_taps : PRT_NHWC_panels,
+    const prt_nhwc_weights layout = { .algorithm = taps ? PRT_NHWC_taps : PRT_NHWC_panels,
         .group = taps ? c : 1,
         .channels = taps ? 1 : c,
         .filters = taps ? 1 : f,
         .taps = wide ? 9 : 1 };
     size_t count;
-    ck_assert(prt_nhwc_qconv_size(&form, &count));
+    ck_assert(prt_nhwc_qconv_size(&layout, &count));
     put_weights(g, 'k', (uint32_t)count);
     put(g,
         "q%u = quantize_linear k%u ws wz\nb%u = const i32[%u] fill %d\n"
         "s%u = const f64[%u] fill 0.002\nv%u = nhwc_qconv v%u q%u b%u s%u xz xz "
         "{form=\"%s\",group=%zu,channels=%zu,filters=%zu,%s}\n",
         n, n, n, taps ? c : f, (int)random_below(900), n, taps ? c : f, n, x, n, n, n,
-        taps ? "taps" : "panels", form.group, form.channels, form.filters,
+        taps ? "taps" : "panels", layout.group, layout.channels, layout.filters,
         wide ? "kernel_shape=[3,3],pads=[1,1,1,1]" : "kernel_shape=[1,1]");
     add_value(g, taps ? c : f, g->side[x]);
 }

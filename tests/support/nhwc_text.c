@@ -120,7 +120,7 @@ static prt_nhwc_weights weights_of(const char *form, int group, int channels, in
         .taps = (size_t)taps };
     int32_t number;
     ck_assert(prt_attr_set_word(PRT_ATTR_form, prt_str_of(form), &number));
-    w.form = (prt_nhwc_form)number;
+    w.algorithm = (prt_nhwc_algorithm)number;
     return w;
 }
 
@@ -171,9 +171,9 @@ char *nhwc_conv_text(const nhwc_conv_case *c, uint32_t seed, bool plain)
 {
     const int spatial = c->rank - 2, channels = c->group * c->channels;
     const int filters = c->group * c->filters;
-    prt_nhwc_weights form =
+    prt_nhwc_weights layout =
         weights_of(c->form, c->group, c->channels, c->filters, (int)product(spatial, c->w.kernel));
-    form.transformed = c->transformed;
+    layout.transformed = c->transformed;
     int x[5] = { c->n }, y[5] = { c->n }, w[5] = { filters, c->channels };
     int gate[5] = { c->n, 1, 1, 1, 1 };
     uint32_t state = seed;
@@ -188,7 +188,7 @@ char *nhwc_conv_text(const nhwc_conv_case *c, uint32_t seed, bool plain)
     x[c->images ? 1 : c->rank - 1] = gate[c->rank - 1] = channels;
     y[c->rank - 1] = filters;
     put_random_constant(to, &state, "x", c->rank, x, c->special);
-    put_weights(to, &state, "w", &form, c->rank, w, plain);
+    put_weights(to, &state, "w", &layout, c->rank, w, plain);
     if (c->bias)
         put_random_constant(to, &state, "b", 1, &filters, NULL);
     if (c->residual)
@@ -320,7 +320,7 @@ char *nhwc_bytes_text(const nhwc_bytes_case *c, uint32_t seed, bool plain)
 {
     const nhwc_conv_case *a = &c->of;
     const int spatial = a->rank - 2;
-    const prt_nhwc_weights form =
+    const prt_nhwc_weights layout =
         weights_of(a->form, a->group, a->channels, a->filters, (int)product(spatial, a->w.kernel));
     int x[5] = { a->n }, w[5] = { a->group * a->filters, a->channels };
     uint32_t state = seed;
@@ -335,7 +335,7 @@ char *nhwc_bytes_text(const nhwc_bytes_case *c, uint32_t seed, bool plain)
     int *bytes = random_bytes(&state, product(a->rank, x), c->x_signed ? -128 : 0);
     put_ints(to, "x", c->x_signed ? "i8" : "u8", a->rank, x, bytes);
     free(bytes);
-    put_bytes(to, &state, c, a->rank, w, &form);
+    put_bytes(to, &state, c, a->rank, w, &layout);
     (void)fprintf(to,
         "xz = const %s[] {%d}\nyz = const %s[] {%d}\n"
         "y = nhwc_qconv x w b s xz yz {form=\"%s\",group=%d,channels=%d,filters=%d,images=%d,",

@@ -184,15 +184,15 @@ static bool set_padded_size(prt_bf16x3_work *w)
 bool prt_bf16x3_fits(const prt_nhwc *v)
 {
     prt_bf16x3_work w = { .v = v };
-    return v->form.group == 1 &&
+    return v->layout.group == 1 &&
         (v->images || prt_nhwc_is_pointwise_conv(v) || set_padded_size(&w));
 }
 
 static prt_product_spec conv_spec(const prt_nhwc *v)
 {
     return (prt_product_spec){ .m = v->batch * v->out_d * v->out_h * v->out_w,
-        .n = v->form.filters,
-        .k = v->form.taps * v->form.channels,
+        .n = v->layout.filters,
+        .k = v->layout.taps * v->layout.channels,
         .a = v->x,
         .lda = v->x_pitch,
         .scale = v->scale,
@@ -212,8 +212,8 @@ static void begin_conv(prt_bf16x3_work *w, const prt_product_spec *p, const prt_
 {
     *w = (prt_bf16x3_work){ .p = p,
         .kern = v->kern,
-        .k = v->form.channels,
-        .taps = v->form.taps,
+        .k = v->layout.channels,
+        .taps = v->layout.taps,
         .v = v,
         .tap_at = tap_at };
     (void)set_padded_size(w);
@@ -292,7 +292,7 @@ poprt_status prt_bf16x3_conv(prt_eval *c, const prt_nhwc *v, bool *done)
         return prt_bf16x3_product(c, v->kern, &p, done);
     if (v->images)
         return prt_bf16x3_run(c, &w, 1, w.units, v->out_w, done);
-    size_t *tap_at = prt_eval_scratch_raw(c, v->form.taps, sizeof(*tap_at));
+    size_t *tap_at = prt_eval_scratch_raw(c, v->layout.taps, sizeof(*tap_at));
     if (tap_at == NULL)
         return POPRT_E_NOMEM;
     begin_conv(&w, &p, v, tap_at);

@@ -61,7 +61,7 @@ static size_t clamp(size_t x, size_t low, size_t high)
 /* Returns whether the block is of the last group and the last image. */
 static bool is_last(const block *b)
 {
-    return b->group + 1 == b->j->v->form.group && b->n + 1 == b->j->v->batch;
+    return b->group + 1 == b->j->v->layout.group && b->n + 1 == b->j->v->batch;
 }
 
 /* Sets the weights to prefetch: the next block of K of the panel, the panel that this thread may
@@ -74,10 +74,10 @@ static void fetch_next(const block *b, bool last, prt_gemm_block *g)
     if (!last) {
         g->next = g->b + count;
         g->next_count = count;
-    } else if (ahead % PRT_GEMM_PANEL == 0 && ahead + PRT_GEMM_PANEL <= j->v->form.filters) {
-        g->next = j->v->w + b->group * prt_nhwc_weights_step(&j->v->form) + ahead * whole;
+    } else if (ahead % PRT_GEMM_PANEL == 0 && ahead + PRT_GEMM_PANEL <= j->v->layout.filters) {
+        g->next = j->v->w + b->group * prt_nhwc_weights_step(&j->v->layout) + ahead * whole;
         g->next_count = count < PRT_GEMM_PANEL * whole ? count : PRT_GEMM_PANEL * whole;
-    } else if (ahead == j->v->form.filters && is_last(b)) {
+    } else if (ahead == j->v->layout.filters && is_last(b)) {
         prt_fast_prefetch_hint(j->v->prefetch_hint, g);
     }
 }
@@ -117,7 +117,7 @@ static void multiply(const block *b, const part *p)
 {
     const conv_work *j = b->j;
     const prt_nhwc *v = j->v;
-    const prt_nhwc_weights *w = &v->form;
+    const prt_nhwc_weights *w = &v->layout;
     const size_t panel = b->first / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
     const size_t width = prt_gemm_panel_width(w->filters, panel);
     const size_t whole = b->taps * b->depth;
@@ -243,7 +243,7 @@ static size_t filter_at(const conv_work *j, size_t slice)
     const size_t first = j->halves == 0
         ? slice * PRT_GEMM_PANEL
         : prt_parallel_piece_begin(j->halves, j->slices, slice) * (PRT_GEMM_PANEL / 2);
-    return prt_size_min(first, j->v->form.filters);
+    return prt_size_min(first, j->v->layout.filters);
 }
 
 static void run_item(const void *user, size_t item, float *scratch)
@@ -252,13 +252,13 @@ static void run_item(const void *user, size_t item, float *scratch)
     const prt_nhwc *v = j->v;
     const size_t slice = item % j->slices, chunk = item / j->slices % j->chunks;
     const size_t rest = item / j->slices / j->chunks, piece = rest % j->blocks;
-    const size_t end = prt_parallel_piece_begin(v->form.group, j->chunks, chunk + 1);
+    const size_t end = prt_parallel_piece_begin(v->layout.group, j->chunks, chunk + 1);
     const size_t last = filter_at(j, slice + 1);
     block b = { .j = j,
         .n = rest / j->blocks,
-        .group = prt_parallel_piece_begin(v->form.group, j->chunks, chunk),
-        .taps = v->form.taps,
-        .depth = v->form.channels };
+        .group = prt_parallel_piece_begin(v->layout.group, j->chunks, chunk),
+        .taps = v->layout.taps,
+        .depth = v->layout.channels };
     const size_t all = v->images ? v->out_h : j->pixels;
     const size_t first = prt_parallel_piece_begin(all, j->blocks, piece);
     const size_t rows = prt_parallel_piece_begin(all, j->blocks, piece + 1) - first;
@@ -274,7 +274,7 @@ static void run_item(const void *user, size_t item, float *scratch)
     } else if (!j->pointwise) {
         prt_nhwc_find_taps(v, b.n, b.group, b.row, b.rows, b.from);
     }
-    for (; b.group < end; b.group++, b.beyond += v->form.channels)
+    for (; b.group < end; b.group++, b.beyond += v->layout.channels)
         for (b.first = filter_at(j, slice); b.first < last; b.first += b.columns) {
             b.columns = prt_size_min(PRT_GEMM_PANEL - b.first % PRT_GEMM_PANEL, last - b.first);
             run_block(&b);
@@ -324,7 +324,7 @@ void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t r
  * scaled pixels would be. NULL if memory is refused. */
 static const float *gated_weights(prt_eval *c, const prt_nhwc *v, const float *gate)
 {
-    const prt_nhwc_weights *w = &v->form;
+    const prt_nhwc_weights *w = &v->layout;
     const size_t size = prt_nhwc_weights_step(w), depth = w->taps * w->channels;
     float *all = prt_parallel_zeroed_floats(c, v->batch, size);
     for (size_t n = 0; all != NULL && n < v->batch; n++)
@@ -391,7 +391,7 @@ static void choose_blocks(const prt_eval *c, conv_work *j, size_t some, size_t a
 {
     const prt_nhwc *v = j->v;
     const size_t each = prt_nhwc_inputs_each(v);
-    j->rows = clamp(BLOCK / (v->form.channels * each), LEAST_ROWS, MOST_ROWS);
+    j->rows = clamp(BLOCK / (v->layout.channels * each), LEAST_ROWS, MOST_ROWS);
     if (some < ITEMS && j->pixels / j->rows * some < ITEMS)
         j->rows = clamp(j->pixels * some / ITEMS, LEAST_ROWS, j->rows);
     if (v->images)
@@ -399,9 +399,9 @@ static void choose_blocks(const prt_eval *c, conv_work *j, size_t some, size_t a
     j->blocks = (all + j->rows - 1) / j->rows;
     /* Whole panels are fastest. If there are too few to balance the threads, some threads get half
      * panels, or blocks become smaller. */
-    if (j->blocks == 1 && v->form.filters > PRT_GEMM_PANEL / 2 &&
+    if (j->blocks == 1 && v->layout.filters > PRT_GEMM_PANEL / 2 &&
         !prt_parallel_is_balanced(c, some)) {
-        j->halves = (v->form.filters + PRT_GEMM_PANEL / 2 - 1) / (PRT_GEMM_PANEL / 2);
+        j->halves = (v->layout.filters + PRT_GEMM_PANEL / 2 - 1) / (PRT_GEMM_PANEL / 2);
         j->slices = prt_size_min(prt_parallel_threads(c), j->halves);
     } else {
         j->blocks = prt_parallel_blocks(c, some, j->blocks, all, v->images ? 1 : MIN_PIXELS);
@@ -412,18 +412,18 @@ static void choose_blocks(const prt_eval *c, conv_work *j, size_t some, size_t a
 static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
 {
     const size_t pixels = v->out_d * v->out_h * v->out_w;
-    const size_t depth = v->form.taps * v->form.channels;
+    const size_t depth = v->layout.taps * v->layout.channels;
     bool done = false, weights = false;
     bool bf16x3 = (v->images ? depth >= PRT_NHWC_BF16X3_IMAGES
-                             : v->form.channels >= PRT_NHWC_BF16X3_CHANNELS) &&
-        prt_bf16x3_pays(c, v->kern, pixels, v->form.filters, depth) && prt_bf16x3_fits(v);
-    if (gate != NULL && bf16x3 && v->batch == 1 && pixels <= MAX_GATED_PIXELS * v->form.filters) {
+                             : v->layout.channels >= PRT_NHWC_BF16X3_CHANNELS) &&
+        prt_bf16x3_pays(c, v->kern, pixels, v->layout.filters, depth) && prt_bf16x3_fits(v);
+    if (gate != NULL && bf16x3 && v->batch == 1 && pixels <= MAX_GATED_PIXELS * v->layout.filters) {
         v->scale = gate; /* scales the pixels during conversion */
         PRT_TRY(prt_bf16x3_conv(c, v, &done));
         v->scale = NULL;
         bf16x3 = false;
     } else if (gate != NULL) {
-        weights = v->images || pixels >= v->form.filters;
+        weights = v->images || pixels >= v->layout.filters;
     }
     if (done)
         return POPRT_OK;
@@ -439,21 +439,21 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
         PRT_TRY(prt_bf16x3_conv(c, v, &done));
     if (done)
         return POPRT_OK;
-    const size_t panels = (v->form.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
+    const size_t panels = (v->layout.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
     conv_work j = { .v = v,
         .slices = panels,
         .pixels = pixels,
-        .image_w = weights ? prt_nhwc_weights_step(&v->form) : 0 };
-    const size_t taps = v->form.taps;
+        .image_w = weights ? prt_nhwc_weights_step(&v->layout) : 0 };
+    const size_t taps = v->layout.taps;
     j.pointwise = prt_nhwc_is_pointwise_conv(v);
-    if (j.pointwise && v->form.group == 1 && !weights && !v->in_order &&
+    if (j.pointwise && v->layout.group == 1 && !weights && !v->in_order &&
         prt_strassen_pays(c, v->kern, j.pixels, v->out_c, v->in_c)) {
         return run_strassen(c, v, j.pixels);
     }
-    if (j.pointwise && v->form.group == 1 && v->batch * pixels == 1) {
+    if (j.pointwise && v->layout.group == 1 && v->batch * pixels == 1) {
         return run_gemv(c, v);
     }
-    const size_t some = v->batch * v->form.group * panels;
+    const size_t some = v->batch * v->layout.group * panels;
     const size_t all = v->images ? v->out_h : j.pixels, width = prt_parallel_threads(c);
     choose_blocks(c, &j, some, all);
     const size_t most = (all + j.blocks - 1) / j.blocks;
@@ -468,7 +468,7 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
         scratch += j.wide * prt_nhwc_band_rows(v, most);
     }
     const size_t others = v->batch * j.slices * j.blocks;
-    j.chunks = clamp(width > 1 ? 2 * ITEMS * width / others : 1, 1, v->form.group);
+    j.chunks = clamp(width > 1 ? 2 * ITEMS * width / others : 1, 1, v->layout.group);
     return prt_parallel_for(c, others * j.chunks, scratch, run_item, &j);
 }
 
@@ -480,7 +480,7 @@ static bool can_copy_images(const prt_nhwc *v)
         (double)(v->kernel_h - 1) * (double)v->dilation_h + 1.0;
     const double wide = (double)(v->out_w - 1) * (double)v->stride_w + (double)v->kernel_w;
     const double pixels = (double)v->in_h * (double)v->in_w + (double)v->out_h * (double)v->out_w;
-    return prt_nhwc_is_2d(v) && v->form.group == 1 && v->form.form == PRT_NHWC_panels &&
+    return prt_nhwc_is_2d(v) && v->layout.group == 1 && v->layout.algorithm == PRT_NHWC_panels &&
         v->dilation_w == 1 && high * wide <= 16.0 * (pixels + 4096.0);
 }
 
@@ -494,13 +494,13 @@ poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done)
         .act = { a->activation, a->alpha, a->beta } };
     prt_window w;
     if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_has_output(c) || x->rank < 3 ||
-        x->rank > 5 || !prt_nhwc_weights_of(a, &v.form) || prt_tensor_count(y) == 0)
+        x->rank > 5 || !prt_nhwc_weights_of(a, &v.layout) || prt_tensor_count(y) == 0)
         return prt_fast_use_reference(done);
     prt_nhwc_window(a, x, &w);
     prt_nhwc_set_window(&v, &w);
     v.batch = (size_t)x->dims[0];
-    v.in_c = v.form.group * v.form.channels;
-    v.out_c = v.form.group * v.form.filters;
+    v.in_c = v.layout.group * v.layout.channels;
+    v.out_c = v.layout.group * v.layout.filters;
     v.x_pitch = v.images ? v.in_c : prt_tensor_pitch(x);
     v.y_pitch = prt_tensor_pitch(y);
     v.residual_pitch = prt_eval_has(c, 3) ? prt_tensor_pitch(c->in[3]) : 0;
@@ -510,16 +510,16 @@ poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done)
     v.residual = prt_eval_has(c, 3) ? c->in[3]->data : NULL;
     v.y = c->out[0]->data;
     v.prefetch_hint = c->prefetch_hint;
-    const bool alone = v.form.form == PRT_NHWC_taps && v.form.channels == 1;
+    const bool alone = v.layout.algorithm == PRT_NHWC_taps && v.layout.channels == 1;
     if ((v.images && !can_copy_images(&v)) ||
-        (x->rank == 5 && v.form.form != PRT_NHWC_panels && !alone))
+        (x->rank == 5 && v.layout.algorithm != PRT_NHWC_panels && !alone))
         return prt_fast_use_reference(done);
-    if (v.form.form == PRT_NHWC_taps)
+    if (v.layout.algorithm == PRT_NHWC_taps)
         return prt_nhwc_depthwise(c, &v);
     v.zeros = prt_eval_scratch(c, v.in_c, sizeof(float));
     if (v.zeros == NULL)
         return POPRT_E_NOMEM;
-    return prt_nhwc_points(v.form.form) != 0 && prt_nhwc_has_winograd(&v)
+    return prt_nhwc_points(v.layout.algorithm) != 0 && prt_nhwc_has_winograd(&v)
         ? prt_nhwc_winograd(c, &v)
         : run_panels(c, &v, prt_eval_has(c, 4) ? c->in[4]->data : NULL);
 }

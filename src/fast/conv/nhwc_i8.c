@@ -31,7 +31,7 @@ enum {
 };
 
 typedef struct qconv_work {
-    prt_nhwc v;                                  /* with sizes in words: x, in_c, form.channels */
+    prt_nhwc v;                                  /* with sizes in words: x, in_c, layout.channels */
     bool pointwise;                              /* pointwise: output i reads only input i */
     size_t panels, blocks, pixels, words, table; /* depthwise: `panels` are parts of the channels */
     const uint32_t *w;
@@ -141,7 +141,7 @@ static bool padding_is_small(const prt_nhwc *v, size_t *to_high, size_t *to_wide
         (double)(v->kernel_h - 1) * (double)v->dilation_h + 1.0;
     const double wide = (double)(v->out_w - 1) * (double)v->stride_w + (double)v->kernel_w;
     const double pixels = (double)v->in_h * (double)v->in_w + (double)v->out_h * (double)v->out_w;
-    if (!prt_nhwc_is_2d(v) || v->form.group != 1 || v->form.form != PRT_NHWC_panels ||
+    if (!prt_nhwc_is_2d(v) || v->layout.group != 1 || v->layout.algorithm != PRT_NHWC_panels ||
         v->dilation_w != 1 || v->top < 0 || v->left < 0 || high * wide > 16.0 * (pixels + 4096.0))
         return false;
     *to_high = (size_t)high;
@@ -158,7 +158,7 @@ static bool is_tiled(const qconv_work *j)
 static void set_tile_layout(qconv_work *j, size_t *high, size_t *wide)
 {
     prt_nhwc *v = &j->v;
-    if (v->form.taps == 1 && v->stride_h == v->stride_w && v->top == 0 && v->left == 0 &&
+    if (v->layout.taps == 1 && v->stride_h == v->stride_w && v->top == 0 && v->left == 0 &&
         !v->images) {
         j->step = v->stride_h;
         v->stride_h = v->stride_w = 1;
@@ -186,8 +186,8 @@ static poprt_status copy_images(prt_eval *c, qconv_work *j)
         v->in_h = high;
         v->in_w = wide;
         v->top = v->left = 0;
-        v->form.channels *= v->kernel_w;
-        v->form.taps = v->kernel_h;
+        v->layout.channels *= v->kernel_w;
+        v->layout.taps = v->kernel_h;
         v->kernel_w = 1;
     }
     size_t rows;
@@ -239,20 +239,20 @@ static void run_item(const void *user, size_t item, float *scratch)
 {
     const qconv_work *j = user;
     const prt_nhwc *v = &j->v;
-    const size_t panel = item % j->panels, group = item / j->panels % v->form.group;
-    const size_t rest = item / j->panels / v->form.group, n = rest / j->blocks;
-    const size_t first = panel * PRT_GEMM_PANEL, left = v->form.filters - first;
+    const size_t panel = item % j->panels, group = item / j->panels % v->layout.group;
+    const size_t rest = item / j->panels / v->layout.group, n = rest / j->blocks;
+    const size_t first = panel * PRT_GEMM_PANEL, left = v->layout.filters - first;
     const size_t row = prt_parallel_piece_begin(j->pixels, j->blocks, rest % j->blocks);
     const size_t rows = prt_parallel_piece_begin(j->pixels, j->blocks, rest % j->blocks + 1) - row;
-    const size_t column = group * v->form.filters + first;
+    const size_t column = group * v->layout.filters + first;
     const float **from = (const float **)(void *)scratch;
     int32_t *sums = (int32_t *)(void *)(scratch + j->table);
     prt_dot_block g = { .columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL,
-        .words = v->form.channels,
+        .words = v->layout.channels,
         .lda = v->x_pitch,
-        .taps = v->form.taps,
+        .taps = v->layout.taps,
         .step = rows,
-        .b = j->w + group * prt_nhwc_panels_width(v->form.filters) * j->words + first * j->words,
+        .b = j->w + group * prt_nhwc_panels_width(v->layout.filters) * j->words + first * j->words,
         .c = sums,
         .ldc = PRT_GEMM_PANEL };
     prt_requantize q = j->q;
@@ -269,14 +269,14 @@ static void run_item(const void *user, size_t item, float *scratch)
     const bool more = j->blocks == 1 && left > PRT_GEMM_PANEL; /* prefetch the weights of the next
                                                                 * panel */
     const char *next = more ? (const char *)(g.b + j->words * PRT_GEMM_PANEL) : NULL;
-    const size_t lines = more
-        ? j->words * prt_gemm_panel_width(v->form.filters, first + PRT_GEMM_PANEL) / PRT_GEMM_SLICE
-        : 0;
+    const size_t lines = more ? j->words *
+            prt_gemm_panel_width(v->layout.filters, first + PRT_GEMM_PANEL) / PRT_GEMM_SLICE
+                              : 0;
     for (size_t i = 0, some; i < rows; i += some) {
         const size_t pixel = n * j->pixels + row + i;
         g.rows = rows - i;
         g.from = j->pointwise ? NULL : (const void *)(from + i);
-        g.a = (const void *)(v->x + pixel * v->x_pitch + group * v->form.channels);
+        g.a = (const void *)(v->x + pixel * v->x_pitch + group * v->layout.channels);
         prt_dot_set_prefetch(&g, next, lines, i, rows);
         uint8_t *y = j->by == NULL ? j->y + pixel * v->y_pitch + column : NULL;
         some = y != NULL && v->kern->dot.requantize != NULL
@@ -302,18 +302,18 @@ static size_t clamp(size_t x, size_t low, size_t high)
 static poprt_status run_panels(prt_eval *c, qconv_work *j)
 {
     const prt_nhwc *v = &j->v;
-    j->words = v->form.taps * v->form.channels;
-    j->panels = (v->form.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
+    j->words = v->layout.taps * v->layout.channels;
+    j->panels = (v->layout.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
     j->pointwise = prt_nhwc_is_pointwise_conv(v);
     const size_t each = prt_nhwc_inputs_each(v);
-    const size_t some = v->batch * v->form.group * j->panels;
+    const size_t some = v->batch * v->layout.group * j->panels;
     size_t rows = clamp(A_BYTES / (4 * v->in_c * each), LEAST_ROWS, MOST_ROWS);
     if (some < ITEMS && j->pixels / rows * some < ITEMS)
         rows = clamp(j->pixels * some / ITEMS, LEAST_ROWS, rows);
     j->blocks = (j->pixels + rows - 1) / rows;
     rows = (j->pixels + j->blocks - 1) / j->blocks;
     if (!j->pointwise)
-        j->table = (rows * v->form.taps * sizeof(float *) / sizeof(float) + 15) / 16 * 16;
+        j->table = (rows * v->layout.taps * sizeof(float *) / sizeof(float) + 15) / 16 * 16;
     const size_t sums = PRT_DOT_ROWS * PRT_GEMM_PANEL;
     return prt_parallel_for(c, some * j->blocks, j->table + sums, run_item, j);
 }
@@ -326,7 +326,7 @@ static void set_channels(const qconv_work *j, size_t part, prt_depthwise_i8_bloc
     const size_t units = j->v.out_c / PRT_DEPTHWISE_CHANNELS;
     g->channels = j->v.out_c;
     g->ldy = j->v.y_pitch;
-    g->taps = j->v.form.taps;
+    g->taps = j->v.layout.taps;
     g->w = j->w;
     g->q = &j->q;
     g->first = prt_parallel_piece_begin(units, j->panels, part) * PRT_DEPTHWISE_CHANNELS;
@@ -386,12 +386,12 @@ static poprt_status run_windows(prt_eval *c, qconv_work *j)
 {
     const prt_nhwc *v = &j->v;
     const size_t all = v->out_d * v->out_h, columns = columns_of(v).out_w;
-    const bool by_rows = v->kern->dot.depthwise3x3 != NULL && v->form.taps == 9 &&
+    const bool by_rows = v->kern->dot.depthwise3x3 != NULL && v->layout.taps == 9 &&
         v->kernel_h == 3 && v->kernel_w == 3 && v->dilation_w == 1 && v->stride_w <= 2 &&
         columns <= DEPTHWISE_COLUMNS;
     /* Rows come in pairs: with few channels, the kernel computes two rows at once. */
     const size_t pairs = clamp((DEPTHWISE_PIXELS / v->out_w + 1) / 2, 1, all);
-    const size_t addresses = by_rows ? 2 * pairs * columns * 3 : DEPTHWISE_PIXELS * v->form.taps;
+    const size_t addresses = by_rows ? 2 * pairs * columns * 3 : DEPTHWISE_PIXELS * v->layout.taps;
     j->blocks = by_rows ? ((all + 1) / 2 + pairs - 1) / pairs
                         : (j->pixels + DEPTHWISE_PIXELS - 1) / DEPTHWISE_PIXELS;
     /* Few pixels: items share the channels, as GEMM items share the panels. */
@@ -424,7 +424,8 @@ static bool round_scales(size_t n, const double *restrict scales, float *restric
 static poprt_status read_scales(prt_eval *c, qconv_work *j)
 {
     const size_t n = prt_tensor_count(c->in[3]);
-    const bool whole = j->v.form.form == PRT_NHWC_taps || j->v.form.filters % PRT_GEMM_SLICE == 0;
+    const bool whole =
+        j->v.layout.algorithm == PRT_NHWC_taps || j->v.layout.filters % PRT_GEMM_SLICE == 0;
     double *copy =
         (double *)(void *)prt_parallel_zeroed_floats(c, n + PRT_GEMM_SLICE, whole ? 1 : 4);
     if (copy == NULL)
@@ -452,12 +453,12 @@ static poprt_status read_scales(prt_eval *c, qconv_work *j)
 static poprt_status read_input(prt_eval *c, qconv_work *j)
 {
     prt_nhwc *v = &j->v;
-    const bool depthwise = v->form.form == PRT_NHWC_taps,
+    const bool depthwise = v->layout.algorithm == PRT_NHWC_taps,
                negative = c->in[0]->dtype == PRT_DTYPE_i8;
-    j->groups = depthwise ? 1 : v->form.group;
-    j->channels = depthwise ? v->form.group : v->form.channels;
-    v->form.channels = (j->channels + 3) / 4;
-    v->in_c = j->groups * v->form.channels;
+    j->groups = depthwise ? 1 : v->layout.group;
+    j->channels = depthwise ? v->layout.group : v->layout.channels;
+    v->layout.channels = (j->channels + 3) / 4;
+    v->in_c = j->groups * v->layout.channels;
     j->flip = negative ? 0x80 : 0;
     j->fill = (uint8_t)((uint8_t)(int)prt_quant_number(c, 4, 0) ^ j->flip);
     float *zeros = prt_parallel_uninitialized_floats(c, v->in_c, 1);
@@ -471,9 +472,9 @@ static poprt_status read_input(prt_eval *c, qconv_work *j)
     v->x_pitch = j->pitch / 4;
     size_t high, wide;
     const bool pointwise = prt_nhwc_is_pointwise_conv(v);
-    j->tiled = PRT_HAS_TILES && !depthwise && v->form.group == 1 && j->q.fits_int32 &&
-        prt_nhwc_i8_amx_pays(v->kern, v->batch * j->pixels, v->form.filters,
-            v->form.taps * v->form.channels) &&
+    j->tiled = PRT_HAS_TILES && !depthwise && v->layout.group == 1 && j->q.fits_int32 &&
+        prt_nhwc_i8_amx_pays(v->kern, v->batch * j->pixels, v->layout.filters,
+            v->layout.taps * v->layout.channels) &&
         (pointwise || padding_is_small(v, &high, &wide));
     if ((!is_tiled(j) || pointwise) && !v->images && !negative && j->channels % 4 == 0 &&
         j->pitch % 4 == 0 && is_aligned(j->x))
@@ -490,18 +491,18 @@ poprt_status prt_fast_nhwc_qconv(prt_eval *c, const prt_kern *k, bool *done)
     prt_nhwc *v = &j.v;
     prt_window w;
     if (!prt_fast_has_output(c) || x->rank < 3 || x->rank > 5 ||
-        !prt_nhwc_weights_of(&a, &v->form) || prt_tensor_count(y) == 0 ||
+        !prt_nhwc_weights_of(&a, &v->layout) || prt_tensor_count(y) == 0 ||
         prt_tensor_count(x) == 0 || !is_aligned(c->in[1]->data))
         return prt_fast_use_reference(done);
     PRT_TRY(read_scales(c, &j));
-    const bool depthwise = v->form.form == PRT_NHWC_taps;
+    const bool depthwise = v->layout.algorithm == PRT_NHWC_taps;
     prt_nhwc_window(&a, x, &w);
     prt_nhwc_set_window(v, &w);
-    if ((depthwise && (!j.q.fits_int32 || v->form.taps > PRT_DEPTHWISE_TAPS)) ||
-        (v->images && (depthwise || v->form.group > 1 || v->form.channels > 4 || x->rank == 5)))
+    if ((depthwise && (!j.q.fits_int32 || v->layout.taps > PRT_DEPTHWISE_TAPS)) ||
+        (v->images && (depthwise || v->layout.group > 1 || v->layout.channels > 4 || x->rank == 5)))
         return prt_fast_use_reference(done);
     v->batch = (size_t)x->dims[0];
-    v->out_c = v->form.group * v->form.filters;
+    v->out_c = v->layout.group * v->layout.filters;
     v->y_pitch = prt_tensor_pitch(y);
     j.pixels = v->out_d * v->out_h * v->out_w;
     j.w = c->in[1]->data;
@@ -517,10 +518,10 @@ poprt_status prt_fast_nhwc_qconv(prt_eval *c, const prt_kern *k, bool *done)
 static poprt_status read_float_input(prt_eval *c, qconv_work *j)
 {
     prt_nhwc *v = &j->v;
-    j->groups = v->form.group;
-    j->channels = v->form.channels;
-    v->form.channels = (j->channels + 3) / 4;
-    v->in_c = j->groups * v->form.channels;
+    j->groups = v->layout.group;
+    j->channels = v->layout.channels;
+    v->layout.channels = (j->channels + 3) / 4;
+    v->in_c = j->groups * v->layout.channels;
     v->x_pitch = v->in_c;
     j->pitch = j->groups * j->channels;
     j->floats = c->in[0]->data;
@@ -545,14 +546,14 @@ poprt_status prt_fast_nhwc_quantized_conv(prt_eval *c, const prt_kern *k, bool *
     prt_nhwc *v = &j.v;
     prt_window w;
     if (!prt_fast_has_output(c) || x->rank < 3 || x->rank > 5 ||
-        !prt_nhwc_weights_of(&a, &v->form) || prt_tensor_count(y) == 0 ||
+        !prt_nhwc_weights_of(&a, &v->layout) || prt_tensor_count(y) == 0 ||
         prt_tensor_count(x) == 0 || !is_aligned(c->in[1]->data))
         return prt_fast_use_reference(done);
     j.end.act = (prt_act){ attrs->activation, attrs->alpha, attrs->beta };
     prt_nhwc_window(&a, x, &w);
     prt_nhwc_set_window(v, &w);
     v->batch = (size_t)x->dims[0];
-    v->out_c = v->form.group * v->form.filters;
+    v->out_c = v->layout.group * v->layout.filters;
     j.end.y = c->out[0]->data;
     j.end.ldy = prt_tensor_pitch(y);
     j.end.residual = prt_eval_has(c, 5) ? c->in[5]->data : NULL;

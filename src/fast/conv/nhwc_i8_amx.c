@@ -92,7 +92,7 @@ static void join_rows(const void *user, size_t item, float *scratch)
 {
     const tile_work *j = user;
     const prt_nhwc *v = j->t->v;
-    const size_t joined = j->t->joined, step = step_of(v, joined, v->form.taps);
+    const size_t joined = j->t->joined, step = step_of(v, joined, v->layout.taps);
     const size_t phases = v->stride_h / step, image = item / j->lines, line = item % j->lines;
     const size_t at = prt_nhwc_i8_amx_row(line, j->lines, phases);
     (void)scratch;
@@ -105,7 +105,7 @@ static poprt_status join(prt_eval *c, tile_work *j)
 {
     const prt_nhwc *v = j->t->v;
     const size_t joined = j->t->joined;
-    j->lines = lines_of(v, joined, v->form.taps);
+    j->lines = lines_of(v, joined, v->layout.taps);
     j->line = v->in_w * joined;
     j->joined = (void *)prt_parallel_uninitialized_floats(c, v->batch * j->lines + 1,
         j->line + ROWS * joined * v->stride_w + PRT_TILES_WORDS);
@@ -114,9 +114,9 @@ static poprt_status join(prt_eval *c, tile_work *j)
     j->x = (const uint8_t *)j->joined;
     j->image = j->lines * j->line * sizeof(uint32_t);
     j->lda *= joined;
-    j->taps = (v->form.taps + joined - 1) / joined;
-    j->words = v->form.channels * joined;
-    const size_t step = step_of(v, joined, v->form.taps), phases = v->stride_h / step;
+    j->taps = (v->layout.taps + joined - 1) / joined;
+    j->words = v->layout.channels * joined;
+    const size_t step = step_of(v, joined, v->layout.taps), phases = v->stride_h / step;
     for (size_t i = 0; i < j->taps; i++) {
         const size_t line = prt_nhwc_i8_amx_row(i * joined / step, j->lines, phases);
         j->tap_at[i] = line * j->line * sizeof(uint32_t);
@@ -137,8 +137,8 @@ static void pack_tile(const tile_work *j, size_t t, size_t k, size_t column, siz
     for (size_t end = k + WORDS; k < end; k++, to += WORDS) {
         const size_t joined = j->joined != NULL ? j->t->joined : 1;
         const size_t row = joined > 1 ? t * joined + k % joined : t;
-        const size_t word = row * v->form.channels + (joined > 1 ? k / joined : k);
-        if (k < j->words && row < v->form.taps && column < width)
+        const size_t word = row * v->layout.channels + (joined > 1 ? k / joined : k);
+        if (k < j->words && row < v->layout.taps && column < width)
             memcpy(to, panel + word * width + column, WORDS * sizeof(*to));
         else
             memset(to, 0, WORDS * sizeof(*to));
@@ -290,14 +290,14 @@ poprt_status prt_nhwc_i8_amx_conv_run(prt_eval *c, const prt_nhwc_i8_amx_conv *t
         .batch = v->batch,
         .out_h = v->out_h,
         .out_w = v->out_w,
-        .filters = v->form.filters,
+        .filters = v->layout.filters,
         .x = (const uint8_t *)v->x,
         .image = v->in_h * line,
         .wide = v->in_w / v->stride_w,
         .lda = v->stride_w * pixel,
-        .taps = v->form.taps,
-        .words = v->form.channels,
-        .depth = v->form.taps * v->form.channels };
+        .taps = v->layout.taps,
+        .words = v->layout.channels,
+        .depth = v->layout.taps * v->layout.channels };
     if (j.pointwise) {
         j.batch = j.out_h = 1;
         j.out_w = j.wide = v->batch * v->out_d * v->out_h * v->out_w;

@@ -86,7 +86,8 @@ static void find_row(const prt_nhwc *v, const float *x, size_t plane, size_t row
 void prt_nhwc_find_taps(const prt_nhwc *v, size_t n, size_t group, size_t first, size_t count,
     const float **to)
 {
-    const float *x = v->x + n * v->in_d * v->in_h * v->in_w * v->x_pitch + group * v->form.channels;
+    const float *x =
+        v->x + n * v->in_d * v->in_h * v->in_w * v->x_pitch + group * v->layout.channels;
     size_t row = first / v->out_w, column = first % v->out_w;
     for (size_t i = 0, some; i < count; i += some, column = 0, row++) {
         some = v->out_w - column < count - i ? v->out_w - column : count - i;

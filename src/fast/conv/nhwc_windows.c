@@ -160,7 +160,7 @@ static void run_depthwise(const prt_nhwc_windows *w, const prt_windows *d)
 void prt_nhwc_windows_init(prt_nhwc_windows *w, const prt_nhwc *v)
 {
     prt_windows *d = &w->d;
-    const size_t group = v->form.channels > 1 ? v->form.channels : 1; /* 0: pooling */
+    const size_t group = v->layout.channels > 1 ? v->layout.channels : 1; /* 0: pooling */
     *w = (prt_nhwc_windows){
         .v = v,
         .run = run_depthwise,

@@ -52,11 +52,11 @@ static size_t clamp(const prt_resize_axis *axis, int64_t index)
 
 /* Computes linear weights. If a weight is 0, the other input takes both places with half its
  * weight, so that 0 is never multiplied by an infinity. */
-static void blend(const prt_resize_params *form, const prt_resize_axis *axis, double coordinate,
+static void blend(const prt_resize_params *params, const prt_resize_axis *axis, double coordinate,
     axis_map *map, size_t k)
 {
     double weights[TAPS];
-    const int64_t first = prt_resize_weights(form, axis, coordinate, TAPS, weights);
+    const int64_t first = prt_resize_weights(params, axis, coordinate, TAPS, weights);
     const bool one = weights[0] == 0.0 || weights[1] == 0.0;
     const double half = (weights[0] + weights[1]) / 2.0;
     for (size_t t = 0; t < TAPS; t++) {
@@ -66,21 +66,21 @@ static void blend(const prt_resize_params *form, const prt_resize_axis *axis, do
     }
 }
 
-static poprt_status fill_map(prt_eval *c, const prt_resize_params *form,
+static poprt_status fill_map(prt_eval *c, const prt_resize_params *params,
     const prt_resize_axis *axis, axis_map *map)
 {
-    const bool same = prt_resize_is_identity(form, axis);
+    const bool same = prt_resize_is_identity(params, axis);
     PRT_TRY(alloc_map(c, axis, map));
     for (size_t k = 0; k < map->out; k++) {
         double coordinate = (double)k;
         if (!same)
-            (void)prt_resize_coordinate(form, axis, (int64_t)k, &coordinate);
-        if (same || form->mode == PRT_RESIZE_NEAREST) {
-            map->at[0][k] = same ? k : (size_t)prt_resize_nearest(form, axis, coordinate);
+            (void)prt_resize_coordinate(params, axis, (int64_t)k, &coordinate);
+        if (same || params->mode == PRT_RESIZE_NEAREST) {
+            map->at[0][k] = same ? k : (size_t)prt_resize_nearest(params, axis, coordinate);
             map->at[1][k] = map->at[0][k];
             map->weight[0][k] = map->weight[1][k] = 0.5f;
         } else {
-            blend(form, axis, coordinate, map, k);
+            blend(params, axis, coordinate, map, k);
         }
     }
     return POPRT_OK;
@@ -170,32 +170,32 @@ static void run_item(const void *user, size_t item, float *scratch)
 
 poprt_status prt_fast_resize(prt_eval *c, const prt_kern *k, bool *done)
 {
-    prt_resize_params form;
+    prt_resize_params params;
     prt_resize_axis axis[PRT_MAX_RANK];
     prt_str bad;
     if (!prt_fast_has(c, 0) || !prt_eval_wants(c, 0) || c->in[0]->rank < 2 ||
         prt_tensor_count(c->in[0]) == 0 || prt_tensor_count(c->out[0]) == 0)
         return prt_fast_use_reference(done);
     const uint32_t rank = c->in[0]->rank;
-    (void)prt_resize_read(c->attrs, &form, &bad);
-    PRT_TRY(prt_resize_axes(c, &form, axis));
-    const bool channels_last = rank == 4 && prt_resize_is_identity(&form, &axis[3]) &&
-        !prt_resize_is_identity(&form, &axis[1]);
+    (void)prt_resize_read(c->attrs, &params, &bad);
+    PRT_TRY(prt_resize_axes(c, &params, axis));
+    const bool channels_last = rank == 4 && prt_resize_is_identity(&params, &axis[3]) &&
+        !prt_resize_is_identity(&params, &axis[1]);
     const uint32_t last = rank - (channels_last ? 3 : 2);
-    bool mine = form.mode != PRT_RESIZE_CUBIC && form.coords != PRT_COORDS_tf_crop_and_resize;
+    bool mine = params.mode != PRT_RESIZE_CUBIC && params.coords != PRT_COORDS_tf_crop_and_resize;
     for (uint32_t i = 0; i < last; i++)
-        mine = mine && prt_resize_is_identity(&form, &axis[i]);
-    for (uint32_t i = last; i < last + 2 && form.mode == PRT_RESIZE_LINEAR; i++)
-        mine = mine && prt_resize_taps(&form, &axis[i]) == TAPS;
+        mine = mine && prt_resize_is_identity(&params, &axis[i]);
+    for (uint32_t i = last; i < last + 2 && params.mode == PRT_RESIZE_LINEAR; i++)
+        mine = mine && prt_resize_taps(&params, &axis[i]) == TAPS;
     if (!mine)
         return prt_fast_use_reference(done);
     resize_work j = { .kern = k,
-        .nearest = form.mode == PRT_RESIZE_NEAREST,
+        .nearest = params.mode == PRT_RESIZE_NEAREST,
         .x = c->in[0]->data,
         .y = c->out[0]->data,
         .channels = channels_last ? (size_t)c->in[0]->dims[3] : 1 };
-    PRT_TRY(fill_map(c, &form, &axis[last], &j.rows));
-    PRT_TRY(fill_map(c, &form, &axis[last + 1], &j.columns));
+    PRT_TRY(fill_map(c, &params, &axis[last], &j.rows));
+    PRT_TRY(fill_map(c, &params, &axis[last + 1], &j.columns));
     const size_t wanted =
         prt_parallel_balanced_pieces(c, j.rows.out * j.columns.out * j.channels, LEAST);
     j.bands = wanted < j.rows.out ? wanted : j.rows.out;

@@ -78,7 +78,8 @@ typedef struct winograd_work {
  * it. */
 static const prt_kern_winograd *winograd_of(const prt_nhwc *v)
 {
-    static const uint8_t algorithms[PRT_NHWC_FORMS] = { [PRT_NHWC_winograd] = PRT_WINOGRAD_4x4_3x3,
+    static const uint8_t algorithms[PRT_NHWC_ALGORITHMS] = { [PRT_NHWC_winograd] =
+                                                                 PRT_WINOGRAD_4x4_3x3,
         [PRT_NHWC_winograd2] = PRT_WINOGRAD_2x2_3x3,
         [PRT_NHWC_winograd5] = PRT_WINOGRAD_2x2_5x5,
         [PRT_NHWC_winograd6] = PRT_WINOGRAD_6x6_3x3,
@@ -86,8 +87,8 @@ static const prt_kern_winograd *winograd_of(const prt_nhwc *v)
     const prt_kern_winograd *all = v->kern->winograd;
     if (v->stride_h != 1)
         return &all[PRT_WINOGRAD_4x4_3x3_STRIDE2];
-    const prt_kern_winograd *own = &all[algorithms[v->form.form]];
-    if (v->form.form == PRT_NHWC_winograd6 && own->output == NULL)
+    const prt_kern_winograd *own = &all[algorithms[v->layout.algorithm]];
+    if (v->layout.algorithm == PRT_NHWC_winograd6 && own->output == NULL)
         return &all[PRT_WINOGRAD_4x4_3x3];
     return own;
 }
@@ -217,7 +218,7 @@ static void transform_output(const winograd_work *j, size_t n, size_t tile, size
 /* Returns the taps of the piece that a channel belongs to. */
 static size_t taps_of(const winograd_work *j, size_t channel)
 {
-    const size_t left = j->v->form.taps - channel / j->v->in_c * j->most;
+    const size_t left = j->v->layout.taps - channel / j->v->in_c * j->most;
     return left < j->most ? left : j->most;
 }
 
@@ -227,7 +228,7 @@ static const float *weights_at(const winograd_work *j, size_t panel, size_t chan
     const prt_nhwc *v = j->v;
     const size_t width = prt_gemm_panel_width(v->out_c, panel);
     const size_t tap = channel / v->in_c * j->most;
-    return v->w + panel * v->form.taps * v->in_c + (tap * v->in_c + channel % v->in_c) * width;
+    return v->w + panel * v->layout.taps * v->in_c + (tap * v->in_c + channel % v->in_c) * width;
 }
 
 /* Transforms the weights of a part of the planes: `count` channels of a piece, filters [first,
@@ -401,7 +402,7 @@ static void cut(winograd_work *j, const prt_eval *c, size_t most)
     j->parts = 1;
     const bool whole = j->v->out_c % PRT_GEMM_PANEL == 0 &&
         prt_parallel_is_balanced(c, j->v->out_c / PRT_GEMM_PANEL);
-    cut_tiles(j, c, whole || j->v->form.transformed ? LEAST : MIN_TILES);
+    cut_tiles(j, c, whole || j->v->layout.transformed ? LEAST : MIN_TILES);
     while (!prt_parallel_is_balanced(c, j->v->batch * j->blocks * j->parts) &&
         j->parts < prt_parallel_threads(c) && j->parts < j->slices)
         j->parts++;
@@ -445,7 +446,7 @@ static void order_planes(winograd_work *j)
             plane_matrix t = columns != 0 ? square_plane(plane, in, columns) : strided_plane(plane);
             if (t.part != part)
                 continue;
-            t.matrix = (uint8_t)(j->v->form.transformed ? plane : j->before[part] + t.place);
+            t.matrix = (uint8_t)(j->v->layout.transformed ? plane : j->before[part] + t.place);
             j->order[n++] = t;
             j->before[part + 1] = j->before[part] + t.place + 1U;
         }
@@ -457,17 +458,17 @@ static void order_planes(winograd_work *j)
 static void set_tiles(winograd_work *j)
 {
     const prt_nhwc *v = j->v;
-    const bool line = v->form.form == PRT_NHWC_winograd_line;
+    const bool line = v->layout.algorithm == PRT_NHWC_winograd_line;
     const size_t in = j->kern->in, out = j->kern->out;
     j->axis = v->kernel_w > 1;
     j->pieces = 1;
-    j->most = v->form.taps;
+    j->most = v->layout.taps;
     j->in[0] = j->in[1] = line ? 1 : in;
     j->out[0] = j->out[1] = line ? 1 : out;
     if (line) {
         const prt_nhwc_line l = j->axis != 0
-            ? prt_nhwc_line_of(v->form.taps, v->out_w, v->dilation_w)
-            : prt_nhwc_line_of(v->form.taps, v->out_h, v->dilation_h);
+            ? prt_nhwc_line_of(v->layout.taps, v->out_w, v->dilation_w)
+            : prt_nhwc_line_of(v->layout.taps, v->out_h, v->dilation_h);
         j->in[j->axis] = in;
         j->out[j->axis] = l.out;
         j->pieces = l.pieces;
@@ -489,10 +490,11 @@ poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v)
     set_tiles(&j);
     order_planes(&j);
     j.chunk = j.depth;
-    const bool large = v->form.transformed && j.matrices * prt_nhwc_weights_step(&v->form) > LARGE;
-    const size_t by = v->form.form == PRT_NHWC_winograd_line ? 2 : 1, tiles = by * MOST;
+    const bool large =
+        v->layout.transformed && j.matrices * prt_nhwc_weights_step(&v->layout) > LARGE;
+    const size_t by = v->layout.algorithm == PRT_NHWC_winograd_line ? 2 : 1, tiles = by * MOST;
     size_t most = by * INPUTS / (j.planes * j.depth);
-    if (most > tiles || large || (!v->form.transformed && j.high * j.wide <= tiles))
+    if (most > tiles || large || (!v->layout.transformed && j.high * j.wide <= tiles))
         most = tiles;
     const size_t least = j.planes == LARGEST ? LARGEST_LEAST : LEAST;
     cut(&j, c, most < least ? least : most);
@@ -502,9 +504,9 @@ poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v)
     j.out_step = most * PRT_GEMM_PANEL + 48;
     j.cheap = prt_act_bounds(&v->act, &j.low, &j.up);
     const size_t floats = j.planes * (j.in_step + j.out_step), items = v->batch * j.blocks;
-    if (v->form.transformed) {
+    if (v->layout.transformed) {
         j.weights = v->w;
-        j.step = prt_nhwc_weights_step(&v->form);
+        j.step = prt_nhwc_weights_step(&v->layout);
         return prt_parallel_for(c, items * j.parts, floats, run_item, &j);
     }
     if (items > prt_parallel_threads(c))

@@ -232,14 +232,14 @@ static poprt_status eval_conv(prt_eval *c)
     const prt_conv_attrs conv = prt_nhwc_plain_conv(a);
     const uint32_t spatial = a->kernel_shape.count;
     int64_t dims[PRT_MAX_RANK] = { a->group * a->filters, a->channels };
-    prt_nhwc_weights form;
+    prt_nhwc_weights layout;
     prt_tensor w;
     const prt_act act = { a->activation, a->alpha, a->beta };
     memcpy(dims + 2, a->kernel_shape.data, spatial * sizeof(int64_t));
-    if (!prt_nhwc_weights_of(a, &form) || !prt_eval_wants(c, 0))
+    if (!prt_nhwc_weights_of(a, &layout) || !prt_eval_wants(c, 0))
         return POPRT_OK;
     PRT_TRY(prt_delegate_tensor(c, PRT_DTYPE_f32, spatial + 2, dims, &w));
-    prt_nhwc_weights_unpack(&form, c->in[1]->data, w.data);
+    prt_nhwc_weights_unpack(&layout, c->in[1]->data, w.data);
     prt_tensor x = *c->in[0];
     if (prt_eval_has(c, 4))
         PRT_TRY(apply_gate(c, &x));
@@ -249,7 +249,7 @@ static poprt_status eval_conv(prt_eval *c)
     return POPRT_OK;
 }
 
-/* The kernels of the form taps need channels without gaps, except for 1x1 kernels. */
+/* The kernels of the algorithm taps need channels without gaps, except for 1x1 kernels. */
 static bool conv_columns(const void *attrs, bool out, uint32_t i)
 {
     const prt_nhwc_conv_attrs *a = attrs;

@@ -8,7 +8,7 @@
 
 /* Layout of convolution weights. Channels and filters are counts per group. */
 typedef struct prt_nhwc_weights {
-    prt_nhwc_form form;
+    prt_nhwc_algorithm algorithm;
     size_t group, channels, filters, taps;
     bool transformed; /* Winograd only: stored as Winograd points instead of taps */
 } prt_nhwc_weights;
@@ -34,33 +34,33 @@ static inline void prt_nhwc_inside(size_t out, size_t stride, size_t dilation, i
     *first = low < (int64_t)*last ? (size_t)low : *last;
 }
 
-/* Thresholds from which on the form panels is multiplied in bf16x3. */
+/* Thresholds from which on the algorithm panels runs in bf16x3. */
 enum {
     PRT_NHWC_BF16X3_CHANNELS = 16, /* input channels */
     PRT_NHWC_BF16X3_IMAGES = 96,   /* input channels times taps, for images with channels first */
     PRT_NHWC_BF16X3_FILTERS = 24   /* filters */
 };
 
-/* Minimum number of channels for which the form panels skips taps that lie in the padding because
-   of a large dilation. */
+/* Minimum number of channels for which the algorithm panels skips taps that lie in the padding
+   because of a large dilation. */
 enum { PRT_NHWC_FAR_DEPTH = 64 };
 
 /* Returns the number of Winograd points along each axis, or along the line of winograd_line, which
    equals the input pixels of a tile; 0 for other forms. */
-static inline size_t prt_nhwc_points(prt_nhwc_form form)
+static inline size_t prt_nhwc_points(prt_nhwc_algorithm algorithm)
 {
-    static const uint8_t points[PRT_NHWC_FORMS] = { [PRT_NHWC_winograd] = 6,
+    static const uint8_t points[PRT_NHWC_ALGORITHMS] = { [PRT_NHWC_winograd] = 6,
         [PRT_NHWC_winograd2] = 4,
         [PRT_NHWC_winograd5] = 6,
         [PRT_NHWC_winograd6] = 8,
         [PRT_NHWC_winograd_line] = 8 };
-    return points[form];
+    return points[algorithm];
 }
 
-/* Returns the kernel size, along each axis, of a two-dimensional Winograd form. */
-static inline size_t prt_nhwc_side(prt_nhwc_form form)
+/* Returns the kernel size, along each axis, of a two-dimensional Winograd algorithm. */
+static inline size_t prt_nhwc_side(prt_nhwc_algorithm algorithm)
 {
-    return form == PRT_NHWC_winograd5 ? 5 : 3;
+    return algorithm == PRT_NHWC_winograd5 ? 5 : 3;
 }
 
 /* Decomposition of a kernel of `taps` along a line for winograd_line: a sum of `pieces` kernels of
@@ -72,7 +72,7 @@ typedef struct prt_nhwc_line {
 /* Returns the decomposition with the fewest products. */
 prt_nhwc_line prt_nhwc_line_of(size_t taps, size_t pixels, size_t dilation);
 
-/* Returns whether groups are so small that the form taps applies (depthwise or nearly). */
+/* Returns whether groups are so small that the algorithm taps applies (depthwise or nearly). */
 static inline bool prt_nhwc_is_depthwise(const prt_nhwc_weights *w)
 {
     return w->channels == w->filters && w->channels <= 8 && (w->channels & (w->channels - 1)) == 0;
@@ -90,11 +90,11 @@ static inline bool prt_nhwc_is_pointwise(const prt_i64s *kernel_shape)
    taps. */
 bool prt_nhwc_weights_of(const prt_nhwc_conv_attrs *a, prt_nhwc_weights *out);
 
-/* Returns whether the form supports this kernel, these strides and these dilations. */
+/* Returns whether the algorithm supports this kernel, these strides and these dilations. */
 bool prt_nhwc_fits(const prt_nhwc_conv_attrs *a, const prt_nhwc_weights *w);
 
 /* Computes the number of floats of the weights. Returns false where their size overflows or the
-   form does not fit. */
+   algorithm does not fit. */
 bool prt_nhwc_weights_size(const prt_nhwc_weights *w, size_t *count);
 
 /* Returns the distance in floats between the panels of two groups, or between two transformed
@@ -115,7 +115,7 @@ bool prt_nhwc_spread_size(const prt_nhwc_spread_attrs *a, size_t channels, size_
 void prt_nhwc_weights_pack(const prt_nhwc_weights *w, const float *from, float *to);
 void prt_nhwc_weights_unpack(const prt_nhwc_weights *w, const float *from, float *to);
 
-/* Computes the number of bytes of the weights of NhwcQConv in form panels or taps. Returns false
+/* Computes the number of bytes of the weights of NhwcQConv for panels or taps. Returns false
    where it overflows. prt_nhwc_qconv_at returns the offset of tap t of a channel of a filter. */
 bool prt_nhwc_qconv_size(const prt_nhwc_weights *w, size_t *count);
 size_t prt_nhwc_qconv_at(const prt_nhwc_weights *w, size_t group, size_t filter, size_t channel,

@@ -16,11 +16,11 @@ static size_t words_of(const prt_nhwc_weights *w)
 
 bool prt_nhwc_qconv_size(const prt_nhwc_weights *w, size_t *count)
 {
-    if (w->form == PRT_NHWC_taps)
+    if (w->algorithm == PRT_NHWC_taps)
         return w->channels == 1 && w->filters == 1 && w->taps <= SIZE_MAX - PRT_DOT_FOUR &&
             prt_size_mul((w->taps + PRT_DOT_FOUR - 1) / PRT_DOT_FOUR * PRT_DOT_FOUR, w->group,
                 count);
-    return w->form == PRT_NHWC_panels && w->filters < SIZE_MAX - PRT_GEMM_PANEL &&
+    return w->algorithm == PRT_NHWC_panels && w->filters < SIZE_MAX - PRT_GEMM_PANEL &&
         w->channels < SIZE_MAX - PRT_DOT_FOUR &&
         prt_size_mul(w->taps, (w->channels + PRT_DOT_FOUR - 1) / PRT_DOT_FOUR, count) &&
         prt_size_mul(*count, prt_nhwc_panels_width(w->filters), count) &&
@@ -30,7 +30,7 @@ bool prt_nhwc_qconv_size(const prt_nhwc_weights *w, size_t *count)
 size_t prt_nhwc_qconv_at(const prt_nhwc_weights *w, size_t group, size_t filter, size_t channel,
     size_t t)
 {
-    if (w->form == PRT_NHWC_taps)
+    if (w->algorithm == PRT_NHWC_taps)
         return (t / PRT_DOT_FOUR * w->group + group) * PRT_DOT_FOUR + t % PRT_DOT_FOUR;
     const size_t words = words_of(w), word = t * (words / w->taps) + channel / PRT_DOT_FOUR;
     return (group * words * prt_nhwc_panels_width(w->filters) +

@@ -11,7 +11,7 @@ enum {
 
 bool prt_nhwc_weights_of(const prt_nhwc_conv_attrs *a, prt_nhwc_weights *out)
 {
-    *out = (prt_nhwc_weights){ .form = (prt_nhwc_form)a->form,
+    *out = (prt_nhwc_weights){ .algorithm = (prt_nhwc_algorithm)a->form,
         .group = (size_t)a->group,
         .channels = (size_t)a->channels,
         .filters = (size_t)a->filters,
@@ -28,15 +28,15 @@ bool prt_nhwc_weights_of(const prt_nhwc_conv_attrs *a, prt_nhwc_weights *out)
 bool prt_nhwc_fits(const prt_nhwc_conv_attrs *a, const prt_nhwc_weights *w)
 {
     enum { LEAST_TAPS = 3 };
-    const bool by_two = w->form == PRT_NHWC_winograd && !w->transformed && a->strides.count == 2 &&
-        prt_i64s_are(a->strides, 2) && prt_i64s_are(a->dilations, 1);
+    const bool by_two = w->algorithm == PRT_NHWC_winograd && !w->transformed &&
+        a->strides.count == 2 && prt_i64s_are(a->strides, 2) && prt_i64s_are(a->dilations, 1);
     const uint32_t rank = a->kernel_shape.count;
-    if (prt_nhwc_points(w->form) == 0)
+    if (prt_nhwc_points(w->algorithm) == 0)
         return true;
     if (w->group != 1 || rank > 2 || !(prt_i64s_are(a->strides, 1) || by_two))
         return false;
-    if (w->form != PRT_NHWC_winograd_line)
-        return rank == 2 && prt_i64s_are(a->kernel_shape, (int64_t)prt_nhwc_side(w->form));
+    if (w->algorithm != PRT_NHWC_winograd_line)
+        return rank == 2 && prt_i64s_are(a->kernel_shape, (int64_t)prt_nhwc_side(w->algorithm));
     return w->taps >= LEAST_TAPS &&
         (rank == 1 || a->kernel_shape.data[0] == 1 || a->kernel_shape.data[1] == 1);
 }
@@ -70,14 +70,14 @@ size_t prt_nhwc_weights_step(const prt_nhwc_weights *w)
 bool prt_nhwc_weights_size(const prt_nhwc_weights *w, size_t *count)
 {
     size_t bytes;
-    const size_t points = prt_nhwc_points(w->form);
-    const size_t side = prt_nhwc_side(w->form);
-    const bool line = w->form == PRT_NHWC_winograd_line;
+    const size_t points = prt_nhwc_points(w->algorithm);
+    const size_t side = prt_nhwc_side(w->algorithm);
+    const bool line = w->algorithm == PRT_NHWC_winograd_line;
     if (points != 0 && (w->group != 1 || (!line && w->taps != side * side)))
         return false;
-    if (w->transformed ? points == 0 || points > POINTS : w->form == PRT_NHWC_winograd5)
+    if (w->transformed ? points == 0 || points > POINTS : w->algorithm == PRT_NHWC_winograd5)
         return false;
-    if (w->form == PRT_NHWC_taps)
+    if (w->algorithm == PRT_NHWC_taps)
         return prt_nhwc_is_depthwise(w) && prt_size_mul(w->taps, w->group, count) &&
             prt_size_mul(*count, w->channels * w->filters, count);
     const size_t rows = w->transformed ? points * points : w->taps;
@@ -156,7 +156,7 @@ static size_t plain_at(const prt_nhwc_weights *w, size_t group, size_t filter, s
 static size_t tap_at(const prt_nhwc_weights *w, size_t group, size_t filter, size_t channel,
     size_t t)
 {
-    if (w->form == PRT_NHWC_taps)
+    if (w->algorithm == PRT_NHWC_taps)
         return ((t * w->channels + channel) * w->group + group) * w->filters + filter;
     return group * prt_nhwc_weights_step(w) +
         prt_nhwc_panel_at(w->filters, w->taps * w->channels, t * w->channels + channel, filter);
@@ -166,14 +166,14 @@ static void pack_kernel(const prt_nhwc_weights *w, size_t g, size_t f, size_t c,
 {
     const copy_ends *s = user;
     const float *from = s->from + plain_at(w, g, f, c);
-    const size_t points = prt_nhwc_points(w->form);
+    const size_t points = prt_nhwc_points(w->algorithm);
     if (!w->transformed) {
         for (size_t t = 0; t < w->taps; t++)
             s->to[tap_at(w, g, f, c, t)] = from[t];
         return;
     }
     double rows[SIDE][POINTS], column[POINTS], taps[SIDE];
-    const size_t side = prt_nhwc_side(w->form);
+    const size_t side = prt_nhwc_side(w->algorithm);
     for (size_t y = 0; y < side; y++) {
         for (size_t x = 0; x < side; x++)
             taps[x] = (double)from[side * y + x];
@@ -193,14 +193,14 @@ static void unpack_kernel(const prt_nhwc_weights *w, size_t g, size_t f, size_t 
 {
     const copy_ends *s = user;
     float *to = s->to + plain_at(w, g, f, c);
-    const size_t points = prt_nhwc_points(w->form);
+    const size_t points = prt_nhwc_points(w->algorithm);
     if (!w->transformed) {
         for (size_t t = 0; t < w->taps; t++)
             to[t] = s->from[tap_at(w, g, f, c, t)];
         return;
     }
     const float *from = s->from + prt_nhwc_panel_at(w->filters, w->channels, c, f);
-    const size_t side = prt_nhwc_side(w->form);
+    const size_t side = prt_nhwc_side(w->algorithm);
     double columns[POINTS][SIDE], row[SIDE], u[POINTS];
     for (size_t x = 0; x < points; x++) {
         for (size_t y = 0; y < points; y++)

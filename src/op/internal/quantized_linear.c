@@ -12,9 +12,9 @@
 #include "op/share/product.h"
 #include "op/share/quant.h"
 
-static prt_nhwc_weights form_of(size_t k, size_t n)
+static prt_nhwc_weights layout_of(size_t k, size_t n)
 {
-    return (prt_nhwc_weights){ .form = PRT_NHWC_panels,
+    return (prt_nhwc_weights){ .algorithm = PRT_NHWC_panels,
         .group = 1,
         .channels = k,
         .filters = n,
@@ -35,8 +35,8 @@ static poprt_status infer_packed(prt_infer *c, int64_t k, int64_t n)
     size_t want;
     if (!prt_dim_is_number(k) || !prt_dim_is_number(size))
         return POPRT_OK;
-    const prt_nhwc_weights form = form_of((size_t)k, (size_t)n);
-    if (k < 0 || !prt_nhwc_qconv_size(&form, &want) || want != (size_t)size)
+    const prt_nhwc_weights layout = layout_of((size_t)k, (size_t)n);
+    if (k < 0 || !prt_nhwc_qconv_size(&layout, &want) || want != (size_t)size)
         return prt_infer_fail(c, POPRT_E_SHAPE, "%lld elements are not panels of %lld columns",
             (long long)size, (long long)n);
     return POPRT_OK;
@@ -70,7 +70,7 @@ static poprt_status infer(prt_infer *c)
 }
 
 typedef struct packed_b {
-    prt_nhwc_weights form;
+    prt_nhwc_weights layout;
     const int8_t *bytes;
     const float *row_scale; /* factor of each row; NULL: absent */
     float *y;
@@ -79,8 +79,8 @@ typedef struct packed_b {
 static void column(const void *user, size_t j, double *to, size_t step)
 {
     const packed_b *b = user;
-    for (size_t i = 0; i < b->form.channels; i++)
-        to[i * step] = (double)b->bytes[prt_nhwc_qconv_at(&b->form, 0, j, i, 0)];
+    for (size_t i = 0; i < b->layout.channels; i++)
+        to[i * step] = (double)b->bytes[prt_nhwc_qconv_at(&b->layout, 0, j, i, 0)];
 }
 
 static void store(const prt_product *p, size_t i, size_t j, size_t count, double *sums)
@@ -130,7 +130,7 @@ static poprt_status eval(prt_eval *c)
         .k = (size_t)x->dims[x->rank - 1],
         .n = (size_t)a->columns,
         .store = store };
-    packed_b b = { .form = form_of(p.k, p.n), .bytes = c->in[2]->data, .y = c->out[0]->data };
+    packed_b b = { .layout = layout_of(p.k, p.n), .bytes = c->in[2]->data, .y = c->out[0]->data };
     double *zeros = prt_eval_scratch(c, p.m, sizeof(double));
     if (zeros == NULL)
         return POPRT_E_NOMEM;

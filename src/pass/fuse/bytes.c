@@ -167,7 +167,7 @@ static bool multiply(prt_pass *p, prt_build *b, prt_op *root, prt_qconv *q, prt_
         return false;
     static const int64_t one[1] = { 1 };
     const prt_i64s kernel = { .data = one, .count = 1 };
-    q->form = (prt_nhwc_weights){ .form = PRT_NHWC_panels,
+    q->layout = (prt_nhwc_weights){ .algorithm = PRT_NHWC_panels,
         .group = 1,
         .channels = k,
         .filters = n,

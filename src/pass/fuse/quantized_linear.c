@@ -31,7 +31,7 @@ typedef struct product {
     uint32_t a_zero, b_zero; /* indices of the inputs; inputs 0 and 1 are A and B */
     prt_tensor b, b_zeros;
     size_t zeros; /* number of zero points of B; 0: no such input */
-    prt_nhwc_weights form;
+    prt_nhwc_weights layout;
     bool separate_zeros; /* the weights contain only `middle`, not the zero points */
     int middle;
 } product;
@@ -43,7 +43,7 @@ static bool match_operands(product *m)
         m->b.rank != 2 || prt_tensor_count(&m->b) == 0 || !prt_type_is_tensor(a->type) ||
         a->type->rank < 1 || (zero != NULL && !prt_quantized_one(zero)))
         return false;
-    m->form = (prt_nhwc_weights){ .form = PRT_NHWC_panels,
+    m->layout = (prt_nhwc_weights){ .algorithm = PRT_NHWC_panels,
         .group = 1,
         .channels = (size_t)m->b.dims[0],
         .filters = (size_t)m->b.dims[1],
@@ -53,7 +53,7 @@ static bool match_operands(product *m)
     if (!prt_match_constant(m->op, m->b_zero, &m->b_zeros) || m->b_zeros.rank > 1)
         return false;
     m->zeros = prt_tensor_count(&m->b_zeros);
-    return m->zeros == 1 || m->zeros == m->form.filters;
+    return m->zeros == 1 || m->zeros == m->layout.filters;
 }
 
 static int byte_at(const prt_tensor *t, size_t i)
@@ -72,8 +72,8 @@ static int zero_at(const product *m, size_t j)
 static bool pack_row(const product *m, size_t k, size_t first, size_t end, int8_t *to,
     int32_t *sums)
 {
-    const size_t n = m->form.filters;
-    to += prt_nhwc_qconv_at(&m->form, 0, first, k, 0);
+    const size_t n = m->layout.filters;
+    to += prt_nhwc_qconv_at(&m->layout, 0, first, k, 0);
     for (size_t j = first; j < end; j++, to += PRT_DOT_FOUR) {
         const int v = byte_at(&m->b, k * n + j) - (m->separate_zeros ? m->middle : zero_at(m, j));
         if (v < -128 || v > 127)
@@ -86,10 +86,10 @@ static bool pack_row(const product *m, size_t k, size_t first, size_t end, int8_
 
 static bool pack_panels(const product *m, int8_t *to, int32_t *sums)
 {
-    const size_t n = m->form.filters;
+    const size_t n = m->layout.filters;
     for (size_t first = 0, end; first < n; first = end) {
         end = n - first < PRT_GEMM_PANEL ? n : first + PRT_GEMM_PANEL;
-        for (size_t k = 0; k < m->form.channels; k++)
+        for (size_t k = 0; k < m->layout.channels; k++)
             if (!pack_row(m, k, first, end, to, sums))
                 return false;
     }
@@ -102,14 +102,15 @@ static bool pack(prt_pass *p, prt_build *b, product *m, prt_value *to[2])
 {
     prt_blob *bytes = NULL, *sums = NULL;
     size_t count;
-    bool ok = prt_nhwc_qconv_size(&m->form, &count) &&
+    bool ok = prt_nhwc_qconv_size(&m->layout, &count) &&
         prt_blob_create(p->module->allocator, count, &bytes) == POPRT_OK &&
-        prt_blob_create(p->module->allocator, m->form.filters * sizeof(int32_t), &sums) == POPRT_OK;
+        prt_blob_create(p->module->allocator, m->layout.filters * sizeof(int32_t), &sums) ==
+            POPRT_OK;
     m->middle = m->b.dtype == PRT_DTYPE_u8 ? 128 : 0;
     for (int i = 0; i < 2 && ok; i++) {
         m->separate_zeros = i != 0;
         memset(prt_blob_bytes(bytes), 0, count);
-        memset(prt_blob_bytes(sums), 0, m->form.filters * sizeof(int32_t));
+        memset(prt_blob_bytes(sums), 0, m->layout.filters * sizeof(int32_t));
         if (pack_panels(m, (int8_t *)prt_blob_bytes(bytes),
                 (int32_t *)(void *)prt_blob_bytes(sums)))
             break;
@@ -119,7 +120,7 @@ static bool pack(prt_pass *p, prt_build *b, product *m, prt_value *to[2])
         prt_blob_release(sums);
         return false;
     }
-    const int64_t dims[2] = { (int64_t)count, (int64_t)m->form.filters };
+    const int64_t dims[2] = { (int64_t)count, (int64_t)m->layout.filters };
     prt_value *w = prt_op_input(m->op, 1);
     to[0] = prt_pass_derive(b->graph, w,
         prt_type_tensor(p->module->types, PRT_DTYPE_i8, 1, &dims[0]), bytes);
@@ -152,7 +153,7 @@ static prt_value *subtract_zeros(prt_pass *p, prt_build *b, const product *m, pr
         prt_build_i64s(b, 1, &last) };
     prt_value *sums = prt_build_op(b, PRT_OP_reduce_sum, &attrs, 2, rows);
     prt_value *zero = prt_build_binary(b, PRT_OP_mul, prt_match_add_cast(b, in[1], PRT_DTYPE_f32),
-        prt_build_scalar(b, PRT_DTYPE_f32, (double)m->form.channels));
+        prt_build_scalar(b, PRT_DTYPE_f32, (double)m->layout.channels));
     sums = prt_build_binary(b, PRT_OP_sub, sums, zero);
     return prt_build_binary(b, PRT_OP_sub, y,
         prt_build_binary(b, PRT_OP_mul, sums,
@@ -163,7 +164,7 @@ static prt_value *subtract_zeros(prt_pass *p, prt_build *b, const product *m, pr
 static bool replace(prt_pass *p, prt_build *b, prt_op *root, const product *m, prt_value *in[6])
 {
     prt_quantized_linear_attrs attrs = PRT_ATTRS_OF(quantized_linear);
-    PRT_ATTR_SET(attrs, quantized_linear, columns, (int64_t)m->form.filters);
+    PRT_ATTR_SET(attrs, quantized_linear, columns, (int64_t)m->layout.filters);
     if (in[1] == NULL)
         in[1] = prt_build_scalar(b, in[0]->type->dtype, 0);
     prt_value *y = in[1] != NULL && in[4] != NULL
@@ -186,7 +187,7 @@ static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
             .b_zero = 3 };
         prt_value *scale = prt_op_input(root, 1 - slot);
         if (m.op == NULL || !prt_match_is_f32(&cast->out[0]) || !match_operands(&m) ||
-            !is_by_column(scale, (int64_t)m.form.filters, true))
+            !is_by_column(scale, (int64_t)m.layout.filters, true))
             continue;
         prt_value *in[6] = { prt_op_input(m.op, 0), prt_op_input(m.op, 2), NULL, NULL, scale,
             NULL };
@@ -200,7 +201,7 @@ static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
 static bool check_scales(const product *m, const prt_value *a, const prt_value *b,
     const prt_value *bias)
 {
-    const int64_t n = (int64_t)m->form.filters;
+    const int64_t n = (int64_t)m->layout.filters;
     return (a == NULL || is_by_column(a, 1, true)) && is_by_column(b, n, true) &&
         (bias == NULL || is_by_column(bias, n, false));
 }

@@ -25,7 +25,7 @@ static const double LARGEST =
 
 typedef struct conv {
     prt_nhwc_conv_attrs attrs;
-    prt_nhwc_weights form;
+    prt_nhwc_weights layout;
     prt_value *x, *w, *bias, *residual;
     const prt_type *y;
     int64_t pads[2 * PRT_MAX_SPATIAL], kernel[PRT_MAX_SPATIAL], strides[PRT_MAX_SPATIAL];
@@ -76,7 +76,7 @@ static double share_inside(const conv *v, const prt_window *w, uint32_t axis)
 {
     const size_t out = (size_t)w->out[axis], kernel = (size_t)v->kernel[axis];
     size_t inside = 0, first, last;
-    if (w->dilation[axis] == 1 || v->form.channels < PRT_NHWC_FAR_DEPTH ||
+    if (w->dilation[axis] == 1 || v->layout.channels < PRT_NHWC_FAR_DEPTH ||
         !prt_dim_is_number(v->y->dims[axis + 2]) || out == 0 || out > (size_t)MANY_PIXELS)
         return 1.0;
     for (size_t i = 0; i < out; i++) {
@@ -88,16 +88,16 @@ static double share_inside(const conv *v, const prt_window *w, uint32_t axis)
 }
 
 /* Estimates the cost of an algorithm, in products of one channel with one filter. */
-static double cost_of(const conv *v, const prt_window *w, prt_nhwc_form form)
+static double cost_of(const conv *v, const prt_window *w, prt_nhwc_algorithm algorithm)
 {
-    const size_t points = prt_nhwc_points(form), side = prt_nhwc_side(form);
-    const bool line = form == PRT_NHWC_winograd_line;
+    const size_t points = prt_nhwc_points(algorithm), side = prt_nhwc_side(algorithm);
+    const bool line = algorithm == PRT_NHWC_winograd_line;
     double matrices = (double)points, count = 1.0, inside = 1.0;
     for (uint32_t i = 0; i < w->rank; i++) {
         const size_t pixels = (size_t)pixels_along(v, i), dilation = (size_t)w->dilation[i];
         size_t tiles = pixels, each;
         if (line && v->kernel[i] > 1) {
-            const prt_nhwc_line l = prt_nhwc_line_of(v->form.taps, pixels, dilation);
+            const prt_nhwc_line l = prt_nhwc_line_of(v->layout.taps, pixels, dilation);
             tiles = l.tiles;
             matrices *= (double)l.pieces;
         } else if (points != 0 && !line) {
@@ -107,27 +107,28 @@ static double cost_of(const conv *v, const prt_window *w, prt_nhwc_form form)
         inside *= points == 0 ? share_inside(v, w, i) : 1.0;
     }
     if (points == 0)
-        return (double)v->form.taps * count * inside;
+        return (double)v->layout.taps * count * inside;
     matrices *= line ? 1.0 : (double)points;
-    matrices *= form == PRT_NHWC_winograd6 ? LARGEST : 1.0;
+    matrices *= algorithm == PRT_NHWC_winograd6 ? LARGEST : 1.0;
     return (is_by_two(w) ? 81.0 : matrices) * count + matrices * WEIGHTS;
 }
 
 /* Returns the Winograd algorithm with the lowest cost, or panels if none pays. Large tiles need
  * fewer products; small tiles need fewer weights, which are read from memory or transformed in each
  * run. Weights for 5x5 kernels must be transformed ahead. */
-static prt_nhwc_form winograd_of(prt_pass *p, const conv *v, const prt_window *w)
+static prt_nhwc_algorithm winograd_of(prt_pass *p, const conv *v, const prt_window *w)
 {
-    static const prt_nhwc_form all[] = { PRT_NHWC_winograd, PRT_NHWC_winograd2, PRT_NHWC_winograd5,
-        PRT_NHWC_winograd6, PRT_NHWC_winograd_line };
-    const size_t least = v->form.channels < v->form.filters ? v->form.channels : v->form.filters;
-    prt_nhwc_form best = PRT_NHWC_panels;
-    if (w->rank > 2 || least < MIN_WINOGRAD || prt_conv_algorithm_bf16x3(p, &v->form))
+    static const prt_nhwc_algorithm all[] = { PRT_NHWC_winograd, PRT_NHWC_winograd2,
+        PRT_NHWC_winograd5, PRT_NHWC_winograd6, PRT_NHWC_winograd_line };
+    const size_t least =
+        v->layout.channels < v->layout.filters ? v->layout.channels : v->layout.filters;
+    prt_nhwc_algorithm best = PRT_NHWC_panels;
+    if (w->rank > 2 || least < MIN_WINOGRAD || prt_conv_algorithm_bf16x3(p, &v->layout))
         return best;
     double most = PAYS * cost_of(v, w, best);
     for (uint32_t i = 0; i < PRT_COUNT_OF(all); i++) {
-        prt_nhwc_weights made = v->form;
-        made.form = all[i];
+        prt_nhwc_weights made = v->layout;
+        made.algorithm = all[i];
         if (!prt_nhwc_fits(&v->attrs, &made) || !prt_conv_algorithm_allowed(p, all[i]) ||
             cost_of(v, w, all[i]) >= most ||
             (all[i] == PRT_NHWC_winograd5 && !prt_conv_algorithm_transform(p, made, false)))
@@ -142,7 +143,7 @@ static prt_nhwc_form winograd_of(prt_pass *p, const conv *v, const prt_window *w
  * pixels. */
 static bool is_close(const conv *v)
 {
-    const prt_nhwc_weights *f = &v->form;
+    const prt_nhwc_weights *f = &v->layout;
     const size_t least = f->channels < f->filters ? f->channels : f->filters;
     if (v->y->rank > 4)
         return false;
@@ -155,12 +156,12 @@ static bool is_close(const conv *v)
  * suits. */
 static bool choose_algorithm(prt_pass *p, conv *v, const prt_window *w)
 {
-    prt_nhwc_weights *f = &v->form;
+    prt_nhwc_weights *f = &v->layout;
     if (f->group > 1 && prt_nhwc_is_depthwise(f) && (w->rank < 3 || f->channels == 1)) {
-        f->form = PRT_NHWC_taps;
+        f->algorithm = PRT_NHWC_taps;
         return true;
     }
-    f->form = winograd_of(p, v, w);
+    f->algorithm = winograd_of(p, v, w);
     return f->group == 1 || f->filters >= MIN_FILTERS;
 }
 
@@ -168,14 +169,14 @@ static void pack_weights(const void *user, const float *from, float *to)
 {
     const conv *v = user;
     if (v->blocking.by > 1)
-        prt_pixel_blocking_pack(&v->blocking, &v->form, from, v->blocked_weights);
-    prt_nhwc_weights_pack(&v->form, v->blocking.by > 1 ? v->blocked_weights : from, to);
+        prt_pixel_blocking_pack(&v->blocking, &v->layout, from, v->blocked_weights);
+    prt_nhwc_weights_pack(&v->layout, v->blocking.by > 1 ? v->blocked_weights : from, to);
 }
 
 /* Packs the constant W for the algorithm; NULL: W is not constant, or no memory. */
 static prt_value *pack(prt_pass *p, prt_op *root, conv *v)
 {
-    const prt_nhwc_weights *f = &v->form;
+    const prt_nhwc_weights *f = &v->layout;
     prt_tensor w;
     size_t count;
     if (!prt_match_constant(root, 1, &w) || !prt_nhwc_weights_size(f, &count))
@@ -209,12 +210,12 @@ static bool match(prt_pass *p, conv *v, const prt_op *root, const prt_conv_attrs
         !prt_to_nhwc_is_image(&root->out[0]) || (int32_t)w.rank != v->x->type->rank ||
         a->group < 1 || prt_tensor_count(&w) == 0)
         return false;
-    v->form = (prt_nhwc_weights){ .group = (size_t)a->group,
+    v->layout = (prt_nhwc_weights){ .group = (size_t)a->group,
         .channels = (size_t)w.dims[1],
         .filters = (size_t)(w.dims[0] / a->group),
         .taps = 1 };
     for (uint32_t i = 2; i < w.rank; i++)
-        v->form.taps *= (size_t)w.dims[i];
+        v->layout.taps *= (size_t)w.dims[i];
     if (!prt_to_nhwc_window(v->x, &w, &spec, &window, v->kernel, v->pads))
         return false;
     v->attrs = PRT_ATTRS_OF(nhwc_conv);
@@ -228,15 +229,15 @@ static bool match(prt_pass *p, conv *v, const prt_op *root, const prt_conv_attrs
     PRT_ATTR_SET(v->attrs, nhwc_conv, dilations, a->dilations);
     if (!choose_algorithm(p, v, &window))
         return false;
-    v->blocking = prt_pixel_blocking_of(&v->form, v->y, &window, v->residual != NULL);
+    v->blocking = prt_pixel_blocking_of(&v->layout, v->y, &window, v->residual != NULL);
     memcpy(v->strides, window.stride, sizeof(v->strides));
     if (v->blocking.by > 1) {
-        prt_pixel_blocking_apply(&v->blocking, &window, &v->form, v->kernel, v->strides, v->pads);
+        prt_pixel_blocking_apply(&v->blocking, &window, &v->layout, v->kernel, v->strides, v->pads);
         v->attrs.strides = strides;
     }
-    PRT_ATTR_SET(v->attrs, nhwc_conv, form, (int32_t)v->form.form);
-    PRT_ATTR_SET(v->attrs, nhwc_conv, channels, (int64_t)v->form.channels);
-    PRT_ATTR_SET(v->attrs, nhwc_conv, filters, (int64_t)v->form.filters);
+    PRT_ATTR_SET(v->attrs, nhwc_conv, form, (int32_t)v->layout.algorithm);
+    PRT_ATTR_SET(v->attrs, nhwc_conv, channels, (int64_t)v->layout.channels);
+    PRT_ATTR_SET(v->attrs, nhwc_conv, filters, (int64_t)v->layout.filters);
     return true;
 }
 
@@ -244,9 +245,9 @@ static bool match(prt_pass *p, conv *v, const prt_op *root, const prt_conv_attrs
 static bool reads_nchw(const conv *v)
 {
     const prt_i64s *d = &v->attrs.dilations;
-    return v->form.channels <= PRT_TO_NHWC_IMAGE_CHANNELS && v->form.form == PRT_NHWC_panels &&
-        v->form.group == 1 && v->x->type->rank < 5 && prt_to_nhwc_source(v->x) == NULL &&
-        (d->count == 0 || d->data[d->count - 1] == 1);
+    return v->layout.channels <= PRT_TO_NHWC_IMAGE_CHANNELS &&
+        v->layout.algorithm == PRT_NHWC_panels && v->layout.group == 1 && v->x->type->rank < 5 &&
+        prt_to_nhwc_source(v->x) == NULL && (d->count == 0 || d->data[d->count - 1] == 1);
 }
 
 /* Returns whether filters of a 1x1 convolution of one group, which Strassen's algorithm may
@@ -254,25 +255,26 @@ static bool reads_nchw(const conv *v)
 static bool filters_repeat(const prt_pass *p, const prt_op *root, const conv *v)
 {
     prt_tensor w;
-    if (v->form.form != PRT_NHWC_panels || v->form.group != 1 || v->form.taps != 1 ||
+    if (v->layout.algorithm != PRT_NHWC_panels || v->layout.group != 1 || v->layout.taps != 1 ||
         !prt_match_constant(root, 1, &w))
         return false;
     const prt_pack_matrix m = { .data = w.data,
-        .k = v->form.channels,
-        .n = v->form.filters,
+        .k = v->layout.channels,
+        .n = v->layout.filters,
         .row = 1,
-        .column = v->form.channels };
+        .column = v->layout.channels };
     return v->blocking.by <= 1 && prt_pack_columns_repeat(p, &m);
 }
 
 static bool replace(prt_pass *p, prt_build *b, prt_op *root, conv *v)
 {
     const bool blocking = v->blocking.by > 1;
-    if (v->form.channels > PRT_TO_NHWC_IMAGE_CHANNELS && !blocking)
-        v->form.form = prt_conv_algorithm_of_conv(p, root, &v->attrs, &v->form, is_close(v));
-    v->attrs.form = (int32_t)v->form.form;
-    v->form.transformed = v->strides[0] == 1 && prt_conv_algorithm_transform(p, v->form, true);
-    if (v->form.transformed)
+    if (v->layout.channels > PRT_TO_NHWC_IMAGE_CHANNELS && !blocking)
+        v->layout.algorithm =
+            prt_conv_algorithm_of_conv(p, root, &v->attrs, &v->layout, is_close(v));
+    v->attrs.form = (int32_t)v->layout.algorithm;
+    v->layout.transformed = v->strides[0] == 1 && prt_conv_algorithm_transform(p, v->layout, true);
+    if (v->layout.transformed)
         PRT_ATTR_SET(v->attrs, nhwc_conv, transformed, 1);
     if (filters_repeat(p, root, v))
         PRT_ATTR_SET(v->attrs, nhwc_conv, in_order, 1);

@@ -88,14 +88,14 @@ static uint32_t ask_chooser(const prt_pass *p, const prt_candidates *c)
     return candidate;
 }
 
-bool prt_conv_algorithm_allowed(const prt_pass *p, prt_nhwc_form form)
+bool prt_conv_algorithm_allowed(const prt_pass *p, prt_nhwc_algorithm algorithm)
 {
     const int most = prt_pass_choice(p, "winograd");
-    if (prt_nhwc_points(form) == 0)
+    if (prt_nhwc_points(algorithm) == 0)
         return true;
-    if (form == PRT_NHWC_winograd2)
+    if (algorithm == PRT_NHWC_winograd2)
         return most != PRT_TILES_off;
-    if (form == PRT_NHWC_winograd6)
+    if (algorithm == PRT_NHWC_winograd6)
         return most == PRT_TILES_largest;
     return most != PRT_TILES_off && most != PRT_TILES_small;
 }
@@ -110,9 +110,9 @@ bool prt_conv_algorithm_transform(prt_pass *p, prt_nhwc_weights w, bool record)
 {
     size_t plain, count;
     prt_nhwc_weights panels = w;
-    panels.form = PRT_NHWC_panels;
+    panels.algorithm = PRT_NHWC_panels;
     panels.transformed = false;
-    if (prt_nhwc_points(w.form) == 0 || !prt_nhwc_weights_size(&panels, &plain))
+    if (prt_nhwc_points(w.algorithm) == 0 || !prt_nhwc_weights_size(&panels, &plain))
         return false;
     w.transformed = true;
     if (!prt_nhwc_weights_size(&w, &count))
@@ -141,19 +141,19 @@ static bool read_inputs(const prt_op *op, prt_candidate_step *s)
     return true;
 }
 
-prt_nhwc_form prt_conv_algorithm_of_conv(prt_pass *p, const prt_op *op,
+prt_nhwc_algorithm prt_conv_algorithm_of_conv(prt_pass *p, const prt_op *op,
     const prt_nhwc_conv_attrs *attrs, const prt_nhwc_weights *weights, bool close)
 {
-    static const prt_nhwc_form all[] = { PRT_NHWC_panels, PRT_NHWC_winograd, PRT_NHWC_winograd2,
-        PRT_NHWC_winograd5, PRT_NHWC_winograd6, PRT_NHWC_winograd_line };
+    static const prt_nhwc_algorithm all[] = { PRT_NHWC_panels, PRT_NHWC_winograd,
+        PRT_NHWC_winograd2, PRT_NHWC_winograd5, PRT_NHWC_winograd6, PRT_NHWC_winograd_line };
     _Static_assert(PRT_COUNT_OF(all) <= PRT_CANDIDATES_MAX, "every algorithm may be a candidate");
-    prt_nhwc_form forms[PRT_CANDIDATES_MAX];
+    prt_nhwc_algorithm algorithms[PRT_CANDIDATES_MAX];
     prt_nhwc_conv_attrs attrs_of_candidate[PRT_CANDIDATES_MAX];
     prt_candidate_step common = { .op = PRT_OP_nhwc_conv, .n_in = 2 };
     prt_tensor y;
     if (p->chooser == NULL || prt_conv_algorithm_bf16x3(p, weights) || !read_inputs(op, &common) ||
         !read_type(&op->out[0], &y) || prt_tensor_count(&y) == 0)
-        return weights->form;
+        return weights->algorithm;
     prt_candidates c = { .key = "conv",
         .label = prt_str_of(prt_op_label(op)),
         .close = close,
@@ -164,30 +164,30 @@ prt_nhwc_form prt_conv_algorithm_of_conv(prt_pass *p, const prt_op *op,
         const uint32_t i = c.n_candidates;
         prt_nhwc_weights w = *weights;
         size_t count;
-        w.form = all[k];
+        w.algorithm = all[k];
         w.transformed =
             prt_i64s_are(attrs->strides, 1) && prt_conv_algorithm_transform(p, w, false);
         if (!prt_conv_algorithm_allowed(p, all[k]) || !prt_nhwc_fits(attrs, &w) ||
             (all[k] == PRT_NHWC_winograd5 && !w.transformed))
             continue;
         prt_candidate_step *step = &c.list[i].steps[0];
-        forms[i] = all[k];
+        algorithms[i] = all[k];
         attrs_of_candidate[i] = *attrs;
         attrs_of_candidate[i].transformed = w.transformed;
-        attrs_of_candidate[i].form = (int32_t)forms[i];
+        attrs_of_candidate[i].form = (int32_t)algorithms[i];
         if (!prt_nhwc_weights_size(&w, &count))
-            return weights->form;
+            return weights->algorithm;
         *step = common;
         step->attrs = &attrs_of_candidate[i];
         const int64_t dim = (int64_t)count;
         (void)prt_tensor_init(&step->in[1], PRT_DTYPE_f32, 1, &dim, NULL);
         c.list[i].name = prt_attr_text(PRT_ATTR_form, &attrs_of_candidate[i].form).data;
         c.list[i].n_steps = 1;
-        if (forms[i] == weights->form)
+        if (algorithms[i] == weights->algorithm)
             c.rule = i;
         c.n_candidates++;
     }
-    return c.n_candidates > 1 ? forms[ask_chooser(p, &c)] : weights->form;
+    return c.n_candidates > 1 ? algorithms[ask_chooser(p, &c)] : weights->algorithm;
 }
 
 /* Reads an NhwcConv as a step of a candidate. */

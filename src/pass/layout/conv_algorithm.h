@@ -8,7 +8,7 @@
 #include "pass/engine/pass.h"
 
 /* Returns whether the options allow this algorithm. */
-bool prt_conv_algorithm_allowed(const prt_pass *p, prt_nhwc_form form);
+bool prt_conv_algorithm_allowed(const prt_pass *p, prt_nhwc_algorithm algorithm);
 
 /* Returns whether panels of these weights will be multiplied by bf16x3, which is faster than
  * Winograd. */
@@ -21,7 +21,7 @@ bool prt_conv_algorithm_transform(prt_pass *p, prt_nhwc_weights w, bool record);
 /* Returns the algorithm of `op`, a Conv or FusedConv that becomes an NhwcConv with these
  * attributes. `weights` has the choice of the rule, which is used without an autotuner. `close`:
  * the rule is close to its threshold. */
-prt_nhwc_form prt_conv_algorithm_of_conv(prt_pass *p, const prt_op *op,
+prt_nhwc_algorithm prt_conv_algorithm_of_conv(prt_pass *p, const prt_op *op,
     const prt_nhwc_conv_attrs *attrs, const prt_nhwc_weights *weights, bool close);
 
 /* Returns whether the NhwcConvs in `parts` (pointwise or NULL, depthwise, pointwise or NULL) are

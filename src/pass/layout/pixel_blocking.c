@@ -18,10 +18,10 @@ static double cost(const prt_pixel_blocking *v, int64_t filters, double rows, in
     return (double)(lanes * (v->taps + (by - 1) * v->step)) * rows * (double)tiles + copied;
 }
 
-static bool is_plain(const prt_nhwc_weights *form, const prt_type *y, const prt_window *w)
+static bool is_plain(const prt_nhwc_weights *layout, const prt_type *y, const prt_window *w)
 {
     uint32_t open = 0;
-    if (form->form != PRT_NHWC_panels || form->group != 1 || form->filters > LANES / 2 ||
+    if (layout->algorithm != PRT_NHWC_panels || layout->group != 1 || layout->filters > LANES / 2 ||
         w->dilation[w->rank - 1] != 1)
         return false;
     for (int32_t i = 0; i < y->rank; i++) {
@@ -32,16 +32,16 @@ static bool is_plain(const prt_nhwc_weights *form, const prt_type *y, const prt_
     return open < 2 && prt_dim_is_number(y->dims[y->rank - 1]);
 }
 
-prt_pixel_blocking prt_pixel_blocking_of(const prt_nhwc_weights *form, const prt_type *y,
+prt_pixel_blocking prt_pixel_blocking_of(const prt_nhwc_weights *layout, const prt_type *y,
     const prt_window *w, bool exact)
 {
     const uint32_t last = w->rank - 1;
-    const int64_t filters = (int64_t)form->filters;
+    const int64_t filters = (int64_t)layout->filters;
     prt_pixel_blocking v = { .by = 1, .step = w->stride[last], .taps = w->kernel[last] };
-    if (!is_plain(form, y, w) || v.step >= v.taps || v.taps > INT32_MAX / LANES / LANES)
+    if (!is_plain(layout, y, w) || v.step >= v.taps || v.taps > INT32_MAX / LANES / LANES)
         return v;
     v.pixels = y->dims[y->rank - 1];
-    const double rows = (double)form->channels * (double)(form->taps / (size_t)v.taps);
+    const double rows = (double)layout->channels * (double)(layout->taps / (size_t)v.taps);
     const double unblocked = cost(&v, filters, rows, 1);
     double least = unblocked;
     for (int64_t by = 2; by <= LANES / filters && by <= v.pixels; by++) {
@@ -56,27 +56,27 @@ prt_pixel_blocking prt_pixel_blocking_of(const prt_nhwc_weights *form, const prt
 }
 
 void prt_pixel_blocking_apply(const prt_pixel_blocking *v, const prt_window *w,
-    prt_nhwc_weights *form, int64_t *kernel, int64_t *strides, int64_t *pads)
+    prt_nhwc_weights *layout, int64_t *kernel, int64_t *strides, int64_t *pads)
 {
     const uint32_t last = w->rank - 1;
     const int64_t more = (v->by - 1) * v->step;
     const int64_t extra = (v->tiles * v->by - v->pixels) * v->step;
-    form->taps = form->taps / (size_t)v->taps * (size_t)(v->taps + more);
-    form->filters *= (size_t)v->by;
+    layout->taps = layout->taps / (size_t)v->taps * (size_t)(v->taps + more);
+    layout->filters *= (size_t)v->by;
     kernel[last] += more;
     strides[last] *= v->by;
     /* Input pixels that were unused at the end of a row stay unused. */
     pads[w->rank + last] += extra;
 }
 
-void prt_pixel_blocking_pack(const prt_pixel_blocking *v, const prt_nhwc_weights *form,
+void prt_pixel_blocking_pack(const prt_pixel_blocking *v, const prt_nhwc_weights *layout,
     const float *from, float *to)
 {
     const size_t width = (size_t)(v->taps + (v->by - 1) * v->step), taps = (size_t)v->taps;
-    const size_t filters = form->filters / (size_t)v->by;
-    const size_t rows = form->channels * (form->taps / width);
-    memset(to, 0, form->filters * rows * width * sizeof(float));
-    for (size_t i = 0; i < form->filters; i++)
+    const size_t filters = layout->filters / (size_t)v->by;
+    const size_t rows = layout->channels * (layout->taps / width);
+    memset(to, 0, layout->filters * rows * width * sizeof(float));
+    for (size_t i = 0; i < layout->filters; i++)
         for (size_t r = 0; r < rows; r++)
             memcpy(to + (i * rows + r) * width + i / filters * (size_t)v->step,
                 from + (i % filters * rows + r) * taps, taps * sizeof(float));

@@ -26,17 +26,17 @@ typedef struct prt_pixel_blocking {
 
 /* Chooses the blocking of a convolution with result `y`, channels first. `exact`: the blocks must
  * not go beyond the row. */
-prt_pixel_blocking prt_pixel_blocking_of(const prt_nhwc_weights *form, const prt_type *y,
+prt_pixel_blocking prt_pixel_blocking_of(const prt_nhwc_weights *layout, const prt_type *y,
     const prt_window *w, bool exact);
 
 /* Converts the window (the last axis of the lists) and the weights to those of the blocked
  * convolution. */
 void prt_pixel_blocking_apply(const prt_pixel_blocking *v, const prt_window *w,
-    prt_nhwc_weights *form, int64_t *kernel, int64_t *strides, int64_t *pads);
+    prt_nhwc_weights *layout, int64_t *kernel, int64_t *strides, int64_t *pads);
 
-/* Writes the weights [filters, channels, taps...] of the blocked convolution `form` from the
+/* Writes the weights [filters, channels, taps...] of the blocked convolution `layout` from the
  * original ones. */
-void prt_pixel_blocking_pack(const prt_pixel_blocking *v, const prt_nhwc_weights *form,
+void prt_pixel_blocking_pack(const prt_pixel_blocking *v, const prt_nhwc_weights *layout,
     const float *from, float *to);
 
 /* Repeats a bias vector for all copies of the filters. */

@@ -54,7 +54,7 @@ static int weight_at(const prt_qconv *q, size_t i)
  * a weight minus its zero point does not fit into int8. */
 static bool pack_filter(const prt_qconv *q, size_t filter, int8_t *to, double *sum, double *most)
 {
-    const prt_nhwc_weights *w = &q->form;
+    const prt_nhwc_weights *w = &q->layout;
     const int zero = (int)number(&q->w_zero, filter);
     const size_t group = filter / w->filters, own = filter % w->filters;
     *sum = *most = 0;
@@ -72,7 +72,7 @@ static bool pack_filter(const prt_qconv *q, size_t filter, int8_t *to, double *s
 
 static bool pack_all(const prt_qconv *q, int8_t *to, int32_t *bias, double *scale)
 {
-    const size_t filters = q->form.group * q->form.filters;
+    const size_t filters = q->layout.group * q->layout.filters;
     const double x_zero = number(&q->x_zero, 0) + (q->x_zero.dtype == PRT_DTYPE_i8 ? 128 : 0);
     const double x_scale = number(&q->x_scale, 0), y_scale = number(&q->y_scale, 0);
     for (size_t f = 0; f < filters; f++) {
@@ -84,7 +84,8 @@ static bool pack_all(const prt_qconv *q, int8_t *to, int32_t *bias, double *scal
             return false;
         bias[f] = (int32_t)rest;
         scale[f] = x_scale * number(&q->w_scale, f) / y_scale;
-        if (!isfinite(scale[f]) || (q->form.form == PRT_NHWC_taps && !(fabs(scale[f]) <= 0.5)))
+        if (!isfinite(scale[f]) ||
+            (q->layout.algorithm == PRT_NHWC_taps && !(fabs(scale[f]) <= 0.5)))
             return false;
     }
     return true;
@@ -93,13 +94,13 @@ static bool pack_all(const prt_qconv *q, int8_t *to, int32_t *bias, double *scal
 static bool sizes_fit(const prt_qconv *q, size_t *filters, size_t *count)
 {
     const prt_tensor *by_filter[3] = { &q->w_scale, &q->w_zero, &q->bias };
-    *filters = q->form.group * q->form.filters;
+    *filters = q->layout.group * q->layout.filters;
     for (size_t i = 0; i < (q->has_bias ? 3u : 2u); i++) {
         const size_t n = prt_tensor_count(by_filter[i]);
         if (n != *filters && (n != 1 || i == 2))
             return false;
     }
-    return prt_nhwc_qconv_size(&q->form, count);
+    return prt_nhwc_qconv_size(&q->layout, count);
 }
 
 bool prt_qconv_pack(prt_pass *p, prt_build *b, const prt_qconv *q, prt_value *in[6])
@@ -133,10 +134,10 @@ bool prt_qconv_pack(prt_pass *p, prt_build *b, const prt_qconv *q, prt_value *in
 prt_value *prt_qconv_build(prt_build *b, const prt_qconv *q, prt_value *const in[6])
 {
     prt_nhwc_qconv_attrs a = q->attrs;
-    PRT_ATTR_SET(a, nhwc_qconv, form, (int32_t)q->form.form);
-    PRT_ATTR_SET(a, nhwc_qconv, group, (int64_t)q->form.group);
-    PRT_ATTR_SET(a, nhwc_qconv, channels, (int64_t)q->form.channels);
-    PRT_ATTR_SET(a, nhwc_qconv, filters, (int64_t)q->form.filters);
+    PRT_ATTR_SET(a, nhwc_qconv, form, (int32_t)q->layout.algorithm);
+    PRT_ATTR_SET(a, nhwc_qconv, group, (int64_t)q->layout.group);
+    PRT_ATTR_SET(a, nhwc_qconv, channels, (int64_t)q->layout.channels);
+    PRT_ATTR_SET(a, nhwc_qconv, filters, (int64_t)q->layout.filters);
     return prt_build_op(b, PRT_OP_nhwc_qconv, &a, 6, in);
 }
 
@@ -145,8 +146,8 @@ prt_value *prt_qconv_build(prt_build *b, const prt_qconv *q, prt_value *const in
 static bool choose_algorithm(prt_nhwc_weights *f)
 {
     const bool depthwise = f->group > 1 && f->channels == 1 && f->filters == 1;
-    f->form = depthwise && f->taps <= MAX_TAPS ? PRT_NHWC_taps : PRT_NHWC_panels;
-    return depthwise ? f->form == PRT_NHWC_taps : f->group == 1 || f->filters >= MIN_FILTERS;
+    f->algorithm = depthwise && f->taps <= MAX_TAPS ? PRT_NHWC_taps : PRT_NHWC_panels;
+    return depthwise ? f->algorithm == PRT_NHWC_taps : f->group == 1 || f->filters >= MIN_FILTERS;
 }
 
 bool prt_to_nhwc_qconv(prt_pass *p, prt_build *b, prt_op *root)
@@ -165,7 +166,7 @@ bool prt_to_nhwc_qconv(prt_pass *p, prt_build *b, prt_op *root)
         prt_tensor_count(&q.weights) == 0)
         return false;
     const prt_tensor *w = &q.weights;
-    prt_nhwc_weights *f = &q.form;
+    prt_nhwc_weights *f = &q.layout;
     *f = (prt_nhwc_weights){ .group = (size_t)a->group,
         .channels = (size_t)w->dims[1],
         .filters = (size_t)(w->dims[0] / a->group),

@@ -14,7 +14,7 @@ typedef struct prt_qconv {
     bool has_bias;                /* int32, quantised with the scale of data times weights */
     size_t by_filter, by_channel; /* strides of weights between filters and channels, in elements;
                                      taps are contiguous */
-    prt_nhwc_weights form;
+    prt_nhwc_weights layout;
     prt_nhwc_qconv_attrs attrs; /* without form, group, channels and filters */
 } prt_qconv;
 

@@ -29,22 +29,23 @@ static int64_t image_size(const prt_value *v)
     return size;
 }
 
-static bool has_form(const prt_op *op, prt_nhwc_form form)
+static bool has_algorithm(const prt_op *op, prt_nhwc_algorithm algorithm)
 {
     return op != NULL && prt_op_is(op, PRT_OP_nhwc_conv) && image_size(&op->out[0]) != 0 &&
-        ((const prt_nhwc_conv_attrs *)op->attrs)->form == (int32_t)form;
+        ((const prt_nhwc_conv_attrs *)op->attrs)->form == (int32_t)algorithm;
 }
 
 /* Returns whether the op is a depthwise convolution. */
 static bool is_depthwise(const prt_op *op)
 {
-    return has_form(op, PRT_NHWC_taps) && ((const prt_nhwc_conv_attrs *)op->attrs)->channels == 1;
+    return has_algorithm(op, PRT_NHWC_taps) &&
+        ((const prt_nhwc_conv_attrs *)op->attrs)->channels == 1;
 }
 
 /* Returns whether the op is a 1x1 convolution: a product of pixels with a matrix. */
 static bool is_pointwise(const prt_op *op)
 {
-    if (!has_form(op, PRT_NHWC_panels))
+    if (!has_algorithm(op, PRT_NHWC_panels))
         return false;
     const prt_nhwc_conv_attrs *a = op->attrs;
     const prt_i64s *lists[3] = { &a->kernel_shape, &a->strides, &a->dilations };

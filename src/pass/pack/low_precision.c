@@ -94,7 +94,7 @@ static bool convert_all(const target *t, size_t k, size_t n, const float *w, voi
 static bool quantize_all(const target *t, size_t k, size_t n, const float *w, void *to,
     float *scale, int32_t *sums)
 {
-    const prt_nhwc_weights form = { .form = PRT_NHWC_panels,
+    const prt_nhwc_weights layout = { .algorithm = PRT_NHWC_panels,
         .group = 1,
         .channels = k,
         .filters = n,
@@ -105,7 +105,7 @@ static bool quantize_all(const target *t, size_t k, size_t n, const float *w, vo
         if (!find_scales(t, k, columns, w, scale + first))
             return false;
         for (size_t i = 0; i < k; i++) {
-            int8_t *row = (int8_t *)to + prt_nhwc_qconv_at(&form, 0, first, i, 0);
+            int8_t *row = (int8_t *)to + prt_nhwc_qconv_at(&layout, 0, first, i, 0);
             for (size_t j = 0; j < columns; j++, row += PRT_DOT_FOUR) {
                 *row = (int8_t)lrintf(w[i * width + j] / scale[first + j]);
                 sums[first + j] += *row;
@@ -188,13 +188,13 @@ static bool quantize(prt_pass *p, prt_op *op, size_t n, prt_value **in)
     prt_blob *bytes = NULL, *sums = NULL, *scales = NULL, *copy;
     const prt_allocator *a = p->module->allocator;
     const size_t k = rows_of(op, n, &w);
-    const prt_nhwc_weights form = { .form = PRT_NHWC_panels,
+    const prt_nhwc_weights layout = { .algorithm = PRT_NHWC_panels,
         .group = 1,
         .channels = k,
         .filters = n,
         .taps = 1 };
     size_t size;
-    if (k == 0 || k > PRT_DOT_DEPTH || !prt_nhwc_qconv_size(&form, &size))
+    if (k == 0 || k > PRT_DOT_DEPTH || !prt_nhwc_qconv_size(&layout, &size))
         return false;
     const float *from = floats_of(p, &w, &copy);
     bool ok = from != NULL && prt_blob_create(a, size, &bytes) == POPRT_OK &&

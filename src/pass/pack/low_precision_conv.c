@@ -15,7 +15,7 @@ enum { MIN_DEPTH = 32 /* channels * taps */, MIN_FILTERS = 8 /* of a group */ };
 
 /* Buffers of the constants of the new operator. */
 typedef struct target {
-    prt_nhwc_weights form;
+    prt_nhwc_weights layout;
     int8_t *bytes;
     int32_t *sums;
     float *scales;
@@ -24,7 +24,7 @@ typedef struct target {
 /* Quantises one filter; returns false if a weight is not finite. */
 static bool quantize_filter(const target *t, size_t filter, const float *w)
 {
-    const size_t taps = t->form.taps, depth = t->form.channels * taps;
+    const size_t taps = t->layout.taps, depth = t->layout.channels * taps;
     float most = 0.0f;
     for (size_t i = 0; i < depth; i++) {
         if (!isfinite(w[i]))
@@ -34,8 +34,8 @@ static bool quantize_filter(const target *t, size_t filter, const float *w)
     const float scale = most / 127.0f >= 0x1p-100f ? most / 127.0f : 1.0f;
     for (size_t i = 0; i < depth; i++) {
         const int8_t v = (int8_t)lrintf(w[i] / scale);
-        t->bytes[prt_nhwc_qconv_at(&t->form, filter / t->form.filters, filter % t->form.filters,
-            i / taps, i % taps)] = v;
+        t->bytes[prt_nhwc_qconv_at(&t->layout, filter / t->layout.filters,
+            filter % t->layout.filters, i / taps, i % taps)] = v;
         t->sums[filter] += v;
     }
     t->scales[filter] = scale;
@@ -46,9 +46,9 @@ static bool quantize_filter(const target *t, size_t filter, const float *w)
 static bool quantize_all(const target *t, const prt_nhwc_weights *from, const float *packed,
     float *plain)
 {
-    const size_t depth = t->form.channels * t->form.taps;
+    const size_t depth = t->layout.channels * t->layout.taps;
     prt_nhwc_weights_unpack(from, packed, plain);
-    for (size_t f = 0; f < t->form.group * t->form.filters; f++)
+    for (size_t f = 0; f < t->layout.group * t->layout.filters; f++)
         if (!quantize_filter(t, f, plain + f * depth))
             return false;
     return true;
@@ -60,14 +60,14 @@ static bool quantize(prt_pass *p, prt_op *op, const prt_nhwc_weights *from, prt_
 {
     const prt_allocator *a = p->module->allocator;
     const size_t filters = from->group * from->filters;
-    target t = { .form = *from };
+    target t = { .layout = *from };
     prt_tensor w;
     prt_blob *blobs[5] = { NULL }; /* bytes, sums, scales; scratch; an aligned copy */
     size_t size[4] = { 0, filters * sizeof(int32_t), filters * sizeof(float), 0 };
-    t.form.form = PRT_NHWC_panels;
-    t.form.transformed = false;
+    t.layout.algorithm = PRT_NHWC_panels;
+    t.layout.transformed = false;
     bool ok = prt_match_constant(op, 1, &w) && w.dtype == PRT_DTYPE_f32 &&
-        prt_nhwc_qconv_size(&t.form, &size[0]) &&
+        prt_nhwc_qconv_size(&t.layout, &size[0]) &&
         prt_size_mul(filters * sizeof(float), from->channels * from->taps, &size[3]);
     for (size_t i = 0; i < 4 && ok; i++)
         ok = prt_blob_create(a, size[i], &blobs[i]) == POPRT_OK;
@@ -120,7 +120,7 @@ bool prt_low_precision_conv(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *in[6] = { prt_op_input(root, 0), NULL, NULL, NULL, prt_op_input(root, 2),
         prt_op_input(root, 3) };
     prt_nhwc_weights w;
-    if (!prt_nhwc_weights_of(a, &w) || w.form == PRT_NHWC_taps || a->images != 0 ||
+    if (!prt_nhwc_weights_of(a, &w) || w.algorithm == PRT_NHWC_taps || a->images != 0 ||
         prt_op_input(root, 4) != NULL || !prt_match_is_f32(in[0]) ||
         w.channels * w.taps < MIN_DEPTH || w.channels * w.taps > PRT_DOT_DEPTH ||
         w.filters < MIN_FILTERS)

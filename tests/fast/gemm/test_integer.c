@@ -137,20 +137,20 @@ END_TEST
  * type 3 has an A of floats. */
 static void check_linear(int m, int n, int k, int type, const char *attrs)
 {
-    const prt_nhwc_weights form = { .form = PRT_NHWC_panels,
+    const prt_nhwc_weights layout = { .algorithm = PRT_NHWC_panels,
         .group = 1,
         .channels = (size_t)k,
         .filters = (size_t)n,
         .taps = 1 };
     size_t count, at;
-    ck_assert(prt_nhwc_qconv_size(&form, &count));
+    ck_assert(prt_nhwc_qconv_size(&layout, &count));
     const size_t size = count * 5 + (size_t)n * 12 + 2048;
     char *text = malloc(size);
     int *w = calloc(count + (size_t)n, sizeof(int)), *sums = w + count;
     for (int j = 0; j < n; j++)
         for (int i = 0; i < k; i++) {
             const int v = (int)(((unsigned)(j * k + i) * 2654435761u >> 9) % 256) - 128;
-            w[prt_nhwc_qconv_at(&form, 0, (size_t)j, (size_t)i, 0)] = v;
+            w[prt_nhwc_qconv_at(&layout, 0, (size_t)j, (size_t)i, 0)] = v;
             sums[j] += v;
         }
     at = (size_t)snprintf(text, size, "w = const i8[%zu] {", count);
