@@ -54,17 +54,22 @@ poprt_status prt_policy_choose(const prt_policy_options *options, const prt_kern
 
 poprt_status prt_policy_apply(const prt_policy *policy, prt_pass_manager *manager)
 {
+    const struct {
+        const char *key, *words;
+        int word;
+    } choices[] = {
+        { "weights", PRT_WEIGHTS_WORDS, (int)policy->weights },
+        { "compute", PRT_COMPUTE_WORDS, (int)policy->compute },
+        { "winograd", PRT_TILES_WORDS, (int)policy->tiles },
+        { "products", PRT_PRODUCTS_WORDS, (int)policy->products },
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(choices); i++) {
+        char word[PRT_CHOICE_SIZE];
+        prt_choice_word(choices[i].words, choices[i].word, word);
+        PRT_TRY(prt_pass_manager_set(manager, choices[i].key, word));
+    }
     char growth[24];
     (void)snprintf(growth, sizeof(growth), "%lld", (long long)policy->winograd_growth);
-    const prt_pass_arg args[] = {
-        { "weights", prt_choice_word(PRT_WEIGHTS_WORDS, (int)policy->weights) },
-        { "compute", prt_choice_word(PRT_COMPUTE_WORDS, (int)policy->compute) },
-        { "winograd", prt_choice_word(PRT_TILES_WORDS, (int)policy->tiles) },
-        { "winograd_growth", growth },
-        { "products", prt_choice_word(PRT_PRODUCTS_WORDS, (int)policy->products) },
-        { "exact", policy->exact_half ? "true" : "false" },
-    };
-    for (size_t i = 0; i < PRT_COUNT_OF(args); i++)
-        PRT_TRY(prt_pass_manager_set(manager, args[i].key, args[i].value));
-    return POPRT_OK;
+    PRT_TRY(prt_pass_manager_set(manager, "winograd_growth", growth));
+    return prt_pass_manager_set(manager, "exact", policy->exact_half ? "true" : "false");
 }

@@ -100,7 +100,7 @@ static void put_value(prt_onnx_writer *w, const prt_op *op, uint32_t kind, const
 {
     prt_encoder *p = &w->encoder;
     const prt_str data_name = w->data_name;
-    switch (kind) {
+    switch (prt_attr_outer_kind(kind)) {
     case PRT_ATTR_i64:
         prt_encode_int(p, PRT_ONNX_Attribute_i, *(const int64_t *)field);
         break;
@@ -108,9 +108,6 @@ static void put_value(prt_onnx_writer *w, const prt_op *op, uint32_t kind, const
         prt_encode_float(p, PRT_ONNX_Attribute_f, *(const float *)field);
         break;
     case PRT_ATTR_str:
-    case PRT_ATTR_act:
-    case PRT_ATTR_form:
-    case PRT_ATTR_products:
         prt_encode_str(p, PRT_ONNX_Attribute_s, prt_attr_text(kind, field));
         break;
     case PRT_ATTR_i64s:

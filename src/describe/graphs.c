@@ -75,7 +75,7 @@ static void print_attr(writer *w, const prt_attr_def *row, const void *field)
 {
     prt_json_out *out = &w->out;
     char text[PRT_SINK_LINE];
-    switch (row->kind) {
+    switch (prt_attr_outer_kind(row->kind)) {
     case PRT_ATTR_i64:
         prt_json_put_i64(out, row->name, *(const int64_t *)field);
         break;
@@ -83,9 +83,6 @@ static void print_attr(writer *w, const prt_attr_def *row, const void *field)
         prt_json_put_f64(out, row->name, (double)*(const float *)field);
         break;
     case PRT_ATTR_str:
-    case PRT_ATTR_act:
-    case PRT_ATTR_form:
-    case PRT_ATTR_products:
         prt_json_put_text(out, row->name, prt_attr_text(row->kind, field));
         break;
     case PRT_ATTR_i64s:

@@ -191,7 +191,7 @@ static void put_list(printer *p, uint32_t kind, const void *field)
 
 static void put_attr(printer *p, uint32_t kind, const void *field)
 {
-    switch (kind) {
+    switch (prt_attr_outer_kind(kind)) {
     case PRT_ATTR_i64:
         put_element(p, PRT_DTYPE_i64, field, 0);
         break;
@@ -199,9 +199,6 @@ static void put_attr(printer *p, uint32_t kind, const void *field)
         put_element(p, PRT_DTYPE_f32, field, 0);
         break;
     case PRT_ATTR_str:
-    case PRT_ATTR_act:
-    case PRT_ATTR_form:
-    case PRT_ATTR_products:
         put_word(p, prt_attr_text(kind, field));
         break;
     case PRT_ATTR_tensor:

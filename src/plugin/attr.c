@@ -25,7 +25,7 @@ poprt_status prt_plugin_export_attr(const prt_attr_def *row, const void *attrs, 
 {
     const void *field = (const char *)attrs + row->offset;
     poprt_attr a = { .name = row->name };
-    switch (row->kind) {
+    switch (prt_attr_outer_kind(row->kind)) {
     case PRT_ATTR_i64:
         a.kind = POPRT_ATTR_INT;
         a.integer = *(const int64_t *)field;
@@ -34,10 +34,7 @@ poprt_status prt_plugin_export_attr(const prt_attr_def *row, const void *attrs, 
         a.kind = POPRT_ATTR_FLOAT;
         a.real = *(const float *)field;
         break;
-    case PRT_ATTR_str:
-    case PRT_ATTR_act:
-    case PRT_ATTR_form:
-    case PRT_ATTR_products: {
+    case PRT_ATTR_str: {
         const prt_str text = prt_attr_text(row->kind, field);
         a.kind = POPRT_ATTR_STRING;
         a.string = text.data;

@@ -94,7 +94,7 @@ static void put_tensor(sink *s, const prt_tensor *t)
 
 static void put_attr(sink *s, uint32_t kind, const void *at)
 {
-    switch (kind) {
+    switch (prt_attr_outer_kind(kind)) {
     case PRT_ATTR_i64:
         put_i64(s, *(const int64_t *)at);
         break;
@@ -102,9 +102,6 @@ static void put_attr(sink *s, uint32_t kind, const void *at)
         put_f32(s, *(const float *)at);
         break;
     case PRT_ATTR_str:
-    case PRT_ATTR_act:
-    case PRT_ATTR_form:
-    case PRT_ATTR_products:
         put_str(s, prt_attr_text(kind, at));
         break;
     case PRT_ATTR_i64s: {

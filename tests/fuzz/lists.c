@@ -167,8 +167,8 @@ static const char *draw_word(drawer *d, const prt_pass_option *o)
 {
     const char *word = o->words;
     for (size_t n = fuzz_below(d->dice, 8); n > 0 && *word != '\0'; n--)
-        word += strlen(word) + 1;
-    return *word != '\0' ? word : o->initial;
+        word += strcspn(word, "|") + (word[strcspn(word, "|")] != '\0');
+    return *word != '\0' ? prt_arena_text(d->arena, word, strcspn(word, "|")) : o->initial;
 }
 
 /* ---- lists */

@@ -24,23 +24,25 @@
 #define PRT_COMPUTE_LIST(X) X(COMPUTE, model) X(COMPUTE, f32) X(COMPUTE, bf16) X(COMPUTE, i8)
 
 #define PRT_CHOICE_MEMBER(prefix, word) PRT_##prefix##_##word,
-#define PRT_CHOICE_WORD(prefix, word) #word "\0"
+#define PRT_CHOICE_WORD(prefix, word) "|" #word
 
 typedef enum prt_tiles { PRT_TILES_LIST(PRT_CHOICE_MEMBER) } prt_tiles;
 typedef enum prt_products { PRT_PRODUCTS_LIST(PRT_CHOICE_MEMBER) } prt_products;
 typedef enum prt_weight_type { PRT_WEIGHTS_LIST(PRT_CHOICE_MEMBER) } prt_weight_type;
 typedef enum prt_compute { PRT_COMPUTE_LIST(PRT_CHOICE_MEMBER) } prt_compute;
 
-/* The accepted words, each followed by a zero byte. */
-#define PRT_TILES_WORDS PRT_TILES_LIST(PRT_CHOICE_WORD)
-#define PRT_PRODUCTS_WORDS PRT_PRODUCTS_LIST(PRT_CHOICE_WORD)
-#define PRT_WEIGHTS_WORDS PRT_WEIGHTS_LIST(PRT_CHOICE_WORD)
-#define PRT_COMPUTE_WORDS PRT_COMPUTE_LIST(PRT_CHOICE_WORD)
+/* The accepted words, as in base/accepts.h. */
+#define PRT_TILES_WORDS (PRT_TILES_LIST(PRT_CHOICE_WORD) + 1)
+#define PRT_PRODUCTS_WORDS (PRT_PRODUCTS_LIST(PRT_CHOICE_WORD) + 1)
+#define PRT_WEIGHTS_WORDS (PRT_WEIGHTS_LIST(PRT_CHOICE_WORD) + 1)
+#define PRT_COMPUTE_WORDS (PRT_COMPUTE_LIST(PRT_CHOICE_WORD) + 1)
 
 /* Returns the number of `word` in a list of words; -1: it is not in the list. */
 int prt_choice_find(const char *words, const char *word);
 
-/* Returns word `index` of a list. */
-const char *prt_choice_word(const char *words, int index);
+enum { PRT_CHOICE_SIZE = 16 }; /* bytes of the longest word, with its zero byte */
+
+/* Copies word `index` of a list. */
+void prt_choice_word(const char *words, int index, char to[PRT_CHOICE_SIZE]);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/accepts.h"
 #include "base/list.h"
 #include "base/nearest.h"
 #include "pass/engine/choices.h"
@@ -44,31 +45,33 @@ static bool to_bool(const char *text, bool *out)
 
 int prt_choice_find(const char *words, const char *word)
 {
-    for (int i = 0; *words != '\0'; i++, words += strlen(words) + 1)
-        if (strcmp(words, word) == 0)
+    const size_t size = strlen(word);
+    for (int i = 0;; i++) {
+        const size_t n = strcspn(words, "|");
+        if (n == size && memcmp(words, word, n) == 0)
             return i;
-    return -1;
+        if (words[n] == '\0')
+            return -1;
+        words += n + 1;
+    }
 }
 
-const char *prt_choice_word(const char *words, int index)
+void prt_choice_word(const char *words, int index, char to[PRT_CHOICE_SIZE])
 {
     for (; index > 0; index--)
-        words += strlen(words) + 1;
-    return words;
+        words += strcspn(words, "|") + 1;
+    (void)snprintf(to, PRT_CHOICE_SIZE, "%.*s", (int)strcspn(words, "|"), words);
 }
 
 static poprt_status check_choice(const prt_pass_def *def, const prt_pass_option *option,
     const char *value)
 {
-    char words[128];
-    size_t n = 0;
-    if (prt_choice_find(option->words, value) >= 0)
+    char accepted[128];
+    if (prt_accepts(option->words, value))
         return POPRT_OK;
-    for (const char *w = option->words; *w != '\0' && n < sizeof(words); w += strlen(w) + 1)
-        n += (size_t)snprintf(words + n, sizeof(words) - n, n != 0 ? ", %s" : "%s", w);
-    return prt_fail(POPRT_E_ARG, option->name,
-        "option %s of pass %s must be one of %s, not '%.100s'", option->name, def->name, words,
-        value);
+    prt_accepts_describe(option->words, accepted, sizeof(accepted));
+    return prt_fail(POPRT_E_ARG, option->name, "option %s of pass %s must be %s, not '%.100s'",
+        option->name, def->name, accepted, value);
 }
 
 static poprt_status check_value(const prt_pass_def *def, const prt_pass_option *option,

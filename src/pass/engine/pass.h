@@ -40,7 +40,7 @@ typedef struct prt_pass_option {
     uint32_t kind;       /* prt_option_kind */
     const char *initial; /* the default as text */
     const char *doc;
-    const char *words; /* choice: the accepted words, each followed by a zero byte; else NULL */
+    const char *words; /* choice: the accepted words, as in base/accepts.h; else NULL */
 } prt_pass_option;
 
 /* Constraint between two passes of one list. */
