@@ -32,10 +32,10 @@ typedef enum prt_weight_type { PRT_WEIGHTS_LIST(PRT_CHOICE_MEMBER) } prt_weight_
 typedef enum prt_compute { PRT_COMPUTE_LIST(PRT_CHOICE_MEMBER) } prt_compute;
 
 /* The accepted words, as in base/accepts.h. */
-#define PRT_TILES_WORDS (PRT_TILES_LIST(PRT_CHOICE_WORD) + 1)
-#define PRT_PRODUCTS_WORDS (PRT_PRODUCTS_LIST(PRT_CHOICE_WORD) + 1)
-#define PRT_WEIGHTS_WORDS (PRT_WEIGHTS_LIST(PRT_CHOICE_WORD) + 1)
-#define PRT_COMPUTE_WORDS (PRT_COMPUTE_LIST(PRT_CHOICE_WORD) + 1)
+#define PRT_TILES_WORDS (&(PRT_TILES_LIST(PRT_CHOICE_WORD))[1])
+#define PRT_PRODUCTS_WORDS (&(PRT_PRODUCTS_LIST(PRT_CHOICE_WORD))[1])
+#define PRT_WEIGHTS_WORDS (&(PRT_WEIGHTS_LIST(PRT_CHOICE_WORD))[1])
+#define PRT_COMPUTE_WORDS (&(PRT_COMPUTE_LIST(PRT_CHOICE_WORD))[1])
 
 /* Returns the number of `word` in a list of words; -1: it is not in the list. */
 int prt_choice_find(const char *words, const char *word);
