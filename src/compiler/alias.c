@@ -368,6 +368,17 @@ static void find_column_buffers(aliaser *a)
     }
 }
 
+/* The memory of a variable has the old value until the step that writes the new one. */
+static void limit_old_values(aliaser *a, uint32_t step)
+{
+    const prt_draft_step *s = &a->b->steps.data[step];
+    for (uint32_t o = 0; o < s->op->n_out; o++) {
+        const uint32_t y = output_of(s, o);
+        if (y != PRT_NO_BUFFER && at(a, y)->space == PRT_SPACE_VARIABLE)
+            a->until[s->args[o]] = step;
+    }
+}
+
 static poprt_status alias_block(prt_draft *d, prt_draft_block *b)
 {
     uint32_t most = 0;
@@ -385,6 +396,8 @@ static poprt_status alias_block(prt_draft *d, prt_draft_block *b)
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < b->buffers.count; i++)
         a.until[i] = UINT32_MAX;
+    for (uint32_t i = 0; i < b->steps.count; i++)
+        limit_old_values(&a, i);
     find_column_buffers(&a);
     for (uint32_t i = (uint32_t)b->steps.count; a.is_static && i-- > 0;) {
         read_inputs(&a, &b->steps.data[i]);

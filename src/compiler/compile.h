@@ -6,6 +6,17 @@
 #include "ir/ir.h"
 #include "program/program.h"
 
+/* Data flow of a program; see program/flow.h. */
+typedef struct prt_compile_flow {
+    prt_flow flow;
+    uint32_t n_broadcast; /* inputs of which all replicas read the same blocks */
+    const prt_str *broadcast;
+    uint32_t n_anchors; /* outputs; those that are not listed have return type all */
+    const prt_str *anchor_names;
+    const prt_anchor *anchors;
+    prt_loss_scaling scaling; /* variables by index in the module */
+} prt_compile_flow;
+
 typedef struct prt_compile_options {
     const prt_allocator *allocator;
     size_t memory_limit; /* bytes; 0: unlimited */
@@ -14,7 +25,8 @@ typedef struct prt_compile_options {
     void *progress_user;
     const prt_eliminated *eliminated; /* nodes that passes eliminated earlier; for inspection */
     uint32_t n_eliminated;
-    bool no_memory_sharing; /* every value has its own memory: no views, nothing in place */
+    const prt_compile_flow *flow; /* NULL: a run is one micro-batch */
+    bool no_memory_sharing;       /* every value has its own memory: no views, nothing in place */
 } prt_compile_options;
 
 /* Compiles a module, which is only read. Fails with one report of all operators that have no

@@ -40,6 +40,7 @@ typedef struct prt_draft {
     const prt_compile_options *options;
     prt_arena *arena; /* build arena, released after the compilation */
     PRT_VEC(prt_draft_block *) blocks;
+    PRT_VEC(prt_entry) entries;
     PRT_VEC(const prt_value *) constants;
     PRT_VEC(prt_prepared) prepared; /* constants that follow `constants` */
     uint64_t prepared_bytes;

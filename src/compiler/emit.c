@@ -158,7 +158,8 @@ static poprt_status emit_constants(emitter *e)
     prt_program *p = e->program;
     const prt_draft *d = e->draft;
     prt_map names = prt_map_in(d->arena);
-    p->constants = PRT_NEW_N(p->arena, prt_constant, d->constants.count + d->prepared.count);
+    p->constants = PRT_NEW_N(p->arena, prt_constant,
+        d->constants.count + d->prepared.count + d->module->variables.count);
     if (p->constants == NULL)
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < d->constants.count; i++) {
@@ -182,6 +183,54 @@ static poprt_status emit_constants(emitter *e)
         c->is_prepared = true;
         p->n_constants++;
     }
+    return POPRT_OK;
+}
+
+/* ---- variables ---- */
+
+/* The first contents of a variable are a constant of its name. */
+static poprt_status emit_init(emitter *e, const prt_ir_variable *from, prt_variable *to,
+    prt_map *names)
+{
+    prt_program *p = e->program;
+    prt_constant *c = &p->constants[p->n_constants];
+    if (from->init == NULL)
+        return POPRT_OK;
+    c->type = to->type;
+    PRT_TRY(name_constant(e, names, from->name, p->n_constants, c));
+    c->blob = prt_blob_retain(from->init);
+    to->init = p->n_constants++;
+    return POPRT_OK;
+}
+
+static poprt_status emit_variables(emitter *e)
+{
+    prt_program *p = e->program;
+    const prt_module *m = e->draft->module;
+    prt_variable *variables = PRT_NEW_N(p->arena, prt_variable, m->variables.count);
+    prt_entry *entries = prt_arena_copy(p->arena, e->draft->entries.data,
+        e->draft->entries.count * sizeof(prt_entry));
+    prt_map names = prt_map_in(e->draft->arena);
+    if (variables == NULL || entries == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < p->n_constants; i++)
+        PRT_TRY(prt_map_set(&names, p->constants[i].name, &p->constants[i]));
+    for (size_t i = 0; i < m->variables.count; i++) {
+        const prt_ir_variable *from = m->variables.data[i];
+        variables[i] = (prt_variable){ .type = emit_type(e, from->type),
+            .role = from->role,
+            .init = PRT_NO_CONSTANT,
+            .fill = from->fill,
+            .of = from->of,
+            .loss_scale = from->loss_scale };
+        if (variables[i].type == NULL || !copy_str(e, from->name, &variables[i].name))
+            return POPRT_E_NOMEM;
+        PRT_TRY(emit_init(e, from, &variables[i], &names));
+    }
+    p->variables = variables;
+    p->n_variables = (uint32_t)m->variables.count;
+    p->entries = entries;
+    p->n_entries = (uint32_t)e->draft->entries.count;
     return POPRT_OK;
 }
 
@@ -273,6 +322,8 @@ static poprt_status emit_block(emitter *e, const prt_draft_block *from, prt_bloc
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < to->n_buffers; i++) {
         to->buffers[i].type = emit_type(e, to->buffers[i].type);
+        if (to->buffers[i].space == PRT_SPACE_VARIABLE)
+            to->buffers[i].name = e->program->variables[to->buffers[i].ref].name;
         if (to->buffers[i].type == NULL || !copy_str(e, to->buffers[i].name, &to->buffers[i].name))
             return POPRT_E_NOMEM;
     }
@@ -332,6 +383,39 @@ static poprt_status emit_io(emitter *e)
     return copy_str(e, PRT_STR(POPRT_VERSION_STRING), &p->source) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
+static bool is_listed(prt_str name, uint32_t n, const prt_str *list, uint32_t *at)
+{
+    for (*at = 0; *at < n; (*at)++)
+        if (prt_str_equal(list[*at], name))
+            return true;
+    return false;
+}
+
+static poprt_status emit_flow(emitter *e)
+{
+    prt_program *p = e->program;
+    const prt_compile_flow *from = e->draft->options->flow;
+    uint32_t at;
+    if (from == NULL)
+        return POPRT_OK;
+    bool *broadcast = PRT_NEW_N(p->arena, bool, p->n_inputs);
+    prt_anchor *anchors = PRT_NEW_N(p->arena, prt_anchor, p->n_outputs);
+    if (broadcast == NULL || anchors == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < p->n_inputs; i++)
+        broadcast[i] = is_listed(p->inputs[i].name, from->n_broadcast, from->broadcast, &at);
+    for (uint32_t i = 0; i < p->n_outputs; i++)
+        anchors[i] = is_listed(p->outputs[i].name, from->n_anchors, from->anchor_names, &at)
+            ? from->anchors[at]
+            : (prt_anchor){ PRT_ANCHOR_all, 1 };
+    p->has_flow = true;
+    p->flow = from->flow;
+    p->broadcast = broadcast;
+    p->anchors = anchors;
+    p->scaling = from->scaling;
+    return POPRT_OK;
+}
+
 static poprt_status emit_eliminated(emitter *e)
 {
     const prt_compile_options *o = e->draft->options;
@@ -381,8 +465,10 @@ static poprt_status emit_all(emitter *e)
     PRT_TRY(emit_eliminated(e));
     PRT_TRY(emit_dims(e));
     PRT_TRY(emit_constants(e));
+    PRT_TRY(emit_variables(e));
     PRT_TRY(emit_blocks(e));
     PRT_TRY(emit_io(e));
+    PRT_TRY(emit_flow(e));
     PRT_TRY(emit_facts(e));
     emit_fusion(e);
     return POPRT_OK;

@@ -57,6 +57,8 @@ static uint32_t buffer_for(prt_draft *d, prt_draft_block *b, const prt_value *v)
     uint32_t made;
     if (v->constant != NULL) {
         made = constant_buffer(d, b, v);
+    } else if (own && v->variable != NULL) {
+        made = add_buffer(d, b, v, PRT_SPACE_VARIABLE, v->variable->index);
     } else if (own) {
         made =
             add_buffer(d, b, v, is_plannable(v->type) ? PRT_SPACE_PLANNED : PRT_SPACE_DYNAMIC, 0);
@@ -83,6 +85,15 @@ static uint32_t buffer_for(prt_draft *d, prt_draft_block *b, const prt_value *v)
     return made;
 }
 
+/* Returns the variable whose new value is output i of the op; NULL if it is not that of one. */
+static const prt_ir_variable *updated_variable(const prt_op *op, uint32_t i)
+{
+    if (op->def == NULL || (op->def->traits & PRT_UPDATES) == 0 || i >= op->n_in ||
+        op->in[i].value == NULL || op->in[i].value->graph != op->graph)
+        return NULL;
+    return op->in[i].value->variable;
+}
+
 static poprt_status lower_graph(prt_draft *d, const prt_graph *graph, uint32_t parent,
     uint32_t *index);
 
@@ -106,8 +117,15 @@ static poprt_status lower_op(prt_draft *d, prt_draft_block *b, const prt_op *op)
         PRT_TRY(lower_graph(d, op->regions[i], b->index, &step.regions[i]));
     for (uint32_t i = 0; i < op->n_out; i++) {
         const prt_value *v = &op->out[i];
+        const prt_ir_variable *updated = updated_variable(op, i);
         step.args[op->n_in + i] = PRT_NO_BUFFER;
-        if (i > 0 && v->uses == NULL)
+        if (updated != NULL) {
+            const uint32_t made = add_buffer(d, b, v, PRT_SPACE_VARIABLE, updated->index);
+            if (made == PRT_NO_BUFFER)
+                return POPRT_E_NOMEM;
+            b->buffer_of[v->id] = made + 1;
+        }
+        if (i > 0 && v->uses == NULL && updated == NULL)
             continue;
         step.args[op->n_in + i] = buffer_for(d, b, v);
         if (step.args[op->n_in + i] == PRT_NO_BUFFER)
@@ -150,7 +168,7 @@ static poprt_status lower_graph(prt_draft *d, const prt_graph *graph, uint32_t p
         return POPRT_E_NOMEM;
     b->graph = graph;
     b->index = (uint32_t)d->blocks.count - 1;
-    b->parent = b->index == 0 ? 0 : parent;
+    b->parent = graph->owner == NULL ? b->index : parent;
     b->captures = prt_map_in(d->arena);
     b->buffer_of = PRT_NEW_N(d->arena, uint32_t, (size_t)graph->n_values + 1);
     b->n_inputs = (uint32_t)graph->inputs.count;
@@ -172,6 +190,13 @@ static poprt_status lower_graph(prt_draft *d, const prt_graph *graph, uint32_t p
 
 poprt_status prt_compile_lower(prt_draft *d)
 {
-    uint32_t main_block;
-    return lower_graph(d, d->module->main, 0, &main_block);
+    uint32_t block;
+    PRT_TRY(lower_graph(d, d->module->main, 0, &block));
+    for (size_t i = 0; i < d->module->entries.count; i++) {
+        PRT_TRY(lower_graph(d, d->module->entries.data[i].graph, 0, &block));
+        const prt_entry entry = { d->module->entries.data[i].kind, block };
+        if (!PRT_VEC_PUSH(d->arena, &d->entries, entry))
+            return POPRT_E_NOMEM;
+    }
+    return POPRT_OK;
 }

@@ -28,5 +28,7 @@ poprt_status prt_compile_place(prt_draft *d)
     prt_report report = { .status = POPRT_OK };
     prt_ir_report_unknown(&report, d->module->main);
     place_graph(d->module->main, &report);
+    for (size_t i = 0; i < d->module->entries.count; i++)
+        place_graph(d->module->entries.data[i].graph, &report);
     return prt_report_end(&report);
 }

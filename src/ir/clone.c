@@ -311,6 +311,13 @@ static poprt_status copy_leaves(cloner *c, frame *f, const prt_graph *from, prt_
             return POPRT_E_NOMEM;
         PRT_TRY(copy_value(c, f, v, copy));
     }
+    for (size_t i = 0; i < from->variables.count; i++) {
+        const prt_value *v = from->variables.data[i];
+        prt_value *copy = prt_graph_variable(to, c->to->variables.data[v->variable->index]);
+        if (copy == NULL)
+            return POPRT_E_NOMEM;
+        PRT_TRY(copy_value(c, f, v, copy));
+    }
     return POPRT_OK;
 }
 
@@ -333,6 +340,34 @@ static poprt_status copy_graph(cloner *c, const prt_graph *from, prt_graph *to, 
 }
 
 /* ---- the module */
+
+static poprt_status copy_variables(cloner *c)
+{
+    for (size_t i = 0; i < c->from->variables.count; i++) {
+        const prt_ir_variable *v = c->from->variables.data[i];
+        const prt_type *type = copy_type(c, v->type);
+        prt_ir_variable *copy =
+            type != NULL ? prt_module_add_variable(c->to, v->name, type, v->role) : NULL;
+        if (copy == NULL)
+            return POPRT_E_NOMEM;
+        copy->init = v->init; /* keep_files retains it */
+        copy->fill = v->fill;
+        copy->of = v->of;
+        copy->loss_scale = v->loss_scale;
+    }
+    return POPRT_OK;
+}
+
+static poprt_status copy_entries(cloner *c)
+{
+    for (size_t i = 0; i < c->from->entries.count; i++) {
+        prt_graph *to = prt_module_entry(c->to, c->from->entries.data[i].kind);
+        if (to == NULL)
+            return POPRT_E_NOMEM;
+        PRT_TRY(copy_graph(c, c->from->entries.data[i].graph, to, NULL));
+    }
+    return POPRT_OK;
+}
 
 static prt_str key_of(const prt_blob *const *blob)
 {
@@ -359,6 +394,8 @@ static poprt_status keep_files(cloner *c)
 {
     prt_map constants = prt_map_in(c->scratch);
     PRT_TRY(mark_values(c->from->main, &constants));
+    for (size_t i = 0; i < c->from->entries.count; i++)
+        PRT_TRY(mark_values(c->from->entries.data[i].graph, &constants));
     for (size_t i = 0; i < c->from->blobs.count; i++)
         if (prt_map_find(&constants, key_of((const prt_blob *const *)&c->from->blobs.data[i])) ==
             NULL)
@@ -383,7 +420,9 @@ static poprt_status copy_module(cloner *c)
     PRT_TRY(copy_raws(c, c->from->extra, &to->extra));
     PRT_TRY(copy_dims(c));
     PRT_TRY(keep_files(c));
-    return copy_graph(c, c->from->main, to->main, NULL);
+    PRT_TRY(copy_variables(c));
+    PRT_TRY(copy_graph(c, c->from->main, to->main, NULL));
+    return copy_entries(c);
 }
 
 poprt_status prt_ir_clone(const prt_module *module, prt_module **out)

@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "op/op.h"
+#include "op/variable.h"
 #include "tensor/type.h"
 
 typedef struct prt_module prt_module;
@@ -20,6 +21,7 @@ typedef struct prt_graph prt_graph;
 typedef struct prt_op prt_op;
 typedef struct prt_value prt_value;
 typedef struct prt_use prt_use;
+typedef struct prt_ir_variable prt_ir_variable;
 
 /* One use of a value: an input slot of an op. An absent optional input is a use whose value is
  * NULL. */
@@ -33,13 +35,14 @@ struct prt_value {
     uint32_t id;   /* dense within its graph */
     uint32_t slot; /* output index of `def`, or index among the graph's inputs */
     const prt_type *type;
-    prt_op *def;      /* NULL for graph inputs and constants */
+    prt_op *def;      /* NULL for graph inputs, constants and variables */
     prt_graph *graph; /* the graph that owns the value */
     prt_use *uses;
-    prt_str name;               /* unique within the module; interned */
-    prt_blob *constant;         /* bytes of a constant (elements in memory layout), else NULL */
-    const prt_content *content; /* integer contents that inference found, else NULL */
-    prt_str doc;                /* ONNX doc string of its ValueInfoProto, kept for writing */
+    prt_str name;       /* unique within the module; interned */
+    prt_blob *constant; /* bytes of a constant (elements in memory layout), else NULL */
+    const prt_ir_variable *variable; /* the variable that the value is, else NULL */
+    const prt_content *content;      /* integer contents that inference found, else NULL */
+    prt_str doc;                     /* ONNX doc string of its ValueInfoProto, kept for writing */
 };
 
 /* An attribute or field that the library does not interpret: its ONNX bytes, written back
@@ -96,12 +99,32 @@ struct prt_graph {
     prt_strs output_names;
     PRT_VEC(prt_value *) inputs;
     PRT_VEC(prt_value *) constants; /* initializers; unused ones may stay in the list */
+    PRT_VEC(prt_value *) variables; /* a value for each variable that the graph uses */
     uint32_t n_values, n_ops;       /* next free ids */
     /* inference found contradictory shapes in this branch of an If: it fails when it is taken, and
      * passes do not change it */
     bool contradictory;
     const prt_raw *extra; /* fields that are not interpreted (quantization annotations, metadata) */
 };
+
+/* A variable of a module; see op/variable.h. Its contents are unknown to passes. */
+struct prt_ir_variable {
+    uint32_t index;       /* among the variables of the module */
+    prt_str name;         /* unique among them; interned */
+    const prt_type *type; /* a numeric tensor whose dims are numbers */
+    uint32_t role;        /* prt_variable_role */
+    prt_blob *init;       /* the first contents, one of the module's blobs; NULL: all `fill` */
+    float fill;
+    uint32_t of;        /* of a state or accumulator: its weight; else the own index */
+    int32_t loss_scale; /* of a scalar: the power of the loss scale factor that it carries, 1, 0 or
+                         * -1, for automatic loss scaling */
+};
+
+/* A graph that a program runs beside the main graph; it has no inputs and outputs. */
+typedef struct prt_ir_entry {
+    uint32_t kind; /* prt_entry_kind */
+    prt_graph *graph;
+} prt_ir_entry;
 
 typedef struct prt_opset {
     prt_str domain;
@@ -133,8 +156,10 @@ struct prt_module {
     /* counters: runs of each row of upgrade.def, up and down alternately; may be NULL; the caller
      * that set it owns it */
     uint32_t *conversion_counts;
-    bool has_state;        /* the module has an op that writes a weight */
-    bool describes_values; /* written with the types of all values that nodes produce */
+    bool has_state; /* the module has an op that writes a weight */
+    PRT_VEC(prt_ir_variable *) variables;
+    PRT_VEC(prt_ir_entry) entries; /* at most one of each kind */
+    bool describes_values;         /* written with the types of all values that nodes produce */
 };
 
 /* ---- module.c: lifetime and constants */
@@ -252,6 +277,20 @@ const char *prt_op_label(const prt_op *op);
 #define prt_for_each_op(op, graph) for (prt_op *op = (graph)->first; op != NULL; op = op->next)
 #define prt_for_each_use(use, value)                                                               \
     for (prt_use *use = (value)->uses; use != NULL; use = use->next)
+
+/* ---- variable.c */
+/* Adds a variable filled with zeros. Its name must not be that of another variable. */
+prt_ir_variable *prt_module_add_variable(prt_module *module, prt_str name, const prt_type *type,
+    uint32_t role);
+/* Returns the variable of a name, or NULL. */
+prt_ir_variable *prt_module_variable(const prt_module *module, prt_str name);
+/* Returns the value that is the variable in this graph, made on first use. In the main graph it has
+ * the variable's name, unless another value has that name. */
+prt_value *prt_graph_variable(prt_graph *graph, const prt_ir_variable *variable);
+/* Makes a constant of the main graph a variable, which begins with its contents. */
+prt_ir_variable *prt_value_make_variable(prt_value *constant, uint32_t role);
+/* Returns the graph of an entry, made on first use. */
+prt_graph *prt_module_entry(prt_module *module, uint32_t kind);
 
 /* ---- infer.c: infers the types of one op's outputs from its inputs, through op/infer.h */
 poprt_status prt_ir_infer_op(prt_op *op);

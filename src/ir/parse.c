@@ -135,6 +135,34 @@ static poprt_status parse_const(parser *p, prt_graph *graph, const target *t)
     return v != NULL ? name_value(p, t, v) : POPRT_E_NOMEM;
 }
 
+static poprt_status parse_variable(parser *p, prt_graph *graph, const target *t)
+{
+    prt_scan *s = &p->s;
+    const prt_type *type;
+    prt_str word;
+    uint32_t role = 0;
+    PRT_TRY(prt_scan_name(s, &word));
+    while (role < PRT_VARIABLE_ROLE_COUNT && !prt_str_is(word, prt_variable_role_name(role)))
+        role++;
+    PRT_TRY(prt_scan_type(s, &type));
+    if (role == PRT_VARIABLE_ROLE_COUNT || !prt_type_is_tensor(type) || !prt_type_is_static(type) ||
+        type->dtype == PRT_DTYPE_string || graph->owner != NULL || t->name.size == 0)
+        return prt_scan_fail(s, POPRT_E_PARSE,
+            "a variable needs a name, a role and the type of a numeric tensor whose dimensions are "
+            "numbers, and belongs to the main graph");
+    prt_ir_variable *v = prt_module_add_variable(s->module, t->name, type, role);
+    if (v == NULL)
+        return POPRT_E_NOMEM;
+    if (!at_end_of_statement(s)) {
+        prt_blob *blob;
+        PRT_TRY(prt_scan_data(s, type, &blob));
+        PRT_TRY(prt_module_keep(s->module, blob));
+        v->init = blob;
+    }
+    prt_value *value = prt_graph_variable(graph, v);
+    return value != NULL ? name_value(p, t, value) : POPRT_E_NOMEM;
+}
+
 /* ---- ops */
 
 static poprt_status parse_region(parser *p, prt_op *op, prt_str name)
@@ -335,12 +363,20 @@ static poprt_status parse_statement(parser *p, prt_graph *graph)
         PRT_TRY(parse_target(p, &outs));
     }
     PRT_TRY(prt_scan_expect(s, '='));
-    const bool input = prt_scan_accept_word(s, "input");
-    if (!input && !prt_scan_accept_word(s, "const"))
-        return parse_op(p, graph, &outs);
-    if (outs.count != 1)
-        return prt_scan_fail(s, POPRT_E_PARSE, "input and const define exactly one value");
-    return input ? parse_input(p, graph, outs.data) : parse_const(p, graph, outs.data);
+    static const struct {
+        const char *word;
+        poprt_status (*parse)(parser *p, prt_graph *graph, const target *t);
+    } leaves[] = { { "input", parse_input }, { "const", parse_const },
+        { "variable", parse_variable } };
+    for (size_t i = 0; i < PRT_COUNT_OF(leaves); i++) {
+        if (!prt_scan_accept_word(s, leaves[i].word))
+            continue;
+        if (outs.count != 1)
+            return prt_scan_fail(s, POPRT_E_PARSE,
+                "input, const and variable define exactly one value");
+        return leaves[i].parse(p, graph, outs.data);
+    }
+    return parse_op(p, graph, &outs);
 }
 
 /* Reads statements until the end of the text, or until the closing brace of a region. */

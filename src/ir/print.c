@@ -5,6 +5,7 @@
  *     graph     = { statement ( newline | ";" ) }
  *     statement = value "=" "input" type [ data ]
  *               | value "=" "const" type data
+ *               | value "=" "variable" role type [ data ]
  *               | [ value { "," value } ] "=" op { operand } [ braces ] [ "@" name ]
  *                 [ ":" type { "," type } ]
  *               | "return" [ operand [ "as" name ] { "," operand [ "as" name ] } ]
@@ -14,7 +15,8 @@
  *     braces    = "{" { attribute "=" attribute value | region "{" graph "}" } "}"
  *
  * Names with characters other than [A-Za-z0-9_.:/-] are quoted. "%3" is a value without a name. "_"
- * is an absent operand or an unread output. Data of an input is its default. "@" gives the name of
+ * is an absent operand or an unread output. Data of an input is its default; data of a variable is
+ * its first contents, zeros if it has none. "@" gives the name of
  * the node.
  *
  * ":" gives the types of the outputs. It is printed for operators outside the table and for
@@ -388,6 +390,26 @@ static void print_input(printer *p, const prt_value *v, frame *f)
     prt_text_put(&p->out, "\n", 1);
 }
 
+static void print_variable(printer *p, const prt_value *v, frame *f)
+{
+    const prt_ir_variable *x = v->variable;
+    const char *role = prt_variable_role_name(x->role);
+    prt_tensor t;
+    indent(p);
+    put_value(p, f, v);
+    prt_text_put(&p->out, " = variable ", 12);
+    prt_text_put(&p->out, role, strlen(role));
+    prt_text_put(&p->out, " ", 1);
+    put_type(p, v->type);
+    if (x->init != NULL &&
+        prt_tensor_init(&t, v->type->dtype, (uint32_t)v->type->rank, v->type->dims,
+            (void *)(uintptr_t)x->init->data)) {
+        prt_text_put(&p->out, " ", 1);
+        put_data(p, &t);
+    }
+    prt_text_put(&p->out, "\n", 1);
+}
+
 static void print_return(printer *p, const prt_graph *graph, frame *f)
 {
     indent(p);
@@ -420,6 +442,8 @@ static poprt_status print_graph(printer *p, const prt_graph *graph, frame *outer
         print_input(p, graph->inputs.data[i], &f);
     for (size_t i = 0; i < graph->constants.count; i++)
         print_constant(p, graph->constants.data[i], &f);
+    for (size_t i = 0; i < graph->variables.count; i++)
+        print_variable(p, graph->variables.data[i], &f);
     for (const prt_op *op = graph->first; op != NULL; op = op->next)
         PRT_TRY(print_op(p, op, &f));
     print_return(p, graph, &f);

@@ -43,8 +43,9 @@ static poprt_status verify_uses(const prt_op *op, const frame *f)
             continue;
         if (v->def != NULL && (v->def->dead || v->def->graph != v->graph))
             return broken(op, "an input was made by an erased op");
-        if (v->def == NULL && v->constant == NULL && !prt_value_is_input(v))
-            return broken(op, "an input is neither made by an op nor a graph input nor a constant");
+        if (v->def == NULL && v->constant == NULL && v->variable == NULL && !prt_value_is_input(v))
+            return broken(op,
+                "an input is neither made by an op nor a graph input, a constant or a variable");
         if (!comes_before(v, op, f))
             return broken(op, "an input is used before it is made, or cannot be seen from here");
         if ((use->prev != NULL ? use->prev->next : v->uses) != use ||
@@ -124,6 +125,12 @@ static poprt_status verify_graph(const prt_graph *g, const frame *outer, prt_are
             return broken(g->ret, "a constant has no contents");
         PRT_TRY(verify_value(g->constants.data[i], g->ret));
     }
+    for (size_t i = 0; i < g->variables.count; i++) {
+        if (g->variables.data[i]->variable == NULL || g->variables.data[i]->graph != g ||
+            g->variables.data[i]->type != g->variables.data[i]->variable->type)
+            return broken(g->ret, "a variable is not of its type");
+        PRT_TRY(verify_value(g->variables.data[i], g->ret));
+    }
     for (const prt_op *op = g->first; op != NULL; op = op->next) {
         PRT_TRY(verify_op(op, g));
         PRT_TRY(verify_uses(op, &f));
@@ -145,6 +152,8 @@ poprt_status prt_ir_verify(const prt_module *module)
     poprt_status status = verify_graph(module->main, NULL, scratch);
     if (status == POPRT_OK)
         status = verify_interface(module->main, scratch);
+    for (size_t i = 0; status == POPRT_OK && i < module->entries.count; i++)
+        status = verify_graph(module->entries.data[i].graph, NULL, scratch);
     prt_arena_release(scratch);
     return status;
 }

@@ -39,7 +39,11 @@ enum {
     /* The attribute `axis` is the axis along which the inputs are concatenated to output 0, or
      * along which input 0 is split into the outputs. */
     PRT_CONCAT = 1 << 14,
-    PRT_SPLIT = 1 << 15
+    PRT_SPLIT = 1 << 15,
+    /* Output i, where it exists, is the new value of input i. If that is a variable
+     * (op/variable.h), it is written in place: element j of the inputs is read for the last time
+     * before element j of the outputs is written. */
+    PRT_UPDATES = 1 << 16
 };
 
 /* Flags of an input or output slot. */

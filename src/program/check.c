@@ -3,11 +3,13 @@
  * check.c — validates a program from a file. Every index must be in range and every buffer must
  * agree with its space. Planned buffers must lie inside the block's memory, and must not overlap
  * while both are alive. Every body must be called once and from its parent, and no step may read a
- * buffer before it is written. sharing.c checks how buffers share memory.
+ * buffer before it is written. sharing.c checks how buffers share memory, variables.c how steps
+ * write variables.
  */
 #include "op/op.h"
 #include "program/lowered.h"
 #include "program/sharing.h"
+#include "program/variables.h"
 
 static poprt_status bad(const prt_block *block, const char *what)
 {
@@ -46,6 +48,11 @@ static poprt_status check_buffer(const prt_program *p, const prt_block *b, const
             return bad(b, "a capture refers to a missing buffer of the enclosing block");
         if (p->blocks[b->parent].buffers[buffer->ref].space == PRT_SPACE_COLUMNS)
             return bad(b, "a capture refers to columns of the enclosing block");
+        return POPRT_OK;
+    case PRT_SPACE_VARIABLE:
+        if (buffer->ref >= p->n_variables || p->variables[buffer->ref].type != buffer->type ||
+            b->parent != (uint32_t)(b - p->blocks))
+            return bad(b, "a buffer does not refer to a variable of its type");
         return POPRT_OK;
     case PRT_SPACE_DYNAMIC:
         return POPRT_OK;
@@ -117,7 +124,9 @@ static poprt_status check_reads(const prt_program *p, uint32_t block, timeline *
     t->ready[block] = ready;
     for (uint32_t i = 0; i < b->n_buffers; i++) {
         const prt_buffer *buffer = &b->buffers[i];
-        ready[i] = buffer->space == PRT_SPACE_CONSTANT ? 0 : UINT32_MAX;
+        ready[i] = buffer->space == PRT_SPACE_CONSTANT || buffer->space == PRT_SPACE_VARIABLE
+            ? 0
+            : UINT32_MAX;
         if (buffer->space == PRT_SPACE_CAPTURE &&
             t->ready[b->parent][buffer->ref] <= t->caller[block])
             ready[i] = 0;
@@ -183,9 +192,11 @@ static poprt_status check_block(const prt_program *p, uint32_t block, timeline *
     prt_arena *scratch)
 {
     const prt_block *b = &p->blocks[block];
-    if (b->parent > block || (block == 0) != (b->parent == block))
+    if (b->parent > block || prt_program_is_entry(p, block) != (b->parent == block))
         return bad(b, "blocks are out of order");
-    t->depth[block] = block == 0 ? 0 : t->depth[b->parent] + 1;
+    if (block != 0 && b->parent == block && (b->n_inputs != 0 || b->n_outputs != 0))
+        return bad(b, "an entry has inputs or outputs");
+    t->depth[block] = b->parent == block ? 0 : t->depth[b->parent] + 1;
     if (t->depth[block] > PRT_MAX_BLOCK_DEPTH)
         return prt_fail(POPRT_E_LIMIT, b->name.data, "blocks are nested more than %d deep",
             PRT_MAX_BLOCK_DEPTH);
@@ -212,6 +223,7 @@ poprt_status prt_program_check(const prt_program *p)
         return bad(&p->blocks[0], "inputs and outputs differ from the main block's");
     if (p->n_graphs != 0 && !prt_program_may_be_fused(p, p->n_graphs))
         return bad(&p->blocks[0], "inputs and outputs are not those of fused models");
+    PRT_TRY(prt_variables_check(p));
     prt_arena *scratch = NULL;
     PRT_TRY(prt_arena_create(p->allocator, 0, &scratch));
     timeline t = { .calls = PRT_NEW_N(scratch, uint32_t, p->n_blocks),
@@ -225,6 +237,8 @@ poprt_status prt_program_check(const prt_program *p)
         status = check_block(p, i, &t, scratch);
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_blocks; i++)
         status = prt_sharing_check(p, i, scratch); /* also looks into bodies */
+    for (uint32_t i = 0; status == POPRT_OK && i < p->n_blocks; i++)
+        status = prt_variables_check_block(p, i, scratch);
     prt_arena_release(scratch);
     return status;
 }

@@ -288,6 +288,59 @@ static void get_facts(prt_source *s)
     f->n_properties = s->status == POPRT_OK ? n : 0;
 }
 
+static void get_variables(prt_source *s)
+{
+    prt_program *p = s->program;
+    p->n_variables = prt_get_count(s, 32);
+    prt_variable *variables = prt_get_array(s, p->n_variables, sizeof(prt_variable));
+    for (uint32_t i = 0; s->status == POPRT_OK && i < p->n_variables; i++) {
+        prt_variable *v = &variables[i];
+        v->name = prt_get_str(s);
+        v->type = prt_get_type(s);
+        v->role = prt_get_u32(s);
+        v->init = prt_get_u32(s);
+        v->fill = prt_get_f32(s);
+        v->of = prt_get_u32(s);
+        v->loss_scale = (int32_t)prt_get_u32(s);
+    }
+    p->variables = variables;
+    p->n_entries = prt_get_count(s, 8);
+    prt_entry *entries = prt_get_array(s, p->n_entries, sizeof(prt_entry));
+    for (uint32_t i = 0; s->status == POPRT_OK && i < p->n_entries; i++) {
+        entries[i].kind = prt_get_u32(s);
+        entries[i].block = prt_get_u32(s);
+    }
+    p->entries = entries;
+}
+
+static void get_flow(prt_source *s)
+{
+    prt_program *p = s->program;
+    p->has_flow = prt_get_u32(s) != 0;
+    if (!p->has_flow)
+        return;
+    p->flow.batches = prt_get_i64(s);
+    p->flow.accumulation = prt_get_i64(s);
+    p->flow.replicas = prt_get_i64(s);
+    p->flow.input_group = prt_get_i64(s);
+    p->flow.input_grouping = prt_get_u32(s);
+    p->flow.reduction = prt_get_u32(s);
+    bool *broadcast = prt_get_array(s, p->n_inputs, sizeof(bool));
+    prt_anchor *anchors = prt_get_array(s, p->n_outputs, sizeof(prt_anchor));
+    for (uint32_t i = 0; s->status == POPRT_OK && i < p->n_inputs; i++)
+        broadcast[i] = prt_get_u32(s) != 0;
+    for (uint32_t i = 0; s->status == POPRT_OK && i < p->n_outputs; i++) {
+        anchors[i].mode = prt_get_u32(s);
+        anchors[i].period = prt_get_i64(s);
+    }
+    p->broadcast = broadcast;
+    p->anchors = anchors;
+    p->scaling.counts = prt_get_u32(s);
+    p->scaling.factor = prt_get_u32(s);
+    p->scaling.threshold = prt_get_f32(s);
+    p->scaling.period = prt_get_i64(s);
+}
+
 poprt_status prt_program_decode(prt_program *program, const void *bytes, size_t size)
 {
     prt_source s = { .program = program,
@@ -320,6 +373,10 @@ poprt_status prt_program_decode(prt_program *program, const void *bytes, size_t 
         program->n_graphs = prt_get_u32(&s);
     if (s.version >= PRT_CODEC_FACTS)
         get_facts(&s);
+    if (s.version >= PRT_CODEC_VARIABLES) {
+        get_variables(&s);
+        get_flow(&s);
+    }
     if (s.status == POPRT_OK && s.at != s.end)
         prt_source_fail_damaged(&s, "bytes are left over");
     return s.status;

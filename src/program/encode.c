@@ -175,10 +175,60 @@ static void put_facts(sink *s, const prt_facts *f)
     }
 }
 
+static void put_variables(sink *s, const prt_program *p)
+{
+    put_u32(s, p->n_variables);
+    for (uint32_t i = 0; i < p->n_variables; i++) {
+        const prt_variable *v = &p->variables[i];
+        put_str(s, v->name);
+        put_type(s, v->type);
+        put_u32(s, v->role);
+        put_u32(s, v->init);
+        put_f32(s, v->fill);
+        put_u32(s, v->of);
+        put_u32(s, (uint32_t)v->loss_scale);
+    }
+    put_u32(s, p->n_entries);
+    for (uint32_t i = 0; i < p->n_entries; i++) {
+        put_u32(s, p->entries[i].kind);
+        put_u32(s, p->entries[i].block);
+    }
+}
+
+static void put_flow(sink *s, const prt_program *p)
+{
+    put_u32(s, p->has_flow);
+    if (!p->has_flow)
+        return;
+    put_i64(s, p->flow.batches);
+    put_i64(s, p->flow.accumulation);
+    put_i64(s, p->flow.replicas);
+    put_i64(s, p->flow.input_group);
+    put_u32(s, p->flow.input_grouping);
+    put_u32(s, p->flow.reduction);
+    for (uint32_t i = 0; i < p->n_inputs; i++)
+        put_u32(s, p->broadcast[i]);
+    for (uint32_t i = 0; i < p->n_outputs; i++) {
+        put_u32(s, p->anchors[i].mode);
+        put_i64(s, p->anchors[i].period);
+    }
+    put_u32(s, p->scaling.counts);
+    put_u32(s, p->scaling.factor);
+    put_f32(s, p->scaling.threshold);
+    put_i64(s, p->scaling.period);
+}
+
+static bool has_variables(const prt_program *p)
+{
+    return p->n_variables != 0 || p->n_entries != 0 || p->has_flow;
+}
+
 #ifdef PRT_NO_COMPILER
 /* Returns the version for a program that was read without plug-ins. */
 static uint32_t version_for(const prt_program *program)
 {
+    if (has_variables(program))
+        return PRT_CODEC_VARIABLES;
     if (has_facts(&program->facts))
         return PRT_CODEC_FACTS;
     if (has_columns(program))
@@ -196,6 +246,8 @@ static void put_plugin(sink *s, const prt_op_def *def)
 static uint32_t version_for(const prt_program *program)
 {
     uint32_t version = program->n_graphs != 0 ? PRT_CODEC_FUSED : PRT_CODEC_PLAIN;
+    if (has_variables(program))
+        return PRT_CODEC_VARIABLES;
     if (has_facts(&program->facts))
         return PRT_CODEC_FACTS;
     if (has_columns(program))
@@ -356,6 +408,10 @@ poprt_status prt_program_encode(const prt_program *program, prt_arena *arena, co
         put_u32(&s, program->n_graphs);
     if (version >= PRT_CODEC_FACTS)
         put_facts(&s, &program->facts);
+    if (version >= PRT_CODEC_VARIABLES) {
+        put_variables(&s, program);
+        put_flow(&s, program);
+    }
     if (s.failed)
         return POPRT_E_NOMEM;
     *bytes = s.data;

@@ -18,6 +18,22 @@ const char *prt_kernel_name(uint32_t kernel)
     return kernel < PRT_KERNEL_COUNT ? kernel_names[kernel] : "?";
 }
 
+bool prt_program_is_entry(const prt_program *program, uint32_t block)
+{
+    for (uint32_t i = 0; i < program->n_entries; i++)
+        if (program->entries[i].block == block)
+            return true;
+    return block == 0;
+}
+
+uint32_t prt_program_entry(const prt_program *program, uint32_t kind)
+{
+    for (uint32_t i = 0; i < program->n_entries; i++)
+        if (program->entries[i].kind == kind)
+            return program->entries[i].block;
+    return 0;
+}
+
 poprt_status prt_program_create(const prt_allocator *allocator, size_t limit, prt_program **out)
 {
     prt_arena *arena = NULL;

@@ -4,9 +4,15 @@
  * inputs and outputs. A program is immutable once made, and has no pointers into its graph. It is
  * stored as PopEF and mapped back without reading the weights.
  *
- * A program is a list of blocks. Block 0 is the main program; the others are bodies of control
- * operators, each called by exactly one step of its parent. A block has its own buffers; a step
- * refers to them by index. A buffer of a body may stand for a buffer of its parent (a capture).
+ * A program is a list of blocks. Block 0 is the main program. Programs that train have further
+ * entries (prt_entry), whose blocks have no inputs and outputs. The other blocks are bodies of
+ * control operators, each called by exactly one step of its parent. A block has its own buffers; a
+ * step refers to them by index. A buffer of a body may stand for a buffer of its parent (a
+ * capture).
+ *
+ * Variables (op/variable.h) outlive a run. In a block a variable has at most one step that writes
+ * it, in place: its new value is another buffer of the same variable, and every step that reads the
+ * old one, views of it included, stands before.
  *
  * Buffers share memory in two ways. A view is an output that lies in an input of its step: either a
  * range of the input's bytes (Reshape, Split …), so that the step has nothing to do, or a result
@@ -23,7 +29,9 @@
 #include "base/blob.h"
 #include "base/vec.h"
 #include "op/lower.h"
+#include "op/variable.h"
 #include "program/facts.h"
+#include "program/flow.h"
 #include "tensor/type.h"
 
 #define PRT_NO_BUFFER UINT32_MAX /* an omitted argument */
@@ -39,8 +47,9 @@ typedef enum prt_space {
     PRT_SPACE_DYNAMIC,  /* allocated when it is computed: unknown dims, strings, sequences */
     PRT_SPACE_VIEW,     /* in the memory of buffer `ref`, an input of the step that computes it */
     PRT_SPACE_PART,     /* in the memory of buffer `ref`, planned or output, from `offset` on */
-    PRT_SPACE_COLUMNS   /* columns of buffer `ref`, planned or output: `offset` is a byte offset in
+    PRT_SPACE_COLUMNS,  /* columns of buffer `ref`, planned or output: `offset` is a byte offset in
                          * each of its rows, which run along the last axis */
+    PRT_SPACE_VARIABLE  /* `ref` = index of a variable */
 } prt_space;
 
 typedef struct prt_buffer {
@@ -101,7 +110,7 @@ typedef struct prt_step {
 
 typedef struct prt_block {
     prt_str name;
-    uint32_t parent; /* the block that calls this one; the main block has its own index */
+    uint32_t parent; /* the block that calls this one; of the block of an entry: its own index */
     uint32_t n_inputs, n_outputs, n_buffers, n_steps;
     const uint32_t *inputs, *outputs; /* buffers */
     prt_buffer *buffers;
@@ -110,6 +119,34 @@ typedef struct prt_block {
     size_t plan_size; /* bytes of the planned memory, if static */
     size_t plan_peak; /* largest sum of bytes alive at once, a lower bound of plan_size */
 } prt_block;
+
+#define PRT_NO_CONSTANT UINT32_MAX
+
+typedef struct prt_variable {
+    prt_str name;
+    const prt_type *type; /* a numeric tensor whose dims are numbers */
+    uint32_t role;        /* prt_variable_role */
+    uint32_t init;        /* constant with the first contents; PRT_NO_CONSTANT: all `fill` */
+    float fill;
+    uint32_t of;        /* of a state or accumulator: its weight; else the own index */
+    int32_t loss_scale; /* of a scalar: see prt_ir_variable */
+} prt_variable;
+
+/* Automatic loss scaling. Variable `counts` (int64[2]) has the numbers of gradient elements below,
+ * and at or above, an edge; every `period` updates the factor is halved if the share of the second
+ * is above `threshold`, and doubled otherwise. */
+typedef struct prt_loss_scaling {
+    uint32_t counts, factor; /* variables; PRT_NO_VARIABLE: the loss scale is not automatic */
+    float threshold;
+    int64_t period;
+} prt_loss_scaling;
+#define PRT_NO_VARIABLE UINT32_MAX
+
+/* A block that a training session runs beside the main block; at most one of each kind. */
+typedef struct prt_entry {
+    uint32_t kind; /* prt_entry_kind */
+    uint32_t block;
+} prt_entry;
 
 typedef struct prt_io {
     prt_str name;
@@ -140,6 +177,14 @@ typedef struct prt_program {
     prt_eval_params *params;
     prt_io *inputs;
     const prt_io *outputs; /* of the main block, by name */
+    uint32_t n_variables, n_entries;
+    const prt_variable *variables;
+    const prt_entry *entries; /* without the main block */
+    bool has_flow;            /* a run is one of `flow`; else it is one micro-batch */
+    prt_flow flow;
+    const bool *broadcast;     /* by input: all replicas read the same blocks */
+    const prt_anchor *anchors; /* by output */
+    prt_loss_scaling scaling;
     uint32_t n_eliminated;
     const prt_eliminated *eliminated; /* for inspection */
     uint32_t n_graphs;                /* number of fused models, see below; 0: not fused */
@@ -160,6 +205,11 @@ enum { PRT_FUSED_MOST = 64 };
 uint32_t prt_fused_graph_of(prt_str name);
 /* Returns whether inputs and outputs can be those of `n_graphs` fused models. */
 bool prt_program_may_be_fused(const prt_program *program, uint32_t n_graphs);
+
+/* Returns whether a block is that of an entry; the main block is. */
+bool prt_program_is_entry(const prt_program *program, uint32_t block);
+/* Returns the block of an entry; 0: the program has no such entry. */
+uint32_t prt_program_entry(const prt_program *program, uint32_t kind);
 
 /* Creates an empty program with its pools. */
 poprt_status prt_program_create(const prt_allocator *allocator, size_t limit, prt_program **out);

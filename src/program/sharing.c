@@ -93,6 +93,15 @@ poprt_status prt_sharing_check_buffer(const prt_block *block, const prt_buffer *
     return POPRT_OK;
 }
 
+bool prt_sharing_is_update(const prt_block *block, const prt_op_def *def, const uint32_t *args,
+    uint32_t o, uint32_t n_in)
+{
+    if ((def->traits & PRT_UPDATES) == 0 || o >= n_in || args[o] == PRT_NO_BUFFER)
+        return false;
+    const prt_buffer *x = &block->buffers[args[o]], *y = &block->buffers[args[n_in + o]];
+    return x->space == PRT_SPACE_VARIABLE && y->space == PRT_SPACE_VARIABLE && x->ref == y->ref;
+}
+
 static place place_of(const prt_block *b, uint32_t buffer)
 {
     const prt_buffer *x = &b->buffers[buffer];
@@ -232,6 +241,8 @@ static poprt_status check_output(const checker *c, const prt_step *step, uint32_
     const bool moves = prt_alias_may_view(def) || (prt_alias_is_concat(def) && o == 0);
     for (uint32_t i = 0; i < step->n_in + o; i++) {
         if (args[i] == PRT_NO_BUFFER || is_disjoint(&c->places[args[i]], out) ||
+            (i == o && i < step->n_in &&
+                prt_sharing_is_update(c->block, def, args, o, step->n_in)) ||
             (moves && !out->columns && !c->places[args[i]].columns))
             continue;
         if (i < step->n_in &&

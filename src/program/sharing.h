@@ -26,6 +26,11 @@ bool prt_sharing_concat_columns(const prt_block *block, const prt_eval_params *p
 /* Returns whether output 0 of a step may be written over its input `in`. */
 bool prt_sharing_in_place(const prt_eval_params *params, uint32_t n_in, uint32_t in);
 
+/* Returns whether output `o` of a step is the new value of a variable, whose old value is input
+ * `o`. The output must not be omitted. */
+bool prt_sharing_is_update(const prt_block *block, const struct prt_op_def *def,
+    const uint32_t *args, uint32_t o, uint32_t n_in);
+
 /* Checks a view or part in isolation: it must name a buffer of the block, and a part must lie
  * inside it. */
 poprt_status prt_sharing_check_buffer(const prt_block *block, const prt_buffer *buffer);

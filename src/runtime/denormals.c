@@ -43,12 +43,12 @@ poprt_status prt_session_set_par(prt_session *s, const prt_session_options *opti
     return POPRT_OK;
 }
 
-poprt_status prt_session_run_steps(prt_session *s)
+poprt_status prt_session_run_steps(prt_session *s, uint32_t block)
 {
     if (!s->flush_denormals)
-        return prt_frame_run(&s->frames[0]);
+        return prt_frame_run(&s->frames[block]);
     const uint64_t before = prt_cpu_flush_denormals();
-    const poprt_status status = prt_frame_run(&s->frames[0]);
+    const poprt_status status = prt_frame_run(&s->frames[block]);
     prt_cpu_restore_denormals(before);
     return status;
 }

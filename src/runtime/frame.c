@@ -77,7 +77,8 @@ static poprt_status bind_frame(prt_session *s, uint32_t index)
     prt_frame *f = &s->frames[index];
     const prt_block *b = &s->program->blocks[index];
     *f = (prt_frame){ .session = s, .block = b };
-    f->outer = index != 0 ? &s->frames[b->parent] : NULL;
+    f->outer = b->parent != index ? &s->frames[b->parent] : NULL;
+    f->is_update = index != 0 && index == prt_program_entry(s->program, PRT_ENTRY_update);
     f->values = PRT_NEW_N(s->arena, prt_tensor, b->n_buffers);
     f->expected = PRT_NEW_N(s->arena, prt_tensor, b->n_buffers);
     f->slots = PRT_NEW_N(s->arena, prt_arena *, b->n_buffers);
@@ -367,6 +368,10 @@ static poprt_status resolve_buffers(prt_frame *f)
             f->planned[i] = f->memory + f->offsets[root] + (part ? buffer->offset : 0);
         f->values[i].data = f->planned[i];
         f->finalized[i] = planned || buffer->space == PRT_SPACE_CONSTANT;
+        if (buffer->space == PRT_SPACE_VARIABLE) {
+            f->values[i].data = prt_store_working(s->store, buffer->ref, s->replica);
+            f->finalized[i] = !prt_store_is_per_replica(s->store, buffer->ref);
+        }
         if (buffer->space != PRT_SPACE_CONSTANT)
             continue;
         f->values[i].data = (void *)(uintptr_t)s->weights[b->buffers[i].ref]->data;
@@ -377,10 +382,31 @@ static poprt_status resolve_buffers(prt_frame *f)
     return POPRT_OK;
 }
 
+/* Entry `update` must not fail: its steps have their shapes and addresses before it runs. */
+static poprt_status check_update(const prt_frame *f)
+{
+    for (uint32_t i = 0; f->is_update && i < f->block->n_steps; i++)
+        if (!f->steps[i].is_static || f->steps[i].mode != PRT_STEP_eval)
+            return prt_fail(POPRT_E_PARSE, f->steps[i].params->origin.data,
+                "program is inconsistent: the shapes of the update are not known");
+    return POPRT_OK;
+}
+
 poprt_status prt_frame_resolve(prt_frame *f)
 {
     PRT_TRY(resolve_buffers(f));
-    return prt_frame_finalize(f);
+    PRT_TRY(prt_frame_finalize(f));
+    return check_update(f);
+}
+
+void prt_frame_use_replica(prt_frame *f)
+{
+    const prt_session *s = f->session;
+    for (uint32_t i = 0; i < f->block->n_buffers; i++) {
+        const prt_buffer *b = &f->block->buffers[i];
+        if (b->space == PRT_SPACE_VARIABLE && prt_store_is_per_replica(s->store, b->ref))
+            f->values[i].data = prt_store_working(s->store, b->ref, s->replica);
+    }
 }
 
 poprt_status prt_frames_resolve(prt_session *s)

@@ -25,6 +25,7 @@ struct prt_frame {
     unsigned char *memory; /* memory of the planned buffers */
     size_t memory_size;
     bool touched;        /* its pages are populated */
+    bool is_update;      /* of entry `update`, which runs to its end once it has begun */
     bool invalid_shapes; /* of a body: resolving its shapes failed, which matters only if it is
                           * called */
     size_t *offsets;
@@ -47,6 +48,8 @@ void prt_frames_release(prt_session *s);
 poprt_status prt_frames_resolve(prt_session *s);
 /* The same for one frame; its error says why the shapes of a body are invalid. */
 poprt_status prt_frame_resolve(prt_frame *f);
+/* Points the variables of the session's replica. */
+void prt_frame_use_replica(prt_frame *f);
 /* Returns whether an expected header is complete: a numeric tensor with all dims and its size. */
 bool prt_frame_is_final(const prt_tensor *expected);
 /* Places the parts of outputs, once the memory of the outputs is known for a run. */

@@ -109,6 +109,8 @@ static poprt_status dry_run(prt_session *s)
     (void)bind(f, memory);
     s->dry_runs = 0;
     dry_run_frame(f);
+    for (uint32_t i = 0; i < s->program->n_entries; i++)
+        dry_run_frame(&s->frames[s->program->entries[i].block]);
     prt_mem_unreserve(memory, size);
     return POPRT_OK;
 }

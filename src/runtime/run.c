@@ -82,7 +82,7 @@ static poprt_status host_check(prt_eval *c)
 static uint64_t host_seed(prt_eval *c)
 {
     prt_session *s = ((const running *)c->user)->frame->session;
-    return prt_hash(&s->seed, sizeof(s->seed), s->random_calls++);
+    return prt_hash(&s->run_seed, sizeof(s->run_seed), s->random_calls++);
 }
 
 static poprt_status host_call(prt_eval *c, uint32_t region, uint32_t n_in,
@@ -473,7 +473,7 @@ poprt_status prt_frame_run(prt_frame *f)
 {
     for (uint32_t i = 0; i < f->n_active_steps; i++) {
         prt_frame_step *step = &f->steps[f->active_steps[i]];
-        if (atomic_load_explicit(&f->session->cancel, memory_order_relaxed))
+        if (!f->is_update && atomic_load_explicit(&f->session->cancel, memory_order_relaxed))
             return prt_fail(POPRT_E_CANCELLED, step->params->origin.data, "run was cancelled");
         const poprt_status status =
             f->session->watch != NULL ? watch_step(f, step, f->active_steps[i]) : run_step(f, step);

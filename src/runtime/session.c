@@ -5,7 +5,7 @@
 #include "runtime/session.h"
 
 #include "base/budget.h"
-#include "runtime/frame.h"
+#include "runtime/flow_run.h"
 
 /* ---- counted memory ---- */
 
@@ -116,12 +116,33 @@ static bool is_open(const prt_session *s, const prt_type *type)
     return false;
 }
 
+/* Marks the constants that are only the first contents of variables, of which the store has
+ * copies. */
+static void find_initial(const prt_program *p, bool *initial)
+{
+    for (uint32_t i = 0; i < p->n_variables; i++)
+        if (p->variables[i].init != PRT_NO_CONSTANT)
+            initial[p->variables[i].init] = true;
+    for (uint32_t k = 0; p->n_variables != 0 && k < p->n_blocks; k++)
+        for (uint32_t i = 0; i < p->blocks[k].n_buffers; i++)
+            if (p->blocks[k].buffers[i].space == PRT_SPACE_CONSTANT)
+                initial[p->blocks[k].buffers[i].ref] = false;
+}
+
 /* Retains the program's weights, or their aligned copies, which all sessions share. A copy counts
  * for each session. */
 static poprt_status retain_weights(prt_session *s)
 {
     const prt_program *p = s->program;
+    bool *initial = PRT_NEW_N(s->arena, bool, p->n_constants);
+    if (initial == NULL)
+        return POPRT_E_NOMEM;
+    find_initial(p, initial);
     for (uint32_t i = 0; i < p->n_constants; i++) {
+        if (initial[i]) {
+            s->weights[i] = prt_blob_retain(p->constants[i].blob);
+            continue;
+        }
         const size_t copy = prt_program_weight_copy(p, i);
         const size_t limit = s->memory.limit;
         if (limit != 0 && (copy > limit || s->memory.total > limit - copy))
@@ -133,6 +154,18 @@ static poprt_status retain_weights(prt_session *s)
         s->memory.total += copy;
     }
     return POPRT_OK;
+}
+
+static poprt_status create_variables(prt_session *s)
+{
+    const prt_program *p = s->program;
+    if (p->has_flow)
+        PRT_TRY(prt_flow_state_create(s));
+    if (p->n_variables == 0)
+        return POPRT_OK;
+    PRT_TRY(
+        prt_store_create(p, &s->memory, p->has_flow ? (uint32_t)p->flow.replicas : 1, &s->store));
+    return prt_session_read_scalars(s);
 }
 
 static poprt_status setup(prt_session *s, const prt_session_options *o)
@@ -150,6 +183,7 @@ static poprt_status setup(prt_session *s, const prt_session_options *o)
         s->appends == NULL || s->staging == NULL || s->results == NULL)
         return POPRT_E_NOMEM;
     PRT_TRY(retain_weights(s));
+    PRT_TRY(create_variables(s));
     PRT_TRY(fix_dims(s, o));
     PRT_TRY(prt_frames_create(s));
     s->caches = PRT_NEW_N(s->arena, const prt_tensor *, p->blocks[0].n_buffers);
@@ -179,7 +213,8 @@ static poprt_status create(prt_program *program, const prt_session_options *opti
         .total = sizeof(*s),
         .measures = measures };
     s->program = prt_program_retain(program);
-    s->seed = options->seed;
+    s->seed = s->run_seed = options->seed;
+    s->buffering_depth = options->buffering_depth != 0 ? options->buffering_depth : 1;
     s->kern = options->kern;
     s->strassen = options->strassen;
     s->bf16x3 = options->bf16x3;
@@ -247,6 +282,9 @@ void prt_session_release(prt_session *session)
         prt_arena_release(session->staging[i]);
     for (uint32_t i = 0; session->results != NULL && i < p->n_outputs; i++)
         prt_arena_release(session->results[i]);
+    if (session->flow != NULL)
+        prt_flow_state_release(session);
+    prt_store_release(session->store);
     prt_arena_release(session->arena);
     const prt_allocator *inner = session->memory.inner;
     prt_mem_free(inner, session);
@@ -505,7 +543,7 @@ static void touch_memory(prt_frame *f)
     f->touched = true;
 }
 
-poprt_status prt_session_run(prt_session *s, const prt_tensor *in, prt_tensor *out)
+poprt_status prt_session_run_once(prt_session *s, const prt_tensor *in, prt_tensor *out)
 {
     const prt_program *p = s->program;
     poprt_status status = prt_session_apply_updates(s);
@@ -517,61 +555,23 @@ poprt_status prt_session_run(prt_session *s, const prt_tensor *in, prt_tensor *o
     if (status == POPRT_OK)
         touch_memory(&s->frames[0]);
     if (status == POPRT_OK)
-        status = prt_session_run_steps(s);
+        status = prt_session_run_steps(s, 0);
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_outputs; i++)
         status = return_result(s, i, &out[i]);
     if (status == POPRT_OK)
         status = prt_session_merge_scratch(s);
     if (status != POPRT_OK)
         prt_session_drop_updates(s);
+    return status;
+}
+
+poprt_status prt_session_run(prt_session *s, const prt_tensor *in, prt_tensor *out)
+{
+    if (s->store != NULL)
+        prt_store_begin(s->store);
+    const poprt_status status = prt_session_run_once(s, in, out);
+    if (s->store != NULL && status == POPRT_OK)
+        prt_store_commit(s->store);
     atomic_store_explicit(&s->cancel, false, memory_order_relaxed);
     return prt_fail_at_stage(status, "run");
-}
-
-/* ---- weights ---- */
-
-/* Returns the index of a weight; n_constants (failure recorded) for an unknown name. */
-static uint32_t find_weight(const prt_session *s, prt_str name)
-{
-    uint32_t i = 0;
-    while (i < s->program->n_constants && !prt_str_equal(s->program->constants[i].name, name))
-        i++;
-    if (i == s->program->n_constants)
-        (void)prt_fail(POPRT_E_NOT_FOUND, name.data, "the model has no weight of this name");
-    return i;
-}
-
-poprt_status prt_session_weight(prt_session *s, prt_str name, prt_tensor *out)
-{
-    const uint32_t i = find_weight(s, name);
-    if (i == s->program->n_constants)
-        return POPRT_E_NOT_FOUND;
-    const prt_type *type = s->program->constants[i].type;
-    if (!prt_tensor_init(out, type->dtype, (uint32_t)type->rank, type->dims,
-            (void *)(uintptr_t)(s->updated[i] ? s->updates[i] : s->weights[i])->data))
-        return prt_fail(POPRT_E_INTERNAL, name.data, "weight has an impossible shape");
-    return POPRT_OK;
-}
-
-poprt_status prt_session_set_weight(prt_session *s, prt_str name, const prt_tensor *from)
-{
-    const uint32_t i = find_weight(s, name);
-    prt_tensor own;
-    PRT_TRY(prt_session_weight(s, name, &own));
-    PRT_TRY(prt_frame_check(from, &own, name.data, "new weight"));
-    if (own.dtype == PRT_DTYPE_string)
-        return prt_fail(POPRT_E_UNSUPPORTED, name.data, "string weights cannot be replaced");
-    if (from->size != own.size)
-        return prt_fail(POPRT_E_ARG, name.data, "weight has %zu bytes, %zu were given", own.size,
-            from->size);
-    prt_blob *blob = NULL;
-    PRT_TRY(prt_blob_create(&s->memory.allocator, own.size, &blob));
-    if (own.size != 0)
-        memcpy(prt_blob_bytes(blob), from->data, own.size);
-    prt_blob_release(s->weights[i]);
-    s->weights[i] = blob;
-    s->replaced[i] = true;
-    s->updated[i] = false;
-    s->resolved = false; /* headers point to the old bytes */
-    return POPRT_OK;
 }

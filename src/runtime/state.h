@@ -7,6 +7,7 @@
 
 #include "op/op.h"
 #include "runtime/session.h"
+#include "runtime/store.h"
 
 typedef struct prt_frame prt_frame;
 
@@ -36,10 +37,19 @@ struct prt_session {
     prt_blob **updates; /* by constant: the value that a run writes; made when first needed */
     bool *updated;      /* by constant: `updates` becomes the weight before the next run */
     bool any_updated;
-    int64_t *dim_values;   /* by index of the expression; PRT_DIM_UNKNOWN until bound */
-    int64_t *fixed;        /* symbols fixed at creation, by index of the expression; PRT_DIM_UNKNOWN
-                            * otherwise */
-    int64_t *bound;        /* symbols bound by the inputs of a run */
+    prt_store *store;    /* variables; NULL: the program has none */
+    uint32_t replica;    /* whose variables the frames use */
+    int64_t *dim_values; /* by index of the expression; PRT_DIM_UNKNOWN until bound */
+    int64_t *fixed;      /* symbols fixed at creation, by index of the expression; PRT_DIM_UNKNOWN
+                          * otherwise */
+    int64_t *bound;      /* symbols bound by the inputs of a run */
+    struct prt_flow_state *flow; /* NULL: the program has no data flow */
+    uint32_t buffering_depth;
+    /* Micro-batches since the seed was set, all micro-batches of a failed run left out; and those
+     * of them before the last update. */
+    uint64_t micro_batches, updated_at;
+    uint64_t update_count; /* since the session was created or a checkpoint was begun */
+    double *scalars;       /* by variable: a scalar's value without the factor of the loss scale */
     bool resolved;         /* the frames are resolved for dim_values */
     bool weights_in_cache; /* see prt_eval */
     bool strassen, bf16x3; /* as in prt_eval */
@@ -64,23 +74,31 @@ struct prt_session {
     void *print_user;
     prt_step_fn watch;
     void *watch_user;
-    uint64_t seed, random_calls;
-    uint32_t dry_runs; /* bodies rehearsed in this round of a session that measures */
+    uint64_t seed;
+    uint64_t run_seed, random_calls; /* seed of random operators, and their calls with it */
+    uint32_t dry_runs;               /* bodies rehearsed in this round of a session that measures */
     _Atomic bool cancel;
 };
 
 /* denormals.c: sets the threads of a session; runs its steps, without denormals if it is asked to.
  */
 poprt_status prt_session_set_par(prt_session *s, const prt_session_options *options);
-poprt_status prt_session_run_steps(prt_session *s);
+poprt_status prt_session_run_steps(prt_session *s, uint32_t block);
 
 /* session.c */
+/* Runs the main block once, and leaves a request to cancel as it is. */
+poprt_status prt_session_run_once(prt_session *s, const prt_tensor *in, prt_tensor *out);
 /* Returns memory of the session for output i, whose header is known: `size` bytes with undefined
  * contents, except that strings are empty. NULL (failure recorded) when it is refused. */
 void *prt_session_alloc_result(prt_session *s, uint32_t i, const prt_tensor *value);
 /* Merges the blocks of scratch arenas into one each, so that the next run finds them large enough.
  * Values that outputs point to are kept. */
 poprt_status prt_session_merge_scratch(prt_session *s);
+
+/* weights.c */
+/* Reads the first values of scalars; and computes them again from a new loss scale factor. */
+poprt_status prt_session_read_scalars(prt_session *s);
+void prt_session_scale_scalars(prt_session *s);
 
 /* measure.c */
 /* Makes a substitute for the copy of a weight, at an aligned address, while a session is measured,

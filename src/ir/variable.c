@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* variable.c — variables of a module, and the graphs of its entries. */
+#include "ir/ir.h"
+
+prt_ir_variable *prt_module_variable(const prt_module *module, prt_str name)
+{
+    for (size_t i = 0; i < module->variables.count; i++)
+        if (prt_str_equal(module->variables.data[i]->name, name))
+            return module->variables.data[i];
+    return NULL;
+}
+
+prt_ir_variable *prt_module_add_variable(prt_module *module, prt_str name, const prt_type *type,
+    uint32_t role)
+{
+    prt_ir_variable *v = PRT_NEW(module->arena, prt_ir_variable);
+    if (v == NULL)
+        return NULL;
+    *v = (prt_ir_variable){ .index = (uint32_t)module->variables.count,
+        .name = prt_module_str(module, name),
+        .type = type,
+        .role = role,
+        .of = (uint32_t)module->variables.count };
+    if (v->name.data == NULL || !PRT_VEC_PUSH(module->arena, &module->variables, v))
+        return NULL;
+    return v;
+}
+
+prt_value *prt_graph_variable(prt_graph *graph, const prt_ir_variable *variable)
+{
+    prt_module *m = graph->module;
+    for (size_t i = 0; i < graph->variables.count; i++)
+        if (graph->variables.data[i]->variable == variable)
+            return graph->variables.data[i];
+    prt_value *v = PRT_NEW(m->arena, prt_value);
+    if (v == NULL)
+        return NULL;
+    *v = (prt_value){ .id = graph->n_values++,
+        .type = variable->type,
+        .graph = graph,
+        .name = PRT_STR(""),
+        .doc = PRT_STR(""),
+        .variable = variable };
+    if (graph == m->main && prt_map_find(&m->names, variable->name) == NULL &&
+        prt_value_set_name(v, variable->name) != POPRT_OK)
+        return NULL;
+    return PRT_VEC_PUSH(m->arena, &graph->variables, v) ? v : NULL;
+}
+
+prt_ir_variable *prt_value_make_variable(prt_value *constant, uint32_t role)
+{
+    prt_graph *graph = constant->graph;
+    prt_ir_variable *v =
+        prt_module_add_variable(graph->module, constant->name, constant->type, role);
+    if (v == NULL || !PRT_VEC_PUSH(graph->module->arena, &graph->variables, constant))
+        return NULL;
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->constants.count; i++)
+        if (graph->constants.data[i] != constant)
+            graph->constants.data[kept++] = graph->constants.data[i];
+    graph->constants.count = kept;
+    v->init = constant->constant;
+    constant->constant = NULL;
+    constant->content = NULL;
+    constant->variable = v;
+    prt_for_each_use (use, constant)
+        prt_op_touch(use->user);
+    return v;
+}
+
+prt_graph *prt_module_entry(prt_module *module, uint32_t kind)
+{
+    for (size_t i = 0; i < module->entries.count; i++)
+        if (module->entries.data[i].kind == kind)
+            return module->entries.data[i].graph;
+    const prt_ir_entry entry = { kind, prt_graph_create(module, NULL) };
+    if (entry.graph == NULL || !PRT_VEC_PUSH(module->arena, &module->entries, entry))
+        return NULL;
+    return entry.graph;
+}
