@@ -21,6 +21,7 @@
 #include "kern/conv/slide.h"
 #include "kern/bf16x3/bf16x3.h"
 #include "kern/int8/requantize_tiles.h"
+#include "kern/train/update.h"
 #include "kern/conv/windows.h"
 #include "kern/conv/winograd.h"
 
@@ -45,6 +46,7 @@ typedef struct prt_kern {
     prt_interleave_fn interleave;
     prt_kern_moves moves;
     prt_zip_fn zip;
+    prt_kern_train train;
     prt_kern_winograd winograd[PRT_WINOGRAD_ALGORITHMS];
 } prt_kern;
 

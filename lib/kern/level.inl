@@ -28,6 +28,7 @@
 #include "kern/rows/integer_logic.inl"
 #include "kern/rows/rows.inl"
 #include "kern/rows/stats.inl"
+#include "kern/train/update.inl"
 #ifndef PRT_NO_STRIDED
 #include "kern/conv/winograd_strided.inl"
 #define STRIDED                                                                                    \
@@ -79,6 +80,8 @@
     .interleave = run_interleave,                                                                  \
     .moves = { .transpose = run_transpose, .copy = run_copy },                                     \
     .zip = run_zip,                                                                                \
+    .train = { .sgd = run_sgd, .adam = run_adam, .adaptive = run_adaptive,                         \
+        .combine = run_combine, .squares = run_sum_of_squares },                                   \
     .winograd = {                                                                                  \
         [PRT_WINOGRAD_4x4_3x3] = { .out = 4, .in = 6, .columns = 2, .input = run_input6,           \
             .weights = run_weights6, .output = run_output6 },                                      \
