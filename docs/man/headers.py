@@ -4,7 +4,8 @@ and for docs/reference. Needs Python's standard library alone."""
 
 import re
 
-NAMES = ["base", "env", "config", "model", "pass", "executable", "session", "stepio", "plugin"]
+NAMES = ["base", "env", "config", "model", "pass", "executable", "session", "stepio", "data",
+    "plugin"]
 
 
 def read(root, name):

@@ -39,6 +39,11 @@ typedef struct poprt_stepio_callbacks {
     void (*in_complete)(void *user, const char *name);
     poprt_status (*out)(void *user, const char *name, poprt_tensor *tensor);
     void (*out_complete)(void *user, const char *name);
+    /* Executables with data flow (poprt/data.h) only; may be NULL. Is called instead of `in`, for
+     * one block at a time. With `prefetch` the block is for a later micro-batch, and data NULL
+     * means "not yet": the block is asked for again. `broadcast`: all replicas read the block. */
+    poprt_status (*prefetch)(void *user, const char *name, int32_t prefetch, int32_t broadcast,
+        poprt_tensor *tensor);
 } poprt_stepio_callbacks;
 
 /* Creates a StepIO without bindings. It must not be used after its session is released, except by

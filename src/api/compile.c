@@ -190,7 +190,8 @@ static poprt_status keep_dims(const poprt_config *config, prt_program *program)
 
 /* Compiles with `allocator` as the source of all memory, that of the program included. */
 static poprt_status compile_from(poprt_env *env, const prt_module *module,
-    const poprt_config *config, const prt_allocator *allocator, prt_program **out)
+    const poprt_config *config, const prt_compile_edit *edit, const prt_allocator *allocator,
+    prt_program **out)
 {
     prt_compile_options options = { .allocator = allocator,
         .memory_limit = prt_config_memory_limit(config, env),
@@ -198,12 +199,16 @@ static poprt_status compile_from(poprt_env *env, const prt_module *module,
         .progress_user = env->progress_user,
         .no_memory_sharing = prt_config_number(config, PRT_OPTION_share_memory) == 0 };
     const bool better = prt_config_number(config, PRT_OPTION_optimize) != 0;
-    if (!better && count_dims(config) == 0)
+    if (!better && count_dims(config) == 0 && edit == NULL)
         return prt_compile(module, &options, out);
     prt_module *copy = NULL;
     prt_program *program = NULL;
     PRT_TRY(prt_ir_clone_into(module, allocator, options.memory_limit, &copy));
     poprt_status status = set_dims(config, copy);
+    if (status == POPRT_OK && edit != NULL) {
+        status = edit->apply(edit->user, copy, copy->arena);
+        options.flow = edit->flow;
+    }
     if (status == POPRT_OK)
         status = better ? optimize_and_compile(env, copy, config, &options, &program)
                         : prt_compile(copy, &options, &program);
@@ -218,12 +223,12 @@ static poprt_status compile_from(poprt_env *env, const prt_module *module,
 }
 
 static poprt_status compile(poprt_env *env, const prt_module *module, const poprt_config *config,
-    prt_program **out)
+    const prt_compile_edit *edit, prt_program **out)
 {
     prt_budget *budget = NULL;
     PRT_TRY(prt_budget_create(&env->allocator, prt_config_memory_limit(config, env), &budget));
     const poprt_status status =
-        compile_from(env, module, config, prt_budget_allocator(budget, &env->allocator), out);
+        compile_from(env, module, config, edit, prt_budget_allocator(budget, &env->allocator), out);
     prt_budget_release(budget); /* the program holds a reference now */
     return status;
 }
@@ -233,23 +238,23 @@ poprt_status poprt_compile(const poprt_model *model, const poprt_config *config,
 {
     PRT_REQUIRE(model);
     PRT_REQUIRE(out);
-    return prt_compile_module(model->env, model->module, config, out);
+    return prt_compile_module(model->env, model->module, config, NULL, out);
 }
 
 poprt_status prt_compile_module(poprt_env *env, const prt_module *module,
-    const poprt_config *config, poprt_executable **out)
+    const poprt_config *config, const prt_compile_edit *edit, poprt_executable **out)
 {
     const char *file = module->file.data != NULL ? module->file.data : "";
     prt_program *program = NULL;
     prt_compile_cache cache;
-    PRT_TRY(prt_compile_cache_open(&cache, env, module, config));
-    poprt_executable *cached = prt_compile_cache_load(&cache, module, config);
+    PRT_TRY(prt_compile_cache_open(&cache, env, module, config, edit));
+    poprt_executable *cached = prt_compile_cache_load(&cache, module, config, edit);
     if (cached != NULL) {
         *out = cached;
         return POPRT_OK;
     }
     const uint64_t start = prt_clock_ns();
-    poprt_status status = compile(env, module, config, &program);
+    poprt_status status = compile(env, module, config, edit, &program);
     if (status == POPRT_OK)
         prt_env_debug(env, "compiled %s: %u steps, %zu bytes of weights, %.3f ms", file,
             program->blocks[0].n_steps, prt_program_weight_bytes(program),

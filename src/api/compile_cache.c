@@ -52,7 +52,7 @@ static void log_path(const poprt_env *env, int32_t level, const char *event, con
 }
 
 poprt_status prt_compile_cache_open(prt_compile_cache *cache, poprt_env *env,
-    const prt_module *module, const poprt_config *config)
+    const prt_module *module, const poprt_config *config, const prt_compile_edit *edit)
 {
     const char *folder = prt_config_text(config, PRT_OPTION_cache_path);
     digest d = { .a = 1, .b = 2 };
@@ -71,6 +71,8 @@ poprt_status prt_compile_cache_open(prt_compile_cache *cache, poprt_env *env,
     add_text(&d, poprt_version());
     (void)add(&d, &env->features, sizeof(env->features));
     add_config(&d, config);
+    if (edit != NULL)
+        (void)add(&d, edit->identity.data, edit->identity.size);
     prt_error_copy error;
     prt_error_save(&error);
     /* Writing fails for instance if the model is larger than 2 GiB. */
@@ -95,22 +97,22 @@ static bool matches(const poprt_io_info *info, prt_str name, const prt_value *v)
 }
 
 /* Tells whether an executable has the names and element types of the module's inputs and
- * outputs. */
-static bool was_compiled_from(const poprt_executable *exec, const prt_module *module)
+ * outputs; those of an edited module are not compared. */
+static bool was_compiled_from(const poprt_executable *exec, const prt_module *module, bool edited)
 {
     const prt_graph *g = module->main;
     bool same = prt_io_table_count(&exec->io, POPRT_INPUT) == g->inputs.count &&
-        prt_io_table_count(&exec->io, POPRT_OUTPUT) == g->ret->n_in;
+        (edited || prt_io_table_count(&exec->io, POPRT_OUTPUT) == g->ret->n_in);
     for (size_t i = 0; same && i < g->inputs.count; i++)
         same = matches(&exec->io.info[POPRT_INPUT][i], g->inputs.data[i]->name, g->inputs.data[i]);
-    for (uint32_t i = 0; same && i < g->ret->n_in; i++)
+    for (uint32_t i = 0; same && !edited && i < g->ret->n_in; i++)
         same =
             matches(&exec->io.info[POPRT_OUTPUT][i], g->output_names.data[i], g->ret->in[i].value);
     return same;
 }
 
 poprt_executable *prt_compile_cache_load(const prt_compile_cache *cache, const prt_module *module,
-    const poprt_config *config)
+    const poprt_config *config, const prt_compile_edit *edit)
 {
     poprt_executable *exec = NULL;
     prt_error_copy error;
@@ -118,7 +120,7 @@ poprt_executable *prt_compile_cache_load(const prt_compile_cache *cache, const p
         return NULL;
     prt_error_save(&error);
     const poprt_status status = prt_executable_load_sealed(cache->env, cache->path, config, &exec);
-    if (status == POPRT_OK && !was_compiled_from(exec, module)) {
+    if (status == POPRT_OK && !was_compiled_from(exec, module, edit != NULL)) {
         log_path(cache->env, POPRT_LOG_WARNING, "compiling again; another model is in", cache->path,
             "");
         poprt_executable_release(exec);

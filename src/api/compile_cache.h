@@ -18,12 +18,12 @@ typedef struct prt_compile_cache {
 
 /* Computes the key and the path of the file. */
 poprt_status prt_compile_cache_open(prt_compile_cache *cache, poprt_env *env,
-    const prt_module *module, const poprt_config *config);
+    const prt_module *module, const poprt_config *config, const prt_compile_edit *edit);
 
 /* Returns the stored executable, or NULL if there is none or it cannot be used. Never sets an
  * error. */
 poprt_executable *prt_compile_cache_load(const prt_compile_cache *cache, const prt_module *module,
-    const poprt_config *config);
+    const poprt_config *config, const prt_compile_edit *edit);
 
 /* Stores an executable. A failure is only logged, as a warning. */
 void prt_compile_cache_store(const prt_compile_cache *cache, const poprt_executable *exec);

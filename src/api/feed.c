@@ -32,7 +32,7 @@ static void release_compiled(prt_api_feed *f)
 static poprt_status compile(prt_api_feed *f, const prt_module *module)
 {
     release_compiled(f);
-    PRT_TRY(prt_compile_module(f->env, module, NULL, &f->exec));
+    PRT_TRY(prt_compile_module(f->env, module, NULL, NULL, &f->exec));
     f->exec->program->n_graphs = 0; /* passes bind all inputs of a graph */
     PRT_TRY(poprt_session_create(f->exec, NULL, &f->session));
     f->module = module;

@@ -135,9 +135,20 @@ poprt_status prt_executable_wrap(poprt_env *env, prt_program *program, const cha
 poprt_status prt_executable_load_sealed(poprt_env *env, const char *path,
     const poprt_config *config, poprt_executable **out);
 
-/* Compiles a module that does not belong to a poprt_model. */
+struct prt_compile_flow;
+
+/* A change of a copy of the model before it is compiled. */
+typedef struct prt_compile_edit {
+    /* Edits the module, whose dims "dim.NAME" are set. `arena` lives as long as the compilation. */
+    poprt_status (*apply)(void *user, struct prt_module *module, prt_arena *arena);
+    void *user;
+    const struct prt_compile_flow *flow; /* read after `apply`; NULL: no data flow */
+    prt_str identity;                    /* part of the key of stored executables */
+} prt_compile_edit;
+
+/* Compiles a module that need not belong to a poprt_model. `edit` may be NULL. */
 poprt_status prt_compile_module(poprt_env *env, const struct prt_module *module,
-    const poprt_config *config, poprt_executable **out);
+    const poprt_config *config, const prt_compile_edit *edit, poprt_executable **out);
 
 struct poprt_session {
     poprt_env *env;
@@ -159,6 +170,12 @@ typedef struct prt_slot {
     prt_tensor value; /* bound tensor; of an output: destination of the result */
     /* Slot that shares the memory of a cache, if `value.capacity` is not 0. */
     uint32_t partner;
+    /* With data flow: number of blocks, and the dims that a buffer has before those of a block;
+     * otherwise 0. Of an output that is not bound: memory of its blocks. */
+    int64_t blocks, prefix[3];
+    uint32_t n_prefix;
+    void *own;
+    size_t own_size;
 } prt_slot;
 
 struct poprt_stepio {
@@ -180,6 +197,9 @@ struct poprt_stepio {
  * `status` is the status of the run. */
 poprt_status prt_stepio_begin(poprt_stepio *io, const poprt_session *session);
 void prt_stepio_end(poprt_stepio *io, poprt_status status);
+
+/* Does a whole run of an executable with data flow. */
+poprt_status prt_stepio_run_flow(poprt_stepio *io, const poprt_session *session);
 
 /* Fails with POPRT_E_ARG because a parameter is NULL. */
 poprt_status prt_fail_null(const char *parameter);

@@ -64,6 +64,7 @@ static poprt_status create_inner(const poprt_executable *exec, const poprt_confi
         .kern = prt_config_kernels(config, env),
         .strassen = prt_config_number(config, PRT_OPTION_strassen) != 0,
         .bf16x3 = prt_config_number(config, PRT_OPTION_bf16x3) != 0,
+        .buffering_depth = (uint32_t)prt_config_number(config, PRT_OPTION_default_buffering_depth),
         .flush_denormals = prt_config_number(config, PRT_OPTION_flush_denormals) != 0,
         .print = log_printed_line,
         .print_user = env };
@@ -129,10 +130,15 @@ static poprt_status run(poprt_session *session, poprt_stepio *io)
 {
     const bool debugs = prt_env_debugs(session->env);
     const uint64_t start = debugs ? prt_clock_ns() : 0;
-    poprt_status status = prt_stepio_begin(io, session);
-    if (status == POPRT_OK)
-        status = prt_session_run(session->session, io->in, io->out);
-    prt_stepio_end(io, status);
+    poprt_status status;
+    if (session->exec->program->has_flow) {
+        status = prt_stepio_run_flow(io, session);
+    } else {
+        status = prt_stepio_begin(io, session);
+        if (status == POPRT_OK)
+            status = prt_session_run(session->session, io->in, io->out);
+        prt_stepio_end(io, status);
+    }
     if (debugs)
         prt_env_debug(session->env, "run of %s: %s, %.3f ms", session->exec->file,
             prt_status_name(status), (double)(prt_clock_ns() - start) / 1e6);

@@ -87,7 +87,7 @@ poprt_status prt_slot_import_buffer(const prt_slot *slot, const poprt_tensor *fr
     if (from->rank > PRT_MAX_RANK)
         return prt_fail(POPRT_E_LIMIT, prt_slot_name(slot), "rank %u is above %d", from->rank,
             PRT_MAX_RANK);
-    if (from->dims != NULL && type->kind == PRT_VALUE_TENSOR)
+    if (from->dims != NULL && type->kind == PRT_VALUE_TENSOR && slot->blocks == 0)
         PRT_TRY(check_dims(slot, type, from->dims, from->rank));
     *out = (prt_tensor){ .kind = PRT_VALUE_TENSOR,
         .dtype = type->dtype,
@@ -163,6 +163,8 @@ static poprt_status create(const poprt_session *session, poprt_stepio **out)
             .type = from->type,
             .any_shape = from->any_shape && p->n_graphs == 0,
             .graph = p->n_graphs != 0 ? prt_fused_graph_of(from->name) : PRT_NO_GRAPH };
+        prt_slot_set_flow(&io->slots[i], p, (uint32_t)(i < io->n_in ? i : i - io->n_in),
+            i < io->n_in);
     }
     if (make_zeros(io) != POPRT_OK) {
         poprt_stepio_release(io);
@@ -218,8 +220,11 @@ poprt_status poprt_stepio_bind_at(poprt_stepio *io, size_t slot, const poprt_ten
                 ? "is a map: use poprt_stepio_bind_map"
                 : "is not a tensor: use poprt_stepio_bind_sequence");
     prt_tensor value = { .kind = PRT_VALUE_ABSENT };
-    PRT_TRY(is_input ? prt_slot_import(s, s->type, tensor, &value)
-                     : prt_slot_import_buffer(s, tensor, &value));
+    if (s->blocks != 0 && is_input)
+        PRT_TRY(prt_slot_import_blocks(s, tensor, &value));
+    else
+        PRT_TRY(is_input ? prt_slot_import(s, s->type, tensor, &value)
+                         : prt_slot_import_buffer(s, tensor, &value));
     prt_slot_clear(io, (size_t)(s - io->slots));
     s->value = value;
     s->bound = true;
@@ -393,8 +398,10 @@ void poprt_stepio_release(poprt_stepio *io)
 {
     if (io == NULL)
         return;
-    for (size_t i = 0; io->slots != NULL && i < io->n_in + io->n_out; i++)
+    for (size_t i = 0; io->slots != NULL && i < io->n_in + io->n_out; i++) {
         prt_mem_free(&io->allocator, io->slots[i].value.items);
+        prt_mem_free(&io->allocator, io->slots[i].own);
+    }
     prt_mem_free(&io->allocator, io->slots);
     prt_mem_free(&io->allocator, io->in);
     prt_mem_free(&io->allocator, io->zeros);

@@ -15,6 +15,17 @@ poprt_status prt_slot_import(const prt_slot *slot, const prt_type *type, const p
 poprt_status prt_slot_import_buffer(const prt_slot *slot, const poprt_tensor *from,
     prt_tensor *out);
 
+/* The same for executables with data flow: `from` has all blocks. If the shape of a micro-batch is
+ * fixed, only the number of elements counts. */
+poprt_status prt_slot_import_blocks(const prt_slot *slot, const poprt_tensor *from,
+    prt_tensor *out);
+
+/* Sets the members of a slot for data flow. */
+void prt_slot_set_flow(prt_slot *slot, const prt_program *p, uint32_t index, bool is_input);
+
+/* Asks the callback for the buffer of an output; leaves `to` as it is where there is none. */
+poprt_status prt_stepio_request_output(poprt_stepio *io, size_t output, prt_tensor *to);
+
 /* Removes the binding of a slot, and of the slot that shares a cache with it. */
 void prt_slot_clear(const poprt_stepio *io, size_t slot);
 

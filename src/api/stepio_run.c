@@ -22,9 +22,7 @@ SELDOM static poprt_status request_input(poprt_stepio *io, size_t i)
     return prt_slot_import(slot, slot->type, &tensor, &io->in[i]);
 }
 
-/* Asks the callback for an output buffer. io->out[i] is absent on entry, and stays so if the
- * callback leaves the memory to the run. */
-SELDOM static poprt_status request_output(poprt_stepio *io, size_t i)
+SELDOM poprt_status prt_stepio_request_output(poprt_stepio *io, size_t i, prt_tensor *to)
 {
     const prt_slot *slot = &io->slots[io->n_in + i];
     if (slot->type->kind != PRT_VALUE_TENSOR)
@@ -45,7 +43,7 @@ SELDOM static poprt_status request_output(poprt_stepio *io, size_t i)
     if (tensor.size < asked)
         return prt_fail(POPRT_E_ARG, prt_slot_name(slot), "needs %zu bytes, but the buffer has %zu",
             asked, tensor.size);
-    return prt_slot_import_buffer(slot, &tensor, &io->out[i]);
+    return prt_slot_import_buffer(slot, &tensor, to);
 }
 
 /* ---- fused models: one graph runs, and slots of the others take no part */
@@ -127,7 +125,7 @@ SELDOM static poprt_status begin_callbacks(poprt_stepio *io)
         io->out[i] = (prt_tensor){ .kind = PRT_VALUE_ABSENT };
         if (!prt_slot_is_used(io, &io->slots[io->n_in + i]))
             continue;
-        PRT_TRY(request_output(io, i));
+        PRT_TRY(prt_stepio_request_output(io, i, &io->out[i]));
         io->slots[io->n_in + i].bound = true;
     }
     return POPRT_OK;

@@ -15,7 +15,7 @@
  * statistic     every micro-batch, in a copy that becomes current with the update
  * accumulator   every micro-batch; all zeros when a run begins and after every update
  * gradient      every micro-batch, as a whole: nothing reads its old value
- * scalar        the caller between runs (hyper-parameters), and entries before the update
+ * scalar        the caller, between runs: a hyper-parameter
  */
 #define PRT_VARIABLE_ROLES(X) X(weight) X(state) X(statistic) X(accumulator) X(gradient) X(scalar)
 
@@ -32,8 +32,8 @@ const char *prt_variable_role_name(unsigned role);
 /* The further entries of a program, beside its main block, which runs once for every micro-batch.
  */
 typedef enum prt_entry_kind {
-    PRT_ENTRY_reduce, /* after the last micro-batch: reads accumulators, writes scalars; may fail */
-    PRT_ENTRY_update, /* then: writes weights and states; cannot fail */
+    PRT_ENTRY_update, /* after the last micro-batch of an update: writes weights and states, and
+                       * cannot fail */
     PRT_ENTRY_KIND_COUNT
 } prt_entry_kind;
 

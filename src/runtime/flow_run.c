@@ -4,9 +4,8 @@
  * replicas, and the updates of training; see program/flow.h and stream.h.
  *
  * A micro-batch runs the main block. After the last of a batch the accumulators of all replicas are
- * summed, entry `reduce` runs, and then entry `update`, which cannot fail. Whatever may fail or be
- * cancelled comes before, so that a run that ends early leaves the variables as after the last
- * whole update.
+ * summed, and entry `update` runs, which cannot fail. Whatever may fail or be cancelled comes
+ * before, so that a run that ends early leaves the variables as after the last whole update.
  */
 #include "runtime/flow_run.h"
 
@@ -131,7 +130,7 @@ static poprt_status return_outputs(prt_session *s, const prt_stream *io, int64_t
             PRT_TRY(io->out(io->user, &block, value));
             PRT_TRY(prt_flow_return_sum(s, i, replica, value));
         }
-        io->out_complete(io->user, &block, value);
+        PRT_TRY(io->out_complete(io->user, &block, value));
     }
     return POPRT_OK;
 }
@@ -183,7 +182,6 @@ static poprt_status update(prt_session *s)
 {
     s->replica = 0;
     prt_session_sum_replicas(s);
-    PRT_TRY(run_entry(s, PRT_ENTRY_reduce));
     if (atomic_load_explicit(&s->cancel, memory_order_relaxed))
         return prt_fail(POPRT_E_CANCELLED, NULL, "run was cancelled");
     PRT_TRY(run_entry(s, PRT_ENTRY_update));

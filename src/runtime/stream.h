@@ -28,7 +28,8 @@ typedef struct prt_stream {
      * the block is passed to out_complete. */
     poprt_status (*out)(void *user, const prt_stream_block *block, prt_tensor *out);
     /* The block has its value, `value`. */
-    void (*out_complete)(void *user, const prt_stream_block *block, const prt_tensor *value);
+    poprt_status (
+        *out_complete)(void *user, const prt_stream_block *block, const prt_tensor *value);
 } prt_stream;
 
 /*

@@ -103,11 +103,12 @@ static poprt_status next_output(void *user, const prt_stream_block *b, prt_tenso
     return POPRT_OK;
 }
 
-static void output_done(void *user, const prt_stream_block *b, const prt_tensor *value)
+static poprt_status output_done(void *user, const prt_stream_block *b, const prt_tensor *value)
 {
     (void)user;
     (void)b;
     ck_assert_uint_eq(value->size, 8);
+    return POPRT_OK;
 }
 
 static prt_stream stream_of(source *s)
