@@ -2,27 +2,26 @@
 /*
  * autodiff.c — reverse-mode differentiation. Finds the values that depend on `xs`, then walks from
  * y backwards; each op's rule computes gradients of inputs from gradients of outputs. Gradients
- * from several users of a value are added in list order, so results are deterministic.
+ * from several users of a value are added from the last user to the first, so results are
+ * deterministic.
  */
-#include "train/rule.h"
+#include <stdio.h>
 
-static prt_grad_fn rule_of(const prt_op *op)
-{
-    static const prt_grad_fn rules[PRT_OP_COUNT] = {
-#define GRAD(id, function) [PRT_OP_##id] = function,
-#include "train/grads.def"
-    };
-    return op->def != NULL && op->def->id < PRT_OP_COUNT ? rules[op->def->id] : NULL;
-}
+#include "train/path.h"
+#include "train/rule.h"
+#include "train/rules.h"
 
 /* Tables indexed by value id; they grow with the graph. */
 struct prt_sweep {
     prt_build *b;
     prt_arena *scratch;
     prt_graph *graph;
-    uint32_t n;    /* entries in each table */
-    bool *depends; /* the value depends on one of xs */
-    bool *cut;     /* the value counts as independent: no gradient flows to its inputs */
+    prt_report *report; /* ops that their rules refuse */
+    prt_gradients *all; /* NULL: gradients get no names */
+    uint32_t n;         /* entries in each table */
+    uint32_t n_old;     /* values of the graph before the differentiation */
+    bool *depends;      /* the value depends on one of xs */
+    bool *cut;          /* the value counts as independent: no gradient flows to its inputs */
     prt_value **grad;
 };
 typedef struct prt_sweep sweep;
@@ -60,28 +59,35 @@ static bool known(const sweep *s, const prt_value *v)
     return v != NULL && v->graph == s->graph && v->id < s->n;
 }
 
+static bool value_depends(const sweep *s, const prt_value *v)
+{
+    return known(s, v) && s->depends[v->id];
+}
+
 /* Returns whether a region reads a value that depends on xs; regions read values of the graphs
  * around them. */
 static bool region_depends(const sweep *s, const prt_graph *region)
 {
     prt_for_each_op (op, region) {
         for (uint32_t i = 0; i < op->n_in; i++)
-            if (known(s, op->in[i].value) && s->depends[op->in[i].value->id])
+            if (value_depends(s, op->in[i].value))
                 return true;
         for (uint32_t i = 0; i < op->n_regions; i++)
             if (region_depends(s, op->regions[i]))
                 return true;
     }
     for (uint32_t i = 0; region->ret != NULL && i < region->ret->n_in; i++)
-        if (known(s, region->ret->in[i].value) && s->depends[region->ret->in[i].value->id])
+        if (value_depends(s, region->ret->in[i].value))
             return true;
     return false;
 }
 
 static bool op_depends(const sweep *s, const prt_op *op)
 {
+    if (prt_grad_row_of(op->def).kind == PRT_GRAD_ZERO)
+        return false;
     for (uint32_t i = 0; i < op->n_in; i++)
-        if (known(s, op->in[i].value) && s->depends[op->in[i].value->id])
+        if (value_depends(s, op->in[i].value))
             return true;
     for (uint32_t i = 0; i < op->n_regions; i++)
         if (region_depends(s, op->regions[i]))
@@ -95,20 +101,69 @@ static void find_dependent(sweep *s, const prt_op *first, const prt_op *last)
     for (const prt_op *op = first; op != NULL; op = op->next) {
         if (op_depends(s, op))
             for (uint32_t i = 0; i < op->n_out; i++)
-                if (!s->cut[op->out[i].id])
+                if (!s->cut[op->out[i].id] && prt_path_carries(&op->out[i]))
                     s->depends[op->out[i].id] = true;
         if (op == last)
             return;
     }
 }
 
-static poprt_status flow_into(sweep *s, prt_value *v, prt_value *gradient)
+bool prt_grad_wants(const prt_grad *g, const prt_value *v)
 {
-    if (gradient == NULL || !known(s, v) || !s->depends[v->id])
+    return is_float(v) && value_depends(g->sweep, v);
+}
+
+poprt_status prt_grad_flow(prt_grad *g, const prt_value *v, prt_value *gradient)
+{
+    sweep *s = g->sweep;
+    if (gradient == NULL || !value_depends(s, v))
         return POPRT_OK;
     prt_value **sum = &s->grad[v->id];
     *sum = *sum == NULL ? gradient : prt_build_binary(s->b, PRT_OP_add, *sum, gradient);
     return prt_build_status(s->b);
+}
+
+/* Returns the gradient of an op's output; NULL if it has none or is cut. A rule may have added ops
+ * before its op, whose outputs are not in the tables. */
+static prt_value *gradient_of(const sweep *s, const prt_value *v)
+{
+    return known(s, v) && !s->cut[v->id] ? s->grad[v->id] : NULL;
+}
+
+/* Names the gradient of a value of the forward graph. */
+static poprt_status name_gradient(const sweep *s, const prt_value *v)
+{
+    prt_value *gradient = s->all != NULL && v->id < s->n_old ? s->grad[v->id] : NULL;
+    char text[512];
+    if (gradient == NULL || v->name.size == 0 || gradient->name.size != 0 ||
+        prt_value_is_input(gradient) || gradient->id < s->n_old)
+        return POPRT_OK;
+    const int size = snprintf(text, sizeof(text), "Gradient___%.*s", PRT_STR_ARG(v->name));
+    const prt_str name = { text, (uint32_t)size };
+    if ((size_t)size >= sizeof(text) || prt_map_find(&s->graph->module->names, name) != NULL)
+        return POPRT_OK;
+    return prt_value_set_name(gradient, name);
+}
+
+/* Calls the rule of an op. A refusal goes to the report, and the sweep continues so that the report
+ * becomes complete. */
+static poprt_status call_rule(const sweep *s, prt_grad *g)
+{
+    prt_build *b = s->b;
+    const prt_build before = *b;
+    b->origin = g->op->origin;
+    b->like = g->op;
+    poprt_status status = prt_grad_row_of(g->op->def).rule(g);
+    if (status == POPRT_OK)
+        status = b->status;
+    b->origin = before.origin;
+    b->like = before.like;
+    if (status != POPRT_E_UNSUPPORTED)
+        return status;
+    prt_ir_report_failure(s->report, g->op, status);
+    b->status = POPRT_OK;
+    memset(g->in, 0, g->op->n_in * sizeof(*g->in));
+    return POPRT_OK;
 }
 
 static poprt_status sweep_op(sweep *s, prt_op *op)
@@ -118,31 +173,27 @@ static poprt_status sweep_op(sweep *s, prt_op *op)
         .op = op,
         .sweep = s,
         .last = s->b->before != NULL ? s->b->before->prev : s->graph->last };
+    for (uint32_t i = 0; i < op->n_out; i++)
+        flows = flows || gradient_of(s, &op->out[i]) != NULL;
+    if (!flows || !op_depends(s, op))
+        return POPRT_OK;
     prt_value **out = PRT_NEW_N(s->scratch, prt_value *, op->n_out);
     bool *wanted = PRT_NEW_N(s->scratch, bool, op->n_in);
     g.in = PRT_NEW_N(s->scratch, prt_value *, op->n_in);
     if (out == NULL || wanted == NULL || g.in == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < op->n_out; i++) {
-        out[i] = s->cut[op->out[i].id] ? NULL : s->grad[op->out[i].id];
-        flows = flows || out[i] != NULL;
+        out[i] = gradient_of(s, &op->out[i]);
+        PRT_TRY(name_gradient(s, &op->out[i]));
     }
-    if (!flows || !op_depends(s, op))
-        return POPRT_OK;
     for (uint32_t i = 0; i < op->n_in; i++)
-        wanted[i] = is_float(op->in[i].value) && known(s, op->in[i].value) &&
-            s->depends[op->in[i].value->id];
+        wanted[i] = prt_grad_wants(&g, op->in[i].value);
     g.out = out;
     g.wanted = wanted;
-    const prt_grad_fn rule = rule_of(op);
-    if (rule == NULL)
-        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op), "operator %.100s has no gradient",
-            op->name.data);
-    PRT_TRY(rule(&g));
-    PRT_TRY(prt_build_status(s->b));
+    PRT_TRY(call_rule(s, &g));
     for (uint32_t i = 0; i < op->n_in; i++)
         if (wanted[i])
-            PRT_TRY(flow_into(s, op->in[i].value, g.in[i]));
+            PRT_TRY(prt_grad_flow(&g, op->in[i].value, g.in[i]));
     return POPRT_OK;
 }
 
@@ -151,22 +202,30 @@ static prt_value *filled(prt_build *b, prt_value *like, double value)
     if (b->status != POPRT_OK)
         return NULL;
     prt_value *scalar = prt_build_scalar(b, like->type->dtype, value);
+    if (prt_type_is_static(like->type))
+        return prt_build_binary(b, PRT_OP_expand, scalar,
+            prt_build_i64s(b, (uint32_t)like->type->rank, like->type->dims));
     return prt_build_binary(b, PRT_OP_expand, scalar, prt_build_unary(b, PRT_OP_shape, like));
 }
 
-/* The ops between g->last and `before`, which a rule has just built, compute `y`. Walks them
- * backwards at once, so that their gradients reach the inputs of the original op. */
-poprt_status prt_grad_by(prt_grad *g, prt_value *y)
+prt_value *prt_grad_filled(prt_grad *g, prt_value *like, double value)
+{
+    return filled(g->b, like, value);
+}
+
+poprt_status prt_grad_by_outputs(prt_grad *g, prt_value *const *ys)
 {
     sweep *s = g->sweep;
     PRT_TRY(prt_build_status(s->b));
     PRT_TRY(grow(s));
     prt_op *const first = g->last != NULL ? g->last->next : s->graph->first;
     prt_op *const last = s->b->before != NULL ? s->b->before->prev : s->graph->last;
-    find_dependent(s, first, last);
-    if (!s->depends[y->id])
+    if (first == NULL || first == s->b->before)
         return POPRT_OK;
-    s->grad[y->id] = g->out[0];
+    find_dependent(s, first, last);
+    for (uint32_t i = 0; i < g->op->n_out; i++)
+        if (g->out[i] != NULL)
+            PRT_TRY(prt_grad_flow(g, ys[i], g->out[i]));
     for (prt_op *op = last;; op = op->prev) {
         PRT_TRY(sweep_op(s, op));
         if (op == first)
@@ -174,46 +233,114 @@ poprt_status prt_grad_by(prt_grad *g, prt_value *y)
     }
 }
 
-static poprt_status run(sweep *s, prt_value *y, prt_value *dy, uint32_t n, prt_value *const *xs,
-    prt_value **dxs)
+poprt_status prt_grad_by(prt_grad *g, prt_value *y)
 {
-    prt_value *seed = dy != NULL ? dy : filled(s->b, y, 1.0);
-    PRT_TRY(prt_build_status(s->b));
-    s->grad[y->id] = seed;
-    find_dependent(s, s->graph->first, y->def);
-    for (prt_op *op = y->def; op != NULL; op = op->prev)
-        PRT_TRY(sweep_op(s, op));
-    for (uint32_t i = 0; i < n; i++) {
-        prt_value *dx = known(s, xs[i]) && s->depends[xs[i]->id] ? s->grad[xs[i]->id] : NULL;
-        dxs[i] = dx != NULL ? dx : filled(s->b, xs[i], 0.0);
+    sweep *s = g->sweep;
+    prt_value **ys = PRT_NEW_N(s->scratch, prt_value *, g->op->n_out);
+    if (ys == NULL)
+        return POPRT_E_NOMEM;
+    ys[0] = y;
+    return prt_grad_by_outputs(g, ys);
+}
+
+/* Marks xs and the cut values, and reports the ops without a rule. */
+static poprt_status prepare(sweep *s, const prt_derivative *d)
+{
+    PRT_TRY(grow(s));
+    for (uint32_t i = 0; i < d->n_cut; i++)
+        if (known(s, d->cut[i]))
+            s->cut[d->cut[i]->id] = true;
+    for (uint32_t i = 0; i < d->n_x; i++)
+        if (known(s, d->xs[i]))
+            s->cut[d->xs[i]->id] = s->depends[d->xs[i]->id] = true;
+    PRT_TRY(prt_path_check(s->report, s->graph, s->n, s->depends, s->cut, d->n_y, d->ys));
+    return s->report->count == 0 ? POPRT_OK : POPRT_E_UNSUPPORTED;
+}
+
+static poprt_status run(sweep *s, const prt_derivative *d)
+{
+    prt_op *const last = s->b->before != NULL ? s->b->before->prev : s->graph->last;
+    prt_grad g = { .b = s->b, .sweep = s };
+    find_dependent(s, s->graph->first, last);
+    for (uint32_t i = 0; i < d->n_y; i++) {
+        prt_value *dy = d->dys[i] != NULL || !value_depends(s, d->ys[i])
+            ? d->dys[i]
+            : filled(s->b, d->ys[i], 1.0);
+        PRT_TRY(prt_grad_flow(&g, d->ys[i], dy));
     }
-    return prt_build_status(s->b);
+    for (prt_op *op = last; op != NULL; op = op->prev)
+        PRT_TRY(sweep_op(s, op));
+    for (size_t i = 0; i < s->graph->inputs.count; i++)
+        PRT_TRY(name_gradient(s, s->graph->inputs.data[i]));
+    for (size_t i = 0; s->all != NULL && i < s->graph->constants.count; i++)
+        PRT_TRY(name_gradient(s, s->graph->constants.data[i]));
+    for (uint32_t i = 0; i < d->n_x; i++) {
+        PRT_TRY(name_gradient(s, d->xs[i]));
+        d->dxs[i] = value_depends(s, d->xs[i]) ? s->grad[d->xs[i]->id] : NULL;
+    }
+    if (s->all == NULL)
+        return POPRT_OK;
+    s->all->count = s->n_old;
+    s->all->of = prt_arena_copy(s->all->arena, s->grad, s->n_old * sizeof(prt_value *));
+    return s->all->of != NULL ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+/* Erases the ops behind `last`, which end before `before`. Each is read by later ones only. */
+static void erase_new(prt_graph *graph, const prt_op *last, const prt_op *before)
+{
+    prt_op *op = before != NULL ? before->prev : graph->last;
+    while (op != last && op != NULL) {
+        prt_op *const prev = op->prev;
+        prt_op_erase(op);
+        op = prev;
+    }
+}
+
+poprt_status prt_derivative_build(prt_build *b, const prt_derivative *d, prt_gradients *all)
+{
+    prt_report report = { 0 };
+    sweep s = { .b = b,
+        .graph = b->graph,
+        .report = &report,
+        .all = all,
+        .n_old = b->graph->n_values };
+    const prt_op *const last = b->before != NULL ? b->before->prev : b->graph->last;
+    PRT_TRY(prt_build_status(b));
+    PRT_TRY(prt_arena_create(b->graph->module->allocator, 0, &s.scratch));
+    poprt_status status = prepare(&s, d);
+    if (status == POPRT_OK)
+        status = run(&s, d);
+    prt_arena_release(s.scratch);
+    if (report.count != 0)
+        status = prt_report_end(&report);
+    if (status != POPRT_OK)
+        erase_new(b->graph, last, b->before);
+    return status;
 }
 
 poprt_status prt_autodiff(prt_build *b, prt_value *y, prt_value *dy, uint32_t n,
-    prt_value *const *xs, uint32_t n_cut, prt_value *const *cut, prt_value **dxs)
+    prt_value *const *xs, uint32_t n_cut, prt_value *const *cut, prt_value **dxs,
+    prt_gradients *all)
 {
+    const prt_derivative d = { .n_y = 1,
+        .ys = &y,
+        .dys = &dy,
+        .n_x = n,
+        .xs = xs,
+        .dxs = dxs,
+        .n_cut = n_cut,
+        .cut = cut };
     PRT_TRY(prt_build_status(b));
-    prt_graph *graph = b->graph;
-    sweep s = { .b = b, .graph = graph };
-    if (!is_float(y) || y->graph != graph)
+    if (!is_float(y) || y->graph != b->graph)
         return prt_fail(POPRT_E_TYPE, b->origin.data,
             "the differentiated value must be a floating-point tensor of this graph");
     for (uint32_t i = 0; i < n; i++)
         if (!is_float(xs[i]))
             return prt_fail(POPRT_E_TYPE, b->origin.data,
                 "gradients can only be taken with respect to floating-point tensors");
-    PRT_TRY(prt_arena_create(graph->module->allocator, 0, &s.scratch));
-    poprt_status status = grow(&s);
-    if (status == POPRT_OK) {
-        for (uint32_t i = 0; i < n_cut; i++)
-            if (known(&s, cut[i]))
-                s.cut[cut[i]->id] = true;
-        for (uint32_t i = 0; i < n; i++)
-            if (known(&s, xs[i]))
-                s.cut[xs[i]->id] = s.depends[xs[i]->id] = true;
-        status = run(&s, y, dy, n, xs, dxs);
-    }
-    prt_arena_release(s.scratch);
-    return status;
+    PRT_TRY(prt_derivative_build(b, &d, all));
+    for (uint32_t i = 0; i < n; i++)
+        if (dxs[i] == NULL)
+            dxs[i] = filled(b, xs[i], 0.0);
+    return prt_build_status(b);
 }

@@ -150,6 +150,6 @@ poprt_status prt_train_gradient(prt_op *op, prt_strs xs, prt_strs zs, prt_str y)
             named[i] = prt_op_input(op, i);
     }
     prt_build b = prt_build_before(op);
-    PRT_TRY(prt_autodiff(&b, of, NULL, xs.count, named, zs.count, named + xs.count, dxs));
+    PRT_TRY(prt_autodiff(&b, of, NULL, xs.count, named, zs.count, named + xs.count, dxs, NULL));
     return hand_over(op, xs.count, dxs);
 }

@@ -23,7 +23,20 @@ typedef poprt_status (*prt_grad_fn)(prt_grad *g);
 
 /* Declares the functions of the rows. */
 #define GRAD(id, function) poprt_status function(prt_grad *g);
+#define GRAD_ZERO(id)
+#define GRAD_MISSING(id, reason)
 #include "train/grads.def"
+
+/* A differentiation of several values, in the graph of a builder. */
+typedef struct prt_derivative {
+    uint32_t n_y, n_x, n_cut;
+    prt_value *const *ys, *const *dys; /* dys[i] NULL: ones */
+    prt_value *const *xs, *const *cut;
+    prt_value **dxs; /* to be filled; NULL where no value of ys depends on the variable */
+} prt_derivative;
+
+/* Like prt_autodiff, without checks of the arguments. */
+poprt_status prt_derivative_build(prt_build *b, const prt_derivative *d, prt_gradients *all);
 
 static inline prt_value *prt_grad_x(const prt_grad *g, uint32_t i)
 {
@@ -61,6 +74,9 @@ poprt_status prt_grad_refuse(const prt_grad *g, const char *why);
 /* Returns a scalar constant of the element type of `like`. */
 prt_value *prt_grad_number(prt_grad *g, prt_value *like, double value);
 
+/* Returns a tensor of `value` with the type of `like`. */
+prt_value *prt_grad_filled(prt_grad *g, prt_value *like, double value);
+
 /* Where(condition, a, b), with broadcast. */
 prt_value *prt_grad_where(prt_grad *g, prt_value *condition, prt_value *a, prt_value *b);
 
@@ -90,5 +106,13 @@ poprt_status prt_grad_set(prt_grad *g, uint32_t i, prt_value *v);
 /* Differentiates through `y`, which the rule has built by simpler operators and which equals output
  * 0 of the op. Their rules give the gradients of the inputs. Must be the last call of a rule. */
 poprt_status prt_grad_by(prt_grad *g, prt_value *y);
+/* The same for an op with several outputs; ys[i] equals output i, and is not read if that has no
+ * gradient. */
+poprt_status prt_grad_by_outputs(prt_grad *g, prt_value *const *ys);
+
+/* Returns whether a value of the graph, which the op or a region of it reads, needs a gradient. */
+bool prt_grad_wants(const prt_grad *g, const prt_value *v);
+/* Adds to the gradient of such a value. NULL adds nothing. */
+poprt_status prt_grad_flow(prt_grad *g, const prt_value *v, prt_value *gradient);
 
 #endif

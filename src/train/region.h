@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* region.h — copies of regions inside a module, for the gradients of control operators. */
+#ifndef PRT_TRAIN_REGION_H
+#define PRT_TRAIN_REGION_H
+
+#include "ir/build.h"
+
+typedef PRT_VEC(prt_value *) prt_value_list;
+
+/* Appends the values of other graphs that a region or a region in it reads, each once. The list is
+ * in `arena`. Fails without memory. */
+poprt_status prt_region_captures(const prt_graph *region, prt_arena *arena, prt_value_list *out);
+
+/* A copy of a region's ops: what replaces its inputs, and values of the graphs around it. */
+typedef struct prt_region_copy {
+    const prt_graph *region;
+    prt_value *const *inputs; /* one for each input of the region */
+    uint32_t n_replaced;
+    prt_value *const *from, *const *to; /* captured values and their replacements */
+} prt_region_copy;
+
+/*
+ * Adds copies of the region's ops at `b`. ret[i] becomes the value that the region returns i-th;
+ * `ret` has an entry for each output of the region. Fails if regions are nested too deeply.
+ */
+poprt_status prt_region_copy_ops(prt_build *b, const prt_region_copy *copy, prt_value **ret);
+
+#endif
