@@ -191,9 +191,9 @@ static poprt_status sweep_op(sweep *s, prt_op *op)
     g.out = out;
     g.wanted = wanted;
     PRT_TRY(call_rule(s, &g));
-    for (uint32_t i = 0; i < op->n_in; i++)
+    for (uint32_t i = 0; i < g.op->n_in; i++)
         if (wanted[i])
-            PRT_TRY(prt_grad_flow(&g, op->in[i].value, g.in[i]));
+            PRT_TRY(prt_grad_flow(&g, g.op->in[i].value, g.in[i]));
     return POPRT_OK;
 }
 

@@ -25,6 +25,10 @@ typedef struct prt_gradients {
  * dxs[i] has the type of xs[i], and is zeros if y does not depend on it. If `all` is not NULL, it
  * is filled.
  *
+ * A forward op that must keep more for its gradient, such as the mask of Dropout or the states of a
+ * Loop, is replaced by an equal op with more outputs, which get its names and uses. So a caller
+ * that needs a forward value afterwards finds it by its name, or as an output of the graph.
+ *
  * New ops get the node name and the marks of the op whose gradient they compute. Fails with
  * POPRT_E_UNSUPPORTED, naming all nodes whose operator has no rule or whose attributes its rule
  * does not support; then the graph has no new ops.

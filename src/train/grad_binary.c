@@ -128,26 +128,23 @@ poprt_status prt_grad_prelu(prt_grad *g)
     return POPRT_OK;
 }
 
-/* Outside training, Dropout is the identity. In training, the rule needs the mask as an output. */
+/* Outside training, Dropout is the identity. In training, the mask is an output of the op. */
 poprt_status prt_grad_dropout(prt_grad *g)
 {
-    prt_tensor training, ratio;
-    const prt_value *mode = prt_grad_x(g, 2), *share = prt_grad_x(g, 1);
-    if (mode == NULL)
-        return prt_grad_set(g, 0, g->out[0]);
-    if (!prt_value_tensor(mode, &training) || training.dtype != PRT_DTYPE_bool)
-        return prt_grad_refuse(g, "training_mode is not a constant");
-    if (*(const uint8_t *)training.data == 0)
-        return prt_grad_set(g, 0, g->out[0]);
-    double drop = 0.5;
-    if (share != NULL) {
-        if (!prt_value_tensor(share, &ratio))
-            return prt_grad_refuse(g, "the ratio is not a constant");
-        drop = prt_load_f64(ratio.dtype, ratio.data, 0);
-    }
-    if (g->op->n_out < 2 || !(drop >= 0.0 && drop < 1.0))
-        return prt_grad_refuse(g, "training needs the mask as second output and a ratio in [0, 1)");
-    prt_value *kept = prt_build_binary(g->b, PRT_OP_cast_like, &g->op->out[1], g->out[0]);
-    prt_value *scale = prt_grad_number(g, g->out[0], 1.0 / (1.0 - drop));
-    return prt_grad_set(g, 0, prt_grad_mul(g, g->out[0], prt_grad_mul(g, kept, scale)));
+    prt_tensor mode;
+    prt_value *training = prt_grad_x(g, 2), *ratio = prt_grad_x(g, 1), *dy = g->out[0];
+    if (training == NULL)
+        return prt_grad_set(g, 0, dy);
+    const bool is_known = prt_value_tensor(training, &mode);
+    if (is_known && *(const uint8_t *)mode.data == 0)
+        return prt_grad_set(g, 0, dy);
+    PRT_TRY(prt_grad_widen(g, 2));
+    prt_value *one = prt_grad_number(g, dy, 1.0), *kept = prt_grad_number(g, dy, 0.5);
+    if (ratio != NULL)
+        kept = prt_grad_sub(g, one, prt_grad_cast_as(g, ratio, dy));
+    prt_value *scaled =
+        prt_grad_div(g, dy, is_known ? kept : prt_grad_where(g, training, kept, one));
+    /* Where, because a ratio of 1 makes the scale infinite. */
+    return prt_grad_set(g, 0,
+        prt_grad_where(g, &g->op->out[1], scaled, prt_grad_number(g, dy, 0.0)));
 }

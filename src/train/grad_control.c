@@ -7,6 +7,7 @@
  * iteration numbers; a second Loop goes backwards over them. So the trip count need not be known.
  * Scan is rebuilt as a Loop, and the ops of Call's graph are copied to its place.
  */
+#include "ir/extra.h"
 #include "train/region.h"
 #include "train/rule.h"
 
@@ -179,7 +180,6 @@ poprt_status prt_grad_if(prt_grad *g)
 typedef struct loop {
     body c;
     uint32_t carried, collected;
-    prt_op *kept;      /* the loop that keeps the states */
     prt_value **stack; /* carried values at the start of each iteration */
     prt_value *trips;  /* number of iterations */
 } loop;
@@ -195,8 +195,8 @@ static prt_op *add_loop(prt_build *b, uint32_t n_in, prt_value *const *in, uint3
     return b->status == POPRT_OK ? op : NULL;
 }
 
-/* Adds a loop equal to the op, before it, with the carried values and the iteration number of each
- * iteration as further outputs. Later ops read its outputs in place of the op's. */
+/* Replaces the op by an equal loop with the carried values and the iteration number of each
+ * iteration as further outputs. */
 static poprt_status keep_states(loop *l)
 {
     prt_grad *g = l->c.g;
@@ -211,10 +211,10 @@ static poprt_status keep_states(loop *l)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < op->n_in; i++)
         in[i] = prt_op_input(op, i);
-    l->kept = add_loop(&outside, op->n_in, in, op->n_out + l->carried + 1);
-    if (l->kept == NULL)
+    prt_op *kept = add_loop(&outside, op->n_in, in, op->n_out + l->carried + 1);
+    if (kept == NULL)
         return POPRT_E_NOMEM;
-    prt_graph *to = l->kept->regions[0];
+    prt_graph *to = kept->regions[0];
     in += op->n_in;
     for (uint32_t i = 0; i < n_in; i++)
         if ((in[i] = prt_graph_add_input(to, PRT_STR(""), region->inputs.data[i]->type)) == NULL)
@@ -226,12 +226,12 @@ static poprt_status keep_states(loop *l)
         ret[n_ret + i] = in[2 + i];
     ret[n_ret + l->carried] = in[0];
     PRT_TRY(set_outputs(to, n_ret + l->carried + 1, ret));
-    PRT_TRY(prt_ir_infer_new_op(l->kept));
+    PRT_TRY(prt_ir_infer_new_op(kept));
     for (uint32_t i = 0; i < l->carried; i++)
-        l->stack[i] = &l->kept->out[op->n_out + i];
+        l->stack[i] = &kept->out[op->n_out + i];
     for (uint32_t i = 0; i < op->n_out; i++)
-        prt_build_replace_uses(&outside, &op->out[i], &l->kept->out[i]);
-    l->trips = prt_build_unary(&outside, PRT_OP_size, &l->kept->out[op->n_out + l->carried]);
+        prt_build_replace_uses(&outside, &op->out[i], &kept->out[i]);
+    l->trips = prt_build_unary(&outside, PRT_OP_size, &kept->out[op->n_out + l->carried]);
     return prt_build_status(&outside);
 }
 

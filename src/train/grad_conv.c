@@ -193,7 +193,7 @@ poprt_status prt_grad_average_pool(prt_grad *g)
 
 poprt_status prt_grad_global_average_pool(prt_grad *g)
 {
-    prt_value *count = prt_grad_ratio(g, prt_grad_x(g, 0), prt_grad_y(g));
+    prt_value *count = prt_grad_ratio(g, prt_grad_x(g, 0), prt_grad_y(g), g->out[0]);
     return prt_grad_set(g, 0,
         prt_grad_expand(g, prt_grad_div(g, g->out[0], count), prt_grad_x(g, 0)));
 }

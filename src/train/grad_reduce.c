@@ -41,7 +41,7 @@ poprt_status prt_grad_reduce_sum(prt_grad *g)
 
 poprt_status prt_grad_reduce_mean(prt_grad *g)
 {
-    prt_value *count = prt_grad_ratio(g, prt_grad_x(g, 0), prt_grad_y(g));
+    prt_value *count = prt_grad_ratio(g, prt_grad_x(g, 0), prt_grad_y(g), g->out[0]);
     return expand_to_input(g, prt_grad_div(g, unreduced(g, g->out[0]), count));
 }
 

@@ -95,8 +95,32 @@ prt_value *prt_grad_sum(prt_grad *g, prt_value *v, uint32_t count, const int64_t
 prt_value *prt_grad_mean(prt_grad *g, prt_value *v, uint32_t count, const int64_t *axes);
 /* Transpose by `perm`. */
 prt_value *prt_grad_permute(prt_grad *g, prt_value *v, uint32_t rank, const int64_t *perm);
-/* Number of elements of `x` divided by that of `y`, as a scalar of their element type. */
-prt_value *prt_grad_ratio(prt_grad *g, prt_value *x, prt_value *y);
+/* Number of elements of `x` divided by that of `y`, as a scalar of the element type of `like`. */
+prt_value *prt_grad_ratio(prt_grad *g, prt_value *x, prt_value *y, prt_value *like);
+/* `v` with the element type `dtype`, or that of `like`; `v` itself if it has it. */
+prt_value *prt_grad_cast_to(prt_grad *g, prt_value *v, int32_t dtype);
+prt_value *prt_grad_cast_as(prt_grad *g, prt_value *v, prt_value *like);
+/* Inserts dims of 1, or removes them. */
+prt_value *prt_grad_unsqueeze(prt_grad *g, prt_value *v, uint32_t count, const int64_t *axes);
+prt_value *prt_grad_squeeze(prt_grad *g, prt_value *v, uint32_t count, const int64_t *axes);
+/* Reshape to a shape of numbers; 0 copies the dim of `v`. */
+prt_value *prt_grad_reshape_to(prt_grad *g, prt_value *v, uint32_t rank, const int64_t *dims);
+/* One dim of a value, as a vector of one int64; a constant if it is a number. */
+prt_value *prt_grad_dim(prt_grad *g, prt_value *v, int64_t axis);
+/* Concatenation along an axis. */
+prt_value *prt_grad_concat_values(prt_grad *g, int64_t axis, uint32_t count,
+    prt_value *const *values);
+/* GatherElements; and zeros of the type of `like` with `v` added at the indices. */
+prt_value *prt_grad_gather_at(prt_grad *g, prt_value *v, prt_value *indices, int64_t axis);
+prt_value *prt_grad_scatter_at(prt_grad *g, prt_value *v, prt_value *indices, int64_t axis,
+    prt_value *like);
+/* Constants in the element type of `like`. */
+prt_value *prt_grad_integer(prt_grad *g, prt_value *like, int64_t value);
+
+/* Makes the op have at least `n_out` outputs: replaces it by an equal op, whose outputs later ops
+ * read. g->op is the new op. */
+poprt_status prt_grad_widen(prt_grad *g, uint32_t n_out);
+
 /* Returns the rank of a value; -1 if it is unknown or the value is not a tensor. */
 int32_t prt_grad_rank(const prt_value *v);
 
