@@ -149,14 +149,3 @@ poprt_status prt_grad_topk(prt_grad *g)
     prt_value *at = prt_build_op(g->b, PRT_OP_gather_elements, &attrs, 2, in);
     return prt_grad_set(g, 0, scatter_add(g, at, g->out[0], x));
 }
-
-poprt_status prt_grad_max_pool(prt_grad *g)
-{
-    const prt_max_pool_attrs *a = g->op->attrs;
-    prt_value *x = prt_grad_x(g, 0);
-    prt_max_pool_attrs attrs = *a;
-    PRT_ATTR_SET(attrs, max_pool, storage_order, 0);
-    const prt_op *pool = prt_build_op_n(g->b, PRT_OP_max_pool, &attrs, 1, &x, 2);
-    return pool != NULL ? prt_grad_set(g, 0, scatter_add(g, &pool->out[1], g->out[0], x))
-                        : g->b->status;
-}

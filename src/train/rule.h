@@ -127,6 +127,10 @@ int32_t prt_grad_rank(const prt_value *v);
 /* Sets the gradient of input i to `v`, summed over the axes along which the input was broadcast. */
 poprt_status prt_grad_set(prt_grad *g, uint32_t i, prt_value *v);
 
+/* Sets the gradient of input i, the bias of a convolution with gradient `dy`, to the sum over all
+ * axes but that of the channels. Does nothing if the op has no such input. */
+poprt_status prt_grad_set_bias(prt_grad *g, uint32_t i, prt_value *dy);
+
 /* Differentiates through `y`, which the rule has built by simpler operators and which equals output
  * 0 of the op. Their rules give the gradients of the inputs. Must be the last call of a rule. */
 poprt_status prt_grad_by(prt_grad *g, prt_value *y);

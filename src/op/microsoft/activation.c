@@ -48,15 +48,16 @@ static const struct {
     const char *name;
     prt_activation is;
 } more[] = {
-    { "", { identity, 0, 0, 0 } },
-    { "Identity", { identity, 0, 0, 0 } },
-    { "Clip", { clip, -HUGE_VAL, HUGE_VAL, 0 } },
-    { "Selu", { selu, 1.67326319217681884765625, 1.05070102214813232421875, 0 } },
-    { "HardSwish", { hard_swish, 0, 0, 0 } },
-    { "Gelu", { gelu, 0, 0, 0 } },
-    { "Swish", { swish, 1, 0, 0 } },
-    { "ParametricSoftplus", { parametric_softplus, 1, 1, 0 } },
-    { "QuickGelu", { swish, 1.7020000219345092, 0, 0 } },
+    { "", { .fn = identity } },
+    { "Identity", { .fn = identity } },
+    { "Clip", { .fn = clip, .alpha = -HUGE_VAL, .beta = HUGE_VAL } },
+    { "Selu",
+        { .fn = selu, .alpha = 1.67326319217681884765625, .beta = 1.05070102214813232421875 } },
+    { "HardSwish", { .fn = hard_swish } },
+    { "Gelu", { .fn = gelu } },
+    { "Swish", { .fn = swish, .alpha = 1 } },
+    { "ParametricSoftplus", { .fn = parametric_softplus, .alpha = 1, .beta = 1 } },
+    { "QuickGelu", { .fn = swish, .alpha = 1.7020000219345092 } },
 };
 
 static bool find(const prt_ms_activation *a, prt_activation *to)

@@ -65,24 +65,82 @@ static double softplus(double x, double a, double b)
     return fmax(x, 0.0) + log1p(exp(-fabs(x)));
 }
 
+/* ---- their derivatives; at a kink that of the right side, except for relu, as in PopART */
+
+static double relu_slope(double x, double a, double b)
+{
+    (void)a;
+    (void)b;
+    return x > 0.0 ? 1.0 : 0.0;
+}
+static double hyperbolic_slope(double x, double a, double b)
+{
+    const double y = hyperbolic(x, a, b);
+    return 1.0 - y * y;
+}
+static double sigmoid_slope(double x, double a, double b)
+{
+    const double y = sigmoid(x, a, b);
+    return y * (1.0 - y);
+}
+static double affine_slope(double x, double a, double b)
+{
+    (void)x;
+    (void)b;
+    return a;
+}
+static double leaky_relu_slope(double x, double a, double b)
+{
+    (void)b;
+    return x >= 0.0 ? 1.0 : a;
+}
+static double thresholded_relu_slope(double x, double a, double b)
+{
+    (void)b;
+    return x >= a ? 1.0 : 0.0;
+}
+static double scaled_tanh_slope(double x, double a, double b)
+{
+    const double y = tanh(b * x);
+    return a * b * (1.0 - y * y);
+}
+static double hard_sigmoid_slope(double x, double a, double b)
+{
+    const double y = a * x + b;
+    return y > 0.0 && y < 1.0 ? a : 0.0;
+}
+static double elu_slope(double x, double a, double b)
+{
+    (void)b;
+    return x >= 0.0 ? 1.0 : a * exp(x);
+}
+static double softsign_slope(double x, double a, double b)
+{
+    const double y = 1.0 + fabs(x);
+    (void)a;
+    (void)b;
+    return 1.0 / (y * y);
+}
+
 /* The default factors are those of the operators of the same name, which are floats. */
 static const struct {
     const char *name;
     double (*fn)(double x, double alpha, double beta);
+    double (*slope)(double x, double alpha, double beta);
     bool has_alpha, has_beta;
     double alpha, beta;
 } functions[] = {
-    { "relu", relu, false, false, 0.0, 0.0 },
-    { "tanh", hyperbolic, false, false, 0.0, 0.0 },
-    { "sigmoid", sigmoid, false, false, 0.0, 0.0 },
-    { "affine", affine, true, true, 1.0, 0.0 },
-    { "leakyrelu", leaky_relu, true, false, (double)0.01f, 0.0 },
-    { "thresholdedrelu", thresholded_relu, true, false, 1.0, 0.0 },
-    { "scaledtanh", scaled_tanh, true, true, 1.0, 1.0 },
-    { "hardsigmoid", hard_sigmoid, true, true, (double)0.2f, 0.5 },
-    { "elu", elu, true, false, 1.0, 0.0 },
-    { "softsign", softsign, false, false, 0.0, 0.0 },
-    { "softplus", softplus, false, false, 0.0, 0.0 },
+    { "relu", relu, relu_slope, false, false, 0.0, 0.0 },
+    { "tanh", hyperbolic, hyperbolic_slope, false, false, 0.0, 0.0 },
+    { "sigmoid", sigmoid, sigmoid_slope, false, false, 0.0, 0.0 },
+    { "affine", affine, affine_slope, true, true, 1.0, 0.0 },
+    { "leakyrelu", leaky_relu, leaky_relu_slope, true, false, (double)0.01f, 0.0 },
+    { "thresholdedrelu", thresholded_relu, thresholded_relu_slope, true, false, 1.0, 0.0 },
+    { "scaledtanh", scaled_tanh, scaled_tanh_slope, true, true, 1.0, 1.0 },
+    { "hardsigmoid", hard_sigmoid, hard_sigmoid_slope, true, true, (double)0.2f, 0.5 },
+    { "elu", elu, elu_slope, true, false, 1.0, 0.0 },
+    { "softsign", softsign, softsign_slope, false, false, 0.0, 0.0 },
+    { "softplus", softplus, sigmoid, false, false, 0.0, 0.0 },
 };
 
 /* Returns the row of `functions` with this name, ignoring case; PRT_COUNT_OF(functions) if there
@@ -106,7 +164,10 @@ bool prt_activation_find(prt_str name, prt_activation *to)
     const size_t i = find_function(name);
     if (i == PRT_COUNT_OF(functions))
         return false;
-    *to = (prt_activation){ functions[i].fn, functions[i].alpha, functions[i].beta, 0.0 };
+    *to = (prt_activation){ .fn = functions[i].fn,
+        .alpha = functions[i].alpha,
+        .beta = functions[i].beta,
+        .slope = functions[i].slope };
     return true;
 }
 
@@ -140,7 +201,8 @@ void prt_rnn_functions(const prt_rnn_params *params, size_t direction, prt_activ
         *f = (prt_activation){ .fn = functions[row].fn,
             .alpha = functions[row].alpha,
             .beta = functions[row].beta,
-            .clip = params->clip };
+            .clip = params->clip,
+            .slope = functions[row].slope };
         if (functions[row].has_alpha && alpha < params->alpha.count)
             f->alpha = (double)params->alpha.data[alpha++];
         if (functions[row].has_beta && beta < params->beta.count)

@@ -31,6 +31,7 @@ typedef struct prt_rnn_params {
 typedef struct prt_activation {
     double (*fn)(double x, double alpha, double beta);
     double alpha, beta, clip;
+    double (*slope)(double x, double alpha, double beta); /* derivative of fn */
 } prt_activation;
 
 /* Returns the value of a gate: clipped, then passed through its function. */
@@ -39,6 +40,12 @@ static inline double prt_activate(const prt_activation *f, double x)
     if (f->clip > 0.0)
         x = x > f->clip ? f->clip : x < -f->clip ? -f->clip : x;
     return f->fn(x, f->alpha, f->beta);
+}
+
+/* Returns the derivative of prt_activate: 0 where the argument is clipped. */
+static inline double prt_activation_slope(const prt_activation *f, double x)
+{
+    return f->clip > 0.0 && (x >= f->clip || x <= -f->clip) ? 0.0 : f->slope(x, f->alpha, f->beta);
 }
 
 /* Finds the function of this name, ignoring case, with its default factors and no clipping.

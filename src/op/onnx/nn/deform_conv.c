@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "op/internal/gradient.h"
 #include "op/share/conv_core.h"
 
 static const prt_conv_slots SLOTS = { 0, 1, 3 };
@@ -136,3 +137,148 @@ static poprt_status eval(prt_eval *c)
 }
 
 const prt_op_hooks prt_op_deform_conv = { .infer = infer, .eval = eval };
+
+/* ---- DeformConvGrad ---- */
+
+static prt_deform_conv_attrs forward_attrs(const prt_deform_conv_grad_attrs *a)
+{
+    prt_deform_conv_attrs forward = PRT_ATTRS_OF(deform_conv);
+    forward.strides = a->strides;
+    forward.pads = a->pads;
+    forward.offset_group = a->offset_group;
+    forward.kernel_shape = a->kernel_shape;
+    forward.group = a->group;
+    forward.dilations = a->dilations;
+    return forward;
+}
+
+static poprt_status infer_grad(prt_infer *c)
+{
+    static const uint32_t like[4] = { 0, 1, 2, 4 };
+    const prt_deform_conv_attrs forward = forward_attrs(c->attrs);
+    const prt_gradient g = { PRT_OP_deform_conv, &forward, 5, 1, 4, like };
+    return prt_gradient_infer(c, &g);
+}
+
+/* Sizes and values of the operands, and the gradients summed so far. */
+typedef struct backprop {
+    prt_window w;
+    size_t batch, channels, filters, group, offset_groups; /* channels and filters: of all groups */
+    size_t taps, positions, in_positions;
+    const double *x, *weights, *offset, *mask, *dy; /* mask NULL: all ones */
+    double *dx, *dw, *doffset, *dmask;
+} backprop;
+
+/* Returns the sum over the filters of a channel's group of the weight of tap t times dY, and adds
+ * the gradients of these weights, which multiply `value`. */
+static double filters_gradient(const backprop *b, size_t n, size_t ch, size_t t, size_t position,
+    double value)
+{
+    const size_t each = b->channels / b->group, filters = b->filters / b->group;
+    const size_t first = ch / each * filters;
+    double sum = 0.0;
+    for (size_t f = first; f < first + filters; f++) {
+        const size_t at = (f * each + ch % each) * b->taps + t;
+        const double d = b->dy[(n * b->filters + f) * b->positions + position];
+        sum += b->weights[at] * d;
+        b->dw[at] += value * d;
+    }
+    return sum;
+}
+
+/* Adds the gradients of one tap at one position, for the channels of one offset group. */
+static void add_point(const backprop *b, size_t n, size_t group, const int64_t *tap, size_t t,
+    size_t position)
+{
+    const prt_window *w = &b->w;
+    const size_t each = b->channels / b->offset_groups, corners = (size_t)1 << w->rank;
+    const size_t row = (n * b->offset_groups + group) * b->taps + t;
+    const double mask = b->mask != NULL ? b->mask[row * b->positions + position] : 1.0;
+    double point[PRT_MAX_SPATIAL], weight[1 << PRT_MAX_SPATIAL];
+    size_t at[1 << PRT_MAX_SPATIAL];
+    int64_t out[PRT_MAX_SPATIAL];
+    prt_unravel(position, w->rank, w->out, out);
+    for (uint32_t i = 0; i < w->rank; i++)
+        point[i] = (double)(out[i] * w->stride[i] - w->begin[i] + tap[i] * w->dilation[i]) +
+            b->offset[(row * w->rank + i) * b->positions + position];
+    find_corners(w, point, at, weight);
+    for (size_t ch = group * each; ch < (group + 1) * each; ch++) {
+        const size_t plane = (n * b->channels + ch) * b->in_positions;
+        double value = 0.0;
+        for (size_t k = 0; k < corners; k++)
+            if (at[k] != SIZE_MAX)
+                value += weight[k] * b->x[plane + at[k]];
+        const double d = filters_gradient(b, n, ch, t, position, value * mask);
+        b->dmask[row * b->positions + position] += d * value;
+        for (size_t k = 0; k < corners; k++) {
+            if (at[k] == SIZE_MAX)
+                continue;
+            b->dx[plane + at[k]] += d * mask * weight[k];
+            for (uint32_t i = 0; i < w->rank; i++) {
+                /* The weight of the other axes, with the sign of this axis. */
+                double slope = (k >> i & 1) != 0 ? 1.0 : -1.0;
+                for (uint32_t j = 0; j < w->rank; j++) {
+                    const double part = point[j] - floor(point[j]);
+                    if (j != i)
+                        slope *= (k >> j & 1) != 0 ? part : 1.0 - part;
+                }
+                b->doffset[(row * w->rank + i) * b->positions + position] +=
+                    d * mask * slope * b->x[plane + at[k]];
+            }
+        }
+    }
+}
+
+static poprt_status load_operands(prt_eval *c, backprop *b)
+{
+    const size_t n_mask = b->batch * b->offset_groups * b->taps * b->positions;
+    b->x = prt_eval_reals(c, c->in[0]);
+    b->weights = prt_eval_reals(c, c->in[1]);
+    b->offset = prt_eval_reals(c, c->in[2]);
+    b->mask = prt_eval_has(c, 4) ? prt_eval_reals(c, c->in[4]) : NULL;
+    b->dy = prt_eval_reals(c, c->in[5]);
+    b->dx = prt_eval_scratch(c, prt_tensor_count(c->in[0]) + 1, sizeof(double));
+    b->dw = prt_eval_scratch(c, prt_tensor_count(c->in[1]) + 1, sizeof(double));
+    b->doffset = prt_eval_scratch(c, prt_tensor_count(c->in[2]) + 1, sizeof(double));
+    b->dmask = prt_eval_scratch(c, n_mask + 1, sizeof(double));
+    return b->x != NULL && b->weights != NULL && b->offset != NULL &&
+            (b->mask != NULL || !prt_eval_has(c, 4)) && b->dy != NULL && b->dx != NULL &&
+            b->dw != NULL && b->doffset != NULL && b->dmask != NULL
+        ? POPRT_OK
+        : POPRT_E_NOMEM;
+}
+
+static poprt_status eval_grad(prt_eval *c)
+{
+    const prt_deform_conv_attrs forward = forward_attrs(c->attrs);
+    const prt_window_spec spec = spec_of(&forward);
+    const prt_tensor *x = c->in[0], *w = c->in[1];
+    backprop b = { .batch = (size_t)x->dims[0],
+        .channels = (size_t)x->dims[1],
+        .filters = (size_t)w->dims[0],
+        .group = (size_t)forward.group,
+        .offset_groups = (size_t)forward.offset_group };
+    prt_window_fill(NULL, &spec, x->rank - 2, x->dims + 2, w->dims + 2, &b.w);
+    b.taps = prt_dims_product(w->dims, 2, w->rank);
+    b.positions = prt_dims_product(b.w.out, 0, b.w.rank);
+    b.in_positions = prt_dims_product(x->dims, 2, x->rank);
+    PRT_TRY(load_operands(c, &b));
+    for (size_t n = 0; n < b.batch && b.channels != 0; n++)
+        for (size_t group = 0; group < b.offset_groups; group++) {
+            int64_t tap[PRT_MAX_SPATIAL] = { 0 };
+            PRT_TRY(c->host->check(c));
+            for (size_t t = 0; t < b.taps; t++) {
+                for (size_t position = 0; position < b.positions; position++)
+                    add_point(&b, n, group, tap, t, position);
+                (void)prt_at_next(b.w.rank, b.w.kernel, tap);
+            }
+        }
+    const double *const results[4] = { b.dx, b.dw, b.doffset, b.dmask };
+    for (uint32_t i = 0; i < 4; i++)
+        if (prt_eval_wants(c, i) && (i < 3 || b.mask != NULL))
+            prt_reals_store(c->out[i]->dtype, c->out[i]->data, 0, 1, prt_tensor_count(c->out[i]),
+                results[i]);
+    return POPRT_OK;
+}
+
+const prt_op_hooks prt_op_deform_conv_grad = { .infer = infer_grad, .eval = eval_grad };

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "op/internal/gradient.h"
 #include "op/share/elements.h"
 #include "op/share/sliding.h"
 
@@ -265,3 +266,129 @@ static poprt_status eval(prt_eval *c)
 }
 
 const prt_op_hooks prt_op_grid_sample = { .infer = infer, .eval = eval };
+
+/* ---- GridSampleGrad ---- */
+
+static prt_grid_sample_attrs forward_attrs(const prt_grid_sample_grad_attrs *a)
+{
+    prt_grid_sample_attrs forward = PRT_ATTRS_OF(grid_sample);
+    forward.align_corners = a->align_corners;
+    forward.padding_mode = a->padding_mode;
+    forward.mode = a->mode;
+    return forward;
+}
+
+static poprt_status infer_grad(prt_infer *c)
+{
+    static const uint32_t like[2] = { 0, 1 };
+    const prt_grid_sample_attrs forward = forward_attrs(c->attrs);
+    const prt_gradient g = { PRT_OP_grid_sample, &forward, 2, 1, 2, like };
+    return prt_gradient_infer(c, &g);
+}
+
+/* Returns the derivative of to_image: 0 where a coordinate is clamped or selects an element, and
+ * with the sign of the reflections. */
+static double image_slope(const sampler *s, uint32_t axis, double g)
+{
+    const double size = (double)s->dims[axis], scale = s->corners ? size - 1.0 : size;
+    const double least = s->corners ? 0.0 : -0.5, most = least + scale;
+    const double x = s->corners ? (g + 1.0) / 2.0 * scale : ((g + 1.0) * size - 1.0) / 2.0;
+    if (s->taps == 1 || !(fabs(x) < 1e15))
+        return 0.0;
+    if (s->reflect && (x < least || x > most)) {
+        const double range = most - least;
+        const double over = range > 0.0 ? fmod(fabs(x - least), 2.0 * range) : 0.0;
+        const double sign = (over <= range ? 1.0 : -1.0) * (x < least ? -1.0 : 1.0);
+        return range > 0.0 ? sign * scale / 2.0 : 0.0;
+    }
+    if (!s->zeros && !s->reflect && s->taps != 4 && (x <= 0.0 || x >= size - 1.0))
+        return 0.0;
+    return scale / 2.0;
+}
+
+static void cubic_slopes(double t, double *w)
+{
+    const double a = -0.75;
+    const double d[4] = { t + 1.0, t, 1.0 - t, 2.0 - t };
+    for (size_t i = 0; i < 4; i++) {
+        w[i] = i == 1 || i == 2 ? (3.0 * (a + 2.0) * d[i] - 2.0 * (a + 3.0)) * d[i]
+                                : (3.0 * a * d[i] - 10.0 * a) * d[i] + 8.0 * a;
+        if (i >= 2) /* the distance to the later taps falls */
+            w[i] = -w[i];
+    }
+}
+
+/* Computes the taps of a position whose weights along `axis` are derivatives by its coordinate. */
+static void slope_taps(const sampler *s, uint32_t axis, const double *grid, bool wide, taps *t)
+{
+    const double g = grid[s->rank - 1 - axis], x = to_image(s, axis, g, wide);
+    const double slope = image_slope(s, axis, g);
+    double *w = t->weight[axis];
+    if (s->taps == 4)
+        cubic_slopes(x - floor(x), w);
+    else if (s->taps == 2) {
+        w[0] = -1.0;
+        w[1] = 1.0;
+    }
+    for (uint32_t k = 0; k < s->taps; k++)
+        w[k] = s->taps == 1 ? 0.0 : w[k] * slope;
+}
+
+/* Adds the gradients of one position, for all channels of an image. */
+static void add_position(const sampler *s, const double *x, size_t channels, size_t size,
+    const double *at, bool wide, const tap *t, size_t each, const double *dy, double *dx,
+    tap *slopes, double *dgrid, size_t points)
+{
+    for (size_t ch = 0; ch < channels; ch++)
+        for (size_t i = 0; i < each; i++)
+            if (t[i].at != SIZE_MAX)
+                dx[ch * size + t[i].at] += t[i].weight * dy[ch * points];
+    for (uint32_t axis = 0; axis < s->rank; axis++) {
+        taps found;
+        double sum = 0.0;
+        find_taps(s, at, wide, &found);
+        slope_taps(s, axis, at, wide, &found);
+        multiply_taps(s, &found, slopes);
+        for (size_t ch = 0; ch < channels; ch++)
+            sum += dy[ch * points] * interpolate(slopes, each, NULL, x + ch * size);
+        dgrid[s->rank - 1 - axis] = sum;
+    }
+}
+
+static poprt_status eval_grad(prt_eval *c)
+{
+    const prt_grid_sample_attrs forward = forward_attrs(c->attrs);
+    const prt_tensor *x = c->in[0], *grid = c->in[1];
+    sampler s = { .rank = x->rank - 2, .dims = x->dims + 2 };
+    (void)read_sampler(&forward, &s);
+    const size_t channels = (size_t)x->dims[1], size = prt_dims_product(x->dims, 2, x->rank);
+    const size_t points = prt_dims_product(grid->dims, 1, grid->rank - 1);
+    const bool wide = grid->dtype == PRT_DTYPE_f64;
+    size_t each = 1;
+    for (uint32_t i = 0; i < s.rank; i++)
+        each *= s.taps;
+    const double *values = prt_eval_reals(c, x), *at = prt_eval_reals(c, grid);
+    const double *dy = prt_eval_reals(c, c->in[2]);
+    double *dx = prt_eval_scratch(c, prt_tensor_count(x) + 1, sizeof(double));
+    double *dgrid = prt_eval_scratch(c, prt_tensor_count(grid) + 1, sizeof(double));
+    tap *t = prt_eval_scratch(c, 2 * each, sizeof(tap));
+    if (values == NULL || at == NULL || dy == NULL || dx == NULL || dgrid == NULL || t == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t i = 0; size != 0 && i < (size_t)x->dims[0] * points; i++) {
+        const size_t image = i / points * channels;
+        taps found;
+        PRT_TRY(c->host->check(c));
+        find_taps(&s, at + i * s.rank, wide, &found);
+        multiply_taps(&s, &found, t);
+        add_position(&s, values + image * size, channels, size, at + i * s.rank, wide, t, each,
+            dy + image * points + i % points, dx + image * size, t + each, dgrid + i * s.rank,
+            points);
+    }
+    if (prt_eval_wants(c, 0))
+        prt_reals_store(x->dtype, c->out[0]->data, 0, 1, prt_tensor_count(x), dx);
+    if (prt_eval_wants(c, 1))
+        prt_reals_store(grid->dtype, c->out[1]->data, 0, 1, prt_tensor_count(grid), dgrid);
+    return POPRT_OK;
+}
+
+const prt_op_hooks prt_op_grid_sample_grad = { .infer = infer_grad, .eval = eval_grad };

@@ -6,6 +6,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "op/internal/gradient.h"
 #include "op/share/sliding.h"
 
 typedef struct pool pool;
@@ -206,6 +207,69 @@ static poprt_status eval_max(prt_eval *c)
 }
 
 const prt_op_hooks prt_op_max_pool = { .infer = infer_max, .eval = eval_max };
+
+/* ---- MaxPoolGrad: the first maximum of each window gets the gradient ---- */
+
+static prt_max_pool_attrs forward_attrs(const prt_max_pool_grad_attrs *a)
+{
+    prt_max_pool_attrs forward = PRT_ATTRS_OF(max_pool);
+    forward.kernel_shape = a->kernel_shape;
+    forward.strides = a->strides;
+    forward.dilations = a->dilations;
+    forward.pads = a->pads;
+    forward.auto_pad = a->auto_pad;
+    forward.ceil_mode = a->ceil_mode;
+    return forward;
+}
+
+static poprt_status infer_max_grad(prt_infer *c)
+{
+    static const uint32_t like[1] = { 0 };
+    const prt_max_pool_attrs forward = forward_attrs(c->attrs);
+    const prt_gradient g = { PRT_OP_max_pool, &forward, 1, 1, 1, like };
+    return prt_gradient_infer(c, &g);
+}
+
+static void spread_plane(const pool *p, const prt_tensor *dy, size_t n, double *dx)
+{
+    int64_t out[PRT_MAX_SPATIAL] = { 0 }, first[PRT_MAX_SPATIAL] = { 0 };
+    int64_t last[PRT_MAX_SPATIAL] = { 0 };
+    memset(dx, 0, p->in_positions * sizeof(double));
+    for (size_t i = 0; i < p->positions; i++) {
+        size_t at;
+        if (inside(&p->w, out, first, last)) {
+            (void)max_value(p, out, first, last, &at);
+            dx[at] += prt_real_at(dy, n * p->positions + i);
+        }
+        (void)prt_at_next(p->w.rank, p->w.out, out);
+    }
+}
+
+static poprt_status eval_max_grad(prt_eval *c)
+{
+    const prt_max_pool_attrs forward = forward_attrs(c->attrs);
+    const prt_window_spec spec = max_spec(&forward);
+    const prt_tensor *x = c->in[0];
+    pool p = { 0 };
+    prt_window_fill(NULL, &spec, spec.kernel.count, x->dims + 2, NULL, &p.w);
+    p.planes = (size_t)x->dims[0] * (size_t)x->dims[1];
+    p.in_positions = prt_dims_product(p.w.in, 0, p.w.rank);
+    p.positions = prt_dims_product(p.w.out, 0, p.w.rank);
+    double *plane = prt_eval_scratch(c, p.in_positions, sizeof(double));
+    double *dx = prt_eval_scratch(c, p.in_positions, sizeof(double));
+    if (plane == NULL || dx == NULL)
+        return POPRT_E_NOMEM;
+    p.plane = plane;
+    for (size_t n = 0; n < p.planes; n++) {
+        PRT_TRY(c->host->check(c));
+        prt_reals_load(x->dtype, x->data, n * p.in_positions, 1, p.in_positions, plane);
+        spread_plane(&p, c->in[1], n, dx);
+        prt_reals_store(x->dtype, c->out[0]->data, n * p.in_positions, 1, p.in_positions, dx);
+    }
+    return POPRT_OK;
+}
+
+const prt_op_hooks prt_op_max_pool_grad = { .infer = infer_max_grad, .eval = eval_max_grad };
 
 #ifndef PRT_NO_MICROSOFT
 

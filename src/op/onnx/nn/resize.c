@@ -3,6 +3,7 @@
  * resize.c — Resize: output sizes from scales or sizes. Linear and cubic modes are separable and
  * run one axis after another; mode nearest only selects elements and supports any type.
  */
+#include "op/internal/gradient.h"
 #include "op/share/resize.h"
 
 #include <math.h>
@@ -357,3 +358,98 @@ static poprt_status eval(prt_eval *c)
 }
 
 const prt_op_hooks prt_op_resize = { .infer = infer, .eval = eval };
+
+/* ---- ResizeGrad: the transposed linear map ---- */
+
+static prt_resize_attrs forward_attrs(const prt_resize_grad_attrs *a)
+{
+    prt_resize_attrs forward = PRT_ATTRS_OF(resize);
+    forward.keep_aspect_ratio_policy = a->keep_aspect_ratio_policy;
+    forward.axes = a->axes;
+    forward.antialias = a->antialias;
+    forward.exclude_outside = a->exclude_outside;
+    forward.nearest_mode = a->nearest_mode;
+    forward.coordinate_transformation_mode = a->coordinate_transformation_mode;
+    forward.cubic_coeff_a = a->cubic_coeff_a;
+    forward.mode = a->mode;
+    return forward;
+}
+
+static poprt_status infer_grad(prt_infer *c)
+{
+    static const uint32_t like[1] = { 0 };
+    const prt_resize_attrs forward = forward_attrs(c->attrs);
+    const prt_gradient g = { PRT_OP_resize, &forward, 4, 1, 1, like };
+    return prt_gradient_infer(c, &g);
+}
+
+/* Maps the gradient of one axis back: [outer][out][inner] to [outer][in][inner], which is zero. */
+static poprt_status transpose_axis(prt_eval *c, const prt_resize_params *params,
+    const prt_resize_axis *axis, size_t outer, size_t inner, const double *dy, double *dx)
+{
+    const bool nearest = params->mode == PRT_RESIZE_NEAREST;
+    const size_t taps = nearest ? 1 : prt_resize_taps(params, axis);
+    double *weights = prt_eval_scratch(c, taps, sizeof(double));
+    if (weights == NULL)
+        return POPRT_E_NOMEM;
+    for (int64_t k = 0; k < axis->out; k++) {
+        double at;
+        int64_t first;
+        PRT_TRY(c->host->check(c));
+        if (!prt_resize_coordinate(params, axis, k, &at))
+            continue;
+        weights[0] = 1.0;
+        first = nearest ? prt_resize_nearest(params, axis, at)
+                        : prt_resize_weights(params, axis, at, taps, weights);
+        for (size_t t = 0; t < taps; t++) {
+            int64_t index = first + (int64_t)t;
+            index = index < 0 ? 0 : index >= axis->in ? axis->in - 1 : index;
+            for (size_t o = 0; o < outer; o++) {
+                const double *from = dy + (o * (size_t)axis->out + (size_t)k) * inner;
+                double *to = dx + (o * (size_t)axis->in + (size_t)index) * inner;
+                for (size_t i = 0; i < inner; i++)
+                    to[i] += weights[t] * from[i];
+            }
+        }
+    }
+    return POPRT_OK;
+}
+
+static poprt_status eval_grad(prt_eval *c)
+{
+    const prt_resize_attrs attrs = forward_attrs(c->attrs);
+    const prt_tensor *x = c->in[0];
+    prt_tensor dy = *c->in[4], *out = &dy;
+    prt_resize_params params = { 0 };
+    prt_resize_axis axis[PRT_MAX_RANK];
+    prt_eval forward = *c;
+    int64_t dims[PRT_MAX_RANK];
+    prt_str bad;
+    forward.attrs = &attrs;
+    forward.n_in = 4;
+    forward.out = &out;
+    (void)prt_resize_read(&attrs, &params, &bad);
+    PRT_TRY(prt_resize_axes(&forward, &params, axis));
+    if (prt_tensor_count(x) == 0)
+        return POPRT_OK;
+    double *now = prt_eval_reals(c, &dy);
+    if (now == NULL)
+        return POPRT_E_NOMEM;
+    memcpy(dims, dy.dims, sizeof(dims));
+    for (uint32_t i = x->rank; i-- > 0;) {
+        if (prt_resize_is_identity(&params, &axis[i]))
+            continue;
+        const size_t outer = prt_dims_product(dims, 0, i);
+        const size_t inner = prt_dims_product(dims, i + 1, x->rank);
+        dims[i] = axis[i].in;
+        double *next = prt_eval_scratch(c, prt_dims_product(dims, 0, x->rank) + 1, sizeof(double));
+        if (next == NULL)
+            return POPRT_E_NOMEM;
+        PRT_TRY(transpose_axis(c, &params, &axis[i], outer, inner, now, next));
+        now = next;
+    }
+    prt_reals_store(x->dtype, c->out[0]->data, 0, 1, prt_tensor_count(x), now);
+    return POPRT_OK;
+}
+
+const prt_op_hooks prt_op_resize_grad = { .infer = infer_grad, .eval = eval_grad };

@@ -2,6 +2,7 @@
 /* roi.c — RoiAlign and MaxRoiPool: compute a grid of values from each region of interest. */
 #include <math.h>
 
+#include "op/internal/gradient.h"
 #include "op/share/reals.h"
 
 /* MAX_SAMPLES: limit of samples along one side of a bin. SAMPLES: samples computed at a time. */
@@ -129,9 +130,9 @@ static void compute_bin(const prt_tensor *x, const region *r, const bins *b, int
         values[ch] /= (double)all;
 }
 
-static poprt_status read_region(const prt_eval *c, size_t n, region *r, bins *b)
+static poprt_status read_region(const prt_eval *c, const prt_roi_align_attrs *a, size_t n,
+    region *r, bins *b)
 {
-    const prt_roi_align_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0];
     const bool half = prt_str_is(a->coordinate_transformation_mode, "half_pixel");
     const int64_t image = prt_load_i64(PRT_DTYPE_i64, c->in[2]->data, n);
@@ -186,7 +187,7 @@ static poprt_status eval_align(prt_eval *c)
     for (size_t n = 0; n < (size_t)y->dims[0]; n++) {
         region r = { 0 };
         bins b = { 0 };
-        PRT_TRY(read_region(c, n, &r, &b));
+        PRT_TRY(read_region(c, c->attrs, n, &r, &b));
         for (size_t i = 0; i < cells; i++) {
             PRT_TRY(c->host->check(c));
             compute_bin(x, &r, &b, (int64_t)i / b.cols, (int64_t)i % b.cols, values);
@@ -197,6 +198,81 @@ static poprt_status eval_align(prt_eval *c)
 }
 
 const prt_op_hooks prt_op_roi_align = { .infer = infer_align, .eval = eval_align };
+
+/* ---- RoiAlignGrad ---- */
+
+static prt_roi_align_attrs align_attrs(const prt_roi_align_grad_attrs *a)
+{
+    prt_roi_align_attrs forward = PRT_ATTRS_OF(roi_align);
+    forward.coordinate_transformation_mode = a->coordinate_transformation_mode;
+    forward.mode = a->mode;
+    forward.output_height = a->output_height;
+    forward.output_width = a->output_width;
+    forward.sampling_ratio = a->sampling_ratio;
+    forward.spatial_scale = a->spatial_scale;
+    return forward;
+}
+
+static poprt_status infer_align_grad(prt_infer *c)
+{
+    static const uint32_t like[1] = { 0 };
+    const prt_roi_align_attrs forward = align_attrs(c->attrs);
+    const prt_gradient g = { PRT_OP_roi_align, &forward, 3, 1, 1, like };
+    return prt_gradient_infer(c, &g);
+}
+
+/* Adds the gradient `d` of one bin of one channel to the plane of dX. The average shares it among
+ * the corners of all samples; of the maximum, the first largest weighted corner gets it. */
+static void add_bin_gradient(const prt_tensor *x, const region *r, const bins *b, int64_t row,
+    int64_t col, size_t from, double d, double *dx)
+{
+    const int64_t all = b->ny * b->nx;
+    double most = 0.0, best_weight = 0.0;
+    size_t best = SIZE_MAX;
+    for (int64_t i = 0; i < all; i++) {
+        sample s;
+        find_samples(x, r, b, row, col, i, 1, &s);
+        for (size_t k = 0; k < 4; k++) {
+            const double part = s.weight[k] * prt_real_at(x, from + s.at[k]);
+            if (!b->largest)
+                dx[s.at[k]] += s.weight[k] * d / (double)all;
+            else if (best == SIZE_MAX || part > most) {
+                most = part;
+                best = s.at[k];
+                best_weight = s.weight[k];
+            }
+        }
+    }
+    if (best != SIZE_MAX)
+        dx[best] += best_weight * d;
+}
+
+static poprt_status eval_align_grad(prt_eval *c)
+{
+    const prt_roi_align_attrs a = align_attrs(c->attrs);
+    const prt_tensor *x = c->in[0], *dy = c->in[3];
+    const size_t channels = (size_t)x->dims[1], size = prt_dims_product(x->dims, 2, 4);
+    const size_t cells = prt_dims_product(dy->dims, 2, 4), n_x = prt_tensor_count(x);
+    double *dx = prt_eval_scratch(c, n_x + 1, sizeof(double));
+    if (dx == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t n = 0; size != 0 && channels != 0 && n < (size_t)dy->dims[0]; n++) {
+        region r = { 0 };
+        bins b = { 0 };
+        PRT_TRY(c->host->check(c));
+        PRT_TRY(read_region(c, &a, n, &r, &b));
+        for (size_t i = 0; i < channels * cells; i++) {
+            const size_t from = (r.image * channels + i / cells) * size;
+            const int64_t cell = (int64_t)(i % cells);
+            add_bin_gradient(x, &r, &b, cell / b.cols, cell % b.cols, from,
+                prt_real_at(dy, n * channels * cells + i), dx + from);
+        }
+    }
+    prt_reals_store(x->dtype, c->out[0]->data, 0, 1, n_x, dx);
+    return POPRT_OK;
+}
+
+const prt_op_hooks prt_op_roi_align_grad = { .infer = infer_align_grad, .eval = eval_align_grad };
 
 /* ---- MaxRoiPool ---- */
 
@@ -229,13 +305,15 @@ static void bin_range(double start, double size, int64_t count, int64_t bin, int
     *last = (int64_t)fmin(fmax(ceil((double)(bin + 1) * each) + start, 0.0), most);
 }
 
-static poprt_status pool_region(prt_eval *c, size_t n, double *plane)
+/* The place of a region: its image, and the rows and columns of its first element and its size. */
+typedef struct pooled {
+    size_t image;
+    double top, left, height, width;
+} pooled;
+
+static poprt_status read_pooled(const prt_eval *c, float scale, size_t n, pooled *to)
 {
-    const prt_max_roi_pool_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0];
-    prt_tensor *y = c->out[0];
-    const size_t channels = (size_t)x->dims[1], size = prt_dims_product(x->dims, 2, 4);
-    const int64_t rows = y->dims[2], cols = y->dims[3];
     double box[5], side[4];
     prt_reals_load(c->in[1]->dtype, c->in[1]->data, 5 * n, 1, 5, box);
     if (!(box[0] >= 0.0 && box[0] < (double)x->dims[0]))
@@ -243,22 +321,52 @@ static poprt_status pool_region(prt_eval *c, size_t n, double *plane)
             "region %zu has image index %g, which is out of range", n, box[0]);
     for (size_t i = 0; i < 4; i++)
         /* Rounds ties in float precision. */
-        side[i] = (double)roundf((float)box[i + 1] * a->spatial_scale);
-    const double width = fmax(side[2] - side[0] + 1.0, 1.0);
-    const double height = fmax(side[3] - side[1] + 1.0, 1.0);
+        side[i] = (double)roundf((float)box[i + 1] * scale);
+    *to = (pooled){ .image = (size_t)box[0],
+        .top = side[1],
+        .left = side[0],
+        .height = fmax(side[3] - side[1] + 1.0, 1.0),
+        .width = fmax(side[2] - side[0] + 1.0, 1.0) };
+    return POPRT_OK;
+}
+
+/* Returns the first maximum of bin `i`, one of cells[0] * cells[1]; SIZE_MAX if the bin is empty.
+ */
+static size_t largest_of(const prt_tensor *x, const pooled *p, const int64_t *cells, int64_t i,
+    const double *plane)
+{
+    int64_t top, bottom, left, right;
+    size_t best = SIZE_MAX;
+    bin_range(p->top, p->height, cells[0], i / cells[1], x->dims[2], &top, &bottom);
+    bin_range(p->left, p->width, cells[1], i % cells[1], x->dims[3], &left, &right);
+    for (int64_t h = top; h < bottom; h++)
+        for (int64_t w = left; w < right; w++) {
+            const size_t at = (size_t)(h * x->dims[3] + w);
+            if (best == SIZE_MAX || plane[at] > plane[best] || isnan(plane[best]))
+                best = at;
+        }
+    return best;
+}
+
+static poprt_status pool_region(prt_eval *c, size_t n, double *plane)
+{
+    const prt_max_roi_pool_attrs *a = c->attrs;
+    const prt_tensor *x = c->in[0];
+    prt_tensor *y = c->out[0];
+    const size_t channels = (size_t)x->dims[1], size = prt_dims_product(x->dims, 2, 4);
+    const size_t cells = (size_t)(y->dims[2] * y->dims[3]);
+    pooled p;
+    PRT_TRY(read_pooled(c, a->spatial_scale, n, &p));
     for (size_t ch = 0; ch < channels; ch++) {
         PRT_TRY(c->host->check(c));
-        prt_reals_load(x->dtype, x->data, ((size_t)box[0] * channels + ch) * size, 1, size, plane);
-        for (int64_t i = 0; i < rows * cols; i++) {
-            int64_t top, bottom, left, right;
-            bin_range(side[1], height, rows, i / cols, x->dims[2], &top, &bottom);
-            bin_range(side[0], width, cols, i % cols, x->dims[3], &left, &right);
-            double value = bottom > top && right > left ? (double)-INFINITY : 0.0;
-            for (int64_t h = top; h < bottom; h++)
-                for (int64_t w = left; w < right; w++)
-                    value = fmax(value, plane[h * x->dims[3] + w]);
-            const size_t to = (n * channels + ch) * (size_t)(rows * cols) + (size_t)i;
-            prt_reals_store(y->dtype, y->data, to, 1, 1, &value);
+        prt_reals_load(x->dtype, x->data, (p.image * channels + ch) * size, 1, size, plane);
+        for (size_t i = 0; i < cells; i++) {
+            const size_t best = largest_of(x, &p, y->dims + 2, (int64_t)i, plane);
+            /* NaN counts as less than any number. */
+            const double value = best == SIZE_MAX ? 0.0
+                : isnan(plane[best])              ? (double)-INFINITY
+                                                  : plane[best];
+            prt_reals_store(y->dtype, y->data, (n * channels + ch) * cells + i, 1, 1, &value);
         }
     }
     return POPRT_OK;
@@ -277,3 +385,43 @@ static poprt_status eval_pool(prt_eval *c)
 }
 
 const prt_op_hooks prt_op_max_roi_pool = { .infer = infer_pool, .eval = eval_pool };
+
+/* ---- MaxRoiPoolGrad ---- */
+
+static poprt_status infer_pool_grad(prt_infer *c)
+{
+    static const uint32_t like[1] = { 0 };
+    const prt_max_roi_pool_grad_attrs *a = c->attrs;
+    prt_max_roi_pool_attrs forward = PRT_ATTRS_OF(max_roi_pool);
+    forward.spatial_scale = a->spatial_scale;
+    forward.pooled_shape = a->pooled_shape;
+    const prt_gradient g = { PRT_OP_max_roi_pool, &forward, 2, 1, 1, like };
+    return prt_gradient_infer(c, &g);
+}
+
+static poprt_status eval_pool_grad(prt_eval *c)
+{
+    const prt_max_roi_pool_grad_attrs *a = c->attrs;
+    const prt_tensor *x = c->in[0], *dy = c->in[2];
+    const size_t channels = (size_t)x->dims[1], size = prt_dims_product(x->dims, 2, 4);
+    const size_t cells = prt_dims_product(dy->dims, 2, 4), n_x = prt_tensor_count(x);
+    double *values = prt_eval_reals(c, x), *dx = prt_eval_scratch(c, n_x + 1, sizeof(double));
+    if (values == NULL || dx == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t n = 0; n < (size_t)dy->dims[0]; n++) {
+        pooled p;
+        PRT_TRY(c->host->check(c));
+        PRT_TRY(read_pooled(c, a->spatial_scale, n, &p));
+        for (size_t i = 0; i < channels * cells; i++) {
+            const size_t plane = (p.image * channels + i / cells) * size;
+            const size_t best =
+                largest_of(x, &p, dy->dims + 2, (int64_t)(i % cells), values + plane);
+            if (best != SIZE_MAX)
+                dx[plane + best] += prt_real_at(dy, n * channels * cells + i);
+        }
+    }
+    prt_reals_store(x->dtype, c->out[0]->data, 0, 1, n_x, dx);
+    return POPRT_OK;
+}
+
+const prt_op_hooks prt_op_max_roi_pool_grad = { .infer = infer_pool_grad, .eval = eval_pool_grad };
