@@ -386,10 +386,7 @@ static prt_value *move_axis(prt_grad *g, prt_value *v, int64_t axis, bool back)
 /* Elements along axis 0 in the opposite order. */
 static prt_value *reversed(prt_grad *g, prt_value *v)
 {
-    static const int64_t start[1] = { -1 }, end[1] = { INT64_MIN }, axis[1] = { 0 };
-    prt_value *in[5] = { v, prt_build_i64s(g->b, 1, start), prt_build_i64s(g->b, 1, end),
-        prt_build_i64s(g->b, 1, axis), prt_build_i64s(g->b, 1, start) };
-    return prt_build_op(g->b, PRT_OP_slice, NULL, 5, in);
+    return prt_grad_slice(g, v, 0, -1, INT64_MIN, -1);
 }
 
 /* Fills the body of the loop that stands for a Scan: its inputs are iteration, condition and

@@ -114,31 +114,8 @@ poprt_status prt_grad_global_max_pool(prt_grad *g)
     return prt_grad_set(g, 0, prt_grad_reshape(g, prt_grad_scatter_at(g, dy, at, 2, flat), x));
 }
 
-/* MaxUnpool of the numbers of the elements, from 1 on, shows which element each output comes from,
- * for all attributes; 0 stands for no element. */
 poprt_status prt_grad_max_unpool(prt_grad *g)
 {
-    static const int64_t all[1] = { -1 };
-    prt_value *x = prt_grad_x(g, 0), *indices = prt_grad_x(g, 1), *source;
-    prt_value *in[3];
-    prt_value *n = prt_grad_call(g, PRT_OP_size, x), *one = prt_build_i64(g->b, 1);
-    in[0] = one;
-    in[1] = ADD(n, one);
-    in[2] = one;
-    source = prt_grad_cast_to(g, prt_build_op(g->b, PRT_OP_range, NULL, 3, in), PRT_DTYPE_f64);
-    in[0] = prt_grad_reshape(g, source, x);
-    in[1] = indices;
-    in[2] = prt_grad_x(g, 2);
-    prt_value *moved = prt_build_op(g->b, PRT_OP_max_unpool, g->op->attrs, g->op->n_in, in);
-    moved = prt_grad_reshape_to(g, prt_grad_cast_to(g, moved, PRT_DTYPE_i64), 1, all);
-    /* Element 0 of the sum takes the gradients of elements that no input went to. */
-    prt_value *dy = prt_grad_reshape_to(g, g->out[0], 1, all);
-    prt_value *size = prt_grad_reshape_to(g, ADD(n, one), 1, all);
-    prt_value *zeros = BINARY(expand, NUM(dy, 0.0), size);
-    prt_value *slice[4] = { prt_grad_scatter_at(g, dy, moved, 0, zeros),
-        prt_build_i64s(g->b, 1, (int64_t[1]){ 1 }),
-        prt_build_i64s(g->b, 1, (int64_t[1]){ INT64_MAX }),
-        prt_build_i64s(g->b, 1, (int64_t[1]){ 0 }) };
-    return prt_grad_set(g, 0,
-        prt_grad_reshape(g, prt_build_op(g->b, PRT_OP_slice, NULL, 4, slice), x));
+    static const uint32_t first[1] = { 0 };
+    return prt_grad_route(g, 1, first, PRT_DTYPE_f64);
 }

@@ -149,6 +149,21 @@ prt_value *prt_grad_concat_values(prt_grad *g, int64_t axis, uint32_t count,
     return count != 1 ? prt_build_op(g->b, PRT_OP_concat, &attrs, count, values) : values[0];
 }
 
+prt_value *prt_grad_slice(prt_grad *g, prt_value *v, int64_t axis, int64_t start, int64_t end,
+    int64_t step)
+{
+    prt_value *in[5] = { v, prt_build_i64s(g->b, 1, &start), prt_build_i64s(g->b, 1, &end),
+        prt_build_i64s(g->b, 1, &axis), prt_build_i64s(g->b, 1, &step) };
+    return prt_build_op(g->b, PRT_OP_slice, NULL, 5, in);
+}
+
+prt_value *prt_grad_count(prt_grad *g, prt_value *limit)
+{
+    prt_value *in[3] = { prt_build_i64(g->b, 0), prt_grad_reshape_to(g, limit, 0, NULL),
+        prt_build_i64(g->b, 1) };
+    return prt_build_op(g->b, PRT_OP_range, NULL, 3, in);
+}
+
 prt_value *prt_grad_gather_at(prt_grad *g, prt_value *v, prt_value *indices, int64_t axis)
 {
     prt_gather_elements_attrs attrs = PRT_ATTRS_OF(gather_elements);

@@ -110,6 +110,11 @@ prt_value *prt_grad_dim(prt_grad *g, prt_value *v, int64_t axis);
 /* Concatenation along an axis. */
 prt_value *prt_grad_concat_values(prt_grad *g, int64_t axis, uint32_t count,
     prt_value *const *values);
+/* Elements [start, end) along an axis, every step-th. */
+prt_value *prt_grad_slice(prt_grad *g, prt_value *v, int64_t axis, int64_t start, int64_t end,
+    int64_t step);
+/* 0, 1, 2 ... below the single number `limit`, int64. */
+prt_value *prt_grad_count(prt_grad *g, prt_value *limit);
 /* GatherElements; and zeros of the type of `like` with `v` added at the indices. */
 prt_value *prt_grad_gather_at(prt_grad *g, prt_value *v, prt_value *indices, int64_t axis);
 prt_value *prt_grad_scatter_at(prt_grad *g, prt_value *v, prt_value *indices, int64_t axis,
@@ -126,6 +131,11 @@ int32_t prt_grad_rank(const prt_value *v);
 
 /* Sets the gradient of input i to `v`, summed over the axes along which the input was broadcast. */
 poprt_status prt_grad_set(prt_grad *g, uint32_t i, prt_value *v);
+
+/* Sets the gradients of the `n` inputs `which` of an operator that moves their elements to output
+ * 0, and sets other elements to zero, by applying it to the numbers of the elements in type
+ * `dtype`. */
+poprt_status prt_grad_route(prt_grad *g, uint32_t n, const uint32_t *which, int32_t dtype);
 
 /* Sets the gradient of input i, the bias of a convolution with gradient `dy`, to the sum over all
  * axes but that of the channels. Does nothing if the op has no such input. */
