@@ -60,12 +60,16 @@ poprt_status prt_grad_pow(prt_grad *g)
     return POPRT_OK;
 }
 
-/* The quotient counts as constant; its steps are ignored. */
+/* a - q b, where the integer quotient q counts as constant; its steps are ignored. */
 poprt_status prt_grad_mod(prt_grad *g)
 {
-    if (g->wanted[1])
-        return prt_grad_refuse(g, "not supported with respect to the divisor");
-    return prt_grad_set(g, 0, g->out[0]);
+    prt_value *a = prt_grad_x(g, 0), *b = prt_grad_x(g, 1);
+    PRT_TRY(prt_grad_set(g, 0, g->out[0]));
+    if (!g->wanted[1])
+        return POPRT_OK;
+    prt_value *q = prt_grad_div(g, prt_grad_sub(g, a, prt_grad_y(g)), b);
+    q = prt_grad_call(g, PRT_OP_round, q);
+    return prt_grad_set(g, 1, prt_grad_call(g, PRT_OP_neg, prt_grad_mul(g, g->out[0], q)));
 }
 
 poprt_status prt_grad_extremum(prt_grad *g)
@@ -104,16 +108,20 @@ poprt_status prt_grad_of_where(prt_grad *g)
     return POPRT_OK;
 }
 
+/* An element that is replaced by a bound passes its gradient on to the bound. */
 poprt_status prt_grad_clip(prt_grad *g)
 {
-    prt_value *dy = g->out[0], *zero = prt_grad_number(g, dy, 0.0);
-    if ((g->op->n_in > 1 && g->wanted[1]) || (g->op->n_in > 2 && g->wanted[2]))
-        return prt_grad_refuse(g, "not supported with respect to the bounds");
-    for (uint32_t i = 1; i < 3; i++)
-        if (prt_grad_x(g, i) != NULL)
-            dy = prt_grad_where(g,
-                prt_build_binary(g->b, PRT_OP_equal, prt_grad_y(g), prt_grad_x(g, i)), zero, dy);
-    return prt_grad_set(g, 0, dy);
+    prt_value *dy = g->out[0], *dx = dy, *zero = prt_grad_number(g, dy, 0.0);
+    for (uint32_t i = 1; i < 3; i++) {
+        prt_value *bound = prt_grad_x(g, i);
+        if (bound == NULL)
+            continue;
+        prt_value *at = prt_build_binary(g->b, PRT_OP_equal, prt_grad_y(g), bound);
+        dx = prt_grad_where(g, at, zero, dx);
+        if (g->wanted[i])
+            PRT_TRY(prt_grad_set(g, i, prt_grad_where(g, at, dy, zero)));
+    }
+    return prt_grad_set(g, 0, dx);
 }
 
 poprt_status prt_grad_prelu(prt_grad *g)
@@ -147,4 +155,15 @@ poprt_status prt_grad_dropout(prt_grad *g)
     /* Where, because a ratio of 1 makes the scale infinite. */
     return prt_grad_set(g, 0,
         prt_grad_where(g, &g->op->out[1], scaled, prt_grad_number(g, dy, 0.0)));
+}
+
+/* Swish(a) * b */
+poprt_status prt_grad_swi_glu(prt_grad *g)
+{
+    const prt_swi_glu_attrs *a = g->op->attrs;
+    prt_swish_attrs attrs = PRT_ATTRS_OF(swish);
+    prt_value *x = prt_grad_x(g, 0);
+    PRT_ATTR_SET(attrs, swish, alpha, a->alpha);
+    return prt_grad_by(g,
+        prt_grad_mul(g, prt_build_op(g->b, PRT_OP_swish, &attrs, 1, &x), prt_grad_x(g, 1)));
 }
