@@ -202,6 +202,8 @@ static prt_value *filled(prt_build *b, prt_value *like, double value)
     if (b->status != POPRT_OK)
         return NULL;
     prt_value *scalar = prt_build_scalar(b, like->type->dtype, value);
+    if (like->type->rank == 0)
+        return scalar;
     if (prt_type_is_static(like->type))
         return prt_build_binary(b, PRT_OP_expand, scalar,
             prt_build_i64s(b, (uint32_t)like->type->rank, like->type->dims));

@@ -16,6 +16,9 @@ typedef struct body {
     prt_grad *g;
     const prt_graph *region;
     prt_value_list captured; /* values that need a gradient; others are read as they are */
+    /* Of a loop: values of which an iteration reads only the element of its number, and these
+     * elements, which are values of the region. */
+    prt_value_list scanned, elements;
 } body;
 
 static prt_arena *arena_of(const prt_grad *g)
@@ -69,11 +72,14 @@ static poprt_status set_outputs(prt_graph *graph, uint32_t n, prt_value *const *
 
 /* Copies the body's ops at `b`, reading the captured values through Identity, so that they are
  * values of the region and can be differentiated. `xs` gets the `n_in` inputs, then the captured
- * values; ret[i] becomes the copy of output i. */
+ * values; the elements of scanned values are there already. ret[i] becomes the copy of output i. */
 static poprt_status copy_body(const body *c, prt_build *b, uint32_t n_in, prt_value *const *inputs,
     prt_value **xs, prt_value **ret)
 {
-    const prt_region_copy copy = { .region = c->region,
+    const prt_region_copy copy = { .n_given = (uint32_t)c->elements.count,
+        .results = c->elements.data,
+        .given = xs + n_in + c->captured.count,
+        .region = c->region,
         .inputs = inputs,
         .n_replaced = (uint32_t)c->captured.count,
         .from = c->captured.data,
@@ -173,6 +179,12 @@ poprt_status prt_grad_if(prt_grad *g)
     return POPRT_OK;
 }
 
+/* Elements along axis 0 in the opposite order. */
+static prt_value *reversed(prt_grad *g, prt_value *v)
+{
+    return prt_grad_slice(g, v, 0, -1, INT64_MIN, -1);
+}
+
 /* ---- Loop */
 
 /* Inputs of a body: iteration, condition, carried values. Outputs: condition, carried values,
@@ -241,6 +253,38 @@ static prt_value *element(prt_build *b, prt_value *stack, prt_value *at)
     return prt_build_binary(b, PRT_OP_gather, stack, at);
 }
 
+/* Returns the element that an iteration reads of a captured value, if that is all it reads. */
+static prt_value *only_element(const prt_graph *region, const prt_value *v)
+{
+    prt_value *found = NULL;
+    prt_for_each_use (use, v) {
+        const prt_op *op = use->user;
+        if (!prt_region_contains(region, op->graph))
+            continue;
+        if (found != NULL || op->graph != region || !prt_op_is(op, PRT_OP_gather) ||
+            ((const prt_gather_attrs *)op->attrs)->axis != 0 || use != &op->in[0] ||
+            prt_op_input(op, 1) != region->inputs.data[0])
+            return NULL;
+        found = &op->out[0];
+    }
+    return found;
+}
+
+/* Sets the captured and the scanned values of the body. */
+static poprt_status find_captures(body *c)
+{
+    prt_arena *arena = arena_of(c->g);
+    prt_value_list all = { 0 };
+    PRT_TRY(add_wanted(c->g, c->region, &all));
+    for (size_t i = 0; i < all.count; i++) {
+        prt_value *element = only_element(c->region, all.data[i]);
+        if (!PRT_VEC_PUSH(arena, element != NULL ? &c->scanned : &c->captured, all.data[i]) ||
+            (element != NULL && !PRT_VEC_PUSH(arena, &c->elements, element)))
+            return POPRT_E_NOMEM;
+    }
+    return POPRT_OK;
+}
+
 /* The float carried values come first among the carried values of the loop that goes backwards,
  * then the captured values. Returns the number of the former, and their numbers in the forward
  * loop. */
@@ -271,9 +315,10 @@ static poprt_status fill_backward(const loop *l, prt_graph *to, uint32_t n, cons
 {
     const prt_grad *g = l->c.g;
     const uint32_t n_in = 2 + l->carried, captured = (uint32_t)l->c.captured.count;
-    const uint32_t n_ret = l->c.region->ret->n_in, n_x = n + captured;
+    const uint32_t scanned = (uint32_t)l->c.scanned.count;
+    const uint32_t n_ret = l->c.region->ret->n_in, n_x = n + captured + scanned;
     prt_build b = prt_build_at_end(to);
-    prt_value **inputs = PRT_NEW_N(arena_of(g), prt_value *, 2 * (size_t)n_in + captured);
+    prt_value **inputs = PRT_NEW_N(arena_of(g), prt_value *, n_in + (size_t)n_in + n_x);
     prt_value **ret = PRT_NEW_N(arena_of(g), prt_value *, 2 * (size_t)n_ret);
     prt_value **x = PRT_NEW_N(arena_of(g), prt_value *, 2 * (size_t)n_x);
     prt_value **next = PRT_NEW_N(arena_of(g), prt_value *, 1 + (size_t)n_x);
@@ -284,12 +329,14 @@ static poprt_status fill_backward(const loop *l, prt_graph *to, uint32_t n, cons
     prt_value *last = prt_build_binary(&b, PRT_OP_sub, l->trips, prt_build_i64(&b, 1));
     prt_value *at = prt_build_binary(&b, PRT_OP_sub, last, to->inputs.data[0]);
     PRT_TRY(body_inputs(l, &b, at, inputs));
+    for (uint32_t i = 0; i < scanned; i++)
+        body_x[n_in + captured + i] = element(&b, l->c.scanned.data[i], at);
     PRT_TRY(copy_body(&l->c, &b, n_in, inputs, body_x, ret));
     for (uint32_t i = 0; i < n; i++) {
         x[i] = inputs[2 + which[i]];
         dys[1 + which[i]] = to->inputs.data[2 + i];
     }
-    for (uint32_t i = 0; i < captured; i++)
+    for (uint32_t i = 0; i < captured + scanned; i++)
         x[n + i] = body_x[n_in + i];
     for (uint32_t i = 0; i < l->collected; i++)
         if (g->out[l->carried + i] != NULL)
@@ -297,21 +344,38 @@ static poprt_status fill_backward(const loop *l, prt_graph *to, uint32_t n, cons
     PRT_TRY(differentiate(&b, n_ret, ret, dys, n_x, x, dxs));
     next[0] = to->inputs.data[1];
     for (uint32_t i = 0; i < n_x; i++) {
-        prt_value *before = to->inputs.data[2 + i];
-        if (i < n)
-            next[1 + i] = dxs[i] != NULL ? dxs[i] : zeros_like(&b, x[i]);
+        if (i >= n && i < n + captured)
+            next[1 + i] = dxs[i] != NULL
+                ? prt_build_binary(&b, PRT_OP_add, to->inputs.data[2 + i], dxs[i])
+                : to->inputs.data[2 + i];
         else
-            next[1 + i] =
-                dxs[i] != NULL ? prt_build_binary(&b, PRT_OP_add, before, dxs[i]) : before;
+            next[1 + i] = dxs[i] != NULL ? dxs[i] : zeros_like(&b, x[i]);
     }
     PRT_TRY(prt_build_status(&b));
     return set_outputs(to, 1 + n_x, next);
+}
+
+/* The gradient of a scanned value from those of its elements, which the loop has collected from the
+ * last to the first. Elements that no iteration has read get zeros. */
+static prt_value *collected_gradient(prt_grad *g, prt_value *of, prt_value *stack)
+{
+    int64_t zeros[2 * PRT_MAX_RANK] = { 0 };
+    const int32_t rank = prt_grad_rank(of);
+    prt_value *dx = reversed(g, stack);
+    if (g->b->status != POPRT_OK || dx->type == of->type || rank < 1)
+        return dx;
+    prt_value *parts[3] = { prt_build_i64s(g->b, (uint32_t)rank, zeros),
+        prt_grad_sub(g, prt_grad_dim(g, of, 0), prt_grad_dim(g, dx, 0)),
+        prt_build_i64s(g->b, (uint32_t)rank - 1, zeros) };
+    return prt_build_binary(g->b, PRT_OP_pad, dx,
+        prt_grad_concat_values(g, 0, rank > 1 ? 3 : 2, parts));
 }
 
 static poprt_status go_back(const loop *l)
 {
     prt_grad *g = l->c.g;
     const uint32_t captured = (uint32_t)l->c.captured.count;
+    const uint32_t scanned = (uint32_t)l->c.scanned.count;
     uint32_t *which = PRT_NEW_N(arena_of(g), uint32_t, l->carried);
     if (which == NULL)
         return POPRT_E_NOMEM;
@@ -324,7 +388,7 @@ static poprt_status go_back(const loop *l)
         prt_value *of = i < n ? &g->op->out[which[i]] : l->c.captured.data[i - n];
         in[2 + i] = i < n && g->out[which[i]] != NULL ? g->out[which[i]] : zeros_like(g->b, of);
     }
-    prt_op *op = add_loop(g->b, 2 + n_x, in, n_x);
+    prt_op *op = add_loop(g->b, 2 + n_x, in, n_x + scanned);
     if (op == NULL)
         return fail(g);
     const prt_type *index = prt_type_tensor(g->b->graph->module->types, PRT_DTYPE_i64, 0, NULL);
@@ -342,6 +406,9 @@ static poprt_status go_back(const loop *l)
             g->in[2 + which[i]] = &op->out[i];
     for (uint32_t i = 0; i < captured; i++)
         PRT_TRY(prt_grad_flow(g, l->c.captured.data[i], &op->out[n + i]));
+    for (uint32_t i = 0; i < scanned; i++)
+        PRT_TRY(prt_grad_flow(g, l->c.scanned.data[i],
+            collected_gradient(g, l->c.scanned.data[i], &op->out[n_x + i])));
     return POPRT_OK;
 }
 
@@ -355,7 +422,7 @@ poprt_status prt_grad_loop(prt_grad *g)
         if (prt_op_input(g->op, 2 + i) == NULL ||
             !prt_type_is_tensor(prt_op_input(g->op, 2 + i)->type))
             return prt_grad_refuse(g, "the loop carries a value that is not a tensor");
-    PRT_TRY(add_wanted(g, l.c.region, &l.c.captured));
+    PRT_TRY(find_captures(&l.c));
     PRT_TRY(keep_states(&l));
     return go_back(&l);
 }
@@ -381,12 +448,6 @@ static prt_value *move_axis(prt_grad *g, prt_value *v, int64_t axis, bool back)
         else
             perm[i] = i == 0 ? axis : i <= axis ? i - 1 : i;
     return prt_grad_permute(g, v, (uint32_t)rank, perm);
-}
-
-/* Elements along axis 0 in the opposite order. */
-static prt_value *reversed(prt_grad *g, prt_value *v)
-{
-    return prt_grad_slice(g, v, 0, -1, INT64_MIN, -1);
 }
 
 /* Fills the body of the loop that stands for a Scan: its inputs are iteration, condition and

@@ -15,8 +15,7 @@ typedef struct capture_walk {
     prt_value_list *out;
 } capture_walk;
 
-/* Returns whether `graph` is `region` or nested in it. */
-static bool is_inside(const prt_graph *graph, const prt_graph *region)
+bool prt_region_contains(const prt_graph *region, const prt_graph *graph)
 {
     for (; graph != NULL; graph = graph->owner != NULL ? graph->owner->graph : NULL)
         if (graph == region)
@@ -26,7 +25,7 @@ static bool is_inside(const prt_graph *graph, const prt_graph *region)
 
 static poprt_status add_capture(capture_walk *w, prt_value *v)
 {
-    if (v == NULL || is_inside(v->graph, w->region))
+    if (v == NULL || prt_region_contains(w->region, v->graph))
         return POPRT_OK;
     prt_value **key = PRT_NEW(w->arena, prt_value *);
     if (key == NULL)
@@ -155,8 +154,11 @@ static poprt_status copy_ops(const copier *c, prt_value **ret)
     PRT_TRY(begin(c, &f, region, c->b->graph));
     for (size_t i = 0; i < region->inputs.count; i++)
         f.values[region->inputs.data[i]->id] = c->copy->inputs[i];
+    for (uint32_t i = 0; i < c->copy->n_given; i++)
+        f.values[c->copy->results[i]->id] = c->copy->given[i];
     prt_for_each_op (op, region)
-        PRT_TRY(copy_op(c, &f, op, c->b->graph, c->b->before));
+        if (op->n_out == 0 || f.values[op->out[0].id] == NULL)
+            PRT_TRY(copy_op(c, &f, op, c->b->graph, c->b->before));
     for (uint32_t i = 0; i < region->ret->n_in; i++)
         ret[i] = find_value(c, &f, region->ret->in[i].value);
     return POPRT_OK;

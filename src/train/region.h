@@ -17,7 +17,12 @@ typedef struct prt_region_copy {
     prt_value *const *inputs; /* one for each input of the region */
     uint32_t n_replaced;
     prt_value *const *from, *const *to; /* captured values and their replacements */
+    uint32_t n_given;
+    prt_value *const *results, *const *given; /* results of ops, which are given and not copied */
 } prt_region_copy;
+
+/* Returns whether `graph` is `region` or nested in it. */
+bool prt_region_contains(const prt_graph *region, const prt_graph *graph);
 
 /*
  * Adds copies of the region's ops at `b`. ret[i] becomes the value that the region returns i-th;
