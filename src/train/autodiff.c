@@ -145,8 +145,22 @@ static poprt_status name_gradient(const sweep *s, const prt_value *v)
     return prt_value_set_name(gradient, name);
 }
 
-/* Calls the rule of an op. A refusal goes to the report, and the sweep continues so that the report
- * becomes complete. */
+/* A tensor of `value` with the type of `like`. */
+static prt_value *filled(prt_build *b, prt_value *like, double value)
+{
+    if (b->status != POPRT_OK)
+        return NULL;
+    prt_value *scalar = prt_build_scalar(b, like->type->dtype, value);
+    if (like->type->rank == 0)
+        return scalar;
+    if (prt_type_is_static(like->type))
+        return prt_build_binary(b, PRT_OP_expand, scalar,
+            prt_build_i64s(b, (uint32_t)like->type->rank, like->type->dims));
+    return prt_build_binary(b, PRT_OP_expand, scalar, prt_build_unary(b, PRT_OP_shape, like));
+}
+
+/* Calls the rule of an op. A refusal goes to the report, and the sweep continues with zeros, so
+ * that the report becomes complete. */
 static poprt_status call_rule(const sweep *s, prt_grad *g)
 {
     prt_build *b = s->b;
@@ -162,8 +176,9 @@ static poprt_status call_rule(const sweep *s, prt_grad *g)
         return status;
     prt_ir_report_failure(s->report, g->op, status);
     b->status = POPRT_OK;
-    memset(g->in, 0, g->op->n_in * sizeof(*g->in));
-    return POPRT_OK;
+    for (uint32_t i = 0; i < g->op->n_in; i++)
+        g->in[i] = g->wanted[i] ? filled(b, prt_op_input(g->op, i), 0.0) : NULL;
+    return b->status;
 }
 
 static poprt_status sweep_op(sweep *s, prt_op *op)
@@ -195,19 +210,6 @@ static poprt_status sweep_op(sweep *s, prt_op *op)
         if (wanted[i])
             PRT_TRY(prt_grad_flow(&g, g.op->in[i].value, g.in[i]));
     return POPRT_OK;
-}
-
-static prt_value *filled(prt_build *b, prt_value *like, double value)
-{
-    if (b->status != POPRT_OK)
-        return NULL;
-    prt_value *scalar = prt_build_scalar(b, like->type->dtype, value);
-    if (like->type->rank == 0)
-        return scalar;
-    if (prt_type_is_static(like->type))
-        return prt_build_binary(b, PRT_OP_expand, scalar,
-            prt_build_i64s(b, (uint32_t)like->type->rank, like->type->dims));
-    return prt_build_binary(b, PRT_OP_expand, scalar, prt_build_unary(b, PRT_OP_shape, like));
 }
 
 prt_value *prt_grad_filled(prt_grad *g, prt_value *like, double value)

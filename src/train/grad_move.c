@@ -290,3 +290,16 @@ poprt_status prt_grad_topk(prt_grad *g)
     return prt_grad_set(g, 0,
         prt_grad_scatter_at(g, g->out[0], &g->op->out[1], a->axis, prt_grad_x(g, 0)));
 }
+
+/* Each element of the result is that of its first place. */
+poprt_status prt_grad_unique(prt_grad *g)
+{
+    const prt_unique_attrs *a = g->op->attrs;
+    prt_gather_attrs attrs = PRT_ATTRS_OF(gather);
+    const bool whole = !prt_attr_given(a, prt_op_attr(g->op->def, PRT_STR("axis")));
+    PRT_TRY(prt_grad_widen(g, 2));
+    prt_value *x = prt_grad_x(g, 0);
+    prt_value *in[2] = { whole ? flat(g, x) : x, &g->op->out[1] };
+    PRT_ATTR_SET(attrs, gather, axis, whole ? 0 : a->axis);
+    return prt_grad_by(g, prt_build_op(g->b, PRT_OP_gather, &attrs, 2, in));
+}

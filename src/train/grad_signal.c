@@ -169,3 +169,23 @@ poprt_status prt_grad_range(prt_grad *g)
     prt_value *d = prt_grad_sum(g, MUL(dy, prt_grad_cast_as(g, all, dy)), 1, axis, false);
     return prt_grad_set(g, 2, prt_grad_reshape(g, d, prt_grad_x(g, 2)));
 }
+
+/* A depthwise convolution of the past elements and the new ones; the state is the end of both. */
+poprt_status prt_grad_causal_conv(prt_grad *g)
+{
+    const prt_causal_conv_with_state_attrs *a = g->op->attrs;
+    prt_value *x = prt_grad_x(g, 0), *w = prt_grad_x(g, 1), *past = prt_grad_x(g, 3);
+    prt_conv_attrs attrs = PRT_ATTRS_OF(conv);
+    if (prt_grad_rank(w) != 3 || !prt_type_is_static(w->type))
+        return prt_grad_refuse(g, "needs weights of known shape");
+    const int64_t kept = w->type->dims[2] - 1, pads[6] = { 0, 0, kept };
+    PRT_ATTR_SET(attrs, conv, group, w->type->dims[0]);
+    prt_value *all = past != NULL ? prt_grad_concat_values(g, 2, 2, (prt_value *[2]){ past, x })
+                                  : BINARY(pad, x, prt_build_i64s(g->b, 6, pads));
+    prt_value *in[3] = { all, w, prt_grad_x(g, 2) }, *ys[2];
+    ys[0] = prt_build_op(g->b, PRT_OP_conv, &attrs, in[2] != NULL ? 3 : 2, in);
+    if (!prt_str_is(a->activation, "none"))
+        ys[0] = CALL(swish, ys[0]);
+    ys[1] = prt_grad_slice(g, all, 2, kept != 0 ? -kept : INT64_MAX, INT64_MAX, 1);
+    return prt_grad_by_outputs(g, ys);
+}

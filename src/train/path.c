@@ -20,8 +20,8 @@ typedef struct scope {
 } scope;
 
 typedef struct walk {
-    prt_report *report;
     prt_arena *scratch;
+    PRT_VEC(const prt_op *) missing; /* ops without a rule, from the last to the first */
 } walk;
 
 static bool type_carries(const prt_type *type)
@@ -105,9 +105,8 @@ static poprt_status walk_backwards(walk *w, const scope *s)
         if (!on_path)
             continue;
         const prt_grad_row row = prt_grad_row_of(op->def);
-        if (row.kind == PRT_GRAD_MISSING)
-            prt_ir_report_refusal(w->report, op, POPRT_E_UNSUPPORTED,
-                row.why != NULL ? row.why : "has no gradient");
+        if (row.kind == PRT_GRAD_MISSING && !PRT_VEC_PUSH(w->scratch, &w->missing, op))
+            return POPRT_E_NOMEM;
         for (uint32_t i = 0; i < op->n_in; i++)
             reach(s, op->in[i].value);
         for (uint32_t i = 0; i < op->n_regions && row.kind == PRT_GRAD_RULE; i++)
@@ -156,9 +155,15 @@ static poprt_status check(walk *w, const prt_graph *graph, uint32_t n, const boo
 poprt_status prt_path_check(prt_report *report, const prt_graph *graph, uint32_t n,
     const bool *source, const bool *cut, uint32_t n_y, prt_value *const *ys)
 {
-    walk w = { .report = report };
+    walk w = { 0 };
     PRT_TRY(prt_arena_create(graph->module->allocator, 0, &w.scratch));
     const poprt_status status = check(&w, graph, n, source, cut, n_y, ys);
+    for (size_t i = w.missing.count; i-- > 0;) {
+        const prt_op *op = w.missing.data[i];
+        const prt_grad_row row = prt_grad_row_of(op->def);
+        prt_ir_report_refusal(report, op, POPRT_E_UNSUPPORTED,
+            row.why != NULL ? row.why : "has no gradient");
+    }
     prt_arena_release(w.scratch);
     return status;
 }

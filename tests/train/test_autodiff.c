@@ -3,13 +3,14 @@
  * test_autodiff.c — every gradient rule against central differences: y is computed in double at x
  * + h and x - h, for each element of each floating-point input.
  * Covers: grad_binary.c, grad_conv.c, grad_move.c, grad_norm.c, grad_product.c, grad_reduce.c,
- * grad_unary.c, rule.c.
+ * grad_unary.c, rule.c, rules.c.
  */
 #include <stdio.h>
 
 #include "support/check_main.h"
 #include "support/gradient_check.h"
 #include "train/autodiff.h"
+#include "train/rules.h"
 
 #define X "x = input f64[2,3]\n"
 #define XZ "x = input f64[2,3]\nz = input f64[3]\n"
@@ -246,17 +247,79 @@ START_TEST(symbolic_shapes_stay_symbolic)
 }
 END_TEST
 
-START_TEST(an_operator_without_a_rule_is_named)
+START_TEST(operators_without_a_rule_are_named_together)
 {
-    prt_graph *g =
-        graph_from_text("x = input f64[3]\nu, i, v, c = unique x @here\ny = exp u\nreturn y\n");
-    prt_build b = prt_build_at_end(g);
-    prt_value *dx[1];
-    ck_assert_int_eq(prt_autodiff(&b, g->ret->in[0].value, NULL, 1, g->inputs.data, 0, NULL, dx,
-                         NULL),
-        POPRT_E_UNSUPPORTED);
+    const char *message =
+        gradient_error("x = input f64[3]\ns = sequence_construct x @here\np = const i64[] {0}\n"
+                       "t = sequence_at s p @there\nb = bit_cast x {to=7}\nc = cast b {to=11}\n"
+                       "y = add t c\nreturn y\n");
+    /* The path through integers ends. */
+    assert_text_has(message, "SequenceConstruct: SequenceAt: !BitCast");
     ck_assert_str_eq(prt_error_last()->subject, "here");
-    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "Unique: "));
+}
+END_TEST
+
+/* Of the operators that are supported, a rule may refuse some attributes. */
+START_TEST(refused_attributes_are_named_together)
+{
+    const char *message =
+        gradient_error("x = input f64[2,2]\na = const i64[1] {0}\nk = identity a\n"
+                       "r = input f64[8]\ns = const f32[2] {2,2}\nn = input f32[1]\n"
+                       "p = reduce_prod x k\nq = reduce_prod p k\ny = exp q\nreturn y\n");
+    const char *first = strstr(message, "gradient of ReduceProd");
+    ck_assert_ptr_nonnull(first);
+    ck_assert_ptr_nonnull(strstr(first + 1, "gradient of ReduceProd"));
+}
+END_TEST
+
+/* A decision for each operator: a rule, a derivative of zero, or the reason why there is none. */
+START_TEST(each_operator_has_a_row)
+{
+    for (uint32_t id = 0; id < PRT_OP_COUNT; id++) {
+        const prt_op_def *def = prt_op_of(id);
+        const prt_grad_row row = prt_grad_row_of(def);
+        ck_assert_msg(row.kind != PRT_GRAD_MISSING || row.why != NULL,
+            "operator %s has no row in train/grads.def", def->key);
+        ck_assert(row.kind != PRT_GRAD_RULE || row.rule != NULL);
+    }
+}
+END_TEST
+
+START_TEST(gradients_of_all_values_are_found_by_name)
+{
+    prt_graph *g = graph_from_text("x = input f32[2]\nw = const f32[2] {1,2}\na = mul x w\n"
+                                   "b = exp a @node\nc = exp x\ny = reduce_sum b {keepdims=0}\n"
+                                   "return y, c\n");
+    prt_value *w = prt_map_find(&g->module->names, PRT_STR("w")), *dw;
+    const prt_value *a = prt_map_find(&g->module->names, PRT_STR("a"));
+    const prt_value *c = prt_map_find(&g->module->names, PRT_STR("c"));
+    prt_gradients all = { .arena = g->module->arena };
+    prt_build b = prt_build_at_end(g);
+    ck_assert_int_eq(prt_autodiff(&b, g->ret->in[0].value, NULL, 1, &w, 0, NULL, &dw, &all),
+        POPRT_OK);
+    ck_assert_ptr_nonnull(dw);
+    ck_assert_ptr_eq(prt_map_find(&g->module->names, PRT_STR("Gradient___w")), dw);
+    ck_assert_ptr_eq(prt_map_find(&g->module->names, PRT_STR("Gradient___a")), all.of[a->id]);
+    ck_assert_ptr_null(all.of[c->id]);
+    ck_assert_ptr_null(all.of[g->inputs.data[0]->id]);
+    /* The gradient of `a` is computed by ops with the name of the node that reads it. */
+    ck_assert_str_eq(all.of[a->id]->def->origin.data, "node");
+    module_free(g);
+}
+END_TEST
+
+/* The time must not be quadratic: neither in the number of ops nor in the users of one value. */
+START_TEST(large_graphs)
+{
+    enum { OPS = 20000 };
+    prt_graph *g = graph_from_text("x = input f32[2]\ny = exp x\nreturn y\n");
+    prt_build b = prt_build_at_end(g);
+    prt_value *y = g->ret->in[0].value, *dx;
+    for (size_t i = 0; i < OPS / 2; i++)
+        y = prt_build_binary(&b, PRT_OP_add, y, prt_build_unary(&b, PRT_OP_sin, g->inputs.data[0]));
+    ck_assert_int_eq(prt_build_status(&b), POPRT_OK);
+    ck_assert_int_eq(prt_autodiff(&b, y, NULL, 1, g->inputs.data, 0, NULL, &dx, NULL), POPRT_OK);
+    ck_assert_uint_gt(g->n_ops, 2 * OPS);
     module_free(g);
 }
 END_TEST
@@ -266,4 +329,5 @@ PRT_TEST_MAIN("train/autodiff", unary_gradients_match_differences,
     reduction_gradients_match_differences, movement_gradients_match_differences,
     conv_and_pool_gradients_match_differences, normalisation_gradients_match_differences,
     gradients_of_several_users_add_up, symbolic_shapes_stay_symbolic,
-    an_operator_without_a_rule_is_named)
+    operators_without_a_rule_are_named_together, refused_attributes_are_named_together,
+    each_operator_has_a_row, gradients_of_all_values_are_found_by_name, large_graphs)

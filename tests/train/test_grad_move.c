@@ -2,7 +2,7 @@
 /*
  * test_grad_move.c — gradients of operators that move elements, of scatters and of attention
  * against differences.
- * Covers: grad_scatter.c, grad_attention.c.
+ * Covers: grad_scatter.c, grad_attention.c, grad_microsoft.c.
  */
 #include <stdio.h>
 
@@ -50,6 +50,9 @@ START_TEST(moves)
         X "s = const i64[2] {3,2}\ny = center_crop_pad x s\n",
         X "c = const bool[3] {1,0,1}\ny = compress x c {axis=1}\n",
         X "c = const bool[4] {1,0,0,1}\ny = compress x c\n",
+        X "u = unique x\nr = mul u u\ny = reduce_sum r {keepdims=0}\n",
+        "x = input f64[2,1]\nk = const f64[2,3] {1,1,2,0,0,1}\nz = mul x k\n"
+        "u, i = unique z {axis=1}\nr = mul u u\ny = reduce_sum r {keepdims=0}\n",
     };
     CHECK_ROWS(rows, -2, 2);
 }
@@ -128,4 +131,77 @@ START_TEST(rotary_embedding)
 }
 END_TEST
 
-PRT_TEST_MAIN("train/grad_move", moves, scatters, attention, rotary_embedding)
+START_TEST(causal_convolution)
+{
+    check_gradients_f32("x = input f32[2,2,3]\nw = input f32[2,1,3]\nb = input f32[2]\n"
+                        "p = input f32[2,2,2]\n"
+                        "y, s = causal_conv_with_state x w b p {activation=\"silu\"}\n"
+                        "return y, s\n",
+        -1, 1);
+    check_gradients_f32("x = input f32[1,2,3]\nw = input f32[2,1,2]\n"
+                        "y, s = causal_conv_with_state x w\nreturn y, s\n",
+        -1, 1);
+}
+END_TEST
+
+#ifndef PRT_NO_MICROSOFT
+
+START_TEST(attention_of_microsoft)
+{
+    static const char *const rows[] = {
+        "x = input f32[2,3,4]\nw = input f32[4,12]\nb = input f32[12]\nm = const i32[2] {2,3}\n"
+        "y = ms_attention x w b m {num_heads=2,mask_filter_value=-3}\nreturn y\n",
+        "x = input f32[1,2,3]\nw = input f32[3,12]\nb = input f32[12]\n"
+        "p = input f32[2,1,2,2,2]\na = input f32[1,2,2,4]\n"
+        "y, q = ms_attention x w b _ p a {num_heads=2,unidirectional=1,scale=0.5}\nreturn y, q\n",
+        "q = input f32[2,2,4]\nk = input f32[2,3,4]\nv = input f32[2,3,6]\nb = input f32[14]\n"
+        "m = const i32[2,3] {1,0,1,1,1,1}\n"
+        "y, p = ms_multi_head_attention q k v b m {num_heads=2}\nreturn y, p\n",
+        "q = input f32[1,2,4]\nk = input f32[1,2,3,2]\nv = input f32[1,2,3,2]\n"
+        "m = const i32[1,2,3] {1,0,1,1,1,1}\n"
+        "y = ms_multi_head_attention q k v _ m {num_heads=2}\nreturn y\n",
+        "q = input f32[1,1,4]\nk = input f32[1,1,4]\nv = input f32[1,1,4]\n"
+        "a = input f32[1,2,2,2]\nc = input f32[1,2,2,2]\n"
+        "y, p, r = ms_multi_head_attention q k v _ _ _ a c {num_heads=2,unidirectional=1}\n"
+        "return y, p, r\n",
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(rows); i++)
+        check_gradients_f32(rows[i], -1, 1);
+}
+END_TEST
+
+START_TEST(other_operators_of_microsoft)
+{
+    static const char *const rows[] = {
+        "x = input f32[2,2,4]\ns = input f32[2,2,4]\nw = input f32[4]\nb = input f32[4]\n"
+        "c = input f32[4]\ny, m, v, t = ms_skip_layer_normalization x s w b c\n"
+        "return y, m, v, t\n",
+        "x = input f32[2,4]\ns = input f32[2,4]\nw = input f32[4]\n"
+        "y, _, v, t = ms_skip_simplified_layer_normalization x s w\nreturn y, v, t\n",
+        "x = input f32[1,2,3,4]\np = const i64[1,3] {1,0,2}\nc = input f32[3,2]\n"
+        "s = input f32[3,2]\ny = ms_rotary_embedding x p c s\nreturn y\n",
+        "x = input f32[2,2,8]\np = const i64[1] {1}\nc = input f32[3,2]\ns = input f32[3,2]\n"
+        "y = ms_rotary_embedding x p c s {interleaved=1}\nreturn y\n",
+        "x = input f32[2,3]\nb = input f32[3]\ny = ms_fast_gelu x b\nreturn y\n",
+        "x = input f32[2,3]\nb = input f32[3]\ny = ms_bias_gelu x b\nreturn y\n",
+        "x = input f32[3,2]\nw = input f32[3,2]\n"
+        "y = ms_fused_matmul x w {transA=1,alpha=0.5}\nreturn y\n",
+        "x = input f32[2,2]\nk = const f32[2,2] {3,0,0,3}\nz = add x k\n"
+        "y = ms_inverse z\nreturn y\n",
+        "x = input f32[1,2,3]\nw = input f32[3,2]\ny = ms_gemm_fast_gelu x w\nreturn y\n",
+        "x = input f32[1,2,3]\nb = input f32[3]\ns = input f32[1,2,3]\n"
+        "y = ms_bias_add x b s\nreturn y\n",
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(rows); i++)
+        check_gradients_f32(rows[i], -1, 1);
+}
+END_TEST
+
+PRT_TEST_MAIN("train/grad_move", moves, scatters, attention, rotary_embedding, causal_convolution,
+    attention_of_microsoft, other_operators_of_microsoft)
+
+#else
+
+PRT_TEST_MAIN("train/grad_move", moves, scatters, attention, rotary_embedding, causal_convolution)
+
+#endif
