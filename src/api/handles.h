@@ -15,6 +15,7 @@
 #include "describe/io_table.h"
 #include "par/pool.h"
 #include "poprt/poprt.h"
+#include "poprt/train.h"
 #include "program/program.h"
 #include "runtime/session.h"
 
@@ -149,6 +150,13 @@ typedef struct prt_compile_edit {
 /* Compiles a module that need not belong to a poprt_model. `edit` may be NULL. */
 poprt_status prt_compile_module(poprt_env *env, const struct prt_module *module,
     const poprt_config *config, const prt_compile_edit *edit, poprt_executable **out);
+
+struct prt_optimizer;
+
+struct poprt_optimizer {
+    poprt_env *env;
+    struct prt_optimizer *inner;
+};
 
 struct poprt_session {
     poprt_env *env;

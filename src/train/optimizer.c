@@ -210,6 +210,15 @@ static poprt_status find_value(const prt_optimizer *o, const char *key, bool spe
         kind_rows[o->kind].name, keys);
 }
 
+poprt_status prt_optimizer_find_value(const prt_optimizer *o, const char *key,
+    prt_optimizer_value_id *out)
+{
+    uint32_t id = 0;
+    PRT_TRY(find_value(o, key, false, &id));
+    *out = (prt_optimizer_value_id)id;
+    return POPRT_OK;
+}
+
 static poprt_status refuse(uint32_t id, float value, const char *accepted)
 {
     return prt_fail(POPRT_E_ARG, value_rows[id].key, "%g is refused; accepted: %s", (double)value,

@@ -80,6 +80,10 @@ poprt_status prt_optimizer_set_step(prt_optimizer *o, const char *weight, int64_
 prt_optimizer_kind prt_optimizer_kind_of(const prt_optimizer *o);
 prt_optimizer_family prt_optimizer_family_of(const prt_optimizer *o);
 
+/* Finds a value by its key for all weights or for one. Fails with POPRT_E_NOT_FOUND. */
+poprt_status prt_optimizer_find_value(const prt_optimizer *o, const char *key,
+    prt_optimizer_value_id *out);
+
 /* Return the value that applies to a weight, and the number of the word of a setting. */
 prt_optimizer_value prt_optimizer_value_of(const prt_optimizer *o, prt_str weight,
     prt_optimizer_value_id id);

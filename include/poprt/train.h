@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * poprt/train.h — training: optimizers.
+ *
+ * An optimizer has a kind, values such as the learning rate, settings, and clipping groups. Kinds,
+ * keys, defaults and formulas are those of PopART.
+ *
+ *     kind                       update
+ *   SGD family
+ *     sgd                        stochastic gradient descent: SGD0 without momentum, else SGD1
+ *                                (accumulatorAndMomentum Combined) or SGD2 (Separate)
+ *     const_sgd                  sgd with a learning rate, a weight decay and a loss scaling alone,
+ *                                all constant
+ *   Adam family
+ *     adam, adamw                Adam; adamw always has weightDecayMode Decay
+ *     adam_no_bias               Adam without bias correction
+ *     adamax                     AdaMax; its second moment has no bias correction
+ *     lamb, lamb_no_bias         Lamb with and without bias correction
+ *   adaptive family
+ *     adagrad, rmsprop, centered_rmsprop, adadelta
+ *
+ * Values. Each is constant, which lets a compiler use it, or can be replaced while a program runs
+ * (poprt_optimizer_check_replacement). The defaults are constant. Keys are accepted in camel case
+ * or snake case, with or without "default":
+ *
+ *     key                        default            families        accepted
+ *     defaultLearningRate        0.1; adaptive:     all             above 0; from 0 if not constant
+ *                                0.01
+ *     defaultWeightDecay         0                  all             from 0
+ *     defaultMomentum            0                  SGD, adaptive   from 0
+ *     defaultDampening           0                  SGD             from 0; 0 with nesterov
+ *     defaultVelocityScaling     1                  SGD             above 0
+ *     nesterov                   0                  SGD             0: off, others: on
+ *     defaultBeta1               0.9                Adam            from 0
+ *     defaultBeta2               0.999              Adam            from 0
+ *     defaultMaxWeightNorm       10                 Adam            from 0; Lamb alone uses it
+ *     defaultAlpha               0.99               adaptive        from 0
+ *     defaultEps                 1e-6               Adam, adaptive  above 0
+ *     lossScaling                1                  all             any number but 0
+ *
+ * Settings, which exist where a family has such a state. Words are accepted in any case:
+ *
+ *     key                        words                              default
+ *     accumulatorAndMomentum     Combined, Separate                 Combined
+ *     weightDecayMode            Decay, L2Regularization            Decay
+ *     accumType                  UNDEFINED, FLOAT, FLOAT16          UNDEFINED
+ *     accl1Type                  UNDEFINED, FLOAT, FLOAT16          SGD: UNDEFINED, others: FLOAT
+ *     accl2Type                  UNDEFINED, FLOAT, FLOAT16          FLOAT
+ *     accl3Type                  UNDEFINED, FLOAT, FLOAT16          UNDEFINED
+ *     scaledOptimizerState       false, true                        false
+ *     useMaxWeightNorm           false, true (of Lamb)              true
+ *     rmspropTfVariant           false, true (of both RMSProp)      false
+ *
+ * Types are those of the gradient accumulator and of the states; UNDEFINED is the type of the
+ * weight. A float64 weight has float64 states.
+ *
+ * Updates of a weight w, with g the gradient of the loss (the loss scaling is divided out, and
+ * changes results only by rounding), lr the learning rate, wd the weight decay, t the number of
+ * the update, and v, m, a, b, c states. In each family, lines apply from top to bottom:
+ *
+ *   SGD family
+ *     g = g + wd w
+ *     v = momentum v + (1 - dampening) g
+ *     u = v, or with nesterov g + momentum v
+ *     w = w - lr u
+ *     velocityScaling multiplies the stored v. SGD1 stores v with momentum and decay of the next
+ *     update applied, so changes of these two values take effect one update later.
+ *
+ *   Adam family
+ *     g = g + wd w                                    L2Regularization
+ *     m = beta1 m + (1 - beta1) g
+ *     v = beta2 v + (1 - beta2) g^2                   adamax: max(beta2 v, |g|)
+ *     p = m / (1 - beta1^t)                           no_bias: m
+ *     q = sqrt(v / (1 - beta2^t))                     no_bias: sqrt(v); adamax: v
+ *     u = p / (q + eps)
+ *     u = u + wd w                                    Decay
+ *     w = w - lr ratio u
+ *     ratio is 1; of Lamb, it is min(|w|, maxWeightNorm) / |u|, but 1 if one of the three is 0.
+ *
+ *   adaptive family
+ *     g = g + wd w                                    L2Regularization
+ *     a = alpha a + (1 - alpha) g^2                   adagrad: a + g^2
+ *     b = alpha b + (1 - alpha) g, r = a - b^2        centered_rmsprop; others: r = a
+ *     u = g / (sqrt(r) + eps)                         rmspropTfVariant: g / sqrt(r + eps)
+ *     u = g sqrt(b + eps) / sqrt(r + eps)             adadelta, which then updates
+ *     b = alpha b + (1 - alpha) u^2                   adadelta
+ *     c = momentum c + u, u = c                       with momentum
+ *     w = w - lr u - lr wd w                          L2Regularization: w - lr u
+ *     rmspropTfVariant starts with a = 1; with momentum, c = momentum c + lr u and
+ *     w = w - c - wd w.
+ *
+ * One thread at a time may use an optimizer. A function that takes one copies what it needs.
+ */
+#ifndef POPRT_TRAIN_H
+#define POPRT_TRAIN_H
+
+#include "poprt/env.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct poprt_optimizer poprt_optimizer;
+
+/* A value of one weight. */
+typedef struct poprt_optimizer_value {
+    const char *key;
+    float value;
+    int32_t constant; /* 0: can be replaced while a program runs */
+} poprt_optimizer_value;
+
+/* Creates an optimizer with the defaults of its kind. Fails with POPRT_E_NOT_FOUND if the kind is
+ * unknown (the error names similar kinds). */
+POPRT_API poprt_status poprt_optimizer_create(poprt_env *env, const char *kind,
+    poprt_optimizer **out);
+
+/* Creates an equal optimizer. */
+POPRT_API poprt_status poprt_optimizer_copy(const poprt_optimizer *optimizer,
+    poprt_optimizer **out);
+
+POPRT_API void poprt_optimizer_release(poprt_optimizer *optimizer);
+
+/* Sets a value for all weights that have no values of their own. Fails with POPRT_E_NOT_FOUND if
+ * the kind has no such value, and with POPRT_E_ARG if it is out of range; the error lists what is
+ * accepted. On failure nothing changes. */
+POPRT_API poprt_status poprt_optimizer_set(poprt_optimizer *optimizer, const char *key, float value,
+    int32_t constant);
+
+/* Sets a setting, in the same way. */
+POPRT_API poprt_status poprt_optimizer_set_text(poprt_optimizer *optimizer, const char *key,
+    const char *value);
+
+/* Reads the value that applies to a weight; `weight` NULL: to weights without values of their
+ * own. */
+POPRT_API poprt_status poprt_optimizer_get(const poprt_optimizer *optimizer, const char *weight,
+    const char *key, float *value, int32_t *constant);
+
+/* Gives a weight values of its own: those in the list, whose keys have no "default", and for all
+ * others the values that are set now. Fails with POPRT_E_ARG if the weight already has values of
+ * its own. All weights share the loss scaling. */
+POPRT_API poprt_status poprt_optimizer_insert_specific(poprt_optimizer *optimizer,
+    const char *weight, size_t count, const poprt_optimizer_value *values);
+
+/*
+ * Adds a clipping group: gradients of its weights are multiplied by max_norm / max(max_norm, norm),
+ * where norm is the root of the sum of squares over the whole group. `count` 0: the group has all
+ * weights, and there is no other group. Fails with POPRT_E_UNSUPPORTED in the adaptive family.
+ *
+ * What is clipped is PopART's choice: SGD without momentum: the gradient that the update receives,
+ * still multiplied by the loss scaling (and not yet divided for a mean); SGD with momentum: the
+ * velocity or the Nesterov gradient, multiplied by velocityScaling, of this update alone; Adam and
+ * Lamb: the gradient after loss scaling and L2 regularization.
+ */
+POPRT_API poprt_status poprt_optimizer_clip(poprt_optimizer *optimizer, size_t count,
+    const char *const *weights, float max_norm);
+
+/* Sets the number of updates from which the step counters of adam, adamw, adamax and lamb start: of
+ * one weight, or, if `weight` is NULL, of all others. */
+POPRT_API poprt_status poprt_optimizer_set_step(poprt_optimizer *optimizer, const char *weight,
+    int64_t step);
+
+/* Fails with POPRT_E_ARG unless `now` may replace `before` in a running program: the same kind of
+ * update, settings, clipping groups, weights with values of their own, and constant values. The
+ * error names the difference. */
+POPRT_API poprt_status poprt_optimizer_check_replacement(const poprt_optimizer *before,
+    const poprt_optimizer *now);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
