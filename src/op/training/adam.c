@@ -87,6 +87,8 @@ prt_adam_scalars prt_adam_scalars_of(const prt_eval *c)
 void prt_adam_finish(prt_eval *c)
 {
     const double t = prt_update_scalar(c, PRT_ADAM_STEP, 0.0) + 1.0;
+    if (c->is_measuring)
+        return;
     if (prt_eval_has(c, PRT_ADAM_STEP) && prt_eval_wants(c, PRT_ADAM_STEP))
         prt_store_f64(c->out[PRT_ADAM_STEP]->dtype, c->out[PRT_ADAM_STEP]->data, 0, t);
     if (prt_eval_has(c, PRT_ADAM_SCALE) && prt_eval_wants(c, PRT_ADAM_SCALE))
