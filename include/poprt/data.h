@@ -95,7 +95,7 @@ typedef struct poprt_batching {
  * dimension of a micro-batch by the number of blocks (a scalar becomes [blocks], or stays a scalar
  * if there is one block), and the number of blocks. `out` has room for `rank` + 1 dimensions;
  * `dims` and `out` may be NULL if `rank` is 0 and only `blocks` is wanted. Any thread. Fails with
- * POPRT_E_ARG, and says what would be accepted.
+ * POPRT_E_ARG, and names the accepted values.
  */
 POPRT_API poprt_status poprt_batching_shape(const poprt_batching *batching, uint32_t rank,
     const int64_t *dims, uint32_t *out_rank, int64_t *out, int64_t *blocks);

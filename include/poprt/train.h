@@ -89,12 +89,14 @@
  *     rmspropTfVariant starts with a = 1; with momentum, c = momentum c + lr u and
  *     w = w - c - wd w.
  *
- * One thread at a time may use an optimizer. A function that takes one copies what it needs.
+ * One thread at a time may use an optimizer. A function that takes one copies the parts that it
+ * needs.
  */
 #ifndef POPRT_TRAIN_H
 #define POPRT_TRAIN_H
 
-#include "poprt/env.h"
+#include "poprt/data.h"
+#include "poprt/session.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -121,8 +123,8 @@ POPRT_API poprt_status poprt_optimizer_copy(const poprt_optimizer *optimizer,
 POPRT_API void poprt_optimizer_release(poprt_optimizer *optimizer);
 
 /* Sets a value for all weights that have no values of their own. Fails with POPRT_E_NOT_FOUND if
- * the kind has no such value, and with POPRT_E_ARG if it is out of range; the error lists what is
- * accepted. On failure nothing changes. */
+ * the kind has no such value, and with POPRT_E_ARG if it is out of range; the error lists the
+ * accepted values. On failure nothing changes. */
 POPRT_API poprt_status poprt_optimizer_set(poprt_optimizer *optimizer, const char *key, float value,
     int32_t constant);
 
@@ -146,7 +148,7 @@ POPRT_API poprt_status poprt_optimizer_insert_specific(poprt_optimizer *optimize
  * where norm is the root of the sum of squares over the whole group. `count` 0: the group has all
  * weights, and there is no other group. Fails with POPRT_E_UNSUPPORTED in the adaptive family.
  *
- * What is clipped is PopART's choice: SGD without momentum: the gradient that the update receives,
+ * PopART clips these values: SGD without momentum: the gradient that the update receives,
  * still multiplied by the loss scaling (and not yet divided for a mean); SGD with momentum: the
  * velocity or the Nesterov gradient, multiplied by velocityScaling, of this update alone; Adam and
  * Lamb: the gradient after loss scaling and L2 regularization.
@@ -164,6 +166,59 @@ POPRT_API poprt_status poprt_optimizer_set_step(poprt_optimizer *optimizer, cons
  * error names the difference. */
 POPRT_API poprt_status poprt_optimizer_check_replacement(const poprt_optimizer *before,
     const poprt_optimizer *now);
+
+/* ---- compiling */
+
+/* A training task. Texts and arrays are read during the call alone. */
+typedef struct poprt_training {
+    size_t struct_size; /* set by the caller */
+    const char *loss;   /* tensor of the main graph, of one floating-point element */
+    const poprt_optimizer *optimizer;
+    /* Data flow of a step; NULL: one batch. Without anchors a step returns the outputs of the model
+     * and the loss, each of its last micro-batch. */
+    const poprt_flow *flow;
+    /* The weights to train. NULL: the floating-point initializers that are also inputs of the
+     * model, as PopART and poprt/builder.h make them; in a model without such ones, all
+     * floating-point initializers except scalars. */
+    const char *const *weights;
+    const char *const *frozen; /* weights that are not trained, if `weights` is NULL */
+    size_t weight_count, frozen_count;
+} poprt_training;
+
+/*
+ * Compiles a training program. A run of its sessions is one step: batches per step times
+ * accumulation factor times replication factor micro-batches, with an update of the weights after
+ * each batch. A step that fails or is cancelled leaves weights, states and statistics as after the
+ * last whole update.
+ *
+ * The model gets its training form, unless the option `keep_model_form` is set: Dropout drops, and
+ * BatchNormalization uses the statistics of micro-batches and updates the running ones. Weights on
+ * which the loss does not depend stay as they are. The loss is not multiplied by the loss scaling.
+ * Initializers with the names of optimizer states (Accl1___w, Step___w, …), as
+ * poprt_session_save_model writes them, are the first contents of these states.
+ *
+ * Options: those of poprt_compile, `enable_gradient_accumulation` and `accumulation_factor`, the
+ * reduction of gradients, replication (poprt/data.h), and automatic loss scaling. The executable
+ * keeps no pointer to its arguments. PopEF files of it train with a library without compiler.
+ *
+ * Fails with POPRT_E_NOT_FOUND if the loss or a weight does not exist, POPRT_E_TYPE or
+ * POPRT_E_SHAPE if the loss is not one floating-point number, POPRT_E_UNSUPPORTED with all nodes
+ * between weights and loss whose operator has no gradient, and POPRT_E_ARG if the loss depends on
+ * no weight, or a tensor has a name that training reserves.
+ */
+POPRT_API poprt_status poprt_compile_training(const poprt_model *model,
+    const poprt_training *training, const poprt_config *config, poprt_executable **out);
+
+/* ---- sessions */
+
+/*
+ * Replaces the values of the optimizer that are not constant, from the next step on. The states
+ * stay as they are. Fails with POPRT_E_ARG, and the difference, unless the optimizer may replace
+ * the one of the executable (poprt_optimizer_check_replacement), and with POPRT_E_STATE if the
+ * executable does not train, or a run is in progress.
+ */
+POPRT_API poprt_status poprt_session_update_optimizer(poprt_session *session,
+    const poprt_optimizer *optimizer);
 
 #ifdef __cplusplus
 }

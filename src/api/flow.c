@@ -170,6 +170,16 @@ static poprt_status fail_missing(const prt_module *module, prt_str name, const c
         nearest[0] != '\0' ? "; nearest: " : "", nearest);
 }
 
+/* Returns the value that a variable has after the micro-batch. */
+static prt_value *latest(prt_value *v)
+{
+    prt_for_each_use (use, v)
+        if (v->variable != NULL && use->user->def != NULL &&
+            (use->user->def->traits & PRT_UPDATES) != 0 && use == &use->user->in[0])
+            return &use->user->out[0];
+    return v;
+}
+
 /* Returns the tensor of a name: an output of the main graph, or one of its values. */
 static prt_value *find_tensor(const prt_module *module, prt_str name)
 {
@@ -178,7 +188,7 @@ static prt_value *find_tensor(const prt_module *module, prt_str name)
         if (prt_str_equal(g->output_names.data[i], name))
             return g->ret->in[i].value;
     prt_value *v = prt_map_find(&module->names, name);
-    return v != NULL && v->graph == g ? v : NULL;
+    return v != NULL && v->graph == g ? latest(v) : NULL;
 }
 
 poprt_status prt_flow_set_outputs(const prt_compile_flow *flow, prt_module *module,

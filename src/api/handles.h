@@ -168,6 +168,10 @@ struct poprt_session {
     _Atomic(struct prt_queue *) queue; /* created by the first submit */
 };
 
+/* Lock a session for a call between runs. The first fails with POPRT_E_STATE while it runs. */
+poprt_status prt_lock_session(poprt_session *session);
+void prt_unlock_session(poprt_session *session);
+
 /* An input or output of a StepIO. */
 typedef struct prt_slot {
     prt_str name;

@@ -150,12 +150,12 @@ static bool try_lock(poprt_session *session)
     return atomic_exchange_explicit(&session->busy, 1, memory_order_acquire) == 0;
 }
 
-static void unlock_session(poprt_session *session)
+void prt_unlock_session(poprt_session *session)
 {
     atomic_store_explicit(&session->busy, 0, memory_order_release);
 }
 
-static poprt_status lock_session(poprt_session *session)
+poprt_status prt_lock_session(poprt_session *session)
 {
     struct prt_queue *queue = queue_of(session);
     if (queue != NULL && prt_queue_pending(queue) != 0)
@@ -173,9 +173,9 @@ poprt_status poprt_session_run(poprt_session *session, poprt_stepio *io)
 {
     PRT_REQUIRE(session);
     PRT_REQUIRE(io);
-    PRT_TRY(lock_session(session));
+    PRT_TRY(prt_lock_session(session));
     const poprt_status status = run(session, io);
-    unlock_session(session);
+    prt_unlock_session(session);
     return status;
 }
 
@@ -188,7 +188,7 @@ static void run_submission(void *user, const void *item)
     while (!try_lock(session))
         (void)thrd_sleep(&poll, NULL);
     const poprt_status status = run(session, s->io);
-    unlock_session(session);
+    prt_unlock_session(session);
     if (s->done != NULL)
         s->done(s->user, status, status != POPRT_OK ? prt_error_last() : NULL);
 }
@@ -254,11 +254,11 @@ static void report_step(void *user, uint32_t block, uint32_t index, uint64_t sta
 poprt_status poprt_session_watch(poprt_session *session, poprt_step_fn fn, void *user)
 {
     PRT_REQUIRE(session);
-    PRT_TRY(lock_session(session));
+    PRT_TRY(prt_lock_session(session));
     session->watch = fn;
     session->watch_user = user;
     prt_session_watch(session->session, fn != NULL ? report_step : NULL, session);
-    unlock_session(session);
+    prt_unlock_session(session);
     return POPRT_OK;
 }
 
@@ -296,9 +296,9 @@ poprt_status poprt_session_read_weight(poprt_session *session, const char *name,
     PRT_REQUIRE(session);
     PRT_REQUIRE(name);
     PRT_REQUIRE(out);
-    PRT_TRY(lock_session(session));
+    PRT_TRY(prt_lock_session(session));
     const poprt_status status = read_weight(session, name, out);
-    unlock_session(session);
+    prt_unlock_session(session);
     return prt_fail_at_stage(status, "weight");
 }
 
@@ -326,9 +326,9 @@ poprt_status poprt_session_write_weight(poprt_session *session, const char *name
     PRT_REQUIRE(session);
     PRT_REQUIRE(name);
     PRT_REQUIRE(in);
-    PRT_TRY(lock_session(session));
+    PRT_TRY(prt_lock_session(session));
     const poprt_status status = write_weight(session, name, in);
-    unlock_session(session);
+    prt_unlock_session(session);
     return prt_fail_at_stage(status, "weight");
 }
 

@@ -15,6 +15,8 @@ typedef struct prt_compile_flow {
     const prt_str *anchor_names;
     const prt_anchor *anchors;
     prt_loss_scaling scaling; /* variables by index in the module */
+    prt_str optimizer;        /* as in prt_program */
+    bool accumulates;
 } prt_compile_flow;
 
 typedef struct prt_compile_options {

@@ -413,7 +413,8 @@ static poprt_status emit_flow(emitter *e)
     p->broadcast = broadcast;
     p->anchors = anchors;
     p->scaling = from->scaling;
-    return POPRT_OK;
+    p->accumulates = from->accumulates;
+    return copy_str(e, from->optimizer, &p->optimizer) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
 static poprt_status emit_eliminated(emitter *e)

@@ -96,6 +96,8 @@ static poprt_status add_initializers(prt_onnx_reader *r, const prt_raw_graph *ra
             PRT_TRY(prt_onnx_tensor_blob(&r->source, &t, &blob));
         }
         PRT_TRY(prt_onnx_add_constant(r, g, scope, named->name, &t, blob));
+        ((prt_value *)prt_map_find(&scope->values, named->name))->initializer =
+            PRT_INITIALIZER_only;
     }
     return POPRT_OK;
 }
@@ -107,11 +109,13 @@ static poprt_status add_inputs(prt_onnx_reader *r, const prt_raw_graph *raw, prt
 {
     for (size_t i = 0; i < raw->inputs.count; i++) {
         const prt_raw_named *in = &raw->inputs.data[i];
-        const prt_value *constant = prt_map_find(&scope->values, in->name);
+        prt_value *constant = prt_map_find(&scope->values, in->name);
         const prt_type *type;
         prt_str doc;
-        if (constant != NULL && constant->constant != NULL)
+        if (constant != NULL && constant->constant != NULL) {
+            constant->initializer = PRT_INITIALIZER_input;
             continue;
+        }
         if (in->name.size == 0)
             return prt_fail(POPRT_E_PARSE, NULL, "graph input %zu has no name", i);
         PRT_TRY(

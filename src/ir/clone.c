@@ -195,6 +195,7 @@ static poprt_status copy_value(cloner *c, frame *f, const prt_value *from, prt_v
         return POPRT_E_NOMEM;
     PRT_TRY(name_value(c, from, to));
     f->values[from->id] = to;
+    to->initializer = from->initializer;
     if (from->content == NULL)
         return POPRT_OK;
     prt_content *content = PRT_NEW(c->to->arena, prt_content);

@@ -31,6 +31,13 @@ struct prt_use {
     prt_use *next, *prev; /* list of the uses of `value` */
 };
 
+/* Where a model lists a constant. */
+typedef enum prt_initializer {
+    PRT_INITIALIZER_none, /* nowhere: a Constant node, or made by a pass */
+    PRT_INITIALIZER_only, /* among its initializers */
+    PRT_INITIALIZER_input /* there, and among its inputs */
+} prt_initializer;
+
 struct prt_value {
     uint32_t id;   /* dense within its graph */
     uint32_t slot; /* output index of `def`, or index among the graph's inputs */
@@ -42,6 +49,7 @@ struct prt_value {
     prt_blob *constant; /* bytes of a constant (elements in memory layout), else NULL */
     const prt_ir_variable *variable; /* the variable that the value is, else NULL */
     const prt_content *content;      /* integer contents that inference found, else NULL */
+    uint8_t initializer;             /* of a constant: prt_initializer */
     prt_str doc;                     /* ONNX doc string of its ValueInfoProto, kept for writing */
 };
 

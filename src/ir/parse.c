@@ -132,7 +132,10 @@ static poprt_status parse_const(parser *p, prt_graph *graph, const target *t)
     PRT_TRY(prt_scan_type(s, &type));
     PRT_TRY(prt_scan_data(s, type, &blob));
     prt_value *v = prt_graph_add_constant(graph, PRT_STR(""), type, blob);
-    return v != NULL ? name_value(p, t, v) : POPRT_E_NOMEM;
+    if (v == NULL)
+        return POPRT_E_NOMEM;
+    v->initializer = t->name.size != 0 ? PRT_INITIALIZER_only : PRT_INITIALIZER_none;
+    return name_value(p, t, v);
 }
 
 static poprt_status parse_variable(parser *p, prt_graph *graph, const target *t)

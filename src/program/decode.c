@@ -339,6 +339,8 @@ static void get_flow(prt_source *s)
     p->scaling.factor = prt_get_u32(s);
     p->scaling.threshold = prt_get_f32(s);
     p->scaling.period = prt_get_i64(s);
+    p->optimizer = prt_get_str(s);
+    p->accumulates = prt_get_u32(s) != 0;
 }
 
 poprt_status prt_program_decode(prt_program *program, const void *bytes, size_t size)

@@ -216,6 +216,8 @@ static void put_flow(sink *s, const prt_program *p)
     put_u32(s, p->scaling.factor);
     put_f32(s, p->scaling.threshold);
     put_i64(s, p->scaling.period);
+    put_str(s, p->optimizer);
+    put_u32(s, p->accumulates);
 }
 
 static bool has_variables(const prt_program *p)

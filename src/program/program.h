@@ -185,6 +185,8 @@ typedef struct prt_program {
     const bool *broadcast;     /* by input: all replicas read the same blocks */
     const prt_anchor *anchors; /* by output */
     prt_loss_scaling scaling;
+    prt_str optimizer; /* of training: prt_optimizer_identity; else empty */
+    bool accumulates;  /* gradient accumulation is on */
     uint32_t n_eliminated;
     const prt_eliminated *eliminated; /* for inspection */
     uint32_t n_graphs;                /* number of fused models, see below; 0: not fused */

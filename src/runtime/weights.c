@@ -80,6 +80,20 @@ static poprt_status set_variable(prt_session *s, uint32_t i, const prt_tensor *f
     return POPRT_OK;
 }
 
+poprt_status prt_session_set_scalar(prt_session *s, prt_str name, double value)
+{
+    const uint32_t i = find_variable(s, name);
+    if (i == PRT_NO_VARIABLE)
+        return POPRT_OK;
+    if (s->program->variables[i].role != PRT_VARIABLE_scalar || prt_store_size(s->store, i) == 0)
+        return prt_fail(POPRT_E_STATE, name.data, "this variable is not a hyper-parameter");
+    s->scalars[i] = value;
+    prt_store_f64(s->program->variables[i].type->dtype, prt_store_current(s->store, i, 0), 0,
+        value);
+    prt_session_scale_scalars(s);
+    return POPRT_OK;
+}
+
 poprt_status prt_session_weight(prt_session *s, prt_str name, prt_tensor *out)
 {
     const uint32_t variable = find_variable(s, name);

@@ -172,6 +172,9 @@ typedef struct prt_optimizer_plan {
     } attrs;
 } prt_optimizer_plan;
 
+/* Returns PopART's name of a float type, such as "FLOAT16". */
+const char *prt_optimizer_type_name(int32_t dtype);
+
 /* Makes the plan of a weight of element type `dtype`, a float type. Names are in `arena`. */
 poprt_status prt_optimizer_plan_weight(const prt_optimizer *o, prt_str weight, int32_t dtype,
     const prt_optimizer_context *context, prt_arena *arena, prt_optimizer_plan *out);

@@ -19,7 +19,7 @@ typedef struct planner {
     poprt_status status;
 } planner;
 
-static const char *type_name(int32_t dtype)
+const char *prt_optimizer_type_name(int32_t dtype)
 {
     switch (dtype) {
     case PRT_DTYPE_f16:
@@ -56,7 +56,7 @@ static prt_str name_with_weight(planner *p, const char *prefix)
 
 static prt_str scalar_name(planner *p, const char *prefix)
 {
-    const char *type = type_name(p->dtype);
+    const char *type = prt_optimizer_type_name(p->dtype);
     if (prt_optimizer_has_specific(p->o, p->weight))
         return join(p, prefix, "___specific___", p->weight.data, p->weight.size);
     return join(p, prefix, "___default___", type, strlen(type));
@@ -222,7 +222,7 @@ static void plan_sgd(planner *p)
 
 static void plan_adam_scale(planner *p, number ls)
 {
-    const char *type = type_name(p->plan->scalar_type);
+    const char *type = prt_optimizer_type_name(p->plan->scalar_type);
     prt_optimizer_state *s =
         add_state(p, PRT_ADAM_SCALE, "PreviousLossScaling", p->plan->scalar_type);
     s->is_scalar = true;

@@ -230,7 +230,7 @@ static poprt_status infer_max_grad(prt_infer *c)
     return prt_gradient_infer(c, &g);
 }
 
-static void spread_plane(const pool *p, const prt_tensor *dy, size_t n, double *dx)
+static void scatter_plane(const pool *p, const prt_tensor *dy, size_t n, double *dx)
 {
     int64_t out[PRT_MAX_SPATIAL] = { 0 }, first[PRT_MAX_SPATIAL] = { 0 };
     int64_t last[PRT_MAX_SPATIAL] = { 0 };
@@ -263,7 +263,7 @@ static poprt_status eval_max_grad(prt_eval *c)
     for (size_t n = 0; n < p.planes; n++) {
         PRT_TRY(c->host->check(c));
         prt_reals_load(x->dtype, x->data, n * p.in_positions, 1, p.in_positions, plane);
-        spread_plane(&p, c->in[1], n, dx);
+        scatter_plane(&p, c->in[1], n, dx);
         prt_reals_store(x->dtype, c->out[0]->data, n * p.in_positions, 1, p.in_positions, dx);
     }
     return POPRT_OK;

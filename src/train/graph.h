@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph.h — turns a model into a training graph: the model in training form, the gradients of its
+ * loss, accumulators, and the update of the weights as an entry of its own.
+ */
+#ifndef PRT_TRAIN_GRAPH_H
+#define PRT_TRAIN_GRAPH_H
+
+#include "train/optimizer.h"
+#include "ir/ir.h"
+
+/* Automatic loss scaling. */
+typedef struct prt_training_scaling {
+    bool on;
+    float edge; /* share of the largest float16 from which a gradient counts as too large */
+} prt_training_scaling;
+
+typedef struct prt_training {
+    prt_str loss;
+    const prt_optimizer *optimizer;
+    prt_optimizer_context context;
+    /* Dropout and BatchNormalization stay as the model has them; otherwise Dropout drops, and
+     * BatchNormalization uses and updates the statistics of micro-batches. */
+    bool keep_form;
+    bool master_weights; /* weights of 16 bits are trained as float32 */
+    /* Weights to be trained; all_weights: as prt_training_build says. */
+    bool all_weights;
+    uint32_t n_weights;
+    const prt_str *weights;
+    uint32_t n_frozen; /* weights that are not trained */
+    const prt_str *frozen;
+    prt_training_scaling scaling;
+    uint32_t n_anchors; /* tensors that a step returns: gradients among them get their names */
+    const prt_str *anchors;
+} prt_training;
+
+/* The variables of automatic loss scaling, by index; UINT32_MAX without it. */
+typedef struct prt_training_result {
+    uint32_t counts, factor;
+    uint32_t n_weights; /* trained weights */
+} prt_training_result;
+
+/*
+ * Changes the module. Trained are the floating-point initializers that are also inputs of the
+ * model, as PopART's Builder makes them; in a model without such initializers, all floating-point
+ * initializers except scalars. Of these, weights on which the loss does not depend stay as they
+ * are. An initializer with the name of an optimizer state gives its first contents.
+ *
+ * Fails with POPRT_E_NOT_FOUND if the loss, or a weight that is named, does not exist; with
+ * POPRT_E_SHAPE or POPRT_E_TYPE if the loss is not one floating-point number; with
+ * POPRT_E_UNSUPPORTED if an operator has no gradient; with POPRT_E_ARG if the loss depends on no
+ * weight, or a tensor has a reserved name.
+ */
+poprt_status prt_training_build(prt_module *module, const prt_training *training,
+    prt_training_result *out);
+
+/* form.c: gives the model its training form. */
+poprt_status prt_training_form(prt_module *module);
+
+/* weights.c: the values to be trained, allocated in `arena`. */
+poprt_status prt_training_weights(prt_module *module, const prt_training *training,
+    const prt_value *loss, prt_arena *arena, prt_value ***out, uint32_t *count);
+
+#endif

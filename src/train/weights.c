@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* weights.c — which initializers of a model are trained; see graph.h. */
+#include "base/nearest.h"
+#include "train/graph.h"
+
+static bool is_listed(prt_str name, uint32_t n, const prt_str *list)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (prt_str_equal(list[i], name))
+            return true;
+    return false;
+}
+
+static bool is_float_initializer(const prt_value *v)
+{
+    return prt_value_is_constant(v) && v->initializer != PRT_INITIALIZER_none &&
+        prt_type_is_tensor(v->type) && prt_dtype_is_float(v->type->dtype) &&
+        prt_dtype_bits(v->type->dtype) >= 16 && prt_type_is_static(v->type) && v->name.size != 0;
+}
+
+/* Fails for a name of a list that is no weight, with the nearest names. */
+static poprt_status check_names(const prt_graph *g, uint32_t n, const prt_str *list)
+{
+    enum { MOST_NAMES = 512 };
+    const char *names[MOST_NAMES];
+    char nearest[512];
+    size_t count = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const prt_value *v = prt_map_find(&g->module->names, list[i]);
+        if (v != NULL && v->graph == g && is_float_initializer(v))
+            continue;
+        for (size_t k = 0; k < g->constants.count && count < MOST_NAMES; k++)
+            if (is_float_initializer(g->constants.data[k]))
+                names[count++] = g->constants.data[k]->name.data;
+        prt_nearest(list[i].data, names, count, nearest, sizeof(nearest));
+        return prt_fail(POPRT_E_NOT_FOUND, list[i].data,
+            "the model has no floating-point weight of this name%s%s",
+            nearest[0] != '\0' ? "; nearest: " : "", nearest);
+    }
+    return POPRT_OK;
+}
+
+/* Marks the values that `v` is computed from, without recursion over long chains: `stack` holds
+ * values whose op was not looked at yet. */
+typedef struct reach {
+    prt_arena *arena;
+    bool *seen; /* by value id of the main graph */
+    const prt_graph *graph;
+    PRT_VEC(const prt_value *) stack;
+} reach;
+
+static poprt_status see(reach *r, const prt_value *v)
+{
+    if (v == NULL || v->graph != r->graph || r->seen[v->id])
+        return POPRT_OK;
+    r->seen[v->id] = true;
+    return PRT_VEC_PUSH(r->arena, &r->stack, v) ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+static poprt_status see_op(reach *r, const prt_op *op)
+{
+    for (uint32_t i = 0; i < op->n_in; i++)
+        PRT_TRY(see(r, op->in[i].value));
+    for (uint32_t k = 0; k < op->n_regions; k++) {
+        prt_for_each_op (inner, op->regions[k])
+            PRT_TRY(see_op(r, inner));
+        PRT_TRY(see_op(r, op->regions[k]->ret));
+    }
+    return POPRT_OK;
+}
+
+static poprt_status find_reachable(reach *r, const prt_value *loss)
+{
+    r->seen = PRT_NEW_N(r->arena, bool, r->graph->n_values);
+    if (r->seen == NULL)
+        return POPRT_E_NOMEM;
+    PRT_TRY(see(r, loss));
+    while (r->stack.count != 0) {
+        const prt_value *v = r->stack.data[--r->stack.count];
+        if (v->def != NULL)
+            PRT_TRY(see_op(r, v->def));
+    }
+    return POPRT_OK;
+}
+
+static bool is_chosen(const prt_training *t, const prt_value *v, bool inputs_only)
+{
+    if (!t->all_weights)
+        return is_listed(v->name, t->n_weights, t->weights);
+    if (is_listed(v->name, t->n_frozen, t->frozen))
+        return false;
+    return inputs_only ? v->initializer == PRT_INITIALIZER_input : v->type->rank > 0;
+}
+
+poprt_status prt_training_weights(prt_module *module, const prt_training *t, const prt_value *loss,
+    prt_arena *arena, prt_value ***out, uint32_t *count)
+{
+    const prt_graph *g = module->main;
+    reach r = { .arena = arena, .graph = g };
+    bool inputs_only = false;
+    PRT_TRY(check_names(g, t->n_weights, t->weights));
+    PRT_TRY(check_names(g, t->n_frozen, t->frozen));
+    PRT_TRY(find_reachable(&r, loss));
+    *count = 0;
+    *out = PRT_NEW_N(arena, prt_value *, g->constants.count);
+    if (*out == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t i = 0; i < g->constants.count; i++)
+        inputs_only = inputs_only ||
+            (is_float_initializer(g->constants.data[i]) &&
+                g->constants.data[i]->initializer == PRT_INITIALIZER_input);
+    for (size_t i = 0; i < g->constants.count; i++) {
+        prt_value *v = g->constants.data[i];
+        if (is_float_initializer(v) && r.seen[v->id] && is_chosen(t, v, inputs_only))
+            (*out)[(*count)++] = v;
+    }
+    return POPRT_OK;
+}
