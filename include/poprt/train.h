@@ -220,6 +220,94 @@ POPRT_API poprt_status poprt_compile_training(const poprt_model *model,
 POPRT_API poprt_status poprt_session_update_optimizer(poprt_session *session,
     const poprt_optimizer *optimizer);
 
+/* Counters of a session. Random numbers depend on the seed, the micro-batch and the replica alone:
+ * a session with the same seed and the same number of micro-batches draws the same ones. */
+typedef struct poprt_train_progress {
+    size_t struct_size;     /* set by the caller */
+    uint64_t updates;       /* whole updates since the first step, also across checkpoints */
+    uint64_t micro_batches; /* micro-batches of a replica since the seed was set */
+    uint64_t seed;
+} poprt_train_progress;
+
+POPRT_API poprt_status poprt_session_get_progress(poprt_session *session,
+    poprt_train_progress *out);
+
+/* Sets the seed of random operators; it begins as the option `seed`. The number of micro-batches
+ * becomes 0. */
+POPRT_API poprt_status poprt_session_set_random_seed(poprt_session *session, uint64_t seed);
+
+/* Sets seed and number of micro-batches, as poprt_session_get_progress has returned them. */
+POPRT_API poprt_status poprt_session_set_random_state(poprt_session *session, uint64_t seed,
+    uint64_t micro_batches);
+
+/*
+ * Writes weights, optimizer states, statistics, values of the optimizer and counters to a PopEF
+ * file. The file is complete or absent, at any moment and after any crash: a new file replaces the
+ * old one once it is on the disk. If `keep` is above 0, older files stay as `path`.1 (the newest)
+ * to `path`.`keep`. Fails with POPRT_E_STATE if the executable has no variables.
+ */
+POPRT_API poprt_status poprt_session_save_checkpoint(poprt_session *session, const char *path,
+    int32_t keep);
+
+/*
+ * Continues from a checkpoint: the next steps give the same bits as if training had not been
+ * interrupted. The file is checked as a whole first; if it is damaged (POPRT_E_PARSE), or belongs
+ * to another optimizer (POPRT_E_ARG) or model (POPRT_E_NOT_FOUND, POPRT_E_SHAPE), the session does
+ * not change. Accumulation, batches per step and threads may differ from those of the session that
+ * wrote it.
+ */
+POPRT_API poprt_status poprt_session_load_checkpoint(poprt_session *session, const char *path);
+
+/*
+ * Returns a copy of a model, which must have the weights of the session, with the session's weights
+ * and statistics. With `with_state` 1 it also has the optimizer's states as initializers of their
+ * names, so that poprt_compile_training continues from it. Weights of 16 bits that are trained as
+ * float32 (`master_weights`) are rounded; the state Master___<weight> has all bits. Fails with
+ * POPRT_E_NOT_FOUND or POPRT_E_SHAPE if the model is another one.
+ */
+POPRT_API poprt_status poprt_session_export_model(poprt_session *session, const poprt_model *model,
+    int32_t with_state, poprt_model **out);
+
+/* Writes that model, states included, as ONNX: poprt_model_save_file. */
+POPRT_API poprt_status poprt_session_save_model(poprt_session *session, const poprt_model *model,
+    const char *path);
+
+/* ---- weights of the host */
+
+/*
+ * A copy of a session's weights, statistics and optimizer states, which the caller reads, changes
+ * and hands to sessions of the same executable. One thread at a time may use it.
+ */
+typedef struct poprt_weights poprt_weights;
+
+enum { POPRT_WEIGHTS_IGNORE_MISSING = 1 };
+
+/* Creates a copy of the present contents. */
+POPRT_API poprt_status poprt_weights_create(poprt_session *session, poprt_weights **out);
+POPRT_API void poprt_weights_release(poprt_weights *weights);
+
+/* Number of tensors, and one of them: its name, and the tensor, whose data belongs to the copy and
+ * may be changed. Fails with POPRT_E_NOT_FOUND past the end or for an unknown name. */
+POPRT_API size_t poprt_weights_count(const poprt_weights *weights);
+POPRT_API poprt_status poprt_weights_at(const poprt_weights *weights, size_t index,
+    const char **name, poprt_tensor *out);
+POPRT_API poprt_status poprt_weights_find(const poprt_weights *weights, const char *name,
+    poprt_tensor *out);
+
+/* Copies the initializers of a model (PopART: resetHostWeights). Every initializer whose name is
+ * that of a tensor must have its type and shape. Tensors that the model does not have are
+ * POPRT_E_NOT_FOUND, unless `flags` has POPRT_WEIGHTS_IGNORE_MISSING; optimizer states may always
+ * be missing, and then stay. On failure nothing changes. */
+POPRT_API poprt_status poprt_weights_load_model(poprt_weights *weights, const poprt_model *model,
+    int32_t flags);
+
+/* Copy from and to a session. The session's executable must have the tensors of the copy; on
+ * failure nothing changes. */
+POPRT_API poprt_status poprt_session_weights_to_host(poprt_session *session,
+    poprt_weights *weights);
+POPRT_API poprt_status poprt_session_weights_from_host(poprt_session *session,
+    const poprt_weights *weights);
+
 #ifdef __cplusplus
 }
 #endif

@@ -81,3 +81,35 @@ poprt_status poprt_session_update_optimizer(poprt_session *session,
     prt_unlock_session(session);
     return prt_fail_at_stage(status, "optimizer");
 }
+
+/* ---- counters */
+
+poprt_status poprt_session_get_progress(poprt_session *session, poprt_train_progress *out)
+{
+    PRT_REQUIRE(session);
+    PRT_REQUIRE(out);
+    prt_session_counters now;
+    PRT_TRY(prt_lock_session(session));
+    prt_session_progress(session->session, &now);
+    prt_unlock_session(session);
+    const poprt_train_progress progress = { .struct_size = sizeof(progress),
+        .updates = now.updates,
+        .micro_batches = now.micro_batches,
+        .seed = now.seed };
+    return prt_export(out, &progress, sizeof(progress), "out");
+}
+
+poprt_status poprt_session_set_random_state(poprt_session *session, uint64_t seed,
+    uint64_t micro_batches)
+{
+    PRT_REQUIRE(session);
+    PRT_TRY(prt_lock_session(session));
+    prt_session_set_seed(session->session, seed, micro_batches);
+    prt_unlock_session(session);
+    return POPRT_OK;
+}
+
+poprt_status poprt_session_set_random_seed(poprt_session *session, uint64_t seed)
+{
+    return poprt_session_set_random_state(session, seed, 0);
+}

@@ -17,92 +17,9 @@
 
 #include "base/crc.h"
 #include "program/codec.h"
-#include "program/popef.h"
+#include "program/popef_emit.h"
 #include "poprt/base.h"
 #include "tensor/tensor.h"
-
-enum { FLAG_NO_CRC = 2 };
-enum { HEADER_SIZE = 64, SMALL_ALIGN = 64, PAGE_ALIGN = 4096, PAGE_FROM = 1 << 20 };
-
-typedef struct writer {
-    poprt_write_fn write;
-    void *user;
-    prt_arena *arena;
-    uint64_t at;
-} writer;
-
-static poprt_status emit(writer *w, const void *bytes, size_t size)
-{
-    if (size != 0 && w->write(w->user, bytes, size) != 0)
-        return prt_fail(POPRT_E_IO, NULL, "the write function failed at byte %" PRIu64, w->at);
-    w->at += size;
-    return POPRT_OK;
-}
-
-static poprt_status emit_zeros(writer *w, size_t size)
-{
-    static const unsigned char zeros[256];
-    for (; size > 0; size -= size < sizeof(zeros) ? size : sizeof(zeros))
-        PRT_TRY(emit(w, zeros, size < sizeof(zeros) ? size : sizeof(zeros)));
-    return POPRT_OK;
-}
-
-static void store(unsigned char *to, uint64_t value, int bytes)
-{
-    for (int i = 0; i < bytes; i++)
-        to[i] = (unsigned char)(value >> (8 * i));
-}
-
-static poprt_status emit_blob(writer *w, uint32_t type, uint32_t flags, prt_str descriptor,
-    const void *payload, size_t size, size_t align)
-{
-    const uint64_t begin = w->at + HEADER_SIZE + 4 + descriptor.size;
-    const uint64_t payload_at = (begin + align - 1) / align * align;
-    const uint64_t content = payload_at - (w->at + HEADER_SIZE) + size;
-    const uint64_t total = (HEADER_SIZE + content + 7) / 8 * 8;
-    unsigned char header[HEADER_SIZE + 4] = "POPEF-C";
-    (void)snprintf((char *)header + 8, 16, "1.0.0");
-    store(header + 24, type, 4);
-    store(header + 28, HEADER_SIZE, 4);
-    store(header + 32, total, 8);
-    store(header + 40, content, 8);
-    store(header + 48, flags, 4);
-    store(header + 52, prt_crc32c(0, descriptor.data, descriptor.size), 4);
-    store(header + HEADER_SIZE, descriptor.size, 4);
-    PRT_TRY(emit(w, header, sizeof(header)));
-    PRT_TRY(emit(w, descriptor.data, descriptor.size));
-    PRT_TRY(emit_zeros(w, (size_t)(payload_at - begin)));
-    PRT_TRY(emit(w, payload, size));
-    return emit_zeros(w, (size_t)(total - HEADER_SIZE - content));
-}
-
-/* In `shape`, a symbolic or unknown dimension is -1 and its text is in dimNames. */
-static void put_tensor_info(prt_json_out *j, const prt_dims *dims, const prt_type *type)
-{
-    while (type != NULL && type->kind != PRT_VALUE_TENSOR)
-        type = type->elem;
-    prt_json_open(j, "tensorInfo", '{');
-    prt_json_put_text(j, "dataType",
-        prt_str_of(type != NULL ? prt_dtype_of(type->dtype)->popef : "UNKNOWN"));
-    prt_json_open(j, "shape", '[');
-    bool symbolic = false;
-    for (int32_t i = 0; type != NULL && i < type->rank; i++) {
-        const bool number = prt_dim_is_number(type->dims[i]);
-        symbolic = symbolic || !number;
-        prt_json_put_i64(j, NULL, number ? type->dims[i] : -1);
-    }
-    prt_json_close(j, ']');
-    if (symbolic) {
-        prt_json_open(j, "dimNames", '[');
-        for (int32_t i = 0; i < type->rank; i++) {
-            char text[256];
-            prt_dim_print(dims, type->dims[i], text, sizeof(text));
-            prt_json_put_text(j, NULL, prt_str_of(text));
-        }
-        prt_json_close(j, ']');
-    }
-    prt_json_close(j, '}');
-}
 
 /* Program indices of PopART, which say when an anchor is transferred. */
 enum { WEIGHTS_FROM_HOST = 0, PROGRAM = 5, WEIGHTS_TO_HOST = 7 };
@@ -115,7 +32,7 @@ static void put_anchor(prt_json_out *j, const prt_dims *dims, prt_str name, cons
     prt_json_open(j, NULL, '{');
     prt_json_put_text(j, "name", name);
     prt_json_put_text(j, "handle", prt_str_of(handle));
-    put_tensor_info(j, dims, info);
+    prt_popef_put_tensor_info(j, dims, info);
     prt_json_put_bool(j, "isPerReplica", false);
     prt_json_put_text(j, "type", prt_str_of(type));
     prt_json_open(j, "programs", '[');
@@ -159,7 +76,7 @@ static void put_program_flow(prt_json_out *j)
     prt_json_close(j, '}');
 }
 
-static poprt_status write_metadata(writer *w, const prt_program *p, prt_str name)
+static poprt_status write_metadata(prt_popef_writer *w, const prt_program *p, prt_str name)
 {
     prt_json_out j;
     prt_json_out_init(&j, w->arena, false);
@@ -187,10 +104,11 @@ static poprt_status write_metadata(writer *w, const prt_program *p, prt_str name
     prt_json_close(&j, '}');
     prt_str text = { NULL, 0 };
     PRT_TRY(prt_json_out_finish(&j, &text));
-    return emit_blob(w, PRT_POPEF_METADATA, 0, text, NULL, 0, 8);
+    return prt_popef_emit_blob(w, PRT_POPEF_METADATA, 0, text, NULL, 0, 8);
 }
 
-static poprt_status write_executable(writer *w, prt_str name, const void *bytes, size_t size)
+static poprt_status write_executable(prt_popef_writer *w, prt_str name, const void *bytes,
+    size_t size)
 {
     prt_json_out j;
     prt_json_out_init(&j, w->arena, false);
@@ -202,7 +120,7 @@ static poprt_status write_executable(writer *w, prt_str name, const void *bytes,
     prt_json_close(&j, '}');
     prt_str text = { NULL, 0 };
     PRT_TRY(prt_json_out_finish(&j, &text));
-    return emit_blob(w, PRT_POPEF_EXECUTABLE, 0, text, bytes, size, 8);
+    return prt_popef_emit_blob(w, PRT_POPEF_EXECUTABLE, 0, text, bytes, size, 8);
 }
 
 /* Returns the bytes of a weight as stored: elements as in memory; strings as u32 length and
@@ -226,7 +144,7 @@ static poprt_status payload_of(const prt_constant *c, prt_arena *arena, const vo
     *bytes = to;
     *size = sum;
     for (size_t i = 0; i < n; i++) {
-        store(to, strings[i].size, 4);
+        prt_popef_store(to, strings[i].size, 4);
         if (strings[i].size != 0)
             memcpy(to + 4, strings[i].data, strings[i].size);
         to += 4 + strings[i].size;
@@ -234,7 +152,7 @@ static poprt_status payload_of(const prt_constant *c, prt_arena *arena, const vo
     return POPRT_OK;
 }
 
-static poprt_status write_constant(writer *w, const prt_program *p, const prt_constant *c)
+static poprt_status write_constant(prt_popef_writer *w, const prt_program *p, const prt_constant *c)
 {
     const void *bytes = NULL;
     size_t size = 0;
@@ -249,17 +167,17 @@ static poprt_status write_constant(writer *w, const prt_program *p, const prt_co
     prt_json_out_init(&j, w->arena, false);
     prt_json_open(&j, NULL, '{');
     prt_json_put_text(&j, "name", c->name);
-    put_tensor_info(&j, p->dims, c->type);
+    prt_popef_put_tensor_info(&j, p->dims, c->type);
     prt_json_put_i64(&j, "payloadSize", (int64_t)size);
     prt_json_put_i64(&j, "crc", differs ? 0 : sum);
     prt_json_close(&j, '}');
     prt_str text = { NULL, 0 };
     PRT_TRY(prt_json_out_finish(&j, &text));
-    return emit_blob(w, PRT_POPEF_TENSOR, differs ? FLAG_NO_CRC : 0, text, bytes, size,
-        size >= PAGE_FROM ? PAGE_ALIGN : SMALL_ALIGN);
+    return prt_popef_emit_blob(w, PRT_POPEF_TENSOR, differs ? PRT_POPEF_NO_CRC : 0, text, bytes,
+        size, prt_popef_payload_align(size));
 }
 
-static poprt_status write_all(writer *w, const prt_program *p)
+static poprt_status write_all(prt_popef_writer *w, const prt_program *p)
 {
     const void *bytes = NULL;
     size_t size = 0;
@@ -276,7 +194,7 @@ static poprt_status write_all(writer *w, const prt_program *p)
 
 poprt_status prt_popef_write(const prt_program *program, poprt_write_fn write, void *user)
 {
-    writer w = { .write = write, .user = user };
+    prt_popef_writer w = { .write = write, .user = user };
     PRT_TRY(prt_arena_create(program->allocator, 0, &w.arena));
     const poprt_status status = write_all(&w, program);
     prt_arena_release(w.arena);

@@ -74,7 +74,7 @@ static void *host_idle_scratch(prt_eval *c, size_t parts, size_t least, size_t *
 static poprt_status host_check(prt_eval *c)
 {
     const prt_frame *f = ((const running *)c->user)->frame;
-    if (atomic_load_explicit(&f->session->cancel, memory_order_relaxed))
+    if (!f->is_update && atomic_load_explicit(&f->session->cancel, memory_order_relaxed))
         return prt_fail(POPRT_E_CANCELLED, c->origin.data, "run was cancelled");
     return POPRT_OK;
 }

@@ -89,4 +89,25 @@ poprt_status prt_session_set_weight(prt_session *session, prt_str name, const pr
  * the program does not have is ignored, since a scalar that no step reads is not a variable. */
 poprt_status prt_session_set_scalar(prt_session *session, prt_str name, double value);
 
+/* Return a variable of the program, and its contents as of the last update. */
+const prt_variable *prt_session_variable_of(const prt_session *session, uint32_t variable);
+prt_tensor prt_session_variable(const prt_session *session, uint32_t variable);
+
+/* checkpoint.c: writes and reads weights, states, statistics, scalars and counters. Reading fails
+ * before it changes anything: with POPRT_E_PARSE for a damaged file, POPRT_E_ARG for one of another
+ * optimizer, POPRT_E_NOT_FOUND or POPRT_E_SHAPE for one of another model. The program must have
+ * variables. */
+poprt_status prt_session_write_checkpoint(prt_session *session, poprt_write_fn write, void *user);
+poprt_status prt_session_read_checkpoint(prt_session *session, const prt_blob *file);
+
+/* Counters of training, which decide random numbers and the order of a loader. */
+typedef struct prt_session_counters {
+    uint64_t updates;       /* whole updates since the first step */
+    uint64_t micro_batches; /* micro-batches of them since the seed was set */
+    uint64_t seed;
+} prt_session_counters;
+void prt_session_progress(const prt_session *session, prt_session_counters *out);
+/* Sets the seed of random operators, and the number of micro-batches drawn from it already. */
+void prt_session_set_seed(prt_session *session, uint64_t seed, uint64_t micro_batches);
+
 #endif

@@ -65,6 +65,18 @@ static poprt_status variable_tensor(const prt_session *s, uint32_t i, prt_tensor
     return POPRT_OK;
 }
 
+const prt_variable *prt_session_variable_of(const prt_session *s, uint32_t variable)
+{
+    return &s->program->variables[variable];
+}
+
+prt_tensor prt_session_variable(const prt_session *s, uint32_t variable)
+{
+    prt_tensor t = { .kind = PRT_VALUE_ABSENT };
+    (void)variable_tensor(s, variable, &t);
+    return t;
+}
+
 static poprt_status set_variable(prt_session *s, uint32_t i, const prt_tensor *from)
 {
     const prt_variable *v = &s->program->variables[i];

@@ -105,6 +105,10 @@ static poprt_status make_master(trainer *t, uint32_t i)
     PRT_TRY(prt_module_keep(t->m, blob));
     v->init = blob;
     v->type = w->type = full;
+    char name[1024];
+    bool adopted;
+    (void)snprintf(name, sizeof(name), "Master___%.*s", PRT_STR_ARG(v->name));
+    PRT_TRY(prt_training_adopt(t->m, v, prt_str_of(name), &adopted));
     prt_build b = { .graph = t->m->main, .before = t->m->main->first, .origin = w->name };
     prt_cast_attrs a = PRT_ATTRS_OF(cast);
     PRT_ATTR_SET(a, cast, to, half->dtype);

@@ -2,7 +2,7 @@
 /* state.c — first contents of states, and reserved names; see state.h. */
 #include "train/state.h"
 
-/* Prefixes of PopART's own tensors. */
+/* Prefixes of PopART's own tensors, and of the float32 contents of 16-bit weights. */
 static const char *const reserved[] = { "Gradient___", "UpdatedVar___", "Accl___", "Accl1___",
     "Accl2___", "Accl3___", "Step___", "Accum___", "Counter___", "AcclIntoReduce___",
     "AcclIntoUpdate___", "AcclOutOfAcclUpdate___", "AdamUpdater___", "AdaptiveUpdater___",
@@ -18,7 +18,7 @@ static const char *const reserved[] = { "Gradient___", "UpdatedVar___", "Accl___
     "adaptiveMomentum___", "adaptiveEps___", "adaptiveGradientScaling___", "lossScaling_",
     "randomSeed___", "randomSeedModifier___", "ConstValue___", "Index___", "Init___", "Iterator___",
     "LoopCond___", "Restored___", "Stashed___", "RemoteArg___", "anchorSum___", "anchorFinal___",
-    "cycleCount___" };
+    "cycleCount___", "Master___" };
 
 static const char *reserved_prefix(prt_str name)
 {
@@ -62,22 +62,21 @@ poprt_status prt_training_fill(prt_module *module, prt_ir_variable *v, double va
     return POPRT_OK;
 }
 
-/* Takes the contents of the initializer with the variable's name, if there is one. */
-static poprt_status adopt(prt_module *module, prt_ir_variable *v, bool *adopted)
+poprt_status prt_training_adopt(prt_module *module, prt_ir_variable *v, prt_str name, bool *adopted)
 {
-    prt_value *saved = prt_map_find(&module->names, v->name);
+    prt_value *saved = prt_map_find(&module->names, name);
     *adopted = false;
     if (saved == NULL || saved->graph != module->main || !prt_value_is_constant(saved) ||
         saved->initializer == PRT_INITIALIZER_none)
         return POPRT_OK;
     uint64_t have = 0, need = 0;
     if (!prt_type_is_tensor(saved->type) || saved->type->dtype != v->type->dtype)
-        return prt_fail(POPRT_E_TYPE, v->name.data,
+        return prt_fail(POPRT_E_TYPE, name.data,
             "this optimizer state is %s in the model, and %s with this optimizer",
             prt_type_is_tensor(saved->type) ? prt_dtype_of(saved->type->dtype)->name : "no tensor",
             prt_dtype_of(v->type->dtype)->name);
     if (!prt_type_count(saved->type, &have) || !prt_type_count(v->type, &need) || have != need)
-        return prt_fail(POPRT_E_SHAPE, v->name.data,
+        return prt_fail(POPRT_E_SHAPE, name.data,
             "this optimizer state has %llu elements in the model, and %llu with this optimizer",
             (unsigned long long)have, (unsigned long long)need);
     if (prt_value_used(saved))
@@ -94,7 +93,7 @@ static poprt_status adopt(prt_module *module, prt_ir_variable *v, bool *adopted)
 poprt_status prt_training_first_value(prt_module *module, prt_ir_variable *v)
 {
     bool adopted;
-    return adopt(module, v, &adopted);
+    return prt_training_adopt(module, v, v->name, &adopted);
 }
 
 poprt_status prt_training_first_state(prt_module *module, prt_ir_variable *v,
@@ -102,7 +101,7 @@ poprt_status prt_training_first_state(prt_module *module, prt_ir_variable *v,
 {
     bool adopted;
     uint64_t count = 0;
-    PRT_TRY(adopt(module, v, &adopted));
+    PRT_TRY(prt_training_adopt(module, v, v->name, &adopted));
     if (adopted)
         return POPRT_OK;
     if (state->init == PRT_OPTIMIZER_INIT_VALUE || state->value == 0.0 || weight->init == NULL)

@@ -20,6 +20,11 @@ poprt_status prt_training_first_state(prt_module *module, prt_ir_variable *v,
 /* The same for a variable that begins as `fill` without such an initializer. */
 poprt_status prt_training_first_value(prt_module *module, prt_ir_variable *v);
 
+/* Takes the contents of the initializer `name`, of the variable's type, as its first contents. Sets
+ * `adopted` to whether the model has it. */
+poprt_status prt_training_adopt(prt_module *module, prt_ir_variable *v, prt_str name,
+    bool *adopted);
+
 /* Fails with POPRT_E_ARG if an initializer is a state of another optimizer. */
 poprt_status prt_training_check_states(const prt_module *module);
 

@@ -6,13 +6,9 @@
  */
 #include <math.h>
 
-#include "api_test.h"
-#include "training_model.h"
+#include "lesson.h"
 
-#include "poprt/train.h"
-
-/* The model of training_model.h: loss = mean((x w + b - y)^2) over [4, 3] -> [4, 2]. */
-enum { ROWS = 4, IN = 3, OUT = 2, STEPS = 20 };
+enum { STEPS = 20 };
 
 typedef struct reference {
     double w[IN][OUT], b[OUT];
@@ -50,90 +46,10 @@ static void step_sgd(reference *r, const reference *g, double rate)
     }
 }
 
-typedef struct lesson {
-    poprt_env *env;
-    poprt_model *model;
-    poprt_optimizer *optimizer;
-    poprt_flow *flow;
-    poprt_config *config;
-    float x[64][ROWS * IN], y[64][ROWS * OUT];
-} lesson;
-
-static lesson *begin(const char *kind, int64_t batches)
-{
-    lesson *l = calloc(1, sizeof(*l));
-    uint32_t seed = 7;
-    ck_assert_ptr_nonnull(l);
-    ck_assert_ok(poprt_env_create(NULL, &l->env));
-    ck_assert_ok(
-        poprt_model_load_bytes(l->env, linear_model, sizeof(linear_model), NULL, &l->model));
-    ck_assert_ok(poprt_optimizer_create(l->env, kind, &l->optimizer));
-    ck_assert_ok(poprt_flow_create(l->env, batches, &l->flow));
-    ck_assert_ok(poprt_config_create(l->env, &l->config));
-    for (size_t i = 0; i < sizeof(l->x) / sizeof(float) + sizeof(l->y) / sizeof(float); i++) {
-        seed = seed * 1664525u + 1013904223u;
-        const float v = (float)(seed >> 16) / 65536.0f - 0.5f;
-        if (i < sizeof(l->x) / sizeof(float))
-            ((float *)l->x)[i] = v;
-        else
-            ((float *)l->y)[i - sizeof(l->x) / sizeof(float)] = v;
-    }
-    return l;
-}
-
-static void end(lesson *l)
-{
-    poprt_config_release(l->config);
-    poprt_flow_release(l->flow);
-    poprt_optimizer_release(l->optimizer);
-    poprt_model_release(l->model);
-    poprt_env_release(l->env);
-    free(l);
-}
-
-static poprt_status compile(lesson *l, poprt_executable **out)
-{
-    const poprt_training training = { .struct_size = sizeof(training),
-        .loss = "loss",
-        .optimizer = l->optimizer,
-        .flow = l->flow };
-    return poprt_compile_training(l->model, &training, l->config, out);
-}
-
-static poprt_session *session_for(lesson *l)
-{
-    poprt_executable *exec = NULL;
-    poprt_session *session = NULL;
-    ck_assert_ok(compile(l, &exec));
-    ck_assert_ok(poprt_session_create(exec, l->config, &session));
-    poprt_executable_release(exec);
-    return session;
-}
-
-static poprt_stepio *bind(lesson *l, poprt_session *session, int64_t blocks)
-{
-    poprt_stepio *io = NULL;
-    const int64_t nx = blocks * ROWS * IN, ny = blocks * ROWS * OUT;
-    const poprt_tensor x = { l->x, (size_t)nx * 4, &nx, 1, POPRT_DTYPE_FLOAT32 };
-    const poprt_tensor y = { l->y, (size_t)ny * 4, &ny, 1, POPRT_DTYPE_FLOAT32 };
-    ck_assert_ok(poprt_stepio_create(session, &io));
-    ck_assert_ok(poprt_stepio_bind(io, "x", &x));
-    ck_assert_ok(poprt_stepio_bind(io, "y", &y));
-    return io;
-}
-
-static void read_weights(poprt_session *session, float w[IN * OUT], float b[OUT])
-{
-    poprt_tensor tensor = { .data = w, .size = sizeof(float) * IN * OUT };
-    ck_assert_ok(poprt_session_read_weight(session, "w", &tensor));
-    tensor = (poprt_tensor){ .data = b, .size = sizeof(float) * OUT };
-    ck_assert_ok(poprt_session_read_weight(session, "b", &tensor));
-}
-
 static void compare(poprt_session *session, const reference *r)
 {
     float w[IN * OUT], b[OUT];
-    read_weights(session, w, b);
+    lesson_weights(session, w, b);
     for (int o = 0; o < OUT; o++) {
         for (int k = 0; k < IN; k++)
             ck_assert_double_eq_tol((double)w[k * OUT + o], r->w[k][o], 1e-6);
@@ -143,13 +59,13 @@ static void compare(poprt_session *session, const reference *r)
 
 START_TEST(losses_and_weights_are_those_of_double)
 {
-    lesson *l = begin("sgd", STEPS);
+    lesson *l = lesson_begin("sgd", STEPS);
     reference r = first();
     poprt_tensor losses;
     ck_assert_ok(poprt_optimizer_set(l->optimizer, "learning_rate", 0.3f, 1));
     ck_assert_ok(poprt_flow_anchor(l->flow, "loss", POPRT_ANCHOR_ALL, 0));
-    poprt_session *session = session_for(l);
-    poprt_stepio *io = bind(l, session, STEPS);
+    poprt_session *session = lesson_session(l);
+    poprt_stepio *io = lesson_bind(l, session, STEPS);
     ck_assert_ok(poprt_session_run(session, io));
     ck_assert_ok(poprt_stepio_output(io, 2, &losses));
     for (int i = 0; i < STEPS; i++) {
@@ -161,7 +77,7 @@ START_TEST(losses_and_weights_are_those_of_double)
     compare(session, &r);
     poprt_stepio_release(io);
     poprt_session_release(session);
-    end(l);
+    lesson_end(l);
 }
 END_TEST
 
@@ -173,7 +89,7 @@ START_TEST(accumulation_and_replicas_add_gradients)
     for (int a = 1; a <= 3; a++)
         for (int n = 1; n <= 3; n++)
             for (int s = 0; s < 3; s++) {
-                lesson *l = begin("sgd", 2);
+                lesson *l = lesson_begin("sgd", 2);
                 reference r = first();
                 char text[16];
                 ck_assert_ok(poprt_optimizer_set(l->optimizer, "learning_rate", 0.1f, 0));
@@ -187,8 +103,8 @@ START_TEST(accumulation_and_replicas_add_gradients)
                     "accumulation_and_replication_reduction_type", strategies[s][0]));
                 ck_assert_ok(poprt_config_set(l->config,
                     "mean_accumulation_and_replication_reduction_strategy", strategies[s][1]));
-                poprt_session *session = session_for(l);
-                poprt_stepio *io = bind(l, session, 2 * a * n);
+                poprt_session *session = lesson_session(l);
+                poprt_stepio *io = lesson_bind(l, session, 2 * a * n);
                 ck_assert_ok(poprt_session_run(session, io));
                 for (int b = 0, k = 0; b < 2; b++) {
                     reference g = { 0 };
@@ -199,19 +115,19 @@ START_TEST(accumulation_and_replicas_add_gradients)
                 compare(session, &r);
                 poprt_stepio_release(io);
                 poprt_session_release(session);
-                end(l);
+                lesson_end(l);
             }
 }
 END_TEST
 
 START_TEST(optimizers_are_replaced_between_steps)
 {
-    lesson *l = begin("sgd", 1);
+    lesson *l = lesson_begin("sgd", 1);
     reference r = first();
     poprt_optimizer *next = NULL;
     ck_assert_ok(poprt_optimizer_set(l->optimizer, "learning_rate", 0.1f, 0));
-    poprt_session *session = session_for(l);
-    poprt_stepio *io = bind(l, session, 1);
+    poprt_session *session = lesson_session(l);
+    poprt_stepio *io = lesson_bind(l, session, 1);
     for (int i = 0; i < 3; i++) {
         const float rate = 0.1f / (float)(i + 1);
         reference g = { 0 };
@@ -233,7 +149,7 @@ START_TEST(optimizers_are_replaced_between_steps)
     poprt_optimizer_release(next);
     poprt_stepio_release(io);
     poprt_session_release(session);
-    end(l);
+    lesson_end(l);
 }
 END_TEST
 
@@ -241,7 +157,7 @@ START_TEST(popef_files_train_the_same_weights)
 {
     static const char *const kinds[] = { "sgd", "adam", "lamb", "rmsprop", "adadelta" };
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
-        lesson *l = begin(kinds[k], 8);
+        lesson *l = lesson_begin(kinds[k], 8);
         poprt_executable *exec = NULL, *loaded = NULL;
         float w[2][IN * OUT], b[2][OUT];
         buffer bytes = { 0 };
@@ -249,16 +165,16 @@ START_TEST(popef_files_train_the_same_weights)
             ck_assert_ok(poprt_optimizer_set(l->optimizer, "momentum", 0.9f, 1));
         if (k < 3)
             ck_assert_ok(poprt_optimizer_clip(l->optimizer, 0, NULL, 0.5f));
-        ck_assert_ok(compile(l, &exec));
+        ck_assert_ok(lesson_compile(l, l->model, &exec));
         ck_assert_ok(poprt_executable_save(exec, buffer_write, &bytes));
         ck_assert_ok(poprt_executable_load_bytes(l->env, bytes.data, bytes.size, NULL, &loaded));
         for (int i = 0; i < 2; i++) {
             poprt_session *session = NULL;
             ck_assert_ok(poprt_session_create(i == 0 ? exec : loaded, NULL, &session));
-            poprt_stepio *io = bind(l, session, 8);
+            poprt_stepio *io = lesson_bind(l, session, 8);
             for (int step = 0; step < 3; step++)
                 ck_assert_ok(poprt_session_run(session, io));
-            read_weights(session, w[i], b[i]);
+            lesson_weights(session, w[i], b[i]);
             poprt_stepio_release(io);
             poprt_session_release(session);
         }
@@ -268,14 +184,14 @@ START_TEST(popef_files_train_the_same_weights)
         poprt_executable_release(exec);
         poprt_executable_release(loaded);
         free(bytes.data);
-        end(l);
+        lesson_end(l);
     }
 }
 END_TEST
 
 START_TEST(gradients_and_weights_are_anchors)
 {
-    lesson *l = begin("sgd", 1);
+    lesson *l = lesson_begin("sgd", 1);
     const reference r = first();
     reference g = { 0 };
     poprt_tensor out;
@@ -283,8 +199,8 @@ START_TEST(gradients_and_weights_are_anchors)
     ck_assert_ok(poprt_flow_anchor(l->flow, "w", POPRT_ANCHOR_FINAL, 0));
     ck_assert_ok(poprt_flow_anchor(l->flow, "Gradient___s", POPRT_ANCHOR_FINAL, 0));
     ck_assert_ok(poprt_optimizer_set(l->optimizer, "lossScaling", 4, 1));
-    poprt_session *session = session_for(l);
-    poprt_stepio *io = bind(l, session, 1);
+    poprt_session *session = lesson_session(l);
+    poprt_stepio *io = lesson_bind(l, session, 1);
     ck_assert_ok(poprt_session_run(session, io));
     (void)differentiate(&r, l->x[0], l->y[0], &g);
     ck_assert_ok(poprt_stepio_output(io, 2, &out));
@@ -297,7 +213,7 @@ START_TEST(gradients_and_weights_are_anchors)
     ck_assert_uint_eq(out.size, ROWS * OUT * 4);
     poprt_stepio_release(io);
     poprt_session_release(session);
-    end(l);
+    lesson_end(l);
 }
 END_TEST
 
@@ -311,7 +227,7 @@ static void refused(lesson *l, const poprt_training *training, poprt_status stat
 
 START_TEST(wrong_trainings_are_refused)
 {
-    lesson *l = begin("sgd", 1);
+    lesson *l = lesson_begin("sgd", 1);
     static const char *const unknown[] = { "ww" }, *const both[] = { "w", "b" };
     poprt_training t = { .struct_size = sizeof(t), .loss = "lost", .optimizer = l->optimizer };
     refused(l, &t, POPRT_E_NOT_FOUND, "no tensor of this name");
@@ -332,13 +248,13 @@ START_TEST(wrong_trainings_are_refused)
     ck_assert_ok(poprt_config_set(l->config, "accumulation_factor", "1"));
     ck_assert_ok(poprt_config_set(l->config, "automatic_loss_scaling", "true"));
     refused(l, &t, POPRT_E_ARG, "not constant");
-    end(l);
+    lesson_end(l);
 }
 END_TEST
 
 START_TEST(frozen_weights_stay)
 {
-    lesson *l = begin("sgd", 1);
+    lesson *l = lesson_begin("sgd", 1);
     static const char *const frozen[] = { "b" };
     poprt_executable *exec = NULL;
     poprt_session *session = NULL;
@@ -350,7 +266,7 @@ START_TEST(frozen_weights_stay)
         .frozen_count = 1 };
     ck_assert_ok(poprt_compile_training(l->model, &t, NULL, &exec));
     ck_assert_ok(poprt_session_create(exec, NULL, &session));
-    poprt_stepio *io = bind(l, session, 1);
+    poprt_stepio *io = lesson_bind(l, session, 1);
     ck_assert_ok(poprt_session_run(session, io));
     poprt_tensor tensor = { .data = w, .size = sizeof(w) };
     ck_assert_ok(poprt_session_read_weight(session, "w", &tensor));
@@ -361,7 +277,7 @@ START_TEST(frozen_weights_stay)
     poprt_stepio_release(io);
     poprt_session_release(session);
     poprt_executable_release(exec);
-    end(l);
+    lesson_end(l);
 }
 END_TEST
 

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * checkpoint.c — poprt_session_save_checkpoint and _load_checkpoint. The order of writing keeps the
+ * last checkpoint, or the one before, loadable at every moment:
+ *
+ *     1. the new file is written under a temporary name and synced
+ *     2. the old file gets a second name, PATH.0, if older files are kept
+ *     3. the new file is renamed to PATH
+ *     4. PATH.1 becomes PATH.2 and so on, then PATH.0 becomes PATH.1
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "api/handles.h"
+#include "base/file.h"
+#include "poprt/train.h"
+
+enum { MOST_KEPT = 1000 };
+
+static poprt_status check_variables(const poprt_session *session)
+{
+    if (session->exec->program->n_variables != 0)
+        return POPRT_OK;
+    return prt_fail(POPRT_E_STATE, session->exec->file,
+        "the executable has no variables; compile it by poprt_compile_training");
+}
+
+/* Returns `path`.`number`; NULL without memory. */
+static char *numbered(const prt_allocator *allocator, const char *path, int32_t number)
+{
+    const size_t size = strlen(path) + 16;
+    char *text = prt_mem_alloc(allocator, size);
+    if (text != NULL)
+        (void)snprintf(text, size, "%s.%d", path, number);
+    return text;
+}
+
+static poprt_status move(const prt_allocator *allocator, const char *path, int32_t from, int32_t to)
+{
+    char *old = numbered(allocator, path, from), *now = numbered(allocator, path, to);
+    poprt_status status = old != NULL && now != NULL ? POPRT_OK : POPRT_E_NOMEM;
+    if (status == POPRT_OK && rename(old, now) != 0 && errno != ENOENT)
+        status = prt_file_fail(errno, now, "rename the file to");
+    prt_mem_free(allocator, old);
+    prt_mem_free(allocator, now);
+    return status;
+}
+
+/* Gives the present checkpoint the second name PATH.0; there may be none. */
+static poprt_status keep_present(const prt_allocator *allocator, const char *path)
+{
+    char *second = numbered(allocator, path, 0);
+    if (second == NULL)
+        return POPRT_E_NOMEM;
+    poprt_status status = POPRT_OK;
+    (void)unlink(second);
+    if (link(path, second) != 0 && errno != ENOENT)
+        status = prt_file_fail(errno, second, "link the last checkpoint as");
+    prt_mem_free(allocator, second);
+    return status;
+}
+
+static poprt_status shift(const prt_allocator *allocator, const char *path, int32_t keep)
+{
+    for (int32_t i = keep; i > 0; i--)
+        PRT_TRY(move(allocator, path, i - 1, i));
+    return POPRT_OK;
+}
+
+static poprt_status save(poprt_session *session, const char *path, int32_t keep)
+{
+    const prt_allocator *allocator = &session->env->allocator;
+    prt_file_writer *writer = NULL;
+    PRT_TRY(check_variables(session));
+    PRT_TRY(prt_file_writer_create(allocator, path, &writer));
+    poprt_status status =
+        prt_session_write_checkpoint(session->session, prt_file_writer_sink, writer);
+    if (status == POPRT_OK && keep > 0)
+        status = keep_present(allocator, path);
+    PRT_TRY(prt_file_writer_finish(writer, status));
+    return shift(allocator, path, keep);
+}
+
+poprt_status poprt_session_save_checkpoint(poprt_session *session, const char *path, int32_t keep)
+{
+    PRT_REQUIRE(session);
+    PRT_REQUIRE(path);
+    if (keep < 0 || keep > MOST_KEPT)
+        return prt_fail(POPRT_E_ARG, "keep", "is %d; accepted: 0 to %d", keep, MOST_KEPT);
+    PRT_TRY(prt_lock_session(session));
+    const poprt_status status = save(session, path, keep);
+    prt_unlock_session(session);
+    return prt_fail_in_file(prt_fail_at_stage(status, "checkpoint"), path);
+}
+
+static poprt_status load(poprt_session *session, const char *path)
+{
+    prt_blob *file = NULL;
+    PRT_TRY(check_variables(session));
+    PRT_TRY(prt_file_map(&session->env->allocator, path, &file));
+    const poprt_status status = prt_session_read_checkpoint(session->session, file);
+    prt_blob_release(file);
+    return status;
+}
+
+poprt_status poprt_session_load_checkpoint(poprt_session *session, const char *path)
+{
+    PRT_REQUIRE(session);
+    PRT_REQUIRE(path);
+    PRT_TRY(prt_lock_session(session));
+    const poprt_status status = load(session, path);
+    prt_unlock_session(session);
+    return prt_fail_in_file(prt_fail_at_stage(status, "checkpoint"), path);
+}

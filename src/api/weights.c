@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* weights.c — poprt_weights: a copy of weights, statistics and states that belongs to the caller.
+ */
+#include "api/weights.h"
+
+static bool is_listed(const prt_variable *v)
+{
+    return v->role == PRT_VARIABLE_weight || v->role == PRT_VARIABLE_statistic ||
+        v->role == PRT_VARIABLE_state;
+}
+
+void poprt_weights_release(poprt_weights *w)
+{
+    if (w == NULL)
+        return;
+    poprt_env *env = w->env;
+    for (size_t i = 0; w->items != NULL && i < w->count; i++)
+        prt_mem_free(&env->allocator, w->items[i].data);
+    prt_mem_free(&env->allocator, w->items);
+    poprt_executable_release(w->exec);
+    prt_mem_free(&env->allocator, w);
+    poprt_env_release(env);
+}
+
+static poprt_status allocate(poprt_weights *w)
+{
+    const prt_program *p = w->exec->program;
+    const prt_allocator *allocator = &w->env->allocator;
+    w->items = prt_mem_alloc(allocator, p->n_variables * sizeof(*w->items));
+    if (w->items == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < p->n_variables; i++) {
+        size_t size = 0;
+        if (!is_listed(&p->variables[i]) || !prt_type_size(p->variables[i].type, &size))
+            continue;
+        struct prt_weights_item *item = &w->items[w->count++];
+        item->variable = i;
+        item->size = size;
+        item->data = prt_mem_alloc(allocator, size);
+        if (item->data == NULL)
+            return POPRT_E_NOMEM;
+    }
+    return POPRT_OK;
+}
+
+poprt_status poprt_weights_create(poprt_session *session, poprt_weights **out)
+{
+    PRT_REQUIRE(session);
+    PRT_REQUIRE(out);
+    poprt_weights *w = prt_mem_alloc(&session->env->allocator, sizeof(*w));
+    if (w == NULL)
+        return POPRT_E_NOMEM;
+    (void)prt_env_acquire(session->env, &w->env);
+    w->exec = poprt_executable_retain(session->exec);
+    poprt_status status = allocate(w);
+    if (status == POPRT_OK)
+        status = poprt_session_weights_to_host(session, w);
+    if (status != POPRT_OK) {
+        poprt_weights_release(w);
+        return status;
+    }
+    *out = w;
+    return POPRT_OK;
+}
+
+size_t poprt_weights_count(const poprt_weights *weights)
+{
+    return weights != NULL ? weights->count : 0;
+}
+
+poprt_status poprt_weights_at(const poprt_weights *weights, size_t index, const char **name,
+    poprt_tensor *out)
+{
+    PRT_REQUIRE(weights);
+    PRT_REQUIRE(out);
+    if (index >= weights->count)
+        return prt_fail(POPRT_E_NOT_FOUND, "index", "there is no tensor %zu: there are %zu", index,
+            weights->count);
+    const struct prt_weights_item *item = &weights->items[index];
+    const prt_variable *v = &weights->exec->program->variables[item->variable];
+    if (name != NULL)
+        *name = v->name.data;
+    *out = (poprt_tensor){ .data = item->data,
+        .size = item->size,
+        .dims = v->type->dims,
+        .rank = (uint32_t)v->type->rank,
+        .dtype = v->type->dtype };
+    return POPRT_OK;
+}
+
+poprt_status poprt_weights_find(const poprt_weights *weights, const char *name, poprt_tensor *out)
+{
+    PRT_REQUIRE(weights);
+    PRT_REQUIRE(name);
+    for (size_t i = 0; i < weights->count; i++)
+        if (prt_str_is(weights->exec->program->variables[weights->items[i].variable].name, name))
+            return poprt_weights_at(weights, i, NULL, out);
+    return prt_fail(POPRT_E_NOT_FOUND, name, "there is no weight, statistic or state of this name");
+}
+
+/* Fails unless the session has every tensor of the copy, of the same type. */
+static poprt_status check_tensors(const poprt_session *session, const poprt_weights *w)
+{
+    if (session->exec == w->exec)
+        return POPRT_OK;
+    for (size_t i = 0; i < w->count; i++) {
+        const prt_variable *v = &w->exec->program->variables[w->items[i].variable];
+        prt_tensor own;
+        PRT_TRY(prt_session_weight(session->session, v->name, &own));
+        if (own.dtype != v->type->dtype || own.rank != (uint32_t)v->type->rank ||
+            !prt_dims_equal(own.dims, v->type->dims, own.rank))
+            return prt_fail(POPRT_E_SHAPE, v->name.data,
+                "this tensor has another type or shape in the session");
+    }
+    return POPRT_OK;
+}
+
+static poprt_status to_host(poprt_session *session, poprt_weights *w)
+{
+    PRT_TRY(check_tensors(session, w));
+    for (size_t i = 0; i < w->count; i++) {
+        const prt_variable *v = &w->exec->program->variables[w->items[i].variable];
+        prt_tensor from;
+        PRT_TRY(prt_session_weight(session->session, v->name, &from));
+        if (from.size != 0)
+            memcpy(w->items[i].data, from.data, from.size);
+    }
+    return POPRT_OK;
+}
+
+static poprt_status from_host(poprt_session *session, const poprt_weights *w)
+{
+    PRT_TRY(check_tensors(session, w));
+    for (size_t i = 0; i < w->count; i++) {
+        const prt_variable *v = &w->exec->program->variables[w->items[i].variable];
+        prt_tensor from;
+        (void)prt_tensor_init(&from, v->type->dtype, (uint32_t)v->type->rank, v->type->dims,
+            w->items[i].data);
+        PRT_TRY(prt_session_set_weight(session->session, v->name, &from));
+    }
+    return POPRT_OK;
+}
+
+poprt_status poprt_session_weights_to_host(poprt_session *session, poprt_weights *weights)
+{
+    PRT_REQUIRE(session);
+    PRT_REQUIRE(weights);
+    PRT_TRY(prt_lock_session(session));
+    const poprt_status status = to_host(session, weights);
+    prt_unlock_session(session);
+    return prt_fail_at_stage(status, "weight");
+}
+
+poprt_status poprt_session_weights_from_host(poprt_session *session, const poprt_weights *weights)
+{
+    PRT_REQUIRE(session);
+    PRT_REQUIRE(weights);
+    PRT_TRY(prt_lock_session(session));
+    const poprt_status status = from_host(session, weights);
+    prt_unlock_session(session);
+    return prt_fail_at_stage(status, "weight");
+}
