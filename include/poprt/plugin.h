@@ -72,6 +72,7 @@ typedef struct poprt_infer poprt_infer;       /* one call of an operator's infer
 typedef struct poprt_eval poprt_eval;         /* one call of an operator's eval */
 typedef struct poprt_lower poprt_lower;       /* one call of an operator's lower */
 typedef struct poprt_kernel poprt_kernel;     /* one call of a kernel */
+typedef struct poprt_grad poprt_grad;         /* one call of an operator's grad */
 typedef struct poprt_pass_run poprt_pass_run; /* one run of a pass */
 typedef struct poprt_graph poprt_graph;       /* main graph, or a subgraph of a node */
 typedef struct poprt_node poprt_node;
@@ -157,6 +158,10 @@ typedef struct poprt_plugin_op {
     poprt_status (*lower)(const poprt_host *host, poprt_lower *context);
     const poprt_plugin_kernel *const *kernels;
     size_t n_kernels; /* at most 64 */
+    /* Builds the gradients of a node's inputs from those of its outputs: adds nodes by
+     * graph_add_node(grad_graph, grad_before, ...), and names the results by grad_set. NULL:
+     * differentiating through the operator is an error. */
+    poprt_status (*grad)(const poprt_host *host, poprt_grad *context);
 } poprt_plugin_op;
 
 enum {
@@ -451,6 +456,24 @@ struct poprt_host {
     /* Returns POPRT_E_CANCELLED if the caller requested a stop. The library also checks between
      * calls. */
     poprt_status (*kernel_check)(const poprt_kernel *context);
+
+    /* ---- for grad. The functions for passes that take a graph, a node or a value may be called
+     * too, except for value_constant, which needs a pass. */
+
+    /* Return the graph of the node, and the node before which new nodes are added (NULL: at the
+     * end). */
+    poprt_graph *(*grad_graph)(const poprt_grad *context);
+    poprt_node *(*grad_before)(const poprt_grad *context);
+    /* Returns the node that is differentiated. Its inputs, outputs and attributes are those of
+     * node_input, node_output and node_attr. */
+    poprt_node *(*grad_node)(const poprt_grad *context);
+    /* Returns the gradient of an output. NULL: the result does not depend on the output. */
+    poprt_value *(*grad_of_output)(const poprt_grad *context, uint32_t output);
+    /* Returns 0 if the gradient of an input is not needed. */
+    int32_t (*grad_wants)(const poprt_grad *context, uint32_t input);
+    /* Sets the gradient of an input. It is summed over the axes along which the input was
+     * broadcast. An input that is not set gets zeros. */
+    poprt_status (*grad_set)(poprt_grad *context, uint32_t input, poprt_value *gradient);
 };
 
 /* The function that a plug-in exports. NULL: the host is too old for the plug-in. */

@@ -11,6 +11,7 @@
 #include "converter/upgrade.h"
 #include "op/share/number_text.h"
 #include "op/words.h"
+#include "train/rules.h"
 
 enum { NAME_WIDTH = 44, VERSION_WIDTH = 18, SET_TEXT = 512 };
 
@@ -147,6 +148,12 @@ static poprt_status sort_rows(prt_arena *arena, const prt_op_set *more, row_list
     return POPRT_OK;
 }
 
+static const char *const gradient_words[] = {
+    [PRT_GRAD_MISSING] = "no",
+    [PRT_GRAD_RULE] = "yes",
+    [PRT_GRAD_ZERO] = "none",
+};
+
 /* ---- for people: one line for each operator ---- */
 
 static void print_name(prt_sink *sink, const char *domain, const char *name, uint32_t since)
@@ -171,7 +178,8 @@ static void print_line(prt_sink *sink, const prt_op_def *def)
         prt_sink_print(sink, "%s %s: %s", first ? "" : ";", def->types[i].var, text);
         first = false;
     }
-    prt_sink_print(sink, "\n");
+    prt_sink_print(sink, "%s gradient: %s\n", first ? "" : ";",
+        gradient_words[prt_grad_row_of(def).kind]);
 }
 
 static void print_list(prt_sink *sink, const row_list *list)
@@ -264,6 +272,10 @@ static void print_section(prt_sink *sink, const prt_op_def *def)
     }
     if (prt_op_plugin(def) != NULL)
         prt_sink_print(sink, "- From plug-in %s.\n", prt_op_plugin(def));
+    const prt_grad_row row = prt_grad_row_of(def);
+    prt_sink_print(sink, "- Gradient: %s%s%s\n", gradient_words[row.kind],
+        row.kind == PRT_GRAD_MISSING && row.why != NULL ? "; " : "",
+        row.kind == PRT_GRAD_MISSING && row.why != NULL ? row.why : "");
     if (def->hooks->eval == NULL)
         prt_sink_print(sink, "- Read and typed, but cannot run on one CPU device.\n");
 }
@@ -277,7 +289,9 @@ static void print_page(prt_sink *sink, const row_list *list)
         "versions of ONNX's\nown operators are converted to the newest when a model is read. "
         "int8-int64 stands for\nint8, int16, int32 and int64; uint8-uint64 likewise; float8* for "
         "float8_e4m3fn,\nfloat8_e4m3fnuz, float8_e5m2 and float8_e5m2fnuz; complex* for complex64 "
-        "and\ncomplex128.\n");
+        "and\ncomplex128. An operator with gradient \"none\" ends the path of a gradient: its "
+        "derivative is\nzero or does not exist. With \"no\", differentiating through it is an "
+        "error.\n");
     for (size_t i = 0; i < list->count; i++) {
         if (domain == NULL || strcmp(domain, rows[i]->domain) != 0) {
             domain = rows[i]->domain;
@@ -359,6 +373,10 @@ static poprt_status print_json(prt_sink *sink, prt_arena *arena, const row_list 
             prt_json_put_i64(&json, NULL, versions[k]);
         prt_json_close(&json, ']');
         prt_json_put_bool(&json, "runs", def->hooks->eval != NULL);
+        const prt_grad_row row = prt_grad_row_of(def);
+        prt_json_put_text(&json, "gradient", prt_str_of(gradient_words[row.kind]));
+        if (row.kind == PRT_GRAD_MISSING && row.why != NULL)
+            prt_json_put_text(&json, "no_gradient_because", prt_str_of(row.why));
         if (prt_op_plugin(def) != NULL)
             prt_json_put_text(&json, "plugin", prt_str_of(prt_op_plugin(def)));
         write_json_slots(&json, "inputs", def->n_in, def->in);

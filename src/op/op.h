@@ -194,6 +194,7 @@ typedef struct prt_op_def {
 } prt_op_def;
 
 struct prt_kern;
+struct prt_grad;
 
 /* A row outside the table: an operator of a plug-in. Its id is PRT_OP_NONE. */
 typedef struct prt_op_row {
@@ -205,6 +206,8 @@ typedef struct prt_op_row {
     poprt_status (*lower)(prt_lower *c);
     /* Runs a node by `c->lowered`, with the contract of a fast implementation (fast/fast.h). */
     poprt_status (*run)(prt_eval *c, const struct prt_kern *kern, bool *done);
+    /* Builds the gradients of a node, with the contract of train/rule.h; NULL: it has none. */
+    poprt_status (*grad)(struct prt_grad *g);
 } prt_op_row;
 
 /* The operators of the plug-ins of one environment. The set grows until a model is created. */

@@ -42,6 +42,7 @@ void prt_plugin_host_init(prt_plugins *plugins)
     prt_plugin_host_ops(&plugins->host);
     prt_plugin_host_lower(&plugins->host);
     prt_plugin_host_kernels(&plugins->host);
+    prt_plugin_host_grads(&plugins->host);
     prt_plugin_host_graphs(&plugins->host);
     prt_plugin_host_edits(&plugins->host);
     prt_plugin_host_passes(&plugins->host);

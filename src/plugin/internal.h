@@ -88,6 +88,10 @@ poprt_status prt_plugin_copy_kernels(prt_plugin_op *op);
 /* lower.c: the hook that calls the record's lower. */
 poprt_status prt_plugin_run_lower(prt_lower *c);
 
+/* grad.c: the hook that calls the record's grad. */
+struct prt_grad;
+poprt_status prt_plugin_run_grad(struct prt_grad *g);
+
 /* op.c, pass.c: check a record and make a row of it. */
 poprt_status prt_plugin_make_op(prt_plugin *plugin, const poprt_plugin_op *record,
     prt_plugin_op **out);
@@ -110,6 +114,7 @@ poprt_status prt_plugin_check_attr(const poprt_attr *attr);
 void prt_plugin_host_ops(poprt_host *host);
 void prt_plugin_host_lower(poprt_host *host);
 void prt_plugin_host_kernels(poprt_host *host);
+void prt_plugin_host_grads(poprt_host *host);
 void prt_plugin_host_graphs(poprt_host *host);
 void prt_plugin_host_edits(poprt_host *host);
 void prt_plugin_host_passes(poprt_host *host);

@@ -377,6 +377,7 @@ poprt_status prt_plugin_make_op(prt_plugin *plugin, const poprt_plugin_op *recor
     const bool strings = (r->flags & POPRT_OP_STRINGS) != 0;
     op->type = (prt_type_def){ "T", strings ? PRT_T_ALL : PRT_T_ALL & ~PRT_T(string) };
     op->row.plugin = plugin->name;
+    op->row.grad = r->grad != NULL ? prt_plugin_run_grad : NULL;
     prt_op_def *def = &op->row.def;
     *def = (prt_op_def){ .key = make_key(arena, domain, r->name),
         .domain = domain,

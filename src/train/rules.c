@@ -30,6 +30,11 @@ prt_grad_row prt_grad_row_of(const prt_op_def *def)
         return row;
     if (def->id < PRT_OP_COUNT)
         row = rows[def->id];
+    else if (((const prt_op_row *)(const void *)def)->grad != NULL)
+        row = (prt_grad_row){ .kind = PRT_GRAD_RULE,
+            .rule = ((const prt_op_row *)(const void *)def)->grad };
+    else
+        row.why = "its plug-in builds no gradient";
     if (row.kind == PRT_GRAD_MISSING && row.why == NULL &&
         (!has_differentiable(def, def->in, def->n_in) ||
             !has_differentiable(def, def->out, def->n_out)))

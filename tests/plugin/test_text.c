@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_text.c — the worked examples in one program, on graphs as text: their rows in the parser,
- * the printer, clones, the evaluator, folding and regions. Links the internal libraries.
+ * the printer, clones, the evaluator, folding, regions and gradients. Links the internal libraries.
  */
 #include <check.h>
 
@@ -10,6 +10,7 @@
 #include "plugin/plugin.h"
 #include "support/check_main.h"
 #include "support/graph_text.h"
+#include "train/autodiff.h"
 
 struct poprt_plugin;
 /* The entry functions of the examples, each under its own name. */
@@ -165,5 +166,33 @@ START_TEST(passes_visit_regions)
 }
 END_TEST
 
-PRT_TEST_MAIN("plugin/text", text_is_read_and_printed, invalid_text_is_refused,
-    the_evaluator_runs_the_operator, pure_operators_are_folded, passes_visit_regions)
+/* The gradient of a node of a plug-in, which the plug-in builds. */
+START_TEST(gradients_are_built_by_the_plugin)
+{
+    prt_plugins *plugins = make_plugins(leaky_relu_entry);
+    prt_module *module = parse(plugins,
+        "x = input f32[2]\ny = \"custom.ops.LeakyRelu\" x {alpha=0.5} @node\nreturn y\n");
+    prt_graph *g = module->main;
+    prt_build b = prt_build_at_end(g);
+    prt_value *dx;
+    ck_assert_int_eq(prt_autodiff(&b, g->ret->in[0].value, NULL, 1, g->inputs.data, 0, NULL, &dx,
+                         NULL),
+        POPRT_OK);
+    ck_assert_int_eq(prt_graph_set_outputs(g, 1, &dx, (const prt_str[1]){ PRT_STR("dx") }),
+        POPRT_OK);
+    ck_assert_int_eq(prt_ir_verify(module), POPRT_OK);
+    ck_assert_str_eq(dx->def->origin.data, "node");
+    float x[2] = { -3, 4 };
+    prt_tensor in, out;
+    const prt_tensor *const ins[1] = { &in };
+    ck_assert(prt_tensor_init(&in, PRT_DTYPE_f32, 1, (const int64_t[1]){ 2 }, x));
+    ck_assert_int_eq(prt_ir_run(g, 1, ins, 1, &out, module->arena), POPRT_OK);
+    ck_assert(((const float *)out.data)[0] == 0.5f && ((const float *)out.data)[1] == 1.0f);
+    prt_module_release(module);
+    prt_plugins_release(plugins);
+}
+END_TEST
+
+PRT_TEST_MAIN("plugin/text", gradients_are_built_by_the_plugin, text_is_read_and_printed,
+    invalid_text_is_refused, the_evaluator_runs_the_operator, pure_operators_are_folded,
+    passes_visit_regions)
