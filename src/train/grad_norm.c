@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * grad_norm.c — gradients of softmax and normalisations. Normalisations are rebuilt from simpler
- * operators, whose rules give the gradients.
+ * operators; the rules of these give the gradients if the statistics
+ * are used too.
  */
 #include "train/norm.h"
 #include "train/terms.h"
@@ -47,6 +48,42 @@ prt_value *prt_grad_scaled(prt_grad *g, prt_value *v, prt_value *scale, prt_valu
     return bias != NULL ? ADD(v, prt_grad_cast_as(g, bias, v)) : v;
 }
 
+/* Whether the results other than output 0 have no gradient. */
+static bool only_first_output(const prt_grad *g)
+{
+    for (uint32_t i = 1; i < g->op->n_out; i++)
+        if (g->out[i] != NULL)
+            return false;
+    return true;
+}
+
+/*
+ * The gradient of x, of which `s` are the parts along the axes, from that of s.y, which is `d`:
+ * inverse * (d - mean(d) - y * mean(d * y)); the mean of d counts as 0 if x was not centred.
+ */
+static prt_value *centred_gradient(prt_grad *g, const prt_standardized *s, prt_value *d,
+    uint32_t count, const int64_t *axes)
+{
+    prt_value *dx = SUB(d, MUL(s->y, prt_grad_mean(g, MUL(d, s->y), count, axes)));
+    if (s->mean != NULL)
+        dx = SUB(dx, prt_grad_mean(g, d, count, axes));
+    return MUL(dx, s->inverse);
+}
+
+/* Sets the gradients of y * scale + bias with respect to both, and returns that of y. */
+static prt_value *factor_gradients(prt_grad *g, prt_value *y, prt_value *scale, prt_value *bias,
+    poprt_status (*set)(prt_grad *g, uint32_t i, prt_value *v))
+{
+    prt_value *dy = g->out[0];
+    if (scale != NULL && g->b->status == POPRT_OK && g->wanted[1])
+        g->b->status =
+            set(g, 1, prt_grad_cast_as(g, MUL(dy, prt_grad_cast_as(g, y, dy)), prt_grad_x(g, 1)));
+    if (bias != NULL && g->b->status == POPRT_OK && g->wanted[2])
+        g->b->status = set(g, 2, prt_grad_cast_as(g, dy, prt_grad_x(g, 2)));
+    prt_value *d = prt_grad_cast_as(g, dy, y);
+    return scale != NULL ? MUL(d, prt_grad_cast_as(g, scale, y)) : d;
+}
+
 uint32_t prt_grad_axes_from(int64_t first, int32_t rank, int64_t *axes)
 {
     uint32_t count = 0;
@@ -77,6 +114,12 @@ poprt_status prt_grad_layer_norm_by(prt_grad *g, int64_t axis, double epsilon, b
     const uint32_t count = prt_grad_axes_from(axis, rank, axes);
     const prt_standardized s = prt_grad_standardize(g, x, count, axes, epsilon, centred);
     prt_value *y = s.y;
+    if (only_first_output(g)) {
+        prt_value *d =
+            factor_gradients(g, y, scale, centred ? prt_grad_x(g, 2) : NULL, prt_grad_set);
+        return g->wanted[0] ? prt_grad_set(g, 0, centred_gradient(g, &s, d, count, axes))
+                            : g->b->status;
+    }
     if (!centred && scale != NULL) /* the result has the type of the scale */
         y = prt_grad_cast_as(g, y, scale);
     prt_value *const ys[3] = { prt_grad_scaled(g, y, scale, centred ? prt_grad_x(g, 2) : NULL),
@@ -105,10 +148,11 @@ poprt_status prt_grad_instance_norm(prt_grad *g)
     if (rank < 3)
         return prt_grad_refuse(g, "needs an input of known rank");
     const uint32_t count = prt_grad_axes_from(2, rank, axes);
-    return prt_grad_by(g,
-        prt_grad_scaled(g, prt_grad_standardize(g, x, count, axes, (double)a->epsilon, true).y,
-            prt_grad_per_channel(g, prt_grad_x(g, 1), rank),
-            prt_grad_per_channel(g, prt_grad_x(g, 2), rank)));
+    const prt_standardized s = prt_grad_standardize(g, x, count, axes, (double)a->epsilon, true);
+    prt_value *d = factor_gradients(g, s.y, prt_grad_per_channel(g, prt_grad_x(g, 1), rank),
+        prt_grad_x(g, 2), prt_grad_set_bias);
+    return g->wanted[0] ? prt_grad_set(g, 0, centred_gradient(g, &s, d, count, axes))
+                        : g->b->status;
 }
 
 poprt_status prt_grad_group_norm_by(prt_grad *g, int64_t groups, double epsilon)
@@ -121,6 +165,14 @@ poprt_status prt_grad_group_norm_by(prt_grad *g, int64_t groups, double epsilon)
         return prt_grad_refuse(g, "needs an input of known rank");
     const prt_standardized s =
         prt_grad_standardize(g, prt_grad_reshape_to(g, x, 3, dims), 1, last, epsilon, true);
+    if (only_first_output(g)) {
+        prt_value *d = factor_gradients(g, prt_grad_reshape(g, s.y, x),
+            prt_grad_per_channel(g, prt_grad_x(g, 1), rank), prt_grad_x(g, 2), prt_grad_set_bias);
+        d = prt_grad_reshape_to(g, d, 3, dims);
+        return g->wanted[0]
+            ? prt_grad_set(g, 0, prt_grad_reshape(g, centred_gradient(g, &s, d, 1, last), x))
+            : g->b->status;
+    }
     prt_value *ys[3] = { prt_grad_scaled(g, prt_grad_reshape(g, s.y, x),
                              prt_grad_per_channel(g, prt_grad_x(g, 1), rank),
                              prt_grad_per_channel(g, prt_grad_x(g, 2), rank)),
@@ -157,6 +209,12 @@ static poprt_status batch_norm_of_batch(prt_grad *g, const prt_batch_norm_grad *
     prt_value *x = prt_grad_x(g, 0), *ys[5];
     const uint32_t count = 1 + prt_grad_axes_from(2, rank, axes + 1);
     const prt_standardized s = prt_grad_standardize(g, x, count, axes, n->epsilon, true);
+    if (only_first_output(g)) {
+        prt_value *d = factor_gradients(g, s.y, prt_grad_per_channel(g, prt_grad_x(g, 1), rank),
+            prt_grad_x(g, 2), prt_grad_set_bias);
+        return g->wanted[0] ? prt_grad_set(g, 0, centred_gradient(g, &s, d, count, axes))
+                            : g->b->status;
+    }
     ys[0] = prt_grad_scaled(g, s.y, prt_grad_per_channel(g, prt_grad_x(g, 1), rank),
         prt_grad_per_channel(g, prt_grad_x(g, 2), rank));
     ys[3] = prt_grad_squeeze(g, s.mean, count, axes);

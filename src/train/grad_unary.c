@@ -126,13 +126,13 @@ poprt_status prt_grad_mish(prt_grad *g)
     return prt_grad_by(g, MUL(X, CALL(tanh, CALL(softplus, X))));
 }
 
+/* 0 below -3, 1 above 3, x / 3 + 1 / 2 between them. */
 poprt_status prt_grad_hard_swish(prt_grad *g)
 {
-    prt_hard_sigmoid_attrs attrs = PRT_ATTRS_OF(hard_sigmoid);
-    prt_value *x = X;
-    PRT_ATTR_SET(attrs, hard_sigmoid, alpha, 1.0f / 6.0f);
-    PRT_ATTR_SET(attrs, hard_sigmoid, beta, 0.5f);
-    return prt_grad_by(g, MUL(X, prt_build_op(g->b, PRT_OP_hard_sigmoid, &attrs, 1, &x)));
+    prt_value *between = MUL(G, ADD(MUL(X, NUM(1.0 / 3.0)), NUM(0.5)));
+    prt_value *d = prt_grad_masked(g, PRT_OP_greater, X, NUM(-3.0), between);
+    return prt_grad_set(g, 0,
+        prt_grad_where(g, prt_build_binary(g->b, PRT_OP_less, X, NUM(3.0)), d, G));
 }
 
 poprt_status prt_grad_gelu(prt_grad *g)

@@ -15,6 +15,30 @@ int32_t prt_grad_rank(const prt_value *v)
     return v != NULL && prt_type_is_tensor(v->type) ? v->type->rank : PRT_RANK_UNKNOWN;
 }
 
+static bool is_one(const prt_value *v)
+{
+    prt_tensor t;
+    return v != NULL && v->type->rank == 0 && prt_value_is_constant(v) && prt_value_tensor(v, &t) &&
+        prt_load_f64(t.dtype, t.data, 0) == 1.0;
+}
+
+prt_value *prt_grad_mul(prt_grad *g, prt_value *a, prt_value *b)
+{
+    if (g->b->status == POPRT_OK && is_one(a))
+        return b;
+    if (g->b->status == POPRT_OK && is_one(b))
+        return a;
+    return prt_build_binary(g->b, PRT_OP_mul, a, b);
+}
+
+/* Whether both have one shape, and it is known. */
+static bool same_shape(const prt_grad *g, const prt_value *a, const prt_value *b)
+{
+    return g->b->status == POPRT_OK && prt_type_is_static(a->type) && prt_type_is_static(b->type) &&
+        a->type->rank == b->type->rank &&
+        memcmp(a->type->dims, b->type->dims, (size_t)a->type->rank * sizeof(int64_t)) == 0;
+}
+
 prt_value *prt_grad_number(prt_grad *g, prt_value *like, double value)
 {
     if (g->b->status != POPRT_OK)
@@ -49,6 +73,8 @@ prt_value *prt_grad_shape(prt_grad *g, prt_value *x)
 prt_value *prt_grad_reshape(prt_grad *g, prt_value *v, prt_value *like)
 {
     prt_reshape_attrs attrs = PRT_ATTRS_OF(reshape);
+    if (same_shape(g, v, like))
+        return v;
     PRT_ATTR_SET(attrs, reshape, allowzero, 1);
     prt_value *in[2] = { v, prt_grad_shape(g, like) };
     return prt_build_op(g->b, PRT_OP_reshape, &attrs, 2, in);
@@ -56,6 +82,8 @@ prt_value *prt_grad_reshape(prt_grad *g, prt_value *v, prt_value *like)
 
 prt_value *prt_grad_expand(prt_grad *g, prt_value *v, prt_value *like)
 {
+    if (same_shape(g, v, like))
+        return v;
     return prt_build_binary(g->b, PRT_OP_expand, v, prt_grad_shape(g, like));
 }
 

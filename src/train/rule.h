@@ -55,10 +55,8 @@ static inline prt_value *prt_grad_sub(prt_grad *g, prt_value *a, prt_value *b)
 {
     return prt_build_binary(g->b, PRT_OP_sub, a, b);
 }
-static inline prt_value *prt_grad_mul(prt_grad *g, prt_value *a, prt_value *b)
-{
-    return prt_build_binary(g->b, PRT_OP_mul, a, b);
-}
+/* a * b; the other factor itself if one is the number 1. */
+prt_value *prt_grad_mul(prt_grad *g, prt_value *a, prt_value *b);
 static inline prt_value *prt_grad_div(prt_grad *g, prt_value *a, prt_value *b)
 {
     return prt_build_binary(g->b, PRT_OP_div, a, b);
@@ -87,7 +85,8 @@ prt_value *prt_grad_masked(prt_grad *g, uint32_t compare, prt_value *a, prt_valu
 
 /* Shape of a value as int64: a constant if it is static. */
 prt_value *prt_grad_shape(prt_grad *g, prt_value *x);
-/* `v` in the shape of `like`: reshape needs the same number of elements, expand broadcasts. */
+/* `v` in the shape of `like`: reshape needs the same number of elements, expand broadcasts. Both
+ * return `v` itself if it has the shape. */
 prt_value *prt_grad_reshape(prt_grad *g, prt_value *v, prt_value *like);
 prt_value *prt_grad_expand(prt_grad *g, prt_value *v, prt_value *like);
 /* Sum or mean over `count` axes. */

@@ -113,12 +113,32 @@ static void differentiate(prt_graph *g, const char *text)
     require_ok(prt_ir_verify(g->module), text);
 }
 
-static void check(const char *text, double low, double high, double h, double tolerance)
+/* Makes the outputs of the graph the sum of the squares of its gradients. */
+static void return_squares(prt_graph *g, const char *text)
+{
+    const uint32_t n = (uint32_t)g->inputs.count;
+    prt_value *y = g->ret->in[0].value, *dx[MOST_INPUTS], *sum = NULL;
+    prt_build b = prt_build_at_end(g);
+    prt_value *of = weighted(&b, y);
+    require_ok(prt_build_status(&b), text);
+    require_ok(prt_autodiff(&b, of, NULL, n, g->inputs.data, 0, NULL, dx, NULL), text);
+    for (uint32_t i = 0; i < n; i++) {
+        prt_value *part = weighted(&b, prt_build_binary(&b, PRT_OP_mul, dx[i], dx[i]));
+        sum = sum == NULL ? part : prt_build_binary(&b, PRT_OP_add, sum, part);
+    }
+    require_ok(prt_build_status(&b), text);
+    require_ok(prt_graph_set_outputs(g, 1, &sum, (const prt_str[1]){ PRT_STR("sum") }), text);
+}
+
+static void check(const char *text, bool second, double low, double high, double h,
+    double tolerance)
 {
     prt_graph *g = graph_from_text(text);
     point p;
     prt_arena *arena = NULL;
     prt_tensor out[2 * MOST_INPUTS];
+    if (second)
+        return_squares(g, text);
     const uint32_t n_y = g->ret->n_in;
     fill_inputs(&p, g, low, high);
     differentiate(g, text);
@@ -148,12 +168,69 @@ static void check(const char *text, double low, double high, double h, double to
 
 void check_gradients(const char *text, double low, double high)
 {
-    check(text, low, high, 1e-5, 1e-5);
+    check(text, false, low, high, 1e-5, 1e-5);
 }
 
 void check_gradients_f32(const char *text, double low, double high)
 {
-    check(text, low, high, 1e-2, 4e-3);
+    check(text, false, low, high, 1e-2, 4e-3);
+}
+
+void check_second_gradients(const char *text, double low, double high)
+{
+    check(text, true, low, high, 1e-5, 1e-5);
+}
+
+/* Makes the outputs of the graph the gradients of the sum of the squares of its first output. */
+static void return_gradients(prt_graph *g, const char *text)
+{
+    static const prt_str names[MOST_INPUTS] = { PRT_STR_INIT("d0"), PRT_STR_INIT("d1"),
+        PRT_STR_INIT("d2"), PRT_STR_INIT("d3"), PRT_STR_INIT("d4"), PRT_STR_INIT("d5") };
+    const uint32_t n = (uint32_t)g->inputs.count;
+    prt_value *dx[MOST_INPUTS], *y = g->ret->in[0].value;
+    prt_build b = prt_build_at_end(g);
+    prt_reduce_sum_attrs attrs = PRT_ATTRS_OF(reduce_sum);
+    PRT_ATTR_SET(attrs, reduce_sum, keepdims, 0);
+    ck_assert_uint_le(n, 6);
+    prt_value *square = prt_build_binary(&b, PRT_OP_mul, y, y);
+    prt_value *sum = prt_build_op(&b, PRT_OP_reduce_sum, &attrs, 1, &square);
+    require_ok(prt_build_status(&b), text);
+    require_ok(prt_autodiff(&b, sum, NULL, n, g->inputs.data, 0, NULL, dx, NULL), text);
+    require_ok(prt_graph_set_outputs(g, n, dx, names), text);
+    require_ok(prt_ir_verify(g->module), text);
+}
+
+void check_symbolic_gradients(const char *text)
+{
+    char fixed[2048];
+    point p;
+    prt_arena *arena = NULL;
+    prt_tensor out[2][MOST_INPUTS];
+    (void)snprintf(fixed, sizeof(fixed), "%s", text);
+    for (char *at = fixed; *at != '\0'; at++)
+        if (*at == 'n' && at != fixed && (at[-1] == '[' || at[-1] == ',') &&
+            (at[1] == ']' || at[1] == ','))
+            *at = '2';
+    prt_graph *graphs[2] = { graph_from_text(text), graph_from_text(fixed) };
+    fill_inputs(&p, graphs[1], -1, 1);
+    require_ok(prt_arena_create(&prt_mem_libc, 0, &arena), text);
+    for (uint32_t k = 0; k < 2; k++) {
+        return_gradients(graphs[k], text);
+        require_ok(prt_ir_run(graphs[k], p.n, p.in, p.n, out[k], arena), text);
+    }
+    for (uint32_t i = 0; i < p.n; i++) {
+        const size_t count = prt_tensor_count(&p.tensors[i]);
+        ck_assert_uint_eq(prt_tensor_count(&out[0][i]), count);
+        for (size_t k = 0; k < count; k++) {
+            const double is = prt_load_f64(out[0][i].dtype, out[0][i].data, k);
+            const double want = prt_load_f64(out[1][i].dtype, out[1][i].data, k);
+            if (!(fabs(is - want) <= 1e-12 * (1.0 + fabs(want))))
+                ck_abort_msg("input %u, element %zu: %.9g, not %.9g\n%s", i, k, is, want, text);
+        }
+    }
+    prt_arena_release(arena);
+    module_free(graphs[0]);
+    module_free(graphs[1]);
 }
 
 const char *gradient_error(const char *text)

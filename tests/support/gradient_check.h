@@ -16,6 +16,13 @@ void check_gradients(const char *text, double low, double high);
 /* The same for float inputs, within wider bounds. */
 void check_gradients_f32(const char *text, double low, double high);
 
+/* The text has dims "n". Compares the gradients of the sum of the squares of the first output,
+ * built for symbolic dims, with those built for dims of 2. */
+void check_symbolic_gradients(const char *text);
+
+/* Compares the gradients of the sum of the squares of all gradients. */
+void check_second_gradients(const char *text, double low, double high);
+
 /* Returns the message of a differentiation of the first output that must be refused, and checks
  * that it left the graph as it was. */
 const char *gradient_error(const char *text);

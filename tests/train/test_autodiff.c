@@ -324,10 +324,114 @@ START_TEST(large_graphs)
 }
 END_TEST
 
+/* Of static shapes, no operator that only computes sizes is left for the compiler. */
+START_TEST(no_small_change_is_left)
+{
+    static const char *const passes[] = { "constant_folding", "eliminate_nop_arithmetic",
+        "eliminate_nop_expand", "eliminate_nop_reshape", "eliminate_deadend" };
+    prt_graph *g = graph_from_text(
+        "x = input f32[4,6]\nt = input i64[4]\nw = input f32[6,8]\nb = input f32[8]\n"
+        "s = input f32[8]\nv = input f32[8,3]\nc = input f32[3]\np = matmul x w\nq = add p b\n"
+        "n = layer_normalization q s\nr = relu n\nd = gemm r v c\n"
+        "y = softmax_cross_entropy_loss d t\nm = reduce_mean d {keepdims=0}\nz = add y m\n"
+        "return z\n");
+    prt_value *xs[6], *outs[7];
+    prt_str names[7];
+    char texts[7][8];
+    for (size_t i = 0; i < 6; i++)
+        xs[i] = g->inputs.data[i == 0 ? 0 : i + 1];
+    prt_build b = prt_build_at_end(g);
+    outs[0] = g->ret->in[0].value;
+    ck_assert_int_eq(prt_autodiff(&b, outs[0], NULL, 6, xs, 0, NULL, outs + 1, NULL), POPRT_OK);
+    for (size_t i = 0; i < 7; i++) {
+        (void)snprintf(texts[i], sizeof(texts[i]), "o%zu", i);
+        names[i] = prt_module_str(g->module, prt_str_of(texts[i]));
+    }
+    ck_assert_int_eq(prt_graph_set_outputs(g, 7, outs, names), POPRT_OK);
+    for (size_t i = 0; i < PRT_COUNT_OF(passes); i++)
+        (void)run_pass(g, passes[i], NULL);
+    prt_for_each_op (op, g) {
+        ck_assert_msg(!prt_op_is(op, PRT_OP_shape) && !prt_op_is(op, PRT_OP_size) &&
+                !prt_op_is(op, PRT_OP_cast_like),
+            "%s is left", op->def->name);
+        for (uint32_t i = 0; i < op->n_in; i++) {
+            prt_tensor one;
+            if (prt_op_is(op, PRT_OP_mul) && prt_value_tensor(op->in[i].value, &one) &&
+                one.rank == 0)
+                ck_assert(prt_load_f64(one.dtype, one.data, 0) != 1.0);
+        }
+        if (prt_op_is(op, PRT_OP_expand))
+            ck_assert_ptr_ne(op->in[0].value->type, op->out[0].type);
+    }
+    module_free(g);
+}
+END_TEST
+
+/* Formulas are built of operators that have rules, so that second derivatives exist. */
+START_TEST(formulas_are_differentiated_again)
+{
+    static const char *const texts[] = {
+        "x = input f64[2,3]\nw = input f64[3,2]\np = matmul x w\ny = tanh p\nreturn y\n",
+        "x = input f64[1,2,4]\nw = input f64[2,2,2]\ny = conv x w\nreturn y\n",
+        "x = input f64[2,3]\ny = layer_normalization x x\nreturn y\n",
+        "x = input f64[2,3]\ny = log_softmax x\nreturn y\n",
+        "x = input f64[2,3]\ni = const i64[2] {1,0}\ny = gather x i {axis=1}\nz = exp y\n"
+        "return z\n",
+        "x = input f64[2,3]\nt = const i64[2] {1,0}\n"
+        "y = softmax_cross_entropy_loss x t\nreturn y\n",
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(texts); i++)
+        check_second_gradients(texts[i], -1, 1);
+}
+END_TEST
+
+START_TEST(symbolic_batches)
+{
+    static const char *const texts[] = {
+        "x = input f64[n,2,4,4]\nw = input f64[2,2,3,3]\nb = input f64[2]\n"
+        "c = conv x w b {pads=[1,1,1,1]}\np = max_pool c {kernel_shape=[2,2],strides=[2,2]}\n"
+        "y = average_pool p {kernel_shape=[2,1]}\nreturn y\n",
+        "x = input f64[n,4,3]\nw = input f64[4,1,2]\ny = conv x w {group=4}\nreturn y\n",
+        "x = input f64[n,2,3]\nw = input f64[2,2,2]\ny = conv_transpose x w\nreturn y\n",
+        "x = input f64[n,3]\ns = input f64[3]\nb = input f64[3]\n"
+        "y = layer_normalization x s b\nreturn y\n",
+        "x = input f64[n,2,3]\ns = input f64[2]\nb = input f64[2]\nm = const f64[2] {0,0}\n"
+        "v = const f64[2] {1,1}\ny, p, q = batch_normalization x s b m v {training_mode=1}\n"
+        "return y\n",
+        "x = input f64[n,4]\nt = const i64[2] {1,3}\n"
+        "y = softmax_cross_entropy_loss x t\nreturn y\n",
+        "x = input f64[n,3,4]\ny = attention x x x {q_num_heads=2,kv_num_heads=2,is_causal=1}\n"
+        "return y\n",
+        "x = input f64[n,3]\ni = const i64[2] {2,0}\ny = gather x i {axis=1}\nreturn y\n",
+        "x = input f64[n,n]\nz = input f64[n,1]\ny = mul x z\nreturn y\n",
+        "x = input f64[n,3]\ns = const i64[1] {1}\ne = const i64[1] {3}\na = const i64[1] {1}\n"
+        "y = slice x s e a\nreturn y\n",
+        "x = input f64[n,3]\nk = const i64[1] {2}\ny, i = topk x k\nreturn y\n",
+        "x = input f64[n,3]\na = const i64[1] {1}\ny = reduce_prod x a\nreturn y\n",
+        "x = input f64[3,n,2]\nw = input f64[1,8,2]\nr = input f64[1,8,2]\n"
+        "y = lstm x w r\nreturn y\n",
+        "x = input f64[n,3]\nw = input f64[3]\nm = const i64[] {3}\n"
+        "y = loop m _ x {body {\ni = input i64[]\nk = input bool[]\nv = input f64[n,3]\n"
+        "a = mul v w\nb = sin a\nreturn k, b\n}}\nreturn y\n",
+        "x = input f64[n,3]\np = const i64[4] {0,1,0,1}\ny = pad x p {mode=\"reflect\"}\n"
+        "return y\n",
+        "a = input f64[n,2,3]\nb = input f64[3,2]\ny = einsum a b {equation=\"bij,jk->bik\"}\n"
+        "return y\n",
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(texts); i++)
+        check_symbolic_gradients(texts[i]);
+    /* A run finds the axes along which `b` was broadcast. */
+    check_symbolic_gradients("a = input f64[n,3]\nb = input f64[n,3]\nf = const i64[1] {0}\n"
+                             "g = const i64[1] {1}\nh = const i64[1] {0}\nc = slice b f g h\n"
+                             "y = mul a c\nreturn y\n");
+}
+END_TEST
+
 PRT_TEST_MAIN("train/autodiff", unary_gradients_match_differences,
     broadcast_gradients_match_differences, product_gradients_match_differences,
     reduction_gradients_match_differences, movement_gradients_match_differences,
     conv_and_pool_gradients_match_differences, normalisation_gradients_match_differences,
     gradients_of_several_users_add_up, symbolic_shapes_stay_symbolic,
     operators_without_a_rule_are_named_together, refused_attributes_are_named_together,
-    each_operator_has_a_row, gradients_of_all_values_are_found_by_name, large_graphs)
+    each_operator_has_a_row, gradients_of_all_values_are_found_by_name, large_graphs,
+    no_small_change_is_left, formulas_are_differentiated_again, symbolic_batches)
