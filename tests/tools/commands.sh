@@ -216,11 +216,17 @@ expect 2 inspect "$digits" --dot --json
 expect 0 inspect --ops
 has out '^Conv  *[0-9]'
 has out '^Add .*T: .*bfloat16'
+has out '^Add .*; gradient: yes$'
+has out '^ArgMax .*; gradient: none$'
 expect 0 inspect --ops --text
 has out '^### Conv$'
 has out '`kernel_shape` (ints)'
+has out '^- Gradient: yes$'
+has out '^- Gradient: no; '
 expect 0 inspect --ops --json
 has out '"name": "Conv"'
+has out '"gradient": "yes"'
+has out '"no_gradient_because": "'
 expect 2 inspect --ops --dot
 expect 2 inspect --ops "$digits"
 expect 2 inspect
