@@ -2,6 +2,7 @@
 /*
  * test_text.c — the worked examples in one program, on graphs as text: their rows in the parser,
  * the printer, clones, the evaluator, folding, regions and gradients. Links the internal libraries.
+ * Covers: grad.c.
  */
 #include <check.h>
 
