@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * grad_attention.c — gradients of Attention and RotaryEmbedding, which are rebuilt from products,
- * Softmax and element-wise operators.
+ * grad_attention.c — gradients of Attention, FlexAttention and RotaryEmbedding, which are rebuilt
+ * from products, Softmax and element-wise operators.
  */
 #include "train/attention.h"
 
 #include <math.h>
 
+#include "train/region.h"
 #include "train/terms.h"
 
 prt_value *prt_grad_split_heads(prt_grad *g, prt_value *v, int64_t heads)
@@ -178,6 +179,50 @@ poprt_status prt_grad_attention_op(prt_grad *g)
     prt_value *const ys[4] = { flat ? prt_grad_join_heads(g, s.y) : s.y, s.k, s.v,
         scores[a->qk_matmul_output_mode & 3] };
     return prt_grad_by_outputs(g, ys);
+}
+
+/* ---- FlexAttention */
+
+/* Copies the ops of a region that takes and returns the scores. UINT32_MAX: no region. */
+static prt_value *modified(prt_grad *g, uint32_t region, prt_value *scores)
+{
+    prt_value *ret = scores;
+    if (region == UINT32_MAX || g->b->status != POPRT_OK)
+        return scores;
+    const prt_region_copy copy = { .region = g->op->regions[region], .inputs = &scores };
+    g->b->status = prt_region_copy_ops(g->b, &copy, &ret);
+    return ret;
+}
+
+poprt_status prt_grad_flex_attention(prt_grad *g)
+{
+    static const int64_t swap[4] = { 0, 1, 3, 2 };
+    enum { ATTR_SCORE, ATTR_PROB, ATTR_PRECISION, ATTR_SCALE };
+    const prt_flex_attention_attrs *a = g->op->attrs;
+    const bool given = prt_attr_given(a, ATTR_PRECISION);
+    prt_value *x[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        x[i] = prt_grad_x(g, i);
+        const int32_t dtype = x[i]->type->dtype;
+        const int32_t own = dtype == PRT_DTYPE_f64 ? dtype : PRT_DTYPE_f32;
+        if (prt_grad_rank(x[i]) != 4 || !prt_dim_is_number(x[i]->type->dims[1]) ||
+            x[i]->type->dims[1] < 1 || !prt_dim_is_number(x[i]->type->dims[3]))
+            return prt_grad_refuse(g, "needs a known number of heads and a known head size");
+        x[i] = prt_grad_cast_to(g, x[i], given ? (int32_t)a->softmax_precision : own);
+    }
+    const prt_type *q = prt_grad_x(g, IN_Q)->type, *k = prt_grad_x(g, IN_K)->type;
+    const int64_t heads = k->dims[1], groups = q->dims[1] / heads;
+    const double scale =
+        prt_attr_given(a, ATTR_SCALE) ? (double)a->scale : 1.0 / sqrt((double)q->dims[3]);
+    prt_softmax_attrs softmax = PRT_ATTRS_OF(softmax);
+    PRT_ATTR_SET(softmax, softmax, axis, -1);
+    prt_value *keys = prt_grad_permute(g, repeat_heads(g, x[IN_K], heads, groups), 4, swap);
+    prt_value *scores = MUL(BINARY(matmul, x[IN_Q], keys), NUM(x[IN_Q], scale));
+    scores = modified(g, prt_attr_given(a, ATTR_SCORE) ? a->score_mod : UINT32_MAX, scores);
+    prt_value *shares = prt_build_op(g->b, PRT_OP_softmax, &softmax, 1, &scores);
+    shares = modified(g, prt_attr_given(a, ATTR_PROB) ? a->prob_mod : UINT32_MAX, shares);
+    prt_value *y = BINARY(matmul, shares, repeat_heads(g, x[IN_V], heads, groups));
+    return prt_grad_by(g, prt_grad_cast_as(g, y, &g->op->out[0]));
 }
 
 /* ---- RotaryEmbedding */

@@ -47,29 +47,6 @@ static poprt_status add_wanted(const prt_grad *g, const prt_graph *region, prt_v
     return POPRT_OK;
 }
 
-/* Adds an op with empty regions. Its type is inferred when they are filled. */
-static prt_op *add_op(prt_build *b, uint32_t id, uint32_t n_in, prt_value *const *in,
-    uint32_t n_out, uint32_t n_regions)
-{
-    if (b->status != POPRT_OK)
-        return NULL;
-    prt_op *op = prt_graph_add_op(b->graph, b->before, prt_op_of(id), n_in, n_out, n_regions);
-    if (op == NULL) {
-        b->status = POPRT_E_NOMEM;
-        return NULL;
-    }
-    op->origin = b->origin;
-    for (uint32_t i = 0; i < n_in; i++)
-        prt_op_set_input(op, i, in[i]);
-    return op;
-}
-
-static poprt_status set_outputs(prt_graph *graph, uint32_t n, prt_value *const *values)
-{
-    prt_str *names = PRT_NEW_N(graph->module->arena, prt_str, n);
-    return names != NULL ? prt_graph_set_outputs(graph, n, values, names) : POPRT_E_NOMEM;
-}
-
 /* Copies the body's ops at `b`, reading the captured values through Identity, so that they are
  * values of the region and can be differentiated. `xs` gets the `n_in` inputs, then the captured
  * values; the elements of scanned values are there already. ret[i] becomes the copy of output i. */
@@ -149,7 +126,7 @@ static poprt_status fill_branch(const body *c, prt_graph *to)
         if (dx[i] == NULL)
             dx[i] = zeros_like(&b, x[i]);
     PRT_TRY(prt_build_status(&b));
-    return set_outputs(to, n, dx);
+    return prt_region_return(to, n, dx);
 }
 
 poprt_status prt_grad_if(prt_grad *g)
@@ -166,7 +143,7 @@ poprt_status prt_grad_if(prt_grad *g)
         return POPRT_OK;
     PRT_ATTR_SET(attrs, if, then_branch, 0);
     PRT_ATTR_SET(attrs, if, else_branch, 1);
-    prt_op *op = add_op(g->b, PRT_OP_if, 1, &condition, n, 2);
+    prt_op *op = prt_region_add_op(g->b, PRT_OP_if, 1, &condition, n, 2);
     if (op == NULL || (op->attrs = prt_attrs_clone(op->def, arena_of(g), &attrs)) == NULL)
         return fail(g);
     for (uint32_t i = 0; i < 2; i++) {
@@ -196,17 +173,6 @@ typedef struct loop {
     prt_value *trips;  /* number of iterations */
 } loop;
 
-static prt_op *add_loop(prt_build *b, uint32_t n_in, prt_value *const *in, uint32_t n_out)
-{
-    prt_loop_attrs attrs = PRT_ATTRS_OF(loop);
-    prt_op *op = add_op(b, PRT_OP_loop, n_in, in, n_out, 1);
-    PRT_ATTR_SET(attrs, loop, body, 0);
-    if (op != NULL &&
-        (op->attrs = prt_attrs_clone(op->def, b->graph->module->arena, &attrs)) == NULL)
-        b->status = POPRT_E_NOMEM;
-    return b->status == POPRT_OK ? op : NULL;
-}
-
 /* Replaces the op by an equal loop with the carried values and the iteration number of each
  * iteration as further outputs. */
 static poprt_status keep_states(loop *l)
@@ -223,7 +189,7 @@ static poprt_status keep_states(loop *l)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < op->n_in; i++)
         in[i] = prt_op_input(op, i);
-    prt_op *kept = add_loop(&outside, op->n_in, in, op->n_out + l->carried + 1);
+    prt_op *kept = prt_region_add_loop(&outside, op->n_in, in, op->n_out + l->carried + 1);
     if (kept == NULL)
         return POPRT_E_NOMEM;
     prt_graph *to = kept->regions[0];
@@ -237,7 +203,7 @@ static poprt_status keep_states(loop *l)
     for (uint32_t i = 0; i < l->carried; i++)
         ret[n_ret + i] = in[2 + i];
     ret[n_ret + l->carried] = in[0];
-    PRT_TRY(set_outputs(to, n_ret + l->carried + 1, ret));
+    PRT_TRY(prt_region_return(to, n_ret + l->carried + 1, ret));
     PRT_TRY(prt_ir_infer_new_op(kept));
     for (uint32_t i = 0; i < l->carried; i++)
         l->stack[i] = &kept->out[op->n_out + i];
@@ -352,7 +318,7 @@ static poprt_status fill_backward(const loop *l, prt_graph *to, uint32_t n, cons
             next[1 + i] = dxs[i] != NULL ? dxs[i] : zeros_like(&b, x[i]);
     }
     PRT_TRY(prt_build_status(&b));
-    return set_outputs(to, 1 + n_x, next);
+    return prt_region_return(to, 1 + n_x, next);
 }
 
 /* The gradient of a scanned value from those of its elements, which the loop has collected from the
@@ -388,17 +354,10 @@ static poprt_status go_back(const loop *l)
         prt_value *of = i < n ? &g->op->out[which[i]] : l->c.captured.data[i - n];
         in[2 + i] = i < n && g->out[which[i]] != NULL ? g->out[which[i]] : zeros_like(g->b, of);
     }
-    prt_op *op = add_loop(g->b, 2 + n_x, in, n_x + scanned);
+    prt_op *op = prt_region_add_loop(g->b, 2 + n_x, in, n_x + scanned);
     if (op == NULL)
         return fail(g);
-    const prt_type *index = prt_type_tensor(g->b->graph->module->types, PRT_DTYPE_i64, 0, NULL);
-    const prt_type *flag = prt_type_tensor(g->b->graph->module->types, PRT_DTYPE_bool, 0, NULL);
-    for (uint32_t i = 0; i < 2 + n_x; i++)
-        if (prt_graph_add_input(op->regions[0], PRT_STR(""),
-                i == 0       ? index
-                    : i == 1 ? flag
-                             : in[i]->type) == NULL)
-            return POPRT_E_NOMEM;
+    PRT_TRY(prt_region_add_loop_inputs(op));
     PRT_TRY(fill_backward(l, op->regions[0], n, which));
     PRT_TRY(prt_ir_infer_new_op(op));
     for (uint32_t i = 0; i < n; i++)
@@ -467,7 +426,7 @@ static poprt_status fill_scan(const prt_grad *g, const prt_graph *region, prt_gr
     const prt_region_copy copy = { .region = region, .inputs = in };
     PRT_TRY(prt_region_copy_ops(&b, &copy, ret + 1));
     ret[0] = to->inputs.data[1];
-    return set_outputs(to, 1 + region->ret->n_in, ret);
+    return prt_region_return(to, 1 + region->ret->n_in, ret);
 }
 
 /* The scanned inputs with their axis in front, in the order of the iterations. */
@@ -508,15 +467,10 @@ poprt_status prt_grad_scan(prt_grad *g)
         prt_build_op(g->b, PRT_OP_shape, &first, 1, &scanned[0]), prt_build_i64s(g->b, 1, zero));
     for (uint32_t i = 0; i < n_states; i++)
         in[2 + i] = prt_grad_x(g, i);
-    prt_op *op = add_loop(g->b, 2 + n_states, in, g->op->n_out);
+    prt_op *op = prt_region_add_loop(g->b, 2 + n_states, in, g->op->n_out);
     if (op == NULL)
         return fail(g);
-    prt_types *types = g->b->graph->module->types;
-    for (uint32_t i = 0; i < 2 + n_states; i++)
-        if (prt_graph_add_input(op->regions[0], PRT_STR(""),
-                i < 2 ? prt_type_tensor(types, i == 0 ? PRT_DTYPE_i64 : PRT_DTYPE_bool, 0, NULL)
-                      : in[i]->type) == NULL)
-            return POPRT_E_NOMEM;
+    PRT_TRY(prt_region_add_loop_inputs(op));
     PRT_TRY(fill_scan(g, region, op->regions[0], n_states, n, scanned));
     PRT_TRY(prt_ir_infer_new_op(op));
     for (uint32_t i = 0; i < g->op->n_out; i++) {

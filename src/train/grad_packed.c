@@ -59,39 +59,28 @@ static prt_value *call_batches(const packed *p)
 {
     prt_grad *g = p->g;
     prt_build *b = g->b;
-    prt_types *types = b->graph->module->types;
     prt_arena *arena = b->graph->module->arena;
-    prt_loop_attrs attrs = PRT_ATTRS_OF(loop);
     prt_value **in = PRT_NEW_N(arena, prt_value *, p->n), *ret[2] = { NULL, NULL };
     const prt_graph *callback = g->op->regions[p->a->callback];
-    const prt_str names[2] = { PRT_STR(""), PRT_STR("") };
     prt_value *count = prt_build_binary(b, PRT_OP_div,
         prt_grad_reshape_to(g, p->sequences, 0, NULL), prt_build_i64(b, p->a->callbackBatchSize));
     for (uint32_t i = 0; in != NULL && i < p->n; i++)
         in[i] = batches(p, i);
     if (b->status != POPRT_OK || in == NULL || callback->ret->n_in != 1)
         return NULL;
-    b->status = POPRT_E_NOMEM;
-    prt_op *op = prt_graph_add_op(b->graph, b->before, prt_op_of(PRT_OP_loop), 2, 1, 1);
-    PRT_ATTR_SET(attrs, loop, body, 0);
-    if (op == NULL || (op->attrs = prt_attrs_clone(op->def, arena, &attrs)) == NULL)
+    prt_op *op = prt_region_add_loop(b, 2, (prt_value *[2]){ count, NULL }, 1);
+    if (op == NULL || (b->status = prt_region_add_loop_inputs(op)) != POPRT_OK)
         return NULL;
-    op->origin = b->origin;
-    prt_op_set_input(op, 0, count);
     prt_graph *body = op->regions[0];
-    prt_value *at =
-        prt_graph_add_input(body, PRT_STR(""), prt_type_tensor(types, PRT_DTYPE_i64, 0, NULL));
-    ret[0] =
-        prt_graph_add_input(body, PRT_STR(""), prt_type_tensor(types, PRT_DTYPE_bool, 0, NULL));
-    if (at == NULL || ret[0] == NULL)
-        return NULL;
+    prt_value *at = body->inputs.data[0];
+    ret[0] = body->inputs.data[1];
     prt_build inside = prt_build_at_end(body);
     for (uint32_t i = 0; i < p->n; i++)
         in[i] = prt_build_binary(&inside, PRT_OP_gather, in[i], at);
     const prt_region_copy copy = { .region = callback, .inputs = in };
     b->status = prt_region_copy_ops(&inside, &copy, &ret[1]);
     if (b->status == POPRT_OK)
-        b->status = prt_graph_set_outputs(body, 2, ret, names);
+        b->status = prt_region_return(body, 2, ret);
     if (b->status == POPRT_OK)
         b->status = prt_ir_infer_new_op(op);
     return b->status == POPRT_OK ? &op->out[0] : NULL;

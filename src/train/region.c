@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* region.c — lists the values that a region captures, and copies its ops into another graph. */
+/* region.c — lists the values that a region captures, copies its ops into another graph, and adds
+ * ops with regions. */
 #include "train/region.h"
 
 #include "ir/extra.h"
@@ -172,4 +173,52 @@ poprt_status prt_region_copy_ops(prt_build *b, const prt_region_copy *copy, prt_
     b->status = copy_ops(&c, ret);
     prt_arena_release(c.scratch);
     return b->status;
+}
+
+/* ---- new ops */
+
+prt_op *prt_region_add_op(prt_build *b, uint32_t id, uint32_t n_in, prt_value *const *in,
+    uint32_t n_out, uint32_t n_regions)
+{
+    if (b->status != POPRT_OK)
+        return NULL;
+    prt_op *op = prt_graph_add_op(b->graph, b->before, prt_op_of(id), n_in, n_out, n_regions);
+    if (op == NULL) {
+        b->status = POPRT_E_NOMEM;
+        return NULL;
+    }
+    op->origin = b->origin;
+    for (uint32_t i = 0; i < n_in; i++)
+        prt_op_set_input(op, i, in[i]);
+    return op;
+}
+
+poprt_status prt_region_return(prt_graph *graph, uint32_t n, prt_value *const *values)
+{
+    prt_str *names = PRT_NEW_N(graph->module->arena, prt_str, n);
+    return names != NULL ? prt_graph_set_outputs(graph, n, values, names) : POPRT_E_NOMEM;
+}
+
+prt_op *prt_region_add_loop(prt_build *b, uint32_t n_in, prt_value *const *in, uint32_t n_out)
+{
+    prt_loop_attrs attrs = PRT_ATTRS_OF(loop);
+    prt_op *op = prt_region_add_op(b, PRT_OP_loop, n_in, in, n_out, 1);
+    PRT_ATTR_SET(attrs, loop, body, 0);
+    if (op != NULL &&
+        (op->attrs = prt_attrs_clone(op->def, b->graph->module->arena, &attrs)) == NULL)
+        b->status = POPRT_E_NOMEM;
+    return b->status == POPRT_OK ? op : NULL;
+}
+
+poprt_status prt_region_add_loop_inputs(prt_op *loop)
+{
+    prt_types *types = loop->graph->module->types;
+    for (uint32_t i = 0; i < loop->n_in; i++) {
+        const prt_type *type = i < 2
+            ? prt_type_tensor(types, i == 0 ? PRT_DTYPE_i64 : PRT_DTYPE_bool, 0, NULL)
+            : prt_op_input(loop, i)->type;
+        if (prt_graph_add_input(loop->regions[0], PRT_STR(""), type) == NULL)
+            return POPRT_E_NOMEM;
+    }
+    return POPRT_OK;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* region.h — copies of regions inside a module, for the gradients of control operators. */
+/* region.h — copies of regions inside a module and new ops with regions, for the gradients of
+ * control operators. */
 #ifndef PRT_TRAIN_REGION_H
 #define PRT_TRAIN_REGION_H
 
@@ -29,5 +30,18 @@ bool prt_region_contains(const prt_graph *region, const prt_graph *graph);
  * `ret` has an entry for each output of the region. Fails if regions are nested too deeply.
  */
 poprt_status prt_region_copy_ops(prt_build *b, const prt_region_copy *copy, prt_value **ret);
+
+/* Adds an op with empty regions, for which the caller calls prt_ir_infer_new_op when they are
+ * filled. Returns NULL on failure, which the builder's status says. */
+prt_op *prt_region_add_op(prt_build *b, uint32_t id, uint32_t n_in, prt_value *const *in,
+    uint32_t n_out, uint32_t n_regions);
+/* The same for a Loop. */
+prt_op *prt_region_add_loop(prt_build *b, uint32_t n_in, prt_value *const *in, uint32_t n_out);
+/* Adds the inputs of its body: iteration, condition, and carried values with the types of the
+ * loop's inputs. */
+poprt_status prt_region_add_loop_inputs(prt_op *loop);
+
+/* Makes a region return values without names. */
+poprt_status prt_region_return(prt_graph *graph, uint32_t n, prt_value *const *values);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * test_grad_move.c — gradients of operators that move elements, of scatters and of attention
  * against differences.
- * Covers: grad_scatter.c, grad_attention.c, grad_microsoft.c.
+ * Covers: grad_scatter.c, grad_attention.c, grad_linear_attention.c, grad_microsoft.c.
  */
 #include <stdio.h>
 
@@ -118,6 +118,50 @@ START_TEST(attention)
 }
 END_TEST
 
+/* Regions that read values of the graph around them. */
+START_TEST(flex_attention)
+{
+    static const char *const texts[] = {
+        "y = flex_attention q k v\nreturn y\n",
+        "y = flex_attention q k v {scale=0.3,score_mod {\ns = input f64[1,4,3,2]\nt = mul s m\n"
+        "u = tanh t\nreturn u\n},prob_mod {\np = input f64[1,4,3,2]\nw = mul p p\n"
+        "z = add w m\nreturn z\n}}\nreturn y\n",
+    };
+    char text[512];
+    for (size_t i = 0; i < PRT_COUNT_OF(texts); i++) {
+        snprintf(text, sizeof(text),
+            "q = input f64[1,4,3,2]\nk = input f64[1,2,2,2]\nv = input f64[1,2,2,3]\n%s%s",
+            i == 0 ? "" : "m = input f64[4,1,2]\n", texts[i]);
+        check_gradients(text, -1, 1);
+    }
+}
+END_TEST
+
+START_TEST(linear_attention)
+{
+    static const char *const texts[] = {
+        "y, s = linear_attention q k v {update_rule=\"linear\",q_num_heads=4,kv_num_heads=2}\n"
+        "return y, s\n",
+        "p = input f32[2,2,2,1]\nd = input f32[2,3,2]\ny, s = linear_attention q k v p d "
+        "{update_rule=\"gated\",q_num_heads=4,kv_num_heads=2,scale=0.4}\nreturn y, s\n",
+        "b = input f32[2,3,1]\ny, s = linear_attention q k v _ _ b "
+        "{update_rule=\"delta\",q_num_heads=4,kv_num_heads=2}\nreturn y\n",
+        "p = input f32[2,2,2,1]\nd = input f32[2,3,4]\nb = input f32[2,3,2]\n"
+        "y, s = linear_attention q k v p d b {q_num_heads=4,kv_num_heads=2}\nreturn s, y\n",
+    };
+    char text[512];
+    for (size_t i = 0; i < PRT_COUNT_OF(texts); i++) {
+        snprintf(text, sizeof(text),
+            "q = input f32[2,3,8]\nk = input f32[2,3,4]\nv = input f32[2,3,2]\n%s", texts[i]);
+        check_gradients_f32(text, -1, 1);
+    }
+    check_symbolic_gradients(
+        "q = input f32[2,n,2]\nk = input f32[2,n,2]\nv = input f32[2,n,2]\n"
+        "y, s = linear_attention q k v {update_rule=\"linear\",q_num_heads=1,kv_num_heads=1}\n"
+        "return y\n");
+}
+END_TEST
+
 START_TEST(rotary_embedding)
 {
     check_gradients_f32("x = input f32[1,2,3,6]\nc = input f32[1,3,3]\ns = input f32[1,3,3]\n"
@@ -197,11 +241,12 @@ START_TEST(other_operators_of_microsoft)
 }
 END_TEST
 
-PRT_TEST_MAIN("train/grad_move", moves, scatters, attention, rotary_embedding, causal_convolution,
-    attention_of_microsoft, other_operators_of_microsoft)
+PRT_TEST_MAIN("train/grad_move", moves, scatters, attention, flex_attention, linear_attention,
+    rotary_embedding, causal_convolution, attention_of_microsoft, other_operators_of_microsoft)
 
 #else
 
-PRT_TEST_MAIN("train/grad_move", moves, scatters, attention, rotary_embedding, causal_convolution)
+PRT_TEST_MAIN("train/grad_move", moves, scatters, attention, flex_attention, linear_attention,
+    rotary_embedding, causal_convolution)
 
 #endif
