@@ -198,6 +198,8 @@ static poprt_status run(prt_session *s, const prt_stream *io)
     const prt_flow *f = &s->program->flow;
     const int64_t steps = prt_flow_steps(f);
     for (int64_t step = 0; step < steps; step++) {
+        if (atomic_load_explicit(&s->cancel, memory_order_relaxed))
+            return prt_fail(POPRT_E_CANCELLED, NULL, "run was cancelled");
         PRT_TRY(collect(s, io, step));
         for (uint32_t r = 0; r < (uint32_t)f->replicas; r++)
             PRT_TRY(run_micro_batch(s, io, step, r));

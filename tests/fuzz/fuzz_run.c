@@ -8,6 +8,7 @@
 
 #include "cpu/cpu.h"
 #include "fuzz/fuzz.h"
+#include "runtime/stream.h"
 
 enum { MAX_IO = 16, MAX_ELEMENTS = 4096, RUN_MS = 200 };
 
@@ -36,6 +37,51 @@ poprt_status fuzz_run_session(prt_session *session, int ms, const prt_tensor *in
     set_timer(0);
     running = NULL;
     return status;
+}
+
+/* ---- data flow: every block of an input is the same tensor */
+
+static poprt_status block_of_zeros(void *user, const prt_stream_block *block, bool prefetch,
+    prt_tensor *out)
+{
+    (void)prefetch;
+    *out = ((const prt_tensor *)user)[block->index];
+    return POPRT_OK;
+}
+
+static void end_block(void *user, const prt_stream_block *block)
+{
+    (void)user;
+    (void)block;
+}
+
+static poprt_status no_buffer(void *user, const prt_stream_block *block, prt_tensor *out)
+{
+    (void)user;
+    (void)block;
+    (void)out;
+    return POPRT_OK;
+}
+
+static poprt_status drop_block(void *user, const prt_stream_block *block, const prt_tensor *value)
+{
+    (void)user;
+    (void)block;
+    (void)value;
+    return POPRT_OK;
+}
+
+/* Runs two steps, which are cancelled after `ms` milliseconds. */
+static void run_flow(prt_session *session, int ms, const prt_tensor *in)
+{
+    const prt_stream stream = { (void *)(uintptr_t)in, block_of_zeros, end_block, no_buffer,
+        drop_block };
+    running = session;
+    set_timer(ms);
+    if (prt_session_run_flow(session, &stream) == POPRT_OK)
+        (void)prt_session_run_flow(session, &stream);
+    set_timer(0);
+    running = NULL;
 }
 
 static unsigned char zeros[MAX_ELEMENTS * 16];
@@ -82,7 +128,10 @@ static void run_session(prt_program *program, const prt_kern *kern, const prt_te
     prt_session *session = NULL;
     if (prt_session_create(program, &options, &session) != POPRT_OK)
         return;
-    (void)fuzz_run_session(session, RUN_MS, in, out);
+    if (program->has_flow)
+        run_flow(session, RUN_MS, in);
+    else
+        (void)fuzz_run_session(session, RUN_MS, in, out);
     prt_session_release(session);
 }
 
