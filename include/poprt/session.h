@@ -78,13 +78,18 @@ POPRT_API poprt_status poprt_session_watch(poprt_session *session, poprt_step_fn
  * sessions share these). All other weights belong to the executable. */
 POPRT_API size_t poprt_session_memory(const poprt_session *session);
 
+/* Weights have the names of the model's initializers. Passes fold and pack weights: an executable
+ * has all of them, and they can be written, if it trains, or if it was compiled with the option
+ * constant_weights=false. */
+
 /* Copies a weight into the caller's buffer. The caller sets `out->data` and `out->size`; the
  * library fills in dtype, rank and dims. `dims` belongs to the session. Fails with POPRT_E_ARG if
  * the buffer is too small. */
 POPRT_API poprt_status poprt_session_read_weight(poprt_session *session, const char *name,
     poprt_tensor *out);
 
-/* Replaces a weight in this session only. dtype and shape must be the same as the weight's. */
+/* Replaces a weight in this session only. dtype and shape must be the same as the weight's. Fails
+ * with POPRT_E_STATE for a constant that no operator of the model writes. */
 POPRT_API poprt_status poprt_session_write_weight(poprt_session *session, const char *name,
     const poprt_tensor *in);
 

@@ -199,12 +199,16 @@ static poprt_status compile_from(poprt_env *env, const prt_module *module,
         .progress_user = env->progress_user,
         .no_memory_sharing = prt_config_number(config, PRT_OPTION_share_memory) == 0 };
     const bool better = prt_config_number(config, PRT_OPTION_optimize) != 0;
-    if (!better && count_dims(config) == 0 && edit == NULL)
+    const bool free_weights =
+        edit == NULL && prt_config_number(config, PRT_OPTION_constant_weights) == 0;
+    if (!better && count_dims(config) == 0 && edit == NULL && !free_weights)
         return prt_compile(module, &options, out);
     prt_module *copy = NULL;
     prt_program *program = NULL;
     PRT_TRY(prt_ir_clone_into(module, allocator, options.memory_limit, &copy));
     poprt_status status = set_dims(config, copy);
+    if (status == POPRT_OK && free_weights)
+        status = prt_module_free_weights(copy);
     if (status == POPRT_OK && edit != NULL) {
         status = edit->apply(edit->user, copy, copy->arena);
         options.flow = edit->flow;

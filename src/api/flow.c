@@ -236,9 +236,18 @@ prt_str prt_flow_identity(const prt_compile_flow *flow, prt_arena *arena)
     return (prt_str){ text, (uint32_t)at };
 }
 
+/* The flow of an inference, and whether its weights can be written. */
+typedef struct flow_edit {
+    prt_compile_flow flow;
+    bool free_weights;
+} flow_edit;
+
 static poprt_status edit(void *user, prt_module *module, prt_arena *arena)
 {
-    return prt_flow_set_outputs(user, module, arena);
+    const flow_edit *e = user;
+    if (e->free_weights)
+        PRT_TRY(prt_module_free_weights(module));
+    return prt_flow_set_outputs(&e->flow, module, arena);
 }
 
 poprt_status poprt_compile_flow(const poprt_model *model, const poprt_flow *flow,
@@ -247,14 +256,14 @@ poprt_status poprt_compile_flow(const poprt_model *model, const poprt_flow *flow
     PRT_REQUIRE(model);
     PRT_REQUIRE(flow);
     PRT_REQUIRE(out);
-    prt_compile_flow f;
+    flow_edit e = { .free_weights = prt_config_number(config, PRT_OPTION_constant_weights) == 0 };
     prt_arena *arena = NULL;
-    PRT_TRY(prt_flow_from(flow, config, false, &f));
+    PRT_TRY(prt_flow_from(flow, config, false, &e.flow));
     PRT_TRY(prt_arena_create(&model->env->allocator, 0, &arena));
     const prt_compile_edit how = { .apply = edit,
-        .user = &f,
-        .flow = &f,
-        .identity = prt_flow_identity(&f, arena) };
+        .user = &e,
+        .flow = &e.flow,
+        .identity = prt_flow_identity(&e.flow, arena) };
     const poprt_status status = how.identity.data != NULL
         ? prt_compile_module(model->env, model->module, config, &how, out)
         : POPRT_E_NOMEM;

@@ -297,6 +297,9 @@ prt_ir_variable *prt_module_variable(const prt_module *module, prt_str name);
 prt_value *prt_graph_variable(prt_graph *graph, const prt_ir_variable *variable);
 /* Makes a constant of the main graph a variable, which begins with its contents. */
 prt_ir_variable *prt_value_make_variable(prt_value *constant, uint32_t role);
+/* Makes the initializers of the main graph variables of role weight: those of floating-point types
+ * and of integers of 8 bits, except where an operator computes shapes from them. */
+poprt_status prt_module_free_weights(prt_module *module);
 /* Returns the graph of an entry, made on first use. */
 prt_graph *prt_module_entry(prt_module *module, uint32_t kind);
 

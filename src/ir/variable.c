@@ -78,3 +78,37 @@ prt_graph *prt_module_entry(prt_module *module, uint32_t kind)
         return NULL;
     return entry.graph;
 }
+
+/* Returns whether the operator computes shapes from this input, which passes and plans need. */
+static bool decides_shape(const prt_use *use)
+{
+    const prt_op *op = use->user;
+    return prt_op_is(op, PRT_OP_range) || (prt_op_is(op, PRT_OP_resize) && use != &op->in[0]);
+}
+
+static bool may_be_free(const prt_value *v)
+{
+    if (!prt_value_is_constant(v) || v->initializer == PRT_INITIALIZER_none || v->name.size == 0 ||
+        !prt_type_is_tensor(v->type) || !prt_type_is_static(v->type) ||
+        v->type->rank > PRT_MAX_RANK)
+        return false;
+    const int32_t dtype = v->type->dtype;
+    if (!(prt_dtype_is_float(dtype) && prt_dtype_bits(dtype) >= 8) && dtype != PRT_DTYPE_i8 &&
+        dtype != PRT_DTYPE_u8)
+        return false;
+    prt_for_each_use (use, v)
+        if (decides_shape(use))
+            return false;
+    return true;
+}
+
+poprt_status prt_module_free_weights(prt_module *module)
+{
+    prt_graph *g = module->main;
+    for (size_t i = g->constants.count; i-- > 0;) {
+        prt_value *v = g->constants.data[i];
+        if (may_be_free(v) && prt_value_make_variable(v, PRT_VARIABLE_weight) == NULL)
+            return POPRT_E_NOMEM;
+    }
+    return POPRT_OK;
+}

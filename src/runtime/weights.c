@@ -11,7 +11,9 @@ static uint32_t find_weight(const prt_session *s, prt_str name)
     while (i < s->program->n_constants && !prt_str_equal(s->program->constants[i].name, name))
         i++;
     if (i == s->program->n_constants)
-        (void)prt_fail(POPRT_E_NOT_FOUND, name.data, "the model has no weight of this name");
+        (void)prt_fail(POPRT_E_NOT_FOUND, name.data,
+            "the executable has no weight of this name; passes fold and pack weights, unless the "
+            "model is compiled with the option constant_weights=false");
     return i;
 }
 
@@ -121,12 +123,32 @@ poprt_status prt_session_weight(prt_session *s, prt_str name, prt_tensor *out)
     return POPRT_OK;
 }
 
+/* Returns whether an operator of the main block writes the constant (CopyVarUpdate). */
+static bool is_written(const prt_session *s, uint32_t constant)
+{
+    const prt_program *p = s->program;
+    for (uint32_t k = 0; k < p->n_blocks; k++)
+        for (uint32_t i = 0; i < p->blocks[k].n_steps; i++) {
+            const prt_step *step = &p->blocks[k].steps[i];
+            const uint32_t x = step->n_in != 0 ? p->args[step->args] : PRT_NO_BUFFER;
+            if ((p->params[step->params].def->traits & PRT_STATEFUL) != 0 && x != PRT_NO_BUFFER &&
+                p->blocks[k].buffers[x].space == PRT_SPACE_CONSTANT &&
+                p->blocks[k].buffers[x].ref == constant)
+                return true;
+        }
+    return false;
+}
+
 poprt_status prt_session_set_weight(prt_session *s, prt_str name, const prt_tensor *from)
 {
     const uint32_t variable = find_variable(s, name);
     if (variable != PRT_NO_VARIABLE)
         return set_variable(s, variable, from);
     const uint32_t i = find_weight(s, name);
+    if (i < s->program->n_constants && !is_written(s, i))
+        return prt_fail(POPRT_E_STATE, name.data,
+            "the weight is a constant of the executable; compile the model with the option "
+            "constant_weights=false to write it");
     prt_tensor own;
     PRT_TRY(prt_session_weight(s, name, &own));
     PRT_TRY(prt_frame_check(from, &own, name.data, "new weight"));

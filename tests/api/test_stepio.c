@@ -351,11 +351,26 @@ static float first_y(poprt_session *session)
 
 START_TEST(each_session_has_its_own_weights)
 {
-    poprt_executable *exec = compile_bytes(NULL, dense_model, sizeof(dense_model));
+    poprt_executable *constant = compile_bytes(NULL, dense_model, sizeof(dense_model)),
+                     *exec = NULL;
+    poprt_config *config = NULL;
+    poprt_model *model = NULL;
     poprt_session *one = NULL, *two = NULL;
     float w[6], small[2];
     poprt_tensor t = { .data = w, .size = sizeof(w) };
     poprt_tensor too_small = { .data = small, .size = sizeof(small) };
+    ck_assert_ok(poprt_session_create(constant, NULL, &one));
+    ck_assert_ok(poprt_session_read_weight(one, "weight", &t));
+    ck_assert_fails(poprt_session_write_weight(one, "weight", &t), POPRT_E_STATE);
+    ck_assert_ptr_nonnull(strstr(poprt_last_error()->message, "constant_weights=false"));
+    poprt_session_release(one);
+    poprt_executable_release(constant);
+    ck_assert_ok(poprt_config_create(NULL, &config));
+    ck_assert_ok(poprt_config_set(config, "constant_weights", "false"));
+    ck_assert_ok(poprt_model_load_bytes(NULL, dense_model, sizeof(dense_model), NULL, &model));
+    ck_assert_ok(poprt_compile(model, config, &exec));
+    poprt_model_release(model);
+    poprt_config_release(config);
     ck_assert_ok(poprt_session_create(exec, NULL, &one));
     ck_assert_ok(poprt_session_create(exec, NULL, &two));
     ck_assert_ok(poprt_session_read_weight(one, "weight", &t));
