@@ -5,7 +5,7 @@ and for docs/reference. Needs Python's standard library alone."""
 import re
 
 NAMES = ["base", "env", "config", "model", "pass", "executable", "session", "stepio", "data",
-    "train", "plugin"]
+         "train", "attr", "plugin"]
 
 
 def read(root, name):

@@ -48,7 +48,7 @@
 #ifndef POPRT_PLUGIN_H
 #define POPRT_PLUGIN_H
 
-#include "poprt/base.h"
+#include "poprt/attr.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -64,7 +64,6 @@ extern "C" {
 #define POPRT_PLUGIN_EXPORT
 #endif
 
-enum { POPRT_PLUGIN_MAX_RANK = 8 };
 #define POPRT_PLUGIN_ANY UINT32_MAX /* as a maximum: no limit */
 
 typedef struct poprt_host poprt_host;
@@ -78,38 +77,6 @@ typedef struct poprt_graph poprt_graph;       /* main graph, or a subgraph of a 
 typedef struct poprt_node poprt_node;
 typedef struct poprt_value poprt_value; /* output of a node, input of a graph, or constant */
 typedef struct poprt_match poprt_match; /* a pattern and its latest match */
-
-/*
- * Type of a value. A dim below 0 is not a number yet: -1 is unknown, and other values stand for
- * expressions. An expression has the same value everywhere in one model; a plug-in may compare it
- * and pass it on, but not interpret it. `rank` is -1 if it is unknown. `dtype` may be
- * POPRT_DTYPE_UNDEFINED. The layout is frozen.
- */
-typedef struct poprt_type {
-    int32_t dtype; /* POPRT_DTYPE_* */
-    int32_t rank;
-    int64_t dims[POPRT_PLUGIN_MAX_RANK];
-} poprt_type;
-
-enum {
-    POPRT_ATTR_INT = 1,
-    POPRT_ATTR_FLOAT = 2,
-    POPRT_ATTR_STRING = 3,
-    POPRT_ATTR_INTS = 4,
-    POPRT_ATTR_FLOATS = 5
-};
-
-/* An attribute. `kind` selects the member that holds its value. The layout is frozen. */
-typedef struct poprt_attr {
-    const char *name;
-    int32_t kind;   /* POPRT_ATTR_* */
-    uint32_t count; /* entries of `ints` or `floats`, or bytes of `string` */
-    int64_t integer;
-    float real;
-    const char *string; /* not necessarily ended by a zero byte */
-    const int64_t *ints;
-    const float *floats;
-} poprt_attr;
 
 /*
  * A kernel: a faster implementation of an operator, for the nodes whose `lower` chose it. It
