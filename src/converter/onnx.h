@@ -33,6 +33,20 @@ poprt_status prt_onnx_read_file(const prt_allocator *allocator, const char *path
 poprt_status prt_onnx_read_bytes(const prt_allocator *allocator, prt_blob *bytes, const char *name,
     const char *folder, const prt_onnx_limits *limits, prt_module **out);
 
+/* A constant of the main graph whose bytes are not part of the model's file. */
+typedef struct prt_onnx_given {
+    prt_str name;
+    int32_t dtype;
+    uint32_t rank;
+    const int64_t *dims;
+    prt_blob *blob;
+} prt_onnx_given;
+
+/* Like prt_onnx_read_bytes, for a model without its initializers, which `given` has. Retains their
+ * blobs. */
+poprt_status prt_onnx_read_given(const prt_allocator *allocator, prt_blob *bytes,
+    const prt_onnx_limits *limits, const prt_onnx_given *given, size_t count, prt_module **out);
+
 /*
  * Reads a file that holds one value: a TensorProto, SequenceProto or OptionalProto, as `kind`
  * (prt_value_kind) says. Aligned tensors are views into `bytes`; the others are copied to `arena`.
@@ -69,6 +83,19 @@ bool prt_onnx_has_replaced(const prt_graph *graph);
  * with POPRT_E_LIMIT.
  */
 poprt_status prt_onnx_write(const prt_module *module, poprt_write_fn sink, void *user);
+
+/* The constants of a main graph that prt_onnx_write_skeleton leaves out, with their names in the
+ * file. */
+typedef PRT_VEC(prt_onnx_given) prt_onnx_given_list;
+
+/* Like prt_onnx_write, without the constants of the main graph, which it appends to `out`. The list
+ * is allocated in `arena`; it borrows the blobs and types of the module. */
+poprt_status prt_onnx_write_skeleton(const prt_module *module, prt_arena *arena,
+    poprt_write_fn sink, void *user, prt_onnx_given_list *out);
+
+/* Returns the IR version that ONNX pairs with an opset of ai.onnx: the one current when the opset
+ * was released. */
+int64_t prt_onnx_ir_of_opset(int64_t opset);
 
 /* Writes a module to a file, completely or not at all. If the model has more than `most` bytes (0:
  * 2 GiB), its constants of 1 KiB and more go to "<path>.data". */

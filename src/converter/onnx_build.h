@@ -6,6 +6,7 @@
 #ifndef PRT_CONVERTER_ONNX_BUILD_H
 #define PRT_CONVERTER_ONNX_BUILD_H
 
+#include "converter/onnx.h"
 #include "converter/onnx_raw.h"
 #include "converter/onnx_tensor.h"
 #include "converter/upgrade.h"
@@ -41,7 +42,9 @@ typedef struct prt_onnx_reader {
     prt_module *m;
     prt_arena *scratch;
     prt_onnx_source source;
-    prt_map functions; /* by name */
+    prt_map functions;           /* by name */
+    const prt_onnx_given *given; /* constants of the main graph besides its initializers */
+    size_t n_given;
     uint64_t nodes, node_limit;
     uint32_t level;
     bool inlined;               /* at least one call was inlined */

@@ -102,6 +102,21 @@ static poprt_status add_initializers(prt_onnx_reader *r, const prt_raw_graph *ra
     return POPRT_OK;
 }
 
+static poprt_status add_given(prt_onnx_reader *r, prt_graph *g, prt_scope *scope)
+{
+    for (size_t i = 0; i < r->n_given; i++) {
+        const prt_onnx_given *c = &r->given[i];
+        const prt_type *type = prt_type_tensor(r->m->types, c->dtype, (int32_t)c->rank, c->dims);
+        if (type == NULL)
+            return POPRT_E_NOMEM;
+        prt_value *value = prt_graph_add_constant(g, PRT_STR(""), type, prt_blob_retain(c->blob));
+        if (value == NULL)
+            return POPRT_E_NOMEM;
+        PRT_TRY(prt_onnx_define(r, scope, c->name, value));
+    }
+    return POPRT_OK;
+}
+
 /* An input of the main graph that has an initializer becomes a constant. onnx_write_graph.c finds
  * it among the graph's kept fields and lists it as an input again. */
 static poprt_status add_inputs(prt_onnx_reader *r, const prt_raw_graph *raw, prt_graph *g,
@@ -174,6 +189,8 @@ static poprt_status build(prt_onnx_reader *r, const prt_raw_graph *raw, prt_grap
     PRT_TRY(prt_onnx_keep_list(r, &raw->extra, &g->extra));
     if (g->owner != NULL)
         PRT_TRY(add_inputs(r, raw, g, scope));
+    if (g->owner == NULL)
+        PRT_TRY(add_given(r, g, scope));
     PRT_TRY(add_initializers(r, raw, g, scope));
     if (g->owner == NULL) {
         PRT_TRY(add_inputs(r, raw, g, scope));

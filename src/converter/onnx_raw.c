@@ -367,3 +367,8 @@ poprt_status prt_raw_read_model(const prt_raw_reader *r, prt_bytes bytes, prt_ra
         return prt_fail(POPRT_E_PARSE, NULL, "no graph: this is not an ONNX model");
     return POPRT_OK;
 }
+
+poprt_status prt_raw_read_node(const prt_raw_reader *r, prt_bytes bytes, prt_raw_node *out)
+{
+    return read_node(r, bytes, 1, 1, out);
+}

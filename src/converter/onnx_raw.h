@@ -101,6 +101,8 @@ typedef struct prt_raw_reader {
 } prt_raw_reader;
 
 poprt_status prt_raw_read_model(const prt_raw_reader *r, prt_bytes bytes, prt_raw_model *out);
+/* Parses a NodeProto. */
+poprt_status prt_raw_read_node(const prt_raw_reader *r, prt_bytes bytes, prt_raw_node *out);
 /* onnx_order.c: collects the outside names that nested graphs read, then sorts nodes topologically
  * and keeps the file's order if that is valid. Fails on a cycle and on a value that is written
  * twice. */

@@ -85,8 +85,16 @@ static poprt_status read_model(prt_onnx_reader *r, const prt_onnx_limits *limits
     return prt_upgrade_all(r->built.data, r->built.count);
 }
 
-static poprt_status read_with(prt_arena *scratch, prt_module *m, prt_blob *bytes,
-    const char *folder, const prt_onnx_limits *limits)
+/* What prt_onnx_read_bytes and prt_onnx_read_given read. */
+typedef struct input {
+    prt_blob *bytes;
+    const char *name, *folder;
+    const prt_onnx_given *given;
+    size_t n_given;
+} input;
+
+static poprt_status read_with(prt_arena *scratch, prt_module *m, const input *in,
+    const prt_onnx_limits *limits)
 {
     prt_onnx_reader *r = PRT_NEW(scratch, prt_onnx_reader);
     if (r == NULL)
@@ -95,27 +103,29 @@ static poprt_status read_with(prt_arena *scratch, prt_module *m, prt_blob *bytes
     r->scratch = scratch;
     r->functions = prt_map_in(scratch);
     r->node_limit = limits->nodes;
+    r->given = in->given;
+    r->n_given = in->n_given;
     m->conversion_counts = limits->conversion_counts;
     r->source = (prt_onnx_source){ .allocator = m->allocator,
         .arena = scratch,
-        .file = bytes,
-        .folder = folder,
+        .file = in->bytes,
+        .folder = in->folder,
         .owner = m->file.data,
         .externals = prt_map_in(scratch),
         .owned_limit = limits->owned,
         .dense_limit = limits->dense,
         .copy_below = limits->copy_below };
-    PRT_TRY(prt_module_keep(m, prt_blob_retain(bytes)));
-    m->source = bytes;
+    PRT_TRY(prt_module_keep(m, prt_blob_retain(in->bytes)));
+    m->source = in->n_given == 0 ? in->bytes : NULL;
     const poprt_status status = read_model(r, limits);
     prt_onnx_source_close(&r->source);
     return status;
 }
 
-poprt_status prt_onnx_read_bytes(const prt_allocator *allocator, prt_blob *bytes, const char *name,
-    const char *folder, const prt_onnx_limits *limits, prt_module **out)
+static poprt_status read_input(const prt_allocator *allocator, const input *in,
+    const prt_onnx_limits *limits, prt_module **out)
 {
-    const prt_onnx_limits bounds = with_defaults(limits, bytes->size);
+    const prt_onnx_limits bounds = with_defaults(limits, in->bytes->size);
     prt_arena *scratch = NULL;
     prt_module *m = NULL;
     poprt_status status = prt_arena_create(allocator, bounds.arena, &scratch);
@@ -123,9 +133,8 @@ poprt_status prt_onnx_read_bytes(const prt_allocator *allocator, prt_blob *bytes
         status = prt_module_create(allocator, bounds.arena, &m);
     if (status == POPRT_OK) {
         m->ops = bounds.ops;
-        m->file = prt_module_str(m, prt_str_of(name));
-        status =
-            m->file.data != NULL ? read_with(scratch, m, bytes, folder, &bounds) : POPRT_E_NOMEM;
+        m->file = prt_module_str(m, prt_str_of(in->name));
+        status = m->file.data != NULL ? read_with(scratch, m, in, &bounds) : POPRT_E_NOMEM;
     }
     prt_arena_release(scratch);
     if (status == POPRT_OK) {
@@ -133,10 +142,25 @@ poprt_status prt_onnx_read_bytes(const prt_allocator *allocator, prt_blob *bytes
         return status;
     }
     prt_module_release(m);
+    return status;
+}
+
+poprt_status prt_onnx_read_bytes(const prt_allocator *allocator, prt_blob *bytes, const char *name,
+    const char *folder, const prt_onnx_limits *limits, prt_module **out)
+{
+    const input in = { .bytes = bytes, .name = name, .folder = folder };
+    poprt_status status = read_input(allocator, &in, limits, out);
     const char *foreign = status == POPRT_E_PARSE ? prt_onnx_sniff(bytes->data, bytes->size) : NULL;
     if (foreign != NULL)
         status = prt_fail(POPRT_E_PARSE, NULL, "%s", foreign);
     return prt_fail_in_file(prt_fail_at_stage(status, "read"), name);
+}
+
+poprt_status prt_onnx_read_given(const prt_allocator *allocator, prt_blob *bytes,
+    const prt_onnx_limits *limits, const prt_onnx_given *given, size_t count, prt_module **out)
+{
+    const input in = { .bytes = bytes, .name = "", .given = given, .n_given = count };
+    return read_input(allocator, &in, limits, out);
 }
 
 /* Returns the folder of a path, in an arena: "." for a path without a slash. */

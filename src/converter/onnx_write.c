@@ -5,8 +5,6 @@
 
 #include <stdio.h>
 
-#include "converter/onnx.h"
-
 enum { MOST_BYTES = 0x7fffffff }; /* message size limit of other protobuf readers, in bytes */
 
 static void put_opsets(prt_onnx_writer *w)
@@ -32,6 +30,8 @@ static poprt_status count(prt_onnx_writer *w, const prt_module *m, prt_arena *sc
     prt_str data_name)
 {
     *w = (prt_onnx_writer){ .m = m,
+        .left_out = w->left_out,
+        .list_arena = w->list_arena,
         .scratch = scratch,
         .data_name = data_name,
         .ir_version = m->ir_version };
@@ -54,7 +54,7 @@ static poprt_status write(prt_onnx_writer *w, poprt_write_fn sink, void *user)
 poprt_status prt_onnx_write(const prt_module *module, poprt_write_fn sink, void *user)
 {
     prt_arena *scratch = NULL;
-    prt_onnx_writer w;
+    prt_onnx_writer w = { 0 };
     PRT_TRY(prt_arena_create(module->allocator, 0, &scratch));
     poprt_status status = count(&w, module, scratch, PRT_STR(""));
     if (status == POPRT_OK && prt_encode_size(&w.encoder) > MOST_BYTES)
@@ -62,6 +62,19 @@ poprt_status prt_onnx_write(const prt_module *module, poprt_write_fn sink, void 
             "the model has %zu bytes, but an ONNX file at most 2 GiB: save it to a file, which "
             "stores its weights in a second file",
             prt_encode_size(&w.encoder));
+    if (status == POPRT_OK)
+        status = write(&w, sink, user);
+    prt_arena_release(scratch);
+    return prt_fail_at_stage(status, "write");
+}
+
+poprt_status prt_onnx_write_skeleton(const prt_module *module, prt_arena *arena,
+    poprt_write_fn sink, void *user, prt_onnx_given_list *out)
+{
+    prt_arena *scratch = NULL;
+    prt_onnx_writer w = { .left_out = out, .list_arena = arena };
+    PRT_TRY(prt_arena_create(module->allocator, 0, &scratch));
+    poprt_status status = count(&w, module, scratch, PRT_STR(""));
     if (status == POPRT_OK)
         status = write(&w, sink, user);
     prt_arena_release(scratch);
@@ -86,7 +99,7 @@ static poprt_status write_files(prt_onnx_writer *w, const char *path, const char
 poprt_status prt_onnx_write_file(const prt_module *module, const char *path, size_t most)
 {
     prt_arena *scratch = NULL;
-    prt_onnx_writer w;
+    prt_onnx_writer w = { 0 };
     PRT_TRY(prt_arena_create(module->allocator, 0, &scratch));
     poprt_status status = count(&w, module, scratch, PRT_STR(""));
     char *data_path = NULL;

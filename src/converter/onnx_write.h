@@ -4,6 +4,7 @@
 #define PRT_CONVERTER_ONNX_WRITE_H
 
 #include "base/file.h"
+#include "converter/onnx.h"
 #include "converter/onnx_names.h"
 #include "converter/encode.h"
 
@@ -22,6 +23,9 @@ typedef struct prt_onnx_writer {
     uint64_t data_size;    /* bytes written in this pass so far */
     prt_opset *opsets;     /* domains that the file imports, in order, with their versions */
     int64_t ir_version;    /* determined in the counting pass */
+    /* list of the main graph's constants, which are not written; NULL: they are */
+    prt_onnx_given_list *left_out;
+    prt_arena *list_arena;
 } prt_onnx_writer;
 
 /* onnx_write_opsets.c */

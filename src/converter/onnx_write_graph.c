@@ -175,6 +175,22 @@ static void put_inputs(prt_onnx_writer *w, const prt_graph *g)
         prt_onnx_need(w, 4);
 }
 
+/* Lists a constant, once: in the counting pass. */
+static void leave_out(prt_onnx_writer *w, const prt_value *value, const prt_tensor *t)
+{
+    if (!w->encoder.counting || w->encoder.status != POPRT_OK)
+        return;
+    const prt_str name = prt_names_value(w->names, value);
+    const prt_onnx_given given = { .name = { prt_arena_text(w->list_arena, name.data, name.size),
+                                       name.size },
+        .dtype = t->dtype,
+        .rank = t->rank,
+        .dims = value->type->dims,
+        .blob = value->constant };
+    if (given.name.data == NULL || !PRT_VEC_PUSH(w->list_arena, w->left_out, given))
+        prt_encode_fail(&w->encoder, POPRT_E_NOMEM);
+}
+
 static void put_constant(prt_onnx_writer *w, const prt_value *value)
 {
     prt_tensor t;
@@ -186,7 +202,10 @@ static void put_constant(prt_onnx_writer *w, const prt_value *value)
                 "a constant that is not a tensor of at most 8 dimensions cannot be written"));
         return;
     }
-    prt_onnx_put_tensor(w, PRT_ONNX_Graph_initializer, prt_names_value(w->names, value), &t);
+    if (w->left_out != NULL && value->graph->owner == NULL)
+        leave_out(w, value, &t);
+    else
+        prt_onnx_put_tensor(w, PRT_ONNX_Graph_initializer, prt_names_value(w->names, value), &t);
 }
 
 /* Writes the declared types of inner values that still exist. */

@@ -109,9 +109,7 @@ static int64_t nearest_version(const prt_graph *g, prt_str domain, int64_t impor
 
 /* ---- all domains ---- */
 
-/* Returns the IR version that ONNX pairs with an opset: the one current when the opset was
- * released. */
-static int64_t ir_of_opset(int64_t opset)
+int64_t prt_onnx_ir_of_opset(int64_t opset)
 {
     static const unsigned char versions[] = { 3, 3, 3, 3, 3, 3, 3, 3, 3, 4, 5, 6, 7, 7, 7, 8, 8, 8,
         8, 9, 9, 10, 10, 11, 12, 13 };
@@ -133,7 +131,7 @@ static int64_t choose(prt_onnx_writer *w, prt_str domain, int64_t imported)
     if (onnx && w->m->downgraded_opset == 0)
         least = least_of_copies(w, g, least);
     if (onnx && (least > imported || w->m->downgraded_opset != 0))
-        prt_onnx_need(w, ir_of_opset(least));
+        prt_onnx_need(w, prt_onnx_ir_of_opset(least));
     return least > imported ? least : imported > 0 ? imported : 1;
 }
 
