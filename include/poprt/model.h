@@ -143,6 +143,10 @@ POPRT_API poprt_status poprt_model_set_property(poprt_model *model, const char *
  */
 POPRT_API poprt_status poprt_model_save_file(const poprt_model *model, const char *path);
 
+/* Writes the bytes that poprt_model_save_file would write to a file. Fails with POPRT_E_LIMIT if
+ * they are more than 2 GiB. */
+POPRT_API poprt_status poprt_model_save(const poprt_model *model, poprt_write_fn write, void *user);
+
 /*
  * Writes ONNX according to options (see config.h); `config` may be NULL. The model does not change.
  *

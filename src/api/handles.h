@@ -116,6 +116,16 @@ struct poprt_model {
     size_t memory_limit;
 };
 
+/* Makes a model of a module. Takes ownership of `module`, also if it fails. */
+poprt_status prt_model_wrap(poprt_env *env, struct prt_module *module, size_t memory_limit,
+    poprt_model **out);
+
+/* Calls `use` with the module that is written for the model's opset: its own, or a converted copy,
+ * which is released afterwards. `use` is called again for a later opset if it fails with
+ * POPRT_E_UNSUPPORTED. */
+typedef poprt_status (*prt_model_use_fn)(void *user, const struct prt_module *module);
+poprt_status prt_model_use_written(const poprt_model *model, prt_model_use_fn use, void *user);
+
 /* Rebuilds the table of inputs and outputs after a change of the model. */
 poprt_status prt_model_refresh(poprt_model *model);
 

@@ -59,8 +59,8 @@ poprt_status prt_model_refresh(poprt_model *model)
     return POPRT_OK;
 }
 
-/* Makes a model of a module. Takes ownership of `module`, also if it fails. */
-static poprt_status wrap(poprt_env *env, prt_module *module, size_t memory_limit, poprt_model **out)
+poprt_status prt_model_wrap(poprt_env *env, prt_module *module, size_t memory_limit,
+    poprt_model **out)
 {
     poprt_model *model = prt_mem_alloc(&env->allocator, sizeof(*model));
     if (model == NULL) {
@@ -138,7 +138,7 @@ static poprt_status load(poprt_env *env, const char *path, const void *bytes, si
                                        : read_copy(allocator, bytes, size, &limits, &module);
     prt_budget_release(budget); /* the module holds a reference now */
     PRT_TRY(status);
-    PRT_TRY(wrap(env, module, limits.arena, out));
+    PRT_TRY(prt_model_wrap(env, module, limits.arena, out));
     warn_of_imports(env, module);
     prt_env_debug(env, "read %s: %u nodes, opset %lld, %.3f ms", path != NULL ? path : "bytes",
         module->main->n_ops, (long long)prt_module_opset(module, PRT_STR("")),
@@ -193,7 +193,7 @@ poprt_status poprt_model_clone(const poprt_model *model, poprt_model **out)
             prt_arena_limit(model->module->arena), &module);
     prt_budget_release(budget);
     PRT_TRY(prt_fail_at_stage(status, "clone"));
-    return wrap(env, module, model->memory_limit, out);
+    return prt_model_wrap(env, module, model->memory_limit, out);
 }
 
 static poprt_status fuse(const poprt_model *const *models, size_t count, poprt_model **out)
@@ -220,7 +220,7 @@ static poprt_status fuse(const poprt_model *const *models, size_t count, poprt_m
         prt_ir_merge_into(modules, count, prt_budget_allocator(budget, &env->allocator), &module);
     prt_budget_release(budget);
     PRT_TRY(status);
-    return wrap(env, module, limit, out);
+    return prt_model_wrap(env, module, limit, out);
 }
 
 poprt_status poprt_model_fuse(const poprt_model *const *models, size_t count, poprt_model **out)
@@ -279,14 +279,15 @@ poprt_status poprt_model_io_at(const poprt_model *model, int32_t direction, size
     return prt_io_table_at(&model->io, direction, index, out);
 }
 
-/* Writes a copy of the model whose operators are converted to an opset. */
-static poprt_status save_for(const poprt_model *model, const char *path, int64_t opset)
+/* Calls `use` with a copy of the model whose operators are converted to an opset. */
+static poprt_status use_for(const poprt_model *model, int64_t opset, prt_model_use_fn use,
+    void *user)
 {
     prt_module *copy = NULL;
     PRT_TRY(prt_ir_clone(model->module, &copy));
     poprt_status status = prt_fail_at_stage(prt_onnx_downgrade(copy, opset), "convert");
     if (status == POPRT_OK)
-        status = prt_onnx_write_file(copy, path, 0);
+        status = use(user, copy);
     prt_module_release(copy);
     return status;
 }
@@ -321,12 +322,12 @@ static void warn_of_opset(const poprt_model *model, int64_t opset, const char *w
 }
 
 /*
- * Writes the model for its own opset. If the opset lacks one of its operators, writes it for the
- * next opset that has all of them, and logs a warning with their names. The writer uses a converted
- * copy also for a branch whose output shapes cannot be written, and for a node that the reader
- * replaced, if the opset is one that a copy can be converted to.
+ * Takes the model for its own opset. If the opset lacks one of its operators, takes it for the next
+ * opset that has all of them, and logs a warning with their names. The writer uses a converted copy
+ * also for a branch whose output shapes cannot be written, and for a node that the reader replaced,
+ * if the opset is one that a copy can be converted to.
  */
-static poprt_status save_own(const poprt_model *model, const char *path)
+poprt_status prt_model_use_written(const poprt_model *model, prt_model_use_fn use, void *user)
 {
     const prt_module *m = model->module;
     const int64_t own = prt_module_opset(m, PRT_STR("")), needed = prt_onnx_written_opset(m);
@@ -334,7 +335,7 @@ static poprt_status save_own(const poprt_model *model, const char *path)
     const int64_t least = by_copy && needed <= own ? own + 1 : needed;
     char why[800] = "";
     for (int64_t opset = own; own != 0 && opset < least; opset++) {
-        const poprt_status status = save_for(model, path, opset);
+        const poprt_status status = use_for(model, opset, use, user);
         if (status == POPRT_OK && opset != own)
             warn_of_opset(model, opset, why);
         if (status == POPRT_E_ARG)
@@ -346,10 +347,35 @@ static poprt_status save_own(const poprt_model *model, const char *path)
             (void)snprintf(why, sizeof(why), "%s: %s", e->subject, e->message);
         }
     }
-    PRT_TRY(prt_onnx_write_file(m, path, 0));
+    PRT_TRY(use(user, m));
     if (why[0] != '\0')
         warn_of_opset(model, needed, why);
     return POPRT_OK;
+}
+
+static poprt_status write_file(void *user, const prt_module *module)
+{
+    return prt_onnx_write_file(module, user, 0);
+}
+
+/* The receiver of the bytes of a model. */
+typedef struct receiver {
+    poprt_write_fn write;
+    void *user;
+} receiver;
+
+static poprt_status write_bytes(void *user, const prt_module *module)
+{
+    const receiver *to = user;
+    return prt_onnx_write(module, to->write, to->user);
+}
+
+poprt_status poprt_model_save(const poprt_model *model, poprt_write_fn write, void *user)
+{
+    PRT_REQUIRE(model);
+    PRT_REQUIRE(write);
+    receiver to = { write, user };
+    return prt_fail_at_stage(prt_model_use_written(model, write_bytes, &to), "write");
 }
 
 poprt_status poprt_model_save_file(const poprt_model *model, const char *path)
@@ -363,12 +389,14 @@ poprt_status poprt_model_save_file_as(const poprt_model *model, const char *path
     PRT_REQUIRE(model);
     PRT_REQUIRE(path);
     const int64_t opset = prt_config_number(config, PRT_OPTION_convert_version);
+    void *to = (void *)(uintptr_t)path;
     if (prt_config_number(config, PRT_OPTION_only_marks) != 0)
         return opset == 0 ? prt_onnx_write_marks(model->module, path)
                           : prt_fail(POPRT_E_ARG, "only_marks",
                                 "cannot be combined with convert_version: it writes the file as "
                                 "it was read");
-    const poprt_status status = opset != 0 ? save_for(model, path, opset) : save_own(model, path);
+    const poprt_status status = opset != 0 ? use_for(model, opset, write_file, to)
+                                           : prt_model_use_written(model, write_file, to);
     return prt_fail_in_file(prt_fail_at_stage(status, "write"), path);
 }
 

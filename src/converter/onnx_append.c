@@ -190,7 +190,7 @@ static poprt_status check_version(const prt_op *op, int64_t version)
 static poprt_status follow(const prt_append_graph *graph, const prt_raw_node *node, prt_op **out)
 {
     const uint32_t n = (uint32_t)node->outputs.count;
-    prt_op *op = prt_graph_add_op(graph->graph, NULL, NULL, n, 0, 0);
+    prt_op *op = prt_graph_add_op(graph->graph, NULL, prt_op_of(PRT_OP_identity), n, 0, 0);
     if (op == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < n; i++)

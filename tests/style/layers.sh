@@ -27,7 +27,7 @@ BEGIN {
     # room: rank. A room may include rooms of a smaller rank, and its own files.
     # Ranks of the run half and the compile half overlap; `half` keeps them apart.
     n = split("base num cpu image tensor par plan kern op program fast ir train converter pass " \
-        "compiler device runtime data plugin describe api tools", rooms, " ")
+        "compiler device runtime data plugin builder describe api tools", rooms, " ")
     rank["base"] = 1
     rank["num"] = 2; rank["cpu"] = 2; rank["image"] = 2
     rank["tensor"] = 3; rank["par"] = 3
@@ -44,6 +44,7 @@ BEGIN {
     rank["runtime"] = 9; half["runtime"] = "run"
     rank["data"] = 10;  half["data"] = "run"
     rank["plugin"] = 11
+    rank["builder"] = 11
     rank["describe"] = 11.5
     rank["api"] = 12
     rank["tools"] = 13
