@@ -170,14 +170,19 @@ static poprt_status refuse_unknown(const prt_op *op)
         nearest);
 }
 
+/* Operators of an older version are compared with its schema. Those of the newest version are
+ * checked when their types are inferred. */
 static poprt_status check_version(const prt_op *op, int64_t version)
 {
     char why[256];
     const char *domain = prt_history_domain(op->domain);
+    if (op->def != NULL && version >= (int64_t)op->def->since &&
+        (domain == NULL || prt_history_version(op->name, version) != 0))
+        return POPRT_OK;
     if (domain == NULL || prt_history_is_other_domain(op->name, domain) ||
         prt_history_first(op->name) == 0)
         return is_known(op, version) ? POPRT_OK : refuse_unknown(op);
-    if (version > prt_history_newest_of(domain) || prt_history_fits(op, version, why, sizeof(why)))
+    if (prt_history_fits(op, version, why, sizeof(why)) || version > prt_history_newest_of(domain))
         return POPRT_OK;
     return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op), "%s of opset %" PRId64 ": %s",
         op->name.data, version, why);

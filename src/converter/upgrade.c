@@ -207,9 +207,11 @@ poprt_status prt_upgrade_become_reshape(prt_upgrade *u, prt_build *b, prt_value 
 
 static const prt_opset_variant *next_row(const prt_op *op, int64_t version)
 {
+    const char first = op->name.size != 0 ? op->name.data[0] : '\0'; /* avoids most comparisons */
     for (size_t i = 0; i < PRT_COUNT_OF(variants); i++)
         if (variants[i].up != NULL && variants[i].from <= version && version < variants[i].to &&
-            prt_str_is(op->name, variants[i].name) && prt_str_is(op->domain, variants[i].domain))
+            variants[i].name[0] == first && prt_str_is(op->name, variants[i].name) &&
+            prt_str_is(op->domain, variants[i].domain))
             return &variants[i];
     return NULL;
 }
