@@ -5,7 +5,7 @@ and for docs/reference. Needs Python's standard library alone."""
 import re
 
 NAMES = ["base", "env", "config", "model", "pass", "executable", "session", "stepio", "data",
-         "train", "attr", "plugin"]
+         "train", "attr", "builder", "builder_ops", "plugin"]
 
 
 def read(root, name):

@@ -118,7 +118,9 @@ typedef struct poprt_builder_op_info {
     const poprt_id *inputs; /* 0: absent; absent inputs at the end are left out */
     const poprt_attr *attrs;
     const char *const *output_names; /* NULL, or a name for each output; no scope is added */
-    uint32_t n_inputs, n_attrs, n_outputs, reserved;
+    uint32_t n_inputs, n_attrs, n_outputs;
+    uint32_t n_more_inputs;      /* entries of more_inputs */
+    const poprt_id *more_inputs; /* inputs after those of `inputs`; NULL: none */
 } poprt_builder_op_info;
 
 /*

@@ -63,7 +63,7 @@ poprt_status prt_builder_constant_op(poprt_builder *b, const poprt_builder_op_in
     for (uint32_t i = 0; i < op->n_attrs; i++)
         PRT_TRY(prt_builder_check_attr(b, &op->attrs[i]));
     const poprt_attr *a = find_value(op);
-    if (op->n_inputs != 0 || op->n_outputs != 1 || a == NULL)
+    if (op->n_inputs + op->n_more_inputs != 0 || op->n_outputs != 1 || a == NULL)
         return prt_fail(POPRT_E_ARG, op->name != NULL ? op->name : "Constant",
             "Constant: needs no input, one output, and one of the attributes value, value_int, "
             "value_ints, value_float, value_floats, value_string and value_strings");

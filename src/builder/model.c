@@ -14,14 +14,17 @@ enum { GRAPH_DEPTH = 64, METADATA = 14 /* ModelProto.metadata_props */ };
 typedef struct text {
     prt_arena *arena;
     PRT_VEC(unsigned char) bytes;
+    size_t refused; /* bytes for which there was no memory */
 } text;
 
 static int32_t collect(void *user, const void *bytes, size_t size)
 {
     text *to = user;
     if (!prt_vec_reserve(to->arena, (void **)&to->bytes.data, &to->bytes.capacity, to->bytes.count,
-            size, 1))
+            size, 1)) {
+        to->refused = size;
         return 1;
+    }
     memcpy(to->bytes.data + to->bytes.count, bytes, size);
     to->bytes.count += size;
     return 0;
@@ -199,7 +202,9 @@ static poprt_status load(poprt_builder *b, const prt_module *module, prt_arena *
     text file = { .arena = root->arena };
     prt_onnx_given_list constants = { 0 };
     prt_raw_model raw;
-    PRT_TRY(prt_onnx_write_skeleton(module, root->arena, collect, &file, &constants));
+    const poprt_status status =
+        prt_onnx_write_skeleton(module, root->arena, collect, &file, &constants);
+    PRT_TRY(file.refused != 0 ? prt_fail_nomem(file.refused) : status);
     const prt_raw_reader parser = { .arena = scratch, .subgraphs = GRAPH_DEPTH };
     PRT_TRY(prt_raw_read_model(&parser, (prt_bytes){ file.bytes.data, file.bytes.count }, &raw));
     PRT_TRY(load_constants(b, &constants));

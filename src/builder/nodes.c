@@ -136,21 +136,31 @@ static poprt_status add_attrs(poprt_builder *b, const poprt_builder_op_info *op,
 
 /* ---- operands */
 
+static poprt_id input_at(const poprt_builder_op_info *op, uint32_t i)
+{
+    return i < op->n_inputs ? op->inputs[i] : op->more_inputs[i - op->n_inputs];
+}
+
 static poprt_status add_inputs(poprt_builder *b, const poprt_builder_op_info *op,
     prt_built_node *node)
 {
     prt_built_tensor *t = NULL;
-    node->n_in = op->n_inputs;
-    while (node->n_in > 0 && op->inputs[node->n_in - 1] == 0)
-        node->n_in--;
-    for (uint32_t i = 0; i < node->n_in; i++) {
+    uint32_t n = op->n_inputs + op->n_more_inputs;
+    while (n > 0 && input_at(op, n - 1) == 0)
+        n--;
+    poprt_id *in = PRT_NEW_N(b->root->arena, poprt_id, n);
+    if (in == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < n; i++) {
         char what[32];
+        in[i] = input_at(op, i);
         (void)snprintf(what, sizeof(what), "input %u", i);
-        if (op->inputs[i] != 0)
-            PRT_TRY(prt_builder_tensor(b, op->inputs[i], what, &t));
+        if (in[i] != 0)
+            PRT_TRY(prt_builder_tensor(b, in[i], what, &t));
     }
-    node->in = prt_arena_copy(b->root->arena, op->inputs, node->n_in * sizeof(poprt_id));
-    return node->in != NULL ? POPRT_OK : POPRT_E_NOMEM;
+    node->in = in;
+    node->n_in = n;
+    return POPRT_OK;
 }
 
 /* Names the node like its first output, without the index. */
@@ -220,11 +230,14 @@ static poprt_status check_op(const poprt_builder_op_info *op)
             MAX_TYPE_NAME);
     if (op->domain != NULL && prt_text_size(op->domain, MAX_TYPE_NAME) > MAX_TYPE_NAME)
         return prt_fail(POPRT_E_ARG, "domain", "a domain has at most %d bytes", MAX_TYPE_NAME);
-    if (op->n_inputs > MAX_OPERANDS || op->n_outputs > MAX_OPERANDS || op->n_attrs > MAX_ATTRS)
+    if (op->n_inputs > MAX_OPERANDS || op->n_more_inputs > MAX_OPERANDS ||
+        op->n_outputs > MAX_OPERANDS || op->n_attrs > MAX_ATTRS)
         return prt_fail(POPRT_E_LIMIT, op->op_type,
             "an operator has at most %d inputs, %d outputs and %d attributes", MAX_OPERANDS,
             MAX_OPERANDS, MAX_ATTRS);
-    if ((op->n_inputs != 0 && op->inputs == NULL) || (op->n_attrs != 0 && op->attrs == NULL))
+    if ((op->n_inputs != 0 && op->inputs == NULL) ||
+        (op->n_more_inputs != 0 && op->more_inputs == NULL) ||
+        (op->n_attrs != 0 && op->attrs == NULL))
         return prt_fail(POPRT_E_ARG, op->op_type, "the list of inputs or of attributes is NULL");
     return POPRT_OK;
 }
