@@ -141,13 +141,25 @@ static poprt_id input_at(const poprt_builder_op_info *op, uint32_t i)
     return i < op->n_inputs ? op->inputs[i] : op->more_inputs[i - op->n_inputs];
 }
 
+/* Returns the number of inputs without absent ones at the end. Inputs before repeated ones count,
+ * since the schemas of Loop and Scan require them. */
+static uint32_t count_inputs(const prt_root *root, const poprt_builder_op_info *op,
+    const prt_built_node *node)
+{
+    const prt_op_def *def = prt_op_find_in(root->ops, node->domain, node->op_type);
+    const uint32_t given = op->n_inputs + op->n_more_inputs;
+    const uint32_t fixed = def != NULL && def->max_in == UINT32_MAX ? def->n_in - 1u : 0;
+    uint32_t n = given;
+    while (n > 0 && input_at(op, n - 1) == 0)
+        n--;
+    return n < fixed ? (fixed < given ? fixed : given) : n;
+}
+
 static poprt_status add_inputs(poprt_builder *b, const poprt_builder_op_info *op,
     prt_built_node *node)
 {
     prt_built_tensor *t = NULL;
-    uint32_t n = op->n_inputs + op->n_more_inputs;
-    while (n > 0 && input_at(op, n - 1) == 0)
-        n--;
+    const uint32_t n = count_inputs(b->root, op, node);
     poprt_id *in = PRT_NEW_N(b->root->arena, poprt_id, n);
     if (in == NULL)
         return POPRT_E_NOMEM;

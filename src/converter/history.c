@@ -275,9 +275,11 @@ static uint32_t missing_input(const prt_op *op, const prt_schema *s)
     return UINT32_MAX;
 }
 
+/* Absent inputs at the end count if the last input repeats: Loop requires its first two. */
 static bool fits_counts(const prt_op *op, const prt_schema *s, char *why, size_t size)
 {
-    const uint32_t n_in = used_inputs(op), n_out = used_outputs(op), missing = missing_input(op, s);
+    const uint32_t n_in = s->max_in == MANY ? op->n_in : used_inputs(op), n_out = used_outputs(op),
+                   missing = missing_input(op, s);
     if (missing < n_in)
         (void)snprintf(why, size, "input %" PRIu32 " is missing, but required at that opset",
             missing);

@@ -215,10 +215,14 @@ static void put_extra_attr(prt_onnx_writer *w, const prt_op *op, const prt_raw *
 
 /* ---- nodes ---- */
 
+/* Returns the number of inputs without absent ones at the end. Those before repeated ones are
+ * written, since the schema of Loop requires them. */
 static uint32_t count_inputs(const prt_op *op)
 {
+    const bool repeats = op->def != NULL && op->def->max_in == UINT32_MAX;
+    const uint32_t fixed = repeats ? op->def->n_in - 1u : 0;
     uint32_t n = op->n_in;
-    while (n > 0 && op->in[n - 1].value == NULL)
+    while (n > fixed && op->in[n - 1].value == NULL)
         n--;
     return n;
 }
