@@ -270,6 +270,15 @@ POPRT_API poprt_id poprt_builder_at(const poprt_builder *builder, int32_t list, 
 /* ---- results */
 
 /*
+ * Writes the contents of weights and constants to a file now. Models of this builder are written
+ * with references to it, so that it must lie in the folder of the model's file. Contents that a
+ * pass changes are written with the model. poprt_model_save_file does the same for a model of more
+ * than 2 GiB, without this call.
+ */
+POPRT_API poprt_status poprt_builder_save_externally(poprt_builder *builder, uint32_t count,
+    const poprt_id *tensors, const char *path);
+
+/*
  * Makes a model of the main graph, which has no NULL parameter and at least one output. The builder
  * may be used on, and make further models. poprt_model_save and poprt_model_save_file write it as
  * ONNX; the file has the nodes, names and attributes of the builder.

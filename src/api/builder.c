@@ -401,6 +401,18 @@ poprt_status poprt_builder_replication_factor(poprt_builder *builder, int64_t fa
 
 /* ---- results */
 
+poprt_status poprt_builder_save_externally(poprt_builder *builder, uint32_t count,
+    const poprt_id *tensors, const char *path)
+{
+    PRT_REQUIRE(builder);
+    PRT_TRY(prt_builder_enter(builder));
+    REQUIRE(builder, path);
+    if (count != 0)
+        REQUIRE(builder, tensors);
+    const poprt_status status = prt_builder_save_externally(builder, count, tensors, path);
+    return prt_builder_leave(builder, prt_fail_in_file(status, path));
+}
+
 poprt_status poprt_builder_finish(poprt_builder *builder, poprt_model **out)
 {
     PRT_REQUIRE(builder);

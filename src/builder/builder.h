@@ -157,6 +157,12 @@ poprt_status prt_builder_output(poprt_builder *b, poprt_id id);
 /* Converts a tensor of the caller; fails if its dtype, dims or size are wrong. */
 poprt_status prt_builder_import_tensor(const char *name, const poprt_tensor *t, prt_tensor *out);
 
+/* ---- external.c */
+
+/* Writes weights and constants to a data file, which the model then refers to. */
+poprt_status prt_builder_save_externally(poprt_builder *b, uint32_t count, const poprt_id *ids,
+    const char *path);
+
 /* ---- encode.c: records as ONNX messages, in the tree's arena */
 
 poprt_status prt_encode_attr(prt_root *root, const poprt_attr *attr, prt_built_attr *out);

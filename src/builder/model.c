@@ -59,7 +59,8 @@ static poprt_status load_constants(poprt_builder *b, const prt_onnx_given_list *
             .contents = *c };
         t.contents.dims = prt_arena_copy(root->arena, c->dims, c->rank * sizeof(int64_t) + 1);
         const prt_type *type = prt_type_tensor(m->types, c->dtype, (int32_t)c->rank, c->dims);
-        if (t.contents.dims == NULL || type == NULL)
+        t.contents.location = prt_root_text(root, c->location);
+        if (t.contents.dims == NULL || t.contents.location.data == NULL || type == NULL)
             return POPRT_E_NOMEM;
         PRT_TRY(prt_onnx_append_constant(root->module, t.name, type, c->blob, &t.value));
         PRT_TRY(prt_root_add_tensor(root, &t, &id));

@@ -40,6 +40,8 @@ typedef struct prt_onnx_given {
     uint32_t rank;
     const int64_t *dims;
     prt_blob *blob;
+    prt_str location; /* data file that has the bytes already, see prt_stored; empty: no file */
+    uint64_t offset;
 } prt_onnx_given;
 
 /* Like prt_onnx_read_bytes, for a model without its initializers, which `given` has. Retains their

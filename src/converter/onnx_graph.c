@@ -102,6 +102,16 @@ static poprt_status add_initializers(prt_onnx_reader *r, const prt_raw_graph *ra
     return POPRT_OK;
 }
 
+static poprt_status set_stored(prt_onnx_reader *r, const prt_onnx_given *c, prt_value *value)
+{
+    prt_stored *stored = PRT_NEW(r->m->arena, prt_stored);
+    if (stored == NULL)
+        return POPRT_E_NOMEM;
+    *stored = (prt_stored){ prt_module_str(r->m, c->location), c->offset, c->blob };
+    value->stored = stored;
+    return stored->location.data != NULL ? POPRT_OK : POPRT_E_NOMEM;
+}
+
 static poprt_status add_given(prt_onnx_reader *r, prt_graph *g, prt_scope *scope)
 {
     for (size_t i = 0; i < r->n_given; i++) {
@@ -113,6 +123,8 @@ static poprt_status add_given(prt_onnx_reader *r, prt_graph *g, prt_scope *scope
         if (value == NULL)
             return POPRT_E_NOMEM;
         PRT_TRY(prt_onnx_define(r, scope, c->name, value));
+        if (c->location.size != 0)
+            PRT_TRY(set_stored(r, c, value));
     }
     return POPRT_OK;
 }

@@ -42,6 +42,9 @@ void prt_onnx_put_identity(prt_onnx_writer *w, prt_str from, prt_str to);
 
 /* onnx_write_value.c */
 void prt_onnx_put_tensor(prt_onnx_writer *w, uint32_t field, prt_str name, const prt_tensor *t);
+/* Writes a reference to the data file that has the bytes of the tensor already. */
+void prt_onnx_put_stored(prt_onnx_writer *w, uint32_t field, prt_str name, const prt_tensor *t,
+    const prt_stored *stored);
 void prt_onnx_put_type(prt_onnx_writer *w, uint32_t field, const prt_type *type);
 void prt_onnx_put_value_info(prt_onnx_writer *w, uint32_t field, prt_str name, const prt_type *type,
     prt_str doc);

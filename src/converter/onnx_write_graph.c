@@ -181,12 +181,15 @@ static void leave_out(prt_onnx_writer *w, const prt_value *value, const prt_tens
     if (!w->encoder.counting || w->encoder.status != POPRT_OK)
         return;
     const prt_str name = prt_names_value(w->names, value);
+    const prt_stored *stored = value->stored;
     const prt_onnx_given given = { .name = { prt_arena_text(w->list_arena, name.data, name.size),
                                        name.size },
         .dtype = t->dtype,
         .rank = t->rank,
         .dims = value->type->dims,
-        .blob = value->constant };
+        .blob = value->constant,
+        .location = stored != NULL ? stored->location : PRT_STR(""),
+        .offset = stored != NULL ? stored->offset : 0 };
     if (given.name.data == NULL || !PRT_VEC_PUSH(w->list_arena, w->left_out, given))
         prt_encode_fail(&w->encoder, POPRT_E_NOMEM);
 }
@@ -204,6 +207,9 @@ static void put_constant(prt_onnx_writer *w, const prt_value *value)
     }
     if (w->left_out != NULL && value->graph->owner == NULL)
         leave_out(w, value, &t);
+    else if (value->stored != NULL && value->stored->blob == value->constant)
+        prt_onnx_put_stored(w, PRT_ONNX_Graph_initializer, prt_names_value(w->names, value), &t,
+            value->stored);
     else
         prt_onnx_put_tensor(w, PRT_ONNX_Graph_initializer, prt_names_value(w->names, value), &t);
 }

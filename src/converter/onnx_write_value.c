@@ -54,15 +54,20 @@ static void put_number_entry(prt_onnx_writer *w, const char *key, uint64_t value
     put_entry(w, key, (prt_str){ text, (uint32_t)n });
 }
 
+static void put_reference(prt_onnx_writer *w, prt_str location, uint64_t offset, size_t size)
+{
+    put_entry(w, "location", location);
+    put_number_entry(w, "offset", offset);
+    put_number_entry(w, "length", size);
+    prt_encode_int(&w->encoder, PRT_ONNX_Tensor_data_location, 1);
+}
+
 /* Offsets are the same in both passes, because the tensors are written in the same order. */
 static void put_external(prt_onnx_writer *w, const prt_tensor *t)
 {
     static const unsigned char zeros[PRT_ONNX_EXTERNAL_ALIGN];
     const uint64_t pad = (0 - w->data_size) % PRT_ONNX_EXTERNAL_ALIGN;
-    put_entry(w, "location", w->data_name);
-    put_number_entry(w, "offset", w->data_size + pad);
-    put_number_entry(w, "length", t->size);
-    prt_encode_int(&w->encoder, PRT_ONNX_Tensor_data_location, 1);
+    put_reference(w, w->data_name, w->data_size + pad, t->size);
     w->data_size += pad + t->size;
     if (w->encoder.counting || w->encoder.status != POPRT_OK)
         return;
@@ -71,15 +76,21 @@ static void put_external(prt_onnx_writer *w, const prt_tensor *t)
         prt_encode_fail(&w->encoder, prt_file_writer_write(w->data, t->data, t->size));
 }
 
-void prt_onnx_put_tensor(prt_onnx_writer *w, uint32_t field, prt_str name, const prt_tensor *t)
+/* Writes the fields of a tensor before its data. */
+static void put_head(prt_onnx_writer *w, prt_str name, const prt_tensor *t)
 {
-    const prt_encode_mark tensor = prt_encode_open(&w->encoder, field);
     for (uint32_t i = 0; i < t->rank; i++)
         prt_encode_int(&w->encoder, PRT_ONNX_Tensor_dims, t->dims[i]);
     prt_encode_int(&w->encoder, PRT_ONNX_Tensor_data_type, t->dtype);
     if (name.size != 0)
         prt_encode_str(&w->encoder, PRT_ONNX_Tensor_name, name);
     need_dtype(w, t->dtype);
+}
+
+void prt_onnx_put_tensor(prt_onnx_writer *w, uint32_t field, prt_str name, const prt_tensor *t)
+{
+    const prt_encode_mark tensor = prt_encode_open(&w->encoder, field);
+    put_head(w, name, t);
     if (t->dtype == PRT_DTYPE_string) {
         const poprt_string *s = t->data;
         for (size_t i = 0; i < prt_tensor_count(t); i++)
@@ -89,6 +100,15 @@ void prt_onnx_put_tensor(prt_onnx_writer *w, uint32_t field, prt_str name, const
     } else {
         prt_encode_bytes(&w->encoder, PRT_ONNX_Tensor_raw_data, t->data, t->size);
     }
+    prt_encode_close(&w->encoder, tensor);
+}
+
+void prt_onnx_put_stored(prt_onnx_writer *w, uint32_t field, prt_str name, const prt_tensor *t,
+    const prt_stored *stored)
+{
+    const prt_encode_mark tensor = prt_encode_open(&w->encoder, field);
+    put_head(w, name, t);
+    put_reference(w, stored->location, stored->offset, t->size);
     prt_encode_close(&w->encoder, tensor);
 }
 

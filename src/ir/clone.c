@@ -285,6 +285,20 @@ static poprt_status copy_outputs(cloner *c, const frame *f, const prt_graph *fro
     return prt_graph_set_outputs(to, n, values, names);
 }
 
+/* A shared blob stays in the data file that holds it. */
+static poprt_status copy_stored(cloner *c, const prt_value *from, prt_value *to)
+{
+    if (from->stored == NULL || c->prefix.size != 0 || to->constant != from->stored->blob)
+        return POPRT_OK;
+    prt_stored *stored = PRT_NEW(c->to->arena, prt_stored);
+    if (stored == NULL || !copy_str(c, from->stored->location, &stored->location))
+        return POPRT_E_NOMEM;
+    stored->offset = from->stored->offset;
+    stored->blob = to->constant;
+    to->stored = stored;
+    return POPRT_OK;
+}
+
 static poprt_status copy_leaves(cloner *c, frame *f, const prt_graph *from, prt_graph *to)
 {
     for (size_t i = 0; i < from->inputs.count; i++) {
@@ -311,6 +325,7 @@ static poprt_status copy_leaves(cloner *c, frame *f, const prt_graph *from, prt_
         if (copy == NULL)
             return POPRT_E_NOMEM;
         PRT_TRY(copy_value(c, f, v, copy));
+        PRT_TRY(copy_stored(c, v, copy));
     }
     for (size_t i = 0; i < from->variables.count; i++) {
         const prt_value *v = from->variables.data[i];

@@ -38,6 +38,14 @@ typedef enum prt_initializer {
     PRT_INITIALIZER_input /* there, and among its inputs */
 } prt_initializer;
 
+/* A data file that holds the bytes of a constant already. The constant is written as a reference
+ * to it as long as `blob` is its contents. */
+typedef struct prt_stored {
+    prt_str location; /* name of the file, relative to the model */
+    uint64_t offset;
+    const prt_blob *blob;
+} prt_stored;
+
 struct prt_value {
     uint32_t id;   /* dense within its graph */
     uint32_t slot; /* output index of `def`, or index among the graph's inputs */
@@ -51,6 +59,7 @@ struct prt_value {
     const prt_content *content;      /* integer contents that inference found, else NULL */
     uint8_t initializer;             /* of a constant: prt_initializer */
     prt_str doc;                     /* ONNX doc string of its ValueInfoProto, kept for writing */
+    const prt_stored *stored;        /* of a constant; NULL: in no data file that is known */
 };
 
 /* An attribute or field that the library does not interpret: its ONNX bytes, written back

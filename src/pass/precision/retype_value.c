@@ -145,6 +145,7 @@ poprt_status prt_retype_input(prt_retype_state *s, prt_value *v)
         PRT_TRY(convert(s, v, &blob));
         PRT_TRY(prt_module_keep(s->p->module, blob));
         v->constant = blob;
+        v->stored = NULL;
     }
     v->type = type;
     s->changed = true;
