@@ -6,6 +6,7 @@
 #include "converter/conversions.h"
 #include "converter/onnx_raw.h"
 #include "converter/source_node.h"
+#include "ir/place.h"
 #include "ir/report.h"
 #include "op/words.h"
 
@@ -257,7 +258,7 @@ static poprt_status keep_attrs(prt_upgrade *u)
         list.last->next = (prt_raw *)(uintptr_t)op->extra;
         op->extra = list.first;
     }
-    return POPRT_OK;
+    return prt_op_read_place(op);
 }
 
 static poprt_status upgrade_node(prt_upgrade *u)

@@ -5,7 +5,7 @@
  */
 #include "describe/describe.h"
 #include "base/json.h"
-#include "ir/extra.h"
+#include "ir/place.h"
 #include "pass/shard/points.h"
 
 enum { MAX_DEVICES = 1024 }; /* most devices that are listed */
@@ -25,15 +25,13 @@ static poprt_status read_places(sharding *s)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < s->net.n_nodes; i++) {
         prt_op *op = s->net.nodes[i].op;
-        prt_shard_point *to = &s->places[i];
-        *to = (prt_shard_point){ op, -1, -1 };
-        if (!prt_op_mark_i64(op, PRT_MARK_DEVICE, &to->device) || to->device < 0)
+        const prt_place *place = prt_op_place(op);
+        s->places[i] = (prt_shard_point){ op, place->device, place->stage };
+        if (place->device < 0)
             return prt_fail(POPRT_E_STATE, prt_op_label(op),
                 "the node has no device (" PRT_MARK_DEVICE "): run the pass auto_sharding or "
                 "manual_sharding, which sets the "
                 "device of every node");
-        (void)prt_op_mark_i64(op, PRT_MARK_STAGE, &to->stage);
-        to->stage = to->stage < 0 ? -1 : to->stage;
     }
     return POPRT_OK;
 }

@@ -3,6 +3,7 @@
 #include "ir/build.h"
 
 #include "ir/extra.h"
+#include "ir/place.h"
 
 prt_build prt_build_before(prt_op *op)
 {
@@ -146,6 +147,11 @@ static poprt_status merge_name(prt_op *into, prt_str name)
     return POPRT_OK;
 }
 
+static poprt_status join_place(prt_op *into, const prt_op *member)
+{
+    return into != NULL ? prt_op_join_place(into, member) : POPRT_OK;
+}
+
 /* Erases `op` if it is unread, then all ops that become unread by it. `more` is a work list for ops
  * with several inputs; along a chain it stays empty. */
 static poprt_status sweep(prt_op *op, prt_op *into)
@@ -167,6 +173,7 @@ static poprt_status sweep(prt_op *op, prt_op *into)
             if (op->origin.size != 0)
                 PRT_TRY(merge_name(into, op->origin));
             PRT_TRY(merge_name(into, op->merged));
+            PRT_TRY(join_place(into, op));
             prt_op_erase(op);
         }
         if (next == NULL && more.count == 0)

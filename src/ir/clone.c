@@ -9,6 +9,7 @@
  * fields of graphs are not copied, because they contain the old names of values.
  */
 #include "ir/ir.h"
+#include "ir/place.h"
 
 enum { MAX_DEPTH = 256 }; /* deepest nesting of regions */
 
@@ -261,6 +262,7 @@ static poprt_status copy_op(cloner *c, frame *f, const prt_op *from, prt_graph *
     for (uint32_t i = 0; i < from->n_out; i++)
         PRT_TRY(copy_value(c, f, &from->out[i], &to->out[i]));
     PRT_TRY(copy_raws(c, from->extra, &to->extra));
+    PRT_TRY(prt_place_intern(c->to, prt_op_place(from), &to->place));
     to->source_opset = from->source_opset;
     PRT_TRY(copy_source_node(c, from->source_node, &to->source_node));
     if (c->prefix.size != 0)

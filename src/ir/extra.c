@@ -5,6 +5,8 @@
  */
 #include "ir/extra.h"
 
+#include "ir/place.h"
+
 /* ONNX field numbers: NodeProto.attribute, ModelProto.metadata_props, GraphProto.input, and the
  * fields of their messages. */
 enum { NODE_ATTRIBUTE = 5, MODEL_METADATA = 14, GRAPH_INPUT = 11, NAME = 1, VALUE = 2 };
@@ -209,7 +211,16 @@ static poprt_status end_mark(prt_op *op, const char *name, bytes *b, int64_t typ
     put_int(b, ATTR_TYPE, type);
     PRT_TRY(set(op->graph->module->arena, &op->extra, NODE_ATTRIBUTE, prt_str_of(name), b));
     prt_op_touch(op);
-    return POPRT_OK;
+    return prt_op_read_place(op);
+}
+
+poprt_status prt_op_remove_mark(prt_op *op, const char *name)
+{
+    prt_raw *rest;
+    PRT_TRY(without(op->graph->module->arena, op->extra, NODE_ATTRIBUTE, prt_str_of(name), &rest));
+    op->extra = rest;
+    prt_op_touch(op);
+    return prt_op_read_place(op);
 }
 
 poprt_status prt_op_set_mark_i64(prt_op *op, const char *name, int64_t value)
@@ -307,7 +318,8 @@ poprt_status prt_op_copy_marks(prt_op *to, const prt_op *from)
         PRT_TRY(set(to->graph->module->arena, &to->extra, NODE_ATTRIBUTE, name, &b));
         prt_op_touch(to);
     }
-    return POPRT_OK;
+    PRT_TRY(prt_op_read_place(to));
+    return prt_op_inherit_place(to, from);
 }
 
 static bool has_notes(const prt_op *op)

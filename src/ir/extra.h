@@ -14,6 +14,8 @@
 poprt_status prt_op_set_mark_i64(prt_op *op, const char *name, int64_t value);
 poprt_status prt_op_set_mark_f32(prt_op *op, const char *name, float value);
 poprt_status prt_op_set_mark_text(prt_op *op, const char *name, const char *value);
+/* Removes a mark if the node has it. */
+poprt_status prt_op_remove_mark(prt_op *op, const char *name);
 
 /* Reads a mark. Returns false when it is absent or of another kind; `out` is then unchanged. */
 bool prt_op_mark_i64(const prt_op *op, const char *name, int64_t *out);

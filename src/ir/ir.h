@@ -21,6 +21,7 @@ typedef struct prt_graph prt_graph;
 typedef struct prt_op prt_op;
 typedef struct prt_value prt_value;
 typedef struct prt_use prt_use;
+typedef struct prt_place prt_place;
 typedef struct prt_ir_variable prt_ir_variable;
 
 /* One use of a value: an input slot of an op. An absent optional input is a use whose value is
@@ -97,7 +98,8 @@ struct prt_op {
     prt_str merged;       /* names of nodes merged into this op, separated by '+'; for inspection */
     prt_str domain, name; /* ONNX domain and operator, also for ops not in the table */
     const prt_raw *extra; /* unknown attributes of a known op; all fields of an unknown op */
-    const void *source;   /* NodeProto bytes the op was read from; NULL after any change */
+    const prt_place *place; /* where the op runs, see place.h; NULL: no field is set */
+    const void *source;     /* NodeProto bytes the op was read from; NULL after any change */
     size_t source_size;
     uint32_t source_opset;
     /* NULL: the reader kept the operator, or a pass made the op */
@@ -160,6 +162,7 @@ struct prt_module {
     /* operators of plug-ins, NULL: the built-in table only; must outlive the module */
     const prt_op_set *ops;
     prt_map names;      /* every value name in use -> prt_value */
+    prt_map places;     /* interned places of ops, by their bytes */
     uint32_t next_name; /* counter for generated names */
     int64_t ir_version;
     prt_opset *opsets; /* as the model imports them */

@@ -14,6 +14,7 @@ poprt_status prt_module_create(const prt_allocator *allocator, size_t limit, prt
     m->allocator = allocator;
     m->arena = arena;
     m->names = prt_map_in(arena);
+    m->places = prt_map_in(arena);
     m->ir_version = 8;
     if (prt_strings_create(arena, &m->strings) != POPRT_OK ||
         prt_dims_create(arena, &m->dims) != POPRT_OK ||

@@ -4,6 +4,7 @@
  * inferred as the ops are read, so that an error is reported at its op.
  */
 #include "ir/scan.h"
+#include "ir/place.h"
 
 enum { MAX_LABEL = 1 << 20, MAX_SLOTS = 1 << 16 };
 
@@ -256,6 +257,29 @@ static poprt_status parse_op_name(parser *p, const prt_op_def **def, prt_str *do
     return POPRT_OK;
 }
 
+/* Reads "{field=number, ...}". */
+static poprt_status parse_place(prt_scan *s, prt_op *op)
+{
+    prt_place place = *prt_op_place(op);
+    PRT_TRY(prt_scan_expect(s, '{'));
+    do {
+        prt_str name, number;
+        PRT_TRY(prt_scan_name(s, &name));
+        PRT_TRY(prt_scan_expect(s, '='));
+        number = prt_scan_number(s);
+        const bool priority = prt_str_is(name, "priority");
+        int32_t *field = prt_place_field(&place, name);
+        if (field == NULL && !priority)
+            return prt_scan_fail(s, POPRT_E_PARSE, "a place has no field '%.*s'",
+                PRT_STR_ARG(name));
+        if (!prt_text_to_element(priority ? PRT_DTYPE_f32 : PRT_DTYPE_i32, number,
+                priority ? (void *)&place.priority : field, 0))
+            return prt_scan_fail(s, POPRT_E_PARSE, "'%.*s' is not a number", PRT_STR_ARG(number));
+    } while (prt_scan_accept(s, ','));
+    PRT_TRY(prt_scan_expect(s, '}'));
+    return prt_op_set_place(op, &place);
+}
+
 static poprt_status parse_op_types(parser *p, prt_op *op)
 {
     if (!prt_scan_accept(&p->s, ':'))
@@ -276,8 +300,8 @@ static poprt_status parse_op(parser *p, prt_graph *graph, const targets *outs)
     values in = { 0 };
     const size_t start = s->at;
     PRT_TRY(parse_op_name(p, &def, &domain, &name));
-    for (char c;
-         !at_end_of_statement(s) && (c = prt_scan_peek(s)) != '{' && c != '@' && c != ':';) {
+    for (char c; !at_end_of_statement(s) && (c = prt_scan_peek(s)) != '{' && c != '@' && c != '!' &&
+         c != ':';) {
         prt_value *v;
         PRT_TRY(parse_operand(p, graph, &v));
         if (in.count == MAX_SLOTS)
@@ -302,6 +326,8 @@ static poprt_status parse_op(parser *p, prt_graph *graph, const targets *outs)
         if (op->origin.data == NULL)
             return POPRT_E_NOMEM;
     }
+    if (prt_scan_accept(s, '!'))
+        PRT_TRY(parse_place(s, op));
     PRT_TRY(parse_op_types(p, op));
     for (uint32_t i = 0; i < op->n_out; i++)
         PRT_TRY(name_value(p, &outs->data[i], &op->out[i]));

@@ -7,6 +7,7 @@
  *               | value "=" "const" type data
  *               | value "=" "variable" role type [ data ]
  *               | [ value { "," value } ] "=" op { operand } [ braces ] [ "@" name ]
+ *                 [ "!{" field "=" number { "," field "=" number } "}" ]
  *                 [ ":" type { "," type } ]
  *               | "return" [ operand [ "as" name ] { "," operand [ "as" name ] } ]
  *     value     = name | "%" number | "_"
@@ -17,7 +18,7 @@
  * Names with characters other than [A-Za-z0-9_.:/-] are quoted. "%3" is a value without a name. "_"
  * is an absent operand or an unread output. Data of an input is its default; data of a variable is
  * its first contents, zeros if it has none. "@" gives the name of
- * the node.
+ * the node, "!" the fields of its place (place.h).
  *
  * ":" gives the types of the outputs. It is printed for operators outside the table and for
  * sequences and optionals, and accepted everywhere. "return x as y" is output "y" of the graph.
@@ -42,6 +43,7 @@
  *     return r as output
  */
 #include "ir/text.h"
+#include "ir/place.h"
 #include "op/words.h"
 
 enum { TYPE_TEXT = 1000 };
@@ -330,6 +332,25 @@ static bool has_declared_type(const prt_op *op)
     return op->def == NULL;
 }
 
+static void put_place(printer *p, const prt_place *place)
+{
+    prt_place copy = *place;
+    const char *between = "", *name;
+    prt_text_put(&p->out, " !{", 3);
+    for (uint32_t i = 0; (name = prt_place_name(i)) != NULL; i++) {
+        const int32_t value = *prt_place_field(&copy, prt_str_of(name));
+        if (value < 0)
+            continue;
+        prt_text_format(&p->out, "%s%s=%d", between, name, value);
+        between = ", ";
+    }
+    if (place->priority != 0) {
+        prt_text_format(&p->out, "%spriority=", between);
+        put_element(p, PRT_DTYPE_f32, &place->priority, 0);
+    }
+    prt_text_put(&p->out, "}", 1);
+}
+
 static poprt_status print_op(printer *p, const prt_op *op, frame *f)
 {
     indent(p);
@@ -351,6 +372,8 @@ static poprt_status print_op(printer *p, const prt_op *op, frame *f)
         prt_text_put(&p->out, " @", 2);
         put_name(p, op->origin);
     }
+    if (op->place != NULL)
+        put_place(p, op->place);
     for (uint32_t i = 0; has_declared_type(op) && i < op->n_out; i++) {
         prt_text_put(&p->out, i == 0 ? " : " : ", ", i == 0 ? 3 : 2);
         put_type(p, op->out[i].type);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* verify.c — checks the invariants of the IR in one walk. A violation is POPRT_E_INTERNAL. */
 #include "ir/ir.h"
+#include "ir/place.h"
 
 enum { MAX_DEPTH = 256 }; /* deepest nesting of regions; the readers of models allow less */
 
@@ -73,6 +74,8 @@ static poprt_status verify_op(const prt_op *op, const prt_graph *g)
         return broken(op, "the op list is torn");
     if (op->def != NULL && (op->n_in > op->def->max_in || op->n_out > op->def->max_out))
         return broken(op, "more inputs or outputs than the operator has");
+    if (!prt_op_place_agrees(op))
+        return broken(op, "the place differs from the marks");
     for (uint32_t i = 0; i < op->n_out; i++) {
         const prt_value *v = &op->out[i];
         if (v->def != op || v->slot != i || v->graph != g || v->id >= g->n_values)

@@ -146,6 +146,7 @@ prt_op *prt_region_copy_op(const prt_op *op, prt_graph *graph, prt_op *before)
         return NULL;
     copy->origin = op->origin;
     copy->extra = op->extra;
+    copy->place = op->place;
     if (op->def != NULL && (copy->attrs = prt_attrs_clone(op->def, arena, op->attrs)) == NULL)
         return NULL;
     for (uint32_t i = 0; i < op->n_in; i++)
