@@ -12,7 +12,7 @@
  * Errors
  *  - Calls are sticky. After the first failure of a tree, calls that change it do nothing and
  *    return 0 (a poprt_id) or the status of that failure. poprt_builder_finish returns it too, with
- *    its message: the node, the operator, what is wrong and what would be accepted.
+ *    its message: the node, the operator, the mistake and the accepted values.
  *  - Functions that only ask (their builder is const) report their own errors.
  *
  * Names
@@ -120,15 +120,15 @@ typedef struct poprt_builder_op_info {
     const char *const *output_names; /* NULL, or a name for each output; no scope is added */
     uint32_t n_inputs, n_attrs, n_outputs;
     uint32_t n_more_inputs;      /* entries of more_inputs */
-    const poprt_id *more_inputs; /* inputs after those of `inputs`; NULL: none */
+    const poprt_id *more_inputs; /* inputs that follow `inputs`; NULL: no more */
 } poprt_builder_op_info;
 
 /*
- * Adds an operator and returns its first output; 0 if it has none. `out` gets all `n_outputs`
- * outputs; it may be NULL. The operator is the newest version that is not above the opset of its
- * domain. An operator of a domain that the library does not know is kept for a plug-in, and its
- * outputs have no known types. The attributes that poprt_builder_push has set are added, except
- * for those that are given here.
+ * Adds an operator and returns its first output; 0 for an operator without outputs. `out` gets all
+ * `n_outputs` outputs; it may be NULL. The operator is the newest version that is not above the
+ * opset of its domain. An operator of a domain that the library does not know is kept for a
+ * plug-in, and its outputs have no known types. The attributes that poprt_builder_push has set are
+ * added, except for attributes that `op` has itself.
  */
 POPRT_API poprt_id poprt_builder_op(poprt_builder *builder, const poprt_builder_op_info *op,
     poprt_id *out);
@@ -240,10 +240,10 @@ POPRT_API poprt_status poprt_builder_replication_factor(poprt_builder *builder, 
 
 /* ---- questions */
 
-/* Returns the name of a tensor; NULL if there is no such tensor. */
+/* Returns the name of a tensor; NULL for a wrong id. */
 POPRT_API const char *poprt_builder_name(const poprt_builder *builder, poprt_id tensor);
 
-/* Returns the tensor of a name that the builder's graph sees; 0 if there is none. */
+/* Returns the tensor of a name that the builder's graph sees; 0 for an unknown name. */
 POPRT_API poprt_id poprt_builder_find(const poprt_builder *builder, const char *name);
 
 /* Returns the type of a tensor, as far as it is known. Values that are not tensors have no dtype

@@ -9,15 +9,15 @@
  *  - Inputs come in the order of ONNX; 0 is an absent one. Inputs that repeat are a count and an
  *    array.
  *  - An attribute that is not given has the default of ONNX. A struct whose members are all zero
- *    gives none, and so does NULL. Numbers are given by poprt_int and poprt_float, everything else
- *    by a pointer that is not NULL. `name` is the name of the operator.
+ *    gives no attribute, and so does NULL. Numbers are given by poprt_int and poprt_float,
+ * everything else by a pointer that is not NULL. `name` is the name of the operator.
  *  - Operators with one output return it. Others return the first of `n_out` outputs and write all
  *    of them to `out`, which may be NULL.
  *  - The struct has the attributes of all versions of the operator from opset 6 on. A call fails if
  *    the version of the builder's opset does not have a given one.
- *  - Names are those of the table of operators (docs/reference/operators.md): poprt_op_ and the
- *    name in small letters, with the prefix gc_ for ai.graphcore, ms_ for com.microsoft and ml_ for
- *    ai.onnx.ml. Other operators are added by poprt_builder_op.
+ *  - A function is called poprt_op_ and the name in the table of operators, in small letters, with
+ * the prefix gc_ for ai.graphcore, ms_ for com.microsoft and ml_ for ai.onnx.ml. Other operators
+ * are added by poprt_builder_op.
  *
  * C++17 has no designated initialisers: poprt_conv_attrs attrs = {}; attrs.group = poprt_int(4);
  */

@@ -6,14 +6,14 @@
 #include "api/handles.h"
 #include "plugin/internal.h"
 
-/* Returns the record of a tensor of the tree; NULL if there is none. */
+/* Returns the record of a tensor of the tree; NULL for a wrong id. */
 static const prt_built_tensor *find(const poprt_builder *b, poprt_id id)
 {
     return b != NULL && id != 0 && id <= b->root->tensors.count ? &b->root->tensors.data[id - 1]
                                                                 : NULL;
 }
 
-/* Returns the record of the node that computes a tensor of this builder; NULL if there is none. */
+/* Returns the record of the node that computes a tensor of this builder; NULL for other tensors. */
 static const prt_built_node *node_of(const poprt_builder *b, poprt_id id)
 {
     const prt_built_tensor *t = find(b, id);

@@ -127,8 +127,8 @@ poprt_status prt_builder_enter(const poprt_builder *b);
 poprt_status prt_builder_leave(poprt_builder *b, poprt_status status);
 /* Fails unless the builder's graph may still change. */
 poprt_status prt_builder_check_open(const poprt_builder *b);
-/* Finds a tensor that the graph of the builder sees. `what` names the parameter in an error. */
-poprt_status prt_builder_tensor(const poprt_builder *b, poprt_id id, const char *what,
+/* Finds a tensor that the graph of the builder sees. `parameter` is its name in an error. */
+poprt_status prt_builder_tensor(const poprt_builder *b, poprt_id id, const char *parameter,
     prt_built_tensor **out);
 /* Finds the node that computes a tensor of the builder's graph. */
 poprt_status prt_builder_node(const poprt_builder *b, poprt_id id, prt_built_node **out);

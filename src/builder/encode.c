@@ -111,7 +111,7 @@ poprt_status prt_encode_input(prt_root *root, prt_str name, const poprt_type *ty
 
 /* ---- graphs */
 
-/* A main graph lists the types of all its outputs; a subgraph those that are known. */
+/* A main graph lists the types of all its outputs; a subgraph lists known types. */
 static void put_graph(prt_onnx_writer *w, const poprt_builder *b)
 {
     const prt_root *root = b->root;

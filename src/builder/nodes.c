@@ -56,7 +56,8 @@ static poprt_status check_strings(const poprt_attr *a)
     return POPRT_OK;
 }
 
-/* Returns the pointer that the kind of an attribute needs, or another one if it needs none. */
+/* Returns the pointer that the kind of an attribute needs, or any other pointer if the kind needs
+ * no pointer. */
 static const void *contents_of(const poprt_attr *a)
 {
     switch (a->kind) {
@@ -164,11 +165,11 @@ static poprt_status add_inputs(poprt_builder *b, const poprt_builder_op_info *op
     if (in == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < n; i++) {
-        char what[32];
+        char slot[32];
         in[i] = input_at(op, i);
-        (void)snprintf(what, sizeof(what), "input %u", i);
+        (void)snprintf(slot, sizeof(slot), "input %u", i);
         if (in[i] != 0)
-            PRT_TRY(prt_builder_tensor(b, in[i], what, &t));
+            PRT_TRY(prt_builder_tensor(b, in[i], slot, &t));
     }
     node->in = in;
     node->n_in = n;

@@ -156,16 +156,16 @@ static bool sees(const poprt_builder *b, const poprt_builder *owner)
     return false;
 }
 
-poprt_status prt_builder_tensor(const poprt_builder *b, poprt_id id, const char *what,
+poprt_status prt_builder_tensor(const poprt_builder *b, poprt_id id, const char *parameter,
     prt_built_tensor **out)
 {
     prt_root *root = b->root;
     if (id == 0 || id > root->tensors.count)
-        return prt_fail(POPRT_E_ARG, what,
+        return prt_fail(POPRT_E_ARG, parameter,
             "%u is not a tensor: the builder has the tensors 1 to %zu", id, root->tensors.count);
     prt_built_tensor *t = &root->tensors.data[id - 1];
     if (!sees(b, t->owner))
-        return prt_fail(POPRT_E_ARG, what,
+        return prt_fail(POPRT_E_ARG, parameter,
             "tensor '%s' belongs to a subgraph that this graph does not see; accepted: tensors of "
             "this graph and of the graphs around it",
             t->name.data);
@@ -246,14 +246,14 @@ static poprt_status check_reserved(const char *name)
     return POPRT_OK;
 }
 
-static poprt_status check_text(const char *text, const char *what)
+static poprt_status check_text(const char *text, const char *parameter)
 {
     const size_t size = prt_text_size(text, MAX_NAME);
     if (size == 0)
-        return prt_fail(POPRT_E_ARG, what, "a name must not be empty");
+        return prt_fail(POPRT_E_ARG, parameter, "a name must not be empty");
     return size <= MAX_NAME
         ? POPRT_OK
-        : prt_fail(POPRT_E_LIMIT, what, "a name has at most %d bytes", MAX_NAME);
+        : prt_fail(POPRT_E_LIMIT, parameter, "a name has at most %d bytes", MAX_NAME);
 }
 
 poprt_status prt_builder_take_name(poprt_builder *b, const char *name, prt_str *out)

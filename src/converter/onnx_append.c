@@ -170,8 +170,8 @@ static poprt_status refuse_unknown(const prt_op *op)
         nearest);
 }
 
-/* Operators of an older version are compared with its schema. Those of the newest version are
- * checked when their types are inferred. */
+/* Operators of an older version are compared with its schema. Inference checks operators of the
+ * newest version. */
 static poprt_status check_version(const prt_op *op, int64_t version)
 {
     char why[256];

@@ -161,7 +161,7 @@ poprt_status prt_op_inherit_place(prt_op *op, const prt_op *from)
     return prt_place_intern(op->graph->module, &place, &op->place);
 }
 
-static bool is_later(const prt_place *a, const prt_place *b)
+static bool comes_after(const prt_place *a, const prt_place *b)
 {
     if (a->direction != b->direction)
         return a->direction > b->direction;
@@ -171,7 +171,7 @@ static bool is_later(const prt_place *a, const prt_place *b)
 poprt_status prt_op_join_place(prt_op *op, const prt_op *member)
 {
     const prt_place *own = prt_op_place(op), *other = prt_op_place(member);
-    if (own == other || !is_later(other, own))
+    if (own == other || !comes_after(other, own))
         return POPRT_OK;
     prt_place joined = *other;
     joined.recompute = own->recompute;

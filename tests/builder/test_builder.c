@@ -254,11 +254,11 @@ END_TEST
 START_TEST(strings_and_small_types_are_constants)
 {
     static const poprt_string words[] = { POPRT_TEXT("one"), POPRT_TEXT("two") };
-    static const unsigned char nibbles[] = { 0x21, 0x03 };
+    static const unsigned char packed[] = { 0x21, 0x03 };
     poprt_builder *b = new_builder(21);
     const poprt_constant_attrs text = { .value_strings = poprt_strings(words, 2) };
     assert_type(b, poprt_op_constant(b, &text), POPRT_DTYPE_STRING, DIMS(2));
-    const poprt_tensor t = { (void *)(uintptr_t)nibbles, 2, (const int64_t[]){ 3 }, 1,
+    const poprt_tensor t = { (void *)(uintptr_t)packed, 2, (const int64_t[]){ 3 }, 1,
         POPRT_DTYPE_UINT4 };
     assert_type(b, poprt_builder_constant(b, "q", &t, 0), POPRT_DTYPE_UINT4, DIMS(3));
     const poprt_constant_attrs one = { .value_int = poprt_int(1) };

@@ -221,7 +221,7 @@ static void sparse_constant(poprt_builder *b, poprt_id x)
     (void)x;
     poprt_op_constant(b, NULL);
 }
-static void constant_of_a_later_opset(poprt_builder *b, poprt_id x)
+static void constant_of_a_newer_opset(poprt_builder *b, poprt_id x)
 {
     (void)x;
     poprt_op_constant(b, &(poprt_constant_attrs){ .value_int = poprt_int(1) });
@@ -282,7 +282,7 @@ static const struct {
     { opset_of_onnx, POPRT_E_ARG, "at creation" },
     { opset_of_a_used_domain, POPRT_E_STATE, "already" },
     { sparse_constant, POPRT_E_ARG, "one of the attributes" },
-    { constant_of_a_later_opset, POPRT_E_UNSUPPORTED, "accepted: value" },
+    { constant_of_a_newer_opset, POPRT_E_UNSUPPORTED, "accepted: value" },
     { empty_subgraph, POPRT_E_STATE, "no output" }, { long_name, POPRT_E_LIMIT, "at most 4096" },
     { many_inputs, POPRT_E_LIMIT, "at most" }, { replication_of_zero, POPRT_E_ARG, "from 1" } };
 
