@@ -234,6 +234,18 @@ static poprt_status list_contents(const prt_root *root, prt_arena *scratch,
     return POPRT_OK;
 }
 
+/* Makes the writer encode subgraphs anew, with the types that inference found: other readers want
+ * the types of their inputs. */
+static void write_types(prt_graph *g)
+{
+    prt_for_each_op (op, g) {
+        if (op->n_regions != 0)
+            prt_op_touch(op);
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            write_types(op->regions[i]);
+    }
+}
+
 poprt_status prt_builder_finish(const poprt_builder *b, const prt_allocator *allocator,
     prt_module **out)
 {
@@ -252,5 +264,7 @@ poprt_status prt_builder_finish(const poprt_builder *b, const prt_allocator *all
     if (status == POPRT_OK)
         status = prt_onnx_read_given(allocator, bytes, &limits, contents.data, contents.count, out);
     prt_blob_release(bytes);
+    if (status == POPRT_OK)
+        write_types((*out)->main);
     return status;
 }
