@@ -47,6 +47,8 @@ static poprt_status check_again(prt_root *root)
 {
     prt_onnx_append *made = NULL, *before = root->module;
     PRT_TRY(prt_onnx_append_create(root->allocator, root->limit, root->ops, &made));
+    for (size_t i = 0; i < root->tensors.count; i++)
+        root->tensors.data[i].value = NULL;
     root->module = made;
     prt_onnx_append_release(before);
     return build_again(root);

@@ -176,14 +176,13 @@ static poprt_status add_inputs(poprt_builder *b, const poprt_builder_op_info *op
     return POPRT_OK;
 }
 
-/* Names the node like its first output, without the index. */
+/* Names the node like its first output, without the index ":0". */
 static poprt_status name_node(prt_root *root, prt_str output, prt_built_node *node)
 {
-    const char *index = strstr(output.data, ":0");
-    if (index == NULL) {
-        node->name = output;
+    const char *index = strrchr(output.data, ':');
+    node->name = output;
+    if (index == NULL || index[1] != '0')
         return POPRT_OK;
-    }
     const size_t size = (size_t)(index - output.data);
     char *text = prt_arena_text(root->arena, output.data, output.size);
     if (text == NULL)

@@ -88,6 +88,8 @@ START_TEST(an_edit_changes_the_types_of_later_nodes)
         poprt_builder_set(b, y,
             &(poprt_attr){ .name = "perm", .kind = POPRT_ATTR_INTS, .count = 2, .ints = last }),
         POPRT_E_SHAPE);
+    poprt_type type; /* of a tensor whose operator was not checked again */
+    ck_assert_fails(poprt_builder_type(b, z, &type), POPRT_E_STATE);
     assert_failed(b, POPRT_E_SHAPE, "Transpose");
 }
 END_TEST

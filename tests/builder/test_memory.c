@@ -158,6 +158,7 @@ static void call_any(poprt_builder *b, poprt_builder *child)
         .n_attrs = draw(8) == 0,
         .n_outputs = 1 + (draw(6) == 0) };
     poprt_attr got;
+    poprt_type type;
     switch (draw(10)) {
     case 0:
         INPUT(b, (int32_t)draw(4) + 1, 2, 2);
@@ -174,6 +175,9 @@ static void call_any(poprt_builder *b, poprt_builder *child)
     case 4:
         if (draw(10) == 0)
             (void)poprt_builder_set(b, draw(20), &attrs[0]);
+        break;
+    case 5:
+        (void)poprt_builder_type(b, draw(40), &type);
         break;
     default:
         (void)poprt_builder_op(b, &op, out);
