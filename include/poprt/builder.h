@@ -94,8 +94,8 @@ enum {
 
 /*
  * Adds a weight: an input of the model with contents, which training changes. Weights of a
- * subgraph belong to the main graph. A NULL `name` stands for "init_input". `flags` is 0 or
- * POPRT_BUILDER_BORROW.
+ * subgraph belong to the main graph. The file lists a weight as an input with an initializer. A
+ * NULL `name` stands for "init_input". `flags` is 0 or POPRT_BUILDER_BORROW.
  */
 POPRT_API poprt_id poprt_builder_weight(poprt_builder *builder, const char *name,
     const poprt_tensor *contents, int32_t flags);
@@ -215,7 +215,8 @@ POPRT_API const char *poprt_builder_attr_name(const poprt_builder *builder, popr
 POPRT_API poprt_status poprt_builder_property(poprt_builder *builder, const char *key,
     const char *value);
 
-/* Which replicas share one value of a weight, and how it is read back. */
+/* The replicas that share one value of a weight, and the way to read it back. The layout is
+ * frozen. */
 typedef struct poprt_variable_settings {
     int32_t group;     /* 0 all, 1 consecutive, 2 orthogonal, 3 none */
     int32_t size;      /* replicas in a group, for consecutive and orthogonal ones: from 1 */
@@ -225,7 +226,7 @@ typedef struct poprt_variable_settings {
 POPRT_API poprt_status poprt_builder_variable_settings(poprt_builder *builder, poprt_id weight,
     const poprt_variable_settings *settings);
 
-/* How the data of an input is brought to the device. */
+/* The way of the data of an input to the device. The layout is frozen. */
 typedef struct poprt_input_settings {
     int32_t tile_set;    /* 0 compute, 1 IO */
     int32_t exchange;    /* 0 just in time; overlapped: 1 inner loop, 2 loops, 3 step */
@@ -279,8 +280,8 @@ POPRT_API poprt_status poprt_builder_save_externally(poprt_builder *builder, uin
     const poprt_id *tensors, const char *path);
 
 /*
- * Makes a model of the main graph, which has no NULL parameter and at least one output. The builder
- * may be used on, and make further models. poprt_model_save and poprt_model_save_file write it as
+ * Makes a model of the main graph, which needs at least one output. The builder may be used on, and
+ * make further models. poprt_model_save and poprt_model_save_file write it as
  * ONNX; the file has the nodes, names and attributes of the builder.
  */
 POPRT_API poprt_status poprt_builder_finish(poprt_builder *builder, poprt_model **out);

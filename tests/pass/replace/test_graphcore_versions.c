@@ -45,7 +45,7 @@ START_TEST(marks_and_interior_names_stay)
     int64_t number = 0;
     ck_assert_int_eq(prt_op_set_mark_i64(g->first, "__ipu_number", 3), POPRT_OK);
     ck_assert(run_pass(g, "replace_erf_with_erfv2", NULL));
-    ck_assert_graph(g, "x = input f32[n]\ne = gc_erf_v2 x\ny = neg e\nreturn y, e\n");
+    ck_assert_graph(g, "x = input f32[n]\ne = gc_erf_v2 x !{device=3}\ny = neg e\nreturn y, e\n");
     ck_assert(prt_op_mark_i64(g->first, "__ipu_number", &number));
     ck_assert_int_eq(number, 3);
     module_free(g);
