@@ -53,11 +53,15 @@ static poprt_status load_constants(poprt_builder *b, const prt_onnx_given_list *
     for (size_t i = 0; i < constants->count; i++) {
         poprt_id id;
         const prt_onnx_given *c = &constants->data[i];
+        const bool is_weight = c->initializer != PRT_INITIALIZER_none;
         prt_built_tensor t = { .name = c->name,
             .owner = b,
-            .kind = PRT_BUILT_WEIGHT,
+            .kind = is_weight ? PRT_BUILT_WEIGHT : PRT_BUILT_CONSTANT,
             .contents = *c };
-        t.contents.dims = prt_arena_copy(root->arena, c->dims, c->rank * sizeof(int64_t) + 1);
+        int64_t *dims = PRT_NEW_N(root->arena, int64_t, (size_t)c->rank + 1);
+        if (dims != NULL && c->rank != 0)
+            memcpy(dims, c->dims, c->rank * sizeof(int64_t));
+        t.contents.dims = dims;
         const prt_type *type = prt_type_tensor(m->types, c->dtype, (int32_t)c->rank, c->dims);
         t.contents.location = prt_root_text(root, c->location);
         if (t.contents.dims == NULL || t.contents.location.data == NULL || type == NULL)

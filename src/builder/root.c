@@ -5,22 +5,11 @@
 #include <stdio.h>
 
 #include "converter/history.h"
+#include "train/state.h"
 
 enum {
     MAX_NAME = 4096,     /* bytes of a name with its scopes */
     MAX_BUILDERS = 65536 /* builders of a tree */
-};
-
-/* Prefixes of tensors that training makes. */
-static const char *const reserved[] = {
-#define PREFIX(text) text,
-#include "builder/reserved.def"
-};
-
-/* Hyper-parameters of optimizers: followed by ___default___ or ___specific___. */
-static const char *const parameters[] = {
-#define PARAMETER(text) text,
-#include "builder/reserved.def"
 };
 
 /* ---- lifetime */
@@ -222,28 +211,14 @@ prt_str prt_root_text(prt_root *root, prt_str text)
         text.size };
 }
 
-static bool begins(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 static poprt_status check_reserved(const char *name)
 {
-    for (size_t i = 0; i < PRT_COUNT_OF(reserved); i++)
-        if (begins(name, reserved[i]))
-            return prt_fail(POPRT_E_ARG, name,
-                "a tensor name must not begin with '%s', which training uses for its own tensors",
-                reserved[i]);
-    for (size_t i = 0; i < PRT_COUNT_OF(parameters); i++) {
-        const size_t size = strlen(parameters[i]);
-        if (begins(name, parameters[i]) &&
-            (begins(name + size, "___default___") || begins(name + size, "___specific___")))
-            return prt_fail(POPRT_E_ARG, name,
-                "a tensor name must not begin with '%s%.12s', which training uses for its own "
-                "tensors",
-                parameters[i], name + size);
-    }
-    return POPRT_OK;
+    const char *prefix = prt_training_reserved_prefix(prt_str_of(name));
+    return prefix == NULL ? POPRT_OK
+                          : prt_fail(POPRT_E_ARG, name,
+                                "a tensor name must not begin with '%s', which training uses for "
+                                "its own tensors",
+                                prefix);
 }
 
 static poprt_status check_text(const char *text, const char *parameter)

@@ -152,6 +152,7 @@ poprt_status prt_builder_contents(poprt_builder *b, prt_built_kind kind, prt_str
     made.contents = (prt_onnx_given){ .name = name,
         .dtype = t.dtype,
         .rank = t.rank,
+        .initializer = kind == PRT_BUILT_WEIGHT ? PRT_INITIALIZER_input : PRT_INITIALIZER_none,
         .dims = prt_arena_copy(root->arena, t.dims, sizeof(t.dims)) };
     if (made.contents.dims == NULL)
         return POPRT_E_NOMEM;

@@ -42,6 +42,7 @@ typedef struct prt_onnx_given {
     prt_blob *blob;
     prt_str location; /* data file that has the bytes already, see prt_stored; empty: no file */
     uint64_t offset;
+    prt_initializer initializer; /* whether it is an initializer of the model */
 } prt_onnx_given;
 
 /* Like prt_onnx_read_bytes, for a model without its initializers, which `given` has. Retains their

@@ -189,7 +189,8 @@ static void leave_out(prt_onnx_writer *w, const prt_value *value, const prt_tens
         .dims = value->type->dims,
         .blob = value->constant,
         .location = stored != NULL ? stored->location : PRT_STR(""),
-        .offset = stored != NULL ? stored->offset : 0 };
+        .offset = stored != NULL ? stored->offset : 0,
+        .initializer = value->initializer };
     if (given.name.data == NULL || !PRT_VEC_PUSH(w->list_arena, w->left_out, given))
         prt_encode_fail(&w->encoder, POPRT_E_NOMEM);
 }

@@ -18,9 +18,9 @@ static const char *const reserved[] = { "Gradient___", "UpdatedVar___", "Accl___
     "adaptiveMomentum___", "adaptiveEps___", "adaptiveGradientScaling___", "lossScaling_",
     "randomSeed___", "randomSeedModifier___", "ConstValue___", "Index___", "Init___", "Iterator___",
     "LoopCond___", "Restored___", "Stashed___", "RemoteArg___", "anchorSum___", "anchorFinal___",
-    "cycleCount___", "Master___" };
+    "cycleCount___", "ConcatInit___", "Master___" };
 
-static const char *reserved_prefix(prt_str name)
+const char *prt_training_reserved_prefix(prt_str name)
 {
     for (size_t i = 0; i < PRT_COUNT_OF(reserved); i++)
         if (name.data != NULL && strncmp(name.data, reserved[i], strlen(reserved[i])) == 0)
@@ -30,7 +30,7 @@ static const char *reserved_prefix(prt_str name)
 
 static poprt_status check_name(prt_str name)
 {
-    const char *prefix = reserved_prefix(name);
+    const char *prefix = prt_training_reserved_prefix(name);
     return prefix == NULL
         ? POPRT_OK
         : prt_fail(POPRT_E_ARG, name.data,
@@ -125,7 +125,7 @@ poprt_status prt_training_check_states(const prt_module *module)
     const prt_graph *g = module->main;
     for (size_t i = 0; i < g->constants.count; i++) {
         const prt_value *v = g->constants.data[i];
-        if (v->initializer != PRT_INITIALIZER_none && reserved_prefix(v->name) != NULL)
+        if (v->initializer != PRT_INITIALIZER_none && prt_training_reserved_prefix(v->name) != NULL)
             return prt_fail(POPRT_E_ARG, v->name.data,
                 "the model has this state of another optimizer: remove it, or train with that "
                 "optimizer");

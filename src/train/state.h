@@ -25,6 +25,9 @@ poprt_status prt_training_first_value(prt_module *module, prt_ir_variable *v);
 poprt_status prt_training_adopt(prt_module *module, prt_ir_variable *v, prt_str name,
     bool *adopted);
 
+/* Returns the prefix of PopART's own tensors that a name begins with, or NULL. */
+const char *prt_training_reserved_prefix(prt_str name);
+
 /* Fails with POPRT_E_ARG if an initializer is a state of another optimizer. */
 poprt_status prt_training_check_states(const prt_module *module);
 

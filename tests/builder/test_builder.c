@@ -188,6 +188,22 @@ START_TEST(a_builder_makes_several_models)
 }
 END_TEST
 
+START_TEST(a_copy_tells_weights_from_constants)
+{
+    poprt_builder *b = small_net(11), *copy = NULL;
+    poprt_model *model = NULL;
+    ck_assert_ok(poprt_builder_finish(b, &model));
+    ck_assert_ok(poprt_builder_create_from(model, &copy));
+    ck_assert_uint_eq(poprt_builder_count(copy, POPRT_BUILDER_WEIGHTS), 1);
+    ck_assert_uint_eq(poprt_builder_at(copy, POPRT_BUILDER_TRAINABLE, 0),
+        poprt_builder_find(copy, "w"));
+    ck_assert_int_eq(poprt_builder_is_initializer(copy, poprt_builder_find(copy, "bias:0")), 1);
+    poprt_builder_release(copy);
+    poprt_model_release(model);
+    poprt_builder_release(b);
+}
+END_TEST
+
 START_TEST(loaded_models_are_extended)
 {
     poprt_model *model = NULL;
@@ -327,6 +343,6 @@ END_TEST
 PRT_TEST_MAIN("builder/builder", names_have_scopes_and_suffixes, outputs_may_be_named_by_the_caller,
     types_are_known_at_once, lists_have_tensors_in_order, finished_models_run,
     models_are_written_as_they_were_built, a_builder_makes_several_models,
-    loaded_models_are_extended, an_unchanged_copy_is_written_alike, weights_are_borrowed,
-    strings_and_small_types_are_constants, unknown_domains_are_kept,
-    time_does_not_grow_with_the_model)
+    a_copy_tells_weights_from_constants, loaded_models_are_extended,
+    an_unchanged_copy_is_written_alike, weights_are_borrowed, strings_and_small_types_are_constants,
+    unknown_domains_are_kept, time_does_not_grow_with_the_model)

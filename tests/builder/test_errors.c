@@ -267,7 +267,7 @@ static const struct {
     { attribute_twice, POPRT_E_ARG, "given twice" },
     { too_many_outputs, POPRT_E_UNSUPPORTED, "at most 1" },
     { reserved_name, POPRT_E_ARG, "Accl1___" },
-    { reserved_parameter, POPRT_E_ARG, "learningRate___specific___" },
+    { reserved_parameter, POPRT_E_ARG, "learningRate___" },
     { pop_without_push, POPRT_E_STATE, "no scope is open" },
     { push_of_an_ordinary_attribute, POPRT_E_ARG, "begin with \"__\"" },
     { output_twice, POPRT_E_ARG, "an output already" }, { no_output, POPRT_E_STATE, "no output" },
