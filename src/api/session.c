@@ -317,6 +317,10 @@ static poprt_status write_weight(poprt_session *session, const char *name, const
     if (in->size < from.size || (from.size != 0 && in->data == NULL))
         return prt_fail(POPRT_E_ARG, name, "the weight has %zu bytes, the tensor only %zu",
             from.size, in->data != NULL ? in->size : 0);
+    if (!prt_session_may_set_weight(session->session, prt_str_of(name)))
+        return prt_fail(POPRT_E_STATE, name,
+            "the weight is a constant of the executable; compile the model with the option "
+            "constant_weights=false to write it");
     return prt_session_set_weight(session->session, prt_str_of(name), &from);
 }
 

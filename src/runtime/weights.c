@@ -139,16 +139,23 @@ static bool is_written(const prt_session *s, uint32_t constant)
     return false;
 }
 
+bool prt_session_may_set_weight(const prt_session *s, prt_str name)
+{
+    const prt_program *p = s->program;
+    uint32_t i = 0;
+    if (find_variable(s, name) != PRT_NO_VARIABLE)
+        return true;
+    while (i < p->n_constants && !prt_str_equal(p->constants[i].name, name))
+        i++;
+    return i == p->n_constants || is_written(s, i);
+}
+
 poprt_status prt_session_set_weight(prt_session *s, prt_str name, const prt_tensor *from)
 {
     const uint32_t variable = find_variable(s, name);
     if (variable != PRT_NO_VARIABLE)
         return set_variable(s, variable, from);
     const uint32_t i = find_weight(s, name);
-    if (i < s->program->n_constants && !is_written(s, i))
-        return prt_fail(POPRT_E_STATE, name.data,
-            "the weight is a constant of the executable; compile the model with the option "
-            "constant_weights=false to write it");
     prt_tensor own;
     PRT_TRY(prt_session_weight(s, name, &own));
     PRT_TRY(prt_frame_check(from, &own, name.data, "new weight"));
