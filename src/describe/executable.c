@@ -17,6 +17,7 @@ static const char *const spaces[] = {
     [PRT_SPACE_VIEW] = "view of",
     [PRT_SPACE_PART] = "part of",
     [PRT_SPACE_COLUMNS] = "columns of",
+    [PRT_SPACE_VARIABLE] = "variable",
 };
 
 static const prt_eval_params *params_of(const prt_program *p, const prt_step *step)
@@ -116,16 +117,17 @@ static poprt_status describe(const prt_program *p, const prt_io_table *io, const
 static void print_buffer(prt_sink *sink, const prt_program *p, const prt_block *block, uint32_t i)
 {
     const prt_buffer *buffer = &block->buffers[i];
+    const bool is_variable = buffer->space == PRT_SPACE_VARIABLE;
     char type[PRT_SINK_LINE / 2];
     prt_type_print(p->dims, buffer->type, type, sizeof(type));
     prt_sink_print(sink, "  %%%u %s %s", i, type, spaces[buffer->space]);
     if (buffer->space == PRT_SPACE_PLANNED && block->is_static)
         prt_sink_print(sink, " at %zu", buffer->offset);
-    else if (buffer->space >= PRT_SPACE_VIEW)
+    else if (buffer->space >= PRT_SPACE_VIEW && !is_variable)
         prt_sink_print(sink, " %%%u", buffer->ref);
     else if (buffer->space != PRT_SPACE_PLANNED && buffer->space != PRT_SPACE_DYNAMIC)
         prt_sink_print(sink, " %u", buffer->ref);
-    if (buffer->space >= PRT_SPACE_PART)
+    if (buffer->space >= PRT_SPACE_PART && !is_variable)
         prt_sink_print(sink, " at %zu", buffer->offset);
     if (buffer->space == PRT_SPACE_PLANNED || buffer->space >= PRT_SPACE_DYNAMIC)
         prt_sink_print(sink, " steps %u-%u", buffer->first, buffer->last);

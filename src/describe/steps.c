@@ -25,6 +25,7 @@ static const char *const spaces[] = {
     [PRT_SPACE_VIEW] = "view",
     [PRT_SPACE_PART] = "part",
     [PRT_SPACE_COLUMNS] = "columns",
+    [PRT_SPACE_VARIABLE] = "variable",
 };
 
 /* A step of a block, with its arguments. */

@@ -189,6 +189,30 @@ START_TEST(popef_files_train_the_same_weights)
 }
 END_TEST
 
+START_TEST(descriptions_name_variables)
+{
+    static const struct {
+        int32_t format;
+        const char *text;
+    } expected[] = { { POPRT_FORMAT_TEXT, "f32[3,2] variable 0 steps" },
+        { POPRT_FORMAT_STEPS, "f32[3,2], 24 bytes, variable" },
+        { POPRT_FORMAT_STEPS_JSON, "\"space\": \"variable\"" } };
+    lesson *l = lesson_begin("sgd", 1);
+    poprt_executable *exec = NULL;
+    ck_assert_ok(lesson_compile(l, l->model, &exec));
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        buffer text = { 0 };
+        ck_assert_ok(poprt_executable_describe(exec, expected[i].format, buffer_write, &text));
+        ck_assert_int_eq(buffer_write(&text, "", 1), 0);
+        ck_assert_msg(strstr((const char *)text.data, expected[i].text) != NULL, "%s",
+            (const char *)text.data);
+        free(text.data);
+    }
+    poprt_executable_release(exec);
+    lesson_end(l);
+}
+END_TEST
+
 START_TEST(gradients_and_weights_are_anchors)
 {
     lesson *l = lesson_begin("sgd", 1);
@@ -283,5 +307,5 @@ END_TEST
 
 PRT_TEST_MAIN("api/training", losses_and_weights_are_those_of_double,
     accumulation_and_replicas_add_gradients, optimizers_are_replaced_between_steps,
-    popef_files_train_the_same_weights, gradients_and_weights_are_anchors,
-    wrong_trainings_are_refused, frozen_weights_stay)
+    popef_files_train_the_same_weights, descriptions_name_variables,
+    gradients_and_weights_are_anchors, wrong_trainings_are_refused, frozen_weights_stay)
