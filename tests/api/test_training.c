@@ -305,7 +305,127 @@ START_TEST(frozen_weights_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("api/training", losses_and_weights_are_those_of_double,
-    accumulation_and_replicas_add_gradients, optimizers_are_replaced_between_steps,
-    popef_files_train_the_same_weights, descriptions_name_variables,
-    gradients_and_weights_are_anchors, wrong_trainings_are_refused, frozen_weights_stay)
+static float read_scalar(poprt_session *session, const char *name)
+{
+    float value = 0;
+    poprt_tensor t = { .data = &value, .size = sizeof(value) };
+    ck_assert_ok(poprt_session_read_weight(session, name, &t));
+    return value;
+}
+
+typedef struct half_lesson {
+    poprt_env *env;
+    poprt_model *model;
+    poprt_optimizer *optimizer;
+    poprt_config *config;
+    poprt_session *session;
+    poprt_stepio *io;
+    uint16_t x[2];
+} half_lesson;
+
+/* Trains half_model, whose gradient is x = {100, 50}, with a loss scaling of 4. */
+static void begin_half(half_lesson *h, const char *option, const char *value, const char *option2,
+    const char *value2)
+{
+    static const int64_t two = 2;
+    poprt_executable *exec = NULL;
+    *h = (half_lesson){ .x = { 0x5640, 0x5240 } };
+    ck_assert_ok(poprt_env_create(NULL, &h->env));
+    ck_assert_ok(poprt_config_create(h->env, &h->config));
+    ck_assert_ok(poprt_config_set(h->config, option, value));
+    ck_assert_ok(poprt_config_set(h->config, option2, value2));
+    ck_assert_ok(poprt_model_load_bytes(h->env, half_model, sizeof(half_model), NULL, &h->model));
+    ck_assert_ok(poprt_optimizer_create(h->env, "sgd", &h->optimizer));
+    ck_assert_ok(poprt_optimizer_set(h->optimizer, "learning_rate", 0.001f, 0));
+    ck_assert_ok(poprt_optimizer_set(h->optimizer, "lossScaling", 4, 0));
+    const poprt_training t = { .struct_size = sizeof(t),
+        .loss = "loss",
+        .optimizer = h->optimizer };
+    ck_assert_ok(poprt_compile_training(h->model, &t, h->config, &exec));
+    ck_assert_ok(poprt_session_create(exec, NULL, &h->session));
+    ck_assert_ok(poprt_stepio_create(h->session, &h->io));
+    const poprt_tensor x = { h->x, sizeof(h->x), &two, 1, POPRT_DTYPE_FLOAT16 };
+    ck_assert_ok(poprt_stepio_bind(h->io, "x", &x));
+    poprt_executable_release(exec);
+}
+
+static void end_half(half_lesson *h)
+{
+    poprt_stepio_release(h->io);
+    poprt_session_release(h->session);
+    poprt_optimizer_release(h->optimizer);
+    poprt_model_release(h->model);
+    poprt_config_release(h->config);
+    poprt_env_release(h->env);
+}
+
+/* Gradients of 400 times the factor, with an edge of 8188: the factor doubles to 32 and then moves
+ * between 32 and 16; every second update with a period of 2. */
+START_TEST(loss_scaling_follows_the_gradients)
+{
+    static const float factors[2][12] = { { 2, 4, 8, 16, 32, 16, 32, 16, 32, 16, 32, 16 },
+        { 2, 2, 4, 4, 8, 8, 16, 16, 32, 32, 16, 16 } };
+    for (int period = 1; period <= 2; period++) {
+        half_lesson h;
+        begin_half(&h, "automatic_loss_scaling", "true", "automatic_loss_scaling_update_period",
+            period == 1 ? "1" : "2");
+        for (int i = 0; i < 12; i++) {
+            ck_assert_ok(poprt_session_run(h.session, h.io));
+            const float factor = factors[period - 1][i];
+            ck_assert_float_eq(read_scalar(h.session, "lossScaleUpdateFactor"), factor);
+            ck_assert_float_eq(read_scalar(h.session, "lossScaling_FLOAT16"), 4 * factor);
+            ck_assert_float_eq_tol(read_scalar(h.session,
+                                       "scaledLearningRate0___default___FLOAT16"),
+                0.001f / (4 * factor), 1e-9f);
+        }
+        /* The steps are those of the learning rate, whatever the factor: 1 - 12 * 0.1. */
+        uint16_t w[2];
+        poprt_tensor t = { .data = w, .size = sizeof(w) };
+        ck_assert_ok(poprt_session_read_weight(h.session, "w", &t));
+        ck_assert_msg(w[0] >= 0xb240 && w[0] <= 0xb280, "%x", w[0]); /* about -0.2 */
+        end_half(&h);
+    }
+}
+END_TEST
+
+START_TEST(master_weights_keep_small_updates)
+{
+    half_lesson h;
+    poprt_optimizer *small = NULL;
+    poprt_model *saved = NULL;
+    poprt_executable *exec = NULL;
+    poprt_session *again = NULL;
+    begin_half(&h, "master_weights", "true", "seed", "0");
+    ck_assert_ok(poprt_optimizer_copy(h.optimizer, &small));
+    ck_assert_ok(poprt_optimizer_set(small, "learning_rate", 1e-6f, 0));
+    ck_assert_ok(poprt_session_update_optimizer(h.session, small));
+    for (int i = 0; i < 100; i++) /* 1e-4 each: float16 around 1 has steps of 1e-3 */
+        ck_assert_ok(poprt_session_run(h.session, h.io));
+    float w[2][2];
+    poprt_tensor t = { .data = w[0], .size = sizeof(w[0]) };
+    ck_assert_ok(poprt_session_read_weight(h.session, "w", &t));
+    ck_assert_int_eq(t.dtype, POPRT_DTYPE_FLOAT32);
+    ck_assert_float_eq_tol(w[0][0], 0.99f, 1e-5f);
+    /* The exported model has all bits. */
+    ck_assert_ok(poprt_session_export_model(h.session, h.model, 1, &saved));
+    const poprt_training training = { .struct_size = sizeof(training),
+        .loss = "loss",
+        .optimizer = h.optimizer };
+    ck_assert_ok(poprt_compile_training(saved, &training, h.config, &exec));
+    ck_assert_ok(poprt_session_create(exec, NULL, &again));
+    t = (poprt_tensor){ .data = w[1], .size = sizeof(w[1]) };
+    ck_assert_ok(poprt_session_read_weight(again, "w", &t));
+    ck_assert_mem_eq(w[0], w[1], sizeof(w[0]));
+    poprt_session_release(again);
+    poprt_executable_release(exec);
+    poprt_model_release(saved);
+    poprt_optimizer_release(small);
+    end_half(&h);
+}
+END_TEST
+
+PRT_TEST_MAIN("api/training", loss_scaling_follows_the_gradients, master_weights_keep_small_updates,
+    losses_and_weights_are_those_of_double, accumulation_and_replicas_add_gradients,
+    optimizers_are_replaced_between_steps, popef_files_train_the_same_weights,
+    descriptions_name_variables, gradients_and_weights_are_anchors, wrong_trainings_are_refused,
+    frozen_weights_stay)
