@@ -174,9 +174,14 @@ struct poprt_session {
     prt_session *session;
     poprt_step_fn watch;
     void *watch_user;
+    prt_tensor *synthetic;             /* by input: data in place of the caller's; NULL: off */
     _Atomic uint32_t busy;             /* 1 while a run is in progress */
     _Atomic(struct prt_queue *) queue; /* created by the first submit */
 };
+
+/* synthetic.c: makes the inputs of the option synthetic_data_mode; and releases them. */
+poprt_status prt_synthetic_create(poprt_session *session, const poprt_config *config);
+void prt_synthetic_release(poprt_session *session);
 
 /* Lock a session for a call between runs. The first fails with POPRT_E_STATE while it runs. */
 poprt_status prt_lock_session(poprt_session *session);

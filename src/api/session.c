@@ -117,7 +117,9 @@ poprt_status poprt_session_create(poprt_executable *exec, const poprt_config *co
         return POPRT_E_NOMEM;
     (void)prt_env_acquire(env, &session->env);
     session->exec = poprt_executable_retain(exec);
-    const poprt_status status = create_inner(exec, config, &session->session, NULL);
+    poprt_status status = create_inner(exec, config, &session->session, NULL);
+    if (status == POPRT_OK)
+        status = prt_synthetic_create(session, config);
     if (status != POPRT_OK) {
         poprt_session_release(session);
         return prt_fail_in_file(prt_fail_at_stage(status, "bind"), exec->file);
@@ -341,6 +343,7 @@ static void release_session(void *user)
 {
     poprt_session *session = user;
     poprt_env *env = session->env;
+    prt_synthetic_release(session);
     prt_session_release(session->session);
     poprt_executable_release(session->exec);
     prt_mem_free(&env->allocator, session);

@@ -62,6 +62,10 @@ static poprt_status buffer_in(void *user, const prt_stream_block *block, bool pr
     const prt_slot *slot = &io->slots[block->index];
     const prt_flow *flow = &io->session->exec->program->flow;
     (void)prefetch;
+    if (!slot->bound && io->session->synthetic != NULL) {
+        *out = io->session->synthetic[block->index];
+        return POPRT_OK;
+    }
     if (!slot->bound)
         return prt_fail(POPRT_E_STATE, prt_slot_name(slot), "this input is not bound");
     if (slot->any_shape) {
@@ -158,6 +162,10 @@ static poprt_status callback_in(void *user, const prt_stream_block *block, bool 
     const prt_slot *slot = &io->slots[block->index];
     const poprt_stepio_callbacks *cb = &io->callbacks;
     poprt_tensor tensor = { .dtype = slot->type->dtype };
+    if (io->session->synthetic != NULL) {
+        *out = io->session->synthetic[block->index];
+        return POPRT_OK;
+    }
     if (prefetch && cb->prefetch == NULL)
         return POPRT_OK;
     const poprt_status status = cb->prefetch != NULL
@@ -173,7 +181,7 @@ static poprt_status callback_in(void *user, const prt_stream_block *block, bool 
 static void callback_in_complete(void *user, const prt_stream_block *block)
 {
     const poprt_stepio *io = user;
-    if (io->callbacks.in_complete != NULL)
+    if (io->callbacks.in_complete != NULL && io->session->synthetic == NULL)
         io->callbacks.in_complete(io->callbacks.user, prt_slot_name(&io->slots[block->index]));
 }
 

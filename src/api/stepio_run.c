@@ -116,6 +116,10 @@ SELDOM static poprt_status begin_callbacks(poprt_stepio *io)
             store_zeros(io, io->slots[i].type, &io->in[i]);
             continue;
         }
+        if (io->session->synthetic != NULL) {
+            io->in[i] = io->session->synthetic[i];
+            continue;
+        }
         PRT_TRY(request_input(io, i));
         io->slots[i].bound = true;
         if (i == 0 && n_graphs(io) != 0)
@@ -143,6 +147,10 @@ poprt_status prt_stepio_begin(poprt_stepio *io, const poprt_session *session)
     for (size_t i = 0; i < io->n_in; i++) {
         const prt_slot *slot = &io->slots[i];
         const bool part = prt_slot_is_used(io, slot);
+        if (part && !slot->bound && session->synthetic != NULL) {
+            io->in[i] = session->synthetic[i];
+            continue;
+        }
         if (part && !slot->bound && (i != 0 || n_graphs(io) == 0))
             return prt_fail(POPRT_E_STATE, prt_slot_name(slot), "this input is not bound");
         if (part && slot->bound)

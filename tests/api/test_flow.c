@@ -229,6 +229,50 @@ START_TEST(callbacks_get_blocks_in_the_order_of_the_buffers)
 }
 END_TEST
 
+START_TEST(synthetic_data_replaces_the_callers)
+{
+    static const char *const modes[] = { "zeros", "random_normal", "random_uniform" };
+    batch *b = begin();
+    for (int k = 0; k < 6; k++) {
+        poprt_flow *flow = NULL;
+        poprt_config *config = NULL;
+        poprt_executable *exec = NULL;
+        poprt_session *session = NULL;
+        poprt_stepio *io = NULL;
+        poprt_tensor out;
+        ck_assert_ok(poprt_config_create(b->env, &config));
+        ck_assert_ok(poprt_config_set(config, "synthetic_data_mode", modes[k % 3]));
+        ck_assert_ok(poprt_flow_create(b->env, 2, &flow));
+        ck_assert_ok(poprt_flow_anchor(flow, "image", POPRT_ANCHOR_ALL, 0));
+        if (k < 3)
+            ck_assert_ok(poprt_compile_flow(b->model, flow, config, &exec));
+        else
+            ck_assert_ok(poprt_compile(b->model, config, &exec));
+        ck_assert_ok(poprt_session_create(exec, config, &session));
+        ck_assert_ok(poprt_stepio_create(session, &io));
+        ck_assert_ok(poprt_session_run(session, io));
+        ck_assert_ok(poprt_stepio_output(io, 1, &out));
+        if (k < 3) {
+            const float *x = out.data;
+            float most = 0, least = 0;
+            ck_assert_uint_eq(out.size, 2 * 256);
+            ck_assert_mem_eq(x, x + 64, 256); /* made once */
+            for (int i = 0; i < 64; i++) {
+                most = x[i] > most ? x[i] : most;
+                least = x[i] < least ? x[i] : least;
+            }
+            ck_assert((most > 0) == (k != 0) && (least < 0) == (k == 1) && most < (k == 2 ? 1 : 6));
+        }
+        poprt_stepio_release(io);
+        poprt_session_release(session);
+        poprt_executable_release(exec);
+        poprt_flow_release(flow);
+        poprt_config_release(config);
+    }
+    end(b);
+}
+END_TEST
+
 START_TEST(wrong_flows_are_refused)
 {
     batch *b = begin();
@@ -297,6 +341,6 @@ START_TEST(shapes_of_batches)
 }
 END_TEST
 
-PRT_TEST_MAIN("api/flow", a_run_returns_what_single_runs_return,
-    sums_and_values_inside_the_model_are_returned, callbacks_get_blocks_in_the_order_of_the_buffers,
-    wrong_flows_are_refused, shapes_of_batches)
+PRT_TEST_MAIN("api/flow", synthetic_data_replaces_the_callers,
+    a_run_returns_what_single_runs_return, sums_and_values_inside_the_model_are_returned,
+    callbacks_get_blocks_in_the_order_of_the_buffers, wrong_flows_are_refused, shapes_of_batches)
