@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_flow.c — inference with data flow through the interface: buffers and callbacks, return
- * types, replicas, anchors inside the model, errors, and the arithmetic of shapes. Covers: flow.c,
- * stepio_flow.c.
+ * types, replicas, anchors inside the model, synthetic data, errors, and the arithmetic of shapes.
+ *
+ * Covers: flow.c, stepio_flow.c, synthetic.c.
  */
 #include "api_test.h"
 
