@@ -9,6 +9,7 @@
 extern const prt_opt_command prt_convert_command;
 extern const prt_opt_command prt_run_command;
 extern const prt_opt_command prt_test_command;
+extern const prt_opt_command prt_train_command;
 extern const prt_opt_command prt_bench_command;
 extern const prt_opt_command prt_inspect_command;
 extern const prt_opt_command prt_options_command;

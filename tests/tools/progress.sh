@@ -22,5 +22,12 @@ on_terminal TERM=dumb
 expect 0 bench "$digits" --dim batch=1 --min-time 1.5 --threads 1
 ! grep -q Running: out err || { echo "FAILED: a file gets a progress bar"; failed=1; }
 
+# The bar of training has the loss and the speed.
+env TERM=xterm script -qec "'$poprt' train '$data/digits_training/untrained.onnx' --epochs 16 --threads 1 \
+    --data '$data/digits_training/train' --loss cross_entropy:logits,label --optimizer sgd:lr=0.01" \
+    /dev/null >screen 2>&1 </dev/null
+has screen 'Training: *[0-9]*%|.*\] loss [0-9.]*, [0-9]* samples/s'
+has screen 'step 704 of 704'
+
 [ "$failed" -eq 0 ] && echo "the progress bar is for terminals"
 exit "$failed"

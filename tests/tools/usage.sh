@@ -60,7 +60,7 @@ wrong poprt_exec 'TOOL is missing$'
 poprt=$plain
 
 # Every command has help, on standard output, with bounds and defaults.
-for command in '' run test bench inspect options auto_sharding tf2onnx; do
+for command in '' run test train bench inspect options auto_sharding tf2onnx; do
     # shellcheck disable=SC2086
     expect 0 $command --help
     has out "^usage: poprt${command:+ $command} "

@@ -29,10 +29,10 @@ static void print_bar(const prt_progress *p, uint64_t done, uint64_t total, doub
     for (int i = 0; i < WIDTH; i++)
         bar[i] = i < (int)(part * WIDTH) ? '#' : ' ';
     bar[WIDTH] = '\0';
-    (void)fprintf(stderr, "\r\033[K%s: %3u%%|%s%s%s| %llu/%llu [%02u:%02u<%02u:%02u]", p->label,
+    (void)fprintf(stderr, "\r\033[K%s: %3u%%|%s%s%s| %llu/%llu [%02u:%02u<%02u:%02u]%s%s", p->label,
         (unsigned)(part * 100), p->colour ? "\033[32m" : "", bar, p->colour ? "\033[0m" : "",
         (unsigned long long)done, (unsigned long long)total, spent / 60, spent % 60, left / 60,
-        left % 60);
+        left % 60, p->note != NULL ? " " : "", p->note != NULL ? p->note : "");
     (void)fflush(stderr);
 }
 
@@ -54,12 +54,17 @@ void prt_progress_show(prt_progress *progress, const char *label, uint64_t done,
     print_bar(progress, done < total ? done : total, total, now - progress->started_ms);
 }
 
-void prt_progress_clear(prt_progress *progress)
+void prt_progress_hide(prt_progress *progress)
 {
     if (progress->drawn) {
         (void)fprintf(stderr, "\r\033[K");
         (void)fflush(stderr);
     }
     progress->drawn = false;
+}
+
+void prt_progress_clear(prt_progress *progress)
+{
+    prt_progress_hide(progress);
     progress->label = NULL;
 }

@@ -13,6 +13,7 @@
 typedef struct prt_progress {
     bool enabled, colour, drawn;
     const char *label;
+    const char *note; /* text behind the bar, set by the caller; NULL: none */
     double started_ms, shown_ms;
 } prt_progress;
 
@@ -23,5 +24,8 @@ void prt_progress_show(prt_progress *progress, const char *label, uint64_t done,
 
 /* Removes the bar. Must be called before anything else is printed. */
 void prt_progress_clear(prt_progress *progress);
+
+/* Does the same, but the next call with the same label continues the bar. */
+void prt_progress_hide(prt_progress *progress);
 
 #endif
