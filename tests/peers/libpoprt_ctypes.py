@@ -13,7 +13,6 @@ DTYPES = {np.dtype(np.float32): 1, np.dtype(np.int32): 6, np.dtype(np.int64): 7,
 NUMPY = {number: dtype for dtype, number in DTYPES.items()}
 FORMAT_STEPS_JSON = 5
 WRITE = c.CFUNCTYPE(c.c_int32, c.c_void_p, c.c_void_p, c.c_size_t)
-STEP = c.CFUNCTYPE(None, c.c_void_p, c.c_void_p)
 
 
 class Error(Exception):
@@ -48,6 +47,12 @@ class TrainingTask(c.Structure):
 class LastError(c.Structure):
     _fields_ = [("struct_size", c.c_size_t), ("status", c.c_int32), ("stage", c.c_char_p),
                 ("file", c.c_char_p), ("subject", c.c_char_p), ("message", c.c_char_p)]
+
+
+class Step(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("block", c.c_uint32), ("index", c.c_uint32),
+                ("op", c.c_char_p), ("form", c.c_char_p), ("node", c.c_char_p),
+                ("start_ns", c.c_uint64), ("stop_ns", c.c_uint64)]
 
 
 class Library:
@@ -157,10 +162,19 @@ class Session:
         self.library.call("stepio_output", self.io, c.c_size_t(slot), c.byref(out))
         return out.array()
 
-    def watch(self, function):
-        """Calls `function` with the address of a poprt_step after each step; None ends it."""
-        self.kept["watch"] = STEP(function) if function else c.cast(None, STEP)
-        self.library.call("session_watch", self.handle, self.kept["watch"], None)
+    def times(self, inputs):
+        """Runs one step; returns the nanoseconds of its parts by numbers of block and step."""
+        spent = {}
+
+        def add(_, step):
+            at = (step.contents.block, step.contents.index)
+            spent[at] = spent.get(at, 0) + step.contents.stop_ns - step.contents.start_ns
+        kind = c.CFUNCTYPE(None, c.c_void_p, c.POINTER(Step))
+        watch = kind(add)
+        self.library.call("session_watch", self.handle, watch, None)
+        self.run(inputs)
+        self.library.call("session_watch", self.handle, None, None)
+        return spent
 
     def weights(self):
         """Weights, statistics and states of the optimizer, by name."""

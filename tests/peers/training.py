@@ -16,7 +16,8 @@ PyTorch in single precision, each with one thread. It ends with "N passed, M fai
   --full       GPT-2 with 124 million parameters in place of a small one
   --bits       train each workload with Dropout, with 1, 2 and 3 threads, from PopEF, and from a
                checkpoint in a new process, and compare the bits of weights and states instead
-  --reference  list the steps of each program that have no fast implementation instead
+  --reference  list the steps of each program that have no fast implementation, and the time that
+               they take, instead
 """
 import argparse
 import collections
@@ -208,16 +209,25 @@ def compare_bits(name, args):
 
 def list_reference(library, name, args):
     executable, _ = compile_workload(library, name, args.full)
+    session = executable.session()
+    train(session, name, args.full, 0, 2)
+    times = session.times(data_of(name, args.full, 2))
     steps = executable.steps()
-    found = collections.Counter()
+    found = collections.defaultdict(lambda: [0, 0])
     for step in steps:
         if step["kernel"] == "reference":
-            found[step["operator"] + " " + ", ".join(o["type"] for o in step["outputs"])] += 1
+            key = step["operator"] + " " + ", ".join(o["type"] for o in step["outputs"])
+            found[key][0] += 1
+            found[key][1] += times.get((step["block"], step["step"]), 0) / 1e6
+    whole, slow = sum(times.values()) / 1e6, sum(ms for _, ms in found.values())
+    print(f"{name:12} {len(steps)} steps, {whole:.1f} ms; by reference kernels "
+          f"{sum(n for n, _ in found.values())} steps, {slow:.1f} ms", flush=True)
+    for text, (count, ms) in sorted(found.items(), key=lambda item: -item[1][1]):
+        print(f"             {ms:8.2f} ms  {count} x {text}", flush=True)
+    session.release()
     executable.release()
-    print(f"{name:12} {len(steps)} steps, {sum(found.values())} by reference kernels", flush=True)
-    for text, count in sorted(found.items()):
-        print(f"             {count} x {text}", flush=True)
-    return {"name": name, "passed": True, "steps": len(steps), "reference": dict(found)}
+    return {"name": name, "passed": True, "steps": len(steps), "ms": whole,
+            "reference": dict(found)}
 
 
 def main():
