@@ -43,6 +43,13 @@ judge /usr/bin/python3 "files judged by Debian's onnx"
 . tests/support/newest.sh
 if newest_python onnx onnxruntime; then
     judge "$python" "files judged by the newest onnx and ONNX Runtime"
+    if "$python" tests/judge/trained.py $tool build/release/examples/train_digits \
+        tests/fixtures/digits_training >$out/trained.txt 2>&1; then
+        count 2 0 "a trained network, run by ONNX Runtime"
+    else
+        grep -a '^FAILED\|Error' $out/trained.txt
+        count 0 2 "a trained network, run by ONNX Runtime"
+    fi
 else
     echo "newest onnx and ONNX Runtime: skipped, $why"
 fi
