@@ -219,6 +219,8 @@ refuses "there are 1437 samples, and a step needs 1440 (--batch 32, --accumulate
     "$@" --data "$training/train" --accumulate 45
 refuses 'lost: .*nearest' "$@" --data "$training/train" --frozen lost
 refuses 'the loss is not finite in step' "$@" --data "$training/train" --optimizer sgd:lr=1e30 --steps 9
+refuses 'automatic loss scaling needs float16 gradients' "$@" --data "$training/train" \
+    --set automatic_loss_scaling=true
 refuses "the labels have elements of type float32" "$digits" --data tuning --steps 1 --optimizer sgd \
     --loss cross_entropy:logits,label --validate tuning --accuracy logits,image
 

@@ -55,15 +55,19 @@ static poprt_status set_keys(prt_tool *tool, const char *list, poprt_optimizer *
     return POPRT_OK;
 }
 
-/* Makes the learning rate replaceable. */
-static poprt_status free_rate(const char *kind, poprt_optimizer *o)
+/* Lets the schedule change the learning rate, and automatic loss scaling the loss scaling. */
+static poprt_status free_values(const char *kind, poprt_optimizer *o)
 {
-    float rate;
-    int32_t constant;
+    static const char *const keys[] = { rate_key, "loss_scaling" };
     if (strcmp(kind, "const_sgd") == 0)
         return POPRT_OK;
-    PRT_TRY(poprt_optimizer_get(o, NULL, rate_key, &rate, &constant));
-    return poprt_optimizer_set(o, rate_key, rate, 0);
+    for (size_t i = 0; i < PRT_COUNT_OF(keys); i++) {
+        float value;
+        int32_t constant;
+        PRT_TRY(poprt_optimizer_get(o, NULL, keys[i], &value, &constant));
+        PRT_TRY(poprt_optimizer_set(o, keys[i], value, 0));
+    }
+    return POPRT_OK;
 }
 
 poprt_status prt_train_optimizer_create(prt_tool *tool, const char *text, poprt_optimizer **out)
@@ -77,7 +81,7 @@ poprt_status prt_train_optimizer_create(prt_tool *tool, const char *text, poprt_
     PRT_TRY(prt_fail_in_file(poprt_optimizer_create(tool->env, kind, &o), "--optimizer"));
     poprt_status status = colon != NULL ? set_keys(tool, colon + 1, o) : POPRT_OK;
     if (status == POPRT_OK)
-        status = free_rate(kind, o);
+        status = free_values(kind, o);
     if (status == POPRT_OK)
         *out = o;
     else

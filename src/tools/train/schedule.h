@@ -8,7 +8,8 @@
 /*
  * Makes an optimizer of "KIND" or "KIND:KEY=VALUE,...". Keys are those of poprt/train.h, also `lr`
  * for the learning rate, `wd` for the weight decay, and `clip` for the largest norm of all
- * gradients together. The learning rate is not constant, except that of const_sgd.
+ * gradients together. The learning rate and the loss scaling are not constant, except those of
+ * const_sgd.
  */
 poprt_status prt_train_optimizer_create(prt_tool *tool, const char *text, poprt_optimizer **out);
 
