@@ -14,8 +14,9 @@ The script prints the largest differences, and the CPU time of the best step, of
 PyTorch in single precision, each with one thread. It ends with "N passed, M failed".
 
   --full       GPT-2 with 124 million parameters in place of a small one
-  --bits       train each workload with Dropout, with 1, 2 and 3 threads, from PopEF, and from a
-               checkpoint in a new process, and compare the bits of weights and states instead
+  --bits       train each workload, with Dropout if it has one, with 1, 2 and 3 threads, from PopEF
+               and from a checkpoint in a new process, and compare the bits of weights and states
+               instead
   --reference  list the steps of each program that have no fast implementation, and the time that
                they take, instead
 """

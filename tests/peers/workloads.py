@@ -18,8 +18,9 @@ OPSET = 20
 EPSILON = float(np.float32(1e-5))
 
 
-# Initial biases of batch normalizations, repeated over the channels, by the activation that
-# follows. The scale is 0.5, so that nearly all inputs of an activation are far from its kinks at 0 and 6.
+# Initial biases of batch normalizations, repeated over channels, by the activation that follows.
+# Their scale is 0.5: nearly all inputs of an activation are far from its kinks at 0 and 6, where
+# rounding would decide about gradients.
 BIASES = {"relu": [2.5, 2.5, 2.5, -2.5], "relu6": [3.0, 3.0, -3.0, 9.0], "none": [2.5]}
 
 
@@ -32,8 +33,6 @@ def initial(rng, shape, scale):
 
 class Builder:
     """Composite layers; the builders below add the operators."""
-
-    kinks = False  # Initial values of batch normalizations are the usual ones, 1 and 0.
 
     def linear(self, x, name, n_in, n_out, bias=True):
         scale = 1 / math.sqrt(n_in)
@@ -48,9 +47,8 @@ class Builder:
 
     def conv_bn(self, x, name, n_in, n_out, k, stride=1, group=1, act="relu"):
         x = self.conv(x, name, n_in, n_out, k, stride, group)
-        kinks = self.kinks
-        w = self.weight(name + ".bn.weight", [n_out], [1.0 if kinks else 0.5])
-        b = self.weight(name + ".bn.bias", [n_out], [0.0] if kinks else BIASES[act])
+        w = self.weight(name + ".bn.weight", [n_out], [0.5])
+        b = self.weight(name + ".bn.bias", [n_out], BIASES[act])
         x = self.batch_norm(x, name + ".bn", w, b, n_out)
         return {"relu": self.relu, "relu6": self.relu6, "none": lambda v: v}[act](x)
 
@@ -572,10 +570,9 @@ WORKLOADS = {
 FULL = {"gpt2": (*gpt2(768, 12, 12, 50257), *ADAMW)}
 
 
-def onnx_model(name, data, drop=0.0, full=False, kinks=False):
+def onnx_model(name, data, drop=0.0, full=False):
     """The bytes of the ONNX model, the builder (its weights), and the name of the loss."""
     m = Onnx(np.random.default_rng(3))
-    m.kinks = kinks
     make = (FULL if full and name in FULL else WORKLOADS)[name][0]
     loss = make(m, {n: m.input(n, a) for n, a in data.items()}, drop)
     model = m.model(loss)
