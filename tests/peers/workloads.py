@@ -549,9 +549,10 @@ def unet_data(rng):
             "y": rng.integers(0, 2, [4, 96, 96])}
 
 
+# Weight decays are large, so that 20 steps without them would give other losses.
 SGD = ("sgd", {"learningRate": 0.05})
-MOMENTUM = ("sgd", {"learningRate": 0.001, "momentum": 0.9, "weightDecay": 1e-4})
-ADAMW = ("adamw", {"learningRate": 1e-3, "weightDecay": 0.01, "eps": 1e-8})
+MOMENTUM = ("sgd", {"learningRate": 0.001, "momentum": 0.9, "weightDecay": 0.1})
+ADAMW = ("adamw", {"learningRate": 1e-3, "weightDecay": 0.5, "eps": 1e-8})
 ADAM = ("adam", {"learningRate": 1e-3, "eps": 1e-8})
 
 # Name: function, data of one step, optimizer and its values.
