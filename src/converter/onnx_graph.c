@@ -123,7 +123,7 @@ static poprt_status add_given(prt_onnx_reader *r, prt_graph *g, prt_scope *scope
         if (value == NULL)
             return POPRT_E_NOMEM;
         PRT_TRY(prt_onnx_define(r, scope, c->name, value));
-        value->initializer = c->initializer;
+        value->initializer = (uint8_t)c->initializer;
         if (c->location.size != 0)
             PRT_TRY(set_stored(r, c, value));
     }

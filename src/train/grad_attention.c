@@ -88,7 +88,7 @@ poprt_status prt_grad_attend(prt_grad *g, prt_grad_attention *a)
     if (closed != NULL)
         a->shares = WHERE(closed, NUM(a->q, 0.0), a->shares);
     if (a->closed != NULL)
-        a->biased = WHERE(a->closed, NUM(a->q, -INFINITY), a->biased);
+        a->biased = WHERE(a->closed, NUM(a->q, -(double)INFINITY), a->biased);
     a->y = BINARY(matmul, a->shares, prt_grad_cast_as(g, v, a->shares));
     return g->b->status;
 }
@@ -114,7 +114,7 @@ static prt_value *pad_mask(prt_grad *g, prt_value *mask, prt_value *k)
         SUB(prt_grad_dim(g, k, 2), prt_grad_dim(g, mask, rank - 1)) };
     const bool flags = mask->type->dtype == PRT_DTYPE_bool;
     prt_value *in[3] = { mask, prt_grad_concat_values(g, 0, 2, parts),
-        flags ? NULL : NUM(mask, -INFINITY) };
+        flags ? NULL : NUM(mask, -(double)INFINITY) };
     return prt_build_op(g->b, PRT_OP_pad, NULL, flags ? 2 : 3, in);
 }
 

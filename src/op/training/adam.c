@@ -52,7 +52,7 @@ static double trust_ratio(const prt_eval *c, prt_str mode)
         return 1.0;
     const double r1 = sqrt(prt_norm_sum(c->in[PRT_ADAM_WEIGHT_SQUARES]));
     const double r2 = sqrt(prt_norm_sum(c->in[PRT_ADAM_UPDATE_SQUARES]));
-    const double most = prt_update_scalar(c, PRT_ADAM_MAX_WEIGHT_NORM, INFINITY);
+    const double most = prt_update_scalar(c, PRT_ADAM_MAX_WEIGHT_NORM, (double)INFINITY);
     if (r1 == 0.0 || r2 == 0.0 || most == 0.0)
         return 1.0;
     return (r1 > most ? most : r1) / r2;

@@ -40,8 +40,8 @@ static void find_range(drawing *d)
     for (size_t i = 0; i < d->count; i++)
         d->logarithmic =
             d->logarithmic && !(d->points[i].loss <= 0) && !(d->points[i].validation_loss <= 0);
-    d->low = INFINITY;
-    d->high = -INFINITY;
+    d->low = (double)INFINITY;
+    d->high = -(double)INFINITY;
     for (size_t i = 0; i < d->count; i++) {
         include_loss(d, d->points[i].loss);
         include_loss(d, d->points[i].validation_loss);
@@ -89,7 +89,7 @@ static void draw_losses(const drawing *d, size_t member, const char *name, const
 {
     size_t drawn = 0;
     for (size_t i = 0; i < d->count; i++) {
-        const double loss = *(const double *)((const char *)&d->points[i] + member);
+        const double loss = *(const double *)(const void *)((const char *)&d->points[i] + member);
         if (!isfinite(loss))
             continue;
         (void)fprintf(d->to, "%s%.1f,%.1f", drawn++ == 0 ? "<polyline points=\"" : " ",

@@ -294,7 +294,7 @@ static poprt_status do_step(trainer *t, int64_t step)
 static poprt_status report(trainer *t, int64_t step)
 {
     prt_train_line line;
-    prt_train_quality quality = { NAN, NAN };
+    prt_train_quality quality = { (double)NAN, (double)NAN };
     prt_train_report_take(&t->report, step, &line);
     line.rate = (double)prt_train_schedule_rate(&t->s->schedule, step - 1, t->s->steps);
     line.epoch = (double)step / (double)t->steps_per_epoch;
