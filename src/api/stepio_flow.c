@@ -15,7 +15,8 @@ static bool block_of(const prt_slot *slot, const prt_tensor *whole, prt_tensor *
     const bool fixed = prt_type_is_static(type);
     const uint32_t skip = fixed || slot->any_shape ? 0 : slot->n_prefix;
     const uint32_t rank = fixed ? (uint32_t)type->rank : whole->rank - skip;
-    memcpy(dims, fixed ? type->dims : whole->dims + skip, rank * sizeof(int64_t));
+    if (rank != 0)
+        memcpy(dims, fixed ? type->dims : whole->dims + skip, rank * sizeof(int64_t));
     return prt_tensor_init(block, whole->dtype, rank, dims, NULL);
 }
 

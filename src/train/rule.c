@@ -36,7 +36,8 @@ static bool same_shape(const prt_grad *g, const prt_value *a, const prt_value *b
 {
     return g->b->status == POPRT_OK && prt_type_is_static(a->type) && prt_type_is_static(b->type) &&
         a->type->rank == b->type->rank &&
-        memcmp(a->type->dims, b->type->dims, (size_t)a->type->rank * sizeof(int64_t)) == 0;
+        (a->type->rank == 0 ||
+            memcmp(a->type->dims, b->type->dims, (size_t)a->type->rank * sizeof(int64_t)) == 0);
 }
 
 prt_value *prt_grad_number(prt_grad *g, prt_value *like, double value)
