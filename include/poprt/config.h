@@ -37,12 +37,16 @@ typedef struct poprt_option_info {
 /* Creates a config in which every option has its default. */
 POPRT_API poprt_status poprt_config_create(poprt_env *env, poprt_config **out);
 
-/* Sets an option from text. Fails with POPRT_E_NOT_FOUND if the key is unknown (the error names the
- * nearest keys), and with POPRT_E_ARG if the value is not accepted (the error names the bounds). */
+/* Sets an option from text. The key may also be a name that PopART's SessionOptions or PopTorch's
+ * Options has for it, see poprt_config_name_at. Fails with POPRT_E_NOT_FOUND if the key is unknown
+ * (the error names the nearest keys), with POPRT_E_ARG if the value is not accepted (the error
+ * names the bounds), and with POPRT_E_UNSUPPORTED for values of such names that need several
+ * devices. */
 POPRT_API poprt_status poprt_config_set(poprt_config *config, const char *key, const char *value);
 
 /* Sets every member of a JSON object {"key": value, …} of `size` bytes. If one member is refused,
- * the config does not change. */
+ * the config does not change. Members of an object within it are set as OUTER.INNER, unless the
+ * option itself is JSON; a list becomes its elements, separated by commas. */
 POPRT_API poprt_status poprt_config_merge_json(poprt_config *config, const char *json, size_t size);
 
 /* Returns the value of an option as text. It is valid until the option is set again or the config
@@ -52,6 +56,54 @@ POPRT_API poprt_status poprt_config_get(const poprt_config *config, const char *
 
 /* Returns an option of the table by index. Fails with POPRT_E_NOT_FOUND past the end. Static. */
 POPRT_API poprt_status poprt_config_option_at(size_t index, poprt_option_info *out);
+
+/*
+ * Sets the options in a text of `size` bytes, in order, so that later lines override earlier ones.
+ * A line has one of the forms
+ *
+ *     KEY = VALUE     or KEY: VALUE, as in a mapping of YAML
+ *     NAME(VALUE)     or NAME(VALUE, NAME=VALUE, ...): a call of PopTorch's Options, as its
+ *                     loadFromFile reads them; nothing is executed
+ *
+ * Values are numbers, words, quoted texts, lists, dictionaries and calls; a word may have the name
+ * of its type before it (SyntheticDataMode.Zeros). `#` begins a comment. A text whose first
+ * character is '{' is JSON, as in poprt_config_merge_json. If one line is refused, the config does
+ * not change, and the error names the file and the line. `file` is for errors and may be NULL.
+ * poprt_config_load_file reads a file of at most 1 MiB.
+ */
+POPRT_API poprt_status poprt_config_load_text(poprt_config *config, const char *file,
+    const char *text, size_t size);
+POPRT_API poprt_status poprt_config_load_file(poprt_config *config, const char *path);
+
+/* Makes a copy with the same values, which is not frozen. */
+POPRT_API poprt_status poprt_config_clone(const poprt_config *config, poprt_config **out);
+
+/* Makes every later change of the config fail with POPRT_E_STATE. */
+POPRT_API void poprt_config_freeze(poprt_config *config);
+
+/* What a name that another system has for an option does here. */
+enum {
+    POPRT_EFFECT_OPTION = 0, /* sets the option `key` */
+    POPRT_EFFECT_ALWAYS = 1, /* what it asks for always holds */
+    POPRT_EFFECT_NONE = 2,   /* steers a part of an IPU that a CPU does not have */
+    POPRT_EFFECT_DEVICES = 3 /* describes devices; values that change results are refused */
+};
+
+/* A name of PopART's SessionOptions, PopRT's CompilerOptions or PopTorch's Options. The strings are
+ * static. */
+typedef struct poprt_option_name {
+    size_t struct_size;        /* set by the caller */
+    const char *name;          /* a key of poprt_config_set, which logs values without effect */
+    const char *system;        /* "PopART", "PopRT", "PopTorch", "PopART and PopTorch" */
+    const char *key;           /* for POPRT_EFFECT_OPTION: the option; otherwise NULL */
+    const char *default_value; /* in the form that poprt_config_set takes */
+    const char *help;          /* of the option, or why the name has no effect */
+    int32_t effect;            /* POPRT_EFFECT_* */
+    uint32_t reserved;
+} poprt_option_name;
+
+/* Returns a name by index. Fails with POPRT_E_NOT_FOUND past the end. Static. */
+POPRT_API poprt_status poprt_config_name_at(size_t index, poprt_option_name *out);
 
 POPRT_API void poprt_config_release(poprt_config *config);
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * config.c — poprt/config.h: options by name, stored as text and, for numbers, also as values. A
- * JSON object is applied to a copy first, so that an error leaves the config unchanged.
+ * config.c — poprt/config.h: options by name, stored as text and, for numbers, also as values.
+ * config_read.c reads texts of many options.
  */
 #include <stdio.h>
 
-#include "api/handles.h"
+#include "api/option_names.h"
 #include "base/accepts.h"
-#include "base/json.h"
 #include "base/nearest.h"
 #include "cpu/cpu.h"
 
@@ -151,29 +150,105 @@ static poprt_status set_dim(poprt_config *config, const char *key, const char *t
 
 static poprt_status fail_unknown(const char *key)
 {
-    const char *names[PRT_OPTION_COUNT];
-    for (size_t i = 0; i < PRT_OPTION_COUNT; i++)
-        names[i] = prt_option_rows[i].info.key;
+    const char *names[PRT_OPTION_COUNT + PRT_OPTION_NAME_COUNT];
+    size_t n = 0;
+    for (; n < PRT_OPTION_COUNT; n++)
+        names[n] = prt_option_rows[n].info.key;
+#ifndef PRT_NO_COMPILER
+    for (size_t i = 0; i < PRT_OPTION_NAME_COUNT; i++)
+        names[n++] = prt_option_names[i].info.name;
+#endif
     char nearest[256];
-    prt_nearest(key, names, PRT_OPTION_COUNT, nearest, sizeof(nearest));
+    prt_nearest(key, names, n, nearest, sizeof(nearest));
     return prt_fail(POPRT_E_NOT_FOUND, key, "no such option; nearest: %s; or dim.NAME", nearest);
 }
 
-static poprt_status set(poprt_config *config, const char *key, const char *text)
+/* Replaces the text of a value by a copy of `text`. */
+static poprt_status replace_text(const poprt_config *config, char **to, const char *text)
+{
+    char *copy = copy_text(config, text);
+    if (copy == NULL)
+        return POPRT_E_NOMEM;
+    prt_mem_free(&config->env->allocator, *to);
+    *to = copy;
+    return POPRT_OK;
+}
+
+static poprt_status set_option(poprt_config *config, size_t i, const char *text)
+{
+    int64_t number = 0;
+    PRT_TRY(parse_value(&prt_option_rows[i], text, &number));
+    PRT_TRY(replace_text(config, &config->text[i], text));
+    config->number[i] = number;
+    return POPRT_OK;
+}
+
+#ifndef PRT_NO_COMPILER
+/* Makes the recorded failure one of `name`. */
+static poprt_status fail_as(poprt_status status, const char *name)
+{
+    char message[512];
+    if (status == POPRT_OK || status == POPRT_E_NOMEM)
+        return status;
+    (void)snprintf(message, sizeof(message), "%s", poprt_last_error()->message);
+    return prt_fail(status, name, "%s", message);
+}
+
+/* Sets an option by a name of PopART or PopTorch. */
+static poprt_status set_name(poprt_config *config, const char *name, const char *text)
+{
+    enum { VALUE_SIZE = 1 << 14 };
+    const prt_option_name *row = prt_option_name_find(name);
+    if (row == NULL)
+        return fail_unknown(name);
+    char *value = prt_mem_alloc(&config->env->allocator, VALUE_SIZE);
+    if (value == NULL)
+        return POPRT_E_NOMEM;
+    poprt_status status = prt_option_name_value(config, row, name, text, value, VALUE_SIZE);
+    if (status == POPRT_OK && row->option >= 0) {
+        const char *initial = prt_option_rows[row->option].info.default_value;
+        status = fail_as(set_option(config, (size_t)row->option, value), name);
+        if (status == POPRT_OK && row->on >= 0)
+            status =
+                set_option(config, (size_t)row->on, strcmp(value, initial) != 0 ? "true" : "false");
+    } else if (status == POPRT_OK) {
+        status = replace_text(config, &config->named[row - prt_option_names], value);
+    }
+    prt_mem_free(&config->env->allocator, value);
+    return status;
+}
+#endif
+
+poprt_status prt_config_set(poprt_config *config, const char *key, const char *text)
 {
     if (strncmp(key, DIM_PREFIX, strlen(DIM_PREFIX)) == 0)
         return set_dim(config, key, text);
     const size_t i = find_option(key);
-    if (i == PRT_OPTION_COUNT)
-        return fail_unknown(key);
-    int64_t number = 0;
-    PRT_TRY(parse_value(&prt_option_rows[i], text, &number));
-    char *copy = copy_text(config, text);
-    if (copy == NULL)
-        return POPRT_E_NOMEM;
-    prt_mem_free(&config->env->allocator, config->text[i]);
-    config->text[i] = copy;
-    config->number[i] = number;
+    if (i != PRT_OPTION_COUNT)
+        return set_option(config, i, text);
+#ifndef PRT_NO_COMPILER
+    return set_name(config, key, text);
+#else
+    return fail_unknown(key);
+#endif
+}
+
+const prt_option_row *prt_config_row(const char *key)
+{
+    size_t i = find_option(key);
+#ifndef PRT_NO_COMPILER
+    const prt_option_name *row = i == PRT_OPTION_COUNT ? prt_option_name_find(key) : NULL;
+    if (row != NULL && row->option >= 0)
+        i = (size_t)row->option;
+#endif
+    return i != PRT_OPTION_COUNT ? &prt_option_rows[i] : NULL;
+}
+
+poprt_status prt_config_check_changeable(const poprt_config *config)
+{
+    if (config->frozen)
+        return prt_fail(POPRT_E_STATE, "config",
+            "the config is frozen; poprt_config_clone makes one that can be changed");
     return POPRT_OK;
 }
 
@@ -183,6 +258,8 @@ static void clear(poprt_config *config)
     const prt_allocator *allocator = &config->env->allocator;
     for (size_t i = 0; i < PRT_OPTION_COUNT; i++)
         prt_mem_free(allocator, config->text[i]);
+    for (size_t i = 0; i < PRT_OPTION_NAME_COUNT; i++)
+        prt_mem_free(allocator, config->named[i]);
     for (uint32_t i = 0; i < config->n_dims; i++) {
         prt_mem_free(allocator, config->dims[i].key);
         prt_mem_free(allocator, config->dims[i].text);
@@ -193,49 +270,12 @@ static poprt_status copy_values(const poprt_config *from, poprt_config *to)
 {
     for (size_t i = 0; i < PRT_OPTION_COUNT; i++)
         if (from->text[i] != NULL)
-            PRT_TRY(set(to, prt_option_rows[i].info.key, from->text[i]));
+            PRT_TRY(set_option(to, i, from->text[i]));
+    for (size_t i = 0; i < PRT_OPTION_NAME_COUNT; i++)
+        if (from->named[i] != NULL)
+            PRT_TRY(replace_text(to, &to->named[i], from->named[i]));
     for (uint32_t i = 0; i < from->n_dims; i++)
-        PRT_TRY(set(to, from->dims[i].key, from->dims[i].text));
-    return POPRT_OK;
-}
-
-/* Converts a scalar of JSON to the text of an option. */
-static poprt_status text_of_json(const prt_json *value, prt_arena *arena, const char **out)
-{
-    char number[32];
-    int64_t integer = 0;
-    switch (value->kind) {
-    case PRT_JSON_STRING:
-        *out = prt_arena_text(arena, value->text.data, value->text.size);
-        break;
-    case PRT_JSON_BOOL:
-        *out = value->number != 0 ? "true" : "false";
-        break;
-    default:
-        if (!prt_json_i64(value, &integer))
-            return prt_fail(POPRT_E_ARG, NULL,
-                "the value of an option must be a string, an integer or a bool");
-        (void)snprintf(number, sizeof(number), "%lld", (long long)integer);
-        *out = prt_arena_text(arena, number, strlen(number));
-    }
-    return *out != NULL ? POPRT_OK : POPRT_E_NOMEM;
-}
-
-static poprt_status merge(poprt_config *config, prt_arena *arena, const char *json, size_t size)
-{
-    prt_json *root = NULL;
-    PRT_TRY(prt_json_parse(arena, json, size, &root));
-    if (root->kind != PRT_JSON_OBJECT)
-        return prt_fail(POPRT_E_ARG, "json", "expected a JSON object of options");
-    for (uint32_t i = 0; i < root->count; i++) {
-        const prt_json *item = &root->items[i];
-        const char *text = NULL;
-        const char *key = prt_arena_text(arena, item->key.data, item->key.size);
-        if (key == NULL)
-            return POPRT_E_NOMEM;
-        PRT_TRY(text_of_json(item, arena, &text));
-        PRT_TRY(set(config, key, text));
-    }
+        PRT_TRY(set_dim(to, from->dims[i].key, from->dims[i].text));
     return POPRT_OK;
 }
 
@@ -259,29 +299,28 @@ poprt_status poprt_config_set(poprt_config *config, const char *key, const char 
     PRT_REQUIRE(config);
     PRT_REQUIRE(key);
     PRT_REQUIRE(value);
-    return set(config, key, value);
+    PRT_TRY(prt_config_check_changeable(config));
+    return prt_config_set(config, key, value);
 }
 
-poprt_status poprt_config_merge_json(poprt_config *config, const char *json, size_t size)
+poprt_status poprt_config_clone(const poprt_config *config, poprt_config **out)
 {
     PRT_REQUIRE(config);
-    PRT_REQUIRE(json);
+    PRT_REQUIRE(out);
     poprt_config *copy = NULL;
-    prt_arena *arena = NULL;
     PRT_TRY(poprt_config_create(config->env, &copy));
-    poprt_status status = prt_arena_create(&config->env->allocator, 0, &arena);
+    const poprt_status status = copy_values(config, copy);
     if (status == POPRT_OK)
-        status = copy_values(config, copy);
-    if (status == POPRT_OK)
-        status = merge(copy, arena, json, size);
-    if (status == POPRT_OK) {
-        poprt_config swap = *config;
-        *config = *copy;
-        *copy = swap;
-    }
-    prt_arena_release(arena);
-    poprt_config_release(copy);
+        *out = copy;
+    else
+        poprt_config_release(copy);
     return status;
+}
+
+void poprt_config_freeze(poprt_config *config)
+{
+    if (config != NULL)
+        config->frozen = true;
 }
 
 poprt_status poprt_config_get(const poprt_config *config, const char *key, const char **out)
@@ -296,10 +335,18 @@ poprt_status poprt_config_get(const poprt_config *config, const char *key, const
         *out = config->dims[index].text;
         return POPRT_OK;
     }
-    const size_t i = find_option(key);
-    if (i == PRT_OPTION_COUNT)
+    const prt_option_row *row = prt_config_row(key);
+#ifndef PRT_NO_COMPILER
+    const prt_option_name *name = row == NULL ? prt_option_name_find(key) : NULL;
+    if (name != NULL) {
+        const char *value = config->named[name - prt_option_names];
+        *out = value != NULL ? value : name->info.default_value;
+        return POPRT_OK;
+    }
+#endif
+    if (row == NULL)
         return fail_unknown(key);
-    *out = config->text[i] != NULL ? config->text[i] : prt_option_rows[i].info.default_value;
+    *out = prt_config_text(config, (prt_option_id)(row - prt_option_rows));
     return POPRT_OK;
 }
 

@@ -87,13 +87,36 @@ typedef struct prt_config_dim {
 
 enum { PRT_CONFIG_MAX_DIMS = 256 };
 
+/* Number of rows in option_names.def. */
+enum {
+    PRT_OPTION_NAME_COUNT = 0
+#ifndef PRT_NO_COMPILER
+#define SAME(set, name, option, words) +1
+#define ALWAYS(set, name, accepts, initial, text) +1
+#define NONE(set, name, accepts, initial, text) +1
+#define DEVICES(set, name, accepts, initial, harmless, text) +1
+#include "api/option_names.def"
+#else
+        + 1
+#endif
+};
+
 struct poprt_config {
     poprt_env *env;
-    char *text[PRT_OPTION_COUNT]; /* NULL: the default */
+    bool frozen;
+    char *named[PRT_OPTION_NAME_COUNT]; /* values of names without an option; NULL: the default */
+    char *text[PRT_OPTION_COUNT];       /* NULL: the default */
     int64_t number[PRT_OPTION_COUNT];
     uint32_t n_dims;
     prt_config_dim dims[PRT_CONFIG_MAX_DIMS];
 };
+
+/* Sets an option by its key or a name of it. Does not look at `frozen`. */
+poprt_status prt_config_set(poprt_config *config, const char *key, const char *text);
+/* Returns the row of the option that a key or a name sets; NULL: there is none. */
+const prt_option_row *prt_config_row(const char *key);
+/* Fails with POPRT_E_STATE if the config is frozen. */
+poprt_status prt_config_check_changeable(const poprt_config *config);
 
 /* Return the value of an option: a number for INT and BOOL, a text for TEXT. A NULL config has the
  * defaults. */

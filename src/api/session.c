@@ -10,6 +10,7 @@
 
 #include "api/handles.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "cpu/cpu.h"
 #include "op/op.h"
 #include "par/queue.h"
@@ -46,6 +47,49 @@ static poprt_status set_dims(const poprt_config *config, prt_arena *arena,
     return POPRT_OK;
 }
 
+static uint32_t find_input(const prt_program *p, prt_str name)
+{
+    uint32_t i = 0;
+    while (i < p->n_inputs && !prt_str_equal(p->inputs[i].name, name))
+        i++;
+    return i;
+}
+
+/* Sets how many blocks of each input data flow asks for at once. */
+static poprt_status set_depths(const poprt_config *config, const prt_program *p, prt_arena *arena,
+    prt_session_options *options)
+{
+    const char *map = prt_config_text(config, PRT_OPTION_buffering_depth_map);
+    const bool ahead = prt_config_number(config, PRT_OPTION_enable_prefetch_datastreams) != 0;
+    uint32_t *depths = PRT_NEW_N(arena, uint32_t, p->n_inputs);
+    prt_json *root = NULL;
+    if (depths == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < p->n_inputs; i++)
+        depths[i] = (uint32_t)prt_config_number(config, PRT_OPTION_default_buffering_depth);
+    if (*map != '\0') {
+        PRT_TRY(prt_json_parse(arena, map, strlen(map), &root));
+        if (root->kind != PRT_JSON_OBJECT)
+            return prt_fail(POPRT_E_ARG, "buffering_depth_map", "is not an object: %.60s", map);
+    }
+    for (uint32_t k = 0; root != NULL && k < root->count; k++) {
+        const prt_json *item = &root->items[k];
+        const uint32_t i = find_input(p, item->key);
+        int64_t depth = 0;
+        if (i == p->n_inputs)
+            return prt_fail(POPRT_E_NOT_FOUND, "buffering_depth_map",
+                "the executable has no input '%.*s'", PRT_STR_ARG(item->key));
+        if (!prt_json_i64(item, &depth) || depth < 1 || depth > 64)
+            return prt_fail(POPRT_E_ARG, "buffering_depth_map",
+                "the depth of '%.*s' must be a number from 1 to 64", PRT_STR_ARG(item->key));
+        depths[i] = (uint32_t)depth;
+    }
+    for (uint32_t i = 0; i < p->n_inputs; i++)
+        depths[i] = ahead ? depths[i] : 1;
+    options->buffering_depths = depths;
+    return POPRT_OK;
+}
+
 /* Writes a line of a printing operator to the environment's log. */
 static void log_printed_line(void *user, const char *line)
 {
@@ -64,13 +108,14 @@ static poprt_status create_inner(const poprt_executable *exec, const poprt_confi
         .kern = prt_config_kernels(config, env),
         .strassen = prt_config_number(config, PRT_OPTION_strassen) != 0,
         .bf16x3 = prt_config_number(config, PRT_OPTION_bf16x3) != 0,
-        .buffering_depth = (uint32_t)prt_config_number(config, PRT_OPTION_default_buffering_depth),
         .flush_denormals = prt_config_number(config, PRT_OPTION_flush_denormals) != 0,
         .print = log_printed_line,
         .print_user = env };
     prt_arena *scratch = NULL;
     PRT_TRY(prt_arena_create(&env->allocator, 0, &scratch));
     poprt_status status = set_dims(config, scratch, &options);
+    if (status == POPRT_OK && exec->program->has_flow)
+        status = set_depths(config, exec->program, scratch, &options);
     if (status == POPRT_OK && out != NULL)
         status = prt_session_create(exec->program, &options, out);
     else if (status == POPRT_OK)

@@ -19,7 +19,15 @@ poprt_status prt_flow_state_create(prt_session *s)
     s->flow = f;
     if (f == NULL)
         return POPRT_E_NOMEM;
-    f->depth = s->buffering_depth;
+    f->depths = PRT_NEW_N(s->arena, uint32_t, p->n_inputs);
+    if (f->depths == NULL)
+        return POPRT_E_NOMEM;
+    f->depth = 1;
+    for (uint32_t i = 0; i < p->n_inputs; i++) {
+        f->depths[i] = s->buffering_depths != NULL ? s->buffering_depths[i] : 1;
+        f->depth = f->depths[i] > f->depth ? f->depths[i] : f->depth;
+    }
+    s->buffering_depths = NULL;
     f->queue = PRT_NEW_N(s->arena, prt_tensor, p->n_inputs * replicas * f->depth);
     f->asked = PRT_NEW_N(s->arena, int64_t, p->n_inputs * replicas);
     f->in = PRT_NEW_N(s->arena, prt_tensor, p->n_inputs);
@@ -71,8 +79,9 @@ static poprt_status collect(prt_session *s, const prt_stream *io, int64_t step)
     const prt_program *p = s->program;
     const uint32_t replicas = (uint32_t)p->flow.replicas;
     const int64_t steps = prt_flow_steps(&p->flow);
-    const int64_t end = step + s->flow->depth < steps ? step + s->flow->depth : steps;
     for (uint32_t i = 0; i < p->n_inputs; i++) {
+        const int64_t depth = s->flow->depths[i];
+        const int64_t end = step + depth < steps ? step + depth : steps;
         bool waits = false; /* an earlier block has not come, and blocks come in order */
         for (int64_t at = step; at < end && !waits; at++)
             for (uint32_t r = 0; r < replicas && !waits; r++) {

@@ -13,7 +13,8 @@ struct prt_flow_state {
     prt_tensor *in, *out;   /* of one micro-batch */
     prt_tensor *sums;       /* by output and replica: of anchors `sum`; absent before the first */
     prt_arena **sum_memory; /* by output and replica */
-    uint32_t depth;         /* most blocks asked for at once */
+    uint32_t depth;         /* largest of `depths` */
+    uint32_t *depths;       /* by input: most blocks asked for at once */
 };
 
 /* Creates the state of a session whose program has a flow. */

@@ -214,7 +214,7 @@ static poprt_status create(prt_program *program, const prt_session_options *opti
         .measures = measures };
     s->program = prt_program_retain(program);
     s->seed = s->run_seed = options->seed;
-    s->buffering_depth = options->buffering_depth != 0 ? options->buffering_depth : 1;
+    s->buffering_depths = options->buffering_depths;
     s->kern = options->kern;
     s->strassen = options->strassen;
     s->bf16x3 = options->bf16x3;

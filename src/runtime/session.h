@@ -29,11 +29,12 @@ typedef struct prt_session_options {
     uint32_t n_dims;     /* number of symbolic dims fixed at creation */
     const prt_str *dim_names;
     const int64_t *dim_values;
-    const prt_kern *kern;     /* kernels of the fast operators; NULL: reference kernels only */
-    bool strassen, bf16x3;    /* as in prt_eval */
-    uint32_t buffering_depth; /* most blocks of an input that data flow asks for at once; 0: 1 */
-    bool flush_denormals;     /* runs take denormals for 0 (cpu/denormals.h) */
-    prt_print_fn print;       /* NULL: nothing is printed */
+    const prt_kern *kern;  /* kernels of the fast operators; NULL: reference kernels only */
+    bool strassen, bf16x3; /* as in prt_eval */
+    /* By input, the most blocks that data flow asks for at once, 1 or more; NULL: 1 each. */
+    const uint32_t *buffering_depths;
+    bool flush_denormals; /* runs take denormals for 0 (cpu/denormals.h) */
+    prt_print_fn print;   /* NULL: nothing is printed */
     void *print_user;
 } prt_session_options;
 

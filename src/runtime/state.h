@@ -43,8 +43,8 @@ struct prt_session {
     int64_t *fixed;      /* symbols fixed at creation, by index of the expression; PRT_DIM_UNKNOWN
                           * otherwise */
     int64_t *bound;      /* symbols bound by the inputs of a run */
-    struct prt_flow_state *flow; /* NULL: the program has no data flow */
-    uint32_t buffering_depth;
+    struct prt_flow_state *flow;      /* NULL: the program has no data flow */
+    const uint32_t *buffering_depths; /* by input; NULL: 1 each; only while the session is made */
     /* Micro-batches since the seed was set, all micro-batches of a failed run left out; and those
      * of them before the last update. */
     uint64_t micro_batches, updated_at;

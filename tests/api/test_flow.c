@@ -44,7 +44,7 @@ static void end(batch *b)
 }
 
 static poprt_session *session_for(batch *b, const poprt_flow *flow, const char *replicas,
-    const char *depth)
+    const char *options)
 {
     poprt_config *config = NULL;
     poprt_executable *exec = NULL;
@@ -52,7 +52,7 @@ static poprt_session *session_for(batch *b, const poprt_flow *flow, const char *
     ck_assert_ok(poprt_config_create(b->env, &config));
     ck_assert_ok(poprt_config_set(config, "enable_replicated_graphs", "true"));
     ck_assert_ok(poprt_config_set(config, "replicated_graph_count", replicas));
-    ck_assert_ok(poprt_config_set(config, "default_buffering_depth", depth));
+    ck_assert_ok(poprt_config_load_text(config, NULL, options, strlen(options)));
     ck_assert_ok(poprt_compile_flow(b->model, flow, config, &exec));
     ck_assert_ok(poprt_session_create(exec, config, &session));
     poprt_executable_release(exec);
@@ -85,7 +85,7 @@ START_TEST(a_run_returns_what_single_runs_return)
         const int64_t flat = N * 64;
         ck_assert_ok(poprt_flow_create(b->env, B, &flow));
         ck_assert_ok(poprt_flow_anchor(flow, "logits", rows[k].type, rows[k].period));
-        poprt_session *session = session_for(b, flow, "2", "1");
+        poprt_session *session = session_for(b, flow, "2", "");
         poprt_flow_release(flow);
         ck_assert_ok(poprt_stepio_create(session, &io));
         const poprt_tensor in = tensor_of(b->images, sizeof(b->images), 1, &flat);
@@ -118,7 +118,7 @@ START_TEST(sums_and_values_inside_the_model_are_returned)
     ck_assert_ok(poprt_flow_create(b->env, N, &flow));
     ck_assert_ok(poprt_flow_anchor(flow, "logits", POPRT_ANCHOR_SUM, 0));
     ck_assert_ok(poprt_flow_anchor(flow, "image", POPRT_ANCHOR_FINAL, 0));
-    poprt_session *session = session_for(b, flow, "1", "1");
+    poprt_session *session = session_for(b, flow, "1", "");
     poprt_flow_release(flow);
     ck_assert_ok(poprt_stepio_create(session, &io));
     const poprt_tensor in = tensor_of(b->images, sizeof(b->images), 2, dims);
@@ -197,10 +197,17 @@ static void output_done(void *user, const char *name)
 
 START_TEST(callbacks_get_blocks_in_the_order_of_the_buffers)
 {
-    static const char *const orders[2] = { "IIododccIIododccIIododccIIododcc",
-        "IIiiododcciiododcciiododccododcc" };
+    static const char now[] = "IIododccIIododccIIododccIIododcc";
+    static const char ahead[] = "IIiiododcciiododcciiododccododcc";
+    static const struct {
+        const char *options, *order;
+        bool prefetch;
+    } rows[] = { { "default_buffering_depth = 2", now, false },
+        { "default_buffering_depth = 2", ahead, true }, { "", now, true },
+        { "bufferingDepthMap = {'image': 2}", ahead, true },
+        { "defaultBufferingDepth = 2\nenablePrefetchDatastreams = False", now, true } };
     batch *b = begin();
-    for (int ahead = 0; ahead < 2; ahead++) {
+    for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
         poprt_flow *flow = NULL;
         poprt_stepio *io = NULL;
         talk *t = calloc(1, sizeof(*t));
@@ -212,13 +219,13 @@ START_TEST(callbacks_get_blocks_in_the_order_of_the_buffers)
             .in_complete = input_done,
             .out = next_output,
             .out_complete = output_done,
-            .prefetch = ahead ? next_input : NULL };
+            .prefetch = rows[k].prefetch ? next_input : NULL };
         ck_assert_ok(poprt_flow_create(b->env, B, &flow));
-        poprt_session *session = session_for(b, flow, "2", "2");
+        poprt_session *session = session_for(b, flow, "2", rows[k].options);
         poprt_flow_release(flow);
         ck_assert_ok(poprt_stepio_create_callbacks(session, &callbacks, &io));
         ck_assert_ok(poprt_session_run(session, io));
-        ck_assert_str_eq(t->order, orders[ahead]);
+        ck_assert_str_eq(t->order, rows[k].order);
         ck_assert_uint_eq(t->done_in, N);
         ck_assert_uint_eq(t->done_out, N);
         ck_assert_mem_eq(t->scores, b->expected, sizeof(b->expected));
@@ -274,6 +281,22 @@ START_TEST(synthetic_data_replaces_the_callers)
 }
 END_TEST
 
+static void refuse_depths(batch *b, const poprt_flow *flow)
+{
+    static const char *const maps[] = { "{\"imag\": 2}", "{\"image\": 0}", "[2]", "{" };
+    poprt_config *config = NULL;
+    poprt_executable *exec = NULL;
+    poprt_session *session = NULL;
+    ck_assert_ok(poprt_config_create(b->env, &config));
+    ck_assert_ok(poprt_compile_flow(b->model, flow, NULL, &exec));
+    for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+        ck_assert_ok(poprt_config_set(config, "buffering_depth_map", maps[i]));
+        ck_assert_int_ne(poprt_session_create(exec, config, &session), POPRT_OK);
+    }
+    poprt_executable_release(exec);
+    poprt_config_release(config);
+}
+
 START_TEST(wrong_flows_are_refused)
 {
     batch *b = begin();
@@ -293,13 +316,14 @@ START_TEST(wrong_flows_are_refused)
     ck_assert_fails(poprt_compile_flow(b->model, flow, NULL, &exec), POPRT_E_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(poprt_last_error()->message, "nearest: image"));
     ck_assert_ok(poprt_flow_input(flow, "imag", POPRT_STREAM_REPLICATE));
-    poprt_session *session = session_for(b, flow, "1", "1");
+    poprt_session *session = session_for(b, flow, "1", "");
     ck_assert_ok(poprt_stepio_create(session, &io));
     const poprt_tensor in = tensor_of(b->images, 256, 1, &too_small);
     ck_assert_fails(poprt_stepio_bind(io, "image", &in), POPRT_E_SHAPE);
     ck_assert_fails(poprt_session_run(session, io), POPRT_E_STATE);
     poprt_stepio_release(io);
     poprt_session_release(session);
+    refuse_depths(b, flow);
     ck_assert_ok(poprt_flow_anchor(flow, "logit", POPRT_ANCHOR_ALL, 0));
     ck_assert_fails(poprt_compile_flow(b->model, flow, NULL, &exec), POPRT_E_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(poprt_last_error()->message, "logits"));

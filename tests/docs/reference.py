@@ -4,7 +4,7 @@
 
     reference.py POPRT ROOT [--write]
 
-operators.md, passes.md and options.md come from the tool; errors.md and api.md from the comments of
+operators.md, passes.md, options.md and option-names.md come from the tool; errors.md and api.md from the comments of
 the public headers. --write makes the pages anew. Ends with 1 where a page differs. Needs Python's
 standard library alone.
 """
@@ -48,6 +48,7 @@ def main():
     pages = {"operators": tool(poprt, "inspect", "--ops", "--text"),
              "passes": tool(poprt, "inspect", "--passes"),
              "options": tool(poprt, "options"),
+             "option-names": tool(poprt, "options", "--names"),
              "errors": errors_page(root), "api": api_page(root)}
     stale = []
     for name, text in pages.items():

@@ -116,10 +116,14 @@ static prt_stream stream_of(source *s)
     return (prt_stream){ s, next_input, input_done, next_output, output_done };
 }
 
+enum { MAX_INPUTS = 4 };
+
 static prt_session *session_of(prt_program *p, uint32_t depth)
 {
-    const prt_session_options options = { .buffering_depth = depth };
+    const uint32_t depths[MAX_INPUTS] = { depth, depth, depth, depth };
+    const prt_session_options options = { .buffering_depths = depths };
     prt_session *s = NULL;
+    ck_assert_uint_le(p->n_inputs, MAX_INPUTS);
     ck_assert_msg(prt_session_create(p, &options, &s) == POPRT_OK, "%s", prt_error_last()->message);
     return s;
 }
@@ -166,7 +170,7 @@ static void run_one(const prt_flow *f, const prt_anchor *anchor, bool broadcast)
         .anchors = anchors,
         .scaling = { PRT_NO_VARIABLE, PRT_NO_VARIABLE, 0, 0 } };
     prt_program *p = program_with_flow(MODEL, &flow);
-    prt_session *s = session_of(p, (uint32_t)f->batches % 4);
+    prt_session *s = session_of(p, (uint32_t)f->batches % 4 + 1);
     source *data = calloc(1, sizeof(*data));
     ck_assert_ptr_nonnull(data);
     for (int i = 0; i < 2 * MOST; i++)

@@ -47,7 +47,7 @@ refused "tune: 'quick' is not" $convert --tune quick
 # Options of the backend.
 refused "virtualGraphMode: 'Nonsense' is not accepted; expected one of Off, Manual, Auto, " \
     $convert --popart_options virtualGraphMode=Nonsense
-refused "accumulationFactor: '-5' is not accepted; expected a whole number from 1$" \
+refused "accumulationFactor: '-5' is not a number from 1 to " \
     $convert --popart_options virtualGraphMode=Auto accumulationFactor=-5
 refused "enablePipelining: 'maybe' is not accepted; expected True or False$" \
     $convert --popart_options enablePipelining=maybe

@@ -239,7 +239,7 @@ wrong '--schedule: the optimizer const_sgd has a constant learning rate' "$@" --
     --warmup 3
 wrong '--resume needs --checkpoint FILE$' "$@" --optimizer sgd --resume
 wrong '--accuracy needs --validate PATH$' "$@" --optimizer sgd --accuracy a,b
-wrong "--set: 'accumulation_factor=2' is not accepted here; use --accumulate$" "$@" --optimizer sgd \
+wrong "--set: accumulation_factor is not accepted here; use --accumulate$" "$@" --optimizer sgd \
     --set accumulation_factor=2
 wrong "--loss: 'logits' must name two tensors" "$digits" --data tuning --loss mse:logits --steps 2 \
     --optimizer sgd

@@ -40,7 +40,7 @@ wrong poprt '-i needs a value\|--input_model needs a value: PATH$' -i
 wrong 'poprt run' "winograd: 'huge' is not accepted; expected one of auto, " \
     run "$digits" --set winograd=huge
 wrong 'poprt run' 'winogrd: no such option; nearest: winograd' run "$digits" --set winogrd=off
-wrong 'poprt bench' "--set: 'winograd' must have the form KEY=VALUE\$" \
+wrong 'poprt bench' "--set: 'winograd' must have the form KEY=VALUE or @FILE\$" \
     bench "$digits" --set winograd
 wrong 'poprt inspect' "unknown pass 'fuse_epilog'; nearest: fuse_epilogue\|fuse_epilog: " \
     inspect "$digits" --disable-passes fuse_epilog

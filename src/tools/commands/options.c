@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* options.c — `poprt options`: the options that --set and poprt_config_set know, as text or JSON.
+/*
+ * options.c — `poprt options`: the options that --set and poprt_config_set know, and the names that
+ * other systems have for them, as text or JSON.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "api/handles.h"
+#include "api/option_names.h"
 #include "base/accepts.h"
 #include "base/json.h"
 #include "tools/commands.h"
 #include "tools/common/tool.h"
 
-enum { OPT_HELP, OPT_JSON, OPT_COUNT };
+enum { OPT_HELP, OPT_JSON, OPT_NAMES, OPT_COUNT };
 
 static const prt_opt_def options[OPT_COUNT] = {
     [OPT_HELP] = PRT_OPT("help", 'h', PRT_OPT_FLAG, NULL, "print this and exit"),
     [OPT_JSON] = PRT_OPT("json", 0, PRT_OPT_FLAG, NULL, "an array of JSON objects"),
+    [OPT_NAMES] = PRT_OPT("names", 0, PRT_OPT_FLAG, NULL,
+        "list the names that PopART, PopRT and PopTorch have for options, and what each does"),
 };
 
 static int command_options(int argc, char **argv);
@@ -120,14 +124,73 @@ static void write_option(prt_json_out *json, const prt_option_row *row)
     prt_json_close(json, '}');
 }
 
-static poprt_status print_json(prt_arena *arena)
+static const char *const effects[] = { [POPRT_EFFECT_OPTION] = "option",
+    [POPRT_EFFECT_ALWAYS] = "always",
+    [POPRT_EFFECT_NONE] = "none",
+    [POPRT_EFFECT_DEVICES] = "devices" };
+
+/* Prints a name as a row of a table. */
+static void print_name(const prt_option_name *row)
+{
+    char expected[256];
+    const bool map = row->accepts != NULL && strcmp(row->accepts, "map") == 0;
+    (void)printf("| `%s` | %s | ", row->info.name, row->info.system);
+    if (row->info.key != NULL) {
+        (void)printf("sets `%s` |\n", row->info.key);
+        return;
+    }
+    prt_accepts_describe(map ? NULL : row->accepts, expected, sizeof(expected));
+    if (row->info.effect == POPRT_EFFECT_ALWAYS)
+        (void)printf("always: ");
+    else if (row->info.effect == POPRT_EFFECT_DEVICES)
+        (void)printf("one device: ");
+    else
+        (void)printf("no effect: ");
+    (void)printf("%s. Accepted: %s%s", row->info.help, map ? "KEY=VALUE" : expected,
+        row->harmless != NULL ? ", of which only " : "");
+    (void)printf("%s%s%s |\n", row->harmless != NULL ? "`" : "",
+        row->harmless != NULL ? row->harmless : "", row->harmless != NULL ? "` may be set" : "");
+}
+
+static void print_names(void)
+{
+    (void)printf(
+        "# Names of options in other systems\n\n"
+        "`poprt_config_set`, `--set`, `--popart_options` and `--compiler_options` accept the\n"
+        "names of PopART's SessionOptions, of PopRT's CompilerOptions and of PopTorch's\n"
+        "Options. Case and underscores do not count. `poprt options --names` prints this\n"
+        "page.\n\n"
+        "| name | system | effect |\n| --- | --- | --- |\n");
+    for (size_t i = 0; i < PRT_OPTION_NAME_COUNT; i++)
+        print_name(&prt_option_names[i]);
+}
+
+static void write_name(prt_json_out *json, size_t index)
+{
+    poprt_option_name name = { .struct_size = sizeof(name) };
+    if (poprt_config_name_at(index, &name) != POPRT_OK)
+        return;
+    prt_json_open(json, NULL, '{');
+    prt_json_put_text(json, "name", prt_str_of(name.name));
+    prt_json_put_text(json, "system", prt_str_of(name.system));
+    prt_json_put_text(json, "effect", prt_str_of(effects[name.effect]));
+    if (name.key != NULL)
+        prt_json_put_text(json, "key", prt_str_of(name.key));
+    prt_json_put_text(json, "default", prt_str_of(name.default_value));
+    prt_json_put_text(json, "help", prt_str_of(name.help));
+    prt_json_close(json, '}');
+}
+
+static poprt_status print_json(prt_arena *arena, bool names)
 {
     prt_json_out json;
     prt_str text;
     prt_json_out_init(&json, arena, true);
     prt_json_open(&json, NULL, '[');
-    for (size_t i = 0; i < PRT_OPTION_COUNT; i++)
+    for (size_t i = 0; i < (names ? 0 : PRT_OPTION_COUNT); i++)
         write_option(&json, &prt_option_rows[i]);
+    for (size_t i = 0; i < (names ? PRT_OPTION_NAME_COUNT : 0); i++)
+        write_name(&json, i);
     prt_json_close(&json, ']');
     PRT_TRY(prt_json_out_finish(&json, &text));
     (void)printf("%.*s\n", PRT_STR_ARG(text));
@@ -142,8 +205,11 @@ static int command_options(int argc, char **argv)
     poprt_status status = prt_arena_create(NULL, 0, &arena);
     if (status == POPRT_OK &&
         prt_opt_parse(arena, &prt_options_command, argc, argv, &opts, &code)) {
+        const bool names = prt_opt_has(&opts, OPT_NAMES);
         if (prt_opt_has(&opts, OPT_JSON))
-            status = print_json(arena);
+            status = print_json(arena, names);
+        else if (names)
+            print_names();
         else
             print_text();
     }

@@ -119,7 +119,7 @@ static const prt_opt_def options[OPT_COUNT] = {
     [OPT_DISABLE_PASSES] = PRT_TOOL_DISABLE_PASSES,
     [OPT_SET] = PRT_OPT("set", 0, PRT_OPT_EACH, "KEY=VALUE",
         "an option for compiling the training program, such as keep_model_form, master_weights or "
-        "automatic_loss_scaling; may be repeated"),
+        "automatic_loss_scaling; @FILE: options of a file; may be repeated"),
     [OPT_CPU] = PRT_TOOL_CPU,
     [OPT_PLUGIN] = PRT_TOOL_PLUGIN,
 };
@@ -173,17 +173,21 @@ static bool check_options(const prt_opts *opts, int *exit_code)
 }
 
 /* Refuses options of compiling that other options of this command set. */
-static poprt_status check_set(const prt_opts *opts)
+static poprt_status check_set(const prt_tool *tool)
 {
-    static const char *const keys[][2] = { { "enable_gradient_accumulation=", "--accumulate" },
-        { "accumulation_factor=", "--accumulate" }, { "enable_replicated_graphs=", "--replicas" },
-        { "replicated_graph_count=", "--replicas" }, { "input_group_size=", "--replicas" } };
-    uint32_t cursor = 0;
-    for (const char *v; (v = prt_opt_next(opts, OPT_SET, &cursor)) != NULL;)
-        for (size_t i = 0; i < PRT_COUNT_OF(keys); i++)
-            if (strncmp(v, keys[i][0], strlen(keys[i][0])) == 0)
-                return prt_fail(POPRT_E_ARG, "--set", "'%s' is not accepted here; use %s", v,
-                    keys[i][1]);
+    static const struct {
+        prt_option_id id;
+        const char *use;
+    } keys[] = { { PRT_OPTION_enable_gradient_accumulation, "--accumulate" },
+        { PRT_OPTION_accumulation_factor, "--accumulate" },
+        { PRT_OPTION_enable_replicated_graphs, "--replicas" },
+        { PRT_OPTION_replicated_graph_count, "--replicas" },
+        { PRT_OPTION_input_group_size, "--replicas" } };
+    for (size_t i = 0; i < PRT_COUNT_OF(keys); i++)
+        if (strcmp(prt_config_text(tool->config, keys[i].id), prt_config_text(NULL, keys[i].id)) !=
+            0)
+            return prt_fail(POPRT_E_ARG, "--set", "%s is not accepted here; use %s",
+                prt_option_rows[keys[i].id].info.key, keys[i].use);
     return POPRT_OK;
 }
 
@@ -210,8 +214,8 @@ static poprt_status configure(prt_tool *tool, const prt_opts *opts)
     PRT_TRY(prt_tool_plugins(tool, opts, OPT_PLUGIN));
     PRT_TRY(prt_tool_set(tool, "accumulation_and_replication_reduction_type=mean"));
     PRT_TRY(prt_tool_disable(tool, prt_opt_value(opts, OPT_DISABLE_PASSES, NULL)));
-    PRT_TRY(check_set(opts));
     PRT_TRY(prt_tool_set_each(tool, opts, OPT_SET));
+    PRT_TRY(check_set(tool));
     return cpu != NULL ? poprt_config_set(tool->config, "cpu", cpu) : POPRT_OK;
 }
 

@@ -393,9 +393,11 @@ poprt_status prt_tool_set_each(prt_tool *tool, const prt_opts *opts, uint32_t op
 {
     uint32_t cursor = 0;
     for (const char *v; (v = prt_opt_next(opts, option, &cursor)) != NULL;) {
-        if (strchr(v, '=') == NULL)
-            return prt_fail(POPRT_E_ARG, "--set", "'%s' must have the form KEY=VALUE", v);
-        PRT_TRY(prt_tool_set(tool, v));
+        if (*v != '@' && strchr(v, '=') == NULL)
+            return prt_fail(POPRT_E_ARG, "--set", "'%s' must have the form KEY=VALUE or @FILE", v);
+        if (*v == '@' && tool->config == NULL)
+            PRT_TRY(poprt_config_create(tool->env, &tool->config));
+        PRT_TRY(*v == '@' ? poprt_config_load_file(tool->config, v + 1) : prt_tool_set(tool, v));
     }
     return POPRT_OK;
 }
