@@ -88,9 +88,11 @@ typedef struct word_search {
 static void look_at_word(void *user, const char *word, size_t size)
 {
     word_search *s = user;
-    if (s->found == NULL && (s->index == s->number || same_word(s->text, s->size, word, size))) {
-        s->found = word;
-        s->found_size = size;
+    const char *equals = memchr(word, '=', size); /* WORD=MEANING */
+    const size_t n = equals != NULL ? (size_t)(equals - word) : size;
+    if (s->found == NULL && (s->index == s->number || same_word(s->text, s->size, word, n))) {
+        s->found = equals != NULL ? equals + 1 : word;
+        s->found_size = size - (size_t)(s->found - word);
     }
     s->index++;
 }

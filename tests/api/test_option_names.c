@@ -72,6 +72,8 @@ START_TEST(names_set_options_in_the_words_of_either)
     expect(config, "syntheticDataMode", "random_normal");
     ck_assert_ok(poprt_config_set(config, "enableSyntheticData", "1"));
     expect(config, "synthetic_data_mode", "zeros");
+    ck_assert_ok(poprt_config_set(config, "enableSyntheticData", "True"));
+    expect(config, "synthetic_data_mode", "random_normal");
     ck_assert_ok(poprt_config_set(config, "constant_weights", "False"));
     ck_assert_ok(
         poprt_config_set(config, "accumulationAndReplicationReductionType", "ReductionType::Mean"));
