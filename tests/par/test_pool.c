@@ -223,8 +223,8 @@ static void let_workers_start(void)
 
 static bool can_fork(void)
 {
-#if defined(__SANITIZE_THREAD__)
-    return false;
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+    return false; /* as in tests/api/test_threads.c */
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
     return false;
