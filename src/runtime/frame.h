@@ -83,6 +83,10 @@ void prt_frame_place_views(prt_frame *f, const prt_frame_step *step, const size_
 
 /* run.c */
 poprt_status prt_frame_run(prt_frame *f);
+
+/* checks.c: runs a step by `run`, under the checks that the session asks for. */
+typedef poprt_status (*prt_frame_run_fn)(prt_frame *f, prt_frame_step *step);
+poprt_status prt_frame_check_step(prt_frame *f, prt_frame_step *step, prt_frame_run_fn run);
 /* In a session that measures: calls the kernel of a step only to allocate its scratch. */
 poprt_status prt_frame_dry_run_step(prt_frame *f, prt_frame_step *step);
 

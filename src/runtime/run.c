@@ -454,12 +454,16 @@ poprt_status prt_frame_dry_run_step(prt_frame *f, prt_frame_step *step)
     return eval_step(f, step);
 }
 
+/* Runs a step of a session that is watched or checked. */
 static poprt_status watch_step(prt_frame *f, prt_frame_step *step, uint32_t index)
 {
     const prt_session *s = f->session;
     const uint64_t start = prt_clock_ns();
-    const poprt_status status = run_step(f, step);
-    s->watch(s->watch_user, (uint32_t)(f - s->frames), index, start, prt_clock_ns());
+    const poprt_status status = s->check_floating_point || s->check_kernels
+        ? prt_frame_check_step(f, step, run_step)
+        : run_step(f, step);
+    if (s->watch != NULL)
+        s->watch(s->watch_user, (uint32_t)(f - s->frames), index, start, prt_clock_ns());
     return status;
 }
 
@@ -471,12 +475,14 @@ static poprt_status name_step(const prt_frame_step *step, poprt_status status)
 
 poprt_status prt_frame_run(prt_frame *f)
 {
+    const prt_session *s = f->session;
+    const bool watched = s->watch != NULL || s->check_floating_point || s->check_kernels;
     for (uint32_t i = 0; i < f->n_active_steps; i++) {
         prt_frame_step *step = &f->steps[f->active_steps[i]];
         if (!f->is_update && atomic_load_explicit(&f->session->cancel, memory_order_relaxed))
             return prt_fail(POPRT_E_CANCELLED, step->params->origin.data, "run was cancelled");
         const poprt_status status =
-            f->session->watch != NULL ? watch_step(f, step, f->active_steps[i]) : run_step(f, step);
+            watched ? watch_step(f, step, f->active_steps[i]) : run_step(f, step);
         if (status != POPRT_OK)
             return name_step(step, status);
         prt_frame_free_slots(f, f->active_steps[i]);

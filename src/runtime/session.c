@@ -218,6 +218,8 @@ static poprt_status create(prt_program *program, const prt_session_options *opti
     s->kern = options->kern;
     s->strassen = options->strassen;
     s->bf16x3 = options->bf16x3;
+    s->check_floating_point = options->check_floating_point;
+    s->check_kernels = options->check_kernels;
     s->print = options->print;
     s->print_user = options->print_user;
     atomic_init(&s->cancel, false);

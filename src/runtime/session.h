@@ -33,8 +33,10 @@ typedef struct prt_session_options {
     bool strassen, bf16x3; /* as in prt_eval */
     /* By input, the most blocks that data flow asks for at once, 1 or more; NULL: 1 each. */
     const uint32_t *buffering_depths;
-    bool flush_denormals; /* runs take denormals for 0 (cpu/denormals.h) */
-    prt_print_fn print;   /* NULL: nothing is printed */
+    bool flush_denormals;      /* runs take denormals for 0 (cpu/denormals.h) */
+    bool check_floating_point; /* a step that makes infinities or NaN of finite inputs fails */
+    bool check_kernels;        /* a step that changes its inputs fails */
+    prt_print_fn print;        /* NULL: nothing is printed */
     void *print_user;
 } prt_session_options;
 
