@@ -65,11 +65,12 @@ POPRT_API poprt_status poprt_config_option_at(size_t index, poprt_option_info *o
  *     NAME(VALUE)     or NAME(VALUE, NAME=VALUE, ...): a call of PopTorch's Options, as its
  *                     loadFromFile reads them; nothing is executed
  *
- * Values are numbers, words, quoted texts, lists, dictionaries and calls; a word may have the name
- * of its type before it (SyntheticDataMode.Zeros). `#` begins a comment. A text whose first
- * character is '{' is JSON, as in poprt_config_merge_json. If one line is refused, the config does
- * not change, and the error names the file and the line. `file` is for errors and may be NULL.
- * poprt_config_load_file reads a file of at most 1 MiB.
+ * VALUE is a text in quotes, a list, a dictionary, or the rest of the line as poprt_config_set
+ * takes it; in a call also a number, a word or another call. A word may have the name of its type
+ * before it (SyntheticDataMode.Zeros). `#` begins a comment. A text whose first character is '{' is
+ * JSON, as in poprt_config_merge_json. If one line is refused, the config does not change, and the
+ * error names the file and the line. `file` is for errors and may be NULL. poprt_config_load_file
+ * reads a file of at most 1 MiB.
  */
 POPRT_API poprt_status poprt_config_load_text(poprt_config *config, const char *file,
     const char *text, size_t size);

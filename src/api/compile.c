@@ -5,9 +5,11 @@
 #include <stdio.h>
 
 #include "api/compile_cache.h"
+#include "api/dot_checks.h"
 #include "base/budget.h"
 #include "base/clock.h"
 #include "compiler/compile.h"
+#include "compiler/forms.h"
 #include "compiler/policy.h"
 #include "compiler/tune.h"
 #include "cpu/cpu.h"
@@ -110,6 +112,11 @@ static poprt_status run_passes(optimizer *o, const poprt_config *config,
         status = prt_pass_manager_add_pipeline(manager, "inference", NULL);
     if (status == POPRT_OK)
         status = set_policy(manager, config, o->env);
+    if (status == POPRT_OK)
+        status = prt_pass_manager_set(manager, "fold_shared",
+            prt_config_number(config, PRT_OPTION_enable_constant_folding_of_multiple_consumers) != 0
+                ? "true"
+                : "false");
     if (status == POPRT_OK) {
         prt_pass_manager_set_chooser(manager, o->tune != NULL ? prt_tune_chooser(o->tune) : NULL);
         prt_pass_manager_set_limits(manager, &limits);
@@ -161,6 +168,8 @@ static poprt_status optimize_and_compile(poprt_env *env, prt_module *module,
     if (status == POPRT_OK)
         status = list_eliminated(&o.trace, options);
     if (status == POPRT_OK)
+        status = prt_dot_checks_draw(config, PRT_DOT_CHECK_PreAlias, module);
+    if (status == POPRT_OK)
         status = prt_compile(module, options, out);
     prt_arena_release(arena);
     return status;
@@ -188,6 +197,17 @@ static poprt_status keep_dims(const poprt_config *config, prt_program *program)
     return POPRT_OK;
 }
 
+static prt_forms forms_of(const poprt_config *config)
+{
+    return (prt_forms){
+        .non_stable_softmax = prt_config_number(config, PRT_OPTION_enable_non_stable_softmax) != 0,
+        .strided_groups =
+            prt_config_number(config, PRT_OPTION_group_norm_strided_channel_grouping) != 0,
+        .whole_products = prt_config_number(config, PRT_OPTION_enable_serialized_matmuls) == 0,
+        .updatable = prt_config_text(config, PRT_OPTION_updatable_named_buffers),
+    };
+}
+
 /* Compiles with `allocator` as the source of all memory, that of the program included. */
 static poprt_status compile_from(poprt_env *env, const prt_module *module,
     const poprt_config *config, const prt_compile_edit *edit, const prt_allocator *allocator,
@@ -199,19 +219,31 @@ static poprt_status compile_from(poprt_env *env, const prt_module *module,
         .progress_user = env->progress_user,
         .no_memory_sharing = prt_config_number(config, PRT_OPTION_share_memory) == 0 };
     const bool better = prt_config_number(config, PRT_OPTION_optimize) != 0;
+    const prt_forms forms = forms_of(config);
+    const bool change =
+        count_dims(config) != 0 || prt_forms_are_any(&forms) || prt_dot_checks_are_any(config);
     const bool free_weights =
         edit == NULL && prt_config_number(config, PRT_OPTION_constant_weights) == 0;
-    if (!better && count_dims(config) == 0 && edit == NULL && !free_weights)
+    if (!better && !change && edit == NULL && !free_weights)
         return prt_compile(module, &options, out);
     prt_module *copy = NULL;
     prt_program *program = NULL;
+    PRT_TRY(prt_dot_checks_verify(config));
     PRT_TRY(prt_ir_clone_into(module, allocator, options.memory_limit, &copy));
-    poprt_status status = set_dims(config, copy);
+    poprt_status status = prt_dot_checks_draw(config, PRT_DOT_CHECK_Fwd0, copy);
+    if (status == POPRT_OK)
+        status = set_dims(config, copy);
+    if (status == POPRT_OK && prt_forms_are_any(&forms))
+        status = prt_forms_apply(&forms, copy);
+    if (status == POPRT_OK)
+        status = prt_dot_checks_draw(config, PRT_DOT_CHECK_Fwd1, copy);
     if (status == POPRT_OK && free_weights)
         status = prt_module_free_weights(copy);
     if (status == POPRT_OK && edit != NULL) {
         status = edit->apply(edit->user, copy, copy->arena);
         options.flow = edit->flow;
+        if (status == POPRT_OK)
+            status = prt_dot_checks_draw(config, PRT_DOT_CHECK_Bwd0, copy);
     }
     if (status == POPRT_OK)
         status = better ? optimize_and_compile(env, copy, config, &options, &program)
@@ -219,6 +251,8 @@ static poprt_status compile_from(poprt_env *env, const prt_module *module,
     prt_module_release(copy);
     if (status == POPRT_OK)
         status = keep_dims(config, program);
+    if (status == POPRT_OK)
+        status = prt_dot_checks_draw_program(config, program);
     if (status != POPRT_OK)
         prt_program_release(program);
     else

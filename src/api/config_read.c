@@ -353,6 +353,33 @@ static poprt_status set_call(poprt_config *config, prt_arena *arena, const char 
     return POPRT_OK;
 }
 
+/* Reads a value without quotes or brackets: the rest of the line up to a comment. */
+static prt_json read_plain(line_reader *r)
+{
+    const char *first = r->at, *last;
+    while (r->at < r->end &&
+        !(*r->at == '#' && (r->at == first || r->at[-1] == ' ' || r->at[-1] == '\t')))
+        r->at++;
+    for (last = r->at; last > first && (last[-1] == ' ' || last[-1] == '\t' || last[-1] == '\r');)
+        last--;
+    prt_str text = { first, (uint32_t)(last - first) };
+    if (prt_str_is(text, "None"))
+        text.size = 0;
+    return (prt_json){ .kind = PRT_JSON_STRING, .text = text };
+}
+
+/* Reads the value of KEY = VALUE. */
+static poprt_status read_assigned(line_reader *r, prt_json *out)
+{
+    skip_blanks(r);
+    if (r->at == r->end || *r->at == '#')
+        return prt_fail(POPRT_E_PARSE, NULL, "a value is missing");
+    if (*r->at == '\'' || *r->at == '"' || *r->at == '[' || *r->at == '{' || *r->at == '(')
+        return read_value(r, out);
+    *out = read_plain(r);
+    return POPRT_OK;
+}
+
 static poprt_status read_line(poprt_config *config, prt_arena *arena, const char *line, size_t size)
 {
     line_reader r = { .arena = arena, .at = line, .end = line + size };
@@ -370,7 +397,7 @@ static poprt_status read_line(poprt_config *config, prt_arena *arena, const char
     const bool call = take(&r, '(');
     if (!call && !take(&r, '=') && !take(&r, ':'))
         return expected(&r, "'(', '=' or ':'");
-    PRT_TRY(call ? read_items(&r, ')', &value) : read_value(&r, &value));
+    PRT_TRY(call ? read_items(&r, ')', &value) : read_assigned(&r, &value));
     skip_blanks(&r);
     if (r.at != r.end && *r.at != '#')
         return expected(&r, "the end of the line");

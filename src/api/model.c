@@ -79,15 +79,23 @@ poprt_status prt_model_wrap(poprt_env *env, prt_module *module, size_t memory_li
     return POPRT_OK;
 }
 
-/* Warns of opsets that are newer than the library: their operators may have another meaning. */
-static void warn_of_imports(const poprt_env *env, const prt_module *module)
+/* Warns of opsets that are newer than the library: their operators may have another meaning. With
+ * the option strict_op_versions such a model is refused. */
+static poprt_status check_imports(const poprt_env *env, const poprt_config *config,
+    const prt_module *module)
 {
+    const bool strict = prt_config_number(config, PRT_OPTION_strict_op_versions) != 0;
     for (const prt_opset *o = module->opsets; o != NULL; o = o->next) {
         const char *domain = prt_history_domain(o->domain);
         const int64_t newest = domain != NULL ? prt_history_newest_of(domain) : 0;
         char text[512];
         if (newest == 0 || o->version <= newest)
             continue;
+        if (strict)
+            return prt_fail(POPRT_E_VERSION, domain[0] != '\0' ? domain : "ai.onnx",
+                "the model imports opset %lld, but the newest known opset is %lld "
+                "(strict_op_versions)",
+                (long long)o->version, (long long)newest);
         (void)snprintf(text, sizeof(text),
             "%.200s: the model imports opset %lld of %s, but the newest known opset is %lld: its "
             "operators are read as those of opset %lld",
@@ -95,6 +103,7 @@ static void warn_of_imports(const poprt_env *env, const prt_module *module)
             (long long)newest, (long long)newest);
         prt_env_log(env, POPRT_LOG_WARNING, text);
     }
+    return POPRT_OK;
 }
 
 static poprt_status read_file(const prt_allocator *allocator, const char *path,
@@ -139,11 +148,12 @@ static poprt_status load(poprt_env *env, const char *path, const void *bytes, si
     prt_budget_release(budget); /* the module holds a reference now */
     PRT_TRY(status);
     PRT_TRY(prt_model_wrap(env, module, limits.arena, out));
-    warn_of_imports(env, module);
+    status = check_imports(env, config, module);
     prt_env_debug(env, "read %s: %u nodes, opset %lld, %.3f ms", path != NULL ? path : "bytes",
         module->main->n_ops, (long long)prt_module_opset(module, PRT_STR("")),
         (double)(prt_clock_ns() - start) / 1e6);
-    status = prt_env_progress(env, "read", 1, 1);
+    if (status == POPRT_OK)
+        status = prt_env_progress(env, "read", 1, 1);
     if (status != POPRT_OK)
         poprt_model_release(*out);
     return status;

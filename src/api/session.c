@@ -108,6 +108,8 @@ static poprt_status create_inner(const poprt_executable *exec, const poprt_confi
         .kern = prt_config_kernels(config, env),
         .strassen = prt_config_number(config, PRT_OPTION_strassen) != 0,
         .bf16x3 = prt_config_number(config, PRT_OPTION_bf16x3) != 0,
+        .any_log2_scale =
+            prt_config_number(config, PRT_OPTION_throw_if_log2_scale_tensor_not_in_range) == 0,
         .check_floating_point = prt_config_number(config, PRT_OPTION_check_floating_point) != 0,
         .check_kernels = prt_config_number(config, PRT_OPTION_check_kernels) != 0,
         .flush_denormals = prt_config_number(config, PRT_OPTION_flush_denormals) != 0,

@@ -80,6 +80,19 @@ poprt_status prt_describe_graphs(const struct prt_module *module, prt_arena *are
 poprt_status prt_describe_model(const struct prt_module *module, const prt_io_table *io,
     int32_t format, prt_arena *arena, prt_sink *sink);
 
+/* A drawing of a module: the nodes [first, end) of each graph in the graph's order, with or without
+ * their names; of one graph, 0 being the main graph, or of all. */
+enum { PRT_DOT_ALL = -1 };
+typedef struct prt_dot {
+    uint64_t first, end;
+    bool names;
+    int64_t graph; /* PRT_DOT_ALL: all */
+} prt_dot;
+
+/* Writes a Graphviz graph, and sets `n_graphs` to the number of graphs of the module. */
+poprt_status prt_describe_dot(const struct prt_module *module, const prt_dot *dot, prt_arena *arena,
+    size_t *n_graphs, prt_sink *sink);
+
 /* `memory`: bytes of a session; not in the summary if `is_planned` is 0. `file`: path of the file
  * that the executable was read from, or "". */
 poprt_status prt_describe_executable(const prt_program *program, const prt_io_table *io,

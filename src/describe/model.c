@@ -145,10 +145,34 @@ static void print_edge_label(prt_sink *sink, const prt_dims *dims, const prt_val
     prt_sink_print(sink, "\"];\n");
 }
 
-static void print_graph(prt_sink *sink, const graph_list *graphs, size_t g)
+/* Returns whether the drawing has the node, whose place in the graph's order is `at`. */
+static bool draws(const prt_dot *dot, uint64_t at)
+{
+    return at >= dot->first && at < dot->end;
+}
+
+static void print_node(prt_sink *sink, const prt_dot *dot, size_t g, const prt_op *op)
+{
+    uint64_t flops;
+    prt_sink_print(sink, "  g%zu_op%u [label=\"", g, op->id);
+    prt_sink_dot(sink, op->name);
+    if (op->origin.size != 0 && dot->names) {
+        prt_sink_print(sink, "\\n");
+        prt_sink_dot(sink, op->origin);
+    }
+    if (prt_op_flops(op, &flops) && flops != 0) {
+        prt_sink_print(sink, "\\n");
+        prt_sink_count(sink, flops);
+        prt_sink_print(sink, " FLOPs");
+    }
+    prt_sink_print(sink, "\"];\n");
+}
+
+static void print_graph(prt_sink *sink, const prt_dot *dot, const graph_list *graphs, size_t g)
 {
     const prt_graph *graph = graphs->data[g];
     const prt_dims *dims = graph->module->dims;
+    uint64_t at = 0;
     if (graph->owner != NULL)
         prt_sink_print(sink, "  subgraph cluster_g%zu {\n", g);
     for (size_t i = 0; i < graph->inputs.count; i++) {
@@ -156,21 +180,9 @@ static void print_graph(prt_sink *sink, const graph_list *graphs, size_t g)
         prt_sink_dot(sink, graph->inputs.data[i]->name);
         prt_sink_print(sink, "\"];\n");
     }
-    prt_for_each_op (op, graph) {
-        uint64_t flops;
-        prt_sink_print(sink, "  g%zu_op%u [label=\"", g, op->id);
-        prt_sink_dot(sink, op->name);
-        if (op->origin.size != 0) {
-            prt_sink_print(sink, "\\n");
-            prt_sink_dot(sink, op->origin);
-        }
-        if (prt_op_flops(op, &flops) && flops != 0) {
-            prt_sink_print(sink, "\\n");
-            prt_sink_count(sink, flops);
-            prt_sink_print(sink, " FLOPs");
-        }
-        prt_sink_print(sink, "\"];\n");
-    }
+    prt_for_each_op (op, graph)
+        if (draws(dot, at++))
+            print_node(sink, dot, g, op);
     for (uint32_t i = 0; i < graph->ret->n_in; i++) {
         prt_sink_print(sink, "  g%zu_out%u [shape=ellipse, label=\"", g, i);
         if (i < graph->output_names.count)
@@ -179,14 +191,17 @@ static void print_graph(prt_sink *sink, const graph_list *graphs, size_t g)
     }
     if (graph->owner != NULL)
         prt_sink_print(sink, "  }\n");
-    prt_for_each_op (op, graph)
-        for (uint32_t i = 0; i < op->n_in; i++) {
+    at = 0;
+    prt_for_each_op (op, graph) {
+        const bool drawn = draws(dot, at++);
+        for (uint32_t i = 0; drawn && i < op->n_in; i++) {
             const prt_value *v = op->in[i].value;
             if (v == NULL || !print_source(sink, graphs, v))
                 continue;
             prt_sink_print(sink, "g%zu_op%u", g, op->id);
             print_edge_label(sink, dims, v);
         }
+    }
     for (uint32_t i = 0; i < graph->ret->n_in; i++) {
         const prt_value *v = graph->ret->in[i].value;
         if (v == NULL || !print_source(sink, graphs, v))
@@ -199,13 +214,23 @@ static void print_graph(prt_sink *sink, const graph_list *graphs, size_t g)
             index_of(graphs, graph->owner->graph), graph->owner->id, g);
 }
 
-static poprt_status print_dot(const graph_list *graphs, prt_sink *sink)
+static poprt_status print_dot(const prt_dot *dot, const graph_list *graphs, prt_sink *sink)
 {
     prt_sink_print(sink, "digraph model {\n  node [shape=box];\n");
     for (size_t g = 0; g < graphs->count; g++)
-        print_graph(sink, graphs, g);
+        if (dot->graph == PRT_DOT_ALL || dot->graph == (int64_t)g)
+            print_graph(sink, dot, graphs, g);
     prt_sink_print(sink, "}\n");
     return prt_sink_finish(sink);
+}
+
+poprt_status prt_describe_dot(const prt_module *module, const prt_dot *dot, prt_arena *arena,
+    size_t *n_graphs, prt_sink *sink)
+{
+    graph_list graphs = { 0 };
+    PRT_TRY(list_graphs(arena, module->main, &graphs));
+    *n_graphs = graphs.count;
+    return print_dot(dot, &graphs, sink);
 }
 
 poprt_status prt_describe_model(const prt_module *module, const prt_io_table *io, int32_t format,
@@ -217,7 +242,8 @@ poprt_status prt_describe_model(const prt_module *module, const prt_io_table *io
     case POPRT_FORMAT_TEXT:
         return print_text(module, arena, &graphs, sink);
     case POPRT_FORMAT_DOT:
-        return print_dot(&graphs, sink);
+        return print_dot(&(prt_dot){ .end = UINT64_MAX, .names = true, .graph = PRT_DOT_ALL },
+            &graphs, sink);
     case POPRT_FORMAT_SHARDING:
         return prt_describe_sharding(module->main, arena, sink);
     case POPRT_FORMAT_GRAPHS_JSON:

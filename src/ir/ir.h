@@ -312,6 +312,8 @@ prt_ir_variable *prt_value_make_variable(prt_value *constant, uint32_t role);
 /* Makes the initializers of the main graph variables of role weight: those of floating-point types
  * and of integers of 8 bits, except where an operator computes shapes from them. */
 poprt_status prt_module_free_weights(prt_module *module);
+/* Returns whether prt_module_free_weights would make the value a variable. */
+bool prt_value_may_be_free(const prt_value *value);
 /* Returns the graph of an entry, made on first use. */
 prt_graph *prt_module_entry(prt_module *module, uint32_t kind);
 

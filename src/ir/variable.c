@@ -86,7 +86,7 @@ static bool decides_shape(const prt_use *use)
     return prt_op_is(op, PRT_OP_range) || (prt_op_is(op, PRT_OP_resize) && use != &op->in[0]);
 }
 
-static bool may_be_free(const prt_value *v)
+bool prt_value_may_be_free(const prt_value *v)
 {
     if (!prt_value_is_constant(v) || v->initializer == PRT_INITIALIZER_none || v->name.size == 0 ||
         !prt_type_is_tensor(v->type) || !prt_type_is_static(v->type) ||
@@ -107,7 +107,7 @@ poprt_status prt_module_free_weights(prt_module *module)
     prt_graph *g = module->main;
     for (size_t i = g->constants.count; i-- > 0;) {
         prt_value *v = g->constants.data[i];
-        if (may_be_free(v) && prt_value_make_variable(v, PRT_VARIABLE_weight) == NULL)
+        if (prt_value_may_be_free(v) && prt_value_make_variable(v, PRT_VARIABLE_weight) == NULL)
             return POPRT_E_NOMEM;
     }
     return POPRT_OK;

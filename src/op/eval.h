@@ -89,6 +89,7 @@ struct prt_eval {
     /* Prefetch hint: a constant that a step reads soon after this one; may be NULL. */
     const prt_tensor *prefetch_hint;
     bool weights_in_cache; /* the weights of the program are small enough to stay in a cache */
+    bool any_log2_scale;   /* scales of 8-bit floats may be out of range */
     bool strassen;         /* matrix products may use Strassen's algorithm */
     bool bf16x3;           /* matrix products may use bf16x3, see kern/bf16x3/bf16x3.h */
     /* measuring run: requests scratch like a real run, but skips loops over data */

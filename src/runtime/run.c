@@ -386,6 +386,7 @@ static poprt_status eval_step(prt_frame *f, prt_frame_step *step)
         .par = f->session->par,
         .prefetch_hint = step->prefetch_hint,
         .weights_in_cache = f->session->weights_in_cache,
+        .any_log2_scale = f->session->any_log2_scale,
         .strassen = f->session->strassen,
         .bf16x3 = f->session->bf16x3,
         .is_measuring = f->session->memory.measures,

@@ -218,6 +218,7 @@ static poprt_status create(prt_program *program, const prt_session_options *opti
     s->kern = options->kern;
     s->strassen = options->strassen;
     s->bf16x3 = options->bf16x3;
+    s->any_log2_scale = options->any_log2_scale;
     s->check_floating_point = options->check_floating_point;
     s->check_kernels = options->check_kernels;
     s->print = options->print;

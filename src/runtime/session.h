@@ -31,6 +31,7 @@ typedef struct prt_session_options {
     const int64_t *dim_values;
     const prt_kern *kern;  /* kernels of the fast operators; NULL: reference kernels only */
     bool strassen, bf16x3; /* as in prt_eval */
+    bool any_log2_scale;   /* as in prt_eval */
     /* By input, the most blocks that data flow asks for at once, 1 or more; NULL: 1 each. */
     const uint32_t *buffering_depths;
     bool flush_denormals;      /* runs take denormals for 0 (cpu/denormals.h) */

@@ -75,6 +75,7 @@ struct prt_session {
     prt_step_fn watch;
     void *watch_user;
     bool check_floating_point, check_kernels;
+    bool any_log2_scale; /* as in prt_eval */
     uint64_t seed;
     uint64_t run_seed, random_calls; /* seed of random operators, and their calls with it */
     uint32_t dry_runs;               /* bodies rehearsed in this round of a session that measures */

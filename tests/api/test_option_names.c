@@ -143,6 +143,8 @@ START_TEST(lines_are_values_or_calls)
         "_Popart.set(\"syntheticDataMode\", 2)\n"
         "engineOptions = {\"debug.a\": true, 'b': 3,}\n"
         "passes = [a, 'b']\n"
+        "skip_passes = a,b # both\n"
+        "tune_cache: /a b/c#d\n"
         "enableSyntheticData(synthetic_data=1)"));
     expect(config, "seed", "7");
     expect(config, "verify", "full");
@@ -156,6 +158,8 @@ START_TEST(lines_are_values_or_calls)
         "poptorch.ShardedExecution(poptorch.Stage(\"a\").ipu(0))");
     expect(config, "disableModuleNamescope", "true");
     expect(config, "passes", "a,b");
+    expect(config, "skip_passes", "a,b");
+    expect(config, "tune_cache", "/a b/c#d");
     expect(config, "synthetic_data_mode", "zeros");
     poprt_config_release(config);
 }
@@ -183,7 +187,8 @@ START_TEST(refused_lines_change_nothing)
     refuse(config, "engineOptions = {1 2}\n", "line 1: expected KEY: VALUE");
     refuse(config, "replicationFactor(1, 2)\n", "line 1: takes fewer than 2 arguments");
     refuse(config, "_Popart.set(\"seed\")\n", "line 1: takes a name and a value");
-    refuse(config, "seed = 1 2\n", "line 1: expected the end of the line");
+    refuse(config, "seed = 1 2\n", "line 1: '1 2' is not a number");
+    refuse(config, "seed = '1' 2\n", "line 1: expected the end of the line");
     refuse(config, "__import__('os')\n", "line 1: no such option");
     refuse(config, "{\"seed\": 9, \"verify\": \"half\"}", "half");
     memset(deep + 4, '[', 100);

@@ -48,8 +48,11 @@ static poprt_status infer_bytes(prt_infer *c)
 
 static poprt_status scale_of(const prt_eval *c, int *scale)
 {
-    const int64_t s = prt_load_i64(c->in[1]->dtype, c->in[1]->data, 0);
-    if (s < PRT_FP8_SCALE_MIN || s > PRT_FP8_SCALE_MAX)
+    enum { MOST = 4096 }; /* beyond it every product is 0 or infinite */
+    int64_t s = prt_load_i64(c->in[1]->dtype, c->in[1]->data, 0);
+    if (c->any_log2_scale)
+        s = s < -MOST ? -MOST : s > MOST ? MOST : s;
+    else if (s < PRT_FP8_SCALE_MIN || s > PRT_FP8_SCALE_MAX)
         return prt_eval_fail(c, POPRT_E_ARG, "log2 of the scale is %lld, outside [%d, %d]",
             (long long)s, PRT_FP8_SCALE_MIN, PRT_FP8_SCALE_MAX);
     *scale = (int)s;

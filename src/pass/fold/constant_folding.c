@@ -40,6 +40,7 @@ typedef struct folder {
     uint64_t start_ns;
     int64_t max_tensor; /* in bytes; -1: no limit */
     bool shapes_only;
+    bool shared; /* constants with other readers are folded too */
     bool changed;
     PRT_VEC(made) made;
 } folder;
@@ -104,7 +105,9 @@ static bool is_foldable(const folder *f, const prt_op *op)
         return false;
     bool any_used = false;
     for (uint32_t i = 0; i < op->n_in; i++)
-        if (op->in[i].value != NULL && !prt_value_is_fixed(op->in[i].value))
+        if (op->in[i].value != NULL &&
+            (!prt_value_is_fixed(op->in[i].value) ||
+                (!f->shared && !prt_value_is_read_by(op->in[i].value, op))))
             return false;
     for (uint32_t i = 0; i < op->n_out; i++) {
         size_t size;
@@ -337,13 +340,15 @@ static poprt_status run_folder(folder *f, prt_graph *graph, bool *changed)
 
 static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
 {
-    folder f = { .p = p, .max_tensor = prt_pass_i64(p, "max_tensor_size") };
+    folder f = { .p = p,
+        .max_tensor = prt_pass_i64(p, "max_tensor_size"),
+        .shared = prt_pass_bool(p, "fold_shared") };
     return run_folder(&f, graph, changed);
 }
 
 static poprt_status run_trace(prt_pass *p, prt_graph *graph, bool *changed)
 {
-    folder f = { .p = p, .max_tensor = -1, .shapes_only = true };
+    folder f = { .p = p, .max_tensor = -1, .shapes_only = true, .shared = true };
     return run_folder(&f, graph, changed);
 }
 
