@@ -321,7 +321,8 @@ size_t poprt_session_memory(const poprt_session *session)
 static poprt_status read_weight(poprt_session *session, const char *name, poprt_tensor *out)
 {
     prt_tensor weight;
-    PRT_TRY(prt_session_weight(session->session, prt_str_of(name), &weight));
+    const prt_type *type;
+    PRT_TRY(prt_session_weight_and_type(session->session, prt_str_of(name), &weight, &type));
     if (out->size < weight.size)
         return prt_fail(POPRT_E_ARG, name, "the weight has %zu bytes, the buffer only %zu",
             weight.size, out->size);
@@ -329,16 +330,10 @@ static poprt_status read_weight(poprt_session *session, const char *name, poprt_
         return prt_fail_null("out->data");
     if (weight.size != 0)
         memcpy(out->data, weight.data, weight.size);
-    /* Shapes of weights are static, and the program's dims live at least as long as the session. */
-    const prt_program *p = session->exec->program;
-    const int64_t *dims = NULL;
-    for (uint32_t i = 0; i < p->n_constants && dims == NULL; i++)
-        if (prt_str_is(p->constants[i].name, name))
-            dims = p->constants[i].type->dims;
     out->size = weight.size;
     out->dtype = weight.dtype;
     out->rank = weight.rank;
-    out->dims = dims;
+    out->dims = type->dims; /* static, and the program lives at least as long as the session */
     return POPRT_OK;
 }
 
@@ -368,7 +363,9 @@ static poprt_status write_weight(poprt_session *session, const char *name, const
     if (in->size < from.size || (from.size != 0 && in->data == NULL))
         return prt_fail(POPRT_E_ARG, name, "the weight has %zu bytes, the tensor only %zu",
             from.size, in->data != NULL ? in->size : 0);
-    if (!prt_session_may_set_weight(session->session, prt_str_of(name)))
+    bool may_set = false;
+    PRT_TRY(prt_session_may_set_weight(session->session, prt_str_of(name), &may_set));
+    if (!may_set)
         return prt_fail(POPRT_E_STATE, name,
             "the weight is a constant of the executable; compile the model with the option "
             "constant_weights=false to write it");

@@ -17,6 +17,7 @@ void poprt_weights_release(poprt_weights *w)
     for (size_t i = 0; w->items != NULL && i < w->count; i++)
         prt_mem_free(&env->allocator, w->items[i].data);
     prt_mem_free(&env->allocator, w->items);
+    prt_arena_release(w->arena);
     poprt_executable_release(w->exec);
     prt_mem_free(&env->allocator, w);
     poprt_env_release(env);
@@ -26,6 +27,8 @@ static poprt_status allocate(poprt_weights *w)
 {
     const prt_program *p = w->exec->program;
     const prt_allocator *allocator = &w->env->allocator;
+    PRT_TRY(prt_arena_create(allocator, 0, &w->arena));
+    w->by_name = prt_map_in(w->arena);
     w->items = prt_mem_alloc(allocator, p->n_variables * sizeof(*w->items));
     if (w->items == NULL)
         return POPRT_E_NOMEM;
@@ -39,6 +42,7 @@ static poprt_status allocate(poprt_weights *w)
         item->data = prt_mem_alloc(allocator, size);
         if (item->data == NULL)
             return POPRT_E_NOMEM;
+        PRT_TRY(prt_map_set(&w->by_name, p->variables[i].name, item));
     }
     return POPRT_OK;
 }
@@ -92,9 +96,9 @@ poprt_status poprt_weights_find(const poprt_weights *weights, const char *name, 
 {
     PRT_REQUIRE(weights);
     PRT_REQUIRE(name);
-    for (size_t i = 0; i < weights->count; i++)
-        if (prt_str_is(weights->exec->program->variables[weights->items[i].variable].name, name))
-            return poprt_weights_at(weights, i, NULL, out);
+    const struct prt_weights_item *item = prt_map_find(&weights->by_name, prt_str_of(name));
+    if (item != NULL)
+        return poprt_weights_at(weights, (size_t)(item - weights->items), NULL, out);
     return prt_fail(POPRT_E_NOT_FOUND, name, "there is no weight, statistic or state of this name");
 }
 

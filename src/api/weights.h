@@ -4,6 +4,7 @@
 #define PRT_API_WEIGHTS_H
 
 #include "api/handles.h"
+#include "base/map.h"
 #include "poprt/train.h"
 
 struct poprt_weights {
@@ -15,6 +16,8 @@ struct poprt_weights {
         size_t size;
         unsigned char *data;
     } * items;
+    prt_arena *arena; /* of `by_name` */
+    prt_map by_name;  /* name -> item */
 };
 
 #endif

@@ -9,6 +9,7 @@ prt_graph *prt_graph_create(prt_module *module, prt_op *owner)
         return NULL;
     g->module = module;
     g->owner = owner;
+    g->variable_values = prt_map_in(module->arena);
     g->name = g->doc = prt_module_str(module, PRT_STR(""));
     g->ret = PRT_NEW(module->arena, prt_op);
     if (g->name.data == NULL || g->ret == NULL)

@@ -119,6 +119,7 @@ struct prt_graph {
     PRT_VEC(prt_value *) inputs;
     PRT_VEC(prt_value *) constants; /* initializers; unused ones may stay in the list */
     PRT_VEC(prt_value *) variables; /* a value for each variable that the graph uses */
+    prt_map variable_values;        /* these values by the names of their variables */
     uint32_t n_values, n_ops;       /* next free ids */
     /* inference found contradictory shapes in this branch of an If: it fails when it is taken, and
      * passes do not change it */
@@ -178,6 +179,7 @@ struct prt_module {
     uint32_t *conversion_counts;
     bool has_state; /* the module has an op that writes a weight */
     PRT_VEC(prt_ir_variable *) variables;
+    prt_map variable_names;        /* the variables by name */
     PRT_VEC(prt_ir_entry) entries; /* at most one of each kind */
     bool describes_values;         /* written with the types of all values that nodes produce */
 };
@@ -307,7 +309,10 @@ prt_ir_variable *prt_module_variable(const prt_module *module, prt_str name);
 /* Returns the value that is the variable in this graph, made on first use. In the main graph it has
  * the variable's name, unless another value has that name. */
 prt_value *prt_graph_variable(prt_graph *graph, const prt_ir_variable *variable);
-/* Makes a constant of the main graph a variable, which begins with its contents. */
+/* Makes constants of the main graph variables, which begin with their contents. */
+poprt_status prt_graph_make_variables(prt_graph *graph, size_t count, prt_value *const *constants,
+    uint32_t role);
+/* The same for one constant; NULL without memory. */
 prt_ir_variable *prt_value_make_variable(prt_value *constant, uint32_t role);
 /* Makes the initializers of the main graph variables of role weight: those of floating-point types
  * and of integers of 8 bits, except where an operator computes shapes from them. */

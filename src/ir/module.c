@@ -15,6 +15,7 @@ poprt_status prt_module_create(const prt_allocator *allocator, size_t limit, prt
     m->arena = arena;
     m->names = prt_map_in(arena);
     m->places = prt_map_in(arena);
+    m->variable_names = prt_map_in(arena);
     m->ir_version = 8;
     if (prt_strings_create(arena, &m->strings) != POPRT_OK ||
         prt_dims_create(arena, &m->dims) != POPRT_OK ||

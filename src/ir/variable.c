@@ -4,10 +4,7 @@
 
 prt_ir_variable *prt_module_variable(const prt_module *module, prt_str name)
 {
-    for (size_t i = 0; i < module->variables.count; i++)
-        if (prt_str_equal(module->variables.data[i]->name, name))
-            return module->variables.data[i];
-    return NULL;
+    return prt_map_find(&module->variable_names, name);
 }
 
 prt_ir_variable *prt_module_add_variable(prt_module *module, prt_str name, const prt_type *type,
@@ -21,18 +18,26 @@ prt_ir_variable *prt_module_add_variable(prt_module *module, prt_str name, const
         .type = type,
         .role = role,
         .of = (uint32_t)module->variables.count };
-    if (v->name.data == NULL || !PRT_VEC_PUSH(module->arena, &module->variables, v))
+    if (v->name.data == NULL || !PRT_VEC_PUSH(module->arena, &module->variables, v) ||
+        prt_map_set(&module->variable_names, v->name, v) != POPRT_OK)
         return NULL;
     return v;
+}
+
+/* Makes `value` the value of a variable in a graph. */
+static bool add_value(prt_graph *graph, const prt_ir_variable *variable, prt_value *value)
+{
+    return PRT_VEC_PUSH(graph->module->arena, &graph->variables, value) &&
+        prt_map_set(&graph->variable_values, variable->name, value) == POPRT_OK;
 }
 
 prt_value *prt_graph_variable(prt_graph *graph, const prt_ir_variable *variable)
 {
     prt_module *m = graph->module;
-    for (size_t i = 0; i < graph->variables.count; i++)
-        if (graph->variables.data[i]->variable == variable)
-            return graph->variables.data[i];
-    prt_value *v = PRT_NEW(m->arena, prt_value);
+    prt_value *v = prt_map_find(&graph->variable_values, variable->name);
+    if (v != NULL && v->variable == variable)
+        return v;
+    v = PRT_NEW(m->arena, prt_value);
     if (v == NULL)
         return NULL;
     *v = (prt_value){ .id = graph->n_values++,
@@ -44,28 +49,43 @@ prt_value *prt_graph_variable(prt_graph *graph, const prt_ir_variable *variable)
     if (graph == m->main && prt_map_find(&m->names, variable->name) == NULL &&
         prt_value_set_name(v, variable->name) != POPRT_OK)
         return NULL;
-    return PRT_VEC_PUSH(m->arena, &graph->variables, v) ? v : NULL;
+    return add_value(graph, variable, v) ? v : NULL;
 }
 
-prt_ir_variable *prt_value_make_variable(prt_value *constant, uint32_t role)
+static poprt_status make_variable(prt_value *constant, uint32_t role)
 {
     prt_graph *graph = constant->graph;
     prt_ir_variable *v =
         prt_module_add_variable(graph->module, constant->name, constant->type, role);
-    if (v == NULL || !PRT_VEC_PUSH(graph->module->arena, &graph->variables, constant))
-        return NULL;
-    size_t kept = 0;
-    for (size_t i = 0; i < graph->constants.count; i++)
-        if (graph->constants.data[i] != constant)
-            graph->constants.data[kept++] = graph->constants.data[i];
-    graph->constants.count = kept;
+    if (v == NULL || !add_value(graph, v, constant))
+        return POPRT_E_NOMEM;
     v->init = constant->constant;
     constant->constant = NULL;
     constant->content = NULL;
     constant->variable = v;
     prt_for_each_use (use, constant)
         prt_op_touch(use->user);
-    return v;
+    return POPRT_OK;
+}
+
+poprt_status prt_graph_make_variables(prt_graph *graph, size_t count, prt_value *const *constants,
+    uint32_t role)
+{
+    for (size_t i = 0; i < count; i++)
+        PRT_TRY(make_variable(constants[i], role));
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->constants.count; i++)
+        if (graph->constants.data[i]->variable == NULL)
+            graph->constants.data[kept++] = graph->constants.data[i];
+    graph->constants.count = kept;
+    return POPRT_OK;
+}
+
+prt_ir_variable *prt_value_make_variable(prt_value *constant, uint32_t role)
+{
+    if (prt_graph_make_variables(constant->graph, 1, &constant, role) != POPRT_OK)
+        return NULL;
+    return (prt_ir_variable *)(uintptr_t)constant->variable;
 }
 
 prt_graph *prt_module_entry(prt_module *module, uint32_t kind)
@@ -105,10 +125,12 @@ bool prt_value_may_be_free(const prt_value *v)
 poprt_status prt_module_free_weights(prt_module *module)
 {
     prt_graph *g = module->main;
-    for (size_t i = g->constants.count; i-- > 0;) {
-        prt_value *v = g->constants.data[i];
-        if (prt_value_may_be_free(v) && prt_value_make_variable(v, PRT_VARIABLE_weight) == NULL)
-            return POPRT_E_NOMEM;
-    }
-    return POPRT_OK;
+    size_t n = 0;
+    prt_value **weights = PRT_NEW_N(module->arena, prt_value *, g->constants.count);
+    if (weights == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t i = g->constants.count; i-- > 0;)
+        if (prt_value_may_be_free(g->constants.data[i]))
+            weights[n++] = g->constants.data[i];
+    return prt_graph_make_variables(g, n, weights, PRT_VARIABLE_weight);
 }

@@ -198,7 +198,7 @@ static poprt_status update(prt_session *s)
     scale_loss(s);
     s->update_count++;
     s->updated_at = s->micro_batches;
-    prt_store_begin(s->store);
+    prt_store_clear(s->store);
     return POPRT_OK;
 }
 
@@ -220,14 +220,25 @@ static poprt_status run(prt_session *s, const prt_stream *io)
     return POPRT_OK;
 }
 
+/* Prepares the variables for a run: the one before may have failed within a batch, and the caller
+ * may have changed statistics since. */
+static void begin(prt_session *s)
+{
+    if (s->store == NULL)
+        return;
+    if (s->has_sums)
+        prt_store_clear(s->store);
+    prt_store_restart(s->store);
+}
+
 poprt_status prt_session_run_flow(prt_session *s, const prt_stream *io)
 {
     const prt_program *p = s->program;
     memset(s->flow->asked, 0, p->n_inputs * (size_t)p->flow.replicas * sizeof(int64_t));
-    if (s->store != NULL)
-        prt_store_begin(s->store);
+    begin(s);
     s->updated_at = s->micro_batches;
     const poprt_status status = run(s, io);
+    s->has_sums = status != POPRT_OK;
     if (status != POPRT_OK)
         s->micro_batches = s->updated_at;
     s->run_seed = s->seed;

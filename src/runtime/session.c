@@ -570,8 +570,10 @@ poprt_status prt_session_run_once(prt_session *s, const prt_tensor *in, prt_tens
 
 poprt_status prt_session_run(prt_session *s, const prt_tensor *in, prt_tensor *out)
 {
-    if (s->store != NULL)
-        prt_store_begin(s->store);
+    if (s->store != NULL) {
+        prt_store_clear(s->store);
+        prt_store_restart(s->store);
+    }
     const poprt_status status = prt_session_run_once(s, in, out);
     if (s->store != NULL && status == POPRT_OK)
         prt_store_commit(s->store);

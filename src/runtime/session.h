@@ -88,10 +88,13 @@ size_t prt_session_memory(const prt_session *session);
  * written by the last run is current if that run succeeded. Fail with POPRT_E_NOT_FOUND for an
  * unknown name. */
 poprt_status prt_session_weight(prt_session *session, prt_str name, prt_tensor *out);
+poprt_status prt_session_weight_and_type(prt_session *session, prt_str name, prt_tensor *out,
+    const prt_type **type);
 poprt_status prt_session_set_weight(prt_session *session, prt_str name, const prt_tensor *from);
-/* Returns false for a constant that no operator writes: callers of the library may not replace it,
- * since other constants may have been computed from it. True for an unknown name. */
-bool prt_session_may_set_weight(const prt_session *session, prt_str name);
+/* Sets `out` to false for a constant that no operator writes: callers of the library may not
+ * replace it, since other constants may have been computed from it; to true for an unknown name.
+ * Fails without memory. */
+poprt_status prt_session_may_set_weight(prt_session *session, prt_str name, bool *out);
 /* Sets the value of a variable of role scalar, without the factor of the loss scale. A name that
  * the program does not have is ignored, since a scalar that no step reads is not a variable. */
 poprt_status prt_session_set_scalar(prt_session *session, prt_str name, double value);

@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "base/map.h"
 #include "op/op.h"
 #include "runtime/session.h"
 #include "runtime/store.h"
@@ -48,8 +49,11 @@ struct prt_session {
     /* Micro-batches since the seed was set, all micro-batches of a failed run left out; and those
      * of them before the last update. */
     uint64_t micro_batches, updated_at;
+    bool has_sums;         /* accumulators may hold sums: of a run that failed, or of the caller */
     uint64_t update_count; /* since the session was created or a checkpoint was begun */
     double *scalars;       /* by variable: a scalar's value without the factor of the loss scale */
+    prt_map names;         /* of weights.c: variables and constants by name */
+    bool has_names;        /* `names` is complete */
     bool resolved;         /* the frames are resolved for dim_values */
     bool weights_in_cache; /* see prt_eval */
     bool strassen, bf16x3; /* as in prt_eval */
@@ -101,6 +105,9 @@ poprt_status prt_session_merge_scratch(prt_session *s);
 /* Reads the first values of scalars; and computes them again from a new loss scale factor. */
 poprt_status prt_session_read_scalars(prt_session *s);
 void prt_session_scale_scalars(prt_session *s);
+/* Returns whether the loss scale and all scalars that carry it would be finite, and none would
+ * become 0, with a new factor. */
+bool prt_session_may_scale(const prt_session *s, float factor);
 
 /* measure.c */
 /* Makes a substitute for the copy of a weight, at an aligned address, while a session is measured,

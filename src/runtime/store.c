@@ -134,16 +134,20 @@ bool prt_store_is_per_replica(const prt_store *s, uint32_t variable)
     return s->replicas > 1 && s->slots[variable].pitch != 0;
 }
 
-void prt_store_begin(prt_store *s)
+void prt_store_clear(prt_store *s)
 {
-    for (uint32_t i = 0; i < s->program->n_variables; i++) {
-        const uint32_t role = s->program->variables[i].role;
-        for (uint32_t r = 0; r < s->replicas; r++)
-            if (role == PRT_VARIABLE_accumulator)
-                memset(prt_store_working(s, i, r), 0, s->slots[i].size);
-            else if (role == PRT_VARIABLE_statistic)
-                memcpy(prt_store_working(s, i, r), prt_store_current(s, i, r), s->slots[i].size);
-    }
+    for (uint32_t i = 0; i < s->program->n_variables; i++)
+        for (uint32_t r = 0;
+             s->program->variables[i].role == PRT_VARIABLE_accumulator && r < s->replicas; r++)
+            memset(prt_store_working(s, i, r), 0, s->slots[i].size);
+}
+
+void prt_store_restart(prt_store *s)
+{
+    for (uint32_t i = 0; i < s->program->n_variables; i++)
+        for (uint32_t r = 0;
+             s->program->variables[i].role == PRT_VARIABLE_statistic && r < s->replicas; r++)
+            memcpy(prt_store_working(s, i, r), prt_store_current(s, i, r), s->slots[i].size);
 }
 
 void prt_store_commit(prt_store *s)

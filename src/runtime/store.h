@@ -5,7 +5,7 @@
  * Weights, states and scalars have one memory, which all replicas read and the update writes.
  * Accumulators and gradients have one for each replica. A statistic has two for each replica: the
  * current contents, and a copy that micro-batches work on. prt_store_commit makes the copies
- * current, and prt_store_begin starts them again from the current contents, so that a run that
+ * current, and prt_store_restart starts them again from the current contents, so that a run that
  * fails changes nothing.
  */
 #ifndef PRT_RUNTIME_STORE_H
@@ -33,8 +33,10 @@ uint32_t prt_store_replicas(const prt_store *store);
 /* Returns whether steps of different replicas use different memory for it. */
 bool prt_store_is_per_replica(const prt_store *store, uint32_t variable);
 
-/* Sets accumulators to zero, and working copies of statistics to their current contents. */
-void prt_store_begin(prt_store *store);
+/* Sets accumulators to zero. */
+void prt_store_clear(prt_store *store);
+/* Sets the working copies of statistics to their current contents. */
+void prt_store_restart(prt_store *store);
 /* Makes the working copies of statistics current. */
 void prt_store_commit(prt_store *store);
 

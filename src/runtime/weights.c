@@ -2,27 +2,60 @@
 /*
  * weights.c — weights and variables by name, as the caller reads and writes them between runs.
  */
+#include <math.h>
+
 #include "runtime/flow_run.h"
 
-/* Returns the index of a weight; n_constants (failure recorded) for an unknown name. */
-static uint32_t find_weight(const prt_session *s, prt_str name)
+/* ---- names */
+
+/* What a name of a session stands for: one of them is set. */
+typedef struct named {
+    uint32_t variable, constant; /* PRT_NO_VARIABLE, PRT_NO_CONSTANT: not of this kind */
+} named;
+
+/* The map of names has numbers for values: 1 + the index of a variable, or of a constant behind
+ * all variables. A variable hides the constant of its first contents. */
+static poprt_status add_name(prt_session *s, prt_str name, size_t number)
 {
-    uint32_t i = 0;
-    while (i < s->program->n_constants && !prt_str_equal(s->program->constants[i].name, name))
-        i++;
-    if (i == s->program->n_constants)
-        (void)prt_fail(POPRT_E_NOT_FOUND, name.data,
-            "the executable has no weight of this name; passes fold and pack weights, unless the "
-            "model is compiled with the option constant_weights=false");
-    return i;
+    if (name.size == 0 || prt_map_find(&s->names, name) != NULL)
+        return POPRT_OK;
+    return prt_map_set(&s->names, name, (void *)(uintptr_t)(number + 1));
 }
 
-static uint32_t find_variable(const prt_session *s, prt_str name)
+/* Makes the map of names when it is first needed: most sessions are never asked for a name. */
+static poprt_status list_names(prt_session *s)
 {
-    uint32_t i = 0;
-    while (i < s->program->n_variables && !prt_str_equal(s->program->variables[i].name, name))
-        i++;
-    return i < s->program->n_variables ? i : PRT_NO_VARIABLE;
+    const prt_program *p = s->program;
+    if (s->has_names)
+        return POPRT_OK;
+    s->names = prt_map_in(s->arena);
+    for (uint32_t i = 0; i < p->n_variables; i++)
+        PRT_TRY(add_name(s, p->variables[i].name, i));
+    for (uint32_t i = 0; i < p->n_constants; i++)
+        PRT_TRY(add_name(s, p->constants[i].name, (size_t)p->n_variables + i));
+    s->has_names = true;
+    return POPRT_OK;
+}
+
+/* Finds a variable or a weight; both are unset for an unknown name. */
+static poprt_status find(prt_session *s, prt_str name, named *out)
+{
+    *out = (named){ PRT_NO_VARIABLE, PRT_NO_CONSTANT };
+    PRT_TRY(list_names(s));
+    const size_t number = (size_t)(uintptr_t)prt_map_find(&s->names, name);
+    const uint32_t n = s->program->n_variables;
+    if (number > n)
+        out->constant = (uint32_t)(number - 1 - n);
+    else if (number != 0)
+        out->variable = (uint32_t)(number - 1);
+    return POPRT_OK;
+}
+
+static poprt_status fail_unknown(prt_str name)
+{
+    return prt_fail(POPRT_E_NOT_FOUND, name.data,
+        "the executable has no weight of this name; passes fold and pack weights, unless the "
+        "model is compiled with the option constant_weights=false");
 }
 
 /* ---- scalars */
@@ -41,19 +74,59 @@ poprt_status prt_session_read_scalars(prt_session *s)
     return POPRT_OK;
 }
 
+static uint32_t factor_of(const prt_program *p)
+{
+    return p->has_flow ? p->scaling.factor : PRT_NO_VARIABLE;
+}
+
+/* Returns a scalar's value with the factor of the loss scale. */
+static double scaled(const prt_session *s, uint32_t i, double factor)
+{
+    const int32_t power = s->program->variables[i].loss_scale;
+    if (power == 0)
+        return s->scalars[i];
+    return power > 0 ? s->scalars[i] * factor : s->scalars[i] / factor;
+}
+
+static void store_scalar(prt_session *s, uint32_t i, double factor)
+{
+    prt_store_f64(s->program->variables[i].type->dtype, prt_store_current(s->store, i, 0), 0,
+        scaled(s, i, factor));
+}
+
+static double loss_scale_factor(const prt_session *s)
+{
+    const uint32_t by = factor_of(s->program);
+    return by != PRT_NO_VARIABLE ? (double)*(const float *)prt_store_current(s->store, by, 0) : 1.0;
+}
+
 void prt_session_scale_scalars(prt_session *s)
 {
     const prt_program *p = s->program;
-    const uint32_t by = p->has_flow ? p->scaling.factor : PRT_NO_VARIABLE;
-    if (by == PRT_NO_VARIABLE || s->memory.measures)
+    if (factor_of(p) == PRT_NO_VARIABLE || s->memory.measures)
         return;
-    const double factor = (double)*(const float *)prt_store_current(s->store, by, 0);
+    const double factor = loss_scale_factor(s);
+    for (uint32_t i = 0; i < p->n_variables; i++)
+        if (p->variables[i].role == PRT_VARIABLE_scalar && p->variables[i].loss_scale != 0)
+            store_scalar(s, i, factor);
+}
+
+bool prt_session_may_scale(const prt_session *s, float factor)
+{
+    const prt_program *p = s->program;
+    if (!isfinite(factor) || factor <= 0.0f)
+        return false;
     for (uint32_t i = 0; i < p->n_variables; i++) {
-        const int32_t power = p->variables[i].loss_scale;
-        if (p->variables[i].role == PRT_VARIABLE_scalar && power != 0)
-            prt_store_f64(p->variables[i].type->dtype, prt_store_current(s->store, i, 0), 0,
-                power > 0 ? s->scalars[i] * factor : s->scalars[i] / factor);
+        const prt_variable *v = &p->variables[i];
+        double stored = 0.0;
+        if (v->role != PRT_VARIABLE_scalar || v->loss_scale == 0)
+            continue;
+        prt_store_f64(v->type->dtype, &stored, 0, scaled(s, i, (double)factor));
+        stored = prt_load_f64(v->type->dtype, &stored, 0);
+        if (!isfinite(stored) || (stored == 0.0) != (s->scalars[i] == 0.0))
+            return false;
     }
+    return true;
 }
 
 /* ---- weights */
@@ -88,39 +161,54 @@ static poprt_status set_variable(prt_session *s, uint32_t i, const prt_tensor *f
     for (uint32_t r = 0; r < prt_store_replicas(s->store); r++)
         if (own.size != 0 && (r == 0 || prt_store_is_per_replica(s->store, i)))
             memcpy(prt_store_current(s->store, i, r), from->data, own.size);
-    if (v->role == PRT_VARIABLE_scalar && own.size != 0)
+    s->has_sums = s->has_sums || v->role == PRT_VARIABLE_accumulator;
+    if (v->role == PRT_VARIABLE_scalar && own.size != 0) {
         s->scalars[i] = prt_load_f64(own.dtype, from->data, 0);
-    prt_session_scale_scalars(s);
+        store_scalar(s, i, loss_scale_factor(s));
+    }
+    if (i == factor_of(s->program))
+        prt_session_scale_scalars(s);
     return POPRT_OK;
 }
 
 poprt_status prt_session_set_scalar(prt_session *s, prt_str name, double value)
 {
-    const uint32_t i = find_variable(s, name);
+    named found;
+    PRT_TRY(find(s, name, &found));
+    const uint32_t i = found.variable;
     if (i == PRT_NO_VARIABLE)
         return POPRT_OK;
     if (s->program->variables[i].role != PRT_VARIABLE_scalar || prt_store_size(s->store, i) == 0)
         return prt_fail(POPRT_E_STATE, name.data, "this variable is not a hyper-parameter");
     s->scalars[i] = value;
-    prt_store_f64(s->program->variables[i].type->dtype, prt_store_current(s->store, i, 0), 0,
-        value);
-    prt_session_scale_scalars(s);
+    store_scalar(s, i, loss_scale_factor(s));
+    return POPRT_OK;
+}
+
+poprt_status prt_session_weight_and_type(prt_session *s, prt_str name, prt_tensor *out,
+    const prt_type **type)
+{
+    const prt_program *p = s->program;
+    named found;
+    PRT_TRY(find(s, name, &found));
+    if (found.variable != PRT_NO_VARIABLE) {
+        *type = p->variables[found.variable].type;
+        return variable_tensor(s, found.variable, out);
+    }
+    const uint32_t i = found.constant;
+    if (i == PRT_NO_CONSTANT)
+        return fail_unknown(name);
+    const prt_type *t = *type = p->constants[i].type;
+    if (!prt_tensor_init(out, t->dtype, (uint32_t)t->rank, t->dims,
+            (void *)(uintptr_t)(s->updated[i] ? s->updates[i] : s->weights[i])->data))
+        return prt_fail(POPRT_E_INTERNAL, name.data, "weight has an impossible shape");
     return POPRT_OK;
 }
 
 poprt_status prt_session_weight(prt_session *s, prt_str name, prt_tensor *out)
 {
-    const uint32_t variable = find_variable(s, name);
-    if (variable != PRT_NO_VARIABLE)
-        return variable_tensor(s, variable, out);
-    const uint32_t i = find_weight(s, name);
-    if (i == s->program->n_constants)
-        return POPRT_E_NOT_FOUND;
-    const prt_type *type = s->program->constants[i].type;
-    if (!prt_tensor_init(out, type->dtype, (uint32_t)type->rank, type->dims,
-            (void *)(uintptr_t)(s->updated[i] ? s->updates[i] : s->weights[i])->data))
-        return prt_fail(POPRT_E_INTERNAL, name.data, "weight has an impossible shape");
-    return POPRT_OK;
+    const prt_type *type;
+    return prt_session_weight_and_type(s, name, out, &type);
 }
 
 /* Returns whether an operator of the main block writes the constant (CopyVarUpdate). */
@@ -139,24 +227,22 @@ static bool is_written(const prt_session *s, uint32_t constant)
     return false;
 }
 
-bool prt_session_may_set_weight(const prt_session *s, prt_str name)
+poprt_status prt_session_may_set_weight(prt_session *s, prt_str name, bool *out)
 {
-    const prt_program *p = s->program;
-    uint32_t i = 0;
-    if (find_variable(s, name) != PRT_NO_VARIABLE)
-        return true;
-    while (i < p->n_constants && !prt_str_equal(p->constants[i].name, name))
-        i++;
-    return i == p->n_constants || is_written(s, i);
+    named found;
+    PRT_TRY(find(s, name, &found));
+    *out = found.constant == PRT_NO_CONSTANT || is_written(s, found.constant);
+    return POPRT_OK;
 }
 
 poprt_status prt_session_set_weight(prt_session *s, prt_str name, const prt_tensor *from)
 {
-    const uint32_t variable = find_variable(s, name);
-    if (variable != PRT_NO_VARIABLE)
-        return set_variable(s, variable, from);
-    const uint32_t i = find_weight(s, name);
+    named found;
     prt_tensor own;
+    PRT_TRY(find(s, name, &found));
+    if (found.variable != PRT_NO_VARIABLE)
+        return set_variable(s, found.variable, from);
+    const uint32_t i = found.constant;
     PRT_TRY(prt_session_weight(s, name, &own));
     PRT_TRY(prt_frame_check(from, &own, name.data, "new weight"));
     if (own.dtype == PRT_DTYPE_string)

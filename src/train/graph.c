@@ -124,12 +124,10 @@ static poprt_status make_master(trainer *t, uint32_t i)
 
 static poprt_status make_variables(trainer *t)
 {
-    for (uint32_t i = 0; i < t->n; i++) {
-        if (prt_value_make_variable(t->weights[i], PRT_VARIABLE_weight) == NULL)
-            return POPRT_E_NOMEM;
+    PRT_TRY(prt_graph_make_variables(t->m->main, t->n, t->weights, PRT_VARIABLE_weight));
+    for (uint32_t i = 0; i < t->n; i++)
         if (t->t->master_weights && prt_dtype_bits(t->weights[i]->type->dtype) == 16)
             PRT_TRY(make_master(t, i));
-    }
     return POPRT_OK;
 }
 
@@ -335,13 +333,16 @@ static poprt_status add_clipping(trainer *t, prt_build *b, prt_value **factors)
 static poprt_status check_clipping(const trainer *t)
 {
     const prt_optimizer *o = t->t->optimizer;
+    bool *is_updated = PRT_NEW_N(t->arena, bool, t->m->variables.count);
+    if (is_updated == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < t->n; i++)
+        is_updated[t->weights[i]->variable->index] = true;
     for (uint32_t g = 0; g < prt_optimizer_clip_groups(o); g++) {
         const prt_strs names = prt_optimizer_clip_weights(o, g);
         for (uint32_t k = 0; k < names.count; k++) {
-            uint32_t i = 0;
-            while (i < t->n && !prt_str_equal(t->weights[i]->variable->name, names.data[k]))
-                i++;
-            if (i == t->n)
+            const prt_ir_variable *v = prt_module_variable(t->m, names.data[k]);
+            if (v == NULL || !is_updated[v->index])
                 return prt_fail(POPRT_E_NOT_FOUND, names.data[k].data,
                     "a clipping group has this weight, which is not trained");
         }

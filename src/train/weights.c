@@ -3,14 +3,6 @@
 #include "base/nearest.h"
 #include "train/graph.h"
 
-static bool is_listed(prt_str name, uint32_t n, const prt_str *list)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (prt_str_equal(list[i], name))
-            return true;
-    return false;
-}
-
 static bool is_float_initializer(const prt_value *v)
 {
     return prt_value_is_constant(v) && v->initializer != PRT_INITIALIZER_none &&
@@ -83,12 +75,22 @@ static poprt_status find_reachable(reach *r, const prt_value *loss)
     return POPRT_OK;
 }
 
-static bool is_chosen(const prt_training *t, const prt_value *v, bool inputs_only)
+/* Makes the set of the names of a list. */
+static poprt_status make_set(uint32_t n, const prt_str *list, prt_map *set)
 {
-    if (!t->all_weights)
-        return is_listed(v->name, t->n_weights, t->weights);
-    if (is_listed(v->name, t->n_frozen, t->frozen))
-        return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i].size != 0)
+            PRT_TRY(prt_map_set(set, list[i], set));
+    return POPRT_OK;
+}
+
+/* Returns whether a weight is to be trained; `listed` are the names of `weights` or `frozen`. */
+static bool is_chosen(const prt_training *t, const prt_map *listed, const prt_value *v,
+    bool inputs_only)
+{
+    const bool in_list = prt_map_find(listed, v->name) != NULL;
+    if (!t->all_weights || in_list)
+        return in_list && !t->all_weights;
     return inputs_only ? v->initializer == PRT_INITIALIZER_input : v->type->rank > 0;
 }
 
@@ -97,9 +99,12 @@ poprt_status prt_training_weights(prt_module *module, const prt_training *t, con
 {
     const prt_graph *g = module->main;
     reach r = { .arena = arena, .graph = g };
+    prt_map listed = prt_map_in(arena);
     bool inputs_only = false;
     PRT_TRY(check_names(g, t->n_weights, t->weights));
     PRT_TRY(check_names(g, t->n_frozen, t->frozen));
+    PRT_TRY(make_set(t->all_weights ? t->n_frozen : t->n_weights,
+        t->all_weights ? t->frozen : t->weights, &listed));
     PRT_TRY(find_reachable(&r, loss));
     *count = 0;
     *out = PRT_NEW_N(arena, prt_value *, g->constants.count);
@@ -111,7 +116,7 @@ poprt_status prt_training_weights(prt_module *module, const prt_training *t, con
                 g->constants.data[i]->initializer == PRT_INITIALIZER_input);
     for (size_t i = 0; i < g->constants.count; i++) {
         prt_value *v = g->constants.data[i];
-        if (is_float_initializer(v) && r.seen[v->id] && is_chosen(t, v, inputs_only))
+        if (is_float_initializer(v) && r.seen[v->id] && is_chosen(t, &listed, v, inputs_only))
             (*out)[(*count)++] = v;
     }
     return POPRT_OK;
