@@ -174,6 +174,8 @@ static poprt_status run_entry(prt_session *s, uint32_t kind)
     return prt_session_run_steps(s, block);
 }
 
+/* Halves or doubles the factor of automatic loss scaling. It stays where a scalar that carries it,
+ * such as the gradient of the loss with respect to itself, would overflow or become 0. */
 static void scale_loss(prt_session *s)
 {
     const prt_loss_scaling *l = &s->program->scaling;
@@ -183,7 +185,10 @@ static void scale_loss(prt_session *s)
     float *factor = prt_store_current(s->store, l->factor, 0);
     const double share = (double)l->threshold;
     const bool overflows = (double)counts[1] * (1.0 - share) > share * (double)counts[0];
-    *factor *= overflows ? 0.5f : 2.0f;
+    const float next = *factor * (overflows ? 0.5f : 2.0f);
+    if (!prt_session_may_scale(s, next))
+        return;
+    *factor = next;
     prt_session_scale_scalars(s);
 }
 

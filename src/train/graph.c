@@ -55,19 +55,20 @@ static poprt_status find_loss(trainer *t)
     return POPRT_OK;
 }
 
-/* Returns the gradient of the loss with respect to itself: the loss scaling. */
+/* Returns the gradient of the loss with respect to itself: the loss scaling. It has the type of the
+ * loss, so that automatic loss scaling sees the range of that type. */
 static prt_value *seed(trainer *t, prt_build *b)
 {
     const prt_optimizer_value ls = prt_optimizer_loss_scaling(t->t->optimizer);
+    const int32_t dtype = t->loss->type->dtype;
     prt_module *m = t->m;
     char name[64];
     prt_value *v;
     if (ls.is_constant) {
-        v = prt_build_scalar(b, PRT_DTYPE_f32, (double)ls.value);
+        v = prt_build_scalar(b, dtype, (double)ls.value);
     } else {
-        (void)snprintf(name, sizeof(name), "lossScaling_%s",
-            prt_optimizer_type_name(t->loss->type->dtype));
-        const prt_type *type = prt_type_tensor(m->types, PRT_DTYPE_f32, 0, NULL);
+        (void)snprintf(name, sizeof(name), "lossScaling_%s", prt_optimizer_type_name(dtype));
+        const prt_type *type = prt_type_tensor(m->types, dtype, 0, NULL);
         prt_ir_variable *scaling = type != NULL
             ? prt_module_add_variable(m, prt_str_of(name), type, PRT_VARIABLE_scalar)
             : NULL;
@@ -77,8 +78,6 @@ static prt_value *seed(trainer *t, prt_build *b)
         scaling->loss_scale = 1;
         v = prt_graph_variable(m->main, scaling);
     }
-    if (v != NULL && t->loss->type->dtype != PRT_DTYPE_f32)
-        v = prt_build_binary(b, PRT_OP_cast_like, v, t->loss);
     if (v != NULL && t->loss->type->rank != 0)
         v = prt_build_binary(b, PRT_OP_reshape, v,
             prt_build_i64s(b, (uint32_t)t->loss->type->rank, t->loss->type->dims));

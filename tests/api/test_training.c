@@ -313,6 +313,17 @@ static float read_scalar(poprt_session *session, const char *name)
     return value;
 }
 
+/* Returns a float16 scalar, a power of two. */
+static float read_half(poprt_session *session, const char *name)
+{
+    uint16_t value = 0;
+    poprt_tensor t = { .data = &value, .size = sizeof(value) };
+    ck_assert_ok(poprt_session_read_weight(session, name, &t));
+    ck_assert_int_eq(t.dtype, POPRT_DTYPE_FLOAT16);
+    ck_assert_int_eq(value & 0x3ff, 0);
+    return ldexpf(1.0f, (value >> 10) - 15);
+}
+
 typedef struct half_lesson {
     poprt_env *env;
     poprt_model *model;
@@ -373,7 +384,7 @@ START_TEST(loss_scaling_follows_the_gradients)
             ck_assert_ok(poprt_session_run(h.session, h.io));
             const float factor = factors[period - 1][i];
             ck_assert_float_eq(read_scalar(h.session, "lossScaleUpdateFactor"), factor);
-            ck_assert_float_eq(read_scalar(h.session, "lossScaling_FLOAT16"), 4 * factor);
+            ck_assert_float_eq(read_half(h.session, "lossScaling_FLOAT16"), 4 * factor);
             ck_assert_float_eq_tol(read_scalar(h.session,
                                        "scaledLearningRate0___default___FLOAT16"),
                 0.001f / (4 * factor), 1e-9f);
@@ -385,6 +396,33 @@ START_TEST(loss_scaling_follows_the_gradients)
         ck_assert_msg(w[0] >= 0xb240 && w[0] <= 0xb280, "%x", w[0]); /* about -0.2 */
         end_half(&h);
     }
+}
+END_TEST
+
+/* Gradients that never come close to the edge: the factor doubles until the loss scale is the
+ * largest power of two of float16, and stays. Twice that would be infinite. */
+START_TEST(loss_scaling_stays_finite_in_float16)
+{
+    half_lesson h;
+    uint16_t w[2];
+    poprt_tensor loss, t = { .data = w, .size = sizeof(w) };
+    begin_half(&h, "automatic_loss_scaling", "true", "seed", "0");
+    h.x[0] = h.x[1] = 0x1400; /* 2^-10 */
+    for (int i = 0; i < 60; i++) {
+        ck_assert_ok(poprt_session_run(h.session, h.io));
+        const float scale = ldexpf(4.0f, i + 1 < 13 ? i + 1 : 13);
+        ck_assert_float_eq(read_half(h.session, "lossScaling_FLOAT16"), scale);
+        ck_assert_float_eq_tol(read_scalar(h.session, "scaledLearningRate0___default___FLOAT16") *
+                scale,
+            0.001f, 1e-9f);
+    }
+    ck_assert_ok(poprt_stepio_output(h.io, 1, &loss));
+    ck_assert_int_eq(*(uint16_t *)loss.data, 0x1a00); /* (1 + 2) / 1024 */
+    /* Each of the 60 updates subtracts 1e-6, which is less than the distance of float16. */
+    ck_assert_ok(poprt_session_read_weight(h.session, "w", &t));
+    ck_assert_int_eq(w[0], 0x3c00);
+    ck_assert_int_eq(w[1], 0x4000);
+    end_half(&h);
 }
 END_TEST
 
@@ -424,8 +462,47 @@ START_TEST(master_weights_keep_small_updates)
 }
 END_TEST
 
+/* States have a shape though no constant has their contents. A sum that the caller wrote is not
+ * part of the next one. */
+START_TEST(states_are_read_with_their_shape)
+{
+    lesson *l = lesson_begin("adam", 1);
+    float state[IN * OUT] = { 1, 1, 1, 1, 1, 1 }, w[2][IN * OUT], b[OUT];
+    static const int64_t dims[] = { IN, OUT };
+    ck_assert_ok(poprt_config_set(l->config, "enable_gradient_accumulation", "true"));
+    ck_assert_ok(poprt_config_set(l->config, "accumulation_factor", "4"));
+    for (int writes = 0; writes < 2; writes++) {
+        poprt_session *session = lesson_session(l);
+        poprt_tensor t = { .data = state,
+            .size = sizeof(state),
+            .dims = dims,
+            .rank = 2,
+            .dtype = POPRT_DTYPE_FLOAT32 };
+        lesson_run(l, session, 1);
+        if (writes)
+            ck_assert_ok(poprt_session_write_weight(session, "Accum___w", &t));
+        lesson_run(l, session, 1);
+        lesson_weights(session, w[writes], b);
+        t = (poprt_tensor){ .data = state, .size = sizeof(state) };
+        ck_assert_ok(poprt_session_read_weight(session, "Accl1___w", &t));
+        ck_assert_uint_eq(t.rank, 2);
+        ck_assert_ptr_nonnull(t.dims);
+        ck_assert_int_eq(t.dims[0], IN);
+        ck_assert_int_eq(t.dims[1], OUT);
+        ck_assert_ok(poprt_session_read_weight(session, "Accum___w", &t));
+        for (int i = 0; i < IN * OUT; i++)
+            ck_assert_float_eq(state[i], 0.0f);
+        for (int i = 0; i < IN * OUT; i++)
+            state[i] = 1.0f;
+        poprt_session_release(session);
+    }
+    ck_assert_mem_eq(w[0], w[1], sizeof(w[0]));
+    lesson_end(l);
+}
+END_TEST
+
 PRT_TEST_MAIN("api/training", loss_scaling_follows_the_gradients, master_weights_keep_small_updates,
     losses_and_weights_are_those_of_double, accumulation_and_replicas_add_gradients,
     optimizers_are_replaced_between_steps, popef_files_train_the_same_weights,
     descriptions_name_variables, gradients_and_weights_are_anchors, wrong_trainings_are_refused,
-    frozen_weights_stay)
+    frozen_weights_stay, loss_scaling_stays_finite_in_float16, states_are_read_with_their_shape)
