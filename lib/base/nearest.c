@@ -3,7 +3,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/nearest.h"
 
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_WORD = 64, KEEP = 3 };
@@ -78,4 +80,17 @@ void prt_nearest(const char *word, const char *const *names, size_t count, char 
             append(to, size, ", ");
         append(to, size, names[best[i]]);
     }
+}
+
+poprt_status prt_fail_nearest(const char *name, const char *const *names, size_t count,
+    const char *fmt, ...)
+{
+    char nearest[512], sentence[512];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(sentence, sizeof(sentence), fmt, args);
+    va_end(args);
+    prt_nearest(name, names, count, nearest, sizeof(nearest));
+    return prt_fail(POPRT_E_NOT_FOUND, name, "%s%s%s", sentence,
+        nearest[0] != '\0' ? "; nearest: " : "", nearest);
 }

@@ -98,5 +98,8 @@ void prt_store_f64(int32_t dtype, void *data, size_t index, double value);
 void prt_store_f64_as(int32_t dtype, void *data, size_t index, double value, bool saturate);
 void prt_store_i64(int32_t dtype, void *data, size_t index, int64_t value);
 void prt_store_u64(int32_t dtype, void *data, size_t index, uint64_t value);
+/* Converts `count` elements, as these functions load and store them: floating-point numbers through
+ * float64, others through int64. Elements of the same type are copied. */
+void prt_convert(int32_t from, const void *in, int32_t to, void *out, size_t count);
 
 #endif

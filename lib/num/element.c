@@ -279,3 +279,18 @@ void prt_store_u64(int32_t dtype, void *data, size_t index, uint64_t value)
 {
     store_integer(dtype, data, index, value, false);
 }
+
+void prt_convert(int32_t from, const void *in, int32_t to, void *out, size_t count)
+{
+    size_t size;
+    if (from == to && prt_dtype_size(to, count, &size)) {
+        if (size != 0)
+            memcpy(out, in, size);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (prt_dtype_is_float(from))
+            prt_store_f64(to, out, i, prt_load_f64(from, in, i));
+        else
+            prt_store_i64(to, out, i, prt_load_i64(from, in, i));
+}

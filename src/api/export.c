@@ -33,10 +33,7 @@ static poprt_status copy_contents(const prt_session *s, prt_module *module, uint
     if (!prt_dtype_size(dtype, n, &size))
         return prt_fail(POPRT_E_LIMIT, NULL, "the weight is too large");
     PRT_TRY(prt_blob_create(module->allocator, size, &blob));
-    if (dtype == from.dtype && size != 0)
-        memcpy(prt_blob_bytes(blob), from.data, size);
-    for (size_t i = 0; dtype != from.dtype && i < n; i++)
-        prt_store_f64(dtype, prt_blob_bytes(blob), i, prt_load_f64(from.dtype, from.data, i));
+    prt_convert(from.dtype, from.data, dtype, prt_blob_bytes(blob), n);
     *out = blob;
     return POPRT_OK;
 }
@@ -190,12 +187,8 @@ poprt_status poprt_weights_load_model(poprt_weights *weights, const poprt_model 
         prt_tensor from;
         if (w == NULL || !prt_value_tensor(w, &from))
             continue;
-        const size_t n = prt_tensor_count(&from);
-        if (from.dtype == v->type->dtype && from.size != 0)
-            memcpy(weights->items[i].data, from.data, from.size);
-        for (size_t k = 0; from.dtype != v->type->dtype && k < n; k++)
-            prt_store_f64(v->type->dtype, weights->items[i].data, k,
-                prt_load_f64(from.dtype, from.data, k));
+        prt_convert(from.dtype, from.data, v->type->dtype, weights->items[i].data,
+            prt_tensor_count(&from));
     }
     return POPRT_OK;
 }

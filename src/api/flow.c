@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "base/nearest.h"
 #include "ir/interface.h"
+#include "ir/not_found.h"
 
 poprt_status poprt_flow_create(poprt_env *env, int64_t batches_per_step, poprt_flow **out)
 {
@@ -150,26 +150,6 @@ poprt_status prt_flow_from(const poprt_flow *flow, const poprt_config *config, b
 
 /* ---- the graph */
 
-static poprt_status fail_missing(const prt_module *module, prt_str name, const char *what)
-{
-    enum { MOST_NAMES = 512 };
-    const char *names[MOST_NAMES];
-    char nearest[512];
-    size_t n = 0;
-    const prt_graph *g = module->main;
-    for (size_t i = 0; i < g->inputs.count && n < MOST_NAMES; i++)
-        names[n++] = g->inputs.data[i]->name.data;
-    for (uint32_t i = 0; i < g->output_names.count && n < MOST_NAMES; i++)
-        names[n++] = g->output_names.data[i].data;
-    for (const prt_op *op = g->first; op != NULL; op = op->next)
-        for (uint32_t i = 0; i < op->n_out && n < MOST_NAMES; i++)
-            if (op->out[i].name.size != 0)
-                names[n++] = op->out[i].name.data;
-    prt_nearest(name.data, names, n, nearest, sizeof(nearest));
-    return prt_fail(POPRT_E_NOT_FOUND, name.data, "the main graph has no %s of this name%s%s", what,
-        nearest[0] != '\0' ? "; nearest: " : "", nearest);
-}
-
 /* Returns the value that a variable has after the micro-batch. */
 static prt_value *latest(prt_value *v)
 {
@@ -196,7 +176,7 @@ poprt_status prt_flow_set_outputs(const prt_compile_flow *flow, prt_module *modu
 {
     for (uint32_t i = 0; i < flow->n_broadcast; i++)
         if (prt_module_find_input(module, flow->broadcast[i].data) == NULL)
-            return fail_missing(module, flow->broadcast[i], "input");
+            return prt_fail_no_input(module->main, flow->broadcast[i]);
     if (flow->n_anchors == 0)
         return POPRT_OK;
     prt_value **values = PRT_NEW_N(arena, prt_value *, flow->n_anchors);
@@ -207,7 +187,7 @@ poprt_status prt_flow_set_outputs(const prt_compile_flow *flow, prt_module *modu
         values[i] = find_tensor(module, flow->anchor_names[i]);
         names[i] = prt_module_str(module, flow->anchor_names[i]);
         if (values[i] == NULL)
-            return fail_missing(module, flow->anchor_names[i], "tensor");
+            return prt_fail_no_tensor(module->main, flow->anchor_names[i]);
         if (names[i].data == NULL)
             return POPRT_E_NOMEM;
     }

@@ -235,16 +235,13 @@ poprt_status prt_fail_no_slot(const poprt_stepio *io, const char *name, size_t f
 {
     enum { MOST_NAMES = 512 };
     const char *names[MOST_NAMES];
-    char nearest[512];
     size_t n = 0;
     for (size_t i = first; i < end && n < MOST_NAMES; i++)
         names[n++] = prt_slot_name(&io->slots[i]);
-    prt_nearest(name, names, n, nearest, sizeof(nearest));
-    return prt_fail(POPRT_E_NOT_FOUND, name, "there is no %s of this name%s%s",
+    return prt_fail_nearest(name, names, n, "there is no %s of this name",
         first != 0            ? "output"
             : end == io->n_in ? "input"
-                              : "input or output",
-        nearest[0] != '\0' ? "; nearest: " : "", nearest);
+                              : "input or output");
 }
 
 poprt_status poprt_stepio_bind(poprt_stepio *io, const char *name, const poprt_tensor *tensor)

@@ -32,11 +32,10 @@ static void add_nodes(names *to, const prt_graph *graph)
 
 static poprt_status fail(const names *known, prt_str name, const char *what)
 {
-    char nearest[512], text[NAME_SIZE];
+    char text[NAME_SIZE];
     (void)snprintf(text, sizeof(text), "%.*s", PRT_STR_ARG(name));
-    prt_nearest(text, known->data, known->count, nearest, sizeof(nearest));
-    return prt_fail(POPRT_E_NOT_FOUND, text, "the model has no %s of this name%s%s", what,
-        nearest[0] != '\0' ? "; nearest: " : "", nearest);
+    return prt_fail_nearest(text, known->data, known->count, "the model has no %s of this name",
+        what);
 }
 
 poprt_status prt_fail_no_input(const prt_graph *graph, prt_str name)

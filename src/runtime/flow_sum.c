@@ -12,15 +12,6 @@ static int32_t sum_dtype(int32_t dtype)
     return dtype == PRT_DTYPE_f64 ? PRT_DTYPE_f64 : PRT_DTYPE_f32;
 }
 
-static void convert(int32_t from, const void *in, int32_t to, void *out, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (prt_dtype_is_float(from))
-            prt_store_f64(to, out, i, prt_load_f64(from, in, i));
-        else
-            prt_store_i64(to, out, i, prt_load_i64(from, in, i));
-}
-
 static poprt_status make(prt_session *s, uint32_t at, const prt_tensor *value, prt_arena **arena)
 {
     prt_tensor *sum = &s->flow->sums[at];
@@ -46,7 +37,7 @@ poprt_status prt_flow_add_sum(prt_session *s, uint32_t output, uint32_t replica,
     const size_t n = prt_tensor_count(value);
     if (first) {
         PRT_TRY(make(s, at, value, &s->flow->sum_memory[at]));
-        convert(value->dtype, value->data, sum->dtype, sum->data, n);
+        prt_convert(value->dtype, value->data, sum->dtype, sum->data, n);
         return POPRT_OK;
     }
     if (sum->rank != value->rank || !prt_dims_equal(sum->dims, value->dims, value->rank))
@@ -80,7 +71,7 @@ poprt_status prt_flow_return_sum(prt_session *s, uint32_t output, uint32_t repli
     value.data = given ? out->data : prt_session_alloc_result(s, output, &value);
     if (value.data == NULL)
         return POPRT_E_NOMEM;
-    convert(sum->dtype, sum->data, dtype, value.data, prt_tensor_count(sum));
+    prt_convert(sum->dtype, sum->data, dtype, value.data, prt_tensor_count(sum));
     *out = value;
     return POPRT_OK;
 }

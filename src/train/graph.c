@@ -98,9 +98,7 @@ static poprt_status make_master(trainer *t, uint32_t i)
     if (full == NULL || !prt_type_count(half, &count))
         return POPRT_E_NOMEM;
     PRT_TRY(prt_blob_create(t->m->allocator, (size_t)count * 4, &blob));
-    for (size_t k = 0; k < count; k++)
-        prt_store_f64(PRT_DTYPE_f32, prt_blob_bytes(blob), k,
-            prt_load_f64(half->dtype, v->init->data, k));
+    prt_convert(half->dtype, v->init->data, PRT_DTYPE_f32, prt_blob_bytes(blob), (size_t)count);
     PRT_TRY(prt_module_keep(t->m, blob));
     v->init = blob;
     v->type = w->type = full;

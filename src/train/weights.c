@@ -15,7 +15,6 @@ static poprt_status check_names(const prt_graph *g, uint32_t n, const prt_str *l
 {
     enum { MOST_NAMES = 512 };
     const char *names[MOST_NAMES];
-    char nearest[512];
     size_t count = 0;
     for (uint32_t i = 0; i < n; i++) {
         const prt_value *v = prt_map_find(&g->module->names, list[i]);
@@ -24,10 +23,8 @@ static poprt_status check_names(const prt_graph *g, uint32_t n, const prt_str *l
         for (size_t k = 0; k < g->constants.count && count < MOST_NAMES; k++)
             if (is_float_initializer(g->constants.data[k]))
                 names[count++] = g->constants.data[k]->name.data;
-        prt_nearest(list[i].data, names, count, nearest, sizeof(nearest));
-        return prt_fail(POPRT_E_NOT_FOUND, list[i].data,
-            "the model has no floating-point weight of this name%s%s",
-            nearest[0] != '\0' ? "; nearest: " : "", nearest);
+        return prt_fail_nearest(list[i].data, names, count,
+            "the model has no floating-point weight of this name");
     }
     return POPRT_OK;
 }

@@ -44,5 +44,18 @@ START_TEST(long_words_are_compared_by_their_start)
 }
 END_TEST
 
+START_TEST(errors_name_the_nearest)
+{
+    ck_assert_int_eq(prt_fail_nearest("inptu", names, PRT_COUNT_OF(names),
+                         "there is no %s of this name", "one"),
+        POPRT_E_NOT_FOUND);
+    ck_assert_str_eq(prt_error_last()->subject, "inptu");
+    ck_assert_str_eq(prt_error_last()->message,
+        "there is no one of this name; nearest: input, input-dir, seed");
+    ck_assert_int_eq(prt_fail_nearest("inptu", NULL, 0, "there is none"), POPRT_E_NOT_FOUND);
+    ck_assert_str_eq(prt_error_last()->message, "there is none");
+}
+END_TEST
+
 PRT_TEST_MAIN("base/nearest", the_nearest_come_first, lists_that_do_not_fit_are_cut,
-    long_words_are_compared_by_their_start)
+    long_words_are_compared_by_their_start, errors_name_the_nearest)

@@ -221,7 +221,28 @@ START_TEST(types_without_numbers_do_nothing)
 }
 END_TEST
 
+START_TEST(arrays_are_converted)
+{
+    const float reals[] = { 1.5f, -2.75f, 70000.0f };
+    const int64_t integers[] = { INT64_MAX, -3, 7 };
+    uint16_t half[3];
+    int64_t copies[3];
+    double doubles[3];
+    prt_convert(PRT_DTYPE_f32, reals, PRT_DTYPE_f16, half, 3);
+    ck_assert_uint_eq(half[0], 0x3e00);
+    ck_assert_uint_eq(half[1], 0xc180);
+    ck_assert_uint_eq(half[2], 0x7c00);
+    prt_convert(PRT_DTYPE_f16, half, PRT_DTYPE_f64, doubles, 2);
+    ck_assert(same_value(doubles[0], 1.5) && same_value(doubles[1], -2.75));
+    prt_convert(PRT_DTYPE_i64, integers, PRT_DTYPE_i64, copies, 3);
+    ck_assert_mem_eq(copies, integers, sizeof(integers));
+    prt_convert(PRT_DTYPE_i64, integers + 1, PRT_DTYPE_f64, doubles, 2);
+    ck_assert(same_value(doubles[0], -3) && same_value(doubles[1], 7));
+    prt_convert(PRT_DTYPE_f32, NULL, PRT_DTYPE_f32, NULL, 0);
+}
+END_TEST
+
 PRT_TEST_MAIN("num/element", integers_wrap_and_come_back, packing_is_low_bits_first,
     bools_are_zero_or_one, floats_to_integers_truncate_then_wrap, floats_round_trip,
     saturation_is_optional, complex_numbers_load_as_their_real_part, integers_to_floats_round_once,
-    types_without_numbers_do_nothing)
+    types_without_numbers_do_nothing, arrays_are_converted)
