@@ -9,6 +9,7 @@
 
 /* One compilation. */
 typedef struct trainer {
+    const poprt_env *env;
     prt_training training;
     prt_compile_flow flow;
     prt_arena *arena;
@@ -107,6 +108,36 @@ static poprt_status choose_anchors(trainer *t, const prt_module *module)
     return POPRT_OK;
 }
 
+/* Appends a reason and the names for which it holds. */
+static size_t put_names(char *text, size_t size, size_t at, const char *reason, size_t n,
+    const prt_str *names)
+{
+    enum { MOST_NAMES = 20 };
+    const size_t shown = n < MOST_NAMES ? n : MOST_NAMES;
+    for (size_t i = 0; i < shown && at < size; i++)
+        at += (size_t)snprintf(text + at, size - at, "%s%.*s", i == 0 ? reason : ", ",
+            PRT_STR_ARG(names[i]));
+    if (shown < n && at < size)
+        at += (size_t)snprintf(text + at, size - at, " and %zu more", n - shown);
+    return at;
+}
+
+/* Tells the log in one warning what training leaves as it is. */
+static void warn_unchanged(const poprt_env *env, const prt_training_unchanged *u)
+{
+    char text[4096] = "training does not change ";
+    const size_t first = strlen(text);
+    size_t at = put_names(text, sizeof(text), first,
+        "weights on which the loss does not depend: ", u->weights.count, u->weights.data);
+    at = put_names(text, sizeof(text), at,
+        at == first
+            ? "tensors of BatchNormalization that are not initializers of the main graph: "
+            : "; and tensors of BatchNormalization that are not initializers of the main graph: ",
+        u->norms.count, u->norms.data);
+    if (at != first)
+        prt_env_log(env, POPRT_LOG_WARNING, text);
+}
+
 static poprt_status edit(void *user, prt_module *module, prt_arena *arena)
 {
     trainer *t = user;
@@ -116,6 +147,7 @@ static poprt_status edit(void *user, prt_module *module, prt_arena *arena)
     t->training.n_anchors = t->flow.n_anchors;
     t->training.anchors = t->flow.anchor_names;
     PRT_TRY(prt_fail_at_stage(prt_training_build(module, &t->training, &result), "train"));
+    warn_unchanged(t->env, &result.unchanged);
     t->flow.scaling.counts = result.counts;
     t->flow.scaling.factor = result.factor;
     PRT_TRY(prt_flow_set_outputs(&t->flow, module, arena));
@@ -178,7 +210,7 @@ poprt_status poprt_compile_training(const poprt_model *model, const poprt_traini
     if (copy.frozen_count != 0 && copy.weights != NULL)
         return prt_fail(POPRT_E_ARG, "training",
             "weights and frozen are both set; one of them may be");
-    trainer t = { .arena = NULL };
+    trainer t = { .env = model->env };
     PRT_TRY(prt_arena_create(&model->env->allocator, 0, &t.arena));
     const poprt_status status = compile(&t, model, &copy, config, out);
     prt_arena_release(t.arena);

@@ -7,15 +7,35 @@
 #include "ir/build.h"
 #include "train/graph.h"
 
+/* Lists a tensor that training does not change, unless it has no name. */
+static poprt_status list(prt_training_unchanged *u, const prt_value *v)
+{
+    for (size_t i = 0; i < u->norms.count; i++)
+        if (prt_str_equal(u->norms.data[i], v->name))
+            return POPRT_OK;
+    return v->name.size == 0 || PRT_VEC_PUSH(u->arena, &u->norms, v->name) ? POPRT_OK
+                                                                           : POPRT_E_NOMEM;
+}
+
+/* Lists the scale or the bias of a normalization that cannot be trained. */
+static poprt_status list_constant(prt_training_unchanged *u, const prt_value *v)
+{
+    return v != NULL && prt_value_is_constant(v) && v->initializer == PRT_INITIALIZER_none
+        ? list(u, v)
+        : POPRT_OK;
+}
+
 /* Makes the initial statistics of a normalization a variable and assigns their new value. */
-static poprt_status update_statistic(prt_value *old, prt_value *now)
+static poprt_status update_statistic(prt_training_unchanged *u, prt_value *old, prt_value *now)
 {
     prt_module *m = now->graph->module;
-    if (old == NULL || old->graph != m->main || now->graph != m->main)
+    if (old == NULL)
         return POPRT_OK;
+    if (old->graph != m->main || now->graph != m->main)
+        return prt_value_is_constant(old) ? list(u, old) : POPRT_OK;
     if (old->variable == NULL) {
         if (!prt_value_is_constant(old) || old->initializer == PRT_INITIALIZER_none)
-            return POPRT_OK;
+            return list_constant(u, old);
         if (prt_value_make_variable(old, PRT_VARIABLE_statistic) == NULL)
             return POPRT_E_NOMEM;
     } else if (old->variable->role == PRT_VARIABLE_statistic) {
@@ -28,15 +48,17 @@ static poprt_status update_statistic(prt_value *old, prt_value *now)
 }
 
 /* Replaces a normalization by one with all three outputs. */
-static poprt_status convert_batch_norm(prt_op *op)
+static poprt_status convert_batch_norm(prt_training_unchanged *u, prt_op *op)
 {
     const prt_batch_normalization_attrs *old = op->attrs;
     prt_build b = prt_build_before(op);
     prt_value *in[5];
     prt_batch_normalization_attrs a = *old;
+    PRT_TRY(list_constant(u, prt_op_input(op, 1)));
+    PRT_TRY(list_constant(u, prt_op_input(op, 2)));
     if (old->training_mode != 0 && op->n_out == 3) {
-        PRT_TRY(update_statistic(prt_op_input(op, 3), &op->out[1]));
-        return update_statistic(prt_op_input(op, 4), &op->out[2]);
+        PRT_TRY(update_statistic(u, prt_op_input(op, 3), &op->out[1]));
+        return update_statistic(u, prt_op_input(op, 4), &op->out[2]);
     }
     PRT_ATTR_SET(a, batch_normalization, training_mode, 1);
     for (uint32_t i = 0; i < 5; i++)
@@ -46,8 +68,8 @@ static poprt_status convert_batch_norm(prt_op *op)
     for (uint32_t i = 0; i < op->n_out; i++)
         prt_build_replace(&b, &op->out[i], &now->out[i]);
     PRT_TRY(prt_build_status(&b));
-    PRT_TRY(update_statistic(in[3], &now->out[1]));
-    return update_statistic(in[4], &now->out[2]);
+    PRT_TRY(update_statistic(u, in[3], &now->out[1]));
+    return update_statistic(u, in[4], &now->out[2]);
 }
 
 static poprt_status convert_dropout(prt_op *op)
@@ -83,14 +105,14 @@ static poprt_status convert_shaped_dropout(prt_op *op)
 }
 #endif
 
-static poprt_status convert_graph(prt_graph *graph)
+static poprt_status convert_graph(prt_training_unchanged *u, prt_graph *graph)
 {
     for (prt_op *op = graph->first, *next; op != NULL; op = next) {
         next = op->next;
         for (uint32_t i = 0; i < op->n_regions; i++)
-            PRT_TRY(convert_graph(op->regions[i]));
+            PRT_TRY(convert_graph(u, op->regions[i]));
         if (prt_op_is(op, PRT_OP_batch_normalization))
-            PRT_TRY(convert_batch_norm(op));
+            PRT_TRY(convert_batch_norm(u, op));
         else if (prt_op_is(op, PRT_OP_dropout))
             PRT_TRY(convert_dropout(op));
 #ifndef PRT_NO_GRAPHCORE
@@ -101,7 +123,7 @@ static poprt_status convert_graph(prt_graph *graph)
     return POPRT_OK;
 }
 
-poprt_status prt_training_form(prt_module *module)
+poprt_status prt_training_form(prt_module *module, prt_training_unchanged *unchanged)
 {
-    return convert_graph(module->main);
+    return convert_graph(unchanged, module->main);
 }

@@ -159,7 +159,7 @@ static poprt_status name_anchors(trainer *t, prt_build *b, const prt_gradients *
 }
 
 /* Drops the weights that got no gradient. */
-static poprt_status differentiate(trainer *t)
+static poprt_status differentiate(trainer *t, prt_training_unchanged *unchanged)
 {
     prt_build b = prt_build_at_end(t->m->main);
     prt_gradients all = { .arena = t->arena };
@@ -171,8 +171,11 @@ static poprt_status differentiate(trainer *t)
     PRT_TRY(prt_autodiff(&b, t->loss, dy, t->n, t->weights, 0, NULL, dxs, &all));
     PRT_TRY(name_anchors(t, &b, &all));
     for (uint32_t i = 0; i < t->n; i++) {
-        if (t->weights[i]->id >= all.count || all.of[t->weights[i]->id] == NULL)
+        if (t->weights[i]->id >= all.count || all.of[t->weights[i]->id] == NULL) {
+            if (!PRT_VEC_PUSH(unchanged->arena, &unchanged->weights, t->weights[i]->name))
+                return POPRT_E_NOMEM;
             continue;
+        }
         t->weights[n] = t->weights[i];
         t->gradients[n++] = dxs[i];
     }
@@ -448,16 +451,18 @@ static poprt_status make_plans(trainer *t)
 
 static poprt_status build(trainer *t, prt_training_result *out)
 {
+    out->unchanged = (prt_training_unchanged){ .arena = t->m->arena };
     if (!t->t->keep_form)
-        PRT_TRY(prt_training_form(t->m));
+        PRT_TRY(prt_training_form(t->m, &out->unchanged));
     PRT_TRY(find_loss(t));
     PRT_TRY(prt_training_check_names(t->m));
-    PRT_TRY(prt_training_weights(t->m, t->t, t->loss, t->arena, &t->weights, &t->n));
+    PRT_TRY(
+        prt_training_weights(t->m, t->t, t->loss, t->arena, &out->unchanged, &t->weights, &t->n));
     t->gradients = PRT_NEW_N(t->arena, prt_value *, t->n);
     if (t->gradients == NULL)
         return POPRT_E_NOMEM;
     PRT_TRY(make_variables(t));
-    PRT_TRY(differentiate(t));
+    PRT_TRY(differentiate(t, &out->unchanged));
     PRT_TRY(make_plans(t));
     PRT_TRY(add_counter(t));
     for (uint32_t i = 0; i < t->n; i++)

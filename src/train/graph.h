@@ -6,8 +6,8 @@
 #ifndef PRT_TRAIN_GRAPH_H
 #define PRT_TRAIN_GRAPH_H
 
-#include "train/optimizer.h"
 #include "ir/ir.h"
+#include "train/optimizer.h"
 
 /* Automatic loss scaling. */
 typedef struct prt_training_scaling {
@@ -34,10 +34,19 @@ typedef struct prt_training {
     const prt_str *anchors;
 } prt_training;
 
-/* The variables of automatic loss scaling, by index; UINT32_MAX without it. */
+/* Tensors that training does not change though their users may expect it. */
+typedef struct prt_training_unchanged {
+    prt_arena *arena;
+    PRT_VEC(prt_str) weights; /* chosen weights on which the loss does not depend */
+    PRT_VEC(prt_str)
+    norms; /* statistics, scales and biases of BatchNormalization that are
+            * Constant nodes, and statistics that are used in a subgraph */
+} prt_training_unchanged;
+
 typedef struct prt_training_result {
-    uint32_t counts, factor;
-    uint32_t n_weights; /* trained weights */
+    uint32_t counts, factor; /* variables of automatic loss scaling; UINT32_MAX without it */
+    uint32_t n_weights;      /* trained weights */
+    prt_training_unchanged unchanged; /* in the arena of the module */
 } prt_training_result;
 
 /*
@@ -54,11 +63,13 @@ typedef struct prt_training_result {
 poprt_status prt_training_build(prt_module *module, const prt_training *training,
     prt_training_result *out);
 
-/* form.c: gives the model its training form. */
-poprt_status prt_training_form(prt_module *module);
+/* form.c: gives the model its training form, and lists what stays as it is. */
+poprt_status prt_training_form(prt_module *module, prt_training_unchanged *unchanged);
 
-/* weights.c: the values to be trained, allocated in `arena`. */
+/* weights.c: the values to be trained, allocated in `arena`, and the chosen weights from which
+ * nothing leads to the loss. */
 poprt_status prt_training_weights(prt_module *module, const prt_training *training,
-    const prt_value *loss, prt_arena *arena, prt_value ***out, uint32_t *count);
+    const prt_value *loss, prt_arena *arena, prt_training_unchanged *unchanged, prt_value ***out,
+    uint32_t *count);
 
 #endif

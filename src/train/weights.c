@@ -2,6 +2,7 @@
 /* weights.c — which initializers of a model are trained; see graph.h. */
 #include "base/nearest.h"
 #include "train/graph.h"
+#include "train/state.h"
 
 static bool is_float_initializer(const prt_value *v)
 {
@@ -92,7 +93,7 @@ static bool is_chosen(const prt_training *t, const prt_map *listed, const prt_va
 }
 
 poprt_status prt_training_weights(prt_module *module, const prt_training *t, const prt_value *loss,
-    prt_arena *arena, prt_value ***out, uint32_t *count)
+    prt_arena *arena, prt_training_unchanged *unchanged, prt_value ***out, uint32_t *count)
 {
     const prt_graph *g = module->main;
     reach r = { .arena = arena, .graph = g };
@@ -113,8 +114,13 @@ poprt_status prt_training_weights(prt_module *module, const prt_training *t, con
                 g->constants.data[i]->initializer == PRT_INITIALIZER_input);
     for (size_t i = 0; i < g->constants.count; i++) {
         prt_value *v = g->constants.data[i];
-        if (is_float_initializer(v) && r.seen[v->id] && is_chosen(t, &listed, v, inputs_only))
+        if (!is_float_initializer(v) || !is_chosen(t, &listed, v, inputs_only))
+            continue;
+        if (r.seen[v->id])
             (*out)[(*count)++] = v;
+        else if (prt_training_reserved_prefix(v->name) == NULL &&
+            !PRT_VEC_PUSH(unchanged->arena, &unchanged->weights, v->name))
+            return POPRT_E_NOMEM;
     }
     return POPRT_OK;
 }
