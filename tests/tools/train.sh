@@ -116,6 +116,17 @@ there state.1
 tune 130 --every 4 --checkpoint state --resume --output again.onnx >out 2>err || fail "resume at end"
 cmp straight.onnx again.onnx || fail "a checkpoint of the last step has other weights"
 
+# The curve goes on where the checkpoint is, and a foreign file in its place is replaced.
+tune 20 --schedule constant --every 4 --curve whole.svg >out 2>err || fail "tune 20 with a curve"
+echo 'not a curve' >parts.svg
+tune 8 --schedule constant --every 4 --curve parts.svg --checkpoint drawn >out 2>err ||
+    fail "the first part of a curve"
+sed -i 's/^-->$/12 0.5 0.5\n-->/' parts.svg # a report behind the checkpoint
+tune 20 --schedule constant --every 4 --curve parts.svg --checkpoint drawn --resume >out 2>err ||
+    fail "the second part of a curve"
+[ "$(grep -c '^[0-9]* [0-9.]* nan$' parts.svg)" -eq 5 ] || fail "the curve has not 5 points"
+cmp whole.svg parts.svg || fail "a resumed run draws another curve"
+
 # Ctrl-C ends training after a step, with a checkpoint of this step.
 tune_here 100000 --every 5 --checkpoint stopped >out 2>err &
 process=$!

@@ -102,6 +102,18 @@ static void draw_losses(const drawing *d, size_t member, const char *name, const
             colour, RIGHT - 6, TOP + 16 * line, colour, name);
 }
 
+/* The first line of the comment with the points; each is a line of three numbers. */
+#define COMMENT "<!-- step, training loss, validation loss\n"
+
+static void write_points(const drawing *d)
+{
+    (void)fprintf(d->to, COMMENT);
+    for (size_t i = 0; i < d->count; i++)
+        (void)fprintf(d->to, "%lld %.17g %.17g\n", (long long)d->points[i].step, d->points[i].loss,
+            d->points[i].validation_loss);
+    (void)fprintf(d->to, "-->\n");
+}
+
 static void draw(drawing *d)
 {
     find_range(d);
@@ -111,6 +123,7 @@ static void draw(drawing *d)
         "<title>Loss over the steps of training</title>\n"
         "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
         WIDTH, HEIGHT, WIDTH, HEIGHT);
+    write_points(d);
     draw_axes(d);
     draw_losses(d, offsetof(prt_train_point, loss), "training loss", "#1f6fb4", 1);
     draw_losses(d, offsetof(prt_train_point, validation_loss), "validation loss", "#d9541e", 2);
@@ -132,5 +145,28 @@ poprt_status prt_train_curve_write(const prt_train_point *points, size_t count, 
     if (status == POPRT_OK)
         status = prt_tool_save(path, text, size);
     free(text);
+    return status;
+}
+
+poprt_status prt_train_curve_read(const char *path, int64_t last, prt_arena *arena,
+    prt_train_points *out)
+{
+    FILE *from = fopen(path, "r");
+    char line[256];
+    bool reads = false;
+    poprt_status status = POPRT_OK;
+    while (from != NULL && status == POPRT_OK && fgets(line, sizeof(line), from) != NULL) {
+        char *end = line;
+        const int64_t step = reads ? strtoll(line, &end, 10) : 0;
+        if (reads && end == line)
+            break;
+        const double loss = strtod(end, &end), validation = strtod(end, &end);
+        const prt_train_point point = { step, loss, validation };
+        if (reads && step <= last && !PRT_VEC_PUSH(arena, out, point))
+            status = POPRT_E_NOMEM;
+        reads = reads || strcmp(line, COMMENT) == 0;
+    }
+    if (from != NULL)
+        (void)fclose(from);
     return status;
 }

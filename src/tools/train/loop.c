@@ -35,7 +35,7 @@ typedef struct trainer {
     int64_t first; /* step that this process begins with */
     bool finished;
     prt_train_report report;
-    PRT_VEC(prt_train_point) points;
+    prt_train_points points;
 } trainer;
 
 /* ---- signals: a step is finished, then the checkpoint is written */
@@ -219,11 +219,12 @@ static poprt_status continue_from_checkpoint(trainer *t)
             (unsigned long long)s->seed, (unsigned long long)progress.seed);
     s->seed = progress.seed;
     t->first = (int64_t)progress.updates;
-    if (t->first <= s->steps)
-        return POPRT_OK;
-    return prt_fail(POPRT_E_ARG, s->checkpoint,
-        "the checkpoint has %lld steps, and training ends after %lld", (long long)t->first,
-        (long long)s->steps);
+    if (t->first > s->steps)
+        return prt_fail(POPRT_E_ARG, s->checkpoint,
+            "the checkpoint has %lld steps, and training ends after %lld", (long long)t->first,
+            (long long)s->steps);
+    return s->curve != NULL ? prt_train_curve_read(s->curve, t->first, t->tool->arena, &t->points)
+                            : POPRT_OK;
 }
 
 /* Sets the first step and the seed. */
