@@ -87,6 +87,28 @@ enum {
     POPRT_E_INTERNAL = 15    /* a broken invariant: please report it */
 };
 
+/* Categories of failures. */
+enum {
+    POPRT_ERROR_NONE = 0,
+    POPRT_ERROR_APPLICATION = 1,   /* the call, its data or the model are wrong: correct them */
+    POPRT_ERROR_RECOVERABLE = 2,   /* the call may succeed after the recovery action */
+    POPRT_ERROR_UNRECOVERABLE = 3, /* release the objects concerned, and make new ones */
+    POPRT_ERROR_OUT_OF_MEMORY = 4  /* free some memory, or raise the limit */
+};
+
+/*
+ * What a program does before it repeats a call that failed in a recoverable way. Names and values
+ * are those of PopTorch. Without devices each of them stands for poprt_session_recover, if the call
+ * was one of a session, and for a repetition otherwise.
+ */
+enum {
+    POPRT_RECOVERY_NONE = 0,
+    POPRT_RECOVERY_IPU_RESET = 1,
+    POPRT_RECOVERY_LINK_RESET = 2,
+    POPRT_RECOVERY_PARTITION_RESET = 3,
+    POPRT_RECOVERY_FULL_RESET = 4
+};
+
 /*
  * Detail of the last failure in the calling thread. The strings belong to the library, are never
  * NULL (empty if unknown) and stay valid until the next failing call of the thread.
@@ -98,6 +120,11 @@ typedef struct poprt_error {
     const char *file;    /* the file concerned */
     const char *subject; /* the node, tensor, option or key concerned */
     const char *message; /* one sentence; names the accepted values if that helps */
+    /* Place of the node in the program that made the model, such as "model.py:12, in forward":
+     * from poprt_builder_set_location, or from the node's metadata in ONNX. At most 255 bytes. */
+    const char *location;
+    int32_t category; /* POPRT_ERROR_*, of the status */
+    int32_t action;   /* POPRT_RECOVERY_*, of the status */
 } poprt_error;
 
 /*
@@ -171,6 +198,23 @@ POPRT_API const char *poprt_version(void);
 /* Returns the name of a status code, such as "POPRT_E_SHAPE", or "POPRT_E_?" for an unknown code.
  * Static storage. */
 POPRT_API const char *poprt_status_name(poprt_status status);
+
+/*
+ * Return the category (POPRT_ERROR_*) and the recovery action (POPRT_RECOVERY_*) of a status:
+ *
+ *     POPRT_E_NOMEM                        out of memory
+ *     POPRT_E_IO, _PLUGIN, _CANCELLED      recoverable, IPU_RESET
+ *     POPRT_E_DEVICE                       recoverable, PARTITION_RESET
+ *     POPRT_E_INTERNAL, unknown codes      unrecoverable
+ *     all others                           application
+ */
+POPRT_API int32_t poprt_status_category(poprt_status status);
+POPRT_API int32_t poprt_status_recovery(poprt_status status);
+
+/* Return the name of a category, such as "out of memory", and of an action, such as "IPU_RESET";
+ * "?" for unknown values. Static storage. */
+POPRT_API const char *poprt_error_category_name(int32_t category);
+POPRT_API const char *poprt_recovery_name(int32_t action);
 
 /*
  * Returns the detail of the calling thread's last failure. Never NULL. It is meaningful right after

@@ -147,6 +147,16 @@ POPRT_API poprt_status poprt_builder_push_name(poprt_builder *builder, const cha
  * one that begins with "__". An inner attribute hides an outer one of its name. */
 POPRT_API poprt_status poprt_builder_push(poprt_builder *builder, const poprt_attr *attr);
 
+/*
+ * States the place in the caller's program of the operators that follow: a file, a line (0:
+ * unknown) and a function (NULL: unknown). Errors that name such an operator, traces and reports
+ * name the place, and files of the model keep it as the doc string of the node, in the form of
+ * PyTorch: "model.c(12): forward". `file` NULL: later operators have no place. The place holds for
+ * all builders of the tree. Texts are cut at 127 bytes.
+ */
+POPRT_API poprt_status poprt_builder_set_location(poprt_builder *builder, const char *file,
+    uint32_t line, const char *function);
+
 /* Ends the latest poprt_builder_push or poprt_builder_push_name of this builder. */
 POPRT_API poprt_status poprt_builder_pop(poprt_builder *builder);
 

@@ -61,6 +61,8 @@ typedef struct poprt_step {
     const char *form;           /* algorithm of the operator; "" if it has only one */
     const char *node;           /* node of the model; "" if there is none */
     uint64_t start_ns, stop_ns; /* times of CLOCK_MONOTONIC */
+    /* Place of the node in the program that made the model, as in poprt_error; "": unknown. */
+    const char *location;
 } poprt_step;
 
 /* Called on the thread of the run, between two steps. Time spent here makes the run longer. */

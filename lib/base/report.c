@@ -11,6 +11,7 @@ void prt_report_add(prt_report *report, poprt_status status)
     if (first) {
         report->status = status;
         (void)snprintf(report->subject, sizeof(report->subject), "%s", e->subject);
+        (void)snprintf(report->location, sizeof(report->location), "%s", e->location);
     }
     const size_t left = sizeof(report->text) - report->at;
     const int n = snprintf(report->text + report->at, left, "%s%s%s%s", first ? "" : "\n",
@@ -28,7 +29,9 @@ poprt_status prt_report_end(const prt_report *report)
     if (report->count == 0)
         return POPRT_OK;
     if (report->count > report->shown)
-        return prt_fail_lines(report->status, report->subject, "%s\nand %u more", report->text,
+        (void)prt_fail_lines(report->status, report->subject, "%s\nand %u more", report->text,
             report->count - report->shown);
-    return prt_fail_lines(report->status, report->subject, "%s", report->text);
+    else
+        (void)prt_fail_lines(report->status, report->subject, "%s", report->text);
+    return prt_fail_at_location(report->status, report->location);
 }

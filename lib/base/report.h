@@ -11,6 +11,7 @@ typedef struct prt_report {
     uint32_t count, shown;
     size_t at;
     char subject[256];
+    char location[256]; /* of the first failure */
     char text[1800];
 } prt_report;
 

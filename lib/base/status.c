@@ -38,6 +38,7 @@ static poprt_status fail(poprt_status status, const char *subject, bool lines, c
     record.status = status;
     record.stage[0] = '\0';
     record.file[0] = '\0';
+    record.location[0] = '\0';
     memcpy(record.subject, name, sizeof(name));
     copy_text(record.message, sizeof(record.message), message, lines);
     return status;
@@ -87,6 +88,13 @@ poprt_status prt_fail_about(poprt_status status, const char *subject)
     return status;
 }
 
+poprt_status prt_fail_at_location(poprt_status status, const char *location)
+{
+    if (status != POPRT_OK && record.location[0] == '\0')
+        copy_text(record.location, sizeof(record.location), location, false);
+    return status;
+}
+
 const poprt_error *prt_error_last(void)
 {
     view = (poprt_error){ .struct_size = sizeof(poprt_error),
@@ -94,7 +102,10 @@ const poprt_error *prt_error_last(void)
         .stage = record.stage,
         .file = record.file,
         .subject = record.subject,
-        .message = record.message };
+        .message = record.message,
+        .location = record.location,
+        .category = prt_status_category(record.status),
+        .action = prt_status_recovery(record.status) };
     return &view;
 }
 
@@ -108,13 +119,35 @@ void prt_error_restore(const prt_error_copy *copy)
     record = *copy;
 }
 
+/* A row of status.def. */
+typedef struct row {
+    const char *name;
+    int32_t category, recovery;
+} row;
+
+static const row rows[] = {
+#define STATUS(id, category_, recovery_)                                                           \
+    [id] = { #id, POPRT_ERROR_##category_, POPRT_RECOVERY_##recovery_ },
+#include "base/status.def"
+};
+
+static const row *row_of(poprt_status status)
+{
+    static const row unknown = { "POPRT_E_?", POPRT_ERROR_UNRECOVERABLE, POPRT_RECOVERY_NONE };
+    return status >= 0 && (size_t)status < PRT_COUNT_OF(rows) ? &rows[status] : &unknown;
+}
+
 const char *prt_status_name(poprt_status status)
 {
-    static const char *const names[] = { "POPRT_OK", "POPRT_E_NOMEM", "POPRT_E_ARG",
-        "POPRT_E_STATE", "POPRT_E_PARSE", "POPRT_E_UNSUPPORTED", "POPRT_E_TYPE", "POPRT_E_SHAPE",
-        "POPRT_E_LIMIT", "POPRT_E_IO", "POPRT_E_VERSION", "POPRT_E_NOT_FOUND", "POPRT_E_DEVICE",
-        "POPRT_E_PLUGIN", "POPRT_E_CANCELLED", "POPRT_E_INTERNAL" };
-    if (status < 0 || (size_t)status >= PRT_COUNT_OF(names))
-        return "POPRT_E_?";
-    return names[status];
+    return row_of(status)->name;
+}
+
+int32_t prt_status_category(poprt_status status)
+{
+    return row_of(status)->category;
+}
+
+int32_t prt_status_recovery(poprt_status status)
+{
+    return row_of(status)->recovery;
 }

@@ -56,6 +56,8 @@ poprt_status prt_fail_nomem(size_t size);
 poprt_status prt_fail_at_stage(poprt_status status, const char *stage);
 poprt_status prt_fail_in_file(poprt_status status, const char *file);
 poprt_status prt_fail_about(poprt_status status, const char *subject);
+/* The same for the place of the subject in the user's program; "" and NULL: unknown. */
+poprt_status prt_fail_at_location(poprt_status status, const char *location);
 
 /* Returns this thread's record, as poprt_last_error does. */
 const poprt_error *prt_error_last(void);
@@ -67,11 +69,15 @@ typedef struct prt_error_copy {
     char stage[32];
     char file[256];
     char subject[256];
+    char location[256];
     char message[2048];
 } prt_error_copy;
 void prt_error_save(prt_error_copy *copy);
 void prt_error_restore(const prt_error_copy *copy);
 
 const char *prt_status_name(poprt_status status);
+/* Return the POPRT_ERROR_* and the POPRT_RECOVERY_* of a status. */
+int32_t prt_status_category(poprt_status status);
+int32_t prt_status_recovery(poprt_status status);
 
 #endif

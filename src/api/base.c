@@ -24,6 +24,30 @@ const char *poprt_status_name(poprt_status status)
     return prt_status_name(status);
 }
 
+int32_t poprt_status_category(poprt_status status)
+{
+    return prt_status_category(status);
+}
+
+int32_t poprt_status_recovery(poprt_status status)
+{
+    return prt_status_recovery(status);
+}
+
+const char *poprt_error_category_name(int32_t category)
+{
+    static const char *const names[] = { "none", "application", "recoverable", "unrecoverable",
+        "out of memory" };
+    return category >= 0 && (size_t)category < PRT_COUNT_OF(names) ? names[category] : "?";
+}
+
+const char *poprt_recovery_name(int32_t action)
+{
+    static const char *const names[] = { "NONE", "IPU_RESET", "LINK_RESET", "PARTITION_RESET",
+        "FULL_RESET" };
+    return action >= 0 && (size_t)action < PRT_COUNT_OF(names) ? names[action] : "?";
+}
+
 const poprt_error *poprt_last_error(void)
 {
     return prt_error_last();

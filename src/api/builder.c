@@ -258,6 +258,14 @@ poprt_status poprt_builder_push_name(poprt_builder *builder, const char *name)
     return prt_builder_leave(builder, prt_builder_push_name(builder, name));
 }
 
+poprt_status poprt_builder_set_location(poprt_builder *builder, const char *file, uint32_t line,
+    const char *function)
+{
+    PRT_REQUIRE(builder);
+    PRT_TRY(prt_builder_enter(builder));
+    return prt_builder_leave(builder, prt_builder_set_location(builder, file, line, function));
+}
+
 poprt_status poprt_builder_push(poprt_builder *builder, const poprt_attr *attr)
 {
     PRT_REQUIRE(builder);

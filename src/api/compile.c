@@ -14,6 +14,7 @@
 #include "compiler/tune.h"
 #include "cpu/cpu.h"
 #include "ir/interface.h"
+#include "ir/location.h"
 #include "pass/engine/trace.h"
 
 /* State of the optimisation of one compilation. */
@@ -230,7 +231,9 @@ static poprt_status compile_from(poprt_env *env, const prt_module *module,
     prt_program *program = NULL;
     PRT_TRY(prt_dot_checks_verify(config));
     PRT_TRY(prt_ir_clone_into(module, allocator, options.memory_limit, &copy));
-    poprt_status status = prt_dot_checks_draw(config, PRT_DOT_CHECK_Fwd0, copy);
+    poprt_status status = prt_module_note_locations(copy);
+    if (status == POPRT_OK)
+        status = prt_dot_checks_draw(config, PRT_DOT_CHECK_Fwd0, copy);
     if (status == POPRT_OK)
         status = set_dims(config, copy);
     if (status == POPRT_OK && prt_forms_are_any(&forms))

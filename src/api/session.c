@@ -298,7 +298,8 @@ static void report_step(void *user, uint32_t block, uint32_t index, uint64_t sta
         .form = prt_program_op_variant(params).data,
         .node = params->origin.data,
         .start_ns = start_ns,
-        .stop_ns = stop_ns };
+        .stop_ns = stop_ns,
+        .location = params->location.data };
     session->watch(session->watch_user, &step);
 }
 

@@ -50,6 +50,7 @@ typedef struct prt_built_node {
     uint32_t n_in, n_out;
     const poprt_id *in, *out; /* 0: absent */
     prt_built_attrs attrs;
+    prt_str doc;          /* doc string of a new node: its place */
     const prt_raw *extra; /* other fields of a NodeProto that was read */
     prt_bytes bytes;      /* the NodeProto */
 } prt_built_node;
@@ -87,6 +88,8 @@ typedef struct prt_root {
     prt_map names;                     /* ids of tensors by name */
     prt_map suffixes;                  /* number of the next name made from a name */
     PRT_VEC(prt_built_property) properties;
+    prt_str doc;        /* doc string of new nodes, see poprt_builder_set_location */
+    char location[256]; /* the same place, for errors */
     prt_opset *opsets;
     int64_t ir_version;   /* of the model that was read; 0: chosen by the opset */
     const prt_raw *extra; /* other fields of the ModelProto that was read */
@@ -184,6 +187,8 @@ poprt_status prt_builder_op(poprt_builder *b, const poprt_builder_op_info *op, p
 poprt_status prt_builder_push(poprt_builder *b, const poprt_attr *attr);
 poprt_status prt_builder_push_name(poprt_builder *b, const char *name);
 poprt_status prt_builder_pop(poprt_builder *b);
+poprt_status prt_builder_set_location(poprt_builder *b, const char *file, uint32_t line,
+    const char *function);
 poprt_status prt_builder_checkpoint(poprt_builder *b, uint32_t count, const poprt_id *ids,
     poprt_id *out);
 /* Checks the name, kind and contents of an attribute of the caller. */

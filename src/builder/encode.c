@@ -5,7 +5,7 @@
 #include "converter/onnx_write.h"
 
 /* Fields of ModelProto that the reader keeps without understanding them, and of their messages. */
-enum { PRODUCER_NAME = 2, PRODUCER_VERSION = 3, METADATA = 14 };
+enum { PRODUCER_NAME = 2, PRODUCER_VERSION = 3, METADATA = 14, NODE_DOC = 6 };
 
 /* Writes one message into the encoder of `w`. */
 typedef void (*put_fn)(prt_onnx_writer *w, const void *user);
@@ -234,6 +234,8 @@ static void put_node(prt_onnx_writer *w, const void *user)
             n->attrs.data[i].bytes.size);
     if (n->domain.size != 0)
         prt_encode_str(p, PRT_ONNX_Node_domain, n->domain);
+    if (n->doc.size != 0)
+        prt_encode_str(p, NODE_DOC, n->doc);
     for (const prt_raw *raw = n->extra; raw != NULL; raw = raw->next)
         prt_encode_raw(p, raw->bytes, raw->size);
 }

@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "ir/location.h"
+
 enum {
     MAX_OPERANDS = 1 << 16, /* inputs or outputs of an operator */
     MAX_ATTRS = 256,        /* attributes of an operator */
@@ -261,7 +263,8 @@ static poprt_status add_node(poprt_builder *b, const poprt_builder_op_info *op, 
     prt_built_node node = { .owner = b,
         .name = PRT_STR(""),
         .domain = prt_root_text(root, domain),
-        .op_type = prt_root_text(root, prt_str_of(op->op_type)) };
+        .op_type = prt_root_text(root, prt_str_of(op->op_type)),
+        .doc = root->doc };
     if (node.domain.data == NULL || node.op_type.data == NULL)
         return POPRT_E_NOMEM;
     PRT_TRY(add_inputs(b, op, &node));
@@ -287,7 +290,7 @@ poprt_status prt_builder_op(poprt_builder *b, const poprt_builder_op_info *op, p
     const prt_str domain = prt_domain_is_onnx(given) ? PRT_STR("") : given;
     if (domain.size == 0 && strcmp(op->op_type, "Constant") == 0)
         return prt_builder_constant_op(b, op, out);
-    return add_node(b, op, domain, out);
+    return prt_fail_at_location(add_node(b, op, domain, out), b->root->location);
 }
 
 poprt_status prt_builder_checkpoint(poprt_builder *b, uint32_t count, const poprt_id *ids,
@@ -308,7 +311,32 @@ poprt_status prt_builder_checkpoint(poprt_builder *b, uint32_t count, const popr
     return POPRT_OK;
 }
 
-/* ---- scopes */
+/* ---- scopes and places */
+
+poprt_status prt_builder_set_location(poprt_builder *b, const char *file, uint32_t line,
+    const char *function)
+{
+    enum { MOST = 127 }; /* bytes of a text; more are cut off: the beginning of a file's name */
+    prt_root *root = b->root;
+    char doc[2 * MOST + 32];
+    root->doc = PRT_STR("");
+    root->location[0] = '\0';
+    if (file == NULL)
+        return POPRT_OK;
+    if (function == NULL)
+        function = "";
+    const size_t size = strlen(file);
+    file += size > MOST ? size - MOST : 0;
+    (void)snprintf(doc, sizeof(doc), "%s(%u): %.*s", file, line, MOST, function);
+    for (char *p = doc; *p != '\0'; p++)
+        if ((unsigned char)*p < 0x20)
+            *p = ' ';
+    root->doc = prt_root_text(root, prt_str_of(doc));
+    if (root->doc.data == NULL)
+        return POPRT_E_NOMEM;
+    prt_location_of_doc(root->doc, root->location);
+    return POPRT_OK;
+}
 
 static poprt_status add_scope(poprt_builder *b, const prt_built_scope *scope)
 {

@@ -7,6 +7,7 @@
 
 #include "compiler/draft.h"
 #include "ir/extra.h"
+#include "ir/location.h"
 #include "ir/merge_models.h"
 #include "poprt/base.h"
 
@@ -293,8 +294,10 @@ static poprt_status emit_step(emitter *e, const prt_draft_step *s, prt_step *ste
     p->def = op->def;
     p->n_regions = op->n_regions;
     p->regions = prt_arena_copy(arena, s->regions, op->n_regions * sizeof(uint32_t));
+    char location[PRT_LOCATION_SIZE];
+    prt_op_location(op, location);
     if (p->regions == NULL || !copy_str(e, prt_str_of(prt_op_label(op)), &p->origin) ||
-        !copy_str(e, op->merged, &p->merged))
+        !copy_str(e, op->merged, &p->merged) || !copy_str(e, prt_str_of(location), &p->location))
         return POPRT_E_NOMEM;
     if (s->lowered != NULL)
         PRT_TRY(emit_lowered(e, s->lowered, &p->lowered));

@@ -348,6 +348,43 @@ poprt_status prt_op_copy_notes(prt_op *to, const prt_op *from)
     return POPRT_OK;
 }
 
+/* Reads key and value of an entry of metadata_props, in field `number`. Returns false for an entry
+ * without a key. */
+static bool read_entry(const prt_raw *raw, uint32_t number, prt_str *key, prt_str *value)
+{
+    prt_str whole = whole_of(raw);
+    field f;
+    *key = (prt_str){ NULL, 0 };
+    *value = PRT_STR("");
+    if (raw->field != number || !get_field(&whole, &f) || f.wire != WIRE_BYTES)
+        return false;
+    for (prt_str at = f.text; get_field(&at, &f);) {
+        if (f.number == NAME && f.wire == WIRE_BYTES)
+            *key = f.text;
+        else if (f.number == VALUE && f.wire == WIRE_BYTES)
+            *value = f.text;
+    }
+    return key->size != 0;
+}
+
+void prt_op_notes(const prt_op *op, prt_str *stack, prt_str *doc, prt_str *scope)
+{
+    enum { NODE_DOC = 6, NODE_METADATA = 9 };
+    *stack = *doc = *scope = PRT_STR("");
+    for (const prt_raw *raw = op->extra; raw != NULL; raw = raw->next) {
+        prt_str key, value, whole = whole_of(raw);
+        field f;
+        if (raw->field == NODE_DOC && get_field(&whole, &f) && f.wire == WIRE_BYTES)
+            *doc = f.text;
+        if (!read_entry(raw, NODE_METADATA, &key, &value))
+            continue;
+        if (prt_str_is(key, "pkg.torch.onnx.stack_trace"))
+            *stack = value;
+        else if (prt_str_is(key, "namespace"))
+            *scope = value;
+    }
+}
+
 /* ---- inputs of the model */
 
 bool prt_graph_unlist_constants(prt_graph *graph)
@@ -388,29 +425,11 @@ bool prt_module_metadata(const prt_module *module, const char *key, prt_str *out
     return true;
 }
 
-/* Reads key and value of an entry. Returns false for an entry without a key. */
-static bool read_metadata(const prt_raw *raw, prt_str *key, prt_str *value)
-{
-    prt_str whole = whole_of(raw);
-    field f;
-    *key = (prt_str){ NULL, 0 };
-    *value = PRT_STR("");
-    if (raw->field != MODEL_METADATA || !get_field(&whole, &f) || f.wire != WIRE_BYTES)
-        return false;
-    for (prt_str at = f.text; get_field(&at, &f);) {
-        if (f.number == NAME && f.wire == WIRE_BYTES)
-            *key = f.text;
-        else if (f.number == VALUE && f.wire == WIRE_BYTES)
-            *value = f.text;
-    }
-    return key->size != 0;
-}
-
 bool prt_module_next_metadata(const prt_module *module, const prt_raw **at, prt_str *key,
     prt_str *value)
 {
     for (*at = *at != NULL ? (*at)->next : module->extra; *at != NULL; *at = (*at)->next)
-        if (read_metadata(*at, key, value))
+        if (read_entry(*at, MODEL_METADATA, key, value))
             return true;
     return false;
 }

@@ -33,6 +33,10 @@ poprt_status prt_op_copy_marks(prt_op *to, const prt_op *from);
  * If `to` has any such field, it keeps its own. */
 poprt_status prt_op_copy_notes(prt_op *to, const prt_op *from);
 
+/* Returns the notes that tell where a node comes from (location.h): the entries of metadata_props
+ * "pkg.torch.onnx.stack_trace" and "namespace", and the doc string. Absent ones are "". */
+void prt_op_notes(const prt_op *op, prt_str *stack, prt_str *doc, prt_str *scope);
+
 /* Removes the constants of the main graph from the model's list of inputs. Returns whether the list
  * contained any. */
 bool prt_graph_unlist_constants(prt_graph *graph);

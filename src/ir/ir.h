@@ -181,6 +181,7 @@ struct prt_module {
     PRT_VEC(prt_ir_variable *) variables;
     prt_map variable_names;        /* the variables by name */
     PRT_VEC(prt_ir_entry) entries; /* at most one of each kind */
+    const prt_map *locations;      /* label of a node → its place (location.h); NULL: not noted */
     bool describes_values;         /* written with the types of all values that nodes produce */
 };
 

@@ -4,12 +4,17 @@
 
 #include <stdio.h>
 
+#include "ir/location.h"
+
 static poprt_status fail_at(const prt_op *op, poprt_status status, const char *text)
 {
     const prt_str domain = op->domain.size != 0 ? op->domain : PRT_STR("ai.onnx");
     const long long opset = (long long)prt_module_opset(op->graph->module, op->domain);
-    return prt_fail(status, prt_op_label(op), "%s (%.*s, opset %lld)", text, PRT_STR_ARG(domain),
-        opset);
+    char place[PRT_LOCATION_SIZE];
+    prt_op_location(op, place);
+    (void)prt_fail(status, prt_op_label(op), "%s (%.*s, opset %lld%s%s)", text, PRT_STR_ARG(domain),
+        opset, place[0] != '\0' ? "; " : "", place);
+    return prt_fail_at_location(status, place);
 }
 
 void prt_ir_report_failure(prt_report *report, const prt_op *op, poprt_status status)

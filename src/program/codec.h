@@ -11,8 +11,8 @@
 /* Versions of the format. 2 adds views and parts (prt_space) and the eliminated nodes; 3 the
  * plug-in of each operator outside the table; 4 kernels of plug-ins and the number of fused models;
  * 5 columns (prt_space); 6 the facts of the model's file (facts.h); 7 variables, entries and data
- * flow. All versions are read. A program is written in the lowest version, from 2 on, that can
- * express it. */
+ * flow; 8 places of nodes. All versions are read. A program is written in the lowest version, from
+ * 2 on, that can express it. */
 enum {
     PRT_CODEC_OLDEST = 1,
     PRT_CODEC_PLAIN = 2,
@@ -22,7 +22,8 @@ enum {
     PRT_CODEC_COLUMNS = 5,
     PRT_CODEC_FACTS = 6,
     PRT_CODEC_VARIABLES = 7,
-    PRT_CODEC_VERSION = 7
+    PRT_CODEC_LOCATIONS = 8,
+    PRT_CODEC_VERSION = 8
 };
 
 /* Encodes a program. The payload is allocated in `arena`. */

@@ -113,6 +113,7 @@ static void get_params(prt_source *s, prt_eval_params *p)
     const prt_str domain = prt_get_str(s), name = prt_get_str(s);
     p->origin = prt_get_str(s);
     p->merged = s->version >= 2 ? prt_get_str(s) : PRT_STR("");
+    p->location = PRT_STR("");
     const prt_str plugin = s->version >= 3 ? prt_get_str(s) : PRT_STR("");
     if (s->status != POPRT_OK)
         return;
@@ -379,6 +380,9 @@ poprt_status prt_program_decode(prt_program *program, const void *bytes, size_t 
         get_variables(&s);
         get_flow(&s);
     }
+    for (uint32_t i = 0;
+         s.version >= PRT_CODEC_LOCATIONS && s.status == POPRT_OK && i < program->n_params; i++)
+        program->params[i].location = prt_get_str(&s);
     if (s.status == POPRT_OK && s.at != s.end)
         prt_source_fail_damaged(&s, "bytes are left over");
     return s.status;

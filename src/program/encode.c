@@ -225,10 +225,20 @@ static bool has_variables(const prt_program *p)
     return p->n_variables != 0 || p->n_entries != 0 || p->has_flow;
 }
 
+static bool has_locations(const prt_program *p)
+{
+    for (uint32_t i = 0; i < p->n_params; i++)
+        if (p->params[i].location.size != 0)
+            return true;
+    return false;
+}
+
 #ifdef PRT_NO_COMPILER
 /* Returns the version for a program that was read without plug-ins. */
 static uint32_t version_for(const prt_program *program)
 {
+    if (has_locations(program))
+        return PRT_CODEC_LOCATIONS;
     if (has_variables(program))
         return PRT_CODEC_VARIABLES;
     if (has_facts(&program->facts))
@@ -248,6 +258,8 @@ static void put_plugin(sink *s, const prt_op_def *def)
 static uint32_t version_for(const prt_program *program)
 {
     uint32_t version = program->n_graphs != 0 ? PRT_CODEC_FUSED : PRT_CODEC_PLAIN;
+    if (has_locations(program))
+        return PRT_CODEC_LOCATIONS;
     if (has_variables(program))
         return PRT_CODEC_VARIABLES;
     if (has_facts(&program->facts))
@@ -414,6 +426,8 @@ poprt_status prt_program_encode(const prt_program *program, prt_arena *arena, co
         put_variables(&s, program);
         put_flow(&s, program);
     }
+    for (uint32_t i = 0; version >= PRT_CODEC_LOCATIONS && i < program->n_params; i++)
+        put_str(&s, program->params[i].location);
     if (s.failed)
         return POPRT_E_NOMEM;
     *bytes = s.data;

@@ -94,8 +94,9 @@ const char *prt_kernel_name(uint32_t kernel);
 typedef struct prt_eval_params {
     const struct prt_op_def *def;
     const void *attrs;
-    prt_str origin; /* name of the node in the model */
-    prt_str merged; /* names of other nodes that were merged into it, separated by '+' */
+    prt_str origin;   /* name of the node in the model */
+    prt_str merged;   /* names of other nodes that were merged into it, separated by '+' */
+    prt_str location; /* place of the node in the program that made the model; "": unknown */
     uint32_t n_regions;
     const uint32_t *regions;    /* blocks, in the order of the operator's regions */
     const prt_lowered *lowered; /* of a `plugin` step; NULL otherwise */

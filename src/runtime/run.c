@@ -471,7 +471,8 @@ static poprt_status watch_step(prt_frame *f, prt_frame_step *step, uint32_t inde
 /* Adds the name of the step's node to a failure without a node. */
 static poprt_status name_step(const prt_frame_step *step, poprt_status status)
 {
-    return prt_fail_about(status, step->params->origin.data);
+    (void)prt_fail_about(status, step->params->origin.data);
+    return prt_fail_at_location(status, step->params->location.data);
 }
 
 poprt_status prt_frame_run(prt_frame *f)
