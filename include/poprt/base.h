@@ -10,8 +10,9 @@
  *  - The caller owns each object that a `*_create`, `*_load_*` or `*_clone` function returns, and
  *    releases it with `*_release`, which accepts NULL.
  *  - Strings are UTF-8 and end in a zero byte.
- *  - The library never ends the process, prints, or touches signals, locale, environment or
- *    working directory.
+ *  - The library never ends the process, or touches signals, locale, environment or working
+ *    directory. It prints nothing, unless the caller sends log lines to standard output or standard
+ *    error (poprt_env_set_log_destination).
  *
  * Threads
  *  - Any number of threads may use an environment or an executable at the same time (but see

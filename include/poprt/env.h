@@ -37,15 +37,18 @@ typedef struct poprt_parallel {
     uint32_t width; /* threads that may take part, the caller included; at least 1 */
 } poprt_parallel;
 
-/* Severities of log lines. A line is passed on if its level is at most `log_level`. */
+/* Severities of log lines. A line is passed on if its level is at most that of its module. */
 enum {
+    POPRT_LOG_OFF = -2,      /* as a level of a module: no lines but POPRT_LOG_OUTPUT */
+    POPRT_LOG_CRITICAL = -1, /* the object concerned cannot be used any more */
     /* Text that the caller asked for, such as the output of a printing pass. It is always passed
      * on. */
     POPRT_LOG_OUTPUT = 0,
-    POPRT_LOG_ERROR = 1,
+    POPRT_LOG_ERROR = 1, /* a failure that no call returns */
     POPRT_LOG_WARNING = 2,
     POPRT_LOG_INFO = 3,
-    POPRT_LOG_DEBUG = 4
+    POPRT_LOG_DEBUG = 4, /* figures of each call: nodes, bytes, times */
+    POPRT_LOG_TRACE = 5  /* the beginning of each call, and its stages */
 };
 
 /* Receives one log line, without a line break. Called from any thread. */
@@ -76,7 +79,7 @@ typedef struct poprt_env_options {
     uint32_t spin_us;
     poprt_log_fn log; /* NULL: no log lines */
     void *log_user;
-    int32_t log_level;          /* 0: POPRT_LOG_WARNING */
+    int32_t log_level;          /* of every module, POPRT_LOG_*; 0: POPRT_LOG_WARNING */
     uint32_t reserved;          /* 0 */
     poprt_progress_fn progress; /* NULL: no reports */
     void *progress_user;
@@ -120,6 +123,53 @@ struct poprt_plugin;
  */
 POPRT_API poprt_status poprt_env_load_plugin(poprt_env *env, const char *path);
 POPRT_API poprt_status poprt_env_add_plugin(poprt_env *env, const struct poprt_plugin *plugin);
+
+/* ---- log lines
+ *
+ * Each line belongs to a module of the library:
+ *
+ *     model     reading and writing models      cache    stored executables
+ *     builder   making models                   session  sessions and their runs
+ *     pass      passes of a conversion          op       lines of printing operators
+ *     compile   compiling                       plugin   lines of plug-ins
+ *
+ * Levels and receivers may be changed at any time, from any thread. A line that another thread is
+ * writing may still go to the earlier receiver.
+ */
+
+/* Returns the number of modules, and the name of one of them; NULL past the end. */
+POPRT_API size_t poprt_log_module_count(void);
+POPRT_API const char *poprt_log_module_name(size_t index);
+
+/* Returns the name of a level: "off", "critical", "output", "error", "warning", "info", "debug",
+ * "trace"; "?" for an unknown level. */
+POPRT_API const char *poprt_log_level_name(int32_t level);
+
+/* Finds the level of a name, in any case; "err" and "warn" are accepted too. "output" is not, since
+ * it is not a level of a module. Fails with POPRT_E_NOT_FOUND. */
+POPRT_API poprt_status poprt_log_level_of(const char *name, int32_t *out);
+
+/* Sets the level of a module; `module` NULL: of all modules. Fails with POPRT_E_NOT_FOUND if there
+ * is no such module, and with POPRT_E_ARG if `level` is POPRT_LOG_OUTPUT or no level. */
+POPRT_API poprt_status poprt_env_set_log_level(poprt_env *env, const char *module, int32_t level);
+POPRT_API poprt_status poprt_env_get_log_level(const poprt_env *env, const char *module,
+    int32_t *out);
+
+/* Receives one log line and the name of its module, without a line break. Called from any
+ * thread. */
+typedef void (*poprt_log_line_fn)(void *user, int32_t level, const char *module, const char *text);
+
+/* Sets the function that receives the lines from now on, in place of `log` of the options; NULL: no
+ * function. */
+POPRT_API poprt_status poprt_env_set_log_callback(poprt_env *env, poprt_log_line_fn fn, void *user);
+
+/*
+ * Also writes the lines to `destination`: "stdout", "stderr", or a file, at whose end they are
+ * added. NULL ends this. A line is "2026-11-27T16:20:01.123Z info session: text", with the time in
+ * UTC, and is written at once. A line that cannot be written is lost. If the file cannot be opened,
+ * the call fails with POPRT_E_IO, and the earlier destination stays.
+ */
+POPRT_API poprt_status poprt_env_set_log_destination(poprt_env *env, const char *destination);
 
 /* Returns the number of threads that may take part in one piece of work, the caller included. */
 POPRT_API uint32_t poprt_env_width(const poprt_env *env);

@@ -435,5 +435,8 @@ poprt_status poprt_builder_finish(poprt_builder *builder, poprt_model **out)
     prt_budget_release(budget);
     if (status == POPRT_OK)
         status = prt_model_wrap(env, module, env->memory_limit, out);
+    if (status == POPRT_OK)
+        prt_env_logf(env, PRT_LOG_builder, POPRT_LOG_DEBUG, "made a model of %zu nodes",
+            (size_t)builder->root->nodes.count);
     return prt_builder_leave(builder, status);
 }

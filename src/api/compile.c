@@ -38,7 +38,8 @@ static bool is_cancelled(void *user)
 
 static void log_tuning(void *user, bool warning, const char *text)
 {
-    prt_env_log(((const optimizer *)user)->env, warning ? POPRT_LOG_WARNING : POPRT_LOG_INFO, text);
+    prt_env_log(((const optimizer *)user)->env, PRT_LOG_compile,
+        warning ? POPRT_LOG_WARNING : POPRT_LOG_INFO, text);
 }
 
 /* Creates the tuner, which times candidate algorithms, unless the option "tune" is off. */
@@ -78,6 +79,9 @@ static void pass_done(void *user, const prt_pass_event *event)
 {
     optimizer *o = user;
     o->done++;
+    prt_env_logf(o->env, PRT_LOG_pass, event->changed ? POPRT_LOG_DEBUG : POPRT_LOG_TRACE,
+        "%s: %u nodes, now %u, %.3f ms", event->pass, event->ops_before, event->ops_after,
+        event->ms);
     if (event->changed)
         prt_trace_look(&o->trace, event->pass);
 }
@@ -297,7 +301,8 @@ poprt_status prt_compile_module(poprt_env *env, const prt_module *module,
     const uint64_t start = prt_clock_ns();
     poprt_status status = compile(env, module, config, edit, &program);
     if (status == POPRT_OK)
-        prt_env_debug(env, "compiled %s: %u steps, %zu bytes of weights, %.3f ms", file,
+        prt_env_logf(env, PRT_LOG_compile, POPRT_LOG_DEBUG,
+            "compiled %s: %u steps, %zu bytes of weights, %.3f ms", file,
             program->blocks[0].n_steps, prt_program_weight_bytes(program),
             (double)(prt_clock_ns() - start) / 1e6);
     if (status == POPRT_OK)

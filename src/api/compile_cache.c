@@ -48,7 +48,7 @@ static void log_path(const poprt_env *env, int32_t level, const char *event, con
 {
     char text[4096 + 512];
     (void)snprintf(text, sizeof(text), "%s %s%s%s", event, path, why[0] != '\0' ? ": " : "", why);
-    prt_env_log(env, level, text);
+    prt_env_log(env, PRT_LOG_cache, level, text);
 }
 
 poprt_status prt_compile_cache_open(prt_compile_cache *cache, poprt_env *env,
@@ -64,7 +64,7 @@ poprt_status prt_compile_cache_open(prt_compile_cache *cache, poprt_env *env,
         return prt_fail(POPRT_E_ARG, "cache_path",
             "must name a folder for executables, because enable_engine_caching is set");
     if (env->plugins != NULL) {
-        prt_env_log(env, POPRT_LOG_INFO,
+        prt_env_log(env, PRT_LOG_cache, POPRT_LOG_INFO,
             "executables with plug-in operators are not stored in cache_path");
         return POPRT_OK;
     }

@@ -2,9 +2,6 @@
 /* env.c — poprt/env.h: the allocator, threads, log and progress of an environment. */
 #include "api/handles.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "cpu/cpu.h"
 
 enum { DEFAULT_SPIN_US = 50, MAX_SPIN_US = 1000000 };
@@ -24,7 +21,7 @@ static poprt_status check(const poprt_env_options *o)
             "needs the function run and a width of at least 1");
     if (o->spin_us > MAX_SPIN_US)
         return prt_fail(POPRT_E_ARG, "spin_us", "%u is above %d", o->spin_us, MAX_SPIN_US);
-    if (o->log_level < 0 || o->log_level > POPRT_LOG_DEBUG)
+    if (o->log_level < POPRT_LOG_OFF || o->log_level > POPRT_LOG_TRACE)
         return prt_fail(POPRT_E_ARG, "log_level", "%d is not a POPRT_LOG_ value", o->log_level);
     return POPRT_OK;
 }
@@ -58,14 +55,13 @@ static poprt_status create(const poprt_env_options *o, poprt_env **out)
         return POPRT_E_NOMEM;
     atomic_init(&env->refs, 1);
     env->allocator = allocator;
-    env->log = o->log;
-    env->log_user = o->log_user;
-    env->log_level = o->log_level != 0 ? o->log_level : POPRT_LOG_WARNING;
     env->progress = o->progress;
     env->progress_user = o->progress_user;
     env->memory_limit = o->memory_limit;
     env->features = prt_cpu_features();
-    const poprt_status status = set_threads(env, o);
+    poprt_status status = prt_log_create(&env->allocator, o, &env->log);
+    if (status == POPRT_OK)
+        status = set_threads(env, o);
     if (status != POPRT_OK) {
         poprt_env_release(env);
         return status;
@@ -101,6 +97,7 @@ void poprt_env_release(poprt_env *env)
     if (env->plugins != NULL)
         env->release_plugins(env->plugins);
     const prt_allocator allocator = env->allocator;
+    prt_log_release(&allocator, env->log);
     prt_mem_free(&allocator, env);
 }
 
@@ -109,27 +106,19 @@ uint32_t poprt_env_width(const poprt_env *env)
     return env != NULL ? env->par.width : 1;
 }
 
-void prt_env_log(const poprt_env *env, int32_t level, const char *text)
+/* Returns the module whose log has the lines on a stage. */
+static prt_log_module module_of(const char *stage)
 {
-    if (env->log != NULL && level <= env->log_level)
-        env->log(env->log_user, level, text);
-}
-
-void prt_env_debug(const poprt_env *env, const char *fmt, ...)
-{
-    char text[512];
-    va_list args;
-    if (!prt_env_debugs(env))
-        return;
-    va_start(args, fmt);
-    (void)vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
-    prt_env_log(env, POPRT_LOG_DEBUG, text);
+    return strcmp(stage, "read") == 0  ? PRT_LOG_model
+        : strcmp(stage, "passes") == 0 ? PRT_LOG_pass
+                                       : PRT_LOG_compile;
 }
 
 poprt_status prt_env_progress(const poprt_env *env, const char *stage, uint64_t done,
     uint64_t total)
 {
+    if (done == 0)
+        prt_env_logf(env, module_of(stage), POPRT_LOG_TRACE, "stage %s begins", stage);
     if (env->progress == NULL || env->progress(env->progress_user, stage, done, total) == 0)
         return POPRT_OK;
     return prt_fail(POPRT_E_CANCELLED, NULL, "stopped by the progress function");

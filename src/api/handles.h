@@ -19,15 +19,22 @@
 #include "program/program.h"
 #include "runtime/session.h"
 
+/* Modules of log lines: rows of log.def. */
+typedef enum prt_log_module {
+#define LOG_MODULE(name) PRT_LOG_##name,
+#include "api/log.def"
+    PRT_LOG_MODULES
+} prt_log_module;
+
+struct prt_log;
+
 struct poprt_env {
     _Atomic uint32_t refs;
     prt_allocator allocator;
     poprt_parallel host; /* executor of the host; run NULL: none */
     prt_pool *pool;      /* NULL: the host's executor, or the caller alone */
     prt_par par;
-    poprt_log_fn log;
-    void *log_user;
-    int32_t log_level;
+    struct prt_log *log;
     poprt_progress_fn progress;
     void *progress_user;
     size_t memory_limit;
@@ -48,14 +55,18 @@ static inline void prt_env_freeze(poprt_env *env)
 
 /* Returns `env` with one more reference, or a new environment with defaults if `env` is NULL. */
 poprt_status prt_env_acquire(poprt_env *env, poprt_env **out);
-void prt_env_log(const poprt_env *env, int32_t level, const char *text);
-/* Tells whether lines of level DEBUG are logged. If not, callers skip costly work such as
- * timing. */
-static inline bool prt_env_debugs(const poprt_env *env)
-{
-    return env->log != NULL && env->log_level >= POPRT_LOG_DEBUG;
-}
-void prt_env_debug(const poprt_env *env, const char *fmt, ...) PRT_PRINTF(2, 3);
+/* log.c: creates and releases the receivers of log lines. */
+poprt_status prt_log_create(const prt_allocator *allocator, const poprt_env_options *options,
+    struct prt_log **out);
+void prt_log_release(const prt_allocator *allocator, struct prt_log *log);
+void prt_env_log(const poprt_env *env, prt_log_module module, int32_t level, const char *text);
+/* Logs a text of at most 1 KiB; the rest is cut off. Nothing is formatted if no receiver wants the
+ * line. */
+void prt_env_logf(const poprt_env *env, prt_log_module module, int32_t level, const char *fmt, ...)
+    PRT_PRINTF(4, 5);
+/* Tells whether lines of this module and level have a receiver. If not, callers skip costly work
+ * such as timing. */
+bool prt_env_logs(const poprt_env *env, prt_log_module module, int32_t level);
 /* Calls the progress callback. Fails with POPRT_E_CANCELLED if it requests a stop. */
 poprt_status prt_env_progress(const poprt_env *env, const char *stage, uint64_t done,
     uint64_t total);

@@ -101,7 +101,7 @@ static poprt_status check_imports(const poprt_env *env, const poprt_config *conf
             "operators are read as those of opset %lld",
             module->file.data, (long long)o->version, domain[0] != '\0' ? domain : "ai.onnx",
             (long long)newest, (long long)newest);
-        prt_env_log(env, POPRT_LOG_WARNING, text);
+        prt_env_log(env, PRT_LOG_model, POPRT_LOG_WARNING, text);
     }
     return POPRT_OK;
 }
@@ -149,9 +149,9 @@ static poprt_status load(poprt_env *env, const char *path, const void *bytes, si
     PRT_TRY(status);
     PRT_TRY(prt_model_wrap(env, module, limits.arena, out));
     status = check_imports(env, config, module);
-    prt_env_debug(env, "read %s: %u nodes, opset %lld, %.3f ms", path != NULL ? path : "bytes",
-        module->main->n_ops, (long long)prt_module_opset(module, PRT_STR("")),
-        (double)(prt_clock_ns() - start) / 1e6);
+    prt_env_logf(env, PRT_LOG_model, POPRT_LOG_DEBUG, "read %s: %u nodes, opset %lld, %.3f ms",
+        path != NULL ? path : "bytes", module->main->n_ops,
+        (long long)prt_module_opset(module, PRT_STR("")), (double)(prt_clock_ns() - start) / 1e6);
     if (status == POPRT_OK)
         status = prt_env_progress(env, "read", 1, 1);
     if (status != POPRT_OK)
@@ -328,7 +328,7 @@ static void warn_of_opset(const poprt_model *model, int64_t opset, const char *w
     (void)snprintf(text, sizeof(text),
         "the model is written for opset %lld instead of its own, %lld: %s", (long long)opset,
         (long long)prt_module_opset(model->module, PRT_STR("")), why);
-    prt_env_log(model->env, POPRT_LOG_WARNING, text);
+    prt_env_log(model->env, PRT_LOG_model, POPRT_LOG_WARNING, text);
 }
 
 /*

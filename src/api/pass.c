@@ -44,6 +44,8 @@ static void pass_done(void *user, const prt_pass_event *event)
 {
     poprt_pass_manager *manager = user;
     manager->done++;
+    prt_env_logf(manager->env, PRT_LOG_pass, POPRT_LOG_TRACE, "%s: %u nodes, now %u, %.3f ms",
+        event->pass, event->ops_before, event->ops_after, event->ms);
     if (manager->fn == NULL)
         return;
     const poprt_pass_event exported = { .struct_size = sizeof(exported),
@@ -67,12 +69,12 @@ static void pass_says(void *user, prt_pass_level level, const char *pass, const 
     const poprt_pass_manager *manager = user;
     char text[1024];
     if (level == PRT_PASS_PRINTS) {
-        prt_env_log(manager->env, POPRT_LOG_OUTPUT, message);
+        prt_env_log(manager->env, PRT_LOG_pass, POPRT_LOG_OUTPUT, message);
         return;
     }
     (void)snprintf(text, sizeof(text), "%s: %s%s%s", pass, subject != NULL ? subject : "",
         subject != NULL ? ": " : "", message);
-    prt_env_log(manager->env, severities[level], text);
+    prt_env_log(manager->env, PRT_LOG_pass, severities[level], text);
 }
 
 static bool pass_shown(void *user, const char *pass)

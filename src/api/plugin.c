@@ -8,7 +8,7 @@
 
 static void log_line(void *user, int32_t level, const char *text)
 {
-    prt_env_log(user, level, text);
+    prt_env_log(user, PRT_LOG_plugin, level, text);
 }
 
 /* Creates the tables with the first plug-in. Fails if the environment is frozen. */

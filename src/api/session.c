@@ -93,7 +93,7 @@ static poprt_status set_depths(const poprt_config *config, const prt_program *p,
 /* Writes a line of a printing operator to the environment's log. */
 static void log_printed_line(void *user, const char *line)
 {
-    prt_env_log(user, POPRT_LOG_INFO, line);
+    prt_env_log(user, PRT_LOG_op, POPRT_LOG_INFO, line);
 }
 
 /* Creates a session of an executable, or measures one if `out` is NULL. */
@@ -173,15 +173,20 @@ poprt_status poprt_session_create(poprt_executable *exec, const poprt_config *co
         poprt_session_release(session);
         return prt_fail_in_file(prt_fail_at_stage(status, "bind"), exec->file);
     }
+    prt_env_logf(env, PRT_LOG_session, POPRT_LOG_DEBUG, "created for %s: %zu bytes", exec->file,
+        poprt_session_memory(session));
     *out = session;
     return POPRT_OK;
 }
 
 static poprt_status run(poprt_session *session, poprt_stepio *io)
 {
-    const bool debugs = prt_env_debugs(session->env);
+    const bool debugs = prt_env_logs(session->env, PRT_LOG_session, POPRT_LOG_DEBUG);
     const uint64_t start = debugs ? prt_clock_ns() : 0;
     poprt_status status;
+    if (debugs)
+        prt_env_logf(session->env, PRT_LOG_session, POPRT_LOG_TRACE, "run of %s begins",
+            session->exec->file);
     if (session->exec->program->has_flow) {
         status = prt_stepio_run_flow(io, session);
     } else {
@@ -191,8 +196,8 @@ static poprt_status run(poprt_session *session, poprt_stepio *io)
         prt_stepio_end(io, status);
     }
     if (debugs)
-        prt_env_debug(session->env, "run of %s: %s, %.3f ms", session->exec->file,
-            prt_status_name(status), (double)(prt_clock_ns() - start) / 1e6);
+        prt_env_logf(session->env, PRT_LOG_session, POPRT_LOG_DEBUG, "run of %s: %s, %.3f ms",
+            session->exec->file, prt_status_name(status), (double)(prt_clock_ns() - start) / 1e6);
     return prt_fail_in_file(prt_fail_at_stage(status, "run"), session->exec->file);
 }
 
@@ -242,6 +247,10 @@ static void run_submission(void *user, const void *item)
     prt_unlock_session(session);
     if (s->done != NULL)
         s->done(s->user, status, status != POPRT_OK ? prt_error_last() : NULL);
+    else if (status != POPRT_OK)
+        prt_env_logf(session->env, PRT_LOG_session, POPRT_LOG_ERROR,
+            "a submitted run failed: %s: %s: %s", prt_status_name(status),
+            prt_error_last()->subject, prt_error_last()->message);
 }
 
 /* Returns the queue of the session. The first caller creates it. */

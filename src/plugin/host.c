@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "poprt/env.h"
+
 /* Blocks have no header, because the allocator knows their size. */
 static void *host_allocate(const poprt_host *host, size_t size)
 {
@@ -26,7 +28,8 @@ static poprt_status host_fail(poprt_status status, const char *subject, const ch
 static void host_log(const poprt_host *host, int32_t level, const char *text)
 {
     const prt_plugins *plugins = (const prt_plugins *)(const void *)host;
-    if (plugins->log != NULL && text != NULL && level >= 1 && level <= 4)
+    if (plugins->log != NULL && text != NULL && level != POPRT_LOG_OUTPUT &&
+        level >= POPRT_LOG_CRITICAL && level <= POPRT_LOG_TRACE)
         plugins->log(plugins->log_user, level, text);
 }
 
