@@ -75,6 +75,19 @@ typedef void (*poprt_step_fn)(void *user, const poprt_step *step);
  */
 POPRT_API poprt_status poprt_session_watch(poprt_session *session, poprt_step_fn fn, void *user);
 
+/*
+ * Makes the session fit for the next run after a run that failed, was cancelled or found no memory:
+ * weights, states and statistics are those of the last whole update, and the session is as after
+ * its creation in all other respects. It returns the memory that runs have added, and drops a
+ * request to cancel. Outputs of earlier runs that the
+ * session owns are no longer valid. Without a failure the call does the same.
+ *
+ * A failed run changes nothing that a later run reads, so that a program may also repeat a run
+ * without this call. Fails with POPRT_E_STATE while a run is in progress, and after a failure of
+ * the category POPRT_ERROR_UNRECOVERABLE: release the session.
+ */
+POPRT_API poprt_status poprt_session_recover(poprt_session *session);
+
 /* Returns the bytes that the session holds now: activations, scratch, copies of caller data,
  * weights that were written to it, and copies of weights that were not aligned for the kernels (its
  * sessions share these). All other weights belong to the executable. */

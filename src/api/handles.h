@@ -209,6 +209,7 @@ struct poprt_session {
     poprt_step_fn watch;
     void *watch_user;
     prt_tensor *synthetic;             /* by input: data in place of the caller's; NULL: off */
+    bool is_unusable;                  /* a run failed in a way that is POPRT_ERROR_UNRECOVERABLE */
     _Atomic uint32_t busy;             /* 1 while a run is in progress */
     _Atomic(struct prt_queue *) queue; /* created by the first submit */
 };

@@ -198,6 +198,12 @@ static poprt_status run(poprt_session *session, poprt_stepio *io)
     if (debugs)
         prt_env_logf(session->env, PRT_LOG_session, POPRT_LOG_DEBUG, "run of %s: %s, %.3f ms",
             session->exec->file, prt_status_name(status), (double)(prt_clock_ns() - start) / 1e6);
+    if (prt_status_category(status) == POPRT_ERROR_UNRECOVERABLE) {
+        session->is_unusable = true;
+        prt_env_logf(session->env, PRT_LOG_session, POPRT_LOG_CRITICAL,
+            "the session of %s cannot be used any more: %s", session->exec->file,
+            prt_error_last()->message);
+    }
     return prt_fail_in_file(prt_fail_at_stage(status, "run"), session->exec->file);
 }
 
@@ -286,6 +292,21 @@ poprt_status poprt_session_drain(poprt_session *session)
     PRT_REQUIRE(session);
     struct prt_queue *queue = queue_of(session);
     return queue != NULL ? prt_queue_drain(queue) : POPRT_OK;
+}
+
+poprt_status poprt_session_recover(poprt_session *session)
+{
+    PRT_REQUIRE(session);
+    PRT_TRY(prt_lock_session(session));
+    const poprt_status status = session->is_unusable
+        ? prt_fail(POPRT_E_STATE, NULL,
+              "the last failure cannot be recovered from: release the session and make a new one")
+        : prt_session_recover(session->session);
+    prt_unlock_session(session);
+    if (status == POPRT_OK)
+        prt_env_logf(session->env, PRT_LOG_session, POPRT_LOG_INFO, "recovered for %s: %zu bytes",
+            session->exec->file, poprt_session_memory(session));
+    return prt_fail_at_stage(status, "recover");
 }
 
 void poprt_session_cancel(poprt_session *session)

@@ -192,9 +192,8 @@ static poprt_status setup(prt_session *s, const prt_session_options *o)
     PRT_TRY(prt_cache_find(s));
     /* Without unbound symbols everything is planned now, otherwise with the first inputs. */
     for (uint32_t i = 0; i < p->n_inputs; i++)
-        if (is_open(s, p->inputs[i].type))
-            return POPRT_OK;
-    return prt_frames_resolve(s);
+        s->open = s->open || is_open(s, p->inputs[i].type);
+    return s->open ? POPRT_OK : prt_frames_resolve(s);
 }
 
 static poprt_status create(prt_program *program, const prt_session_options *options, bool measures,
@@ -549,9 +548,9 @@ static void touch_memory(prt_frame *f)
 poprt_status prt_session_run_once(prt_session *s, const prt_tensor *in, prt_tensor *out)
 {
     const prt_program *p = s->program;
-    poprt_status status = prt_session_apply_updates(s);
-    if (status == POPRT_OK)
-        status = bind_inputs(s, in, out);
+    /* Values that the last run wrote: if the first of them find no memory, all stay for later. */
+    PRT_TRY(prt_session_apply_updates(s));
+    poprt_status status = bind_inputs(s, in, out);
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_outputs; i++)
         status = place_result(s, i, in, &out[i]);
     prt_frame_place_parts(&s->frames[0]);

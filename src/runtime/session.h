@@ -78,6 +78,10 @@ poprt_status prt_session_run(prt_session *session, const prt_tensor *in, prt_ten
 /* Stops the run in progress soon with POPRT_E_CANCELLED. Any thread may call it. */
 void prt_session_cancel(prt_session *session);
 
+/* recover.c: returns the memory that runs have added, and makes the session as after its creation,
+ * with the variables and weights of the last whole update. */
+poprt_status prt_session_recover(prt_session *session);
+
 /* Reports every executed step of later runs to `fn`; NULL ends the reports. */
 void prt_session_watch(prt_session *session, prt_step_fn fn, void *user);
 

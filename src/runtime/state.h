@@ -54,6 +54,7 @@ struct prt_session {
     double *scalars;       /* by variable: a scalar's value without the factor of the loss scale */
     prt_map names;         /* of weights.c: variables and constants by name */
     bool has_names;        /* `names` is complete */
+    bool open;             /* an input binds a symbolic dim */
     bool resolved;         /* the frames are resolved for dim_values */
     bool weights_in_cache; /* see prt_eval */
     bool strassen, bf16x3; /* as in prt_eval */

@@ -269,6 +269,9 @@ START_TEST(failures_that_no_call_returns_are_lines)
     ck_assert_ok(poprt_session_drain(session));
     ck_assert_int_eq(h.lines, 1);
     ck_assert_ptr_nonnull(strstr(h.text, "error session: a submitted run failed: POPRT_E_IO"));
+    wanted = POPRT_E_INTERNAL;
+    ck_assert_int_eq(poprt_session_run(session, io), POPRT_E_INTERNAL);
+    ck_assert_ptr_nonnull(strstr(h.text, "critical session: the session of "));
     poprt_stepio_release(io);
     poprt_session_release(session);
     poprt_executable_release(exec);

@@ -70,6 +70,63 @@ START_TEST(runs_see_written_weights)
 }
 END_TEST
 
+static void *alloc_until(void *user, size_t size, size_t align)
+{
+    long *left = user;
+    if (*left == 0)
+        return NULL;
+    *left -= *left > 0;
+    return prt_mem_libc.alloc(NULL, size, align);
+}
+
+static void free_any(void *user, void *ptr)
+{
+    (void)user;
+    prt_mem_libc.release(NULL, ptr);
+}
+
+/* The second run finds no memory for its copies of the weights that the first one wrote. */
+START_TEST(a_refused_allocation_loses_no_written_weight)
+{
+    prt_program *p = program_from_text("x = input f32[2]\nw = const f32[2] {1,2}\n"
+                                       "v = const f32[2] {3,4}\nn = add w x\nm = add v x\n"
+                                       "a = gc_copy_var_update w n\nb = gc_copy_var_update v m\n"
+                                       "y = identity w\nz = identity v\nreturn y, z\n");
+    int refusals = 0;
+    for (long n = 0;; n++) {
+        long left = -1;
+        const prt_allocator allocator = { .user = &left,
+            .alloc = alloc_until,
+            .release = free_any };
+        const prt_session_options options = { .allocator = &allocator };
+        prt_session *s = NULL;
+        float x[2] = { 1, 10 };
+        const int64_t two = 2;
+        prt_tensor in, out[2] = { { 0 }, { 0 } };
+        ck_assert_int_eq(prt_session_create(p, &options, &s), POPRT_OK);
+        ck_assert(prt_tensor_init(&in, PRT_DTYPE_f32, 1, &two, x));
+        ck_assert_int_eq(prt_session_run(s, &in, out), POPRT_OK);
+        left = n;
+        out[0] = out[1] = (prt_tensor){ 0 };
+        const poprt_status status = prt_session_run(s, &in, out);
+        left = -1;
+        if (status != POPRT_OK) {
+            refusals++;
+            ck_assert_int_eq(status, POPRT_E_NOMEM);
+            out[0] = out[1] = (prt_tensor){ 0 };
+            ck_assert_int_eq(prt_session_run(s, &in, out), POPRT_OK);
+        }
+        ck_f32(((const float *)out[0].data)[1], 12);
+        ck_f32(((const float *)out[1].data)[1], 14);
+        prt_session_release(s);
+        if (status == POPRT_OK)
+            break;
+    }
+    ck_assert_int_ge(refusals, 2);
+    prt_program_release(p);
+}
+END_TEST
+
 START_TEST(a_failed_run_writes_nothing)
 {
     prt_program *p = program_from_text(COUNTER);
@@ -125,5 +182,6 @@ START_TEST(other_values_are_not_stored)
 }
 END_TEST
 
-PRT_TEST_MAIN("runtime/update", runs_see_written_weights, a_failed_run_writes_nothing,
+PRT_TEST_MAIN("runtime/update", runs_see_written_weights,
+    a_refused_allocation_loses_no_written_weight, a_failed_run_writes_nothing,
     shapes_follow_written_integers, other_values_are_not_stored)
