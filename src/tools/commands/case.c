@@ -348,8 +348,10 @@ prt_verdict prt_case_run(const char *dir, const prt_case_options *options, char 
     why[0] = '\0';
     poprt_status status = prt_tool_open(&s.tool, 1);
     s.tool.progress.enabled = false;
-    if (options->each_pass)
-        s.tool.log_level = -1; /* not even the output of printing passes */
+    if (options->each_pass) {
+        s.tool.log_level = POPRT_LOG_OFF; /* not even the output of printing passes */
+        s.tool.levels_are_given = false;
+    }
     if (status != POPRT_OK || has_set(&s, 0)) {
         if (status == POPRT_OK)
             status = run_case(&s, &differs);

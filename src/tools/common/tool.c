@@ -18,6 +18,7 @@
 #include "cpu/cpu.h"
 #include "pass/engine/pass.h"
 #include "program/popef.h"
+#include "tools/common/log.h"
 
 static const char conversion[] = "PopRT conversion", optimization[] = "Graph optimization",
                   compilation[] = "Graph compilation";
@@ -55,25 +56,6 @@ int prt_tool_flush(int code)
     return code != 0 ? code : 1;
 }
 
-void prt_tool_log(int32_t level, const char *file, int line, const char *fmt, ...)
-{
-    static const char *const names[] = { "", "ERROR", "WARNING", "INFO", "DEBUG" };
-    struct timespec now = { 0 };
-    struct tm parts;
-    char date[32] = "";
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    if (localtime_r(&now.tv_sec, &parts) != NULL)
-        (void)strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &parts);
-    const char *slash = strrchr(file, '/');
-    (void)fprintf(stderr, "%s,%03d %s [poprt] %s:%d] ", date, (int)(now.tv_nsec / 1000000),
-        names[level >= 1 && level <= 4 ? level : 1], slash != NULL ? slash + 1 : file, line);
-    va_list args;
-    va_start(args, fmt);
-    (void)vfprintf(stderr, fmt, args);
-    va_end(args);
-    (void)fprintf(stderr, "\n");
-}
-
 void prt_tool_describe_error(char *to, size_t size)
 {
     const poprt_error *e = poprt_last_error();
@@ -108,29 +90,6 @@ int prt_tool_report_of(const prt_tool *tool, const prt_opt_command *command, con
     const poprt_error *e = poprt_last_error();
     return prt_opt_usage_error(command, "%s%s%s%s%s", e->file, e->file[0] != '\0' ? ": " : "",
         e->subject, e->subject[0] != '\0' ? ": " : "", e->message);
-}
-
-static void log_line(void *user, int32_t level, const char *text)
-{
-    prt_tool *tool = user;
-    if (level > tool->log_level)
-        return;
-    prt_progress_clear(&tool->progress);
-    if (level == POPRT_LOG_OUTPUT)
-        (void)printf("%s\n", text);
-    else
-        PRT_LOG(level, "%s", text);
-}
-
-void prt_tool_say(const prt_tool *tool, int32_t level, const char *fmt, ...)
-{
-    char text[1024];
-    va_list args;
-    va_start(args, fmt);
-    if (vsnprintf(text, sizeof(text), fmt, args) < 0)
-        text[0] = '\0';
-    va_end(args);
-    log_line((void *)(uintptr_t)tool, level, text);
 }
 
 /* Returns the label of the progress bar for a stage of the library. */
@@ -180,13 +139,13 @@ poprt_status prt_tool_open_at(prt_tool *tool, uint32_t threads, int32_t most)
     prt_progress_init(&tool->progress);
     const poprt_env_options options = { .struct_size = sizeof(options),
         .threads = threads != 0 ? threads : prt_cpu_count(),
-        .log = log_line,
-        .log_user = tool,
         .log_level = most,
         .progress = show_progress,
         .progress_user = tool };
     PRT_TRY(prt_arena_create(NULL, 0, &tool->arena));
-    return poprt_env_create(&options, &tool->env);
+    PRT_TRY(poprt_env_create(&options, &tool->env));
+    PRT_TRY(poprt_env_set_log_callback(tool->env, prt_tool_log_line, tool));
+    return prt_tool_read_variables(tool);
 }
 
 void prt_tool_close(prt_tool *tool)

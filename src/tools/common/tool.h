@@ -22,8 +22,9 @@ typedef struct prt_tool {
     double timeout_s;  /* seconds of --timeout */
     /* Time by prt_tool_now_ms after which work is cancelled; 0: never. */
     double deadline_ms;
-    /* Highest level of the lines of the tool and the library that are printed. */
+    /* Highest level of the lines of the tool, and, unless `levels_are_given`, of the library. */
     int32_t log_level;
+    bool levels_are_given; /* true: an environment variable has set the levels of modules (log.h) */
 } prt_tool;
 
 /* Opens the environment. `threads` 0: one for each processor. */
@@ -39,7 +40,8 @@ void prt_tool_set_timeout(prt_tool *tool, double seconds);
 /* Returns `status`, with an error that names the time limit if that caused POPRT_E_CANCELLED. */
 poprt_status prt_tool_timed_out(const prt_tool *tool, poprt_status status);
 
-/* Prints a line to stderr: "YYYY-MM-DD hh:mm:ss,mmm LEVEL [poprt] file.c:line] text". */
+/* Prints a line to stderr, or to the destination of log.h: "YYYY-MM-DD hh:mm:ss,mmm LEVEL [poprt]
+ * file.c:line] text". */
 void prt_tool_log(int32_t level, const char *file, int line, const char *fmt, ...) PRT_PRINTF(4, 5);
 #define PRT_LOG(level, ...) prt_tool_log(level, __FILE__, __LINE__, __VA_ARGS__)
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/commands.h"
+#include "tools/common/log.h"
 #include "tools/poprt/convert.h"
 
 static const prt_opt_def options[OPT_COUNT] = {
@@ -250,14 +251,12 @@ static poprt_status convert(prt_tool *tool, const prt_opts *opts)
 
 /* ---- the command line */
 
-/* Returns the log level of a name. PopRT's CRITICAL has no level here. */
+/* Returns the log level of an accepted name. */
 static int32_t level_of(const char *name)
 {
-    static const char *const names[] = { "ERROR", "WARNING", "INFO", "DEBUG" };
-    for (int32_t i = 0; i < (int32_t)PRT_COUNT_OF(names); i++)
-        if (strcmp(name, names[i]) == 0)
-            return POPRT_LOG_ERROR + i;
-    return POPRT_LOG_ERROR;
+    int32_t level = POPRT_LOG_ERROR;
+    (void)poprt_log_level_of(name, &level);
+    return level;
 }
 
 static bool needs_model(const prt_opts *opts)
@@ -290,7 +289,8 @@ static int check_options(const prt_opts *opts, bool one)
 static poprt_status run_command(prt_tool *tool, const prt_convert_request *request)
 {
     const prt_opts *opts = &request->opts;
-    tool->log_level = level_of(prt_opt_value(opts, OPT_LOGGING_LEVEL, "WARNING"));
+    if (prt_opt_has(opts, OPT_LOGGING_LEVEL) || !tool->levels_are_given)
+        prt_tool_set_log_level(tool, level_of(prt_opt_value(opts, OPT_LOGGING_LEVEL, "WARNING")));
     tool->quiet_compile = prt_opt_has(opts, OPT_DISABLE_COMPILATION_PROGRESS_BAR) ||
         !prt_tool_is_true(prt_convert_backend_value(opts, "show_compilation_progress_bar"), true);
     PRT_TRY(prt_tool_plugins(tool, opts, OPT_CUSTOM_LIBRARY_SO_PATHS));

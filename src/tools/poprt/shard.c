@@ -4,6 +4,7 @@
  * and its sharding points. The option names are those of PopRT's auto_sharding.py.
  */
 #include "tools/commands.h"
+#include "tools/common/log.h"
 #include "tools/common/tool.h"
 
 #include <stdio.h>
@@ -149,7 +150,8 @@ static int command_auto_sharding(int argc, char **argv)
     prt_tool tool = { 0 };
     if (prt_tool_open(&tool, 1) != POPRT_OK)
         return PRT_REPORT();
-    tool.log_level = POPRT_LOG_WARNING;
+    if (!tool.levels_are_given)
+        prt_tool_set_log_level(&tool, POPRT_LOG_WARNING);
     if (prt_opt_parse(tool.arena, &prt_auto_sharding_command, argc, argv, &opts, &exit_code) &&
         check_options(&opts, &exit_code))
         exit_code = shard(&tool, &opts) == POPRT_OK ? PRT_EXIT_DONE : PRT_REPORT();
