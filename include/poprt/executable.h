@@ -61,7 +61,8 @@ POPRT_API poprt_status poprt_executable_get_info(const poprt_executable *exec,
  * model that is not fused. */
 POPRT_API size_t poprt_executable_graph_count(const poprt_executable *exec);
 
-/* Describes inputs, outputs, weights, memory plan and steps; see POPRT_FORMAT_*. */
+/* Describes inputs, outputs, weights, memory plan and steps; see POPRT_FORMAT_*. All formats but
+ * POPRT_FORMAT_SHARDING. */
 POPRT_API poprt_status poprt_executable_describe(const poprt_executable *exec, int32_t format,
     poprt_write_fn write, void *user);
 

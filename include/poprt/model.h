@@ -170,10 +170,12 @@ enum {
      * the eliminated nodes, each with the pass that removed it. */
     POPRT_FORMAT_STEPS = 4,
     POPRT_FORMAT_STEPS_JSON = 5,
-    /* Models only: every operator of every graph, in order, with the attributes of its version:
-     * {"main": [{"type": "Conv", "domain": "ai.onnx", "version": 22, "name": ..., "inputs":
-     * [{"name": ..., "type": ...}], "outputs": [...], "attributes": {...}, "graphs": ["graph1"]},
-     * ...], "graph1": [...]}. */
+    /* The form of PopART's serialised IR: every operator of every graph, in order, with the
+     * attributes of its version: {"main": [{"type": "Conv", "domain": "ai.onnx", "version": 22,
+     * "name": ..., "inputs": [{"name": ..., "type": ...}], "outputs": [...], "attributes": {...},
+     * "graphs": ["graph1"]}, ...], "graph1": [...]}. An operator of an executable is one of its
+     * steps. It also has "nodes", all nodes of the model that became the step, and "location", the
+     * place of the node in the program that made the model, if it is known. */
     POPRT_FORMAT_GRAPHS_JSON = 6,
     /* Models only: a comment on each device (nodes, bytes, FLOPs), then the sharding points in the
      * YAML of --manual_sharding_config. Every node needs a device (attribute __ipu_number), as the

@@ -20,5 +20,6 @@
 #include "poprt/pass.h"
 #include "poprt/session.h"
 #include "poprt/stepio.h"
+#include "poprt/trace.h"
 
 #endif

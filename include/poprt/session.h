@@ -93,9 +93,63 @@ POPRT_API poprt_status poprt_session_recover(poprt_session *session);
  * sessions share these). All other weights belong to the executable. */
 POPRT_API size_t poprt_session_memory(const poprt_session *session);
 
-/* Weights have the names of the model's initializers. Passes fold and pack weights: an executable
+/* ---- inspection */
+
+/* Kinds of the tensors of a session. */
+enum {
+    POPRT_TENSOR_INPUT = 0,
+    POPRT_TENSOR_OUTPUT = 1,
+    POPRT_TENSOR_CONSTANT = 2, /* a weight or constant of the executable */
+    POPRT_TENSOR_VARIABLE = 3, /* outlives a run: weight in training, optimizer state, statistic */
+    POPRT_TENSOR_VALUE = 4     /* between two steps */
+};
+
+/* A tensor of a session. Texts live as long as the session. */
+typedef struct poprt_tensor_info {
+    size_t struct_size; /* set by the caller */
+    const char *name;   /* "" if it has none */
+    int32_t kind;       /* POPRT_TENSOR_* */
+    int32_t value_kind; /* POPRT_VALUE_*; 0: unknown */
+    int32_t dtype;      /* POPRT_DTYPE_*, of the elements */
+    int32_t rank;       /* -1: unknown */
+    /* `rank` dimensions. -1: known only during a run. Symbolic dimensions have the values of the
+     * last run. */
+    int64_t dims[8];
+    size_t size;       /* bytes; 0: unknown */
+    uint32_t block;    /* number in POPRT_FORMAT_STEPS; 0 for constants and variables */
+    uint32_t reserved; /* 0 */
+} poprt_tensor_info;
+
+/* Number of tensors of a session, and one of them: first constants and variables, then the inputs,
+ * outputs and values of each block. Fails with POPRT_E_NOT_FOUND past the end, and with
+ * POPRT_E_STATE while a run is in progress. */
+POPRT_API size_t poprt_session_tensor_count(const poprt_session *session);
+POPRT_API poprt_status poprt_session_tensor_at(poprt_session *session, size_t index,
+    poprt_tensor_info *out);
+
+/*
+ * From now on (`on` 1) the session adds up the time of each step, or (0) stops to; the sums stay.
+ * This costs two clock readings a step; without it there is no cost. poprt_session_reset_profile
+ * sets the sums to 0. Both fail with POPRT_E_STATE while a run is in progress.
+ */
+POPRT_API poprt_status poprt_session_profile(poprt_session *session, int32_t on);
+POPRT_API poprt_status poprt_session_reset_profile(poprt_session *session);
+
+/*
+ * Reports on a session: memory by kind, the ten largest tensors, and the time by operator since the
+ * last reset, if poprt_session_profile is or was on. POPRT_FORMAT_SUMMARY is for people.
+ * POPRT_FORMAT_JSON is one object, which also has the bytes that are alive at each step of the main
+ * block, and the time of each step. Fails with POPRT_E_STATE while a run is in progress.
+ */
+POPRT_API poprt_status poprt_session_report(poprt_session *session, int32_t format,
+    poprt_write_fn write, void *user);
+
+/* ---- weights
+ *
+ * Weights have the names of the model's initializers. Passes fold and pack weights: an executable
  * has all of them, and they can be written, if it trains, or if it was compiled with the option
- * constant_weights=false. */
+ * constant_weights=false.
+ */
 
 /* Copies a weight into the caller's buffer. The caller sets `out->data` and `out->size`; the
  * library fills in dtype, rank and dims. `dims` belongs to the session. Fails with POPRT_E_ARG if

@@ -25,7 +25,7 @@ poprt_status poprt_executable_describe(const poprt_executable *exec, int32_t for
 poprt_status poprt_executable_describe_as(const poprt_executable *exec, int32_t format,
     const poprt_config *config, poprt_write_fn write, void *user)
 {
-    PRT_TRY(prt_describe_check(exec, format, POPRT_FORMAT_STEPS_JSON, write));
+    PRT_TRY(prt_describe_check(exec, format, POPRT_FORMAT_GRAPHS_JSON, write));
     poprt_memory_info memory = { .struct_size = sizeof(memory) };
     prt_arena *arena = NULL;
     prt_sink sink;

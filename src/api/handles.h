@@ -17,7 +17,7 @@
 #include "poprt/poprt.h"
 #include "poprt/train.h"
 #include "program/program.h"
-#include "runtime/session.h"
+#include "runtime/inspect.h"
 
 /* Modules of log lines: rows of log.def. */
 typedef enum prt_log_module {
@@ -208,6 +208,10 @@ struct poprt_session {
     prt_session *session;
     poprt_step_fn watch;
     void *watch_user;
+    prt_tensor_place tensor_place;     /* behind the tensor that was asked for last */
+    size_t next_tensor;                /* index of that place */
+    struct prt_step_profile *profile;  /* NULL: the session was never profiled */
+    poprt_trace *trace;                /* NULL: runs are not traced */
     prt_tensor *synthetic;             /* by input: data in place of the caller's; NULL: off */
     bool is_unusable;                  /* a run failed in a way that is POPRT_ERROR_UNRECOVERABLE */
     _Atomic uint32_t busy;             /* 1 while a run is in progress */

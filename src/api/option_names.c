@@ -158,7 +158,7 @@ static void tell(const poprt_config *config, const prt_option_name *row, const c
     if (config->named[row - prt_option_names] != NULL)
         return;
     (void)snprintf(line, sizeof(line), "%s has no effect: %s", name, row->info.help);
-    prt_env_log(config->env, POPRT_LOG_INFO, line);
+    prt_env_log(config->env, PRT_LOG_session, POPRT_LOG_INFO, line);
 }
 
 poprt_status prt_option_name_value(const poprt_config *config, const prt_option_name *row,

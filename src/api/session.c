@@ -8,7 +8,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <threads.h>
 
-#include "api/handles.h"
+#include "api/watch.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "cpu/cpu.h"
@@ -179,31 +179,46 @@ poprt_status poprt_session_create(poprt_executable *exec, const poprt_config *co
     return POPRT_OK;
 }
 
+static poprt_status run_once(poprt_session *session, poprt_stepio *io)
+{
+    if (session->exec->program->has_flow)
+        return prt_stepio_run_flow(io, session);
+    poprt_status status = prt_stepio_begin(io, session);
+    if (status == POPRT_OK)
+        status = prt_session_run(session->session, io->in, io->out);
+    prt_stepio_end(io, status);
+    return status;
+}
+
+static void note_unusable(poprt_session *session)
+{
+    session->is_unusable = true;
+    prt_env_logf(session->env, PRT_LOG_session, POPRT_LOG_CRITICAL,
+        "the session of %s cannot be used any more: %s", session->exec->file,
+        prt_error_last()->message);
+}
+
+/* Runs with clocks and log lines around. */
+static poprt_status run_timed(poprt_session *session, poprt_stepio *io)
+{
+    const char *file = session->exec->file;
+    prt_env_logf(session->env, PRT_LOG_session, POPRT_LOG_TRACE, "run of %s begins", file);
+    const uint64_t start = prt_clock_ns();
+    const poprt_status status = run_once(session, io);
+    const uint64_t stop = prt_clock_ns();
+    prt_watch_run(session, status, start, stop);
+    prt_env_logf(session->env, PRT_LOG_session, POPRT_LOG_DEBUG, "run of %s: %s, %.3f ms", file,
+        prt_status_name(status), (double)(stop - start) / 1e6);
+    return status;
+}
+
 static poprt_status run(poprt_session *session, poprt_stepio *io)
 {
-    const bool debugs = prt_env_logs(session->env, PRT_LOG_session, POPRT_LOG_DEBUG);
-    const uint64_t start = debugs ? prt_clock_ns() : 0;
-    poprt_status status;
-    if (debugs)
-        prt_env_logf(session->env, PRT_LOG_session, POPRT_LOG_TRACE, "run of %s begins",
-            session->exec->file);
-    if (session->exec->program->has_flow) {
-        status = prt_stepio_run_flow(io, session);
-    } else {
-        status = prt_stepio_begin(io, session);
-        if (status == POPRT_OK)
-            status = prt_session_run(session->session, io->in, io->out);
-        prt_stepio_end(io, status);
-    }
-    if (debugs)
-        prt_env_logf(session->env, PRT_LOG_session, POPRT_LOG_DEBUG, "run of %s: %s, %.3f ms",
-            session->exec->file, prt_status_name(status), (double)(prt_clock_ns() - start) / 1e6);
-    if (prt_status_category(status) == POPRT_ERROR_UNRECOVERABLE) {
-        session->is_unusable = true;
-        prt_env_logf(session->env, PRT_LOG_session, POPRT_LOG_CRITICAL,
-            "the session of %s cannot be used any more: %s", session->exec->file,
-            prt_error_last()->message);
-    }
+    const bool timed =
+        prt_watch_is_on(session) || prt_env_logs(session->env, PRT_LOG_session, POPRT_LOG_DEBUG);
+    const poprt_status status = timed ? run_timed(session, io) : run_once(session, io);
+    if (prt_status_category(status) == POPRT_ERROR_UNRECOVERABLE)
+        note_unusable(session);
     return prt_fail_in_file(prt_fail_at_stage(status, "run"), session->exec->file);
 }
 
@@ -315,35 +330,6 @@ void poprt_session_cancel(poprt_session *session)
         prt_session_cancel(session->session);
 }
 
-static void report_step(void *user, uint32_t block, uint32_t index, uint64_t start_ns,
-    uint64_t stop_ns)
-{
-    const poprt_session *session = user;
-    const prt_program *p = session->exec->program;
-    const prt_eval_params *params = &p->params[p->blocks[block].steps[index].params];
-    const poprt_step step = { .struct_size = sizeof(step),
-        .block = block,
-        .index = index,
-        .op = params->def->key,
-        .form = prt_program_op_variant(params).data,
-        .node = params->origin.data,
-        .start_ns = start_ns,
-        .stop_ns = stop_ns,
-        .location = params->location.data };
-    session->watch(session->watch_user, &step);
-}
-
-poprt_status poprt_session_watch(poprt_session *session, poprt_step_fn fn, void *user)
-{
-    PRT_REQUIRE(session);
-    PRT_TRY(prt_lock_session(session));
-    session->watch = fn;
-    session->watch_user = user;
-    prt_session_watch(session->session, fn != NULL ? report_step : NULL, session);
-    prt_unlock_session(session);
-    return POPRT_OK;
-}
-
 size_t poprt_session_memory(const poprt_session *session)
 {
     return session != NULL ? prt_session_memory(session->session) + sizeof(*session) : 0;
@@ -421,6 +407,7 @@ static void release_session(void *user)
     poprt_session *session = user;
     poprt_env *env = session->env;
     prt_synthetic_release(session);
+    prt_watch_release(session);
     prt_session_release(session->session);
     poprt_executable_release(session->exec);
     prt_mem_free(&env->allocator, session);

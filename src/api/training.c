@@ -135,7 +135,7 @@ static void warn_unchanged(const poprt_env *env, const prt_training_unchanged *u
             : "; and tensors of BatchNormalization that are not initializers of the main graph: ",
         u->norms.count, u->norms.data);
     if (at != first)
-        prt_env_log(env, POPRT_LOG_WARNING, text);
+        prt_env_log(env, PRT_LOG_compile, POPRT_LOG_WARNING, text);
 }
 
 static poprt_status edit(void *user, prt_module *module, prt_arena *arena)

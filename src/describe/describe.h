@@ -6,6 +6,7 @@
 #include "describe/io_table.h"
 #include "describe/sink.h"
 #include "poprt/executable.h"
+#include "base/json.h"
 #include "base/map.h"
 
 /* Number of operators of one type. */
@@ -69,6 +70,17 @@ void prt_sink_dot(prt_sink *sink, prt_str text);
 /* Write the steps and the eliminated nodes, as lines or as one JSON object. */
 poprt_status prt_describe_steps(const prt_program *p, prt_sink *sink);
 poprt_status prt_describe_steps_json(const prt_program *p, prt_arena *arena, prt_sink *sink);
+
+/* Writes the attributes that are given, as members; subgraphs and the contents of tensors are left
+ * out. */
+void prt_describe_attrs(prt_json_out *out, const prt_dims *dims, const struct prt_op_def *def,
+    const void *attrs);
+
+/* Writes blocks and their steps as one JSON object, in the form of prt_describe_graphs. */
+poprt_status prt_describe_blocks(const prt_program *p, prt_arena *arena, prt_sink *sink);
+
+/* Writes the node of a step, and the nodes merged into it, as a member "nodes". */
+void prt_describe_nodes(prt_json_out *json, const prt_eval_params *params);
 
 /* Writes graphs (the main graph first) and their operators as one JSON object. */
 struct prt_module;

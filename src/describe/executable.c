@@ -239,6 +239,8 @@ poprt_status prt_describe_executable(const prt_program *program, const prt_io_ta
         return print_dot(program, sink);
     case POPRT_FORMAT_STEPS:
         return prt_describe_steps(program, sink);
+    case POPRT_FORMAT_GRAPHS_JSON:
+        return prt_describe_blocks(program, arena, sink);
     case POPRT_FORMAT_STEPS_JSON:
         return prt_describe_steps_json(program, arena, sink);
     default:

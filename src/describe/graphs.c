@@ -18,7 +18,6 @@
 #include "describe/describe.h"
 #include "base/json.h"
 #include "ir/ir.h"
-#include "op/words.h"
 
 typedef struct writer {
     prt_json_out out;
@@ -71,56 +70,6 @@ static void print_value(writer *w, const prt_value *v)
     prt_json_close(&w->out, '}');
 }
 
-static void print_attr(writer *w, const prt_attr_def *row, const void *field)
-{
-    prt_json_out *out = &w->out;
-    char text[PRT_SINK_LINE];
-    switch (prt_attr_outer_kind(row->kind)) {
-    case PRT_ATTR_i64:
-        prt_json_put_i64(out, row->name, *(const int64_t *)field);
-        break;
-    case PRT_ATTR_f32:
-        prt_json_put_f64(out, row->name, (double)*(const float *)field);
-        break;
-    case PRT_ATTR_str:
-        prt_json_put_text(out, row->name, prt_attr_text(row->kind, field));
-        break;
-    case PRT_ATTR_i64s:
-        prt_json_open(out, row->name, '[');
-        for (uint32_t i = 0; i < ((const prt_i64s *)field)->count; i++)
-            prt_json_put_i64(out, NULL, ((const prt_i64s *)field)->data[i]);
-        prt_json_close(out, ']');
-        break;
-    case PRT_ATTR_f32s:
-        prt_json_open(out, row->name, '[');
-        for (uint32_t i = 0; i < ((const prt_f32s *)field)->count; i++)
-            prt_json_put_f64(out, NULL, (double)((const prt_f32s *)field)->data[i]);
-        prt_json_close(out, ']');
-        break;
-    case PRT_ATTR_strs:
-        prt_json_open(out, row->name, '[');
-        for (uint32_t i = 0; i < ((const prt_strs *)field)->count; i++)
-            prt_json_put_text(out, NULL, ((const prt_strs *)field)->data[i]);
-        prt_json_close(out, ']');
-        break;
-    case PRT_ATTR_type:
-        prt_type_print(w->module->dims, *(const prt_type *const *)field, text, sizeof(text));
-        prt_json_put_text(out, row->name, prt_str_of(text));
-        break;
-    default: /* subgraphs are listed separately; of tensors, only the type is written */
-        break;
-    }
-}
-
-static void print_attrs(writer *w, const prt_op *op)
-{
-    prt_json_open(&w->out, "attributes", '{');
-    for (uint32_t i = 0; op->def != NULL && i < op->def->n_attrs; i++)
-        if (prt_attr_given(op->attrs, i))
-            print_attr(w, &op->def->attrs[i], (const char *)op->attrs + op->def->attrs[i].offset);
-    prt_json_close(&w->out, '}');
-}
-
 static void print_op(writer *w, const prt_op *op)
 {
     char name[32];
@@ -137,7 +86,10 @@ static void print_op(writer *w, const prt_op *op)
     for (uint32_t i = 0; i < op->n_out; i++)
         print_value(w, &op->out[i]);
     prt_json_close(&w->out, ']');
-    print_attrs(w, op);
+    prt_json_open(&w->out, "attributes", '{');
+    if (op->def != NULL)
+        prt_describe_attrs(&w->out, w->module->dims, op->def, op->attrs);
+    prt_json_close(&w->out, '}');
     prt_json_open(&w->out, "graphs", '[');
     for (uint32_t i = 0; i < op->n_regions; i++) {
         graph_name(w, op->regions[i], name, sizeof(name));

@@ -194,7 +194,7 @@ poprt_status prt_describe_steps(const prt_program *p, prt_sink *sink)
 
 /* ---- JSON ---- */
 
-static void write_json_nodes(prt_json_out *json, const prt_eval_params *params)
+void prt_describe_nodes(prt_json_out *json, const prt_eval_params *params)
 {
     prt_json_open(json, "nodes", '[');
     prt_json_put_text(json, NULL, params->origin);
@@ -238,7 +238,9 @@ static void write_json_step(prt_json_out *json, const step_view *l, uint32_t blo
     const prt_str form = prt_program_op_variant(l->params);
     if (form.size != 0)
         prt_json_put_text(json, "form", form);
-    write_json_nodes(json, l->params);
+    prt_describe_nodes(json, l->params);
+    if (l->params->location.size != 0)
+        prt_json_put_text(json, "location", l->params->location);
     prt_json_open(json, "inputs", '[');
     for (uint32_t i = 0; i < l->step->n_in; i++)
         prt_json_put_i64(json, NULL, l->in[i] != PRT_NO_BUFFER ? (int64_t)l->in[i] : -1);

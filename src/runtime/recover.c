@@ -58,8 +58,11 @@ poprt_status prt_session_recover(prt_session *s)
         prt_arena_release(s->free_slots[--s->n_free_slots]);
     if (s->flow != NULL)
         clear_flow(s);
-    if (s->store != NULL)
-        prt_store_begin(s->store);
+    if (s->store != NULL) {
+        prt_store_clear(s->store);
+        prt_store_restart(s->store);
+        s->has_sums = false;
+    }
     s->replica = 0;
     s->resolved = false;
     for (uint32_t k = 0; k < p->n_blocks; k++)

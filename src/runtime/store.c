@@ -124,6 +124,11 @@ size_t prt_store_size(const prt_store *s, uint32_t variable)
     return s->slots[variable].size;
 }
 
+size_t prt_store_memory(const prt_store *s)
+{
+    return s->size;
+}
+
 uint32_t prt_store_replicas(const prt_store *s)
 {
     return s->replicas;

@@ -29,6 +29,8 @@ void *prt_store_working(const prt_store *store, uint32_t variable, uint32_t repl
 void *prt_store_current(const prt_store *store, uint32_t variable, uint32_t replica);
 /* Returns the bytes of a variable. */
 size_t prt_store_size(const prt_store *store, uint32_t variable);
+/* Returns the bytes of the whole store. */
+size_t prt_store_memory(const prt_store *store);
 uint32_t prt_store_replicas(const prt_store *store);
 /* Returns whether steps of different replicas use different memory for it. */
 bool prt_store_is_per_replica(const prt_store *store, uint32_t variable);

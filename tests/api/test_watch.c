@@ -93,4 +93,52 @@ START_TEST(bodies_lie_within_their_step)
 }
 END_TEST
 
-PRT_TEST_MAIN("api/watch", steps_are_reported_in_order, bodies_lie_within_their_step)
+START_TEST(bodies_are_graphs_of_their_own)
+{
+    poprt_executable *exec = compile_bytes(NULL, loop_model, sizeof(loop_model));
+    buffer text = { NULL, 0 };
+    ck_assert_ok(poprt_executable_describe(exec, POPRT_FORMAT_GRAPHS_JSON, buffer_write, &text));
+    ck_assert_ptr_nonnull(strstr((const char *)text.data, "\"graph1\": ["));
+    ck_assert_ptr_nonnull(strstr((const char *)text.data, "\"type\": \"Loop\""));
+    free(text.data);
+    poprt_executable_release(exec);
+}
+END_TEST
+
+/* The time of a loop counts for its own operator and for those of its body, but not twice. */
+START_TEST(times_of_bodies_count_once)
+{
+    poprt_executable *exec = compile_bytes(NULL, loop_model, sizeof(loop_model));
+    poprt_session *session = NULL;
+    poprt_stepio *io = NULL;
+    buffer text = { NULL, 0 };
+    int64_t trips = 500;
+    float start = 2.0f;
+    const int64_t one[] = { 1 };
+    const poprt_tensor in = { &trips, sizeof(trips), NULL, 0, POPRT_DTYPE_INT64 };
+    const poprt_tensor from = { &start, sizeof(start), one, 1, POPRT_DTYPE_FLOAT32 };
+    ck_assert_ok(poprt_session_create(exec, NULL, &session));
+    ck_assert_ok(poprt_session_profile(session, 1));
+    ck_assert_ok(poprt_stepio_create(session, &io));
+    ck_assert_ok(poprt_stepio_bind(io, "trips", &in));
+    ck_assert_ok(poprt_stepio_bind(io, "start", &from));
+    ck_assert_ok(poprt_session_run(session, io));
+    ck_assert_ok(poprt_session_report(session, POPRT_FORMAT_JSON, buffer_write, &text));
+    const char *profile = strstr((const char *)text.data, "\"profile\":");
+    const char *loop = strstr(profile, "\"operator\": \"loop\"");
+    const char *steps = strstr(profile, "\"steps\": [");
+    ck_assert_ptr_nonnull(loop);
+    long long total = 0, run_ns = atoll(strstr(profile, "\"run_ns\":") + 9);
+    for (const char *at = profile; (at = strstr(at, "\"ns\":")) != NULL && at < steps; at++)
+        total += atoll(at + 5);
+    ck_assert_int_gt(total, 0);
+    ck_assert_int_le(total, run_ns);
+    free(text.data);
+    poprt_stepio_release(io);
+    poprt_session_release(session);
+    poprt_executable_release(exec);
+}
+END_TEST
+
+PRT_TEST_MAIN("api/watch", steps_are_reported_in_order, bodies_lie_within_their_step,
+    bodies_are_graphs_of_their_own, times_of_bodies_count_once)

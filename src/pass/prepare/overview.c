@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * overview.c — model_overview: prints opsets, inputs, outputs and the number of nodes of each
- * operator. model_io_info_stat: prints inputs and outputs counted by element type and shape, as
+ * overview.c — model_overview: prints opsets, inputs, outputs, weights, and for each operator the
+ * number of nodes and the bytes of their weights and results. model_io_info_stat: prints inputs and outputs counted by element type and shape, as
  * apply_host_concat_split groups them. use_print=false disables both.
  */
 #include "pass/engine/pass.h"
@@ -18,6 +18,8 @@ typedef struct tally {
     prt_str key;
     const prt_type *type;
     uint64_t count;
+    uint64_t weights, results; /* bytes, for operators */
+    bool open;                 /* a result has no known size */
 } tally;
 
 typedef struct tallies {
@@ -26,7 +28,7 @@ typedef struct tallies {
     prt_map by_key;
 } tallies;
 
-static poprt_status count_one(tallies *t, prt_str key, const prt_type *type)
+static poprt_status count_one(tallies *t, prt_str key, const prt_type *type, tally **out)
 {
     tally *one = prt_map_find(&t->by_key, key);
     if (one == NULL) {
@@ -37,13 +39,37 @@ static poprt_status count_one(tallies *t, prt_str key, const prt_type *type)
         PRT_TRY(prt_map_set(&t->by_key, key, one));
     }
     one->count++;
+    if (out != NULL)
+        *out = one;
     return POPRT_OK;
+}
+
+/* Adds the bytes of a node's results, and of constants of which it is the first reader, so that no
+ * constant counts twice. */
+static void add_sizes(tally *to, const prt_op *op)
+{
+    for (uint32_t i = 0; i < op->n_in; i++) {
+        const prt_value *v = op->in[i].value;
+        const prt_use *first = v != NULL && prt_value_is_constant(v) ? v->uses : NULL;
+        while (first != NULL && first->next != NULL)
+            first = first->next; /* uses are listed from the newest on */
+        if (first == &op->in[i])
+            to->weights += v->constant->size;
+    }
+    for (uint32_t i = 0; i < op->n_out; i++) {
+        size_t size;
+        const bool known = prt_type_size(op->out[i].type, &size);
+        to->results += known ? size : 0;
+        to->open = to->open || (!known && prt_value_used(&op->out[i]));
+    }
 }
 
 static poprt_status count_ops(tallies *t, const prt_graph *graph, uint64_t *total)
 {
     prt_for_each_op (op, graph) {
-        PRT_TRY(count_one(t, op->name, NULL));
+        tally *one = NULL;
+        PRT_TRY(count_one(t, op->name, NULL, &one));
+        add_sizes(one, op);
         ++*total;
         for (uint32_t i = 0; i < op->n_regions; i++)
             PRT_TRY(count_ops(t, op->regions[i], total));
@@ -54,7 +80,7 @@ static poprt_status count_ops(tallies *t, const prt_graph *graph, uint64_t *tota
 static poprt_status run_overview(prt_pass *p, prt_graph *graph, bool *changed)
 {
     tallies t = { .arena = p->arena, .by_key = prt_map_in(p->arena) };
-    uint64_t total = 0;
+    uint64_t total = 0, weights = 0;
     (void)changed;
     if (!prt_pass_bool(p, "use_print"))
         return POPRT_OK;
@@ -68,8 +94,14 @@ static poprt_status run_overview(prt_pass *p, prt_graph *graph, bool *changed)
     PRT_TRY(count_ops(&t, graph, &total));
     prt_pass_print(p, "Nodes: %llu", (unsigned long long)total);
     for (size_t i = 0; i < t.list.count; i++)
-        prt_pass_print(p, "%8llu %s", (unsigned long long)t.list.data[i]->count,
-            t.list.data[i]->key.data);
+        weights += t.list.data[i]->weights;
+    prt_pass_print(p, "Weights: %llu bytes", (unsigned long long)weights);
+    for (size_t i = 0; i < t.list.count; i++) {
+        const tally *one = t.list.data[i];
+        prt_pass_print(p, "%8llu %s: %llu bytes of weights, %llu bytes of results%s",
+            (unsigned long long)one->count, one->key.data, (unsigned long long)one->weights,
+            (unsigned long long)one->results, one->open ? " and some of unknown size" : "");
+    }
     return POPRT_OK;
 }
 
@@ -82,7 +114,7 @@ static poprt_status count_type(tallies *t, const prt_type *type)
     if (key == NULL)
         return POPRT_E_NOMEM;
     *key = type;
-    return count_one(t, (prt_str){ (const char *)key, sizeof(*key) }, type);
+    return count_one(t, (prt_str){ (const char *)key, sizeof(*key) }, type, NULL);
 }
 
 static void put_types(const prt_pass *p, const char *what, const tallies *t)

@@ -19,6 +19,7 @@ enum {
     OPT_VERIFY,
     OPT_SHARDING,
     OPT_STEPS,
+    OPT_IR,
     OPT_OPS,
     OPT_PASSES,
     OPT_DIM,
@@ -48,6 +49,9 @@ static const prt_opt_def options[OPT_COUNT] = {
         "--manual_sharding_config"),
     [OPT_STEPS] = PRT_OPT("steps", 0, PRT_OPT_FLAG, NULL,
         "every step: its nodes, kernel and memory; then the eliminated nodes; also with --json"),
+    [OPT_IR] = PRT_OPT("ir", 0, PRT_OPT_FLAG, NULL,
+        "the operators of the compiled program by graph, with types and attributes, as JSON in the "
+        "form of PopART's serialised IR"),
     [OPT_DIM] = PRT_OPT("dim", 0, PRT_OPT_EACH, "NAME=N",
         "a symbolic dimension, for the memory plan and the bytes of a session; may be repeated"),
     [OPT_THREADS] = { .name = "threads",
@@ -159,7 +163,8 @@ static poprt_status inspect_model(prt_tool *tool, const char *path, int32_t form
     const bool whole = format == POPRT_FORMAT_TEXT || format == POPRT_FORMAT_DOT ||
         format == POPRT_FORMAT_SHARDING;
     poprt_status status = POPRT_OK;
-    if (format == POPRT_FORMAT_STEPS || format == POPRT_FORMAT_STEPS_JSON) {
+    if (format == POPRT_FORMAT_STEPS || format == POPRT_FORMAT_STEPS_JSON ||
+        format == POPRT_FORMAT_GRAPHS_JSON) {
         status = inspect_steps(tool, model, format);
     } else {
         status = prt_tool_describe_model(model, format, &of_model.data, &of_model.size);
@@ -227,7 +232,7 @@ static bool choose_format(const prt_opts *opts, int32_t *format, int *exit_code)
     const bool ops = prt_opt_has(opts, OPT_OPS);
     uint32_t chosen = 0;
     *format = POPRT_FORMAT_SUMMARY;
-    const bool steps = prt_opt_has(opts, OPT_STEPS);
+    const bool steps = prt_opt_has(opts, OPT_STEPS), ir = prt_opt_has(opts, OPT_IR);
     for (uint32_t i = OPT_TEXT; i <= OPT_SHARDING; i++)
         if (prt_opt_has(opts, i)) {
             *format = formats[i];
@@ -240,12 +245,15 @@ static bool choose_format(const prt_opts *opts, int32_t *format, int *exit_code)
         : chosen > 1 ? "--text, --json, --dot, --blobs, --verify, --sharding exclude each other"
         : steps && (ops || (*format != POPRT_FORMAT_SUMMARY && *format != POPRT_FORMAT_JSON))
         ? "--steps can only be combined with --json"
+        : ir && (ops || steps || chosen != 0)  ? "--ir cannot be combined with another format"
         : ops && *format > POPRT_FORMAT_JSON   ? "--ops can only be combined with --text or --json"
         : ops && opts->n_args != 0             ? "--ops does not take a MODEL"
         : !ops && !passes && opts->n_args == 0 ? "a MODEL, --ops or --passes is missing"
         : sized && (ops || (*format != POPRT_FORMAT_SUMMARY && *format != POPRT_FORMAT_JSON))
-        ? "--dim and --threads are only for the summary, --json or --steps"
+        ? "--dim and --threads are only for the summary, --json, --ir or --steps"
         : NULL;
+    if (ir)
+        *format = POPRT_FORMAT_GRAPHS_JSON;
     if (steps)
         *format = *format == POPRT_FORMAT_JSON ? POPRT_FORMAT_STEPS_JSON : POPRT_FORMAT_STEPS;
     if (wrong != NULL)

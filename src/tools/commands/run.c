@@ -3,7 +3,6 @@
 #include "tools/commands.h"
 #include "tools/common/deadline.h"
 #include "tools/common/feed.h"
-#include "tools/common/profile.h"
 
 enum {
     OPT_HELP,
@@ -184,22 +183,26 @@ static poprt_status iterate(prt_tool *tool, const settings *s, poprt_session *se
     return POPRT_OK;
 }
 
-/* Runs with recording of the steps. The trace is written even if a run fails. */
-static poprt_status iterate_profiled(prt_tool *tool, const settings *s, poprt_session *session,
+/* Runs with a trace. It is written even if a run fails. */
+static poprt_status iterate_traced(prt_tool *tool, const settings *s, poprt_session *session,
     poprt_stepio *io)
 {
     const char *path = prt_opt_value(&s->opts, OPT_PROFILE, NULL);
-    prt_profile profile;
+    poprt_trace *trace = NULL;
     if (path == NULL)
         return iterate(tool, s, session, io);
-    PRT_TRY(prt_profile_start(&profile, tool->arena, session));
-    poprt_status status = iterate(tool, s, session, io);
-    (void)prt_profile_stop(session);
-    const poprt_status written = prt_profile_write(&profile, path);
-    status = status != POPRT_OK ? status : written;
-    if (status == POPRT_OK && profile.missed != 0)
-        prt_tool_say(tool, POPRT_LOG_WARNING, "the last %zu steps are not in %s", profile.missed,
-            path);
+    PRT_TRY(poprt_trace_create(tool->env, 0, &trace));
+    poprt_status status = poprt_session_trace(session, trace);
+    if (status == POPRT_OK) {
+        status = iterate(tool, s, session, io);
+        (void)poprt_session_trace(session, NULL);
+        const poprt_status written = poprt_trace_write_file(trace, path);
+        status = status != POPRT_OK ? status : written;
+    }
+    if (status == POPRT_OK && poprt_trace_missed(trace) != 0)
+        prt_tool_say(tool, POPRT_LOG_WARNING, "the last %zu steps are not in %s",
+            poprt_trace_missed(trace), path);
+    poprt_trace_release(trace);
     return status;
 }
 
@@ -220,7 +223,7 @@ static poprt_status run_session(prt_tool *tool, const settings *s, poprt_executa
     if (status == POPRT_OK)
         status = prt_deadline_start(&deadline, tool, session);
     if (status == POPRT_OK)
-        status = iterate_profiled(tool, s, session, io);
+        status = iterate_traced(tool, s, session, io);
     prt_deadline_stop(&deadline);
     if (status == POPRT_OK)
         status = show_outputs(tool, s, feed, io);

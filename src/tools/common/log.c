@@ -192,8 +192,8 @@ static poprt_status apply_config(const prt_tool *tool, const char *subject, cons
         const prt_json *m = &json->items[i];
         int32_t level = 0;
         if (m->kind != PRT_JSON_STRING)
-            status = prt_fail(POPRT_E_ARG, subject, "the level of '%.100s' must be a text",
-                m->key.data);
+            status =
+                prt_fail(POPRT_E_ARG, subject, "the level of '%.100s' must be a text", m->key.data);
         if (status == POPRT_OK)
             status = find_level(subject, m->text.data, &level);
         if (status == POPRT_OK)

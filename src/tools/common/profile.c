@@ -4,10 +4,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/json.h"
 #include "base/status.h"
-#include "tools/common/tool.h"
 
 enum { MOST_STEPS = 1 << 22 };
 
@@ -28,50 +27,6 @@ poprt_status prt_profile_stop(poprt_session *session)
 {
     return poprt_session_watch(session, NULL, NULL);
 }
-
-/* ---- trace ---- */
-
-static void print_event(prt_json_out *json, const poprt_step *s, uint64_t origin)
-{
-    prt_json_open(json, NULL, '{');
-    prt_json_put_text(json, "name", prt_str_of(s->node[0] != '\0' ? s->node : s->op));
-    prt_json_put_text(json, "cat", prt_str_of(s->op));
-    prt_json_put_text(json, "ph", PRT_STR("X"));
-    prt_json_put_f64(json, "ts", (double)(s->start_ns - origin) * 1e-3);
-    prt_json_put_f64(json, "dur", (double)(s->stop_ns - s->start_ns) * 1e-3);
-    prt_json_put_i64(json, "pid", 1);
-    prt_json_put_i64(json, "tid", 1);
-    prt_json_open(json, "args", '{');
-    prt_json_put_text(json, "operator", prt_str_of(s->op));
-    if (s->form[0] != '\0')
-        prt_json_put_text(json, "form", prt_str_of(s->form));
-    prt_json_put_i64(json, "block", s->block);
-    prt_json_put_i64(json, "step", s->index);
-    prt_json_close(json, '}');
-    prt_json_close(json, '}');
-}
-
-poprt_status prt_profile_write(const prt_profile *profile, const char *path)
-{
-    prt_json_out json;
-    prt_str text;
-    uint64_t origin = UINT64_MAX;
-    for (size_t i = 0; i < profile->steps.count; i++)
-        if (profile->steps.data[i].start_ns < origin)
-            origin = profile->steps.data[i].start_ns;
-    prt_json_out_init(&json, profile->arena, false);
-    prt_json_open(&json, NULL, '{');
-    prt_json_put_text(&json, "displayTimeUnit", PRT_STR("ns"));
-    prt_json_open(&json, "traceEvents", '[');
-    for (size_t i = 0; i < profile->steps.count; i++)
-        print_event(&json, &profile->steps.data[i], origin);
-    prt_json_close(&json, ']');
-    prt_json_close(&json, '}');
-    PRT_TRY(prt_json_out_finish(&json, &text));
-    return prt_tool_save(path, text.data, text.size);
-}
-
-/* ---- table ---- */
 
 /* Order by block, step, time. */
 static int compare(const void *a, const void *b)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* profile.h — times of the steps of a session's runs: a table, and a trace for a viewer. */
+/* profile.h — times of the steps of a session's runs, as a table. */
 #ifndef PRT_TOOLS_COMMON_PROFILE_H
 #define PRT_TOOLS_COMMON_PROFILE_H
 
@@ -16,9 +16,6 @@ typedef struct prt_profile {
  * session is released. */
 poprt_status prt_profile_start(prt_profile *profile, prt_arena *arena, poprt_session *session);
 poprt_status prt_profile_stop(poprt_session *session);
-
-/* Writes the recorded steps as JSON trace events for chrome://tracing and Perfetto. */
-poprt_status prt_profile_write(const prt_profile *profile, const char *path);
 
 /* Prints a line for each step, in order: its time in a run, and its share of the total. */
 poprt_status prt_profile_print(const prt_profile *profile);

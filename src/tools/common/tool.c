@@ -59,10 +59,12 @@ int prt_tool_flush(int code)
 void prt_tool_describe_error(char *to, size_t size)
 {
     const poprt_error *e = poprt_last_error();
-    (void)snprintf(to, size, "%s%s%s%s%s%s%s%s: %s", poprt_status_name(e->status),
+    /* A message about several nodes has their places already. */
+    const bool placed = e->location[0] != '\0' && strstr(e->message, e->location) == NULL;
+    (void)snprintf(to, size, "%s%s%s%s%s%s%s%s: %s%s%s%s", poprt_status_name(e->status),
         e->stage[0] != '\0' ? " (" : "", e->stage, e->stage[0] != '\0' ? ")" : "",
         e->file[0] != '\0' ? ": " : "", e->file, e->subject[0] != '\0' ? ": " : "", e->subject,
-        e->message);
+        e->message, placed ? " (" : "", placed ? e->location : "", placed ? ")" : "");
 }
 
 int prt_tool_report(const char *file, int line)
