@@ -26,7 +26,7 @@ typedef struct poprt_type {
     int64_t dims[POPRT_PLUGIN_MAX_RANK];
 } poprt_type;
 
-/* Kinds of attributes. Plug-ins have the first five; a builder has all of them. */
+/* Kinds of attributes. */
 enum {
     POPRT_ATTR_INT = 1,
     POPRT_ATTR_FLOAT = 2,
@@ -36,7 +36,7 @@ enum {
     POPRT_ATTR_STRINGS = 6,
     POPRT_ATTR_TENSOR = 7,
     POPRT_ATTR_TYPE = 8, /* the type of a tensor */
-    POPRT_ATTR_GRAPH = 9 /* a subgraph, made by poprt_builder_create_subgraph */
+    POPRT_ATTR_GRAPH = 9 /* a subgraph: of poprt_builder_create_subgraph, or of a plug-in's node */
 };
 
 /*
@@ -135,7 +135,8 @@ static inline poprt_attr poprt_attr_graph(const char *name, const struct poprt_b
     return poprt_attr_of(name, POPRT_ATTR_GRAPH, 1, value);
 }
 
-/* Returns the poprt_string array, poprt_tensor, poprt_type or poprt_builder of an attribute. */
+/* Returns the poprt_string array, poprt_tensor, poprt_type, or poprt_builder (of a plug-in's node:
+ * poprt_graph) of an attribute. */
 static inline const void *poprt_attr_object(const poprt_attr *attr)
 {
     return attr->string;

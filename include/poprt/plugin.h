@@ -108,7 +108,8 @@ typedef struct poprt_plugin_op {
     uint32_t min_inputs, max_inputs;
     /* Number of outputs, likewise; an output may be unused. */
     uint32_t min_outputs, max_outputs;
-    /* Every attribute that hooks may ask for, with its default. */
+    /* Every attribute that hooks may ask for, with its default. Tensors, types and graphs may have
+     * the default NULL: the attribute is absent. Types and graphs have no other default. */
     const poprt_attr *attrs;
     size_t n_attrs; /* at most 63 */
     /* Sets the types of the outputs from the types of the inputs, by infer_output. Called when a
@@ -248,7 +249,8 @@ struct poprt_host {
 
     uint32_t (*infer_inputs)(const poprt_infer *context);
     uint32_t (*infer_outputs)(const poprt_infer *context);
-    /* Returns an attribute of the record, or its default. POPRT_E_NOT_FOUND: no such attribute. */
+    /* Returns an attribute of the record, or its default. POPRT_E_NOT_FOUND: no such attribute. The
+     * contents of an attribute belong to the library; a graph is NULL, see infer_graph. */
     poprt_status (*infer_attr)(const poprt_infer *context, const char *name, poprt_attr *out);
     /* Return 0 if an optional input is absent, or an output is not used. */
     int32_t (*infer_has_input)(const poprt_infer *context, uint32_t input);
@@ -304,10 +306,12 @@ struct poprt_host {
     uint32_t (*node_subgraphs)(const poprt_node *node);
     poprt_graph *(*node_subgraph)(const poprt_node *node, uint32_t index);
     /* Returns an attribute of the node, or its default if the operator is known. POPRT_E_NOT_FOUND:
-     * no such attribute. POPRT_E_UNSUPPORTED: its kind cannot be expressed by poprt_attr. */
+     * no such attribute. POPRT_E_UNSUPPORTED: a tensor, type or graph that the operator does not
+     * define. The object of a graph is a poprt_graph, as of node_subgraph. */
     poprt_status (*node_attr)(const poprt_node *node, const char *name, poprt_attr *out);
-    /* Sets an attribute. For an unknown operator, or an attribute that the operator does not
-     * define, only integers, floats and strings can be set; they are written unchanged. */
+    /* Sets an attribute other than a graph. For an unknown operator, or an attribute that the
+     * operator does not define, tensors and types cannot be set either; other attributes are
+     * written unchanged. */
     poprt_status (*node_set_attr)(poprt_node *node, const poprt_attr *attr);
     /* Sets an input. `value` (NULL: absent) must be available when the node runs. */
     poprt_status (*node_set_input)(poprt_node *node, uint32_t index, poprt_value *value);
@@ -441,6 +445,18 @@ struct poprt_host {
     /* Sets the gradient of an input. It is summed over the axes along which the input was
      * broadcast. An input that is not set gets zeros. */
     poprt_status (*grad_set)(poprt_grad *context, uint32_t input, poprt_value *gradient);
+
+    /* ---- for infer and eval: attributes that are graphs */
+
+    /* Infers the types of the graph's `n_out` outputs from those of its `n_in` inputs. A run does
+     * not infer them again: then, and for outputs that are not tensors, types are undefined, and
+     * eval states the type of its output. POPRT_E_NOT_FOUND: the node has no such graph. */
+    poprt_status (*infer_graph)(poprt_infer *context, const char *name, uint32_t n_in,
+        const poprt_type *in, uint32_t n_out, poprt_type *out);
+    /* Runs the graph. The results are valid until the graph runs again, or eval returns. Fails for
+     * results that are not tensors. */
+    poprt_status (*eval_graph)(poprt_eval *context, const char *name, uint32_t n_in,
+        const poprt_tensor *in, uint32_t n_out, poprt_tensor *out);
 };
 
 /* The function that a plug-in exports. NULL: the host is too old for the plug-in. */

@@ -109,6 +109,7 @@ poprt_status prt_compile_prepare(prt_draft *d, prt_draft_step *step)
         .elements = elements,
         .prepare = prepare,
         .user = &a,
+        .arena = d->arena,
         .kernel = PRT_LOWER_NO_KERNEL,
         .items = 1 };
     PRT_TRY(row->lower(&c));

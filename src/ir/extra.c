@@ -10,8 +10,9 @@
 /* ONNX field numbers: NodeProto.attribute, ModelProto.metadata_props, GraphProto.input, and the
  * fields of their messages. */
 enum { NODE_ATTRIBUTE = 5, MODEL_METADATA = 14, GRAPH_INPUT = 11, NAME = 1, VALUE = 2 };
-enum { ATTR_F = 2, ATTR_I = 3, ATTR_S = 4, ATTR_TYPE = 20 };
-enum { TYPE_FLOAT = 1, TYPE_INT = 2, TYPE_STRING = 3 };
+enum { ATTR_F = 2, ATTR_I = 3, ATTR_S = 4, ATTR_FLOATS = 7, ATTR_INTS, ATTR_STRINGS };
+enum { ATTR_TYPE = 20 };
+enum { TYPE_FLOAT = 1, TYPE_INT, TYPE_STRING, TYPE_FLOATS = 6, TYPE_INTS, TYPE_STRINGS };
 enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5, MAX_VARINT = 10 };
 
 /* ---- writer into a buffer that is large enough */
@@ -272,6 +273,131 @@ bool prt_op_mark_text(const prt_op *op, const char *name, prt_str *out)
     if (!find(op->extra, NODE_ATTRIBUTE, prt_str_of(name), ATTR_S, &f) || f.wire != WIRE_BYTES)
         return false;
     *out = f.text;
+    return true;
+}
+
+/* ---- marks that are lists */
+
+poprt_status prt_op_set_mark_i64s(prt_op *op, const char *name, prt_i64s values)
+{
+    bytes b;
+    PRT_TRY(begin_mark(op, name, (size_t)values.count * (MAX_VARINT + 1), &b));
+    for (uint32_t i = 0; i < values.count; i++)
+        put_int(&b, ATTR_INTS, values.data[i]);
+    return end_mark(op, name, &b, TYPE_INTS);
+}
+
+poprt_status prt_op_set_mark_f32s(prt_op *op, const char *name, prt_f32s values)
+{
+    bytes b;
+    PRT_TRY(begin_mark(op, name, (size_t)values.count * (1 + sizeof(float)), &b));
+    for (uint32_t i = 0; i < values.count; i++)
+        put_float(&b, ATTR_FLOATS, values.data[i]);
+    return end_mark(op, name, &b, TYPE_FLOATS);
+}
+
+poprt_status prt_op_set_mark_texts(prt_op *op, const char *name, prt_strs values)
+{
+    bytes b;
+    size_t size = (size_t)values.count * (MAX_VARINT + 1);
+    for (uint32_t i = 0; i < values.count; i++)
+        size += values.data[i].size;
+    PRT_TRY(begin_mark(op, name, size, &b));
+    for (uint32_t i = 0; i < values.count; i++)
+        put_bytes(&b, ATTR_STRINGS, values.data[i].data, values.data[i].size);
+    return end_mark(op, name, &b, TYPE_STRINGS);
+}
+
+/* Calls `add` for each entry of a list, whether the writer packed the entries or not. */
+typedef bool (*add_fn)(void *list, const field *f);
+
+static bool add_packed(prt_str packed, uint32_t wire, void *list, add_fn add)
+{
+    while (packed.size != 0) {
+        field f = { .wire = wire };
+        if (wire == WIRE_VARINT ? !get_varint(&packed, &f.value) : !get_fixed(&packed, 4, &f.value))
+            return false;
+        if (!add(list, &f))
+            return false;
+    }
+    return true;
+}
+
+/* `wire` is that of an entry; returns false unless the mark exists and has the type `type`. */
+static bool read_list(const prt_op *op, const char *name, uint32_t member, int64_t type,
+    uint32_t wire, void *list, add_fn add)
+{
+    field f;
+    prt_str message;
+    const prt_raw *raw = op->extra;
+    if (!find(op->extra, NODE_ATTRIBUTE, prt_str_of(name), ATTR_TYPE, &f) ||
+        f.wire != WIRE_VARINT || (int64_t)f.value != type)
+        return false;
+    while (raw != NULL && !opens(raw, NODE_ATTRIBUTE, prt_str_of(name), &message))
+        raw = raw->next;
+    while (raw != NULL && get_field(&message, &f)) {
+        if (f.number != member)
+            continue;
+        if (f.wire != wire ? f.wire != WIRE_BYTES || !add_packed(f.text, wire, list, add)
+                           : !add(list, &f))
+            return false;
+    }
+    return raw != NULL;
+}
+
+/* The entries of a list of one of the kinds. */
+typedef struct entries {
+    prt_arena *arena;
+    PRT_VEC(int64_t) ints;
+    PRT_VEC(float) floats;
+    PRT_VEC(prt_str) texts;
+} entries;
+
+static bool add_int(void *list, const field *f)
+{
+    entries *n = list;
+    return PRT_VEC_PUSH(n->arena, &n->ints, (int64_t)f->value);
+}
+
+static bool add_float(void *list, const field *f)
+{
+    entries *n = list;
+    const uint32_t word = (uint32_t)f->value;
+    float value;
+    memcpy(&value, &word, sizeof(value));
+    return PRT_VEC_PUSH(n->arena, &n->floats, value);
+}
+
+static bool add_text(void *list, const field *f)
+{
+    entries *n = list;
+    return PRT_VEC_PUSH(n->arena, &n->texts, f->text);
+}
+
+bool prt_op_mark_i64s(const prt_op *op, const char *name, prt_arena *arena, prt_i64s *out)
+{
+    entries n = { .arena = arena };
+    if (!read_list(op, name, ATTR_INTS, TYPE_INTS, WIRE_VARINT, &n, add_int))
+        return false;
+    *out = (prt_i64s){ n.ints.data, (uint32_t)n.ints.count };
+    return true;
+}
+
+bool prt_op_mark_f32s(const prt_op *op, const char *name, prt_arena *arena, prt_f32s *out)
+{
+    entries n = { .arena = arena };
+    if (!read_list(op, name, ATTR_FLOATS, TYPE_FLOATS, WIRE_32, &n, add_float))
+        return false;
+    *out = (prt_f32s){ n.floats.data, (uint32_t)n.floats.count };
+    return true;
+}
+
+bool prt_op_mark_texts(const prt_op *op, const char *name, prt_arena *arena, prt_strs *out)
+{
+    entries n = { .arena = arena };
+    if (!read_list(op, name, ATTR_STRINGS, TYPE_STRINGS, WIRE_BYTES, &n, add_text))
+        return false;
+    *out = (prt_strs){ n.texts.data, (uint32_t)n.texts.count };
     return true;
 }
 

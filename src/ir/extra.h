@@ -14,6 +14,9 @@
 poprt_status prt_op_set_mark_i64(prt_op *op, const char *name, int64_t value);
 poprt_status prt_op_set_mark_f32(prt_op *op, const char *name, float value);
 poprt_status prt_op_set_mark_text(prt_op *op, const char *name, const char *value);
+poprt_status prt_op_set_mark_i64s(prt_op *op, const char *name, prt_i64s values);
+poprt_status prt_op_set_mark_f32s(prt_op *op, const char *name, prt_f32s values);
+poprt_status prt_op_set_mark_texts(prt_op *op, const char *name, prt_strs values);
 /* Removes a mark if the node has it. */
 poprt_status prt_op_remove_mark(prt_op *op, const char *name);
 
@@ -21,6 +24,12 @@ poprt_status prt_op_remove_mark(prt_op *op, const char *name);
 bool prt_op_mark_i64(const prt_op *op, const char *name, int64_t *out);
 bool prt_op_mark_f32(const prt_op *op, const char *name, float *out);
 bool prt_op_mark_text(const prt_op *op, const char *name, prt_str *out);
+
+/* Read a mark that is a list. The list is allocated in `arena`; its texts are those of the node.
+ * Return false when the mark is absent or of another kind, or without memory. */
+bool prt_op_mark_i64s(const prt_op *op, const char *name, prt_arena *arena, prt_i64s *out);
+bool prt_op_mark_f32s(const prt_op *op, const char *name, prt_arena *arena, prt_f32s *out);
+bool prt_op_mark_texts(const prt_op *op, const char *name, prt_arena *arena, prt_strs *out);
 
 /* Iterates over the names of the attributes kept as bytes. *at is NULL at first; returns false
  * after the last. */

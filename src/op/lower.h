@@ -49,6 +49,7 @@ struct prt_lower {
     /* Allocates zeroed memory, cache-line aligned, that becomes a constant of the program. */
     poprt_status (*prepare)(prt_lower *c, size_t size, void **memory);
     void *user;
+    prt_arena *arena; /* memory that lives at least as long as the context */
     /* The answer; the members mean the same as in prt_lowered. */
     uint32_t kernel; /* PRT_LOWER_NO_KERNEL: run by eval */
     uint32_t n_prepared;

@@ -35,20 +35,32 @@ static poprt_status check_value(const prt_value *value)
 
 /* ---- attributes and inputs */
 
+/* Sets an attribute that the operator's row does not define; it is written unchanged. */
 static poprt_status set_mark(prt_op *op, const poprt_attr *a)
 {
+    prt_arena *arena = op->graph->module->arena;
     const char *text = NULL;
+    prt_strs texts;
     switch (a->kind) {
     case POPRT_ATTR_INT:
         return prt_op_set_mark_i64(op, a->name, a->integer);
     case POPRT_ATTR_FLOAT:
         return prt_op_set_mark_f32(op, a->name, a->real);
     case POPRT_ATTR_STRING:
-        text = prt_arena_text(op->graph->module->arena, a->count != 0 ? a->string : "", a->count);
+        text = prt_arena_text(arena, a->count != 0 ? a->string : "", a->count);
         return text != NULL ? prt_op_set_mark_text(op, a->name, text) : POPRT_E_NOMEM;
+    case POPRT_ATTR_INTS:
+        return prt_op_set_mark_i64s(op, a->name, (prt_i64s){ a->ints, a->count });
+    case POPRT_ATTR_FLOATS:
+        return prt_op_set_mark_f32s(op, a->name, (prt_f32s){ a->floats, a->count });
+    case POPRT_ATTR_STRINGS:
+        PRT_TRY(prt_plugin_copy_strings(arena, a, &texts));
+        return prt_op_set_mark_texts(op, a->name, texts);
     default:
         return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
-            "attribute %s cannot be a list, because the operator does not define it", a->name);
+            "attribute %s cannot be a tensor, type or graph, because the operator does not define "
+            "it",
+            a->name);
     }
 }
 
@@ -58,8 +70,8 @@ static poprt_status set_attr(prt_op *op, const poprt_attr *a)
     const uint32_t index = op->def != NULL ? prt_op_attr(op->def, prt_str_of(a->name)) : UINT32_MAX;
     if (index == UINT32_MAX)
         return set_mark(op, a);
-    PRT_TRY(prt_plugin_copy_attr(op->graph->module->arena, &op->def->attrs[index], index, a,
-        op->attrs));
+    prt_module *m = op->graph->module;
+    PRT_TRY(prt_plugin_copy_attr(m->arena, m, &op->def->attrs[index], index, a, op->attrs));
     prt_op_touch(op);
     return POPRT_OK;
 }

@@ -131,8 +131,12 @@ static poprt_graph *node_subgraph(const poprt_node *node, uint32_t index)
 /* Returns an attribute that the operator's row does not define; it is stored as bytes. */
 static bool show_mark(const prt_op *op, const char *name, poprt_attr *out)
 {
+    prt_arena *arena = op->graph->module->arena;
     poprt_attr a = { .name = name };
     prt_str text;
+    prt_i64s ints;
+    prt_f32s floats;
+    prt_strs texts;
     if (prt_op_mark_i64(op, name, &a.integer)) {
         a.kind = POPRT_ATTR_INT;
     } else if (prt_op_mark_f32(op, name, &a.real)) {
@@ -141,11 +145,30 @@ static bool show_mark(const prt_op *op, const char *name, poprt_attr *out)
         a.kind = POPRT_ATTR_STRING;
         a.string = text.data;
         a.count = text.size;
-    } else {
+    } else if (prt_op_mark_i64s(op, name, arena, &ints)) {
+        a = poprt_attr_ints(name, ints.data, ints.count);
+    } else if (prt_op_mark_f32s(op, name, arena, &floats)) {
+        a = poprt_attr_floats(name, floats.data, floats.count);
+    } else if (!prt_op_mark_texts(op, name, arena, &texts) ||
+        prt_plugin_export_strings(texts, prt_plugin_arena_memory(arena), &a) != POPRT_OK) {
         return false;
     }
     *out = a;
     return true;
+}
+
+static poprt_status show_attr(const prt_op *op, uint32_t index, poprt_attr *out)
+{
+    const prt_attr_def *row = &op->def->attrs[index];
+    poprt_attr a;
+    PRT_TRY(prt_plugin_export_attr(row, op->attrs,
+        prt_plugin_arena_memory(op->graph->module->arena), &a));
+    if (row->kind == PRT_ATTR_graph && prt_attr_given(op->attrs, index)) {
+        const uint32_t region = *(const uint32_t *)((const char *)op->attrs + row->offset);
+        a = poprt_attr_of(row->name, POPRT_ATTR_GRAPH, 1, op->regions[region]);
+    }
+    *out = a;
+    return POPRT_OK;
 }
 
 static poprt_status node_attr(const poprt_node *node, const char *name, poprt_attr *out)
@@ -157,13 +180,14 @@ static poprt_status node_attr(const poprt_node *node, const char *name, poprt_at
         return prt_fail(POPRT_E_ARG, NULL, "an attribute name must not be NULL");
     const uint32_t index = op->def != NULL ? prt_op_attr(op->def, prt_str_of(name)) : UINT32_MAX;
     if (index != UINT32_MAX)
-        return prt_plugin_export_attr(&op->def->attrs[index], op->attrs, out);
+        return show_attr(op, index, out);
     if (show_mark(op, name, out))
         return POPRT_OK;
     while (prt_op_next_extra(op, &at, &other))
         if (prt_str_is(other, name))
             return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
-                "attribute %.100s is not an integer, float or string", name);
+                "attribute %.100s is a tensor, type or graph, which the operator does not define",
+                name);
     return prt_fail(POPRT_E_NOT_FOUND, prt_op_label(op), "there is no attribute %.100s", name);
 }
 

@@ -49,6 +49,7 @@ void prt_plugin_host_init(prt_plugins *plugins)
     prt_plugin_host_graphs(&plugins->host);
     prt_plugin_host_edits(&plugins->host);
     prt_plugin_host_passes(&plugins->host);
+    prt_plugin_host_regions(&plugins->host);
 }
 
 void prt_plugin_enter(void)

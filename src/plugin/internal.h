@@ -33,6 +33,15 @@ typedef struct prt_plugin_pass {
     poprt_plugin_pattern pattern; /* `rewrite` NULL for a pass */
 } prt_plugin_pass;
 
+/* Memory for the parts of an exported attribute, which live as long as the context of the hook. */
+typedef struct prt_plugin_memory {
+    void *(*alloc)(void *context, size_t size); /* NULL: refused, and the failure is recorded */
+    void *context;
+} prt_plugin_memory;
+
+/* Memory of an arena. */
+prt_plugin_memory prt_plugin_arena_memory(prt_arena *arena);
+
 /* Context of a pass. */
 struct poprt_pass_run {
     prt_pass *p;
@@ -79,7 +88,7 @@ static inline const prt_plugin_op *prt_plugin_op_of(const prt_op_def *def)
 
 /* op.c: returns an attribute by name; converts a tensor; fails because a slot does not exist. */
 poprt_status prt_plugin_get_attr(const prt_op_def *def, const void *attrs, const char *name,
-    poprt_attr *out);
+    prt_plugin_memory memory, poprt_attr *out);
 void prt_plugin_export_tensor(const prt_tensor *t, poprt_tensor *out);
 poprt_status prt_plugin_no_slot(const char *what, uint32_t index);
 
@@ -100,18 +109,33 @@ poprt_status prt_plugin_make_pass(prt_plugin *plugin, const poprt_plugin_pass *r
 poprt_status prt_plugin_make_pattern(prt_plugin *plugin, const poprt_plugin_pattern *record,
     prt_plugin_pass **out);
 
-/* Converts an attribute to poprt_attr; POPRT_E_UNSUPPORTED for kinds that it cannot hold. */
-poprt_status prt_plugin_export_attr(const prt_attr_def *row, const void *attrs, poprt_attr *out);
+/* Converts an attribute to poprt_attr, with memory for what `string` points to. A graph is NULL. */
+poprt_status prt_plugin_export_attr(const prt_attr_def *row, const void *attrs,
+    prt_plugin_memory memory, poprt_attr *out);
+/* Tells whether attributes of a kind need memory to be converted. */
+bool prt_plugin_attr_needs_memory(uint32_t kind);
+/* Returns the POPRT_ATTR_ value of a PRT_ATTR_ kind. */
+int32_t prt_plugin_attr_kind(uint32_t kind);
 /* Converts a type to poprt_type. */
 poprt_type prt_plugin_export_type(const prt_type *type);
-/* Copies a poprt_attr into an arena, and marks the attribute as present. */
-poprt_status prt_plugin_copy_attr(prt_arena *arena, const prt_attr_def *row, uint32_t index,
-    const poprt_attr *attr, void *attrs);
+/* Copies a poprt_attr into an arena, and marks the attribute as present. `module` has the types and
+ * dims; it may be NULL for an attribute that is not a type. */
+poprt_status prt_plugin_copy_attr(prt_arena *arena, prt_module *module, const prt_attr_def *row,
+    uint32_t index, const poprt_attr *attr, void *attrs);
+/* Converts a dim; returns false for a negative one that is not an expression of `dims`. */
+bool prt_plugin_import_dim(const prt_dims *dims, int64_t dim, int64_t *out);
+/* Makes a tensor of the caller's memory. Fails, naming `name`, unless its size is that of its
+ * dims. */
+poprt_status prt_plugin_import_tensor(const char *name, const poprt_tensor *t, prt_tensor *out);
+/* Convert a list of strings; the second function copies it into an arena. `out->name` is set. */
+poprt_status prt_plugin_export_strings(prt_strs from, prt_plugin_memory memory, poprt_attr *out);
+poprt_status prt_plugin_copy_strings(prt_arena *arena, const poprt_attr *attr, prt_strs *out);
 /* Checks the name, kind and value of an attribute. */
 poprt_status prt_plugin_check_attr(const poprt_attr *attr);
 
 /* Fill the host table, by the purpose of the functions. */
 void prt_plugin_host_ops(poprt_host *host);
+void prt_plugin_host_regions(poprt_host *host);
 void prt_plugin_host_lower(poprt_host *host);
 void prt_plugin_host_kernels(poprt_host *host);
 void prt_plugin_host_grads(poprt_host *host);

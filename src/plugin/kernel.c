@@ -20,6 +20,7 @@ typedef struct kernel_run {
     const prt_plugin_op *op;
     const poprt_plugin_kernel *kernel;
     size_t calls;
+    const poprt_attr *attrs; /* by attribute, exported before the calls; NULL: none needs memory */
     _Atomic bool failed;
     _Atomic bool has_error; /* true: `error` is set */
     prt_error_copy error;
@@ -68,6 +69,31 @@ static bool is_ready(const prt_eval *c)
     return true;
 }
 
+static void *eval_alloc(void *context, size_t size)
+{
+    return prt_eval_scratch(context, size, 1);
+}
+
+/* Exports the attributes of an operator that has strings, tensors or types, since the threads of a
+ * kernel share no memory that they could allocate. */
+static poprt_status export_attrs(prt_eval *c, const poprt_attr **out)
+{
+    bool needed = false;
+    for (uint32_t i = 0; i < c->def->n_attrs; i++)
+        needed = needed || prt_plugin_attr_needs_memory(c->def->attrs[i].kind);
+    *out = NULL;
+    if (!needed)
+        return POPRT_OK;
+    poprt_attr *attrs = prt_eval_scratch(c, c->def->n_attrs, sizeof(*attrs));
+    if (attrs == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < c->def->n_attrs; i++)
+        PRT_TRY(prt_plugin_export_attr(&c->def->attrs[i], c->attrs,
+            (prt_plugin_memory){ eval_alloc, c }, &attrs[i]));
+    *out = attrs;
+    return POPRT_OK;
+}
+
 static poprt_status run(prt_eval *c, const struct prt_kern *kern, bool *done)
 {
     (void)kern;
@@ -81,6 +107,7 @@ static poprt_status run(prt_eval *c, const struct prt_kern *kern, bool *done)
         .op = op,
         .kernel = &op->kernels[how->kernel],
         .calls = how->items < MOST_CALLS ? (size_t)how->items : MOST_CALLS };
+    PRT_TRY(export_attrs(c, &j.attrs));
     atomic_init(&j.failed, false);
     atomic_init(&j.has_error, false);
     const size_t floats = ((size_t)how->scratch + sizeof(float) - 1) / sizeof(float);
@@ -110,7 +137,12 @@ static uint32_t kernel_outputs(const poprt_kernel *context)
 
 static poprt_status kernel_attr(const poprt_kernel *context, const char *name, poprt_attr *out)
 {
-    return prt_plugin_get_attr(eval_of(context)->def, eval_of(context)->attrs, name, out);
+    const prt_eval *c = eval_of(context);
+    const uint32_t index = name != NULL ? prt_op_attr(c->def, prt_str_of(name)) : UINT32_MAX;
+    if (context->kernel_run->attrs == NULL || index == UINT32_MAX)
+        return prt_plugin_get_attr(c->def, c->attrs, name, (prt_plugin_memory){ NULL, NULL }, out);
+    *out = context->kernel_run->attrs[index];
+    return POPRT_OK;
 }
 
 static int32_t kernel_has_input(const poprt_kernel *context, uint32_t input)

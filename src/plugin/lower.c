@@ -50,7 +50,8 @@ static uint32_t lower_outputs(const poprt_lower *context)
 
 static poprt_status lower_attr(const poprt_lower *context, const char *name, poprt_attr *out)
 {
-    return prt_plugin_get_attr(of(context)->def, of(context)->attrs, name, out);
+    const prt_lower *c = of(context);
+    return prt_plugin_get_attr(c->def, c->attrs, name, prt_plugin_arena_memory(c->arena), out);
 }
 
 static int32_t lower_has_input(const poprt_lower *context, uint32_t input)

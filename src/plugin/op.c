@@ -63,19 +63,30 @@ static uint32_t infer_outputs(const poprt_infer *context)
     return infer_of(context)->n_out;
 }
 
+static void *arena_alloc(void *context, size_t size)
+{
+    return prt_arena_alloc(context, size);
+}
+
+prt_plugin_memory prt_plugin_arena_memory(prt_arena *arena)
+{
+    return (prt_plugin_memory){ arena_alloc, arena };
+}
+
 poprt_status prt_plugin_get_attr(const prt_op_def *def, const void *attrs, const char *name,
-    poprt_attr *out)
+    prt_plugin_memory memory, poprt_attr *out)
 {
     const uint32_t index = name != NULL ? prt_op_attr(def, prt_str_of(name)) : UINT32_MAX;
     if (index == UINT32_MAX)
         return prt_fail(POPRT_E_NOT_FOUND, NULL, "the operator's record has no attribute %.100s",
             name != NULL ? name : "NULL");
-    return prt_plugin_export_attr(&def->attrs[index], attrs, out);
+    return prt_plugin_export_attr(&def->attrs[index], attrs, memory, out);
 }
 
 static poprt_status infer_attr(const poprt_infer *context, const char *name, poprt_attr *out)
 {
-    return prt_plugin_get_attr(infer_of(context)->def, infer_of(context)->attrs, name, out);
+    const prt_infer *c = infer_of(context);
+    return prt_plugin_get_attr(c->def, c->attrs, name, prt_plugin_arena_memory(c->scratch), out);
 }
 
 static int32_t infer_has_input(const poprt_infer *context, uint32_t input)
@@ -125,15 +136,6 @@ static bool is_dtype(const prt_op_def *def, int32_t dtype)
     return dtype >= 0 && dtype < PRT_DTYPE_COUNT && (dtype != PRT_DTYPE_string || strings);
 }
 
-/* Checks a dim of a plug-in. An expression must exist in this model. */
-static bool import_dim(const prt_infer *c, int64_t dim, int64_t *out)
-{
-    *out = dim == -1 ? PRT_DIM_UNKNOWN : dim;
-    if (*out == PRT_DIM_UNKNOWN || *out >= 0)
-        return true;
-    return prt_dim_is_expr(dim) && c->dims != NULL && prt_dim_index(dim) < prt_dims_count(c->dims);
-}
-
 static poprt_status infer_output(poprt_infer *context, uint32_t output, const poprt_type *type)
 {
     prt_infer *c = (prt_infer *)(void *)context;
@@ -147,7 +149,7 @@ static poprt_status infer_output(poprt_infer *context, uint32_t output, const po
         return prt_fail(POPRT_E_TYPE, NULL, "output %u has element type %d, which it cannot have",
             output, type->dtype);
     for (int32_t i = 0; i < type->rank; i++)
-        if (!import_dim(c, type->dims[i], &dims[i]))
+        if (!prt_plugin_import_dim(c->dims, type->dims[i], &dims[i]))
             return prt_fail(POPRT_E_SHAPE, NULL, "dim %d of output %u is negative", i, output);
     return prt_infer_set(c, output, type->dtype, type->rank, dims);
 }
@@ -164,9 +166,15 @@ static uint32_t eval_outputs(const poprt_eval *context)
     return eval_of(context)->n_out;
 }
 
+static void *eval_alloc(void *context, size_t size)
+{
+    return prt_eval_scratch(context, size, 1);
+}
+
 static poprt_status eval_attr(const poprt_eval *context, const char *name, poprt_attr *out)
 {
-    return prt_plugin_get_attr(eval_of(context)->def, eval_of(context)->attrs, name, out);
+    prt_eval *c = eval_of(context);
+    return prt_plugin_get_attr(c->def, c->attrs, name, (prt_plugin_memory){ eval_alloc, c }, out);
 }
 
 static int32_t eval_has_input(const poprt_eval *context, uint32_t input)
@@ -296,6 +304,18 @@ static prt_slot_def *make_slots(prt_arena *arena, uint32_t min, uint32_t max, ui
     return slots;
 }
 
+/* Copies the default of an attribute. Tensors may have none; types and graphs never have one. */
+static poprt_status copy_default(prt_arena *arena, const prt_op_def *def, const prt_attr_def *row,
+    uint32_t index, const poprt_attr *a, void *defaults)
+{
+    if (a->kind >= POPRT_ATTR_TENSOR && a->string == NULL)
+        return POPRT_OK;
+    if (a->kind == POPRT_ATTR_TYPE || a->kind == POPRT_ATTR_GRAPH)
+        return prt_fail(POPRT_E_PLUGIN, def->key,
+            "attribute %.100s is a type or a graph, whose default must be NULL", a->name);
+    return prt_plugin_copy_attr(arena, NULL, row, index, a, defaults);
+}
+
 /* Makes the rows of the attributes and the struct of their defaults: `present`, then eight or
  * sixteen bytes for each attribute. */
 static poprt_status make_attrs(prt_arena *arena, const poprt_plugin_op *r, prt_op_def *def)
@@ -304,7 +324,11 @@ static poprt_status make_attrs(prt_arena *arena, const poprt_plugin_op *r, prt_o
         [POPRT_ATTR_FLOAT] = PRT_ATTR_f32,
         [POPRT_ATTR_STRING] = PRT_ATTR_str,
         [POPRT_ATTR_INTS] = PRT_ATTR_i64s,
-        [POPRT_ATTR_FLOATS] = PRT_ATTR_f32s };
+        [POPRT_ATTR_FLOATS] = PRT_ATTR_f32s,
+        [POPRT_ATTR_STRINGS] = PRT_ATTR_strs,
+        [POPRT_ATTR_TENSOR] = PRT_ATTR_tensor,
+        [POPRT_ATTR_TYPE] = PRT_ATTR_type,
+        [POPRT_ATTR_GRAPH] = PRT_ATTR_graph };
     enum { WIDEST = 16 };
     prt_attr_def *rows = PRT_NEW_N(arena, prt_attr_def, r->n_attrs + 1);
     char *defaults = prt_arena_alloc(arena, WIDEST * (r->n_attrs + 1));
@@ -320,7 +344,9 @@ static poprt_status make_attrs(prt_arena *arena, const poprt_plugin_op *r, prt_o
             return prt_fail(POPRT_E_PLUGIN, def->key, "attribute %.100s is listed twice", a->name);
         rows[i] = (prt_attr_def){ a->name, kinds[a->kind], WIDEST * (i + 1) };
         def->n_attrs = (uint16_t)(i + 1);
-        PRT_TRY(prt_plugin_copy_attr(arena, &rows[i], i, a, defaults));
+        if (a->kind == POPRT_ATTR_GRAPH)
+            def->traits |= PRT_CONTROL;
+        PRT_TRY(prt_fail_about(copy_default(arena, def, &rows[i], i, a, defaults), def->key));
     }
     *(uint64_t *)(void *)defaults = 0;
     return POPRT_OK;

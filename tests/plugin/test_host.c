@@ -193,8 +193,11 @@ static poprt_status set_marks(const poprt_host *host, poprt_pass_run *pass, popr
         { .name = "share", .kind = POPRT_ATTR_FLOAT, .real = 0.5f },
         { .name = "note", .kind = POPRT_ATTR_STRING, .string = "hello", .count = 4 },
     };
-    const poprt_attr more = { .name = "list", .kind = POPRT_ATTR_INTS, .ints = list, .count = 1 };
-    const poprt_attr wrong = { .name = "alpha", .kind = 9 };
+    const poprt_tensor tensor = { .data = (void *)(uintptr_t)list,
+        .size = sizeof(list[0]),
+        .dtype = POPRT_DTYPE_INT64 };
+    const poprt_attr more = poprt_attr_tensor("list", &tensor);
+    const poprt_attr wrong = { .name = "alpha", .kind = 10 };
     poprt_attr seen;
     const poprt_node_form form = { .struct_size = sizeof(form),
         .domain = "else.where",
