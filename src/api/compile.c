@@ -155,6 +155,23 @@ static poprt_status list_eliminated(const prt_trace *trace, prt_compile_options 
     return POPRT_OK;
 }
 
+/* Lists the weights that passes used up: no constant has their values. */
+static poprt_status list_folded(const prt_trace *trace, prt_compile_options *options)
+{
+    prt_weight *folded = PRT_NEW_N(trace->arena, prt_weight, trace->weights.count);
+    if (folded == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t i = 0; i < trace->weights.count; i++) {
+        const prt_trace_weight *w = trace->weights.data[i];
+        if (w->pass != NULL)
+            folded[options->n_folded++] = (prt_weight){ .form = { .name = w->name },
+                .constant = PRT_NO_CONSTANT,
+                .pass = prt_str_of(w->pass) };
+    }
+    options->folded = folded;
+    return POPRT_OK;
+}
+
 /* Runs the pipeline "inference" on a module and compiles it. */
 static poprt_status optimize_and_compile(poprt_env *env, prt_module *module,
     const poprt_config *config, prt_compile_options *options, prt_program **out)
@@ -172,6 +189,8 @@ static poprt_status optimize_and_compile(poprt_env *env, prt_module *module,
     prt_error_restore(&error);
     if (status == POPRT_OK)
         status = list_eliminated(&o.trace, options);
+    if (status == POPRT_OK)
+        status = list_folded(&o.trace, options);
     if (status == POPRT_OK)
         status = prt_dot_checks_draw(config, PRT_DOT_CHECK_PreAlias, module);
     if (status == POPRT_OK)

@@ -337,19 +337,20 @@ size_t poprt_session_memory(const poprt_session *session)
 
 static poprt_status read_weight(poprt_session *session, const char *name, poprt_tensor *out)
 {
-    prt_tensor weight;
     const prt_type *type;
-    PRT_TRY(prt_session_weight_and_type(session->session, prt_str_of(name), &weight, &type));
-    if (out->size < weight.size)
-        return prt_fail(POPRT_E_ARG, name, "the weight has %zu bytes, the buffer only %zu",
-            weight.size, out->size);
-    if (weight.size != 0 && out->data == NULL)
+    size_t size = 0;
+    PRT_TRY(prt_session_weight_type(session->session, prt_str_of(name), &type));
+    if (!prt_type_size(type, &size))
+        return prt_fail(POPRT_E_INTERNAL, name, "weight has an impossible shape");
+    if (out->size < size)
+        return prt_fail(POPRT_E_ARG, name, "the weight has %zu bytes, the buffer only %zu", size,
+            out->size);
+    if (size != 0 && out->data == NULL)
         return prt_fail_null("out->data");
-    if (weight.size != 0)
-        memcpy(out->data, weight.data, weight.size);
-    out->size = weight.size;
-    out->dtype = weight.dtype;
-    out->rank = weight.rank;
+    PRT_TRY(prt_session_copy_weight(session->session, prt_str_of(name), out->data));
+    out->size = size;
+    out->dtype = type->dtype;
+    out->rank = (uint32_t)type->rank;
     out->dims = type->dims; /* static, and the program lives at least as long as the session */
     return POPRT_OK;
 }
@@ -383,9 +384,12 @@ static poprt_status write_weight(poprt_session *session, const char *name, const
     bool may_set = false;
     PRT_TRY(prt_session_may_set_weight(session->session, prt_str_of(name), &may_set));
     if (!may_set)
-        return prt_fail(POPRT_E_STATE, name,
-            "the weight is a constant of the executable; compile the model with the option "
-            "constant_weights=false to write it");
+        return prt_fail(POPRT_E_STATE, name, "the weight is a constant of the executable; %s",
+            session->exec->program->n_variables != 0
+                ? "only variables can be written: weights that are trained, or, with the option "
+                  "constant_weights=false, floating-point weights, integers of 8 bits and biases "
+                  "of quantised convolutions"
+                : "compile the model with the option constant_weights=false to write it");
     return prt_session_set_weight(session->session, prt_str_of(name), &from);
 }
 

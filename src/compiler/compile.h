@@ -27,6 +27,8 @@ typedef struct prt_compile_options {
     void *progress_user;
     const prt_eliminated *eliminated; /* nodes that passes eliminated earlier; for inspection */
     uint32_t n_eliminated;
+    const prt_weight *folded; /* weights that passes used up: their names and the passes */
+    uint32_t n_folded;
     const prt_compile_flow *flow; /* NULL: a run is one micro-batch */
     bool no_memory_sharing;       /* every value has its own memory: no views, nothing in place */
 } prt_compile_options;

@@ -436,6 +436,61 @@ static poprt_status emit_eliminated(emitter *e)
     return POPRT_OK;
 }
 
+/* Copies a form of a weight, unless the program has something of its name already. */
+static poprt_status emit_weight(emitter *e, prt_map *names, const prt_weight *from,
+    prt_weight *weights)
+{
+    prt_program *p = e->program;
+    prt_weight *to = &weights[p->n_weights];
+    if (prt_map_find(names, from->form.name) != NULL)
+        return POPRT_OK;
+    *to = *from;
+    if (!copy_str(e, from->form.name, &to->form.name) || !copy_str(e, from->pass, &to->pass))
+        return POPRT_E_NOMEM;
+    if (from->form.type != NULL) {
+        to->form.type = emit_type(e, from->form.type);
+        to->form.steps = prt_arena_copy(p->arena, from->form.steps,
+            from->form.n_steps * sizeof(*from->form.steps));
+        if (to->form.type == NULL || to->form.steps == NULL)
+            return POPRT_E_NOMEM;
+    }
+    p->n_weights++;
+    return prt_map_set(names, to->form.name, to);
+}
+
+/* Lists the weights that constants hold in other forms, and those that passes used up. */
+static poprt_status emit_weights(emitter *e)
+{
+    prt_program *p = e->program;
+    const prt_draft *d = e->draft;
+    const prt_compile_options *o = d->options;
+    prt_map names = prt_map_in(d->arena);
+    size_t count = o->n_folded;
+    for (size_t i = 0; i < d->constants.count; i++)
+        for (const prt_held *h = d->constants.data[i]->held; h != NULL; h = h->next)
+            count++;
+    if (count == 0)
+        return POPRT_OK;
+    prt_weight *weights = PRT_NEW_N(p->arena, prt_weight, count);
+    if (weights == NULL)
+        return POPRT_E_NOMEM;
+    p->weights = weights;
+    for (uint32_t i = 0; i < p->n_constants; i++)
+        PRT_TRY(prt_map_set(&names, p->constants[i].name, &p->constants[i]));
+    for (uint32_t i = 0; i < p->n_variables; i++)
+        PRT_TRY(prt_map_set(&names, p->variables[i].name, p));
+    for (size_t i = 0; i < d->constants.count; i++)
+        for (const prt_held *h = d->constants.data[i]->held; h != NULL; h = h->next) {
+            const prt_weight weight = { .form = h->form,
+                .constant = (uint32_t)i,
+                .pass = PRT_STR("") };
+            PRT_TRY(emit_weight(e, &names, &weight, weights));
+        }
+    for (uint32_t i = 0; i < o->n_folded; i++)
+        PRT_TRY(emit_weight(e, &names, &o->folded[i], weights));
+    return POPRT_OK;
+}
+
 static poprt_status emit_facts(emitter *e)
 {
     prt_facts f;
@@ -470,6 +525,7 @@ static poprt_status emit_all(emitter *e)
     PRT_TRY(emit_dims(e));
     PRT_TRY(emit_constants(e));
     PRT_TRY(emit_variables(e));
+    PRT_TRY(emit_weights(e));
     PRT_TRY(emit_blocks(e));
     PRT_TRY(emit_io(e));
     PRT_TRY(emit_flow(e));

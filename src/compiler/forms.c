@@ -147,8 +147,8 @@ static poprt_status free_named(prt_module *module, const char *list)
             continue;
         if (!prt_value_may_be_free(v))
             return prt_fail(POPRT_E_UNSUPPORTED, "updatable_named_buffers",
-                "'%.*s' cannot be written: accepted are floating-point tensors and those of 8-bit "
-                "integers that decide no shapes",
+                "'%.*s' cannot be written: accepted are floating-point tensors, those of 8-bit "
+                "integers and int32 biases that decide no shapes",
                 PRT_STR_ARG(name));
         if (prt_value_make_variable(v, PRT_VARIABLE_weight) == NULL)
             return POPRT_E_NOMEM;

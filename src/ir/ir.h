@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "op/op.h"
 #include "op/variable.h"
+#include "op/weight_form.h"
 #include "tensor/type.h"
 
 typedef struct prt_module prt_module;
@@ -39,6 +40,13 @@ typedef enum prt_initializer {
     PRT_INITIALIZER_input /* there, and among its inputs */
 } prt_initializer;
 
+/* A weight of the model that a constant holds in another form: an initializer that passes
+ * rearranged. */
+typedef struct prt_held {
+    prt_weight_form form;
+    const struct prt_held *next;
+} prt_held;
+
 /* A data file that holds the bytes of a constant already. The constant is written as a reference
  * to it as long as `blob` is its contents. */
 typedef struct prt_stored {
@@ -61,6 +69,7 @@ struct prt_value {
     uint8_t initializer;             /* of a constant: prt_initializer */
     prt_str doc;                     /* ONNX doc string of its ValueInfoProto, kept for writing */
     const prt_stored *stored;        /* of a constant; NULL: in no data file that is known */
+    const prt_held *held;            /* of a constant that a pass made: the weights that it holds */
 };
 
 /* An attribute or field that the library does not interpret: its ONNX bytes, written back
@@ -316,12 +325,25 @@ poprt_status prt_graph_make_variables(prt_graph *graph, size_t count, prt_value 
 /* The same for one constant; NULL without memory. */
 prt_ir_variable *prt_value_make_variable(prt_value *constant, uint32_t role);
 /* Makes the initializers of the main graph variables of role weight: those of floating-point types
- * and of integers of 8 bits, except where an operator computes shapes from them. */
+ * and of integers of 8 bits, except where an operator computes shapes from them, and the int32
+ * biases of quantised convolutions. */
 poprt_status prt_module_free_weights(prt_module *module);
 /* Returns whether prt_module_free_weights would make the value a variable. */
 bool prt_value_may_be_free(const prt_value *value);
 /* Returns the graph of an entry, made on first use. */
 prt_graph *prt_module_entry(prt_module *module, uint32_t kind);
+
+/* ---- held.c: the weights of the model that a constant holds. Constants that copies of a module
+ * have from passes are weights themselves, so that clones forget what they hold. */
+/* Records that `to` was made from the constant `from` by `count` steps of weight_form.h, and
+ * therefore holds the weights that `from` is or holds. Constants of nodes are no weights. Weights
+ * that need more than PRT_WEIGHT_STEPS steps are left out. */
+poprt_status prt_value_hold(prt_value *to, const prt_value *from, uint32_t count,
+    const prt_weight_step *steps);
+/* The same for the output of an operator that only moves or widens its constant inputs; for others
+ * nothing is recorded. */
+poprt_status prt_value_hold_moved(prt_value *to, uint32_t op, const void *attrs, uint32_t n_in,
+    prt_value *const *in);
 
 /* ---- infer.c: infers the types of one op's outputs from its inputs, through op/infer.h */
 poprt_status prt_ir_infer_op(prt_op *op);

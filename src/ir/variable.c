@@ -106,6 +106,18 @@ static bool decides_shape(const prt_use *use)
     return prt_op_is(op, PRT_OP_range) || (prt_op_is(op, PRT_OP_resize) && use != &op->in[0]);
 }
 
+/* Returns whether all readers take the value as the bias of a quantised convolution. */
+static bool is_quantized_bias(const prt_value *v)
+{
+    prt_for_each_use (use, v) {
+        const prt_op *op = use->user;
+        if (!(prt_op_is(op, PRT_OP_qlinear_conv) && use == &op->in[8]) &&
+            !(prt_op_is(op, PRT_OP_dequantize_linear) && use == &op->in[0]))
+            return false;
+    }
+    return true;
+}
+
 bool prt_value_may_be_free(const prt_value *v)
 {
     if (!prt_value_is_constant(v) || v->initializer == PRT_INITIALIZER_none || v->name.size == 0 ||
@@ -114,7 +126,7 @@ bool prt_value_may_be_free(const prt_value *v)
         return false;
     const int32_t dtype = v->type->dtype;
     if (!(prt_dtype_is_float(dtype) && prt_dtype_bits(dtype) >= 8) && dtype != PRT_DTYPE_i8 &&
-        dtype != PRT_DTYPE_u8)
+        dtype != PRT_DTYPE_u8 && !(dtype == PRT_DTYPE_i32 && is_quantized_bias(v)))
         return false;
     prt_for_each_use (use, v)
         if (decides_shape(use))

@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "program/codec.h"
 #include "program/popef.h"
+#include "program/popef_weights.h"
 #include "tensor/tensor.h"
 
 static poprt_status find_executable(const prt_popef_index *index, const prt_popef_blob **out)
@@ -92,9 +93,12 @@ static poprt_status attach(prt_program *p, prt_blob *file, const prt_popef_blob 
 }
 
 static poprt_status attach_all(prt_program *p, prt_blob *file, const prt_popef_index *index,
-    prt_arena *scratch)
+    const prt_popef_blob *exec, prt_arena *scratch)
 {
     prt_map by_name = prt_map_in(scratch);
+    const prt_json **descriptors = PRT_NEW_N(scratch, const prt_json *, p->n_constants);
+    if (descriptors == NULL)
+        return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < index->count; i++)
         if (index->blobs[i].type == PRT_POPEF_TENSOR && index->blobs[i].name.data != NULL) {
             if (prt_map_find(&by_name, index->blobs[i].name) != NULL)
@@ -108,8 +112,9 @@ static poprt_status attach_all(prt_program *p, prt_blob *file, const prt_popef_i
             return prt_fail(POPRT_E_PARSE, p->constants[i].name.data,
                 "weight is missing from the file");
         PRT_TRY(attach(p, file, b, &p->constants[i]));
+        descriptors[i] = b->descriptor;
     }
-    return POPRT_OK;
+    return prt_popef_get_weights(p, exec->descriptor, descriptors);
 }
 
 static poprt_status read_program(prt_program *p, prt_blob *file, prt_popef_depth depth,
@@ -125,7 +130,7 @@ static poprt_status read_program(prt_program *p, prt_blob *file, prt_popef_depth
     if (p->name.data == NULL)
         return POPRT_E_NOMEM;
     PRT_TRY(prt_program_decode(p, file->data + exec->payload, (size_t)exec->payload_size));
-    PRT_TRY(attach_all(p, file, &index, scratch));
+    PRT_TRY(attach_all(p, file, &index, exec, scratch));
     PRT_TRY(prt_program_check(p));
     prt_program_mark_inputs(p);
     return POPRT_OK;

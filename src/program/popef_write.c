@@ -18,6 +18,7 @@
 #include "base/crc.h"
 #include "program/codec.h"
 #include "program/popef_emit.h"
+#include "program/popef_weights.h"
 #include "poprt/base.h"
 #include "tensor/tensor.h"
 
@@ -107,14 +108,15 @@ static poprt_status write_metadata(prt_popef_writer *w, const prt_program *p, pr
     return prt_popef_emit_blob(w, PRT_POPEF_METADATA, 0, text, NULL, 0, 8);
 }
 
-static poprt_status write_executable(prt_popef_writer *w, prt_str name, const void *bytes,
-    size_t size)
+static poprt_status write_executable(prt_popef_writer *w, const prt_program *p, prt_str name,
+    const void *bytes, size_t size)
 {
     prt_json_out j;
     prt_json_out_init(&j, w->arena, false);
     prt_json_open(&j, NULL, '{');
     prt_json_put_text(&j, "name", name);
     prt_json_put_bool(&j, "compressed", false);
+    prt_popef_put_folded(&j, p);
     prt_json_put_i64(&j, "payloadSize", (int64_t)size);
     prt_json_put_i64(&j, "crc", prt_crc32c(0, bytes, size));
     prt_json_close(&j, '}');
@@ -168,6 +170,7 @@ static poprt_status write_constant(prt_popef_writer *w, const prt_program *p, co
     prt_json_open(&j, NULL, '{');
     prt_json_put_text(&j, "name", c->name);
     prt_popef_put_tensor_info(&j, p->dims, c->type);
+    prt_popef_put_weights(&j, p, (uint32_t)(c - p->constants));
     prt_json_put_i64(&j, "payloadSize", (int64_t)size);
     prt_json_put_i64(&j, "crc", differs ? 0 : sum);
     prt_json_close(&j, '}');
@@ -186,7 +189,7 @@ static poprt_status write_all(prt_popef_writer *w, const prt_program *p)
     (void)snprintf(name, sizeof(name), "%" PRIu64, prt_hash(bytes, size, 0));
     const prt_str label = prt_str_of(name);
     PRT_TRY(write_metadata(w, p, label));
-    PRT_TRY(write_executable(w, label, bytes, size));
+    PRT_TRY(write_executable(w, p, label, bytes, size));
     for (uint32_t i = 0; i < p->n_constants; i++)
         PRT_TRY(write_constant(w, p, &p->constants[i]));
     return POPRT_OK;

@@ -30,6 +30,7 @@
 #include "base/vec.h"
 #include "op/lower.h"
 #include "op/variable.h"
+#include "op/weight_form.h"
 #include "program/facts.h"
 #include "program/flow.h"
 #include "tensor/type.h"
@@ -161,6 +162,13 @@ typedef struct prt_eliminated {
     prt_str pass;     /* the pass that eliminated it */
 } prt_eliminated;
 
+/* A weight of the model that is neither a constant nor a variable of its name. */
+typedef struct prt_weight {
+    prt_weight_form form; /* type: NULL if no constant holds it */
+    uint32_t constant;    /* the constant that holds it; PRT_NO_CONSTANT: no constant does */
+    prt_str pass;         /* then the pass that used it up; empty: no node reads it */
+} prt_weight;
+
 typedef struct prt_program {
     _Atomic uint32_t refs;
     prt_arena *arena;
@@ -190,8 +198,10 @@ typedef struct prt_program {
     bool accumulates;  /* gradient accumulation is on */
     uint32_t n_eliminated;
     const prt_eliminated *eliminated; /* for inspection */
-    uint32_t n_graphs;                /* number of fused models, see below; 0: not fused */
-    prt_facts facts;                  /* of the model it was compiled from */
+    uint32_t n_weights;
+    const prt_weight *weights;
+    uint32_t n_graphs; /* number of fused models, see below; 0: not fused */
+    prt_facts facts;   /* of the model it was compiled from */
 } prt_program;
 
 /*

@@ -90,11 +90,13 @@ size_t prt_session_memory(const prt_session *session);
 
 /* Weights by name: a view of the current bytes, and a replacement for this session alone. A weight
  * written by the last run is current if that run succeeded. Fail with POPRT_E_NOT_FOUND for an
- * unknown name. */
+ * unknown name, and with POPRT_E_STATE for a weight that a constant holds in another form. */
 poprt_status prt_session_weight(prt_session *session, prt_str name, prt_tensor *out);
-poprt_status prt_session_weight_and_type(prt_session *session, prt_str name, prt_tensor *out,
-    const prt_type **type);
 poprt_status prt_session_set_weight(prt_session *session, prt_str name, const prt_tensor *from);
+/* Return the type of a weight in the model, which lives as long as the program, and copy its
+ * elements, in the order of the model, to `to`. They restore what passes rearranged. */
+poprt_status prt_session_weight_type(prt_session *session, prt_str name, const prt_type **out);
+poprt_status prt_session_copy_weight(prt_session *session, prt_str name, void *to);
 /* Sets `out` to false for a constant that no operator writes: callers of the library may not
  * replace it, since other constants may have been computed from it; to true for an unknown name.
  * Fails without memory. */

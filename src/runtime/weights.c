@@ -8,13 +8,15 @@
 
 /* ---- names */
 
-/* What a name of a session stands for: one of them is set. */
+/* What a name of a session stands for: at most one of them is set. */
 typedef struct named {
     uint32_t variable, constant; /* PRT_NO_VARIABLE, PRT_NO_CONSTANT: not of this kind */
+    const prt_weight *weight;    /* a weight that a constant holds in another form, or none does */
 } named;
 
-/* The map of names has numbers for values: 1 + the index of a variable, or of a constant behind
- * all variables. A variable hides the constant of its first contents. */
+/* The map of names has numbers for values: 1 + the index of a variable, of a constant behind all
+ * variables, or of a weight behind all constants. A variable hides the constant of its first
+ * contents. */
 static poprt_status add_name(prt_session *s, prt_str name, size_t number)
 {
     if (name.size == 0 || prt_map_find(&s->names, name) != NULL)
@@ -33,29 +35,49 @@ static poprt_status list_names(prt_session *s)
         PRT_TRY(add_name(s, p->variables[i].name, i));
     for (uint32_t i = 0; i < p->n_constants; i++)
         PRT_TRY(add_name(s, p->constants[i].name, (size_t)p->n_variables + i));
+    for (uint32_t i = 0; i < p->n_weights; i++)
+        PRT_TRY(add_name(s, p->weights[i].form.name, (size_t)p->n_variables + p->n_constants + i));
     s->has_names = true;
     return POPRT_OK;
 }
 
-/* Finds a variable or a weight; both are unset for an unknown name. */
+/* Finds a variable, a constant or a weight; all are unset for an unknown name. */
 static poprt_status find(prt_session *s, prt_str name, named *out)
 {
-    *out = (named){ PRT_NO_VARIABLE, PRT_NO_CONSTANT };
+    const prt_program *p = s->program;
+    *out = (named){ PRT_NO_VARIABLE, PRT_NO_CONSTANT, NULL };
     PRT_TRY(list_names(s));
     const size_t number = (size_t)(uintptr_t)prt_map_find(&s->names, name);
-    const uint32_t n = s->program->n_variables;
-    if (number > n)
-        out->constant = (uint32_t)(number - 1 - n);
-    else if (number != 0)
+    if (number == 0)
+        return POPRT_OK;
+    if (number <= p->n_variables)
         out->variable = (uint32_t)(number - 1);
+    else if (number - p->n_variables <= p->n_constants)
+        out->constant = (uint32_t)(number - 1 - p->n_variables);
+    else
+        out->weight = &p->weights[number - 1 - p->n_variables - p->n_constants];
     return POPRT_OK;
 }
 
-static poprt_status fail_unknown(prt_str name)
+/* Fails for a name that no variable and no constant has. */
+static poprt_status fail_unknown(const prt_session *s, prt_str name, const prt_weight *w)
 {
+    const char *advice = s->program->n_variables != 0
+        ? ""
+        : "; the option constant_weights=false keeps floating-point weights and integers of 8 bits";
+    if (w == NULL)
+        return prt_fail(POPRT_E_NOT_FOUND, name.data, "the executable has no weight of this name");
+    if (w->constant != PRT_NO_CONSTANT)
+        return prt_fail(POPRT_E_STATE, name.data,
+            "the executable has this weight in another order, so that it cannot be shared");
+    if (w->pass.size == 0)
+        return prt_fail(POPRT_E_NOT_FOUND, name.data,
+            "no operator of the model reads the weight, so its value is not in the executable%s",
+            advice);
     return prt_fail(POPRT_E_NOT_FOUND, name.data,
-        "the executable has no weight of this name; passes fold and pack weights, unless the "
-        "model is compiled with the option constant_weights=false");
+        "the pass %.*s computed other constants from the weight, so its value is no longer in the "
+        "executable%s",
+        PRT_STR_ARG(w->pass), advice);
 }
 
 /* ---- scalars */
@@ -185,30 +207,51 @@ poprt_status prt_session_set_scalar(prt_session *s, prt_str name, double value)
     return POPRT_OK;
 }
 
-poprt_status prt_session_weight_and_type(prt_session *s, prt_str name, prt_tensor *out,
-    const prt_type **type)
+poprt_status prt_session_weight(prt_session *s, prt_str name, prt_tensor *out)
 {
-    const prt_program *p = s->program;
     named found;
     PRT_TRY(find(s, name, &found));
-    if (found.variable != PRT_NO_VARIABLE) {
-        *type = p->variables[found.variable].type;
+    if (found.variable != PRT_NO_VARIABLE)
         return variable_tensor(s, found.variable, out);
-    }
     const uint32_t i = found.constant;
     if (i == PRT_NO_CONSTANT)
-        return fail_unknown(name);
-    const prt_type *t = *type = p->constants[i].type;
+        return fail_unknown(s, name, found.weight);
+    const prt_type *t = s->program->constants[i].type;
     if (!prt_tensor_init(out, t->dtype, (uint32_t)t->rank, t->dims,
             (void *)(uintptr_t)(s->updated[i] ? s->updates[i] : s->weights[i])->data))
         return prt_fail(POPRT_E_INTERNAL, name.data, "weight has an impossible shape");
     return POPRT_OK;
 }
 
-poprt_status prt_session_weight(prt_session *s, prt_str name, prt_tensor *out)
+poprt_status prt_session_weight_type(prt_session *s, prt_str name, const prt_type **out)
 {
-    const prt_type *type;
-    return prt_session_weight_and_type(s, name, out, &type);
+    const prt_program *p = s->program;
+    named found;
+    PRT_TRY(find(s, name, &found));
+    if (found.variable != PRT_NO_VARIABLE)
+        *out = p->variables[found.variable].type;
+    else if (found.constant != PRT_NO_CONSTANT)
+        *out = p->constants[found.constant].type;
+    else if (found.weight != NULL && found.weight->constant != PRT_NO_CONSTANT)
+        *out = found.weight->form.type;
+    else
+        return fail_unknown(s, name, found.weight);
+    return POPRT_OK;
+}
+
+poprt_status prt_session_copy_weight(prt_session *s, prt_str name, void *to)
+{
+    named found;
+    prt_tensor from;
+    PRT_TRY(find(s, name, &found));
+    const prt_weight *w = found.weight;
+    if (w != NULL && w->constant != PRT_NO_CONSTANT)
+        return prt_weight_form_restore(&w->form, s->program->constants[w->constant].blob->data,
+            &s->memory.allocator, to);
+    PRT_TRY(prt_session_weight(s, name, &from));
+    if (from.size != 0)
+        memcpy(to, from.data, from.size);
+    return POPRT_OK;
 }
 
 /* Returns whether an operator of the main block writes the constant (CopyVarUpdate). */
@@ -231,7 +274,8 @@ poprt_status prt_session_may_set_weight(prt_session *s, prt_str name, bool *out)
 {
     named found;
     PRT_TRY(find(s, name, &found));
-    *out = found.constant == PRT_NO_CONSTANT || is_written(s, found.constant);
+    *out = found.weight == NULL &&
+        (found.constant == PRT_NO_CONSTANT || is_written(s, found.constant));
     return POPRT_OK;
 }
 

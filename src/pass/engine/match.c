@@ -274,7 +274,7 @@ prt_value *prt_match_reshape_constant(prt_build *b, prt_value *old, uint32_t ran
     prt_value *v = type != NULL
         ? prt_graph_add_constant(b->graph, PRT_STR(""), type, prt_blob_retain(old->constant))
         : NULL;
-    if (v == NULL)
+    if (v == NULL || prt_value_hold(v, old, 0, NULL) != POPRT_OK)
         b->status = POPRT_E_NOMEM;
     return v;
 }
@@ -336,7 +336,7 @@ prt_value *prt_match_compute(prt_pass *p, prt_build *b, const prt_value *like, u
                 memcpy(prt_blob_bytes(blob), t.data, t.size);
             v = prt_pass_derive(b->graph, like, type, blob);
         }
-        if (v == NULL)
+        if (v == NULL || prt_value_hold_moved(v, id, attrs, n_in, in) != POPRT_OK)
             b->status = POPRT_E_NOMEM;
     }
     prt_arena_release(scratch);

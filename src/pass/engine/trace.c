@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* trace.c — records the nodes of a model by label, and looks them up again after each pass. */
+/* trace.c — records the nodes of a model by label and its weights by name, and looks them up again
+ * after each pass. */
 #include "pass/engine/trace.h"
 
 typedef void (*visitor)(prt_trace *t, const prt_op *op);
+typedef void (*constant_visitor)(prt_trace *t, const prt_value *v);
 
-static void each_op(prt_trace *t, const prt_graph *graph, visitor visit_op)
+/* Visits the constants and the ops of a graph and its regions. */
+static void each(prt_trace *t, const prt_graph *graph, constant_visitor visit_constant,
+    visitor visit_op)
 {
+    for (size_t i = 0; i < graph->constants.count; i++)
+        visit_constant(t, graph->constants.data[i]);
     for (const prt_op *op = graph->first; op != NULL; op = op->next) {
         visit_op(t, op);
         for (uint32_t i = 0; i < op->n_regions; i++)
-            each_op(t, op->regions[i], visit_op);
+            each(t, op->regions[i], visit_constant, visit_op);
     }
 }
 
@@ -29,6 +35,37 @@ static void record(prt_trace *t, const prt_op *op)
     if (n == NULL || !keep_text(t, label, &n->node) || !keep_text(t, op->name, &n->op) ||
         prt_map_set(&t->by_name, n->node, n) != POPRT_OK || !PRT_VEC_PUSH(t->arena, &t->nodes, n))
         t->status = POPRT_E_NOMEM;
+}
+
+static void record_weight(prt_trace *t, const prt_value *v)
+{
+    if (t->status != POPRT_OK || v->initializer == PRT_INITIALIZER_none || v->name.size == 0)
+        return;
+    prt_trace_weight *w = PRT_NEW(t->arena, prt_trace_weight);
+    if (w == NULL || !keep_text(t, v->name, &w->name) ||
+        prt_map_set(&t->weight_by_name, w->name, w) != POPRT_OK ||
+        !PRT_VEC_PUSH(t->arena, &t->weights, w))
+        t->status = POPRT_E_NOMEM;
+    else if (!prt_value_used(v))
+        w->pass = "";
+}
+
+static void mark_weight(prt_trace *t, prt_str name)
+{
+    prt_trace_weight *w = prt_map_find(&t->weight_by_name, name);
+    if (w != NULL)
+        w->seen = t->round;
+}
+
+/* Marks as present the weights that a constant with a reader is or holds. */
+static void mark_constant(prt_trace *t, const prt_value *v)
+{
+    if (!prt_value_used(v))
+        return;
+    if (v->initializer != PRT_INITIALIZER_none)
+        mark_weight(t, v->name);
+    for (const prt_held *h = v->held; h != NULL; h = h->next)
+        mark_weight(t, h->form.name);
 }
 
 static void mark_present(prt_trace *t, prt_str name)
@@ -61,8 +98,9 @@ void prt_trace_begin(prt_trace *t, const prt_module *module, prt_arena *arena)
     *t = (prt_trace){ .module = module,
         .arena = arena,
         .by_name = prt_map_in(arena),
+        .weight_by_name = prt_map_in(arena),
         .status = POPRT_OK };
-    each_op(t, module->main, record);
+    each(t, module->main, record_weight, record);
 }
 
 void prt_trace_look(prt_trace *t, const char *pass)
@@ -70,8 +108,11 @@ void prt_trace_look(prt_trace *t, const char *pass)
     if (t->status != POPRT_OK)
         return;
     t->round++;
-    each_op(t, t->module->main, mark_op);
+    each(t, t->module->main, mark_constant, mark_op);
     for (size_t i = 0; i < t->nodes.count; i++)
         if (t->nodes.data[i]->seen != t->round && t->nodes.data[i]->pass == NULL)
             t->nodes.data[i]->pass = pass;
+    for (size_t i = 0; i < t->weights.count; i++)
+        if (t->weights.data[i]->seen != t->round && t->weights.data[i]->pass == NULL)
+            t->weights.data[i]->pass = pass;
 }

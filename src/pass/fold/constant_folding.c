@@ -120,8 +120,21 @@ static bool is_foldable(const folder *f, const prt_op *op)
     return any_used;
 }
 
-/* Replaces an output by a constant. The characters of string elements follow the elements. */
-static poprt_status replace_by_constant(folder *f, prt_value *v, const prt_tensor *t)
+/* Records the weights that the result of an operator holds, if it only moves its inputs. */
+static poprt_status hold_inputs(folder *f, const prt_op *op, prt_value *constant)
+{
+    prt_value **in = PRT_NEW_N(f->p->arena, prt_value *, op->n_in);
+    if (in == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < op->n_in; i++)
+        in[i] = op->in[i].value;
+    return prt_value_hold_moved(constant, op->def->id, op->attrs, op->n_in, in);
+}
+
+/* Replaces an output of `op` by a constant; NULL: by integers that follow from shapes. The
+ * characters of string elements follow the elements. */
+static poprt_status replace_by_constant(folder *f, const prt_op *op, prt_value *v,
+    const prt_tensor *t)
 {
     prt_module *m = f->p->module;
     size_t size = t->size;
@@ -151,6 +164,8 @@ static poprt_status replace_by_constant(folder *f, prt_value *v, const prt_tenso
     if (constant == NULL)
         return POPRT_E_NOMEM;
     constant->content = v->content;
+    if (op != NULL)
+        PRT_TRY(hold_inputs(f, op, constant));
     prt_value_replace(v, constant);
     const made item = { constant, v->name };
     v->name = PRT_STR("");
@@ -192,7 +207,7 @@ static poprt_status fold_outputs(folder *f, prt_op *op, const prt_tensor *out)
     }
     for (uint32_t i = 0; i < op->n_out; i++)
         if (is_wanted(&op->out[i]))
-            PRT_TRY(replace_by_constant(f, &op->out[i], &out[i]));
+            PRT_TRY(replace_by_constant(f, op, &op->out[i], &out[i]));
     prt_op_erase(op);
     return POPRT_OK;
 }
@@ -265,7 +280,7 @@ static poprt_status fold_contents(folder *f, prt_op *op)
             continue;
         for (uint32_t k = 0; k < v->content->count; k++)
             prt_store_i64(t.dtype, data, k, v->content->values[k]);
-        PRT_TRY(replace_by_constant(f, v, &t));
+        PRT_TRY(replace_by_constant(f, NULL, v, &t));
     }
     for (uint32_t i = 0; i < op->n_out; i++)
         if (is_wanted(&op->out[i]))

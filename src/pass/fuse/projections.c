@@ -112,6 +112,7 @@ static bool find_group(const prt_op *root, uint32_t first, match *m)
 static prt_value *join(prt_pass *p, prt_graph *graph, const match *m, uint32_t slot)
 {
     const int64_t rows = slot == 1 ? m->k : 1, dims[2] = { rows, m->n };
+    const uint32_t rank = slot == 1 ? 2 : 1;
     prt_blob *blob = NULL;
     const prt_value *like = NULL;
     size_t size;
@@ -130,10 +131,18 @@ static prt_value *join(prt_pass *p, prt_graph *graph, const match *m, uint32_t s
             memcpy(to + (size_t)(r * m->n + from->offset) * sizeof(float),
                 (const unsigned char *)t->data + (size_t)r * row, row);
     }
-    return prt_pass_derive(graph, like,
-        prt_type_tensor(p->module->types, PRT_DTYPE_f32, slot == 1 ? 2 : 1,
-            slot == 1 ? dims : dims + 1),
-        blob);
+    prt_value *v = prt_pass_derive(graph, like,
+        prt_type_tensor(p->module->types, PRT_DTYPE_f32, (int32_t)rank, dims + 2 - rank), blob);
+    for (uint32_t i = 0; v != NULL && i < MAX_PARTS; i++) {
+        const prt_weight_step s = { .kind = PRT_WEIGHT_part,
+            .rank = 2,
+            .dims = { rows, m->n },
+            .more = { 1, m->parts[i].offset, m->parts[i].n } };
+        if (m->member[i] &&
+            prt_value_hold(v, prt_op_input(m->parts[i].op, slot), 1, &s) != POPRT_OK)
+            return NULL;
+    }
+    return v;
 }
 
 static bool replace(prt_pass *p, prt_build *b, prt_op *root, const match *m)

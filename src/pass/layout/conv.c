@@ -173,19 +173,36 @@ static void pack_weights(const void *user, const float *from, float *to)
     prt_nhwc_weights_pack(&v->layout, v->blocking.by > 1 ? v->blocked_weights : from, to);
 }
 
+/* Adds the steps that lead from W to its layout. Winograd transforms round. */
+static void add_steps(const conv *v, prt_pack *how)
+{
+    static const int64_t panels[4] = { 0, 3, 2, 1 }, taps[4] = { 3, 2, 0, 1 };
+    const prt_nhwc_weights *f = &v->layout;
+    const int64_t dims[4] = { (int64_t)f->group, (int64_t)f->filters, (int64_t)f->channels,
+        (int64_t)f->taps };
+    if (f->transformed)
+        return;
+    if (v->blocking.by > 1)
+        how->n_steps = prt_pixel_blocking_steps(&v->blocking, f, how->steps);
+    prt_pack_add_transpose(how, 4, dims, f->algorithm == PRT_NHWC_taps ? taps : panels);
+    if (f->algorithm != PRT_NHWC_taps)
+        prt_pack_add_panels(how, f->group, f->taps * f->channels, f->filters, 0);
+}
+
 /* Packs the constant W for the algorithm; NULL: W is not constant, or no memory. */
 static prt_value *pack(prt_pass *p, prt_op *root, conv *v)
 {
     const prt_nhwc_weights *f = &v->layout;
+    prt_pack how = { .write = pack_weights, .user = v };
     prt_tensor w;
-    size_t count;
-    if (!prt_match_constant(root, 1, &w) || !prt_nhwc_weights_size(f, &count))
+    if (!prt_match_constant(root, 1, &w) || !prt_nhwc_weights_size(f, &how.count))
         return NULL;
     if (v->blocking.by > 1 &&
         (v->blocked_weights = PRT_NEW_N(p->arena, float, f->filters * f->channels * f->taps)) ==
             NULL)
         return NULL;
-    return prt_pack_constant(p, root, 1, &w, count, pack_weights, v);
+    add_steps(v, &how);
+    return prt_pack_constant(p, root, 1, &w, &how);
 }
 
 static bool is_f32(const prt_value *v)

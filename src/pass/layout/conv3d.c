@@ -19,6 +19,7 @@ enum {
 };
 
 typedef struct conv3d {
+    prt_value *old; /* the weights of the volume */
     prt_value *x, *bias, *residual;
     prt_tensor w;
     prt_fused_conv_attrs attrs; /* attributes of the 2-D convolution, without its lists */
@@ -52,6 +53,7 @@ static bool match(conv3d *v, const prt_op *root, const prt_conv_attrs *a)
     const prt_window_spec spec = PRT_WINDOW_SPEC(a);
     prt_window window;
     v->x = prt_op_input(root, 0);
+    v->old = prt_op_input(root, 1);
     v->bias = prt_op_input(root, 2);
     v->y = root->out[0].type;
     if (!prt_match_is_sized(v->x, RANK) || !prt_match_is_sized(&root->out[0], RANK) ||
@@ -88,7 +90,14 @@ static prt_value *weights_of(prt_pass *p, prt_build *b, const conv3d *v)
             for (size_t c = 0; c < channels; c++, to += taps)
                 memcpy(to, (const float *)v->w.data + ((f * channels + c) * planes + k) * taps,
                     taps * sizeof(float));
-    return w != NULL ? prt_build_tensor(b, PRT_DTYPE_f32, 4, dims, w) : NULL;
+    prt_value *made = w != NULL ? prt_build_tensor(b, PRT_DTYPE_f32, 4, dims, w) : NULL;
+    const prt_weight_step s = { .kind = PRT_WEIGHT_transpose,
+        .rank = 4,
+        .dims = { v->w.dims[0], v->w.dims[1], v->kernel[0], (int64_t)taps },
+        .more = { 0, 2, 1, 3 } };
+    if (made != NULL && prt_value_hold(made, v->old, 1, &s) != POPRT_OK)
+        b->status = POPRT_E_NOMEM;
+    return made;
 }
 
 /* Pads x along the depth, which is axis DEPTH. */

@@ -45,6 +45,7 @@ static void pack_weights(const void *user, const float *from, float *to)
 
 bool prt_to_nhwc_depth_to_space_conv(prt_pass *p, prt_build *b, prt_op *root)
 {
+    static const int64_t by_row[4] = { 2, 0, 3, 1 };
     prt_tensor w;
     prt_value *x = prt_op_input(root, 0);
     if (!prt_match_constant(root, 1, &w) || !kernel_is_stride(root, &w, x))
@@ -54,11 +55,13 @@ bool prt_to_nhwc_depth_to_space_conv(prt_pass *p, prt_build *b, prt_op *root)
     const prt_i64s kernel = { .data = sizes, .count = 2 };
     PRT_ATTR_SET(attrs, nhwc_spread, filters, w.dims[1]);
     PRT_ATTR_SET(attrs, nhwc_spread, kernel_shape, kernel);
-    size_t count;
-    if (!prt_nhwc_spread_size(&attrs, (size_t)w.dims[0], &count))
+    prt_pack how = { .write = pack_weights, .user = &w };
+    if (!prt_nhwc_spread_size(&attrs, (size_t)w.dims[0], &how.count))
         return false;
-    prt_value *in[3] = { NULL, prt_pack_constant(p, root, 1, &w, count, pack_weights, &w),
-        prt_op_input(root, 2) };
+    prt_pack_add_transpose(&how, 4, w.dims, by_row);
+    prt_pack_add_panels(&how, (size_t)w.dims[2], (size_t)w.dims[0], (size_t)(w.dims[3] * w.dims[1]),
+        0);
+    prt_value *in[3] = { NULL, prt_pack_constant(p, root, 1, &w, &how), prt_op_input(root, 2) };
     if (in[1] == NULL)
         return false;
     in[0] = prt_to_nhwc_last(b, x);

@@ -82,6 +82,23 @@ void prt_pixel_blocking_pack(const prt_pixel_blocking *v, const prt_nhwc_weights
                 from + (i % filters * rows + r) * taps, taps * sizeof(float));
 }
 
+uint32_t prt_pixel_blocking_steps(const prt_pixel_blocking *v, const prt_nhwc_weights *layout,
+    prt_weight_step steps[2])
+{
+    const int64_t width = v->taps + (v->by - 1) * v->step;
+    const int64_t filters = (int64_t)layout->filters / v->by;
+    const int64_t rows = (int64_t)layout->channels * ((int64_t)layout->taps / width);
+    steps[0] = (prt_weight_step){ .kind = PRT_WEIGHT_part,
+        .rank = 3,
+        .dims = { filters, rows, width },
+        .more = { 2, 0, v->taps } };
+    steps[1] = (prt_weight_step){ .kind = PRT_WEIGHT_part,
+        .rank = 3,
+        .dims = { (int64_t)layout->filters, rows, width },
+        .more = { 0, 0, filters } };
+    return 2;
+}
+
 prt_value *prt_pixel_blocking_bias(prt_build *b, const prt_pixel_blocking *v, prt_value *bias)
 {
     return bias != NULL ? prt_build_binary(b, PRT_OP_tile, bias, prt_build_i64s(b, 1, &v->by))

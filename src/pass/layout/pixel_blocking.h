@@ -39,6 +39,11 @@ void prt_pixel_blocking_apply(const prt_pixel_blocking *v, const prt_window *w,
 void prt_pixel_blocking_pack(const prt_pixel_blocking *v, const prt_nhwc_weights *layout,
     const float *from, float *to);
 
+/* Writes the steps of weight_form.h by which the original weights are part of these; returns their
+ * number. */
+uint32_t prt_pixel_blocking_steps(const prt_pixel_blocking *v, const prt_nhwc_weights *layout,
+    prt_weight_step steps[2]);
+
 /* Repeats a bias vector for all copies of the filters. */
 prt_value *prt_pixel_blocking_bias(prt_build *b, const prt_pixel_blocking *v, prt_value *bias);
 /* Convert a tensor like y, channels last, to the dims of the blocked result, and the blocked result

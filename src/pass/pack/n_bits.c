@@ -125,9 +125,32 @@ static bool pack_scales(const numbers *w, float *scale, float *offset)
     return some;
 }
 
+/* Records where the integers and the scales, `old`, are. */
+static poprt_status hold(const numbers *w, prt_value *const old[2], prt_value *const to[3])
+{
+    const int64_t k = (int64_t)w->k, n = (int64_t)w->n, blocks = (int64_t)w->blocks;
+    const prt_weight_step integers = { .kind = PRT_WEIGHT_integers,
+        .rank = 4,
+        .dims = { k, n, (int64_t)w->row, (int64_t)w->column },
+        .more = { w->bits, w->has_sign } };
+    prt_weight_step scales[2] = {
+        { .kind = PRT_WEIGHT_transpose, .rank = 2, .dims = { n, blocks }, .more = { 1, 0 } },
+        { .kind = PRT_WEIGHT_panels, .rank = 4, .dims = { 1, blocks, n, 0 } }
+    };
+    const bool as_is = w->scale_column == 1; /* else the blocks of a column follow each other */
+    if (w->scale_column == 0)                /* one scale of all columns */
+        scales[0] = (prt_weight_step){ .kind = PRT_WEIGHT_part,
+            .rank = 1,
+            .dims = { n },
+            .more = { 0, 0, 1 } };
+    PRT_TRY(prt_value_hold(to[0], old[0], 1, &integers));
+    return prt_value_hold(to[1], old[1], as_is ? 1 : 2, as_is ? scales + 1 : scales);
+}
+
 /* Makes constants of the panels, scales and offsets (NULL without offsets). Returns false without
  * memory. */
-static bool pack(prt_pass *p, prt_build *b, const numbers *w, prt_value *old, prt_value *to[3])
+static bool pack(prt_pass *p, prt_build *b, const numbers *w, prt_value *const old[2],
+    prt_value *to[3])
 {
     const int kind = w->bits == 8 ? PRT_LOW_PRECISION_i8 : PRT_LOW_PRECISION_i4;
     const prt_allocator *a = p->module->allocator;
@@ -149,21 +172,22 @@ static bool pack(prt_pass *p, prt_build *b, const numbers *w, prt_value *old, pr
         pack_scales(w, (void *)prt_blob_bytes(blobs[1]), (void *)prt_blob_bytes(blobs[2]));
     const int64_t size = (int64_t)count, by_size = (int64_t)(w->blocks * width);
     const prt_type *by = prt_type_tensor(p->module->types, PRT_DTYPE_f32, 1, &by_size);
-    to[0] = prt_pass_derive(b->graph, old,
+    to[0] = prt_pass_derive(b->graph, old[0],
         prt_type_tensor(p->module->types,
             kind == PRT_LOW_PRECISION_i8 ? PRT_DTYPE_i8 : PRT_DTYPE_i4, 1, &size),
         blobs[0]);
-    to[1] = prt_pass_derive(b->graph, old, by, blobs[1]);
+    to[1] = prt_pass_derive(b->graph, old[0], by, blobs[1]);
     to[2] = NULL;
     if (some)
-        to[2] = prt_pass_derive(b->graph, old, by, blobs[2]);
+        to[2] = prt_pass_derive(b->graph, old[0], by, blobs[2]);
     else
         prt_blob_release(blobs[2]);
-    return to[0] != NULL && to[1] != NULL && (to[2] != NULL || !some);
+    return to[0] != NULL && to[1] != NULL && (to[2] != NULL || !some) &&
+        hold(w, old, to) == POPRT_OK;
 }
 
-static bool replace(prt_pass *p, prt_build *b, prt_op *root, const numbers *w, prt_value *old,
-    prt_value *bias)
+static bool replace(prt_pass *p, prt_build *b, prt_op *root, const numbers *w,
+    prt_value *const old[2], prt_value *bias)
 {
     prt_fused_linear_attrs attrs = PRT_ATTRS_OF(fused_linear);
     prt_value *packed[3];
@@ -221,7 +245,8 @@ static bool apply_n_bits(prt_pass *p, prt_build *b, prt_op *root)
         ? (w.blocks * w.bits + 7) / 8 * 8 / w.bits
         : w.blocks;
     w.absent = (double)middle(&w);
-    return replace(p, b, root, &w, prt_op_input(root, 1), prt_op_input(root, 5));
+    prt_value *const old[2] = { prt_op_input(root, 1), prt_op_input(root, 2) };
+    return replace(p, b, root, &w, old, prt_op_input(root, 5));
 }
 
 /* ---- DequantizeLinear */
@@ -295,13 +320,20 @@ static bool read_right(const prt_op *root, bool transposed, numbers *w, const pr
     return read_scales(*op, transposed, w);
 }
 
+static bool replace_dequantized(prt_pass *p, prt_build *b, prt_op *root, const numbers *w,
+    const prt_op *op, prt_value *bias)
+{
+    prt_value *const old[2] = { prt_op_input(op, 0), prt_op_input(op, 1) };
+    return replace(p, b, root, w, old, bias);
+}
+
 static bool apply_matmul(prt_pass *p, prt_build *b, prt_op *root)
 {
     const prt_value *x = prt_op_input(root, 0);
     const prt_op *op;
     numbers w = { .k = 0 };
     return prt_match_is_f32(x) && x->type->rank >= 2 && read_right(root, false, &w, &op) &&
-        replace(p, b, root, &w, prt_op_input(op, 0), NULL);
+        replace_dequantized(p, b, root, &w, op, NULL);
 }
 
 static bool apply_gemm(prt_pass *p, prt_build *b, prt_op *root)
@@ -315,7 +347,7 @@ static bool apply_gemm(prt_pass *p, prt_build *b, prt_op *root)
         (bias == NULL ||
             (prt_match_is_f32(bias) && bias->type->rank == 1 &&
                 bias->type->dims[0] == (int64_t)w.n)) &&
-        replace(p, b, root, &w, prt_op_input(op, 0), bias);
+        replace_dequantized(p, b, root, &w, op, bias);
 }
 
 static const prt_rewrite rewrites[] = { { PRT_OP_ms_matmul_n_bits, apply_n_bits },

@@ -7,10 +7,22 @@
 
 enum { PRT_PACK_MIN_ELEMENTS = 1 << 10 }; /* a smaller matrix is packed as fast as it is read */
 
-/* Makes a constant of `count` float32 elements to replace input `slot`, whose tensor is `w`; `pack`
- * writes the elements. NULL: no memory. */
+/* How prt_pack_constant makes a constant. */
+typedef struct prt_pack {
+    size_t count; /* float32 elements */
+    void (*write)(const void *user, const float *from, float *to);
+    const void *user;
+    uint32_t n_steps; /* of `steps`, which undo the packing; 0: nothing undoes it */
+    prt_weight_step steps[4];
+} prt_pack;
+
+/* Adds a step that transposes, and one that packs matrices of `rows` rows into panels. */
+void prt_pack_add_transpose(prt_pack *to, uint32_t rank, const int64_t *dims, const int64_t *perm);
+void prt_pack_add_panels(prt_pack *to, size_t matrices, size_t rows, size_t columns, size_t more);
+
+/* Makes a constant to replace input `slot`, whose tensor is `w`. NULL: no memory. */
 prt_value *prt_pack_constant(prt_pass *p, prt_op *op, uint32_t slot, const prt_tensor *w,
-    size_t count, void (*pack)(const void *user, const float *from, float *to), const void *user);
+    const prt_pack *how);
 
 /* A float32 matrix at any alignment: element (k, j) is k * row + j * column elements behind
  * `data`. */

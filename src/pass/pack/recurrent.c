@@ -52,6 +52,7 @@ static void pack_r(const void *user, const float *from, float *to)
 
 bool prt_pack_recurrent(prt_pass *p, prt_build *b, prt_op *root)
 {
+    static const int64_t columns[3] = { 0, 2, 1 };
     prt_tensor w, r;
     prt_packed_rnn_attrs_any attrs;
     prt_packed_rnn q;
@@ -65,8 +66,14 @@ bool prt_pack_recurrent(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *in[INPUTS] = { NULL };
     for (uint32_t i = 0; i < root->n_in && i < INPUTS; i++)
         in[i] = prt_op_input(root, i);
-    in[1] = prt_pack_constant(p, root, 1, &w, q.w, pack_w, &q);
-    in[2] = prt_pack_constant(p, root, 2, &r, q.r, pack_r, &q);
+    prt_pack to_w = { .count = q.w, .write = pack_w, .user = &q };
+    prt_pack to_r = { .count = q.r, .write = pack_r, .user = &q };
+    prt_pack_add_transpose(&to_w, 3, w.dims, columns);
+    prt_pack_add_panels(&to_w, q.directions, q.input, q.rows, 0);
+    prt_pack_add_transpose(&to_r, 3, r.dims, columns);
+    prt_pack_add_panels(&to_r, q.directions, q.hidden, q.rows - q.separate_rows, q.separate_rows);
+    in[1] = prt_pack_constant(p, root, 1, &w, &to_w);
+    in[2] = prt_pack_constant(p, root, 2, &r, &to_r);
     if (in[1] == NULL || in[2] == NULL)
         return false;
     prt_op *op = prt_build_op_n(b, id, &attrs, root->n_in, in, root->n_out);

@@ -9,14 +9,29 @@
 #include "kern/gemm/gemm.h"
 #include "pass/pack/pack.h"
 
+void prt_pack_add_transpose(prt_pack *to, uint32_t rank, const int64_t *dims, const int64_t *perm)
+{
+    prt_weight_step *s = &to->steps[to->n_steps++];
+    *s = (prt_weight_step){ .kind = PRT_WEIGHT_transpose, .rank = rank };
+    memcpy(s->dims, dims, rank * sizeof(*dims));
+    memcpy(s->more, perm, rank * sizeof(*perm));
+}
+
+void prt_pack_add_panels(prt_pack *to, size_t matrices, size_t rows, size_t columns, size_t more)
+{
+    to->steps[to->n_steps++] = (prt_weight_step){ .kind = PRT_WEIGHT_panels,
+        .rank = 4,
+        .dims = { (int64_t)matrices, (int64_t)rows, (int64_t)columns, (int64_t)more } };
+}
+
 prt_value *prt_pack_constant(prt_pass *p, prt_op *op, uint32_t slot, const prt_tensor *w,
-    size_t count, void (*pack)(const void *user, const float *from, float *to), const void *user)
+    const prt_pack *how)
 {
     prt_blob *blob = NULL, *copy = NULL;
     size_t size;
     /* The data may have any alignment. */
     const bool aligned = (uintptr_t)w->data % _Alignof(float) == 0;
-    if (!prt_size_mul(count, sizeof(float), &size) ||
+    if (!prt_size_mul(how->count, sizeof(float), &size) ||
         (!aligned && prt_blob_create(p->module->allocator, w->size, &copy) != POPRT_OK))
         return NULL;
     if (prt_blob_create(p->module->allocator, size, &blob) != POPRT_OK) {
@@ -25,11 +40,17 @@ prt_value *prt_pack_constant(prt_pass *p, prt_op *op, uint32_t slot, const prt_t
     }
     if (!aligned)
         memcpy(prt_blob_bytes(copy), w->data, w->size);
-    pack(user, aligned ? w->data : (const void *)copy->data, (float *)(void *)prt_blob_bytes(blob));
+    how->write(how->user, aligned ? w->data : (const void *)copy->data,
+        (float *)(void *)prt_blob_bytes(blob));
     prt_blob_release(copy);
-    const int64_t dim = (int64_t)count;
-    return prt_pass_derive(op->graph, prt_op_input(op, slot),
+    const int64_t dim = (int64_t)how->count;
+    const prt_value *old = prt_op_input(op, slot);
+    prt_value *v = prt_pass_derive(op->graph, old,
         prt_type_tensor(p->module->types, PRT_DTYPE_f32, 1, &dim), blob);
+    return v != NULL && how->n_steps != 0 &&
+            prt_value_hold(v, old, how->n_steps, how->steps) != POPRT_OK
+        ? NULL
+        : v;
 }
 
 /* The right operand of a product. */
@@ -48,8 +69,8 @@ static void pack_right(const void *user, const float *from, float *to)
  * `*repeats`: two columns are equal or one is zero. */
 static prt_value *packed(prt_pass *p, prt_op *op, bool transposed, int64_t *columns, bool *repeats)
 {
+    static const int64_t swapped[2] = { 1, 0 };
     prt_tensor w;
-    size_t count;
     if (!prt_match_constant(op, 1, &w) || w.dtype != PRT_DTYPE_f32 || w.rank != 2 ||
         prt_tensor_count(&w) < PRT_PACK_MIN_ELEMENTS)
         return NULL;
@@ -63,8 +84,12 @@ static prt_value *packed(prt_pass *p, prt_op *op, bool transposed, int64_t *colu
         .column = transposed ? m.k : 1 };
     *columns = (int64_t)m.n;
     *repeats = prt_pack_columns_repeat(p, &matrix);
-    return prt_size_mul(m.k, prt_gemm_width(m.n), &count)
-        ? prt_pack_constant(p, op, 1, &w, count, pack_right, &m)
+    prt_pack how = { .write = pack_right, .user = &m };
+    if (transposed)
+        prt_pack_add_transpose(&how, 2, w.dims, swapped);
+    prt_pack_add_panels(&how, 1, m.k, m.n, 0);
+    return prt_size_mul(m.k, prt_gemm_width(m.n), &how.count)
+        ? prt_pack_constant(p, op, 1, &w, &how)
         : NULL;
 }
 
