@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * overview.c — model_overview: prints opsets, inputs, outputs, weights, and for each operator the
- * number of nodes and the bytes of their weights and results. model_io_info_stat: prints inputs and outputs counted by element type and shape, as
- * apply_host_concat_split groups them. use_print=false disables both.
+ * number of nodes and the bytes of their weights and results. model_io_info_stat: prints inputs and
+ * outputs counted by element type and shape, as apply_host_concat_split groups them.
+ * use_print=false disables both.
  */
 #include "pass/engine/pass.h"
 

@@ -7,99 +7,43 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tools/common/plot.h"
 #include "tools/common/tool.h"
-
-/* Pixels of the image, and of the rectangle between the axes. */
-enum { WIDTH = 640, HEIGHT = 400, LEFT = 70, RIGHT = 620, TOP = 20, BOTTOM = 350, TICKS = 5 };
 
 typedef struct drawing {
     FILE *to;
     const prt_train_point *points;
     size_t count;
-    bool logarithmic;
-    double low, high; /* range of losses, as logarithms if `logarithmic` */
-    int64_t last;     /* last step */
 } drawing;
 
-static double scaled(const drawing *d, double loss)
+static double training_loss(const void *user, size_t i, double *x)
 {
-    return d->logarithmic ? log10(loss) : loss;
+    const drawing *d = user;
+    *x = (double)d->points[i].step;
+    return d->points[i].loss;
 }
 
-static void include_loss(drawing *d, double loss)
+static double validation_loss(const void *user, size_t i, double *x)
 {
-    if (!isfinite(loss))
-        return;
-    d->low = fmin(d->low, scaled(d, loss));
-    d->high = fmax(d->high, scaled(d, loss));
+    const drawing *d = user;
+    *x = (double)d->points[i].step;
+    return d->points[i].validation_loss;
 }
 
-static void find_range(drawing *d)
+static void find_range(const drawing *d, prt_plot *plot)
 {
-    d->logarithmic = true;
+    plot->logarithmic = true;
     for (size_t i = 0; i < d->count; i++)
-        d->logarithmic =
-            d->logarithmic && !(d->points[i].loss <= 0) && !(d->points[i].validation_loss <= 0);
-    d->low = (double)INFINITY;
-    d->high = -(double)INFINITY;
+        plot->logarithmic =
+            plot->logarithmic && !(d->points[i].loss <= 0) && !(d->points[i].validation_loss <= 0);
+    prt_plot_clear_range(plot);
     for (size_t i = 0; i < d->count; i++) {
-        include_loss(d, d->points[i].loss);
-        include_loss(d, d->points[i].validation_loss);
+        prt_plot_include(plot, d->points[i].loss);
+        prt_plot_include(plot, d->points[i].validation_loss);
     }
-    if (!(d->low <= d->high))
-        d->low = d->high = 0;
-    if (d->high - d->low < 1e-9) {
-        d->low -= 0.5;
-        d->high += 0.5;
-    }
-    d->last = d->count != 0 && d->points[d->count - 1].step > 0 ? d->points[d->count - 1].step : 1;
-}
-
-static double x_of(const drawing *d, double step)
-{
-    return LEFT + (RIGHT - LEFT) * step / (double)d->last;
-}
-
-static double y_of(const drawing *d, double value)
-{
-    return BOTTOM - (BOTTOM - TOP) * (value - d->low) / (d->high - d->low);
-}
-
-static void draw_axes(const drawing *d)
-{
-    for (int i = 0; i < TICKS; i++) {
-        const double part = (double)i / (TICKS - 1), value = d->low + part * (d->high - d->low);
-        const double step = floor(part * (double)d->last);
-        (void)fprintf(d->to,
-            "<path d=\"M%d %.1fH%d\" stroke=\"#ddd\"/>\n"
-            "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.3g</text>\n"
-            "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.0f</text>\n",
-            LEFT, y_of(d, value), RIGHT, LEFT - 8, y_of(d, value) + 4,
-            d->logarithmic ? pow(10, value) : value, x_of(d, step), BOTTOM + 18, step);
-    }
-    (void)fprintf(d->to,
-        "<path d=\"M%d %dV%dH%d\" fill=\"none\" stroke=\"#333\"/>\n"
-        "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">step</text>\n",
-        LEFT, TOP, BOTTOM, RIGHT, (LEFT + RIGHT) / 2, HEIGHT - 10);
-}
-
-/* Draws one of the two losses, and its line of the legend, unless it has no values. */
-static void draw_losses(const drawing *d, size_t member, const char *name, const char *colour,
-    int line)
-{
-    size_t drawn = 0;
-    for (size_t i = 0; i < d->count; i++) {
-        const double loss = *(const double *)(const void *)((const char *)&d->points[i] + member);
-        if (!isfinite(loss))
-            continue;
-        (void)fprintf(d->to, "%s%.1f,%.1f", drawn++ == 0 ? "<polyline points=\"" : " ",
-            x_of(d, (double)d->points[i].step), y_of(d, scaled(d, loss)));
-    }
-    if (drawn != 0)
-        (void)fprintf(d->to,
-            "\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n"
-            "<text x=\"%d\" y=\"%d\" text-anchor=\"end\" fill=\"%s\">%s</text>\n",
-            colour, RIGHT - 6, TOP + 16 * line, colour, name);
+    prt_plot_finish_range(plot);
+    const int64_t last = d->count != 0 ? d->points[d->count - 1].step : 0;
+    plot->last = last > 0 ? (double)last : 1;
 }
 
 /* The first line of the comment with the points; each is a line of three numbers. */
@@ -114,20 +58,15 @@ static void write_points(const drawing *d)
     (void)fprintf(d->to, "-->\n");
 }
 
-static void draw(drawing *d)
+static void draw(const drawing *d)
 {
-    find_range(d);
-    (void)fprintf(d->to,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-        "viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n"
-        "<title>Loss over the steps of training</title>\n"
-        "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-        WIDTH, HEIGHT, WIDTH, HEIGHT);
+    prt_plot plot = { .to = d->to, .title = "Loss over the steps of training", .x_label = "step" };
+    find_range(d, &plot);
+    prt_plot_open(&plot);
     write_points(d);
-    draw_axes(d);
-    draw_losses(d, offsetof(prt_train_point, loss), "training loss", "#1f6fb4", 1);
-    draw_losses(d, offsetof(prt_train_point, validation_loss), "validation loss", "#d9541e", 2);
-    (void)fprintf(d->to, "</svg>\n");
+    prt_plot_line(&plot, d->count, training_loss, d, "training loss", "#1f6fb4", 1);
+    prt_plot_line(&plot, d->count, validation_loss, d, "validation loss", "#d9541e", 2);
+    prt_plot_close(&plot);
 }
 
 poprt_status prt_train_curve_write(const prt_train_point *points, size_t count, const char *path)
