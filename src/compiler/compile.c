@@ -48,6 +48,7 @@ poprt_status prt_compile(const prt_module *module, const prt_compile_options *op
     prt_draft d = { .module = module, .options = options };
     PRT_TRY(prt_arena_create(options->allocator, options->memory_limit, &d.arena));
     d.constant_of = prt_map_in(d.arena);
+    d.callees = prt_map_in(d.arena);
     const poprt_status status = run_steps(&d, out);
     for (size_t i = 0; i < d.prepared.count; i++)
         prt_blob_release(d.prepared.data[i].blob);

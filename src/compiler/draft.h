@@ -35,6 +35,12 @@ typedef struct prt_draft_block {
     size_t plan_size, plan_peak;
 } prt_draft_block;
 
+/* A block that nodes with PRT_CALLS run. */
+typedef struct prt_draft_callee {
+    uint32_t block;
+    const struct prt_draft_callee *next;
+} prt_draft_callee;
+
 typedef struct prt_draft {
     const prt_module *module;
     const prt_compile_options *options;
@@ -45,6 +51,8 @@ typedef struct prt_draft {
     PRT_VEC(prt_prepared) prepared; /* constants that follow `constants` */
     uint64_t prepared_bytes;
     prt_map constant_of; /* address of a value, as a key → index + 1 */
+    prt_map callees;     /* name of a graph → prt_draft_callee, the newest first */
+    bool unordered;      /* a block calls a callee with a smaller index */
     uint64_t done;       /* operations lowered, for progress */
 } prt_draft;
 
@@ -55,6 +63,13 @@ poprt_status prt_compile_schedule(prt_draft *d);
 poprt_status prt_compile_alias(prt_draft *d);
 poprt_status prt_compile_plan(prt_draft *d);
 poprt_status prt_compile_emit(prt_draft *d, prt_program **out);
+
+/* callees.c: finds a block that can stand for the region of a node with PRT_CALLS in block
+ * `caller`; UINT32_MAX: there is none. The second function makes a block a candidate, and the third
+ * puts the blocks in an order in which callers come before their callees. */
+uint32_t prt_compile_find_callee(prt_draft *d, uint32_t caller, const prt_graph *region);
+poprt_status prt_compile_add_callee(prt_draft *d, uint32_t block);
+poprt_status prt_compile_order_blocks(prt_draft *d);
 
 /* prepare.c: asks the plug-in of a node's operator for a kernel of the step. Leaves the step
  * unchanged if the plug-in has no kernel for it. */

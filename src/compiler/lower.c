@@ -5,7 +5,7 @@
  *
  * A body (region of If, Loop, Scan) is a block of its own. A value of an enclosing graph is
  * captured: by a buffer that stands for a buffer of the parent block, through as many levels as
- * needed. Constants are shared by all blocks.
+ * needed. Constants are shared by all blocks, and so are equal callees (callees.c).
  */
 #include "compiler/draft.h"
 
@@ -97,6 +97,22 @@ static const prt_ir_variable *updated_variable(const prt_op *op, uint32_t i)
 static poprt_status lower_graph(prt_draft *d, const prt_graph *graph, uint32_t parent,
     uint32_t *index);
 
+/* Lowers the regions of an op. Equal callees become one block. */
+static poprt_status lower_regions(prt_draft *d, const prt_draft_block *b, const prt_op *op,
+    uint32_t *blocks)
+{
+    const bool calls = op->def != NULL && (op->def->traits & PRT_CALLS) != 0;
+    for (uint32_t i = 0; i < op->n_regions; i++) {
+        blocks[i] = calls ? prt_compile_find_callee(d, b->index, op->regions[i]) : UINT32_MAX;
+        if (blocks[i] != UINT32_MAX)
+            continue;
+        PRT_TRY(lower_graph(d, op->regions[i], b->index, &blocks[i]));
+        if (calls)
+            PRT_TRY(prt_compile_add_callee(d, blocks[i]));
+    }
+    return POPRT_OK;
+}
+
 static poprt_status lower_op(prt_draft *d, prt_draft_block *b, const prt_op *op)
 {
     prt_draft_step step = { .op = op, .kernel = PRT_KERNEL_eval };
@@ -113,8 +129,7 @@ static poprt_status lower_op(prt_draft *d, prt_draft_block *b, const prt_op *op)
         if (step.args[i] == PRT_NO_BUFFER)
             return prt_error_last()->status;
     }
-    for (uint32_t i = 0; i < op->n_regions; i++)
-        PRT_TRY(lower_graph(d, op->regions[i], b->index, &step.regions[i]));
+    PRT_TRY(lower_regions(d, b, op, step.regions));
     for (uint32_t i = 0; i < op->n_out; i++) {
         const prt_value *v = &op->out[i];
         const prt_ir_variable *updated = updated_variable(op, i);
@@ -198,5 +213,5 @@ poprt_status prt_compile_lower(prt_draft *d)
         if (!PRT_VEC_PUSH(d->arena, &d->entries, entry))
             return POPRT_E_NOMEM;
     }
-    return POPRT_OK;
+    return d->unordered ? prt_compile_order_blocks(d) : POPRT_OK;
 }

@@ -166,13 +166,22 @@ prt_op *prt_graph_add_op(prt_graph *graph, prt_op *before, const prt_op_def *def
     return op;
 }
 
+bool prt_use_writes(const prt_use *use)
+{
+    const prt_op *op = use->user;
+    const uint32_t in = (uint32_t)(use - op->in);
+    return op->def != NULL &&
+        ((in == 0 && (op->def->traits & PRT_STATEFUL) != 0) ||
+            prt_op_changes_input(op->def, op->attrs, in));
+}
+
 bool prt_value_is_fixed(const prt_value *value)
 {
     if (!prt_value_is_constant(value))
         return false;
     for (const prt_use *u = value->graph->module->has_state ? value->uses : NULL; u != NULL;
          u = u->next)
-        if (u->user->def != NULL && (u->user->def->traits & PRT_STATEFUL) != 0 && u == u->user->in)
+        if (prt_use_writes(u))
             return false;
     return true;
 }

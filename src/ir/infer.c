@@ -149,7 +149,7 @@ static poprt_status read_region_output(prt_infer *c, const prt_value *v, uint32_
         return POPRT_OK;
     if (v->content != NULL) {
         r->out_content[i] = *v->content;
-    } else if (prt_value_is_constant(v) && prt_value_tensor(v, &t) &&
+    } else if (prt_value_is_fixed(v) && prt_value_tensor(v, &t) &&
         prt_known_read(c->dims, &t, &known)) {
         const int64_t *values =
             prt_arena_copy(c->scratch, known.values, known.count * sizeof(int64_t));
@@ -307,7 +307,9 @@ static poprt_status read_inputs(const prt_op *op, bool all, prt_arena *scratch, 
         if (v == NULL)
             continue;
         shape_of_type(v->type, &in[i]);
-        if (prt_value_tensor(v, &tensors[i]) || content_to_tensor(v, scratch, &tensors[i]))
+        const bool written = prt_value_is_constant(v) && !prt_value_is_fixed(v);
+        if (!written &&
+            (prt_value_tensor(v, &tensors[i]) || content_to_tensor(v, scratch, &tensors[i])))
             value[i] = &tensors[i];
         if (v->content != NULL)
             content[i] = *v->content;

@@ -299,6 +299,8 @@ static inline bool prt_value_is_constant(const prt_value *value)
 {
     return value->constant != NULL && !prt_value_is_input(value);
 }
+/* Returns whether the op of a use writes the weight that it reads there. */
+bool prt_use_writes(const prt_use *use);
 /* Returns whether the value is a constant and no operator writes it, so that it can be used before
  * a run. */
 bool prt_value_is_fixed(const prt_value *value);

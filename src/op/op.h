@@ -20,9 +20,9 @@ enum {
     PRT_COMMUTATIVE = 1 << 2,
     PRT_VIEW = 1 << 3, /* the output has the elements of input 0 in the same order */
     PRT_RANDOM = 1 << 4,
-    PRT_STATEFUL = 1 << 5, /* writes input 0 if that is a weight */
-    PRT_COLLECTIVE = 1 << 6,
-    PRT_CONTROL = 1 << 7, /* has regions */
+    PRT_STATEFUL = 1 << 5,   /* writes input 0 if that is a weight */
+    PRT_COLLECTIVE = 1 << 6, /* exchanges data with other replicas, or with remote memory */
+    PRT_CONTROL = 1 << 7,    /* has regions */
     /* Elements of inputs that share output 0's type variable are copied or replaced by zeros and
      * not changed otherwise, unless an attribute "reduction" has a value other than "none". */
     PRT_MOVES = 1 << 8,
@@ -43,7 +43,10 @@ enum {
     /* Output i, where it exists, is the new value of input i. If that is a variable
      * (op/variable.h), it is written in place: element j of the inputs is read for the last time
      * before element j of the outputs is written. */
-    PRT_UPDATES = 1 << 16
+    PRT_UPDATES = 1 << 16,
+    /* The region may be that of other nodes too: the operator runs it once, with its own inputs,
+     * and copies the results before another node runs it. */
+    PRT_CALLS = 1 << 17
 };
 
 /* Flags of an input or output slot. */
@@ -261,6 +264,10 @@ static inline bool prt_attr_given(const void *attrs, uint32_t index)
  * element types, then runs the hook. Errors name the node, the operator, the slot and the
  * accepted values. */
 poprt_status prt_op_infer(prt_infer *c);
+
+/* Returns whether a node with PRT_CALLS says, in its attribute modifiedInputs, that its region
+ * changes input `in`. */
+bool prt_op_changes_input(const prt_op_def *def, const void *attrs, uint32_t in);
 
 /* Runs the eval hook. Fails with POPRT_E_UNSUPPORTED if the operator has none. */
 poprt_status prt_op_eval(prt_eval *c);

@@ -182,3 +182,15 @@ uint32_t prt_op_attr(const prt_op_def *def, prt_str name)
             return i;
     return UINT32_MAX;
 }
+
+bool prt_op_changes_input(const prt_op_def *def, const void *values, uint32_t in)
+{
+    if ((def->traits & PRT_CALLS) == 0)
+        return false;
+    const prt_attr_def *row = &def->attrs[prt_op_attr(def, PRT_STR("modifiedInputs"))];
+    const prt_i64s *list = (const prt_i64s *)(const void *)((const char *)values + row->offset);
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->data[i] == in)
+            return true;
+    return false;
+}

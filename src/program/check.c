@@ -2,9 +2,9 @@
 /*
  * check.c — validates a program from a file. Every index must be in range and every buffer must
  * agree with its space. Planned buffers must lie inside the block's memory, and must not overlap
- * while both are alive. Every body must be called once and from its parent, and no step may read a
- * buffer before it is written. sharing.c checks how buffers share memory, variables.c how steps
- * write variables.
+ * while both are alive. Every body must be called once and from its parent, unless all its callers
+ * are operators that share bodies (PRT_CALLS), and no step may read a buffer before it is written.
+ * sharing.c checks how buffers share memory, variables.c how steps write variables.
  */
 #include "op/op.h"
 #include "program/lowered.h"
@@ -107,7 +107,8 @@ static poprt_status check_overlaps(const prt_block *b, prt_arena *scratch)
 /* Points in time, and depth, by block. */
 typedef struct timeline {
     uint32_t *calls;  /* number of steps that call the block */
-    uint32_t *caller; /* the step of the parent that calls it */
+    bool *is_callee;  /* all of them have PRT_CALLS */
+    uint32_t *caller; /* the first step of the parent that calls it */
     uint32_t **ready; /* by buffer: the first step that may read it; UINT32_MAX: no step */
     uint32_t *depth;  /* number of enclosing blocks */
 } timeline;
@@ -122,13 +123,13 @@ static poprt_status check_reads(const prt_program *p, uint32_t block, timeline *
     if (ready == NULL)
         return POPRT_E_NOMEM;
     t->ready[block] = ready;
+    const uint32_t caller = t->calls[block] != 0 ? t->caller[block] : 0;
     for (uint32_t i = 0; i < b->n_buffers; i++) {
         const prt_buffer *buffer = &b->buffers[i];
         ready[i] = buffer->space == PRT_SPACE_CONSTANT || buffer->space == PRT_SPACE_VARIABLE
             ? 0
             : UINT32_MAX;
-        if (buffer->space == PRT_SPACE_CAPTURE &&
-            t->ready[b->parent][buffer->ref] <= t->caller[block])
+        if (buffer->space == PRT_SPACE_CAPTURE && t->ready[b->parent][buffer->ref] <= caller)
             ready[i] = 0;
     }
     for (uint32_t i = 0; i < b->n_inputs; i++)
@@ -143,8 +144,11 @@ static poprt_status check_reads(const prt_program *p, uint32_t block, timeline *
             if (args[i] != PRT_NO_BUFFER && ready[args[i]] > k + 1)
                 ready[args[i]] = k + 1;
         const prt_eval_params *params = &p->params[step->params];
-        for (uint32_t i = 0; i < params->n_regions; i++)
-            t->caller[params->regions[i]] = k;
+        for (uint32_t i = 0; i < params->n_regions; i++) {
+            const uint32_t body = params->regions[i];
+            if (p->blocks[body].parent == block && k < t->caller[body])
+                t->caller[body] = k;
+        }
     }
     for (uint32_t i = 0; i < b->n_outputs; i++)
         if (ready[b->outputs[i]] > b->n_steps)
@@ -152,8 +156,36 @@ static poprt_status check_reads(const prt_program *p, uint32_t block, timeline *
     return POPRT_OK;
 }
 
+static bool has_captures(const prt_block *b)
+{
+    for (uint32_t i = 0; i < b->n_buffers; i++)
+        if (b->buffers[i].space == PRT_SPACE_CAPTURE)
+            return true;
+    return false;
+}
+
+/* Checks the bodies of a step. A callee without captures may have callers in several blocks. */
+static poprt_status check_bodies(const prt_program *p, uint32_t block,
+    const prt_eval_params *params, timeline *t)
+{
+    const bool calls = (params->def->traits & PRT_CALLS) != 0;
+    for (uint32_t i = 0; i < params->n_regions; i++) {
+        const uint32_t body = params->regions[i];
+        if (body >= p->n_blocks || body <= block)
+            return bad(&p->blocks[block], "a body belongs to another step");
+        const bool is_callee = calls && (t->calls[body] == 0 || t->is_callee[body]);
+        if ((t->calls[body]++ != 0 && !is_callee) ||
+            (p->blocks[body].parent != block && (!calls || has_captures(&p->blocks[body]))))
+            return bad(&p->blocks[block], "a body belongs to another step");
+        t->is_callee[body] = is_callee;
+        if (t->depth[body] < t->depth[block] + 1)
+            t->depth[body] = t->depth[block] + 1;
+    }
+    return POPRT_OK;
+}
+
 static poprt_status check_step(const prt_program *p, uint32_t block, const prt_step *step,
-    uint32_t *calls)
+    timeline *t)
 {
     const prt_block *b = &p->blocks[block];
     if (step->kernel >= PRT_KERNEL_COUNT || step->flags != 0 || step->params >= p->n_params)
@@ -179,13 +211,7 @@ static poprt_status check_step(const prt_program *p, uint32_t block, const prt_s
     if (params->lowered != NULL)
         PRT_TRY(prt_lowered_check(p, step));
 #endif
-    for (uint32_t i = 0; i < params->n_regions; i++) {
-        const uint32_t body = params->regions[i];
-        if (body >= p->n_blocks || body <= block || p->blocks[body].parent != block ||
-            calls[body]++ != 0)
-            return bad(b, "a body belongs to another step");
-    }
-    return POPRT_OK;
+    return check_bodies(p, block, params, t);
 }
 
 static poprt_status check_block(const prt_program *p, uint32_t block, timeline *t,
@@ -196,7 +222,8 @@ static poprt_status check_block(const prt_program *p, uint32_t block, timeline *
         return bad(b, "blocks are out of order");
     if (block != 0 && b->parent == block && (b->n_inputs != 0 || b->n_outputs != 0))
         return bad(b, "an entry has inputs or outputs");
-    t->depth[block] = b->parent == block ? 0 : t->depth[b->parent] + 1;
+    if (b->parent != block && t->depth[block] < t->depth[b->parent] + 1)
+        t->depth[block] = t->depth[b->parent] + 1;
     if (t->depth[block] > PRT_MAX_BLOCK_DEPTH)
         return prt_fail(POPRT_E_LIMIT, b->name.data, "blocks are nested more than %d deep",
             PRT_MAX_BLOCK_DEPTH);
@@ -210,7 +237,7 @@ static poprt_status check_block(const prt_program *p, uint32_t block, timeline *
     for (uint32_t i = 0; i < b->n_buffers; i++)
         PRT_TRY(check_buffer(p, b, &b->buffers[i]));
     for (uint32_t i = 0; i < b->n_steps; i++)
-        PRT_TRY(check_step(p, block, &b->steps[i], t->calls));
+        PRT_TRY(check_step(p, block, &b->steps[i], t));
     PRT_TRY(check_reads(p, block, t, scratch));
     return b->is_static ? check_overlaps(b, scratch) : POPRT_OK;
 }
@@ -227,12 +254,16 @@ poprt_status prt_program_check(const prt_program *p)
     prt_arena *scratch = NULL;
     PRT_TRY(prt_arena_create(p->allocator, 0, &scratch));
     timeline t = { .calls = PRT_NEW_N(scratch, uint32_t, p->n_blocks),
+        .is_callee = PRT_NEW_N(scratch, bool, p->n_blocks),
         .caller = PRT_NEW_N(scratch, uint32_t, p->n_blocks),
         .ready = PRT_NEW_N(scratch, uint32_t *, p->n_blocks),
         .depth = PRT_NEW_N(scratch, uint32_t, p->n_blocks) };
     poprt_status status = POPRT_OK;
-    if (t.calls == NULL || t.caller == NULL || t.ready == NULL || t.depth == NULL)
+    if (t.calls == NULL || t.is_callee == NULL || t.caller == NULL || t.ready == NULL ||
+        t.depth == NULL)
         status = POPRT_E_NOMEM;
+    for (uint32_t i = 0; status == POPRT_OK && i < p->n_blocks; i++)
+        t.caller[i] = UINT32_MAX;
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_blocks; i++)
         status = check_block(p, i, &t, scratch);
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_blocks; i++)

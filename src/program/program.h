@@ -6,9 +6,10 @@
  *
  * A program is a list of blocks. Block 0 is the main program. Programs that train have further
  * entries (prt_entry), whose blocks have no inputs and outputs. The other blocks are bodies of
- * control operators, each called by exactly one step of its parent. A block has its own buffers; a
- * step refers to them by index. A buffer of a body may stand for a buffer of its parent (a
- * capture).
+ * control operators, each called by exactly one step of its parent. Only a callee of operators with
+ * PRT_CALLS may have several callers, and, without captures, callers in several blocks. A block has
+ * its own buffers; a step refers to them by index. A buffer of a body may stand for a buffer of its
+ * parent (a capture).
  *
  * Variables (op/variable.h) outlive a run. In a block a variable has at most one step that writes
  * it, in place: its new value is another buffer of the same variable, and every step that reads the
@@ -112,7 +113,7 @@ typedef struct prt_step {
 
 typedef struct prt_block {
     prt_str name;
-    uint32_t parent; /* the block that calls this one; of the block of an entry: its own index */
+    uint32_t parent; /* a block that calls this one; of the block of an entry: its own index */
     uint32_t n_inputs, n_outputs, n_buffers, n_steps;
     const uint32_t *inputs, *outputs; /* buffers */
     prt_buffer *buffers;

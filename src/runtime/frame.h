@@ -15,6 +15,9 @@ struct prt_frame {
     prt_session *session;
     const prt_block *block;
     prt_frame *outer;
+    /* Of a body: the step that runs it at present, and its frame. */
+    prt_frame *caller;
+    const prt_frame_step *calling_step;
     prt_tensor *values;   /* by buffer */
     prt_tensor *expected; /* resolved types: a dim is a number or PRT_DIM_UNKNOWN; the size is bytes
                            * or SIZE_MAX */

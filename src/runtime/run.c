@@ -108,6 +108,8 @@ static poprt_status host_call(prt_eval *c, uint32_t region, uint32_t n_in,
         PRT_TRY(prt_frame_check(in[i], &body->expected[buffer], c->origin.data, "a body's input"));
         body->values[buffer] = *in[i];
     }
+    body->caller = f;
+    body->calling_step = ((const running *)c->user)->step;
     PRT_TRY(c->is_measuring ? prt_frame_dry_run_body(body) : prt_frame_run(body));
     for (uint32_t i = 0; i < n_out; i++) {
         const prt_frame *at = body;
@@ -154,9 +156,33 @@ static const prt_buffer *input_buffer(const prt_eval *c, uint32_t in)
     return &f->block->buffers[index];
 }
 
+/* Returns the buffer that an input of a step stands for, through captures, and through the inputs
+ * that a callee changes for its caller; NULL for an omitted input. */
+static const prt_buffer *changed_buffer(const prt_eval *c, uint32_t in)
+{
+    const running *r = c->user;
+    const prt_frame *f = r->frame;
+    const prt_frame_step *step = r->step;
+    for (;;) {
+        uint32_t index = in < step->n_in ? (step->out_buffers - step->n_in)[in] : PRT_NO_BUFFER;
+        if (index == PRT_NO_BUFFER)
+            return NULL;
+        for (; f->block->buffers[index].space == PRT_SPACE_CAPTURE; f = f->outer)
+            index = f->block->buffers[index].ref;
+        const prt_buffer *buffer = &f->block->buffers[index];
+        if (buffer->space != PRT_SPACE_INPUT || f->caller == NULL ||
+            !prt_op_changes_input(f->calling_step->params->def, f->calling_step->params->attrs,
+                buffer->ref))
+            return buffer;
+        in = buffer->ref;
+        step = f->calling_step;
+        f = f->caller;
+    }
+}
+
 static poprt_status host_update(prt_eval *c, uint32_t in, const prt_tensor *value)
 {
-    const prt_buffer *buffer = input_buffer(c, in);
+    const prt_buffer *buffer = changed_buffer(c, in);
     if (buffer == NULL || buffer->space != PRT_SPACE_CONSTANT)
         return POPRT_OK;
     return prt_session_update(((const running *)c->user)->frame->session, buffer->ref, value);

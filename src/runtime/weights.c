@@ -254,18 +254,27 @@ poprt_status prt_session_copy_weight(prt_session *s, prt_str name, void *to)
     return POPRT_OK;
 }
 
-/* Returns whether an operator of the main block writes the constant (CopyVarUpdate). */
+/* Returns whether a step writes the constant that is its input `in`. */
+static bool writes_input(const prt_eval_params *params, uint32_t in)
+{
+    return (in == 0 && (params->def->traits & PRT_STATEFUL) != 0) ||
+        prt_op_changes_input(params->def, params->attrs, in);
+}
+
+/* Returns whether an operator writes the constant: CopyVarUpdate, or a Call whose callee does. */
 static bool is_written(const prt_session *s, uint32_t constant)
 {
     const prt_program *p = s->program;
     for (uint32_t k = 0; k < p->n_blocks; k++)
         for (uint32_t i = 0; i < p->blocks[k].n_steps; i++) {
             const prt_step *step = &p->blocks[k].steps[i];
-            const uint32_t x = step->n_in != 0 ? p->args[step->args] : PRT_NO_BUFFER;
-            if ((p->params[step->params].def->traits & PRT_STATEFUL) != 0 && x != PRT_NO_BUFFER &&
-                p->blocks[k].buffers[x].space == PRT_SPACE_CONSTANT &&
-                p->blocks[k].buffers[x].ref == constant)
-                return true;
+            for (uint32_t in = 0; in < step->n_in; in++) {
+                const uint32_t x = p->args[step->args + in];
+                if (x != PRT_NO_BUFFER && p->blocks[k].buffers[x].space == PRT_SPACE_CONSTANT &&
+                    p->blocks[k].buffers[x].ref == constant &&
+                    writes_input(&p->params[step->params], in))
+                    return true;
+            }
         }
     return false;
 }

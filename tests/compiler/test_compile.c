@@ -162,26 +162,35 @@ START_TEST(progress_can_cancel)
 }
 END_TEST
 
+static void ck_refused(const char *text, const prt_compile_flow *flow, const char *const *words)
+{
+    prt_module *m = NULL;
+    prt_program *p = NULL;
+    ck_assert_int_eq(prt_module_create(NULL, 0, &m), POPRT_OK);
+    ck_assert_int_eq(prt_ir_parse(m, prt_str_of(text)), POPRT_OK);
+    const prt_compile_options options = { .flow = flow };
+    ck_assert_int_eq(prt_compile(m, &options, &p), POPRT_E_DEVICE);
+    const char *said = prt_error_last()->message;
+    for (; *words != NULL; words++)
+        ck_assert_msg(strstr(said, *words) != NULL, "'%s' not in '%s'", *words, said);
+    prt_module_release(m);
+}
+
 /* Nodes for several devices load and have types. A compiler for one device lists them all. */
 START_TEST(multi_device_nodes_are_refused)
 {
-    prt_module *m = NULL;
-    ck_assert_int_eq(prt_module_create(NULL, 0, &m), POPRT_OK);
-    ck_assert_int_eq(prt_ir_parse(m,
-                         prt_str_of("x = input f32[2]\n"
-                                    "a = gc_replicated_all_reduce x @ first\nb = "
-                                    "gc_replicated_reduce_scatter a @ second\n"
-                                    "= gc_host_store b @ third\nreturn a\n")),
-        POPRT_OK);
-    const prt_compile_options options = { 0 };
-    prt_program *p = NULL;
-    ck_assert_int_eq(prt_compile(m, &options, &p), POPRT_E_DEVICE);
-    const char *said = prt_error_last()->message;
-    ck_assert_ptr_nonnull(strstr(said, "ReplicatedAllReduce: exchanges data"));
-    ck_assert_ptr_nonnull(strstr(said, "second: ReplicatedReduceScatter: "));
-    ck_assert_ptr_nonnull(strstr(said, "third: HostStore: "));
-    ck_assert_ptr_nonnull(strstr(said, "the CPU is the only device (ai.graphcore, opset 0)"));
-    prt_module_release(m);
+    const prt_compile_flow two = { .flow = { 1, 1, 2, 1, 0, 0 } };
+    ck_refused("x = input f32[2]\n= gc_remote_store x @ first\nb = gc_remote_load x @ second\n"
+               "return b\n",
+        NULL,
+        (const char *const[]){ "RemoteStore: exchanges data",
+            "second: RemoteLoad: ", "the CPU is the only device (ai.graphcore, opset 0)", NULL });
+    ck_refused("x = input f32[2]\na = gc_replicated_all_reduce x @ first\nb = "
+               "gc_replicated_reduce_scatter a @ second\nc = gc_replicated_all_gather b @ third\n"
+               "return c\n",
+        &two,
+        (const char *const[]){ "ReplicatedAllReduce: exchanges data between replicas",
+            "second: ReplicatedReduceScatter: ", "third: ReplicatedAllGather: ", NULL });
 }
 END_TEST
 

@@ -106,5 +106,41 @@ START_TEST(blocks_nested_deeper_are_refused)
 }
 END_TEST
 
+/* Reads a program of which the regions of two nodes, at `steps`, became one. */
+static poprt_status read_shared(const char *text, const uint32_t steps[2])
+{
+    prt_program *p = program_from_text(text), *read = NULL;
+    const prt_block *b = &p->blocks[0];
+    const prt_eval_params *from = &p->params[b->steps[steps[0]].params];
+    prt_eval_params *to = &p->params[b->steps[steps[1]].params];
+    uint32_t *regions = PRT_NEW_N(p->arena, uint32_t, to->n_regions);
+    ck_assert_ptr_nonnull(regions);
+    for (uint32_t i = 0; i < to->n_regions; i++)
+        regions[i] = from->regions[0];
+    to->regions = regions;
+    const test_bytes bytes = popef_of(p);
+    const poprt_status status = program_from_bytes(bytes.data, bytes.size, true, &read);
+    prt_program_release(read);
+    prt_program_release(p);
+    free(bytes.data);
+    return status;
+}
+
+/* Only callees of Call have several callers: other operators may still use the results of a body
+ * when it runs again. */
+START_TEST(only_callees_are_shared)
+{
+    const char *calls = "x = input f32[2]\n"
+                        "y = gc_call x {callee {\na = input f32[2]\nb = neg a\nreturn b\n}}\n"
+                        "z = gc_call y {callee {\nd = input f32[2]\ne = exp d\nreturn e\n}}\n"
+                        "return z\n";
+    const char *branches =
+        "c = input bool[]\nx = input f32[2]\n" IF("r", "n", "e = exp x\nreturn e\n");
+    ck_assert_int_eq(read_shared(calls, (const uint32_t[]){ 0, 1 }), POPRT_OK);
+    ck_assert_int_eq(read_shared(branches, (const uint32_t[]){ 0, 0 }), POPRT_E_PARSE);
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "belongs to another step"));
+}
+END_TEST
+
 PRT_TEST_MAIN("program/nesting", nested_blocks_run_up_to_the_limit,
-    blocks_nested_deeper_are_refused)
+    blocks_nested_deeper_are_refused, only_callees_are_shared)

@@ -117,6 +117,10 @@ static poprt_status infer(prt_infer *c)
         return prt_infer_fail(c, POPRT_E_PARSE,
             "has %u inputs and %u outputs; a triple of inputs belongs to each output", c->n_in,
             c->n_out);
+    if (prt_attr_given(a, 6) && !prt_str_is(a->planType, "parallel") &&
+        !prt_str_is(a->planType, "serial"))
+        return prt_infer_fail(c, POPRT_E_ARG, "planType is '%.*s'; accepted: parallel, serial",
+            PRT_STR_ARG(a->planType));
     for (uint32_t k = 0; k < n; k++)
         for (uint32_t i = 0; i < 2; i++) {
             const prt_shape *in = &c->in[3 * k + i];

@@ -191,6 +191,15 @@ static poprt_status make_to(prt_retype_state *s, prt_value *v, prt_retype_copies
     return f->to != NULL ? POPRT_OK : prt_retype_cast(s, f->full, s->how->to, &f->to);
 }
 
+/* Returns whether an op that keeps its types writes the weight, which then keeps its type too. */
+static bool is_written_in_place(const prt_retype_state *s, const prt_value *v)
+{
+    prt_for_each_use (use, v)
+        if (prt_use_writes(use) && s->how->mode(s->how, use->user) != PRT_RETYPE_CONVERT)
+            return true;
+    return false;
+}
+
 poprt_status prt_retype_copy_of(prt_retype_state *s, prt_value *v, bool full, prt_value **out)
 {
     prt_retype_copies *f = v != NULL ? prt_retype_copies_of(s, v) : NULL;
@@ -200,7 +209,7 @@ poprt_status prt_retype_copy_of(prt_retype_state *s, prt_value *v, bool full, pr
     if (f->full == NULL && f->to == NULL) {
         if (!prt_value_is_constant(v) || !prt_retype_is(v, s->how->from))
             return POPRT_OK;
-        if (!prt_value_is_fixed(v))
+        if (!prt_value_is_fixed(v) && !is_written_in_place(s, v))
             PRT_TRY(prt_retype_input(s, v));
         else
             f->full = v;
