@@ -146,16 +146,16 @@ POPRT_API poprt_status poprt_session_report(poprt_session *session, int32_t form
 
 /* ---- weights
  *
- * Weights have the names of the model's initializers. A weight that was only rearranged for a kernel
- * (transposed, packed into panels, merged with others) is read with the bits that the model has. A
- * weight is no longer there if other constants were computed from it, such as the filters of a
- * convolution from BatchNormalization, or transforms of Winograd's algorithm, or numbers of fewer
+ * Weights have the names of the model's initializers. A weight that was only rearranged for a
+ * kernel (transposed, packed into panels, merged with others) is read with the bits that the model
+ * has. A weight is no longer there if other constants were computed from it, such as the filters of
+ * a convolution from BatchNormalization, or transforms of Winograd's algorithm, or numbers of fewer
  * bits.
  *
  * An executable that trains has all weights that are trained, and they can be written. With the
  * option constant_weights=false this holds for all floating-point weights, integers of 8 bits, and
- * int32 biases of quantised convolutions. Integers of 2 and 4 bits, and other integers, from which
- * shapes and layouts are computed, stay constants.
+ * int32 biases of quantised convolutions and products. Integers of 2 and 4 bits, and other
+ * integers, from which shapes and layouts are computed, stay constants.
  */
 
 /* Copies a weight into the caller's buffer, in the order of the model. The caller sets `out->data`

@@ -192,13 +192,13 @@ typedef struct poprt_training {
  * last whole update.
  *
  * The model gets its training form, unless the option `keep_model_form` is set: Dropout drops, and
- * BatchNormalization uses the statistics of micro-batches and updates the running ones. Some tensors
- * stay as they are: weights on which the loss does not depend, scales, biases and running statistics
- * of BatchNormalization that are Constant nodes (poprt_builder_constant), and statistics that a
- * subgraph uses. One warning of the environment's log names them, unless the executable comes from
- * the compile cache. The loss is not multiplied by the loss scaling.
- * Initializers with the names of optimizer states (Accl1___w, Step___w, …), as
- * poprt_session_save_model writes them, are the first contents of these states.
+ * BatchNormalization uses the statistics of micro-batches and updates the running ones. Some
+ * tensors stay as they are: weights on which the loss does not depend, scales, biases and running
+ * statistics of BatchNormalization that are Constant nodes (poprt_builder_constant), and statistics
+ * that a subgraph uses. One warning of the environment's log names them, unless the executable
+ * comes from the compile cache. The loss is not multiplied by the loss scaling. Initializers with
+ * the names of optimizer states (Accl1___w, Step___w, …), as poprt_session_save_model writes them,
+ * are the first contents of these states.
  *
  * Options: those of poprt_compile, `enable_gradient_accumulation` and `accumulation_factor`, the
  * reduction of gradients, replication (poprt/data.h), and automatic loss scaling. The executable

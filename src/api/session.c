@@ -387,8 +387,8 @@ static poprt_status write_weight(poprt_session *session, const char *name, const
         return prt_fail(POPRT_E_STATE, name, "the weight is a constant of the executable; %s",
             session->exec->program->n_variables != 0
                 ? "only variables can be written: weights that are trained, or, with the option "
-                  "constant_weights=false, floating-point weights, integers of 8 bits and biases "
-                  "of quantised convolutions"
+                  "constant_weights=false, floating-point weights, integers of 8 bits and "
+                  "quantised biases"
                 : "compile the model with the option constant_weights=false to write it");
     return prt_session_set_weight(session->session, prt_str_of(name), &from);
 }

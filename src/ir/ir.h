@@ -328,7 +328,7 @@ poprt_status prt_graph_make_variables(prt_graph *graph, size_t count, prt_value 
 prt_ir_variable *prt_value_make_variable(prt_value *constant, uint32_t role);
 /* Makes the initializers of the main graph variables of role weight: those of floating-point types
  * and of integers of 8 bits, except where an operator computes shapes from them, and the int32
- * biases of quantised convolutions. */
+ * biases of quantised convolutions and products. */
 poprt_status prt_module_free_weights(prt_module *module);
 /* Returns whether prt_module_free_weights would make the value a variable. */
 bool prt_value_may_be_free(const prt_value *value);

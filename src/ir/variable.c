@@ -106,13 +106,15 @@ static bool decides_shape(const prt_use *use)
     return prt_op_is(op, PRT_OP_range) || (prt_op_is(op, PRT_OP_resize) && use != &op->in[0]);
 }
 
-/* Returns whether all readers take the value as the bias of a quantised convolution. */
+/* Returns whether all readers take the value as the bias of a quantised convolution or product. */
 static bool is_quantized_bias(const prt_value *v)
 {
     prt_for_each_use (use, v) {
         const prt_op *op = use->user;
-        if (!(prt_op_is(op, PRT_OP_qlinear_conv) && use == &op->in[8]) &&
-            !(prt_op_is(op, PRT_OP_dequantize_linear) && use == &op->in[0]))
+        const uint32_t slot = (uint32_t)(use - op->in);
+        if (!(prt_op_is(op, PRT_OP_qlinear_conv) && slot == 8) &&
+            !(prt_op_is(op, PRT_OP_dequantize_linear) && slot == 0) &&
+            !(op->def != NULL && strcmp(op->def->name, "QGemm") == 0 && slot == 6))
             return false;
     }
     return true;

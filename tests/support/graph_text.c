@@ -5,6 +5,7 @@
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "ir/interp.h"
 #include "pass/engine/manager.h"
@@ -250,6 +251,41 @@ void assert_same_results(const prt_graph *a, const prt_graph *b, double toleranc
     prt_arena_release(arena);
 }
 
+static int compare_held(const prt_graph *before, const prt_value *v)
+{
+    int count = 0;
+    for (const prt_held *h = v->held; h != NULL; h = h->next, count++) {
+        const prt_value *old = prt_map_find(&before->module->names, h->form.name);
+        ck_assert_msg(old != NULL && old->constant != NULL, "%s", h->form.name.data);
+        ck_assert(prt_weight_form_check(&h->form, v->type));
+        unsigned char *copy = malloc(old->constant->size + 1);
+        ck_assert_int_eq(prt_weight_form_restore(&h->form, v->constant->data, &prt_mem_libc, copy),
+            POPRT_OK);
+        ck_assert_msg(memcmp(copy, old->constant->data, old->constant->size) == 0,
+            "%s is restored "
+            "with other bits",
+            h->form.name.data);
+        free(copy);
+    }
+    return count;
+}
+
+int held_after_pass(const char *text, const char *pass)
+{
+    prt_graph *before = graph_from_text(text), *after = graph_from_text(text);
+    int count = 0;
+    for (size_t i = 0; i < after->constants.count; i++)
+        if (after->constants.data[i]->name.size != 0)
+            after->constants.data[i]->initializer = PRT_INITIALIZER_only;
+    (void)run_pass(after, pass, NULL);
+    for (size_t i = 0; i < after->constants.count; i++)
+        if (prt_value_used(after->constants.data[i]))
+            count += compare_held(before, after->constants.data[i]);
+    module_free(before);
+    module_free(after);
+    return count;
+}
+
 void assert_pass_keeps_results(const char *text, const char *pass, double tolerance)
 {
     prt_graph *before = graph_from_text(text), *after = graph_from_text(text);
@@ -258,6 +294,7 @@ void assert_pass_keeps_results(const char *text, const char *pass, double tolera
         assert_same_results(before, after, tolerance, seed * 77);
     module_free(before);
     module_free(after);
+    (void)held_after_pass(text, pass);
 }
 
 void assert_text_has(const char *text, const char *parts)

@@ -34,6 +34,10 @@ const char *graph_text(const prt_graph *graph);
 bool run_pass(prt_graph *graph, const char *name, const char *options);
 poprt_status try_pass(prt_graph *graph, const char *name, const char *options);
 
+/* Runs one pass on a graph whose named constants are initializers. Every weight that a constant
+ * holds afterwards must have the bits that it had before. Returns the number of such weights. */
+int held_after_pass(const char *text, const char *pass);
+
 /* Runs one pass with these arguments and verifies. */
 struct prt_pass_arg;
 void run_pass_with(prt_graph *graph, const char *name, uint32_t n_args,

@@ -112,7 +112,8 @@ static const prt_opt_def options[OPT_COUNT] = {
         "continue from the checkpoint if it exists; with the same options and data the result has "
         "the same bits as without the interruption"),
     [OPT_CURVE] = PATH("curve", "FILE", PRT_TAKES_FILE,
-        "write the losses over the steps as an SVG image; with --resume, those of the file up to the "
+        "write the losses over the steps as an SVG image; with --resume, those of the file up to "
+        "the "
         "checkpoint are kept"),
     [OPT_JSON] = PRT_OPT("json", 0, PRT_OPT_FLAG, NULL,
         "print each report as a JSON object in one line, and no summary"),

@@ -31,6 +31,7 @@ static void is_packed(const char *before, int r, int c, const char *after)
     ck_assert(!run_pass(g, "pack_weights", NULL));
     module_free(g);
     assert_pass_keeps_results(text, "pack_weights", 1e-6);
+    ck_assert_int_eq(held_after_pass(text, "pack_weights"), 1);
     free(text);
 }
 
