@@ -67,6 +67,34 @@ typedef struct poprt_pass_option_info {
 POPRT_API poprt_status poprt_pass_option_at(const char *pass, size_t index,
     poprt_pass_option_info *out);
 
+/*
+ * A pattern of PopART, and the passes that stand for it. The options `patterns_level`, `patterns`,
+ * `enable_patterns` and `disable_patterns` of a config switch patterns when a model is compiled,
+ * and in pipelines. A pass that no pattern stands for always runs; any other runs while one of its
+ * patterns is on. The attribute __exclude_patterns of a node lists patterns that leave the node as
+ * it is. The strings are static.
+ */
+typedef struct poprt_pattern_info {
+    size_t struct_size; /* set by the caller */
+    const char *name;
+    /* Passes, separated by commas; "share_memory": the sharing of memory by the compiler. "": the
+     * pattern has no counterpart, and switching it changes nothing. */
+    const char *passes;
+    const char *help;  /* one sentence; without counterpart: the reason */
+    int32_t initial;   /* 1: on by default */
+    int32_t mandatory; /* 1: switching it off is refused, unless `pattern_asserts` is false */
+} poprt_pattern_info;
+
+/* Returns a pattern by index, in the order of PopART. Fails with POPRT_E_NOT_FOUND past the end.
+ * Any thread. */
+POPRT_API poprt_status poprt_pattern_at(size_t index, poprt_pattern_info *out);
+
+/* Tells whether the options of `config` (NULL: defaults) switch a pattern on: *out is 1 or 0. Fails
+ * with POPRT_E_NOT_FOUND, with the nearest names, for an unknown pattern, also in the options, and
+ * with POPRT_E_ARG if the options leave out a mandatory one. Any thread. */
+POPRT_API poprt_status poprt_pattern_is_enabled(const poprt_config *config, const char *name,
+    int32_t *out);
+
 POPRT_API poprt_status poprt_pass_manager_create(poprt_env *env, poprt_pass_manager **out);
 
 /* Appends a pass. The pass receives the options of `args` (may be NULL) that have the names of its
@@ -88,7 +116,7 @@ POPRT_API poprt_status poprt_pass_manager_add_args(poprt_pass_manager *manager, 
 /*
  * Appends the passes of a named pipeline. The pipeline "convert" has all passes that a model goes
  * through between reading and writing. They follow the options of `config` (NULL: defaults) whose
- * help begins with "Converting".
+ * help begins with "Converting" or "Compiling and converting".
  */
 POPRT_API poprt_status poprt_pass_manager_add_pipeline(poprt_pass_manager *manager,
     const char *pipeline, const poprt_config *config);

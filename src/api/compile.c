@@ -6,6 +6,7 @@
 
 #include "api/compile_cache.h"
 #include "api/dot_checks.h"
+#include "api/patterns.h"
 #include "base/budget.h"
 #include "base/clock.h"
 #include "compiler/compile.h"
@@ -25,6 +26,7 @@ typedef struct optimizer {
     uint64_t done, total; /* passes done, passes in the pipeline */
     prt_tune *tune;       /* NULL: rules choose the algorithms */
     prt_tune_watch *watch;
+    const prt_popart_set *patterns;
 } optimizer;
 
 static bool is_cancelled(void *user)
@@ -111,6 +113,7 @@ static poprt_status run_passes(optimizer *o, const poprt_config *config,
     const prt_pass_limits limits = { .fold_bytes = FOLD_BYTES };
     const prt_pass_observer observer = { .user = o, .done = pass_done, .cancelled = is_cancelled };
     PRT_TRY(prt_pass_manager_create(allocator, &manager));
+    prt_pass_manager_set_patterns(manager, o->patterns);
     poprt_status status =
         prt_pass_manager_skip_all(manager, prt_config_text(config, PRT_OPTION_disable_passes));
     if (status == POPRT_OK)
@@ -174,9 +177,10 @@ static poprt_status list_folded(const prt_trace *trace, prt_compile_options *opt
 
 /* Runs the pipeline "inference" on a module and compiles it. */
 static poprt_status optimize_and_compile(poprt_env *env, prt_module *module,
-    const poprt_config *config, prt_compile_options *options, prt_program **out)
+    const poprt_config *config, const prt_popart_set *patterns, prt_compile_options *options,
+    prt_program **out)
 {
-    optimizer o = { .env = env };
+    optimizer o = { .env = env, .patterns = patterns };
     prt_arena *arena = NULL;
     PRT_TRY(prt_arena_create(options->allocator, 0, &arena));
     prt_trace_begin(&o.trace, module, arena);
@@ -237,11 +241,14 @@ static poprt_status compile_from(poprt_env *env, const prt_module *module,
     const poprt_config *config, const prt_compile_edit *edit, const prt_allocator *allocator,
     prt_program **out)
 {
+    prt_popart_set patterns;
+    PRT_TRY(prt_config_patterns(config, env, &patterns));
     prt_compile_options options = { .allocator = allocator,
         .memory_limit = prt_config_memory_limit(config, env),
         .progress = env->progress,
         .progress_user = env->progress_user,
-        .no_memory_sharing = prt_config_number(config, PRT_OPTION_share_memory) == 0 };
+        .no_memory_sharing = prt_config_number(config, PRT_OPTION_share_memory) == 0 ||
+            !prt_popart_has(&patterns, PRT_POPART_InPlace) };
     const bool better = prt_config_number(config, PRT_OPTION_optimize) != 0;
     const prt_forms forms = forms_of(config);
     const bool change =
@@ -272,7 +279,7 @@ static poprt_status compile_from(poprt_env *env, const prt_module *module,
             status = prt_dot_checks_draw(config, PRT_DOT_CHECK_Bwd0, copy);
     }
     if (status == POPRT_OK)
-        status = better ? optimize_and_compile(env, copy, config, &options, &program)
+        status = better ? optimize_and_compile(env, copy, config, &patterns, &options, &program)
                         : prt_compile(copy, &options, &program);
     prt_module_release(copy);
     if (status == POPRT_OK)

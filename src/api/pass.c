@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "api/feed.h"
+#include "api/patterns.h"
 #include "plugin/plugin.h"
 
 enum { MAX_ARGS = 64 };
@@ -259,6 +260,9 @@ static poprt_status add_pipeline(poprt_pass_manager *manager, const char *pipeli
 {
     const prt_pass_settings settings = { (void *)(uintptr_t)config, get_setting };
     const char *data = prt_config_text(config, PRT_OPTION_data_preprocess);
+    prt_popart_set patterns;
+    PRT_TRY(prt_config_patterns(config, manager->env, &patterns));
+    prt_pass_manager_set_patterns(manager->manager, &patterns);
     PRT_TRY(prt_pass_manager_skip_all(manager->manager,
         prt_config_text(config, PRT_OPTION_skip_passes)));
     prt_api_feed_release(manager->feed);

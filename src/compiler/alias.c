@@ -17,6 +17,7 @@
  */
 #include "compiler/draft.h"
 #include "op/alias.h"
+#include "pass/engine/popart.h"
 #include "program/sharing.h"
 
 /* Buffers that share one memory. */
@@ -214,6 +215,12 @@ static void join_inputs(aliaser *a, const prt_draft_step *s, uint32_t out)
     }
 }
 
+/* Returns whether the result of a step may be a view of an input, or be written over one. */
+static bool may_be_in_place(const aliaser *a, const prt_draft_step *s)
+{
+    return !prt_popart_is_excluded(s->op, PRT_POPART_InPlace, a->d->arena);
+}
+
 static void part_step(aliaser *a, uint32_t step)
 {
     const prt_draft_step *s = &a->b->steps.data[step];
@@ -233,7 +240,7 @@ static void part_step(aliaser *a, uint32_t step)
         join_inputs(a, s, out);
         return;
     }
-    if (!fixed || s->op->n_in == 0)
+    if (!fixed || s->op->n_in == 0 || !may_be_in_place(a, s))
         return;
     const uint32_t whole = s->args[0];
     prt_tensor y;
@@ -290,7 +297,7 @@ static void view_step(aliaser *a, uint32_t step)
 {
     const prt_draft_step *s = &a->b->steps.data[step];
     size_t offset;
-    if (s->op->n_in == 0 || has_columns(a, s))
+    if (s->op->n_in == 0 || has_columns(a, s) || !may_be_in_place(a, s))
         return;
     for (uint32_t i = 0; i < s->op->n_out; i++) {
         const uint32_t out = output_of(s, i);

@@ -307,5 +307,18 @@ has err "winograd: 'huge' is not accepted; expected one of auto, large"
 expect 2 run --set weights --dim batch=1 "$digits"
 has err 'KEY=VALUE'
 
+# Patterns of PopART: refused names and values, and a pattern that is off.
+expect 2 run --set patterns_level=none --dim batch=1 "$digits"
+has err "expected one of no_patterns, minimal, default, all"
+expect 1 --set disable_patterns=Inplace --export_popef -i "$digits" --output_dir t
+has err "PopART has no such pattern; nearest: "
+expect 2 --set disable_patterns=CoshOp --export_popef -i "$digits" --output_dir t
+has err "CoshOp: this pattern is mandatory"
+expect 0 --set disable_patterns=InPlace --export_popef -i "$digits" --output_dir apart
+expect 0 inspect apart/executable.popef --steps
+grep -q "nothing to run" out && { echo "FAILED: there are views without InPlace"; failed=1; }
+expect 0 inspect w32/executable.popef --steps
+has out "nothing to run"
+
 [ "$failed" -eq 0 ] && echo "all command lines behave"
 exit "$failed"

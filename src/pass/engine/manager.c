@@ -142,6 +142,12 @@ void prt_pass_manager_set_reference(prt_pass_manager *pm, const prt_module *orig
     pm->feed = feed;
 }
 
+void prt_pass_manager_set_patterns(prt_pass_manager *pm, const prt_popart_set *patterns)
+{
+    pm->has_patterns = true;
+    pm->patterns = *patterns;
+}
+
 void prt_pass_manager_set_batching(prt_pass_manager *pm, bool on)
 {
     pm->batches_passes = on;
@@ -212,6 +218,7 @@ static poprt_status run_entry(const prt_pass_manager *pm, const prt_entry *e, pr
         .origin = pm->kept != NULL && e->def->hooks->compares == PRT_COMPARES_STAGE ? pm->kept
                                                                                     : pm->origin,
         .feed = pm->feed,
+        .patterns = pm->has_patterns ? &pm->patterns : NULL,
         .cancelled = pm->observer.cancelled,
         .cancel_user = pm->observer.user,
         .progress = pm->observer.progress,

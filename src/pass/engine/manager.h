@@ -55,6 +55,10 @@ poprt_status prt_pass_manager_skip(prt_pass_manager *pm, const char *pass);
 /* Skips every pass of `names`, which are separated by commas or blanks. */
 poprt_status prt_pass_manager_skip_all(prt_pass_manager *pm, const char *names);
 
+/* Sets the patterns of PopART that are on: pipelines that are added later leave out the passes of
+ * the others. Copied. */
+void prt_pass_manager_set_patterns(prt_pass_manager *pm, const struct prt_popart_set *patterns);
+
 /* Registers a pass that is not in passes.def, such as one of a plug-in. `def` must outlive the
  * manager. Fails with POPRT_E_ARG if its name is registered already. */
 poprt_status prt_pass_manager_register(prt_pass_manager *pm, const prt_pass_def *def);

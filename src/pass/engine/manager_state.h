@@ -4,6 +4,7 @@
 #define PRT_PASS_ENGINE_MANAGER_STATE_H
 
 #include "pass/engine/manager.h"
+#include "pass/engine/popart.h"
 
 typedef struct prt_entry {
     const prt_pass_def *def;
@@ -27,6 +28,8 @@ struct prt_pass_manager {
     prt_module *kept;    /* clone of the module before the current stage, if a pass of the stage
                             compares with it */
     const struct prt_feed *feed;
+    bool has_patterns;
+    prt_popart_set patterns; /* if `has_patterns`; else all are on */
 };
 
 bool prt_manager_skips(const prt_pass_manager *pm, const prt_pass_def *def);

@@ -108,10 +108,11 @@ struct prt_pass {
     prt_arena *arena; /* released after the pass */
     prt_pass_limits limits;
     uint32_t n_args;
-    const prt_pass_arg *args;          /* checked against the options of `def` */
-    const struct prt_chooser *chooser; /* candidates.h; NULL: rules decide */
-    const prt_module *origin;          /* the model to compare with; see prt_pass_hooks */
-    const struct prt_feed *feed;       /* precision/feed.h; NULL: generated data */
+    const prt_pass_arg *args;              /* checked against the options of `def` */
+    const struct prt_chooser *chooser;     /* candidates.h; NULL: rules decide */
+    const prt_module *origin;              /* the model to compare with; see prt_pass_hooks */
+    const struct prt_feed *feed;           /* precision/feed.h; NULL: generated data */
+    const struct prt_popart_set *patterns; /* popart.h; NULL: all are on */
     uint64_t spent, budget; /* bytes of constants made, and their limit; see prt_pass_reserve */
     void *memo;             /* state of the rewrites between matches, in `arena`; NULL at first */
     uint64_t began, grown;  /* bytes of constants at first, and their growth; see prt_pass_constants

@@ -36,7 +36,8 @@ static bool holds(const pipeline_reader *f, const prt_pipeline_step *step)
 static poprt_status add_step(pipeline_reader *f, const prt_pipeline_step *step)
 {
     prt_entry e = { .def = prt_pass_of(step->pass), .times = step->times, .stage = f->stage };
-    f->added = !prt_manager_skips(f->pm, e.def);
+    f->added = !prt_manager_skips(f->pm, e.def) &&
+        (!f->pm->has_patterns || prt_popart_runs(&f->pm->patterns, e.def));
     if (!f->added)
         return POPRT_OK;
     e.loop = step->loop != 0 ? f->base + step->loop : 0;

@@ -7,6 +7,8 @@
  */
 #include "pass/engine/rewrite.h"
 
+#include "pass/engine/popart.h"
+
 #include "ir/extra.h"
 
 enum {
@@ -72,6 +74,8 @@ static poprt_status apply_at(engine *e, const prt_rewrite *rewrite, prt_op *root
     const uint32_t first = e->graph->n_ops;
     const size_t waiting = e->list.count;
     prt_build b = prt_build_before(root);
+    if (prt_popart_excludes(e->p, root))
+        return POPRT_OK;
     /* The neighbours are pushed before the edit, which disconnects them. */
     PRT_TRY(push_readers(e, root));
     PRT_TRY(push_producers(e, root));

@@ -65,7 +65,8 @@ static const prt_opt_def options[OPT_COUNT] = {
     [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE,
     [OPT_PLUGIN] = PRT_TOOL_PLUGIN,
     [OPT_PASSES] = PRT_OPT("passes", 0, PRT_OPT_FLAG, NULL,
-        "without a file: every pass with its options, as a page in Markdown"),
+        "without a file: every pass with its options, and PopART's patterns, as a page in "
+        "Markdown"),
     [OPT_OPS] = PRT_OPT("ops", 0, PRT_OPT_FLAG, NULL,
         "without a file: every operator with versions and types"),
 };

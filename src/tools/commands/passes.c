@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* passes.c — prints the pass table as a page in Markdown: effect, options and bound of every
- * pass. */
-#include "pass/engine/pass.h"
+ * pass; and the patterns of PopART with the passes that stand for them. */
+#include "pass/engine/popart.h"
 
 #include <stdio.h>
 
@@ -52,6 +52,37 @@ static void print_pass(const prt_pass_def *def)
     print_orders(def);
 }
 
+/* Prints the passes of a pattern, each in backticks. */
+static void print_names(const char *passes)
+{
+    const char *end = passes;
+    for (; *passes != '\0'; passes = *end != '\0' ? end + 1 : end) {
+        end = passes;
+        while (*end != ',' && *end != '\0')
+            end++;
+        (void)printf("`%.*s`%s", (int)(end - passes), passes, *end != '\0' ? ", " : "");
+    }
+}
+
+static void print_patterns(void)
+{
+    (void)printf(
+        "\n# Patterns of PopART\n\nThe options `patterns_level`, `patterns`, `enable_patterns` and "
+        "`disable_patterns` switch them. A pass\nthat no pattern names always runs; any other runs "
+        "while one of its patterns is on. The attribute\n`__exclude_patterns` of a node lists "
+        "patterns that leave the node as it is. Patterns without a pass are\naccepted, and the "
+        "table says why they have none. `share_memory` is the sharing of memory, not a pass.\n\n"
+        "| pattern | default | mandatory | passes | effect, or reason |\n"
+        "| --- | --- | --- | --- | --- |\n");
+    for (uint32_t i = 0; prt_popart_of(i) != NULL; i++) {
+        const prt_popart_pattern *p = prt_popart_of(i);
+        (void)printf("| %s | %s | %s | ", p->name, p->initial ? "on" : "off",
+            p->mandatory ? "yes" : "no");
+        print_names(p->passes);
+        (void)printf("%s| %s |\n", p->passes[0] != '\0' ? " " : "none ", p->doc);
+    }
+}
+
 void prt_passes_print(void)
 {
     (void)printf("# Passes\n\nIn alphabetical order. `poprt --passes A,B` adds them to a "
@@ -59,4 +90,5 @@ void prt_passes_print(void)
                  "with the options of a config.\n");
     for (uint32_t i = 0; prt_pass_of(i) != NULL; i++)
         print_pass(prt_pass_of(i));
+    print_patterns();
 }
