@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fuzz_popef.c — any bytes as a PopEF file, in an environment with the worked example of a plug-in
- * with a kernel. Checksums would reject nearly every mutation, so they are corrected first. An
- * accepted file is run.
+ * with a kernel. Checksums would reject nearly every mutation, so they are corrected first. The
+ * weights of an accepted file are restored, and it is run.
  */
 #include <string.h>
 
@@ -41,6 +41,22 @@ static void repair(unsigned char *d, size_t n)
     }
 }
 
+/* Restores the weights that constants hold in other forms. */
+static void restore_weights(const prt_program *program)
+{
+    for (uint32_t i = 0; i < program->n_weights; i++) {
+        const prt_weight *w = &program->weights[i];
+        size_t size;
+        if (w->constant == PRT_NO_CONSTANT || !prt_type_size(w->form.type, &size))
+            continue;
+        void *to = prt_mem_alloc(fuzz_allocator(), size);
+        if (to != NULL)
+            (void)prt_weight_form_restore(&w->form, program->constants[w->constant].blob->data,
+                fuzz_allocator(), to);
+        prt_mem_free(fuzz_allocator(), to);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const poprt_host host = { .struct_size = sizeof(host), .abi = POPRT_PLUGIN_ABI };
@@ -57,6 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     prt_program *program = NULL;
     if (prt_popef_read(fuzz_allocator(), FUZZ_MEMORY / 4, blob, PRT_POPEF_RUN,
             prt_plugins_ops(plugins), &program) == POPRT_OK) {
+        restore_weights(program);
         fuzz_run_program(program);
         prt_program_release(program);
     }
