@@ -100,6 +100,12 @@ typedef struct poprt_batching {
 POPRT_API poprt_status poprt_batching_shape(const poprt_batching *batching, uint32_t rank,
     const int64_t *dims, uint32_t *out_rank, int64_t *out, int64_t *blocks);
 
+/* Fills `out` with the data flow of an input or output of an executable, from which
+ * poprt_batching_shape computes its buffer. Without data flow all numbers are 1. Any thread. Fails
+ * with POPRT_E_NOT_FOUND past the last input or output. */
+POPRT_API poprt_status poprt_executable_get_batching(const poprt_executable *exec,
+    int32_t direction, size_t index, poprt_batching *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -30,6 +30,27 @@ typedef struct poprt_executable poprt_executable;
 POPRT_API poprt_status poprt_compile(const poprt_model *model, const poprt_config *config,
     poprt_executable **out);
 
+/* A model that becomes a named program of an executable. */
+typedef struct poprt_named_model {
+    const char *name; /* 1 to 64 letters, digits, '_', '-' and '.'; unique */
+    const poprt_model *model;
+} poprt_named_model;
+
+/*
+ * Compiles 2 to 64 models to one executable, in which each is a program of its name:
+ * poprt_session_run_program runs it. An executable is that of the models fused
+ * (poprt_model_fuse, whose requirements apply): the inputs and outputs of program i are named
+ * "graph<i>/<name>", and poprt_stepio_bind accepts "<program>/<name>" too. A session keeps the
+ * weights of each program for itself. PopEF files keep the names. The models are not kept.
+ */
+POPRT_API poprt_status poprt_compile_programs(const poprt_named_model *programs, size_t count,
+    const poprt_config *config, poprt_executable **out);
+
+/* Returns the number of named programs, and the name of one, which lives as long as the executable;
+ * 0 and NULL for an executable without. */
+POPRT_API size_t poprt_executable_program_count(const poprt_executable *exec);
+POPRT_API const char *poprt_executable_program_at(const poprt_executable *exec, size_t index);
+
 /* Opens a PopEF file by mapping it. Weights are not read, unless the option "verify" is "full":
  * then the call verifies the checksum of every blob. */
 POPRT_API poprt_status poprt_executable_load_file(poprt_env *env, const char *path,

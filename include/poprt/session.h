@@ -31,6 +31,29 @@ typedef void (*poprt_done_fn)(void *user, poprt_status status, const poprt_error
 POPRT_API poprt_status poprt_session_create(poprt_executable *exec, const poprt_config *config,
     poprt_session **out);
 
+/* Compiles a model with `config` (may be NULL) and creates a session of the executable, which the
+ * session owns. The model may be released. Absent from a library without compiler. */
+POPRT_API poprt_status poprt_session_create_from_model(const poprt_model *model,
+    const poprt_config *config, poprt_session **out);
+
+/* Creates a session of a file: ONNX, which is compiled, or PopEF. `env` may be NULL. A library
+ * without compiler refuses ONNX with POPRT_E_UNSUPPORTED. */
+POPRT_API poprt_status poprt_session_create_from_file(poprt_env *env, const char *path,
+    const poprt_config *config, poprt_session **out);
+
+/* Creates a session of the executable of another session, which may be in use and may be released.
+ * Its weights are those of the executable, also if the other session has written weights. */
+POPRT_API poprt_status poprt_session_create_from_session(const poprt_session *session,
+    const poprt_config *config, poprt_session **out);
+
+/*
+ * Runs a program of an executable of several (poprt_compile_programs), and waits for the result.
+ * `io` may have inputs of other programs bound. Fails with POPRT_E_NOT_FOUND, with the nearest
+ * names, if the executable has no program of this name. See poprt_session_run.
+ */
+POPRT_API poprt_status poprt_session_run_program(poprt_session *session, const char *program,
+    poprt_stepio *io);
+
 /*
  * Runs once and waits for the result. Caller buffers are used in place if they are aligned to their
  * element size. After the first run with the same shapes a run allocates nothing.

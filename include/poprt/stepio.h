@@ -85,6 +85,27 @@ POPRT_API poprt_status poprt_stepio_bind_map(poprt_stepio *io, size_t slot,
     const poprt_tensor *keys, const poprt_tensor *values);
 
 /*
+ * A stream of one input or output and replica. For an input the function is called when the run
+ * needs a block: `tensor` has the type as far as it is known, and the function sets data and size,
+ * and dims that are open; the data is read until the next call for this stream, or the end of the
+ * run. For an output it is called with each value, which is valid during the call. It returns
+ * POPRT_OK, or a status that stops the run. All calls come from the thread of the run.
+ */
+typedef poprt_status (
+    *poprt_stream_fn)(void *user, const char *name, int32_t replica, poprt_tensor *tensor);
+
+/*
+ * Connects an input or output of one replica to a function, in place of a binding or of the
+ * callbacks of the StepIO, which stay in use for other replicas. Replicas that share a block ask
+ * once, as the first of them. Without data flow (poprt/data.h) the only replica is 0. `fn` NULL
+ * ends the connection. Fails with POPRT_E_NOT_FOUND for an unknown name, POPRT_E_ARG for a replica
+ * that the executable does not have, and POPRT_E_UNSUPPORTED if the input or output is not a
+ * tensor.
+ */
+POPRT_API poprt_status poprt_stepio_connect(poprt_stepio *io, const char *name, int32_t replica,
+    poprt_stream_fn fn, void *user);
+
+/*
  * Binds an input and an output to one buffer, a cache. The output must be the input with more rows,
  * such as the past and present keys of an attention. `cache` describes the whole buffer, [...,
  * most rows, size]. The input is its first `rows` rows.

@@ -2,6 +2,7 @@
 /* executable.c — poprt/executable.h except poprt_compile: reference counting, reading and writing
  * PopEF. */
 #include "api/handles.h"
+#include "poprt/data.h"
 #include "base/budget.h"
 #include "base/file.h"
 #include "program/popef.h"
@@ -177,4 +178,33 @@ poprt_status poprt_executable_get_info(const poprt_executable *exec, poprt_model
     PRT_REQUIRE(exec);
     PRT_REQUIRE(out);
     return prt_export(out, &exec->io.about, sizeof(exec->io.about), "out");
+}
+
+poprt_status poprt_executable_get_batching(const poprt_executable *exec, int32_t direction,
+    size_t index, poprt_batching *out)
+{
+    PRT_REQUIRE(exec);
+    PRT_REQUIRE(out);
+    const prt_program *p = exec->program;
+    const bool is_input = direction == POPRT_INPUT;
+    if (index >= poprt_executable_io_count(exec, direction))
+        return prt_fail(POPRT_E_NOT_FOUND, "index", "there is no %s %zu",
+            is_input ? "input" : "output", index);
+    poprt_batching b = { .struct_size = sizeof(b),
+        .batches_per_step = 1,
+        .accumulation_factor = 1,
+        .replication_factor = 1,
+        .input_group_size = 1,
+        .is_input = is_input,
+        .period = 1 };
+    if (p->has_flow) {
+        b.batches_per_step = p->flow.batches;
+        b.accumulation_factor = p->flow.accumulation;
+        b.replication_factor = p->flow.replicas;
+        b.input_group_size =
+            is_input && p->broadcast[index] ? p->flow.replicas : p->flow.input_group;
+        b.type = is_input ? POPRT_ANCHOR_FINAL : (int32_t)p->anchors[index].mode;
+        b.period = is_input ? 1 : p->anchors[index].period;
+    }
+    return prt_export(out, &b, sizeof(b), "out");
 }

@@ -226,6 +226,12 @@ void prt_synthetic_release(poprt_session *session);
 poprt_status prt_lock_session(poprt_session *session);
 void prt_unlock_session(poprt_session *session);
 
+/* A function that an input or output of one replica is connected to. */
+typedef struct prt_connection {
+    poprt_stream_fn fn; /* NULL: not connected */
+    void *user;
+} prt_connection;
+
 /* An input or output of a StepIO. */
 typedef struct prt_slot {
     prt_str name;
@@ -242,6 +248,7 @@ typedef struct prt_slot {
     uint32_t n_prefix;
     void *own;
     size_t own_size;
+    prt_connection *connected; /* by replica; NULL: no replica is connected */
 } prt_slot;
 
 struct poprt_stepio {
@@ -254,15 +261,23 @@ struct poprt_stepio {
     bool with_callbacks;
     bool ran; /* true: `out` holds results */
     poprt_stepio_callbacks callbacks;
-    uint32_t graph; /* graph of a fused model that runs; else PRT_NO_GRAPH */
+    uint32_t graph;   /* graph of a fused model that runs; else PRT_NO_GRAPH */
+    uint32_t program; /* graph that poprt_session_run_program selects; else PRT_NO_GRAPH */
     /* Value of the inputs of other graphs. NULL: no input needs it. */
     void *zeros;
 };
 
-/* Begins a run: collects its inputs, if necessary through callbacks. prt_stepio_end returns them;
- * `status` is the status of the run. */
+/* Begins a run: collects its inputs, if necessary through callbacks. prt_stepio_end returns them
+ * and passes outputs to their streams; `status` is the status of the run, and what it returns that
+ * of the whole call. */
 poprt_status prt_stepio_begin(poprt_stepio *io, const poprt_session *session);
-void prt_stepio_end(poprt_stepio *io, poprt_status status);
+poprt_status prt_stepio_end(poprt_stepio *io, poprt_status status);
+
+/* session.c: poprt_session_run for a graph of a fused model; PRT_NO_GRAPH: the bound inputs select
+ * it. */
+poprt_status prt_session_run_graph(poprt_session *session, poprt_stepio *io, uint32_t graph);
+/* programs.c: finds the graph of a named program. Returns PRT_NO_GRAPH if there is none. */
+uint32_t prt_executable_program(const poprt_executable *exec, prt_str name);
 
 /* Does a whole run of an executable with data flow. */
 poprt_status prt_stepio_run_flow(poprt_stepio *io, const poprt_session *session);

@@ -186,8 +186,7 @@ static poprt_status run_once(poprt_session *session, poprt_stepio *io)
     poprt_status status = prt_stepio_begin(io, session);
     if (status == POPRT_OK)
         status = prt_session_run(session->session, io->in, io->out);
-    prt_stepio_end(io, status);
-    return status;
+    return prt_stepio_end(io, status);
 }
 
 static void note_unusable(poprt_session *session)
@@ -250,7 +249,13 @@ poprt_status poprt_session_run(poprt_session *session, poprt_stepio *io)
 {
     PRT_REQUIRE(session);
     PRT_REQUIRE(io);
+    return prt_session_run_graph(session, io, PRT_NO_GRAPH);
+}
+
+poprt_status prt_session_run_graph(poprt_session *session, poprt_stepio *io, uint32_t graph)
+{
     PRT_TRY(prt_lock_session(session));
+    io->program = graph;
     const poprt_status status = run(session, io);
     prt_unlock_session(session);
     return status;
@@ -264,6 +269,7 @@ static void run_submission(void *user, const void *item)
     const struct timespec poll = { .tv_nsec = LOCK_POLL_NS };
     while (!try_lock(session))
         (void)thrd_sleep(&poll, NULL);
+    s->io->program = PRT_NO_GRAPH;
     const poprt_status status = run(session, s->io);
     prt_unlock_session(session);
     if (s->done != NULL)

@@ -156,7 +156,7 @@ static poprt_status create(const poprt_session *session, poprt_stepio **out)
         return POPRT_E_NOMEM;
     }
     io->out = io->in + io->n_in;
-    io->graph = PRT_NO_GRAPH;
+    io->graph = io->program = PRT_NO_GRAPH;
     for (size_t i = 0; i < n; i++) {
         const prt_io *from = i < io->n_in ? &p->inputs[i] : &p->outputs[i - io->n_in];
         io->slots[i] = (prt_slot){ .name = from->name,
@@ -244,14 +244,36 @@ poprt_status prt_fail_no_slot(const poprt_stepio *io, const char *name, size_t f
                               : "input or output");
 }
 
+/* Returns whether a name "<program>/<rest>" is that of a slot, "graph<i>/<rest>". */
+static bool is_of_program(const prt_slot *slot, uint32_t graph, const char *rest)
+{
+    const char *own =
+        graph != PRT_NO_GRAPH && slot->graph == graph ? strchr(prt_slot_name(slot), '/') : NULL;
+    return own != NULL && strcmp(own + 1, rest) == 0;
+}
+
+poprt_status prt_stepio_find(const poprt_stepio *io, const char *name, size_t *out)
+{
+    const char *slash = strchr(name, '/');
+    const uint32_t graph = slash != NULL
+        ? prt_executable_program(io->session->exec, (prt_str){ name, (uint32_t)(slash - name) })
+        : PRT_NO_GRAPH;
+    for (size_t i = 0; i < io->n_in + io->n_out; i++)
+        if (prt_str_is(io->slots[i].name, name) ||
+            (slash != NULL && is_of_program(&io->slots[i], graph, slash + 1))) {
+            *out = i;
+            return POPRT_OK;
+        }
+    return prt_fail_no_slot(io, name, 0, io->n_in + io->n_out);
+}
+
 poprt_status poprt_stepio_bind(poprt_stepio *io, const char *name, const poprt_tensor *tensor)
 {
+    size_t slot;
     PRT_REQUIRE(io);
     PRT_REQUIRE(name);
-    for (size_t i = 0; i < io->n_in + io->n_out; i++)
-        if (prt_str_is(io->slots[i].name, name))
-            return poprt_stepio_bind_at(io, i, tensor);
-    return prt_fail_no_slot(io, name, 0, io->n_in + io->n_out);
+    PRT_TRY(prt_stepio_find(io, name, &slot));
+    return poprt_stepio_bind_at(io, slot, tensor);
 }
 
 /* The type of the items of a binding, and their containers. */
@@ -398,6 +420,7 @@ void poprt_stepio_release(poprt_stepio *io)
     for (size_t i = 0; io->slots != NULL && i < io->n_in + io->n_out; i++) {
         prt_mem_free(&io->allocator, io->slots[i].value.items);
         prt_mem_free(&io->allocator, io->slots[i].own);
+        prt_mem_free(&io->allocator, io->slots[i].connected);
     }
     prt_mem_free(&io->allocator, io->slots);
     prt_mem_free(&io->allocator, io->in);

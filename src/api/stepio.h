@@ -29,6 +29,15 @@ poprt_status prt_stepio_request_output(poprt_stepio *io, size_t output, prt_tens
 /* Removes the binding of a slot, and of the slot that shares a cache with it. */
 void prt_slot_clear(const poprt_stepio *io, size_t slot);
 
+/* Finds an input or output by name; inputs come first. Fails with POPRT_E_NOT_FOUND. */
+poprt_status prt_stepio_find(const poprt_stepio *io, const char *name, size_t *out);
+
+/* stepio_connect.c: return whether a stream is connected; ask the function of an input for a block;
+ * pass a value to the function of an output. */
+bool prt_slot_is_connected(const prt_slot *slot, uint32_t replica);
+poprt_status prt_slot_pull(const prt_slot *slot, uint32_t replica, prt_tensor *out);
+poprt_status prt_slot_push(const prt_slot *slot, uint32_t replica, const prt_tensor *value);
+
 /* Returns the name of a slot, for errors. */
 static inline const char *prt_slot_name(const prt_slot *slot)
 {

@@ -62,7 +62,8 @@ static poprt_status buffer_in(void *user, const prt_stream_block *block, bool pr
     poprt_stepio *io = user;
     const prt_slot *slot = &io->slots[block->index];
     const prt_flow *flow = &io->session->exec->program->flow;
-    (void)prefetch;
+    if (prt_slot_is_connected(slot, block->replica))
+        return prefetch ? POPRT_OK : prt_slot_pull(slot, block->replica, out);
     if (!slot->bound && io->session->synthetic != NULL) {
         *out = io->session->synthetic[block->index];
         return POPRT_OK;
@@ -92,7 +93,8 @@ static poprt_status buffer_out(void *user, const prt_stream_block *block, prt_te
     poprt_stepio *io = user;
     const prt_slot *slot = &io->slots[io->n_in + block->index];
     size_t each;
-    if (!slot->bound || !prt_type_size(slot->type, &each))
+    if (prt_slot_is_connected(slot, block->replica) || !slot->bound ||
+        !prt_type_size(slot->type, &each))
         return POPRT_OK;
     if (slot->value.size / (size_t)slot->blocks < each)
         return prt_fail(POPRT_E_ARG, prt_slot_name(slot), "needs %zu bytes, but the buffer has %zu",
@@ -135,6 +137,8 @@ static poprt_status buffer_out_complete(void *user, const prt_stream_block *bloc
     poprt_stepio *io = user;
     prt_slot *slot = &io->slots[io->n_in + block->index];
     const char *name = prt_slot_name(slot);
+    if (prt_slot_is_connected(slot, block->replica))
+        return prt_slot_push(slot, block->replica, value);
     if (value->kind != PRT_VALUE_TENSOR || value->dtype == PRT_DTYPE_string)
         return prt_fail(POPRT_E_UNSUPPORTED, name,
             "a run with data flow can return only tensors of numbers");
@@ -163,6 +167,8 @@ static poprt_status callback_in(void *user, const prt_stream_block *block, bool 
     const prt_slot *slot = &io->slots[block->index];
     const poprt_stepio_callbacks *cb = &io->callbacks;
     poprt_tensor tensor = { .dtype = slot->type->dtype };
+    if (prt_slot_is_connected(slot, block->replica))
+        return prefetch ? POPRT_OK : prt_slot_pull(slot, block->replica, out);
     if (io->session->synthetic != NULL) {
         *out = io->session->synthetic[block->index];
         return POPRT_OK;
@@ -182,13 +188,16 @@ static poprt_status callback_in(void *user, const prt_stream_block *block, bool 
 static void callback_in_complete(void *user, const prt_stream_block *block)
 {
     const poprt_stepio *io = user;
-    if (io->callbacks.in_complete != NULL && io->session->synthetic == NULL)
+    if (io->callbacks.in_complete != NULL && io->session->synthetic == NULL &&
+        !prt_slot_is_connected(&io->slots[block->index], block->replica))
         io->callbacks.in_complete(io->callbacks.user, prt_slot_name(&io->slots[block->index]));
 }
 
 static poprt_status callback_out(void *user, const prt_stream_block *block, prt_tensor *out)
 {
     poprt_stepio *io = user;
+    if (prt_slot_is_connected(&io->slots[io->n_in + block->index], block->replica))
+        return POPRT_OK;
     return prt_stepio_request_output(io, block->index, out);
 }
 
@@ -196,6 +205,9 @@ static poprt_status callback_out_complete(void *user, const prt_stream_block *bl
     const prt_tensor *value)
 {
     poprt_stepio *io = user;
+    const prt_slot *slot = &io->slots[io->n_in + block->index];
+    if (prt_slot_is_connected(slot, block->replica))
+        return prt_slot_push(slot, block->replica, value);
     io->out[block->index] = *value;
     if (io->callbacks.out_complete != NULL)
         io->callbacks.out_complete(io->callbacks.user,
@@ -219,6 +231,9 @@ poprt_status prt_stepio_run_flow(poprt_stepio *io, const poprt_session *session)
     io->ran = false;
     if (io->session != session)
         return prt_fail(POPRT_E_ARG, "io", "was made for another session");
+    for (size_t i = 0; i < io->n_out; i++)
+        if (io->slots[io->n_in + i].connected != NULL)
+            io->out[i] = (prt_tensor){ .kind = PRT_VALUE_ABSENT };
     prt_stream stream = io->with_callbacks ? callbacks : buffers;
     stream.user = io;
     const poprt_status status = prt_session_run_flow(session->session, &stream);

@@ -27,6 +27,9 @@ static poprt_status result_at(const poprt_stepio *io, size_t slot, const prt_ten
         return prt_fail(POPRT_E_STATE, prt_slot_name(&io->slots[slot]),
             "is in the cache that was bound with input '%.200s'",
             prt_slot_name(&io->slots[io->slots[slot].partner]));
+    if (io->slots[slot].connected != NULL && io->out[slot - io->n_in].kind == PRT_VALUE_ABSENT)
+        return prt_fail(POPRT_E_STATE, prt_slot_name(&io->slots[slot]),
+            "was passed to the function that it is connected to");
     *out = &io->out[slot - io->n_in];
     return POPRT_OK;
 }

@@ -85,7 +85,7 @@ SELDOM static poprt_status select_graph(poprt_stepio *io)
     const prt_slot *first = NULL;
     for (size_t i = 1; i < io->n_in; i++) {
         const prt_slot *slot = &io->slots[i];
-        if (!slot->bound)
+        if (!slot->bound && slot->connected == NULL)
             continue;
         if (first != NULL && first->graph != slot->graph)
             return prt_fail(POPRT_E_ARG, prt_slot_name(slot),
@@ -106,14 +106,30 @@ SELDOM static poprt_status select_graph(poprt_stepio *io)
     return POPRT_OK;
 }
 
+/* Stores the index of the graph that runs, where no tensor has it. */
+static void store_index(poprt_stepio *io)
+{
+    store_zeros(io, io->slots[0].type, &io->in[0]);
+    io->in[0].data = &io->graph;
+}
+
 /* Asks for the index first, because it decides which slots take part. */
 SELDOM static poprt_status begin_callbacks(poprt_stepio *io)
 {
+    io->graph = io->program;
     for (size_t i = 0; i < io->n_in + io->n_out; i++)
         io->slots[i].bound = false;
     for (size_t i = 0; i < io->n_in; i++) {
         if (!prt_slot_is_used(io, &io->slots[i])) {
             store_zeros(io, io->slots[i].type, &io->in[i]);
+            continue;
+        }
+        if (i == 0 && io->program != PRT_NO_GRAPH) {
+            store_index(io);
+            continue;
+        }
+        if (io->slots[i].connected != NULL) {
+            PRT_TRY(prt_slot_pull(&io->slots[i], 0, &io->in[i]));
             continue;
         }
         if (io->session->synthetic != NULL) {
@@ -127,7 +143,8 @@ SELDOM static poprt_status begin_callbacks(poprt_stepio *io)
     }
     for (size_t i = 0; i < io->n_out; i++) {
         io->out[i] = (prt_tensor){ .kind = PRT_VALUE_ABSENT };
-        if (!prt_slot_is_used(io, &io->slots[io->n_in + i]))
+        if (!prt_slot_is_used(io, &io->slots[io->n_in + i]) ||
+            io->slots[io->n_in + i].connected != NULL)
             continue;
         PRT_TRY(prt_stepio_request_output(io, i, &io->out[i]));
         io->slots[io->n_in + i].bound = true;
@@ -142,11 +159,16 @@ poprt_status prt_stepio_begin(poprt_stepio *io, const poprt_session *session)
         return prt_fail(POPRT_E_ARG, "io", "was made for another session");
     if (io->with_callbacks)
         return begin_callbacks(io);
-    if (n_graphs(io) != 0)
+    io->graph = io->program;
+    if (n_graphs(io) != 0 && io->program == PRT_NO_GRAPH)
         PRT_TRY(select_graph(io));
     for (size_t i = 0; i < io->n_in; i++) {
         const prt_slot *slot = &io->slots[i];
         const bool part = prt_slot_is_used(io, slot);
+        if (part && slot->connected != NULL) {
+            PRT_TRY(prt_slot_pull(slot, 0, &io->in[i]));
+            continue;
+        }
         if (part && !slot->bound && session->synthetic != NULL) {
             io->in[i] = session->synthetic[i];
             continue;
@@ -158,11 +180,11 @@ poprt_status prt_stepio_begin(poprt_stepio *io, const poprt_session *session)
         else
             store_zeros(io, slot->type, &io->in[i]);
     }
-    if (n_graphs(io) != 0 && !io->slots[0].bound)
-        io->in[0].data = &io->graph;
+    if (n_graphs(io) != 0 && (!io->slots[0].bound || io->program != PRT_NO_GRAPH))
+        store_index(io);
     for (size_t i = 0; i < io->n_out; i++) {
         const prt_slot *slot = &io->slots[io->n_in + i];
-        if (prt_slot_is_used(io, slot))
+        if (prt_slot_is_used(io, slot) && slot->connected == NULL)
             io->out[i] = slot->value;
         else
             io->out[i] = (prt_tensor){ .kind = PRT_VALUE_ABSENT };
@@ -182,13 +204,36 @@ static void grow_caches(poprt_stepio *io)
     }
 }
 
-void prt_stepio_end(poprt_stepio *io, poprt_status status)
+/* Passes the outputs that are connected to their functions. */
+SELDOM static poprt_status push_outputs(poprt_stepio *io)
 {
+    for (size_t i = 0; i < io->n_out; i++) {
+        const prt_slot *slot = &io->slots[io->n_in + i];
+        if (slot->connected == NULL || !prt_slot_is_used(io, slot))
+            continue;
+        PRT_TRY(prt_slot_push(slot, 0, &io->out[i]));
+        io->out[i] = (prt_tensor){ .kind = PRT_VALUE_ABSENT };
+    }
+    return POPRT_OK;
+}
+
+static bool has_connected_outputs(const poprt_stepio *io)
+{
+    for (size_t i = 0; i < io->n_out; i++)
+        if (io->slots[io->n_in + i].connected != NULL)
+            return true;
+    return false;
+}
+
+poprt_status prt_stepio_end(poprt_stepio *io, poprt_status status)
+{
+    if (status == POPRT_OK && has_connected_outputs(io))
+        status = push_outputs(io);
     io->ran = status == POPRT_OK;
     if (!io->with_callbacks) {
         if (io->ran)
             grow_caches(io);
-        return;
+        return status;
     }
     const poprt_stepio_callbacks *cb = &io->callbacks;
     for (size_t i = 0; i < io->n_in; i++)
@@ -197,4 +242,5 @@ void prt_stepio_end(poprt_stepio *io, poprt_status status)
     for (size_t i = 0; i < io->n_out; i++)
         if (io->slots[io->n_in + i].bound && cb->out_complete != NULL)
             cb->out_complete(cb->user, prt_slot_name(&io->slots[io->n_in + i]));
+    return status;
 }

@@ -211,7 +211,8 @@ typedef struct prt_program {
  * left unbound.
  */
 #define PRT_FUSED_INDEX "index"
-#define PRT_FUSED_GRAPH "graph" /* "graph<i>/<name>" */
+#define PRT_FUSED_GRAPH "graph"    /* "graph<i>/<name>" */
+#define PRT_PROGRAM_KEY "program." /* metadata "program.<i>": the name of graph i */
 enum { PRT_FUSED_MOST = 64 };
 #define PRT_NO_GRAPH UINT32_MAX
 

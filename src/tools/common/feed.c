@@ -266,6 +266,24 @@ static poprt_status close_dims(const prt_feed *feed, const poprt_io_info *info, 
     return POPRT_OK;
 }
 
+/* Puts the number of blocks that a run with data flow reads before the dims. */
+static poprt_status add_blocks(const prt_feed *feed, size_t i, poprt_io_info *info, int64_t *dims)
+{
+    poprt_batching batching = { .struct_size = sizeof(batching) };
+    int64_t blocks;
+    PRT_TRY(poprt_executable_get_batching(feed->exec, POPRT_INPUT, i, &batching));
+    PRT_TRY(poprt_batching_shape(&batching, 0, NULL, NULL, NULL, &blocks));
+    if (blocks == 1)
+        return POPRT_OK;
+    if (info->rank == PRT_MAX_RANK)
+        return prt_fail(POPRT_E_LIMIT, info->name, "with its blocks it has more than %d dimensions",
+            PRT_MAX_RANK);
+    memmove(dims + 1, dims, (size_t)info->rank * sizeof(int64_t));
+    dims[0] = blocks;
+    info->rank++;
+    return POPRT_OK;
+}
+
 static void report_random_input(const prt_feed *feed, const poprt_io_info *info,
     const int64_t *dims)
 {
@@ -288,6 +306,7 @@ poprt_status prt_feed_random(prt_feed *feed, bool say, bool strict)
             return prt_fail(POPRT_E_ARG, info.name,
                 "is not a tensor of a known type: read_input it with --input %s=FILE", info.name);
         PRT_TRY(close_dims(feed, &info, strict, dims));
+        PRT_TRY(add_blocks(feed, i, &info, dims));
         PRT_TRY(prt_value_random(feed->tool->arena, info.dtype, (uint32_t)info.rank, dims,
             feed->seed, (uint32_t)i, &feed->values[i]));
         feed->given[i] = true;

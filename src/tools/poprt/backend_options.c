@@ -5,10 +5,14 @@
  */
 #include <string.h>
 
+#include "base/accepts.h"
 #include "tools/poprt/convert.h"
 
-/* Keys of --compiler_options that the tool itself reads. */
-static const char *const own_keys[] = { "custom_patterns", "serialize_ir", "serialized_ir_dest" };
+/* Keys of --compiler_options that the tool itself reads, and what they accept. */
+static const struct {
+    const char *key, *accepts;
+} own_keys[] = { { "batches_per_step", "int 1.." }, { "custom_patterns", NULL },
+    { "serialize_ir", "bool" }, { "serialized_ir_dest", NULL } };
 
 static poprt_status set(prt_tool *tool, const char *text)
 {
@@ -17,21 +21,28 @@ static poprt_status set(prt_tool *tool, const char *text)
     return prt_tool_set(tool, text);
 }
 
-static bool is_own(const char *text)
+/* Checks an option of --compiler_options that the tool reads, or sets another one. */
+static poprt_status check_or_set(prt_tool *tool, const char *text)
 {
-    for (size_t i = 0; i < PRT_COUNT_OF(own_keys); i++)
-        if (strncmp(text, own_keys[i], strlen(own_keys[i])) == 0 &&
-            text[strlen(own_keys[i])] == '=')
-            return true;
-    return false;
+    char expected[256];
+    for (size_t i = 0; i < PRT_COUNT_OF(own_keys); i++) {
+        const size_t n = strlen(own_keys[i].key);
+        if (strncmp(text, own_keys[i].key, n) != 0 || text[n] != '=')
+            continue;
+        if (prt_accepts(own_keys[i].accepts, text + n + 1))
+            return POPRT_OK;
+        prt_accepts_describe(own_keys[i].accepts, expected, sizeof(expected));
+        return prt_fail(POPRT_E_ARG, own_keys[i].key, "'%s' is not accepted; expected %s",
+            text + n + 1, expected);
+    }
+    return set(tool, text);
 }
 
 poprt_status prt_convert_backend(prt_tool *tool, const prt_opts *opts)
 {
     uint32_t cursor = 0;
     for (const char *v; (v = prt_opt_next(opts, OPT_COMPILER_OPTIONS, &cursor)) != NULL;)
-        if (!is_own(v))
-            PRT_TRY(set(tool, v));
+        PRT_TRY(check_or_set(tool, v));
     cursor = 0;
     for (const char *v; (v = prt_opt_next(opts, OPT_POPART_OPTIONS, &cursor)) != NULL;)
         PRT_TRY(set(tool, v));

@@ -2,6 +2,8 @@
 /*
  * convert_output.c — the outputs of a conversion: the ONNX file, PopEF, and a run with random data.
  */
+#include <stdlib.h>
+
 #include "tools/poprt/convert.h"
 #include "tools/common/feed.h"
 
@@ -135,12 +137,35 @@ static poprt_status run_all(prt_tool *tool, poprt_executable *exec)
     return POPRT_OK;
 }
 
+/* Compiles for runs of --batches_per_step mini-batches. */
+static poprt_status compile(prt_tool *tool, const prt_opts *opts, const poprt_model *model,
+    poprt_executable **out)
+{
+    const char *key = prt_convert_backend_value(opts, "batches_per_step");
+    const char *asked = prt_opt_value(opts, OPT_BATCHES_PER_STEP, key);
+    const int64_t batches = asked != NULL ? strtoll(asked, NULL, 10) : 1;
+    poprt_flow *flow = NULL;
+    if (batches <= 1)
+        return poprt_compile(model, tool->config, out);
+    for (size_t i = 0; i < poprt_model_io_count(model, POPRT_INPUT); i++) {
+        poprt_io_info info = { .struct_size = sizeof(info) };
+        PRT_TRY(poprt_model_io_at(model, POPRT_INPUT, i, &info));
+        if (info.graph >= 0)
+            return prt_fail(POPRT_E_UNSUPPORTED, "batches_per_step",
+                "fused models run one mini-batch of one graph");
+    }
+    PRT_TRY(poprt_flow_create(tool->env, batches, &flow));
+    const poprt_status status = poprt_compile_flow(model, flow, tool->config, out);
+    poprt_flow_release(flow);
+    return status;
+}
+
 poprt_status prt_convert_compile(prt_tool *tool, const prt_opts *opts, poprt_model *model)
 {
     poprt_executable *exec = NULL;
     const char *dir = prt_opt_value(opts, OPT_OUTPUT_DIR, "./");
     PRT_TRY(prt_convert_prepare(tool, opts, model));
-    PRT_TRY(poprt_compile(model, tool->config, &exec));
+    PRT_TRY(compile(tool, opts, model, &exec));
     poprt_status status = POPRT_OK;
     if (prt_opt_has(opts, OPT_EXPORT_POPEF)) {
         const char *path = below(tool, dir, "executable.popef");
