@@ -61,6 +61,7 @@ typedef void (*poprt_log_fn)(void *user, int32_t level, const char *text);
  *    "passes"    the passes of a conversion
  *    "optimize"  the passes of compiling
  *    "place", "lower", "schedule", "alias", "plan", "emit"    compiling
+ *    "wait"      waiting for another process that compiles the same model (enable_engine_caching)
  *    "calibrate", "watch" (overflow), "compare"    inside passes that run the model on samples
  *
  * A stage may be reported again after calls for another stage. Return 0 to continue. Any other

@@ -304,6 +304,23 @@ static poprt_status compile(poprt_env *env, const prt_module *module, const popr
     return status;
 }
 
+static poprt_status compile_and_wrap(poprt_env *env, const prt_module *module,
+    const poprt_config *config, const prt_compile_edit *edit, poprt_executable **out)
+{
+    const char *file = module->file.data != NULL ? module->file.data : "";
+    prt_program *program = NULL;
+    const uint64_t start = prt_clock_ns();
+    poprt_status status = compile(env, module, config, edit, &program);
+    if (status == POPRT_OK)
+        prt_env_logf(env, PRT_LOG_compile, POPRT_LOG_DEBUG,
+            "compiled %s: %u steps, %zu bytes of weights, %.3f ms", file,
+            program->blocks[0].n_steps, prt_program_weight_bytes(program),
+            (double)(prt_clock_ns() - start) / 1e6);
+    if (status == POPRT_OK)
+        status = prt_executable_wrap(env, program, file, out);
+    return prt_fail_in_file(prt_fail_at_stage(status, "compile"), file);
+}
+
 poprt_status poprt_compile(const poprt_model *model, const poprt_config *config,
     poprt_executable **out)
 {
@@ -315,25 +332,21 @@ poprt_status poprt_compile(const poprt_model *model, const poprt_config *config,
 poprt_status prt_compile_module(poprt_env *env, const prt_module *module,
     const poprt_config *config, const prt_compile_edit *edit, poprt_executable **out)
 {
-    const char *file = module->file.data != NULL ? module->file.data : "";
-    prt_program *program = NULL;
     prt_compile_cache cache;
     PRT_TRY(prt_compile_cache_open(&cache, env, module, config, edit));
     poprt_executable *cached = prt_compile_cache_load(&cache, module, config, edit);
-    if (cached != NULL) {
-        *out = cached;
-        return POPRT_OK;
+    if (cached == NULL && cache.path != NULL) {
+        PRT_TRY(prt_fail_at_stage(prt_compile_cache_lock(&cache), "compile"));
+        if (cache.may_appear)
+            cached = prt_compile_cache_load(&cache, module, config, edit);
     }
-    const uint64_t start = prt_clock_ns();
-    poprt_status status = compile(env, module, config, edit, &program);
-    if (status == POPRT_OK)
-        prt_env_logf(env, PRT_LOG_compile, POPRT_LOG_DEBUG,
-            "compiled %s: %u steps, %zu bytes of weights, %.3f ms", file,
-            program->blocks[0].n_steps, prt_program_weight_bytes(program),
-            (double)(prt_clock_ns() - start) / 1e6);
-    if (status == POPRT_OK)
-        status = prt_executable_wrap(env, program, file, out);
-    if (status == POPRT_OK)
+    poprt_status status = POPRT_OK;
+    if (cached != NULL)
+        *out = cached;
+    else
+        status = compile_and_wrap(env, module, config, edit, out);
+    if (cached == NULL && status == POPRT_OK)
         prt_compile_cache_store(&cache, *out);
-    return prt_fail_in_file(prt_fail_at_stage(status, "compile"), file);
+    prt_compile_cache_unlock(&cache);
+    return status;
 }

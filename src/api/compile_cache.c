@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* compile_cache.c — the cache of executables: options enable_engine_caching and cache_path. */
+#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
+#include <time.h>
 
 #include "api/compile_cache.h"
+#include "base/file_lock.h"
 #include "converter/onnx.h"
 
 /* Tells whether an option has no effect on the compiled executable. */
@@ -58,6 +61,7 @@ poprt_status prt_compile_cache_open(prt_compile_cache *cache, poprt_env *env,
     digest d = { .a = 1, .b = 2 };
     cache->env = env;
     cache->path = NULL;
+    cache->lock = PRT_FILE_LOCK_NONE;
     if (prt_config_number(config, PRT_OPTION_enable_engine_caching) == 0)
         return POPRT_OK;
     if (folder[0] == '\0')
@@ -84,7 +88,9 @@ poprt_status prt_compile_cache_open(prt_compile_cache *cache, poprt_env *env,
     }
     const int n = snprintf(cache->text, sizeof(cache->text), "%s/%016llx%016llx.popef", folder,
         (unsigned long long)d.a, (unsigned long long)d.b);
-    if (n < 0 || (size_t)n >= sizeof(cache->text))
+    const int m = snprintf(cache->lock_path, sizeof(cache->lock_path),
+        "%s/.poprt-%016llx%016llx.lock", folder, (unsigned long long)d.a, (unsigned long long)d.b);
+    if (n < 0 || m < 0 || (size_t)m >= sizeof(cache->lock_path))
         return prt_fail(POPRT_E_LIMIT, "cache_path", "the path is too long");
     cache->path = cache->text;
     return POPRT_OK;
@@ -111,7 +117,7 @@ static bool was_compiled_from(const poprt_executable *exec, const prt_module *mo
     return same;
 }
 
-poprt_executable *prt_compile_cache_load(const prt_compile_cache *cache, const prt_module *module,
+poprt_executable *prt_compile_cache_load(prt_compile_cache *cache, const prt_module *module,
     const poprt_config *config, const prt_compile_edit *edit)
 {
     poprt_executable *exec = NULL;
@@ -119,6 +125,7 @@ poprt_executable *prt_compile_cache_load(const prt_compile_cache *cache, const p
     if (cache->path == NULL)
         return NULL;
     prt_error_save(&error);
+    cache->may_appear = false;
     const poprt_status status = prt_executable_load_sealed(cache->env, cache->path, config, &exec);
     if (status == POPRT_OK && !was_compiled_from(exec, module, edit != NULL)) {
         log_path(cache->env, POPRT_LOG_WARNING, "compiling again; another model is in", cache->path,
@@ -127,12 +134,37 @@ poprt_executable *prt_compile_cache_load(const prt_compile_cache *cache, const p
         exec = NULL;
     } else if (status == POPRT_OK) {
         log_path(cache->env, POPRT_LOG_INFO, "compiled before:", cache->path, "");
-    } else if (status != POPRT_E_NOT_FOUND) {
+    } else if (status == POPRT_E_NOT_FOUND) {
+        cache->may_appear = true;
+    } else {
         log_path(cache->env, POPRT_LOG_WARNING, "compiling again; cannot use", cache->path,
             poprt_last_error()->message);
     }
     prt_error_restore(&error);
     return exec;
+}
+
+poprt_status prt_compile_cache_lock(prt_compile_cache *cache)
+{
+    enum { POLL_NS = 10 * 1000 * 1000 };
+    bool said = false;
+    while (cache->path != NULL &&
+        (cache->lock = prt_file_lock_take(cache->lock_path)) == PRT_FILE_LOCK_BUSY) {
+        const struct timespec pause = { 0, POLL_NS };
+        if (!said)
+            log_path(cache->env, POPRT_LOG_INFO, "waiting for another compilation of", cache->path,
+                "");
+        said = cache->may_appear = true;
+        PRT_TRY(prt_env_progress(cache->env, "wait", 0, 1));
+        (void)nanosleep(&pause, NULL);
+    }
+    return POPRT_OK;
+}
+
+void prt_compile_cache_unlock(prt_compile_cache *cache)
+{
+    prt_file_lock_release(cache->lock_path, cache->lock);
+    cache->lock = PRT_FILE_LOCK_NONE;
 }
 
 void prt_compile_cache_store(const prt_compile_cache *cache, const poprt_executable *exec)

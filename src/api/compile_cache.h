@@ -13,7 +13,9 @@
 typedef struct prt_compile_cache {
     poprt_env *env;
     const char *path; /* file of this key; NULL: no caching */
-    char text[4096];
+    int lock;         /* of `lock_path`; negative: not held */
+    bool may_appear;  /* the file was not there, or another compilation may have replaced it */
+    char text[4096], lock_path[4096];
 } prt_compile_cache;
 
 /* Computes the key and the path of the file. */
@@ -22,8 +24,17 @@ poprt_status prt_compile_cache_open(prt_compile_cache *cache, poprt_env *env,
 
 /* Returns the stored executable, or NULL if there is none or it cannot be used. Never sets an
  * error. */
-poprt_executable *prt_compile_cache_load(const prt_compile_cache *cache, const prt_module *module,
+poprt_executable *prt_compile_cache_load(prt_compile_cache *cache, const prt_module *module,
     const poprt_config *config, const prt_compile_edit *edit);
+
+/*
+ * Makes this the only compilation of the key on the machine: waits while another process or thread
+ * holds the lock beside the file. Afterwards the file may be there. A holder that is killed frees
+ * the lock. Where locks are not possible, nothing is locked. Fails with POPRT_E_CANCELLED if the
+ * progress function requests a stop.
+ */
+poprt_status prt_compile_cache_lock(prt_compile_cache *cache);
+void prt_compile_cache_unlock(prt_compile_cache *cache);
 
 /* Stores an executable. A failure is only logged, as a warning. */
 void prt_compile_cache_store(const prt_compile_cache *cache, const poprt_executable *exec);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_compile_cache.c — executables cached in a folder by model and options. */
 #include <dirent.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "api_test.h"
@@ -204,6 +206,103 @@ START_TEST(a_damaged_entry_is_a_miss)
 }
 END_TEST
 
+/* ---- several processes */
+
+static int started[2], go_on[2]; /* pipes */
+static bool waits; /* the next compilation says that it has begun, and waits for a byte */
+
+static int32_t begin_and_wait(void *user, const char *stage, uint64_t done, uint64_t total)
+{
+    char byte = 1;
+    (void)user;
+    (void)done;
+    (void)total;
+    if (!waits || strcmp(stage, "optimize") != 0)
+        return 0;
+    waits = false;
+    ck_assert_int_eq(write(started[1], &byte, 1), 1);
+    return read(go_on[0], &byte, 1) == 1 ? 0 : 1;
+}
+
+static void tell_when_waiting(void *user, int32_t level, const char *text)
+{
+    char byte = 2;
+    note_line(user, level, text);
+    if (strncmp(text, "waiting for ", 12) == 0)
+        ck_assert_int_eq(write(started[1], &byte, 1), 1);
+}
+
+/* Compiles in a new process, which exits with 0 if its log has `part`. */
+static pid_t compile_elsewhere(bool holds, const char *part)
+{
+    const pid_t child = fork();
+    if (child != 0)
+        return child;
+    poprt_env *env = NULL;
+    poprt_executable *exec = NULL;
+    poprt_env_options options = { .struct_size = sizeof(options),
+        .log = tell_when_waiting,
+        .log_level = POPRT_LOG_INFO,
+        .progress = begin_and_wait };
+    waits = holds;
+    const bool good = poprt_env_create(&options, &env) == POPRT_OK &&
+        compile(env, NULL, NULL, &exec) == POPRT_OK && strstr(said, part) != NULL;
+    _exit(good ? 0 : 1);
+}
+
+static char next_byte(void)
+{
+    char byte = 0;
+    ck_assert_int_eq(read(started[0], &byte, 1), 1);
+    return byte;
+}
+
+static int exit_of(pid_t child)
+{
+    int status = -1;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static void open_pipes(void)
+{
+    ck_assert_int_eq(pipe(started), 0);
+    ck_assert_int_eq(pipe(go_on), 0);
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+START_TEST(one_process_compiles_for_others)
+{
+    char path[512];
+    open_pipes();
+    const pid_t first = compile_elsewhere(true, "kept: ");
+    ck_assert_int_eq(next_byte(), 1);
+    const pid_t second = compile_elsewhere(false, "compiled before: ");
+    ck_assert_int_eq(next_byte(), 2); /* it waits */
+    ck_assert_int_eq(write(go_on[1], "x", 1), 1);
+    ck_assert_int_eq(exit_of(first), 0);
+    ck_assert_int_eq(exit_of(second), 0);
+    ck_assert_int_eq(count_files(path, sizeof(path)), 1);
+    clear_folder(); /* no lock is left */
+}
+END_TEST
+
+START_TEST(a_killed_process_holds_up_no_other)
+{
+    open_pipes();
+    const pid_t first = compile_elsewhere(true, "kept: ");
+    ck_assert_int_eq(next_byte(), 1);
+    const pid_t second = compile_elsewhere(false, "kept: ");
+    ck_assert_int_eq(next_byte(), 2);
+    ck_assert_int_eq(kill(first, SIGKILL), 0);
+    (void)exit_of(first);
+    ck_assert_int_eq(exit_of(second), 0);
+    const pid_t third = compile_elsewhere(false, "compiled before: ");
+    ck_assert_int_eq(exit_of(third), 0);
+    clear_folder();
+}
+END_TEST
+
 START_TEST(an_empty_folder_name_is_refused)
 {
     poprt_env *env = open_env();
@@ -216,4 +315,5 @@ END_TEST
 
 PRT_TEST_MAIN("api/compile_cache", the_second_compilation_is_a_hit,
     foreign_files_in_the_folder_are_not_trusted, a_damaged_entry_is_a_miss,
-    an_empty_folder_name_is_refused)
+    an_empty_folder_name_is_refused, one_process_compiles_for_others,
+    a_killed_process_holds_up_no_other)
