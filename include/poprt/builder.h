@@ -236,6 +236,55 @@ typedef struct poprt_variable_settings {
 POPRT_API poprt_status poprt_builder_variable_settings(poprt_builder *builder, poprt_id weight,
     const poprt_variable_settings *settings);
 
+/*
+ * Groups of replicas: those of a group share one value of a weight. The replicas of a group are
+ * `stride` apart; stride * size divides the number of replicas. The layout is frozen. The functions
+ * compute, keep nothing, and fail with POPRT_E_ARG for impossible numbers.
+ */
+typedef struct poprt_replica_grouping {
+    int64_t replicas, stride, size; /* from 1; size: replicas in a group, 1 with a stride of 1 */
+} poprt_replica_grouping;
+
+/* Returns the grouping of a weight's settings: all replicas, `size` consecutive ones, `size` that
+ * are replicas / size apart, or each by itself. */
+POPRT_API poprt_status poprt_replica_grouping_of(int64_t replicas,
+    const poprt_variable_settings *settings, poprt_replica_grouping *out);
+
+/* Returns the settings of a grouping: `group` and `size`; `retrieval` is 0. Fails with
+ * POPRT_E_UNSUPPORTED for a grouping that no settings describe. */
+POPRT_API poprt_status poprt_replica_grouping_settings(const poprt_replica_grouping *grouping,
+    poprt_variable_settings *out);
+
+/* Returns the group of a replica, and its index in the group. Groups are numbered by their first
+ * replicas. */
+POPRT_API poprt_status poprt_replica_grouping_find(const poprt_replica_grouping *grouping,
+    int64_t replica, int64_t *group, int64_t *index);
+
+/* Returns replica `index` of a group; index 0 represents the group. */
+POPRT_API poprt_status poprt_replica_grouping_at(const poprt_replica_grouping *grouping,
+    int64_t group, int64_t index, int64_t *replica);
+
+/* Returns the grouping that has a replica of each group in every group. Fails with
+ * POPRT_E_UNSUPPORTED if no grouping does. */
+POPRT_API poprt_status poprt_replica_grouping_transpose(const poprt_replica_grouping *grouping,
+    poprt_replica_grouping *out);
+
+/*
+ * Returns the shape of a weight in the memory of the host, from its shape on a replica: the number
+ * of values comes first if it is not 1. A write transfers a value for each group. A read transfers
+ * as many values as `settings` retrieve (`reads` 1): one of each group, or one of each replica. The
+ * sum of all replicas is POPRT_E_UNSUPPORTED, as in PopART. `out` has room for rank + 1 dimensions.
+ */
+POPRT_API poprt_status poprt_variable_shape_on_host(int64_t replicas,
+    const poprt_variable_settings *settings, int32_t reads, uint32_t rank, const int64_t *dims,
+    uint32_t *out_rank, int64_t *out);
+
+/* Returns the shape on a replica from the shape of a write. Fails with POPRT_E_SHAPE if the first
+ * dimension is not the number of groups. `out` has room for rank dimensions. */
+POPRT_API poprt_status poprt_variable_shape_on_replica(int64_t replicas,
+    const poprt_variable_settings *settings, uint32_t rank, const int64_t *dims, uint32_t *out_rank,
+    int64_t *out);
+
 /* The way of the data of an input to the device. The layout is frozen. */
 typedef struct poprt_input_settings {
     int32_t tile_set;    /* 0 compute, 1 IO */
