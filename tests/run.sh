@@ -98,11 +98,11 @@ if build build/sanitize all $kernels -Db_sanitize=address,undefined -Db_lundef=f
 fi
 # Data races: the tests that use threads, under the thread sanitizer.
 programs="tests/par_test_pool tests/par_test_queue tests/runtime_test_session tests/api/test_api_stepio
-    tests/api/test_api_threads"
+    tests/api/test_api_threads tests/api/test_api_log tests/api/test_api_inspect"
 if build build/thread "$programs" $kernels -Db_sanitize=thread -Db_lundef=false -Doptimization=1 \
     -Ddebug=true -Dc_args=-g1 $gold; then
     TSAN_OPTIONS=halt_on_error=1 unit build/thread 4 --no-rebuild par/pool \
-        par/queue runtime/session api/stepio api/threads
+        par/queue runtime/session api/stepio api/threads api/log api/inspect
 fi
 # Kernels of AVX-512 and AMX, whatever the processor: what tests them is built and no more. Two that
 # take long are left to `meson test -C build/emulate`.
