@@ -164,7 +164,8 @@ static poprt_status show_attr(const prt_op *op, uint32_t index, poprt_attr *out)
     PRT_TRY(prt_plugin_export_attr(row, op->attrs,
         prt_plugin_arena_memory(op->graph->module->arena), &a));
     if (row->kind == PRT_ATTR_graph && prt_attr_given(op->attrs, index)) {
-        const uint32_t region = *(const uint32_t *)((const char *)op->attrs + row->offset);
+        const uint32_t region =
+            *(const uint32_t *)(const void *)((const char *)op->attrs + row->offset);
         a = poprt_attr_of(row->name, POPRT_ATTR_GRAPH, 1, op->regions[region]);
     }
     *out = a;

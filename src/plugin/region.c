@@ -15,7 +15,7 @@ static poprt_status find_region(const prt_op_def *def, const void *attrs, const 
         !prt_attr_given(attrs, index))
         return prt_fail(POPRT_E_NOT_FOUND, NULL, "the node has no attribute %.100s that is a graph",
             name != NULL ? name : "NULL");
-    *region = *(const uint32_t *)((const char *)attrs + def->attrs[index].offset);
+    *region = *(const uint32_t *)(const void *)((const char *)attrs + def->attrs[index].offset);
     return POPRT_OK;
 }
 
