@@ -8,6 +8,7 @@
 /* Two convolutions [1, 2, 5, 5] with 3 and 2 filters, as MultiConv of a plan or as two Conv. */
 static void run_convs(const char *plan, bool tuned, float *y, float *z)
 {
+    static const int64_t tiles[] = { 50, 60 };
     float x[50];
     typed_run r;
     poprt_builder *b = new_builder();
@@ -35,7 +36,7 @@ static void run_convs(const char *plan, bool tuned, float *y, float *z)
             .pads = POPRT_INTS(1, 1, 1, 1, 0, 1, 1, 0),
             .strides = POPRT_INTS(2, 2, 1, 1) };
         if (tuned) {
-            attrs.perConvReservedTiles = (poprt_int_list)POPRT_INTS(50, 60);
+            attrs.perConvReservedTiles = (poprt_int_list){ tiles, 2 };
             attrs.cycleBackOff = poprt_float(0.25f);
         }
         (void)poprt_op_gc_multi_conv(b, 6, (const poprt_id[]){ in, first, bias, in, second, 0 },
