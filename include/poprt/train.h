@@ -283,7 +283,7 @@ POPRT_API poprt_status poprt_session_save_model(poprt_session *session, const po
  */
 typedef struct poprt_weights poprt_weights;
 
-enum { POPRT_WEIGHTS_IGNORE_MISSING = 1 };
+enum { POPRT_WEIGHTS_IGNORE_MISSING = 1, POPRT_WEIGHTS_IGNORE_UNKNOWN = 2 };
 
 /* Creates a copy of the present contents. */
 POPRT_API poprt_status poprt_weights_create(poprt_session *session, poprt_weights **out);
@@ -304,12 +304,46 @@ POPRT_API poprt_status poprt_weights_find(const poprt_weights *weights, const ch
 POPRT_API poprt_status poprt_weights_load_model(poprt_weights *weights, const poprt_model *model,
     int32_t flags);
 
+/*
+ * Replaces the weights of a session by the initializers of a model (PopART: resetHostWeights),
+ * without a copy on the host. Initializers with the names of statistics and optimizer states
+ * replace these too; tensors that the model does not have stay. The types and shapes must be those
+ * of the session. An initializer that is not a variable of the session, but is read by a node, must
+ * have the bits of the executable's constant: other bits are POPRT_E_STATE, and an initializer
+ * whose value the executable does not have is POPRT_E_NOT_FOUND. `flags`
+ * POPRT_WEIGHTS_IGNORE_UNKNOWN ignores these initializers. On failure nothing changes.
+ */
+POPRT_API poprt_status poprt_session_reset_weights(poprt_session *session, const poprt_model *model,
+    int32_t flags);
+
 /* Copy from and to a session. The session's executable must have the tensors of the copy; on
  * failure nothing changes. */
 POPRT_API poprt_status poprt_session_weights_to_host(poprt_session *session,
     poprt_weights *weights);
 POPRT_API poprt_status poprt_session_weights_from_host(poprt_session *session,
     const poprt_weights *weights);
+
+/*
+ * Returns 1 if a copy and a session have the same contents because one was copied from the other
+ * and neither has changed since, 0 otherwise. A step of training, poprt_session_write_weight,
+ * poprt_session_load_checkpoint and poprt_session_reset_weights change a session.
+ * poprt_weights_load_model and poprt_weights_changed change a copy.
+ */
+POPRT_API poprt_status poprt_weights_in_sync(const poprt_weights *weights, poprt_session *session,
+    int32_t *out);
+
+/* Tells that the caller has changed data of a copy. */
+POPRT_API poprt_status poprt_weights_changed(poprt_weights *weights);
+
+/*
+ * Lets a session follow a copy: a run begins with the contents of the copy if the copy has changed
+ * since the last run, so that all sessions that share it see new values without further calls. A
+ * session that trains goes on from its own weights while the copy does not change. The session
+ * holds a reference to the copy until it is released, or shares another one; NULL ends the sharing.
+ * No thread may change the copy while a session that shares it begins a run. Fails like
+ * poprt_session_weights_from_host.
+ */
+POPRT_API poprt_status poprt_session_share_weights(poprt_session *session, poprt_weights *weights);
 
 #ifdef __cplusplus
 }

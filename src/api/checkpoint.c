@@ -101,6 +101,8 @@ static poprt_status load(poprt_session *session, const char *path)
     PRT_TRY(check_variables(session));
     PRT_TRY(prt_file_map(&session->env->allocator, path, &file));
     const poprt_status status = prt_session_read_checkpoint(session->session, file);
+    if (status == POPRT_OK)
+        prt_session_changed(session);
     prt_blob_release(file);
     return status;
 }

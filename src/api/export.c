@@ -190,5 +190,105 @@ poprt_status poprt_weights_load_model(poprt_weights *weights, const poprt_model 
         prt_convert(from.dtype, from.data, v->type->dtype, weights->items[i].data,
             prt_tensor_count(&from));
     }
-    return POPRT_OK;
+    return poprt_weights_changed(weights);
+}
+
+/* ---- weights of a session */
+
+/* Fails unless an initializer that is no variable has the bits of the executable's constant. */
+static poprt_status check_constant(poprt_session *session, const prt_value *w)
+{
+    const prt_type *type = NULL;
+    prt_tensor own;
+    size_t size;
+    PRT_TRY(prt_session_weight_type(session->session, w->name, &type));
+    if (type->dtype == PRT_DTYPE_string)
+        return prt_fail(POPRT_E_UNSUPPORTED, w->name.data,
+            "constant strings are not compared; the flag POPRT_WEIGHTS_IGNORE_UNKNOWN skips them");
+    if (!prt_value_tensor(w, &own) || !has_shape(w, type) || w->type->dtype != type->dtype ||
+        !prt_type_size(type, &size) || size != own.size)
+        return prt_fail(POPRT_E_SHAPE, w->name.data,
+            "this initializer has another type or shape than in the session");
+    void *bytes = prt_mem_alloc(&session->env->allocator, size);
+    if (bytes == NULL)
+        return POPRT_E_NOMEM;
+    poprt_status status = prt_session_copy_weight(session->session, w->name, bytes);
+    if (status == POPRT_OK && size != 0 && memcmp(bytes, own.data, size) != 0)
+        status = prt_fail(POPRT_E_STATE, w->name.data,
+            "the weight is a constant of the executable, and the model has other contents");
+    prt_mem_free(&session->env->allocator, bytes);
+    return status;
+}
+
+/* Checks all initializers of the model, and returns the bytes of the largest variable. */
+static poprt_status check_reset(poprt_session *session, const prt_module *module, bool ignores,
+    size_t *largest)
+{
+    const prt_program *p = session->exec->program;
+    prt_arena *arena = NULL;
+    PRT_TRY(prt_arena_create(&session->env->allocator, 0, &arena));
+    prt_map variables = prt_map_in(arena);
+    poprt_status status = POPRT_OK;
+    for (uint32_t i = 0; status == POPRT_OK && i < p->n_variables; i++) {
+        size_t size = 0;
+        status = prt_map_set(&variables, p->variables[i].name, (void *)(uintptr_t)&p->variables[i]);
+        if (prt_type_size(p->variables[i].type, &size) && size > *largest)
+            *largest = size;
+    }
+    for (size_t i = 0; status == POPRT_OK && i < module->main->constants.count; i++) {
+        const prt_value *w = module->main->constants.data[i];
+        const prt_variable *v = prt_map_find(&variables, w->name);
+        prt_value *found = NULL;
+        if (w->initializer == PRT_INITIALIZER_none || w->name.size == 0)
+            continue;
+        if (v != NULL)
+            status = check_initializer(module, v, true, &found);
+        else if (!ignores && prt_value_used(w))
+            status = check_constant(session, w);
+    }
+    prt_arena_release(arena);
+    return status;
+}
+
+static poprt_status reset(poprt_session *session, const prt_module *module, bool ignores)
+{
+    const prt_program *p = session->exec->program;
+    size_t largest = 0;
+    if (p->n_variables == 0)
+        return prt_fail(POPRT_E_STATE, session->exec->file,
+            "all weights are constants of the executable; compile the model with the option "
+            "constant_weights=false to replace them");
+    PRT_TRY(check_reset(session, module, ignores, &largest));
+    void *bytes = prt_mem_alloc(&session->env->allocator, largest);
+    if (bytes == NULL)
+        return POPRT_E_NOMEM;
+    poprt_status status = POPRT_OK;
+    for (uint32_t i = 0; status == POPRT_OK && i < p->n_variables; i++) {
+        const prt_variable *v = &p->variables[i];
+        const prt_value *w = find_initializer(module, v->name);
+        prt_tensor from, to;
+        if (w == NULL || !prt_value_tensor(w, &from) ||
+            !prt_tensor_init(&to, v->type->dtype, (uint32_t)v->type->rank, v->type->dims, bytes))
+            continue;
+        prt_convert(from.dtype, from.data, to.dtype, bytes, prt_tensor_count(&from));
+        status = prt_session_set_weight(session->session, v->name, &to);
+    }
+    prt_mem_free(&session->env->allocator, bytes);
+    prt_session_changed(session);
+    return status;
+}
+
+poprt_status poprt_session_reset_weights(poprt_session *session, const poprt_model *model,
+    int32_t flags)
+{
+    PRT_REQUIRE(session);
+    PRT_REQUIRE(model);
+    if ((flags & ~POPRT_WEIGHTS_IGNORE_UNKNOWN) != 0)
+        return prt_fail(POPRT_E_ARG, "flags", "is %d; accepted: 0, POPRT_WEIGHTS_IGNORE_UNKNOWN",
+            flags);
+    PRT_TRY(prt_lock_session(session));
+    const poprt_status status =
+        reset(session, model->module, (flags & POPRT_WEIGHTS_IGNORE_UNKNOWN) != 0);
+    prt_unlock_session(session);
+    return prt_fail_at_stage(status, "weight");
 }

@@ -44,7 +44,8 @@ struct poprt_env {
     struct prt_plugins *plugins;
     const struct prt_op_set *ops;
     void (*release_plugins)(struct prt_plugins *plugins);
-    _Atomic bool frozen; /* true: an object was made, so plug-ins are refused */
+    _Atomic bool frozen;       /* true: an object was made, so plug-ins are refused */
+    _Atomic uint64_t versions; /* the last number that stands for contents of weights */
 };
 
 /* Forbids more plug-ins. Must be called before an object is made that uses their tables. */
@@ -214,6 +215,9 @@ struct poprt_session {
     poprt_trace *trace;                /* NULL: runs are not traced */
     prt_tensor *synthetic;             /* by input: data in place of the caller's; NULL: off */
     bool is_unusable;                  /* a run failed in a way that is POPRT_ERROR_UNRECOVERABLE */
+    struct poprt_weights *shared;      /* the copy that the session follows, or NULL */
+    uint64_t shared_version;           /* of its contents that the session took last */
+    uint64_t version;                  /* of the contents of the variables */
     _Atomic uint32_t busy;             /* 1 while a run is in progress */
     _Atomic(struct prt_queue *) queue; /* created by the first submit */
 };
@@ -221,6 +225,12 @@ struct poprt_session {
 /* synthetic.c: makes the inputs of the option synthetic_data_mode; and releases them. */
 poprt_status prt_synthetic_create(poprt_session *session, const poprt_config *config);
 void prt_synthetic_release(poprt_session *session);
+
+/* Says that the variables of a session have new contents. */
+static inline void prt_session_changed(poprt_session *session)
+{
+    session->version = atomic_fetch_add(&session->env->versions, 1) + 1;
+}
 
 /* Lock a session for a call between runs. The first fails with POPRT_E_STATE while it runs. */
 poprt_status prt_lock_session(poprt_session *session);

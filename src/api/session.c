@@ -9,6 +9,7 @@
 #include <threads.h>
 
 #include "api/watch.h"
+#include "api/weights.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "cpu/cpu.h"
@@ -169,6 +170,7 @@ poprt_status poprt_session_create(poprt_executable *exec, const poprt_config *co
     poprt_status status = create_inner(exec, config, &session->session, NULL);
     if (status == POPRT_OK)
         status = prt_synthetic_create(session, config);
+    prt_session_changed(session);
     if (status != POPRT_OK) {
         poprt_session_release(session);
         return prt_fail_in_file(prt_fail_at_stage(status, "bind"), exec->file);
@@ -181,6 +183,9 @@ poprt_status poprt_session_create(poprt_executable *exec, const poprt_config *co
 
 static poprt_status run_once(poprt_session *session, poprt_stepio *io)
 {
+    PRT_TRY(prt_weights_follow(session));
+    if (session->exec->program->optimizer.size != 0)
+        prt_session_changed(session); /* a run that fails may have made updates too */
     if (session->exec->program->has_flow)
         return prt_stepio_run_flow(io, session);
     poprt_status status = prt_stepio_begin(io, session);
@@ -396,7 +401,9 @@ static poprt_status write_weight(poprt_session *session, const char *name, const
                   "constant_weights=false, floating-point weights, integers of 8 bits and "
                   "quantised biases"
                 : "compile the model with the option constant_weights=false to write it");
-    return prt_session_set_weight(session->session, prt_str_of(name), &from);
+    PRT_TRY(prt_session_set_weight(session->session, prt_str_of(name), &from));
+    prt_session_changed(session);
+    return POPRT_OK;
 }
 
 poprt_status poprt_session_write_weight(poprt_session *session, const char *name,
@@ -416,6 +423,7 @@ static void release_session(void *user)
 {
     poprt_session *session = user;
     poprt_env *env = session->env;
+    poprt_weights_release(session->shared);
     prt_synthetic_release(session);
     prt_watch_release(session);
     prt_session_release(session->session);

@@ -11,7 +11,7 @@ static bool is_listed(const prt_variable *v)
 
 void poprt_weights_release(poprt_weights *w)
 {
-    if (w == NULL)
+    if (w == NULL || atomic_fetch_sub(&w->refs, 1) != 1)
         return;
     poprt_env *env = w->env;
     for (size_t i = 0; w->items != NULL && i < w->count; i++)
@@ -54,6 +54,7 @@ poprt_status poprt_weights_create(poprt_session *session, poprt_weights **out)
     poprt_weights *w = prt_mem_alloc(&session->env->allocator, sizeof(*w));
     if (w == NULL)
         return POPRT_E_NOMEM;
+    atomic_init(&w->refs, 1);
     (void)prt_env_acquire(session->env, &w->env);
     w->exec = poprt_executable_retain(session->exec);
     poprt_status status = allocate(w);
@@ -129,6 +130,10 @@ static poprt_status to_host(poprt_session *session, poprt_weights *w)
         if (from.size != 0)
             memcpy(w->items[i].data, from.data, from.size);
     }
+    if (w->env == session->env)
+        w->version = session->version;
+    else
+        (void)poprt_weights_changed(w);
     return POPRT_OK;
 }
 
@@ -142,6 +147,10 @@ static poprt_status from_host(poprt_session *session, const poprt_weights *w)
             w->items[i].data);
         PRT_TRY(prt_session_set_weight(session->session, v->name, &from));
     }
+    if (w->env == session->env)
+        session->version = w->version;
+    else
+        prt_session_changed(session);
     return POPRT_OK;
 }
 
@@ -161,6 +170,54 @@ poprt_status poprt_session_weights_from_host(poprt_session *session, const poprt
     PRT_REQUIRE(weights);
     PRT_TRY(prt_lock_session(session));
     const poprt_status status = from_host(session, weights);
+    prt_unlock_session(session);
+    return prt_fail_at_stage(status, "weight");
+}
+
+/* ---- versions */
+
+poprt_status poprt_weights_changed(poprt_weights *weights)
+{
+    PRT_REQUIRE(weights);
+    weights->version = atomic_fetch_add(&weights->env->versions, 1) + 1;
+    return POPRT_OK;
+}
+
+poprt_status poprt_weights_in_sync(const poprt_weights *weights, poprt_session *session,
+    int32_t *out)
+{
+    PRT_REQUIRE(weights);
+    PRT_REQUIRE(session);
+    PRT_REQUIRE(out);
+    PRT_TRY(prt_lock_session(session));
+    *out = weights->env == session->env && weights->version == session->version;
+    prt_unlock_session(session);
+    return POPRT_OK;
+}
+
+poprt_status prt_weights_follow(poprt_session *session)
+{
+    poprt_weights *w = session->shared;
+    if (w == NULL || session->shared_version == w->version)
+        return POPRT_OK;
+    PRT_TRY(from_host(session, w));
+    session->shared_version = w->version;
+    return POPRT_OK;
+}
+
+poprt_status poprt_session_share_weights(poprt_session *session, poprt_weights *weights)
+{
+    PRT_REQUIRE(session);
+    PRT_TRY(prt_lock_session(session));
+    const poprt_status status = weights != NULL ? check_tensors(session, weights) : POPRT_OK;
+    if (status == POPRT_OK) {
+        poprt_weights *old = session->shared;
+        if (weights != NULL)
+            (void)atomic_fetch_add(&weights->refs, 1);
+        session->shared = weights;
+        session->shared_version = UINT64_MAX; /* a number of no contents: the next run copies */
+        poprt_weights_release(old);
+    }
     prt_unlock_session(session);
     return prt_fail_at_stage(status, "weight");
 }

@@ -8,6 +8,8 @@
 #include "poprt/train.h"
 
 struct poprt_weights {
+    _Atomic uint32_t refs;
+    uint64_t version; /* of the contents, from the counter of the environment */
     poprt_env *env;
     poprt_executable *exec;
     size_t count;
@@ -19,5 +21,9 @@ struct poprt_weights {
     prt_arena *arena; /* of `by_name` */
     prt_map by_name;  /* name -> item */
 };
+
+/* Copies the contents of the copy that a session shares, if they are new to it. The session must be
+ * locked. */
+poprt_status prt_weights_follow(poprt_session *session);
 
 #endif
