@@ -116,6 +116,11 @@ POPRT_API poprt_status poprt_session_recover(poprt_session *session);
  * sessions share these). All other weights belong to the executable. */
 POPRT_API size_t poprt_session_memory(const poprt_session *session);
 
+/* Returns the nanoseconds that the last run took. Fails with POPRT_E_STATE before the first run,
+ * while a run is in progress, and unless the session was made with the option
+ * instrument_with_hardware_cycle_counter. */
+POPRT_API poprt_status poprt_session_get_cycle_count(poprt_session *session, uint64_t *out);
+
 /* ---- inspection */
 
 /* Kinds of the tensors of a session. */

@@ -100,7 +100,11 @@ static poprt_status load(poprt_session *session, const char *path)
     prt_blob *file = NULL;
     PRT_TRY(check_variables(session));
     PRT_TRY(prt_file_map(&session->env->allocator, path, &file));
+    prt_session_counters own;
+    prt_session_progress(session->session, &own);
     const poprt_status status = prt_session_read_checkpoint(session->session, file);
+    if (status == POPRT_OK && session->keeps_random_state)
+        prt_session_set_seed(session->session, own.seed, own.micro_batches);
     if (status == POPRT_OK)
         prt_session_changed(session);
     prt_blob_release(file);

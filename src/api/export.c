@@ -113,8 +113,8 @@ static poprt_status export_model(poprt_session *session, const poprt_model *mode
         return prt_fail(POPRT_E_STATE, session->exec->file,
             "the executable has no variables; compile it by poprt_compile_training");
     PRT_TRY(poprt_model_clone(model, &copy));
-    poprt_status status =
-        export_all(session->session, session->exec->program, copy->module, with_state);
+    poprt_status status = export_all(session->session, session->exec->program, copy->module,
+        with_state && !session->states_stay);
     if (status == POPRT_OK)
         status = prt_model_refresh(copy);
     if (status != POPRT_OK) {

@@ -215,6 +215,10 @@ struct poprt_session {
     poprt_trace *trace;                /* NULL: runs are not traced */
     prt_tensor *synthetic;             /* by input: data in place of the caller's; NULL: off */
     bool is_unusable;                  /* a run failed in a way that is POPRT_ERROR_UNRECOVERABLE */
+    bool counts, has_count;            /* runs are measured; `count` is that of the last one */
+    uint64_t count;                    /* nanoseconds */
+    bool states_stay;                  /* optimizer states are not part of poprt_weights */
+    bool keeps_random_state;           /* only the caller sets the seed */
     struct poprt_weights *shared;      /* the copy that the session follows, or NULL */
     uint64_t shared_version;           /* of its contents that the session took last */
     uint64_t version;                  /* of the contents of the variables */

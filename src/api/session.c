@@ -162,11 +162,20 @@ poprt_status poprt_session_create(poprt_executable *exec, const poprt_config *co
     PRT_REQUIRE(exec);
     PRT_REQUIRE(out);
     poprt_env *env = exec->env;
+    if (prt_config_number(config, PRT_OPTION_compile_engine) == 0)
+        return prt_fail(POPRT_E_STATE, "compile_engine",
+            "is false: executables are compiled, and nothing runs");
     poprt_session *session = prt_mem_alloc(&env->allocator, sizeof(*session));
     if (session == NULL)
         return POPRT_E_NOMEM;
     (void)prt_env_acquire(env, &session->env);
     session->exec = poprt_executable_retain(exec);
+    session->counts =
+        prt_config_number(config, PRT_OPTION_instrument_with_hardware_cycle_counter) != 0;
+    session->states_stay =
+        prt_config_number(config, PRT_OPTION_disable_optimizer_state_tensor_streams) != 0;
+    session->keeps_random_state =
+        prt_config_number(config, PRT_OPTION_enable_load_and_offload_rng_state) == 0;
     poprt_status status = create_inner(exec, config, &session->session, NULL);
     if (status == POPRT_OK)
         status = prt_synthetic_create(session, config);
@@ -210,6 +219,8 @@ static poprt_status run_timed(poprt_session *session, poprt_stepio *io)
     const uint64_t start = prt_clock_ns();
     const poprt_status status = run_once(session, io);
     const uint64_t stop = prt_clock_ns();
+    session->has_count = true;
+    session->count = stop - start;
     prt_watch_run(session, status, start, stop);
     prt_env_logf(session->env, PRT_LOG_session, POPRT_LOG_DEBUG, "run of %s: %s, %.3f ms", file,
         prt_status_name(status), (double)(stop - start) / 1e6);
@@ -218,8 +229,8 @@ static poprt_status run_timed(poprt_session *session, poprt_stepio *io)
 
 static poprt_status run(poprt_session *session, poprt_stepio *io)
 {
-    const bool timed =
-        prt_watch_is_on(session) || prt_env_logs(session->env, PRT_LOG_session, POPRT_LOG_DEBUG);
+    const bool timed = session->counts || prt_watch_is_on(session) ||
+        prt_env_logs(session->env, PRT_LOG_session, POPRT_LOG_DEBUG);
     const poprt_status status = timed ? run_timed(session, io) : run_once(session, io);
     if (prt_status_category(status) == POPRT_ERROR_UNRECOVERABLE)
         note_unusable(session);
@@ -248,6 +259,21 @@ poprt_status prt_lock_session(poprt_session *session)
     if (!try_lock(session))
         return prt_fail(POPRT_E_STATE, NULL, "the session is running on another thread");
     return POPRT_OK;
+}
+
+poprt_status poprt_session_get_cycle_count(poprt_session *session, uint64_t *out)
+{
+    PRT_REQUIRE(session);
+    PRT_REQUIRE(out);
+    if (!session->counts)
+        return prt_fail(POPRT_E_STATE, "instrument_with_hardware_cycle_counter",
+            "is false: the session does not measure its runs");
+    PRT_TRY(prt_lock_session(session));
+    const bool has = session->has_count;
+    *out = session->count;
+    prt_unlock_session(session);
+    return has ? POPRT_OK
+               : prt_fail(POPRT_E_STATE, session->exec->file, "the session has not run yet");
 }
 
 poprt_status poprt_session_run(poprt_session *session, poprt_stepio *io)

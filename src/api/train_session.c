@@ -103,6 +103,9 @@ poprt_status poprt_session_set_random_state(poprt_session *session, uint64_t see
     uint64_t micro_batches)
 {
     PRT_REQUIRE(session);
+    if (session->keeps_random_state)
+        return prt_fail(POPRT_E_STATE, "enable_load_and_offload_rng_state",
+            "is false: this session keeps its random state");
     PRT_TRY(prt_lock_session(session));
     prt_session_set_seed(session->session, seed, micro_batches);
     prt_unlock_session(session);
@@ -111,5 +114,9 @@ poprt_status poprt_session_set_random_state(poprt_session *session, uint64_t see
 
 poprt_status poprt_session_set_random_seed(poprt_session *session, uint64_t seed)
 {
-    return poprt_session_set_random_state(session, seed, 0);
+    PRT_REQUIRE(session);
+    PRT_TRY(prt_lock_session(session));
+    prt_session_set_seed(session->session, seed, 0);
+    prt_unlock_session(session);
+    return POPRT_OK;
 }

@@ -3,10 +3,10 @@
  */
 #include "api/weights.h"
 
-static bool is_listed(const prt_variable *v)
+static bool is_listed(const prt_variable *v, bool states)
 {
     return v->role == PRT_VARIABLE_weight || v->role == PRT_VARIABLE_statistic ||
-        v->role == PRT_VARIABLE_state;
+        (states && v->role == PRT_VARIABLE_state);
 }
 
 void poprt_weights_release(poprt_weights *w)
@@ -23,7 +23,7 @@ void poprt_weights_release(poprt_weights *w)
     poprt_env_release(env);
 }
 
-static poprt_status allocate(poprt_weights *w)
+static poprt_status allocate(poprt_weights *w, bool states)
 {
     const prt_program *p = w->exec->program;
     const prt_allocator *allocator = &w->env->allocator;
@@ -34,7 +34,7 @@ static poprt_status allocate(poprt_weights *w)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < p->n_variables; i++) {
         size_t size = 0;
-        if (!is_listed(&p->variables[i]) || !prt_type_size(p->variables[i].type, &size))
+        if (!is_listed(&p->variables[i], states) || !prt_type_size(p->variables[i].type, &size))
             continue;
         struct prt_weights_item *item = &w->items[w->count++];
         item->variable = i;
@@ -57,7 +57,7 @@ poprt_status poprt_weights_create(poprt_session *session, poprt_weights **out)
     atomic_init(&w->refs, 1);
     (void)prt_env_acquire(session->env, &w->env);
     w->exec = poprt_executable_retain(session->exec);
-    poprt_status status = allocate(w);
+    poprt_status status = allocate(w, !session->states_stay);
     if (status == POPRT_OK)
         status = poprt_session_weights_to_host(session, w);
     if (status != POPRT_OK) {

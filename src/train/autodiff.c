@@ -12,6 +12,13 @@
 #include "train/rules.h"
 
 /* Tables indexed by value id; they grow with the graph. */
+enum { MOST_LEVELS = 16 };
+
+/* Sums of 2^i gradients of a value, by i. */
+typedef struct partial_sums {
+    prt_value *level[MOST_LEVELS];
+} partial_sums;
+
 struct prt_sweep {
     prt_build *b;
     prt_arena *scratch;
@@ -23,6 +30,7 @@ struct prt_sweep {
     bool *depends;      /* the value depends on one of xs */
     bool *cut;          /* the value counts as independent: no gradient flows to its inputs */
     prt_value **grad;
+    partial_sums **partial; /* with all->tree: gradients that are not in `grad` yet, or NULL */
 };
 typedef struct prt_sweep sweep;
 
@@ -35,16 +43,19 @@ static poprt_status grow(sweep *s)
     const uint32_t n = need > UINT32_MAX / 2 ? need : 2 * need;
     bool *depends = PRT_NEW_N(s->scratch, bool, n), *cut = PRT_NEW_N(s->scratch, bool, n);
     prt_value **grad = PRT_NEW_N(s->scratch, prt_value *, n);
-    if (depends == NULL || cut == NULL || grad == NULL)
+    partial_sums **partial = PRT_NEW_N(s->scratch, partial_sums *, n);
+    if (depends == NULL || cut == NULL || grad == NULL || partial == NULL)
         return POPRT_E_NOMEM;
     if (s->n != 0) {
         memcpy(depends, s->depends, s->n * sizeof(*depends));
         memcpy(cut, s->cut, s->n * sizeof(*cut));
         memcpy(grad, s->grad, s->n * sizeof(*grad));
+        memcpy(partial, s->partial, s->n * sizeof(*partial));
     }
     s->depends = depends;
     s->cut = cut;
     s->grad = grad;
+    s->partial = partial;
     s->n = n;
     return POPRT_OK;
 }
@@ -113,13 +124,48 @@ bool prt_grad_wants(const prt_grad *g, const prt_value *v)
     return is_float(v) && value_depends(g->sweep, v);
 }
 
+/* Adds a gradient to partial sums, as a carry to the sums of as many. */
+static poprt_status add_partial(sweep *s, partial_sums **to, prt_value *gradient)
+{
+    if (*to == NULL)
+        *to = PRT_NEW(s->scratch, partial_sums);
+    if (*to == NULL)
+        return POPRT_E_NOMEM;
+    uint32_t i = 0;
+    for (; i + 1 < MOST_LEVELS && (*to)->level[i] != NULL; i++) {
+        gradient = prt_build_binary(s->b, PRT_OP_add, (*to)->level[i], gradient);
+        (*to)->level[i] = NULL;
+    }
+    (*to)->level[i] = (*to)->level[i] == NULL
+        ? gradient
+        : prt_build_binary(s->b, PRT_OP_add, (*to)->level[i], gradient);
+    return prt_build_status(s->b);
+}
+
 poprt_status prt_grad_flow(prt_grad *g, const prt_value *v, prt_value *gradient)
 {
     sweep *s = g->sweep;
     if (gradient == NULL || !value_depends(s, v))
         return POPRT_OK;
     prt_value **sum = &s->grad[v->id];
+    if (s->all != NULL && s->all->tree)
+        return add_partial(s, &s->partial[v->id], gradient);
     *sum = *sum == NULL ? gradient : prt_build_binary(s->b, PRT_OP_add, *sum, gradient);
+    return prt_build_status(s->b);
+}
+
+/* Adds up the partial sums of a value, to which no more gradients flow. */
+static poprt_status finish_sum(sweep *s, const prt_value *v)
+{
+    partial_sums *p = known(s, v) ? s->partial[v->id] : NULL;
+    prt_value *sum = NULL;
+    for (uint32_t i = 0; p != NULL && i < MOST_LEVELS; i++)
+        if (p->level[i] != NULL)
+            sum = sum == NULL ? p->level[i] : prt_build_binary(s->b, PRT_OP_add, p->level[i], sum);
+    if (sum != NULL) {
+        s->grad[v->id] = sum;
+        s->partial[v->id] = NULL;
+    }
     return prt_build_status(s->b);
 }
 
@@ -188,6 +234,8 @@ static poprt_status sweep_op(sweep *s, prt_op *op)
         .op = op,
         .sweep = s,
         .last = s->b->before != NULL ? s->b->before->prev : s->graph->last };
+    for (uint32_t i = 0; i < op->n_out; i++)
+        PRT_TRY(finish_sum(s, &op->out[i]));
     for (uint32_t i = 0; i < op->n_out; i++)
         flows = flows || gradient_of(s, &op->out[i]) != NULL;
     if (!flows || !op_depends(s, op))
@@ -274,6 +322,12 @@ static poprt_status run(sweep *s, const prt_derivative *d)
     }
     for (prt_op *op = last; op != NULL; op = op->prev)
         PRT_TRY(sweep_op(s, op));
+    for (size_t i = 0; i < s->graph->inputs.count; i++)
+        PRT_TRY(finish_sum(s, s->graph->inputs.data[i]));
+    for (size_t i = 0; i < s->graph->constants.count; i++)
+        PRT_TRY(finish_sum(s, s->graph->constants.data[i]));
+    for (uint32_t i = 0; i < d->n_x; i++)
+        PRT_TRY(finish_sum(s, d->xs[i]));
     for (size_t i = 0; i < s->graph->inputs.count; i++)
         PRT_TRY(name_gradient(s, s->graph->inputs.data[i]));
     for (size_t i = 0; s->all != NULL && i < s->graph->constants.count; i++)

@@ -15,6 +15,7 @@
  * if the value has a name, and neither the gradient nor another value has one already. */
 typedef struct prt_gradients {
     prt_arena *arena; /* of the caller; holds `of` */
+    bool tree;        /* set by the caller: gradients of several readers are added in pairs */
     uint32_t count;
     prt_value **of; /* by value id; NULL: y does not depend on the value */
 } prt_gradients;

@@ -162,7 +162,7 @@ static poprt_status name_anchors(trainer *t, prt_build *b, const prt_gradients *
 static poprt_status differentiate(trainer *t, prt_training_unchanged *unchanged)
 {
     prt_build b = prt_build_at_end(t->m->main);
-    prt_gradients all = { .arena = t->arena };
+    prt_gradients all = { .arena = t->arena, .tree = t->t->tree_of_gradients };
     prt_value **dxs = PRT_NEW_N(t->arena, prt_value *, t->n);
     prt_value *dy = seed(t, &b);
     uint32_t n = 0;

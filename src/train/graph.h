@@ -22,7 +22,8 @@ typedef struct prt_training {
     /* Dropout and BatchNormalization stay as the model has them; otherwise Dropout drops, and
      * BatchNormalization uses and updates the statistics of micro-batches. */
     bool keep_form;
-    bool master_weights; /* weights of 16 bits are trained as float32 */
+    bool master_weights;    /* weights of 16 bits are trained as float32 */
+    bool tree_of_gradients; /* gradients of a value with several readers are added in pairs */
     /* Weights to be trained; all_weights: as prt_training_build says. */
     bool all_weights;
     uint32_t n_weights;
