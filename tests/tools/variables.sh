@@ -75,6 +75,18 @@ echo '{"session": 3}' >levels.json
 ! POPRT_LOG_CONFIG=levels.json "$poprt" run "$digits" --dim batch=1 2>err || failed=1
 has err "the level of 'session' must be a text"
 
+# Operators of the compiled program.
+for name in POPRT_IR_DUMP POPART_IR_DUMP; do
+    with $name=ir.json -- run "$digits" --dim batch=1
+    has ir.json '^  "main": \['
+    has ir.json '"type": "NhwcConv"'
+    rm ir.json
+done
+with POPRT_IR_DUMP=ir.json -- -i "$digits" --input_shape image=1,1,8,8 --output_dir made --export_popef
+has ir.json '"type": "NhwcConv"'
+! POPRT_IR_DUMP=/nowhere/ir.json "$poprt" run "$digits" --dim batch=1 2>err || failed=1
+has err '/nowhere/ir.json'
+
 # Stored executables.
 for name in POPRT_CACHE_DIR POPTORCH_CACHE_DIR POPART_CACHE_DIR; do
     with $name=stored POPRT_LOG_LEVEL=cache=info -- run "$digits" --dim batch=1

@@ -94,18 +94,6 @@ typedef struct text_buffer {
     size_t size;
 } text_buffer;
 
-static poprt_status describe_program(const prt_tool *tool, const poprt_executable *exec,
-    int32_t format, text_buffer *out)
-{
-    FILE *file = open_memstream(&out->data, &out->size);
-    if (file == NULL)
-        return prt_fail_nomem(0);
-    const poprt_status status =
-        poprt_executable_describe_as(exec, format, tool->config, prt_tool_write, file);
-    (void)fclose(file);
-    return status;
-}
-
 /* Prints two JSON objects as one: the second becomes the last member of the first. */
 static void print_json(const text_buffer *model, const text_buffer *program)
 {
@@ -147,7 +135,7 @@ static poprt_status gather_compiled(prt_tool *tool, const poprt_model *model, in
     poprt_status status = poprt_compile(model, tool->config, &exec);
     const bool compiled = status == POPRT_OK;
     if (compiled)
-        status = describe_program(tool, exec, format, out);
+        status = prt_tool_describe_executable(tool, exec, format, &out->data, &out->size);
     else if (!fixed)
         (void)PRT_REPORT();
     prt_progress_clear(&tool->progress);

@@ -98,17 +98,6 @@ static poprt_status report_json(poprt_session *session, text_buffer *out)
     return fclose(file) == 0 ? status : prt_fail_nomem(0);
 }
 
-static poprt_status describe(const poprt_executable *exec, const poprt_config *config,
-    text_buffer *out)
-{
-    FILE *file = open_memstream(&out->data, &out->size);
-    if (file == NULL)
-        return prt_fail_nomem(0);
-    const poprt_status status =
-        poprt_executable_describe_as(exec, POPRT_FORMAT_SUMMARY, config, prt_tool_write, file);
-    return fclose(file) == 0 ? status : prt_fail_nomem(0);
-}
-
 /* Runs once without and then `iterations` times with the profile. */
 static poprt_status measure(prt_tool *tool, poprt_session *session, const prt_feed *feed,
     int64_t iterations)
@@ -164,7 +153,8 @@ static poprt_status report_session(prt_tool *tool, const prt_opts *opts, poprt_e
     if (status == POPRT_OK)
         status = report_json(session, &report);
     if (status == POPRT_OK)
-        status = describe(exec, config, &summary);
+        status = prt_tool_describe_executable(tool, exec, POPRT_FORMAT_SUMMARY, &summary.data,
+            &summary.size);
     if (status == POPRT_OK)
         status = write_page(tool, opts->args[0], &report, &summary, path);
     if (status == POPRT_OK)

@@ -100,6 +100,7 @@ static const variable level_variable = { { "POPRT_LOG_LEVEL", "POPTORCH_LOG_LEVE
 static const variable destination_variable = { { "POPRT_LOG_DEST", "POPTORCH_LOG_DEST",
     "POPART_LOG_DEST" } };
 static const variable config_variable = { { "POPRT_LOG_CONFIG", NULL, "POPART_LOG_CONFIG" } };
+static const variable ir_variable = { { "POPRT_IR_DUMP", NULL, "POPART_IR_DUMP" } };
 static const variable cache_variable = { { "POPRT_CACHE_DIR", "POPTORCH_CACHE_DIR",
     "POPART_CACHE_DIR" } };
 
@@ -231,6 +232,7 @@ poprt_status prt_tool_read_variables(prt_tool *tool)
         tool->levels_are_given = true;
         PRT_TRY(apply_config(tool, name, value));
     }
+    tool->ir_dump = value_of(&ir_variable, &name);
     value = value_of(&cache_variable, &name);
     if (value == NULL)
         return POPRT_OK;

@@ -436,6 +436,37 @@ poprt_status prt_tool_tune(prt_tool *tool, const char *mode, const char *cache)
     return set_option(tool, "tune_cache", cache);
 }
 
+poprt_status prt_tool_describe_executable(const prt_tool *tool, const poprt_executable *exec,
+    int32_t format, char **text, size_t *size)
+{
+    FILE *file = open_memstream(text, size);
+    if (file == NULL)
+        return prt_fail_nomem(0);
+    const poprt_status status =
+        poprt_executable_describe_as(exec, format, tool->config, prt_tool_write, file);
+    return fclose(file) == 0 ? status : prt_fail_nomem(0);
+}
+
+poprt_status prt_tool_compile(const prt_tool *tool, const poprt_model *model,
+    poprt_executable **out)
+{
+    char *text = NULL;
+    size_t size = 0;
+    PRT_TRY(poprt_compile(model, tool->config, out));
+    if (tool->ir_dump == NULL)
+        return POPRT_OK;
+    poprt_status status =
+        prt_tool_describe_executable(tool, *out, POPRT_FORMAT_GRAPHS_JSON, &text, &size);
+    if (status == POPRT_OK)
+        status = prt_tool_save(tool->ir_dump, text, size);
+    free(text);
+    if (status != POPRT_OK) {
+        poprt_executable_release(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 static poprt_status compile(prt_tool *tool, const char *path, prt_tool_times *times,
     poprt_executable **out)
 {
@@ -443,7 +474,7 @@ static poprt_status compile(prt_tool *tool, const char *path, prt_tool_times *ti
     const double start = prt_tool_now_ms();
     PRT_TRY(poprt_model_load_file(tool->env, path, NULL, &model));
     const double loaded = prt_tool_now_ms();
-    const poprt_status status = poprt_compile(model, tool->config, out);
+    const poprt_status status = prt_tool_compile(tool, model, out);
     poprt_model_release(model);
     times->load_ms = loaded - start;
     times->compile_ms = prt_tool_now_ms() - loaded;

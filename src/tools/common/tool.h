@@ -24,6 +24,7 @@ typedef struct prt_tool {
     double deadline_ms;
     /* Highest level of the lines of the tool, and, unless `levels_are_given`, of the library. */
     int32_t log_level;
+    const char *ir_dump;   /* file of POPRT_IR_DUMP; NULL: none */
     bool levels_are_given; /* true: an environment variable has set the levels of modules (log.h) */
 } prt_tool;
 
@@ -75,6 +76,15 @@ typedef struct prt_tool_times {
 /* Opens PopEF, or reads ONNX and compiles it. `times` may be NULL. */
 poprt_status prt_tool_open_executable(prt_tool *tool, const char *path, prt_tool_times *times,
     poprt_executable **out);
+
+/* Compiles a model. Writes its operators as JSON, if POPRT_IR_DUMP names a file. */
+poprt_status prt_tool_compile(const prt_tool *tool, const poprt_model *model,
+    poprt_executable **out);
+
+/* Writes the output of poprt_executable_describe_as to memory, with the tool's config. The caller
+ * frees it by free(), also after a failure. */
+poprt_status prt_tool_describe_executable(const prt_tool *tool, const poprt_executable *exec,
+    int32_t format, char **text, size_t *size);
 
 /* Writes the output of poprt_model_describe to memory. The caller frees it by free(), also after a
  * failure. */

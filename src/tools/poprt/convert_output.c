@@ -146,7 +146,7 @@ static poprt_status compile(prt_tool *tool, const prt_opts *opts, const poprt_mo
     const int64_t batches = asked != NULL ? strtoll(asked, NULL, 10) : 1;
     poprt_flow *flow = NULL;
     if (batches <= 1)
-        return poprt_compile(model, tool->config, out);
+        return prt_tool_compile(tool, model, out);
     for (size_t i = 0; i < poprt_model_io_count(model, POPRT_INPUT); i++) {
         poprt_io_info info = { .struct_size = sizeof(info) };
         PRT_TRY(poprt_model_io_at(model, POPRT_INPUT, i, &info));
