@@ -77,6 +77,34 @@ static places places_of(poprt_executable *exec)
     return found;
 }
 
+/* Returns the trace of a run, and behind it the report of the session. */
+static const char *trace_of(poprt_executable *exec)
+{
+    static char kept[16384];
+    static const int64_t dims[] = { 2 };
+    float x[] = { 1, 2 };
+    const poprt_tensor in = { x, sizeof(x), dims, 1, POPRT_DTYPE_FLOAT32 };
+    poprt_session *session = NULL;
+    poprt_stepio *io = NULL;
+    poprt_trace *trace = NULL;
+    buffer text = { NULL, 0 };
+    ck_assert_ok(poprt_trace_create(NULL, 0, &trace));
+    ck_assert_ok(poprt_session_create(exec, NULL, &session));
+    ck_assert_ok(poprt_session_trace(session, trace));
+    ck_assert_ok(poprt_session_profile(session, 1));
+    ck_assert_ok(poprt_stepio_create(session, &io));
+    ck_assert_ok(poprt_stepio_bind(io, "x", &in));
+    ck_assert_ok(poprt_session_run(session, io));
+    ck_assert_ok(poprt_trace_write(trace, buffer_write, &text));
+    ck_assert_ok(poprt_session_report(session, POPRT_FORMAT_JSON, buffer_write, &text));
+    (void)snprintf(kept, sizeof(kept), "%s", (const char *)text.data);
+    free(text.data);
+    poprt_stepio_release(io);
+    poprt_session_release(session);
+    poprt_trace_release(trace);
+    return kept;
+}
+
 static poprt_executable *compile(const poprt_model *model, bool optimize)
 {
     poprt_config *config = NULL;
@@ -96,6 +124,11 @@ START_TEST(steps_have_the_places_of_a_builder)
     poprt_executable *exec = compile(model, false), *loaded = NULL;
     buffer onnx = { NULL, 0 }, popef = { NULL, 0 };
     ck_assert_str_eq(places_of(exec).text, expected);
+
+    /* Traces and reports have them. */
+    const char *const traced = trace_of(exec);
+    ck_assert_ptr_nonnull(strstr(traced, "\"location\":\"src/model.c:7, in forward\""));
+    ck_assert_ptr_nonnull(strstr(traced, "\"location\": \"src/model.c:9\""));
 
     /* PopEF and ONNX files keep them. */
     ck_assert_ok(poprt_executable_save(exec, buffer_write, &popef));
