@@ -13,6 +13,7 @@
 #include "compiler/forms.h"
 #include "compiler/policy.h"
 #include "compiler/tune.h"
+#include "poprt/data.h"
 #include "cpu/cpu.h"
 #include "ir/interface.h"
 #include "ir/location.h"
@@ -106,6 +107,15 @@ static poprt_status set_policy(prt_pass_manager *manager, const poprt_config *co
     return prt_policy_apply(&policy, manager);
 }
 
+/* With available_memory_proportion, marks the products that are to be computed in parts. */
+static poprt_status limit_products(prt_pass_manager *manager, const poprt_config *config)
+{
+    const char *share = prt_config_text(config, PRT_OPTION_available_memory_proportion);
+    const prt_pass_arg arg = { .key = "proportion", .value = share };
+    return *share == '\0' ? POPRT_OK
+                          : prt_pass_manager_add(manager, "available_memory_proportion", 1, &arg);
+}
+
 static poprt_status run_passes(optimizer *o, const poprt_config *config,
     const prt_allocator *allocator, prt_module *module)
 {
@@ -116,6 +126,8 @@ static poprt_status run_passes(optimizer *o, const poprt_config *config,
     prt_pass_manager_set_patterns(manager, o->patterns);
     poprt_status status =
         prt_pass_manager_skip_all(manager, prt_config_text(config, PRT_OPTION_disable_passes));
+    if (status == POPRT_OK)
+        status = limit_products(manager, config);
     if (status == POPRT_OK)
         status = prt_pass_manager_add_pipeline(manager, "inference", NULL);
     if (status == POPRT_OK)
@@ -326,7 +338,14 @@ poprt_status poprt_compile(const poprt_model *model, const poprt_config *config,
 {
     PRT_REQUIRE(model);
     PRT_REQUIRE(out);
-    return prt_compile_module(model->env, model->module, config, NULL, out);
+    const int64_t batches = prt_config_number(config, PRT_OPTION_batches_per_step);
+    poprt_flow *flow = NULL;
+    if (batches == 1)
+        return prt_compile_module(model->env, model->module, config, NULL, out);
+    PRT_TRY(poprt_flow_create(model->env, batches, &flow));
+    const poprt_status status = poprt_compile_flow(model, flow, config, out);
+    poprt_flow_release(flow);
+    return status;
 }
 
 poprt_status prt_compile_module(poprt_env *env, const prt_module *module,

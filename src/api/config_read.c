@@ -321,6 +321,31 @@ static const char *argument_name(const char *call, uint32_t i)
     return NULL;
 }
 
+/* Sets a level and a dictionary of patterns that are on or off. */
+static poprt_status set_patterns(poprt_config *config, prt_arena *arena, const prt_json *arguments)
+{
+    const char *lists[2] = { "", "" };
+    for (uint32_t i = 0; i < arguments->count; i++) {
+        const prt_json *value = &arguments->items[i];
+        const bool level = prt_str_is(value->key, "level") || (i == 1 && value->key.size == 0);
+        if (level)
+            PRT_TRY(set_value(config, arena, "patternsLevel", value));
+        else if (value->kind != PRT_JSON_OBJECT)
+            return prt_fail(POPRT_E_ARG, "_Popart.setPatterns",
+                "takes a dictionary of patterns, and a level");
+        for (uint32_t k = 0; !level && k < value->count; k++) {
+            const prt_json *item = &value->items[k];
+            const char *name = prt_arena_text(arena, item->key.data, item->key.size);
+            const char **list = &lists[item->kind == PRT_JSON_BOOL && item->number != 0];
+            *list = name != NULL ? join(arena, *list, **list != '\0' ? "," : "", name) : NULL;
+            if (*list == NULL)
+                return POPRT_E_NOMEM;
+        }
+    }
+    PRT_TRY(prt_config_set(config, "disable_patterns", lists[0]));
+    return prt_config_set(config, "enable_patterns", lists[1]);
+}
+
 /* Sets what a call of PopTorch's Options sets. */
 static poprt_status set_call(poprt_config *config, prt_arena *arena, const char *call,
     const prt_json *arguments)
@@ -333,6 +358,8 @@ static poprt_status set_call(poprt_config *config, prt_arena *arena, const char 
         PRT_TRY(text_of(&arguments->items[0], arena, false, &key));
         return set_value(config, arena, key, &arguments->items[1]);
     }
+    if (strcmp(call, "_Popart.setPatterns") == 0)
+        return set_patterns(config, arena, arguments);
     if (strcmp(call, "_Popart.setEngineOptions") == 0)
         call = "engineOptions";
     if (arguments->count == 0)

@@ -77,6 +77,11 @@ const prt_option_name *prt_option_name_find(const char *name)
     return NULL;
 }
 
+static bool is_map(const prt_option_name *row)
+{
+    return row->accepts != NULL && strcmp(row->accepts, "map") == 0;
+}
+
 typedef struct word_search {
     const char *text; /* the word, or its number */
     size_t size;
@@ -113,11 +118,6 @@ static bool find_word(const char *words, const char *text, bool numbers, word_se
     return s->found != NULL;
 }
 
-static bool is_map(const prt_option_name *row)
-{
-    return row->accepts != NULL && strcmp(row->accepts, "map") == 0;
-}
-
 static poprt_status fail_value(const char *name, const char *accepts, const char *text)
 {
     char expected[256];
@@ -140,7 +140,7 @@ static poprt_status option_value(const prt_option_name *row, const char *name, c
 {
     const prt_option_row *option = &prt_option_rows[row->option];
     word_search word, own;
-    if (row->accepts != NULL) {
+    if (row->accepts != NULL && !is_map(row)) {
         if (!find_word(row->accepts, text, true, &word))
             return fail_value(name, row->accepts, text);
         PRT_TRY(copy(name, word.found, word.found_size, out, size));

@@ -8,6 +8,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <threads.h>
 
+#include "api/memory_check.h"
 #include "api/watch.h"
 #include "api/weights.h"
 #include "base/clock.h"
@@ -165,6 +166,8 @@ poprt_status poprt_session_create(poprt_executable *exec, const poprt_config *co
     if (prt_config_number(config, PRT_OPTION_compile_engine) == 0)
         return prt_fail(POPRT_E_STATE, "compile_engine",
             "is false: executables are compiled, and nothing runs");
+    PRT_TRY(
+        prt_fail_in_file(prt_fail_at_stage(prt_memory_check(exec, config), "bind"), exec->file));
     poprt_session *session = prt_mem_alloc(&env->allocator, sizeof(*session));
     if (session == NULL)
         return POPRT_E_NOMEM;

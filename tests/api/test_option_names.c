@@ -143,6 +143,8 @@ START_TEST(lines_are_values_or_calls)
         "_Popart.set(\"syntheticDataMode\", 2)\n"
         "engineOptions = {\"debug.a\": true, 'b': 3,}\n"
         "passes = [a, 'b']\n"
+        "deviceIterations(8)\n"
+        "_Popart.setPatterns({\"InPlace\": False, \"OpToIdentity\": True}, level=1)\n"
         "skip_passes = a,b # both\n"
         "tune_cache: /a b/c#d\n"
         "enableSyntheticData(synthetic_data=1)"));
@@ -158,6 +160,10 @@ START_TEST(lines_are_values_or_calls)
         "poptorch.ShardedExecution(poptorch.Stage(\"a\").ipu(0))");
     expect(config, "disableModuleNamescope", "true");
     expect(config, "passes", "a,b");
+    expect(config, "batches_per_step", "8");
+    expect(config, "patterns_level", "minimal");
+    expect(config, "disable_patterns", "InPlace");
+    expect(config, "enable_patterns", "OpToIdentity");
     expect(config, "skip_passes", "a,b");
     expect(config, "tune_cache", "/a b/c#d");
     expect(config, "synthetic_data_mode", "zeros");

@@ -144,7 +144,6 @@ static poprt_status compile(prt_tool *tool, const prt_opts *opts, const poprt_mo
     const char *key = prt_convert_backend_value(opts, "batches_per_step");
     const char *asked = prt_opt_value(opts, OPT_BATCHES_PER_STEP, key);
     const int64_t batches = asked != NULL ? strtoll(asked, NULL, 10) : 1;
-    poprt_flow *flow = NULL;
     if (batches <= 1)
         return prt_tool_compile(tool, model, out);
     for (size_t i = 0; i < poprt_model_io_count(model, POPRT_INPUT); i++) {
@@ -154,10 +153,9 @@ static poprt_status compile(prt_tool *tool, const prt_opts *opts, const poprt_mo
             return prt_fail(POPRT_E_UNSUPPORTED, "batches_per_step",
                 "fused models run one mini-batch of one graph");
     }
-    PRT_TRY(poprt_flow_create(tool->env, batches, &flow));
-    const poprt_status status = poprt_compile_flow(model, flow, tool->config, out);
-    poprt_flow_release(flow);
-    return status;
+    const char *text = prt_tool_text(tool->arena, "batches_per_step=%s", asked);
+    PRT_TRY(text != NULL ? prt_tool_set(tool, text) : POPRT_E_NOMEM);
+    return poprt_compile(model, tool->config, out);
 }
 
 poprt_status prt_convert_compile(prt_tool *tool, const prt_opts *opts, poprt_model *model)
