@@ -399,6 +399,30 @@ START_TEST(loss_scaling_follows_the_gradients)
 }
 END_TEST
 
+/* With an edge of 32752 the factor moves between 64 and 128. The two elements of the gradient
+ * differ by a factor of 2: if more than 0.6 of them have to be above the edge of 8188, both have.
+ */
+START_TEST(loss_scaling_has_an_edge_and_a_share)
+{
+    static const struct {
+        const char *option, *value;
+        float factors[12];
+    } rows[] = { { "automatic_loss_scaling_bin_edge_location", "0.5",
+                     { 2, 4, 8, 16, 32, 64, 128, 64, 128, 64, 128, 64 } },
+        { "automatic_loss_scaling_threshold", "0.6",
+            { 2, 4, 8, 16, 32, 64, 32, 64, 32, 64, 32, 64 } } };
+    for (size_t k = 0; k < 2; k++) {
+        half_lesson h;
+        begin_half(&h, "automatic_loss_scaling", "true", rows[k].option, rows[k].value);
+        for (int i = 0; i < 12; i++) {
+            ck_assert_ok(poprt_session_run(h.session, h.io));
+            ck_assert_float_eq(read_scalar(h.session, "lossScaleUpdateFactor"), rows[k].factors[i]);
+        }
+        end_half(&h);
+    }
+}
+END_TEST
+
 /* Gradients that never come close to the edge: the factor doubles until the loss scale is the
  * largest power of two of float16, and stays. Twice that would be infinite. */
 START_TEST(loss_scaling_stays_finite_in_float16)
@@ -501,7 +525,8 @@ START_TEST(states_are_read_with_their_shape)
 }
 END_TEST
 
-PRT_TEST_MAIN("api/training", loss_scaling_follows_the_gradients, master_weights_keep_small_updates,
+PRT_TEST_MAIN("api/training", loss_scaling_follows_the_gradients,
+    loss_scaling_has_an_edge_and_a_share, master_weights_keep_small_updates,
     losses_and_weights_are_those_of_double, accumulation_and_replicas_add_gradients,
     optimizers_are_replaced_between_steps, popef_files_train_the_same_weights,
     descriptions_name_variables, gradients_and_weights_are_anchors, wrong_trainings_are_refused,
