@@ -67,13 +67,16 @@ poprt_status prt_compile_cache_open(prt_compile_cache *cache, poprt_env *env,
     if (folder[0] == '\0')
         return prt_fail(POPRT_E_ARG, "cache_path",
             "must name a folder for executables, because enable_engine_caching is set");
-    if (env->plugins != NULL) {
+    if (env->has_plugin_record) {
         prt_env_log(env, PRT_LOG_cache, POPRT_LOG_INFO,
-            "executables with plug-in operators are not stored in cache_path");
+            "executables are not stored in cache_path, because a plug-in has no file whose "
+            "contents could be part of the key");
         return POPRT_OK;
     }
     add_text(&d, poprt_version());
     (void)add(&d, &env->features, sizeof(env->features));
+    if (env->plugins != NULL)
+        (void)add(&d, env->plugin_hashes, sizeof(env->plugin_hashes));
     add_config(&d, config);
     if (edit != NULL)
         (void)add(&d, edit->identity.data, edit->identity.size);

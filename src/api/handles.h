@@ -44,6 +44,8 @@ struct poprt_env {
     struct prt_plugins *plugins;
     const struct prt_op_set *ops;
     void (*release_plugins)(struct prt_plugins *plugins);
+    uint64_t plugin_hashes[2]; /* of the files of plug-ins, in the order of loading */
+    bool has_plugin_record;    /* a plug-in has no file, so that nothing tells its versions apart */
     _Atomic bool frozen;       /* true: an object was made, so plug-ins are refused */
     _Atomic uint64_t versions; /* the last number that stands for contents of weights */
 };

@@ -4,6 +4,7 @@
 #include "plugin/plugin.h"
 
 #include "api/handles.h"
+#include "base/file.h"
 #include "poprt/plugin.h"
 
 static void log_line(void *user, int32_t level, const char *text)
@@ -25,6 +26,22 @@ static poprt_status open_tables(poprt_env *env)
     return POPRT_OK;
 }
 
+/* Adds the contents of a plug-in's file to the hashes, of which the compile cache makes keys. */
+static void hash_file(poprt_env *env, const char *path)
+{
+    prt_error_copy error;
+    prt_blob *file = NULL;
+    prt_error_save(&error);
+    if (prt_file_map(&env->allocator, path, &file) != POPRT_OK) {
+        env->has_plugin_record = true;
+        prt_error_restore(&error);
+        return;
+    }
+    env->plugin_hashes[0] = prt_hash(file->data, file->size, env->plugin_hashes[0]);
+    env->plugin_hashes[1] = prt_hash(file->data, file->size, ~env->plugin_hashes[1]);
+    prt_blob_release(file);
+}
+
 poprt_status poprt_env_load_plugin(poprt_env *env, const char *path)
 {
     PRT_REQUIRE(env);
@@ -32,6 +49,8 @@ poprt_status poprt_env_load_plugin(poprt_env *env, const char *path)
     poprt_status status = open_tables(env);
     if (status == POPRT_OK)
         status = prt_plugins_load(env->plugins, path);
+    if (status == POPRT_OK)
+        hash_file(env, path);
     return prt_fail_in_file(prt_fail_at_stage(status, "plug-in"), path);
 }
 
@@ -42,6 +61,7 @@ poprt_status poprt_env_add_plugin(poprt_env *env, const poprt_plugin *plugin)
     poprt_status status = open_tables(env);
     if (status == POPRT_OK)
         status = prt_plugins_add(env->plugins, plugin);
+    env->has_plugin_record = env->has_plugin_record || status == POPRT_OK;
     return prt_fail_at_stage(status, "plug-in");
 }
 
