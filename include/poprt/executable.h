@@ -51,8 +51,8 @@ POPRT_API poprt_status poprt_compile_programs(const poprt_named_model *programs,
 POPRT_API size_t poprt_executable_program_count(const poprt_executable *exec);
 POPRT_API const char *poprt_executable_program_at(const poprt_executable *exec, size_t index);
 
-/* Opens a PopEF file by mapping it. Weights are not read, unless the option "verify" is "full":
- * then the call verifies the checksum of every blob. */
+/* Opens a PopEF file by mapping it; of a folder, its file executable.popef. Weights are not read,
+ * unless the option "verify" is "full": then the call verifies the checksum of every blob. */
 POPRT_API poprt_status poprt_executable_load_file(poprt_env *env, const char *path,
     const poprt_config *config, poprt_executable **out);
 
@@ -61,10 +61,11 @@ POPRT_API poprt_status poprt_executable_load_file(poprt_env *env, const char *pa
 POPRT_API poprt_status poprt_executable_load_bytes(poprt_env *env, const void *bytes, size_t size,
     const poprt_config *config, poprt_executable **out);
 
-/* Writes PopEF through a callback or to a file; the file is complete or absent. If the executable
- * was opened without "verify", the call compares the weights with the checksums of their file. It
- * fails with POPRT_E_PARSE and the name of the weight if a checksum does not match, and never
- * writes a new checksum for damaged bytes. */
+/* Writes PopEF through a callback or to a file; the file is complete or absent. If `path` is a
+ * folder, the file is executable.popef there; a slash at its end makes missing folders, with a
+ * warning. If the executable was opened without "verify", the call compares the weights with the
+ * checksums of their file. It fails with POPRT_E_PARSE and the name of the weight if a checksum
+ * does not match, and never writes a new checksum for damaged bytes. */
 POPRT_API poprt_status poprt_executable_save(const poprt_executable *exec, poprt_write_fn write,
     void *user);
 POPRT_API poprt_status poprt_executable_save_file(const poprt_executable *exec, const char *path);

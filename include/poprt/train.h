@@ -262,6 +262,18 @@ POPRT_API poprt_status poprt_session_save_checkpoint(poprt_session *session, con
 POPRT_API poprt_status poprt_session_load_checkpoint(poprt_session *session, const char *path);
 
 /*
+ * Writes weights, statistics and optimizer states to a PopEF file of tensors alone, and takes them
+ * from such a file. Of a folder, the file is variables.popef; a slash at the end of `path` makes
+ * missing folders, with a warning. The file is complete or absent. Replicas have one value:
+ * statistics are those of replica 0. A file need not have every tensor of a session, but each of
+ * its tensors must be one, of its type (POPRT_E_NOT_FOUND, POPRT_E_SHAPE); damaged files are
+ * POPRT_E_PARSE. On failure nothing changes. Both fail with POPRT_E_STATE if the executable has no
+ * variables.
+ */
+POPRT_API poprt_status poprt_session_save_variables(poprt_session *session, const char *path);
+POPRT_API poprt_status poprt_session_load_variables(poprt_session *session, const char *path);
+
+/*
  * Returns a copy of a model, which must have the weights of the session, with the session's weights
  * and statistics. With `with_state` 1 it also has the optimizer's states as initializers of their
  * names, so that poprt_compile_training continues from it. Weights of 16 bits that are trained as

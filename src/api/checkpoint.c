@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "api/handles.h"
+#include "api/target.h"
 #include "base/file.h"
 #include "poprt/train.h"
 
@@ -24,7 +25,8 @@ static poprt_status check_variables(const poprt_session *session)
     if (session->exec->program->n_variables != 0)
         return POPRT_OK;
     return prt_fail(POPRT_E_STATE, session->exec->file,
-        "the executable has no variables; compile it by poprt_compile_training");
+        "the executable has no variables; compile it by poprt_compile_training, or with the option "
+        "constant_weights=false");
 }
 
 /* Returns `path`.`number`; NULL without memory. */
@@ -94,6 +96,63 @@ poprt_status poprt_session_save_checkpoint(poprt_session *session, const char *p
     prt_unlock_session(session);
     return prt_fail_in_file(prt_fail_at_stage(status, "checkpoint"), path);
 }
+
+/* ---- variables alone */
+
+static poprt_status save_variables(poprt_session *session, const char *path)
+{
+    const prt_allocator *allocator = &session->env->allocator;
+    prt_file_writer *writer = NULL;
+    char *file = NULL;
+    PRT_TRY(check_variables(session));
+    PRT_TRY(prt_target_file(session->env, path, "variables.popef", true, &file));
+    poprt_status status = prt_file_writer_create(allocator, file, &writer);
+    if (status == POPRT_OK) {
+        status = prt_session_write_variables(session->session, prt_file_writer_sink, writer);
+        status = prt_file_writer_finish(writer, status);
+    }
+    prt_mem_free(allocator, file);
+    return status;
+}
+
+poprt_status poprt_session_save_variables(poprt_session *session, const char *path)
+{
+    PRT_REQUIRE(session);
+    PRT_REQUIRE(path);
+    PRT_TRY(prt_lock_session(session));
+    const poprt_status status = save_variables(session, path);
+    prt_unlock_session(session);
+    return prt_fail_in_file(prt_fail_at_stage(status, "variables"), path);
+}
+
+static poprt_status load_variables(poprt_session *session, const char *path)
+{
+    const prt_allocator *allocator = &session->env->allocator;
+    prt_blob *blob = NULL;
+    char *file = NULL;
+    PRT_TRY(check_variables(session));
+    PRT_TRY(prt_target_file(session->env, path, "variables.popef", false, &file));
+    poprt_status status = prt_file_map(allocator, file, &blob);
+    if (status == POPRT_OK)
+        status = prt_session_read_variables(session->session, blob);
+    if (status == POPRT_OK)
+        prt_session_changed(session);
+    prt_blob_release(blob);
+    prt_mem_free(allocator, file);
+    return status;
+}
+
+poprt_status poprt_session_load_variables(poprt_session *session, const char *path)
+{
+    PRT_REQUIRE(session);
+    PRT_REQUIRE(path);
+    PRT_TRY(prt_lock_session(session));
+    const poprt_status status = load_variables(session, path);
+    prt_unlock_session(session);
+    return prt_fail_in_file(prt_fail_at_stage(status, "variables"), path);
+}
+
+/* ---- reading a checkpoint */
 
 static poprt_status load(poprt_session *session, const char *path)
 {

@@ -176,7 +176,7 @@ void prt_compile_cache_store(const prt_compile_cache *cache, const poprt_executa
     if (cache->path == NULL)
         return;
     prt_error_save(&error);
-    if (poprt_executable_save_file(exec, cache->path) != POPRT_OK)
+    if (prt_executable_save_as(exec, cache->path) != POPRT_OK)
         log_path(cache->env, POPRT_LOG_WARNING, "not kept:", cache->path,
             poprt_last_error()->message);
     else

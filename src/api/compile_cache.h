@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * compile_cache.h — a cache of executables: files `<key>.popef` in a folder. The key is a hash of
- * the model, the options, the version, the processor and the files of plug-ins. Files of the folder are not trusted: a
- * file that cannot be read, or belongs to another model, is replaced after a new compilation.
+ * the model, the options, the version, the processor and the files of plug-ins. Files of the folder
+ * are not trusted: a file that cannot be read, or belongs to another model, is replaced after a new
+ * compilation.
  */
 #ifndef PRT_API_COMPILE_CACHE_H
 #define PRT_API_COMPILE_CACHE_H

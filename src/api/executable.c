@@ -2,9 +2,10 @@
 /* executable.c — poprt/executable.h except poprt_compile: reference counting, reading and writing
  * PopEF. */
 #include "api/handles.h"
-#include "poprt/data.h"
+#include "api/target.h"
 #include "base/budget.h"
 #include "base/file.h"
+#include "poprt/data.h"
 #include "program/popef.h"
 
 static poprt_status list_io(const prt_allocator *allocator, const prt_program *p, prt_io_table *out)
@@ -81,8 +82,12 @@ static poprt_status load_file(poprt_env *env, const char *path, prt_popef_depth 
     const poprt_config *config, poprt_executable **out)
 {
     poprt_env *owner = NULL;
+    char *file = NULL;
     PRT_TRY(prt_env_acquire(env, &owner));
-    const poprt_status status = load(owner, NULL, path, depth, config, out);
+    poprt_status status = prt_target_file(owner, path, "executable.popef", false, &file);
+    if (status == POPRT_OK)
+        status = load(owner, NULL, file, depth, config, out);
+    prt_mem_free(&owner->allocator, file);
     poprt_env_release(owner);
     return prt_fail_in_file(prt_fail_at_stage(status, "open"), path);
 }
@@ -124,16 +129,26 @@ poprt_status poprt_executable_save(const poprt_executable *exec, poprt_write_fn 
     return prt_fail_at_stage(prt_popef_write(exec->program, write, user), "write");
 }
 
-poprt_status poprt_executable_save_file(const poprt_executable *exec, const char *path)
+poprt_status prt_executable_save_as(const poprt_executable *exec, const char *file)
 {
-    PRT_REQUIRE(exec);
-    PRT_REQUIRE(path);
     prt_file_writer *writer = NULL;
-    poprt_status status = prt_file_writer_create(&exec->env->allocator, path, &writer);
+    poprt_status status = prt_file_writer_create(&exec->env->allocator, file, &writer);
     if (status == POPRT_OK) {
         status = prt_popef_write(exec->program, prt_file_writer_sink, writer);
         status = prt_file_writer_finish(writer, status);
     }
+    return prt_fail_in_file(prt_fail_at_stage(status, "write"), file);
+}
+
+poprt_status poprt_executable_save_file(const poprt_executable *exec, const char *path)
+{
+    PRT_REQUIRE(exec);
+    PRT_REQUIRE(path);
+    char *file = NULL;
+    poprt_status status = prt_target_file(exec->env, path, "executable.popef", true, &file);
+    if (status == POPRT_OK)
+        status = prt_executable_save_as(exec, file);
+    prt_mem_free(&exec->env->allocator, file);
     return prt_fail_in_file(prt_fail_at_stage(status, "write"), path);
 }
 

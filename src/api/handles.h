@@ -179,6 +179,9 @@ struct poprt_executable {
 poprt_status prt_executable_wrap(poprt_env *env, prt_program *program, const char *file,
     poprt_executable **out);
 
+/* Writes PopEF to a file whose folder exists. */
+poprt_status prt_executable_save_as(const poprt_executable *exec, const char *file);
+
 /* Like poprt_executable_load_file, but fails unless every blob has a checksum that matches. */
 poprt_status prt_executable_load_sealed(poprt_env *env, const char *path,
     const poprt_config *config, poprt_executable **out);

@@ -242,6 +242,83 @@ poprt_status prt_session_read_checkpoint(prt_session *s, const prt_blob *file)
     return status;
 }
 
+/* ---- files of variables alone */
+
+static poprt_status write_variables(prt_popef_writer *w, const prt_session *s)
+{
+    for (uint32_t i = 0; i < s->program->n_variables; i++) {
+        const prt_variable *v = &s->program->variables[i];
+        if (is_saved(v) && v->role != PRT_VARIABLE_scalar)
+            PRT_TRY(write_variable(w, s, i, 0));
+    }
+    return POPRT_OK;
+}
+
+poprt_status prt_session_write_variables(prt_session *s, poprt_write_fn write, void *user)
+{
+    prt_popef_writer w = { .write = write, .user = user };
+    PRT_TRY(prt_arena_create(&s->memory.allocator, 0, &w.arena));
+    const poprt_status status = write_variables(&w, s);
+    prt_arena_release(w.arena);
+    return status;
+}
+
+/* Returns the variable of a tensor blob. */
+static poprt_status variable_of(const reader *r, const prt_popef_blob *b, const prt_variable **out)
+{
+    const prt_variable *v = prt_map_find(&r->by_name, b->name);
+    size_t size;
+    if (v == NULL || !is_saved(v) || v->role == PRT_VARIABLE_scalar)
+        return prt_fail(POPRT_E_NOT_FOUND, b->name.data,
+            "the executable has no weight, statistic or state of this name");
+    if (!prt_type_size(v->type, &size) || size != b->payload_size ||
+        !has_type(b, v->type->dtype, v->type->rank, v->type->dims))
+        return prt_fail(POPRT_E_SHAPE, v->name.data,
+            "this tensor has another type or shape in the file");
+    *out = v;
+    return POPRT_OK;
+}
+
+static poprt_status read_variables(reader *r)
+{
+    const prt_program *p = r->s->program;
+    const prt_variable *v = NULL;
+    uint32_t tensors = 0;
+    r->by_name = prt_map_in(r->arena);
+    PRT_TRY(prt_popef_index_read(r->file, PRT_POPEF_SEALED, r->arena, &r->index));
+    for (uint32_t i = 0; i < p->n_variables; i++)
+        PRT_TRY(
+            prt_map_set(&r->by_name, p->variables[i].name, (void *)(uintptr_t)&p->variables[i]));
+    for (uint32_t i = 0; i < r->index.count; i++)
+        if (r->index.blobs[i].type == PRT_POPEF_TENSOR) {
+            PRT_TRY(variable_of(r, &r->index.blobs[i], &v));
+            tensors++;
+        }
+    if (tensors == 0)
+        return prt_fail(POPRT_E_PARSE, NULL, "the file has no tensors");
+    for (uint32_t i = 0; i < r->index.count; i++) {
+        const prt_popef_blob *b = &r->index.blobs[i];
+        prt_tensor from;
+        if (b->type != PRT_POPEF_TENSOR)
+            continue;
+        PRT_TRY(variable_of(r, b, &v));
+        if (!prt_tensor_init(&from, v->type->dtype, (uint32_t)v->type->rank, v->type->dims,
+                (void *)(uintptr_t)(r->file->data + b->payload)))
+            return prt_fail(POPRT_E_INTERNAL, v->name.data, "variable has an impossible shape");
+        PRT_TRY(prt_session_set_weight(r->s, v->name, &from));
+    }
+    return POPRT_OK;
+}
+
+poprt_status prt_session_read_variables(prt_session *s, const prt_blob *file)
+{
+    reader r = { .s = s, .file = file };
+    PRT_TRY(prt_arena_create(&s->memory.allocator, 0, &r.arena));
+    const poprt_status status = read_variables(&r);
+    prt_arena_release(r.arena);
+    return status;
+}
+
 /* ---- counters */
 
 void prt_session_progress(const prt_session *s, prt_session_counters *out)

@@ -116,6 +116,13 @@ prt_tensor prt_session_variable(const prt_session *session, uint32_t variable);
 poprt_status prt_session_write_checkpoint(prt_session *session, poprt_write_fn write, void *user);
 poprt_status prt_session_read_checkpoint(prt_session *session, const prt_blob *file);
 
+/* checkpoint.c: writes weights, statistics and states as DATA_TENSOR blobs alone, and reads such a
+ * file. Tensors that the file does not have stay. Reading fails before it changes anything: with
+ * POPRT_E_PARSE for a damaged file or one without tensors, POPRT_E_NOT_FOUND for a tensor that is
+ * not a variable, POPRT_E_SHAPE for one of another type. */
+poprt_status prt_session_write_variables(prt_session *session, poprt_write_fn write, void *user);
+poprt_status prt_session_read_variables(prt_session *session, const prt_blob *file);
+
 /* Counters of training, which decide random numbers and the order of a loader. */
 typedef struct prt_session_counters {
     uint64_t updates;       /* whole updates since the first step */
