@@ -13,6 +13,7 @@ extern const prt_opt_command prt_train_command;
 extern const prt_opt_command prt_bench_command;
 extern const prt_opt_command prt_inspect_command;
 extern const prt_opt_command prt_report_command;
+extern const prt_opt_command prt_popef_command;
 extern const prt_opt_command prt_options_command;
 extern const prt_opt_command prt_auto_sharding_command;
 extern const prt_opt_command prt_tf2onnx_command;

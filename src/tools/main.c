@@ -10,8 +10,9 @@
 #include "tools/common/tool.h"
 
 const prt_opt_command *const prt_commands[] = { &prt_run_command, &prt_test_command,
-    &prt_train_command, &prt_bench_command, &prt_inspect_command, &prt_report_command,
-    &prt_options_command, &prt_auto_sharding_command, &prt_tf2onnx_command, NULL };
+    &prt_train_command, &prt_bench_command, &prt_inspect_command, &prt_popef_command,
+    &prt_report_command, &prt_options_command, &prt_auto_sharding_command, &prt_tf2onnx_command,
+    NULL };
 
 static bool is_called(const char *path, const char *name)
 {

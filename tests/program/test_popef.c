@@ -269,6 +269,7 @@ START_TEST(foreign_and_concatenated_files_are_refused)
     ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "several executables"));
     memcpy(a.data + 8, "2.0.0", 5);
     ck_assert_int_eq(program_from_bytes(a.data, a.size, false, &q), POPRT_E_VERSION);
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "'2.0.0', this library reads 1.x"));
     free(two);
     prt_program_release(p);
     free(a.data);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # commands.sh POPRT ROOT SHARE — command lines, exit codes and files of the tool. Of the passes that
-# can be left out one in SHARE is. Covers run.c, test.c, case.c, bench.c, inspect.c, blobs.c, passes.c,
+# can be left out one in SHARE is. Covers run.c, test.c, case.c, bench.c, inspect.c, blobs.c, popef.c, passes.c,
 # profile.c, value.c, feed.c, compare.c, tool.c.
 . "$2/tests/tools/expect.sh"
 
@@ -200,6 +200,17 @@ expect 0 inspect a/executable.popef --text
 has out '^block 0'
 expect 0 inspect a/executable.popef --blobs
 has out 'POPLAR_EXECUTABLE'
+expect 0 popef dump a/executable.popef
+has out '^ *0  METADATA '
+has out '^  libpoprt  1\.'
+has out '^  programFlow  {load: \[0\], main: \[5\], save: \[\]}$'
+has out '^  INPUT  image  F32 \[-1, 1, 8, 8\]  programs \[5\]  h2d_image$'
+has out '  float32 \[96, 256\]  in .*  \[\[transpose, '
+expect 2 popef list a/executable.popef
+has err "'list': accepted: dump"
+expect 1 popef dump nothing.popef
+expect 1 popef dump "$digits"
+has err 'not a PopEF file'
 expect 0 inspect a/executable.popef --verify
 has out 'the checksums of all [0-9]* blobs match'
 # A weight that changed: seen by --verify, not by opening.

@@ -30,7 +30,7 @@ static void print_info(const prt_json *descriptor)
     (void)printf("]");
 }
 
-static void print_index(const prt_popef_index *index)
+void prt_blobs_print_index(const prt_popef_index *index)
 {
     (void)printf("%12s  %-17s  %-7s  %12s  name\n", "offset", "type", "version", "size");
     for (uint32_t i = 0; i < index->count; i++) {
@@ -53,7 +53,7 @@ poprt_status prt_blobs_print(prt_tool *tool, const char *path, bool verify)
     const poprt_status status =
         prt_popef_index_read(file, verify ? PRT_POPEF_VERIFY : PRT_POPEF_LIST, tool->arena, &index);
     if (status == POPRT_OK)
-        print_index(&index);
+        prt_blobs_print_index(&index);
     if (status == POPRT_OK && verify)
         (void)printf("%s: intact, the checksums of all %u blobs match\n", path, index.count);
     prt_blob_release(file);

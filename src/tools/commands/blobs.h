@@ -12,4 +12,8 @@
  * checksum first, also those of weights, which reads the whole file. */
 poprt_status prt_blobs_print(prt_tool *tool, const char *path, bool verify);
 
+/* Prints these lines for blobs that were read. */
+struct prt_popef_index;
+void prt_blobs_print_index(const struct prt_popef_index *index);
+
 #endif
