@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_checkpoint.c — any bytes as a checkpoint of a small program. Checksums would reject nearly
- * every mutation, so they are corrected first. A refused file changes nothing in the session; from
- * an accepted one the session runs, and its next checkpoint is accepted.
+ * fuzz_checkpoint.c — any bytes as a checkpoint, and as variables, of a small program. Checksums
+ * would reject nearly every mutation, so they are corrected first. A refused file changes nothing
+ * in the session; from an accepted one the session runs, and its next checkpoint is accepted.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -136,7 +136,10 @@ static void save(prt_session *session, bytes *to)
         __builtin_trap();
 }
 
-static poprt_status read_bytes(prt_session *session, const void *data, size_t size, bool repairs)
+typedef poprt_status (*reader)(prt_session *session, const prt_blob *file);
+
+static poprt_status read_bytes(prt_session *session, reader read, const void *data, size_t size,
+    bool repairs)
 {
     prt_blob *blob = NULL;
     if (prt_blob_create(fuzz_allocator(), size, &blob) != POPRT_OK)
@@ -145,19 +148,19 @@ static poprt_status read_bytes(prt_session *session, const void *data, size_t si
         memcpy(prt_blob_bytes(blob), data, size);
     if (repairs)
         repair(prt_blob_bytes(blob), size);
-    const poprt_status status = prt_session_read_checkpoint(session, blob);
+    const poprt_status status = read(session, blob);
     prt_blob_release(blob);
     return status;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void read_and_run(reader read, const uint8_t *data, size_t size)
 {
     static bytes before, after;
     const prt_stream stream = { NULL, ones, end_block, no_buffer, drop };
     prt_program *program = NULL;
     prt_session *session = fuzz_checkpoint_session(fuzz_allocator(), &program);
     save(session, &before);
-    if (read_bytes(session, data, size, true) != POPRT_OK) {
+    if (read_bytes(session, read, data, size, true) != POPRT_OK) {
         save(session, &after);
         if (after.size != before.size || memcmp(after.data, before.data, after.size) != 0)
             __builtin_trap();
@@ -165,11 +168,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (prt_session_run_flow(session, &stream) != POPRT_OK)
             __builtin_trap();
         save(session, &after);
-        if (read_bytes(session, after.data, after.size, false) != POPRT_OK)
+        if (read_bytes(session, prt_session_read_checkpoint, after.data, after.size, false) !=
+            POPRT_OK)
             __builtin_trap();
     }
     prt_session_release(session);
     prt_program_release(program);
     fuzz_expect_empty();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    read_and_run(prt_session_read_checkpoint, data, size);
+    read_and_run(prt_session_read_variables, data, size);
     return 0;
 }
