@@ -127,3 +127,52 @@ poprt_status prt_training_form(prt_module *module, prt_training_unchanged *uncha
 {
     return convert_graph(unchanged, module->main);
 }
+
+/* ---- a loss in float32 */
+
+static prt_value *cast_to(prt_build *b, prt_value *x, int32_t dtype)
+{
+    prt_cast_attrs a = PRT_ATTRS_OF(cast);
+    PRT_ATTR_SET(a, cast, to, dtype);
+    return prt_build_op(b, PRT_OP_cast, &a, 1, &x);
+}
+
+static bool is_half(const prt_value *v)
+{
+    return v != NULL && prt_type_is_tensor(v->type) && prt_dtype_is_float(v->type->dtype) &&
+        prt_dtype_bits(v->type->dtype) == 16;
+}
+
+poprt_status prt_training_widen_loss(prt_value **loss, prt_arena *arena)
+{
+    prt_op *op = (*loss)->def;
+    if (!is_half(*loss))
+        return POPRT_OK;
+    if (op->n_regions != 0 || op->def->id >= PRT_OP_COUNT)
+        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
+            "ensure_fp32_loss_scale_tensor needs a loss of an operator without subgraphs, not of "
+            "%s",
+            op->def->name);
+    prt_build b = prt_build_before(op);
+    prt_value **in = PRT_NEW_N(arena, prt_value *, op->n_in);
+    if (in == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < op->n_in; i++)
+        in[i] = is_half(prt_op_input(op, i)) ? cast_to(&b, prt_op_input(op, i), PRT_DTYPE_f32)
+                                             : prt_op_input(op, i);
+    prt_op *now = prt_build_op_n(&b, op->def->id, op->attrs, op->n_in, in, op->n_out);
+    PRT_TRY(prt_build_status(&b));
+    const uint32_t slot = (*loss)->slot;
+    for (uint32_t i = op->n_out; i-- > 0;) {
+        prt_value *y = &now->out[i];
+        if (is_half(&op->out[i]))
+            y = cast_to(&b, y, op->out[i].type->dtype);
+        PRT_TRY(prt_build_status(&b));
+        if (i == 0)
+            prt_build_replace(&b, &op->out[i], y);
+        else
+            prt_build_replace_uses(&b, &op->out[i], y);
+    }
+    *loss = &now->out[slot];
+    return prt_build_status(&b);
+}

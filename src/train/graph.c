@@ -455,6 +455,8 @@ static poprt_status build(trainer *t, prt_training_result *out)
     if (!t->t->keep_form)
         PRT_TRY(prt_training_form(t->m, &out->unchanged));
     PRT_TRY(find_loss(t));
+    if (t->t->float_loss)
+        PRT_TRY(prt_training_widen_loss(&t->loss, t->arena));
     PRT_TRY(prt_training_check_names(t->m));
     PRT_TRY(
         prt_training_weights(t->m, t->t, t->loss, t->arena, &out->unchanged, &t->weights, &t->n));

@@ -23,6 +23,7 @@ typedef struct prt_training {
      * BatchNormalization uses and updates the statistics of micro-batches. */
     bool keep_form;
     bool master_weights;    /* weights of 16 bits are trained as float32 */
+    bool float_loss;        /* a loss of 16 bits, and its scaling, are computed in float32 */
     bool tree_of_gradients; /* gradients of a value with several readers are added in pairs */
     /* Weights to be trained; all_weights: as prt_training_build says. */
     bool all_weights;
@@ -66,6 +67,9 @@ poprt_status prt_training_build(prt_module *module, const prt_training *training
 
 /* form.c: gives the model its training form, and lists what stays as it is. */
 poprt_status prt_training_form(prt_module *module, prt_training_unchanged *unchanged);
+/* Computes the operator of a 16-bit loss in float32, and casts its outputs to their old types.
+ * `loss` becomes the float32 loss. */
+poprt_status prt_training_widen_loss(prt_value **loss, prt_arena *arena);
 
 /* weights.c: the values to be trained, allocated in `arena`, and the chosen weights from which
  * nothing leads to the loss. */

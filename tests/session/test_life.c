@@ -70,6 +70,63 @@ START_TEST(gradients_are_added_in_order_or_as_a_tree)
 }
 END_TEST
 
+/* A weight after a step of a float16 classifier with a loss scaling. */
+static uint16_t scaled_weight(const char *options, float scaling)
+{
+    static const uint16_t x[] = { 0x3c00, 0x3800, 0xbc00, 0x3400 }, /* 1, 0.5, -1, 0.25 */
+        zeros[2 * 3] = { 0 };
+    static const int32_t labels[] = { 2, 0 };
+    static const int64_t square[] = { 2, 2 }, wide[] = { 2, 3 }, two = 2;
+    uint16_t w[2 * 3];
+    char name[64];
+    poprt_builder *b = new_builder(13);
+    const poprt_tensor t = tensor_of(POPRT_DTYPE_FLOAT16, zeros, sizeof(zeros), wide, 2);
+    const poprt_tensor l = tensor_of(POPRT_DTYPE_INT32, labels, sizeof(labels), &two, 1);
+    const poprt_id in = INPUT(b, POPRT_DTYPE_FLOAT16, 2, 2),
+                   weight = poprt_builder_weight(b, "w", &t, 0);
+    const poprt_id logits = poprt_op_matmul(b, in, weight, NULL);
+    const poprt_id loss = poprt_op_softmax_cross_entropy_loss(b, logits,
+        poprt_builder_constant(b, "labels", &l, 0), 0, NULL, 1, NULL);
+    ck_assert_ok(poprt_builder_output(b, loss));
+    (void)snprintf(name, sizeof(name), "%s", poprt_builder_name(b, loss));
+    poprt_model *model = finish(b);
+    poprt_config *config = options_of(NULL, options);
+    poprt_optimizer *sgd = NULL;
+    poprt_executable *exec = NULL;
+    poprt_session *session = NULL;
+    poprt_stepio *io = NULL;
+    ck_assert_ok(poprt_optimizer_create(NULL, "sgd", &sgd));
+    ck_assert_ok(poprt_optimizer_set(sgd, "learning_rate", 1, 0));
+    ck_assert_ok(poprt_optimizer_set(sgd, "lossScaling", scaling, 0));
+    const poprt_training training = { .struct_size = sizeof(training),
+        .loss = name,
+        .optimizer = sgd };
+    ck_assert_ok(poprt_compile_training(model, &training, config, &exec));
+    ck_assert_ok(poprt_session_create(exec, config, &session));
+    ck_assert_ok(poprt_stepio_create(session, &io));
+    const poprt_tensor bound = tensor_of(POPRT_DTYPE_FLOAT16, x, sizeof(x), square, 2);
+    ck_assert_ok(poprt_stepio_bind(io, "input", &bound));
+    ck_assert_ok(poprt_session_run(session, io));
+    poprt_tensor out = tensor_of(POPRT_DTYPE_FLOAT16, w, sizeof(w), NULL, 0);
+    ck_assert_ok(poprt_session_read_weight(session, "w", &out));
+    poprt_stepio_release(io);
+    poprt_session_release(session);
+    poprt_executable_release(exec);
+    poprt_optimizer_release(sgd);
+    poprt_config_release(config);
+    poprt_model_release(model);
+    return w[0];
+}
+
+START_TEST(a_loss_scaling_in_float32_does_not_overflow)
+{
+    const uint16_t right = scaled_weight("", 16);
+    ck_assert_uint_eq(scaled_weight("ensureFp32LossScaleTensor = True", 16), right);
+    ck_assert_uint_eq(scaled_weight("ensureFp32LossScaleTensor = True", 98304), right);
+    ck_assert_uint_eq(scaled_weight("", 98304) & 0x7c00, 0x7c00); /* infinite or NaN */
+}
+END_TEST
+
 static poprt_session *session_under(lesson *l, const char *options)
 {
     poprt_config_release(l->config);
@@ -170,5 +227,6 @@ START_TEST(nothing_runs_without_an_engine)
 END_TEST
 
 PRT_TEST_MAIN("session/life", gradients_are_added_in_order_or_as_a_tree,
-    states_travel_unless_their_streams_are_off, checkpoints_set_the_random_state_unless_it_is_kept,
-    runs_are_measured_on_request, nothing_runs_without_an_engine)
+    a_loss_scaling_in_float32_does_not_overflow, states_travel_unless_their_streams_are_off,
+    checkpoints_set_the_random_state_unless_it_is_kept, runs_are_measured_on_request,
+    nothing_runs_without_an_engine)
