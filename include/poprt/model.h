@@ -188,6 +188,16 @@ enum {
 POPRT_API poprt_status poprt_model_describe(const poprt_model *model, int32_t format,
     poprt_write_fn write, void *user);
 
+/*
+ * Changes the name of a data file: initializers that the model refers to in `from`
+ * (poprt_builder_save_externally) are written with references to `to`, at the same offsets. Both
+ * are paths relative to the folder of the model's file. The caller moves the file. Fails with
+ * POPRT_E_NOT_FOUND if no initializer is in `from`, and with POPRT_E_ARG if initializers are in
+ * `to` already, or `to` is not below the folder.
+ */
+POPRT_API poprt_status poprt_model_relocate_external(poprt_model *model, const char *from,
+    const char *to);
+
 POPRT_API void poprt_model_release(poprt_model *model);
 
 /*

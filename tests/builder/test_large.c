@@ -4,7 +4,7 @@
  * than 2 GiB. The weights of the large model are borrowed from one mapping of zeros, which takes no
  * memory. It writes 2.4 GB, so that it is skipped where the disk has no room.
  *
- * Covers: external.c
+ * Covers: external.c, model_external.c
  */
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -70,6 +70,34 @@ START_TEST(chosen_weights_are_in_a_data_file)
 }
 END_TEST
 
+START_TEST(data_files_are_renamed)
+{
+    static const char *const wrong[] = { "", "/x.bin", "../x.bin", "a/../x.bin", ".." };
+    poprt_model *model = NULL, *again = NULL;
+    poprt_builder *b = new_builder(13);
+    const poprt_id x = FLOATS(b, 2, 2), w = add_weight(b, "w", DIMS(2, 2));
+    const poprt_id v = add_weight(b, "v", DIMS(2));
+    ck_assert_ok(poprt_builder_output(b, poprt_op_add(b, poprt_op_matmul(b, x, w, NULL), v, NULL)));
+    enter_folder();
+    ck_assert_ok(poprt_builder_save_externally(b, 1, &w, "w.bin"));
+    ck_assert_ok(poprt_builder_save_externally(b, 1, &v, "v.bin"));
+    model = finish(b);
+    ck_assert_fails(poprt_model_relocate_external(model, "other.bin", "x.bin"), POPRT_E_NOT_FOUND);
+    ck_assert_fails(poprt_model_relocate_external(model, "w.bin", "v.bin"), POPRT_E_ARG);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        ck_assert_fails(poprt_model_relocate_external(model, "w.bin", wrong[i]), POPRT_E_ARG);
+    ck_assert_ok(poprt_model_relocate_external(model, "w.bin", "new.bin"));
+    ck_assert_fails(poprt_model_relocate_external(model, "w.bin", "x.bin"), POPRT_E_NOT_FOUND);
+    ck_assert_int_eq(rename("w.bin", "new.bin"), 0);
+    ck_assert_ok(poprt_model_save_file(model, "model.onnx"));
+    ck_assert_ok(poprt_model_load_file(NULL, "model.onnx", NULL, &again));
+    run_model(again, is_three);
+    poprt_model_release(model);
+    ck_assert_int_eq(unlink("new.bin") + unlink("v.bin") + unlink("model.onnx"), 0);
+    leave_folder();
+}
+END_TEST
+
 START_TEST(only_numbers_are_in_data_files)
 {
     poprt_builder *b = new_builder(13);
@@ -128,5 +156,5 @@ START_TEST(a_model_of_more_than_2_gib_has_a_data_file)
 }
 END_TEST
 
-PRT_TEST_MAIN("builder/large", chosen_weights_are_in_a_data_file, only_numbers_are_in_data_files,
-    a_model_of_more_than_2_gib_has_a_data_file)
+PRT_TEST_MAIN("builder/large", chosen_weights_are_in_a_data_file, data_files_are_renamed,
+    only_numbers_are_in_data_files, a_model_of_more_than_2_gib_has_a_data_file)
