@@ -235,6 +235,8 @@ static poprt_status run(poprt_session *session, poprt_stepio *io)
     const bool timed = session->counts || prt_watch_is_on(session) ||
         prt_env_logs(session->env, PRT_LOG_session, POPRT_LOG_DEBUG);
     const poprt_status status = timed ? run_timed(session, io) : run_once(session, io);
+    if (status == POPRT_OK)
+        return POPRT_OK;
     if (prt_status_category(status) == POPRT_ERROR_UNRECOVERABLE)
         note_unusable(session);
     return prt_fail_in_file(prt_fail_at_stage(status, "run"), session->exec->file);
