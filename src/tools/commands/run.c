@@ -69,9 +69,7 @@ static const prt_opt_def options[OPT_COUNT] = {
         .help = "write the start and end of each step of each run, for chrome://tracing or "
                 "Perfetto" },
     [OPT_DISABLE_PASSES] = PRT_TOOL_DISABLE_PASSES,
-    [OPT_SET] = PRT_OPT("set", 0, PRT_OPT_EACH, "KEY=VALUE",
-        "an option for compiling an ONNX file, such as bf16x3 or strassen; @FILE: options of a "
-        "file; may be repeated"),
+    [OPT_SET] = PRT_TOOL_SET,
     [OPT_TUNE] = PRT_TOOL_TUNE,
     [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE,
     [OPT_CPU] = PRT_TOOL_CPU,

@@ -127,6 +127,10 @@ poprt_status prt_tool_tune(prt_tool *tool, const char *mode, const char *cache);
 #define PRT_TOOL_TUNE_CACHE PRT_TOOL_CONFIG("tune-cache", "FILE", PRT_TAKES_FILE, tune_cache)
 #define PRT_TOOL_DISABLE_PASSES                                                                    \
     PRT_TOOL_CONFIG("disable-passes", "A,B,...", PRT_TAKES_ANY, disable_passes)
+#define PRT_TOOL_SET                                                                               \
+    PRT_OPT("set", 0, PRT_OPT_EACH, "KEY=VALUE",                                                   \
+        "an option for compiling an ONNX file, such as bf16x3 or strassen; @FILE: options of a "   \
+        "file; may be repeated")
 #define PRT_TOOL_CPU PRT_TOOL_CONFIG("cpu", "LEVEL", PRT_TAKES_ANY, cpu)
 
 /* The row of the option for plug-ins. */

@@ -155,7 +155,7 @@ static poprt_status compile(prt_tool *tool, const prt_opts *opts, const poprt_mo
     }
     const char *text = prt_tool_text(tool->arena, "batches_per_step=%s", asked);
     PRT_TRY(text != NULL ? prt_tool_set(tool, text) : POPRT_E_NOMEM);
-    return poprt_compile(model, tool->config, out);
+    return prt_tool_compile(tool, model, out);
 }
 
 poprt_status prt_convert_compile(prt_tool *tool, const prt_opts *opts, poprt_model *model)
