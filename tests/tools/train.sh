@@ -128,10 +128,11 @@ tune 20 --schedule constant --every 4 --curve parts.svg --checkpoint drawn --res
 cmp whole.svg parts.svg || fail "a resumed run draws another curve"
 
 # Ctrl-C ends training after a step, with a checkpoint of this step.
+rm -f out # that of the run before has steps too
 tune_here 100000 --every 5 --checkpoint stopped >out 2>err &
 process=$!
 for wait in $(seq 3000); do
-    grep -q '^step' out && break
+    grep -qs '^step' out && break
     sleep 0.01
 done
 kill -INT $process
