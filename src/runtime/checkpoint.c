@@ -80,13 +80,20 @@ static poprt_status write_all(prt_popef_writer *w, const prt_session *s)
     return POPRT_OK;
 }
 
-poprt_status prt_session_write_checkpoint(prt_session *s, poprt_write_fn write, void *user)
+/* Writes a file whose blobs `all` writes. */
+static poprt_status write_file(prt_session *s, poprt_write_fn write, void *user,
+    poprt_status (*all)(prt_popef_writer *w, const prt_session *s))
 {
     prt_popef_writer w = { .write = write, .user = user };
     PRT_TRY(prt_arena_create(&s->memory.allocator, 0, &w.arena));
-    const poprt_status status = write_all(&w, s);
+    const poprt_status status = all(&w, s);
     prt_arena_release(w.arena);
     return status;
+}
+
+poprt_status prt_session_write_checkpoint(prt_session *s, poprt_write_fn write, void *user)
+{
+    return write_file(s, write, user, write_all);
 }
 
 /* ---- reading */
@@ -233,13 +240,19 @@ static poprt_status read_all(reader *r)
     return POPRT_OK;
 }
 
-poprt_status prt_session_read_checkpoint(prt_session *s, const prt_blob *file)
+/* Reads a file by `all`. */
+static poprt_status read_file(prt_session *s, const prt_blob *file, poprt_status (*all)(reader *r))
 {
     reader r = { .s = s, .file = file };
     PRT_TRY(prt_arena_create(&s->memory.allocator, 0, &r.arena));
-    const poprt_status status = read_all(&r);
+    const poprt_status status = all(&r);
     prt_arena_release(r.arena);
     return status;
+}
+
+poprt_status prt_session_read_checkpoint(prt_session *s, const prt_blob *file)
+{
+    return read_file(s, file, read_all);
 }
 
 /* ---- files of variables alone */
@@ -256,11 +269,7 @@ static poprt_status write_variables(prt_popef_writer *w, const prt_session *s)
 
 poprt_status prt_session_write_variables(prt_session *s, poprt_write_fn write, void *user)
 {
-    prt_popef_writer w = { .write = write, .user = user };
-    PRT_TRY(prt_arena_create(&s->memory.allocator, 0, &w.arena));
-    const poprt_status status = write_variables(&w, s);
-    prt_arena_release(w.arena);
-    return status;
+    return write_file(s, write, user, write_variables);
 }
 
 /* Returns the variable of a tensor blob. */
@@ -312,11 +321,7 @@ static poprt_status read_variables(reader *r)
 
 poprt_status prt_session_read_variables(prt_session *s, const prt_blob *file)
 {
-    reader r = { .s = s, .file = file };
-    PRT_TRY(prt_arena_create(&s->memory.allocator, 0, &r.arena));
-    const poprt_status status = read_variables(&r);
-    prt_arena_release(r.arena);
-    return status;
+    return read_file(s, file, read_variables);
 }
 
 /* ---- counters */
