@@ -12,7 +12,8 @@
  * Errors
  *  - Calls are sticky. After the first failure of a tree, calls that change it do nothing and
  *    return 0 (a poprt_id) or the status of that failure. poprt_builder_finish returns it too, with
- *    its message: the node, the operator, the mistake and the accepted values.
+ *    its message: the node, the operator, the mistake and the accepted values. poprt_builder_undo
+ *    ends this.
  *  - Functions that only ask (their builder is const) report their own errors.
  *
  * Names
@@ -67,6 +68,13 @@ POPRT_API void poprt_builder_release(poprt_builder *builder);
 
 /* Returns the status of the first failure of the tree, or POPRT_OK. */
 POPRT_API poprt_status poprt_builder_status(const poprt_builder *builder);
+
+/*
+ * Forgets the first failure of the tree, so that its builders can be used on. What the failed call
+ * added or changed is removed; a subgraph that was given to a failed operator stays closed. Does
+ * nothing without a failure. If the call fails, with POPRT_E_NOMEM, the failure of the tree stays.
+ */
+POPRT_API poprt_status poprt_builder_undo(poprt_builder *builder);
 
 /* Sets the opset of a domain, before its first operator. Domains other than ai.onnx begin with the
  * newest one that the library knows, and unknown domains with 1. */

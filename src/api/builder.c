@@ -107,6 +107,12 @@ poprt_status poprt_builder_status(const poprt_builder *builder)
     return prt_builder_enter(builder);
 }
 
+poprt_status poprt_builder_undo(poprt_builder *builder)
+{
+    PRT_REQUIRE(builder);
+    return prt_fail_at_stage(prt_builder_undo(builder), "build");
+}
+
 /* ---- settings of the model */
 
 static poprt_status set_opset(poprt_builder *b, prt_str domain, int64_t version)

@@ -81,6 +81,9 @@ typedef struct prt_root {
     const prt_op_set *ops;
     poprt_status status; /* first failure */
     prt_error_copy error;
+    size_t tensors_before, nodes_before; /* when the latest call began */
+    prt_built_node *edited;              /* node that this call changed, or NULL */
+    prt_built_node unedited;             /* what the node was */
     prt_onnx_append *module;
     PRT_VEC(prt_built_tensor) tensors; /* tensor i has the id i + 1 */
     PRT_VEC(prt_built_node) nodes;     /* of all builders, in order */
@@ -128,6 +131,8 @@ struct poprt_env *prt_builder_release(poprt_builder *b);
 poprt_status prt_builder_enter(const poprt_builder *b);
 /* Records a failure in the tree, if it is the first. Returns `status`. */
 poprt_status prt_builder_leave(poprt_builder *b, poprt_status status);
+/* Forgets the tree's failure, and removes what the failed call added or changed. */
+poprt_status prt_builder_undo(poprt_builder *b);
 /* Fails unless the builder's graph may still change. */
 poprt_status prt_builder_check_open(const poprt_builder *b);
 /* Finds a tensor that the graph of the builder sees. `parameter` is its name in an error. */

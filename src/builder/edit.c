@@ -54,6 +54,51 @@ static poprt_status check_again(prt_root *root)
     return build_again(root);
 }
 
+/* ---- undoing a call that failed */
+
+/* Keeps a copy of a node that a call is about to change. */
+static poprt_status remember(prt_root *root, prt_built_node *node)
+{
+    root->unedited = *node;
+    prt_built_attrs *attrs = &root->unedited.attrs;
+    *attrs = (prt_built_attrs){ 0 };
+    for (size_t i = 0; i < node->attrs.count; i++)
+        if (!PRT_VEC_PUSH(root->arena, attrs, node->attrs.data[i]))
+            return POPRT_E_NOMEM;
+    root->edited = node;
+    return POPRT_OK;
+}
+
+static void forget(poprt_builder *b, size_t tensors, size_t nodes)
+{
+    for (size_t i = 0; i < PRT_BUILT_LISTS; i++)
+        while (b->lists[i].count > 0 && b->lists[i].data[b->lists[i].count - 1] > tensors)
+            b->lists[i].count--;
+    while (b->inputs.count > 0 && b->inputs.data[b->inputs.count - 1] > tensors)
+        b->inputs.count--;
+    while (b->nodes.count > 0 && b->nodes.data[b->nodes.count - 1] >= nodes)
+        b->nodes.count--;
+}
+
+poprt_status prt_builder_undo(poprt_builder *b)
+{
+    prt_root *root = b->root;
+    if (root->status == POPRT_OK)
+        return POPRT_OK;
+    root->tensors.count = root->tensors_before;
+    root->nodes.count = root->nodes_before;
+    for (size_t i = 0; i < root->all.count; i++)
+        forget(root->all.data[i], root->tensors.count, root->nodes.count);
+    root->names = prt_map_in(root->arena);
+    for (size_t i = 0; i < root->tensors.count; i++)
+        PRT_TRY(prt_map_set(&root->names, root->tensors.data[i].name, (void *)(uintptr_t)(i + 1)));
+    if (root->edited != NULL)
+        *root->edited = root->unedited;
+    PRT_TRY(check_again(root));
+    root->status = POPRT_OK;
+    return POPRT_OK;
+}
+
 /* ---- changing */
 
 static poprt_status renew(prt_root *root, prt_built_node *node, bool types)
@@ -74,6 +119,7 @@ poprt_status prt_builder_set(poprt_builder *b, poprt_id id, const poprt_attr *at
         return prt_fail(POPRT_E_UNSUPPORTED, attr->name,
             "a subgraph is given when the operator is added and cannot be replaced");
     PRT_TRY(prt_encode_attr(root, attr, &made));
+    PRT_TRY(remember(root, node));
     prt_built_attr *old = prt_built_find(&node->attrs, made.name);
     if (old != NULL)
         *old = made;
@@ -105,6 +151,7 @@ poprt_status prt_builder_remove(poprt_builder *b, poprt_id id, const char *name)
     prt_built_attr *old = prt_built_find(&node->attrs, prt_str_of(name));
     if (old == NULL)
         return fail_missing(node, name);
+    PRT_TRY(remember(b->root, node));
     const bool types = !prt_builder_is_mark(old->name);
     const size_t after = (size_t)(node->attrs.data + node->attrs.count - old) - 1;
     memmove(old, old + 1, after * sizeof(*old));

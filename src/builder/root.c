@@ -112,9 +112,15 @@ struct poprt_env *prt_builder_release(poprt_builder *b)
 
 poprt_status prt_builder_enter(const poprt_builder *b)
 {
-    if (b->root->status != POPRT_OK)
-        prt_error_restore(&b->root->error);
-    return b->root->status;
+    prt_root *root = b->root;
+    if (root->status != POPRT_OK) {
+        prt_error_restore(&root->error);
+        return root->status;
+    }
+    root->tensors_before = root->tensors.count;
+    root->nodes_before = root->nodes.count;
+    root->edited = NULL;
+    return POPRT_OK;
 }
 
 poprt_status prt_builder_leave(poprt_builder *b, poprt_status status)

@@ -296,6 +296,53 @@ START_TEST(mistakes_name_the_call_and_the_remedy)
 }
 END_TEST
 
+/* After a mistake and poprt_builder_undo the builder makes the same model as one without the
+ * mistake, as far as the mistake did not add other things first. */
+START_TEST(mistakes_can_be_undone)
+{
+    for (size_t i = 0; i < sizeof(mistakes) / sizeof(*mistakes); i++) {
+        poprt_builder *b = new_builder(11);
+        poprt_model *model = NULL;
+        const poprt_id x = FLOATS(b, 2, 3);
+        poprt_op_tanh(b, x, NULL);
+        mistakes[i].make(b, x);
+        if (mistakes[i].make != no_output)
+            ck_assert_int_eq(poprt_builder_status(b), mistakes[i].status);
+        ck_assert_ok(poprt_builder_undo(b));
+        ck_assert_ok(poprt_builder_status(b));
+        const size_t count = poprt_builder_count(b, POPRT_BUILDER_VALUES);
+        const poprt_id y = poprt_op_sigmoid(b, x, NULL);
+        ck_assert_str_eq(poprt_builder_name(b, y), "Sigmoid:0");
+        ck_assert_uint_eq(poprt_builder_count(b, POPRT_BUILDER_VALUES), count + 1);
+        ck_assert_uint_eq(poprt_builder_at(b, POPRT_BUILDER_VALUES, count), y);
+        ck_assert_ok(poprt_builder_output(b, y));
+        ck_assert_ok(poprt_builder_finish(b, &model));
+        poprt_model_release(model);
+        poprt_builder_release(b);
+    }
+}
+END_TEST
+
+START_TEST(an_undone_change_leaves_the_attribute)
+{
+    poprt_builder *b = new_builder(11);
+    const poprt_id x = FLOATS(b, 2, 3);
+    const poprt_softmax_attrs attrs = { .axis = poprt_int(1) };
+    const poprt_id y = poprt_op_softmax(b, x, &attrs);
+    const poprt_attr wrong = poprt_attr_int("axis", 7), other = poprt_attr_int("axs", 1);
+    poprt_attr axis;
+    ck_assert_int_eq(poprt_builder_set(b, y, &wrong), POPRT_E_SHAPE);
+    ck_assert_ok(poprt_builder_undo(b));
+    ck_assert_ok(poprt_builder_get(b, y, "axis", POPRT_ATTR_INT, &axis));
+    ck_assert_int_eq(axis.integer, 1);
+    ck_assert_int_eq(poprt_builder_set(b, y, &other), POPRT_E_PARSE);
+    ck_assert_ok(poprt_builder_undo(b));
+    ck_assert_uint_eq(poprt_builder_attr_count(b, y), 1);
+    ck_assert_ok(poprt_builder_undo(b)); /* nothing to undo */
+    poprt_builder_release(b);
+}
+END_TEST
+
 START_TEST(null_arguments_are_refused)
 {
     poprt_builder *b = NULL;
@@ -349,4 +396,5 @@ START_TEST(deep_subgraphs_are_refused)
 END_TEST
 
 PRT_TEST_MAIN("builder/errors", the_first_failure_stays, mistakes_name_the_call_and_the_remedy,
-    null_arguments_are_refused, deep_subgraphs_are_refused)
+    mistakes_can_be_undone, an_undone_change_leaves_the_attribute, null_arguments_are_refused,
+    deep_subgraphs_are_refused)
