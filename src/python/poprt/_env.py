@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""Environments of the library: one for each number of threads and set of plug-ins, and its log."""
+
+import os
+import threading
+
+from . import _core
+
+_lock = threading.Lock()
+_environments = {}
+_plugins = []  # paths, in the order in which they were registered
+_callback = None
+_level = 2  # POPRT_LOG_WARNING
+_levels = {}
+
+LEVELS = {"OFF": -2, "CRITICAL": -1, "ERROR": 1, "ERR": 1, "WARNING": 2, "WARN": 2, "INFO": 3,
+          "DEBUG": 4, "TRACE": 5}
+_PYTHON_LEVELS = {-1: 50, 0: 20, 1: 40, 2: 30, 3: 20, 4: 10, 5: 5}
+
+
+def _receive(level, module, text):
+    if _callback is not None:
+        _callback(level, module, text)
+        return
+    if level == 0:  # text that the program asked for
+        import sys
+        print(text, file=sys.stderr)
+        return
+    import logging
+    logging.getLogger("poprt." + module).log(_PYTHON_LEVELS.get(level, 20), "%s", text)
+
+
+def level_of(level):
+    """Returns the number of a level: a number of the C interface, or a name in any case."""
+    if isinstance(level, str):
+        if level.upper() not in LEVELS:
+            raise ValueError(f"no level of log lines: {level!r}; accepted: " +
+                             ", ".join(name.lower() for name in LEVELS))
+        return LEVELS[level.upper()]
+    return int(level)
+
+
+def log(level, module=None):
+    """Sets the level up to which log lines are passed on: "off", "critical", "error", "warning"
+    (the default), "info", "debug" or "trace"; of one module of the library, or of all."""
+    global _level
+    number = level_of(level)
+    if module is not None and module not in _core.log_modules():
+        raise ValueError(f"no module of log lines: {module!r}; accepted: " +
+                         ", ".join(_core.log_modules()))
+    with _lock:
+        if module is None:
+            _level = number
+            _levels.clear()
+        else:
+            _levels[module] = number
+        for env in _environments.values():
+            env.set_log_level(module, number)
+
+
+def set_log_callback(fn):
+    """Sets the function that receives log lines, ``fn(level, module, text)``, in place of the
+    logger ``poprt`` of Python; None ends this. It is called from any thread."""
+    global _callback
+    _callback = fn
+
+
+def register_plugin(path):
+    """Adds a plug-in (poprt/plugin.h) to the environments of models that are read from now on."""
+    path = os.path.realpath(os.fspath(path))
+    with _lock:
+        if path not in _plugins:
+            probe = _core.Env(0, 0, 0, None, None)
+            for other in _plugins + [path]:
+                probe.load_plugin(other)
+            _plugins.append(path)
+
+
+def plugins():
+    """Returns the paths of the registered plug-ins."""
+    return list(_plugins)
+
+
+def environment(threads=None, progress=None):
+    """Returns the environment of a number of threads, the caller included. None: 1."""
+    threads = 1 if threads is None else int(threads)
+    if threads < 0 or threads > 1024:
+        raise ValueError(f"{threads} threads; accepted: 0 (one for each processor) to 1024")
+    if threads == 0:
+        threads = len(os.sched_getaffinity(0))
+    if progress is not None:
+        return _make(threads, progress)
+    key = (threads, tuple(_plugins))
+    with _lock:
+        env = _environments.get(key)
+        if env is None:
+            env = _environments[key] = _make(threads, None)
+        return env
+
+
+def _make(threads, progress):
+    env = _core.Env(threads, 0, 0, _receive, progress)
+    env.set_log_level(None, _level)
+    for module, level in _levels.items():
+        env.set_log_level(module, level)
+    for path in _plugins:
+        env.load_plugin(path)
+    return env
