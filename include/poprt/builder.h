@@ -76,8 +76,9 @@ POPRT_API poprt_status poprt_builder_status(const poprt_builder *builder);
  */
 POPRT_API poprt_status poprt_builder_undo(poprt_builder *builder);
 
-/* Sets the opset of a domain, before its first operator. Domains other than ai.onnx begin with the
- * newest one that the library knows, and unknown domains with 1. */
+/* Sets the opset of a domain, before its first operator; of ai.onnx, before the first operator of
+ * all. Domains other than ai.onnx begin with the newest one that the library knows, and unknown
+ * domains with 1. */
 POPRT_API poprt_status poprt_builder_set_opset(poprt_builder *builder, const char *domain,
     int64_t version);
 

@@ -115,11 +115,24 @@ poprt_status poprt_builder_undo(poprt_builder *builder)
 
 /* ---- settings of the model */
 
+/* The nodes are those of the opset, so that it is fixed from the first one on. */
+static poprt_status set_onnx_opset(poprt_builder *b, int64_t version)
+{
+    const int64_t newest = prt_history_newest();
+    if (b->root->nodes.count != 0)
+        return prt_fail(POPRT_E_STATE, "domain",
+            "the opset of ai.onnx is set before the first operator");
+    if (version < OLDEST_OPSET || version > newest)
+        return prt_fail(POPRT_E_ARG, "version", "%" PRId64 ": must be from %d to %" PRId64, version,
+            OLDEST_OPSET, newest);
+    return prt_root_set_opset(b->root, PRT_STR(""), version);
+}
+
 static poprt_status set_opset(poprt_builder *b, prt_str domain, int64_t version)
 {
     const char *known = prt_history_domain(domain);
     if (prt_domain_is_onnx(domain))
-        return prt_fail(POPRT_E_ARG, "domain", "the opset of ai.onnx is set at creation");
+        return set_onnx_opset(b, version);
     for (const prt_opset *o = b->root->opsets; o != NULL; o = o->next)
         if (prt_str_equal(o->domain, domain) && o->version != version)
             return prt_fail(POPRT_E_STATE, o->domain.data,

@@ -208,7 +208,7 @@ static void attribute_of_an_input(poprt_builder *b, poprt_id x)
 }
 static void opset_of_onnx(poprt_builder *b, poprt_id x)
 {
-    (void)x;
+    poprt_op_relu(b, x, NULL);
     (void)poprt_builder_set_opset(b, "", 12);
 }
 static void opset_of_a_used_domain(poprt_builder *b, poprt_id x)
@@ -279,7 +279,7 @@ static const struct {
     { unknown_flag, POPRT_E_ARG, "POPRT_BUILDER_BORROW" }, { null_list, POPRT_E_ARG, "is NULL" },
     { null_attribute, POPRT_E_ARG, "NULL" }, { unknown_kind, POPRT_E_ARG, "kind 77" },
     { attribute_of_an_input, POPRT_E_ARG, "no operator computes" },
-    { opset_of_onnx, POPRT_E_ARG, "at creation" },
+    { opset_of_onnx, POPRT_E_STATE, "before the first operator" },
     { opset_of_a_used_domain, POPRT_E_STATE, "already" },
     { sparse_constant, POPRT_E_ARG, "one of the attributes" },
     { constant_of_a_newer_opset, POPRT_E_UNSUPPORTED, "accepted: value" },
@@ -320,6 +320,21 @@ START_TEST(mistakes_can_be_undone)
         poprt_model_release(model);
         poprt_builder_release(b);
     }
+}
+END_TEST
+
+START_TEST(the_opset_is_open_until_the_first_operator)
+{
+    poprt_builder *b = new_builder(11);
+    const poprt_id x = FLOATS(b, 2, 3);
+    ck_assert_ok(poprt_builder_set_opset(b, "", 20));
+    ck_assert_uint_ne(poprt_op_gelu(b, x, NULL), 0); /* from opset 20 on */
+    ck_assert_int_eq(poprt_builder_set_opset(b, "ai.onnx", 12), POPRT_E_STATE);
+    ck_assert_ok(poprt_builder_undo(b));
+    poprt_builder_release(b);
+    b = new_builder(11);
+    ck_assert_int_eq(poprt_builder_set_opset(b, "", 5), POPRT_E_ARG);
+    poprt_builder_release(b);
 }
 END_TEST
 
@@ -396,5 +411,6 @@ START_TEST(deep_subgraphs_are_refused)
 END_TEST
 
 PRT_TEST_MAIN("builder/errors", the_first_failure_stays, mistakes_name_the_call_and_the_remedy,
-    mistakes_can_be_undone, an_undone_change_leaves_the_attribute, null_arguments_are_refused,
+    mistakes_can_be_undone, an_undone_change_leaves_the_attribute,
+    the_opset_is_open_until_the_first_operator, null_arguments_are_refused,
     deep_subgraphs_are_refused)

@@ -76,6 +76,30 @@ def register_plugin(path):
             _plugins.append(path)
 
 
+_seen = set()
+
+
+def find_plugins():
+    """Registers plug-ins that the program has loaded as shared objects, such as with
+    ctypes.cdll.LoadLibrary: those that export poprt_plugin_entry."""
+    try:
+        with open("/proc/self/maps") as file:
+            paths = {line.split(None, 5)[5].strip() for line in file
+                     if ".so" in line and "/" in line}
+    except OSError:
+        return
+    import ctypes
+    for path in sorted(paths - _seen):
+        _seen.add(path)
+        if path.startswith(("/usr/", "/lib")) or "poprt/_core" in path:
+            continue
+        try:
+            if hasattr(ctypes.CDLL(path, mode=os.RTLD_NOLOAD | os.RTLD_NOW), "poprt_plugin_entry"):
+                register_plugin(path)
+        except OSError:
+            pass
+
+
 def plugins():
     """Returns the paths of the registered plug-ins."""
     return list(_plugins)
