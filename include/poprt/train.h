@@ -207,7 +207,7 @@ typedef struct poprt_training {
  * Fails with POPRT_E_NOT_FOUND if the loss or a weight does not exist, POPRT_E_TYPE or
  * POPRT_E_SHAPE if the loss is not one floating-point number, POPRT_E_UNSUPPORTED with all nodes
  * between weights and loss whose operator has no gradient, and POPRT_E_ARG if the loss depends on
- * no weight, or a tensor has a name that training reserves.
+ * no weight and the flow has no anchors, or a tensor has a name that training reserves.
  */
 POPRT_API poprt_status poprt_compile_training(const poprt_model *model,
     const poprt_training *training, const poprt_config *config, poprt_executable **out);

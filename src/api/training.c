@@ -144,6 +144,7 @@ static poprt_status edit(void *user, prt_module *module, prt_arena *arena)
 {
     trainer *t = user;
     prt_training_result result;
+    t->training.without_weights = t->flow.n_anchors != 0;
     if (t->flow.n_anchors == 0)
         PRT_TRY(choose_anchors(t, module));
     t->training.n_anchors = t->flow.n_anchors;

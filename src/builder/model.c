@@ -259,8 +259,6 @@ poprt_status prt_builder_finish(const poprt_builder *b, const prt_allocator *all
     if (b->parent != NULL)
         return prt_fail(POPRT_E_STATE, b->name.data,
             "this is the builder of a subgraph: finish the builder of the main graph");
-    if (b->lists[POPRT_BUILDER_OUTPUTS].count == 0)
-        return prt_fail(POPRT_E_STATE, b->name.data, "the model has no output");
     PRT_TRY(prt_encode_model(root, &bytes));
     prt_arena_reset(root->scratch);
     poprt_status status = list_contents(root, root->scratch, &contents);

@@ -130,17 +130,24 @@ static poprt_status make_variables(trainer *t)
 
 /* ---- gradients */
 
-/* Names the gradients that are anchors. One value may be the gradient of several tensors. */
-static poprt_status name_anchors(trainer *t, prt_build *b, const prt_gradients *all)
+bool prt_training_gradient_of(prt_str name, prt_str *of)
 {
     static const char prefix[] = "Gradient___";
     const uint32_t skip = sizeof(prefix) - 1;
+    if (name.size <= skip || memcmp(name.data, prefix, skip) != 0)
+        return false;
+    *of = (prt_str){ name.data + skip, name.size - skip };
+    return true;
+}
+
+/* Names the gradients that are anchors. One value may be the gradient of several tensors. */
+static poprt_status name_anchors(trainer *t, prt_build *b, const prt_gradients *all)
+{
     for (uint32_t i = 0; i < t->t->n_anchors; i++) {
         const prt_str name = t->t->anchors[i];
-        if (name.size <= skip || memcmp(name.data, prefix, skip) != 0 ||
-            prt_map_find(&t->m->names, name) != NULL)
+        prt_str of;
+        if (!prt_training_gradient_of(name, &of) || prt_map_find(&t->m->names, name) != NULL)
             continue;
-        const prt_str of = { name.data + skip, name.size - skip };
         const prt_value *v = prt_map_find(&t->m->names, of);
         if (v == NULL || v->graph != t->m->main)
             return prt_fail(POPRT_E_NOT_FOUND, name.data,
@@ -149,7 +156,7 @@ static poprt_status name_anchors(trainer *t, prt_build *b, const prt_gradients *
         prt_value *gradient = v->id < all->count ? all->of[v->id] : NULL;
         if (gradient == NULL)
             return prt_fail(POPRT_E_NOT_FOUND, name.data,
-                "'%.*s' has no gradient: it does not lie between a trained weight and the loss",
+                "'%.*s' has no gradient: the loss does not depend on it by floating-point numbers",
                 PRT_STR_ARG(of));
         prt_value *copy = prt_build_unary(b, PRT_OP_identity, gradient);
         PRT_TRY(prt_build_status(b));
@@ -163,12 +170,14 @@ static poprt_status differentiate(trainer *t, prt_training_unchanged *unchanged)
 {
     prt_build b = prt_build_at_end(t->m->main);
     prt_gradients all = { .arena = t->arena, .tree = t->t->tree_of_gradients };
-    prt_value **dxs = PRT_NEW_N(t->arena, prt_value *, t->n);
+    prt_value **leaves;
+    uint32_t n_leaves, n = 0;
+    PRT_TRY(prt_training_leaves(t->m, t->t, t->arena, t->n, t->weights, &leaves, &n_leaves));
+    prt_value **dxs = PRT_NEW_N(t->arena, prt_value *, n_leaves);
     prt_value *dy = seed(t, &b);
-    uint32_t n = 0;
     if (dxs == NULL || dy == NULL)
         return b.status != POPRT_OK ? b.status : POPRT_E_NOMEM;
-    PRT_TRY(prt_autodiff(&b, t->loss, dy, t->n, t->weights, 0, NULL, dxs, &all));
+    PRT_TRY(prt_autodiff(&b, t->loss, dy, n_leaves, leaves, 0, NULL, dxs, &all));
     PRT_TRY(name_anchors(t, &b, &all));
     for (uint32_t i = 0; i < t->n; i++) {
         if (t->weights[i]->id >= all.count || all.of[t->weights[i]->id] == NULL) {
@@ -180,7 +189,7 @@ static poprt_status differentiate(trainer *t, prt_training_unchanged *unchanged)
         t->gradients[n++] = dxs[i];
     }
     t->n = n;
-    if (n == 0)
+    if (n == 0 && !t->t->without_weights)
         return prt_fail(POPRT_E_ARG, t->t->loss.data,
             "the loss depends on no weight that is trained");
     return POPRT_OK;

@@ -31,6 +31,7 @@ typedef struct prt_training {
     const prt_str *weights;
     uint32_t n_frozen; /* weights that are not trained */
     const prt_str *frozen;
+    bool without_weights; /* a loss that depends on no weight is accepted */
     prt_training_scaling scaling;
     uint32_t n_anchors; /* tensors that a step returns: gradients among them get their names */
     const prt_str *anchors;
@@ -76,5 +77,11 @@ poprt_status prt_training_widen_loss(prt_value **loss, prt_arena *arena);
 poprt_status prt_training_weights(prt_module *module, const prt_training *training,
     const prt_value *loss, prt_arena *arena, prt_training_unchanged *unchanged, prt_value ***out,
     uint32_t *count);
+/* Returns whether a name is that of a gradient, "Gradient___x"; `of` becomes x. */
+bool prt_training_gradient_of(prt_str name, prt_str *of);
+/* The weights, and after them the inputs and constants on which the tensors depend whose gradients
+ * are anchors, so that these have gradients too. */
+poprt_status prt_training_leaves(prt_module *module, const prt_training *training, prt_arena *arena,
+    uint32_t n_weights, prt_value *const *weights, prt_value ***out, uint32_t *count);
 
 #endif

@@ -59,16 +59,18 @@ static poprt_status see_op(reach *r, const prt_op *op)
     return POPRT_OK;
 }
 
-static poprt_status find_reachable(reach *r, const prt_value *loss)
+/* Marks `v` and the values that it is computed from. */
+static poprt_status find_reachable(reach *r, const prt_value *v)
 {
-    r->seen = PRT_NEW_N(r->arena, bool, r->graph->n_values);
+    if (r->seen == NULL)
+        r->seen = PRT_NEW_N(r->arena, bool, r->graph->n_values);
     if (r->seen == NULL)
         return POPRT_E_NOMEM;
-    PRT_TRY(see(r, loss));
+    PRT_TRY(see(r, v));
     while (r->stack.count != 0) {
-        const prt_value *v = r->stack.data[--r->stack.count];
-        if (v->def != NULL)
-            PRT_TRY(see_op(r, v->def));
+        const prt_value *next = r->stack.data[--r->stack.count];
+        if (next->def != NULL)
+            PRT_TRY(see_op(r, next->def));
     }
     return POPRT_OK;
 }
@@ -122,5 +124,42 @@ poprt_status prt_training_weights(prt_module *module, const prt_training *t, con
             !PRT_VEC_PUSH(unchanged->arena, &unchanged->weights, v->name))
             return POPRT_E_NOMEM;
     }
+    return POPRT_OK;
+}
+
+/* Whether the caller asked for the gradient of a leaf: of a value that no op computes. */
+static bool is_leaf(const prt_value *v)
+{
+    return v->def == NULL && prt_type_is_tensor(v->type) && prt_dtype_is_float(v->type->dtype);
+}
+
+poprt_status prt_training_leaves(prt_module *module, const prt_training *t, prt_arena *arena,
+    uint32_t n_weights, prt_value *const *weights, prt_value ***out, uint32_t *count)
+{
+    const prt_graph *g = module->main;
+    reach r = { .arena = arena, .graph = g };
+    prt_map listed = prt_map_in(arena);
+    PRT_VEC(prt_value *) leaves = { 0 };
+    for (uint32_t i = 0; i < n_weights; i++) {
+        PRT_TRY(prt_map_set(&listed, weights[i]->name, weights[i]));
+        if (!PRT_VEC_PUSH(arena, &leaves, weights[i]))
+            return POPRT_E_NOMEM;
+    }
+    for (uint32_t i = 0; i < t->n_anchors; i++) {
+        prt_str of;
+        const prt_value *v =
+            prt_training_gradient_of(t->anchors[i], &of) ? prt_map_find(&module->names, of) : NULL;
+        if (v != NULL && v->graph == g)
+            PRT_TRY(find_reachable(&r, v));
+    }
+    for (size_t i = 0; r.seen != NULL && i < g->inputs.count + g->constants.count; i++) {
+        prt_value *v =
+            i < g->inputs.count ? g->inputs.data[i] : g->constants.data[i - g->inputs.count];
+        if (r.seen[v->id] && is_leaf(v) && prt_map_find(&listed, v->name) == NULL &&
+            !PRT_VEC_PUSH(arena, &leaves, v))
+            return POPRT_E_NOMEM;
+    }
+    *out = leaves.data;
+    *count = (uint32_t)leaves.count;
     return POPRT_OK;
 }

@@ -241,6 +241,50 @@ START_TEST(gradients_and_weights_are_anchors)
 }
 END_TEST
 
+/* loss = mean((x w + b - y)^2), so that the gradients of x and y are products of the error; also
+ * if no weight is trained. */
+START_TEST(inputs_have_gradients)
+{
+    static const char *const both[] = { "w", "b" };
+    for (int frozen = 0; frozen < 2; frozen++) {
+        lesson *l = lesson_begin("sgd", 1);
+        poprt_executable *exec = NULL;
+        poprt_session *session = NULL;
+        poprt_tensor dx, dy, s;
+        const poprt_training t = { .struct_size = sizeof(t),
+            .loss = "loss",
+            .optimizer = l->optimizer,
+            .flow = l->flow,
+            .frozen = both,
+            .frozen_count = frozen ? 2 : 0 };
+        ck_assert_ok(poprt_flow_anchor(l->flow, "Gradient___x", POPRT_ANCHOR_FINAL, 0));
+        ck_assert_ok(poprt_flow_anchor(l->flow, "Gradient___y", POPRT_ANCHOR_FINAL, 0));
+        ck_assert_ok(poprt_flow_anchor(l->flow, "Gradient___s", POPRT_ANCHOR_FINAL, 0));
+        ck_assert_ok(poprt_compile_training(l->model, &t, l->config, &exec));
+        ck_assert_ok(poprt_session_create(exec, NULL, &session));
+        poprt_stepio *io = lesson_bind(l, session, 1);
+        ck_assert_ok(poprt_session_run(session, io));
+        ck_assert_ok(poprt_stepio_output(io, 2, &dx));
+        ck_assert_ok(poprt_stepio_output(io, 3, &dy));
+        ck_assert_ok(poprt_stepio_output(io, 4, &s));
+        const reference r = first();
+        for (int i = 0; i < ROWS; i++)
+            for (int k = 0; k < IN; k++) {
+                double sum = 0;
+                for (int j = 0; j < OUT; j++)
+                    sum += (double)((float *)s.data)[i * OUT + j] * r.w[k][j];
+                ck_assert_double_eq_tol((double)((float *)dx.data)[i * IN + k], sum, 1e-6);
+            }
+        for (int i = 0; i < ROWS * OUT; i++)
+            ck_assert(((float *)dy.data)[i] == -((float *)s.data)[i]);
+        poprt_stepio_release(io);
+        poprt_session_release(session);
+        poprt_executable_release(exec);
+        lesson_end(l);
+    }
+}
+END_TEST
+
 static void refused(lesson *l, const poprt_training *training, poprt_status status, const char *why)
 {
     poprt_executable *exec = NULL;
@@ -529,5 +573,6 @@ PRT_TEST_MAIN("api/training", loss_scaling_follows_the_gradients,
     loss_scaling_has_an_edge_and_a_share, master_weights_keep_small_updates,
     losses_and_weights_are_those_of_double, accumulation_and_replicas_add_gradients,
     optimizers_are_replaced_between_steps, popef_files_train_the_same_weights,
-    descriptions_name_variables, gradients_and_weights_are_anchors, wrong_trainings_are_refused,
-    frozen_weights_stay, loss_scaling_stays_finite_in_float16, states_are_read_with_their_shape)
+    descriptions_name_variables, gradients_and_weights_are_anchors, inputs_have_gradients,
+    wrong_trainings_are_refused, frozen_weights_stay, loss_scaling_stays_finite_in_float16,
+    states_are_read_with_their_shape)

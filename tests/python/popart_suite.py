@@ -3,10 +3,11 @@
 tests with our popart.
 
 PATH is a checkout of the public repository graphcore/popart. The test files are those that its
-build files run on the Cpu device; each item runs in a process of its own, where it lies, and
-nothing of it is changed. An item counts as passed only if our engine ran in it or built nodes
-(poprt.statistics() moved). Prints passed, failed and skipped by file; FILE gets a line for each
-item: outcome, item, and the last line of its failure. Needs pytest, torch, onnx and numpy.
+build files run on the Cpu device; each item runs in a process of its own, forked after its file was
+imported, where it lies, and nothing of it is changed. An item counts as passed only if our engine
+ran in it or built nodes (poprt.statistics() moved). Prints passed, failed and skipped by file; FILE
+gets a line for each item: outcome, item, and the first line of its failure. Needs pytest, torch,
+onnx and numpy.
 """
 import argparse
 import os
@@ -17,17 +18,66 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 PLUGIN = '''
-import pytest, poprt
+import os, pickle, select, signal, time
+import pytest
+from _pytest.runner import runtestprotocol
 
-def _moved(before):
-    after = poprt.statistics()
-    return any(after[k] != before[k] for k in ("nodes_built", "runs", "models_built", "compilations"))
+OUT = os.environ["POPRT_SUITE_OUT"]
+LIMIT = float(os.environ["POPRT_SUITE_TIME"])
+KEYS = ("nodes_built", "runs", "models_built", "compilations")
 
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_protocol(item, nextitem):
+def outcome(item):
+    import poprt
     before = poprt.statistics()
-    yield
-    print("ENGINE", "moved" if _moved(before) else "still", flush=True)
+    reports = runtestprotocol(item, nextitem=None, log=False)
+    after = poprt.statistics()
+    bad = [r for r in reports if r.failed]
+    if bad:
+        text = str(bad[0].longrepr)
+        lines = [line for line in text.split("\\n") if line.startswith("E  ")]
+        return "failed", (lines or text.strip().split("\\n")[-1:] or [""])[0].lstrip("E ").strip()
+    if any(r.skipped for r in reports):
+        return "skipped", ""
+    if all(before[k] == after[k] for k in KEYS):
+        return "failed", "our engine did not run"
+    return "passed", ""
+
+def in_child(item):
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        try:
+            result = outcome(item)
+        except BaseException as error:
+            result = "failed", repr(error)
+        os.write(write, pickle.dumps(result)[:60000])
+        os._exit(0)
+    os.close(write)
+    data, end = b"", time.time() + LIMIT
+    while True:
+        ready = select.select([read], [], [], max(0, end - time.time()))[0]
+        part = os.read(read, 65536) if ready else None
+        if not part:
+            break
+        data += part
+    if part is None:
+        os.kill(child, signal.SIGKILL)
+    status = os.waitpid(child, 0)[1]
+    os.close(read)
+    if part is None:
+        return "failed", f"no result within {LIMIT:.0f} s"
+    try:
+        return pickle.loads(data)
+    except Exception:
+        return "failed", f"the process ended with status {status}"
+
+def pytest_runtest_protocol(item, nextitem):
+    result, reason = in_child(item)
+    with open(OUT, "a") as file:
+        file.write(result + "\\t" + item.nodeid.partition("::")[2] + "\\t" +
+                   reason.replace("\\t", " ") + "\\n")
+    return True
 '''
 
 
@@ -44,62 +94,31 @@ def files(root):
             variants = []
             if "VARIANTS" in words:
                 for word in words[words.index("VARIANTS") + 1:]:
-                    if word.isupper() and word not in ("HW",):
+                    if word.isupper():
                         break
                     variants.append(word)
-            if variants and "Cpu" not in variants:
-                continue
             path = os.path.join(folder, words[0] + ".py")
-            if os.path.exists(path):
+            if ("VARIANTS" not in words or "Cpu" in variants) and os.path.exists(path):
                 result.append(path)
     return sorted(set(result))
 
 
-def environment(plugin):
-    import poprt
-    env = dict(os.environ)
-    ours = os.path.dirname(os.path.dirname(os.path.abspath(poprt.__file__)))
-    env["PYTHONPATH"] = ours + os.pathsep + plugin
-    env["PYTHONDONTWRITEBYTECODE"] = "1"
-    env["OMP_NUM_THREADS"] = "1"
-    return env
-
-
-def pytest_command(*args):
-    return [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "poprt_suite_plugin",
-            "-q", "--rootdir", "/", *args]
-
-
-def collect(path, env):
-    run = subprocess.run(pytest_command("--collect-only", path), env=env, text=True,
-                         cwd=os.path.dirname(path), capture_output=True)
-    items = [line for line in run.stdout.split("\n") if "::" in line and not line.startswith(" ")]
-    return [path + item[item.index("::"):] for item in items], run
-
-
-def run_item(item, env, seconds):
-    folder = os.path.dirname(item.split("::")[0])
+def run_file(path, env, seconds):
+    """Returns a list of (outcome, item, reason)."""
     with tempfile.TemporaryDirectory() as scratch:
-        try:
-            run = subprocess.run(
-                pytest_command("-s", "--tb=short", "--basetemp", scratch, item), env=env, text=True,
-                cwd=folder, capture_output=True, timeout=seconds, errors="replace")
-        except subprocess.TimeoutExpired:
-            return "failed", "timeout"
-    summary = [line for line in run.stdout.split("\n") if re.match(r"^\d+ \w+.* in ", line)]
-    text = summary[-1] if summary else ""
-    errors = [line for line in run.stdout.split("\n") if line.startswith("E  ")]
-    reason = (errors[0][1:].strip() if errors else
-              f"exit status {run.returncode}: " + (run.stderr.strip().split("\n") or [""])[-1])
-    if "failed" in text or "error" in text or not text:
-        return "failed", reason
-    if "skipped" in text:
-        return "skipped", ""
-    if "xfailed" in text:
-        return "skipped", "expected failure"
-    if "ENGINE moved" not in run.stdout:
-        return "failed", "our engine did not run"
-    return "passed", ""
+        out = os.path.join(scratch, "items")
+        open(out, "w").close()
+        env = dict(env, POPRT_SUITE_OUT=out, POPRT_SUITE_TIME=str(seconds))
+        run = subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "poprt_suite_plugin",
+             "-q", "--rootdir", "/", "--basetemp", os.path.join(scratch, "t"), path],
+            env=env, text=True, cwd=os.path.dirname(path), capture_output=True, errors="replace")
+        with open(out) as file:
+            rows = [line.rstrip("\n").split("\t") for line in file]
+    if not rows:
+        errors = [line for line in run.stdout.split("\n") if line.startswith("E  ")]
+        rows = [("failed", "", "cannot be imported: " + (errors or ["?"])[-1][1:].strip())]
+    return rows
 
 
 def main():
@@ -108,35 +127,34 @@ def main():
     parser.add_argument("-k", default="")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--out")
-    parser.add_argument("--time", type=int, default=300)
+    parser.add_argument("--time", type=int, default=120)
     args = parser.parse_args()
-    out = open(args.out, "w") if args.out else None
+    import poprt
     totals = dict(passed=0, failed=0, skipped=0)
+    lines = []
     with tempfile.TemporaryDirectory() as plugin:
         with open(os.path.join(plugin, "poprt_suite_plugin.py"), "w") as file:
             file.write(PLUGIN)
-        env = environment(plugin)
-        for path in files(os.path.abspath(args.path)):
-            if args.k not in path:
-                continue
-            items, collected = collect(path, env)
-            counts = dict(passed=0, failed=0, skipped=0)
-            if not items:
-                items = [path]
-            with ThreadPoolExecutor(args.jobs) as pool:
-                results = list(pool.map(lambda item: run_item(item, env, args.time), items))
-            for item, (outcome, reason) in zip(items, results):
-                counts[outcome] += 1
-                totals[outcome] += 1
-                if out:
-                    name = os.path.relpath(item, args.path)
-                    out.write(f"{outcome}\t{name}\t{reason}\n")
-                    out.flush()
-            name = os.path.relpath(path, os.path.join(args.path, "tests", "integration"))
-            print(f"{counts['passed']:5} passed {counts['failed']:5} failed "
-                  f"{counts['skipped']:5} skipped  {name}", flush=True)
+        ours = os.path.dirname(os.path.dirname(os.path.abspath(poprt.__file__)))
+        env = dict(os.environ, PYTHONPATH=ours + os.pathsep + plugin, PYTHONDONTWRITEBYTECODE="1",
+                   OMP_NUM_THREADS="1")
+        paths = [path for path in files(os.path.abspath(args.path)) if args.k in path]
+        with ThreadPoolExecutor(args.jobs) as pool:
+            for path, rows in zip(paths, pool.map(lambda p: run_file(p, env, args.time), paths)):
+                counts = dict(passed=0, failed=0, skipped=0)
+                name = os.path.relpath(path, os.path.join(args.path, "tests", "integration"))
+                for outcome, item, reason in rows:
+                    counts[outcome] += 1
+                    totals[outcome] += 1
+                    lines.append(f"{outcome}\t{name}::{item}\t{reason}\n")
+                print(f"{counts['passed']:5} passed {counts['failed']:5} failed "
+                      f"{counts['skipped']:5} skipped  {name}", flush=True)
+    if args.out:
+        with open(args.out, "w") as file:
+            file.writelines(lines)
     total = sum(totals.values())
-    print(f"{total} items, {100 * totals['passed'] / max(total, 1):.1f} % passed")
+    print(f"{total} items, {totals['skipped']} skipped, "
+          f"{100 * totals['passed'] / max(total, 1):.1f} % passed")
     print(f"{totals['passed']} passed, {totals['failed']} failed")
     return 0
 

@@ -10,7 +10,7 @@ KINDS = {1: "f", 2: "i", 3: "s", 4: "t", 5: "g", 6: "fs", 7: "is", 8: "ss"}
 
 
 def attribute(a):
-    text = f"{a.name}:{KINDS.get(int(a.type), '?')}"
+    text = f"{a.name}:{KINDS[int(a.type)]}"
     if a.required:
         return text + "!"
     value = a.default_value
@@ -30,7 +30,7 @@ def table(domain, newest):
             continue
         counts = [min(n, 99) for n in (s.min_input, s.max_input, s.min_output, s.max_output)]
         attributes = [attribute(a) for a in s.attributes.values()
-                      if a.name not in ("auto_pad", "consumed_inputs")]
+                      if a.name not in ("auto_pad", "consumed_inputs") and int(a.type) in KINDS]
         rows.append((s.name, s.since_version, " ".join(
             [s.name, str(s.since_version)] + [str(n) for n in counts] + sorted(attributes))))
     return [text for _, _, text in sorted(rows)]

@@ -49,7 +49,7 @@ Concat 11 1 99 1 1 axis:i!
 ConcatFromSequence 11 1 1 1 1 axis:i! new_axis:i=0
 Constant 1 0 0 1 1 value:t!
 Constant 9 0 0 1 1 value:t!
-Constant 11 0 0 1 1 sparse_value:? value:t
+Constant 11 0 0 1 1 value:t
 ConstantOfShape 9 1 1 1 1 value:t
 Conv 1 2 3 1 1 dilations:is group:i=1 kernel_shape:is pads:is strides:is
 Conv 11 2 3 1 1 dilations:is group:i=1 kernel_shape:is pads:is strides:is

@@ -81,7 +81,8 @@ class Patterns:
 
     def keys(self):
         """Keys and texts of the library."""
-        result = [("patterns_level", self._level.name.lower())]
+        result = [("patterns_level", "no_patterns" if self._level == PatternsLevel.NoPatterns
+                   else self._level.name.lower())]
         on = [name for name, enabled in self._set.items() if enabled]
         off = [name for name, enabled in self._set.items() if not enabled]
         if on:
