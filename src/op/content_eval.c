@@ -19,19 +19,6 @@ typedef struct plan {
     bool numbers; /* every input is a whole tensor of numbers */
 } plan;
 
-/* Returns false for a kernel with a reduction: it adds or multiplies elements instead of moving
- * them. */
-static bool only_moves(const prt_infer *c)
-{
-    const uint32_t k = prt_op_attr(c->def, PRT_STR("reduction"));
-    if ((c->def->traits & PRT_MOVES) == 0)
-        return false;
-    if (k == UINT32_MAX || c->def->attrs[k].kind != PRT_ATTR_str)
-        return true;
-    const void *how = (const char *)c->attrs + c->def->attrs[k].offset;
-    return prt_str_is(*(const prt_str *)how, "none");
-}
-
 /* Few elements; for an empty tensor, the product of the other dims is small too. */
 static bool is_small(const prt_shape *s)
 {
@@ -118,7 +105,7 @@ static bool fill_plan(const prt_infer *c, plan *p)
     for (uint32_t i = 0; i < c->n_in; i++)
         p->numbers =
             p->numbers && (!prt_infer_has(c, i) || c->value[i] != NULL || is_empty(&c->in[i]));
-    if (!p->numbers && !only_moves(c))
+    if (!p->numbers && !prt_op_only_moves(c->def, c->attrs))
         return false;
     for (uint32_t i = 0; i < c->n_in; i++) {
         if (!prt_infer_has(c, i))

@@ -269,6 +269,10 @@ poprt_status prt_op_infer(prt_infer *c);
  * changes input `in`. */
 bool prt_op_changes_input(const prt_op_def *def, const void *attrs, uint32_t in);
 
+/* Returns whether a node moves elements of its inputs and computes none: its operator has PRT_MOVES
+ * and no reduction. */
+bool prt_op_only_moves(const prt_op_def *def, const void *attrs);
+
 /* Runs the eval hook. Fails with POPRT_E_UNSUPPORTED if the operator has none. */
 poprt_status prt_op_eval(prt_eval *c);
 

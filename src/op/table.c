@@ -183,6 +183,17 @@ uint32_t prt_op_attr(const prt_op_def *def, prt_str name)
     return UINT32_MAX;
 }
 
+bool prt_op_only_moves(const prt_op_def *def, const void *values)
+{
+    const uint32_t k = prt_op_attr(def, PRT_STR("reduction"));
+    if ((def->traits & PRT_MOVES) == 0)
+        return false;
+    if (k == UINT32_MAX || def->attrs[k].kind != PRT_ATTR_str)
+        return true;
+    const void *how = (const char *)values + def->attrs[k].offset;
+    return prt_str_is(*(const prt_str *)how, "none");
+}
+
 bool prt_op_changes_input(const prt_op_def *def, const void *values, uint32_t in)
 {
     if ((def->traits & PRT_CALLS) == 0)

@@ -2,33 +2,21 @@
 /*
  * random.c — RandomNormal, RandomUniform and their Like variants, Bernoulli, Multinomial.
  *
- * The generator is counter-based and has no state: word i of a seed is SplitMix64's output function
- * of seed + (i + 1) * GOLDEN. An element's value therefore depends only on the seed and its index.
- * With a seed attribute, the bits of the attribute are the seed, and every run gives the same
- * result; otherwise the host returns a new seed for each call. Uniform numbers have 53 random bits;
- * a normal number is computed from two uniform numbers by the Box-Muller transform.
+ * The generator is that of random_word.h. With a seed attribute, the bits of the attribute are the
+ * seed, and every run gives the same result; otherwise the host returns a new seed for each call.
+ * Uniform numbers have 53 random bits; a normal number is computed from two uniform numbers by the
+ * Box-Muller transform.
  */
 #include <math.h>
 
 #include "op/check.h"
 #include "op/op.h"
-
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static uint64_t word(uint64_t seed, uint64_t i)
-{
-    return mix(seed + (i + 1) * UINT64_C(0x9e3779b97f4a7c15));
-}
+#include "op/share/random_word.h"
 
 /* Returns a uniform number in [0, 1). */
 static double uniform(uint64_t seed, uint64_t i)
 {
-    return (double)(word(seed, i) >> 11) * 0x1p-53;
+    return prt_random_uniform(prt_random_word(seed, i));
 }
 
 static double normal(uint64_t seed, uint64_t i)
@@ -40,10 +28,10 @@ static double normal(uint64_t seed, uint64_t i)
 static uint64_t seed_of(prt_eval *c, bool given, float attr)
 {
     if (!given)
-        return mix(c->host->seed(c));
+        return prt_random_mix(c->host->seed(c));
     uint32_t bits;
     memcpy(&bits, &attr, sizeof(bits));
-    return mix(bits);
+    return prt_random_mix(bits);
 }
 
 /* ---- RandomNormal, RandomUniform: shape attribute; Like variants: shape of the input ---- */
