@@ -12,6 +12,7 @@
 #include "compiler/compile.h"
 #include "compiler/forms.h"
 #include "compiler/policy.h"
+#include "compiler/rounding.h"
 #include "compiler/tune.h"
 #include "poprt/data.h"
 #include "cpu/cpu.h"
@@ -263,8 +264,9 @@ static poprt_status compile_from(poprt_env *env, const prt_module *module,
             !prt_popart_has(&patterns, PRT_POPART_InPlace) };
     const bool better = prt_config_number(config, PRT_OPTION_optimize) != 0;
     const prt_forms forms = forms_of(config);
-    const bool change =
-        count_dims(config) != 0 || prt_forms_are_any(&forms) || prt_dot_checks_are_any(config);
+    const bool rounds = prt_config_number(config, PRT_OPTION_enable_stochastic_rounding) != 0;
+    const bool change = rounds || count_dims(config) != 0 || prt_forms_are_any(&forms) ||
+        prt_dot_checks_are_any(config);
     const bool free_weights =
         edit == NULL && prt_config_number(config, PRT_OPTION_constant_weights) == 0;
     if (!better && !change && edit == NULL && !free_weights)
@@ -290,6 +292,8 @@ static poprt_status compile_from(poprt_env *env, const prt_module *module,
         if (status == POPRT_OK)
             status = prt_dot_checks_draw(config, PRT_DOT_CHECK_Bwd0, copy);
     }
+    if (status == POPRT_OK && rounds)
+        status = prt_round_stochastically(copy);
     if (status == POPRT_OK)
         status = better ? optimize_and_compile(env, copy, config, &patterns, &options, &program)
                         : prt_compile(copy, &options, &program);
