@@ -82,8 +82,8 @@ static poprt_status check_update_step(const prt_program *p, const prt_block *b,
 {
     const prt_eval_params *params = &p->params[step->params];
     const uint32_t *args = &p->args[step->args];
-    if ((params->def->traits & (PRT_UPDATES | PRT_PURE)) == 0 || params->n_regions != 0 ||
-        step->kernel != PRT_KERNEL_eval)
+    if ((params->def->traits & (PRT_UPDATES | PRT_PURE | PRT_RANDOM)) == 0 ||
+        params->n_regions != 0 || step->kernel != PRT_KERNEL_eval)
         return bad(params->origin, "a step of the update has side effects");
     for (uint32_t i = 0; i < step->n_in + step->n_out; i++)
         if (args[i] != PRT_NO_BUFFER && b->buffers[args[i]].space == PRT_SPACE_DYNAMIC)

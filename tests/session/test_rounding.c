@@ -220,14 +220,15 @@ typedef struct schooling {
     uint64_t seed;
 } schooling;
 
-/* Trains from ones and returns the weights. */
+/* Trains from ones, by a stored program, and returns the weights. */
 static void train(const schooling *s, uint16_t w[WEIGHTS])
 {
     const int64_t dims[] = { s->batches, WEIGHTS };
     poprt_config *config = options_of(NULL, s->options);
     poprt_model *model = product_model();
     poprt_optimizer *optimizer = NULL;
-    poprt_executable *exec = NULL;
+    poprt_executable *exec = NULL, *loaded = NULL;
+    buffer bytes = { 0 };
     poprt_session *session = NULL;
     poprt_stepio *io = NULL;
     const size_t n = (size_t)s->batches * WEIGHTS;
@@ -243,7 +244,9 @@ static void train(const schooling *s, uint16_t w[WEIGHTS])
         ck_assert_ok(poprt_optimizer_set_text(optimizer, s->key, s->word));
     const poprt_training t = { .struct_size = sizeof(t), .loss = "loss", .optimizer = optimizer };
     ck_assert_ok(poprt_compile_training(model, &t, config, &exec));
-    ck_assert_ok(poprt_session_create(exec, config, &session));
+    ck_assert_ok(poprt_executable_save(exec, buffer_write, &bytes));
+    ck_assert_ok(poprt_executable_load_bytes(NULL, bytes.data, bytes.size, NULL, &loaded));
+    ck_assert_ok(poprt_session_create(loaded, config, &session));
     ck_assert_ok(poprt_session_set_random_seed(session, s->seed));
     ck_assert_ok(poprt_stepio_create(session, &io));
     const poprt_tensor in = tensor_of(POPRT_DTYPE_FLOAT16, x, n * 2, dims, 2);
@@ -254,7 +257,9 @@ static void train(const schooling *s, uint16_t w[WEIGHTS])
     ck_assert_ok(poprt_session_read_weight(session, "w", &out));
     poprt_stepio_release(io);
     poprt_session_release(session);
+    poprt_executable_release(loaded);
     poprt_executable_release(exec);
+    free(bytes.data);
     poprt_optimizer_release(optimizer);
     poprt_model_release(model);
     poprt_config_release(config);
