@@ -59,6 +59,19 @@ static poprt_status read_scaling(trainer *t, const poprt_config *config)
     return POPRT_OK;
 }
 
+static void read_grouping(trainer *t, const poprt_config *config)
+{
+    static const char *const words[] = { "none", "all", "auto_loose", "auto_tight" };
+    const char *word = prt_config_text(config, PRT_OPTION_merge_var_update);
+    int grouping = PRT_UPDATE_GROUPING_none;
+    for (int i = 0; i < (int)PRT_COUNT_OF(words); i++)
+        if (strcmp(word, words[i]) == 0)
+            grouping = i;
+    t->training.grouping = (prt_update_grouping)grouping;
+    t->training.grouping_bytes =
+        (uint64_t)prt_config_number(config, PRT_OPTION_merge_var_update_mem_threshold);
+}
+
 static poprt_status read_training(trainer *t, const poprt_training *from,
     const poprt_config *config)
 {
@@ -82,6 +95,7 @@ static poprt_status read_training(trainer *t, const poprt_training *from,
     PRT_TRY(copy_names(t->arena, from->weight_count, from->weights, "weights", &to->weights));
     PRT_TRY(copy_names(t->arena, from->frozen_count, from->frozen, "frozen", &to->frozen));
     t->flow.accumulates = to->context.accumulates;
+    read_grouping(t, config);
     t->flow.optimizer = prt_optimizer_identity(to->optimizer, t->arena);
     return t->flow.optimizer.data != NULL ? read_scaling(t, config) : POPRT_E_NOMEM;
 }

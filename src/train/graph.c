@@ -384,6 +384,7 @@ static poprt_status add_update(trainer *t)
             t->plans[i].clip_group < groups ? factors[t->plans[i].clip_group] : NULL, &result);
         PRT_TRY(prt_build_status(&b));
     }
+    PRT_TRY(prt_training_group_updates(update, t->t->grouping, t->t->grouping_bytes, t->arena));
     return prt_graph_set_outputs(update, 0, NULL, NULL);
 }
 

@@ -8,6 +8,7 @@
 
 #include "ir/ir.h"
 #include "train/optimizer.h"
+#include "train/update_groups.h"
 
 /* Automatic loss scaling. */
 typedef struct prt_training_scaling {
@@ -33,6 +34,8 @@ typedef struct prt_training {
     const prt_str *frozen;
     bool without_weights; /* a loss that depends on no weight is accepted */
     prt_training_scaling scaling;
+    prt_update_grouping grouping; /* of the updates */
+    uint64_t grouping_bytes;
     uint32_t n_anchors; /* tensors that a step returns: gradients among them get their names */
     const prt_str *anchors;
 } prt_training;

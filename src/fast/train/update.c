@@ -9,9 +9,12 @@
 /* Tensors of an update: W, G and up to three states; results of an update or norm blocks. */
 typedef struct update_work {
     const prt_kern *kern;
-    const prt_sgd_scalars *sgd; /* exactly one of the three is not NULL */
-    const prt_adam_scalars *adam;
-    const prt_adaptive_scalars *adaptive;
+    uint32_t op; /* PRT_OP_sgd_update, PRT_OP_adam_update or PRT_OP_adaptive_update */
+    union {
+        prt_sgd_scalars sgd;
+        prt_adam_scalars adam;
+        prt_adaptive_scalars adaptive;
+    } scalars;
     const prt_tensor *g, *w, *state[PRT_UPDATE_STATES];
     const prt_tensor *w_to, *state_to[PRT_UPDATE_STATES];
     size_t n;
@@ -20,12 +23,12 @@ typedef struct update_work {
 
 static void run_kernel(const update_work *j, const prt_update_rows *r)
 {
-    if (j->sgd != NULL)
-        j->kern->train.sgd(j->sgd, r);
-    else if (j->adam != NULL)
-        j->kern->train.adam(j->adam, r);
+    if (j->op == PRT_OP_sgd_update)
+        j->kern->train.sgd(&j->scalars.sgd, r);
+    else if (j->op == PRT_OP_adam_update)
+        j->kern->train.adam(&j->scalars.adam, r);
     else
-        j->kern->train.adaptive(j->adaptive, r);
+        j->kern->train.adaptive(&j->scalars.adaptive, r);
 }
 
 static void run_update(const void *user, size_t item, float *scratch)
@@ -101,43 +104,108 @@ static void set_tensors(update_work *j, const prt_eval *c, uint32_t states, uint
     }
 }
 
-poprt_status prt_fast_sgd_update(prt_eval *c, const prt_kern *k, bool *done)
+enum {
+    ADAM_STATES = 1u << PRT_ADAM_M | 1u << PRT_ADAM_V,
+    ADAM_TENSORS = 1u << PRT_ADAM_W | ADAM_STATES | 1u << PRT_ADAM_G,
+    SGD_VARIABLES = 1u << PRT_SGD_W | 1u << PRT_SGD_V,
+    SGD_TENSORS = SGD_VARIABLES | 1u << PRT_SGD_G,
+    ADAPTIVE_VARIABLES =
+        1u << PRT_ADAPTIVE_W | 1u << PRT_ADAPTIVE_A1 | 1u << PRT_ADAPTIVE_A2 | 1u << PRT_ADAPTIVE_A3
+};
+
+/* Fills the work of an update. Returns false if the reference kernel has to run. */
+static bool set_update(const prt_eval *c, const prt_kern *k, uint32_t op, update_work *out)
 {
-    if (!prt_train_supports(c, 1u << PRT_SGD_W | 1u << PRT_SGD_V | 1u << PRT_SGD_G,
-            1u << PRT_SGD_W | 1u << PRT_SGD_V))
-        return prt_fast_use_reference(done);
-    const prt_sgd_scalars s = prt_sgd_scalars_of(c);
-    update_work j = { .kern = k, .sgd = &s };
-    set_tensors(&j, c, 1, PRT_SGD_G, false);
-    return prt_parallel_for(c, prt_norm_blocks(j.n), 0, run_update, &j);
+    *out = (update_work){ .kern = k, .op = op };
+    if (op == PRT_OP_sgd_update) {
+        if (!prt_train_supports(c, SGD_TENSORS, SGD_VARIABLES))
+            return false;
+        out->scalars.sgd = prt_sgd_scalars_of(c);
+        set_tensors(out, c, 1, PRT_SGD_G, false);
+    } else if (op == PRT_OP_adam_update) {
+        if (!prt_train_supports(c, ADAM_TENSORS, 1u << PRT_ADAM_W | ADAM_STATES))
+            return false;
+        out->scalars.adam = prt_adam_scalars_of(c);
+        set_tensors(out, c, 2, PRT_ADAM_G, false);
+    } else {
+        if (!prt_train_supports(c, ADAPTIVE_VARIABLES | 1u << PRT_ADAPTIVE_G, ADAPTIVE_VARIABLES))
+            return false;
+        out->scalars.adaptive = prt_adaptive_scalars_of(c);
+        set_tensors(out, c, 3, PRT_ADAPTIVE_G, false);
+    }
+    return true;
 }
+
+poprt_status prt_fast_update(prt_eval *c, const prt_kern *k, bool *done)
+{
+    update_work j;
+    if (!set_update(c, k, c->def->id, &j))
+        return prt_fast_use_reference(done);
+    PRT_TRY(prt_parallel_for(c, prt_norm_blocks(j.n), 0, run_update, &j));
+    if (j.op == PRT_OP_adam_update)
+        prt_adam_finish(c);
+    return POPRT_OK;
+}
+
+/* ---- several updates: an item is a block of one of them */
+
+typedef struct group_work {
+    const update_work *updates;
+    const size_t *ends; /* the number of blocks of each update and of those before it */
+    size_t n;
+} group_work;
+
+static void run_group(const void *user, size_t item, float *scratch)
+{
+    const group_work *j = user;
+    size_t low = 0, high = j->n - 1;
+    while (low < high) { /* finds the first update that ends behind the item */
+        const size_t middle = low + (high - low) / 2;
+        if (j->ends[middle] > item)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    run_update(&j->updates[low], item - (low != 0 ? j->ends[low - 1] : 0), scratch);
+}
+
+poprt_status prt_fast_update_group(prt_eval *c, const prt_kern *k, bool *done)
+{
+    prt_update_group g;
+    prt_update_member member;
+    if (!prt_update_group_read(c->def, c->attrs, c->n_in, c->n_out, &g))
+        return prt_fast_use_reference(done);
+    update_work *updates = prt_eval_scratch_raw(c, g.members, sizeof(*updates));
+    size_t *ends = prt_eval_scratch_raw(c, g.members, sizeof(*ends)), end = 0;
+    if (updates == NULL || ends == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t m = 0; m < g.members; m++) {
+        prt_update_member_of(c, &g, m, &member);
+        if (!set_update(&member.eval, k, g.op, &updates[m]))
+            return prt_fast_use_reference(done);
+        ends[m] = end += prt_norm_blocks(updates[m].n);
+    }
+    const group_work j = { .updates = updates, .ends = ends, .n = g.members };
+    PRT_TRY(prt_parallel_for(c, end, 0, run_group, &j));
+    for (uint32_t m = 0; m < g.members && g.op == PRT_OP_adam_update; m++) {
+        prt_update_member_of(c, &g, m, &member);
+        prt_adam_finish(&member.eval);
+    }
+    return POPRT_OK;
+}
+
+/* ---- norms */
 
 poprt_status prt_fast_sgd_norm(prt_eval *c, const prt_kern *k, bool *done)
 {
-    if (!prt_train_supports(c, 1u << PRT_SGD_W | 1u << PRT_SGD_V | 1u << PRT_SGD_G, 0) ||
-        !prt_fast_has_output(c))
+    if (!prt_train_supports(c, SGD_TENSORS, 0) || !prt_fast_has_output(c))
         return prt_fast_use_reference(done);
-    const prt_sgd_scalars s = prt_sgd_scalars_of(c);
-    update_work j = { .kern = k, .sgd = &s, .norm = c->out[0]->data };
+    update_work j = { .kern = k,
+        .op = PRT_OP_sgd_update,
+        .scalars.sgd = prt_sgd_scalars_of(c),
+        .norm = c->out[0]->data };
     set_tensors(&j, c, 1, PRT_SGD_G, true);
     return prt_parallel_for(c, prt_norm_blocks(j.n), 0, run_norm, &j);
-}
-
-enum {
-    ADAM_STATES = 1u << PRT_ADAM_M | 1u << PRT_ADAM_V,
-    ADAM_TENSORS = 1u << PRT_ADAM_W | ADAM_STATES | 1u << PRT_ADAM_G
-};
-
-poprt_status prt_fast_adam_update(prt_eval *c, const prt_kern *k, bool *done)
-{
-    if (!prt_train_supports(c, ADAM_TENSORS, 1u << PRT_ADAM_W | ADAM_STATES))
-        return prt_fast_use_reference(done);
-    const prt_adam_scalars s = prt_adam_scalars_of(c);
-    update_work j = { .kern = k, .adam = &s };
-    set_tensors(&j, c, 2, PRT_ADAM_G, false);
-    PRT_TRY(prt_parallel_for(c, prt_norm_blocks(j.n), 0, run_update, &j));
-    prt_adam_finish(c);
-    return POPRT_OK;
 }
 
 poprt_status prt_fast_lamb_norm(prt_eval *c, const prt_kern *k, bool *done)
@@ -145,23 +213,11 @@ poprt_status prt_fast_lamb_norm(prt_eval *c, const prt_kern *k, bool *done)
     if (!prt_train_supports(c, ADAM_TENSORS, 0) || !prt_fast_has_output(c) ||
         !prt_eval_wants(c, 1) || c->out[1]->data == NULL)
         return prt_fast_use_reference(done);
-    const prt_adam_scalars s = prt_adam_scalars_of(c);
     update_work j = { .kern = k,
-        .adam = &s,
+        .op = PRT_OP_adam_update,
+        .scalars.adam = prt_adam_scalars_of(c),
         .norm = c->out[1]->data,
         .weight_norm = c->out[0]->data };
     set_tensors(&j, c, 2, PRT_ADAM_G, true);
     return prt_parallel_for(c, prt_norm_blocks(j.n), 0, run_norm, &j);
-}
-
-poprt_status prt_fast_adaptive_update(prt_eval *c, const prt_kern *k, bool *done)
-{
-    const uint32_t states = 1u << PRT_ADAPTIVE_A1 | 1u << PRT_ADAPTIVE_A2 | 1u << PRT_ADAPTIVE_A3;
-    const uint32_t out = 1u << PRT_ADAPTIVE_W | states;
-    if (!prt_train_supports(c, out | 1u << PRT_ADAPTIVE_G, out))
-        return prt_fast_use_reference(done);
-    const prt_adaptive_scalars s = prt_adaptive_scalars_of(c);
-    update_work j = { .kern = k, .adaptive = &s };
-    set_tensors(&j, c, 3, PRT_ADAPTIVE_G, false);
-    return prt_parallel_for(c, prt_norm_blocks(j.n), 0, run_update, &j);
 }

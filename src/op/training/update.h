@@ -89,6 +89,57 @@ typedef struct prt_accumulate_factors {
 } prt_accumulate_factors;
 prt_accumulate_factors prt_accumulate_factors_of(const prt_eval *c);
 
+/* ---- group.c */
+
+enum { PRT_UPDATE_INPUTS = 32 /* the inputs of an update are fewer */ };
+
+/* How the arguments of a node of several updates belong to its members. */
+typedef struct prt_update_group {
+    uint32_t op;              /* PRT_OP_sgd_update, PRT_OP_adam_update, PRT_OP_adaptive_update */
+    uint32_t members;         /* updates */
+    uint32_t inputs, outputs; /* of each member */
+    uint32_t slots[PRT_UPDATE_INPUTS]; /* input of the update that argument i of a member is */
+} prt_update_group;
+
+/* Returns the update of which the operator is a group; PRT_OP_NONE for other operators. */
+uint32_t prt_update_of_group(uint32_t op);
+
+/* Returns the group of which the update is a member; PRT_OP_NONE for other operators. */
+uint32_t prt_group_of_update(uint32_t op);
+
+/* Returns the value of attribute `inputs` of the group `op`. */
+int64_t prt_update_group_mask(const void *attrs, uint32_t op);
+
+/* Fills `out` for a group of members of the update `op`. Returns false if no update has the inputs
+ * of the mask. */
+bool prt_update_group_layout(uint32_t op, int64_t mask, uint32_t members, prt_update_group *out);
+
+/* The same for a node. Returns false unless its arguments are those of whole members. */
+bool prt_update_group_read(const prt_op_def *def, const void *attrs, uint32_t n_in, uint32_t n_out,
+    prt_update_group *out);
+
+/* Returns the argument of the group that is argument `i` of a member: its outputs come first. */
+static inline uint32_t prt_update_group_argument(const prt_update_group *g, uint32_t member,
+    uint32_t i)
+{
+    return i < g->outputs
+        ? member * g->outputs + i
+        : g->members * g->outputs + member * (g->inputs - g->outputs) + (i - g->outputs);
+}
+
+/* The context of a member, with the tensors that it refers to. */
+typedef struct prt_update_member {
+    prt_eval eval;
+    const prt_tensor *in[PRT_UPDATE_INPUTS];
+    prt_tensor *out[PRT_UPDATE_INPUTS];
+} prt_update_member;
+
+/* Makes the context of a member of the node `c`, which passed `infer`. */
+void prt_update_member_of(const prt_eval *c, const prt_update_group *g, uint32_t member,
+    prt_update_member *out);
+
+/* ---- update.c */
+
 /* Returns the number of blocks of a norm of n elements. */
 static inline size_t prt_norm_blocks(size_t n)
 {
