@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/flow.h"
+#include "base/list.h"
 #include "poprt/train.h"
 #include "train/graph.h"
 
@@ -44,6 +45,37 @@ static poprt_status check_real(const poprt_config *config, prt_option_id id, dou
         prt_config_text(config, id));
 }
 
+static poprt_status read_tensors(trainer *t, const char *list)
+{
+    prt_training_scaling *s = &t->training.scaling;
+    prt_str item;
+    prt_str *names = PRT_NEW_N(t->arena, prt_str, strlen(list) / 2 + 1);
+    s->tensors = names;
+    while (names != NULL && prt_list_next(&list, &item)) {
+        const char *text = prt_arena_text(t->arena, item.data, item.size);
+        if (text == NULL)
+            return POPRT_E_NOMEM;
+        names[s->n_tensors++] = (prt_str){ text, item.size };
+    }
+    return names != NULL ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+/* Reads whose gradients count: in the order of prt_gradient_tracking. */
+static poprt_status read_tracking(trainer *t, const poprt_config *config)
+{
+    prt_training_scaling *s = &t->training.scaling;
+    const char *word = prt_config_text(config, PRT_OPTION_automatic_loss_scaling_tracking);
+    s->tracking = strcmp(word, "all") == 0 ? PRT_TRACKING_all
+        : strcmp(word, "products") == 0    ? PRT_TRACKING_products
+                                           : PRT_TRACKING_tensors;
+    PRT_TRY(read_tensors(t, prt_config_text(config, PRT_OPTION_automatic_loss_scaling_tensors)));
+    if ((s->tracking == PRT_TRACKING_tensors) == (s->n_tensors != 0))
+        return POPRT_OK;
+    return prt_fail(POPRT_E_ARG, "automatic_loss_scaling_tensors",
+        s->n_tensors == 0 ? "is empty; automatic_loss_scaling_tracking 'tensors' needs names"
+                          : "has names, which need automatic_loss_scaling_tracking 'tensors'");
+}
+
 static poprt_status read_scaling(trainer *t, const poprt_config *config)
 {
     const double edge =
@@ -53,6 +85,7 @@ static poprt_status read_scaling(trainer *t, const poprt_config *config)
     PRT_TRY(check_real(config, PRT_OPTION_automatic_loss_scaling_threshold, threshold));
     t->training.scaling.on = prt_config_number(config, PRT_OPTION_automatic_loss_scaling) != 0;
     t->training.scaling.edge = (float)edge;
+    PRT_TRY(read_tracking(t, config));
     t->flow.scaling.threshold = (float)threshold;
     t->flow.scaling.period =
         prt_config_number(config, PRT_OPTION_automatic_loss_scaling_update_period);

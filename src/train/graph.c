@@ -11,7 +11,6 @@
 
 #include <stdio.h>
 
-#include "train/autodiff.h"
 #include "train/optimizer_graph.h"
 #include "train/state.h"
 
@@ -23,8 +22,8 @@ typedef struct trainer {
     prt_value **weights, **gradients;
     prt_optimizer_weight *updates; /* by weight; values of the update's graph */
     prt_optimizer_plan *plans;
-    prt_value *count;              /* micro-batches so far, of running means; NULL: not needed */
-    const prt_ir_variable *factor; /* of automatic loss scaling; NULL without it */
+    prt_value *count; /* micro-batches so far, of running means; NULL: not needed */
+    prt_gradients all;
     uint32_t n;
 } trainer;
 
@@ -169,7 +168,6 @@ static poprt_status name_anchors(trainer *t, prt_build *b, const prt_gradients *
 static poprt_status differentiate(trainer *t, prt_training_unchanged *unchanged)
 {
     prt_build b = prt_build_at_end(t->m->main);
-    prt_gradients all = { .arena = t->arena, .tree = t->t->tree_of_gradients };
     prt_value **leaves;
     uint32_t n_leaves, n = 0;
     PRT_TRY(prt_training_leaves(t->m, t->t, t->arena, t->n, t->weights, &leaves, &n_leaves));
@@ -177,10 +175,11 @@ static poprt_status differentiate(trainer *t, prt_training_unchanged *unchanged)
     prt_value *dy = seed(t, &b);
     if (dxs == NULL || dy == NULL)
         return b.status != POPRT_OK ? b.status : POPRT_E_NOMEM;
-    PRT_TRY(prt_autodiff(&b, t->loss, dy, n_leaves, leaves, 0, NULL, dxs, &all));
-    PRT_TRY(name_anchors(t, &b, &all));
+    t->all = (prt_gradients){ .arena = t->arena, .tree = t->t->tree_of_gradients };
+    PRT_TRY(prt_autodiff(&b, t->loss, dy, n_leaves, leaves, 0, NULL, dxs, &t->all));
+    PRT_TRY(name_anchors(t, &b, &t->all));
     for (uint32_t i = 0; i < t->n; i++) {
-        if (t->weights[i]->id >= all.count || all.of[t->weights[i]->id] == NULL) {
+        if (t->weights[i]->id >= t->all.count || t->all.of[t->weights[i]->id] == NULL) {
             if (!PRT_VEC_PUSH(unchanged->arena, &unchanged->weights, t->weights[i]->name))
                 return POPRT_E_NOMEM;
             continue;
@@ -390,27 +389,17 @@ static poprt_status add_update(trainer *t)
 
 /* ---- automatic loss scaling */
 
-/* Counts the elements of the float16 gradients of weights that are close to overflow. */
+/* Adds the variables of automatic loss scaling and its counts. */
 static poprt_status add_scaling(trainer *t, prt_training_result *out)
 {
     prt_module *m = t->m;
     const int64_t two = 2;
-    prt_value **in = PRT_NEW_N(t->arena, prt_value *, (size_t)t->n + 1);
-    uint32_t n = 1;
     out->counts = out->factor = UINT32_MAX;
     if (!t->t->scaling.on)
         return POPRT_OK;
     if (prt_optimizer_loss_scaling(t->t->optimizer).is_constant)
         return prt_fail(POPRT_E_ARG, "lossScaling",
             "automatic loss scaling needs a loss scaling that is not constant");
-    if (in == NULL)
-        return POPRT_E_NOMEM;
-    for (uint32_t i = 0; i < t->n; i++)
-        if (t->gradients[i]->type->dtype == PRT_DTYPE_f16)
-            in[n++] = t->gradients[i];
-    if (n == 1)
-        return prt_fail(POPRT_E_TYPE, t->t->loss.data,
-            "automatic loss scaling needs float16 gradients, and no weight has one");
     const prt_type *pair = prt_type_tensor(m->types, PRT_DTYPE_i64, 1, &two);
     const prt_type *one = scalar_type(t, PRT_DTYPE_f32);
     prt_ir_variable *counts = pair == NULL
@@ -423,14 +412,10 @@ static poprt_status add_scaling(trainer *t, prt_training_result *out)
         return POPRT_E_NOMEM;
     factor->fill = 1.0f;
     PRT_TRY(prt_training_first_value(m, factor));
-    prt_build b = prt_build_at_end(m->main);
-    prt_overflow_count_attrs a = PRT_ATTRS_OF(overflow_count);
-    PRT_ATTR_SET(a, overflow_count, edge, t->t->scaling.edge * 65504.0f);
-    in[0] = prt_graph_variable(m->main, counts);
-    (void)prt_build_op(&b, PRT_OP_overflow_count, &a, n, in);
+    PRT_TRY(prt_training_count_overflows(m->main, &t->t->scaling, &t->all, counts, t->arena));
     out->counts = counts->index;
     out->factor = factor->index;
-    return prt_build_status(&b);
+    return POPRT_OK;
 }
 
 /* ---- all */

@@ -7,14 +7,9 @@
 #define PRT_TRAIN_GRAPH_H
 
 #include "ir/ir.h"
+#include "train/loss_scaling.h"
 #include "train/optimizer.h"
 #include "train/update_groups.h"
-
-/* Automatic loss scaling. */
-typedef struct prt_training_scaling {
-    bool on;
-    float edge; /* share of the largest float16 from which a gradient counts as too large */
-} prt_training_scaling;
 
 typedef struct prt_training {
     prt_str loss;
