@@ -122,6 +122,7 @@ static poprt_status read_training(trainer *t, const poprt_training *from,
         .float_loss = prt_config_number(config, PRT_OPTION_ensure_fp32_loss_scale_tensor) != 0,
         .tree_of_gradients = prt_config_number(config, PRT_OPTION_decompose_grad_sum) != 0,
         .master_weights = prt_config_number(config, PRT_OPTION_master_weights) != 0,
+        .pieces = prt_config_number(config, PRT_OPTION_batch_serialization_factor),
         .all_weights = from->weights == NULL,
         .n_weights = (uint32_t)from->weight_count,
         .n_frozen = (uint32_t)from->frozen_count };

@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 
+#include "train/batch_pieces.h"
 #include "train/optimizer_graph.h"
 #include "train/state.h"
 
@@ -24,6 +25,7 @@ typedef struct trainer {
     prt_optimizer_plan *plans;
     prt_value *count; /* micro-batches so far, of running means; NULL: not needed */
     prt_gradients all;
+    prt_batch_pieces pieces; /* factor 0: the micro-batch is computed as a whole */
     uint32_t n;
 } trainer;
 
@@ -77,6 +79,9 @@ static prt_value *seed(trainer *t, prt_build *b)
         scaling->loss_scale = 1;
         v = prt_graph_variable(m->main, scaling);
     }
+    if (v != NULL && t->pieces.factor != 0 && t->pieces.loss.kind == PRT_BATCH_mean)
+        v = prt_build_binary(b, PRT_OP_mul, v,
+            prt_build_scalar(b, dtype, 1.0 / (double)t->pieces.factor));
     if (v != NULL && t->loss->type->rank != 0)
         v = prt_build_binary(b, PRT_OP_reshape, v,
             prt_build_i64s(b, (uint32_t)t->loss->type->rank, t->loss->type->dims));
@@ -412,7 +417,8 @@ static poprt_status add_scaling(trainer *t, prt_training_result *out)
         return POPRT_E_NOMEM;
     factor->fill = 1.0f;
     PRT_TRY(prt_training_first_value(m, factor));
-    PRT_TRY(prt_training_count_overflows(m->main, &t->t->scaling, &t->all, counts, t->arena));
+    PRT_TRY(
+        prt_training_count_overflows(m->main, t->loss, &t->t->scaling, &t->all, counts, t->arena));
     out->counts = counts->index;
     out->factor = factor->index;
     return POPRT_OK;
@@ -444,6 +450,22 @@ static poprt_status make_plans(trainer *t)
     return POPRT_OK;
 }
 
+/* Divides the micro-batch if that is asked for. */
+static poprt_status divide_batch(trainer *t)
+{
+    const prt_optimizer_context *c = &t->t->context;
+    if (t->t->pieces <= 1)
+        return POPRT_OK;
+    if (c->accumulates && c->accumulation > 1 && c->mean && c->running)
+        return prt_fail(POPRT_E_UNSUPPORTED, "batch_serialization_factor",
+            "cannot be used with running means of gradients; set "
+            "mean_accumulation_and_replication_reduction_strategy to 'post'");
+    t->pieces = (prt_batch_pieces){ .factor = t->t->pieces,
+        .n_anchors = t->t->n_anchors,
+        .anchors = t->t->anchors };
+    return prt_batch_split(t->m, t->loss, &t->pieces, t->arena);
+}
+
 static poprt_status build(trainer *t, prt_training_result *out)
 {
     out->unchanged = (prt_training_unchanged){ .arena = t->m->arena };
@@ -452,6 +474,7 @@ static poprt_status build(trainer *t, prt_training_result *out)
     PRT_TRY(find_loss(t));
     if (t->t->float_loss)
         PRT_TRY(prt_training_widen_loss(&t->loss, t->arena));
+    PRT_TRY(divide_batch(t));
     PRT_TRY(prt_training_check_names(t->m));
     PRT_TRY(
         prt_training_weights(t->m, t->t, t->loss, t->arena, &out->unchanged, &t->weights, &t->n));
@@ -469,7 +492,9 @@ static poprt_status build(trainer *t, prt_training_result *out)
     PRT_TRY(advance_counter(t));
     write_last(t->m->main);
     out->n_weights = t->n;
-    return prt_training_check_states(t->m);
+    PRT_TRY(prt_training_check_states(t->m));
+    return t->pieces.factor != 0 ? prt_batch_join(t->m, &t->pieces, out->counts, t->arena)
+                                 : POPRT_OK;
 }
 
 poprt_status prt_training_build(prt_module *module, const prt_training *training,

@@ -31,6 +31,7 @@ typedef struct prt_training {
     prt_training_scaling scaling;
     prt_update_grouping grouping; /* of the updates */
     uint64_t grouping_bytes;
+    int64_t pieces;     /* of a micro-batch, computed one after another; 0 or 1: the whole */
     uint32_t n_anchors; /* tensors that a step returns: gradients among them get their names */
     const prt_str *anchors;
 } prt_training;

@@ -9,7 +9,8 @@ typedef struct tracker {
     prt_graph *graph;
     const prt_training_scaling *scaling;
     const prt_gradients *all;
-    bool *tracked; /* by the ids of the gradients */
+    const prt_value *seed; /* the gradient of the loss: the loss scaling itself */
+    bool *tracked;         /* by the ids of the gradients */
     uint32_t n_values;
     uint32_t n;
 } tracker;
@@ -39,7 +40,7 @@ static void track_computed(tracker *t, const prt_value *v)
 {
     const prt_value *gradient = gradient_of(t, v);
     const prt_op *op = gradient != NULL ? gradient->def : NULL;
-    if (op != NULL && op->def != NULL && (op->def->traits & PRT_VIEW) == 0 &&
+    if (op != NULL && op->def != NULL && gradient != t->seed && (op->def->traits & PRT_VIEW) == 0 &&
         !prt_op_only_moves(op->def, op->attrs))
         track(t, v);
 }
@@ -128,8 +129,9 @@ static poprt_status count_tracked(const tracker *t, const prt_ir_variable *varia
     return prt_build_status(&b);
 }
 
-poprt_status prt_training_count_overflows(prt_graph *graph, const prt_training_scaling *scaling,
-    const prt_gradients *all, const prt_ir_variable *counts, prt_arena *arena)
+poprt_status prt_training_count_overflows(prt_graph *graph, const prt_value *loss,
+    const prt_training_scaling *scaling, const prt_gradients *all, const prt_ir_variable *counts,
+    prt_arena *arena)
 {
     tracker t = { .graph = graph,
         .scaling = scaling,
@@ -138,6 +140,7 @@ poprt_status prt_training_count_overflows(prt_graph *graph, const prt_training_s
         .n_values = graph->n_values };
     if (t.tracked == NULL)
         return POPRT_E_NOMEM;
+    t.seed = gradient_of(&t, loss);
     if (scaling->tracking == PRT_TRACKING_all)
         track_all(&t);
     else if (scaling->tracking == PRT_TRACKING_products)

@@ -8,7 +8,8 @@
 
 /* Whose gradients count; of PopART's GradientTensorTrackingMethod. */
 typedef enum prt_gradient_tracking {
-    PRT_TRACKING_all,      /* of all values, except where an operator only moved the elements */
+    /* of all values but the loss, except where an operator only moved the elements */
+    PRT_TRACKING_all,
     PRT_TRACKING_products, /* of the operands of Conv, ConvTranspose, MatMul and Gemm */
     PRT_TRACKING_tensors   /* of the named tensors */
 } prt_gradient_tracking;
@@ -25,7 +26,8 @@ typedef struct prt_training_scaling {
 /* Counts the elements of the tracked gradients behind the ops that make them, and adds the counts
  * to the variable `counts`. Fails with POPRT_E_NOT_FOUND if a named tensor does not exist or has
  * no gradient, and with POPRT_E_TYPE if no tracked gradient is float16. */
-poprt_status prt_training_count_overflows(prt_graph *graph, const prt_training_scaling *scaling,
-    const prt_gradients *all, const prt_ir_variable *counts, prt_arena *arena);
+poprt_status prt_training_count_overflows(prt_graph *graph, const prt_value *loss,
+    const prt_training_scaling *scaling, const prt_gradients *all, const prt_ir_variable *counts,
+    prt_arena *arena);
 
 #endif
