@@ -172,7 +172,54 @@ START_TEST(files_change_in_their_marks_only)
 }
 END_TEST
 
+/* The sum of 2,050 ones is a number of float16, but in float16 it stays 2,048: 2,049 is rounded to
+ * that. */
+START_TEST(sums_of_products_are_wider_than_half)
+{
+    enum { ONES = 2050 };
+    static const char *const options[] = { "partialsTypeMatMuls = half",
+        "partialsTypeMatMuls = half\ncpu = portable", "partials_type = half\nexact_half = true",
+        "Precision.setPartialsType(half)\ncpu = reference",
+        "partialsTypeMatMuls = half\noptimize = false" };
+    static const int64_t dims[] = { ONES, 1, 1, 1 };
+    static uint16_t ones[ONES];
+    for (int i = 0; i < ONES; i++)
+        ones[i] = 0x3c00;
+    for (int convolves = 0; convolves < 2; convolves++) {
+        poprt_builder *b = new_builder(17);
+        const poprt_tensor column = tensor_of(POPRT_DTYPE_FLOAT16, ones, sizeof(ones), dims, 2);
+        const poprt_tensor filter = { .data = ones,
+            .size = sizeof(ones),
+            .dims = (const int64_t[]){ 1, ONES, 1, 1 },
+            .rank = 4,
+            .dtype = POPRT_DTYPE_FLOAT16 };
+        const poprt_id in[] = { convolves ? INPUT(b, POPRT_DTYPE_FLOAT16, 1, ONES, 1, 1)
+                                          : INPUT(b, POPRT_DTYPE_FLOAT16, 1, ONES),
+            poprt_builder_constant(b, "w", convolves ? &filter : &column, 0) };
+        poprt_builder_op_info op = { .struct_size = sizeof(op),
+            .op_type = convolves ? "Conv" : "MatMul",
+            .inputs = in,
+            .n_inputs = 2,
+            .n_outputs = 1 };
+        ck_assert_ok(poprt_builder_output(b, poprt_builder_op(b, &op, NULL)));
+        poprt_model *model = finish(b);
+        const poprt_tensor row = { .data = ones,
+            .size = sizeof(ones),
+            .dims = filter.dims,
+            .rank = convolves ? 4 : 2,
+            .dtype = POPRT_DTYPE_FLOAT16 };
+        for (size_t k = 0; k < sizeof(options) / sizeof(options[0]); k++) {
+            uint16_t y = 0;
+            ck_assert_ok(run_once(model, options[k], &row, &y, sizeof(y)));
+            ck_assert_msg(y == 0x6801, "%s: %x", options[k], y);
+        }
+        poprt_model_release(model);
+    }
+}
+END_TEST
+
 PRT_TEST_MAIN("session/conversions", images_of_eight_bits_have_means_and_deviations,
     outputs_of_eight_bits_are_listed, types_of_operators_keep_float32,
     inputs_of_one_type_become_one, compress_becomes_an_operator_of_fixed_length,
-    shapes_are_inferred_ahead, files_change_in_their_marks_only)
+    shapes_are_inferred_ahead, files_change_in_their_marks_only,
+    sums_of_products_are_wider_than_half)
