@@ -82,6 +82,14 @@ POPRT_API poprt_status poprt_builder_undo(poprt_builder *builder);
 POPRT_API poprt_status poprt_builder_set_opset(poprt_builder *builder, const char *domain,
     int64_t version);
 
+/*
+ * Lets (`on` 1) operators that follow have element types that only newer versions of them have in
+ * ONNX, such as Equal of opset 10 with float32. The results are those of the newer versions. The
+ * model's file is for the first opset that has all its types. Off by default: such an operator is
+ * refused.
+ */
+POPRT_API poprt_status poprt_builder_accept_newer_types(poprt_builder *builder, int32_t on);
+
 /* Sets the name of the graph. */
 POPRT_API poprt_status poprt_builder_set_graph_name(poprt_builder *builder, const char *name);
 

@@ -151,6 +151,15 @@ poprt_status poprt_builder_set_opset(poprt_builder *builder, const char *domain,
     return prt_builder_leave(builder, set_opset(builder, prt_str_of(domain), version));
 }
 
+poprt_status poprt_builder_accept_newer_types(poprt_builder *builder, int32_t on)
+{
+    PRT_REQUIRE(builder);
+    PRT_TRY(prt_builder_enter(builder));
+    builder->root->newer_types = on != 0;
+    prt_onnx_append_newer_types(builder->root->module, on != 0);
+    return POPRT_OK;
+}
+
 poprt_status poprt_builder_set_graph_name(poprt_builder *builder, const char *name)
 {
     PRT_REQUIRE(builder);

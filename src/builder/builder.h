@@ -94,6 +94,7 @@ typedef struct prt_root {
     prt_str doc;        /* doc string of new nodes, see poprt_builder_set_location */
     char location[256]; /* the same place, for errors */
     prt_opset *opsets;
+    bool newer_types;     /* see poprt_builder_accept_newer_types */
     int64_t ir_version;   /* of the model that was read; 0: chosen by the opset */
     const prt_raw *extra; /* other fields of the ModelProto that was read */
 } prt_root;

@@ -50,6 +50,7 @@ static poprt_status check_again(prt_root *root)
     for (size_t i = 0; i < root->tensors.count; i++)
         root->tensors.data[i].value = NULL;
     root->module = made;
+    prt_onnx_append_newer_types(made, root->newer_types);
     prt_onnx_append_release(before);
     return build_again(root);
 }

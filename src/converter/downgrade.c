@@ -26,6 +26,9 @@ enum { MOST_MADE = 1000 };
 /* Added to the opset at which an op of another domain or without a table entry was read, until the
  * op is visited. */
 #define UNSEEN ((uint32_t)1 << 31)
+/* Added until the op is visited if nothing reads it in the model, so that it is not erased. */
+#define SPARE ((uint32_t)1 << 30)
+#define MARKS (UNSEEN | SPARE)
 
 /* An op that cannot be downgraded. */
 typedef struct failure {
@@ -50,7 +53,7 @@ static bool is_done(const prt_op *op, int64_t target)
 static void mark_done(prt_op *op, int64_t target)
 {
     op->source_opset =
-        prt_domain_is_onnx(op->domain) ? (uint32_t)target : op->source_opset & ~UNSEEN;
+        prt_domain_is_onnx(op->domain) ? (uint32_t)target : op->source_opset & ~MARKS;
 }
 
 /* ---- rows ---- */
@@ -114,7 +117,7 @@ static void hide_defaults(prt_op *op, int64_t target)
 static poprt_status check_foreign(const prt_downgrade *d)
 {
     const prt_op *op = d->op;
-    const int64_t here = prt_history_version(op->name, op->source_opset & ~UNSEEN);
+    const int64_t here = prt_history_version(op->name, op->source_opset & ~MARKS);
     if (here != 0 && here == prt_history_version(op->name, d->target))
         return POPRT_OK;
     return prt_down_refuse(d,
@@ -209,7 +212,7 @@ static bool is_unread(const prt_op *op)
 
 static poprt_status visit(walk *w, prt_op *op)
 {
-    if (is_unread(op)) {
+    if (is_unread(op) && (op->source_opset & SPARE) == 0) {
         prt_op_erase(op);
         return POPRT_OK;
     }
@@ -225,7 +228,7 @@ static poprt_status visit(walk *w, prt_op *op)
     prt_downgrade d = { .op = op, .target = w->target };
     const prt_str name = op->name;
     const int64_t newest =
-        op->def != NULL ? (int64_t)op->def->since : (int64_t)(op->source_opset & ~UNSEEN);
+        op->def != NULL ? (int64_t)op->def->since : (int64_t)(op->source_opset & ~MARKS);
     const poprt_status status = explain_failure(op, name, newest, w->target, downgrade_op(&d));
     if (status == POPRT_E_NOMEM || status == POPRT_E_INTERNAL)
         return status;
@@ -259,6 +262,8 @@ static uint64_t reset_marks(prt_graph *g)
         count++;
         op->source_opset =
             op->def != NULL && prt_domain_is_onnx(op->domain) ? 0 : op->source_opset | UNSEEN;
+        if (is_unread(op))
+            op->source_opset |= SPARE;
         for (uint32_t i = 0; i < op->n_regions; i++)
             count += reset_marks(op->regions[i]);
     }

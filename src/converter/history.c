@@ -349,7 +349,7 @@ static bool fits_scale(const prt_op *op, int64_t opset, char *why, size_t size)
     return false;
 }
 
-bool prt_history_fits(const prt_op *op, int64_t opset, char *why, size_t size)
+static bool fits(const prt_op *op, int64_t opset, bool any_types, char *why, size_t size)
 {
     if (row_at(op->name, opset) != NULL)
         return true; /* inference has checked it */
@@ -365,7 +365,17 @@ bool prt_history_fits(const prt_op *op, int64_t opset, char *why, size_t size)
         return false;
     }
     return fits_counts(op, s, why, size) && fits_attrs(op, s, why, size) &&
-        fits_types(op, s, why, size) && fits_scale(op, opset, why, size);
+        (any_types || fits_types(op, s, why, size)) && fits_scale(op, opset, why, size);
+}
+
+bool prt_history_fits(const prt_op *op, int64_t opset, char *why, size_t size)
+{
+    return fits(op, opset, false, why, size);
+}
+
+bool prt_history_fits_form(const prt_op *op, int64_t opset, char *why, size_t size)
+{
+    return fits(op, opset, true, why, size);
 }
 
 int64_t prt_history_lowest_opset(const prt_op *op, int64_t from)

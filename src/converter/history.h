@@ -45,6 +45,8 @@ int64_t prt_history_version(prt_str name, int64_t opset);
  * `why` (of `size` bytes) gets a sentence with the reason. Attribute values are not checked.
  */
 bool prt_history_fits(const prt_op *op, int64_t opset, char *why, size_t size);
+/* The same, but for element types. */
+bool prt_history_fits_form(const prt_op *op, int64_t opset, char *why, size_t size);
 
 /* Returns whether the schema in force at `opset` accepts this element type or kind of value
  * there. */

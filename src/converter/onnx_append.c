@@ -16,6 +16,7 @@ struct prt_onnx_append {
     prt_arena *arena; /* scopes; lives as long as the struct */
     prt_arena *node;  /* of one call */
     prt_append_graph *main;
+    bool newer_types; /* see prt_onnx_append_newer_types */
 };
 
 static prt_append_graph *add_graph(prt_onnx_append *a, prt_graph *graph, prt_append_graph *outer)
@@ -64,6 +65,11 @@ void prt_onnx_append_release(prt_onnx_append *a)
     prt_module_release(a->reader.m);
     prt_arena_release(a->node);
     prt_arena_release(a->arena);
+}
+
+void prt_onnx_append_newer_types(prt_onnx_append *a, bool on)
+{
+    a->newer_types = on;
 }
 
 prt_module *prt_onnx_append_module(prt_onnx_append *a)
@@ -172,7 +178,7 @@ static poprt_status refuse_unknown(const prt_op *op)
 
 /* Operators of an older version are compared with its schema. Inference checks operators of the
  * newest version. */
-static poprt_status check_version(const prt_op *op, int64_t version)
+static poprt_status check_version(const prt_op *op, int64_t version, bool newer_types)
 {
     char why[256];
     const char *domain = prt_history_domain(op->domain);
@@ -182,7 +188,8 @@ static poprt_status check_version(const prt_op *op, int64_t version)
     if (domain == NULL || prt_history_is_other_domain(op->name, domain) ||
         prt_history_first(op->name) == 0)
         return is_known(op, version) ? POPRT_OK : refuse_unknown(op);
-    if (prt_history_fits(op, version, why, sizeof(why)) || version > prt_history_newest_of(domain))
+    if ((newer_types ? prt_history_fits_form : prt_history_fits)(op, version, why, sizeof(why)) ||
+        version > prt_history_newest_of(domain))
         return POPRT_OK;
     return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op), "%s of opset %" PRId64 ": %s",
         op->name.data, version, why);
@@ -219,7 +226,7 @@ static poprt_status append(prt_onnx_append *a, prt_append_graph *graph, const pr
     PRT_TRY(prt_onnx_build_node(r, graph->graph, &graph->scope, node));
     if (r->built.count != 0) {
         const prt_upgrade *u = &r->built.data[r->built.count - 1];
-        PRT_TRY(check_version(u->op, u->version));
+        PRT_TRY(check_version(u->op, u->version, a->newer_types));
     }
     PRT_TRY(follow(graph, node, &follower));
     PRT_TRY(prt_upgrade_all(r->built.data, r->built.count));

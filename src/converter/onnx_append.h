@@ -25,6 +25,9 @@ poprt_status prt_onnx_append_create(const prt_allocator *allocator, size_t limit
     const prt_op_set *ops, prt_onnx_append **out);
 void prt_onnx_append_release(prt_onnx_append *a);
 
+/* Lets nodes have element types that only a newer version of their operator has. */
+void prt_onnx_append_newer_types(prt_onnx_append *a, bool on);
+
 /* Return the module and its main graph, which belong to `a`. */
 prt_module *prt_onnx_append_module(prt_onnx_append *a);
 prt_append_graph *prt_onnx_append_main(prt_onnx_append *a);

@@ -13,6 +13,7 @@
 
 #include "train/batch_pieces.h"
 #include "train/optimizer_graph.h"
+#include "train/path.h"
 #include "train/state.h"
 
 typedef struct trainer {
@@ -144,20 +145,39 @@ bool prt_training_gradient_of(prt_str name, prt_str *of)
     return true;
 }
 
-/* Names the gradients that are anchors. One value may be the gradient of several tensors. */
-static poprt_status name_anchors(trainer *t, prt_build *b, const prt_gradients *all)
+/* Builds the gradient of a value that an operator without gradient, such as Sign, separates from
+ * the weights and inputs, or from the loss; then it is zeros. */
+static poprt_status cut_off(const trainer *t, prt_build *b, prt_value *v, prt_value *dy,
+    prt_value **gradient)
 {
+    prt_gradients all = { .arena = t->arena, .tree = t->t->tree_of_gradients };
+    prt_value *dx = NULL;
+    PRT_TRY(prt_autodiff(b, t->loss, dy, 1, &v, 0, NULL, &dx, &all));
+    *gradient = v->id < all.count && all.of[v->id] != NULL ? all.of[v->id] : dx;
+    return POPRT_OK;
+}
+
+/* Names the gradients that are anchors. One value may be the gradient of several tensors. `reached`
+ * has the `values` values of the model. */
+static poprt_status name_anchors(trainer *t, prt_build *b, prt_value *dy, const bool *reached,
+    uint32_t values)
+{
+    const prt_gradients *all = &t->all;
     for (uint32_t i = 0; i < t->t->n_anchors; i++) {
         const prt_str name = t->t->anchors[i];
         prt_str of;
         if (!prt_training_gradient_of(name, &of) || prt_map_find(&t->m->names, name) != NULL)
             continue;
-        const prt_value *v = prt_map_find(&t->m->names, of);
+        prt_value *v = prt_map_find(&t->m->names, of);
         if (v == NULL || v->graph != t->m->main)
             return prt_fail(POPRT_E_NOT_FOUND, name.data,
                 "the main graph has no tensor '%.*s' whose gradient this could be",
                 PRT_STR_ARG(of));
         prt_value *gradient = v->id < all->count ? all->of[v->id] : NULL;
+        if (gradient == NULL && v->id < values && reached[v->id] && prt_path_carries(v))
+            PRT_TRY(cut_off(t, b, v, dy, &gradient));
+        if (prt_map_find(&t->m->names, name) != NULL)
+            continue; /* differentiation has named it */
         if (gradient == NULL)
             return prt_fail(POPRT_E_NOT_FOUND, name.data,
                 "'%.*s' has no gradient: the loss does not depend on it by floating-point numbers",
@@ -175,6 +195,9 @@ static poprt_status differentiate(trainer *t, prt_training_unchanged *unchanged)
     prt_build b = prt_build_at_end(t->m->main);
     prt_value **leaves;
     uint32_t n_leaves, n = 0;
+    const uint32_t values = t->m->main->n_values; /* before gradients are added */
+    const bool *reached;
+    PRT_TRY(prt_training_reached(t->loss, t->arena, &reached));
     PRT_TRY(prt_training_leaves(t->m, t->t, t->arena, t->n, t->weights, &leaves, &n_leaves));
     prt_value **dxs = PRT_NEW_N(t->arena, prt_value *, n_leaves);
     prt_value *dy = seed(t, &b);
@@ -182,7 +205,7 @@ static poprt_status differentiate(trainer *t, prt_training_unchanged *unchanged)
         return b.status != POPRT_OK ? b.status : POPRT_E_NOMEM;
     t->all = (prt_gradients){ .arena = t->arena, .tree = t->t->tree_of_gradients };
     PRT_TRY(prt_autodiff(&b, t->loss, dy, n_leaves, leaves, 0, NULL, dxs, &t->all));
-    PRT_TRY(name_anchors(t, &b, &t->all));
+    PRT_TRY(name_anchors(t, &b, dy, reached, values));
     for (uint32_t i = 0; i < t->n; i++) {
         if (t->weights[i]->id >= t->all.count || t->all.of[t->weights[i]->id] == NULL) {
             if (!PRT_VEC_PUSH(unchanged->arena, &unchanged->weights, t->weights[i]->name))

@@ -78,9 +78,12 @@ poprt_status prt_training_weights(prt_module *module, const prt_training *traini
     uint32_t *count);
 /* Returns whether a name is that of a gradient, "Gradient___x"; `of` becomes x. */
 bool prt_training_gradient_of(prt_str name, prt_str *of);
-/* The weights, and after them the inputs and constants on which the tensors depend whose gradients
- * are anchors, so that these have gradients too. */
+/* The weights, after them the constants whose gradients are anchors, and the inputs on which the
+ * tensors depend whose gradients are anchors. */
 poprt_status prt_training_leaves(prt_module *module, const prt_training *training, prt_arena *arena,
     uint32_t n_weights, prt_value *const *weights, prt_value ***out, uint32_t *count);
+
+/* Marks the values of the main graph from which the loss is computed, by id. */
+poprt_status prt_training_reached(const prt_value *loss, prt_arena *arena, const bool **out);
 
 #endif

@@ -146,20 +146,31 @@ poprt_status prt_training_leaves(prt_module *module, const prt_training *t, prt_
             return POPRT_E_NOMEM;
     }
     for (uint32_t i = 0; i < t->n_anchors; i++) {
-        prt_str of;
-        const prt_value *v =
-            prt_training_gradient_of(t->anchors[i], &of) ? prt_map_find(&module->names, of) : NULL;
-        if (v != NULL && v->graph == g)
-            PRT_TRY(find_reachable(&r, v));
+        prt_str of = { 0 };
+        const bool is_gradient = prt_training_gradient_of(t->anchors[i], &of);
+        prt_value *v = is_gradient ? prt_map_find(&module->names, of) : NULL;
+        if (v == NULL || v->graph != g)
+            continue;
+        PRT_TRY(find_reachable(&r, v));
+        if (prt_value_is_constant(v) && is_leaf(v) && prt_map_find(&listed, v->name) == NULL) {
+            PRT_TRY(prt_map_set(&listed, v->name, v));
+            if (!PRT_VEC_PUSH(arena, &leaves, v))
+                return POPRT_E_NOMEM;
+        }
     }
-    for (size_t i = 0; r.seen != NULL && i < g->inputs.count + g->constants.count; i++) {
-        prt_value *v =
-            i < g->inputs.count ? g->inputs.data[i] : g->constants.data[i - g->inputs.count];
-        if (r.seen[v->id] && is_leaf(v) && prt_map_find(&listed, v->name) == NULL &&
-            !PRT_VEC_PUSH(arena, &leaves, v))
+    for (size_t i = 0; r.seen != NULL && i < g->inputs.count; i++)
+        if (r.seen[g->inputs.data[i]->id] && is_leaf(g->inputs.data[i]) &&
+            !PRT_VEC_PUSH(arena, &leaves, g->inputs.data[i]))
             return POPRT_E_NOMEM;
-    }
     *out = leaves.data;
     *count = (uint32_t)leaves.count;
+    return POPRT_OK;
+}
+
+poprt_status prt_training_reached(const prt_value *loss, prt_arena *arena, const bool **out)
+{
+    reach r = { .arena = arena, .graph = loss->graph };
+    PRT_TRY(find_reachable(&r, loss));
+    *out = r.seen;
     return POPRT_OK;
 }

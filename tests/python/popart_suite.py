@@ -98,7 +98,8 @@ def files(root):
                         break
                     variants.append(word)
             path = os.path.join(folder, words[0] + ".py")
-            if ("VARIANTS" not in words or "Cpu" in variants) and os.path.exists(path):
+            if ("VARIANTS" not in words or "Cpu" in variants) and "DISABLED" not in words and \
+                    os.path.exists(path):
                 result.append(path)
     return sorted(set(result))
 

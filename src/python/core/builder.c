@@ -73,6 +73,18 @@ static PyObject *set_opset(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+static PyObject *accept_newer_types(PyObject *self, PyObject *args)
+{
+    int on;
+    poprt_builder *builder = core_self(self);
+    if (builder == NULL || !PyArg_ParseTuple(args, "p", &on))
+        return NULL;
+    const poprt_status status = poprt_builder_accept_newer_types(builder, on);
+    if (status != POPRT_OK)
+        return core_builder_fail(self, status);
+    Py_RETURN_NONE;
+}
+
 static PyObject *set_graph_name(PyObject *self, PyObject *args)
 {
     const char *name;
@@ -330,6 +342,7 @@ static PyMethodDef methods[] = {
     { "from_model", from_model, METH_VARARGS | METH_CLASS, "(model) -> Builder" },
     { "subgraph", subgraph, METH_VARARGS, "(name or None) -> Builder" },
     { "set_opset", set_opset, METH_VARARGS, "(domain, version)" },
+    { "accept_newer_types", accept_newer_types, METH_VARARGS, "(on)" },
     { "set_graph_name", set_graph_name, METH_VARARGS, "(name)" },
     { "input", input, METH_VARARGS, "(name or None, dtype, dims or None) -> id" },
     { "weight", weight, METH_VARARGS, "(name or None, array) -> id" },

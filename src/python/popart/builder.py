@@ -23,7 +23,13 @@ _INPUTS, _OUTPUTS, _VALUES, _TRAINABLE = 0, 1, 2, 3
 
 _VIRTUAL_GRAPH, _STAGE, _PHASE = "__ipu_number", "__pipeline_stage", "__execution_phase"
 _RECOMPUTE, _LOCATION = "__recompute_output_in_backward_pass", "__output_tensor_location"
+_MARK = "__user_"  # attributes that an operator does not have
 _PRIORITY, _OUTLINE = "__schedule_priority", "__outline"
+
+
+# Inputs that are int64 in ONNX, and may be int32 in PopART: (type, index).
+_LONG_INPUTS = {("Expand", 1), ("Reshape", 1), ("Tile", 1), ("ConstantOfShape", 0), ("TopK", 1)}
+_INT32, _INT64 = 6, 7
 
 
 class Opset:
@@ -61,6 +67,25 @@ class _Onnx(Opset):
 
     def __init__(self, builder):
         super().__init__(builder, "", self.VERSION, operators.onnx_signatures(self.VERSION))
+
+    def resize(self, *args, **kwargs):
+        """Adds Resize. The nearest_mode "pytorch" is that of PyTorch: the index is rounded down,
+        without regard to coordinate_transformation_mode."""
+        if kwargs.get("nearest_mode") == "pytorch":
+            kwargs["nearest_mode"] = "floor"
+            kwargs["coordinate_transformation_mode"] = "asymmetric"
+        return self._builder._call(self._signatures["resize"], self, args, kwargs)
+
+    def scan(self, *args, **kwargs):
+        """Adds Scan. As in PopART the slices keep the scanned dimension, of size 1, and the outputs
+        of all iterations are concatenated."""
+        signature = self._signatures["scan"]
+        inputs, count, values, debug = operators.bind(signature, args, kwargs)
+        named = {a.name: value for a, value in zip(signature.arguments, values)}
+        body = getattr(named["body"], "_builder", named["body"])
+        if self.version < 9 or not isinstance(body, Builder):
+            return _as_list(self._builder._call(signature, self, args, kwargs))
+        return self._builder._scan(self, inputs, count, body, named, debug)
 
     def constant(self, value, is_value_sparse=False, debugContext="", **kwargs):
         """Adds a constant with the contents of an array."""
@@ -125,6 +150,9 @@ class AiGraphcoreOpset1(Opset):
 
     def call(self, args, num_outputs, callee, debugContext=""):
         """Adds a call of a subgraph."""
+        graph = getattr(callee, "_builder", callee)
+        if isinstance(graph, Builder):
+            args, callee = graph._callee(list(args), num_outputs, debug_name(debugContext))
         return _as_list(self._builder._call(self._signatures["call"], self,
                                             (args, num_outputs, callee, debugContext), {}))
 
@@ -150,15 +178,15 @@ class AiGraphcoreOpset1(Opset):
                   debugContext=""):
         """Adds several convolutions as one operator: ``args`` is a list of their inputs."""
         count = len(args)
-        inputs = [tensor for conv in args for tensor in conv]
-        rank = len(self._builder.getTensorShape(args[0][0])) - 2 if count else 0
+        inputs = [tensor for conv in args for tensor in (list(conv) + [""])[:3]]
+        ranks = [len(self._builder.getTensorShape(conv[0])) - 2 for conv in args]
         values = [("numConvs", INT, count)]
         for name, lists, unit, default in (
                 ("dilations", dilations, 1, 1), ("inDilations", inDilations, 1, 1),
                 ("pads", pads, 2, 0), ("outPads", outPads, 2, 0), ("strides", strides, 1, 1)):
             lists = list(lists) or [[]] * count
             flat = []
-            for one in lists:
+            for one, rank in zip(lists, ranks):
                 one = [int(n) for n in one] or [default] * (unit * rank)
                 if len(one) != unit * rank:
                     raise popart_exception(f"MultiConv: {name} has {len(one)} numbers for a "
@@ -171,7 +199,7 @@ class AiGraphcoreOpset1(Opset):
         if planType:
             values.append(("planType", STRING, str(planType).encode()))
         if perConvReservedTiles is not None:
-            values.append(("perConvReservedTiles", INT, int(perConvReservedTiles)))
+            values.append(("perConvReservedTiles", INTS, [int(perConvReservedTiles)] * count))
         if cycleBackOff is not None:
             values.append(("cycleBackOff", FLOAT, float(cycleBackOff)))
         for name, items, kind, convert in (
@@ -219,7 +247,9 @@ class Builder:
 
     def __init__(self, modelProtoOrFilename=None, opsets=None, builderCore=None):
         self._parent = None
-        self._children = []
+        self._formals = []  # inputs of a subgraph: (id, whether it is of the graph around it)
+        self._log = []      # calls that made a subgraph
+        self._alias = {}
         self._context = {}
         self._scopes = []
         self._default = _DEFAULT_OPSET
@@ -236,6 +266,7 @@ class Builder:
                 self._chosen = min(max(model.info["opset"], 6), 11)
             else:
                 self._core = _core.Builder(env, _DEFAULT_OPSET)
+                self._core.accept_newer_types(True)
         if opsets is not None:
             missing = [key for key in ("ai.onnx", "ai.graphcore") if key not in opsets]
             if missing:
@@ -311,7 +342,7 @@ class Builder:
             raise TypeError(f"incompatible function arguments. A tensor is a text, not {name!r}")
         if name == "":
             return 0
-        number = self._core.find(name)
+        number = self._core.find(self._alias.get(name, name))
         if number == 0:
             raise popart_exception(f"the graph has no tensor {name!r}")
         return number
@@ -330,9 +361,79 @@ class Builder:
         elif self._root()._chosen is None:
             self._choose(self._root()._default)
         with translated():
-            ids = self._core.op(domain, op_type, [self._id(name) for name in inputs], values,
-                                count, debug_name(debug) or None, None)
-        return self._names(ids)
+            numbers = [self._id(name) for name in inputs]
+            for i, number in enumerate(numbers):
+                if domain == "" and (op_type, i) in _LONG_INPUTS and \
+                        self._core.type(number)[0] == _INT32:
+                    numbers[i] = self._core.op("", "Cast", [number], [("to", INT, _INT64)], 1,
+                                               None, None)[0]
+            ids = self._core.op(domain, op_type, numbers, values, count, debug_name(debug) or None,
+                                None)
+        names = self._names(ids)
+        self._record(names, Builder._add, domain, op_type, inputs, values, count, debug)
+        return names
+
+    def _scan(self, opset, inputs, count, body, named, debug):
+        scanned = int(named["num_scan_inputs"])
+        states = len(inputs) - scanned
+        in_axes = list(named["scan_input_axes"] or [0] * scanned)
+        out_axes = list(named["scan_output_axes"] or [0] * (count - states))
+        copy = self.createSubgraphBuilder()
+        onnx = copy._onnx(opset.version)
+        for i, (name, _) in enumerate(body._formals):
+            shape = self.getTensorShape(inputs[i])
+            if i >= states:
+                del shape[in_axes[i - states]]
+            number = copy._core.input(None, self._type(inputs[i])[0], tuple(shape))
+            made = copy._core.name(number)
+            if i >= states:
+                made = onnx.unsqueeze([made], [in_axes[i - states]])
+            copy._alias[name] = made
+        for names, method, arguments in body._log:
+            made = method(copy, *arguments)
+            for name, other in zip(names, [made] if isinstance(made, str) else made or []):
+                copy._alias[name] = other
+        pieces = [copy.getTensorShape(name) for name in copy.getOutputTensorIds()[states:]]
+        values = dict(named, body=copy)
+        outputs = _as_list(self._call(opset._signatures["scan"], opset, (inputs, count),
+                                      dict(values, debugContext=debug)))
+        for i, (shape, axis) in enumerate(zip(pieces, out_axes)):
+            stacked = self.getTensorShape(outputs[states + i])
+            merged = stacked[:axis] + [stacked[axis] * shape[axis]] + stacked[axis + 2:]
+            outputs[states + i] = self.reshape_const(opset, [outputs[states + i]], merged)
+        return outputs
+
+    # ---- subgraphs that are called
+
+    def _record(self, names, method, *args):
+        if self._parent is not None:
+            self._log.append((names, method, args))
+
+    def _callee(self, args, count, debug):
+        """The inputs of a call of this subgraph, and the subgraph. Inputs that it has from the
+        graph around it are replaced by those of the call, in a copy if they differ."""
+        outputs = len(self._core.list(_OUTPUTS))
+        if self._formals and len(args) != len(self._formals):
+            raise popart_exception(f"Call {debug!r} has invalid number of inputs: {len(args)}; its "
+                                   f"subgraph has {len(self._formals)}")
+        if count != outputs:
+            raise popart_exception(f"Call {debug!r} has invalid number of outputs: {count}; its "
+                                   f"subgraph has {outputs}")
+        outer = [(name, arg) for (name, is_outer), arg in zip(self._formals, args) if is_outer]
+        if all(name == arg for name, arg in outer):
+            return [arg for (_, is_outer), arg in zip(self._formals, args) if not is_outer], self
+        copy = self._parent.createSubgraphBuilder()
+        for name, is_outer in self._formals:
+            if is_outer:
+                number = copy._core.input(None, 0, None)
+                copy._alias[name] = copy._core.name(number)
+            else:
+                copy._alias[name] = copy.addUntypedInputTensor()
+        for names, method, arguments in self._log:
+            made = method(copy, *arguments)
+            for name, other in zip(names, [made] if isinstance(made, str) else made or []):
+                copy._alias[name] = other
+        return args, copy
 
     def _call(self, signature, opset, args, kwargs):
         if signature.domain == "":
@@ -355,8 +456,10 @@ class Builder:
 
     def _constant(self, value, debug):
         with translated():
-            return self._core.name(self._core.constant(debug_name(debug) or None,
-                                                       np.ascontiguousarray(value)))
+            name = self._core.name(self._core.constant(
+                debug_name(debug) or None, np.asarray(value, order="C")))
+        self._record([name], Builder._constant, value, debug)
+        return name
 
     # ---- inputs and outputs
 
@@ -386,17 +489,22 @@ class Builder:
             self._core.input_settings(number, int(settings.tileSet()),
                                       int(settings.exchangeStrategy()),
                                       int(settings.replicatedStreamMode()))
+        self._formals.append((self._core.name(number), False))
         return self._core.name(number)
 
     @translate
     def addUntypedInputTensor(self, debugContext="", **kwargs):
         """Adds an input of a subgraph whose type is that of what the caller passes."""
         debugContext = kwargs.get("debugPrefix", debugContext)
-        return self._core.name(self._core.input(debug_name(debugContext) or None, 0, None))
+        name = self._core.name(self._core.input(debug_name(debugContext) or None, 0, None))
+        self._formals.append((name, False))
+        return name
 
     def addInputTensorFromParentGraph(self, tensorId):
-        """Lets a subgraph use a tensor of the graph around it, by its name."""
+        """Lets a subgraph use a tensor of the graph around it, by its name. A call of the subgraph
+        may pass another tensor in its place."""
         self._id(tensorId)
+        self._formals.append((tensorId, True))
 
     @translate
     def addInitializedInputTensor(self, value, *args, **kwargs):
@@ -419,12 +527,13 @@ class Builder:
     def addOutputTensor(self, tensorId):
         """Makes a tensor an output of the graph."""
         self._core.output(self._id(tensorId))
+        self._record([], Builder.addOutputTensor, tensorId)
 
     def createSubgraphBuilder(self):
         """Makes the Builder of a subgraph, for If, Loop, Scan and Call."""
         child = Builder.__new__(Builder)
         child._parent = self
-        child._children = []
+        child._formals, child._log, child._alias = [], [], {}
         child._context = dict(self._context)
         child._scopes = []
         root = self._root()
@@ -432,7 +541,6 @@ class Builder:
         child._name = f"BuilderSubgraph_{root._graphs}"
         with translated():
             child._core = self._core.subgraph(child._name)
-        self._children.append(child)
         return child
 
     def setGraphName(self, name):
@@ -553,14 +661,21 @@ class Builder:
         if attributeName in self._attributes(numbers[0], names):
             raise popart_exception(f"the node of {', '.join(sorted(names))} has the attribute "
                                    f"{attributeName!r} already")
-        with translated():
-            self._core.set(numbers[0], (attributeName,) + _custom("the node", attributeName,
-                                                                  attributeValue))
+        kind, value = _custom("the node", attributeName, attributeValue)
+        try:
+            self._core.set(numbers[0], (attributeName, kind, value))
+        except poprt.ParseError:  # an attribute that the operator does not have is kept as a mark
+            with translated():
+                self._core.set(numbers[0], (_MARK + attributeName, kind, value))
 
     def _attributes(self, number, names):
         if self._core.name(number) not in self.getValueTensorIds():
             raise popart_exception(f"no node has the outputs {', '.join(sorted(names))}")
-        return self._core.attributes(number)
+        return [name[len(_MARK):] if name.startswith(_MARK) else name
+                for name in self._core.attributes(number)]
+
+    def _key(self, number, name):
+        return name if name in self._core.attributes(number) else _MARK + name
 
     def nodeHasAttribute(self, attributeName, nodeOutputNames):
         """Tells whether a node has an attribute."""
@@ -573,7 +688,7 @@ class Builder:
             raise popart_exception(f"the node of {', '.join(sorted(names))} has no attribute "
                                    f"{name!r}")
         with translated():
-            kind, value = self._core.get(numbers[0], name, 0)
+            kind, value = self._core.get(numbers[0], self._key(numbers[0], name), 0)
         if kind not in kinds:
             raise popart_exception(f"the attribute {name!r} of the node of "
                                    f"{', '.join(sorted(names))} has another type")
@@ -609,7 +724,8 @@ class Builder:
         self._attribute(attributeName, nodeOutputNames,
                         (INT, INTS, FLOAT, FLOATS, STRING, STRINGS, GRAPH, 7))
         with translated():
-            self._core.remove(self._outputs_of(nodeOutputNames)[0][0], attributeName)
+            number = self._outputs_of(nodeOutputNames)[0][0]
+            self._core.remove(number, self._key(number, attributeName))
 
     def getAllNodeAttributeNames(self, nodeOutputNames):
         """Names of the attributes of a node."""

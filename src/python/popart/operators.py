@@ -48,9 +48,10 @@ class Signature:
         self.nested = nested    # the inputs are a list of lists
 
 
-def refuse(method, why):
+def refuse(method, why, names=()):
     """Raises the TypeError of a call with wrong arguments."""
-    raise TypeError(f"{method}(): incompatible function arguments. {why}")
+    raise TypeError(f"{method}(): incompatible function arguments. The following argument types are "
+                    f"supported: ({', '.join(names) or '...'}). {why}")
 
 
 def _argument(text):
@@ -337,13 +338,14 @@ def bind(signature, args, kwargs):
     names += [argument.name for argument in signature.arguments]
     names += ["debugContext"]
     if len(args) > len(names):
-        refuse(signature.method, f"{len(args)} arguments; at most {len(names)} are possible")
+        refuse(signature.method, f"{len(args)} arguments; at most {len(names)} are possible",
+               names)
     given = dict(zip(names, args))
     for name, value in kwargs.items():
         if name in ("debugPrefix", "debugName"):
             name = "debugContext"
         if name not in names:
-            refuse(signature.method, f"no argument {name!r}; accepted: " + ", ".join(names))
+            refuse(signature.method, f"no argument {name!r}", names)
         if name in given:
             refuse(signature.method, f"{name} is given twice")
         given[name] = value

@@ -231,6 +231,10 @@ class DeveloperSettings(Struct):
 
 
 
+_DEPRECATED = {"defaultPrefetchBufferingDepth": "defaultBufferingDepth",
+               "prefetchBufferingDepthMap": "bufferingDepthMap"}
+
+
 class SessionOptions(Struct):
     """Options of a session. Names and defaults are those of PopART; ``poprt options --names`` says
     what each does on a processor. An unknown name raises AttributeError."""
@@ -246,8 +250,7 @@ class SessionOptions(Struct):
         "mergeVarUpdate": MergeVarUpdateType.Off, "mergeVarUpdateMemThreshold": 1000000,
         "looseThresholdAtPeak": 8000, "rearrangeAnchorsOnHost": True,
         "rearrangeStreamsOnHost": False, "enablePrefetchDatastreams": True,
-        "defaultBufferingDepth": 1, "defaultPrefetchBufferingDepth": None,
-        "bufferingDepthMap": {}, "prefetchBufferingDepthMap": {}, "enableNonStableSoftmax": False,
+        "defaultBufferingDepth": 1, "bufferingDepthMap": {}, "enableNonStableSoftmax": False,
         "enableReplicatedGraphs": False, "replicatedGraphCount": 1,
         "enableGradientAccumulation": False, "accumulationFactor": 1,
         "accumulationAndReplicationReductionType": ReductionType.Sum,
@@ -306,7 +309,21 @@ class SessionOptions(Struct):
     def __setattr__(self, name, value):
         if name == "numIOTiles":
             value = int(value)
+        if name in _DEPRECATED:
+            from .logger import getLogger
+            getLogger("session").warn(f"{name} has been deprecated; use {_DEPRECATED[name]}")
+            name = _DEPRECATED[name]
         super().__setattr__(name, value)
+
+    @property
+    def defaultPrefetchBufferingDepth(self):
+        """Earlier name of defaultBufferingDepth."""
+        return self.defaultBufferingDepth
+
+    @property
+    def prefetchBufferingDepthMap(self):
+        """Earlier name of bufferingDepthMap."""
+        return self.bufferingDepthMap
 
     def enableExplicitIR(self, enable):
         """Switches the options of explicit graphs on or off."""

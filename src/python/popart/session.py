@@ -13,7 +13,7 @@ from poprt import _arrays, _core, _env
 from .dataflow import DataFlow, InputShapeInfo
 from .enums import (AnchorReturnTypeId, DeviceConnectionType, DeviceType, ReplicatedStreamMode,
                     SyntheticDataMode)
-from .errors import (OutOfMemoryError, OutOfMemoryException, popart_exception,
+from .errors import (OutOfMemoryError, OutOfMemoryException, poplar_exception, popart_exception,
                      popart_runtime_error, translate, translated)
 from .options import SessionOptions
 from .patterns import Patterns
@@ -21,11 +21,18 @@ from .stepio import PyStepIO, PyStepIOCallback
 from .tensorinfo import TensorInfo, name_of_code, type_code
 
 _INPUT, _OUTPUT = 0, 1
+# Options that steer parts of an IPU, or ask for what always holds. They are not checked further.
+_WITHOUT_EFFECT = {row[0] for row in _core.option_names() if row[5] in (1, 2)}
 _INT32, _INT64, _UINT32, _UINT64 = 6, 7, 12, 13
 # Types that PopART's devices do not have, and what stands for them.
 _NARROW = {_INT64: _INT32, _UINT64: _UINT32}
 _RETURN = {AnchorReturnTypeId.Final: 0, AnchorReturnTypeId.EveryN: 1, AnchorReturnTypeId.All: 2,
            AnchorReturnTypeId.Sum: 3}
+
+
+# First words of the names of Poplar's engine options, which have no effect on a processor.
+_ENGINE_OPTIONS = {"autoReport", "debug", "exchange", "opt", "prng", "profiler", "streamCallbacks",
+                   "target", "gcl", "graphCompilation", "compilation", "instrument", "report"}
 
 
 def _find_model(fnModel):
@@ -64,6 +71,9 @@ class _Session:
         self._host = None
         self._report = None
         options.check(self._TRAINING)
+        for key in options.engineOptions:
+            if not str(key).split(".")[0] in _ENGINE_OPTIONS:
+                raise poplar_exception(f"the engine has no such option: '{key}'")
         _env.find_plugins()
         self._env = _env.environment()
         with translated():
@@ -72,7 +82,13 @@ class _Session:
             self._compile()
 
     def _load(self, source, shapes):
-        model = poprt.Model.load(source)
+        try:
+            model = poprt.Model.load(source)
+        except poprt.Unsupported:
+            source = _with_contents(source)
+            if source is None:
+                raise
+            model = poprt.Model.load(source)
         for name in shapes.getAllTensorIds():
             if name in [row[0] for row in model._core.io(_INPUT)]:
                 model._core.set_input_shape(name, tuple(shapes.get(name).shape()))
@@ -82,7 +98,7 @@ class _Session:
         config = _core.Config(self._env)
         options = self._options
         for key, value in options.keys() + self._patterns.keys():
-            if key == "cachePath" or key == "constantWeights" and self._TRAINING:
+            if key in _WITHOUT_EFFECT or key == "constantWeights" and self._TRAINING:
                 continue
             config.set(key, value)
         if options.logDir:
@@ -315,7 +331,13 @@ class _Session:
         io.close()
 
     def _known_inputs(self):
-        return [row[0] for row in self._model._core.io(_INPUT)]
+        return ([row[0] for row in self._model._core.io(_INPUT)] +
+                [row[0] for row in self._core.tensors() if row[1] in (2, 3)] + self._weights())
+
+    def _weights(self):
+        """Names of the initializers of the model."""
+        builder = _core.Builder.from_model(self._model._core)
+        return [builder.name(number) for number in builder.list(4)]
 
     def _run_callbacks(self, stepio, program):
         receive, received, provide, provided = stepio._functions
@@ -557,8 +579,11 @@ class _Session:
 
     @translate
     def _serializeIr(self, format=None):
-        """The graph as JSON: names of graphs, and their operators."""
-        return self._executable.describe(6, None)
+        """The graph as JSON: names of graphs, and their operators. The main graph is called
+        maingraph."""
+        graphs = json.loads(self._executable.describe(6, None))
+        return json.dumps({"maingraph" if name == "main" else name: graph
+                           for name, graph in graphs.items()})
 
     def checkInplacingAmbiguity(self):
         """Does nothing: the order of in-place writes is always defined."""
@@ -589,6 +614,22 @@ class _Session:
 
     def updateEngineCache(self):
         """Looks at the cache again: each compilation does."""
+
+
+def _with_contents(source):
+    """A model in memory with the contents of its external files, whose paths are absolute or below
+    the working directory; None if it has none."""
+    if not isinstance(source, (bytes, bytearray)) or b"external" not in source and \
+            b"location" not in source:
+        return None
+    import onnx
+    from onnx.external_data_helper import load_external_data_for_model
+    model = onnx.load_model_from_string(bytes(source))
+    try:
+        load_external_data_for_model(model, os.getcwd())
+    except OSError as error:
+        raise popart_exception(f"external data of the model: {error}") from error
+    return model.SerializeToString()
 
 
 def _writable(filename):
