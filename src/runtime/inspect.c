@@ -95,6 +95,13 @@ bool prt_session_next_tensor(const prt_session *s, prt_tensor_place *at, prt_ses
     return false;
 }
 
+void prt_session_io(const prt_session *s, bool is_input, uint32_t index, prt_session_tensor *out)
+{
+    const prt_block *b = &s->program->blocks[0];
+    fill_buffer(s, 0, is_input ? b->inputs[index] : b->outputs[index], out);
+    out->name = is_input ? s->program->inputs[index].name : s->program->outputs[index].name;
+}
+
 /* ---- memory */
 
 static size_t arena_size(const prt_arena *arena)

@@ -33,6 +33,10 @@ typedef struct prt_tensor_place {
 bool prt_session_next_tensor(const prt_session *session, prt_tensor_place *at,
     prt_session_tensor *out);
 
+/* Fills `out` with an input or output of the main block. Open dims are PRT_DIM_UNKNOWN. */
+void prt_session_io(const prt_session *session, bool is_input, uint32_t index,
+    prt_session_tensor *out);
+
 /* Bytes that a session holds, by kind; their sum is prt_session_memory. */
 typedef enum prt_memory_kind {
     PRT_MEMORY_planned,   /* values between steps, at planned addresses */
