@@ -98,11 +98,14 @@ if build build/sanitize all $kernels -Db_sanitize=address,undefined -Db_lundef=f
 fi
 # Data races: the tests that use threads, under the thread sanitizer.
 programs="tests/par_test_pool tests/par_test_queue tests/runtime_test_session tests/api/test_api_stepio
-    tests/api/test_api_threads tests/api/test_api_log tests/api/test_api_inspect"
+    tests/api/test_api_threads tests/api/test_api_log tests/api/test_api_inspect
+    tests/runner/test_runner_requests tests/runner/test_runner_kinds tests/runner/test_runner_load
+    tests/runner/test_runner_pack"
 if build build/thread "$programs" $kernels -Db_sanitize=thread -Db_lundef=false -Doptimization=1 \
     -Ddebug=true -Dc_args=-g1 $gold; then
     TSAN_OPTIONS=halt_on_error=1 unit build/thread 4 --no-rebuild par/pool \
-        par/queue runtime/session api/stepio api/threads api/log api/inspect
+        par/queue runtime/session api/stepio api/threads api/log api/inspect runner/requests \
+        runner/kinds runner/load runner/pack
 fi
 # Kernels of AVX-512 and AMX, whatever the processor: what tests them is built and no more. Two that
 # take long are left to `meson test -C build/emulate`.
@@ -119,7 +122,7 @@ if build build/run_only all $kernels -Dcompiler=disabled -Dimages=disabled -Dopt
     unit build/run_only 2
 fi
 if build build/run_small all --werror -Dcompiler=disabled -Dimages=disabled -Ddomains=[] \
-    -Dkernels=avx2,avx512; then
+    -Drunners=disabled -Dkernels=avx2,avx512; then
     unit build/run_small 2
     within build/run_small
     script "the installed package, run only" sh tests/package/package.sh build/run_small

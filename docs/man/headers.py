@@ -4,9 +4,9 @@ and for docs/reference. Needs Python's standard library alone."""
 
 import re
 
-NAMES = ["base", "env", "config", "model", "pass", "executable", "session", "stepio", "trace", "data",
-         "train", "attr", "builder", "builder_ops", "builder_ops_onnx", "builder_ops_ml",
-         "builder_ops_graphcore", "builder_ops_microsoft", "plugin"]
+NAMES = ["base", "env", "config", "model", "pass", "executable", "session", "stepio", "runner",
+         "trace", "data", "train", "attr", "builder", "builder_ops", "builder_ops_onnx",
+         "builder_ops_ml", "builder_ops_graphcore", "builder_ops_microsoft", "plugin"]
 
 
 def read(root, name):

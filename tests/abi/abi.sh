@@ -10,10 +10,11 @@ cd "$root" || exit 2
 command -v abidiff >/dev/null || { echo "abidiff is missing (Debian: abigail-tools)"; exit 77; }
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-# All exported functions are in src/api: these files alone, with debug information, show the ABI.
-for source in src/api/*.c; do
+# All exported functions are in src/api and src/runner: these files alone, with debug information,
+# show the ABI.
+for source in src/api/*.c src/runner/*.c; do
     $cc -std=gnu11 -g -O0 -fPIC -fvisibility=hidden -Iinclude -Ilib -Isrc \
-        $(pkg-config --cflags libcjson 2>/dev/null) -c "$source" -o "$work/$(basename "$source" .c).o" || exit 1
+        $(pkg-config --cflags libcjson 2>/dev/null) -c "$source" -o "$work/$(echo "$source" | tr / _).o" || exit 1
 done
 $cc -shared -Wl,--version-script=src/api/poprt.map -Wl,--unresolved-symbols=ignore-all \
     -Wl,-soname,libpoprt.so.1 "$work"/*.o -o "$work/libpoprt.so.1" || exit 1

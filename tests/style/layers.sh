@@ -27,7 +27,7 @@ BEGIN {
     # room: rank. A room may include rooms of a smaller rank, and its own files.
     # Ranks of the run half and the compile half overlap; `half` keeps them apart.
     n = split("base num cpu image tensor par plan kern op program fast ir train converter pass " \
-        "compiler device runtime data plugin builder describe api tools python", rooms, " ")
+        "compiler device runtime data plugin builder describe api runner tools python", rooms, " ")
     rank["base"] = 1
     rank["num"] = 2; rank["cpu"] = 2; rank["image"] = 2
     rank["tensor"] = 3; rank["par"] = 3
@@ -47,6 +47,7 @@ BEGIN {
     rank["builder"] = 11
     rank["describe"] = 11.5
     rank["api"] = 12
+    rank["runner"] = 12.5
     rank["tools"] = 13
     rank["python"] = 13
 }
