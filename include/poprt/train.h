@@ -273,6 +273,43 @@ POPRT_API poprt_status poprt_session_load_checkpoint(poprt_session *session, con
 POPRT_API poprt_status poprt_session_save_variables(poprt_session *session, const char *path);
 POPRT_API poprt_status poprt_session_load_variables(poprt_session *session, const char *path);
 
+/* Parts of an executable's file that poprt_session_save_executable writes on request. */
+enum { POPRT_SAVE_METADATA = 1, POPRT_SAVE_VARIABLES = 2 };
+
+/*
+ * Writes the executable of a session as PopEF (PopART: saveExecutable). Of a folder, the file is
+ * executable.popef; a slash at the end of `path` makes missing folders, with a warning. The file is
+ * complete or absent. `parts` is a sum of POPRT_SAVE_*:
+ *
+ *  - POPRT_SAVE_METADATA: names and places of nodes, eliminated nodes, and the metadata of the
+ *    model's file. Runs do not need them; without them errors and reports do not name nodes.
+ *  - POPRT_SAVE_VARIABLES: the present contents of variables, with which sessions of the file
+ * begin. Replicas have one value: statistics are those of replica 0. Counters and seed are those of
+ * a new session; checkpoints have them.
+ *
+ * Without POPRT_SAVE_VARIABLES the file has no contents of weights, statistics and those states
+ * that begin as constants. A session of it fails to run, to read and to save them with
+ * POPRT_E_STATE until poprt_session_load_variables, poprt_session_reset_weights,
+ * poprt_session_write_weight, poprt_session_weights_from_host or poprt_session_load_checkpoint has
+ * set each of them. Constant weights (option constant_weights) are always in the file.
+ *
+ * A session that has changed no variable writes the bytes of poprt_executable_save_file with both
+ * parts. Fails with POPRT_E_STATE during a run, and with POPRT_SAVE_VARIABLES while a variable has
+ * no contents.
+ */
+POPRT_API poprt_status poprt_session_save_executable(poprt_session *session, const char *path,
+    int32_t parts);
+
+/*
+ * Writes the executable of a session, with the present contents of its variables, to its entry of
+ * the cache of executables (options enable_engine_caching and cache_path): a later compilation of
+ * the same model with the same options gives an executable that begins with these contents. The
+ * entry is the old one or the new one, at any moment and after any crash. Fails with POPRT_E_STATE
+ * if the executable has no entry, or was compiled with enable_variables_caching=false, and during a
+ * run. Absent from a library without compiler.
+ */
+POPRT_API poprt_status poprt_session_update_cache(poprt_session *session);
+
 /*
  * Returns a copy of a model, which must have the weights of the session, with the session's weights
  * and statistics. With `with_state` 1 it also has the optimizer's states as initializers of their

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * checkpoint.c — poprt_session_save_checkpoint and _load_checkpoint. The order of writing keeps the
- * last checkpoint, or the one before, loadable at every moment:
+ * checkpoint.c — files of a session: checkpoints, variables, and its executable. The order of
+ * writing keeps the last checkpoint, or the one before, loadable at every moment:
  *
  *     1. the new file is written under a temporary name and synced
  *     2. the old file gets a second name, PATH.0, if older files are kept
@@ -19,6 +19,17 @@
 #include "poprt/train.h"
 
 enum { MOST_KEPT = 1000 };
+
+/* Calls `use` with a file and a number while the session is locked. */
+static poprt_status with_file(poprt_session *session, const char *path, int32_t number,
+    poprt_status (*use)(poprt_session *session, const char *path, int32_t number),
+    const char *stage)
+{
+    PRT_TRY(prt_lock_session(session));
+    const poprt_status status = use(session, path, number);
+    prt_unlock_session(session);
+    return prt_fail_in_file(prt_fail_at_stage(status, stage), path);
+}
 
 static poprt_status check_variables(const poprt_session *session)
 {
@@ -91,16 +102,14 @@ poprt_status poprt_session_save_checkpoint(poprt_session *session, const char *p
     PRT_REQUIRE(path);
     if (keep < 0 || keep > MOST_KEPT)
         return prt_fail(POPRT_E_ARG, "keep", "is %d; accepted: 0 to %d", keep, MOST_KEPT);
-    PRT_TRY(prt_lock_session(session));
-    const poprt_status status = save(session, path, keep);
-    prt_unlock_session(session);
-    return prt_fail_in_file(prt_fail_at_stage(status, "checkpoint"), path);
+    return with_file(session, path, keep, save, "checkpoint");
 }
 
 /* ---- variables alone */
 
-static poprt_status save_variables(poprt_session *session, const char *path)
+static poprt_status save_variables(poprt_session *session, const char *path, int32_t unused)
 {
+    (void)unused;
     const prt_allocator *allocator = &session->env->allocator;
     prt_file_writer *writer = NULL;
     char *file = NULL;
@@ -119,14 +128,12 @@ poprt_status poprt_session_save_variables(poprt_session *session, const char *pa
 {
     PRT_REQUIRE(session);
     PRT_REQUIRE(path);
-    PRT_TRY(prt_lock_session(session));
-    const poprt_status status = save_variables(session, path);
-    prt_unlock_session(session);
-    return prt_fail_in_file(prt_fail_at_stage(status, "variables"), path);
+    return with_file(session, path, 0, save_variables, "variables");
 }
 
-static poprt_status load_variables(poprt_session *session, const char *path)
+static poprt_status load_variables(poprt_session *session, const char *path, int32_t unused)
 {
+    (void)unused;
     const prt_allocator *allocator = &session->env->allocator;
     prt_blob *blob = NULL;
     char *file = NULL;
@@ -146,16 +153,45 @@ poprt_status poprt_session_load_variables(poprt_session *session, const char *pa
 {
     PRT_REQUIRE(session);
     PRT_REQUIRE(path);
-    PRT_TRY(prt_lock_session(session));
-    const poprt_status status = load_variables(session, path);
-    prt_unlock_session(session);
-    return prt_fail_in_file(prt_fail_at_stage(status, "variables"), path);
+    return with_file(session, path, 0, load_variables, "variables");
+}
+
+/* ---- the executable */
+
+poprt_status prt_session_save_as(poprt_session *session, const char *file, int32_t parts)
+{
+    prt_file_writer *writer = NULL;
+    PRT_TRY(prt_file_writer_create(&session->env->allocator, file, &writer));
+    const poprt_status status =
+        prt_session_write_program(session->session, (parts & POPRT_SAVE_VARIABLES) != 0,
+            (parts & POPRT_SAVE_METADATA) == 0, prt_file_writer_sink, writer);
+    return prt_file_writer_finish(writer, status);
+}
+
+static poprt_status save_executable(poprt_session *session, const char *path, int32_t parts)
+{
+    char *file = NULL;
+    PRT_TRY(prt_target_file(session->env, path, "executable.popef", true, &file));
+    const poprt_status status = prt_session_save_as(session, file, parts);
+    prt_mem_free(&session->env->allocator, file);
+    return status;
+}
+
+poprt_status poprt_session_save_executable(poprt_session *session, const char *path, int32_t parts)
+{
+    PRT_REQUIRE(session);
+    PRT_REQUIRE(path);
+    if ((parts & ~(POPRT_SAVE_METADATA | POPRT_SAVE_VARIABLES)) != 0)
+        return prt_fail(POPRT_E_ARG, "parts",
+            "is %d; accepted: 0, POPRT_SAVE_METADATA, POPRT_SAVE_VARIABLES, or their sum", parts);
+    return with_file(session, path, parts, save_executable, "write");
 }
 
 /* ---- reading a checkpoint */
 
-static poprt_status load(poprt_session *session, const char *path)
+static poprt_status load(poprt_session *session, const char *path, int32_t unused)
 {
+    (void)unused;
     prt_blob *file = NULL;
     PRT_TRY(check_variables(session));
     PRT_TRY(prt_file_map(&session->env->allocator, path, &file));
@@ -174,8 +210,5 @@ poprt_status poprt_session_load_checkpoint(poprt_session *session, const char *p
 {
     PRT_REQUIRE(session);
     PRT_REQUIRE(path);
-    PRT_TRY(prt_lock_session(session));
-    const poprt_status status = load(session, path);
-    prt_unlock_session(session);
-    return prt_fail_in_file(prt_fail_at_stage(status, "checkpoint"), path);
+    return with_file(session, path, 0, load, "checkpoint");
 }

@@ -363,13 +363,19 @@ poprt_status prt_compile_module(poprt_env *env, const prt_module *module,
         if (cache.may_appear)
             cached = prt_compile_cache_load(&cache, module, config, edit);
     }
+    poprt_executable *exec = cached;
     poprt_status status = POPRT_OK;
-    if (cached != NULL)
-        *out = cached;
-    else
-        status = compile_and_wrap(env, module, config, edit, out);
+    if (cached == NULL)
+        status = compile_and_wrap(env, module, config, edit, &exec);
     if (cached == NULL && status == POPRT_OK)
-        prt_compile_cache_store(&cache, *out);
+        prt_compile_cache_store(&cache, module, exec);
     prt_compile_cache_unlock(&cache);
-    return status;
+    if (status == POPRT_OK)
+        status = prt_compile_cache_note(&cache, exec);
+    if (status != POPRT_OK) {
+        poprt_executable_release(exec);
+        return status;
+    }
+    *out = exec;
+    return POPRT_OK;
 }

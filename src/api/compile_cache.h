@@ -13,9 +13,10 @@
 
 typedef struct prt_compile_cache {
     poprt_env *env;
-    const char *path; /* file of this key; NULL: no caching */
-    int lock;         /* of `lock_path`; negative: not held */
-    bool may_appear;  /* the file was not there, or another compilation may have replaced it */
+    const char *path;   /* file of this key; NULL: no caching */
+    int lock;           /* of `lock_path`; negative: not held */
+    bool has_variables; /* entries have the contents of variables */
+    bool may_appear;    /* the file was not there, or another compilation may have replaced it */
     char text[4096], lock_path[4096];
 } prt_compile_cache;
 
@@ -37,7 +38,12 @@ poprt_executable *prt_compile_cache_load(prt_compile_cache *cache, const prt_mod
 poprt_status prt_compile_cache_lock(prt_compile_cache *cache);
 void prt_compile_cache_unlock(prt_compile_cache *cache);
 
-/* Stores an executable. A failure is only logged, as a warning. */
-void prt_compile_cache_store(const prt_compile_cache *cache, const poprt_executable *exec);
+/* Stores an executable, which was compiled from `module`. A failure is only logged, as a warning.
+ */
+void prt_compile_cache_store(const prt_compile_cache *cache, const prt_module *module,
+    const poprt_executable *exec);
+
+/* Notes the entry in its executable, for poprt_session_update_cache. */
+poprt_status prt_compile_cache_note(const prt_compile_cache *cache, poprt_executable *exec);
 
 #endif

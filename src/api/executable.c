@@ -129,12 +129,12 @@ poprt_status poprt_executable_save(const poprt_executable *exec, poprt_write_fn 
     return prt_fail_at_stage(prt_popef_write(exec->program, write, user), "write");
 }
 
-poprt_status prt_executable_save_as(const poprt_executable *exec, const char *file)
+poprt_status prt_program_save_as(const poprt_env *env, const prt_program *program, const char *file)
 {
     prt_file_writer *writer = NULL;
-    poprt_status status = prt_file_writer_create(&exec->env->allocator, file, &writer);
+    poprt_status status = prt_file_writer_create(&env->allocator, file, &writer);
     if (status == POPRT_OK) {
-        status = prt_popef_write(exec->program, prt_file_writer_sink, writer);
+        status = prt_popef_write(program, prt_file_writer_sink, writer);
         status = prt_file_writer_finish(writer, status);
     }
     return prt_fail_in_file(prt_fail_at_stage(status, "write"), file);
@@ -147,7 +147,7 @@ poprt_status poprt_executable_save_file(const poprt_executable *exec, const char
     char *file = NULL;
     poprt_status status = prt_target_file(exec->env, path, "executable.popef", true, &file);
     if (status == POPRT_OK)
-        status = prt_executable_save_as(exec, file);
+        status = prt_program_save_as(exec->env, exec->program, file);
     prt_mem_free(&exec->env->allocator, file);
     return prt_fail_in_file(prt_fail_at_stage(status, "write"), path);
 }
@@ -184,6 +184,7 @@ void poprt_executable_release(poprt_executable *exec)
     poprt_env *env = exec->env;
     prt_io_table_deinit(&exec->io);
     prt_program_release(exec->program);
+    prt_mem_free(&env->allocator, exec->cache_file);
     prt_mem_free(&env->allocator, exec);
     poprt_env_release(env);
 }

@@ -7,8 +7,7 @@
 #include "ir/ir.h"
 #include "poprt/train.h"
 
-/* Returns the initializer of this name in the main graph; NULL if there is none. */
-static prt_value *find_initializer(const prt_module *module, prt_str name)
+prt_value *prt_module_initializer(const prt_module *module, prt_str name)
 {
     prt_value *v = prt_map_find(&module->names, name);
     return v != NULL && v->graph == module->main && prt_value_is_constant(v) &&
@@ -43,7 +42,7 @@ static poprt_status add_state(const prt_session *s, prt_module *module, uint32_t
     const char *name)
 {
     const prt_variable *v = prt_session_variable_of(s, variable);
-    prt_value *old = find_initializer(module, prt_str_of(name));
+    prt_value *old = prt_module_initializer(module, prt_str_of(name));
     prt_blob *blob = NULL;
     const prt_type *type =
         prt_type_tensor(module->types, v->type->dtype, v->type->rank, v->type->dims);
@@ -67,7 +66,7 @@ static poprt_status export_weight(const prt_session *s, prt_module *module, uint
     bool with_state)
 {
     const prt_variable *v = prt_session_variable_of(s, variable);
-    prt_value *w = find_initializer(module, v->name);
+    prt_value *w = prt_module_initializer(module, v->name);
     prt_blob *blob = NULL;
     if (w == NULL)
         return prt_fail(POPRT_E_NOT_FOUND, v->name.data,
@@ -112,6 +111,7 @@ static poprt_status export_model(poprt_session *session, const poprt_model *mode
     if (session->exec->program->n_variables == 0)
         return prt_fail(POPRT_E_STATE, session->exec->file,
             "the executable has no variables; compile it by poprt_compile_training");
+    PRT_TRY(prt_session_check_contents(session->session));
     PRT_TRY(poprt_model_clone(model, &copy));
     poprt_status status = export_all(session->session, session->exec->program, copy->module,
         with_state && !session->states_stay);
@@ -153,7 +153,7 @@ poprt_status poprt_session_save_model(poprt_session *session, const poprt_model 
 static poprt_status check_initializer(const prt_module *module, const prt_variable *v, bool ignores,
     prt_value **out)
 {
-    prt_value *w = find_initializer(module, v->name);
+    prt_value *w = prt_module_initializer(module, v->name);
     *out = w;
     if (w == NULL)
         return ignores || v->role == PRT_VARIABLE_state
@@ -265,7 +265,7 @@ static poprt_status reset(poprt_session *session, const prt_module *module, bool
     poprt_status status = POPRT_OK;
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_variables; i++) {
         const prt_variable *v = &p->variables[i];
-        const prt_value *w = find_initializer(module, v->name);
+        const prt_value *w = prt_module_initializer(module, v->name);
         prt_tensor from, to;
         if (w == NULL || !prt_value_tensor(w, &from) ||
             !prt_tensor_init(&to, v->type->dtype, (uint32_t)v->type->rank, v->type->dims, bytes))

@@ -163,6 +163,9 @@ poprt_status prt_model_wrap(poprt_env *env, struct prt_module *module, size_t me
 typedef poprt_status (*prt_model_use_fn)(void *user, const struct prt_module *module);
 poprt_status prt_model_use_written(const poprt_model *model, prt_model_use_fn use, void *user);
 
+/* export.c: returns the initializer of this name in the main graph; NULL if there is none. */
+struct prt_value *prt_module_initializer(const struct prt_module *module, prt_str name);
+
 /* Rebuilds the table of inputs and outputs after a change of the model. */
 poprt_status prt_model_refresh(poprt_model *model);
 
@@ -173,6 +176,8 @@ struct poprt_executable {
     prt_io_table io;
     /* File that it was read from, for error messages; "" if there is none. */
     char *file;
+    char *cache_file;      /* its entry of the cache of executables; NULL: there is none */
+    bool caches_variables; /* that entry has the contents of variables */
 };
 
 /* Makes an executable of a program. Takes ownership of `program`, also if it fails. */
@@ -180,7 +185,10 @@ poprt_status prt_executable_wrap(poprt_env *env, prt_program *program, const cha
     poprt_executable **out);
 
 /* Writes PopEF to a file whose folder exists. */
-poprt_status prt_executable_save_as(const poprt_executable *exec, const char *file);
+poprt_status prt_program_save_as(const poprt_env *env, const prt_program *program,
+    const char *file);
+/* checkpoint.c: writes the executable of a locked session; `parts`: POPRT_SAVE_*. */
+poprt_status prt_session_save_as(poprt_session *session, const char *file, int32_t parts);
 
 /* Like poprt_executable_load_file, but fails unless every blob has a checksum that matches. */
 poprt_status prt_executable_load_sealed(poprt_env *env, const char *path,

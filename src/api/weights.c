@@ -122,6 +122,7 @@ static poprt_status check_tensors(const poprt_session *session, const poprt_weig
 
 static poprt_status to_host(poprt_session *session, poprt_weights *w)
 {
+    PRT_TRY(prt_session_check_contents(session->session));
     PRT_TRY(check_tensors(session, w));
     for (size_t i = 0; i < w->count; i++) {
         const prt_variable *v = &w->exec->program->variables[w->items[i].variable];
@@ -137,7 +138,7 @@ static poprt_status to_host(poprt_session *session, poprt_weights *w)
     return POPRT_OK;
 }
 
-static poprt_status from_host(poprt_session *session, const poprt_weights *w)
+static poprt_status from_host(poprt_session *session, poprt_weights *w)
 {
     PRT_TRY(check_tensors(session, w));
     for (size_t i = 0; i < w->count; i++) {
@@ -154,24 +155,28 @@ static poprt_status from_host(poprt_session *session, const poprt_weights *w)
     return POPRT_OK;
 }
 
+/* Calls `use` while the session is locked. */
+static poprt_status with_session(poprt_session *session, poprt_weights *weights,
+    poprt_status (*use)(poprt_session *session, poprt_weights *weights))
+{
+    PRT_TRY(prt_lock_session(session));
+    const poprt_status status = use(session, weights);
+    prt_unlock_session(session);
+    return prt_fail_at_stage(status, "weight");
+}
+
 poprt_status poprt_session_weights_to_host(poprt_session *session, poprt_weights *weights)
 {
     PRT_REQUIRE(session);
     PRT_REQUIRE(weights);
-    PRT_TRY(prt_lock_session(session));
-    const poprt_status status = to_host(session, weights);
-    prt_unlock_session(session);
-    return prt_fail_at_stage(status, "weight");
+    return with_session(session, weights, to_host);
 }
 
 poprt_status poprt_session_weights_from_host(poprt_session *session, const poprt_weights *weights)
 {
     PRT_REQUIRE(session);
     PRT_REQUIRE(weights);
-    PRT_TRY(prt_lock_session(session));
-    const poprt_status status = from_host(session, weights);
-    prt_unlock_session(session);
-    return prt_fail_at_stage(status, "weight");
+    return with_session(session, (poprt_weights *)(uintptr_t)weights, from_host);
 }
 
 /* ---- versions */
@@ -205,19 +210,21 @@ poprt_status prt_weights_follow(poprt_session *session)
     return POPRT_OK;
 }
 
+static poprt_status share(poprt_session *session, poprt_weights *weights)
+{
+    poprt_weights *old = session->shared;
+    if (weights != NULL)
+        PRT_TRY(check_tensors(session, weights));
+    if (weights != NULL)
+        (void)atomic_fetch_add(&weights->refs, 1);
+    session->shared = weights;
+    session->shared_version = UINT64_MAX; /* a number of no contents: the next run copies */
+    poprt_weights_release(old);
+    return POPRT_OK;
+}
+
 poprt_status poprt_session_share_weights(poprt_session *session, poprt_weights *weights)
 {
     PRT_REQUIRE(session);
-    PRT_TRY(prt_lock_session(session));
-    const poprt_status status = weights != NULL ? check_tensors(session, weights) : POPRT_OK;
-    if (status == POPRT_OK) {
-        poprt_weights *old = session->shared;
-        if (weights != NULL)
-            (void)atomic_fetch_add(&weights->refs, 1);
-        session->shared = weights;
-        session->shared_version = UINT64_MAX; /* a number of no contents: the next run copies */
-        poprt_weights_release(old);
-    }
-    prt_unlock_session(session);
-    return prt_fail_at_stage(status, "weight");
+    return with_session(session, weights, share);
 }

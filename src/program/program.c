@@ -67,8 +67,21 @@ void prt_program_release(prt_program *program)
         prt_blob_release(program->constants[i].blob);
         prt_blob_release(program->constants[i].aligned);
     }
+    prt_program *base = program->base;
     prt_blob_release(program->file);
     prt_arena_release(program->arena);
+    prt_program_release(base);
+}
+
+void prt_program_find_initial(const prt_program *program, bool *initial)
+{
+    for (uint32_t i = 0; i < program->n_variables; i++)
+        if (program->variables[i].init != PRT_NO_CONSTANT)
+            initial[program->variables[i].init] = true;
+    for (uint32_t k = 0; program->n_variables != 0 && k < program->n_blocks; k++)
+        for (uint32_t i = 0; i < program->blocks[k].n_buffers; i++)
+            if (program->blocks[k].buffers[i].space == PRT_SPACE_CONSTANT)
+                initial[program->blocks[k].buffers[i].ref] = false;
 }
 
 static bool is_aligned(const prt_constant *c)

@@ -177,7 +177,8 @@ typedef struct prt_program {
     const struct prt_op_set *ops; /* operators outside the table, or NULL; outlives the program */
     prt_dims *dims;               /* expressions in the types of buffers */
     prt_types *types;
-    prt_blob *file; /* the mapped file it was read from, or NULL */
+    prt_blob *file;           /* the mapped file it was read from, or NULL */
+    struct prt_program *base; /* the program that it was derived from (derive.h), or NULL */
     prt_str name;   /* hash of the contents in decimal, the name of the PopEF executable */
     prt_str source; /* version of the library that compiled it */
     uint32_t n_blocks, n_constants, n_args, n_params, n_inputs, n_outputs;
@@ -230,6 +231,17 @@ uint32_t prt_program_entry(const prt_program *program, uint32_t kind);
 poprt_status prt_program_create(const prt_allocator *allocator, size_t limit, prt_program **out);
 prt_program *prt_program_retain(prt_program *program);
 void prt_program_release(prt_program *program);
+
+/* Returns whether the file of a program was written without the first contents of a variable. A
+ * constant without elements, u8[0], then stands in their place. */
+static inline bool prt_variable_is_empty(const prt_program *program, const prt_variable *v)
+{
+    return v->init != PRT_NO_CONSTANT && program->constants[v->init].type != v->type;
+}
+
+/* Sets `initial` of the constants that are only the first contents of variables; the others keep
+ * their value. */
+void prt_program_find_initial(const prt_program *program, bool *initial);
 
 /* Returns the variant of a step's operator: its attribute `form`; empty if it has no such
  * attribute. */

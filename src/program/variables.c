@@ -10,6 +10,15 @@ static poprt_status bad(prt_str name, const char *what)
     return prt_fail(POPRT_E_PARSE, name.data, "program is inconsistent: %s", what);
 }
 
+/* Returns whether a constant may stand for first contents that the file does not have. */
+static bool stands_for_none(const prt_constant *c, const prt_variable *v)
+{
+    return prt_type_is_tensor(c->type) && c->type->dtype == PRT_DTYPE_u8 && c->type->rank == 1 &&
+        c->type->dims[0] == 0 &&
+        (v->role == PRT_VARIABLE_weight || v->role == PRT_VARIABLE_statistic ||
+            v->role == PRT_VARIABLE_state);
+}
+
 static poprt_status check_variable(const prt_program *p, uint32_t index)
 {
     const prt_variable *v = &p->variables[index];
@@ -22,7 +31,8 @@ static poprt_status check_variable(const prt_program *p, uint32_t index)
         v->loss_scale > 1)
         return bad(v->name, "a variable has an unknown role, or belongs to a missing one");
     if (v->init != PRT_NO_CONSTANT &&
-        (v->init >= p->n_constants || p->constants[v->init].type != v->type))
+        (v->init >= p->n_constants ||
+            (p->constants[v->init].type != v->type && !stands_for_none(&p->constants[v->init], v))))
         return bad(v->name, "a variable begins as a constant of another type");
     if ((v->role == PRT_VARIABLE_accumulator || v->role == PRT_VARIABLE_gradient) &&
         (v->init != PRT_NO_CONSTANT || v->fill != 0.0f))

@@ -85,6 +85,7 @@ static poprt_status write_file(prt_session *s, poprt_write_fn write, void *user,
     poprt_status (*all)(prt_popef_writer *w, const prt_session *s))
 {
     prt_popef_writer w = { .write = write, .user = user };
+    PRT_TRY(prt_session_check_contents(s));
     PRT_TRY(prt_arena_create(&s->memory.allocator, 0, &w.arena));
     const poprt_status status = all(&w, s);
     prt_arena_release(w.arena);
@@ -215,6 +216,8 @@ static poprt_status visit(reader *r, bool writes)
                 memcpy(&s->scalars[i], from, sizeof(double));
             else if (writes && prt_store_size(s->store, i) != 0)
                 memcpy(prt_store_current(s->store, i, k), from, prt_store_size(s->store, i));
+            if (writes)
+                prt_session_note_contents(s, i);
         }
     }
     return POPRT_OK;

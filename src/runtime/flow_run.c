@@ -239,6 +239,7 @@ static void begin(prt_session *s)
 poprt_status prt_session_run_flow(prt_session *s, const prt_stream *io)
 {
     const prt_program *p = s->program;
+    PRT_TRY(prt_session_check_contents(s));
     memset(s->flow->asked, 0, p->n_inputs * (size_t)p->flow.replicas * sizeof(int64_t));
     begin(s);
     s->updated_at = s->micro_batches;

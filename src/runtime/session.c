@@ -116,19 +116,6 @@ static bool is_open(const prt_session *s, const prt_type *type)
     return false;
 }
 
-/* Marks the constants that are only the first contents of variables, of which the store has
- * copies. */
-static void find_initial(const prt_program *p, bool *initial)
-{
-    for (uint32_t i = 0; i < p->n_variables; i++)
-        if (p->variables[i].init != PRT_NO_CONSTANT)
-            initial[p->variables[i].init] = true;
-    for (uint32_t k = 0; p->n_variables != 0 && k < p->n_blocks; k++)
-        for (uint32_t i = 0; i < p->blocks[k].n_buffers; i++)
-            if (p->blocks[k].buffers[i].space == PRT_SPACE_CONSTANT)
-                initial[p->blocks[k].buffers[i].ref] = false;
-}
-
 /* Retains the program's weights, or their aligned copies, which all sessions share. A copy counts
  * for each session. */
 static poprt_status retain_weights(prt_session *s)
@@ -137,9 +124,9 @@ static poprt_status retain_weights(prt_session *s)
     bool *initial = PRT_NEW_N(s->arena, bool, p->n_constants);
     if (initial == NULL)
         return POPRT_E_NOMEM;
-    find_initial(p, initial);
+    prt_program_find_initial(p, initial);
     for (uint32_t i = 0; i < p->n_constants; i++) {
-        if (initial[i]) {
+        if (initial[i]) { /* the store has a copy */
             s->weights[i] = prt_blob_retain(p->constants[i].blob);
             continue;
         }
@@ -165,6 +152,7 @@ static poprt_status create_variables(prt_session *s)
         return POPRT_OK;
     PRT_TRY(
         prt_store_create(p, &s->memory, p->has_flow ? (uint32_t)p->flow.replicas : 1, &s->store));
+    PRT_TRY(prt_session_find_lacking(s));
     return prt_session_read_scalars(s);
 }
 
@@ -569,6 +557,7 @@ poprt_status prt_session_run_once(prt_session *s, const prt_tensor *in, prt_tens
 
 poprt_status prt_session_run(prt_session *s, const prt_tensor *in, prt_tensor *out)
 {
+    PRT_TRY(prt_session_check_contents(s));
     if (s->store != NULL) {
         prt_store_clear(s->store);
         prt_store_restart(s->store);

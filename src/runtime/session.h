@@ -105,6 +105,10 @@ poprt_status prt_session_may_set_weight(prt_session *session, prt_str name, bool
  * the program does not have is ignored, since a scalar that no step reads is not a variable. */
 poprt_status prt_session_set_scalar(prt_session *session, prt_str name, double value);
 
+/* Fails with POPRT_E_STATE if a variable has no contents yet: the file of the executable was
+ * written without them, and nobody has set them since. */
+poprt_status prt_session_check_contents(const prt_session *session);
+
 /* Return a variable of the program, and its contents as of the last update. */
 const prt_variable *prt_session_variable_of(const prt_session *session, uint32_t variable);
 prt_tensor prt_session_variable(const prt_session *session, uint32_t variable);
@@ -122,6 +126,12 @@ poprt_status prt_session_read_checkpoint(prt_session *session, const prt_blob *f
  * not a variable, POPRT_E_SHAPE for one of another type. */
 poprt_status prt_session_write_variables(prt_session *session, poprt_write_fn write, void *user);
 poprt_status prt_session_read_variables(prt_session *session, const prt_blob *file);
+
+/* save.c: writes the program as PopEF. With `variables` they begin with the contents that they have
+ * now, otherwise weights, statistics and states that begin as constants have no contents. `bare`:
+ * see prt_program_derive. */
+poprt_status prt_session_write_program(prt_session *session, bool variables, bool bare,
+    poprt_write_fn write, void *user);
 
 /* Counters of training, which decide random numbers and the order of a loader. */
 typedef struct prt_session_counters {

@@ -51,6 +51,8 @@ struct prt_session {
     uint64_t micro_batches, updated_at;
     bool has_sums;         /* accumulators may hold sums: of a run that failed, or of the caller */
     uint64_t update_count; /* since the session was created or a checkpoint was begun */
+    bool *lacks;           /* by variable: it has no contents yet, because the file had none */
+    uint32_t n_lacking;    /* number of these */
     double *scalars;       /* by variable: a scalar's value without the factor of the loss scale */
     prt_map names;         /* of weights.c: variables and constants by name */
     bool has_names;        /* `names` is complete */
@@ -103,6 +105,10 @@ void *prt_session_alloc_result(prt_session *s, uint32_t i, const prt_tensor *val
 poprt_status prt_session_merge_scratch(prt_session *s);
 
 /* weights.c */
+/* Lists the variables without contents. */
+poprt_status prt_session_find_lacking(prt_session *s);
+/* Says that a variable has contents. */
+void prt_session_note_contents(prt_session *s, uint32_t variable);
 /* Reads the first values of scalars; and computes them again from a new loss scale factor. */
 poprt_status prt_session_read_scalars(prt_session *s);
 void prt_session_scale_scalars(prt_session *s);

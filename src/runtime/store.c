@@ -53,7 +53,7 @@ static void fill(prt_store *s, uint32_t i)
     const slot *at = &s->slots[i];
     unsigned char *to = s->memory + at->current;
     const uint32_t copies = at->pitch != 0 ? s->replicas : 1;
-    if (v->init != PRT_NO_CONSTANT)
+    if (v->init != PRT_NO_CONSTANT && !prt_variable_is_empty(s->program, v))
         memcpy(to, s->program->constants[v->init].blob->data, at->size);
     else if (v->fill != 0.0f)
         for (size_t k = 0; k < at->size / (prt_dtype_bits(v->type->dtype) / 8); k++)

@@ -80,6 +80,45 @@ static poprt_status fail_unknown(const prt_session *s, prt_str name, const prt_w
         PRT_STR_ARG(w->pass), advice);
 }
 
+/* ---- variables without contents */
+
+poprt_status prt_session_find_lacking(prt_session *s)
+{
+    const prt_program *p = s->program;
+    s->lacks = PRT_NEW_N(s->arena, bool, p->n_variables);
+    if (s->lacks == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < p->n_variables; i++) {
+        s->lacks[i] = prt_variable_is_empty(p, &p->variables[i]);
+        s->n_lacking += s->lacks[i];
+    }
+    return POPRT_OK;
+}
+
+void prt_session_note_contents(prt_session *s, uint32_t variable)
+{
+    s->n_lacking -= s->lacks[variable];
+    s->lacks[variable] = false;
+}
+
+static poprt_status fail_lacking(const prt_session *s, uint32_t i)
+{
+    return prt_fail(POPRT_E_STATE, s->program->variables[i].name.data,
+        "the executable was saved without variables, and %u of them have no contents: set them by "
+        "poprt_session_load_variables, poprt_session_reset_weights or poprt_session_write_weight",
+        s->n_lacking);
+}
+
+poprt_status prt_session_check_contents(const prt_session *s)
+{
+    uint32_t i = 0;
+    if (s->n_lacking == 0)
+        return POPRT_OK;
+    while (!s->lacks[i])
+        i++;
+    return fail_lacking(s, i);
+}
+
 /* ---- scalars */
 
 poprt_status prt_session_read_scalars(prt_session *s)
@@ -183,6 +222,7 @@ static poprt_status set_variable(prt_session *s, uint32_t i, const prt_tensor *f
     for (uint32_t r = 0; r < prt_store_replicas(s->store); r++)
         if (own.size != 0 && (r == 0 || prt_store_is_per_replica(s->store, i)))
             memcpy(prt_store_current(s->store, i, r), from->data, own.size);
+    prt_session_note_contents(s, i);
     s->has_sums = s->has_sums || v->role == PRT_VARIABLE_accumulator;
     if (v->role == PRT_VARIABLE_scalar && own.size != 0) {
         s->scalars[i] = prt_load_f64(own.dtype, from->data, 0);
@@ -249,6 +289,8 @@ poprt_status prt_session_copy_weight(prt_session *s, prt_str name, void *to)
         return prt_weight_form_restore(&w->form, s->program->constants[w->constant].blob->data,
             &s->memory.allocator, to);
     PRT_TRY(prt_session_weight(s, name, &from));
+    if (found.variable != PRT_NO_VARIABLE && s->lacks[found.variable])
+        return fail_lacking(s, found.variable);
     if (from.size != 0)
         memcpy(to, from.data, from.size);
     return POPRT_OK;

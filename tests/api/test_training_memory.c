@@ -2,7 +2,7 @@
 /*
  * test_training_memory.c — memory of training: a step allocates nothing after the first; each
  * allocation refused in turn during a step is an error that leaves the weights as they were, and
- * the next step is right; all memory is returned.
+ * the next step is right; all memory is returned, also by refused saves and cache entries.
  */
 #include "lesson.h"
 
@@ -151,5 +151,79 @@ START_TEST(a_refused_compilation_leaks_nothing)
 }
 END_TEST
 
-PRT_TEST_MAIN("api/training_memory", a_step_allocates_nothing_after_the_first,
-    a_refused_step_changes_nothing, a_refused_compilation_leaks_nothing)
+/* Refuses each allocation of a call in turn, until a call makes all of its allocations. */
+static void sweep(counter *c, poprt_status (*call)(void *user), void *user, bool must_fail)
+{
+    size_t refused = 0;
+    for (size_t at = 1;; at++, refused++) {
+        const size_t live = c->live;
+        c->refuse_at = c->calls + at;
+        const poprt_status status = call(user);
+        const bool done = c->calls < c->refuse_at;
+        c->refuse_at = 0;
+        ck_assert(status == POPRT_OK || status == POPRT_E_NOMEM);
+        ck_assert(!must_fail || done == (status == POPRT_OK));
+        ck_assert_uint_eq(c->live, live);
+        if (done)
+            break;
+    }
+    ck_assert_uint_gt(refused, 10);
+}
+
+static char folder[] = "/tmp/poprt-refused-XXXXXX";
+
+static poprt_status save_all(void *user)
+{
+    char file[64];
+    (void)snprintf(file, sizeof(file), "%s/executable.popef", folder);
+    return poprt_session_save_executable(user, file, POPRT_SAVE_VARIABLES | POPRT_SAVE_METADATA);
+}
+
+static poprt_status save_bare(void *user)
+{
+    return poprt_session_save_executable(user, folder, 0);
+}
+
+static poprt_status update_cache(void *user)
+{
+    return poprt_session_update_cache(user);
+}
+
+static poprt_status compile(void *user)
+{
+    lesson *l = user;
+    poprt_executable *exec = NULL;
+    const poprt_status status = lesson_compile(l, l->model, &exec);
+    poprt_executable_release(exec);
+    return status;
+}
+
+START_TEST(refused_saves_and_caches_leak_nothing)
+{
+    counter c = { 0 };
+    char command[64];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    lesson *l = counted(&c);
+    ck_assert_ok(poprt_config_set(l->config, "enable_engine_caching", "true"));
+    ck_assert_ok(poprt_config_set(l->config, "cache_path", folder));
+    poprt_session *session = lesson_session(l);
+    poprt_stepio *io = lesson_bind(l, session, 8);
+    ck_assert_ok(poprt_session_run(session, io));
+    poprt_stepio_release(io);
+    sweep(&c, save_all, session, true);
+    sweep(&c, save_bare, session, true);
+    sweep(&c, update_cache, session, true);
+    poprt_session_release(session);
+    ck_assert_ok(poprt_config_set(l->config, "enable_variables_caching", "false"));
+    ck_assert_ok(compile(l));
+    sweep(&c, compile, l, false); /* a refused hit is compiled again */
+    lesson_end(l);
+    ck_assert_uint_eq(c.live, 0);
+    (void)snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+PRT_TEST_MAIN("api/training_memory", refused_saves_and_caches_leak_nothing,
+    a_step_allocates_nothing_after_the_first, a_refused_step_changes_nothing,
+    a_refused_compilation_leaks_nothing)

@@ -75,6 +75,25 @@ START_TEST(a_constant_becomes_a_variable)
 }
 END_TEST
 
+START_TEST(only_saved_variables_may_lack_contents)
+{
+    static const int64_t no_elements[] = { 0 };
+    prt_program *p = program_from_text(MODEL);
+    prt_variable *v = (prt_variable *)(uintptr_t)&p->variables[0];
+    const prt_type *type = v->type, *none = prt_type_tensor(p->types, PRT_DTYPE_u8, 1, no_elements);
+    ck_assert_ptr_nonnull(none);
+    ck_assert(!prt_variable_is_empty(p, v));
+    p->constants[v->init].type = none;
+    ck_assert_int_eq(prt_program_check(p), POPRT_OK);
+    ck_assert(prt_variable_is_empty(p, v));
+    v->role = PRT_VARIABLE_scalar;
+    ck_assert_int_eq(prt_program_check(p), POPRT_E_PARSE);
+    v->role = PRT_VARIABLE_statistic;
+    p->constants[v->init].type = prt_type_tensor(p->types, PRT_DTYPE_u8, 1, type->dims);
+    refused(p, "begins as a constant of another type");
+}
+END_TEST
+
 START_TEST(two_writers_of_a_variable_are_refused)
 {
     prt_module *m = NULL;
@@ -146,4 +165,5 @@ END_TEST
 
 PRT_TEST_MAIN("program/variables", text_and_copies_keep_variables, a_constant_becomes_a_variable,
     two_writers_of_a_variable_are_refused, damaged_variables_are_refused,
-    reads_after_a_write_are_refused, damaged_entries_are_refused)
+    only_saved_variables_may_lack_contents, reads_after_a_write_are_refused,
+    damaged_entries_are_refused)
