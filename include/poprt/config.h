@@ -32,6 +32,8 @@ typedef struct poprt_option_info {
     int32_t type;              /* POPRT_OPTION_* */
     uint32_t reserved;
     int64_t min, max; /* for POPRT_OPTION_INT */
+    int32_t is_fixed; /* 1: an executable keeps the value that it was compiled with */
+    uint32_t reserved_too;
 } poprt_option_info;
 
 /* Creates a config in which every option has its default. */

@@ -51,8 +51,20 @@ POPRT_API poprt_status poprt_compile_programs(const poprt_named_model *programs,
 POPRT_API size_t poprt_executable_program_count(const poprt_executable *exec);
 POPRT_API const char *poprt_executable_program_at(const poprt_executable *exec, size_t index);
 
+/*
+ * Creates a config with the options and dimensions that an executable was compiled with and keeps:
+ * those of poprt_option_info::is_fixed that differ from their defaults. The caller releases it. To
+ * open a file as PopTorch's load(filename, edit_opts_fn) does, a program gets the config, changes
+ * options of sessions, and creates a session with it. Fails with POPRT_E_NOT_FOUND for a file that
+ * was written before libpoprt stored options. Absent from a library without compiler.
+ */
+POPRT_API poprt_status poprt_executable_get_options(const poprt_executable *exec,
+    poprt_config **out);
+
 /* Opens a PopEF file by mapping it; of a folder, its file executable.popef. Weights are not read,
- * unless the option "verify" is "full": then the call verifies the checksum of every blob. */
+ * unless the option "verify" is "full": then the call verifies the checksum of every blob. Fails
+ * with POPRT_E_ARG, and the name of the option, if `config` sets an option that the executable
+ * keeps from its compilation (poprt_option_info::is_fixed) to another value. */
 POPRT_API poprt_status poprt_executable_load_file(poprt_env *env, const char *path,
     const poprt_config *config, poprt_executable **out);
 

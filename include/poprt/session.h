@@ -26,7 +26,9 @@ typedef void (*poprt_done_fn)(void *user, poprt_status status, const poprt_error
 /*
  * Creates a session, which retains the executable. If options "dim.NAME" set all symbolic
  * dimensions, memory is planned here. Otherwise the first run takes dimensions from its inputs, and
- * memory is planned again when they change.
+ * memory is planned again when they change. Fails with POPRT_E_ARG if `config` sets an option that
+ * the executable of an opened file keeps from its compilation (poprt_option_info::is_fixed) to
+ * another value; for an executable that was compiled here such options are not compared.
  */
 POPRT_API poprt_status poprt_session_create(poprt_executable *exec, const poprt_config *config,
     poprt_session **out);

@@ -6,6 +6,7 @@
 
 #include "api/compile_cache.h"
 #include "api/dot_checks.h"
+#include "api/fixed_options.h"
 #include "api/patterns.h"
 #include "base/budget.h"
 #include "base/clock.h"
@@ -314,8 +315,15 @@ static poprt_status compile(poprt_env *env, const prt_module *module, const popr
 {
     prt_budget *budget = NULL;
     PRT_TRY(prt_budget_create(&env->allocator, prt_config_memory_limit(config, env), &budget));
-    const poprt_status status =
-        compile_from(env, module, config, edit, prt_budget_allocator(budget, &env->allocator), out);
+    prt_program *program = NULL;
+    poprt_status status = compile_from(env, module, config, edit,
+        prt_budget_allocator(budget, &env->allocator), &program);
+    if (status == POPRT_OK)
+        status = prt_fixed_options_note(config, program);
+    if (status != POPRT_OK)
+        prt_program_release(program);
+    else
+        *out = program;
     prt_budget_release(budget); /* the program holds a reference now */
     return status;
 }

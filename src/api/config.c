@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "api/fixed_options.h"
 #include "api/option_names.h"
 #include "base/accepts.h"
 #include "base/nearest.h"
@@ -355,8 +356,11 @@ poprt_status poprt_config_option_at(size_t index, poprt_option_info *out)
     PRT_REQUIRE(out);
     if (index >= PRT_OPTION_COUNT)
         return prt_fail(POPRT_E_NOT_FOUND, NULL, "there are %d options", PRT_OPTION_COUNT);
-    return prt_export(out, &prt_option_rows[index].info, sizeof(prt_option_rows[index].info),
-        "out");
+    poprt_option_info info = prt_option_rows[index].info;
+#ifndef PRT_NO_COMPILER
+    info.is_fixed = prt_option_is_fixed(&prt_option_rows[index]);
+#endif
+    return prt_export(out, &info, sizeof(info), "out");
 }
 
 void poprt_config_release(poprt_config *config)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* executable.c — poprt/executable.h except poprt_compile: reference counting, reading and writing
  * PopEF. */
-#include "api/handles.h"
+#include "api/fixed_options.h"
 #include "api/target.h"
 #include "base/budget.h"
 #include "base/file.h"
@@ -75,7 +75,16 @@ static poprt_status load(poprt_env *env, prt_blob *bytes, const char *path, prt_
     prt_blob_release(file);
     prt_budget_release(budget); /* the program holds a reference now */
     PRT_TRY(status);
-    return prt_executable_wrap(env, program, path, out);
+    poprt_executable *exec = NULL;
+    PRT_TRY(prt_executable_wrap(env, program, path, &exec));
+    exec->is_opened = depth != PRT_POPEF_SEALED;
+    status = prt_fixed_options_check(exec, config);
+    if (status != POPRT_OK) {
+        poprt_executable_release(exec);
+        return status;
+    }
+    *out = exec;
+    return POPRT_OK;
 }
 
 static poprt_status load_file(poprt_env *env, const char *path, prt_popef_depth depth,

@@ -176,6 +176,7 @@ struct poprt_executable {
     prt_io_table io;
     /* File that it was read from, for error messages; "" if there is none. */
     char *file;
+    bool is_opened;        /* the caller opened it: a config may contradict its options */
     char *cache_file;      /* its entry of the cache of executables; NULL: there is none */
     bool caches_variables; /* that entry has the contents of variables */
 };

@@ -8,6 +8,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <threads.h>
 
+#include "api/fixed_options.h"
 #include "api/memory_check.h"
 #include "api/watch.h"
 #include "api/weights.h"
@@ -166,8 +167,10 @@ poprt_status poprt_session_create(poprt_executable *exec, const poprt_config *co
     if (prt_config_number(config, PRT_OPTION_compile_engine) == 0)
         return prt_fail(POPRT_E_STATE, "compile_engine",
             "is false: executables are compiled, and nothing runs");
-    PRT_TRY(
-        prt_fail_in_file(prt_fail_at_stage(prt_memory_check(exec, config), "bind"), exec->file));
+    poprt_status status = prt_fixed_options_check(exec, config);
+    if (status == POPRT_OK)
+        status = prt_memory_check(exec, config);
+    PRT_TRY(prt_fail_in_file(prt_fail_at_stage(status, "bind"), exec->file));
     poprt_session *session = prt_mem_alloc(&env->allocator, sizeof(*session));
     if (session == NULL)
         return POPRT_E_NOMEM;
@@ -179,7 +182,7 @@ poprt_status poprt_session_create(poprt_executable *exec, const poprt_config *co
         prt_config_number(config, PRT_OPTION_disable_optimizer_state_tensor_streams) != 0;
     session->keeps_random_state =
         prt_config_number(config, PRT_OPTION_enable_load_and_offload_rng_state) == 0;
-    poprt_status status = create_inner(exec, config, &session->session, NULL);
+    status = create_inner(exec, config, &session->session, NULL);
     if (status == POPRT_OK)
         status = prt_synthetic_create(session, config);
     prt_session_changed(session);

@@ -129,6 +129,10 @@ static poprt_status read_program(prt_program *p, prt_blob *file, prt_popef_depth
         (prt_str){ prt_arena_text(p->arena, exec->name.data, exec->name.size), exec->name.size };
     if (p->name.data == NULL)
         return POPRT_E_NOMEM;
+    if (prt_json_text(prt_json_get(exec->descriptor, "options"), &p->options))
+        p->options.data = prt_arena_text(p->arena, p->options.data, p->options.size);
+    if (p->options.data == NULL)
+        return POPRT_E_NOMEM;
     PRT_TRY(prt_program_decode(p, file->data + exec->payload, (size_t)exec->payload_size));
     PRT_TRY(attach_all(p, file, &index, exec, scratch));
     PRT_TRY(prt_program_check(p));

@@ -117,6 +117,8 @@ static poprt_status write_executable(prt_popef_writer *w, const prt_program *p, 
     prt_json_put_text(&j, "name", name);
     prt_json_put_bool(&j, "compressed", false);
     prt_popef_put_folded(&j, p);
+    if (p->options.size != 0)
+        prt_json_put_text(&j, "options", p->options);
     prt_json_put_i64(&j, "payloadSize", (int64_t)size);
     prt_json_put_i64(&j, "crc", prt_crc32c(0, bytes, size));
     prt_json_close(&j, '}');

@@ -46,7 +46,7 @@ poprt_status prt_program_create(const prt_allocator *allocator, size_t limit, pr
     }
     p->arena = arena;
     p->allocator = allocator;
-    p->name = p->source = PRT_STR("");
+    p->name = p->source = p->options = PRT_STR("");
     atomic_init(&p->refs, 1);
     *out = p;
     return POPRT_OK;

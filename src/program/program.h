@@ -179,8 +179,9 @@ typedef struct prt_program {
     prt_types *types;
     prt_blob *file;           /* the mapped file it was read from, or NULL */
     struct prt_program *base; /* the program that it was derived from (derive.h), or NULL */
-    prt_str name;   /* hash of the contents in decimal, the name of the PopEF executable */
-    prt_str source; /* version of the library that compiled it */
+    prt_str name;    /* hash of the contents in decimal, the name of the PopEF executable */
+    prt_str source;  /* version of the library that compiled it */
+    prt_str options; /* JSON: what it was compiled with; empty: the file does not state it */
     uint32_t n_blocks, n_constants, n_args, n_params, n_inputs, n_outputs;
     prt_block *blocks;
     prt_constant *constants;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/fixed_options.h"
 #include "api/option_names.h"
 #include "base/accepts.h"
 #include "base/json.h"
@@ -88,9 +89,13 @@ static void print_text(void)
         (void)printf("\n## %s\n\n- Accepted: ", row->info.key);
         print_accepted(row);
         if (initial[0] == '\0')
-            (void)printf(".\n- Default: empty.\n\n");
+            (void)printf(".\n- Default: empty.\n");
         else
-            (void)printf(".\n- Default: `%s`.\n\n", initial);
+            (void)printf(".\n- Default: `%s`.\n", initial);
+        (void)printf("%s\n",
+            prt_option_is_fixed(row) ? "- Fixed: an executable keeps the value that it was "
+                                       "compiled with.\n"
+                                     : "");
         print_paragraph(row->help);
         (void)printf(".\n");
     }
@@ -120,6 +125,7 @@ static void write_option(prt_json_out *json, const prt_option_row *row)
         prt_accepts_each_word(row->accepts, write_word, json);
         prt_json_close(json, ']');
     }
+    prt_json_put_bool(json, "fixed", prt_option_is_fixed(row));
     prt_json_put_text(json, "help", prt_str_of(o->help));
     prt_json_close(json, '}');
 }

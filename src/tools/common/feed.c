@@ -318,7 +318,8 @@ poprt_status prt_feed_random(prt_feed *feed, bool say, bool strict)
 
 /* ---- config and bindings of a session */
 
-/* Sets the options of --set: a session ignores those that it does not read. */
+/* Sets the options of --set that differ from their defaults: a session ignores those that it does
+ * not read. */
 static poprt_status set_tool_options(const prt_tool *tool, poprt_config *config)
 {
     poprt_option_info option = { .struct_size = sizeof(option) };
@@ -326,7 +327,7 @@ static poprt_status set_tool_options(const prt_tool *tool, poprt_config *config)
          i++) {
         const char *value;
         PRT_TRY(poprt_config_get(tool->config, option.key, &value));
-        if (value[0] != '\0')
+        if (strcmp(value, option.default_value) != 0)
             PRT_TRY(poprt_config_set(config, option.key, value));
     }
     return POPRT_OK;
