@@ -250,6 +250,25 @@ static prt_forms forms_of(const poprt_config *config)
     };
 }
 
+/* Applies to a copy of the model what comes before the passes, and draws its graphs. */
+static poprt_status edit_copy(const poprt_config *config, const prt_compile_edit *edit,
+    prt_module *copy)
+{
+    const prt_forms forms = forms_of(config);
+    PRT_TRY(prt_module_note_locations(copy));
+    PRT_TRY(prt_dot_checks_draw(config, PRT_DOT_CHECK_Fwd0, copy));
+    PRT_TRY(set_dims(config, copy));
+    if (prt_forms_are_any(&forms))
+        PRT_TRY(prt_forms_apply(&forms, copy));
+    PRT_TRY(prt_dot_checks_draw(config, PRT_DOT_CHECK_Fwd1, copy));
+    if (edit == NULL && prt_config_number(config, PRT_OPTION_constant_weights) == 0)
+        PRT_TRY(prt_module_free_weights(copy));
+    if (edit == NULL)
+        return POPRT_OK;
+    PRT_TRY(edit->apply(edit->user, copy, copy->arena));
+    return prt_dot_checks_draw(config, PRT_DOT_CHECK_Bwd0, copy);
+}
+
 /* Compiles with `allocator` as the source of all memory, that of the program included. */
 static poprt_status compile_from(poprt_env *env, const prt_module *module,
     const poprt_config *config, const prt_compile_edit *edit, const prt_allocator *allocator,
@@ -274,25 +293,9 @@ static poprt_status compile_from(poprt_env *env, const prt_module *module,
         return prt_compile(module, &options, out);
     prt_module *copy = NULL;
     prt_program *program = NULL;
-    PRT_TRY(prt_dot_checks_verify(config));
     PRT_TRY(prt_ir_clone_into(module, allocator, options.memory_limit, &copy));
-    poprt_status status = prt_module_note_locations(copy);
-    if (status == POPRT_OK)
-        status = prt_dot_checks_draw(config, PRT_DOT_CHECK_Fwd0, copy);
-    if (status == POPRT_OK)
-        status = set_dims(config, copy);
-    if (status == POPRT_OK && prt_forms_are_any(&forms))
-        status = prt_forms_apply(&forms, copy);
-    if (status == POPRT_OK)
-        status = prt_dot_checks_draw(config, PRT_DOT_CHECK_Fwd1, copy);
-    if (status == POPRT_OK && free_weights)
-        status = prt_module_free_weights(copy);
-    if (status == POPRT_OK && edit != NULL) {
-        status = edit->apply(edit->user, copy, copy->arena);
-        options.flow = edit->flow;
-        if (status == POPRT_OK)
-            status = prt_dot_checks_draw(config, PRT_DOT_CHECK_Bwd0, copy);
-    }
+    poprt_status status = edit_copy(config, edit, copy);
+    options.flow = edit != NULL ? edit->flow : NULL;
     if (status == POPRT_OK && rounds)
         status = prt_round_stochastically(copy);
     if (status == POPRT_OK)
@@ -345,6 +348,28 @@ static poprt_status compile_and_wrap(poprt_env *env, const prt_module *module,
     return prt_fail_in_file(prt_fail_at_stage(status, "compile"), file);
 }
 
+/* Draws the graphs of an executable that was compiled before. Its passes did not run: one warning
+ * says that their graph is not drawn. */
+static poprt_status draw_cached(poprt_env *env, const prt_module *module,
+    const poprt_config *config, const prt_compile_edit *edit, const prt_program *program)
+{
+    prt_module *copy = NULL;
+    poprt_status status = POPRT_OK;
+    if (prt_dot_checks_want(config, PRT_DOT_CHECK_Fwd0) ||
+        prt_dot_checks_want(config, PRT_DOT_CHECK_Fwd1) ||
+        (edit != NULL && prt_dot_checks_want(config, PRT_DOT_CHECK_Bwd0))) {
+        PRT_TRY(prt_ir_clone_into(module, &env->allocator, prt_config_memory_limit(config, env),
+            &copy));
+        status = edit_copy(config, edit, copy);
+        prt_module_release(copy);
+    }
+    if (prt_dot_checks_want(config, PRT_DOT_CHECK_PreAlias))
+        prt_env_log(env, PRT_LOG_compile, POPRT_LOG_WARNING,
+            "dot_checks: prealias.dot is not written, because the executable comes from "
+            "cache_path and no passes ran");
+    return status == POPRT_OK ? prt_dot_checks_draw_program(config, program) : status;
+}
+
 poprt_status poprt_compile(const poprt_model *model, const poprt_config *config,
     poprt_executable **out)
 {
@@ -364,6 +389,7 @@ poprt_status prt_compile_module(poprt_env *env, const prt_module *module,
     const poprt_config *config, const prt_compile_edit *edit, poprt_executable **out)
 {
     prt_compile_cache cache;
+    PRT_TRY(prt_fail_at_stage(prt_dot_checks_verify(config), "compile"));
     PRT_TRY(prt_compile_cache_open(&cache, env, module, config, edit));
     poprt_executable *cached = prt_compile_cache_load(&cache, module, config, edit);
     if (cached == NULL && cache.path != NULL) {
@@ -378,6 +404,9 @@ poprt_status prt_compile_module(poprt_env *env, const prt_module *module,
     if (cached == NULL && status == POPRT_OK)
         prt_compile_cache_store(&cache, module, exec);
     prt_compile_cache_unlock(&cache);
+    if (cached != NULL)
+        status =
+            prt_fail_at_stage(draw_cached(env, module, config, edit, exec->program), "compile");
     if (status == POPRT_OK)
         status = prt_compile_cache_note(&cache, exec);
     if (status != POPRT_OK) {

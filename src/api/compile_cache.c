@@ -9,16 +9,18 @@
 #include <time.h>
 
 #include "api/compile_cache.h"
+#include "api/fixed_options.h"
 #include "base/file_lock.h"
 #include "converter/onnx.h"
 #include "poprt/train.h"
 #include "program/derive.h"
 
-/* Tells whether an option has no effect on the compiled executable. */
+/* Tells whether an option has no effect on the compiled executable. Entries with and without
+ * variables are different ones. */
 static bool has_no_effect(uint32_t option)
 {
-    return option == PRT_OPTION_cache_path || option == PRT_OPTION_enable_engine_caching ||
-        option == PRT_OPTION_tune_cache || option == PRT_OPTION_output_dir;
+    return option == PRT_OPTION_output_dir || option == PRT_OPTION_log_dir ||
+        (prt_option_names_files(option) && option != PRT_OPTION_enable_variables_caching);
 }
 
 typedef struct digest {

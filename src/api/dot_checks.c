@@ -50,7 +50,7 @@ poprt_status prt_dot_checks_verify(const poprt_config *config)
 }
 
 /* The loops over batches are part of the program: MainLoops is the graph of PreAlias. */
-static bool is_wanted(const poprt_config *config, prt_dot_check check)
+bool prt_dot_checks_want(const poprt_config *config, prt_dot_check check)
 {
     const char *list = prt_config_text(config, PRT_OPTION_dot_checks);
     prt_str item;
@@ -83,7 +83,7 @@ poprt_status prt_dot_checks_draw(const poprt_config *config, prt_dot_check check
     const prt_module *module)
 {
     prt_arena *arena = NULL;
-    if (!is_wanted(config, check))
+    if (!prt_dot_checks_want(config, check))
         return POPRT_OK;
     const bool apart = prt_config_number(config, PRT_OPTION_separate_call_op_pdfs) != 0;
     prt_dot dot = { .first = (uint64_t)prt_config_number(config, PRT_OPTION_first_dot_op),
@@ -115,7 +115,7 @@ poprt_status prt_dot_checks_draw_program(const poprt_config *config, const prt_p
     prt_arena *arena = NULL;
     prt_file_writer *file = NULL;
     prt_sink sink;
-    if (!is_wanted(config, PRT_DOT_CHECK_Final))
+    if (!prt_dot_checks_want(config, PRT_DOT_CHECK_Final))
         return POPRT_OK;
     PRT_TRY(prt_arena_create(&config->env->allocator, 0, &arena));
     poprt_status status = open_file(config, PRT_DOT_CHECK_Final, 0, &file);

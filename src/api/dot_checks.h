@@ -17,6 +17,9 @@ typedef enum prt_dot_check {
 /* Returns whether the config asks for any drawing. */
 bool prt_dot_checks_are_any(const poprt_config *config);
 
+/* Returns whether the config asks for this drawing. */
+bool prt_dot_checks_want(const poprt_config *config, prt_dot_check check);
+
 /* Fails with POPRT_E_ARG for a word in dot_checks that is not a check. */
 poprt_status prt_dot_checks_verify(const poprt_config *config);
 

@@ -7,8 +7,7 @@
 
 #include "base/json.h"
 
-/* Returns whether an option says where files are, or which are written, and changes no program. */
-static bool names_files(size_t option)
+bool prt_option_names_files(size_t option)
 {
     static const prt_option_id ids[] = { PRT_OPTION_cache_path, PRT_OPTION_enable_engine_caching,
         PRT_OPTION_enable_variables_caching, PRT_OPTION_tune_cache, PRT_OPTION_dot_checks,
@@ -26,7 +25,7 @@ bool prt_option_is_fixed(const prt_option_row *row)
     static const char compiling[] = "Compiling", sessions[] = "Compiling and sessions";
     return strncmp(row->info.help, compiling, sizeof(compiling) - 1) == 0 &&
         strncmp(row->info.help, sessions, sizeof(sessions) - 1) != 0 &&
-        !names_files((size_t)(row - prt_option_rows));
+        !prt_option_names_files((size_t)(row - prt_option_rows));
 }
 
 static bool is_equal(const poprt_config *a, const poprt_config *b, size_t option)

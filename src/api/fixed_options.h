@@ -9,6 +9,10 @@
 /* Returns whether compiling alone reads an option, and the executable depends on it. */
 bool prt_option_is_fixed(const prt_option_row *row);
 
+/* Returns whether compiling alone reads an option, which says where files are, or which are
+ * written, and changes no program. */
+bool prt_option_names_files(size_t option);
+
 /* Stores the options of a config in a program that was compiled with it. */
 poprt_status prt_fixed_options_note(const poprt_config *config, prt_program *program);
 

@@ -168,6 +168,57 @@ START_TEST(wrong_checks_and_folders_are_refused)
 }
 END_TEST
 
-PRT_TEST_MAIN("session/dots", checks_write_their_files, drawings_have_names_and_a_range,
-    subgraphs_have_files_of_their_own, training_draws_its_gradients,
-    wrong_checks_and_folders_are_refused)
+static int warnings;
+
+static void count_warning(void *user, int32_t level, const char *text)
+{
+    (void)user;
+    warnings += level == POPRT_LOG_WARNING && strstr(text, "prealias.dot is not written") != NULL;
+}
+
+/* An executable from the cache has the drawings of a compilation, except that of the passes. */
+START_TEST(executables_from_the_cache_are_drawn)
+{
+    static const char *const names[] = { "fwd0", "fwd1", "bwd0", "final" };
+    char command[128], *compiled[4];
+    make_folder();
+    lesson *l = lesson_begin("sgd", 1);
+    poprt_env_options options = { .struct_size = sizeof(options),
+        .log = count_warning,
+        .log_level = POPRT_LOG_WARNING };
+    poprt_config_release(l->config);
+    poprt_model_release(l->model);
+    poprt_env_release(l->env);
+    ck_assert_ok(poprt_env_create(&options, &l->env));
+    ck_assert_ok(
+        poprt_model_load_bytes(l->env, linear_model, sizeof(linear_model), NULL, &l->model));
+    l->config = options_in_folder(l->env, "dot_checks = Fwd0,Fwd1,Bwd0,Final");
+    poprt_session_release(lesson_session(l));
+    for (int i = 0; i < 4; i++)
+        compiled[i] = strdup(take(names[i]));
+    ck_assert_ok(poprt_config_set(l->config, "enable_engine_caching", "true"));
+    ck_assert_ok(poprt_config_set(l->config, "cache_path", folder));
+    ck_assert_ok(poprt_config_set(l->config, "dot_checks", ""));
+    poprt_session_release(lesson_session(l));
+    ck_assert_ptr_null(take("fwd0"));
+    ck_assert_ok(poprt_config_set(l->config, "dot_checks", "Fwd0,Fwd1,Bwd0,Final"));
+    poprt_session_release(lesson_session(l));
+    for (int i = 0; i < 4; i++) {
+        ck_assert_str_eq(compiled[i], take(names[i]));
+        free(compiled[i]);
+    }
+    ck_assert_int_eq(warnings, 0);
+    ck_assert_ok(poprt_config_set(l->config, "dot_checks", "All"));
+    poprt_session_release(lesson_session(l));
+    ck_assert_ptr_null(take("prealias"));
+    ck_assert_ptr_nonnull(take("final"));
+    ck_assert_int_eq(warnings, 1);
+    lesson_end(l);
+    (void)snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+PRT_TEST_MAIN("session/dots", executables_from_the_cache_are_drawn, checks_write_their_files,
+    drawings_have_names_and_a_range, subgraphs_have_files_of_their_own,
+    training_draws_its_gradients, wrong_checks_and_folders_are_refused)
