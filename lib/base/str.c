@@ -1,6 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* str.c — string hashing and the intern pool (open addressing, grown at three quarters). */
+/* str.c — words, string hashing, and the intern pool (open addressing, grown at three quarters). */
 #include "base/str.h"
+
+#include <ctype.h>
+
+bool prt_str_same_word(prt_str a, prt_str b)
+{
+    uint32_t i = 0, k = 0;
+    for (;;) {
+        while (i < a.size && a.data[i] == '_')
+            i++;
+        while (k < b.size && b.data[k] == '_')
+            k++;
+        if (i == a.size || k == b.size)
+            return i == a.size && k == b.size;
+        if (tolower((unsigned char)a.data[i++]) != tolower((unsigned char)b.data[k++]))
+            return false;
+    }
+}
 
 uint64_t prt_hash(const void *bytes, size_t size, uint64_t seed)
 {

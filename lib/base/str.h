@@ -42,6 +42,9 @@ static inline prt_str prt_str_of(const char *text)
     return (prt_str){ text, (uint32_t)strlen(text) };
 }
 
+/* Compares words of option files without regard to case and underscores. */
+bool prt_str_same_word(prt_str a, prt_str b);
+
 uint64_t prt_hash(const void *bytes, size_t size, uint64_t seed);
 
 typedef struct prt_strings prt_strings;

@@ -18,13 +18,7 @@ static const char *const names[] = { "Fwd0", "Fwd1", "Bwd0", "PreAlias", "Final"
 
 static bool is_word(prt_str text, const char *word)
 {
-    const size_t n = strlen(word);
-    if (text.size != n)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        if (tolower((unsigned char)text.data[i]) != tolower((unsigned char)word[i]))
-            return false;
-    return true;
+    return prt_str_same_word(text, prt_str_of(word));
 }
 
 bool prt_dot_checks_are_any(const poprt_config *config)

@@ -13,36 +13,24 @@
 
 enum { MOST_TENSORS = 5, MESSAGE_SIZE = 900 };
 
-typedef struct large_tensor {
-    prt_str name;
-    size_t size;
-} large_tensor;
-
-/* Inserts a tensor into a list of the largest, in falling order. */
-static void insert(large_tensor *list, prt_str name, size_t size)
-{
-    uint32_t at = MOST_TENSORS;
-    while (at > 0 && list[at - 1].size < size)
-        at--;
-    for (uint32_t i = MOST_TENSORS - 1; i > at; i--)
-        list[i] = list[i - 1];
-    if (at < MOST_TENSORS)
-        list[at] = (large_tensor){ name, size };
-}
-
 /* Lists the largest tensors that the session itself holds: planned ones, and variables. */
-static void find_largest(const prt_program *p, large_tensor *list)
+static uint32_t find_largest(const prt_program *p, prt_session_tensor *list)
 {
-    size_t size = 0;
+    prt_session_tensor t = { .kind = PRT_TENSOR_VALUE };
+    uint32_t count = 0;
     for (uint32_t b = 0; b < p->n_blocks; b++)
         for (uint32_t i = 0; i < p->blocks[b].n_buffers; i++) {
             const prt_buffer *buffer = &p->blocks[b].buffers[i];
-            if (buffer->space == PRT_SPACE_PLANNED && prt_type_size(buffer->type, &size))
-                insert(list, buffer->name, size);
+            t.name = buffer->name;
+            if (buffer->space == PRT_SPACE_PLANNED && prt_type_size(buffer->type, &t.size))
+                prt_session_tensor_insert(list, MOST_TENSORS, &count, &t);
         }
-    for (uint32_t i = 0; i < p->n_variables; i++)
-        if (prt_type_size(p->variables[i].type, &size))
-            insert(list, p->variables[i].name, size);
+    for (uint32_t i = 0; i < p->n_variables; i++) {
+        t.name = p->variables[i].name;
+        if (prt_type_size(p->variables[i].type, &t.size))
+            prt_session_tensor_insert(list, MOST_TENSORS, &count, &t);
+    }
+    return count;
 }
 
 /* Writes a report below log_dir, and its path to `path`; an empty path if there is none. */
@@ -83,14 +71,13 @@ poprt_status prt_memory_check(const poprt_executable *exec, const poprt_config *
     const size_t sum = info.created + info.scratch;
     if (sum <= limit)
         return POPRT_OK;
-    large_tensor list[MOST_TENSORS] = { { { NULL, 0 }, 0 } };
+    prt_session_tensor list[MOST_TENSORS];
     char message[MESSAGE_SIZE], path[512];
-    find_largest(exec->program, list);
+    const uint32_t count = find_largest(exec->program, list);
     write_report(exec, config, &info, path, sizeof(path));
     int n = snprintf(message, sizeof(message), "a session needs %zu bytes, and memory_limit is %zu",
         sum, limit);
-    for (uint32_t i = 0; i < MOST_TENSORS && list[i].size != 0 && n > 0 && n < MESSAGE_SIZE - 160;
-         i++)
+    for (uint32_t i = 0; i < count && n > 0 && n < MESSAGE_SIZE - 160; i++)
         n += snprintf(message + n, sizeof(message) - (size_t)n, "%s%.100s of %zu bytes",
             i == 0 ? "; the largest tensors: " : ", ",
             list[i].name.size != 0 ? list[i].name.data : "(without name)", list[i].size);

@@ -6,7 +6,6 @@
  */
 #include "api/option_names.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,29 +46,13 @@ const prt_option_name prt_option_names[PRT_OPTION_NAME_COUNT] = {
 #include "api/option_names.def"
 };
 
-/* Compares without regard to case and underscores. */
-static bool same_word(const char *a, size_t n_a, const char *b, size_t n_b)
-{
-    size_t i = 0, k = 0;
-    for (;;) {
-        while (i < n_a && a[i] == '_')
-            i++;
-        while (k < n_b && b[k] == '_')
-            k++;
-        if (i == n_a || k == n_b)
-            return i == n_a && k == n_b;
-        if (tolower((unsigned char)a[i++]) != tolower((unsigned char)b[k++]))
-            return false;
-    }
-}
-
 const prt_option_name *prt_option_name_find(const char *name)
 {
     const size_t size = strlen(name);
     for (size_t i = 0; i < PRT_OPTION_NAME_COUNT; i++) {
         const prt_option_name *row = &prt_option_names[i];
         const size_t n = strlen(row->info.name);
-        if (same_word(name, size, row->info.name, n) ||
+        if (prt_str_same_word(prt_str_of(name), prt_str_of(row->info.name)) ||
             (row->accepts != NULL && strcmp(row->accepts, "map") == 0 && size > n &&
                 name[n] == '.' && memcmp(name, row->info.name, n) == 0))
             return row;
@@ -95,7 +78,10 @@ static void look_at_word(void *user, const char *word, size_t size)
     word_search *s = user;
     const char *equals = memchr(word, '=', size); /* WORD=MEANING */
     const size_t n = equals != NULL ? (size_t)(equals - word) : size;
-    if (s->found == NULL && (s->index == s->number || same_word(s->text, s->size, word, n))) {
+    if (s->found == NULL &&
+        (s->index == s->number ||
+            prt_str_same_word((prt_str){ s->text, (uint32_t)s->size },
+                (prt_str){ word, (uint32_t)n }))) {
         s->found = equals != NULL ? equals + 1 : word;
         s->found_size = size - (size_t)(s->found - word);
     }

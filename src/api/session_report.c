@@ -111,17 +111,8 @@ static void find_largest(report *r)
     const prt_session *s = r->session->session;
     prt_tensor_place place = { 0 };
     prt_session_tensor t;
-    while (prt_session_next_tensor(s, &place, &t)) {
-        uint32_t at = r->n_largest;
-        while (at > 0 && r->largest[at - 1].size < t.size)
-            at--;
-        if (at == LARGEST || t.size == 0)
-            continue;
-        r->n_largest += r->n_largest < LARGEST;
-        for (uint32_t k = r->n_largest - 1; k > at; k--)
-            r->largest[k] = r->largest[k - 1];
-        r->largest[at] = t;
-    }
+    while (prt_session_next_tensor(s, &place, &t))
+        prt_session_tensor_insert(r->largest, LARGEST, &r->n_largest, &t);
 }
 
 /* Returns the time of a step without the steps of its bodies. */

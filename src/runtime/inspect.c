@@ -127,6 +127,20 @@ static size_t count_weights(const prt_session *s)
     return size;
 }
 
+void prt_session_tensor_insert(prt_session_tensor *list, uint32_t most, uint32_t *count,
+    const prt_session_tensor *t)
+{
+    uint32_t at = *count;
+    while (at > 0 && list[at - 1].size < t->size)
+        at--;
+    if (at == most || t->size == 0)
+        return;
+    *count += *count < most;
+    for (uint32_t k = *count - 1; k > at; k--)
+        list[k] = list[k - 1];
+    list[at] = *t;
+}
+
 void prt_session_memory_by_kind(const prt_session *s, size_t bytes[PRT_MEMORY_KINDS])
 {
     const prt_program *p = s->program;

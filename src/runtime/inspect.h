@@ -37,6 +37,12 @@ bool prt_session_next_tensor(const prt_session *session, prt_tensor_place *at,
 void prt_session_io(const prt_session *session, bool is_input, uint32_t index,
     prt_session_tensor *out);
 
+/* Inserts a tensor that has bytes into a list of the largest ones, at most `most`, in falling
+ * order.
+ */
+void prt_session_tensor_insert(prt_session_tensor *list, uint32_t most, uint32_t *count,
+    const prt_session_tensor *t);
+
 /* Bytes that a session holds, by kind; their sum is prt_session_memory. */
 typedef enum prt_memory_kind {
     PRT_MEMORY_planned,   /* values between steps, at planned addresses */

@@ -73,5 +73,18 @@ START_TEST(absent_and_empty_strings_intern_alike)
 }
 END_TEST
 
+START_TEST(words_differ_by_letters_alone)
+{
+    ck_assert(prt_str_same_word(PRT_STR("PreAlias"), PRT_STR("pre_alias")));
+    ck_assert(prt_str_same_word(PRT_STR("__a_"), PRT_STR("A")));
+    ck_assert(prt_str_same_word(PRT_STR(""), PRT_STR("_")));
+    ck_assert(!prt_str_same_word(PRT_STR("Fwd0"), PRT_STR("Fwd1")));
+    ck_assert(!prt_str_same_word(PRT_STR("Fwd"), PRT_STR("Fwd1")));
+    ck_assert(!prt_str_same_word(PRT_STR("Fwd1"), PRT_STR("Fwd")));
+    ck_assert(!prt_str_same_word((prt_str){ NULL, 0 }, PRT_STR("a")));
+}
+END_TEST
+
 PRT_TEST_MAIN("base/str", equality_compares_bytes, hash_depends_on_every_byte_and_on_size,
-    interned_strings_are_equal_by_pointer, absent_and_empty_strings_intern_alike)
+    interned_strings_are_equal_by_pointer, absent_and_empty_strings_intern_alike,
+    words_differ_by_letters_alone)
