@@ -141,7 +141,9 @@ POPRT_API poprt_status poprt_executable_get_memory(const poprt_executable *exec,
     const poprt_config *config, poprt_memory_info *out);
 
 /* Returns `created` + `scratch`: the bytes that poprt_session_memory returns after the first runs
- * of a session if the caller binds every output. Any thread. */
+ * of a session if the caller binds every output. With a memory_limit of this number a session is
+ * created and runs: tables that its creation and first runs hold for moments are not counted
+ * against the limit. Any thread. */
 POPRT_API poprt_status poprt_executable_session_memory(const poprt_executable *exec,
     const poprt_config *config, size_t *out);
 

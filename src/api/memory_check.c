@@ -61,16 +61,15 @@ static void write_report(const poprt_executable *exec, const poprt_config *confi
         path[0] = '\0';
 }
 
-poprt_status prt_memory_check(const poprt_executable *exec, const poprt_config *config)
+static poprt_status fail_limit(const poprt_executable *exec, const poprt_config *config,
+    const prt_session_needs *needs, size_t limit)
 {
-    const size_t limit = prt_config_memory_limit(config, exec->env);
-    poprt_memory_info info = { .struct_size = sizeof(info) };
-    if (limit == 0)
-        return POPRT_OK;
-    PRT_TRY(poprt_executable_get_memory(exec, config, &info));
-    const size_t sum = info.created + info.scratch;
-    if (sum <= limit)
-        return POPRT_OK;
+    const size_t sum = needs->created + needs->scratch;
+    const poprt_memory_info info = { .struct_size = sizeof(info),
+        .created = needs->created,
+        .scratch = needs->scratch,
+        .outputs = needs->outputs,
+        .is_planned = needs->is_planned };
     prt_session_tensor list[MOST_TENSORS];
     char message[MESSAGE_SIZE], path[512];
     const uint32_t count = find_largest(exec->program, list);
@@ -83,4 +82,20 @@ poprt_status prt_memory_check(const poprt_executable *exec, const poprt_config *
             list[i].name.size != 0 ? list[i].name.data : "(without name)", list[i].size);
     return prt_fail(POPRT_E_NOMEM, "memory_limit", "%s%s%s", message,
         path[0] != '\0' ? "; report: " : "", path);
+}
+
+poprt_status prt_memory_check(const poprt_executable *exec, const poprt_config *config,
+    size_t *limit)
+{
+    const size_t most = prt_config_memory_limit(config, exec->env);
+    prt_session_needs needs;
+    *limit = most;
+    if (most == 0)
+        return POPRT_OK;
+    PRT_TRY(prt_executable_needs(exec, config, &needs));
+    if (needs.created + needs.scratch > most)
+        return fail_limit(exec, config, &needs, most);
+    if (!prt_size_add(most, needs.transient, limit))
+        *limit = SIZE_MAX;
+    return POPRT_OK;
 }

@@ -99,14 +99,15 @@ static void log_printed_line(void *user, const char *line)
     prt_env_log(user, PRT_LOG_op, POPRT_LOG_INFO, line);
 }
 
-/* Creates a session of an executable, or measures one if `out` is NULL. */
+/* Creates a session of an executable with a limit of its bytes, or measures one if `out` is NULL.
+ */
 static poprt_status create_inner(const poprt_executable *exec, const poprt_config *config,
-    prt_session **out, prt_session_needs *needs)
+    size_t limit, prt_session **out, prt_session_needs *needs)
 {
     poprt_env *env = exec->env;
     prt_session_options options = { .allocator = &env->allocator,
         .par = &env->par,
-        .memory_limit = prt_config_memory_limit(config, env),
+        .memory_limit = limit,
         .seed = (uint64_t)prt_config_number(config, PRT_OPTION_seed),
         .kern = prt_config_kernels(config, env),
         .strassen = prt_config_number(config, PRT_OPTION_strassen) != 0,
@@ -131,17 +132,25 @@ static poprt_status create_inner(const poprt_executable *exec, const poprt_confi
     return status;
 }
 
+poprt_status prt_executable_needs(const poprt_executable *exec, const poprt_config *config,
+    prt_session_needs *out)
+{
+    PRT_TRY(create_inner(exec, config, 0, NULL, out));
+    out->created += sizeof(poprt_session);
+    return POPRT_OK;
+}
+
 poprt_status poprt_executable_get_memory(const poprt_executable *exec, const poprt_config *config,
     poprt_memory_info *out)
 {
     PRT_REQUIRE(exec);
     PRT_REQUIRE(out);
     prt_session_needs needs;
-    const poprt_status status = create_inner(exec, config, NULL, &needs);
+    const poprt_status status = prt_executable_needs(exec, config, &needs);
     if (status != POPRT_OK)
         return prt_fail_in_file(prt_fail_at_stage(status, "bind"), exec->file);
     const poprt_memory_info info = { .struct_size = sizeof(info),
-        .created = needs.created + sizeof(poprt_session),
+        .created = needs.created,
         .scratch = needs.scratch,
         .outputs = needs.outputs,
         .is_planned = needs.is_planned };
@@ -167,9 +176,10 @@ poprt_status poprt_session_create(poprt_executable *exec, const poprt_config *co
     if (prt_config_number(config, PRT_OPTION_compile_engine) == 0)
         return prt_fail(POPRT_E_STATE, "compile_engine",
             "is false: executables are compiled, and nothing runs");
+    size_t limit = 0;
     poprt_status status = prt_fixed_options_check(exec, config);
     if (status == POPRT_OK)
-        status = prt_memory_check(exec, config);
+        status = prt_memory_check(exec, config, &limit);
     PRT_TRY(prt_fail_in_file(prt_fail_at_stage(status, "bind"), exec->file));
     poprt_session *session = prt_mem_alloc(&env->allocator, sizeof(*session));
     if (session == NULL)
@@ -182,7 +192,7 @@ poprt_status poprt_session_create(poprt_executable *exec, const poprt_config *co
         prt_config_number(config, PRT_OPTION_disable_optimizer_state_tensor_streams) != 0;
     session->keeps_random_state =
         prt_config_number(config, PRT_OPTION_enable_load_and_offload_rng_state) == 0;
-    status = create_inner(exec, config, &session->session, NULL);
+    status = create_inner(exec, config, limit, &session->session, NULL);
     if (status == POPRT_OK)
         status = prt_synthetic_create(session, config);
     prt_session_changed(session);

@@ -27,6 +27,8 @@ void prt_add_elements(const prt_par *par, int32_t dtype, size_t n, void *to, con
 void prt_session_sum_replicas(prt_session *s);
 
 /* flow_sum.c: outputs that are summed over the micro-batches. */
+/* Allocates the sums of an output whose header is known, as the first step of a run does. */
+poprt_status prt_flow_reserve_sums(prt_session *s, uint32_t output, const prt_tensor *value);
 poprt_status prt_flow_add_sum(prt_session *s, uint32_t output, uint32_t replica,
     const prt_tensor *value, bool first);
 /* Stores a sum in `out` in the type of the output; `out` is absent or a buffer. */

@@ -24,6 +24,16 @@ static poprt_status make(prt_session *s, uint32_t at, const prt_tensor *value, p
     return sum->data != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
+poprt_status prt_flow_reserve_sums(prt_session *s, uint32_t output, const prt_tensor *value)
+{
+    const uint32_t replicas = (uint32_t)s->program->flow.replicas;
+    if (!prt_frame_is_final(value))
+        return POPRT_OK;
+    for (uint32_t i = output * replicas; i < (output + 1) * replicas; i++)
+        PRT_TRY(make(s, i, value, &s->flow->sum_memory[i]));
+    return POPRT_OK;
+}
+
 poprt_status prt_flow_add_sum(prt_session *s, uint32_t output, uint32_t replica,
     const prt_tensor *value, bool first)
 {

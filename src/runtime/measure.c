@@ -8,7 +8,7 @@
  * A step that fails, or whose shapes are known only in a run, is skipped, except for operators with
  * bodies: these run as with inputs of zeros, and each body at least once.
  */
-#include "runtime/frame.h"
+#include "runtime/flow_run.h"
 
 enum {
     ROUNDS = 3,          /* runs until scratch and written weights keep their sizes */
@@ -127,15 +127,30 @@ poprt_status prt_session_dry_run(prt_session *s)
     return POPRT_OK;
 }
 
-poprt_status prt_session_alloc_results(prt_session *s)
+/* Returns whether data flow returns an output in every step, so that the caller has its memory. */
+static bool always_returns(const prt_program *p, uint32_t output)
+{
+    const prt_anchor *a = &p->anchors[output];
+    if (!p->has_flow)
+        return true;
+    if (a->mode == PRT_ANCHOR_final)
+        return prt_flow_steps(&p->flow) == 1;
+    return a->mode != PRT_ANCHOR_sum && a->period == 1;
+}
+
+poprt_status prt_session_alloc_results(prt_session *s, bool all)
 {
     const prt_frame *f = &s->frames[0];
     for (uint32_t i = 0; i < s->program->n_outputs; i++) {
         const uint32_t buffer = f->block->outputs[i];
         const prt_buffer *b = &f->block->buffers[buffer];
+        if (!all && always_returns(s->program, i))
+            continue;
         if (b->space == PRT_SPACE_OUTPUT && b->ref == i && is_bound(f, buffer) &&
             prt_session_alloc_result(s, i, &f->expected[buffer]) == NULL)
             return POPRT_E_NOMEM;
+        if (!all && s->program->anchors[i].mode == PRT_ANCHOR_sum)
+            PRT_TRY(prt_flow_reserve_sums(s, i, &f->expected[buffer]));
     }
     return POPRT_OK;
 }

@@ -14,13 +14,19 @@
  * weight. */
 enum { COUNT_HEADER = 64, LARGE_COPY = 1 << 16 };
 
+static void add_bytes(prt_counted *m, size_t size)
+{
+    m->total += size;
+    m->peak = m->total > m->peak ? m->total : m->peak;
+}
+
 static void *alloc_within_limit(prt_counted *m, size_t size, size_t align)
 {
     if (m->limit != 0 && (size > m->limit || m->total > m->limit - size))
         return NULL;
     void *p = m->inner->alloc(m->inner->user, size, align < COUNT_HEADER ? COUNT_HEADER : align);
     if (p != NULL)
-        m->total += size;
+        add_bytes(m, size);
     return p;
 }
 
@@ -55,7 +61,7 @@ poprt_status prt_counted_alloc(prt_counted *m, size_t size, void **out)
 {
     if (m->measures) {
         *out = prt_mem_reserve(size);
-        m->total += *out != NULL ? size : 0;
+        add_bytes(m, *out != NULL ? size : 0);
         return *out != NULL ? POPRT_OK : POPRT_E_NOMEM;
     }
     *out = size > PTRDIFF_MAX ? NULL : alloc_within_limit(m, size, COUNT_HEADER);
@@ -138,7 +144,7 @@ static poprt_status retain_weights(prt_session *s)
             PRT_TRY(prt_session_substitute_weight(p->constants[i].blob, &s->weights[i]));
         else if ((s->weights[i] = prt_blob_retain(prt_program_weight(p, i))) == NULL)
             return POPRT_E_NOMEM;
-        s->memory.total += copy;
+        add_bytes(&s->memory, copy);
     }
     return POPRT_OK;
 }
@@ -231,12 +237,15 @@ poprt_status prt_session_create(prt_program *program, const prt_session_options 
 static poprt_status measure(prt_session *s, prt_session_needs *needs)
 {
     needs->created = prt_session_memory(s);
+    needs->transient = s->memory.peak - needs->created;
     needs->is_planned = s->resolved;
     if (!s->resolved)
         return POPRT_OK;
     PRT_TRY(prt_session_dry_run(s));
+    PRT_TRY(prt_session_alloc_results(s, false));
     needs->scratch = prt_session_memory(s) - needs->created;
-    PRT_TRY(prt_session_alloc_results(s));
+    needs->transient = s->memory.peak - prt_session_memory(s);
+    PRT_TRY(prt_session_alloc_results(s, true));
     needs->outputs = prt_session_memory(s) - needs->created - needs->scratch;
     return POPRT_OK;
 }

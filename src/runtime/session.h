@@ -47,9 +47,11 @@ void prt_session_release(prt_session *session);
 
 /* Bytes counted by prt_session_memory. */
 typedef struct prt_session_needs {
-    size_t created;  /* after the creation of the session */
-    size_t scratch;  /* added by its first runs */
-    size_t outputs;  /* added by a run for which the caller binds no output */
+    size_t created; /* after the creation of the session */
+    size_t scratch; /* added by its first runs */
+    size_t outputs; /* added by a run for which the caller binds no output */
+    /* Held besides `created` and `scratch` for moments of the creation and of the first runs. */
+    size_t transient;
     bool is_planned; /* no symbolic dim is left unbound */
 } prt_session_needs;
 

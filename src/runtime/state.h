@@ -18,6 +18,7 @@ typedef struct prt_counted {
     const prt_allocator *inner;
     size_t limit;
     size_t total;  /* bytes; only the thread that runs the session allocates */
+    size_t peak;   /* largest `total` so far */
     bool measures; /* the session never runs: planned memory is reserved addresses */
 } prt_counted;
 
@@ -124,8 +125,9 @@ poprt_status prt_session_substitute_weight(const prt_blob *weight, prt_blob **ou
 /* Allocates the scratch that the first runs would allocate when the caller binds every output. The
  * session must be resolved and measure. */
 poprt_status prt_session_dry_run(prt_session *s);
-/* Allocates the outputs, as a run does when the caller binds no output. */
-poprt_status prt_session_alloc_results(prt_session *s);
+/* Allocates the outputs, as a run does when the caller binds no output; unless `all`, only those
+ * that a run keeps also when the caller binds every output: of the steps that return no value. */
+poprt_status prt_session_alloc_results(prt_session *s, bool all);
 
 /* update.c: operators that write weights. A written value becomes current before the next run. */
 poprt_status prt_session_update(prt_session *s, uint32_t constant, const prt_tensor *value);

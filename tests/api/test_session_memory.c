@@ -125,6 +125,28 @@ static void warm_up(const subject *s)
     poprt_session_release(session);
 }
 
+/* The predicted bytes are a sufficient memory_limit, and the smallest one. */
+static void expect_limit(const subject *s, const poprt_memory_info *info)
+{
+    poprt_config *config = NULL;
+    poprt_session *session = NULL;
+    char limit[32];
+    for (size_t less = 0; less < 2; less++) {
+        (void)snprintf(limit, sizeof(limit), "%zu", info->created + info->scratch - less);
+        ck_assert_ok(poprt_config_clone(s->config, &config));
+        ck_assert_ok(poprt_config_set(config, "memory_limit", limit));
+        if (less != 0) {
+            ck_assert_fails(poprt_session_create(s->exec, config, &session), POPRT_E_NOMEM);
+        } else {
+            ck_assert_ok(poprt_session_create(s->exec, config, &session));
+            run_and_compare(s, session, true, info->created + info->scratch);
+            poprt_session_release(session);
+            session = NULL;
+        }
+        poprt_config_release(config);
+    }
+}
+
 static void expect_prediction(const char *path, const char *dims, uint32_t threads)
 {
     subject s;
@@ -140,6 +162,7 @@ static void expect_prediction(const char *path, const char *dims, uint32_t threa
     run_and_compare(&s, session, true, info.created + info.scratch);
     run_and_compare(&s, session, false, info.created + info.scratch + info.outputs);
     poprt_session_release(session);
+    expect_limit(&s, &info);
     ck_assert_uint_eq(s.m.held, before);
     subject_deinit(&s);
 }

@@ -151,6 +151,45 @@ START_TEST(a_refused_compilation_leaks_nothing)
 }
 END_TEST
 
+/* The bytes that are stated before a session exists are a sufficient memory_limit. */
+START_TEST(training_fits_into_the_stated_memory)
+{
+    static const char *const kinds[] = { "sgd", "adam", "lamb", "rmsprop" };
+    for (size_t i = 0; i < 8; i++) {
+        lesson *l = lesson_begin(kinds[i / 2], 4);
+        poprt_executable *exec = NULL;
+        poprt_session *session = NULL;
+        size_t bytes = 0;
+        char limit[32];
+        if (i % 2 == 1)
+            ck_assert_ok(poprt_config_set(l->config, "replicationFactor", "2"));
+        if (i >= 4)
+            ck_assert_ok(poprt_flow_anchor(l->flow, "loss", POPRT_ANCHOR_SUM, 0));
+        ck_assert_ok(lesson_compile(l, l->model, &exec));
+        ck_assert_ok(poprt_executable_session_memory(exec, l->config, &bytes));
+        (void)snprintf(limit, sizeof(limit), "%zu", bytes);
+        ck_assert_ok(poprt_config_set(l->config, "memory_limit", limit));
+        ck_assert_ok(poprt_session_create(exec, l->config, &session));
+        poprt_stepio *io = lesson_bind(l, session, i % 2 == 1 ? 8 : 4);
+        float loss[8];
+        const int64_t n = i % 2 == 1 ? 2 : 1;
+        const poprt_tensor out = { loss, (size_t)n * 4, &n, 1, POPRT_DTYPE_FLOAT32 };
+        ck_assert_ok(poprt_stepio_bind(io, "loss", &out));
+        for (int k = 0; k < 3; k++)
+            ck_assert_ok(poprt_session_run(session, io));
+        ck_assert_uint_eq(poprt_session_memory(session), bytes);
+        poprt_stepio_release(io);
+        poprt_session_release(session);
+        session = NULL;
+        (void)snprintf(limit, sizeof(limit), "%zu", bytes - 1);
+        ck_assert_ok(poprt_config_set(l->config, "memory_limit", limit));
+        ck_assert_fails(poprt_session_create(exec, l->config, &session), POPRT_E_NOMEM);
+        poprt_executable_release(exec);
+        lesson_end(l);
+    }
+}
+END_TEST
+
 /* Refuses each allocation of a call in turn, until a call makes all of its allocations. */
 static void sweep(counter *c, poprt_status (*call)(void *user), void *user, bool must_fail)
 {
@@ -224,6 +263,6 @@ START_TEST(refused_saves_and_caches_leak_nothing)
 }
 END_TEST
 
-PRT_TEST_MAIN("api/training_memory", refused_saves_and_caches_leak_nothing,
-    a_step_allocates_nothing_after_the_first, a_refused_step_changes_nothing,
-    a_refused_compilation_leaks_nothing)
+PRT_TEST_MAIN("api/training_memory", training_fits_into_the_stated_memory,
+    refused_saves_and_caches_leak_nothing, a_step_allocates_nothing_after_the_first,
+    a_refused_step_changes_nothing, a_refused_compilation_leaks_nothing)
