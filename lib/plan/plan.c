@@ -3,10 +3,8 @@
  * plan.c — interval packing.
  *
  * The items are placed in some order. Each one goes into the tightest gap between the placed items
- * whose lifetimes overlap its own, or behind them. An interval tree over the steps finds these
- * items: a node holds the items alive at its middle step; items that end earlier are in the left
- * subtree, items that start later in the right one. Steps are first replaced by their rank among
- * all first and last steps, so the tree has one node for each such step.
+ * whose lifetimes overlap its own, or behind them. The occupancy of the steps finds their bytes.
+ * Steps are first replaced by their rank among all first and last steps.
  *
  * The best order is not known in advance, so several are tried and the smallest plan is kept:
  * largest size first, largest product of size and lifetime, longest lifetime, earliest start. Each
@@ -19,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE UINT32_MAX
+#include "plan/occupancy.h"
 
 /* Bounds of the search: boxes placed in total; plans made from one order. */
 enum { MOST_PLACEMENTS = 1 << 17, MAX_ROUNDS = 32 };
@@ -29,18 +27,8 @@ typedef struct box {
     size_t size, offset;
     uint32_t first, last;
     uint32_t index; /* index in the caller's array */
-    uint32_t next;  /* next box in the list of a tree node */
     uint32_t lift;  /* a box with a greater lift is placed first */
 } box;
-
-typedef struct node {
-    uint32_t boxes; /* first box of a list, or NONE */
-    uint32_t below; /* number of boxes in the whole subtree */
-} node;
-
-typedef struct range {
-    size_t start, end;
-} range;
 
 typedef struct plan {
     prt_arena *arena;
@@ -48,9 +36,8 @@ typedef struct plan {
     size_t count;
     uint32_t *steps; /* sorted, without duplicates */
     uint32_t n_steps;
-    node *tree;     /* by the rank of a node's middle step */
-    range *taken;   /* scratch: extents of the neighbours of one box */
     size_t *change; /* scratch: bytes whose lifetimes begin, and end, at each rank */
+    prt_occupancy occupancy;
 } plan;
 
 static int compare_steps(const void *a, const void *b)
@@ -112,14 +99,6 @@ static int by_start(const void *a, const void *b)
     return by_size(a, b);
 }
 
-static int compare_ranges(const void *a, const void *b)
-{
-    const range *x = a, *y = b;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return (x->end > y->end) - (x->end < y->end);
-}
-
 static uint32_t rank_of(const plan *p, uint32_t step)
 {
     uint32_t low = 0, high = p->n_steps - 1;
@@ -144,8 +123,7 @@ static void select_items(plan *p, const prt_plan_item *items, size_t count, uint
         p->boxes[p->count++] = (box){ .size = items[i].size,
             .first = items[i].first,
             .last = items[i].last,
-            .index = (uint32_t)i,
-            .next = NONE };
+            .index = (uint32_t)i };
         p->steps[n++] = items[i].first;
         p->steps[n++] = items[i].last;
     }
@@ -160,63 +138,18 @@ static void select_items(plan *p, const prt_plan_item *items, size_t count, uint
     }
 }
 
-/* Inserts a placed box at the highest node whose middle step is in its lifetime. */
-static void insert(plan *p, uint32_t index)
+/* Returns the offset of the tightest gap for `size` bytes between runs that end at multiples of the
+ * alignment, else the first offset behind them; SIZE_MAX when it exceeds the address space. */
+static size_t best_offset(const prt_runs *taken, size_t size)
 {
-    box *b = &p->boxes[index];
-    uint32_t low = 0, high = p->n_steps;
-    for (;;) {
-        const uint32_t mid = low + (high - low) / 2;
-        p->tree[mid].below++;
-        if (b->last < mid) {
-            high = mid;
-        } else if (b->first > mid) {
-            low = mid + 1;
-        } else {
-            b->next = p->tree[mid].boxes;
-            p->tree[mid].boxes = index;
-            return;
-        }
-    }
-}
-
-/* Collects the extents of the placed boxes alive with `b` from the subtree over [low, high). The
- * recursion is as deep as the logarithm of the steps. */
-static size_t collect(const plan *p, const box *b, uint32_t low, uint32_t high, size_t n)
-{
-    if (low >= high)
-        return n;
-    const uint32_t mid = low + (high - low) / 2;
-    if (p->tree[mid].below == 0)
-        return n;
-    for (uint32_t i = p->tree[mid].boxes; i != NONE; i = p->boxes[i].next) {
-        const box *other = &p->boxes[i];
-        if (other->first <= b->last && b->first <= other->last)
-            p->taken[n++] = (range){ other->offset, other->offset + other->size };
-    }
-    if (b->first < mid)
-        n = collect(p, b, low, mid, n);
-    if (b->last > mid)
-        n = collect(p, b, mid + 1, high, n);
-    return n;
-}
-
-/* Returns the offset of the tightest gap for `size` bytes, else the first offset behind all boxes;
- * SIZE_MAX when it exceeds the address space. */
-static size_t best_offset(range *taken, size_t n, size_t size, size_t align)
-{
-    qsort(taken, n, sizeof(*taken), compare_ranges);
     size_t best = SIZE_MAX, best_gap = SIZE_MAX, end = 0;
-    for (size_t i = 0; i < n; i++) {
-        const size_t gap = taken[i].start > end ? taken[i].start - end : 0;
+    for (uint32_t i = 0; i < taken->count; i++) {
+        const size_t gap = taken->data[i].start - end;
         if (gap >= size && gap < best_gap) {
             best = end;
             best_gap = gap;
         }
-        if (taken[i].end > SIZE_MAX - (align - 1))
-            return best;
-        const size_t behind = prt_size_align(taken[i].end, align);
-        end = behind > end ? behind : end;
+        end = taken->data[i].end;
     }
     return best != SIZE_MAX ? best : end;
 }
@@ -246,24 +179,33 @@ static size_t peak_of(const plan *p)
 
 typedef int (*order)(const void *a, const void *b);
 
-/* Places all boxes in an order. Returns false when they exceed the address space. */
-static bool place(plan *p, order by, size_t align, size_t *total)
+/* Finds the offset of a box and takes its bytes, up to the next aligned offset. Sets `fits` to
+ * false when they exceed the address space. */
+static poprt_status place_box(plan *p, box *b, size_t align, bool *fits)
+{
+    size_t end = 0;
+    PRT_TRY(prt_occupancy_find(&p->occupancy, b->first, b->last));
+    b->offset = best_offset(&p->occupancy.found, b->size);
+    *fits = b->offset != SIZE_MAX && prt_size_add(b->offset, b->size, &end);
+    const bool last = end > SIZE_MAX - (align - 1);
+    return *fits ? prt_occupancy_add(&p->occupancy, b->first, b->last,
+                       (prt_run){ b->offset, last ? SIZE_MAX : prt_size_align(end, align) })
+                 : POPRT_OK;
+}
+
+/* Places all boxes in an order. Sets `fits` to false when they exceed the address space. */
+static poprt_status place(plan *p, order by, size_t align, size_t *total, bool *fits)
 {
     *total = 0;
-    for (uint32_t i = 0; i < p->n_steps; i++)
-        p->tree[i] = (node){ .boxes = NONE };
+    *fits = true;
+    prt_occupancy_clear(&p->occupancy);
     qsort(p->boxes, p->count, sizeof(*p->boxes), by);
-    for (size_t i = 0; i < p->count; i++) {
-        box *b = &p->boxes[i];
-        const size_t n = collect(p, b, 0, p->n_steps, 0);
-        b->offset = best_offset(p->taken, n, b->size, align);
-        size_t end;
-        if (b->offset == SIZE_MAX || !prt_size_add(b->offset, b->size, &end))
-            return false;
+    for (size_t i = 0; i < p->count && *fits; i++) {
+        PRT_TRY(place_box(p, &p->boxes[i], align, fits));
+        const size_t end = p->boxes[i].offset + p->boxes[i].size;
         *total = end > *total ? end : *total;
-        insert(p, (uint32_t)i);
     }
-    return true;
+    return POPRT_OK;
 }
 
 /* Copies the offsets of the plan just made to the items. */
@@ -295,8 +237,10 @@ static poprt_status search(plan *p, size_t align, prt_plan_item *items, size_t p
         for (uint32_t round = 1; round <= MAX_ROUNDS && (!found || (*total > peak && left > 0));
              round++) {
             size_t size;
+            bool fits;
             left -= left > 0;
-            if (!place(p, orders[i], align, &size))
+            PRT_TRY(place(p, orders[i], align, &size, &fits));
+            if (!fits)
                 break;
             if (!found || size < *total) {
                 keep_offsets(p, items);
@@ -314,15 +258,13 @@ poprt_status prt_plan_pack(prt_arena *arena, prt_plan_item *items, size_t count,
     uint32_t n_spaces, size_t *totals, size_t *peaks)
 {
     PRT_ASSERT(align != 0 && (align & (align - 1)) == 0);
-    if (count >= NONE / 2)
+    if (count >= UINT32_MAX / 2)
         return prt_fail(POPRT_E_LIMIT, NULL, "%zu buffers are too many to plan", count);
     plan p = { .arena = arena };
     p.boxes = PRT_NEW_N(arena, box, count);
     p.steps = PRT_NEW_N(arena, uint32_t, count * 2);
-    p.tree = PRT_NEW_N(arena, node, count * 2);
-    p.taken = PRT_NEW_N(arena, range, count);
     p.change = PRT_NEW_N(arena, size_t, count * 4 + 2);
-    if (p.boxes == NULL || p.steps == NULL || p.tree == NULL || p.taken == NULL || p.change == NULL)
+    if (p.boxes == NULL || p.steps == NULL || p.change == NULL)
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < count; i++) {
         PRT_ASSERT(items[i].first <= items[i].last && items[i].space < n_spaces);
@@ -331,6 +273,7 @@ poprt_status prt_plan_pack(prt_arena *arena, prt_plan_item *items, size_t count,
     for (uint32_t space = 0; space < n_spaces; space++) {
         select_items(&p, items, count, space);
         const size_t peak = peak_of(&p);
+        PRT_TRY(prt_occupancy_init(&p.occupancy, arena, p.n_steps));
         PRT_TRY(search(&p, align, items, peak, &totals[space]));
         if (peaks != NULL)
             peaks[space] = peak;

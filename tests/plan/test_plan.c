@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_plan.c — plans without overlap, no smaller than the peak, the same every time. */
+/* test_plan.c — plans without overlap, no smaller than the peak, the same every time, and soon. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "plan/plan.h"
@@ -185,7 +186,56 @@ START_TEST(empty_plans_take_no_memory)
 }
 END_TEST
 
-PRT_TEST_MAIN("plan", random_plans_do_not_overlap, plans_are_deterministic,
-    a_chain_reuses_two_buffers, the_tightest_gap_is_taken, step_numbers_may_be_far_apart,
-    sums_that_overflow_are_refused, attention_blocks_reach_the_lower_bound,
-    empty_plans_take_no_memory)
+static uint64_t hash_of(const prt_plan_item *plan, size_t count)
+{
+    uint64_t h = 1469598103934665603u;
+    for (size_t i = 0; i < count; i++) {
+        h ^= plan[i].offset;
+        h *= 1099511628211u;
+    }
+    return h;
+}
+
+/* PopEF files have offsets, so that plans stay the same: the hashes are those of a planner that
+ * looks at every pair of items. */
+START_TEST(plans_stay_as_they_are)
+{
+    enum { COUNT = 1000 };
+    static const uint64_t hashes[] = { 0x653d5ec1b8ea49a3u, 0xa156a1213ebfaaa3u };
+    for (size_t kind = 0; kind < 2; kind++) {
+        state = 88172645463325252u;
+        for (size_t i = 0; i < COUNT; i++) {
+            const size_t size = 64 + draw() % 100000;
+            const uint32_t first = kind == 0 ? (uint32_t)(draw() % COUNT) : (uint32_t)i;
+            const uint32_t live = (uint32_t)(draw() % (kind == 0 ? COUNT : COUNT / 10 + 1));
+            items[i] = (prt_plan_item){ .size = size, .first = first, .last = first + live };
+        }
+        ck_assert_int_eq(pack(COUNT), POPRT_OK);
+        ck_assert_uint_eq(hash_of(items, COUNT), hashes[kind]);
+    }
+}
+END_TEST
+
+/* Lifetimes that lie in each other, as in training, where every pair of items is alive together:
+ * looking at every pair takes minutes. */
+START_TEST(many_live_items_are_planned_soon)
+{
+    enum { COUNT = 100000 };
+    prt_plan_item *many = calloc(COUNT, sizeof(*many));
+    prt_arena *arena = NULL;
+    size_t total = 0, peak = 0;
+    ck_assert_ptr_nonnull(many);
+    for (uint32_t i = 0; i < COUNT; i++)
+        many[i] = (prt_plan_item){ .size = 64 * (1 + i % 50), .first = i, .last = 2 * COUNT - i };
+    ck_assert_int_eq(prt_arena_create(NULL, 0, &arena), POPRT_OK);
+    ck_assert_int_eq(prt_plan_pack(arena, many, COUNT, ALIGN, 1, &total, &peak), POPRT_OK);
+    ck_assert_uint_eq(total, peak);
+    prt_arena_release(arena);
+    free(many);
+}
+END_TEST
+
+PRT_TEST_MAIN("plan", plans_stay_as_they_are, many_live_items_are_planned_soon,
+    random_plans_do_not_overlap, plans_are_deterministic, a_chain_reuses_two_buffers,
+    the_tightest_gap_is_taken, step_numbers_may_be_far_apart, sums_that_overflow_are_refused,
+    attention_blocks_reach_the_lower_bound, empty_plans_take_no_memory)
