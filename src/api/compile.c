@@ -13,6 +13,7 @@
 #include "compiler/compile.h"
 #include "compiler/forms.h"
 #include "compiler/policy.h"
+#include "compiler/remote.h"
 #include "compiler/rounding.h"
 #include "compiler/tune.h"
 #include "poprt/data.h"
@@ -258,6 +259,7 @@ static poprt_status edit_copy(const poprt_config *config, const prt_compile_edit
     PRT_TRY(prt_module_note_locations(copy));
     PRT_TRY(prt_dot_checks_draw(config, PRT_DOT_CHECK_Fwd0, copy));
     PRT_TRY(set_dims(config, copy));
+    PRT_TRY(prt_remote_lower(copy));
     if (prt_forms_are_any(&forms))
         PRT_TRY(prt_forms_apply(&forms, copy));
     PRT_TRY(prt_dot_checks_draw(config, PRT_DOT_CHECK_Fwd1, copy));
@@ -286,7 +288,7 @@ static poprt_status compile_from(poprt_env *env, const prt_module *module,
     const prt_forms forms = forms_of(config);
     const bool rounds = prt_config_number(config, PRT_OPTION_enable_stochastic_rounding) != 0;
     const bool change = rounds || count_dims(config) != 0 || prt_forms_are_any(&forms) ||
-        prt_dot_checks_are_any(config);
+        prt_dot_checks_are_any(config) || prt_remote_are_any(module);
     const bool free_weights =
         edit == NULL && prt_config_number(config, PRT_OPTION_constant_weights) == 0;
     if (!better && !change && edit == NULL && !free_weights)

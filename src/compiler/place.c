@@ -14,7 +14,9 @@ static void place_graph(const prt_graph *graph, int64_t replicas, prt_report *re
         const bool runs = op->def == NULL || op->def->hooks->eval != NULL;
         if (!runs && (op->def->traits & PRT_COLLECTIVE) != 0)
             prt_ir_report_refusal(report, op, POPRT_E_DEVICE,
-                "exchanges data with other devices or remote memory; the CPU is the only device");
+                "reads or writes a remote buffer, which needs an initializer "
+                "RemoteBuffer___<bufferid> of the main graph, whose first axis counts the rows; "
+                "stores are accepted in the main graph alone");
         else if (runs && op->def != NULL && (op->def->traits & PRT_COLLECTIVE) != 0 && replicas > 1)
             prt_ir_report_refusal(report, op, POPRT_E_DEVICE,
                 "exchanges data between replicas, which run one after another here; accepted: one "

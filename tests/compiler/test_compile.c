@@ -183,8 +183,8 @@ START_TEST(multi_device_nodes_are_refused)
     ck_refused("x = input f32[2]\n= gc_remote_store x @ first\nb = gc_remote_load x @ second\n"
                "return b\n",
         NULL,
-        (const char *const[]){ "RemoteStore: exchanges data",
-            "second: RemoteLoad: ", "the CPU is the only device (ai.graphcore, opset 0)", NULL });
+        (const char *const[]){ "RemoteStore: reads or writes a remote buffer",
+            "second: RemoteLoad: ", "RemoteBuffer___<bufferid>", "(ai.graphcore, opset 0)", NULL });
     ck_refused("x = input f32[2]\na = gc_replicated_all_reduce x @ first\nb = "
                "gc_replicated_reduce_scatter a @ second\nc = gc_replicated_all_gather b @ third\n"
                "return c\n",

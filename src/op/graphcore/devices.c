@@ -2,7 +2,7 @@
 /*
  * devices.c — operators that exchange data with other devices, replicas, remote memory or the
  * host's streams. One CPU is the only device: it holds the tensors of all, a single replica is its
- * own group, and the host's memory is its own. Remote buffers have no kernel.
+ * own group, and the host's memory is its own. Compiling replaces the operators of remote buffers.
  */
 #include "op/graphcore/onnx_hooks.h"
 #include "op/share/shape_values.h"
