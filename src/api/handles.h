@@ -58,6 +58,9 @@ static inline void prt_env_freeze(poprt_env *env)
 
 /* Returns `env` with one more reference, or a new environment with defaults if `env` is NULL. */
 poprt_status prt_env_acquire(poprt_env *env, poprt_env **out);
+/* plugin.c: makes the tables of plug-ins before the first one is added. Fails with POPRT_E_STATE if
+ * an object was made from the environment. */
+poprt_status prt_env_open_plugins(poprt_env *env);
 /* log.c: creates and releases the receivers of log lines. */
 poprt_status prt_log_create(const prt_allocator *allocator, const poprt_env_options *options,
     struct prt_log **out);
@@ -165,6 +168,11 @@ poprt_status prt_model_use_written(const poprt_model *model, prt_model_use_fn us
 
 /* export.c: returns the initializer of this name in the main graph; NULL if there is none. */
 struct prt_value *prt_module_initializer(const struct prt_module *module, prt_str name);
+
+struct poprt_pass_manager;
+
+/* pass.c: returns the model on which a manager runs now. */
+poprt_model *prt_pass_manager_model(const struct poprt_pass_manager *manager);
 
 /* Rebuilds the table of inputs and outputs after a change of the model. */
 poprt_status prt_model_refresh(poprt_model *model);

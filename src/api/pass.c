@@ -17,6 +17,7 @@ struct poprt_pass_manager {
     void *user;
     uint64_t done, total; /* passes done, passes in the list, of the current run */
     prt_api_feed *feed;   /* may be NULL */
+    poprt_model *model;   /* of the current run */
     /* Pass whose graphs are reported as text; "": every pass. */
     char shown[128];
     bool shows;
@@ -320,6 +321,11 @@ poprt_status poprt_pass_manager_gather_ir_passes(poprt_pass_manager *manager, in
     return POPRT_OK;
 }
 
+poprt_model *prt_pass_manager_model(const poprt_pass_manager *manager)
+{
+    return manager->model;
+}
+
 poprt_status poprt_pass_manager_run(poprt_pass_manager *manager, poprt_model *model)
 {
     PRT_REQUIRE(manager);
@@ -328,7 +334,9 @@ poprt_status poprt_pass_manager_run(poprt_pass_manager *manager, poprt_model *mo
     manager->total = 0;
     while (prt_pass_manager_at(manager->manager, (size_t)manager->total) != NULL)
         manager->total++;
+    manager->model = model;
     const poprt_status status = prt_pass_manager_run(manager->manager, model->module, NULL);
+    manager->model = NULL;
     /* A failed run may have changed the model too, so its table must be rebuilt. */
     prt_error_copy error;
     prt_error_save(&error);

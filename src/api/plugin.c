@@ -12,8 +12,7 @@ static void log_line(void *user, int32_t level, const char *text)
     prt_env_log(user, PRT_LOG_plugin, level, text);
 }
 
-/* Creates the tables with the first plug-in. Fails if the environment is frozen. */
-static poprt_status open_tables(poprt_env *env)
+poprt_status prt_env_open_plugins(poprt_env *env)
 {
     if (atomic_load_explicit(&env->frozen, memory_order_relaxed))
         return prt_fail(POPRT_E_STATE, "plug-in",
@@ -46,7 +45,7 @@ poprt_status poprt_env_load_plugin(poprt_env *env, const char *path)
 {
     PRT_REQUIRE(env);
     PRT_REQUIRE(path);
-    poprt_status status = open_tables(env);
+    poprt_status status = prt_env_open_plugins(env);
     if (status == POPRT_OK)
         status = prt_plugins_load(env->plugins, path);
     if (status == POPRT_OK)
@@ -58,7 +57,7 @@ poprt_status poprt_env_add_plugin(poprt_env *env, const poprt_plugin *plugin)
 {
     PRT_REQUIRE(env);
     PRT_REQUIRE(plugin);
-    poprt_status status = open_tables(env);
+    poprt_status status = prt_env_open_plugins(env);
     if (status == POPRT_OK)
         status = prt_plugins_add(env->plugins, plugin);
     env->has_plugin_record = env->has_plugin_record || status == POPRT_OK;

@@ -366,6 +366,9 @@ static poprt_status infer_with(prt_op *op, bool all, prt_arena *scratch)
 
 static poprt_status infer_op(prt_op *op, bool all)
 {
+    const prt_op_set *ops = op->graph->module->ops;
+    if (op->def == NULL && ops != NULL && ops->infer != NULL)
+        return ops->infer(ops->infer_user, op);
     if (op->def == NULL) /* not in the table: the declared types of the outputs stay */
         return POPRT_OK;
     prt_arena *scratch = NULL;

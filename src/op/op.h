@@ -213,10 +213,17 @@ typedef struct prt_op_row {
     poprt_status (*grad)(struct prt_grad *g);
 } prt_op_row;
 
+struct prt_op;
+
+/* Sets the types of the outputs of an op whose operator is in no table. */
+typedef poprt_status (*prt_op_infer_fn)(void *user, struct prt_op *op);
+
 /* The operators of the plug-ins of one environment. The set grows until a model is created. */
 typedef struct prt_op_set {
     const prt_op_row *const *rows;
     size_t count;
+    prt_op_infer_fn infer; /* NULL: the outputs of such ops keep their declared types */
+    void *infer_user;
 } prt_op_set;
 
 /* ONNX's own domain has two names, "" and "ai.onnx". */

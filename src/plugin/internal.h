@@ -28,7 +28,7 @@ typedef struct prt_plugin_op {
 typedef struct prt_plugin_pass {
     prt_pass_def def;
     prt_pass_hooks hooks;
-    prt_plugin *plugin;
+    prt_plugin *plugin;           /* NULL: a pass of the calling program */
     poprt_plugin_pass pass;       /* `run` NULL for a pattern */
     poprt_plugin_pattern pattern; /* `rewrite` NULL for a pass */
 } prt_plugin_pass;
@@ -100,6 +100,9 @@ poprt_status prt_plugin_run_lower(prt_lower *c);
 /* grad.c: the hook that calls the record's grad. */
 struct prt_grad;
 poprt_status prt_plugin_run_grad(struct prt_grad *g);
+
+/* plugins.c: adds a pass, unless its name is taken or not allowed. */
+poprt_status prt_plugins_register(prt_plugins *all, const prt_plugin_pass *pass);
 
 /* op.c, pass.c: check a record and make a row of it. */
 poprt_status prt_plugin_make_op(prt_plugin *plugin, const poprt_plugin_op *record,

@@ -34,4 +34,15 @@ const prt_op_set *prt_plugins_ops(const prt_plugins *plugins);
 /* Returns a pass or pattern by index, in the order of registration; NULL past the end. */
 const prt_pass_def *prt_plugins_pass(const prt_plugins *plugins, size_t index);
 
+/* model_pass.c: adds a pass of the calling program. Its function may replace p->module. The texts
+ * belong to the caller. */
+typedef poprt_status (*prt_plugin_pass_fn)(void *user, prt_pass *p, bool *changed);
+poprt_status prt_plugins_add_pass(prt_plugins *plugins, const char *name, const char *doc,
+    prt_plugin_pass_fn run, void *user);
+
+/* Sets the function that infers operators which are in no table, with a copy of `size` bytes of
+ * `user`. Fails with POPRT_E_STATE if there is one. */
+poprt_status prt_plugins_set_infer(prt_plugins *plugins, prt_op_infer_fn infer, const void *user,
+    size_t size);
+
 #endif

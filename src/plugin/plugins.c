@@ -68,13 +68,19 @@ bool prt_plugin_is_name(const char *text, bool word)
 
 /* ---- rows of one record */
 
+static void update_set(prt_plugins *plugins)
+{
+    plugins->op_set.rows = plugins->ops.data;
+    plugins->op_set.count = plugins->ops.count;
+}
+
 static poprt_status add_op(prt_plugin *plugin, const poprt_plugin_op *record)
 {
     prt_plugins *all = plugin->all;
     prt_plugin_op *op = NULL;
     PRT_TRY(prt_plugin_make_op(plugin, record, &op));
     const prt_op_def *def = &op->row.def;
-    all->op_set = (prt_op_set){ all->ops.data, all->ops.count };
+    update_set(all);
     const prt_op_def *other =
         prt_op_find_in(&all->op_set, prt_str_of(def->domain), prt_str_of(def->name));
     if (other != NULL) {
@@ -85,7 +91,7 @@ static poprt_status add_op(prt_plugin *plugin, const poprt_plugin_op *record)
     return PRT_VEC_PUSH(all->arena, &all->ops, &op->row) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-static poprt_status add_pass(prt_plugins *all, prt_plugin_pass *pass)
+poprt_status prt_plugins_register(prt_plugins *all, const prt_plugin_pass *pass)
 {
     const char *owner = NULL;
     if (!prt_plugin_is_name(pass->def.name, true))
@@ -95,7 +101,8 @@ static poprt_status add_pass(prt_plugins *all, prt_plugin_pass *pass)
         owner = "the library";
     for (size_t i = 0; i < all->passes.count; i++)
         if (strcmp(all->passes.data[i]->def.name, pass->def.name) == 0)
-            owner = all->passes.data[i]->plugin->name;
+            owner = all->passes.data[i]->plugin != NULL ? all->passes.data[i]->plugin->name
+                                                        : "the calling program";
     if (owner != NULL)
         return prt_fail(POPRT_E_PLUGIN, pass->def.name,
             "there is already a pass of this name, in %s", owner);
@@ -110,11 +117,11 @@ static poprt_status add_records(prt_plugin *plugin)
         PRT_TRY(add_op(plugin, r->ops[i]));
     for (size_t i = 0; i < r->n_passes; i++) {
         PRT_TRY(prt_plugin_make_pass(plugin, r->passes[i], &pass));
-        PRT_TRY(add_pass(plugin->all, pass));
+        PRT_TRY(prt_plugins_register(plugin->all, pass));
     }
     for (size_t i = 0; i < r->n_patterns; i++) {
         PRT_TRY(prt_plugin_make_pattern(plugin, r->patterns[i], &pass));
-        PRT_TRY(add_pass(plugin->all, pass));
+        PRT_TRY(prt_plugins_register(plugin->all, pass));
     }
     return POPRT_OK;
 }
@@ -166,6 +173,6 @@ poprt_status prt_plugins_add(prt_plugins *plugins, const poprt_plugin *record)
         plugins->ops.count = ops;
         plugins->passes.count = passes;
     }
-    plugins->op_set = (prt_op_set){ plugins->ops.data, plugins->ops.count };
+    update_set(plugins);
     return status;
 }

@@ -206,11 +206,10 @@ static poprt_status run_pass(const prt_pass_manager *pm, prt_pass *p, const char
     return POPRT_OK;
 }
 
-static poprt_status run_entry(const prt_pass_manager *pm, const prt_entry *e, prt_module *module,
-    bool *changed)
+static poprt_status run_entry(prt_pass_manager *pm, const prt_entry *e, bool *changed)
 {
     prt_pass p = { .def = e->def,
-        .module = module,
+        .module = pm->module,
         .limits = pm->limits,
         .n_args = (uint32_t)e->args.count,
         .args = e->args.data,
@@ -226,21 +225,21 @@ static poprt_status run_entry(const prt_pass_manager *pm, const prt_entry *e, pr
         .report_user = pm->observer.user };
     PRT_TRY(prt_arena_create(pm->allocator, 0, &p.arena));
     const poprt_status status = run_pass(pm, &p, e->stage, changed);
+    pm->module = p.module; /* a pass of the calling program may replace it */
     prt_arena_release(p.arena);
     return status;
 }
 
 /* Repeats entries [first, last), which are one loop, until none changes the module, at most `times`
  * times. */
-static poprt_status run_loop(const prt_pass_manager *pm, size_t first, size_t last,
-    prt_module *module, bool *changed)
+static poprt_status run_loop(prt_pass_manager *pm, size_t first, size_t last, bool *changed)
 {
     const uint32_t times = pm->entries.data[first].times;
     bool again = true;
     for (uint32_t round = 0; round < times && again; round++) {
         again = false;
         for (size_t i = first; i < last; i++)
-            PRT_TRY(run_entry(pm, &pm->entries.data[i], module, &again));
+            PRT_TRY(run_entry(pm, &pm->entries.data[i], &again));
         *changed = *changed || again;
     }
     return POPRT_OK;
@@ -270,26 +269,26 @@ static bool compares_outside_stages(const prt_pass_manager *pm)
 
 /* If entry `i` is the first of a stage, releases the clone of the previous stage, and clones the
  * module if a pass of the new stage compares with it. */
-static poprt_status enter_stage(prt_pass_manager *pm, size_t i, const prt_module *module)
+static poprt_status enter_stage(prt_pass_manager *pm, size_t i)
 {
     if (pm->entries.data[i].stage[0] == '\0' ||
         (i > 0 && strcmp(pm->entries.data[i - 1].stage, pm->entries.data[i].stage) == 0))
         return POPRT_OK;
     prt_module_release(pm->kept);
     pm->kept = NULL;
-    return compares(pm, i, PRT_COMPARES_STAGE) ? prt_ir_clone(module, &pm->kept) : POPRT_OK;
+    return compares(pm, i, PRT_COMPARES_STAGE) ? prt_ir_clone(pm->module, &pm->kept) : POPRT_OK;
 }
 
-static poprt_status run_list(prt_pass_manager *pm, prt_module *module, bool *changed)
+static poprt_status run_list(prt_pass_manager *pm, bool *changed)
 {
     for (size_t i = 0; i < pm->entries.count;) {
         const uint32_t loop = pm->entries.data[i].loop;
         size_t last = i + 1;
         while (loop != 0 && last < pm->entries.count && pm->entries.data[last].loop == loop)
             last++;
-        poprt_status status = pm->fixed ? POPRT_OK : enter_stage(pm, i, module);
+        poprt_status status = pm->fixed ? POPRT_OK : enter_stage(pm, i);
         if (status == POPRT_OK)
-            status = run_loop(pm, i, last, module, changed);
+            status = run_loop(pm, i, last, changed);
         if (status != POPRT_OK)
             return prt_fail_at_stage(status, "pass");
         i = last;
@@ -312,7 +311,8 @@ poprt_status prt_pass_manager_run(prt_pass_manager *pm, prt_module *module, bool
         pm->origin = clone;
     }
     pm->fixed = origin != NULL;
-    const poprt_status status = run_list(pm, module, &any);
+    pm->module = module;
+    const poprt_status status = run_list(pm, &any);
     pm->origin = origin;
     prt_module_release(pm->kept);
     pm->kept = NULL;

@@ -23,6 +23,7 @@ struct prt_pass_manager {
     prt_pass_limits limits;
     const struct prt_chooser *chooser;
     const prt_module *origin;
+    prt_module *module;  /* of the current run */
     bool batches_passes; /* gather_ir_passes */
     bool fixed;          /* `origin` was given */
     prt_module *kept;    /* clone of the module before the current stage, if a pass of the stage

@@ -15,6 +15,7 @@
 #include <Python.h>
 
 #include "poprt/builder.h"
+#include "poprt/custom.h"
 #include "poprt/poprt.h"
 #include "poprt/train.h"
 
@@ -167,6 +168,21 @@ PyObject *core_io(const poprt_io_info *info);
 /* Metadata as a dict. */
 PyObject *core_info(const poprt_model_info *info);
 poprt_model_info core_info_size(void);
+
+/* ---- functions of the program that the library calls (custom.c) */
+
+/* Functions of an environment. */
+typedef struct core_custom core_custom;
+
+/* Methods of Env: set_infer(fn), add_model_pass(name, help, fn). `custom` is the place of the list
+ * that belongs to the object. */
+PyObject *core_set_infer(core_state *state, poprt_env *env, PyObject *args, core_custom **custom);
+PyObject *core_add_model_pass(core_state *state, poprt_env *env, PyObject *args,
+    core_custom **custom);
+/* Frees the list, after the environment. */
+void core_custom_free(core_custom *custom);
+/* Method of Model: replace(bytes). */
+PyObject *core_model_replace(PyObject *self, PyObject *args);
 
 /* Functions of the module that read tables of the library. */
 extern PyMethodDef core_table_methods[];

@@ -12,6 +12,7 @@ typedef struct core_env {
     PyObject *log;      /* (level, module, text), or NULL */
     PyObject *progress; /* (stage, done, total) -> true to stop, or NULL */
     int64_t next_check; /* time in ns of the next look at signals */
+    core_custom *custom;
 } core_env;
 
 static void receive_line(void *user, int32_t level, const char *module, const char *text)
@@ -58,6 +59,7 @@ static void free_env(PyObject *self)
     core_env *env = (core_env *)self;
     PyTypeObject *type = Py_TYPE(self);
     poprt_env_release(env->base.handle);
+    core_custom_free(env->custom);
     Py_XDECREF(env->log);
     Py_XDECREF(env->progress);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
@@ -146,6 +148,22 @@ static PyObject *env_load_plugin(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+static PyObject *env_set_infer(PyObject *self, PyObject *args)
+{
+    poprt_env *env = core_self(self);
+    return env == NULL
+        ? NULL
+        : core_set_infer(core_state_of(self), env, args, &((core_env *)self)->custom);
+}
+
+static PyObject *env_add_model_pass(PyObject *self, PyObject *args)
+{
+    poprt_env *env = core_self(self);
+    return env == NULL
+        ? NULL
+        : core_add_model_pass(core_state_of(self), env, args, &((core_env *)self)->custom);
+}
+
 /* Lists the passes of plug-ins: names. */
 static PyObject *env_passes(PyObject *self, PyObject *args)
 {
@@ -185,6 +203,8 @@ static PyMethodDef env_methods[] = {
     { "get_log_level", env_get_log_level, METH_VARARGS, "(module) -> level" },
     { "set_log_destination", env_set_log_destination, METH_VARARGS, "(destination or None)" },
     { "load_plugin", env_load_plugin, METH_VARARGS, "(path)" },
+    { "set_infer", env_set_infer, METH_VARARGS, "(fn)" },
+    { "add_model_pass", env_add_model_pass, METH_VARARGS, "(name, help, fn)" },
     { "passes", env_passes, METH_NOARGS, "() -> names of the passes of plug-ins" },
     { "operators", env_operators, METH_VARARGS, "(format) -> text" },
     { "width", env_width, METH_NOARGS, "() -> threads, the caller included" },

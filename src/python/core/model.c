@@ -261,6 +261,7 @@ static PyMethodDef model_methods[] = {
     { "save_file", model_save_file, METH_VARARGS, "(path, config)" },
     { "to_bytes", model_to_bytes, METH_NOARGS, "() -> bytes" },
     { "describe", model_describe, METH_VARARGS, "(format) -> text" },
+    { "replace", core_model_replace, METH_VARARGS, "(bytes)" },
     { "relocate_external", model_relocate, METH_VARARGS, "(from, to)" },
     { NULL, NULL, 0, NULL },
 };
