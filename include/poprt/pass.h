@@ -121,6 +121,16 @@ POPRT_API poprt_status poprt_pass_manager_add_args(poprt_pass_manager *manager, 
 POPRT_API poprt_status poprt_pass_manager_add_pipeline(poprt_pass_manager *manager,
     const char *pipeline, const poprt_config *config);
 
+/*
+ * Sets what passes compare with: check_with_fake_data and layer_precision_compare compare the model
+ * with `origin`, which must stay unchanged until the last run of the manager; NULL: with the model
+ * before the list. `data` has samples of inputs for these passes and for the calibration of
+ * float_to_fp8, in the forms of the option `data_preprocess`; NULL: made-up data. Fails with
+ * POPRT_E_IO or POPRT_E_PARSE if the samples cannot be read.
+ */
+POPRT_API poprt_status poprt_pass_manager_set_reference(poprt_pass_manager *manager,
+    const poprt_model *origin, const char *data);
+
 /* Calls `fn` after each pass. NULL ends the calls. */
 POPRT_API void poprt_pass_manager_observe(poprt_pass_manager *manager, poprt_pass_fn fn,
     void *user);

@@ -155,6 +155,7 @@ static poprt_status run_pass(void *user, prt_pass *p, bool *changed)
     poprt_model *model = prt_pass_manager_model(p->report_user);
     int32_t edited = 0;
     PRT_TRY(prt_model_refresh(model));
+    p->module->describes_values = true; /* the pass needs the types of inner values */
     const poprt_status status = pass->run(pass->user, model, &edited);
     p->module = model->module;
     *changed = *changed || edited != 0;

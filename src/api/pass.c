@@ -256,6 +256,25 @@ static const char *get_setting(void *user, const char *key)
     return NULL;
 }
 
+static poprt_status set_reference(poprt_pass_manager *manager, const poprt_model *origin,
+    const char *data)
+{
+    const prt_module *module = origin != NULL ? origin->module : NULL;
+    prt_pass_manager_set_reference(manager->manager, NULL, NULL);
+    prt_api_feed_release(manager->feed);
+    manager->feed = NULL;
+    PRT_TRY(prt_api_feed_create(manager->env, data, &manager->feed));
+    prt_pass_manager_set_reference(manager->manager, module, prt_api_feed_of(manager->feed));
+    return POPRT_OK;
+}
+
+poprt_status poprt_pass_manager_set_reference(poprt_pass_manager *manager,
+    const poprt_model *origin, const char *data)
+{
+    PRT_REQUIRE(manager);
+    return prt_fail_at_stage(set_reference(manager, origin, data), "passes");
+}
+
 static poprt_status add_pipeline(poprt_pass_manager *manager, const char *pipeline,
     const poprt_config *config)
 {
@@ -266,10 +285,7 @@ static poprt_status add_pipeline(poprt_pass_manager *manager, const char *pipeli
     prt_pass_manager_set_patterns(manager->manager, &patterns);
     PRT_TRY(prt_pass_manager_skip_all(manager->manager,
         prt_config_text(config, PRT_OPTION_skip_passes)));
-    prt_api_feed_release(manager->feed);
-    manager->feed = NULL;
-    PRT_TRY(prt_api_feed_create(manager->env, data[0] != '\0' ? data : NULL, &manager->feed));
-    prt_pass_manager_set_reference(manager->manager, NULL, prt_api_feed_of(manager->feed));
+    PRT_TRY(set_reference(manager, NULL, data[0] != '\0' ? data : NULL));
     return prt_pass_manager_add_pipeline(manager->manager, pipeline,
         config != NULL ? &settings : NULL);
 }

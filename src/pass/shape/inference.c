@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * inference.c — shape_inference: runs the infer hook of every operator in order until types and
- * known contents do not change. Results of unknown operators keep their declared types.
+ * known contents do not change. Results of unknown operators keep their declared types, unless the
+ * program has a shape function. The types are written with the model.
  */
 #include "pass/engine/pass.h"
 
@@ -35,11 +36,9 @@ static poprt_status infer_graph(prt_pass *p, prt_graph *graph)
         return POPRT_OK;
     prt_for_each_op (op, graph) {
         PRT_TRY(prt_pass_check(p));
-        if (op->def != NULL) {
-            const poprt_status status = prt_ir_infer_op(op);
-            if (status != POPRT_OK && status != POPRT_E_UNSUPPORTED)
-                return status;
-        }
+        const poprt_status status = prt_ir_infer_op(op);
+        if (status != POPRT_OK && status != POPRT_E_UNSUPPORTED)
+            return status;
         /* Known operators infer their regions as far as possible; unknown ops in them are
          * skipped. */
         for (uint32_t i = 0; i < op->n_regions; i++)
@@ -51,6 +50,7 @@ static poprt_status infer_graph(prt_pass *p, prt_graph *graph)
 static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
 {
     uint64_t before = hash_graph(graph, 0);
+    p->module->describes_values = true;
     for (uint32_t round = 0; round < MAX_ROUNDS; round++) {
         PRT_TRY(infer_graph(p, graph));
         const uint64_t after = hash_graph(graph, 0);

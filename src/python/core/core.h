@@ -186,5 +186,7 @@ PyObject *core_model_replace(PyObject *self, PyObject *args);
 
 /* Functions of the module that read tables of the library. */
 extern PyMethodDef core_table_methods[];
+/* Functions of the module on blobs of PopEF files. */
+extern PyMethodDef core_popef_methods[];
 
 #endif

@@ -368,6 +368,21 @@ static PyObject *passes_names(PyObject *self, PyObject *args)
     return list;
 }
 
+/* set_reference(model or None, path or None) */
+static PyObject *passes_set_reference(PyObject *self, PyObject *args)
+{
+    PyObject *origin_object;
+    const char *data;
+    void *origin;
+    core_state *state = core_state_of(self);
+    poprt_pass_manager *passes = core_self(self);
+    if (passes == NULL || !PyArg_ParseTuple(args, "Oz", &origin_object, &data) ||
+        core_optional(state, origin_object, CORE_MODEL, &origin) != 0)
+        return NULL;
+    CORE_CHECK(state, poprt_pass_manager_set_reference(passes, origin, data));
+    Py_RETURN_NONE;
+}
+
 struct observer {
     PyObject *list; /* events, or NULL after a failure */
     core_state *state;
@@ -418,6 +433,7 @@ static PyMethodDef passes_methods[] = {
     { "add_pipeline", passes_add_pipeline, METH_VARARGS, "(name, config or None)" },
     { "sort", passes_sort, METH_NOARGS, "()" },
     { "gather_ir_passes", passes_gather, METH_VARARGS, "(on)" },
+    { "set_reference", passes_set_reference, METH_VARARGS, "(model or None, path or None)" },
     { "names", passes_names, METH_NOARGS, "() -> names of the list" },
     { "run", passes_run, METH_VARARGS, "(model) -> events" },
     { NULL, NULL, 0, NULL },

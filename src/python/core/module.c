@@ -248,7 +248,8 @@ static int exec_module(PyObject *module)
             (unsigned)poprt_abi_version(), (unsigned)POPRT_ABI_VERSION);
         return -1;
     }
-    if (PyModule_AddFunctions(module, core_table_methods) != 0)
+    if (PyModule_AddFunctions(module, core_table_methods) != 0 ||
+        PyModule_AddFunctions(module, core_popef_methods) != 0)
         return -1;
     if (PyModule_AddStringConstant(module, "version", poprt_version()) != 0)
         return -1;

@@ -25,6 +25,32 @@ from .model import Executable, Model, Session, ValueInfo
 
 __version__ = _core.version
 
+# Packages that are loaded when they are first used.
+_MODULES = frozenset((
+    "_argparse", "_names", "backend", "cli", "compat", "compiler", "converter", "frontend",
+    "optimizer", "ort", "passes", "profile", "quantizer", "runtime", "utils"))
+# Names of these packages.
+_NAMES = {
+    "Backend": "backend", "Converter": "converter", "Compiler": "compiler",
+    "CompilerOptions": "compiler", "Pass": "passes", "PassManager": "passes",
+    "get_registered_passes": "passes",
+}
+
+
+def __getattr__(name):
+    import importlib
+    if name in _MODULES:
+        return importlib.import_module("." + name, __name__)
+    if name in _NAMES:
+        value = getattr(importlib.import_module("." + _NAMES[name], __name__), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'poprt' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted(set(globals()) | _MODULES | set(_NAMES))
+
 
 def statistics():
     """Counters since import: models read and built, nodes built, passes run, compilations,

@@ -12,6 +12,7 @@ _plugins = []  # paths, in the order in which they were registered
 _callback = None
 _level = 2  # POPRT_LOG_WARNING
 _levels = {}
+_infer = None  # shape function of operators that the library does not know
 
 LEVELS = {"OFF": -2, "CRITICAL": -1, "ERROR": 1, "ERR": 1, "WARNING": 2, "WARN": 2, "INFO": 3,
           "DEBUG": 4, "TRACE": 5}
@@ -105,28 +106,43 @@ def plugins():
     return list(_plugins)
 
 
-def environment(threads=None, progress=None):
-    """Returns the environment of a number of threads, the caller included. None: 1."""
+def set_shape_function(fn):
+    """Sets the function that gives types to the outputs of unknown operators of models that are
+    read from now on: see ``poprt.passes.register_shape_func``."""
+    global _infer
+    _infer = fn
+
+
+def environment(threads=None, progress=None, passes=(), log=None):
+    """Returns the environment of a number of threads, the caller included. None: 1.
+
+    With ``progress`` (``fn(stage, done, total)``, true to stop), ``passes`` (triples of name, help
+    and function of a model) or ``log`` (``fn(level, module, text)``) it is a new one.
+    """
     threads = 1 if threads is None else int(threads)
     if threads < 0 or threads > 1024:
         raise ValueError(f"{threads} threads; accepted: 0 (one for each processor) to 1024")
     if threads == 0:
         threads = len(os.sched_getaffinity(0))
-    if progress is not None:
-        return _make(threads, progress)
-    key = (threads, tuple(_plugins))
+    if progress is not None or passes or log is not None:
+        return _make(threads, progress, passes, log)
+    key = (threads, tuple(_plugins), _infer)
     with _lock:
         env = _environments.get(key)
         if env is None:
-            env = _environments[key] = _make(threads, None)
+            env = _environments[key] = _make(threads)
         return env
 
 
-def _make(threads, progress):
-    env = _core.Env(threads, 0, 0, _receive, progress)
+def _make(threads, progress=None, passes=(), log=None):
+    env = _core.Env(threads, 0, 0, log or _receive, progress)
     env.set_log_level(None, _level)
     for module, level in _levels.items():
         env.set_log_level(module, level)
     for path in _plugins:
         env.load_plugin(path)
+    if _infer is not None:
+        env.set_infer(_infer)
+    for name, text, fn in passes:
+        env.add_model_pass(name, text, fn)
     return env

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Models, executables and sessions: the layer of libpoprt's own names."""
 
+import json
 import os
 from collections import namedtuple
 
@@ -150,7 +151,6 @@ def _arg_text(value):
     if isinstance(value, (list, tuple)) and all(isinstance(v, (str, int, float)) for v in value):
         return ",".join(str(v) for v in value)
     if isinstance(value, (dict, list, tuple)):
-        import json
         return json.dumps(value)
     return str(value)
 
@@ -192,11 +192,24 @@ class PassManager:
 
 
 class Executable(_Closing):
-    """A compiled model. Sessions on any thread may share it."""
+    """A compiled model. Sessions on any thread may share it.
 
-    def __init__(self, core, env):
-        self._core = core
-        self._env = env
+    ``Executable(path)`` opens PopEF, as ``Executable.load`` does; a list of paths is one file in
+    several parts. Opaque blobs are bytes of programs that travel in the file.
+    """
+
+    _source = None  # path or bytes of the PopEF whose opaque blobs were not read yet
+
+    def __init__(self, source, env=None):
+        self._blobs = {}
+        if isinstance(source, _core.Executable):
+            self._core = source
+            self._env = env
+            return
+        if isinstance(source, (list, tuple)):
+            source = b"".join(_read(path) for path in source)
+        made = type(self).load(source)
+        self._core, self._env, self._source = made._core, made._env, made._source
 
     @classmethod
     def load(cls, source, config=None, **options):
@@ -205,8 +218,13 @@ class Executable(_Closing):
         env = _env.environment(config.threads)
         handle = config.handle(env)
         if isinstance(source, (bytes, bytearray, memoryview)):
-            return cls(_core.Executable.load_bytes(env, bytes(source), handle), env)
-        return cls(_core.Executable.load_file(env, os.fspath(source), handle), env)
+            source = bytes(source)
+            made = cls(_core.Executable.load_bytes(env, source, handle), env)
+        else:
+            source = os.fspath(source)
+            made = cls(_core.Executable.load_file(env, source, handle), env)
+        made._source = source
+        return made
 
     @classmethod
     def of_programs(cls, programs, config=None, **options):
@@ -218,11 +236,67 @@ class Executable(_Closing):
 
     def save(self, path):
         """Writes PopEF."""
-        self._core.save_file(os.fspath(path))
+        path = os.fspath(path)
+        if not self._opaque():
+            self._core.save_file(path)
+        elif os.path.isdir(path) or path.endswith(os.sep):
+            os.makedirs(path, exist_ok=True)
+            self.save(os.path.join(path, "executable.popef"))
+        else:
+            data = self.to_bytes()
+            with open(path + ".part", "wb") as file:
+                file.write(data)
+            os.replace(path + ".part", path)
 
     def to_bytes(self):
         """Returns PopEF as bytes."""
-        return self._core.to_bytes()
+        data = self._core.to_bytes()
+        blobs = self._opaque()
+        if not blobs:
+            return data
+        name = next(json.loads(blob[2])["name"] for blob in _core.popef_bytes(data, False, False)
+                    if blob[0] == 0)
+        for key, value in blobs.items():
+            head = json.dumps({"name": key, "executable": name})
+            data += _core.popef_blob(4, head, value, len(data))
+        return data
+
+    def _opaque(self):
+        """The opaque blobs, which are read from the file when they are first needed."""
+        if self._source is not None:
+            source, self._source = self._source, None
+            if isinstance(source, bytes):
+                rows = _core.popef_bytes(source, False, False)
+            else:
+                if os.path.isdir(source):
+                    source = os.path.join(source, "executable.popef")
+                rows = _core.popef_file(source, False, False)
+            found = {json.loads(row[2]).get("name", ""): row[6] for row in rows if row[0] == 4}
+            self._blobs = {**found, **self._blobs}
+        return self._blobs
+
+    def append_opaque_blobs(self, blobs, value=None):
+        """Adds opaque blobs, which ``save`` writes: a dict of names and texts or bytes, or one name
+        and its value."""
+        if isinstance(blobs, str):
+            blobs = {blobs: value}
+        elif isinstance(blobs, tuple) and len(blobs) == 2:
+            blobs = {blobs[0]: blobs[1]}
+        for name, data in dict(blobs).items():
+            if not isinstance(name, str) or not name:
+                raise TypeError("the name of an opaque blob is a text that is not empty")
+            if not isinstance(data, (str, bytes, bytearray, memoryview)):
+                raise TypeError(f"opaque blob {name!r} is a text or bytes, not a "
+                                f"{type(data).__name__}")
+            self._opaque()[name] = data.encode() if isinstance(data, str) else bytes(data)
+
+    def get_opaque_blobs(self):
+        """Returns a dict of the names of opaque blobs and their contents: texts, or bytes that are
+        not UTF-8."""
+        return {name: _text(data) for name, data in self._opaque().items()}
+
+    appendOpaqueBlobs = append_opaque_blobs
+    getOpaqueBlobs = get_opaque_blobs
 
     @property
     def inputs(self):
@@ -266,9 +340,22 @@ class Executable(_Closing):
     def __setstate__(self, state):
         self._env = _env.environment()
         self._core = _core.Executable.load_bytes(self._env, state["bytes"], None)
+        self._blobs, self._source = {}, state["bytes"]
 
     def __repr__(self):
         return f"<poprt.Executable with inputs {[i.name for i in self.inputs]}>"
+
+
+def _read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _text(data):
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data
 
 
 def _map_pair(value):

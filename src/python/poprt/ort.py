@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+"""The names of onnxruntime: ``from poprt import ort`` in place of ``import onnxruntime as ort``."""
+
+from . import __version__
+from .inference import (ExecutionMode, GraphOptimizationLevel, InferenceSession, IOBinding, NodeArg,
+                        OrtValue, RunOptions, SessionOptions, get_all_providers,
+                        get_available_providers, get_device)
