@@ -251,7 +251,8 @@ class Small(unittest.TestCase):
                    (0.75, "F143", -1, 0x44), (0.25, "F152", 3, 0x2c), (250, "F143", 0, 0x7f),
                    (70000, "F152", 0, 0x7f), (np.nan, "F143", 0, 0x80), (np.inf, "F143", 0, 0x80),
                    (-0.0, "F143", 0, 0), (-0.75, "F143", 0, 0xbc), (240, "F143", 0, 0x7f),
-                   (2.0**-10, "F143", 0, 1), (2.0**-11, "F143", 0, 0), (1.5 * 2.0**-10, "F143", 0, 2))
+                   (2.0**-10, "F143", 0, 1), (2.0**-11, "F143", 0, 0),
+                   (1.5 * 2.0**-10, "F143", 0, 2))
         for value, format, scale, code in vectors:
             result = convert(np.array([value], np.float32), format, scale)
             self.assertEqual((result.dtype, int(result[0])), (np.uint8, code), value)

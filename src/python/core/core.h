@@ -184,6 +184,14 @@ void core_custom_free(core_custom *custom);
 /* Method of Model: replace(bytes). */
 PyObject *core_model_replace(PyObject *self, PyObject *args);
 
+/* custom.c: adds functions of Python to an environment that no object has: an entry of the list is
+ * for poprt_env_set_infer (`name` NULL), or a pass. */
+poprt_status core_custom_add(core_state *state, poprt_env *env, const char *name, const char *help,
+    PyObject *fn, core_custom **list);
+
+/* Function of the module that runs the command line. */
+extern PyMethodDef core_tool_methods[];
+
 /* Functions of the module that read tables of the library. */
 extern PyMethodDef core_table_methods[];
 /* Functions of the module on blobs of PopEF files. */

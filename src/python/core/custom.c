@@ -37,19 +37,6 @@ static core_custom *new_custom(core_state *state, PyObject *fn)
     return custom;
 }
 
-/* Puts an entry that the environment has taken into the list, or frees it. */
-static PyObject *keep(core_state *state, poprt_status status, core_custom *custom,
-    core_custom **list)
-{
-    if (status != POPRT_OK) {
-        core_custom_free(custom);
-        return core_fail(state, status);
-    }
-    custom->next = *list;
-    *list = custom;
-    Py_RETURN_NONE;
-}
-
 /* ---- shape functions */
 
 static PyObject *list_names(const char *const *names, uint32_t count)
@@ -148,17 +135,6 @@ static poprt_status infer(void *user, const poprt_unknown_node *node, poprt_type
     return bad ? POPRT_E_PLUGIN : POPRT_OK;
 }
 
-PyObject *core_set_infer(core_state *state, poprt_env *env, PyObject *args, core_custom **list)
-{
-    PyObject *fn;
-    if (!PyArg_ParseTuple(args, "O", &fn))
-        return NULL;
-    core_custom *custom = new_custom(state, fn);
-    if (custom == NULL)
-        return NULL;
-    return keep(state, poprt_env_set_infer(env, infer, custom), custom, list);
-}
-
 /* ---- passes */
 
 static void release_nothing(void *handle)
@@ -190,25 +166,54 @@ static poprt_status run_pass(void *user, poprt_model *model, int32_t *changed)
     return POPRT_OK;
 }
 
+/* ---- methods */
+
+poprt_status core_custom_add(core_state *state, poprt_env *env, const char *name, const char *help,
+    PyObject *fn, core_custom **list)
+{
+    core_custom *custom = new_custom(state, fn);
+    poprt_status status = POPRT_E_NOMEM;
+    if (custom == NULL)
+        return status;
+    if (name == NULL) {
+        status = poprt_env_set_infer(env, infer, custom);
+    } else {
+        custom->pass = (poprt_model_pass){ .struct_size = sizeof custom->pass,
+            .name = strdup(name),
+            .help = strdup(help),
+            .run = run_pass,
+            .user = custom };
+        if (custom->pass.name == NULL || custom->pass.help == NULL)
+            PyErr_NoMemory();
+        else
+            status = poprt_env_add_model_pass(env, &custom->pass);
+    }
+    if (status != POPRT_OK) {
+        core_custom_free(custom);
+        return status;
+    }
+    custom->next = *list;
+    *list = custom;
+    return POPRT_OK;
+}
+
+PyObject *core_set_infer(core_state *state, poprt_env *env, PyObject *args, core_custom **list)
+{
+    PyObject *fn;
+    if (!PyArg_ParseTuple(args, "O", &fn))
+        return NULL;
+    CORE_CHECK(state, core_custom_add(state, env, NULL, NULL, fn, list));
+    Py_RETURN_NONE;
+}
+
 PyObject *core_add_model_pass(core_state *state, poprt_env *env, PyObject *args, core_custom **list)
 {
     const char *name, *help;
     PyObject *fn;
     if (!PyArg_ParseTuple(args, "ssO", &name, &help, &fn))
         return NULL;
-    core_custom *custom = new_custom(state, fn);
-    if (custom == NULL)
-        return NULL;
-    custom->pass = (poprt_model_pass){ .struct_size = sizeof custom->pass,
-        .name = strdup(name),
-        .help = strdup(help),
-        .run = run_pass,
-        .user = custom };
-    if (custom->pass.name == NULL || custom->pass.help == NULL) {
-        core_custom_free(custom);
-        return PyErr_NoMemory();
-    }
-    return keep(state, poprt_env_add_model_pass(env, &custom->pass), custom, list);
+    CORE_CHECK(state, core_custom_add(state, env, name, help, fn, list));
+    Py_RETURN_NONE;
 }
 
 PyObject *core_model_replace(PyObject *self, PyObject *args)

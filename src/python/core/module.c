@@ -249,7 +249,8 @@ static int exec_module(PyObject *module)
         return -1;
     }
     if (PyModule_AddFunctions(module, core_table_methods) != 0 ||
-        PyModule_AddFunctions(module, core_popef_methods) != 0)
+        PyModule_AddFunctions(module, core_popef_methods) != 0 ||
+        PyModule_AddFunctions(module, core_tool_methods) != 0)
         return -1;
     if (PyModule_AddStringConstant(module, "version", poprt_version()) != 0)
         return -1;

@@ -170,7 +170,8 @@ class CompilerOptions:
 
 def _no_option(name):
     near = difflib.get_close_matches(str(name), _OPTIONS, 3, 0.4)
-    return f"no option of the compiler: {name!r}" + (f"; nearest: {', '.join(near)}" if near else "")
+    text = f"no option of the compiler: {name!r}"
+    return text + (f"; nearest: {', '.join(near)}" if near else "")
 
 
 def _is_true(text):

@@ -101,7 +101,7 @@ class Model(_Closing):
         self._core.set_input_shape(name, tuple(int(d) for d in dims))
 
     def save(self, path, convert_version=0):
-        """Writes ONNX; ``convert_version`` is the opset of ai.onnx to write, 0: that of the model."""
+        """Writes ONNX; ``convert_version`` is the opset of ai.onnx; 0: that of the model."""
         config = None
         if convert_version:
             config = _config.Config(convert_version=convert_version).handle(self._env)
@@ -544,8 +544,8 @@ class Session(_Closing):
         return self._core.memory()
 
     def watch(self, fn):
-        """Calls ``fn(block, index, op, form, node, start_ns, stop_ns, location)`` after each step of
-        later runs; None ends this."""
+        """Calls ``fn(block, index, op, form, node, start_ns, stop_ns, location)`` after each step
+        of later runs; None ends this."""
         self._core.watch(fn)
 
     def profile(self, on=True):
@@ -563,8 +563,9 @@ class Session(_Closing):
     def tensors(self):
         """Lists all tensors: dicts with name, kind, dtype, shape, size and block."""
         kinds = ("input", "output", "constant", "variable", "value")
-        return [dict(name=name, kind=kinds[kind], dtype=_arrays.numpy_dtype(dtype) if dtype else None,
-                     shape=dims, size=size, block=block)
+        return [dict(name=name, kind=kinds[kind],
+                     dtype=_arrays.numpy_dtype(dtype) if dtype else None, shape=dims, size=size,
+                     block=block)
                 for name, kind, _, dtype, dims, size, block in self._core.tensors()]
 
     def close(self):

@@ -13,12 +13,19 @@
 #include "base/json.h"
 #include "base/str.h"
 
-/* The destination of lines; NULL: standard error. It stays open until the process ends. */
+/* The destination of lines; NULL: standard error. */
 static FILE *destination;
 
 static FILE *stream(void)
 {
     return destination != NULL ? destination : stderr;
+}
+
+void prt_tool_close_log(void)
+{
+    if (destination != NULL && destination != stdout)
+        (void)fclose(destination);
+    destination = NULL;
 }
 
 /* ---- lines */

@@ -17,6 +17,9 @@ poprt_status prt_tool_read_variables(prt_tool *tool);
  * which is stronger than the variables. */
 void prt_tool_set_log_level(prt_tool *tool, int32_t level);
 
+/* Closes the destination of lines; later ones go to standard error. */
+void prt_tool_close_log(void);
+
 /* Prints a line of the library; a poprt_log_line_fn whose `user` is the tool. */
 void prt_tool_log_line(void *user, int32_t level, const char *module, const char *text);
 

@@ -18,6 +18,7 @@
 #include "cpu/cpu.h"
 #include "pass/engine/pass.h"
 #include "program/popef.h"
+#include "tools/common/host.h"
 #include "tools/common/log.h"
 
 static const char conversion[] = "PopRT conversion", optimization[] = "Graph optimization",
@@ -37,6 +38,15 @@ double prt_tool_peak_mb(void)
 
 /* errno of the first failed write to a stream. */
 static int write_error;
+
+static const prt_tool_host *current_host;
+
+void prt_tool_begin(const prt_tool_host *host)
+{
+    current_host = host;
+    write_error = 0;
+    clearerr(stdout);
+}
 
 int32_t prt_tool_write(void *file, const void *bytes, size_t size)
 {
@@ -113,6 +123,8 @@ static int32_t show_progress(void *user, const char *stage, uint64_t done, uint6
     const bool compiles = label == compilation || label == optimization;
     if (tool->progress.enabled && (!compiles || !tool->quiet_compile))
         prt_progress_show(&tool->progress, label, done, total);
+    if (current_host != NULL && current_host->stops(current_host->user))
+        return 1;
     return tool->deadline_ms > 0 && prt_tool_now_ms() > tool->deadline_ms ? 1 : 0;
 }
 
@@ -313,13 +325,29 @@ poprt_status prt_tool_set(prt_tool *tool, const char *text)
     return set_option(tool, key, equals + 1);
 }
 
+static bool is_script(const char *path)
+{
+    const size_t n = strlen(path);
+    return n > 3 && strcmp(path + n - 3, ".py") == 0;
+}
+
+static poprt_status load_script(const prt_tool *tool, const char *path)
+{
+    if (current_host == NULL)
+        return prt_fail(POPRT_E_UNSUPPORTED, path,
+            "is a Python file: give the same arguments to python3 -m poprt.cli, the tool of the "
+            "Python package");
+    const poprt_status status = current_host->load_script(current_host->user, tool->env, path);
+    return status != POPRT_OK ? prt_fail(status, path, "the Python file failed") : POPRT_OK;
+}
+
 /* Loads a plug-in. Several options may name the same path. */
 static poprt_status load_plugin(prt_tool *tool, const char *path)
 {
     for (size_t i = 0; i < tool->plugins.count; i++)
         if (strcmp(tool->plugins.data[i], path) == 0)
             return POPRT_OK;
-    PRT_TRY(poprt_env_load_plugin(tool->env, path));
+    PRT_TRY(is_script(path) ? load_script(tool, path) : poprt_env_load_plugin(tool->env, path));
     return PRT_VEC_PUSH(tool->arena, &tool->plugins, path) ? POPRT_OK : POPRT_E_NOMEM;
 }
 

@@ -28,6 +28,11 @@ typedef struct prt_tool {
     bool levels_are_given; /* true: an environment variable has set the levels of modules (log.h) */
 } prt_tool;
 
+struct prt_tool_host;
+
+/* Sets the host of the commands that follow, which may be NULL, and forgets failed writes. */
+void prt_tool_begin(const struct prt_tool_host *host);
+
 /* Opens the environment. `threads` 0: one for each processor. */
 poprt_status prt_tool_open(prt_tool *tool, uint32_t threads);
 /* Opens the environment for log lines of levels up to `most`. A run that logs takes longer. */

@@ -42,6 +42,9 @@ typedef struct trainer {
 
 static volatile sig_atomic_t stopped_by;
 
+static const int signals[] = { SIGINT, SIGTERM };
+enum { N_SIGNALS = sizeof(signals) / sizeof(signals[0]) };
+
 static void stop(int signal)
 {
     stopped_by = signal;
@@ -49,12 +52,20 @@ static void stop(int signal)
 
 /* The second signal ends the process, because the action is reset. A signal that the parent lets
  * the process ignore stays ignored. */
-static void catch_signal(int signal)
+static void catch_signals(struct sigaction *old)
 {
-    struct sigaction old, action = { .sa_handler = stop, .sa_flags = (int)SA_RESETHAND };
+    struct sigaction action = { .sa_handler = stop, .sa_flags = (int)SA_RESETHAND };
     (void)sigemptyset(&action.sa_mask);
-    if (sigaction(signal, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-        (void)sigaction(signal, &action, NULL);
+    stopped_by = 0;
+    for (size_t i = 0; i < N_SIGNALS; i++)
+        if (sigaction(signals[i], NULL, &old[i]) == 0 && old[i].sa_handler != SIG_IGN)
+            (void)sigaction(signals[i], &action, NULL);
+}
+
+static void restore_signals(const struct sigaction *old)
+{
+    for (size_t i = 0; i < N_SIGNALS; i++)
+        (void)sigaction(signals[i], &old[i], NULL);
 }
 
 /* ---- preparation */
@@ -342,15 +353,17 @@ static poprt_status save_output(const trainer *t)
 static poprt_status train(trainer *t)
 {
     int64_t done = 0;
+    struct sigaction old[N_SIGNALS];
     PRT_TRY(read_model(t));
     PRT_TRY(open_validation(t));
     PRT_TRY(create_session(t));
     PRT_TRY(bind_inputs(t));
     PRT_TRY(start(t));
     done = t->first;
-    catch_signal(SIGINT);
-    catch_signal(SIGTERM);
-    PRT_TRY(run_steps(t, &done));
+    catch_signals(old);
+    const poprt_status status = run_steps(t, &done);
+    restore_signals(old);
+    PRT_TRY(status);
     prt_progress_clear(&t->tool->progress);
     if (done < t->s->steps) {
         prt_tool_say(t->tool, POPRT_LOG_INFO, "stopped after step %lld of %lld%s%s",

@@ -93,8 +93,9 @@ class _Comparing(LibraryPass):
         stack.callback(lambda: origin)  # the model lives as long as the run
 
 
-_BASES = {"apply_ir_pass": _ApplyIr, "packed_transformer": _PackedTransformer, "float_to_int8": _Int8,
-          "check_with_fake_data": _Comparing, "layer_precision_compare": _Comparing}
+_BASES = {"apply_ir_pass": _ApplyIr, "packed_transformer": _PackedTransformer,
+          "float_to_int8": _Int8, "check_with_fake_data": _Comparing,
+          "layer_precision_compare": _Comparing}
 
 
 class _Signature:

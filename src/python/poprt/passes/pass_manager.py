@@ -65,8 +65,8 @@ def make(used):
         return used
     if isinstance(used, (tuple, list)) and len(used) == 2 and isinstance(used[0], str):
         return base_pass.Pass.get_pass(used[0], **used[1])
-    raise TypeError(f"a pass is a name, an instance of poprt.Pass, or a pair of a name and options, "
-                    f"not a {type(used).__name__}")
+    raise TypeError("a pass is a name, an instance of poprt.Pass, or a pair of a name and a dict of "
+                    f"options, not a {type(used).__name__}")
 
 
 class PassManager:
@@ -91,8 +91,8 @@ class PassManager:
         return list(self._passes)
 
     def sort_passes(self):
-        """Sorts the list by the constraints of its passes, with as few changes as possible, and adds
-        passes that others depend on. Passes that exclude each other raise ValueError."""
+        """Sorts the list by the constraints of its passes, with as few changes as possible, and
+        adds passes that others depend on. Passes that exclude each other raise ValueError."""
         order, _, _ = self._manager(self._sorted())
         self._passes = order
 
