@@ -41,7 +41,8 @@ typedef struct poprt_popef_blob {
     size_t descriptor_size;
     const void *payload;
     size_t payload_size;
-    uint64_t offset, size; /* of the whole blob in its file; `size` is not used for writing */
+    uint64_t offset, size;   /* of the whole blob in its file; `size` is not used for writing */
+    uint64_t payload_offset; /* of the payload in the file; not used for writing */
 } poprt_popef_blob;
 
 /* A file that was opened. Any number of threads may read it. */

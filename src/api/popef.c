@@ -92,7 +92,8 @@ poprt_status poprt_popef_at(const poprt_popef *file, size_t index, poprt_popef_b
         .payload = file->bytes->data + b->payload,
         .payload_size = (size_t)b->payload_size,
         .offset = b->offset,
-        .size = b->size };
+        .size = b->size,
+        .payload_offset = b->payload };
     return prt_export(out, &blob, sizeof(blob), "out");
 }
 

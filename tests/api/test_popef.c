@@ -111,6 +111,8 @@ START_TEST(payloads_of_tensors_are_aligned)
         ck_assert_ok(poprt_popef_at(file, i, &b));
         ck_assert_uint_eq((size_t)((const char *)b.payload - (const char *)bytes.data) % 64, 0);
         ck_assert_mem_eq(b.payload, numbers, sizeof(numbers));
+        ck_assert_uint_eq(b.payload_offset,
+            (size_t)((const char *)b.payload - (const char *)bytes.data));
     }
     poprt_popef_release(file);
     free(bytes.data);

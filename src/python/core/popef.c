@@ -4,8 +4,7 @@
 
 #include "poprt/popef.h"
 
-/* (type, version, descriptor, offset of the payload in the file, payload) for each blob; payloads
- * of tensors and feeds only on request. */
+/* Lists the blobs; payloads of tensors and feeds only on request. */
 static PyObject *list_blobs(core_state *state, const poprt_popef *file, int payloads)
 {
     PyObject *list = PyList_New(0);
@@ -21,9 +20,10 @@ static PyObject *list_blobs(core_state *state, const poprt_popef *file, int payl
             : Py_NewRef(Py_None);
         PyObject *item = payload == NULL
             ? NULL
-            : Py_BuildValue("(iss#KKnN)", (int)b.type, b.version, b.descriptor,
+            : Py_BuildValue("(iss#KKKnN)", (int)b.type, b.version, b.descriptor,
                   (Py_ssize_t)b.descriptor_size, (unsigned long long)b.offset,
-                  (unsigned long long)b.size, (Py_ssize_t)b.payload_size, payload);
+                  (unsigned long long)b.size, (unsigned long long)b.payload_offset,
+                  (Py_ssize_t)b.payload_size, payload);
         if (item == NULL || PyList_Append(list, item) != 0)
             Py_CLEAR(list);
         Py_XDECREF(item);
@@ -31,8 +31,8 @@ static PyObject *list_blobs(core_state *state, const poprt_popef *file, int payl
     return list;
 }
 
-/* popef_file(path, verify, payloads) -> [(type, version, descriptor, offset, size, payload size,
- * payload or None)] */
+/* popef_file(path, verify, payloads) -> [(type, version, descriptor, offset, size, offset of the
+ * payload, its size, payload or None)] */
 static PyObject *popef_file(PyObject *module, PyObject *args)
 {
     const char *path;

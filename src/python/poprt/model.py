@@ -271,7 +271,7 @@ class Executable(_Closing):
                 if os.path.isdir(source):
                     source = os.path.join(source, "executable.popef")
                 rows = _core.popef_file(source, False, False)
-            found = {json.loads(row[2]).get("name", ""): row[6] for row in rows if row[0] == 4}
+            found = {json.loads(row[2]).get("name", ""): row[7] for row in rows if row[0] == 4}
             self._blobs = {**found, **self._blobs}
         return self._blobs
 
