@@ -131,6 +131,7 @@ if command -v clang >/dev/null && CC=clang build build/clang all --werror -Dtest
     count 1 0 "build with clang, warnings as errors"
 fi
 script "sets of options" sh tests/package/options.sh
+script "the Python wheel" sh tests/package/wheel.sh
 script "musl" sh tests/musl.sh
 if [ -x build/release/src/tools/poprt ]; then
     script "the newest ONNX" sh tests/newest.sh
