@@ -266,7 +266,9 @@ poprt_status prt_builder_finish(const poprt_builder *b, const prt_allocator *all
     if (status == POPRT_OK)
         status = prt_onnx_read_given(allocator, bytes, &limits, contents.data, contents.count, out);
     prt_blob_release(bytes);
-    if (status == POPRT_OK)
-        write_types((*out)->main);
-    return status;
+    if (status != POPRT_OK)
+        return status;
+    (*out)->keeps_unread = true;
+    write_types((*out)->main);
+    return POPRT_OK;
 }

@@ -27,8 +27,8 @@ enum { MOST_MADE = 1000 };
  * op is visited. */
 #define UNSEEN ((uint32_t)1 << 31)
 /* Added until the op is visited if nothing reads it in the model, so that it is not erased. */
-#define SPARE ((uint32_t)1 << 30)
-#define MARKS (UNSEEN | SPARE)
+#define UNREAD ((uint32_t)1 << 30)
+#define MARKS (UNSEEN | UNREAD)
 
 /* An op that cannot be downgraded. */
 typedef struct failure {
@@ -212,7 +212,7 @@ static bool is_unread(const prt_op *op)
 
 static poprt_status visit(walk *w, prt_op *op)
 {
-    if (is_unread(op) && (op->source_opset & SPARE) == 0) {
+    if (is_unread(op) && (op->source_opset & UNREAD) == 0) {
         prt_op_erase(op);
         return POPRT_OK;
     }
@@ -262,8 +262,8 @@ static uint64_t reset_marks(prt_graph *g)
         count++;
         op->source_opset =
             op->def != NULL && prt_domain_is_onnx(op->domain) ? 0 : op->source_opset | UNSEEN;
-        if (is_unread(op))
-            op->source_opset |= SPARE;
+        if (g->module->keeps_unread && is_unread(op))
+            op->source_opset |= UNREAD;
         for (uint32_t i = 0; i < op->n_regions; i++)
             count += reset_marks(op->regions[i]);
     }

@@ -430,6 +430,7 @@ static poprt_status copy_module(cloner *c)
     to->describes_values = c->from->describes_values;
     to->ops = c->from->ops;
     to->downgraded_opset = c->from->downgraded_opset;
+    to->keeps_unread = c->from->keeps_unread;
     to->conversion_counts = c->from->conversion_counts;
     if (!copy_str(c, c->from->file, &to->file))
         return POPRT_E_NOMEM;

@@ -183,6 +183,7 @@ struct prt_module {
     /* opset whose variants the ai.onnx ops are; 0: canonical. Unless it is 0, the module can only
      * be written. */
     int64_t downgraded_opset;
+    bool keeps_unread; /* ops that nothing reads are written, as a builder has made them */
     /* counters: runs of each row of upgrade.def, up and down alternately; may be NULL; the caller
      * that set it owns it */
     uint32_t *conversion_counts;

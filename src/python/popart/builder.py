@@ -9,7 +9,7 @@ import numpy as np
 import poprt
 from poprt import _core, _env
 
-from . import operators
+from . import operators, session
 from .dataflow import InputSettings
 from .debug import debug_name
 from .enums import InitType, RecomputeType
@@ -23,13 +23,18 @@ _INPUTS, _OUTPUTS, _VALUES, _TRAINABLE = 0, 1, 2, 3
 
 _VIRTUAL_GRAPH, _STAGE, _PHASE = "__ipu_number", "__pipeline_stage", "__execution_phase"
 _RECOMPUTE, _LOCATION = "__recompute_output_in_backward_pass", "__output_tensor_location"
+_NO_WEIGHTS = "__without_weights"  # metadata of a model whose initializers are all constants
 _MARK = "__user_"  # attributes that an operator does not have
 _PRIORITY, _OUTLINE = "__schedule_priority", "__outline"
 
 
-# Inputs that are int64 in ONNX, and may be int32 in PopART: (type, index).
-_LONG_INPUTS = {("Expand", 1), ("Reshape", 1), ("Tile", 1), ("ConstantOfShape", 0), ("TopK", 1)}
-_INT32, _INT64 = 6, 7
+# Inputs that have one type in ONNX and may have another in PopART: (type, index) -> (type in PopART,
+# type in ONNX).
+_INT32, _INT64, _FLOAT16, _FLOAT32 = 6, 7, 10, 1
+_CAST_INPUTS = {("Expand", 1): (_INT32, _INT64), ("Reshape", 1): (_INT32, _INT64),
+                ("Tile", 1): (_INT32, _INT64), ("ConstantOfShape", 0): (_INT32, _INT64),
+                ("TopK", 1): (_INT32, _INT64), ("Resize", 3): (_INT32, _INT64),
+                ("Resize", 2): (_FLOAT16, _FLOAT32), ("Resize", 1): (_FLOAT16, _FLOAT32)}
 
 
 class Opset:
@@ -71,6 +76,9 @@ class _Onnx(Opset):
     def resize(self, *args, **kwargs):
         """Adds Resize. The nearest_mode "pytorch" is that of PyTorch: the index is rounded down,
         without regard to coordinate_transformation_mode."""
+        if args and len(args[0]) == 4 and args[0][2] == "" and self.version >= 11:
+            scales = self._builder._constant(np.array([], np.float32), "")
+            args = ([args[0][0], args[0][1], scales, args[0][3]],) + args[1:]
         if kwargs.get("nearest_mode") == "pytorch":
             kwargs["nearest_mode"] = "floor"
             kwargs["coordinate_transformation_mode"] = "asymmetric"
@@ -171,6 +179,12 @@ class AiGraphcoreOpset1(Opset):
                   ("init_type", INT, int(kind) if isinstance(kind, InitType) else int(kind))]
         return self._builder._add("ai.graphcore", "Init", [], values, 1,
                                   given.get("debugContext", ""))[0]
+
+    def reshape(self, args, shape, debugContext=""):
+        """Adds Reshape with a shape that is an attribute; ``args`` may be one tensor."""
+        return self._builder._call(self._signatures["reshape"], self,
+                                   ([args] if isinstance(args, str) else args, shape,
+                                    debugContext), {})
 
     def multiconv(self, args, dilations=(), inDilations=(), pads=(), outPads=(), strides=(),
                   availableMemoryProportions=(), partialsTypes=(), planType=None,
@@ -363,10 +377,10 @@ class Builder:
         with translated():
             numbers = [self._id(name) for name in inputs]
             for i, number in enumerate(numbers):
-                if domain == "" and (op_type, i) in _LONG_INPUTS and \
-                        self._core.type(number)[0] == _INT32:
-                    numbers[i] = self._core.op("", "Cast", [number], [("to", INT, _INT64)], 1,
-                                               None, None)[0]
+                before, after = _CAST_INPUTS.get((op_type, i), (None, None))
+                if domain == "" and number and before == self._core.type(number)[0]:
+                    numbers[i] = self._core.op("", "Cast", [number], [("to", INT, after)], 1, None,
+                                               None)[0]
             ids = self._core.op(domain, op_type, numbers, values, count, debug_name(debug) or None,
                                 None)
         names = self._names(ids)
@@ -602,6 +616,8 @@ class Builder:
 
     def _model(self):
         with translated():
+            if self._parent is None:
+                self._core.property(_NO_WEIGHTS, None if self._core.list(_TRAINABLE) else "1")
             return self._core.finish()
 
     def getModelProto(self):
@@ -616,9 +632,13 @@ class Builder:
 
     def saveInitializersExternally(self, ids, path):
         """Writes the contents of weights to a file, to which the model then refers."""
+        path = os.path.abspath(os.path.expanduser(os.fspath(path)))
+        for name in ids:
+            if self._core.find(name) == 0 or not self.isInitializer(name):
+                raise popart_exception(f"{name!r} is not an initializer of the model")
         with translated():
-            self._core.save_externally([self._id(name) for name in ids],
-                                       os.path.expanduser(os.fspath(path)))
+            self._core.save_externally([self._id(name) for name in ids], path)
+        session.external_files[os.path.basename(path)] = path
 
     def embedReplicationFactor(self, replicationFactor):
         """States the number of replicas that the model is made for."""

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Loggers of PopART: they set the levels of the library's log, and write lines of their own."""
 
-import logging
+import sys
+import time
 
 from poprt import _env
 
@@ -11,38 +12,42 @@ _MODULES = {"session": "session", "devicex": "session", "ir": "model", "transfor
 
 
 class Logger:
-    """A logger of a module of PopART."""
+    """A logger of a module of PopART. It writes lines to standard error."""
 
     def __init__(self, module):
         self._module = module
-        self._logger = logging.getLogger("popart." + module)
+        self._level = _env.LEVELS["WARN"]
 
     def setLevel(self, level):
         """Sets the level: "TRACE", "DEBUG", "INFO", "WARN", "ERR", "CRITICAL" or "OFF"."""
-        number = _env.level_of(level)
-        self._logger.setLevel({-2: 100, -1: 50, 1: 40, 2: 30, 3: 20, 4: 10, 5: 5}[number])
+        self._level = _env.level_of(level)
         if self._module in _MODULES:
-            _env.log(number, _MODULES[self._module])
+            _env.log(self._level, _MODULES[self._module])
+
+    def _write(self, name, text):
+        if _env.LEVELS[name] <= self._level:
+            stamp = time.strftime("%Y-%m-%dT%H:%M:%S")
+            print(f"{stamp} popart:{self._module} {name.lower()}: {text}", file=sys.stderr)
 
     def debug(self, text):
         """Writes a line at the level debug."""
-        self._logger.debug("%s", text)
+        self._write("DEBUG", text)
 
     def info(self, text):
         """Writes a line at the level info."""
-        self._logger.info("%s", text)
+        self._write("INFO", text)
 
     def warn(self, text):
         """Writes a line at the level warn."""
-        self._logger.warning("%s", text)
+        self._write("WARN", text)
 
     def error(self, text):
         """Writes a line at the level error."""
-        self._logger.error("%s", text)
+        self._write("ERROR", text)
 
     def critical(self, text):
         """Writes a line at the level critical."""
-        self._logger.critical("%s", text)
+        self._write("CRITICAL", text)
 
 
 _loggers = {}

@@ -315,15 +315,20 @@ class SessionOptions(Struct):
             name = _DEPRECATED[name]
         super().__setattr__(name, value)
 
+    def _earlier(self, name):
+        from .logger import getLogger
+        getLogger("session").warn(f"{name} has been deprecated; use {_DEPRECATED[name]}")
+        return getattr(self, _DEPRECATED[name])
+
     @property
     def defaultPrefetchBufferingDepth(self):
         """Earlier name of defaultBufferingDepth."""
-        return self.defaultBufferingDepth
+        return self._earlier("defaultPrefetchBufferingDepth")
 
     @property
     def prefetchBufferingDepthMap(self):
         """Earlier name of bufferingDepthMap."""
-        return self.bufferingDepthMap
+        return self._earlier("prefetchBufferingDepthMap")
 
     def enableExplicitIR(self, enable):
         """Switches the options of explicit graphs on or off."""

@@ -21,6 +21,7 @@ from .stepio import PyStepIO, PyStepIOCallback
 from .tensorinfo import TensorInfo, name_of_code, type_code
 
 _INPUT, _OUTPUT = 0, 1
+_WEIGHTS = 4  # list of a builder
 # Options that steer parts of an IPU, or ask for what always holds. They are not checked further.
 _WITHOUT_EFFECT = {row[0] for row in _core.option_names() if row[5] in (1, 2)}
 _INT32, _INT64, _UINT32, _UINT64 = 6, 7, 12, 13
@@ -73,7 +74,7 @@ class _Session:
         options.check(self._TRAINING)
         for key in options.engineOptions:
             if not str(key).split(".")[0] in _ENGINE_OPTIONS:
-                raise poplar_exception(f"the engine has no such option: '{key}'")
+                raise poplar_exception(f"engineOptions: Unrecognised option '{key}'")
         _env.find_plugins()
         self._env = _env.environment()
         with translated():
@@ -131,7 +132,8 @@ class _Session:
         try:
             if self._TRAINING:
                 self._executable = _core.Executable.train(
-                    self._model._core, self._loss, self._optimizer._core, flow, None, None,
+                    self._model._core, self._loss, self._optimizer._core, flow,
+                    [] if "__without_weights" in self._model.info["properties"] else None, None,
                     self._config)
             else:
                 self._executable = _core.Executable.compile(self._model._core, flow, self._config)
@@ -332,12 +334,13 @@ class _Session:
 
     def _known_inputs(self):
         return ([row[0] for row in self._model._core.io(_INPUT)] +
-                [row[0] for row in self._core.tensors() if row[1] in (2, 3)] + self._weights())
+                [row[0] for row in self._core.tensors() if row[1] in (2, 3)] +
+                self._weights())
 
     def _weights(self):
         """Names of the initializers of the model."""
         builder = _core.Builder.from_model(self._model._core)
-        return [builder.name(number) for number in builder.list(4)]
+        return [builder.name(number) for number in builder.list(_WEIGHTS)]
 
     def _run_callbacks(self, stepio, program):
         receive, received, provide, provided = stepio._functions
@@ -616,15 +619,23 @@ class _Session:
         """Looks at the cache again: each compilation does."""
 
 
+# Files that builders of this process have written, by the names that their models have for them.
+external_files = {}
+
+
 def _with_contents(source):
-    """A model in memory with the contents of its external files, whose paths are absolute or below
-    the working directory; None if it has none."""
+    """A model in memory with the contents of its external files: absolute paths, files that a
+    builder has written, or files below the working directory; None if it has none."""
     if not isinstance(source, (bytes, bytearray)) or b"external" not in source and \
             b"location" not in source:
         return None
     import onnx
     from onnx.external_data_helper import load_external_data_for_model
     model = onnx.load_model_from_string(bytes(source))
+    for tensor in model.graph.initializer:
+        for entry in tensor.external_data:
+            if entry.key == "location" and not os.path.exists(entry.value):
+                entry.value = external_files.get(entry.value, entry.value)
     try:
         load_external_data_for_model(model, os.getcwd())
     except OSError as error:
