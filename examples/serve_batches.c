@@ -20,7 +20,7 @@ typedef struct client {
     pthread_t thread;
 } client;
 
-/* Sends one image at a time; the runner gathers those of all clients. */
+/* Sends one image at a time; the runner gathers the images of all clients. */
 static void *send_requests(void *arg)
 {
     client *c = arg;

@@ -21,20 +21,20 @@
  *  - With `batching_dim` = d every input and output has the model's batch size B along dimension d,
  *    and a request has R >= 1 rows there in place of B. Requests are served in the order of their
  *    arrival: a batch takes the next rows, of one request or of several. A batch that is not full
- *    runs when its oldest request is `timeout_ns` old; the missing rows are zeros, or those of
+ *    runs when its oldest request is `timeout_ns` old; the missing rows are zeros, or rows of
  *    poprt_runner_set_padding, and their results are dropped.
- *  - An executable with several batches per step (option `batches_per_step`) gathers requests in
- * the same way: a request has N >= 1 batches, or rows of them, and a step takes as many as it has.
+ *  - An executable with several batches per step (`batches_per_step`) gathers requests too: a
+ *    request has N >= 1 batches, or rows of them, and a step takes as many as it has.
  *
  * Bits of results
  *  - With `batching_dim` the sessions of a runner are made with strassen=false, because Strassen's
  *    algorithm adds rows. Every run has B rows. A row of a model whose operators treat the rows
  *    independently then has the same bits at each position in the batch, beside any other rows, for
- *    any number of sessions and threads: those of a session of the same executable with
+ *    any number of sessions and threads: the bits of a session of the same executable with
  *    strassen=false and B rows, of which the first are the request alone. Operators that compute
  *    over the rows (such as DynamicQuantizeLinear with one scale for a whole tensor) mix requests.
- *  - Without `batching_dim` the bits are those of a session with the same options.
- *  - Packed samples (POPRT_RUNNER_PACK) have results within rounding of those of the sample alone.
+ *  - Without `batching_dim` the bits are the same as in a session with the same options.
+ *  - Packed samples (POPRT_RUNNER_PACK) have the results of the sample alone within rounding.
  *
  * Threads
  *  - Any number of threads may use a runner and its requests at the same time, except for
@@ -60,7 +60,7 @@ extern "C" {
 typedef struct poprt_runner poprt_runner;
 typedef struct poprt_request poprt_request;
 
-/* Kinds of runners; the first three values are those of PopRT's RunnerType. */
+/* Kinds of runners; the first three have the values of PopRT's RunnerType. */
 enum {
     POPRT_RUNNER_MODEL = 0,
     /* Samples of different lengths are packed into the rows of a batch, see below. */
@@ -226,7 +226,7 @@ POPRT_API poprt_status poprt_runner_set_padding(poprt_runner *runner,
 
 /* ---- descriptions */
 
-/* The tensors that requests have (POPRT_RUNNER_EXECUTE), and those of the executable. They differ
+/* The tensors of requests (POPRT_RUNNER_EXECUTE) and the tensors of the executable. They differ
  * for POPRT_RUNNER_PACK and POPRT_RUNNER_HOST_CONCAT, and the latter list has the weights too. */
 enum { POPRT_RUNNER_EXECUTE = 0, POPRT_RUNNER_EXECUTABLE = 1 };
 
@@ -258,7 +258,7 @@ typedef struct poprt_runner_stats {
     size_t struct_size; /* set by the caller */
     uint64_t requests;  /* accepted */
     uint64_t finished;  /* of them, with any status */
-    uint64_t failed;    /* of those, with another status than POPRT_OK */
+    uint64_t failed;    /* finished with another status than POPRT_OK */
     uint64_t batches;   /* runs of a session that succeeded */
     uint64_t rows;      /* rows, batches or samples of requests in these runs */
     uint64_t padding;   /* rows of zeros in these runs */

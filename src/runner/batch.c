@@ -24,7 +24,7 @@ bool prt_batch_is_full(const prt_runner_worker *w)
         (w->is_closed || !is_shared(w->runner) || w->rows == w->runner->capacity);
 }
 
-/* Takes the next rows of a request; returns false if none fit. */
+/* Takes the next rows of a request; returns false if no row fits. */
 static bool take_rows(prt_runner_worker *w, poprt_request *request)
 {
     const poprt_runner *runner = w->runner;
@@ -161,7 +161,7 @@ static void repeat_row(const prt_runner_field *f, size_t at, size_t capacity, un
                 f->inner);
 }
 
-/* Fills the rows behind those of the requests. */
+/* Fills the rows behind the last request. */
 static void pad(prt_runner_worker *w)
 {
     const prt_runner_list *list = &w->runner->lists[POPRT_INPUT];

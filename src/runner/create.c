@@ -209,7 +209,8 @@ static poprt_status read_flow(poprt_runner *runner)
         fits = p->anchors[i].mode == PRT_ANCHOR_all || p->flow.batches == 1;
     if (!fits)
         return prt_fail(POPRT_E_UNSUPPORTED, runner->exec->file,
-            "of executables with data flow, runners of type model accept those that return all "
+            "of executables with data flow, runners of type model accept only executables that "
+            "return all "
             "batches of a step, without replicas and training");
     runner->blocks = (size_t)p->flow.batches;
     runner->batches = runner->batches || runner->blocks > 1;

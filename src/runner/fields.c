@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fields.c — the inputs and outputs of a runner: those of the executable, those of requests, and
+/* fields.c — the inputs and outputs of a runner: tensors of the executable, fields of requests, and
  * how the rows of the second lie in the first. */
 #include "base/size.h"
 #include "runner/state.h"

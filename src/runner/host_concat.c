@@ -51,7 +51,8 @@ static poprt_status split_tensor(poprt_runner *runner, const prt_json *entry,
         prt_runner_field *f = &list->fields[list->n_fields];
         prt_str name;
         if (!prt_json_text(&names->items[i], &name))
-            return prt_fail(POPRT_E_ARG, merged->name, "a name in input_tensor_names is no text");
+            return prt_fail(POPRT_E_ARG, merged->name,
+                "a name in input_tensor_names is not a text");
         *f = *merged;
         f->name = prt_arena_text(runner->arena, name.data, name.size);
         if (f->name == NULL)

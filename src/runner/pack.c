@@ -173,7 +173,7 @@ poprt_status prt_runner_set_packing(poprt_runner *runner)
 
 /* ---- requests */
 
-/* Sets the number of tokens: all, or those before the padding. */
+/* Sets the number of tokens: all, or the tokens before the padding. */
 static poprt_status set_length(const poprt_runner *runner, poprt_request *request)
 {
     const prt_runner_packing *p = &runner->packing;

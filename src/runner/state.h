@@ -148,7 +148,7 @@ struct poprt_runner {
     bool has_rows;              /* batches have rows along `batching_dim` */
     bool batches;               /* requests share batches */
     size_t blocks;              /* batches per step of the executable */
-    uint64_t limit_ns;          /* age at which a batch runs that is not full; UINT64_MAX: none */
+    uint64_t limit_ns;          /* age at which a batch runs that is not full; UINT64_MAX: never */
     size_t capacity;            /* rows of a batch */
     prt_runner_list lists[2];   /* by direction */
     prt_runner_packing packing; /* of POPRT_RUNNER_PACK */
@@ -200,7 +200,7 @@ poprt_status prt_cond_init(pthread_cond_t *cond);
 /* ---- fields.c: fills the lists of a runner from its first session. */
 poprt_status prt_runner_list_fields(poprt_runner *runner);
 
-/* ---- host_concat.c: replaces the fields of merged inputs by those of their parts. */
+/* ---- host_concat.c: replaces the fields of merged inputs by fields of their parts. */
 poprt_status prt_runner_split_fields(poprt_runner *runner);
 
 /* ---- pack.c */

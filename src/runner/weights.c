@@ -105,7 +105,7 @@ static void lock_calls(poprt_runner *runner, bool lock)
             (void)pthread_mutex_unlock(&runner->sessions[i].lock);
 }
 
-/* Calls `fn` while nothing runs, with the lock and those of the sessions. */
+/* Calls `fn` while nothing runs, with the lock of the runner and the locks of the sessions. */
 static poprt_status without_runs(poprt_runner *runner, poprt_status (*fn)(poprt_runner *runner))
 {
     PRT_REQUIRE(runner);

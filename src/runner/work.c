@@ -119,7 +119,7 @@ void prt_runner_cancel_runs(const poprt_runner *runner)
             poprt_session_cancel(runner->workers[i].session->session);
 }
 
-/* Takes what the queue has, and copies it without the lock. */
+/* Takes rows from the queue, and copies them without the lock. */
 static poprt_status take_and_gather(prt_runner_worker *w)
 {
     poprt_status status = POPRT_OK;
@@ -286,7 +286,7 @@ poprt_status prt_runner_start(poprt_runner *runner)
     if (runner->n_started == runner->n_workers)
         return POPRT_OK;
     (void)sigfillset(&all);
-    /* All signals are blocked on the threads: they belong to those of the host. */
+    /* All signals are blocked on the threads: they belong to the host's threads. */
     if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
         return prt_fail(POPRT_E_STATE, NULL,
             "a thread cannot be started: its signals cannot be blocked");

@@ -68,7 +68,7 @@ static void sweep(const char *const *pairs, bool refuse_after)
     poprt_env *env = open_env(&c);
     poprt_executable *exec = compile_digits(env);
     poprt_config *config = config_of(pairs);
-    ck_assert_ok(live(exec, config)); /* what the executable makes once */
+    ck_assert_ok(live(exec, config)); /* the executable allocates some memory once */
     const size_t held = atomic_load(&c.live);
     size_t failures = 0, k = 1;
     for (;; k++) {

@@ -64,7 +64,7 @@ START_TEST(a_multiple_of_the_batch_is_several_batches)
 }
 END_TEST
 
-/* 1 + 4 + 7 rows are three batches of 4, whoever they belong to. */
+/* 1 + 4 + 7 rows are three batches of 4, which requests share. */
 START_TEST(rows_of_several_requests_fill_batches)
 {
     poprt_executable *exec = compile_digits(NULL);
