@@ -53,9 +53,9 @@ POPRT_API poprt_status poprt_flow_create(poprt_env *env, int64_t batches_per_ste
 /*
  * Adds a tensor to return, with its return type (POPRT_ANCHOR_*). It may be any tensor of the main
  * graph: an output, a value in between, an input or a weight; in training also the gradient of one,
- * "Gradient___<name>", which inputs have too. `period` is N for POPRT_ANCHOR_EVERY_N, a divisor of the batches per step; 1
- * or 0 for the other types. The name is copied. Fails with POPRT_E_ARG for a type or period that is
- * not accepted, and for a tensor that is listed already.
+ * "Gradient___<name>", which inputs have too. `period` is N for POPRT_ANCHOR_EVERY_N, a divisor of
+ * the batches per step; 1 or 0 for the other types. The name is copied. Fails with POPRT_E_ARG for
+ * a type or period that is not accepted, and for a tensor that is listed already.
  *
  * Without anchors a run returns the outputs of the model: all micro-batches of inference, the last
  * ones of training.
