@@ -3,66 +3,14 @@
  * test_pieces.c — micro-batches that are computed in pieces, one after another.
  * Covers: train/batch_axis.c, train/batch_pieces.c.
  */
-#include "session_test.h"
-
-#include <math.h>
-#include <stdio.h>
-
-#include "poprt/train.h"
+#include "net.h"
 
 enum {
-    SAMPLES = 8,
-    WIDTH = 512,
-    CLASSES = 4,
     STEPS = 3,
     MOST = SAMPLES * WIDTH,
     LARGEST = 8 * MOST, /* the output of the convolution */
     LAYERS = 40
 };
-
-/* A model being built: its input, its weights filled with different numbers, and its labels. */
-typedef struct net {
-    poprt_builder *b;
-    uint32_t state; /* of the generator of weights */
-} net;
-
-static float next_number(uint32_t *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return (float)(*state >> 8) * 0x1p-24f - 0.5f;
-}
-
-static poprt_id weight(net *n, const char *name, const int64_t *dims, int32_t rank)
-{
-    size_t count = 1;
-    for (int32_t i = 0; i < rank; i++)
-        count *= (size_t)dims[i];
-    float *data = malloc(count * sizeof(float));
-    ck_assert_ptr_nonnull(data);
-    for (size_t i = 0; i < count; i++)
-        data[i] = 0.2f * next_number(&n->state);
-    const poprt_tensor t =
-        tensor_of(POPRT_DTYPE_FLOAT32, data, count * sizeof(float), dims, (uint32_t)rank);
-    const poprt_id id = poprt_builder_weight(n->b, name, &t, 0);
-    free(data);
-    return id;
-}
-
-#define WEIGHT(n, name, ...) weight(n, name, DIMS(__VA_ARGS__))
-
-static poprt_id add(net *n, const char *type, uint32_t n_in, const poprt_id *in, uint32_t n_attrs,
-    const poprt_attr *attrs, const char *name)
-{
-    const poprt_builder_op_info op = { .struct_size = sizeof(op),
-        .op_type = type,
-        .inputs = in,
-        .n_inputs = n_in,
-        .attrs = attrs,
-        .n_attrs = n_attrs,
-        .output_names = &name,
-        .n_outputs = 1 };
-    return poprt_builder_op(n->b, &op, NULL);
-}
 
 /* A perceptron with a hidden layer; the mean of the losses. */
 static void perceptron(net *n, poprt_id x, poprt_id labels)
@@ -177,19 +125,6 @@ static void tower(net *n, poprt_id x, poprt_id labels)
     ck_assert_ok(poprt_builder_output(b, add(n, "ReduceSum", 1, &squares, 1, &no_dims, "loss")));
 }
 
-static poprt_model *make_model(void (*build)(net *n, poprt_id x, poprt_id labels))
-{
-    net n = { .b = new_builder(17), .state = 3 };
-    const poprt_type images_type = { .dtype = POPRT_DTYPE_FLOAT32,
-        .rank = 2,
-        .dims = { SAMPLES, WIDTH } };
-    const poprt_type labels_type = { .dtype = POPRT_DTYPE_INT64, .rank = 1, .dims = { SAMPLES } };
-    const poprt_id x = poprt_builder_input(n.b, "x", &images_type, NULL);
-    const poprt_id labels = poprt_builder_input(n.b, "labels", &labels_type, NULL);
-    build(&n, x, labels);
-    return finish(n.b);
-}
-
 /* What a training gives. */
 typedef struct outcome {
     float loss[STEPS];
@@ -287,14 +222,6 @@ static void train(const course *c, const char *factor, outcome *out)
     poprt_model_release(model);
     poprt_config_release(config);
     free(bytes.data);
-}
-
-static double difference(const float *a, const float *b, size_t n)
-{
-    double most = 0;
-    for (size_t i = 0; i < n; i++)
-        most = fmax(most, fabs((double)a[i] - (double)b[i]));
-    return most;
 }
 
 START_TEST(pieces_train_the_weights_of_the_whole)
@@ -444,136 +371,5 @@ START_TEST(pieces_go_with_other_options)
 }
 END_TEST
 
-/* ---- what cannot be divided */
-
-static void batch_norm(net *n, poprt_id x, poprt_id labels)
-{
-    const poprt_id in[] = { x, WEIGHT(n, "w", WIDTH), WEIGHT(n, "b", WIDTH),
-        WEIGHT(n, "mean", WIDTH), WEIGHT(n, "var", WIDTH) };
-    const poprt_id y[] = { add(n, "BatchNormalization", 5, in, 0, NULL, "norm"), labels };
-    ck_assert_ok(
-        poprt_builder_output(n->b, add(n, "SoftmaxCrossEntropyLoss", 2, y, 0, NULL, "loss")));
-}
-
-static void finish_loss(net *n, poprt_id y, const char *type)
-{
-    const poprt_attr no_dims = { .name = "keepdims", .kind = POPRT_ATTR_INT, .integer = 0 };
-    ck_assert_ok(poprt_builder_output(n->b, add(n, type, 1, &y, 1, &no_dims, "loss")));
-}
-
-static poprt_id scaled(net *n, poprt_id x)
-{
-    return poprt_op_mul(n->b, x, WEIGHT(n, "w", WIDTH), NULL);
-}
-
-static void softmax_of_samples(net *n, poprt_id x, poprt_id labels)
-{
-    const poprt_attr axis = { .name = "axis", .kind = POPRT_ATTR_INT, .integer = 0 };
-    const poprt_id y = scaled(n, x);
-    (void)labels;
-    finish_loss(n, add(n, "Softmax", 1, &y, 1, &axis, "shares"), "ReduceSum");
-}
-
-static void products_of_samples(net *n, poprt_id x, poprt_id labels)
-{
-    const poprt_id y = scaled(n, x);
-    const poprt_id in[] = { poprt_op_transpose(n->b, y, NULL), y };
-    (void)labels;
-    finish_loss(n, add(n, "MatMul", 2, in, 0, NULL, "gram"), "ReduceSum");
-}
-
-static void largest_sample(net *n, poprt_id x, poprt_id labels)
-{
-    (void)labels;
-    finish_loss(n, scaled(n, x), "ReduceMax");
-}
-
-static void square_of_the_mean(net *n, poprt_id x, poprt_id labels)
-{
-    const poprt_attr no_dims = { .name = "keepdims", .kind = POPRT_ATTR_INT, .integer = 0 };
-    const poprt_id y = scaled(n, x);
-    const poprt_id mean = add(n, "ReduceMean", 1, &y, 1, &no_dims, "mean");
-    (void)labels;
-    finish_loss(n, poprt_op_mul(n->b, mean, mean, NULL), "ReduceSum");
-}
-
-static void number_of_samples(net *n, poprt_id x, poprt_id labels)
-{
-    const poprt_cast_attrs to_float = { .to = poprt_int(POPRT_DTYPE_FLOAT32) };
-    const poprt_id size = poprt_op_cast(n->b, poprt_op_size(n->b, labels, NULL), &to_float);
-    finish_loss(n, poprt_op_div(n->b, scaled(n, x), size, NULL), "ReduceSum");
-}
-
-static void weighted_mean(net *n, poprt_id x, poprt_id labels)
-{
-    const poprt_id in[] = { scaled(n, x), labels };
-    const poprt_attr ignored = { .name = "ignore_index", .kind = POPRT_ATTR_INT, .integer = 1 };
-    ck_assert_ok(
-        poprt_builder_output(n->b, add(n, "SoftmaxCrossEntropyLoss", 2, in, 1, &ignored, "loss")));
-}
-
-static void constant_samples(net *n, poprt_id x, poprt_id labels)
-{
-    (void)labels;
-    finish_loss(n, poprt_op_mul(n->b, x, WEIGHT(n, "w", SAMPLES, WIDTH), NULL), "ReduceSum");
-}
-
-static void sum_and_constant(net *n, poprt_id x, poprt_id labels)
-{
-    const poprt_attr no_dims = { .name = "keepdims", .kind = POPRT_ATTR_INT, .integer = 0 };
-    const poprt_id w = WEIGHT(n, "w", WIDTH), y = poprt_op_mul(n->b, x, w, NULL);
-    const poprt_id in[] = { add(n, "ReduceSum", 1, &y, 1, &no_dims, "sum"),
-        add(n, "ReduceSum", 1, &w, 1, &no_dims, "extra") };
-    (void)labels;
-    ck_assert_ok(poprt_builder_output(n->b, add(n, "Add", 2, in, 0, NULL, "loss")));
-}
-
-START_TEST(nodes_that_mix_samples_are_named)
-{
-    static const struct {
-        void (*build)(net *n, poprt_id x, poprt_id labels);
-        const char *options, *subject, *words;
-    } rows[] = {
-        { batch_norm, "", "norm", "statistics of all samples" },
-        { softmax_of_samples, "", "shares", "mixes the samples" },
-        { products_of_samples, "", "gram", "mixes the samples" },
-        { largest_sample, "", "loss", "mixes the samples" },
-        { square_of_the_mean, "", "", "mixes the samples" },
-        { number_of_samples, "", "", "number of samples" },
-        { weighted_mean, "", "loss", "different weights" },
-        { constant_samples, "", "batch_serialization_factor", "do not allow pieces of 2" },
-        { sum_and_constant, "", "loss", "adds a constant to a sum" },
-        { perceptron, "batch_serialization_factor = 3", "x", "equal pieces" },
-        { perceptron,
-            "enableGradientAccumulation = True\naccumulationFactor = 2\n"
-            "accumulationAndReplicationReductionType = Mean\n"
-            "meanAccumulationAndReplicationReductionStrategy = Running",
-            "batch_serialization_factor", "running means" },
-    };
-    for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
-        char text[512];
-        (void)snprintf(text, sizeof(text), "batch_serialization_factor = 4\n%s", rows[k].options);
-        poprt_config *config = options_of(NULL, text);
-        poprt_model *model = make_model(rows[k].build);
-        poprt_optimizer *optimizer = NULL;
-        poprt_executable *exec = NULL;
-        ck_assert_ok(poprt_optimizer_create(NULL, "sgd", &optimizer));
-        const poprt_training t = { .struct_size = sizeof(t),
-            .loss = "loss",
-            .optimizer = optimizer };
-        const poprt_status status = poprt_compile_training(model, &t, config, &exec);
-        const poprt_error *e = poprt_last_error();
-        ck_assert_msg(status == POPRT_E_UNSUPPORTED || status == POPRT_E_SHAPE, "row %zu: %d", k,
-            status);
-        ck_assert_msg(strstr(e->message, rows[k].words) != NULL &&
-                strstr(e->subject, rows[k].subject) != NULL,
-            "row %zu: %s: %s", k, e->subject, e->message);
-        poprt_optimizer_release(optimizer);
-        poprt_model_release(model);
-        poprt_config_release(config);
-    }
-}
-END_TEST
-
 PRT_TEST_MAIN("session/pieces", pieces_train_the_weights_of_the_whole, pieces_need_less_memory,
-    pieces_go_with_other_options, nodes_that_mix_samples_are_named)
+    pieces_go_with_other_options)
