@@ -492,6 +492,27 @@ static const char *visit(walk *w)
         n[PRT_BATCH_none] != 0);
 }
 
+/* Walks over the graph. Returns the reason why the node `w->op` cannot be divided, or NULL. */
+static const char *find(walk *w, bool vectors)
+{
+    const prt_graph *g = w->graph;
+    memset(w->states, 0, (size_t)g->n_values * sizeof(*w->states));
+    for (size_t i = 0; i < g->inputs.count; i++) {
+        const prt_value *x = g->inputs.data[i];
+        const int64_t first = rank_of(x) > 0 ? x->type->dims[0] : PRT_DIM_UNKNOWN;
+        if (first == w->samples ||
+            (vectors && rank_of(x) == 1 && first > 0 && first % w->samples == 0))
+            w->states[x->id].kind = PRT_BATCH_samples;
+    }
+    prt_for_each_op (op, g) {
+        w->op = op;
+        const char *reason = visit(w);
+        if (reason != NULL)
+            return reason;
+    }
+    return NULL;
+}
+
 poprt_status prt_batch_find(const prt_graph *graph, int64_t samples, prt_arena *arena,
     prt_batch_state **out)
 {
@@ -500,20 +521,13 @@ poprt_status prt_batch_find(const prt_graph *graph, int64_t samples, prt_arena *
         .states = PRT_NEW_N(arena, prt_batch_state, (size_t)graph->n_values + 1) };
     if (w.states == NULL)
         return POPRT_E_NOMEM;
-    for (size_t i = 0; i < graph->inputs.count; i++) {
-        const prt_value *x = graph->inputs.data[i];
-        if (rank_of(x) > 0 && x->type->dims[0] == samples)
-            w.states[x->id].kind = PRT_BATCH_samples;
-    }
-    prt_for_each_op (op, graph) {
-        w.op = op;
-        const char *reason = visit(&w);
-        if (reason != NULL)
-            return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
-                "%.*s %s, so that its batch cannot be computed in pieces; set "
-                "batch_serialization_factor to 0",
-                PRT_STR_ARG(op->name), reason);
-    }
+    const char *reason = find(&w, false);
+    const prt_op *op = w.op;
+    if (reason != NULL && find(&w, true) != NULL)
+        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
+            "%.*s %s, so that its batch cannot be computed in pieces; set "
+            "batch_serialization_factor to 0",
+            PRT_STR_ARG(op->name), reason);
     *out = w.states;
     return POPRT_OK;
 }

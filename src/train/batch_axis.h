@@ -23,8 +23,9 @@ typedef struct prt_batch_state {
 } prt_batch_state;
 
 /* Sets `out` to the states of all values of the graph, by id, in `arena`. Inputs whose first dim is
- * `samples` have samples along axis 0. Fails with POPRT_E_UNSUPPORTED, naming the first node that
- * mixes samples or whose operator has no rule. */
+ * `samples` have samples along axis 0. If a node then mixes samples, vectors count too that have
+ * several elements for each sample, such as the labels of its tokens. Fails with
+ * POPRT_E_UNSUPPORTED, naming the first node that mixes samples or whose operator has no rule. */
 poprt_status prt_batch_find(const prt_graph *graph, int64_t samples, prt_arena *arena,
     prt_batch_state **out);
 

@@ -238,7 +238,7 @@ static poprt_status add_inputs(joiner *j, prt_build *b)
         const prt_str name = x->name;
         if (j->p->divided[i]) {
             memcpy(dims, type->dims, (size_t)type->rank * sizeof(int64_t));
-            dims[0] = j->p->samples;
+            dims[0] *= j->p->factor;
             type = prt_type_tensor(j->m->types, type->dtype, type->rank, dims);
         }
         x->name = PRT_STR("");

@@ -239,6 +239,68 @@ static void compare(void (*build)(net *n, poprt_id x, poprt_id labels), size_t k
         "row %zu: weights of %g differ by %g", k, most, difference(whole, pieces, WIDTH));
 }
 
+/* Labels of all tokens of all samples as one vector, and a mask that all samples share. */
+START_TEST(vectors_have_elements_for_each_sample)
+{
+    enum { TOKENS = 2 };
+    float loss[2];
+    for (int pieces = 0; pieces < 2; pieces++) {
+        net n = { .b = new_builder(17), .state = 3 };
+        const poprt_id x = FLOATS(n.b, SAMPLES, TOKENS, CLASSES);
+        const poprt_id mask = FLOATS(n.b, TOKENS, CLASSES);
+        const poprt_id labels = INPUT(n.b, POPRT_DTYPE_INT64, SAMPLES * TOKENS);
+        poprt_id y = two(&n, "MatMul", x, WEIGHT(&n, "w", CLASSES, CLASSES));
+        y = two(&n, "Reshape", two(&n, "Add", y, mask), INTEGERS(n.b, SAMPLES * TOKENS, CLASSES));
+        const poprt_id in[] = { y, labels };
+        ck_assert_ok(
+            poprt_builder_output(n.b, add(&n, "SoftmaxCrossEntropyLoss", 2, in, 0, NULL, "loss")));
+        poprt_model *model = finish(n.b);
+        poprt_config *config = options_of(NULL, pieces ? "batch_serialization_factor = 4" : "");
+        poprt_optimizer *optimizer = NULL;
+        poprt_executable *exec = NULL;
+        poprt_session *session = NULL;
+        poprt_stepio *io = NULL;
+        float values[SAMPLES * TOKENS * CLASSES];
+        int64_t targets[SAMPLES * TOKENS];
+        uint32_t state = 7;
+        ck_assert_ok(poprt_optimizer_create(NULL, "sgd", &optimizer));
+        const poprt_training t = { .struct_size = sizeof(t),
+            .loss = "loss",
+            .optimizer = optimizer };
+        ck_assert_ok(poprt_compile_training(model, &t, config, &exec));
+        ck_assert_ok(poprt_session_create(exec, config, &session));
+        ck_assert_ok(poprt_stepio_create(session, &io));
+        for (int i = 0; i < SAMPLES * TOKENS * CLASSES; i++)
+            values[i] = next_number(&state);
+        for (int i = 0; i < SAMPLES * TOKENS; i++)
+            targets[i] = i * 3 % CLASSES;
+        const void *const data[] = { values, values, targets };
+        for (size_t i = 0; i < 3; i++) {
+            poprt_io_info info = { .struct_size = sizeof(info) };
+            ck_assert_ok(poprt_executable_io_at(exec, POPRT_INPUT, i, &info));
+            size_t size = i == 2 ? sizeof(int64_t) : sizeof(float);
+            for (int32_t d = 0; d < info.rank; d++)
+                size *= (size_t)info.dims[d];
+            const poprt_tensor in_t =
+                tensor_of(info.dtype, data[i], size, info.dims, (uint32_t)info.rank);
+            ck_assert_ok(poprt_stepio_bind(io, info.name, &in_t));
+        }
+        poprt_tensor out;
+        for (int i = 0; i < 3; i++)
+            ck_assert_ok(poprt_session_run(session, io));
+        ck_assert_ok(poprt_stepio_output(io, 3, &out));
+        loss[pieces] = *(float *)out.data;
+        poprt_stepio_release(io);
+        poprt_session_release(session);
+        poprt_executable_release(exec);
+        poprt_optimizer_release(optimizer);
+        poprt_config_release(config);
+        poprt_model_release(model);
+    }
+    ck_assert_float_eq_tol(loss[1], loss[0], 1e-6f);
+}
+END_TEST
+
 START_TEST(nodes_of_single_samples_are_divided)
 {
     static poprt_id (*const rows[])(net * n, poprt_id h) = { copies, parts, reductions, transposed,
@@ -436,5 +498,5 @@ START_TEST(tensors_without_samples_are_not_returned)
 END_TEST
 
 PRT_TEST_MAIN("session/pieces_rules", nodes_of_single_samples_are_divided,
-    losses_of_samples_are_divided, nodes_that_mix_samples_are_named,
-    tensors_without_samples_are_not_returned)
+    vectors_have_elements_for_each_sample, losses_of_samples_are_divided,
+    nodes_that_mix_samples_are_named, tensors_without_samples_are_not_returned)
