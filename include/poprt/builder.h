@@ -358,7 +358,7 @@ POPRT_API poprt_status poprt_builder_save_externally(poprt_builder *builder, uin
 /*
  * Makes a model of the main graph. A model without outputs is for data flow with anchors
  * (poprt/data.h). The builder may be used on, and make further models. poprt_model_save and
- * poprt_model_save_file write it as ONNX; the file has the nodes, names and attributes of the builder.
+ * poprt_model_save_file write it as ONNX, with the nodes, names and attributes of the builder.
  */
 POPRT_API poprt_status poprt_builder_finish(poprt_builder *builder, poprt_model **out);
 
