@@ -7,12 +7,18 @@
 
 #include "lesson.h"
 
-static char folder[] = "/tmp/poprt-fixed-XXXXXX";
+static char folder[64];
 static char path[256];
+
+static void make_folder(void)
+{
+    (void)snprintf(folder, sizeof(folder), "/tmp/poprt-fixed-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
 
 static void save(poprt_executable *exec)
 {
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    make_folder();
     (void)snprintf(path, sizeof(path), "%s/executable.popef", folder);
     ck_assert_ok(poprt_executable_save_file(exec, path));
 }

@@ -10,8 +10,14 @@
 
 enum { BOTH = POPRT_SAVE_METADATA | POPRT_SAVE_VARIABLES };
 
-static char folder[] = "/tmp/poprt-save-XXXXXX";
+static char folder[64];
 static char path[256];
+
+static void make_folder(void)
+{
+    (void)snprintf(folder, sizeof(folder), "/tmp/poprt-save-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
 
 static const char *in_folder(const char *name)
 {
@@ -65,7 +71,7 @@ START_TEST(an_unchanged_session_writes_its_executable)
     lesson *l = lesson_begin("adam", 4);
     poprt_executable *exec = NULL;
     poprt_session *session = NULL;
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    make_folder();
     ck_assert_ok(lesson_compile(l, l->model, &exec));
     ck_assert_ok(poprt_session_create(exec, NULL, &session));
     ck_assert_ok(poprt_executable_save_file(exec, in_folder("a.popef")));
@@ -85,7 +91,7 @@ END_TEST
 START_TEST(a_file_has_the_present_variables)
 {
     static const char *const kinds[] = { "sgd", "adam", "lamb", "rmsprop" };
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    make_folder();
     for (size_t i = 0; i < 4; i++) {
         lesson *l = lesson_begin(kinds[i], 4);
         if (i == 0)
@@ -134,7 +140,7 @@ START_TEST(a_file_without_variables_needs_them)
     poprt_session *first = lesson_session(l), *fresh = lesson_session(l);
     float w[IN * OUT], b[OUT];
     const int64_t dims[2][2] = { { IN, OUT }, { OUT, 0 } };
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    make_folder();
     lesson_run(l, first, 3);
     ck_assert_ok(poprt_session_save_variables(first, folder));
     ck_assert_ok(poprt_session_save_checkpoint(first, in_folder("checkpoint"), 0));
@@ -178,7 +184,7 @@ START_TEST(contents_stay_away_until_they_are_set)
     lesson *l = lesson_begin("sgd", 4);
     poprt_session *first = lesson_session(l);
     poprt_executable *exec = NULL;
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    make_folder();
     ck_assert_ok(poprt_session_save_executable(first, folder, POPRT_SAVE_METADATA));
     /* The executable itself, and a session without contents, are written as they are. */
     ck_assert_ok(poprt_executable_load_file(l->env, folder, NULL, &exec));
@@ -224,7 +230,7 @@ START_TEST(metadata_is_optional)
     lesson *l = lesson_begin("adam", 4);
     poprt_executable *exec = NULL;
     poprt_model_info info = { .struct_size = sizeof(info) };
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    make_folder();
     poprt_session *first = lesson_session(l);
     lesson_run(l, first, 1);
     ck_assert_ok(poprt_session_save_executable(first, in_folder("bare"), POPRT_SAVE_VARIABLES));
@@ -252,7 +258,7 @@ START_TEST(programs_keep_their_names_without_metadata)
     poprt_model *model = NULL;
     poprt_executable *exec = NULL, *again = NULL;
     poprt_session *session = NULL;
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    make_folder();
     ck_assert_ok(poprt_env_create(NULL, &env));
     ck_assert_ok(poprt_model_load_bytes(env, linear_model, sizeof(linear_model), NULL, &model));
     const poprt_named_model programs[] = { { "first", model }, { "second", model } };
@@ -275,7 +281,7 @@ START_TEST(constant_weights_are_always_written)
 {
     poprt_env *env = NULL;
     float scores[2][10];
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    make_folder();
     ck_assert_ok(poprt_env_create(NULL, &env));
     poprt_executable *exec = compile_digits(env), *again = NULL;
     poprt_session *session = NULL;

@@ -12,8 +12,14 @@
 
 #include "lesson.h"
 
-static char folder[] = "/tmp/poprt-update-XXXXXX";
+static char folder[64];
 static char said[4096];
+
+static void make_folder(void)
+{
+    (void)snprintf(folder, sizeof(folder), "/tmp/poprt-update-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
 
 static void note_line(void *user, int32_t level, const char *text)
 {
@@ -89,7 +95,7 @@ static void check_same(lesson *l, poprt_session *a, poprt_session *b)
 
 START_TEST(the_entry_has_the_variables_of_the_session)
 {
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    make_folder();
     lesson *l = begin("adam", "true"), *plain = lesson_begin("adam", 4);
     poprt_session *first = open_session(l, "kept: ");
     lesson_run(l, first, 3);
@@ -122,7 +128,7 @@ START_TEST(weights_of_inference_are_kept_too)
     const int64_t dims[] = { OUT };
     const float bias[OUT] = { 3.0f, -4.0f };
     const poprt_tensor in = { (void *)(uintptr_t)bias, sizeof(bias), dims, 1, POPRT_DTYPE_FLOAT32 };
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    make_folder();
     lesson *l = begin("sgd", "true");
     ck_assert_ok(poprt_config_set(l->config, "constant_weights", "false"));
     for (int i = 0; i < 2; i++) {
@@ -148,14 +154,13 @@ END_TEST
 
 START_TEST(an_entry_without_variables_takes_them_from_the_model)
 {
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    make_folder();
     lesson *l = begin("adam", "true");
     poprt_session_release(open_session(l, "kept: "));
     const size_t with = entry_size();
     lesson_end(l);
     remove_folder();
-    (void)strcpy(folder, "/tmp/poprt-update-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    make_folder();
     l = begin("adam", "false");
     poprt_session *first = open_session(l, "kept: ");
     ck_assert_uint_lt(entry_size(), with);
@@ -174,7 +179,7 @@ START_TEST(the_bytes_of_a_hit_are_those_of_the_compiler)
 {
     poprt_executable *exec[3] = { NULL, NULL, NULL };
     buffer bytes[3] = { { NULL, 0 }, { NULL, 0 }, { NULL, 0 } };
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    make_folder();
     lesson *l = begin("sgd", "false"), *plain = lesson_begin("sgd", 4);
     for (int i = 0; i < 3; i++) {
         ck_assert_ok(lesson_compile(i < 2 ? l : plain, i < 2 ? l->model : plain->model, &exec[i]));
@@ -224,7 +229,7 @@ START_TEST(a_killed_writer_leaves_a_whole_entry)
 {
     enum { ROUNDS = 12, PAUSE_NS = 17 * 1000 * 1000 };
     float model[IN * OUT], model_b[OUT], largest = 0.0f;
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    make_folder();
     lesson *l = begin("sgd", "true");
     poprt_session *start = open_session(l, "kept: ");
     lesson_weights(start, model, model_b);
