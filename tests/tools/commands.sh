@@ -307,6 +307,10 @@ for kind in weights=f16 weights=bf16 weights=f8e4m3 weights=f8e5m2 weights=i8 co
     [ "$(wc -c < narrow/executable.popef)" -lt "$(wc -c < w32/executable.popef)" ] ||
         { echo "FAILED: $kind: the file is no smaller"; failed=1; }
 done
+# A file keeps the options that it was compiled with; those of sessions may change.
+expect 1 run --set weights=f32 --dim batch=2 narrow/executable.popef
+has err "weights: is fixed when a model is compiled: it is 'i4' in this executable, not 'f32'"
+expect 0 run --set weights=i4 --set strassen=false --dim batch=2 narrow/executable.popef
 expect 2 run --set weights=i3 --dim batch=1 "$digits"
 has err "weights: 'i3' is not accepted; expected one of f32, f16"
 expect 1 run --set weights=i8 --set compute=bf16 --dim batch=1 "$digits"

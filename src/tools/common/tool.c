@@ -520,7 +520,7 @@ poprt_status prt_tool_open_executable(prt_tool *tool, const char *path, prt_tool
     if (!is_popef)
         return compile(tool, file, t, out);
     const double start = prt_tool_now_ms();
-    PRT_TRY(poprt_executable_load_file(tool->env, file, NULL, out));
+    PRT_TRY(poprt_executable_load_file(tool->env, file, tool->config, out));
     *t = (prt_tool_times){ .load_ms = prt_tool_now_ms() - start };
     return POPRT_OK;
 }

@@ -217,7 +217,7 @@ static poprt_status run(prt_tool *tool, const prt_opts *opts)
     const char *path = prt_opt_value(opts, OPT_POPEF, NULL);
     poprt_executable *exec = NULL;
     prt_feed feed = { 0 };
-    PRT_TRY(poprt_executable_load_file(tool->env, path, NULL, &exec));
+    PRT_TRY(poprt_executable_load_file(tool->env, path, tool->config, &exec));
     poprt_status status = prt_feed_init(&feed, tool, exec, 0);
     if (status == POPRT_OK && index >= 0)
         status = prt_feed_index(&feed, index);
