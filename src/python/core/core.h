@@ -33,6 +33,8 @@ enum core_type {
     CORE_OPTIMIZER,
     CORE_WEIGHTS,
     CORE_TRACE,
+    CORE_RUNNER,
+    CORE_REQUEST,
     CORE_TENSOR,
     CORE_TYPES
 };
@@ -160,7 +162,7 @@ extern PyType_Spec core_tensor_spec;
 
 extern PyType_Spec core_env_spec, core_config_spec, core_model_spec, core_passes_spec,
     core_executable_spec, core_session_spec, core_stepio_spec, core_builder_spec, core_flow_spec,
-    core_optimizer_spec, core_weights_spec, core_trace_spec;
+    core_optimizer_spec, core_weights_spec, core_trace_spec, core_runner_spec, core_request_spec;
 
 /* Description of an input or output: (name, value kind, dtype, dims or None, names of dims, item
  * kind, dtype of keys, graph). */

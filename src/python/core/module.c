@@ -68,7 +68,8 @@ PyObject *core_wrap(core_state *state, enum core_type type, void *handle, PyObje
 }
 
 static const char *const type_names[] = { "Env", "Config", "Model", "PassManager", "Executable",
-    "Session", "StepIO", "Builder", "Flow", "Optimizer", "Weights", "Trace", "Tensor" };
+    "Session", "StepIO", "Builder", "Flow", "Optimizer", "Weights", "Trace", "Runner", "Request",
+    "Tensor" };
 
 void *core_handle_of(core_state *state, PyObject *object, enum core_type type)
 {
@@ -230,7 +231,7 @@ static int add_types(PyObject *module, core_state *state)
     PyType_Spec *const specs[CORE_TYPES] = { &core_env_spec, &core_config_spec, &core_model_spec,
         &core_passes_spec, &core_executable_spec, &core_session_spec, &core_stepio_spec,
         &core_builder_spec, &core_flow_spec, &core_optimizer_spec, &core_weights_spec,
-        &core_trace_spec, &core_tensor_spec };
+        &core_trace_spec, &core_runner_spec, &core_request_spec, &core_tensor_spec };
     for (size_t i = 0; i < CORE_TYPES; i++) {
         state->types[i] = (PyTypeObject *)PyType_FromModuleAndSpec(module, specs[i], NULL);
         if (state->types[i] == NULL ||

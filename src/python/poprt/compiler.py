@@ -244,7 +244,7 @@ def _compile(model, outputs, options):
     if isinstance(model, str) and not os.path.exists(model):
         raise FileNotFoundError(2, "no such model file", model)
     progress, end = _progress(options)
-    env = _env.environment(progress=progress)
+    env = _env.environment(0, progress=progress)  # runs use all processors
     core = _source.load_model(env, model._core.to_bytes() if isinstance(model, Model) else model)
     _select_outputs(core, env, outputs)
     config = options._config()
