@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+# Made by tests/python/stubs.py.
+from typing import Any
+
+def main(arguments=None, program='poprt'): ...
+
+def run(): ...
+
+def run_exec(): ...

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+# Made by tests/python/stubs.py.
+from typing import Any
+
+POPRT: Any
+POPART: Any
+POPTORCH: Any
