@@ -6,7 +6,8 @@ import re
 
 NAMES = ["base", "env", "config", "model", "pass", "executable", "session", "stepio", "runner",
          "trace", "data", "train", "attr", "builder", "builder_ops", "builder_ops_onnx",
-         "builder_ops_ml", "builder_ops_graphcore", "builder_ops_microsoft", "plugin"]
+         "builder_ops_ml", "builder_ops_graphcore", "builder_ops_microsoft", "plugin", "custom",
+         "popef"]
 
 
 def read(root, name):
