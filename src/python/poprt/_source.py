@@ -2,7 +2,6 @@
 """Models as callers give them: a path, bytes, an object with SerializeToString, or ours."""
 
 import os
-import tempfile
 
 from . import _core
 
@@ -54,6 +53,7 @@ def load_model(env, model, config=None):
         try:
             data = proto_bytes(model)
         except ValueError:  # more than 2 GiB
+            import tempfile
             with tempfile.TemporaryDirectory() as folder:
                 return _core.Model.load_file(env, _save_large(model, folder), config)
         return _core.Model.load_bytes(env, data, config)
@@ -67,6 +67,7 @@ def to_proto(model):
     try:
         data = model.to_bytes()
     except ValueError:  # LimitError: more than 2 GiB
+        import tempfile
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "model.onnx")
             model.save_file(path, None)
