@@ -458,6 +458,13 @@ class Builder:
             raise popart_exception(f"{signature.type} has invalid number of input ids. Provided "
                                    f"{len(inputs)} input ids, expected " +
                                    (f"{fewest}" if fewest == most else f"{fewest} to {most}"))
+        if signature.type.startswith("Reduce") and signature.arguments[0].name == "axes" and \
+                values[0] is not None and len(values[0]) == 0:
+            return self._reduce_nothing(signature, inputs, debug)
+        fewest, most = signature.outputs
+        if not fewest <= count <= (most if most != 99 else count):
+            raise popart_exception(f"{signature.type} has an invalid number of outputs: {count}; "
+                                   f"accepted: {fewest} to {most}")
         pairs = [operators.attribute(signature, argument, value, self)
                  for argument, value in zip(signature.arguments, values)]
         names = self._add(signature.domain, signature.type, inputs, [p for p in pairs if p], count,
@@ -467,6 +474,15 @@ class Builder:
         if signature.outputs[1] == 1:
             return names[0]
         return names
+
+    def _reduce_nothing(self, signature, inputs, debug):
+        """A reduction with an empty list of axes: each element by itself."""
+        rank = len(self.getTensorShape(inputs[0]))
+        wide = self._add("", "Unsqueeze", inputs, [("axes", INTS, [rank])], 1)
+        names = self._add(signature.domain, signature.type, wide,
+                          [("axes", INTS, [rank]), ("keepdims", INT, 0)], signature.outputs[0],
+                          debug)
+        return names[0] if signature.outputs[1] == 1 else names
 
     def _constant(self, value, debug):
         with translated():

@@ -27,10 +27,11 @@ __version__ = _core.version
 
 # Packages that are loaded when they are first used.
 _MODULES = frozenset((
-    "_argparse", "_names", "backend", "cli", "compat", "compiler", "converter", "frontend",
+    "_argparse", "_names", "backend", "builder", "cli", "compat", "compiler", "converter", "frontend",
     "optimizer", "ort", "passes", "profile", "quantizer", "runtime", "utils"))
 # Names of these packages.
 _NAMES = {
+    "Builder": "builder", "Optimizer": "builder", "Tensor": "builder", "Weights": "builder",
     "Backend": "backend", "Converter": "converter", "Compiler": "compiler",
     "CompilerOptions": "compiler", "Pass": "passes", "PassManager": "passes",
     "get_registered_passes": "passes",

@@ -5,6 +5,7 @@ from typing import Any
 from . import _argparse as _argparse
 from . import _names as _names
 from . import backend as backend
+from . import builder as builder
 from . import cli as cli
 from . import compat as compat
 from . import compiler as compiler
@@ -18,6 +19,10 @@ from . import quantizer as quantizer
 from . import runtime as runtime
 from . import utils as utils
 from .backend import Backend as Backend
+from .builder import Builder as Builder
+from .builder import Optimizer as Optimizer
+from .builder import Tensor as Tensor
+from .builder import Weights as Weights
 from .compiler import Compiler as Compiler
 from .compiler import CompilerOptions as CompilerOptions
 from .converter import Converter as Converter

@@ -134,6 +134,28 @@ class Model(_Closing):
         core = _core.Executable.compile(self._core, None, config.handle(self._env))
         return Executable(core, self._env)
 
+    def compile_flow(self, batches_per_step=1, anchors=None, config=None, **options):
+        """Compiles the model for runs of several batches each, which return anchors: names of any
+        tensors, or a dict of names and "final", "all", "sum" or ("every_n", N)."""
+        from .builder import make_flow
+        config = _config.make(config, kwargs=options)
+        flow = make_flow(self._env, batches_per_step, anchors)
+        return Executable(_core.Executable.compile(self._core, flow, config.handle(self._env)),
+                          self._env)
+
+    def train(self, loss, optimizer, batches_per_step=1, anchors=None, weights=None, frozen=None,
+              config=None, **options):
+        """Compiles a training program: a run of its sessions is a step. ``loss`` is the name of a
+        tensor of one element, ``optimizer`` a poprt.Optimizer; anchors may be gradients,
+        "Gradient___<name>". Gradient accumulation and replicas are options."""
+        from .builder import make_flow
+        config = _config.make(config, kwargs=options)
+        flow = make_flow(self._env, batches_per_step, anchors)
+        core = _core.Executable.train(
+            self._core, loss, optimizer._core, flow, None if weights is None else list(weights),
+            None if frozen is None else list(frozen), config.handle(self._env))
+        return Executable(core, self._env)
+
     def __getstate__(self):
         return {"bytes": self.to_bytes()}
 
@@ -535,6 +557,50 @@ class Session(_Closing):
     def write_weight(self, name, array):
         """Replaces a weight of this session; dtype and shape must be the same."""
         self._core.write_weight(name, array)
+
+    # ---- training
+
+    def update_optimizer(self, optimizer):
+        """Replaces the values of the optimizer that are not constant, from the next step on."""
+        self._core.update_optimizer(optimizer._core)
+
+    @property
+    def progress(self):
+        """Dict with updates, micro_batches and seed."""
+        return dict(zip(("updates", "micro_batches", "seed"), self._core.progress()))
+
+    def set_random_seed(self, seed):
+        """Sets the seed of random operators."""
+        self._core.set_random_seed(int(seed))
+
+    def save_checkpoint(self, path, keep=0):
+        """Writes weights, optimizer states and counters; the file is complete or absent."""
+        self._core.save_checkpoint(os.fspath(path), keep)
+
+    def load_checkpoint(self, path):
+        """Continues from a checkpoint, with the same bits as if nothing had been interrupted."""
+        self._core.load_checkpoint(os.fspath(path))
+
+    def save_variables(self, path):
+        """Writes weights, statistics and states to a PopEF file of tensors."""
+        self._core.save_variables(os.fspath(path))
+
+    def load_variables(self, path):
+        """Takes weights, statistics and states from a file of tensors."""
+        self._core.load_variables(os.fspath(path))
+
+    def export_model(self, model, with_state=False):
+        """Returns a copy of the model with the present weights, and optionally states."""
+        return Model(self._core.export_model(model._core, with_state), self._env)
+
+    def reset_weights(self, model, ignore_unknown=False):
+        """Replaces the weights by those of a model."""
+        self._core.reset_weights(model._core, 2 if ignore_unknown else 0)
+
+    def share_weights(self, weights):
+        """Follows a poprt.Weights: runs begin with its contents if it has changed. None ends
+        this."""
+        self._core.share_weights(None if weights is None else weights._core)
 
     # ---- inspection
 
