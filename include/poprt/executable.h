@@ -56,7 +56,8 @@ POPRT_API const char *poprt_executable_program_at(const poprt_executable *exec, 
  * those of poprt_option_info::is_fixed that differ from their defaults. The caller releases it. To
  * open a file as PopTorch's load(filename, edit_opts_fn) does, a program gets the config, changes
  * options of sessions, and creates a session with it. Fails with POPRT_E_NOT_FOUND for a file that
- * was written before libpoprt stored options. Absent from a library without compiler.
+ * was written before libpoprt stored options, and with POPRT_E_PARSE for one that states others.
+ * Absent from a library without compiler.
  */
 POPRT_API poprt_status poprt_executable_get_options(const poprt_executable *exec,
     poprt_config **out);

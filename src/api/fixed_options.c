@@ -56,6 +56,18 @@ poprt_status prt_fixed_options_note(const poprt_config *config, prt_program *pro
     return print_options(config, program->arena, &program->options);
 }
 
+/* Reads the options of a file, which is not trusted: it may state those alone that are fixed, and
+ * none that names files. */
+static poprt_status read_options(prt_str json, poprt_config *config)
+{
+    PRT_TRY(poprt_config_merge_json(config, json.data, json.size));
+    for (size_t i = 0; i < PRT_OPTION_COUNT; i++)
+        if (config->text[i] != NULL && !prt_option_is_fixed(&prt_option_rows[i]))
+            return prt_fail(POPRT_E_PARSE, prt_option_rows[i].info.key,
+                "the file states this option, which executables do not keep");
+    return POPRT_OK;
+}
+
 poprt_status poprt_executable_get_options(const poprt_executable *exec, poprt_config **out)
 {
     PRT_REQUIRE(exec);
@@ -65,8 +77,7 @@ poprt_status poprt_executable_get_options(const poprt_executable *exec, poprt_co
         return prt_fail(POPRT_E_NOT_FOUND, exec->file,
             "the file does not state the options that its executable was compiled with");
     PRT_TRY(poprt_config_create(exec->env, &config));
-    const poprt_status status =
-        poprt_config_merge_json(config, exec->program->options.data, exec->program->options.size);
+    const poprt_status status = read_options(exec->program->options, config);
     if (status != POPRT_OK) {
         poprt_config_release(config);
         return prt_fail_in_file(prt_fail_at_stage(status, "options"), exec->file);

@@ -160,6 +160,55 @@ START_TEST(a_file_states_its_options)
 }
 END_TEST
 
+/* Replaces a text in the saved file, and the checksum of the descriptor with it. */
+static void forge(const char *from, const char *to)
+{
+    static unsigned char bytes[1 << 18];
+    FILE *file = fopen(path, "rb");
+    ck_assert_ptr_nonnull(file);
+    const size_t size = fread(bytes, 1, sizeof(bytes), file), n = strlen(from);
+    (void)fclose(file);
+    ck_assert_uint_lt(size, sizeof(bytes));
+    ck_assert_uint_eq(n, strlen(to));
+    size_t header = 0, at = 0;
+    while (at + n < size && memcmp(bytes + at, from, n) != 0) {
+        header = memcmp(bytes + at, "POPEF-C", 8) == 0 ? at : header;
+        at++;
+    }
+    ck_assert_uint_lt(at + n, size);
+    memcpy(bytes + at, to, n);
+    uint32_t length, sum = UINT32_MAX;
+    memcpy(&length, bytes + header + 64, sizeof(length));
+    for (size_t i = 0; i < length; i++) {
+        sum ^= bytes[header + 68 + i];
+        for (int bit = 0; bit < 8; bit++)
+            sum = (sum >> 1) ^ (sum & 1 ? 0x82f63b78u : 0);
+    }
+    sum = ~sum;
+    memcpy(bytes + header + 52, &sum, sizeof(sum));
+    file = fopen(path, "wb");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fwrite(bytes, 1, size, file), size);
+    (void)fclose(file);
+}
+
+START_TEST(a_file_cannot_state_other_options)
+{
+    poprt_env *env = NULL;
+    poprt_executable *loaded = NULL;
+    poprt_config *config = NULL;
+    ck_assert_ok(poprt_env_create(NULL, &env));
+    poprt_executable_release(compile_half(env));
+    forge("\\\"weights\\\":\\\"f16\\\"", "\\\"log_dir\\\":\\\"/up\\\"");
+    ck_assert_ok(poprt_executable_load_file(env, path, NULL, &loaded));
+    ck_assert_fails(poprt_executable_get_options(loaded, &config), POPRT_E_PARSE);
+    ck_assert_str_eq(poprt_last_error()->subject, "log_dir");
+    poprt_executable_release(loaded);
+    poprt_env_release(env);
+    remove_folder();
+}
+END_TEST
+
 START_TEST(training_keeps_its_options)
 {
     lesson *l = lesson_begin("sgd", 4);
@@ -202,5 +251,5 @@ START_TEST(the_table_says_which_are_fixed)
 END_TEST
 
 PRT_TEST_MAIN("api/fixed_options", fixed_options_are_refused_by_name,
-    options_of_sessions_may_change, a_file_states_its_options, training_keeps_its_options,
-    the_table_says_which_are_fixed)
+    options_of_sessions_may_change, a_file_states_its_options, a_file_cannot_state_other_options,
+    training_keeps_its_options, the_table_says_which_are_fixed)
