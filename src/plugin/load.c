@@ -52,11 +52,10 @@ poprt_status prt_plugins_load(prt_plugins *plugins, const char *path)
     if (ends_with(path, ".py"))
         return prt_fail_in_file(
             prt_fail(POPRT_E_PLUGIN, "plug-in",
-                "Python files cannot be loaded: write passes, shape functions and operators in C, "
-                "by "
+                "Python files cannot be loaded: give passes and shape functions to the tool of the "
+                "Python package (python3 -m poprt.cli); or write them, and operators, in C, by "
                 "poprt/plugin.h, build a shared object (cc -shared -fPIC mine.c -o mine.so) and "
-                "give "
-                "that; tests/plugin/replace_add.c is an example; see docs/guide/plugins.md"),
+                "give that; tests/plugin/replace_add.c is an example; see docs/guide/plugins.md"),
             path);
     PRT_TRY(prt_fail_in_file(open_library(path, &library), path));
     if (!PRT_VEC_PUSH(plugins->arena, &plugins->libraries, library)) {

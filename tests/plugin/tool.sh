@@ -105,7 +105,9 @@ expect 0 test "$cases/between" --plugin "$leaky"
 touch replace_add_with_sub.py
 for option in custom_pass_config custom_shape_inference custom_library_so_paths; do
     expect 1 --list_all_passes --$option replace_add_with_sub.py
-    has err 'replace_add_with_sub.py: is a Python file: .*python3 -m poprt.cli'
+    has err 'replace_add_with_sub.py: .*Python files cannot be loaded: .*poprt/plugin.h, build a shared'
+    has err 'tests/plugin/replace_add.c is an example'
+    has err 'python3 -m poprt.cli'
     [ ! -s out ] || { echo "FAILED: passes are listed all the same"; failed=1; }
     expect 2 --list_all_passes --$option
     expect 0 --list_all_passes --$option "$replace"

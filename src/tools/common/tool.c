@@ -333,10 +333,6 @@ static bool is_script(const char *path)
 
 static poprt_status load_script(const prt_tool *tool, const char *path)
 {
-    if (current_host == NULL)
-        return prt_fail(POPRT_E_UNSUPPORTED, path,
-            "is a Python file: give the same arguments to python3 -m poprt.cli, the tool of the "
-            "Python package");
     const poprt_status status = current_host->load_script(current_host->user, tool->env, path);
     return status != POPRT_OK ? prt_fail(status, path, "the Python file failed") : POPRT_OK;
 }
@@ -347,7 +343,8 @@ static poprt_status load_plugin(prt_tool *tool, const char *path)
     for (size_t i = 0; i < tool->plugins.count; i++)
         if (strcmp(tool->plugins.data[i], path) == 0)
             return POPRT_OK;
-    PRT_TRY(is_script(path) ? load_script(tool, path) : poprt_env_load_plugin(tool->env, path));
+    PRT_TRY(current_host != NULL && is_script(path) ? load_script(tool, path)
+                                                    : poprt_env_load_plugin(tool->env, path));
     return PRT_VEC_PUSH(tool->arena, &tool->plugins, path) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
