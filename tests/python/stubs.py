@@ -170,7 +170,8 @@ def stub(name):
                     body += [""] + wrapped(f"def {key}", parameters(value), ": ...", "")
                 else:
                     body += ["", f"{key}: Any"]
-            elif owner is not None and owner.split(".")[0] in PACKAGES:
+            elif owner is not None and owner.split(".")[0] in PACKAGES and (
+                    public is not None or hasattr(module, "__path__")):
                 imports.append(f"from {owner} import {key} as {key}")
         else:
             body.append(f"{key}: Any")

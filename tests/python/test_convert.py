@@ -164,6 +164,34 @@ class Conversion(unittest.TestCase):
         with self.assertRaises(TypeError):
             poprt.Converter(used_passes=[3])
 
+    def test_arguments_that_are_lists_and_dicts(self):
+        shape = {"tokens": [2, 8, 8], "mask": [2, 8]}
+        model = poprt.Pass.get_pass("unique_name_for_nodes")(onnx.load(ENCODER))
+        product = next(node.name for node in model.graph.node if node.op_type == "MatMul")
+
+        def count(op_type, **arguments):
+            converted = poprt.Converter(input_shape=shape, **arguments).convert(model)
+            return types_of(converted).count(op_type)
+
+        for size in (8, "8", [4, 4]):
+            self.assertGreater(count("Unpack", pack_args={
+                "max_valid_num": 4, "segment_max_size": size,
+                "dynamic_groups": [["tokens", "mask"]]}), 0)
+        self.assertEqual(count("Unpack"), 0)
+        for factor in (2, "2/output_channels", [2, "input_channels"]):
+            marked = poprt.Converter(input_shape=shape,
+                                     serialize_matmul={product: factor}).convert(model)
+            self.assertIn("__serialize_matmul_factor", str(marked))
+        self.assertGreater(count("Remap", enable_insert_remap=True), 0)
+        for groups in ([("fp32", [2, 8])], {("fp32", (2, 8)): 2}):
+            count("Remap", apply_hcsr=groups)
+        for bad in ({"max_valid": 4}, {"segment_max_size": "x"}):
+            with self.assertRaises(poprt.InvalidArgument):
+                count("Unpack", pack_args=bad)
+        for name in ("pack_args", "serialize_matmul"):
+            with self.assertRaises(TypeError):
+                count("Unpack", **{name: ["x"]})
+
     def test_skipped_passes(self):
         model = poprt.Converter(skip_passes="fuse_bn_into_conv, replace_bn_with_mul_add")
         self.assertIn("BatchNormalization", types_of(model.convert(DIGITS)))

@@ -12,6 +12,7 @@ from . import config as _config
 from .errors import Unsupported
 from .model import Model
 from .passes import base_pass, pass_manager
+from .passes._library import pack_text
 
 _LEVELS = {-1: logging.CRITICAL, 0: logging.INFO, 1: logging.ERROR, 2: logging.WARNING,
            3: logging.INFO, 4: logging.DEBUG, 5: logging.DEBUG}
@@ -38,6 +39,14 @@ def _dict(value, name):
         raise TypeError(f"{name} is a dict, not a {type(value).__name__}")
     return json.dumps({key: list(item) if isinstance(item, tuple) else item
                        for key, item in value.items()})
+
+
+def _pack(value):
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise TypeError(f"pack_args is a dict, not a {type(value).__name__}")
+    return json.dumps({key: pack_text(key, item) for key, item in value.items()})
 
 
 def _groups(value):
@@ -114,7 +123,7 @@ class Converter:
             "checkpoints": _list(checkpoints), "eightbitsio": eightbitsio,
             "fp16_skip_op_types": _list(fp16_skip_op_types), "skip_passes": _list(skip_passes),
             "check": check, "disable_fast_norm": disable_fast_norm,
-            "pack_args": _dict(pack_args, "pack_args"),
+            "pack_args": _pack(pack_args),
             "fp8_skip_op_names": _list(fp8_skip_op_names), "fp8_params": _list(fp8_params),
             "enable_insert_remap": enable_insert_remap, "enable_erf_gelu": enable_erf_gelu,
             "serialize_matmul": _dict(serialize_matmul, "serialize_matmul"),

@@ -2,9 +2,6 @@
 # Made by tests/python/stubs.py.
 from typing import Any
 
-from poprt.errors import Unsupported as Unsupported
-from poprt.model import Model as Model
-
 class Converter:
     config: Any
     def __init__(

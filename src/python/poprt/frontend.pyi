@@ -2,8 +2,6 @@
 # Made by tests/python/stubs.py.
 from typing import Any
 
-from poprt.errors import Unsupported as Unsupported
-
 class OnnxFrontend:
     def __init__(self, path): ...
     def load_model(self): ...

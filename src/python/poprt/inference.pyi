@@ -3,8 +3,6 @@
 from typing import Any
 
 from enum import IntEnum as IntEnum
-from poprt.errors import InvalidArgument as InvalidArgument
-from poprt.model import Session as Session
 
 class NodeArg(tuple):
     ...

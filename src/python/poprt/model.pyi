@@ -2,9 +2,6 @@
 # Made by tests/python/stubs.py.
 from typing import Any
 
-from poprt.errors import InvalidArgument as InvalidArgument
-from poprt.errors import NotFound as NotFound
-
 class ValueInfo(tuple):
     ...
 

@@ -53,9 +53,18 @@ class LibraryPass(base_pass.Pass):
         return _source.to_proto(core)
 
 
+def pack_text(key, value):
+    """The text of an argument of packed_transformer; lists are in the form of the command line."""
+    if not isinstance(value, (list, tuple)):
+        return _arg_text(value)
+    if key == "dynamic_groups":
+        return "[" + ",".join("[" + ",".join(group) + "]" for group in value) + "]"
+    return ("+" if key == "segment_max_size" else ",").join(str(item) for item in value)
+
+
 class _PackedTransformer(LibraryPass):
     def options(self):
-        return [(key, _arg_text(value)) for key, value in self.arguments["args"].items()]
+        return [(key, pack_text(key, value)) for key, value in self.arguments["args"].items()]
 
 
 class _ApplyIr(LibraryPass):

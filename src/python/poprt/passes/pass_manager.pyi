@@ -2,8 +2,6 @@
 # Made by tests/python/stubs.py.
 from typing import Any
 
-from poprt.model import Model as Model
-
 class Prepared:
     def __init__(self, passes, with_options): ...
 

@@ -3,8 +3,6 @@
 from typing import Any
 
 from poprt.passes._library import LibraryPass as LibraryPass
-from poprt.passes.onnx_helper import get_dtype as get_dtype
-from poprt.passes.onnx_helper import get_shape as get_shape
 
 class ShapeFunc:
     def __call__(self, model, node): ...
