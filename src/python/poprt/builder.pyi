@@ -2,8 +2,6 @@
 # Made by tests/python/stubs.py.
 from typing import Any
 
-from poprt.errors import InvalidArgument as InvalidArgument
-
 class Tensor:
     def __init__(self, builder, number): ...
     @property
