@@ -185,6 +185,12 @@ class Compiling(Folder):
             with self.assertRaises(TypeError):
                 executable.append_opaque_blobs(bad)
 
+    def test_popef_model(self):
+        executable = Compiler.compile(DIGITS, None)
+        model = executable.getPopefModel()
+        self.assertEqual(model.metadata().anchors()[0].name(), "image")
+        self.assertEqual(model.to_bytes(), executable.to_bytes())
+
     def test_a_file_in_parts(self):
         data = Compiler.compile(DIGITS, None).to_bytes()
         row = next(r for r in poprt._core.popef_bytes(data, False, False) if r[0] == 2)
@@ -209,6 +215,11 @@ class Backends(Folder):
         np.testing.assert_array_equal(result[0], expected)
         backend = poprt.Backend(self.path("executable.popef"), runtime_options={"threads": 2})
         np.testing.assert_array_equal(backend.run(None, {"image": images()})[0], expected)
+        model = poprt.Converter(input_shape={"image": [4, 1, 8, 8]}).convert(DIGITS)
+        backend = poprt.Backend(model, runtime_options=poprt.runtime.RuntimeConfig())
+        np.testing.assert_allclose(backend.run(["logits"], {"image": images()})[0], expected,
+                                   rtol=1e-4, atol=1e-4)
+        backend.close()
         with self.assertRaises(ValueError):
             poprt.backend.get_session(DIGITS, backend="other")
         with self.assertRaises(poprt.Unsupported):

@@ -5,8 +5,6 @@ import enum
 import os
 from datetime import timedelta
 
-import numpy as np
-
 import poprt.runtime as _runtime
 from poprt.runtime import DeviceManager, InputMemoryView, OutputMemoryView
 
@@ -94,22 +92,7 @@ class ModelRunner:
         return self._runner.get_execute_outputs()
 
     def _outputs(self, inputs, outputs):
-        """The given outputs, or new ones for as many batches as the inputs have."""
-        if outputs is not None:
-            return outputs
-        times = 1
-        for desc in self._runner.get_execute_inputs():
-            if desc.name in inputs and desc.size_in_bytes > 0:
-                size = memoryview(np.ascontiguousarray(inputs[desc.name])).nbytes
-                times = max(1, size // desc.size_in_bytes)
-                break
-        made = OutputMemoryView()
-        for desc in self._runner.get_execute_outputs():
-            shape = list(desc.shape)
-            if shape:
-                shape[0] *= times
-            made[desc.name] = np.empty(shape, desc.numpy_data_type())
-        return made
+        return _runtime.new_outputs(self._runner, inputs) if outputs is None else outputs
 
     def execute(self, inputs, outputs=None, replica_id=0):
         """Runs a request. Without ``outputs`` it returns them: names and arrays."""

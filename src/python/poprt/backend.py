@@ -4,11 +4,14 @@
 import os
 import warnings
 
+import numpy as np
+
 from . import _arrays
 from .compiler import Compiler, CompilerOptions
 from .errors import Unsupported
 from .inference import _TYPE_NAMES, InferenceSession
 from .model import Executable, Model, Session
+from .runtime import Runner, _Settings, new_outputs
 
 __all__ = ["Backend", "ORTBackend", "get_session"]
 
@@ -23,12 +26,29 @@ def _source_io(source):
     return {row.name: row.dtype for row in Model.load(source).outputs}
 
 
+class _RunnerSession:
+    """A runner with the calls of a session that a Backend needs."""
+
+    def __init__(self, runner):
+        self._runner = runner
+
+    def call(self, inputs, names):
+        values = {name: np.asarray(value) for name, value in inputs.items()}
+        outputs = new_outputs(self._runner, values)
+        self._runner.execute(values, outputs)
+        return [outputs[name] for name in names]
+
+    def close(self):
+        self._runner.close()
+
+
 class Backend:
     """Compiles a model and runs it.
 
     ``path_or_bytes`` is ONNX (a path, bytes, a ModelProto) or PopEF; ``export_popef`` a path to
-    write PopEF to; ``compiler_options`` CompilerOptions or a dict; ``runtime_options`` a dict of
-    options of sessions. With ``align_output_dtype`` results have the dtypes of the model.
+    write PopEF to, or True for executable.popef; ``compiler_options`` CompilerOptions or a dict;
+    ``runtime_options`` a RuntimeConfig, for runs by a runner, or a dict of options of sessions.
+    With ``align_output_dtype`` results have the dtypes of the model.
     """
 
     def __init__(self, path_or_bytes, *, export_popef=None, compiler_options=None,
@@ -45,9 +65,12 @@ class Backend:
         else:
             self._dtypes = _source_io(path_or_bytes)
             self.executable = Compiler.compile(path_or_bytes, None, compiler_options)
-        if export_popef is not None:
-            self.executable.save(export_popef)
-        self._session = Session(self.executable, **dict(runtime_options or {}))
+        if export_popef:
+            self.executable.save("executable.popef" if export_popef is True else export_popef)
+        if isinstance(runtime_options, _Settings):
+            self._session = _RunnerSession(Runner(self.executable, runtime_options))
+        else:
+            self._session = Session(self.executable, **dict(runtime_options or {}))
         if logger is not None:
             logger.info("compiled a model with %d inputs", len(self.executable.inputs))
 

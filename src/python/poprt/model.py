@@ -317,6 +317,15 @@ class Executable(_Closing):
         not UTF-8."""
         return {name: _text(data) for name, data in self._opaque().items()}
 
+    def get_popef_model(self):
+        """Returns the popef.Model of the executable."""
+        import io
+        import popef
+        reader = popef.Reader()
+        reader.parseStream(io.BytesIO(self.to_bytes()))
+        return popef.ModelBuilder(reader).createModel()
+
+    getPopefModel = get_popef_model
     appendOpaqueBlobs = append_opaque_blobs
     getOpaqueBlobs = get_opaque_blobs
 

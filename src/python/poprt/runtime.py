@@ -533,6 +533,23 @@ _BY_CONFIG = {PackRunnerConfig: PackRunner, LightRunnerConfig: LightRunner,
               HostConcatRunnerConfig: HostConcatRunner}
 
 
+def new_outputs(runner, inputs):
+    """Makes arrays for all outputs of a request, for as many batches as its inputs have."""
+    times = 1
+    for desc in runner.get_execute_inputs():
+        if desc.name in inputs and desc.size_in_bytes > 0:
+            size = memoryview(np.ascontiguousarray(inputs[desc.name])).nbytes
+            times = max(1, size // desc.size_in_bytes)
+            break
+    made = OutputMemoryView()
+    for desc in runner.get_execute_outputs():
+        shape = list(desc.shape)
+        if shape:
+            shape[0] *= times
+        made[desc.name] = np.empty(shape, desc.numpy_data_type())
+    return made
+
+
 def Runner(popef, config=None):
     """Makes the runner of a PopEF file or Executable: the kind follows from the type of ``config``,
     and from whether the model is fused."""
