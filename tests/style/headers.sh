@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # headers.sh ROOT CC — each public header compiles alone, as C11 and as C++17 (where there is a C++
-# compiler), and uses standard headers only; each header and .inl of ours compiles alone too.
+# compiler; headers of C++ only as C++17), and uses standard headers only; each header and .inl of
+# ours compiles alone too.
 root=$1
 cc=$2
 bad=0
@@ -13,6 +14,13 @@ for h in include/poprt/*.h; do
         echo "#include \"poprt/${h##*/}\"" | c++ -std=c++17 $w -Iinclude -x c++ - || bad=1
     fi
     grep -Hn '# *include <' "$h" | grep -v -e '<stddef.h>' -e '<stdint.h>' && bad=1
+done
+for h in include/poprt/*.hpp; do
+    if command -v c++ >/dev/null; then
+        echo "#include \"poprt/${h##*/}\"" | c++ -std=c++17 $w -Wshadow -Wconversion \
+            -Wold-style-cast -Iinclude -x c++ - || bad=1
+    fi
+    grep -Hn '# *include <.*[./]' "$h" && bad=1
 done
 # The headers of the Python extension need those of Python.
 python=$(pkg-config --cflags python3 2>/dev/null)

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_runners.cpp FOLDER WORK — poprt/runner.hpp, and the names of PopRT's C++ interface in
+ * poprt/runtime.hpp. FOLDER is that of the digits model.
+ */
+#include "digits.hpp"
+#include "poprt/runtime.hpp"
+
+namespace {
+
+std::string folder, work;
+
+void a_runner_serves_requests()
+{
+    Images images = read_images(folder);
+    std::array<float, count * 10> scores{};
+    poprt::Config config;
+    config.set("dim.batch", 2).set("batching_dim", 0);
+    poprt::Runner runner(poprt::Executable::compile(
+                             poprt::Model::load_file(folder + "/model.onnx")),
+        &config);
+    CHECK(runner.kind() == POPRT_RUNNER_MODEL);
+    CHECK(runner.tensors(POPRT_INPUT)[0].open_dim == 0);
+    runner.execute({ { "image", poprt::Tensor(images, {}) } },
+        { { "logits", poprt::Tensor(scores, {}) } });
+    for (size_t i = 0; i < count; i++)
+        CHECK(digit(&scores[10 * i]) == static_cast<long>(2 + i));
+
+    scores.fill(0);
+    int calls = 0;
+    poprt::Request request = runner.submit({ { "image", poprt::Tensor(images, { 4, 1, 8, 8 }) } },
+        { { "logits", poprt::Tensor(scores, { 4, 10 }) } },
+        [&](const poprt::Error *error) { calls += error == nullptr; });
+    CHECK(request.wait());
+    request.result();
+    CHECK(calls == 1 && digit(&scores[30]) == 5);
+    CHECK(runner.stats().finished == 2);
+
+    CHECK(thrown([&] {
+        runner.execute({ { "picture", poprt::Tensor(images, {}) } }, {});
+    }).status() == POPRT_E_NOT_FOUND);
+    const std::array<double, count * 64> wide{};
+    CHECK(thrown([&] {
+        (void)runner.submit({ { "image", poprt::Tensor(wide, {}) } },
+            { { "logits", poprt::Tensor(scores, {}) } }, [&](const poprt::Error *) { calls++; });
+    }).status() == POPRT_E_TYPE);
+    runner.stop();
+    CHECK(thrown([&] {
+        runner.execute({ { "image", poprt::Tensor(images, {}) } },
+            { { "logits", poprt::Tensor(scores, {}) } });
+    }).status() == POPRT_E_STATE);
+    CHECK(calls == 1);
+}
+
+/* PopRT's names: compile to a file, run it, and read every digit. */
+void programs_for_poprt_run()
+{
+    using namespace poprt::runtime;
+    const Images images = read_images(folder);
+    const std::string file = work + "/runners.popef";
+    poprt::compiler::CompilerOptions options;
+    options.numIpus = 1;
+    options.ipuVersion = DeviceManager().ipuHardwareVersion();
+    options.batchesPerStep = 2;
+    options.options["dim.batch"] = "2";
+    poprt::compiler::Compiler::compileAndExport(folder + "/model.onnx", { "logits" }, file,
+        options);
+
+    RuntimeConfig config;
+    config.batchingDim = 0;
+    config.timeoutNS = 300'000;
+    config.options["dim.batch"] = "2";
+    ModelRunner runner(file, config);
+    const std::vector<DataDesc> inputs = runner.getExecuteInputs();
+    CHECK(inputs.size() == 1 && inputs[0].name == "image" && inputs[0].sizeInBytes == 512);
+    CHECK((inputs[0].shape == std::vector<int64_t>{ 2, 1, 8, 8 }));
+    CHECK(inputs[0].dataType == POPRT_DTYPE_FLOAT32 && !inputs[0].popefContainsTensorData);
+
+    const TensorMemory scores(count * 10 * sizeof(float));
+    const InputMemoryView in{ { "image", { images.data(), sizeof(images) } } };
+    const OutputMemoryView out{ { "logits", scores.getView() } };
+    runner.execute(in, out);
+    const auto *values = reinterpret_cast<const float *>(scores.data.get());
+    CHECK(digit(values) == 2 && digit(values + 30) == 5);
+
+    const TensorMemory later(count * 10 * sizeof(float));
+    auto futures = runner.executeAsync(in, { { "logits", later.getView() } });
+    const TensorMemoryView view = futures.at("logits").get();
+    CHECK(view.data == later.data.get() && view.dataSizeBytes == later.dataSizeBytes);
+    CHECK(std::equal(later.data.get(), later.data.get() + later.dataSizeBytes, scores.data.get()));
+    CHECK(thrown([&] { runner.execute({}, out); }).status() == POPRT_E_NOT_FOUND);
+}
+
+void outputs_are_selected_when_compiling()
+{
+    const auto exec = poprt::compiler::Compiler::compile(folder + "/model.onnx", {});
+    CHECK(exec->get().outputs().size() == 1);
+    poprt::Builder builder;
+    const poprt_id x = builder.input("x", POPRT_DTYPE_FLOAT32, { 2 });
+    const poprt_id inner = builder.op("Abs", { x })[0];
+    const poprt_id last = builder.op("Neg", { inner })[0];
+    builder.output(last);
+    const std::string bytes = builder.finish().save();
+    const auto names = [&](std::vector<std::string> outputs) {
+        std::string all;
+        for (const auto &info : poprt::compiler::Compiler::compile(bytes, outputs)->get().outputs())
+            all += info.name + " ";
+        return all;
+    };
+    CHECK(names({}) == builder.name(last) + " ");
+    CHECK(names({ builder.name(inner) }) == builder.name(inner) + " ");
+    CHECK(thrown([&] { (void)names({ "absent" }); }).status() != POPRT_OK);
+    poprt::compiler::CompilerOptions options;
+    options.ipuVersion = "ipu9";
+    CHECK(thrown([&] { (void)poprt::compiler::Compiler::compile(bytes, {}, options); }).status() ==
+        POPRT_E_ARG);
+    CHECK(poprt::compiler::Compiler::compileAndGetSummaryReport(bytes, {}).find("inputs") !=
+        std::string::npos);
+}
+
+void a_light_runner_takes_new_weights()
+{
+    using namespace poprt::runtime;
+    const DeviceManager manager;
+    CHECK(manager.getNumDevices() >= 1 && manager.getDevice(1).ipuVersion() == "ipu21");
+    CHECK(thrown([&] { (void)manager.getSpecificDevice(-1); }).status() == POPRT_E_NOT_FOUND);
+    CHECK(thrown([&] { (void)manager.getDevice(0); }).status() == POPRT_E_ARG);
+
+    poprt::Builder builder;
+    std::array<float, 2> weight{ 2, 3 };
+    const poprt_id x = builder.input("x", POPRT_DTYPE_FLOAT32, { 2 });
+    const poprt_id w = builder.weight("w", poprt::Tensor(weight, { 2 }));
+    const poprt_id y = builder.op("Mul", { x, w })[0];
+    builder.output(y);
+    poprt::compiler::CompilerOptions options;
+    options.constantWeights = false;
+    const auto exec = poprt::compiler::Compiler::compile(builder.finish().save(), {}, options);
+    LightRunnerConfig config;
+    config.replicaIdToDevice[0] = manager.getDevice();
+    LightRunner runner(*exec, config);
+    CHECK(runner.get().kind() == POPRT_RUNNER_LIGHT);
+    const std::array<float, 2> in{ 1, 1 };
+    std::array<float, 2> out{};
+    const InputMemoryView inputs{ { "x", { in.data(), sizeof(in) } } };
+    const OutputMemoryView outputs{ { builder.name(y), { out.data(), sizeof(out) } } };
+    runner.execute(inputs, outputs);
+    CHECK(out[0] == 2 && out[1] == 3);
+    weight = { 7, 8 };
+    runner.setInputAnchor("w", { weight.data(), sizeof(weight) });
+    runner.updateWeights();
+    runner.execute(inputs, outputs);
+    CHECK(out[0] == 7 && out[1] == 8);
+    runner.stop();
+    runner.reload();
+    runner.execute(inputs, outputs);
+    CHECK(out[0] == 7 && out[1] == 8);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    CHECK(argc == 3);
+    folder = argv[1];
+    work = argv[2];
+    a_runner_serves_requests();
+    programs_for_poprt_run();
+    outputs_are_selected_when_compiling();
+    a_light_runner_takes_new_weights();
+    return 0;
+}
