@@ -37,6 +37,11 @@ by_shared() {
         readelf -d "$work/shared" | grep -q 'NEEDED.*libpoprt\.so\.1'
 }
 
+by_cpp() {
+    c++ -std=c++17 -Wall -Wextra -Werror "$here/../../examples/run_model.cpp" \
+        $(flags --cflags --libs) -o "$work/cpp" && LD_LIBRARY_PATH=$libdir "$work/cpp" "$file"
+}
+
 # static_flags: -l:libpoprt.a, as the linker would take libpoprt.so of the same folder.
 static_flags() {
     flags --static --cflags --libs | sed 's/-lpoprt/-l:libpoprt.a/'
@@ -108,6 +113,9 @@ manuals() {
 
 check "manual pages and completion" manuals
 check "poprt.pc and libpoprt.so" by_shared
+if [ -n "$onnx" ] && command -v c++ >/dev/null; then
+    check "the headers of C++" by_cpp
+fi
 check "poprt.pc and libpoprt.a" by_static
 check "libpoprt.a defines poprt_* alone" only_poprt
 check "libpoprt.a beside another nanopb" by_mixed
