@@ -145,6 +145,115 @@ void a_builder_makes_a_model()
     CHECK(out[0] == 10 && out[1] == -1.5f);
 }
 
+void options_and_log_lines_are_set()
+{
+    poprt::Config config;
+    config.merge_json("{\"strassen\": false}").set("dim.batch", "3");
+    CHECK(config.value("strassen") == "false" && config.value("dim.batch") == "3");
+    std::ofstream(work + "/options.txt") << "strassen = true\n";
+    CHECK(config.load_file(work + "/options.txt").value("strassen") == "true");
+
+    poprt::Env env(1, 1 << 20);
+    (void)std::remove((work + "/log.txt").c_str());
+    env.set_log_destination(work + "/log.txt");
+    env.set_log_level("", POPRT_LOG_DEBUG);
+    const std::string model = folder + "/model.onnx";
+    const poprt::Model loaded = poprt::Model::load_file(model, nullptr, &env);
+    std::string line;
+    CHECK(std::getline(std::ifstream(work + "/log.txt"), line) && !line.empty());
+    CHECK(thrown([&] { env.load_plugin(work + "/missing.so"); }).status() != POPRT_OK);
+    const poprt::Env small(1, 1000);
+    CHECK(thrown([&] { (void)poprt::Model::load_file(model, nullptr, &small); }).status() ==
+        POPRT_E_NOMEM);
+}
+
+void models_take_shapes_and_copies()
+{
+    poprt::Model model = poprt::Model::load_file(folder + "/model.onnx");
+    const poprt::Model before = model.clone();
+    const std::array<int64_t, 4> dims{ 5, -1, -1, -1 };
+    model.set_input_shape("image", dims);
+    CHECK(model.outputs()[0].dims[0] == 5 && before.outputs()[0].dims[0] == -1);
+    model.save_file(work + "/fixed.onnx");
+    const poprt::Model fixed = poprt::Model::load_file(work + "/fixed.onnx");
+    CHECK(fixed.inputs()[0].dims[0] == 5);
+
+    poprt::PassManager passes;
+    passes.add("remove_outputs", { { "outputs", "logits" } });
+    passes.sort();
+    CHECK(thrown([&] {
+        passes.add("remove_outputs", { { "no_option", "" } });
+    }).status() == POPRT_E_ARG);
+
+    const poprt::Executable exec = poprt::Executable::compile(fixed);
+    CHECK(exec.session_memory() > 0 && exec.slot("logits") == 1);
+    CHECK(exec.inputs()[0].name == "image" && exec.outputs()[0].name == "logits");
+    CHECK(exec.describe(POPRT_FORMAT_JSON).front() == '{' && !exec.save().empty());
+}
+
+/* y = x * w in one branch of an If, x in the other one. */
+void sessions_read_and_write_weights()
+{
+    poprt::Builder builder;
+    std::array<float, 2> two{ 2, 3 };
+    const poprt_id x = builder.input("x", POPRT_DTYPE_FLOAT32, { 2 });
+    const poprt_id on = builder.input("on", POPRT_DTYPE_BOOL, {});
+    const poprt_id w = builder.weight("w", poprt::Tensor(two, { 2 }));
+    CHECK(builder.find("w") == w && builder.find("absent") == 0);
+    poprt::Builder product = builder.subgraph("product"), same = builder.subgraph("same");
+    product.output(product.op("Mul", { x, w })[0]);
+    same.output(same.op("Identity", { x })[0]);
+    builder.output(builder.op("If", { on },
+        { poprt_attr_graph("then_branch", product.get()),
+            poprt_attr_graph("else_branch", same.get()) })[0]);
+    const std::vector<int64_t> nine(9, 1);
+    CHECK(thrown([&] { (void)builder.input("deep", POPRT_DTYPE_FLOAT32, nine); }).status() ==
+        POPRT_E_LIMIT);
+
+    poprt::Config config;
+    config.set("constant_weights", false);
+    poprt::Session session(poprt::Executable::compile(builder.finish(), &config));
+    std::array<float, 2> in{ 5, 6 }, read{};
+    std::array<bool, 1> yes{ true };
+    poprt::StepIO io(session);
+    io.bind("x", poprt::Tensor(in, { 2 })).bind("on", poprt::Tensor(yes, {}));
+    session.run(io);
+    CHECK(io.output_at(2).as<const float>()[0] == 10);
+    two = { 7, 8 };
+    session.write_weight("w", poprt::Tensor(two, { 2 }));
+    const poprt::Tensor w_now = session.read_weight("w", poprt::Tensor(read, { 2 }));
+    CHECK(read == two && (w_now.dims() == std::vector<int64_t>{ 2 }));
+    session.cancel();
+    session.recover();
+    session.run(io);
+    CHECK(io.output_at(2).as<const float>()[1] == 48);
+    yes[0] = false;
+    session.run(io);
+    CHECK(io.output_at(2).as<const float>()[1] == 6);
+}
+
+/* y = Concat(past, x) grows by a row with each run, in the caller's cache. */
+void caches_grow_in_place()
+{
+    poprt_type type{ POPRT_DTYPE_FLOAT32, 2, { -1, 2 } };
+    poprt::Builder builder;
+    const char *const names[] = { "past", nullptr };
+    const poprt_id past = poprt_builder_input(builder.get(), "past", &type, names);
+    const poprt_id x = builder.input("x", POPRT_DTYPE_FLOAT32, { 1, 2 });
+    const poprt_id y = builder.op("Concat", { past, x }, { poprt_attr_int("axis", 0) })[0];
+    builder.output(y);
+    poprt::Session session(poprt::Executable::compile(builder.finish()));
+    std::array<float, 8> cache{};
+    std::array<float, 2> row{ 1, 2 };
+    poprt::StepIO io(session);
+    io.bind("x", poprt::Tensor(row, { 1, 2 }));
+    io.bind_cache("past", builder.name(y), poprt::Tensor(cache, { 4, 2 }), 0);
+    session.run(io);
+    row = { 3, 4 };
+    session.run(io);
+    CHECK((cache == std::array<float, 8>{ 1, 2, 3, 4 }));
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -157,5 +266,9 @@ int main(int argc, char **argv)
     errors_have_status_and_texts();
     closed_and_moved_objects_throw();
     a_builder_makes_a_model();
+    options_and_log_lines_are_set();
+    models_take_shapes_and_copies();
+    sessions_read_and_write_weights();
+    caches_grow_in_place();
     return 0;
 }

@@ -36,6 +36,28 @@ void a_runner_serves_requests()
     CHECK(calls == 1 && digit(&scores[30]) == 5);
     CHECK(runner.stats().finished == 2);
 
+    /* Half a batch waits for another one, or until the runner is drained or cancelled. */
+    config.set("timeout_ns", 0);
+    poprt::Runner patient(poprt::Executable::compile(
+                              poprt::Model::load_file(folder + "/model.onnx")),
+        &config);
+    const std::vector<poprt::NamedTensor> half{ { "image",
+        poprt::Tensor(images.data(), 256, POPRT_DTYPE_FLOAT32, {}) } };
+    const std::vector<poprt::NamedTensor> half_out{ { "logits",
+        poprt::Tensor(scores.data(), 40, POPRT_DTYPE_FLOAT32, {}) } };
+    poprt::Request drained = patient.submit(half, half_out);
+    CHECK(!drained.wait(1000000));
+    CHECK(thrown([&] { drained.result(); }).status() == POPRT_E_STATE);
+    patient.drain();
+    CHECK(drained.wait(0));
+    poprt::Request cancelled = patient.submit(half, half_out);
+    cancelled.cancel();
+    poprt::Request also = patient.submit(half, half_out);
+    patient.cancel();
+    CHECK(cancelled.wait() && also.wait());
+    CHECK(thrown([&] { cancelled.result(); }).status() == POPRT_E_CANCELLED);
+    CHECK(thrown([&] { also.result(); }).status() == POPRT_E_CANCELLED);
+
     CHECK(thrown([&] {
         runner.execute({ { "picture", poprt::Tensor(images, {}) } }, {});
     }).status() == POPRT_E_NOT_FOUND);
