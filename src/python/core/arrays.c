@@ -67,7 +67,7 @@ static int32_t format_type(const char *format, Py_ssize_t bytes)
 
 typedef struct core_tensor {
     PyObject_HEAD Py_buffer view;
-    PyObject *strings; /* list of bytes, or NULL */
+    PyObject *strings; /* tuple of bytes, or NULL */
     poprt_string *items;
     int64_t *dims;
     poprt_tensor value;
@@ -97,8 +97,12 @@ static int64_t take_shape(core_tensor *tensor, PyObject *shape)
         PyErr_NoMemory();
         return -1;
     }
-    if (core_ints(shape, (uint32_t)rank, tensor->dims) < 0)
+    const int taken = core_ints(shape, (uint32_t)rank, tensor->dims);
+    if (taken != rank) {
+        if (taken >= 0)
+            PyErr_SetString(PyExc_ValueError, "the shape changed while it was read");
         return -1;
+    }
     int64_t n = 1;
     for (Py_ssize_t i = 0; i < rank; i++) {
         if (tensor->dims[i] < 0 || __builtin_mul_overflow(n, tensor->dims[i], &n)) {
@@ -113,9 +117,9 @@ static int64_t take_shape(core_tensor *tensor, PyObject *shape)
 
 static int take_strings(core_tensor *tensor, int64_t n)
 {
-    if (PyList_Size(tensor->strings) != n) {
+    if (PyTuple_Size(tensor->strings) != n) {
         PyErr_Format(PyExc_ValueError, "the shape has %lld elements, the list %zd", (long long)n,
-            PyList_Size(tensor->strings));
+            PyTuple_Size(tensor->strings));
         return -1;
     }
     tensor->items = PyMem_Calloc((size_t)n + 1, sizeof(poprt_string));
@@ -126,7 +130,7 @@ static int take_strings(core_tensor *tensor, int64_t n)
     for (Py_ssize_t i = 0; i < n; i++) {
         char *data;
         Py_ssize_t size;
-        if (PyBytes_AsStringAndSize(PyList_GetItem(tensor->strings, i), &data, &size) != 0)
+        if (PyBytes_AsStringAndSize(PyTuple_GetItem(tensor->strings, i), &data, &size) != 0)
             return -1;
         tensor->items[i] = (poprt_string){ data, (size_t)size };
     }
@@ -135,8 +139,16 @@ static int take_strings(core_tensor *tensor, int64_t n)
     return 0;
 }
 
-/* Tensor(source, dtype, shape): a buffer of bytes, or for strings a list of bytes that the Tensor
- * alone uses. */
+/* Whether `n` elements of a type have as many bytes as the buffer of a Tensor. */
+static int fits(const core_tensor *tensor, int64_t n)
+{
+    const size_t bits = poprt_dtype_bits(tensor->value.dtype);
+    size_t total;
+    return bits > 0 && !__builtin_mul_overflow((size_t)n, bits, &total) &&
+        total / 8 + (total % 8 != 0) == (size_t)tensor->view.len;
+}
+
+/* Tensor(source, dtype, shape): a buffer of bytes, or for strings a list of bytes. */
 static PyObject *new_tensor(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     (void)kwargs;
@@ -154,13 +166,11 @@ static PyObject *new_tensor(PyTypeObject *type, PyObject *args, PyObject *kwargs
         bad = !PyList_Check(source);
         if (bad)
             PyErr_SetString(PyExc_TypeError, "a tensor of strings needs a list of bytes");
-        Py_INCREF(source);
-        tensor->strings = source;
-        bad = bad || take_strings(tensor, n) != 0;
+        tensor->strings = bad ? NULL : PyList_AsTuple(source);
+        bad = tensor->strings == NULL || take_strings(tensor, n) != 0;
     } else if (!bad) {
         bad = PyObject_GetBuffer(source, &tensor->view, PyBUF_SIMPLE) != 0;
-        const size_t bits = poprt_dtype_bits(dtype);
-        if (!bad && (bits == 0 || ((size_t)n * bits + 7) / 8 != (size_t)tensor->view.len)) {
+        if (!bad && !fits(tensor, n)) {
             PyErr_Format(PyExc_ValueError, "%lld elements of %s do not fit %zd bytes", (long long)n,
                 poprt_dtype_name(dtype), tensor->view.len);
             bad = 1;
@@ -187,9 +197,14 @@ PyType_Spec core_tensor_spec = { "poprt._core.Tensor", sizeof(core_tensor), 0, P
 
 /* ---- arrays in */
 
-static int take_tensor(PyObject *object, core_array *out)
+static int take_tensor(PyObject *object, int writable, const char *name, core_array *out)
 {
     const core_tensor *tensor = (const core_tensor *)object;
+    if (writable && (tensor->strings != NULL || tensor->view.readonly)) {
+        PyErr_Format(PyExc_TypeError, "%s: results cannot be written into a Tensor of %s", name,
+            tensor->strings != NULL ? "strings" : "read-only memory");
+        return -1;
+    }
     Py_INCREF(object);
     out->tensor = object;
     out->view.obj = NULL;
@@ -237,12 +252,12 @@ int core_array_take(core_state *state, PyObject *object, int writable, const cha
     if (taken <= 0)
         return taken;
     if (Py_TYPE(object) == state->types[CORE_TENSOR])
-        return take_tensor(object, out);
+        return take_tensor(object, writable, name, out);
     PyObject *array = PyObject_CallFunction(state->convert, "Oiy", object, writable, name);
     if (array == NULL)
         return -1;
     if (Py_TYPE(array) == state->types[CORE_TENSOR]) {
-        taken = take_tensor(array, out);
+        taken = take_tensor(array, writable, name, out);
     } else {
         taken = take_buffer(state, array, writable, name, out);
         if (taken > 0)
