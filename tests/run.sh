@@ -8,7 +8,8 @@ cd "$(dirname "$0")/.." || exit 1
 need gcc g++ libc6-dev binutils meson ninja-build pkg-config libcjson-dev libnanopb-dev \
     libyaml-dev zlib1g-dev libjpeg62-turbo-dev libopenjp2-7-dev libpng-dev libwebp-dev check \
     libonnx-testdata cmake python3 python3-onnx clang-format-14 abigail-tools mandoc \
-    golang-go luajit gfortran || exit 1
+    golang-go luajit gfortran python3-dev python3-numpy python3-mesonpy python3-pip python3-venv \
+    patchelf || exit 1
 
 . tests/support/cases.sh
 

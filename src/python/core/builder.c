@@ -64,8 +64,8 @@ static PyObject *set_opset(PyObject *self, PyObject *args)
 {
     const char *domain;
     long long version;
-    poprt_builder *builder = core_self(self);
-    if (builder == NULL || !PyArg_ParseTuple(args, "sL", &domain, &version))
+    poprt_builder *builder;
+    if (!PyArg_ParseTuple(args, "sL", &domain, &version) || (builder = core_self(self)) == NULL)
         return NULL;
     const poprt_status status = poprt_builder_set_opset(builder, domain, version);
     if (status != POPRT_OK)
@@ -76,8 +76,8 @@ static PyObject *set_opset(PyObject *self, PyObject *args)
 static PyObject *accept_newer_types(PyObject *self, PyObject *args)
 {
     int on;
-    poprt_builder *builder = core_self(self);
-    if (builder == NULL || !PyArg_ParseTuple(args, "p", &on))
+    poprt_builder *builder;
+    if (!PyArg_ParseTuple(args, "p", &on) || (builder = core_self(self)) == NULL)
         return NULL;
     const poprt_status status = poprt_builder_accept_newer_types(builder, on);
     if (status != POPRT_OK)
@@ -88,8 +88,8 @@ static PyObject *accept_newer_types(PyObject *self, PyObject *args)
 static PyObject *set_graph_name(PyObject *self, PyObject *args)
 {
     const char *name;
-    poprt_builder *builder = core_self(self);
-    if (builder == NULL || !PyArg_ParseTuple(args, "s", &name))
+    poprt_builder *builder;
+    if (!PyArg_ParseTuple(args, "s", &name) || (builder = core_self(self)) == NULL)
         return NULL;
     const poprt_status status = poprt_builder_set_graph_name(builder, name);
     if (status != POPRT_OK)
@@ -112,8 +112,8 @@ static PyObject *input(PyObject *self, PyObject *args)
     const char *name, *names[POPRT_PLUGIN_MAX_RANK];
     int dtype;
     PyObject *dims;
-    poprt_builder *builder = core_self(self);
-    if (builder == NULL || !PyArg_ParseTuple(args, "ziO", &name, &dtype, &dims))
+    poprt_builder *builder;
+    if (!PyArg_ParseTuple(args, "ziO", &name, &dtype, &dims) || (builder = core_self(self)) == NULL)
         return NULL;
     if (dims == Py_None && dtype == POPRT_DTYPE_UNDEFINED)
         return id_or_fail(self, poprt_builder_input(builder, name, NULL, NULL));
@@ -138,6 +138,9 @@ static PyObject *input(PyObject *self, PyObject *args)
                 return NULL;
         }
     }
+    builder = core_self(self); /* numbers may be objects of a program, which closed it */
+    if (builder == NULL)
+        return NULL;
     return id_or_fail(self, poprt_builder_input(builder, name, &type, names));
 }
 
@@ -146,12 +149,15 @@ static PyObject *contents(PyObject *self, PyObject *args,
 {
     const char *name;
     PyObject *object;
-    poprt_builder *builder = core_self(self);
-    if (builder == NULL || !PyArg_ParseTuple(args, "zO", &name, &object))
-        return NULL;
     core_array array = { 0 };
-    if (core_array_take(core_state_of(self), object, 0, name ? name : "weight", &array) != 0)
+    if (!PyArg_ParseTuple(args, "zO", &name, &object) ||
+        core_array_take(core_state_of(self), object, 0, name ? name : "weight", &array) != 0)
         return NULL;
+    poprt_builder *builder = core_self(self);
+    if (builder == NULL) {
+        core_array_drop(&array);
+        return NULL;
+    }
     const poprt_id id = add(builder, name, &array.value, 0);
     core_array_drop(&array);
     return id_or_fail(self, id);
@@ -170,8 +176,8 @@ static PyObject *constant(PyObject *self, PyObject *args)
 static PyObject *output(PyObject *self, PyObject *args)
 {
     unsigned id;
-    poprt_builder *builder = core_self(self);
-    if (builder == NULL || !PyArg_ParseTuple(args, "I", &id))
+    poprt_builder *builder;
+    if (!PyArg_ParseTuple(args, "I", &id) || (builder = core_self(self)) == NULL)
         return NULL;
     const poprt_status status = poprt_builder_output(builder, id);
     if (status != POPRT_OK)
@@ -184,8 +190,8 @@ static PyObject *output(PyObject *self, PyObject *args)
 static PyObject *property(PyObject *self, PyObject *args)
 {
     const char *key, *value;
-    poprt_builder *builder = core_self(self);
-    if (builder == NULL || !PyArg_ParseTuple(args, "sz", &key, &value))
+    poprt_builder *builder;
+    if (!PyArg_ParseTuple(args, "sz", &key, &value) || (builder = core_self(self)) == NULL)
         return NULL;
     const poprt_status status = poprt_builder_property(builder, key, value);
     if (status != POPRT_OK)
@@ -198,9 +204,10 @@ static PyObject *variable_settings(PyObject *self, PyObject *args)
 {
     unsigned id;
     poprt_variable_settings settings;
-    poprt_builder *builder = core_self(self);
-    if (builder == NULL ||
-        !PyArg_ParseTuple(args, "Iiii", &id, &settings.group, &settings.size, &settings.retrieval))
+    poprt_builder *builder;
+    if (!PyArg_ParseTuple(args, "Iiii", &id, &settings.group, &settings.size,
+            &settings.retrieval) ||
+        (builder = core_self(self)) == NULL)
         return NULL;
     const poprt_status status = poprt_builder_variable_settings(builder, id, &settings);
     if (status != POPRT_OK)
@@ -213,10 +220,10 @@ static PyObject *input_settings(PyObject *self, PyObject *args)
 {
     unsigned id;
     poprt_input_settings settings;
-    poprt_builder *builder = core_self(self);
-    if (builder == NULL ||
-        !PyArg_ParseTuple(args, "Iiii", &id, &settings.tile_set, &settings.exchange,
-            &settings.stream_mode))
+    poprt_builder *builder;
+    if (!PyArg_ParseTuple(args, "Iiii", &id, &settings.tile_set, &settings.exchange,
+            &settings.stream_mode) ||
+        (builder = core_self(self)) == NULL)
         return NULL;
     const poprt_status status = poprt_builder_input_settings(builder, id, &settings);
     if (status != POPRT_OK)
@@ -227,8 +234,8 @@ static PyObject *input_settings(PyObject *self, PyObject *args)
 static PyObject *replication_factor(PyObject *self, PyObject *args)
 {
     long long factor;
-    poprt_builder *builder = core_self(self);
-    if (builder == NULL || !PyArg_ParseTuple(args, "L", &factor))
+    poprt_builder *builder;
+    if (!PyArg_ParseTuple(args, "L", &factor) || (builder = core_self(self)) == NULL)
         return NULL;
     const poprt_status status = poprt_builder_replication_factor(builder, factor);
     if (status != POPRT_OK)
@@ -241,8 +248,8 @@ static PyObject *replication_factor(PyObject *self, PyObject *args)
 static PyObject *name_of(PyObject *self, PyObject *args)
 {
     unsigned id;
-    const poprt_builder *builder = core_self(self);
-    if (builder == NULL || !PyArg_ParseTuple(args, "I", &id))
+    const poprt_builder *builder;
+    if (!PyArg_ParseTuple(args, "I", &id) || (builder = core_self(self)) == NULL)
         return NULL;
     const char *name = poprt_builder_name(builder, id);
     return name == NULL ? Py_NewRef(Py_None) : PyUnicode_FromString(name);
@@ -251,8 +258,8 @@ static PyObject *name_of(PyObject *self, PyObject *args)
 static PyObject *find(PyObject *self, PyObject *args)
 {
     const char *name;
-    const poprt_builder *builder = core_self(self);
-    if (builder == NULL || !PyArg_ParseTuple(args, "s", &name))
+    const poprt_builder *builder;
+    if (!PyArg_ParseTuple(args, "s", &name) || (builder = core_self(self)) == NULL)
         return NULL;
     return PyLong_FromUnsignedLong(poprt_builder_find(builder, name));
 }
@@ -262,8 +269,8 @@ static PyObject *type_of(PyObject *self, PyObject *args)
 {
     unsigned id;
     poprt_type type;
-    const poprt_builder *builder = core_self(self);
-    if (builder == NULL || !PyArg_ParseTuple(args, "I", &id))
+    const poprt_builder *builder;
+    if (!PyArg_ParseTuple(args, "I", &id) || (builder = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_builder_type(builder, id, &type));
     PyObject *dims = type.rank < 0 ? Py_NewRef(Py_None) : core_dims((uint32_t)type.rank, type.dims);
@@ -273,8 +280,8 @@ static PyObject *type_of(PyObject *self, PyObject *args)
 static PyObject *is_initializer(PyObject *self, PyObject *args)
 {
     unsigned id;
-    const poprt_builder *builder = core_self(self);
-    if (builder == NULL || !PyArg_ParseTuple(args, "I", &id))
+    const poprt_builder *builder;
+    if (!PyArg_ParseTuple(args, "I", &id) || (builder = core_self(self)) == NULL)
         return NULL;
     return PyBool_FromLong(poprt_builder_is_initializer(builder, id));
 }
@@ -283,8 +290,8 @@ static PyObject *is_initializer(PyObject *self, PyObject *args)
 static PyObject *list_ids(PyObject *self, PyObject *args)
 {
     int which;
-    const poprt_builder *builder = core_self(self);
-    if (builder == NULL || !PyArg_ParseTuple(args, "i", &which))
+    const poprt_builder *builder;
+    if (!PyArg_ParseTuple(args, "i", &which) || (builder = core_self(self)) == NULL)
         return NULL;
     const size_t n = poprt_builder_count(builder, which);
     PyObject *list = PyList_New((Py_ssize_t)n);
@@ -300,8 +307,9 @@ static PyObject *save_externally(PyObject *self, PyObject *args)
 {
     PyObject *list;
     const char *path;
-    poprt_builder *builder = core_self(self);
-    if (builder == NULL || !PyArg_ParseTuple(args, "O!s", &PyList_Type, &list, &path))
+    poprt_builder *builder;
+    if (!PyArg_ParseTuple(args, "O!s", &PyList_Type, &list, &path) ||
+        (builder = core_self(self)) == NULL)
         return NULL;
     const size_t n = (size_t)PyList_Size(list);
     poprt_id *ids = PyMem_Calloc(n + 1, sizeof *ids);

@@ -48,6 +48,10 @@ static int take_strings(PyObject *list, attribute *a)
     if (take_list(list, a, sizeof(poprt_string)) != 0)
         return -1;
     poprt_string *values = a->memory;
+    if (!PyList_Check(list)) {
+        PyErr_Format(PyExc_TypeError, "%s: texts are a list of bytes", a->attr.name);
+        return -1;
+    }
     for (uint32_t i = 0; i < a->attr.count; i++) {
         char *data;
         Py_ssize_t size;
@@ -151,10 +155,11 @@ int core_builder_ids(PyObject *list, poprt_id *out)
     return 0;
 }
 
+/* `attrs` is a tuple. */
 static int take_arguments(core_state *state, PyObject *inputs, PyObject *attrs, PyObject *names,
     size_t n_outputs, op_arguments *a)
 {
-    const size_t n_inputs = (size_t)PyList_Size(inputs), n_attrs = (size_t)PyList_Size(attrs);
+    const size_t n_inputs = (size_t)PyList_Size(inputs), n_attrs = (size_t)PyTuple_Size(attrs);
     a->ids = PyMem_Calloc(n_inputs + n_outputs + 1, sizeof *a->ids);
     a->attributes = PyMem_Calloc(n_attrs + 1, sizeof *a->attributes);
     a->attrs = PyMem_Calloc(n_attrs + 1, sizeof *a->attrs);
@@ -165,7 +170,7 @@ static int take_arguments(core_state *state, PyObject *inputs, PyObject *attrs, 
     if (core_builder_ids(inputs, a->ids) != 0)
         return -1;
     for (size_t i = 0; i < n_attrs; i++) {
-        if (take_attribute(state, PyList_GetItem(attrs, (Py_ssize_t)i), &a->attributes[i]) != 0)
+        if (take_attribute(state, PyTuple_GetItem(attrs, (Py_ssize_t)i), &a->attributes[i]) != 0)
             return -1;
         a->attrs[i] = a->attributes[i].attr;
     }
@@ -197,11 +202,17 @@ PyObject *core_builder_op(PyObject *self, PyObject *args)
     if (n_outputs > MOST_INPUTS || PyList_Size(inputs) > MOST_INPUTS)
         return core_refuse(state, POPRT_E_LIMIT, type, "more than %d inputs or outputs",
             MOST_INPUTS);
-    const size_t n_attrs = (size_t)PyList_Size(attrs);
+    PyObject *kept = PyList_AsTuple(attrs); /* the names and values stay while they are read */
+    if (kept == NULL)
+        return NULL;
+    const size_t n_attrs = (size_t)PyTuple_Size(kept), n_inputs = (size_t)PyList_Size(inputs);
     op_arguments a = { 0 };
     PyObject *result = NULL;
-    if (take_arguments(state, inputs, attrs, names, n_outputs, &a) == 0) {
-        poprt_id *out = a.ids + PyList_Size(inputs);
+    core_use(self); /* numbers may be objects of a program, which cannot close the builder */
+    const int bad = take_arguments(state, inputs, kept, names, n_outputs, &a) != 0;
+    core_unuse(self);
+    if (!bad) {
+        poprt_id *out = a.ids + n_inputs;
         poprt_builder_op_info info = { .struct_size = sizeof info };
         info.domain = domain;
         info.op_type = type;
@@ -209,7 +220,7 @@ PyObject *core_builder_op(PyObject *self, PyObject *args)
         info.inputs = a.ids;
         info.attrs = a.attrs;
         info.output_names = a.names;
-        info.n_inputs = (uint32_t)PyList_Size(inputs);
+        info.n_inputs = (uint32_t)n_inputs;
         info.n_attrs = (uint32_t)n_attrs;
         info.n_outputs = n_outputs;
         poprt_builder_op(builder, &info, out);
@@ -224,6 +235,7 @@ PyObject *core_builder_op(PyObject *self, PyObject *args)
             PyTuple_SetItem(result, i, PyLong_FromUnsignedLong(out[i]));
     }
     drop_arguments(&a, n_attrs);
+    Py_DECREF(kept);
     return result;
 }
 
@@ -231,8 +243,8 @@ PyObject *core_builder_op(PyObject *self, PyObject *args)
 PyObject *core_builder_checkpoint(PyObject *self, PyObject *args)
 {
     PyObject *list;
-    poprt_builder *builder = core_self(self);
-    if (builder == NULL || !PyArg_ParseTuple(args, "O!", &PyList_Type, &list))
+    poprt_builder *builder;
+    if (!PyArg_ParseTuple(args, "O!", &PyList_Type, &list) || (builder = core_self(self)) == NULL)
         return NULL;
     const size_t n = (size_t)PyList_Size(list);
     poprt_id *ids = PyMem_Calloc(2 * n + 1, sizeof *ids);
@@ -257,8 +269,8 @@ PyObject *core_builder_checkpoint(PyObject *self, PyObject *args)
 PyObject *core_builder_push_name(PyObject *self, PyObject *args)
 {
     const char *name;
-    poprt_builder *builder = core_self(self);
-    if (builder == NULL || !PyArg_ParseTuple(args, "s", &name))
+    poprt_builder *builder;
+    if (!PyArg_ParseTuple(args, "s", &name) || (builder = core_self(self)) == NULL)
         return NULL;
     const poprt_status status = poprt_builder_push_name(builder, name);
     if (status != POPRT_OK)
@@ -278,7 +290,9 @@ static PyObject *with_attribute(PyObject *self, PyObject *tuple, unsigned id,
         return builder == NULL ? NULL : PyErr_NoMemory();
     }
     poprt_status status = POPRT_OK;
+    core_use(self);
     int bad = take_attribute(core_state_of(self), tuple, a) != 0;
+    core_unuse(self);
     if (!bad) {
         status = push != NULL ? push(builder, &a->attr) : set(builder, id, &a->attr);
         bad = status != POPRT_OK;
@@ -315,8 +329,9 @@ PyObject *core_builder_set_location(PyObject *self, PyObject *args)
 {
     const char *file, *function;
     unsigned line;
-    poprt_builder *builder = core_self(self);
-    if (builder == NULL || !PyArg_ParseTuple(args, "zIz", &file, &line, &function))
+    poprt_builder *builder;
+    if (!PyArg_ParseTuple(args, "zIz", &file, &line, &function) ||
+        (builder = core_self(self)) == NULL)
         return NULL;
     const poprt_status status = poprt_builder_set_location(builder, file, line, function);
     if (status != POPRT_OK)
@@ -339,8 +354,8 @@ PyObject *core_builder_remove_attribute(PyObject *self, PyObject *args)
 {
     unsigned id;
     const char *name;
-    poprt_builder *builder = core_self(self);
-    if (builder == NULL || !PyArg_ParseTuple(args, "Is", &id, &name))
+    poprt_builder *builder;
+    if (!PyArg_ParseTuple(args, "Is", &id, &name) || (builder = core_self(self)) == NULL)
         return NULL;
     const poprt_status status = poprt_builder_remove(builder, id, name);
     if (status != POPRT_OK)
@@ -390,8 +405,8 @@ PyObject *core_builder_get_attribute(PyObject *self, PyObject *args)
     const char *name;
     int kind;
     poprt_attr attr;
-    const poprt_builder *builder = core_self(self);
-    if (builder == NULL || !PyArg_ParseTuple(args, "Isi", &id, &name, &kind))
+    const poprt_builder *builder;
+    if (!PyArg_ParseTuple(args, "Isi", &id, &name, &kind) || (builder = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_builder_get(builder, id, name, kind, &attr));
     PyObject *value = attribute_value(core_state_of(self), &attr);
@@ -401,8 +416,8 @@ PyObject *core_builder_get_attribute(PyObject *self, PyObject *args)
 PyObject *core_builder_attribute_names(PyObject *self, PyObject *args)
 {
     unsigned id;
-    const poprt_builder *builder = core_self(self);
-    if (builder == NULL || !PyArg_ParseTuple(args, "I", &id))
+    const poprt_builder *builder;
+    if (!PyArg_ParseTuple(args, "I", &id) || (builder = core_self(self)) == NULL)
         return NULL;
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list != NULL && i < poprt_builder_attr_count(builder, id); i++) {

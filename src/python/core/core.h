@@ -68,7 +68,8 @@ typedef struct core_handle {
     PyObject_HEAD void *handle; /* NULL: closed */
     PyObject *keep;             /* object that must outlive the handle, or NULL */
     void (*release)(void *);
-    int busy; /* a call without the GIL uses the handle */
+    int busy;  /* a call without the GIL uses the handle alone */
+    int users; /* calls without the GIL, and objects, that read the handle: it cannot be closed */
 } core_handle;
 
 core_state *core_state_of(PyObject *self);
@@ -103,6 +104,10 @@ void *core_self(PyObject *self);
     PyEval_RestoreThread(core_thread);                                                             \
     core_busy->busy = 0;                                                                           \
     }
+
+/* Counts a user of the handle of an object, or ends one. None and NULL stand for no handle. */
+void core_use(PyObject *object);
+void core_unuse(PyObject *object);
 
 #define CORE_CHECK(state, status)                                                                  \
     do {                                                                                           \
@@ -178,9 +183,8 @@ typedef struct core_custom core_custom;
 
 /* Methods of Env: set_infer(fn), add_model_pass(name, help, fn). `custom` is the place of the list
  * that belongs to the object. */
-PyObject *core_set_infer(core_state *state, poprt_env *env, PyObject *args, core_custom **custom);
-PyObject *core_add_model_pass(core_state *state, poprt_env *env, PyObject *args,
-    core_custom **custom);
+PyObject *core_set_infer(PyObject *self, PyObject *args, core_custom **custom);
+PyObject *core_add_model_pass(PyObject *self, PyObject *args, core_custom **custom);
 /* Frees the list, after the environment. */
 void core_custom_free(core_custom *custom);
 /* Method of Model: replace(bytes). */

@@ -8,6 +8,7 @@
 struct core_custom {
     core_custom *next;
     core_state *state;
+    PyObject *owner; /* the Env, which has the list; NULL: no object */
     PyObject *fn;
     poprt_model_pass pass; /* of a pass; the texts are copies */
 };
@@ -150,7 +151,7 @@ static poprt_status run_pass(void *user, poprt_model *model, int32_t *changed)
     PyObject *object = NULL, *result = NULL;
     int answer = -1;
     if (PyErr_Occurred() == NULL)
-        object = core_wrap(custom->state, CORE_MODEL, model, NULL, release_nothing);
+        object = core_wrap(custom->state, CORE_MODEL, model, custom->owner, release_nothing);
     if (object != NULL)
         result = PyObject_CallFunction(custom->fn, "O", object);
     if (result != NULL)
@@ -197,30 +198,36 @@ poprt_status core_custom_add(core_state *state, poprt_env *env, const char *name
     return POPRT_OK;
 }
 
-PyObject *core_set_infer(core_state *state, poprt_env *env, PyObject *args, core_custom **list)
+PyObject *core_set_infer(PyObject *self, PyObject *args, core_custom **list)
 {
     PyObject *fn;
-    if (!PyArg_ParseTuple(args, "O", &fn))
+    core_state *state = core_state_of(self);
+    poprt_env *env = core_self(self);
+    if (env == NULL || !PyArg_ParseTuple(args, "O", &fn))
         return NULL;
     CORE_CHECK(state, core_custom_add(state, env, NULL, NULL, fn, list));
+    (*list)->owner = self;
     Py_RETURN_NONE;
 }
 
-PyObject *core_add_model_pass(core_state *state, poprt_env *env, PyObject *args, core_custom **list)
+PyObject *core_add_model_pass(PyObject *self, PyObject *args, core_custom **list)
 {
     const char *name, *help;
     PyObject *fn;
-    if (!PyArg_ParseTuple(args, "ssO", &name, &help, &fn))
+    core_state *state = core_state_of(self);
+    poprt_env *env = core_self(self);
+    if (env == NULL || !PyArg_ParseTuple(args, "ssO", &name, &help, &fn))
         return NULL;
     CORE_CHECK(state, core_custom_add(state, env, name, help, fn, list));
+    (*list)->owner = self;
     Py_RETURN_NONE;
 }
 
 PyObject *core_model_replace(PyObject *self, PyObject *args)
 {
     Py_buffer bytes;
-    poprt_model *model = core_self(self);
-    if (model == NULL || !PyArg_ParseTuple(args, "y*", &bytes))
+    poprt_model *model;
+    if (!PyArg_ParseTuple(args, "y*", &bytes) || (model = core_self(self)) == NULL)
         return NULL;
     poprt_status status;
     CORE_BEGIN(self)

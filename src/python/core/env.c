@@ -110,8 +110,8 @@ static PyObject *env_set_log_level(PyObject *self, PyObject *args)
 {
     const char *module;
     int level;
-    poprt_env *env = core_self(self);
-    if (env == NULL || !PyArg_ParseTuple(args, "zi", &module, &level))
+    poprt_env *env;
+    if (!PyArg_ParseTuple(args, "zi", &module, &level) || (env = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_env_set_log_level(env, module, level));
     Py_RETURN_NONE;
@@ -121,8 +121,8 @@ static PyObject *env_get_log_level(PyObject *self, PyObject *args)
 {
     const char *module;
     int32_t level;
-    const poprt_env *env = core_self(self);
-    if (env == NULL || !PyArg_ParseTuple(args, "s", &module))
+    const poprt_env *env;
+    if (!PyArg_ParseTuple(args, "s", &module) || (env = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_env_get_log_level(env, module, &level));
     return PyLong_FromLong(level);
@@ -131,8 +131,8 @@ static PyObject *env_get_log_level(PyObject *self, PyObject *args)
 static PyObject *env_set_log_destination(PyObject *self, PyObject *args)
 {
     const char *destination;
-    poprt_env *env = core_self(self);
-    if (env == NULL || !PyArg_ParseTuple(args, "z", &destination))
+    poprt_env *env;
+    if (!PyArg_ParseTuple(args, "z", &destination) || (env = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_env_set_log_destination(env, destination));
     Py_RETURN_NONE;
@@ -141,8 +141,8 @@ static PyObject *env_set_log_destination(PyObject *self, PyObject *args)
 static PyObject *env_load_plugin(PyObject *self, PyObject *args)
 {
     const char *path;
-    poprt_env *env = core_self(self);
-    if (env == NULL || !PyArg_ParseTuple(args, "s", &path))
+    poprt_env *env;
+    if (!PyArg_ParseTuple(args, "s", &path) || (env = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_env_load_plugin(env, path));
     Py_RETURN_NONE;
@@ -150,18 +150,12 @@ static PyObject *env_load_plugin(PyObject *self, PyObject *args)
 
 static PyObject *env_set_infer(PyObject *self, PyObject *args)
 {
-    poprt_env *env = core_self(self);
-    return env == NULL
-        ? NULL
-        : core_set_infer(core_state_of(self), env, args, &((core_env *)self)->custom);
+    return core_set_infer(self, args, &((core_env *)self)->custom);
 }
 
 static PyObject *env_add_model_pass(PyObject *self, PyObject *args)
 {
-    poprt_env *env = core_self(self);
-    return env == NULL
-        ? NULL
-        : core_add_model_pass(core_state_of(self), env, args, &((core_env *)self)->custom);
+    return core_add_model_pass(self, args, &((core_env *)self)->custom);
 }
 
 /* Lists the passes of plug-ins: names. */
@@ -183,8 +177,8 @@ static PyObject *env_passes(PyObject *self, PyObject *args)
 static PyObject *env_operators(PyObject *self, PyObject *args)
 {
     int format;
-    poprt_env *env = core_self(self);
-    if (env == NULL || !PyArg_ParseTuple(args, "i", &format))
+    poprt_env *env;
+    if (!PyArg_ParseTuple(args, "i", &format) || (env = core_self(self)) == NULL)
         return NULL;
     core_sink sink = { 0 };
     const poprt_status status = poprt_operators_describe(env, format, core_sink_write, &sink);
@@ -247,8 +241,8 @@ static PyObject *new_config(PyTypeObject *type, PyObject *args, PyObject *kwargs
 static PyObject *config_set(PyObject *self, PyObject *args)
 {
     const char *key, *value;
-    poprt_config *config = core_self(self);
-    if (config == NULL || !PyArg_ParseTuple(args, "ss", &key, &value))
+    poprt_config *config;
+    if (!PyArg_ParseTuple(args, "ss", &key, &value) || (config = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_config_set(config, key, value));
     Py_RETURN_NONE;
@@ -257,8 +251,8 @@ static PyObject *config_set(PyObject *self, PyObject *args)
 static PyObject *config_get(PyObject *self, PyObject *args)
 {
     const char *key, *value;
-    const poprt_config *config = core_self(self);
-    if (config == NULL || !PyArg_ParseTuple(args, "s", &key))
+    const poprt_config *config;
+    if (!PyArg_ParseTuple(args, "s", &key) || (config = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_config_get(config, key, &value));
     return PyUnicode_FromString(value);
@@ -268,8 +262,8 @@ static PyObject *config_merge_json(PyObject *self, PyObject *args)
 {
     const char *text;
     Py_ssize_t size;
-    poprt_config *config = core_self(self);
-    if (config == NULL || !PyArg_ParseTuple(args, "s#", &text, &size))
+    poprt_config *config;
+    if (!PyArg_ParseTuple(args, "s#", &text, &size) || (config = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_config_merge_json(config, text, (size_t)size));
     Py_RETURN_NONE;
@@ -279,8 +273,8 @@ static PyObject *config_load_text(PyObject *self, PyObject *args)
 {
     const char *file, *text;
     Py_ssize_t size;
-    poprt_config *config = core_self(self);
-    if (config == NULL || !PyArg_ParseTuple(args, "zs#", &file, &text, &size))
+    poprt_config *config;
+    if (!PyArg_ParseTuple(args, "zs#", &file, &text, &size) || (config = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_config_load_text(config, file, text, (size_t)size));
     Py_RETURN_NONE;
@@ -312,8 +306,8 @@ static PyObject *config_pattern(PyObject *self, PyObject *args)
 {
     const char *name;
     int32_t on;
-    const poprt_config *config = core_self(self);
-    if (config == NULL || !PyArg_ParseTuple(args, "s", &name))
+    const poprt_config *config;
+    if (!PyArg_ParseTuple(args, "s", &name) || (config = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_pattern_is_enabled(config, name, &on));
     return PyBool_FromLong(on);

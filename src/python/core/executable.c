@@ -182,8 +182,8 @@ static PyObject *load_bytes(PyObject *type, PyObject *args)
 static PyObject *save_file(PyObject *self, PyObject *args)
 {
     const char *path;
-    const poprt_executable *exec = core_self(self);
-    if (exec == NULL || !PyArg_ParseTuple(args, "s", &path))
+    const poprt_executable *exec;
+    if (!PyArg_ParseTuple(args, "s", &path) || (exec = core_self(self)) == NULL)
         return NULL;
     poprt_status status;
     Py_BEGIN_ALLOW_THREADS status = poprt_executable_save_file(exec, path);
@@ -205,8 +205,8 @@ static PyObject *to_bytes(PyObject *self, PyObject *args)
 static PyObject *list_io(PyObject *self, PyObject *args)
 {
     int direction;
-    const poprt_executable *exec = core_self(self);
-    if (exec == NULL || !PyArg_ParseTuple(args, "i", &direction))
+    const poprt_executable *exec;
+    if (!PyArg_ParseTuple(args, "i", &direction) || (exec = core_self(self)) == NULL)
         return NULL;
     PyObject *list = PyList_New(0);
     const size_t n = poprt_executable_io_count(exec, direction);
@@ -227,8 +227,8 @@ static PyObject *batching(PyObject *self, PyObject *args)
 {
     int direction;
     Py_ssize_t index;
-    const poprt_executable *exec = core_self(self);
-    if (exec == NULL || !PyArg_ParseTuple(args, "in", &direction, &index))
+    const poprt_executable *exec;
+    if (!PyArg_ParseTuple(args, "in", &direction, &index) || (exec = core_self(self)) == NULL)
         return NULL;
     poprt_batching b = { .struct_size = sizeof b };
     CORE_CHECK(core_state_of(self),
@@ -275,8 +275,9 @@ static PyObject *describe(PyObject *self, PyObject *args)
     int format;
     PyObject *config_object;
     void *config;
-    const poprt_executable *exec = core_self(self);
-    if (exec == NULL || !PyArg_ParseTuple(args, "iO", &format, &config_object) ||
+    const poprt_executable *exec;
+    if (!PyArg_ParseTuple(args, "iO", &format, &config_object) ||
+        (exec = core_self(self)) == NULL ||
         core_optional(core_state_of(self), config_object, CORE_CONFIG, &config) != 0)
         return NULL;
     core_sink sink = { 0 };
@@ -290,8 +291,8 @@ static PyObject *memory(PyObject *self, PyObject *args)
 {
     PyObject *config_object;
     void *config;
-    const poprt_executable *exec = core_self(self);
-    if (exec == NULL || !PyArg_ParseTuple(args, "O", &config_object) ||
+    const poprt_executable *exec;
+    if (!PyArg_ParseTuple(args, "O", &config_object) || (exec = core_self(self)) == NULL ||
         core_optional(core_state_of(self), config_object, CORE_CONFIG, &config) != 0)
         return NULL;
     poprt_memory_info m = { .struct_size = sizeof m };

@@ -97,11 +97,11 @@ static PyObject *model_set_input_shape(PyObject *self, PyObject *args)
     const char *input;
     PyObject *shape;
     int64_t dims[64];
-    poprt_model *model = core_self(self);
-    if (model == NULL || !PyArg_ParseTuple(args, "sO", &input, &shape))
+    if (!PyArg_ParseTuple(args, "sO", &input, &shape))
         return NULL;
     const int rank = core_ints(shape, 64, dims);
-    if (rank < 0)
+    poprt_model *model = rank < 0 ? NULL : core_self(self);
+    if (model == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self),
         poprt_model_set_input_shape(model, input, dims, (uint32_t)rank));
@@ -133,8 +133,8 @@ PyObject *core_io(const poprt_io_info *info)
 static PyObject *model_io(PyObject *self, PyObject *args)
 {
     int direction;
-    const poprt_model *model = core_self(self);
-    if (model == NULL || !PyArg_ParseTuple(args, "i", &direction))
+    const poprt_model *model;
+    if (!PyArg_ParseTuple(args, "i", &direction) || (model = core_self(self)) == NULL)
         return NULL;
     PyObject *list = PyList_New(0);
     const size_t n = poprt_model_io_count(model, direction);
@@ -187,8 +187,8 @@ static PyObject *model_info(PyObject *self, PyObject *args)
 static PyObject *model_set_property(PyObject *self, PyObject *args)
 {
     const char *key, *value;
-    poprt_model *model = core_self(self);
-    if (model == NULL || !PyArg_ParseTuple(args, "sz", &key, &value))
+    poprt_model *model;
+    if (!PyArg_ParseTuple(args, "sz", &key, &value) || (model = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_model_set_property(model, key, value));
     Py_RETURN_NONE;
@@ -201,8 +201,8 @@ static PyObject *model_save_file(PyObject *self, PyObject *args)
     PyObject *config_object;
     void *config;
     core_state *state = core_state_of(self);
-    const poprt_model *model = core_self(self);
-    if (model == NULL || !PyArg_ParseTuple(args, "sO", &path, &config_object) ||
+    const poprt_model *model;
+    if (!PyArg_ParseTuple(args, "sO", &path, &config_object) || (model = core_self(self)) == NULL ||
         core_optional(state, config_object, CORE_CONFIG, &config) != 0)
         return NULL;
     poprt_status status;
@@ -230,8 +230,8 @@ static PyObject *model_to_bytes(PyObject *self, PyObject *args)
 static PyObject *model_describe(PyObject *self, PyObject *args)
 {
     int format;
-    const poprt_model *model = core_self(self);
-    if (model == NULL || !PyArg_ParseTuple(args, "i", &format))
+    const poprt_model *model;
+    if (!PyArg_ParseTuple(args, "i", &format) || (model = core_self(self)) == NULL)
         return NULL;
     core_sink sink = { 0 };
     const poprt_status status = poprt_model_describe(model, format, core_sink_write, &sink);
@@ -241,8 +241,8 @@ static PyObject *model_describe(PyObject *self, PyObject *args)
 static PyObject *model_relocate(PyObject *self, PyObject *args)
 {
     const char *from, *to;
-    poprt_model *model = core_self(self);
-    if (model == NULL || !PyArg_ParseTuple(args, "ss", &from, &to))
+    poprt_model *model;
+    if (!PyArg_ParseTuple(args, "ss", &from, &to) || (model = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_model_relocate_external(model, from, to));
     Py_RETURN_NONE;
@@ -304,8 +304,9 @@ static PyObject *passes_add(PyObject *self, PyObject *args)
     enum { MOST = 64 };
     const char *pass;
     PyObject *list;
-    poprt_pass_manager *passes = core_self(self);
-    if (passes == NULL || !PyArg_ParseTuple(args, "sO!", &pass, &PyList_Type, &list))
+    poprt_pass_manager *passes;
+    if (!PyArg_ParseTuple(args, "sO!", &pass, &PyList_Type, &list) ||
+        (passes = core_self(self)) == NULL)
         return NULL;
     poprt_pass_arg values[MOST];
     const Py_ssize_t n = PyList_Size(list);
@@ -325,8 +326,9 @@ static PyObject *passes_add_pipeline(PyObject *self, PyObject *args)
     PyObject *config_object;
     void *config;
     core_state *state = core_state_of(self);
-    poprt_pass_manager *passes = core_self(self);
-    if (passes == NULL || !PyArg_ParseTuple(args, "sO", &name, &config_object) ||
+    poprt_pass_manager *passes;
+    if (!PyArg_ParseTuple(args, "sO", &name, &config_object) ||
+        (passes = core_self(self)) == NULL ||
         core_optional(state, config_object, CORE_CONFIG, &config) != 0)
         return NULL;
     CORE_CHECK(state, poprt_pass_manager_add_pipeline(passes, name, config));
@@ -346,8 +348,8 @@ static PyObject *passes_sort(PyObject *self, PyObject *args)
 static PyObject *passes_gather(PyObject *self, PyObject *args)
 {
     int on;
-    poprt_pass_manager *passes = core_self(self);
-    if (passes == NULL || !PyArg_ParseTuple(args, "p", &on))
+    poprt_pass_manager *passes;
+    if (!PyArg_ParseTuple(args, "p", &on) || (passes = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_pass_manager_gather_ir_passes(passes, on));
     Py_RETURN_NONE;
@@ -368,18 +370,35 @@ static PyObject *passes_names(PyObject *self, PyObject *args)
     return list;
 }
 
-/* set_reference(model or None, path or None) */
+/* set_reference(model or None, path or None): the list keeps a copy of the model, because the
+ * program may change or close its own. */
 static PyObject *passes_set_reference(PyObject *self, PyObject *args)
 {
     PyObject *origin_object;
     const char *data;
     void *origin;
     core_state *state = core_state_of(self);
-    poprt_pass_manager *passes = core_self(self);
-    if (passes == NULL || !PyArg_ParseTuple(args, "Oz", &origin_object, &data) ||
+    core_handle *object = (core_handle *)self;
+    poprt_pass_manager *passes;
+    if (!PyArg_ParseTuple(args, "Oz", &origin_object, &data) ||
+        (passes = core_self(self)) == NULL ||
         core_optional(state, origin_object, CORE_MODEL, &origin) != 0)
         return NULL;
-    CORE_CHECK(state, poprt_pass_manager_set_reference(passes, origin, data));
+    PyObject *env = PyTuple_Check(object->keep) ? PyTuple_GetItem(object->keep, 0) : object->keep;
+    PyObject *copy = origin == NULL ? Py_NewRef(Py_None) : model_clone(origin_object, NULL);
+    PyObject *keep = copy == NULL ? NULL : PyTuple_Pack(2, env, copy);
+    Py_XDECREF(copy);
+    if (keep == NULL)
+        return NULL;
+    const poprt_model *model = origin == NULL ? NULL : ((core_handle *)copy)->handle;
+    const poprt_status status = poprt_pass_manager_set_reference(passes, model, data);
+    PyObject *unused = keep;
+    if (status == POPRT_OK) {
+        unused = object->keep;
+        object->keep = keep;
+    }
+    Py_DECREF(unused);
+    CORE_CHECK(state, status);
     Py_RETURN_NONE;
 }
 
@@ -406,8 +425,8 @@ static PyObject *passes_run(PyObject *self, PyObject *args)
 {
     PyObject *model_object;
     core_state *state = core_state_of(self);
-    poprt_pass_manager *passes = core_self(self);
-    if (passes == NULL || !PyArg_ParseTuple(args, "O", &model_object))
+    poprt_pass_manager *passes;
+    if (!PyArg_ParseTuple(args, "O", &model_object) || (passes = core_self(self)) == NULL)
         return NULL;
     poprt_model *model = core_handle_of(state, model_object, CORE_MODEL);
     if (model == NULL)

@@ -104,6 +104,18 @@ void *core_self(PyObject *self)
     return object->handle;
 }
 
+void core_use(PyObject *object)
+{
+    if (object != NULL && object != Py_None)
+        ((core_handle *)object)->users++;
+}
+
+void core_unuse(PyObject *object)
+{
+    if (object != NULL && object != Py_None)
+        ((core_handle *)object)->users--;
+}
+
 void core_free(PyObject *self)
 {
     core_handle *object = (core_handle *)self;
@@ -123,6 +135,9 @@ PyObject *core_close(PyObject *self, PyObject *args)
         Py_RETURN_NONE;
     if (core_self(self) == NULL)
         return NULL;
+    if (object->users > 0)
+        return core_refuse(core_state_of(self), POPRT_E_STATE, "",
+            "another object or thread uses this one: close that one first");
     object->release(object->handle);
     object->handle = NULL;
     Py_CLEAR(object->keep);

@@ -13,6 +13,7 @@ typedef struct pending {
     poprt_request *request;
     core_array *arrays; /* inputs, then outputs */
     Py_ssize_t count;
+    PyObject *items; /* lists of the dicts' items, which keep the names */
 } pending;
 
 typedef struct core_runner {
@@ -34,6 +35,7 @@ static void free_pending(pending *p)
     for (Py_ssize_t i = 0; i < p->count; i++)
         core_array_drop(&p->arrays[i]);
     free(p->arrays);
+    Py_XDECREF(p->items);
     free(p);
 }
 
@@ -86,8 +88,12 @@ static PyObject *new_runner(PyTypeObject *type, PyObject *args, PyObject *kwargs
         return NULL;
     poprt_runner *runner;
     poprt_status status;
+    core_use(exec_object);
+    core_use(config_object);
     Py_BEGIN_ALLOW_THREADS status = poprt_runner_create(exec, config, &runner);
-    Py_END_ALLOW_THREADS CORE_CHECK(state, status);
+    Py_END_ALLOW_THREADS core_unuse(exec_object);
+    core_unuse(config_object);
+    CORE_CHECK(state, status);
     state->counters[CORE_SESSIONS]++;
     return core_wrap(state, CORE_RUNNER, runner, exec_object, release_runner);
 }
@@ -108,16 +114,16 @@ static PyObject *close_runner(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* Takes the arrays of a dict into the request's list; 0, or -1: raised. */
-static int take_arrays(core_state *state, PyObject *dict, int writable, pending *p,
+/* Takes the arrays of the items of a dict into the request's list; 0, or -1: raised. */
+static int take_arrays(core_state *state, PyObject *items, int writable, pending *p,
     poprt_named_tensor *tensors)
 {
-    PyObject *key, *value;
-    Py_ssize_t at = 0;
-    while (PyDict_Next(dict, &at, &key, &value)) {
-        const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
+    for (Py_ssize_t i = 0; i < PyList_Size(items); i++) {
+        PyObject *item = PyList_GetItem(items, i);
+        const char *name = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(item, 0), NULL);
         if (name == NULL ||
-            core_array_take(state, value, writable, name, &p->arrays[p->count]) != 0)
+            core_array_take(state, PyTuple_GetItem(item, 1), writable, name,
+                &p->arrays[p->count]) != 0)
             return -1;
         poprt_named_tensor *t = &tensors[p->count++];
         t->name = name;
@@ -133,22 +139,29 @@ static pending *submit(PyObject *self, PyObject *inputs, PyObject *outputs, unsi
 {
     core_state *state = core_state_of(self);
     core_runner *runner = (core_runner *)self;
-    poprt_runner *handle = core_self(self);
-    if (handle == NULL)
-        return NULL;
     reap(runner, 0);
-    const Py_ssize_t n_in = PyDict_Size(inputs), n_out = PyDict_Size(outputs);
+    PyObject *in_items = PyDict_Items(inputs);
+    PyObject *out_items = in_items == NULL ? NULL : PyDict_Items(outputs);
+    PyObject *items = out_items == NULL ? NULL : PyTuple_Pack(2, in_items, out_items);
+    Py_XDECREF(in_items);
+    Py_XDECREF(out_items);
+    if (items == NULL)
+        return NULL;
+    const Py_ssize_t n_in = PyList_Size(in_items), n_out = PyList_Size(out_items);
     pending *p = calloc(1, sizeof *p);
     poprt_named_tensor *tensors = calloc((size_t)(n_in + n_out + 1), sizeof *tensors);
-    if (p != NULL)
-        p->arrays = calloc((size_t)(n_in + n_out + 1), sizeof *p->arrays);
-    int bad = 0;
-    if (p == NULL || tensors == NULL || p->arrays == NULL) {
+    if (p == NULL || tensors == NULL ||
+        (p->arrays = calloc((size_t)(n_in + n_out + 1), sizeof *p->arrays)) == NULL) {
+        Py_DECREF(items);
+        free(tensors);
+        free(p);
         PyErr_NoMemory();
-        bad = 1;
+        return NULL;
     }
-    bad = bad || take_arrays(state, inputs, 0, p, tensors) != 0 ||
-        take_arrays(state, outputs, 1, p, tensors) != 0;
+    p->items = items;
+    poprt_runner *handle = NULL;
+    int bad = take_arrays(state, in_items, 0, p, tensors) != 0 ||
+        take_arrays(state, out_items, 1, p, tensors) != 0 || (handle = core_self(self)) == NULL;
     if (!bad) {
         const poprt_runner_call call = { .struct_size = sizeof call,
             .inputs = tensors,
@@ -251,8 +264,8 @@ static PyObject *runner_submit(PyObject *self, PyObject *args)
 static PyObject *runner_io(PyObject *self, PyObject *args)
 {
     int list_of, direction;
-    const poprt_runner *runner = core_self(self);
-    if (runner == NULL || !PyArg_ParseTuple(args, "ii", &list_of, &direction))
+    const poprt_runner *runner;
+    if (!PyArg_ParseTuple(args, "ii", &list_of, &direction) || (runner = core_self(self)) == NULL)
         return NULL;
     PyObject *list = PyList_New(0);
     const size_t n = poprt_runner_io_count(runner, list_of, direction);
@@ -298,11 +311,13 @@ static PyObject *runner_set_weight(PyObject *self, PyObject *args)
     PyObject *object;
     core_array array;
     core_state *state = core_state_of(self);
-    poprt_runner *runner = core_self(self);
-    if (runner == NULL || !PyArg_ParseTuple(args, "sO", &name, &object) ||
+    if (!PyArg_ParseTuple(args, "sO", &name, &object) ||
         core_array_take(state, object, 0, name, &array) != 0)
         return NULL;
-    const poprt_status status = poprt_runner_set_weight(runner, name, &array.value);
+    poprt_runner *runner = core_self(self);
+    poprt_status status = POPRT_E_STATE;
+    if (runner != NULL)
+        status = poprt_runner_set_weight(runner, name, &array.value);
     core_array_drop(&array);
     CORE_CHECK(state, status);
     Py_RETURN_NONE;
@@ -404,15 +419,15 @@ static void free_request(PyObject *self)
 static PyObject *request_wait(PyObject *self, PyObject *args)
 {
     PyObject *seconds;
-    poprt_request *request = core_self(self);
-    if (request == NULL || !PyArg_ParseTuple(args, "O", &seconds))
+    poprt_request *request;
+    if (!PyArg_ParseTuple(args, "O", &seconds) || (request = core_self(self)) == NULL)
         return NULL;
     uint64_t ns = POPRT_WAIT_FOREVER;
     if (seconds != Py_None) {
         const double value = PyFloat_AsDouble(seconds);
         if (value == -1.0 && PyErr_Occurred() != NULL)
             return NULL;
-        if (value < 9e9)
+        if (!(value >= 9e9)) /* also for a value that is not a number */
             ns = value > 0 ? (uint64_t)(value * 1e9) : 0;
     }
     const int finished = wait_for(request, ns);

@@ -4,6 +4,22 @@
 
 #include <string.h>
 
+void core_session_hold(PyObject **place, PyObject *object)
+{
+    PyObject *before = *place;
+    *place = object == NULL || object == Py_None ? NULL : Py_NewRef(object);
+    core_use(*place);
+    core_unuse(before);
+    Py_XDECREF(before);
+}
+
+/* Lets go of the trace and the weights, after the handle. */
+static void drop_used(core_session *session)
+{
+    core_session_hold(&session->trace, NULL);
+    core_session_hold(&session->weights, NULL);
+}
+
 static void free_session(PyObject *self)
 {
     core_session *session = (core_session *)self;
@@ -19,10 +35,9 @@ static void free_session(PyObject *self)
     session->base.handle = NULL;
     Py_BEGIN_ALLOW_THREADS poprt_session_release(handle);
     Py_END_ALLOW_THREADS if (session->lock != NULL) PyThread_free_lock(session->lock);
+    drop_used(session);
     Py_XDECREF(session->base.keep);
     Py_XDECREF(session->watcher);
-    Py_XDECREF(session->trace);
-    Py_XDECREF(session->weights);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF(type);
 }
@@ -97,8 +112,12 @@ static PyObject *new_session(PyTypeObject *type, PyObject *args, PyObject *kwarg
         return NULL;
     poprt_session *handle;
     poprt_status status;
+    core_use(exec_object);
+    core_use(config_object);
     Py_BEGIN_ALLOW_THREADS status = poprt_session_create(exec, config, &handle);
-    Py_END_ALLOW_THREADS CORE_CHECK(state, status);
+    Py_END_ALLOW_THREADS core_unuse(exec_object);
+    core_unuse(config_object);
+    CORE_CHECK(state, status);
     core_session *session = (core_session *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
     if (session == NULL) {
         poprt_session_release(handle);
@@ -135,7 +154,8 @@ static PyObject *close_session(PyObject *self, PyObject *args)
     session->base.handle = NULL;
     core_session_unlock(session);
     Py_BEGIN_ALLOW_THREADS poprt_session_release(handle);
-    Py_END_ALLOW_THREADS Py_RETURN_NONE;
+    Py_END_ALLOW_THREADS drop_used(session);
+    Py_RETURN_NONE;
 }
 
 static PyObject *cancel(PyObject *self, PyObject *args)
@@ -302,13 +322,9 @@ static PyObject *trace(PyObject *self, PyObject *args)
     if (handle == NULL)
         return NULL;
     const poprt_status status = poprt_session_trace(handle, spans);
-    PyObject *before = NULL;
-    if (status == POPRT_OK) {
-        before = session->trace;
-        session->trace = spans == NULL ? NULL : Py_NewRef(object);
-    }
+    if (status == POPRT_OK)
+        core_session_hold(&session->trace, object);
     core_session_unlock(session);
-    Py_XDECREF(before);
     CORE_CHECK(core_state_of(self), status);
     Py_RETURN_NONE;
 }

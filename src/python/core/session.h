@@ -39,6 +39,9 @@ typedef struct core_session {
 poprt_session *core_session_lock(core_session *session);
 void core_session_unlock(core_session *session);
 
+/* Replaces an object that the session uses, a trace or weights; None and NULL: no object. */
+void core_session_hold(PyObject **place, PyObject *object);
+
 /* Runs a session that is locked. `program` may be NULL. `calls_python`: the run calls functions of
  * Python. Returns 0, or -1: raised. */
 int core_session_run(core_session *session, poprt_stepio *io, const char *program,
@@ -48,6 +51,8 @@ int core_session_run(core_session *session, poprt_stepio *io, const char *progra
 int core_slot_bind(core_state *state, core_slot *slot, size_t index, int is_output,
     poprt_stepio *io, PyObject *value);
 void core_slot_drop(core_slot *slot);
+/* Ends the binding of a slot, if there is one, and drops its array. */
+void core_slot_unbind(core_slot *slot, size_t index, poprt_stepio *io);
 /* Returns the value of an output after a run, as a new object. */
 PyObject *core_slot_value(core_state *state, const core_slot *slot, size_t index,
     const poprt_stepio *io);

@@ -92,8 +92,9 @@ static poprt_status run(poprt_session *session, poprt_stepio *io, const char *pr
                            : poprt_session_run_program(session, program, io);
 }
 
-/* Runs without the GIL, and measures the time. */
-static poprt_status run_measured(core_session *session, poprt_stepio *io, const char *program)
+/* Runs without the GIL, and measures the time. `interrupted`: Ctrl-C stopped the run. */
+static poprt_status run_measured(core_session *session, poprt_stepio *io, const char *program,
+    int *interrupted)
 {
     enum { SHORT_NS = 2000000 };
     poprt_session *handle = session->base.handle;
@@ -105,6 +106,7 @@ static poprt_status run_measured(core_session *session, poprt_stepio *io, const 
     Py_END_ALLOW_THREADS session->last_ns = now_ns() - start + 1;
     if (watch)
         unwatch_interrupt();
+    *interrupted = watch && main_interrupted && status == POPRT_E_CANCELLED;
     return status;
 }
 
@@ -118,12 +120,10 @@ int core_session_run(core_session *session, poprt_stepio *io, const char *progra
         session->unmeasured--; /* shorter than giving the GIL away and taking it back */
         status = run(session->base.handle, io, program);
     } else {
-        for (;;) {
-            status = run_measured(session, io, program);
-            if (status != POPRT_E_CANCELLED || !main_interrupted || PyErr_CheckSignals() != 0)
-                break;
-            main_interrupted = 0; /* the program's handler of the signal goes on: run again */
-        }
+        int interrupted;
+        do /* a handler of the program that returns lets the run begin again */
+            status = run_measured(session, io, program, &interrupted);
+        while (interrupted && PyErr_CheckSignals() == 0);
         session->unmeasured = session->last_ns < TINY_NS ? UNMEASURED : 0;
     }
     if (status == POPRT_OK && PyErr_Occurred() == NULL)
@@ -215,11 +215,9 @@ static int bind_map(core_state *state, core_slot *slot, size_t index, poprt_step
     return -1;
 }
 
-int core_slot_bind(core_state *state, core_slot *slot, size_t index, int is_output,
+static int bind_value(core_state *state, core_slot *slot, size_t index, int is_output,
     poprt_stepio *io, PyObject *value)
 {
-    core_slot_drop(slot);
-    slot->bound = 1;
     if (slot->value_kind != POPRT_VALUE_TENSOR) {
         const char *name = PyUnicode_AsUTF8AndSize(slot->name, NULL);
         if (is_output) {
@@ -239,6 +237,27 @@ int core_slot_bind(core_state *state, core_slot *slot, size_t index, int is_outp
         return 0;
     core_fail(state, status);
     return -1;
+}
+
+int core_slot_bind(core_state *state, core_slot *slot, size_t index, int is_output,
+    poprt_stepio *io, PyObject *value)
+{
+    core_slot_drop(slot);
+    slot->bound = 1;
+    Py_INCREF(value); /* reading it may call functions of Python, which may forget it */
+    const int bad = bind_value(state, slot, index, is_output, io, value);
+    Py_DECREF(value);
+    if (bad) /* what was bound before is dropped */
+        core_slot_unbind(slot, index, io);
+    return bad;
+}
+
+void core_slot_unbind(core_slot *slot, size_t index, poprt_stepio *io)
+{
+    if (slot->bound)
+        (void)poprt_stepio_bind_at(io, index, NULL); /* a StepIO of functions has no bindings */
+    slot->bound = 0;
+    core_slot_drop(slot);
 }
 
 /* A map as a tuple (keys, values); the package makes a dict of it. */
@@ -305,9 +324,7 @@ static int bind_inputs(core_state *state, core_session *session, PyObject *feed)
         if (value == NULL) {
             if (PyErr_Occurred() != NULL)
                 return -1;
-            if (slot->bound)
-                poprt_stepio_bind_at(session->io, i, NULL);
-            slot->bound = 0;
+            core_slot_unbind(slot, i, session->io);
             if (slot->required)
                 return 1;
             continue;
@@ -325,9 +342,7 @@ static PyObject *bind_fresh(core_state *state, core_session *session, size_t ind
 {
     core_slot *slot = &session->slots[index];
     if (slot->fresh == NULL) {
-        if (slot->bound)
-            poprt_stepio_bind_at(session->io, index, NULL);
-        slot->bound = 0;
+        core_slot_unbind(slot, index, session->io);
         return NULL;
     }
     PyObject *array = PyObject_Call(state->empty, slot->fresh, NULL);
@@ -342,6 +357,8 @@ static PyObject *call_outputs(core_state *state, core_session *session, const si
     PyObject *list = PyList_New((Py_ssize_t)n);
     if (list == NULL)
         return NULL;
+    for (size_t i = session->n_in; n < session->n_out && i < session->n_in + session->n_out; i++)
+        core_slot_unbind(&session->slots[i], i, session->io); /* arrays of an earlier run */
     for (size_t i = 0; i < n; i++) {
         PyObject *array = bind_fresh(state, session, wanted[i]);
         if (array == NULL && PyErr_Occurred() != NULL)
@@ -365,6 +382,28 @@ failed:
     return NULL;
 }
 
+/* Slots of the wanted outputs. Returns 0, or -1: raised. */
+static int find_wanted(const core_session *session, PyObject *wanted, size_t n, size_t *indexes)
+{
+    for (size_t i = 0; i < n; i++) {
+        const size_t output =
+            wanted == Py_None ? i : PyLong_AsSize_t(PyTuple_GetItem(wanted, (Py_ssize_t)i));
+        if (output >= session->n_out) {
+            if (PyErr_Occurred() == NULL)
+                PyErr_SetString(PyExc_IndexError, "no such output");
+            return -1;
+        }
+        indexes[i] = session->n_in + output;
+        for (size_t j = 0; wanted != Py_None && j < i; j++) {
+            if (indexes[j] == indexes[i]) {
+                PyErr_SetString(PyExc_ValueError, "an output is wanted twice");
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
 /* call(feed, wanted): wanted is None, for all outputs, or a tuple of their indexes, each once.
  * Returns a list of new arrays, or None if the names of the feed are not those of the inputs. */
 PyObject *core_session_call(PyObject *self, PyObject *args)
@@ -378,25 +417,23 @@ PyObject *core_session_call(PyObject *self, PyObject *args)
         PyErr_SetString(PyExc_TypeError, "the inputs are a dict of names and arrays");
         return NULL;
     }
+    if (wanted != Py_None && !PyTuple_Check(wanted)) {
+        PyErr_SetString(PyExc_TypeError, "the wanted outputs are a tuple of indexes, or None");
+        return NULL;
+    }
     if (core_session_lock(session) == NULL)
         return NULL;
     size_t some[32], *indexes = some;
-    size_t n = wanted == Py_None ? session->n_out : (size_t)PyTuple_Size(wanted);
+    const size_t n = wanted == Py_None ? session->n_out : (size_t)PyTuple_Size(wanted);
     PyObject *result = NULL;
     if (n > 32)
         indexes = PyMem_Malloc(n * sizeof *indexes);
-    if (n == (size_t)-1 || indexes == NULL)
+    if (indexes == NULL) {
+        PyErr_NoMemory();
         goto done;
-    for (size_t i = 0; i < n; i++) {
-        const size_t output =
-            wanted == Py_None ? i : PyLong_AsSize_t(PyTuple_GetItem(wanted, (Py_ssize_t)i));
-        if (output >= session->n_out) {
-            if (PyErr_Occurred() == NULL)
-                PyErr_SetString(PyExc_IndexError, "no such output");
-            goto done;
-        }
-        indexes[i] = session->n_in + output;
     }
+    if (find_wanted(session, wanted, n, indexes) != 0)
+        goto done;
     const int taken = bind_inputs(state, session, feed);
     if (taken == 0)
         result = call_outputs(state, session, indexes, n);

@@ -72,6 +72,9 @@ PyObject *core_session_read_weight(PyObject *self, PyObject *args)
             if (status == POPRT_OK && out.dtype != array.value.dtype)
                 core_refuse(state, POPRT_E_TYPE, name, "the array is of %s, the weight of %s",
                     poprt_dtype_name(array.value.dtype), poprt_dtype_name(out.dtype));
+            else if (status == POPRT_OK && out.size != array.value.size)
+                core_refuse(state, POPRT_E_SHAPE, name, "the array has %zu bytes, the weight %zu",
+                    array.value.size, out.size);
         }
         core_array_drop(&array);
         core_session_unlock(session);
@@ -273,10 +276,7 @@ PyObject *core_session_share_weights(PyObject *self, PyObject *args)
     if (handle == NULL)
         return NULL;
     const poprt_status status = poprt_session_share_weights(handle, weights);
-    if (status == POPRT_OK) {
-        PyObject *before = session->weights;
-        session->weights = weights == NULL ? NULL : Py_NewRef(object);
-        Py_XDECREF(before);
-    }
+    if (status == POPRT_OK)
+        core_session_hold(&session->weights, object);
     return finish(session, status);
 }

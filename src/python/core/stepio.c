@@ -192,6 +192,10 @@ static core_session *lock(core_stepio *io)
     core_session *session = (core_session *)io->base.keep;
     if (core_self((PyObject *)io) == NULL || core_session_lock(session) == NULL)
         return NULL;
+    if (core_self((PyObject *)io) == NULL) { /* closed while this thread waited for the lock */
+        core_session_unlock(session);
+        return NULL;
+    }
     return session;
 }
 
@@ -210,7 +214,8 @@ static Py_ssize_t find_slot(core_stepio *io, PyObject *key)
         if (PyUnicode_Compare(io->slots[i].name, key) == 0)
             return (Py_ssize_t)i;
     if (PyErr_Occurred() == NULL)
-        PyErr_SetObject(PyExc_KeyError, key);
+        core_refuse(core_state_of((PyObject *)io), POPRT_E_NOT_FOUND,
+            PyUnicode_AsUTF8AndSize(key, NULL), "the session has no input or output of this name");
     return -1;
 }
 
@@ -228,11 +233,12 @@ static PyObject *bind(PyObject *self, PyObject *args)
     core_slot *slot = &io->slots[i];
     int bad = 0;
     if (value == Py_None && (slot->value_kind == POPRT_VALUE_TENSOR || (size_t)i >= io->n_in)) {
-        core_slot_drop(slot);
         const poprt_status status = poprt_stepio_bind_at(io->base.handle, (size_t)i, NULL);
         bad = status != POPRT_OK;
         if (bad)
             core_fail(core_state_of(self), status);
+        else
+            core_slot_drop(slot);
     } else {
         bad = core_slot_bind(core_state_of(self), slot, (size_t)i, (size_t)i >= io->n_in,
                   io->base.handle, value) != 0;
@@ -259,12 +265,13 @@ static PyObject *bind_cache(PyObject *self, PyObject *args)
     if (session == NULL)
         return NULL;
     core_slot *slot = &io->slots[i];
-    core_slot_drop(slot);
+    core_slot_unbind(slot, (size_t)i, io->base.handle);
     int bad = core_array_take(state, array, 1, in, &slot->array) != 0;
     if (!bad) {
         const poprt_status status =
             poprt_stepio_bind_cache(io->base.handle, in, out, &slot->array.value, rows);
         bad = status != POPRT_OK;
+        slot->bound = !bad;
         if (bad)
             core_fail(state, status);
     }
@@ -278,8 +285,8 @@ static PyObject *cache_rows(PyObject *self, PyObject *args)
 {
     const char *input;
     int64_t rows;
-    const poprt_stepio *io = core_self(self);
-    if (io == NULL || !PyArg_ParseTuple(args, "s", &input))
+    const poprt_stepio *io;
+    if (!PyArg_ParseTuple(args, "s", &input) || (io = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_stepio_cache_rows(io, input, &rows));
     return PyLong_FromLongLong(rows);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Flow: data flow of runs. Optimizer. Weights: a copy on the host. Trace: spans of time. */
-#include "python/core/core.h"
+#include "python/core/session.h"
 
 /* ---- Flow */
 
@@ -32,8 +32,8 @@ static PyObject *flow_anchor(PyObject *self, PyObject *args)
     const char *tensor;
     int type;
     long long period;
-    poprt_flow *flow = core_self(self);
-    if (flow == NULL || !PyArg_ParseTuple(args, "siL", &tensor, &type, &period))
+    poprt_flow *flow;
+    if (!PyArg_ParseTuple(args, "siL", &tensor, &type, &period) || (flow = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_flow_anchor(flow, tensor, type, period));
     Py_RETURN_NONE;
@@ -44,8 +44,8 @@ static PyObject *flow_input(PyObject *self, PyObject *args)
 {
     const char *input;
     int mode;
-    poprt_flow *flow = core_self(self);
-    if (flow == NULL || !PyArg_ParseTuple(args, "si", &input, &mode))
+    poprt_flow *flow;
+    if (!PyArg_ParseTuple(args, "si", &input, &mode) || (flow = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_flow_input(flow, input, mode));
     Py_RETURN_NONE;
@@ -97,8 +97,9 @@ static PyObject *optimizer_set(PyObject *self, PyObject *args)
     const char *key;
     float value;
     int constant;
-    poprt_optimizer *optimizer = core_self(self);
-    if (optimizer == NULL || !PyArg_ParseTuple(args, "sfp", &key, &value, &constant))
+    poprt_optimizer *optimizer;
+    if (!PyArg_ParseTuple(args, "sfp", &key, &value, &constant) ||
+        (optimizer = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_optimizer_set(optimizer, key, value, constant));
     Py_RETURN_NONE;
@@ -107,8 +108,8 @@ static PyObject *optimizer_set(PyObject *self, PyObject *args)
 static PyObject *optimizer_set_text(PyObject *self, PyObject *args)
 {
     const char *key, *value;
-    poprt_optimizer *optimizer = core_self(self);
-    if (optimizer == NULL || !PyArg_ParseTuple(args, "ss", &key, &value))
+    poprt_optimizer *optimizer;
+    if (!PyArg_ParseTuple(args, "ss", &key, &value) || (optimizer = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_optimizer_set_text(optimizer, key, value));
     Py_RETURN_NONE;
@@ -120,8 +121,8 @@ static PyObject *optimizer_get(PyObject *self, PyObject *args)
     const char *weight, *key;
     float value;
     int32_t constant;
-    const poprt_optimizer *optimizer = core_self(self);
-    if (optimizer == NULL || !PyArg_ParseTuple(args, "zs", &weight, &key))
+    const poprt_optimizer *optimizer;
+    if (!PyArg_ParseTuple(args, "zs", &weight, &key) || (optimizer = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_optimizer_get(optimizer, weight, key, &value, &constant));
     return Py_BuildValue("(dN)", (double)value, PyBool_FromLong(constant));
@@ -133,8 +134,7 @@ static PyObject *optimizer_insert_specific(PyObject *self, PyObject *args)
     enum { MOST = 32 };
     const char *weight;
     PyObject *list;
-    poprt_optimizer *optimizer = core_self(self);
-    if (optimizer == NULL || !PyArg_ParseTuple(args, "sO!", &weight, &PyList_Type, &list))
+    if (!PyArg_ParseTuple(args, "sO!", &weight, &PyList_Type, &list))
         return NULL;
     poprt_optimizer_value values[MOST];
     const Py_ssize_t n = PyList_Size(list);
@@ -148,6 +148,9 @@ static PyObject *optimizer_insert_specific(PyObject *self, PyObject *args)
             return NULL;
         values[i].constant = constant;
     }
+    poprt_optimizer *optimizer = core_self(self);
+    if (optimizer == NULL)
+        return NULL;
     CORE_CHECK(core_state_of(self),
         poprt_optimizer_insert_specific(optimizer, weight, (size_t)n, values));
     Py_RETURN_NONE;
@@ -158,8 +161,9 @@ static PyObject *optimizer_clip(PyObject *self, PyObject *args)
 {
     PyObject *list;
     float norm;
-    poprt_optimizer *optimizer = core_self(self);
-    if (optimizer == NULL || !PyArg_ParseTuple(args, "O!f", &PyList_Type, &list, &norm))
+    poprt_optimizer *optimizer;
+    if (!PyArg_ParseTuple(args, "O!f", &PyList_Type, &list, &norm) ||
+        (optimizer = core_self(self)) == NULL)
         return NULL;
     const size_t n = (size_t)PyList_Size(list);
     const char **weights = PyMem_Malloc((n + 1) * sizeof *weights);
@@ -183,8 +187,8 @@ static PyObject *optimizer_set_step(PyObject *self, PyObject *args)
 {
     const char *weight;
     long long step;
-    poprt_optimizer *optimizer = core_self(self);
-    if (optimizer == NULL || !PyArg_ParseTuple(args, "zL", &weight, &step))
+    poprt_optimizer *optimizer;
+    if (!PyArg_ParseTuple(args, "zL", &weight, &step) || (optimizer = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_optimizer_set_step(optimizer, weight, step));
     Py_RETURN_NONE;
@@ -194,8 +198,8 @@ static PyObject *optimizer_set_step(PyObject *self, PyObject *args)
 static PyObject *optimizer_check(PyObject *self, PyObject *args)
 {
     PyObject *other;
-    const poprt_optimizer *optimizer = core_self(self);
-    if (optimizer == NULL || !PyArg_ParseTuple(args, "O", &other))
+    const poprt_optimizer *optimizer;
+    if (!PyArg_ParseTuple(args, "O", &other) || (optimizer = core_self(self)) == NULL)
         return NULL;
     const poprt_optimizer *now = core_handle_of(core_state_of(self), other, CORE_OPTIMIZER);
     if (now == NULL)
@@ -247,6 +251,14 @@ static void release_weights(void *handle)
     poprt_weights_release(handle);
 }
 
+/* Locks a session that is an argument; NULL: raised. */
+static poprt_session *locked(core_state *state, PyObject *object)
+{
+    return core_handle_of(state, object, CORE_SESSION) == NULL
+        ? NULL
+        : core_session_lock((core_session *)object);
+}
+
 /* Weights(session) */
 static PyObject *new_weights(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
@@ -255,11 +267,13 @@ static PyObject *new_weights(PyTypeObject *type, PyObject *args, PyObject *kwarg
     PyObject *object;
     if (!PyArg_ParseTuple(args, "O", &object))
         return NULL;
-    poprt_session *session = core_handle_of(state, object, CORE_SESSION);
+    poprt_session *session = locked(state, object);
     poprt_weights *weights;
     if (session == NULL)
         return NULL;
-    CORE_CHECK(state, poprt_weights_create(session, &weights));
+    const poprt_status status = poprt_weights_create(session, &weights);
+    core_session_unlock((core_session *)object);
+    CORE_CHECK(state, status);
     return core_wrap(state, CORE_WEIGHTS, weights, object, release_weights);
 }
 
@@ -285,8 +299,8 @@ static PyObject *weights_read(PyObject *self, PyObject *args)
 {
     const char *name;
     poprt_tensor tensor;
-    const poprt_weights *weights = core_self(self);
-    if (weights == NULL || !PyArg_ParseTuple(args, "s", &name))
+    const poprt_weights *weights;
+    if (!PyArg_ParseTuple(args, "s", &name) || (weights = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_weights_find(weights, name, &tensor));
     return core_array_copy(core_state_of(self), &tensor);
@@ -299,12 +313,16 @@ static PyObject *weights_write(PyObject *self, PyObject *args)
     poprt_tensor tensor;
     core_array array = { 0 };
     core_state *state = core_state_of(self);
-    poprt_weights *weights = core_self(self);
-    if (weights == NULL || !PyArg_ParseTuple(args, "sO", &name, &object))
+    poprt_weights *weights;
+    if (!PyArg_ParseTuple(args, "sO", &name, &object) ||
+        core_array_take(state, object, 0, name, &array) != 0)
         return NULL;
-    CORE_CHECK(state, poprt_weights_find(weights, name, &tensor));
-    if (core_array_take(state, object, 0, name, &array) != 0)
-        return NULL;
+    poprt_status status = POPRT_E_STATE;
+    if ((weights = core_self(self)) == NULL ||
+        (status = poprt_weights_find(weights, name, &tensor)) != POPRT_OK) {
+        core_array_drop(&array);
+        return core_fail(state, status);
+    }
     if (array.value.dtype != tensor.dtype || array.value.size != tensor.size) {
         core_refuse(state, POPRT_E_SHAPE, name,
             "the array has %zu bytes of %s; the weight has %zu bytes of %s", array.value.size,
@@ -327,8 +345,8 @@ static PyObject *weights_load_model(PyObject *self, PyObject *args)
 {
     PyObject *object;
     int flags;
-    poprt_weights *weights = core_self(self);
-    if (weights == NULL || !PyArg_ParseTuple(args, "Oi", &object, &flags))
+    poprt_weights *weights;
+    if (!PyArg_ParseTuple(args, "Oi", &object, &flags) || (weights = core_self(self)) == NULL)
         return NULL;
     const poprt_model *model = core_handle_of(core_state_of(self), object, CORE_MODEL);
     if (model == NULL)
@@ -343,13 +361,19 @@ static PyObject *with_session(PyObject *self, PyObject *args,
     poprt_status (*from)(poprt_session *, const poprt_weights *))
 {
     PyObject *object;
-    poprt_weights *weights = core_self(self);
-    if (weights == NULL || !PyArg_ParseTuple(args, "O", &object))
+    if (!PyArg_ParseTuple(args, "O", &object))
         return NULL;
-    poprt_session *session = core_handle_of(core_state_of(self), object, CORE_SESSION);
+    poprt_session *session = locked(core_state_of(self), object);
     if (session == NULL)
         return NULL;
-    CORE_CHECK(core_state_of(self), to != NULL ? to(session, weights) : from(session, weights));
+    poprt_weights *weights = core_self(self); /* waiting for the lock may have let it be closed */
+    poprt_status status = POPRT_OK;
+    if (weights != NULL)
+        status = to != NULL ? to(session, weights) : from(session, weights);
+    core_session_unlock((core_session *)object);
+    if (weights == NULL)
+        return NULL;
+    CORE_CHECK(core_state_of(self), status);
     Py_RETURN_NONE;
 }
 
@@ -366,14 +390,20 @@ static PyObject *weights_from_host(PyObject *self, PyObject *args)
 static PyObject *weights_in_sync(PyObject *self, PyObject *args)
 {
     PyObject *object;
-    int32_t same;
-    const poprt_weights *weights = core_self(self);
-    if (weights == NULL || !PyArg_ParseTuple(args, "O", &object))
+    int32_t same = 0;
+    if (!PyArg_ParseTuple(args, "O", &object))
         return NULL;
-    poprt_session *session = core_handle_of(core_state_of(self), object, CORE_SESSION);
+    poprt_session *session = locked(core_state_of(self), object);
     if (session == NULL)
         return NULL;
-    CORE_CHECK(core_state_of(self), poprt_weights_in_sync(weights, session, &same));
+    const poprt_weights *weights = core_self(self);
+    poprt_status status = POPRT_OK;
+    if (weights != NULL)
+        status = poprt_weights_in_sync(weights, session, &same);
+    core_session_unlock((core_session *)object);
+    if (weights == NULL)
+        return NULL;
+    CORE_CHECK(core_state_of(self), status);
     return PyBool_FromLong(same);
 }
 
@@ -426,8 +456,8 @@ static PyObject *new_trace(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 static PyObject *trace_begin(PyObject *self, PyObject *args)
 {
     const char *channel, *name;
-    poprt_trace *trace = core_self(self);
-    if (trace == NULL || !PyArg_ParseTuple(args, "ss", &channel, &name))
+    poprt_trace *trace;
+    if (!PyArg_ParseTuple(args, "ss", &channel, &name) || (trace = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_trace_begin(trace, channel, name));
     Py_RETURN_NONE;
@@ -436,8 +466,8 @@ static PyObject *trace_begin(PyObject *self, PyObject *args)
 static PyObject *trace_end(PyObject *self, PyObject *args)
 {
     const char *channel;
-    poprt_trace *trace = core_self(self);
-    if (trace == NULL || !PyArg_ParseTuple(args, "s", &channel))
+    poprt_trace *trace;
+    if (!PyArg_ParseTuple(args, "s", &channel) || (trace = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_trace_end(trace, channel));
     Py_RETURN_NONE;
@@ -453,8 +483,8 @@ static PyObject *trace_count(PyObject *self, PyObject *args)
 static PyObject *trace_write_file(PyObject *self, PyObject *args)
 {
     const char *path;
-    poprt_trace *trace = core_self(self);
-    if (trace == NULL || !PyArg_ParseTuple(args, "s", &path))
+    poprt_trace *trace;
+    if (!PyArg_ParseTuple(args, "s", &path) || (trace = core_self(self)) == NULL)
         return NULL;
     CORE_CHECK(core_state_of(self), poprt_trace_write_file(trace, path));
     Py_RETURN_NONE;
