@@ -80,7 +80,8 @@ class Import(unittest.TestCase):
             best = min(float(subprocess.run([sys.executable, "-c", code], check=True,
                                             capture_output=True, env=environment).stdout)
                        for _ in range(6))
-        self.assertLess(best, 0.02)
+        sanitized = "asan" in os.environ.get("LD_PRELOAD", "")
+        self.assertLess(best, 0.2 if sanitized else 0.02)
 
 
 class Conversion(unittest.TestCase):
