@@ -17,7 +17,7 @@ static poprt_status hold(core_stepio *io, const char *name, int writable, PyObje
 {
     core_state *state = core_state_of((PyObject *)io);
     core_slot *slot = NULL;
-    for (size_t i = 0; i < io->n && slot == NULL; i++)
+    for (size_t i = writable ? io->n_in : 0; i < io->n && slot == NULL; i++)
         if (PyUnicode_CompareWithASCIIString(io->slots[i].name, name) == 0)
             slot = &io->slots[i];
     if (slot == NULL)

@@ -148,9 +148,15 @@ class _Session:
         """Types of inputs and anchors, as PopART's devices have them."""
         self._inputs, self._outputs = {}, {}
         narrow = self._options.enableSupportedDataTypeCasting
+        builder = None
         for direction, table in ((_INPUT, self._inputs), (_OUTPUT, self._outputs)):
             for index, row in enumerate(self._executable.io(direction)):
                 code, dims = row[2], row[3]
+                if dims is None or any(dim < 0 for dim in dims):
+                    builder = builder or _core.Builder.from_model(self._model._core)
+                    number = builder.find(row[0])
+                    if number:
+                        dims = builder.type(number)[1]
                 shown = _NARROW.get(code, code) if narrow else code
                 table[row[0]] = (code, shown, dims, self._executable.batching(direction, index))
 
@@ -201,6 +207,10 @@ class _Session:
 
     def initAnchorArrays(self):
         """New arrays of the anchors, of the shapes that a run returns."""
+        for name in self._flow.anchors():
+            if self._outputs[name][2] is None or min(self._outputs[name][2], default=0) < 0:
+                raise popart_exception(f"the shape of anchor {name!r} depends on data, and is not "
+                                       "known before a run")
         return {name: np.empty(self._anchor_shape(name), _arrays.numpy_dtype(self._outputs[name][1]))
                 for name in self._flow.anchors()}
 
@@ -312,9 +322,11 @@ class _Session:
         results = []
         with translated():
             if not synthetic:
-                for name, (code, _, _, _) in self._inputs.items():
-                    io.bind(name, self._convert(name, stepio._inputs[name], code, False))
-            for name, (code, _, _, _) in self._outputs.items():
+                for slot, (name, (code, _, _, _)) in enumerate(self._inputs.items()):
+                    io.bind(slot, self._convert(name, stepio._inputs[name], code, False))
+            # An input may be an anchor too, so that outputs are found by their number.
+            for slot, (name, (code, _, _, _)) in enumerate(self._outputs.items(),
+                                                           len(self._inputs)):
                 if name not in stepio._outputs:
                     if self._flow.isAnchored(name) and not synthetic:
                         raise popart_exception(f"No tensor {name} provided in PyStepIO's map of "
@@ -326,7 +338,7 @@ class _Session:
                 target = self._convert(name, array, code, True)
                 if target is not array:
                     results.append((name, array, target))
-                io.bind(name, target)
+                io.bind(slot, target)
             io.run(program)
         for name, array, target in results:
             array[...] = target

@@ -6,6 +6,9 @@ import json
 
 from poprt import _env
 
+from .enums import DataType
+from .tensorinfo import type_name
+
 
 class OperatorIdentifier:
     """Domain, type and version of an operator."""
@@ -24,11 +27,22 @@ class OperatorIdentifier:
         return f"{self.domain}.{self.type}:{self.version}"
 
 
+class OperandDefinition:
+    """An input or output of an operator: its name and the types it may have."""
+
+    def __init__(self, operand, types):
+        self.name = operand["name"]
+        self.supportedTensors = [getattr(DataType, name) for name in map(
+            type_name, types.get(operand["type"], ())) if name is not None]
+        self.constant = False
+
+
 class OpDefinition:
     """Inputs, outputs and attributes of an operator."""
 
     def __init__(self, row):
-        self.inputs, self.outputs = row["inputs"], row["outputs"]
+        self.inputs = [OperandDefinition(operand, row["types"]) for operand in row["inputs"]]
+        self.outputs = [OperandDefinition(operand, row["types"]) for operand in row["outputs"]]
         self.attributes = {a["name"]: a for a in row["attributes"]}
 
 
