@@ -474,10 +474,8 @@ class _Session:
         core = self._ready()
         path = _writable(filename)
         with translated():
-            if self._TRAINING:
-                model = core.export_model(self._model._core, True)
-            elif not self._options.constantWeights:
-                model = core.export_model(self._model._core, False)
+            if self._has_weights():
+                model = core.export_model(self._model._core, self._TRAINING)
             else:
                 model = self._model._core
             model.save_file(path, None)
