@@ -292,6 +292,74 @@ struct LightRunnerConfig : RuntimeConfig {
     }
 };
 
+/* Row of a sample in single-row mode: the last one begun or the next one, or the first one in which
+ * the sample fits. */
+enum class PackAlgorithm { NextFit, FirstFit };
+
+/* Options of a PackRunner, with PopRT's names and defaults. Without a mode, samples follow each
+ * other across the ends of rows. */
+struct PackRunnerConfig {
+    int64_t timeoutInMicroSeconds = 0; /* age at which a pack runs; must be set */
+    int64_t maxValidNum = 0;           /* most samples of a pack; 0: as the executable says */
+    std::string dynamicInputName;      /* its length is that of the sample; "": found */
+    std::string unpackInfoInputName;   /* "": found */
+    int64_t compileBatchSize = -1;     /* rows, where the executable does not say it */
+    std::string maskName;
+    std::vector<std::string> dynamicGroup;
+    PackAlgorithm algo = PackAlgorithm::NextFit;
+    bool disableDataAcrossRows = false;
+    bool enablePaddingRemove = false;
+    int64_t delimiterNum = 0;
+    /* Options of libpoprt by key, such as "dim.batch". */
+    std::map<std::string, std::string> options;
+
+    PackRunnerConfig() = default;
+    explicit PackRunnerConfig(int64_t timeout, int64_t maxValid = 0, std::string dynamicInput = {},
+        std::string unpackInfo = {})
+        : timeoutInMicroSeconds(timeout), maxValidNum(maxValid),
+          dynamicInputName(std::move(dynamicInput)), unpackInfoInputName(std::move(unpackInfo))
+    {
+    }
+    /* Keeps each sample in one row, with `delimiters` zeros between two samples. The input `mask`
+     * gets the numbers of the samples. */
+    void enableSingleRowMode(std::string mask, std::string unpackInfo = {}, int64_t delimiters = 0)
+    {
+        disableDataAcrossRows = true;
+        maskName = std::move(mask);
+        unpackInfoInputName = std::move(unpackInfo);
+        delimiterNum = delimiters;
+    }
+    /* Removes the padding of the inputs `group`: it begins behind the last element of `mask` that
+     * is not 0. */
+    void enablePaddingRemovePattern(std::string mask, std::vector<std::string> group)
+    {
+        enablePaddingRemove = true;
+        maskName = std::move(mask);
+        dynamicGroup = std::move(group);
+    }
+
+    poprt::Config config() const
+    {
+        poprt::Config c;
+        c.set("runner_type", "pack").set("timeout_microseconds", timeoutInMicroSeconds);
+        if (maxValidNum != 0)
+            c.set("max_valid_num", maxValidNum);
+        if (compileBatchSize != -1)
+            c.set("compile_batch_size", compileBatchSize);
+        std::string group;
+        for (const std::string &name : dynamicGroup)
+            group += (group.empty() ? "" : ",") + name;
+        c.set("dynamic_input_name", dynamicInputName).set("mask_name", maskName);
+        c.set("unpack_info_input_name", unpackInfoInputName).set("dynamic_group", group);
+        c.set("pack_algorithm", algo == PackAlgorithm::NextFit ? "next_fit" : "first_fit");
+        c.set("disable_data_across_rows", disableDataAcrossRows);
+        c.set("enable_padding_remove", enablePaddingRemove).set("delimiter_num", delimiterNum);
+        for (const auto &[key, value] : options)
+            c.set(key, value);
+        return c;
+    }
+};
+
 /* Base of the runners. A runner must outlive pending requests, and their memory must stay valid
  * until the future is ready. */
 class BaseRunner {
@@ -401,6 +469,26 @@ class ModelRunner : public BaseRunner {
     }
 };
 using ModelFusionRunner = ModelRunner;
+
+/* A runner that packs samples of different lengths into the rows of a batch. */
+class PackRunner : public BaseRunner {
+  public:
+    PackRunner(const compiler::Executable &exec, const PackRunnerConfig &config)
+        : PackRunner(exec, config.config())
+    {
+    }
+    /* Opens a PopEF file. */
+    PackRunner(const std::string &path, const PackRunnerConfig &config)
+        : PackRunner(compiler::Executable(path), config)
+    {
+    }
+
+  private:
+    PackRunner(const compiler::Executable &exec, const poprt::Config &config)
+        : BaseRunner(poprt::Runner(exec.get(), &config))
+    {
+    }
+};
 
 /* A runner without a queue: the calling thread runs the request. */
 class LightRunner : public BaseRunner {

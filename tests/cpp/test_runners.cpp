@@ -178,6 +178,73 @@ void a_light_runner_takes_new_weights()
     CHECK(out[0] == 7 && out[1] == 8);
 }
 
+/* y = x + mask with rows of 8 tokens. */
+poprt::compiler::Executable compile_sum()
+{
+    poprt::Builder builder;
+    const poprt_id x = builder.input("x", POPRT_DTYPE_FLOAT32, { 2, 8 });
+    const poprt_id mask = builder.input("mask", POPRT_DTYPE_FLOAT32, { 2, 8 });
+    poprt_id y = 0;
+    poprt_builder_op_info add{};
+    const poprt_id inputs[] = { x, mask };
+    const char *const names[] = { "y" };
+    add.struct_size = sizeof(add);
+    add.op_type = "Add";
+    add.inputs = inputs;
+    add.n_inputs = 2;
+    add.n_outputs = 1;
+    add.output_names = names;
+    poprt_builder_op(builder.get(), &add, &y);
+    builder.output(y);
+    return poprt::compiler::Executable(poprt::Executable::compile(builder.finish()));
+}
+
+/* Samples of 5, 3 and 4 tokens share two rows: the mask numbers the samples of each row. */
+void a_pack_runner_shares_rows()
+{
+    using namespace poprt::runtime;
+    const auto exec = compile_sum();
+    std::array<float, 8> x{ 10, 20, 30, 40, 50, 60, 70, 80 }, ones{ 1, 1, 1, 1, 1, 1, 1, 1 };
+    std::array<std::array<float, 8>, 3> y{};
+    const std::array<size_t, 3> tokens{ 5, 3, 4 };
+    const auto run = [&](const PackRunnerConfig &config, bool padded) {
+        PackRunner runner(exec, config);
+        CHECK(runner.get().kind() == POPRT_RUNNER_PACK);
+        std::vector<OutputFutureMemoryView> futures;
+        std::array<std::array<float, 8>, 3> masks{};
+        y = {};
+        for (size_t i = 0; i < 3; i++) {
+            const size_t size = sizeof(float) * (padded ? 8 : tokens[i]);
+            std::copy_n(ones.begin(), tokens[i], masks[i].begin());
+            futures.push_back(runner.executeAsync({ { "x", { x.data(), size } },
+                                                      { "mask", { masks[i].data(), size } } },
+                { { "y", { y[i].data(), sizeof(float) * 8 } } }));
+        }
+        runner.get().drain();
+        for (auto &future : futures)
+            (void)future.at("y").get();
+        CHECK(runner.get().stats().rows == 3);
+    };
+    PackRunnerConfig rows(60'000'000, 3, "x");
+    rows.enableSingleRowMode("mask");
+    rows.algo = PackAlgorithm::FirstFit;
+    run(rows, false);
+    CHECK((y[0] == std::array<float, 8>{ 11, 21, 31, 41, 51 }));
+    CHECK((y[1] == std::array<float, 8>{ 12, 22, 32 }));
+    CHECK((y[2] == std::array<float, 8>{ 11, 21, 31, 41 }));
+    rows.delimiterNum = 1; /* 5 + 1 + 3 tokens are more than a row; 3 + 1 + 4 are not */
+    run(rows, false);
+    CHECK((y[1] == std::array<float, 8>{ 11, 21, 31 }));
+    CHECK((y[2] == std::array<float, 8>{ 12, 22, 32, 42 }));
+
+    PackRunnerConfig padding(60'000'000, 3);
+    padding.enablePaddingRemovePattern("mask", { "x" });
+    run(padding, true);
+    CHECK((y[1] == std::array<float, 8>{ 11, 21, 31 }));
+    CHECK((y[2] == std::array<float, 8>{ 11, 21, 31, 41 }));
+    CHECK(thrown([&] { PackRunner(exec, PackRunnerConfig()); }).status() == POPRT_E_ARG);
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -188,6 +255,7 @@ int main(int argc, char **argv)
     a_runner_serves_requests();
     programs_for_poprt_run();
     outputs_are_selected_when_compiling();
+    a_pack_runner_shares_rows();
     a_light_runner_takes_new_weights();
     return 0;
 }
