@@ -20,8 +20,9 @@ static bool is_shared(const poprt_runner *runner)
 
 bool prt_batch_is_full(const prt_runner_worker *w)
 {
-    return w->n_parts != 0 &&
-        (w->is_closed || !is_shared(w->runner) || w->rows == w->runner->capacity);
+    const poprt_runner *runner = w->runner;
+    const size_t most = runner->kind == POPRT_RUNNER_PACK ? runner->packing.most : runner->capacity;
+    return w->n_parts != 0 && (w->is_closed || !is_shared(runner) || w->rows == most);
 }
 
 /* Takes the next rows of a request; returns false if no row fits. */

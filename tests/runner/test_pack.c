@@ -249,6 +249,26 @@ START_TEST(samples_stay_in_one_row)
 }
 END_TEST
 
+/* Nothing else ends the pack: the time limit is a day. */
+START_TEST(a_pack_of_the_most_samples_runs_at_once)
+{
+    poprt_executable *exec = compile_masked();
+    sample *samples = make_samples();
+    poprt_request *request[2];
+    poprt_runner *runner = OPEN_RUNNER(exec, "runner_type", "pack", "timeout_microseconds",
+        "86400000000", "max_valid_num", "2");
+    for (size_t i = 0; i < 2; i++)
+        ck_assert_ok(
+            poprt_runner_submit(runner, &samples[i].call, POPRT_WAIT_FOREVER, &request[i]));
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert_int_eq(poprt_request_wait(request[i], POPRT_WAIT_FOREVER), 1);
+        poprt_request_release(request[i]);
+    }
+    poprt_runner_release(runner);
+    poprt_executable_release(exec);
+}
+END_TEST
+
 /* Four samples: next fit does not go back to row 0. */
 START_TEST(first_fit_goes_back_to_earlier_rows)
 {
@@ -473,5 +493,6 @@ END_TEST
 
 PRT_TEST_MAIN("runner/pack", samples_follow_each_other_across_rows,
     gaps_between_samples_have_lengths, rows_and_tokens_may_be_one_dimension, padding_is_removed,
-    samples_stay_in_one_row, first_fit_goes_back_to_earlier_rows, tokens_may_be_vectors,
-    many_clients_are_packed, a_pack_runs_in_time, samples_are_described_and_checked)
+    samples_stay_in_one_row, a_pack_of_the_most_samples_runs_at_once,
+    first_fit_goes_back_to_earlier_rows, tokens_may_be_vectors, many_clients_are_packed,
+    a_pack_runs_in_time, samples_are_described_and_checked)
