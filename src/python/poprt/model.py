@@ -475,8 +475,10 @@ class Session(_Closing):
     def run(self, feed, outputs=None):
         """Runs once. ``feed`` maps input names to arrays, ``outputs`` lists the names of the
         outputs to return (None: all). Returns a dict of new arrays in the order asked."""
-        names = self._output_names if outputs is None else list(outputs)
-        return dict(zip(names, self.call(feed, None if outputs is None else names)))
+        if outputs is None:
+            return dict(zip(self._output_names, self.call(feed)))
+        names = list(outputs)
+        return dict(zip(names, self.call(feed, names)))
 
     def call(self, feed, outputs=None):
         """As ``run``, but returns a list of arrays."""
