@@ -8,6 +8,7 @@ cd "$(dirname "$0")/../.."
 build=${1:-build/sanitize}
 [ -e "$build/build.ninja" ] || meson setup "$build" -Db_sanitize=address,undefined \
     -Db_lundef=false -Doptimization=1 -Ddebug=true
+ninja -C "$build" build.ninja # lists the targets of the present sources
 # shellcheck disable=SC2046 # names of targets have no blanks
 ninja -C "$build" src/python/poprt/_core.abi3.so \
     $(ninja -C "$build" -t targets all | sed -n 's/^\(src\/python\/.*\.pyi\{0,1\}\): .*/\1/p')
