@@ -121,7 +121,7 @@ The goals are, for a model with one Add, 250 ns beyond C for a bound run and 100
 returns a list of new arrays, and 10 ms beyond numpy for the import. `Session.run` also makes a dict
 of the results.
 
-{datetime.date.today()}; {cpu}, {os.cpu_count()} cores, Linux {platform.release()},
+{datetime.date.today()}; {cpu}, {os.cpu_count()} cores,
 Python {platform.python_version()}, numpy {np.__version__}. The machine was shared: other programs
 used the cores at the same time (load {os.getloadavg()[0]:.0f}), so that the figures compare the
 lines of a table, and nothing else.

@@ -640,16 +640,22 @@ def _with_contents(source):
             b"location" not in source:
         return None
     import onnx
-    from onnx.external_data_helper import load_external_data_for_model
     model = onnx.load_model_from_string(bytes(source))
     for tensor in model.graph.initializer:
-        for entry in tensor.external_data:
-            if entry.key == "location" and not os.path.exists(entry.value):
-                entry.value = external_files.get(entry.value, entry.value)
-    try:
-        load_external_data_for_model(model, os.getcwd())
-    except OSError as error:
-        raise popart_exception(f"external data of the model: {error}") from error
+        place = {entry.key: entry.value for entry in tensor.external_data}
+        if tensor.data_location != onnx.TensorProto.EXTERNAL or "location" not in place:
+            continue
+        path = place["location"]
+        if not os.path.exists(path):
+            path = external_files.get(path, path)
+        try:
+            with open(path, "rb") as file:
+                file.seek(int(place.get("offset", 0)))
+                tensor.raw_data = file.read(int(place.get("length", -1)))
+        except OSError as error:
+            raise popart_exception(f"external data of {tensor.name!r}: {error}") from error
+        tensor.data_location = onnx.TensorProto.DEFAULT
+        del tensor.external_data[:]
     return model.SerializeToString()
 
 
