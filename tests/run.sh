@@ -5,6 +5,9 @@
 # kernels and links no_amx.c. Ends with the line "N passed, N failed".
 cd "$(dirname "$0")/.." || exit 1
 . tests/support/need.sh
+# Debian's programs come first: the packages below are for them, and for its Python.
+PATH=/usr/bin:$PATH
+export PATH
 need gcc g++ libc6-dev binutils meson ninja-build pkg-config libcjson-dev libnanopb-dev \
     libyaml-dev zlib1g-dev libjpeg62-turbo-dev libopenjp2-7-dev libpng-dev libwebp-dev check \
     libonnx-testdata cmake python3 python3-onnx clang-format-14 abigail-tools mandoc \
