@@ -152,7 +152,7 @@ static poprt_status run_micro_batch(prt_session *s, const prt_stream *io, int64_
     s->replica = replica;
     if (s->store != NULL && p->flow.replicas > 1)
         prt_frame_use_replica(&s->frames[0]);
-    s->run_seed = prt_hash(&s->seed, sizeof(s->seed), number);
+    s->run_seed = prt_session_mix(s->seed, number);
     s->random_calls = 0;
     for (uint32_t i = 0; i < p->n_inputs; i++) {
         const int64_t reader = prt_flow_first_reader(&p->flow, p->broadcast[i], replica);

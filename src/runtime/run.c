@@ -82,7 +82,7 @@ static poprt_status host_check(prt_eval *c)
 static uint64_t host_seed(prt_eval *c)
 {
     prt_session *s = ((const running *)c->user)->frame->session;
-    return prt_hash(&s->run_seed, sizeof(s->run_seed), s->random_calls++);
+    return prt_session_mix(s->run_seed, s->random_calls++);
 }
 
 static poprt_status host_call(prt_eval *c, uint32_t region, uint32_t n_in,

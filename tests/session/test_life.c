@@ -187,6 +187,53 @@ START_TEST(checkpoints_set_the_random_state_unless_it_is_kept)
 }
 END_TEST
 
+/* Seeds 0 to 7, 16 draws each, by runs and by the micro-batches of one run. */
+START_TEST(seeds_share_no_numbers)
+{
+    enum { SEEDS = 8, DRAWS = 16, WIDTH = 4 };
+    static float drawn[2 * SEEDS * DRAWS][WIDTH];
+    static const int64_t shape[] = { WIDTH }, all[] = { DRAWS, WIDTH };
+    poprt_builder *b = new_builder(13);
+    const poprt_random_uniform_attrs attrs = { .shape = POPRT_INTS(WIDTH) };
+    const poprt_id y = poprt_op_random_uniform(b, &attrs);
+    ck_assert_ok(poprt_builder_output(b, y));
+    poprt_model *model = finish(b);
+    poprt_executable *exec[2] = { NULL, NULL };
+    poprt_flow *flow = NULL;
+    ck_assert_ok(poprt_compile(model, NULL, &exec[0]));
+    ck_assert_ok(poprt_flow_create(NULL, DRAWS, &flow));
+    ck_assert_ok(poprt_compile_flow(model, flow, NULL, &exec[1]));
+    for (int i = 0; i < 2 * SEEDS; i++) {
+        const bool flows = i >= SEEDS;
+        char options[32];
+        (void)snprintf(options, sizeof(options), "seed = %d", i % SEEDS);
+        poprt_config *config = options_of(NULL, options);
+        poprt_session *session = NULL;
+        poprt_stepio *io = NULL;
+        ck_assert_ok(poprt_session_create(exec[flows], config, &session));
+        ck_assert_ok(poprt_stepio_create(session, &io));
+        for (int k = 0; k < (flows ? 1 : DRAWS); k++) {
+            const poprt_tensor out = tensor_of(POPRT_DTYPE_FLOAT32, drawn[i * DRAWS + k],
+                flows ? sizeof(drawn[0]) * DRAWS : sizeof(drawn[0]), flows ? all : shape,
+                flows ? 2 : 1);
+            ck_assert_ok(poprt_stepio_bind_at(io, 0, &out));
+            ck_assert_ok(poprt_session_run(session, io));
+        }
+        poprt_stepio_release(io);
+        poprt_session_release(session);
+        poprt_config_release(config);
+    }
+    for (int i = 0; i < 2 * SEEDS * DRAWS; i++)
+        for (int k = 0; k < i; k++)
+            ck_assert_msg(memcmp(drawn[i], drawn[k], sizeof(drawn[0])) != 0,
+                "draws %d and %d are equal", k, i);
+    poprt_flow_release(flow);
+    poprt_executable_release(exec[0]);
+    poprt_executable_release(exec[1]);
+    poprt_model_release(model);
+}
+END_TEST
+
 START_TEST(runs_are_measured_on_request)
 {
     lesson *l = lesson_begin("sgd", 4);
@@ -228,5 +275,5 @@ END_TEST
 
 PRT_TEST_MAIN("session/life", gradients_are_added_in_order_or_as_a_tree,
     a_loss_scaling_in_float32_does_not_overflow, states_travel_unless_their_streams_are_off,
-    checkpoints_set_the_random_state_unless_it_is_kept, runs_are_measured_on_request,
-    nothing_runs_without_an_engine)
+    checkpoints_set_the_random_state_unless_it_is_kept, seeds_share_no_numbers,
+    runs_are_measured_on_request, nothing_runs_without_an_engine)
