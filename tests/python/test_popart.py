@@ -4,6 +4,8 @@ import itertools
 import json
 import os
 import pickle
+import subprocess
+import sys
 import tempfile
 import unittest
 import warnings
@@ -1051,6 +1053,27 @@ class Devices(unittest.TestCase):
         session.prepareDevice()
         with self.assertRaises(popart_exception):
             session.run(popart.PyStepIO({x: np.ones(1, np.float32)}, session.initAnchorArrays()))
+
+
+class Plugins(unittest.TestCase):
+    def test_a_library_that_ctypes_has_loaded_gives_its_operators(self):
+        path = os.path.join(os.environ.get("PLUGINS", ""), "leaky_relu.so")
+        if not os.path.exists(path):
+            self.skipTest("the plug-ins of the tests are not built")
+        code = (
+            "import ctypes, sys, numpy as np, popart\n"
+            "ctypes.cdll.LoadLibrary(sys.argv[1])\n"
+            "b = popart.Builder()\n"
+            "x = b.addInputTensor('FLOAT', [2])\n"
+            "y = b.customOp('LeakyRelu', 1, 'custom.ops', [x], {'alpha': 0.25})[0]\n"
+            "s = popart.InferenceSession(b.getModelProto(), popart.DataFlow(1, [y]),\n"
+            "                            popart.DeviceManager().createCpuDevice())\n"
+            "s.prepareDevice()\n"
+            "a = s.initAnchorArrays()\n"
+            "s.run(popart.PyStepIO({x: np.array([8, -8], np.float32)}, a))\n"
+            "print(a[y].tolist())\n")
+        done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.returncode), ("[8.0, -2.0]\n", 0), done.stderr)
 
 
 if __name__ == "__main__":
