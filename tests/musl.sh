@@ -41,9 +41,10 @@ sources() {
 
 build() {
     [ -f "$work/build/build.ninja" ] ||
-        CC=musl-gcc meson setup "$work/build" "$work/tree" --force-fallback-for=libcjson,nanopb -Dpython=disabled \
-            --wrap-mode=nodownload -Dtests=false -Dimages=disabled -Dzlib=disabled \
-            -Dyaml=disabled -Dkernels=portable,avx2 -Doptimization=1 -Dprefix="$work/install" \
+        CC=musl-gcc meson setup "$work/build" "$work/tree" --force-fallback-for=libcjson,nanopb \
+            --wrap-mode=nodownload -Dtests=false -Dpython=disabled -Dimages=disabled \
+            -Dzlib=disabled -Dyaml=disabled -Dkernels=portable,avx2 -Doptimization=1 \
+            -Dprefix="$work/install" \
             -Dlibdir=lib --werror -Dc_args=-Wno-maybe-uninitialized || return 1
     ninja -C "$work/build" && meson install -C "$work/build" --no-rebuild
 }
