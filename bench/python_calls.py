@@ -122,9 +122,8 @@ returns a list of new arrays, and 10 ms beyond numpy for the import. `Session.ru
 of the results.
 
 {datetime.date.today()}; {cpu}, {os.cpu_count()} cores,
-Python {platform.python_version()}, numpy {np.__version__}. The machine was shared: other programs
-used the cores at the same time (load {os.getloadavg()[0]:.0f}), so that the figures compare the
-lines of a table, and nothing else.
+Python {platform.python_version()}, numpy {np.__version__}. Load of other programs: {os.getloadavg()[0]:.0f}
+processors.
 
     python3 bench/python_calls.py build/release/bench/calls
 
