@@ -149,8 +149,8 @@ poprt_status prt_cache_check(const prt_tensor *t, const prt_tensor *cache, const
 poprt_status prt_cache_scatter(const prt_tensor *t, const prt_tensor *cache, const char *name,
     prt_tensor *out);
 
-/* The seed of draw or micro-batch `number` of a seed. Neighbouring seeds share none: an exclusive or
- * of the two numbers would. */
+/* The seed of draw or micro-batch `number` of a seed. Neighbouring seeds share none: an exclusive
+ * or of the two numbers would. */
 static inline uint64_t prt_session_mix(uint64_t seed, uint64_t number)
 {
     const uint64_t key[2] = { seed, number };
