@@ -13,7 +13,7 @@
 #include <pb_encode.h>
 
 #include "base/vec.h"
-#include "converter/wire.h"
+#include "converter/onnx_wire.h"
 
 typedef struct prt_encoder {
     pb_ostream_t stream;

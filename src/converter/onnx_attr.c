@@ -76,7 +76,7 @@ static poprt_status read_values(prt_onnx_reader *r, const prt_resolved_attr *giv
     prt_node_attr *out)
 {
     lists l = { { NULL, 0, 0 }, { NULL, 0, 0 }, { NULL, 0, 0 } };
-    prt_wire w = prt_wire_open(given->raw->bytes, PRT_ONNX_Attribute, depth);
+    prt_wire w = prt_onnx_open(given->raw->bytes, PRT_ONNX_Attribute, depth);
     prt_field f;
     prt_str text;
     while (prt_wire_next(&w, &f)) {

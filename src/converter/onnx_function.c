@@ -20,7 +20,7 @@ poprt_status prt_onnx_read_opset(prt_bytes bytes, uint32_t depth, prt_str *domai
 {
     *domain = PRT_STR("");
     *version = 0;
-    prt_wire w = prt_wire_open(bytes, PRT_ONNX_OperatorSetId, depth);
+    prt_wire w = prt_onnx_open(bytes, PRT_ONNX_OperatorSetId, depth);
     prt_field f;
     while (prt_wire_next(&w, &f)) {
         if (f.number == PRT_ONNX_OperatorSetId_domain)

@@ -96,7 +96,7 @@ static poprt_status read_attr(const prt_raw_reader *r, const prt_field *field, u
         .ref = PRT_STR(""),
         .bytes = field->bytes,
         .whole = field->whole };
-    prt_wire w = prt_wire_open(field->bytes, PRT_ONNX_Attribute, depth);
+    prt_wire w = prt_onnx_open(field->bytes, PRT_ONNX_Attribute, depth);
     prt_field f;
     int32_t implied = 0;
     while (prt_wire_next(&w, &f)) {
@@ -143,7 +143,7 @@ static poprt_status read_node(const prt_raw_reader *r, prt_bytes bytes, uint32_t
         .overload = PRT_STR(""),
         .bytes = bytes,
         .depth = depth };
-    prt_wire w = prt_wire_open(bytes, PRT_ONNX_Node, depth);
+    prt_wire w = prt_onnx_open(bytes, PRT_ONNX_Node, depth);
     prt_field f;
     prt_raw_attr attr;
     while (prt_wire_next(&w, &f)) {
@@ -198,7 +198,7 @@ static poprt_status read_name(prt_bytes bytes, prt_onnx_message message, uint32_
     uint32_t depth, prt_raw_named *out)
 {
     *out = (prt_raw_named){ PRT_STR(""), bytes };
-    prt_wire w = prt_wire_open(bytes, message, depth);
+    prt_wire w = prt_onnx_open(bytes, message, depth);
     prt_field f;
     while (prt_wire_next(&w, &f))
         if (f.number == field)
@@ -210,7 +210,7 @@ static poprt_status read_name(prt_bytes bytes, prt_onnx_message message, uint32_
 static poprt_status read_sparse_name(prt_bytes bytes, uint32_t depth, prt_raw_named *out)
 {
     *out = (prt_raw_named){ PRT_STR(""), bytes };
-    prt_wire w = prt_wire_open(bytes, PRT_ONNX_SparseTensor, depth);
+    prt_wire w = prt_onnx_open(bytes, PRT_ONNX_SparseTensor, depth);
     prt_field f;
     prt_raw_named values;
     while (prt_wire_next(&w, &f))
@@ -227,7 +227,7 @@ static poprt_status read_graph(const prt_raw_reader *r, prt_bytes bytes, uint32_
     *g = (prt_raw_graph){ .name = PRT_STR(""), .doc = PRT_STR(""), .depth = depth };
     if (level > r->subgraphs)
         return prt_fail(POPRT_E_LIMIT, NULL, "graphs are nested more than %u deep", r->subgraphs);
-    prt_wire w = prt_wire_open(bytes, PRT_ONNX_Graph, depth);
+    prt_wire w = prt_onnx_open(bytes, PRT_ONNX_Graph, depth);
     prt_field f;
     prt_raw_named named;
     while (prt_wire_next(&w, &f)) {
@@ -279,7 +279,7 @@ static poprt_status read_function(const prt_raw_reader *r, const prt_field *fiel
         .overload = PRT_STR(""),
         .whole = field->whole };
     fn->body = (prt_raw_graph){ .name = PRT_STR(""), .doc = PRT_STR(""), .depth = depth };
-    prt_wire w = prt_wire_open(field->bytes, PRT_ONNX_Function, depth);
+    prt_wire w = prt_onnx_open(field->bytes, PRT_ONNX_Function, depth);
     prt_field f;
     prt_raw_attr attr;
     prt_raw_named named;
@@ -338,7 +338,7 @@ static poprt_status add_function(const prt_raw_reader *r, const prt_field *f, pr
 poprt_status prt_raw_read_model(const prt_raw_reader *r, prt_bytes bytes, prt_raw_model *out)
 {
     *out = (prt_raw_model){ 0 };
-    prt_wire w = prt_wire_open(bytes, PRT_ONNX_Model, 1);
+    prt_wire w = prt_onnx_open(bytes, PRT_ONNX_Model, 1);
     prt_field f;
     while (prt_wire_next(&w, &f)) {
         switch (f.number) {

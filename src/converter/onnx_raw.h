@@ -8,7 +8,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "converter/wire.h"
+#include "converter/onnx_wire.h"
 #include "ir/ir.h"
 
 /* AttributeProto.AttributeType */

@@ -13,7 +13,7 @@ typedef struct sparse {
 static poprt_status open_sparse(prt_bytes bytes, uint32_t depth, sparse *sp)
 {
     *sp = (sparse){ .dense.name = PRT_STR("") };
-    prt_wire w = prt_wire_open(bytes, PRT_ONNX_SparseTensor, depth);
+    prt_wire w = prt_onnx_open(bytes, PRT_ONNX_SparseTensor, depth);
     prt_field f;
     uint64_t word;
     while (prt_wire_next(&w, &f)) {

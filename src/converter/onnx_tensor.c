@@ -34,7 +34,7 @@ static bool parse_u64(prt_str text, uint64_t *out)
 static poprt_status read_external(prt_bytes bytes, uint32_t depth, prt_raw_tensor *t)
 {
     prt_str key = PRT_STR(""), value = PRT_STR("");
-    prt_wire w = prt_wire_open(bytes, PRT_ONNX_StringStringEntry, depth);
+    prt_wire w = prt_onnx_open(bytes, PRT_ONNX_StringStringEntry, depth);
     prt_field f;
     while (prt_wire_next(&w, &f)) {
         if (f.number == PRT_ONNX_StringStringEntry_key)
@@ -92,7 +92,7 @@ poprt_status prt_raw_tensor_open(prt_bytes bytes, uint32_t depth, prt_raw_tensor
         .bytes = bytes,
         .depth = depth,
         .location = PRT_STR("") };
-    prt_wire w = prt_wire_open(bytes, PRT_ONNX_Tensor, depth);
+    prt_wire w = prt_onnx_open(bytes, PRT_ONNX_Tensor, depth);
     prt_field f;
     while (prt_wire_next(&w, &f)) {
         switch (f.number) {
@@ -206,7 +206,7 @@ static bool copy_packed_floats(const prt_raw_tensor *t, const prt_field *f, unsi
 static poprt_status decode_6_bits(const prt_raw_tensor *t, unsigned char *to)
 {
     size_t at = 0;
-    prt_wire w = prt_wire_open(t->bytes, PRT_ONNX_Tensor, t->depth);
+    prt_wire w = prt_onnx_open(t->bytes, PRT_ONNX_Tensor, t->depth);
     prt_field f;
     uint64_t word;
     memset(to, 0, t->size);
@@ -227,7 +227,7 @@ static poprt_status decode_numbers(const prt_raw_tensor *t, unsigned char *to)
 {
     size_t unit, at = 0;
     const uint32_t field = typed_field(t->dtype, &unit);
-    prt_wire w = prt_wire_open(t->bytes, PRT_ONNX_Tensor, t->depth);
+    prt_wire w = prt_onnx_open(t->bytes, PRT_ONNX_Tensor, t->depth);
     prt_field f;
     uint64_t word;
     while (prt_wire_next(&w, &f)) {
@@ -247,7 +247,7 @@ static poprt_status decode_numbers(const prt_raw_tensor *t, unsigned char *to)
 static poprt_status decode_strings(const prt_raw_tensor *t, poprt_string *to, char *chars)
 {
     size_t at = 0;
-    prt_wire w = prt_wire_open(t->bytes, PRT_ONNX_Tensor, t->depth);
+    prt_wire w = prt_onnx_open(t->bytes, PRT_ONNX_Tensor, t->depth);
     prt_field f;
     while (prt_wire_next(&w, &f)) {
         if (f.number != PRT_ONNX_Tensor_string_data)
@@ -331,7 +331,7 @@ static poprt_status view_external(prt_onnx_source *s, const prt_raw_tensor *t, p
 static poprt_status own_strings(prt_onnx_source *s, const prt_raw_tensor *t, prt_blob **out)
 {
     size_t chars = 0, whole;
-    prt_wire w = prt_wire_open(t->bytes, PRT_ONNX_Tensor, t->depth);
+    prt_wire w = prt_onnx_open(t->bytes, PRT_ONNX_Tensor, t->depth);
     prt_field f;
     while (prt_wire_next(&w, &f))
         if (f.number == PRT_ONNX_Tensor_string_data)

@@ -5,7 +5,7 @@
 
 #include "base/blob.h"
 #include "base/map.h"
-#include "converter/wire.h"
+#include "converter/onnx_wire.h"
 #include "tensor/tensor.h"
 
 /* The files that tensors are read from, and the limits of reading them. */

@@ -39,7 +39,7 @@ static bool is_unknown_dim(prt_str name)
 static poprt_status read_dim(const context *c, prt_bytes bytes, uint32_t depth, int32_t axis,
     int64_t *out)
 {
-    prt_wire w = prt_wire_open(bytes, PRT_ONNX_Dimension, depth);
+    prt_wire w = prt_onnx_open(bytes, PRT_ONNX_Dimension, depth);
     prt_field f;
     int64_t value = -1;
     prt_str name = PRT_STR("");
@@ -63,7 +63,7 @@ static poprt_status read_dim(const context *c, prt_bytes bytes, uint32_t depth, 
 static poprt_status read_shape(const context *c, prt_bytes bytes, uint32_t depth, int32_t *rank,
     int64_t *dims)
 {
-    prt_wire w = prt_wire_open(bytes, PRT_ONNX_Shape, depth);
+    prt_wire w = prt_onnx_open(bytes, PRT_ONNX_Shape, depth);
     prt_field f;
     *rank = 0;
     while (prt_wire_next(&w, &f)) {
@@ -80,7 +80,7 @@ static poprt_status read_shape(const context *c, prt_bytes bytes, uint32_t depth
 static poprt_status read_tensor(const context *c, prt_bytes bytes, uint32_t depth,
     const prt_type **out)
 {
-    prt_wire w = prt_wire_open(bytes, PRT_ONNX_TensorType, depth);
+    prt_wire w = prt_onnx_open(bytes, PRT_ONNX_TensorType, depth);
     prt_field f;
     int32_t dtype = PRT_DTYPE_undefined, rank = PRT_RANK_UNKNOWN;
     int64_t dims[MAX_DIMS];
@@ -108,7 +108,7 @@ static poprt_status read_wrap(context *c, int32_t kind, prt_bytes bytes, uint32_
         map ? PRT_ONNX_MapType_value_type : (uint32_t)PRT_ONNX_WrapType_elem_type;
     const prt_type *elem = prt_type_unknown(c->m->types);
     int32_t key = PRT_DTYPE_undefined;
-    prt_wire w = prt_wire_open(bytes, map ? PRT_ONNX_MapType : PRT_ONNX_WrapType, depth);
+    prt_wire w = prt_onnx_open(bytes, map ? PRT_ONNX_MapType : PRT_ONNX_WrapType, depth);
     prt_field f;
     while (prt_wire_next(&w, &f)) {
         if (f.number == inner)
@@ -127,7 +127,7 @@ static poprt_status read_type(context *c, prt_bytes bytes, uint32_t depth, const
         return prt_fail(POPRT_E_LIMIT, NULL, "types are nested more than %d deep",
             PRT_MAX_TYPE_DEPTH);
     *out = prt_type_unknown(c->m->types);
-    prt_wire w = prt_wire_open(bytes, PRT_ONNX_Type, depth);
+    prt_wire w = prt_onnx_open(bytes, PRT_ONNX_Type, depth);
     prt_field f;
     while (prt_wire_next(&w, &f)) {
         switch (f.number) {
@@ -167,7 +167,7 @@ poprt_status prt_onnx_value_info(prt_module *m, prt_bytes bytes, uint32_t depth,
     prt_bytes type = { NULL, 0 };
     bool has_type = false;
     *doc = PRT_STR("");
-    prt_wire w = prt_wire_open(bytes, PRT_ONNX_ValueInfo, depth);
+    prt_wire w = prt_onnx_open(bytes, PRT_ONNX_ValueInfo, depth);
     prt_field f;
     while (prt_wire_next(&w, &f)) {
         if (f.number == PRT_ONNX_ValueInfo_name) {

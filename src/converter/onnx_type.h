@@ -3,7 +3,7 @@
 #ifndef PRT_CONVERTER_ONNX_TYPE_H
 #define PRT_CONVERTER_ONNX_TYPE_H
 
-#include "converter/wire.h"
+#include "converter/onnx_wire.h"
 #include "ir/ir.h"
 
 /* Decodes a type. Dims without a number or name are unknown, or symbols "<input>.<axis>" if `input`

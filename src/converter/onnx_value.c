@@ -49,7 +49,7 @@ static poprt_status read_items(prt_arena *arena, int32_t kind, prt_bytes bytes, 
 {
     size_t count = 0;
     *out = (prt_tensor){ .kind = kind };
-    prt_wire w = prt_wire_open(bytes, PRT_ONNX_Sequence, depth);
+    prt_wire w = prt_onnx_open(bytes, PRT_ONNX_Sequence, depth);
     prt_field f;
     while (prt_wire_next(&w, &f))
         count += kind_of_field(f.number) != PRT_VALUE_ABSENT;
@@ -60,7 +60,7 @@ static poprt_status read_items(prt_arena *arena, int32_t kind, prt_bytes bytes, 
     out->items = PRT_NEW_N(arena, prt_tensor, count);
     if (out->items == NULL)
         return POPRT_E_NOMEM;
-    w = prt_wire_open(bytes, PRT_ONNX_Sequence, depth);
+    w = prt_onnx_open(bytes, PRT_ONNX_Sequence, depth);
     while (prt_wire_next(&w, &f)) {
         const int32_t inner = kind_of_field(f.number);
         if (inner == PRT_VALUE_ABSENT)
@@ -111,7 +111,7 @@ static poprt_status read_map(prt_arena *arena, prt_bytes bytes, uint32_t depth, 
     size_t keys = 0, strings = 0, at = 0;
     uint64_t word;
     *out = (prt_tensor){ .kind = PRT_VALUE_MAP };
-    prt_wire w = prt_wire_open(bytes, PRT_ONNX_Map, depth);
+    prt_wire w = prt_onnx_open(bytes, PRT_ONNX_Map, depth);
     prt_field f;
     while (prt_wire_next(&w, &f)) {
         if (f.number == PRT_ONNX_Map_key_type)
@@ -133,7 +133,7 @@ static poprt_status read_map(prt_arena *arena, prt_bytes bytes, uint32_t depth, 
     if (out->data == NULL || out->items == NULL)
         return POPRT_E_NOMEM;
     PRT_TRY(pack_values(arena, &values, out->count, out->items));
-    w = prt_wire_open(bytes, PRT_ONNX_Map, depth);
+    w = prt_onnx_open(bytes, PRT_ONNX_Map, depth);
     while (prt_wire_next(&w, &f)) {
         if (text && f.number == PRT_ONNX_Map_string_keys)
             ((poprt_string *)out->data)[at++] =

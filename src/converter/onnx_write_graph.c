@@ -12,12 +12,12 @@
 static prt_str info_name(const prt_raw *raw, prt_bytes *info)
 {
     prt_str name = PRT_STR("");
-    prt_wire g = prt_wire_open((prt_bytes){ raw->bytes, raw->size }, PRT_ONNX_Graph, 1);
+    prt_wire g = prt_onnx_open((prt_bytes){ raw->bytes, raw->size }, PRT_ONNX_Graph, 1);
     prt_field field, f;
     if (!prt_wire_next(&g, &field))
         return name;
     *info = field.bytes;
-    prt_wire w = prt_wire_open(field.bytes, PRT_ONNX_ValueInfo, 2);
+    prt_wire w = prt_onnx_open(field.bytes, PRT_ONNX_ValueInfo, 2);
     while (prt_wire_next(&w, &f))
         if (f.number == PRT_ONNX_ValueInfo_name)
             name = prt_wire_text(&w, &f);

@@ -28,7 +28,7 @@ typedef struct marks_writer {
 /* Returns the op that a node of the main graph became; NULL if the op was removed. */
 static const prt_op *op_of(const prt_module *m, prt_bytes node)
 {
-    prt_wire w = prt_wire_open(node, PRT_ONNX_Node, 3);
+    prt_wire w = prt_onnx_open(node, PRT_ONNX_Node, 3);
     prt_field f;
     while (prt_wire_next(&w, &f)) {
         if (f.number != PRT_ONNX_Node_output || f.bytes.size == 0)
@@ -46,7 +46,7 @@ static bool is_mark(prt_str name)
 
 static prt_str name_of(prt_bytes attribute)
 {
-    prt_wire w = prt_wire_open(attribute, PRT_ONNX_Attribute, 4);
+    prt_wire w = prt_onnx_open(attribute, PRT_ONNX_Attribute, 4);
     prt_field f;
     while (prt_wire_next(&w, &f))
         if (f.number == PRT_ONNX_Attribute_name)
@@ -75,7 +75,7 @@ static void put_node(marks_writer *k, const prt_field *node)
         return;
     }
     const prt_encode_mark mark = prt_encode_open(&k->encoder, PRT_ONNX_Graph_node);
-    prt_wire w = prt_wire_open(node->bytes, PRT_ONNX_Node, 3);
+    prt_wire w = prt_onnx_open(node->bytes, PRT_ONNX_Node, 3);
     prt_field f;
     while (prt_wire_next(&w, &f))
         if (f.number != PRT_ONNX_Node_attribute || !replaces(op, name_of(f.bytes)))
@@ -89,7 +89,7 @@ static void put_node(marks_writer *k, const prt_field *node)
 
 static void look_for_external(marks_writer *k, prt_bytes tensor)
 {
-    prt_wire w = prt_wire_open(tensor, PRT_ONNX_Tensor, 3);
+    prt_wire w = prt_onnx_open(tensor, PRT_ONNX_Tensor, 3);
     prt_field f;
     while (prt_wire_next(&w, &f))
         k->external =
@@ -99,7 +99,7 @@ static void look_for_external(marks_writer *k, prt_bytes tensor)
 static void put_graph(marks_writer *k, const prt_field *graph)
 {
     const prt_encode_mark mark = prt_encode_open(&k->encoder, PRT_ONNX_Model_graph);
-    prt_wire w = prt_wire_open(graph->bytes, PRT_ONNX_Graph, 2);
+    prt_wire w = prt_onnx_open(graph->bytes, PRT_ONNX_Graph, 2);
     prt_field f;
     while (prt_wire_next(&w, &f)) {
         if (f.number == PRT_ONNX_Graph_node) {
@@ -117,7 +117,7 @@ static void put_graph(marks_writer *k, const prt_field *graph)
 static void put_model(marks_writer *k)
 {
     const prt_blob *file = k->m->source;
-    prt_wire w = prt_wire_open((prt_bytes){ file->data, file->size }, PRT_ONNX_Model, 1);
+    prt_wire w = prt_onnx_open((prt_bytes){ file->data, file->size }, PRT_ONNX_Model, 1);
     prt_field f;
     while (prt_wire_next(&w, &f))
         if (f.number == PRT_ONNX_Model_graph)

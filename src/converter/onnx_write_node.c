@@ -25,7 +25,7 @@ static bool is_inside(const prt_graph *graph, const prt_op *owner)
 static bool same_names(const prt_onnx_writer *w, const prt_op *op, const prt_op *root)
 {
     uint32_t in = 0, out = 0;
-    prt_wire r = prt_wire_open((prt_bytes){ op->source, op->source_size }, PRT_ONNX_Node, 1);
+    prt_wire r = prt_onnx_open((prt_bytes){ op->source, op->source_size }, PRT_ONNX_Node, 1);
     prt_field f;
     while (prt_wire_next(&r, &f)) {
         const prt_str name = prt_wire_text(&r, &f);
@@ -185,12 +185,12 @@ static bool is_claimed(const prt_op *op, uint32_t k)
 static void put_extra_attr(prt_onnx_writer *w, const prt_op *op, const prt_raw *raw,
     uint32_t *region)
 {
-    prt_wire node = prt_wire_open((prt_bytes){ raw->bytes, raw->size }, PRT_ONNX_Node, 1);
+    prt_wire node = prt_onnx_open((prt_bytes){ raw->bytes, raw->size }, PRT_ONNX_Node, 1);
     prt_field field, f;
     bool graphs = false;
     if (!prt_wire_next(&node, &field))
         return;
-    prt_wire attr = prt_wire_open(field.bytes, PRT_ONNX_Attribute, 2);
+    prt_wire attr = prt_onnx_open(field.bytes, PRT_ONNX_Attribute, 2);
     while (prt_wire_next(&attr, &f))
         graphs =
             graphs || f.number == PRT_ONNX_Attribute_g || f.number == PRT_ONNX_Attribute_graphs;
@@ -199,7 +199,7 @@ static void put_extra_attr(prt_onnx_writer *w, const prt_op *op, const prt_raw *
         return;
     }
     const prt_encode_mark mark = prt_encode_open(&w->encoder, PRT_ONNX_Node_attribute);
-    attr = prt_wire_open(field.bytes, PRT_ONNX_Attribute, 2);
+    attr = prt_onnx_open(field.bytes, PRT_ONNX_Attribute, 2);
     while (prt_wire_next(&attr, &f)) {
         if (f.number != PRT_ONNX_Attribute_g && f.number != PRT_ONNX_Attribute_graphs) {
             prt_encode_raw(&w->encoder, f.whole.data, f.whole.size);

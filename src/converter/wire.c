@@ -10,24 +10,6 @@
 
 #include <stdio.h>
 
-enum { MAX_FIELDS = 32 }; /* field numbers in onnx.def are below this */
-
-/* The kinds of onnx.def; fields without a row are KIND_none. */
-enum { KIND_none, KIND_int, KIND_ints, KIND_f32, KIND_f32s, KIND_f64s, KIND_text, KIND_msg };
-
-#define FIELD(message, number, kind, name) [PRT_ONNX_##message][number] = KIND_##kind,
-static const unsigned char kinds[PRT_ONNX_MESSAGES][MAX_FIELDS] = {
-#include "converter/onnx.def"
-};
-#define FIELD(message, number, kind, name) [PRT_ONNX_##message][number] = #name,
-static const char *const names[PRT_ONNX_MESSAGES][MAX_FIELDS] = {
-#include "converter/onnx.def"
-};
-#define MESSAGE(message) [PRT_ONNX_##message] = #message,
-static const char *const messages[PRT_ONNX_MESSAGES] = {
-#include "converter/onnx.def"
-};
-
 static const unsigned char *position(const prt_wire *wire)
 {
     return wire->stream.state;
@@ -37,11 +19,11 @@ poprt_status prt_wire_fail(prt_wire *wire, poprt_status status, const char *what
 {
     if (wire->status == POPRT_OK)
         wire->status = prt_fail(status, NULL, "%s at byte %zu of a %s message", what,
-            wire->size - wire->stream.bytes_left, messages[wire->message]);
+            wire->size - wire->stream.bytes_left, wire->message->name);
     return wire->status;
 }
 
-prt_wire prt_wire_open(prt_bytes bytes, prt_onnx_message message, uint32_t depth)
+prt_wire prt_wire_open(prt_bytes bytes, const prt_wire_message *message, uint32_t depth)
 {
     prt_wire w = { .stream = pb_istream_from_buffer(bytes.data, bytes.size),
         .size = bytes.size,
@@ -55,18 +37,18 @@ prt_wire prt_wire_open(prt_bytes bytes, prt_onnx_message message, uint32_t depth
 static bool fits(uint32_t kind, uint32_t wire)
 {
     switch (kind) {
-    case KIND_int:
+    case PRT_WIRE_KIND_int:
         return wire == PRT_WIRE_VARINT;
-    case KIND_ints:
+    case PRT_WIRE_KIND_ints:
         return wire == PRT_WIRE_VARINT || wire == PRT_WIRE_BYTES;
-    case KIND_f32:
+    case PRT_WIRE_KIND_f32:
         return wire == PRT_WIRE_FIXED32;
-    case KIND_f32s:
+    case PRT_WIRE_KIND_f32s:
         return wire == PRT_WIRE_FIXED32 || wire == PRT_WIRE_BYTES;
-    case KIND_f64s:
+    case PRT_WIRE_KIND_f64s:
         return wire == PRT_WIRE_FIXED64 || wire == PRT_WIRE_BYTES;
-    case KIND_text:
-    case KIND_msg:
+    case PRT_WIRE_KIND_text:
+    case PRT_WIRE_KIND_msg:
         return wire == PRT_WIRE_BYTES;
     default:
         return true;
@@ -109,8 +91,9 @@ bool prt_wire_next(prt_wire *wire, prt_field *field)
     if (!pb_decode_tag(&wire->stream, &type, &number, &eof) || number == 0)
         return prt_wire_fail(wire, POPRT_E_PARSE, "bad field tag"), false;
     *field = (prt_field){ .number = number, .wire = (uint32_t)type };
-    const uint32_t kind = number < MAX_FIELDS ? kinds[wire->message][number] : KIND_none;
-    field->known = kind != KIND_none;
+    const uint32_t kind =
+        number < PRT_WIRE_FIELDS ? wire->message->kinds[number] : PRT_WIRE_KIND_none;
+    field->known = kind != PRT_WIRE_KIND_none;
     if (field->wire == 3 || field->wire == 4 || field->wire > PRT_WIRE_FIXED32)
         return prt_wire_fail(wire, POPRT_E_PARSE,
                    "groups and unknown wire types are not supported"),
@@ -118,7 +101,7 @@ bool prt_wire_next(prt_wire *wire, prt_field *field)
     if (!fits(kind, field->wire)) {
         char text[96];
         (void)snprintf(text, sizeof(text), "field %s has the wrong wire type",
-            names[wire->message][number]);
+            wire->message->fields[number]);
         return prt_wire_fail(wire, POPRT_E_PARSE, text), false;
     }
     const bool read = field->wire == PRT_WIRE_BYTES
@@ -141,11 +124,11 @@ bool prt_wire_item(prt_wire *wire, prt_field *field, uint64_t *word)
     }
     if (field->bytes.size == 0)
         return false;
-    const uint32_t kind = kinds[wire->message][field->number];
+    const uint32_t kind = wire->message->kinds[field->number];
     pb_istream_t s = pb_istream_from_buffer(field->bytes.data, field->bytes.size);
-    const uint32_t type = kind == KIND_f32s ? PRT_WIRE_FIXED32
-        : kind == KIND_f64s                 ? PRT_WIRE_FIXED64
-                                            : PRT_WIRE_VARINT;
+    const uint32_t type = kind == PRT_WIRE_KIND_f32s ? PRT_WIRE_FIXED32
+        : kind == PRT_WIRE_KIND_f64s                 ? PRT_WIRE_FIXED64
+                                                     : PRT_WIRE_VARINT;
     if (!read_number(&s, type, word))
         return prt_wire_fail(wire, POPRT_E_PARSE, "packed numbers are truncated"), false;
     field->bytes = (prt_bytes){ s.state, s.bytes_left };

@@ -3,7 +3,8 @@
  * wire.h — a bounds-checked reader of protobuf messages on nanopb's stream functions.
  *
  * It does not copy: strings, bytes and messages are views. That works because the state of a nanopb
- * buffer stream is its position. Wire types are checked against onnx.def.
+ * buffer stream is its position. Wire types are checked against the table of the message, which
+ * onnx_wire.h makes from onnx.def.
  */
 #ifndef PRT_CONVERTER_WIRE_H
 #define PRT_CONVERTER_WIRE_H
@@ -14,6 +15,7 @@
 
 enum {
     PRT_WIRE_DEPTH = 100, /* maximum nesting depth of messages */
+    PRT_WIRE_FIELDS = 32, /* numbers of known fields are below this */
     PRT_WIRE_VARINT = 0,
     PRT_WIRE_FIXED64 = 1,
     PRT_WIRE_BYTES = 2,
@@ -21,17 +23,24 @@ enum {
     PRT_WIRE_DONE = 8 /* a repeated number whose only item was consumed */
 };
 
-typedef enum prt_onnx_message {
-#define MESSAGE(message) PRT_ONNX_##message,
-#include "converter/onnx.def"
-    PRT_ONNX_MESSAGES
-} prt_onnx_message;
-
-/* PRT_ONNX_<message>_<field> is the number of the field. */
+/* The kinds of fields: see onnx.def. A field without a row has kind none. */
 enum {
-#define FIELD(message, number, kind, name) PRT_ONNX_##message##_##name = (number),
-#include "converter/onnx.def"
+    PRT_WIRE_KIND_none,
+    PRT_WIRE_KIND_int,
+    PRT_WIRE_KIND_ints,
+    PRT_WIRE_KIND_f32,
+    PRT_WIRE_KIND_f32s,
+    PRT_WIRE_KIND_f64s,
+    PRT_WIRE_KIND_text,
+    PRT_WIRE_KIND_msg
 };
+
+/* A kind of message: its name, and the kinds and names of its fields by their numbers. */
+typedef struct prt_wire_message {
+    const char *name;
+    const unsigned char *kinds; /* PRT_WIRE_FIELDS */
+    const char *const *fields;  /* PRT_WIRE_FIELDS */
+} prt_wire_message;
 
 typedef struct prt_bytes {
     const unsigned char *data;
@@ -42,13 +51,14 @@ typedef struct prt_bytes {
 typedef struct prt_wire {
     pb_istream_t stream;
     size_t size; /* size of the message in bytes */
-    uint32_t message, depth;
+    const prt_wire_message *message;
+    uint32_t depth;
     poprt_status status;
 } prt_wire;
 
 typedef struct prt_field {
     uint32_t number, wire;
-    bool known;      /* onnx.def has a row for it */
+    bool known;      /* the table has a row for it */
     uint64_t word;   /* value of a number */
     prt_bytes bytes; /* content of a length-delimited field */
     prt_bytes whole; /* the field with its tag */
@@ -56,7 +66,7 @@ typedef struct prt_field {
 
 /* Opens a message; `depth` is 1 for the outermost one. If the depth exceeds the limit, the first
  * call of prt_wire_next fails. */
-prt_wire prt_wire_open(prt_bytes bytes, prt_onnx_message message, uint32_t depth);
+prt_wire prt_wire_open(prt_bytes bytes, const prt_wire_message *message, uint32_t depth);
 
 /* Reads the next field; false at the end and on failure, which `status` distinguishes. */
 bool prt_wire_next(prt_wire *wire, prt_field *field);

@@ -5,7 +5,7 @@
 
 static prt_wire open_msg(const msg *m, prt_onnx_message message)
 {
-    return prt_wire_open((prt_bytes){ m->data, m->size }, message, 1);
+    return prt_onnx_open((prt_bytes){ m->data, m->size }, message, 1);
 }
 
 /* Returns the status after all fields are read. */
@@ -115,10 +115,10 @@ END_TEST
 START_TEST(depth_is_bounded)
 {
     prt_field f;
-    prt_wire w = prt_wire_open((prt_bytes){ NULL, 0 }, PRT_ONNX_Model, PRT_WIRE_DEPTH);
+    prt_wire w = prt_onnx_open((prt_bytes){ NULL, 0 }, PRT_ONNX_Model, PRT_WIRE_DEPTH);
     ck_assert(!prt_wire_next(&w, &f));
     ck_assert_int_eq(w.status, POPRT_OK);
-    w = prt_wire_open((prt_bytes){ NULL, 0 }, PRT_ONNX_Model, PRT_WIRE_DEPTH + 1);
+    w = prt_onnx_open((prt_bytes){ NULL, 0 }, PRT_ONNX_Model, PRT_WIRE_DEPTH + 1);
     ck_assert(!prt_wire_next(&w, &f));
     ck_assert_int_eq(w.status, POPRT_E_LIMIT);
 }

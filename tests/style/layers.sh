@@ -27,7 +27,7 @@ BEGIN {
     # room: rank. A room may include rooms of a smaller rank, and its own files.
     # Ranks of the run half and the compile half overlap; `half` keeps them apart.
     n = split("base num cpu image tensor par plan kern op program fast ir train converter pass " \
-        "compiler device runtime data plugin builder describe api runner tools python", rooms, " ")
+        "tensorflow tflite compiler device runtime data plugin builder describe api runner tools python", rooms, " ")
     rank["base"] = 1
     rank["num"] = 2; rank["cpu"] = 2; rank["image"] = 2
     rank["tensor"] = 3; rank["par"] = 3
@@ -39,6 +39,8 @@ BEGIN {
     rank["train"] = 8.5; half["train"] = "compile"
     rank["converter"] = 9; half["converter"] = "compile"
     rank["pass"] = 9;   half["pass"] = "compile"
+    rank["tensorflow"] = 9.5; half["tensorflow"] = "compile"
+    rank["tflite"] = 9.6; half["tflite"] = "compile"
     rank["compiler"] = 10; half["compiler"] = "compile"
     rank["device"] = 8; half["device"] = "run"
     rank["runtime"] = 9; half["runtime"] = "run"

@@ -7,7 +7,7 @@
 #define PRT_TESTS_SUPPORT_ONNX_BYTES_H
 
 #include "converter/onnx.h"
-#include "converter/wire.h"
+#include "converter/onnx_wire.h"
 
 typedef struct msg {
     unsigned char *data;

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* wire.c — the tables of messages, from tensorflow.def. */
+#include "tensorflow/wire.h"
+
+#define FIELD(message, number, kind, name) [PRT_TF_##message][number] = PRT_WIRE_KIND_##kind,
+static const unsigned char kinds[PRT_TF_MESSAGES][PRT_WIRE_FIELDS] = {
+#include "tensorflow/tensorflow.def"
+};
+#define FIELD(message, number, kind, name) [PRT_TF_##message][number] = #name,
+static const char *const fields[PRT_TF_MESSAGES][PRT_WIRE_FIELDS] = {
+#include "tensorflow/tensorflow.def"
+};
+#define MESSAGE(message) { #message, kinds[PRT_TF_##message], fields[PRT_TF_##message] },
+static const prt_wire_message messages[PRT_TF_MESSAGES] = {
+#include "tensorflow/tensorflow.def"
+};
+
+prt_wire prt_tf_open(prt_bytes bytes, prt_tf_message message, uint32_t depth)
+{
+    return prt_wire_open(bytes, &messages[message], depth);
+}
+
+poprt_status prt_tf_entry(prt_bytes bytes, uint32_t depth, prt_str *key, prt_bytes *value)
+{
+    *key = PRT_STR("");
+    *value = (prt_bytes){ 0 };
+    prt_wire w = prt_tf_open(bytes, PRT_TF_Entry, depth);
+    prt_field f;
+    while (prt_wire_next(&w, &f)) {
+        if (f.number == PRT_TF_Entry_key)
+            *key = prt_wire_text(&w, &f);
+        else if (f.number == PRT_TF_Entry_value)
+            *value = f.bytes;
+    }
+    return w.status;
+}
