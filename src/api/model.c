@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "api/model_tensorflow.h"
 #include "ir/extra.h"
 #include "ir/merge_models.h"
 #include "ir/interface.h"
@@ -106,9 +107,26 @@ static poprt_status check_imports(const poprt_env *env, const poprt_config *conf
     return POPRT_OK;
 }
 
-static poprt_status read_file(const prt_allocator *allocator, const char *path,
+/* Reads a model of another format than ONNX, if the file or the bytes are one. */
+static poprt_status read_other(poprt_env *env, const prt_allocator *allocator, const char *path,
+    prt_blob *bytes, const poprt_config *config, prt_module **out, bool *found)
+{
+    *found = false;
+#ifndef PRT_NO_TENSORFLOW
+    PRT_TRY(prt_model_read_tensorflow(env, allocator, path, bytes, config, out, found));
+#else
+    (void)env, (void)allocator, (void)path, (void)bytes, (void)config, (void)out;
+#endif
+    return POPRT_OK;
+}
+
+static poprt_status read_file(poprt_env *env, const prt_allocator *allocator, const char *path,
     const poprt_config *config, const prt_onnx_limits *limits, prt_module **out)
 {
+    bool found;
+    PRT_TRY(read_other(env, allocator, path, NULL, config, out, &found));
+    if (found)
+        return POPRT_OK;
     if (prt_config_number(config, PRT_OPTION_external_data) != 0)
         return prt_onnx_read_file(allocator, path, limits, out);
     prt_blob *file = NULL;
@@ -118,14 +136,17 @@ static poprt_status read_file(const prt_allocator *allocator, const char *path,
     return status;
 }
 
-static poprt_status read_copy(const prt_allocator *allocator, const void *bytes, size_t size,
-    const prt_onnx_limits *limits, prt_module **out)
+static poprt_status read_copy(poprt_env *env, const prt_allocator *allocator, const void *bytes,
+    size_t size, const poprt_config *config, const prt_onnx_limits *limits, prt_module **out)
 {
+    bool found;
     prt_blob *copy = NULL;
     PRT_TRY(prt_blob_create(allocator, size, &copy));
     if (size != 0)
         memcpy(prt_blob_bytes(copy), bytes, size);
-    const poprt_status status = prt_onnx_read_bytes(allocator, copy, "", NULL, limits, out);
+    poprt_status status = read_other(env, allocator, NULL, copy, config, out, &found);
+    if (status == POPRT_OK && !found)
+        status = prt_onnx_read_bytes(allocator, copy, "", NULL, limits, out);
     prt_blob_release(copy);
     return status;
 }
@@ -143,8 +164,9 @@ static poprt_status load(poprt_env *env, const char *path, const void *bytes, si
     PRT_TRY(prt_env_progress(env, "read", 0, 1));
     PRT_TRY(prt_budget_create(&env->allocator, limits.arena, &budget));
     const prt_allocator *allocator = prt_budget_allocator(budget, &env->allocator);
-    poprt_status status = path != NULL ? read_file(allocator, path, config, &limits, &module)
-                                       : read_copy(allocator, bytes, size, &limits, &module);
+    poprt_status status = path != NULL
+        ? read_file(env, allocator, path, config, &limits, &module)
+        : read_copy(env, allocator, bytes, size, config, &limits, &module);
     prt_budget_release(budget); /* the module holds a reference now */
     PRT_TRY(status);
     PRT_TRY(prt_model_wrap(env, module, limits.arena, out));

@@ -15,7 +15,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "base/clock.h"
-#include "op/interp.h"
+#include "ir/evaluate.h"
 #include "pass/fold/work.h"
 #include "pass/engine/pass.h"
 
@@ -48,13 +48,6 @@ typedef struct folder {
 static bool is_wanted(const prt_value *v)
 {
     return v->uses != NULL;
-}
-
-static bool is_pure(const prt_op *op)
-{
-    const uint32_t effects = PRT_RANDOM | PRT_STATEFUL | PRT_COLLECTIVE | PRT_CONTROL;
-    return op->def != NULL && op->n_regions == 0 && (op->def->traits & PRT_PURE) != 0 &&
-        (op->def->traits & effects) == 0;
 }
 
 static bool has_output_of_graph(const prt_op *op)
@@ -101,7 +94,7 @@ static bool fits(const folder *f, const prt_op *op, uint64_t size)
 /* Returns whether all inputs are constants, and no output is known to be too large. */
 static bool is_foldable(const folder *f, const prt_op *op)
 {
-    if (!is_pure(op) || op->def->hooks->eval == NULL || has_output_of_graph(op))
+    if (!prt_op_is_evaluable(op) || has_output_of_graph(op))
         return false;
     bool any_used = false;
     for (uint32_t i = 0; i < op->n_in; i++)
@@ -131,38 +124,14 @@ static poprt_status hold_inputs(folder *f, const prt_op *op, prt_value *constant
     return prt_value_hold_moved(constant, op->def->id, op->attrs, op->n_in, in);
 }
 
-/* Replaces an output of `op` by a constant; NULL: by integers that follow from shapes. The
- * characters of string elements follow the elements. */
+/* Replaces an output of `op` by a constant; NULL: by integers that follow from shapes. */
 static poprt_status replace_by_constant(folder *f, const prt_op *op, prt_value *v,
     const prt_tensor *t)
 {
-    prt_module *m = f->p->module;
-    size_t size = t->size;
-    const poprt_string *strings = t->dtype == PRT_DTYPE_string ? t->data : NULL;
-    const size_t count = strings != NULL ? prt_tensor_count(t) : 0;
-    for (size_t i = 0; i < count; i++)
-        size += strings[i].size;
-    prt_blob *blob = NULL;
-    PRT_TRY(prt_blob_create(m->allocator, size, &blob));
-    unsigned char *bytes = prt_blob_bytes(blob);
-    if (t->size != 0)
-        memcpy(bytes, t->data, t->size);
-    size_t at = t->size;
-    for (size_t i = 0; i < count; i++) {
-        const poprt_string moved = { (const char *)bytes + at, strings[i].size };
-        if (moved.size != 0)
-            memcpy(bytes + at, strings[i].data, moved.size);
-        memcpy(bytes + i * sizeof(moved), &moved, sizeof(moved));
-        at += moved.size;
-    }
-    const prt_type *type = prt_type_tensor(m->types, t->dtype, (int32_t)t->rank, t->dims);
-    if (type == NULL) {
-        prt_blob_release(blob);
-        return POPRT_E_NOMEM;
-    }
-    prt_value *constant = prt_graph_add_constant(v->graph, PRT_STR(""), type, blob);
+    prt_value *constant = prt_graph_add_tensor(v->graph, t);
     if (constant == NULL)
         return POPRT_E_NOMEM;
+    const size_t size = constant->constant->size;
     constant->content = v->content;
     if (op != NULL)
         PRT_TRY(hold_inputs(f, op, constant));
@@ -172,27 +141,6 @@ static poprt_status replace_by_constant(folder *f, const prt_op *op, prt_value *
     f->bytes_left -= size < f->bytes_left ? size : f->bytes_left;
     f->changed = true;
     return PRT_VEC_PUSH(f->p->arena, &f->made, item) ? POPRT_OK : POPRT_E_NOMEM;
-}
-
-static poprt_status run_op(folder *f, const prt_op *op, prt_tensor *out)
-{
-    const prt_tensor **in = PRT_NEW_N(f->scratch, const prt_tensor *, op->n_in);
-    prt_tensor *tensors = PRT_NEW_N(f->scratch, prt_tensor, op->n_in);
-    if (in == NULL || tensors == NULL)
-        return POPRT_E_NOMEM;
-    for (uint32_t i = 0; i < op->n_in; i++) {
-        if (op->in[i].value == NULL)
-            continue;
-        if (!prt_value_aligned(op->in[i].value, f->scratch, &tensors[i]))
-            return prt_fail(POPRT_E_LIMIT, prt_op_label(op),
-                "the bytes of a constant are not available");
-        in[i] = &tensors[i];
-    }
-    for (uint32_t i = 0; i < op->n_out; i++)
-        if (is_wanted(&op->out[i]))
-            out[i] = (prt_tensor){ .kind = PRT_VALUE_UNKNOWN, .rank = UINT32_MAX };
-    return prt_interp_run(op->def, op->attrs, prt_str_of(prt_op_label(op)), op->n_in, in, op->n_out,
-        out, f->scratch, NULL, NULL);
 }
 
 static poprt_status fold_outputs(folder *f, prt_op *op, const prt_tensor *out)
@@ -240,7 +188,7 @@ static poprt_status fold_op(folder *f, prt_op *op)
     prt_tensor *out = PRT_NEW_N(f->scratch, prt_tensor, op->n_out);
     if (out == NULL)
         return POPRT_E_NOMEM;
-    const poprt_status status = run_op(f, op, out);
+    const poprt_status status = prt_op_evaluate(op, false, f->scratch, out);
     if (status == POPRT_OK)
         return fold_outputs(f, op, out);
     if (status == POPRT_E_CANCELLED || status == POPRT_E_INTERNAL)
@@ -267,7 +215,7 @@ static bool known_content(const prt_value *v)
 static poprt_status fold_contents(folder *f, prt_op *op)
 {
     bool read = false;
-    if (!is_pure(op))
+    if (!prt_op_is_evaluable(op))
         return POPRT_OK;
     for (uint32_t i = 0; i < op->n_out; i++) {
         prt_value *v = &op->out[i];

@@ -166,6 +166,7 @@ void prt_tool_close(prt_tool *tool)
 {
     prt_progress_clear(&tool->progress);
     poprt_config_release(tool->config);
+    poprt_config_release(tool->reading);
     poprt_env_release(tool->env);
     prt_arena_release(tool->arena);
 }
@@ -276,6 +277,19 @@ static poprt_status find_in_dir(prt_tool *tool, const char *path, const char **o
     return *out != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
+const poprt_config *prt_tool_reading(const prt_tool *tool)
+{
+    return tool->reading != NULL ? tool->reading : tool->config;
+}
+
+/* Returns whether a folder is a SavedModel of TensorFlow, which is a model as a whole. */
+static bool is_saved_model(const prt_tool *tool, const char *dir)
+{
+    struct stat st;
+    const char *file = prt_tool_text(tool->arena, "%s/saved_model.pb", dir);
+    return file != NULL && stat(file, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 poprt_status prt_tool_find_model(prt_tool *tool, const char *path, const char **out, bool *is_popef)
 {
     struct stat st;
@@ -285,6 +299,8 @@ poprt_status prt_tool_find_model(prt_tool *tool, const char *path, const char **
     if (stat(path, &st) != 0)
         return prt_fail(errno == ENOENT ? POPRT_E_NOT_FOUND : POPRT_E_IO, path, "%s",
             strerror(errno));
+    if (S_ISDIR(st.st_mode) && is_saved_model(tool, path))
+        return POPRT_OK;
     if (S_ISDIR(st.st_mode))
         PRT_TRY(find_in_dir(tool, path, out));
     FILE *file = fopen(*out, "rb");
@@ -497,7 +513,7 @@ static poprt_status compile(prt_tool *tool, const char *path, prt_tool_times *ti
 {
     poprt_model *model = NULL;
     const double start = prt_tool_now_ms();
-    PRT_TRY(poprt_model_load_file(tool->env, path, NULL, &model));
+    PRT_TRY(poprt_model_load_file(tool->env, path, prt_tool_reading(tool), &model));
     const double loaded = prt_tool_now_ms();
     const poprt_status status = prt_tool_compile(tool, model, out);
     poprt_model_release(model);

@@ -14,7 +14,8 @@
 typedef struct prt_tool {
     prt_arena *arena; /* lives as long as the command */
     poprt_env *env;
-    poprt_config *config; /* for compiling; NULL: defaults */
+    poprt_config *config;  /* for compiling; NULL: defaults */
+    poprt_config *reading; /* for loading models; NULL: defaults */
     prt_progress progress;
     bool quiet_compile;            /* true: no progress bar for compiling */
     PRT_VEC(const char *) plugins; /* paths of the loaded plug-ins */
@@ -72,6 +73,9 @@ void prt_tool_describe_error(char *to, size_t size);
  */
 poprt_status prt_tool_find_model(prt_tool *tool, const char *path, const char **out,
     bool *is_popef);
+
+/* Returns the config for loading models: `reading`, or that for compiling. */
+const poprt_config *prt_tool_reading(const prt_tool *tool);
 
 /* Times of opening a model, in milliseconds. */
 typedef struct prt_tool_times {

@@ -194,25 +194,16 @@ static poprt_status convert_model(prt_tool *tool, const prt_opts *opts, const po
     return POPRT_OK;
 }
 
-static poprt_status fail_framework(void)
-{
-    return prt_fail(POPRT_E_UNSUPPORTED, "tensorflow",
-        "this build has no reader for TensorFlow models: write the model as ONNX with tf2onnx "
-        "(python3 -m tf2onnx.convert), then give the .onnx file as --input_model");
-}
-
 poprt_status prt_convert_load(prt_tool *tool, const prt_opts *opts, const char **input,
     poprt_model **model)
 {
     bool is_popef = false;
-    if (strcmp(prt_opt_value(opts, OPT_FRAMEWORK, "onnx"), "tensorflow") == 0)
-        return fail_framework();
     PRT_TRY(
         prt_tool_find_model(tool, prt_opt_value(opts, OPT_INPUT_MODEL, NULL), input, &is_popef));
     if (is_popef)
         return prt_fail(POPRT_E_UNSUPPORTED, *input,
             "is a compiled PopEF file: run it by poprt run");
-    return poprt_model_load_file(tool->env, *input, NULL, model);
+    return poprt_model_load_file(tool->env, *input, prt_tool_reading(tool), model);
 }
 
 /* Checks names of passes and of their options against the passes of the conversion. */
@@ -360,60 +351,18 @@ static int command_convert(int argc, char **argv)
     prt_convert_request request = { .n_models = 0 };
     int exit_code = PRT_EXIT_FAILED;
     prt_tool tool = { 0 };
-    /* Options after the word tf2onnx belong to it. */
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "tf2onnx") == 0)
-            return prt_tf2onnx_command.run(argc - i, argv + i);
+    /* Options behind the word tf2onnx belong to it. */
+    const int own = prt_tf2onnx_find(argc, argv);
     if (prt_tool_open_at(&tool, 0, POPRT_LOG_DEBUG) != POPRT_OK)
         return PRT_REPORT();
-    if (read_line(&tool, argc, argv, &request, &exit_code)) {
+    if ((own == argc || prt_tf2onnx_read(&tool, argc - own, argv + own, &exit_code)) &&
+        read_line(&tool, own, argv, &request, &exit_code)) {
         const poprt_status status = run_command(&tool, &request);
         prt_progress_clear(&tool.progress);
         /* POPRT_E_ARG may also come from the argument of a pass, which is a usage error. */
         tool.past_options = tool.past_options && status != POPRT_E_ARG;
         if (status != POPRT_OK)
             exit_code = PRT_REPORT_OF(&tool, &prt_convert_command);
-    }
-    prt_tool_close(&tool);
-    return exit_code;
-}
-
-/* ---- tf2onnx */
-
-static const prt_opt_def tf_options[] = {
-    PRT_OPT("help", 'h', PRT_OPT_FLAG, NULL, "print this and exit"),
-    PRT_OPT("saved_model", 0, PRT_OPT_FLAG, NULL, "the input is a SavedModel directory"),
-    PRT_OPT("signature_def", 0, PRT_OPT_ONE, "NAME", "signature to use"),
-    PRT_OPT("tag", 0, PRT_OPT_ONE, "NAME", "tag set, such as serve"),
-    PRT_OPT("inputs", 0, PRT_OPT_ONE, "A,B,...", "input tensors"),
-    PRT_OPT("outputs", 0, PRT_OPT_ONE, "A,B,...", "output tensors"),
-    PRT_OPT("opset", 0, PRT_OPT_ONE, "N", "opset of the ONNX model"),
-    PRT_OPT("inputs_as_nchw", 0, PRT_OPT_ONE, "A,B,...", "inputs to convert from NHWC to NCHW"),
-    PRT_OPT("outputs_as_nchw", 0, PRT_OPT_ONE, "A,B,...", "outputs to convert from NHWC to NCHW"),
-};
-
-static int command_tf2onnx(int argc, char **argv);
-
-const prt_opt_command prt_tf2onnx_command = { .name = "poprt tf2onnx",
-    .run = command_tf2onnx,
-    .args = "",
-    .brief = "read a TensorFlow model in PopRT; not available here",
-    .summary = "Reads a TensorFlow model in PopRT. This build has no such reader and ends with an "
-               "error.",
-    .more = "Options of poprt may stand before the word tf2onnx.",
-    .options = tf_options,
-    .n_options = PRT_COUNT_OF(tf_options) };
-
-static int command_tf2onnx(int argc, char **argv)
-{
-    prt_opts opts;
-    int exit_code = PRT_EXIT_FAILED;
-    prt_tool tool = { 0 };
-    if (prt_tool_open(&tool, 0) != POPRT_OK)
-        return PRT_REPORT();
-    if (prt_opt_parse(tool.arena, &prt_tf2onnx_command, argc, argv, &opts, &exit_code)) {
-        (void)fail_framework();
-        exit_code = PRT_REPORT();
     }
     prt_tool_close(&tool);
     return exit_code;

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* model_tensorflow.c — reads TensorFlow models by the options of a config. */
+#include "api/model_tensorflow.h"
+
+#include "base/file.h"
+#include "tensorflow/tensorflow.h"
+
+static void send_warning(void *user, const char *text)
+{
+    prt_env_log(user, PRT_LOG_model, POPRT_LOG_WARNING, text);
+}
+
+poprt_status prt_model_read_tensorflow(poprt_env *env, const prt_allocator *allocator,
+    const char *path, prt_blob *bytes, const poprt_config *config, prt_module **out, bool *found)
+{
+    const prt_tf_options options = { .inputs = prt_config_text(config, PRT_OPTION_graph_inputs),
+        .outputs = prt_config_text(config, PRT_OPTION_graph_outputs),
+        .signature = prt_config_text(config, PRT_OPTION_signature_def),
+        .tags = prt_config_text(config, PRT_OPTION_tag),
+        .inputs_as_nchw = prt_config_text(config, PRT_OPTION_inputs_as_nchw),
+        .outputs_as_nchw = prt_config_text(config, PRT_OPTION_outputs_as_nchw),
+        .opset = prt_config_number(config, PRT_OPTION_graph_opset),
+        .arena = prt_config_memory_limit(config, env),
+        .ops = env->ops,
+        .warn = send_warning,
+        .user = env };
+    *found = bytes != NULL ? prt_tf_recognises(bytes) : prt_tf_recognises_file(path);
+    if (!*found)
+        return POPRT_OK;
+    return bytes != NULL ? prt_tf_read_bytes(allocator, bytes, "", &options, out)
+                         : prt_tf_read_file(allocator, path, &options, out);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* interface.h — inputs and outputs of a model that is being converted. */
+#ifndef PRT_TENSORFLOW_INTERFACE_H
+#define PRT_TENSORFLOW_INTERFACE_H
+
+#include "tensorflow/convert.h"
+#include "tensorflow/tensorflow.h"
+
+/* An input: the tensor that it stands for, its name in the model, and its type. */
+typedef struct prt_tf_input {
+    prt_str name;
+    prt_tf_edge edge;
+    int32_t dtype, rank; /* undefined and unknown where the graph does not say */
+    int64_t dims[PRT_MAX_RANK];
+    bool nchw;
+} prt_tf_input;
+
+typedef struct prt_tf_output {
+    prt_str name;
+    prt_tf_edge edge;
+    bool nchw;
+} prt_tf_output;
+
+typedef struct prt_tf_interface {
+    PRT_VEC(prt_tf_input) inputs;
+    PRT_VEC(prt_tf_output) outputs;
+} prt_tf_interface;
+
+/* Chooses inputs and outputs of a GraphDef: those that the options name, else all placeholders and
+ * all nodes that nothing reads. */
+poprt_status prt_tf_graph_interface(prt_tf_converter *c, const prt_tf_options *options,
+    prt_tf_interface *out);
+
+/* Sets the flags nchw from the options. Fails with a name that is not an input or output. */
+poprt_status prt_tf_interface_layouts(prt_tf_converter *c, const prt_tf_options *options,
+    prt_tf_interface *io);
+
+/* Converts everything that the outputs need, in a scope of the main body. */
+poprt_status prt_tf_convert(prt_tf_converter *c, prt_tf_scope *scope, const prt_tf_interface *io);
+
+#endif
