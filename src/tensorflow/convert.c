@@ -117,10 +117,10 @@ static poprt_status name_results(prt_tf_call *call)
         char *text;
         if (v == NULL || v->name.size != 0 || (v->def == NULL && v->constant == NULL))
             continue;
-        const size_t room = (size_t)call->b.origin.size + 16;
-        if ((text = prt_arena_alloc(call->c->arena, room)) == NULL)
+        const size_t size = (size_t)call->b.origin.size + 16;
+        if ((text = prt_arena_alloc(call->c->arena, size)) == NULL)
             return POPRT_E_NOMEM;
-        (void)snprintf(text, room, "%.*s:%u", PRT_STR_ARG(call->b.origin), k);
+        (void)snprintf(text, size, "%.*s:%u", PRT_STR_ARG(call->b.origin), k);
         if (prt_map_find(&m->names, prt_str_of(text)) == NULL)
             PRT_TRY(prt_value_set_name(v, prt_str_of(text)));
     }
