@@ -13,18 +13,28 @@ static void send_warning(void *user, const char *text)
 poprt_status prt_model_read_tensorflow(poprt_env *env, const prt_allocator *allocator,
     const char *path, prt_blob *bytes, const poprt_config *config, prt_module **out, bool *found)
 {
+    const char *format = prt_config_text(config, PRT_OPTION_model_format);
+    const bool any = strcmp(format, "auto") == 0;
     const prt_tf_options options = { .inputs = prt_config_text(config, PRT_OPTION_graph_inputs),
         .outputs = prt_config_text(config, PRT_OPTION_graph_outputs),
         .signature = prt_config_text(config, PRT_OPTION_signature_def),
         .tags = prt_config_text(config, PRT_OPTION_tag),
         .inputs_as_nchw = prt_config_text(config, PRT_OPTION_inputs_as_nchw),
         .outputs_as_nchw = prt_config_text(config, PRT_OPTION_outputs_as_nchw),
+        .saved_model = strcmp(format, "saved_model") == 0,
         .opset = prt_config_number(config, PRT_OPTION_graph_opset),
         .arena = prt_config_memory_limit(config, env),
         .ops = env->ops,
         .warn = send_warning,
         .user = env };
-    *found = bytes != NULL ? prt_tf_recognises(bytes) : prt_tf_recognises_file(path);
+    *found = strcmp(format, "onnx") != 0 &&
+        (bytes != NULL ? prt_tf_recognises(bytes) : prt_tf_recognises_file(path));
+    if (!*found && !any && strcmp(format, "onnx") != 0)
+        return prt_fail_at_stage(prt_fail(POPRT_E_PARSE, path != NULL ? path : "model",
+                                     "is no model of TensorFlow: a GraphDef, the folder of a "
+                                     "SavedModel, a checkpoint with its meta graph, or a TFLite "
+                                     "file is accepted"),
+            "read");
     if (!*found)
         return POPRT_OK;
     return bytes != NULL ? prt_tf_read_bytes(allocator, bytes, "", &options, out)

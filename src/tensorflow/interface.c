@@ -137,7 +137,8 @@ static poprt_status choose_inputs(prt_tf_converter *c, const prt_tf_options *opt
             return no_tensor(c, "inputs", name);
         PRT_TRY(add_input(c, name, edge, shape, out));
     }
-    for (uint32_t i = 0; i < body->n_nodes && options->inputs == NULL; i++)
+    const bool all = out->inputs.count == 0;
+    for (uint32_t i = 0; i < body->n_nodes && all; i++)
         if (is_placeholder(&body->nodes[i]))
             PRT_TRY(add_input(c, body->nodes[i].name, (prt_tf_edge){ i, 0 }, (prt_str){ NULL, 0 },
                 out));

@@ -78,6 +78,21 @@ static poprt_status convert_graph(prt_tf_converter *c, prt_bytes bytes,
     return clean_up(c->module);
 }
 
+/* A GraphDef has neither signatures nor tags. */
+static poprt_status check_options(const prt_tf_options *options)
+{
+    const char *given = options->signature != NULL && options->signature[0] != '\0'
+        ? "signature_def"
+        : options->tags != NULL && options->tags[0] != '\0' ? "tag"
+        : options->saved_model                              ? "saved_model"
+                                                            : NULL;
+    if (given == NULL)
+        return POPRT_OK;
+    return prt_fail(POPRT_E_ARG, given,
+        "the model is a GraphDef, and only a SavedModel has signatures and tags: choose tensors by "
+        "inputs and outputs");
+}
+
 /* Prepares a module and a converter. `*scratch` is released by the caller, `*out` on failure. */
 static poprt_status start(const prt_allocator *allocator, prt_blob *bytes,
     const prt_tf_options *options, prt_arena **scratch, prt_module **out, prt_tf_converter *c)
@@ -110,7 +125,9 @@ poprt_status prt_tf_read_bytes(const prt_allocator *allocator, prt_blob *bytes, 
     prt_arena *scratch = NULL;
     prt_module *m = NULL;
     prt_tf_converter c = { 0 };
-    poprt_status status = start(allocator, bytes, options, &scratch, &m, &c);
+    poprt_status status = check_options(options);
+    if (status == POPRT_OK)
+        status = start(allocator, bytes, options, &scratch, &m, &c);
     if (status == POPRT_OK) {
         m->file = prt_module_str(m, prt_str_of(name));
         status = m->file.data != NULL

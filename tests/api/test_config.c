@@ -41,9 +41,10 @@ START_TEST(help_begins_with_the_call_and_names_options_in_backticks)
 {
     static const char *const calls[] = { "Compiling", "Compiling and converting",
         "Compiling and sessions", "Compiling for training", "Compiling with data flow",
-        "Converting", "Loading a model file", "Loading, compiling, sessions", "Opening PopEF",
-        "Runners", "Runners of type host_concat", "Runners of type light", "Runners that pack",
-        "Saving a model", "Sessions", "Sessions with data flow" };
+        "Converting", "Loading a TensorFlow model", "Loading a model file",
+        "Loading, compiling, sessions", "Opening PopEF", "Runners", "Runners of type host_concat",
+        "Runners of type light", "Runners that pack", "Saving a model", "Sessions",
+        "Sessions with data flow" };
     poprt_config *config = NULL;
     poprt_option_info info = { .struct_size = sizeof(info) };
     ck_assert_ok(poprt_config_create(NULL, &config));

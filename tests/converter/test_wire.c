@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_wire.c — protobuf fields, valid and broken. */
+/* test_wire.c — protobuf fields, valid and broken. Covers: wire.c, onnx_wire.c. */
 #include "support/check_main.h"
 #include "support/onnx_bytes.h"
 

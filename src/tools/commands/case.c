@@ -317,7 +317,7 @@ static poprt_status run_case(case_state *s, bool *differs)
         return POPRT_E_NOMEM;
     PRT_TRY(prt_tool_plugins(&s->tool, s->options->opts, s->options->plugins));
     PRT_TRY(prt_tool_disable(&s->tool, s->options->disable_passes));
-    PRT_TRY(poprt_model_load_file(s->tool.env, path, prt_tool_reading(&s->tool), &model));
+    PRT_TRY(poprt_model_load_file(s->tool.env, path, s->tool.config, &model));
     poprt_status status = POPRT_OK;
     if (s->options->passes != NULL)
         status = apply_pass(s, model, NULL, s->options->passes, &changed);

@@ -148,7 +148,7 @@ static poprt_status inspect_model(prt_tool *tool, const char *path, int32_t form
 {
     poprt_model *model = NULL;
     text_buffer of_model = { 0 }, of_program = { 0 };
-    PRT_TRY(poprt_model_load_file(tool->env, path, prt_tool_reading(tool), &model));
+    PRT_TRY(poprt_model_load_file(tool->env, path, tool->config, &model));
     const bool whole = format == POPRT_FORMAT_TEXT || format == POPRT_FORMAT_DOT ||
         format == POPRT_FORMAT_SHARDING;
     poprt_status status = POPRT_OK;
@@ -178,7 +178,7 @@ static poprt_status verify_model(prt_tool *tool, const char *path)
 {
     poprt_model *model = NULL;
     poprt_executable *exec = NULL;
-    PRT_TRY(poprt_model_load_file(tool->env, path, prt_tool_reading(tool), &model));
+    PRT_TRY(poprt_model_load_file(tool->env, path, tool->config, &model));
     const poprt_status status = poprt_compile(model, tool->config, &exec);
     prt_progress_clear(&tool->progress);
     if (status == POPRT_OK)

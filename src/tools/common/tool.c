@@ -166,7 +166,6 @@ void prt_tool_close(prt_tool *tool)
 {
     prt_progress_clear(&tool->progress);
     poprt_config_release(tool->config);
-    poprt_config_release(tool->reading);
     poprt_env_release(tool->env);
     prt_arena_release(tool->arena);
 }
@@ -277,11 +276,6 @@ static poprt_status find_in_dir(prt_tool *tool, const char *path, const char **o
     return *out != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-const poprt_config *prt_tool_reading(const prt_tool *tool)
-{
-    return tool->reading != NULL ? tool->reading : tool->config;
-}
-
 /* Returns whether a folder is a SavedModel of TensorFlow, which is a model as a whole. */
 static bool is_saved_model(const prt_tool *tool, const char *dir)
 {
@@ -320,8 +314,7 @@ bool prt_tool_is_true(const char *text, bool absent)
         : strcmp(text, "True") == 0 || strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
 }
 
-/* Sets an option of compiling; NULL: leaves the default. */
-static poprt_status set_option(prt_tool *tool, const char *key, const char *value)
+poprt_status prt_tool_set_option(prt_tool *tool, const char *key, const char *value)
 {
     if (value == NULL)
         return POPRT_OK;
@@ -338,7 +331,7 @@ poprt_status prt_tool_set(prt_tool *tool, const char *text)
     const char *key = prt_arena_text(tool->arena, text, (size_t)(equals - text));
     if (key == NULL)
         return POPRT_E_NOMEM;
-    return set_option(tool, key, equals + 1);
+    return prt_tool_set_option(tool, key, equals + 1);
 }
 
 static bool is_script(const char *path)
@@ -468,13 +461,13 @@ poprt_status prt_tool_disable(prt_tool *tool, const char *passes)
         if (!prt_tool_is_pass(tool, name))
             return prt_pass_unknown(name);
     }
-    return set_option(tool, "disable_passes", passes);
+    return prt_tool_set_option(tool, "disable_passes", passes);
 }
 
 poprt_status prt_tool_tune(prt_tool *tool, const char *mode, const char *cache)
 {
-    PRT_TRY(set_option(tool, "tune", mode));
-    return set_option(tool, "tune_cache", cache);
+    PRT_TRY(prt_tool_set_option(tool, "tune", mode));
+    return prt_tool_set_option(tool, "tune_cache", cache);
 }
 
 poprt_status prt_tool_describe_executable(const prt_tool *tool, const poprt_executable *exec,
@@ -513,7 +506,7 @@ static poprt_status compile(prt_tool *tool, const char *path, prt_tool_times *ti
 {
     poprt_model *model = NULL;
     const double start = prt_tool_now_ms();
-    PRT_TRY(poprt_model_load_file(tool->env, path, prt_tool_reading(tool), &model));
+    PRT_TRY(poprt_model_load_file(tool->env, path, tool->config, &model));
     const double loaded = prt_tool_now_ms();
     const poprt_status status = prt_tool_compile(tool, model, out);
     poprt_model_release(model);

@@ -14,8 +14,7 @@
 typedef struct prt_tool {
     prt_arena *arena; /* lives as long as the command */
     poprt_env *env;
-    poprt_config *config;  /* for compiling; NULL: defaults */
-    poprt_config *reading; /* for loading models; NULL: defaults */
+    poprt_config *config; /* for compiling; NULL: defaults */
     prt_progress progress;
     bool quiet_compile;            /* true: no progress bar for compiling */
     PRT_VEC(const char *) plugins; /* paths of the loaded plug-ins */
@@ -74,9 +73,6 @@ void prt_tool_describe_error(char *to, size_t size);
 poprt_status prt_tool_find_model(prt_tool *tool, const char *path, const char **out,
     bool *is_popef);
 
-/* Returns the config for loading models: `reading`, or that for compiling. */
-const poprt_config *prt_tool_reading(const prt_tool *tool);
-
 /* Times of opening a model, in milliseconds. */
 typedef struct prt_tool_times {
     double load_ms, compile_ms;
@@ -114,6 +110,8 @@ bool prt_tool_is_pass(const prt_tool *tool, const char *name);
 poprt_status prt_tool_disable(prt_tool *tool, const char *passes);
 /* Sets an option of compiling from "KEY=VALUE". */
 poprt_status prt_tool_set(prt_tool *tool, const char *text);
+/* Sets an option of `config`; a NULL value leaves the default. */
+poprt_status prt_tool_set_option(prt_tool *tool, const char *key, const char *value);
 /* Loads the plug-ins of an option: one path, or several separated by commas, in each value. */
 poprt_status prt_tool_plugins(prt_tool *tool, const prt_opts *opts, uint32_t option);
 /* Sets options of compiling from all values of a command-line option. */

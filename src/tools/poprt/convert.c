@@ -203,7 +203,8 @@ poprt_status prt_convert_load(prt_tool *tool, const prt_opts *opts, const char *
     if (is_popef)
         return prt_fail(POPRT_E_UNSUPPORTED, *input,
             "is a compiled PopEF file: run it by poprt run");
-    return poprt_model_load_file(tool->env, *input, prt_tool_reading(tool), model);
+    PRT_TRY(prt_tool_set_option(tool, "model_format", prt_opt_value(opts, OPT_FRAMEWORK, NULL)));
+    return poprt_model_load_file(tool->env, *input, tool->config, model);
 }
 
 /* Checks names of passes and of their options against the passes of the conversion. */

@@ -121,7 +121,7 @@ static poprt_status shard(prt_tool *tool, const prt_opts *opts)
         output = prt_tool_text(tool->arena, "%s.auto_sharded.onnx", input);
     if (output == NULL)
         return POPRT_E_NOMEM;
-    PRT_TRY(poprt_model_load_file(tool->env, input, prt_tool_reading(tool), &model));
+    PRT_TRY(poprt_model_load_file(tool->env, input, tool->config, &model));
     poprt_status status = run_pass(tool, opts, model);
     prt_progress_clear(&tool->progress);
     if (status == POPRT_OK)

@@ -47,14 +47,15 @@ static const char *const keys[PRT_COUNT_OF(options)] = { [SIGNATURE_DEF] = "sign
 
 static int command_tf2onnx(int argc, char **argv);
 
-const prt_opt_command prt_tf2onnx_command = { .name = "poprt --input_model PATH tf2onnx",
+const prt_opt_command prt_tf2onnx_command = { .name = "poprt tf2onnx",
     .run = command_tf2onnx,
     .args = "",
     .brief = "convert a TensorFlow model to ONNX",
     .summary = "Converts a TensorFlow model to ONNX: a frozen GraphDef, a SavedModel, a checkpoint "
                "with its meta graph, or a TFLite file. Neither TensorFlow nor Python is needed.",
-    .more = "Options of poprt, such as --input_model, --output_model and --precision, stand before "
-            "the word tf2onnx. The other commands read such models too: poprt run MODEL.",
+    .more =
+        "Options of poprt stand before the word tf2onnx: poprt --input_model PATH --output_model "
+        "OUT.onnx tf2onnx --opset 18. The other commands read such models too: poprt run PATH.",
     .options = options,
     .n_options = PRT_COUNT_OF(options) };
 
@@ -68,11 +69,12 @@ int prt_tf2onnx_find(int argc, char **argv)
 
 static poprt_status set_config(prt_tool *tool, const prt_opts *opts)
 {
-    PRT_TRY(poprt_config_create(tool->env, &tool->reading));
-    PRT_TRY(poprt_config_set(tool->reading, "graph_opset", "11"));
+    PRT_TRY(prt_tool_set_option(tool, "graph_opset", "11"));
+    PRT_TRY(prt_tool_set_option(tool, "model_format",
+        prt_opt_has(opts, SAVED_MODEL) ? "saved_model" : "tensorflow"));
     for (uint32_t i = 0; i < PRT_COUNT_OF(options); i++)
         if (keys[i] != NULL && prt_opt_has(opts, i))
-            PRT_TRY(poprt_config_set(tool->reading, keys[i], prt_opt_value(opts, i, "")));
+            PRT_TRY(prt_tool_set_option(tool, keys[i], prt_opt_value(opts, i, "")));
     return POPRT_OK;
 }
 

@@ -129,7 +129,7 @@ static poprt_status read_model(trainer *t)
     if (is_popef)
         return prt_fail(POPRT_E_UNSUPPORTED, path,
             "a PopEF file has no graph to train; an ONNX file is accepted");
-    PRT_TRY(poprt_model_load_file(t->tool->env, path, prt_tool_reading(t->tool), &t->model));
+    PRT_TRY(poprt_model_load_file(t->tool->env, path, t->tool->config, &t->model));
     PRT_TRY(poprt_model_clone(t->model, &t->with_loss));
     PRT_TRY(prt_train_data_open(t->s->data, &t->data));
     PRT_TRY(prt_train_loss_add(t->tool->arena, &t->data, t->with_loss, &t->s->loss));
