@@ -8,6 +8,8 @@
 
 #include <stdio.h>
 
+#include "tensorflow/frame.h"
+
 enum { NEW, OPEN, DONE };
 
 /* ---- names and failures */
@@ -221,11 +223,39 @@ static bool dependency(const prt_tf_body *body, const prt_tf_node *node, uint32_
     return true;
 }
 
+static poprt_status walk(prt_tf_converter *c, prt_tf_scope *scope, uint32_t wanted);
+
+/* Takes the results of a node from the scope around a region, unless the node is within the region.
+ * Returns whether it did. */
+static poprt_status take_outer(prt_tf_converter *c, prt_tf_scope *scope, uint32_t node, bool *taken)
+{
+    *taken = false;
+    if (!scope->within)
+        return POPRT_OK;
+    const prt_tf_places *places = prt_tf_places_of(c, scope->body);
+    if (places == NULL)
+        return prt_error_last()->status;
+    if (prt_tf_place_within(places->of[node], scope->place))
+        return POPRT_OK;
+    *taken = true;
+    PRT_TRY(walk(c, scope->caller, node));
+    scope->done[node] = scope->caller->done[node];
+    scope->state[node] = DONE;
+    return POPRT_OK;
+}
+
 static poprt_status walk(prt_tf_converter *c, prt_tf_scope *scope, uint32_t wanted)
 {
     PRT_VEC(visit) stack = { 0 };
     const visit first = { wanted, 0 };
+    bool taken;
     if (scope->state[wanted] == DONE)
+        return POPRT_OK;
+    if (scope->state[wanted] == OPEN)
+        return prt_fail(POPRT_E_PARSE, NULL, "node '%.*s' depends on itself",
+            PRT_STR_ARG(scope->body->nodes[wanted].name));
+    PRT_TRY(take_outer(c, scope, wanted, &taken));
+    if (taken)
         return POPRT_OK;
     scope->state[wanted] = OPEN;
     if (!PRT_VEC_PUSH(c->arena, &stack, first))
@@ -244,6 +274,9 @@ static poprt_status walk(prt_tf_converter *c, prt_tf_scope *scope, uint32_t want
         if (scope->state[next] == OPEN)
             return prt_fail(POPRT_E_PARSE, NULL, "node '%.*s' depends on itself",
                 PRT_STR_ARG(scope->body->nodes[next].name));
+        PRT_TRY(take_outer(c, scope, next, &taken));
+        if (taken)
+            continue;
         scope->state[next] = OPEN;
         const visit deeper = { next, 0 };
         if (!PRT_VEC_PUSH(c->arena, &stack, deeper))

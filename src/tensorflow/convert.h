@@ -47,6 +47,10 @@ typedef struct prt_tf_scope {
     uint32_t n_attrs;
     prt_str prefix; /* of the names of nodes: "" or "call/…/" */
     uint32_t depth;
+    /* Of the region of a branch or loop of TensorFlow 1: a scope over the nodes of its caller,
+     * which converts those that are not within `place` (frame.h). */
+    bool within;
+    const struct prt_tf_place *place;
     void *user; /* for rows that make scopes themselves */
 } prt_tf_scope;
 
@@ -61,6 +65,7 @@ typedef struct prt_tf_converter {
     prt_tf_graph *graph;
     PRT_VEC(prt_tf_unsupported) unsupported;
     PRT_VEC(prt_str) warnings;
+    struct prt_tf_places *places; /* of the bodies with branches and loops of TensorFlow 1 */
     uint64_t nodes, node_limit;
     size_t owned, owned_limit; /* bytes of constants that are not views of the file */
     prt_blob *file;            /* that constants are views of; NULL: they are copied */
