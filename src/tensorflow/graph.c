@@ -98,8 +98,8 @@ static poprt_status find_output(reader *r, const prt_tf_node *node, prt_str name
         *out = index != 0 ? index - 1 + k : fn->body->n_ret;
         return POPRT_OK;
     }
-    if (at[0] == '\0') { /* one plain output, of any name */
-        *found = k == 0;
+    if (at[0] == '\0') { /* one plain output, of any name; unknown operators too */
+        *found = k == 0 || node->row == NULL;
         *out = name.size == 0;
         return POPRT_OK;
     }

@@ -41,6 +41,20 @@ static poprt_status search_folder(DIR *dir, const char *folder, char prefix[MAX_
               list);
 }
 
+bool prt_saved_is_checkpoint_folder(const char *path)
+{
+    bool found = false, other = false;
+    DIR *dir = opendir(path);
+    if (dir == NULL)
+        return false;
+    for (const struct dirent *e; (e = readdir(dir)) != NULL;) {
+        found = found || ends_with(e->d_name, ".meta");
+        other = other || ends_with(e->d_name, ".onnx") || ends_with(e->d_name, ".popef");
+    }
+    (void)closedir(dir);
+    return found && !other;
+}
+
 /* Writes the prefix of the checkpoint that `path` names. */
 static poprt_status find_prefix(const char *path, char prefix[MAX_PATH])
 {

@@ -58,10 +58,11 @@ typedef struct prt_saved_model {
     prt_arena *arena;
     const char *folder, *path;
     prt_bytes meta_graph;
-    uint32_t depth;     /* of meta_graph */
-    prt_bundle *bundle; /* NULL: the model has no checkpoint */
-    prt_map by_node;    /* names of nodes of the main graph → prt_saved_resource */
-    prt_map by_name;    /* shared names → prt_saved_resource */
+    uint32_t depth;          /* of meta_graph */
+    prt_bundle *bundle;      /* NULL: the model has no checkpoint */
+    const prt_tf_body *main; /* of the graph */
+    prt_map by_node;         /* names of nodes of the main graph → prt_saved_resource */
+    prt_map by_name;         /* shared names → prt_saved_resource */
 } prt_saved_model;
 
 /* What to choose in a SavedModel. NULL means the default: the tag "serve", else the only meta
@@ -83,6 +84,9 @@ poprt_status prt_saved_model_open(prt_arena *arena, const char *path,
  * or a folder with one PREFIX.meta. */
 poprt_status prt_saved_checkpoint_open(prt_arena *arena, const char *path, prt_saved_model **out);
 
+/* Returns whether a folder has a meta graph and no other model: a folder of a checkpoint. */
+bool prt_saved_is_checkpoint_folder(const char *path);
+
 void prt_saved_model_close(prt_saved_model *model); /* NULL is allowed */
 
 /*
@@ -91,6 +95,19 @@ void prt_saved_model_close(prt_saved_model *model); /* NULL is allowed */
  * contents is not an error here.
  */
 poprt_status prt_saved_model_resolve(prt_saved_model *model, prt_tf_graph *graph);
+
+/*
+ * Finds the input or output (`ports`) of the signature that a caller names: by its key or the
+ * tensor that it is, with or without ":0"; an input also by the name of the function's argument; an
+ * output also as Identity, Identity_1 and so on, in the order of the call. NULL if there is none.
+ * Fails with POPRT_E_ARG if the name has two meanings.
+ */
+poprt_status prt_saved_port_find(const prt_saved_model *model, prt_tf_graph *graph,
+    const prt_saved_ports *ports, prt_str name, const prt_saved_port **out);
+
+/* Returns the name that identifies a variable or table: container and shared name, or the name of
+ * the node that makes its handle. `data` is NULL (failure recorded) without memory. */
+prt_str prt_saved_resource_name(prt_arena *arena, const prt_tf_node *node);
 
 /* Returns what a handle stands for; `node` makes the handle. Fails with POPRT_E_NOT_FOUND where the
  * model has no contents for it. */

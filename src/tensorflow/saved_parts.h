@@ -29,8 +29,4 @@ poprt_status prt_saved_objects_resolve(prt_saved_model *model, prt_tf_graph *gra
  * and sets `by_name`. */
 poprt_status prt_saved_effects_resolve(prt_saved_model *model, prt_tf_graph *graph, bool restore);
 
-/* Returns the name that identifies a variable or table: container and shared name, or the name of
- * the node that makes its handle. `data` is NULL (failure recorded) without memory. */
-prt_str prt_saved_resource_name(prt_arena *arena, const prt_tf_node *node);
-
 #endif

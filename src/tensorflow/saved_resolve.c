@@ -62,11 +62,72 @@ static poprt_status order_ports(prt_saved_model *m, prt_tf_graph *graph)
     return POPRT_OK;
 }
 
+/* ---- names of inputs and outputs */
+
+/* Returns the names of the arguments of the function that the signature calls. */
+static prt_strs argument_names(const prt_saved_model *m, prt_tf_graph *graph)
+{
+    prt_tf_edge call;
+    prt_tf_attr_value v;
+    prt_tf_func func;
+    const prt_strs none = { NULL, 0 };
+    if (m->outputs.count == 0 ||
+        find_node(m, graph, m->outputs.data[0].tensor, true, &call) != POPRT_OK)
+        return none;
+    const prt_tf_node *node = &graph->main.nodes[call.node];
+    const prt_tf_attr *attr = prt_tf_attr_find(node->attrs, node->n_attrs, PRT_STR("f"));
+    if (attr == NULL || prt_tf_attr_read(attr, &v) != POPRT_OK || v.kind != PRT_TF_ATTR_func ||
+        prt_tf_func_read(m->arena, v.bytes, attr->depth + 1, &func) != POPRT_OK)
+        return none;
+    const prt_tf_function *fn = prt_tf_function_find(graph, func.name);
+    return fn != NULL ? fn->body->arg_names : none;
+}
+
+/* Removes ":0" from the end of a name. */
+static prt_str without_output(prt_str name)
+{
+    if (name.size > 2 && memcmp(name.data + name.size - 2, ":0", 2) == 0)
+        name.size -= 2;
+    return name;
+}
+
+static bool is_meant(const prt_saved_port *port, bool input, prt_strs arguments, prt_str name)
+{
+    char identity[32];
+    if (prt_str_equal(port->name, name) || prt_str_equal(without_output(port->tensor), name))
+        return true;
+    if (input)
+        return port->order < arguments.count && prt_str_equal(arguments.data[port->order], name);
+    (void)snprintf(identity, sizeof(identity), port->order == 0 ? "Identity" : "Identity_%u",
+        port->order);
+    return port->order != UINT32_MAX && prt_str_is(name, identity);
+}
+
+poprt_status prt_saved_port_find(const prt_saved_model *m, prt_tf_graph *graph,
+    const prt_saved_ports *ports, prt_str name, const prt_saved_port **out)
+{
+    const bool input = ports == &m->inputs;
+    const prt_strs arguments = input ? argument_names(m, graph) : (prt_strs){ NULL, 0 };
+    *out = NULL;
+    for (size_t i = 0; i < ports->count; i++) {
+        const prt_saved_port *port = &ports->data[i];
+        if (!is_meant(port, input, arguments, without_output(name)) &&
+            !prt_str_equal(port->tensor, name))
+            continue;
+        if (*out != NULL)
+            return prt_fail(POPRT_E_ARG, NULL, "'%.*s' may mean '%.*s' or '%.*s'",
+                PRT_STR_ARG(name), PRT_STR_ARG((*out)->name), PRT_STR_ARG(port->name));
+        *out = port;
+    }
+    return POPRT_OK;
+}
+
 /* ---- */
 
 poprt_status prt_saved_model_resolve(prt_saved_model *m, prt_tf_graph *graph)
 {
     bool objects = false;
+    m->main = &graph->main;
     poprt_status status = order_ports(m, graph);
     if (status == POPRT_OK)
         status = prt_saved_objects_resolve(m, graph, &objects);
@@ -90,7 +151,8 @@ static poprt_status fail_resource(const prt_saved_model *m, const prt_tf_node *n
 poprt_status prt_saved_resource_find(const prt_saved_model *m, const prt_tf_node *node,
     const prt_saved_resource **out)
 {
-    *out = prt_map_find(&m->by_node, node->name);
+    const bool main = node >= m->main->nodes && node < m->main->nodes + m->main->n_nodes;
+    *out = main ? prt_map_find(&m->by_node, node->name) : NULL;
     if (*out == NULL) {
         const prt_str name = prt_saved_resource_name(m->arena, node);
         if (name.data == NULL)
