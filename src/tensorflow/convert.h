@@ -47,7 +47,8 @@ typedef struct prt_tf_scope {
     uint32_t n_attrs;
     prt_str prefix; /* of the names of nodes: "" or "call/…/" */
     uint32_t depth;
-    void *user; /* for rows that make scopes themselves */
+    bool writes; /* prt_tf_body_writes: control edges order reads and writes */
+    void *user;  /* for rows that make scopes themselves */
 } prt_tf_scope;
 
 typedef struct prt_tf_unsupported {

@@ -334,6 +334,29 @@ static poprt_status name_dims(prt_tf_converter *c, prt_tf_input *in)
     return POPRT_OK;
 }
 
+/* Adds a warning about a name. */
+static poprt_status warn(prt_tf_converter *c, const char *format, prt_str name)
+{
+    char text[400];
+    name.size = name.size < 200 ? name.size : 200;
+    (void)snprintf(text, sizeof(text), format, PRT_STR_ARG(name));
+    const char *kept = prt_arena_text(c->arena, text, strlen(text));
+    return kept != NULL && PRT_VEC_PUSH(c->arena, &c->warnings, prt_str_of(kept)) ? POPRT_OK
+                                                                                  : POPRT_E_NOMEM;
+}
+
+/* Gives an input the value that it has where the caller omits it. */
+static poprt_status set_default(prt_tf_converter *c, const prt_tf_input *in, prt_value *v)
+{
+    prt_value *constant;
+    PRT_TRY(prt_tf_tensor_constant(c, v->graph, in->default_value, in->depth, in->name, &constant));
+    if (constant->type != v->type)
+        return warn(c, "input '%.*s' must be given: its default has another type than the input",
+            in->name);
+    v->constant = prt_blob_retain(constant->constant);
+    return prt_module_keep(c->module, v->constant);
+}
+
 static poprt_status make_input(prt_tf_converter *c, prt_tf_scope *scope, prt_tf_input *in)
 {
     prt_module *m = c->module;
@@ -347,6 +370,8 @@ static poprt_status make_input(prt_tf_converter *c, prt_tf_scope *scope, prt_tf_
         type != NULL ? prt_graph_add_input(scope->graph, prt_module_str(m, in->name), type) : NULL;
     if (v == NULL)
         return prt_error_last()->status;
+    if (in->default_value.data != NULL && !nchw)
+        PRT_TRY(set_default(c, in, v));
     if (nchw) {
         prt_build b = prt_build_at_end(scope->graph);
         (void)channel_order(in->rank, true, perm);
@@ -406,23 +431,48 @@ static poprt_status own_output(prt_tf_scope *scope, prt_value *const *before, si
     return prt_build_status(&b);
 }
 
+/* Names an output. An input and an output of a signature may have one name, those of an ONNX model
+ * may not: the output gets a number then. */
+static poprt_status name_output(prt_tf_converter *c, prt_str wanted, prt_map *taken, prt_str *out)
+{
+    prt_str name = wanted;
+    if (prt_map_find(taken, name) != NULL) {
+        const size_t size = (size_t)name.size + 16;
+        char *text = prt_arena_alloc(c->arena, size);
+        for (unsigned k = 1; text != NULL && prt_map_find(taken, name) != NULL; k++) {
+            (void)snprintf(text, size, "%.*s_%u", PRT_STR_ARG(wanted), k);
+            name = prt_str_of(text);
+        }
+        if (text == NULL)
+            return POPRT_E_NOMEM;
+        PRT_TRY(warn(c,
+            "an input or another output has the name of output '%.*s' without its number", name));
+    }
+    *out = prt_module_str(c->module, name);
+    return out->data != NULL ? prt_map_set(taken, *out, c) : POPRT_E_NOMEM;
+}
+
 poprt_status prt_tf_convert(prt_tf_converter *c, prt_tf_scope *scope, const prt_tf_interface *io)
 {
+    enum { MOST = 65536 };
     const size_t count = io->outputs.count;
+    prt_map taken = prt_map_in(c->arena);
     prt_value **values = PRT_NEW_N(c->arena, prt_value *, count);
     prt_str *names = PRT_NEW_N(c->arena, prt_str, count);
     if (values == NULL || names == NULL)
         return POPRT_E_NOMEM;
-    for (size_t i = 0; i < io->inputs.count; i++)
+    if (count > MOST)
+        return prt_fail(POPRT_E_LIMIT, "outputs", "the model has more than %d outputs", MOST);
+    for (size_t i = 0; i < io->inputs.count; i++) {
         PRT_TRY(make_input(c, scope, &io->inputs.data[i]));
+        PRT_TRY(prt_map_set(&taken, io->inputs.data[i].name, c));
+    }
     for (size_t i = 0; i < count; i++)
         PRT_TRY(make_output(c, scope, &io->outputs.data[i], &values[i]));
     PRT_TRY(prt_tf_report(c));
     for (size_t i = 0; i < count; i++) {
         PRT_TRY(own_output(scope, values, i, &values[i]));
-        names[i] = prt_module_str(c->module, io->outputs.data[i].name);
-        if (names[i].data == NULL)
-            return POPRT_E_NOMEM;
+        PRT_TRY(name_output(c, io->outputs.data[i].name, &taken, &names[i]));
     }
     return prt_graph_set_outputs(scope->graph, (uint32_t)count, values, names);
 }
