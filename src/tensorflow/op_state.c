@@ -181,7 +181,8 @@ static prt_value *build_encoder(prt_tf_call *n, prt_value *x, const prt_tensor *
     const prt_tensor k = as_encoder_type(n, keys), v = as_encoder_type(n, values),
                      d = as_encoder_type(n, absent);
     prt_ml_label_encoder_attrs a = { .default_string = PRT_STR_INIT("_Unused"),
-        .default_int64 = -1 };
+        .default_int64 = -1,
+        .default_float = -0.0F };
     const poprt_string *text = d.data;
     if (n->status != POPRT_OK)
         return NULL;
