@@ -143,7 +143,7 @@ static poprt_status convert_graph(prt_tf_converter *c, prt_bytes bytes, uint32_t
 }
 
 /* Only a SavedModel has signatures and tags. */
-static poprt_status check_options(const prt_tf_options *options, const char *name)
+static poprt_status check_options(const prt_tf_options *options, const char *name, const char *what)
 {
     const char *given = options->saved_model                          ? "saved_model"
         : options->signature != NULL && options->signature[0] != '\0' ? "signature_def"
@@ -153,8 +153,9 @@ static poprt_status check_options(const prt_tf_options *options, const char *nam
         return POPRT_OK;
     return prt_fail_in_file(
         prt_fail(POPRT_E_ARG, given,
-            "the model is not a SavedModel, and only a SavedModel has signatures and tags: choose "
-            "tensors by inputs and outputs"),
+            "the model is a %s, and only a SavedModel has signatures and tags: choose tensors by "
+            "inputs and outputs",
+            what),
         name);
 }
 
@@ -226,7 +227,7 @@ static poprt_status read_model(const prt_allocator *allocator, prt_blob *bytes, 
 poprt_status prt_tf_read_bytes(const prt_allocator *allocator, prt_blob *bytes, const char *name,
     const prt_tf_options *options, prt_module **out)
 {
-    PRT_TRY(prt_fail_at_stage(check_options(options, name), "read"));
+    PRT_TRY(prt_fail_at_stage(check_options(options, name, "GraphDef"), "read"));
     return read_model(allocator, bytes, name, FORMAT_graph, options, out);
 }
 
@@ -235,7 +236,7 @@ poprt_status prt_tf_read_file(const prt_allocator *allocator, const char *path,
 {
     const format kind = format_of_file(path);
     if (kind == FORMAT_checkpoint)
-        PRT_TRY(prt_fail_at_stage(check_options(options, path), "read"));
+        PRT_TRY(prt_fail_at_stage(check_options(options, path, "checkpoint"), "read"));
     if (kind == FORMAT_saved_model || kind == FORMAT_checkpoint)
         return read_model(allocator, NULL, path, kind, options, out);
     prt_blob *bytes = NULL;
