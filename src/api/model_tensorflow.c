@@ -2,12 +2,22 @@
 /* model_tensorflow.c — reads TensorFlow models by the options of a config. */
 #include "api/model_tensorflow.h"
 
+#include <string.h>
+
 #include "base/file.h"
 #include "tensorflow/tensorflow.h"
 
 static void send_warning(void *user, const char *text)
 {
     prt_env_log(user, PRT_LOG_model, POPRT_LOG_WARNING, text);
+}
+
+/* Returns the tags of an option: an empty text is the default, and '' the empty set. */
+static const char *tags_of(const char *text)
+{
+    if (text[0] == '\0')
+        return NULL;
+    return strcmp(text, "''") == 0 ? "" : text;
 }
 
 poprt_status prt_model_read_tensorflow(poprt_env *env, const prt_allocator *allocator,
@@ -18,7 +28,7 @@ poprt_status prt_model_read_tensorflow(poprt_env *env, const prt_allocator *allo
     const prt_tf_options options = { .inputs = prt_config_text(config, PRT_OPTION_graph_inputs),
         .outputs = prt_config_text(config, PRT_OPTION_graph_outputs),
         .signature = prt_config_text(config, PRT_OPTION_signature_def),
-        .tags = prt_config_text(config, PRT_OPTION_tag),
+        .tags = tags_of(prt_config_text(config, PRT_OPTION_tag)),
         .inputs_as_nchw = prt_config_text(config, PRT_OPTION_inputs_as_nchw),
         .outputs_as_nchw = prt_config_text(config, PRT_OPTION_outputs_as_nchw),
         .saved_model = strcmp(format, "saved_model") == 0,

@@ -83,6 +83,7 @@ poprt_status prt_tf_scope_create(prt_tf_converter *c, prt_tf_scope *caller, cons
         .done = PRT_NEW_N(c->arena, prt_tf_value *, body->n_nodes),
         .state = prt_arena_alloc(c->arena, body->n_nodes),
         .prefix = prefix,
+        .writes = prt_tf_body_writes(c->graph, (prt_tf_body *)(uintptr_t)body),
         .depth = caller != NULL ? caller->depth + 1 : 0 };
     if (s->done == NULL || s->state == NULL)
         return POPRT_E_NOMEM;
@@ -209,7 +210,8 @@ typedef struct visit {
 
 /* Returns the node of dependency `i` of a node: its data inputs and, in a body that writes
  * resources, its control inputs, which order reads and writes. Returns false behind the last. */
-static bool dependency(const prt_tf_body *body, const prt_tf_node *node, uint32_t i, uint32_t *out)
+static bool dependency(const prt_tf_scope *scope, const prt_tf_node *node, uint32_t i,
+    uint32_t *out)
 {
     if (node->row != NULL && node->row->lazy)
         return false;
@@ -217,7 +219,7 @@ static bool dependency(const prt_tf_body *body, const prt_tf_node *node, uint32_
         *out = node->in[i].node;
         return true;
     }
-    if (!body->writes || i - node->n_in >= node->n_control)
+    if (!scope->writes || i - node->n_in >= node->n_control)
         return false;
     *out = node->control[i - node->n_in];
     return true;
@@ -263,7 +265,7 @@ static poprt_status walk(prt_tf_converter *c, prt_tf_scope *scope, uint32_t want
     while (stack.count != 0) {
         visit *v = &stack.data[stack.count - 1];
         uint32_t next;
-        if (!dependency(scope->body, &scope->body->nodes[v->node], v->next++, &next)) {
+        if (!dependency(scope, &scope->body->nodes[v->node], v->next++, &next)) {
             PRT_TRY(convert_node(c, scope, v->node));
             scope->state[v->node] = DONE;
             stack.count--;
@@ -305,6 +307,16 @@ poprt_status prt_tf_demand(prt_tf_converter *c, prt_tf_scope *scope, prt_tf_edge
 
 /* ---- functions */
 
+/* Converts the nodes that write resources whenever the function runs. */
+static poprt_status demand_effects(prt_tf_converter *c, prt_tf_scope *scope)
+{
+    const prt_tf_body *body = scope->body;
+    for (uint32_t i = 0; i < body->n_effects; i++)
+        if (prt_tf_node_writes(c->graph, &body->nodes[body->effects[i]]))
+            PRT_TRY(walk(c, scope, body->effects[i]));
+    return POPRT_OK;
+}
+
 poprt_status prt_tf_inline(prt_tf_call *call, const prt_tf_function *fn, const prt_tf_attr *attrs,
     uint32_t n_attrs, uint32_t n_in, const prt_tf_value *in, uint32_t n_out, prt_tf_value *out)
 {
@@ -325,7 +337,7 @@ poprt_status prt_tf_inline(prt_tf_call *call, const prt_tf_function *fn, const p
     scope->n_attrs = n_attrs;
     for (uint32_t k = 0; k < n_out; k++)
         PRT_TRY(prt_tf_demand(c, scope, fn->body->ret[k], &out[k]));
-    return POPRT_OK;
+    return scope->writes ? demand_effects(c, scope) : POPRT_OK;
 }
 
 poprt_status prt_tf_call_function(prt_tf_call *call, const char *attr, prt_tf_func *func,

@@ -51,7 +51,8 @@ typedef struct prt_tf_scope {
      * which converts those that are not within `place` (frame.h). */
     bool within;
     const struct prt_tf_place *place;
-    void *user; /* for rows that make scopes themselves */
+    bool writes; /* prt_tf_body_writes: control edges order reads and writes */
+    void *user;  /* for rows that make scopes themselves */
 } prt_tf_scope;
 
 typedef struct prt_tf_unsupported {
@@ -67,12 +68,10 @@ typedef struct prt_tf_converter {
     PRT_VEC(prt_str) warnings;
     struct prt_tf_places *places; /* of the bodies with branches and loops of TensorFlow 1 */
     uint64_t nodes, node_limit;
-    size_t owned, owned_limit; /* bytes of constants that are not views of the file */
-    prt_blob *file;            /* that constants are views of; NULL: they are copied */
-    /* Resolves a resource of the model, set by the reader of SavedModels and checkpoints; may be
-     * NULL. `call` is the node that makes the handle. */
-    poprt_status (*resource)(struct prt_tf_call *call);
-    void *user; /* of `resource` */
+    size_t owned, owned_limit;     /* bytes of constants that are not views of the file */
+    prt_blob *file;                /* that constants are views of; NULL: they are copied */
+    struct prt_saved_model *saved; /* has the contents of variables and tables; may be NULL */
+    prt_map resources;             /* names → prt_tf_resource (state.h) */
 } prt_tf_converter;
 
 /* One node that is being converted. */

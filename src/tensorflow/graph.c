@@ -5,6 +5,8 @@
 #include "base/vec.h"
 #include "tensorflow/table.h"
 
+enum { MAX_NESTING = 64 }; /* of functions */
+
 /* A node while its body is read: its inputs are still texts. */
 typedef struct raw_node {
     prt_tf_node node;
@@ -98,8 +100,8 @@ static poprt_status find_output(reader *r, const prt_tf_node *node, prt_str name
         *out = index != 0 ? index - 1 + k : fn->body->n_ret;
         return POPRT_OK;
     }
-    if (at[0] == '\0') { /* one plain output, of any name */
-        *found = k == 0;
+    if (at[0] == '\0') { /* one plain output, of any name; unknown operators too */
+        *found = k == 0 || node->row == NULL;
         *out = name.size == 0;
         return POPRT_OK;
     }
@@ -215,6 +217,7 @@ static poprt_status finish(reader *r)
     body->nodes = nodes;
     body->n_nodes = (uint32_t)r->raw.count;
     body->names = prt_map_in(r->graph->arena);
+    body->writes = -1;
     for (uint32_t i = 0; i < body->n_nodes; i++) {
         nodes[i] = r->raw.data[i].node;
         if (prt_map_find(&body->names, nodes[i].name) != NULL || nodes[i].name.size == 0)
@@ -225,7 +228,6 @@ static poprt_status finish(reader *r)
     for (uint32_t i = 0; i < body->n_nodes; i++) {
         PRT_TRY(connect(r, &nodes[i], r->raw.data[i].inputs));
         PRT_TRY(find_output(r, &nodes[i], PRT_STR(""), 0, &nodes[i].n_out, &found));
-        body->writes = body->writes || (nodes[i].row != NULL && nodes[i].row->writes);
     }
     return POPRT_OK;
 }
@@ -308,6 +310,32 @@ static poprt_status read_signature(reader *r, prt_bytes bytes, uint32_t depth, t
     return POPRT_OK;
 }
 
+/* Finds the nodes of the function's control outputs. */
+static poprt_status read_effects(reader *r, prt_bytes bytes, uint32_t depth)
+{
+    PRT_VEC(uint32_t) list = { 0 };
+    prt_wire w = prt_tf_open(bytes, PRT_TF_FunctionDef, depth);
+    prt_field f;
+    while (prt_wire_next(&w, &f)) {
+        prt_str key;
+        prt_bytes value;
+        if (f.number != PRT_TF_FunctionDef_control_ret)
+            continue;
+        PRT_TRY(prt_tf_entry(f.bytes, depth + 1, &key, &value));
+        const prt_str name = { (const char *)value.data, (uint32_t)value.size };
+        const prt_tf_node *node =
+            value.size <= UINT32_MAX ? prt_map_find(&r->body->names, name) : NULL;
+        if (node == NULL)
+            return prt_fail(POPRT_E_PARSE, r->where, "the function has no node '%.*s'",
+                PRT_STR_ARG(name));
+        if (!PRT_VEC_PUSH(r->graph->arena, &list, (uint32_t)(node - r->body->nodes)))
+            return POPRT_E_NOMEM;
+    }
+    r->body->effects = list.data;
+    r->body->n_effects = (uint32_t)list.count;
+    return w.status;
+}
+
 /* Resolves the tensors that the function returns. */
 static poprt_status read_returns(reader *r, prt_bytes bytes, uint32_t depth, text_list *outputs)
 {
@@ -370,6 +398,7 @@ static poprt_status read_body(prt_tf_graph *graph, prt_tf_function *fn)
     r.body->ret_index = prt_map_in(graph->arena);
     fn->body = r.body;
     PRT_TRY(finish(&r));
+    PRT_TRY(read_effects(&r, fn->bytes, fn->depth));
     return read_returns(&r, fn->bytes, fn->depth, &outputs);
 }
 
@@ -380,10 +409,70 @@ const prt_tf_function *prt_tf_function_find(prt_tf_graph *graph, prt_str name)
         (void)prt_fail(POPRT_E_PARSE, NULL, "the graph has no function '%.*s'", PRT_STR_ARG(name));
     if (fn == NULL || fn->body != NULL)
         return fn;
-    if (read_body(graph, fn) == POPRT_OK)
+    if (graph->parsing == MAX_NESTING) {
+        (void)prt_fail(POPRT_E_LIMIT, NULL, "functions are nested more than %d deep", MAX_NESTING);
+        return NULL;
+    }
+    graph->parsing++;
+    const poprt_status status = read_body(graph, fn);
+    graph->parsing--;
+    if (status == POPRT_OK)
         return fn;
     fn->body = NULL;
     return NULL;
+}
+
+/* ---- effects */
+
+/* Returns whether the function of an attribute, or one of its list, writes. */
+static bool attr_writes(prt_tf_graph *graph, const prt_tf_attr *attr)
+{
+    prt_tf_attr_value v;
+    prt_tf_func func, *list = &func;
+    uint32_t count = 1;
+    poprt_status status = prt_tf_attr_read(attr, &v);
+    if (status != POPRT_OK ||
+        (v.kind != PRT_TF_ATTR_func &&
+            (v.kind != PRT_TF_ATTR_list || !prt_str_is(attr->name, "branches"))))
+        return false;
+    status = v.kind == PRT_TF_ATTR_func
+        ? prt_tf_func_read(graph->arena, v.bytes, attr->depth + 1, &func)
+        : prt_tf_list_funcs(graph->arena, &v, attr->depth + 1, &list, &count);
+    for (uint32_t i = 0; status == POPRT_OK && i < count; i++) {
+        const prt_tf_function *fn = prt_tf_function_find(graph, list[i].name);
+        if (fn != NULL && prt_tf_body_writes(graph, fn->body))
+            return true;
+    }
+    return false;
+}
+
+bool prt_tf_node_writes(prt_tf_graph *graph, const prt_tf_node *node)
+{
+    if (node->row == NULL && prt_map_find(&graph->functions, node->op) != NULL) {
+        const prt_tf_function *fn = prt_tf_function_find(graph, node->op);
+        return fn != NULL && prt_tf_body_writes(graph, fn->body);
+    }
+    bool writes = node->row != NULL && node->row->writes;
+    for (uint32_t i = 0; !writes && i < node->n_attrs; i++)
+        writes = attr_writes(graph, &node->attrs[i]);
+    return writes;
+}
+
+bool prt_tf_body_writes(prt_tf_graph *graph, prt_tf_body *body)
+{
+    if (body->writes >= 0)
+        return body->writes != 0;
+    body->writes = 0; /* for functions that call each other in a circle */
+    if (graph->parsing == MAX_NESTING)
+        return false;
+    graph->parsing++;
+    for (uint32_t i = 0; body->writes == 0 && i < body->n_nodes; i++) {
+        const prt_tf_node *node = &body->nodes[i];
+        body->writes = body == &graph->main ? node->row != NULL && node->row->writes
+                                            : prt_tf_node_writes(graph, node);
+    }
+    graph->parsing--;
+    return body->writes != 0;
 }
 
 /* ---- the graph */

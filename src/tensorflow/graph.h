@@ -37,7 +37,9 @@ typedef struct prt_tf_body {
     uint32_t n_ret;
     prt_strs arg_names, ret_names;
     prt_map ret_index; /* names of the function's outputs → entries of `ret`, as index + 1 */
-    bool writes;       /* some node writes a resource */
+    const uint32_t *effects; /* nodes that run whenever the function does: its control outputs */
+    uint32_t n_effects;
+    int8_t writes; /* see prt_tf_body_writes; -1: not known yet */
 } prt_tf_body;
 
 typedef struct prt_tf_function {
@@ -55,6 +57,7 @@ typedef struct prt_tf_graph {
     prt_map functions; /* by name → prt_tf_function */
     prt_tf_body main;
     int64_t producer; /* version of the program that wrote the graph; 0: unknown */
+    uint32_t parsing; /* functions that are being parsed: each needs the next */
 } prt_tf_graph;
 
 /* Parses a GraphDef. `bytes` must outlive `out`, whose memory comes from `arena`. Fails where two
@@ -65,6 +68,11 @@ poprt_status prt_tf_graph_read(prt_arena *arena, prt_bytes bytes, uint32_t depth
 /* Returns a function, whose body is parsed on the first call; NULL (failure recorded) if the
  * library has no function of this name, or if its body is malformed. */
 const prt_tf_function *prt_tf_function_find(prt_tf_graph *graph, prt_str name);
+
+/* Return whether a node, or some node of a body, writes a resource, itself or in a function that it
+ * calls. The main graph's calls are not looked into, because most of them are not converted. */
+bool prt_tf_node_writes(prt_tf_graph *graph, const prt_tf_node *node);
+bool prt_tf_body_writes(prt_tf_graph *graph, prt_tf_body *body);
 
 /* Finds the tensor `text`: "node", "node:2" or, with operators of several outputs,
  * "node:output:2". Returns false if there is no such node or output. */

@@ -8,6 +8,7 @@
 #include "base/list.h"
 #include "base/nearest.h"
 #include "ir/build_ops.h"
+#include "tensorflow/saved_model.h"
 
 /* ---- types of placeholders */
 
@@ -108,13 +109,40 @@ static poprt_status parse_shape(prt_str text, prt_tf_input *in)
     return POPRT_OK;
 }
 
-static poprt_status add_input(prt_tf_converter *c, prt_str name, prt_tf_edge edge, prt_str shape,
-    prt_tf_interface *out)
+/* The inputs or outputs of the signature; NULL without one. */
+static const prt_saved_ports *ports_of(const prt_tf_converter *c, bool inputs)
 {
-    prt_tf_input in = { .name = with_output(c, name), .edge = edge };
+    if (c->saved == NULL || c->saved->outputs.count == 0)
+        return NULL;
+    return inputs ? &c->saved->inputs : &c->saved->outputs;
+}
+
+/* Finds the tensor of a name. `port` is NULL unless it is an input or output of the signature. */
+static poprt_status find_tensor(prt_tf_converter *c, const char *option, prt_str name,
+    const prt_saved_ports *ports, const prt_saved_port **port, prt_tf_edge *edge)
+{
+    *port = NULL;
+    if (ports != NULL)
+        PRT_TRY(prt_fail_about(prt_saved_port_find(c->saved, c->graph, ports, name, port), option));
+    if (*port != NULL)
+        name = (*port)->tensor;
+    return prt_tf_find_tensor(c->graph, &c->graph->main, name, edge) ? POPRT_OK
+                                                                     : no_tensor(c, option, name);
+}
+
+static poprt_status add_input(prt_tf_converter *c, prt_str name, const prt_saved_port *port,
+    prt_tf_edge edge, prt_str shape, prt_tf_interface *out)
+{
+    prt_tf_input in = { .name = port != NULL ? port->name : with_output(c, name), .edge = edge };
     if (in.name.data == NULL)
         return POPRT_E_NOMEM;
     read_placeholder(c, &c->graph->main.nodes[edge.node], &in);
+    if (port != NULL && in.rank == PRT_RANK_UNKNOWN && port->shape.data != NULL)
+        PRT_TRY(prt_tf_shape_read(port->shape, port->depth, &in.rank, in.dims));
+    if (port != NULL) {
+        in.default_value = port->default_value;
+        in.depth = port->depth;
+    }
     if (shape.data != NULL)
         PRT_TRY(parse_shape(shape, &in));
     return PRT_VEC_PUSH(c->arena, &out->inputs, in) ? POPRT_OK : POPRT_E_NOMEM;
@@ -129,19 +157,25 @@ static poprt_status choose_inputs(prt_tf_converter *c, const prt_tf_options *opt
     prt_tf_interface *out)
 {
     const prt_tf_body *body = &c->graph->main;
+    const prt_saved_ports *ports = ports_of(c, true);
     const char *at = options->inputs != NULL ? options->inputs : "";
+    const prt_saved_port *port;
+    prt_tf_edge edge;
     prt_str name, shape;
+    const bool named = at[strspn(at, " \t,")] != '\0';
     while (next_spec(&at, &name, &shape)) {
-        prt_tf_edge edge;
-        if (!prt_tf_find_tensor(c->graph, body, name, &edge))
-            return no_tensor(c, "inputs", name);
-        PRT_TRY(add_input(c, name, edge, shape, out));
+        PRT_TRY(find_tensor(c, "inputs", name, ports, &port, &edge));
+        PRT_TRY(add_input(c, name, port, edge, shape, out));
     }
-    const bool all = out->inputs.count == 0;
-    for (uint32_t i = 0; i < body->n_nodes && all; i++)
+    for (size_t i = 0; !named && ports != NULL && i < ports->count; i++) {
+        port = &ports->data[i];
+        PRT_TRY(find_tensor(c, "inputs", port->tensor, NULL, &port, &edge));
+        PRT_TRY(add_input(c, PRT_STR(""), &ports->data[i], edge, (prt_str){ NULL, 0 }, out));
+    }
+    for (uint32_t i = 0; !named && ports == NULL && i < body->n_nodes; i++)
         if (is_placeholder(&body->nodes[i]))
-            PRT_TRY(add_input(c, body->nodes[i].name, (prt_tf_edge){ i, 0 }, (prt_str){ NULL, 0 },
-                out));
+            PRT_TRY(add_input(c, body->nodes[i].name, NULL, (prt_tf_edge){ i, 0 },
+                (prt_str){ NULL, 0 }, out));
     return POPRT_OK;
 }
 
@@ -160,16 +194,26 @@ static poprt_status choose_outputs(prt_tf_converter *c, const prt_tf_options *op
     prt_tf_interface *out)
 {
     const prt_tf_body *body = &c->graph->main;
+    const prt_saved_ports *ports = ports_of(c, false);
     const char *at = options->outputs != NULL ? options->outputs : "";
+    const prt_saved_port *port;
     prt_str name, shape;
     while (next_spec(&at, &name, &shape)) {
-        prt_tf_output o = { .name = with_output(c, name) };
-        if (!prt_tf_find_tensor(c->graph, body, name, &o.edge))
-            return no_tensor(c, "outputs", name);
+        prt_tf_output o = { 0 };
+        PRT_TRY(find_tensor(c, "outputs", name, ports, &port, &o.edge));
+        o.name = port != NULL ? port->name : with_output(c, name);
         if (o.name.data == NULL || !PRT_VEC_PUSH(c->arena, &out->outputs, o))
             return POPRT_E_NOMEM;
     }
     if (out->outputs.count != 0)
+        return POPRT_OK;
+    for (size_t i = 0; ports != NULL && i < ports->count; i++) {
+        prt_tf_output o = { .name = ports->data[i].name };
+        PRT_TRY(find_tensor(c, "outputs", ports->data[i].tensor, NULL, &port, &o.edge));
+        if (!PRT_VEC_PUSH(c->arena, &out->outputs, o))
+            return POPRT_E_NOMEM;
+    }
+    if (ports != NULL)
         return POPRT_OK;
     bool *read = PRT_NEW_N(c->arena, bool, body->n_nodes);
     if (read == NULL)
@@ -189,7 +233,7 @@ static poprt_status choose_outputs(prt_tf_converter *c, const prt_tf_options *op
     return POPRT_OK;
 }
 
-poprt_status prt_tf_graph_interface(prt_tf_converter *c, const prt_tf_options *options,
+poprt_status prt_tf_choose_interface(prt_tf_converter *c, const prt_tf_options *options,
     prt_tf_interface *out)
 {
     PRT_TRY(choose_inputs(c, options, out));
@@ -198,33 +242,52 @@ poprt_status prt_tf_graph_interface(prt_tf_converter *c, const prt_tf_options *o
 
 /* ---- layouts */
 
+/* Replaces the name of an input or output by its key in the signature, if it has one. */
+static poprt_status name_in_model(prt_tf_converter *c, const char *option, bool inputs,
+    prt_str *name)
+{
+    const prt_saved_ports *ports = ports_of(c, inputs);
+    const prt_saved_port *port = NULL;
+    if (ports != NULL)
+        PRT_TRY(
+            prt_fail_about(prt_saved_port_find(c->saved, c->graph, ports, *name, &port), option));
+    *name = port != NULL ? port->name : *name;
+    return POPRT_OK;
+}
+
+static poprt_status no_port(const char *option, const char *what, prt_str name)
+{
+    return prt_fail(POPRT_E_NOT_FOUND, option, "the model has no %s '%.*s'", what,
+        PRT_STR_ARG(name));
+}
+
 poprt_status prt_tf_interface_layouts(prt_tf_converter *c, const prt_tf_options *options,
     prt_tf_interface *io)
 {
     const char *at = options->inputs_as_nchw != NULL ? options->inputs_as_nchw : "";
     prt_str name;
     while (prt_list_next(&at, &name)) {
-        const prt_str full = with_output(c, name);
         bool found = false;
+        PRT_TRY(name_in_model(c, "inputs_as_nchw", true, &name));
+        const prt_str full = with_output(c, name);
         for (size_t i = 0; i < io->inputs.count; i++)
             if (prt_str_equal(io->inputs.data[i].name, name) ||
                 prt_str_equal(io->inputs.data[i].name, full))
                 found = io->inputs.data[i].nchw = true;
         if (!found)
-            return prt_fail(POPRT_E_NOT_FOUND, "inputs_as_nchw", "the model has no input '%.*s'",
-                PRT_STR_ARG(name));
+            return no_port("inputs_as_nchw", "input", name);
     }
     at = options->outputs_as_nchw != NULL ? options->outputs_as_nchw : "";
     while (prt_list_next(&at, &name)) {
-        const prt_str full = with_output(c, name);
         bool found = false;
+        PRT_TRY(name_in_model(c, "outputs_as_nchw", false, &name));
+        const prt_str full = with_output(c, name);
         for (size_t i = 0; i < io->outputs.count; i++)
             if (prt_str_equal(io->outputs.data[i].name, name) ||
                 prt_str_equal(io->outputs.data[i].name, full))
                 found = io->outputs.data[i].nchw = true;
         if (!found)
-            return prt_fail(POPRT_E_NOT_FOUND, "outputs_as_nchw", "the model has no output '%.*s'",
-                PRT_STR_ARG(name));
+            return no_port("outputs_as_nchw", "output", name);
     }
     return POPRT_OK;
 }
@@ -271,6 +334,29 @@ static poprt_status name_dims(prt_tf_converter *c, prt_tf_input *in)
     return POPRT_OK;
 }
 
+/* Adds a warning about a name. */
+static poprt_status warn(prt_tf_converter *c, const char *format, prt_str name)
+{
+    char text[400];
+    name.size = name.size < 200 ? name.size : 200;
+    (void)snprintf(text, sizeof(text), format, PRT_STR_ARG(name));
+    const char *kept = prt_arena_text(c->arena, text, strlen(text));
+    return kept != NULL && PRT_VEC_PUSH(c->arena, &c->warnings, prt_str_of(kept)) ? POPRT_OK
+                                                                                  : POPRT_E_NOMEM;
+}
+
+/* Gives an input the value that it has where the caller omits it. */
+static poprt_status set_default(prt_tf_converter *c, const prt_tf_input *in, prt_value *v)
+{
+    prt_value *constant;
+    PRT_TRY(prt_tf_tensor_constant(c, v->graph, in->default_value, in->depth, in->name, &constant));
+    if (constant->type != v->type)
+        return warn(c, "input '%.*s' must be given: its default has another type than the input",
+            in->name);
+    v->constant = prt_blob_retain(constant->constant);
+    return prt_module_keep(c->module, v->constant);
+}
+
 static poprt_status make_input(prt_tf_converter *c, prt_tf_scope *scope, prt_tf_input *in)
 {
     prt_module *m = c->module;
@@ -284,6 +370,8 @@ static poprt_status make_input(prt_tf_converter *c, prt_tf_scope *scope, prt_tf_
         type != NULL ? prt_graph_add_input(scope->graph, prt_module_str(m, in->name), type) : NULL;
     if (v == NULL)
         return prt_error_last()->status;
+    if (in->default_value.data != NULL && !nchw)
+        PRT_TRY(set_default(c, in, v));
     if (nchw) {
         prt_build b = prt_build_at_end(scope->graph);
         (void)channel_order(in->rank, true, perm);
@@ -343,23 +431,48 @@ static poprt_status own_output(prt_tf_scope *scope, prt_value *const *before, si
     return prt_build_status(&b);
 }
 
+/* Names an output. An input and an output of a signature may have one name, those of an ONNX model
+ * may not: the output gets a number then. */
+static poprt_status name_output(prt_tf_converter *c, prt_str wanted, prt_map *taken, prt_str *out)
+{
+    prt_str name = wanted;
+    if (prt_map_find(taken, name) != NULL) {
+        const size_t size = (size_t)name.size + 16;
+        char *text = prt_arena_alloc(c->arena, size);
+        for (unsigned k = 1; text != NULL && prt_map_find(taken, name) != NULL; k++) {
+            (void)snprintf(text, size, "%.*s_%u", PRT_STR_ARG(wanted), k);
+            name = prt_str_of(text);
+        }
+        if (text == NULL)
+            return POPRT_E_NOMEM;
+        PRT_TRY(warn(c,
+            "an input or another output has the name of output '%.*s' without its number", name));
+    }
+    *out = prt_module_str(c->module, name);
+    return out->data != NULL ? prt_map_set(taken, *out, c) : POPRT_E_NOMEM;
+}
+
 poprt_status prt_tf_convert(prt_tf_converter *c, prt_tf_scope *scope, const prt_tf_interface *io)
 {
+    enum { MOST = 65536 };
     const size_t count = io->outputs.count;
+    prt_map taken = prt_map_in(c->arena);
     prt_value **values = PRT_NEW_N(c->arena, prt_value *, count);
     prt_str *names = PRT_NEW_N(c->arena, prt_str, count);
     if (values == NULL || names == NULL)
         return POPRT_E_NOMEM;
-    for (size_t i = 0; i < io->inputs.count; i++)
+    if (count > MOST)
+        return prt_fail(POPRT_E_LIMIT, "outputs", "the model has more than %d outputs", MOST);
+    for (size_t i = 0; i < io->inputs.count; i++) {
         PRT_TRY(make_input(c, scope, &io->inputs.data[i]));
+        PRT_TRY(prt_map_set(&taken, io->inputs.data[i].name, c));
+    }
     for (size_t i = 0; i < count; i++)
         PRT_TRY(make_output(c, scope, &io->outputs.data[i], &values[i]));
     PRT_TRY(prt_tf_report(c));
     for (size_t i = 0; i < count; i++) {
         PRT_TRY(own_output(scope, values, i, &values[i]));
-        names[i] = prt_module_str(c->module, io->outputs.data[i].name);
-        if (names[i].data == NULL)
-            return POPRT_E_NOMEM;
+        PRT_TRY(name_output(c, io->outputs.data[i].name, &taken, &names[i]));
     }
     return prt_graph_set_outputs(scope->graph, (uint32_t)count, values, names);
 }

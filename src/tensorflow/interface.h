@@ -13,6 +13,8 @@ typedef struct prt_tf_input {
     int32_t dtype, rank; /* undefined and unknown where the graph does not say */
     int64_t dims[PRT_MAX_RANK];
     bool nchw;
+    prt_bytes default_value; /* TensorProto of an input that callers may omit; data may be NULL */
+    uint32_t depth;          /* of the message */
 } prt_tf_input;
 
 typedef struct prt_tf_output {
@@ -26,9 +28,9 @@ typedef struct prt_tf_interface {
     PRT_VEC(prt_tf_output) outputs;
 } prt_tf_interface;
 
-/* Chooses inputs and outputs of a GraphDef: those that the options name, else all placeholders and
- * all nodes that nothing reads. */
-poprt_status prt_tf_graph_interface(prt_tf_converter *c, const prt_tf_options *options,
+/* Chooses inputs and outputs: those that the options name, else those of the signature of c->saved,
+ * else all placeholders and all nodes that nothing reads. */
+poprt_status prt_tf_choose_interface(prt_tf_converter *c, const prt_tf_options *options,
     prt_tf_interface *out);
 
 /* Sets the flags nchw from the options. Fails with a name that is not an input or output. */

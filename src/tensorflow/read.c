@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* read.c — reads a model from a file: recognises it, parses it, converts it and cleans up. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <unistd.h>
+
 #include "base/file.h"
 #include "pass/engine/manager.h"
 #include "tensorflow/interface.h"
+#include "tensorflow/saved_model.h"
 
-enum { NEWEST_OPSET = 18 };
+enum { NEWEST_OPSET = 18, MAX_PATH = 4096 };
+
+typedef enum format { FORMAT_other, FORMAT_graph, FORMAT_saved_model, FORMAT_checkpoint } format;
+
+/* ---- recognising a format */
 
 /* Returns whether bytes look like a GraphDef: the first field is a node with a name and an
  * operator, or a library or versions with nothing before them. */
@@ -30,23 +39,76 @@ static bool looks_like_graph(prt_bytes bytes)
     return found;
 }
 
+/* Returns whether bytes look like a SavedModel: its first meta graph has a graph. */
+static bool looks_like_saved_model(prt_bytes bytes)
+{
+    prt_error_copy before;
+    prt_error_save(&before);
+    bool found = false;
+    prt_wire w = prt_tf_open(bytes, PRT_TF_SavedModel, 1);
+    prt_field f;
+    while (!found && prt_wire_next(&w, &f)) {
+        if (f.number != PRT_TF_SavedModel_meta_graphs)
+            continue;
+        prt_wire m = prt_tf_open(f.bytes, PRT_TF_MetaGraph, 2);
+        prt_field g;
+        while (!found && prt_wire_next(&m, &g))
+            found = g.number == PRT_TF_MetaGraph_graph_def;
+        break;
+    }
+    prt_error_restore(&before);
+    return found;
+}
+
+static bool exists(const char *path, const char *end)
+{
+    char text[MAX_PATH];
+    const int n = snprintf(text, sizeof(text), "%s%s", path, end);
+    return n > 0 && (size_t)n < sizeof(text) && access(text, F_OK) == 0;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t n = strlen(text), size = strlen(end);
+    return n >= size && strcmp(text + n - size, end) == 0;
+}
+
+/* Folders and prefixes of checkpoints are recognised by the names of files, other files by their
+ * contents. They are mapped and not read, because they may be large. */
+static format format_of_file(const char *path)
+{
+    prt_error_copy before;
+    prt_blob *file = NULL;
+    format found = FORMAT_other;
+    if (exists(path, "/saved_model.pb") || exists(path, "/saved_model.pbtxt") ||
+        exists(path, "/saved_model.cpb"))
+        return FORMAT_saved_model;
+    if (ends_with(path, ".meta") || ends_with(path, ".index") ||
+        (!exists(path, "") && exists(path, ".index")) || prt_saved_is_checkpoint_folder(path))
+        return FORMAT_checkpoint;
+    prt_error_save(&before);
+    if (prt_file_map(NULL, path, &file) == POPRT_OK) {
+        const prt_bytes bytes = { file->data, file->size };
+        found = looks_like_graph(bytes)     ? FORMAT_graph
+            : looks_like_saved_model(bytes) ? FORMAT_saved_model
+                                            : FORMAT_other;
+    }
+    prt_blob_release(file);
+    prt_error_restore(&before);
+    return found;
+}
+
 bool prt_tf_recognises(const prt_blob *bytes)
 {
     return looks_like_graph((prt_bytes){ bytes->data, bytes->size });
 }
 
-/* A GraphDef begins with the tag of a node; only then the file is mapped. Mapping and not reading:
- * the file may be large. */
 bool prt_tf_recognises_file(const char *path)
 {
-    prt_error_copy before;
-    prt_blob *bytes = NULL;
-    prt_error_save(&before);
-    const bool found = prt_file_map(NULL, path, &bytes) == POPRT_OK && prt_tf_recognises(bytes);
-    prt_blob_release(bytes);
-    prt_error_restore(&before);
-    return found;
+    return format_of_file(path) != FORMAT_other;
 }
+
+/* ---- converting */
 
 /* Runs the passes that tidy a converted graph. */
 static poprt_status clean_up(prt_module *m)
@@ -61,7 +123,7 @@ static poprt_status clean_up(prt_module *m)
     return status;
 }
 
-static poprt_status convert_graph(prt_tf_converter *c, prt_bytes bytes,
+static poprt_status convert_graph(prt_tf_converter *c, prt_bytes bytes, uint32_t depth,
     const prt_tf_options *options)
 {
     prt_tf_interface io = { 0 };
@@ -69,8 +131,10 @@ static poprt_status convert_graph(prt_tf_converter *c, prt_bytes bytes,
     c->graph = PRT_NEW(c->arena, prt_tf_graph);
     if (c->graph == NULL)
         return POPRT_E_NOMEM;
-    PRT_TRY(prt_tf_graph_read(c->arena, bytes, 1, c->graph));
-    PRT_TRY(prt_tf_graph_interface(c, options, &io));
+    PRT_TRY(prt_tf_graph_read(c->arena, bytes, depth, c->graph));
+    if (c->saved != NULL)
+        PRT_TRY(prt_saved_model_resolve(c->saved, c->graph));
+    PRT_TRY(prt_tf_choose_interface(c, options, &io));
     PRT_TRY(prt_tf_interface_layouts(c, options, &io));
     PRT_TRY(prt_tf_scope_create(c, NULL, &c->graph->main, c->module->main, PRT_STR(""), 0, NULL,
         &scope));
@@ -78,74 +142,103 @@ static poprt_status convert_graph(prt_tf_converter *c, prt_bytes bytes,
     return clean_up(c->module);
 }
 
-/* A GraphDef has neither signatures nor tags. */
-static poprt_status check_options(const prt_tf_options *options)
+/* Only a SavedModel has signatures and tags. */
+static poprt_status check_options(const prt_tf_options *options, const char *name, const char *what)
 {
-    const char *given = options->signature != NULL && options->signature[0] != '\0'
-        ? "signature_def"
-        : options->tags != NULL && options->tags[0] != '\0' ? "tag"
-        : options->saved_model                              ? "saved_model"
-                                                            : NULL;
+    const char *given = options->saved_model                          ? "saved_model"
+        : options->signature != NULL && options->signature[0] != '\0' ? "signature_def"
+        : options->tags != NULL                                       ? "tag"
+                                                                      : NULL;
     if (given == NULL)
         return POPRT_OK;
-    return prt_fail(POPRT_E_ARG, given,
-        "the model is a GraphDef, and only a SavedModel has signatures and tags: choose tensors by "
-        "inputs and outputs");
+    return prt_fail_in_file(
+        prt_fail(POPRT_E_ARG, given,
+            "the model is a %s, and only a SavedModel has signatures and tags: choose tensors by "
+            "inputs and outputs",
+            what),
+        name);
 }
 
-/* Prepares a module and a converter. `*scratch` is released by the caller, `*out` on failure. */
-static poprt_status start(const prt_allocator *allocator, prt_blob *bytes,
-    const prt_tf_options *options, prt_arena **scratch, prt_module **out, prt_tf_converter *c)
+/* Prepares a module and the rest of a converter, which has an arena. */
+static poprt_status start(const prt_allocator *allocator, prt_blob *bytes, const char *name,
+    const prt_tf_options *options, prt_tf_converter *c)
 {
-    const size_t limit = options->arena != 0 ? options->arena : (size_t)1 << 30;
-    PRT_TRY(prt_arena_create(allocator, limit, scratch));
-    PRT_TRY(prt_module_create(allocator, limit, out));
-    prt_module *m = *out;
+    PRT_TRY(prt_module_create(allocator, options->arena, &c->module));
+    prt_module *m = c->module;
     m->ops = options->ops;
+    m->file = prt_module_str(m, prt_str_of(name));
+    if (m->file.data == NULL)
+        return POPRT_E_NOMEM;
     PRT_TRY(
         prt_module_set_opset(m, PRT_STR(""), options->opset != 0 ? options->opset : NEWEST_OPSET));
     PRT_TRY(prt_module_keep(m, prt_blob_retain(bytes)));
-    *c = (prt_tf_converter){ .module = m,
-        .arena = *scratch,
-        .node_limit = 1000000,
-        .owned_limit = ((size_t)64 << 20) + 16 * (bytes->size < SIZE_MAX / 32 ? bytes->size : 0),
-        .file = bytes };
+    c->node_limit = 1000000;
+    c->owned_limit = ((size_t)64 << 20) + 16 * (bytes->size < SIZE_MAX / 32 ? bytes->size : 0);
+    c->file = bytes;
+    c->resources = prt_map_in(c->arena);
     return POPRT_OK;
 }
 
-static void send_warnings(const prt_tf_converter *c, const prt_tf_options *options)
+/* Converts a GraphDef, or the graph of a SavedModel or checkpoint. */
+static poprt_status convert(const prt_allocator *allocator, prt_blob *bytes, const char *name,
+    const prt_tf_options *options, prt_tf_converter *c)
 {
-    for (size_t i = 0; i < c->warnings.count && options->warn != NULL; i++)
-        options->warn(options->user, c->warnings.data[i].data);
+    const prt_saved_model *saved = c->saved;
+    PRT_TRY(start(allocator, saved != NULL ? saved->file : bytes, name, options, c));
+    return saved != NULL ? convert_graph(c, saved->graph_def, saved->graph_depth, options)
+                         : convert_graph(c, (prt_bytes){ bytes->data, bytes->size }, 1, options);
+}
+
+/* Opens a SavedModel or checkpoint. */
+static poprt_status open_saved(prt_tf_converter *c, const char *path, format kind,
+    const prt_tf_options *options)
+{
+    const char *signature = options->signature;
+    const prt_saved_choice choice = { .tags = options->tags,
+        .signature = signature != NULL && signature[0] != '\0' ? signature : NULL };
+    return kind == FORMAT_saved_model ? prt_saved_model_open(c->arena, path, &choice, &c->saved)
+                                      : prt_saved_checkpoint_open(c->arena, path, &c->saved);
+}
+
+/* Reads `bytes`, or if that is NULL the model at the path `name`. */
+static poprt_status read_model(const prt_allocator *allocator, prt_blob *bytes, const char *name,
+    format kind, const prt_tf_options *options, prt_module **out)
+{
+    prt_tf_options limited = *options;
+    prt_tf_converter c = { 0 };
+    if (limited.arena == 0)
+        limited.arena = (size_t)1 << 30;
+    poprt_status status = prt_arena_create(allocator, limited.arena, &c.arena);
+    if (status == POPRT_OK && bytes == NULL)
+        status = open_saved(&c, name, kind, options);
+    if (status == POPRT_OK)
+        status = convert(allocator, bytes, name, &limited, &c);
+    for (size_t i = 0; i < c.warnings.count && options->warn != NULL; i++)
+        options->warn(options->user, c.warnings.data[i].data);
+    prt_saved_model_close(c.saved);
+    prt_arena_release(c.arena);
+    if (status == POPRT_OK)
+        *out = c.module;
+    else
+        prt_module_release(c.module);
+    return prt_fail_in_file(prt_fail_at_stage(status, "read"), name);
 }
 
 poprt_status prt_tf_read_bytes(const prt_allocator *allocator, prt_blob *bytes, const char *name,
     const prt_tf_options *options, prt_module **out)
 {
-    prt_arena *scratch = NULL;
-    prt_module *m = NULL;
-    prt_tf_converter c = { 0 };
-    poprt_status status = check_options(options);
-    if (status == POPRT_OK)
-        status = start(allocator, bytes, options, &scratch, &m, &c);
-    if (status == POPRT_OK) {
-        m->file = prt_module_str(m, prt_str_of(name));
-        status = m->file.data != NULL
-            ? convert_graph(&c, (prt_bytes){ bytes->data, bytes->size }, options)
-            : POPRT_E_NOMEM;
-    }
-    send_warnings(&c, options);
-    prt_arena_release(scratch);
-    if (status == POPRT_OK)
-        *out = m;
-    else
-        prt_module_release(m);
-    return prt_fail_in_file(prt_fail_at_stage(status, "read"), name);
+    PRT_TRY(prt_fail_at_stage(check_options(options, name, "GraphDef"), "read"));
+    return read_model(allocator, bytes, name, FORMAT_graph, options, out);
 }
 
 poprt_status prt_tf_read_file(const prt_allocator *allocator, const char *path,
     const prt_tf_options *options, prt_module **out)
 {
+    const format kind = format_of_file(path);
+    if (kind == FORMAT_checkpoint)
+        PRT_TRY(prt_fail_at_stage(check_options(options, path, "checkpoint"), "read"));
+    if (kind == FORMAT_saved_model || kind == FORMAT_checkpoint)
+        return read_model(allocator, NULL, path, kind, options, out);
     prt_blob *bytes = NULL;
     PRT_TRY(prt_file_map(allocator, path, &bytes));
     const poprt_status status = prt_tf_read_bytes(allocator, bytes, path, options, out);

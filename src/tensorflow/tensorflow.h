@@ -10,7 +10,8 @@ typedef struct prt_tf_options {
      * `inputs` may carry a shape, "x:0[1,28,28,3]", in which -1 and ? are free dimensions. */
     const char *inputs, *outputs;
     const char *signature; /* of a SavedModel; NULL or "": serving_default, or the only one */
-    const char *tags;      /* of a meta graph, separated by commas; NULL: serve, or the only one */
+    /* Of a meta graph, separated by commas; NULL: serve, or the only one; "": the empty set. */
+    const char *tags;
     const char *inputs_as_nchw;  /* inputs that are taken as NCHW; NULL or "": none */
     const char *outputs_as_nchw; /* outputs that are given as NCHW */
     bool saved_model;            /* the path must be a SavedModel */

@@ -255,6 +255,11 @@ static const char *function(const char *at, msg *out)
     at = expect(at, '(');
     while (!next_is(&at, ')')) {
         (void)next_is(&at, ',');
+        if (next_is(&at, '^')) {
+            at = word(at, text);
+            (void)msg_msg(out, 6, msg_text(msg_text(msg_new(), 1, text), 2, text));
+            continue;
+        }
         at = argument(at, 3, signature, name);
         at = word(expect(at, '='), text);
         (void)msg_msg(out, 4, msg_text(msg_text(msg_new(), 1, name), 2, text));

@@ -11,6 +11,8 @@
  *   def name(x: float, y: int32) -> (r: float = node:output:0) {
  *     nodes
  *   }
+ *
+ * An output ^node is a control output.
  */
 #ifndef PRT_TESTS_SUPPORT_GRAPHDEF_TEXT_H
 #define PRT_TESTS_SUPPORT_GRAPHDEF_TEXT_H

@@ -237,8 +237,11 @@ expect 0 -i "$net" --output_model nchw.onnx tf2onnx --inputs_as_nchw x:0 --outpu
 expect 0 -i nchw.onnx --show
 has out '^Input x:0: dtype - float32, shape - \[0, 3, 4, 5\]$'
 has out '^Output a:0:'
-expect 2 -i "$net" tf2onnx --saved_model
-has err 'the model is a GraphDef'
+for framework in '' '--framework tensorflow'; do
+    # shellcheck disable=SC2086
+    expect 2 -i "$net" $framework tf2onnx --saved_model
+    has err 'the model is a GraphDef'
+done
 for command in 'run' 'bench --min-time 0.05' 'inspect'; do
     # shellcheck disable=SC2086
     expect 0 $command "$net" --dim x_0=2

@@ -276,12 +276,34 @@ static poprt_status find_in_dir(prt_tool *tool, const char *path, const char **o
     return *out != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-/* Returns whether a folder is a SavedModel of TensorFlow, which is a model as a whole. */
-static bool is_saved_model(const prt_tool *tool, const char *dir)
+static bool is_file(const prt_tool *tool, const char *path, const char *end)
 {
     struct stat st;
-    const char *file = prt_tool_text(tool->arena, "%s/saved_model.pb", dir);
+    const char *file = prt_tool_text(tool->arena, "%s%s", path, end);
     return file != NULL && stat(file, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* Returns whether a folder has a file whose name ends so. */
+static bool has_file(const char *folder, const char *end)
+{
+    bool found = false;
+    DIR *dir = opendir(folder);
+    for (const struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;)
+        found = found || ends_with(e->d_name, end);
+    if (dir != NULL)
+        (void)closedir(dir);
+    return found;
+}
+
+/* Returns whether a path is a model of TensorFlow as a whole, and not a file: the folder of a
+ * SavedModel or checkpoint, or the prefix of a checkpoint. */
+static bool is_tensorflow(const prt_tool *tool, const char *path, bool folder)
+{
+    if (!folder)
+        return is_file(tool, path, ".index");
+    return is_file(tool, path, "/saved_model.pb") || is_file(tool, path, "/saved_model.pbtxt") ||
+        is_file(tool, path, "/saved_model.cpb") ||
+        (has_file(path, ".meta") && !has_file(path, ".onnx"));
 }
 
 poprt_status prt_tool_find_model(prt_tool *tool, const char *path, const char **out, bool *is_popef)
@@ -290,12 +312,14 @@ poprt_status prt_tool_find_model(prt_tool *tool, const char *path, const char **
     tool->past_options = true;
     *out = path;
     *is_popef = false;
-    if (stat(path, &st) != 0)
-        return prt_fail(errno == ENOENT ? POPRT_E_NOT_FOUND : POPRT_E_IO, path, "%s",
-            strerror(errno));
-    if (S_ISDIR(st.st_mode) && is_saved_model(tool, path))
+    const int error = stat(path, &st) != 0 ? errno : 0;
+    const bool folder = error == 0 && S_ISDIR(st.st_mode);
+    if ((error == ENOENT || folder) && is_tensorflow(tool, path, folder))
         return POPRT_OK;
-    if (S_ISDIR(st.st_mode))
+    if (error != 0)
+        return prt_fail(error == ENOENT ? POPRT_E_NOT_FOUND : POPRT_E_IO, path, "%s",
+            strerror(error));
+    if (folder)
         PRT_TRY(find_in_dir(tool, path, out));
     FILE *file = fopen(*out, "rb");
     if (file == NULL)

@@ -194,6 +194,18 @@ static poprt_status convert_model(prt_tool *tool, const prt_opts *opts, const po
     return POPRT_OK;
 }
 
+/* Sets the format of the input model, unless tf2onnx --saved_model has said it more exactly. */
+static poprt_status set_format(prt_tool *tool, const char *framework)
+{
+    const char *format = "auto";
+    if (tool->config != NULL)
+        PRT_TRY(poprt_config_get(tool->config, "model_format", &format));
+    if (framework != NULL && strcmp(framework, "tensorflow") == 0 &&
+        strcmp(format, "saved_model") == 0)
+        return POPRT_OK;
+    return prt_tool_set_option(tool, "model_format", framework);
+}
+
 poprt_status prt_convert_load(prt_tool *tool, const prt_opts *opts, const char **input,
     poprt_model **model)
 {
@@ -203,7 +215,7 @@ poprt_status prt_convert_load(prt_tool *tool, const prt_opts *opts, const char *
     if (is_popef)
         return prt_fail(POPRT_E_UNSUPPORTED, *input,
             "is a compiled PopEF file: run it by poprt run");
-    PRT_TRY(prt_tool_set_option(tool, "model_format", prt_opt_value(opts, OPT_FRAMEWORK, NULL)));
+    PRT_TRY(set_format(tool, prt_opt_value(opts, OPT_FRAMEWORK, NULL)));
     return poprt_model_load_file(tool->env, *input, tool->config, model);
 }
 

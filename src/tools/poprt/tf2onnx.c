@@ -75,6 +75,9 @@ static poprt_status set_config(prt_tool *tool, const prt_opts *opts)
     for (uint32_t i = 0; i < PRT_COUNT_OF(options); i++)
         if (keys[i] != NULL && prt_opt_has(opts, i))
             PRT_TRY(prt_tool_set_option(tool, keys[i], prt_opt_value(opts, i, "")));
+    /* An empty text is the default of the option, and means the empty set here. */
+    if (prt_opt_has(opts, TAG) && prt_opt_value(opts, TAG, "")[0] == '\0')
+        return prt_tool_set_option(tool, "tag", "''");
     return POPRT_OK;
 }
 
