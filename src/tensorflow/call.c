@@ -15,6 +15,8 @@ poprt_status prt_tf_refuse(prt_tf_call *call, const char *fmt, ...)
     const poprt_status status = prt_fail(POPRT_E_UNSUPPORTED, call->b.origin.data, "%s", text);
     if (call->status == POPRT_OK)
         call->status = status;
+    if (call->b.status == POPRT_OK) /* so that no later failure of the builder hides this one */
+        call->b.status = status;
     return status;
 }
 
