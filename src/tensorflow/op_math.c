@@ -7,12 +7,6 @@
 #define BINARY(id, x, y) prt_build_binary(&n->b, PRT_OP_##id, x, y)
 #define NUMBER(like, value) prt_build_number(&n->b, like, value)
 
-static poprt_status set(prt_tf_call *n, prt_value *y)
-{
-    prt_tf_set(n, 0, y);
-    return prt_tf_end(n);
-}
-
 /* The operator of the row with the same inputs and the defaults of its attributes. Strings are
  * added by concatenation. */
 poprt_status prt_tf_row_same(prt_tf_call *n)
@@ -26,14 +20,14 @@ poprt_status prt_tf_row_same(prt_tf_call *n)
             return prt_tf_end(n);
     if (id == PRT_OP_add && prt_tf_dtype(in[0]) == PRT_DTYPE_string)
         id = PRT_OP_string_concat;
-    return set(n, prt_build_op(&n->b, id, NULL, n->n_in, in));
+    return prt_tf_end_with(n, prt_build_op(&n->b, id, NULL, n->n_in, in));
 }
 
 /* Integers are whole already. */
 poprt_status prt_tf_row_round(prt_tf_call *n)
 {
     prt_value *x = prt_tf_in(n, 0);
-    return set(n, prt_dtype_is_integer(prt_tf_dtype(x)) ? x : UNARY(round, x));
+    return prt_tf_end_with(n, prt_dtype_is_integer(prt_tf_dtype(x)) ? x : UNARY(round, x));
 }
 
 /* ---- comparisons */
@@ -55,9 +49,9 @@ poprt_status prt_tf_row_equal(prt_tf_call *n)
     prt_value *x = prt_tf_in(n, 0), *y = prt_tf_in(n, 1);
     const bool negated = n->node->row->id == PRT_OP_not;
     if (!prt_tf_attr_bool(n, "incompatible_shape_error", true) && shapes_clash(x, y))
-        return set(n, prt_build_scalar(&n->b, PRT_DTYPE_bool, negated));
+        return prt_tf_end_with(n, prt_build_scalar(&n->b, PRT_DTYPE_bool, negated));
     prt_value *equal = BINARY(equal, x, y);
-    return set(n, negated ? UNARY(not, equal) : equal);
+    return prt_tf_end_with(n, negated ? UNARY(not, equal) : equal);
 }
 
 poprt_status prt_tf_row_approximate_equal(prt_tf_call *n)
@@ -65,55 +59,55 @@ poprt_status prt_tf_row_approximate_equal(prt_tf_call *n)
     prt_value *x = prt_tf_in(n, 0);
     const double tolerance = (double)prt_tf_attr_f32(n, "tolerance", 1e-5F);
     prt_value *distance = UNARY(abs, BINARY(sub, x, prt_tf_in(n, 1)));
-    return set(n, BINARY(less, distance, NUMBER(x, tolerance)));
+    return prt_tf_end_with(n, BINARY(less, distance, NUMBER(x, tolerance)));
 }
 
 poprt_status prt_tf_row_is_finite(prt_tf_call *n)
 {
     prt_value *x = prt_tf_in(n, 0);
-    return set(n, UNARY(not, BINARY(or, UNARY(isnan, x), UNARY(isinf, x))));
+    return prt_tf_end_with(n, UNARY(not, BINARY(or, UNARY(isnan, x), UNARY(isinf, x))));
 }
 
 /* ---- formulas */
 
 poprt_status prt_tf_row_rsqrt(prt_tf_call *n)
 {
-    return set(n, UNARY(reciprocal, UNARY(sqrt, prt_tf_in(n, 0))));
+    return prt_tf_end_with(n, UNARY(reciprocal, UNARY(sqrt, prt_tf_in(n, 0))));
 }
 
 poprt_status prt_tf_row_square(prt_tf_call *n)
 {
     prt_value *x = prt_tf_in(n, 0);
-    return set(n, BINARY(mul, x, x));
+    return prt_tf_end_with(n, BINARY(mul, x, x));
 }
 
 poprt_status prt_tf_row_squared_difference(prt_tf_call *n)
 {
     prt_value *d = BINARY(sub, prt_tf_in(n, 0), prt_tf_in(n, 1));
-    return set(n, BINARY(mul, d, d));
+    return prt_tf_end_with(n, BINARY(mul, d, d));
 }
 
 poprt_status prt_tf_row_expm1(prt_tf_call *n)
 {
     prt_value *x = prt_tf_in(n, 0);
-    return set(n, BINARY(sub, UNARY(exp, x), NUMBER(x, 1)));
+    return prt_tf_end_with(n, BINARY(sub, UNARY(exp, x), NUMBER(x, 1)));
 }
 
 poprt_status prt_tf_row_log1p(prt_tf_call *n)
 {
     prt_value *x = prt_tf_in(n, 0);
-    return set(n, UNARY(log, BINARY(add, x, NUMBER(x, 1))));
+    return prt_tf_end_with(n, UNARY(log, BINARY(add, x, NUMBER(x, 1))));
 }
 
 poprt_status prt_tf_row_erfc(prt_tf_call *n)
 {
     prt_value *x = prt_tf_in(n, 0);
-    return set(n, BINARY(sub, NUMBER(x, 1), UNARY(erf, x)));
+    return prt_tf_end_with(n, BINARY(sub, NUMBER(x, 1), UNARY(erf, x)));
 }
 
 poprt_status prt_tf_row_relu6(prt_tf_call *n)
 {
-    return set(n, prt_build_clip(&n->b, prt_tf_in(n, 0), 0, 6));
+    return prt_tf_end_with(n, prt_build_clip(&n->b, prt_tf_in(n, 0), 0, 6));
 }
 
 poprt_status prt_tf_row_leaky_relu(prt_tf_call *n)
@@ -121,7 +115,7 @@ poprt_status prt_tf_row_leaky_relu(prt_tf_call *n)
     prt_value *x = prt_tf_in(n, 0);
     prt_leaky_relu_attrs attrs = PRT_ATTRS_OF(leaky_relu);
     PRT_ATTR_SET(attrs, leaky_relu, alpha, prt_tf_attr_f32(n, "alpha", 0.2F));
-    return set(n, prt_build_op(&n->b, PRT_OP_leaky_relu, &attrs, 1, &x));
+    return prt_tf_end_with(n, prt_build_op(&n->b, PRT_OP_leaky_relu, &attrs, 1, &x));
 }
 
 /* Returns whether no element of an integer tensor is negative, as far as contents are known. */
@@ -144,14 +138,14 @@ poprt_status prt_tf_row_floor_div(prt_tf_call *n)
     prt_value *x = prt_tf_in(n, 0), *y = prt_tf_in(n, 1);
     prt_value *q = BINARY(div, x, y);
     if (prt_dtype_is_float(prt_tf_dtype(x)))
-        return set(n, UNARY(floor, q));
+        return prt_tf_end_with(n, UNARY(floor, q));
     if (never_negative(n, x) && never_negative(n, y))
-        return set(n, q);
+        return prt_tf_end_with(n, q);
     prt_value *exact = BINARY(equal, BINARY(mul, q, y), x);
     prt_value *zero = NUMBER(x, 0);
     prt_value *opposite = BINARY(xor, BINARY(less, x, zero), BINARY(less, y, zero));
     prt_value *excess = BINARY(and, opposite, UNARY(not, exact));
-    return set(n, BINARY(sub, q, prt_build_cast_as(&n->b, excess, x)));
+    return prt_tf_end_with(n, BINARY(sub, q, prt_build_cast_as(&n->b, excess, x)));
 }
 
 /* FloorMod has the sign of the divisor, the others have that of the dividend. */
@@ -161,7 +155,7 @@ poprt_status prt_tf_row_remainder(prt_tf_call *n)
     prt_mod_attrs attrs = PRT_ATTRS_OF(mod);
     if (n->node->row->id == PRT_OP_mod)
         PRT_ATTR_SET(attrs, mod, fmod, 1);
-    return set(n, prt_build_op(&n->b, PRT_OP_mod, &attrs, 2, in));
+    return prt_tf_end_with(n, prt_build_op(&n->b, PRT_OP_mod, &attrs, 2, in));
 }
 
 /* x op y, but 0 where y is 0. */
@@ -169,7 +163,7 @@ poprt_status prt_tf_row_no_nan(prt_tf_call *n)
 {
     prt_value *y = prt_tf_in(n, 1), *zero = NUMBER(y, 0);
     prt_value *z = prt_build_binary(&n->b, n->node->row->id, prt_tf_in(n, 0), y);
-    return set(n, prt_build_where(&n->b, BINARY(equal, y, zero), zero, z));
+    return prt_tf_end_with(n, prt_build_where(&n->b, BINARY(equal, y, zero), zero, z));
 }
 
 /* x / y, x log y or x log(1 + y), but 0 where x is 0. */
@@ -180,7 +174,7 @@ poprt_status prt_tf_row_zero_times(prt_tf_call *n)
     if (id != PRT_OP_div)
         y = UNARY(log, id == PRT_OP_log ? y : BINARY(add, y, NUMBER(x, 1)));
     prt_value *z = id == PRT_OP_div ? BINARY(div, x, y) : BINARY(mul, x, y);
-    return set(n, prt_build_where(&n->b, BINARY(equal, x, zero), zero, z));
+    return prt_tf_end_with(n, prt_build_where(&n->b, BINARY(equal, x, zero), zero, z));
 }
 
 /* Returns whether the sign bit of each element is set. */
@@ -198,7 +192,7 @@ poprt_status prt_tf_row_atan2(prt_tf_call *n)
     const double pi = 3.14159265358979323846;
     prt_value *half = prt_build_where(&n->b, sign_bit(n, y, zero), NUMBER(y, -pi), NUMBER(y, pi));
     half = prt_build_where(&n->b, sign_bit(n, x, zero), half, zero);
-    return set(n, BINARY(add, angle, half));
+    return prt_tf_end_with(n, BINARY(add, angle, half));
 }
 
 /* ---- bits */
@@ -238,7 +232,7 @@ poprt_status prt_tf_row_shift(prt_tf_call *n)
     y = prt_build_cast(&n->b, y, dtype);
     if (flips)
         y = prt_build_where(&n->b, negative, BINARY(sub, minus, y), y);
-    return set(n, y);
+    return prt_tf_end_with(n, y);
 }
 
 /* ---- sums, bounds, choices, types */
@@ -248,15 +242,15 @@ poprt_status prt_tf_row_add_n(prt_tf_call *n)
     prt_value *sum = prt_tf_in(n, 0);
     for (uint32_t i = 1; i < n->n_in; i++)
         sum = BINARY(add, sum, prt_tf_in(n, i));
-    return set(n, sum);
+    return prt_tf_end_with(n, sum);
 }
 
 poprt_status prt_tf_row_clip_by_value(prt_tf_call *n)
 {
     prt_value *in[] = { prt_tf_in(n, 0), prt_tf_in(n, 1), prt_tf_in(n, 2) };
     if (prt_tf_rank(in[1]) == 0 && prt_tf_rank(in[2]) == 0)
-        return set(n, prt_build_op(&n->b, PRT_OP_clip, NULL, 3, in));
-    return set(n, BINARY(max, BINARY(min, in[0], in[2]), in[1]));
+        return prt_tf_end_with(n, prt_build_op(&n->b, PRT_OP_clip, NULL, 3, in));
+    return prt_tf_end_with(n, BINARY(max, BINARY(min, in[0], in[2]), in[1]));
 }
 
 /* A condition of lower rank chooses among the first axes: it gets axes of 1 at its end. */
@@ -275,7 +269,7 @@ poprt_status prt_tf_row_select(prt_tf_call *n)
         prt_value *parts[] = { shape, prt_build_expand(&n->b, prt_build_i64(&n->b, 1), more) };
         test = prt_build_reshape_to(&n->b, test, prt_build_concat(&n->b, 0, 2, parts));
     }
-    return set(n, prt_build_where(&n->b, test, x, y));
+    return prt_tf_end_with(n, prt_build_where(&n->b, test, x, y));
 }
 
 poprt_status prt_tf_row_cast(prt_tf_call *n)
@@ -287,7 +281,7 @@ poprt_status prt_tf_row_cast(prt_tf_call *n)
     if (prt_tf_attr_bool(n, "Truncate", false) && prt_dtype_is_float(from) &&
         prt_dtype_is_float(to) && prt_dtype_bits(to) < prt_dtype_bits(from))
         return prt_tf_refuse(n, "it rounds toward zero (Truncate)");
-    return set(n, prt_build_cast(&n->b, x, to));
+    return prt_tf_end_with(n, prt_build_cast(&n->b, x, to));
 }
 
 /* Types of different sizes change the last axis: only constants are converted then. */
@@ -303,7 +297,7 @@ static poprt_status bitcast_constant(prt_tf_call *n, const prt_tensor *from, int
         rank--;
     else if (old != new)
         return prt_tf_refuse(n, "the last axis does not hold one element of the new type");
-    return set(n, prt_build_tensor(&n->b, to, rank, dims, from->data));
+    return prt_tf_end_with(n, prt_build_tensor(&n->b, to, rank, dims, from->data));
 }
 
 poprt_status prt_tf_row_bitcast(prt_tf_call *n)
@@ -322,5 +316,5 @@ poprt_status prt_tf_row_bitcast(prt_tf_call *n)
         return prt_tf_refuse(n, "the input is computed, and the types differ in size");
     prt_bit_cast_attrs attrs = PRT_ATTRS_OF(bit_cast);
     PRT_ATTR_SET(attrs, bit_cast, to, to);
-    return set(n, prt_build_op(&n->b, PRT_OP_bit_cast, &attrs, 1, &x));
+    return prt_tf_end_with(n, prt_build_op(&n->b, PRT_OP_bit_cast, &attrs, 1, &x));
 }
