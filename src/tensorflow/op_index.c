@@ -113,11 +113,12 @@ poprt_status prt_tf_row_where(prt_tf_call *n)
     return prt_tf_end_with(n, prt_build_transpose(&n->b, places, 2, (int64_t[]){ 1, 0 }));
 }
 
-/* The V2 forms have a vector with one axis or none as input 1. */
+/* The V2 forms have a vector with one axis or none as input 1. Integers go through int64, the only
+ * wide type of them that ONNX Runtime knows here. */
 poprt_status prt_tf_row_unique(prt_tf_call *n)
 {
     prt_value *x = prt_tf_in(n, 0);
-    const int32_t dtype = prt_tf_attr_dtype(n, "out_idx", PRT_DTYPE_i32);
+    const int32_t dtype = prt_tf_attr_dtype(n, "out_idx", PRT_DTYPE_i32), type = prt_tf_dtype(x);
     prt_unique_attrs attrs = PRT_ATTRS_OF(unique);
     int64_t axis;
     uint32_t count = 0;
@@ -126,10 +127,12 @@ poprt_status prt_tf_row_unique(prt_tf_call *n)
     PRT_ATTR_SET(attrs, unique, sorted, 0);
     if (count != 0 && prt_tf_rank(x) != 1)
         PRT_ATTR_SET(attrs, unique, axis, axis);
+    if (prt_dtype_is_integer(type))
+        x = prt_build_cast(&n->b, x, PRT_DTYPE_i64);
     prt_op *op = x != NULL ? prt_build_op_n(&n->b, PRT_OP_unique, &attrs, 1, &x, 4) : NULL;
     if (op == NULL)
         return prt_tf_end(n);
-    prt_tf_set(n, 0, &op->out[0]);
+    prt_tf_set(n, 0, prt_build_cast(&n->b, &op->out[0], type));
     prt_tf_set(n, 1, prt_build_cast(&n->b, &op->out[2], dtype));
     prt_tf_set(n, 2, prt_build_cast(&n->b, &op->out[3], dtype));
     return prt_tf_end(n);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "num/dtype.h"
+#include "pass/expand/expand.h"
 #include "tensorflow/rows.h"
 
 #define UNARY(id, x) prt_build_unary(&n->b, PRT_OP_##id, x)
@@ -170,6 +171,8 @@ poprt_status prt_tf_row_matmul(prt_tf_call *n)
     return prt_tf_end_with(n, BINARY(matmul, x, y));
 }
 
+/* Becomes products of matrices where that is possible, since Einsum begins with opset 12, and
+ * readers such as ONNX Runtime do not broadcast ellipses of different rank. */
 poprt_status prt_tf_row_einsum(prt_tf_call *n)
 {
     prt_value *in[16];
@@ -180,7 +183,16 @@ poprt_status prt_tf_row_einsum(prt_tf_call *n)
         if ((in[i] = prt_tf_in(n, i)) == NULL)
             return prt_tf_end(n);
     PRT_ATTR_SET(attrs, einsum, equation, prt_tf_attr_str(n, "equation", ""));
-    return prt_tf_end_with(n, prt_build_op(&n->b, PRT_OP_einsum, &attrs, n->n_in, in));
+    prt_op *op = prt_build_op_n(&n->b, PRT_OP_einsum, &attrs, n->n_in, in, 1);
+    if (op == NULL)
+        return prt_tf_end(n);
+    prt_value *y = UNARY(identity, &op->out[0]);
+    if (y == NULL)
+        return prt_tf_end(n);
+    prt_build b = prt_build_before(op);
+    (void)prt_expand_einsum(NULL, &b, op);
+    PRT_TRY(prt_build_status(&b));
+    return prt_tf_end_with(n, prt_op_input(y->def, 0));
 }
 
 /* ---- sorting */
