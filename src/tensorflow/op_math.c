@@ -263,7 +263,7 @@ poprt_status prt_tf_row_select(prt_tf_call *n)
         for (int32_t i = rank; i < wanted; i++)
             axes[i - rank] = i;
         test = prt_build_unsqueeze(&n->b, test, (uint32_t)(wanted - rank), axes);
-    } else if (rank != 0 && rank != wanted) {
+    } else if (rank < 0 || (rank != 0 && rank != wanted)) {
         prt_value *shape = prt_build_shape(&n->b, test);
         prt_value *more = BINARY(sub, UNARY(shape, prt_build_shape(&n->b, x)), UNARY(shape, shape));
         prt_value *parts[] = { shape, prt_build_expand(&n->b, prt_build_i64(&n->b, 1), more) };
