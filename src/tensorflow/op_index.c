@@ -44,9 +44,9 @@ poprt_status prt_tf_row_gather(prt_tf_call *n)
         return prt_tf_end(n);
     if (prt_dtype_bits(prt_tf_dtype(indices)) < 32)
         indices = prt_build_cast(&n->b, indices, PRT_DTYPE_i32);
+    batch += batch < 0 ? prt_tf_rank(indices) : 0;
     if (batch == 0)
         return prt_tf_end_with(n, prt_build_gather(&n->b, params, indices, axis));
-    batch += batch < 0 ? prt_tf_rank(indices) : 0;
     axis += axis < 0 ? prt_tf_rank(params) : 0;
     return prt_tf_end_with(n, gather_batch(n, params, indices, axis, batch));
 }
