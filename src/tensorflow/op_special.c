@@ -136,40 +136,40 @@ poprt_status prt_tf_row_digamma(prt_tf_call *n)
 
 /* ---- Bessel functions */
 
-enum { NEAR = 7, FAR = 9 };
+enum { INNER = 7, OUTER = 9 };
 
 /* M. Abramowitz, I. A. Stegun, Handbook of Mathematical Functions, 9.8.1 to 9.8.4: exp(-|x|) times
  * a polynomial of (x/3.75)² near zero, 1/√|x| times one of 3.75/|x| elsewhere. */
-static prt_value *bessel(prt_tf_call *n, prt_value *x, const double near[NEAR],
-    const double far[FAR])
+static prt_value *bessel(prt_tf_call *n, prt_value *x, const double small[INNER],
+    const double large[OUTER])
 {
     prt_value *limit = NUMBER(3.75), *size = UNARY(abs, x);
     prt_value *t = BINARY(div, BINARY(min, size, limit), limit);
-    prt_value *inner = polynomial(n, BINARY(mul, t, t), NEAR, near);
+    prt_value *inner = polynomial(n, BINARY(mul, t, t), INNER, small);
     inner = BINARY(mul, inner, UNARY(exp, UNARY(neg, size)));
-    prt_value *large = BINARY(max, size, limit);
-    prt_value *outer = polynomial(n, BINARY(div, limit, large), FAR, far);
-    outer = BINARY(div, outer, UNARY(sqrt, large));
+    prt_value *above = BINARY(max, size, limit);
+    prt_value *outer = polynomial(n, BINARY(div, limit, above), OUTER, large);
+    outer = BINARY(div, outer, UNARY(sqrt, above));
     return WHERE(BINARY(less, size, limit), inner, outer);
 }
 
 poprt_status prt_tf_row_bessel_i0e(prt_tf_call *n)
 {
-    static const double near[NEAR] = { 0.0045813, 0.0360768, 0.2659732, 1.2067492, 3.0899424,
+    static const double small[INNER] = { 0.0045813, 0.0360768, 0.2659732, 1.2067492, 3.0899424,
         3.5156229, 1 };
-    static const double far[FAR] = { 0.00392377, -0.01647633, 0.02635537, -0.02057706, 0.00916281,
-        -0.00157565, 0.00225319, 0.01328592, 0.39894228 };
-    return end(n, bessel(n, wide_input(n), near, far));
+    static const double large[OUTER] = { 0.00392377, -0.01647633, 0.02635537, -0.02057706,
+        0.00916281, -0.00157565, 0.00225319, 0.01328592, 0.39894228 };
+    return end(n, bessel(n, wide_input(n), small, large));
 }
 
 /* The polynomial near zero is that of I1(x) / x; the function is odd. */
 poprt_status prt_tf_row_bessel_i1e(prt_tf_call *n)
 {
-    static const double near[NEAR] = { 0.00032411, 0.00301532, 0.02658733, 0.15084934, 0.51498869,
+    static const double small[INNER] = { 0.00032411, 0.00301532, 0.02658733, 0.15084934, 0.51498869,
         0.87890594, 0.5 };
-    static const double far[FAR] = { -0.00420059, 0.01787654, -0.02895312, 0.02282967, -0.01031555,
-        0.00163801, -0.00362018, -0.03988024, 0.39894228 };
-    prt_value *x = wide_input(n), *y = bessel(n, x, near, far), *limit = NUMBER(3.75);
+    static const double large[OUTER] = { -0.00420059, 0.01787654, -0.02895312, 0.02282967,
+        -0.01031555, 0.00163801, -0.00362018, -0.03988024, 0.39894228 };
+    prt_value *x = wide_input(n), *y = bessel(n, x, small, large), *limit = NUMBER(3.75);
     y = WHERE(BINARY(less, UNARY(abs, x), limit), BINARY(mul, y, x),
         BINARY(mul, y, UNARY(sign, x)));
     return end(n, y);
