@@ -99,10 +99,27 @@ poprt_status prt_tf_row_log1p(prt_tf_call *n)
     return prt_tf_end_with(n, UNARY(log, BINARY(add, x, NUMBER(x, 1))));
 }
 
+/* Returns -x. A Neg that x or its first factor ends with is left out. */
+static prt_value *negated(prt_tf_call *n, prt_value *x)
+{
+    const prt_op *op = x != NULL ? x->def : NULL;
+    if (op != NULL && prt_op_is(op, PRT_OP_neg))
+        return prt_op_input(op, 0);
+    if (op != NULL && (prt_op_is(op, PRT_OP_mul) || prt_op_is(op, PRT_OP_div))) {
+        const prt_op *factor = prt_op_input(op, 0)->def;
+        if (factor != NULL && prt_op_is(factor, PRT_OP_neg))
+            return prt_build_binary(&n->b, op->def->id, prt_op_input(factor, 0),
+                prt_op_input(op, 1));
+    }
+    return UNARY(neg, x);
+}
+
+/* 1 - Erf(x), as 1 + Erf(-x): Gelu is x Erfc(-x / sqrt(2)) / 2 in TensorFlow, and known to the
+ * passes with a sum. */
 poprt_status prt_tf_row_erfc(prt_tf_call *n)
 {
     prt_value *x = prt_tf_in(n, 0);
-    return prt_tf_end_with(n, BINARY(sub, NUMBER(x, 1), UNARY(erf, x)));
+    return prt_tf_end_with(n, BINARY(add, NUMBER(x, 1), UNARY(erf, negated(n, x))));
 }
 
 poprt_status prt_tf_row_relu6(prt_tf_call *n)

@@ -193,6 +193,21 @@ START_TEST(other_operators_have_defaults_of_their_own)
 }
 END_TEST
 
+START_TEST(gelu_has_the_formula_that_passes_know)
+{
+    prt_graph *g = graphdef_convert("x = Placeholder() dtype=float shape=[?,4]\n"
+                                    "h = Const() value=float[]{0.5}\n"
+                                    "c = Const() value=float[]{0.70710677}\n"
+                                    "a = Mul(h, x) T=float\n"
+                                    "m = Neg(x) T=float\n"
+                                    "z = Mul(m, c) T=float\n"
+                                    "e = Erfc(z) T=float\n"
+                                    "y = Mul(a, e) T=float\n");
+    assert_text_has(graph_text(g), "mul x:0 erf add mul !neg !sub");
+    module_free(g);
+}
+END_TEST
+
 /* Values of the functions to nine digits, from their tables. */
 START_TEST(special_functions_are_exact_to_a_millionth)
 {
@@ -232,4 +247,4 @@ PRT_TEST_MAIN("tensorflow/op_math", integer_quotients_are_rounded_down_or_toward
     shapes_that_do_not_fit_are_not_equal, a_vector_of_conditions_selects_rows,
     bounds_may_be_tensors, the_bits_of_constants_are_reinterpreted,
     casts_that_round_toward_zero_are_refused, other_operators_have_defaults_of_their_own,
-    special_functions_are_exact_to_a_millionth)
+    gelu_has_the_formula_that_passes_know, special_functions_are_exact_to_a_millionth)
