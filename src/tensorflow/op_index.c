@@ -238,32 +238,3 @@ poprt_status prt_tf_row_dynamic_stitch(prt_tf_call *n)
     all = prt_build_reshape(&n->b, all, 2, column);
     return prt_tf_end_with(n, prt_build_scatter_nd(&n->b, zeros, all, rows, "none"));
 }
-
-/* ---- sparse tensors */
-
-/* The indices are a scalar, a vector or the rows of a matrix. */
-poprt_status prt_tf_row_sparse_to_dense(prt_tf_call *n)
-{
-    prt_value *indices = prt_tf_in_i64(n, 0, false), *values = prt_tf_in(n, 2);
-    const int32_t rank = prt_tf_need_rank(n, 0);
-    if (rank >= 0 && rank < 2)
-        indices = prt_build_reshape(&n->b, indices, 2, column);
-    prt_value *rows = prt_build_size_of(&n->b, indices, 0);
-    values = prt_build_expand(&n->b, values, rows);
-    prt_value *dense = prt_build_expand(&n->b, prt_tf_in(n, 3), prt_tf_in_i64(n, 1, true));
-    return prt_tf_end_with(n, prt_build_scatter_nd(&n->b, dense, indices, values, "none"));
-}
-
-/* The sparse matrix is made dense. */
-poprt_status prt_tf_row_sparse_matmul(prt_tf_call *n)
-{
-    prt_value *values = prt_tf_in(n, 1), *y = prt_tf_in(n, 3);
-    prt_value *x =
-        prt_build_expand(&n->b, prt_build_number(&n->b, values, 0), prt_tf_in_i64(n, 2, true));
-    x = prt_build_scatter_nd(&n->b, x, prt_tf_in(n, 0), values, "add");
-    if (prt_tf_attr_bool(n, "adjoint_a", false))
-        x = prt_build_transpose(&n->b, x, 2, (int64_t[]){ 1, 0 });
-    if (prt_tf_attr_bool(n, "adjoint_b", false))
-        y = prt_build_transpose(&n->b, y, 2, (int64_t[]){ 1, 0 });
-    return prt_tf_end_with(n, BINARY(matmul, x, y));
-}

@@ -134,8 +134,8 @@ poprt_status prt_tf_row_cumulative_scan(prt_tf_call *n)
         return prt_tf_end(n);
     axis += axis < 0 ? prt_tf_rank(x) : 0;
     const int64_t size = prt_tf_dim(x, (uint32_t)axis);
-    if (!prt_dim_is_number(size))
-        return prt_tf_refuse(n, "the size of the axis is not known");
+    if (!prt_dim_is_number(size) || size > INT32_MAX)
+        return prt_tf_refuse(n, "the size of the axis is not known, or is above %d", INT32_MAX);
     prt_value *pad = NUMBER(x, product ? 1 : -(double)INFINITY);
     if (exclusive && size > 0)
         x = shifted(n, x, axis, size, 1, reverse, pad);

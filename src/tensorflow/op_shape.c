@@ -282,6 +282,43 @@ poprt_status prt_tf_row_broadcast_args(prt_tf_call *n)
     return prt_tf_end_with(n, prt_build_cast(&n->b, both, dtype));
 }
 
+/* The axes of the broadcast shape along which each input has a single cell. */
+poprt_status prt_tf_row_broadcast_gradient_args(prt_tf_call *n)
+{
+    int64_t dims[2][PRT_MAX_RANK];
+    uint32_t rank[2];
+    const int32_t dtype = prt_tf_attr_dtype(n, "T", PRT_DTYPE_i32);
+    for (uint32_t i = 0; i < 2; i++)
+        if (!prt_tf_need_ints(n, i, "the shape", PRT_MAX_RANK, dims[i], &rank[i]))
+            return prt_tf_end(n);
+    const uint32_t most = rank[0] > rank[1] ? rank[0] : rank[1];
+    const bool same = rank[0] == rank[1] && memcmp(dims[0], dims[1], most * sizeof(int64_t)) == 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        int64_t axes[PRT_MAX_RANK];
+        uint32_t count = 0;
+        for (uint32_t k = 0; !same && k < most; k++)
+            if (k + rank[i] < most || dims[i][k + rank[i] - most] == 1)
+                axes[count++] = k;
+        prt_tf_set(n, i, prt_build_cast(&n->b, prt_build_i64s(&n->b, count, axes), dtype));
+    }
+    return prt_tf_end(n);
+}
+
+/* Where each input of a Concat begins: the sizes of the earlier ones along input 0, the axis. */
+poprt_status prt_tf_row_concat_offset(prt_tf_call *n)
+{
+    prt_value *axis = prt_build_reshape(&n->b, prt_tf_in_i64(n, 0, false), 0, NULL), *zero = I64(0);
+    prt_value *shape = prt_tf_in_i64(n, 1, true);
+    prt_value *range = prt_build_range(&n->b, zero, UNARY(size, shape), I64(1));
+    prt_value *here = BINARY(equal, range, axis), *offset = BINARY(mul, range, zero);
+    for (uint32_t i = 1; i < n->n_in; i++) {
+        prt_tf_set(n, i - 1, prt_build_cast_as(&n->b, offset, prt_tf_in(n, i)));
+        shape = prt_build_where(&n->b, here, prt_tf_in_i64(n, i, true), zero);
+        offset = BINARY(add, offset, shape);
+    }
+    return prt_tf_end(n);
+}
+
 poprt_status prt_tf_row_range(prt_tf_call *n)
 {
     return prt_tf_end_with(n,

@@ -166,6 +166,24 @@ START_TEST(shapes_are_broadcast)
 }
 END_TEST
 
+START_TEST(gradients_know_the_axes_and_offsets)
+{
+    assert_graphdef_results("a = Const() value=int32[3]{2, 1, 5}\n"
+                            "b = Const() value=int32[2]{4, 1}\n"
+                            "x = Const() value=int32[]{1}\n"
+                            "y = BroadcastGradientArgs(a, b) T=int32\n"
+                            "o = ConcatOffset(x, a, a, a) N=3\n"
+                            "p = Identity(y) T=int32\n"
+                            "q = Identity(y:1) T=int32\n"
+                            "r = Identity(o:2) T=int32\n",
+        "p = const i32[1] {1}\n"
+        "q = const i32[2] {0, 2}\n"
+        "r = const i32[3] {0, 2, 0}\n"
+        "return p, q, r\n",
+        0);
+}
+END_TEST
+
 /* ---- slices */
 
 #define SLICED "x = Const() value=int32[2,2,3]{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}\n"
@@ -300,6 +318,6 @@ PRT_TEST_MAIN("tensorflow/op_shape", zeros_of_a_shape_are_dimensions,
     shapes_are_computed_from_free_dimensions, squeeze_drops_what_a_run_knows_to_be_one,
     one_part_of_a_split_takes_the_rest, the_edge_is_repeated_by_symmetric_padding,
     linear_spaces_end_exactly, axes_are_reversed_and_rolled, sequences_are_reversed_along_any_axes,
-    shapes_are_broadcast, masks_belong_to_entries_not_to_axes, computed_indices_slice_at_run_time,
-    the_rank_of_a_slice_need_not_be_known, values_are_written_to_slices,
-    space_goes_to_batches_and_back, formats_order_vectors_and_axes)
+    shapes_are_broadcast, gradients_know_the_axes_and_offsets, masks_belong_to_entries_not_to_axes,
+    computed_indices_slice_at_run_time, the_rank_of_a_slice_need_not_be_known,
+    values_are_written_to_slices, space_goes_to_batches_and_back, formats_order_vectors_and_axes)
