@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* call.c — inputs, attributes and results of a node, for the functions of the rows. */
+#include "ir/build_ops.h"
 #include "tensorflow/convert.h"
 
 #include <stdarg.h>
@@ -15,6 +16,8 @@ poprt_status prt_tf_refuse(prt_tf_call *call, const char *fmt, ...)
     const poprt_status status = prt_fail(POPRT_E_UNSUPPORTED, call->b.origin.data, "%s", text);
     if (call->status == POPRT_OK)
         call->status = status;
+    if (call->b.status == POPRT_OK) /* so that no later failure of the builder hides this one */
+        call->b.status = status;
     return status;
 }
 
@@ -47,6 +50,12 @@ prt_value *prt_tf_in(prt_tf_call *call, uint32_t i)
                 : call->in[i].kind == PRT_TF_list ? "list of tensors"
                                                   : "resource");
     return NULL;
+}
+
+prt_value *prt_tf_in_i64(prt_tf_call *call, uint32_t i, bool vector)
+{
+    prt_value *v = prt_build_cast(&call->b, prt_tf_in(call, i), PRT_DTYPE_i64);
+    return vector && prt_tf_rank(v) != 1 ? prt_build_reshape(&call->b, v, 1, (int64_t[]){ -1 }) : v;
 }
 
 bool prt_tf_constant(prt_tf_call *call, uint32_t i, prt_tensor *out)
@@ -254,4 +263,10 @@ void prt_tf_set_value(prt_tf_call *call, uint32_t k, prt_tf_value value)
 poprt_status prt_tf_end(prt_tf_call *call)
 {
     return call->status != POPRT_OK ? call->status : prt_build_status(&call->b);
+}
+
+poprt_status prt_tf_end_with(prt_tf_call *call, prt_value *value)
+{
+    prt_tf_set(call, 0, value);
+    return prt_tf_end(call);
 }

@@ -116,6 +116,9 @@ bool prt_tf_need_ints(prt_tf_call *call, uint32_t i, const char *what, uint32_t 
     uint32_t *count);
 bool prt_tf_need_int(prt_tf_call *call, uint32_t i, const char *what, int64_t *to);
 
+/* Returns input i as int64; with `vector`, reshaped to rank 1. */
+prt_value *prt_tf_in_i64(prt_tf_call *call, uint32_t i, bool vector);
+
 /* Returns the rank of a value, or PRT_RANK_UNKNOWN; the dim of an axis, or PRT_DIM_UNKNOWN; the
  * element type. They accept NULL. */
 int32_t prt_tf_rank(const prt_value *v);
@@ -157,6 +160,8 @@ void prt_tf_set(prt_tf_call *call, uint32_t k, prt_value *value);
 void prt_tf_set_value(prt_tf_call *call, uint32_t k, prt_tf_value value);
 /* Ends a function: returns the first failure of the call or its builder. */
 poprt_status prt_tf_end(prt_tf_call *call);
+/* Ends a function with one output. */
+poprt_status prt_tf_end_with(prt_tf_call *call, prt_value *value);
 
 /* Records that the node cannot be converted, and why. `what` completes "node 'x' (Op): …". Returns
  * POPRT_E_UNSUPPORTED. */
