@@ -43,16 +43,18 @@ static bool read_resize(prt_tf_call *n, resize *r)
     return true;
 }
 
-/* Builds Resize on channels first. `attrs` has everything but axes and coordinates. */
+/* Builds Resize on channels first. `attrs` has everything but the coordinates. The sizes are those
+ * of all axes: onnxruntime up to 1.32 moves transposes wrongly over a Resize with attribute axes.
+ */
 static prt_value *resize_op(prt_tf_call *n, const resize *r, prt_value *x, prt_resize_attrs *attrs)
 {
-    static const int64_t axes[] = { 2, 3 };
-    PRT_ATTR_SET(*attrs, resize, axes, ((prt_i64s){ axes, 2 }));
     PRT_ATTR_SET(*attrs, resize, coordinate_transformation_mode,
         r->corners    ? PRT_STR("align_corners")
             : r->half ? PRT_STR("half_pixel")
                       : PRT_STR("asymmetric"));
-    prt_value *in[4] = { prt_tf_to_channels_first(&n->b, x, &nhwc), NULL, NULL, r->size };
+    x = prt_tf_to_channels_first(&n->b, x, &nhwc);
+    prt_value *sizes[] = { prt_build_slice(&n->b, prt_build_shape(&n->b, x), 0, 0, 2, 1), r->size };
+    prt_value *in[4] = { x, NULL, NULL, prt_build_concat(&n->b, 0, 2, sizes) };
     return prt_tf_from_channels_first(&n->b, prt_build_op(&n->b, PRT_OP_resize, attrs, 4, in),
         &nhwc);
 }
