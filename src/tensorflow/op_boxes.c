@@ -78,7 +78,7 @@ typedef struct suppression {
     prt_value *boxes;    /* [n, 4], or NULL with `overlaps` */
     prt_value *overlaps; /* [n, n] */
     prt_value *scores, *limit, *overlap, *lowest;
-    prt_value *decay; /* -0.5/sigma of soft suppression, or NULL */
+    prt_value *decay; /* -0.5/sigma of soft suppression, which has no threshold; or NULL */
 } suppression;
 
 /* Returns the lower and the higher corners of boxes, [n, 2] each, and their areas [n]. */
@@ -135,16 +135,17 @@ static poprt_status fill_body(const suppression *s, prt_graph *body, prt_str ori
         const int64_t one = 1;
         common = prt_build_squeeze(b, prt_build_gather(b, s->overlaps, at, 1), 1, &one);
     }
-    prt_value *over = prt_build_binary(b, PRT_OP_greater, common, s->overlap);
-    prt_value *next = prt_build_where(b, over, none, scores);
-    if (s->decay != NULL) { /* soft suppression sets the score to 0 */
+    prt_value *next;
+    if (s->decay != NULL) {
         prt_value *square = prt_build_binary(b, PRT_OP_mul, common, common);
         prt_value *weight =
             prt_build_unary(b, PRT_OP_exp, prt_build_binary(b, PRT_OP_mul, square, s->decay));
-        prt_value *zero = prt_build_number(b, scores, 0);
         prt_value *taken = prt_build_binary(b, PRT_OP_equal, scores, none);
-        next = prt_build_where(b, over, zero, prt_build_binary(b, PRT_OP_mul, scores, weight));
+        next = prt_build_binary(b, PRT_OP_mul, scores, weight);
         next = prt_build_where(b, taken, none, next);
+    } else {
+        prt_value *over = prt_build_binary(b, PRT_OP_greater, common, s->overlap);
+        next = prt_build_where(b, over, none, scores);
     }
     const int64_t last = 1, single = 1;
     next = prt_build_scatter_nd(b, next, prt_build_unsqueeze(b, at, 1, &last),
@@ -187,7 +188,6 @@ poprt_status prt_tf_row_nms_soft(prt_tf_call *n)
         const suppression s = { .boxes = as_f32(n, 0),
             .scores = as_f32(n, 1),
             .limit = prt_tf_in(n, 2),
-            .overlap = as_f32(n, 3),
             .lowest = as_f32(n, 4),
             .decay = F32(-0.5 / prt_load_f64(sigma.dtype, sigma.data, 0)) };
         PRT_TRY(prt_tf_end(n));
@@ -288,6 +288,17 @@ static prt_value *selected_scores(prt_tf_call *n, const combined *c)
     return prt_build_concat(&n->b, 1, 2, joint);
 }
 
+/* Returns the boxes of [b, count] indices into [b, n, 4]. */
+static prt_value *gather_boxes(prt_tf_call *n, prt_value *boxes, prt_value *at)
+{
+    static const int64_t last = 2, four[] = { 1, 1, 4 };
+    prt_gather_elements_attrs attrs = PRT_ATTRS_OF(gather_elements);
+    PRT_ATTR_SET(attrs, gather_elements, axis, 1);
+    at = prt_build_expand(&n->b, prt_build_unsqueeze(&n->b, at, 1, &last),
+        prt_build_i64s(&n->b, 3, four));
+    return prt_build_op(&n->b, PRT_OP_gather_elements, &attrs, 2, (prt_value *[]){ boxes, at });
+}
+
 poprt_status prt_tf_row_nms_combined(prt_tf_call *n)
 {
     static const int64_t last = 2;
@@ -305,8 +316,7 @@ poprt_status prt_tf_row_nms_combined(prt_tf_call *n)
     prt_value *count = prt_build_size_of(&n->b, prt_tf_in(n, 1), 1);
     prt_value *class = prt_build_cast(&n->b, BINARY(div, at, count), PRT_DTYPE_f32);
     prt_value *box = c.own_boxes ? at : BINARY(mod, at, count);
-    prt_value *boxes =
-        prt_build_gather_nd(&n->b, c.flat_boxes, prt_build_unsqueeze(&n->b, box, 1, &last), 1);
+    prt_value *boxes = gather_boxes(n, c.flat_boxes, box);
     if (prt_tf_attr_bool(n, "clip_boxes", true))
         boxes = prt_build_clip(&n->b, boxes, 0, 1);
     boxes = WHERE(prt_build_unsqueeze(&n->b, valid, 1, &last), boxes, zero);

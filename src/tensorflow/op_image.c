@@ -145,13 +145,42 @@ static prt_value *round_away(prt_tf_call *n, prt_value *x)
     return BINARY(mul, UNARY(sign, x), UNARY(floor, BINARY(add, UNARY(abs, x), F32(0.5))));
 }
 
+/* Maps cells outside of an axis of `size` cells into it: mirrored, with the cell at the edge twice.
+ */
+static prt_value *mirror(prt_tf_call *n, prt_value *at, prt_value *size)
+{
+    prt_value *one = F32(1), *two = BINARY(mul, size, F32(2)), *distance = UNARY(abs, at);
+    prt_value *m =
+        BINARY(sub, distance, BINARY(mul, two, UNARY(floor, BINARY(div, distance, two))));
+    prt_value *back = BINARY(sub, two, m);
+    prt_value *left = WHERE(BINARY(greater, m, size), back, BINARY(sub, m, one));
+    prt_value *right = WHERE(BINARY(less, m, size), m, BINARY(sub, back, one));
+    return WHERE(BINARY(less, at, F32(0)), left, right);
+}
+
+/* The same, as if the axis went on from its beginning. */
+static prt_value *wrap(prt_tf_call *n, prt_value *at, prt_value *size)
+{
+    prt_value *zero = F32(0), *one = F32(1), *last = BINARY(sub, size, one);
+    prt_value *rounds = UNARY(floor, BINARY(div, UNARY(abs, at), BINARY(max, last, one)));
+    prt_value *left = BINARY(add, at, BINARY(mul, size, BINARY(add, rounds, one)));
+    prt_value *right = BINARY(sub, at, BINARY(mul, size, rounds));
+    right = WHERE(BINARY(greater, at, last), right, at);
+    return WHERE(BINARY(less, at, zero), left, right);
+}
+
 /* Turns cells of an axis of an image into coordinates of GridSample, where -1 and 1 are the
- * borders. */
+ * borders. `fill` is fill_mode of the node. */
 static prt_value *coordinate(prt_tf_call *n, prt_value *at, prt_value *image, uint32_t axis,
-    bool nearest)
+    bool nearest, prt_str fill)
 {
     static const int64_t last = 3;
     prt_value *size = prt_build_cast(&n->b, prt_build_size_of(&n->b, image, axis), PRT_DTYPE_f32);
+    const bool mirrored = prt_str_is(fill, "REFLECT"), wrapped = prt_str_is(fill, "WRAP");
+    if (mirrored || wrapped) {
+        at = mirrored ? mirror(n, at, size) : wrap(n, at, size);
+        at = BINARY(max, BINARY(min, at, BINARY(sub, size, F32(1))), F32(0));
+    }
     at = nearest ? round_away(n, at) : at;
     at = BINARY(sub, BINARY(div, BINARY(add, BINARY(mul, at, F32(2)), F32(1)), size), F32(1));
     return prt_build_unsqueeze(&n->b, at, 1, &last);
@@ -159,28 +188,21 @@ static prt_value *coordinate(prt_tf_call *n, prt_value *at, prt_value *image, ui
 
 /* Samples the image, with channels last, at cells `x` and `y` of [N, rows, columns]. */
 static prt_value *sample(prt_tf_call *n, prt_value *image, prt_value *x, prt_value *y, bool nearest,
-    const char *padding)
+    prt_str fill)
 {
     static const int64_t ones[] = { 1, 1, 1 };
     prt_grid_sample_attrs attrs = PRT_ATTRS_OF(grid_sample);
     PRT_ATTR_SET(attrs, grid_sample, mode, nearest ? PRT_STR("nearest") : PRT_STR("linear"));
-    PRT_ATTR_SET(attrs, grid_sample, padding_mode, prt_str_of(padding));
-    prt_value *both[] = { coordinate(n, x, image, 2, nearest),
-        coordinate(n, y, image, 1, nearest) };
+    PRT_ATTR_SET(attrs, grid_sample, padding_mode,
+        prt_str_is(fill, "CONSTANT") ? PRT_STR("zeros") : PRT_STR("border"));
+    prt_value *both[] = { coordinate(n, x, image, 2, nearest, fill),
+        coordinate(n, y, image, 1, nearest, fill) };
     prt_value *grid = prt_build_concat(&n->b, 3, 2, both);
     prt_value *shape[] = { prt_build_size_of(&n->b, image, 0), prt_build_i64s(&n->b, 3, ones) };
     grid = prt_build_expand(&n->b, grid, prt_build_concat(&n->b, 0, 2, shape));
     prt_value *in[] = { prt_tf_to_channels_first(&n->b, image, &nhwc), grid };
     return prt_tf_from_channels_first(&n->b, prt_build_op(&n->b, PRT_OP_grid_sample, &attrs, 2, in),
         &nhwc);
-}
-
-static const char *padding_of(prt_tf_call *n)
-{
-    return prt_tf_attr_is(n, "fill_mode", "CONSTANT", "CONSTANT") ? "zeros"
-        : prt_tf_attr_is(n, "fill_mode", "CONSTANT", "NEAREST")   ? "border"
-        : prt_tf_attr_is(n, "fill_mode", "CONSTANT", "REFLECT")   ? "reflection"
-                                                                  : NULL;
 }
 
 /* Pixel (x, y) of the result is the pixel ((t0·x + t1·y + t2)/k, (t3·x + t4·y + t5)/k) of the
@@ -190,14 +212,18 @@ poprt_status prt_tf_row_projective_transform(prt_tf_call *n)
     static const int64_t rows[] = { 0, 2 }, columns[] = { 0, 1 },
                          single[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
     static const int64_t two = 2, channel = 3;
-    const char *padding = padding_of(n);
+    static const char *const modes[] = { "CONSTANT", "NEAREST", "REFLECT", "WRAP" };
+    const prt_str mode = prt_tf_attr_str(n, "fill_mode", "CONSTANT");
     const bool nearest = prt_tf_attr_is(n, "interpolation", "NEAREST", "NEAREST");
     prt_value *image = prt_tf_in(n, 0), *transforms = prt_tf_in(n, 1), *shape = prt_tf_in(n, 2);
     const int32_t type = prt_tf_dtype(image);
     if (image == NULL || transforms == NULL || shape == NULL)
         return prt_tf_end(n);
-    if (padding == NULL)
-        return prt_tf_refuse(n, "fill_mode is not CONSTANT, NEAREST or REFLECT");
+    uint32_t known = 0;
+    while (known < PRT_COUNT_OF(modes) && !prt_str_is(mode, modes[known]))
+        known++;
+    if (known == PRT_COUNT_OF(modes))
+        return prt_tf_refuse(n, "fill_mode %.*s is not known", PRT_STR_ARG(mode));
     const bool wide = type == PRT_DTYPE_f64 || type == PRT_DTYPE_i32 || type == PRT_DTYPE_i64;
     prt_value *x = prt_build_cast(&n->b, image, wide ? PRT_DTYPE_f64 : PRT_DTYPE_f32);
     prt_value *fill = n->n_in > 3 ? prt_build_cast_as(&n->b, prt_tf_in(n, 3), x) : NULL;
@@ -214,7 +240,7 @@ poprt_status prt_tf_row_projective_transform(prt_tf_call *n)
     prt_value *from_x = BINARY(div, plane(n, t, 0, px, py, &t->out[2]), k);
     prt_value *from_y = BINARY(div, plane(n, t, 3, px, py, &t->out[5]), k);
     prt_value *y = fill != NULL ? BINARY(sub, x, fill) : x;
-    y = sample(n, y, from_x, from_y, nearest, padding);
+    y = sample(n, y, from_x, from_y, nearest, mode);
     y = fill != NULL ? BINARY(add, y, fill) : y;
     no = prt_build_unsqueeze(&n->b, no, 1, &channel);
     y = WHERE(no, fill != NULL ? fill : prt_build_number(&n->b, x, 0), y);

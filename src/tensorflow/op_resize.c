@@ -293,26 +293,28 @@ static double weight_of(kernel k, double x)
 }
 
 /* The kernel lies around the source of each cell, wider by the scale if `antialias` is set. Sources
- * outside of the image give 0. */
+ * outside of the image give 0. Positions are float32 as in TensorFlow, since kernels have steps. */
 static float *kernel_matrix(prt_tf_call *n, const resize *r, uint32_t axis, kernel k,
     const float scale[2], const float shift[2], bool antialias)
 {
     const int64_t in = r->in[axis], out = r->out[axis];
-    const double inverse = 1.0 / (double)scale[axis], shifted = -inverse * (double)shift[axis];
-    const double wide = antialias && inverse > 1 ? inverse : 1, reach = kernels[k].radius * wide;
+    const float inverse = 1.0f / scale[axis], shifted = -inverse * shift[axis];
+    const float wide = antialias && inverse > 1 ? inverse : 1;
+    const float narrow = 1.0f / wide, reach = (float)kernels[k].radius * wide;
     float *m = new_matrix(n, out, in);
     for (int64_t i = 0; i < out && m != NULL; i++) {
-        const double at = ((double)i + 0.5) * inverse + shifted;
-        if (!(at >= 0 && at <= (double)in))
+        const float at = ((float)i + 0.5f) * inverse + shifted;
+        if (!(at >= 0 && at <= (float)in))
             continue;
-        const double first = ceil(at - reach - 0.5), last = floor(at + reach - 0.5);
+        const float first = ceilf(at - reach - 0.5f), last = floorf(at + reach - 0.5f);
         const int64_t begin = first < 0 ? 0 : (int64_t)first;
-        const int64_t end = last < (double)in ? (int64_t)last + 1 : in;
+        const int64_t end = last < (float)in ? (int64_t)last + 1 : in;
         double sum = 0;
         for (int64_t j = begin; j < end; j++)
-            sum += weight_of(k, fabs((double)j + 0.5 - at) / wide);
+            sum += weight_of(k, (double)fabsf(((float)j + 0.5f - at) * narrow));
         for (int64_t j = begin; j < end && fabs(sum) > 1e-35; j++)
-            m[i * in + j] = (float)(weight_of(k, fabs((double)j + 0.5 - at) / wide) / sum);
+            m[i * in + j] =
+                (float)(weight_of(k, (double)fabsf(((float)j + 0.5f - at) * narrow)) / sum);
     }
     return m;
 }
