@@ -4,7 +4,7 @@
  * explicit stack, so that long chains of nodes need no recursion, and calls the functions of the
  * rows. Calls of functions, loops and branches recurse, at most PRT_TF_MAX_DEPTH deep.
  */
-#include "tensorflow/convert.h"
+#include "tensorflow/complex.h"
 
 #include <stdio.h>
 
@@ -143,7 +143,7 @@ static poprt_status dispatch(prt_tf_call *call)
 {
     const prt_tf_node *node = call->node;
     if (node->row != NULL)
-        return node->row->convert(call);
+        return prt_tf_is_complex(call) ? prt_tf_convert_complex(call) : node->row->convert(call);
     if (prt_map_find(&call->c->graph->functions, node->op) != NULL)
         return call_by_name(call);
     return prt_tf_refuse(call, "%s", "");

@@ -1,6 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* op_basic.c — inputs, constants, identities and calls of functions. */
+#include "ir/evaluate.h"
+#include "tensorflow/complex.h"
 #include "tensorflow/rows.h"
+
+/* Gives the parts of a complex constant an axis of their own. */
+static poprt_status complex_constant(prt_tf_call *n, const prt_value *constant)
+{
+    prt_tensor t, parts;
+    int64_t dims[PRT_MAX_RANK];
+    if (!prt_value_aligned(constant, n->c->arena, &t))
+        return POPRT_E_NOMEM;
+    if (t.rank == PRT_MAX_RANK)
+        return prt_tf_refuse(n, "a complex constant has too many axes");
+    memcpy(dims, t.dims, t.rank * sizeof(dims[0]));
+    dims[t.rank] = 2;
+    if (!prt_tensor_init(&parts, prt_tf_part_type(t.dtype), t.rank + 1, dims, t.data))
+        return POPRT_E_LIMIT;
+    prt_value *v = prt_graph_add_tensor(n->scope->graph, &parts);
+    if (v == NULL)
+        return POPRT_E_NOMEM;
+    prt_tf_set_complex(n, 0, v);
+    return prt_tf_end(n);
+}
 
 poprt_status prt_tf_row_constant(prt_tf_call *n)
 {
@@ -11,6 +33,8 @@ poprt_status prt_tf_row_constant(prt_tf_call *n)
         return prt_fail(POPRT_E_PARSE, n->b.origin.data, "a Const has no value");
     PRT_TRY(prt_tf_tensor_constant(n->c, n->scope->graph, v.bytes, depth + 1, n->node->name,
         &constant));
+    if (prt_tf_part_type(prt_tf_dtype(constant)) != 0)
+        return complex_constant(n, constant);
     prt_tf_set(n, 0, constant);
     return prt_tf_end(n);
 }
