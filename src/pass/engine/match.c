@@ -308,7 +308,7 @@ static bool run(prt_arena *scratch, uint32_t id, const void *attrs, uint32_t n_i
     return prt_interp_run(def, attrs != NULL ? attrs : def->defaults, prt_str_of(def->name), n_in,
                in, 1, out, scratch, NULL, NULL) == POPRT_OK &&
         out->kind == PRT_VALUE_TENSOR && out->dtype != PRT_DTYPE_string && out->size <= most &&
-        is_finite(out);
+        (prt_op_only_moves(def, attrs != NULL ? attrs : def->defaults) || is_finite(out));
 }
 
 prt_value *prt_match_compute(prt_pass *p, prt_build *b, const prt_value *like, uint32_t id,

@@ -107,7 +107,8 @@ prt_value *prt_match_reshape_constant(prt_build *b, prt_value *old, uint32_t ran
 
 /* Evaluates an operator on constants now and makes a constant, named after `like`, of the result.
  * Returns NULL, and makes nothing, if an input is not a fixed constant or the operator fails. The
- * same holds if the result is not finite or exceeds the bytes of all inputs by more than 64. */
+ * same holds if the operator computes elements that are not finite, or if the result exceeds the
+ * bytes of all inputs by more than 64. */
 prt_value *prt_match_compute(prt_pass *p, prt_build *b, const prt_value *like, uint32_t id,
     const void *attrs, uint32_t n_in, prt_value *const *in);
 
