@@ -5,7 +5,8 @@
  *
  * Jumps are relative, so a piece of code can be moved and copied: an operator inserts a split
  * before its operand, and {n,m} copies the operand several times. Open groups are kept on an
- * explicit stack, so nothing here is recursive.
+ * explicit stack, so nothing here is recursive. A split prefers its first target: one more round
+ * for a greedy repetition, the end for a lazy one, and the first alternative.
  */
 #include "op/share/regex_code.h"
 
@@ -13,6 +14,7 @@ typedef struct group {
     int32_t start, alternative; /* pcs of the start of the group and of its current alternative */
     /* linked list, through x, of jumps to the end of the group; -1 terminates it */
     int32_t jumps;
+    uint32_t number; /* of a group whose span is recorded; 0: of any other */
 } group;
 
 typedef struct parser {
@@ -243,27 +245,32 @@ static poprt_status copy_piece(parser *p, const prt_regex_code *piece, int32_t c
     return POPRT_OK;
 }
 
-/* Repeats the last operand `least` to `most` times; `most` -1: without limit. */
-static poprt_status repeat(parser *p, int32_t least, int32_t most)
+/* Emits a split at `at`, before code that is there already, or at the end. */
+static poprt_status split(parser *p, int32_t at, int32_t more, int32_t end, bool lazy)
+{
+    return insert_split(p, at, lazy ? end : more, lazy ? more : end);
+}
+
+/* Repeats the last operand `least` to `most` times; `most` -1: without limit. x* is (x+)?, so that
+ * a round without characters ends the loop. */
+static poprt_status repeat(parser *p, int32_t least, int32_t most, bool lazy)
 {
     const int32_t at = p->atom, n = p->r->n_code - at;
     const int32_t copies = most < 0 ? (least > 0 ? least : 1) : most;
     if (copies > 0 && (n + 2) * (int64_t)copies > PRT_REGEX_MAX_CODE)
         return bad(p, POPRT_E_LIMIT, "the pattern is too large");
     /* The first copy is at `at`; a split in front of it moves it by one. */
-    const int32_t split = least == 0 && copies > 0;
+    const int32_t optional = least == 0 && copies > 0;
     if (copies == 0)
         p->r->n_code = at;
-    else if (split != 0)
-        PRT_TRY(insert_split(p, at, 1, n + 1 + (most < 0)));
+    else if (optional != 0)
+        PRT_TRY(split(p, at, 1, copies * (n + 1) + (most < 0), lazy));
     for (int32_t k = 1; k < copies; k++) {
         if (k >= least)
-            PRT_TRY(emit(p, PRT_REGEX_SPLIT, 1, n + 1));
-        PRT_TRY(copy_piece(p, &p->r->code[at + split], n));
+            PRT_TRY(split(p, p->r->n_code, 1, (copies - k) * (n + 1), lazy));
+        PRT_TRY(copy_piece(p, &p->r->code[at + optional], n));
     }
-    if (most < 0 && least == 0)
-        return emit(p, PRT_REGEX_JUMP, -(n + 1), 0);
-    return most < 0 ? emit(p, PRT_REGEX_SPLIT, -n, 1) : POPRT_OK;
+    return most < 0 ? split(p, p->r->n_code, -n, 1, lazy) : POPRT_OK;
 }
 
 static bool parse_number(parser *p, int32_t *to)
@@ -320,9 +327,9 @@ static poprt_status parse_repeat(parser *p, bool *found)
         return bad(p, POPRT_E_ARG, "a repetition operator has no operand");
     if (least > PRT_REGEX_MAX_REPEAT || most > PRT_REGEX_MAX_REPEAT || (most >= 0 && most < least))
         return bad(p, POPRT_E_ARG, "a repetition count is above 1000, or below its minimum");
-    if (p->at < p->end && *p->at == '?') /* lazy: no difference for a match of the whole text */
-        p->at++;
-    PRT_TRY(repeat(p, least, most));
+    const bool lazy = p->at < p->end && *p->at == '?';
+    p->at += lazy;
+    PRT_TRY(repeat(p, least, most, lazy));
     p->atom = -1;
     return POPRT_OK;
 }
@@ -333,10 +340,12 @@ static poprt_status open_group(parser *p)
 {
     if (p->depth == PRT_REGEX_MAX_DEPTH)
         return bad(p, POPRT_E_LIMIT, "groups are nested too deeply");
+    bool counts = true; /* the group has a number */
     if (p->at < p->end && *p->at == '?') {
         const char *stop = p->end - p->at > 3 && p->at[1] == 'P' && p->at[2] == '<'
             ? memchr(p->at, '>', (size_t)(p->end - p->at))
             : NULL;
+        counts = stop != NULL;
         if (stop != NULL)
             p->at = stop + 1;
         else if (p->end - p->at >= 2 && p->at[1] == ':')
@@ -345,7 +354,13 @@ static poprt_status open_group(parser *p)
             return bad(p, POPRT_E_UNSUPPORTED,
                 "only (?: ) and (?P<name> ) groups are supported after (?");
     }
-    p->groups[p->depth++] = (group){ p->r->n_code, p->r->n_code, -1 };
+    p->r->n_groups += counts;
+    const uint32_t number = counts && p->r->n_groups < p->r->n_spans ? p->r->n_groups : 0;
+    group *g = &p->groups[p->depth++];
+    *g = (group){ .start = p->r->n_code, .jumps = -1, .number = number };
+    if (number != 0)
+        PRT_TRY(emit(p, PRT_REGEX_SAVE, (int32_t)(2 * number), 0));
+    g->alternative = p->r->n_code;
     p->atom = -1;
     return POPRT_OK;
 }
@@ -363,7 +378,7 @@ static poprt_status next_alternative(parser *p)
     return POPRT_OK;
 }
 
-static void close_group(parser *p)
+static poprt_status close_group(parser *p)
 {
     const group *g = &p->groups[--p->depth];
     for (int32_t at = g->jumps; at >= 0;) {
@@ -371,7 +386,10 @@ static void close_group(parser *p)
         p->r->code[at].x = p->r->n_code - at;
         at = before;
     }
+    if (g->number != 0)
+        PRT_TRY(emit(p, PRT_REGEX_SAVE, (int32_t)(2 * g->number + 1), 0));
     p->atom = g->start;
+    return POPRT_OK;
 }
 
 /* ---- the pattern ---- */
@@ -419,7 +437,7 @@ static poprt_status parse_atom(parser *p)
 
 static poprt_status parse(parser *p)
 {
-    p->groups[p->depth++] = (group){ 0, 0, -1 };
+    p->groups[p->depth++] = (group){ .jumps = -1 };
     p->atom = -1;
     while (p->at < p->end) {
         bool repeated;
@@ -435,7 +453,7 @@ static poprt_status parse(parser *p)
             p->at++;
             if (p->depth < 2)
                 return bad(p, POPRT_E_ARG, "a closing parenthesis has no opening one");
-            close_group(p);
+            PRT_TRY(close_group(p));
             break;
         case '|':
             p->at++;
@@ -447,12 +465,26 @@ static poprt_status parse(parser *p)
     }
     if (p->depth != 1)
         return bad(p, POPRT_E_ARG, "a group is not closed");
-    close_group(p);
+    PRT_TRY(close_group(p));
     return emit(p, PRT_REGEX_MATCH, 0, 0);
 }
 
-poprt_status prt_regex_create(prt_str pattern, prt_regex_memory memory, prt_regex **out,
-    const char **why)
+/* Allocates the memory of prt_regex_search, which depends on the size of the code. */
+static poprt_status prepare_search(prt_regex *r, prt_regex_memory memory)
+{
+    const size_t n = (size_t)r->n_code;
+    r->todo = memory.alloc(memory.user, (n + 1) * sizeof(*r->todo));
+    /* a row for each thread of both lists, and one for the thread that is followed */
+    r->spans_now = memory.alloc(memory.user, (2 * n + 1) * 2 * r->n_spans * sizeof(size_t));
+    if (r->todo == NULL || r->spans_now == NULL)
+        return POPRT_E_NOMEM;
+    r->spans_next = r->spans_now + n * 2 * r->n_spans;
+    r->spans = r->spans_next + n * 2 * r->n_spans;
+    return POPRT_OK;
+}
+
+poprt_status prt_regex_create(prt_str pattern, uint32_t n_spans, prt_regex_memory memory,
+    prt_regex **out, const char **why)
 {
     /* A character of the pattern produces at most this many ranges (\W) and, before repetition,
      * three instructions. The code array has its maximum size, and the parser checks the limit. */
@@ -467,7 +499,7 @@ poprt_status prt_regex_create(prt_str pattern, prt_regex_memory memory, prt_rege
     }
     if (r == NULL || p == NULL)
         return POPRT_E_NOMEM;
-    *r = (prt_regex){ .round = 0 };
+    *r = (prt_regex){ .n_spans = n_spans < PRT_REGEX_MAX_SPANS ? n_spans : PRT_REGEX_MAX_SPANS };
     r->code = memory.alloc(memory.user, PRT_REGEX_MAX_CODE * sizeof(prt_regex_code));
     r->ranges = memory.alloc(memory.user, max_ranges * sizeof(prt_regex_range));
     r->now = memory.alloc(memory.user, PRT_REGEX_MAX_CODE * 5 * sizeof(int32_t));
@@ -482,5 +514,8 @@ poprt_status prt_regex_create(prt_str pattern, prt_regex_memory memory, prt_rege
     const poprt_status status = parse(p);
     *why = p->why;
     *out = r;
-    return status;
+    if (status != POPRT_OK || n_spans == 0)
+        return status;
+    *why = "out of memory";
+    return prepare_search(r, memory);
 }
