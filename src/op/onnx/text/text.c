@@ -284,6 +284,9 @@ static poprt_status normalizer_eval(prt_eval *c)
 }
 
 const prt_op_hooks prt_op_string_concat = { .infer = prt_infer_nary, .eval = concat_eval };
+#ifndef PRT_NO_CONTRIB
+const prt_op_hooks prt_op_contrib_string_concat = { .infer = prt_infer_nary, .eval = concat_eval };
+#endif
 const prt_op_hooks prt_op_string_split = { .infer = split_infer, .eval = split_eval };
 const prt_op_hooks prt_op_string_normalizer = { .infer = normalizer_infer,
     .eval = normalizer_eval };
