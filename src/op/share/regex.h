@@ -4,9 +4,10 @@
  * matched in time proportional to text size times pattern size for every input.
  *
  * Supported: characters, `.`, classes with ranges, negation and [:names:], \d \w \s and their
- * opposites, \n \t \r \f \v \a, \xHH, \x{H…}, anchors ^ $ \A \z, \b \B, groups ( ), (?: ),
- * (?P<name> ), alternatives, and * + ? {n} {n,} {n,m}, lazy or greedy. Not supported: flags, \p{…}
- * and \Q.
+ * opposites, \n \t \r \f \v \a, \xHH, \x{H…}, \Q…\E, anchors ^ $ \A \z, \b \B, groups ( ),
+ * (?: ), (?P<name> ), flags (?imsU-imsU) and (?imsU-imsU: ), alternatives, and * + ? {n} {n,}
+ * {n,m}, lazy or greedy. Not supported: \p{…}, \C, and octal numbers. The flag i knows the letters
+ * of letter_case.h.
  */
 #ifndef PRT_OP_SHARE_REGEX_H
 #define PRT_OP_SHARE_REGEX_H

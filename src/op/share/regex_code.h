@@ -12,6 +12,8 @@ typedef enum prt_regex_op {
     PRT_REGEX_SAVE,  /* records the position as bound x of the spans */
     PRT_REGEX_START, /* START to NO_WORD are assertions */
     PRT_REGEX_END,
+    PRT_REGEX_LINE_START,
+    PRT_REGEX_LINE_END,
     PRT_REGEX_WORD,
     PRT_REGEX_NO_WORD,
     PRT_REGEX_MATCH
@@ -19,7 +21,7 @@ typedef enum prt_regex_op {
 
 typedef struct prt_regex_code {
     uint8_t op;
-    bool negated;
+    bool negated, fold; /* fold: a letter counts in both cases */
     int32_t x, y;
 } prt_regex_code;
 
@@ -35,7 +37,7 @@ typedef struct prt_regex_todo {
 
 /* The surroundings of a position in the text, for assertions. */
 typedef struct prt_regex_place {
-    bool start, end, word_before, word_after;
+    bool start, end, line_start, line_end, word_before, word_after;
 } prt_regex_place;
 
 struct prt_regex {

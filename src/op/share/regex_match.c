@@ -4,6 +4,7 @@
  * same character, and no pc is in a list twice. A character therefore costs at most the size of the
  * code.
  */
+#include "op/share/letter_case.h"
 #include "op/share/regex_code.h"
 
 /* ---- characters ---- */
@@ -39,6 +40,8 @@ prt_regex_place prt_regex_place_of(const char *text, size_t size, size_t at)
 {
     const char *peek = text + at;
     prt_regex_place place = { .start = at == 0, .end = at == size };
+    place.line_start = at == 0 || text[at - 1] == '\n';
+    place.line_end = at == size || text[at] == '\n';
     place.word_before = at > 0 && prt_regex_is_word((unsigned char)text[at - 1]);
     place.word_after = at < size && prt_regex_is_word(prt_regex_decode(&peek, text + size));
     return place;
@@ -52,6 +55,10 @@ bool prt_regex_holds(prt_regex_op op, const prt_regex_place *at)
         return at->start;
     case PRT_REGEX_END:
         return at->end;
+    case PRT_REGEX_LINE_START:
+        return at->line_start;
+    case PRT_REGEX_LINE_END:
+        return at->line_end;
     case PRT_REGEX_WORD:
         return edge;
     default:
@@ -91,12 +98,21 @@ static bool follow(prt_regex *r, int32_t pc, const prt_regex_place *at, int32_t 
     return matched;
 }
 
-bool prt_regex_takes(const prt_regex *r, const prt_regex_code *c, uint32_t character)
+static bool in_ranges(const prt_regex *r, const prt_regex_code *c, uint32_t character)
 {
     for (int32_t i = c->x; i < c->x + c->y; i++)
         if (character >= r->ranges[i].first && character <= r->ranges[i].last)
-            return !c->negated;
-    return c->negated;
+            return true;
+    return false;
+}
+
+bool prt_regex_takes(const prt_regex *r, const prt_regex_code *c, uint32_t character)
+{
+    const bool member = in_ranges(r, c, character) ||
+        (c->fold &&
+            (in_ranges(r, c, prt_lower_case(character)) ||
+                in_ranges(r, c, prt_upper_case(character))));
+    return member != c->negated;
 }
 
 size_t prt_regex_longest(prt_regex *r, const char *text, size_t size, size_t from)

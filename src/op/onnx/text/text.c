@@ -2,6 +2,7 @@
 /* text.c — StringConcat, StringSplit and StringNormalizer. */
 #include "base/size.h"
 #include "op/share/broadcast.h"
+#include "op/share/letter_case.h"
 #include "op/share/strings.h"
 
 /* ---- StringConcat: element by element, with broadcasting ---- */
@@ -143,48 +144,9 @@ static bool case_of(prt_str text, case_change *out)
     return true;
 }
 
-/* Code points below 0x800 whose other case has the same length in UTF-8. The upper-case letters
- * [first, last] have their lower case at `distance`. Distance 0: alternating pairs from `first`
- * on, upper case first. */
-static const struct {
-    uint16_t first, last, distance;
-} cases[] = {
-    { 0x41, 0x5a, 32 },
-    { 0xc0, 0xd6, 32 },
-    { 0xd8, 0xde, 32 },
-    { 0x100, 0x12f, 0 },
-    { 0x132, 0x137, 0 },
-    { 0x139, 0x148, 0 },
-    { 0x14a, 0x177, 0 },
-    { 0x386, 0x386, 38 },
-    { 0x388, 0x38a, 37 },
-    { 0x38c, 0x38c, 64 },
-    { 0x38e, 0x38f, 63 },
-    { 0x391, 0x3a1, 32 },
-    { 0x3a3, 0x3ab, 32 },
-    { 0x400, 0x40f, 80 },
-    { 0x410, 0x42f, 32 },
-    { 0x460, 0x481, 0 },
-    { 0x48a, 0x4bf, 0 },
-    { 0x4d0, 0x52f, 0 },
-    { 0x531, 0x556, 48 },
-};
-
 static uint32_t change_code(uint32_t code, case_change to)
 {
-    for (size_t i = 0; i < PRT_COUNT_OF(cases); i++) {
-        const uint32_t first = cases[i].first, last = cases[i].last, by = cases[i].distance;
-        const bool in_pairs = by == 0 && code >= first && code <= last;
-        if (to == CASE_LOWER && by != 0 && code >= first && code <= last)
-            return code + by;
-        if (to == CASE_UPPER && by != 0 && code >= first + by && code <= last + by)
-            return code - by;
-        if (in_pairs && to == CASE_LOWER)
-            return code + ((code - first) % 2 == 0);
-        if (in_pairs)
-            return code - ((code - first) % 2 != 0);
-    }
-    return code;
+    return to == CASE_LOWER ? prt_lower_case(code) : prt_upper_case(code);
 }
 
 /* Changes the case in place. Bytes that do not form a code point below 0x800 are not changed. */
