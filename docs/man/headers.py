@@ -6,8 +6,8 @@ import re
 
 NAMES = ["base", "env", "config", "model", "pass", "executable", "session", "stepio", "runner",
          "trace", "data", "train", "attr", "builder", "builder_ops", "builder_ops_onnx",
-         "builder_ops_ml", "builder_ops_graphcore", "builder_ops_microsoft", "plugin", "custom",
-         "popef"]
+         "builder_ops_ml", "builder_ops_graphcore", "builder_ops_microsoft", "builder_ops_contrib",
+         "plugin", "custom", "popef"]
 
 
 def read(root, name):

@@ -16,8 +16,8 @@
  *  - The struct has the attributes of all versions of the operator from opset 6 on. A call fails if
  *    the version of the builder's opset does not have a given one.
  *  - A function is called poprt_op_ and the name in the table of operators, in small letters, with
- * the prefix gc_ for ai.graphcore, ms_ for com.microsoft and ml_ for ai.onnx.ml. Other operators
- * are added by poprt_builder_op.
+ * the prefix gc_ for ai.graphcore, ms_ for com.microsoft, ml_ for ai.onnx.ml, contrib_ for
+ * ai.onnx.contrib and text_ for poprt.text. Other operators are added by poprt_builder_op.
  *
  * C++17 has no designated initialisers: poprt_conv_attrs attrs = {}; attrs.group = poprt_int(4);
  */
@@ -192,6 +192,7 @@ static inline poprt_builder_op_info poprt_put_op(const char *domain, const char 
 }
 #endif
 
+#include "poprt/builder_ops_contrib.h"
 #include "poprt/builder_ops_graphcore.h"
 #include "poprt/builder_ops_microsoft.h"
 #include "poprt/builder_ops_ml.h"

@@ -23,6 +23,7 @@ HEADERS = {
     "ml": ["ai.onnx.ml"],
     "graphcore": ["ai.graphcore"],
     "microsoft": ["com.microsoft"],
+    "contrib": ["ai.onnx.contrib", "poprt.text"],
 }
 
 # Kinds of the attributes that only older versions have; history.def has their names alone.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """recipes.py: all modules of recipes; a new one is imported here."""
 import attend  # noqa: F401
+import contrib  # noqa: F401
 import control  # noqa: F401
 import image  # noqa: F401
 import learnt  # noqa: F401

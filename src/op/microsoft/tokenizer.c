@@ -3,8 +3,7 @@
  * tokenizer.c — Tokenizer: splits texts into tokens at a list of separators, by matches of a
  * regular expression, or into characters; rows are padded with pad_value.
  */
-#include "op/op.h"
-#include "op/share/regex.h"
+#include "op/share/strings.h"
 
 enum { MOST_SEPARATORS = 64 };
 
@@ -138,29 +137,18 @@ static poprt_status tokenize(splitter *k, poprt_string text)
     return POPRT_OK;
 }
 
-static void *regex_alloc(void *user, size_t size)
-{
-    return prt_eval_scratch(user, 1, size);
-}
-
 static poprt_status begin(prt_eval *c, splitter *k)
 {
     const prt_tensor *x = c->in[0];
     const poprt_string *text = x->data;
-    const prt_regex_memory memory = { regex_alloc, c };
     size_t most = 0;
-    const char *why = "";
     k->c = c;
     k->a = c->attrs;
     k->count = is_by_character(k->a) ? 0 : k->a->tokenexp.size != 0 ? 1 : k->a->separators.count;
     for (uint32_t i = 0; i < k->count; i++) {
         const prt_str pattern =
             k->a->tokenexp.size != 0 ? k->a->tokenexp : k->a->separators.data[i];
-        const poprt_status status = prt_regex_create(pattern, memory, &k->regex[i], &why);
-        if (status != POPRT_OK)
-            return status == POPRT_E_NOMEM
-                ? status
-                : prt_eval_fail(c, status, "\"%.*s\": %s", PRT_STR_ARG(pattern), why);
+        PRT_TRY(prt_eval_regex(c, pattern, 0, &k->regex[i]));
     }
     for (size_t i = 0; i < prt_tensor_count(x); i++) {
         if (text[i].size > UINT32_MAX)
@@ -172,33 +160,18 @@ static poprt_status begin(prt_eval *c, splitter *k)
     return k->now.list != NULL && k->next.list != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-/* Copies a string to memory of the output. */
-static poprt_status write_text(prt_eval *c, size_t at, const char *text, size_t size)
-{
-    poprt_string *to = (poprt_string *)c->out[0]->data + at;
-    *to = (poprt_string){ "", 0 };
-    if (size == 0)
-        return POPRT_OK;
-    char *copy = c->host->alloc(c, 0, size);
-    if (copy == NULL)
-        return POPRT_E_NOMEM;
-    memcpy(copy, text, size);
-    *to = (poprt_string){ copy, size };
-    return POPRT_OK;
-}
-
 static poprt_status write_row(prt_eval *c, const splitter *k, size_t first, size_t width)
 {
     const attrs *a = k->a;
     size_t at = first;
     if (a->mark != 0)
-        PRT_TRY(write_text(c, at++, "\x02", 1));
+        PRT_TRY(prt_string_write(c, 0, at++, "\x02", 1));
     for (size_t i = 0; i < k->now.count; i++)
-        PRT_TRY(write_text(c, at++, k->now.list[i].data, k->now.list[i].size));
+        PRT_TRY(prt_string_write(c, 0, at++, k->now.list[i].data, k->now.list[i].size));
     if (a->mark != 0)
-        PRT_TRY(write_text(c, at++, "\x03", 1));
+        PRT_TRY(prt_string_write(c, 0, at++, "\x03", 1));
     while (at < first + width)
-        PRT_TRY(write_text(c, at++, a->pad_value.data, a->pad_value.size));
+        PRT_TRY(prt_string_write(c, 0, at++, a->pad_value.data, a->pad_value.size));
     return POPRT_OK;
 }
 

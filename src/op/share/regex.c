@@ -5,14 +5,20 @@
  *
  * Jumps are relative, so a piece of code can be moved and copied: an operator inserts a split
  * before its operand, and {n,m} copies the operand several times. Open groups are kept on an
- * explicit stack, so nothing here is recursive.
+ * explicit stack, so nothing here is recursive. A split prefers its first target: one more round
+ * for a greedy repetition, the end for a lazy one, and the first alternative.
  */
 #include "op/share/regex_code.h"
+
+/* The bits of flags, in the order of their letters in parse_flags. */
+enum { FOLD = 1, LINES = 2, DOT_ALL = 4, LAZY = 8 };
 
 typedef struct group {
     int32_t start, alternative; /* pcs of the start of the group and of its current alternative */
     /* linked list, through x, of jumps to the end of the group; -1 terminates it */
     int32_t jumps;
+    uint32_t number; /* of a group whose span is recorded; 0: of any other */
+    uint32_t flags;  /* of the code around the group */
 } group;
 
 typedef struct parser {
@@ -21,6 +27,7 @@ typedef struct parser {
     group groups[PRT_REGEX_MAX_DEPTH];
     int32_t depth;
     int32_t atom; /* pc of the last operand; -1: no operand to repeat */
+    uint32_t flags;
     size_t max_ranges;
     const char *why;
 } parser;
@@ -37,7 +44,8 @@ static poprt_status emit(parser *p, prt_regex_op op, int32_t x, int32_t y)
 {
     if (p->r->n_code >= PRT_REGEX_MAX_CODE)
         return bad(p, POPRT_E_LIMIT, "the pattern is too large");
-    p->r->code[p->r->n_code++] = (prt_regex_code){ .op = (uint8_t)op, .x = x, .y = y };
+    p->r->code[p->r->n_code++] =
+        (prt_regex_code){ .op = (uint8_t)op, .fold = (p->flags & FOLD) != 0, .x = x, .y = y };
     return POPRT_OK;
 }
 
@@ -89,7 +97,11 @@ static const struct {
 static poprt_status add_set(parser *p, size_t index, bool negated)
 {
     uint32_t next = 0; /* first character not yet covered */
-    for (const char *s = sets[index].pairs; *s != '\0'; s += 2) {
+    const char *s = sets[index].pairs;
+    /* without case, a set of one case stands for both */
+    if (negated && (p->flags & FOLD) != 0 && (strcmp(s, "az") == 0 || strcmp(s, "AZ") == 0))
+        s = "AZaz";
+    for (; *s != '\0'; s += 2) {
         const uint32_t first = (unsigned char)s[0], last = (unsigned char)s[1];
         if (!negated)
             PRT_TRY(add_range(p, first, last));
@@ -237,33 +249,38 @@ static poprt_status parse_class(parser *p)
 static poprt_status copy_piece(parser *p, const prt_regex_code *piece, int32_t count)
 {
     for (int32_t i = 0; i < count; i++) {
-        PRT_TRY(emit(p, (prt_regex_op)piece[i].op, piece[i].x, piece[i].y));
-        p->r->code[p->r->n_code - 1].negated = piece[i].negated;
+        PRT_TRY(emit(p, PRT_REGEX_JUMP, 0, 0));
+        p->r->code[p->r->n_code - 1] = piece[i];
     }
     return POPRT_OK;
 }
 
-/* Repeats the last operand `least` to `most` times; `most` -1: without limit. */
-static poprt_status repeat(parser *p, int32_t least, int32_t most)
+/* Emits a split at `at`, before code that is there already, or at the end. */
+static poprt_status split(parser *p, int32_t at, int32_t more, int32_t end, bool lazy)
+{
+    return insert_split(p, at, lazy ? end : more, lazy ? more : end);
+}
+
+/* Repeats the last operand `least` to `most` times; `most` -1: without limit. x* is (x+)?, so that
+ * a round without characters ends the loop. */
+static poprt_status repeat(parser *p, int32_t least, int32_t most, bool lazy)
 {
     const int32_t at = p->atom, n = p->r->n_code - at;
     const int32_t copies = most < 0 ? (least > 0 ? least : 1) : most;
     if (copies > 0 && (n + 2) * (int64_t)copies > PRT_REGEX_MAX_CODE)
         return bad(p, POPRT_E_LIMIT, "the pattern is too large");
     /* The first copy is at `at`; a split in front of it moves it by one. */
-    const int32_t split = least == 0 && copies > 0;
+    const int32_t optional = least == 0 && copies > 0;
     if (copies == 0)
         p->r->n_code = at;
-    else if (split != 0)
-        PRT_TRY(insert_split(p, at, 1, n + 1 + (most < 0)));
+    else if (optional != 0)
+        PRT_TRY(split(p, at, 1, copies * (n + 1) + (most < 0), lazy));
     for (int32_t k = 1; k < copies; k++) {
         if (k >= least)
-            PRT_TRY(emit(p, PRT_REGEX_SPLIT, 1, n + 1));
-        PRT_TRY(copy_piece(p, &p->r->code[at + split], n));
+            PRT_TRY(split(p, p->r->n_code, 1, (copies - k) * (n + 1), lazy));
+        PRT_TRY(copy_piece(p, &p->r->code[at + optional], n));
     }
-    if (most < 0 && least == 0)
-        return emit(p, PRT_REGEX_JUMP, -(n + 1), 0);
-    return most < 0 ? emit(p, PRT_REGEX_SPLIT, -n, 1) : POPRT_OK;
+    return most < 0 ? split(p, p->r->n_code, -n, 1, lazy) : POPRT_OK;
 }
 
 static bool parse_number(parser *p, int32_t *to)
@@ -320,32 +337,71 @@ static poprt_status parse_repeat(parser *p, bool *found)
         return bad(p, POPRT_E_ARG, "a repetition operator has no operand");
     if (least > PRT_REGEX_MAX_REPEAT || most > PRT_REGEX_MAX_REPEAT || (most >= 0 && most < least))
         return bad(p, POPRT_E_ARG, "a repetition count is above 1000, or below its minimum");
-    if (p->at < p->end && *p->at == '?') /* lazy: no difference for a match of the whole text */
-        p->at++;
-    PRT_TRY(repeat(p, least, most));
+    const bool marked = p->at < p->end && *p->at == '?';
+    p->at += marked;
+    PRT_TRY(repeat(p, least, most, marked != ((p->flags & LAZY) != 0)));
     p->atom = -1;
     return POPRT_OK;
 }
 
 /* ---- groups ---- */
 
+/* Parses the letters of flags that are set and, after a minus, of flags that are removed. */
+static poprt_status parse_flags(parser *p, uint32_t *flags)
+{
+    static const char letters[] = "imsU";
+    bool removed = false, minus = false; /* minus: the character before is one */
+    for (; p->at < p->end; p->at++) {
+        const char *letter = memchr(letters, *p->at, sizeof(letters) - 1);
+        if (letter == NULL && (removed || *p->at != '-'))
+            break;
+        minus = letter == NULL;
+        removed = removed || minus;
+        const uint32_t bit = minus ? 0 : 1u << (letter - letters);
+        *flags = removed ? *flags & ~bit : *flags | bit;
+    }
+    return minus ? bad(p, POPRT_E_ARG, "flags end in a minus") : POPRT_OK;
+}
+
+/* Parses the rest of "(?", up to the contents of the group or the end of flags without a group. */
+static poprt_status parse_kind(parser *p, bool *named, bool *is_group)
+{
+    const char *stop = p->end - p->at > 2 && p->at[0] == 'P' && p->at[1] == '<'
+        ? memchr(p->at, '>', (size_t)(p->end - p->at))
+        : NULL;
+    *named = stop != NULL;
+    *is_group = true;
+    if (stop != NULL) {
+        p->at = stop + 1;
+        return POPRT_OK;
+    }
+    PRT_TRY(parse_flags(p, &p->flags));
+    if (p->at == p->end || (*p->at != ':' && *p->at != ')'))
+        return bad(p, POPRT_E_UNSUPPORTED,
+            "after (? only :, P<name> and the flags i, m, s and U are supported");
+    *is_group = *p->at++ == ':';
+    return POPRT_OK;
+}
+
 static poprt_status open_group(parser *p)
 {
+    const uint32_t flags = p->flags;
+    bool counts = true, is_group = true; /* counts: the group has a number */
     if (p->depth == PRT_REGEX_MAX_DEPTH)
         return bad(p, POPRT_E_LIMIT, "groups are nested too deeply");
     if (p->at < p->end && *p->at == '?') {
-        const char *stop = p->end - p->at > 3 && p->at[1] == 'P' && p->at[2] == '<'
-            ? memchr(p->at, '>', (size_t)(p->end - p->at))
-            : NULL;
-        if (stop != NULL)
-            p->at = stop + 1;
-        else if (p->end - p->at >= 2 && p->at[1] == ':')
-            p->at += 2;
-        else
-            return bad(p, POPRT_E_UNSUPPORTED,
-                "only (?: ) and (?P<name> ) groups are supported after (?");
+        p->at++;
+        PRT_TRY(parse_kind(p, &counts, &is_group));
     }
-    p->groups[p->depth++] = (group){ p->r->n_code, p->r->n_code, -1 };
+    if (!is_group)
+        return POPRT_OK;
+    p->r->n_groups += counts;
+    const uint32_t number = counts && p->r->n_groups < p->r->n_spans ? p->r->n_groups : 0;
+    group *g = &p->groups[p->depth++];
+    *g = (group){ .start = p->r->n_code, .jumps = -1, .number = number, .flags = flags };
+    if (number != 0)
+        PRT_TRY(emit(p, PRT_REGEX_SAVE, (int32_t)(2 * number), 0));
+    g->alternative = p->r->n_code;
     p->atom = -1;
     return POPRT_OK;
 }
@@ -363,7 +419,7 @@ static poprt_status next_alternative(parser *p)
     return POPRT_OK;
 }
 
-static void close_group(parser *p)
+static poprt_status close_group(parser *p)
 {
     const group *g = &p->groups[--p->depth];
     for (int32_t at = g->jumps; at >= 0;) {
@@ -371,10 +427,36 @@ static void close_group(parser *p)
         p->r->code[at].x = p->r->n_code - at;
         at = before;
     }
+    if (g->number != 0)
+        PRT_TRY(emit(p, PRT_REGEX_SAVE, (int32_t)(2 * g->number + 1), 0));
     p->atom = g->start;
+    p->flags = g->flags;
+    return POPRT_OK;
 }
 
 /* ---- the pattern ---- */
+
+static poprt_status parse_character(parser *p)
+{
+    p->atom = p->r->n_code;
+    const uint32_t c = prt_regex_decode(&p->at, p->end);
+    PRT_TRY(add_range(p, c, c));
+    return emit(p, PRT_REGEX_SET, p->r->n_ranges - 1, 1);
+}
+
+static bool at_escape(const parser *p, char letter)
+{
+    return p->end - p->at >= 2 && p->at[0] == '\\' && p->at[1] == letter;
+}
+
+/* Parses "\Q", characters without meaning, and "\E" or the end of the pattern. */
+static poprt_status parse_quotation(parser *p)
+{
+    for (p->at += 2; p->at < p->end && !at_escape(p, 'E');)
+        PRT_TRY(parse_character(p));
+    p->at += p->at < p->end ? 2 : 0;
+    return POPRT_OK;
+}
 
 static poprt_status parse_atom(parser *p)
 {
@@ -384,8 +466,12 @@ static poprt_status parse_atom(parser *p)
     bool is_set = false;
     p->atom = p->r->n_code;
     if (ch == '^' || ch == '$') {
+        const bool lines = (p->flags & LINES) != 0;
         p->at++;
-        return emit(p, ch == '^' ? PRT_REGEX_START : PRT_REGEX_END, 0, 0);
+        return emit(p,
+            ch == '^' ? (lines ? PRT_REGEX_LINE_START : PRT_REGEX_START)
+                      : (lines ? PRT_REGEX_LINE_END : PRT_REGEX_END),
+            0, 0);
     }
     if (ch == '[') {
         p->at++;
@@ -403,23 +489,23 @@ static poprt_status parse_atom(parser *p)
     }
     if (ch == '.') {
         p->at++;
-        PRT_TRY(add_range(p, 0, '\n' - 1));
-        PRT_TRY(add_range(p, '\n' + 1, UINT32_MAX));
+        if ((p->flags & DOT_ALL) == 0)
+            PRT_TRY(add_range(p, 0, '\n' - 1));
+        PRT_TRY(add_range(p, (p->flags & DOT_ALL) != 0 ? 0 : '\n' + 1, UINT32_MAX));
     } else if (ch == '\\') {
         p->at++;
         PRT_TRY(parse_escape(p, &c, &is_set));
         if (!is_set)
             PRT_TRY(add_range(p, c, c));
     } else {
-        c = prt_regex_decode(&p->at, p->end);
-        PRT_TRY(add_range(p, c, c));
+        return parse_character(p);
     }
     return emit(p, PRT_REGEX_SET, first_range, p->r->n_ranges - first_range);
 }
 
 static poprt_status parse(parser *p)
 {
-    p->groups[p->depth++] = (group){ 0, 0, -1 };
+    p->groups[p->depth++] = (group){ .jumps = -1 };
     p->atom = -1;
     while (p->at < p->end) {
         bool repeated;
@@ -435,24 +521,38 @@ static poprt_status parse(parser *p)
             p->at++;
             if (p->depth < 2)
                 return bad(p, POPRT_E_ARG, "a closing parenthesis has no opening one");
-            close_group(p);
+            PRT_TRY(close_group(p));
             break;
         case '|':
             p->at++;
             PRT_TRY(next_alternative(p));
             break;
         default:
-            PRT_TRY(parse_atom(p));
+            PRT_TRY(at_escape(p, 'Q') ? parse_quotation(p) : parse_atom(p));
         }
     }
     if (p->depth != 1)
         return bad(p, POPRT_E_ARG, "a group is not closed");
-    close_group(p);
+    PRT_TRY(close_group(p));
     return emit(p, PRT_REGEX_MATCH, 0, 0);
 }
 
-poprt_status prt_regex_create(prt_str pattern, prt_regex_memory memory, prt_regex **out,
-    const char **why)
+/* Allocates the memory of prt_regex_search, which depends on the size of the code. */
+static poprt_status prepare_search(prt_regex *r, prt_regex_memory memory)
+{
+    const size_t n = (size_t)r->n_code;
+    r->todo = memory.alloc(memory.user, (n + 1) * sizeof(*r->todo));
+    /* a row for each thread of both lists, and one for the thread that is followed */
+    r->spans_now = memory.alloc(memory.user, (2 * n + 1) * 2 * r->n_spans * sizeof(size_t));
+    if (r->todo == NULL || r->spans_now == NULL)
+        return POPRT_E_NOMEM;
+    r->spans_next = r->spans_now + n * 2 * r->n_spans;
+    r->spans = r->spans_next + n * 2 * r->n_spans;
+    return POPRT_OK;
+}
+
+poprt_status prt_regex_create(prt_str pattern, uint32_t n_spans, prt_regex_memory memory,
+    prt_regex **out, const char **why)
 {
     /* A character of the pattern produces at most this many ranges (\W) and, before repetition,
      * three instructions. The code array has its maximum size, and the parser checks the limit. */
@@ -467,7 +567,7 @@ poprt_status prt_regex_create(prt_str pattern, prt_regex_memory memory, prt_rege
     }
     if (r == NULL || p == NULL)
         return POPRT_E_NOMEM;
-    *r = (prt_regex){ .round = 0 };
+    *r = (prt_regex){ .n_spans = n_spans < PRT_REGEX_MAX_SPANS ? n_spans : PRT_REGEX_MAX_SPANS };
     r->code = memory.alloc(memory.user, PRT_REGEX_MAX_CODE * sizeof(prt_regex_code));
     r->ranges = memory.alloc(memory.user, max_ranges * sizeof(prt_regex_range));
     r->now = memory.alloc(memory.user, PRT_REGEX_MAX_CODE * 5 * sizeof(int32_t));
@@ -482,5 +582,8 @@ poprt_status prt_regex_create(prt_str pattern, prt_regex_memory memory, prt_rege
     const poprt_status status = parse(p);
     *why = p->why;
     *out = r;
-    return status;
+    if (status != POPRT_OK || n_spans == 0)
+        return status;
+    *why = "out of memory";
+    return prepare_search(r, memory);
 }

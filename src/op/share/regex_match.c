@@ -4,11 +4,10 @@
  * same character, and no pc is in a list twice. A character therefore costs at most the size of the
  * code.
  */
+#include "op/share/letter_case.h"
 #include "op/share/regex_code.h"
 
 /* ---- characters ---- */
-
-static const uint32_t NO_CHARACTER = 0xfffd;
 
 uint32_t prt_regex_decode(const char **at, const char *end)
 {
@@ -18,12 +17,12 @@ uint32_t prt_regex_decode(const char **at, const char *end)
     if (a < 0x80)
         return a;
     if (more == 0 || (size_t)(end - *at) < more)
-        return NO_CHARACTER;
+        return PRT_REGEX_NO_CHARACTER;
     uint32_t c = a & (0x3fu >> more);
     for (uint32_t i = 0; i < more; i++) {
         const unsigned char b = (unsigned char)(*at)[i];
         if ((b & 0xc0) != 0x80)
-            return NO_CHARACTER;
+            return PRT_REGEX_NO_CHARACTER;
         c = c << 6 | (b & 0x3fu);
     }
     *at += more;
@@ -37,12 +36,18 @@ bool prt_regex_is_word(uint32_t c)
 
 /* ---- matching ---- */
 
-/* The surroundings of the current position in the text, for assertions. */
-typedef struct place {
-    bool start, end, word_before, word_after;
-} place;
+prt_regex_place prt_regex_place_of(const char *text, size_t size, size_t at)
+{
+    const char *peek = text + at;
+    prt_regex_place place = { .start = at == 0, .end = at == size };
+    place.line_start = at == 0 || text[at - 1] == '\n';
+    place.line_end = at == size || text[at] == '\n';
+    place.word_before = at > 0 && prt_regex_is_word((unsigned char)text[at - 1]);
+    place.word_after = at < size && prt_regex_is_word(prt_regex_decode(&peek, text + size));
+    return place;
+}
 
-static bool holds(prt_regex_op op, const place *at)
+bool prt_regex_holds(prt_regex_op op, const prt_regex_place *at)
 {
     const bool edge = at->word_before != at->word_after;
     switch (op) {
@@ -50,6 +55,10 @@ static bool holds(prt_regex_op op, const place *at)
         return at->start;
     case PRT_REGEX_END:
         return at->end;
+    case PRT_REGEX_LINE_START:
+        return at->line_start;
+    case PRT_REGEX_LINE_END:
+        return at->line_end;
     case PRT_REGEX_WORD:
         return edge;
     default:
@@ -59,7 +68,8 @@ static bool holds(prt_regex_op op, const place *at)
 
 /* Adds `pc` and all pcs reachable from it without consuming a character. Returns true if MATCH
  * is one of them. */
-static bool follow(prt_regex *r, int32_t pc, const place *at, int32_t *list, int32_t *count)
+static bool follow(prt_regex *r, int32_t pc, const prt_regex_place *at, int32_t *list,
+    int32_t *count)
 {
     int32_t depth = 0; /* each pc pushes at most two entries, and the stack has that capacity */
     bool matched = false;
@@ -77,7 +87,7 @@ static bool follow(prt_regex *r, int32_t pc, const place *at, int32_t *list, int
             matched = true;
         else if (c->op == PRT_REGEX_SPLIT || c->op == PRT_REGEX_JUMP)
             go[0] = c->x;
-        else if (holds((prt_regex_op)c->op, at))
+        else if (c->op == PRT_REGEX_SAVE || prt_regex_holds((prt_regex_op)c->op, at))
             go[0] = 1;
         if (c->op == PRT_REGEX_SPLIT)
             go[1] = c->y;
@@ -88,33 +98,37 @@ static bool follow(prt_regex *r, int32_t pc, const place *at, int32_t *list, int
     return matched;
 }
 
-static bool takes(const prt_regex *r, const prt_regex_code *c, uint32_t character)
+static bool in_ranges(const prt_regex *r, const prt_regex_code *c, uint32_t character)
 {
     for (int32_t i = c->x; i < c->x + c->y; i++)
         if (character >= r->ranges[i].first && character <= r->ranges[i].last)
-            return !c->negated;
-    return c->negated;
+            return true;
+    return false;
+}
+
+bool prt_regex_takes(const prt_regex *r, const prt_regex_code *c, uint32_t character)
+{
+    const bool member = in_ranges(r, c, character) ||
+        (c->fold &&
+            (in_ranges(r, c, prt_lower_case(character)) ||
+                in_ranges(r, c, prt_upper_case(character))));
+    return member != c->negated;
 }
 
 size_t prt_regex_longest(prt_regex *r, const char *text, size_t size, size_t from)
 {
     const char *at = text + from, *end = text + size;
-    place here = { .start = from == 0, .end = from == size };
+    prt_regex_place here = prt_regex_place_of(text, size, from);
     int32_t n_now = 0;
-    const char *peek = at;
-    here.word_before = from > 0 && prt_regex_is_word((unsigned char)text[from - 1]);
-    here.word_after = from < size && prt_regex_is_word(prt_regex_decode(&peek, end));
     r->round++;
     size_t longest = follow(r, 0, &here, r->now, &n_now) ? from : SIZE_MAX;
     while (at < end && n_now > 0) {
         const uint32_t c = prt_regex_decode(&at, end);
         int32_t n_next = 0;
-        peek = at;
-        here = (place){ .end = at == end, .word_before = prt_regex_is_word(c) };
-        here.word_after = at < end && prt_regex_is_word(prt_regex_decode(&peek, end));
+        here = prt_regex_place_of(text, size, (size_t)(at - text));
         r->round++;
         for (int32_t i = 0; i < n_now; i++)
-            if (takes(r, &r->code[r->now[i]], c) &&
+            if (prt_regex_takes(r, &r->code[r->now[i]], c) &&
                 follow(r, r->now[i] + 1, &here, r->next, &n_next))
                 longest = (size_t)(at - text);
         int32_t *swap = r->now;
@@ -128,4 +142,9 @@ size_t prt_regex_longest(prt_regex *r, const char *text, size_t size, size_t fro
 bool prt_regex_matches(prt_regex *r, const char *text, size_t size)
 {
     return prt_regex_longest(r, text, size, 0) == size;
+}
+
+uint32_t prt_regex_groups(const prt_regex *r)
+{
+    return r->n_groups;
 }

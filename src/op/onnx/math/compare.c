@@ -119,6 +119,9 @@ static poprt_status eval_equal(prt_eval *c)
 }
 
 const prt_op_hooks prt_op_equal = { .infer = infer_equal, .eval = eval_equal };
+#ifndef PRT_NO_CONTRIB
+const prt_op_hooks prt_op_contrib_string_equal = { .infer = prt_infer_nary, .eval = eval_equal };
+#endif
 
 /* Writes true for the selected kinds of elements: negative infinity, positive infinity, NaN. */
 static poprt_status classify(prt_eval *c, bool negative, bool positive, bool nan)

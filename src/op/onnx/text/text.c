@@ -1,48 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /* text.c — StringConcat, StringSplit and StringNormalizer. */
-#include "op/op.h"
+#include "base/size.h"
+#include "op/share/broadcast.h"
+#include "op/share/letter_case.h"
+#include "op/share/strings.h"
 
 /* ---- StringConcat: element by element, with broadcasting ---- */
 
-static poprt_status concat_infer(prt_infer *c)
-{
-    prt_shape s = { .dtype = PRT_DTYPE_string };
-    PRT_TRY(prt_infer_broadcast(c, 0, 2, &s));
-    return prt_infer_set(c, 0, PRT_DTYPE_string, s.rank, s.dims);
-}
-
-/* Returns the index in `x` that element `i` of `y` broadcasts from. */
-static size_t broadcast_index(const prt_tensor *y, const prt_tensor *x, size_t i)
-{
-    size_t at = 0, step = 1;
-    for (uint32_t k = 1; k <= x->rank; k++) {
-        const size_t place = i % (size_t)y->dims[y->rank - k];
-        i /= (size_t)y->dims[y->rank - k];
-        if (x->dims[x->rank - k] != 1)
-            at += place * step;
-        step *= (size_t)x->dims[x->rank - k];
-    }
-    return at;
-}
-
 static poprt_status concat_eval(prt_eval *c)
 {
+    const poprt_string *x = c->in[0]->data, *y = c->in[1]->data;
+    prt_rows r;
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
-    prt_tensor *z = c->out[0];
-    const poprt_string *x = c->in[0]->data, *y = c->in[1]->data;
-    poprt_string *out = z->data;
-    for (size_t i = 0; i < prt_tensor_count(z); i++) {
-        const poprt_string a = x[broadcast_index(z, c->in[0], i)];
-        const poprt_string b = y[broadcast_index(z, c->in[1], i)];
-        char *text = c->host->alloc(c, 0, a.size + b.size + 1);
-        if (text == NULL)
-            return POPRT_E_NOMEM;
-        if (a.size != 0)
-            memcpy(text, a.data, a.size);
-        if (b.size != 0)
-            memcpy(text + a.size, b.data, b.size);
-        out[i] = (poprt_string){ text, a.size + b.size };
+    prt_rows_init(&r, c->out[0], 2, c->in);
+    while (prt_rows_next(&r)) {
+        PRT_TRY(c->host->check(c));
+        for (size_t i = 0; i < r.count; i++) {
+            const poprt_string a = x[r.from[0] + i * r.step[0]], b = y[r.from[1] + i * r.step[1]];
+            size_t size;
+            if (!prt_size_add(a.size, b.size, &size))
+                return prt_eval_fail(c, POPRT_E_LIMIT, "a result is too long");
+            char *text = prt_string_reserve(c, 0, r.to + i, size);
+            if (text == NULL)
+                return POPRT_E_NOMEM;
+            prt_string_append(&text, a.data, a.size);
+            prt_string_append(&text, b.data, b.size);
+        }
     }
     return POPRT_OK;
 }
@@ -64,11 +48,6 @@ static poprt_status split_infer(prt_infer *c)
     return prt_infer_set(c, 0, PRT_DTYPE_string, x->rank + 1, dims);
 }
 
-static bool is_space(char ch)
-{
-    return ch == ' ' || (ch >= '\t' && ch <= '\r');
-}
-
 typedef struct splitter {
     const char *at, *end; /* the remaining text; `at` is NULL at the end */
     prt_str delimiter;    /* empty: split at runs of white space */
@@ -88,13 +67,13 @@ static const char *find_delimiter(const splitter *s)
 static bool next_piece(splitter *s, poprt_string *piece)
 {
     const bool spaces = s->delimiter.size == 0;
-    while (spaces && s->at != NULL && s->at < s->end && is_space(*s->at))
+    while (spaces && s->at != NULL && s->at < s->end && prt_is_space(*s->at))
         s->at++;
     if (s->at == NULL || (spaces && s->at == s->end))
         return false;
     const char *stop = NULL;
     if (s->left > 0 && spaces)
-        for (stop = s->at; stop < s->end && !is_space(*stop);)
+        for (stop = s->at; stop < s->end && !prt_is_space(*stop);)
             stop++;
     else if (s->left > 0)
         stop = find_delimiter(s);
@@ -141,13 +120,8 @@ static poprt_status split_eval(prt_eval *c)
         splitter s = split_text(a, text[i]);
         for (size_t k = 0; k < most; k++) {
             out[i * most + k] = (poprt_string){ "", 0 };
-            if (!next_piece(&s, &piece) || piece.size == 0)
-                continue;
-            char *copy = c->host->alloc(c, 0, piece.size + 1);
-            if (copy == NULL)
-                return POPRT_E_NOMEM;
-            memcpy(copy, piece.data, piece.size);
-            out[i * most + k] = (poprt_string){ copy, piece.size };
+            if (next_piece(&s, &piece))
+                PRT_TRY(prt_string_write(c, 0, i * most + k, piece.data, piece.size));
         }
     }
     return POPRT_OK;
@@ -170,48 +144,9 @@ static bool case_of(prt_str text, case_change *out)
     return true;
 }
 
-/* Code points below 0x800 whose other case has the same length in UTF-8. The upper-case letters
- * [first, last] have their lower case at `distance`. Distance 0: alternating pairs from `first`
- * on, upper case first. */
-static const struct {
-    uint16_t first, last, distance;
-} cases[] = {
-    { 0x41, 0x5a, 32 },
-    { 0xc0, 0xd6, 32 },
-    { 0xd8, 0xde, 32 },
-    { 0x100, 0x12f, 0 },
-    { 0x132, 0x137, 0 },
-    { 0x139, 0x148, 0 },
-    { 0x14a, 0x177, 0 },
-    { 0x386, 0x386, 38 },
-    { 0x388, 0x38a, 37 },
-    { 0x38c, 0x38c, 64 },
-    { 0x38e, 0x38f, 63 },
-    { 0x391, 0x3a1, 32 },
-    { 0x3a3, 0x3ab, 32 },
-    { 0x400, 0x40f, 80 },
-    { 0x410, 0x42f, 32 },
-    { 0x460, 0x481, 0 },
-    { 0x48a, 0x4bf, 0 },
-    { 0x4d0, 0x52f, 0 },
-    { 0x531, 0x556, 48 },
-};
-
 static uint32_t change_code(uint32_t code, case_change to)
 {
-    for (size_t i = 0; i < PRT_COUNT_OF(cases); i++) {
-        const uint32_t first = cases[i].first, last = cases[i].last, by = cases[i].distance;
-        const bool in_pairs = by == 0 && code >= first && code <= last;
-        if (to == CASE_LOWER && by != 0 && code >= first && code <= last)
-            return code + by;
-        if (to == CASE_UPPER && by != 0 && code >= first + by && code <= last + by)
-            return code - by;
-        if (in_pairs && to == CASE_LOWER)
-            return code + ((code - first) % 2 == 0);
-        if (in_pairs)
-            return code - ((code - first) % 2 != 0);
-    }
-    return code;
+    return to == CASE_LOWER ? prt_lower_case(code) : prt_upper_case(code);
 }
 
 /* Changes the case in place. Bytes that do not form a code point below 0x800 are not changed. */
@@ -310,7 +245,10 @@ static poprt_status normalizer_eval(prt_eval *c)
     return POPRT_OK;
 }
 
-const prt_op_hooks prt_op_string_concat = { .infer = concat_infer, .eval = concat_eval };
+const prt_op_hooks prt_op_string_concat = { .infer = prt_infer_nary, .eval = concat_eval };
+#ifndef PRT_NO_CONTRIB
+const prt_op_hooks prt_op_contrib_string_concat = { .infer = prt_infer_nary, .eval = concat_eval };
+#endif
 const prt_op_hooks prt_op_string_split = { .infer = split_infer, .eval = split_eval };
 const prt_op_hooks prt_op_string_normalizer = { .infer = normalizer_infer,
     .eval = normalizer_eval };

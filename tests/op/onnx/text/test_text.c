@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_text.c — strings and n-grams: other scripts, empty pieces, hostile pools.
- * Covers: tfidf.c, regex_full_match.c, regex.c, regex_match.c. */
+ * Covers: tfidf.c, regex_full_match.c, regex.c, regex_match.c, letter_case.c. */
 #include "support/check_main.h"
 #include "support/op_text.h"
 
@@ -105,7 +105,9 @@ START_TEST(regular_expressions_match_in_full)
     ck_assert_str_eq(op_status(MATCH("", "(a")), "POPRT_E_ARG");
     ck_assert_str_eq(op_status(MATCH("", "a**")), "POPRT_E_ARG");
     ck_assert_str_eq(op_status(MATCH("", "[b-a]")), "POPRT_E_ARG");
-    ck_assert_str_eq(op_status(MATCH("", "(?i)a")), "POPRT_E_UNSUPPORTED");
+    ck_assert_str_eq(op_status(MATCH("", "(?=a)")), "POPRT_E_UNSUPPORTED");
+    ck_assert_str_eq(op_status(MATCH("", "(?i")), "POPRT_E_UNSUPPORTED");
+    ck_assert_str_eq(op_status(MATCH("", "(?i-)a")), "POPRT_E_ARG");
     ck_assert_str_eq(op_status(MATCH("", "((a{1000}){1000}){1000}")), "POPRT_E_LIMIT");
 }
 END_TEST
