@@ -9,7 +9,8 @@
 #include "pass/transpose/transposes.h"
 #include "support/random_graph.h"
 
-enum { RANK = 4, LINES = 24, MOST = 3 * LINES, GRAPHS = 400 };
+enum { RANK = 4, LINES = 24, MOST = 3 * LINES, GRAPHS = 400, SYMBOL = -1 };
+/* SYMBOL stands for the symbolic dim of every other graph. */
 
 typedef struct maker {
     uint64_t state;
@@ -47,6 +48,11 @@ static bool has_dims(const int *a, const int *b, uint32_t except)
     return true;
 }
 
+static bool has_symbol(const int *dims)
+{
+    return dims[0] == SYMBOL || dims[1] == SYMBOL || dims[2] == SYMBOL || dims[3] == SYMBOL;
+}
+
 /* Returns a late value with the dims of `x` except one; x itself if there is no other. */
 static uint32_t mate(maker *m, uint32_t x, uint32_t except)
 {
@@ -76,7 +82,8 @@ static void add_with_constant(maker *m, uint32_t x)
     const uint32_t shift = below(m, RANK), kept = below(m, 16);
     put(m, "c%u = const f32[", m->n_constants);
     for (uint32_t i = shift; i < RANK; i++)
-        put(m, "%s%d", i == shift ? "" : ",", (kept >> i & 1) != 0 ? m->dims[x][i] : 1);
+        put(m, "%s%d", i == shift ? "" : ",",
+            (kept >> i & 1) != 0 && m->dims[x][i] != SYMBOL ? m->dims[x][i] : 1);
     put(m, "] fill 0.5\nv%u = %s v%u c%u\n", m->n, ops[below(m, 3)], x, m->n_constants++);
     add(m, m->dims[x]);
 }
@@ -88,9 +95,12 @@ static void add_along_axis(maker *m, uint32_t x)
     int dims[RANK], by[RANK] = { 0 };
     memcpy(dims, m->dims[x], sizeof(dims));
     by[axis] = 1;
-    switch (below(m, 12)) {
-    case 0:
-    case 1:
+    /* Lengths that depend on the symbol are not made. */
+    const uint32_t kind = 2 + below(m, 10);
+    const bool derives = kind < 4 || kind > 8;
+    const bool symbolic = dims[axis] == SYMBOL || m->dims[y][axis] == SYMBOL;
+    switch (symbolic && derives ? 11 : kind) {
+    case 10:
         put(m, "v%u = concat v%u v%u {axis=%u}\n", m->n, x, y, axis);
         dims[axis] += m->dims[y][axis];
         break;
@@ -145,15 +155,16 @@ static void add_reshape(maker *m, uint32_t x)
     const int *d = m->dims[x];
     const int merged[RANK] = { d[0], d[1] * d[2], 1, d[3] },
               tail[RANK] = { d[0], 1, d[1], d[2] * d[3] };
-    const uint32_t kind = below(m, 3), y = mate(m, x, RANK);
+    const bool symbolic = d[1] == SYMBOL || d[2] == SYMBOL || d[3] == SYMBOL;
+    const uint32_t kind = symbolic ? 2 : below(m, 3), y = mate(m, x, RANK);
     const int *to = kind == 0 ? merged : tail;
     if (kind == 2) {
         put(m, "s%u = shape v%u\nv%u = expand v%u s%u\n", m->n, y, m->n, x, m->n);
         add(m, d);
         return;
     }
-    put(m, "c%u = const i64[4] {%d,%d,%d,%d}\nv%u = reshape v%u c%u\n", m->n_constants, to[0],
-        to[1], to[2], to[3], m->n, x, m->n_constants);
+    put(m, "c%u = const i64[4] {%d,%d,%d,%d}\nv%u = reshape v%u c%u\n", m->n_constants,
+        to[0] == SYMBOL ? 0 : to[0], to[1], to[2], to[3], m->n, x, m->n_constants);
     m->n_constants++;
     add(m, to);
 }
@@ -198,7 +209,7 @@ static void add_line(maker *m)
         add_with_constant(m, x);
     } else if (kind == 12) {
         add_reshape(m, x);
-    } else if (kind == 16) {
+    } else if (kind == 16 && !has_symbol(m->dims[x])) {
         add_shuffle(m, x);
     } else if (kind == 13) {
         add_branches(m, x);
@@ -209,15 +220,16 @@ static void add_line(maker *m)
 
 static void make(maker *m, uint64_t seed)
 {
-    const int x[RANK] = { 2, 3, 4, 5 }, y[RANK] = { 1, 4, 5, 3 };
+    const int x[RANK] = { seed % 2 != 0 ? SYMBOL : 2, 3, 4, 5 }, y[RANK] = { 1, 4, 5, 3 };
     memset(m, 0, sizeof(*m));
     m->state = seed;
-    put(m, "v0 = input f32[2,3,4,5]\nv1 = input f32[1,4,5,3]\n");
+    put(m, "v0 = input f32[%s,3,4,5]\nv1 = input f32[1,4,5,3]\n", seed % 2 != 0 ? "n" : "2");
     add(m, x);
     add(m, y);
     while (m->n < LINES)
         add_line(m);
-    put(m, "return v%u, v%u\n", m->n - 1, m->n - 3);
+    put(m, "return v%u, v%u, v%u, v%u\n", m->n - 1, m->n - 3, below(m, m->n),
+        m->n - 1 - below(m, 3));
 }
 
 START_TEST(random_graphs_keep_their_results)
