@@ -6,6 +6,7 @@
  */
 #include "ir/evaluate.h"
 #include "tensorflow/convert.h"
+#include "tensorflow/list.h"
 
 /* Largest result, largest input and scratch memory of an operator that is folded, in bytes. */
 enum { RESULT = 16 << 10, INPUT = 1 << 20, SCRATCH = 4 << 20 };
@@ -42,6 +43,27 @@ static bool known_integers(const prt_value *v, void *data, prt_tensor *t)
     return true;
 }
 
+static void replace_pointer(prt_value **at, prt_value *from, prt_value *to)
+{
+    if (*at == from)
+        *at = to;
+}
+
+/* Lists hold values too. */
+static void replace_result(prt_tf_value *result, prt_value *from, prt_value *to)
+{
+    replace_pointer(&result->value, from, to);
+    if (result->kind != PRT_TF_list)
+        return;
+    prt_tf_list *list = (prt_tf_list *)(uintptr_t)result->handle;
+    replace_pointer(&list->value, from, to);
+    replace_pointer(&list->size, from, to);
+    if (list->scan != NULL) {
+        replace_pointer(&list->scan->item, from, to);
+        replace_pointer(&list->scan->index, from, to);
+    }
+}
+
 static poprt_status replace(prt_value *v, const prt_tensor *t, uint32_t count, prt_tf_value *values)
 {
     prt_value *constant = prt_graph_add_tensor(v->graph, t);
@@ -50,8 +72,7 @@ static poprt_status replace(prt_value *v, const prt_tensor *t, uint32_t count, p
     constant->content = v->content;
     prt_value_replace(v, constant);
     for (uint32_t k = 0; k < count; k++)
-        if (values[k].value == v)
-            values[k].value = constant;
+        replace_result(&values[k], v, constant);
     return POPRT_OK;
 }
 

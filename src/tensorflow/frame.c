@@ -72,6 +72,19 @@ static prt_str frame_name(const prt_tf_node *node)
         : PRT_STR("");
 }
 
+/* Returns the tensor that a condition is: Identities and Switches hand it on. */
+static prt_tf_edge condition_of(const prt_tf_body *body, prt_tf_edge edge)
+{
+    for (uint32_t i = 0; i < body->n_nodes; i++) {
+        const prt_tf_node *node = &body->nodes[edge.node];
+        if (node->n_in == 0 ||
+            (!prt_str_is(node->op, "Identity") && !prt_tf_node_is(node, "Switch")))
+            break;
+        edge = node->in[0];
+    }
+    return edge;
+}
+
 /* Returns the place that an edge comes from: the side of a Switch begins at its outputs. The
  * Switch of a loop is in the frame as a whole. */
 static poprt_status place_of_edge(prt_tf_converter *c, prt_tf_places *places, prt_tf_edge edge,
@@ -84,7 +97,9 @@ static poprt_status place_of_edge(prt_tf_converter *c, prt_tf_places *places, pr
         return POPRT_OK;
     if (prt_tf_node_is(&body->nodes[from->in[1].node], "LoopCond"))
         return POPRT_OK;
-    const prt_tf_place like = { .pred = from->in[1], .side = edge.output, .frame = PRT_STR("") };
+    const prt_tf_place like = { .pred = condition_of(body, from->in[1]),
+        .side = edge.output,
+        .frame = PRT_STR("") };
     *out = place_in(c, places, *out, &like);
     return *out != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }

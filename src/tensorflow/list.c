@@ -27,22 +27,51 @@ void prt_tf_set_list(prt_tf_call *call, uint32_t k, const prt_tf_list *list)
     prt_tf_set_value(call, k, v);
 }
 
+/* Finds the input of the model, and its axis, that has a dimension. */
+static prt_value *find_dim(const prt_module *m, int64_t dim, int32_t *axis)
+{
+    for (size_t i = 0; i < m->main->inputs.count; i++) {
+        prt_value *input = m->main->inputs.data[i];
+        for (*axis = 0; *axis < prt_tf_rank(input); ++*axis)
+            if (prt_tf_dim(input, (uint32_t)*axis) == dim)
+                return input;
+    }
+    return NULL;
+}
+
+bool prt_tf_list_has_shape(const prt_module *m, const prt_tf_list *list)
+{
+    bool known = list->rank >= 0;
+    int32_t axis;
+    for (int32_t i = 0; i < list->rank; i++)
+        known = known &&
+            (prt_dim_is_number(list->dims[i]) ||
+                (list->dims[i] != PRT_DIM_UNKNOWN && find_dim(m, list->dims[i], &axis) != NULL));
+    return known;
+}
+
 /* Returns zeros [size, element…]. */
 static prt_value *zeros(prt_build *b, const prt_tf_list *list)
 {
-    prt_value *parts[2] = { prt_build_reshape(b, list->size, 1, (int64_t[]){ 1 }), NULL };
-    bool known = list->rank >= 0;
-    for (int32_t i = 0; i < list->rank; i++)
-        known = known && prt_dim_is_number(list->dims[i]);
-    if (!known) {
+    const prt_module *m = b->graph->module;
+    prt_value *parts[PRT_MAX_RANK + 1] = { prt_build_reshape(b, list->size, 1, (int64_t[]){ 1 }) };
+    if (!prt_tf_list_has_shape(m, list)) {
         if (b->status == POPRT_OK)
             b->status = prt_fail(POPRT_E_UNSUPPORTED, b->origin.data,
                 "the shape of the elements of a list is not known before one is set");
         return NULL;
     }
-    parts[1] = prt_build_i64s(b, (uint32_t)list->rank, list->dims);
+    for (int32_t i = 0; i < list->rank; i++) {
+        int32_t axis;
+        if (prt_dim_is_number(list->dims[i])) {
+            parts[i + 1] = prt_build_i64s(b, 1, &list->dims[i]);
+            continue;
+        }
+        prt_value *input = find_dim(m, list->dims[i], &axis);
+        parts[i + 1] = prt_build_size_of(b, input, axis);
+    }
     prt_value *zero = prt_build_scalar(b, list->dtype, 0);
-    return prt_build_expand(b, zero, prt_build_concat(b, 0, 2, parts));
+    return prt_build_expand(b, zero, prt_build_concat(b, 0, (uint32_t)list->rank + 1, parts));
 }
 
 prt_value *prt_tf_list_tensor(prt_build *b, const prt_tf_list *list)

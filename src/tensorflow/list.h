@@ -52,6 +52,10 @@ prt_value *prt_tf_list_tensor(prt_build *b, const prt_tf_list *list);
 /* Returns the number of elements: int64, rank 0. */
 prt_value *prt_tf_list_length(prt_build *b, const prt_tf_list *list);
 
+/* Returns whether zeros of the shape of an element can be made: its dimensions are numbers or those
+ * of inputs of the model. */
+bool prt_tf_list_has_shape(const prt_module *m, const prt_tf_list *list);
+
 /* Makes a list of a tensor [n, element…]. */
 prt_tf_list prt_tf_list_of_tensor(prt_value *tensor);
 /* Makes a list of a sequence, with the element type of `like`. */

@@ -71,14 +71,6 @@ static const prt_type *join(prt_types *types, const prt_type *a, const prt_type 
     return prt_type_tensor(types, a->dtype, a->rank, dims);
 }
 
-static bool elements_known(const prt_tf_list *list)
-{
-    bool known = list->rank >= 0;
-    for (int32_t i = 0; i < list->rank; i++)
-        known = known && prt_dim_is_number(list->dims[i]);
-    return known;
-}
-
 /* Makes a carried list a sequence: of the elements of a tensor, or empty. */
 static prt_value *sequence_of(prt_tf_call *call, const prt_tf_list *list)
 {
@@ -183,13 +175,14 @@ static poprt_status not_scanned(loop *l, variable *v)
 {
     const prt_tf_list *start = l->def->start[v - l->v].handle;
     const prt_value *item = v->scan.item;
-    if (!elements_known(&v->list) && item != NULL && prt_tf_rank(item) >= 0) {
+    if (!prt_tf_list_has_shape(l->call->c->module, &v->list) && item != NULL &&
+        prt_tf_rank(item) >= 0) {
         v->list.rank = prt_tf_rank(item);
         for (int32_t i = 0; i < v->list.rank; i++)
             v->list.dims[i] = prt_tf_dim(item, (uint32_t)i);
     }
     v->list.scan = NULL;
-    if (elements_known(&v->list)) {
+    if (prt_tf_list_has_shape(l->call->c->module, &v->list)) {
         v->list.form = PRT_TF_LIST_tensor;
         return POPRT_OK;
     }
@@ -201,12 +194,13 @@ static poprt_status not_scanned(loop *l, variable *v)
 }
 
 /* Returns whether each iteration sets the element of its number. */
-static bool is_scan(loop *l, const variable *v, const prt_tf_value *next)
+static bool is_scan(loop *l, variable *v, const prt_tf_value *next)
 {
     int64_t start;
     if (v->scan.refused || v->scan.item == NULL || next->kind != PRT_TF_list ||
         ((const prt_tf_list *)next->handle)->scan != &v->scan)
         return false;
+    v->list.grows = ((const prt_tf_list *)next->handle)->grows;
     if (v->scan.index == NULL)
         return prt_tf_is_number(l->call, v->list.size, 0); /* appended */
     const prt_value *index = prt_tf_without_moves(v->scan.index);

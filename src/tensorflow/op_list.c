@@ -139,12 +139,17 @@ static prt_value *set_in_tensor(prt_tf_call *n, const prt_tf_list *list, prt_val
     prt_value *item)
 {
     prt_build *b = &n->b;
+    prt_value *row = prt_build_unsqueeze(b, item, 1, (int64_t[]){ 0 });
+    const bool one = list->form == PRT_TF_LIST_unset ? prt_tf_is_number(n, list->size, 1)
+                                                     : prt_tf_dim(list->value, 0) == 1;
+    if (one && !list->grows && prt_tf_is_number(n, index, 0))
+        return row;
     prt_value *tensor = list->form == PRT_TF_LIST_unset ? zeros_like(b, list->size, item, 0)
                                                         : prt_tf_list_tensor(b, list);
     if (list->grows)
         tensor = pad_to(b, tensor, prt_build_binary(b, PRT_OP_add, index, prt_build_i64(b, 1)));
-    return prt_build_scatter_nd(b, tensor, prt_build_reshape(b, index, 2, (int64_t[]){ 1, 1 }),
-        prt_build_unsqueeze(b, item, 1, (int64_t[]){ 0 }), "none");
+    return prt_build_scatter_nd(b, tensor, prt_build_reshape(b, index, 2, (int64_t[]){ 1, 1 }), row,
+        "none");
 }
 
 static poprt_status set_in_scan(prt_tf_call *n, const prt_tf_list *list, prt_value *index,

@@ -14,7 +14,8 @@
 typedef struct prt_tool {
     prt_arena *arena; /* lives as long as the command */
     poprt_env *env;
-    poprt_config *config; /* for compiling; NULL: defaults */
+    poprt_config *config; /* for loading and compiling; NULL: defaults */
+    bool keeps_int64;     /* the conversion leaves int64 as it is */
     prt_progress progress;
     bool quiet_compile;            /* true: no progress bar for compiling */
     PRT_VEC(const char *) plugins; /* paths of the loaded plug-ins */

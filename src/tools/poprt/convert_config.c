@@ -153,6 +153,14 @@ static poprt_status set_all(prt_tool *tool, const prt_opts *opts, const char *di
         else if (uses[i] == PRT_USE_TEXT && opts->command->options[i].absent != NULL)
             PRT_TRY(poprt_config_set(config, opts->command->options[i].row->info.key,
                 opts->command->options[i].absent));
+    if (tool->keeps_int64 && strcmp(prt_opt_value(opts, OPT_TARGET, "cpu"), "ipu") != 0) {
+        const char *skipped = prt_opt_value(opts, OPT_SKIP_PASSES, "");
+        const char *all = prt_tool_text(tool->arena, "int64_to_int32%s%s",
+            skipped[0] != '\0' ? "," : "", skipped);
+        if (all == NULL)
+            return POPRT_E_NOMEM;
+        PRT_TRY(poprt_config_set(config, "skip_passes", all));
+    }
     const char *sharding = prt_opt_value(opts, OPT_MANUAL_SHARDING_CONFIG, NULL);
     return sharding != NULL ? prt_convert_sharding(tool, sharding, config) : POPRT_OK;
 }

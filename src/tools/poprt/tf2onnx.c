@@ -55,7 +55,8 @@ const prt_opt_command prt_tf2onnx_command = { .name = "poprt tf2onnx",
                "with its meta graph, or a TFLite file. Neither TensorFlow nor Python is needed.",
     .more =
         "Options of poprt stand before the word tf2onnx: poprt --input_model PATH --output_model "
-        "OUT.onnx tf2onnx --opset 18. The other commands read such models too: poprt run PATH.",
+        "OUT.onnx tf2onnx --opset 18. int64 stays int64, unless --target is ipu. The "
+        "other commands read such models too: poprt run PATH.",
     .options = options,
     .n_options = PRT_COUNT_OF(options) };
 
@@ -69,6 +70,7 @@ int prt_tf2onnx_find(int argc, char **argv)
 
 static poprt_status set_config(prt_tool *tool, const prt_opts *opts)
 {
+    tool->keeps_int64 = true;
     PRT_TRY(prt_tool_set_option(tool, "graph_opset", "11"));
     PRT_TRY(prt_tool_set_option(tool, "model_format",
         prt_opt_has(opts, SAVED_MODEL) ? "saved_model" : "tensorflow"));
