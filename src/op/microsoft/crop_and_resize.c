@@ -32,13 +32,15 @@ static poprt_status infer(prt_infer *c)
 }
 
 /* Returns the coordinate, in a side of `size` elements, of sample `i` of `n` between two
-   corners. */
+   corners. Single precision, as in ONNX Runtime and TensorFlow: nearest samples and those at the
+   border depend on how a coordinate is rounded. */
 static double place(double from, double to, int64_t i, int64_t n, int64_t size)
 {
-    const double last = (double)(size - 1);
+    const float first = (float)from, end = (float)to, last = (float)(size - 1);
     if (n == 1)
-        return 0.5 * (from + to) * last;
-    return from * last + (double)i * ((to - from) * last / (double)(n - 1));
+        return (double)(0.5F * (first + end) * last);
+    const float scale = (end - first) * last / (float)(n - 1);
+    return (double)(first * last + (float)i * scale);
 }
 
 /* Returns the image at (y, x), which are inside. */
