@@ -193,6 +193,15 @@ static poprt_status not_scanned(loop *l, variable *v)
     return POPRT_OK;
 }
 
+/* Returns whether elements that are appended may differ in shape. */
+static bool may_differ(const prt_value *item)
+{
+    bool known = prt_tf_rank(item) >= 0;
+    for (int32_t i = 0; i < prt_tf_rank(item); i++)
+        known = known && prt_tf_dim(item, (uint32_t)i) != PRT_DIM_UNKNOWN;
+    return !known;
+}
+
 /* Returns whether each iteration sets the element of its number. */
 static bool is_scan(loop *l, variable *v, const prt_tf_value *next)
 {
@@ -202,7 +211,7 @@ static bool is_scan(loop *l, variable *v, const prt_tf_value *next)
         return false;
     v->list.grows = ((const prt_tf_list *)next->handle)->grows;
     if (v->scan.index == NULL)
-        return prt_tf_is_number(l->call, v->list.size, 0); /* appended */
+        return prt_tf_is_number(l->call, v->list.size, 0) && !may_differ(v->scan.item);
     const prt_value *index = prt_tf_without_moves(v->scan.index);
     for (uint32_t i = 0; i < l->def->n; i++)
         if (l->v[i].inside == index && l->v[i].role == CARRIED)
