@@ -51,7 +51,7 @@ prt_tf_resource *prt_tf_variable(prt_tf_call *n)
 static poprt_status find(prt_tf_call *n, const prt_tf_resource *r, bool table,
     const prt_saved_resource **out)
 {
-    const prt_saved_model *saved = n->c->saved;
+    prt_saved_model *saved = n->c->saved;
     if (saved == NULL)
         return prt_tf_refuse(n,
             "the contents of the %s '%.200s' are not in this file: convert the SavedModel or the "
@@ -102,7 +102,7 @@ static poprt_status read_contents(prt_tf_call *n, const prt_tf_resource *r, prt_
     prt_tensor t;
     prt_blob *blob = NULL;
     PRT_TRY(find(n, r, false, &saved));
-    PRT_TRY(prt_saved_variable_read(c->saved, saved, false, &t, &blob));
+    PRT_TRY(prt_saved_variable_read(c->saved, saved, c->verify, &t, &blob));
     const poprt_status status = check_contents(r, &t);
     if (status != POPRT_OK || t.dtype == PRT_DTYPE_string) {
         *out = status == POPRT_OK ? prt_graph_add_tensor(m->main, &t) : NULL;

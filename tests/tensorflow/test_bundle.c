@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_bundle.c — checkpoints of TensorFlow, and of a small writer. */
+/* Checkpoints of TensorFlow, and of a small writer (bundle.c, bundle_read.c). */
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <unistd.h>
@@ -265,7 +265,7 @@ typedef struct part {
 
 static prt_str part_key(const part *p)
 {
-    char *key = malloc(64);
+    char *key = kept_bytes(64);
     memcpy(key, "\0w\0\1\1\2", 6);
     memcpy(key + 6, p->code, p->code_size);
     return (prt_str){ key, 6 + p->code_size };
