@@ -1,15 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /* op_index.c — gathering, scattering, and other operators with index tensors. */
 #include "num/dtype.h"
-#include "tensorflow/rows.h"
-
-#define UNARY(id, x) prt_build_unary(&n->b, PRT_OP_##id, x)
-#define BINARY(id, x, y) prt_build_binary(&n->b, PRT_OP_##id, x, y)
-#define I64(value) prt_build_i64(&n->b, value)
+#include "tensorflow/formulas.h"
+#include "tensorflow/scatter.h"
 
 static const int64_t flat = -1, column[] = { -1, 1 };
 
 /* ---- gathering */
+
+/* Gathers along axis `batch`, behind the axes that params and indices share. Before opset 12
+ * GatherND lacks batch axes: they are merged with the axis, and the indices count across them. */
+static prt_value *gather_rows(prt_tf_call *n, prt_value *params, prt_value *indices, int64_t batch)
+{
+    static const int64_t last[] = { -1 };
+    if (prt_module_opset(n->c->module, PRT_STR("")) >= 12)
+        return prt_build_gather_nd(&n->b, params, prt_build_unsqueeze(&n->b, indices, 1, last),
+            batch);
+    int64_t axes[PRT_MAX_RANK];
+    const uint32_t made = (uint32_t)(prt_tf_rank(indices) - batch);
+    for (uint32_t i = 0; i < made; i++)
+        axes[i] = batch + i;
+    prt_value *shape = prt_build_shape(&n->b, params), *zero = I64(0);
+    prt_value *outer = prt_build_slice(&n->b, shape, 0, 0, batch, 1);
+    prt_value *count = prt_build_reduce(&n->b, PRT_OP_reduce_prod, outer, NULL, false);
+    prt_value *size = prt_build_gather(&n->b, shape, I64(batch), 0);
+    prt_value *first = BINARY(mul, prt_build_range(&n->b, zero, count, I64(1)), size);
+    first = prt_build_unsqueeze(&n->b, prt_build_reshape_to(&n->b, first, outer), made, axes);
+    indices = BINARY(add, prt_build_cast(&n->b, indices, PRT_DTYPE_i64), first);
+    prt_value *parts[] = { prt_build_reshape(&n->b, BINARY(mul, count, size), 1, (int64_t[]){ 1 }),
+        prt_build_slice(&n->b, shape, 0, batch + 1, INT64_MAX, 1) };
+    params = prt_build_reshape_to(&n->b, params, prt_build_concat(&n->b, 0, 2, parts));
+    return prt_build_gather(&n->b, params, indices, 0);
+}
 
 /* Gathers along an axis behind `batch` axes that params and indices share: the axis moves to the
  * front of the others, and the axes that the indices made move to its place. */
@@ -17,7 +39,7 @@ static prt_value *gather_batch(prt_tf_call *n, prt_value *params, prt_value *ind
     int64_t batch)
 {
     int64_t to_front[PRT_MAX_RANK], back[PRT_MAX_RANK];
-    const int64_t last = -1, rank = prt_tf_rank(params);
+    const int64_t rank = prt_tf_rank(params);
     const int64_t made = prt_tf_rank(indices) - batch, out = rank - 1 + made;
     if (rank < 0 || made < 0 || axis < batch || axis >= rank || batch < 0 || out > PRT_MAX_RANK) {
         (void)prt_tf_refuse(n, "axis %lld and %lld batch axes do not fit, or a rank is not known",
@@ -30,8 +52,7 @@ static prt_value *gather_batch(prt_tf_call *n, prt_value *params, prt_value *ind
     for (int64_t i = 0; i < out; i++)
         back[i] = i < batch || i >= axis + made ? i : i < axis ? i + made : i - between;
     params = prt_build_transpose(&n->b, params, (uint32_t)rank, to_front);
-    indices = prt_build_unsqueeze(&n->b, indices, 1, &last);
-    prt_value *y = prt_build_gather_nd(&n->b, params, indices, batch);
+    prt_value *y = gather_rows(n, params, indices, batch);
     return prt_build_transpose(&n->b, y, (uint32_t)out, back);
 }
 
@@ -67,21 +88,20 @@ poprt_status prt_tf_row_scatter_nd(prt_tf_call *n)
         return prt_tf_refuse(n, "updates that are not numbers cannot be added");
     prt_value *zeros =
         prt_build_expand(&n->b, prt_build_number(&n->b, updates, 0), prt_tf_in_i64(n, 2, true));
-    return prt_tf_end_with(n, prt_build_scatter_nd(&n->b, zeros, indices, updates, "add"));
+    return prt_tf_end_with(n, prt_tf_scatter(n, PRT_OP_add, zeros, indices, updates));
 }
 
 poprt_status prt_tf_row_tensor_scatter(prt_tf_call *n)
 {
-    const uint32_t id = n->node->row->id;
-    prt_value *updates = prt_tf_in(n, 2);
-    if (id == PRT_OP_sub)
+    uint32_t id = n->node->row->id;
+    prt_value *x = prt_tf_in(n, 0), *indices = prt_tf_in(n, 1), *updates = prt_tf_in(n, 2);
+    if (id == PRT_OP_NONE)
+        return prt_tf_end_with(n, prt_build_scatter_nd(&n->b, x, indices, updates, "none"));
+    if (id == PRT_OP_sub) {
         updates = BINARY(sub, prt_build_number(&n->b, updates, 0), updates);
-    const char *reduction = id == PRT_OP_NONE ? "none"
-        : id == PRT_OP_max                    ? "max"
-        : id == PRT_OP_min                    ? "min"
-                                              : "add";
-    return prt_tf_end_with(n,
-        prt_build_scatter_nd(&n->b, prt_tf_in(n, 0), prt_tf_in(n, 1), updates, reduction));
+        id = PRT_OP_add;
+    }
+    return prt_tf_end_with(n, prt_tf_scatter(n, id, x, indices, updates));
 }
 
 /* Compares with a range: OneHot of ONNX counts negative indices from the end, TensorFlow ignores
@@ -138,15 +158,6 @@ poprt_status prt_tf_row_unique(prt_tf_call *n)
     return prt_tf_end(n);
 }
 
-static prt_value *compress(prt_tf_call *n, prt_value *x, prt_value *test)
-{
-    prt_compress_attrs attrs = PRT_ATTRS_OF(compress);
-    PRT_ATTR_SET(attrs, compress, axis, 0);
-    return x == NULL || test == NULL
-        ? NULL
-        : prt_build_op(&n->b, PRT_OP_compress, &attrs, 2, (prt_value *[]){ x, test });
-}
-
 /* The elements of x that y lacks, and their places. */
 poprt_status prt_tf_row_list_diff(prt_tf_call *n)
 {
@@ -157,8 +168,8 @@ poprt_status prt_tf_row_list_diff(prt_tf_call *n)
     prt_value *missing = BINARY(equal, found, zero);
     prt_value *places = prt_build_range(&n->b, zero, UNARY(size, x), I64(1));
     places = prt_build_cast(&n->b, places, prt_tf_attr_dtype(n, "out_idx", PRT_DTYPE_i32));
-    prt_tf_set(n, 0, compress(n, x, missing));
-    prt_tf_set(n, 1, compress(n, places, missing));
+    prt_tf_set(n, 0, prt_build_compress(&n->b, x, missing, 0));
+    prt_tf_set(n, 1, prt_build_compress(&n->b, places, missing, 0));
     return prt_tf_end(n);
 }
 
@@ -209,7 +220,7 @@ poprt_status prt_tf_row_dynamic_partition(prt_tf_call *n)
     prt_value *parts = prt_tf_in_i64(n, 1, true);
     prt_value *data = flatten_rows(n, prt_tf_in(n, 0), prt_tf_in(n, 1));
     for (uint32_t k = 0; k < n->n_out; k++)
-        prt_tf_set(n, k, compress(n, data, BINARY(equal, parts, I64(k))));
+        prt_tf_set(n, k, prt_build_compress(&n->b, data, BINARY(equal, parts, I64(k)), 0));
     return prt_tf_end(n);
 }
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* op_math.c — element-wise operators. */
 #include "num/dtype.h"
-#include "tensorflow/rows.h"
+#include "tensorflow/formulas.h"
 
-#define UNARY(id, x) prt_build_unary(&n->b, PRT_OP_##id, x)
-#define BINARY(id, x, y) prt_build_binary(&n->b, PRT_OP_##id, x, y)
 #define NUMBER(like, value) prt_build_number(&n->b, like, value)
 
 /* The operator of the row with the same inputs and the defaults of its attributes. Strings are
@@ -44,12 +42,33 @@ static bool shapes_clash(const prt_value *x, const prt_value *y)
     return false;
 }
 
+/* Replaces two tensors of strings by the numbers of their elements among all that differ. */
+static void number_strings(prt_tf_call *n, prt_value **x, prt_value **y)
+{
+    static const int64_t flat[] = { -1 };
+    prt_value *parts[] = { prt_build_reshape(&n->b, *x, 1, flat),
+        prt_build_reshape(&n->b, *y, 1, flat) };
+    prt_value *all = prt_build_concat(&n->b, 0, 2, parts), *axis = prt_build_i64s(&n->b, 1, flat);
+    prt_value *count = prt_build_size_of(&n->b, parts[0], 0);
+    prt_op *op = all != NULL ? prt_build_op_n(&n->b, PRT_OP_unique, NULL, 1, &all, 3) : NULL;
+    prt_value *numbers = op != NULL ? &op->out[2] : NULL;
+    prt_value *end = prt_build_i64s(&n->b, 1, (int64_t[]){ INT64_MAX });
+    prt_value *zero = prt_build_i64s(&n->b, 1, (int64_t[]){ 0 });
+    prt_value *first = prt_build_slice_by(&n->b, numbers, zero, count, axis, NULL);
+    prt_value *second = prt_build_slice_by(&n->b, numbers, count, end, axis, NULL);
+    *x = prt_build_reshape_to(&n->b, first, prt_build_shape(&n->b, *x));
+    *y = prt_build_reshape_to(&n->b, second, prt_build_shape(&n->b, *y));
+}
+
+/* Strings can be compared since opset 19. */
 poprt_status prt_tf_row_equal(prt_tf_call *n)
 {
     prt_value *x = prt_tf_in(n, 0), *y = prt_tf_in(n, 1);
     const bool negated = n->node->row->id == PRT_OP_not;
     if (!prt_tf_attr_bool(n, "incompatible_shape_error", true) && shapes_clash(x, y))
         return prt_tf_end_with(n, prt_build_scalar(&n->b, PRT_DTYPE_bool, negated));
+    if (prt_tf_dtype(x) == PRT_DTYPE_string && prt_module_opset(n->c->module, PRT_STR("")) < 19)
+        number_strings(n, &x, &y);
     prt_value *equal = BINARY(equal, x, y);
     return prt_tf_end_with(n, negated ? UNARY(not, equal) : equal);
 }
@@ -213,6 +232,43 @@ poprt_status prt_tf_row_atan2(prt_tf_call *n)
 }
 
 /* ---- bits */
+
+/* Returns the bits of an integer as a last axis: the quotients by `powers`, rounded down, modulo
+ * 2. */
+static prt_value *bits_of(prt_tf_call *n, prt_value *x, prt_value *powers)
+{
+    static const int64_t last[] = { -1 };
+    x = prt_build_unsqueeze(&n->b, prt_build_cast(&n->b, x, PRT_DTYPE_i64), 1, last);
+    x = BINARY(div, BINARY(sub, x, BINARY(mod, x, powers)), powers);
+    return BINARY(mod, x, prt_build_i64(&n->b, 2));
+}
+
+/* Before opset 18 numbers of at most 32 bits are combined bit by bit. */
+poprt_status prt_tf_row_bitwise(prt_tf_call *n)
+{
+    const uint32_t id = n->node->row->id;
+    prt_value *x = prt_tf_in(n, 0);
+    const uint32_t bits = prt_dtype_bits(prt_tf_dtype(x));
+    if (prt_module_opset(n->c->module, PRT_STR("")) >= 18 || bits == 0 || bits > 32)
+        return prt_tf_row_same(n);
+    int64_t power[32];
+    for (uint32_t i = 0; i < bits; i++)
+        power[i] = (int64_t)1 << i;
+    prt_value *powers = prt_build_i64s(&n->b, bits, power);
+    prt_value *a = bits_of(n, x, powers), *b = bits_of(n, prt_tf_in(n, 1), powers);
+    prt_value *y = id == PRT_OP_bitwise_and ? BINARY(mul, a, b)
+        : id == PRT_OP_bitwise_or           ? BINARY(max, a, b)
+                                            : UNARY(abs, BINARY(sub, a, b));
+    y = prt_build_reduce_axis(&n->b, PRT_OP_reduce_sum, BINARY(mul, y, powers), -1, false);
+    return prt_tf_end_with(n, prt_build_cast_as(&n->b, y, x));
+}
+
+/* -1 - x, of which an unsigned number is the remainder. */
+poprt_status prt_tf_row_invert(prt_tf_call *n)
+{
+    prt_value *x = prt_tf_in(n, 0);
+    return prt_tf_end_with(n, BINARY(sub, NUMBER(x, -1), x));
+}
 
 static int32_t unsigned_of(int32_t dtype)
 {

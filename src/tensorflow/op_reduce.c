@@ -4,12 +4,9 @@
 
 #include "num/dtype.h"
 #include "pass/expand/expand.h"
-#include "tensorflow/rows.h"
+#include "tensorflow/formulas.h"
 
-#define UNARY(id, x) prt_build_unary(&n->b, PRT_OP_##id, x)
-#define BINARY(id, x, y) prt_build_binary(&n->b, PRT_OP_##id, x, y)
 #define NUMBER(like, value) prt_build_number(&n->b, like, value)
-#define I64(value) prt_build_i64(&n->b, value)
 
 /* ---- reductions */
 
@@ -190,7 +187,7 @@ poprt_status prt_tf_row_einsum(prt_tf_call *n)
     if (y == NULL)
         return prt_tf_end(n);
     prt_build b = prt_build_before(op);
-    (void)prt_expand_einsum(NULL, &b, op);
+    (void)prt_expand_equal_einsum(&b, op);
     PRT_TRY(prt_build_status(&b));
     return prt_tf_end_with(n, prt_op_input(y->def, 0));
 }

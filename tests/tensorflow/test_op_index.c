@@ -105,6 +105,22 @@ START_TEST(equations_become_products)
                                     "y = Einsum(x, w) N=2 T=float equation=\"...d,dhk->...hk\"\n");
     assert_text_has(graph_text(g), "reshape matmul reshape !einsum");
     module_free(g);
+    /* as in attention: the batch and the lengths are not known */
+    g = graphdef_convert("x = Placeholder() dtype=float shape=[?,?,2,4]\n"
+                         "w = Placeholder() dtype=float shape=[2,4,8]\n"
+                         "p = Placeholder() dtype=float shape=[?,2,?,?]\n"
+                         "a = Einsum(p, x) N=2 T=float equation=\"acbe,aecd->abcd\"\n"
+                         "y = Einsum(a, w) N=2 T=float equation=\"abcd,cde->abe\"\n");
+    assert_text_has(graph_text(g), "transpose matmul transpose reshape matmul y:0 !einsum");
+    module_free(g);
+    assert_graphdef_results("x = Placeholder() dtype=float shape=[?,?,2,4]\n"
+                            "w = Placeholder() dtype=float shape=[2,4,8]\n"
+                            "y = Einsum(x, w) N=2 T=float equation=\"abcd,cde->abe\"\n",
+        "x = input f32[a,b,2,4]\n"
+        "w = input f32[2,4,8]\n"
+        "y = einsum x w {equation=\"abcd,cde->abe\"}\n"
+        "return y\n",
+        1e-6);
     g = graphdef_convert("x = Placeholder() dtype=float\n"
                          "y = Einsum(x, x) N=2 T=float equation=\"ij,ij->\"\n");
     assert_text_has(graph_text(g), "einsum");
@@ -158,6 +174,37 @@ START_TEST(rows_are_gathered_behind_batch_axes)
                             "y = GatherV2(x, i, a) batch_dims=1 Tparams=float Tindices=int32 "
                             "Taxis=int32\n",
         "GatherV2 'y' rank");
+}
+END_TEST
+
+START_TEST(early_opsets_have_other_operators)
+{
+    static const char text[] = "x = Const() value=int32[2,3]{1, 2, 3, 4, 5, 6}\n"
+                               "i = Const() value=int32[2,2]{2, 0, 1, 1}\n"
+                               "a = Const() value=int32[]{1}\n"
+                               "y = GatherV2(x, i, a) batch_dims=1 Tparams=int32 Tindices=int32 "
+                               "Taxis=int32\n"
+                               "p = Placeholder() dtype=string shape=[2]\n"
+                               "q = Placeholder() dtype=string shape=[]\n"
+                               "z = Equal(p, q) T=string\n"
+                               "j = Const() value=int32[3,2]{0, 1, 0, 1, 1, 0}\n"
+                               "u = Const() value=float[3]{1, 2, 5}\n"
+                               "s = Const() value=int32[2]{2, 2}\n"
+                               "m = Const() value=float[2,2]{2, 2, 2, 7}\n"
+                               "b = ScatterNd(j, u, s) T=float Tindices=int32\n"
+                               "c = TensorScatterMax(m, j, u) T=float Tindices=int32\n"
+                               "d = Placeholder() dtype=float shape=[3,?]\n"
+                               "e = Const() value=int32[3]{0, 0, 1}\n"
+                               "f = SegmentSum(d, e) T=float Tindices=int32\n";
+    const prt_tf_options options = { .opset = 11 };
+    prt_module *m = NULL;
+    ck_assert_msg(graphdef_read(text, &options, &m) == POPRT_OK, "%s", last_error());
+    assert_text_has(graph_text(m->main), "{3, 1, 5, 5}");
+    assert_text_has(graph_text(m->main), "unique equal");
+    assert_text_has(graph_text(m->main), "{0, 3, 5, 0}");
+    assert_text_has(graph_text(m->main), "{2, 2, 5, 7}");
+    assert_text_has(graph_text(m->main), "reduce_sum !scatter_nd");
+    prt_module_release(m);
 }
 END_TEST
 
@@ -315,7 +362,7 @@ PRT_TEST_MAIN("tensorflow/op_index", integers_are_reduced_in_their_type,
     empty_ranges_are_reduced_to_neutral_elements, axes_may_be_computed,
     cumulative_results_exclude_and_reverse, products_transpose_their_operands,
     equations_become_products, the_largest_are_found, rows_are_gathered_behind_batch_axes,
-    negative_classes_are_off_on_any_axis, repeated_indices_add_up,
-    rows_are_partitioned_and_stitched, places_are_searched, sparse_values_become_dense,
-    empty_segments_have_their_values, segments_of_no_rows_are_none,
+    early_opsets_have_other_operators, negative_classes_are_off_on_any_axis,
+    repeated_indices_add_up, rows_are_partitioned_and_stitched, places_are_searched,
+    sparse_values_become_dense, empty_segments_have_their_values, segments_of_no_rows_are_none,
     ids_of_unsorted_segments_have_axes, numbers_outside_the_bins_are_ignored)

@@ -95,6 +95,31 @@ START_TEST(shifts_keep_the_sign_and_clamp_their_count)
 }
 END_TEST
 
+START_TEST(bits_are_combined_at_any_opset)
+{
+    static const char text[] = "x = Const() value=int32[4]{-7, 12, 2147483647, -2147483648}\n"
+                               "y = Const() value=int32[4]{12, 10, -1, -1}\n"
+                               "u = Const() value=uint8[2]{200, 5}\n"
+                               "a = BitwiseAnd(x, y) T=int32\n"
+                               "b = BitwiseOr(x, y) T=int32\n"
+                               "c = BitwiseXor(x, y) T=int32\n"
+                               "d = Invert(u) T=uint8\n"
+                               "e = Invert(x) T=int32\n";
+    static const int64_t opsets[] = { 11, 18 };
+    for (size_t i = 0; i < 2; i++) {
+        const prt_tf_options options = { .opset = opsets[i] };
+        prt_module *m = NULL;
+        ck_assert_msg(graphdef_read(text, &options, &m) == POPRT_OK, "%s", last_error());
+        assert_text_has(graph_text(m->main), "{8, 8, 2147483647, -2147483648}");
+        assert_text_has(graph_text(m->main), "{-3, 14, -1, -1}");
+        assert_text_has(graph_text(m->main), "{-11, 6, -2147483648, 2147483647}");
+        assert_text_has(graph_text(m->main), "{55, 250}");
+        assert_text_has(graph_text(m->main), "{6, -13, -2147483648, 2147483647}");
+        prt_module_release(m);
+    }
+}
+END_TEST
+
 START_TEST(shapes_that_do_not_fit_are_not_equal)
 {
     static const char text[] = "x = Const() value=float[2]{1, 2}\n"
@@ -125,10 +150,11 @@ START_TEST(a_vector_of_conditions_selects_rows)
         "a = where c x y\n"
         "return a\n",
         0);
-    assert_text_has(graph_text(graphdef_convert("x = Placeholder() dtype=float\n"
-                                                "c = Placeholder() dtype=bool\n"
-                                                "a = Select(c, x, x) T=float\n")),
-        "reshape where");
+    prt_graph *g = graphdef_convert("x = Placeholder() dtype=float\n"
+                                    "c = Placeholder() dtype=bool\n"
+                                    "a = Select(c, x, x) T=float\n");
+    assert_text_has(graph_text(g), "reshape where");
+    module_free(g);
 }
 END_TEST
 
@@ -208,6 +234,30 @@ START_TEST(gelu_has_the_formula_that_passes_know)
 }
 END_TEST
 
+START_TEST(incomplete_gamma_functions_know_all_ranges)
+{
+    assert_graphdef_results("a = Const() value=float[6]{0.5, 2, 10, 1000, 0.001, 3}\n"
+                            "x = Const() value=float[6]{0.3, 8, 9, 1010, 0, 1000000}\n"
+                            "p = Igamma(a, x) T=float\n"
+                            "q = Igammac(a, x) T=float\n",
+        "p = const f32[6] {0.561421974, 0.996980836, 0.412591756, 0.627678945, 0, 1}\n"
+        "q = const f32[6] {0.438578026, 0.003019164, 0.587408244, 0.372321055, 1, 0}\n"
+        "return p, q\n",
+        1e-5);
+}
+END_TEST
+
+START_TEST(numbers_have_neighbours)
+{
+    assert_graphdef_results("x = Const() value=float[7]{1, 1, -2, 0, inf, 3, 3.4028235e38}\n"
+                            "y = Const() value=float[7]{2, 0, 0, -1, 0, 3, inf}\n"
+                            "z = NextAfter(x, y) T=float\n",
+        "z = const f32[7] {1.00000012, 0.99999994, -1.9999999, -1e-45, 3.4028235e38, 3, inf}\n"
+        "return z\n",
+        0);
+}
+END_TEST
+
 /* Values of the functions to nine digits, from their tables. */
 START_TEST(special_functions_are_exact_to_a_millionth)
 {
@@ -244,7 +294,9 @@ END_TEST
 PRT_TEST_MAIN("tensorflow/op_math", integer_quotients_are_rounded_down_or_toward_zero,
     float_quotients_are_rounded_down, zeros_hide_infinities,
     arc_tangents_know_the_quadrant_and_the_sign_of_zero, shifts_keep_the_sign_and_clamp_their_count,
-    shapes_that_do_not_fit_are_not_equal, a_vector_of_conditions_selects_rows,
-    bounds_may_be_tensors, the_bits_of_constants_are_reinterpreted,
-    casts_that_round_toward_zero_are_refused, other_operators_have_defaults_of_their_own,
-    gelu_has_the_formula_that_passes_know, special_functions_are_exact_to_a_millionth)
+    bits_are_combined_at_any_opset, shapes_that_do_not_fit_are_not_equal,
+    a_vector_of_conditions_selects_rows, bounds_may_be_tensors,
+    the_bits_of_constants_are_reinterpreted, casts_that_round_toward_zero_are_refused,
+    other_operators_have_defaults_of_their_own, gelu_has_the_formula_that_passes_know,
+    incomplete_gamma_functions_know_all_ranges, numbers_have_neighbours,
+    special_functions_are_exact_to_a_millionth)
