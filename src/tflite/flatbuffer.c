@@ -24,6 +24,7 @@ static const uint8_t widths[] = { [PRT_FLAT_bool] = 1,
     [PRT_FLAT_u64] = 8,
     [PRT_FLAT_f32] = 4,
     [PRT_FLAT_subgraph] = 4,
+    [PRT_FLAT_dtype] = 1,
     [PRT_FLAT_text] = 1,
     [PRT_FLAT_table] = OFFSET,
     [PRT_FLAT_tables] = OFFSET,
@@ -150,7 +151,7 @@ static int64_t load(uint32_t kind, const unsigned char *p)
     uint16_t half;
     switch (widths[kind]) {
     case 1:
-        return kind == PRT_FLAT_i8 ? (int8_t)*p : *p;
+        return kind == PRT_FLAT_i8 || kind == PRT_FLAT_dtype ? (int8_t)*p : *p;
     case 2:
         memcpy(&half, p, sizeof(half));
         return half;
@@ -165,7 +166,7 @@ static int64_t load(uint32_t kind, const unsigned char *p)
 
 int64_t prt_flat_int(const prt_flat_table *t, const prt_flat_field *field)
 {
-    PRT_ASSERT(field->kind <= PRT_FLAT_subgraph && field->kind != PRT_FLAT_f32);
+    PRT_ASSERT(field->kind <= PRT_FLAT_dtype && field->kind != PRT_FLAT_f32);
     const size_t at = slot_at(t, field, field->slot, widths[field->kind]);
     const int64_t value = at != 0 ? load(field->kind, t->file->data + at) : field->fallback;
     if (field->kind == PRT_FLAT_u64 && value < 0)

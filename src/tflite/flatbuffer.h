@@ -27,6 +27,7 @@ typedef enum prt_flat_kind {
     PRT_FLAT_u64,
     PRT_FLAT_f32,
     PRT_FLAT_subgraph, /* i32: index of a subgraph */
+    PRT_FLAT_dtype,    /* i8: a TensorType */
     PRT_FLAT_text,
     PRT_FLAT_table,
     PRT_FLAT_tables, /* the kinds from here to f32s are vectors */

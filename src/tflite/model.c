@@ -17,7 +17,7 @@ prt_str prt_tflite_operator_name(const prt_tflite_operator *op)
         return op->custom;
     if (op->code < 0 || op->code >= PRT_TFLITE_OPERATORS)
         return PRT_STR("an operator of a later version");
-    return prt_str_of(prt_tflite_rows[op->code].name);
+    return prt_str_of(prt_tflite_builtin_name(op->code));
 }
 
 /* Sets `out` to `size` bytes of the file behind the FlatBuffer. Offsets 0 and 1 mark their
@@ -100,15 +100,15 @@ static poprt_status read_operator(const prt_tflite_reader *r, const prt_flat_tab
     PRT_TRY(read_operands(r, t, PRT_TFLITE_FIELD(Operator, inputs), n_tensors, true, &out->inputs));
     PRT_TRY(
         read_operands(r, t, PRT_TFLITE_FIELD(Operator, outputs), n_tensors, false, &out->outputs));
-    const uint32_t message = out->code >= 0 && out->code < PRT_TFLITE_OPERATORS
-        ? prt_tflite_rows[out->code].options
-        : PRT_TFLITE_none;
+    const prt_flat_message *message = out->code >= 0 && out->code < PRT_TFLITE_OPERATORS
+        ? prt_tflite_builtin_options(out->code)
+        : PRT_TFLITE_MESSAGE(none);
     out->options = (prt_flat_table){ .file = t->file, .message = PRT_TFLITE_MESSAGE(none) };
-    if (message != PRT_TFLITE_none)
+    if (message != PRT_TFLITE_MESSAGE(none))
         out->options = prt_flat_union(t,
-            prt_tflite_messages[message].group == 2 ? PRT_TFLITE_FIELD(Operator, builtin_options_2)
-                                                    : PRT_TFLITE_FIELD(Operator, builtin_options),
-            &prt_tflite_messages[message]);
+            message->group == 2 ? PRT_TFLITE_FIELD(Operator, builtin_options_2)
+                                : PRT_TFLITE_FIELD(Operator, builtin_options),
+            message);
     const prt_flat_vector custom = PRT_TFLITE_ITEMS(t, Operator, custom_options);
     out->custom_options = (prt_tflite_bytes){ custom.data, custom.count };
     return read_outside(r, t, PRT_TFLITE_FIELD(Operator, large_options_offset),

@@ -2,6 +2,8 @@
 /* schema.c — the tables of tflite.def and operators.def as data. */
 #include "tflite/schema.h"
 
+#include <stddef.h>
+
 const prt_flat_message prt_tflite_messages[] = {
 #define TABLE(table, group, type) { #table, group, type, PRT_TFLITE_##table##_first },
 #include "tflite/tflite.def"
@@ -13,10 +15,33 @@ const prt_flat_field prt_tflite_fields[] = {
 #include "tflite/tflite.def"
 };
 
-const prt_tflite_row prt_tflite_rows[] = {
-#define OP(code, name, options) [code] = { #name, PRT_TFLITE_##options },
+/* The names of all operators, one behind the other. */
+typedef struct name_list {
+#define OP(code, name, options) char name[sizeof(#name)];
+#include "tflite/operators.def"
+} name_list;
+static const name_list names = {
+#define OP(code, name, options) #name,
 #include "tflite/operators.def"
 };
+
+static const struct {
+    uint16_t name; /* its place among the names */
+    uint8_t options;
+} builtins[] = {
+#define OP(code, name, options) [code] = { offsetof(name_list, name), PRT_TFLITE_##options },
+#include "tflite/operators.def"
+};
+
+const char *prt_tflite_builtin_name(int32_t code)
+{
+    return (const char *)&names + builtins[code].name;
+}
+
+const prt_flat_message *prt_tflite_builtin_options(int32_t code)
+{
+    return &prt_tflite_messages[builtins[code].options];
+}
 
 int32_t prt_tflite_dtype(int64_t type)
 {

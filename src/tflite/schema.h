@@ -39,14 +39,13 @@ typedef enum prt_tflite_activation {
 
 enum { PRT_TFLITE_SAME, PRT_TFLITE_VALID }; /* padding */
 
-typedef struct prt_tflite_row {
-    char name[33];
-    uint8_t options; /* PRT_TFLITE_<table> */
-} prt_tflite_row;
-
 extern const prt_flat_message prt_tflite_messages[]; /* and a row that ends the last table */
 extern const prt_flat_field prt_tflite_fields[PRT_TFLITE_FIELDS];
-extern const prt_tflite_row prt_tflite_rows[PRT_TFLITE_OPERATORS];
+
+/* Return the name of a builtin operator, and the table of its options. The code must be below
+ * PRT_TFLITE_OPERATORS. */
+const char *prt_tflite_builtin_name(int32_t code);
+const prt_flat_message *prt_tflite_builtin_options(int32_t code);
 
 #define PRT_TFLITE_MESSAGE(table) (&prt_tflite_messages[PRT_TFLITE_##table])
 #define PRT_TFLITE_FIELD(table, field) (&prt_tflite_fields[PRT_TFLITE_##table##_##field])

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_tflite.c — any bytes as a TFLite file: its subgraphs, constants and custom options. */
+/* fuzz_tflite.c — any bytes as a TFLite file: its subgraphs, constants and custom options are read,
+ * and it is converted or refused. */
 #include <string.h>
 
 #include "fuzz/fuzz.h"
 #include "tflite/constant.h"
 #include "tflite/flexbuffer.h"
+#include "tflite/tflite.h"
 
 /* Reads the elements of all constants. */
 static void read_constants(const prt_tflite_model *m, const prt_tflite_subgraph *g)
@@ -31,6 +33,14 @@ static void read_options(const prt_tflite_subgraph *g)
     }
 }
 
+static void convert(prt_blob *file)
+{
+    const prt_tf_options options = { .arena = FUZZ_MEMORY / 4 };
+    prt_module *m = NULL;
+    if (prt_tflite_read_bytes(fuzz_allocator(), file, "fuzz", &options, &m) == POPRT_OK)
+        prt_module_release(m);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     prt_blob *blob = NULL;
@@ -47,6 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             read_options(&m->subgraphs[i]);
         }
     prt_arena_release(arena);
+    convert(blob);
     prt_blob_release(blob);
     fuzz_expect_empty();
     return 0;

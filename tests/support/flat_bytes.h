@@ -37,7 +37,7 @@ size_t flat_union(flat *f, size_t t, const prt_flat_field *field, const prt_flat
 /* Makes the item of a vector refer to a table that exists. */
 void flat_share(flat *f, size_t vector, size_t index, size_t t);
 
-/* The file as a blob over its bytes. */
+/* The file as a blob over its bytes, which is kept too. */
 prt_blob *flat_blob(flat *f);
 
 /* A model, built part by part. The numbers of its parts are fixed at the start. */
@@ -45,7 +45,7 @@ typedef struct tflite {
     flat *f;
     size_t codes, buffers, subgraphs, signatures; /* vectors */
     size_t tensors, operators;                    /* vectors of the last subgraph */
-    size_t subgraph, op;                          /* the last ones */
+    size_t subgraph, op, code;                    /* the last ones */
 } tflite;
 tflite tflite_model(size_t codes, size_t buffers, size_t subgraphs);
 void tflite_code(tflite *m, size_t index, int64_t code);

@@ -176,15 +176,14 @@ END_TEST
 
 START_TEST(operators_have_their_codes_and_tables)
 {
-    ck_assert_str_eq(prt_tflite_rows[PRT_TFLITE_OP_CONV_2D].name, "CONV_2D");
+    ck_assert_str_eq(prt_tflite_builtin_name(PRT_TFLITE_OP_CONV_2D), "CONV_2D");
     ck_assert_int_eq(PRT_TFLITE_OP_CUSTOM, 32);
     ck_assert_int_eq(PRT_TFLITE_OP_BATCH_MATMUL, 126);
     ck_assert_int_eq(PRT_TFLITE_OP_DILATE, 203);
     for (size_t i = 0; i < PRT_TFLITE_OPERATORS; i++) {
-        ck_assert_str_ne(prt_tflite_rows[i].name, ""); /* the codes have no gap */
-        const prt_flat_message *m = &prt_tflite_messages[prt_tflite_rows[i].options];
-        ck_assert(prt_tflite_rows[i].options == PRT_TFLITE_none ||
-            (m->type != 0 && m[1].first > m->first));
+        ck_assert_str_ne(prt_tflite_builtin_name((int32_t)i), ""); /* the codes have no gap */
+        const prt_flat_message *m = prt_tflite_builtin_options((int32_t)i);
+        ck_assert(m == PRT_TFLITE_MESSAGE(none) || (m->type != 0 && m[1].first > m->first));
     }
     ck_assert_int_eq(prt_tflite_dtype(9), PRT_DTYPE_i8);
     ck_assert_int_eq(prt_tflite_dtype(13), PRT_DTYPE_undefined);

@@ -263,8 +263,8 @@ static tflite chained(size_t count, const int64_t (*refers)[2])
             continue;
         tflite_operator(&m, 0, 0, 0, -1, 0);
         const size_t o = tflite_options(&m, PRT_TFLITE_MESSAGE(WhileOptions));
-        flat_int(m.f, o, PRT_TFLITE_FIELD(WhileOptions, cond_subgraph), refers[i][0]);
-        flat_int(m.f, o, PRT_TFLITE_FIELD(WhileOptions, body_subgraph), refers[i][1]);
+        flat_int(m.f, o, PRT_TFLITE_FIELD(WhileOptions, cond), refers[i][0]);
+        flat_int(m.f, o, PRT_TFLITE_FIELD(WhileOptions, body), refers[i][1]);
     }
     return m;
 }
@@ -305,12 +305,16 @@ START_TEST(nesting_is_limited)
 }
 END_TEST
 
+static prt_blob *mapped[8]; /* kept until the process ends */
+static size_t n_mapped;
+
 static prt_blob *fixture(const char *name)
 {
     char path[512];
     prt_blob *blob = NULL;
     (void)snprintf(path, sizeof(path), "%s/tflite/%s", PRT_TEST_DATA, name);
     ck_assert_int_eq(prt_file_map(NULL, path, &blob), POPRT_OK);
+    mapped[n_mapped++ % PRT_COUNT_OF(mapped)] = blob;
     return blob;
 }
 
