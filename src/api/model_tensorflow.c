@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "tensorflow/tensorflow.h"
+#include "tflite/tflite.h"
 
 static void send_warning(void *user, const char *text)
 {
@@ -38,9 +39,14 @@ poprt_status prt_model_read_tensorflow(poprt_env *env, const prt_allocator *allo
         .ops = env->ops,
         .warn = send_warning,
         .user = env };
-    *found = strcmp(format, "onnx") != 0 &&
-        (bytes != NULL ? prt_tf_recognises(bytes) : prt_tf_recognises_file(path));
-    if (!*found && !any && strcmp(format, "onnx") != 0)
+    const bool tried = strcmp(format, "onnx") != 0;
+    *found =
+        tried && (bytes != NULL ? prt_tflite_recognises(bytes) : prt_tflite_recognises_file(path));
+    if (*found)
+        return bytes != NULL ? prt_tflite_read_bytes(allocator, bytes, "", &options, out)
+                             : prt_tflite_read_file(allocator, path, &options, out);
+    *found = tried && (bytes != NULL ? prt_tf_recognises(bytes) : prt_tf_recognises_file(path));
+    if (!*found && !any && tried)
         return prt_fail_at_stage(prt_fail(POPRT_E_PARSE, path != NULL ? path : "model",
                                      "is no model of TensorFlow: a GraphDef, the folder of a "
                                      "SavedModel, a checkpoint with its meta graph, or a TFLite "

@@ -90,6 +90,10 @@ poprt_status prt_tf_list_ints(prt_arena *arena, const prt_tf_attr_value *v, uint
 poprt_status prt_tf_list_floats(prt_arena *arena, const prt_tf_attr_value *v, uint32_t depth,
     prt_f32s *out)
 {
+    if (v->floats.data != NULL) {
+        *out = v->floats;
+        return POPRT_OK;
+    }
     PRT_VEC(float) list = { 0 };
     prt_wire w = prt_tf_open(v->bytes, PRT_TF_ListValue, depth);
     prt_field f;

@@ -24,9 +24,10 @@ typedef struct prt_tf_attr_value {
     prt_tf_attr_kind kind;
     int64_t i; /* also of bool and type */
     float f;
-    prt_str s;       /* also the name of a placeholder */
+    prt_str s; /* also the name of a placeholder, and of a function that was not read from a file */
     prt_bytes bytes; /* message of a shape, tensor, function or list */
     prt_i64s ints;   /* list of ints, bools or types of a value that was not read from a file */
+    prt_f32s floats; /* list of floats of such a value */
 } prt_tf_attr_value;
 
 /* An attribute: its message, or its value if the node was not read from a GraphDef. */

@@ -124,8 +124,9 @@ static poprt_status name_results(prt_tf_call *call)
         if ((text = prt_arena_alloc(call->c->arena, size)) == NULL)
             return POPRT_E_NOMEM;
         (void)snprintf(text, size, "%.*s:%u", PRT_STR_ARG(call->b.origin), k);
-        if (prt_map_find(&m->names, prt_str_of(text)) == NULL)
-            PRT_TRY(prt_value_set_name(v, prt_str_of(text)));
+        const prt_str name = call->names != NULL ? call->names[k] : prt_str_of(text);
+        if (name.size != 0 && prt_map_find(&m->names, name) == NULL)
+            PRT_TRY(prt_value_set_name(v, name));
     }
     return POPRT_OK;
 }
@@ -374,7 +375,9 @@ poprt_status prt_tf_call_function(prt_tf_call *call, const char *attr, prt_tf_fu
     uint32_t depth;
     if (!prt_tf_attr_value_of(call, attr, &v, &depth) || v.kind != PRT_TF_ATTR_func)
         return prt_fail(POPRT_E_PARSE, call->b.origin.data, "attribute %s is not a function", attr);
-    PRT_TRY(prt_tf_func_read(call->c->arena, v.bytes, depth + 1, func));
+    *func = (prt_tf_func){ .name = v.s };
+    if (v.bytes.data != NULL)
+        PRT_TRY(prt_tf_func_read(call->c->arena, v.bytes, depth + 1, func));
     *out = prt_tf_function_find(call->c->graph, func->name);
     return *out != NULL ? POPRT_OK : prt_error_last()->status;
 }

@@ -85,6 +85,7 @@ typedef struct prt_tf_call {
     uint32_t n_in, n_out;
     const prt_tf_value *in;
     prt_tf_value *out;
+    const prt_str *names; /* of the results; NULL: those of the node with ":k" */
     poprt_status status; /* the first failure of the functions of this header */
 } prt_tf_call;
 

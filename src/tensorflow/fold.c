@@ -122,7 +122,8 @@ poprt_status prt_tf_fold(prt_tf_converter *c, prt_graph *graph, const prt_op *la
     prt_op *op = last != NULL ? last->next : graph->first;
     for (prt_op *next; op != NULL && status == POPRT_OK; op = next) {
         next = op->next;
-        if (!prt_op_is_evaluable(op) || op->n_out == 0)
+        if (!prt_op_is_evaluable(op) || op->n_out == 0 ||
+            prt_op_is(op, PRT_OP_dequantize_linear)) /* quantised weights stay integers */
             continue;
         if (scratch == NULL)
             status = prt_arena_create(c->module->allocator, SCRATCH, &scratch);

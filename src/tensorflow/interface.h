@@ -40,4 +40,13 @@ poprt_status prt_tf_interface_layouts(prt_tf_converter *c, const prt_tf_options 
 /* Converts everything that the outputs need, in a scope of the main body. */
 poprt_status prt_tf_convert(prt_tf_converter *c, prt_tf_scope *scope, const prt_tf_interface *io);
 
+/* Converts the model in `file`, for prt_tf_read_with. */
+typedef poprt_status (*prt_tf_read_fn)(prt_tf_converter *c, prt_blob *file,
+    const prt_tf_options *options);
+
+/* Makes a module and a converter, calls `read`, and cleans up the graph. For readers of other
+ * formats; see prt_tf_read_bytes. */
+poprt_status prt_tf_read_with(const prt_allocator *allocator, prt_blob *bytes, const char *name,
+    const prt_tf_options *options, prt_tf_read_fn read, prt_module **out);
+
 #endif

@@ -138,8 +138,7 @@ static poprt_status convert_graph(prt_tf_converter *c, prt_bytes bytes, uint32_t
     PRT_TRY(prt_tf_interface_layouts(c, options, &io));
     PRT_TRY(prt_tf_scope_create(c, NULL, &c->graph->main, c->module->main, PRT_STR(""), 0, NULL,
         &scope));
-    PRT_TRY(prt_tf_convert(c, scope, &io));
-    return clean_up(c->module);
+    return prt_tf_convert(c, scope, &io);
 }
 
 /* Only a SavedModel has signatures and tags. */
@@ -180,12 +179,14 @@ static poprt_status start(const prt_allocator *allocator, prt_blob *bytes, const
     return POPRT_OK;
 }
 
-/* Converts a GraphDef, or the graph of a SavedModel or checkpoint. */
+/* Converts a GraphDef, the graph of a SavedModel or checkpoint, or what `read` reads. */
 static poprt_status convert(const prt_allocator *allocator, prt_blob *bytes, const char *name,
-    const prt_tf_options *options, prt_tf_converter *c)
+    const prt_tf_options *options, prt_tf_read_fn read, prt_tf_converter *c)
 {
     const prt_saved_model *saved = c->saved;
     PRT_TRY(start(allocator, saved != NULL ? saved->file : bytes, name, options, c));
+    if (read != NULL)
+        return read(c, bytes, options);
     return saved != NULL ? convert_graph(c, saved->graph_def, saved->graph_depth, options)
                          : convert_graph(c, (prt_bytes){ bytes->data, bytes->size }, 1, options);
 }
@@ -203,7 +204,7 @@ static poprt_status open_saved(prt_tf_converter *c, const char *path, format kin
 
 /* Reads `bytes`, or if that is NULL the model at the path `name`. */
 static poprt_status read_model(const prt_allocator *allocator, prt_blob *bytes, const char *name,
-    format kind, const prt_tf_options *options, prt_module **out)
+    format kind, const prt_tf_options *options, prt_tf_read_fn read, prt_module **out)
 {
     prt_tf_options limited = *options;
     prt_tf_converter c = { 0 };
@@ -213,7 +214,9 @@ static poprt_status read_model(const prt_allocator *allocator, prt_blob *bytes, 
     if (status == POPRT_OK && bytes == NULL)
         status = open_saved(&c, name, kind, options);
     if (status == POPRT_OK)
-        status = convert(allocator, bytes, name, &limited, &c);
+        status = convert(allocator, bytes, name, &limited, read, &c);
+    if (status == POPRT_OK)
+        status = clean_up(c.module);
     for (size_t i = 0; i < c.warnings.count && options->warn != NULL; i++)
         options->warn(options->user, c.warnings.data[i].data);
     prt_saved_model_close(c.saved);
@@ -225,11 +228,17 @@ static poprt_status read_model(const prt_allocator *allocator, prt_blob *bytes, 
     return prt_fail_in_file(prt_fail_at_stage(status, "read"), name);
 }
 
+poprt_status prt_tf_read_with(const prt_allocator *allocator, prt_blob *bytes, const char *name,
+    const prt_tf_options *options, prt_tf_read_fn read, prt_module **out)
+{
+    return read_model(allocator, bytes, name, FORMAT_other, options, read, out);
+}
+
 poprt_status prt_tf_read_bytes(const prt_allocator *allocator, prt_blob *bytes, const char *name,
     const prt_tf_options *options, prt_module **out)
 {
     PRT_TRY(prt_fail_at_stage(check_options(options, name, "GraphDef"), "read"));
-    return read_model(allocator, bytes, name, FORMAT_graph, options, out);
+    return read_model(allocator, bytes, name, FORMAT_graph, options, NULL, out);
 }
 
 poprt_status prt_tf_read_file(const prt_allocator *allocator, const char *path,
@@ -239,7 +248,7 @@ poprt_status prt_tf_read_file(const prt_allocator *allocator, const char *path,
     if (kind == FORMAT_checkpoint)
         PRT_TRY(prt_fail_at_stage(check_options(options, path, "checkpoint"), "read"));
     if (kind == FORMAT_saved_model || kind == FORMAT_checkpoint)
-        return read_model(allocator, NULL, path, kind, options, out);
+        return read_model(allocator, NULL, path, kind, options, NULL, out);
     prt_blob *bytes = NULL;
     PRT_TRY(prt_file_map(allocator, path, &bytes));
     const poprt_status status = prt_tf_read_bytes(allocator, bytes, path, options, out);

@@ -41,6 +41,7 @@ typedef struct folder {
     int64_t max_tensor; /* in bytes; -1: no limit */
     bool shapes_only;
     bool shared; /* constants with other readers are folded too */
+    bool quantized; /* DequantizeLinear is folded too */
     bool changed;
     PRT_VEC(made) made;
 } folder;
@@ -94,7 +95,8 @@ static bool fits(const folder *f, const prt_op *op, uint64_t size)
 /* Returns whether all inputs are constants, and no output is known to be too large. */
 static bool is_foldable(const folder *f, const prt_op *op)
 {
-    if (!prt_op_is_evaluable(op) || has_output_of_graph(op))
+    if (!prt_op_is_evaluable(op) || has_output_of_graph(op) ||
+        (!f->quantized && prt_op_is(op, PRT_OP_dequantize_linear)))
         return false;
     bool any_used = false;
     for (uint32_t i = 0; i < op->n_in; i++)
@@ -305,13 +307,14 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
 {
     folder f = { .p = p,
         .max_tensor = prt_pass_i64(p, "max_tensor_size"),
-        .shared = prt_pass_bool(p, "fold_shared") };
+        .shared = prt_pass_bool(p, "fold_shared"),
+        .quantized = prt_pass_bool(p, "fold_quantized") };
     return run_folder(&f, graph, changed);
 }
 
 static poprt_status run_trace(prt_pass *p, prt_graph *graph, bool *changed)
 {
-    folder f = { .p = p, .max_tensor = -1, .shapes_only = true, .shared = true };
+    folder f = { .p = p, .max_tensor = -1, .shapes_only = true, .shared = true, .quantized = true };
     return run_folder(&f, graph, changed);
 }
 
