@@ -13,6 +13,14 @@ static void put32(msg *m, uint32_t word)
     (void)msg_raw(m, &word, sizeof(word));
 }
 
+void *kept_bytes(size_t size)
+{
+    void *zeros = calloc(1, size);
+    msg *m = msg_raw(msg_new(), zeros, size);
+    free(zeros);
+    return m->data;
+}
+
 size_t table_block(msg *file, const msg *content, unsigned char compression)
 {
     const size_t offset = file->size;

@@ -11,6 +11,9 @@ typedef struct table_item {
     const msg *value;
 } table_item;
 
+/* Returns zeroed memory. */
+void *kept_bytes(size_t size);
+
 /* Writes a table of items in ascending order of their keys, `in_block` in each data block. */
 msg *table_bytes(const table_item *items, size_t count, size_t in_block, bool compressed);
 

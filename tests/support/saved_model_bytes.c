@@ -19,8 +19,7 @@ const char *saved_folder(void)
 {
     char text[] = "/tmp/poprt-test-XXXXXX";
     ck_assert_ptr_nonnull(mkdtemp(text));
-    char *kept = malloc(sizeof(text));
-    ck_assert_ptr_nonnull(kept);
+    char *kept = kept_bytes(sizeof(text));
     memcpy(kept, text, sizeof(text));
     return kept;
 }

@@ -265,7 +265,7 @@ typedef struct part {
 
 static prt_str part_key(const part *p)
 {
-    char *key = malloc(64);
+    char *key = kept_bytes(64);
     memcpy(key, "\0w\0\1\1\2", 6);
     memcpy(key + 6, p->code, p->code_size);
     return (prt_str){ key, 6 + p->code_size };

@@ -22,9 +22,9 @@ static poprt_status read_table(prt_arena *arena, const msg *file, prt_sorted_tab
 /* Makes `count` items with keys that share their beginnings. */
 static table_item *make_items(size_t count)
 {
-    table_item *items = calloc(count, sizeof(*items));
+    table_item *items = kept_bytes(count * sizeof(*items));
     for (size_t i = 0; i < count; i++) {
-        char *key = malloc(64);
+        char *key = kept_bytes(64);
         (void)snprintf(key, 64, "model/block_%02zu/layer_%04zu/kernel", i / 50, i);
         items[i] = (table_item){ prt_str_of(key), msg_varint(msg_new(), i * i) };
     }
