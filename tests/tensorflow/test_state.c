@@ -500,6 +500,43 @@ START_TEST(another_kind_than_a_saved_model_is_refused_on_request)
 }
 END_TEST
 
+/* Every allocation is refused in turn: the reader returns an error and leaves nothing behind. */
+START_TEST(no_allocation_failure_leaks)
+{
+    const char *folder = saved_folder();
+    msg *meta = saved_meta(VARIABLES "row = ReadVariableOp(a) dtype=float\n"
+                                     "write = AssignAddVariableOp(a, row) dtype=float\n"
+                                     "after = ReadVariableOp(a, ^write) dtype=float\n"
+                                     "y = AddV2(x, after) T=float\n"
+                                     "t = HashTableV2() key_dtype=string value_dtype=int64\n"
+                                     "keys = Const() value=string[2]{\"k\", \"l\"}\n"
+                                     "numbers = Const() value=int64[2]{1, 2}\n"
+                                     "init = LookupTableImportV2(t, keys, numbers)\n"
+                                     "word = Placeholder() dtype=string shape=[?]\n"
+                                     "none = Const() value=int64[]{-1}\n"
+                                     "z = LookupTableFindV2(t, word, none)\n",
+        "serve");
+    saved_signature(meta, "serving_default", "x=x:0, word=word:0", "y=y:0, z=z:0");
+    saved_restore(meta, "restore");
+    saved_initialiser(meta, "saved_model_main_op", "init");
+    saved_model(folder, meta, NULL);
+    saved_checkpoint(folder, "variables/variables", tensors, 2);
+    poprt_status status = POPRT_E_NOMEM;
+    for (size_t n = 0; status != POPRT_OK; n++) {
+        static const prt_tf_options none;
+        failing f = { n, 0 };
+        const prt_allocator allocator = failing_allocator(&f);
+        prt_module *m = NULL;
+        status = prt_tf_read_file(&allocator, folder, &none, &m);
+        ck_assert_msg(status == POPRT_OK || status == POPRT_E_NOMEM, "%zu: %s", n, full_error());
+        prt_module_release(m);
+        ck_assert_uint_eq(f.live, 0);
+        ck_assert_uint_lt(n, 10000);
+    }
+    saved_remove(folder);
+}
+END_TEST
+
 PRT_TEST_MAIN("tensorflow/state", variables_are_constants_of_the_checkpoint,
     variables_are_known_by_their_shared_name, references_of_tensorflow_1_are_read,
     rows_and_shapes_of_variables_are_read, a_write_is_seen_by_later_reads_alone,
@@ -509,4 +546,4 @@ PRT_TEST_MAIN("tensorflow/state", variables_are_constants_of_the_checkpoint,
     tables_without_contents_are_refused, a_signature_has_the_order_of_its_call,
     inputs_and_outputs_have_several_names, names_with_two_meanings_are_refused,
     an_output_with_the_name_of_an_input_is_renamed, an_input_may_have_a_default,
-    another_kind_than_a_saved_model_is_refused_on_request)
+    another_kind_than_a_saved_model_is_refused_on_request, no_allocation_failure_leaks)
