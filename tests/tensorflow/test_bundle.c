@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_bundle.c — checkpoints of TensorFlow, and of a small writer. */
+/* Checkpoints of TensorFlow, and of a small writer (bundle.c, bundle_read.c). */
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sorted_table.c — tables of many shapes, compressed and not, and damaged ones. */
+/* Sorted tables of many shapes, compressed and not, and damaged ones (sorted_table.c, snappy.c). */
 #include <stdio.h>
 
 #include "support/bundle_bytes.h"
