@@ -31,6 +31,7 @@ poprt_status prt_model_read_tensorflow(poprt_env *env, const prt_allocator *allo
         .tags = tags_of(prt_config_text(config, PRT_OPTION_tag)),
         .inputs_as_nchw = prt_config_text(config, PRT_OPTION_inputs_as_nchw),
         .outputs_as_nchw = prt_config_text(config, PRT_OPTION_outputs_as_nchw),
+        .verify = strcmp(prt_config_text(config, PRT_OPTION_verify), "full") == 0,
         .saved_model = strcmp(format, "saved_model") == 0,
         .opset = prt_config_number(config, PRT_OPTION_graph_opset),
         .arena = prt_config_memory_limit(config, env),

@@ -71,6 +71,7 @@ typedef struct prt_tf_converter {
     size_t owned, owned_limit;     /* bytes of constants that are not views of the file */
     prt_blob *file;                /* that constants are views of; NULL: they are copied */
     struct prt_saved_model *saved; /* has the contents of variables and tables; may be NULL */
+    bool verify;                   /* check the checksums of variables */
     prt_map resources;             /* names → prt_tf_resource (state.h) */
 } prt_tf_converter;
 

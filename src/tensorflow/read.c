@@ -176,6 +176,7 @@ static poprt_status start(const prt_allocator *allocator, prt_blob *bytes, const
     c->owned_limit = ((size_t)64 << 20) + 16 * (bytes->size < SIZE_MAX / 32 ? bytes->size : 0);
     c->file = bytes;
     c->resources = prt_map_in(c->arena);
+    c->verify = options->verify;
     return POPRT_OK;
 }
 

@@ -102,7 +102,7 @@ static poprt_status read_contents(prt_tf_call *n, const prt_tf_resource *r, prt_
     prt_tensor t;
     prt_blob *blob = NULL;
     PRT_TRY(find(n, r, false, &saved));
-    PRT_TRY(prt_saved_variable_read(c->saved, saved, false, &t, &blob));
+    PRT_TRY(prt_saved_variable_read(c->saved, saved, c->verify, &t, &blob));
     const poprt_status status = check_contents(r, &t);
     if (status != POPRT_OK || t.dtype == PRT_DTYPE_string) {
         *out = status == POPRT_OK ? prt_graph_add_tensor(m->main, &t) : NULL;

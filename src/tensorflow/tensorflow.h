@@ -14,6 +14,7 @@ typedef struct prt_tf_options {
     const char *tags;
     const char *inputs_as_nchw;  /* inputs that are taken as NCHW; NULL or "": none */
     const char *outputs_as_nchw; /* outputs that are given as NCHW */
+    bool verify;                 /* check the checksums of the variables in a checkpoint */
     bool saved_model;            /* the path must be a SavedModel */
     int64_t opset;               /* of ai.onnx, which the module imports; 0: 18 */
     size_t arena;                /* bound on the bytes of graph structures; 0: 1 GiB */

@@ -96,6 +96,26 @@ START_TEST(variables_are_constants_of_the_checkpoint)
 }
 END_TEST
 
+START_TEST(checksums_of_variables_are_verified_on_request)
+{
+    const char *folder = saved_folder();
+    const float other[9] = { 7, 7, 7 };
+    msg *meta = saved_meta(VARIABLES "y = ReadVariableOp(a) dtype=float\n", "serve");
+    saved_signature(meta, "serving_default", "x=x:0", "y=y:0");
+    saved_restore(meta, "restore");
+    saved_model(folder, meta, NULL);
+    saved_checkpoint(folder, "variables/variables", tensors, 2);
+    prt_module_release(read_folder(folder, (prt_tf_options){ .verify = true }));
+    saved_write(folder, "variables/variables.data-00000-of-00001", other, sizeof(other));
+    prt_module *m = read_folder(folder, (prt_tf_options){ 0 });
+    ck_assert_msg(m != NULL, "%s", full_error());
+    prt_module_release(m);
+    ck_assert_ptr_null(read_folder(folder, (prt_tf_options){ .verify = true }));
+    assert_text_has(full_error(), "variables.index: a: checksum");
+    saved_remove(folder);
+}
+END_TEST
+
 START_TEST(variables_are_known_by_their_shared_name)
 {
     assert_results(VARIABLES "again = VarHandleOp() dtype=float shape=[3] shared_name=\"a\"\n"
@@ -538,12 +558,13 @@ START_TEST(no_allocation_failure_leaks)
 END_TEST
 
 PRT_TEST_MAIN("tensorflow/state", variables_are_constants_of_the_checkpoint,
-    variables_are_known_by_their_shared_name, references_of_tensorflow_1_are_read,
-    rows_and_shapes_of_variables_are_read, a_write_is_seen_by_later_reads_alone,
-    writes_of_called_functions_are_seen, rows_of_variables_are_written, wrong_variables_are_refused,
-    tables_of_constants_are_encoders, defaults_may_be_computed, values_may_be_floats,
-    tables_of_rows_are_gathered, tables_of_files_are_read, text_tables_are_encoders,
-    tables_without_contents_are_refused, a_signature_has_the_order_of_its_call,
-    inputs_and_outputs_have_several_names, names_with_two_meanings_are_refused,
-    an_output_with_the_name_of_an_input_is_renamed, an_input_may_have_a_default,
-    another_kind_than_a_saved_model_is_refused_on_request, no_allocation_failure_leaks)
+    checksums_of_variables_are_verified_on_request, variables_are_known_by_their_shared_name,
+    references_of_tensorflow_1_are_read, rows_and_shapes_of_variables_are_read,
+    a_write_is_seen_by_later_reads_alone, writes_of_called_functions_are_seen,
+    rows_of_variables_are_written, wrong_variables_are_refused, tables_of_constants_are_encoders,
+    defaults_may_be_computed, values_may_be_floats, tables_of_rows_are_gathered,
+    tables_of_files_are_read, text_tables_are_encoders, tables_without_contents_are_refused,
+    a_signature_has_the_order_of_its_call, inputs_and_outputs_have_several_names,
+    names_with_two_meanings_are_refused, an_output_with_the_name_of_an_input_is_renamed,
+    an_input_may_have_a_default, another_kind_than_a_saved_model_is_refused_on_request,
+    no_allocation_failure_leaks)
