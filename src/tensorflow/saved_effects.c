@@ -530,7 +530,7 @@ static poprt_status follow_entry(tracer *t, const prt_field *f, uint8_t *visited
     return initialises ? follow_collection(t, value, depth + 1, visited) : POPRT_OK;
 }
 
-poprt_status prt_saved_effects_resolve(prt_saved_model *m, prt_tf_graph *graph, bool restore)
+poprt_status prt_saved_effects_resolve(prt_saved_model *m, prt_tf_graph *graph)
 {
     tracer t = { .m = m,
         .arena = m->arena,
@@ -543,7 +543,7 @@ poprt_status prt_saved_effects_resolve(prt_saved_model *m, prt_tf_graph *graph, 
     prt_wire w = prt_tf_open(m->meta_graph, PRT_TF_MetaGraph, m->depth);
     prt_field f;
     while (prt_wire_next(&w, &f)) {
-        if (f.number == PRT_TF_MetaGraph_saver_def && restore)
+        if (f.number == PRT_TF_MetaGraph_saver_def)
             PRT_TRY(follow_saver(&t, f.bytes, m->depth + 1, visited));
         else if (f.number == PRT_TF_MetaGraph_signature_def ||
             f.number == PRT_TF_MetaGraph_collection_def)

@@ -58,11 +58,12 @@ typedef struct prt_saved_model {
     prt_arena *arena;
     const char *folder, *path;
     prt_bytes meta_graph;
-    uint32_t depth;          /* of meta_graph */
-    prt_bundle *bundle;      /* NULL: the model has no checkpoint */
-    const prt_tf_body *main; /* of the graph */
-    prt_map by_node;         /* names of nodes of the main graph → prt_saved_resource */
-    prt_map by_name;         /* shared names → prt_saved_resource */
+    uint32_t depth;     /* of meta_graph */
+    prt_bundle *bundle; /* NULL: the model has no checkpoint */
+    prt_tf_graph *graph;
+    bool followed;   /* by_name is set */
+    prt_map by_node; /* names of nodes of the main graph → prt_saved_resource */
+    prt_map by_name; /* shared names → prt_saved_resource */
 } prt_saved_model;
 
 /* What to choose in a SavedModel. NULL means the default: the tag "serve", else the only meta
@@ -90,9 +91,9 @@ bool prt_saved_is_checkpoint_folder(const char *path);
 void prt_saved_model_close(prt_saved_model *model); /* NULL is allowed */
 
 /*
- * Finds what the variables and lookup tables of the model are, and orders the inputs and outputs of
- * the signature as its call does, else by name. `graph` is the model's GraphDef. A variable without
- * contents is not an error here.
+ * Finds the captures of the model's functions, and orders the inputs and outputs of the signature
+ * as its call does, else by name. `graph` is the model's GraphDef, and lives as long as the model.
+ * A variable without contents is not an error here.
  */
 poprt_status prt_saved_model_resolve(prt_saved_model *model, prt_tf_graph *graph);
 
@@ -109,9 +110,10 @@ poprt_status prt_saved_port_find(const prt_saved_model *model, prt_tf_graph *gra
  * the node that makes its handle. `data` is NULL (failure recorded) without memory. */
 prt_str prt_saved_resource_name(prt_arena *arena, const prt_tf_node *node);
 
-/* Returns what a handle stands for; `node` makes the handle. Fails with POPRT_E_NOT_FOUND where the
- * model has no contents for it. */
-poprt_status prt_saved_resource_find(const prt_saved_model *model, const prt_tf_node *node,
+/* Returns what a handle stands for; `node` makes the handle. Nodes that no function captures are
+ * found by what the model does when it is restored and initialised, which is followed once. Fails
+ * with POPRT_E_NOT_FOUND where the model has no contents for it. */
+poprt_status prt_saved_resource_find(prt_saved_model *model, const prt_tf_node *node,
     const prt_saved_resource **out);
 
 /* Reads the contents of a variable. `out` gets type and dims, and points to the elements, which

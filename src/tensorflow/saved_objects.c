@@ -205,7 +205,7 @@ static poprt_status add_capture(objects *o, const prt_tf_node *node, uint64_t id
         r.table = prt_arena_copy(o->arena, &table, sizeof(table));
         if (r.table == NULL)
             return POPRT_E_NOMEM;
-    } else if (kind != PRT_TF_SavedObject_variable) {
+    } else if (kind != PRT_TF_SavedObject_variable || r.key.data == NULL) {
         return POPRT_OK;
     }
     prt_saved_resource *kept = prt_arena_copy(o->arena, &r, sizeof(r));
@@ -258,7 +258,7 @@ static poprt_status resolve_call(objects *o, const prt_tf_node *call)
     return POPRT_OK;
 }
 
-poprt_status prt_saved_objects_resolve(prt_saved_model *m, prt_tf_graph *graph, bool *found)
+poprt_status prt_saved_objects_resolve(prt_saved_model *m, prt_tf_graph *graph)
 {
     objects o = { .m = m,
         .arena = m->arena,
@@ -267,7 +267,6 @@ poprt_status prt_saved_objects_resolve(prt_saved_model *m, prt_tf_graph *graph, 
         .functions = prt_map_in(m->arena) };
     prt_wire w = prt_tf_open(m->meta_graph, PRT_TF_MetaGraph, m->depth);
     prt_field f;
-    *found = false;
     while (prt_wire_next(&w, &f))
         if (f.number == PRT_TF_MetaGraph_object_graph_def)
             o.file = f.bytes;
@@ -283,6 +282,5 @@ poprt_status prt_saved_objects_resolve(prt_saved_model *m, prt_tf_graph *graph, 
     PRT_TRY(find_keys(&o));
     for (uint32_t i = 0; i < graph->main.n_nodes; i++)
         PRT_TRY(resolve_call(&o, &graph->main.nodes[i]));
-    *found = o.tracked.count != 0 && o.concrete.count != 0;
     return POPRT_OK;
 }

@@ -19,14 +19,13 @@ poprt_status prt_saved_find_graph(prt_saved_model *model);
 /* ---- saved_objects.c: the object graph of TensorFlow 2 */
 
 /* Finds the captures of the functions that nodes of the main graph call, and sets `by_node` for
- * those that are variables or tables with contents in the checkpoint. Sets `found` to whether the
- * model has an object graph. */
-poprt_status prt_saved_objects_resolve(prt_saved_model *model, prt_tf_graph *graph, bool *found);
+ * those that are variables or tables with contents in the checkpoint. */
+poprt_status prt_saved_objects_resolve(prt_saved_model *model, prt_tf_graph *graph);
 
 /* ---- saved_effects.c: nodes that restore variables and initialise tables */
 
-/* Follows the nodes that initialise a model, and with `restore` those that restore its variables,
- * and sets `by_name`. */
-poprt_status prt_saved_effects_resolve(prt_saved_model *model, prt_tf_graph *graph, bool restore);
+/* Follows the nodes that restore the variables of a model and those that initialise it, and sets
+ * `by_name`. */
+poprt_status prt_saved_effects_resolve(prt_saved_model *model, prt_tf_graph *graph);
 
 #endif

@@ -126,13 +126,10 @@ poprt_status prt_saved_port_find(const prt_saved_model *m, prt_tf_graph *graph,
 
 poprt_status prt_saved_model_resolve(prt_saved_model *m, prt_tf_graph *graph)
 {
-    bool objects = false;
-    m->main = &graph->main;
+    m->graph = graph;
     poprt_status status = order_ports(m, graph);
     if (status == POPRT_OK)
-        status = prt_saved_objects_resolve(m, graph, &objects);
-    if (status == POPRT_OK)
-        status = prt_saved_effects_resolve(m, graph, !objects);
+        status = prt_saved_objects_resolve(m, graph);
     return prt_fail_in_file(status, m->path);
 }
 
@@ -148,16 +145,21 @@ static poprt_status fail_resource(const prt_saved_model *m, const prt_tf_node *n
     return prt_fail_in_file(status, m->path);
 }
 
-poprt_status prt_saved_resource_find(const prt_saved_model *m, const prt_tf_node *node,
+poprt_status prt_saved_resource_find(prt_saved_model *m, const prt_tf_node *node,
     const prt_saved_resource **out)
 {
-    const bool main = node >= m->main->nodes && node < m->main->nodes + m->main->n_nodes;
+    const prt_tf_body *body = &m->graph->main;
+    const bool main = node >= body->nodes && node < body->nodes + body->n_nodes;
     *out = main ? prt_map_find(&m->by_node, node->name) : NULL;
-    if (*out == NULL) {
-        const prt_str name = prt_saved_resource_name(m->arena, node);
-        if (name.data == NULL)
-            return POPRT_E_NOMEM;
-        *out = prt_map_find(&m->by_name, name);
+    if (*out != NULL)
+        return POPRT_OK;
+    if (!m->followed) {
+        m->followed = true;
+        PRT_TRY(prt_fail_in_file(prt_saved_effects_resolve(m, m->graph), m->path));
     }
-    return *out != NULL && (*out)->key.data != NULL ? POPRT_OK : fail_resource(m, node);
+    const prt_str name = prt_saved_resource_name(m->arena, node);
+    if (name.data == NULL)
+        return POPRT_E_NOMEM;
+    *out = prt_map_find(&m->by_name, name);
+    return *out != NULL ? POPRT_OK : fail_resource(m, node);
 }

@@ -51,7 +51,7 @@ prt_tf_resource *prt_tf_variable(prt_tf_call *n)
 static poprt_status find(prt_tf_call *n, const prt_tf_resource *r, bool table,
     const prt_saved_resource **out)
 {
-    const prt_saved_model *saved = n->c->saved;
+    prt_saved_model *saved = n->c->saved;
     if (saved == NULL)
         return prt_tf_refuse(n,
             "the contents of the %s '%.200s' are not in this file: convert the SavedModel or the "

@@ -46,7 +46,7 @@ static prt_tf_graph *resolve(prt_saved_model *m)
     return graph;
 }
 
-static const prt_saved_resource *find(const prt_saved_model *m, const prt_tf_graph *graph,
+static const prt_saved_resource *find(prt_saved_model *m, const prt_tf_graph *graph,
     const char *name)
 {
     const prt_saved_resource *r = NULL;
@@ -219,6 +219,45 @@ START_TEST(a_signature_is_chosen_by_its_name)
 }
 END_TEST
 
+/* A sparse tensor is three tensors of the graph, and a composite one has those of its parts. */
+START_TEST(composite_tensors_are_several_inputs)
+{
+    static const char *const names[] = { "c/0", "c/1", "s/indices", "s/shape", "s/values" };
+    const char *folder = saved_folder();
+    msg *sparse = msg_text(msg_new(), PRT_TF_CooSparse_values, "v:0"), *signature = msg_new();
+    (void)msg_text(sparse, PRT_TF_CooSparse_indices, "i:0");
+    (void)msg_text(sparse, PRT_TF_CooSparse_dense_shape, "d:0");
+    msg *parts = msg_new();
+    (void)msg_msg(parts, PRT_TF_CompositeTensor_components, msg_text(msg_new(), 1, "p:0"));
+    (void)msg_msg(parts, PRT_TF_CompositeTensor_components, msg_text(msg_new(), 1, "q:0"));
+    const msg *s = msg_msg(msg_new(), PRT_TF_TensorInfo_coo_sparse, sparse);
+    const msg *c = msg_msg(msg_new(), PRT_TF_TensorInfo_composite_tensor, parts);
+    const msg *y = msg_text(msg_new(), PRT_TF_TensorInfo_name, "y:0");
+    (void)msg_msg(signature, PRT_TF_Signature_inputs, msg_msg(msg_text(msg_new(), 1, "s"), 2, s));
+    (void)msg_msg(signature, PRT_TF_Signature_inputs, msg_msg(msg_text(msg_new(), 1, "c"), 2, c));
+    (void)msg_msg(signature, PRT_TF_Signature_outputs, msg_msg(msg_text(msg_new(), 1, "y"), 2, y));
+    msg *meta = saved_meta("v = Placeholder() dtype=float shape=[?]\n"
+                           "i = Placeholder() dtype=int64 shape=[?,2]\n"
+                           "d = Placeholder() dtype=int64 shape=[2]\n"
+                           "p = Placeholder() dtype=float shape=[?]\n"
+                           "q = Placeholder() dtype=int64 shape=[?]\n"
+                           "y = Neg(v) T=float\n",
+        "serve");
+    (void)msg_msg(meta, PRT_TF_MetaGraph_signature_def,
+        msg_msg(msg_text(msg_new(), 1, "f"), 2, signature));
+    saved_model(folder, meta, NULL);
+    prt_saved_model *m = open_model(folder, NULL, NULL);
+    ck_assert_msg(m != NULL, "%s", full_error());
+    (void)resolve(m);
+    ck_assert_uint_eq(m->inputs.count, PRT_COUNT_OF(names));
+    for (size_t i = 0; i < m->inputs.count; i++)
+        ck_assert(prt_str_is(m->inputs.data[i].name, names[i]));
+    ck_assert(prt_str_is(m->inputs.data[3].tensor, "d:0"));
+    close_model(m);
+    saved_remove(folder);
+}
+END_TEST
+
 START_TEST(folders_of_other_forms_are_explained)
 {
     const char *folder = saved_folder();
@@ -331,7 +370,7 @@ START_TEST(malformed_slices_are_refused)
     for (size_t i = 0; i < PRT_COUNT_OF(slices); i++) {
         prt_saved_model *m = open_slice(folder, slices[i]);
         ck_assert_msg(m != NULL, "%s", full_error());
-        ck_assert_int_ne(prt_saved_model_resolve(m, graph_of(m)), POPRT_OK);
+        ck_assert_ptr_null(find(m, resolve(m), "v"));
         assert_text_has(full_error(), "slice 'v'");
         close_model(m);
     }
@@ -434,6 +473,27 @@ START_TEST(objects_are_matched_by_the_names_of_children)
 }
 END_TEST
 
+/* Looks up every node as a resource; returns the number of those with contents. */
+static size_t find_all(prt_saved_model *m, const prt_tf_graph *graph)
+{
+    const prt_saved_resource *r;
+    size_t found = 0;
+    for (uint32_t i = 0; i < graph->main.n_nodes; i++)
+        found += prt_saved_resource_find(m, &graph->main.nodes[i], &r) == POPRT_OK;
+    return found;
+}
+
+START_TEST(other_variables_are_found_by_the_restore_graph)
+{
+    prt_saved_model *m = open_model(PRT_TEST_DATA "/tensorflow/variables", NULL, NULL);
+    ck_assert_msg(m != NULL, "%s", full_error());
+    prt_tf_graph *graph = resolve(m);
+    m->by_node = prt_map_in(arena); /* as if nothing was captured */
+    ck_assert_uint_ge(find_all(m, graph), 4);
+    close_model(m);
+}
+END_TEST
+
 START_TEST(wrong_captures_are_refused)
 {
     const char *folder = saved_folder();
@@ -477,9 +537,10 @@ START_TEST(damaged_models_are_no_danger)
             saved_write(folder, "saved_model.pb", bytes, size);
             bytes[i] = before;
             m = open_model(folder, NULL, NULL);
-            accepted += m != NULL &&
+            if (m != NULL &&
                 prt_tf_graph_read(arena, m->graph_def, m->graph_depth, &graph) == POPRT_OK &&
-                prt_saved_model_resolve(m, &graph) == POPRT_OK;
+                prt_saved_model_resolve(m, &graph) == POPRT_OK)
+                accepted += find_all(m, &graph);
             close_model(m);
         }
     ck_assert_uint_gt(accepted, 0);
@@ -490,7 +551,8 @@ END_TEST
 
 PRT_TEST_MAIN("tensorflow/saved_model", captures_of_a_call_are_found, a_table_of_an_asset_is_found,
     a_checkpoint_has_several_names, a_meta_graph_is_chosen_by_its_tags,
-    a_signature_is_chosen_by_its_name, folders_of_other_forms_are_explained,
-    incomplete_checkpoints_are_explained, the_restore_graph_is_followed,
-    malformed_slices_are_refused, objects_are_matched_by_the_names_of_children,
+    a_signature_is_chosen_by_its_name, composite_tensors_are_several_inputs,
+    folders_of_other_forms_are_explained, incomplete_checkpoints_are_explained,
+    the_restore_graph_is_followed, malformed_slices_are_refused,
+    objects_are_matched_by_the_names_of_children, other_variables_are_found_by_the_restore_graph,
     wrong_captures_are_refused, damaged_models_are_no_danger)
