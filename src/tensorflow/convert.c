@@ -135,8 +135,7 @@ static poprt_status call_by_name(prt_tf_call *call)
     const prt_tf_function *fn = prt_tf_function_find(call->c->graph, call->node->op);
     if (fn == NULL)
         return prt_error_last()->status;
-    return prt_tf_inline(call, fn, call->node->attrs, call->node->n_attrs, call->n_in, call->in,
-        call->n_out, call->out);
+    return prt_tf_inline_call(call, fn, call->node->attrs, call->node->n_attrs);
 }
 
 static poprt_status dispatch(prt_tf_call *call)
@@ -317,11 +316,11 @@ static poprt_status demand_effects(prt_tf_converter *c, prt_tf_scope *scope)
     return POPRT_OK;
 }
 
-poprt_status prt_tf_inline(prt_tf_call *call, const prt_tf_function *fn, const prt_tf_attr *attrs,
-    uint32_t n_attrs, uint32_t n_in, const prt_tf_value *in, uint32_t n_out, prt_tf_value *out)
+/* Makes a scope for the call of a function. */
+static poprt_status enter(prt_tf_call *call, const prt_tf_function *fn, const prt_tf_attr *attrs,
+    uint32_t n_attrs, uint32_t n_in, const prt_tf_value *in, uint32_t n_out, prt_tf_scope **out)
 {
     prt_tf_converter *c = call->c;
-    prt_tf_scope *scope;
     char *prefix = prt_arena_alloc(c->arena, (size_t)call->b.origin.size + 2);
     if (prefix == NULL)
         return POPRT_E_NOMEM;
@@ -332,12 +331,40 @@ poprt_status prt_tf_inline(prt_tf_call *call, const prt_tf_function *fn, const p
             "function '%.*s' takes %u arguments and returns %u tensors; the node has %u and %u",
             PRT_STR_ARG(fn->name), fn->body->n_args, fn->body->n_ret, n_in, n_out);
     PRT_TRY(prt_tf_scope_create(c, call->scope, fn->body, call->scope->graph,
-        (prt_str){ prefix, call->b.origin.size + 1 }, n_in, in, &scope));
-    scope->attrs = attrs;
-    scope->n_attrs = n_attrs;
+        (prt_str){ prefix, call->b.origin.size + 1 }, n_in, in, out));
+    (*out)->attrs = attrs;
+    (*out)->n_attrs = n_attrs;
+    return POPRT_OK;
+}
+
+poprt_status prt_tf_inline(prt_tf_call *call, const prt_tf_function *fn, const prt_tf_attr *attrs,
+    uint32_t n_attrs, uint32_t n_in, const prt_tf_value *in, uint32_t n_out, prt_tf_value *out)
+{
+    prt_tf_scope *scope;
+    PRT_TRY(enter(call, fn, attrs, n_attrs, n_in, in, n_out, &scope));
     for (uint32_t k = 0; k < n_out; k++)
-        PRT_TRY(prt_tf_demand(c, scope, fn->body->ret[k], &out[k]));
-    return scope->writes ? demand_effects(c, scope) : POPRT_OK;
+        PRT_TRY(prt_tf_demand(call->c, scope, fn->body->ret[k], &out[k]));
+    return scope->writes ? demand_effects(call->c, scope) : POPRT_OK;
+}
+
+poprt_status prt_tf_inline_call(prt_tf_call *call, const prt_tf_function *fn,
+    const prt_tf_attr *attrs, uint32_t n_attrs)
+{
+    prt_tf_scope *scope;
+    uint32_t count = 0;
+    PRT_TRY(enter(call, fn, attrs, n_attrs, call->n_in, call->in, call->n_out, &scope));
+    prt_tf_edge *roots = PRT_NEW_N(call->c->arena, prt_tf_edge, call->n_out);
+    if (roots == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t k = 0; k < call->n_out; k++)
+        if (prt_tf_is_wanted(call, k))
+            roots[count++] = fn->body->ret[k];
+    if (!scope->writes)
+        PRT_TRY(prt_tf_mark_wanted(call->c, scope, count, roots));
+    for (uint32_t k = 0; k < call->n_out; k++)
+        if (prt_tf_is_wanted(call, k))
+            PRT_TRY(prt_tf_demand(call->c, scope, fn->body->ret[k], &call->out[k]));
+    return scope->writes ? demand_effects(call->c, scope) : POPRT_OK;
 }
 
 poprt_status prt_tf_call_function(prt_tf_call *call, const char *attr, prt_tf_func *func,

@@ -51,8 +51,9 @@ typedef struct prt_tf_scope {
      * which converts those that are not within `place` (frame.h). */
     bool within;
     const struct prt_tf_place *place;
-    bool writes; /* prt_tf_body_writes: control edges order reads and writes */
-    void *user;  /* for rows that make scopes themselves */
+    const uint8_t *wanted; /* of each output of each node: it is needed; NULL: all are */
+    bool writes;           /* prt_tf_body_writes: control edges order reads and writes */
+    void *user;            /* for rows that make scopes themselves */
 } prt_tf_scope;
 
 typedef struct prt_tf_unsupported {
@@ -191,6 +192,18 @@ poprt_status prt_tf_demand(prt_tf_converter *c, prt_tf_scope *scope, prt_tf_edge
 /* Converts a function that a node calls, in the graph of the call: `out` receives its results. */
 poprt_status prt_tf_inline(prt_tf_call *call, const prt_tf_function *fn, const prt_tf_attr *attrs,
     uint32_t n_attrs, uint32_t n_in, const prt_tf_value *in, uint32_t n_out, prt_tf_value *out);
+
+/* Converts a function of which a node is a call, and sets the outputs of the node that are
+ * wanted. */
+poprt_status prt_tf_inline_call(prt_tf_call *call, const prt_tf_function *fn,
+    const prt_tf_attr *attrs, uint32_t n_attrs);
+
+/* wanted.c: marks the outputs of nodes that the roots need; nodes that are converted already, such
+ * as inputs, need nothing. */
+poprt_status prt_tf_mark_wanted(prt_tf_converter *c, prt_tf_scope *scope, uint32_t n,
+    const prt_tf_edge *roots);
+/* Returns whether output k of a call is needed. */
+bool prt_tf_is_wanted(const prt_tf_call *call, uint32_t k);
 
 /* Reads the function of an attribute. Fails if the node lacks it. */
 poprt_status prt_tf_call_function(prt_tf_call *call, const char *attr, prt_tf_func *func,

@@ -39,7 +39,8 @@ typedef struct prt_tf_body {
     prt_map ret_index; /* names of the function's outputs → entries of `ret`, as index + 1 */
     const uint32_t *effects; /* nodes that run whenever the function does: its control outputs */
     uint32_t n_effects;
-    int8_t writes; /* see prt_tf_body_writes; -1: not known yet */
+    uint32_t *first_out; /* of each node: the outputs of the nodes before it; NULL: not counted */
+    int8_t writes;       /* see prt_tf_body_writes; -1: not known yet */
 } prt_tf_body;
 
 typedef struct prt_tf_function {

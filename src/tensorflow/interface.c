@@ -452,6 +452,18 @@ static poprt_status name_output(prt_tf_converter *c, prt_str wanted, prt_map *ta
     return out->data != NULL ? prt_map_set(taken, *out, c) : POPRT_E_NOMEM;
 }
 
+static poprt_status mark_outputs(prt_tf_converter *c, prt_tf_scope *scope,
+    const prt_tf_interface *io)
+{
+    const size_t count = io->outputs.count;
+    prt_tf_edge *roots = PRT_NEW_N(c->arena, prt_tf_edge, count);
+    if (roots == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t i = 0; i < count; i++)
+        roots[i] = io->outputs.data[i].edge;
+    return prt_tf_mark_wanted(c, scope, (uint32_t)count, roots);
+}
+
 poprt_status prt_tf_convert(prt_tf_converter *c, prt_tf_scope *scope, const prt_tf_interface *io)
 {
     enum { MOST = 65536 };
@@ -467,6 +479,7 @@ poprt_status prt_tf_convert(prt_tf_converter *c, prt_tf_scope *scope, const prt_
         PRT_TRY(make_input(c, scope, &io->inputs.data[i]));
         PRT_TRY(prt_map_set(&taken, io->inputs.data[i].name, c));
     }
+    PRT_TRY(mark_outputs(c, scope, io));
     for (size_t i = 0; i < count; i++)
         PRT_TRY(make_output(c, scope, &io->outputs.data[i], &values[i]));
     PRT_TRY(prt_tf_report(c));

@@ -79,5 +79,5 @@ poprt_status prt_tf_row_call_function(prt_tf_call *n)
     prt_tf_func func;
     const prt_tf_function *fn;
     PRT_TRY(prt_tf_call_function(n, "f", &func, &fn));
-    return prt_tf_inline(n, fn, func.attrs, func.n_attrs, n->n_in, n->in, n->n_out, n->out);
+    return prt_tf_inline_call(n, fn, func.attrs, func.n_attrs);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * GraphDefs are read: inputs and outputs, constants, functions, errors (read.c, interface.c,
- * graph.c, attr.c, convert.c, call.c, tensor.c, table.c, op_basic.c, op_math.c, build_ops.c), and
- * shapes are folded on the way (fold.c, evaluate.c).
+ * graph.c, attr.c, convert.c, wanted.c, call.c, tensor.c, table.c, op_basic.c, op_math.c,
+ * build_ops.c), and shapes are folded on the way (fold.c, evaluate.c).
  */
 #include "support/check_main.h"
 #include "support/graph_text.h"
@@ -74,6 +74,29 @@ START_TEST(every_operator_that_cannot_be_converted_is_in_one_error)
                             "b = MakeTea(a)\n"
                             "c = DrinkTea(x)\n",
         "MakeTea DrinkTea 'a' 'c'");
+}
+END_TEST
+
+START_TEST(results_of_calls_that_nothing_needs_are_not_converted)
+{
+    const prt_tf_options one = { .outputs = "call:1" };
+    static const char text[] =
+        "x = Placeholder() dtype=float shape=[2]\n"
+        "call = PartitionedCall(x) f=@outer Tin=(float) Tout=(float, float)\n"
+        "def outer(a: float) -> (r: float = same:output:0, s: float = n:y:0) {\n"
+        "  inner = PartitionedCall(a) f=@inner Tin=(float) Tout=(float, float)\n"
+        "  same = Identity(inner:output:0) T=float\n"
+        "  n = Neg(inner:output:1) T=float\n"
+        "}\n"
+        "def inner(a: float) -> (r: float = tea:x:0, s: float = e:y:0) {\n"
+        "  tea = MakeTea(a)\n"
+        "  e = Exp(a) T=float\n"
+        "}\n";
+    prt_module *m = NULL;
+    ck_assert_msg(graphdef_read(text, &one, &m) == POPRT_OK, "%s", last_error());
+    assert_text_has(graph_text(m->main), "exp neg");
+    prt_module_release(m);
+    assert_graphdef_refused(text, "MakeTea");
 }
 END_TEST
 
@@ -153,6 +176,7 @@ END_TEST
 PRT_TEST_MAIN("tensorflow/read", inputs_and_outputs_have_the_names_of_tensors,
     constants_are_read_in_each_form, functions_are_converted_for_each_call,
     a_function_that_calls_itself_is_refused,
-    every_operator_that_cannot_be_converted_is_in_one_error, a_cycle_and_a_missing_node_are_named,
+    every_operator_that_cannot_be_converted_is_in_one_error,
+    results_of_calls_that_nothing_needs_are_not_converted, a_cycle_and_a_missing_node_are_named,
     names_of_inputs_and_outputs_are_chosen_by_the_caller, image_inputs_can_be_nchw,
     damaged_models_are_no_danger)
