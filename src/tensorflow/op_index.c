@@ -2,6 +2,7 @@
 /* op_index.c — gathering, scattering, and other operators with index tensors. */
 #include "num/dtype.h"
 #include "tensorflow/rows.h"
+#include "tensorflow/strings.h"
 
 #define UNARY(id, x) prt_build_unary(&n->b, PRT_OP_##id, x)
 #define BINARY(id, x, y) prt_build_binary(&n->b, PRT_OP_##id, x, y)
@@ -151,7 +152,7 @@ static prt_value *compress(prt_tf_call *n, prt_value *x, prt_value *test)
 poprt_status prt_tf_row_list_diff(prt_tf_call *n)
 {
     prt_value *x = prt_tf_in(n, 0), *y = prt_tf_in(n, 1), *zero = I64(0);
-    prt_value *same = BINARY(equal, prt_build_reshape(&n->b, x, 2, column), y);
+    prt_value *same = prt_tf_equal(n, prt_build_reshape(&n->b, x, 2, column), y);
     prt_value *found = prt_build_reduce_axis(&n->b, PRT_OP_reduce_sum,
         prt_build_cast(&n->b, same, PRT_DTYPE_i64), 1, false);
     prt_value *missing = BINARY(equal, found, zero);

@@ -2,6 +2,7 @@
 /* op_math.c — element-wise operators. */
 #include "num/dtype.h"
 #include "tensorflow/rows.h"
+#include "tensorflow/strings.h"
 
 #define UNARY(id, x) prt_build_unary(&n->b, PRT_OP_##id, x)
 #define BINARY(id, x, y) prt_build_binary(&n->b, PRT_OP_##id, x, y)
@@ -12,14 +13,14 @@
 poprt_status prt_tf_row_same(prt_tf_call *n)
 {
     prt_value *in[4];
-    uint32_t id = n->node->row->id;
+    const uint32_t id = n->node->row->id;
     if (n->n_in > PRT_COUNT_OF(in))
         return prt_tf_refuse(n, "%u inputs are too many", n->n_in);
     for (uint32_t i = 0; i < n->n_in; i++)
         if ((in[i] = prt_tf_in(n, i)) == NULL)
             return prt_tf_end(n);
     if (id == PRT_OP_add && prt_tf_dtype(in[0]) == PRT_DTYPE_string)
-        id = PRT_OP_string_concat;
+        return prt_tf_end_with(n, prt_tf_concat_strings(n, in[0], in[1]));
     return prt_tf_end_with(n, prt_build_op(&n->b, id, NULL, n->n_in, in));
 }
 
@@ -50,7 +51,7 @@ poprt_status prt_tf_row_equal(prt_tf_call *n)
     const bool negated = n->node->row->id == PRT_OP_not;
     if (!prt_tf_attr_bool(n, "incompatible_shape_error", true) && shapes_clash(x, y))
         return prt_tf_end_with(n, prt_build_scalar(&n->b, PRT_DTYPE_bool, negated));
-    prt_value *equal = BINARY(equal, x, y);
+    prt_value *equal = prt_tf_equal(n, x, y);
     return prt_tf_end_with(n, negated ? UNARY(not, equal) : equal);
 }
 
