@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * op_string.c — operators on strings: those of ONNX where the opset of the file has them and their
- * results are TensorFlow's, else those of ai.onnx.contrib and poprt.text.
+ * op_string.c — operators on strings. They become operators of ai.onnx where the opset of the file
+ * has one with TensorFlow's results, else operators of ai.onnx.contrib or poprt.text.
  */
 #include "ir/evaluate.h"
 #include "tensorflow/rows.h"
@@ -58,9 +58,9 @@ static bool constant_text(prt_tf_call *n, uint32_t i, prt_str *out)
 
 /* ---- characters */
 
-/* TensorFlow changes the letters of UTF-8 or, without encoding, those of ASCII. StringNormalizer
- * does the former for vectors, and makes a vector without elements longer: so a last element is
- * added and dropped again. */
+/* TensorFlow changes ASCII letters, and other letters only with encoding utf-8. StringNormalizer
+ * changes all letters of a vector. Since it adds an element to an empty vector, a last element is
+ * added before it and dropped after it. */
 poprt_status prt_tf_row_string_case(prt_tf_call *n)
 {
     prt_value *x = prt_tf_in(n, 0);
@@ -69,7 +69,9 @@ poprt_status prt_tf_row_string_case(prt_tf_call *n)
         return prt_tf_end_with(n, prt_build_unary(&n->b, n->node->row->id, x));
     if (!prt_tf_attr_is(n, "encoding", "", "utf-8"))
         return prt_tf_refuse(n, "its encoding is neither empty nor utf-8");
-    prt_tf_warn(n, "only letters below U+0800 whose two cases have the same length change");
+    prt_tf_warn(n,
+        "letters from U+0800 on keep their case, and so do letters whose other case has another "
+        "length");
     prt_string_normalizer_attrs attrs = PRT_ATTRS_OF(string_normalizer);
     PRT_ATTR_SET(attrs, string_normalizer, case_change_action,
         upper ? PRT_STR("UPPER") : PRT_STR("LOWER"));
@@ -312,7 +314,7 @@ poprt_status prt_tf_row_string_to_number(prt_tf_call *n)
     return prt_tf_end_with(n, prt_build_cast(&n->b, prt_tf_in(n, 0), type));
 }
 
-/* Cast prints integers alike, and a choice of two texts stands for the format of booleans. */
+/* Cast prints integers in the same format. Booleans choose between two texts. */
 poprt_status prt_tf_row_as_string(prt_tf_call *n)
 {
     prt_value *x = prt_tf_in(n, 0);
