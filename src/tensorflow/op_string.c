@@ -20,10 +20,16 @@ static bool has_opset(const prt_tf_call *n, int64_t opset)
     return prt_module_opset(n->c->module, PRT_STR("")) >= opset;
 }
 
+/* The StringConcat of ai.onnx.contrib needs equal shapes in onnxruntime-extensions. */
 prt_value *prt_tf_concat_strings(prt_tf_call *n, prt_value *x, prt_value *y)
 {
-    return prt_build_binary(&n->b,
-        has_opset(n, TEXT_SINCE) ? PRT_OP_string_concat : PRT_OP_contrib_string_concat, x, y);
+    if (has_opset(n, TEXT_SINCE))
+        return BINARY(string_concat, x, y);
+    if (prt_tf_rank(x) == 0 && prt_tf_rank(y) != 0)
+        x = prt_build_expand(&n->b, x, prt_build_shape(&n->b, y));
+    else if (prt_tf_rank(y) == 0 && prt_tf_rank(x) != 0)
+        y = prt_build_expand(&n->b, y, prt_build_shape(&n->b, x));
+    return BINARY(contrib_string_concat, x, y);
 }
 
 prt_value *prt_tf_equal(prt_tf_call *n, prt_value *x, prt_value *y)
