@@ -337,14 +337,20 @@ START_TEST(strings_are_moved)
                    "i2 = Const() value=int32[1]{3}\n"
                    "i3 = Const() value=int32[3]{0, 1, 5}\n"
                    "h = RaggedTensorToTensor(m, x, d, s) row_partition_types=(\"ROW_SPLITS\") "
-                   "num_row_partition_tensors=1\n",
+                   "num_row_partition_tensors=1\n"
+                   "r = Const() value=int64[]{4}\n"
+                   "q = Const() value=int64[3]{1, 1, 3}\n"
+                   "k = RaggedTensorToTensor(m, x, d, r, q) "
+                   "row_partition_types=(\"FIRST_DIM_SIZE\", \"VALUE_ROWIDS\") "
+                   "num_row_partition_tensors=2\n",
         "a = const string[2] {b, a}\n"
         "b = const string[3] {b, \"\", b}\n"
         "c = const string[2] {b, b}\n"
         "f = const string[2] {b, b}\n"
         "g = const string[6] {b, a, \"\", a, \"\", b}\n"
         "h = const string[2,2] {b, a, b, \"\"}\n"
-        "return a, b, c, f, g, h\n");
+        "k = const string[4,2] {\"\", \"\", b, a, \"\", \"\", b, \"\"}\n"
+        "return a, b, c, f, g, h, k\n");
 }
 END_TEST
 
