@@ -290,6 +290,48 @@ START_TEST(numbers_are_printed_and_read)
 }
 END_TEST
 
+/* ---- pieces as sparse tensors */
+
+START_TEST(pieces_become_dense)
+{
+    assert_results("x = Const() value=string[3]{\"a b\", \"\", \"c\"}\n"
+                   "e = Const() value=string[]{\"\"}\n"
+                   "d = Const() value=string[]{\"?\"}\n"
+                   "s = StringSplitV2(x, e)\n"
+                   "y = SparseToDense(s, s:2, s:1, d) T=string Tindices=int64\n"
+                   "f = SparseFillEmptyRows(s, s:1, s:2, d) T=string\n"
+                   "w = Identity(f:1) T=string\n"
+                   "z = Const() value=int32[]{0}\n"
+                   "u = Unpack(y) T=string num=2 axis=1\n"
+                   "v = Pack(u, u:1) N=2 T=string axis=0\n"
+                   "c = ConcatV2(v, v, z) N=2 T=string Tidx=int32\n",
+        "w = const string[4] {a, b, \"?\", c}\n"
+        "c = const string[4,3] {a, \"?\", c, b, \"?\", \"?\", a, \"?\", c, b, \"?\", \"?\"}\n"
+        "return w, c\n");
+}
+END_TEST
+
+/* ---- refusals */
+
+START_TEST(nodes_that_lack_facts_are_refused)
+{
+    assert_graphdef_refused("x = Placeholder() dtype=string shape=[?]\n"
+                            "c = Placeholder() dtype=string shape=[]\n"
+                            "s = StringSplitV2(x, c)\n" SPLIT_OUTPUTS,
+        "StringSplitV2 's' separator constant");
+    assert_graphdef_refused("x = Placeholder() dtype=string shape=[?]\n"
+                            "y = AsString(x) T=string width=4\n",
+        "AsString 'y' pads");
+    assert_graphdef_refused("x = Placeholder() dtype=string shape=[?]\n"
+                            "y = RegexReplace(x, x)\n",
+        "RegexReplace 'y' input missing");
+    assert_graphdef_refused("x = Placeholder() dtype=string shape=[?]\n"
+                            "y = StringToHashBucketStrong(x) num_buckets=7\n",
+        "StringToHashBucketStrong key");
+    assert_graphdef_refused("y = StringJoin() N=0\n", "StringJoin 'y' input missing");
+}
+END_TEST
+
 /* ---- operators of the opset */
 
 START_TEST(opsets_choose_the_operators)
@@ -358,5 +400,5 @@ PRT_TEST_MAIN("tensorflow/op_string", letters_of_ascii_or_of_utf8_change,
     bytes_or_characters_are_counted_and_cut, strings_are_joined_with_scalars, axes_are_joined,
     strings_of_a_segment_are_joined, white_space_splits_in_runs, separators_leave_empty_pieces,
     old_split_drops_empty_pieces, long_separators_and_limits_need_opset_20, matches_are_replaced,
-    patterns_match_whole_strings, numbers_are_printed_and_read, opsets_choose_the_operators,
-    strings_are_moved)
+    patterns_match_whole_strings, numbers_are_printed_and_read, pieces_become_dense,
+    nodes_that_lack_facts_are_refused, opsets_choose_the_operators, strings_are_moved)
