@@ -5,7 +5,7 @@
  * numpy lacks some types: bfloat16, float8 and float4 are read under their ml_dtypes names or as
  * raw bytes ('V2', 'V1'), and written as raw bytes, as numpy.save does with ml_dtypes arrays. Types
  * below 8 bits have one element per byte in the file. Strings are read from 'S' and 'U' and written
- * as 'U'. Python objects are refused.
+ * as 'U', or as 'S' if one of them is not UTF-8. Python objects are refused.
  */
 #ifndef PRT_DATA_NPY_H
 #define PRT_DATA_NPY_H

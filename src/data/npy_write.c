@@ -14,56 +14,50 @@ static poprt_status write_bytes(poprt_write_fn write, void *user, const void *by
     return POPRT_OK;
 }
 
-/* Returns the next code point of UTF-8; invalid bytes become U+FFFD, one by one. */
-static uint32_t next_code(const char *text, size_t size, size_t *at)
+enum { NOT_UTF8 = -1 };
+
+/* Returns the next code point, or NOT_UTF8. */
+static int32_t next_code(const char *text, size_t size, size_t *at)
 {
+    static const int32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 }; /* of a sequence of n bytes */
     const unsigned char *p = (const unsigned char *)text + *at;
-    const size_t left = size - *at;
-    size_t n = 1;
-    uint32_t code = p[0];
-    if (p[0] >= 0xc2 && p[0] < 0xe0)
-        n = 2;
-    else if (p[0] >= 0xe0 && p[0] < 0xf0)
-        n = 3;
-    else if (p[0] >= 0xf0 && p[0] < 0xf5)
-        n = 4;
-    if (n > left || (n == 1 && p[0] >= 0x80)) {
-        *at += 1;
-        return 0xfffd;
-    }
-    if (n > 1)
-        code = p[0] & (0x7fu >> n);
+    const size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc0 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+    if (n == 0 || n > size - *at || p[0] >= 0xf8)
+        return NOT_UTF8;
+    int32_t code = n == 1 ? p[0] : p[0] & (0x7f >> n);
     for (size_t i = 1; i < n; i++) {
-        if ((p[i] & 0xc0) != 0x80) {
-            *at += 1;
-            return 0xfffd;
-        }
+        if ((p[i] & 0xc0) != 0x80)
+            return NOT_UTF8;
         code = code << 6 | (p[i] & 0x3f);
     }
     *at += n;
-    return code;
+    const bool is_surrogate = code >= 0xd800 && code < 0xe000;
+    return code < least[n] || is_surrogate || code > 0x10ffff ? NOT_UTF8 : code;
 }
 
-static size_t count_codes(const poprt_string *s)
-{
-    size_t count = 0;
-    for (size_t at = 0; at < s->size; count++)
-        (void)next_code(s->data, s->size, &at);
-    return count;
-}
+/* How a file has strings: as code points ('U'), or as bytes ('S') if one of them is not UTF-8. The
+ * width is the length of the longest, at least 1, since numpy has no strings of length 0. */
+typedef struct string_form {
+    bool bytes;
+    size_t width;
+} string_form;
 
-/* Returns the characters of the longest string, at least 1, since numpy has no strings of length
- * 0. */
-static size_t string_width(const prt_tensor *t)
+static string_form form_of(const prt_tensor *t)
 {
     const poprt_string *strings = t->data;
     const size_t count = prt_tensor_count(t);
-    size_t width = 1;
+    string_form form = { .width = 1 };
+    size_t bytes = 1;
     for (size_t i = 0; i < count; i++) {
-        const size_t n = count_codes(&strings[i]);
-        width = n > width ? n : width;
+        size_t n = 0;
+        for (size_t at = 0; at < strings[i].size && !form.bytes; n++)
+            form.bytes = next_code(strings[i].data, strings[i].size, &at) == NOT_UTF8;
+        form.width = n > form.width ? n : form.width;
+        bytes = strings[i].size > bytes ? strings[i].size : bytes;
     }
-    return width;
+    if (form.bytes)
+        form.width = bytes;
+    return form;
 }
 
 static void describe(const prt_tensor *t, char *to, size_t size)
@@ -71,6 +65,7 @@ static void describe(const prt_tensor *t, char *to, size_t size)
     const prt_dtype_info *info = prt_dtype_of(t->dtype);
     const uint32_t bytes = info->bits < 8 ? 1 : info->bits / 8;
     char kind = 'V';
+    string_form form;
     switch (info->kind) {
     case PRT_KIND_bool:
         kind = 'b';
@@ -89,7 +84,8 @@ static void describe(const prt_tensor *t, char *to, size_t size)
             kind = 'f';
         break;
     default:
-        (void)snprintf(to, size, "<U%zu", string_width(t));
+        form = form_of(t);
+        (void)snprintf(to, size, "%s%zu", form.bytes ? "|S" : "<U", form.width);
         return;
     }
     (void)snprintf(to, size, "%c%c%u", bytes == 1 ? '|' : '<', kind, bytes);
@@ -122,15 +118,21 @@ static poprt_status put_strings(prt_arena *arena, const prt_tensor *t, poprt_wri
     void *user)
 {
     const poprt_string *strings = t->data;
-    const size_t count = prt_tensor_count(t), width = string_width(t);
+    const size_t count = prt_tensor_count(t);
+    const string_form form = form_of(t);
     for (size_t i = 0; i < count; i++) {
-        uint32_t *codes = PRT_NEW_N(arena, uint32_t, width);
+        int32_t *codes = PRT_NEW_N(arena, int32_t, form.width);
         if (codes == NULL)
             return POPRT_E_NOMEM;
-        size_t n = 0;
-        for (size_t at = 0; at < strings[i].size && n < width; n++)
+        if (form.bytes) {
+            if (strings[i].size != 0)
+                memcpy(codes, strings[i].data, strings[i].size);
+            PRT_TRY(write_bytes(write, user, codes, form.width));
+            continue;
+        }
+        for (size_t at = 0, n = 0; at < strings[i].size; n++)
             codes[n] = next_code(strings[i].data, strings[i].size, &at);
-        PRT_TRY(write_bytes(write, user, codes, width * sizeof(*codes)));
+        PRT_TRY(write_bytes(write, user, codes, form.width * sizeof(*codes)));
     }
     return POPRT_OK;
 }

@@ -86,7 +86,7 @@ typedef struct prt_tf_call {
     const prt_tf_value *in;
     prt_tf_value *out;
     const prt_str *names; /* of the results; NULL: those of the node with ":k" */
-    poprt_status status; /* the first failure of the functions of this header */
+    poprt_status status;  /* the first failure of the functions of this header */
 } prt_tf_call;
 
 enum { PRT_TF_MAX_DEPTH = 64 }; /* nested calls, loops and branches */

@@ -41,8 +41,8 @@ poprt_status prt_tf_interface_layouts(prt_tf_converter *c, const prt_tf_options 
 poprt_status prt_tf_convert(prt_tf_converter *c, prt_tf_scope *scope, const prt_tf_interface *io);
 
 /* Converts the model in `file`, for prt_tf_read_with. */
-typedef poprt_status (*prt_tf_read_fn)(prt_tf_converter *c, prt_blob *file,
-    const prt_tf_options *options);
+typedef poprt_status (
+    *prt_tf_read_fn)(prt_tf_converter *c, prt_blob *file, const prt_tf_options *options);
 
 /* Makes a module and a converter, calls `read`, and cleans up the graph. For readers of other
  * formats; see prt_tf_read_bytes. */

@@ -3,6 +3,7 @@
 #include "num/dtype.h"
 #include "tensorflow/formulas.h"
 #include "tensorflow/scatter.h"
+#include "tensorflow/strings.h"
 
 static const int64_t flat = -1, column[] = { -1, 1 };
 
@@ -162,7 +163,7 @@ poprt_status prt_tf_row_unique(prt_tf_call *n)
 poprt_status prt_tf_row_list_diff(prt_tf_call *n)
 {
     prt_value *x = prt_tf_in(n, 0), *y = prt_tf_in(n, 1), *zero = I64(0);
-    prt_value *same = BINARY(equal, prt_build_reshape(&n->b, x, 2, column), y);
+    prt_value *same = prt_tf_equal(n, prt_build_reshape(&n->b, x, 2, column), y);
     prt_value *found = prt_build_reduce_axis(&n->b, PRT_OP_reduce_sum,
         prt_build_cast(&n->b, same, PRT_DTYPE_i64), 1, false);
     prt_value *missing = BINARY(equal, found, zero);

@@ -2,6 +2,7 @@
 /* op_math.c — element-wise operators. */
 #include "num/dtype.h"
 #include "tensorflow/formulas.h"
+#include "tensorflow/strings.h"
 
 #define NUMBER(like, value) prt_build_number(&n->b, like, value)
 
@@ -10,14 +11,14 @@
 poprt_status prt_tf_row_same(prt_tf_call *n)
 {
     prt_value *in[4];
-    uint32_t id = n->node->row->id;
+    const uint32_t id = n->node->row->id;
     if (n->n_in > PRT_COUNT_OF(in))
         return prt_tf_refuse(n, "%u inputs are too many", n->n_in);
     for (uint32_t i = 0; i < n->n_in; i++)
         if ((in[i] = prt_tf_in(n, i)) == NULL)
             return prt_tf_end(n);
     if (id == PRT_OP_add && prt_tf_dtype(in[0]) == PRT_DTYPE_string)
-        id = PRT_OP_string_concat;
+        return prt_tf_end_with(n, prt_tf_concat_strings(n, in[0], in[1]));
     return prt_tf_end_with(n, prt_build_op(&n->b, id, NULL, n->n_in, in));
 }
 
@@ -42,34 +43,13 @@ static bool shapes_clash(const prt_value *x, const prt_value *y)
     return false;
 }
 
-/* Replaces two tensors of strings by the numbers of their elements among all that differ. */
-static void number_strings(prt_tf_call *n, prt_value **x, prt_value **y)
-{
-    static const int64_t flat[] = { -1 };
-    prt_value *parts[] = { prt_build_reshape(&n->b, *x, 1, flat),
-        prt_build_reshape(&n->b, *y, 1, flat) };
-    prt_value *all = prt_build_concat(&n->b, 0, 2, parts), *axis = prt_build_i64s(&n->b, 1, flat);
-    prt_value *count = prt_build_size_of(&n->b, parts[0], 0);
-    prt_op *op = all != NULL ? prt_build_op_n(&n->b, PRT_OP_unique, NULL, 1, &all, 3) : NULL;
-    prt_value *numbers = op != NULL ? &op->out[2] : NULL;
-    prt_value *end = prt_build_i64s(&n->b, 1, (int64_t[]){ INT64_MAX });
-    prt_value *zero = prt_build_i64s(&n->b, 1, (int64_t[]){ 0 });
-    prt_value *first = prt_build_slice_by(&n->b, numbers, zero, count, axis, NULL);
-    prt_value *second = prt_build_slice_by(&n->b, numbers, count, end, axis, NULL);
-    *x = prt_build_reshape_to(&n->b, first, prt_build_shape(&n->b, *x));
-    *y = prt_build_reshape_to(&n->b, second, prt_build_shape(&n->b, *y));
-}
-
-/* Strings can be compared since opset 19. */
 poprt_status prt_tf_row_equal(prt_tf_call *n)
 {
     prt_value *x = prt_tf_in(n, 0), *y = prt_tf_in(n, 1);
     const bool negated = n->node->row->id == PRT_OP_not;
     if (!prt_tf_attr_bool(n, "incompatible_shape_error", true) && shapes_clash(x, y))
         return prt_tf_end_with(n, prt_build_scalar(&n->b, PRT_DTYPE_bool, negated));
-    if (prt_tf_dtype(x) == PRT_DTYPE_string && prt_module_opset(n->c->module, PRT_STR("")) < 19)
-        number_strings(n, &x, &y);
-    prt_value *equal = BINARY(equal, x, y);
+    prt_value *equal = prt_tf_equal(n, x, y);
     return prt_tf_end_with(n, negated ? UNARY(not, equal) : equal);
 }
 

@@ -24,6 +24,21 @@ static prt_value *lengths_of(prt_tf_call *n, prt_value *splits)
         prt_build_slice(&n->b, splits, 0, 0, -1, 1));
 }
 
+/* Returns how many of the numbers are below each limit, by comparing all pairs: before opset 16
+ * ScatterND cannot add. */
+static prt_value *count_below(prt_tf_call *n, prt_value *numbers, prt_value *limits)
+{
+    prt_value *below =
+        BINARY(less, numbers, prt_build_unsqueeze(&n->b, limits, 1, (int64_t[]){ 1 }));
+    below = prt_build_cast(&n->b, below, PRT_DTYPE_i64);
+    return prt_build_reduce_axis(&n->b, PRT_OP_reduce_sum, below, 1, false);
+}
+
+static bool can_scatter_add(const prt_tf_call *n)
+{
+    return prt_module_opset(n->c->module, PRT_STR("")) >= 16;
+}
+
 /* The row and column of each value. */
 typedef struct cells {
     prt_value *row, *column;
@@ -34,13 +49,18 @@ static cells cells_of(prt_tf_call *n, prt_value *splits)
 {
     prt_value *ends = prt_build_slice(&n->b, splits, 0, 1, INT64_MAX, 1), *zero = I64(0);
     prt_value *total = prt_build_slice(&n->b, splits, 0, -1, INT64_MAX, 1), *one = I64(1);
-    prt_value *marks = prt_build_expand(&n->b, zero, BINARY(add, total, one));
-    prt_value *ones = prt_build_expand(&n->b, one, prt_build_shape(&n->b, ends));
-    marks =
-        prt_build_scatter_nd(&n->b, marks, prt_build_reshape(&n->b, ends, 2, column), ones, "add");
-    cells c = { .row = prt_build_slice(&n->b, cumulate(n, marks), 0, 0, -1, 1) };
     prt_value *range =
         prt_build_range(&n->b, zero, prt_build_squeeze(&n->b, total, 1, zeroth), one);
+    cells c;
+    if (can_scatter_add(n)) {
+        prt_value *marks = prt_build_expand(&n->b, zero, BINARY(add, total, one));
+        prt_value *ones = prt_build_expand(&n->b, one, prt_build_shape(&n->b, ends));
+        prt_value *at = prt_build_reshape(&n->b, ends, 2, column);
+        marks = prt_build_scatter_nd(&n->b, marks, at, ones, "add");
+        c.row = prt_build_slice(&n->b, cumulate(n, marks), 0, 0, -1, 1);
+    } else {
+        c.row = count_below(n, ends, BINARY(add, range, one));
+    }
     c.column = BINARY(sub, range, prt_build_gather(&n->b, splits, c.row, 0));
     return c;
 }
@@ -131,6 +151,10 @@ static prt_value *read_splits(prt_tf_call *n)
         return NULL;
     }
     prt_value *rows = prt_tf_in_i64(n, 3, true), *ids = prt_tf_in_i64(n, 4, false);
+    if (!can_scatter_add(n)) {
+        prt_value *end = prt_build_squeeze(&n->b, BINARY(add, rows, I64(1)), 1, zeroth);
+        return count_below(n, ids, prt_build_range(&n->b, I64(0), end, I64(1)));
+    }
     prt_value *lengths = prt_build_expand(&n->b, I64(0), rows);
     prt_value *ones = prt_build_expand(&n->b, I64(1), prt_build_shape(&n->b, ids));
     ids = prt_build_reshape(&n->b, ids, 2, column);

@@ -243,12 +243,10 @@ poprt_status prt_tf_row_fill(prt_tf_call *n)
     return prt_tf_end_with(n, prt_build_expand(&n->b, prt_tf_in(n, 1), prt_tf_in_i64(n, 0, true)));
 }
 
-/* ZerosLike, and OnesLike, whose row names an operator. */
+/* ZerosLike, and OnesLike, whose row names an operator. The zero of strings is empty. */
 poprt_status prt_tf_row_fill_like(prt_tf_call *n)
 {
     prt_value *x = prt_tf_in(n, 0);
-    if (prt_tf_dtype(x) == PRT_DTYPE_string)
-        return prt_tf_refuse(n, "the input has strings");
     prt_value *value = prt_build_number(&n->b, x, n->node->row->id != PRT_OP_NONE);
     return prt_tf_end_with(n, prt_build_expand(&n->b, value, prt_build_shape(&n->b, x)));
 }

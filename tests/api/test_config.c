@@ -43,8 +43,8 @@ START_TEST(help_begins_with_the_call_and_names_options_in_backticks)
         "Compiling and sessions", "Compiling for training", "Compiling with data flow",
         "Converting", "Loading a TensorFlow model", "Loading a model file",
         "Loading, compiling, sessions", "Opening PopEF", "Runners", "Runners of type host_concat",
-        "Runners of type light", "Runners that pack", "Saving a model", "Sessions",
-        "Sessions with data flow" };
+        "Runners of type light", "Opening PopEF, or a checkpoint of TensorFlow",
+        "Runners that pack", "Saving a model", "Sessions", "Sessions with data flow" };
     poprt_config *config = NULL;
     poprt_option_info info = { .struct_size = sizeof(info) };
     ck_assert_ok(poprt_config_create(NULL, &config));

@@ -93,6 +93,31 @@ START_TEST(every_type_round_trips)
 }
 END_TEST
 
+START_TEST(strings_that_are_not_utf8_are_written_as_bytes)
+{
+    static const char *const odd[] = { "a\xc3", "\xff", "\xed\xa0\x80", "\xc0\x80",
+        "\xf5\x80\x80\x80" };
+    const int64_t dims[] = { 2 };
+    set_up();
+    for (size_t i = 0; i < PRT_COUNT_OF(odd); i++) {
+        static bytes b;
+        const poprt_string strings[] = { { "\xc3\xa4", 2 }, { odd[i], strlen(odd[i]) } };
+        prt_tensor t, found;
+        b.size = 0;
+        ck_assert(prt_tensor_init(&t, PRT_DTYPE_string, 1, dims, (void *)(uintptr_t)strings));
+        ck_assert_int_eq(prt_npy_write(arena, &t, append, &b), POPRT_OK);
+        ck_assert_mem_eq(b.data + 10, "{'descr': '|S", 13);
+        ck_assert_int_eq(read_file(&b, PRT_DTYPE_string, &found), POPRT_OK);
+        const poprt_string *s = found.data;
+        for (int k = 0; k < 2; k++) {
+            ck_assert_uint_eq(s[k].size, strings[k].size);
+            ck_assert_mem_eq(s[k].data, strings[k].data, s[k].size);
+        }
+    }
+    prt_arena_release(arena);
+}
+END_TEST
+
 START_TEST(strings_round_trip)
 {
     static bytes b;
@@ -204,4 +229,5 @@ START_TEST(mutants_do_no_harm)
 END_TEST
 
 PRT_TEST_MAIN("data/npy", every_type_round_trips, strings_round_trip,
-    column_order_and_big_endian_are_read, bad_files_are_refused, mutants_do_no_harm)
+    strings_that_are_not_utf8_are_written_as_bytes, column_order_and_big_endian_are_read,
+    bad_files_are_refused, mutants_do_no_harm)

@@ -209,6 +209,15 @@ static void assert_same_tensor(const prt_tensor *a, const prt_tensor *b, double 
     ck_assert_uint_eq(a->rank, b->rank);
     for (uint32_t i = 0; i < a->rank; i++)
         ck_assert_int_eq(a->dims[i], b->dims[i]);
+    if (a->dtype == PRT_DTYPE_string) {
+        const poprt_string *x = a->data, *y = b->data;
+        for (size_t i = 0; i < prt_tensor_count(a); i++)
+            ck_assert_msg(x[i].size == y[i].size &&
+                    (x[i].size == 0 || memcmp(x[i].data, y[i].data, x[i].size) == 0),
+                "element %zu of output %u is \"%.*s\", not \"%.*s\"", i, k, (int)x[i].size,
+                x[i].data, (int)y[i].size, y[i].data);
+        return;
+    }
     if (tolerance == 0 || !prt_dtype_is_float(a->dtype)) {
         ck_assert_msg(a->size == 0 || memcmp(a->data, b->data, a->size) == 0, "output %u differs",
             k);

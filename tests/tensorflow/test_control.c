@@ -49,7 +49,7 @@ START_TEST(a_known_condition_leaves_one_branch)
 {
     prt_graph *g = graphdef_convert(
         "c = Const() value=bool[]{0}\n" X "y = If(c, x) then_branch=@negate else_branch=@raise "
-                                          "Tin=(float) Tout=(float)\n" NEG_AND_EXP);
+        "Tin=(float) Tout=(float)\n" NEG_AND_EXP);
     assert_text_has(graph_text(g), "exp !neg !if");
     module_free(g);
 }

@@ -40,7 +40,7 @@ typedef struct folder {
     uint64_t start_ns;
     int64_t max_tensor; /* in bytes; -1: no limit */
     bool shapes_only;
-    bool shared; /* constants with other readers are folded too */
+    bool shared;    /* constants with other readers are folded too */
     bool quantized; /* DequantizeLinear is folded too */
     bool changed;
     PRT_VEC(made) made;
