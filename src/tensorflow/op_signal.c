@@ -144,12 +144,14 @@ static int64_t length_of(prt_tf_call *n, const prt_value *x, uint32_t axis)
     return 0;
 }
 
-/* Transforms `count` axes of a complex tensor, the `first`-th from the end and those before it. */
+/* Transforms `count` axes of a complex tensor, the `first`-th from the end and those before it. The
+ * axes have the lengths of the list `lengths`, in order, or NULL. */
 static prt_value *complex_axes(prt_tf_call *n, prt_value *x, uint32_t first, uint32_t count,
-    bool inverse)
+    bool inverse, const int64_t *lengths)
 {
     for (uint32_t axis = first; axis < first + count; axis++) {
-        const int64_t length = length_of(n, x, axis);
+        const int64_t length =
+            lengths != NULL ? lengths[first + count - 1 - axis] : length_of(n, x, axis);
         const transform t = { .length = length, .there = length, .axis = axis, .inverse = inverse };
         x = length > 0 ? transform_axis(n, &t, x) : NULL;
     }
@@ -158,7 +160,7 @@ static prt_value *complex_axes(prt_tf_call *n, prt_value *x, uint32_t first, uin
 
 static poprt_status fft(prt_tf_call *n, uint32_t axes, bool inverse)
 {
-    prt_tf_set_complex(n, 0, complex_axes(n, prt_tf_complex_in(n, 0), 1, axes, inverse));
+    prt_tf_set_complex(n, 0, complex_axes(n, prt_tf_complex_in(n, 0), 1, axes, inverse, NULL));
     return prt_tf_end(n);
 }
 
@@ -194,7 +196,7 @@ static poprt_status rfft(prt_tf_call *n, uint32_t axes)
         .axis = 1,
         .real = true };
     x = transform_axis(n, &t, x);
-    prt_tf_set_complex(n, 0, complex_axes(n, x, 2, axes - 1, false));
+    prt_tf_set_complex(n, 0, complex_axes(n, x, 2, axes - 1, false, length));
     return prt_tf_end(n);
 }
 
@@ -227,7 +229,7 @@ static poprt_status irfft(prt_tf_call *n, uint32_t axes)
         return prt_tf_end(n);
     const int64_t last = length[axes - 1];
     const transform t = { .length = last, .there = last, .axis = 1, .inverse = true };
-    x = complex_axes(n, x, 2, axes - 1, true);
+    x = complex_axes(n, x, 2, axes - 1, true, length);
     x = x != NULL ? transform_axis(n, &t, mirrored(n, x, last)) : NULL;
     prt_tf_set(n, 0, prt_tf_part(&n->b, x, 0));
     return prt_tf_end(n);
