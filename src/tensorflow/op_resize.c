@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * op_resize.c — resizing of images. Operator Resize says most of it. Where it would select other
- * cells or weights than TensorFlow, constant indices or constant matrices say it exactly.
+ * cells or weights than TensorFlow, indices, weights or constant matrices say it exactly.
  */
 #include <math.h>
 
@@ -132,6 +132,84 @@ poprt_status prt_tf_row_resize_nearest(prt_tf_call *n)
     return prt_tf_end(n);
 }
 
+/* ---- bicubic */
+
+/* Returns the weight of a cell between 0 and 1 (`near`) or 1 and 2 away. */
+static prt_value *cubic(prt_tf_call *n, prt_value *x, double a, bool near)
+{
+    const double factors[2][4] = { { a, -5 * a, 8 * a, -4 * a }, { a + 2, -(a + 3), 0, 1 } };
+    prt_value *y = F32(factors[near][0]);
+    for (uint32_t i = 1; i < 4; i++)
+        y = BINARY(add, BINARY(mul, y, x), F32(factors[near][i]));
+    return y;
+}
+
+/* Returns the source coordinate of each cell of the result on an axis, in float32. */
+static prt_value *sources(prt_tf_call *n, const resize *r, prt_value *in, prt_value *size)
+{
+    static const int64_t zero = 0;
+    prt_value *one = F32(1), *out = prt_build_cast(&n->b, size, PRT_DTYPE_f32);
+    prt_value *limit = prt_build_squeeze(&n->b, size, 1, &zero);
+    prt_value *cell =
+        prt_build_cast(&n->b, prt_build_range(&n->b, I64(0), limit, I64(1)), PRT_DTYPE_f32);
+    prt_value *scale = BINARY(div, in, out);
+    if (r->corners) {
+        prt_value *gaps = BINARY(sub, out, one), *many = BINARY(greater, gaps, F32(0));
+        scale = WHERE(many, BINARY(div, BINARY(sub, in, one), WHERE(many, gaps, one)), scale);
+    }
+    if (!r->half)
+        return BINARY(mul, cell, scale);
+    cell = BINARY(mul, BINARY(add, cell, F32(0.5)), scale);
+    return BINARY(sub, cell, F32(0.5));
+}
+
+/* Resizes one axis: the weighted sum of four cells. TensorFlow looks the weights up in a table of
+ * 1024 steps. With half pixels, cells outside have no weight and the others are scaled to a sum of
+ * 1; otherwise the cell at the edge is repeated. */
+static prt_value *cubic_axis(prt_tf_call *n, const resize *r, prt_value *x, int64_t axis)
+{
+    const int64_t behind[] = { 1, 2 };
+    prt_value *w[4], *cell[4], *sum = NULL, *y = NULL;
+    prt_value *in = prt_build_cast(&n->b, prt_build_size_of(&n->b, x, axis), PRT_DTYPE_f32);
+    prt_value *last = BINARY(sub, in, F32(1)), *zero = F32(0);
+    prt_value *at = sources(n, r, in, prt_build_slice(&n->b, r->size, 0, axis - 1, axis, 1));
+    prt_value *low = UNARY(floor, at);
+    prt_value *step = UNARY(round, BINARY(mul, BINARY(sub, at, low), F32(1024)));
+    step = BINARY(mul, step, F32(1.0 / 1024));
+    for (int32_t k = 0; k < 4; k++) {
+        prt_value *distance = UNARY(abs, BINARY(sub, F32(k - 1), step));
+        cell[k] = BINARY(add, low, F32(k - 1));
+        w[k] = cubic(n, distance, r->half ? -0.5 : -0.75, k == 1 || k == 2);
+        prt_value *out = BINARY(or, BINARY(less, cell[k], zero), BINARY(greater, cell[k], last));
+        if (r->half)
+            w[k] = WHERE(out, zero, w[k]);
+        sum = k == 0 ? w[0] : BINARY(add, sum, w[k]);
+    }
+    for (int32_t k = 0; k < 4; k++) {
+        prt_value *index = BINARY(max, BINARY(min, cell[k], last), zero);
+        prt_value *part =
+            prt_build_gather(&n->b, x, prt_build_cast(&n->b, index, PRT_DTYPE_i64), axis);
+        if (r->half)
+            w[k] = BINARY(div, w[k], sum);
+        w[k] = prt_build_unsqueeze(&n->b, w[k], axis == 1 ? 2 : 1, behind);
+        part = BINARY(mul, part, w[k]);
+        y = k == 0 ? part : BINARY(add, y, part);
+    }
+    return y;
+}
+
+poprt_status prt_tf_row_resize_bicubic(prt_tf_call *n)
+{
+    resize r;
+    if (!read_resize(n, &r))
+        return prt_tf_end(n);
+    prt_value *x = prt_build_cast(&n->b, prt_tf_in(n, 0), PRT_DTYPE_f32);
+    for (int64_t axis = 1; axis < 3; axis++)
+        x = cubic_axis(n, &r, x, axis);
+    prt_tf_set(n, 0, x);
+    return prt_tf_end(n);
+}
+
 /* ---- matrices */
 
 enum { MAX_MATRIX = 1 << 24 }; /* elements */
@@ -158,41 +236,6 @@ static prt_value *by_matrices(prt_tf_call *n, const resize *r, prt_value *x, flo
     return prt_tf_from_channels_first(&n->b, x, &nhwc);
 }
 
-/* Weight of a cubic kernel at a distance. */
-static float cubic(float x, float a)
-{
-    return x <= 1 ? ((a + 2) * x - (a + 3)) * x * x + 1 : ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
-}
-
-/* TensorFlow looks the weights up in a table of 1024 steps. With half pixels, cells outside have no
- * weight and the others are scaled to a sum of 1; otherwise the cell at the edge is repeated. */
-static float *cubic_matrix(prt_tf_call *n, const resize *r, uint32_t axis)
-{
-    const int64_t in = r->in[axis], out = r->out[axis];
-    const bool corners = r->corners && out > 1;
-    const float scale = corners ? (float)(in - 1) / (float)(out - 1) : (float)in / (float)out;
-    const float a = r->half ? -0.5f : -0.75f;
-    float *m = new_matrix(n, out, in);
-    for (int64_t i = 0; i < out && m != NULL; i++) {
-        const float at = r->half ? ((float)i + 0.5f) * scale - 0.5f : (float)i * scale;
-        const float low = floorf(at), step = rintf((at - low) * 1024) / 1024;
-        float sum = 0, w[4];
-        for (int32_t k = 0; k < 4; k++) {
-            const float cell = low + (float)(k - 1);
-            w[k] = cubic(fabsf((float)(k - 1) - step), a);
-            if (r->half && (cell < 0 || cell > (float)(in - 1)))
-                w[k] = 0;
-            sum += w[k];
-        }
-        for (int32_t k = 0; k < 4; k++) {
-            int64_t cell = (int64_t)low + k - 1;
-            cell = cell < 0 ? 0 : cell < in ? cell : in - 1;
-            m[i * in + cell] += r->half && fabsf(sum) > 0 ? w[k] / sum : w[k];
-        }
-    }
-    return m;
-}
-
 /* Means over ranges of cells, in which cells count by their part. */
 static float *area_matrix(prt_tf_call *n, const resize *r, uint32_t axis)
 {
@@ -211,39 +254,19 @@ static float *area_matrix(prt_tf_call *n, const resize *r, uint32_t axis)
     return m;
 }
 
-static poprt_status by_rule(prt_tf_call *n, const resize *r,
-    float *(*rule)(prt_tf_call *n, const resize *r, uint32_t axis))
-{
-    float *m[2] = { rule(n, r, 0), rule(n, r, 1) };
-    if (m[0] != NULL && m[1] != NULL)
-        prt_tf_set(n, 0, by_matrices(n, r, prt_tf_in(n, 0), m));
-    return prt_tf_end(n);
-}
-
-poprt_status prt_tf_row_resize_bicubic(prt_tf_call *n)
-{
-    resize r;
-    prt_resize_attrs attrs = PRT_ATTRS_OF(resize);
-    if (!read_resize(n, &r))
-        return prt_tf_end(n);
-    if (r.known)
-        return by_rule(n, &r, cubic_matrix);
-    prt_tf_warn(n, "TensorFlow rounds cubic weights, and Resize does not: results differ by 0.001");
-    PRT_ATTR_SET(attrs, resize, mode, PRT_STR("cubic"));
-    PRT_ATTR_SET(attrs, resize, cubic_coeff_a, r.half ? -0.5f : -0.75f);
-    PRT_ATTR_SET(attrs, resize, exclude_outside, r.half);
-    prt_value *x = prt_build_cast(&n->b, prt_tf_in(n, 0), PRT_DTYPE_f32);
-    prt_tf_set(n, 0, resize_op(n, &r, x, &attrs));
-    return prt_tf_end(n);
-}
-
 poprt_status prt_tf_row_resize_area(prt_tf_call *n)
 {
     resize r;
+    float *m[2];
     if (!read_resize(n, &r))
         return prt_tf_end(n);
-    return r.known ? by_rule(n, &r, area_matrix)
-                   : prt_tf_refuse(n, "the sizes of the image and of the result must be known");
+    if (!r.known)
+        return prt_tf_refuse(n, "the sizes of the image and of the result must be known");
+    for (uint32_t i = 0; i < 2; i++)
+        if ((m[i] = area_matrix(n, &r, i)) == NULL)
+            return prt_tf_end(n);
+    prt_tf_set(n, 0, by_matrices(n, &r, prt_tf_in(n, 0), m));
+    return prt_tf_end(n);
 }
 
 /* ---- ScaleAndTranslate */
