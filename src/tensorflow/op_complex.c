@@ -208,8 +208,7 @@ static poprt_status by_parts(prt_tf_call *n, uint32_t parts)
     return prt_tf_end(n);
 }
 
-/* Operators that take complex tensors: they move elements or are linear, read only the shape, have
- * a formula here, or expect complex numbers. */
+/* Operators that move elements or are linear, and operators that read only the shape. */
 static const char *const linear[] = { "Add", "AddN", "AddV2", "BatchToSpaceND", "BroadcastTo",
     "Concat", "ConcatV2", "Cumsum", "DepthToSpace", "DynamicStitch", "ExpandDims", "Fill", "Gather",
     "GatherNd", "GatherV2", "Mean", "MirrorPad", "Neg", "Pack", "Pad", "PadV2", "Reshape",
@@ -218,10 +217,13 @@ static const char *const linear[] = { "Add", "AddN", "AddV2", "BatchToSpaceND", 
     "Sum", "TensorScatterAdd", "TensorScatterSub", "TensorScatterUpdate", "Tile", "Transpose",
     "Unpack", "UnsortedSegmentSum", "ZerosLike" };
 static const char *const shapes[] = { "Rank", "Shape", "ShapeN", "Size" };
-static const char *const own[] = { "Angle", "BatchFunction", "ComplexAbs", "Conj", "DeepCopy",
-    "FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D", "IRFFT", "IRFFT2D", "IRFFT3D", "Identity",
-    "IdentityN", "Imag", "PartitionedCall", "PreventGradient", "Real", "Snapshot",
-    "StatefulPartitionedCall", "StopGradient" };
+/* Functions of rows that expect complex numbers, or pass values on. */
+static const prt_tf_row_fn own[] = { prt_tf_row_angle, prt_tf_row_branches,
+    prt_tf_row_call_function, prt_tf_row_cases, prt_tf_row_complex_abs, prt_tf_row_conj,
+    prt_tf_row_exit, prt_tf_row_fft, prt_tf_row_fft2d, prt_tf_row_fft3d, prt_tf_row_identity,
+    prt_tf_row_ifft, prt_tf_row_ifft2d, prt_tf_row_ifft3d, prt_tf_row_imag, prt_tf_row_irfft,
+    prt_tf_row_irfft2d, prt_tf_row_irfft3d, prt_tf_row_merge, prt_tf_row_nothing, prt_tf_row_real,
+    prt_tf_row_switch, prt_tf_row_while };
 
 static bool is_in(prt_str name, const char *const *list, size_t count)
 {
@@ -233,11 +235,19 @@ static bool is_in(prt_str name, const char *const *list, size_t count)
 
 #define IS_IN(name, list) is_in(name, list, PRT_COUNT_OF(list))
 
+static bool knows_complex(const prt_tf_row *row)
+{
+    for (size_t i = 0; i < PRT_COUNT_OF(own); i++)
+        if (row->convert == own[i])
+            return true;
+    return false;
+}
+
 bool prt_tf_is_complex(prt_tf_call *n)
 {
     for (uint32_t i = 0; i < n->n_in; i++)
         if (n->in[i].kind == PRT_TF_complex)
-            return !IS_IN(n->node->op, own);
+            return !knows_complex(n->node->row);
     return prt_str_is(n->node->op, "Cast") && n->n_in == 1 && n->in[0].kind == PRT_TF_tensor &&
         prt_tf_part_type(prt_tf_attr_dtype(n, "DstT", PRT_DTYPE_undefined)) != 0;
 }
