@@ -260,7 +260,10 @@ static bool fit_result(prt_tf_call *n, const prt_tf_window *w, const int64_t *ex
         pads[i] = given ? w->before[i] : total / 2;
         pads[i + w->axes] = given ? w->after[i] : total - total / 2;
         more[i] = pads[i] + pads[i + w->axes] - surplus;
-        if (more[i] < 0 || more[i] >= w->stride[i]) {
+        const bool fits = w->padding == PRT_TF_PAD_same
+            ? excess[i] <= 0 && excess[i] > -w->stride[i]
+            : more[i] >= 0 && more[i] < w->stride[i];
+        if (!fits) {
             (void)prt_tf_refuse(n, "the size of the result does not fit the image's on axis %u", i);
             return false;
         }
