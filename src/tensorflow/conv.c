@@ -253,7 +253,12 @@ static bool known_excess(prt_tf_call *n, const prt_tf_window *w, const prt_value
 static bool fit_result(prt_tf_call *n, const prt_tf_window *w, const int64_t *excess, int64_t *pads,
     int64_t *more)
 {
+    enum { FAR = 1 << 30 }; /* bound on sizes of filters, so that sums do not overflow */
     for (uint32_t i = 0; i < w->axes; i++) {
+        if (excess[i] < -FAR || excess[i] > FAR || span_of(w, i) > FAR) {
+            (void)prt_tf_refuse(n, "the size of the result is far from the image's on axis %u", i);
+            return false;
+        }
         const int64_t surplus = span_of(w, i) - w->stride[i] - excess[i];
         const int64_t total = w->padding == PRT_TF_PAD_same && surplus > 0 ? surplus : 0;
         const bool given = w->padding == PRT_TF_PAD_explicit;

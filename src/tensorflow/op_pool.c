@@ -180,7 +180,7 @@ poprt_status prt_tf_row_dilation2d(prt_tf_call *n)
         return prt_tf_end(n);
     for (uint32_t i = 0; i < 2; i++)
         w.kernel[i] = prt_tf_dim(weights, i);
-    if (w.kernel[0] < 1 || w.kernel[1] < 1 || w.kernel[0] > MAX_TAPS ||
+    if (w.kernel[0] < 1 || w.kernel[1] < 1 || w.kernel[0] > MAX_TAPS || w.kernel[1] > MAX_TAPS ||
         w.kernel[0] * w.kernel[1] > MAX_TAPS)
         return prt_tf_refuse(n, "the filter is not known or has more than %d taps", MAX_TAPS);
     if (!prt_tf_window_pads(&w, x, pads))

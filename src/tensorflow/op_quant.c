@@ -39,7 +39,7 @@ static bool read_range(prt_tf_call *n, range *r)
     r->rank = prt_tf_rank(r->low) == 1;
     if (prt_tf_constant(n, 1, &low) && prt_tf_constant(n, 2, &high) && low.dtype == PRT_DTYPE_f32 &&
         high.dtype == PRT_DTYPE_f32 && prt_tensor_count(&low) == prt_tensor_count(&high) &&
-        prt_tensor_count(&low) <= INT32_MAX) {
+        prt_tensor_count(&low) > 0 && prt_tensor_count(&low) <= INT32_MAX) {
         r->low_data = low.data;
         r->high_data = high.data;
         r->count = (uint32_t)prt_tensor_count(&low);

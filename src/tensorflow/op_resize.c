@@ -20,7 +20,7 @@ typedef struct resize {
 
 static bool read_resize(prt_tf_call *n, resize *r)
 {
-    enum { LARGEST = 1 << 24 }; /* sizes up to which float counts pixels */
+    enum { LARGEST = 1 << 20 }; /* sizes that are computed with here */
     int64_t out[2] = { PRT_DIM_UNKNOWN, PRT_DIM_UNKNOWN };
     uint32_t count = 0;
     *r = (resize){ .corners = prt_tf_attr_bool(n, "align_corners", false),
@@ -212,7 +212,7 @@ poprt_status prt_tf_row_resize_bicubic(prt_tf_call *n)
 
 /* ---- matrices */
 
-enum { MAX_MATRIX = 1 << 24 }; /* elements */
+enum { MAX_MATRIX = 1 << 23 }; /* elements */
 
 static float *new_matrix(prt_tf_call *n, int64_t rows, int64_t columns)
 {

@@ -312,13 +312,12 @@ static double mel(double frequency)
 
 /* The triangular filters of Mfcc: each bin between the limits counts for the two bands whose
  * centres are around it, in part. */
-static float *mel_matrix(prt_tf_call *n, int64_t bins, int64_t bands, double rate)
+static float *mel_matrix(prt_tf_call *n, int64_t bins, int64_t bands, double rate, double from,
+    double to)
 {
-    const double low = mel((double)prt_tf_attr_f32(n, "lower_frequency_limit", 20));
-    const double high = mel((double)prt_tf_attr_f32(n, "upper_frequency_limit", 4000));
-    const double step = (high - low) / (double)(bands + 1), hertz = 0.5 * rate / (double)(bins - 1);
-    const double first = 1.5 + (double)prt_tf_attr_f32(n, "lower_frequency_limit", 20) / hertz;
-    const double last = (double)prt_tf_attr_f32(n, "upper_frequency_limit", 4000) / hertz;
+    const double low = mel(from), step = (mel(to) - low) / (double)(bands + 1);
+    const double hertz = 0.5 * rate / (double)(bins - 1);
+    const double first = 1.5 + from / hertz, last = to / hertz;
     float *m = PRT_NEW_N(n->c->arena, float, (size_t)(bins * bands));
     if (m == NULL)
         n->status = POPRT_E_NOMEM;
@@ -362,10 +361,12 @@ poprt_status prt_tf_row_mfcc(prt_tf_call *n)
     const int64_t count = prt_tf_attr_i64(n, "dct_coefficient_count", 13);
     if (x == NULL || !prt_tf_need_int(n, 1, "sample_rate", &rate))
         return prt_tf_end(n);
-    if (bins < 2 || bins > MAX_LENGTH || bands < 1 || bands > MOST || count < 1 || count > bands ||
-        rate < 1)
+    const float low = prt_tf_attr_f32(n, "lower_frequency_limit", 20);
+    const float high = prt_tf_attr_f32(n, "upper_frequency_limit", 4000);
+    if (bins < 2 || bins > MAX_MATRIX / MOST || bands < 1 || bands > MOST || count < 1 ||
+        count > bands || rate < 1 || !(low >= 0) || !(high > low) || isinf(high))
         return prt_tf_refuse(n, "the number of bins is not known, or an attribute is out of range");
-    const float *filters = mel_matrix(n, bins, bands, (double)rate);
+    const float *filters = mel_matrix(n, bins, bands, (double)rate, (double)low, (double)high);
     const float *cosines = cosine_matrix(n, bands, count);
     PRT_TRY(prt_tf_end(n));
     const int64_t by_band[] = { bins, bands }, by_count[] = { bands, count };
