@@ -81,23 +81,17 @@ poprt_status prt_tf_row_conj(prt_tf_call *n)
     return prt_tf_end(n);
 }
 
-/* Atan(im / re), or im where that is zero, and half a turn more where re is negative. */
+/* Atan2 of the imaginary and the real part. */
 poprt_status prt_tf_row_angle(prt_tf_call *n)
 {
     prt_value *x = prt_tf_complex_in(n, 0);
-    prt_value *re = prt_tf_part(&n->b, x, 0), *im = prt_tf_part(&n->b, x, 1);
+    const prt_tf_value in[] = { { .kind = PRT_TF_tensor, .value = prt_tf_part(&n->b, x, 1) },
+        { .kind = PRT_TF_tensor, .value = prt_tf_part(&n->b, x, 0) } };
     PRT_TRY(prt_tf_end(n));
-    prt_value *zero = prt_build_number(&n->b, re, 0), *flat = BINARY(equal, im, zero);
-    prt_value *angle = WHERE(flat, im, UNARY(atan, BINARY(div, im, re)));
-    const double pi = 3.14159265358979323846;
-    prt_value *below = BINARY(less, im, zero);
-    below = BINARY(or, below, BINARY(less, UNARY(reciprocal, im), zero)); /* -0 too */
-    prt_value *half =
-        WHERE(below, prt_build_number(&n->b, re, -pi), prt_build_number(&n->b, re, pi));
-    prt_value *left = BINARY(less, re, zero);
-    left = BINARY(or, left, BINARY(less, UNARY(reciprocal, re), zero));
-    prt_tf_set(n, 0, BINARY(add, angle, WHERE(left, half, zero)));
-    return prt_tf_end(n);
+    prt_tf_call parts = *n;
+    parts.in = in;
+    parts.n_in = 2;
+    return prt_tf_row_atan2(&parts);
 }
 
 poprt_status prt_tf_row_complex_abs(prt_tf_call *n)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* op_space.c — blocks of space in batches and channels; orders of axes. */
+#include "tensorflow/conv.h"
 #include "tensorflow/rows.h"
 
 #define BINARY(id, x, y) prt_build_binary(&n->b, PRT_OP_##id, x, y)
@@ -117,6 +118,10 @@ static prt_value *crop_space(prt_tf_call *n, prt_value *x, uint32_t count)
 poprt_status prt_tf_row_batch_to_space(prt_tf_call *n)
 {
     blocks b;
+    bool done;
+    PRT_TRY(prt_tf_dilated_conv(n, &done));
+    if (done)
+        return prt_tf_end(n);
     if (!read_blocks(n, &b))
         return prt_tf_end(n);
     const uint32_t m = b.count, rank = b.rank;

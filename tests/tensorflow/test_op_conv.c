@@ -151,6 +151,30 @@ START_TEST(the_size_of_a_transposed_convolution_may_be_an_input)
 }
 END_TEST
 
+#define BLOCKS                                                                                     \
+    "x = Placeholder() dtype=float shape=[?,?,?,2]\n"                                              \
+    "w = Const() value=float[2,2,2,1]{1,2,3,4,5,6,7,8}\n"                                          \
+    "b = Const() value=int32[2]{2, 3}\n"                                                           \
+    "p = Const() value=int32[2,2]{1, 2, 0, 3}\n"                                                   \
+    "s = SpaceToBatchND(x, b, p) T=float\n"
+
+START_TEST(a_convolution_of_blocks_is_a_dilated_one)
+{
+    assert_converted(BLOCKS "c = Conv2D(s, w) strides=(1, 1, 1, 1) padding=\"VALID\" T=float\n"
+                            "k = Const() value=int32[2,2]{0, 1, 0, 2}\n"
+                            "y = BatchToSpaceND(c, b, k) T=float\n",
+        "dilations=[2,3] pads=[1,0,1,1] !reshape");
+    assert_converted(BLOCKS "c = Conv2D(s, w) strides=(1, 1, 1, 1) padding=\"VALID\" T=float\n"
+                            "k = Const() value=int32[2,2]{0, 1, 1, 0}\n"
+                            "y = BatchToSpaceND(c, b, k) T=float\n",
+        "reshape !dilations");
+    assert_converted(BLOCKS "c = Conv2D(s, w) strides=(1, 2, 1, 1) padding=\"VALID\" T=float\n"
+                            "k = Const() value=int32[2,2]{0, 1, 0, 0}\n"
+                            "y = BatchToSpaceND(c, b, k) T=float\n",
+        "reshape !dilations");
+}
+END_TEST
+
 START_TEST(fused_operators_are_taken_apart)
 {
     assert_graphdef_results("x = Placeholder() dtype=float shape=[1,3,3,1]\n"
@@ -273,7 +297,7 @@ PRT_TEST_MAIN("tensorflow/op_conv", same_padding_is_explicit_where_sizes_allow_i
     padding_is_that_of_tensorflow, groups_follow_from_the_channels,
     filters_of_a_depthwise_convolution_follow_their_channel, channels_that_are_first_stay_there,
     strides_over_images_are_refused, transposed_convolutions_have_the_size_that_is_given,
-    the_size_of_a_transposed_convolution_may_be_an_input, fused_operators_are_taken_apart,
-    statistics_of_a_batch_are_returned, half_precision_is_normalised_in_float32,
-    positions_of_maxima_count_channels_last, pools_take_integers_and_channels,
-    dilation_skips_cells_outside)
+    the_size_of_a_transposed_convolution_may_be_an_input, a_convolution_of_blocks_is_a_dilated_one,
+    fused_operators_are_taken_apart, statistics_of_a_batch_are_returned,
+    half_precision_is_normalised_in_float32, positions_of_maxima_count_channels_last,
+    pools_take_integers_and_channels, dilation_skips_cells_outside)
