@@ -43,20 +43,42 @@ static bool read_resize(prt_tf_call *n, resize *r)
     return true;
 }
 
+/* Sets `scale` to the size of the result in relation to the image's on an axis, if the ratio is a
+ * whole number, or a power of two less than 1. */
+static bool exact_scale(prt_tf_call *n, const resize *r, uint32_t axis, float *scale)
+{
+    enum { MOST = 1 << 12 };
+    prt_dims *dims = n->c->module->dims;
+    const int64_t up = prt_dim_make(dims, PRT_DIM_RATIO, r->out[axis], r->in[axis]);
+    const int64_t down = prt_dim_make(dims, PRT_DIM_RATIO, r->in[axis], r->out[axis]);
+    const bool divides = down > 0 && down <= MOST && (down & (down - 1)) == 0;
+    *scale = up > 0 && up <= MOST ? (float)up : divides ? 1.0f / (float)down : 0;
+    return *scale > 0;
+}
+
 /* Builds Resize on channels first. `attrs` has everything but the coordinates. The sizes are those
  * of all axes: onnxruntime up to 1.32 moves transposes wrongly over a Resize with attribute axes.
  */
 static prt_value *resize_op(prt_tf_call *n, const resize *r, prt_value *x, prt_resize_attrs *attrs)
 {
+    static const int64_t rank = 4;
+    float scales[4] = { 1, 1 };
     PRT_ATTR_SET(*attrs, resize, coordinate_transformation_mode,
         r->corners    ? PRT_STR("align_corners")
             : r->half ? PRT_STR("half_pixel")
                       : PRT_STR("asymmetric"));
     x = prt_tf_to_channels_first(&n->b, x, &nhwc);
-    prt_value *sizes[] = { prt_build_slice(&n->b, prt_build_shape(&n->b, x), 0, 0, 2, 1), r->size };
-    prt_value *in[4] = { x, NULL, NULL, prt_build_concat(&n->b, 0, 2, sizes) };
-    return prt_tf_from_channels_first(&n->b, prt_build_op(&n->b, PRT_OP_resize, attrs, 4, in),
-        &nhwc);
+    prt_value *in[4] = { x };
+    const bool exact = exact_scale(n, r, 0, &scales[2]) && exact_scale(n, r, 1, &scales[3]);
+    if (exact) {
+        in[2] = prt_build_tensor(&n->b, PRT_DTYPE_f32, 1, &rank, scales);
+    } else {
+        prt_value *sizes[] = { prt_build_slice(&n->b, prt_build_shape(&n->b, x), 0, 0, 2, 1),
+            r->size };
+        in[3] = prt_build_concat(&n->b, 0, 2, sizes);
+    }
+    return prt_tf_from_channels_first(&n->b,
+        prt_build_op(&n->b, PRT_OP_resize, attrs, exact ? 3 : 4, in), &nhwc);
 }
 
 poprt_status prt_tf_row_resize_bilinear(prt_tf_call *n)

@@ -40,6 +40,24 @@ START_TEST(resize_selects_the_cells_of_float32)
 }
 END_TEST
 
+START_TEST(whole_factors_are_scales)
+{
+    static const char nodes[] = "x = Placeholder() dtype=float shape=[?,4,6,3]\n"
+                                "s = Const() value=int32[2]{%d, %d}\n"
+                                "y = ResizeBilinear(x, s) half_pixel_centers=true T=float\n";
+    static const struct {
+        int height, width;
+        const char *parts;
+    } cases[] = { { 8, 18, "{1, 2, 3, 1} resize !shape" }, { 1, 3, "{1, 0.25, 0.5, 1} !shape" },
+        { 8, 2, "resize shape" }, { 5, 6, "resize shape" } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[300];
+        (void)snprintf(text, sizeof(text), nodes, cases[i].height, cases[i].width);
+        assert_converted(text, cases[i].parts);
+    }
+}
+END_TEST
+
 START_TEST(cubic_weights_have_steps)
 {
     static const char *const shapes[] = { "[1,1,4,1]", "[?,?,?,?]" };
@@ -207,8 +225,8 @@ START_TEST(classes_are_merged_by_score)
 }
 END_TEST
 
-PRT_TEST_MAIN("tensorflow/op_image", resize_selects_the_cells_of_float32, cubic_weights_have_steps,
-    areas_are_means_of_parts_of_cells, crops_outside_have_the_extrapolated_value,
-    patches_are_rows_of_cells, hue_saturation_and_value_of_grey_and_black_are_defined,
-    selected_boxes_are_padded_with_zero, soft_suppression_lowers_scores, overlaps_may_be_given,
-    classes_are_merged_by_score)
+PRT_TEST_MAIN("tensorflow/op_image", resize_selects_the_cells_of_float32, whole_factors_are_scales,
+    cubic_weights_have_steps, areas_are_means_of_parts_of_cells,
+    crops_outside_have_the_extrapolated_value, patches_are_rows_of_cells,
+    hue_saturation_and_value_of_grey_and_black_are_defined, selected_boxes_are_padded_with_zero,
+    soft_suppression_lowers_scores, overlaps_may_be_given, classes_are_merged_by_score)
