@@ -39,8 +39,8 @@ poprt_status prt_tf_row_crop_and_resize(prt_tf_call *n)
 static prt_value *patch_count(prt_tf_call *n, const prt_tf_window *w, prt_value *x, uint32_t i)
 {
     const int64_t span = (w->kernel[i] - 1) * w->dilation[i] + 1;
-    prt_value *room = BINARY(sub, prt_build_size_of(&n->b, x, i + 1), I64(span - w->stride[i]));
-    return BINARY(max, BINARY(div, room, I64(w->stride[i])), I64(0));
+    prt_value *extent = BINARY(sub, prt_build_size_of(&n->b, x, i + 1), I64(span - w->stride[i]));
+    return BINARY(max, BINARY(div, extent, I64(w->stride[i])), I64(0));
 }
 
 /* Selects, on one axis, the cells of all patches: the axis of size s becomes one of

@@ -156,13 +156,13 @@ poprt_status prt_tf_row_resize_nearest(prt_tf_call *n)
 
 /* ---- bicubic */
 
-/* Returns the weight of a cell between 0 and 1 (`near`) or 1 and 2 away. */
-static prt_value *cubic(prt_tf_call *n, prt_value *x, double a, bool near)
+/* Returns the weight of a cell between 0 and 1 (`inner`) or 1 and 2 away. */
+static prt_value *cubic(prt_tf_call *n, prt_value *x, double a, bool inner)
 {
     const double factors[2][4] = { { a, -5 * a, 8 * a, -4 * a }, { a + 2, -(a + 3), 0, 1 } };
-    prt_value *y = F32(factors[near][0]);
+    prt_value *y = F32(factors[inner][0]);
     for (uint32_t i = 1; i < 4; i++)
-        y = BINARY(add, BINARY(mul, y, x), F32(factors[near][i]));
+        y = BINARY(add, BINARY(mul, y, x), F32(factors[inner][i]));
     return y;
 }
 
@@ -345,7 +345,7 @@ static float *kernel_matrix(prt_tf_call *n, const resize *r, uint32_t axis, kern
     const int64_t in = r->in[axis], out = r->out[axis];
     const float inverse = 1.0f / scale[axis], shifted = -inverse * shift[axis];
     const float wide = antialias && inverse > 1 ? inverse : 1;
-    const float narrow = 1.0f / wide, reach = (float)kernels[k].radius * wide;
+    const float shrink = 1.0f / wide, reach = (float)kernels[k].radius * wide;
     float *m = new_matrix(n, out, in);
     for (int64_t i = 0; i < out && m != NULL; i++) {
         const float at = ((float)i + 0.5f) * inverse + shifted;
@@ -356,10 +356,10 @@ static float *kernel_matrix(prt_tf_call *n, const resize *r, uint32_t axis, kern
         const int64_t end = last < (float)in ? (int64_t)last + 1 : in;
         double sum = 0;
         for (int64_t j = begin; j < end; j++)
-            sum += weight_of(k, (double)fabsf(((float)j + 0.5f - at) * narrow));
+            sum += weight_of(k, (double)fabsf(((float)j + 0.5f - at) * shrink));
         for (int64_t j = begin; j < end && fabs(sum) > 1e-35; j++)
             m[i * in + j] =
-                (float)(weight_of(k, (double)fabsf(((float)j + 0.5f - at) * narrow)) / sum);
+                (float)(weight_of(k, (double)fabsf(((float)j + 0.5f - at) * shrink)) / sum);
     }
     return m;
 }
