@@ -125,3 +125,22 @@ prt_value *prt_tf_list_empty_sequence(prt_build *b, const prt_tf_list *list)
     PRT_ATTR_SET(attrs, sequence_empty, dtype, list->dtype);
     return prt_build_op(b, PRT_OP_sequence_empty, &attrs, 0, NULL);
 }
+
+prt_value *prt_tf_zero_rows(prt_build *b, prt_value *count, prt_value *like, int64_t from)
+{
+    prt_value *shape = prt_build_shape(b, like);
+    if (from != 0)
+        shape = prt_build_slice(b, shape, 0, from, INT64_MAX, 1);
+    prt_value *parts[2] = { prt_build_reshape(b, count, 1, (int64_t[]){ 1 }), shape };
+    return prt_build_expand(b, prt_build_number(b, like, 0), prt_build_concat(b, 0, 2, parts));
+}
+
+prt_value *prt_tf_pad_rows(prt_build *b, prt_value *tensor, prt_value *size)
+{
+    prt_value *have = prt_build_size_of(b, tensor, 0);
+    prt_value *rest =
+        prt_build_binary(b, PRT_OP_sub, prt_build_reshape(b, size, 1, (int64_t[]){ 1 }), have);
+    rest = prt_build_op(b, PRT_OP_max, NULL, 2, (prt_value *[]){ rest, prt_build_i64(b, 0) });
+    prt_value *zeros = prt_tf_zero_rows(b, rest, tensor, 1);
+    return prt_build_concat(b, 0, 2, (prt_value *[]){ tensor, zeros });
+}

@@ -56,6 +56,11 @@ prt_value *prt_tf_list_length(prt_build *b, const prt_tf_list *list);
  * of inputs of the model. */
 bool prt_tf_list_has_shape(const prt_module *m, const prt_tf_list *list);
 
+/* Returns zeros [count, …] with the dims of `like` from axis `from` on. */
+prt_value *prt_tf_zero_rows(prt_build *b, prt_value *count, prt_value *like, int64_t from);
+/* Returns a tensor with rows of zeros behind it, so that it has at least `size` rows. */
+prt_value *prt_tf_pad_rows(prt_build *b, prt_value *tensor, prt_value *size);
+
 /* Makes a list of a tensor [n, element…]. */
 prt_tf_list prt_tf_list_of_tensor(prt_value *tensor);
 /* Makes a list of a sequence, with the element type of `like`. */

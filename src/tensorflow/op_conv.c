@@ -336,38 +336,38 @@ static bool call_of(const prt_tf_call *n, const prt_tf_node *node, prt_tf_call *
 }
 
 typedef struct group {
-    const prt_tf_node *space, *conv, *widen, *narrow; /* the last two: of a convolution by W */
+    const prt_tf_node *space, *conv, *expand, *squeeze; /* the last two: of a convolution by W */
     bool depthwise;
 } group;
 
 static bool match_group(const prt_tf_call *n, group *g)
 {
-    *g = (group){ .narrow = made_by(n, n->node, 0, "Squeeze") };
-    const prt_tf_node *last = g->narrow != NULL ? g->narrow : n->node;
+    *g = (group){ .squeeze = made_by(n, n->node, 0, "Squeeze") };
+    const prt_tf_node *last = g->squeeze != NULL ? g->squeeze : n->node;
     g->conv = made_by(n, last, 0, "DepthwiseConv2dNative");
     g->depthwise = g->conv != NULL;
     if (g->conv == NULL)
         g->conv = made_by(n, last, 0, "Conv2D");
     if (g->conv == NULL)
         g->conv = made_by(n, last, 0, "Conv3D");
-    g->widen = made_by(n, g->conv, 0, "ExpandDims");
-    g->space = made_by(n, g->widen != NULL ? g->widen : g->conv, 0, "SpaceToBatchND");
-    return g->space != NULL && (g->widen != NULL) == (g->narrow != NULL);
+    g->expand = made_by(n, g->conv, 0, "ExpandDims");
+    g->space = made_by(n, g->expand != NULL ? g->expand : g->conv, 0, "SpaceToBatchND");
+    return g->space != NULL && (g->expand != NULL) == (g->squeeze != NULL);
 }
 
 /* Returns whether ExpandDims and Squeeze add and drop the axis before the last two of four. */
-static bool widens_axis_1(const prt_tf_call *n, const group *g)
+static bool expands_axis_1(const prt_tf_call *n, const group *g)
 {
-    prt_tf_call widen, narrow;
+    prt_tf_call expand, squeeze;
     int64_t axis = 0;
     uint32_t count = 0;
-    if (g->widen == NULL)
+    if (g->expand == NULL)
         return true;
-    if (!call_of(n, g->widen, &widen) || !call_of(n, g->narrow, &narrow) ||
-        !prt_tf_ints(&widen, 1, 1, &axis, &count) || (axis != 1 && axis != -3))
+    if (!call_of(n, g->expand, &expand) || !call_of(n, g->squeeze, &squeeze) ||
+        !prt_tf_ints(&expand, 1, 1, &axis, &count) || (axis != 1 && axis != -3))
         return false;
-    const prt_i64s dropped = prt_tf_attr_ints(&narrow, "squeeze_dims");
-    return prt_tf_rank(widen.in[0].value) == 3 && dropped.count == 1 &&
+    const prt_i64s dropped = prt_tf_attr_ints(&squeeze, "squeeze_dims");
+    return prt_tf_rank(expand.in[0].value) == 3 && dropped.count == 1 &&
         (dropped.data[0] == 1 || dropped.data[0] == -3);
 }
 
@@ -405,19 +405,19 @@ poprt_status prt_tf_dilated_conv(prt_tf_call *n, bool *done)
     prt_tf_window w;
     *done = false;
     if (!match_group(n, &g) || !call_of(n, g.space, &space) || !call_of(n, g.conv, &conv) ||
-        !widens_axis_1(n, &g) || conv.n_in != 2 ||
+        !expands_axis_1(n, &g) || conv.n_in != 2 ||
         !prt_tf_read_window(&conv, prt_str_is(g.conv->op, "Conv3D") ? 3 : 2, &w) ||
         w.padding != PRT_TF_PAD_valid || !w.channels_last)
         return POPRT_OK;
     for (uint32_t i = 0; i < w.axes; i++)
         if (w.stride[i] != 1 || w.dilation[i] != 1)
             return POPRT_OK;
-    if (!dilate(n, &space, g.widen != NULL ? 1 : 0, &w))
+    if (!dilate(n, &space, g.expand != NULL ? 1 : 0, &w))
         return POPRT_OK;
     prt_value *x = space.in[0].value;
-    x = g.widen != NULL ? prt_build_unsqueeze(&conv.b, x, 1, &one) : x;
+    x = g.expand != NULL ? prt_build_unsqueeze(&conv.b, x, 1, &one) : x;
     prt_value *y = convolve(&conv, &w, x, g.depthwise);
-    y = g.widen != NULL ? prt_build_squeeze(&conv.b, y, 1, &one) : y;
+    y = g.expand != NULL ? prt_build_squeeze(&conv.b, y, 1, &one) : y;
     n->b = conv.b;
     n->status = conv.status;
     prt_tf_set(n, 0, y);

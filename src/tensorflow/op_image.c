@@ -39,8 +39,8 @@ poprt_status prt_tf_row_crop_and_resize(prt_tf_call *n)
 static prt_value *patch_count(prt_tf_call *n, const prt_tf_window *w, prt_value *x, uint32_t i)
 {
     const int64_t span = (w->kernel[i] - 1) * w->dilation[i] + 1;
-    prt_value *room = BINARY(sub, prt_build_size_of(&n->b, x, i + 1), I64(span - w->stride[i]));
-    return BINARY(max, BINARY(div, room, I64(w->stride[i])), I64(0));
+    prt_value *extent = BINARY(sub, prt_build_size_of(&n->b, x, i + 1), I64(span - w->stride[i]));
+    return BINARY(max, BINARY(div, extent, I64(w->stride[i])), I64(0));
 }
 
 /* Selects, on one axis, the cells of all patches: the axis of size s becomes one of
@@ -169,40 +169,79 @@ static prt_value *wrap(prt_tf_call *n, prt_value *at, prt_value *size)
     return WHERE(BINARY(less, at, zero), left, right);
 }
 
-/* Turns cells of an axis of an image into coordinates of GridSample, where -1 and 1 are the
- * borders. `fill` is fill_mode of the node. */
-static prt_value *coordinate(prt_tf_call *n, prt_value *at, prt_value *image, uint32_t axis,
-    bool nearest, prt_str fill)
+/* An image as rows of pixels, and the cells of it that a transform reads. */
+typedef struct sampler {
+    prt_value *pixels;  /* [images · H · W, C] */
+    prt_value *image;   /* the number of each image, [N, 1, 1] */
+    prt_value *size[2]; /* H and W as float32 */
+    prt_value *fill;    /* of cells outside; NULL: there are none */
+} sampler;
+
+static sampler sampler_of(prt_tf_call *n, prt_value *x, prt_value *fill)
 {
-    static const int64_t last = 3;
-    prt_value *size = prt_build_cast(&n->b, prt_build_size_of(&n->b, image, axis), PRT_DTYPE_f32);
-    const bool mirrored = prt_str_is(fill, "REFLECT"), wrapped = prt_str_is(fill, "WRAP");
-    if (mirrored || wrapped) {
-        at = mirrored ? mirror(n, at, size) : wrap(n, at, size);
-        at = BINARY(max, BINARY(min, at, BINARY(sub, size, F32(1))), F32(0));
-    }
-    at = nearest ? round_away(n, at) : at;
-    at = BINARY(sub, BINARY(div, BINARY(add, BINARY(mul, at, F32(2)), F32(1)), size), F32(1));
-    return prt_build_unsqueeze(&n->b, at, 1, &last);
+    static const int64_t zero = 0, after[] = { 1, 2 }, flat = -1;
+    sampler s = { .fill = fill };
+    prt_value *shape[] = { prt_build_i64s(&n->b, 1, &flat), prt_build_size_of(&n->b, x, 3) };
+    s.pixels = prt_build_reshape_to(&n->b, x, prt_build_concat(&n->b, 0, 2, shape));
+    prt_value *count = prt_build_squeeze(&n->b, prt_build_size_of(&n->b, x, 0), 1, &zero);
+    s.image = prt_build_unsqueeze(&n->b, prt_build_range(&n->b, I64(0), count, I64(1)), 2, after);
+    for (uint32_t i = 0; i < 2; i++)
+        s.size[i] = prt_build_cast(&n->b, prt_build_size_of(&n->b, x, i + 1), PRT_DTYPE_f32);
+    return s;
 }
 
-/* Samples the image, with channels last, at cells `x` and `y` of [N, rows, columns]. */
-static prt_value *sample(prt_tf_call *n, prt_value *image, prt_value *x, prt_value *y, bool nearest,
-    prt_str fill)
+/* Maps positions on axis i into the image, as `mode` says; CONSTANT leaves them outside. */
+static prt_value *map_into(prt_tf_call *n, const sampler *s, uint32_t i, prt_value *at,
+    prt_str mode)
 {
-    static const int64_t ones[] = { 1, 1, 1 };
-    prt_grid_sample_attrs attrs = PRT_ATTRS_OF(grid_sample);
-    PRT_ATTR_SET(attrs, grid_sample, mode, nearest ? PRT_STR("nearest") : PRT_STR("linear"));
-    PRT_ATTR_SET(attrs, grid_sample, padding_mode,
-        prt_str_is(fill, "CONSTANT") ? PRT_STR("zeros") : PRT_STR("border"));
-    prt_value *both[] = { coordinate(n, x, image, 2, nearest, fill),
-        coordinate(n, y, image, 1, nearest, fill) };
-    prt_value *grid = prt_build_concat(&n->b, 3, 2, both);
-    prt_value *shape[] = { prt_build_size_of(&n->b, image, 0), prt_build_i64s(&n->b, 3, ones) };
-    grid = prt_build_expand(&n->b, grid, prt_build_concat(&n->b, 0, 2, shape));
-    prt_value *in[] = { prt_tf_to_channels_first(&n->b, image, &nhwc), grid };
-    return prt_tf_from_channels_first(&n->b, prt_build_op(&n->b, PRT_OP_grid_sample, &attrs, 2, in),
-        &nhwc);
+    if (prt_str_is(mode, "CONSTANT"))
+        return at;
+    if (prt_str_is(mode, "REFLECT"))
+        at = mirror(n, at, s->size[i]);
+    else if (prt_str_is(mode, "WRAP"))
+        at = wrap(n, at, s->size[i]);
+    return BINARY(max, BINARY(min, at, BINARY(sub, s->size[i], F32(1))), F32(0));
+}
+
+/* Returns the pixels of cells (y, x), which are whole numbers. */
+static prt_value *read_cells(prt_tf_call *n, const sampler *s, prt_value *y, prt_value *x)
+{
+    static const int64_t channel = 3;
+    prt_value *at = s->image, *out = NULL, *cell[] = { y, x };
+    for (uint32_t i = 0; i < 2; i++) {
+        prt_value *last = BINARY(sub, s->size[i], F32(1));
+        prt_value *inside = BINARY(max, BINARY(min, cell[i], last), F32(0));
+        prt_value *outside = UNARY(not, BINARY(equal, cell[i], inside));
+        out = out == NULL ? outside : BINARY(or, out, outside);
+        at = BINARY(mul, at, prt_build_cast(&n->b, s->size[i], PRT_DTYPE_i64));
+        at = BINARY(add, at, prt_build_cast(&n->b, inside, PRT_DTYPE_i64));
+    }
+    prt_value *read = prt_build_gather(&n->b, s->pixels, at, 0);
+    return s->fill != NULL ? WHERE(prt_build_unsqueeze(&n->b, out, 1, &channel), s->fill, read)
+                           : read;
+}
+
+/* Returns (1 - part)·a + part·b, where `part` is that of the position behind its cell. */
+static prt_value *blend(prt_tf_call *n, prt_value *a, prt_value *b, prt_value *at, prt_value *cell)
+{
+    static const int64_t channel = 3;
+    prt_value *part = prt_build_unsqueeze(&n->b, BINARY(sub, at, cell), 1, &channel);
+    part = prt_build_cast_as(&n->b, part, a);
+    prt_value *rest = BINARY(sub, prt_build_number(&n->b, a, 1), part);
+    return BINARY(add, BINARY(mul, rest, a), BINARY(mul, part, b));
+}
+
+static prt_value *sample(prt_tf_call *n, const sampler *s, prt_value *y, prt_value *x, bool nearest)
+{
+    if (nearest)
+        return read_cells(n, s, round_away(n, y), round_away(n, x));
+    prt_value *top = UNARY(floor, y), *left = UNARY(floor, x), *half[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        prt_value *row = i == 0 ? top : BINARY(add, top, F32(1));
+        half[i] = blend(n, read_cells(n, s, row, left),
+            read_cells(n, s, row, BINARY(add, left, F32(1))), x, left);
+    }
+    return blend(n, half[0], half[1], y, top);
 }
 
 /* Pixel (x, y) of the result is the pixel ((t0·x + t1·y + t2)/k, (t3·x + t4·y + t5)/k) of the
@@ -226,7 +265,8 @@ poprt_status prt_tf_row_projective_transform(prt_tf_call *n)
         return prt_tf_refuse(n, "fill_mode %.*s is not known", PRT_STR_ARG(mode));
     const bool wide = type == PRT_DTYPE_f64 || type == PRT_DTYPE_i32 || type == PRT_DTYPE_i64;
     prt_value *x = prt_build_cast(&n->b, image, wide ? PRT_DTYPE_f64 : PRT_DTYPE_f32);
-    prt_value *fill = n->n_in > 3 ? prt_build_cast_as(&n->b, prt_tf_in(n, 3), x) : NULL;
+    prt_value *fill =
+        n->n_in > 3 ? prt_build_cast_as(&n->b, prt_tf_in(n, 3), x) : prt_build_number(&n->b, x, 0);
     prt_op *t =
         prt_build_split(&n->b, prt_build_unsqueeze(&n->b, transforms, 1, &two), 1, 8, single);
     prt_op *size =
@@ -239,11 +279,10 @@ poprt_status prt_tf_row_projective_transform(prt_tf_call *n)
     k = WHERE(no, F32(1), k);
     prt_value *from_x = BINARY(div, plane(n, t, 0, px, py, &t->out[2]), k);
     prt_value *from_y = BINARY(div, plane(n, t, 3, px, py, &t->out[5]), k);
-    prt_value *y = fill != NULL ? BINARY(sub, x, fill) : x;
-    y = sample(n, y, from_x, from_y, nearest, mode);
-    y = fill != NULL ? BINARY(add, y, fill) : y;
-    no = prt_build_unsqueeze(&n->b, no, 1, &channel);
-    y = WHERE(no, fill != NULL ? fill : prt_build_number(&n->b, x, 0), y);
+    const sampler s = sampler_of(n, x, prt_str_is(mode, "CONSTANT") ? fill : NULL);
+    prt_value *y =
+        sample(n, &s, map_into(n, &s, 0, from_y, mode), map_into(n, &s, 1, from_x, mode), nearest);
+    y = WHERE(prt_build_unsqueeze(&n->b, no, 1, &channel), fill, y);
     prt_tf_set(n, 0, prt_build_cast(&n->b, y, type));
     return prt_tf_end(n);
 }

@@ -55,27 +55,6 @@ static void shape_of_item(const prt_value *item, prt_tf_list *list)
         list->dims[i] = prt_tf_dim(item, (uint32_t)i);
 }
 
-/* Returns zeros [count, …] with the dims of `like` behind `from`. */
-static prt_value *zeros_like(prt_build *b, prt_value *count, prt_value *like, int64_t from)
-{
-    prt_value *shape = prt_build_shape(b, like);
-    if (from != 0)
-        shape = prt_build_slice(b, shape, 0, from, INT64_MAX, 1);
-    prt_value *parts[2] = { prt_build_reshape(b, count, 1, (int64_t[]){ 1 }), shape };
-    return prt_build_expand(b, prt_build_number(b, like, 0), prt_build_concat(b, 0, 2, parts));
-}
-
-/* Returns a tensor with zeros behind it, so that it has at least `size` elements. */
-static prt_value *pad_to(prt_build *b, prt_value *tensor, prt_value *size)
-{
-    prt_value *have = prt_build_size_of(b, tensor, 0);
-    prt_value *rest =
-        prt_build_binary(b, PRT_OP_sub, prt_build_reshape(b, size, 1, (int64_t[]){ 1 }), have);
-    rest = prt_build_op(b, PRT_OP_max, NULL, 2, (prt_value *[]){ rest, prt_build_i64(b, 0) });
-    prt_value *zeros = zeros_like(b, rest, tensor, 1);
-    return prt_build_concat(b, 0, 2, (prt_value *[]){ tensor, zeros });
-}
-
 static void set_tensor(prt_tf_call *n, uint32_t k, const prt_tf_list *like, prt_value *tensor)
 {
     prt_tf_list list = prt_tf_list_of_tensor(tensor);
@@ -144,10 +123,11 @@ static prt_value *set_in_tensor(prt_tf_call *n, const prt_tf_list *list, prt_val
                                                      : prt_tf_dim(list->value, 0) == 1;
     if (one && !list->grows && prt_tf_is_number(n, index, 0))
         return row;
-    prt_value *tensor = list->form == PRT_TF_LIST_unset ? zeros_like(b, list->size, item, 0)
+    prt_value *tensor = list->form == PRT_TF_LIST_unset ? prt_tf_zero_rows(b, list->size, item, 0)
                                                         : prt_tf_list_tensor(b, list);
     if (list->grows)
-        tensor = pad_to(b, tensor, prt_build_binary(b, PRT_OP_add, index, prt_build_i64(b, 1)));
+        tensor =
+            prt_tf_pad_rows(b, tensor, prt_build_binary(b, PRT_OP_add, index, prt_build_i64(b, 1)));
     return prt_build_scatter_nd(b, tensor, prt_build_reshape(b, index, 2, (int64_t[]){ 1, 1 }), row,
         "none");
 }
@@ -308,7 +288,7 @@ static poprt_status scatter(prt_tf_call *n, const prt_tf_list *list, prt_value *
         return refuse_scan(n, list);
     if (list->form == PRT_TF_LIST_unset && prt_tf_is_range(n, indices, &limit, &count)) {
         if (!is_whole(n, indices, list) && !prt_tf_is_number(n, list->size, 0))
-            tensor = pad_to(b, tensor, list->size);
+            tensor = prt_tf_pad_rows(b, tensor, list->size);
         prt_tf_list whole = prt_tf_list_of_tensor(tensor);
         whole.size = list->size;
         whole.grows = list->grows;
@@ -320,7 +300,7 @@ static poprt_status scatter(prt_tf_call *n, const prt_tf_list *list, prt_value *
     }
     if (list->grows)
         return prt_tf_refuse(n, "elements of a growing list are set out of order");
-    prt_value *all = list->form == PRT_TF_LIST_unset ? zeros_like(b, list->size, tensor, 1)
+    prt_value *all = list->form == PRT_TF_LIST_unset ? prt_tf_zero_rows(b, list->size, tensor, 1)
                                                      : prt_tf_list_tensor(b, list);
     indices = prt_build_cast(b, indices, PRT_DTYPE_i64);
     set_tensor(n, 0, list,
@@ -381,7 +361,7 @@ poprt_status prt_tf_row_list_resize(prt_tf_call *n)
         prt_tf_set_list(n, 0, &list);
         return prt_tf_end(n);
     }
-    prt_value *tensor = pad_to(&n->b, prt_tf_list_tensor(&n->b, &list), size);
+    prt_value *tensor = prt_tf_pad_rows(&n->b, prt_tf_list_tensor(&n->b, &list), size);
     set_tensor(n, 0, &list,
         prt_build_slice_by(&n->b, tensor, prt_build_i64s(&n->b, 1, (int64_t[]){ 0 }),
             prt_build_reshape(&n->b, size, 1, (int64_t[]){ 1 }),

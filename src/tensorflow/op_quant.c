@@ -12,7 +12,7 @@
 /* The steps of a number of bits: q0 to q1. */
 typedef struct steps {
     float q0, q1;
-    bool narrow; /* q0 is 1 */
+    bool symmetric; /* q0 is 1 */
 } steps;
 
 /* The range of a node: inputs 1 and 2, or attributes. */
@@ -76,7 +76,7 @@ static prt_value *linear(prt_tf_call *n, const range *r, const steps *q, prt_val
         PRT_ATTR_SET(to, quantize_linear, axis, -1);
         PRT_ATTR_SET(from, dequantize_linear, axis, -1);
     }
-    if (q->narrow) {
+    if (q->symmetric) {
         x = BINARY(max, x, prt_build_tensor(&n->b, PRT_DTYPE_f32, r->rank, &count, low));
         x = BINARY(min, x, prt_build_tensor(&n->b, PRT_DTYPE_f32, r->rank, &count, high));
     }
@@ -107,13 +107,13 @@ poprt_status prt_tf_row_fake_quant(prt_tf_call *n)
     enum { PER_CHANNEL_SINCE = 13 };
     range r;
     const int64_t bits = prt_tf_attr_i64(n, "num_bits", 8);
-    const bool narrow = prt_tf_attr_bool(n, "narrow_range", false);
+    const bool symmetric = prt_tf_attr_bool(n, "narrow_range", false);
     prt_value *x = prt_tf_in(n, 0), *y = NULL;
     if (x == NULL || !read_range(n, &r))
         return prt_tf_end(n);
     if (bits < 2 || bits > 16)
         return prt_tf_refuse(n, "num_bits is not in 2 to 16");
-    const steps q = { narrow ? 1.0f : 0.0f, (float)((1 << bits) - 1), narrow };
+    const steps q = { symmetric ? 1.0f : 0.0f, (float)((1 << bits) - 1), symmetric };
     if (bits == 8 && r.low_data != NULL &&
         (r.rank == 0 || prt_module_opset(n->c->module, PRT_STR("")) >= PER_CHANNEL_SINCE))
         y = linear(n, &r, &q, x);
@@ -179,7 +179,7 @@ poprt_status prt_tf_row_quantize_and_dequantize(prt_tf_call *n)
     const bool by_input = n->n_in > 3; /* V3: num_bits is an input, the range is given */
     const bool given = prt_tf_attr_bool(n, "range_given", by_input);
     const bool is_signed = prt_tf_attr_bool(n, "signed_input", true);
-    const bool narrow = prt_tf_attr_bool(n, "narrow_range", false);
+    const bool symmetric = prt_tf_attr_bool(n, "narrow_range", false);
     const bool even = prt_tf_attr_is(n, "round_mode", "HALF_TO_EVEN", "HALF_TO_EVEN");
     const int64_t axis = prt_tf_attr_i64(n, "axis", -1);
     int64_t bits = prt_tf_attr_i64(n, "num_bits", 8);
@@ -189,7 +189,7 @@ poprt_status prt_tf_row_quantize_and_dequantize(prt_tf_call *n)
     if (bits < 1 || bits > 62)
         return prt_tf_refuse(n, "num_bits is out of range");
     const double half = ldexp(1, (int)bits - 1);
-    const double q0 = is_signed ? (narrow ? 1 : 0) - half : 0,
+    const double q0 = is_signed ? (symmetric ? 1 : 0) - half : 0,
                  q1 = is_signed ? half - 1 : 2 * half - 1;
     prt_value *low =
         given ? along(n, prt_tf_in(n, 1), x, axis) : extreme(n, PRT_OP_reduce_min, x, axis);

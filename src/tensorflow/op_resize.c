@@ -43,20 +43,42 @@ static bool read_resize(prt_tf_call *n, resize *r)
     return true;
 }
 
+/* Sets `scale` to the size of the result in relation to the image's on an axis, if the ratio is a
+ * whole number, or a power of two less than 1. */
+static bool exact_scale(prt_tf_call *n, const resize *r, uint32_t axis, float *scale)
+{
+    enum { MOST = 1 << 12 };
+    prt_dims *dims = n->c->module->dims;
+    const int64_t up = prt_dim_make(dims, PRT_DIM_RATIO, r->out[axis], r->in[axis]);
+    const int64_t down = prt_dim_make(dims, PRT_DIM_RATIO, r->in[axis], r->out[axis]);
+    const bool divides = down > 0 && down <= MOST && (down & (down - 1)) == 0;
+    *scale = up > 0 && up <= MOST ? (float)up : divides ? 1.0f / (float)down : 0;
+    return *scale > 0;
+}
+
 /* Builds Resize on channels first. `attrs` has everything but the coordinates. The sizes are those
  * of all axes: onnxruntime up to 1.32 moves transposes wrongly over a Resize with attribute axes.
  */
 static prt_value *resize_op(prt_tf_call *n, const resize *r, prt_value *x, prt_resize_attrs *attrs)
 {
+    static const int64_t rank = 4;
+    float scales[4] = { 1, 1 };
     PRT_ATTR_SET(*attrs, resize, coordinate_transformation_mode,
         r->corners    ? PRT_STR("align_corners")
             : r->half ? PRT_STR("half_pixel")
                       : PRT_STR("asymmetric"));
     x = prt_tf_to_channels_first(&n->b, x, &nhwc);
-    prt_value *sizes[] = { prt_build_slice(&n->b, prt_build_shape(&n->b, x), 0, 0, 2, 1), r->size };
-    prt_value *in[4] = { x, NULL, NULL, prt_build_concat(&n->b, 0, 2, sizes) };
-    return prt_tf_from_channels_first(&n->b, prt_build_op(&n->b, PRT_OP_resize, attrs, 4, in),
-        &nhwc);
+    prt_value *in[4] = { x };
+    const bool exact = exact_scale(n, r, 0, &scales[2]) && exact_scale(n, r, 1, &scales[3]);
+    if (exact) {
+        in[2] = prt_build_tensor(&n->b, PRT_DTYPE_f32, 1, &rank, scales);
+    } else {
+        prt_value *sizes[] = { prt_build_slice(&n->b, prt_build_shape(&n->b, x), 0, 0, 2, 1),
+            r->size };
+        in[3] = prt_build_concat(&n->b, 0, 2, sizes);
+    }
+    return prt_tf_from_channels_first(&n->b,
+        prt_build_op(&n->b, PRT_OP_resize, attrs, exact ? 3 : 4, in), &nhwc);
 }
 
 poprt_status prt_tf_row_resize_bilinear(prt_tf_call *n)
@@ -134,13 +156,13 @@ poprt_status prt_tf_row_resize_nearest(prt_tf_call *n)
 
 /* ---- bicubic */
 
-/* Returns the weight of a cell between 0 and 1 (`near`) or 1 and 2 away. */
-static prt_value *cubic(prt_tf_call *n, prt_value *x, double a, bool near)
+/* Returns the weight of a cell between 0 and 1 (`inner`) or 1 and 2 away. */
+static prt_value *cubic(prt_tf_call *n, prt_value *x, double a, bool inner)
 {
     const double factors[2][4] = { { a, -5 * a, 8 * a, -4 * a }, { a + 2, -(a + 3), 0, 1 } };
-    prt_value *y = F32(factors[near][0]);
+    prt_value *y = F32(factors[inner][0]);
     for (uint32_t i = 1; i < 4; i++)
-        y = BINARY(add, BINARY(mul, y, x), F32(factors[near][i]));
+        y = BINARY(add, BINARY(mul, y, x), F32(factors[inner][i]));
     return y;
 }
 
@@ -323,7 +345,7 @@ static float *kernel_matrix(prt_tf_call *n, const resize *r, uint32_t axis, kern
     const int64_t in = r->in[axis], out = r->out[axis];
     const float inverse = 1.0f / scale[axis], shifted = -inverse * shift[axis];
     const float wide = antialias && inverse > 1 ? inverse : 1;
-    const float narrow = 1.0f / wide, reach = (float)kernels[k].radius * wide;
+    const float shrink = 1.0f / wide, reach = (float)kernels[k].radius * wide;
     float *m = new_matrix(n, out, in);
     for (int64_t i = 0; i < out && m != NULL; i++) {
         const float at = ((float)i + 0.5f) * inverse + shifted;
@@ -334,10 +356,10 @@ static float *kernel_matrix(prt_tf_call *n, const resize *r, uint32_t axis, kern
         const int64_t end = last < (float)in ? (int64_t)last + 1 : in;
         double sum = 0;
         for (int64_t j = begin; j < end; j++)
-            sum += weight_of(k, (double)fabsf(((float)j + 0.5f - at) * narrow));
+            sum += weight_of(k, (double)fabsf(((float)j + 0.5f - at) * shrink));
         for (int64_t j = begin; j < end && fabs(sum) > 1e-35; j++)
             m[i * in + j] =
-                (float)(weight_of(k, (double)fabsf(((float)j + 0.5f - at) * narrow)) / sum);
+                (float)(weight_of(k, (double)fabsf(((float)j + 0.5f - at) * shrink)) / sum);
     }
     return m;
 }

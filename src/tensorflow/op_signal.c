@@ -102,6 +102,11 @@ static prt_value *swap_axes(prt_tf_call *n, prt_value *x, uint32_t one, uint32_t
     return prt_build_transpose(&n->b, x, (uint32_t)rank, perm);
 }
 
+static bool has_dft(const prt_tf_call *n)
+{
+    return prt_module_opset(n->c->module, PRT_STR("")) >= DFT_SINCE;
+}
+
 /* Transforms one axis of a tensor [.., parts], or of a real one without an axis of parts. Returns a
  * complex tensor. */
 static prt_value *transform_axis(prt_tf_call *n, const transform *t, prt_value *x)
@@ -109,7 +114,7 @@ static prt_value *transform_axis(prt_tf_call *n, const transform *t, prt_value *
     static const int64_t first = 0, last = -1;
     if (x == NULL)
         return NULL;
-    if (prt_module_opset(n->c->module, PRT_STR("")) < DFT_SINCE) {
+    if (!has_dft(n)) {
         x = by_matrix(n, t, swap_axes(n, x, 1, t->axis));
         return swap_axes(n, x, 1, t->axis);
     }
@@ -131,13 +136,14 @@ static prt_value *transform_axis(prt_tf_call *n, const transform *t, prt_value *
 
 /* ---- rows of transforms */
 
-/* Returns the length of an axis of a complex tensor; 0, and records it, if it is not known. */
+/* Returns the length of an axis of a complex tensor, which DFT need not know; 0, and records it, if
+ * a matrix would need it. */
 static int64_t length_of(prt_tf_call *n, const prt_value *x, uint32_t axis)
 {
     const int64_t rank = prt_tf_rank(x);
     const int64_t length =
         rank >= (int64_t)axis + 1 ? prt_tf_dim(x, (uint32_t)(rank - 1 - axis)) : PRT_DIM_UNKNOWN;
-    if (length > 0 && length <= MAX_LENGTH)
+    if ((length > 0 && length <= MAX_LENGTH) || (has_dft(n) && !prt_dim_is_number(length)))
         return length;
     if (x != NULL)
         (void)prt_tf_refuse(n, "the length of the transform is not known, or out of range");
@@ -153,7 +159,7 @@ static prt_value *complex_axes(prt_tf_call *n, prt_value *x, uint32_t first, uin
         const int64_t length =
             lengths != NULL ? lengths[first + count - 1 - axis] : length_of(n, x, axis);
         const transform t = { .length = length, .there = length, .axis = axis, .inverse = inverse };
-        x = length > 0 ? transform_axis(n, &t, x) : NULL;
+        x = length != 0 ? transform_axis(n, &t, x) : NULL;
     }
     return x;
 }

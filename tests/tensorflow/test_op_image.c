@@ -40,6 +40,24 @@ START_TEST(resize_selects_the_cells_of_float32)
 }
 END_TEST
 
+START_TEST(whole_factors_are_scales)
+{
+    static const char nodes[] = "x = Placeholder() dtype=float shape=[?,4,6,3]\n"
+                                "s = Const() value=int32[2]{%d, %d}\n"
+                                "y = ResizeBilinear(x, s) half_pixel_centers=true T=float\n";
+    static const struct {
+        int height, width;
+        const char *parts;
+    } cases[] = { { 8, 18, "{1, 2, 3, 1} resize !shape" }, { 1, 3, "{1, 0.25, 0.5, 1} !shape" },
+        { 8, 2, "resize shape" }, { 5, 6, "resize shape" } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[300];
+        (void)snprintf(text, sizeof(text), nodes, cases[i].height, cases[i].width);
+        assert_converted(text, cases[i].parts);
+    }
+}
+END_TEST
+
 START_TEST(cubic_weights_have_steps)
 {
     static const char *const shapes[] = { "[1,1,4,1]", "[?,?,?,?]" };
@@ -97,6 +115,38 @@ START_TEST(crops_outside_have_the_extrapolated_value)
                             "s = Const() value=int32[2]{0, 2}\n"
                             "y = CropAndResize(x, b, i, s) T=float\n",
         "crop_size positive");
+}
+END_TEST
+
+START_TEST(transforms_read_cells_outside_by_their_mode)
+{
+    static const struct {
+        const char *mode, *interpolation, *values;
+    } cases[] = {
+        { "CONSTANT", "BILINEAR", "{5, 2, 9, 9}" },
+        { "CONSTANT", "NEAREST", "{9, 2, 9, 9}" },
+        { "REFLECT", "BILINEAR", "{1, 2, 9, 2}" },
+        { "REFLECT", "NEAREST", "{1, 2, 9, 2}" },
+        { "WRAP", "BILINEAR", "{4, 2, 9, 4}" },
+        { "WRAP", "NEAREST", "{4, 2, 9, 4}" },
+        { "NEAREST", "BILINEAR", "{1, 2, 9, 1}" },
+        { "NEAREST", "NEAREST", "{1, 2, 9, 1}" },
+    };
+    static const char nodes[] = "x = Const() value=float[1,1,3,1]{1,2,4}\n"
+                                "t = Const() value=float[1,8]{1,0,-0.5,0,1,0,-0.5,0}\n"
+                                "s = Const() value=int32[2]{1, 4}\n"
+                                "f = Const() value=float[]{9}\n"
+                                "y = ImageProjectiveTransformV3(x, t, s, f) fill_mode=\"%s\" "
+                                "interpolation=\"%s\" dtype=float\n";
+    char text[500], graph[200];
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        (void)snprintf(text, sizeof(text), nodes, cases[i].mode, cases[i].interpolation);
+        (void)snprintf(graph, sizeof(graph), "y = const f32[1,1,4,1] %s\nreturn y\n",
+            cases[i].values);
+        assert_graphdef_results(text, graph, 1e-6);
+    }
+    (void)snprintf(text, sizeof(text), nodes, "ELSE", "NEAREST");
+    assert_graphdef_refused(text, "fill_mode ELSE");
 }
 END_TEST
 
@@ -207,8 +257,9 @@ START_TEST(classes_are_merged_by_score)
 }
 END_TEST
 
-PRT_TEST_MAIN("tensorflow/op_image", resize_selects_the_cells_of_float32, cubic_weights_have_steps,
-    areas_are_means_of_parts_of_cells, crops_outside_have_the_extrapolated_value,
+PRT_TEST_MAIN("tensorflow/op_image", resize_selects_the_cells_of_float32, whole_factors_are_scales,
+    cubic_weights_have_steps, areas_are_means_of_parts_of_cells,
+    crops_outside_have_the_extrapolated_value, transforms_read_cells_outside_by_their_mode,
     patches_are_rows_of_cells, hue_saturation_and_value_of_grey_and_black_are_defined,
     selected_boxes_are_padded_with_zero, soft_suppression_lowers_scores, overlaps_may_be_given,
     classes_are_merged_by_score)
