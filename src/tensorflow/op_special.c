@@ -38,27 +38,27 @@ static prt_value *polynomial(prt_tf_call *n, prt_value *x, uint32_t count, const
 
 /* ---- the inverse of the error function */
 
-/* Returns the inverse error function of x, given 1 - x². M. Giles, Approximating the erfinv
- * function, 2010. */
-static prt_value *erfinv(prt_tf_call *n, prt_value *x, prt_value *rest)
+/* M. Giles, Approximating the erfinv function, 2010: the quotient of the function and x, by the
+ * distance of w = -log(1 - x²) from 2.5, where w < 5. */
+static prt_value *erfinv_middle(prt_tf_call *n, prt_value *x)
 {
-    static const double middle[] = { 2.81022636e-08, 3.43273939e-07, -3.5233877e-06,
-        -4.39150654e-06, 0.00021858087, -0.00125372503, -0.00417768164, 0.246640727, 1.50140941 };
-    static const double tails[] = { -0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844,
-        0.00573950773, -0.0076224613, 0.00943887047, 1.00167406, 2.83297682 };
-    prt_value *w = UNARY(neg, UNARY(log, rest));
-    prt_value *root = UNARY(sqrt, BINARY(max, w, NUMBER(5)));
-    prt_value *p = WHERE(BINARY(less, w, NUMBER(5)),
-        polynomial(n, BINARY(sub, w, NUMBER(2.5)), PRT_COUNT_OF(middle), middle),
-        polynomial(n, BINARY(sub, root, NUMBER(3)), PRT_COUNT_OF(tails), tails));
-    p = WHERE(BINARY(equal, rest, NUMBER(0)), NUMBER((double)INFINITY), p);
-    return BINARY(mul, p, x);
+    static const double c[] = { 2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06,
+        0.00021858087, -0.00125372503, -0.00417768164, 0.246640727, 1.50140941 };
+    return polynomial(n, x, PRT_COUNT_OF(c), c);
 }
 
 prt_value *prt_tf_erfinv(prt_tf_call *n, prt_value *x)
 {
+    static const double tails[] = { -0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844,
+        0.00573950773, -0.0076224613, 0.00943887047, 1.00167406, 2.83297682 };
     prt_value *one = NUMBER(1);
-    return erfinv(n, x, BINARY(mul, BINARY(sub, one, x), BINARY(add, one, x)));
+    prt_value *rest = BINARY(mul, BINARY(sub, one, x), BINARY(add, one, x));
+    prt_value *w = UNARY(neg, UNARY(log, rest));
+    prt_value *root = UNARY(sqrt, BINARY(max, w, NUMBER(5)));
+    prt_value *p = WHERE(BINARY(less, w, NUMBER(5)), erfinv_middle(n, BINARY(sub, w, NUMBER(2.5))),
+        polynomial(n, BINARY(sub, root, NUMBER(3)), PRT_COUNT_OF(tails), tails));
+    p = WHERE(BINARY(equal, rest, NUMBER(0)), NUMBER((double)INFINITY), p);
+    return BINARY(mul, p, x);
 }
 
 poprt_status prt_tf_row_erfinv(prt_tf_call *n)
@@ -66,13 +66,27 @@ poprt_status prt_tf_row_erfinv(prt_tf_call *n)
     return end(n, prt_tf_erfinv(n, wide_input(n)));
 }
 
-/* The quantile of the normal distribution: √2 erfinv(2p - 1). */
+/* The quantile of the normal distribution: √2 erfinv(2x - 1), in the tails P. J. Acklam, An
+ * algorithm for computing the inverse normal cumulative distribution function, 2003. */
 poprt_status prt_tf_row_ndtri(prt_tf_call *n)
 {
-    prt_value *x = wide_input(n), *one = NUMBER(1);
-    prt_value *rest = BINARY(mul, BINARY(mul, x, NUMBER(4)), BINARY(sub, one, x));
-    prt_value *y = erfinv(n, BINARY(sub, BINARY(mul, x, NUMBER(2)), one), rest);
-    return end(n, BINARY(mul, y, NUMBER(1.41421356237309505)));
+    static const double c[] = { -7.784894002430293e-03, -3.223964580411365e-01,
+        -2.400758277161838e+00, -2.549732539343734e+00, 4.374664141464968e+00,
+        2.938163982698783e+00 };
+    static const double d[] = { 7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00,
+        3.754408661907416e+00, 1 };
+    prt_value *x = wide_input(n), *from_half = BINARY(sub, x, NUMBER(0.5));
+    prt_value *rest = BINARY(min, x, BINARY(sub, NUMBER(1), x));
+    prt_value *q = UNARY(sqrt, BINARY(mul, UNARY(log, rest), NUMBER(-2)));
+    prt_value *tail =
+        BINARY(div, polynomial(n, q, PRT_COUNT_OF(c), c), polynomial(n, q, PRT_COUNT_OF(d), d));
+    tail = WHERE(BINARY(equal, rest, NUMBER(0)), NUMBER(-(double)INFINITY), tail);
+    tail = WHERE(BINARY(less, from_half, NUMBER(0)), tail, UNARY(neg, tail));
+    prt_value *w = BINARY(mul, BINARY(mul, x, NUMBER(4)), BINARY(sub, NUMBER(1), x));
+    w = BINARY(sub, UNARY(neg, UNARY(log, w)), NUMBER(2.5));
+    prt_value *middle = BINARY(mul, erfinv_middle(n, w), from_half);
+    middle = BINARY(mul, middle, NUMBER(2.82842712474619010));
+    return end(n, WHERE(BINARY(greater, rest, NUMBER(0.02425)), middle, tail));
 }
 
 /* ---- the gamma function */
@@ -103,10 +117,10 @@ static lanczos lanczos_of(prt_tf_call *n, prt_value *x)
     return l;
 }
 
-/* Returns π times the fraction of x, in [0, π). */
+/* Returns π times the distance of x from the nearest integer. */
 static prt_value *angle(prt_tf_call *n, prt_value *x)
 {
-    return BINARY(mul, BINARY(sub, x, UNARY(floor, x)), NUMBER(PI));
+    return BINARY(mul, BINARY(sub, x, UNARY(round, x)), NUMBER(PI));
 }
 
 /* log Γ(z + 1) = log √(2π) + (z + 1/2) (log t - 1) - 7 + log sum; log Γ(x) = log π - log |sin πx| -
