@@ -3,6 +3,7 @@
  * op_special.c — special functions by polynomials, in float32 or float64. The errors of the
  * polynomials are below 1e-6.
  */
+#include <float.h>
 #include <math.h>
 
 #include "num/dtype.h"
@@ -22,6 +23,7 @@ static prt_value *wide_input(prt_tf_call *n)
     return prt_dtype_bits(prt_tf_dtype(x)) < 32 ? prt_build_cast(&n->b, x, PRT_DTYPE_f32) : x;
 }
 
+/* Ends a function with a value of the type of input 0. */
 static poprt_status end(prt_tf_call *n, prt_value *y)
 {
     return prt_tf_end_with(n, prt_build_cast_as(&n->b, y, prt_tf_in(n, 0)));
@@ -123,18 +125,51 @@ static prt_value *angle(prt_tf_call *n, prt_value *x)
     return BINARY(mul, BINARY(sub, x, UNARY(round, x)), NUMBER(PI));
 }
 
-/* log Γ(z + 1) = log √(2π) + (z + 1/2) (log t - 1) - 7 + log sum; log Γ(x) = log π - log |sin πx| -
- * log Γ(1 - x). */
+/* Returns log Γ(z + 1) = log √(2π) + (z + 1/2) (log t - 1) - 7 + log sum. */
+static prt_value *log_gamma(prt_tf_call *n, prt_value *x, const lanczos *l)
+{
+    prt_value *y =
+        BINARY(mul, BINARY(add, l->z, NUMBER(0.5)), BINARY(sub, UNARY(log, l->t), NUMBER(1)));
+    return BINARY(add, y, BINARY(add, UNARY(log, l->sum), NUMBER(0.91893853320467274 - 7)));
+}
+
+/* log Γ(x) = log π - log |sin πx| - log Γ(1 - x) */
 poprt_status prt_tf_row_lgamma(prt_tf_call *n)
 {
     prt_value *x = wide_input(n);
     const lanczos l = lanczos_of(n, x);
-    prt_value *y =
-        BINARY(mul, BINARY(add, l.z, NUMBER(0.5)), BINARY(sub, UNARY(log, l.t), NUMBER(1)));
-    y = BINARY(add, y, BINARY(add, UNARY(log, l.sum), NUMBER(0.91893853320467274 - 7)));
+    prt_value *y = log_gamma(n, x, &l);
     prt_value *sine = UNARY(abs, UNARY(sin, angle(n, x)));
     prt_value *other = BINARY(sub, BINARY(sub, NUMBER(log(PI)), UNARY(log, sine)), y);
     return end(n, WHERE(l.reflects, other, y));
+}
+
+/* The regularised incomplete gamma functions: the sum of exp(-x) x^(a+k) / Γ(a+k+1) over k, as a
+ * last axis, or 1 minus the sum for Igammac. It is the share of a Poisson distribution of mean x at
+ * a and above, so that it is 1 where a is many deviations √x below x, and elsewhere all terms that
+ * count are within a few deviations. */
+poprt_status prt_tf_row_igamma(prt_tf_call *n)
+{
+    static const int64_t last = -1;
+    prt_value *a = prt_build_cast(&n->b, prt_tf_in(n, 0), PRT_DTYPE_f64);
+    prt_value *x = prt_build_cast(&n->b, prt_tf_in(n, 1), PRT_DTYPE_f64), *zero = NUMBER(0);
+    prt_value *below = BINARY(sub, x, a), *deviation = UNARY(sqrt, x);
+    prt_value *far = BINARY(add, BINARY(mul, deviation, NUMBER(8)), NUMBER(30));
+    prt_value *inside = BINARY(and,
+        BINARY(and, BINARY(less_or_equal, below, far), BINARY(greater_or_equal, x, zero)),
+        BINARY(greater_or_equal, a, zero));
+    prt_value *count = BINARY(add, BINARY(max, below, zero),
+        BINARY(add, BINARY(mul, deviation, NUMBER(8)), NUMBER(40)));
+    count = prt_build_reduce(&n->b, PRT_OP_reduce_max, WHERE(inside, count, zero), NULL, false);
+    prt_value *wide_x = prt_build_unsqueeze(&n->b, WHERE(inside, x, NUMBER(1)), 1, &last);
+    prt_value *k = BINARY(add, prt_build_unsqueeze(&n->b, a, 1, &last),
+        prt_build_range(&n->b, zero, count, NUMBER(1)));
+    const lanczos l = lanczos_of(n, BINARY(add, k, NUMBER(1)));
+    prt_value *terms = BINARY(sub, BINARY(mul, k, UNARY(log, wide_x)), wide_x);
+    terms = UNARY(exp, BINARY(sub, terms, log_gamma(n, x, &l)));
+    prt_value *y = prt_build_reduce_axis(&n->b, PRT_OP_reduce_sum, terms, -1, false);
+    y = WHERE(inside, y, WHERE(BINARY(greater, below, far), NUMBER(1), NUMBER((double)NAN)));
+    return end(n, n->node->row->id == PRT_OP_sub ? BINARY(sub, NUMBER(1), y) : y);
 }
 
 /* ψ(z + 1) = log t - 7 / t + slope / sum; ψ(x) = ψ(1 - x) - π / tan πx. */
@@ -187,4 +222,28 @@ poprt_status prt_tf_row_bessel_i1e(prt_tf_call *n)
     y = WHERE(BINARY(less, UNARY(abs, x), limit), BINARY(mul, y, x),
         BINARY(mul, y, UNARY(sign, x)));
     return end(n, y);
+}
+
+/* ---- neighbours */
+
+/* The number next to x in the direction of y. The step is more than half and less than one and a
+ * half of the distance to the neighbour, so that the sum is rounded to it. Below 2^-100 the step
+ * itself is rounded, and the result may be x. */
+poprt_status prt_tf_row_next_after(prt_tf_call *n)
+{
+    prt_value *x = prt_tf_in(n, 0), *y = prt_tf_in(n, 1), *zero = NUMBER(0);
+    const bool wide = prt_tf_dtype(x) == PRT_DTYPE_f64;
+    if (!wide && prt_tf_dtype(x) != PRT_DTYPE_f32)
+        return prt_tf_refuse(n, "the element type must be float32 or float64");
+    const double half = wide ? 0x1.0000001p-53 : 0x1.00001p-24, least = wide ? 0x1p-1074 : 0x1p-149;
+    const double most = wide ? DBL_MAX : (double)FLT_MAX;
+    prt_value *size = UNARY(abs, x);
+    prt_value *step = BINARY(max, BINARY(mul, size, NUMBER(half)), NUMBER(least));
+    prt_value *finite = BINARY(min, size, NUMBER(most));
+    step = WHERE(BINARY(greater, size, finite), zero, step);
+    finite = WHERE(BINARY(less, x, zero), UNARY(neg, finite), finite);
+    prt_value *up = BINARY(add, finite, step), *down = BINARY(sub, finite, step);
+    prt_value *z = WHERE(BINARY(greater, y, x), up, WHERE(BINARY(less, y, x), down, y));
+    prt_value *odd = BINARY(or, UNARY(isnan, x), UNARY(isnan, y));
+    return prt_tf_end_with(n, WHERE(odd, BINARY(add, x, y), z));
 }

@@ -208,6 +208,30 @@ START_TEST(gelu_has_the_formula_that_passes_know)
 }
 END_TEST
 
+START_TEST(incomplete_gamma_functions_know_all_ranges)
+{
+    assert_graphdef_results("a = Const() value=float[6]{0.5, 2, 10, 1000, 0.001, 3}\n"
+                            "x = Const() value=float[6]{0.3, 8, 9, 1010, 0, 1000000}\n"
+                            "p = Igamma(a, x) T=float\n"
+                            "q = Igammac(a, x) T=float\n",
+        "p = const f32[6] {0.561421974, 0.996980836, 0.412591756, 0.627678945, 0, 1}\n"
+        "q = const f32[6] {0.438578026, 0.003019164, 0.587408244, 0.372321055, 1, 0}\n"
+        "return p, q\n",
+        1e-5);
+}
+END_TEST
+
+START_TEST(numbers_have_neighbours)
+{
+    assert_graphdef_results("x = Const() value=float[7]{1, 1, -2, 0, inf, 3, 3.4028235e38}\n"
+                            "y = Const() value=float[7]{2, 0, 0, -1, 0, 3, inf}\n"
+                            "z = NextAfter(x, y) T=float\n",
+        "z = const f32[7] {1.00000012, 0.99999994, -1.9999999, -1e-45, 3.4028235e38, 3, inf}\n"
+        "return z\n",
+        0);
+}
+END_TEST
+
 /* Values of the functions to nine digits, from their tables. */
 START_TEST(special_functions_are_exact_to_a_millionth)
 {
@@ -247,4 +271,5 @@ PRT_TEST_MAIN("tensorflow/op_math", integer_quotients_are_rounded_down_or_toward
     shapes_that_do_not_fit_are_not_equal, a_vector_of_conditions_selects_rows,
     bounds_may_be_tensors, the_bits_of_constants_are_reinterpreted,
     casts_that_round_toward_zero_are_refused, other_operators_have_defaults_of_their_own,
-    gelu_has_the_formula_that_passes_know, special_functions_are_exact_to_a_millionth)
+    gelu_has_the_formula_that_passes_know, incomplete_gamma_functions_know_all_ranges,
+    numbers_have_neighbours, special_functions_are_exact_to_a_millionth)
