@@ -11,13 +11,38 @@ static const int64_t flat = -1, column[] = { -1, 1 };
 
 /* ---- gathering */
 
+/* Gathers along axis `batch`, behind the axes that params and indices share. Before opset 12
+ * GatherND lacks batch axes: they are merged with the axis, and the indices count across them. */
+static prt_value *gather_rows(prt_tf_call *n, prt_value *params, prt_value *indices, int64_t batch)
+{
+    static const int64_t last[] = { -1 };
+    if (prt_module_opset(n->c->module, PRT_STR("")) >= 12)
+        return prt_build_gather_nd(&n->b, params, prt_build_unsqueeze(&n->b, indices, 1, last),
+            batch);
+    int64_t axes[PRT_MAX_RANK];
+    const uint32_t made = (uint32_t)(prt_tf_rank(indices) - batch);
+    for (uint32_t i = 0; i < made; i++)
+        axes[i] = batch + i;
+    prt_value *shape = prt_build_shape(&n->b, params), *zero = I64(0);
+    prt_value *outer = prt_build_slice(&n->b, shape, 0, 0, batch, 1);
+    prt_value *count = prt_build_reduce(&n->b, PRT_OP_reduce_prod, outer, NULL, false);
+    prt_value *size = prt_build_gather(&n->b, shape, I64(batch), 0);
+    prt_value *first = BINARY(mul, prt_build_range(&n->b, zero, count, I64(1)), size);
+    first = prt_build_unsqueeze(&n->b, prt_build_reshape_to(&n->b, first, outer), made, axes);
+    indices = BINARY(add, prt_build_cast(&n->b, indices, PRT_DTYPE_i64), first);
+    prt_value *parts[] = { prt_build_reshape(&n->b, BINARY(mul, count, size), 1, (int64_t[]){ 1 }),
+        prt_build_slice(&n->b, shape, 0, batch + 1, INT64_MAX, 1) };
+    params = prt_build_reshape_to(&n->b, params, prt_build_concat(&n->b, 0, 2, parts));
+    return prt_build_gather(&n->b, params, indices, 0);
+}
+
 /* Gathers along an axis behind `batch` axes that params and indices share: the axis moves to the
  * front of the others, and the axes that the indices made move to its place. */
 static prt_value *gather_batch(prt_tf_call *n, prt_value *params, prt_value *indices, int64_t axis,
     int64_t batch)
 {
     int64_t to_front[PRT_MAX_RANK], back[PRT_MAX_RANK];
-    const int64_t last = -1, rank = prt_tf_rank(params);
+    const int64_t rank = prt_tf_rank(params);
     const int64_t made = prt_tf_rank(indices) - batch, out = rank - 1 + made;
     if (rank < 0 || made < 0 || axis < batch || axis >= rank || batch < 0 || out > PRT_MAX_RANK) {
         (void)prt_tf_refuse(n, "axis %lld and %lld batch axes do not fit, or a rank is not known",
@@ -30,8 +55,7 @@ static prt_value *gather_batch(prt_tf_call *n, prt_value *params, prt_value *ind
     for (int64_t i = 0; i < out; i++)
         back[i] = i < batch || i >= axis + made ? i : i < axis ? i + made : i - between;
     params = prt_build_transpose(&n->b, params, (uint32_t)rank, to_front);
-    indices = prt_build_unsqueeze(&n->b, indices, 1, &last);
-    prt_value *y = prt_build_gather_nd(&n->b, params, indices, batch);
+    prt_value *y = gather_rows(n, params, indices, batch);
     return prt_build_transpose(&n->b, y, (uint32_t)out, back);
 }
 

@@ -44,12 +44,33 @@ static bool shapes_clash(const prt_value *x, const prt_value *y)
     return false;
 }
 
+/* Replaces two tensors of strings by the numbers of their elements among all that differ. */
+static void number_strings(prt_tf_call *n, prt_value **x, prt_value **y)
+{
+    static const int64_t flat[] = { -1 };
+    prt_value *parts[] = { prt_build_reshape(&n->b, *x, 1, flat),
+        prt_build_reshape(&n->b, *y, 1, flat) };
+    prt_value *all = prt_build_concat(&n->b, 0, 2, parts), *axis = prt_build_i64s(&n->b, 1, flat);
+    prt_value *count = prt_build_size_of(&n->b, parts[0], 0);
+    prt_op *op = all != NULL ? prt_build_op_n(&n->b, PRT_OP_unique, NULL, 1, &all, 3) : NULL;
+    prt_value *numbers = op != NULL ? &op->out[2] : NULL;
+    prt_value *end = prt_build_i64s(&n->b, 1, (int64_t[]){ INT64_MAX });
+    prt_value *zero = prt_build_i64s(&n->b, 1, (int64_t[]){ 0 });
+    prt_value *first = prt_build_slice_by(&n->b, numbers, zero, count, axis, NULL);
+    prt_value *second = prt_build_slice_by(&n->b, numbers, count, end, axis, NULL);
+    *x = prt_build_reshape_to(&n->b, first, prt_build_shape(&n->b, *x));
+    *y = prt_build_reshape_to(&n->b, second, prt_build_shape(&n->b, *y));
+}
+
+/* Strings can be compared since opset 19. */
 poprt_status prt_tf_row_equal(prt_tf_call *n)
 {
     prt_value *x = prt_tf_in(n, 0), *y = prt_tf_in(n, 1);
     const bool negated = n->node->row->id == PRT_OP_not;
     if (!prt_tf_attr_bool(n, "incompatible_shape_error", true) && shapes_clash(x, y))
         return prt_tf_end_with(n, prt_build_scalar(&n->b, PRT_DTYPE_bool, negated));
+    if (prt_tf_dtype(x) == PRT_DTYPE_string && prt_module_opset(n->c->module, PRT_STR("")) < 19)
+        number_strings(n, &x, &y);
     prt_value *equal = BINARY(equal, x, y);
     return prt_tf_end_with(n, negated ? UNARY(not, equal) : equal);
 }

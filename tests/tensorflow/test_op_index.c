@@ -161,6 +161,25 @@ START_TEST(rows_are_gathered_behind_batch_axes)
 }
 END_TEST
 
+START_TEST(early_opsets_have_other_operators)
+{
+    static const char text[] = "x = Const() value=int32[2,3]{1, 2, 3, 4, 5, 6}\n"
+                               "i = Const() value=int32[2,2]{2, 0, 1, 1}\n"
+                               "a = Const() value=int32[]{1}\n"
+                               "y = GatherV2(x, i, a) batch_dims=1 Tparams=int32 Tindices=int32 "
+                               "Taxis=int32\n"
+                               "p = Placeholder() dtype=string shape=[2]\n"
+                               "q = Placeholder() dtype=string shape=[]\n"
+                               "z = Equal(p, q) T=string\n";
+    const prt_tf_options options = { .opset = 11 };
+    prt_module *m = NULL;
+    ck_assert_msg(graphdef_read(text, &options, &m) == POPRT_OK, "%s", last_error());
+    assert_text_has(graph_text(m->main), "{3, 1, 5, 5}");
+    assert_text_has(graph_text(m->main), "unique equal");
+    prt_module_release(m);
+}
+END_TEST
+
 START_TEST(negative_classes_are_off_on_any_axis)
 {
     assert_graphdef_results("i = Const() value=int64[2]{-1, 1}\n"
@@ -315,7 +334,7 @@ PRT_TEST_MAIN("tensorflow/op_index", integers_are_reduced_in_their_type,
     empty_ranges_are_reduced_to_neutral_elements, axes_may_be_computed,
     cumulative_results_exclude_and_reverse, products_transpose_their_operands,
     equations_become_products, the_largest_are_found, rows_are_gathered_behind_batch_axes,
-    negative_classes_are_off_on_any_axis, repeated_indices_add_up,
-    rows_are_partitioned_and_stitched, places_are_searched, sparse_values_become_dense,
-    empty_segments_have_their_values, segments_of_no_rows_are_none,
+    early_opsets_have_other_operators, negative_classes_are_off_on_any_axis,
+    repeated_indices_add_up, rows_are_partitioned_and_stitched, places_are_searched,
+    sparse_values_become_dense, empty_segments_have_their_values, segments_of_no_rows_are_none,
     ids_of_unsorted_segments_have_axes, numbers_outside_the_bins_are_ignored)
