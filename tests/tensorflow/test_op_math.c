@@ -125,10 +125,11 @@ START_TEST(a_vector_of_conditions_selects_rows)
         "a = where c x y\n"
         "return a\n",
         0);
-    assert_text_has(graph_text(graphdef_convert("x = Placeholder() dtype=float\n"
-                                                "c = Placeholder() dtype=bool\n"
-                                                "a = Select(c, x, x) T=float\n")),
-        "reshape where");
+    prt_graph *g = graphdef_convert("x = Placeholder() dtype=float\n"
+                                    "c = Placeholder() dtype=bool\n"
+                                    "a = Select(c, x, x) T=float\n");
+    assert_text_has(graph_text(g), "reshape where");
+    module_free(g);
 }
 END_TEST
 
