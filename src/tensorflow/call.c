@@ -121,7 +121,7 @@ int32_t prt_tf_rank(const prt_value *v)
 
 int64_t prt_tf_dim(const prt_value *v, uint32_t axis)
 {
-    return prt_tf_rank(v) > (int32_t)axis ? v->type->dims[axis] : PRT_DIM_UNKNOWN;
+    return (int64_t)prt_tf_rank(v) > (int64_t)axis ? v->type->dims[axis] : PRT_DIM_UNKNOWN;
 }
 
 int32_t prt_tf_dtype(const prt_value *v)

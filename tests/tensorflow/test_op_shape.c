@@ -141,6 +141,11 @@ START_TEST(axes_are_reversed_and_rolled)
         "y = identity x\n"
         "return y\n",
         0);
+    assert_graphdef_refused("x = Const() value=int32[2]{1, 2}\n"
+                            "s = Const() value=int32[]{1}\n"
+                            "a = Const() value=int32[]{-2147483648}\n"
+                            "y = Roll(x, s, a) T=int32 Tshift=int32 Taxis=int32\n",
+        "Roll 'y' axis");
 }
 END_TEST
 
